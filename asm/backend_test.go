@@ -96,7 +96,8 @@ func TestBackendsWhole(t *testing.T) {
 				has = has || strings.Contains(source[b.arch], "TEXT ·"+k.name+"BMI2(SB)")
 			}
 			if b.arch != "" && has != slices.Contains(k.backends, b.name) {
-				t.Errorf("kernel %s, backend %s: there is assembly: %v; the table of kernels says %q", k.name, b.name, has, k.backends)
+				t.Errorf("kernel %s, backend %s: there is assembly: %v; the table of kernels says %q", k.name, b.name, has,
+					k.backends)
 			}
 		}
 	}
@@ -105,14 +106,13 @@ func TestBackendsWhole(t *testing.T) {
 // TestAccelerated: what callers are told is the table's line for the backend in use.
 func TestAccelerated(t *testing.T) {
 	eachKernel(t, func(t *testing.T) {
-		widths := map[string]int{AVX512: 64, AVX2: 32, NEON: 16, Generic: 8}
-		if got := VectorBytes(); got != widths[Backend()] {
-			t.Errorf("registers of %d bytes, want %d", got, widths[Backend()])
-		}
-		for id, k := range kernels {
-			if got := Accelerated(KernelID(id)); got != slices.Contains(k.backends, Backend()) {
+		for _, k := range kernels {
+			if got := Accelerated(k.name); got != slices.Contains(k.backends, Backend()) {
 				t.Errorf("kernel %s is accelerated: %v", k.name, got)
 			}
+		}
+		if Accelerated(KernelSeek) != (Backend() == AVX512) {
+			t.Errorf("%s: seek is accelerated: %v", Backend(), Accelerated(KernelSeek))
 		}
 	})
 }

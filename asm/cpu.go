@@ -25,7 +25,7 @@ const (
 // exist or that this machine cannot serve.
 var ErrKernel = errors.New("kernel cannot be used")
 
-// backend says what one backend needs of the machine.
+// backend lists what one backend needs of the machine.
 type backend struct {
 	name string
 	arch string            // the assembly it is written in; "" for none

@@ -42,7 +42,8 @@ func machines() []machine {
 	knl := features(haswell, set(cpuid.AVX512F, cpuid.AVX512CD))
 	skx := features(knl, set(cpuid.AVX512BW, cpuid.AVX512DQ, cpuid.AVX512VL))
 	cannon := features(skx, set(cpuid.AVX512IFMA, cpuid.AVX512VBMI))
-	ice := features(cannon, set(cpuid.AVX512VBMI2, cpuid.AVX512VNNI, cpuid.AVX512BITALG, cpuid.AVX512VPOPCNTDQ, cpuid.GFNI))
+	ice := features(cannon, set(cpuid.AVX512VBMI2, cpuid.AVX512VNNI, cpuid.AVX512BITALG, cpuid.AVX512VPOPCNTDQ,
+		cpuid.GFNI))
 	sapphire := features(ice, set(cpuid.AVX512BF16, cpuid.AVX512FP16))
 	excavator := features(sandy, set(cpuid.AVX2, cpuid.BMI1, cpuid.BMI2, cpuid.LZCNT))
 	return []machine{
@@ -52,7 +53,8 @@ func machines() []machine {
 		{"Sandy Bridge", sandy, saveAVX, Generic},
 		{"Ivy Bridge", sandy, saveAVX, Generic},
 		{"Haswell", haswell, saveAVX, AVX2},
-		{"Haswell Pentium, AVX and BMI fused off", without(haswell, cpuid.AVX, cpuid.AVX2, cpuid.BMI1, cpuid.BMI2), saveSSE, Generic},
+		{"Haswell Pentium, AVX and BMI fused off", without(haswell, cpuid.AVX, cpuid.AVX2, cpuid.BMI1, cpuid.BMI2),
+			saveSSE, Generic},
 		{"Haswell, system without XSAVE", haswell, 0, Generic},
 		{"Haswell, system saves SSE only", haswell, saveSSE, Generic},
 		{"Haswell, BMI2 masked", without(haswell, cpuid.BMI2), saveAVX, Generic},

@@ -9,9 +9,9 @@ package asm
 //	key[i] = key[i-1] XOR (1<<h[i] | raw[i]),   raw[i] in the h[i] bits below raw[i-1]
 //
 // It fills dst with len(dst) keys, of which dst[0] is key, and returns whether all of it held: the
-// codes and raw bits do not meet, and the keys ascend. After false, dst holds anything. Whatever the
-// bytes, nothing outside half is read and nothing outside dst is written. The caller has compared
-// the n of the half with len(dst).
+// codes and raw bits do not meet, and the keys ascend. After false, dst holds anything. Whatever
+// the bytes, nothing outside half is read and nothing outside dst is written. The caller has
+// compared the n of the half with len(dst).
 //
 // Keys that descend from a key K are keys that ascend from ^K, all of whose bits are flipped.
 //
@@ -20,13 +20,10 @@ package asm
 //
 // Stage 1 turns codes into the bytes h[1], h[2], ... by looking twelve bits of code up in w, about
 // four symbols at a time: a chain of three instructions, 7 cycles a look-up, 2 a key. Stage 2 turns
-// those into keys: prefix sums of h say where the raw bits lie, a gather fetches them, a prefix XOR
-// makes them keys. Napkin: 4 cycles a key with AVX-512. Measured (halves of blocks of 1 KiB, 109 keys each of 2^30 uniform
-// ones; cycles of 0.28 ns): AVX-512 4.6. Whole blocks are for [DecodeBlock]. Counted for
-// arm64 (decode_arm64.s): 16 instructions a key, and 40 in plain Go. The window is 32 KiB of
-// first-level cache, and more than the block and its keys together. A block of 32 KiB filled with
-// nothing but consecutive keys holds 65,535 and takes 76 us with AVX-512 and 105 with AVX2, in four
-// calls of the kernel; any other takes less than 20.
+// those into keys: prefix sums of h give the places of the raw bits, a gather fetches them, a prefix
+// XOR makes them keys. Measured with AVX-512: 4.6 cycles a key of 2^30 uniform ones. A block of
+// 32 KiB of consecutive keys takes 76 us with AVX-512 and 105 with AVX2, in four calls of the
+// kernel; any other takes less than 20.
 func Decode(dst []uint64, half []byte, key uint64, w *Window) bool {
 	if len(dst) == 0 || len(dst) > 1<<16-1 || len(half) < halfMin {
 		panic("asm: Decode needs 1 to 65535 keys and half a block of at least 32 bytes")
@@ -40,8 +37,17 @@ const (
 	halfMin     = 32 // bytes
 	headBits    = 16 // the count
 	decodeChunk = 256
-	decodeSlack = 64 // bytes that look-ups may write past a chunk: 16 + 3*6 symbols, or 4*6, and the rest of the last store
-	decodeSpare = 4  // symbols to spare in a forecast of look-ups
+	// bytes that look-ups may write past a chunk: 16 + 3*6 symbols, or 4*6, and the rest of the
+	// last store
+	decodeSlack = 64
+	decodeSpare = 4 // symbols to spare in a forecast of look-ups
+)
+
+// What a decode kernel answers.
+const (
+	decodeCorrupt = 0
+	decodeDone    = 1
+	decodeOther   = 2 // a case left to the generic form
 )
 
 // WindowBits is how many bits of code one look-up sees, and so the longest code allowed.
@@ -56,14 +62,15 @@ const windowSymbols = 6
 //	bits  0-7    8-15  16-23      48-55   56-63
 //	      bits    h1    h2   ...   h6     count of symbols
 //
-// where bits is the length of those symbols' codes together. It is 32 KiB and a little, made once per table, read-only
-// afterwards. Fill makes it.
+// where bits is the length of those symbols' codes together. It is 32 KiB and a little, made once
+// per table, read-only afterwards. Fill makes it.
 type Window struct {
 	entries [1 << WindowBits]uint64
 	lengths [64]uint8
 	pace    uint64 // rounds of three look-ups a symbol takes, on average over the entries, times 2^16
 
-	// By the next six bits of code: the symbol and the length of its code, or 0 and 0 if that is longer (see Seek).
+	// By the next six bits of code: the symbol and the length of its code, or 0 and 0 if that is
+	// longer (see Seek).
 	quick        [1 << quickBits]uint8
 	quickLengths [1 << quickBits]uint8
 }

@@ -18,7 +18,7 @@ func TestDecodeKernelAnswers(t *testing.T) {
 			block := rulerBlock(n, 1024)
 			dst := make([]uint64, n-1)
 			at := cursor{headBits, 8 * len(block), 0}
-			if answer := decodeKeys(dst, block, rulerWindow(n, block), &at); answer != decodeDone {
+			if answer := decodeKeys(dst, block, rulerWindow(), &at); answer != decodeDone {
 				t.Fatalf("%d keys: the kernel answers %d", n, answer)
 			}
 			want := cursor{headBits, 8 * len(block), dst[n-2]}
@@ -42,7 +42,7 @@ func TestDecodeKernelAnswers(t *testing.T) {
 func TestDecodeCalls(t *testing.T) {
 	const n = 5*decodeChunk + 77
 	block := rulerBlock(n+1, 2048)
-	w := fullRulerWindow()
+	w := rulerWindow()
 	eachKernel(t, func(t *testing.T) {
 		if Backend() == Generic {
 			return

@@ -2,8 +2,8 @@ package asm
 
 import (
 	"encoding/binary"
-	"fmt"
 	"math/bits"
+	"sync"
 )
 
 // decodeGeneric is the specification, a chunk of symbols at a time: stage 1 into symbols, stage 2
@@ -89,20 +89,6 @@ func decodeSymbols(symbols *[decodeChunk + decodeSlack]byte, half []byte, codeBi
 	return codeBit
 }
 
-// checkDecode decodes consecutive keys.
-func checkDecode() error {
-	const n = 75
-	var keys [n]uint64
-	block := rulerBlock(n, 64)
-	ok := Decode(keys[:], block, 0, rulerWindow(n, block))
-	for i, key := range keys {
-		if !ok || key != uint64(i) {
-			return fmt.Errorf("got %d for key %d of a block, ok %v", key, i, ok)
-		}
-	}
-	return nil
-}
-
 // rulerBlock holds, behind a key 0, the keys to n-1, n at most 1<<17, whose h are the ruler sequence 0 1 0 2 0 1 0
 // 3 ... and whose raw bits are all ones.
 func rulerBlock(n, blockBytes int) []byte {
@@ -133,33 +119,16 @@ func rulerCode(h int) (word uint16, length uint8) {
 	return 1<<9 - 1 | uint16(h-9)<<9, 12
 }
 
-// rulerWindow holds those entries of the code's window that decoding a ruler block of n keys, n at
-// most 512, looks at: a hundredth of the time that Fill takes for all 4,096. Zeros follow the last
-// code, which are zeros of h.
-func rulerWindow(n int, block []byte) *Window {
-	w := new(Window)
-	for h := range 9 {
-		_, w.lengths[h] = rulerCode(h)
+// rulerWindow returns the window of rulerCode.
+var rulerWindow = sync.OnceValue(func() *Window {
+	var (
+		w       Window
+		words   [64]uint16
+		lengths [64]uint8
+	)
+	for h := range 17 {
+		words[h], lengths[h] = rulerCode(h)
 	}
-	code := headBits
-	for i := 1; i <= n; i++ {
-		entry, used, count := uint64(0), 0, 0
-		for j := i; count < windowSymbols; j++ {
-			h := 0
-			if j < n {
-				h = bits.TrailingZeros(uint(j))
-			}
-			if used+h+1 > WindowBits {
-				break
-			}
-			used += h + 1
-			count++
-			entry |= uint64(h) << (8 * count)
-		}
-		v := binary.LittleEndian.Uint32(block[code/8:]) >> (code % 8) % (1 << WindowBits)
-		w.entries[v] = entry | uint64(count)<<56 | uint64(used)
-		code += bits.TrailingZeros(uint(i)) + 1
-	}
-	w.entries[0] = windowSymbols<<56 | windowSymbols
-	return w
-}
+	w.Fill(&words, &lengths)
+	return &w
+})

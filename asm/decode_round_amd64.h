@@ -1,5 +1,4 @@
-// Look-ups of Huffman codes, shared by the kernels of halves (decode_amd64.h) and of whole blocks
-// (decode_block_avx512_amd64.s), which say what WINDOW, HIGHER and SUM are.
+// Look-ups of Huffman codes, of the kernels of halves (decode_amd64.h), which say what WINDOW, HIGHER and SUM are.
 //
 // BITS holds the next COUNT bits of code, and above them bits that the next refill will
 // OR in again. A refill reads at NEXT, which the refill before fixed, so its load is not

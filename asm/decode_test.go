@@ -179,24 +179,10 @@ func TestDecode(t *testing.T) {
 	})
 }
 
-// fullRulerWindow is the window of rulerCode.
-func fullRulerWindow() *Window {
-	var (
-		w       Window
-		words   [64]uint16
-		lengths [64]uint8
-	)
-	for h := range 17 {
-		words[h], lengths[h] = rulerCode(h)
-	}
-	w.Fill(&words, &lengths)
-	return &w
-}
-
 // TestDecodeDense decodes what Huffman blocks look like in a table, consecutive keys and the ruler
 // sequence, to and over every chunk and every call.
 func TestDecodeDense(t *testing.T) {
-	w := fullRulerWindow()
+	w := rulerWindow()
 	sizes := []int{16_384, 16_385, 16_386, 32_769, 32_770, 40_001, 65_535}
 	for n := 1; n < 2000; n += 1 + n/64 {
 		sizes = append(sizes, n)
@@ -220,7 +206,7 @@ func TestDecodeDense(t *testing.T) {
 // TestDecodeDenseDamaged: a bit flipped anywhere in a block that takes several calls.
 func TestDecodeDenseDamaged(t *testing.T) {
 	const n = 50_000
-	w := fullRulerWindow()
+	w := rulerWindow()
 	rng := rand.New(rand.NewPCG(5, 5))
 	dst, want := make([]uint64, n), make([]uint64, n)
 	eachKernel(t, func(t *testing.T) {
@@ -241,19 +227,6 @@ func TestDecodeDenseDamaged(t *testing.T) {
 			t.Errorf("%d of 100 damaged blocks are refused", refused)
 		}
 	})
-}
-
-// TestRulerWindow: the self-test's window is the code's, as far as it goes.
-func TestRulerWindow(t *testing.T) {
-	full := fullRulerWindow()
-	for n := 1; n < 512; n += 37 {
-		some := rulerWindow(n, rulerBlock(n, 1024))
-		for v, entry := range some.entries {
-			if entry != 0 && entry != full.entries[v] {
-				t.Fatalf("%d keys, window %#03x: %#x, want %#x", n, v, entry, full.entries[v])
-			}
-		}
-	}
 }
 
 // TestWindow: every entry lists the symbols that its twelve bits begin with, as many as fit.
@@ -279,17 +252,6 @@ func TestWindow(t *testing.T) {
 				t.Fatalf("window %#03x: %d bits, %d symbols, want %d and %d", v, entry&0xff, entry>>56, used, count)
 			}
 		}
-	}
-}
-
-func TestDecodePanics(t *testing.T) {
-	w := new(Window)
-	for name, f := range map[string]func(){
-		"no keys":       func() { Decode(nil, make([]byte, 64), 0, w) },
-		"too many keys": func() { Decode(make([]uint64, 1<<16), make([]byte, 64), 0, w) },
-		"short half":    func() { Decode(make([]uint64, 1), make([]byte, 31), 0, w) },
-	} {
-		wantPanic(t, name, f)
 	}
 }
 

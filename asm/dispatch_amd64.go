@@ -50,23 +50,6 @@ func within32AVX512(dst []uint32, xs []uint32, base, q uint32, k int) (n, scanne
 //go:noescape
 func within32AVX2(dst []uint32, xs []uint32, base, q uint32, k int) (n, scanned int)
 
-func votes(counts *[64]uint64, hashes []uint64) {
-	switch {
-	case useAVX512:
-		votesAVX512(counts, hashes)
-	case useAVX2:
-		votesAVX2(counts, hashes)
-	default:
-		votesGeneric(counts, hashes)
-	}
-}
-
-//go:noescape
-func votesAVX512(counts *[64]uint64, hashes []uint64)
-
-//go:noescape
-func votesAVX2(counts *[64]uint64, hashes []uint64)
-
 func weightedVotes(counts *[64]uint64, hashes []uint64, weights []uint32) bool {
 	switch {
 	case useAVX512:
@@ -90,20 +73,16 @@ func prefetchAll(xs unsafe.Pointer, bytes uintptr)
 //go:noescape
 func prefetchAt(xs unsafe.Pointer, elem uintptr, index *uint64, count int)
 
-// The line of a bucket is prefetched on every processor: a prefetch is part of amd64 itself.
-func planarPrefetchLines(p *PlanarTable, probes []PlanarProbe) { planarPrefetchLinesAMD64(p, probes) }
+// Lines are prefetched on every processor: a prefetch is part of amd64 itself.
 
 //go:noescape
-func planarPrefetchLinesAMD64(p *PlanarTable, probes []PlanarProbe)
-
-func planarPrefetchExtents(p *PlanarTable, extents []PlanarExtent) {
-	planarPrefetchExtentsAMD64(p, extents)
-}
+func planarPrefetchLines(p *PlanarTable, probes []PlanarProbe)
 
 //go:noescape
-func planarPrefetchExtentsAMD64(p *PlanarTable, extents []PlanarExtent)
+func planarPrefetchExtents(p *PlanarTable, extents []PlanarExtent)
 
-func planarLocate(p *PlanarTable, extents []PlanarExtent, probes []PlanarProbe, first uint64, next *PlanarTable, ahead []PlanarProbe) (found, done int) {
+func planarLocate(p *PlanarTable, extents []PlanarExtent, probes []PlanarProbe, first uint64, next *PlanarTable,
+	ahead []PlanarProbe) (found, done int) {
 	var firstAhead *PlanarProbe
 	if len(ahead) > 0 {
 		firstAhead = &ahead[0]
@@ -123,10 +102,12 @@ func planarLocate(p *PlanarTable, extents []PlanarExtent, probes []PlanarProbe, 
 // planarLocateAVX512 prefetches the lines of as many probes, from ahead on, as there are probes; ahead may be nil.
 //
 //go:noescape
-func planarLocateAVX512(extents []PlanarExtent, probes []PlanarProbe, p *PlanarTable, first uint64, ahead *PlanarProbe, next *PlanarTable) (found, done int)
+func planarLocateAVX512(extents []PlanarExtent, probes []PlanarProbe, p *PlanarTable, first uint64,
+	ahead *PlanarProbe, next *PlanarTable) (found, done int)
 
 //go:noescape
-func planarLocateAVX2(extents []PlanarExtent, probes []PlanarProbe, p *PlanarTable, first uint64, ahead *PlanarProbe, next *PlanarTable) (found, done int)
+func planarLocateAVX2(extents []PlanarExtent, probes []PlanarProbe, p *PlanarTable, first uint64,
+	ahead *PlanarProbe, next *PlanarTable) (found, done int)
 
 func planarScan(p *PlanarTable, dst []PlanarHit, extents []PlanarExtent, probes []PlanarProbe) (hits, done int) {
 	switch {
@@ -195,23 +176,6 @@ func decodeAVX512(dst *uint64, n int, half *byte, halfBytes int, w *Window, at *
 //
 //go:noescape
 func decodeAVX2(dst *uint64, n int, half *byte, halfBytes int, w *Window, at *cursor) int
-
-// decodeBlock answers decodeOther for what decodeHalves is to do.
-func decodeBlock(dst []uint64, ups int, block []byte, before, last uint64, w *Window) (answer int) {
-	downs := len(dst) - 2 - ups
-	if !useAVX512 || min(ups, downs) < 1 || max(ups, downs) > blockKeys || len(block) > blockBytes {
-		return decodeOther
-	}
-	dst[0], dst[len(dst)-1] = before, last
-	return decodeBlockAVX512(&dst[0], ups, downs, &block[0], len(block), before, last, w)
-}
-
-// decodeBlockAVX512 makes the keys between dst[0] and the last, 1 to blockKeys in each half of a block of
-// at most blockBytes bytes. It answers decodeOther in the cases in which decodeAVX512 does, and where the codes
-// take more rounds than it has room for.
-//
-//go:noescape
-func decodeBlockAVX512(dst *uint64, ups, downs int, block *byte, blockBytes int, before, last uint64, w *Window) int
 
 func seek(s *Seek, k int, w *Window) {
 	if useAVX512 {
@@ -292,31 +256,12 @@ func join(dst []JoinPair, words []uint64, base uint32, b *JoinBuckets, k uint32)
 }
 
 //go:noescape
-func joinAVX512(dst []JoinPair, words []uint64, base uint32, first, lows *uint32, shift, mask uint64, lanes int, k uint32) (hits, done int)
+func joinAVX512(dst []JoinPair, words []uint64, base uint32, first, lows *uint32, shift, mask uint64, lanes int,
+	k uint32) (hits, done int)
 
 //go:noescape
-func joinAVX2(dst []JoinPair, words []uint64, base uint32, first, lows *uint32, shift, mask uint64, lanes int, k uint32) (hits, done int)
-
-func scatterKeys(p *KeyPartitions, src []uint64, row uint64) (done, full int) {
-	switch {
-	case useAVX512:
-		index := bitSource(p.Mask, forward)
-		copy(index[:], index[64-p.Bits-p.Keep:][:p.Keep])
-		return scatterKeysAVX512(p, src, row, &index)
-	case useAVX2 && !slowExtract:
-		return scatterKeysBMI2(p, src, row)
-	}
-	return scatterKeysGeneric(p, src, row)
-}
-
-// scatterKeysAVX512 takes the permutation as an index of source bits, of which the Keep bits that a word
-// keeps are the first; the bits of the partition's number stay at the end.
-//
-//go:noescape
-func scatterKeysAVX512(p *KeyPartitions, src []uint64, row uint64, index *[64]uint8) (done, full int)
-
-//go:noescape
-func scatterKeysBMI2(p *KeyPartitions, src []uint64, row uint64) (done, full int)
+func joinAVX2(dst []JoinPair, words []uint64, base uint32, first, lows *uint32, shift, mask uint64, lanes int,
+	k uint32) (hits, done int)
 
 func scatterHalves(p *HalfPartitions, src []uint64, row uint64) {
 	if useAVX512 || useAVX2 {

@@ -38,17 +38,6 @@ func within32(dst []uint32, xs []uint32, base, q uint32, k int) (n, scanned int)
 //go:noescape
 func within32NEON(dst []uint32, xs []uint32, base, q uint32, k int) (n, scanned int)
 
-func votes(counts *[64]uint64, hashes []uint64) {
-	if useNEON {
-		votesNEON(counts, hashes)
-	} else {
-		votesGeneric(counts, hashes)
-	}
-}
-
-//go:noescape
-func votesNEON(counts *[64]uint64, hashes []uint64)
-
 func weightedVotes(counts *[64]uint64, hashes []uint64, weights []uint32) bool {
 	if useNEON {
 		return weightedVotesNEON(counts, hashes, weights)

@@ -5,9 +5,6 @@ package asm
 // The kernels of this file have assembly for amd64 alone: everywhere else, and in a build without assembly, each is
 // its generic form.
 
-// decodeBlock leaves every block to decodeHalves.
-func decodeBlock([]uint64, int, []byte, uint64, uint64, *Window) (answer int) { return decodeOther }
-
 func seek(s *Seek, k int, w *Window) { seekGeneric(s, k, w) }
 
 func countDigits(counts, keys []uint64, mask uint64) { countDigitsGeneric(counts, keys, mask) }
@@ -24,10 +21,6 @@ func join(dst []JoinPair, words []uint64, base uint32, b *JoinBuckets, k uint32)
 	return joinGeneric(dst, words, base, b, k)
 }
 
-func scatterKeys(p *KeyPartitions, src []uint64, row uint64) (done, full int) {
-	return scatterKeysGeneric(p, src, row)
-}
-
 func scatterHalves(p *HalfPartitions, src []uint64, row uint64) { scatterHalvesGeneric(p, src, row) }
 
 func filter(dst, words, bitmap []uint64, shift uint64) (n int) {
@@ -38,7 +31,8 @@ func nearRows(dst []uint32, keys []uint64, ends []uint32, from uint32, k int) (n
 	return nearRowsGeneric(dst, keys, ends, from, k)
 }
 
-func planarLocate(p *PlanarTable, extents []PlanarExtent, probes []PlanarProbe, first uint64, _ *PlanarTable, _ []PlanarProbe) (found, done int) {
+func planarLocate(p *PlanarTable, extents []PlanarExtent, probes []PlanarProbe, first uint64, _ *PlanarTable,
+	_ []PlanarProbe) (found, done int) {
 	return planarLocateGeneric(p, extents, probes, first)
 }
 

@@ -21,8 +21,6 @@ func within32(dst []uint32, xs []uint32, base, q uint32, k int) (n, scanned int)
 	return withinGeneric(dst, xs, base, q, k)
 }
 
-func votes(counts *[64]uint64, hashes []uint64) { votesGeneric(counts, hashes) }
-
 func weightedVotes(counts *[64]uint64, hashes []uint64, weights []uint32) bool {
 	weightedVotesGeneric(counts, hashes, weights)
 	return true

@@ -10,7 +10,7 @@
 //	        (any machine)   (amd64)  |    (amd64)        (arm64)
 //	                                 v
 //	within64, within32   elements, q, k             -> indexes within k bits of q
-//	votes                hashes [, weights]         -> 64 sums, one a bit position
+//	weightedVotes        hashes, weights            -> 64 sums, one a bit position
 //	interpolate          sorted keys, sought ones   -> their lower bounds
 //	permute              keys, mask                 -> keys whose masked bits lead
 //	countdigits          keys, mask                 -> how many have each value of the mask's bits
@@ -18,11 +18,9 @@
 //	leaves               keys in leaves of up to 16 -> each leaf sorted
 //	nearrows             buckets of keys, k         -> keys with another near them in their bucket
 //	decode               half a Huffman block       -> its keys
-//	decodeBlock          a whole one                 -> its keys
 //	seek                 many halves, queries, k    -> the keys near each query
 //	planar               lines of buckets, low bits -> extents of the buckets; positions within each limit
 //	join                 queries in buckets, words  -> pairs within k in 32 bits
-//	scatter_keys         fingerprints, mask         -> words in partitions by their permuted leading bits
 //	scatter_halves       fingerprints               -> words in partitions by either half
 //	filter               words, bitmap              -> those whose bit is set
 //	prefetch             addresses                  -> nothing; their lines are on their way
@@ -40,16 +38,16 @@
 // keeps nothing between two calls and never touches a byte outside its slices. What it needs more slices for
 // than fit an argument list, as JoinBuckets, it takes as a struct of them that the caller makes. Which
 // tables there are, how they lie in memory, and which of two algorithms is faster, is decided
-// in the packages that use the kernels; [Accelerated] and [VectorBytes] say what they need to know of the backend.
+// in the packages that use the kernels; [Accelerated] says what they need to know of the backend.
 //
 // # One shape for every kernel
 //
-//	x.go             contract, napkin, exported wrapper: checks, splits, race annotations
-//	x_generic.go     the specification: xGeneric, plain Go, right on every machine; and a known answer
-//	x_amd64.s        the assembly, or x_avx2_amd64.s and x_avx512_amd64.s
-//	x_arm64.s        the same for NEON
-//	x_test.go        every backend against xGeneric, on guarded memory
+//	x.go             contract, exported wrapper: checks, splits, race annotations
+//	x_generic.go     the specification: xGeneric, plain Go, right on every machine
+//	x_*_amd64.s, x_arm64.s   the assembly
+//	x_test.go        every backend against xGeneric or an oracle, on guarded memory
 //	kernels.go       the table of kernels: which backends have assembly for which
+//	selftest.go      what each answers to the same input
 //	dispatch_*.go    by architecture: x picks xAVX512, xAVX2, xNEON or xGeneric
 //
 // The choice is a branch on a package-level boolean, never a function variable:

@@ -7,11 +7,10 @@ import (
 
 // Filter copies those words to dst whose bit is set in the bitmap, in their order, and returns how many. A word's
 // bit has the number with which its low half begins: as many bits as number those of the bitmap, of which there must
-// be a power of two from 128 to 2^32. dst must be as long as words, and may be words; dst beyond what is returned may
+// be a power of two from 128 to 2^32. dst must be as long as words, and may be words; the rest of dst may
 // be overwritten. Lengths that do not fit are a programmer's error and panic.
 //
-// Napkin: 7 operations for each word and no branch, 1.5 cycles, and a line of the bitmap from
-// wherever that is.
+// A word takes 1.5 cycles, and a line of the bitmap from wherever that is.
 func Filter(dst, words, bitmap []uint64) int {
 	n := bits.Len(uint(len(bitmap))) + 5
 	if len(bitmap) < 2 || len(bitmap)&(len(bitmap)-1) != 0 || n > 32 || len(dst) < len(words) {

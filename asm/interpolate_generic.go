@@ -1,7 +1,5 @@
 package asm
 
-import "fmt"
-
 // bracket is one search under way: keys[low] < sought <= keys[high], where both keys are at hand.
 type bracket struct {
 	low, high       int
@@ -38,7 +36,7 @@ func interpolateGeneric(dst []int, keys, sought []uint64) (steps int) {
 		if step >= searchLines && !line {
 			stride = min(stride, len(keys)) * searchGrowth
 		}
-		// Retire what is closed and place the next guess of the rest.
+		// Retire the closed searches and place the next guess of the rest.
 		rest := searches[:0]
 		for _, j := range searches[:n] {
 			b := &open[j%searchWidth]
@@ -84,28 +82,4 @@ func (b *bracket) near(stride int) int {
 		return b.low + min(stride, half)
 	}
 	return b.high - min(stride, half)
-}
-
-// checkInterpolate seeks in the squares, where a line misses and bisection must help: the answer is
-// the root, rounded up.
-func checkInterpolate() error {
-	var keys [200]uint64
-	for i := range keys {
-		keys[i] = uint64(i * i)
-	}
-	var (
-		sought [70]uint64
-		found  [len(sought)]int
-	)
-	for j := range sought {
-		sought[j] = uint64(j * 587) // the last is beyond the last square
-	}
-	Interpolate(found[:], keys[:], sought[:])
-	for j, i := range found {
-		x := int(sought[j])
-		if i < len(keys) && i*i < x || i > 0 && (i-1)*(i-1) >= x {
-			return fmt.Errorf("%d found at %d of the squares", x, i)
-		}
-	}
-	return nil
 }

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"ndd/asm/guard"
-	"pgregory.net/rapid"
 )
 
 // interpolateOracle is the lower bound by bisection.
@@ -145,23 +144,6 @@ func TestInterpolateSteps(t *testing.T) {
 			t.Errorf("%s: %d steps for 2^%d keys", name, most, log2n)
 		}
 	}
-}
-
-func TestInterpolateProperties(t *testing.T) {
-	eachKernel(t, func(t *testing.T) {
-		rapid.Check(t, func(t *rapid.T) {
-			keys := rapid.SliceOf(rapid.Uint64()).Draw(t, "keys")
-			slices.Sort(keys)
-			sought := rapid.SliceOf(rapid.OneOf(rapid.Uint64(), rapid.SampledFrom(append(keys, 0)))).Draw(t, "sought")
-			dst := make([]int, len(sought))
-			Interpolate(dst, keys, sought)
-			for j, x := range sought {
-				if want := interpolateOracle(keys, x); dst[j] != want {
-					t.Fatalf("%#x found at %d, want %d", x, dst[j], want)
-				}
-			}
-		})
-	})
 }
 
 func FuzzInterpolate(f *testing.F) {

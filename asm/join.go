@@ -3,7 +3,7 @@ package asm
 import "fmt"
 
 // JoinBuckets are queries in buckets by the leading bits of their permuted keys, as [Join] reads them. A bucket's
-// lanes begin at a multiple of JoinVector; what is left of its last vector is padding, whose content does not matter.
+// lanes begin at a multiple of JoinVector; the rest of its last vector is padding, whose content does not matter.
 //
 //	bucket   0            1      2 (none)  3
 //	Lows   | a a a - - - | b b b b b b | d d d d d d | d - - - - - | padding ...
@@ -11,7 +11,7 @@ import "fmt"
 //
 // A word that is compared has the same 32 bits in its low half, and the number of its bucket above them.
 type JoinBuckets struct {
-	// First has, of each bucket and of what follows the last, half the number of its first lane, so that the low
+	// First holds half the number of the first lane of each bucket, and of the end, so that the low
 	// bit is free: JoinLong. There are a power of two buckets.
 	First []uint32
 	Lows  []uint32 // the lanes; at least Lanes of them follow the first lane behind the last bucket
@@ -19,7 +19,7 @@ type JoinBuckets struct {
 	Lanes int      // that a word is compared with, from its bucket's first on: a multiple of JoinVector up to JoinLanesMax
 }
 
-// A JoinPair says that a word and a query are close in 32 bits.
+// A JoinPair is a word and a query that are close in 32 bits.
 type JoinPair struct {
 	Word uint32 // index of the word
 	Lane uint32 // of the query
@@ -38,7 +38,7 @@ const (
 	joinCall = 4096
 )
 
-// Join finds for each word which of the lanes of its bucket, and of what follows it up
+// Join finds for each word which of the lanes of its bucket, and of the lanes behind it up
 // to b.Lanes, differ from its low half in at most k bits, and writes them to dst in order
 // of the words and then of the lanes. These are all queries of the bucket that are within k, and some that are
 // not. It returns how many it wrote, and how many words are done. done < len(words) means that
@@ -46,11 +46,8 @@ const (
 // marked with JoinLong: then the caller looks at that bucket itself and goes on behind the word. Buckets that are not
 // what JoinBuckets says are a programmer's error and panic, as far as a look at the lengths tells.
 //
-// Napkin, AVX-512, 32 lanes, all in the first-level cache: for each word a load, a
-// shift, a mask, a load of the bucket and a broadcast; two XORs, popcounts and a
-// minimum; half a comparison and branch: 17 operations, 3 cycles. 32 random bits are
-// within 3 of each other once in 780,000 comparisons, so that what is found is what is
-// wanted, or nearly.
+// With AVX-512 and 32 lanes in the first-level cache a word takes 3 cycles. 32 random bits are
+// within 3 of each other once in 780,000 comparisons, so nearly all that is found is wanted.
 func Join(dst []JoinPair, words []uint64, b *JoinBuckets, k int) (hits, done int) {
 	b.check()
 	raceRead(words)
@@ -73,8 +70,10 @@ func Join(dst []JoinPair, words []uint64, b *JoinBuckets, k int) (hits, done int
 // check panics when the slices do not make buckets.
 func (b *JoinBuckets) check() {
 	n := len(b.First) - 1
-	if n < 1 || n&(n-1) != 0 || b.Shift < 0 || b.Shift > 63 || b.Lanes < JoinVector || b.Lanes > JoinLanesMax || b.Lanes%JoinVector != 0 ||
+	if n < 1 || n&(n-1) != 0 || b.Shift < 0 || b.Shift > 63 || b.Lanes < JoinVector || b.Lanes > JoinLanesMax ||
+		b.Lanes%JoinVector != 0 ||
 		2*uint64(b.First[n]&^JoinLong)+uint64(b.Lanes) > uint64(len(b.Lows)) {
-		panic(fmt.Sprintf("asm: %d buckets and %d lanes, shift %d, %d lanes a word do not make a join", n, len(b.Lows), b.Shift, b.Lanes))
+		panic(fmt.Sprintf("asm: %d buckets and %d lanes, shift %d, %d lanes a word do not make a join", n, len(b.Lows),
+			b.Shift, b.Lanes))
 	}
 }

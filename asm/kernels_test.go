@@ -1,8 +1,13 @@
 package asm
 
 import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
+
+	"ndd/asm/guard"
 )
 
 func TestSelfTest(t *testing.T) {
@@ -26,4 +31,143 @@ func TestSelfTest(t *testing.T) {
 			t.Errorf("self-test takes %v: it belongs at the start of every process", best)
 		}
 	})
+}
+
+// TestPanics: arguments that no sound caller has.
+func TestPanics(t *testing.T) {
+	one, three := make([]uint64, 1), make([]uint64, 3)
+	rows := make([]uint32, 100)
+	calls := map[string]func(){
+		"votes, fewer weights":        func() { WeightedVotes(new([64]uint64), three, rows[:2]) },
+		"decode, no keys":             func() { Decode(nil, make([]byte, 64), 0, new(Window)) },
+		"decode, too many keys":       func() { Decode(make([]uint64, 1<<16), make([]byte, 64), 0, new(Window)) },
+		"decode, short half":          func() { Decode(one, make([]byte, 31), 0, new(Window)) },
+		"filter, a bitmap of three":   func() { Filter(one, one, three) },
+		"filter, a bitmap of 64 bits": func() { Filter(one, one, one) },
+		"filter, a short dst":         func() { Filter(one, three, make([]uint64, 2)) },
+		"halves, too few words": func() {
+			ScatterHalves(newHalfPartitions(make([]uint64, 4*HalvesRoomMin-1), 1, HalvesRoomMin, 40), nil, 0)
+		},
+		"halves, too little room": func() { ScatterHalves(newHalfPartitions(nil, 1, 1000, 40), nil, 0) },
+		"halves, half a half":     func() { ScatterHalves(newHalfPartitions(nil, 1, HalvesRoomMin, 31), nil, 0) },
+		"halves, a row too large": func() { ScatterHalves(newHalfPartitions(nil, 1, HalvesRoomMin, 40), three, 1<<24-1) },
+	}
+	for i, c := range []struct {
+		counts int
+		mask   uint64
+	}{{7, 7}, {9, 7}, {0, 0}, {2, 0}, {1 << 10, ^uint64(0)}} {
+		calls[fmt.Sprint("count digits ", i)] = func() { CountDigits(make([]uint64, c.counts), three, c.mask) }
+	}
+	for i, spoil := range []func(b *JoinBuckets){
+		func(b *JoinBuckets) { b.First = b.First[:4] },               // three buckets
+		func(b *JoinBuckets) { b.First = b.First[:1] },               // none
+		func(b *JoinBuckets) { b.Lows = b.Lows[:4*16+31] },           // too few lanes
+		func(b *JoinBuckets) { b.Lanes = 0 },                         // for a word
+		func(b *JoinBuckets) { b.Lanes = JoinLanesMax + JoinVector }, // too many
+		func(b *JoinBuckets) { b.Lanes = 24 },                        // half a vector
+		func(b *JoinBuckets) { b.Shift = 64 },
+	} {
+		b := newJoinBuckets([]int{5, 1, 0, 7, 0, 0, 0, 9}, 32)
+		spoil(b)
+		calls[fmt.Sprint("join ", i)] = func() { Join(make([]JoinPair, 300), three, b, 3) }
+	}
+	for i, spoil := range []func(b *Buckets){
+		func(b *Buckets) { b.First = b.First[:1] },
+		func(b *Buckets) { b.Lines = b.Lines[:8] },
+		func(b *Buckets) { b.Skew ^= 1 },
+	} {
+		b := newBuckets(make([]uint64, 16), []uint64{0, 8}, 0, 4)
+		spoil(b)
+		calls[fmt.Sprint("scatter ", i)] = func() { Scatter(b, one) }
+	}
+	for _, ends := range [][]uint32{{11}, {5, 4}, {3, 1 << 31}, {10, 9}} { // of 10 keys
+		keys := make([]uint64, 10)
+		calls[fmt.Sprint("leaves ", ends)] = func() { SortLeaves(keys, keys, ends, 0) }
+		calls[fmt.Sprint("near rows ", ends)] = func() { NearRows(rows, keys, ends, 0, 3) }
+	}
+	region := guard.New(t, 8*12)
+	for name, c := range map[string]struct {
+		starts []uint64
+		key    uint64
+	}{
+		"below":     {[]uint64{0, 6}, 99},
+		"above":     {[]uint64{0, 6}, 100 + 32},
+		"no room":   {[]uint64{0, 6}, 131},
+		"far":       {[]uint64{0, 1 << 50}, 131},
+		"no bucket": {nil, 100},
+	} {
+		calls["scatter, "+name] = func() {
+			b := newBuckets(guard.Tail[uint64](region, 12), c.starts, 100, 4)
+			for range 20 {
+				Scatter(b, []uint64{c.key})
+			}
+		}
+	}
+	eachKernel(t, func(t *testing.T) {
+		for name, call := range calls {
+			wantPanic(t, name, call)
+		}
+	})
+}
+
+// BenchmarkKernels takes the time of the kernels that sort, join and scatter, an element.
+func BenchmarkKernels(b *testing.B) {
+	const n = 1 << 20
+	rng := rand.New(rand.NewPCG(1, 9))
+	keys, dst, counts := make([]uint64, n), make([]uint64, n), make([]uint64, 1<<11)
+	for i := range keys {
+		keys[i] = rng.Uint64()
+	}
+	const mask = 0x7ff << 53
+	CountDigits(counts, keys, mask)
+	starts, at := make([]uint64, len(counts)), uint64(0)
+	for d, n := range counts {
+		starts[d] = at
+		at += n
+	}
+	var ends []uint32
+	for end := range uint32(n / 8) {
+		ends = append(ends, 8*(end+1))
+	}
+	buckets := newBuckets(dst, starts, 0, 53)
+	halves := newHalfPartitions(nil, 7, (2*n>>7+HalvesRoomMin)|8, 41)
+	join := newJoinBuckets(slices.Repeat([]int{32}, 128), 32)
+	pairs, rows := make([]JoinPair, 2*JoinLanesMax), make([]uint32, NearBucketMax)
+	for i := range join.Lows {
+		join.Lows[i] = rng.Uint32()
+	}
+	for name, run := range map[string]func(){
+		"countdigits": func() { CountDigits(counts, keys, mask) },
+		"scatter": func() {
+			copy(buckets.Next, buckets.First)
+			Scatter(buckets, keys)
+			ScatterFlush(buckets)
+		},
+		"halves": func() {
+			ScatterHalves(halves, keys, 0)
+			for i := range halves.Next {
+				halves.take(i)
+			}
+		},
+		"filter":   func() { Filter(dst, keys, keys[:1<<15]) },
+		"leaves":   func() { SortLeaves(dst, keys, ends, 0) },
+		"nearrows": func() { NearRows(rows, keys, ends, 0, 3) },
+		"join": func() {
+			for at := 0; at < n; {
+				_, done := Join(pairs, keys[at:], join, 3)
+				at += done
+			}
+		},
+	} {
+		for _, kernel := range Backends() {
+			b.Run(fmt.Sprintf("op=%s/kernel=%s", name, kernel), func(b *testing.B) {
+				defer use(Backend())
+				use(kernel)
+				for b.Loop() {
+					run()
+				}
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/element")
+			})
+		}
+	}
 }

@@ -1,11 +1,9 @@
 package asm
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"slices"
 	"testing"
-	"time"
 
 	"ndd/asm/guard"
 )
@@ -77,97 +75,54 @@ func TestLeavesZeroOne(t *testing.T) {
 	})
 }
 
-// TestLeavesStop: many leaves, more than a call takes, of which one is too long.
+// checkLeaves sorts leaves of given lengths in two calls, and compares them with the library's sort.
+func checkLeaves(t *testing.T, rng *rand.Rand, lengths []uint32) {
+	ends, end := make([]uint32, len(lengths)), uint32(0)
+	for d, n := range lengths {
+		end += n
+		ends[d] = end
+	}
+	src, dst := make([]uint64, end), make([]uint64, end)
+	for i := range src {
+		src[i] = rng.Uint64() >> rng.Uint64N(64)
+	}
+	want, leaves := sortedLeaves(src, ends)
+	done := SortLeaves(dst, src, ends[:len(ends)/2], 0)
+	if done == len(ends)/2 {
+		from := uint32(0)
+		if done > 0 {
+			from = ends[done-1]
+		}
+		done += SortLeaves(dst, src, ends[done:], from)
+	}
+	if done != leaves || !slices.Equal(dst, want) {
+		t.Fatalf("%s: %d of %d leaves, want %d", Backend(), done, len(ends), leaves)
+	}
+}
+
+// TestLeavesStop: many leaves, more than a call takes, of which one may be too long.
 func TestLeavesStop(t *testing.T) {
 	eachKernel(t, func(t *testing.T) {
 		for seed := range uint64(40) {
 			rng := rand.New(rand.NewPCG(seed, 3))
-			ends := make([]uint32, 1+rng.IntN(2*leavesCall))
-			end := uint32(0)
-			for d := range ends {
-				if end += rng.Uint32N(LeafMax + 1); rng.IntN(3*leavesCall) == 0 {
-					end += LeafMax
+			lengths := make([]uint32, 1+rng.IntN(2*leavesCall))
+			for d := range lengths {
+				if lengths[d] = rng.Uint32N(LeafMax + 1); rng.IntN(3*leavesCall) == 0 {
+					lengths[d] += LeafMax
 				}
-				ends[d] = end
 			}
-			src := make([]uint64, end)
-			for i := range src {
-				src[i] = rng.Uint64()
-			}
-			dst := make([]uint64, end)
-			want, leaves := sortedLeaves(src, ends)
-			done := SortLeaves(dst, src, ends[:len(ends)/2], 0)
-			if done == len(ends)/2 && done > 0 {
-				done += SortLeaves(dst, src, ends[done:], ends[done-1])
-			} else if done == 0 {
-				done = SortLeaves(dst, src, ends, 0)
-			}
-			if done != leaves || !slices.Equal(dst, want) {
-				t.Fatalf("seed %d: %d of %d leaves, want %d", seed, done, len(ends), leaves)
-			}
-		}
-	})
-}
-
-func TestLeavesLimits(t *testing.T) {
-	eachKernel(t, func(t *testing.T) {
-		for _, ends := range [][]uint32{{11}, {5, 4}, {3, 1 << 31}, {10, 9}} {
-			wantPanic(t, fmt.Sprintf("ends %d of 10 keys", ends), func() { SortLeaves(make([]uint64, 10), make([]uint64, 10), ends, 0) })
+			checkLeaves(t, rng, lengths)
 		}
 	})
 }
 
 func FuzzLeaves(f *testing.F) {
 	f.Add(uint64(1), []byte{3, 0, 16, 8, 9, 17, 2})
-	f.Fuzz(func(t *testing.T, seed uint64, lengths []byte) {
-		rng := rand.New(rand.NewPCG(seed, 4))
-		var ends []uint32
-		end := uint32(0)
-		for _, n := range lengths {
-			end += uint32(n) % (LeafMax + 2)
-			ends = append(ends, end)
+	f.Fuzz(func(t *testing.T, seed uint64, data []byte) {
+		var lengths []uint32
+		for _, n := range data {
+			lengths = append(lengths, uint32(n)%(LeafMax+2))
 		}
-		src, dst := make([]uint64, end), make([]uint64, end)
-		for i := range src {
-			src[i] = rng.Uint64() >> rng.Uint64N(64)
-		}
-		want, leaves := sortedLeaves(src, ends)
-		eachFuzzKernel(t, func(kernel string) {
-			clear(dst)
-			if done := SortLeaves(dst, src, ends, 0); done != leaves || !slices.Equal(dst, want) {
-				t.Fatalf("%s: %d leaves, %#x, want %d, %#x", kernel, done, dst, leaves, want)
-			}
-		})
+		eachFuzzKernel(t, func(string) { checkLeaves(t, rand.New(rand.NewPCG(seed, 4)), lengths) })
 	})
-}
-
-func BenchmarkLeaves(b *testing.B) {
-	defer use(Backend())
-	for _, kernel := range Backends() {
-		for _, mean := range []int{2, 4, 6, 8, 12} {
-			b.Run(fmt.Sprintf("kernel=%s/mean=%d", kernel, mean), func(b *testing.B) {
-				use(kernel)
-				rng := rand.New(rand.NewPCG(1, 9))
-				src, counts := make([]uint64, 1<<14), make([]uint32, 1<<14/mean)
-				for i := range src {
-					src[i] = rng.Uint64()
-					counts[rng.IntN(len(counts))]++
-				}
-				var ends []uint32
-				end := uint32(0)
-				for _, n := range counts {
-					end += min(n, LeafMax)
-					ends = append(ends, end)
-				}
-				dst := make([]uint64, len(src))
-				start := time.Now()
-				for b.Loop() {
-					if SortLeaves(dst, src, ends, 0) != len(ends) {
-						b.Fatal("stopped")
-					}
-				}
-				b.ReportMetric(float64(time.Since(start))/float64(b.N)/float64(end), "ns/key")
-			})
-		}
-	}
 }

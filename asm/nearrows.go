@@ -14,8 +14,7 @@ const NearBucketMax = 1024
 // have no room for, and returns how many indexes it wrote and how many buckets are done. Ends that
 // descend or lie outside of keys are a programmer's error and panic.
 //
-// Napkin, AVX-512: 8 keys a step, and a step is XOR, popcount, minimum, with one comparison a
-// row: m/16 + 1/2 steps of 1.5 cycles and some 8 cycles a row of a bucket of m.
+// With AVX-512, a bucket of m takes m/16 + 1/2 steps of 1.5 cycles and some 8 cycles for each row.
 func NearRows(dst []uint32, keys []uint64, ends []uint32, from uint32, k int) (n, done int) {
 	if k < 0 || k > 63 {
 		panic(fmt.Sprintf("asm: near rows within %d bits", k))

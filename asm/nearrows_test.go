@@ -1,12 +1,10 @@
 package asm
 
 import (
-	"fmt"
 	"math/bits"
 	"math/rand/v2"
 	"slices"
 	"testing"
-	"time"
 
 	"ndd/asm/guard"
 )
@@ -35,26 +33,41 @@ func nearBucket(rng *rand.Rand, n, k int) []uint64 {
 	return keys
 }
 
-// TestNearRowsBuckets: a bucket of every size, at both ends of guarded memory, every k.
+// checkNearRows compares NearRows, at both ends of guarded memory, with comparing all pairs.
+func checkNearRows(t *testing.T, rng *rand.Rand, sizes []byte, k int) {
+	var bucket []uint64
+	var ends []uint32
+	for _, n := range sizes {
+		bucket = append(bucket, nearBucket(rng, int(n), k)...)
+		ends = append(ends, uint32(len(bucket)))
+	}
+	want, dst := nearPairs(bucket, ends, 0, k), make([]uint32, len(bucket))
+	head, tail := guard.Copies(t, bucket)
+	for _, keys := range [][]uint64{head, tail} {
+		if n, done := NearRows(dst, keys, ends, 0, k); done != len(ends) || !slices.Equal(dst[:n], want) {
+			t.Fatalf("%s: buckets of %d, k=%d: rows %d of %d buckets, want %d", Backend(), sizes, k, dst[:n], done, want)
+		}
+	}
+}
+
+// TestNearRowsBuckets: a bucket of every size, every k.
 func TestNearRowsBuckets(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
-	const most = 80
-	region := guard.New(t, 8*most)
-	dst := make([]uint32, most)
 	eachKernel(t, func(t *testing.T) {
-		for n := range most + 1 {
-			for k := range 64 {
-				bucket := nearBucket(rng, n, k)
-				want := nearPairs(bucket, []uint32{uint32(n)}, 0, k)
-				for _, keys := range [][]uint64{guard.Head[uint64](region, n), guard.Tail[uint64](region, n)} {
-					copy(keys, bucket)
-					got, done := NearRows(dst[:n], keys, []uint32{uint32(n)}, 0, k)
-					if done != 1 || !slices.Equal(dst[:got], want) {
-						t.Fatalf("n=%d k=%d: rows %d, want %d", n, k, dst[:got], want)
-					}
-				}
+		for n := range byte(81) {
+			for k := int(n) % 4; k < 64; k += 4 {
+				checkNearRows(t, rng, []byte{n}, k)
 			}
 		}
+	})
+}
+
+func FuzzNearRows(f *testing.F) {
+	f.Add(uint64(1), []byte{3, 0, 16, 8, 9, 17, 2, 200}, 3)
+	f.Fuzz(func(t *testing.T, seed uint64, sizes []byte, k int) {
+		eachFuzzKernel(t, func(string) {
+			checkNearRows(t, rand.New(rand.NewPCG(seed, 4)), sizes[:min(len(sizes), 50)], k&63)
+		})
 	})
 }
 
@@ -100,64 +113,4 @@ func TestNearRowsMany(t *testing.T) {
 			}
 		}
 	})
-}
-
-func TestNearRowsLimits(t *testing.T) {
-	eachKernel(t, func(t *testing.T) {
-		for _, ends := range [][]uint32{{11}, {5, 4}, {3, 1 << 31}, {10, 9}} {
-			wantPanic(t, fmt.Sprintf("ends %d of 10 keys", ends), func() { NearRows(make([]uint32, 100), make([]uint64, 10), ends, 0, 3) })
-		}
-	})
-}
-
-func FuzzNearRows(f *testing.F) {
-	f.Add(uint64(1), []byte{3, 0, 16, 8, 9, 17, 2, 200}, 3)
-	f.Fuzz(func(t *testing.T, seed uint64, lengths []byte, k int) {
-		rng := rand.New(rand.NewPCG(seed, 4))
-		k &= 63
-		var keys []uint64
-		var ends []uint32
-		for _, n := range lengths[:min(len(lengths), 50)] {
-			keys = append(keys, nearBucket(rng, int(n), k)...)
-			ends = append(ends, uint32(len(keys)))
-		}
-		want := nearPairs(keys, ends, 0, k)
-		dst := make([]uint32, len(keys))
-		eachFuzzKernel(t, func(kernel string) {
-			if n, done := NearRows(dst, keys, ends, 0, k); done != len(ends) || !slices.Equal(dst[:n], want) {
-				t.Fatalf("%s: rows %d of %d buckets, want %d", kernel, dst[:n], done, want)
-			}
-		})
-	})
-}
-
-func BenchmarkNearRows(b *testing.B) {
-	defer use(Backend())
-	for _, kernel := range Backends() {
-		for _, mean := range []int{3, 6, 12, 24, 48, 96, 400} {
-			b.Run(fmt.Sprintf("kernel=%s/mean=%d", kernel, mean), func(b *testing.B) {
-				use(kernel)
-				rng := rand.New(rand.NewPCG(1, 9))
-				keys, counts := make([]uint64, 1<<14), make([]uint32, 1<<14/mean)
-				for i := range keys {
-					keys[i] = rng.Uint64()
-					counts[rng.IntN(len(counts))]++
-				}
-				var ends []uint32
-				end := uint32(0)
-				for _, n := range counts {
-					end += n
-					ends = append(ends, end)
-				}
-				dst := make([]uint32, NearBucketMax)
-				start := time.Now()
-				for b.Loop() {
-					if n, done := NearRows(dst, keys, ends, 0, 3); n != 0 || done != len(ends) {
-						b.Fatal("stopped")
-					}
-				}
-				b.ReportMetric(float64(time.Since(start))/float64(b.N)/float64(len(keys)), "ns/key")
-			})
-		}
-	}
 }

@@ -16,12 +16,9 @@ import "math/bits"
 // memory, but must not overlap otherwise. Nothing is allocated; safe for concurrent use on disjoint
 // dst.
 //
-// Cost: 8 bytes read and 8 written a key. Long slices take one VPSHUFBITQMB a key with AVX-512 (1
-// cycle), two PEXT a key with BMI2 (2 cycles), eight look-ups in registers for two keys with NEON (3
-// to 6 cycles a key, counted in permute_arm64.s), eight table look-ups a key (5 cycles) without any;
-// short ones two PEXT, or 48 shift-and-mask operations. Measured (BenchmarkPermute): 17
-// GB/s of keys in cache with AVX-512, 10 with BMI2, 3.5 in plain Go; from memory the first two run
-// at 0.9 of the speed of copy.
+// Long slices take one VPSHUFBITQMB a key with AVX-512 (1 cycle), two PEXT with BMI2 (2 cycles),
+// eight look-ups in registers for two keys with NEON, eight table look-ups a key (5 cycles)
+// otherwise; short ones two PEXT, or 48 shift-and-mask operations.
 func Permute(dst, src []uint64, mask uint64) {
 	permute(dst[:len(src)], src, mask, forward)
 }

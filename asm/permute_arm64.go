@@ -42,7 +42,7 @@ func (p *picks) fill(index *[64]uint8) {
 	}
 }
 
-// permuteNEON moves the bits of n keys, n at least 1, as p says.
+// permuteNEON moves the bits of n keys, n at least 1, by p.
 //
 //go:noescape
 func permuteNEON(dst, src *uint64, n int, p *picks)

@@ -228,8 +228,8 @@ done:
 #undef INVERSE
 #define INVERSE R12
 
-// func planarPrefetchLinesAMD64(p *PlanarTable, probes []PlanarProbe)
-TEXT ·planarPrefetchLinesAMD64(SB), NOSPLIT, $0-32
+// func planarPrefetchLines(p *PlanarTable, probes []PlanarProbe)
+TEXT ·planarPrefetchLines(SB), NOSPLIT, $0-32
 	MOVQ p+0(FP), AX                    // the table
 	MOVQ PlanarTable_Lines(AX), LINES
 	MOVQ PlanarTable_Inverse(AX), INVERSE
@@ -249,8 +249,8 @@ ahead:
 	JNZ  ahead
 	RET
 
-// func planarPrefetchExtentsAMD64(p *PlanarTable, extents []PlanarExtent)
-TEXT ·planarPrefetchExtentsAMD64(SB), NOSPLIT, $0-32
+// func planarPrefetchExtents(p *PlanarTable, extents []PlanarExtent)
+TEXT ·planarPrefetchExtents(SB), NOSPLIT, $0-32
 	MOVQ p+0(FP), AX                    // the table
 	MOVQ PlanarTable_Low(AX), LINES
 	MOVQ extents_base+8(FP), EXTENT           // the arguments

@@ -1,10 +1,6 @@
 package asm
 
-import (
-	"fmt"
-	"math/bits"
-	"slices"
-)
+import "math/bits"
 
 // PlanarBucket looks a bucket up in its line, of 8 words, that is not wide: bucket number j of the line has n keys and
 // ends at rank end. ok is false when the line has not that many zeros; nothing else is checked.
@@ -17,15 +13,16 @@ func PlanarBucket(line []uint64, j uint64) (n, end uint64, ok bool) {
 			left -= n
 			continue
 		}
-		at := 64*i + uint64(selectBit(zeros, left))
+		at := 64*i + uint64(SelectBit(zeros, left))
 		return onesBefore(line, at), line[0]&PlanarKeysMax + at - 64 - j, true
 	}
 	return 0, 0, false
 }
 
-// selectBit returns the place of bit number n, counted from 0, among those of a word that are set, of which there are more. It has no
-// branch that depends on the word: the sums of the bits of its bytes say which byte has the bit, and three halvings where there.
-func selectBit(word uint64, n int) int {
+// SelectBit returns the place of bit number n, counted from 0, among those of a word that are set,
+// of which there are more. It has no branch that depends on the word: the sums of the bits of its
+// bytes say which byte has the bit, and three halvings where there.
+func SelectBit(word uint64, n int) int {
 	const each, high = 0x0101010101010101, 0x8080808080808080
 	sums := word - word>>1&0x5555555555555555
 	sums = sums&0x3333333333333333 + sums>>2&0x3333333333333333
@@ -96,52 +93,4 @@ func planarScanGeneric(p *PlanarTable, dst []PlanarHit, extents []PlanarExtent, 
 		}
 	}
 	return hits, len(extents)
-}
-
-// planarKnownWord is the low bits of the probes of the known answer.
-const planarKnownWord = 0x7c15
-
-// planarKnown returns the table of the known answer: 100 keys in 64 buckets of 48 a line, key i in bucket
-// i*64/100, whose low bits are i mod 17 ones more than the probe's. It has the probes, and their extents, too.
-func planarKnown() (p PlanarTable, probes []PlanarProbe, extents []PlanarExtent) {
-	const keys, perLine = 100, 48
-	p = PlanarTable{Lines: make([]uint64, 24), Low: make([]uint16, keys+PlanarPad), Keys: keys, BucketBits: 6, PerLine: perLine, Inverse: PlanarInverse(perLine)}
-	for i := range keys {
-		p.Low[i] = planarKnownWord ^ uint16(1<<(i%17)-1)
-		bucket, base := i*64/keys, 0
-		if bucket >= perLine {
-			bucket, base = bucket-perLine, 75
-		}
-		line := p.Lines[base/75*8:]
-		line[0] = uint64(base)
-		line[1+(bucket+i-base)/64] |= 1 << ((bucket + i - base) % 64)
-	}
-	p.Lines[16] = keys
-	probes = []PlanarProbe{{Key: planarKnownWord, Limit: 2}, {Key: 33<<58 | planarKnownWord, Limit: 2},
-		{Key: 48<<58 | planarKnownWord, Limit: 8}, {Key: 63<<58 | planarKnownWord, Limit: 14}}
-	return p, probes, []PlanarExtent{{0, 2, 0}, {52, 2, 1}, {75, 2, 2}, {99, 1, 3}}
-}
-
-// checkPlanarLocate compares the extents with the known answer.
-func checkPlanarLocate() error {
-	p, probes, want := planarKnown()
-	var extents [4]PlanarExtent
-	PlanarPrefetchLines(&p, probes)
-	if n, done := PlanarLocate(&p, extents[:], probes, 0, nil, nil); n != len(want) || done != len(probes) || !slices.Equal(extents[:], want) {
-		return fmt.Errorf("located %d, %d after %d probes, want %d", extents, n, done, want)
-	}
-	return nil
-}
-
-// checkPlanarScan compares the hits with the known answer.
-func checkPlanarScan() error {
-	p, probes, extents := planarKnown()
-	var dst [PlanarLongest]PlanarHit
-	PlanarPrefetchExtents(&p, extents)
-	hits, done := PlanarScan(&p, dst[:], extents, probes)
-	want := []PlanarHit{{0, 0}, {1, 0}, {52, 1}, {53, 1}, {75, 2}, {76, 2}, {99, 3}}
-	if done != len(extents) || !slices.Equal(dst[:hits], want) {
-		return fmt.Errorf("scanned %d after %d extents, want %d", dst[:hits], done, want)
-	}
-	return nil
 }

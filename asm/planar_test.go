@@ -32,7 +32,8 @@ func newPlanar(keys []uint64, bucketBits uint, perLine uint64) *PlanarTable {
 
 // planarOf is a table of lines and low bits as they are.
 func planarOf(lines []uint64, low []uint16, keys uint64, bucketBits uint, perLine uint64) *PlanarTable {
-	return &PlanarTable{Lines: lines, Low: low, Keys: keys, BucketBits: bucketBits, PerLine: perLine, Inverse: PlanarInverse(perLine)}
+	return &PlanarTable{Lines: lines, Low: low, Keys: keys, BucketBits: bucketBits, PerLine: perLine,
+		Inverse: PlanarInverse(perLine)}
 }
 
 // planarLines is how many lines a table has, but for the one behind the last.
@@ -160,7 +161,8 @@ func checkPlanarProbes(t *testing.T, r *rand.Rand, p *PlanarTable, keys []uint64
 			}
 			extent := PlanarExtent{start, uint32(length), uint32(first + i)}
 			if len(rest) == 0 || rest[0] != extent {
-				t.Fatalf("%d keys, %d bits, %d a line, probe %x: extents %v, want %v first", len(keys), p.BucketBits, p.PerLine, probe, rest, extent)
+				t.Fatalf("%d keys, %d bits, %d a line, probe %x: extents %v, want %v first", len(keys), p.BucketBits, p.PerLine,
+					probe, rest, extent)
 			}
 			rest = rest[1:]
 			for _, pos := range hits {
@@ -256,7 +258,8 @@ func TestPlanarScanEveryLength(t *testing.T) {
 			dst := make([]PlanarHit, PlanarLongest)
 			for n := range PlanarLongest + 1 {
 				at := uint64(n % 41)
-				hits, done := PlanarScan(p, dst, []PlanarExtent{{at, uint32(n), 0}}, []PlanarProbe{{Key: 0xfff0_0000_0000_0007, Limit: 3}})
+				hits, done := PlanarScan(p, dst, []PlanarExtent{{at, uint32(n), 0}},
+					[]PlanarProbe{{Key: 0xfff0_0000_0000_0007, Limit: 3}})
 				if hits != n || done != 1 {
 					t.Fatalf("%d elements from %d: %d hits", n, at, hits)
 				}
@@ -335,7 +338,7 @@ func TestSelectBit(t *testing.T) {
 		n := 0
 		for place := range 64 {
 			if word>>place&1 != 0 {
-				if got := selectBit(word, n); got != place {
+				if got := SelectBit(word, n); got != place {
 					t.Fatalf("bit number %d of %#x is at %d, want %d", n, word, got, place)
 				}
 				n++

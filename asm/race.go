@@ -7,7 +7,7 @@ import (
 	"unsafe"
 )
 
-// raceEnabled says whether the race detector is compiled in.
+// raceEnabled reports whether the race detector is compiled in.
 const raceEnabled = true
 
 // raceRead tells the race detector that assembly reads all of s.

@@ -2,7 +2,7 @@
 
 package asm
 
-// raceEnabled says whether the race detector is compiled in.
+// raceEnabled reports whether the race detector is compiled in.
 const raceEnabled = false
 
 // raceRead tells the race detector that assembly reads all of s.

@@ -5,7 +5,7 @@ import (
 	"unsafe"
 )
 
-// Buckets says where [Scatter] puts keys: each into the bucket that some of its bits, its digit, number.
+// Buckets configures [Scatter]: each key goes into the bucket that some of its bits, its digit, number.
 //
 //	digit(key) = (key - Low) >> Shift
 //	keys ---> line of its digit ---> Dst, eight keys at a time
@@ -42,13 +42,9 @@ func LineOffset(s []uint64) uint64 {
 // own: no line of Dst is written but where it is the writer's.
 //
 // A key alone, written to one of thousands of places, costs the line that it lies on in both
-// directions, and most often a translation of its address. So keys are collected in one
-// cache line a digit, and whole lines go past the caches to Dst; the lines of 2^11 digits
-// are 128 KiB and stay in the second-level cache.
-//
-// Napkin: a dozen instructions a key, one of eight mispredicted jumps to write a line (2.5
-// cycles), 8 bytes in and 8 out. Measured with 2^11 digits from memory to memory
-// (BenchmarkScatter): 3.2 ns a key, where one by one took 8.8, and copy took 0.7.
+// directions. So keys are collected in one cache line a digit, and whole lines go past the caches to
+// Dst. Measured with 2^11 digits from memory to memory (BenchmarkKernels): 3.2 ns a key, where one
+// by one took 8.8, and copy took 0.7.
 func Scatter(b *Buckets, keys []uint64) {
 	b.check()
 	for len(keys) > 0 {
@@ -71,6 +67,7 @@ func ScatterFlush(b *Buckets) {
 func (b *Buckets) check() {
 	n := len(b.Next)
 	if len(b.First) != n || len(b.Lines) != LineKeys*n || b.Skew != LineOffset(b.Dst) {
-		panic(fmt.Sprintf("asm: %d next and %d first places, %d lines, skew %d do not make buckets", n, len(b.First), len(b.Lines), b.Skew))
+		panic(fmt.Sprintf("asm: %d next and %d first places, %d lines, skew %d do not make buckets", n, len(b.First),
+			len(b.Lines), b.Skew))
 	}
 }

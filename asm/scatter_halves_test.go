@@ -92,18 +92,6 @@ func TestScatterHalves(t *testing.T) {
 	})
 }
 
-func TestScatterHalvesPanics(t *testing.T) {
-	const room = HalvesRoomMin
-	for name, f := range map[string]func(){
-		"too few words":   func() { ScatterHalves(newHalfPartitions(make([]uint64, 4*room-1), 1, room, 40), nil, 0) },
-		"too little room": func() { ScatterHalves(newHalfPartitions(nil, 1, 1000, 40), nil, 0) },
-		"half a half":     func() { ScatterHalves(newHalfPartitions(nil, 1, room, 31), nil, 0) },
-		"a row too large": func() { ScatterHalves(newHalfPartitions(nil, 1, room, 40), make([]uint64, 2), 1<<24-1) },
-	} {
-		wantPanic(t, name, f)
-	}
-}
-
 func FuzzScatterHalves(f *testing.F) {
 	f.Add(uint64(1), 3, 8, 3000)
 	f.Fuzz(func(t *testing.T, seed uint64, bits, keep, n int) {
@@ -111,21 +99,4 @@ func FuzzScatterHalves(f *testing.F) {
 			checkHalvesCase(t, rand.New(rand.NewPCG(seed, 9)), 1+bits&7, HalvesRoomMin+int(seed&63), 32+keep&15, n&0x3fff)
 		})
 	})
-}
-
-func BenchmarkScatterHalves(b *testing.B) {
-	src := make([]uint64, 1<<17)
-	for i := range src {
-		src[i] = rand.Uint64()
-	}
-	p := newHalfPartitions(nil, 7, (2*len(src)>>7+HalvesRoomMin)|8, 41)
-	for b.Loop() {
-		if n, _ := ScatterHalves(p, src, 0); n < len(src) {
-			b.Fatal(n)
-		}
-		for i := range p.Next {
-			p.take(i)
-		}
-	}
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(src)), "ns/fp")
 }

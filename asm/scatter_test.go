@@ -1,11 +1,9 @@
 package asm
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"slices"
 	"testing"
-	"time"
 
 	"ndd/asm/guard"
 )
@@ -112,35 +110,6 @@ func TestScatterShared(t *testing.T) {
 	})
 }
 
-// TestScatterLimits: keys without a bucket, and buckets that do not fit.
-func TestScatterLimits(t *testing.T) {
-	eachKernel(t, func(t *testing.T) {
-		region := guard.New(t, 8*12)
-		for name, c := range map[string]struct {
-			starts []uint64
-			key    uint64
-		}{
-			"below":     {[]uint64{0, 6}, 99},
-			"above":     {[]uint64{0, 6}, 100 + 32},
-			"no room":   {[]uint64{0, 6}, 131},
-			"far":       {[]uint64{0, 1 << 50}, 131},
-			"no bucket": {nil, 100},
-		} {
-			t.Run(name, func(t *testing.T) {
-				defer func() {
-					if recover() == nil {
-						t.Error("it was taken")
-					}
-				}()
-				b := newBuckets(guard.Tail[uint64](region, 12), c.starts, 100, 4)
-				for range 20 {
-					Scatter(b, []uint64{c.key})
-				}
-			})
-		}
-	})
-}
-
 func FuzzScatter(f *testing.F) {
 	f.Add(uint64(7), 100, 3, uint8(60))
 	f.Fuzz(func(t *testing.T, seed uint64, n, skew int, shift uint8) {
@@ -164,57 +133,4 @@ func FuzzScatter(f *testing.F) {
 			}
 		})
 	})
-}
-
-func BenchmarkScatter(b *testing.B) {
-	const n = 1 << 25
-	defer use(Backend())
-	keys, dst := make([]uint64, n), make([]uint64, n)
-	rng := rand.New(rand.NewPCG(1, 9))
-	for i := range keys {
-		keys[i] = rng.Uint64()
-	}
-	for _, kernel := range Backends() {
-		for _, digit := range []uint{9, 11, 13} {
-			b.Run(fmt.Sprintf("kernel=%s/bits=%d", kernel, digit), func(b *testing.B) {
-				use(kernel)
-				starts := make([]uint64, 1<<digit)
-				for _, k := range keys {
-					starts[k>>(64-digit)]++
-				}
-				at := uint64(0)
-				for d, n := range starts {
-					starts[d] = at
-					at += n
-				}
-				buckets := newBuckets(dst, starts, 0, 64-digit)
-				start := time.Now()
-				for b.Loop() {
-					copy(buckets.Next, buckets.First)
-					Scatter(buckets, keys)
-					ScatterFlush(buckets)
-				}
-				b.ReportMetric(float64(time.Since(start))/float64(b.N)/n, "ns/key")
-				for i := 1; i < n; i++ {
-					if dst[i-1]>>(64-digit) > dst[i]>>(64-digit) {
-						b.Fatal("not in buckets")
-					}
-				}
-			})
-		}
-	}
-}
-
-// TestScatterPanics: slices that do not make buckets.
-func TestScatterPanics(t *testing.T) {
-	dst := make([]uint64, 16)
-	for name, spoil := range map[string]func(b *Buckets){
-		"a place too few": func(b *Buckets) { b.First = b.First[:1] },
-		"a line too few":  func(b *Buckets) { b.Lines = b.Lines[:8] },
-		"a wrong skew":    func(b *Buckets) { b.Skew ^= 1 },
-	} {
-		b := newBuckets(dst, []uint64{0, 8}, 0, 4)
-		spoil(b)
-		wantPanic(t, name, func() { Scatter(b, []uint64{1}) })
-	}
 }

@@ -20,15 +20,15 @@ import "encoding/binary"
 //	last      a lane whose code was longer, 2 in 100, waits until here for a look-up in the Window
 //	out       lanes that go on are pressed together, so that the next pass over all has no gaps
 //
-// Napkin: a step is 22 instructions on two ports, 11 cycles for eight keys; what is around them is as much as
-// three more: 2 cycles a key. Measured: 2.7, with all lanes full.
+// A step is 22 instructions on two ports, 11 cycles for eight keys; measured: 2.7 cycles a key, with
+// all lanes full.
 //
-// A probe that ends in any other way is left to the caller, who decodes its half: the half
-// ends before High, its bits are corrupt, or they are not ordinary. Those that are not ordinary are an h above 57, codes that
-// come within 121 bits of the raw bits, and a half that begins in the first 64 bytes of data. Which of these are left may
-// depend on the backend. The hits of one that is left hold only where LeftAt says so.
+// A probe that ends in any other way is left to the caller, who decodes its half: the half ends
+// before High, its bits are corrupt, or they are unusual: an h above 57, codes that come within 121
+// bits of the raw bits, or a half that begins in the first 64 bytes of data. Which of these are left
+// may depend on the backend. The hits of one that is left hold only where LeftAt reports it.
 //
-// Where [Accelerated] says that the backend in use has no assembly for KernelSeek, decoding is faster.
+// Without assembly for KernelSeek, see [Accelerated], decoding is faster.
 //
 // A Seek belongs to one goroutine. Its zero value is ready; nothing is allocated.
 type Seek struct {
@@ -72,7 +72,7 @@ func (s *Seek) Reset(data []byte) {
 	s.n, s.hits, s.gone, s.data = 0, 0, 0, data
 }
 
-// Prefetch says what is to be read next: while Run works, it prefetches the lines of bytes at of next, some
+// Prefetch has Run prefetch the lines of bytes at of next, some
 // with each group, so that neither waits for the other. at is kept until then.
 func (s *Seek) Prefetch(next []byte, at []uint64) { s.next, s.lines = next, at }
 

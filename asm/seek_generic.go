@@ -2,7 +2,6 @@ package asm
 
 import (
 	"encoding/binary"
-	"fmt"
 	"math/bits"
 )
 
@@ -47,39 +46,4 @@ func (s *Seek) follow(i, k int, w *Window) bool {
 		}
 	}
 	return true
-}
-
-// checkSeek looks in two halves of consecutive keys; in one the range ends.
-func checkSeek() error {
-	const n, from, bytes, most = 75, seekFirst, 512, 60
-	data := make([]byte, from+bytes)
-	half := data[from:]
-	copy(half, rulerBlock(n, bytes))
-	half[0] = n - 1
-	w := rulerWindow(n, half)
-	for v := range w.quick {
-		if h := bits.TrailingZeros8(^uint8(v)); h < quickBits {
-			w.quick[v], w.quickLengths[v] = uint8(h), uint8(h+1)
-		}
-	}
-	var s Seek
-	s.Reset(data)
-	s.Add(3, from, from+bytes, 0, 40, most)
-	s.Add(5, from, from+bytes, 0, 40, n)
-	s.Run(1, w)
-	counts, sums := [8]int{}, [8]uint64{}
-	for i := range s.Hits() {
-		number, key := s.Hit(i)
-		counts[number%8]++
-		sums[number%8] += key
-	}
-	number, ended := -1, false
-	if s.Left() == 1 {
-		number, ended = s.LeftAt(0)
-	}
-	const sum = 40 + 41 + 42 + 44 + 32 + 8 + 56
-	if counts[3] != 7 || sums[3] != sum || counts[5] != 7 || sums[5] != sum || number != 5 || !ended {
-		return fmt.Errorf("hits %v, sums %v, %d left: %d, ended %v", counts, sums, s.Left(), number, ended)
-	}
-	return nil
 }

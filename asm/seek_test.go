@@ -61,7 +61,8 @@ func (p *seekProbe) oracle(keys []uint64, k int) (hits []uint64, ended bool) {
 
 // seekHalves fills data, from seekFirst on, with halves of so many bytes, which it lets damage change. It returns the
 // keys that each then has, and whether it is sound.
-func seekHalves(rng *rand.Rand, c *testCode, data []byte, size int, damage func(half []byte)) (keys [][]uint64, sound []bool) {
+func seekHalves(rng *rand.Rand, c *testCode, data []byte, size int, damage func(half []byte)) (keys [][]uint64,
+	sound []bool) {
 	for rest := range slices.Chunk(data[seekFirst:], size) {
 		half, key, n := c.encode(rng, size, 1+rng.IntN(4*size))
 		binary.LittleEndian.PutUint16(half, uint16(n-1))
@@ -89,7 +90,8 @@ func seekProbeOf(rng *rand.Rand, i, size int, keys []uint64) seekProbe {
 }
 
 // runSeek returns the hits of each probe, whether it was left, and whether it was because its half ends before it.
-func runSeek(t *testing.T, s *Seek, data []byte, probes []seekProbe, k int, w *Window) (hits [][]uint64, left, ended []bool) {
+func runSeek(t *testing.T, s *Seek, data []byte, probes []seekProbe, k int, w *Window) (hits [][]uint64, left,
+	ended []bool) {
 	s.Reset(data)
 	for i, p := range probes {
 		s.Add(i, p.from, p.to, p.fence, p.query, p.high)
@@ -110,8 +112,8 @@ func runSeek(t *testing.T, s *Seek, data []byte, probes []seekProbe, k int, w *W
 	return hits, left, ended
 }
 
-// TestSeek: halves of blocks of uniform keys and of random codes, sound and damaged, between guard pages, from one probe to as
-// many as there may be: what is found is what decoding finds.
+// TestSeek: halves of blocks of uniform keys and of random codes, sound and damaged, between guard
+// pages, from one probe to as many as there may be: what is found is what decoding finds.
 func TestSeek(t *testing.T) {
 	const size, halves = 512, 24
 	region := guard.New(t, seekFirst+size*halves)
@@ -149,7 +151,8 @@ func TestSeek(t *testing.T) {
 				}
 				hits, left, reached := runSeek(t, &s, data, probes, k, &c.window)
 				for i, p := range probes {
-					what := fmt.Sprintf("%s, round %d, probe %d of half %d, %d keys, k = %d", Backend(), round, i, which[i], len(keys[which[i]]), k)
+					what := fmt.Sprintf("%s, round %d, probe %d of half %d, %d keys, k = %d", Backend(), round, i, which[i],
+						len(keys[which[i]]), k)
 					if !sound[which[i]] {
 						continue // it may be sound as far as the probe goes
 					}
@@ -178,8 +181,9 @@ func TestSeek(t *testing.T) {
 	})
 }
 
-// FuzzSeek: halves of any code and size, of any bytes; probes of them, some from too near the beginning of data; lines to
-// prefetch. What two backends both finish is the same on both, whatever damage there is.
+// FuzzSeek: halves of any code and size, of any bytes; probes of them, some from too near the
+// beginning of data; lines to prefetch. What two backends both finish is the same on both, whatever
+// damage there is.
 func FuzzSeek(f *testing.F) {
 	f.Add(uint64(1), uint16(480), 3, uint16(24), []byte{})
 	f.Add(uint64(2), uint16(0), 0, uint16(3), []byte{1, 0, 0, 0, 2})
@@ -231,7 +235,8 @@ func FuzzSeek(f *testing.F) {
 					continue
 				}
 				if left[i] != wantLeft[i] || !slices.Equal(hits[i], want[i]) {
-					t.Fatalf("%s, probe %d, %+v: left %v, hits %x; want left %v, hits %x", kernel, i, p, left[i], hits[i], wantLeft[i], want[i])
+					t.Fatalf("%s, probe %d, %+v: left %v, hits %x; want left %v, hits %x", kernel, i, p, left[i], hits[i],
+						wantLeft[i], want[i])
 				}
 			}
 		}

@@ -10,28 +10,13 @@ const votesCall = 8 << 10
 // less than 2^32.
 const votesHeavy = 1 << 16
 
-// Votes adds to counts[j] the number of hashes that have bit j set: a positional
-// population count, the sums of a simhash over features of one weight.
+// WeightedVotes adds to counts[j] the sum of weights[i] over the hashes[i] that have bit j set: a
+// positional population count, the sums of a simhash over features. The two slices must have the
+// same length. A counter wraps around at 2^64, which four billion features of the greatest weight
+// do not reach.
 //
-// Napkin: a hash read as a mask of 64 bytes adds one to the 64 byte-wide counters
-// of one AVX-512 register, so a load, a mask move and an add: a cycle a hash.
-// Before a byte can overflow, after 255 hashes, the counters are widened.
-func Votes(counts *[64]uint64, hashes []uint64) {
-	raceRead(hashes)
-	raceWrite(counts[:])
-	for len(hashes) > 0 {
-		part := hashes[:min(len(hashes), votesCall)]
-		votes(counts, part)
-		hashes = hashes[len(part):]
-	}
-}
-
-// WeightedVotes adds to counts[j] the sum of weights[i] over the hashes[i] that
-// have bit j set. The two slices must have the same length. A counter wraps around
-// at 2^64, which four billion features of the greatest weight do not reach.
-//
-// It is made for small weights, how often a word occurs: below votesHeavy a hash
-// costs four masked adds of 16 counters each with AVX-512, four to five cycles.
+// It is made for small weights, how often a word occurs: below votesHeavy a hash takes four to five
+// cycles with AVX-512.
 func WeightedVotes(counts *[64]uint64, hashes []uint64, weights []uint32) {
 	if len(hashes) != len(weights) {
 		panic("asm: WeightedVotes wants one weight for each hash")

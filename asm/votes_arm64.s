@@ -2,100 +2,19 @@
 
 #include "textflag.h"
 
-// votesNEON keeps 64 byte-wide counters in four registers. Each byte of a hash is
-// repeated over 8 lanes, lane i tests bit i, and the test's 0 or -1 is subtracted
-// from the counters. After 255 hashes the bytes are added to counts.
-
-#define COUNTS R0 // the 64 sums
-#define HASHES R1 // the next hash
-#define LEN    R2 // hashes to go
-#define TURN   R3 // hashes of this turn
-#define T0     R4 // scratch
-#define T1     R5 // scratch
-#define FROM   R6 // the counters, in memory
-#define TO     R7 // the sums they are added to
-#define I      R8 // counters to go
-
-#define BIT    V31 // 1, 2, 4, ... 128 in eight lanes, twice
-
-DATA eachByte<>+0(SB)/8, $0x0000000000000000
-DATA eachByte<>+8(SB)/8, $0x0101010101010101
-DATA eachByte<>+16(SB)/8, $0x0202020202020202
-DATA eachByte<>+24(SB)/8, $0x0303030303030303
-DATA eachByte<>+32(SB)/8, $0x0404040404040404
-DATA eachByte<>+40(SB)/8, $0x0505050505050505
-DATA eachByte<>+48(SB)/8, $0x0606060606060606
-DATA eachByte<>+56(SB)/8, $0x0707070707070707
-GLOBL eachByte<>(SB), RODATA|NOPTR, $64
-
-DATA bits8<>+0(SB)/8, $0x8040201008040201
-DATA bits8<>+8(SB)/8, $0x8040201008040201
-GLOBL bits8<>(SB), RODATA|NOPTR, $16
-
-// func votesNEON(counts *[64]uint64, hashes []uint64)
-TEXT ·votesNEON(SB), NOSPLIT, $64-32
-	// The arguments.
-	MOVD counts+0(FP), COUNTS
-	MOVD hashes_base+8(FP), HASHES
-	MOVD hashes_len+16(FP), LEN
-	// The constants: byte b eight times, and the bits.
-	MOVD $eachByte<>(SB), T0
-	VLD1 (T0), [V24.B16, V25.B16, V26.B16, V27.B16]
-	MOVD $bits8<>(SB), T0
-	VLD1 (T0), [BIT.B16]
-
-turn:
-	CBZ  LEN, done
-	MOVD $255, TURN                     // 255 hashes, or what is left
-	CMP  TURN, LEN
-	CSEL LO, LEN, TURN, TURN
-	SUB  TURN, LEN
-	VEOR V0.B16, V0.B16, V0.B16         // no votes yet
-	VEOR V1.B16, V1.B16, V1.B16
-	VEOR V2.B16, V2.B16, V2.B16
-	VEOR V3.B16, V3.B16, V3.B16
-
-hash:
-	FMOVD (HASHES), F4                  // the hash
-	ADD  $8, HASHES
-	VTBL V24.B16, [V4.B16], V16.B16     // bytes 0 and 1, each in eight lanes
-	VTBL V25.B16, [V4.B16], V17.B16     // bytes 2 and 3
-	VTBL V26.B16, [V4.B16], V18.B16     // bytes 4 and 5
-	VTBL V27.B16, [V4.B16], V19.B16     // bytes 6 and 7
-	VCMTST BIT.B16, V16.B16, V16.B16    // lane i: -1 if bit i is set
-	VCMTST BIT.B16, V17.B16, V17.B16
-	VCMTST BIT.B16, V18.B16, V18.B16
-	VCMTST BIT.B16, V19.B16, V19.B16
-	VSUB V16.B16, V0.B16, V0.B16        // one vote more
-	VSUB V17.B16, V1.B16, V1.B16
-	VSUB V18.B16, V2.B16, V2.B16
-	VSUB V19.B16, V3.B16, V3.B16
-	SUBS $1, TURN                       // the next hash
-	BNE  hash
-
-	// The 64 bytes go to memory and are added one by one.
-	MOVD $bytes-64(SP), FROM
-	VST1 [V0.B16, V1.B16, V2.B16, V3.B16], (FROM)
-	MOVD COUNTS, TO
-	MOVD $64, I
-
-add:
-	MOVBU.P 1(FROM), T0                 // a byte
-	MOVD (TO), T1                       // its sum
-	ADD  T0, T1
-	MOVD.P T1, 8(TO)                    // together
-	SUBS $1, I
-	BNE  add
-	B    turn
-
-done:
-	RET
-
 // weightedVotesNEON keeps 64 counters of 16 bits in eight registers: a quarter of
 // the hash is repeated over 8 lanes twice, lane i keeps the weight if its bit is
 // set. Before the weights of some hashes add up to more than 65,535 the counters are
 // added to counts.
 
+#define COUNTS  R0  // the 64 sums
+#define HASHES  R1  // the next hash
+#define LEN     R2  // hashes to go
+#define T0      R4  // scratch
+#define T1      R5  // scratch
+#define FROM    R6  // the counters, in memory
+#define TO      R7  // the sums they are added to
+#define I       R8  // counters to go
 #define WEIGHTS R9  // the next weight
 #define SUM     R10 // of the weights since then
 #define WEIGHT  R11 // of this hash

@@ -8,9 +8,8 @@ const within32Call = 64 << 10
 // differ from q in at most k bits, in ascending order, with the same results where
 // dst is full.
 //
-// It looks through what shares so many leading bits that no table tells it apart: the
-// long buckets of a join. Napkin: half a cycle for 16 elements' load, XOR, popcount
-// and comparison each (AVX-512), a line of 64 bytes in two cycles, as of 64 bits.
+// It searches keys that share too many leading bits for a table to tell apart: the
+// long buckets of a join.
 func Within32(dst []uint32, xs []uint32, q uint32, k int) (n, scanned int) {
 	if k < 0 {
 		return 0, len(xs)

@@ -11,10 +11,8 @@ const within64Call = 32 << 10
 // xs[scanned:], whose indexes start from 0 again. An index has 32 bits, so one call
 // deals with at most 2^32 elements.
 //
-// It is the linear scan: of a write buffer, of a table that streams past, of the
-// oracle in a test. Napkin: one load, XOR, popcount and comparison for 8 elements
-// (AVX-512) or 4 (AVX2), so two cycles or four for a line of 64 bytes, where
-// memory delivers one in ten or more: the scan costs what reading costs.
+// It takes two cycles (AVX-512) or four (AVX2) for a line of 64 bytes, where memory delivers one in
+// ten or more: the scan costs what reading costs.
 func Within64(dst []uint32, xs []uint64, q uint64, k int) (n, scanned int) {
 	if k < 0 {
 		return 0, len(xs)

@@ -260,11 +260,11 @@ func (w width[T]) testRoom(t *testing.T) {
 
 // Random pairs, a million of them for each query: 10^9 in the long form.
 func (w width[T]) testRandom(t *testing.T) {
-	pairs := 20_000_000
+	pairs := 5_000_000
 	if *long {
 		pairs = 1_000_000_000
 	} else if testing.Short() {
-		pairs = 2_000_000
+		pairs = 1_000_000
 	}
 	eachKernel(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(4, 64))

@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// cycleNs returns the length of a processor cycle in nanoseconds, measured by a chain of multiplications
-// of three cycles each, as on all current amd64 and arm64 cores. The clock of a shared machine
-// changes, so counts of cycles are estimates.
+// cycleNs returns the length of a processor cycle in nanoseconds, measured by a chain of
+// multiplications of three cycles each, as on all current amd64 and arm64 cores. The clock of a
+// shared machine changes, so counts of cycles are estimates.
 var cycleNs = sync.OnceValue(func() float64 {
 	const steps = 1 << 20
 	d := best(20, func() {

@@ -1,61 +1,68 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"iter"
 	"math/rand/v2"
 	"os"
 	"runtime"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/dustin/go-humanize"
 
 	"ndd/engine/copies"
 	"ndd/engine/copies/postings"
 	"ndd/engine/copies/signature"
+	"ndd/engine/parallel"
 )
 
-// copiesMemory is what a join of the benchmark may take for its sets, and for a slice.
+// copiesMemory is the memory of a join for its sets, and for a slice.
 const copiesMemory = 1 << 30
 
-// termsMax is how many documents the term-split is measured with: its records grow with the square.
+// termsMax is the most documents that the term-split is measured with: its records grow with the
+// square.
 const termsMax = 30_000
 
-// allCopies finds all pairs of copies of texts, of which there is one for a hundred fingerprints of b.n, and of a hundredth of them, and of
-// sizes between, with both splits of Zhang et al., and counts the
-// records that either would send between machines: what their table 1 and figure 9 show.
+// copiesOf returns the benchmark of the copies of a corpus.
+func copiesOf(corpus func(seed uint64) *edited) func(context.Context, *bench, *Result) error {
+	return func(ctx context.Context, b *bench, r *Result) error { return b.copies(ctx, r, corpus(3)) }
+}
+
+// copies finds all pairs of copies of texts, of which there is one for a hundred fingerprints
+// of b.n, and of a hundredth of them, and of sizes between, with both splits of Zhang et al., and
+// counts the records that either would send between machines: what their table 1 and figure 9 show.
 //
-// Napkin for a million texts of 150 spot signatures: 1.5e8 signatures, 1.2 GB of sets, two radix sorts and a look-up each: 20 s;
-// and 1e6 queries of some 20 look-ups and a dozen candidates, 10 us each: 10 s.
-func allCopies(ctx context.Context, b *bench, r *Result) error {
-	return b.copies(ctx, r, newEdited(3))
-}
-
-// chineseCopies is allCopies for Chinese texts, by CCDet.
-func chineseCopies(ctx context.Context, b *bench, r *Result) error {
-	return b.copies(ctx, r, newChineseEdited(3))
-}
-
+// Napkin for a million texts of 150 spot signatures: 1.5e8 signatures, 1.2 GB of sets, two radix
+// sorts and a look-up each: 20 s; and 1e6 queries of some 20 look-ups and a dozen candidates, 10 us
+// each: 10 s.
 func (b *bench) copies(ctx context.Context, r *Result, c *edited) error {
-	r.Columns = []string{"signing MB/s", "doc-split s", "processor s", "of system", "growth", "reading", "misses", "lookups", "postings", "candidates", "pairs", "slices", "records", "MB sent", "term-split s", "partial overlaps", "MB sent", "peak GiB"}
-	var first costs
+	r.Columns = []string{"signing MB/s", "doc-split s", "processor s", "growth", "lookups", "postings", "candidates",
+		"pairs", "slices", "records", "MB sent", "term-split s", "partial overlaps", "MB sent", "peak GiB"}
+	var first float64 // processor time of a document, of the fewest
 	texts := max(b.n/100, 100)
 	for n := max(texts/100, 100); ; n = min(next(n), texts) {
 		b.say("%s texts", humanize.Comma(int64(n)))
-		if err := b.copiesOf(ctx, c, n, &first, r); err != nil {
+		if err := b.copiesRow(ctx, c, n, &first, r); err != nil {
 			return fmt.Errorf("%d texts: %w", n, err)
 		}
 		if n == texts {
 			break
 		}
 	}
-	r.note("texts of about %d bytes: of ten, seven are new, two are others with 1 word in 40 and 1 in 10 replaced, one is half of another; 300 in a row share a sentence; %s, threshold %g, %d threads", c.meanBytes(), c.method, c.method.Threshold(), runtime.GOMAXPROCS(0))
-	r.note("verified: every copy with 1 word in 40 replaced whose signatures are similar is found, and both splits find the same pairs (term-split up to %s texts)", humanize.Comma(termsMax))
-	r.note("signing: on one thread, up to 10,000 texts are signed for it; peak: of this process until then, 1 GiB for the machine's memory included")
-	r.note("of system: of these, what the system took, most of it for memory that was not used before; growth: processor seconds a document, of those with the fewest documents, up to %s the median of %d joins; beside that reading: what a byte takes in memory as large as all signatures, read sequentially by one thread, and misses: what one of many reads at random takes", humanize.Comma(joinsRepeated), b.rounds)
-	r.note("lookups, postings: lists that a document is looked up in, and entries of them that are read, a document; records: documents to the slices and pairs from them; MB: 10^6 bytes")
+	r.note("texts of about %d bytes: of ten, seven are new, two are others with 1 word in 40 and 1 in 10 replaced, one "+
+		"is half of another; 300 in a row share a sentence; %s, threshold %g, %d threads", c.meanBytes(), c.method,
+		c.method.Threshold(), runtime.GOMAXPROCS(0))
+	r.note("verified: every copy with 1 word in 40 replaced whose signatures are similar is found, and both splits find "+
+		"the same pairs (term-split up to %s texts)", humanize.Comma(termsMax))
+	r.note("signing: on one thread, up to 10,000 texts; growth: processor time of a document, relative to the fewest " +
+		"documents; peak: of this process until then, 1 GiB for the machine's memory included")
+	r.note("lookups, postings: lists that a document is looked up in, and entries of them that are read, a document; " +
+		"records: documents to the slices and pairs from them; MB: 10^6 bytes")
 	return nil
 }
 
@@ -67,41 +74,114 @@ func next(n int) int {
 	return 3 * n
 }
 
-func (b *bench) copiesOf(ctx context.Context, c *edited, n int, first *costs, r *Result) error {
-	signed, err := b.joinTexts(ctx, c, n, postings.Documents)
+func (b *bench) copiesRow(ctx context.Context, c *edited, n int, first *float64, r *Result) error {
+	docs, err := b.joinTexts(ctx, c, n, postings.Documents)
 	if err != nil {
 		return err
 	}
-	if err := c.verify(signed.pairs, n); err != nil {
+	if err := c.verify(docs.pairs, n); err != nil {
 		return err
 	}
-	cost := costsOf(signed.processor/float64(n), 8*signed.signatures)
-	if *first == (costs{}) {
-		*first = cost
+	signing, err := signingRate(c, min(n, 10_000))
+	if err != nil {
+		return err
 	}
-	t := signed.report.Traffic
-	cells := []Cell{number(float64(signed.bytes) / 1e6 / signed.signing), number(signed.seconds), number(signed.processor), number(signed.system),
-		number(cost.text / first.text), number(cost.byte / first.byte), number(cost.miss / first.miss),
-		number(float64(signed.report.Lookups) / float64(n)), number(float64(signed.report.Postings) / float64(n)), number(float64(signed.report.Candidates)),
-		number(float64(len(signed.pairs))), number(float64(signed.report.Slices)), number(float64(t.Sent + t.Partial)), number(float64(t.SentBytes+t.PartialBytes) / 1e6)}
-	if n > termsMax {
-		cells = append(cells, word("-"), word("-"), word("-"))
-	} else {
+	each := docs.processor / float64(n)
+	*first = cmp.Or(*first, each)
+	sent := func(t postings.Traffic) Cell { return number(float64(t.SentBytes+t.PartialBytes) / 1e6) }
+	t := docs.report.Traffic
+	cells := []Cell{number(signing), number(docs.seconds), number(docs.processor), number(each / *first),
+		number(float64(docs.report.Lookups) / float64(n)), number(float64(docs.report.Postings) / float64(n)),
+		number(float64(docs.report.Candidates)), number(float64(len(docs.pairs))), number(float64(docs.report.Slices)),
+		number(float64(t.Sent + t.Partial)), sent(t), word("-"), word("-"), word("-")}
+	if n <= termsMax {
 		terms, err := b.joinTexts(ctx, c, n, postings.Terms)
 		if err != nil {
 			return err
 		}
-		if !slices.Equal(terms.pairs, signed.pairs) {
-			return fmt.Errorf("the term-split finds %d pairs, the doc-split %d", len(terms.pairs), len(signed.pairs))
+		if !slices.Equal(terms.pairs, docs.pairs) {
+			return fmt.Errorf("the term-split finds %d pairs, the doc-split %d", len(terms.pairs), len(docs.pairs))
 		}
 		t := terms.report.Traffic
-		cells = append(cells, number(terms.seconds), number(float64(t.Partial)), number(float64(t.SentBytes+t.PartialBytes)/1e6))
+		cells = append(cells[:len(cells)-3], number(terms.seconds), number(float64(t.Partial)), sent(t))
 	}
 	r.row(humanize.Comma(int64(n))+" texts", append(cells, number(float64(peakBytes())/(1<<30)))...)
 	return nil
 }
 
-// An edited corpus has texts of invented words and common English ones, and copies of them. Text i is the same on every machine.
+// joinedTexts is what a join found, and its time and processor time in seconds.
+type joinedTexts struct {
+	pairs              []copies.Pair
+	report             copies.Report
+	seconds, processor float64
+}
+
+// joinTexts signs n texts on all threads and joins them. Only the join is timed.
+func (b *bench) joinTexts(ctx context.Context, c *edited, n int, split postings.Split) (j joinedTexts, err error) {
+	o := copies.Options{Method: c.method, Room: postings.Room{Bytes: copiesMemory, Dir: b.dir},
+		Join: postings.Options{MemoryBytes: copiesMemory, Split: split}}
+	d := copies.NewDetector(o)
+	defer d.Close()
+	if err := signTexts(ctx, c, n, o, d.Add); err != nil {
+		return j, err
+	}
+	runtime.GC() // of what was made before
+	began, used := time.Now(), processorTime()
+	j.pairs, j.report, err = d.Pairs(ctx)
+	j.seconds, j.processor = time.Since(began).Seconds(), (processorTime() - used).Seconds()
+	return j, err
+}
+
+// signTexts calls f with the signatures of the first n texts, in order.
+func signTexts(ctx context.Context, c *edited, n int, o copies.Options, f func(copies.Sets)) error {
+	type batch struct {
+		from int
+		sets []copies.Sets
+	}
+	const size = 256
+	produce := func(_ context.Context, yield func(*batch) bool) error {
+		for from := 0; from < n && yield(&batch{from: from}); from += size {
+		}
+		return nil
+	}
+	work := func(_ context.Context, items iter.Seq[*batch]) error {
+		signer, err := copies.NewSigner(o)
+		if err != nil {
+			return err
+		}
+		for x := range items {
+			for i := x.from; i < min(x.from+size, n); i++ {
+				x.sets = append(x.sets, signer.Sign(c.text(i)))
+			}
+		}
+		return nil
+	}
+	return parallel.Ordered(ctx, parallel.Options{}, produce, work, func(x *batch) error {
+		for _, sets := range x.sets {
+			f(sets)
+		}
+		return nil
+	})
+}
+
+// signingRate returns the MB a second of signing the first n texts on one thread, without the time
+// to make them.
+func signingRate(c *edited, n int) (float64, error) {
+	signer, err := copies.NewSigner(copies.Options{Method: c.method})
+	if err != nil {
+		return 0, err
+	}
+	bytes, took := 0, time.Duration(0)
+	for i := range n {
+		text := c.text(i)
+		bytes += len(text)
+		took += timed(func() { signer.Sign(text) })
+	}
+	return float64(bytes) / 1e6 / took.Seconds(), nil
+}
+
+// An edited corpus has texts of invented words and common English ones, and copies of them. Text i
+// is the same on every machine.
 type edited struct {
 	corpus *corpus
 	method copies.Method
@@ -109,7 +189,8 @@ type edited struct {
 }
 
 // commonWords are those that sentences are held together by: spotsigs needs them.
-var commonWords = strings.Fields("the of and to in a is that for it was on are as with they at be this from have or by one had not but what all were when we there can an which their if will each about how up out them")
+var commonWords = strings.Fields("the of and to in a is that for it was on are as with they at be this from have " +
+	"or by one had not but what all were when we there can an which their if will each about how up out them")
 
 func newEdited(seed uint64) *edited {
 	return &edited{newEnglish(seed), copies.SpotSigs, commonWords}
@@ -130,7 +211,8 @@ func (c *edited) meanBytes() (bytes int) {
 	return bytes / some
 }
 
-// text returns text i. Of ten, the eighth and ninth are edited copies of the first, and the last is half of the second.
+// text returns text i. Of ten, the eighth and ninth are edited copies of the first, and the last is
+// half of the second.
 func (c *edited) text(i int) string {
 	family := i / 10 * 10
 	var words []string
@@ -183,7 +265,8 @@ func (c *edited) replaced(rng *rand.Rand, i, rate int) []string {
 	return words
 }
 
-// verify wants every copy of which few words were replaced among the pairs of n texts, but for those whose signatures are not similar.
+// verify wants every copy of which few words were replaced among the pairs of n texts, but for
+// those whose signatures are not similar.
 func (c *edited) verify(pairs []copies.Pair, n int) error {
 	signer, err := copies.NewSigner(copies.Options{Method: c.method})
 	if err != nil {
@@ -207,5 +290,6 @@ func (c *edited) verify(pairs []copies.Pair, n int) error {
 	return nil
 }
 
-// peakBytes returns the most memory that this process has had at one time, 0 where the system does not tell.
+// peakBytes returns the most memory that this process has had at one time, 0 where the system does
+// not tell.
 func peakBytes() uint64 { return statusBytes(os.Getpid(), "VmHWM") }

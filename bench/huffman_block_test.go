@@ -37,7 +37,8 @@ func BenchmarkAppendBlock(b *testing.B) {
 	}
 }
 
-// BenchmarkNewCode builds a code and its decode window, which is done once when a table is opened or built.
+// BenchmarkNewCode builds a code and its decode window, which is done once when a table is opened
+// or built.
 func BenchmarkNewCode(b *testing.B) {
 	keys := denseKeys(rand.New(rand.NewPCG(1, 1)), 1<<16, 30)
 	var counts [huffman.Positions]uint64

@@ -1,14 +1,17 @@
 package main
 
 import (
+	"cmp"
 	"compress/gzip"
 	"context"
 	"encoding/csv"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -20,48 +23,43 @@ import (
 	"ndd/engine/corpus/simhash"
 )
 
-// ingestFormats fingerprints the same texts from files of each format, and from memory. All formats must
-// give the fingerprints that the texts give.
+// ingestFormats fingerprints the same texts from files of each format, and from memory. All formats
+// must give the fingerprints that the texts give.
 func ingestFormats(ctx context.Context, b *bench, r *Result) error {
-	dir, remove, err := b.folder("ingest")
-	if err != nil {
-		return err
-	}
-	defer remove()
-	r.Columns = []string{"MB/s of text, 1 thread", "all threads", "reading alone, 1 thread", "reading alone, all threads", "times reading alone", "MB of file"}
+	r.Columns = []string{"MB/s of text, 1 thread", "all threads", "reading alone, 1 thread",
+		"reading alone, all threads", "times reading alone", "MB of file"}
 	for _, language := range []struct {
 		name   string
 		corpus *corpus
 	}{{"English", newEnglish(1)}, {"Chinese", newChinese(1)}} {
 		texts, size := language.corpus.texts(b.n/1000, 4000)
+		mb := float64(size) / 1e6
 		want, took, err := b.sketch(ctx, texts)
 		if err != nil {
 			return err
 		}
-		r.row(language.name+" texts in memory", took.rate(float64(size)/1e6), word("-"), word("-"), word("-"), word("-"), number(float64(size)/1e6))
+		r.row(language.name+" texts in memory", took.rate(mb), word("-"), word("-"), word("-"), word("-"), number(mb))
 		for _, f := range formats {
 			if language.name != "English" && f.name != "jsonl" {
 				continue
 			}
 			b.say("%s, %s", language.name, f.name)
-			path := filepath.Join(dir, "corpus."+f.name)
-			if err := write(path, f.write, texts); err != nil {
-				return err
-			}
-			cells, err := b.ingestFile(ctx, path, want, size)
+			path := filepath.Join(b.dir, "corpus."+f.name)
+			cells, err := b.ingestFile(ctx, path, f.write, texts, want, mb)
 			if err != nil {
 				return fmt.Errorf("%s: %w", path, err)
 			}
 			r.row(language.name+", "+f.name, cells...)
 		}
 		if language.name == "English" {
-			if err := b.pages(ctx, dir, texts, r); err != nil {
+			if err := b.pages(ctx, texts, r); err != nil {
 				return err
 			}
 		}
 	}
 	r.note("%d texts of invented words, about 4 KB each; default recipe", b.n/1000)
-	r.note("times reading alone: the time of reading and fingerprinting over that of reading, both on all threads; pages have about as much markup as text")
+	r.note("times reading alone: the time of reading and fingerprinting over that of reading, both on all threads; " +
+		"pages have about as much markup as text")
 	r.note("verified: every format gives the fingerprints of the texts; reading alone: to texts, without fingerprints")
 	return nil
 }
@@ -83,48 +81,42 @@ func (b *bench) sketch(ctx context.Context, texts []string) (want []simhash.Fing
 	return want, took, err
 }
 
-// ingestFile fingerprints a file's documents, which must have these fingerprints in this order.
-func (b *bench) ingestFile(ctx context.Context, path string, want []simhash.Fingerprint, size int) ([]Cell, error) {
-	fingerprints := func(threads int) func() error {
-		return func() error {
-			at := 0
-			_, err := ingest.Run(ctx, []string{path}, ingest.Config{Recipe: simhash.Default(), Threads: threads}, func(d ingest.Record) error {
-				if at >= len(want) || d.Fingerprint != want[at] {
-					return fmt.Errorf("%s: document %d has fingerprint %v", path, at, d.Fingerprint)
-				}
-				at++
+// ingestFile writes texts to a file and fingerprints its documents, which must have the
+// fingerprints want in this order.
+func (b *bench) ingestFile(ctx context.Context, path string, write func(io.Writer, []string) error, texts []string,
+	want []simhash.Fingerprint, mb float64) ([]Cell, error) {
+	f, err := os.Create(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := closing(f, write(f, texts)); err != nil {
+		return nil, err
+	}
+	whole, err := b.byThreads(func(threads int) error {
+		var got []simhash.Fingerprint
+		_, err := ingest.Run(ctx, []string{path}, ingest.Config{Recipe: simhash.Default(), Threads: threads},
+			func(d ingest.Record) error {
+				got = append(got, d.Fingerprint)
 				return nil
 			})
-			if err == nil && at != len(want) {
-				err = fmt.Errorf("%s: %d documents, want %d", path, at, len(want))
-			}
-			return err
+		if err == nil && !slices.Equal(got, want) {
+			err = errors.New("not the fingerprints of the texts")
 		}
-	}
-	one, err := rounds(b.rounds, fingerprints(1))
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
-	all, err := rounds(b.rounds, fingerprints(0))
-	if err != nil {
-		return nil, err
-	}
-	alone := func(threads int) func() error {
-		return func() error {
-			_, err := ingest.Extract(ctx, []string{path}, ingest.Config{Recipe: simhash.Default(), Threads: threads}, ingest.Steps[struct{}]{
+	alone, err := b.byThreads(func(threads int) error {
+		_, err := ingest.Extract(ctx, []string{path}, ingest.Config{Recipe: simhash.Default(), Threads: threads},
+			ingest.Steps[struct{}]{
 				Worker: func() (func(int, *document.Document) (struct{}, error), error) {
 					return func(int, *document.Document) (struct{}, error) { return struct{}{}, nil }, nil
 				},
 				Borrows: true,
 			})
-			return err
-		}
-	}
-	reading, err := rounds(b.rounds, alone(1))
-	if err != nil {
-		return nil, err
-	}
-	readingAll, err := rounds(b.rounds, alone(0))
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -132,13 +124,14 @@ func (b *bench) ingestFile(ctx context.Context, path string, want []simhash.Fing
 	if err != nil {
 		return nil, err
 	}
-	mb := float64(size) / 1e6
-	return []Cell{one.rate(mb), all.rate(mb), reading.rate(mb), readingAll.rate(mb), all.scale(1 / readingAll.Value), number(float64(info.Size()) / 1e6)}, nil
+	return []Cell{whole[0].rate(mb), whole[1].rate(mb), alone[0].rate(mb), alone[1].rate(mb),
+		whole[1].scale(1 / alone[1].Value), number(float64(info.Size()) / 1e6)}, nil
 }
 
-// pages fingerprints pages of HTML, a file each, on one thread: all their text, or the main part of it.
-func (b *bench) pages(ctx context.Context, dir string, texts []string, r *Result) error {
-	dir = filepath.Join(dir, "pages")
+// pages fingerprints pages of HTML, a file each, on one thread: all their text, or the main part of
+// it.
+func (b *bench) pages(ctx context.Context, texts []string, r *Result) error {
+	dir := filepath.Join(b.dir, "pages")
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		return err
 	}
@@ -150,30 +143,30 @@ func (b *bench) pages(ctx context.Context, dir string, texts []string, r *Result
 			return err
 		}
 	}
+	mb := float64(size) / 1e6
 	for _, how := range []document.Extract{document.ExtractAll, document.ExtractMain} {
 		recipe := simhash.Default()
-		recipe.Extract = string(how)
-		if how == document.ExtractAll {
-			recipe.Extract = ""
+		if how != document.ExtractAll {
+			recipe.Extract = string(how)
 		}
-		n := 0
 		took, err := rounds(b.rounds, func() error {
-			n = 0
+			n := 0
 			_, err := ingest.Run(ctx, []string{dir}, ingest.Config{Recipe: recipe, Threads: 1}, func(d ingest.Record) error {
 				if d.OK {
 					n++
 				}
 				return nil
 			})
+			if err == nil && n != len(texts) {
+				err = fmt.Errorf("%d pages have fingerprints, want %d", n, len(texts))
+			}
 			return err
 		})
 		if err != nil {
 			return err
 		}
-		if n != len(texts) {
-			return fmt.Errorf("%d pages have fingerprints, want %d", n, len(texts))
-		}
-		r.row("pages of HTML, --extract "+string(how)+", MB of HTML", took.rate(float64(size)/1e6), word("-"), word("-"), word("-"), word("-"), number(float64(size)/1e6))
+		r.row("pages of HTML, --extract "+string(how)+", MB of HTML", took.rate(mb), word("-"), word("-"), word("-"),
+			word("-"), number(mb))
 	}
 	return nil
 }
@@ -181,17 +174,22 @@ func (b *bench) pages(ctx context.Context, dir string, texts []string, r *Result
 // pageOf returns a page with a text: as much markup as text, as pages have.
 func pageOf(i int, text string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>Page %d</title><link rel=\"stylesheet\" href=\"/static/style.css?v=%d\"></head>\n<body class=\"docs layout-%d\">\n<nav class=\"navbar\"><ul>", i, i, i%7)
+	fmt.Fprintf(&b, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>Page %d</title><link "+
+		"rel=\"stylesheet\" href=\"/static/style.css?v=%d\"></head>\n<body class=\"docs layout-%d\">\n<nav "+
+		"class=\"navbar\"><ul>", i, i, i%7)
 	for k := range 20 {
-		fmt.Fprintf(&b, "<li class=\"item item-%d\"><a href=\"/section/%d/%d.html\" title=\"Section %d\">Section %d</a></li>\n", k, k, i, k, k)
+		fmt.Fprintf(&b, "<li class=\"item item-%d\"><a href=\"/section/%d/%d.html\" title=\"Section %d\">Section "+
+			"%d</a></li>\n", k, k, i, k, k)
 	}
 	b.WriteString("</ul></nav>\n<main id=\"content\">\n")
 	for k, paragraph := range strings.Split(text, "\n\n") {
-		fmt.Fprintf(&b, "<div class=\"section\" id=\"s%d\"><h2><a class=\"anchor\" href=\"#s%d\">%d</a></h2><p data-line=\"%d\">", k, k, k, k)
+		fmt.Fprintf(&b, "<div class=\"section\" id=\"s%d\"><h2><a class=\"anchor\" href=\"#s%d\">%d</a></h2><p "+
+			"data-line=\"%d\">", k, k, k, k)
 		b.WriteString(strings.ReplaceAll(paragraph, ". ", ".</p>\n<p class=\"text\">"))
 		b.WriteString("</p></div>\n")
 	}
-	b.WriteString("</main>\n<footer class=\"footer\"><p>Copyright &copy; nobody</p></footer><script>var x = 1 < 2;</script></body></html>\n")
+	b.WriteString("</main>\n<footer class=\"footer\"><p>Copyright &copy; nobody</p></footer><script>var x = 1 < " +
+		"2;</script></body></html>\n")
 	return b.String()
 }
 
@@ -254,7 +252,9 @@ func writeJSONL(w io.Writer, texts []string) error {
 func writeWARC(w io.Writer, texts []string) error {
 	for i, t := range texts {
 		z := gzip.NewWriter(w)
-		_, err := fmt.Fprintf(z, "WARC/1.0\r\nWARC-Type: conversion\r\nWARC-Record-ID: <urn:uuid:00000000-0000-4000-8000-%012d>\r\nWARC-Date: 2020-01-01T00:00:00Z\r\nWARC-Target-URI: http://example.com/%d\r\nContent-Type: text/plain\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n", i, i, len(t), t)
+		_, err := fmt.Fprintf(z, "WARC/1.0\r\nWARC-Type: conversion\r\nWARC-Record-ID: "+
+			"<urn:uuid:00000000-0000-4000-8000-%012d>\r\nWARC-Date: 2020-01-01T00:00:00Z\r\nWARC-Target-URI: "+
+			"http://example.com/%d\r\nContent-Type: text/plain\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n", i, i, len(t), t)
 		if err = closing(z, err); err != nil {
 			return err
 		}
@@ -263,17 +263,4 @@ func writeWARC(w io.Writer, texts []string) error {
 }
 
 // closing closes c, and returns the first error.
-func closing(c io.Closer, err error) error {
-	if e := c.Close(); err == nil {
-		err = e
-	}
-	return err
-}
-
-func write(path string, write func(io.Writer, []string) error, texts []string) error {
-	f, err := os.Create(path)
-	if err != nil {
-		return err
-	}
-	return closing(f, write(f, texts))
-}
+func closing(c io.Closer, err error) error { return cmp.Or(err, c.Close()) }

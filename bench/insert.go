@@ -7,20 +7,15 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/dustin/go-humanize"
+	"golang.org/x/sync/errgroup"
 
 	"ndd/engine"
 	"ndd/engine/corpus/simhash"
-	"ndd/engine/index/segment"
-	"ndd/engine/index/table"
-	"ndd/engine/oracle/sets"
-	"ndd/engine/storage/store"
 	"ndd/engine/storage/wal"
-	"ndd/permute"
 )
 
 // inserting is one way of checking and inserting.
@@ -36,45 +31,33 @@ var insertings = []inserting{
 	{name: "in memory, 1 core", cores: 1, callers: 1},
 	{name: "in memory, 2 cores", cores: 2, callers: 2},
 	{name: "durable, 64 callers, sync always", cores: 2, callers: 64, durable: true, sync: wal.Always},
-	{name: "durable, 64 callers, sync every 100 ms", cores: 2, callers: 64, durable: true, sync: wal.Sync(100 * time.Millisecond)},
+	{name: "durable, 64 callers, sync every 100 ms", cores: 2, callers: 64, durable: true,
+		sync: wal.Sync(100 * time.Millisecond)},
 	{name: "durable, 64 callers, sync never", cores: 2, callers: 64, durable: true, sync: wal.Never},
 }
 
-// checkAndInsert adds documents to an index of b.n that are near none, a tenth as many, one by one. In
-// the end all are there, each is found, and what is near one of them is not admitted.
+// checkAndInsert adds documents to an index of b.n that are near none, a tenth as many, one by one.
+// In the end all are there, each is found, and their near-duplicates are refused.
 func checkAndInsert(ctx context.Context, b *bench, r *Result) error {
-	dir, remove, err := b.folder("insert")
+	_, index, err := b.index(ctx)
 	if err != nil {
 		return err
 	}
-	defer remove()
-	path := filepath.Join(dir, "base.bin")
-	if err := os.WriteFile(path, store.Bytes64(sets.Uniform(b.n, 1)), 0o644); err != nil {
-		return err
-	}
-	design, err := permute.Named("halves", distance, 1)
-	if err != nil {
-		return err
-	}
-	built, err := buildIndex(ctx, filepath.Join(dir, "index"), path, segment.Options{Design: design, Table: table.Options{Layout: table.LayoutPlanar}})
-	if err != nil {
-		return err
-	}
-	built.Close()
-	syncs, err := syncRate(dir)
+	syncs, err := syncRate(b.dir)
 	if err != nil {
 		return err
 	}
 	r.Columns = []string{"k documents/s", "processor us each", "us waited each"}
 	for _, how := range insertings {
 		b.say("%s", how.name)
-		cells, err := b.insert(ctx, filepath.Join(dir, "index"), how)
+		cells, err := b.insert(ctx, index, how)
 		if err != nil {
 			return fmt.Errorf("%s: %w", how.name, err)
 		}
 		r.row(how.name, cells...)
 	}
-	r.note("%s check-and-inserts of one document each into an index of %s, k = %d, two planar tables", humanize.Comma(int64(b.inserts())), humanize.Comma(int64(b.n)), distance)
+	r.note("%s check-and-inserts of one document each into an index of %s, k = %d, two planar tables",
+		humanize.Comma(int64(b.inserts())), humanize.Comma(int64(b.n)), distance)
 	r.note("processor time has that of background work: seals, merges, flushes")
 	r.note("this disk syncs 4 KiB %s times a second for one caller", humanize.CommafWithDigits(syncs, 0))
 	r.note("verified: all were admitted and are found, and near ones are not admitted")
@@ -114,36 +97,32 @@ func (b *bench) insert(ctx context.Context, dir string, how inserting) ([]Cell, 
 		return nil, err
 	}
 	n := float64(len(docs))
-	return []Cell{number(n / took.Seconds() / 1e3), number(spent.Seconds() / n * 1e6), number(took.Seconds() * float64(how.callers) / n * 1e6)}, nil
+	return []Cell{number(n / took.Seconds() / 1e3), number(spent.Seconds() / n * 1e6),
+		number(took.Seconds() * float64(how.callers) / n * 1e6)}, nil
 }
 
-// insertFrom checks and inserts documents from so many goroutines.
+// insertFrom checks and inserts documents from several goroutines.
 func insertFrom(ctx context.Context, x *engine.Index, docs []engine.Doc, callers int) error {
 	var next atomic.Int64
-	errs := make([]error, callers)
-	var group sync.WaitGroup
-	for c := range callers {
-		group.Go(func() {
+	var group errgroup.Group
+	for range callers {
+		group.Go(func() error {
 			for {
 				i := int(next.Add(1)) - 1
-				if i >= len(docs) || errs[c] != nil {
-					return
+				if i >= len(docs) {
+					return nil
 				}
 				out, err := x.CheckAndInsert(ctx, docs[i], distance, 1)
 				if err == nil && !out.Inserted {
 					err = fmt.Errorf("%016x was not admitted: %+v", docs[i].Fingerprint, out.Near)
 				}
-				errs[c] = err
+				if err != nil {
+					return err
+				}
 			}
 		})
 	}
-	group.Wait()
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return group.Wait()
 }
 
 // verifyInserted demands that some of the documents are found, and keep others out.

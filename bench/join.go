@@ -3,11 +3,11 @@ package main
 import (
 	"context"
 	"fmt"
+	"runtime"
 
 	"github.com/dustin/go-humanize"
 
 	"ndd/engine/near/cluster"
-	"ndd/engine/oracle/sets"
 )
 
 // join finds all near pairs of a corpus with itself, and groups them.
@@ -15,41 +15,40 @@ func join(ctx context.Context, b *bench, r *Result) error {
 	r.Columns = []string{"M fingerprints/s, 1 thread", "in reads of memory", "all threads", "near pairs", "clusters"}
 	for _, n := range []int{max(1000, b.n/10), b.n} {
 		b.say("%d fingerprints", n)
-		base, _ := sets.Planted(n, 0)
+		base, _ := planted(n, 0)
+		distinct := distinct(base)
 		pairs := 0
-		for _, err := range cluster.Pairs(ctx, base, cluster.Options{K: distance}) {
-			if err != nil {
-				return err
-			}
-			pairs++
+		if err := cluster.Join(ctx, distinct, cluster.Choose(len(distinct), distance), runtime.GOMAXPROCS(0),
+			func(uint64, uint64) { pairs++ }); err != nil {
+			return err
 		}
 		if n <= 100_000 {
 			if want := pairsOf(base); pairs != want {
 				return fmt.Errorf("%d pairs of %d fingerprints, comparing all with all finds %d", pairs, n, want)
 			}
 		}
-		var rates [2]Cell
-		var found [2]int
-		for i, threads := range []int{1, 0} {
-			took, err := rounds(b.rounds, func() error {
-				c, err := cluster.Find(ctx, base, cluster.Options{K: distance, Threads: threads})
-				if err == nil {
-					found[i] = c.Len()
-				}
-				return err
-			})
+		found := -1
+		times, err := b.byThreads(func(threads int) error {
+			c, err := cluster.Find(ctx, base, cluster.Options{K: distance, Threads: threads})
 			if err != nil {
 				return err
 			}
-			rates[i] = took
-		}
-		if found[0] != found[1] {
-			return fmt.Errorf("one thread found %d clusters, all threads %d", found[0], found[1])
+			if found >= 0 && c.Len() != found {
+				return fmt.Errorf("%d clusters with %d threads, before %d", c.Len(), threads, found)
+			}
+			found = c.Len()
+			return nil
+		})
+		if err != nil {
+			return err
 		}
 		read := float64(8*n) / machineMemory().ReadGBps / 1e9
-		r.row(humanize.Comma(int64(n)), rates[0].rate(float64(n)/1e6), number(rates[0].Value/read), rates[1].rate(float64(n)/1e6), number(float64(pairs)), number(float64(found[0])))
+		r.row(humanize.Comma(int64(n)), times[0].rate(float64(n)/1e6), number(times[0].Value/read),
+			times[1].rate(float64(n)/1e6), number(float64(pairs)), number(float64(found)))
 	}
-	r.note("every pair within k = %d of a corpus of which one in a hundred is near another: sorted, joined, clustered", distance)
-	r.note("verified: up to 100,000 fingerprints the pairs are those of comparing all with all; larger ones by one thread against all")
+	r.note("every pair within k = %d of a corpus of which one in a hundred is near another: sorted, joined, clustered",
+		distance)
+	r.note("verified: up to 100,000 fingerprints the pairs are those of comparing all with all; larger ones by one " +
+		"thread against all")
 	return nil
 }

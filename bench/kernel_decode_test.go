@@ -24,9 +24,9 @@ func denseKeys(rng *rand.Rand, n, log2 int) []uint64 {
 }
 
 // BenchmarkDecode unpacks blocks of keys as dense as 2^30 and 2^33 uniform ones, 512 blocks in turn
-// (half a MiB at 1 KiB, which fits the second-level cache), with every backend. ns/key is the time for a
-// fingerprint, bits/key its size in the block. Every block is decoded and compared
-// before the clock starts.
+// (half a MiB at 1 KiB, which fits the second-level cache), with every backend. ns/key is the time
+// for a fingerprint, bits/key its size in the block. Every block is decoded and compared before the
+// clock starts.
 func BenchmarkDecode(b *testing.B) {
 	for _, log2 := range []int{30, 33} {
 		for _, blockBytes := range []int{512, 1024, 4096} {

@@ -12,8 +12,8 @@ import (
 )
 
 // BenchmarkInterpolate searches sorted keys: sort.Search one by one, then the kernel of every
-// backend, 64 at once. ns/op is the time for one key, machine-miss-ns that of one of many cache misses whose
-// addresses are known in advance. Every answer is checked before the clock starts.
+// backend, 64 at once. ns/op is the time for one key, machine-miss-ns that of one of many cache
+// misses whose addresses are known in advance. Every answer is checked before the clock starts.
 func BenchmarkInterpolate(b *testing.B) {
 	const distinct = 1 << 16
 	for _, n := range []int{10_000, 1_000_000, 10_000_000} {

@@ -9,10 +9,10 @@ import (
 	"ndd/huffman"
 )
 
-// BenchmarkSeek searches halves of blocks of 1 KiB, of keys as dense as 2^27 uniform ones, from the first key to a key
-// anywhere in the half, a number of them at once. ns/key is the time per key that is passed. The blocks lie in the first-level
-// cache; the numbers that choose them take 10 ns of each probe. Every probe's key is found once before the
-// clock starts.
+// BenchmarkSeek searches halves of blocks of 1 KiB, of keys as dense as 2^27 uniform ones, from the
+// first key to a key anywhere in the half, a number of them at once. ns/key is the time per key
+// that is passed. The blocks lie in the first-level cache; the numbers that choose them take 10 ns
+// of each probe. Every probe's key is found once before the clock starts.
 func BenchmarkSeek(b *testing.B) {
 	const log2, blockBytes, blocks = 27, 1024, 16
 	rng := rand.New(rand.NewPCG(1, log2))
@@ -50,19 +50,20 @@ func BenchmarkSeek(b *testing.B) {
 		b.Fatalf("%d keys found, %d probes left, of %d", s.Hits(), s.Left(), due)
 	}
 	for _, probes := range []int{1, 4, 8, 16, 32, 64} {
-		b.Run(fmt.Sprintf("impl=%s/log2n=%d/block=%d/probes=%d", asm.Backend(), log2, blockBytes, probes), func(b *testing.B) {
-			made, left := 0, 0
-			for b.Loop() {
-				s.Reset(data)
-				for i := range probes {
-					made += add(i, ^uint64(0))
+		b.Run(fmt.Sprintf("impl=%s/log2n=%d/block=%d/probes=%d", asm.Backend(), log2, blockBytes, probes),
+			func(b *testing.B) {
+				made, left := 0, 0
+				for b.Loop() {
+					s.Reset(data)
+					for i := range probes {
+						made += add(i, ^uint64(0))
+					}
+					s.Run(3, code.Window())
+					left += s.Left()
 				}
-				s.Run(3, code.Window())
-				left += s.Left()
-			}
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*probes), "ns/probe")
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(made), "ns/key")
-			b.ReportMetric(float64(left)/float64(b.N*probes), "left/probe")
-		})
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*probes), "ns/probe")
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(made), "ns/key")
+				b.ReportMetric(float64(left)/float64(b.N*probes), "left/probe")
+			})
 	}
 }

@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// A load is requests that are sent to a server: in a closed loop, each connection as fast as it is answered, or in an open
-// one, at a rate, however slowly they are answered.
+// A load is requests that are sent to a server: in a closed loop, each connection as fast as it is
+// answered, or in an open one, at a rate, however slowly they are answered.
 type load struct {
 	address     string
 	path        string
@@ -26,20 +26,23 @@ type load struct {
 	refusable   bool    // in a closed loop, too, some may be refused, and come again a little later
 	lasts       time.Duration
 	body        func(i int) []byte
-	again       int                              // bodies that are made before, and sent again and again; 0: each is made as it is sent
-	check       func(i int, answer []byte) error // of answers with status 200; nil: they are read and not kept
+	// bodies that are made before, and sent again and again; 0: each is made as it is sent
+	again int
+	check func(i int, answer []byte) error // of answers with status 200; nil: they are read and not kept
 }
 
 // A loaded is what became of a load.
 type loaded struct {
 	answered, refused int
-	within            int // answered in the time that the load lasts: those behind it, when nothing new comes, say nothing of a rate
-	lasts             time.Duration
-	seconds           float64         // until all was answered
-	latency           []time.Duration // of those answered, sorted; in an open loop from when they were due
-	spent             time.Duration   // processor time of this process
-	late              int             // that were sent more than lateMax after they were due
-	missed            bool            // the generator did not keep its rate: the figures say nothing
+	// answered in the time that the load lasts: those behind it, when nothing new comes, say
+	// nothing of a rate
+	within  int
+	lasts   time.Duration
+	seconds float64         // until all was answered
+	latency []time.Duration // of those answered, sorted; in an open loop from when they were due
+	spent   time.Duration   // processor time of this process
+	late    int             // that were sent more than lateMax after they were due
+	missed  bool            // the generator did not keep its rate: the figures say nothing
 }
 
 // rate returns answers a second.
@@ -61,7 +64,8 @@ func (l *loaded) quantile(q float64) float64 {
 const (
 	// keptMin is the part of the requests that an open loop must have sent, in time.
 	keptMin = 0.99
-	// lateMax is how late a request may be sent: while all connections wait for answers, it cannot be.
+	// lateMax is how late a request may be sent: while all connections wait for answers, it cannot
+	// be.
 	lateMax = 50 * time.Millisecond
 	// refusedPause is how long a connection of a closed loop waits when it was refused.
 	refusedPause = 10 * time.Millisecond
@@ -123,12 +127,14 @@ func closeAll(conns []net.Conn) {
 // request appends a request.
 func (l *load) request(to []byte, i int) []byte {
 	body := l.body(i)
-	to = fmt.Appendf(to, "POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n", l.path, l.media, len(body))
+	to = fmt.Appendf(to, "POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n",
+		l.path, l.media, len(body))
 	return append(to, body...)
 }
 
 // connection sends requests on one connection, until the time is over.
-func (l *load) connection(ctx context.Context, c net.Conn, made [][]byte, began time.Time, next *atomic.Int64, to *loaded) error {
+func (l *load) connection(ctx context.Context, c net.Conn, made [][]byte, began time.Time, next *atomic.Int64,
+	to *loaded) error {
 	in, answer := bufio.NewReader(c), new(bytes.Buffer)
 	var own, request []byte
 	for ctx.Err() == nil {
@@ -179,7 +185,7 @@ func (l *load) connection(ctx context.Context, c net.Conn, made [][]byte, began 
 	return ctx.Err()
 }
 
-// readAnswer reads an answer whole, and returns its status. What is not looked at is not kept.
+// readAnswer reads an answer and returns its status. It discards bodies that nothing checks.
 func (l *load) readAnswer(in *bufio.Reader, body *bytes.Buffer) (int, error) {
 	r, err := http.ReadResponse(in, nil)
 	if err != nil {
@@ -188,26 +194,9 @@ func (l *load) readAnswer(in *bufio.Reader, body *bytes.Buffer) (int, error) {
 	defer r.Body.Close()
 	body.Reset()
 	if r.StatusCode == http.StatusOK && l.check == nil {
-		return r.StatusCode, skip(r.Body)
+		_, err = io.Copy(io.Discard, r.Body)
+		return r.StatusCode, err
 	}
 	_, err = io.Copy(body, r.Body)
 	return r.StatusCode, err
-}
-
-// skips are where answers go that nobody looks at.
-var skips = sync.Pool{New: func() any { return new([64 << 10]byte) }}
-
-// skip reads all.
-func skip(in io.Reader) error {
-	to := skips.Get().(*[64 << 10]byte)
-	defer skips.Put(to)
-	for {
-		switch _, err := in.Read(to[:]); err {
-		case nil:
-		case io.EOF:
-			return nil
-		default:
-			return err
-		}
-	}
 }

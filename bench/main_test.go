@@ -3,6 +3,8 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"flag"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -10,16 +12,24 @@ import (
 	"testing"
 
 	"ndd/engine/oracle"
+	"ndd/engine/oracle/sets"
 )
 
 func TestMain(m *testing.M) { oracle.NoLeaks(m) }
 
+var long = flag.Bool("long", false, "also run the benchmark of the server, which builds it")
+
 // TestEveryBenchmark runs each in small: it verifies its answers, its rows have a cell for each
 // column, and each has a picture.
 func TestEveryBenchmark(t *testing.T) {
-	args := []string{"-n", "20000", "--queries", "2000", "--rounds", "1", "--time", "1s", "--json", "--dir", t.TempDir(), "--plot", filepath.Join(t.TempDir(), "figures")}
+	all := known()
+	if !*long {
+		all = slices.DeleteFunc(all, func(name string) bool { return name == "serve" })
+	}
+	args := []string{"-n", "20000", "--queries", "2000", "--rounds", "1", "--json", "--dir", t.TempDir(), "--plot",
+		filepath.Join(t.TempDir(), "figures")}
 	var out, messages bytes.Buffer
-	if status := run(t.Context(), append(args, known()...), &out, &messages); status != 0 {
+	if status := run(t.Context(), append(args, all...), &out, &messages); status != 0 {
 		t.Fatalf("status %d\n%s", status, messages.String())
 	}
 	var report Report
@@ -41,11 +51,11 @@ func TestEveryBenchmark(t *testing.T) {
 			}
 		}
 	}
-	if !slices.Equal(names, known()) {
-		t.Errorf("ran %v, want %v", names, known())
+	if !slices.Equal(names, all) {
+		t.Errorf("ran %v, want %v", names, all)
 	}
 	pictures, err := filepath.Glob(filepath.Join(args[len(args)-1], "*.svg"))
-	if err != nil || len(pictures) < len(benchmarks) {
+	if err != nil || len(pictures) != 5 {
 		t.Errorf("pictures %v, %v", pictures, err)
 	}
 }
@@ -61,19 +71,94 @@ func TestMessages(t *testing.T) {
 		{[]string{"-n", "10"}, "at least 1,000 fingerprints"},
 		{[]string{"-n", "NaN"}, "at least 1,000 fingerprints"},
 		{[]string{"--queries", "+Inf"}, "at most 1e12"},
-		{[]string{"--time", "-1s", "day"}, "--time -1s"},
 		{[]string{"--pairs", "p.tsv", "--documents", "docs", "search"}, "are for paper-1"},
 		{[]string{"--pairs", "p.tsv"}, "--pairs and --documents belong together"},
 		{[]string{"--nosuch"}, "unknown flag: --nosuch"},
 		{[]string{"--kernel", "z80"}, "z80"},
 	} {
 		var out, messages bytes.Buffer
-		if status := run(t.Context(), append(test.args, "--dir", dir), &out, &messages); status == 0 || !strings.Contains(messages.String(), test.want) {
+		if status := run(t.Context(), append(test.args, "--dir", dir), &out, &messages); status == 0 ||
+			!strings.Contains(messages.String(), test.want) {
 			t.Errorf("%v: status %d, %q", test.args, status, messages.String())
 		}
 	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
 		t.Errorf("left %v, %v", left, err)
+	}
+}
+
+// TestPageLines parses the command lines of the pages, and of this command's documentation.
+func TestPageLines(t *testing.T) {
+	lines := 0
+	for _, page := range []string{"README.md", "PROFILING.md", "main.go"} {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(text)) {
+			_, line, found := strings.Cut(strings.TrimLeft(line, "/ \t"), "go run ./bench")
+			if !found || strings.Contains(line, "`") || strings.Contains(line, "\\n") {
+				continue
+			}
+			lines++
+			line, _, _ = strings.Cut(line, "   ")
+			if _, err := parse(strings.Fields(line), io.Discard, io.Discard); err != nil {
+				t.Errorf("%s: %s: %v", page, line, err)
+			}
+		}
+	}
+	if lines < 8 {
+		t.Errorf("only %d lines", lines)
+	}
+}
+
+// TestPlanted holds that bench measures the fingerprints that tests of answers use.
+func TestPlanted(t *testing.T) {
+	base, queries := planted(2000, 500)
+	wantBase, wantQueries := sets.Planted(2000, 500)
+	if !slices.Equal(base, wantBase) || !slices.Equal(queries, wantQueries) {
+		t.Error("other fingerprints than oracle/sets")
+	}
+	var want answer
+	for _, h := range oracle.Search(distinct(base), queries, distance) {
+		want.add(h.Query, h.Fingerprint)
+	}
+	if got := compareAll(base, queries); got != want || got.hits == 0 {
+		t.Errorf("%v, want %v", got, want)
+	}
+}
+
+// TestFigure1 holds the recall of near pairs against a count by hand: pairs labelled different are
+// none of them. By default figure 1 has a value at each distance, and the paper's shape: precision
+// falls, recall rises.
+func TestFigure1(t *testing.T) {
+	figure := func(b bench) []Row {
+		t.Helper()
+		var r Result
+		if err := figure1(t.Context(), &b, &r); err != nil {
+			t.Fatal(err)
+		}
+		return r.Rows
+	}
+	sample := filepath.Join("..", "cmd", "ndd", "testdata", "sample")
+	labelled := figure(bench{pairs: filepath.Join(sample, "pairs.tsv"),
+		documents: []string{filepath.Join(sample, "docs.jsonl")}})
+	if recall := labelled[3].Cells[7]; recall.Value != 1 { // all 15 near pairs
+		t.Errorf("minwise, k = 3: recall of near pairs %v, want 1", recall)
+	}
+	rows := figure(bench{n: 20_000})
+	for _, column := range []int{4, 8} { // of figure 1: precision, and recall beside it
+		for k := 1; k < len(rows); k++ {
+			precision, recall, before := rows[k].Cells[column], rows[k].Cells[column+1], rows[k-1].Cells[column+1]
+			if precision.Text != "" || recall.Text != "" || recall.Value < before.Value {
+				t.Errorf("k = %d: precision %v, recall %v", k, precision, recall)
+			}
+		}
+		first, last := rows[1], rows[len(rows)-1]
+		if first.Cells[column].Value < 0.75 || last.Cells[column].Value > 0.6 ||
+			first.Cells[column+1].Value > 0.6 || last.Cells[column+1].Value != 1 {
+			t.Errorf("from %v to %v", first, last)
+		}
 	}
 }
 

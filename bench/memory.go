@@ -27,7 +27,8 @@ type memoryFigures struct {
 }
 
 func (m memoryFigures) String() string {
-	return fmt.Sprintf("read %.1f GB/s, dependent miss %.0f ns, independent miss %.1f ns", m.ReadGBps, m.DependentNs, m.IndependentNs)
+	return fmt.Sprintf("read %.1f GB/s, dependent miss %.0f ns, independent miss %.1f ns", m.ReadGBps, m.DependentNs,
+		m.IndependentNs)
 }
 
 // bigMemory is memoryBytes of memory, on huge pages where the system grants them,
@@ -77,45 +78,15 @@ func timed(f func()) time.Duration {
 	return time.Since(start)
 }
 
-// sink takes what is computed only to be timed.
+// sink receives results of timed computations, so that the compiler keeps them.
 var sink atomic.Uint64
 
-// readAll reads words in the faster of two ways: a search of the standard library, which uses vector
-// instructions, for a byte that is hardly ever there, and eight sums in plain Go.
-func readAll(words []uint64) { readers[readerOf()](words) }
-
-var readers = []func([]uint64){
-	func(words []uint64) {
-		var s [8]uint64
-		for ; len(words) >= 8; words = words[8:] {
-			w := words[:8:8]
-			s[0] += w[0]
-			s[1] += w[1]
-			s[2] += w[2]
-			s[3] += w[3]
-			s[4] += w[4]
-			s[5] += w[5]
-			s[6] += w[6]
-			s[7] += w[7]
-		}
-		sink.Add(s[0] + s[1] + s[2] + s[3] + s[4] + s[5] + s[6] + s[7])
-	},
-	func(words []uint64) {
-		sink.Add(uint64(bytes.Count(unsafe.Slice((*byte)(unsafe.Pointer(&words[0])), len(words)*8), []byte{7})))
-	},
+// readAll reads words by a search of the standard library for a byte that is rare, which uses
+// vector instructions where there are some.
+func readAll(words []uint64) {
+	data := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(words))), len(words)*8)
+	sink.Add(uint64(bytes.Count(data, []byte{7})))
 }
-
-// readerOf returns the number of the faster reader on this machine.
-var readerOf = sync.OnceValue(func() int {
-	words := bigMemory()
-	quickest, which := time.Duration(1<<63-1), 0
-	for i, read := range readers {
-		if d := best(3, func() { read(words) }); d < quickest {
-			quickest, which = d, i
-		}
-	}
-	return which
-})
 
 // chase makes n cache misses one after the other: each address depends on the word before.
 func chase(words []uint64, n int) {
@@ -135,14 +106,4 @@ func scatter(words []uint64, n int) {
 		sum += words[mix(i)&mask]
 	}
 	sink.Add(sum)
-}
-
-// mix is a bijection of 64-bit words without visible pattern (splitmix64's
-// finaliser).
-func mix(x uint64) uint64 {
-	x ^= x >> 30
-	x *= 0xbf58476d1ce4e5b9
-	x ^= x >> 27
-	x *= 0x94d049bb133111eb
-	return x ^ x>>31
 }

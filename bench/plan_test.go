@@ -8,26 +8,25 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
-	"ndd/asm"
 	"ndd/engine"
-	"ndd/engine/corpus/ndf"
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/index/plan"
-	"ndd/engine/index/segment"
 	"ndd/engine/index/table"
-	"ndd/engine/oracle/sets"
 	"ndd/engine/storage/store"
 	"ndd/permute"
 )
 
 var (
 	planFingerprints = flag.Int("plan.n", 10_000_000, "fingerprints of BenchmarkPlan")
-	planMeasure      = flag.Bool("plan.measure", false, "let BenchmarkPlan predict by the costs of this machine, instead of the fixed ones")
-	planWith         = flag.String("plan.design", "", "the one design of BenchmarkPlan, instead of six")
-	planAll          = flag.Bool("plan.all", false, "let BenchmarkPlan take every design that 'ndd design' lists, in both layouts")
+	planMeasure      = flag.Bool("plan.measure", false,
+		"let BenchmarkPlan predict by the costs of this machine, instead of the fixed ones")
+	planWith = flag.String("plan.design", "", "the one design of BenchmarkPlan, instead of six")
+	planAll  = flag.Bool("plan.all", false,
+		"let BenchmarkPlan take every design that 'ndd design' lists, in both layouts")
 )
 
 // BenchmarkPlan builds indexes of six designs, queries them one query at a time and
@@ -45,7 +44,7 @@ func BenchmarkPlan(b *testing.B) {
 		{"halves", table.LayoutHuffman},
 		{"paper-10", table.LayoutHuffman},
 	}
-	const k = 3
+	const k = distance
 	n := *planFingerprints
 	if *planAll {
 		cases = allPlanCases(b, n, k)
@@ -62,7 +61,7 @@ func BenchmarkPlan(b *testing.B) {
 	machine := plan.Reference()
 	if *planMeasure {
 		var err error
-		if machine, err = plan.Measure(b.Context(), uint64(n), nil); err != nil {
+		if machine, err = plan.Measure(b.Context(), nil); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -76,12 +75,23 @@ func BenchmarkPlan(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			p, err := plan.New(b.Context(), plan.Request{Fingerprints: uint64(n), K: k, Layout: c.layout, Designs: []permute.Design{design}, Machine: machine})
+			p, err := plan.New(b.Context(), plan.Request{Fingerprints: uint64(n), K: k, Layout: c.layout,
+				Designs: []permute.Design{design}, Machine: machine})
 			if err != nil {
 				b.Fatal(err)
 			}
-			x := benchIndex(b, path, segment.Options{Design: design, Table: table.Options{Layout: c.layout}})
-			checkAnswers(b, x, prints, k)
+			x, err := buildIndex(b.Context(), filepath.Join(b.TempDir(), "index"), path, c.design, c.layout)
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer x.Close()
+			queries := slices.Clone(prints[:20])
+			for i := range queries {
+				queries[i] ^= 1<<(i%(k+2)) - 1
+			}
+			if err := verifyIndex(b.Context(), x, prints, queries); err != nil {
+				b.Fatal(err)
+			}
 			var online, batch float64
 			for b.Loop() {
 				online, batch = timeQueries(b, x, k, p.Choice.OnlineNS)
@@ -117,47 +127,10 @@ func allPlanCases(b *testing.B, n, k int) (cases []planCase) {
 	return cases
 }
 
-func benchIndex(b *testing.B, path string, o segment.Options) *engine.Index {
-	f, err := ndf.Open(path)
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer f.Close()
-	dir := filepath.Join(b.TempDir(), "index")
-	if err := engine.Build(context.Background(), dir, []*ndf.File{f}, engine.BuildOptions{Options: o}); err != nil {
-		b.Fatal(err)
-	}
-	x, err := engine.Open(context.Background(), dir, engine.OpenOptions{Load: true})
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.Cleanup(func() { x.Close() })
-	return x
-}
-
-func checkAnswers(b *testing.B, x *engine.Index, prints []uint64, k int) {
-	found := make([]uint32, 1<<16)
-	rng := rand.New(rand.NewPCG(1, 2))
-	for i := range 20 {
-		q := sets.Near(rng, prints[rng.IntN(len(prints))], i%(k+2))
-		want, _ := asm.Within64(found, prints, q, k)
-		hits, err := x.Query(b.Context(), simhash.Fingerprint(q), k, engine.AllDocs)
-		if err != nil {
-			b.Fatal(err)
-		}
-		got := 0
-		for _, h := range hits {
-			got += len(h.Docs)
-		}
-		if got != want {
-			b.Fatalf("%016x: %d documents, want %d", q, got, want)
-		}
-	}
-}
-
-// timeQueries returns the time of a query alone and in a batch of batchCount, in ns: the shortest of
-// many rounds of a millisecond or more, each of other queries. Rounds of one kind follow one another, as queries of one kind do in use: what
-// caches and branch predictors know is of that kind.
+// timeQueries returns the time of a query alone and in a batch of batchCount, in ns: the shortest
+// of many rounds of a millisecond or more, each of other queries. Rounds of one kind follow one
+// another, as queries of one kind do in use: what caches and branch predictors know is of that
+// kind.
 func timeQueries(b *testing.B, x *engine.Index, k int, about float64) (online, batch float64) {
 	const batchCount = 1024
 	rng := rand.New(rand.NewPCG(3, 4))
@@ -177,7 +150,8 @@ func timeQueries(b *testing.B, x *engine.Index, k int, about float64) (online, b
 	})
 }
 
-// leastTime returns the least time of a query in ns, of rounds of count queries each: 150 rounds or what a second has, and 0.3 seconds at least.
+// leastTime returns the least time of a query in ns, of rounds of count queries each: 150 rounds or
+// what a second has, and 0.3 seconds at least.
 func leastTime(rng *rand.Rand, count int, answer func(queries []uint64)) float64 {
 	best := math.Inf(1)
 	for begun, rounds := time.Now(), 0; ; rounds++ {

@@ -16,21 +16,3 @@ func processorTime() time.Duration {
 	}
 	return time.Duration(r.Utime.Nano() + r.Stime.Nano())
 }
-
-// systemTime returns how long of that the system has worked.
-func systemTime() time.Duration {
-	var r unix.Rusage
-	if unix.Getrusage(unix.RUSAGE_SELF, &r) != nil {
-		return 0
-	}
-	return time.Duration(r.Stime.Nano())
-}
-
-// pageFaults returns how many pages this process has waited for the disk for.
-func pageFaults() int64 {
-	var r unix.Rusage
-	if unix.Getrusage(unix.RUSAGE_SELF, &r) != nil {
-		return 0
-	}
-	return int64(r.Majflt)
-}

@@ -20,7 +20,6 @@ import (
 
 	"ndd/asm"
 	"ndd/engine/memory"
-	"ndd/engine/plot"
 	"ndd/numa"
 )
 
@@ -70,8 +69,10 @@ func newReport() *Report {
 
 func (m *Machine) write(w io.Writer) {
 	fmt.Fprintf(w, "ndd %s, %s, %s/%s\n", m.Version, m.Go, m.OS, m.Arch)
-	fmt.Fprintf(w, "%s, %d threads, kernels %s, caches %s and %s\n", m.Processor, m.Cores, m.Kernel, humanize.IBytes(uint64(max(0, m.L2Bytes))), humanize.IBytes(uint64(max(0, m.L3Bytes))))
-	fmt.Fprintf(w, "memory: %s, of which %s may be used, pages of %s\n", m.Nodes, humanize.IBytes(m.Limit), humanize.IBytes(uint64(m.PageBytes)))
+	fmt.Fprintf(w, "%s, %d threads, kernels %s, caches %s and %s\n", m.Processor, m.Cores, m.Kernel,
+		humanize.IBytes(uint64(max(0, m.L2Bytes))), humanize.IBytes(uint64(max(0, m.L3Bytes))))
+	fmt.Fprintf(w, "memory: %s, of which %s may be used, pages of %s\n", m.Nodes, humanize.IBytes(m.Limit),
+		humanize.IBytes(uint64(m.PageBytes)))
 	fmt.Fprintf(w, "memory, one thread: %v\n", m.Memory)
 }
 
@@ -93,7 +94,8 @@ type Row struct {
 	Cells []Cell `json:"cells"`
 }
 
-// A Cell is a figure: the median of its rounds with the least and the greatest, one number, or a word.
+// A Cell is a figure: the median of its rounds with the least and the greatest, one number, or a
+// word.
 type Cell struct {
 	Value  float64 `json:"value"`
 	Least  float64 `json:"least,omitempty"`
@@ -188,24 +190,16 @@ func (r *Report) writeJSON(w io.Writer) error {
 	return e.Encode(r)
 }
 
-// plot writes the charts of all tables into a folder that is there: bars of the first column where a table has
-// drawn none of its own.
+// plot writes the charts of all tables into a folder that is there.
 func (r *Report) plot(dir string) error {
 	for _, t := range r.Tables {
-		charts := t.charts
-		if len(charts) == 0 && len(t.Rows) > 0 {
-			charts = []chart{{t.Name, t.bars()}}
-		}
-		for _, c := range charts {
+		for _, c := range t.charts {
 			f, err := os.Create(filepath.Join(dir, c.name+".svg"))
 			if err != nil {
 				return err
 			}
 			_, err = c.svg.WriteTo(f)
-			if e := f.Close(); err == nil {
-				err = e
-			}
-			if err != nil {
+			if err := closing(f, err); err != nil {
 				return err
 			}
 		}
@@ -213,16 +207,7 @@ func (r *Report) plot(dir string) error {
 	return nil
 }
 
-func (r *Result) bars() *plot.Bars {
-	b := &plot.Bars{Title: r.Title, X: "row, in the order of the table", Y: r.Columns[0], Every: 1}
-	for i, row := range r.Rows {
-		b.Values = append(b.Values, max(0, row.Cells[0].Value))
-		b.Labels = append(b.Labels, i+1)
-	}
-	return b
-}
-
-// rounds measures f so many times and returns its seconds as a cell. The first error ends it.
+// rounds measures f n times and returns its seconds as a cell. The first error ends it.
 func rounds(n int, f func() error) (Cell, error) {
 	seconds := make([]float64, n)
 	for i := range seconds {
@@ -233,6 +218,16 @@ func rounds(n int, f func() error) (Cell, error) {
 		seconds[i] = time.Since(began).Seconds()
 	}
 	return median(seconds), nil
+}
+
+// byThreads measures f with one thread, and with all (0).
+func (b *bench) byThreads(f func(threads int) error) (times [2]Cell, err error) {
+	for i, threads := range []int{1, 0} {
+		if times[i], err = rounds(b.rounds, func() error { return f(threads) }); err != nil {
+			return times, err
+		}
+	}
+	return times, nil
 }
 
 // median returns a cell of the median of values, with the least and the greatest.

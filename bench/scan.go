@@ -9,39 +9,32 @@ import (
 
 	"ndd/engine/memory"
 	"ndd/engine/near/scan"
-	"ndd/engine/oracle"
-	"ndd/engine/oracle/sets"
 )
 
-// scanQueries streams fingerprints without an index past tables of the queries (section 3.3 of the paper),
-// for several numbers of queries. The first queries are held against a comparison of all with all.
+// scanQueries streams fingerprints without an index past tables of the queries (section 3.3 of the
+// paper), for several numbers of queries. The first queries are compared with all fingerprints.
 func scanQueries(ctx context.Context, b *bench, r *Result) error {
-	base, all := sets.Planted(b.n, b.queries)
-	o := scan.Options{Temp: b.dir, Budget: memory.NewBudget(memory.Machine{}.Limit(0)), Fingerprints: uint64(b.n)}
-	open := func() (scan.Source, error) { return scan.Slice(base, 0), nil }
+	base, all := planted(b.n, b.queries)
 	read := float64(8*b.n) / machineMemory().ReadGBps / 1e9
 	r.Columns = []string{"M fingerprints/s, 1 thread", "in reads of memory", "all threads", "hits"}
 	for count := min(1000, len(all)); ; count = min(count*10, len(all)) {
 		queries := all[:count]
 		b.say("%d queries", count)
-		var rates [2]Cell
-		var hits int
-		var sum uint64
-		for i, threads := range []int{1, 0} {
-			o.Threads = threads
-			took, err := rounds(b.rounds, func() (err error) {
-				hits, sum, err = scanSum(ctx, open, queries, o)
-				return err
-			})
-			if err != nil {
-				return err
+		var got answer
+		times, err := b.byThreads(func(threads int) (err error) {
+			got, err = b.scan(ctx, base, queries, threads, count)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		if count <= 1000 {
+			if want := compareAll(base, queries); got != want {
+				return fmt.Errorf("%v, comparing all with all finds %v", got, want)
 			}
-			rates[i] = took
 		}
-		if got := answer(hits, sum); count <= 1000 && got != compareAll(base, queries) {
-			return fmt.Errorf("%s, comparing all with all finds %s", got, compareAll(base, queries))
-		}
-		r.row(humanize.Comma(int64(count))+" queries", rates[0].rate(float64(b.n)/1e6), number(rates[0].Value/read), rates[1].rate(float64(b.n)/1e6), number(float64(hits)))
+		r.row(humanize.Comma(int64(count))+" queries", times[0].rate(float64(b.n)/1e6), number(times[0].Value/read),
+			times[1].rate(float64(b.n)/1e6), number(float64(got.hits)))
 		if count == len(all) {
 			break
 		}
@@ -51,27 +44,30 @@ func scanQueries(ctx context.Context, b *bench, r *Result) error {
 	return nil
 }
 
-// scanSum returns the number of hits, each distinct fingerprint once a query, and their checksum.
-func scanSum(ctx context.Context, open func() (scan.Source, error), queries []uint64, o scan.Options) (hits int, sum uint64, err error) {
+// scan answers queries by a scan of base, by the plan for b.n fingerprints. It returns the hits of
+// the first ones, each distinct fingerprint once a query.
+func (b *bench) scan(ctx context.Context, base, queries []uint64, threads, first int) (answer, error) {
+	o := scan.Options{Threads: threads, Temp: b.dir, Budget: memory.NewBudget(memory.Machine{}.Limit(0)),
+		Fingerprints: uint64(b.n)}
 	p, err := scan.NewPlan(len(queries), distance, false, o)
 	if err != nil {
-		return 0, 0, err
+		return answer{}, err
 	}
-	return sumOf(len(queries), scan.Answer(ctx, open, queries, distance, p, o))
+	open := func() (scan.Source, error) { return scan.Slice(base, 0), nil }
+	return sumOf(first, scan.Answer(ctx, open, queries, distance, p, o))
 }
 
-// sumOf reads all hits, and returns the number of those of the first queries, each distinct fingerprint once a query, and their checksum.
-func sumOf(first int, all iter.Seq2[scan.Hit, error]) (hits int, sum uint64, err error) {
+// sumOf reads all hits and sums those of the first queries.
+func sumOf(first int, all iter.Seq2[scan.Hit, error]) (a answer, err error) {
 	var last scan.Hit
 	for h, err := range all {
 		if err != nil {
-			return 0, 0, err
+			return answer{}, err
 		}
-		if h.Query < uint64(first) && (hits == 0 || h.Query != last.Query || h.Fingerprint != last.Fingerprint) {
-			hits++
-			sum += oracle.Term(int(h.Query), h.Fingerprint)
+		if h.Query < uint64(first) && (a.hits == 0 || h.Query != last.Query || h.Fingerprint != last.Fingerprint) {
+			a.add(int(h.Query), h.Fingerprint)
 		}
 		last = h
 	}
-	return hits, sum, nil
+	return a, nil
 }

@@ -7,19 +7,11 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"time"
 
 	"github.com/dustin/go-humanize"
-
-	"ndd/engine/index/segment"
-	"ndd/engine/index/table"
-	"ndd/engine/oracle/sets"
-	"ndd/engine/storage/store"
-	"ndd/permute"
 )
 
 const (
@@ -28,34 +20,27 @@ const (
 	heavyPrints      = 8192 // of requests that are offered at ten times what can be answered
 )
 
-// serve measures a server and, beside it, one that answers a constant, by a generator in this process: the closed loop
-// says how much can be answered, the open one, at half of that, how long it takes. An open loop that does not keep its rate is said to have
-// missed it, and its figures are left out. Answers to queries have what was asked for.
+// serve measures a server and, beside it, one that answers a constant, by a generator in this
+// process: the closed loop says how much can be answered, the open one, at half of that, how long
+// it takes. An open loop that does not keep its rate is said to have missed it, and its figures are
+// left out. Answers to queries are checked.
 func serve(ctx context.Context, b *bench, r *Result) error {
-	dir, remove, err := b.folder("serve")
+	prints, index, err := b.index(ctx)
 	if err != nil {
-		return err
-	}
-	defer remove()
-	prints := sets.Uniform(b.n, 1)
-	path, index := filepath.Join(dir, "base.bin"), filepath.Join(dir, "index")
-	if err := os.WriteFile(path, store.Bytes64(prints), 0o644); err != nil {
-		return err
-	}
-	if err := buildServed(ctx, index, path); err != nil {
 		return err
 	}
 	r.Columns = []string{"a second", "us processor, server", "us processor, generator", "p50 ms at half", "p99 ms at half"}
 	lasts := min(5*time.Second, max(300*time.Millisecond, time.Duration(b.n)*time.Microsecond/5))
 	hex := func(i int) string { return fmt.Sprintf("%016x", prints[i%len(prints)]) }
-	query := load{path: "/v1/query", media: "application/json", connections: serveConnections, lasts: lasts, body: func(i int) []byte { return []byte(`{"fingerprint": "` + hex(i) + `"}`) }}
+	query := load{path: "/v1/query", media: "application/json", connections: serveConnections, lasts: lasts,
+		body: func(i int) []byte { return []byte(`{"fingerprint": "` + hex(i) + `"}`) }}
 	query.check = func(i int, answer []byte) error { // as much work for the generator as with queries
 		if !bytes.Contains(answer, []byte(`"hits":[{"fingerprint":"`)) || len(hex(i)) != 16 {
 			return fmt.Errorf("%.300s", answer)
 		}
 		return nil
 	}
-	bare, err := b.serveRow(ctx, dir, r, "net/http alone, a constant", "./bench/bare", nil, query, 1)
+	bare, err := b.serveRow(ctx, r, "net/http alone, a constant", "./bench/bare", nil, query, 1)
 	if err != nil {
 		return err
 	}
@@ -66,36 +51,35 @@ func serve(ctx context.Context, b *bench, r *Result) error {
 		return nil
 	}
 	served := []string{"serve", "-i", index, "--listen", "127.0.0.1:0", "--admin", "off", "--memory-only", "--quiet"}
-	queries, err := b.serveRow(ctx, dir, r, "queries, one fingerprint each", "./cmd/ndd", served, query, 1)
+	queries, err := b.serveRow(ctx, r, "queries, one fingerprint each", "./cmd/ndd", served, query, 1)
 	if err != nil {
 		return err
 	}
-	r.note("queries: %s times the rate of net/http alone, %s times its processor time, %s times its p99 at half the rate; - where one was not measured",
+	r.note("queries: %s times the rate of net/http alone, %s times its processor time, %s times its p99 at half the "+
+		"rate; - where one was not measured",
 		number(queries.rate/bare.rate), number(queries.each/bare.each), number(queries.p99/bare.p99))
-	batch := load{path: "/v1/batch", media: "application/octet-stream", connections: 2 * runtime.GOMAXPROCS(0), lasts: lasts, body: batchOf(prints, batchPrints), check: func(i int, answer []byte) error {
-		if n := bytes.Count(answer, []byte{'\n'}); n < batchPrints {
-			return fmt.Errorf("%d rows for %d fingerprints", n, batchPrints)
-		}
-		return nil
-	}}
-	batches, err := b.serveRow(ctx, dir, r, fmt.Sprintf("fingerprints, in batches of %d", batchPrints), "./cmd/ndd", served, batch, batchPrints)
+	batch := load{path: "/v1/batch", media: "application/octet-stream", connections: 2 * runtime.GOMAXPROCS(0),
+		lasts: lasts, body: batchOf(prints, batchPrints), check: func(i int, answer []byte) error {
+			if n := bytes.Count(answer, []byte{'\n'}); n < batchPrints {
+				return fmt.Errorf("%d rows for %d fingerprints", n, batchPrints)
+			}
+			return nil
+		}}
+	_, err = b.serveRow(ctx, r, fmt.Sprintf("fingerprints, in batches of %d", batchPrints), "./cmd/ndd",
+		served, batch, batchPrints)
 	if err != nil {
 		return err
 	}
-	if err := b.batchCommand(ctx, dir, r, index, path, batches); err != nil {
+	if err := b.serveInserts(ctx, r, lasts); err != nil {
 		return err
 	}
-	if err := b.serveInserts(ctx, dir, r, lasts); err != nil {
+	if err := b.overload(ctx, r, served, prints, lasts); err != nil {
 		return err
 	}
-	if err := b.foreign(ctx, dir, r, served, hex, lasts); err != nil {
-		return err
-	}
-	if err := b.overload(ctx, dir, r, served, prints, lasts); err != nil {
-		return err
-	}
-	r.note("%s fingerprints held, k = %d, two planar tables; %d connections that are kept; server and generator share %d processors", humanize.Comma(int64(b.n)), distance, serveConnections, runtime.GOMAXPROCS(0))
-	r.note("each request was checked: a query has what was asked for, a batch a row for each fingerprint; an open loop that kept less than 99 %% of its rate is left out")
+	r.note("%s fingerprints held, k = %d, two planar tables; %d connections that are kept; server and generator "+
+		"share %d processors", humanize.Comma(int64(b.n)), distance, serveConnections, runtime.GOMAXPROCS(0))
+	r.note("each request was checked: a query has what was asked for, a batch a row for each fingerprint; an open " +
+		"loop that kept less than 99 %% of its rate is left out")
 	return nil
 }
 
@@ -110,30 +94,18 @@ func batchOf(prints []uint64, n int) func(i int) []byte {
 	}
 }
 
-// buildServed builds the index that is served.
-func buildServed(ctx context.Context, index, path string) error {
-	design, err := permute.Named("halves", distance, 1)
-	if err != nil {
-		return err
-	}
-	built, err := buildIndex(ctx, index, path, segment.Options{Design: design, Table: table.Options{Layout: table.LayoutPlanar}})
-	if err != nil {
-		return err
-	}
-	return built.Close()
-}
-
-// A figure is what was measured of one server.
+// A figure holds the measurements of one server.
 type figure struct {
 	rate float64 // things a second
 	each float64 // us of processor for each, of the server
 	p99  float64 // ms at half the rate; not a number where that was missed
 }
 
-// serveRow measures one server by one kind of request, which has so many things in it.
-func (b *bench) serveRow(ctx context.Context, dir string, r *Result, name, program string, args []string, l load, things int) (f figure, err error) {
+// serveRow measures one server by one kind of request with a number of things in it.
+func (b *bench) serveRow(ctx context.Context, r *Result, name, program string, args []string, l load,
+	things int) (f figure, err error) {
 	b.say("%s", name)
-	s, err := startServer(ctx, dir, program, args)
+	s, err := startServer(ctx, b.dir, program, args)
 	if err != nil {
 		return f, err
 	}
@@ -163,50 +135,33 @@ func (b *bench) serveRow(ctx context.Context, dir string, r *Result, name, progr
 	return f, nil
 }
 
-// batchCommand measures ndd batch on all fingerprints, beside a server that is asked for as many by batches.
-func (b *bench) batchCommand(ctx context.Context, dir string, r *Result, index, path string, served figure) error {
-	b.say("ndd batch")
-	binary, err := buildProgram(ctx, dir, "./cmd/ndd")
-	if err != nil {
-		return err
-	}
-	cmd := exec.CommandContext(ctx, binary, "batch", "-i", index, "-o", filepath.Join(dir, "answers.tsv"), path)
-	began := time.Now()
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("ndd batch: %w\n%s", err, out)
-	}
-	took := time.Since(began)
-	each := (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds() / float64(b.n) * 1e6
-	r.row("fingerprints, by ndd batch, all at once", number(float64(b.n)/took.Seconds()), number(each), word("-"), word("-"), word("-"))
-	r.note("batches of %d: %.2f times what a core does for ndd batch, which reads each table once for all", batchPrints, each/served.each)
-	return nil
-}
-
 // serveInserts measures check-and-inserts of texts of 2 KB, durable.
-func (b *bench) serveInserts(ctx context.Context, dir string, r *Result, lasts time.Duration) error {
+func (b *bench) serveInserts(ctx context.Context, r *Result, lasts time.Duration) error {
 	words := make([]string, 20_000)
 	rng := rand.New(rand.NewPCG(1, 2))
 	for i := range words {
 		words[i] = fmt.Sprintf("w%x", rng.Uint32())
 	}
-	l := load{path: "/v1/check-and-insert", media: "application/json", connections: serveConnections, lasts: lasts, body: func(i int) []byte {
-		rng := rand.New(rand.NewPCG(uint64(i), uint64(time.Now().UnixNano())))
-		text := fmt.Appendf(nil, `{"id": "%d-%d", "text": "`, i, rng.Uint64())
-		for len(text) < 2048 {
-			text = append(append(text, words[rng.IntN(len(words))]...), ' ')
-		}
-		return append(text, `"}`...)
-	}, check: func(_ int, answer []byte) error {
-		if !bytes.HasPrefix(answer, []byte(`{"inserted":true`)) {
-			return fmt.Errorf("%.300s", answer)
-		}
-		return nil
-	}}
-	args := []string{"serve", "-i", filepath.Join(dir, "inserted"), "--create", "--listen", "127.0.0.1:0", "--admin", "off", "--quiet"}
-	if _, err := b.serveRow(ctx, dir, r, "check-and-inserts of 2 KB, durable", "./cmd/ndd", args, l, 1); err != nil {
+	l := load{path: "/v1/check-and-insert", media: "application/json", connections: serveConnections, lasts: lasts,
+		body: func(i int) []byte {
+			rng := rand.New(rand.NewPCG(uint64(i), uint64(time.Now().UnixNano())))
+			text := fmt.Appendf(nil, `{"id": "%d-%d", "text": "`, i, rng.Uint64())
+			for len(text) < 2048 {
+				text = append(append(text, words[rng.IntN(len(words))]...), ' ')
+			}
+			return append(text, `"}`...)
+		}, check: func(_ int, answer []byte) error {
+			if !bytes.HasPrefix(answer, []byte(`{"inserted":true`)) {
+				return fmt.Errorf("%.300s", answer)
+			}
+			return nil
+		}}
+	args := []string{"serve", "-i", filepath.Join(b.dir, "inserted"), "--create", "--listen", "127.0.0.1:0", "--admin",
+		"off", "--quiet"}
+	if _, err := b.serveRow(ctx, r, "check-and-inserts of 2 KB, durable", "./cmd/ndd", args, l, 1); err != nil {
 		return err
 	}
-	syncs, err := syncRate(dir)
+	syncs, err := syncRate(b.dir)
 	if err != nil {
 		return err
 	}
@@ -215,24 +170,25 @@ func (b *bench) serveInserts(ctx context.Context, dir string, r *Result, lasts t
 }
 
 // overload offers ten times as many large batches as can be answered.
-func (b *bench) overload(ctx context.Context, dir string, r *Result, args []string, prints []uint64, lasts time.Duration) error {
+func (b *bench) overload(ctx context.Context, r *Result, args []string, prints []uint64,
+	lasts time.Duration) error {
 	const name = "large batches at 10 times the peak"
 	b.say("%s", name)
-	s, err := startServer(ctx, dir, "./cmd/ndd", args)
+	s, err := startServer(ctx, b.dir, "./cmd/ndd", args)
 	if err != nil {
 		return err
 	}
 	defer s.stop()
-	l := load{address: s.address, path: "/v1/batch?unique=true", media: "application/octet-stream", connections: 8 * runtime.GOMAXPROCS(0), refusable: true, lasts: lasts, body: batchOf(prints, heavyPrints), again: 32}
+	l := load{address: s.address, path: "/v1/batch?unique=true", media: "application/octet-stream",
+		connections: 8 * runtime.GOMAXPROCS(0), refusable: true, lasts: lasts, body: batchOf(prints, heavyPrints), again: 32}
 	peak, spent, err := s.under(ctx, &l)
 	if err != nil {
 		return err
 	}
-	r.row("large batches, at the peak", number(peak.rate()), number(spent.Seconds()/float64(peak.answered)*1e6), number(peak.spent.Seconds()/float64(peak.answered)*1e6), number(peak.quantile(0.5)), number(peak.quantile(0.99)))
+	r.row("large batches, at the peak", number(peak.rate()), number(spent.Seconds()/float64(peak.answered)*1e6),
+		number(peak.spent.Seconds()/float64(peak.answered)*1e6), number(peak.quantile(0.5)), number(peak.quantile(0.99)))
 	l.rate, l.connections = 10*peak.rate(), 1024
-	most := s.watch()
 	over, spent, err := s.under(ctx, &l)
-	memory := most()
 	switch {
 	case err != nil:
 		return err
@@ -243,10 +199,15 @@ func (b *bench) overload(ctx context.Context, dir string, r *Result, args []stri
 	n := float64(max(1, over.answered))
 	// of the processors, what the generator left to the server
 	left := func(l *loaded) float64 { return float64(runtime.GOMAXPROCS(0)) - l.spent.Seconds()/l.seconds }
-	r.row(name, number(over.rate()), number(spent.Seconds()/n*1e6), number(over.spent.Seconds()/n*1e6), number(over.quantile(0.5)), number(over.quantile(0.99)))
-	r.note("%s: the generator left %.2f of %d processors to the server, at the peak %.2f; by what was left, the goodput is %.2f times that of the peak",
+	r.row(name, number(over.rate()), number(spent.Seconds()/n*1e6), number(over.spent.Seconds()/n*1e6),
+		number(over.quantile(0.5)), number(over.quantile(0.99)))
+	r.note("%s: the generator left %.2f of %d processors to the server, at the peak %.2f; by what was left, the "+
+		"goodput is %.2f times that of the peak",
 		name, left(over), runtime.GOMAXPROCS(0), left(peak), over.rate()/left(over)/(peak.rate()/left(peak)))
-	r.note("%s: %d answered, %d refused; the p50 and p99 of both rows of large batches are those of that load, not of half of it", name, over.answered, over.refused)
-	r.note("%s: %.2f times the goodput of the peak, %.2f times its p99; the server had %s of memory of its own at most", name, over.rate()/peak.rate(), over.quantile(0.99)/peak.quantile(0.99), humanize.IBytes(memory))
+	r.note("%s: %d answered, %d refused; the p50 and p99 of both rows of large batches are those of that load, not "+
+		"of half of it", name, over.answered, over.refused)
+	r.note("%s: %.2f times the goodput of the peak, %.2f times its p99; the server had %s of memory at "+
+		"most", name, over.rate()/peak.rate(), over.quantile(0.99)/peak.quantile(0.99),
+		humanize.IBytes(statusBytes(s.cmd.Process.Pid, "VmHWM")))
 	return nil
 }

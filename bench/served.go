@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 )
 
@@ -22,7 +21,8 @@ type served struct {
 	address string
 }
 
-// buildProgram builds a program of this module, unless it is in the folder already, and returns its path.
+// buildProgram builds a program of this module, unless it is in the folder already, and returns its
+// path.
 func buildProgram(ctx context.Context, dir, program string) (string, error) {
 	binary := filepath.Join(dir, filepath.Base(program))
 	if _, err := os.Stat(binary); err == nil {
@@ -84,9 +84,6 @@ func (s *served) stop() {
 	s.cmd.Wait() // which says that it was killed
 }
 
-// anonymous returns how many bytes of memory of its own a process has, 0 where the system does not tell by /proc.
-func anonymous(pid int) uint64 { return statusBytes(pid, "RssAnon") }
-
 // statusBytes returns a figure of a process's memory, 0 where the system does not tell by /proc.
 func statusBytes(pid int, field string) uint64 {
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
@@ -105,32 +102,8 @@ func statusBytes(pid int, field string) uint64 {
 	return kib << 10
 }
 
-// watch looks at the server's own memory each hundredth of a second until stop is called, which returns the most that it saw.
-func (s *served) watch() (stop func() uint64) {
-	var most uint64
-	var group sync.WaitGroup
-	done := make(chan struct{})
-	group.Go(func() {
-		ticker := time.NewTicker(10 * time.Millisecond)
-		defer ticker.Stop()
-		for {
-			most = max(most, anonymous(s.cmd.Process.Pid))
-			select {
-			case <-done:
-				return
-			case <-ticker.C:
-			}
-		}
-	})
-	return func() uint64 {
-		close(done)
-		group.Wait()
-		return most
-	}
-}
-
-// processTime returns how long processors have worked for a process, in hundredths of a second; 0 where the system does not tell
-// by /proc.
+// processTime returns how long processors have worked for a process, in hundredths of a second; 0
+// where the system does not tell by /proc.
 func processTime(pid int) time.Duration {
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {

@@ -6,7 +6,6 @@ import (
 
 	"ndd/asm"
 	"ndd/engine/index/table"
-	"ndd/engine/oracle"
 	"ndd/permute"
 )
 
@@ -14,7 +13,6 @@ import (
 // tables may be shared; the rest belongs to one goroutine.
 type tableSet struct {
 	design  permute.Design
-	layout  table.Layout
 	tables  []table.Table
 	perms   []permute.Permutation
 	search  []table.Search
@@ -37,26 +35,14 @@ func (s *tableSet) add(t table.Table) {
 	}
 	s.tables = append(s.tables, t)
 	s.perms = append(s.perms, p)
-	s.search = append(s.search, table.Search{Leading: leading, Flips: permute.Flips(leading, d.Radius), K: distance, Earlier: earlier, Perm: &p})
+	s.search = append(s.search, table.Search{Leading: leading, Flips: permute.Flips(leading, d.Radius), K: distance,
+		Earlier: earlier, Perm: &p})
 }
 
-// another returns a set of the same tables for another goroutine.
-func (s *tableSet) another() *tableSet {
-	o := &tableSet{design: s.design, layout: s.layout}
-	for _, t := range s.tables {
-		o.add(t)
-	}
-	return o
-}
-
-// count counts and sums the answers of queries, batch after batch. The checksum takes the queries
-// to be numbered from first.
-func (s *tableSet) count(ctx context.Context, queries []uint64, first, batch int) (hits int, sum uint64, err error) {
-	err = s.each(ctx, queries, batch, func(query int, diff uint64) {
-		hits++
-		sum += oracle.Term(first+query, queries[query]^diff)
-	})
-	return hits, sum, err
+// count sums the answers of queries, batch after batch. The queries are numbered from first.
+func (s *tableSet) count(ctx context.Context, queries []uint64, first, batch int) (a answer, err error) {
+	err = s.each(ctx, queries, batch, func(query int, diff uint64) { a.add(first+query, queries[query]^diff) })
+	return a, err
 }
 
 // each searches queries, batch after batch, and calls answer with the number of the query

@@ -21,9 +21,10 @@ import (
 //go:embed yardstick/planar.c
 var planarC []byte
 
-// yardstick measures the C program with so many tables, as a row of [search]. The note says why
+// yardstick measures the C program with a number of tables, as a row of [search]. The note says why
 // there is none, where there is none.
-func (b *bench) yardstick(ctx context.Context, dir, base, queries string, tables int, want string) (cells []Cell, note string, err error) {
+func (b *bench) yardstick(ctx context.Context, base, queries string, tables int, want answer) (cells []Cell,
+	note string, err error) {
 	if runtime.GOOS != "linux" || !cpuid.CPU.Supports(cpuid.AVX512VPOPCNTDQ, cpuid.BMI2) {
 		return nil, "no yardstick in C: it needs Linux, AVX-512 VPOPCNTDQ and BMI2", nil
 	}
@@ -31,12 +32,13 @@ func (b *bench) yardstick(ctx context.Context, dir, base, queries string, tables
 	if err != nil {
 		return nil, "no yardstick in C: there is no gcc", nil
 	}
-	program := filepath.Join(dir, "planar")
+	program := filepath.Join(b.dir, "planar")
 	if _, err := os.Stat(program); err != nil {
 		if err := os.WriteFile(program+".c", planarC, 0o644); err != nil {
 			return nil, "", err
 		}
-		if out, err := exec.CommandContext(ctx, gcc, "-O3", "-march=native", "-o", program, program+".c").CombinedOutput(); err != nil {
+		if out, err := exec.CommandContext(ctx, gcc, "-O3", "-march=native", "-o", program,
+			program+".c").CombinedOutput(); err != nil {
 			return nil, "", fmt.Errorf("%s: %w\n%s", gcc, err, out)
 		}
 	}
@@ -48,19 +50,19 @@ func (b *bench) yardstick(ctx context.Context, dir, base, queries string, tables
 	var ns []float64
 	for lines := bufio.NewScanner(bytes.NewReader(out)); lines.Scan(); {
 		var took float64
-		var hits int
-		var sum uint64
+		var got answer
 		if _, err := fmt.Sscanf(lines.Text(), "bytes=%f build=%f", &size, &build); err == nil {
 			continue
 		}
-		if _, err := fmt.Sscanf(lines.Text(), "ns=%f results=%d checksum=%x", &took, &hits, &sum); err != nil {
+		if _, err := fmt.Sscanf(lines.Text(), "ns=%f results=%d checksum=%x", &took, &got.hits, &got.sum); err != nil {
 			return nil, "", fmt.Errorf("planar: %q: %w", lines.Text(), err)
 		}
-		if got := answer(hits, sum); want != "" && got != want {
-			return nil, "", fmt.Errorf("planar found %s, want %s", got, want)
+		if got != want {
+			return nil, "", fmt.Errorf("planar found %v, want %v", got, want)
 		}
 		ns = append(ns, took)
 	}
 	took := median(ns)
-	return []Cell{number(size), number(size / b.bound(tables)), number(float64(b.n) / build / 1e6), took, took, word("-"), number(took.Value / machineMemory().IndependentNs)}, "", nil
+	return []Cell{number(size), number(size / b.bound(tables)), number(float64(b.n) / build / 1e6), took, took,
+		word("-"), number(took.Value / machineMemory().IndependentNs)}, "", nil
 }

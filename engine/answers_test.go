@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"ndd/engine/corpus/simhash"
+	"ndd/engine/index/live/search"
 	"ndd/engine/index/segment"
 	"ndd/engine/oracle"
 	"ndd/engine/oracle/sets"
@@ -19,11 +20,9 @@ func TestBatchAnswers(t *testing.T) {
 	base = append(base, queries[:1000]...)
 	x := inMemory(t, base, segment.Options{Design: halves(t)})
 	w, err := x.Live().View()
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer w.Release()
-	if !w.Sweeps(len(queries)) {
+	if !search.Sweeps(w, len(queries)) {
 		t.Fatal("no sweep")
 	}
 	want := map[int][]uint64{}
@@ -37,13 +36,12 @@ func TestBatchAnswers(t *testing.T) {
 		hits  []Hit
 	}
 	collect := func(memory uint64) (all []answer) {
-		err := x.Batch(t.Context(), simhash.Fingerprints(queries), BatchOptions{K: 3, MatchBytes: memory}, func(query int, hits []Hit) error {
-			all = append(all, answer{query, slices.Clone(hits)})
-			return nil
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		err := x.Batch(t.Context(), simhash.Fingerprints(queries), BatchOptions{K: 3, MatchBytes: memory},
+			func(query int, hits []Hit) error {
+				all = append(all, answer{query, slices.Clone(hits)})
+				return nil
+			})
+		noError(t, err)
 		return all
 	}
 	all := collect(0)
@@ -74,7 +72,8 @@ func TestBatchAnswers(t *testing.T) {
 	for _, memory := range memories {
 		little := collect(memory)
 		if !slices.EqualFunc(all, little, func(a, b answer) bool {
-			return a.query == b.query && slices.EqualFunc(a.hits, b.hits, func(a, b Hit) bool { return a.Fingerprint == b.Fingerprint })
+			return a.query == b.query && slices.EqualFunc(a.hits, b.hits,
+				func(a, b Hit) bool { return a.Fingerprint == b.Fingerprint })
 		}) {
 			t.Fatalf("%d bytes for sweeps: %d answers, want %d", memory, len(little), len(all))
 		}
@@ -133,7 +132,8 @@ func TestWalk(t *testing.T) {
 		t.Errorf("%d fingerprints, want %d", len(seen), len(want))
 	}
 	calls := 0
-	if err := x.Walk(context.Background(), func([]simhash.Fingerprint) bool { calls++; return false }); err != nil || calls != 1 {
+	if err := x.Walk(context.Background(), func([]simhash.Fingerprint) bool { calls++; return false }); err != nil ||
+		calls != 1 {
 		t.Errorf("ended: %v after %d calls", err, calls)
 	}
 	ctx, cancel := context.WithCancel(context.Background())

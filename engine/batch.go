@@ -8,13 +8,16 @@ import (
 	"sync/atomic"
 
 	"ndd/engine/corpus/simhash"
-	"ndd/engine/index/live"
+	"ndd/engine/index/live/rows"
+	"ndd/engine/index/live/search"
+	"ndd/engine/index/live/version"
 	"ndd/engine/index/segment"
 	"ndd/engine/parallel"
 )
 
 // Batch is [View.Batch] of what the index holds now.
-func (x *Index) Batch(ctx context.Context, queries []simhash.Fingerprint, o BatchOptions, emit func(query int, hits []Hit) error) error {
+func (x *Index) Batch(ctx context.Context, queries []simhash.Fingerprint, o BatchOptions,
+	emit func(query int, hits []Hit) error) error {
 	v, err := x.View()
 	if err != nil {
 		return err
@@ -23,60 +26,52 @@ func (x *Index) Batch(ctx context.Context, queries []simhash.Fingerprint, o Batc
 	return v.Batch(ctx, queries, o, emit)
 }
 
-// Batch answers queries in parallel and calls emit for each that has hits, in order of the queries, from
-// the goroutine that called it: once with all hits, or several times, where they have tens of thousands of
-// documents, with the next ones in order each time. A hit with very many documents comes in several
-// calls, with other documents of its in each. An error of emit, or of ctx, ends it.
+// Batch answers queries in parallel and calls emit for each that has hits, in order of the queries,
+// from the goroutine that called it: once with all hits, or several times, where they have tens of
+// thousands of documents, with the next ones in order each time. A hit with very many documents
+// comes in several calls, with other documents of its in each. An error of emit, or of ctx, ends
+// it, and so does a query that finds too many fingerprints: [ErrDense].
 //
-// Of 8,192 queries or more, segments are swept in order (see
-// segment.Segment.Sweep), 4 million queries at a time, or fewer, so that their
-// matches fit in o.MatchBytes; the memory for that is reserved from o.Budget,
-// and the error is a memory.TooLargeError where it does not fit. Smaller
-// batches are answered in chunks of up to 256 ([live.BatchChunk]). Memory is bounded whatever the queries find: see [Index.PlanBatch].
-//
-// Where documents have two fingerprints each so have queries, one after the other, and the hits of one query are in memory together.
-func (v View) Batch(ctx context.Context, queries []simhash.Fingerprint, o BatchOptions, emit func(query int, hits []Hit) error) error {
-	if v.index.PrintsEach() > 1 {
-		return v.joinBatch(ctx, queries, o, emit)
-	}
-	return v.batchRows(ctx, queries, o, emit)
-}
-
-// batchRows is Batch, fingerprint by fingerprint.
-func (v View) batchRows(ctx context.Context, queries []simhash.Fingerprint, o BatchOptions, emit func(query int, hits []Hit) error) error {
-	if err := v.index.checkK(o.K); err != nil {
+// Of 8,192 queries or more, segments are swept in order (see segment.Segment.Sweep), 4 million
+// queries at a time, or fewer, so that their matches fit in o.MatchBytes; the memory for that is
+// reserved from o.Budget, and the error is a memory.TooLargeError where it does not fit. Smaller
+// batches are answered in chunks of up to 256 ([search.BatchChunk]). Memory is bounded whatever the
+// queries find: see [Index.PlanBatch].
+func (v View) Batch(ctx context.Context, queries []simhash.Fingerprint, o BatchOptions,
+	emit func(query int, hits []Hit) error) error {
+	if err := v.index.CheckDistance(o.K); err != nil {
 		return err
 	}
-	p := v.live.PlanBatch(len(queries), o.Threads, o.MatchBytes, o.Budget)
+	p := search.PlanBatch(v.live, len(queries), o.Threads, o.MatchBytes, o.Budget)
 	reserved, err := p.Reserve(o.Budget)
 	if err != nil {
 		return err
 	}
 	defer reserved.Release()
 	b := &batch{index: v.index, view: v.live, o: o, plan: p, emit: emit, goroutines: v.index.live.Goroutines(p.Threads)}
-	b.size.Store(live.BatchChunk)
+	b.size.Store(search.BatchChunk)
 	b.rest = b.searcher(ctx)
 	defer b.rest.Done()
 	words := simhash.Words(queries)
-	for first := 0; first < len(words); first += live.BatchSweep {
-		if err := b.run(ctx, first, words[first:min(first+live.BatchSweep, len(words))]); err != nil {
+	for first := 0; first < len(words); first += search.BatchSweep {
+		if err := b.run(ctx, first, words[first:min(first+search.BatchSweep, len(words))]); err != nil {
 			return err
 		}
 	}
 	return ctx.Err()
 }
 
-// PlanBatch returns how [Index.Batch] will answer so many queries in the memory that o.Budget has
-// left, and what of it that takes: fewer goroutines where it is little. The error is a [memory.TooLargeError] when a sweep
-// does not fit even so, or [ErrClosed]. So few queries that there is no sweep take next to nothing,
-// and are not refused.
-func (x *Index) PlanBatch(queries int, o BatchOptions) (live.BatchPlan, error) {
+// PlanBatch returns how [Index.Batch] will answer queries in the memory that o.Budget has left, and
+// how much of it that takes: fewer goroutines where it is little. The error is a
+// [memory.TooLargeError] when a sweep does not fit even so, or [ErrClosed]. So few queries that
+// there is no sweep take next to nothing, and are not refused.
+func (x *Index) PlanBatch(queries int, o BatchOptions) (search.BatchPlan, error) {
 	w, err := x.live.View()
 	if err != nil {
-		return live.BatchPlan{}, err
+		return search.BatchPlan{}, err
 	}
 	defer w.Release()
-	p := w.PlanBatch(queries, o.Threads, o.MatchBytes, o.Budget)
+	p := search.PlanBatch(w, queries, o.Threads, o.MatchBytes, o.Budget)
 	r, err := p.Reserve(o.Budget)
 	r.Release()
 	return p, err
@@ -85,16 +80,16 @@ func (x *Index) PlanBatch(queries int, o BatchOptions) (live.BatchPlan, error) {
 // batch is one call of Batch.
 type batch struct {
 	index      *Index
-	view       live.View
+	view       version.View
 	o          BatchOptions
-	plan       live.BatchPlan
+	plan       search.BatchPlan
 	goroutines int // that answer chunks
 	emit       func(query int, hits []Hit) error
-	size       atomic.Int64   // queries of the next chunk: fewer where they find much
-	rest       *live.Searcher // of what chunks left, in the goroutine that emits
+	size       atomic.Int64     // queries of the next chunk: fewer where they find much
+	rest       *search.Searcher // of what chunks left, in the goroutine that emits
 }
 
-func (b *batch) searcher(ctx context.Context) *live.Searcher {
+func (b *batch) searcher(ctx context.Context) *search.Searcher {
 	s := b.index.live.Searcher()
 	s.Until(ctx)
 	return s
@@ -102,7 +97,7 @@ func (b *batch) searcher(ctx context.Context) *live.Searcher {
 
 // run answers the queries, of which the first is number first of all.
 func (b *batch) run(ctx context.Context, first int, queries []uint64) error {
-	swept, err := b.view.Sweep(ctx, queries, b.o.K, b.plan.Threads, int(min(b.plan.MostMatches(), math.MaxInt)))
+	swept, err := search.Sweep(ctx, b.view, queries, b.o.K, b.plan.Threads, int(min(b.plan.MostMatches(), math.MaxInt)))
 	if errors.Is(err, segment.ErrTooMany) {
 		// Half as many queries have about half as many matches.
 		half := len(queries) / 2
@@ -114,11 +109,13 @@ func (b *batch) run(ctx context.Context, first int, queries []uint64) error {
 	if err != nil {
 		return err
 	}
-	o := parallel.Options{Workers: min(b.goroutines, (len(queries)+live.BatchChunk-1)/live.BatchChunk), Ahead: 4 * b.goroutines}
+	o := parallel.Options{Workers: min(b.goroutines, (len(queries)+search.BatchChunk-1)/search.BatchChunk),
+		Ahead: 4 * b.goroutines}
 	return parallel.Ordered(ctx, o, func(_ context.Context, yield func(*chunk) bool) error {
 		for at := 0; at < len(queries); {
 			end := min(at+int(b.size.Load()), len(queries))
-			if !yield(&chunk{first: first + at, queries: queries[at:end], swept: swept.From(at), lengths: b.lengths(first + at)}) {
+			if !yield(&chunk{first: first + at, queries: queries[at:end], swept: swept.From(at),
+				lengths: b.lengths(first + at)}) {
 				break
 			}
 			at = end
@@ -128,8 +125,8 @@ func (b *batch) run(ctx context.Context, first int, queries []uint64) error {
 }
 
 // lengths returns what leaves out documents of the queries from number first on.
-func (b *batch) lengths(first int) live.Lengths {
-	l := live.Lengths{Ratio: b.index.live.Config().MaxLengthRatio}
+func (b *batch) lengths(first int) rows.Lengths {
+	l := rows.Lengths{Ratio: b.index.live.Config().MaxLengthRatio}
 	if b.o.TextBytes != nil {
 		l.Of = b.o.TextBytes[first:]
 	}
@@ -140,10 +137,10 @@ func (b *batch) lengths(first int) live.Lengths {
 type chunk struct {
 	first   int
 	queries []uint64
-	swept   live.Swept
-	lengths live.Lengths
-	answers live.Answers // of the first
-	done    int          // queries: the others find too much to be held
+	swept   search.Swept
+	lengths rows.Lengths
+	answers search.Answers // of the first
+	done    int            // queries: the others find too much to be held
 }
 
 // search answers chunks.
@@ -157,36 +154,27 @@ func (b *batch) search(ctx context.Context, chunks iter.Seq[*chunk]) (err error)
 		if n := len(c.queries); c.done < n {
 			b.size.Store(int64(max(c.done, 1)))
 		} else if n == int(b.size.Load()) {
-			b.size.Store(int64(min(2*n, live.BatchChunk)))
+			b.size.Store(int64(min(2*n, search.BatchChunk)))
 		}
 	}
 	return nil
 }
 
-// finish emits the answers of a chunk, and then those that were too much to be held beside others.
+// finish emits the answers of a chunk, and then those that were too much to be held beside others,
+// one by one.
 func (b *batch) finish(ctx context.Context, c *chunk) error {
-	for {
+	if err := c.answers.Each(c.first, b.emit); err != nil {
+		return err
+	}
+	for i := c.done; i < len(c.queries); i++ {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := c.answers.Each(c.first, b.emit); err != nil {
+		emit := func(hits []Hit) error { return b.emit(c.first+i, hits) }
+		if err := b.rest.Stream(b.view, simhash.Fingerprint(c.queries[i]), c.lengths.From(i), b.o.K, b.o.Docs,
+			emit); err != nil {
 			return err
 		}
-		c.first, c.queries, c.swept, c.lengths = c.first+c.done, c.queries[c.done:], c.swept.From(c.done), c.lengths.From(c.done)
-		if len(c.queries) == 0 {
-			return nil
-		}
-		var err error
-		if c.answers, c.done, err = b.rest.SearchSome(b.view, c.queries, b.o.K, b.o.Docs, c.swept, c.lengths); err != nil {
-			return err
-		}
-		if c.done > 0 {
-			continue
-		}
-		emit := func(hits []Hit) error { return b.emit(c.first, hits) }
-		if err := b.rest.Stream(b.view, simhash.Fingerprint(c.queries[0]), c.lengths, b.o.K, b.o.Docs, emit); err != nil {
-			return err
-		}
-		c.done = 1
 	}
+	return ctx.Err()
 }

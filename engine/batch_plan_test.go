@@ -21,7 +21,8 @@ func TestBatchBudget(t *testing.T) {
 	budget := memory.NewBudget(memory.Set(300 << 20))
 	o := BatchOptions{K: 3, Threads: 15, Budget: budget}
 	p, err := x.PlanBatch(len(queries), o)
-	if err != nil || p.Threads != 6 || p.Matches != 75<<20 || p.Orders == 0 || p.Bytes() > 300<<20 || budget.Left() != 300<<20 {
+	if err != nil || p.Threads != 6 || p.Matches != 75<<20 || p.Orders == 0 || p.Bytes() > 300<<20 ||
+		budget.Left() != 300<<20 {
 		t.Fatalf("%+v, %v, %d left", p, err, budget.Left())
 	}
 	answered := 0
@@ -35,9 +36,7 @@ func TestBatchBudget(t *testing.T) {
 		t.Errorf("%d answers, %v, %d left", answered, err, budget.Left())
 	}
 	other, err := budget.Reserve("another", 250<<20)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	err = x.Batch(t.Context(), queries, o, func(int, []Hit) error { t.Fatal("it has begun"); return nil })
 	const want = "answering 20,000 queries needs up to 66 MiB of memory, and there are 50 MiB (the limit that was set)"
 	if !errors.Is(err, memory.ErrTooLarge) || err.Error() != want {

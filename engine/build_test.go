@@ -15,36 +15,30 @@ import (
 	"ndd/engine/storage/store"
 )
 
-// TestBuildFaults has each call to the disk fail in turn during builds, of named documents, with sorted keys in memory and
-// in a temporary file: whatever call fails, there is an error, and nothing is left, or the whole
-// index where only the durability of its name is in doubt. After a power
-// cut, too: nothing has its name before it is durable.
+// TestBuildFaults has each call to the disk fail in turn during builds, of named documents, with
+// sorted keys in memory and in a temporary file: whatever call fails, there is an error, and
+// nothing is left, or the whole index where only the durability of its name is in doubt. After a
+// power cut, too: nothing has its name before it is durable.
 func TestBuildFaults(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "pages.ndf")
 	w, err := ndf.Create(path, simhash.Default(), store.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer w.Abort()
 	for i := range 5000 {
-		d := ndf.Document{ID: filepath.Join("page", simhash.Fingerprint(i).String()), Fingerprint: simhash.Fingerprint(uint64(i/2) * 0x9e3779b97f4a7c15)}
-		if err := w.Append(d); err != nil {
-			t.Fatal(err)
-		}
+		d := ndf.Document{ID: filepath.Join("page", simhash.Fingerprint(i).String()),
+			Fingerprint: simhash.Fingerprint(uint64(i/2) * 0x9e3779b97f4a7c15)}
+		noError(t, w.Append(d))
 	}
-	if err := w.Commit(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, w.Commit())
 	pages, err := ndf.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer pages.Close()
 	step := 1
 	if testing.Short() {
 		step = 3
 	}
-	for name, budget := range map[string]*memory.Budget{"memory": nil, "file": memory.NewBudget(memory.Set(8<<20 + 10_000))} {
+	for name, budget := range map[string]*memory.Budget{"memory": nil,
+		"file": memory.NewBudget(memory.Set(8<<20 + 10_000))} {
 		for _, layout := range []table.Layout{table.LayoutPlanar, table.LayoutHuffman} {
 			t.Run(name+"/"+string(layout), func(t *testing.T) {
 				o := segment.Options{Design: halves(t), Threads: 1, Budget: budget}
@@ -57,9 +51,7 @@ func TestBuildFaults(t *testing.T) {
 				dir := t.TempDir()
 				index := filepath.Join(dir, "index")
 				calls := faults.Each(t, step, func(d *disk.Disk) error {
-					if err := os.RemoveAll(index); err != nil {
-						t.Fatal(err)
-					}
+					noError(t, os.RemoveAll(index))
 					o.Disk = d
 					return Build(t.Context(), index, []*ndf.File{pages}, BuildOptions{Options: o})
 				}, func(f faults.Fault, whole bool) {
@@ -85,9 +77,7 @@ func TestBuildFaults(t *testing.T) {
 func checkIndex(t *testing.T, dir string, documents uint64) {
 	t.Helper()
 	x, err := Open(t.Context(), dir, OpenOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer x.Close()
 	if err := x.Check(t.Context()); err != nil || x.Stats().Documents != documents {
 		t.Errorf("%d documents, %v", x.Stats().Documents, err)

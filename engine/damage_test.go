@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"flag"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -29,9 +30,7 @@ const pageBytes = 4096
 func read(t testing.TB, elem ...string) []byte {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join(append([]string{golden}, elem...)...))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return b
 }
 
@@ -61,30 +60,26 @@ var goldenFiles = []struct {
 	{store.KindFingerprints, []string{"pages.ndf"}},
 }
 
+var long = flag.Bool("long", false, "run the long form of the tests: every bit, every design, long traces")
+
 // TestEveryBitOfAnIndex is the promise that damage is found: each flipped bit, before any answer.
-// The short form takes one bit of each byte.
+// Without -long it takes one bit of each byte.
 func TestEveryBitOfAnIndex(t *testing.T) {
-	step := 1 // bytes
-	if testing.Short() {
-		step = 3
-	}
 	for _, file := range goldenFiles {
 		data := read(t, file.path...)
-		if err := sound(data, file.kind); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, sound(data, file.kind))
 		var next atomic.Int64
 		var group sync.WaitGroup
 		for range 2 {
 			group.Go(func() {
 				bad := bytes.Clone(data)
 				for {
-					at := step * (int(next.Add(1)) - 1)
+					at := int(next.Add(1)) - 1
 					if at >= len(bad) {
 						return
 					}
 					first, last := 0, 7
-					if testing.Short() {
+					if !*long {
 						first, last = at%8, at%8
 					}
 					for bit := first; bit <= last; bit++ {
@@ -109,7 +104,8 @@ func TestEveryLengthOfAnIndex(t *testing.T) {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		for n := range data {
-			if err := sound(data[:n], file.kind); !errors.Is(err, store.ErrCorrupt) || !strings.Contains(err.Error(), "damaged: ") {
+			if err := sound(data[:n], file.kind); !errors.Is(err, store.ErrCorrupt) ||
+				!strings.Contains(err.Error(), "damaged: ") {
 				t.Fatalf("%s cut to %d bytes: %v", file.path, n, err)
 			}
 		}
@@ -131,9 +127,7 @@ func TestEveryLengthOfAnIndex(t *testing.T) {
 func rewritten(t *testing.T, data []byte, kind store.Kind, id store.Identity) []byte {
 	t.Helper()
 	f, err := store.OpenBytes("sound", data, kind)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return store.AppendFile(nil, kind, id, f.Sections())
 }
 
@@ -141,9 +135,7 @@ func rewritten(t *testing.T, data []byte, kind store.Kind, id store.Identity) []
 // into an index.
 func TestReplayedFiles(t *testing.T) {
 	mine := filepath.Join(t.TempDir(), "index")
-	if err := os.CopyFS(mine, os.DirFS(filepath.Join(golden, "planar"))); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.CopyFS(mine, os.DirFS(filepath.Join(golden, "planar"))))
 	segmentPath := filepath.Join(mine, "00000001.segment")
 	data := read(t, "planar", "00000001.segment")
 	for what, other := range map[string][]byte{
@@ -151,9 +143,7 @@ func TestReplayedFiles(t *testing.T) {
 		"another file":            rewritten(t, data, store.KindSegment, identity(1, 78)),
 		"a newer generation":      rewritten(t, data, store.KindSegment, identity(2, 1)),
 	} {
-		if err := os.WriteFile(segmentPath, other, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.WriteFile(segmentPath, other, 0o644))
 		for _, verify := range []live.Verify{VerifyFull, VerifyFast} {
 			if _, err := Open(t.Context(), mine, OpenOptions{Verify: verify}); !errors.Is(err, store.ErrCorrupt) {
 				t.Errorf("%s, verify=%s: %v", what, verify, err)
@@ -170,9 +160,7 @@ func large(t *testing.T, layout table.Layout) (dir string, prints []uint64) {
 	dir = filepath.Join(t.TempDir(), "index")
 	d := halves(t)
 	o := segment.Options{Design: d, Table: table.Options{Layout: layout}}
-	if err := Build(t.Context(), dir, []*ndf.File{rawFile(t, prints)}, BuildOptions{Options: o}); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, Build(t.Context(), dir, []*ndf.File{rawFile(t, prints)}, BuildOptions{Options: o}))
 	return dir, prints
 }
 
@@ -183,13 +171,9 @@ func TestFastAndDamaged(t *testing.T) {
 		dir, prints := large(t, layout)
 		path := filepath.Join(dir, "00000001.segment")
 		data, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		file, err := os.OpenFile(path, os.O_RDWR, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		defer file.Close()
 		rng := rand.New(rand.NewPCG(3, 3))
 		unseen := 0
@@ -200,11 +184,12 @@ func TestFastAndDamaged(t *testing.T) {
 			if err == nil {
 				unseen++
 				for i := range 50 {
-					if _, err := x.Query(t.Context(), fingerprint(prints[i*7919%len(prints)]), 3, 2); err != nil && !errors.Is(err, store.ErrCorrupt) {
+					if _, err := x.Query(t.Context(), fingerprint(prints[i*7919%len(prints)]), 3, 2); err != nil &&
+						!errors.Is(err, store.ErrCorrupt) {
 						t.Errorf("%s, byte %#x: %v", layout, at, err)
 					}
 				}
-				err = x.Live().Verify(t.Context(), 1, nil)
+				err = scrubbed(t, x)
 				x.Close()
 			}
 			if !errors.Is(err, store.ErrCorrupt) {
@@ -216,10 +201,8 @@ func TestFastAndDamaged(t *testing.T) {
 			t.Errorf("%s: only %d of 60 flips were in sections that fast leaves out", layout, unseen)
 		}
 		x, err := Open(t.Context(), dir, OpenOptions{Verify: VerifyFast})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := x.Live().Verify(t.Context(), 2, nil); err != nil {
+		noError(t, err)
+		if err := scrubbed(t, x); err != nil {
 			t.Error(err)
 		}
 		x.Close()

@@ -8,7 +8,7 @@
 // every query searches, too. On disk it is a folder of checksummed files. Documents are numbered in
 // the order in which they came, from 0, through all files and inserts ([DocID]).
 //
-// An Index is safe for many goroutines. Readers never wait: they hold what is current when they
+// An Index is safe for many goroutines. Readers never wait: they hold the version that is current when they
 // begin. It may be closed at any time: calls under way end as if nothing had happened.
 //
 // This package and these are a stable interface, which changes with notice only:
@@ -19,6 +19,6 @@
 //	ndd/permute                   which tables an index has
 //	ndd/huffman                   the compression of sorted fingerprints
 //
-// All other packages are what these are made of, and change as they need to; what stands behind an
-// Index is in engine/index/live, where 'go doc' lists the fields of what is declared from there.
+// All other packages are their parts and may change. The implementation of an Index is in
+// engine/index/live, where 'go doc' lists the fields of the types declared from there.
 package engine

@@ -77,12 +77,13 @@ func ExampleIndex_Batch() {
 		log.Fatal(err)
 	}
 	queries := []simhash.Fingerprint{0x0e, 0xabcdef, 1<<63 | 3}
-	err = index.Batch(ctx, queries, engine.BatchOptions{K: 3, Docs: engine.AllDocs}, func(query int, hits []engine.Hit) error {
-		for _, hit := range hits {
-			fmt.Printf("query %d: %v is %d bits away, documents %d\n", query, hit.Fingerprint, hit.Distance, hit.Docs)
-		}
-		return nil // an error would end the batch
-	})
+	err = index.Batch(ctx, queries, engine.BatchOptions{K: 3, Docs: engine.AllDocs},
+		func(query int, hits []engine.Hit) error {
+			for _, hit := range hits {
+				fmt.Printf("query %d: %v is %d bits away, documents %d\n", query, hit.Fingerprint, hit.Distance, hit.Docs)
+			}
+			return nil // an error would end the batch
+		})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -35,20 +35,14 @@ func TestFormatPage(t *testing.T) {
 	prints = append(prints, prints[:100]...)
 	dir := t.TempDir()
 	file := filepath.Join(dir, "skewed.bin")
-	if err := os.WriteFile(file, store.Bytes64(prints), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(file, store.Bytes64(prints), 0o644))
 	pages, err := ndf.Open(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer pages.Close()
 	for _, layout := range []table.Layout{table.LayoutPlanar, table.LayoutHuffman} {
 		index := filepath.Join(dir, string(layout))
 		o := segment.Options{Design: halves(t), Table: table.Options{Layout: layout}}
-		if err := Build(t.Context(), index, []*ndf.File{pages}, BuildOptions{Options: o}); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, Build(t.Context(), index, []*ndf.File{pages}, BuildOptions{Options: o}))
 		if wide := readAsTold(t, index, file); (wide == 0) != (layout == table.LayoutHuffman) {
 			t.Errorf("%s: %d wide lines", layout, wide)
 		}
@@ -63,19 +57,13 @@ func TestFormatPageOfMany(t *testing.T) {
 		prints[i] = r.Uint64()
 	}
 	file := filepath.Join(t.TempDir(), "many.bin")
-	if err := os.WriteFile(file, store.Bytes64(append(prints, prints[:100]...)), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(file, store.Bytes64(append(prints, prints[:100]...)), 0o644))
 	raw, err := ndf.Open(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer raw.Close()
 	index := filepath.Join(t.TempDir(), "index")
 	o := segment.Options{Design: halves(t), Table: table.Options{Layout: table.LayoutHuffman}}
-	if err := Build(t.Context(), index, []*ndf.File{raw}, BuildOptions{Options: o}); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, Build(t.Context(), index, []*ndf.File{raw}, BuildOptions{Options: o}))
 	readAsTold(t, index, file)
 }
 
@@ -85,15 +73,11 @@ func TestFormatPageOfMany(t *testing.T) {
 func readAsTold(t *testing.T, index, file string) (wideLines uint64) {
 	t.Helper()
 	f, err := store.Open(filepath.Join(index, "00000001.segment"), store.KindSegment)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer f.Close()
 	section := func(name string) []byte {
 		s, err := f.Section(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		return s.Data
 	}
 	var meta struct {
@@ -104,13 +88,9 @@ func readAsTold(t *testing.T, index, file string) (wideLines uint64) {
 		Documents   uint64
 		OrdinalBase uint64
 	}
-	if err := json.Unmarshal(section("segment"), &meta); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, json.Unmarshal(section("segment"), &meta))
 	mask, err := strconv.ParseUint(meta.Design.Tables[0].Mask, 0, 64)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 
 	var keys []uint64
 	if meta.Layout == "huffman" {
@@ -141,9 +121,7 @@ func readAsTold(t *testing.T, index, file string) (wideLines uint64) {
 		rows[row(i)] = prints[rank]
 	}
 	pages, err := ndf.Open(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer pages.Close()
 	if !slices.Equal(rows, pages.Fingerprints()) {
 		t.Error("read otherwise than written")
@@ -191,7 +169,8 @@ func field(b []byte, i, width uint64) (v uint64) {
 
 // planarAsTold reads the keys of table 0.
 func planarAsTold(t *testing.T, section func(string) []byte) (keys []uint64, wideLines uint64) {
-	head, lines, wide, low, rest := section("t0.head"), section("t0.lines"), section("t0.wide"), section("t0.low"), section("t0.rest")
+	head, lines, wide, low, rest := section("t0.head"), section("t0.lines"), section("t0.wide"), section("t0.low"),
+		section("t0.rest")
 	n, bucketBits, wideBits := binary.LittleEndian.Uint64(head), uint64(head[16]), uint64(head[17])
 	perLine := uint64(binary.LittleEndian.Uint16(head[18:]))
 	word := func(i uint64) uint64 { return binary.LittleEndian.Uint64(lines[8*i:]) }
@@ -226,7 +205,8 @@ func planarAsTold(t *testing.T, section func(string) []byte) (keys []uint64, wid
 		if start, end := run(bucket); i < start || i >= end {
 			t.Fatalf("bucket %d has keys %d to %d, not key %d", bucket, start, end, i)
 		}
-		keys = append(keys, bucket<<(64-bucketBits)|field(rest, i, 48-bucketBits)<<16|uint64(binary.LittleEndian.Uint16(low[2*i:])))
+		keys = append(keys, bucket<<(64-bucketBits)|field(rest, i,
+			48-bucketBits)<<16|uint64(binary.LittleEndian.Uint16(low[2*i:])))
 	}
 	return keys, binary.LittleEndian.Uint64(head[8:])
 }
@@ -234,7 +214,8 @@ func planarAsTold(t *testing.T, section func(string) []byte) (keys []uint64, wid
 // huffmanAsTold reads the keys of table 0.
 func huffmanAsTold(t *testing.T, section func(string) []byte) (keys []uint64) {
 	head, blocks, last, ranks := section("t0.head"), section("t0.blocks"), section("t0.last"), section("t0.ranks")
-	n, blockBytes, before := binary.LittleEndian.Uint64(head), binary.LittleEndian.Uint64(head[8:]), binary.LittleEndian.Uint64(head[16:])
+	n, blockBytes, before := binary.LittleEndian.Uint64(head), binary.LittleEndian.Uint64(head[8:]),
+		binary.LittleEndian.Uint64(head[16:])
 
 	type code struct{ length, word uint64 } // the word's highest bit is the first
 	positions := make(map[code]uint64)

@@ -63,13 +63,9 @@ func TestGolden(t *testing.T) {
 	}
 	for _, dir := range versions {
 		want, err := os.ReadFile(filepath.Join(dir, "answers.tsv"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		pages, err := ndf.Open(filepath.Join(dir, "pages.ndf"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		defer pages.Close()
 		if err := pages.Store().Verify(t.Context(), 1, nil); err != nil {
 			t.Error(err)
@@ -80,9 +76,7 @@ func TestGolden(t *testing.T) {
 		for _, layout := range goldenLayouts {
 			for _, verify := range []live.Verify{VerifyFull, VerifyFast} {
 				x, err := Open(t.Context(), filepath.Join(dir, string(layout)), OpenOptions{Verify: verify})
-				if err != nil {
-					t.Fatal(err)
-				}
+				noError(t, err)
 				if err := x.Check(t.Context()); err != nil {
 					t.Error(err)
 				}
@@ -99,22 +93,16 @@ func TestGolden(t *testing.T) {
 // names are left out, since another version of zstd may pack them otherwise.
 func TestGoldenBytes(t *testing.T) {
 	pages, err := ndf.Open(filepath.Join(golden, "pages.ndf"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer pages.Close()
 	for _, layout := range goldenLayouts {
 		dir := filepath.Join(t.TempDir(), "index")
 		buildGolden(t, dir, pages, layout)
 		want, err := store.Open(filepath.Join(golden, string(layout), "00000001.segment"), store.KindSegment)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		defer want.Close()
 		got, err := store.Open(filepath.Join(dir, "00000001.segment"), store.KindSegment)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		defer got.Close()
 		if got.Identity() != want.Identity() {
 			t.Errorf("%s: another identity", layout)
@@ -135,9 +123,7 @@ func TestGoldenBytes(t *testing.T) {
 // TestOtherVersion is the promise for versions that this program does not know: refused, by its name.
 func TestOtherVersion(t *testing.T) {
 	data, err := os.ReadFile(filepath.Join(golden, "planar", "00000001.segment"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	data[8]++
 	_, err = store.OpenBytes("f", data, store.KindSegment)
 	want := fmt.Sprintf("format version %d, this ndd reads version %d", store.Version+1, store.Version)
@@ -156,9 +142,7 @@ func goldenQueries(prints []uint64) (queries []uint64) {
 func oracleAnswers(t *testing.T, pages *ndf.File) string {
 	var names []string
 	for name, err := range pages.IDs {
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		names = append(names, name)
 	}
 	queries := goldenQueries(pages.Fingerprints())
@@ -174,15 +158,11 @@ func indexAnswers(t *testing.T, x *Index, prints []uint64) string {
 	var out strings.Builder
 	for _, q := range goldenQueries(prints) {
 		hits, err := x.Query(t.Context(), simhash.Fingerprint(q), 3, AllDocs)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		for _, h := range hits {
 			for _, d := range h.Docs {
 				name, err := names.ID(d)
-				if err != nil {
-					t.Fatal(err)
-				}
+				noError(t, err)
 				fmt.Fprintf(&out, "%016x\t%s\t%d\t%s\n", q, h.Fingerprint, h.Distance, name)
 			}
 		}
@@ -193,23 +173,15 @@ func indexAnswers(t *testing.T, x *Index, prints []uint64) string {
 func buildGolden(t *testing.T, dir string, pages *ndf.File, layout table.Layout) {
 	t.Helper()
 	o := segment.Options{Design: halves(t), Table: table.Options{Layout: layout, BlockBytes: 256}, Random: new(identities)}
-	if err := Build(context.Background(), dir, []*ndf.File{pages}, BuildOptions{Options: o}); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, Build(context.Background(), dir, []*ndf.File{pages}, BuildOptions{Options: o}))
 }
 
 func writeGolden(t *testing.T) {
-	if err := os.RemoveAll(golden); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.MkdirAll(golden, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.RemoveAll(golden))
+	noError(t, os.MkdirAll(golden, 0o755))
 	path := filepath.Join(golden, "pages.ndf")
 	w, err := ndf.Create(path, simhash.Simhash(), store.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer w.Abort()
 	f := uint64(0x243f6a8885a308d3)
 	for i := range 400 {
@@ -220,39 +192,31 @@ func writeGolden(t *testing.T) {
 		case 4, 5: // a near-duplicate of the one before
 			f ^= 1 << (i % 64)
 		} // else a copy of it
-		if err := w.Append(ndf.Document{ID: fmt.Sprintf("https://example.org/%d/page-%d.html", i/50, i), Fingerprint: simhash.Fingerprint(f), TextBytes: 1000 + i}); err != nil {
+		if err := w.Append(ndf.Document{ID: fmt.Sprintf("https://example.org/%d/page-%d.html", i/50, i),
+			Fingerprint: simhash.Fingerprint(f), TextBytes: 1000 + i}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := w.AppendUnmarked("https://example.org/empty.html"); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Commit(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, w.AppendUnmarked("https://example.org/empty.html"))
+	noError(t, w.Commit())
 	pin(t, path, store.KindFingerprints)
 	pages, err := ndf.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer pages.Close()
 	for _, layout := range goldenLayouts {
 		buildGolden(t, filepath.Join(golden, string(layout)), pages, layout)
 	}
-	if err := os.WriteFile(filepath.Join(golden, "answers.tsv"), []byte(oracleAnswers(t, pages)), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(filepath.Join(golden, "answers.tsv"), []byte(oracleAnswers(t, pages)), 0o644))
 }
 
 // pin gives a file an identity that does not change, by writing it once more.
 func pin(t *testing.T, path string, kind store.Kind) {
 	t.Helper()
 	f, err := store.Open(path, kind)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer f.Close()
-	if err := os.WriteFile(path, store.AppendFile(nil, kind, identity(f.Identity().Generation, 1), f.Sections()), 0o644); err != nil {
+	if err := os.WriteFile(path, store.AppendFile(nil, kind, identity(f.Identity().Generation, 1), f.Sections()),
+		0o644); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/index/live"
 	"ndd/engine/oracle/hostile"
+	"ndd/engine/storage/generations"
 	"ndd/engine/storage/store"
 )
 
@@ -29,9 +30,7 @@ func newAdversary(t testing.TB) *adversary {
 	a := &adversary{dir: filepath.Join(golden, "planar")}
 	a.sections = hostile.Sections(t, filepath.Join(a.dir, "manifest"), store.KindManifest)
 	pages, err := ndf.Open(filepath.Join(golden, "pages.ndf"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer pages.Close()
 	a.queries = append(a.queries, pages.Fingerprints()[:3]...)
 	a.want = a.answers(t, a.sections)
@@ -73,9 +72,7 @@ func (a *adversary) answers(t testing.TB, sections []store.Section) string {
 	var out bytes.Buffer
 	for _, q := range a.queries {
 		hits, err := x.Query(t.Context(), simhash.Fingerprint(q), 3, AllDocs)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		for _, h := range hits {
 			out.WriteString(h.Fingerprint.String())
 		}
@@ -133,7 +130,8 @@ func TestHostileManifest(t *testing.T) {
 			t.Errorf("%s is taken", c.to)
 		}
 	}
-	for _, bad := range [][]byte{append(bytes.Clone(data), "{}"...), bytes.Repeat([]byte(" "), live.ManifestMax+1), []byte("null"), {}} {
+	for _, bad := range [][]byte{append(bytes.Clone(data), "{}"...), bytes.Repeat([]byte(" "), generations.ManifestMax+1),
+		[]byte("null"), {}} {
 		if got := a.answers(t, []store.Section{{Name: "manifest", Data: bad}}); got != "" {
 			t.Errorf("a manifest of %d bytes is taken", len(bad))
 		}

@@ -7,6 +7,10 @@ import (
 	"ndd/engine/corpus/ndf"
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/index/live"
+	"ndd/engine/index/live/rows"
+	"ndd/engine/index/live/search"
+	"ndd/engine/index/live/version"
+	"ndd/engine/storage/disk"
 	"ndd/engine/storage/store"
 	"ndd/permute"
 )
@@ -14,15 +18,15 @@ import (
 // Errors to test for with [errors.Is].
 var (
 	// ErrClosed is returned by every call of an index that is closed.
-	ErrClosed = live.ErrClosed
+	ErrClosed = version.ErrClosed
 	// ErrNoDocument is wrapped by the error of a look-up of the ID of a document that is gone: it was
 	// deleted or replaced after a query found it. Asking again gives an answer without it.
-	ErrNoDocument = live.ErrNoDocument
+	ErrNoDocument = version.ErrNoDocument
 	// ErrMixed is wrapped where fingerprints of different recipes, or documents with and without
 	// IDs, are put together.
 	ErrMixed = live.ErrMixed
 	// ErrNoLengths is wrapped where lengths of texts are asked for that are not kept.
-	ErrNoLengths = live.ErrNoLengths
+	ErrNoLengths = rows.ErrNoLengths
 	// ErrNoIndex is wrapped by the error of [Open] when there is no index at a path, be there
 	// nothing or something else. A damaged index is one: its error wraps store.ErrCorrupt.
 	ErrNoIndex = live.ErrNoIndex
@@ -32,17 +36,20 @@ var (
 	ErrNoRoom = live.ErrNoRoom
 	// ErrNoDocs is wrapped where an index keeps no documents and is to be opened for writing, or a stored
 	// fingerprint is to be deleted.
-	ErrNoDocs = live.ErrNoDocs
-	// ErrTwoPrints is wrapped where an index is to keep fingerprints without documents, and each document has two.
-	ErrTwoPrints = live.ErrTwoPrints
+	ErrNoDocs = search.ErrNoDocs
+	// ErrDense is wrapped where a query is near more fingerprints than are held in memory.
+	ErrDense = search.ErrDense
+	// ErrTwoPrints is wrapped where an index or a file has two fingerprints of each document, as
+	// those of earlier releases may.
+	ErrTwoPrints = simhash.ErrTwoPrints
 	// ErrDistance is wrapped where a distance is asked for that the index was not made for, or no tables are.
 	ErrDistance = errors.New("the index was not made for that distance")
 	// ErrLocked is wrapped where another process writes to the index already.
-	ErrLocked = live.ErrLocked
+	ErrLocked = disk.ErrLocked
 )
 
 // A DocID is the ordinal number of a document in an index, from 0 in order of arrival.
-type DocID = live.DocID
+type DocID = rows.DocID
 
 // An Index answers queries and takes inserts. It is safe for many goroutines.
 type Index struct{ live *live.Index }
@@ -92,7 +99,7 @@ func Create(dir string, k int, o Options) error {
 // way end as if nothing had happened; later ones fail with [ErrClosed]. It may be called again.
 func (x *Index) Close() error { return x.live.Close() }
 
-// Live returns what is behind the index, for the commands that look at its parts. It is no part of
+// Live returns the index's implementation, for the commands that look at its parts. It is no part of
 // the stable interface.
 func (x *Index) Live() *live.Index { return x.live }
 
@@ -114,4 +121,4 @@ func (x *Index) Stats() Stats {
 func (x *Index) Check(ctx context.Context) error { return x.live.Check(ctx) }
 
 // IDs returns a look-up of documents' IDs, for one goroutine.
-func (x *Index) IDs() *live.IDs { return x.live.IDs() }
+func (x *Index) IDs() *version.IDs { return x.live.IDs() }

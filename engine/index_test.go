@@ -15,6 +15,7 @@ import (
 	"ndd/engine/corpus/ndf"
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/index/live"
+	"ndd/engine/index/live/version"
 	"ndd/engine/index/segment"
 	"ndd/engine/index/table"
 	"ndd/engine/oracle"
@@ -32,13 +33,9 @@ func TestMain(m *testing.M) { oracle.NoLeaks(m) }
 func rawFile(t testing.TB, prints []uint64) *ndf.File {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "base.bin")
-	if err := os.WriteFile(path, store.Bytes64(prints), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(path, store.Bytes64(prints), 0o644))
 	f, err := ndf.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Cleanup(func() { f.Close() })
 	return f
 }
@@ -47,22 +44,16 @@ func rawFile(t testing.TB, prints []uint64) *ndf.File {
 func halves(t testing.TB) permute.Design {
 	t.Helper()
 	d, err := permute.Named("halves", 3, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return d
 }
 
 func buildAndOpen(t testing.TB, prints []uint64, o segment.Options) *Index {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "index")
-	if err := Build(context.Background(), dir, []*ndf.File{rawFile(t, prints)}, BuildOptions{Options: o}); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, Build(context.Background(), dir, []*ndf.File{rawFile(t, prints)}, BuildOptions{Options: o}))
 	x, err := Open(context.Background(), dir, OpenOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Cleanup(func() { x.Close() })
 	return x
 }
@@ -71,36 +62,52 @@ func buildAndOpen(t testing.TB, prints []uint64, o segment.Options) *Index {
 func inMemory(t testing.TB, prints []uint64, o segment.Options) *Index {
 	t.Helper()
 	var m store.Memory
-	if err := segment.Write(context.Background(), &m, segment.Input{Fingerprints: prints}, o); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, segment.Write(context.Background(), &m, segment.Input{Fingerprints: prints}, o))
 	s, err := segment.Open(m.Source())
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	l, err := live.New(live.Config{Design: o.Design, Table: table.Options{Layout: s.Layout()}}, s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	x := &Index{l}
 	t.Cleanup(func() { x.Close() })
 	return x
 }
 
-// flat is a batch's answer in the oracle's form.
-func flat(t testing.TB, x *Index, queries []uint64, k, threads int) (hits []oracle.Hit) {
+// noError ends a test that met an error.
+func noError(t testing.TB, err error) {
 	t.Helper()
-	err := x.Batch(context.Background(), simhash.Fingerprints(queries), BatchOptions{K: k, Docs: AllDocs, Threads: threads}, func(q int, list []Hit) error {
-		for _, h := range list {
-			for _, d := range h.Docs {
-				hits = append(hits, oracle.Hit{Query: q, Distance: h.Distance, Fingerprint: uint64(h.Fingerprint), Row: int(d)})
-			}
-		}
-		return nil
-	})
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// segmentsOf returns the segments of an index, nil if it is closed.
+func segmentsOf(x *Index) []*version.Segment {
+	v, err := x.View()
+	if err != nil {
+		return nil
+	}
+	defer v.Release()
+	return v.live.Version.Segments
+}
+
+// scrubbed holds all of an index's files against their checksums.
+func scrubbed(t testing.TB, x *Index) error {
+	return x.Live().Scrub(t.Context(), func(uint64, uint64) error { return nil })
+}
+
+// flat is a batch's answer in the oracle's form.
+func flat(t testing.TB, x *Index, queries []uint64, k, threads int) (hits []oracle.Hit) {
+	t.Helper()
+	err := x.Batch(context.Background(), simhash.Fingerprints(queries),
+		BatchOptions{K: k, Docs: AllDocs, Threads: threads}, func(q int, list []Hit) error {
+			for _, h := range list {
+				for _, d := range h.Docs {
+					hits = append(hits, oracle.Hit{Query: q, Distance: h.Distance, Fingerprint: uint64(h.Fingerprint), Row: int(d)})
+				}
+			}
+			return nil
+		})
+	noError(t, err)
 	return hits
 }
 
@@ -113,7 +120,7 @@ func TestOracle(t *testing.T) {
 		}
 		designs := permute.Catalogue(k, 7)
 		for _, d := range designs {
-			if len(d.Tables) > 24 || testing.Short() && len(d.Tables) > 6 {
+			if len(d.Tables) > 24 || !*long && len(d.Tables) > 8 {
 				continue // the same code with more tables
 			}
 			t.Run(fmt.Sprintf("k=%d/%s", k, d.Name), func(t *testing.T) {
@@ -128,9 +135,7 @@ func TestOracle(t *testing.T) {
 					}
 					q := set.Queries[1]
 					hits, err := x.Query(t.Context(), simhash.Fingerprint(q), k, AllDocs)
-					if err != nil {
-						t.Fatal(err)
-					}
+					noError(t, err)
 					docs := 0
 					for _, h := range hits {
 						docs += len(h.Docs)
@@ -151,10 +156,8 @@ func TestLarger(t *testing.T) {
 		tables, n = tables[:2], 5_000
 	}
 	for _, name := range tables {
-		d, err := permute.Paper(name, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		d, err := permute.Named(fmt.Sprintf("paper-%d", name), 3, 1)
+		noError(t, err)
 		for _, set := range sets.All(n, 60, 3, 99) {
 			x := inMemory(t, set.Base, segment.Options{Design: d, Threads: 2})
 			want := oracle.Search(set.Base, set.Queries, 3)
@@ -171,10 +174,8 @@ func TestLarger(t *testing.T) {
 // TestInsert holds an index that grows through buffers, seals and merges
 // against the oracle, while others read it.
 func TestInsert(t *testing.T) {
-	d, err := permute.Paper(4, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d, err := permute.Named("paper-4", 3, 1)
+	noError(t, err)
 	rng := rand.New(rand.NewPCG(1, 1))
 	var base []uint64
 	for range 1000 {
@@ -213,7 +214,8 @@ func TestInsert(t *testing.T) {
 			all = append(all, f)
 		}
 		out, err := x.Insert(t.Context(), docs...)
-		if err != nil || len(out) != len(docs) || int(out[0].Doc) != len(all)-len(docs) || int(out[len(out)-1].Doc) != len(all)-1 {
+		if err != nil || len(out) != len(docs) || int(out[0].Doc) != len(all)-len(docs) ||
+			int(out[len(out)-1].Doc) != len(all)-1 {
 			t.Fatalf("documents %v, %v; want %d and those behind it", out, err, len(all)-len(docs))
 		}
 	}
@@ -233,15 +235,14 @@ func TestInsert(t *testing.T) {
 }
 
 func TestInsertNamed(t *testing.T) {
-	d, _ := permute.Choose(5, 3, 0)
+	d, _ := permute.Named("choose-5-2", 3, 0)
 	x, err := New(3, Options{Design: &d})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer x.Close()
 	n := 3*memtableDocs + 5
 	for i := range n {
-		if _, err := x.Insert(t.Context(), Doc{Fingerprint: simhash.Fingerprint(uint64(i) << 20), ID: fmt.Sprintf("doc %d", i)}); err != nil {
+		if _, err := x.Insert(t.Context(), Doc{Fingerprint: simhash.Fingerprint(uint64(i) << 20),
+			ID: fmt.Sprintf("doc %d", i)}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -263,11 +264,9 @@ func TestInsertNamed(t *testing.T) {
 // TestCheckAndInsert sends near-duplicates at the same time: one of each group
 // is admitted.
 func TestCheckAndInsert(t *testing.T) {
-	d, _ := permute.Choose(5, 3, 0)
+	d, _ := permute.Named("choose-5-2", 3, 0)
 	x, err := New(3, Options{Design: &d})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer x.Close()
 	const groups, writers = 300, 4
 	rng := rand.New(rand.NewPCG(2, 2))
@@ -307,20 +306,17 @@ func TestCheckAndInsert(t *testing.T) {
 }
 
 func TestBadInput(t *testing.T) {
-	d, _ := permute.Choose(5, 3, 0)
+	d, _ := permute.Named("choose-5-2", 3, 0)
 	ctx := context.Background()
 	file := rawFile(t, []uint64{1, 2, 3})
 	dir := filepath.Join(t.TempDir(), "index")
-	if err := Build(ctx, dir, []*ndf.File{file}, BuildOptions{Options: segment.Options{Design: d}}); err != nil {
-		t.Fatal(err)
-	}
-	if err := Build(ctx, dir, []*ndf.File{file}, BuildOptions{Options: segment.Options{Design: d}}); !errors.Is(err, os.ErrExist) {
+	noError(t, Build(ctx, dir, []*ndf.File{file}, BuildOptions{Options: segment.Options{Design: d}}))
+	if err := Build(ctx, dir, []*ndf.File{file}, BuildOptions{Options: segment.Options{Design: d}}); !errors.Is(err,
+		os.ErrExist) {
 		t.Errorf("over an index: %v", err)
 	}
 	x, err := Open(ctx, dir, OpenOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer x.Close()
 	if _, err := x.Query(t.Context(), 0, 4, 0); err == nil || !strings.Contains(err.Error(), "k = 4") {
 		t.Errorf("k above the index's: %v", err)
@@ -331,24 +327,20 @@ func TestBadInput(t *testing.T) {
 
 	named := filepath.Join(t.TempDir(), "named.ndf")
 	w, err := ndf.Create(named, simhash.Default(), store.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	w.Append(ndf.Document{ID: "a", Fingerprint: 1})
-	if err := w.Commit(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, w.Commit())
 	n, err := ndf.Open(named)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer n.Close()
-	if err := Build(ctx, dir+"2", []*ndf.File{file, n}, BuildOptions{Options: segment.Options{Design: d}}); !errors.Is(err, ErrMixed) {
+	if err := Build(ctx, dir+"2", []*ndf.File{file, n},
+		BuildOptions{Options: segment.Options{Design: d}}); !errors.Is(err, ErrMixed) {
 		t.Errorf("raw and named: %v", err)
 	}
 	cancelled, cancel := context.WithCancel(ctx)
 	cancel()
-	if err := Build(cancelled, dir+"3", []*ndf.File{file}, BuildOptions{Options: segment.Options{Design: d}}); !errors.Is(err, context.Canceled) {
+	if err := Build(cancelled, dir+"3", []*ndf.File{file},
+		BuildOptions{Options: segment.Options{Design: d}}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 	left, _ := os.ReadDir(filepath.Dir(dir))
@@ -360,10 +352,11 @@ func TestBadInput(t *testing.T) {
 // TestCorruptIndex flips bytes all over an index's files: each is found when
 // the index is opened, as corrupt, not as missing.
 func TestCorruptIndex(t *testing.T) {
-	d, _ := permute.Choose(4, 3, 0)
+	d, _ := permute.Named("choose-4-1", 3, 0)
 	ctx := context.Background()
 	dir := filepath.Join(t.TempDir(), "index")
-	if err := Build(ctx, dir, []*ndf.File{rawFile(t, []uint64{1, 2, 3, 3})}, BuildOptions{Options: segment.Options{Design: d}}); err != nil {
+	if err := Build(ctx, dir, []*ndf.File{rawFile(t, []uint64{1, 2, 3, 3})},
+		BuildOptions{Options: segment.Options{Design: d}}); err != nil {
 		t.Fatal(err)
 	}
 	files, _ := filepath.Glob(filepath.Join(dir, "*"))
@@ -395,10 +388,8 @@ func TestCorruptIndex(t *testing.T) {
 func TestPlanted(t *testing.T) {
 	base, queries := sets.Planted(20_000, 1_000)
 	for _, tables := range []int{4, 10, 16, 20} {
-		d, err := permute.Paper(tables, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		d, err := permute.Named(fmt.Sprintf("paper-%d", tables), 3, 1)
+		noError(t, err)
 		hits := flat(t, buildAndOpen(t, base, segment.Options{Design: d}), queries, 3, 2)
 		if sum := oracle.Checksum(hits); len(hits) != 483 || sum != 0xc04db04f9f51f40d {
 			t.Errorf("%d tables: %d hits, checksum %016x", tables, len(hits), sum)

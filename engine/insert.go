@@ -5,13 +5,14 @@ import (
 
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/index/live"
+	"ndd/engine/index/live/rows"
 )
 
-// A Doc is a document to insert: its fingerprint, or both where the index's recipe makes two, and, unless the index keeps none,
-// its ID.
-type Doc = live.Doc
+// A Doc is a document to insert: its fingerprint and,
+// unless the index keeps none, its ID.
+type Doc = rows.Doc
 
-// An Outcome says what became of a document that was to be inserted: whether it was, under which
+// An Outcome is the result of inserting a document: whether it was inserted, under which
 // number, and what kept it out.
 type Outcome = live.Outcome
 
@@ -36,10 +37,10 @@ func (x *Index) CheckAndInsert(ctx context.Context, d Doc, k, docs int) (Outcome
 }
 
 // CheckAndInsertAll is [Index.CheckAndInsert] for each of list, one after the other, with an outcome
-// for each in order: what is near one that was added before it is not. After an error, it returns
+// for each in order: a document near one that was added before is not added. After an error, it returns
 // the outcomes of the first documents, which were decided upon and are durable.
 func (x *Index) CheckAndInsertAll(ctx context.Context, list []Doc, k, docs int) ([]Outcome, error) {
-	if err := x.checkK(k); err != nil {
+	if err := x.CheckDistance(k); err != nil {
 		return nil, err
 	}
 	return x.live.CheckAndInsert(ctx, list, k, docs)
@@ -51,13 +52,9 @@ func (x *Index) Delete(ctx context.Context, ids ...string) (int, error) {
 	return x.live.Delete(ctx, ids...)
 }
 
-// DeleteFingerprint deletes the documents that have exactly this fingerprint, or, where documents have two, exactly these two in
-// their order, and returns how many there were. The error wraps [ErrMixed] where that is not as many as a document has.
-func (x *Index) DeleteFingerprint(ctx context.Context, f ...simhash.Fingerprint) (int, error) {
-	if err := x.wantPrints(len(f)); err != nil {
-		return 0, err
-	}
-	return x.live.DeleteFingerprint(ctx, f...)
+// DeleteFingerprint deletes the documents that have exactly this fingerprint and returns how many there were.
+func (x *Index) DeleteFingerprint(ctx context.Context, f simhash.Fingerprint) (int, error) {
+	return x.live.DeleteFingerprint(ctx, f)
 }
 
 // Find returns the document that has an ID; ok is false when none has.

@@ -24,7 +24,8 @@ func TestRefusedLeavesNothing(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "00000001.segment")
 	host := numa.New(numa.Options{})
-	modes := []OpenOptions{{Threads: 1}, {Verify: VerifyFast}, {Threads: 2, Load: true}, {Threads: 1, Spread: &worker.Options{Host: host}}}
+	modes := []OpenOptions{{Threads: 1}, {Verify: VerifyFast}, {Threads: 2, Load: true},
+		{Threads: 1, Spread: &worker.Options{Host: host}}}
 	refused, opened := 0, 0
 	open := func() {
 		x, err := Open(t.Context(), dir, modes[(refused+opened)%len(modes)])
@@ -43,14 +44,10 @@ func TestRefusedLeavesNothing(t *testing.T) {
 	}
 	for _, layout := range goldenLayouts {
 		manifest := read(t, string(layout), "manifest")
-		if err := os.WriteFile(filepath.Join(dir, "manifest"), manifest, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.WriteFile(filepath.Join(dir, "manifest"), manifest, 0o644))
 		sound := read(t, string(layout), "00000001.segment")
 		write := func(data []byte) {
-			if err := os.WriteFile(path, data, 0o644); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, os.WriteFile(path, data, 0o644))
 			open()
 		}
 		for n := 0; n < len(sound); n += 4999 { // cut, and flipped
@@ -61,16 +58,15 @@ func TestRefusedLeavesNothing(t *testing.T) {
 		}
 		// What verifies, and is as long as the manifest says, is refused further on.
 		f, err := store.OpenBytes(path, sound, store.KindSegment)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		change, every := 0, 7
-		if testing.Short() {
+		if !*long {
 			every = 31
 		}
 		hostile.Each(f.Sections(), 1000, 11, func(changed []store.Section) {
 			change++
-			if data := store.AppendFile(nil, store.KindSegment, f.Identity(), changed); len(data) == len(sound) && change%every == 0 {
+			if data := store.AppendFile(nil, store.KindSegment, f.Identity(), changed); len(data) == len(sound) &&
+				change%every == 0 {
 				write(data)
 			}
 		})
@@ -85,18 +81,14 @@ func held(t *testing.T, dir string) string {
 	t.Helper()
 	var list []string
 	fds, err := os.ReadDir("/proc/self/fd")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	for _, fd := range fds {
 		if to, err := os.Readlink("/proc/self/fd/" + fd.Name()); err == nil && strings.HasPrefix(to, dir) {
 			list = append(list, "open: "+to)
 		}
 	}
 	maps, err := os.ReadFile("/proc/self/maps")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	for line := range strings.Lines(string(maps)) {
 		if strings.Contains(line, dir) {
 			list = append(list, "mapped: "+line)
@@ -127,13 +119,9 @@ func TestRefusedGivesBack(t *testing.T) {
 	}
 	path := filepath.Join(dir, "00000001.segment")
 	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	data[len(data)/2] ^= 1
-	if err := os.WriteFile(path, data, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(path, data, 0o644))
 	for range 40 {
 		if _, err := Open(t.Context(), dir, OpenOptions{Load: true}); !errors.Is(err, store.ErrCorrupt) {
 			t.Fatal(err)
@@ -142,7 +130,8 @@ func TestRefusedGivesBack(t *testing.T) {
 	}
 	const heapGrows = 128 << 20 // of which Go's heap may take this
 	grown := addressSpace(t) - before
-	for end := time.Now().Add(2 * time.Minute); grown > heapGrows && time.Now().Before(end); grown = addressSpace(t) - before {
+	for end := time.Now().Add(2 * time.Minute); grown > heapGrows &&
+		time.Now().Before(end); grown = addressSpace(t) - before {
 		time.Sleep(10 * time.Millisecond) // workers' threads, with their stacks, are still to end
 	}
 	if refused < 80 || grown > heapGrows {
@@ -154,12 +143,8 @@ func TestRefusedGivesBack(t *testing.T) {
 func addressSpace(t *testing.T) int {
 	t.Helper()
 	data, err := os.ReadFile("/proc/self/statm")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	pages, err := strconv.Atoi(strings.Fields(string(data))[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return pages * os.Getpagesize()
 }

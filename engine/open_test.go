@@ -39,16 +39,14 @@ func TestOpenModes(t *testing.T) {
 			}
 		}
 		x, err := Open(t.Context(), dir, o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		if got := flat(t, x, queries, 3, 1); !slices.Equal(got, want) {
 			t.Errorf("%+v: %d hits, want %d", o, len(got), len(want))
 		}
 		if o.Progress != nil && done < 4<<20 {
 			t.Errorf("%+v: only %d bytes verified", o, done)
 		}
-		if p := x.Live().Parts(); len(p) != 1 || p[0].Segment.Documents() != uint64(len(prints)) {
+		if p := segmentsOf(x); len(p) != 1 || p[0].Segment.Documents() != uint64(len(prints)) {
 			t.Errorf("parts %v", p)
 		}
 		x.Close()
@@ -82,15 +80,14 @@ func TestBuildTooLarge(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	o.Budget = memory.NewBudget(memory.Set(10 << 20))
-	if plan, err := segment.NewPlan(uint64(len(prints)), segment.Options{Threads: 1, Budget: o.Budget, TempDir: dir}); err != nil || !plan.External {
+	if plan, err := segment.NewPlan(uint64(len(prints)), segment.Options{Threads: 1, Budget: o.Budget,
+		TempDir: dir}); err != nil || !plan.External {
 		t.Fatalf("%+v, %v", plan, err)
 	}
 	if left, _ := os.ReadDir(dir); len(left) != 0 {
 		t.Errorf("left behind: %v", left)
 	}
-	if err := Build(t.Context(), filepath.Join(dir, "index"), []*ndf.File{base}, BuildOptions{Options: o}); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, Build(t.Context(), filepath.Join(dir, "index"), []*ndf.File{base}, BuildOptions{Options: o}))
 	if files, _ := filepath.Glob(filepath.Join(dir, "*", "*")); len(files) != 2 {
 		t.Errorf("files %v", files)
 	}
@@ -98,9 +95,7 @@ func TestBuildTooLarge(t *testing.T) {
 		t.Errorf("left behind: %v", hidden)
 	}
 	x, err := Open(t.Context(), filepath.Join(dir, "index"), OpenOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer x.Close()
 	if err := x.Check(t.Context()); err != nil {
 		t.Error(err)
@@ -119,18 +114,14 @@ func TestTruncatedIndex(t *testing.T) {
 	for _, load := range []bool{false, true} {
 		dir, _ := large(t, table.LayoutPlanar)
 		x, err := Open(t.Context(), dir, OpenOptions{Verify: VerifyFast, Load: load})
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		defer x.Close()
-		if err := os.Truncate(filepath.Join(dir, "00000001.segment"), 2*pageBytes); err != nil {
-			t.Fatal(err)
-		}
-		s := x.Live().Parts()[0].Segment
+		noError(t, os.Truncate(filepath.Join(dir, "00000001.segment"), 2*pageBytes))
+		s := segmentsOf(x)[0].Segment
 		walk := s.Walk(func([]uint64) bool { return true })
 		for what, err := range map[string]error{
 			"check":  x.Check(t.Context()),
-			"verify": x.Live().Verify(t.Context(), 2, nil),
+			"verify": scrubbed(t, x),
 			"walk":   walk,
 		} {
 			if load && err != nil || !load && !errors.Is(err, store.ErrFault) {
@@ -149,20 +140,17 @@ func TestTruncatedQuery(t *testing.T) {
 	for _, layout := range goldenLayouts {
 		dir, prints := large(t, layout)
 		x, err := Open(t.Context(), dir, OpenOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		defer x.Close()
-		if err := os.Truncate(filepath.Join(dir, "00000001.segment"), 2*pageBytes); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.Truncate(filepath.Join(dir, "00000001.segment"), 2*pageBytes))
 		for i := range 1000 {
 			if _, err := x.Query(t.Context(), fingerprint(prints[i]), 3, AllDocs); !errors.Is(err, store.ErrFault) {
 				t.Fatalf("%s, query %d: %v", layout, i, err)
 			}
 		}
 		for _, n := range []int{300, 50_000} { // searched and swept
-			err := x.Batch(t.Context(), simhash.Fingerprints(prints[:n]), BatchOptions{K: 3, Docs: AllDocs, Threads: 2}, func(int, []Hit) error { return nil })
+			err := x.Batch(t.Context(), simhash.Fingerprints(prints[:n]), BatchOptions{K: 3, Docs: AllDocs, Threads: 2},
+				func(int, []Hit) error { return nil })
 			if !errors.Is(err, store.ErrFault) {
 				t.Errorf("%s, batch of %d: %v", layout, n, err)
 			}

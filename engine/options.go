@@ -8,6 +8,8 @@ import (
 
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/index/live"
+	"ndd/engine/index/live/rows"
+	"ndd/engine/index/live/search"
 	"ndd/engine/index/plan"
 	"ndd/engine/index/table"
 	"ndd/engine/memory"
@@ -25,7 +27,7 @@ type Options struct {
 	Lengths        bool    // keep the lengths of the documents' texts
 	MaxLengthRatio float64 // between near documents; 0 for any. It needs Lengths
 
-	OnConflict live.OnConflict // what becomes of a document whose ID is taken: [Replace], which is 0, [Keep] or [Refuse]
+	OnConflict rows.OnConflict // what becomes of a document whose ID is taken: [Replace], which is 0, [Keep] or [Refuse]
 	TTL        time.Duration   // how long documents are kept that say nothing else; 0 is forever
 	Budget     *memory.Budget  // of what is in memory and of merges; nil is what this machine has left when New is called
 }
@@ -34,7 +36,8 @@ type Options struct {
 const designFingerprints = 1 << 20
 
 func (o Options) config(k int) (c live.Config, err error) {
-	c = live.Config{Table: table.Options{Layout: cmp.Or(o.Layout, table.LayoutPlanar)}, Recipe: o.Recipe, IDs: !o.NoIDs, OnConflict: o.OnConflict, TTL: o.TTL, Budget: o.Budget,
+	c = live.Config{Table: table.Options{Layout: cmp.Or(o.Layout, table.LayoutPlanar)}, Recipe: o.Recipe,
+		IDs: !o.NoIDs, OnConflict: o.OnConflict, TTL: o.TTL, Budget: o.Budget,
 		Lengths: o.Lengths, MaxLengthRatio: o.MaxLengthRatio}
 	if o.MaxLengthRatio != 0 && !o.Lengths {
 		return c, fmt.Errorf("a largest ratio of lengths is set: %w", ErrNoLengths)
@@ -52,7 +55,8 @@ func designFor(k int) (d permute.Design, err error) {
 	if k < 0 || k > permute.MaxK {
 		return d, fmt.Errorf("k = %d: there are tables for 0 to %d", k, permute.MaxK)
 	}
-	p, err := plan.New(context.Background(), plan.Request{Fingerprints: designFingerprints, K: k, Layout: table.LayoutPlanar})
+	p, err := plan.New(context.Background(), plan.Request{Fingerprints: designFingerprints, K: k,
+		Layout: table.LayoutPlanar})
 	if err != nil {
 		return d, err
 	}
@@ -62,21 +66,21 @@ func designFor(k int) (d permute.Design, err error) {
 // Values that options, queries and documents take.
 const (
 	// AllDocs asks for every document of a hit. An empty page's fingerprint may have millions.
-	AllDocs = live.AllDocs
+	AllDocs = search.AllDocs
 
 	// FirstDoc asks for the first document of each hit alone, and for no count of the others: Hit.Documents is 1.
-	FirstDoc = live.FirstDoc
+	FirstDoc = search.FirstDoc
 	// NoDoc stands for the documents of a fingerprint in an index that keeps none, such as one built with
 	// BuildOptions.NoDocs: its hits have it once. Its ID is empty.
-	NoDoc = live.NoDoc
+	NoDoc = rows.NoDoc
 
 	// What becomes of a document whose ID another document has:
-	Replace = live.Replace // it takes the other's place, which is deleted
-	Keep    = live.Keep    // it is not inserted
-	Refuse  = live.Refuse  // the call fails with ErrConflict and inserts nothing
+	Replace = rows.Replace // it takes the other's place, which is deleted
+	Keep    = rows.Keep    // it is not inserted
+	Refuse  = rows.Refuse  // the call fails with ErrConflict and inserts nothing
 
 	// Forever is the time to live of a document that never expires, whatever the index's own is.
-	Forever = live.Forever
+	Forever = rows.Forever
 
 	// What Open holds against checksums:
 	VerifyFull = live.VerifyFull // every block of every file, before the first answer
@@ -92,8 +96,10 @@ type OpenOptions = live.OpenOptions
 
 // BatchOptions configures a batch of queries.
 type BatchOptions struct {
-	K          int            // largest distance, at most the index's
-	TextBytes  []uint32       // of the queries' texts, by query, for an index that was opened with a MaxLengthRatio; nil or 0: not known
+	K int // largest distance, at most the index's
+	// of the queries' texts, by query, for an index that was opened with a MaxLengthRatio; nil or
+	// 0: not known
+	TextBytes  []uint32
 	Docs       int            // how many documents of each hit to look up; see AllDocs and FirstDoc
 	Threads    int            // default: as many as there are processors; fewer where Budget has not the memory for them
 	MatchBytes uint64         // for the matches of a sweep; default: a quarter of what Budget has left, 1 GiB at most

@@ -5,27 +5,21 @@ import (
 	"fmt"
 
 	"ndd/engine/corpus/simhash"
-	"ndd/engine/index/live"
+	"ndd/engine/index/live/rows"
+	"ndd/engine/index/live/search"
+	"ndd/engine/index/live/version"
+	"ndd/permute"
 )
 
 // A Hit is a stored fingerprint within the distance asked for: its distance, how many documents
 // have it, and the first of them, ascending.
-type Hit = live.Hit
+type Hit = search.Hit
 
 // Query returns the stored fingerprints within distance k of q, nearest first, equal distances by
-// fingerprint, each with the first docs of its documents. It never waits for inserts. It holds all of that
-// in memory, as much as there is: QueryPrints does not.
+// fingerprint, each with the first docs of its documents. It never waits for inserts. It holds all
+// of that in memory, as much as there is: QueryEach does not.
 func (x *Index) Query(ctx context.Context, q simhash.Fingerprint, k, docs int) ([]Hit, error) {
-	return x.QueryText(ctx, q, 0, k, docs)
-}
-
-// QueryText is Query for the fingerprint of a text of so many bytes: an index that was opened with a MaxLengthRatio leaves out
-// documents whose texts are longer or shorter by more than that. 0 bytes are not known, and leave out none.
-func (x *Index) QueryText(ctx context.Context, q simhash.Fingerprint, textBytes uint32, k, docs int) ([]Hit, error) {
-	if err := x.wantPrints(1); err != nil {
-		return nil, err
-	}
-	if err := x.checkK(k); err != nil {
+	if err := x.CheckDistance(k); err != nil {
 		return nil, err
 	}
 	if err := ctx.Err(); err != nil {
@@ -34,25 +28,26 @@ func (x *Index) QueryText(ctx context.Context, q simhash.Fingerprint, textBytes 
 	c := x.live.Searcher()
 	c.Until(ctx)
 	defer c.Done()
-	return c.Query(q, textBytes, k, docs)
+	return c.Query(q, 0, k, docs)
 }
 
-// QueryPrints is [View.QueryPrints] of what the index holds now.
-func (x *Index) QueryPrints(ctx context.Context, prints []simhash.Fingerprint, textBytes uint32, k, docs int, emit func(hits []Hit) error) error {
+// QueryEach is [View.QueryEach] of the index as it is now.
+func (x *Index) QueryEach(ctx context.Context, q simhash.Fingerprint, textBytes uint32, k, docs int,
+	emit func(hits []Hit) error) error {
 	v, err := x.View()
 	if err != nil {
 		return err
 	}
 	defer v.Release()
-	return v.QueryPrints(ctx, prints, textBytes, k, docs, emit)
+	return v.QueryEach(ctx, q, textBytes, k, docs, emit)
 }
 
-// A View is what an index holds at one moment. It stays as it is, however the index changes or closes
-// meanwhile, until it is released; until then merged segments and deleted documents keep their memory. It
-// may be used by many goroutines.
+// A View is a snapshot of an index. It stays as it is, however the index changes or closes
+// meanwhile, until it is released; until then merged segments and deleted documents keep their
+// memory. It may be used by many goroutines.
 type View struct {
 	index *Index
-	live  live.View
+	live  version.View
 }
 
 // View returns what the index holds now, to be released. The error is [ErrClosed].
@@ -64,52 +59,24 @@ func (x *Index) View() (View, error) {
 // Release ends the view.
 func (v View) Release() { v.live.Release() }
 
-// IDs returns a look-up of the IDs of the view's documents, for one goroutine, until the view is released. It knows
-// every document that an answer of the view has, also where it was deleted since.
-func (v View) IDs() *live.IDs { return v.live.IDs() }
+// IDs returns a look-up of the IDs of the view's documents, for one goroutine, until the view is
+// released. It knows every document that an answer of the view has, also where it was deleted
+// since.
+func (v View) IDs() *version.IDs { return v.live.IDs() }
 
-// QueryPrints finds what is near a text of so many bytes, 0 where that is not known, by its fingerprints, [Index.PrintsEach] of
-// them, and calls emit with some hits at a time, nearest first, however many there are. A hit with very many documents comes in
-// several calls, with other documents of its in each, which Hit.Before counts. It takes [live.QueryBytes] of memory at most. Of two
-// fingerprints the hits come in one call, and are in memory together, with all their documents, however few are asked for. An
-// error of emit, or of ctx, ends it.
-func (v View) QueryPrints(ctx context.Context, prints []simhash.Fingerprint, textBytes uint32, k, docs int, emit func(hits []Hit) error) error {
-	if err := v.index.wantPrints(len(prints)); err != nil {
-		return err
-	}
-	if len(prints) == 1 {
-		return v.query(ctx, prints[0], textBytes, k, docs, emit)
-	}
-	j := live.Joined{Most: docs, Emit: func(_ int, hits []Hit) error { return emit(hits) }}
-	for i, f := range prints {
-		if err := v.query(ctx, f, textBytes, k, AllDocs, func(hits []Hit) error { return j.Add(i, hits) }); err != nil {
-			return err
-		}
-	}
-	return j.End()
+// List calls yield with the number and the ID of each document of the view, from number first on
+// and in order, until yield returns false. It reads nothing but IDs.
+func (v View) List(ctx context.Context, first DocID, yield func(doc DocID, id string) bool) error {
+	return search.List(ctx, v.live, first, yield)
 }
 
-// DocumentsOf calls emit with the documents that have exactly this fingerprint, as QueryPrints does: as their first one, or, where
-// documents have two and which is 1, as their second.
-func (x *Index) DocumentsOf(ctx context.Context, f simhash.Fingerprint, which int, textBytes uint32, emit func(hits []Hit) error) error {
-	v, err := x.View()
-	if err != nil {
-		return err
-	}
-	defer v.Release()
-	if x.PrintsEach() == 1 {
-		return v.query(ctx, f, textBytes, 0, AllDocs, emit)
-	}
-	j := live.Joined{Most: AllDocs, Emit: func(_ int, hits []Hit) error { return emit(hits) }}
-	if err := v.query(ctx, f, textBytes, 0, AllDocs, func(hits []Hit) error { return j.Add(which, hits) }); err != nil {
-		return err
-	}
-	return j.End()
-}
-
-// query answers one fingerprint, by rows.
-func (v View) query(ctx context.Context, q simhash.Fingerprint, textBytes uint32, k, docs int, emit func(hits []Hit) error) error {
-	if err := v.index.checkK(k); err != nil {
+// QueryEach answers the query for the fingerprint of a text of textBytes bytes, 0 if that is not
+// known. It calls emit with some hits at a time, nearest first, until all were emitted or emit or
+// ctx ends it with an error. A hit with very many documents comes in several calls, each with its
+// next documents; Hit.Before counts those before. It takes at most [search.QueryBytes] of memory.
+func (v View) QueryEach(ctx context.Context, q simhash.Fingerprint, textBytes uint32, k, docs int,
+	emit func(hits []Hit) error) error {
+	if err := v.index.CheckDistance(k); err != nil {
 		return err
 	}
 	if err := ctx.Err(); err != nil {
@@ -118,7 +85,7 @@ func (v View) query(ctx context.Context, q simhash.Fingerprint, textBytes uint32
 	c := v.index.live.Searcher()
 	c.Until(ctx)
 	defer c.Done()
-	lengths := live.Lengths{Ratio: v.index.live.Config().MaxLengthRatio, Of: []uint32{textBytes}}
+	lengths := rows.Lengths{Ratio: v.index.live.Config().MaxLengthRatio, Of: []uint32{textBytes}}
 	return c.Stream(v.live, q, lengths, k, docs, emit)
 }
 
@@ -133,11 +100,16 @@ func (x *Index) Walk(ctx context.Context, yield func([]simhash.Fingerprint) bool
 	return w.Walk(ctx, func(words []uint64) bool { return yield(simhash.Fingerprints(words)) })
 }
 
-// distanceError refuses a query for a distance that the index was not made for.
+// A distanceError refuses a query for distance k in an index that was built for distances up to
+// most. It is [ErrDistance].
 type distanceError struct{ k, most int }
 
 func (e *distanceError) Error() string {
-	return fmt.Sprintf("k = %d, but the index was built for k up to %d", e.k, e.most)
+	text := fmt.Sprintf("k = %d, but the index was built for k from 0 to %d", e.k, e.most)
+	if e.k > e.most && e.k <= permute.MaxK {
+		text += fmt.Sprintf("; 'ndd export INDEX -o all.ndf' and 'ndd build -k %d -o NEW all.ndf' make one for it", e.k)
+	}
+	return text
 }
 
 func (e *distanceError) Is(target error) bool { return target == ErrDistance }
@@ -149,4 +121,16 @@ func checkDistance(k, most int) error {
 	return nil
 }
 
-func (x *Index) checkK(k int) error { return checkDistance(k, x.Design().K) }
+// CheckDistance returns an error that wraps [ErrDistance] if the index does not answer queries for
+// distance k.
+func (x *Index) CheckDistance(k int) error { return checkDistance(k, x.Design().K) }
+
+// DocumentRecipe returns the recipe of the index, or an error that wraps [ErrMixed] if it was built
+// of fingerprints without a recipe and so has none for documents.
+func (x *Index) DocumentRecipe() (*simhash.Recipe, error) {
+	if r := x.Recipe(); r != nil {
+		return r, nil
+	}
+	return nil, fmt.Errorf("%w: the index was built from raw fingerprints, so it has no recipe for documents; 'ndd "+
+		"build --recipe NAME' with the same files makes one that has", ErrMixed)
+}

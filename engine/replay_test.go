@@ -61,24 +61,17 @@ func replayed(t *testing.T) map[string][]byte {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "pages.ndf")
 	w, err := ndf.Create(path, simhash.Default(), store.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer w.Abort()
 	rng := rand.New(rand.NewPCG(2, 2))
 	for i := range 60_000 {
-		d := ndf.Document{ID: fmt.Sprintf("https://example.org/%x", rng.Uint64()), Fingerprint: simhash.Fingerprint(rng.Uint64()), TextBytes: i}
-		if err := errors.Join(w.Append(d), w.AppendUnmarked(d.ID)); err != nil {
-			t.Fatal(err)
-		}
+		d := ndf.Document{ID: fmt.Sprintf("https://example.org/%x", rng.Uint64()),
+			Fingerprint: simhash.Fingerprint(rng.Uint64()), TextBytes: i}
+		noError(t, errors.Join(w.Append(d), w.AppendUnmarked(d.ID)))
 	}
-	if err := w.Commit(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, w.Commit())
 	pages, err := ndf.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer pages.Close()
 	prints := make([]uint64, 600_000)
 	for i := range prints {
@@ -88,9 +81,7 @@ func replayed(t *testing.T) map[string][]byte {
 	build := func(name string, from *ndf.File, layout table.Layout) {
 		index := filepath.Join(dir, name)
 		o := segment.Options{Design: halves(t), Table: table.Options{Layout: layout, BlockBytes: 256}}
-		if err := Build(t.Context(), index, []*ndf.File{from}, BuildOptions{Options: o}); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, Build(t.Context(), index, []*ndf.File{from}, BuildOptions{Options: o}))
 		files[name] = fileBytes(t, filepath.Join(index, "00000001.segment"))
 	}
 	build("planar of many", raw, table.LayoutPlanar)
@@ -103,9 +94,7 @@ func replayed(t *testing.T) map[string][]byte {
 func fileBytes(t *testing.T, path string) []byte {
 	t.Helper()
 	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return b
 }
 

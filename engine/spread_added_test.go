@@ -34,9 +34,7 @@ func TestSpreadAdded(t *testing.T) {
 					t.Fatal(err)
 				}
 				x, err := Open(t.Context(), dir, OpenOptions{Write: true, Sync: -1, Spread: how})
-				if err != nil {
-					t.Fatal(err)
-				}
+				noError(t, err)
 				defer x.Close()
 				tables := func(segments int) {
 					t.Helper()
@@ -61,18 +59,14 @@ func TestSpreadAdded(t *testing.T) {
 					if _, err := x.Insert(t.Context(), docs...); err != nil {
 						t.Fatal(err)
 					}
-					if err := x.Live().Flush(t.Context()); err != nil {
-						t.Fatal(err)
-					}
+					noError(t, x.Live().Flush(t.Context()))
 					segments++
 					asked(t, x, set.Queries, 3, oracle.Search(set.Base[:at+1000], set.Queries, 3))
 				}
 				if from > 0 { // else they are merged in the background
 					tables(segments)
 				}
-				if err := x.Live().Merge(t.Context(), 1); err != nil {
-					t.Fatal(err)
-				}
+				noError(t, x.Live().Merge(t.Context(), 1))
 				tables(1)
 				asked(t, x, set.Queries, 3, oracle.Search(set.Base, set.Queries, 3))
 			})
@@ -80,17 +74,18 @@ func TestSpreadAdded(t *testing.T) {
 	}
 }
 
-// TestSpreadAddedMeanwhile: what is inserted goes to a node that had no room for any table before, while queries are answered in the
-// copy that is near: three nodes have a copy each, and the fourth, where all processors but the first are, comes to a part of the
-// third. The race detector sees to what queries read of nodes then.
+// TestSpreadAddedMeanwhile: what is inserted goes to a node that had no room for any table before,
+// while queries are answered in the copy that is near: three nodes have a copy each, and the
+// fourth, where all processors but the first are, comes to a part of the third. The race detector
+// sees to what queries read of nodes then.
 func TestSpreadAddedMeanwhile(t *testing.T) {
 	prints := sets.Uniform(300_000, 3) // 1.5 MB a table
 	dir := built(t, prints, segment.Options{Design: halves(t), Table: table.Options{Layout: table.LayoutPlanar}})
-	h := numa.New(numa.Options{Root: drawn(drawnNode{"0", 6}, drawnNode{"0", 6}, drawnNode{"0", 6}, drawnNode{"1-4095", 1})})
-	x, err := Open(t.Context(), dir, OpenOptions{Write: true, Sync: -1, Spread: &worker.Options{Host: h, Replicate: true, Direct: true}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := numa.New(numa.Options{Root: drawn(drawnNode{"0", 6}, drawnNode{"0", 6}, drawnNode{"0", 6},
+		drawnNode{"1-4095", 1})})
+	x, err := Open(t.Context(), dir, OpenOptions{Write: true, Sync: -1,
+		Spread: &worker.Options{Host: h, Replicate: true, Direct: true}})
+	noError(t, err)
 	defer x.Close()
 	ofFourth := func() (copies, tables int) {
 		r, _ := x.Live().Spread()

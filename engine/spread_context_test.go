@@ -10,7 +10,8 @@ import (
 	"testing"
 
 	"ndd/engine/corpus/simhash"
-	"ndd/engine/index/live"
+	"ndd/engine/index/live/rows"
+	"ndd/engine/index/live/search"
 	"ndd/engine/index/segment"
 	"ndd/engine/index/table"
 	"ndd/engine/oracle"
@@ -31,8 +32,8 @@ func (c *expiring) Err() error {
 	return nil
 }
 
-// TestSpreadContext: workers end a search when its caller's context is done, soon, and with its error; and where they answer
-// several callers together, those who still wait get their answers.
+// TestSpreadContext: workers end a search when its caller's context is done, soon, and with its
+// error; and where they answer several callers together, those who still wait get their answers.
 func TestSpreadContext(t *testing.T) {
 	base := sets.Uniform(20_000, 5)
 	queries := base[:1000]
@@ -41,9 +42,7 @@ func TestSpreadContext(t *testing.T) {
 		dir := built(t, base, segment.Options{Design: halves(t), Table: table.Options{Layout: layout}})
 		for way, spread := range spreads(numa.New(numa.Options{Root: os.DirFS("/")})) {
 			x, err := Open(t.Context(), dir, OpenOptions{Spread: spread})
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			search := func(ctx context.Context) error {
 				w, err := x.live.View()
 				if err != nil {
@@ -53,19 +52,21 @@ func TestSpreadContext(t *testing.T) {
 				s := x.live.Searcher()
 				defer s.Done()
 				s.Until(ctx)
-				_, err = s.Search(w, queries, 3, 0, live.Swept{}, live.Lengths{})
+				_, err = s.Search(w, queries, 3, 0, search.Swept{}, rows.Lengths{})
 				return err
 			}
 			const never = 1 << 40
 			whole := &expiring{Context: t.Context()}
 			whole.after.Store(never)
-			if err := search(whole); err != nil || whole.looks.Load() < 100 { // 62 of them are the caller's own, who collects what workers find
+			// 62 of them are the caller's own, who collects what workers find
+			if err := search(whole); err != nil || whole.looks.Load() < 100 {
 				t.Errorf("%s, %s: the context of a search is looked at %d times, error %v", layout, way, whole.looks.Load(), err)
 			}
 			for _, after := range []int64{0, 1, 7} {
 				ctx := &expiring{Context: t.Context()}
 				ctx.after.Store(after)
-				if err := search(ctx); !errors.Is(err, context.Canceled) || ctx.looks.Load() > after+8 { // a look each for the tables of each worker
+				// a look each for the tables of each worker
+				if err := search(ctx); !errors.Is(err, context.Canceled) || ctx.looks.Load() > after+8 {
 					t.Errorf("%s, %s: done after %d looks: %d looks, error %v", layout, way, after, ctx.looks.Load(), err)
 				}
 			}
@@ -94,7 +95,10 @@ func impatient(t *testing.T, x *Index, queries []uint64, want []oracle.Hit) {
 					t.Error(err)
 					return
 				}
-				found := slices.ContainsFunc(want, func(h oracle.Hit) bool { return h.Query == q && h.Distance == hits[0].Distance })
+				found := slices.ContainsFunc(want, func(h oracle.Hit) bool {
+					return h.Query == q &&
+						h.Distance == hits[0].Distance
+				})
 				n := 0
 				for _, h := range want {
 					if h.Query == q {

@@ -42,7 +42,8 @@ func drawn(nodes ...drawnNode) fs.FS {
 	for i, n := range nodes {
 		dir := fmt.Sprintf("sys/devices/system/node/node%d/", i)
 		root[dir+"cpulist"] = &fstest.MapFile{Data: []byte(n.cpus + "\n")}
-		root[dir+"meminfo"] = &fstest.MapFile{Data: fmt.Appendf(nil, "Node %d MemTotal: 9999999 kB\nNode %d MemFree: %d kB\n", i, i, 1024*(n.mib+9999999/1024/64+1))}
+		root[dir+"meminfo"] = &fstest.MapFile{Data: fmt.Appendf(nil,
+			"Node %d MemTotal: 9999999 kB\nNode %d MemFree: %d kB\n", i, i, 1024*(n.mib+9999999/1024/64+1))}
 	}
 	return root
 }
@@ -50,13 +51,12 @@ func drawn(nodes ...drawnNode) fs.FS {
 // spreads are the ways to spread an index on a host.
 func spreads(h *numa.Host) map[string]*worker.Options {
 	return map[string]*worker.Options{
-		"not":             nil,
-		"workers":         {Host: h},
-		"five workers":    {Host: h, Workers: 5},
-		"direct":          {Host: h, Direct: true},
-		"copies":          {Host: h, Replicate: true, Workers: 1},
-		"copies, direct":  {Host: h, Replicate: true, Direct: true},
-		"copies, hugetlb": {Host: h, Replicate: true, Pages: numa.HugeTLB},
+		"not":            nil,
+		"workers":        {Host: h},
+		"five workers":   {Host: h, Workers: 5},
+		"direct":         {Host: h, Direct: true},
+		"copies":         {Host: h, Replicate: true, Workers: 1},
+		"copies, direct": {Host: h, Replicate: true, Direct: true},
 	}
 }
 
@@ -64,9 +64,7 @@ func spreads(h *numa.Host) map[string]*worker.Options {
 func built(t testing.TB, prints []uint64, o segment.Options) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "index")
-	if err := Build(t.Context(), dir, []*ndf.File{rawFile(t, prints)}, BuildOptions{Options: o}); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, Build(t.Context(), dir, []*ndf.File{rawFile(t, prints)}, BuildOptions{Options: o}))
 	return dir
 }
 
@@ -78,7 +76,8 @@ func asked(t testing.TB, x *Index, queries []uint64, k int, want []oracle.Hit) {
 		i, _ := slices.BinarySearchFunc(want, q, func(h oracle.Hit, q int) int { return h.Query - q })
 		return i
 	}
-	for threads, n := range map[int]int{1: len(queries), 3: len(queries) / 2} { // a sweep, where there are enough, and a search
+	// a sweep, where there are enough, and a search
+	for threads, n := range map[int]int{1: len(queries), 3: len(queries) / 2} {
 		if got, want := flat(t, x, queries[:n], k, threads), want[:from(n)]; !slices.Equal(got, want) {
 			t.Fatalf("%d queries, %d threads: %d hits, want %d", n, threads, len(got), len(want))
 		}
@@ -116,9 +115,7 @@ func TestSpread(t *testing.T) {
 	}
 	for _, name := range names {
 		design, err := permute.Named(name, 3, 4)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		for _, layout := range []table.Layout{table.LayoutPlanar, table.LayoutHuffman} {
 			for _, set := range sets.All(4_000, 4_100, 3, 8)[:1] {
 				dir := built(t, set.Base, segment.Options{Design: design, Table: table.Options{Layout: layout}})
@@ -128,9 +125,7 @@ func TestSpread(t *testing.T) {
 					h := numa.New(numa.Options{Root: root})
 					for way, spread := range spreads(h) {
 						x, err := Open(t.Context(), dir, OpenOptions{Spread: spread})
-						if err != nil {
-							t.Fatal(err)
-						}
+						noError(t, err)
 						var docs []Doc
 						for _, f := range extra {
 							docs = append(docs, Doc{Fingerprint: simhash.Fingerprint(f)})
@@ -138,7 +133,8 @@ func TestSpread(t *testing.T) {
 						if _, err := x.Insert(t.Context(), docs...); err != nil {
 							t.Fatal(err)
 						}
-						t.Run(strings.Join([]string{name, string(layout), set.Name, way}, "/"), func(t *testing.T) { asked(t, x, set.Queries, 3, want) })
+						t.Run(strings.Join([]string{name, string(layout), set.Name, way}, "/"),
+							func(t *testing.T) { asked(t, x, set.Queries, 3, want) })
 						r, ok := x.Live().Spread()
 						if ok != (spread != nil) || ok && spread.Replicate && r.Copies != len(h.Nodes()) {
 							t.Errorf("%s: %v", way, r)
@@ -168,7 +164,7 @@ func TestSpreadFaults(t *testing.T) {
 				}
 				return nil
 			}})
-			x, err := Open(t.Context(), dir, OpenOptions{Spread: &worker.Options{Host: h, Replicate: true, Pages: numa.HugeTLB}})
+			x, err := Open(t.Context(), dir, OpenOptions{Spread: &worker.Options{Host: h, Replicate: true}})
 			if err != nil {
 				t.Fatalf("%s: %v: %v", call, fault, err)
 			}
@@ -196,9 +192,7 @@ func TestSpreadWithoutRoom(t *testing.T) {
 	}{{100, 2, 0, true}, {3, 1, 0, true}, {3, 1, 0, false}, {0, 1, 2, false}} {
 		h := numa.New(numa.Options{Root: twoNodes(c.mib)})
 		x, err := Open(t.Context(), dir, OpenOptions{Spread: &worker.Options{Host: h, Replicate: c.replicate}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		asked(t, x, queries[:20], 3, want)
 		r, _ := x.Live().Spread()
 		stay := 0
@@ -219,16 +213,13 @@ func TestSpreadWithoutRoom(t *testing.T) {
 // all of them.
 func TestSpreadEvenly(t *testing.T) {
 	design, err := permute.Named("paper-4", 3, 4)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	set := sets.All(4_000, 1_000, 3, 8)[0]
 	dir := built(t, set.Base, segment.Options{Design: design, Table: table.Options{Layout: table.LayoutPlanar}})
 	for replicate, want := range map[bool]uint64{true: 500, false: 1000} {
-		x, err := Open(t.Context(), dir, OpenOptions{Spread: &worker.Options{Host: numa.New(numa.Options{Root: twoNodes(1 << 20)}), Replicate: replicate}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		x, err := Open(t.Context(), dir,
+			OpenOptions{Spread: &worker.Options{Host: numa.New(numa.Options{Root: twoNodes(1 << 20)}), Replicate: replicate}})
+		noError(t, err)
 		var all sync.WaitGroup
 		for first := range 4 {
 			all.Go(func() {
@@ -258,23 +249,23 @@ func TestSpreadClose(t *testing.T) {
 	set := sets.All(4_000, 2_000, 3, 8)[0]
 	dir := built(t, set.Base, segment.Options{Design: design, Table: table.Options{Layout: table.LayoutPlanar}})
 	want := oracle.Search(set.Base, set.Queries, 3)
-	x, err := Open(t.Context(), dir, OpenOptions{Spread: &worker.Options{Host: numa.New(numa.Options{Root: twoNodes(1 << 20)}), Replicate: true}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	x, err := Open(t.Context(), dir,
+		OpenOptions{Spread: &worker.Options{Host: numa.New(numa.Options{Root: twoNodes(1 << 20)}), Replicate: true}})
+	noError(t, err)
 	hits, closed := 0, false
-	err = x.Batch(t.Context(), simhash.Fingerprints(set.Queries), BatchOptions{K: 3, Docs: AllDocs, Threads: 2}, func(_ int, list []Hit) error {
-		if !closed {
-			if err := x.Close(); err != nil {
-				t.Error(err)
+	err = x.Batch(t.Context(), simhash.Fingerprints(set.Queries), BatchOptions{K: 3, Docs: AllDocs, Threads: 2},
+		func(_ int, list []Hit) error {
+			if !closed {
+				if err := x.Close(); err != nil {
+					t.Error(err)
+				}
+				closed = true
 			}
-			closed = true
-		}
-		for _, h := range list {
-			hits += len(h.Docs)
-		}
-		return nil
-	})
+			for _, h := range list {
+				hits += len(h.Docs)
+			}
+			return nil
+		})
 	if err != nil || hits != len(want) {
 		t.Errorf("%d hits, want %d: %v", hits, len(want), err)
 	}
@@ -318,26 +309,21 @@ func TestLabSpread(t *testing.T) {
 		t.Skip("needs a machine of the lab: numa/lab/run boots one, and .ci/run runs this there")
 	}
 	design, err := permute.Named("paper-4", 3, 4)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	set := sets.All(20_000, 4_200, 3, 8)[0]
 	dir := built(t, set.Base, segment.Options{Design: design, Table: table.Options{Layout: table.LayoutPlanar}})
 	plain, err := Open(t.Context(), dir, OpenOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer plain.Close()
 	few := set.Queries[:200]
 	want := oracle.Search(set.Base, few, 3)
 	for _, replicate := range []bool{false, true} {
 		h := numa.New(numa.Options{})
 		x, err := Open(t.Context(), dir, OpenOptions{Spread: &worker.Options{Host: h, Replicate: replicate}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		asked(t, x, few, 3, want)
-		if got, want := flat(t, x, set.Queries, 3, 2), flat(t, plain, set.Queries, 3, 2); !slices.Equal(got, want) { // a sweep
+		// a sweep
+		if got, want := flat(t, x, set.Queries, 3, 2), flat(t, plain, set.Queries, 3, 2); !slices.Equal(got, want) {
 			t.Errorf("%d hits of a sweep, want %d", len(got), len(want))
 		}
 		onNodes(t, x)
@@ -346,10 +332,9 @@ func TestLabSpread(t *testing.T) {
 	more := sets.Uniform(3000, 9)
 	for _, replicate := range []bool{false, true} {
 		grown := built(t, set.Base, segment.Options{Design: design, Table: table.Options{Layout: table.LayoutPlanar}})
-		x, err := Open(t.Context(), grown, OpenOptions{Write: true, Sync: -1, Spread: &worker.Options{Host: numa.New(numa.Options{}), Replicate: replicate}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		x, err := Open(t.Context(), grown, OpenOptions{Write: true, Sync: -1,
+			Spread: &worker.Options{Host: numa.New(numa.Options{}), Replicate: replicate}})
+		noError(t, err)
 		docs := make([]Doc, len(more))
 		for i, f := range more {
 			docs[i].Fingerprint = simhash.Fingerprint(f)
@@ -357,26 +342,22 @@ func TestLabSpread(t *testing.T) {
 		if _, err := x.Insert(t.Context(), docs...); err != nil {
 			t.Fatal(err)
 		}
-		if err := x.Live().Flush(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, x.Live().Flush(t.Context()))
 		want := oracle.Search(slices.Concat(set.Base, more), few, 3)
 		asked(t, x, few, 3, want)
 		onNodes(t, x)
-		if err := x.Live().Merge(t.Context(), 1); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, x.Live().Merge(t.Context(), 1))
 		asked(t, x, few, 3, want)
 		onNodes(t, x)
 		x.Close()
 	}
 }
 
-// onNodes demands that all tables of an index are on nodes, once for each copy, with all their pages, and are searched there: where
-// there is one segment, by a worker for each table at least.
+// onNodes demands that all tables of an index are on nodes, once for each copy, with all their
+// pages, and are searched there: where there is one segment, by a worker for each table at least.
 func onNodes(t *testing.T, x *Index) {
 	t.Helper()
-	parts, tables := x.Live().Parts(), 0
+	parts, tables := segmentsOf(x), 0
 	for _, p := range parts {
 		tables += len(p.Segment.Tables())
 	}
@@ -388,7 +369,7 @@ func onNodes(t *testing.T, x *Index) {
 	for _, n := range r.Nodes {
 		if n.Tables > 0 && !n.Borrowed && (n.Placement.On != n.Placement.Pages || n.Placement.Pages == 0 || n.Workers == 0 ||
 			len(parts) == 1 && n.Workers < uint64(n.Tables) ||
-			n.Pinned != n.Workers || n.Looked == 0 || n.Away != 0 || n.Queries == 0) {
+			n.Pinned != n.Workers || n.Queries == 0) {
 			t.Errorf("%+v", n)
 		}
 		there += n.Tables
@@ -409,9 +390,7 @@ func TestSpreadBudget(t *testing.T) {
 	for _, c := range []struct{ budget, copied uint64 }{{64 << 20, 2}, {200 << 10, 1}, {100 << 10, 0}} {
 		budget := memory.NewBudget(memory.Set(c.budget))
 		x, err := Open(t.Context(), dir, OpenOptions{Budget: budget, Spread: &worker.Options{Host: h}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		if taken := c.budget - budget.Left(); (taken > 0) != (c.copied > 0) {
 			t.Errorf("%d bytes: %d are taken for copies", c.budget, taken)
 		}

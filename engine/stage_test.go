@@ -31,28 +31,18 @@ func TestProfileStages(t *testing.T) {
 	// Each profile is twice as long as the one before, two minutes in all at most: samples are a matter of chance.
 	for long := 250 * time.Millisecond; len(missing) > 0 && long < 2*time.Minute; long *= 2 {
 		var profile bytes.Buffer
-		if err := pprof.StartCPUProfile(&profile); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, pprof.StartCPUProfile(&profile))
 		for began := time.Now(); time.Since(began) < long; {
 			for range 4 { // of distance 0, which is much sorting and little scanning
-				if err := x.Batch(t.Context(), queries, BatchOptions{Docs: 1}, emit); err != nil {
-					t.Fatal(err)
-				}
+				noError(t, x.Batch(t.Context(), queries, BatchOptions{Docs: 1}, emit))
 			}
-			if err := x.Batch(t.Context(), queries[:4096], BatchOptions{K: 3, Docs: AllDocs}, emit); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, x.Batch(t.Context(), queries[:4096], BatchOptions{K: 3, Docs: AllDocs}, emit))
 		}
 		pprof.StopCPUProfile()
 		z, err := gzip.NewReader(&profile)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		raw, err := io.ReadAll(z)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		missing = slices.DeleteFunc(missing, func(stage string) bool {
 			// An entry of the table of strings: field 6, a length, and the bytes.
 			return bytes.Contains(raw, append([]byte{6<<3 | 2, byte(len(stage))}, stage...))

@@ -30,9 +30,9 @@ import (
 )
 
 var (
-	traceDocs    = flag.Int("trace.n", 60_000, "fingerprints of TestTrace; 200,000 in .ci/run, 1,000,000 in the long form")
-	traceQueries = flag.Int("trace.q", 5_000, "queries of TestTrace; 20,000 in .ci/run")
-	traceSets    = flag.Int("trace.sets", 32, "settings of TestTrace")
+	traceDocs    = flag.Int("trace.n", 20_000, "fingerprints of TestTrace; 200,000 in .ci/run, 1,000,000 in the long form")
+	traceQueries = flag.Int("trace.q", 2_000, "queries of TestTrace; 20,000 in .ci/run")
+	traceSets    = flag.Int("trace.sets", 16, "settings of TestTrace")
 )
 
 // A setting is all that must not matter.
@@ -68,7 +68,8 @@ func settings(rng *rand.Rand, n int) []setting {
 	vary(rng, list, func(s *setting, v int) { s.batch = v }, 0, 0, 1, 255, 256, 257, 5000)
 	vary(rng, list, func(s *setting, v bool) { s.load = v }, false, true)
 	vary(rng, list, func(s *setting, v live.Verify) { s.verify = v }, VerifyFull, VerifyFast)
-	vary(rng, list, func(s *setting, v string) { s.spread = v }, "not", "not", "workers", "five workers", "direct", "copies", "copies, hugetlb")
+	vary(rng, list, func(s *setting, v string) { s.spread = v }, "not", "not", "workers", "five workers", "direct",
+		"copies", "copies, hugetlb")
 	vary(rng, list, func(s *setting, v float64) { s.inserted = v }, 0, 0, 0.01, 0.3)
 	vary(rng, list, func(s *setting, v bool) { s.tight = v }, false, false, true)
 	return list
@@ -142,9 +143,6 @@ func appendLine(text []byte, query int, fingerprint uint64, distance, row int) [
 // settings, gives byte for byte what brute force gives.
 func TestTrace(t *testing.T) {
 	docs, asks, n := *traceDocs, *traceQueries, *traceSets
-	if testing.Short() {
-		docs, asks, n = min(docs, 20_000), min(asks, 2_000), min(n, 16)
-	}
 	rng := rand.New(rand.NewPCG(8, 8))
 	base, queries := trace(rng, docs, asks)
 	want := bruteLines(base, queries)
@@ -174,14 +172,10 @@ func TestTrace(t *testing.T) {
 
 // answers are what an index in this setting says.
 func (s setting) answers(t *testing.T, base, queries []uint64) (text []byte) {
-	if err := asm.Select(s.kernel); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, asm.Select(s.kernel))
 	runtime.GOMAXPROCS(s.procs)
 	d, err := permute.Named(s.design, 3, 4)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	o := segment.Options{Design: d, Table: table.Options{Layout: s.layout}, Threads: s.threads}
 	built := len(base) - int(s.inserted*float64(len(base)))
 	if s.tight { // the least that is not refused
@@ -194,15 +188,12 @@ func (s setting) answers(t *testing.T, base, queries []uint64) (text []byte) {
 		o.Budget, o.TempDir = memory.NewBudget(memory.Set(e.Need)), ""
 	}
 	dir := filepath.Join(t.TempDir(), "index")
-	if err := Build(t.Context(), dir, []*ndf.File{rawFile(t, base[:built])}, BuildOptions{Options: o}); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, Build(t.Context(), dir, []*ndf.File{rawFile(t, base[:built])}, BuildOptions{Options: o}))
 	hosts := []fs.FS{os.DirFS("/"), twoNodes(1 << 20)}
 	h := numa.New(numa.Options{Root: hosts[s.threads%2]})
-	x, err := Open(t.Context(), dir, OpenOptions{Verify: s.verify, Threads: s.threads, Load: s.load, Spread: spreads(h)[s.spread]})
-	if err != nil {
-		t.Fatal(err)
-	}
+	x, err := Open(t.Context(), dir, OpenOptions{Verify: s.verify, Threads: s.threads, Load: s.load,
+		Spread: spreads(h)[s.spread]})
+	noError(t, err)
 	defer x.Close()
 	for rest := range slices.Chunk(base[built:], 1000) {
 		list := make([]Doc, len(rest))
@@ -224,9 +215,7 @@ func (s setting) answers(t *testing.T, base, queries []uint64) (text []byte) {
 	if s.batch == 1 {
 		for i, q := range queries {
 			hits, err := x.Query(t.Context(), fingerprint(q), 3, AllDocs)
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			add(i, hits)
 		}
 		return text
@@ -239,9 +228,7 @@ func (s setting) answers(t *testing.T, base, queries []uint64) (text []byte) {
 		part := queries[first:min(first+size, len(queries))]
 		err := x.Batch(t.Context(), simhash.Fingerprints(part), BatchOptions{K: 3, Docs: AllDocs, Threads: s.threads},
 			func(query int, hits []Hit) error { return add(first+query, hits) })
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 	}
 	return text
 }

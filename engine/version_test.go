@@ -34,26 +34,25 @@ func TestCloseWhileRead(t *testing.T) {
 	for _, load := range []bool{false, true} {
 		dir, prints := large(t, table.LayoutPlanar)
 		x, err := Open(t.Context(), dir, OpenOptions{Load: load, Verify: VerifyFast})
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		names := x.IDs()
 		queries := prints[:3000]
 		found := 0
-		err = x.Batch(t.Context(), simhash.Fingerprints(queries), BatchOptions{K: 3, Docs: 1, Threads: 2}, func(query int, hits []Hit) error {
-			if query == 5 {
-				if err := x.Close(); err != nil {
-					t.Error(err)
+		err = x.Batch(t.Context(), simhash.Fingerprints(queries), BatchOptions{K: 3, Docs: 1, Threads: 2},
+			func(query int, hits []Hit) error {
+				if query == 5 {
+					if err := x.Close(); err != nil {
+						t.Error(err)
+					}
+					if x.Live().Held() != 1 {
+						t.Error("freed while it is read")
+					}
 				}
-				if x.Live().Held() != 1 {
-					t.Error("freed while it is read")
+				if uint64(hits[0].Fingerprint) == queries[query] && hits[0].Docs[0] == DocID(query) {
+					found++
 				}
-			}
-			if uint64(hits[0].Fingerprint) == queries[query] && hits[0].Docs[0] == DocID(query) {
-				found++
-			}
-			return nil
-		})
+				return nil
+			})
 		if err != nil || found != len(queries) {
 			t.Errorf("load=%v: %d of %d found, %v", load, found, len(queries), err)
 		}
@@ -66,13 +65,13 @@ func TestCloseWhileRead(t *testing.T) {
 			"query": query, "insert": insert, "check and insert": admit, "name": name,
 			"batch":  x.Batch(t.Context(), simhash.Fingerprints(queries), BatchOptions{}, nil),
 			"check":  x.Check(t.Context()),
-			"verify": x.Live().Verify(t.Context(), 1, nil),
+			"verify": scrubbed(t, x),
 		} {
 			if !errors.Is(err, ErrClosed) {
 				t.Errorf("%s of a closed index: %v", what, err)
 			}
 		}
-		if s := x.Stats(); s != (Stats{}) || x.Live().Parts() != nil {
+		if s := x.Stats(); s != (Stats{}) || segmentsOf(x) != nil {
 			t.Errorf("%+v", s)
 		}
 		if err := x.Close(); err != nil {
@@ -142,12 +141,13 @@ func TestVersions(t *testing.T) {
 		}
 		loop("batch", func() error {
 			found := 0
-			err := x.Batch(t.Context(), simhash.Fingerprints(base[:2000]), BatchOptions{K: 2, Docs: 1, Threads: 2}, func(query int, hits []Hit) error {
-				if hits[0].Docs[0] == DocID(query) {
-					found++
-				}
-				return nil
-			})
+			err := x.Batch(t.Context(), simhash.Fingerprints(base[:2000]), BatchOptions{K: 2, Docs: 1, Threads: 2},
+				func(query int, hits []Hit) error {
+					if hits[0].Docs[0] == DocID(query) {
+						found++
+					}
+					return nil
+				})
 			if err == nil && found != 2000 {
 				err = errOther
 			}
@@ -185,8 +185,8 @@ func TestVersions(t *testing.T) {
 // mixed are fingerprints far from each other.
 func mixed(i uint64) uint64 { return (i + 1) * 0x9e3779b97f4a7c15 }
 
-// segmentsMax are as many as 33 memtables leave behind, however many of them are made into a segment at a time: those of 13, 8, 5, 3,
-// 2, 1 and 1 stay, as none is outgrown by those behind it.
+// segmentsMax are as many as 33 memtables leave behind, however many of them are made into a
+// segment at a time: those of 13, 8, 5, 3, 2, 1 and 1 stay, as none is outgrown by those behind it.
 const segmentsMax = 8
 
 // TestInsertedSegments looks at what inserts made in an index whose memtables have little memory: few
@@ -194,19 +194,19 @@ const segmentsMax = 8
 func TestInsertedSegments(t *testing.T) {
 	d := halves(t)
 	x, err := New(3, Options{Design: &d, Budget: memory.NewBudget(memory.Set(64 << 20))})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer x.Close()
 	rng := rand.New(rand.NewPCG(6, 2))
 	var all []uint64
 	for len(all) < 33*memtableDocs {
 		all = append(all, rng.Uint64())
-		if _, err := x.Insert(t.Context(), Doc{Fingerprint: fingerprint(all[len(all)-1]), ID: fmt.Sprint("n", len(all))}); err != nil {
+		if _, err := x.Insert(t.Context(), Doc{Fingerprint: fingerprint(all[len(all)-1]),
+			ID: fmt.Sprint("n", len(all))}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for end := time.Now().Add(5 * time.Minute); ; time.Sleep(time.Millisecond) { // what makes and merges segments is behind
+	// what makes and merges segments is behind
+	for end := time.Now().Add(5 * time.Minute); ; time.Sleep(time.Millisecond) {
 		s := x.Stats()
 		if s.Segments > 0 && s.Segments <= segmentsMax && s.Buffered < uint64(len(all))/2 {
 			break

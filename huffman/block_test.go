@@ -120,8 +120,9 @@ func naiveBlock(code *Code, keys []uint64, blockBytes int) ([]byte, int) {
 	return block, last
 }
 
-// TestBlocks packs every kind of set into blocks of every kind of size, compares each block with the naive
-// one, and decodes it on every backend, from and into memory that ends where it says: whole, and the beginning of each half.
+// TestBlocks packs every kind of set into blocks of every kind of size, compares each block with
+// the naive one, and decodes it on every backend, from and into memory that ends where it says:
+// whole, and the beginning of each half.
 func TestBlocks(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	all := sets(rng)
@@ -298,7 +299,8 @@ func TestCorrupt(t *testing.T) {
 	}
 	oracle.EachKernel(t, func(t *testing.T) {
 		for name, c := range cases {
-			if n, err := code.DecodeBlock(make([]uint64, c.room), c.block, c.before, c.last); !errors.Is(err, ErrCorrupt) || n != 0 {
+			if n, err := code.DecodeBlock(make([]uint64, c.room), c.block, c.before, c.last); !errors.Is(err, ErrCorrupt) ||
+				n != 0 {
 				t.Errorf("%s: %d, %v, want 0, ErrCorrupt", name, n, err)
 			}
 		}

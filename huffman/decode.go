@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 
 	"ndd/asm"
 )
@@ -29,9 +30,19 @@ func (c *Code) DecodeBlock(dst []uint64, block []byte, before, last uint64) (n i
 	if n = ups + 1 + downs; n >= len(dst) {
 		return 0, fmt.Errorf("huffman: %d keys in a block of %d bytes, read into %d: %w", n, len(block), len(dst), ErrCorrupt)
 	}
-	if ups > maxSteps(len(Up.half(block))) || downs > maxSteps(len(Down.half(block))) ||
-		!asm.DecodeBlock(dst[:n+1], ups, block, before, last, &c.window) {
-		return 0, fmt.Errorf("huffman: block of %d bytes does not decode to %d ascending keys: %w", len(block), n, ErrCorrupt)
+	up, down := dst[:ups+1], dst[ups+1:n+1]
+	if err := c.DecodeHalf(up, block, Up, before); err != nil {
+		return 0, err
+	}
+	if err := c.DecodeHalf(down, block, Down, last); err != nil {
+		return 0, err
+	}
+	slices.Reverse(down)
+	for i, flipped := range down {
+		down[i] = ^flipped
+	}
+	if up[ups] >= down[0] {
+		return 0, fmt.Errorf("huffman: block of %d bytes, whose halves overlap: %w", len(block), ErrCorrupt)
 	}
 	return n, nil
 }
@@ -66,7 +77,7 @@ func (s Side) half(block []byte) []byte {
 // Distances do not change where both sides are flipped.
 //
 // There must be 0 to as many keys as Steps says, or the error wraps ErrCorrupt; all else is as with
-// DecodeBlock, but that only what is unpacked is checked.
+// DecodeBlock, but only the unpacked half is checked.
 func (c *Code) DecodeHalf(dst []uint64, block []byte, side Side, fence uint64) error {
 	if err := checkBlock(block); err != nil {
 		return err
@@ -77,7 +88,8 @@ func (c *Code) DecodeHalf(dst []uint64, block []byte, side Side, fence uint64) e
 		return fmt.Errorf("huffman: %d keys of %d in half a block, %d bytes: %w", len(dst)-1, steps, len(half), ErrCorrupt)
 	}
 	if !asm.Decode(dst, half, fence^-uint64(side), &c.window) {
-		return fmt.Errorf("huffman: half a block, %d bytes, does not decode to %d ascending keys: %w", len(half), len(dst)-1, ErrCorrupt)
+		return fmt.Errorf("huffman: half a block, %d bytes, does not decode to %d ascending keys: %w", len(half),
+			len(dst)-1, ErrCorrupt)
 	}
 	return nil
 }

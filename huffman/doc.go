@@ -36,21 +36,22 @@
 //	     | n  | code 1 | code 2 | ... ->         zeros        <- ... | raw 2 | raw 1 |
 //	      16 b  codes grow up                                     raw bits grow down
 //
-// n is the number of differences, 0 or more; the block has as many keys as both its halves together, and
-// its last. An odd byte is the second half's. Codes are written LSB first. raw[i] is the low h[i] bits of
-// difference i, the XOR of two neighbours, counted from the fence; with S[i] = h[1] + ... + h[i] and E = 8 x bytes of the half it occupies the bits E-S[i]
-// up to E-S[i-1]. The bits between the last code and the last raw bits are zero.
+// n is the number of differences, 0 or more; the block has as many keys as both its halves
+// together, and its last. An odd byte is the second half's. Codes are written LSB first. raw[i] is
+// the low h[i] bits of difference i, the XOR of two neighbours, counted from the fence; with S[i] =
+// h[1] + ... + h[i] and E = 8 x bytes of the half it occupies the bits E-S[i] up to E-S[i-1]. The
+// bits between the last code and the last raw bits are zero.
 //
-// The paper writes code 1, raw 1, code 2, raw 2, ...: the same bits, so exactly the same size.
-// Apart, the codes can be looked up several at a time, and, once the h are known, every raw[i]'s
-// place is a prefix sum away: eight are gathered at once.
+// The paper writes code 1, raw 1, code 2, raw 2, ...: the same bits. Apart, the codes can be looked up
+// several at a time, and every raw[i]'s place is a prefix sum away: eight are gathered at once.
 //
 // # Worked example
 //
-// Keys 0x13, 0x1c, 0x1000, 0x1002, 0x100b behind the fence 0x10, in a block of 64 bytes, and a code that has 0
-// for h = 1 and 1 for h = 3. Up from 0x10 the XORs are 0x03 and 0x0f, so h = 1, 3 and the raw bits are
-// 1 and 111. The next, h = 12, has no code: that ends the half, as an end of its room would. Down from 0x100b the XORs are 0x09 and
-// 0x02, so h = 3, 1 and the raw bits are 001 and 0.
+// Keys 0x13, 0x1c, 0x1000, 0x1002, 0x100b behind the fence 0x10, in a block of 64 bytes, and a code
+// that has 0 for h = 1 and 1 for h = 3. Up from 0x10 the XORs are 0x03 and 0x0f, so h = 1, 3 and
+// the raw bits are 1 and 111. The next, h = 12, has no code: that ends the half, as an end of its
+// room would. Down from 0x100b the XORs are 0x09 and 0x02, so h = 3, 1 and the raw bits are 001 and
+// 0.
 //
 //	bytes  0- 1  02 00       two keys upwards
 //	byte   2     02          codes 0 1 from the low bit up: 0b10
@@ -64,12 +65,11 @@
 // # What it costs
 //
 // Size: n distinct uniform keys hold 64 - log2 n + 1.44 bits each. Here a key takes 64 - log2 n +
-// 3.41, for any n; a block of 1 KiB adds 0.11 (2^30 keys) for its counts and for the bits that no
-// further key fits into, less the difference that is not written, and the last key that the caller keeps of a block 0.29 more. TestSize
-// holds these. The paper's block, with a whole key in its head, adds 0.30 and 0.29.
+// 3.41, for any n; a block of 1 KiB adds 0.11 (2^30 keys), and the last key that the caller keeps of a
+// block 0.29 (TestSize).
 //
-// Time: a block of 1 KiB is 16 cache lines and 218 keys of 2^30 uniform ones. Unpacking all of it takes 3.4
-// cycles a key with AVX-512 (see asm.DecodeBlock), and half of it 4.6; with AVX2 7 to 8; packing about 20.
+// Time: unpacking takes 4.6 to 5.5 cycles a key with AVX-512 (see asm.Decode), with AVX2 7 to 8; packing
+// about 20.
 //
 // # Concurrency
 //

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Allowed says what the system lets a process use: its affinity, and what its
+// Allowed is what the system lets a process use: its affinity, and what its
 // cpuset leaves of the host.
 type Allowed struct {
 	CPUs  []int // nil when it does not say
@@ -116,10 +116,4 @@ func (t Topology) distance(i, j int) int {
 		return 10
 	}
 	return 20
-}
-
-// has reports whether a processor works on the node.
-func (p UsableNode) has(cpu int) bool {
-	_, ok := slices.BinarySearch(p.CPUs, cpu)
-	return ok
 }

@@ -3,11 +3,10 @@ package numa
 // calls are the system calls that place memory and threads. Where the system
 // has none of them each is an error. Tests put others in their places.
 type calls struct {
-	mmap      func(bytes int, huge bool) ([]byte, error) // huge: from the pool of huge pages
+	mmap      func(bytes int) ([]byte, error)
 	munmap    func(b []byte) error
 	mbind     func(b []byte, node int) error          // to that node only
 	hugepage  func(b []byte) error                    // of huge pages, where there are some
-	populate  func(b []byte) error                    // every page there, or an error
 	movePages func(pages []uintptr, on []int32) error // where is each: a node, or an error number below 0
 	affinity  func(cpus []int) error                  // of the calling thread
 	getcpu    func() (cpu, node int, err error)
@@ -19,15 +18,11 @@ type calls struct {
 // system calls, and madvise's of its advice.
 func (c calls) failing(inject func(call string) error) calls {
 	fails := c
-	fails.mmap = func(bytes int, huge bool) ([]byte, error) {
-		name := "mmap"
-		if huge {
-			name = "mmap hugetlb"
-		}
-		if err := inject(name); err != nil {
+	fails.mmap = func(bytes int) ([]byte, error) {
+		if err := inject("mmap"); err != nil {
 			return nil, err
 		}
-		return c.mmap(bytes, huge)
+		return c.mmap(bytes)
 	}
 	fails.mbind = func(b []byte, node int) error {
 		if err := inject("mbind"); err != nil {
@@ -40,12 +35,6 @@ func (c calls) failing(inject func(call string) error) calls {
 			return err
 		}
 		return c.hugepage(b)
-	}
-	fails.populate = func(b []byte) error {
-		if err := inject("madvise populate"); err != nil {
-			return err
-		}
-		return c.populate(b)
 	}
 	fails.movePages = func(pages []uintptr, on []int32) error {
 		if err := inject("move_pages"); err != nil {
@@ -71,5 +60,5 @@ func (c calls) failing(inject func(call string) error) calls {
 // Injectable lists the names of the calls in whose place [Options.Inject] can
 // put an error.
 func Injectable() []string {
-	return []string{"mmap", "mmap hugetlb", "mbind", "madvise hugepage", "madvise populate", "move_pages", "sched_setaffinity", "getcpu"}
+	return []string{"mmap", "mbind", "madvise hugepage", "move_pages", "sched_setaffinity", "getcpu"}
 }

@@ -10,13 +10,8 @@ import (
 const mpolBind = 2
 
 var system = calls{
-	mmap: func(bytes int, huge bool) ([]byte, error) {
-		flags := unix.MAP_PRIVATE | unix.MAP_ANONYMOUS
-		if huge {
-			// 2 MiB, whatever the default is; reserved now, so that want of them is an error here.
-			flags = unix.MAP_PRIVATE | unix.MAP_ANONYMOUS | unix.MAP_HUGETLB | 21<<unix.MAP_HUGE_SHIFT
-		}
-		return unix.Mmap(-1, 0, bytes, unix.PROT_READ|unix.PROT_WRITE, flags)
+	mmap: func(bytes int) ([]byte, error) {
+		return unix.Mmap(-1, 0, bytes, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS)
 	},
 	munmap: unix.Munmap,
 	mbind: func(b []byte, node int) error {
@@ -29,7 +24,6 @@ var system = calls{
 		return failed(e)
 	},
 	hugepage: func(b []byte) error { return unix.Madvise(b, unix.MADV_HUGEPAGE) },
-	populate: func(b []byte) error { return unix.Madvise(b, unix.MADV_POPULATE_WRITE) },
 	movePages: func(pages []uintptr, on []int32) error {
 		// Of this process; without a list of nodes nothing is moved.
 		_, _, e := unix.Syscall6(unix.SYS_MOVE_PAGES, 0, uintptr(len(pages)),
@@ -59,9 +53,3 @@ func failed(e unix.Errno) error {
 }
 
 func address(b []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(b))) }
-
-// retry are errors after which the same call may do it.
-func retry(err error) bool { return err == unix.EINTR || err == unix.EAGAIN }
-
-// unknown are errors of a system that does not know a call, or forbids it.
-func unknown(err error) bool { return err == unix.EINVAL || err == unix.ENOSYS || err == unix.EPERM }

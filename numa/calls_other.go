@@ -9,16 +9,10 @@ import (
 
 // system can do none of it; memory is the Go heap's.
 var system = calls{
-	mmap: func(bytes int, huge bool) ([]byte, error) {
-		if huge {
-			return nil, errors.ErrUnsupported
-		}
-		return make([]byte, bytes), nil
-	},
+	mmap:      func(bytes int) ([]byte, error) { return make([]byte, bytes), nil },
 	munmap:    func([]byte) error { return nil },
 	mbind:     func([]byte, int) error { return errors.ErrUnsupported },
 	hugepage:  func([]byte) error { return errors.ErrUnsupported },
-	populate:  func([]byte) error { return errors.ErrUnsupported },
 	movePages: func([]uintptr, []int32) error { return errors.ErrUnsupported },
 	affinity:  func([]int) error { return errors.ErrUnsupported },
 	getcpu:    func() (int, int, error) { return 0, 0, errors.ErrUnsupported },
@@ -27,7 +21,3 @@ var system = calls{
 }
 
 func address(b []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(b))) }
-
-func retry(error) bool { return false }
-
-func unknown(err error) bool { return errors.Is(err, errors.ErrUnsupported) }

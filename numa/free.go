@@ -19,8 +19,8 @@ const (
 	reservePart = 64
 )
 
-// Free returns how many bytes of a node's memory may be bound now: what is free and
-// what is cached of files, less a reserve. The error wraps [fs.ErrNotExist]
+// Free returns how many bytes of a node's memory may be bound now: free memory and
+// cached files, less a reserve. The error wraps [fs.ErrNotExist]
 // where the host does not say.
 func (h *Host) Free(node int) (uint64, error) {
 	name := fmt.Sprintf("%s/node%d/meminfo", nodeDir, node)
@@ -89,19 +89,6 @@ func memInfo(s string) map[string]uint64 {
 		}
 	}
 	return info
-}
-
-// freeHuge returns how many bytes of a node's pool of 2 MiB pages are free.
-func (h *Host) freeHuge(node int) uint64 {
-	b, err := fs.ReadFile(h.root, fmt.Sprintf("%s/node%d/hugepages/hugepages-2048kB/free_hugepages", nodeDir, node))
-	if err != nil {
-		return 0
-	}
-	n, err := strconv.ParseUint(strings.TrimSpace(string(b)), 10, 40)
-	if err != nil {
-		return 0
-	}
-	return n * hugeBytes
 }
 
 // room refuses what the node has no room for; a host that does not say has.

@@ -27,7 +27,8 @@ Node 1, zone   Normal
         protection: (0, 0, 0, 0)
 `
 	page := uint64(os.Getpagesize())
-	if a, b := kernelKeeps(zones, 0), kernelKeeps(zones, 1); a != (3840+5000)*page || b != 7000*page || kernelKeeps("pages free x\n", 0) != 0 {
+	if a, b := kernelKeeps(zones, 0), kernelKeeps(zones, 1); a != (3840+5000)*page || b != 7000*page ||
+		kernelKeeps("pages free x\n", 0) != 0 {
 		t.Error(a/page, b/page)
 	}
 	with := withMemory(1 << 38).(fstest.MapFS)

@@ -6,9 +6,7 @@ import (
 	"log/slog"
 	"os"
 	"runtime"
-	"strings"
 	"sync"
-	"sync/atomic"
 )
 
 // A Host is what this process may use of the machine that it runs on, and notes on what could not be had. Its methods
@@ -19,16 +17,13 @@ type Host struct {
 	root     fs.FS
 	calls    calls
 	log      *slog.Logger
-	idle     atomic.Int32 // workers who poll for tasks, of all crews
-	waiting  atomic.Int32 // goroutines who poll for what they have handed over
-	crowd    crowd
 
 	mu    sync.Mutex
 	said  map[string]bool
 	notes []string
 }
 
-// Options says how to read a host.
+// Options configures how to read a host.
 type Options struct {
 	Root fs.FS        // with proc and sys; default os.DirFS("/")
 	Log  *slog.Logger // gets a line for each thing that cannot be had; default none
@@ -105,7 +100,7 @@ func (h *Host) Note(text string) { h.note(text, text) }
 // what this host does not give.
 func (h *Host) Try() {
 	for _, p := range h.nodes {
-		a, err := h.Arena(p, pageBytes, Transparent)
+		a, err := h.Arena(p, pageBytes)
 		if err != nil {
 			h.Note(err.Error())
 			continue
@@ -120,21 +115,10 @@ func (h *Host) CPU() (cpu, node int, err error) { return h.calls.getcpu() }
 
 // String returns a list of the usable nodes: "2 usable nodes: 0 (16 processors, 32768 MiB), ...".
 func (h *Host) String() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%d usable node", len(h.nodes))
-	if len(h.nodes) > 1 {
-		b.WriteByte('s')
-	}
+	list := make([]string, len(h.nodes))
 	for i, p := range h.nodes {
-		sep := ", "
-		if i == 0 {
-			sep = ": "
-		}
-		fmt.Fprintf(&b, "%s%d (%d", sep, p.ID, len(p.CPUs))
-		if p.Borrowed {
-			b.WriteString(" borrowed")
-		}
-		fmt.Fprintf(&b, " processors, %d MiB)", p.MemoryBytes>>20)
+		borrowed := map[bool]string{true: "borrowed "}[p.Borrowed]
+		list[i] = fmt.Sprintf("%d (%d %sprocessors, %d MiB)", p.ID, len(p.CPUs), borrowed, p.MemoryBytes>>20)
 	}
-	return b.String()
+	return listed("usable node", list)
 }

@@ -102,10 +102,13 @@ func TestThisHost(t *testing.T) {
 // FuzzHost reads hosts that make no sense: there is a node all the same, whose
 // free memory can be asked for.
 func FuzzHost(f *testing.F) {
-	f.Add("0-1", "0-3", "Node 0 MemTotal: 100 kB\nNode 0 MemFree: 50 kB\n", "10 20", "Cpus_allowed_list:\t0-3\nMems_allowed_list:\t0-1\n", "Node 0, zone DMA\n pages free 5\n high 3\n protection: (0, 9)\n")
+	f.Add("0-1", "0-3", "Node 0 MemTotal: 100 kB\nNode 0 MemFree: 50 kB\n", "10 20",
+		"Cpus_allowed_list:\t0-3\nMems_allowed_list:\t0-1\n",
+		"Node 0, zone DMA\n pages free 5\n high 3\n protection: (0, 9)\n")
 	f.Fuzz(func(t *testing.T, online, cpus, memory, distance, status, zones string) {
 		root := fstest.MapFS{
-			nodeDir + "/online": {Data: []byte(online)}, "proc/self/status": {Data: []byte(status)}, "proc/zoneinfo": {Data: []byte(zones)},
+			nodeDir + "/online": {Data: []byte(online)}, "proc/self/status": {Data: []byte(status)},
+			"proc/zoneinfo": {Data: []byte(zones)},
 		}
 		for _, n := range []string{"node0", "node1"} {
 			for name, text := range map[string]string{"cpulist": cpus, "meminfo": memory, "distance": distance} {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// A Placement says where an arena's pages are.
+// A Placement counts where an arena\'s pages are.
 type Placement struct {
 	Node    int
 	Bytes   uint64
@@ -18,7 +18,7 @@ type Placement struct {
 }
 
 // pagesMax is of how many pages the kernel is asked: a tenth of a second. Of
-// an arena of more than 4 GiB that is every so many-th one.
+// an arena of more than 4 GiB only every nth one is asked for.
 const pagesMax = 1 << 20
 
 // pagesPerCall is of how many it is asked in one call.
@@ -65,7 +65,7 @@ func (a *Arena) Placement() Placement {
 
 // where asks on which nodes pages are: negative for those that are in no memory.
 // The kernel says so too of a page that it is just moving within a node, to make
-// room for huge ones, so what is missing is asked for again.
+// room for huge ones, so missing pages are asked for again.
 func (a *Arena) where(pages []uintptr, on []int32) error {
 	if err := a.host.calls.movePages(pages, on); err != nil {
 		return err
@@ -93,15 +93,13 @@ func (p *Placement) Add(q Placement) {
 	p.Missing += q.Missing
 }
 
-// Whole reports whether the kernel was asked of at least one page, and every page that it was asked of is on the node.
-func (p Placement) Whole() bool { return p.Asked > 0 && p.On == p.Asked }
-
 // String returns "node 1: 512 MiB, 100.0 % of its pages there", and how many of them are in no memory, if some are not.
 func (p Placement) String() string {
 	if p.Asked == 0 {
 		return fmt.Sprintf("node %d: %d MiB, where is not known", p.Node, p.Bytes>>20)
 	}
-	s := fmt.Sprintf("node %d: %d MiB, %.1f %% of its pages there", p.Node, p.Bytes>>20, 100*float64(p.On)/float64(p.Asked))
+	s := fmt.Sprintf("node %d: %d MiB, %.1f %% of its pages there", p.Node, p.Bytes>>20,
+		100*float64(p.On)/float64(p.Asked))
 	if p.Missing > 0 {
 		s += fmt.Sprintf(", %d in no memory", p.Missing)
 	}

@@ -26,7 +26,7 @@ type Topology struct {
 
 const nodeDir = "sys/devices/system/node"
 
-// single returns a host of so many processors that does not say more.
+// single returns a host of one node with cpus processors.
 func single(cpus int) Topology {
 	return Topology{Nodes: []Node{{CPUs: count(cpus), Distances: []int{10}}}}
 }
@@ -144,17 +144,17 @@ func (t Topology) String() string {
 	if !t.Known {
 		return fmt.Sprintf("1 node, assumed (%d processors)", len(t.Nodes[0].CPUs))
 	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "%d node", len(t.Nodes))
-	if len(t.Nodes) > 1 {
-		b.WriteByte('s')
-	}
+	list := make([]string, len(t.Nodes))
 	for i, n := range t.Nodes {
-		sep := ", "
-		if i == 0 {
-			sep = ": "
-		}
-		fmt.Fprintf(&b, "%s%d (%d processors, %d MiB)", sep, n.ID, len(n.CPUs), n.MemoryBytes>>20)
+		list[i] = fmt.Sprintf("%d (%d processors, %d MiB)", n.ID, len(n.CPUs), n.MemoryBytes>>20)
 	}
-	return b.String()
+	return listed("node", list)
+}
+
+// listed returns "2 nodes: a, b".
+func listed(what string, list []string) string {
+	if len(list) > 1 {
+		what += "s"
+	}
+	return fmt.Sprintf("%d %s: %s", len(list), what, strings.Join(list, ", "))
 }

@@ -13,10 +13,6 @@ type Worker struct {
 	host   *Host
 }
 
-// CPU returns the processor that the worker runs on now, and its node. Only the
-// worker may ask.
-func (w *Worker) CPU() (cpu, node int, err error) { return w.host.calls.getcpu() }
-
 // Go runs f as a worker of a node.
 //
 // The goroutine locks its thread and never unlocks it: the thread ends with

@@ -10,9 +10,9 @@ import (
 //
 //	one halves thirds quarters ... ninths    parts
 //	weave-M-LEAD                             weave
-//	choose-M-LEAD                            Choose, LEAD = M-k or less
+//	choose-M-LEAD                            choose, LEAD = M-k or less
 //	nested-M-M-...                           nested
-//	paper-4 paper-10 paper-16 paper-20       Paper
+//	paper-4 paper-10 paper-16 paper-20       paper
 //	cover-V-B-K                              the known covering designs C(V, B, K)
 //	mixed-K-RADII                            the known families of mixed radii, a digit a table
 //
@@ -87,4 +87,110 @@ var catalogue = [MaxK + 1]string{
 		"mixed-7-22222222 choose-9-2",
 	"one halves thirds quarters mixed-8-3222 fifths mixed-8-33322 sixths mixed-8-111110 sevenths " +
 		"eighths ninths choose-10-2",
+}
+
+// mixed are families of tables with different radii over overlapping sets of blocks, for which neither
+// parts nor weave would do: in the terms of the literature lottery designs (every ticket of k
+// numbers shares k-r with some block), but with a radius for each set, and with tickets that may hold a
+// number more than once, since a block may have more than one error. The name says k and the radii, one
+// digit for each table. Some have a reason that fits in a line:
+//
+//   - mixed-3-1000..., mixed-4-10000..: 1 error in ab is found at once, 2 or more leave k-2 for a
+//     covering of the other blocks;
+//   - mixed-5-1111111: the lines of the Fano plane. If 5 blocks have an error, the line through the
+//     other two has only one more block. If fewer have, a line is free of errors, or three blocks free
+//     of errors lie on three lines with one more block each, which cannot all have 2 errors;
+//   - mixed-5-11111111111111: the planes of AG(3, 2), as in cover-8-4-3.
+//
+// All of them are proven by [Design.Validate] in the tests, and none of their tables and radii can be
+// spared. They were found by simulated annealing, as in cover.go.
+var mixed = []scheme{
+	{name: "mixed-3-1000", k: 3, sets: "ab1 cd ce de"},
+	{name: "mixed-3-10000", k: 3, sets: "abc1 def deg dfg efg"},
+	{name: "mixed-4-1110", k: 4, sets: "ab1 be1 cd1 ae"},
+	{name: "mixed-4-11000", k: 4, sets: "abc1 def1 agh bgh cgh"},
+	{name: "mixed-4-11110", k: 4, sets: "abcd1 abde1 cefg1 fghi1 cehi"},
+	{name: "mixed-4-10000", k: 4, sets: "ab1 cd cg dg ef"},
+	{name: "mixed-4-111111", k: 4, sets: "abc1 abf1 ade1 bde1 cdf1 cef1"},
+	{name: "mixed-4-1000000", k: 4, sets: "ab1 cd ce cf de df ef"},
+	{name: "mixed-5-2110", k: 5, sets: "ab2 cd1 de1 ce"},
+	{name: "mixed-5-11111", k: 5, sets: "abc1 ade1 bcd1 bce1 fgh1"},
+	{name: "mixed-5-1000000", k: 5, sets: "ab1 cd cg dg ef eh fh"},
+	{name: "mixed-5-1111111", k: 5, sets: "abc1 ade1 afg1 bdg1 bef1 cdf1 ceg1"},
+	{name: "mixed-5-11111111111111", k: 5,
+		sets: "abcd1 abeh1 abfg1 acef1 acgh1 adeg1 adfh1 bceg1 bcfh1 bdef1 bdgh1 cdeh1 cdfg1 efgh1"},
+	{name: "mixed-6-2211", k: 6, sets: "ab2 cd2 ae1 be1"},
+	{name: "mixed-6-11110", k: 6, sets: "ab1 cd1 de1 fg1 ce"},
+	{name: "mixed-6-21111", k: 6, sets: "abc2 def1 dgh1 efg1 efh1"},
+	{name: "mixed-6-22211", k: 6, sets: "abcd2 abdi2 efgh2 cegi1 cfhi1"},
+	{name: "mixed-6-11000000", k: 6, sets: "ab1 cd1 ef eg eh fg fh gh"},
+	{name: "mixed-6-11111110", k: 6, sets: "abc1 aci1 bdi1 def1 dfg1 dfh1 egh1 bfi"},
+	{name: "mixed-6-11111111111", k: 6, sets: "abc1 ade1 adh1 afg1 bdg1 beh1 bfh1 cdf1 cef1 cgh1 efg1"},
+	{name: "mixed-7-2222", k: 7, sets: "ab2 ac2 bc2 de2"},
+	{name: "mixed-7-2111111", k: 7, sets: "abc2 def1 dfg1 dhi1 egh1 egi1 fhi1"},
+	{name: "mixed-7-22222222", k: 7, sets: "abcd2 acef2 aghi2 bdei2 bfgh2 cghi2 defi2 degh2"},
+	{name: "mixed-8-3222", k: 8, sets: "ab3 cd2 ce2 de2"},
+	{name: "mixed-8-33322", k: 8, sets: "abcd3 abef3 fghi3 cdef2 eghi2"},
+	{name: "mixed-8-111110", k: 8, sets: "ab1 bc1 de1 fg1 hi1 ac"},
+}
+
+// coverings are covering designs C(v, b, t): sets of b of v points, such that any t points are in
+// one of them. Here the points are blocks of bits and the sets are the bits behind the leading ones: a set
+// that holds every block with an error leaves a table whose v-b leading blocks have none. The words
+// below are the leading blocks, the complements of the sets of the literature (the La Jolla Covering
+// Repository lists the best known; Gordon, Kuperberg, Patashnik, "New constructions for covering
+// designs", 1995, says where they come from). In the language of hypergraphs they are families of sets
+// that no t points all meet.
+//
+// Those from k = 4 on were found by simulated annealing, half a second each: with more time, the larger
+// ones may have fewer tables. Nurmela and Östergård, "Upper bounds for covering designs by simulated
+// annealing", 1993, has the method: the state is the sets, the cost the number of error patterns that no
+// table finds, and a move swaps a point of one set for one outside it.
+var coverings = []scheme{
+	// A triangle and an edge: 2+1 points to meet them all, which 2 errors cannot.
+	{name: "cover-5-3-2", k: 2, sets: "ab ac bc de"},
+	{name: "cover-9-5-2", k: 2, sets: "abcd adef bcef eghi fghi"},
+
+	// A triangle and two edges: 2+1+1 points.
+	{name: "cover-7-5-3", k: 3, sets: "ab ac bc de fg"},
+	// Two triangles: 2+2 points.
+	{name: "cover-6-4-3", k: 3, sets: "ab ac bc de df ef"},
+	// Two complete 3-graphs on 4 points: 2+2 points.
+	{name: "cover-8-5-3", k: 3, sets: "abc abd acd bcd efg efh egh fgh"},
+	// The biplane of order 3: the quadratic residues modulo 11 and their translates.
+	{name: "cover-11-6-3", k: 3, sets: "bdefj cefgk adfgh beghi cfhij dgijk aehjk abfik abcgj bcdhk acdei"},
+	// The planes of the affine space AG(3, 2).
+	{name: "cover-8-4-3", k: 3, sets: "abcd abef abgh aceg acfh adeh adfg bceh bcfg bdeg bdfh cdef cdgh efgh"},
+
+	// Found by the search program. Those of two letters are disjoint complete graphs.
+	{name: "cover-9-7-4", k: 4, sets: "ab ai bi cd ef gh"},
+	{name: "cover-8-6-4", k: 4, sets: "ab ah bh cd ef eg fg"},
+	{name: "cover-7-5-4", k: 4, sets: "ab af bf cd ce cg de dg eg"},
+	{name: "cover-10-7-4", k: 4, sets: "abc acg ahj beg bfg chj def dhi dij efi"},
+	{name: "cover-9-6-4", k: 4, sets: "abc ade afh agi bdf beg bhi cdi ceh cfg dgh efi"},
+	{name: "cover-11-7-4", k: 4,
+		sets: "abcd abgi achj adjk aefi aegk afhk bcef beik bgjk bhij cdgi cdhk cfik defj dfgh eghj"},
+	{name: "cover-10-6-4", k: 4,
+		sets: "abcd abej abgi acfg adef adhi aegh afij bcfj bchi bdfg befi bghj cdej cdgh cefh cgij degi dfhj ehij"},
+	{name: "cover-12-7-4", k: 4,
+		sets: "abcde abdfg abfil abgjk acdjk acfhl acgil adehk adhij aefij aeghl bcghl bchik bdegj befik bejkl " +
+			"bfhjk bfijl cdfik cefgh cefgl cehij defhl dgikl dgjkl fghij"},
+	{name: "cover-9-5-4", k: 4,
+		sets: "abcd abce abcg abdi abeh abfg acde acdg aceg acfh acfi achi adeg adfh aefi aghi bcdi bceh bcfg " +
+			"bdef bdgh begi bfhi cdeg cdfh cefi cghi dehi dfgi efgh"},
+	{name: "cover-11-9-5", k: 5, sets: "ab ae be cd fg hi jk"},
+	{name: "cover-10-8-5", k: 5, sets: "ab cd cj dj ef gh gi hi"},
+	{name: "cover-9-7-5", k: 5, sets: "ab ac bc de dh eh fg fi gi"},
+	{name: "cover-8-6-5", k: 5, sets: "ab ac ad bc bd cd ef eg eh fg fh gh"},
+	{name: "cover-11-8-5", k: 5, sets: "abc aci ade afg ahk bfg bhi bik cde chk dek dfj dgj efj egj fgi"},
+	{name: "cover-10-7-5", k: 5, sets: "abc abj adi aeg afh bde bfi bgh cdh cdj cef cgi cgj chj cij dfg dhj efj ehi gij"},
+	{name: "cover-9-6-5", k: 5,
+		sets: "abc abd abi acd adf adi aeg aeh afh agh bcd bch bdi bef beg bfg bhi cef cei cfg cfi cgi chi deg " +
+			"deh dfh dgh efi egh fgi"},
+	{name: "cover-11-9-6", k: 6, sets: "ab af bf cd ce de gh ij ik jk"},
+	{name: "cover-10-8-6", k: 6, sets: "ab af bf cd ce cj de dj ej gh gi hi"},
+	{name: "cover-9-7-6", k: 6, sets: "ab ac ah ai bc bh bi ch ci de df dg ef eg fg hi"},
+	{name: "cover-11-8-6", k: 6,
+		sets: "abc abf ack adg aej afk ahi bdh bdk bei bek bgj bhk bik cde cfg cfh cfi cfj cgi chj def dhk dij " +
+			"egh eik fgi fhj gjk"},
 }

@@ -54,7 +54,7 @@ func worthwhile(list []Design) (names []string) {
 			best, least := -1, math.Inf(1)
 			i := from
 			for ; i < len(list) && len(list[i].Tables) == len(list[from].Tables); i++ {
-				probes := float64(list[i].Probes(bucketBits))
+				probes := float64(probesOf(&list[i], bucketBits))
 				cost := probes + (bucketsOf(&list[i], bucketBits)-probes)/4
 				if cost < 0.99*least {
 					best, least = i, cost
@@ -183,7 +183,7 @@ func ExampleCatalogue() {
 		if most > least {
 			leading += fmt.Sprint("-", most)
 		}
-		fmt.Printf("%-14s %6d %-7s %7d %8.0f\n", d.Name, len(d.Tables), leading, d.Probes(28), bucketsOf(&d, 28))
+		fmt.Printf("%-14s %6d %-7s %7d %8.0f\n", d.Name, len(d.Tables), leading, probesOf(&d, 28), bucketsOf(&d, 28))
 	}
 	// Output:
 	// design         tables leading  probes  buckets

@@ -59,33 +59,6 @@ func (d *Design) Leading() (least, most int) {
 	return least, most
 }
 
-// Probes returns the number of runs of buckets that one query reads, when every table has a bucket for
-// each value of the top bucketBits bits: in a table with p leading bits, Ball(min(p, bucketBits),
-// radius) runs of 2^(bucketBits-p) neighbouring buckets, or of one bucket where p is larger. It stops at
-// math.MaxInt.
-func (d *Design) Probes(bucketBits int) int {
-	sum := 0
-	for _, t := range d.Tables {
-		probes := Ball(min(t.Leading(), bucketBits), t.Radius)
-		if probes > math.MaxInt-sum {
-			return math.MaxInt
-		}
-		sum += probes
-	}
-	return sum
-}
-
-// Share returns the part of n uniform fingerprints that one query compares, summed over the tables:
-// n*Share(bucketBits) candidates are expected. It falls as bucketBits grows, until that passes the
-// leading bits.
-func (d *Design) Share(bucketBits int) float64 {
-	sum := 0.0
-	for _, t := range d.Tables {
-		sum += share(min(t.Leading(), bucketBits), t.Radius)
-	}
-	return sum
-}
-
 // share returns the part of all words that agree with a query, but for radius flips, in their top bits.
 func share(bits, radius int) float64 {
 	return math.Ldexp(float64(Ball(bits, radius)), -bits)

@@ -1,6 +1,6 @@
 // Package permute says which tables an index has: bit permutations, and the designs that make a
-// handful of sorted tables find every fingerprint within Hamming distance k. It is arithmetic only: it
-// stores no fingerprints and imports nothing of ndd.
+// handful of sorted tables find every fingerprint within Hamming distance k. It is arithmetic only and
+// stores no fingerprints.
 //
 // # Words
 //
@@ -28,7 +28,7 @@
 // # Coverings: fewer tables for radius 0
 //
 // The paper has radius 0: cut the 64 bits into m blocks, and make a table for each choice of m-k of
-// them to lead ([Choose]). At most k blocks have errors, so some choice has none. But it is not
+// them to lead (choose-M-LEAD). At most k blocks have errors, so some choice has none. But it is not
 // needed that every choice of k blocks is what some table leaves behind: it is enough that it is part
 // of what some table leaves behind. Families of b-sets of v points such that every k points lie
 // inside one are covering designs, C(v, b, k), and decades of work went into small ones. Leave behind
@@ -59,7 +59,7 @@
 //	1 is left for a, b, c, d, and of the tables abc, abd, acd, bcd, radius 0, one has none: 4 probes.
 //
 // That is 33 probes where two halves take 58. The catalogue has such families for k = 3 to 8, found
-// by the search program in internal/search; a family is a lottery design (every ticket of k errors
+// by simulated annealing; a family is a lottery design (every ticket of k errors
 // meets some table's rest in at least k-radius places) in which numbers may be drawn twice.
 //
 // # What they cost
@@ -91,6 +91,6 @@
 // # Concurrency and cost
 //
 // Permutations and designs are values that nothing changes after they are made: use them from as many
-// goroutines as you like. Apply takes about 10 ns and no memory (asm.Permute 1 ns a word of many); making a design
+// goroutines as you like. Apply takes some nanoseconds (asm.Permute 1 ns a word of many); making a design
 // of the catalogue takes up to 0.2 ms, and proving it ([Design.Validate]) up to 0.05 ms.
 package permute

@@ -28,7 +28,8 @@ func TestDocTable(t *testing.T) {
 		if most > least {
 			leading += fmt.Sprint("-", most)
 		}
-		got := []string{fmt.Sprint(len(d.Tables)), leading, fmt.Sprint(d.Probes(28)), fmt.Sprintf("%.0f", bucketsOf(&d, 28))}
+		probes, buckets := fmt.Sprint(probesOf(&d, 28)), fmt.Sprintf("%.0f", bucketsOf(&d, 28))
+		got := []string{fmt.Sprint(len(d.Tables)), leading, probes, buckets}
 		for i, g := range got {
 			if g != r[i+2] {
 				t.Errorf("doc.go says %s for %s, it is %s", r[i+2], r[1], g)

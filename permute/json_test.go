@@ -40,7 +40,8 @@ func TestHostileJSON(t *testing.T) {
 		`{"name":"halves","k":3,"seed":"0x0000000000000001","tables":[{"mask":"0x+0000000ffffffff","radius":3}]}`,
 		`{"name":"halves","k":3,"seed":"0x0000000000000001","tables":[{"mask":"0x_0000000ffffffff","radius":3}]}`,
 		`{"name":"halves","k":3e9,"seed":"0x0000000000000001","tables":[{"mask":"0x00000000ffffffff","radius":3}]}`,
-		`{"name":"halves","k":3,"seed":"0x0000000000000001","tables":[{"mask":"0x00000000ffffffff","radius":99999999999999999999}]}`,
+		`{"name":"halves","k":3,"seed":"0x0000000000000001","tables":[{"mask":"0x00000000ffffffff",` +
+			`"radius":99999999999999999999}]}`,
 		`{"name":"halves","k":3,"seed":"0x0000000000000001","tables":[{"radius":3}]}`,
 		`{"name":"halves","k":3,"seed":"0x0000000000000001","tables":[null]}`,
 	} {

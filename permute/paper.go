@@ -7,16 +7,11 @@ import (
 	"strings"
 )
 
-// The designs of the paper. All have radius 0: a table finds what has no error among its leading bits.
+// The designs of the paper. All have radius 0: a table finds fingerprints without an error among its leading bits.
 
-// Choose returns the paper's general scheme: m blocks, a table for each choice of m-k of them to lead. At
-// most k blocks have errors, so the other m-k, or more, agree: C(m, k) tables of about 64*(m-k)/m
-// leading bits. Its name is choose-M-J with J = m-k.
-func Choose(m, k int, seed uint64) (Design, error) {
-	return choose(m, m-k, k, seed)
-}
-
-// choose lets j of m blocks lead and promises k <= m-j.
+// choose returns the paper's general scheme: m blocks, a table for each choice of j of them to lead.
+// For k <= m-j at most k blocks have errors, so j of the others agree: C(m, j) tables of about
+// 64*j/m leading bits. Its name is choose-M-J.
 func choose(m, j, k int, seed uint64) (Design, error) {
 	name := fmt.Sprintf("choose-%d-%d", m, j)
 	if m < 1 || m > 64 || j < 1 || j > m {
@@ -28,17 +23,13 @@ func choose(m, j, k int, seed uint64) (Design, error) {
 	return nest(name, k, []level{{m, j}}, seed)
 }
 
-// Paper returns one of the four designs that the paper gives for k = 3 (section 3.1.1), by its number of
+// paper returns one of the four designs that the paper gives for k = 3 (section 3.1.1), by its number of
 // tables:
 //
 //	 4   4 blocks of 16 bits, 1 leads                                  16 leading bits
 //	10   5 blocks of 12-13, 2 lead                                     25-26
 //	16   4 blocks of 16, 1 leads; the other 48 in 4 of 12, 1 follows   28
 //	20   6 blocks of 10-11, 3 lead                                     31-33
-func Paper(tables int, seed uint64) (Design, error) {
-	return paper(tables, 3, seed)
-}
-
 func paper(tables, k int, seed uint64) (Design, error) {
 	name := fmt.Sprintf("paper-%d", tables)
 	levels := map[int][]level{
@@ -53,11 +44,10 @@ func paper(tables, k int, seed uint64) (Design, error) {
 	return nest(name, k, levels, seed)
 }
 
-// nested repeats Choose inside itself: m[0] blocks, of which k stay behind; those are cut anew into
+// nested repeats choose inside itself: m[0] blocks, of which k stay behind; those are cut anew into
 // m[1] blocks, of which again k stay behind, and so on. All errors are in what stays behind, so each
 // level is valid for the reason the first one is. The number of tables is the product of the C(m[i], k),
-// or less where two ways lead to one mask. The recursion in paper_test.go finds the m that need the fewest tables. Its
-// name is nested-M-M-...
+// or less where two ways lead to one mask. Its name is nested-M-M-...
 func nested(m []int, k int, seed uint64) (Design, error) {
 	name := "nested"
 	levels := make([]level, len(m))
@@ -71,7 +61,7 @@ func nested(m []int, k int, seed uint64) (Design, error) {
 	return nest(name, k, levels, seed)
 }
 
-// level cuts what is left of the bits into blocks; lead of them join the leading bits.
+// level cuts the remaining bits into blocks; lead of them join the leading bits.
 type level struct{ blocks, lead int }
 
 func nest(name string, k int, levels []level, seed uint64) (Design, error) {
@@ -144,9 +134,7 @@ func subsets(m, j int) []uint64 {
 		x = nextWord(x)
 	}
 	// Reversed words of ascending order are descending in their first elements: turn them round.
-	for i, j := 0, len(list)-1; i < j; i, j = i+1, j-1 {
-		list[i], list[j] = list[j], list[i]
-	}
+	slices.Reverse(list)
 	return list
 }
 

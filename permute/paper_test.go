@@ -2,7 +2,6 @@ package permute
 
 import (
 	"fmt"
-	"math"
 	"strings"
 	"testing"
 )
@@ -11,7 +10,7 @@ import (
 func TestPaper(t *testing.T) {
 	for _, c := range []struct{ tables, least, most int }{{4, 16, 16}, {10, 25, 26}, {16, 28, 28}, {20, 31, 33}} {
 		for _, seed := range []uint64{0, 1, 42} {
-			d, err := Paper(c.tables, seed)
+			d, err := paper(c.tables, 3, seed)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -24,10 +23,10 @@ func TestPaper(t *testing.T) {
 			}
 		}
 	}
-	if _, err := Paper(11, 1); err == nil {
+	if _, err := paper(11, 3, 1); err == nil {
 		t.Error("the paper has no 11 tables")
 	}
-	d, _ := Paper(16, 0)
+	d, _ := paper(16, 3, 0)
 	if got, want := d.Tables[0].Mask, uint64(0xfffffff)<<36; got != want {
 		t.Errorf("paper-16 with neighbouring bits begins with %#x, want %#x", got, want)
 	}
@@ -36,7 +35,7 @@ func TestPaper(t *testing.T) {
 func TestChoose(t *testing.T) {
 	for k := 0; k <= MaxK; k++ {
 		for m := k + 1; m <= k+4; m++ {
-			d, err := Choose(m, k, 3)
+			d, err := choose(m, m-k, k, 3)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -54,8 +53,8 @@ func TestChoose(t *testing.T) {
 		}
 	}
 	for _, c := range []struct{ m, k int }{{3, 3}, {0, 0}, {65, 1}, {64, 4}, {5, -1}} {
-		if d, err := Choose(c.m, c.k, 1); err == nil {
-			t.Errorf("Choose(%d, %d) made %s", c.m, c.k, d.Name)
+		if d, err := choose(c.m, c.m-c.k, c.k, 1); err == nil {
+			t.Errorf("choose(%d, %d) made %s", c.m, c.k, d.Name)
 		}
 	}
 }
@@ -64,7 +63,8 @@ func TestNested(t *testing.T) {
 	for _, c := range []struct {
 		k int
 		m []int
-	}{{1, []int{2, 2, 2}}, {1, []int{3, 2}}, {2, []int{3, 4}}, {2, []int{4, 3, 3}}, {3, []int{4, 4, 4}}, {3, []int{5, 4}}, {4, []int{5, 6}}} {
+	}{{1, []int{2, 2, 2}}, {1, []int{3, 2}}, {2, []int{3, 4}}, {2, []int{4, 3, 3}}, {3, []int{4, 4, 4}}, {3,
+		[]int{5, 4}}, {4, []int{5, 6}}} {
 		d, err := nested(c.m, c.k, 9)
 		if err != nil {
 			t.Fatal(err)
@@ -91,109 +91,6 @@ func TestNested(t *testing.T) {
 		if d, err := nested(c.m, c.k, 1); err == nil {
 			t.Errorf("nested(%v, %d) made %d tables", c.m, c.k, len(d.Tables))
 		}
-	}
-}
-
-// formula is the recursion of section 3.1.2 as it stands there, without bounds.
-func formula(f float64, k int, d, tau float64) float64 {
-	if d < tau {
-		return 1
-	}
-	best := math.Inf(1)
-	for r := k + 1; float64(r) <= f; r++ {
-		if b := float64(Binomial(r, k)); b < 1000 {
-			best = min(best, b*formula(f*float64(k)/float64(r), k, d-float64(r-k)*f/float64(r), tau))
-		}
-	}
-	return best
-}
-
-// recursion is the paper's X(f, k, d) of section 3.1.2: the fewest tables that nested Choose designs
-// need for 2^d fingerprints of f bits, if a probe may meet at most 2^tau of them by chance. It also
-// returns the levels that reach it, as nested takes them; none if one table, scanned, will do.
-//
-//	X(f, k, d) = 1                                             if d < tau
-//	X(f, k, d) = min over r > k of C(r, k) * X(f*k/r, k, d - (r-k)*f/r)   otherwise
-//
-// Blocks of fractions of a bit are allowed in between, as in the paper, but not more blocks than bits.
-// If no nesting of at most MaxTables tables is enough, tables is 0.
-func recursion(f float64, k int, d, tau float64) (tables int, levels []int) {
-	if d < tau {
-		return 1, nil
-	}
-	if k < 1 || k > MaxK {
-		return 0, nil
-	}
-	best := uint64(MaxTables + 1)
-	var path, bestPath []int
-	var descend func(f, d float64, product uint64)
-	descend = func(f, d float64, product uint64) {
-		if product >= best {
-			return
-		}
-		if d < tau {
-			best, bestPath = product, append(bestPath[:0], path...)
-			return
-		}
-		for r := k + 1; float64(r) <= math.Min(f, 64); r++ {
-			factor := Binomial(r, k)
-			if factor >= best {
-				return
-			}
-			path = append(path, r)
-			descend(f*float64(k)/float64(r), d-float64(r-k)*f/float64(r), product*factor)
-			path = path[:len(path)-1]
-		}
-	}
-	descend(f, d, 1)
-	if best > MaxTables {
-		return 0, nil
-	}
-	return int(best), bestPath
-}
-
-func TestRecursion(t *testing.T) {
-	for _, c := range []struct {
-		k      int
-		d, tau float64
-		tables int
-		levels string
-	}{
-		{3, 34, 35, 1, "[]"},
-		{3, 34, 18.5, 4, "[4]"},
-		{3, 34, 9, 10, "[5]"},
-		{3, 34, 6.5, 16, "[4 4]"}, // 28 leading bits leave 2^6
-		{3, 34, 2.5, 20, "[6]"},   // 32 leave 2^2
-		{1, 34, 2.5, 2, "[2]"},
-	} {
-		tables, levels := recursion(64, c.k, c.d, c.tau)
-		if tables != c.tables || fmt.Sprint(levels) != c.levels {
-			t.Errorf("recursion(64, %d, %v, %v) = %d, %v, want %d, %s", c.k, c.d, c.tau, tables, levels, c.tables, c.levels)
-		}
-	}
-	for k := 1; k <= 4; k++ {
-		for d := 10.0; d <= 34; d += 4 {
-			for tau := 4.0; tau <= d; tau += 3 {
-				want := formula(64, k, d, tau)
-				tables, levels := recursion(64, k, d, tau)
-				if want > MaxTables {
-					want = 0
-				}
-				if float64(tables) != want {
-					t.Errorf("recursion(64, %d, %v, %v) = %d, the formula says %v", k, d, tau, tables, want)
-				}
-				if len(levels) == 0 {
-					continue
-				}
-				made, err := nested(levels, k, 1)
-				if err != nil || len(made.Tables) > tables {
-					t.Errorf("nested(%v, %d): %d tables, want at most %d: %v", levels, k, len(made.Tables), tables, err)
-				}
-			}
-		}
-	}
-	if tables, levels := recursion(64, 8, 34, 1); tables != 0 || levels != nil {
-		t.Errorf("more than %d tables were returned: %d, %v", MaxTables, tables, levels)
 	}
 }
 

@@ -20,12 +20,14 @@ func slowApply(mask, x uint64) uint64 {
 }
 
 func testMasks(random *rand.Rand) []uint64 {
-	masks := []uint64{0, ^uint64(0), 1, 1 << 63, 0xffff << 48, 0xffff, 0xaaaaaaaaaaaaaaaa, 0x5555555555555555, 0xf0f0f0f0f0f0f0f0}
+	masks := []uint64{0, ^uint64(0), 1, 1 << 63, 0xffff << 48, 0xffff, 0xaaaaaaaaaaaaaaaa, 0x5555555555555555,
+		0xf0f0f0f0f0f0f0f0}
 	for n := range 65 {
 		masks = append(masks, ^uint64(0)<<n, ^uint64(0)>>n)
 	}
 	for range 500 {
-		masks = append(masks, random.Uint64(), random.Uint64()&random.Uint64(), random.Uint64()|random.Uint64()|random.Uint64())
+		masks = append(masks, random.Uint64(), random.Uint64()&random.Uint64(),
+			random.Uint64()|random.Uint64()|random.Uint64())
 	}
 	return masks
 }
@@ -70,36 +72,3 @@ func FuzzPermutation(f *testing.F) {
 		}
 	})
 }
-
-func BenchmarkPermutation(b *testing.B) {
-	p := New(0x9d2c5680efc60000)
-	x := uint64(88172645463325252)
-	b.Run("op=new", func(b *testing.B) {
-		for b.Loop() {
-			p = New(x)
-			x = x<<1 ^ x>>63
-		}
-	})
-	b.Run("op=apply-throughput", func(b *testing.B) {
-		var sum uint64
-		for b.Loop() {
-			sum += p.Apply(x)
-			x += 0x9e3779b97f4a7c15
-		}
-		sink = sum
-	})
-	b.Run("op=apply-latency", func(b *testing.B) {
-		for b.Loop() {
-			x = p.Apply(x)
-		}
-		sink = x
-	})
-	b.Run("op=invert-latency", func(b *testing.B) {
-		for b.Loop() {
-			x = p.Invert(x)
-		}
-		sink = x
-	})
-}
-
-var sink uint64

@@ -41,6 +41,11 @@ func (d *Design) Validate() error {
 	if err := d.checkForm(); err != nil {
 		return err
 	}
+	return d.prove()
+}
+
+// prove is Validate of a design whose form is right.
+func (d *Design) prove() error {
 	p := newProof(d)
 	gap, found := p.search(^uint64(0)>>(64-uint(len(p.blocks))), d.K)
 	switch {

@@ -1,5 +1,7 @@
 package permute
 
+import "slices"
+
 // For returns the cheapest part of the design that is valid for a smaller distance
 // k: radii lowered together as far as they go, then tables left out, last
 // first, where the others do without them, then single radii lowered, the
@@ -18,10 +20,10 @@ func (d *Design) For(k int) Design {
 	if k == d.K {
 		return part
 	}
-	part.Tables = append([]Table(nil), d.Tables...)
+	part.Tables = slices.Clone(d.Tables)
 	for {
 		lower := part
-		lower.Tables = append([]Table(nil), part.Tables...)
+		lower.Tables = slices.Clone(part.Tables)
 		any := false
 		for i := range lower.Tables {
 			if lower.Tables[i].Radius > 0 {
@@ -29,14 +31,14 @@ func (d *Design) For(k int) Design {
 				any = true
 			}
 		}
-		if !any || !lower.proves() {
+		if !any || lower.prove() != nil {
 			break
 		}
 		part = lower
 	}
 	for i := len(part.Tables) - 1; i >= 0; i-- {
 		radius := part.Tables[i].Radius
-		if part.Tables[i].Radius = -1; !part.proves() {
+		if part.Tables[i].Radius = -1; part.prove() != nil {
 			part.Tables[i].Radius = radius
 		}
 	}
@@ -46,17 +48,10 @@ func (d *Design) For(k int) Design {
 			if t.Radius != radius {
 				continue
 			}
-			if t.Radius--; !part.proves() {
+			if t.Radius--; part.prove() != nil {
 				t.Radius++
 			}
 		}
 	}
 	return part
-}
-
-// proves says whether the design is valid, without a word on why not.
-func (d *Design) proves() bool {
-	p := newProof(d)
-	_, gap := p.search(^uint64(0)>>(64-uint(len(p.blocks))), d.K)
-	return !gap && p.budget >= 0
 }

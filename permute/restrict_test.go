@@ -1,7 +1,6 @@
 package permute
 
 import (
-	"math/bits"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -29,23 +28,15 @@ func TestFor(t *testing.T) {
 				for i := range part.Tables {
 					less := part
 					less.Tables = slices.Clone(part.Tables)
-					if less.Tables[i].Radius--; part.Tables[i].Radius >= 0 && lower < k && less.proves() {
+					if less.Tables[i].Radius--; part.Tables[i].Radius >= 0 && lower < k && less.prove() == nil {
 						t.Errorf("%s for %d: table %d has a radius of %d, less will do", d.Name, lower, i, part.Tables[i].Radius)
 					}
 				}
-				if lower <= 2 {
-					eachErrorSet(lower, func(e uint64) {
-						if part.First(e) < 0 {
-							t.Fatalf("%s for %d: no table finds %#x", d.Name, lower, e)
-						}
-					})
+				if missed, found := firstMissed(&part, min(lower, 2)); found {
+					t.Fatalf("%s for %d: no table finds %#x", d.Name, lower, missed)
 				}
 				for range 2000 {
-					var e uint64
-					for bits.OnesCount64(e) < lower {
-						e |= 1 << rng.IntN(64)
-					}
-					if part.First(e) < 0 {
+					if e := someBits(rng, lower); part.First(e) < 0 {
 						t.Fatalf("%s for %d: no table finds %#x", d.Name, lower, e)
 					}
 				}
@@ -64,18 +55,4 @@ func used(d Design) (n int) {
 		}
 	}
 	return n
-}
-
-func eachErrorSet(k int, f func(uint64)) {
-	f(0)
-	for i := range 64 {
-		if k >= 1 {
-			f(1 << i)
-		}
-		for j := range i {
-			if k >= 2 {
-				f(1<<i | 1<<j)
-			}
-		}
-	}
 }

@@ -8,9 +8,7 @@
 // memory in between read-only, so that a kernel that writes to its input faults
 // too.
 //
-// Where the operating system has no such pages (not a Unix), the memory is plain,
-// with a pattern around it that is checked at the end of the test: stray writes
-// are found there, stray reads are not.
+// Where the operating system has no such pages (not a Unix), the memory is plain.
 package guard
 
 import (

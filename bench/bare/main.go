@@ -1,5 +1,6 @@
-// Command bare is an HTTP server that answers every request with a constant: what net/http alone costs, beside which
-// bench serve measures ndd serve. It prints its address, and runs until it is killed.
+// Command bare is an HTTP server that answers every request with a constant: what net/http alone
+// costs, beside which bench serve measures ndd serve. It prints its address, and runs until it is
+// killed.
 package main
 
 import (
@@ -11,7 +12,8 @@ import (
 )
 
 // answer is as long as that of ndd to a query with one hit.
-const answer = `{"fingerprint":"0123456789abcdef","k":3,"documents":1,"truncated":false,"hits":[{"fingerprint":"0123456789abcdef","distance":0,"documents":1,"ids":["12345678"]}]}` + "\n"
+const answer = `{"fingerprint":"0123456789abcdef","k":3,"documents":1,"truncated":false,` +
+	`"hits":[{"fingerprint":"0123456789abcdef","distance":0,"documents":1,"ids":["12345678"]}]}` + "\n"
 
 func main() {
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -1,16 +1,14 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
-	"io"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"ndd/engine/memory"
 	"ndd/engine/oracle"
 	"ndd/engine/oracle/faults"
 	"ndd/engine/oracle/sets"
@@ -18,50 +16,45 @@ import (
 	"ndd/engine/storage/store"
 )
 
-// batchCorpus is F, of which half is equal, Q, and the arguments of a scan with so
-// little memory that hits go to files.
-func batchCorpus(t *testing.T, n, nq int) (args func(out string) []string) {
+// halfEqual returns a set of which half the fingerprints are equal.
+func halfEqual(t *testing.T, n, nq int) sets.Set {
 	t.Helper()
-	dir := t.TempDir()
 	set := sets.All(n, nq, 3, 9)[10]
 	if set.Name != "half equal" {
 		t.Fatal(set.Name)
 	}
-	for name, prints := range map[string][]uint64{"f.bin": set.Base, "q.bin": set.Queries} {
-		if err := os.WriteFile(filepath.Join(dir, name), store.Bytes64(prints), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
+	return set
+}
+
+// batchCorpus returns the arguments of a scan with so little memory that hits go to files.
+func batchCorpus(t *testing.T, n, nq int) (args func(out string) []string) {
+	t.Helper()
+	set := halfEqual(t, n, nq)
+	f, q := writePrints(t, set.Base), writePrints(t, set.Queries)
 	return func(out string) []string {
-		return []string{"batch", "--scan", filepath.Join(dir, "f.bin"), "--threads", "1", "--memory", "700KiB", "--shard", "0/1",
-			"-o", filepath.Join(out, "hits.tsv"), filepath.Join(dir, "q.bin")}
+		return []string{"batch", "--scan", f, "--threads", "1", "--memory", "700KiB", "--shard", "0/1", "-o",
+			filepath.Join(out, "hits.tsv"), q}
 	}
 }
 
-// TestBatchCount: what --count says is what it says of the hits that are written, whatever they are
+// TestBatchCount: --count reports the totals of the hits that would be written, whatever they are
 // found in. A hit counts once for each document, or with --unique for each fingerprint.
 func TestBatchCount(t *testing.T) {
-	dir := t.TempDir()
-	f, q := filepath.Join(dir, "f.bin"), filepath.Join(dir, "q.bin")
-	set := sets.All(1000, 300, 3, 9)[10] // half equal
+	set := halfEqual(t, 1000, 300)
 	queries := append(slices.Clone(set.Queries), set.Queries[:50]...)
-	for name, prints := range map[string][]uint64{f: set.Base, q: queries} {
-		if err := os.WriteFile(name, store.Bytes64(prints), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
+	f, q := writePrints(t, set.Base), writePrints(t, queries)
 	said := func(stdin bool, args ...string) (kept bool, totals string) {
 		t.Helper()
-		in := bytes.NewReader(nil)
+		in := ""
 		if stdin {
-			in = bytes.NewReader(store.Bytes64(set.Base))
+			in = string(store.Bytes64(set.Base))
 		}
-		var stderr bytes.Buffer
-		if status := run(t.Context(), append(args, "--checksum", q), in, io.Discard, &stderr); status != exitDone {
-			t.Fatalf("%q: status %d, %s", args, status, &stderr)
+		status, _, messages := onMachine(t, memory.Machine{}, in, append(args, q)...)
+		if status != exitDone {
+			t.Fatalf("%q: status %d, %s", args, status, messages)
 		}
-		_, totals, _ = strings.Cut("\n"+stderr.String(), "\nqueries ")
-		return !strings.Contains(stderr.String(), "no hits (they are only counted)"), totals
+		_, totals, _ = strings.Cut("\n"+messages, "\nqueries ")
+		return !strings.Contains(messages, "no hits (they are only counted)"), totals
 	}
 	hits := oracle.Search(set.Base, queries, 3)
 	index, huffman := builtIndex(t, f), builtIndex(t, f, "--layout", "huffman")
@@ -84,25 +77,24 @@ func TestBatchCount(t *testing.T) {
 			if got != want || kept != c.kept[i] {
 				t.Errorf("%q: %q, want %q; hits kept: %v", args, got, want, kept)
 			}
-			if i == 0 && !strings.Contains(got, fmt.Sprintf(" hits %d\nchecksum %016x\n", len(hits), oracle.Checksum(hits))) {
+			total := fmt.Sprintf(" hits %d\nndd: checksum %016x\n", len(hits), oracle.Checksum(hits))
+			if i == 0 && !strings.Contains(got, total) {
 				t.Errorf("%q: %q, and there are %d hits", args, got, len(hits))
 			}
 		}
 	}
 }
 
-// A disk that fails at any call, of a temporary file, the output or its record, leaves nothing
-// that is not whole, and a rerun gives the bytes of a run without trouble.
+// TestBatchFaults: a disk that fails at any call, of a temporary file, the output or its record,
+// leaves nothing that is not whole, and a rerun gives the bytes of a run without trouble.
 func TestBatchFaults(t *testing.T) {
 	args := batchCorpus(t, 300, 400)
 	sound := t.TempDir()
-	if err := runOn(t.Context(), nil, args(sound)); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, runOn(t.Context(), nil, args(sound)))
 	want := contents(t, sound)
-	step := 3
-	if testing.Short() {
-		step = 17
+	step := 17
+	if *long {
+		step = 3
 	}
 	var out string
 	calls := faults.Each(t, step, func(d *disk.Disk) error {
@@ -123,11 +115,11 @@ func TestBatchFaults(t *testing.T) {
 }
 
 func TestBatchKilled(t *testing.T) {
-	prints, queries := 600, 1500
-	if testing.Short() {
-		prints, queries = 300, 400
+	prints, queries, moments := 300, 400, 2
+	if *long {
+		prints, queries, moments = 600, 1500, 10
 	}
-	testKilled(t, 10, batchCorpus(t, prints, queries), func(out string, want map[string]string) {
+	testKilled(t, moments, batchCorpus(t, prints, queries), func(out string, want map[string]string) {
 		if left := contents(t, out); len(left) > 0 && left["hits.tsv"] != want["hits.tsv"] {
 			t.Fatalf("interrupted: %d files are left", len(left))
 		}

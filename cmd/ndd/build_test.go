@@ -11,9 +11,7 @@ import (
 
 	"ndd/engine"
 	"ndd/engine/index/live"
-	"ndd/engine/oracle"
 	"ndd/engine/oracle/sets"
-	"ndd/engine/storage/store"
 )
 
 // TestBuildKilled kills and interrupts builds at moments spread over the time that one writes, the
@@ -22,28 +20,21 @@ import (
 // all, and who is killed a hidden folder, which the next build does not mind and which a query for
 // the index names.
 func TestBuildKilled(t *testing.T) {
-	moments, n := 5, 200_000
-	if testing.Short() {
-		moments, n = 2, 50_000
+	moments, n := 2, 50_000
+	if *long {
+		moments, n = 5, 200_000
 	}
-	base := filepath.Join(t.TempDir(), "base.bin")
-	if err := os.WriteFile(base, store.Bytes64(sets.All(n, 0, 3, 5)[0].Base), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	base := writePrints(t, sets.All(n, 0, 3, 5)[0].Base)
 	build := func(dir string) *exec.Cmd {
-		return &exec.Cmd{Path: self, Dir: dir, Args: []string{"ndd", "build", "-o", "index", "--tables", "10", base}}
+		cmd := exec.Command("ndd", "build", "-o", "index", "--tables", "10", base)
+		cmd.Dir = dir
+		return cmd
 	}
 	// start begins a build, which has a folder when it returns, or has ended.
 	start := func(dir string) (cmd *exec.Cmd, said *strings.Builder, ended chan struct{}) {
 		cmd, said, ended = build(dir), new(strings.Builder), make(chan struct{})
 		cmd.Stderr = said
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, cmd.Start())
 		go func() {
 			cmd.Wait() // the test reads cmd.ProcessState
 			close(ended)
@@ -79,10 +70,7 @@ func TestBuildKilled(t *testing.T) {
 		cmd.Process.Signal(signal) // it may have ended
 		<-ended
 		status := cmd.ProcessState.ExitCode()
-		left, err := os.ReadDir(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
+		left := left(t, dir)
 		if x, err := engine.Open(context.Background(), index, engine.OpenOptions{}); err == nil {
 			if err := x.Check(t.Context()); err != nil || len(left) != 1 {
 				t.Errorf("%v at moment %d: %v, %v", signal, i/2, err, left)
@@ -97,12 +85,13 @@ func TestBuildKilled(t *testing.T) {
 		switch {
 		case status == exitInterrupted && (len(left) > 0 || !strings.HasSuffix(said.String(), "ndd: interrupted\n")):
 			t.Errorf("interrupted at moment %d: %v is left; %s", i/2, left, said)
-		case status != exitInterrupted && status != -1, len(left) > 1, len(left) == 1 && !strings.HasPrefix(left[0].Name(), ".index.tmp-"):
+		case status != exitInterrupted && status != -1, len(left) > 1, len(left) == 1 &&
+			!strings.HasPrefix(left[0], ".index.tmp-"):
 			t.Errorf("%v at moment %d: status %d, %v is left; %s", signal, i/2, status, left, said)
 		case len(left) == 1:
 			unfinished++
 			_, err := live.ManifestPath(index)
-			if err == nil || !strings.Contains(err.Error(), left[0].Name()+" is beside it") {
+			if err == nil || !strings.Contains(err.Error(), left[0]+" is beside it") {
 				t.Errorf("killed at moment %d: %v", i/2, err)
 			}
 		}
@@ -112,8 +101,6 @@ func TestBuildKilled(t *testing.T) {
 		if out, err := build(dir).CombinedOutput(); err != nil {
 			t.Errorf("the build after it: %v: %s", err, out)
 		}
-		if status, _, said := on(t, oracle.Machine(t, 1<<40), "check", index); status != exitDone {
-			t.Errorf("the index of the build after it: %s", said)
-		}
+		ran(t, exitDone, "check", index)
 	}
 }

@@ -14,6 +14,7 @@ import (
 // all: what is completed is what can be given.
 func TestCompletedValues(t *testing.T) {
 	root := newRoot(&cli.Globals{})
+	completeValues(root)
 	seen := 0
 	for _, cmd := range append(root.Commands(), root) {
 		cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {

@@ -18,9 +18,9 @@ import (
 
 // dedupCorpus is a folder with JSONL of n documents in groups of near-duplicates,
 // plain and compressed, and the arguments that ask for everything there is.
-func dedupCorpus(t *testing.T, n int) (dir string, args func(out string) []string) {
+func dedupCorpus(t *testing.T, n int) (args func(out string) []string) {
 	t.Helper()
-	dir = t.TempDir()
+	dir := t.TempDir()
 	rng := rand.New(rand.NewPCG(1, 5))
 	var lines strings.Builder
 	var words []string
@@ -32,21 +32,19 @@ func dedupCorpus(t *testing.T, n int) (dir string, args func(out string) []strin
 			}
 		}
 		words[rng.IntN(len(words))] = "changed"
-		fmt.Fprintf(&lines, "{\"id\":\"doc %d\",\"score\":%d,\"date\":\"20%02d-01-01\",\"text\":%q}\n", i, rng.IntN(9), rng.IntN(30), strings.Join(words, " "))
+		fmt.Fprintf(&lines, "{\"id\":\"doc %d\",\"score\":%d,\"date\":\"20%02d-01-01\",\"text\":%q}\n", i, rng.IntN(9),
+			rng.IntN(30), strings.Join(words, " "))
 	}
 	var packed bytes.Buffer
 	z := gzip.NewWriter(&packed)
 	io.WriteString(z, lines.String())
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, z.Close())
 	for name, content := range map[string][]byte{"a.jsonl": []byte(lines.String()), "b.jsonl.gz": packed.Bytes()} {
-		if err := os.WriteFile(filepath.Join(dir, name), content, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		writeFile(t, filepath.Join(dir, name), content)
 	}
-	return dir, func(out string) []string {
-		return []string{"dedup", "--keep", "newest", "--verify", "jaccard>=0.9", "-o", filepath.Join(out, "result"), "--write-kept", filepath.Join(out, "kept"),
+	return func(out string) []string {
+		return []string{"dedup", "--keep", "newest", "--verify", "jaccard>=0.9", "-o", filepath.Join(out, "result"),
+			"--write-kept", filepath.Join(out, "kept"),
 			filepath.Join(dir, "a.jsonl"), filepath.Join(dir, "b.jsonl.gz")}
 	}
 }
@@ -54,15 +52,13 @@ func dedupCorpus(t *testing.T, n int) (dir string, args func(out string) []strin
 // A disk that fails at any call leaves nothing that is not whole, and a rerun gives the bytes that
 // a run without trouble gives, whatever the threads.
 func TestDedupFaults(t *testing.T) {
-	docs, step := 1800, 3
-	if testing.Short() {
-		docs, step = 300, 47
+	docs, step := 300, 47
+	if *long {
+		docs, step = 1800, 3
 	}
-	_, args := dedupCorpus(t, docs)
+	args := dedupCorpus(t, docs)
 	sound := t.TempDir()
-	if err := runOn(t.Context(), nil, append(args(sound), "--threads", "5")); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, runOn(t.Context(), nil, append(args(sound), "--threads", "5")))
 	want := contents(t, sound)
 	var out string
 	calls := faults.Each(t, step, func(d *disk.Disk) error {
@@ -89,10 +85,10 @@ func TestDedupFaults(t *testing.T) {
 
 // Cancelled at any moment, it leaves nothing.
 func TestDedupCancelled(t *testing.T) {
-	_, args := dedupCorpus(t, 500)
-	ended, quarters := 0, int64(5)
-	if testing.Short() {
-		quarters = 7
+	args := dedupCorpus(t, 500)
+	ended, quarters := 0, int64(7)
+	if *long {
+		quarters = 5
 	}
 	for left := int64(0); ; left = left*quarters/4 + 1 {
 		ctx := faults.NewEnding(t, left)
@@ -116,12 +112,12 @@ func TestDedupCancelled(t *testing.T) {
 }
 
 func TestDedupKilled(t *testing.T) {
-	docs := 1200
-	if testing.Short() {
-		docs = 300
+	docs, moments := 300, 2
+	if *long {
+		docs, moments = 1200, 5
 	}
-	_, args := dedupCorpus(t, docs)
-	testKilled(t, 5, args, func(out string, _ map[string]string) {
+	args := dedupCorpus(t, docs)
+	testKilled(t, moments, args, func(out string, _ map[string]string) {
 		if left, err := os.ReadDir(out); err != nil || len(left) > 0 {
 			t.Fatalf("interrupted: %v is left, %v", left, err)
 		}

@@ -23,20 +23,20 @@ import (
 )
 
 var (
-	kills    = flag.Int("kills", 0, "how often TestKilledServer kills the server; 0: 8 times, 40 without -short")
+	kills    = flag.Int("kills", 0, "how often TestKilledServer kills the server; 0: 8 times, 40 with -long")
 	killSeed = flag.Uint64("kill-seed", 0, "the seed of TestKilledServer; 0: by the clock")
 )
 
-// TestKilledServer kills a server, which eight clients write to, at random moments: while it serves,
-// while it stops, and while it recovers. Every insert and deletion that was answered is there when it
-// has been started again, a request of several documents is there whole or not at all, and what one
-// start has found every later one finds.
+// TestKilledServer kills a server, which eight clients write to, at random moments: while it
+// serves, while it stops, and while it recovers. Every insert and deletion that was answered is
+// there when it has been started again, a request of several documents is there whole or not at
+// all, and what one start has found every later one finds.
 func TestKilledServer(t *testing.T) {
 	times := *kills
 	if times == 0 {
-		times = 40
-		if testing.Short() {
-			times = 8
+		times = 5 // one of each kind
+		if *long {
+			times = 40
 		}
 	}
 	seed := *killSeed
@@ -63,25 +63,11 @@ func TestKilledServer(t *testing.T) {
 		})
 		switch round % 5 {
 		case 1: // while it recovers
-			p := exec.Command("ndd", "serve", "-i", dir, "--listen", "127.0.0.1:0", "--admin", "off")
-			if err := p.Start(); err != nil {
-				t.Fatal(err)
-			}
-			time.Sleep(time.Duration(rng.IntN(60)) * time.Millisecond)
-			p.Process.Kill()
-			p.Wait()
+			killedAfter(t, rng.IntN(60), "serve", "-i", dir, "--listen", "127.0.0.1:0", "--admin", "off")
 		case 2: // while it is merged
-			p := exec.Command("ndd", "merge", dir)
-			if err := p.Start(); err != nil {
-				t.Fatal(err)
-			}
-			time.Sleep(time.Duration(rng.IntN(120)) * time.Millisecond)
-			p.Process.Kill()
-			p.Wait()
+			killedAfter(t, rng.IntN(120), "merge", dir)
 		case 4:
-			if out, err := exec.Command("ndd", "merge", dir).CombinedOutput(); err != nil {
-				t.Fatalf("merge: %v: %s", err, out)
-			}
+			ran(t, exitDone, "merge", dir)
 		}
 	}
 	s := startServer(t, dir)
@@ -90,16 +76,25 @@ func TestKilledServer(t *testing.T) {
 	if err := s.cmd.Wait(); err != nil {
 		t.Errorf("stopped: %v", err)
 	}
-	if out, err := exec.Command("ndd", "check", dir).CombinedOutput(); err != nil {
-		t.Errorf("check: %v: %s", err, out)
-	}
+	ran(t, exitDone, "check", dir)
 	t.Logf("%d kills, %d answers, %d documents", times, x.answers, len(x.docs))
 	if x.answers < 5*times {
 		t.Errorf("only %d answers", x.answers)
 	}
 }
 
-// An expected is what the server must hold: what it has answered, and what it was asked when it died.
+// killedAfter starts a process and kills it after some milliseconds.
+func killedAfter(t *testing.T, ms int, args ...string) {
+	t.Helper()
+	p := exec.Command("ndd", args...)
+	noError(t, p.Start())
+	time.Sleep(time.Duration(ms) * time.Millisecond)
+	p.Process.Kill()
+	p.Wait()
+}
+
+// An expected is what the server must hold: what it has answered, and what it was asked when it
+// died.
 type expected struct {
 	mu      sync.Mutex
 	docs    map[string]*expectedDoc // by ID
@@ -156,9 +151,7 @@ func (x *expected) check(t *testing.T, s *durableServer) {
 	found := map[string]bool{}
 	if len(list) > 0 {
 		r, err := s.client.Post(s.url+"/v1/batch?k=0", "application/octet-stream", bytes.NewReader(body))
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		defer r.Body.Close()
 		for lines := bufio.NewScanner(r.Body); lines.Scan(); {
 			if fields := strings.Split(lines.Text(), "\t"); len(fields) == 4 {
@@ -195,21 +188,27 @@ type durableServer struct {
 
 func startServer(t *testing.T, dir string, flags ...string) *durableServer {
 	t.Helper()
+	return startServerIn(t, "", dir, flags...)
+}
+
+// startServerIn starts a server in a control group, unless its folder is "".
+func startServerIn(t *testing.T, group, dir string, flags ...string) *durableServer {
+	t.Helper()
 	args := append(append([]string{"serve", "--listen", "127.0.0.1:0", "--admin", "off"}, flags...), "-i", dir)
 	if _, err := os.Stat(dir); err != nil { // the first time it makes the folder
 		args = args[:len(args)-2]
 	}
-	s := &durableServer{cmd: exec.Command("ndd", args...), client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 16}}}
+	s := &durableServer{cmd: exec.Command("ndd", args...),
+		client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 16}}}
+	if group != "" {
+		s.cmd = exec.Command("sh", append([]string{"-c", `echo $$ >"$0/cgroup.procs" && exec ndd "$@"`, group}, args...)...)
+	}
 	s.cmd.Dir = filepath.Dir(dir)
 	var said bytes.Buffer
 	s.cmd.Stderr = &said
 	out, err := s.cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
+	noError(t, s.cmd.Start())
 	t.Cleanup(func() {
 		s.cmd.Process.Kill()
 		s.cmd.Wait()
@@ -223,8 +222,8 @@ func startServer(t *testing.T, dir string, flags ...string) *durableServer {
 	return s
 }
 
-// write has clients write until so many requests were answered, then calls end, and waits for the clients, which stop at the
-// first request without an answer.
+// write has clients write until so many requests were answered, then calls end, and waits for the
+// clients, which stop at the first request without an answer.
 func (s *durableServer) write(t *testing.T, x *expected, clients int, rng *rand.Rand, answers int, end func()) {
 	answered := func() int {
 		x.mu.Lock()

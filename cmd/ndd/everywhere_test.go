@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/hex"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -45,33 +44,38 @@ func lines(format string) func(*testing.T) []byte {
 var containers = []container{
 	{name: "jsonl", write: lines("{\"id\":%q,\"text\":%q}\n")},
 	{name: "json", write: func(t *testing.T) []byte {
-		return []byte("[" + strings.TrimSuffix(strings.ReplaceAll(string(lines("{\n \"id\": %q,\n \"text\": %q\n}\n")(t)), "}\n{", "},\n{"), "\n") + "]\n")
+		return []byte("[" + strings.TrimSuffix(strings.ReplaceAll(string(lines("{\n \"id\": %q,\n \"text\": "+
+			"%q\n}\n")(t)), "}\n{", "},\n{"), "\n") + "]\n")
 	}},
 	{name: "csv", write: func(t *testing.T) []byte { return append([]byte("id,text\n"), lines("%s,%q\n")(t)...) }},
 	{name: "tsv", write: func(t *testing.T) []byte { return append([]byte("id\ttext\n"), lines("%s\t%s\n")(t)...) }},
 	{name: "warc", write: func(*testing.T) []byte {
 		var b strings.Builder
 		for _, d := range everywhere {
-			fmt.Fprintf(&b, "WARC/1.0\r\nWARC-Type: conversion\r\nWARC-Target-URI: %s\r\nContent-Type: text/plain\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n", d.id, len(d.text), d.text)
+			fmt.Fprintf(&b, "WARC/1.0\r\nWARC-Type: conversion\r\nWARC-Target-URI: %s\r\nContent-Type: "+
+				"text/plain\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n", d.id, len(d.text), d.text)
 		}
 		return []byte(b.String())
 	}},
 	{name: "parquet", seeks: true, write: func(t *testing.T) []byte {
 		var b bytes.Buffer
-		w := result.NewTableWriter(&b, result.Parquet, result.Column{Name: "id", Kind: result.Text}, result.Column{Name: "text", Kind: result.Text})
+		w := result.NewTableWriter(&b, result.Parquet, result.Column{Name: "id", Kind: result.Text},
+			result.Column{Name: "text", Kind: result.Text})
 		for _, d := range everywhere {
 			w.Text(d.id).Text(d.text).End()
 		}
-		if err := w.Close(); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, w.Close())
 		return b.Bytes()
 	}},
 	{name: "txt", single: true, write: func(*testing.T) []byte { return []byte(everywhere[0].text) }},
-	{name: "html", single: true, write: func(*testing.T) []byte { return []byte("<html><body><p>" + everywhere[0].text + "</p></body></html>") }},
+	{name: "html", single: true, write: func(*testing.T) []byte {
+		return []byte("<html><body><p>" +
+			everywhere[0].text + "</p></body></html>")
+	}},
 }
 
-// packings compress. xz and bzip2 have no writer here: the files of those are made once, of the first container.
+// packings compress. xz and bzip2 have no writer here: the files of those are made once, of the
+// first container.
 var packings = []struct {
 	ending string
 	pack   func([]byte) []byte
@@ -107,7 +111,8 @@ func fixed(digits string) func([]byte) []byte {
 	}
 }
 
-// places are where a file stands: each returns the inputs, and what standard input has. It is nil where there is no such thing.
+// places are where a file stands: each returns the inputs, and what standard input has. It is nil
+// where there is no such thing.
 type whereabouts struct {
 	name  string
 	pipe  bool
@@ -149,8 +154,8 @@ func (c *container) format() string {
 	return c.name
 }
 
-// TestEverywhere is the table of inputs: every container, in every compression, wherever it stands, is read to the same documents; where
-// that cannot be, the error says why.
+// TestEverywhere is the table of inputs: every container, in every compression, wherever it stands,
+// is read to the same documents; where that cannot be, the error says why.
 func TestEverywhere(t *testing.T) {
 	for _, c := range containers {
 		for _, packing := range packings {
@@ -158,18 +163,10 @@ func TestEverywhere(t *testing.T) {
 				continue
 			}
 			t.Run(c.name+packing.ending, func(t *testing.T) {
-				s := bucket.New(t)
-				for name, value := range map[string]string{"AWS_ENDPOINT_URL": s.URL, "AWS_REGION": "us-east-1", "AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret"} {
-					t.Setenv(name, value)
-				}
+				s := newBucket(t)
 				dir, file := t.TempDir(), "docs."+c.name+packing.ending
 				content := packing.pack(c.write(t))
-				if err := os.MkdirAll(filepath.Join(dir, "in"), 0o755); err != nil {
-					t.Fatal(err)
-				}
-				if err := os.WriteFile(filepath.Join(dir, "in", file), content, 0o644); err != nil {
-					t.Fatal(err)
-				}
+				writeFile(t, filepath.Join(dir, "in", file), content)
 				s.Put(t, "in/"+file, content)
 				for _, p := range places(s) {
 					c.check(t, p, packing.ending, dir, file, content)
@@ -187,7 +184,7 @@ func (c *container) check(t *testing.T, p whereabouts, packing, dir, file string
 		if c.format() == "" {
 			return // there is no --format for it
 		}
-		args = append(args, "--format", c.format())
+		args = append(args, "--input-format", c.format())
 	}
 	input := p.input(dir, file)
 	var out, said bytes.Buffer
@@ -221,7 +218,8 @@ func (c *container) check(t *testing.T, p whereabouts, packing, dir, file string
 func printOf(t *testing.T, text string) string {
 	t.Helper()
 	var out bytes.Buffer
-	if status := run(t.Context(), []string{"fingerprint", "-q", "--format", "text", "-"}, strings.NewReader(text), &out, &out); status != exitDone {
+	if status := run(t.Context(), []string{"fingerprint", "-q", "--input-format", "text", "-"},
+		strings.NewReader(text), &out, &out); status != exitDone {
 		t.Fatal(&out)
 	}
 	print, _, _ := strings.Cut(out.String(), "\t")

@@ -34,7 +34,8 @@ func exitStatus(ctx context.Context, err error) int {
 		return exitPipe
 	case errors.Is(err, cli.ErrUsage), errors.Is(err, asm.ErrKernel):
 		return exitUsage
-	case errors.Is(err, store.ErrCorrupt), errors.Is(err, simhash.ErrMixed), errors.Is(err, copies.ErrMixed), errors.Is(err, mapreduce.ErrLost), errors.Is(err, mapreduce.ErrJob), errors.Is(err, mapreduce.ErrRecipe):
+	case errors.Is(err, store.ErrCorrupt), errors.Is(err, simhash.ErrMixed), errors.Is(err, copies.ErrMixed),
+		errors.Is(err, mapreduce.ErrLost), errors.Is(err, mapreduce.ErrJob), errors.Is(err, mapreduce.ErrRecipe):
 		return exitCorrupt
 	case errors.Is(err, cli.ErrPartly), errors.Is(err, mapreduce.ErrUnfinished):
 		return exitPartly

@@ -10,7 +10,7 @@ import (
 	"ndd/cmd/ndd/cli"
 )
 
-// topics are the pages of `ndd help` that explain no command but a subject: name and title.
+// topics are the names and titles of the pages of `ndd help` about subjects rather than commands.
 var topics = [][2]string{
 	{"cluster", "More than one machine: Hadoop, Spark, a shell; when it is worth it"},
 	{"concepts", "The terms: fingerprint, distance, probe, candidate, design, ..."},
@@ -25,13 +25,13 @@ var topics = [][2]string{
 //go:embed help/*.txt
 var pages embed.FS
 
-// newTopics returns a command for each topic. They run nothing: cobra lists them below the
-// commands, and `ndd help TOPIC` prints the page.
+// newTopics returns a command without an action for each topic. cobra lists them below the commands,
+// and `ndd help TOPIC` prints the page.
 func newTopics() (all []*cobra.Command) {
 	for _, t := range topics {
 		text, err := pages.ReadFile("help/" + t[0] + ".txt")
 		if err != nil {
-			panic(err) // a page that is not in the binary is a programmer's error
+			panic(err) // every page is embedded
 		}
 		topic := &cobra.Command{Use: t[0], Short: t[1], Long: strings.TrimSpace(string(text))}
 		topic.SetHelpFunc(func(cmd *cobra.Command, _ []string) { fmt.Fprintln(cmd.OutOrStdout(), cmd.Long) })
@@ -50,7 +50,7 @@ func topicNames() string {
 	return strings.Join(names[:last], ", ") + " or " + names[last]
 }
 
-// newHelp returns cobra's command help, which fails for names that no command and no topic has.
+// newHelp returns the command help, which fails for an unknown command or topic.
 func newHelp() *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [COMMAND or TOPIC]",

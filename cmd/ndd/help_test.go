@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"io"
 	"os"
 	"path/filepath"
@@ -10,15 +11,15 @@ import (
 	"github.com/spf13/cobra"
 
 	"ndd/cmd/ndd/cli"
+	"ndd/engine/oracle/sets"
+	"ndd/engine/storage/store"
 )
 
 // TestExamples holds the command lines in the help of every command, and those in
 // the README, against the flags and arguments that there are.
 func TestExamples(t *testing.T) {
 	readme, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	named := map[string]bool{} // commands that the README names
 	var blocks strings.Builder
 	for _, block := range fenced.FindAllStringSubmatch(string(readme), -1) {
@@ -48,16 +49,16 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-// TestTopicLines holds the command lines in the pages of topics against the flags and arguments that there are.
+// TestTopicLines holds the command lines in the pages of topics against the flags and arguments
+// that there are.
 func TestTopicLines(t *testing.T) {
 	lines := 0
 	for _, topic := range topics {
 		page, err := pages.ReadFile("help/" + topic[0] + ".txt")
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		for _, line := range commandLines(strings.ReplaceAll(string(page), "&&", ";")) {
-			if strings.Contains(string(page), "\n      "+line) || strings.Contains(string(page), "\n        "+line) { // not the words of a paragraph
+			// not the words of a paragraph
+			if strings.Contains(string(page), "\n      "+line) || strings.Contains(string(page), "\n        "+line) {
 				parses(t, "ndd help "+topic[0], line)
 				lines++
 			}
@@ -65,6 +66,77 @@ func TestTopicLines(t *testing.T) {
 	}
 	if lines < 5 {
 		t.Errorf("only %d lines", lines)
+	}
+}
+
+// TestPageLines holds the command lines of ndd in the pages of the repository, indented or fenced,
+// against the flags and arguments that there are.
+func TestPageLines(t *testing.T) {
+	lines := 0
+	for _, page := range []string{"README.md", "bench/README.md", "bench/PROFILING.md", "bench/cluster/README.md",
+		"engine/RELIABILITY.md"} {
+		text, err := os.ReadFile(filepath.Join("..", "..", filepath.FromSlash(page)))
+		noError(t, err)
+		var code strings.Builder
+		fence := false
+		for line := range strings.Lines(string(text)) {
+			if strings.HasPrefix(line, "```") {
+				fence = !fence
+			}
+			if fence || strings.HasPrefix(line, "    ") {
+				code.WriteString("  " + strings.TrimLeft(line, " $"))
+			}
+		}
+		for _, line := range commandLines(strings.ReplaceAll(code.String(), "&&", ";")) {
+			parses(t, page, line)
+			lines++
+		}
+	}
+	if lines < 12 {
+		t.Errorf("only %d lines", lines)
+	}
+}
+
+// TestProfilingPage runs those lines of bench/PROFILING.md that take seconds: a profile of a batch,
+// and where its time goes.
+func TestProfilingPage(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join("..", "..", "bench", "PROFILING.md"))
+	noError(t, err)
+	t.Chdir(t.TempDir())
+	noError(t, os.WriteFile("Q.bin", store.Bytes64(sets.Uniform(10_000, 1)), 0o644))
+	mustShell(t, "ndd build -o INDEX Q.bin")
+	lines := 0
+	for line := range strings.Lines(string(page)) {
+		line, indented := strings.CutPrefix(line, "    ")
+		if indented && (strings.HasPrefix(line, "ndd batch") || strings.HasPrefix(line, "go tool pprof -tags")) {
+			mustShell(t, line)
+			lines++
+		}
+	}
+	if lines != 2 {
+		t.Errorf("%d lines, want 2", lines)
+	}
+}
+
+// TestEvalExamples runs the examples in the help of eval on the sample of invented texts that its
+// help names.
+func TestEvalExamples(t *testing.T) {
+	sample := os.DirFS(filepath.Join("testdata", "sample"))
+	eval, _, err := newRoot(&cli.Globals{}).Find([]string{"eval"})
+	noError(t, err)
+	dir := t.TempDir()
+	noError(t, os.CopyFS(dir, sample))
+	t.Chdir(dir)
+	for _, line := range commandLines(eval.Example) {
+		var out, messages bytes.Buffer
+		if status := run(t.Context(), strings.Fields(line)[1:], nil, &out, &messages); status != exitDone ||
+			!strings.Contains(out.String(), "figure 1: recall") {
+			t.Errorf("%s: status %d\n%s%s", line, status, messages.String(), out.String())
+		}
+	}
+	rows, err := os.ReadFile("found.tsv")
+	if err != nil || bytes.Count(rows, []byte("\tsame\t")) < 20 || bytes.Count(rows, []byte("\tdifferent\t")) < 10 {
+		t.Errorf("found.tsv: %v\n%s", err, rows)
 	}
 }
 
@@ -99,8 +171,11 @@ func parses(t *testing.T, where, line string) string {
 	var watch func(cmd *cobra.Command, top string)
 	watch = func(cmd *cobra.Command, top string) {
 		cmd.PersistentPreRunE = func(*cobra.Command, []string) error { return nil }
-		cmd.RunE = func(*cobra.Command, []string) error {
+		cmd.RunE = func(cmd *cobra.Command, args []string) error {
 			name = top
+			if f := cmd.Flags(); top == "serve" && len(args) > 0 && !f.Lookup("load").Changed {
+				return cli.Usagef("serve takes arguments with --load only")
+			}
 			return nil
 		}
 		for _, below := range cmd.Commands() {

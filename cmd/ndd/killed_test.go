@@ -5,32 +5,25 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 )
 
-// signalsMax is after how many signals a test says that they do not come in time. On a loaded machine
-// some processes end before the test, which waits for its own turn, sends theirs.
+// signalsMax is after how many signals a test says that they do not come in time. On a loaded
+// machine some processes end before the test, which waits for its own turn, sends theirs.
 const signalsMax = 200
 
-// testKilled kills and interrupts processes with args, at moments spread over the time that
-// one takes, until some of either came to their end so. One that is killed leaves nothing under
-// a final name that is not whole; one that is interrupted leaves what interrupted allows; and a
-// rerun, after the folders named in clear are removed, gives the same bytes.
-func testKilled(t *testing.T, moments int, args func(out string) []string, interrupted func(out string, want map[string]string), clear ...string) {
-	if testing.Short() {
-		moments = 2
-	}
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+// testKilled kills and interrupts processes with args, at moments spread over the time that one
+// takes, until some of either came to their end so. One that is killed leaves nothing under a final
+// name that is not whole; one that is interrupted leaves what interrupted allows; and a rerun,
+// after the folders named in clear are removed, gives the same bytes and removes what a kill left.
+func testKilled(t *testing.T, moments int, args func(out string) []string,
+	interrupted func(out string, want map[string]string), clear ...string) {
 	start := func(out string) (*exec.Cmd, *bytes.Buffer) {
-		stderr := new(bytes.Buffer)
-		cmd := &exec.Cmd{Path: self, Args: append([]string{"ndd"}, args(out)...), Stderr: stderr, Env: append(os.Environ(), "TMPDIR="+t.TempDir())}
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		cmd, stderr := exec.Command("ndd", args(out)...), new(bytes.Buffer)
+		cmd.Stderr, cmd.Env = stderr, append(os.Environ(), "TMPDIR="+t.TempDir())
+		noError(t, cmd.Start())
 		return cmd, stderr
 	}
 	run := func(out string) map[string]string {
@@ -77,14 +70,17 @@ func testKilled(t *testing.T, moments int, args func(out string) []string, inter
 			continue
 		}
 		for _, name := range clear {
-			if err := os.RemoveAll(filepath.Join(out, name)); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, os.RemoveAll(filepath.Join(out, name)))
 		}
 		again := run(out)
 		for name := range want {
 			if again[name] != want[name] {
 				t.Fatalf("the rerun differs in %s", name)
+			}
+		}
+		for name := range again {
+			if strings.Contains(name, ".tmp-") {
+				t.Errorf("the rerun has left %s", name)
 			}
 		}
 	}

@@ -3,9 +3,9 @@
 // of a query, exactly, alone, by the million, or over HTTP.
 //
 //	main.go, root.go, exit.go      the program: signals, commands, exit statuses
-//	complete.go, help.go, man.go   what tells about the commands: completion, pages of help/, manual pages
+//	complete.go, help.go, man.go   completion, the pages of help/, manual pages
 //	corpus/ design/ index/ inspect/ query/ dedup/ copies/ mapreduce/ serve/   the commands, by job
-//	cli/                           what they share: flags, inputs, outputs, messages
+//	cli/                           shared by them: flags, inputs, outputs, messages
 //	server/, client/               the HTTP server behind `ndd serve`, and Go's client of it
 package main
 
@@ -18,15 +18,15 @@ import (
 )
 
 func main() {
-	// A reader of standard output that has seen enough (| head) is an error of
-	// writing like others, so that what is unfinished is removed.
+	// When the reader of standard output has seen enough (| head), the next write fails like any
+	// other, so that unfinished files are removed.
 	signal.Ignore(syscall.SIGPIPE)
 	os.Exit(run(interruptible(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
-// interruptible returns a context that the first signal cancels: the work then leaves
-// nothing half written. A later one ends the process at once, but for what comes
-// together with the first: timeout(1) sends two, to the process and to its group.
+// interruptible returns a context that the first signal cancels, so that nothing is left half
+// written. A second signal ends the process at once, unless it comes together with the first:
+// timeout(1) sends two, to the process and to its group.
 func interruptible() context.Context {
 	const together = 300 * time.Millisecond
 	ctx, cancel := context.WithCancel(context.Background())

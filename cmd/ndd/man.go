@@ -12,14 +12,14 @@ import (
 	"ndd/cmd/ndd/cli"
 )
 
-// newMan returns the command that writes the manual pages, for packages: ndd(1), and one for each
-// command. The date is that of SOURCE_DATE_EPOCH where it is set, so that a package can be made
-// again byte for byte.
+// newMan returns the command that writes the manual pages, for packages: ndd(1) and a page for each
+// command. SOURCE_DATE_EPOCH sets their date, so that a package can be reproduced byte for byte.
 func newMan(g *cli.Globals) *cobra.Command {
 	return &cobra.Command{
-		Use:     "man DIR",
-		Short:   "Write the manual pages into a folder",
-		Long:    `Write a manual page for each command into DIR, which is made where it does not exist: ndd.1, ndd-dedup.1, ... Pages that are there are replaced.`,
+		Use:   "man DIR",
+		Short: "Write the manual pages into a folder",
+		Long: `Write a manual page for each command, ndd.1, ndd-dedup.1, ..., into DIR, which is created if needed. ` +
+			`Existing pages are replaced.`,
 		Example: "  ndd man /usr/local/share/man/man1",
 		Hidden:  true,
 		Args:    cli.OneArg("DIR"),
@@ -38,7 +38,8 @@ func newMan(g *cli.Globals) *cobra.Command {
 			}
 			root := cmd.Root()
 			root.DisableAutoGenTag = true
-			if err := doc.GenManTree(root, &doc.GenManHeader{Section: "1", Source: "ndd " + buildVersion(), Manual: "ndd", Date: &date}, args[0]); err != nil {
+			if err := doc.GenManTree(root, &doc.GenManHeader{Section: "1", Source: "ndd " + buildVersion(), Manual: "ndd",
+				Date: &date}, args[0]); err != nil {
 				return fmt.Errorf("manual pages: %w", err)
 			}
 			return nil

@@ -1,10 +1,10 @@
 package main
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"os"
-	"os/exec"
 	"slices"
 	"strconv"
 	"strings"
@@ -50,17 +50,12 @@ func runJob(ts *testscript.TestScript, _ bool, args []string) {
 		files, flags = append(files, last), flags[:len(flags)-1]
 	}
 	filter := func(step, input string, flags ...string) string {
-		ts.Check(os.WriteFile(ts.MkAbs("in"), []byte(input), 0o644))
-		in, err := os.Open(ts.MkAbs("in"))
-		ts.Check(err)
-		defer in.Close()
-		cmd := exec.Command("ndd", append([]string{"mapreduce", step, job, "-q"}, flags...)...)
-		cmd.Dir, cmd.Stdin, cmd.Env = ts.MkAbs("."), in, []string{}
-		out, err := cmd.Output()
-		if err != nil {
-			ts.Fatalf("%s %s: %v: %s", step, job, err, err.(*exec.ExitError).Stderr)
+		var out, messages bytes.Buffer
+		if status := runHere(ts, input, &out, &messages, append([]string{"mapreduce", step, job, "-q"},
+			flags...)...); status != exitDone {
+			ts.Fatalf("%s %s: status %d: %s", step, job, status, &messages)
 		}
-		return string(out)
+		return out.String()
 	}
 	mapOnly := job == "fingerprint" || job == "signatures" || job == "tokenize"
 	var inputs [reduces]strings.Builder

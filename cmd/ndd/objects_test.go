@@ -13,55 +13,58 @@ import (
 	"ndd/engine/result"
 )
 
-// objects starts a server with two shards, a table and a page, and has commands find it. It returns a folder with the same files.
+// newBucket starts a server of objects and has commands find it.
+func newBucket(t *testing.T) *bucket.Server {
+	t.Helper()
+	s := bucket.New(t)
+	t.Setenv("AWS_ENDPOINT_URL", s.URL)
+	t.Setenv("AWS_REGION", "us-east-1")
+	t.Setenv("AWS_ACCESS_KEY_ID", "key")
+	t.Setenv("AWS_SECRET_ACCESS_KEY", "secret")
+	return s
+}
+
+// objects starts a server with two shards, a table and a page, and has commands find it. It returns
+// a folder with the same files.
 func objects(t *testing.T) (s *bucket.Server, dir string) {
-	s = bucket.New(t)
-	for name, value := range map[string]string{"AWS_ENDPOINT_URL": s.URL, "AWS_REGION": "us-east-1", "AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret"} {
-		t.Setenv(name, value)
-	}
+	s = newBucket(t)
 	dir = t.TempDir()
-	const fence, boats = "The fence around the orchard is old and a goat of the neighbours has been through the hole.", "The boats at the quay have been painted and the sails are with the maker until the spring."
+	const fence, boats = "The fence around the orchard is old and a goat of the neighbours has been through the " +
+		"hole.", "The boats at the quay have been painted and the sails are with the maker until the spring."
 	var zipped, table bytes.Buffer
 	z := gzip.NewWriter(&zipped)
 	z.Write([]byte(`{"id":"a1","text":"` + fence + `"}` + "\n" + `{"id":"a2","text":"` + boats + `"}` + "\n"))
 	z.Close()
-	w := result.NewTableWriter(&table, result.Parquet, result.Column{Name: "id", Kind: result.Text}, result.Column{Name: "text", Kind: result.Text})
+	w := result.NewTableWriter(&table, result.Parquet, result.Column{Name: "id", Kind: result.Text},
+		result.Column{Name: "text", Kind: result.Text})
 	w.Text("p1").Text(boats).End()
 	w.Text("p2").Text("The committee met four times this year and agreed on rules about noise, parking and dogs.").End()
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	for name, content := range map[string][]byte{"in/a.jsonl.gz": zipped.Bytes(), "in/deep/b.jsonl": []byte(`{"id":"b1","text":"` + fence + `"}` + "\n"), "in/t.parquet": table.Bytes()} {
-		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, content, 0o644); err != nil {
-			t.Fatal(err)
-		}
+	noError(t, w.Close())
+	for name, content := range map[string][]byte{"in/a.jsonl.gz": zipped.Bytes(),
+		"in/deep/b.jsonl": []byte(`{"id":"b1","text":"` + fence + `"}` + "\n"), "in/t.parquet": table.Bytes()} {
+		writeFile(t, filepath.Join(dir, name), content)
 		s.Put(t, name, content)
 	}
 	return s, dir
 }
 
-// nddOut runs a command and returns its standard output; another exit status fails the test.
+// nddOut runs a command, demands an exit status, and returns standard output.
 func nddOut(t *testing.T, status int, args ...string) string {
 	t.Helper()
-	var out, said bytes.Buffer
-	if got := run(t.Context(), args, strings.NewReader(""), &out, &said); got != status {
-		t.Fatalf("ndd %s: status %d, want %d: %s", strings.Join(args, " "), got, status, &said)
-	}
-	return out.String()
+	out, _ := ran(t, status, args...)
+	return out
 }
 
-// TestObjectInputs: a prefix, a pattern, names and a URL are read to the documents of the same files on disk, over connections that break.
+// TestObjectInputs: a prefix, a pattern, names and a URL are read to the documents of the same
+// files on disk, over connections that break.
 func TestObjectInputs(t *testing.T) {
 	s, dir := objects(t)
 	want := nddOut(t, exitDone, "fingerprint", "-q", dir+"/in")
 	if strings.Count(want, "\n") != 5 {
 		t.Fatal(want)
 	}
-	for _, inputs := range [][]string{{"s3://docs/in"}, {"s3://docs/in/"}, {"s3://docs/in/*.gz", "s3://docs/in/deep/b.jsonl", "s3://docs/in/t.parquet"},
+	for _, inputs := range [][]string{{"s3://docs/in"}, {"s3://docs/in/"},
+		{"s3://docs/in/*.gz", "s3://docs/in/deep/b.jsonl", "s3://docs/in/t.parquet"},
 		{s.URL + "/docs/in/a.jsonl.gz", s.URL + "/docs/in/deep/b.jsonl", s.URL + "/docs/in/t.parquet"}} {
 		s.Fail.Store(1)
 		if got := nddOut(t, exitDone, append([]string{"fingerprint", "-q"}, inputs...)...); got != want {
@@ -73,16 +76,16 @@ func TestObjectInputs(t *testing.T) {
 	nddOut(t, exitFailed, "fingerprint", "s3://nosuchbucket/x")
 }
 
-// TestObjectOutputs: results and copies appear as objects, the same bytes as on disk, and are replaced only with --force.
+// TestObjectOutputs: results and copies appear as objects, the same bytes as on disk, and are
+// replaced only with --force.
 func TestObjectOutputs(t *testing.T) {
 	s, dir := objects(t)
 	nddOut(t, exitDone, "dedup", "-q", "-o", dir+"/out", "--write-kept", dir+"/kept", dir+"/in")
 	nddOut(t, exitDone, "dedup", "-q", "-o", "s3://docs/out", "--write-kept", "s3://docs/kept/", "s3://docs/in")
-	for _, name := range []string{"out/clusters.tsv", "out/dropped.tsv", "out/kept.txt", "kept/a.jsonl.gz", "kept/deep/b.jsonl", "kept/t.parquet"} {
+	for _, name := range []string{"out/clusters.tsv", "out/dropped.tsv", "out/kept.txt", "kept/a.jsonl.gz",
+		"kept/deep/b.jsonl", "kept/t.parquet"} {
 		want, err := os.ReadFile(filepath.Join(dir, name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		got := bytes.ReplaceAll(s.Get(t, name), []byte("s3://docs/in"), []byte(dir+"/in"))
 		if !bytes.Equal(got, want) {
 			t.Errorf("%s: %q, want %q", name, got, want)
@@ -94,7 +97,8 @@ func TestObjectOutputs(t *testing.T) {
 	nddOut(t, exitDone, "fingerprint", "-q", "-o", dir+"/prints.ndf", "s3://docs/in")
 	nddOut(t, exitDone, "build", "-q", "-o", dir+"/index", "s3://docs/prints.ndf")
 	nddOut(t, exitDone, "batch", "-q", "-i", dir+"/index", "-o", "s3://docs/hits.tsv", "s3://docs/prints.ndf")
-	if hits := s.Get(t, "hits.tsv"); string(hits) != nddOut(t, exitDone, "batch", "-q", "-i", dir+"/index", dir+"/prints.ndf") || bytes.Count(hits, []byte("\n")) != 9 {
+	if hits := s.Get(t, "hits.tsv"); string(hits) != nddOut(t, exitDone, "batch", "-q", "-i", dir+"/index",
+		dir+"/prints.ndf") || bytes.Count(hits, []byte("\n")) != 9 {
 		t.Errorf("%s", hits)
 	}
 	nddOut(t, exitFailed, "fingerprint", "-q", "-o", "s3://docs/prints.ndf", "s3://docs/in")
@@ -103,16 +107,16 @@ func TestObjectOutputs(t *testing.T) {
 	nddOut(t, exitFailed, "export", "-q", "-o", "s3://docs/all.ndf", dir+"/index")
 	nddOut(t, exitDone, "build", "-q", "-o", dir+"/index4", "-k", "4", "s3://docs/all.ndf")
 	nddOut(t, exitDone, "export", "-q", "--format", "tsv", "-o", "s3://docs/all.tsv", dir+"/index4")
-	if lines := s.Get(t, "all.tsv"); string(lines) != nddOut(t, exitDone, "export", "-q", dir+"/index") || len(lines) == 0 {
+	if lines := s.Get(t, "all.tsv"); string(lines) != nddOut(t, exitDone, "export", "-q", dir+"/index") ||
+		len(lines) == 0 {
 		t.Errorf("%s", lines)
 	}
 	// Whatever reads fingerprints reads them from objects.
 	same, err := os.ReadFile(dir + "/prints.ndf")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	s.Put(t, "prints.ndf", same)
-	for _, command := range []string{"dedup -q", "check", "inspect", "stats", "design --all --sample", "batch -q --scan " + dir + "/prints.ndf", "batch -q " + dir + "/prints.ndf --scan"} {
+	for _, command := range []string{"dedup -q", "check", "info --sections", "design --all --sample",
+		"batch -q --scan " + dir + "/prints.ndf", "batch -q " + dir + "/prints.ndf --scan"} {
 		args := append(strings.Fields(command), "s3://docs/prints.ndf")
 		want := nddOut(t, exitDone, append(strings.Fields(command), dir+"/prints.ndf")...)
 		if got := nddOut(t, exitDone, args...); strings.ReplaceAll(got, "s3://docs/", dir+"/") != want {
@@ -127,7 +131,8 @@ func TestObjectAborted(t *testing.T) {
 	s, _ := objects(t)
 	s.Put(t, "in/bad.jsonl", []byte("{\"id\":\"x\",\"text\":\"one\"}\nbroken\n"))
 	nddOut(t, exitFailed, "dedup", "--strict", "-o", "s3://docs/out", "--write-kept", "s3://docs/kept", "s3://docs/in")
-	nddOut(t, exitFailed, "fingerprint", "--strict", "-o", "s3://docs/x.ndf", "--skipped", "s3://docs/skipped.tsv", "s3://docs/in")
+	nddOut(t, exitFailed, "fingerprint", "--strict", "-o", "s3://docs/x.ndf", "--skipped", "s3://docs/skipped.tsv",
+		"s3://docs/in")
 	for _, name := range []string{"out/clusters.tsv", "kept/a.jsonl.gz", "x.ndf", "skipped.tsv"} {
 		if got := s.Get(t, name); got != nil {
 			t.Errorf("%s is there", name)

@@ -26,13 +26,9 @@ import (
 // but for the numbers in it and the place of Go's source tree.
 func TestReadme(t *testing.T) {
 	readme, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	root, err := filepath.Abs(filepath.Join("..", ".."))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Chdir(t.TempDir())
 	readmeFiles(t)
 	port := freePort(t)
@@ -54,7 +50,8 @@ func TestReadme(t *testing.T) {
 		}
 		script := strings.ReplaceAll(block[2], "7744", fmt.Sprint(port))
 		// A server is waited for, and ended with the block.
-		script = servedLine.ReplaceAllString(script, ": >served\n$1 >served 2>messages &\nuntil grep -q ready served; do sleep 0.05; kill -0 $$!; done\n")
+		script = servedLine.ReplaceAllString(script, ": >served\n$1 >served 2>messages &\nuntil grep -q ready served; do "+
+			"sleep 0.05; kill -0 $$!; done\n")
 		said, err := shell(t, "trap 'kill $(jobs -p) 2>/dev/null || true; wait' EXIT\n"+script)
 		if err != nil {
 			t.Errorf("%v\n%s\n%s", err, block[2], said)
@@ -68,56 +65,94 @@ func TestReadme(t *testing.T) {
 	}
 }
 
-// TestCorpusPage gives the lines of ndd that the page shows to a shell, in their order: each is done, and what was dropped is
-// what there is twice.
-func TestCorpusPage(t *testing.T) {
-	page, err := pages.ReadFile("help/corpus.txt")
-	if err != nil {
-		t.Fatal(err)
+// TestTopicExamples gives the lines of help pages that one machine can run to a shell, in their
+// order, in a folder with the files that they name. What runs on several machines is in
+// TestMapReduceHelp.
+func TestTopicExamples(t *testing.T) {
+	port := fmt.Sprint(freePort(t))
+	for _, c := range []struct {
+		page          string
+		begin, end    string   // the first characters of lines that begin and end what is run
+		before, after string   // lines of the test
+		replace       []string // old and new texts
+		want          []string // in what the shell writes
+	}{
+		{page: "corpus", begin: "ndd build -|ndd compare -|ndd dedup -|ndd fingerprint -|for |done|  [o[]", end: ".",
+			after: "ndd check prints/*.ndf known; wc -l <fresh/new.jsonl",
+			want: []string{"skipped: 1 broken record", "Near: the fingerprints differ in 0 bits",
+				"known: sound: 14 documents, 14 fingerprints", "\n1\n"}},
+		{page: "operations", begin: "ndd serve|ndd backup|ndd check|ndd export|cp ", end: ".",
+			before: "ndd fingerprint -q -o p.ndf docs.jsonl; ndd build -q -o pages p.ndf",
+			replace: []string{">/etc/systemd/system/ndd.service", "", "/backups/", "", "cp -a", "rm -r pages; cp -a",
+				" && ndd serve -i pages", ""},
+			after: "ndd check pages pages4",
+			want: []string{"ExecStart=", "pages-monday: sound: 8 documents", "pages: sound: 8 documents, 8 fingerprints, k = 3",
+				"pages4: sound: 8 documents, 8 fingerprints, k = 4"}},
+		{page: "tuning", begin: "ndd ", end: ".", before: "ndd build -q -o index F.bin; cp Q.bin q.bin", after: "ls",
+			want: []string{"cpu.pprof"}},
+		{page: "crawler", begin: "curl ", end: "{",
+			before: "ndd serve --memory-only --admin off --listen 127.0.0.1:" + port +
+				" >ready & until grep -q ready ready; do sleep 0.02; done",
+			replace: []string{"7744", port},
+			want: []string{`"inserted":true,"id":"https://a.example/"`, `"inserted":false`, `"ids":["https://a.example/"]`,
+				`{"status":422,"error":"body.documents[1].html: document too short`, `{"deleted":1}`}},
+	} {
+		t.Run(c.page, func(t *testing.T) {
+			page, err := pages.ReadFile("help/" + c.page + ".txt")
+			noError(t, err)
+			begin, end, on := regexp.MustCompile("^("+c.begin+")"), regexp.MustCompile("^"+c.end), false
+			script := "trap 'kill $(jobs -p) 2>/dev/null || true; wait' EXIT\n" + c.before + "\n"
+			for line := range strings.Lines(string(page)) {
+				code, indented := strings.CutPrefix(line, "      ")
+				code = strings.TrimPrefix(code, "  ")
+				if on = indented && (begin.MatchString(code) || on && !end.MatchString(code)); on {
+					script += strings.NewReplacer(c.replace...).Replace(code)
+				}
+			}
+			script += c.after + "\n"
+			t.Chdir(t.TempDir())
+			readmeFiles(t)
+			corpusFiles(t)
+			said, err := shell(t, script)
+			if err != nil {
+				t.Fatalf("%v\n%s\n%s", err, script, said)
+			}
+			for _, want := range c.want {
+				if !strings.Contains(said, want) {
+					t.Errorf("%s\nwithout %q:\n%s", script, want, said)
+				}
+			}
+		})
 	}
-	var script strings.Builder
-	for line := range strings.Lines(string(page)) {
-		if code, ok := strings.CutPrefix(line, "        "); ok && shellLine.MatchString(code) {
-			script.WriteString(code)
-		}
-	}
-	t.Chdir(t.TempDir())
+}
+
+// corpusFiles writes the files that 'ndd help corpus' reads.
+func corpusFiles(t *testing.T) {
+	t.Helper()
 	lines := ""
 	for i := range 20 { // the one of row 17 is the one of row 4
 		i = i % 13
-		lines += fmt.Sprintf(`{"key": "%d", "body": "on day %d of month %x the %xth ship of the %x line came in with %x crates of %x and %x"}`+"\n", i, i, i*i, 7*i, i^5, 3*i, i*i*i, 11*i)
+		lines += fmt.Sprintf(`{"key": "%d", "body": "on day %d of month %x the %xth ship of the %x line came in with %x `+
+			`crates of %x and %x"}`+"\n",
+			i, i, i*i, 7*i, i^5, 3*i, i*i*i, 11*i)
 	}
 	z, err := zstd.NewWriter(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	for _, folder := range []string{"crawl", "prints"} {
-		if err := os.Mkdir(folder, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.Mkdir(folder, 0o755))
 	}
-	for name, text := range map[string]string{"crawl/a.jsonl.zst": lines, "crawl/b.jsonl.zst": lines, "crawl.jsonl.zst": lines + "broken\n", "crawl.jsonl": lines, "new.jsonl": lines +
-		`{"key": "new", "body": "nothing of this was heard before the harvest, and the old clerk wrote it all down"}` + "\n"} {
+	for name, text := range map[string]string{"crawl/a.jsonl.zst": lines, "crawl/b.jsonl.zst": lines,
+		"crawl.jsonl.zst": lines + "broken\n",
+		"crawl.jsonl":     lines,
+		"new.jsonl": lines + `{"key": "new", "body": "nothing of this was heard before the harvest, and the old clerk ` +
+			`wrote it all down"}` + "\n"} {
 		data := []byte(text)
 		if strings.HasSuffix(name, ".zst") {
 			data = z.EncodeAll(data, nil)
 		}
-		if err := os.WriteFile(name, data, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	said, err := shell(t, script.String()+"ndd check prints/*.ndf known\nwc -l <fresh/new.jsonl\n")
-	if err != nil {
-		t.Fatalf("%v\n%s\n%s", err, script.String(), said)
-	}
-	for _, want := range []string{"skipped: 1 broken record", "Near: the fingerprints differ in 0 bits", "known: sound: 41 documents, 14 fingerprints", "\n1\n"} {
-		if !strings.Contains(said, want) {
-			t.Errorf("%s\nwithout %q:\n%s", script.String(), want, said)
-		}
+		writeFile(t, name, data)
 	}
 }
-
-var shellLine = regexp.MustCompile(`^(ndd (?:build|compare|dedup|fingerprint) -|for |done|  [o[])`)
 
 var (
 	fenced     = regexp.MustCompile("(?ms)^```([a-z]+)\n(.*?)^```$")
@@ -128,11 +163,7 @@ var (
 // shape is an output without its numbers, empty lines, and where Go lies.
 func shape(t *testing.T, text string) string {
 	t.Helper()
-	root, err := exec.Command("go", "env", "GOROOT").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	text = strings.ReplaceAll(text, strings.TrimSpace(string(root)), "/usr/local/go")
+	text = strings.ReplaceAll(text, goSource(t), "/usr/local/go/src")
 	var lines []string
 	for line := range strings.Lines(text) {
 		if line = strings.TrimSpace(line); line != "" {
@@ -142,8 +173,8 @@ func shape(t *testing.T, text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// freePort returns a port where nothing listens. It is none of those that the system gives to connections:
-// one of these may be taken again at any time.
+// freePort returns a port where nothing listens. It is none of those that the system gives to
+// connections: one of these may be taken again at any time.
 func freePort(t *testing.T) int {
 	t.Helper()
 	for range 100 {
@@ -157,23 +188,19 @@ func freePort(t *testing.T) int {
 	return 0
 }
 
-// program runs one in a module of its own, which imports the one in folder root, and returns what it writes.
+// program runs one in a module of its own, which imports the one in folder root, and returns what
+// it writes.
 func program(t *testing.T, root, source string) (string, error) {
 	t.Helper()
 	dir := t.TempDir()
 	sums, err := os.ReadFile(filepath.Join(root, "go.sum"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	module, err := os.ReadFile(filepath.Join(root, "go.mod"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	module = bytes.Replace(module, []byte("module ndd\n"), fmt.Appendf(nil, "module example.org/mine\nrequire ndd v0.0.0\nreplace ndd => %s\n", root), 1)
+	noError(t, err)
+	module = bytes.Replace(module, []byte("module ndd\n"), fmt.Appendf(nil,
+		"module example.org/mine\nrequire ndd v0.0.0\nreplace ndd => %s\n", root), 1)
 	for name, data := range map[string][]byte{"go.mod": module, "go.sum": sums, "main.go": []byte(source)} {
-		if err := os.WriteFile(filepath.Join(dir, name), data, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.WriteFile(filepath.Join(dir, name), data, 0o644))
 	}
 	cmd := exec.CommandContext(t.Context(), "go", "run", "-mod=mod", ".")
 	cmd.Dir = dir
@@ -193,31 +220,25 @@ func shell(t *testing.T, script string) (string, error) {
 // readmeFiles writes the files that the README's commands read.
 func readmeFiles(t *testing.T) {
 	t.Helper()
-	write := func(name string, data []byte) {
-		if err := os.WriteFile(name, data, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
+	write := func(name string, data []byte) { writeFile(t, name, data) }
 	packed := func(text string) []byte {
 		var b bytes.Buffer
 		w := gzip.NewWriter(&b)
 		if _, err := io.WriteString(w, text); err != nil {
 			t.Fatal(err)
 		}
-		if err := w.Close(); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, w.Close())
 		return b.Bytes()
 	}
-	const text = "the river rose two metres on Sunday night and flooded the lower town, and nobody was hurt, the mayor said"
+	const text = "the river rose two metres on Sunday night and flooded the lower town, and nobody was hurt, the " +
+		"mayor said"
 	lines := ""
 	for i := range 8 {
-		lines += fmt.Sprintf(`{"id": "%d", "date": "2024-01-0%d", "text": "%s in his speech number %d of the year"}`+"\n", i, i+1, text, i)
+		lines += fmt.Sprintf(`{"id": "%d", "date": "2024-01-0%d", "text": "%s in his speech number %d of the `+
+			`year"}`+"\n", i, i+1, text, i)
 	}
 	z, err := zstd.NewWriter(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	write("crawl.jsonl.zst", z.EncodeAll([]byte(lines), nil))
 	write("a.jsonl.gz", packed(lines))
 	write("b.jsonl.gz", packed(lines))
@@ -225,12 +246,16 @@ func readmeFiles(t *testing.T) {
 	write("new.jsonl", []byte(lines))
 	write("pairs.tsv", []byte("id_a\tid_b\tlabel\n0\t1\tduplicate\n2\t3\tduplicate\n"))
 	page := "<html><body><p>" + text + "</p></body></html>"
-	const mill = "<!doctype html><title>Spring at the mill</title>\n<p>The mill by the river opened its doors again this spring. Flour is ground on Tuesdays and Fridays, and\nvisitors may watch from the gallery above the stones. Bread from the old oven is sold until noon.</p>\n"
+	const mill = "<!doctype html><title>Spring at the mill</title>\n<p>The mill by the river opened its doors again " +
+		"this spring. Flour is ground on Tuesdays and Fridays, and\nvisitors may watch from the gallery above the " +
+		"stones. Bread from the old oven is sold until noon.</p>\n"
 	write("page.html", []byte(mill))
 	write("again.html", []byte(strings.Replace(mill, "Tuesdays", "Mondays", 1)))
 	write("old.html", []byte(page))
 	write("new.html", []byte(strings.Replace(page, "two", "three", 1)))
-	write("c.warc.gz", packed(fmt.Sprintf("WARC/1.0\r\nWARC-Type: conversion\r\nWARC-Target-URI: http://a/\r\nWARC-Date: 2024-01-02T03:04:05Z\r\nContent-Type: text/plain\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n", len(text), text)))
+	write("c.warc.gz", packed(fmt.Sprintf("WARC/1.0\r\nWARC-Type: conversion\r\nWARC-Target-URI: "+
+		"http://a/\r\nWARC-Date: 2024-01-02T03:04:05Z\r\nContent-Type: text/plain\r\nContent-Length: "+
+		"%d\r\n\r\n%s\r\n\r\n", len(text), text)))
 	base, queries := sets.Planted(2000, 100)
 	write("F.bin", store.Bytes64(base))
 	write("Q.bin", store.Bytes64(queries))

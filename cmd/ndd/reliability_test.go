@@ -14,9 +14,7 @@ import (
 func TestReliabilityPage(t *testing.T) {
 	root := filepath.Join("..", "..")
 	page, err := os.ReadFile(filepath.Join(root, "engine", "RELIABILITY.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	named := regexp.MustCompile(`\b([a-z][a-z0-9/]*)\.((?:Test|Fuzz)[A-Z]\w*)`)
 	found := named.FindAllSubmatch(page, -1)
 	if len(found) < 50 {
@@ -38,14 +36,12 @@ func TestReliabilityPage(t *testing.T) {
 	}
 }
 
-// TestLongForms holds the commands of the page's long forms against the tree: the tests that they run
-// and the flags that they set are there.
+// TestLongForms holds the commands of the page's long forms against the tree: the tests that they
+// run and the flags that they set are there.
 func TestLongForms(t *testing.T) {
 	root := filepath.Join("..", "..")
 	page, err := os.ReadFile(filepath.Join(root, "engine", "RELIABILITY.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	forms := regexp.MustCompile("`go test \\./(\\S+) -run (\\w+) ([^`]*)`").FindAllStringSubmatch(string(page), -1)
 	if len(forms) < 4 {
 		t.Fatalf("only %d long forms", len(forms))
@@ -74,14 +70,10 @@ func hasTest(t *testing.T, dir, test string) bool {
 func inTests(t *testing.T, dir string, what *regexp.Regexp) bool {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "*_test.go"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	for _, file := range files {
 		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		if what.Match(text) {
 			return true
 		}
@@ -89,7 +81,8 @@ func inTests(t *testing.T, dir string, what *regexp.Regexp) bool {
 	return false
 }
 
-// TestPromisesInWords refuses comments that call a promise by a number: the page names them in words.
+// TestPromisesInWords refuses comments that call a promise by a number: the page names them in
+// words.
 func TestPromisesInWords(t *testing.T) {
 	number := regexp.MustCompile(`(?i)promises? P\d|\(P\d+\)`)
 	err := filepath.WalkDir(filepath.Join("..", ".."), func(path string, d fs.DirEntry, err error) error {
@@ -102,7 +95,5 @@ func TestPromisesInWords(t *testing.T) {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 }

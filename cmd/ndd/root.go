@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -21,6 +22,7 @@ import (
 	"ndd/cmd/ndd/mapreduce"
 	"ndd/cmd/ndd/query"
 	"ndd/cmd/ndd/serve"
+	"ndd/engine"
 	"ndd/engine/storage/object"
 )
 
@@ -30,7 +32,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	return runWith(ctx, g, args)
 }
 
-// runWith is [run] with what the globals have beside the streams.
+// runWith is run with the given globals.
 func runWith(ctx context.Context, g *cli.Globals, args []string) int {
 	stderr := g.Stderr
 	g.Version, g.Args = buildVersion(), args
@@ -40,6 +42,9 @@ func runWith(ctx context.Context, g *cli.Globals, args []string) int {
 	root.SetIn(g.Stdin)
 	root.SetOut(g.Stdout)
 	root.SetErr(stderr)
+	if len(args) > 0 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) {
+		completeValues(root)
+	}
 	cmd, err := root.ExecuteContextC(object.NewContext(ctx, object.New(object.FromEnvironment(os.Getenv))))
 	if e := g.Close(); err == nil {
 		err = e
@@ -48,14 +53,29 @@ func runWith(ctx context.Context, g *cli.Globals, args []string) int {
 	switch {
 	case status == exitInterrupted:
 		fmt.Fprintln(stderr, "ndd: interrupted")
-	case err != nil && status != exitPipe && !errors.Is(err, cli.ErrPartly) && !errors.Is(err, query.ErrNoHits): // what was left out has been said
-		text := strings.TrimPrefix(err.Error(), cli.ErrUsage.Error()+": ") + cli.Advice(cmd, err)
+	// what was left out has been said
+	case err != nil && status != exitPipe && !errors.Is(err, cli.ErrPartly) && !errors.Is(err, query.ErrNoHits):
+		text := strings.TrimPrefix(err.Error(), cli.ErrUsage.Error()+": ") + flagHint(cmd, err)
 		fmt.Fprintf(stderr, "ndd: %s\n", strings.ReplaceAll(text, "\n", "\nndd: ")) // of several errors, a line each
 		if status == exitUsage {
 			fmt.Fprintf(stderr, "Run '%s --help' for usage.\n", cmd.CommandPath())
 		}
 	}
 	return status
+}
+
+// flagHint returns, as the end of a sentence, the flag of cmd with which err would not occur.
+func flagHint(cmd *cobra.Command, err error) string {
+	has := func(flag string) bool { return cmd.Flags().Lookup(flag) != nil }
+	switch {
+	case errors.Is(err, os.ErrExist) && has("force"):
+		return ", or replace it with --force"
+	case errors.Is(err, engine.ErrNoIndex) && errors.Is(err, os.ErrNotExist) && has("create"):
+		return "; --create makes one"
+	case errors.Is(err, engine.ErrNoDocs) && has("memory-only"):
+		return "; --memory-only serves it"
+	}
+	return ""
 }
 
 func newRoot(g *cli.Globals) *cobra.Command {
@@ -89,14 +109,15 @@ Exit status: 0 done, 1 failed, 2 wrong usage, 3 corrupt or mismatched data,
 	g.Register(root.PersistentFlags())
 
 	for _, commands := range []func(*cli.Globals) []*cobra.Command{
-		corpus.Commands, design.Commands, index.Commands, inspect.Commands, query.Commands, dedup.Commands, copies.Commands, mapreduce.Commands, serve.Commands,
+		corpus.Commands, design.Commands, index.Commands, inspect.Commands, query.Commands, dedup.Commands,
+		copies.Commands, mapreduce.Commands, serve.Commands,
 	} {
 		root.AddCommand(commands(g)...)
 	}
 	root.AddCommand(newVersion(g), newMan(g))
+	root.AddCommand(cli.FormerCommand("plan-cluster", "'ndd help cluster' has the formula"))
 	root.AddCommand(newTopics()...)
 	root.SetHelpCommand(newHelp())
-	completeValues(root)
 	root.InitDefaultCompletionCmd()
 	if c, _, err := root.Find([]string{"completion"}); err == nil {
 		c.Args = cli.NoArgs // "nosuch shell" is not asking for help
@@ -105,20 +126,21 @@ Exit status: 0 done, 1 failed, 2 wrong usage, 3 corrupt or mismatched data,
 	return root
 }
 
-// flagError says what is wrong with a flag, and what its value must be.
+// flagError returns the usage error for a flag that is unknown or has a bad value.
 func flagError(cmd *cobra.Command, err error) error {
+	if now := cli.FormerFlag(cmd, err); now != "" {
+		return cli.Usagef("%w%s", err, now)
+	}
 	return cli.Usagef("%w%s", cli.ValueError(err), didYouMeanFlag(cmd, err))
 }
 
-// didYouMeanFlag is cli.DidYouMean for the flag that an error says is unknown.
+// didYouMeanFlag is [cli.DidYouMean] for the flag that an error says is unknown.
 func didYouMeanFlag(cmd *cobra.Command, err error) string {
 	name, unknown := strings.CutPrefix(err.Error(), "unknown flag: --")
 	if !unknown {
 		return ""
 	}
-	flags := new(cobra.Command) // one with flags for commands: suggestions are of commands
-	cmd.Flags().VisitAll(func(f *pflag.Flag) {
-		flags.AddCommand(&cobra.Command{Use: "--" + f.Name, Run: func(*cobra.Command, []string) {}})
-	})
-	return cli.DidYouMean(flags, "--"+name)
+	var names []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
+	return cli.Alternatives(cli.Similar("--"+name, 2, slices.Values(names)))
 }

@@ -3,11 +3,11 @@ package main
 import (
 	"bytes"
 	"cmp"
-	"errors"
+	"context"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,24 +16,15 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"ndd/engine/oracle"
-	"ndd/engine/oracle/curl"
 	"ndd/engine/oracle/sets"
 	"ndd/engine/storage/store"
 )
 
-// TestMain lets scripts run this test binary as the command ndd, and as curl where there is none.
-func TestMain(m *testing.M) {
-	commands := map[string]func(){"ndd": main}
-	if _, err := exec.LookPath("curl"); err != nil || filepath.Base(os.Args[0]) == "curl" {
-		commands["curl"] = curl.Main
-	}
-	testscript.Main(m, commands)
-}
-
-// TestScripts runs testdata/script/*.txtar: each is a session at a shell. They
+// TestScripts runs testdata/script/*.txtar, each a session at a shell, one after the other. They
 // know, beside testscript's own commands:
 //
-//	status N ndd ...            runs ndd and demands that exit status
+//	ndd ... [<FILE]             runs ndd in this process, which is quicker than exec ndd ...
+//	status N ndd ... [<FILE]    runs ndd and demands that exit status
 //	prints N NQ K SHAPE DIR     writes base.bin, q.bin and the oracle's answer want.tsv into DIR
 //	flip FILE OFFSET            flips a bit; a negative offset counts from the end
 //	concat OUT FILE...          writes files one after the other
@@ -41,18 +32,19 @@ func TestMain(m *testing.M) {
 //	lines RAW FILE              writes raw fingerprints as lines with their rows
 //	sortlines FILE              sorts lines by their bytes
 //	head FILE N OUT             writes the first N lines
+//	set FILE LINE...            writes lines, such as settings
 //	mapreduce JOB ... FILE...   a map for each file, three reduces: all results in the file results
 //	serving, post, hangup, stopping  run a server: see servers
 func TestScripts(t *testing.T) {
 	var s servers
-	testscript.Run(t, testscript.Params{
+	testscript.RunT(inTurn{t}, testscript.Params{
 		Dir: "testdata/script",
 		Setup: func(env *testscript.Env) error {
-			root, err := exec.Command("go", "env", "GOROOT").Output()
-			env.Setenv("GOSRC", string(bytes.TrimSpace(root))+"/src")
-			return err
+			env.Setenv("GOSRC", goSource(t))
+			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"ndd":    nddCommand,
 			"status": status,
 			"prints": prints,
 			"flip":   flip,
@@ -62,6 +54,7 @@ func TestScripts(t *testing.T) {
 			"lines":     printLines,
 			"sortlines": sortLines,
 			"head":      headLines,
+			"set":       setLines,
 			"mapreduce": runJob,
 
 			"serving":  s.serving,
@@ -70,6 +63,66 @@ func TestScripts(t *testing.T) {
 			"hangup":   s.hangup,
 		},
 	})
+}
+
+// inTurn runs scripts one after the other, since they share the current folder and the environment
+// of this process.
+type inTurn struct{ *testing.T }
+
+func (inTurn) Parallel()     {}
+func (inTurn) Verbose() bool { return testing.Verbose() }
+
+func (t inTurn) Run(name string, script func(testscript.T)) {
+	t.T.Run(name, func(t *testing.T) { script(inTurn{t}) })
+}
+
+// goSource returns the folder of the sources of Go, which are texts that every machine with these
+// tests has.
+func goSource(t *testing.T) string {
+	t.Helper()
+	root, err := exec.Command("go", "env", "GOROOT").Output()
+	noError(t, err)
+	return string(bytes.TrimSpace(root)) + "/src"
+}
+
+// scriptVariables are the variables that scripts set for ndd.
+var scriptVariables = []string{
+	"TMPDIR", "NDD_TEXT", "NDD_THREADS", "NDD_THREDS", "NDD_ELSEWHERE", "NDD_SERVER", "NDD_NUMA",
+	"mapreduce_task_attempt_id", "mapreduce_job_maps",
+}
+
+// runHere runs ndd in this process, in the script's folder and with its variables, and returns the
+// exit status.
+func runHere(ts *testscript.TestScript, stdin string, stdout, stderr io.Writer, args ...string) int {
+	here, err := os.Getwd()
+	ts.Check(err)
+	ts.Check(os.Chdir(ts.MkAbs(".")))
+	defer os.Chdir(here)
+	for _, name := range scriptVariables {
+		if value := ts.Getenv(name); value != "" {
+			before, was := os.LookupEnv(name)
+			os.Setenv(name, value)
+			defer func() {
+				if os.Unsetenv(name); was {
+					os.Setenv(name, before)
+				}
+			}()
+		}
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), waitMax)
+	defer cancel()
+	return run(ctx, args, strings.NewReader(stdin), stdout, stderr)
+}
+
+func nddCommand(ts *testscript.TestScript, neg bool, args []string) {
+	if neg {
+		ts.Fatalf("the exit status is demanded by number: status N ndd ...")
+	}
+	status(ts, false, append([]string{"0", "ndd"}, args...))
+}
+
+func setLines(ts *testscript.TestScript, _ bool, args []string) {
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(strings.Join(args[1:], "\n")), 0o644))
 }
 
 func concat(ts *testscript.TestScript, _ bool, args []string) {
@@ -94,7 +147,8 @@ func merge(ts *testscript.TestScript, _ bool, args []string) {
 		return n
 	}
 	slices.SortStableFunc(lines, func(a, b []string) int {
-		return cmp.Or(cmp.Compare(number(a[0]), number(b[0])), cmp.Compare(number(a[2]), number(b[2])), cmp.Compare(a[1], b[1]))
+		return cmp.Or(cmp.Compare(number(a[0]), number(b[0])), cmp.Compare(number(a[2]), number(b[2])),
+			cmp.Compare(a[1], b[1]))
 	})
 	var all []byte
 	for _, line := range lines {
@@ -104,14 +158,11 @@ func merge(ts *testscript.TestScript, _ bool, args []string) {
 }
 
 func status(ts *testscript.TestScript, _ bool, args []string) {
-	err := ts.Exec(args[1], args[2:]...)
-	got := 0
-	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
-		got = exit.ExitCode()
-	} else {
-		ts.Check(err)
+	var stdin string
+	if last := len(args) - 1; strings.HasPrefix(args[last], "<") {
+		stdin, args = ts.ReadFile(args[last][1:]), args[:last]
 	}
-	if args[0] != strconv.Itoa(got) {
+	if got := runHere(ts, stdin, ts.Stdout(), ts.Stderr(), args[2:]...); args[0] != strconv.Itoa(got) {
 		ts.Fatalf("exit status %d, want %s", got, args[0])
 	}
 }

@@ -5,7 +5,6 @@ package main
 import (
 	"bufio"
 	"bytes"
-	"encoding/binary"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,48 +15,26 @@ import (
 	"time"
 )
 
-// command is this test binary as ndd, with args, in dir.
-func command(t *testing.T, dir string, args ...string) (*exec.Cmd, *bytes.Buffer) {
-	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	stderr := new(bytes.Buffer)
-	return &exec.Cmd{Path: self, Args: append([]string{"ndd"}, args...), Dir: dir, Stderr: stderr}, stderr
-}
-
-// left is what stands in dir, hidden names, too.
-func left(t *testing.T, dir string) (names []string) {
-	t.Helper()
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, e := range entries {
-		names = append(names, e.Name())
-	}
-	return names
+// command returns a process that runs ndd in dir, and what it writes to standard error.
+func command(dir string, args ...string) (*exec.Cmd, *bytes.Buffer) {
+	cmd, stderr := exec.Command("ndd", args...), new(bytes.Buffer)
+	cmd.Dir, cmd.Stderr = dir, stderr
+	return cmd, stderr
 }
 
 // TestReaderGone: when nobody reads standard output any more (| head), what was begun elsewhere is
 // removed, and nothing is said.
 func TestReaderGone(t *testing.T) {
 	dir := t.TempDir()
-	line := `{"id": "` + strings.Repeat("x", 1000) + `", "text": "rivers carry stones from the mountains to the plain and further"}` + "\n"
-	if err := os.WriteFile(filepath.Join(dir, "a.jsonl"), []byte(strings.Repeat(line, 500)), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	line := `{"id": "` + strings.Repeat("x", 1000) + `", "text": "rivers carry stones from the mountains to the plain ` +
+		`and further"}` + "\n"
+	noError(t, os.WriteFile(filepath.Join(dir, "a.jsonl"), []byte(strings.Repeat(line, 500)), 0o644))
 	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd, said := command(t, dir, "dedup", "-q", "--json", "--write-kept", "kept", "a.jsonl")
+	noError(t, err)
+	cmd, said := command(dir, "fingerprint", "-q", "--skipped", "skipped.tsv", "a.jsonl")
 	cmd.Stdout = w
 	r.Close()
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, cmd.Start())
 	w.Close()
 	cmd.Wait()
 	if status := cmd.ProcessState.ExitCode(); status != exitPipe || said.Len() > 0 {
@@ -73,18 +50,13 @@ func TestReaderGone(t *testing.T) {
 func TestIdlePipe(t *testing.T) {
 	dir := t.TempDir()
 	fifo := filepath.Join(dir, "fifo")
-	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	prints := filepath.Join(dir, "prints.bin")
-	if err := os.WriteFile(prints, binary.LittleEndian.AppendUint64(nil, 7), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, syscall.Mkfifo(fifo, 0o600))
+	prints := writePrints(t, []uint64{7})
 	index := builtIndex(t, prints)
 	for _, args := range [][]string{
 		{"fingerprint", "-o", "out.ndf", "fifo"},
 		{"fingerprint", "-o", "out.ndf", "-"},
-		{"dedup", "-o", "out", "--document-format", "jsonl", "fifo"},
+		{"dedup", "-o", "out", "--input-format", "jsonl", "fifo"},
 		{"batch", "-i", index, "-o", "out", "fifo"},
 		{"batch", "-i", index, "-o", "out", "-"},
 		{"batch", "--scan", "fifo", "-o", "out", prints},
@@ -99,18 +71,14 @@ func TestIdlePipe(t *testing.T) {
 	}
 }
 
-// interruptedIn has a command wait for its input so long, and interrupts it. It returns false where the
-// process had not come to that: it had no handler for signals yet.
+// interruptedIn has a command wait for its input so long, and interrupts it. It returns false where
+// the process had not come to that: it had no handler for signals yet.
 func interruptedIn(t *testing.T, dir string, wait time.Duration, args []string) bool {
-	cmd, said := command(t, dir, args...)
+	cmd, said := command(dir, args...)
 	idle, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer idle.Close()
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, cmd.Start())
 	time.Sleep(wait)
 	ended := make(chan struct{})
 	var group sync.WaitGroup
@@ -134,10 +102,11 @@ func interruptedIn(t *testing.T, dir string, wait time.Duration, args []string) 
 	if how.Signaled() && how.Signal() == syscall.SIGINT {
 		return false
 	}
-	if status := cmd.ProcessState.ExitCode(); status != exitInterrupted || !strings.HasSuffix(said.String(), "ndd: interrupted\n") {
+	if status := cmd.ProcessState.ExitCode(); status != exitInterrupted ||
+		!strings.HasSuffix(said.String(), "ndd: interrupted\n") {
 		t.Errorf("%q: status %d, %s", args, status, said)
 	}
-	if names := left(t, dir); len(names) != 2 {
+	if names := left(t, dir); len(names) != 1 {
 		t.Errorf("%q: %q are left", args, names)
 	}
 	return true
@@ -145,22 +114,13 @@ func interruptedIn(t *testing.T, dir string, wait time.Duration, args []string) 
 
 // TestQueryTurns: an answer comes before the next question is waited for.
 func TestQueryTurns(t *testing.T) {
-	prints := filepath.Join(t.TempDir(), "prints.bin")
-	if err := os.WriteFile(prints, binary.LittleEndian.AppendUint64(nil, 7), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	cmd, said := command(t, t.TempDir(), "query", "-i", builtIndex(t, prints), "-")
+	prints := writePrints(t, []uint64{7})
+	cmd, said := command(t.TempDir(), "query", "-i", builtIndex(t, prints), "-")
 	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
+	noError(t, cmd.Start())
 	stuck := time.AfterFunc(waitMax, func() { cmd.Process.Kill() })
 	answers := bufio.NewReader(out)
 	for _, c := range []struct{ ask, want string }{
@@ -179,7 +139,8 @@ func TestQueryTurns(t *testing.T) {
 	}
 	cmd.Wait()
 	stuck.Stop()
-	if want := "standard input, line 5: "; cmd.ProcessState.ExitCode() != exitFailed || !strings.Contains(said.String(), want) {
+	if want := "standard input, line 5: "; cmd.ProcessState.ExitCode() != exitFailed ||
+		!strings.Contains(said.String(), want) {
 		t.Errorf("status %d, %s, want %s", cmd.ProcessState.ExitCode(), said, want)
 	}
 }

@@ -3,8 +3,10 @@ package main
 import (
 	"fmt"
 	"io"
+	"log"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,41 +16,33 @@ import (
 	"time"
 )
 
-// A server that systemd starts takes the sockets that it is given, says when it is ready, lives and stops; and ndd health
-// asks it, at the admin address without a token, too.
+// A server that systemd starts takes the sockets that it is given, says when it is ready, lives and
+// stops; and ndd health asks it, at the admin address without a token, too.
 func TestSystemd(t *testing.T) {
 	dir := t.TempDir()
 	tokens := filepath.Join(dir, "tokens")
-	if err := os.WriteFile(tokens, []byte("0123456789abcdef admin\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(tokens, []byte("0123456789abcdef admin\n"), 0o600))
 	notify, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: filepath.Join(dir, "notify"), Net: "unixgram"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer notify.Close()
 	var addresses []string
 	var files []*os.File
 	for range 2 {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		f, err := l.(*net.TCPListener).File()
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		addresses, files = append(addresses, l.Addr().String()), append(files, f)
 		l.Close()
 	}
-	cmd := exec.Command("sh", "-c", `LISTEN_PID=$$ WATCHDOG_PID=$$ exec "$0" "$@"`, ndd(t), "serve", "--memory-only", "--listen", "127.0.0.1:1", "--admin", "127.0.0.1:2", "--token-file", tokens)
-	cmd.Env = append(os.Environ(), "NOTIFY_SOCKET="+filepath.Join(dir, "notify"), "WATCHDOG_USEC=300000", "LISTEN_FDS=2", "LISTEN_FDNAMES=listen:admin")
+	cmd := exec.Command("sh", "-c", `LISTEN_PID=$$ WATCHDOG_PID=$$ exec ndd "$@"`, "sh", "serve", "--memory-only",
+		"--listen", "127.0.0.1:1", "--admin", "127.0.0.1:2", "--token-file", tokens)
+	cmd.Env = append(os.Environ(), "NOTIFY_SOCKET="+filepath.Join(dir, "notify"), "WATCHDOG_USEC=300000",
+		"LISTEN_FDS=2", "LISTEN_FDNAMES=listen:admin")
 	cmd.ExtraFiles = files
 	var said strings.Builder
 	cmd.Stderr = &said
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, cmd.Start())
 	defer cmd.Process.Kill()
 	for _, f := range files {
 		f.Close()
@@ -69,12 +63,14 @@ func TestSystemd(t *testing.T) {
 	wait("READY=1")
 	wait("WATCHDOG=1")
 	wait("WATCHDOG=1")
-	for _, target := range []string{"http://" + addresses[0], "http://" + addresses[1], "http://" + addresses[1] + "/livez"} {
-		if out, err := exec.Command(ndd(t), "health", "--timeout", "2m", target).CombinedOutput(); err != nil {
+	for _, target := range []string{"http://" + addresses[0], "http://" + addresses[1], "http://" + addresses[1] +
+		"/livez"} {
+		if out, err := exec.Command("ndd", "health", "--timeout", "2m", target).CombinedOutput(); err != nil {
 			t.Errorf("%s: %v %s", target, err, out)
 		}
 	}
-	if out, err := exec.Command(ndd(t), "health", "--timeout", "2m", "http://"+addresses[1]+"/metrics").CombinedOutput(); err == nil || !strings.Contains(string(out), "401") {
+	if out, err := exec.Command("ndd", "health", "--timeout", "2m",
+		"http://"+addresses[1]+"/metrics").CombinedOutput(); err == nil || !strings.Contains(string(out), "401") {
 		t.Errorf("metrics without a token: %v %s", err, out)
 	}
 	cmd.Process.Signal(syscall.SIGTERM)
@@ -82,7 +78,8 @@ func TestSystemd(t *testing.T) {
 	if err := cmd.Wait(); err != nil {
 		t.Errorf("%v\n%s", err, &said)
 	}
-	if out, err := exec.Command(ndd(t), "health", "http://"+addresses[0]).CombinedOutput(); err == nil || cmd.ProcessState.ExitCode() != 0 {
+	if out, err := exec.Command("ndd", "health", "http://"+addresses[0]).CombinedOutput(); err == nil ||
+		cmd.ProcessState.ExitCode() != 0 {
 		t.Errorf("nobody is there: %v %s", err, out)
 	}
 }
@@ -90,9 +87,7 @@ func TestSystemd(t *testing.T) {
 // ndd health tells a server that is not ready, and what it says.
 func TestHealth(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != "/livez" {
 			w.WriteHeader(503)
@@ -101,6 +96,9 @@ func TestHealth(t *testing.T) {
 	})}
 	go server.Serve(l)
 	defer server.Close()
+	secure := httptest.NewTLSServer(http.NotFoundHandler())
+	secure.Config.ErrorLog = log.New(io.Discard, "", 0)
+	defer secure.Close()
 	for _, c := range []struct {
 		target, word string
 		status       int
@@ -108,53 +106,58 @@ func TestHealth(t *testing.T) {
 		{"http://" + l.Addr().String() + "/", "503 Service Unavailable: loading", exitFailed},
 		{"http://" + l.Addr().String() + "/livez", "", exitDone},
 		{"127.0.0.1", "must be a URL", exitUsage},
+		{secure.URL, "give the authority's certificate with --tls-ca FILE", exitFailed},
 		{"http://127.0.0.1:1", "refused", exitFailed},
 	} {
 		var said strings.Builder
-		if status := run(t.Context(), []string{"health", "--timeout", "2m", c.target}, nil, io.Discard, &said); status != c.status || !strings.Contains(said.String(), c.word) {
+		if status := run(t.Context(), []string{"health", "--timeout", "2m", c.target}, nil, io.Discard,
+			&said); status != c.status || !strings.Contains(said.String(), c.word) {
 			t.Errorf("%s: %d %s", c.target, status, &said)
 		}
 	}
 }
 
-// The unit that is printed has the command line that was given, and is one for systemd's own check, where that is.
+// The unit that is printed has the command line that was given, and is one for systemd's own check,
+// where that is.
 func TestPrintUnit(t *testing.T) {
 	dir := t.TempDir()
 	unit := filepath.Join(dir, "ndd.service")
-	if err := os.Mkdir(filepath.Join(dir, "an index"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Mkdir(filepath.Join(dir, "an index"), 0o755))
 	for _, c := range []struct{ args, line, paths, user string }{
 		{"-i,an index", `-i "` + dir + `/an index"`, `ReadWritePaths="` + dir + `/an index"`, "User=ndd"},
-		{"-i,new,--create", "-i " + dir + "/new --create", "ReadWritePaths=" + dir + "\n", "User=ndd"}, // which can be named: it is there
+		// which can be named: it is there
+		{"-i,new,--create", "-i " + dir + "/new --create", "ReadWritePaths=" + dir + "\n", "User=ndd"},
 		{"", "", "StateDirectory=ndd", "DynamicUser=yes"},
 		{"-i,/var/lib/ndd/pages,--create", "-i /var/lib/ndd/pages --create", "StateDirectory=ndd", "DynamicUser=yes"},
 		{"--token-file,tokens", "--token-file " + dir + "/tokens", "StateDirectory=ndd", "User=ndd"}, // who can read them
+		{"-i,/var/lib/ndd/pages,--backup-dir,/var/lib/ndd-backups",
+			"-i /var/lib/ndd/pages --backup-dir /var/lib/ndd-backups", "# install -d -o ndd -g ndd /var/lib/ndd-backups\n",
+			"User=ndd"},
 	} {
-		args := append(strings.FieldsFunc(c.args, func(r rune) bool { return r == ',' }), "--listen", "127.0.0.1:7744", "--print-unit")
+		args := append(strings.FieldsFunc(c.args, func(r rune) bool { return r == ',' }), "--listen", "127.0.0.1:7744",
+			"--print-unit")
 		for i, a := range args {
 			if a == "an index" || a == "new" || a == "tokens" {
 				args[i] = filepath.Join(dir, a)
 			}
 		}
-		out, err := exec.Command(ndd(t), append([]string{"serve"}, args...)...).Output()
-		if err != nil {
-			t.Fatal(err)
-		}
+		out, err := exec.Command("ndd", append([]string{"serve"}, args...)...).Output()
+		noError(t, err)
 		line := strings.ReplaceAll(" serve "+c.line+" --listen 127.0.0.1:7744\n", "  ", " ")
 		for _, want := range []string{line, c.paths, "\n" + c.user + "\n"} {
 			if !strings.Contains(string(out), want) {
 				t.Errorf("%s\nwithout %s", out, want)
 			}
 		}
-		if strings.Contains(string(out), "DynamicUser") == strings.Contains(string(out), "User=ndd") || !strings.Contains(c.paths, "ReadWrite") && strings.Contains(string(out), "ReadWrite") {
+		if strings.Contains(string(out), "DynamicUser") == strings.Contains(string(out), "User=ndd") ||
+			!strings.Contains(c.args, "backup") && !strings.Contains(c.paths, "ReadWrite") &&
+				strings.Contains(string(out), "ReadWrite") {
 			t.Errorf("two users, or one who may write elsewhere:\n%s", out)
 		}
-		if err := os.WriteFile(unit, out, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.WriteFile(unit, out, 0o644))
 		if check, err := exec.LookPath("systemd-analyze"); err == nil {
-			if said, err := exec.Command(check, "verify", unit).CombinedOutput(); err != nil || strings.Contains(string(said), unit) {
+			if said, err := exec.Command(check, "verify", unit).CombinedOutput(); err != nil ||
+				strings.Contains(string(said), unit) {
 				t.Errorf("systemd-analyze: %v %s", err, said)
 			}
 		}

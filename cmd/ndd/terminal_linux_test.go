@@ -3,30 +3,165 @@ package main
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/spf13/cobra"
+	"golang.org/x/sys/unix"
+
+	"ndd/cmd/ndd/cli"
 	"ndd/engine/oracle/sets"
 	"ndd/engine/storage/store"
 )
 
-// TestBinaryToTerminal: records that no person can read are not written to a terminal, unless it is
-// named as a file.
-func TestBinaryToTerminal(t *testing.T) {
-	dir := t.TempDir()
-	base, queries := sets.Planted(500, 50)
-	f, q := filepath.Join(dir, "f.bin"), filepath.Join(dir, "q.bin")
-	for name, prints := range map[string][]uint64{f: base, q: queries} {
-		if err := os.WriteFile(name, store.Bytes64(prints), 0o644); err != nil {
-			t.Fatal(err)
+// terminal opens a pseudo-terminal: what is written to tty is read from the other end.
+func terminal(t *testing.T) (other, tty *os.File) {
+	t.Helper()
+	other, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
+	noError(t, err)
+	t.Cleanup(func() { other.Close() })
+	noError(t, unix.IoctlSetPointerInt(int(other.Fd()), unix.TIOCSPTLCK, 0))
+	number, err := unix.IoctlGetInt(int(other.Fd()), unix.TIOCGPTN)
+	noError(t, err)
+	tty, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|syscall.O_NOCTTY, 0)
+	noError(t, err)
+	t.Cleanup(func() { tty.Close() })
+	noError(t, unix.IoctlSetWinsize(int(tty.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: 100}))
+	return other, tty
+}
+
+// readAll returns all that a terminal shows until its other end is closed, which is the error EIO
+// here.
+func readAll(t *testing.T, terminal *os.File) string {
+	t.Helper()
+	shown, err := io.ReadAll(terminal)
+	if err != nil && !errors.Is(err, syscall.EIO) {
+		t.Fatal(err)
+	}
+	return string(shown)
+}
+
+// TestBuildProgress: a build draws its progress where standard error is a terminal, unless a flag
+// forbids it, and nowhere else. A bar is drawn ten times a second, so that the build gets more
+// fingerprints until two of its parts are seen.
+func TestBuildProgress(t *testing.T) {
+	var base string
+	for n := 100_000; ; n *= 3 {
+		base = writePrints(t, randomPrints(n))
+		shown := onTerminal(t, base)
+		if len(regexp.MustCompile(`building .*[1-6] / 7`).FindAllString(shown, -1)) > 1 {
+			break
+		}
+		if n > 10_000_000 {
+			t.Fatalf("%d fingerprints: %q", n, shown)
 		}
 	}
+	for _, flag := range []string{"--no-progress", "--quiet"} {
+		if shown := onTerminal(t, base, flag); strings.Contains(shown, "building [") || strings.Contains(shown, "/ 7") {
+			t.Errorf("%s: %q", flag, shown)
+		}
+	}
+	if _, said := ran(t, exitDone, slowBuild(t, base)...); strings.Contains(said, "/ 7") ||
+		strings.ContainsAny(said, "\x1b\r") {
+		t.Errorf("without a terminal: %q", said)
+	}
+}
+
+// slowBuild returns the arguments of a build of seven parts, one after the other.
+func slowBuild(t *testing.T, base string) []string {
+	return []string{"build", "-o", filepath.Join(t.TempDir(), "index"), "--design", "cover-6-4-3", "--layout",
+		"huffman", "--threads", "1", base}
+}
+
+// onTerminal returns what a build shows on a terminal.
+func onTerminal(t *testing.T, base string, flags ...string) string {
+	t.Helper()
+	other, tty := terminal(t)
+	go func() {
+		run(t.Context(), append(slowBuild(t, base), flags...), nil, io.Discard, tty)
+		tty.Close()
+	}()
+	return readAll(t, other)
+}
+
+// A message that comes while a bar is drawn stands above it, whole, and nothing of the bar is left.
+func TestMessageAboveBar(t *testing.T) {
+	other, tty := terminal(t)
+	g := &cli.Globals{Stderr: tty, LogFormat: "text"}
+	noError(t, g.Begin(new(cobra.Command)))
+	var mu sync.Mutex
+	var text []byte
+	shown := func() string {
+		mu.Lock()
+		defer mu.Unlock()
+		return string(text)
+	}
+	var reader sync.WaitGroup
+	reader.Go(func() {
+		for b := make([]byte, 4096); ; {
+			n, err := other.Read(b)
+			if err != nil { // EIO, as the last one closes it
+				return
+			}
+			mu.Lock()
+			text = append(text, b[:n]...)
+			mu.Unlock()
+		}
+	})
+	for i := range 3 {
+		b := g.NewBar("reading", int64(100+i), cli.CountUnit)
+		b.Set(50)
+		for !strings.Contains(shown(), fmt.Sprintf("50 / %d", 100+i)) { // until it has been drawn
+			time.Sleep(time.Millisecond)
+		}
+		g.Log.Info(fmt.Sprintf("message %d, which must stay", i))
+		b.Set(60)
+		b.End()
+	}
+	g.Log.Info("the end")
+	tty.Close()
+	reader.Wait()
+	want := "ndd: message 0, which must stay\nndd: message 1, which must stay\nndd: message 2, which must stay\nndd: " +
+		"the end\n"
+	if got := onScreen(shown()); got != want {
+		t.Errorf("%q shows\n%s", shown(), got)
+	}
+}
+
+// onScreen is what stands on a terminal in the end: of the codes, those that go up a line and those
+// that clear what is below matter.
+func onScreen(shown string) string {
+	lines := []string{""}
+	for part := range strings.SplitAfterSeq(shown, "\n") {
+		for strings.HasPrefix(part, "\x1b[") {
+			end := strings.IndexAny(part, "ABCDEFGHJKSTfmhl")
+			if n, err := strconv.Atoi(part[2:end]); err == nil && part[end] == 'A' {
+				lines = append(lines[:max(0, len(lines)-1-n)], "")
+			}
+			part = part[end+1:]
+		}
+		text := strings.TrimRight(part, "\r\n")
+		lines[len(lines)-1] += text
+		if strings.HasSuffix(part, "\n") {
+			lines = append(lines, "")
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// TestBinaryToTerminal: binary records are not written to a terminal, unless it is named as a file.
+func TestBinaryToTerminal(t *testing.T) {
+	base, queries := sets.Planted(500, 50)
+	f, q := writePrints(t, base), writePrints(t, queries)
 	_, tty := terminal(t)
 	for _, c := range []struct {
 		flags  []string
@@ -34,7 +169,7 @@ func TestBinaryToTerminal(t *testing.T) {
 	}{
 		{[]string{"--format", "bin"}, exitUsage},
 		{[]string{"--format", "bin", "-o", "-"}, exitUsage},
-		{[]string{"--format", "bin", "-o", filepath.Join(dir, "hits.bin")}, exitDone},
+		{[]string{"--format", "bin", "-o", filepath.Join(t.TempDir(), "hits.bin")}, exitDone},
 		{[]string{"--format", "tsv", "-k", "0"}, exitDone},
 	} {
 		var said bytes.Buffer
@@ -45,25 +180,18 @@ func TestBinaryToTerminal(t *testing.T) {
 	}
 }
 
-// TestPipeProgress: of a pipe, whose length nobody knows, the bytes and the rate are shown; of a file
-// a bar that fills, and the time that is left.
+// TestPipeProgress: for a pipe, whose length is unknown, the bytes and the rate are shown instead
+// of a bar.
 func TestPipeProgress(t *testing.T) {
-	dir := t.TempDir()
-	q, f := filepath.Join(dir, "q.bin"), filepath.Join(dir, "f.bin")
+	q := writePrints(t, []uint64{0})
 	chunk := store.Bytes64(make([]uint64, 1<<16))
 	for i := range chunk {
 		chunk[i] = byte(i % 251)
 	}
-	if err := os.WriteFile(q, make([]byte, 8), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(f, chunk[:8000], 0o644); err != nil {
-		t.Fatal(err)
-	}
 	other, tty := terminal(t)
 	r, w := io.Pipe()
 	go func() {
-		for range 16 { // for longer than a second: rates are told from then on
+		for range 12 { // for longer than a second: rates are shown from then on
 			if _, err := w.Write(chunk); err != nil {
 				break
 			}
@@ -75,11 +203,9 @@ func TestPipeProgress(t *testing.T) {
 		t.Errorf("status %d", status)
 	}
 	tty.Close()
-	shown, err := io.ReadAll(other)
-	if err != nil && !errors.Is(err, syscall.EIO) {
-		t.Fatal(err)
-	}
-	if !regexp.MustCompile(`scanning +[\d.]+ [KM]iB, [\d.]+ [KM]iB/s`).Match(shown) || bytes.Contains(shown, []byte("[--")) {
+	shown := readAll(t, other)
+	if !regexp.MustCompile(`scanning +[\d.]+ [KM]iB, [\d.]+ [KM]iB/s`).MatchString(shown) ||
+		strings.Contains(shown, "[--") {
 		t.Errorf("%q", shown)
 	}
 }

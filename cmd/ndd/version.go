@@ -54,10 +54,10 @@ type versionInfo struct {
 	FileFormat    int      `json:"file_format"`
 	RecipeVersion int      `json:"recipe_version"`
 	Kernel        string   `json:"kernel"`
-	Kernels       []string `json:"kernels"` // that this machine and build support
+	Kernels       []string `json:"kernels"` // supported by this machine and build
 	Memory        string   `json:"memory"`
 	Placement     string   `json:"placement"`
-	Notes         []string `json:"placement_notes"` // what the system does not allow
+	Notes         []string `json:"placement_notes"` // settings that the system refuses
 }
 
 func versionHere() versionInfo {

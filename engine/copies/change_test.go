@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -11,17 +12,24 @@ import (
 	"testing"
 
 	"ndd/engine/copies/postings"
+	"ndd/engine/index/live/rows"
 	"ndd/engine/storage/disk"
 	"ndd/engine/storage/store"
 )
+
+// check ends a test that has an error.
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
 
 // sections returns what a file of postings has, by section.
 func sections(t testing.TB, dir, file string) map[string][]byte {
 	t.Helper()
 	f, err := store.Open(filepath.Join(dir, file), store.KindPostings)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	defer f.Close()
 	all := map[string][]byte{}
 	for _, s := range f.Sections() {
@@ -33,28 +41,15 @@ func sections(t testing.TB, dir, file string) map[string][]byte {
 // answers returns what is found in an index of some texts.
 func answers(t testing.TB, dir string, o Options, texts []string) (all []string) {
 	t.Helper()
-	x, err := OpenIndex(context.Background(), dir, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer x.Close()
-	if err := x.Check(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	x := openIndexAt(t, dir)
+	check(t, x.Check(context.Background()))
 	searcher, err := x.Searcher(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	signer, err := NewSigner(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
+	signer := newSigner(t, o)
 	for i, text := range texts {
 		sets := signer.Sign(text)
 		hits, err := searcher.Search(context.Background(), &sets)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		var found []string
 		for _, h := range hits {
 			found = append(found, fmt.Sprint(i, h))
@@ -65,11 +60,27 @@ func answers(t testing.TB, dir string, o Options, texts []string) (all []string)
 	return all
 }
 
+// openIndexAt opens an index, which the test closes.
+func openIndexAt(t testing.TB, dir string) *Index {
+	t.Helper()
+	x, err := OpenIndex(context.Background(), dir, 1)
+	check(t, err)
+	t.Cleanup(func() { x.Close() })
+	return x
+}
+
+func newSigner(t testing.TB, o Options) *Signer {
+	t.Helper()
+	s, err := NewSigner(o)
+	check(t, err)
+	return s
+}
+
 // create makes an index of texts from number from on, in segments of so many.
 func create(t testing.TB, o Options, texts []string, each int) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "index")
-	for from := 0; from < len(texts); from += each {
+	for from := 0; from == 0 || from < len(texts); from += each {
 		var w *IndexWriter
 		var err error
 		if from == 0 {
@@ -77,16 +88,14 @@ func create(t testing.TB, o Options, texts []string, each int) string {
 		} else {
 			w, err = AppendIndex(context.Background(), dir, o)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		write(t, w, o, texts[from:min(from+each, len(texts))], from)
 	}
 	return dir
 }
 
-// TestMerge: segments with deleted documents merge into the bytes of an index that was built of the others at once, whatever the
-// memory.
+// TestMerge: segments with deleted documents merge into the bytes of an index that was built of the
+// others at once, whatever the memory.
 func TestMerge(t *testing.T) {
 	texts := corpus(rand.New(rand.NewPCG(21, 22)), 120)
 	texts = append(texts, texts[3], texts[3], texts[40]) // equal ones, one in another segment
@@ -96,10 +105,8 @@ func TestMerge(t *testing.T) {
 		var gone, kept []string
 		wanted := filepath.Join(t.TempDir(), "wanted")
 		w, err := CreateIndex(wanted, o, false)
-		if err != nil {
-			t.Fatal(err)
-		}
-		signer, _ := NewSigner(o)
+		check(t, err)
+		signer := newSigner(t, o)
 		for i, text := range texts {
 			if i%7 == 3 {
 				gone = append(gone, id(i))
@@ -108,14 +115,13 @@ func TestMerge(t *testing.T) {
 			kept = append(kept, text)
 			sets := signer.Sign(text)
 			sets.Site = siteOf(i)
-			if err := w.Add(id(i), sets); err != nil {
-				t.Fatal(err)
-			}
+			check(t, w.Add(id(i), sets))
 		}
 		if _, _, err := w.Commit(context.Background()); err != nil {
 			t.Fatal(err)
 		}
-		if n, missing, err := Delete(context.Background(), dir, append(gone, "nobody", "nobody"), o); n != len(gone) || len(missing) != 1 || err != nil {
+		if n, missing, err := Delete(context.Background(), dir, append(gone, "nobody", "nobody"),
+			o); n != len(gone) || len(missing) != 1 || err != nil {
 			t.Fatalf("%d deleted, not there: %q, %v", n, missing, err)
 		}
 		want := answers(t, wanted, o, kept)
@@ -123,12 +129,11 @@ func TestMerge(t *testing.T) {
 			t.Errorf("after deleting: %d answers, want %d", len(got), len(want))
 		}
 		before, err := OpenIndex(context.Background(), dir, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		m := o
 		m.Room = postings.Room{Bytes: room, Dir: t.TempDir()}
-		if segments, deleted, err := Merge(context.Background(), dir, m); segments != 3 || deleted != uint64(len(gone)) || err != nil {
+		if segments, deleted, err := Merge(context.Background(), dir,
+			m); segments != 3 || deleted != uint64(len(gone)) || err != nil {
 			t.Fatalf("%d segments, %d deleted, %v", segments, deleted, err)
 		}
 		if err := before.Check(context.Background()); err != nil { // goes on with the old segments
@@ -150,29 +155,27 @@ func TestMerge(t *testing.T) {
 	}
 }
 
-// TestConflicts: a document whose ID is taken, by one of the index or of the same input, replaces it, is left out, or is refused.
+// TestConflicts: a document whose ID is taken, by one of the index or of the same input, replaces
+// it, is left out, or is refused.
 func TestConflicts(t *testing.T) {
 	random := rand.New(rand.NewPCG(23, 24))
 	old, added, later := english(random, 20), english(random, 20), english(random, 20)
-	for conflict, want := range map[OnConflict]int{Replace: 2, Keep: 0, Refuse: 0} {
+	for conflict, want := range map[rows.OnConflict]int{rows.Replace: 2, rows.Keep: 0, rows.Refuse: 0} {
 		o := Options{Method: SpotSigs, OnConflict: conflict}
 		dir := create(t, o, []string{old, english(random, 20)}, 1)
 		w, err := AppendIndex(context.Background(), dir, o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		signer, _ := NewSigner(o)
+		check(t, err)
+		signer := newSigner(t, o)
 		for i, text := range []string{added, later} {
 			err = w.Add(id(0), signer.Sign(text))
-			if e, ok := errors.AsType[*TakenError](err); ok != (conflict == Refuse) || ok && e.ID != id(0) {
+			if e, ok := errors.AsType[*TakenError](err); ok != (conflict == rows.Refuse) || ok && e.ID != id(0) {
 				t.Fatalf("%d, document %d: %v", conflict, i, err)
 			}
 		}
-		if conflict == Refuse {
-			if err := w.Abort(); err != nil {
-				t.Fatal(err)
-			}
-		} else if _, r, err := w.Commit(context.Background()); err != nil || r.Taken != 2 || !slices.Equal(r.TakenIDs, []string{id(0), id(0)}) {
+		if conflict == rows.Refuse {
+			check(t, w.Abort())
+		} else if _, r, err := w.Commit(context.Background()); err != nil || r.Taken != 2 ||
+			!slices.Equal(r.TakenIDs, []string{id(0), id(0)}) {
 			t.Fatalf("%d: %+v, %v", conflict, r, err)
 		} else if err := w.Abort(); err != nil {
 			t.Fatal(err)
@@ -181,7 +184,8 @@ func TestConflicts(t *testing.T) {
 		if len(got) != 1 || got[0][0] != "0 1 2"[2*want] {
 			t.Errorf("%d: found %v, want text %d alone", conflict, got, want)
 		}
-		if x, err := OpenIndex(context.Background(), dir, 1); err != nil || x.Documents() != 2 || x.Deleted() != uint64(want) {
+		if x, err := OpenIndex(context.Background(), dir,
+			1); err != nil || x.Documents() != 2 || x.Deleted() != uint64(want) {
 			t.Errorf("%d: %v", conflict, err)
 		} else {
 			x.Close()
@@ -189,33 +193,29 @@ func TestConflicts(t *testing.T) {
 	}
 }
 
-// TestReplaceAll: a document replaces all that have its ID, where an index has an ID several times, and only once.
+// TestReplaceAll: a document replaces all that have its ID, where an index has an ID several times,
+// and only once.
 func TestReplaceAll(t *testing.T) {
 	random := rand.New(rand.NewPCG(25, 26))
 	o := Options{Method: SpotSigs}
-	signer, _ := NewSigner(o)
-	texts := []string{english(random, 20), english(random, 20), english(random, 20), english(random, 20), english(random, 20)}
+	signer := newSigner(t, o)
+	texts := []string{english(random, 20), english(random, 20), english(random, 20), english(random, 20),
+		english(random, 20)}
 	dir := create(t, o, texts[:1], 1)
 	add := func(some []string, forget bool) {
 		t.Helper()
 		w, err := AppendIndex(context.Background(), dir, o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		for _, text := range some {
 			if forget { // that the ID is taken
 				w.taken = newTaken()
 			}
-			if err := w.Add(id(0), signer.Sign(text)); err != nil {
-				t.Fatal(err)
-			}
+			check(t, w.Add(id(0), signer.Sign(text)))
 		}
 		if _, _, err := w.Commit(context.Background()); err != nil {
 			t.Fatal(err)
 		}
-		if err := w.Abort(); err != nil {
-			t.Fatal(err)
-		}
+		check(t, w.Abort())
 	}
 	add(texts[1:3], true)
 	add(texts[3:], false) // the last replaces the fourth, too
@@ -239,59 +239,80 @@ func TestDeletedLies(t *testing.T) {
 		"of no segment": func(m *Manifest) { m.Segments = m.Segments[:1]; m.Segments = append(m.Segments, m.Segments[0]) },
 	} {
 		m, err := ReadManifest(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		m.delete(0, 3)
 		lie(m)
 		bad := t.TempDir()
-		if err := m.write(bad, store.Options{}); err != nil {
-			t.Fatal(err)
-		}
+		check(t, m.write(bad, store.Options{}))
 		if _, err := ReadManifest(bad); !errors.Is(err, store.ErrCorrupt) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 }
 
-// TestChangeFaults: whichever call to the disk fails while documents are deleted or segments merged, the index answers as before or as
-// after, and the next merge leaves nothing behind.
-func TestChangeFaults(t *testing.T) {
+// TestFaults: whichever call to the disk fails, a new index is there whole or not at all, and one
+// that is changed answers as before or as after; the next merge leaves nothing behind.
+func TestFaults(t *testing.T) {
 	texts := corpus(rand.New(rand.NewPCG(27, 28)), 12)
-	for _, merging := range []bool{false, true} {
+	sound := create(t, Options{}, texts, 5)
+	add := func(w *IndexWriter, err error) error {
+		if err != nil {
+			return err
+		}
+		defer w.Abort()
+		s := newSigner(t, Options{})
+		for i, text := range texts {
+			if err := w.Add(id(12+i), s.Sign(text)); err != nil {
+				return err
+			}
+		}
+		_, _, err = w.Commit(context.Background())
+		return err
+	}
+	for name, c := range map[string]struct {
+		before, after uint64 // documents
+		change        func(dir string, o Options) error
+	}{
+		"create": {0, 12, func(dir string, o Options) error { return add(CreateIndex(dir, o, false)) }},
+		"append": {12, 24, func(dir string, o Options) error { return add(AppendIndex(context.Background(), dir, o)) }},
+		"delete": {12, 11, func(dir string, o Options) error {
+			_, _, err := Delete(context.Background(), dir, []string{id(1)}, o)
+			return err
+		}},
+		"merge": {12, 12, func(dir string, o Options) error {
+			_, _, err := Merge(context.Background(), dir, o)
+			return err
+		}},
+	} {
 		for fails := 0; ; fails++ {
-			dir := create(t, Options{}, texts, 5)
+			dir := filepath.Join(t.TempDir(), "index")
+			if c.before > 0 {
+				check(t, os.CopyFS(dir, os.DirFS(sound)))
+			}
 			calls := 0
-			o := Options{Room: postings.Room{Disk: disk.Failing(func(call disk.Call, path string) error {
+			err := c.change(dir, Options{Room: postings.Room{Disk: disk.Failing(func(disk.Call, string) error {
 				if calls++; calls == fails+1 {
 					return errors.New("injected")
 				}
 				return nil
-			})}}
-			var err error
-			if merging {
-				_, _, err = Merge(context.Background(), dir, o)
-			} else {
-				_, _, err = Delete(context.Background(), dir, []string{id(1)}, o)
+			})}})
+			n := uint64(0)
+			if x, e := OpenIndex(context.Background(), dir, 1); e == nil {
+				n = x.Documents()
+				x.Close()
+			} else if c.before > 0 || !errors.Is(e, fs.ErrNotExist) {
+				t.Fatalf("%s, call %d fails: %v; %v", name, fails, err, e)
 			}
-			x, e := OpenIndex(context.Background(), dir, 1)
-			if e != nil {
-				t.Fatalf("merging %t, call %d fails: %v; %v", merging, fails, err, e)
+			if n != c.after && (n != c.before || err == nil) {
+				t.Fatalf("%s, call %d fails: %v; %d documents", name, fails, err, n)
 			}
-			documents := x.Documents()
-			x.Close()
-			if documents != 12 && merging || !merging && documents != 11 && (documents != 12 || err == nil) {
-				t.Fatalf("merging %t, call %d fails: %v; %d documents", merging, fails, err, documents)
-			}
-			if _, _, err := Merge(context.Background(), dir, Options{}); err != nil {
-				t.Fatal(err)
-			}
-			if x, err = OpenIndex(context.Background(), dir, 1); err != nil {
-				t.Fatal(err)
-			}
-			x.Close()
-			if left, err := os.ReadDir(dir); err != nil || len(left) != 3 { // the manifest, the lock and one segment
-				t.Fatalf("merging %t, call %d fails: left behind: %v, %v", merging, fails, left, err)
+			if n > 0 {
+				_, _, err := Merge(context.Background(), dir, Options{})
+				check(t, err)
+				left, err := os.ReadDir(dir) // the manifest, the lock and one segment
+				if x := openIndexAt(t, dir); err != nil || len(left) != 3 || x.Documents() != n {
+					t.Fatalf("%s, call %d fails: left behind: %v, %v", name, fails, left, err)
+				}
 			}
 			if calls <= fails {
 				break
@@ -300,13 +321,12 @@ func TestChangeFaults(t *testing.T) {
 	}
 }
 
-// TestMergeMeanwhile: an index that is merged between the look at its manifest and at its segments is opened as it is then.
+// TestMergeMeanwhile: an index that is merged between the look at its manifest and at its segments
+// is opened as it is then.
 func TestMergeMeanwhile(t *testing.T) {
 	dir := create(t, Options{}, corpus(rand.New(rand.NewPCG(29, 30)), 20), 10)
 	m, err := ReadManifest(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if _, _, err := Merge(context.Background(), dir, Options{}); err != nil {
 		t.Fatal(err)
 	}
@@ -329,24 +349,19 @@ func TestMergeMeanwhile(t *testing.T) {
 	}()
 	for {
 		x, err := OpenIndex(context.Background(), dir, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := x.Close(); err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
+		check(t, x.Close())
 		select {
 		case err := <-done:
-			if err != nil {
-				t.Fatal(err)
-			}
+			check(t, err)
 			return
 		default:
 		}
 	}
 }
 
-// TestIndexFrequent: a document whose signatures very many documents have is counted, as all pairs count it.
+// TestIndexFrequent: a document whose signatures very many documents have is counted, as all pairs
+// count it.
 func TestIndexFrequent(t *testing.T) {
 	random := rand.New(rand.NewPCG(31, 32))
 	common := english(random, 6)
@@ -356,16 +371,10 @@ func TestIndexFrequent(t *testing.T) {
 	}
 	o := Options{Method: SpotSigs, Join: postings.Options{MaxDocuments: 5, MaxEqual: 100}}
 	dir := create(t, o, texts, 6)
-	x, err := OpenIndex(context.Background(), dir, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer x.Close()
+	x := openIndexAt(t, dir)
 	s, err := x.Searcher(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	signer, _ := NewSigner(o)
+	check(t, err)
+	signer := newSigner(t, o)
 	for text, want := range map[string]int{common: 1, english(random, 20): 0} {
 		before := s.Frequent
 		sets := signer.Sign(text)

@@ -41,10 +41,7 @@ func chinese(random *rand.Rand, n int) string {
 
 func detect(t *testing.T, o Options, texts ...string) ([]Pair, Report) {
 	t.Helper()
-	s, err := NewSigner(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := newSigner(t, o)
 	d := NewDetector(o)
 	for _, text := range texts {
 		d.Add(s.Sign(text))
@@ -53,13 +50,12 @@ func detect(t *testing.T, o Options, texts ...string) ([]Pair, Report) {
 		t.Error("no memory needed")
 	}
 	pairs, report, err := d.Pairs(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return pairs, report
 }
 
-// TestRelations: a revised text, an excerpt, and texts that have nothing in common, in both kinds of languages and by all methods.
+// TestRelations: a revised text, an excerpt, and texts that have nothing in common, in both kinds
+// of languages and by all methods.
 func TestRelations(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for _, text := range []func(*rand.Rand, int) string{english, chinese} {
@@ -87,13 +83,14 @@ func TestRelations(t *testing.T) {
 			}
 		}
 	}
-	if RelationOf(2, 10, 2) != Contained || RelationOf(10, 2, 2) != Contains || RelationOf(10, 10, 5) != Overlap || RelationOf(4, 8, 3) != Duplicate {
+	if RelationOf(2, 10, 2) != Contained || RelationOf(10, 2, 2) != Contains || RelationOf(10, 10,
+		5) != Overlap || RelationOf(4, 8, 3) != Duplicate {
 		t.Error("relation")
 	}
 }
 
-// TestFallback: a text that is too short for its language's method is compared with its like by shingles, and with others by winnow;
-// without any signature it is told.
+// TestFallback: a text that is too short for its language's method is compared with its like by
+// shingles, and with others by winnow; without any signature it is told.
 func TestFallback(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	list := "alpha beta gamma delta "
@@ -111,8 +108,10 @@ func TestFallback(t *testing.T) {
 		t.Errorf("%+v", pairs)
 	}
 	// Texts of a name and a few words, of which winnow selects one row or two.
-	short := []string{"ndarray.shape\nTuple of array dimensions, seldom more", "ndarray.shape\nmethod\nTuple of array dimensions, seldom more", "too few words"}
-	if pairs, report := detect(t, Options{}, short...); len(pairs) != 1 || pairs[0].Method != Shingles || pairs[0].B != 1 || report.Fallback != 2 || report.None != 1 {
+	short := []string{"ndarray.shape\nTuple of array dimensions, seldom more",
+		"ndarray.shape\nmethod\nTuple of array dimensions, seldom more", "too few words"}
+	if pairs, report := detect(t, Options{}, short...); len(pairs) != 1 || pairs[0].Method != Shingles ||
+		pairs[0].B != 1 || report.Fallback != 2 || report.None != 1 {
 		t.Errorf("short texts: %+v, %+v", pairs, report)
 	}
 	if pairs, report := detect(t, Options{Method: SpotSigs}, list, list); len(pairs) != 0 || report.None != 2 {
@@ -135,10 +134,7 @@ func TestBrute(t *testing.T) {
 		}
 	}
 	for _, m := range []Method{SpotSigs, Winnow} {
-		s, err := NewSigner(Options{Method: m})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := newSigner(t, Options{Method: m})
 		var sets [][]uint64
 		for _, text := range texts {
 			sets = append(sets, s.Sign(text).Own)
@@ -164,16 +160,40 @@ func TestBrute(t *testing.T) {
 	}
 }
 
+// TestExplainWhole: a text that another contains whole is shown as whole, though signatures are a
+// selection.
+func TestExplainWhole(t *testing.T) {
+	random := rand.New(rand.NewPCG(33, 34))
+	for m, text := range map[Method]func(*rand.Rand, int) string{SpotSigs: sparse, Winnow: english, CCDet: chinese} {
+		s := newSigner(t, Options{Method: m})
+		part := text(random, 20)
+		whole := text(random, 30) + part + text(random, 30)
+		e, err := s.Explain(m, part, whole, 100)
+		if err != nil || e.CoveredA < 0.97 || e.CoveredB > 0.4 || len(e.A) != 1 {
+			t.Errorf("%s: %d passages of %.3f and %.3f of the bytes, %v", m, len(e.A), e.CoveredA, e.CoveredB, err)
+		}
+	}
+}
+
+// sparse returns sentences of which few words are stop words.
+func sparse(random *rand.Rand, n int) string {
+	var b strings.Builder
+	for range n {
+		b.WriteString("The ")
+		for range 40 {
+			fmt.Fprintf(&b, "%c%c%cble ", 'a'+random.IntN(26), 'a'+random.IntN(26), 'a'+random.IntN(26))
+		}
+	}
+	return b.String()
+}
+
 // TestExplain: the passages of two texts are where the common text stands.
 func TestExplain(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 8))
 	common := english(random, 20)
 	before, after := english(random, 10), english(random, 15)
 	a, b := before+common, common+after
-	s, err := NewSigner(Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := newSigner(t, Options{})
 	for _, m := range []Method{SpotSigs, Winnow} {
 		e, err := s.Explain(m, a, b, 100)
 		if err != nil || len(e.A) != 1 || len(e.B) != 1 {
@@ -182,8 +202,10 @@ func TestExplain(t *testing.T) {
 		if e.A[0].Other != 0 || e.B[0].Other != 0 {
 			t.Errorf("%s: the passages do not lead to each other: %+v", m, e)
 		}
-		if e.A[0].Start < len(before)-10 || e.A[0].Start > len(before)+100 || e.A[0].End < len(a)-100 || e.B[0].Start > 100 || e.B[0].End > len(common)+10 {
-			t.Errorf("%s: %+v; the common text begins at %d and 0, and ends at %d and %d", m, e, len(before), len(a), len(common))
+		if e.A[0].Start < len(before)-10 || e.A[0].Start > len(before)+100 || e.A[0].End < len(a)-100 || e.B[0].Start > 100 ||
+			e.B[0].End > len(common)+10 {
+			t.Errorf("%s: %+v; the common text begins at %d and 0, and ends at %d and %d", m, e, len(before), len(a),
+				len(common))
 		}
 		if e.CoveredA < 0.55 || e.CoveredA > 0.7 || e.CoveredB < 0.45 || e.CoveredB > 0.62 {
 			t.Errorf("%s: covered %g, %g", m, e.CoveredA, e.CoveredB)
@@ -225,10 +247,7 @@ func TestMethodOf(t *testing.T) {
 // TestMethodOfPair: a pair is explained by the method that Auto finds it by.
 func TestMethodOfPair(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 8))
-	s, err := NewSigner(Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := newSigner(t, Options{})
 	long, short := english(random, 20), "ndarray.shape: tuple of array dimensions, seldom more"
 	for _, x := range []struct {
 		a, b string
@@ -244,9 +263,7 @@ func TestMethodOfPair(t *testing.T) {
 func FuzzSign(f *testing.F) {
 	f.Add("The cat is on the mat。 猫在垫子上。\xff")
 	s, err := NewSigner(Options{})
-	if err != nil {
-		f.Fatal(err)
-	}
+	check(f, err)
 	f.Fuzz(func(t *testing.T, text string) {
 		sets := s.Sign(text)
 		for _, set := range [][]uint64{sets.Own, sets.Winnow, sets.Shingles} {
@@ -260,7 +277,8 @@ func FuzzSign(f *testing.F) {
 // documentBytes is the size of the one long document that TestLongDocument compares.
 var documentBytes = flag.Int("document.bytes", 4<<20, "bytes of a long document")
 
-// TestLongDocument: a document as long as a corpus is found by its copy and by an excerpt, with little memory for a slice.
+// TestLongDocument: a document as long as a corpus is found by its copy and by an excerpt, with
+// little memory for a slice.
 func TestLongDocument(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 9))
 	var b strings.Builder
@@ -276,7 +294,8 @@ func TestLongDocument(t *testing.T) {
 		}
 		text := longer[:len(longer)-len(end)]
 		part := text[len(text)/2 : len(text)/2+20_000]
-		o := Options{Method: m, Room: postings.Room{Bytes: 1 << 20, Dir: t.TempDir()}, Join: postings.Options{MemoryBytes: 1 << 20}}
+		o := Options{Method: m, Room: postings.Room{Bytes: 1 << 20, Dir: t.TempDir()},
+			Join: postings.Options{MemoryBytes: 1 << 20}}
 		pairs, _ := detect(t, o, text, longer, part)
 		if m.Measure() == postings.Jaccard { // which does not see an excerpt
 			if len(pairs) != 1 || pairs[0].Relation != Duplicate {
@@ -284,14 +303,15 @@ func TestLongDocument(t *testing.T) {
 			}
 			continue
 		}
-		if len(pairs) != 3 || pairs[0].Relation != Duplicate || pairs[1].Relation != Contains || pairs[2].Relation != Contains {
+		if len(pairs) != 3 || pairs[0].Relation != Duplicate || pairs[1].Relation != Contains ||
+			pairs[2].Relation != Contains {
 			t.Errorf("%s: %+v", m, pairs)
 		}
 	}
 }
 
-// TestInvalidText: bytes that are no characters neither end a comparison nor make two documents alike, and passages stay
-// inside the texts.
+// TestInvalidText: bytes that are no characters neither end a comparison nor make two documents
+// alike, and passages stay inside the texts.
 func TestInvalidText(t *testing.T) {
 	random := rand.New(rand.NewPCG(4, 4))
 	noise := func(n int) string {
@@ -303,7 +323,8 @@ func TestInvalidText(t *testing.T) {
 	}
 	whole := english(random, 30) + chinese(random, 30)
 	broken := strings.ReplaceAll(whole, "ble", "ble"+noise(1))
-	texts := []string{noise(5000), noise(5000), strings.Repeat("\xff", 5000), strings.Repeat("\xfe", 4000), whole + noise(300), noise(300) + whole, broken, "", "\x00"}
+	texts := []string{noise(5000), noise(5000), strings.Repeat("\xff", 5000), strings.Repeat("\xfe", 4000),
+		whole + noise(300), noise(300) + whole, broken, "", "\x00"}
 	for _, m := range []Method{Auto, SpotSigs, CCDet, Winnow, Shingles} {
 		pairs, _ := detect(t, Options{Method: m}, texts...)
 		found := false
@@ -317,16 +338,11 @@ func TestInvalidText(t *testing.T) {
 			t.Errorf("%s: texts with noise about them are not found: %+v", m, pairs)
 		}
 	}
-	s, err := NewSigner(Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := newSigner(t, Options{})
 	for _, m := range []Method{SpotSigs, CCDet, Winnow, Shingles} {
 		for _, a := range texts {
 			e, err := s.Explain(m, a, broken, 100)
-			if err != nil {
-				t.Fatal(err)
-			}
+			check(t, err)
 			for i, p := range append(e.A, e.B...) {
 				text := a
 				if i >= len(e.A) {
@@ -357,7 +373,8 @@ func TestIDFRange(t *testing.T) {
 		r         IDFRange
 		documents int
 		want      bool
-	}{{IDFRange{0, 1}, 10, true}, {IDFRange{0.7, 1}, 2, false}, {IDFRange{0.69, 1}, 2, true}, {IDFRange{0, 0.99}, 1, false}, {IDFRange{0.1, 1}, 10, false}} {
+	}{{IDFRange{0, 1}, 10, true}, {IDFRange{0.7, 1}, 2, false}, {IDFRange{0.69, 1}, 2, true}, {IDFRange{0, 0.99},
+		1, false}, {IDFRange{0.1, 1}, 10, false}} {
 		if got := test.r.has(test.documents, 10); got != test.want {
 			t.Errorf("%+v of %d: %t", test.r, test.documents, got)
 		}
@@ -367,12 +384,10 @@ func TestIDFRange(t *testing.T) {
 	}
 }
 
-// TestSiteFeatures: what two documents of one site share is dropped from these and kept by one of another site.
+// TestSiteFeatures: what two documents of one site share is dropped from these and kept by one of
+// another site.
 func TestSiteFeatures(t *testing.T) {
-	s, err := NewSigner(Options{Method: CCDet})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := newSigner(t, Options{Method: CCDet})
 	random := rand.New(rand.NewPCG(6, 6))
 	frame := chinese(random, 4)
 	o := Options{Method: CCDet, SiteFeatures: 1}

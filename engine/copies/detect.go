@@ -3,114 +3,30 @@ package copies
 import (
 	"cmp"
 	"context"
+	"errors"
+	"fmt"
+	"math"
 	"slices"
-	"strings"
 
 	"ndd/engine/copies/postings"
 )
 
-// Relation is how two documents are related.
-type Relation string
-
-// The relations; see the package comment.
-const (
-	Duplicate Relation = "duplicate"
-	Contains  Relation = "contains"  // the first contains the second
-	Contained Relation = "contained" // the second contains the first
-	Overlap   Relation = "overlap"
-)
-
-// The limits of the relations.
-const (
-	containmentLeast = 0.6
-	lengthRatioLeast = 0.5
-)
-
-// A Pair is two documents that have text in common.
-type Pair struct {
-	A, B         uint32 // in order of Add, A < B
-	Relation     Relation
-	Method       Method
-	Score        float64 // the method's similarity
-	SizeA, SizeB int     // signatures
-	Shared       int
-	Flags        Flags
-}
-
-// Flags are what is to be known about a pair.
-type Flags uint8
-
-// The flags.
-const (
-	Equal    Flags = 1 << iota // all signatures are shared
-	FewA                       // the first has too few signatures of its language's method: both are compared by winnow or shingles
-	FewB                       // the second has
-	SameSite                   // both are of one site
-)
-
-// Has reports whether all of some flags are set.
-func (f Flags) Has(some Flags) bool { return f&some == some }
-
-// String returns the names of the flags, separated by commas.
-func (f Flags) String() string {
-	var names []string
-	for i, name := range []string{"equal", "few_a", "few_b", "same_site"} {
-		if f.Has(1 << i) {
-			names = append(names, name)
-		}
-	}
-	return strings.Join(names, ",")
-}
-
-// flags returns the flags of a pair; site is whether it is of one site.
-func flags(fewA, fewB, site bool, sizeA, sizeB, shared int) (f Flags) {
-	if sizeA == shared && sizeB == shared {
-		f |= Equal
-	}
-	if fewA {
-		f |= FewA
-	}
-	if fewB {
-		f |= FewB
-	}
-	if site {
-		f |= SameSite
-	}
-	return f
-}
-
-// ContainmentA returns the share of the first document's signatures that the second has.
-func (p *Pair) ContainmentA() float64 { return float64(p.Shared) / float64(p.SizeA) }
-
-// ContainmentB returns the share of the second document's signatures that the first has.
-func (p *Pair) ContainmentB() float64 { return float64(p.Shared) / float64(p.SizeB) }
-
-// RelationOf returns how two documents of a and b signatures are related that share some.
-func RelationOf(a, b, shared int) Relation {
-	small, large := min(a, b), max(a, b)
-	switch {
-	case float64(shared)/float64(small) < containmentLeast:
-		return Overlap
-	case float64(small)/float64(large) >= lengthRatioLeast:
-		return Duplicate
-	case a > b:
-		return Contains
-	}
-	return Contained
-}
-
-// A Report says what was compared and what was not.
+// A Report counts the documents and pairs of a comparison.
 type Report struct {
 	Documents int
 	Methods   map[Method]int // documents by the method of their own
 	Fallback  int            // documents with too few signatures of their own method, compared by winnow and shingles
 	None      int            // documents with no signature at all, or too few by the only method: in no pair
-	Unlisted  int            // documents with the same signatures as very many others: each is in one pair, with the first of them
-	Taken     int            // of an IndexWriter: documents whose ID another one had; what became of them says Options.OnConflict
-	TakenIDs  []string       // some of these IDs
-	SameSite  int            // pairs that were left out for being of one site
-	Dropped   uint64         // signatures that the options leave out, once for each document that had one
-	Pairs     int
+	// documents with the same signatures as very many others: each is in one pair, with the first
+	// of them
+	Unlisted int
+	// of an IndexWriter: documents whose ID another one had; what became of them says
+	// Options.OnConflict
+	Taken    int
+	TakenIDs []string // some of these IDs
+	SameSite int      // pairs that were left out for being of one site
+	Dropped  uint64   // signatures that the options leave out, once for each document that had one
+	Pairs    int
 
 	// What the joins say, added up; see [postings.Report].
 	Common, Frequent, Slices int
@@ -131,18 +47,8 @@ func (r *Report) add(j *postings.Report) {
 	r.Traffic.Add(j.Traffic)
 }
 
-// A Detector takes the signatures of documents and finds pairs. It belongs to one goroutine.
-type Detector struct {
-	collection
-}
-
-// NewDetector returns a Detector without documents.
-func NewDetector(o Options) *Detector {
-	return &Detector{newCollection(o)}
-}
-
-// Pairs returns all pairs, ordered by A and B, and forgets the documents. A pair that two methods find is that of its language's
-// method. The error is of ctx.
+// Pairs returns all pairs, ordered by A and B, and removes the documents. A pair that two methods
+// find is that of its language's method. The error is of ctx.
 func (d *Detector) Pairs(ctx context.Context) ([]Pair, Report, error) {
 	var all []Pair
 	slices.SortFunc(d.methods, func(a, b methodIndex) int { return cmp.Compare(order(a.method), order(b.method)) })
@@ -166,19 +72,163 @@ func (d *Detector) Pairs(ctx context.Context) ([]Pair, Report, error) {
 				d.report.SameSite++
 				continue
 			}
-			all = append(all, Pair{A: a, B: b, Relation: RelationOf(p.SizeA, p.SizeB, p.Shared), Method: m.method,
-				Score: m.method.Measure().Similarity(p.SizeA, p.SizeB, p.Shared), SizeA: p.SizeA, SizeB: p.SizeB, Shared: p.Shared,
-				Flags: flags(d.few[a], d.few[b], site, p.SizeA, p.SizeB, p.Shared)})
+			pair := newPair(m.method, p.SizeA, p.SizeB, p.Shared, flags(d.few[a], d.few[b], site))
+			pair.A, pair.B = a, b
+			all = append(all, pair)
 		}
 	}
-	slices.SortStableFunc(all, func(a, b Pair) int { return cmp.Compare(uint64(a.A)<<32|uint64(a.B), uint64(b.A)<<32|uint64(b.B)) })
+	slices.SortStableFunc(all, func(a, b Pair) int {
+		return cmp.Compare(uint64(a.A)<<32|uint64(a.B),
+			uint64(b.A)<<32|uint64(b.B))
+	})
 	all = slices.CompactFunc(all, func(a, b Pair) bool { return a.A == b.A && a.B == b.B })
 	d.report.Pairs = len(all)
 	d.methods = nil
 	return all, d.report, nil
 }
 
-// inOrder are the methods that make sets: of a pair that several find, the first one's result counts.
-var inOrder = []Method{CCDet, SpotSigs, Shingles, Winnow}
+// A Detector finds pairs among documents whose signatures are added. It belongs to one goroutine.
+type Detector struct {
+	o       Options
+	methods []methodIndex
+	few     []bool   // by document: too few signatures of its own method
+	sites   []uint64 // by document, where any has a site; see SiteOf
+	report  Report
+}
 
-func order(m Method) int { return slices.Index(inOrder, m) }
+// methodIndex is the documents of one method.
+type methodIndex struct {
+	method  Method
+	docs    []uint32
+	builder *postings.Builder
+}
+
+// NewDetector returns a Detector without documents.
+func NewDetector(o Options) *Detector {
+	o.complete()
+	return &Detector{o: o, report: Report{Methods: map[Method]int{}}}
+}
+
+// Add adds the sets of the next document.
+func (d *Detector) Add(s Sets) {
+	own, winnow, shingles := d.o.compared(&s)
+	doc := d.document(!own, s.Site)
+	d.report.Methods[s.Method]++
+	switch {
+	case own:
+		d.add(s.Method, doc, s.Own)
+	case winnow || shingles:
+		d.report.Fallback++
+	default:
+		d.report.None++
+	}
+	if winnow {
+		d.add(Winnow, doc, s.Winnow)
+	}
+	if shingles {
+		d.add(Shingles, doc, s.Shingles)
+	}
+}
+
+// document adds a document without its sets and returns its number. Few is set if it has too few
+// signatures of its own method.
+func (d *Detector) document(few bool, site uint64) (doc uint32) {
+	doc = uint32(d.report.Documents)
+	d.report.Documents++
+	d.few = append(d.few, few)
+	if d.sites != nil || site != 0 {
+		d.sites = append(d.sites, make([]uint64, int(doc)-len(d.sites))...)
+		d.sites = append(d.sites, site)
+	}
+	return doc
+}
+
+// compared returns which of its sets a document is compared by: that of its own method unless it
+// has too few signatures; with Auto that of winnow; and that of shingles if its own are too few.
+func (o *Options) compared(s *Sets) (own, winnow, shingles bool) {
+	enough := func(m Method, set []uint64) bool { return len(set) >= max(cmp.Or(o.MinFeatures, m.MinFeatures()), 1) }
+	own = enough(s.Method, s.Own)
+	return own, o.Method == Auto && enough(Winnow, s.Winnow), o.Method == Auto && !own && enough(Shingles, s.Shingles)
+}
+
+// site returns the site of a document, 0 for none.
+func (d *Detector) site(doc uint32) uint64 {
+	if int(doc) >= len(d.sites) {
+		return 0
+	}
+	return d.sites[doc]
+}
+
+func (d *Detector) add(m Method, doc uint32, set []uint64) {
+	i := slices.IndexFunc(d.methods, func(x methodIndex) bool { return x.method == m })
+	if i < 0 {
+		i = len(d.methods)
+		d.methods = append(d.methods, methodIndex{method: m, builder: postings.NewBuilder(d.o.Room)})
+	}
+	x := &d.methods[i]
+	x.docs = append(x.docs, doc)
+	x.builder.Add(set)
+}
+
+// NeedBytes returns the memory of the documents so far, until a join begins.
+func (d *Detector) NeedBytes() uint64 {
+	const document = 1 + 4 + 8 + 8 + 8 // few, number, site, end, key of its set
+	sum := uint64(len(d.few)) * document
+	for i := range d.methods {
+		sum += d.methods[i].builder.NeedBytes()
+	}
+	return sum * 5 / 4 // slices grow by a quarter
+}
+
+// Close removes temporary files. It may be called again.
+func (d *Detector) Close() (err error) {
+	for i := range d.methods {
+		err = errors.Join(err, d.methods[i].builder.Close())
+	}
+	return err
+}
+
+// An IDFRange bounds the normalised inverse document frequency of signatures: log(n/d) / log(n) for
+// a signature of d of n documents, so 1 for a signature of one document and 0 for one of all. The
+// zero value has no bounds.
+//
+// SpotSigs' authors bound it at .2 and .3 in places; an upper bound below 1 drops every rare
+// signature.
+type IDFRange struct {
+	Least, Most float64
+}
+
+// check returns an error if the bounds are out of range.
+func (r IDFRange) check() error {
+	if r != (IDFRange{}) && !(r.Least >= 0 && r.Least <= r.Most && r.Most <= 1) {
+		return fmt.Errorf("inverse document frequencies of %g to %g: must be within 0 and 1, the least first",
+			r.Least, r.Most)
+	}
+	return nil
+}
+
+// has reports whether a signature of documents of all documents is within the bounds.
+func (r IDFRange) has(documents, all int) bool {
+	if all < 2 {
+		return true
+	}
+	idf := math.Log(float64(all)/float64(documents)) / math.Log(float64(all))
+	return idf >= r.Least && idf <= r.Most
+}
+
+// filter drops the signatures of a method that the options exclude.
+func (d *Detector) filter(ctx context.Context, m *methodIndex) error {
+	var dropped uint64
+	var err error
+	switch {
+	case m.method == SpotSigs && d.o.IDF != (IDFRange{}):
+		all := m.builder.Documents()
+		dropped, err = m.builder.KeepFrequencies(ctx, d.o.Threads, d.o.Join.MemoryBytes,
+			func(n int) bool { return d.o.IDF.has(n, all) })
+	case m.method == CCDet && d.o.SiteFeatures > 0:
+		dropped, err = m.builder.DropLocal(ctx, d.o.Threads, d.o.Join.MemoryBytes, d.o.SiteFeatures,
+			func(row uint32) uint64 { return d.site(m.docs[row]) })
+	}
+	d.report.Dropped += dropped
+	return err
+}

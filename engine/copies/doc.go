@@ -1,12 +1,12 @@
-// Package copies finds documents that are copies of each other, in whole or in part, beyond what a fingerprint
-// of 64 bits can tell: revised pages, excerpts, digests, pages in another frame.
+// Package copies finds documents that are copies of each other, in whole or in part, beyond what a
+// fingerprint of 64 bits can tell: revised pages, excerpts, digests, pages in another frame.
 //
 //	text ──► spotsigs, ccdet, winnow, shingles ──► sets of signatures ──► postings, one index a method ──► join ──► pairs ──► relation
 //
 // # Methods
 //
 //	spotsigs   stop words and the content words behind them; for languages that have such words. Jaccard of at least 0.5
-//	ccdet      what stands before the ends of Chinese sentences. Shared over the smaller set, at least 0.6
+//	ccdet      characters before the ends of Chinese sentences. Shared over the smaller set, at least 0.6
 //	winnow     rows of words or characters, selected by their hashes; any language. Shared over the smaller set, at least 0.65
 //	shingles   all rows of 3 words or 5 characters; any language. Jaccard of at least 0.4
 //	auto       ccdet for texts of mostly Chinese, Japanese or Thai characters, spotsigs for others; texts that have too few
@@ -14,28 +14,30 @@
 //
 // # Relation
 //
-// Let c be the signatures that two documents share over those of the smaller one, and r the size of the smaller set over
-// that of the larger (CLR in CCDet). With c below 0.6 the documents overlap; else, with r below 0.5, the larger contains the
-// smaller; else they are duplicates.
+// Let c be the signatures that two documents share over those of the smaller one, and r the size of
+// the smaller set over that of the larger (CLR in CCDet). With c below 0.6 the documents overlap;
+// else, with r below 0.5, the larger contains the smaller; else they are duplicates.
 //
 // # Index
 //
-// Signatures can be kept in a folder, to find the copies of further documents among them ([OpenIndex], [Index.Searcher]):
+// An index keeps signatures in a folder, to find copies of further documents ([OpenIndex],
+// [Index.Searcher]):
 //
-//	copies              the [Manifest]: recipe, segments, which documents are deleted; replaced as a whole
+//	copies              the [Manifest]: recipe, segments, deleted documents; replaced as a whole
 //	00000001.postings   a segment: IDs of its documents, and their signatures as lists (package lists)
-//	lock                held by who changes the index
 //
-// [CreateIndex] and [AppendIndex] write a segment, [Delete] marks documents in the manifest, and [Merge] makes one segment of all without
-// them. Who has the index open goes on with what it was.
+// [CreateIndex] and [AppendIndex] write a segment, [Delete] marks documents in the manifest, and
+// [Merge] makes one segment of the rest. Open readers keep the old version. The folder is locked
+// while it changes.
 //
 // # Memory
 //
-// Signatures of all documents are held, 8 bytes each, in memory or in a temporary file ([postings.Room]), and texts are not;
-// [Detector.NeedBytes] tells. What a join takes beside them says package postings.
+// Signatures of all documents are held, 8 bytes each, in memory or in a temporary file
+// ([postings.Room]); texts are not. [Detector.NeedBytes] returns the sum. Package postings
+// describes the memory of a join.
 //
 // # Concurrency
 //
-// A [Signer] belongs to one goroutine, and so does a [Detector]; a join uses several. An [Index] may be used from many, each with a
-// [Searcher] of its own; one process at a time changes it.
+// A [Signer] and a [Detector] belong to one goroutine each; a join uses several. An [Index] may be
+// used concurrently, through a [Searcher] per goroutine; one process at a time changes it.
 package copies

@@ -26,8 +26,8 @@ type Explanation struct {
 // ErrTooLong is wrapped where a text is longer than the places of signatures can say.
 var ErrTooLong = errors.New("texts of 2 GiB and more cannot be explained")
 
-// MethodOfPair returns the method that Auto compares two texts by: that of their language; where it is not the same, or one of them has
-// too few signatures of it, winnow; where both have, shingles.
+// MethodOfPair returns the method that Auto compares two texts by: that of their language; where it
+// is not the same, or one of them has too few signatures of it, winnow; where both have, shingles.
 func (s *Signer) MethodOfPair(a, b string) Method {
 	few := func(text string) bool {
 		sets := Sets{Method: methodOf(text)}
@@ -45,23 +45,31 @@ func (s *Signer) MethodOfPair(a, b string) Method {
 	return methodOf(a)
 }
 
-// Explain returns the passages of two texts that their common signatures are made of. Signatures that overlap, or stand
-// so near that less than gap bytes lie between them, are one passage. The error is [ErrTooLong].
+// Explain returns the passages that two texts share. A passage is the text of common signatures,
+// extended at both ends over the rows of words or characters that both texts have: signatures are a
+// selection, and what both have lies between them, too. Passages with less than gap bytes between
+// them are one. The error is [ErrTooLong].
 func (s *Signer) Explain(m Method, a, b string, gap int) (Explanation, error) {
 	if max(len(a), len(b)) > math.MaxInt32 {
 		return Explanation{}, ErrTooLong
 	}
-	sigsA, sigsB := s.Append(nil, m, a), s.Append(nil, m, b)
-	setA, setB := signature.AppendSet(nil, sigsA), signature.AppendSet(nil, sigsB)
+	signed := func(m Method, text string) []signature.Signature { return signature.Append(nil, s.selectors[m], text) }
+	sigsA, sigsB := signed(m, a), signed(m, b)
+	setA, setB := signature.Set(sigsA), signature.Set(sigsB)
 	e := Explanation{Method: m, SizeA: len(setA), SizeB: len(setB), Shared: signature.Shared(setA, setB)}
-	e.A, e.CoveredA = passages(sigsA, setB, gap, len(a))
-	e.B, e.CoveredB = passages(sigsB, setA, gap, len(b))
+	rowsA, rowsB := signed(Shingles, a), signed(Shingles, b)
+	runsA := passages(rowsA, signature.Set(rowsB), 1)
+	runsB := passages(rowsB, signature.Set(rowsA), 1)
+	e.A = extend(passages(sigsA, setB, gap), runsA, gap)
+	e.B = extend(passages(sigsB, setA, gap), runsB, gap)
+	e.CoveredA, e.CoveredB = covered(e.A, len(a)), covered(e.B, len(b))
 	lead(e.A, sigsA, e.B, sigsB)
 	lead(e.B, sigsB, e.A, sigsA)
 	return e, nil
 }
 
-// lead says for each passage of a text which passage of the other one has its first signature that is in one.
+// lead says for each passage of a text which passage of the other one has its first signature that
+// is in one.
 func lead(from []Passage, fromSigs []signature.Signature, to []Passage, toSigs []signature.Signature) {
 	places := map[uint64]int{} // of signatures: the first passage that has one
 	for i := range toSigs {
@@ -93,14 +101,22 @@ func passageAt(passages []Passage, start, end int) int {
 	return -1
 }
 
-// passages merges the places of those signatures that the other text has.
-func passages(signatures []signature.Signature, other []uint64, gap, bytes int) (all []Passage, covered float64) {
+// passages returns the places of those signatures that the other text has, merged.
+func passages(signatures []signature.Signature, other []uint64, gap int) (all []Passage) {
 	for _, x := range signatures {
 		if _, ok := slices.BinarySearch(other, x.Hash); ok {
 			all = append(all, Passage{Start: int(x.Start), End: int(x.End)})
 		}
 	}
-	slices.SortFunc(all, func(a, b Passage) int { return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.End, b.End)) })
+	return merge(all, gap)
+}
+
+// merge sorts passages and joins those with less than gap bytes between them.
+func merge(all []Passage, gap int) []Passage {
+	slices.SortFunc(all, func(a, b Passage) int {
+		return cmp.Or(cmp.Compare(a.Start, b.Start),
+			cmp.Compare(a.End, b.End))
+	})
 	merged := all[:0]
 	for _, p := range all {
 		if n := len(merged); n > 0 && p.Start < merged[n-1].End+max(gap, 1) {
@@ -109,12 +125,30 @@ func passages(signatures []signature.Signature, other []uint64, gap, bytes int) 
 		}
 		merged = append(merged, p)
 	}
+	return merged
+}
+
+// extend extends passages over the runs, which are apart and in order, that they overlap.
+func extend(all, runs []Passage, gap int) []Passage {
+	at := 0
+	for i := range all {
+		p := &all[i]
+		for at < len(runs) && runs[at].End <= p.Start {
+			at++
+		}
+		end := p.End
+		for j := at; j < len(runs) && runs[j].Start < end; j++ {
+			p.Start, p.End = min(p.Start, runs[j].Start), max(p.End, runs[j].End)
+		}
+	}
+	return merge(all, gap)
+}
+
+// covered returns the share of a text's bytes that passages have.
+func covered(all []Passage, bytes int) float64 {
 	sum := 0
-	for _, p := range merged {
+	for _, p := range all {
 		sum += p.End - p.Start
 	}
-	if bytes > 0 {
-		covered = float64(sum) / float64(bytes)
-	}
-	return merged, covered
+	return float64(sum) / float64(max(bytes, 1))
 }

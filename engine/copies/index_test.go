@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+
 	"math"
 	"math/rand/v2"
 	"os"
@@ -19,7 +20,8 @@ import (
 	"ndd/engine/storage/store"
 )
 
-// corpus returns texts of which many have much in common, in both kinds of languages, and some are short or empty.
+// corpus returns texts of which many have much in common, in both kinds of languages, and some are
+// short or empty.
 func corpus(random *rand.Rand, n int) (texts []string) {
 	for i := range n {
 		write := english
@@ -50,16 +52,11 @@ func siteOf(i int) uint64 {
 // write adds the texts from one to another to an index.
 func write(t testing.TB, w *IndexWriter, o Options, texts []string, from int) {
 	t.Helper()
-	s, err := NewSigner(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := newSigner(t, o)
 	for i, text := range texts {
 		sets := s.Sign(text)
 		sets.Site = siteOf(from + i)
-		if err := w.Add(id(from+i), sets); err != nil {
-			t.Fatal(err)
-		}
+		check(t, w.Add(id(from+i), sets))
 	}
 	if _, _, err := w.Commit(context.Background()); err != nil {
 		t.Fatal(err)
@@ -69,20 +66,20 @@ func write(t testing.TB, w *IndexWriter, o Options, texts []string, from int) {
 	}
 }
 
-// TestIndexAnswersAsDetector: what is found in an index of three segments is what all pairs have of the same documents, by every
-// method, with bags and without, and with the pairs of one site left out.
+// TestIndexAnswersAsDetector: what is found in an index of three segments is what all pairs have of
+// the same documents, by every method, with bags and without, and with the pairs of one site left
+// out.
 func TestIndexAnswersAsDetector(t *testing.T) {
 	random := rand.New(rand.NewPCG(11, 12))
 	texts := corpus(random, 240)
 	const stored = 200
-	for n, o := range []Options{{}, {Method: SpotSigs, SpotSigs: spotsigs.Options{Lists: spotsigs.Paper}}, {Method: CCDet, Threshold: 0.3}, {Method: Winnow, MinFeatures: 2},
+	for n, o := range []Options{{}, {Method: SpotSigs, SpotSigs: spotsigs.Options{Lists: spotsigs.Paper}},
+		{Method: CCDet, Threshold: 0.3}, {Method: Winnow, MinFeatures: 2},
 		{Bags: true, OtherSites: true}} {
 		dir := filepath.Join(t.TempDir(), "index")
 		o.Join.MaxEqual = 1000
 		w, err := CreateIndex(dir, o, false)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		write(t, w, o, texts[:50], 0)
 		o.Room = postings.Room{Bytes: 1 << 12, Dir: t.TempDir()} // through files
 		for from := 50; from < stored; from += 75 {
@@ -92,27 +89,22 @@ func TestIndexAnswersAsDetector(t *testing.T) {
 			write(t, w, o, texts[from:from+75], from)
 		}
 		x, err := OpenIndex(context.Background(), dir, 2)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		if err := x.Check(context.Background()); err != nil || x.Documents() != stored || len(x.segments) != 3 {
 			t.Fatal(err, x.Documents())
 		}
 		searcher, err := x.Searcher(o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		signer, _ := NewSigner(o)
+		check(t, err)
+		signer := newSigner(t, o)
 		total := 0
 		for q := stored; q < len(texts); q++ {
 			sets := signer.Sign(texts[q])
 			sets.Site = siteOf(q)
 			hits, err := searcher.Search(context.Background(), &sets)
-			if err != nil {
-				t.Fatal(err)
-			}
+			check(t, err)
 			best, all, err := searcher.Best(context.Background(), &sets, 2)
-			if err != nil || all != len(hits) || len(best) != min(2, all) || slices.ContainsFunc(hits, func(h Hit) bool { return all > 0 && h.Score > best[0].Score }) {
+			if err != nil || all != len(hits) || len(best) != min(2, all) || slices.ContainsFunc(hits,
+				func(h Hit) bool { return all > 0 && h.Score > best[0].Score }) {
 				t.Fatalf("the best two of %v are %v, %v", hits, best, err)
 			}
 			var got, want []string
@@ -129,12 +121,11 @@ func TestIndexAnswersAsDetector(t *testing.T) {
 				d.Add(s)
 			}
 			pairs, _, err := d.Pairs(context.Background())
-			if err != nil {
-				t.Fatal(err)
-			}
+			check(t, err)
 			for _, p := range pairs {
 				if p.B == stored { // the pair the other way round
-					r := map[Relation]Relation{Contains: Contained, Contained: Contains, Duplicate: Duplicate, Overlap: Overlap}[p.Relation]
+					r := map[Relation]Relation{Contains: Contained, Contained: Contains, Duplicate: Duplicate,
+						Overlap: Overlap}[p.Relation]
 					want = append(want, fmt.Sprint(id(int(p.A)), r, p.Method, p.Score, p.SizeB, p.SizeA, p.Shared))
 				}
 			}
@@ -156,13 +147,9 @@ func TestIndexAnswersAsDetector(t *testing.T) {
 func TestIndexBytes(t *testing.T) {
 	texts := corpus(rand.New(rand.NewPCG(1, 2)), 100)
 	var want map[string][]byte
-	for _, o := range []Options{{Threads: 1}, {Threads: 3}, {Threads: 2, Room: postings.Room{Bytes: 1 << 10, Dir: t.TempDir()}}} {
-		dir := filepath.Join(t.TempDir(), "index")
-		w, err := CreateIndex(dir, o, false)
-		if err != nil {
-			t.Fatal(err)
-		}
-		write(t, w, o, texts, 0)
+	for _, o := range []Options{{Threads: 1}, {Threads: 3},
+		{Threads: 2, Room: postings.Room{Bytes: 1 << 10, Dir: t.TempDir()}}} {
+		dir := create(t, o, texts, 1000)
 		got := sections(t, dir, "00000001.postings")
 		if want == nil {
 			want = got
@@ -175,28 +162,19 @@ func TestIndexBytes(t *testing.T) {
 	}
 }
 
-// TestIndexOfNothing: an index of no documents, and of such as have no signatures, answers that there is nothing.
+// TestIndexOfNothing: an index of no documents, and of such as have no signatures, answers that
+// there is nothing.
 func TestIndexOfNothing(t *testing.T) {
 	for _, texts := range [][]string{nil, {"", "short"}} {
-		dir := filepath.Join(t.TempDir(), "index")
-		w, err := CreateIndex(dir, Options{}, false)
-		if err != nil {
-			t.Fatal(err)
-		}
-		write(t, w, Options{}, texts, 0)
-		x, err := OpenIndex(context.Background(), dir, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer x.Close()
+		dir := create(t, Options{}, texts, 1000)
+		x := openIndexAt(t, dir)
 		s, err := x.Searcher(Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		signer, _ := NewSigner(Options{})
+		check(t, err)
+		signer := newSigner(t, Options{})
 		for _, text := range []string{"", "short", english(rand.New(rand.NewPCG(1, 1)), 5)} {
 			sets := signer.Sign(text)
-			if hits, err := s.Search(context.Background(), &sets); err != nil || len(hits) != 0 || s.Compared(&sets) != (len(text) > 10) {
+			if hits, err := s.Search(context.Background(),
+				&sets); err != nil || len(hits) != 0 || s.Compared(&sets) != (len(text) > 10) {
 				t.Errorf("%d documents, %q: %v, %v", len(texts), text, hits, err)
 			}
 		}
@@ -208,161 +186,73 @@ func TestIndexOfNothing(t *testing.T) {
 
 // TestIndexRefuses: other recipes, damage, lost files, and two writers.
 func TestIndexRefuses(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "index")
-	w, err := CreateIndex(dir, Options{}, false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	write(t, w, Options{}, corpus(rand.New(rand.NewPCG(5, 6)), 30), 0)
+	dir := create(t, Options{}, corpus(rand.New(rand.NewPCG(5, 6)), 30), 1000)
 	if _, err := CreateIndex(dir, Options{}, false); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("over an index: %v", err)
 	}
-	for _, o := range []Options{{Method: Winnow}, {Bags: true}, {MinFeatures: 4}, {Ends: "。"}, {SpotSigs: spotsigs.Options{Chain: 3}},
-		{SpotSigs: spotsigs.Options{Lists: spotsigs.Paper}}, {SpotSigs: spotsigs.Options{Lists: spotsigs.FromHashes("wide", []uint64{1}, nil)}}} {
+	for _, o := range []Options{{Method: Winnow}, {Bags: true}, {MinFeatures: 4}, {Ends: "。"},
+		{SpotSigs: spotsigs.Options{Chain: 3}},
+		{SpotSigs: spotsigs.Options{Lists: spotsigs.Paper}}, {SpotSigs: spotsigs.Options{Lists: spotsigs.FromHashes("wide",
+			[]uint64{1}, nil)}}} {
 		if _, err := AppendIndex(context.Background(), dir, o); !errors.Is(err, ErrMixed) {
 			t.Errorf("%+v: %v", o, err)
 		}
 	}
 	first, err := AppendIndex(context.Background(), dir, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if _, err := AppendIndex(context.Background(), dir, Options{}); !errors.Is(err, disk.ErrLocked) {
 		t.Errorf("a second writer: %v", err)
 	}
-	if err := first.Abort(); err != nil {
-		t.Fatal(err)
-	}
+	check(t, first.Abort())
 	if left, _ := filepath.Glob(filepath.Join(dir, "*")); len(left) != 3 {
 		t.Errorf("left behind: %v", left)
 	}
-	if _, err := OpenIndex(context.Background(), t.TempDir(), 1); !errors.Is(err, fs.ErrNotExist) || IsIndex(t.TempDir()) || !IsIndex(dir) {
+	if _, err := OpenIndex(context.Background(), t.TempDir(), 1); !errors.Is(err,
+		fs.ErrNotExist) || IsIndex(t.TempDir()) || !IsIndex(dir) {
 		t.Errorf("no index: %v", err)
 	}
 	path := filepath.Join(dir, "00000001.postings")
 	good, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	for at := 0; at < len(good); at += 1 + len(good)/300 {
 		bad := slices.Clone(good)
 		bad[at] ^= 4
-		if err := os.WriteFile(path, bad, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.WriteFile(path, bad, 0o644))
 		if x, err := OpenIndex(context.Background(), dir, 1); !errors.Is(err, store.ErrCorrupt) {
 			t.Errorf("byte %d changed: %v, %v", at, x, err)
 		}
 	}
-	if err := os.Remove(path); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := OpenIndex(context.Background(), dir, 1); !errors.Is(err, store.ErrCorrupt) || !strings.Contains(err.Error(), "missing") {
+	check(t, os.Remove(path))
+	if _, err := OpenIndex(context.Background(), dir, 1); !errors.Is(err,
+		store.ErrCorrupt) || !strings.Contains(err.Error(), "missing") {
 		t.Errorf("a lost file: %v", err)
 	}
 }
 
-// TestIndexFaults: whichever call to the disk fails, a new index is there whole or not at all, and one that is appended to answers
-// as before or as after.
-func TestIndexFaults(t *testing.T) {
-	texts := corpus(rand.New(rand.NewPCG(8, 9)), 12)
-	from := 0 // number of the first document
-	add := func(o Options, w *IndexWriter, err error) error {
-		if err != nil {
-			return err
-		}
-		defer w.Abort()
-		s, _ := NewSigner(o)
-		for i, text := range texts {
-			if err := w.Add(id(from+i), s.Sign(text)); err != nil {
-				return err
-			}
-		}
-		_, _, err = w.Commit(context.Background())
-		return err
-	}
-	for _, appending := range []bool{false, true} {
-		for fails := 0; ; fails++ {
-			dir := filepath.Join(t.TempDir(), "index")
-			from = 0
-			if appending {
-				w, err := CreateIndex(dir, Options{}, false)
-				if err := add(Options{}, w, err); err != nil {
-					t.Fatal(err)
-				}
-				from = len(texts)
-			}
-			calls := 0
-			o := Options{Room: postings.Room{Disk: disk.Failing(func(call disk.Call, path string) error {
-				if calls++; calls == fails+1 {
-					return errors.New("injected")
-				}
-				return nil
-			})}}
-			var err error
-			if appending {
-				var w *IndexWriter
-				w, err = AppendIndex(context.Background(), dir, o)
-				err = add(o, w, err)
-			} else {
-				var w *IndexWriter
-				w, err = CreateIndex(dir, o, false)
-				err = add(o, w, err)
-			}
-			x, openErr := OpenIndex(context.Background(), dir, 1)
-			n := uint64(0)
-			if openErr == nil {
-				n = x.Documents()
-				x.Close()
-			}
-			before := uint64(0)
-			if appending {
-				before = 12
-			}
-			if openErr != nil && (appending || !errors.Is(openErr, fs.ErrNotExist)) || err == nil && n != before+12 || n != before && n != before+12 {
-				t.Fatalf("appending %t, call %d fails: %v; %d documents, %v", appending, fails, err, n, openErr)
-			}
-			if calls <= fails {
-				break // none failed
-			}
-		}
-	}
-}
-
-// TestThresholdOfChains: an index whose recipe has chains of 3 is searched with the threshold that belongs to them, unless one is given,
-// and so are all pairs.
+// TestThresholdOfChains: an index whose recipe has chains of 3 is searched with the threshold that
+// belongs to them, unless one is given, and so are all pairs.
 func TestThresholdOfChains(t *testing.T) {
 	for _, c := range []struct {
 		o    Options
 		want float64
-	}{{Options{}, 0.5}, {Options{SpotSigs: spotsigs.Options{Chain: 3}}, 0.45}, {Options{SpotSigs: spotsigs.Options{Lists: spotsigs.Paper}}, 0.45},
-		{Options{SpotSigs: spotsigs.Options{Lists: spotsigs.Paper, Chain: 2}}, 0.5}, {Options{SpotSigs: spotsigs.Options{Chain: 3}, Threshold: 0.7}, 0.7}} {
+	}{{Options{}, 0.5}, {Options{SpotSigs: spotsigs.Options{Chain: 3}},
+		0.45}, {Options{SpotSigs: spotsigs.Options{Lists: spotsigs.Paper}}, 0.45},
+		{Options{SpotSigs: spotsigs.Options{Lists: spotsigs.Paper, Chain: 2}},
+			0.5}, {Options{SpotSigs: spotsigs.Options{Chain: 3}, Threshold: 0.7}, 0.7}} {
 		d := NewDetector(c.o)
 		if got := d.o.join(SpotSigs).Threshold; got != c.want {
 			t.Errorf("all pairs, %+v: %g, want %g", c.o, got, c.want)
 		}
-		dir := filepath.Join(t.TempDir(), "index")
-		w, err := CreateIndex(dir, c.o, false)
-		if err != nil {
-			t.Fatal(err)
-		}
-		write(t, w, c.o, []string{"one text"}, 0)
-		x, err := OpenIndex(context.Background(), dir, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer x.Close()
+		dir := create(t, c.o, []string{"one text"}, 1000)
+		x := openIndexAt(t, dir)
 		s, err := x.Searcher(Options{Threshold: c.o.Threshold})
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		if got := s.methods[SpotSigs].o.Threshold; got != c.want {
 			t.Errorf("index, %+v: %g, want %g", c.o, got, c.want)
 		}
-		if err := s.Configure(0, false); err != nil {
-			t.Fatal(err)
-		}
-		if got, want := s.methods[SpotSigs].o.Threshold, map[bool]float64{true: 0.45, false: 0.5}[s.o.SpotSigs.Chain == 3]; got != want {
+		check(t, s.Configure(0, false))
+		if got, want := s.methods[SpotSigs].o.Threshold, map[bool]float64{true: 0.45,
+			false: 0.5}[s.o.SpotSigs.Chain == 3]; got != want {
 			t.Errorf("configured, %+v: %g, want %g", c.o, got, want)
 		}
 	}

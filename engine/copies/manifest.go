@@ -1,8 +1,6 @@
 package copies
 
 import (
-	"context"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,24 +11,22 @@ import (
 	"slices"
 	"syscall"
 
+	"ndd/engine/storage/disk"
+	"ndd/engine/storage/generations"
 	"ndd/engine/storage/store"
 )
 
-// The names of an index's files. The manifest is not called as that of an index of fingerprints is, so that neither is taken
-// for the other.
+// The names of an index's files. The manifest is not called as that of an index of fingerprints is,
+// so that neither is taken for the other.
 const (
 	manifestName = "copies"
-	lockName     = "lock"
 )
 
 var segmentName = regexp.MustCompile(`^[0-9]{8}\.postings$`)
 
-// ManifestMax is the most bytes that a manifest has: some thousand segments.
-const ManifestMax = 1 << 20
-
-// A Manifest says what an index is: the section "manifest" of the file "copies", as JSON, and for each segment with deleted documents,
-// in order, a section "deleted" that says which. To append, to delete or to merge is to write a segment, if there is anything
-// new, and then a new manifest that replaces this one by a rename.
+// A Manifest describes an index: the section "manifest" of the file "copies", as JSON, and for each
+// segment with deleted documents, in order, a section "deleted". To append, delete or merge is to
+// write a segment, if there is anything new, and then to replace the manifest by a rename.
 type Manifest struct {
 	Recipe   Recipe            `json:"recipe"`
 	Segments []ManifestSegment `json:"segments"`
@@ -50,13 +46,14 @@ func (m *Manifest) delete(segment int, doc uint32) {
 
 // A ManifestSegment is one file of postings.
 type ManifestSegment struct {
-	File      string `json:"file"`
-	ID        string `json:"id"` // of the file: 32 hexadecimal digits
+	generations.Entry
 	Documents uint64 `json:"documents"`
-	Deleted   uint64 `json:"deleted,omitempty"` // of these; the section "deleted" of the manifest's file has a bit for each document
+	// of these; the section "deleted" of the manifest's file has a bit for each document
+	Deleted uint64 `json:"deleted,omitempty"`
 }
 
-// ErrNoIndex is wrapped where a folder is no index to find copies in, or does not exist. It wraps fs.ErrNotExist.
+// ErrNoIndex is wrapped if a folder is no index of copies, or does not exist. It wraps
+// fs.ErrNotExist.
 var ErrNoIndex error = noIndex{}
 
 type noIndex struct{}
@@ -64,31 +61,21 @@ type noIndex struct{}
 func (noIndex) Error() string { return "no index of copies" }
 func (noIndex) Unwrap() error { return fs.ErrNotExist }
 
-// A NoIndexError says what stands in the place of an index to find copies in. It wraps [ErrNoIndex].
-type NoIndexError struct {
-	Path         string
-	Fingerprints bool // it is an index of fingerprints
-	found        string
-}
-
-func (e *NoIndexError) Error() string { return fmt.Sprintf("%s: %v: %s", e.Path, ErrNoIndex, e.found) }
-func (e *NoIndexError) Unwrap() error { return ErrNoIndex }
-
-// noIndexAt returns the error for a path at which there is no manifest.
+// noIndexAt returns the error for a path without a manifest.
 func noIndexAt(dir string) error {
 	info, err := os.Stat(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return &NoIndexError{dir, false, "nothing is there"}
+		return fmt.Errorf("%s: %w: nothing is there: 'ndd copies build -o INDEX' makes one of documents", dir, ErrNoIndex)
 	case err != nil:
 		return err
 	case !info.IsDir():
-		return &NoIndexError{dir, false, "it is a file, and an index is a folder"}
+		return fmt.Errorf("%s: %w: it is a file, and an index is a folder", dir, ErrNoIndex)
 	}
 	if kind, ok, err := store.Sniff(filepath.Join(dir, "manifest")); err == nil && ok && kind == store.KindManifest {
-		return &NoIndexError{dir, true, "it is one of fingerprints"}
+		return fmt.Errorf("%s: %w: it is one of fingerprints, for 'ndd query'", dir, ErrNoIndex)
 	}
-	return &NoIndexError{dir, false, "a folder without a file " + manifestName}
+	return fmt.Errorf("%s: %w: a folder without a file %s", dir, ErrNoIndex, manifestName)
 }
 
 // IsIndex reports whether there is an index that can be searched for copies in folder dir.
@@ -106,11 +93,13 @@ func (m *Manifest) Paths(dir string) []string {
 	return all
 }
 
-// ReadManifest reads the manifest of the index in folder dir. The error wraps [store.ErrCorrupt] where there is one that is
-// damaged.
-func ReadManifest(dir string) (_ *Manifest, err error) {
+// ReadManifest reads the manifest of the index in folder dir. The error wraps [store.ErrCorrupt] if
+// it is damaged.
+func ReadManifest(dir string) (*Manifest, error) { return readManifest(nil, dir) }
+
+func readManifest(d *disk.Disk, dir string) (_ *Manifest, err error) {
 	defer store.CatchFault(&err)()
-	f, err := store.Open(filepath.Join(dir, manifestName), store.KindCopies)
+	f, err := store.OpenOn(d, filepath.Join(dir, manifestName), store.KindCopies)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		return nil, noIndexAt(dir)
 	}
@@ -118,29 +107,20 @@ func ReadManifest(dir string) (_ *Manifest, err error) {
 		return nil, err
 	}
 	defer f.Close()
-	if err := f.Verify(context.Background(), 1, nil); err != nil {
-		return nil, err
-	}
-	s, err := f.Section("manifest")
+	m := &Manifest{Generation: f.Identity().Generation}
+	s, err := generations.Read(f, m)
 	if err != nil {
 		return nil, err
 	}
-	if len(s.Data) > ManifestMax {
-		return nil, s.Corrupt(0, "%d bytes: a manifest has at most %d", len(s.Data), ManifestMax)
-	}
-	m := &Manifest{Generation: f.Identity().Generation}
-	if err := s.JSON(m); err != nil {
-		return nil, err
-	}
 	for _, x := range m.Segments {
-		if id, err := hex.DecodeString(x.ID); !segmentName.MatchString(x.File) || err != nil || len(id) != 16 || x.Documents > 1<<32 {
+		if _, ok := generations.ParseID(x.ID); !ok || !segmentName.MatchString(x.File) || x.Documents > 1<<32 {
 			return nil, s.Corrupt(0, "segment %q, %s", x.File, x.ID)
 		}
 	}
 	return m, m.readDeleted(f)
 }
 
-// readDeleted reads which documents are deleted.
+// readDeleted reads the deleted documents.
 func (m *Manifest) readDeleted(f *store.File) error {
 	m.deleted = make([]bitmap, len(m.Segments))
 	segment := 0
@@ -174,22 +154,17 @@ const deletedSection = "deleted"
 
 // write makes the manifest that of the index in folder dir.
 func (m *Manifest) write(dir string, o store.Options) error {
-	w, err := store.CreateWith(filepath.Join(dir, manifestName), store.KindCopies, m.Generation, o)
-	if err != nil {
-		return err
-	}
-	defer w.Abort()
 	data, err := json.Marshal(m)
 	if err != nil {
 		return err
 	}
-	w.Section("manifest")
-	w.Write(data)
-	for i, b := range m.deleted {
-		if m.Segments[i].Deleted > 0 {
-			w.Section(deletedSection)
-			w.Write(b)
-		}
-	}
-	return w.Commit()
+	return generations.Write(filepath.Join(dir, manifestName), store.KindCopies, m.Generation, o, data,
+		func(w *store.Writer) {
+			for i, b := range m.deleted {
+				if m.Segments[i].Deleted > 0 {
+					w.Section(deletedSection)
+					w.Write(b)
+				}
+			}
+		})
 }

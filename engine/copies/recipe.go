@@ -12,7 +12,8 @@ import (
 	"ndd/engine/copies/winnow"
 )
 
-// A Recipe says how the signatures of an index were made. Documents are compared with it by the same recipe alone.
+// A Recipe describes how the signatures of an index were made. Only documents signed by the same
+// recipe can be compared with it.
 type Recipe struct {
 	Version     int    `json:"version"`
 	Method      Method `json:"method"`
@@ -36,7 +37,7 @@ type Recipe struct {
 	ShingleChars int `json:"shingle_chars"`
 }
 
-// recipeVersion is that of the tokeniser and the hashes that this package makes signatures with.
+// recipeVersion is the version of the tokeniser and the hashes of signatures.
 const recipeVersion = 3
 
 // Recipe returns the recipe of the signatures that these options make.
@@ -54,7 +55,8 @@ func (o Options) Recipe() Recipe {
 	return r
 }
 
-// Options returns the options that make signatures by the recipe. The error says what of it cannot be.
+// Options returns the options that make signatures by the recipe, or an error if this program
+// cannot.
 func (r *Recipe) Options() (o Options, err error) {
 	if r.Version != recipeVersion {
 		return o, fmt.Errorf("signatures of version %d: this program makes version %d", r.Version, recipeVersion)
@@ -64,7 +66,8 @@ func (r *Recipe) Options() (o Options, err error) {
 			r.Words, r.Chars, r.Window, winnow.Words, winnow.Chars, winnow.Window)
 	}
 	if r.ShingleWords != shingleWords || r.ShingleChars != shingleChars {
-		return o, fmt.Errorf("shingles of %d words, %d characters: this program has %d, %d", r.ShingleWords, r.ShingleChars, shingleWords, shingleChars)
+		return o, fmt.Errorf("shingles of %d words, %d characters: this program has %d, %d", r.ShingleWords,
+			r.ShingleChars, shingleWords, shingleChars)
 	}
 	if _, err := ParseMethod(string(r.Method)); err != nil {
 		return o, fmt.Errorf("method %q: %w", r.Method, err)
@@ -76,7 +79,8 @@ func (r *Recipe) Options() (o Options, err error) {
 		}
 	}
 	if d := digest(lists.Hashes()); d != r.Digest {
-		return o, fmt.Errorf("lists of stop words %s of digest %s, not %s: another version of the program made them", r.Lists, d, r.Digest)
+		return o, fmt.Errorf("lists of stop words %s of digest %s, not %s: another version of the program made them",
+			r.Lists, d, r.Digest)
 	}
 	o = Options{Method: r.Method, MinFeatures: r.MinFeatures, Bags: r.Bags, Ends: r.Ends,
 		SpotSigs: spotsigs.Options{Lists: lists, Distance: r.Distance, Chain: r.Chain}}
@@ -96,10 +100,11 @@ func digest(antecedents, stops []uint64) string {
 	return fmt.Sprintf("%016x", h)
 }
 
-// ErrMixed is wrapped where documents would be compared whose signatures are made in different ways.
+// ErrMixed is wrapped if documents with signatures of different recipes would be compared.
 var ErrMixed = errors.New("signatures do not belong together")
 
-// Compatible returns an error that wraps [ErrMixed] and says what differs, unless two recipes are the same.
+// Compatible returns an error that wraps [ErrMixed] and names the difference unless two recipes are
+// the same.
 func (r *Recipe) Compatible(what string, other *Recipe, of string) error {
 	if d := r.difference(other); d != "" {
 		return fmt.Errorf("%w: the recipes of %s and %s differ: %s", ErrMixed, what, of, d)
@@ -107,7 +112,7 @@ func (r *Recipe) Compatible(what string, other *Recipe, of string) error {
 	return nil
 }
 
-// difference returns what two recipes differ in, in words, and nothing where they are the same.
+// difference returns the differences of two recipes in words, "" if they are the same.
 func (r *Recipe) difference(other *Recipe) string {
 	var all []string
 	differ := func(what string, a, b any) {

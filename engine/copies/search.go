@@ -7,27 +7,19 @@ import (
 
 	"ndd/engine/copies/lists"
 	"ndd/engine/copies/postings"
-	"ndd/engine/index/idlist"
+	"ndd/engine/storage/idlist"
 	"ndd/engine/storage/store"
 )
 
-// A Hit is a document of an index that has text in common with another document, which is the first of the pair.
+// A Hit is a document of an index that shares text with another document, which is the first of the
+// pair. The pair has no numbers of documents.
 type Hit struct {
-	ID           string
-	Relation     Relation // of the other document to this one
-	Method       Method
-	Score        float64
-	SizeA, SizeB int // signatures: of the other document, and of this one
-	Shared       int
-	Flags        Flags
+	ID string
+	Pair
 }
 
-// Pair returns the hit as a pair, without the numbers of its documents.
-func (h *Hit) Pair() Pair {
-	return Pair{Relation: h.Relation, Method: h.Method, Score: h.Score, SizeA: h.SizeA, SizeB: h.SizeB, Shared: h.Shared, Flags: h.Flags}
-}
-
-// A Searcher finds the documents of an index that are copies of others. It belongs to one goroutine.
+// A Searcher finds the documents of an index that are copies of others. It belongs to one
+// goroutine.
 type Searcher struct {
 	o       Options
 	index   *Index
@@ -36,10 +28,10 @@ type Searcher struct {
 	matches []postings.Match
 	counts  []int
 
-	// SameSite is how many hits were left out for being of the document's own site.
+	// SameSite counts hits that were ignored because they are of the document's own site.
 	SameSite int
-	// Frequent is for how many documents copies may be missing that share none but signatures of more than Options.Join.MaxDocuments
-	// documents of the index; those that are deleted count until a merge.
+	// Frequent counts documents whose copies may be missing, because they share only signatures of
+	// more than Options.Join.MaxDocuments documents of the index, deleted ones included.
 	Frequent int
 
 	frequent bool // of the document at work
@@ -61,7 +53,8 @@ func (x *Index) NeedBytes() (n uint64) {
 	return n
 }
 
-// Searcher returns a Searcher. Of the options those count that are about a search: threshold, bounds, same-site.
+// Searcher returns a Searcher. Of the options those count that are about a search: threshold,
+// bounds, same-site.
 func (x *Index) Searcher(o Options) (*Searcher, error) {
 	made, err := x.Recipe().Options()
 	if err != nil {
@@ -69,7 +62,8 @@ func (x *Index) Searcher(o Options) (*Searcher, error) {
 	}
 	o.Method, o.MinFeatures, o.SpotSigs = made.Method, made.MinFeatures, made.SpotSigs
 	s := &Searcher{o: o, index: x, methods: map[Method]*methodSearch{}}
-	for _, m := range inOrder {
+	for i := range methods {
+		m := methods[i].method
 		j := &methodSearch{o: o.join(m)}
 		if err := j.o.Check(); err != nil {
 			return nil, err
@@ -97,8 +91,8 @@ func (o *Options) join(m Method) postings.Options {
 	return j
 }
 
-// Configure sets the threshold of what follows, 0 for each method's own, and whether documents of the same site are left out. The error
-// says that the threshold is out of range.
+// Configure sets the threshold of later searches, 0 for each method's own, and whether documents of
+// the same site are ignored. It returns an error if the threshold is out of range.
 func (s *Searcher) Configure(threshold float64, otherSites bool) error {
 	asked := s.o
 	asked.Threshold, asked.OtherSites = threshold, otherSites
@@ -116,16 +110,17 @@ func (s *Searcher) Configure(threshold float64, otherSites bool) error {
 	return nil
 }
 
-// found is a hit whose ID is not looked up yet.
+// found is a hit without its ID.
 type found struct {
 	segment int
 	doc     uint32
-	hit     Hit
+	Pair
 }
 
-// Search returns the documents that are copies of one, in order of the index; none where the document has too few signatures to be
-// compared, which [Searcher.Compared] tells. Each document is in one hit: that of its language's method before that of shingles, and that before winnow's.
-// The error is of ctx, or wraps store.ErrCorrupt.
+// Search returns the documents that are copies of one, in order of the index; none if the document
+// has too few signatures ([Searcher.Compared]). Each document is in one hit: that of its language's
+// method before that of shingles, and that before winnow's. The error is of ctx, or wraps
+// store.ErrCorrupt.
 func (s *Searcher) Search(ctx context.Context, sets *Sets) ([]Hit, error) {
 	all, err := s.find(ctx, sets)
 	if err != nil {
@@ -134,14 +129,14 @@ func (s *Searcher) Search(ctx context.Context, sets *Sets) ([]Hit, error) {
 	return s.named(all)
 }
 
-// Best returns the most similar documents, limit of them at most, and how many there are in all.
+// Best returns the most similar documents, at most limit, and the number of all.
 func (s *Searcher) Best(ctx context.Context, sets *Sets, limit int) (hits []Hit, total int, err error) {
 	all, err := s.find(ctx, sets)
 	if err != nil {
 		return nil, 0, err
 	}
 	total = len(all)
-	slices.SortStableFunc(all, func(a, b found) int { return cmp.Compare(b.hit.Score, a.hit.Score) })
+	slices.SortStableFunc(all, func(a, b found) int { return cmp.Compare(b.Score, a.Score) })
 	hits, err = s.named(all[:min(limit, total)])
 	return hits, total, err
 }
@@ -164,9 +159,7 @@ func (s *Searcher) find(ctx context.Context, sets *Sets) (all []found, err error
 				s.SameSite++
 				return
 			}
-			all = append(all, found{segment, doc, Hit{Relation: RelationOf(len(set), p.Size, p.Shared), Method: m,
-				Score: m.Measure().Similarity(len(set), p.Size, p.Shared), SizeA: len(set), SizeB: p.Size, Shared: p.Shared,
-				Flags: flags(!own, x.isFew(doc), site, len(set), p.Size, p.Shared)}})
+			all = append(all, found{segment, doc, newPair(m, len(set), p.Size, p.Shared, flags(!own, x.isFew(doc), site))})
 		})
 	}
 	if own {
@@ -184,18 +177,22 @@ func (s *Searcher) find(ctx context.Context, sets *Sets) (all []found, err error
 	if s.frequent {
 		s.Frequent++
 	}
-	slices.SortStableFunc(all, func(a, b found) int { return cmp.Or(cmp.Compare(a.segment, b.segment), cmp.Compare(a.doc, b.doc)) })
+	slices.SortStableFunc(all, func(a, b found) int {
+		return cmp.Or(cmp.Compare(a.segment, b.segment),
+			cmp.Compare(a.doc, b.doc))
+	})
 	return slices.CompactFunc(all, func(a, b found) bool { return a.segment == b.segment && a.doc == b.doc }), nil
 }
 
-// named looks the IDs of hits up.
+// named looks up the IDs of hits.
 func (s *Searcher) named(all []found) (hits []Hit, err error) {
 	defer store.CatchFault(&err)()
 	for _, f := range all {
-		if f.hit.ID, err = s.ids[f.segment].ID(uint64(f.doc)); err != nil {
+		id, err := s.ids[f.segment].ID(uint64(f.doc))
+		if err != nil {
 			return nil, err
 		}
-		hits = append(hits, f.hit)
+		hits = append(hits, Hit{id, f.Pair})
 	}
 	return hits, nil
 }
@@ -207,7 +204,8 @@ func (s *Searcher) Compared(sets *Sets) bool {
 }
 
 // each calls yield with the matches of a set in all segments.
-func (s *Searcher) each(ctx context.Context, m Method, set []uint64, yield func(segment int, doc uint32, p postings.Match)) (err error) {
+func (s *Searcher) each(ctx context.Context, m Method, set []uint64,
+	yield func(segment int, doc uint32, p postings.Match)) (err error) {
 	j := s.methods[m]
 	s.counts = append(s.counts[:0], make([]int, len(set))...)
 	for _, l := range j.searchers {
@@ -233,8 +231,8 @@ func (s *Searcher) each(ctx context.Context, m Method, set []uint64, yield func(
 	return nil
 }
 
-// missesFrequent reports whether a set may be similar to others that share none of its signatures but those of too many documents:
-// counts are the documents of each signature.
+// missesFrequent reports whether a set may be similar to others with which it shares only
+// signatures of too many documents. counts holds the number of documents of each signature.
 func missesFrequent(o *postings.Options, counts []int) bool {
 	rare := 0
 	for _, n := range counts {

@@ -7,7 +7,8 @@ import (
 	"slices"
 
 	"ndd/engine/copies/lists"
-	"ndd/engine/index/idlist"
+	"ndd/engine/storage/disk"
+	"ndd/engine/storage/idlist"
 	"ndd/engine/storage/store"
 )
 
@@ -19,33 +20,33 @@ import (
 //	manifest            methods and documents, as JSON
 //	ccdet..., ...       lists of each method (package lists), and METHOD.rows, the numbers of its documents
 type segmentWriter struct {
-	collection
+	*Detector
 	file *store.Writer
 	ids  *idlist.Writer
 }
 
-// segmentHead is the section "manifest" of a file of postings.
+// segmentHead is the JSON of the section "manifest" of a file of postings.
 type segmentHead struct {
 	Documents uint64   `json:"documents"`
 	Methods   []Method `json:"methods"`
 }
 
-func newSegmentWriter(path string, generation uint64, o Options) (*segmentWriter, error) {
-	file, err := store.CreateWith(path, store.KindPostings, generation, store.Options{Disk: o.Room.Disk})
+func newSegmentWriter(path string, d *disk.Disk, generation uint64, o Options) (*segmentWriter, error) {
+	file, err := store.CreateWith(path, store.KindPostings, generation, store.Options{Disk: d})
 	if err != nil {
 		return nil, err
 	}
 	file.Section("names")
-	return &segmentWriter{newCollection(o), file, idlist.NewWriter(file)}, nil
+	return &segmentWriter{NewDetector(o), file, idlist.NewWriter(file)}, nil
 }
 
 // append adds the next document.
 func (w *segmentWriter) append(id string, s Sets) error {
-	w.collection.Add(s)
+	w.Detector.Add(s)
 	return w.ids.Append(id)
 }
 
-// commit writes all that is not written, and gives the file its name.
+// commit writes the rest and gives the file its name.
 func (w *segmentWriter) commit(ctx context.Context) (stats map[Method]lists.Stats, err error) {
 	ends, err := w.ids.Close()
 	if err != nil {
@@ -102,7 +103,7 @@ func (w *segmentWriter) abort() error {
 	return w.Close()
 }
 
-// bitmapOf returns those documents whose values are true.
+// bitmapOf returns the set of documents whose values are true.
 func bitmapOf(values []bool) bitmap {
 	b := make(bitmap, (len(values)+7)/8)
 	for i, v := range values {
@@ -130,12 +131,8 @@ type segmentMethod struct {
 	lists *lists.Lists
 }
 
-// openSegment opens a file of postings and verifies all of it.
-func openSegment(ctx context.Context, path string, threads int) (_ *segment, err error) {
-	f, err := store.Open(path, store.KindPostings)
-	if err != nil {
-		return nil, err
-	}
+// openSegment verifies an open file of postings, which it closes if that fails.
+func openSegment(ctx context.Context, f *store.File, threads int) (*segment, error) {
 	s := &segment{file: f, methods: map[Method]*segmentMethod{}}
 	if err := s.open(ctx, threads); err != nil {
 		s.close()
@@ -149,30 +146,25 @@ func (s *segment) open(ctx context.Context, threads int) (err error) {
 	if err := s.file.Verify(ctx, threads, nil); err != nil {
 		return err
 	}
-	head, err := s.file.Section("manifest")
+	section := func(name string) (x store.Section) {
+		if err == nil {
+			x, err = s.file.Section(name)
+		}
+		return x
+	}
+	head, blocks, ends, few := section("manifest"), section("names"), section("names.ends"), section("few")
 	if err != nil {
 		return err
 	}
 	if err := head.JSON(&s.head); err != nil {
 		return err
 	}
-	blocks, err := s.file.Section("names")
-	if err != nil {
-		return err
-	}
-	ends, err := s.file.Section("names.ends")
-	if err != nil {
-		return err
-	}
 	if s.ids, err = idlist.Open(blocks, ends); err != nil {
 		return err
 	}
-	few, err := s.file.Section("few")
-	if err != nil {
-		return err
-	}
-	if s.few = few.Data; s.ids.Len() != s.head.Documents || s.head.Documents > 1<<32 || uint64(len(s.few)) != (s.head.Documents+7)/8 {
-		return few.Corrupt(0, "%d bytes, %d IDs for %d documents", len(s.few), s.ids.Len(), s.head.Documents)
+	s.few = few.Data
+	if n := s.head.Documents; s.ids.Len() != n || n > 1<<32 || uint64(len(s.few)) != (n+7)/8 {
+		return few.Corrupt(0, "%d bytes, %d IDs for %d documents", len(s.few), s.ids.Len(), n)
 	}
 	if err := s.openSites(); err != nil {
 		return err
@@ -227,7 +219,7 @@ func (s *segment) openMethod(m Method) (*segmentMethod, error) {
 // isFew reports whether a document has too few signatures of its own method.
 func (s *segment) isFew(doc uint32) bool { return s.few.has(doc) }
 
-// check reads all that the segment has.
+// check reads and compares all content of the segment.
 func (s *segment) check(ctx context.Context) (err error) {
 	defer store.CatchFault(&err)()
 	for _, err := range s.ids.All() {

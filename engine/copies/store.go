@@ -2,36 +2,36 @@ package copies
 
 import (
 	"context"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 
 	"ndd/engine/copies/lists"
+	"ndd/engine/index/live/rows"
 	"ndd/engine/storage/disk"
+	"ndd/engine/storage/generations"
 	"ndd/engine/storage/store"
 )
 
-// An IndexWriter writes the documents of a new index, or further ones of an index that exists. Nothing of them is there until
-// [IndexWriter.Commit]. It belongs to one goroutine.
+// An IndexWriter writes the documents of a new index, or further ones of an existing index. They
+// become visible with [IndexWriter.Commit]. It belongs to one goroutine.
 type IndexWriter struct {
 	segment  *segmentWriter
 	manifest Manifest
 	dir      string       // where the files are written
 	folder   *disk.Folder // of a new index
-	lock     *os.File     // of one that exists
+	lock     *disk.Lock   // of one that exists
 	disk     *disk.Disk
 
-	conflicts OnConflict
+	conflicts rows.OnConflict
 	taken     *taken
 }
 
-// CreateIndex begins an index in the folder dir, where nothing may stand, or, with replace, an index. The options say how the
-// signatures are made and what memory and threads there are.
+// CreateIndex begins an index in the folder dir, which must not exist or, with replace, must be an
+// index. The options configure signatures, memory and threads.
 func CreateIndex(dir string, o Options, replace bool) (w *IndexWriter, err error) {
 	w = &IndexWriter{manifest: Manifest{Recipe: o.Recipe(), Generation: 1}, disk: o.Room.Disk, taken: newTaken()}
 	if replace {
@@ -50,13 +50,14 @@ func CreateIndex(dir string, o Options, replace bool) (w *IndexWriter, err error
 	return w, nil
 }
 
-// isOwn says whether a file belongs to an index.
+// isOwn reports whether a file belongs to an index.
 func isOwn(name string) bool {
-	return name == manifestName || name == lockName || segmentName.MatchString(name)
+	return name == manifestName || name == disk.LockName || segmentName.MatchString(name)
 }
 
-// AppendIndex begins to append documents to the index in the folder dir. The options must make signatures by the recipe of the index:
-// see [Manifest] and [Recipe.Options]. The error wraps [disk.ErrLocked] where somebody else appends to it.
+// AppendIndex begins to append documents to the index in the folder dir. The options must make
+// signatures by the recipe of the index: see [Manifest] and [Recipe.Options]. The error wraps
+// [disk.ErrLocked] while another process changes the index.
 func AppendIndex(ctx context.Context, dir string, o Options) (w *IndexWriter, err error) {
 	if w, err = lockIndex(dir, o); err != nil {
 		return nil, err
@@ -75,7 +76,7 @@ func AppendIndex(ctx context.Context, dir string, o Options) (w *IndexWriter, er
 	return w, nil
 }
 
-// readIDs reads which IDs are taken.
+// readIDs reads the IDs of the index.
 func (w *IndexWriter) readIDs(ctx context.Context, o Options) error {
 	x, err := OpenIndex(ctx, w.dir, max(o.Threads, 1))
 	if err != nil {
@@ -86,29 +87,23 @@ func (w *IndexWriter) readIDs(ctx context.Context, o Options) error {
 }
 
 // lockIndex locks the index in folder dir for a change that makes its next generation.
-func lockIndex(dir string, o Options) (w *IndexWriter, err error) {
-	w = &IndexWriter{dir: dir, disk: o.Room.Disk}
-	if _, err := ReadManifest(dir); err != nil { // before a lock is made where no index is
-		return nil, err
-	}
-	if w.lock, err = disk.Lock(filepath.Join(dir, lockName)); err != nil {
-		return nil, err
-	}
-	m, err := ReadManifest(dir) // as it is under the lock
+func lockIndex(dir string, o Options) (*IndexWriter, error) {
+	read := func(d *disk.Disk) (*Manifest, error) { return readManifest(d, dir) }
+	m, lock, err := generations.Lock(o.Room.Disk, dir, read)
 	if err != nil {
-		return nil, errors.Join(err, w.lock.Close())
+		return nil, err
 	}
-	w.manifest = *m
-	w.manifest.Generation++
-	return w, nil
+	m.Generation++
+	return &IndexWriter{dir: dir, disk: lock.Disk(o.Room.Disk), lock: lock, manifest: *m}, nil
 }
 
 // begin begins a segment.
 func (w *IndexWriter) begin(o Options) (err error) {
 	w.conflicts = o.OnConflict
 	w.manifest.deleted = append(w.manifest.deleted, nil)
-	w.manifest.Segments = append(w.manifest.Segments, ManifestSegment{File: fmt.Sprintf("%08d.postings", w.manifest.Generation)})
-	w.segment, err = newSegmentWriter(filepath.Join(w.dir, w.current().File), w.manifest.Generation, o)
+	w.manifest.Segments = append(w.manifest.Segments,
+		ManifestSegment{Entry: generations.Entry{File: fmt.Sprintf("%08d.postings", w.manifest.Generation)}})
+	w.segment, err = newSegmentWriter(filepath.Join(w.dir, w.current().File), w.disk, w.manifest.Generation, o)
 	return err
 }
 
@@ -116,8 +111,8 @@ func (w *IndexWriter) current() *ManifestSegment {
 	return &w.manifest.Segments[len(w.manifest.Segments)-1]
 }
 
-// Add adds the next document; if its ID is taken, Options.OnConflict says what becomes of it. The error is of the disk, or a
-// [TakenError].
+// Add adds the next document. Options.OnConflict applies if its ID is taken. The error is of the
+// disk, or a [TakenError].
 func (w *IndexWriter) Add(id string, s Sets) error {
 	if leave, err := w.conflict(id); leave || err != nil {
 		return err
@@ -129,16 +124,17 @@ func (w *IndexWriter) Add(id string, s Sets) error {
 	return w.segment.append(id, s)
 }
 
-// NeedBytes returns the memory that the documents so far take.
+// NeedBytes returns the memory of the documents so far.
 func (w *IndexWriter) NeedBytes() uint64 {
 	return w.segment.NeedBytes() + takenBytes*uint64(len(w.taken.places))
 }
 
-// Commit writes the index, and makes what was added a part of it.
+// Commit writes the documents and makes them part of the index.
 func (w *IndexWriter) Commit(ctx context.Context) (stats map[Method]lists.Stats, r Report, err error) {
 	at := w.current()
-	id := w.segment.file.Identity()
-	at.ID, at.Documents = hex.EncodeToString(id.ID[:]), uint64(w.segment.report.Documents)
+	at.Entry = generations.EntryOf(w.segment.file, at.File)
+	at.Bytes = 0 // which manifests of copies do not have
+	at.Documents = uint64(w.segment.report.Documents)
 	if stats, err = w.segment.commit(ctx); err != nil {
 		return nil, r, err
 	}
@@ -151,7 +147,7 @@ func (w *IndexWriter) Commit(ctx context.Context) (stats map[Method]lists.Stats,
 	return stats, w.segment.report, err
 }
 
-// Abort gives up, unless the index was committed.
+// Abort discards the documents unless they were committed.
 func (w *IndexWriter) Abort() error {
 	var err error
 	if w.segment != nil {
@@ -182,24 +178,13 @@ type Index struct {
 	segments []*segment
 }
 
-// OpenIndex opens the index in folder dir and verifies all of it, at some 5 GB/s for each thread; what is appended, deleted or merged
-// later is for those to see who open it again. The errors wrap [store.ErrCorrupt] where it is damaged, or was made by a recipe that
-// this program does not know.
+// OpenIndex opens the index in folder dir and verifies all of it, at some 5 GB/s for each thread.
+// Later changes are visible only to those who open it again. The error wraps [store.ErrCorrupt] if
+// the index is damaged or was made by an unknown recipe.
 func OpenIndex(ctx context.Context, dir string, threads int) (*Index, error) {
-	for {
-		m, err := ReadManifest(dir)
-		if err != nil {
-			return nil, err
-		}
-		x, err := openIndex(ctx, dir, m, threads)
-		if errors.Is(err, store.ErrCorrupt) {
-			// A merge may have taken the segments away since the manifest was read.
-			if now, e := ReadManifest(dir); e == nil && !slices.Equal(now.Segments, m.Segments) {
-				continue
-			}
-		}
-		return x, err
-	}
+	return generations.Open(func() (*Manifest, error) { return ReadManifest(dir) },
+		func(m *Manifest) (*Index, error) { return openIndex(ctx, dir, m, threads) },
+		func(a, b *Manifest) bool { return a.Generation == b.Generation })
 }
 
 func openIndex(ctx context.Context, dir string, m *Manifest, threads int) (*Index, error) {
@@ -216,27 +201,31 @@ func openIndex(ctx context.Context, dir string, m *Manifest, threads int) (*Inde
 }
 
 func (x *Index) open(ctx context.Context, m *ManifestSegment, threads int) error {
-	path := filepath.Join(x.dir, m.File)
-	s, err := openSegment(ctx, path, threads)
-	if errors.Is(err, os.ErrNotExist) {
-		return fmt.Errorf("%s: %w: the manifest names this file, and it is missing: copy it from where it is, or build the index again", path, store.ErrCorrupt)
+	f, err := m.Open(x.dir, store.KindPostings, x.manifest.Generation, store.Open)
+	if err != nil {
+		return err
 	}
+	s, err := openSegment(ctx, f, threads)
 	if err != nil {
 		return err
 	}
 	s.deleted = x.manifest.deleted[len(x.segments)]
 	x.segments = append(x.segments, s)
-	id := s.file.Identity()
-	if hex.EncodeToString(id.ID[:]) != m.ID || s.head.Documents != m.Documents {
-		return fmt.Errorf("%s: %w: not the file that the manifest names", path, store.ErrCorrupt)
+	if s.head.Documents != m.Documents {
+		return s.file.Corrupt("%d documents, where the manifest has %d", s.head.Documents, m.Documents)
 	}
 	return nil
 }
 
-// CheckSegment reads and compares all content of the file of postings at path, and returns how many documents it has, and
-// how large the lists of each method are.
-func CheckSegment(ctx context.Context, path string, threads int) (documents uint64, stats map[Method]lists.Stats, err error) {
-	s, err := openSegment(ctx, path, threads)
+// CheckSegment reads and compares all content of the file of postings at path, and returns the
+// number of its documents and the sizes of each method's lists.
+func CheckSegment(ctx context.Context, path string, threads int) (documents uint64,
+	stats map[Method]lists.Stats, err error) {
+	f, err := store.Open(path, store.KindPostings)
+	if err != nil {
+		return 0, nil, err
+	}
+	s, err := openSegment(ctx, f, threads)
 	if err != nil {
 		return 0, nil, err
 	}
@@ -251,7 +240,7 @@ func CheckSegment(ctx context.Context, path string, threads int) (documents uint
 // Recipe returns how the index's signatures were made.
 func (x *Index) Recipe() *Recipe { return &x.manifest.Recipe }
 
-// Documents returns how many documents the index has, without those that are deleted.
+// Documents returns the number of documents that are not deleted.
 func (x *Index) Documents() (n uint64) {
 	for _, s := range x.segments {
 		n += s.head.Documents
@@ -259,7 +248,7 @@ func (x *Index) Documents() (n uint64) {
 	return n - x.Deleted()
 }
 
-// Deleted returns how many documents are deleted, and dropped by a merge.
+// Deleted returns the number of deleted documents that a merge has not dropped.
 func (x *Index) Deleted() (n uint64) {
 	for _, s := range x.manifest.Segments {
 		n += s.Deleted
@@ -267,15 +256,15 @@ func (x *Index) Deleted() (n uint64) {
 	return n
 }
 
-// Segments returns how many segments the index has.
+// Segments returns the number of segments.
 func (x *Index) Segments() int { return len(x.segments) }
 
-// Same reports whether another open index has the same documents, by what the manifests say.
+// Same reports whether another open index has the same documents, according to the manifests.
 func (x *Index) Same(other *Index) bool {
 	return slices.Equal(x.manifest.Segments, other.manifest.Segments) && x.manifest.Generation == other.manifest.Generation
 }
 
-// Stats returns how large the lists of each method are, all segments together.
+// Stats returns the sizes of the lists of each method, over all segments.
 func (x *Index) Stats() map[Method]lists.Stats {
 	all := map[Method]lists.Stats{}
 	for _, s := range x.segments {
@@ -298,7 +287,7 @@ func (x *Index) Check(ctx context.Context) error {
 	return nil
 }
 
-// Close closes the index. Nobody may use it any more.
+// Close closes the index, which must not be used any more.
 func (x *Index) Close() (err error) {
 	for _, s := range x.segments {
 		err = errors.Join(err, s.close())

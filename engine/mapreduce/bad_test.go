@@ -3,7 +3,6 @@ package mapreduce_test
 import (
 	"bytes"
 	"context"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"os"
@@ -29,14 +28,9 @@ func wantError(t *testing.T, err, wraps error, says string) {
 	}
 }
 
-// pairsMapped is the sorted output of a map of the job pairs, and its results.
-func pairsMapped(t *testing.T) (mapped string) {
-	t.Helper()
-	out, err := step(t, mapOf(mapreduce.Pairs{K: 3}), strings.NewReader(printLines(sets.All(400, 1, 3, 2)[1].Base)), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return sorted(out)
+// pairsMapped is the sorted output of a map of the job pairs.
+func pairsMapped(t *testing.T) string {
+	return sorted(runMap(t, mapreduce.Pairs{K: 3}, printLines(sets.All(400, 1, 3, 2)[1].Base)))
 }
 
 // TestLost: every single record that is taken from a shuffle, or changed in it, is missed.
@@ -44,7 +38,7 @@ func TestLost(t *testing.T) {
 	mapped := pairsMapped(t)
 	lines := slices.Collect(strings.Lines(mapped))
 	reduce := func(lines []string, change func(*mapreduce.Options)) error {
-		_, err := step(t, reduceOf(mapreduce.Pairs{K: 3}), strings.NewReader(strings.Join(lines, "")), change)
+		_, err := step(t, reduceOf(mapreduce.Pairs{K: 3}), strings.Join(lines, ""), change)
 		return err
 	}
 	if err := reduce(lines, nil); err != nil {
@@ -59,10 +53,13 @@ func TestLost(t *testing.T) {
 		}
 	}
 	wantError(t, reduce(nil, func(o *mapreduce.Options) { o.Partitions = 0 }), nil, "partitions")
-	wantError(t, reduce(lines, func(o *mapreduce.Options) { o.Partitions = 3 }), nil, "all tasks of a job need the same number")
-	wantError(t, reduce(lines, func(o *mapreduce.Options) { o.Parts = 2 }), mapreduce.ErrLost, "1 parts arrived, and there must be 2")
+	wantError(t, reduce(lines, func(o *mapreduce.Options) { o.Partitions = 3 }), nil,
+		"all tasks of a job need the same number")
+	wantError(t, reduce(lines, func(o *mapreduce.Options) { o.Parts = 2 }), mapreduce.ErrLost,
+		"1 parts arrived, and there must be 2")
 	twice := sorted(mapped + mapped)
-	wantError(t, reduce(slices.Collect(strings.Lines(twice)), func(o *mapreduce.Options) { o.Parts = 1 }), mapreduce.ErrLost, "2 parts arrived, and there must be 1")
+	wantError(t, reduce(slices.Collect(strings.Lines(twice)), func(o *mapreduce.Options) { o.Parts = 1 }),
+		mapreduce.ErrLost, "2 parts arrived, and there must be 1")
 }
 
 // TestTwice: what arrives twice with its end records changes no result.
@@ -86,18 +83,9 @@ func TestTwice(t *testing.T) {
 
 func checkTwice(t *testing.T, job mapreduce.Mapper, input string) {
 	t.Helper()
-	mapped, err := step(t, mapOf(job), strings.NewReader(input), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var results [2]string
-	for i, mapped := range []string{mapped, mapped + mapped} {
-		if results[i], err = step(t, reduceOf(job.(mapreduce.Reducer)), strings.NewReader(sorted(mapped)), nil); err != nil {
-			t.Fatalf("%T: %v", job, err)
-		}
-	}
-	once, _, _ := strings.Cut(results[0], "~end")
-	twice, _, _ := strings.Cut(results[1], "~end")
+	mapped := runMap(t, job, input)
+	once, _, _ := strings.Cut(runReduce(t, job, mapped), "~end")
+	twice, _, _ := strings.Cut(runReduce(t, job, mapped+mapped), "~end")
 	if once == "" || once != twice {
 		t.Fatalf("%T: a part that arrives twice changes the results from\n%.300s\nto\n%.300s", job, once, twice)
 	}
@@ -107,18 +95,15 @@ func checkTwice(t *testing.T, job mapreduce.Mapper, input string) {
 func TestOrder(t *testing.T) {
 	lines := slices.Collect(strings.Lines(pairsMapped(t)))
 	slices.Reverse(lines)
-	_, err := step(t, reduceOf(mapreduce.Pairs{K: 3}), strings.NewReader(strings.Join(lines, "")), nil)
+	_, err := step(t, reduceOf(mapreduce.Pairs{K: 3}), strings.Join(lines, ""), nil)
 	wantError(t, err, mapreduce.ErrOrder, "line 2")
 }
 
 // TestCollected: results that miss a task, or a line, are not collected.
 func TestCollected(t *testing.T) {
-	results, err := step(t, reduceOf(mapreduce.Pairs{K: 3}), strings.NewReader(pairsMapped(t)), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	results := runReduce(t, mapreduce.Pairs{K: 3}, pairsMapped(t))
 	collect := func(results string, parts int) error {
-		_, err := step(t, mapreduce.Collect, strings.NewReader(results), func(o *mapreduce.Options) { o.Parts = parts })
+		_, err := step(t, mapreduce.Collect, results, func(o *mapreduce.Options) { o.Parts = parts })
 		return err
 	}
 	if err := collect(results, 1); err != nil {
@@ -131,6 +116,13 @@ func TestCollected(t *testing.T) {
 	wantError(t, collect("", 0), mapreduce.ErrLost, "no end record")
 	wantError(t, collect(results, 2), mapreduce.ErrLost, "1 parts came, and there must be 2")
 	wantError(t, collect(results+results, 1), mapreduce.ErrLost, "2 parts came")
+	exchanged := "b\ta\n" + mapreduce.EndOf("a\tb\n")
+	wantError(t, collect(exchanged, 1), mapreduce.ErrLost, "not those that were sent")
+	wantError(t, collect("c\tc\n"+mapreduce.EndOf("d\td\n"), 1), mapreduce.ErrLost, "not those that were sent")
+	unread := strings.Replace(mapreduce.EndOf(""), "\n", " inputs=1 unread=2 unreadsum=0000000000000001\n", 1)
+	wantError(t, collect(unread, 1), mapreduce.ErrLost, "lack 2 of the records that the job before wrote")
+	changed := strings.Replace(mapreduce.EndOf(""), "\n", " changed=3\n", 1)
+	wantError(t, collect(changed+mapreduce.EndOf(""), 2), mapreduce.ErrUnfinished, "changed 3 edges")
 }
 
 // TestLostBetweenJobs: a job misses what the job before wrote and it was not given.
@@ -139,9 +131,9 @@ func TestLostBetweenJobs(t *testing.T) {
 	documents += mapreduce.EndOf(documents)
 	lines := slices.Collect(strings.Lines(documents))
 	run := func(lines []string) error {
-		mapped, err := step(t, mapOf(mapreduce.Pairs{K: 3}), strings.NewReader(strings.Join(lines, "")), nil)
+		mapped, err := step(t, mapOf(mapreduce.Pairs{K: 3}), strings.Join(lines, ""), nil)
 		if err == nil {
-			_, err = step(t, reduceOf(mapreduce.Pairs{K: 3}), strings.NewReader(sorted(mapped)), nil)
+			_, err = step(t, reduceOf(mapreduce.Pairs{K: 3}), sorted(mapped), nil)
 		}
 		return err
 	}
@@ -152,12 +144,17 @@ func TestLostBetweenJobs(t *testing.T) {
 	wantError(t, run(append(lines[:1:1], lines...)), mapreduce.ErrLost, "1 records more")
 }
 
-// TestBadRecords: a bad record is counted, shown and skipped; one too many, or nothing else, fails the task.
+// TestBadRecords: a bad record is counted, shown and skipped; one too many, or nothing else, fails
+// the task.
 func TestBadRecords(t *testing.T) {
 	good := printLines(sets.Uniform(3, 3))
 	for name, bad := range map[string]string{
-		"no fingerprint": "nonsense\ta 1\n", "invalid UTF-8": "0123456789abcdef\t\xff\xfe 1\n", "a control character": "0123456789abcdef\ta\x01 1\n",
-		"short": "0123456789abcde\ta 1\n", "end": "~end\tparts\n", "empty end": "~end\t\n",
+		"no fingerprint":      "nonsense\ta 1\n",
+		"invalid UTF-8":       "0123456789abcdef\t\xff\xfe 1\n",
+		"a control character": "0123456789abcdef\ta\x01 1\n",
+		"short":               "0123456789abcde\ta 1\n",
+		"end":                 "~end\tparts\n",
+		"empty end":           "~end\t\n",
 	} {
 		var warned []string
 		counted := map[string]int64{}
@@ -168,86 +165,50 @@ func TestBadRecords(t *testing.T) {
 				o.Count = func(name string, n int64) { counted[name] = n }
 			}
 		}
-		if _, err := step(t, mapOf(mapreduce.Pairs{K: 3}), strings.NewReader(good+bad), options(1)); err != nil {
+		if _, err := step(t, mapOf(mapreduce.Pairs{K: 3}), good+bad, options(1)); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		if counted["bad_records"] != 1 || counted["fingerprints"] != 3 || len(warned) != 1 || !strings.Contains(warned[0], "line 4") {
+		if counted["bad_records"] != 1 || counted["fingerprints"] != 3 || len(warned) != 1 ||
+			!strings.Contains(warned[0], "line 4") {
 			t.Fatalf("%s: counted %v, warned %q", name, counted, warned)
 		}
-		_, err := step(t, mapOf(mapreduce.Pairs{K: 3}), strings.NewReader(good+bad), options(0))
+		_, err := step(t, mapOf(mapreduce.Pairs{K: 3}), good+bad, options(0))
 		wantError(t, err, mapreduce.ErrBad, "line 4 of the part")
 		if name == "end" || name == "empty end" {
 			continue // no record at all
 		}
-		_, err = step(t, mapOf(mapreduce.Pairs{K: 3}), strings.NewReader(bad), options(10))
+		_, err = step(t, mapOf(mapreduce.Pairs{K: 3}), bad, options(10))
 		wantError(t, err, mapreduce.ErrBad, "all of 1")
 	}
-	_, err := step(t, mapOf(mapreduce.Fingerprint{Recipe: simhash.Default()}), strings.NewReader("{\"text\":\"no ID here\"}\n{\"id\":\"a\",\"text\":\"b\"}\n"), nil)
-	wantError(t, err, mapreduce.ErrBad, "it has no ID")
-	_, err = step(t, mapOf(mapreduce.Fingerprint{Recipe: simhash.Default()}), strings.NewReader("{\"id\":\"a\",\"text\":\"b\"}\n{\"id\":\"b\",\"te"), nil)
-	wantError(t, err, mapreduce.ErrBad, "broken")
-	// Invalid UTF-8 in a text is replaced and counted, in an ID it is kept.
-	counted := map[string]int64{}
-	out, err := step(t, mapOf(mapreduce.Fingerprint{Recipe: simhash.Default()}), strings.NewReader("{\"id\":\"a\",\"text\":\"b \xff c\"}\n"), func(o *mapreduce.Options) {
-		o.Count = func(name string, n int64) { counted[name] = n }
-	})
-	if err != nil || counted["repaired_documents"] != 1 || !strings.HasPrefix(out, "----------------\ta ") {
-		t.Fatalf("%v, %v: %q", err, counted, out)
+	for input, want := range map[string]string{
+		`{"text":"no ID here"}` + "\n" + `{"id":"a","text":"b"}` + "\n": "it has no ID",
+		`{"id":"a","text":"b"}` + "\n" + `{"id":"b","te`:                "broken",
+		`{"id":"a","text":"b ` + "\xff" + ` c"}` + "\n":                 "no valid UTF-8",
+	} {
+		_, err := step(t, mapOf(mapreduce.Fingerprint{Recipe: simhash.Default()}), input, nil)
+		wantError(t, err, mapreduce.ErrBad, want)
 	}
 }
 
-// TestCutChunks: a chunk that is cut within a fingerprint, a record or a line is an error in every form.
+// TestCutChunks: raw bytes that are cut within a fingerprint or a record are an error, and so are
+// those of another format.
 func TestCutChunks(t *testing.T) {
 	raw := store.Bytes64(sets.Uniform(100, 3))
-	var record strings.Builder
+	var record, half strings.Builder
 	rawRecord(&record, 0, raw)
-	dir := t.TempDir()
-	name := filepath.Join(dir, "chunk.bin")
-	if err := os.WriteFile(name, raw[:len(raw)-3], 0o644); err != nil {
-		t.Fatal(err)
-	}
-	w, err := ndf.Create(filepath.Join(dir, "chunk.ndf"), simhash.Default(), store.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := range 100 {
-		if err := w.Append(ndf.Document{ID: fmt.Sprint(i), Fingerprint: simhash.Fingerprint(i)}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := w.Commit(); err != nil {
-		t.Fatal(err)
-	}
-	whole, err := os.ReadFile(filepath.Join(dir, "chunk.ndf"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "half.ndf"), whole[:len(whole)/2], 0o644); err != nil {
-		t.Fatal(err)
-	}
-	encoded := base64.StdEncoding.EncodeToString(raw)
-	for _, c := range []struct {
-		form        mapreduce.Form
-		input, says string
-	}{
-		{mapreduce.RawBytes, record.String()[:record.Len()-3], "within record 0: cut in the middle"},
-		{mapreduce.RawBytes, record.String() + "\x00\x00", "within record 1: cut in the middle"},
-		{mapreduce.RawBytes, record.String() + "\x00\x00\x00\x08", "within record 1: cut in the middle"},
-		{mapreduce.RawBytes, "0123456789abcdef", "not Hadoop's rawbytes"},
-		{mapreduce.Base64, "0\t" + encoded[:len(encoded)-5], "cut in the middle"},
-		{mapreduce.Base64, base64.StdEncoding.EncodeToString(raw[:13]), "13 bytes are no fingerprints"},
-		{mapreduce.Base64, "x\t" + encoded, "is no row"},
-		{mapreduce.Paths, name, "chunk.bin"},
-		{mapreduce.Paths, filepath.Join(dir, "half.ndf"), "half.ndf"},
-		{mapreduce.Paths, name + "\tx", "not the row"},
-		{mapreduce.Paths, filepath.Join(dir, "none.bin"), "none.bin"},
-		{mapreduce.Paths, "hdfs://host/chunk.bin", "address of WebHDFS is not known"},
+	rawRecord(&half, 0, raw[:13])
+	for _, c := range []struct{ input, says string }{
+		{record.String()[:record.Len()-3], "record 0: corrupt: cut in the middle"},
+		{record.String() + "\x00\x00", "record 1: corrupt: cut in the middle"},
+		{record.String() + "\x00\x00\x00\x08", "record 1: corrupt: cut in the middle"},
+		{record.String()[:12], "record 0: corrupt: cut in the middle"},
+		{half.String(), "13 bytes are no fingerprints"},
+		{"\x00\x00\x00\x01x" + record.String()[12:], "a key of 1 bytes"},
+		{"0123456789abcdef", "not Hadoop's rawbytes"},
 	} {
-		_, err := step(t, mapOf(mapreduce.Pairs{K: 3}), strings.NewReader(c.input), func(o *mapreduce.Options) { o.Form = c.form })
-		wantError(t, err, nil, c.says)
-		if strings.Contains(c.says, "cut") && !errors.Is(err, store.ErrCorrupt) {
-			t.Errorf("%v does not wrap ErrCorrupt", err)
-		}
+		_, err := step(t, mapOf(mapreduce.Pairs{K: 3}), c.input,
+			func(o *mapreduce.Options) { o.Form = mapreduce.RawBytes })
+		wantError(t, err, store.ErrCorrupt, c.says)
 	}
 }
 
@@ -265,35 +226,22 @@ func TestOtherRecipe(t *testing.T) {
 		}
 		return path
 	}
-	one, other := file("one.ndf", simhash.Default()), file("other.ndf", simhash.Simhash())
-	fingerprints := func(r simhash.Recipe) string {
-		out, err := step(t, mapOf(mapreduce.Fingerprint{Recipe: r}), strings.NewReader(jsonLines(10)), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return out
-	}
+	one := file("one.ndf", simhash.Default())
+	fingerprints := func(r simhash.Recipe) string { return runMap(t, mapreduce.Fingerprint{Recipe: r}, jsonLines(10)) }
 	scan := mapreduce.Scan{Queries: one, K: 3}
-	if _, err := step(t, mapOf(scan), strings.NewReader(fingerprints(simhash.Default())), nil); err != nil {
-		t.Fatal(err)
-	}
-	_, err := step(t, mapOf(scan), strings.NewReader(fingerprints(simhash.Simhash())), nil)
+	runMap(t, scan, fingerprints(simhash.Default()))
+	_, err := step(t, mapOf(scan), fingerprints(simhash.Simhash()), nil)
 	wantError(t, err, mapreduce.ErrRecipe, "one.ndf, beside the map")
 	wantError(t, err, mapreduce.ErrRecipe, "parts are of recipe minwise-")
-	_, err = step(t, mapOf(scan), strings.NewReader(other+"\n"), func(o *mapreduce.Options) { o.Form = mapreduce.Paths })
-	wantError(t, err, mapreduce.ErrRecipe, "other.ndf")
 	// Maps that met different recipes are refused by the reduce.
-	var mapped [2]string
-	for i, r := range []simhash.Recipe{simhash.Default(), simhash.Simhash()} {
-		if mapped[i], err = step(t, mapOf(mapreduce.Pairs{K: 3}), strings.NewReader(fingerprints(r)), nil); err != nil {
-			t.Fatal(err)
-		}
-	}
-	_, err = step(t, reduceOf(mapreduce.Pairs{K: 3}), strings.NewReader(sorted(mapped[0]+mapped[1])), nil)
+	mapped := runMap(t, mapreduce.Pairs{K: 3}, fingerprints(simhash.Default())) +
+		runMap(t, mapreduce.Pairs{K: 3}, fingerprints(simhash.Simhash()))
+	_, err = step(t, reduceOf(mapreduce.Pairs{K: 3}), sorted(mapped), nil)
 	wantError(t, err, mapreduce.ErrRecipe, "")
 }
 
-// TestOtherJob: a reduce refuses what maps of another job, or of other settings, have sent, where it could be taken for its own.
+// TestOtherJob: a reduce refuses what maps of another job, or of other settings, have sent, where
+// it could be taken for its own.
 func TestOtherJob(t *testing.T) {
 	prints := printLines(sets.All(400, 1, 3, 2)[1].Base)
 	edges := "0000000000000001\t0000000000000002\n"
@@ -311,38 +259,37 @@ func TestOtherJob(t *testing.T) {
 		{prints, mapreduce.Pairs{K: 3}, mapreduce.Pairs{K: 4}},
 		{edges, mapreduce.Stars{Round: mapreduce.LargeStar}, mapreduce.Stars{Round: mapreduce.SmallStar}},
 		{signatures, mapreduce.CopiesDocs{Queries: side, Copies: winnow}, mapreduce.CopiesDocs{Copies: spots}},
-		{signatures, mapreduce.CopiesTerms{Copies: winnow}, mapreduce.CopiesTerms{Copies: copies.Options{Method: copies.Winnow, Threshold: 0.9}}},
+		{signatures, mapreduce.CopiesTerms{Copies: winnow},
+			mapreduce.CopiesTerms{Copies: copies.Options{Method: copies.Winnow, Threshold: 0.9}}},
 		{signatures, mapreduce.CopiesTerms{Copies: winnow}, mapreduce.Index{}},
 	} {
-		mapped, err := step(t, mapOf(c.mapper), strings.NewReader(c.input), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := step(t, reduceOf(c.mapper.(mapreduce.Reducer)), strings.NewReader(sorted(mapped)), nil); err != nil {
-			t.Fatal(err)
-		}
-		_, err = step(t, reduceOf(c.other), strings.NewReader(sorted(mapped)), nil)
+		mapped := runMap(t, c.mapper, c.input)
+		runReduce(t, c.mapper, mapped)
+		_, err := step(t, reduceOf(c.other), sorted(mapped), nil)
 		wantError(t, err, mapreduce.ErrJob, "a map was of ")
 	}
 }
 
-// TestEmptyPart: a part without records gives an end record, in every form, and so does a reduce without any.
+// TestEmptyPart: a part without records gives an end record, in every form, and so does a reduce
+// without any.
 func TestEmptyPart(t *testing.T) {
-	for _, form := range mapreduce.Forms {
-		out, err := step(t, mapOf(mapreduce.Pairs{K: 3}), strings.NewReader(""), func(o *mapreduce.Options) { o.Form = mapreduce.Form(form) })
+	for _, form := range []mapreduce.Form{mapreduce.Lines, mapreduce.RawBytes} {
+		out, err := step(t, mapOf(mapreduce.Pairs{K: 3}), "", func(o *mapreduce.Options) { o.Form = form })
 		if err != nil || out != "--~end\tparts=1 records=0 sum=0000000000000000 job=pairs,k=3,design=paper-4,bits=12\n" {
 			t.Errorf("%s: %q, %v", form, out, err)
 		}
 	}
-	for _, job := range []mapreduce.Reducer{mapreduce.Scan{}, mapreduce.Pairs{K: 3}, mapreduce.Stars{Round: mapreduce.LargeStar}, mapreduce.Assign{}, mapreduce.Dedup{}, mapreduce.Index{}} {
-		out, err := step(t, reduceOf(job), strings.NewReader(""), nil)
+	for _, job := range []mapreduce.Reducer{mapreduce.Scan{}, mapreduce.Pairs{K: 3},
+		mapreduce.Stars{Round: mapreduce.LargeStar}, mapreduce.Assign{}, mapreduce.Dedup{}, mapreduce.Index{}} {
+		out, err := step(t, reduceOf(job), "", nil)
 		if err != nil || out != "~end\tparts=1 records=0 sum=0000000000000000\n" {
 			t.Errorf("%T: %q, %v", job, out, err)
 		}
 	}
 }
 
-// TestMillionValues: a key with a million values costs a reduce the memory of one record, or is refused by name where a group must fit.
+// TestMillionValues: a key with a million values costs a reduce the memory of one record, or is
+// refused by name where a group must fit.
 func TestMillionValues(t *testing.T) {
 	n := 1_000_000
 	if testing.Short() {
@@ -352,13 +299,10 @@ func TestMillionValues(t *testing.T) {
 	for i := range n {
 		fmt.Fprintf(&edges, "%016x\t%016x\n", i+1, 0)
 	}
-	mapped, err := step(t, mapOf(mapreduce.Stars{Round: mapreduce.LargeStar}), strings.NewReader(edges.String()), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	mapped = sorted(mapped)
+	mapped := sorted(runMap(t, mapreduce.Stars{Round: mapreduce.LargeStar}, edges.String()))
 	tight := memory.NewBudget(memory.Set(1 << 20))
-	out, err := step(t, reduceOf(mapreduce.Stars{Round: mapreduce.LargeStar}), strings.NewReader(mapped), func(o *mapreduce.Options) { o.Budget = tight })
+	out, err := step(t, reduceOf(mapreduce.Stars{Round: mapreduce.LargeStar}), mapped,
+		func(o *mapreduce.Options) { o.Budget = tight })
 	if err != nil || strings.Count(out, "\n") != n+1 {
 		t.Fatalf("%d lines of %d edges: %v", strings.Count(out, "\n"), n, err)
 	}
@@ -367,37 +311,24 @@ func TestMillionValues(t *testing.T) {
 	for i := range same {
 		same[i] = uint64(i) * 0x1_0001_0001 & 0xffff_ffff_ffff // all share their 16 leading bits
 	}
-	mapped, err = step(t, mapOf(mapreduce.Pairs{K: 0, Bits: 4}), strings.NewReader(printLines(same)), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = step(t, reduceOf(mapreduce.Pairs{K: 0, Bits: 4}), strings.NewReader(sorted(mapped)), func(o *mapreduce.Options) { o.Budget = tight })
+	mapped = runMap(t, mapreduce.Pairs{K: 0, Bits: 4}, printLines(same))
+	_, err = step(t, reduceOf(mapreduce.Pairs{K: 0, Bits: 4}), sorted(mapped),
+		func(o *mapreduce.Options) { o.Budget = tight })
 	wantError(t, err, memory.ErrTooLarge, "fingerprints of key -")
-}
-
-// fullDisk fails as standard output on a full disk does.
-type fullDisk struct{ room int }
-
-func (f *fullDisk) Write(p []byte) (int, error) {
-	if f.room -= len(p); f.room < 0 {
-		return 0, errors.New("no space left on device")
-	}
-	return len(p), nil
 }
 
 // TestNotWritten: a task whose output cannot be written to the end fails.
 func TestNotWritten(t *testing.T) {
 	input := printLines(sets.Uniform(500, 3))
-	whole, err := step(t, mapOf(mapreduce.Pairs{K: 3}), strings.NewReader(input), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	whole := runMap(t, mapreduce.Pairs{K: 3}, input)
 	for room := 0; room < len(whole); room += 1 + len(whole)/13 {
-		err := mapreduce.Map(t.Context(), mapreduce.Pairs{K: 3}, mapreduce.Options{In: strings.NewReader(input), Out: &fullDisk{room}, Partitions: 64})
-		wantError(t, err, nil, "no space left")
+		err := mapreduce.Map(t.Context(), mapreduce.Pairs{K: 3},
+			mapreduce.Options{In: strings.NewReader(input), Out: &dies{room}, Partitions: 64})
+		wantError(t, err, errKilled, "")
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	err = mapreduce.Map(ctx, mapreduce.Pairs{K: 3}, mapreduce.Options{In: strings.NewReader(input), Out: &bytes.Buffer{}, Partitions: 64})
+	err := mapreduce.Map(ctx, mapreduce.Pairs{K: 3},
+		mapreduce.Options{In: strings.NewReader(input), Out: &bytes.Buffer{}, Partitions: 64})
 	wantError(t, err, context.Canceled, "")
 }

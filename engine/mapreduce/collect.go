@@ -5,29 +5,32 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"ndd/engine/result"
 )
 
-// ErrUnfinished is what errors wrap of the results of a round after which more are needed.
+// ErrUnfinished is wrapped if another round of the job cluster is needed.
 var ErrUnfinished = errors.New("not finished")
 
-// Collect reads what all tasks of a job's last step have written, in any order, checks that it is whole, and writes it as the
-// commands of one machine do: fields separated by tabs, IDs as they are. If o.Parts is not 0, there must have been so
-// many tasks. The error wraps [ErrLost] if something is missing or came twice, and ErrUnfinished if it is of a round of the job cluster
-// that has changed something.
+// Collect reads the results of all tasks of a job's last step, in any order, checks that they are
+// complete, and writes them as the commands of one machine do: fields separated by tabs, IDs
+// unescaped. If o.Parts is not 0, that many tasks must have written. The error wraps [ErrLost] if a
+// record is missing or came twice, and [ErrUnfinished] if a round of the job cluster changed
+// something.
 //
-// It writes while it reads: only when it returns no error is what was written the result.
+// It writes while it reads: the output is valid only if it returns no error.
 func Collect(ctx context.Context, o Options) error {
 	o.Partitions = 1
-	t, err := newTask(o)
-	if err != nil {
-		return err
-	}
-	return t.run(ctx, "collect", func(ctx context.Context) error { return t.collect(ctx) })
+	return run(ctx, o, "collect", "", collect)
 }
 
-func (t *task) collect(ctx context.Context) error {
+func collect(ctx context.Context, t *task) error {
+	if t.Table != nil {
+		if err := result.NewTableWriter(t.w, result.TSV, t.Table...).Close(); err != nil {
+			return err
+		}
+	}
 	var all end
 	var arrived count
 	err := newLines(t.In).records(ctx, func(r record) error {
@@ -48,7 +51,7 @@ func (t *task) collect(ctx context.Context) error {
 	return all.final(arrived, t.Parts)
 }
 
-// final returns an error unless so much is all of the parts.
+// final returns an error unless the records that arrived are all of the parts.
 func (e *end) final(arrived count, parts int) error {
 	if err := e.whole("the results", arrived); err != nil {
 		return err
@@ -71,29 +74,24 @@ func (e *end) final(arrived count, parts int) error {
 // plain writes a result as a line of a command.
 func (t *task) plain(r record) error {
 	t.line = t.line[:0]
-	write := func(field []byte) error {
-		if field = bytes.TrimSuffix(field, []byte{'\r'}); len(t.line) > 0 {
-			t.line = append(t.line, '\t')
-		}
-		if bytes.IndexByte(field, '\\') < 0 {
-			t.line = append(t.line, field...)
-			return nil
-		}
-		text, err := unescape(field)
-		t.line = append(t.line, result.Escape(text)...)
-		return err
-	}
-	if err := write(r.key); err != nil {
-		return err
-	}
-	columns := 1
-	for field := range bytes.SplitSeq(r.value, []byte(" ")) {
-		if columns++; t.Columns > 0 && columns > t.Columns {
+	t.fields = slices.AppendSeq(append(t.fields[:0], r.key), bytes.SplitSeq(r.value, []byte(" ")))
+	for i, field := range t.fields {
+		if i > 0 && i == t.Columns {
 			break
 		}
-		if err := write(field); err != nil {
+		if i > 0 {
+			t.line = append(t.line, '\t')
+		}
+		field = bytes.TrimSuffix(field, []byte{'\r'})
+		if bytes.IndexByte(field, '\\') < 0 {
+			t.line = append(t.line, field...)
+			continue
+		}
+		text, err := unescape(field)
+		if err != nil {
 			return err
 		}
+		t.line = append(t.line, result.Escape(text)...)
 	}
 	_, err := t.w.Write(append(t.line, '\n'))
 	return err

@@ -5,23 +5,28 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
+	"slices"
 	"strconv"
 
 	"ndd/engine/copies"
+	"ndd/engine/copies/lists"
 	"ndd/engine/copies/postings"
+	"ndd/engine/result"
+	"ndd/engine/storage/store"
 )
 
-// A CopiesDocs is the job that finds copies with an index that is split by documents (Zhang et al.): every map makes an index of its part of the
-// signatures, and searches it for all documents, which lie beside it.
+// A CopiesDocs is the job that finds copies with an index split by documents (Zhang et al.): every
+// map indexes its part of the signatures and searches it for all documents of a side file.
 //
-//	in      a part of what the job signatures writes
-//	beside  all of what it writes; or that of other documents
-//	shuffle two IDs, each with the number of its signatures, and how many they share
-//	out     ID	ID, relation, score, share of the first in the second and of the second in the first, numbers of signatures,
-//	        shared ones, method
+//	in      a part of the results of the job signatures
+//	beside  all of these results, or those of other documents
+//	shuffle two IDs, each with the number of its signatures, and the number of shared ones
+//	out     ID	ID, relation, score, share of the first in the second and of the second in the first,
+//	        numbers of signatures, shared ones, method, flags
 //
-// What goes through the shuffle are whole pairs: it grows as they do.
+// The shuffle carries whole pairs and grows as they do.
 type CopiesDocs struct {
 	Queries string         // file with signatures
 	Copies  copies.Options // method, not Auto, and threshold
@@ -39,7 +44,7 @@ func join(o *copies.Options) (postings.Options, error) {
 	return j, j.Check()
 }
 
-// sliceBytes is what a signature takes in a slice of an index while that is made.
+// sliceBytes is the memory of a signature while its index is built.
 const sliceBytes = 8 + 16
 
 func (j CopiesDocs) mapPart(ctx context.Context, t *task) error {
@@ -72,20 +77,26 @@ func (j CopiesDocs) mapPart(ctx context.Context, t *task) error {
 		return err
 	}
 	defer reserved.Release()
-	x, err := b.Slice(ctx, t.Threads)
+	sets, err := b.Sets(ctx, t.Threads)
 	if err != nil {
 		return err
 	}
-	s, err := x.Searcher(o)
+	var index store.Memory
+	if _, err := lists.Write(ctx, &index, "", sets, lists.Options{Threads: t.Threads}); err != nil {
+		return err
+	}
+	x, err := lists.Open(index.Source(), "")
 	if err != nil {
 		return err
 	}
-	return j.search(ctx, t, s, ids)
+	o.MaxDocuments = math.MaxInt // every signature finds candidates
+	return j.search(ctx, t, x.Searcher(&o), ids)
 }
 
-// search sends the pairs of the documents beside the map with those of its index. Of two documents with different numbers of
-// signatures the smaller one is searched for, of others that with the smaller ID, so a pair comes once.
-func (j CopiesDocs) search(ctx context.Context, t *task, s *postings.Searcher, ids [][]byte) error {
+// search sends the pairs of the documents of the side file with those of the index. Of two
+// documents the one with fewer signatures is searched for, or the smaller ID if they have as many,
+// so that a pair comes once.
+func (j CopiesDocs) search(ctx context.Context, t *task, s *lists.Searcher, ids [][]byte) error {
 	f, err := os.Open(j.Queries)
 	if err != nil {
 		return err
@@ -93,6 +104,7 @@ func (j CopiesDocs) search(ctx context.Context, t *task, s *postings.Searcher, i
 	defer f.Close()
 	var set []uint64
 	var matches []postings.Match
+	var counts []int
 	var side end
 	var read count
 	err = newLines(f).records(ctx, func(r record) (err error) {
@@ -107,7 +119,13 @@ func (j CopiesDocs) search(ctx context.Context, t *task, s *postings.Searcher, i
 		if set, err = parseSet(set[:0], r.value); err != nil || len(set) == 0 {
 			return err
 		}
-		matches = s.AppendLarger(matches[:0], set)
+		counts = append(counts[:0], make([]int, len(set))...)
+		if err := s.Look(set, counts); err != nil {
+			return err
+		}
+		if matches, err = s.AppendSimilar(ctx, matches[:0], len(set), counts); err != nil {
+			return err
+		}
 		return t.sendPairs(r.key, len(set), matches, ids)
 	})
 	if err != nil {
@@ -116,14 +134,14 @@ func (j CopiesDocs) search(ctx context.Context, t *task, s *postings.Searcher, i
 	return side.whole(j.Queries, read)
 }
 
-// sendPairs sends the pairs of a document, which has so many signatures, with its matches that are larger, or as large and
-// of a greater ID.
+// sendPairs sends the pairs of a document of size signatures with its matches that are larger, or
+// as large and of a greater ID.
 func (t *task) sendPairs(id []byte, size int, matches []postings.Match, ids [][]byte) error {
 	var key []byte
 	for _, m := range matches {
 		other := ids[m.Doc]
 		order := bytes.Compare(id, other)
-		if order == 0 || m.Size == size && order > 0 {
+		if order == 0 || m.Size < size || m.Size == size && order > 0 {
 			continue
 		}
 		t.counters.add(pairs, 1)
@@ -146,72 +164,55 @@ func appendPair(dst, a, b []byte, sizeA, sizeB int) []byte {
 }
 
 func (j CopiesDocs) reduce(ctx context.Context, t *task) error {
-	var last []byte
-	w := copyWriter{t: t, method: j.Copies.Method}
-	return t.sorted(ctx, func(_ int, key, _ []byte) error {
-		if bytes.Equal(key, last) {
-			return nil
+	return t.distinct(ctx, func(_ int, key []byte) error {
+		at := max(0, len(key)-sizeDigits)
+		k := readKey(key[at:])
+		shared := k.number(sizeDigits)
+		if err := k.err("pair", 0); err != nil {
+			return err
 		}
-		last = append(last[:0], key...)
-		at := len(key) - sizeDigits
-		if at < 0 {
-			return fmt.Errorf("%.40q is no pair", key)
-		}
-		shared, ok := number(key[at:])
-		if !ok {
-			return fmt.Errorf("%.40q is no pair", key)
-		}
-		return w.write(key[:at], int(shared))
+		return t.copied(j.Copies.Method, key[:at], int(shared))
 	})
 }
 
-// A copyWriter writes pairs of documents.
-type copyWriter struct {
-	t      *task
-	method copies.Method
-	value  []byte
-}
-
-// pairOf takes apart what appendPair wrote.
+// pairOf parses a pair that appendPair wrote.
 func pairOf(key []byte) (a, b []byte, sizeA, sizeB int, err error) {
 	a, rest, ok1 := bytes.Cut(key, []byte(" "))
 	b, sizes, ok2 := bytes.Cut(rest, []byte(" "))
-	if !ok1 || !ok2 || len(sizes) != 2*sizeDigits {
-		return nil, nil, 0, 0, fmt.Errorf("%.80q is no pair", key)
+	k := readKey(sizes)
+	sizeA, sizeB = int(k.number(sizeDigits)), int(k.number(sizeDigits))
+	if !ok1 || !ok2 || sizeA == 0 || sizeB == 0 || k.err("pair", 0) != nil {
+		err = fmt.Errorf("%.80q is no pair", key)
 	}
-	x, ok1 := number(sizes[:sizeDigits])
-	y, ok2 := number(sizes[sizeDigits:])
-	if !ok1 || !ok2 || x == 0 || y == 0 {
-		return nil, nil, 0, 0, fmt.Errorf("%.80q is no pair", key)
-	}
-	return a, b, int(x), int(y), nil
+	return a, b, sizeA, sizeB, err
 }
 
-// write writes a pair that appendPair wrote.
-func (w *copyWriter) write(key []byte, shared int) error {
+// copied writes a pair that appendPair wrote, with its similarity by a method, as a result.
+func (t *task) copied(method copies.Method, key []byte, shared int) error {
 	a, b, sizeA, sizeB, err := pairOf(key)
 	if err != nil {
 		return err
 	}
-	w.t.counters.add(pairs, 1)
-	score := w.method.Measure().Similarity(sizeA, sizeB, shared)
-	v := append(append(append(w.value[:0], b...), ' '), copies.RelationOf(sizeA, sizeB, shared)...)
+	t.counters.add(pairs, 1)
+	score := method.Measure().Similarity(sizeA, sizeB, shared)
+	v := append(append(append(t.value[:0], b...), ' '), copies.RelationOf(sizeA, sizeB, shared)...)
 	for _, share := range []float64{score, float64(shared) / float64(sizeA), float64(shared) / float64(sizeB)} {
-		v = strconv.AppendFloat(append(v, ' '), share, 'f', 4, 64)
+		v = result.AppendReal(append(v, ' '), share)
 	}
-	w.value = fmt.Appendf(v, " %d %d %d %s", sizeA, sizeB, shared, w.method)
-	return w.t.result(a, w.value)
+	v = fmt.Appendf(v, " %d %d %d %s ", sizeA, sizeB, shared, method)
+	t.value = appendEscaped(v, copies.FlagsOf(sizeA, sizeB, shared).String())
+	return t.result(a, t.value)
 }
 
-// A CopiesTerms is the first step of the job that finds copies with an index that is split by terms: each list of documents
-// gives a partial overlap for every pair of them.
+// A CopiesTerms is the first step of the job that finds copies with an index split by terms: each
+// list of documents gives a partial overlap for each of its pairs.
 //
-//	in      what the job signatures writes
+//	in      results of the job signatures
 //	shuffle signature (11 digits), number of the document's signatures (4), ID
 //	out     ID	ID, numbers of signatures: 4 digits each
 //
-// What it writes, and the shuffle of the second step carries, grows with the square of the documents that share a signature:
-// that is what the other job is for, and this one to compare it with.
+// Its results, and the shuffle of the second step, grow with the square of the documents that share
+// a signature. It is here to be compared with CopiesDocs.
 type CopiesTerms struct{ Copies copies.Options }
 
 func (j CopiesTerms) mapPart(ctx context.Context, t *task) error {
@@ -221,7 +222,7 @@ func (j CopiesTerms) mapPart(ctx context.Context, t *task) error {
 	return t.sameMethod(&j.Copies)
 }
 
-// listBytes is what a document of a list takes.
+// listBytes is the memory of a document of a list.
 const listBytes = 64
 
 func (j CopiesTerms) reduce(ctx context.Context, t *task) error {
@@ -229,81 +230,40 @@ func (j CopiesTerms) reduce(ctx context.Context, t *task) error {
 	if err != nil {
 		return err
 	}
-	p := partials{t: t, o: o}
-	err = t.postings(ctx, func(next posting) error {
-		if !bytes.Equal(next.signature, p.signature) {
-			if err := p.flush(); err != nil {
-				return err
-			}
-			p.signature = append(p.signature[:0], next.signature...)
+	var signature, line []byte
+	var list []posting // the documents of one signature so far, the smallest first
+	bytesOfIDs := 0
+	return t.postings(ctx, func(next posting) error {
+		if !bytes.Equal(next.signature, signature) {
+			signature, list, bytesOfIDs = append(signature[:0], next.signature...), list[:0], 0
 		}
-		return p.add(next)
-	})
-	if err != nil {
-		return err
-	}
-	return p.flush()
-}
-
-// A partials is the list of one signature.
-type partials struct {
-	t         *task
-	o         postings.Options
-	signature []byte
-	ids       []byte
-	ends      []int
-	list      []postings.Posting
-	line      []byte
-}
-
-func (p *partials) add(next posting) error {
-	p.ids = append(p.ids, next.id...)
-	p.list = append(p.list, postings.Posting{Doc: uint32(len(p.ends)), Size: uint32(next.size)})
-	p.ends = append(p.ends, len(p.ids))
-	return p.t.Budget.Check(fmt.Sprintf("the %d documents of signature %s", len(p.list), p.signature), uint64(listBytes*len(p.list)+2*len(p.ids)))
-}
-
-// id returns the ID of a document of the list.
-func (p *partials) id(doc uint32) []byte {
-	from := 0
-	if doc > 0 {
-		from = p.ends[doc-1]
-	}
-	return p.ids[from:p.ends[doc]]
-}
-
-// flush writes the pairs of the list: a document at a time with those before it, so that no square is held.
-func (p *partials) flush() error {
-	for i := 1; i < len(p.list); i++ {
-		last := p.list[i]
-		for first := i - 1; first >= 0; first-- {
-			if !p.o.Possible(int(p.list[first].Size), int(last.Size)) {
+		next.id = bytes.Clone(next.id)
+		for _, first := range slices.Backward(list) {
+			if !o.Possible(int(first.size), int(next.size)) {
 				break // what comes before is smaller still
 			}
-			if err := p.write(p.list[first], last); err != nil {
+			if bytes.Equal(first.id, next.id) {
+				continue
+			}
+			line = appendPair(line[:0], first.id, next.id, int(first.size), int(next.size))
+			id, rest, _ := bytes.Cut(line, []byte(" "))
+			t.counters.add(pairs, 1)
+			if err := t.result(id, rest); err != nil {
 				return err
 			}
 		}
-	}
-	p.ids, p.ends, p.list = p.ids[:0], p.ends[:0], p.list[:0]
-	return nil
+		list, bytesOfIDs = append(list, next), bytesOfIDs+len(next.id)
+		return t.Budget.Check(fmt.Sprintf("the %d documents of signature %s", len(list), signature),
+			uint64(listBytes*len(list)+2*bytesOfIDs))
+	})
 }
 
-func (p *partials) write(a, b postings.Posting) error {
-	if bytes.Equal(p.id(a.Doc), p.id(b.Doc)) {
-		return nil
-	}
-	p.line = appendPair(p.line[:0], p.id(a.Doc), p.id(b.Doc), int(a.Size), int(b.Size))
-	id, rest, _ := bytes.Cut(p.line, []byte(" "))
-	p.t.counters.add(pairs, 1)
-	return p.t.result(id, rest)
-}
-
-// A CopiesSum is the second step: it adds the partial overlaps of every pair up and keeps what is similar as a whole.
+// A CopiesSum is the second step: it adds up the partial overlaps of every pair and keeps similar
+// pairs.
 //
-//	in      what the job copies-terms writes
+//	in      results of the job copies-terms
 //	shuffle two IDs, each with the number of its signatures	partial overlap
-//	out     as that of [CopiesDocs]
+//	out     as [CopiesDocs]
 type CopiesSum struct{ Copies copies.Options }
 
 func (j CopiesSum) mapPart(ctx context.Context, t *task) error {
@@ -323,22 +283,20 @@ func (t *task) sums(ctx context.Context, each func(partition int, pair []byte, s
 	var pair []byte
 	var sum uint64
 	last := 0
-	flush := func() error {
-		if sum == 0 {
+	t.ending = func() error {
+		n := sum
+		if sum = 0; n == 0 {
 			return nil
 		}
-		n := sum
-		sum = 0
 		return each(last, pair, n)
 	}
-	t.ending = flush
 	err := t.sorted(ctx, func(partition int, key, value []byte) error {
 		n, err := strconv.ParseUint(string(value), 10, 32)
 		if err != nil {
 			return fmt.Errorf("%.40q is no partial overlap", value)
 		}
 		if !bytes.Equal(key, pair) || partition != last {
-			if err := flush(); err != nil {
+			if err := t.ending(); err != nil {
 				return err
 			}
 			pair, last = append(pair[:0], key...), partition
@@ -349,10 +307,10 @@ func (t *task) sums(ctx context.Context, each func(partition int, pair []byte, s
 	if err != nil {
 		return err
 	}
-	return flush()
+	return t.ending()
 }
 
-// combine adds up what a map has of a pair.
+// combine adds up a map's overlaps of a pair.
 func (j CopiesSum) combine(ctx context.Context, t *task) error {
 	return t.sums(ctx, func(partition int, pair []byte, sum uint64) error {
 		return t.send(partition, pair, strconv.AppendUint(nil, sum, 10))
@@ -364,7 +322,6 @@ func (j CopiesSum) reduce(ctx context.Context, t *task) error {
 	if err != nil {
 		return err
 	}
-	w := copyWriter{t: t, method: j.Copies.Method}
 	return t.sums(ctx, func(_ int, pair []byte, sum uint64) error {
 		_, _, sizeA, sizeB, err := pairOf(pair)
 		if err != nil {
@@ -376,6 +333,6 @@ func (j CopiesSum) reduce(ctx context.Context, t *task) error {
 		if !o.Similar(sizeA, sizeB, int(sum)) {
 			return nil
 		}
-		return w.write(pair, int(sum))
+		return t.copied(j.Copies.Method, pair, int(sum))
 	})
 }

@@ -1,19 +1,18 @@
 package mapreduce_test
 
 import (
-	"context"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
 	"ndd/engine/copies"
 	"ndd/engine/corpus/token"
 	"ndd/engine/mapreduce"
+	"ndd/engine/result"
 )
 
 // texts are documents of which some are copies of others, in whole or in part.
@@ -72,16 +71,23 @@ func copiesOf(t *testing.T, all []string, o copies.Options) (lines []string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	share := func(f float64) string { return strconv.FormatFloat(f, 'f', 4, 64) }
+	var table strings.Builder
+	w := result.NewTableWriter(&table, result.TSV, copies.Columns...)
 	for _, p := range found {
-		lines = append(lines, fmt.Sprintf("d%04d é\td%04d é\t%s\t%s\t%s\t%s\t%d\t%d\t%d\t%s\n", p.A, p.B, p.Relation, share(p.Score),
-			share(p.ContainmentA()), share(p.ContainmentB()), p.SizeA, p.SizeB, p.Shared, p.Method))
+		if err := p.Write(w, fmt.Sprintf("d%04d é", p.A), fmt.Sprintf("d%04d é", p.B)); err != nil {
+			t.Fatal(err)
+		}
 	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	lines = slices.Collect(strings.Lines(table.String()))
 	slices.Sort(lines)
 	return lines
 }
 
-// TestCopies: pairs are those of package copies, whether the index is split by documents or by terms.
+// TestCopies: the table of pairs is that of package copies, header and flags included, whether the
+// index is split by documents or by terms.
 func TestCopies(t *testing.T) {
 	all := texts(160)
 	for _, o := range []copies.Options{{Method: copies.Winnow}, {Method: copies.SpotSigs, Threshold: 0.3}} {
@@ -100,6 +106,7 @@ func TestCopies(t *testing.T) {
 			if err := os.WriteFile(side, []byte(signed), 0o644); err != nil {
 				t.Fatal(err)
 			}
+			l.options.Table = copies.Columns
 			docs := l.run(mapreduce.CopiesDocs{Queries: side, Copies: o}, l.cut(signed))
 			same(t, fmt.Sprintf("%s by documents, %d parts", o.Method, n), l.collect(docs, l.reduces), want)
 			partial := l.run(mapreduce.CopiesTerms{Copies: o}, l.cut(signed))
@@ -107,6 +114,26 @@ func TestCopies(t *testing.T) {
 			same(t, fmt.Sprintf("%s by terms, %d parts", o.Method, n), l.collect(terms, l.reduces), want)
 		}
 	}
+}
+
+// TestCopiesTies: shares are rounded as tables round them: 17 of 32 is 0.5313.
+func TestCopiesTies(t *testing.T) {
+	set := func(from, n int) string {
+		var b strings.Builder
+		for i := range n {
+			fmt.Fprintf(&b, "---------%c%c", "-0123456"[(from+i)/8], "-0123456"[(from+i)%8])
+		}
+		return b.String()
+	}
+	o := copies.Options{Method: copies.Winnow, Threshold: 0.5}
+	l := newLocal(t, 1, 1)
+	l.options.Table = copies.Columns[:1]
+	partial := l.run(mapreduce.CopiesTerms{Copies: o},
+		[]string{"a\t" + set(0, 32) + "\nb\t" + set(15, 32) + "\nc\t" + set(15, 32) + "\n"})
+	got := l.collect(l.run(mapreduce.CopiesSum{Copies: o}, []string{partial}), l.reduces)
+	same(t, "pairs", got, []string{"a\tb\toverlap\t0.5313\t0.5313\t0.5313\t32\t32\t17\twinnow\t\n",
+		"a\tc\toverlap\t0.5313\t0.5313\t0.5313\t32\t32\t17\twinnow\t\n",
+		"b\tc\tduplicate\t1.0000\t1.0000\t1.0000\t32\t32\t32\twinnow\tequal\n", "id_a\n"})
 }
 
 // TestIndex: lists have the documents of every signature, in lines of at most 1,024.
@@ -169,29 +196,25 @@ func TestTokenize(t *testing.T) {
 // TestOtherSignatures: signatures that were made otherwise are refused beside the map.
 func TestOtherSignatures(t *testing.T) {
 	all := textLines(texts(20))
-	sign := func(o copies.Options) string {
-		out, err := step(t, mapOf(mapreduce.Signatures{Copies: o}), strings.NewReader(all), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return out
-	}
+	sign := func(o copies.Options) string { return runMap(t, mapreduce.Signatures{Copies: o}, all) }
 	side := filepath.Join(t.TempDir(), "other.tsv")
 	if err := os.WriteFile(side, []byte(sign(copies.Options{Method: copies.SpotSigs})), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	job := mapreduce.CopiesDocs{Queries: side, Copies: copies.Options{Method: copies.Winnow}}
-	_, err := step(t, func(ctx context.Context, o mapreduce.Options) error { return mapreduce.Map(ctx, job, o) },
-		strings.NewReader(sign(copies.Options{Method: copies.Winnow})), nil)
+	_, err := step(t, mapOf(job), sign(copies.Options{Method: copies.Winnow}), nil)
 	wantError(t, err, mapreduce.ErrRecipe, "recipe")
 	half := sign(copies.Options{Method: copies.Winnow})
-	if err := os.WriteFile(side, []byte(half[:strings.Index(half, "\nd0010")]+half[strings.Index(half, "\n~end"):]), 0o644); err != nil {
+	if err := os.WriteFile(side, []byte(half[:strings.Index(half, "\nd0010")]+half[strings.Index(half,
+		"\n~end"):]), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	_, err = step(t, mapOf(job), strings.NewReader(half), nil)
+	_, err = step(t, mapOf(job), half, nil)
 	wantError(t, err, mapreduce.ErrLost, "other.tsv")
-	for _, job := range []mapreduce.Mapper{mapreduce.CopiesDocs{Queries: side, Copies: copies.Options{Method: copies.SpotSigs}}, mapreduce.CopiesTerms{Copies: copies.Options{Method: copies.SpotSigs}}} {
-		_, err = step(t, mapOf(job), strings.NewReader(sign(copies.Options{Method: copies.Winnow})), nil)
+	spots := copies.Options{Method: copies.SpotSigs}
+	for _, job := range []mapreduce.Mapper{mapreduce.CopiesDocs{Queries: side, Copies: spots},
+		mapreduce.CopiesTerms{Copies: spots}} {
+		_, err = step(t, mapOf(job), sign(copies.Options{Method: copies.Winnow}), nil)
 		wantError(t, err, mapreduce.ErrRecipe, "signatures of method winnow, and a job of method spotsigs")
 	}
 }

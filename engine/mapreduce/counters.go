@@ -2,11 +2,12 @@ package mapreduce
 
 import (
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"time"
 )
 
-// A counter is what a task counts. The names are those that frameworks show.
+// A counter is one of a task's counters. Frameworks show its name.
 type counter int
 
 const (
@@ -27,19 +28,21 @@ const (
 	counterCount
 )
 
-// counterNames have neither commas nor spaces, which would end them.
-var counterNames = [counterCount]string{"records_in", "records_out", "bad_records", "end_records", "fingerprints", "unmarked_documents",
-	"repaired_documents", "unknown_charset_documents", "bytes_in", "hits", "pairs", "groups", "largest_group", "changed_edges"}
+// counterNames have neither commas nor spaces, which would end them in a reporter: line.
+var counterNames = [counterCount]string{"records_in", "records_out", "bad_records", "end_records",
+	"fingerprints", "unmarked_documents",
+	"repaired_documents", "unknown_charset_documents", "bytes_in", "hits", "pairs", "groups", "largest_group",
+	"changed_edges"}
 
-// counters are read while they change.
+// counters may be read while they change.
 type counters [counterCount]atomic.Int64
 
 func (c *counters) add(name counter, n int64) { c[name].Add(n) }
 
-// most keeps the largest number.
+// most sets a counter to n if n is larger.
 func (c *counters) most(name counter, n int64) { c[name].Store(max(n, c[name].Load())) }
 
-// each calls f with what has been counted.
+// each calls f with every counter that is not 0.
 func (c *counters) each(f func(name string, n int64)) {
 	for i := range c {
 		if n := c[i].Load(); n != 0 {
@@ -48,35 +51,34 @@ func (c *counters) each(f func(name string, n int64)) {
 	}
 }
 
-// living has the task say that it is alive, until stop is called.
+// living calls t.Status every StatusEvery until stop is called.
 func (t *task) living(what string) (stop func()) {
 	if t.Status == nil {
 		return func() {}
 	}
-	ended, done := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(done)
-		tick := time.NewTicker(StatusEvery)
-		defer tick.Stop()
+	ended := make(chan struct{})
+	var group sync.WaitGroup
+	group.Go(func() {
 		for {
 			select {
 			case <-ended:
 				return
-			case <-tick.C:
-				t.Status(fmt.Sprintf("%s: %d records in, %d out", what, t.counters[recordsIn].Load(), t.counters[recordsOut].Load()))
+			case <-time.After(StatusEvery):
+				t.Status(fmt.Sprintf("%s: %d records in, %d out", what, t.counters[recordsIn].Load(),
+					t.counters[recordsOut].Load()))
 			}
 		}
-	}()
+	})
 	return func() {
 		close(ended)
-		<-done
+		group.Wait()
 	}
 }
 
-// badShown is how many bad records are shown.
+// badShown is how many malformed records are shown.
 const badShown = 5
 
-// bad counts a bad record of the input, which is skipped. The error wraps [ErrBad] when there are too many.
+// bad counts n malformed records of the input. The error wraps [ErrBad] if there are too many.
 func (t *task) bad(n int64, where string, why error) error {
 	t.counters.add(badRecords, n)
 	all := t.counters[badRecords].Load()

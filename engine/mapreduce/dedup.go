@@ -10,13 +10,14 @@ import (
 	"ndd/engine/corpus/simhash"
 )
 
-// An Assign is the job that tells each document the cluster of its fingerprint.
+// An Assign is the job that assigns documents to clusters.
 //
-//	in      what the job fingerprint writes, and what the last round of the job cluster writes
+//	in      results of the job fingerprint and of the last round of the job cluster
 //	shuffle fingerprint (11 digits), then "0" and its cluster (11) or "1" and ID, bytes of text
 //	out     cluster: its smallest fingerprint (16 hexadecimal digits)	ID, fingerprint, bytes of text
 //
-// A document that is alone has no line. What has the ID, fingerprint and length of another is the same document. Every cluster's own fingerprint has documents too, and they have their line.
+// A document that is alone has no line. Records with the same ID, fingerprint and length are one
+// document.
 type Assign struct{}
 
 const (
@@ -52,41 +53,24 @@ func (j Assign) mapPart(ctx context.Context, t *task) error {
 		if err := t.send(t.partition(uint64(f)), key, nil); err != nil {
 			return err
 		}
-		// The cluster's own documents have no edge: it tells them itself.
+		// The documents with the cluster's own fingerprint have no edge.
 		key = appendNumber(key[:0], uint64(root), printDigits)
 		key = appendNumber(append(key, clusterMark), uint64(root), printDigits)
 		return t.send(t.partition(uint64(root)), key, nil)
 	})
 }
 
-// combine drops repetitions: every edge to a cluster tells its own documents.
-func (j Assign) combine(ctx context.Context, t *task) error {
-	var last []byte
-	return t.sorted(ctx, func(partition int, key, value []byte) error {
-		if string(key) == string(last) && len(key) > printDigits && key[printDigits] == clusterMark {
-			return nil
-		}
-		last = append(last[:0], key...)
-		return t.send(partition, key, value)
-	})
-}
+func (j Assign) combine(ctx context.Context, t *task) error { return t.combineDistinct(ctx) }
 
 func (j Assign) reduce(ctx context.Context, t *task) error {
 	a := assigning{t: t}
-	var last []byte
-	return t.sorted(ctx, func(_ int, key, _ []byte) error {
-		if string(key) == string(last) { // the same document twice, or edges to one cluster
-			return nil
+	return t.distinct(ctx, func(_ int, key []byte) error {
+		k := readKey(key)
+		f := k.number(printDigits)
+		if err := k.err("document or cluster", 2); err != nil {
+			return err
 		}
-		last = append(last[:0], key...)
-		if len(key) <= printDigits+1 {
-			return fmt.Errorf("%.40q is neither a document nor a cluster", key)
-		}
-		f, ok := number(key[:printDigits])
-		if !ok {
-			return fmt.Errorf("%.40q has no fingerprint", key)
-		}
-		return a.take(f, key[printDigits], key[printDigits+1:])
+		return a.add(f, k.rest[0], k.rest[1:])
 	})
 }
 
@@ -101,7 +85,8 @@ type assigning struct {
 	k, v      []byte
 }
 
-func (a *assigning) take(print uint64, mark byte, rest []byte) error {
+// add adds the next cluster or document of a fingerprint.
+func (a *assigning) add(print uint64, mark byte, rest []byte) error {
 	if !a.some || print != a.print {
 		a.some, a.print, a.clustered, a.root, a.first = true, print, false, print, a.first[:0]
 	}
@@ -111,7 +96,8 @@ func (a *assigning) take(print uint64, mark byte, rest []byte) error {
 			return fmt.Errorf("%.40q is no cluster", rest)
 		}
 		if a.clustered && root != a.root {
-			return fmt.Errorf("fingerprint %016x is in cluster %016x and in cluster %016x: more rounds of the job cluster are needed", print, a.root, root)
+			return fmt.Errorf("fingerprint %016x is in cluster %016x and in cluster %016x: more rounds of the job cluster "+
+				"are needed", print, a.root, root)
 		}
 		a.clustered, a.root = true, root
 		return nil
@@ -141,37 +127,31 @@ func (a *assigning) write(document []byte) error {
 	return a.t.result(a.k, a.v)
 }
 
-// A Keep says which document of a cluster is kept.
+// A Keep selects the document of a cluster that is kept.
 type Keep string
 
-// The policies. Of equal ones the first ID is kept: a job has no order of documents but that of their IDs.
+// The policies. Of equal ones the first ID is kept: a job has no order of documents but that of
+// their IDs.
 const (
 	FirstID  Keep = "first"
 	Longest  Keep = "longest"
 	Shortest Keep = "shortest"
 )
 
-// ParseKeep returns the policy of a name.
-func ParseKeep(name string) (Keep, error) {
-	if k := Keep(name); k == FirstID || k == Longest || k == Shortest {
-		return k, nil
-	}
-	return "", fmt.Errorf("%q: must be %s, %s or %s", name, FirstID, Longest, Shortest)
-}
-
-// A Dedup is the job that writes which documents can go, and for which one.
+// A Dedup is the job that lists the documents to drop, and the kept document of each.
 //
-//	in      what the job assign writes
+//	in      results of the job assign
 //	shuffle cluster (11 digits), rank of the policy (6), ID, space, fingerprint (11)
-//	out     ID	ID of the document that is kept, distance of their fingerprints
+//	out     ID	ID of the kept document, distance of their fingerprints
 //
 // Documents of a cluster come in order of preference: the first is kept, so a reduce holds one.
 type Dedup struct{ Keep Keep }
 
-// rankMax is the most bytes of text that a rank tells apart.
+// rankMax is the largest length that ranks distinguish.
 const rankMax = 1<<(6*rowDigits) - 1
 
-// rank returns what comes before the ID of a text of so many bytes: the less, the more it is preferred.
+// rank returns the number that sorts before the ID of a text of length bytes. Lower ones are
+// preferred.
 func (k Keep) rank(length uint64) uint64 {
 	switch k {
 	case Longest:
@@ -208,13 +188,9 @@ func (j Dedup) mapPart(ctx context.Context, t *task) error {
 }
 
 func (j Dedup) reduce(ctx context.Context, t *task) error {
-	var root, kept, last, value []byte
+	var root, kept, value []byte
 	var keptPrint uint64
-	return t.sorted(ctx, func(_ int, key, _ []byte) error {
-		if string(key) == string(last) { // the same document twice
-			return nil
-		}
-		last = append(last[:0], key...)
+	return t.distinct(ctx, func(_ int, key []byte) error {
 		const before, behind = printDigits + rowDigits, 1 + printDigits
 		if len(key) <= before+behind {
 			return fmt.Errorf("%.40q is no document of a cluster", key)

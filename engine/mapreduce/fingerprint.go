@@ -2,10 +2,12 @@ package mapreduce
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
+
+	"github.com/cespare/xxhash/v2"
 
 	"ndd/engine/corpus/document"
 	"ndd/engine/corpus/ingest"
@@ -14,7 +16,7 @@ import (
 
 // A Fingerprint is the job that turns documents into fingerprints. It has no reduce.
 //
-//	in    a JSON object a line, or names of files of any format
+//	in    a JSON object a line
 //	out   fingerprint (16 hexadecimal digits, or dashes)	ID, bytes of text
 type Fingerprint struct {
 	Document document.Options // format and fields
@@ -22,59 +24,59 @@ type Fingerprint struct {
 }
 
 func (j Fingerprint) mapPart(ctx context.Context, t *task) error {
-	if err := onePrint(&j.Recipe); err != nil {
-		return err
-	}
-	t.results.parts, t.results.recipe = 1, recipeName(&j.Recipe)
-	d := documents{options: j.Document, recipe: j.Recipe}
+	t.results.recipe = recipeName(&j.Recipe)
 	var key, value []byte
-	return d.each(ctx, t, func(r *ingest.Record) error {
-		key = append(key[:0], unmarkedKey...)
-		if r.OK {
-			key = append(key[:0], r.Fingerprint.String()...)
-			t.counters.add(fingerprints, 1)
-		} else {
-			t.counters.add(unmarked, 1)
-		}
-		value = strconv.AppendInt(append(appendEscaped(value[:0], r.ID), ' '), int64(r.TextBytes), 10)
-		return t.result(key, value)
-	})
-}
-
-// documents reads the documents of a map's input.
-type documents struct {
-	options document.Options
-	recipe  simhash.Recipe
-}
-
-// each calls emit with a record of each document, in order.
-func (d *documents) each(ctx context.Context, t *task, emit func(*ingest.Record) error) error {
-	return readDocuments(ctx, t, d.options, func(inputs []string, o document.Options, stdin io.Reader, name func(string) (string, error)) error {
-		c := ingest.Config{Document: o, Recipe: d.recipe, Threads: t.Threads, Stdin: stdin, Budget: documentBudget}
-		reserved, err := t.reserve("reading documents", c.NeedBytes())
-		if err != nil {
-			return err
-		}
-		defer reserved.Release()
-		report, err := ingest.Run(ctx, inputs, c, func(r ingest.Record) error {
-			id, err := name(r.ID)
-			if err != nil {
-				return t.bad(1, fmt.Sprintf("document %s", r.ID), err)
+	return t.documents(ctx, j.Document, func(c ingest.Config) (ingest.Report, error) {
+		c.Recipe = j.Recipe
+		return ingest.Run(ctx, []string{document.Stdin}, c, func(r ingest.Record) error {
+			if noID(r.ID) {
+				return t.bad(1, "document "+r.ID, errNoID)
 			}
-			r.ID = id
-			return emit(&r)
+			key = append(key[:0], unmarkedKey...)
+			if r.OK {
+				key = append(key[:0], r.Fingerprint.String()...)
+				t.counters.add(fingerprints, 1)
+			} else {
+				t.counters.add(unmarked, 1)
+			}
+			value = strconv.AppendInt(append(appendEscaped(value[:0], r.ID), ' '), int64(r.TextBytes), 10)
+			return t.result(key, value)
 		})
-		if err != nil {
-			return err
-		}
-		return t.ingested(&report)
 	})
 }
 
-// documentBudget is what is read ahead of documents.
+// documentBudget is the memory of documents that are read ahead.
 const documentBudget = 64 << 20
 
-// ingested counts what was read, and what was left out.
+// documents reads a map's documents, JSON lines unless o names another format of a stream, and
+// counts those that were skipped. Its map has no reduce.
+func (t *task) documents(ctx context.Context, o document.Options,
+	read func(ingest.Config) (ingest.Report, error)) error {
+	t.results.parts = 1
+	if o.Format == "" || o.Format == document.Auto {
+		o.Format = document.JSONL
+	}
+	c := ingest.Config{Document: o, Threads: t.Threads, Stdin: document.Patient(ctx, t.In), Budget: documentBudget}
+	reserved, err := t.reserve("reading documents", c.NeedBytes())
+	if err != nil {
+		return err
+	}
+	defer reserved.Release()
+	report, err := read(c)
+	if err != nil {
+		return err
+	}
+	return t.ingested(&report)
+}
+
+// noID reports whether a reader made an ID of the number of its line, which means nothing in a
+// part.
+func noID(id string) bool { return id == document.Stdin || strings.HasPrefix(id, document.Stdin+":") }
+
+// errNoID is the error of a document without an ID.
+var errNoID = errors.New("it has no ID")
+
+// ingested counts documents that were read and those that were skipped.
 func (t *task) ingested(r *ingest.Report) error {
 	t.counters.add(recordsIn, int64(r.Units))
 	t.counters.add(bytesIn, r.BytesRead)
@@ -95,50 +97,15 @@ func (t *task) ingested(r *ingest.Report) error {
 	return nil
 }
 
-// readDocuments calls read with the inputs of a map that reads documents: standard input, whose lines are JSON objects, or
-// each file that it names. name returns the ID of a document, given what a reader of that input calls it.
-func readDocuments(ctx context.Context, t *task, o document.Options,
-	read func(inputs []string, o document.Options, stdin io.Reader, name func(string) (string, error)) error) error {
-	if t.Form == Lines || t.Form == "" {
-		if o.Format == "" || o.Format == document.Auto {
-			o.Format = document.JSONL
-		}
-		return read([]string{document.Stdin}, o, document.Patient(ctx, t.In), ownID)
+// recipeName returns the short form of a recipe for end records: its name, if it has one, and 8
+// hexadecimal digits; "" for nil.
+func recipeName(r *simhash.Recipe) string {
+	if r == nil {
+		return ""
 	}
-	if t.Form != Paths {
-		return fmt.Errorf("documents come as %s or %s, not as %s", Lines, Paths, t.Form)
+	code := fmt.Sprintf("%08x", uint32(xxhash.Sum64String(r.String())))
+	if name := r.Name(); name != "" {
+		return strings.ReplaceAll(name, " ", "-") + "-" + code
 	}
-	return t.paths(ctx, func(p inputPath) error {
-		file := p.name
-		if !isRemote(file) {
-			return read([]string{file}, o, nil, func(id string) (string, error) { return id, nil })
-		}
-		body, _, err := t.openRemote(ctx, file)
-		if err != nil {
-			return err
-		}
-		defer body.Close()
-		of := o // this file's
-		if of.Format == "" || of.Format == document.Auto {
-			of.Format = document.FormatByName(file)
-		}
-		return read([]string{document.Stdin}, of, body, func(id string) (string, error) {
-			if id == document.Stdin {
-				return file, nil
-			}
-			if strings.HasPrefix(id, document.Stdin+":") {
-				return file + id[len(document.Stdin):], nil
-			}
-			return id, nil
-		})
-	})
-}
-
-// ownID returns the ID that a document has, and an error where a reader made one of the number of its line, which
-// says nothing in a part.
-func ownID(id string) (string, error) {
-	if id == document.Stdin || strings.HasPrefix(id, document.Stdin+":") {
-		return "", fmt.Errorf("it has no ID")
-	}
-	return id, nil
+	return code
 }

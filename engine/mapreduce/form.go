@@ -4,13 +4,12 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"encoding/base64"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
-	"strings"
 
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/near/scan"
@@ -22,76 +21,53 @@ type Form string
 
 // The forms.
 const (
-	Lines    Form = "lines"    // 16 hexadecimal digits, a tab, the document's ID: what the job fingerprint writes
-	RawBytes Form = "rawbytes" // Hadoop's stream.map.input=rawbytes of FixedLengthInputFormat: length and key, length and value
-	Paths    Form = "paths"    // names of files of fingerprints, a line each, and behind a tab the row of a file's first
-	Base64   Form = "base64"   // raw little-endian fingerprints, some a line; before them and a tab the row of the first
+	// 16 hexadecimal digits, a tab, the document's ID: the output of the job fingerprint.
+	Lines Form = "lines"
+	// Hadoop's stream.map.input=rawbytes of FixedLengthInputFormat: length and key, length and value.
+	RawBytes Form = "rawbytes"
 )
-
-// Forms are the names of all forms.
-var Forms = []string{string(Lines), string(RawBytes), string(Paths), string(Base64)}
-
-// ParseForm returns the form of a name.
-func ParseForm(name string) (Form, error) {
-	for _, f := range Forms {
-		if f == name {
-			return Form(f), nil
-		}
-	}
-	return "", fmt.Errorf("%q: must be %s", name, strings.Join(Forms, ", "))
-}
 
 // A chunk is a part of the fingerprints that a map reads.
 type chunk struct {
-	prints scan.Source // in order, the first of which is row 0; it can be used once
-	// appendID appends the ID of the i-th as a field. It is called when all of prints were read.
+	prints scan.Source // in order, from row 0 on; it can be used once
+	// appendID appends the ID of fingerprint i as a field. It is called after all of prints were
+	// read.
 	appendID func(dst []byte, i int) ([]byte, error)
 }
 
 const (
-	// batchPrints are handed on at a time, where they come some at a time.
+	// batchPrints is the most fingerprints of lines that are handed on at a time.
 	batchPrints = 1 << 20
-	// batchBytes is what a batch takes, with IDs of moderate length and while it grows.
+	// batchBytes is the memory of a batch, with IDs of moderate length and while it grows.
 	batchBytes = batchPrints * (8 + 8 + 2*64)
+	// rawPrints raw fingerprints are searched at a time.
+	rawPrints = 1 << 20
+	// rawBytes is their memory: those that are read, wait and are searched.
+	rawBytes = 8 * 8 * rawPrints
 	// unmarkedKey stands for the fingerprint of a document that is too short to have one.
 	unmarkedKey = "----------------"
 )
 
-// chunks calls each with all fingerprints of a map's input. A chunk is good until each returns.
+// chunks calls each with all fingerprints of a map's input. A chunk is valid until each returns.
 func (t *task) chunks(ctx context.Context, each func(chunk) error) error {
 	switch t.Form {
 	case Lines, "":
 		return t.lineChunks(ctx, each)
 	case RawBytes:
 		return t.rawChunks(ctx, each)
-	case Base64:
-		return t.base64Chunks(ctx, each)
-	case Paths:
-		return t.pathChunks(ctx, each)
 	}
 	return fmt.Errorf("unknown form %q", t.Form)
 }
 
-// readBytes returns the most memory that chunks takes while it reads, beside files that are mapped, or read whole.
+// readBytes returns the memory that chunks takes at most.
 func (t *task) readBytes() uint64 {
-	if t.Form == Lines || t.Form == "" {
-		return batchBytes
+	if t.Form == RawBytes {
+		return rawBytes
 	}
-	return aheadBytes
+	return batchBytes
 }
 
-// sameRecipe adds the recipe of a file of fingerprints to those of the input.
-func (t *task) sameRecipe(name string, r *simhash.Recipe) error {
-	if err := onePrint(r); err != nil {
-		return fmt.Errorf("%s: %w", name, err)
-	}
-	if err := t.read.add(end{recipe: recipeName(r)}); err != nil {
-		return fmt.Errorf("%s: %w", name, err)
-	}
-	return nil
-}
-
-// A batch is fingerprints that come some at a time, with their IDs where they have any.
+// A batch is fingerprints of lines with their IDs.
 type batch struct {
 	prints []uint64
 	ids    []byte
@@ -110,7 +86,7 @@ func (b *batch) appendID(dst []byte, i int) ([]byte, error) {
 	return append(dst, b.ids[from:b.ends[i]]...), nil
 }
 
-// lineChunks reads what the job fingerprint writes.
+// lineChunks reads the results of the job fingerprint.
 func (t *task) lineChunks(ctx context.Context, each func(chunk) error) error {
 	var b batch
 	flush := func() error {
@@ -127,7 +103,7 @@ func (t *task) lineChunks(ctx context.Context, each func(chunk) error) error {
 		}
 		f, err := simhash.Parse(string(r.key))
 		if err != nil {
-			return fmt.Errorf("%w: %w", errBadRecord, err)
+			return badf("%w", err)
 		}
 		id, _, _ := bytes.Cut(r.value, []byte(" "))
 		if len(id) == 0 {
@@ -146,93 +122,109 @@ func (t *task) lineChunks(ctx context.Context, each func(chunk) error) error {
 	return flush()
 }
 
-// rawChunks reads records of Hadoop's rawbytes. The key is the offset of the value in its file.
-func (t *task) rawChunks(ctx context.Context, each func(chunk) error) error {
-	in := bufio.NewReaderSize(t.In, 1<<18)
-	var key, value []byte
-	n := 0
-	next := func() (p rawPart, err error) {
-		if key, err = rawField(in, key); err == nil {
-			if value, err = rawField(in, value); errors.Is(err, io.EOF) {
-				err = io.ErrUnexpectedEOF
-			}
-		}
-		if errors.Is(err, io.ErrUnexpectedEOF) {
-			return p, fmt.Errorf("%w: the input ends within record %d: cut in the middle", store.ErrCorrupt, n)
-		}
-		if err == nil {
-			err = ctx.Err()
-		}
-		if err != nil {
-			return p, err
-		}
-		t.counters.add(recordsIn, 1)
-		t.counters.add(bytesIn, int64(len(value)))
-		if p = (rawPart{raw: value, known: len(key) == 8}); p.known {
-			p.first = binary.BigEndian.Uint64(key) / 8
-		}
-		if len(value)%8 != 0 {
-			err = fmt.Errorf("record %d: %w", n, errHalf(value))
-		}
-		n++
-		return p, err
-	}
-	r := rawInput{t: t, name: t.File, next: next}
-	return r.chunks(each)
+// A rawInput reads records of Hadoop's rawbytes. All of them are one chunk, because a search has a
+// fixed cost.
+type rawInput struct {
+	t          *task
+	in         *bufio.Reader
+	key, value []byte
+	runs       []rawRun
+	records    int
+	n          int // fingerprints
 }
 
-// rawField reads a field behind its length. It returns [io.EOF] only where nothing is left.
+// A rawRun is fingerprints whose rows are consecutive: usually all of them.
+type rawRun struct {
+	from int    // the first of them, by its number in the input
+	row  uint64 // of the first
+}
+
+// rawChunks reads records of Hadoop's rawbytes.
+func (t *task) rawChunks(ctx context.Context, each func(chunk) error) error {
+	r := rawInput{t: t, in: bufio.NewReaderSize(t.In, 1<<18)}
+	prints := scan.Walk(func(yield func([]uint64) bool) error { return r.walk(ctx, yield) }, rawPrints)
+	return each(chunk{prints, r.appendID})
+}
+
+// walk calls yield with the fingerprints of each record.
+func (r *rawInput) walk(ctx context.Context, yield func([]uint64) bool) error {
+	for ; ; r.records++ {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		row, err := r.next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("record %d: %w", r.records, err)
+		}
+		r.t.counters.add(recordsIn, 1)
+		r.t.counters.add(bytesIn, int64(len(r.value)))
+		if i := len(r.runs) - 1; i < 0 || r.runs[i].row+uint64(r.n-r.runs[i].from) != row {
+			r.runs = append(r.runs, rawRun{r.n, row})
+		}
+		prints := store.Uint64s(r.value)
+		r.n += len(prints)
+		r.t.counters.add(fingerprints, int64(len(prints)))
+		if len(prints) > 0 && !yield(prints) {
+			return nil
+		}
+	}
+}
+
+// errCut is the error of an input that ends within a record.
+var errCut = fmt.Errorf("%w: cut in the middle", store.ErrCorrupt)
+
+// next reads a record and returns the row of its first fingerprint. Its error is [io.EOF] after the
+// last record.
+func (r *rawInput) next() (row uint64, err error) {
+	if r.key, err = rawField(r.in, r.key); err != nil {
+		return 0, err
+	}
+	if len(r.key) != 8 {
+		return 0, fmt.Errorf("%w: a key of %d bytes, not the offset that FixedLengthInputFormat gives",
+			store.ErrCorrupt, len(r.key))
+	}
+	r.value, err = rawField(r.in, r.value)
+	if err = cutAt(err, io.EOF); err == nil && len(r.value)%8 != 0 {
+		err = fmt.Errorf("%w: %d bytes are no fingerprints of 8 bytes", errCut, len(r.value))
+	}
+	return binary.BigEndian.Uint64(r.key) / 8, err
+}
+
+// rawField reads a field after its length. It returns [io.EOF] only where nothing is left.
 func rawField(in io.Reader, buffer []byte) ([]byte, error) {
 	var length [4]byte
 	if _, err := io.ReadFull(in, length[:]); err != nil {
-		return buffer, err
+		return buffer, cutAt(err, io.ErrUnexpectedEOF)
 	}
 	n := binary.BigEndian.Uint32(length[:])
 	if n > lineMax {
 		return buffer, fmt.Errorf("%w: a field of %d bytes: not Hadoop's rawbytes", store.ErrCorrupt, n)
 	}
-	if cap(buffer) < int(n) {
-		buffer = make([]byte, n)
-	}
-	buffer = buffer[:n]
-	if _, err := io.ReadFull(in, buffer); err != nil {
-		return buffer, io.ErrUnexpectedEOF
-	}
-	return buffer, nil
+	buffer = slices.Grow(buffer[:0], int(n))[:n]
+	_, err := io.ReadFull(in, buffer)
+	return buffer, cutAt(cutAt(err, io.EOF), io.ErrUnexpectedEOF)
 }
 
-// base64Chunks reads lines of raw fingerprints.
-func (t *task) base64Chunks(ctx context.Context, each func(chunk) error) error {
-	in := newLines(t.In)
-	var raw []byte
-	next := func() (p rawPart, err error) {
-		line, err := in.next()
-		for err == nil && len(line) == 0 {
-			line, err = in.next()
-		}
-		if err == nil {
-			err = ctx.Err()
-		}
-		if err != nil {
-			return p, err
-		}
-		t.counters.add(recordsIn, 1)
-		t.counters.add(bytesIn, int64(len(line))+1)
-		row, rest, known := bytes.Cut(line, []byte{'\t'})
-		if p.known = known; known {
-			if p.first, err = strconv.ParseUint(string(row), 10, 64); err != nil {
-				return p, fmt.Errorf("%w: line %d: %.40q is no row", store.ErrCorrupt, in.n, row)
-			}
-			line = rest
-		}
-		if raw, err = base64.StdEncoding.AppendDecode(raw[:0], line); err != nil {
-			return p, fmt.Errorf("%w: line %d is cut in the middle, or not base64: %w", store.ErrCorrupt, in.n, err)
-		}
-		if p.raw = raw; len(raw)%8 != 0 {
-			err = fmt.Errorf("line %d: %w", in.n, errHalf(raw))
-		}
-		return p, err
+// cutAt returns errCut if err is the error of an end, and otherwise err.
+func cutAt(err, end error) error {
+	if errors.Is(err, end) {
+		return errCut
 	}
-	r := rawInput{t: t, next: next}
-	return r.chunks(each)
+	return err
+}
+
+// appendID appends the row of fingerprint i, after the name of the file and a colon if the name is
+// known.
+func (r *rawInput) appendID(dst []byte, i int) ([]byte, error) {
+	at, found := slices.BinarySearchFunc(r.runs, i, func(r rawRun, i int) int { return r.from - i })
+	if !found {
+		at--
+	}
+	if r.t.File != "" {
+		dst = append(appendEscaped(dst, r.t.File), ':')
+	}
+	return strconv.AppendUint(dst, r.runs[at].row+uint64(i-r.runs[at].from), 10), nil
 }

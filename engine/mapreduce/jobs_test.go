@@ -2,7 +2,6 @@ package mapreduce_test
 
 import (
 	"bytes"
-	"encoding/base64"
 	"encoding/binary"
 	"errors"
 	"flag"
@@ -11,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -26,7 +24,8 @@ import (
 	"ndd/engine/storage/store"
 )
 
-// eachSplit runs a test with each number of parts; the sets that are not the first one of a test with 2 and 7.
+// eachSplit runs a test with each number of parts; the sets that are not the first one of a test
+// with 2 and 7.
 func eachSplit(t *testing.T, first bool, f func(t *testing.T, l *local)) {
 	for _, n := range splits {
 		if !first && !*full && n != 2 && n != 7 {
@@ -86,7 +85,8 @@ func (l *local) clusters(edges string) string {
 		}
 		kind := []mapreduce.Round{mapreduce.LargeStar, mapreduce.SmallStar}[round%2]
 		edges = l.run(mapreduce.Stars{Round: kind}, l.cut(edges))
-		err := mapreduce.Collect(l.t.Context(), mapreduce.Options{In: strings.NewReader(edges), Out: &bytes.Buffer{}, Parts: l.reduces})
+		err := mapreduce.Collect(l.t.Context(), mapreduce.Options{In: strings.NewReader(edges), Out: &bytes.Buffer{},
+			Parts: l.reduces})
 		if quiet++; errors.Is(err, mapreduce.ErrUnfinished) {
 			quiet = 0
 		} else if err != nil {
@@ -98,7 +98,8 @@ func (l *local) clusters(edges string) string {
 	}
 }
 
-// TestDedup: what is dropped, and for which document, is what package dedup says, through pairs, clusters and their documents.
+// TestDedup: what is dropped, and for which document, is what package dedup says, through pairs,
+// clusters and their documents.
 func TestDedup(t *testing.T) {
 	for _, keep := range []mapreduce.Keep{mapreduce.FirstID, mapreduce.Longest, mapreduce.Shortest} {
 		for _, set := range sets.All(300, 10, 3, 7) {
@@ -120,7 +121,7 @@ func TestDedup(t *testing.T) {
 // dropped returns the drops of one machine.
 func dropped(t *testing.T, prints []uint64, keep mapreduce.Keep) (lines []string) {
 	t.Helper()
-	policy, err := dedup.ParseKeep(string(keep), "")
+	policy, err := dedup.ParseKeep(string(keep))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,7 +129,8 @@ func dropped(t *testing.T, prints []uint64, keep mapreduce.Keep) (lines []string
 	c := dedup.NewCorpus(nil, read)
 	defer c.Close()
 	for i, f := range prints {
-		if err := c.Append(dedup.Document{ID: fmt.Sprintf("%06d", i), Fingerprint: simhash.Fingerprint(f), TextBytes: 100 + i%7}); err != nil {
+		if err := c.Append(dedup.Document{ID: fmt.Sprintf("%06d", i), Fingerprint: simhash.Fingerprint(f),
+			TextBytes: 100 + i%7}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -146,7 +148,8 @@ func dropped(t *testing.T, prints []uint64, keep mapreduce.Keep) (lines []string
 // jsonLines are documents whose IDs have everything that a line cannot have.
 func jsonLines(n int) string {
 	var b strings.Builder
-	words := strings.Fields("alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho sigma tau upsilon")
+	words := strings.Fields("alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho " +
+		"sigma tau upsilon")
 	for i := range n {
 		fmt.Fprintf(&b, `{"id":"~doc %d\t\\ é","text":"`, i)
 		for j := range 3 * (i % 40) {
@@ -157,18 +160,20 @@ func jsonLines(n int) string {
 	return b.String()
 }
 
-// TestFingerprint: fingerprints and IDs are those of package ingest, for lines and for files.
+// TestFingerprint: fingerprints and IDs are those of package ingest.
 func TestFingerprint(t *testing.T) {
 	input := jsonLines(300)
 	var want []string
-	_, err := ingest.Run(t.Context(), []string{"-"}, ingest.Config{Document: document.Options{Format: document.JSONL}, Stdin: strings.NewReader(input)}, func(r ingest.Record) error {
-		print := "----------------"
-		if r.OK {
-			print = r.Fingerprint.String()
-		}
-		want = append(want, print+"\t"+result.Escape(r.ID)+"\n")
-		return nil
-	})
+	_, err := ingest.Run(t.Context(), []string{"-"},
+		ingest.Config{Document: document.Options{Format: document.JSONL},
+			Stdin: strings.NewReader(input)}, func(r ingest.Record) error {
+			print := "----------------"
+			if r.OK {
+				print = r.Fingerprint.String()
+			}
+			want = append(want, print+"\t"+result.Escape(r.ID)+"\n")
+			return nil
+		})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -178,83 +183,42 @@ func TestFingerprint(t *testing.T) {
 		l.options.Columns = 2
 		parts := l.cut(input)
 		same(t, "lines", l.collect(l.run(job, parts), len(parts)), want)
-		dir := t.TempDir()
-		for i, part := range parts {
-			parts[i] = filepath.Join(dir, fmt.Sprintf("%d.jsonl", i)) + "\n"
-			if err := os.WriteFile(strings.TrimSpace(parts[i]), []byte(part), 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
-		l.options.Form = mapreduce.Paths
-		same(t, "paths", l.collect(l.run(job, parts), len(parts)), want)
 	})
 }
 
-// TestRawRows: hits in raw fingerprints have the rows that their lines say, however these are ordered, or none.
-func TestRawRows(t *testing.T) {
-	const lines = 70_000 // more than a chunk has runs of rows
-	prints := sets.Uniform(2*lines, 4)
-	q := filepath.Join(t.TempDir(), "q.bin")
-	var input strings.Builder
-	var queries []uint64
-	var want []string
-	for i := range lines {
-		row, id := strconv.Itoa(10*(lines-i))+"\t", strconv.Itoa(10*(lines-i)+1)
-		if i%7 == 3 {
-			row, id = "", "-"
-		}
-		two := prints[2*i : 2*i+2]
-		fmt.Fprintf(&input, "%s%s\n", row, base64.StdEncoding.EncodeToString(store.Bytes64(two)))
-		if i%50 < 2 || i == 1<<16 { // where the next chunk begins
-			want = append(want, fmt.Sprintf("%d\t%016x\t0\t%s\n", len(queries), two[1], id))
-			queries = append(queries, two[1])
-		}
-	}
-	if err := os.WriteFile(q, store.Bytes64(queries), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	slices.Sort(want)
-	l := newLocal(t, 1, 3)
-	l.options.Form = mapreduce.Base64
-	same(t, "rows", l.collect(l.run(mapreduce.Scan{Queries: q}, []string{input.String()}), l.reduces), want)
-}
-
-// TestForms: the hits of raw fingerprints are the same in every form.
-func TestForms(t *testing.T) {
+// TestRawBytes: hits in raw fingerprints have the rows that the records say, whatever their order.
+func TestRawBytes(t *testing.T) {
 	set := sets.All(5000, 50, 3, 9)[0]
-	dir := t.TempDir()
-	q := filepath.Join(dir, "q.bin")
+	q := filepath.Join(t.TempDir(), "q.bin")
 	if err := os.WriteFile(q, store.Bytes64(set.Queries), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	var want []string
 	for _, h := range oracle.Search(set.Base, set.Queries, 3) {
-		want = append(want, fmt.Sprintf("%d\t%016x\t%d\t%d\n", h.Query, h.Fingerprint, h.Distance, h.Row))
+		want = append(want, fmt.Sprintf("%d\t%016x\t%d\tf.bin:%d\n", h.Query, h.Fingerprint, h.Distance, h.Row))
 	}
 	slices.Sort(want)
 	raw := store.Bytes64(set.Base)
 	const chunk = 8 * 512
-	var lines, paths, records strings.Builder
+	var records []string
 	for at := 0; at < len(raw); at += chunk {
-		part := raw[at:min(at+chunk, len(raw))]
-		fmt.Fprintf(&lines, "%d\t%s\n", at/8, base64.StdEncoding.EncodeToString(part))
-		name := filepath.Join(dir, fmt.Sprintf("f%d.bin", at))
-		if err := os.WriteFile(name, part, 0o644); err != nil {
-			t.Fatal(err)
-		}
-		fmt.Fprintf(&paths, "%d\t%s\t%d\n", len(paths.String()), name, at/8) // as a framework has it, with the offset
-		rawRecord(&records, at, part)
+		var record strings.Builder
+		rawRecord(&record, at, raw[at:min(at+chunk, len(raw))])
+		records = append(records, record.String())
 	}
 	l := newLocal(t, 5, 3)
-	job := mapreduce.Scan{Queries: q, K: 3}
-	for form, parts := range map[mapreduce.Form][]string{
-		mapreduce.Base64: l.cut(lines.String()), mapreduce.Paths: l.cut(paths.String()), mapreduce.RawBytes: {records.String()}} {
-		l.options.Form = form
-		same(t, string(form), l.collect(l.run(job, parts), l.reduces), want)
-	}
 	l.options.Form, l.options.File = mapreduce.RawBytes, "f.bin"
-	got := strings.Join(l.collect(l.run(job, []string{records.String()}), l.reduces), "")
-	same(t, "rawbytes of a named file", sortedLines(strings.ReplaceAll(got, "f.bin:", "")), want)
+	job := mapreduce.Scan{Queries: q, K: 3}
+	same(t, "in order", l.collect(l.run(job, []string{strings.Join(records, "")}), l.reduces), want)
+	slices.Reverse(records[2:])
+	same(t, "two parts, one reversed", l.collect(l.run(job,
+		[]string{strings.Join(records[:4], ""), strings.Join(records[4:], "")}), l.reduces), want)
+	l.options.File = ""
+	for i := range want {
+		want[i] = strings.Replace(want[i], "f.bin:", "", 1)
+	}
+	slices.Sort(want)
+	same(t, "of no known file", l.collect(l.run(job, []string{strings.Join(records, "")}), l.reduces), want)
 }
 
 // rawRecord writes what Hadoop's rawbytes hands a filter.

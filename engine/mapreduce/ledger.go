@@ -2,20 +2,25 @@ package mapreduce
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/cespare/xxhash/v2"
 )
 
-// ErrLost is what errors wrap of a part whose records did not all arrive, or arrived more than once.
-var ErrLost = errors.New("records were lost or came twice")
+// ErrLost is wrapped if records of a part are missing or came more than once.
+var ErrLost = errors.New("records were lost or came twice (see 'ndd help cluster')")
 
-// endKey is the key of an end record, which comes behind all others of its part: no other key begins so.
+// endKey is the key of an end record. It sorts after all other keys of its part, which do not begin
+// with ~.
 const endKey = "~end"
 
-// A count is a number of records and the sum of their hashes, modulo 2^64, which does not depend on their order.
+// A count is a number of records and the sum of their hashes modulo 2^64, which does not depend on
+// their order.
 type count struct {
 	records int64
 	sum     uint64
@@ -42,17 +47,16 @@ func (r record) hash() uint64 {
 	return h ^ xxhash.Sum64(r.value)*0x9e3779b97f4a7c15
 }
 
-// An end is what an end record says of a part: how many records of it there are, so that a reader knows whether it
-// has all. Ends are added up: those of several parts are one.
+// An end is an end record: the count of a part. Ends of several parts are added up.
 //
 //	~end	parts=1 records=1532 sum=91c2f0e85d7a6b34 recipe=minwise-5be1a2c4
 type end struct {
 	parts   int64
-	count          // of what was written
-	before  count  // what the ends of the inputs said, less what was read of them
+	count          // of the records written
+	before  count  // the counts of the inputs' end records, minus the records read
 	inputs  int64  // ends that were read
 	changed int64  // edges that a round changed
-	recipe  string // of the fingerprints, in short; "" if it is not known
+	recipe  string // of the fingerprints, by recipeName; "" if unknown
 	job     string // of a map, its name; "" of results
 }
 
@@ -66,90 +70,89 @@ func (e *end) add(o end) error {
 	if e.recipe != "" && o.recipe != "" && e.recipe != o.recipe {
 		return fmt.Errorf("%w: parts are of recipe %s and of recipe %s", ErrRecipe, e.recipe, o.recipe)
 	}
-	if e.recipe == "" {
-		e.recipe = o.recipe
-	}
-	if e.job == "" {
-		e.job = o.job
-	}
+	e.recipe, e.job = cmp.Or(e.recipe, o.recipe), cmp.Or(e.job, o.job)
 	return nil
+}
+
+// fields returns the fields of the end record in order, and which of them append writes.
+func (e *end) fields() []endField {
+	read := e.inputs > 0 || e.before != (count{})
+	return []endField{
+		{"parts", &e.parts, true}, {"records", &e.records, true}, {"sum", &e.sum, true},
+		{"inputs", &e.inputs, read}, {"unread", &e.before.records, read}, {"unreadsum", &e.before.sum, read},
+		{"changed", &e.changed, e.changed > 0}, {"recipe", &e.recipe, e.recipe != ""}, {"job", &e.job, e.job != ""},
+	}
+}
+
+// An endField is a field of an end record: a number, a sum in hexadecimal digits or a word.
+type endField struct {
+	name    string
+	value   any // *int64, *uint64 or *string
+	written bool
 }
 
 // append appends the value of the end record.
 func (e *end) append(dst []byte) []byte {
-	dst = fmt.Appendf(dst, "parts=%d records=%d sum=%016x", e.parts, e.records, e.sum)
-	if e.inputs > 0 || e.before != (count{}) {
-		dst = fmt.Appendf(dst, " inputs=%d unread=%d unreadsum=%016x", e.inputs, e.before.records, e.before.sum)
-	}
-	if e.changed > 0 {
-		dst = fmt.Appendf(dst, " changed=%d", e.changed)
-	}
-	if e.recipe != "" {
-		dst = append(append(dst, " recipe="...), e.recipe...)
-	}
-	if e.job != "" {
-		dst = append(append(dst, " job="...), e.job...)
+	first := len(dst)
+	for _, f := range e.fields() {
+		if !f.written {
+			continue
+		}
+		if len(dst) > first {
+			dst = append(dst, ' ')
+		}
+		dst = append(append(dst, f.name...), '=')
+		switch v := f.value.(type) {
+		case *int64:
+			dst = strconv.AppendInt(dst, *v, 10)
+		case *uint64:
+			dst = fmt.Appendf(dst, "%016x", *v)
+		case *string:
+			dst = append(dst, *v...)
+		}
 	}
 	return dst
 }
 
 // parseEnd reads the value of an end record.
 func parseEnd(value []byte) (e end, err error) {
-	bad := func() (end, error) { return end{}, fmt.Errorf("no end record: %.80q", value) }
-	for field := range bytes.FieldsSeq(value) {
-		name, text, ok := bytes.Cut(field, []byte("="))
-		if !ok {
-			return bad()
+	fields, n := e.fields(), 0
+	for text := range bytes.FieldsSeq(value) {
+		name, text, ok := strings.Cut(string(text), "=")
+		i := slices.IndexFunc(fields, func(f endField) bool { return f.name == name })
+		if !ok || i < 0 {
+			err = errEnd
+			break
 		}
-		var to *int64
-		switch string(name) {
-		case "parts":
-			to = &e.parts
-		case "records":
-			to = &e.records
-		case "inputs":
-			to = &e.inputs
-		case "unread":
-			to = &e.before.records
-		case "changed":
-			to = &e.changed
-		case "sum", "unreadsum":
-			v, err := strconv.ParseUint(string(text), 16, 64)
-			if err != nil {
-				return bad()
-			}
-			if string(name) == "sum" {
-				e.sum = v
-			} else {
-				e.before.sum = v
-			}
-			continue
-		case "recipe":
-			e.recipe = string(text)
-			continue
-		case "job":
-			e.job = string(text)
-			continue
-		default:
-			return bad()
+		switch v := fields[i].value.(type) {
+		case *int64:
+			*v, err = strconv.ParseInt(text, 10, 64)
+		case *uint64:
+			*v, err = strconv.ParseUint(text, 16, 64)
+		case *string:
+			*v = text
 		}
-		if *to, err = strconv.ParseInt(string(text), 10, 64); err != nil {
-			return bad()
+		if n++; err != nil {
+			break
 		}
 	}
-	if len(bytes.TrimSpace(value)) == 0 {
-		return bad()
+	if err != nil || n == 0 {
+		return end{}, fmt.Errorf("%w: %.80q", errEnd, value)
 	}
 	return e, nil
 }
 
-// whole returns an error that wraps [ErrLost] unless what arrived is what was sent.
+var errEnd = errors.New("no end record")
+
+// whole returns an error that wraps [ErrLost] unless the records that arrived are those that were
+// sent.
 func (e *end) whole(what string, arrived count) error {
 	if arrived == e.count {
 		return nil
 	}
 	if e.parts == 0 && e.records == 0 && e.sum == 0 {
-		return fmt.Errorf("%w: %s: %d records arrived, and no end record: its part was cut off, or its records went elsewhere", ErrLost, what, arrived.records)
+		return fmt.Errorf("%w: %s: %d records arrived, and no end record: its part was cut off, or its records went "+
+			"elsewhere", ErrLost, what, arrived.records)
 	}
 	if arrived.records == e.records {
 		return fmt.Errorf("%w: %s: of %d records some are not those that were sent", ErrLost, what, arrived.records)
@@ -157,7 +160,8 @@ func (e *end) whole(what string, arrived count) error {
 	return fmt.Errorf("%w: %s: %d records arrived and %d were sent", ErrLost, what, arrived.records, e.records)
 }
 
-// readWhole returns an error that wraps [ErrLost] unless everything was read of inputs that have ends.
+// readWhole returns an error that wraps [ErrLost] unless all records of inputs with end records
+// were read.
 func (e *end) readWhole() error {
 	if e.inputs == 0 || e.before == (count{}) {
 		return nil
@@ -166,7 +170,9 @@ func (e *end) readWhole() error {
 		return fmt.Errorf("%w: the inputs of this job are not the records that the job before wrote", ErrLost)
 	}
 	if e.before.records < 0 {
-		return fmt.Errorf("%w: the inputs of this job have %d records more than their end records say: some of these are missing, or a part is there twice", ErrLost, -e.before.records)
+		return fmt.Errorf("%w: the inputs of this job have %d records more than their end records say: some of these "+
+			"are missing, or a part is there twice", ErrLost, -e.before.records)
 	}
-	return fmt.Errorf("%w: the inputs of this job lack %d of the records that the job before wrote", ErrLost, e.before.records)
+	return fmt.Errorf("%w: the inputs of this job lack %d of the records that the job before wrote", ErrLost,
+		e.before.records)
 }

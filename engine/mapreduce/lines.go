@@ -12,20 +12,30 @@ import (
 // lineMax is the longest line that is read. A framework's own limit is about as high.
 const lineMax = 64 << 20
 
-// errLong is the error of a line beyond lineMax, which is left behind.
-var errLong = errors.New("a line of more than 64 MiB")
+// errBadRecord is wrapped by errors of a single malformed record.
+var errBadRecord = errors.New("bad record")
 
-// lines reads lines of any length up to lineMax. Of an empty input there are none.
+func badf(format string, args ...any) error {
+	return fmt.Errorf("%w: %w", errBadRecord, fmt.Errorf(format, args...))
+}
+
+// errLong is the error of a line of more than lineMax bytes, which is skipped.
+var errLong = badf("a line of more than 64 MiB")
+
+// A lines reads lines of up to lineMax bytes.
 type lines struct {
 	r    *bufio.Reader
 	long []byte
 	n    uint64 // lines read
+
+	// bad handles malformed records, and returns nil to go on. If it is nil they end the reading.
+	bad func(error) error
 }
 
 func newLines(r io.Reader) *lines { return &lines{r: bufio.NewReaderSize(r, 1<<16)} }
 
-// next returns the next line without its end, good until the next call; [io.EOF] behind the last one; or
-// errLong for a line that it leaves behind.
+// next returns the next line without its end, valid until the next call, [io.EOF] after the last
+// one, or errLong for a line that it skipped.
 func (l *lines) next() ([]byte, error) {
 	l.long = l.long[:0]
 	tooLong := false
@@ -56,28 +66,30 @@ func (l *lines) next() ([]byte, error) {
 	}
 }
 
-// linesPerLook is after how many lines the context is looked at.
+// linesPerLook is the number of lines between two checks of the context.
 const linesPerLook = 256
 
-// records calls each with the record of every line but empty ones, in order. The record is good until each returns.
-// Errors of each say at which line it was; a line beyond lineMax is an error, too.
+// records calls each with the record of every line that is not empty, in order. The record is valid
+// until each returns.
 func (l *lines) records(ctx context.Context, each func(r record) error) error {
 	for {
 		line, err := l.next()
-		if errors.Is(err, io.EOF) {
+		switch {
+		case errors.Is(err, io.EOF):
 			return nil
+		case err == nil && l.n%linesPerLook == 0 && ctx.Err() != nil:
+			return ctx.Err()
+		case err == nil && len(line) > 0:
+			err = each(cut(line))
 		}
-		if err == nil && l.n%linesPerLook == 0 {
-			err = ctx.Err()
+		if err != nil && l.bad == nil {
+			return fmt.Errorf("line %d: %w", l.n, err)
+		}
+		if errors.Is(err, errBadRecord) {
+			err = l.bad(err)
 		}
 		if err != nil {
 			return err
-		}
-		if len(line) == 0 {
-			continue
-		}
-		if err := each(cut(line)); err != nil {
-			return fmt.Errorf("line %d: %w", l.n, err)
 		}
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -18,8 +17,9 @@ import (
 
 func TestMain(m *testing.M) { oracle.NoLeaks(m) }
 
-// A local runs jobs as a framework does, on one machine and as unkindly as is allowed: maps in any order, attempts that are killed
-// or run twice, combiners any number of times, values of a key in any order.
+// A local runs jobs as a framework does, on one machine and as unkindly as is allowed: maps in any
+// order, attempts that are killed or run twice, combiners any number of times, values of a key in
+// any order.
 type local struct {
 	t        *testing.T
 	rng      *rand.Rand
@@ -62,7 +62,8 @@ func (d *dies) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// attempt runs a step until an attempt is not killed, and another one at the same time now and then, which must write the same.
+// attempt runs a step until an attempt is not killed, and another one at the same time now and
+// then, which must write the same.
 func (l *local) attempt(input string, step func(context.Context, mapreduce.Options) error) string {
 	l.t.Helper()
 	o := l.options
@@ -131,7 +132,10 @@ func (l *local) maps(job mapreduce.Mapper, parts []string) (outs []string) {
 	l.t.Helper()
 	outs = make([]string, len(parts))
 	for _, i := range l.rng.Perm(len(parts)) {
-		outs[i] = l.attempt(parts[i], func(ctx context.Context, o mapreduce.Options) error { return mapreduce.Map(ctx, job, o) })
+		outs[i] = l.attempt(parts[i], func(ctx context.Context,
+			o mapreduce.Options) error {
+			return mapreduce.Map(ctx, job, o)
+		})
 	}
 	return outs
 }
@@ -189,7 +193,8 @@ func same(t *testing.T, what string, got, want []string) {
 	}
 	for i := range max(len(got), len(want)) {
 		if i >= len(got) || i >= len(want) || got[i] != want[i] {
-			t.Fatalf("%s: %d lines, want %d; line %d of them is %q, want %q", what, len(got), len(want), i, at(got, i), at(want, i))
+			t.Fatalf("%s: %d lines, want %d; line %d of them is %q, want %q", what, len(got), len(want), i, at(got, i),
+				at(want, i))
 		}
 	}
 }
@@ -205,10 +210,11 @@ func at(lines []string, i int) string {
 var splits = []int{1, 2, 7, 100}
 
 // step runs one step on an input and returns what it writes.
-func step(t *testing.T, f func(context.Context, mapreduce.Options) error, input io.Reader, change func(*mapreduce.Options)) (string, error) {
+func step(t *testing.T, f func(context.Context, mapreduce.Options) error, input string,
+	change func(*mapreduce.Options)) (string, error) {
 	t.Helper()
 	var out bytes.Buffer
-	o := mapreduce.Options{In: input, Out: &out, Partitions: 64}
+	o := mapreduce.Options{In: strings.NewReader(input), Out: &out, Partitions: 64}
 	if change != nil {
 		change(&o)
 	}
@@ -222,6 +228,26 @@ func mapOf(j mapreduce.Mapper) func(context.Context, mapreduce.Options) error {
 
 func reduceOf(j mapreduce.Reducer) func(context.Context, mapreduce.Options) error {
 	return func(ctx context.Context, o mapreduce.Options) error { return mapreduce.Reduce(ctx, j, o) }
+}
+
+// runMap returns the output of a map.
+func runMap(t *testing.T, j mapreduce.Mapper, input string) string {
+	t.Helper()
+	out, err := step(t, mapOf(j), input, nil)
+	if err != nil {
+		t.Fatalf("%T: %v", j, err)
+	}
+	return out
+}
+
+// runReduce returns the output of a reduce of a map's output.
+func runReduce(t *testing.T, j mapreduce.Mapper, mapped string) string {
+	t.Helper()
+	out, err := step(t, reduceOf(j.(mapreduce.Reducer)), sorted(mapped), nil)
+	if err != nil {
+		t.Fatalf("%T: %v", j, err)
+	}
+	return out
 }
 
 // sorted sorts lines as LC_ALL=C sort does.

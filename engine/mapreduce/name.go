@@ -8,11 +8,11 @@ import (
 	"ndd/engine/copies"
 )
 
-// ErrJob is what errors wrap of a reduce that is not of the job of its maps, or has other settings.
+// ErrJob is wrapped if a reduce is of another job than its maps, or has other settings.
 var ErrJob = errors.New("map and reduce are not of the same job, or its settings differ")
 
-// name returns what a map and a reduce must have in common: the job, and those settings on which keys or results depend. It has no space.
-// Combiners and map-only jobs have none.
+// name identifies the job and those settings that keys or results depend on; map and reduce must
+// agree. It has no space. Combiners and jobs without a reduce have none.
 
 func (j Scan) name() string   { return "scan" }
 func (j Assign) name() string { return "assign" }
@@ -44,7 +44,8 @@ func copiesName(job string, o *copies.Options) string {
 	return fmt.Sprintf("%s,%s,threshold=%g", job, o.Method, p.Threshold)
 }
 
-// sameMethod returns an error that wraps [ErrRecipe] if the signatures that were read are of another method than that of the job.
+// sameMethod returns an error that wraps [ErrRecipe] if the signatures of the input are of another
+// method than the job.
 func (t *task) sameMethod(o *copies.Options) error {
 	made, _, ok := strings.Cut(t.read.recipe, "-")
 	if !ok || made == string(o.Method) {
@@ -53,7 +54,7 @@ func (t *task) sameMethod(o *copies.Options) error {
 	return fmt.Errorf("%w: signatures of method %s, and a job of method %s", ErrRecipe, made, o.Method)
 }
 
-// sameJob returns an error that wraps [ErrJob] unless a part's end record is of the job of this reduce.
+// sameJob returns an error that wraps [ErrJob] unless an end record is of this reduce's job.
 func (t *task) sameJob(e *end) error {
 	if t.job == "" || e.job == "" || e.job == t.job {
 		return nil

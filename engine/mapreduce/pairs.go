@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math/bits"
 	"slices"
+	"sort"
+	"strconv"
 
 	"ndd/engine/index/radix"
 	"ndd/engine/near/cluster"
@@ -13,32 +15,32 @@ import (
 	"ndd/permute"
 )
 
-// A Pairs is the job that finds all pairs of fingerprints within distance k of a corpus.
+// A Pairs is the job that finds all pairs of fingerprints within distance k.
 //
 //	in      fingerprints, in any [Form]
 //	shuffle table (1 digit), leading bits (1 to 4 digits)	block of the other bits
 //	out     fingerprint (16 hexadecimal digits)	larger fingerprint, distance
 //
-// The map permutes fingerprints by each table of a design of radius 0, as an index does, and sends each with those of its
-// map that share some leading bits; the reduce brings all of these together and joins them (package cluster). What is found
-// by a table before is not reported, so no pair comes twice. Fingerprints, not documents, are paired: equal ones
-// are one.
+// The map permutes fingerprints by each table of a design of radius 0, as an index does, and sends
+// those of its part that share leading bits together; the reduce joins all of a group (package
+// cluster). Pairs that an earlier table finds are dropped, so no pair comes twice. Fingerprints,
+// not documents, are paired: equal ones count once.
 //
-// Few tables make a small shuffle, so the design with the fewest is the default: k + 1 tables. The join of a group
-// has tables of its own, so large groups cost memory only.
+// Few tables make a small shuffle, so the design with the fewest is the default: k + 1 tables.
+// Large groups cost memory only, because the join of a group has tables of its own.
 type Pairs struct {
 	K      int
 	Design string // name of a design of radius 0; "": the one with the fewest tables
 	Bits   int    // leading bits that a group shares, at most those of the design's tables; 0: 12 or those
 }
 
-// groupBitsDefault make blocks of 256 of a chunk of a million fingerprints.
+// groupBitsDefault makes blocks of 256 for a million fingerprints.
 const groupBitsDefault = 12
 
-// designSeed mixes bits into masks as everywhere in the program.
+// designSeed is the seed of masks in the whole program.
 const designSeed = 1
 
-// A pairing is the design of a job and how its groups are made.
+// A pairing is a design with its permutations and group size.
 type pairing struct {
 	design permute.Design
 	perms  []permute.Permutation
@@ -64,37 +66,32 @@ func (j Pairs) pairing() (*pairing, error) {
 	return p, nil
 }
 
-// design returns the design of the job's tables.
-func (j Pairs) design() (permute.Design, error) {
+// design returns the design of the job's tables. The default is the one of radius 0 with the fewest
+// tables: k + 1 parts, of which k differences leave one unchanged.
+func (j Pairs) design() (d permute.Design, err error) {
 	if j.K < 0 || j.K > permute.MaxK {
-		return permute.Design{}, fmt.Errorf("k = %d: must be 0 to %d", j.K, permute.MaxK)
+		return d, fmt.Errorf("k = %d: must be 0 to %d", j.K, permute.MaxK)
+	}
+	exact := func(d permute.Design) bool {
+		return !slices.ContainsFunc(d.Tables, func(t permute.Table) bool { return t.Radius > 0 })
 	}
 	if j.Design == "" {
-		return j.fewest(), nil
+		designs := permute.Catalogue(j.K, designSeed) // it has one of radius 0 for every k
+		return designs[slices.IndexFunc(designs, exact)], nil
 	}
-	d, err := permute.Named(j.Design, j.K, designSeed)
-	if err == nil && (!exact(&d) || len(d.Tables) > len(digits)) {
+	if d, err = permute.Named(j.Design, j.K, designSeed); err == nil && (!exact(d) || len(d.Tables) > len(digits)) {
 		err = fmt.Errorf("design %s: pairs need tables of radius 0, at most %d", j.Design, len(digits))
 	}
 	return d, err
 }
 
-// fewest returns the design of radius 0 that has the fewest tables: k + 1 parts, of which k differences leave one as it is.
-func (j Pairs) fewest() permute.Design {
-	for _, d := range permute.Catalogue(j.K, designSeed) {
-		if exact(&d) {
-			return d
-		}
-	}
-	panic("no design of radius 0") // the catalogue has one for every k
+// Check returns the error of settings that the job refuses.
+func (j Pairs) Check() error {
+	_, err := j.pairing()
+	return err
 }
 
-// exact reports whether all tables have radius 0.
-func exact(d *permute.Design) bool {
-	return !slices.ContainsFunc(d.Tables, func(t permute.Table) bool { return t.Radius > 0 })
-}
-
-// sendPrints is how many fingerprints a map sends at a time: the more, the shorter are their codes.
+// sendPrints is the number of fingerprints that are sent together: more make shorter blocks.
 const sendPrints = 4 << 20
 
 func (j Pairs) mapPart(ctx context.Context, t *task) error {
@@ -102,14 +99,13 @@ func (j Pairs) mapPart(ctx context.Context, t *task) error {
 	if err != nil {
 		return err
 	}
-	most := int(min(t.Budget.Here().Left()/2/24, sendPrints))
-	reserved, err := t.reserve("sorting fingerprints", 24*uint64(max(most, 1<<16))+t.readBytes())
+	s := &blockSender{t: t, p: p, most: max(int(min(t.Budget.Here().Left()/2/24, sendPrints)), 1<<16)}
+	reserved, err := t.reserve("sorting fingerprints", 24*uint64(s.most)+t.readBytes())
 	if err != nil {
 		return err
 	}
 	defer reserved.Release()
-	s := &blockSender{t: t, p: p, most: max(most, 1<<16)}
-	if err := t.chunks(ctx, func(c chunk) error { return s.addAll(ctx, c.prints) }); err != nil {
+	if err := t.chunks(ctx, func(c chunk) error { return s.add(ctx, c.prints) }); err != nil {
 		return err
 	}
 	return s.flush(ctx)
@@ -124,32 +120,25 @@ type blockSender struct {
 
 	sorted     []uint64
 	key, value []byte
-	scratch    []byte
 }
 
-func (s *blockSender) addAll(ctx context.Context, all scan.Source) (err error) {
+// add adds fingerprints, and sends those that it has whenever there are most.
+func (s *blockSender) add(ctx context.Context, all scan.Source) (err error) {
 	failed := all(func(c scan.Chunk) bool {
-		err = s.add(ctx, c.Fingerprints)
-		c.Release()
+		defer c.Release()
+		for prints := c.Fingerprints; len(prints) > 0 && err == nil; {
+			n := min(len(prints), s.most-len(s.prints))
+			s.prints, prints = append(s.prints, prints[:n]...), prints[n:]
+			if len(s.prints) == s.most {
+				err = s.flush(ctx)
+			}
+		}
 		return err == nil
 	})
 	return cmp.Or(err, failed)
 }
 
-func (s *blockSender) add(ctx context.Context, prints []uint64) error {
-	for len(prints) > 0 {
-		n := min(len(prints), s.most-len(s.prints))
-		s.prints, prints = append(s.prints, prints[:n]...), prints[n:]
-		if len(s.prints) == s.most {
-			if err := s.flush(ctx); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// flush sends what has come together under every table.
+// flush sends the fingerprints under every table.
 func (s *blockSender) flush(ctx context.Context) error {
 	defer func() { s.prints = s.prints[:0] }()
 	s.sorted = slices.Grow(s.sorted[:0], len(s.prints))[:len(s.prints)]
@@ -165,22 +154,16 @@ func (s *blockSender) flush(ctx context.Context) error {
 	return nil
 }
 
-// send sends the sorted fingerprints of a table, a block a group.
+// send sends the sorted fingerprints of a table, one block per group.
 func (s *blockSender) send(table int, sorted []uint64) error {
 	shift := 64 - s.p.bits
 	for len(sorted) > 0 {
 		group := sorted[0] >> shift
-		n, _ := slices.BinarySearchFunc(sorted, group, func(f, group uint64) int {
-			if f>>shift <= group {
-				return -1
-			}
-			return 1
-		})
-		n = min(n, blockMax)
+		n := sort.Search(len(sorted), func(i int) bool { return sorted[i]>>shift > group })
 		for i := range sorted[:n] {
 			sorted[i] &= 1<<shift - 1
 		}
-		s.value, s.scratch = appendBlock(s.value[:0], sorted[:n], s.scratch)
+		s.value = appendBlock(s.value[:0], sorted[:n])
 		sorted = sorted[n:]
 		s.key = s.p.appendKey(s.key[:0], table, group)
 		if err := s.t.send(s.t.partition(uint64(table)<<32|group), s.key, s.value); err != nil {
@@ -199,14 +182,13 @@ func (p *pairing) appendKey(dst []byte, table int, group uint64) []byte {
 
 // parseKey returns the table and the group of a key.
 func (p *pairing) parseKey(key []byte) (table int, group uint64, err error) {
-	if len(key) == 1+p.groupDigits() {
-		t, ok1 := number(key[:1])
-		g, ok2 := number(key[1:])
-		if ok1 && ok2 && t < uint64(len(p.perms)) && g>>p.bits == 0 {
-			return int(t), g, nil
-		}
+	k := readKey(key)
+	table, group = int(k.number(1)), k.number(p.groupDigits())
+	if k.err("", 0) != nil || table >= len(p.perms) || group>>p.bits != 0 {
+		err = fmt.Errorf("%.40q is no group of %d tables and %d bits: the maps had another design", key, len(p.perms),
+			p.bits)
 	}
-	return 0, 0, fmt.Errorf("%.40q is no group of %d tables and %d bits: the maps had another design", key, len(p.perms), p.bits)
+	return table, group, err
 }
 
 func (j Pairs) reduce(ctx context.Context, t *task) error {
@@ -230,23 +212,23 @@ func (j Pairs) reduce(ctx context.Context, t *task) error {
 	return g.flush(ctx)
 }
 
-// A joiner joins the fingerprints of one group after the other.
+// A joiner joins one group after the other.
 type joiner struct {
 	t          *task
 	p          *pairing
 	key        []byte
 	rest       []uint64 // the group's fingerprints as blocks have them
-	scratch    []byte
 	distinct   []uint64
 	from, rows []byte // of a result
 }
 
-// joinBytes is what a fingerprint of a group takes: in rest while that grows, in distinct, and in the join.
+// joinBytes is the memory of a fingerprint of a group: in rest while that grows, in distinct, and
+// in the join.
 const joinBytes = 16 + 8 + 16
 
 func (g *joiner) add(block []byte) (err error) {
 	before := len(g.rest)
-	if g.rest, g.scratch, err = parseBlock(g.rest, block, g.scratch); err != nil {
+	if g.rest, err = parseBlock(g.rest, block); err != nil {
 		return err
 	}
 	g.t.counters.add(fingerprints, int64(len(g.rest)-before))
@@ -287,7 +269,7 @@ func (g *joiner) flush(ctx context.Context) error {
 	return g.join(ctx, table)
 }
 
-// bruteMax is the most fingerprints that are compared each with each other: a join is made for more.
+// bruteMax is the size of the largest group whose fingerprints are compared directly.
 const bruteMax = 256
 
 // join writes the pairs of a group that its table is the first to find.
@@ -318,13 +300,7 @@ func (g *joiner) join(ctx context.Context, table int) (err error) {
 func (g *joiner) pair(a, b uint64) error {
 	a, b = min(a, b), max(a, b)
 	g.t.counters.add(pairs, 1)
-	g.from = fmt.Appendf(g.from[:0], "%016x", a)
-	g.rows = fmt.Appendf(g.rows[:0], "%016x %d", b, bits.OnesCount64(a^b))
+	g.from = appendPrint(g.from[:0], a)
+	g.rows = strconv.AppendInt(append(appendPrint(g.rows[:0], b), ' '), int64(bits.OnesCount64(a^b)), 10)
 	return g.t.result(g.from, g.rows)
-}
-
-// Check returns what is wrong with the job's settings.
-func (j Pairs) Check() error {
-	_, err := j.pairing()
-	return err
 }

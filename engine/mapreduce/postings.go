@@ -3,18 +3,17 @@ package mapreduce
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"strconv"
 )
 
-// An Index is the job that inverts signatures: the lists of an index that is split by terms.
+// An Index is the job that inverts signatures: the lists of an index split by terms.
 //
-//	in      what the job signatures writes
+//	in      results of the job signatures
 //	shuffle signature (11 digits), number of the document's signatures (4), ID
 //	out     signature (11 digits)	some of its documents: ID, number of signatures, ID, ...
 //
-// A list of more than 1,024 documents has several lines. Documents are in order of the number of their
-// signatures, as the join of package postings wants them.
+// A list of more than 1,024 documents has several lines. Documents are in order of the number of
+// their signatures.
 type Index struct{}
 
 const (
@@ -23,7 +22,8 @@ const (
 	postingsMax = 1024 // of a line
 )
 
-// sendPostings sends each signature of the documents of a map's input, with the number of them and the document's ID behind it.
+// sendPostings sends each signature of the documents of a map's input, followed by the number of
+// them and the ID.
 func (t *task) sendPostings(ctx context.Context) error {
 	var key []byte
 	var set []uint64
@@ -52,22 +52,16 @@ type posting struct {
 	size          uint64
 }
 
-// postings calls each with all postings that come to a reduce, in order, each once.
+// postings calls each with every posting of a reduce's input, in order, once.
 func (t *task) postings(ctx context.Context, each func(p posting) error) error {
-	var last []byte
-	return t.sorted(ctx, func(_ int, key, _ []byte) error {
-		if bytes.Equal(key, last) { // a part that was mapped twice
-			return nil
+	return t.distinct(ctx, func(_ int, key []byte) error {
+		k := readKey(key)
+		k.number(printDigits)
+		size := k.number(sizeDigits)
+		if err := k.err("posting", 1); err != nil {
+			return err
 		}
-		last = append(last[:0], key...)
-		if len(key) <= printDigits+sizeDigits {
-			return fmt.Errorf("%.40q is no posting", key)
-		}
-		size, ok := number(key[printDigits : printDigits+sizeDigits])
-		if !ok {
-			return fmt.Errorf("%.40q is no posting", key)
-		}
-		return each(posting{key[:printDigits], key[printDigits+sizeDigits:], size})
+		return each(posting{key[:printDigits], k.rest, size})
 	})
 }
 

@@ -5,89 +5,62 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 )
 
-// records calls each with every record of a map's input that a job before has written, or that has its form. The
-// record is good until each returns. An error of each that wraps errBadRecord makes a bad record of it; any other ends the task.
+// records calls each with every record of a map's input. The record is valid until each returns. If
+// the error of each wraps errBadRecord the record counts as malformed; any other error ends the
+// task.
 func (t *task) records(ctx context.Context, each func(r record) error) error {
 	in := newLines(t.In)
-	for {
-		line, err := in.next()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if in.n%linesPerLook == 0 && ctx.Err() != nil {
-			return ctx.Err()
-		}
-		r := cut(line)
-		switch {
-		case errors.Is(err, errLong):
+	in.bad = func(err error) error {
+		if errors.Is(err, errLong) {
 			t.counters.add(recordsIn, 1)
-			err = fmt.Errorf("%w: %w", errBadRecord, err)
-		case err != nil:
-			return err
-		case len(line) == 0:
-			continue
-		case string(r.key) == endKey:
-			err = t.inputEnd(r.value)
-		default:
-			t.counters.add(recordsIn, 1)
-			t.counters.add(bytesIn, int64(len(line))+1)
-			t.read.before.add(r)
-			if err = r.check(); err != nil {
-				err = fmt.Errorf("%w: %w", errBadRecord, err)
-			} else {
-				err = each(r)
-			}
 		}
-		if err != nil && !errors.Is(err, errBadRecord) {
-			return err
-		}
-		if err != nil {
-			if err := t.bad(1, fmt.Sprintf("line %d of the part", in.n), err); err != nil {
-				return err
-			}
-		}
+		return t.bad(1, fmt.Sprintf("line %d of the part", in.n), err)
 	}
-}
-
-// errBadRecord is what errors of a single record wrap.
-var errBadRecord = errors.New("bad record")
-
-func badf(format string, args ...any) error {
-	return fmt.Errorf("%w: %w", errBadRecord, fmt.Errorf(format, args...))
+	return in.records(ctx, func(r record) error {
+		if string(r.key) == endKey {
+			return t.inputEnd(r.value)
+		}
+		t.counters.add(recordsIn, 1)
+		t.counters.add(bytesIn, r.size())
+		t.read.before.add(r)
+		if err := r.check(); err != nil {
+			return badf("%w", err)
+		}
+		return each(r)
+	})
 }
 
 // inputEnd adds an end record of the input.
 func (t *task) inputEnd(value []byte) error {
 	e, err := parseEnd(value)
 	if err != nil {
-		return fmt.Errorf("%w: %w", errBadRecord, err)
+		return badf("%w", err)
 	}
 	t.counters.add(endRecords, 1)
 	if err := e.readWhole(); err != nil {
 		return err
 	}
-	if err := t.read.add(e); err != nil && t.beside != "" {
-		return fmt.Errorf("%s, beside the map: %w", t.beside, err)
-	} else if err != nil {
-		return err
+	err = t.read.add(e)
+	if err != nil && t.beside != "" {
+		err = fmt.Errorf("%s, beside the map: %w", t.beside, err)
 	}
-	return nil
+	return err
 }
 
-// An arrive is what came of a partition.
+// An arrive is the records of a partition that arrived, and its end records.
 type arrive struct {
 	count
 	end end
 }
 
-// ErrOrder is what errors wrap of a reduce's input that is not sorted.
-var ErrOrder = errors.New("not sorted by the bytes of the keys")
+// ErrOrder is wrapped if a reduce's input is not sorted.
+var ErrOrder = errors.New("not sorted by the bytes of the keys, as LC_ALL=C sort does (see 'ndd help cluster')")
 
-// sorted calls each with every record of a reduce's or combiner's input, in order: its partition, its key without
-// that, and its value. They are good until each returns. A record that is none is an error here: a filter has written it.
+// sorted calls each with every record of a reduce's or combiner's input, in order: its partition,
+// its key without that, and its value. They are valid until each returns. A malformed record is an
+// error: a task of this package wrote it.
 func (t *task) sorted(ctx context.Context, each func(partition int, key, value []byte) error) error {
 	var last []byte
 	return newLines(t.In).records(ctx, func(r record) error {
@@ -99,7 +72,7 @@ func (t *task) sorted(ctx context.Context, each func(partition int, key, value [
 	})
 }
 
-// arrival counts a record that has arrived, and hands it on unless it is an end record.
+// arrival counts a record that arrived and passes it on unless it is an end record.
 func (t *task) arrival(r record, each func(partition int, key, value []byte) error) error {
 	if err := r.check(); err != nil {
 		return err
@@ -134,7 +107,25 @@ func (t *task) arrival(r record, each func(partition int, key, value []byte) err
 		return a.end.add(e)
 	}
 	t.counters.add(recordsIn, 1)
-	t.counters.add(bytesIn, int64(len(r.key)+len(r.value))+2)
+	t.counters.add(bytesIn, r.size())
 	a.count.add(r)
 	return each(partition, r.key[partDigits:], r.value)
+}
+
+// distinct calls each with every distinct key of a reduce's or combiner's input, in order, and with
+// its partition: for records that are all key. A record that arrives twice counts once.
+func (t *task) distinct(ctx context.Context, each func(partition int, key []byte) error) error {
+	var last []byte
+	return t.sorted(ctx, func(partition int, key, _ []byte) error {
+		if bytes.Equal(key, last) {
+			return nil
+		}
+		last = append(last[:0], key...)
+		return each(partition, key)
+	})
+}
+
+// combineDistinct is the combiner of jobs whose records are all key: it drops repeated ones.
+func (t *task) combineDistinct(ctx context.Context) error {
+	return t.distinct(ctx, func(partition int, key []byte) error { return t.send(partition, key, nil) })
 }

@@ -2,17 +2,18 @@ package mapreduce
 
 import (
 	"bytes"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"math/bits"
 	"strings"
 )
 
-// A record is one line: a key, a tab, a value. Both are printable ASCII, so that no framework, locale or
-// splitter of lines changes them. Keys are compared as bytes.
+// A record is one line: a key, a tab, a value. Both are printable ASCII, so that no framework,
+// locale or splitter of lines changes them. Keys are compared as bytes.
 type record struct{ key, value []byte }
 
-// cut takes a line apart: at its first tab, as frameworks do. A line without one is a key.
+// cut splits a line at its first tab, as frameworks do. A line without one is a key.
 func cut(line []byte) record {
 	if i := bytes.IndexByte(line, '\t'); i >= 0 {
 		return record{line[:i], line[i+1:]}
@@ -20,7 +21,10 @@ func cut(line []byte) record {
 	return record{line, nil}
 }
 
-// check returns an error for what is no record.
+// size returns the bytes of the record's line, which ends with a line feed.
+func (r record) size() int64 { return int64(len(r.key)+len(r.value)) + 2 }
+
+// check returns an error for a record with bytes that are not printable ASCII.
 func (r record) check() error {
 	for _, part := range [][]byte{r.key, r.value} {
 		for i, c := range part {
@@ -32,8 +36,8 @@ func (r record) check() error {
 	return nil
 }
 
-// appendEscaped appends a text as a field: printable ASCII, without space, so that fields can be separated by
-// spaces, and never empty. IDs may hold any bytes.
+// appendEscaped appends a text as a field: printable ASCII without spaces, and never empty. IDs may
+// hold any bytes.
 //
 //	a b\c  ->  a\sb\\c        naïve  ->  na\xc3\xafve        (empty)  ->  \e
 func appendEscaped(dst []byte, s string) []byte {
@@ -63,14 +67,12 @@ var errEscape = errors.New("not an escaped field")
 
 // unescape returns the text of a field that appendEscaped wrote, and an error for any other.
 func unescape(field []byte) (string, error) {
-	if string(field) == `\e` {
+	bad := func() (string, error) { return "", fmt.Errorf("%w: %.40q", errEscape, field) }
+	switch {
+	case string(field) == `\e`:
 		return "", nil
-	}
-	if len(field) == 0 {
-		return "", fmt.Errorf("%w: empty", errEscape)
-	}
-	if bytes.IndexByte(field, '\\') < 0 {
-		return string(field), nil
+	case len(field) == 0:
+		return bad()
 	}
 	out := make([]byte, 0, len(field))
 	for i := 0; i < len(field); i++ {
@@ -79,29 +81,30 @@ func unescape(field []byte) (string, error) {
 			continue
 		}
 		if i++; i == len(field) {
-			return "", fmt.Errorf("%w: %.40q", errEscape, field)
+			return bad()
 		}
 		if at := strings.IndexByte(escapeLetters, field[i]); at >= 0 {
 			out = append(out, escapedBytes[at])
 			continue
 		}
+		var c [1]byte
 		if field[i] != 'x' || i+2 >= len(field) {
-			return "", fmt.Errorf("%w: %.40q", errEscape, field)
+			return bad()
 		}
-		high, low := strings.IndexByte(hexDigits, field[i+1]), strings.IndexByte(hexDigits, field[i+2])
-		if high < 0 || low < 0 {
-			return "", fmt.Errorf("%w: %.40q", errEscape, field)
+		if _, err := hex.Decode(c[:], field[i+1:i+3]); err != nil {
+			return bad()
 		}
-		out = append(out, byte(high<<4|low))
+		out = append(out, c[0])
 		i += 2
 	}
 	return string(out), nil
 }
 
-// digits write numbers in base 64. They ascend as bytes do, so numbers of one width sort as texts.
+// digits are the digits of numbers in base 64. They are in order of their bytes, so numbers of one
+// width sort as texts.
 const digits = "-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz"
 
-// digitOf has the value of a digit, and 0xff for other bytes.
+// digitOf is the value of each digit, and 0xff for other bytes.
 var digitOf = func() (values [256]byte) {
 	for i := range values {
 		values[i] = 0xff
@@ -127,7 +130,8 @@ func appendNumber(dst []byte, v uint64, width int) []byte {
 	return dst
 }
 
-// number returns the number that digits write, and false where they are none, or more than 64 bits.
+// number returns the number that digits stand for, and false if they are no digits, or more than 64
+// bits.
 func number(text []byte) (v uint64, ok bool) {
 	for _, c := range text {
 		d := digitOf[c]
@@ -137,4 +141,40 @@ func number(text []byte) (v uint64, ok bool) {
 		v = v<<6 | uint64(d)
 	}
 	return v, len(text) > 0
+}
+
+// appendPrint appends a fingerprint as results have it, in 16 hexadecimal digits.
+func appendPrint(dst []byte, print uint64) []byte {
+	for shift := 60; shift >= 0; shift -= 4 {
+		dst = append(dst, hexDigits[print>>shift&15])
+	}
+	return dst
+}
+
+// A keyReader takes the numbers of a key, one after the other.
+type keyReader struct {
+	key  []byte
+	rest []byte
+	bad  bool
+}
+
+func readKey(key []byte) *keyReader { return &keyReader{key: key, rest: key} }
+
+// number takes a number of some digits.
+func (k *keyReader) number(digits int) (v uint64) {
+	if len(k.rest) < digits {
+		k.bad = true
+		return 0
+	}
+	v, ok := number(k.rest[:digits])
+	k.bad, k.rest = k.bad || !ok, k.rest[digits:]
+	return v
+}
+
+// err returns an error if a number was missing, or fewer than least bytes are left; of 0 any.
+func (k *keyReader) err(what string, least int) error {
+	if k.bad || len(k.rest) < least || least == 0 && len(k.rest) > 0 {
+		return fmt.Errorf("%.80q is no %s", k.key, what)
+	}
+	return nil
 }

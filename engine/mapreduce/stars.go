@@ -3,7 +3,6 @@ package mapreduce
 import (
 	"bytes"
 	"context"
-	"fmt"
 
 	"ndd/engine/corpus/simhash"
 )
@@ -17,28 +16,22 @@ const (
 	SmallStar Round = "small-star"
 )
 
-// ParseRound returns the round of a name.
-func ParseRound(name string) (Round, error) {
-	if r := Round(name); r == LargeStar || r == SmallStar {
-		return r, nil
-	}
-	return "", fmt.Errorf("%q: must be %s or %s", name, LargeStar, SmallStar)
-}
-
-// A Stars is a round of the job cluster: connected components by alternating star operations (R. Kiveris, S. Lattanzi,
-// V. Mirrokni, V. Rastogi, S. Vassilvitskii, "Connected Components in MapReduce and Beyond", SoCC 2014). Nodes are fingerprints.
+// A Stars is a round of the job cluster: connected components by alternating star operations (R.
+// Kiveris, S. Lattanzi, V. Mirrokni, V. Rastogi, S. Vassilvitskii, "Connected Components in
+// MapReduce and Beyond", SoCC 2014). Nodes are fingerprints.
 //
-//	in      fingerprint	another, anything behind it: what the job pairs writes, or a round before
+//	in      fingerprint	another, anything after it: results of the job pairs, or of the round before
 //	shuffle a node (11 digits), a neighbour (11)
 //	out     fingerprint	the smaller one that it is joined to now
 //
-// Large-star joins the larger neighbours of a node to the smallest of its neighbours and itself; small-star joins its smaller
-// neighbours and itself to the smallest of them. Both keep what is connected connected. When neither of two rounds, one of each
-// kind, has changed an edge, every edge leads from a fingerprint to the smallest of its component. The end records
-// say how many edges a round has changed. Rounds number O(log^2 n) at most; of near-duplicates,
-// whose components are small, four to eight are enough.
+// Large-star joins the larger neighbours of a node to the smallest of its neighbours and itself;
+// small-star joins its smaller neighbours and itself to the smallest of them. Neither changes which
+// nodes are connected. When two rounds, one of each kind, have changed no edge, every edge leads to
+// the smallest fingerprint of its component. The end records hold the number of changed edges.
+// There are at most O(log^2 n) rounds, and four to eight for near-duplicates, whose components are
+// small.
 //
-// Neighbours come sorted, so a reduce holds one of them, however many a node has.
+// Neighbours come sorted, so a reduce holds one of them at a time.
 type Stars struct{ Round Round }
 
 func (j Stars) mapPart(ctx context.Context, t *task) error {
@@ -62,46 +55,28 @@ func (j Stars) mapPart(ctx context.Context, t *task) error {
 	})
 }
 
-// sendEdge sends an edge to where the edges of node come together.
+// sendEdge sends an edge to the partition of node.
 func (t *task) sendEdge(node, neighbour uint64) error {
 	key := make([]byte, 0, 2*printDigits)
 	key = appendNumber(appendNumber(key, node, printDigits), neighbour, printDigits)
 	return t.send(t.partition(node), key, nil)
 }
 
-// combine drops repetitions of edges.
-func (j Stars) combine(ctx context.Context, t *task) error {
-	var last []byte
-	return t.sorted(ctx, func(partition int, key, value []byte) error {
-		if string(key) == string(last) {
-			return nil
-		}
-		last = append(last[:0], key...)
-		return t.send(partition, key, value)
-	})
-}
+func (j Stars) combine(ctx context.Context, t *task) error { return t.combineDistinct(ctx) }
 
 func (j Stars) reduce(ctx context.Context, t *task) error {
 	s := star{t: t, round: j.Round}
-	var last []byte
-	return t.sorted(ctx, func(_ int, key, _ []byte) error {
-		if string(key) == string(last) {
-			return nil
-		}
-		last = append(last[:0], key...)
-		if len(key) != 2*printDigits {
-			return fmt.Errorf("%.40q is no edge", key)
-		}
-		node, ok1 := number(key[:printDigits])
-		neighbour, ok2 := number(key[printDigits:])
-		if !ok1 || !ok2 {
-			return fmt.Errorf("%.40q is no edge", key)
+	return t.distinct(ctx, func(_ int, key []byte) error {
+		k := readKey(key)
+		node, neighbour := k.number(printDigits), k.number(printDigits)
+		if err := k.err("edge", 0); err != nil {
+			return err
 		}
 		return s.edge(node, neighbour)
 	})
 }
 
-// A star is a node whose neighbours come in order.
+// A star is a node and its neighbours, which come in order.
 type star struct {
 	t      *task
 	round  Round
@@ -112,7 +87,7 @@ type star struct {
 	joined bool // the node itself is joined to the least
 }
 
-// edge takes the next neighbour of a node.
+// edge adds the next neighbour of a node.
 func (s *star) edge(node, neighbour uint64) error {
 	if !s.some || node != s.node {
 		s.some, s.node, s.least, s.joined = true, node, min(node, neighbour), false
@@ -131,13 +106,12 @@ func (s *star) edge(node, neighbour uint64) error {
 	return s.join(neighbour, s.least, true)
 }
 
-// join writes an edge, and counts it if there was another in its place.
+// join writes an edge and counts it if it replaces another.
 func (s *star) join(from, to uint64, changed bool) error {
 	if changed {
 		s.t.results.changed++
 		s.t.counters.add(changedEdges, 1)
 	}
-	s.k = fmt.Appendf(s.k[:0], "%016x", from)
-	s.v = fmt.Appendf(s.v[:0], "%016x", to)
+	s.k, s.v = appendPrint(s.k[:0], from), appendPrint(s.v[:0], to)
 	return s.t.result(s.k, s.v)
 }

@@ -11,7 +11,8 @@ import (
 	"ndd/engine/mapreduce"
 )
 
-// TestStatus: a task says that it is alive however long its input takes to come: what is silent for ten minutes is killed.
+// TestStatus: a task says that it is alive however long its input takes to come: what is silent for
+// ten minutes is killed.
 func TestStatus(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		in, w := io.Pipe()
@@ -19,7 +20,8 @@ func TestStatus(t *testing.T) {
 		var said []string
 		done := make(chan error)
 		go func() {
-			done <- mapreduce.Map(t.Context(), mapreduce.Assign{}, mapreduce.Options{In: in, Out: &out, Partitions: 64, Status: func(m string) { said = append(said, m) }})
+			done <- mapreduce.Map(t.Context(), mapreduce.Assign{},
+				mapreduce.Options{In: in, Out: &out, Partitions: 64, Status: func(m string) { said = append(said, m) }})
 		}()
 		if _, err := io.WriteString(w, printLines([]uint64{1, 2, 3})); err != nil {
 			t.Fatal(err)

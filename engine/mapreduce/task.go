@@ -2,6 +2,7 @@ package mapreduce
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,12 +10,13 @@ import (
 	"time"
 
 	"ndd/engine/memory"
+	"ndd/engine/result"
 )
 
-// ErrRecipe is what errors wrap of fingerprints, or signatures, that were made by different recipes.
+// ErrRecipe is wrapped if fingerprints, or signatures, were made by different recipes.
 var ErrRecipe = errors.New("different recipes")
 
-// ErrBad is what errors wrap of a task that met more bad records than it may.
+// ErrBad is wrapped if a task met more malformed records than Options.MaxBad.
 var ErrBad = errors.New("too many bad records")
 
 // PartitionsMax is the most partitions that a shuffle can have.
@@ -25,40 +27,42 @@ type Options struct {
 	In  io.Reader // the part; it is read to its end
 	Out io.Writer // where the records go
 
-	// Partitions is the number of parts into which the keys of a shuffle are divided, at most [PartitionsMax]. All maps of
-	// a job have the same. It is a multiple of the number of reduce tasks, or so many times that number that it
-	// makes no difference.
+	// Partitions is the number of parts of a shuffle, at most [PartitionsMax], the same for all
+	// tasks of a job: a multiple of the number of reduce tasks, or much larger.
 	Partitions int
-	// Parts is how many maps, or reduces, there must have been; 0 if nobody knows. Of the reduce tasks, the one that
-	// has partition 0 checks it.
+	// Parts is the number of tasks of the step before; 0 if unknown. The reduce of partition 0
+	// checks it.
 	Parts int
 
-	Columns int // of what [Collect] writes, the first ones; 0: all
+	Columns int             // [Collect] writes as many fields of each result; 0: all
+	Table   []result.Column // [Collect] writes their header before the results; nil: none
 
-	Form     Form           // of a map's input, for jobs that read fingerprints
-	WebHDFS  string         // address of the service that hdfs:// paths are read from, such as http://namenode:9870
-	HDFSUser string         // who asks WebHDFS; may be empty
-	File     string         // name of the file that the part is of, for IDs of raw fingerprints; may be empty
-	Budget   *memory.Budget // of which a task reserves what it takes; nil: no limit
-	Threads  int            // goroutines that compute, beside one that reads; 0 or less: one
-	MaxBad   int64          // bad records that are skipped; one more fails the task
+	Form    Form           // of a map's input, for jobs that read fingerprints
+	File    string         // name of the file that the part is of, for IDs of raw fingerprints; may be empty
+	Budget  *memory.Budget // of which a task reserves its memory; nil: no limit
+	Threads int            // goroutines that compute, beside one that reads; 0 or less: one
+	MaxBad  int64          // bad records that are skipped; one more fails the task
 
-	Count  func(name string, n int64)      // is called at the end, unless nil, with each counter that is not 0
-	Warn   func(message string)            // is called, unless nil, for the first bad records
-	Status func(message string)            // is called, unless nil, every StatusEvery while the task runs
-	Say    func(task string, bytes uint64) // is called, unless nil, with the most memory that the task takes, before it does
+	// Functions to call, if not nil:
+
+	Count  func(name string, n int64)      // at the end, with each counter that is not 0
+	Warn   func(message string)            // for the first malformed records
+	Status func(message string)            // every StatusEvery while the task runs
+	Say    func(task string, bytes uint64) // with the task's memory, before it is used
 }
 
-// StatusEvery is how often a task says that it is alive. Frameworks end what is silent for ten minutes.
+// StatusEvery is the time between two calls of Options.Status. Frameworks end a task that is silent
+// for ten minutes.
 const StatusEvery = 10 * time.Second
 
-// A Mapper is a job's map: it reads a part of the input and writes records for a shuffle, or results where there is no reduce.
+// A Mapper is a job's map: it reads a part of the input and writes records for a shuffle, or
+// results if the job has no reduce.
 type Mapper interface {
 	mapPart(ctx context.Context, t *task) error
 	name() string
 }
 
-// A Combiner makes fewer records of a part of a map's.
+// A Combiner reduces the number of records of a part of a map's output.
 type Combiner interface {
 	combine(ctx context.Context, t *task) error
 }
@@ -69,15 +73,11 @@ type Reducer interface {
 	name() string
 }
 
-// Map runs a job's map on one part. What it writes ends with an end record for each partition that has records, and for
-// partition 0. The error is nil only if all input was read and everything was written.
+// Map runs a job's map on one part. Its output ends with an end record for partition 0 and for each
+// other partition that has records. The error is nil only if all input was read and all output
+// written.
 func Map(ctx context.Context, j Mapper, o Options) error {
-	t, err := newTask(o)
-	if err != nil {
-		return err
-	}
-	t.job = j.name()
-	return t.run(ctx, "map", func(ctx context.Context) error {
+	return run(ctx, o, "map", j.name(), func(ctx context.Context, t *task) error {
 		if err := j.mapPart(ctx, t); err != nil {
 			return err
 		}
@@ -85,25 +85,22 @@ func Map(ctx context.Context, j Mapper, o Options) error {
 	})
 }
 
-// Combine runs a job's combiner on some sorted records of a map. Its end records say how many records fewer there are now.
+// Combine runs a job's combiner on some sorted records of a map. Its end records hold how many
+// records fewer there are.
 func Combine(ctx context.Context, j Combiner, o Options) error {
-	t, err := newTask(o)
-	if err != nil {
-		return err
-	}
-	last := -1
-	t.between = func(partition int) error {
-		if last, partition = partition, last; partition < 0 || partition == last {
-			return nil
-		}
-		if t.ending != nil {
-			if err := t.ending(); err != nil {
-				return err
+	return run(ctx, o, "combine", "", func(ctx context.Context, t *task) error {
+		last := -1
+		t.between = func(partition int) error {
+			if last, partition = partition, last; partition < 0 || partition == last {
+				return nil
 			}
+			if t.ending != nil {
+				if err := t.ending(); err != nil {
+					return err
+				}
+			}
+			return t.endCombined(partition)
 		}
-		return t.endCombined(partition)
-	}
-	return t.run(ctx, "combine", func(ctx context.Context) error {
 		if err := j.combine(ctx, t); err != nil {
 			return err
 		}
@@ -111,15 +108,11 @@ func Combine(ctx context.Context, j Combiner, o Options) error {
 	})
 }
 
-// Reduce runs a job's reduce on all records of some partitions, which come sorted by key. The error wraps [ErrLost] if
-// these are not what the maps sent, and [ErrJob] if the maps were of another job, and then nothing that was written is worth anything.
+// Reduce runs a job's reduce on all records of some partitions, sorted by key. The error wraps
+// [ErrLost] if the maps sent other records, and [ErrJob] if the maps were of another job; then the
+// output is invalid.
 func Reduce(ctx context.Context, j Reducer, o Options) error {
-	t, err := newTask(o)
-	if err != nil {
-		return err
-	}
-	t.job = j.name()
-	return t.run(ctx, "reduce", func(ctx context.Context) error {
+	return run(ctx, o, "reduce", j.name(), func(ctx context.Context, t *task) error {
 		if err := j.reduce(ctx, t); err != nil {
 			return err
 		}
@@ -132,6 +125,8 @@ type task struct {
 	Options
 	w        *bufio.Writer
 	line     []byte
+	value    []byte   // of a pair of copies
+	fields   [][]byte // of a result that is collected
 	counters counters
 	job      string // its name, of a map or a reduce
 	beside   string // the file beside a map that the recipe is of; "" if there is none
@@ -144,18 +139,16 @@ type task struct {
 	between func(int) error // of a combiner, is called with the partition of each record that arrives, and -1 at the end
 }
 
-func newTask(o Options) (*task, error) {
+// run runs the steps of a task, reports its status from time to time, and counts.
+func run(ctx context.Context, o Options, what, job string, steps func(context.Context, *task) error) error {
 	if o.Partitions < 1 || o.Partitions > PartitionsMax {
-		return nil, fmt.Errorf("%d partitions: must be 1 to %d", o.Partitions, PartitionsMax)
+		return fmt.Errorf("%d partitions: must be 1 to %d", o.Partitions, PartitionsMax)
 	}
 	o.Threads = max(1, o.Threads)
-	return &task{Options: o, w: bufio.NewWriterSize(o.Out, 1<<16), written: make([]count, o.Partitions), arrived: map[int]*arrive{}}, nil
-}
-
-// run runs the steps of a task, says now and then that it lives, and counts.
-func (t *task) run(ctx context.Context, what string, steps func(context.Context) error) error {
+	t := &task{Options: o, w: bufio.NewWriterSize(o.Out, 1<<16), job: job, written: make([]count, o.Partitions),
+		arrived: map[int]*arrive{}}
 	stop := t.living(what)
-	err := steps(ctx)
+	err := steps(ctx, t)
 	stop()
 	if err == nil {
 		err = ctx.Err()
@@ -172,7 +165,7 @@ func (t *task) run(ctx context.Context, what string, steps func(context.Context)
 	return err
 }
 
-// reserve takes memory for the task from its budget, and says so.
+// reserve reserves memory from the task's budget and reports it to Say.
 func (t *task) reserve(what string, bytes uint64) (*memory.Reservation, error) {
 	r, err := t.Budget.Reserve(what, bytes)
 	if err == nil && t.Say != nil {
@@ -181,32 +174,29 @@ func (t *task) reserve(what string, bytes uint64) (*memory.Reservation, error) {
 	return r, err
 }
 
-// send writes a record of a map for a partition: its key goes behind the partition's number.
+// send writes a record of a map for a partition, whose number goes before the key.
 func (t *task) send(partition int, key, value []byte) error {
-	t.line = appendNumber(t.line[:0], uint64(partition), partDigits)
-	t.line = append(t.line, key...)
-	return t.put(partition, len(t.line), value)
+	t.line = append(appendNumber(t.line[:0], uint64(partition), partDigits), key...)
+	return t.put(&t.written[partition], value)
 }
 
-// put writes the record whose key t.line has, up to n.
-func (t *task) put(partition, n int, value []byte) error {
-	t.line = append(append(t.line, '\t'), value...)
-	t.written[partition].add(record{t.line[:n], t.line[n+1:]})
-	t.counters.add(recordsOut, 1)
-	_, err := t.w.Write(append(t.line, '\n'))
-	return err
-}
-
-// result writes a record of what a job results in.
+// result writes a record of the job's results.
 func (t *task) result(key, value []byte) error {
-	t.line = append(append(append(t.line[:0], key...), '\t'), value...)
-	t.results.count.add(record{key, value})
+	t.line = append(t.line[:0], key...)
+	return t.put(&t.results.count, value)
+}
+
+// put writes the record whose key is t.line, and counts it.
+func (t *task) put(to *count, value []byte) error {
+	n := len(t.line)
+	t.line = append(append(t.line, '\t'), value...)
+	to.add(record{t.line[:n], t.line[n+1:]})
 	t.counters.add(recordsOut, 1)
 	_, err := t.w.Write(append(t.line, '\n'))
 	return err
 }
 
-// partition returns the partition of a number that is as good as random.
+// partition returns the partition of a hash.
 func (t *task) partition(hash uint64) int {
 	return int(hash * 0x9e3779b97f4a7c15 >> 32 * uint64(t.Partitions) >> 32)
 }
@@ -230,18 +220,23 @@ func (t *task) endMap() error {
 	return nil
 }
 
-// unread returns what the ends of the input said, less what was read of it.
+// unread returns the counts of the input's end records, minus the records read.
 func (t *task) unread() count { return t.read.count.minus(t.read.before) }
 
+// putEnd writes the end record of a partition.
 func (t *task) putEnd(partition int, e *end) error {
-	line := append(appendNumber(t.line[:0], uint64(partition), partDigits), endKey...)
-	t.line = append(e.append(append(line, '\t')), '\n')
-	_, err := t.w.Write(t.line)
+	return t.writeEnd(appendNumber(nil, uint64(partition), partDigits), e)
+}
+
+// writeEnd writes an end record whose key has a prefix.
+func (t *task) writeEnd(prefix []byte, e *end) error {
+	_, err := t.w.Write(append(e.append(append(append(prefix, endKey...), '\t')), '\n'))
 	return err
 }
 
-// endCombined writes the end record of a partition that adds up, with those of the map, to what is left. It has its place
-// behind the partition's other records, since what a combiner writes must be sorted.
+// endCombined writes the end record of a partition: added to those of the map it gives the records
+// that are left. It comes after the partition's other records, because a combiner's output must be
+// sorted.
 func (t *task) endCombined(partition int) error {
 	a := t.arrived[partition]
 	e := a.end
@@ -249,7 +244,7 @@ func (t *task) endCombined(partition int) error {
 	return t.putEnd(partition, &e)
 }
 
-// endReduce checks that everything has arrived, and writes the end record of the results.
+// endReduce checks that all records arrived, and writes the end record of the results.
 func (t *task) endReduce() error {
 	t.results.parts = 1
 	for i, a := range t.arrived {
@@ -270,14 +265,10 @@ func (t *task) endReduce() error {
 	return t.endResults()
 }
 
-// endResults writes the end record of what a job results in.
+// endResults writes the end record of the results.
 func (t *task) endResults() error {
 	e := t.results
 	e.inputs, e.before = t.read.parts, t.unread()
-	if e.recipe == "" {
-		e.recipe = t.read.recipe
-	}
-	t.line = append(e.append(append(append(t.line[:0], endKey...), '\t')), '\n')
-	_, err := t.w.Write(t.line)
-	return err
+	e.recipe = cmp.Or(e.recipe, t.read.recipe)
+	return t.writeEnd(nil, &e)
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 
 	"github.com/cespare/xxhash/v2"
 
@@ -15,50 +14,41 @@ import (
 	"ndd/engine/corpus/token"
 )
 
-// A made is what a job makes of a document.
+// A made is the result for one document.
 type made struct {
 	id    string
 	value []byte
 }
 
-// eachText has a value made of the text of each document of a map's input, and writes it behind the document's ID.
-func (t *task) eachText(ctx context.Context, o document.Options, worker func() (func(text string) []byte, error)) error {
-	t.results.parts = 1
+// eachText writes the value that a worker makes of each text, after the document's ID.
+func (t *task) eachText(ctx context.Context, o document.Options,
+	worker func() (func(text string) []byte, error)) error {
 	var key []byte
-	return readDocuments(ctx, t, o, func(inputs []string, o document.Options, stdin io.Reader, name func(string) (string, error)) error {
-		c := ingest.Config{Document: o, Threads: t.Threads, Stdin: stdin, Budget: documentBudget}
-		reserved, err := t.reserve("reading documents", c.NeedBytes())
-		if err != nil {
-			return err
-		}
-		defer reserved.Release()
-		report, err := ingest.Extract(ctx, inputs, c, ingest.Steps[made]{
-			Worker: func() (func(int, *document.Document) (made, error), error) {
-				of, err := worker()
-				if err != nil {
-					return nil, err
-				}
-				return func(_ int, d *document.Document) (made, error) { return made{d.ID, of(d.Text)}, nil }, nil
-			},
-			Emit: func(m made) error {
-				id, err := name(m.id)
-				if err != nil {
-					return t.bad(1, "document "+m.id, err)
-				}
-				key = appendEscaped(key[:0], id)
-				return t.result(key, m.value)
-			},
-		})
-		if err != nil {
-			return err
-		}
-		return t.ingested(&report)
+	steps := ingest.Steps[made]{
+		Worker: func() (func(int, *document.Document) (made, error), error) {
+			of, err := worker()
+			if err != nil {
+				return nil, err
+			}
+			return func(_ int, d *document.Document) (made, error) { return made{d.ID, of(d.Text)}, nil }, nil
+		},
+		Emit: func(m made) error {
+			if noID(m.id) {
+				return t.bad(1, "document "+m.id, errNoID)
+			}
+			key = appendEscaped(key[:0], m.id)
+			return t.result(key, m.value)
+		},
+	}
+	return t.documents(ctx, o, func(c ingest.Config) (ingest.Report, error) {
+		return ingest.Extract(ctx, []string{document.Stdin}, c, steps)
 	})
 }
 
-// A Tokenize is the job that takes texts apart into tokens, as fingerprints and signatures do. It has no reduce.
+// A Tokenize is the job that takes texts apart into tokens, as fingerprints and signatures do. It
+// has no reduce.
 //
-//	in    a JSON object a line, or names of files of any format
+//	in    a JSON object a line
 //	out   ID	tokens, normalised
 type Tokenize struct {
 	Document document.Options
@@ -89,17 +79,17 @@ func (j Tokenize) mapPart(ctx context.Context, t *task) error {
 
 // A Signatures is the job that makes signatures of texts for finding copies. It has no reduce.
 //
-//	in    a JSON object a line, or names of files of any format
+//	in    a JSON object a line
 //	out   ID	all distinct signatures, ascending, 11 digits each; or - for a document that has too few
 type Signatures struct {
 	Document document.Options
 	Copies   copies.Options // the method is one, not Auto
 }
 
-// noSignatures stands for those of a document that has too few.
+// noSignatures stands for the signatures of a document with too few.
 const noSignatures = "-"
 
-// recipe returns how the signatures are made, in short: the method, and 8 hexadecimal digits.
+// recipe returns the short form of the recipe of signatures: the method and 8 hexadecimal digits.
 func (j *Signatures) recipe() (string, error) {
 	data, err := json.Marshal(j.Copies.Recipe())
 	return fmt.Sprintf("%s-%08x", j.Copies.Method, uint32(xxhash.Sum64(data))), err
@@ -138,7 +128,7 @@ func appendSet(dst []byte, set []uint64) []byte {
 	return dst
 }
 
-// parseSet appends the signatures that appendSet wrote; none for noSignatures. They ascend.
+// parseSet appends the signatures that appendSet wrote, which ascend; none for noSignatures.
 func parseSet(dst []uint64, text []byte) ([]uint64, error) {
 	if string(text) == noSignatures {
 		return dst, nil

@@ -69,7 +69,7 @@ type Budget struct {
 func NewBudget(l Limit) *Budget { return &Budget{limit: l} }
 
 // ForProgram returns a budget of which the program itself has taken [Program] already. Errors
-// count that with what is needed, so that it compares with the limit.
+// add that to the bytes needed, so that the sum compares with the limit.
 func ForProgram(l Limit) *Budget { return &Budget{limit: l, program: Program, taken: Program} }
 
 // Here returns b or, where that is nil, a budget of all that this machine has left.
@@ -98,8 +98,8 @@ func (b *Budget) Left() uint64 {
 	return b.limit.Bytes - min(b.taken, b.limit.Bytes)
 }
 
-// Total returns bytes with those of the program itself, where the budget counts them: what is to
-// be said of a task that needs so many.
+// Total returns bytes with those of the program itself, where the budget counts them: the
+// figure for messages about a task that needs bytes.
 func (b *Budget) Total(bytes uint64) uint64 {
 	if b == nil {
 		return bytes
@@ -108,7 +108,7 @@ func (b *Budget) Total(bytes uint64) uint64 {
 }
 
 // Reserve takes bytes from the budget for a task, which what names as a message should have it,
-// such as "merging 5,000 documents". The error is a [TooLargeError] where so many are not left.
+// such as "merging 5,000 documents". The error is a [TooLargeError] where less is left.
 func (b *Budget) Reserve(what string, bytes uint64) (*Reservation, error) {
 	r := &Reservation{budget: b}
 	if err := r.Resize(what, bytes); err != nil {
@@ -139,7 +139,7 @@ func (r *Reservation) Bytes() uint64 {
 	return r.bytes
 }
 
-// Resize makes the reservation one of so many bytes, more or fewer than before. After an error,
+// Resize changes the reservation to bytes, more or fewer than before. After an error,
 // which is a [TooLargeError], it is what it was.
 func (r *Reservation) Resize(what string, bytes uint64) error {
 	b := r.budget

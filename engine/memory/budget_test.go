@@ -38,7 +38,8 @@ func TestReserve(t *testing.T) {
 	if err != nil || first.Bytes() != 60 || b.Left() != 40 {
 		t.Fatal(err, b.Left())
 	}
-	if r, err := b.Reserve("the second", 41); r != nil || err == nil || !strings.Contains(err.Error(), "the second needs up to 41 B of memory, and there are 40 B") {
+	if r, err := b.Reserve("the second", 41); r != nil || err == nil ||
+		!strings.Contains(err.Error(), "the second needs up to 41 B of memory, and there are 40 B") {
 		t.Error(err)
 	}
 	second, err := b.Reserve("the second", 40)

@@ -22,13 +22,13 @@ type Buffer[T Plain] struct {
 // collector, and a mapping takes longer.
 const heapBytes = 64 << 10
 
-// sizeMax is the size of an address space, less what alignment takes.
+// sizeMax is the size of an address space.
 const sizeMax = min(1<<46, math.MaxInt-2*hugeBytes)
 
-// hugeBytes is the size and alignment of a huge page.
+// hugeBytes is the size of a huge page.
 const hugeBytes = 2 << 20
 
-// Make returns a buffer of n elements, populated. The error says how much was
+// Make returns a buffer of n elements. The error says how much was
 // asked for. It panics for a negative n.
 func Make[T Plain](n int) (*Buffer[T], error) {
 	var t T
@@ -44,11 +44,11 @@ func Make[T Plain](n int) (*Buffer[T], error) {
 	if size <= heapBytes {
 		return &Buffer[T]{Data: make([]T, n)}, nil
 	}
-	raw, from, err := allocate(size)
+	raw, err := allocate(size)
 	if err != nil {
 		return nil, fmt.Errorf("%d bytes of memory: %w", size, err)
 	}
-	return &Buffer[T]{unsafe.Slice((*T)(unsafe.Pointer(&raw[from])), n), raw}, nil
+	return &Buffer[T]{unsafe.Slice((*T)(unsafe.Pointer(&raw[0])), n), raw}, nil
 }
 
 // Free gives the memory back. Nothing may use Data any more. It may be called
@@ -69,7 +69,35 @@ func (b *Buffer[T]) Free() {
 func (b *Buffer[T]) Trim(n int) {
 	from := uintptr(n) * unsafe.Sizeof(*new(T))
 	if b.raw != nil && n < len(b.Data) {
-		drop(unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(b.Data))), uintptr(len(b.Data))*unsafe.Sizeof(*new(T)))[from:])
+		drop(unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(b.Data))),
+			uintptr(len(b.Data))*unsafe.Sizeof(*new(T)))[from:])
 	}
 	b.Data = b.Data[:n:n]
+}
+
+// An Arena owns buffers that are freed together, such as those of one search. Its zero value is
+// empty.
+type Arena []interface{ Free() }
+
+// In returns the data of a buffer of n elements that is freed with the arena. If that fails, or has
+// failed before, it returns nil and *err is the first error.
+func In[T Plain](a *Arena, n int, err *error) []T {
+	if *err != nil {
+		return nil
+	}
+	b, failed := Make[T](n)
+	if failed != nil {
+		*err = failed
+		return nil
+	}
+	*a = append(*a, b)
+	return b.Data
+}
+
+// Free frees all buffers.
+func (a *Arena) Free() {
+	for _, b := range *a {
+		b.Free()
+	}
+	*a = nil
 }

@@ -4,9 +4,8 @@ package memory
 
 import "golang.org/x/sys/unix"
 
-func allocate(size uint64) (raw []byte, from int, err error) {
-	raw, err = unix.Mmap(-1, 0, int(size), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON)
-	return raw, 0, err
+func allocate(size uint64) ([]byte, error) {
+	return unix.Mmap(-1, 0, int(size), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON)
 }
 
 func release(raw []byte) {

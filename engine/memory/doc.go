@@ -12,8 +12,8 @@
 //
 // Each package that takes memory which depends on its input has a function NeedBytes that tells
 // the most that a task will take, and reserves that before it begins. [Program] is for the
-// program itself, in one place. Limits are read once, when the budget is made: what is said then
-// is kept, whatever other processes take later.
+// program itself, in one place. Limits are read once, when the budget is made,
+// and kept, whatever other processes take later.
 //
 // # Buffers
 //

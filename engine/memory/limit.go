@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// A Limit is how much memory may be taken, and who says so.
+// A Limit is how much memory may be taken, and which setting limits it.
 type Limit struct {
 	Bytes  uint64
 	Source string
@@ -28,10 +28,9 @@ type Machine struct {
 	Root string // of the file system with proc and sys; default "/"
 }
 
-// Limit returns what may be taken: asked, where that is not 0, else the least of
-// the memory that the system calls available, of what the process's control
-// groups (version 1 or 2, with all that stand above it) leave, and of what its own
-// limits do (ulimit -v and -d). Cached files are taken for free memory.
+// Limit returns asked if it is not 0, otherwise the smallest of MemAvailable, the room left by the
+// control groups (version 1 or 2, with their ancestors) and the room left by ulimit -v and -d. Cached
+// files count as free memory.
 func (m Machine) Limit(asked uint64) Limit {
 	if asked > 0 {
 		return Set(asked)
@@ -66,7 +65,7 @@ func (m Machine) available() Limit {
 	return Unlimited
 }
 
-// These limits count what is mapped, not what is there: stacks of threads to come, and a heap that
+// These limits count mapped memory, not resident memory: stacks of threads to come, and a heap that
 // grows by 4 and by 64 MiB. Builds of 1 M documents failed with 25 MiB more than they had said left.
 const (
 	spareData      = 48 << 20
@@ -86,7 +85,8 @@ func (m Machine) own() (limits []Limit) {
 		soft, _, _ := bytes.Cut(bytes.TrimLeft(rest, " "), []byte(" "))
 		if bytes, known := number(soft); ok && known { // it may be "unlimited"
 			used, _ := field(status, l.used)
-			limits = append(limits, Limit{bytes - min(used<<10+l.spare, bytes), "left by the process's limit, ulimit " + l.option})
+			limits = append(limits, Limit{bytes - min(used<<10+l.spare, bytes),
+				"left by the process's limit, ulimit " + l.option})
 		}
 	}
 	return limits
@@ -99,7 +99,8 @@ type groupFiles struct {
 }
 
 var (
-	groupV1 = groupFiles{"sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes", [2]string{"total_inactive_file", "total_active_file"}}
+	groupV1 = groupFiles{"sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes",
+		[2]string{"total_inactive_file", "total_active_file"}}
 	groupV2 = groupFiles{"sys/fs/cgroup", "memory.max", "memory.current", [2]string{"inactive_file", "active_file"}}
 )
 
@@ -115,7 +116,7 @@ func (m Machine) groups() (limits []Limit) {
 		} else if !strings.Contains(","+controllers+",", ",memory,") {
 			continue
 		}
-		// In a namespace the path may lie outside of what is mounted; its
+		// In a namespace the path may lie outside of the mount; its
 		// ancestors then are where its own files are.
 		for dir := path.Clean("/" + group); ; dir = path.Dir(dir) {
 			if l, ok := m.group(files, dir); ok {

@@ -11,7 +11,8 @@ import (
 // limits is a part of what Linux has in /proc/self/limits.
 func limits(address, data string) string {
 	out := "Limit                     Soft Limit           Hard Limit           Units     \n"
-	for _, l := range [][2]string{{"Max file size", "unlimited"}, {"Max data size", data}, {"Max stack size", "8388608"}, {"Max address space", address}} {
+	for _, l := range [][2]string{{"Max file size", "unlimited"}, {"Max data size", data},
+		{"Max stack size", "8388608"}, {"Max address space", address}} {
 		out += fmt.Sprintf("%-25s %-20s %-20s bytes     \n", l[0], l[1], "unlimited")
 	}
 	return out
@@ -46,14 +47,18 @@ func TestLimit(t *testing.T) {
 			"sys/fs/cgroup/memory/job/memory.stat": "inactive_file 9\ntotal_inactive_file 600000\n"}, 0, 2_600_000, "group /job"},
 		{"v1 without limit", map[string]string{"proc/meminfo": meminfo, "proc/self/cgroup": "4:memory:/\n",
 			"sys/fs/cgroup/memory/memory.limit_in_bytes": "9223372036854771712\n"}, 0, 8_000_000 << 10, "meminfo"},
-		{"ulimit -v", map[string]string{"proc/meminfo": meminfo, "proc/self/status": "Name:\tx\nVmSize:\t  100 kB\nVmData:\t  50 kB\n",
+		{"ulimit -v", map[string]string{"proc/meminfo": meminfo,
+			"proc/self/status": "Name:\tx\nVmSize:\t  100 kB\nVmData:\t  50 kB\n",
 			"proc/self/limits": limits("314572800", "unlimited")}, 0, 314_572_800 - 100<<10 - spareAddresses, "ulimit -v"},
 		{"ulimit -d", map[string]string{"proc/meminfo": meminfo, "proc/self/status": "VmSize:\t  100 kB\nVmData:\t  50 kB\n",
 			"proc/self/limits": limits("unlimited", "51200")}, 0, 0, "ulimit -d"},
-		{"ulimit -d, some left", map[string]string{"proc/meminfo": meminfo, "proc/self/status": "VmSize:\t  100 kB\nVmData:\t  50 kB\n",
+		{"ulimit -d, some left", map[string]string{"proc/meminfo": meminfo,
+			"proc/self/status": "VmSize:\t  100 kB\nVmData:\t  50 kB\n",
 			"proc/self/limits": limits("unlimited", "104857600")}, 0, 104_857_600 - 50<<10 - spareData, "ulimit -d"},
-		{"no ulimit", map[string]string{"proc/meminfo": meminfo, "proc/self/limits": limits("unlimited", "unlimited")}, 0, 8_000_000 << 10, "meminfo"},
-		{"nonsense", map[string]string{"proc/meminfo": "MemAvailable: lots\n", "proc/self/cgroup": "x\n0::\n"}, 0, Unlimited.Bytes, "no limit"},
+		{"no ulimit", map[string]string{"proc/meminfo": meminfo, "proc/self/limits": limits("unlimited", "unlimited")}, 0,
+			8_000_000 << 10, "meminfo"},
+		{"nonsense", map[string]string{"proc/meminfo": "MemAvailable: lots\n", "proc/self/cgroup": "x\n0::\n"}, 0,
+			Unlimited.Bytes, "no limit"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			root := t.TempDir()

@@ -15,7 +15,8 @@ const timeout = time.Minute
 // NoLeaks runs a package's tests, and fails if goroutines of theirs stay. It is for TestMain.
 //
 // A goroutine whose work is done may still have to be scheduled before it is gone. goleak gives it
-// less than half a second, which a loaded machine does not; here it has a minute. Only a leak costs that.
+// less than half a second, which a loaded machine does not; here it has a minute. Only a leak costs
+// that.
 func NoLeaks(m *testing.M) {
 	status := m.Run()
 	if err := stay(timeout); err != nil && status == 0 {

@@ -9,8 +9,8 @@ import (
 	"ndd/engine/memory"
 )
 
-// Machine returns a machine whose control group leaves so many bytes, for tests that ask how much memory
-// there is.
+// Machine returns a machine whose control group leaves the given number of bytes, for tests that
+// ask how much memory there is.
 func Machine(t testing.TB, bytes uint64) memory.Machine {
 	t.Helper()
 	root := t.TempDir()

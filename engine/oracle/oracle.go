@@ -2,7 +2,7 @@
 // everything with everything: slow, short, and without a kernel, a table or a
 // goroutine in it. And it has what tests run on: every kernel of this machine
 // ([EachKernel]), machines with a given memory ([Machine]), and no goroutine
-// that is left behind ([NoLeaks]). Only bench, which verifies what it measures, links it.
+// that is left behind ([NoLeaks]). Only tests import it.
 package oracle
 
 import (
@@ -34,7 +34,8 @@ func Search(base, queries []uint64, k int) []Hit {
 	return hits
 }
 
-// near compares two hits of one query. Tests sort millions, under the race detector too: so it has no cmp.Or.
+// near compares two hits of one query. Tests sort millions, under the race detector too: so it has
+// no cmp.Or.
 func near(a, b Hit) int {
 	switch {
 	case a.Distance != b.Distance:
@@ -60,8 +61,9 @@ func Pairs(base []uint64, k int) []Pair {
 	return pairs
 }
 
-// next returns the first row, from a row on, that is within distance k of a query, or len(base). The race detector, which takes
-// twenty times as long for each row, does not look into it: whoever reads a hit reads its row again.
+// next returns the first row, from a row on, that is within distance k of a query, or len(base).
+// The race detector, which takes twenty times as long for each row, does not look into it: whoever
+// reads a hit reads its row again.
 //
 //go:norace
 func next(base []uint64, row int, query uint64, k int) int {

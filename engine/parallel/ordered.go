@@ -4,14 +4,22 @@ import (
 	"context"
 	"iter"
 	"runtime"
+	"sync"
 
 	"golang.org/x/sync/errgroup"
 )
 
 // Options says how many goroutines work, and how many items there are at a time.
 type Options struct {
-	Workers int // goroutines that work; 0 or less: as many as there are processors
-	Ahead   int // most items that are produced and not yet emitted; 0 or less: 4 for each worker
+	Workers   int // goroutines that work; 0 or less: as many as there are processors
+	Ahead     int // most items of the first part that are produced and not yet emitted; 0 or less: 4 for each worker
+	Producers int // of [OrderedParts]: parts that are produced at a time; 0 or less: 1
+
+	// Budget bounds the weight of the items that are not worked on yet, and Held that of the items
+	// of later parts that wait for the first one. 0 is no bound. The weight of an item is what its
+	// method Weight() int64 returns, when it is produced and again when it has been worked on, or 1
+	// if it has no such method. Of the part that is emitted one item is always admitted.
+	Budget, Held int64
 }
 
 func (o Options) withDefaults() Options {
@@ -21,6 +29,7 @@ func (o Options) withDefaults() Options {
 	if o.Ahead <= 0 {
 		o.Ahead = 4 * o.Workers
 	}
+	o.Producers = max(o.Producers, 1)
 	return o
 }
 
@@ -33,26 +42,120 @@ type Produce[T any] func(ctx context.Context, yield func(T) bool) error
 // would wait for the item. Its context ends with the run.
 type Work[T any] func(ctx context.Context, items iter.Seq[T]) error
 
-// Ordered calls produce in one goroutine and work in each of o.Workers goroutines, and calls emit in the calling
-// goroutine with every item, in the order of their production.
+// Ordered calls produce in one goroutine and work in each of o.Workers goroutines, and calls emit
+// in the calling goroutine with every item, in the order of their production.
 //
 // An error of work or emit ends the run at once; one of produce ends it when all items before
 // it have been emitted. Ordered returns the cause of ctx, if that has ended, else the error of
 // emit, else the first one of work, else that of produce. All its goroutines have ended when it
 // returns. It may be called from many goroutines at a time.
 func Ordered[T any](ctx context.Context, o Options, produce Produce[T], work Work[T], emit func(T) error) error {
-	o = o.withDefaults()
-	r := newRun[T](o)
-	r.queue = make(chan *slot[T], o.Ahead)
-	inner, cancel := context.WithCancel(ctx)
-	group := r.start(inner, o.Workers, produce, work)
-	ended := func() error {
-		cancel()
-		return group.Wait()
+	one := func(yield func(Produce[T]) bool) { yield(produce) }
+	return OrderedParts(ctx, o, one, work, emit)
+}
+
+// OrderedParts is [Ordered] for items that come in parts, such as the files of a corpus, of which
+// o.Producers are produced at a time. Items are emitted in the order of the parts, and within a
+// part in that of their production. It ranges over parts in a goroutine of its own.
+//
+// The first part that is not emitted yet never waits for a later one.
+func OrderedParts[T any](ctx context.Context, o Options, parts iter.Seq[Produce[T]], work Work[T],
+	emit func(T) error) error {
+	return newRun[T](o.withDefaults()).run(ctx, parts, work, emit)
+}
+
+// Each calls produce and work as [Ordered] does, without order: an item leaves the run as soon as
+// it has been worked on, whatever came before it.
+func Each[T any](ctx context.Context, o Options, produce Produce[T], work Work[T]) error {
+	return newRun[T](o.withDefaults()).run(ctx, func(yield func(Produce[T]) bool) { yield(produce) }, work, nil)
+}
+
+// partsAhead is how many parts may be begun before the first of them is emitted.
+const partsAhead = 256
+
+// run is the state of one call.
+type run[T any] struct {
+	o     Options
+	todo  chan *slot[T] // to any worker
+	parts chan *part[T] // in order, to be emitted; nil: nothing is emitted
+
+	mu         sync.Mutex // of the fields below, and of those of parts and slots
+	changed    sync.Cond  // signalled when one of them has changed, or the context has ended
+	first      *part[T]   // that is being emitted
+	held       int64      // weight of the items of later parts
+	todoWeight int64      // of the items that are not worked on yet
+	produceErr error
+}
+
+// A part is the items of one call of a [Produce].
+type part[T any] struct {
+	produce Produce[T]
+	slots   []*slot[T] // that are not emitted yet
+	todo    int        // of them, those that are not worked on yet
+	ended   bool       // no more come
+	err     error      // of produce
+}
+
+// A slot is an item on its way.
+type slot[T any] struct {
+	item   T
+	part   *part[T]
+	weight int64
+	done   bool // a worker is done with it
+}
+
+// weigh sets the weight of the item.
+func (s *slot[T]) weigh() {
+	s.weight = 1
+	if w, ok := any(s.item).(interface{ Weight() int64 }); ok {
+		s.weight = w.Weight()
 	}
-	defer ended() // where emit panics
-	emitErr := r.emit(group.ctx, emit)
-	workErr := ended()
+}
+
+func newRun[T any](o Options) *run[T] {
+	r := &run[T]{o: o, todo: make(chan *slot[T], o.Ahead)}
+	r.changed.L = &r.mu
+	return r
+}
+
+func (r *run[T]) run(ctx context.Context, parts iter.Seq[Produce[T]], work Work[T], emit func(T) error) error {
+	cancelled, cancel := context.WithCancel(ctx)
+	group, inner := errgroup.WithContext(cancelled)
+	context.AfterFunc(inner, func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.changed.Broadcast()
+	})
+	if emit != nil {
+		r.parts = make(chan *part[T], partsAhead)
+	}
+	next := make(chan *part[T])
+	var producers sync.WaitGroup
+	producers.Go(func() { r.list(inner, parts, next) })
+	for range r.o.Producers {
+		producers.Go(func() {
+			for p := range next {
+				r.produce(inner, p)
+			}
+		})
+	}
+	group.Go(func() error {
+		producers.Wait()
+		close(r.todo)
+		return nil
+	})
+	for range r.o.Workers {
+		group.Go(func() error { return r.work(inner, work) })
+	}
+	var emitErr error
+	if emit != nil {
+		defer group.Wait() // where emit panics
+		defer cancel()
+		emitErr = r.emit(inner, emit)
+		cancel()
+	}
+	workErr := group.Wait()
+	cancel()
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
@@ -64,80 +167,90 @@ func Ordered[T any](ctx context.Context, o Options, produce Produce[T], work Wor
 	return r.produceErr
 }
 
-// Each calls produce and work as [Ordered] does, and has no order: an item is off as soon as it has been worked
-// on, whatever came before it.
-func Each[T any](ctx context.Context, o Options, produce Produce[T], work Work[T]) error {
-	o = o.withDefaults()
-	r := newRun[T](o)
-	workErr := r.start(ctx, o.Workers, produce, work).Wait()
-	switch {
-	case ctx.Err() != nil:
-		return context.Cause(ctx)
-	case workErr != nil:
-		return workErr
+// list hands the parts to the producers, and in order to emit.
+func (r *run[T]) list(ctx context.Context, parts iter.Seq[Produce[T]], next chan<- *part[T]) {
+	defer close(next)
+	if r.parts != nil {
+		defer close(r.parts)
 	}
-	return r.produceErr
-}
-
-// run is the state of one call.
-type run[T any] struct {
-	room  chan struct{} // an element for each item that is produced and not yet off
-	todo  chan *slot[T] // to any worker
-	queue chan *slot[T] // the same items in order, to be emitted; nil: they are not
-
-	produceErr error // to be read when the queue is closed
-}
-
-func newRun[T any](o Options) *run[T] {
-	return &run[T]{room: make(chan struct{}, o.Ahead), todo: make(chan *slot[T], o.Ahead)}
-}
-
-// goroutines are those that produce and work, and their context.
-type goroutines struct {
-	*errgroup.Group
-	ctx context.Context
-}
-
-// start begins to produce and to work.
-func (r *run[T]) start(ctx context.Context, workers int, produce Produce[T], work Work[T]) goroutines {
-	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error {
-		r.produce(ctx, produce)
-		return nil
-	})
-	for range workers {
-		group.Go(func() error { return r.work(ctx, work) })
-	}
-	return goroutines{group, ctx}
-}
-
-// A slot is an item on its way.
-type slot[T any] struct {
-	item T
-	done chan struct{} // closed when a worker is done with it; nil: it is not emitted
-}
-
-func (r *run[T]) produce(ctx context.Context, produce Produce[T]) {
-	defer close(r.todo)
-	if r.queue != nil {
-		defer close(r.queue)
-	}
-	r.produceErr = produce(ctx, func(item T) bool {
-		select {
-		case r.room <- struct{}{}:
-		case <-ctx.Done():
+	for produce := range parts {
+		p := &part[T]{produce: produce}
+		if r.parts != nil {
+			select {
+			case r.parts <- p:
+			case <-ctx.Done():
+				return
+			}
 		}
-		if ctx.Err() != nil {
+		next <- p // a producer takes it, soon where the context has ended
+	}
+}
+
+// produce makes the items of a part.
+func (r *run[T]) produce(ctx context.Context, p *part[T]) {
+	err := p.produce(ctx, func(item T) bool {
+		s := &slot[T]{item: item, part: p}
+		if r.parts != nil && !r.admit(ctx, s) {
 			return false
 		}
-		s := &slot[T]{item: item}
-		if r.queue != nil {
-			s.done = make(chan struct{})
-			r.queue <- s // neither waits: there is room
+		select {
+		case r.todo <- s:
+			return ctx.Err() == nil
+		case <-ctx.Done():
+			return false
 		}
-		r.todo <- s
-		return true
 	})
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	p.ended, p.err = true, err
+	if r.parts == nil {
+		r.produceErr = err
+	}
+	r.changed.Broadcast()
+}
+
+// admit adds an item to its part when there is room, and returns false if the context ends before.
+func (r *run[T]) admit(ctx context.Context, s *slot[T]) bool {
+	s.weigh()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for !r.room(s) && ctx.Err() == nil {
+		r.changed.Wait()
+	}
+	if ctx.Err() != nil {
+		return false
+	}
+	s.part.slots = append(s.part.slots, s)
+	s.part.todo++
+	r.todoWeight += s.weight
+	if s.part != r.first {
+		r.held += s.weight
+	}
+	return true
+}
+
+// room reports whether an item may be admitted.
+func (r *run[T]) room(s *slot[T]) bool {
+	fits := r.o.Budget == 0 || r.todoWeight+s.weight <= r.o.Budget
+	if r.first == nil || s.part == r.first { // nothing is emitted before emit begins the first part
+		return len(s.part.slots) < r.o.Ahead && (fits || s.part.todo == 0)
+	}
+	return fits && (r.o.Held == 0 || r.held+s.weight <= r.o.Held)
+}
+
+// worked notes that an item has been worked on.
+func (r *run[T]) worked(s *slot[T]) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	before := s.weight
+	s.weigh()
+	s.done = true
+	s.part.todo--
+	r.todoWeight -= before
+	if s.part != r.first {
+		r.held += s.weight - before
+	}
+	r.changed.Broadcast()
 }
 
 func (r *run[T]) work(ctx context.Context, work Work[T]) error {
@@ -150,10 +263,8 @@ func (r *run[T]) work(ctx context.Context, work Work[T]) error {
 			if left = !yield(s.item); left {
 				return
 			}
-			if s.done != nil {
-				close(s.done)
-			} else {
-				<-r.room
+			if r.parts != nil {
+				r.worked(s)
 			}
 		}
 	})
@@ -164,18 +275,49 @@ func (r *run[T]) work(ctx context.Context, work Work[T]) error {
 }
 
 func (r *run[T]) emit(ctx context.Context, emit func(T) error) error {
-	for s := range r.queue {
-		select {
-		case <-s.done:
-		case <-ctx.Done():
+	for p := range r.parts {
+		r.begin(p)
+		for s := r.next(ctx, p); s != nil; s = r.next(ctx, p) {
+			if err := emit(s.item); err != nil {
+				return err
+			}
+			r.mu.Lock()
+			p.slots[0], p.slots = nil, p.slots[1:]
+			r.changed.Broadcast()
+			r.mu.Unlock()
 		}
-		if ctx.Err() != nil {
+		if r.produceErr != nil || ctx.Err() != nil {
 			return nil // others know why
 		}
-		if err := emit(s.item); err != nil {
-			return err
+	}
+	return nil
+}
+
+// begin makes a part the one that is emitted.
+func (r *run[T]) begin(p *part[T]) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.first = p
+	for _, s := range p.slots {
+		r.held -= s.weight
+	}
+	r.changed.Broadcast()
+}
+
+// next waits for the next item of a part. It returns nil at its end, whose error is in produceErr
+// then, and where the context has ended.
+func (r *run[T]) next(ctx context.Context, p *part[T]) *slot[T] {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for ctx.Err() == nil {
+		if len(p.slots) > 0 && p.slots[0].done {
+			return p.slots[0]
 		}
-		<-r.room
+		if len(p.slots) == 0 && p.ended {
+			r.produceErr = p.err
+			return nil
+		}
+		r.changed.Wait()
 	}
 	return nil
 }

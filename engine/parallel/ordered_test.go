@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"runtime"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -51,7 +52,8 @@ func compute(failing int, err error) Work[*square] {
 // TestOrder: every item is emitted once, in order, with its result, whatever the number of workers.
 func TestOrder(t *testing.T) {
 	for _, n := range []int{0, 1, 2, 1000} {
-		for _, o := range []Options{{}, {1, 1}, {1, 7}, {3, 1}, {3, 2}, {16, 0}, {16, 100}} {
+		for _, o := range []Options{{}, {Workers: 1, Ahead: 1}, {Workers: 1, Ahead: 7}, {Workers: 3, Ahead: 1}, {Workers: 3, Ahead: 2},
+			{Workers: 16}, {Workers: 16, Ahead: 100}} {
 			next := 0
 			err := Ordered(t.Context(), o, upTo(n, nil), compute(-1, nil), func(s *square) error {
 				if s.of != next || s.is != next*next {
@@ -86,22 +88,23 @@ func TestEachIsUnordered(t *testing.T) {
 	var under, most atomic.Int64
 	others := make(chan struct{})
 	var done atomic.Int64
-	err := Each(t.Context(), Options{Workers: 3, Ahead: 3}, upTo(100, nil), func(_ context.Context, items iter.Seq[*square]) error {
-		for s := range items {
-			most.Store(max(most.Load(), under.Add(1)))
-			if s.of == 0 {
-				select {
-				case <-others:
-				case <-time.After(time.Minute):
-					return errors.New("99 items wait for the first")
+	err := Each(t.Context(), Options{Workers: 3, Ahead: 3}, upTo(100, nil),
+		func(_ context.Context, items iter.Seq[*square]) error {
+			for s := range items {
+				most.Store(max(most.Load(), under.Add(1)))
+				if s.of == 0 {
+					select {
+					case <-others:
+					case <-time.After(time.Minute):
+						return errors.New("99 items wait for the first")
+					}
+				} else if done.Add(1) == 99 {
+					close(others)
 				}
-			} else if done.Add(1) == 99 {
-				close(others)
+				under.Add(-1)
 			}
-			under.Add(-1)
-		}
-		return nil
-	})
+			return nil
+		})
 	if err != nil || most.Load() > 3 {
 		t.Errorf("%d items under way, %v", most.Load(), err)
 	}
@@ -117,7 +120,8 @@ func TestEachErrors(t *testing.T) {
 		}
 		return nil
 	}
-	if err := Each(t.Context(), Options{Workers: 2}, upTo(100, broken), count); !errors.Is(err, broken) || worked.Load() != 100 {
+	if err := Each(t.Context(), Options{Workers: 2}, upTo(100, broken), count); !errors.Is(err, broken) ||
+		worked.Load() != 100 {
 		t.Errorf("produce: %v after %d items", err, worked.Load())
 	}
 	if err := Each(t.Context(), Options{Workers: 2}, endless, compute(50, broken)); !errors.Is(err, broken) {
@@ -185,11 +189,12 @@ func TestErrors(t *testing.T) {
 			want    error
 			emitted [2]int // least and most
 		}{
-			"produce":        {upTo(100, broken), compute(-1, nil), -1, -1, broken, [2]int{100, 100}},
-			"produce none":   {upTo(0, broken), compute(-1, nil), -1, -1, broken, [2]int{0, 0}},
-			"work":           {upTo(10_000, nil), compute(50, broken), -1, -1, broken, [2]int{0, 50}},
-			"work for ever":  {endless, compute(50, broken), -1, -1, broken, [2]int{0, 50}},
-			"work at once":   {endless, func(context.Context, iter.Seq[*square]) error { return broken }, -1, -1, broken, [2]int{0, 0}},
+			"produce":       {upTo(100, broken), compute(-1, nil), -1, -1, broken, [2]int{100, 100}},
+			"produce none":  {upTo(0, broken), compute(-1, nil), -1, -1, broken, [2]int{0, 0}},
+			"work":          {upTo(10_000, nil), compute(50, broken), -1, -1, broken, [2]int{0, 50}},
+			"work for ever": {endless, compute(50, broken), -1, -1, broken, [2]int{0, 50}},
+			"work at once": {endless, func(context.Context, iter.Seq[*square]) error { return broken }, -1, -1, broken,
+				[2]int{0, 0}},
 			"emit":           {upTo(10_000, nil), compute(-1, nil), 50, -1, broken, [2]int{50, 50}},
 			"emit for ever":  {endless, compute(-1, nil), 50, -1, broken, [2]int{50, 50}},
 			"context":        {endless, compute(-1, nil), -1, 50, why, [2]int{51, 51}},
@@ -270,16 +275,16 @@ func TestPanic(t *testing.T) {
 	}, func(*square) error { panic("broken") })
 }
 
-// TestLeft: a worker that leaves its loop without an error is a mistake that shows, rather than a wait
-// without an end.
+// TestLeft: a worker that leaves its loop without an error is a mistake that shows, rather than a
+// wait without an end.
 func TestLeft(t *testing.T) {
 	defer func() {
 		if p := recover(); p == nil || !strings.Contains(p.(string), "left its items") {
 			t.Error(p)
 		}
 	}()
-	r := &run[int]{todo: make(chan *slot[int], 1)}
-	r.todo <- &slot[int]{done: make(chan struct{})}
+	r := newRun[int](Options{Ahead: 1})
+	r.todo <- new(slot[int])
 	r.work(t.Context(), func(_ context.Context, items iter.Seq[int]) error {
 		for range items {
 			break
@@ -301,5 +306,133 @@ func BenchmarkOrdered(b *testing.B) {
 				b.Fatal(n, err)
 			}
 		})
+	}
+}
+
+// inParts gives n squares in parts of which each is as long as its number, less one where failing
+// is said.
+func inParts(n int, failing int, err error) iter.Seq[Produce[*square]] {
+	return func(yield func(Produce[*square]) bool) {
+		for i, begin := 0, 0; begin < n; i++ {
+			from, to := begin, min(begin+i, n)
+			if !yield(func(ctx context.Context, yield func(*square) bool) error {
+				for of := from; of < to; of++ {
+					if of == failing {
+						return err
+					}
+					if !yield(&square{of: of}) {
+						return errors.New("nobody takes it")
+					}
+					if of%7 == 0 {
+						runtime.Gosched()
+					}
+				}
+				return nil
+			}) {
+				return
+			}
+			begin = to
+		}
+	}
+}
+
+// TestOrderOfParts: items of parts that are produced at the same time are emitted in order, and an
+// error of one comes behind all items before it.
+func TestOrderOfParts(t *testing.T) {
+	broken := errors.New("broken")
+	for _, o := range []Options{{}, {Workers: 1, Ahead: 1, Producers: 2, Held: 1}, {Workers: 3, Ahead: 2, Producers: 3, Held: 1},
+		{Workers: 4, Producers: 8, Held: 1000}, {Workers: 2, Ahead: 50, Producers: 2}} {
+		for _, failing := range []int{-1, 0, 500, 1999} {
+			next := 0
+			err := OrderedParts(t.Context(), o, inParts(2000, failing, broken), compute(-1, nil), func(s *square) error {
+				if s.of != next || s.is != next*next {
+					return fmt.Errorf("%+v where %d was due", *s, next)
+				}
+				next++
+				return nil
+			})
+			want := 2000
+			if failing >= 0 {
+				want = failing
+			}
+			if next != want || failing < 0 && err != nil || failing >= 0 && !errors.Is(err, broken) {
+				t.Errorf("%+v, failing at %d: %d items, %v", o, failing, next, err)
+			}
+		}
+	}
+}
+
+// TestPartsRunAhead: while the first part stands still, later ones are produced, and not more of
+// them than may be held.
+func TestPartsRunAhead(t *testing.T) {
+	const held = 40
+	var later atomic.Int64
+	enough := make(chan struct{})
+	parts := func(yield func(Produce[*square]) bool) {
+		first := func(ctx context.Context, yield func(*square) bool) error {
+			select {
+			case <-enough:
+			case <-time.After(time.Minute):
+				return errors.New("no later part is produced")
+			}
+			yield(&square{of: 0})
+			return nil
+		}
+		goOn := yield(first)
+		for i := 1; i < 100 && goOn; i++ {
+			goOn = yield(func(ctx context.Context, yield func(*square) bool) error {
+				for range 10 {
+					if !yield(&square{of: i}) {
+						return nil
+					}
+					if later.Add(1) == held {
+						time.AfterFunc(20*time.Millisecond, func() { close(enough) })
+					}
+				}
+				return nil
+			})
+		}
+	}
+	next, most := 0, int64(0)
+	err := OrderedParts(t.Context(), Options{Workers: 2, Producers: 2, Held: held}, parts, compute(-1, nil),
+		func(s *square) error {
+			if next == 0 {
+				most = later.Load()
+			}
+			next++
+			return nil
+		})
+	if err != nil || next != 991 || most != held {
+		t.Errorf("%d items, %d before the first, %v", next, most, err)
+	}
+}
+
+// heavy is an item of which one alone is beyond any budget.
+type heavy struct{ square }
+
+func (*heavy) Weight() int64 { return 1000 }
+
+// TestBeyondBudget: items that are each heavier than the budget come through all the same, one
+// after the other.
+func TestBeyondBudget(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	part := func(_ context.Context, yield func(*heavy) bool) error {
+		for range 5 {
+			if !yield(new(heavy)) {
+				return errors.New("nobody takes it")
+			}
+		}
+		return nil
+	}
+	n := 0
+	err := OrderedParts(ctx, Options{Workers: 2, Producers: 2, Budget: 10, Held: 10}, slices.Values([]Produce[*heavy]{part, part}),
+		func(_ context.Context, items iter.Seq[*heavy]) error {
+			for range items {
+			}
+			return nil
+		}, func(*heavy) error { n++; return nil })
+	if err != nil || n != 10 {
+		t.Errorf("%d of 10 items, %v", n, err)
 	}
 }

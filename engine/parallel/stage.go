@@ -6,8 +6,8 @@ import (
 	"sync/atomic"
 )
 
-// A Stage is a part of the work of a search. Profiles of processor time can tell their samples apart by it: it is the label
-// "stage" of goroutines, while [LabelStages] wants that.
+// A Stage is a part of the work of a search. Profiles of processor time can tell their samples
+// apart by it: it is the label "stage" of goroutines, while [LabelStages] wants that.
 type Stage uint8
 
 // The stages, and their values as a label.
@@ -32,14 +32,16 @@ var labels = func() (list [stages + 1]context.Context) {
 // labelling is how many want labels: profiles are of the process, and so is this.
 var labelling atomic.Int32
 
-// LabelStages has the stages of all searches labelled until stop is called, which may be called once. Labels replace
-// those that a goroutine has, and stand until its next stage or the end of its search.
+// LabelStages has the stages of all searches labelled until stop is called, which may be called
+// once. Labels replace those that a goroutine has, and stand until its next stage or the end of its
+// search.
 func LabelStages() (stop func()) {
 	labelling.Add(1)
 	return func() { labelling.Add(-1) }
 }
 
-// Begin labels the goroutine with the stage, if [LabelStages] wants that. That takes about 20 ns, and one where it does not.
+// Begin labels the goroutine with the stage, if [LabelStages] wants that. That takes about 20 ns,
+// and one where it does not.
 func (s Stage) Begin() {
 	if labelling.Load() > 0 {
 		pprof.SetGoroutineLabels(labels[s])

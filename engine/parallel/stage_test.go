@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// label returns the line of labels of the goroutine that has any, as a profile of goroutines has it.
+// label returns the line of labels of the goroutine that has any, as a profile of goroutines has
+// it.
 func label(t *testing.T) string {
 	t.Helper()
 	var b bytes.Buffer
@@ -22,14 +23,16 @@ func label(t *testing.T) string {
 	return ""
 }
 
-// TestStages: a stage is a label while somebody wants that, until the next one, and nothing otherwise.
+// TestStages: a stage is a label while somebody wants that, until the next one, and nothing
+// otherwise.
 func TestStages(t *testing.T) {
 	StageScan.Begin()
 	if got := label(t); got != "" {
 		t.Errorf("%s, and nobody wants labels", got)
 	}
 	stop := LabelStages()
-	for stage, want := range map[Stage]string{StagePermute: "permute", StageLocate: "locate", StageScan: "scan", StageVerify: "verify", StageNames: "names"} {
+	for stage, want := range map[Stage]string{StagePermute: "permute", StageLocate: "locate", StageScan: "scan",
+		StageVerify: "verify", StageNames: "names"} {
 		stage.Begin()
 		if got, want := label(t), `{"stage":"`+want+`"}`; got != want {
 			t.Errorf("%s, want %s", got, want)

@@ -8,8 +8,8 @@ import (
 	"strconv"
 )
 
-// Lines is a chart of several series over the same positions 0, 1, 2, ... Series are told apart by dashes and by the name at
-// their end, not by colour alone.
+// Lines is a chart of several series over the same positions 0, 1, 2, ... Series are told apart by
+// dashes and by the name at their end, not by colour alone.
 type Lines struct {
 	Title, X, Y string
 	Labels      []string // of the positions; their numbers where there are none
@@ -61,7 +61,8 @@ func (c *Lines) WriteTo(w io.Writer) (int64, error) {
 		colour, dash := colours[i%len(colours)], dashes[i%len(dashes)]
 		fmt.Fprintf(&b, "<path d=\"%s\" fill=\"none\" stroke=\"%s\" stroke-width=\"2\" stroke-linecap=\"round\" stroke-dasharray=\"%s\"/>\n", path(s.Values, x, y), colour, dash)
 		at := float64(above + names + i*20)
-		fmt.Fprintf(&b, "<path d=\"M%d %sh28\" stroke=\"%s\" stroke-width=\"2\" stroke-dasharray=\"%s\"/>\n", left+insideX+12, coordinate(at-4), colour, dash)
+		fmt.Fprintf(&b, "<path d=\"M%d %sh28\" stroke=\"%s\" stroke-width=\"2\" stroke-dasharray=\"%s\"/>\n",
+			left+insideX+12, coordinate(at-4), colour, dash)
 		text(&b, left+insideX+46, at, "start", "", s.Name)
 	}
 	text(&b, left+insideX/2, height-8, "middle", "", c.X)

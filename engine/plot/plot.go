@@ -69,7 +69,8 @@ func (c *Bars) WriteTo(w io.Writer) (int64, error) {
 		}
 	}
 	if c.Line > 0 {
-		fmt.Fprintf(&b, "<path d=\"M%d %sH%d\" stroke=\"#c33\" stroke-dasharray=\"6 4\"/>\n", left, coordinate(y(c.Line)), width-right)
+		fmt.Fprintf(&b, "<path d=\"M%d %sH%d\" stroke=\"#c33\" stroke-dasharray=\"6 4\"/>\n", left, coordinate(y(c.Line)),
+			width-right)
 	}
 	fmt.Fprintf(&b, "<path d=\"M%d %dV%dH%d\" fill=\"none\" stroke=\"#000\"/>\n", left, above, height-under, width-right)
 	text(&b, left+insideX/2, height-10, "middle", "", c.X)
@@ -102,7 +103,7 @@ func (c *Bars) top() float64 {
 	return 10 * unit
 }
 
-// label returns what stands below value i.
+// label returns the label below value i.
 func (c *Bars) label(i int) string {
 	if i < len(c.Labels) {
 		return strconv.Itoa(c.Labels[i])
@@ -111,7 +112,8 @@ func (c *Bars) label(i int) string {
 }
 
 func text(b *bytes.Buffer, x, y float64, anchor, more, s string) {
-	fmt.Fprintf(b, "<text x=\"%s\" y=\"%s\" text-anchor=\"%s\"%s>%s</text>\n", coordinate(x), coordinate(y), anchor, more, escape(s))
+	fmt.Fprintf(b, "<text x=\"%s\" y=\"%s\" text-anchor=\"%s\"%s>%s</text>\n", coordinate(x), coordinate(y), anchor,
+		more, escape(s))
 }
 
 // coordinate has a hundredth of a pixel.

@@ -112,7 +112,8 @@ func TestLines(t *testing.T) {
 	if found := elements(t, svg); found["svg"] != 1 || found["path"] != 6+2*2 {
 		t.Errorf("elements %v in %s", found, svg)
 	}
-	for _, want := range []string{"one &amp; two", ">gap<", "M64 312h0L277.33 176L490.67 40L704 40", "M277.33 244h0M704 108h0"} {
+	for _, want := range []string{"one &amp; two", ">gap<", "M64 312h0L277.33 176L490.67 40L704 40",
+		"M277.33 244h0M704 108h0"} {
 		if !strings.Contains(svg, want) {
 			t.Errorf("no %q in\n%s", want, svg)
 		}

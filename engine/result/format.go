@@ -2,6 +2,7 @@ package result
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -35,9 +36,6 @@ func (f Format) String() string {
 	return names[f]
 }
 
-// HasID reports whether the format writes the ID of a document, rather than its number.
-func (f Format) HasID() bool { return f != Binary }
-
 // IsText reports whether the format can be shown on a terminal.
 func (f Format) IsText() bool { return f != Binary && f != Parquet }
 
@@ -47,14 +45,22 @@ func ParseFormat(name string, allowed ...Format) (Format, error) {
 	if name == "json" {
 		name = JSON.String()
 	}
-	words := make([]string, len(allowed))
-	for i, f := range allowed {
-		if words[i] = f.String(); words[i] == name {
-			return f, nil
-		}
+	words := FormatNames(allowed...)
+	if i := slices.Index(words, name); i >= 0 {
+		return allowed[i], nil
 	}
 	last := len(words) - 1
 	return 0, fmt.Errorf("%q: must be %s or %s", name, strings.Join(words[:last], ", "), words[last])
+}
+
+// FormatOf returns the format of a table by the ending of its file's name.
+func FormatOf(path string) (Format, error) {
+	for _, f := range Tables {
+		if filepath.Ext(path) == "."+f.String() {
+			return f, nil
+		}
+	}
+	return 0, fmt.Errorf("%s: the name must end with .tsv, .jsonl or .parquet", path)
 }
 
 // FormatNames returns the names of formats, in the order given.

@@ -1,9 +1,15 @@
 package result
 
 import (
+	"bytes"
+	"encoding/json"
+	"fmt"
 	"io"
 	"math"
 	"strconv"
+	"strings"
+
+	"ndd/engine/corpus/simhash"
 )
 
 // realPlaces are the decimal places of a [Real].
@@ -15,16 +21,17 @@ type tsvEncoder struct {
 	line []byte
 }
 
+// newTSVEncoder returns an encoder that writes the header with the first row, or at the end.
 func newTSVEncoder(w io.Writer, columns []Column) *tsvEncoder {
 	e := &tsvEncoder{to: w}
 	for i, c := range columns {
 		e.text(i, c.Name)
 	}
-	e.line = append(e.line, '\n') // to be written with the first row, or by close
+	e.line = append(e.line, '\n')
 	return e
 }
 
-// begin appends what comes before a cell.
+// begin appends the separator before a cell.
 func (e *tsvEncoder) begin(column int) {
 	if column > 0 {
 		e.line = append(e.line, '\t')
@@ -36,6 +43,11 @@ func (e *tsvEncoder) text(column int, s string) {
 	e.line = append(e.line, Escape(s)...)
 }
 
+func (e *tsvEncoder) print(column int, f simhash.Fingerprint) {
+	e.begin(column)
+	e.line = appendHex(e.line, f)
+}
+
 func (e *tsvEncoder) integer(column int, v int64) {
 	e.begin(column)
 	e.line = strconv.AppendInt(e.line, v, 10)
@@ -43,7 +55,12 @@ func (e *tsvEncoder) integer(column int, v int64) {
 
 func (e *tsvEncoder) real(column int, v float64) {
 	e.begin(column)
-	e.line = strconv.AppendFloat(e.line, rounded(v), 'f', realPlaces, 64)
+	e.line = AppendReal(e.line, v)
+}
+
+// AppendReal appends a number as tables in text write it.
+func AppendReal(dst []byte, v float64) []byte {
+	return strconv.AppendFloat(dst, rounded(v), 'f', realPlaces, 64)
 }
 
 func (e *tsvEncoder) flag(column int, v bool) {
@@ -92,6 +109,10 @@ func (e *jsonEncoder) text(column int, s string) {
 	e.line = appendString(append(e.line, e.keys[column]...), s, e.html)
 }
 
+func (e *jsonEncoder) print(column int, f simhash.Fingerprint) {
+	e.line = append(appendHex(append(append(e.line, e.keys[column]...), '"'), f), '"')
+}
+
 func (e *jsonEncoder) integer(column int, v int64) {
 	e.line = strconv.AppendInt(append(e.line, e.keys[column]...), v, 10)
 }
@@ -120,4 +141,58 @@ func (e *jsonEncoder) close() error { return nil }
 func rounded(v float64) float64 {
 	scale := math.Pow10(realPlaces)
 	return math.Round(v*scale) / scale
+}
+
+// appendHex appends what [simhash.Fingerprint.String] returns.
+func appendHex(dst []byte, f simhash.Fingerprint) []byte {
+	const digits = "0123456789abcdef"
+	for shift := 60; shift >= 0; shift -= 4 {
+		dst = append(dst, digits[f>>shift&15])
+	}
+	return dst
+}
+
+// escapes replaces the characters that would break a line of tab-separated fields.
+var escapes = strings.NewReplacer("\t", `\t`, "\n", `\n`, "\r", `\r`, `\`, `\\`)
+
+// Escape returns s with tabs, line ends and backslashes written as \t, \n, \r and \\, so that it
+// can be a field of a tab-separated line. It returns s itself, without allocation, where it has
+// none of them.
+func Escape(s string) string {
+	for i := range len(s) {
+		switch s[i] {
+		case '\t', '\n', '\r', '\\':
+			return escapes.Replace(s)
+		}
+	}
+	return s
+}
+
+// appendString appends what encoding/json makes of a string; nearly all have nothing to escape.
+func appendString(dst []byte, s string, html bool) []byte {
+	if isPlain(s, html) {
+		dst = append(dst, '"')
+		dst = append(dst, s...)
+		return append(dst, '"')
+	}
+	out := bytes.NewBuffer(dst)
+	enc := json.NewEncoder(out)
+	enc.SetEscapeHTML(html)
+	if err := enc.Encode(s); err != nil {
+		panic(fmt.Sprintf("result: a string without JSON: %v", err)) // there is none
+	}
+	return bytes.TrimSuffix(out.Bytes(), []byte("\n"))
+}
+
+// isPlain reports whether JSON has the string as it is between quotation marks.
+func isPlain(s string, html bool) bool {
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c < ' ' || c >= 0x7f || c == '"' || c == '\\':
+			return false
+		case html && (c == '<' || c == '>' || c == '&'):
+			return false
+		}
+	}
+	return true
 }

@@ -9,6 +9,8 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/compress/zstd"
+
+	"ndd/engine/corpus/simhash"
 )
 
 const (
@@ -29,7 +31,8 @@ type parquetEncoder struct {
 
 func newParquetEncoder(w io.Writer, columns []Column) *parquetEncoder {
 	return &parquetEncoder{
-		to:      parquet.NewGenericWriter[any](w, schemaOf(columns), parquet.Compression(&zstd.Codec{Level: zstd.SpeedFastest})),
+		to: parquet.NewGenericWriter[any](w, schemaOf(columns),
+			parquet.Compression(&zstd.Codec{Level: zstd.SpeedFastest})),
 		columns: columns,
 		cells:   make([]parquet.Value, 0, rowsTogether*len(columns)),
 	}
@@ -38,14 +41,16 @@ func newParquetEncoder(w io.Writer, columns []Column) *parquetEncoder {
 // schemaOf returns the schema of a table. It is that of a structure, since the fields of any
 // other group are sorted by their names.
 func schemaOf(columns []Column) *parquet.Schema {
-	types := map[Kind]reflect.Type{Text: reflect.TypeFor[string](), Integer: reflect.TypeFor[int64](), Real: reflect.TypeFor[float64](), Flag: reflect.TypeFor[bool]()}
+	types := map[Kind]reflect.Type{Text: reflect.TypeFor[string](), Integer: reflect.TypeFor[int64](),
+		Real: reflect.TypeFor[float64](), Flag: reflect.TypeFor[bool]()}
 	fields := make([]reflect.StructField, len(columns))
 	for i, c := range columns {
 		tag := c.Name
 		if c.Optional {
 			tag += ",optional"
 		}
-		fields[i] = reflect.StructField{Name: "Column" + strconv.Itoa(i), Type: types[c.Kind], Tag: reflect.StructTag(`parquet:"` + tag + `"`)}
+		fields[i] = reflect.StructField{Name: "Column" + strconv.Itoa(i), Type: types[c.Kind],
+			Tag: reflect.StructTag(`parquet:"` + tag + `"`)}
 	}
 	return parquet.SchemaOf(reflect.New(reflect.StructOf(fields)).Interface())
 }
@@ -64,7 +69,8 @@ func (e *parquetEncoder) text(column int, s string) {
 	s = strings.ToValidUTF8(s, "\ufffd") // as JSON has it: other readers refuse strings that are not UTF-8
 	e.add(column, parquet.ByteArrayValue(unsafe.Slice(unsafe.StringData(s), len(s))), len(s)+4)
 }
-func (e *parquetEncoder) integer(column int, v int64) { e.add(column, parquet.Int64Value(v), 8) }
+func (e *parquetEncoder) print(column int, f simhash.Fingerprint) { e.text(column, f.String()) }
+func (e *parquetEncoder) integer(column int, v int64)             { e.add(column, parquet.Int64Value(v), 8) }
 func (e *parquetEncoder) real(column int, v float64) {
 	e.add(column, parquet.DoubleValue(rounded(v)), 8)
 }

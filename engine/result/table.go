@@ -3,6 +3,8 @@ package result
 import (
 	"fmt"
 	"io"
+
+	"ndd/engine/corpus/simhash"
 )
 
 // A Kind is what a column of a table holds.
@@ -27,7 +29,8 @@ type Column struct {
 // A TableWriter writes a table with named columns: TSV begins with a header, objects in JSON have
 // a key for every column, in order, and Parquet has its schema. A row is written cell by cell:
 //
-//	t := result.NewTableWriter(w, result.TSV, result.Column{Name: "id", Kind: result.Text}, result.Column{Name: "distance", Kind: result.Integer})
+//	t := result.NewTableWriter(w, result.TSV, result.Column{Name: "id", Kind: result.Text},
+//		result.Column{Name: "distance", Kind: result.Integer})
 //	t.Text("a").Integer(3)
 //	err := t.End()
 //
@@ -44,6 +47,7 @@ type TableWriter struct {
 // An encoder writes the cells of a table in a format.
 type encoder interface {
 	text(column int, s string)
+	print(column int, f simhash.Fingerprint) // a text of 16 hexadecimal digits
 	integer(column int, v int64)
 	real(column int, v float64)
 	flag(column int, v bool)
@@ -52,20 +56,22 @@ type encoder interface {
 	close() error // writes what is left; the stream stays open
 }
 
-// NewTableWriter returns a writer of a table to w in one of the formats of [Tables], or [JSONEscaped].
+// NewTableWriter returns a writer of a table to w in one of the formats of [Tables], or
+// [JSONEscaped].
 func NewTableWriter(w io.Writer, f Format, columns ...Column) *TableWriter {
-	t := &TableWriter{columns: columns}
+	return &TableWriter{columns: columns, to: newEncoder(w, f, columns)}
+}
+
+func newEncoder(w io.Writer, f Format, columns []Column) encoder {
 	switch f {
 	case TSV:
-		t.to = newTSVEncoder(w, columns)
+		return newTSVEncoder(w, columns)
 	case JSON, JSONEscaped:
-		t.to = newJSONEncoder(w, columns, f == JSONEscaped)
+		return newJSONEncoder(w, columns, f == JSONEscaped)
 	case Parquet:
-		t.to = newParquetEncoder(w, columns)
-	default:
-		panic(fmt.Sprintf("result: no tables in format %v", f))
+		return newParquetEncoder(w, columns)
 	}
-	return t
+	panic(fmt.Sprintf("result: no tables in format %v", f))
 }
 
 // cell returns the number of the next column, which must be of a kind, and goes on behind it.

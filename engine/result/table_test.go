@@ -15,9 +15,11 @@ import (
 )
 
 var columns = []result.Column{{Name: "id", Kind: result.Text}, {Name: "file", Kind: result.Text, Optional: true},
-	{Name: "row", Kind: result.Integer}, {Name: "jaccard", Kind: result.Real, Optional: true}, {Name: "kept", Kind: result.Flag}}
+	{Name: "row", Kind: result.Integer}, {Name: "jaccard", Kind: result.Real, Optional: true},
+	{Name: "kept", Kind: result.Flag}}
 
-// table returns a table of two rows, the second with every value that is missing and every character that is escaped.
+// table returns a table of two rows, the second with every value that is missing and every
+// character that is escaped.
 func table(t *testing.T, f result.Format) []byte {
 	t.Helper()
 	var out bytes.Buffer
@@ -79,12 +81,14 @@ func TestTableParquet(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d := cmp.Diff([]row{{"a", &file, 7, &share, true}, {"tab\tline\n<b>", nil, math.MinInt64, nil, false}}, rows); d != "" {
+	if d := cmp.Diff([]row{{"a", &file, 7, &share, true}, {"tab\tline\n<b>", nil, math.MinInt64, nil, false}},
+		rows); d != "" {
 		t.Error(d)
 	}
 }
 
-// TestTableGroups writes rows of several groups, and of long texts: none is lost, and the order stays.
+// TestTableGroups writes rows of several groups, and of long texts: none is lost, and the order
+// stays.
 func TestTableGroups(t *testing.T) {
 	long := strings.Repeat("x", 1<<20)
 	for _, c := range []struct{ rows, groups int }{{0, 0}, {300_000, 3}, {20, 3}} {
@@ -168,7 +172,8 @@ func TestTableMistakes(t *testing.T) {
 	}
 }
 
-// TestHitsParquet writes hits, of rows and of texts, and reads the columns that the other formats have.
+// TestHitsParquet writes hits, of rows and of texts, and reads the columns that the other formats
+// have.
 func TestHitsParquet(t *testing.T) {
 	type hit struct {
 		Query       int64  `parquet:"query"`
@@ -201,12 +206,14 @@ func TestHitsParquet(t *testing.T) {
 
 // TestParseFormat: names, the other name of jsonl, and what the error lists.
 func TestParseFormat(t *testing.T) {
-	for name, want := range map[string]result.Format{"tsv": result.TSV, "jsonl": result.JSON, "json": result.JSON, "parquet": result.Parquet} {
+	for name, want := range map[string]result.Format{"tsv": result.TSV, "jsonl": result.JSON, "json": result.JSON,
+		"parquet": result.Parquet} {
 		if got, err := result.ParseFormat(name, result.Tables...); got != want || err != nil {
 			t.Errorf("%s: %v, %v", name, got, err)
 		}
 	}
-	if _, err := result.ParseFormat("bin", result.Tables...); err == nil || err.Error() != `"bin": must be tsv, jsonl or parquet` {
+	if _, err := result.ParseFormat("bin", result.Tables...); err == nil ||
+		err.Error() != `"bin": must be tsv, jsonl or parquet` {
 		t.Error(err)
 	}
 }

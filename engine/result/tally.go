@@ -20,38 +20,28 @@ func (t *Totals) Add(o Totals) {
 // fingerprint together. Its zero value has counted none.
 type Tally struct {
 	Totals
-	Unique  bool   // count a fingerprint once for each query, however many documents have it
-	Most    uint64 // rows of a fingerprint of a query that are counted; 0: all
-	LeftOut uint64 // rows that Most left out
+	Unique bool // count a fingerprint once for each query, however many documents have it
 
 	last Row
-	same uint64 // rows of the last one's query and fingerprint that are counted
+	some bool // there was one
 }
 
-// Count counts a row so many times, once for each document that it stands for. It returns false,
-// and counts nothing, for a row that Unique or Most leaves out.
-func (t *Tally) Count(r Row, times uint64) bool {
-	again := t.same > 0 && r.Query == t.last.Query
-	if !again || r.Fingerprint != t.last.Fingerprint {
-		t.same = 0
-	}
+// Count counts a row that stands for a number of documents. It returns false, and counts nothing,
+// for a row that Unique excludes.
+func (t *Tally) Count(r Row, documents uint64) bool {
+	again := t.some && r.Query == t.last.Query
 	if t.Unique {
-		if t.same > 0 {
+		if again && r.Fingerprint == t.last.Fingerprint {
 			return false
 		}
-		times = 1
-	}
-	if t.Most > 0 && t.same >= t.Most {
-		t.LeftOut += times
-		return false
+		documents = 1
 	}
 	if !again {
 		t.WithHits++
 	}
-	t.Hits += times
-	t.Sum += times * Term(r.Query, r.Fingerprint)
-	t.last = r
-	t.same += times
+	t.Hits += documents
+	t.Sum += documents * Term(r.Query, r.Fingerprint)
+	t.last, t.some = r, true
 	return true
 }
 

@@ -1,15 +1,29 @@
 package result
 
-import "io"
+import (
+	"encoding/binary"
+	"io"
+
+	"ndd/engine/corpus/simhash"
+)
+
+// A Row is one hit: a document whose fingerprint is within the distance of a query.
+type Row struct {
+	Query       int                 // row of the query in its file, from 0
+	Fingerprint simhash.Fingerprint // of the document
+	Distance    int                 // between it and the query, in bits
+	DocID       uint64              // number of the document
+	ID          string              // its external key; a [Writer] may be left to look it up
+}
 
 // A Writer writes hits to a stream, in TSV, JSON and [Binary] each with one call of its Write;
 // give it a buffer. It belongs to one goroutine.
 type Writer struct {
-	to     io.Writer
-	format Format
 	lookup func(docID uint64) (string, error)
+	to     encoder // nil: Binary
+
+	binary io.Writer
 	line   []byte
-	table  *TableWriter // of Parquet; nil for other formats
 }
 
 // NewWriter returns a writer of rows to w in a format. lookup returns the ID of a document, for
@@ -18,32 +32,39 @@ func NewWriter(w io.Writer, f Format, lookup func(docID uint64) (string, error))
 	return newWriter(w, f, lookup, Integer)
 }
 
-// NewNamedWriter is [NewWriter] for queries that have a text instead of a row, all of which are written with
-// [Writer.WriteNamed]: the column of the query in Parquet is one of texts.
+// NewNamedWriter is [NewWriter] for queries that have a text instead of a row, all of which are
+// written with [Writer.WriteNamed]: the column of the query in Parquet is one of texts.
 func NewNamedWriter(w io.Writer, f Format, lookup func(docID uint64) (string, error)) *Writer {
 	return newWriter(w, f, lookup, Text)
 }
 
 func newWriter(w io.Writer, f Format, lookup func(docID uint64) (string, error), query Kind) *Writer {
-	writer := &Writer{to: w, format: f, lookup: lookup}
-	if f == Parquet {
-		writer.table = NewTableWriter(w, f, Column{Name: "query", Kind: query}, Column{Name: "fingerprint", Kind: Text},
-			Column{Name: "distance", Kind: Integer}, Column{Name: "id", Kind: Text})
+	if f == Binary {
+		return &Writer{binary: w}
 	}
-	return writer
+	to := newEncoder(w, f, []Column{{Name: "query", Kind: query}, {Name: "fingerprint", Kind: Text},
+		{Name: "distance", Kind: Integer}, {Name: "id", Kind: Text}})
+	if tsv, ok := to.(*tsvEncoder); ok {
+		tsv.line = nil // no header, so that parts of a result can be concatenated
+	}
+	return &Writer{lookup: lookup, to: to}
 }
 
 // Write writes a row. Its error is that of the stream or of the look-up.
 func (w *Writer) Write(r Row) error {
+	if w.to == nil {
+		w.line = w.line[:0]
+		for _, v := range [4]uint64{uint64(r.Query), uint64(r.Fingerprint), uint64(r.Distance), r.DocID} {
+			w.line = binary.LittleEndian.AppendUint64(w.line, v)
+		}
+		_, err := w.binary.Write(w.line)
+		return err
+	}
 	if err := w.identify(&r); err != nil {
 		return err
 	}
-	if w.table != nil {
-		return w.cells(w.table.Integer(int64(r.Query)), &r)
-	}
-	w.line = w.format.Append(w.line[:0], &r)
-	_, err := w.to.Write(w.line)
-	return err
+	w.to.integer(0, int64(r.Query))
+	return w.cells(&r)
 }
 
 // WriteNamed writes a row with the query's text in place of its row. It panics where the format
@@ -52,32 +73,31 @@ func (w *Writer) WriteNamed(query string, r Row) error {
 	if err := w.identify(&r); err != nil {
 		return err
 	}
-	if w.table != nil {
-		return w.cells(w.table.Text(query), &r)
+	w.to.text(0, query)
+	return w.cells(&r)
+}
+
+// identify sets the row's ID.
+func (w *Writer) identify(r *Row) (err error) {
+	if w.lookup != nil {
+		r.ID, err = w.lookup(r.DocID)
 	}
-	w.line = w.format.AppendNamed(w.line[:0], query, &r)
-	_, err := w.to.Write(w.line)
 	return err
 }
 
 // cells writes the row behind the query.
-func (w *Writer) cells(t *TableWriter, r *Row) error {
-	return t.Text(r.Fingerprint.String()).Integer(int64(r.Distance)).Text(r.ID).End()
+func (w *Writer) cells(r *Row) error {
+	w.to.print(1, r.Fingerprint)
+	w.to.integer(2, int64(r.Distance))
+	w.to.text(3, r.ID)
+	return w.to.end()
 }
 
 // Close writes what the format has at its end, which is something in [Parquet] only. It does not
 // close the stream.
 func (w *Writer) Close() error {
-	if w.table == nil {
+	if w.to == nil {
 		return nil
 	}
-	return w.table.Close()
-}
-
-// identify sets the row's ID, if the format has one.
-func (w *Writer) identify(r *Row) (err error) {
-	if w.lookup != nil && w.format.HasID() {
-		r.ID, err = w.lookup(r.DocID)
-	}
-	return err
+	return w.to.close()
 }

@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"iter"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -55,9 +57,24 @@ func OneArg(what string) cobra.PositionalArgs {
 // if there is none.
 func DidYouMean(cmd *cobra.Command, name string) string {
 	cmd.SuggestionsMinimumDistance = 2
-	like := cmd.SuggestionsFor(name)
+	return Alternatives(cmd.SuggestionsFor(name))
+}
+
+// Alternatives returns names that may have been meant, as the end of a sentence; "" if there is
+// none.
+func Alternatives(like []string) string {
 	if len(like) == 0 {
 		return ""
 	}
 	return "; did you mean " + strings.Join(like, " or ") + "?"
+}
+
+// Similar returns the names, in order, that begin with an unknown one or differ from it in at most
+// a number of letters, as cobra suggests commands.
+func Similar(name string, letters int, known iter.Seq[string]) []string {
+	of := &cobra.Command{SuggestionsMinimumDistance: letters}
+	for _, other := range slices.Sorted(known) {
+		of.AddCommand(&cobra.Command{Use: other, Run: func(*cobra.Command, []string) {}})
+	}
+	return of.SuggestionsFor(name)
 }

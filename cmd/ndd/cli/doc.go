@@ -2,7 +2,7 @@
 // imports none of them.
 //
 //	globals.go, profile.go         the flags that all commands have, and what they set: threads, kernel, messages, a profile
-//	args.go, errors.go, advice.go  arguments, kinds of errors, and what to do about those of the libraries
+//	args.go, errors.go, former.go  arguments, kinds of errors, flags of earlier versions
 //	input.go, prints.go            documents and fingerprint files as inputs; skipped.go: what could not be read
 //	output.go, objects.go          results, which appear whole or not at all: files, folders, objects
 //	tables.go, reports.go          tables and reports in all formats of --format

@@ -5,8 +5,9 @@ import (
 	"fmt"
 )
 
-// ErrUsage is in errors about the command line, and ErrPartly is the error of a command that has done its work but for input
-// that was skipped, of which it has told. Each has an exit status of its own.
+// ErrUsage is in errors about the command line, and ErrPartly is the error of a command that has
+// done its work but for input that was skipped, of which it has told. Each has an exit status of
+// its own.
 var (
 	ErrUsage  = errors.New("wrong usage")
 	ErrPartly = errors.New("done in part")

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"path/filepath"
 	"runtime"
 
 	"github.com/spf13/cobra"
@@ -13,20 +14,23 @@ import (
 	"ndd/asm"
 	"ndd/engine/memory"
 	"ndd/engine/storage/disk"
+	"ndd/engine/storage/object"
 )
 
-// Globals are the streams and the settings that all commands share.
+// Globals holds the streams and settings that all commands share.
 type Globals struct {
 	Stdin  io.Reader
 	Stdout io.Writer
 	Stderr io.Writer
 
-	out      *bufio.Writer // what standard output is written through
-	terminal bool          // standard output is one
+	out      *bufio.Writer // buffers standard output
+	terminal bool          // standard output is a terminal
 
 	Version string // of the program
 
 	Args []string // of the command line, with the command
+
+	Raw bool // files of fingerprints are read as integers, whatever is in them
 
 	Threads    int
 	kernel     string
@@ -37,29 +41,32 @@ type Globals struct {
 	noProgress bool
 	Force      bool // of commands with --force
 	Skipped    skippedFlag
-	outputs    []string // that CheckOutput was asked about
+	outputs    []string // paths that CheckOutput has allowed
 
-	Disk    *disk.Disk     // is written to; the system's outside of tests
-	Machine memory.Machine // is asked for memory; this one outside of tests
+	Disk    *disk.Disk     // files are written to it; nil for the system's
+	Machine memory.Machine // reports free memory; the zero value for this host
 
-	cmd   *cobra.Command  // that runs
-	Given map[string]bool // flags on the command line, not those in the environment, which may be meant for other commands
+	cmd   *cobra.Command  // the running command
+	Given map[string]bool // flags of the command line, without those of the environment
 
 	Log      *slog.Logger
-	messages *messages // what it writes to
-	stop     func()    // ends the profile, if there is one
+	messages *messages // the destination of Log
+	stop     func()    // ends the profile; nil without one
 }
 
-// Open begins the program's streams: standard output is buffered until close.
+// stdoutBytes is the size of the buffer of standard output.
+const stdoutBytes = 1 << 16
+
+// Open begins buffering standard output, until Close.
 func (g *Globals) Open() {
 	g.terminal = isTerminal(g.Stdout)
-	g.out = bufio.NewWriterSize(g.Stdout, 1<<16)
+	g.out = bufio.NewWriterSize(g.Stdout, stdoutBytes)
 	g.Stdout = g.out
 }
 
-// Close ends the profile, removes what was not published, and writes what is left of standard output.
+// Close ends the profile, removes unpublished outputs, and flushes standard output.
 func (g *Globals) Close() error {
-	g.Skipped.abort() // unless it was published
+	g.Skipped.abort()
 	if g.stop != nil {
 		g.stop()
 	}
@@ -69,11 +76,13 @@ func (g *Globals) Close() error {
 	return nil
 }
 
-// Register adds the flags that all commands have.
+// Register adds the flags of all commands.
 func (g *Globals) Register(f *pflag.FlagSet) {
-	f.IntVar(&g.Threads, "threads", 0, "threads that work at the same time; at most 4 per processor, or 16 (default: one per processor)")
+	f.IntVar(&g.Threads, "threads", 0, "threads that work at the same time; at most 4 per processor, or 16 (default: "+
+		"one per processor)")
 	f.StringVar(&g.kernel, "kernel", "", "instruction set to use: auto, avx512, avx2, neon or generic (default auto)")
-	f.StringVar(&g.profile, "profile", "", "write a profile, NAME.pprof or trace.out, into the current folder: cpu, mem, allocs, block, mutex, goroutine, thread, clock or trace")
+	f.StringVar(&g.profile, "profile", "", "write a profile, NAME.pprof or trace.out, into the current folder: cpu, "+
+		"mem, allocs, block, mutex, goroutine, thread, clock or trace")
 	f.StringVar(&g.LogFormat, "log-format", "text", "format of messages on standard error: text or json")
 	f.BoolVarP(&g.Quiet, "quiet", "q", false, "print no messages except errors")
 	f.BoolVarP(&g.verbose, "verbose", "v", false, "also report memory plans, timings, and how tables were chosen")
@@ -110,17 +119,44 @@ func (g *Globals) Begin(cmd *cobra.Command) error {
 	}
 	g.sayMisspelt(cmd.Root())
 	if g.Threads < asked {
-		g.Log.Warn(fmt.Sprintf("--threads %d: using %d, the most that %s can use", asked, g.Threads, Number(runtime.GOMAXPROCS(0), "processor")))
+		g.Log.Warn(fmt.Sprintf("--threads %d: using %d, the most that %s can use", asked, g.Threads,
+			Number(runtime.GOMAXPROCS(0), "processor")))
 	}
 	if err := asm.Init(g.kernel); err != nil {
 		return err
 	}
+	g.sweep(cmd)
 	return g.beginProfile()
 }
 
-// threadsOf returns the number of threads to use where so many were requested, 0 for the default.
-// Each takes memory, up to some ten MiB, so that those are none which could only wait for a
-// processor: of four, three may wait for a file.
+// sweep removes what killed processes left in the present folder and in those of the command's
+// arguments and flags.
+func (g *Globals) sweep(cmd *cobra.Command) {
+	swept := map[string]bool{}
+	sweep := func(path string) {
+		dir := filepath.Dir(path)
+		if swept[dir] || object.Is(path) {
+			return
+		}
+		swept[dir] = true
+		for _, path := range disk.Sweep(dir) {
+			g.Log.Info(path + ": removed; a process that was killed left it unfinished")
+		}
+	}
+	sweep("here")
+	for _, arg := range cmd.Flags().Args() {
+		sweep(arg)
+	}
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if f.Value.Type() == "string" {
+			sweep(f.Value.String())
+		}
+	})
+}
+
+// threadsOf returns the number of threads to use if asked were requested, where 0 stands for the
+// default. It allows four per processor, since three of them may wait for files; more would only
+// take memory, some ten MiB each.
 func threadsOf(asked, processors int) int {
 	if asked == 0 {
 		return processors
@@ -128,7 +164,7 @@ func threadsOf(asked, processors int) int {
 	return min(asked, max(16, 4*processors))
 }
 
-// Refuse returns wrong usage if one of the flags was given that would have no effect.
+// Refuse returns wrong usage, with the reason, if one of the flags was given.
 func (g *Globals) Refuse(why string, flags ...string) error {
 	for _, name := range flags {
 		if g.Given[name] {

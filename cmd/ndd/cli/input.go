@@ -23,26 +23,50 @@ type DocumentFlags struct {
 	Format, text, id, Recipe, MaxDocument string
 	extract, drop                         string
 	strict                                bool
-	Prints                                int
 }
 
-// Register adds the flags; formatFlag names the one for the documents' format.
-func (d *DocumentFlags) Register(cmd *cobra.Command, formatFlag string) {
+// Register adds the flags to cmd.
+func (d *DocumentFlags) Register(cmd *cobra.Command) {
+	d.RegisterReading(cmd)
 	f := cmd.Flags()
-	f.StringVar(&d.Format, formatFlag, "auto", "format of the documents: auto, text, html, jsonl, json, lines, csv, parquet or warc")
-	f.StringVar(&d.text, "text", "", "JSON and CSV: the field with the text (default: text, content, body, html or the like, whichever is there)")
-	f.StringVar(&d.id, "id", "", "JSON and CSV: the field with the id (default: id, url or the like, whichever is there; a record without it is called file:line)")
-	f.StringVar(&d.Recipe, "recipe", "", "how texts become fingerprints: minwise, minwise-pairs, simhash or a JSON file (see 'ndd help recipes'; default minwise)")
-	f.StringVar(&d.extract, "extract", "", "HTML: the main text alone, all text, or auto, which is main unless that is hardly any (default auto)")
-	f.StringVar(&d.drop, "drop", "", "take out of texts before they are fingerprinted: urls, markup, numbers, dates, or several with commas (see 'ndd help recipes')")
-	f.IntVar(&d.Prints, "prints", 0, "fingerprints of each document, 1 or 2: with 2, documents are near when either is, which finds more and takes twice the space (default 1, or what the recipe or the index has)")
-	f.Lookup("prints").DefValue = "0" // pflag says no default that is 0
-	f.StringVar(&d.MaxDocument, "max-document", "64MiB", "skip documents that are longer")
+	f.StringVar(&d.Recipe, "recipe", "", "how texts become fingerprints: minwise, minwise-pairs, simhash or a JSON "+
+		"file (see 'ndd help recipes'; default minwise)")
+	f.StringVar(&d.drop, "drop", "", "take out of texts before they are fingerprinted: urls, markup, numbers, dates, "+
+		"or several with commas (see 'ndd help recipes')")
+	FormerFlags(cmd, map[string]string{"prints": "documents have one fingerprint each; -k 4, or -k 6 with --verify, " +
+		"finds as much as two did with -k 3"})
+}
+
+// RegisterFields adds the flags for the format and the fields of documents alone.
+func (d *DocumentFlags) RegisterFields(cmd *cobra.Command) {
+	f := cmd.Flags()
+	d.MaxDocument = maxDocument
+	f.StringVar(&d.Format, "input-format", "auto", "format of the documents: auto, text, html, jsonl, json, lines, "+
+		"csv, parquet or warc")
+	f.StringVar(&d.text, "text", "", "JSON and CSV: the field with the text (default: text, content, body, html or "+
+		"the like, whichever is there)")
+	f.StringVar(&d.id, "id", "", "JSON and CSV: the field with the id (default: id, url or the like, whichever is "+
+		"there; a record without it is called file:line)")
+	FormerFlags(cmd, map[string]string{"document-format": "use --input-format",
+		"format": "use --input-format for the format of documents"})
+}
+
+// maxDocument is the default of --max-document.
+const maxDocument = "64MiB"
+
+// RegisterReading adds the flags that say how documents are read, for a command that makes no
+// fingerprints of them.
+func (d *DocumentFlags) RegisterReading(cmd *cobra.Command) {
+	d.RegisterFields(cmd)
+	f := cmd.Flags()
+	f.StringVar(&d.extract, "extract", "", "HTML: the main text alone, all text, or auto, which is main unless that "+
+		"is hardly any (default auto)")
+	f.StringVar(&d.MaxDocument, "max-document", maxDocument, "skip documents that are longer")
 	f.BoolVar(&d.strict, "strict", false, "fail at the first line or file that cannot be read, instead of skipping it")
 }
 
-// DocumentFlagNames are the flags' names, but for the format's.
-var DocumentFlagNames = []string{"text", "id", "recipe", "max-document", "strict", "prints", "extract", "drop"}
+// DocumentFlagNames are the names of the flags that [DocumentFlags.Register] adds.
+var DocumentFlagNames = []string{"input-format", "text", "id", "recipe", "max-document", "strict", "extract", "drop"}
 
 // Config returns the configuration of package ingest. recipe, unless nil, must be used: it is
 // the index's own.
@@ -56,27 +80,19 @@ func (d *DocumentFlags) Config(g *Globals, recipe *simhash.Recipe) (ingest.Confi
 	if err != nil || most == 0 || most > 1<<40 {
 		return c, Usagef("--max-document %q: must be a size such as 64MiB, at most 1TiB", d.MaxDocument)
 	}
-	c.Document = document.Options{Format: format, TextField: d.text, IDField: d.id, Strict: d.strict, MaxDocumentBytes: int64(most),
-		Chosen: g.sayFields()}
+	c.Document = document.Options{Format: format, TextField: d.text, IDField: d.id, Strict: d.strict,
+		MaxDocumentBytes: int64(most),
+		Chosen:           g.sayFields()}
 	if err := g.Skipped.begin(g, &c); err != nil {
 		return c, err
 	}
 	if c.Recipe, err = RecipeOf(d.Recipe); err != nil {
 		return c, err
 	}
-	if c.Recipe, err = d.withPrints(c.Recipe); err != nil {
-		return c, err
-	}
 	if recipe != nil {
-		if d.Prints != 0 && d.Prints != recipe.PrintsEach() {
-			return c, Usagef("--prints %d: the index has %s for each document", d.Prints, Number(recipe.PrintsEach(), "fingerprint"))
-		}
 		if d.Recipe != "" {
 			if c.Recipe.Name() != "" { // a name says nothing on the text before
 				c.Recipe.Extract, c.Recipe.Drop = recipe.Extract, recipe.Drop
-				if d.Prints == 0 {
-					c.Recipe.Prints = recipe.Prints
-				}
 			}
 			if err := simhash.Compatible("--recipe "+d.Recipe, &c.Recipe, "the index", recipe); err != nil {
 				return c, err
@@ -111,23 +127,6 @@ func (d *DocumentFlags) texts(c *ingest.Config, fixed bool) error {
 	}
 	c.Recipe, c.Document.Extract = asked, document.Extract(asked.Extract)
 	return nil
-}
-
-// withPrints returns the recipe with as many fingerprints as --prints says.
-func (d *DocumentFlags) withPrints(r simhash.Recipe) (simhash.Recipe, error) {
-	switch {
-	case d.Prints == 0:
-		return r, nil
-	case d.Prints != 1 && d.Prints != 2:
-		return r, Usagef("--prints %d: must be 1 or 2", d.Prints)
-	case d.Prints == 2 && r.Sketch != simhash.SketchMinwise:
-		return r, Usagef("--prints 2 is for minwise recipes; simhash makes one fingerprint of a document")
-	}
-	r.Prints = 0
-	if d.Prints == 2 {
-		r.Prints = 2
-	}
-	return r, nil
 }
 
 // RecipeOf returns the recipe with a name, or in a file, or the default one for "".
@@ -170,10 +169,11 @@ func (g *Globals) Ingest(ctx context.Context, inputs []string, c ingest.Config, 
 	return err
 }
 
-// Ingested reports what was read, publishes the table of --skipped, and returns ErrPartly when input was lost.
+// Ingested logs a summary, publishes the table of --skipped, and returns ErrPartly if input was
+// lost.
 func (g *Globals) Ingested(report ingest.Report) error {
 	for _, s := range report.Skipped.Examples {
-		g.Log.Warn("skipped " + s.Error() + Advice(g.cmd, s))
+		g.Log.Warn("skipped " + s.Error())
 	}
 	if more := report.Skipped.Lost() - len(report.Skipped.Examples); more > 0 {
 		g.Log.Warn(fmt.Sprintf("skipped %s more files or records", humanize.Comma(int64(more))))
@@ -193,7 +193,8 @@ func (g *Globals) Ingested(report ingest.Report) error {
 		g.Log.Warn("the inputs hold no documents")
 	}
 	if report.NoID > 0 {
-		g.Log.Warn(fmt.Sprintf("without the field that --id names, and called by file and line instead: %s of %s", humanize.Comma(int64(report.NoID)), Number(report.Documents, "document")))
+		g.Log.Warn(fmt.Sprintf("without the field that --id names, and called by file and line instead: %s of %s",
+			humanize.Comma(int64(report.NoID)), Number(report.Documents, "document")))
 	}
 	if report.Unknown > 0 {
 		g.Log.Warn(sayCharsets(&report))
@@ -213,10 +214,12 @@ func sayCharsets(r *ingest.Report) string {
 	for i, name := range r.Charsets {
 		names[i] = strconv.Quote(name)
 	}
-	return fmt.Sprintf("unknown charset declared, and encoding guessed from the bytes: %s (%s)", Number(r.Unknown, "document"), strings.Join(names, ", "))
+	return fmt.Sprintf("unknown charset declared, and encoding guessed from the bytes: %s (%s)",
+		Number(r.Unknown, "document"), strings.Join(names, ", "))
 }
 
-// sayFields returns a function that says once which fields of which file are taken where no flag names them.
+// sayFields returns a function that says once which fields of which file are taken where no flag
+// names them.
 func (g *Globals) sayFields() func(file string, f document.Fields) {
 	said := map[document.Fields]bool{}
 	return func(file string, f document.Fields) {
@@ -233,7 +236,8 @@ func (g *Globals) sayFields() func(file string, f document.Fields) {
 }
 
 // Extract reads documents with a progress bar. That there is none is an error.
-func Extract[R any](ctx context.Context, g *Globals, inputs []string, c ingest.Config, s ingest.Steps[R]) (ingest.Report, error) {
+func Extract[R any](ctx context.Context, g *Globals, inputs []string, c ingest.Config,
+	s ingest.Steps[R]) (ingest.Report, error) {
 	if err := errors.Join(ReadOnce(inputs), g.KeepInputs(inputs)); err != nil {
 		return ingest.Report{}, err
 	}

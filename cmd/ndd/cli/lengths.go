@@ -14,16 +14,16 @@ import (
 // LengthRatio is the value of --max-length-ratio: 0 for any.
 type LengthRatio float64
 
-// Register adds the flag; needs is what its help says of where the lengths come from.
+// Register adds the flag; needs ends its help with the source of the lengths.
 func (r *LengthRatio) Register(f *pflag.FlagSet, needs string) {
 	f.Float64Var((*float64)(r), "max-length-ratio", 0,
-		"leave out documents whose text is more than so many times as long as the other, such as 2; 0: any"+needs)
+		"ignore matches whose lengths differ by more than this factor (0 = no limit)"+needs)
 }
 
-// NeedsKept is what hits found in an index need.
+// NeedsKept is the requirement of hits in an index.
 const NeedsKept = " (the index must have been built with --lengths)"
 
-// Check returns wrong usage for a ratio that means nothing.
+// Check returns wrong usage for a ratio below 1.
 func (r LengthRatio) Check() error {
 	if r != 0 && !(r >= 1) {
 		return Usagef("--max-length-ratio %g: must be 1 or more, or 0 for any", float64(r))
@@ -31,7 +31,7 @@ func (r LengthRatio) Check() error {
 	return nil
 }
 
-// Apart reports whether texts of these lengths differ by more than the ratio. Lengths of 0 are not known.
+// Apart reports whether two lengths differ by more than the ratio. A length of 0 is unknown.
 func (r LengthRatio) Apart(a, b uint32) bool {
 	return r != 0 && a != 0 && b != 0 && float64(max(a, b)) > float64(r)*float64(min(a, b))
 }
@@ -39,10 +39,11 @@ func (r LengthRatio) Apart(a, b uint32) bool {
 // TextLengths returns the lengths of the texts of a fingerprint file, by row.
 func TextLengths(f *ndf.File) ([]uint32, error) {
 	if !f.HasLengths() {
-		return nil, fmt.Errorf("--max-length-ratio: %s has fingerprints without the lengths of their texts, which .ndf files have: %w", f.Path(), engine.ErrNoLengths)
+		return nil, fmt.Errorf("--max-length-ratio: %s has fingerprints without the lengths of their texts, which .ndf "+
+			"files have: %w", f.Path(), engine.ErrNoLengths)
 	}
 	return slices.Concat(slices.Collect(f.TextBytes)...), nil
 }
 
-// TextBytes returns the length of a text as the engine keeps it.
+// TextBytes returns the length of a text as the engine stores it, capped at 2^32 - 1.
 func TextBytes(n int) uint32 { return uint32(min(uint64(n), math.MaxUint32)) }

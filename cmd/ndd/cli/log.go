@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 )
 
-// plainHandler writes a message as a person reads it: "ndd: message key=value".
+// A plainHandler writes messages for people: "ndd: message key=value".
 type plainHandler struct {
 	mu    *sync.Mutex
 	out   io.Writer
@@ -56,8 +56,8 @@ func (h *plainHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
 
 func (h *plainHandler) WithGroup(string) slog.Handler { return h }
 
-// onOneLine returns text as it is, unless a terminal or a reader of lines would take it for more than text: then quoted. Paths of
-// requests and names of files are others' words.
+// onOneLine returns text, quoted if it has characters that are not printable, since paths and names
+// of files may hold line breaks and control sequences.
 func onOneLine(text string) string {
 	if strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) || !utf8.ValidString(text) {
 		return strconv.Quote(text)

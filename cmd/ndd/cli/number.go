@@ -40,7 +40,7 @@ func ParseCount(s string) (uint64, error) {
 	return uint64(math.Round(v)), nil
 }
 
-// ParseMemory returns --memory in bytes, 0 where it was not given.
+// ParseMemory returns --memory in bytes, or 0 if it was not given.
 func ParseMemory(s string) (uint64, error) {
 	if s == "" {
 		return 0, nil

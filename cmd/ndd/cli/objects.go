@@ -3,45 +3,83 @@ package cli
 import (
 	"bufio"
 	"context"
-	"io"
 	"os"
+	"path/filepath"
 	"strings"
+	"sync"
 
+	"ndd/engine/storage/disk"
 	"ndd/engine/storage/object"
 )
 
-// A Folder is where the files of a result appear together: a folder on disk, or objects below a prefix.
+// A Folder publishes the files of a result together, as a folder on disk or as objects below a
+// prefix. Write may be called by several goroutines.
 type Folder interface {
 	Write(name string, fill func(*bufio.Writer) error) error
 	Commit() error
 	Abort()
 }
 
-// objectFolder holds uploads, all of which are committed at the end: until then none of them can be seen.
+// CreateFolder begins an output folder. own reports whether a name may be of an older output, which
+// --force replaces.
+func (g *Globals) CreateFolder(path string, own func(name string) bool) (Folder, error) {
+	switch {
+	case object.Is(path):
+		ctx := g.cmd.Context()
+		f := &objectFolder{ctx: ctx, store: object.From(ctx), prefix: strings.TrimSuffix(path, "/") + "/"}
+		return f, g.absent(f.prefix)
+	case g.Force:
+		return orNil(g.Disk.ReplaceFolder(path, own))
+	}
+	return orNil(g.Disk.CreateFolder(path))
+}
+
+// orNil returns no folder beside an error.
+func orNil(f *disk.Folder, err error) (Folder, error) {
+	if err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+// CheckFolder returns the error that CreateFolder would return now.
+func (g *Globals) CheckFolder(path string, own func(name string) bool) error {
+	switch {
+	case object.Is(path):
+		return g.absent(strings.TrimSuffix(path, "/") + "/")
+	case g.Force:
+		return disk.Replaceable(path, own)
+	}
+	return disk.Absent(filepath.Clean(path))
+}
+
+// absent returns an error if there is an object, or one below a prefix, and --force is not given.
+func (g *Globals) absent(path string) error {
+	if g.Force {
+		return nil
+	}
+	ctx := g.cmd.Context()
+	return object.From(ctx).Absent(ctx, path)
+}
+
+// An objectFolder holds uploads that Commit makes visible together.
 type objectFolder struct {
 	ctx     context.Context
 	store   *object.Store
 	prefix  string
+	mu      sync.Mutex // of uploads
 	uploads []*object.Upload
 }
 
-// CreateObjects begins a folder of objects. Unless --force says so, there must be none.
-func (g *Globals) CreateObjects(path string) (*objectFolder, error) {
-	ctx := g.cmd.Context()
-	f := &objectFolder{ctx: ctx, store: object.From(ctx), prefix: strings.TrimSuffix(path, "/") + "/"}
-	if g.Force {
-		return f, nil
-	}
-	return f, f.store.Absent(ctx, f.prefix)
-}
-
-// Write uploads a file, without making it appear.
+// Write uploads a file, which stays invisible until Commit.
 func (f *objectFolder) Write(name string, fill func(*bufio.Writer) error) error {
-	u, err := f.store.Create(f.ctx, f.prefix+name, true) // what is there was looked at before
+	u, err := f.store.Create(f.ctx, f.prefix+name, true) // CreateFolder has looked for older objects
 	if err != nil {
 		return err
 	}
+	f.mu.Lock()
 	f.uploads = append(f.uploads, u)
+	f.mu.Unlock()
 	w := bufio.NewWriterSize(u, 1<<18)
 	if err := fill(w); err != nil {
 		return err
@@ -52,7 +90,7 @@ func (f *objectFolder) Write(name string, fill func(*bufio.Writer) error) error 
 	return u.Finish()
 }
 
-// Commit makes all objects appear.
+// Commit makes all objects visible.
 func (f *objectFolder) Commit() error {
 	for _, u := range f.uploads {
 		if err := u.Commit(); err != nil {
@@ -62,28 +100,22 @@ func (f *objectFolder) Commit() error {
 	return nil
 }
 
-// Abort removes what was not committed.
+// Abort removes the objects unless they were committed.
 func (f *objectFolder) Abort() {
 	for _, u := range f.uploads {
-		u.Abort() // what it leaves, the service removes by its own rules
+		u.Abort() // the service's own rules remove the remains
 	}
 }
 
-// UploadFile copies a file on disk to an object, which appears whole.
+// UploadFile copies a file on disk to an object, which appears whole or not at all.
 func (g *Globals) UploadFile(from, to string) error {
 	file, err := os.Open(from)
 	if err != nil {
 		return err
 	}
 	defer file.Close()
-	ctx := g.cmd.Context()
-	u, err := object.From(ctx).Create(ctx, to, g.Force)
-	if err != nil {
+	return g.WriteOutput(to, func(o *Output) error {
+		_, err := o.ReadFrom(file)
 		return err
-	}
-	defer u.Abort()
-	if _, err := io.Copy(u, file); err != nil {
-		return err
-	}
-	return u.Commit()
+	})
 }

@@ -14,59 +14,102 @@ import (
 	"ndd/engine/storage/object"
 )
 
-// An output is standard output, a pipe or a device, or a file that appears whole or not at all.
-type output struct {
+// An Output is standard output, a pipe, a device, an object, or a file that appears whole or not at
+// all.
+type Output struct {
+	*bufio.Writer
+	to target // nil for standard output, which [Globals.Close] flushes
+}
+
+// A target is what an output is written to. Abort does nothing after Commit.
+type target interface {
 	io.Writer
-	buffer *bufio.Writer // nil for standard output
-	stream *os.File      // a pipe or a device: written as it comes, and never replaced
-	file   *disk.File
-	upload *object.Upload
+	Commit() error
+	Abort()
 }
 
 // NewOutput opens path, or standard output when path is empty or "-".
-func (g *Globals) NewOutput(path string) (*output, error) {
+func (g *Globals) NewOutput(path string) (*Output, error) {
 	if IsStdout(path) {
-		return &output{Writer: g.Stdout}, nil
+		return &Output{Writer: bufio.NewWriterSize(g.Stdout, stdoutBytes)}, nil // which is such a writer, of this size
 	}
-	o := &output{}
-	if object.Is(path) {
-		ctx := g.cmd.Context()
-		var err error
-		if o.upload, err = object.From(ctx).Create(ctx, path, g.Force); err != nil {
-			return nil, err
-		}
-		o.buffer = bufio.NewWriterSize(o.upload, 1<<18)
-		o.Writer = o.buffer
-		return o, nil
-	}
-	path, stream, err := Destination(path)
+	to, err := g.target(path)
 	if err != nil {
 		return nil, err
 	}
-	if stream {
-		o.stream, err = os.OpenFile(path, os.O_WRONLY, 0)
-		o.buffer = bufio.NewWriterSize(o.stream, 1<<18)
-	} else {
-		o.file, err = g.Disk.Create(path)
-		o.buffer = bufio.NewWriterSize(o.file, 1<<18)
-	}
-	if err != nil {
-		return nil, err
-	}
-	o.Writer = o.buffer
-	return o, nil
+	return newOutput(to), nil
 }
 
-// RegisterForce adds the flag --force: the rule of all commands is that an output does not take the
-// place of a file or folder that is there, unless that is asked for. A folder is replaced only if
-// it holds nothing but what such an output has.
+func newOutput(to target) *Output { return &Output{bufio.NewWriterSize(to, 1<<18), to} }
+
+func (g *Globals) target(path string) (target, error) {
+	if object.Is(path) {
+		ctx := g.cmd.Context()
+		u, err := object.From(ctx).Create(ctx, path, g.Force)
+		return upload{u}, err
+	}
+	path, isStream, err := Destination(path)
+	if err != nil {
+		return nil, err
+	}
+	if isStream {
+		f, err := os.OpenFile(path, os.O_WRONLY, 0)
+		return stream{f}, err
+	}
+	return g.Disk.Create(path)
+}
+
+// A stream is a pipe or a device, which is never replaced.
+type stream struct{ *os.File }
+
+func (s stream) Commit() error { return s.Close() }
+func (s stream) Abort()        { s.Close() }
+
+// An upload becomes an object.
+type upload struct{ *object.Upload }
+
+func (u upload) Abort() { u.Upload.Abort() } // the service's own rules remove the remains
+
+// Commit publishes the file.
+func (o *Output) Commit() error {
+	if o.to == nil {
+		return nil
+	}
+	if err := o.Flush(); err != nil {
+		return err
+	}
+	return o.to.Commit()
+}
+
+// Abort removes the file unless it was committed.
+func (o *Output) Abort() {
+	if o.to != nil {
+		o.to.Abort()
+	}
+}
+
+// WriteOutput has fill write to a file, which appears when it is complete, or to standard output.
+func (g *Globals) WriteOutput(path string, fill func(*Output) error) error {
+	o, err := g.NewOutput(path)
+	if err != nil {
+		return err
+	}
+	defer o.Abort()
+	if err := fill(o); err != nil {
+		return err
+	}
+	return o.Commit()
+}
+
+// RegisterForce adds the flag --force. Without it no command replaces a file or folder. With it a
+// folder is replaced if it holds only files that such an output has.
 func (g *Globals) RegisterForce(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&g.Force, "force", false, "replace the output if it exists already")
 }
 
-// CheckOutput refuses an output file that is there already, before the work, without --force.
-// Standard output, pipes and devices are not replaced but written to.
-// An output that another one of the same command is already written to is refused with --force, too.
+// CheckOutput returns an error before the work if an output file exists and --force is not given.
+// Standard output, pipes and devices are always allowed. Two outputs of a command to one file are
+// refused even with --force.
 func (g *Globals) CheckOutput(path string) error {
 	if IsStdout(path) {
 		return nil
@@ -91,7 +134,7 @@ func (g *Globals) CheckOutput(path string) error {
 	return disk.Absent(at)
 }
 
-// KeepInputs returns an error if an output of the command would take the place of one of its inputs.
+// KeepInputs returns an error if an output of the command would replace one of its inputs.
 func (g *Globals) KeepInputs(inputs []string) error {
 	for _, in := range inputs {
 		for _, out := range g.outputs {
@@ -103,7 +146,7 @@ func (g *Globals) KeepInputs(inputs []string) error {
 	return nil
 }
 
-// samePath reports whether two paths are of one file, there or not.
+// samePath reports whether two paths name one file, which need not exist.
 func samePath(a, b string) bool {
 	if filepath.Clean(a) == filepath.Clean(b) {
 		return true
@@ -116,38 +159,16 @@ func samePath(a, b string) bool {
 	return err == nil && of.Mode().IsRegular() && os.SameFile(of, other)
 }
 
-// CreateFolder begins an output folder, whose files have the names that own accepts.
-func (g *Globals) CreateFolder(path string, own func(name string) bool) (Folder, error) {
-	if object.Is(path) {
-		f, err := g.CreateObjects(path)
-		return orNone(f, err)
-	}
-	if g.Force {
-		f, err := g.Disk.ReplaceFolder(path, own)
-		return orNone(f, err)
-	}
-	f, err := g.Disk.CreateFolder(path)
-	return orNone(f, err)
-}
-
-// orNone returns a folder, or nil beside an error: not a nil of its type, which would look like one.
-func orNone(f Folder, err error) (Folder, error) {
-	if err != nil {
-		return nil, err
-	}
-	return f, nil
-}
-
-// Named returns what accepts these names and no others.
+// Named returns a function that reports whether a name is one of names.
 func Named(names ...string) func(string) bool {
 	return func(name string) bool { return slices.Contains(names, name) }
 }
 
-// IsStdout says whether a path means standard output.
+// IsStdout reports whether a path means standard output.
 func IsStdout(path string) bool { return path == "" || path == "-" || path == "/dev/stdout" }
 
-// Destination follows links from path to where an output goes, and says whether that is a pipe or a
-// device. A folder is an error.
+// Destination follows links from path to the file that an output is written to, and reports whether
+// that is a pipe or a device. A folder is an error.
 func Destination(path string) (at string, stream bool, err error) {
 	const linksMax = 40 // as many as Linux follows
 	at = path
@@ -169,33 +190,4 @@ func Destination(path string) (at string, stream bool, err error) {
 		at = to
 	}
 	return "", false, fmt.Errorf("%s: too many links", path)
-}
-
-// Commit publishes the file.
-func (o *output) Commit() error {
-	if o.buffer == nil {
-		return nil
-	}
-	if err := o.buffer.Flush(); err != nil {
-		return err
-	}
-	switch {
-	case o.upload != nil:
-		return o.upload.Commit()
-	case o.stream != nil:
-		return o.stream.Close()
-	}
-	return o.file.Commit()
-}
-
-// Abort removes the file unless it was committed.
-func (o *output) Abort() {
-	switch {
-	case o.upload != nil:
-		o.upload.Abort()
-	case o.stream != nil:
-		o.stream.Close()
-	case o.file != nil:
-		o.file.Abort()
-	}
 }

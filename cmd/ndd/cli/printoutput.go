@@ -3,7 +3,9 @@ package cli
 import (
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
+	"slices"
 
 	"ndd/engine/corpus/ndf"
 	"ndd/engine/corpus/simhash"
@@ -11,7 +13,8 @@ import (
 	"ndd/engine/storage/store"
 )
 
-// CheckPrintOutput is [Globals.CheckOutput] of a fingerprint file, which cannot be written to a pipe or a device.
+// CheckPrintOutput is [Globals.CheckOutput] of a fingerprint file, whose name must have an ending
+// that says its format. It cannot be written to a pipe or a device.
 func (g *Globals) CheckPrintOutput(out string) error {
 	if !object.Is(out) {
 		_, stream, err := Destination(out)
@@ -22,11 +25,16 @@ func (g *Globals) CheckPrintOutput(out string) error {
 			return fmt.Errorf("%s: a fingerprint file cannot be written to a pipe or a device", out)
 		}
 	}
+	if !slices.Contains(ndf.Endings, filepath.Ext(out)) {
+		return Usagef("-o %s: the ending must say the format: .ndf (with IDs and recipe), .npy (NumPy, uint64) or .bin "+
+			"(integers)", out)
+	}
 	return g.CheckOutput(out)
 }
 
-// WritePrints writes a fingerprint file, on disk or as an object, that appears when fill has given it all documents: with [ErrPartly] of
-// fill, too, and with no other error. [Globals.CheckPrintOutput] comes before it.
+// WritePrints writes a fingerprint file, on disk or as an object, that appears when fill has given
+// it all documents: with [ErrPartly] of fill, too, and with no other error.
+// [Globals.CheckPrintOutput] comes before it.
 func (g *Globals) WritePrints(out string, recipe simhash.Recipe, fill func(*ndf.Writer) error) error {
 	if object.Is(out) {
 		return g.uploadPrints(out, recipe, fill)
@@ -34,6 +42,9 @@ func (g *Globals) WritePrints(out string, recipe simhash.Recipe, fill func(*ndf.
 	at, _, err := Destination(out)
 	if err != nil {
 		return err
+	}
+	if filepath.Ext(at) != filepath.Ext(out) {
+		return fmt.Errorf("%s: is a link to %s, whose ending says another format: name that file", out, at)
 	}
 	return g.fillPrints(at, recipe, fill)
 }
@@ -52,6 +63,13 @@ func (g *Globals) fillPrints(at string, recipe simhash.Recipe, fill func(*ndf.Wr
 	if e := w.Commit(); e != nil {
 		return e
 	}
+	if ndf.IsBare(at) {
+		said := filepath.Base(at) + " holds fingerprints alone, without IDs and recipe; an .ndf file has them"
+		if n := w.LeftOut(); n > 0 {
+			said += "; " + Number(n, "document") + " without a fingerprint left out"
+		}
+		g.Log.Warn(said)
+	}
 	return err
 }
 
@@ -62,7 +80,7 @@ func (g *Globals) uploadPrints(out string, recipe simhash.Recipe, fill func(*ndf
 		return err
 	}
 	defer os.RemoveAll(dir)
-	file := filepath.Join(dir, "prints.ndf")
+	file := filepath.Join(dir, path.Base(out))
 	partly := g.fillPrints(file, recipe, fill)
 	if partly != nil && partly != ErrPartly {
 		return partly

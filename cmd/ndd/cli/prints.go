@@ -2,7 +2,6 @@ package cli
 
 import (
 	"bufio"
-	"context"
 	"errors"
 	"io"
 	"io/fs"
@@ -10,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/spf13/cobra"
 
 	"ndd/engine/corpus/document"
 	"ndd/engine/corpus/ndf"
@@ -23,29 +24,43 @@ const NoPrint = "----------------"
 
 // OpenPrintFile opens a fingerprint file, or reads standard input.
 func (g *Globals) OpenPrintFile(path string) (*ndf.File, error) {
-	if path == document.Stdin {
-		return ndf.Read(g.Stdin, "standard input")
-	}
-	if object.Is(path) {
-		return readPrintObject(g.cmd.Context(), path)
+	switch {
+	case path == document.Stdin:
+		return g.ReadPrints(g.Stdin, "standard input")
+	case object.Is(path):
+		ctx := g.cmd.Context()
+		o, err := object.From(ctx).Open(ctx, path)
+		if err != nil {
+			return nil, err
+		}
+		f, err := g.ReadPrints(o, path)
+		return f, errors.Join(err, o.Close())
+	case g.Raw:
+		return ndf.OpenRaw(path)
 	}
 	return ndf.Open(path)
 }
 
-// readPrintObject reads fingerprints from an object, into memory.
-func readPrintObject(ctx context.Context, path string) (*ndf.File, error) {
-	o, err := object.From(ctx).Open(ctx, path)
-	if err != nil {
-		return nil, err
+// ReadPrints reads a fingerprint file from a pipe or an object into memory.
+func (g *Globals) ReadPrints(r io.Reader, name string) (*ndf.File, error) {
+	if g.Raw {
+		return ndf.ReadRaw(r, name)
 	}
-	f, err := ndf.Read(o, path)
-	return f, errors.Join(err, o.Close())
+	return ndf.Read(r, name)
 }
 
-// IsRead says whether a fingerprint file is read into memory rather than opened: standard input and objects.
+// RegisterRaw adds the flag --raw.
+func (g *Globals) RegisterRaw(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&g.Raw, "raw", false, "read files of fingerprints as little-endian 64-bit integers, whatever "+
+		"is in them")
+}
+
+// IsRead says whether a fingerprint file is read into memory rather than opened: standard input and
+// objects.
 func IsRead(path string) bool { return path == document.Stdin || object.Is(path) }
 
-// KindOf says whether a path is a folder, or else what kind of file it is: fingerprints, unless it says another one.
+// KindOf says whether a path is a folder, or else what kind of file it is: fingerprints, unless it
+// says another one.
 func KindOf(path string) (folder bool, kind store.Kind, err error) {
 	if IsRead(path) {
 		return false, store.KindFingerprints, nil
@@ -84,9 +99,9 @@ func ClosePrints(files []*ndf.File) {
 	}
 }
 
-// ArePrints says whether the inputs are fingerprint files: by content, or by the names .ndf, .bin and .npy, so that
-// a damaged one is not read as text. A mixture with documents is wrong usage. Where documents is set, fingerprints as text are documents:
-// their format is said.
+// ArePrints says whether the inputs are fingerprint files: by content, or by the names .ndf, .bin
+// and .npy, so that a damaged one is not read as text. A mixture with documents is wrong usage.
+// Where documents is set, fingerprints as text are documents: their format is said.
 func (g *Globals) ArePrints(paths []string, documents bool) (bool, error) {
 	n := 0
 	for _, path := range paths {
@@ -104,12 +119,12 @@ func (g *Globals) ArePrints(paths []string, documents bool) (bool, error) {
 	return n > 0, nil
 }
 
-// printEndings are those of files that hold fingerprints, whatever is in them.
-var printEndings = []string{".ndf", ".bin", ".npy"}
-
 // isPrints is ArePrints for one input.
 func (g *Globals) isPrints(path string, documents bool) (bool, error) {
-	named := slices.Contains(printEndings, filepath.Ext(path))
+	if g.Raw {
+		return true, nil
+	}
+	named := slices.Contains(ndf.Endings, filepath.Ext(path))
 	if object.Is(path) {
 		return named, nil
 	}
@@ -140,12 +155,7 @@ func beginning(path string) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	head := make([]byte, lineBytes)
-	n, err := io.ReadFull(f, head)
-	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
-		err = nil
-	}
-	return head[:n], err
+	return io.ReadAll(io.LimitReader(f, lineBytes))
 }
 
 // peek returns the first bytes of standard input, which are read again.

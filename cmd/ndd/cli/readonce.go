@@ -14,11 +14,12 @@ import (
 	"ndd/engine/storage/object"
 )
 
-// ReadOnce returns wrong usage where inputs have a file twice, whose documents would all be there twice, and found to be duplicates: by the same
-// path, by links, by patterns, or in a folder that is an input, too. The error names both. What cannot be looked at is left to who
-// reads it.
+// ReadOnce returns wrong usage if inputs name a file twice, by the same path, a link, a pattern or
+// a folder that is an input as well: all its documents would be found to be duplicates. The error
+// has both names. A file that cannot be looked at is passed over; reading it reports the error.
 func ReadOnce(inputs []string) error {
-	n := named{paths: map[string]string{}, files: map[any]string{}, folders: map[string]string{}, resolved: map[string]string{}}
+	n := named{paths: map[string]string{}, files: map[stamp][]file{}, folders: map[string]string{},
+		resolved: map[string]string{}}
 	for _, input := range inputs {
 		for _, path := range matches(input) {
 			as := path
@@ -33,27 +34,37 @@ func ReadOnce(inputs []string) error {
 	return n.within()
 }
 
-// matches returns the paths that a pattern stands for, and what is none as it is.
+// matches returns the files that match a pattern, or input itself if it is no pattern.
 func matches(input string) []string {
-	if _, err := os.Stat(input); object.Is(input) || !errors.Is(err, fs.ErrNotExist) || !strings.ContainsAny(input, "*?[") {
+	if _, err := os.Stat(input); object.Is(input) || !errors.Is(err, fs.ErrNotExist) ||
+		!strings.ContainsAny(input, "*?[") {
 		return []string{input}
 	}
 	paths, err := filepath.Glob(input)
 	if err != nil {
-		return nil // whoever reads it says so
+		return nil // reading it reports the error
 	}
 	return paths
 }
 
-// named are the inputs so far, as they were named.
+// named holds the inputs so far under the names that the user gave.
 type named struct {
-	paths    map[string]string // by the path itself, without links
-	files    map[any]string    // by what the system knows a file by
-	folders  map[string]string // by the path itself
-	resolved map[string]string // folders without links, by folder
+	paths    map[string]string // by path without links
+	files    map[stamp][]file  // which may be one file under several names
+	folders  map[string]string // by path without links
+	resolved map[string]string // paths without links, by folder
 }
 
-// add takes an input in, and returns an error if it is there.
+// A stamp is the same for all names of a file, and for few other files.
+type stamp struct{ size, time int64 }
+
+// A file is one of the inputs, with its name.
+type file struct {
+	fs.FileInfo
+	as string
+}
+
+// add records an input; it returns an error if the input is known already.
 func (n *named) add(path, as string) error {
 	at := path
 	info, err := os.Stat(path)
@@ -64,12 +75,13 @@ func (n *named) add(path, as string) error {
 	case path == document.Stdin || err != nil:
 	case info.Mode().IsRegular():
 		at = n.real(path)
-		if id, ok := fileID(info); ok {
-			if other, is := n.files[id]; is {
-				return twice(other, as)
+		of := stamp{info.Size(), info.ModTime().UnixNano()}
+		for _, f := range n.files[of] {
+			if os.SameFile(f.FileInfo, info) {
+				return twice(f.as, as)
 			}
-			n.files[id] = as
 		}
+		n.files[of] = append(n.files[of], file{info, as})
 	case info.IsDir():
 		at = n.real(path)
 		n.folders[at] = as
@@ -81,7 +93,7 @@ func (n *named) add(path, as string) error {
 	return nil
 }
 
-// twice is the error of an input that is there already.
+// twice returns the error for an input that has two names.
 func twice(one, other string) error {
 	if one == other {
 		return Usagef("%s is named twice: its documents would all be there twice; name it once", one)
@@ -89,7 +101,7 @@ func twice(one, other string) error {
 	return Usagef("%s and %s are the same: their documents would all be there twice; name one of them", one, other)
 }
 
-// real returns a path without links.
+// real returns path without links.
 func (n *named) real(path string) string {
 	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() {
 		return realOf(path)
@@ -111,7 +123,8 @@ func realOf(path string) string {
 	return path
 }
 
-// within returns an error if an input is read with a folder that is another one. Hidden files and folders are not.
+// within returns an error if an input lies in a folder that is another input. Hidden files and
+// folders may, since a folder is read without them.
 func (n *named) within() error {
 	if len(n.folders) == 0 {
 		return nil
@@ -120,7 +133,8 @@ func (n *named) within() error {
 		for at := path; filepath.Dir(at) != at && !strings.HasPrefix(filepath.Base(at), "."); {
 			at = filepath.Dir(at)
 			if folder, is := n.folders[at]; is {
-				return Usagef("%s is in %s, which is read whole: its documents would all be there twice; leave one of the two out", n.paths[path], folder)
+				return Usagef("%s is in %s, which is read whole: its documents would all be there twice; leave one of the two "+
+					"out", n.paths[path], folder)
 			}
 		}
 	}

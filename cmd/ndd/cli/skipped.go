@@ -11,23 +11,28 @@ import (
 	"ndd/engine/result"
 )
 
-// skippedColumns are those of the table of what did not become a document.
-var skippedColumns = []result.Column{{Name: "file", Kind: result.Text}, {Name: "row", Kind: result.Integer, Optional: true},
-	{Name: "reason", Kind: result.Text}, {Name: "detail", Kind: result.Text, Optional: true}, {Name: "lost", Kind: result.Flag}}
+// skippedColumns are the columns of the table of skipped files and records.
+var skippedColumns = []result.Column{{Name: "file", Kind: result.Text},
+	{Name: "row", Kind: result.Integer, Optional: true},
+	{Name: "reason", Kind: result.Text}, {Name: "detail", Kind: result.Text, Optional: true},
+	{Name: "lost", Kind: result.Flag}}
 
-// skippedFlag is the flag --skipped of commands that read documents: all that the summary only counts.
+// skippedFlag is the flag --skipped of commands that read documents. Its table lists each file and
+// record that the summary counts as skipped.
 type skippedFlag struct {
 	path  string
-	out   *output
+	out   *Output
 	table *result.TableWriter
 }
 
-// Register adds the flag. CheckOutput needs --force to be there, too.
+// Register adds the flag to cmd, which must have --force as well, for CheckOutput.
 func (s *skippedFlag) Register(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&s.path, "skipped", "", "table to write of all that was not read: file, row, reason, detail and whether something was lost (.tsv, .jsonl or .parquet)")
+	cmd.Flags().StringVar(&s.path, "skipped", "", "write a table of skipped files and records: file, row, reason, "+
+		"detail, and whether data was lost (.tsv, .jsonl or .parquet)")
 }
 
-// begin opens the table and has the configuration hand skips to it. abort must be called in the end.
+// begin opens the table and makes the configuration report skips to it. The caller calls abort at
+// the end.
 func (s *skippedFlag) begin(g *Globals, c *ingest.Config) error {
 	if s.path == "" || s.table != nil {
 		return nil
@@ -76,7 +81,7 @@ func (s *skippedFlag) commit() error {
 	return s.out.Commit()
 }
 
-// abort removes what was not published.
+// abort removes the table unless it was published.
 func (s *skippedFlag) abort() {
 	if s.table != nil {
 		s.out.Abort()

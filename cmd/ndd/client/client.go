@@ -8,10 +8,11 @@
 //	default: // a near-duplicate of a.Hits[0].IDs[0], at a.Hits[0].Distance bits
 //	}
 //
-// A call that the server did not carry out because it has too much to do, is starting or stopping, or has no room
-// (429, 503, 507), is made again after the time that the server names, as long as its context lasts and at most
-// Options.Tries times. So is a call that only asks, after a connection that broke. A change whose connection broke
-// is not made again, since it may have been carried out: its error says so to [Unknown].
+// A call that the server did not carry out because it has too much to do, is starting or stopping,
+// or has no room (429, 503, 507), is made again after the time that the server names, as long as
+// its context lasts and at most Options.Tries times. So is a call that only asks, after a
+// connection that broke. A change whose connection broke is not made again, since it may have been
+// carried out: its error says so to [Unknown].
 //
 // A Client is safe for many goroutines. It uses package net/http and nothing of the engine.
 package client
@@ -26,6 +27,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -52,10 +54,10 @@ type Client struct {
 }
 
 // New returns a client of the server at a URL, such as http://127.0.0.1:7744. It does not connect.
-func New(url string, o Options) *Client {
+func New(server string, o Options) *Client {
 	o.HTTP = cmp.Or(o.HTTP, http.DefaultClient)
 	o.Tries = max(1, cmp.Or(o.Tries, triesDefault))
-	return &Client{strings.TrimSuffix(url, "/"), o}
+	return &Client{strings.TrimSuffix(server, "/"), o}
 }
 
 // A Problem is what the server answers instead of a result, as RFC 9457 has it.
@@ -67,7 +69,7 @@ type Problem struct {
 	RetryAfter time.Duration `json:"-"` // 0 where trying again does not help
 }
 
-// A FieldError says what is wrong with one field of a request.
+// A FieldError describes the mistake in one field of a request.
 type FieldError struct {
 	Location string `json:"location"`
 	Message  string `json:"message"`
@@ -87,17 +89,18 @@ func (p *Problem) Error() string {
 // errUnknown marks errors of calls that may have been carried out.
 var errUnknown = errors.New("no answer")
 
-// Unknown reports whether an error leaves open if the call was carried out: the connection broke, or the context
-// ended, before the answer came.
+// Unknown reports whether an error leaves open if the call was carried out: the connection broke,
+// or the context ended, before the answer came.
 func Unknown(err error) bool { return errors.Is(err, errUnknown) }
 
-// A call is one request.
+// A call is one request. Its zero values are those of a GET that changes nothing.
 type call struct {
-	method, path string
-	media        string // of body; "" for none
-	accept       string
-	body         []byte
-	asks         bool // it changes nothing
+	method  string // of a call with a body "" is POST
+	path    string
+	query   url.Values
+	body    any // sent as JSON, or []byte as it is; nil for none
+	accept  string
+	changes bool // it may change the index
 }
 
 // do makes a call until it is answered, and returns the answer, whose body the caller closes.
@@ -114,7 +117,7 @@ func (c *Client) do(ctx context.Context, of *call) (*http.Response, error) {
 			return nil, err
 		case errors.As(err, &p) && p.RetryAfter > 0:
 			wait = p.RetryAfter
-		case p != nil || !of.asks:
+		case p != nil || of.changes:
 			return nil, err
 		}
 		// A part of chance keeps clients that were refused together from coming back together.
@@ -130,12 +133,30 @@ func (c *Client) do(ctx context.Context, of *call) (*http.Response, error) {
 
 // send makes a call once. The error is a *Problem where the server answered.
 func (c *Client) send(ctx context.Context, of *call) (*http.Response, error) {
-	r, err := http.NewRequestWithContext(ctx, of.method, c.url+of.path, bytes.NewReader(of.body))
+	method, media := of.method, "application/json"
+	data, raw := of.body.([]byte)
+	if raw {
+		media = "application/octet-stream"
+	}
+	if of.body != nil {
+		method = cmp.Or(method, http.MethodPost)
+	}
+	if of.body != nil && !raw {
+		var err error
+		if data, err = json.Marshal(of.body); err != nil {
+			return nil, err
+		}
+	}
+	to := c.url + of.path
+	if len(of.query) > 0 {
+		to += "?" + of.query.Encode()
+	}
+	r, err := http.NewRequestWithContext(ctx, method, to, bytes.NewReader(data))
 	if err != nil {
 		return nil, err
 	}
-	if of.media != "" {
-		r.Header.Set("Content-Type", of.media)
+	if of.body != nil {
+		r.Header.Set("Content-Type", media)
 	}
 	if of.accept != "" {
 		r.Header.Set("Accept", of.accept)
@@ -168,17 +189,9 @@ func problem(a *http.Response) *Problem {
 	return p
 }
 
-// ask makes a call with a JSON body, nil for none, and decodes the answer.
-func ask[T any](ctx context.Context, c *Client, path string, asks bool, body any) (*T, error) {
-	of := &call{method: http.MethodGet, path: path, asks: asks}
-	if body != nil {
-		data, err := json.Marshal(body)
-		if err != nil {
-			return nil, err
-		}
-		of.method, of.media, of.body = http.MethodPost, "application/json", data
-	}
-	a, err := c.do(ctx, of)
+// ask makes a call and decodes the answer.
+func ask[T any](ctx context.Context, c *Client, of call) (*T, error) {
+	a, err := c.do(ctx, &of)
 	if err != nil {
 		return nil, err
 	}
@@ -189,7 +202,7 @@ func ask[T any](ctx context.Context, c *Client, path string, asks bool, body any
 	}
 	answer := new(T)
 	if err := json.Unmarshal(data, answer); err != nil {
-		return nil, fmt.Errorf("%s%s: an answer that is none: %w", c.url, path, err)
+		return nil, fmt.Errorf("%s%s: an answer that is none: %w", c.url, of.path, err)
 	}
 	return answer, nil
 }

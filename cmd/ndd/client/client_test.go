@@ -37,8 +37,9 @@ func serve(t *testing.T, o engine.Options) *client.Client {
 	ready, told := io.Pipe()
 	done := make(chan error, 1)
 	go func() {
-		done <- server.Run(ctx, server.Options{Listen: "127.0.0.1:0", Ready: told, Log: slog.New(slog.DiscardHandler), Version: "test",
-			Load: func(context.Context, *server.Loading) (*engine.Index, error) { return engine.New(3, o) }})
+		done <- server.Run(ctx, server.Options{Listen: "127.0.0.1:0", Version: "test",
+			Output: server.Output{Ready: told, Log: slog.New(slog.DiscardHandler)},
+			Load:   func(context.Context, *server.Loading) (*engine.Index, error) { return engine.New(3, o) }})
 	}()
 	line := make([]byte, 4096)
 	n, err := ready.Read(line)
@@ -53,7 +54,8 @@ func serve(t *testing.T, o engine.Options) *client.Client {
 			t.Error(err)
 		}
 	})
-	return client.New(regexp.MustCompile(`http://[0-9.:]+`).FindString(string(line[:n])), client.Options{HTTP: &http.Client{Transport: pool}})
+	return client.New(regexp.MustCompile(`http://[0-9.:]+`).FindString(string(line[:n])),
+		client.Options{HTTP: &http.Client{Transport: pool}})
 }
 
 func must[T any](t *testing.T) func(T, error) T {
@@ -66,47 +68,59 @@ func must[T any](t *testing.T) func(T, error) T {
 	}
 }
 
-// A crawler's day: what is new is stored, what is near is not, what is stored is found, compared and deleted.
+// A crawler's day: what is new is stored, what is near is not, what is stored is found, compared
+// and deleted.
 func TestCalls(t *testing.T) {
 	recipe := simhash.Default()
 	c, ctx := serve(t, engine.Options{Recipe: &recipe}), t.Context()
 	if err := c.Ready(ctx); err != nil {
 		t.Fatal(err)
 	}
-	decide, insert, count, near := must[*client.Decision](t), must[*client.Insertion](t), must[int](t), must[*client.Neighbours](t)
-	a := decide(c.CheckAndInsert(ctx, client.Document{ID: "https://a.example/?x=1&y=2", Text: textA}, client.CheckOptions{}))
+	decide, insert, count, near := must[*client.Decision](t), must[*client.Insertion](t), must[int](t),
+		must[*client.Neighbours](t)
+	a := decide(c.CheckAndInsert(ctx, client.Document{ID: "https://a.example/?x=1&y=2", Text: textA},
+		client.CheckOptions{}))
 	if !a.Inserted || a.ID != "https://a.example/?x=1&y=2" || *a.Number != 0 || a.K != 3 {
 		t.Errorf("%+v", a)
 	}
-	again := decide(c.CheckAndInsert(ctx, client.Document{ID: "b", HTML: "<p>" + textA}, client.CheckOptions{QueryOptions: client.QueryOptions{K: new(0), Limit: 1}}))
+	again := decide(c.CheckAndInsert(ctx, client.Document{ID: "b", HTML: "<p>" + textA},
+		client.CheckOptions{QueryOptions: client.QueryOptions{K: new(0), Limit: 1}}))
 	if again.Inserted || again.K != 0 || again.Hits[0].IDs[0] != a.ID || again.Fingerprint != a.Fingerprint {
 		t.Errorf("%+v", again)
 	}
-	list := must[[]client.Decision](t)(c.CheckAndInsertAll(ctx, []client.Document{{ID: "c", Text: textB}, {ID: "d", Text: "short"}, {ID: "e", Text: textB}}, client.CheckOptions{}))
-	if !list[0].Inserted || list[1].Status != 422 || !strings.Contains(list[1].Error, "too short") || list[2].Inserted || list[2].Hits[0].IDs[0] != "c" {
+	list := must[[]client.Decision](t)(c.CheckAndInsertAll(ctx, []client.Document{{ID: "c", Text: textB},
+		{ID: "d", Text: "short"}, {ID: "e", Text: textB}}, client.CheckOptions{}))
+	if !list[0].Inserted || list[1].Status != 422 || !strings.Contains(list[1].Error, "too short") ||
+		list[2].Inserted || list[2].Hits[0].IDs[0] != "c" {
 		t.Errorf("%+v", list)
 	}
-	one := insert(c.Insert(ctx, client.Document{ID: "f", Fingerprint: "00000000000000ff"}, client.StoreOptions{TTL: time.Hour}))
-	taken, err := c.Insert(ctx, client.Document{ID: "f", Fingerprint: "00000000000000fe"}, client.StoreOptions{OnConflict: "error"})
+	one := insert(c.Insert(ctx, client.Document{ID: "f", Fingerprint: "00000000000000ff"},
+		client.StoreOptions{TTL: time.Hour}))
+	taken, err := c.Insert(ctx, client.Document{ID: "f", Fingerprint: "00000000000000fe"},
+		client.StoreOptions{OnConflict: "error"})
 	var p *client.Problem
 	if !one.Inserted || taken != nil || !errors.As(err, &p) || p.Status != http.StatusConflict || client.Unknown(err) {
 		t.Errorf("%+v %+v %v", one, taken, err)
 	}
-	all := must[[]client.Insertion](t)(c.InsertAll(ctx, []client.Document{{ID: "f", Fingerprint: "00000000000000fe"}, {Fingerprint: "0000000000000000"}}, client.StoreOptions{}))
+	all := must[[]client.Insertion](t)(c.InsertAll(ctx, []client.Document{{ID: "f", Fingerprint: "00000000000000fe"},
+		{Fingerprint: "0000000000000000"}}, client.StoreOptions{}))
 	if !all[0].Replaced || all[1].Status != 422 {
 		t.Errorf("%+v", all)
 	}
-	if n := near(c.Query(ctx, client.Document{ID: "unused", Fingerprint: "00000000000000ff"}, client.QueryOptions{})); n.Documents != 1 || n.Hits[0].Distance != 1 || n.Hits[0].IDs[0] != "f" {
+	if n := near(c.Query(ctx, client.Document{ID: "unused", Fingerprint: "00000000000000ff"},
+		client.QueryOptions{})); n.Documents != 1 || n.Hits[0].Distance != 1 || n.Hits[0].IDs[0] != "f" {
 		t.Errorf("%+v", n)
 	}
 	var rows []string
 	for r, err := range c.Batch(ctx, []uint64{0xfe, 1 << 40, 0xff}, new(1), true) {
 		rows = append(rows, fmt.Sprint(r, " ", err))
 	}
-	if got, want := strings.Join(rows, ", "), "{0 00000000000000fe 0 f} <nil>, {2 00000000000000fe 1 f} <nil>"; got != want {
+	if got, want := strings.Join(rows, ", "), "{0 00000000000000fe 0 f} <nil>, {2 00000000000000fe 1 f} "+
+		"<nil>"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
-	if both := must[*client.Comparison](t)(c.Compare(ctx, client.Document{Text: textA}, client.Document{Text: textA + " and more"}, new(2))); both.K != 2 || both.Distance != len(both.Bits) || both.Texts.AInB != 1 {
+	if both := must[*client.Comparison](t)(c.Compare(ctx, client.Document{Text: textA}, client.Document{Text: textA +
+		" and more"}, new(2))); both.K != 2 || both.Distance != len(both.Bits) || both.Texts.AInB != 1 {
 		t.Errorf("%+v", both)
 	}
 	if s := must[*client.Stats](t)(c.Stats(ctx)); s.Documents != 3 || s.K != 3 || s.Durable || s.Version != "test" {
@@ -118,18 +132,61 @@ func TestCalls(t *testing.T) {
 }
 
 // A backup is asked for by its name; where the server has no folder for them that is a problem.
+// TestList finds, lists and deletes documents by their IDs.
+func TestList(t *testing.T) {
+	c, ctx := serve(t, engine.Options{}), t.Context()
+	ids := []string{"https://a.example/", "https://a.example/x?y=%20 z", "https://b.example/", "../x", "\u00e9"}
+	var list []client.Document
+	for i, id := range ids {
+		list = append(list, client.Document{ID: id, Fingerprint: fmt.Sprintf("%016x", i), TTL: "90d"})
+	}
+	must[[]client.Insertion](t)(c.InsertAll(ctx, list, client.StoreOptions{}))
+	for i, id := range ids {
+		if d, ok, err := c.Find(ctx, id); d != (client.Stored{ID: id, Number: uint64(i)}) || !ok || err != nil {
+			t.Errorf("%s: %+v, %v, %v", id, d, ok, err)
+		}
+	}
+	if d, ok, err := c.Find(ctx, "nobody"); ok || err != nil {
+		t.Errorf("%+v, %v, %v", d, ok, err)
+	}
+	listed := func(prefix string) (found []string) {
+		for d, err := range c.List(ctx, prefix) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			found = append(found, d.ID)
+		}
+		return found
+	}
+	if got := listed(""); fmt.Sprint(got) != fmt.Sprint(ids) {
+		t.Errorf("%q", got)
+	}
+	if got := listed("https://a"); len(got) != 2 {
+		t.Errorf("%q", got)
+	}
+	if n := must[int](t)(c.DeletePrefix(ctx, "https://a.example/")); n != 2 {
+		t.Errorf("%d deleted", n)
+	}
+	if got := listed(""); fmt.Sprint(got) != fmt.Sprint(ids[2:]) {
+		t.Errorf("%q", got)
+	}
+}
+
 func TestBackup(t *testing.T) {
 	var p *client.Problem
-	if _, err := serve(t, engine.Options{}).Backup(t.Context(), "monday"); !errors.As(err, &p) || p.Status != http.StatusNotFound {
+	if _, err := serve(t, engine.Options{}).Backup(t.Context(), "monday"); !errors.As(err, &p) ||
+		p.Status != http.StatusNotFound {
 		t.Error(err)
 	}
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
-		fmt.Fprintf(w, `{"name": %q, "files": 3, "linked_bytes": 2, "copied_bytes": 1, "log_records": 7, "seconds": 0.5}`, r.Method+r.URL.Path+string(body))
+		fmt.Fprintf(w, `{"name": %q, "files": 3, "linked_bytes": 2, "copied_bytes": 1, "log_records": 7, "seconds": 0.5}`,
+			r.Method+r.URL.Path+string(body))
 	}))
 	defer s.Close()
 	b, err := client.New(s.URL, client.Options{HTTP: s.Client()}).Backup(t.Context(), "monday")
-	if err != nil || *b != (client.Backup{Name: `POST/v1/backup{"name":"monday"}`, Files: 3, Linked: 2, Copied: 1, Records: 7, Seconds: 0.5}) {
+	if err != nil || *b != (client.Backup{Name: `POST/v1/backup{"name":"monday"}`, Files: 3, Linked: 2, Copied: 1,
+		Records: 7, Seconds: 0.5}) {
 		t.Errorf("%+v %v", b, err)
 	}
 }
@@ -156,7 +213,8 @@ func TestTries(t *testing.T) {
 				w.Header().Set("Retry-After", retry)
 			}
 			w.WriteHeader(status)
-			fmt.Fprintf(w, `{"title": "No", "status": %d, "detail": "not now", "errors": [{"location": "body.k", "message": "too much"}]}`, status)
+			fmt.Fprintf(w, `{"title": "No", "status": %d, "detail": "not now", 
+				"errors": [{"location": "body.k", "message": "too much"}]}`, status)
 		}
 	}
 	cut := func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }
@@ -176,10 +234,12 @@ func TestTries(t *testing.T) {
 		{"too much to do, always", refuse(429, "1"), 9, 2, true, 2, 429, false, "429 No: not now; body.k: too much"},
 		{"damaged", refuse(503, ""), 9, 0, false, 1, 503, false, "503"},
 		{"wrong", refuse(422, ""), 9, 0, false, 1, 422, false, "422"},
-		{"of a proxy", func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "<html>", http.StatusBadGateway) }, 9, 0, false, 1, 502, false, "502 Bad Gateway"},
+		{"of a proxy", func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "<html>", http.StatusBadGateway) }, 9,
+			0, false, 1, 502, false, "502 Bad Gateway"},
 		{"a query is cut off", cut, 2, 0, false, 3, 0, false, ""},
 		{"a change is cut off", cut, 2, 0, true, 1, 0, true, "no answer"},
-		{"no JSON", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "{") }, 9, 0, false, 1, 0, false, "an answer that is none"},
+		{"no JSON", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "{") }, 9, 0, false, 1, 0, false,
+			"an answer that is none"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -206,7 +266,8 @@ func TestTries(t *testing.T) {
 			if errors.As(err, &p); (p != nil) != (c.problem > 0) || p != nil && p.Status != c.problem {
 				t.Errorf("problem %+v", p)
 			}
-			if calls.Load() != c.calls || (err != nil) != (c.text != "") || err != nil && !strings.Contains(err.Error(), c.text) || client.Unknown(err) != c.unknown {
+			if calls.Load() != c.calls || (err != nil) != (c.text != "") || err != nil && !strings.Contains(err.Error(),
+				c.text) || client.Unknown(err) != c.unknown {
 				t.Errorf("%d calls, %v", calls.Load(), err)
 			}
 		})
@@ -222,7 +283,8 @@ func TestContext(t *testing.T) {
 	defer s.Close()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	_, err := client.New(s.URL, client.Options{HTTP: &http.Client{Transport: endingTransport{s.Client().Transport, cancel}}}).Stats(ctx)
+	_, err := client.New(s.URL, client.Options{HTTP: &http.Client{Transport: endingTransport{s.Client().Transport,
+		cancel}}}).Stats(ctx)
 	var p *client.Problem
 	if !errors.Is(err, context.Canceled) || !errors.As(err, &p) || p.RetryAfter != time.Hour {
 		t.Error(err)
@@ -247,7 +309,8 @@ func (e endingTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return a, err
 }
 
-// TestBatchLongID: the longest ID that an index may have is read, though each byte of it is escaped.
+// TestBatchLongID: the longest ID that an index may have is read, though each byte of it is
+// escaped.
 func TestBatchLongID(t *testing.T) {
 	long := strings.Repeat("\x01", 32<<10)
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -293,9 +356,11 @@ func TestTTL(t *testing.T) {
 	}))
 	defer s.Close()
 	c := client.New(s.URL, client.Options{HTTP: s.Client()})
-	for d, want := range map[time.Duration]string{time.Millisecond: "ttl=1s", time.Second: "ttl=1s", 90 * 24 * time.Hour: "ttl=129600m", 90*24*time.Hour + 1: "ttl=129601m",
+	for d, want := range map[time.Duration]string{time.Millisecond: "ttl=1s", time.Second: "ttl=1s",
+		90 * 24 * time.Hour: "ttl=129600m", 90*24*time.Hour + 1: "ttl=129601m",
 		20 * 365 * 24 * time.Hour: "ttl=175200h", 290 * 365 * 24 * time.Hour: "ttl=forever", -1: "ttl=forever", 0: ""} {
-		if _, err := c.Insert(t.Context(), client.Document{}, client.StoreOptions{TTL: d}); err != nil || path.Load() != want {
+		if _, err := c.Insert(t.Context(), client.Document{}, client.StoreOptions{TTL: d}); err != nil ||
+			path.Load() != want {
 			t.Errorf("%v: %v, want %v; %v", d, path.Load(), want, err)
 		}
 	}

@@ -16,7 +16,7 @@ import (
 )
 
 func newCopiesMerge(g *cli.Globals) *cobra.Command {
-	var f signatureFlags
+	var memory string
 	cmd := &cobra.Command{
 		Use:   "merge INDEX",
 		Short: "Merge an index into one segment, without deleted documents",
@@ -30,18 +30,19 @@ until SIGHUP. If the command is interrupted, the index is as it was before.`,
 		Args:    cli.OneArg("INDEX"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o := copies.Options{Threads: g.Threads}
-			if _, err := f.room(g, &o); err != nil {
+			if _, err := room(g, memory, &o); err != nil {
 				return err
 			}
 			segments, deleted, err := copies.Merge(cmd.Context(), args[0], o)
 			if err != nil {
 				return err
 			}
-			g.Log.Info(fmt.Sprintf("%s: %s merged; %s dropped", args[0], cli.Number(segments, "segment"), cli.Number(deleted, "deleted document")))
+			g.Log.Info(fmt.Sprintf("%s: %s merged; %s dropped", args[0], cli.Number(segments, "segment"),
+				cli.Number(deleted, "deleted document")))
 			return nil
 		},
 	}
-	f.registerMemory(cmd)
+	registerMemory(cmd, &memory)
 	return cmd
 }
 

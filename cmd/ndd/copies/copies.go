@@ -1,3 +1,9 @@
+// Package copies holds the command copies, which finds documents that share passages, and those of
+// its index: copies build, merge and delete.
+//
+//	copies.go, flags.go   the search among inputs, and what it is asked for
+//	index.go, change.go   an index: made, searched (--against), changed
+//	explain.go, page.go   --explain: two documents, and what they share, as a page
 package copies
 
 import (
@@ -17,20 +23,25 @@ import (
 	"ndd/engine/corpus/document"
 	"ndd/engine/corpus/ingest"
 	"ndd/engine/memory"
+	"ndd/engine/result"
 )
+
+// Commands returns the commands of this package.
+func Commands(g *cli.Globals) []*cobra.Command {
+	return []*cobra.Command{newCopies(g)}
+}
 
 // copiesFlags are those of ndd copies.
 type copiesFlags struct {
 	signatures             signatureFlags
-	join                   joinFlags
+	threshold              float64
 	out, clusters, against string
 	format                 cli.TableFormat
-	explain, self          bool
-	page                   string
+	explain                bool
 }
 
 func newCopies(g *cli.Globals) *cobra.Command {
-	var f copiesFlags
+	f := copiesFlags{signatures: newSignatureFlags()}
 	cmd := &cobra.Command{
 		Use:   "copies INPUT...",
 		Short: "Find revised pages, excerpts and digests, beyond near-duplicates",
@@ -38,7 +49,7 @@ func newCopies(g *cli.Globals) *cobra.Command {
 part. Fingerprints within k bits find only near-duplicates of the whole.
 
 Methods: spotsigs compares the words that follow stop words (Jaccard similarity at
-least 0.5; with --chain 3 or more, 0.45). ccdet, for Chinese, compares the characters
+least 0.5; with chain = 3 or more, 0.45). ccdet, for Chinese, compares the characters
 before the ends of sentences, and winnow some sequences of words or characters (both:
 containment of the smaller document, at least 0.6 and 0.65). shingles compares all rows of 3 words or 5 characters
 (Jaccard similarity at least 0.4): it suits short documents, and takes more memory.
@@ -49,20 +60,25 @@ The output is a table of pairs, in tsv with a header: id, id, relation, score, s
 the first in the second and of the second in the first, signatures of each, shared
 signatures, method, flags. The relation is duplicate, contains (the first contains the
 second), contained, or overlap. Flags: equal (the same signatures), few_a and few_b
-(too few signatures of the method of its language), same_site. Of more than --max-equal
+(too few signatures of the method of its language), same_site. Of more than 1,000
 documents with equal signatures each is paired with the first of them only.
 
 --against compares with the documents of an index, which 'ndd copies build' makes.
-Documents with the same ID are taken for one: their pairs are counted and not listed,
-unless --self is given.
+Documents with the same ID are taken for one: their pairs are counted and not listed.
 
 --explain takes two IDs after the inputs and shows the passages that both documents
-have, as text, or with --page as an HTML page with both side by side.`,
+have, as text, or with -o FILE.html as an HTML page with both side by side.
+
+--method-file names a file of settings for research, a line each, such as 'chain = 3';
+lines that begin with # are comments. There are, with their defaults:
+
+` + f.signatures.file.help() + `
+'ndd copies build' uses those that are about signatures, and its index keeps them.`,
 		Example: `  ndd copies pages/
   ndd copies --method winnow --threshold 0.8 -o pairs.tsv crawl.jsonl.zst
   ndd copies --against library new.jsonl
-  ndd copies --site url --same-site skip crawl.jsonl.zst
-  ndd copies --explain --page both.html crawl.jsonl.zst https://example.org/a https://example.org/b`,
+  echo 'same-site = skip' >other-sites; ndd copies --site url --method-file other-sites crawl.jsonl.zst
+  ndd copies --explain -o both.html crawl.jsonl.zst https://example.org/a https://example.org/b`,
 		Args: cli.SomeArgs("INPUT"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := f.check(g); err != nil {
@@ -78,15 +94,16 @@ have, as text, or with --page as an HTML page with both side by side.`,
 		},
 	}
 	f.signatures.register(cmd, g)
-	f.join.register(cmd)
 	fl := cmd.Flags()
+	fl.Float64Var(&f.threshold, "threshold", 0,
+		"lowest score of a reported pair, above 0 and at most 1 (default: each method's own)")
 	fl.StringVarP(&f.out, "output", "o", "", "file to write instead of standard output")
 	f.format.Register(cmd)
 	fl.StringVar(&f.clusters, "clusters", "", "file for the clusters that pairs connect: cluster, id")
 	fl.StringVar(&f.against, "against", "", "index to compare the documents with, instead of with each other")
-	fl.BoolVar(&f.self, "self", false, "also list pairs of documents with the same ID")
-	fl.BoolVar(&f.explain, "explain", false, "show the passages that two documents share; the last two arguments are their IDs")
-	fl.StringVar(&f.page, "page", "", "with --explain: HTML file to write, with both documents side by side")
+	fl.BoolVar(&f.explain, "explain", false,
+		"show the passages that two documents share; the last two arguments are their IDs")
+	cli.FormerFlags(cmd, map[string]string{"page": "give --explain -o FILE.html"})
 	cmd.AddCommand(newCopiesBuild(g), newCopiesMerge(g), newCopiesDelete(g))
 	return cmd
 }
@@ -97,26 +114,20 @@ func (f *copiesFlags) check(g *cli.Globals) error {
 		return err
 	}
 	if f.explain {
-		if err := g.Refuse("has no effect with --explain", "output", "clusters", "format", "threshold", "against"); err != nil {
+		if err := g.Refuse("has no effect with --explain", "clusters", "format", "threshold", "against", "site"); err != nil {
 			return err
 		}
-	} else if err := g.Refuse("applies only with --explain", "page"); err != nil {
-		return err
 	}
 	if f.against != "" {
-		if err := g.Refuse("applies to documents that are compared with each other, without --against", "clusters", "max-equal", "idf", "site-features", "split", "slices"); err != nil {
-			return err
-		}
-	}
-	if f.explain {
-		if err := g.Refuse("has no effect with --explain", "self", "site", "same-site", "site-features", "idf", "max-df", "max-equal", "split", "slices"); err != nil {
+		if err := g.Refuse("applies to documents that are compared with each other, without --against",
+			"clusters"); err != nil {
 			return err
 		}
 	}
 	if f.clusters != "" && cli.IsStdout(f.clusters) && cli.IsStdout(f.out) {
 		return cli.Usagef("--clusters and the pairs cannot both be standard output: give one of them a file")
 	}
-	for _, path := range []string{f.out, f.clusters, f.page} {
+	for _, path := range []string{f.out, f.clusters} {
 		if err := g.CheckOutput(path); err != nil {
 			return err
 		}
@@ -129,7 +140,7 @@ func (f *copiesFlags) options(g *cli.Globals) (o copies.Options, err error) {
 	if o, err = f.signatures.options(g); err != nil {
 		return o, err
 	}
-	if err := f.join.complete(g, &o, f.signatures.site); err != nil {
+	if err := f.join(g, &o); err != nil {
 		return o, err
 	}
 	if _, err := copies.NewSigner(o); err != nil {
@@ -148,7 +159,7 @@ func findCopies(ctx context.Context, g *cli.Globals, inputs []string, f *copiesF
 	if err != nil {
 		return err
 	}
-	budget, err := f.signatures.room(g, &o)
+	budget, err := room(g, f.signatures.memory, &o)
 	if err != nil {
 		return err
 	}
@@ -178,17 +189,52 @@ func findCopies(ctx context.Context, g *cli.Globals, inputs []string, f *copiesF
 	}
 	compared := time.Now()
 	listed := pairs
-	if !f.self {
+	if !f.signatures.file.self {
 		listed = slices.DeleteFunc(slices.Clone(pairs), func(p copies.Pair) bool { return ids[p.A] == ids[p.B] })
 	}
 	if err := writeCopies(g, ids, pairs, listed, f); err != nil {
 		return err
 	}
+	g.Log.Info(fmt.Sprintf("%s among %s", cli.Number(report.Pairs, "pair"), cli.Number(report.Documents, "document")))
 	sayCopies(g, &report)
+	sayWork(g, &report)
 	sayRepeated(g, repeated(ids), len(pairs)-len(listed))
 	g.Log.Debug(fmt.Sprintf("read and signed in %.3g s, compared in %.3g s, written in %.3g s",
 		signed.Sub(began).Seconds(), compared.Sub(signed).Seconds(), time.Since(compared).Seconds()))
 	return partly
+}
+
+// copyClusterColumns are the columns of a table of clusters.
+var copyClusterColumns = []result.Column{{Name: "cluster", Kind: result.Integer}, {Name: "id", Kind: result.Text}}
+
+// writeCopies writes the pairs that are listed, and the clusters that all pairs connect.
+func writeCopies(g *cli.Globals, ids []string, pairs, listed []copies.Pair, f *copiesFlags) error {
+	if f.clusters != "" {
+		if err := g.WriteTable(f.clusters, f.format.Format, copyClusterColumns, func(t *result.TableWriter) error {
+			return writeCopyClusters(t, ids, copies.Clusters(len(ids), pairs))
+		}); err != nil {
+			return err
+		}
+	}
+	return g.WriteTable(f.out, f.format.Format, copies.Columns, func(t *result.TableWriter) error {
+		for i := range listed {
+			if err := listed[i].Write(t, ids[listed[i].A], ids[listed[i].B]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func writeCopyClusters(t *result.TableWriter, ids []string, clusters [][]uint32) error {
+	for i, docs := range clusters {
+		for _, doc := range docs {
+			if err := t.Integer(int64(i + 1)).Text(ids[doc]).End(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // repeated returns how many of the documents have an ID that an earlier one has.
@@ -202,13 +248,16 @@ func repeated(ids []string) (n int) {
 	return len(ids) - len(slices.Compact(hashes))
 }
 
-// sayRepeated says how many documents have an ID that another one has, and how many pairs are not listed for it.
+// sayRepeated warns of documents with the ID of an earlier one, and reports the pairs that are not
+// listed for it.
 func sayRepeated(g *cli.Globals, documents, pairs int) {
 	if documents > 0 {
-		g.Log.Warn(fmt.Sprintf("%s with an ID that an earlier one has: lines of the output do not tell them apart; --id names another field", cli.Number(documents, "document")))
+		g.Log.Warn(fmt.Sprintf("%s with an ID that an earlier one has: lines of the output do not tell them apart; "+
+			"--id names another field", cli.Number(documents, "document")))
 	}
 	if pairs > 0 {
-		g.Log.Info(fmt.Sprintf("%s of documents with the same ID left out; --self lists them", cli.Number(pairs, "pair")))
+		g.Log.Info(fmt.Sprintf("%s of documents with the same ID left out; 'self = true' in a --method-file lists them",
+			cli.Number(pairs, "pair")))
 	}
 }
 
@@ -216,7 +265,7 @@ func sayRepeated(g *cli.Globals, documents, pairs int) {
 func learnSpots(ctx context.Context, g *cli.Globals, inputs []string, c ingest.Config) (*spotsigs.Lists, error) {
 	for _, in := range inputs {
 		if document.ReadOnce(in) {
-			return nil, cli.Usagef("--spots auto reads the inputs twice, and %s can be read once only", in)
+			return nil, cli.Usagef("spots = auto reads the inputs twice, and %s can be read once only", in)
 		}
 	}
 	l, err := spotsigs.NewLearner()
@@ -234,19 +283,19 @@ func learnSpots(ctx context.Context, g *cli.Globals, inputs []string, c ingest.C
 	}
 	lists, err := l.Lists()
 	if err != nil {
-		return nil, fmt.Errorf("--spots auto: %w", err)
+		return nil, fmt.Errorf("spots = auto: %w", err)
 	}
 	return lists, nil
 }
 
-// signed is a document on its way to the detector or the index.
+// signed is a signed document.
 type signed struct {
 	id   string
 	sets copies.Sets
 }
 
-// signAll signs the documents on all threads and adds them in order; check is told how many there are so far and what their IDs take. The
-// error is cli.ErrPartly when input was lost.
+// signAll signs the documents on all threads and adds them in order; check gets the number of
+// documents and the bytes of their IDs. The error is cli.ErrPartly if input was lost.
 func signAll(ctx context.Context, g *cli.Globals, inputs []string, c ingest.Config, o copies.Options, f *signatureFlags,
 	add func(*signed) error, check func(documents int, idBytes uint64) error) error {
 	idBytes, documents, sites := uint64(0), 0, 0
@@ -288,32 +337,35 @@ func saySites(g *cli.Globals, f *signatureFlags, documents, sites int) {
 		humanize.Comma(int64(documents-sites)), cli.Number(documents, "document")))
 }
 
-// sayCopies sums the comparison up.
+// sayCopies reports on a comparison.
 func sayCopies(g *cli.Globals, r *copies.Report) {
-	g.Log.Info(fmt.Sprintf("%s among %s", cli.Number(r.Pairs, "pair"), cli.Number(r.Documents, "document")))
 	sayLeftOut(g, r)
 	if r.Unlisted > 0 {
-		g.Log.Info(fmt.Sprintf("%s had the same signatures as more than --max-equal others, and are listed with the first of these alone", cli.Number(r.Unlisted, "document")))
+		g.Log.Info(fmt.Sprintf("%s with the same signatures as more than max-equal others: listed with the first of "+
+			"these only",
+			cli.Number(r.Unlisted, "document")))
 	}
 	if r.Frequent > 0 {
-		sayFrequent(g, r.Frequent)
+		g.Log.Warn(fmt.Sprintf("%s: pairs that share only signatures of more than max-df documents are not listed",
+			cli.Number(r.Frequent, "document")))
 	}
 	if r.SameSite > 0 {
 		g.Log.Info(fmt.Sprintf("%s of one site left out", cli.Number(r.SameSite, "pair")))
 	}
 	if r.Dropped > 0 {
-		g.Log.Info(fmt.Sprintf("%s left out by --idf or --site-features", cli.Number(r.Dropped, "signature")))
+		g.Log.Info(fmt.Sprintf("%s left out by idf or site-features", cli.Number(r.Dropped, "signature")))
 	}
-	g.Log.Debug(fmt.Sprintf("%s of signatures in lists, %s read", cli.Number(r.Lookups, "look-up"), cli.Number(r.Postings, "posting")))
-	t := &r.Traffic
-	g.Log.Debug(fmt.Sprintf("%s, %s compared; divided over machines, this would send %s (%s) to them and %s (%s) from them",
-		cli.Number(r.Slices, "slice"), cli.Number(r.Candidates, "candidate pair"), cli.Number(t.Sent, "record"), humanize.IBytes(t.SentBytes),
-		cli.Number(t.Partial, "record"), humanize.IBytes(t.PartialBytes)))
 }
 
-// sayFrequent says that so many documents may have copies that are not listed.
-func sayFrequent(g *cli.Globals, documents int) {
-	g.Log.Warn(fmt.Sprintf("%s share signatures with more than --max-df documents: pairs of these that share nothing rarer are not listed", cli.Number(documents, "document")))
+// sayWork reports on the work of a join.
+func sayWork(g *cli.Globals, r *copies.Report) {
+	g.Log.Debug(fmt.Sprintf("%s of signatures in lists, %s read", cli.Number(r.Lookups, "look-up"),
+		cli.Number(r.Postings, "posting")))
+	t := &r.Traffic
+	g.Log.Debug(fmt.Sprintf("%s, %s compared; divided over machines, this would send %s (%s) to them and %s (%s) "+
+		"from them",
+		cli.Number(r.Slices, "slice"), cli.Number(r.Candidates, "candidate pair"), cli.Number(t.Sent, "record"),
+		humanize.IBytes(t.SentBytes), cli.Number(t.Partial, "record"), humanize.IBytes(t.PartialBytes)))
 }
 
 // sayLeftOut says which documents are not compared as the others are.
@@ -322,6 +374,7 @@ func sayLeftOut(g *cli.Globals, r *copies.Report) {
 		g.Log.Warn(fmt.Sprintf("%s had too few signatures to be compared", cli.Number(r.None, "document")))
 	}
 	if r.Fallback > 0 {
-		g.Log.Info(fmt.Sprintf("%s had too few signatures of the method of their language and were compared by winnow, and with each other by shingles", cli.Number(r.Fallback, "document")))
+		g.Log.Info(cli.Number(r.Fallback, "short document") +
+			": compared with long ones by winnow, with each other by shingles")
 	}
 }

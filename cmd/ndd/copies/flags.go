@@ -18,118 +18,100 @@ import (
 	"ndd/engine/memory"
 )
 
-// signatureFlags say how documents are read and signatures made: of ndd copies and ndd copies build.
+// signatureFlags say how documents are read and signatures made: of ndd copies and ndd copies
+// build.
 type signatureFlags struct {
-	docs                         cli.DocumentFlags
-	method, spots, ends, site    string
-	minFeatures, distance, chain int
-	bags                         bool
-	memory                       string
+	docs         cli.DocumentFlags
+	method, site string
+	file         *methodFile
+	memory       string
 }
 
-// recipeFlags are the flags that say how signatures are made: an index has its own.
-var recipeFlags = []string{"method", "spots", "spot-distance", "chain", "ends", "bags", "min-features"}
+func newSignatureFlags() signatureFlags { return signatureFlags{file: newMethodFile()} }
 
 func (f *signatureFlags) register(cmd *cobra.Command, g *cli.Globals) {
-	f.docs.Register(cmd, "document-format")
+	f.docs.RegisterReading(cmd)
 	g.Skipped.Register(cmd)
 	g.RegisterForce(cmd)
 	fl := cmd.Flags()
 	fl.StringVar(&f.method, "method", "auto", "auto, spotsigs, ccdet, winnow or shingles")
-	fl.IntVar(&f.minFeatures, "min-features", 0, "least number of signatures of a document that is compared by its method (default: spotsigs 8, ccdet 1, winnow 3, shingles 4)")
-	fl.StringVar(&f.spots, "spots", "wide", "spotsigs: the stop words, called spots: paper, wide, auto (the commonest words of the input, for any language) or a file of words")
-	fl.IntVar(&f.distance, "spot-distance", 1, "spotsigs: distance between the content words of a signature, 1 to 16")
-	fl.IntVar(&f.chain, "chain", 0, "spotsigs: number of content words in a signature, 1 to 16 (default: 2; with --spots paper 3)")
-	fl.StringVar(&f.ends, "ends", "", "ccdet: characters that end a sentence (default 。！？；)")
-	fl.BoolVar(&f.bags, "bags", false, "count a signature as often as it occurs, instead of once")
-	fl.StringVar(&f.site, "site", "", "field with the site of a document, or its URL, whose host counts; 'id' when the IDs are URLs")
-	f.registerMemory(cmd)
+	f.file.register(cmd)
+	fl.StringVar(&f.site, "site", "", "field with the site of a document, or its URL, whose host counts; 'id' when "+
+		"the IDs are URLs")
+	registerMemory(cmd, &f.memory)
+	none := "it changes fingerprints only"
+	cli.FormerFlags(cmd, map[string]string{"recipe": none, "drop": none, "prints": none})
 }
 
-func (f *signatureFlags) registerMemory(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.memory, "memory", "", "memory limit, such as 4GiB (default: what is available)")
+func registerMemory(cmd *cobra.Command, to *string) {
+	cmd.Flags().StringVar(to, "memory", "", "memory limit, such as 4GiB (default: what is available)")
 }
 
-// options checks the flags.
+// options reads --method-file and returns the options of signatures.
 func (f *signatureFlags) options(g *cli.Globals) (o copies.Options, err error) {
-	o = copies.Options{MinFeatures: f.minFeatures, Ends: f.ends, Bags: f.bags, Threads: g.Threads,
-		SpotSigs: spotsigs.Options{Distance: f.distance, Chain: f.chain}}
+	if err := f.file.read(); err != nil {
+		return o, err
+	}
+	s := f.file
+	o = copies.Options{MinFeatures: int(s.minFeatures), Ends: s.ends, Bags: s.bags, Threads: g.Threads,
+		SpotSigs: spotsigs.Options{Distance: int(s.distance), Chain: int(s.chain)}}
 	if o.Method, err = copies.ParseMethod(f.method); err != nil {
 		return o, cli.Usagef("--method %q: %w", f.method, err)
 	}
-	if err := f.refuseOthers(g, o.Method); err != nil {
-		return o, err
-	}
-	if g.Given["min-features"] && f.minFeatures < 1 {
-		return o, cli.Usagef("--min-features %d: must be at least 1", f.minFeatures)
-	}
-	if g.Given["ends"] && f.ends == "" {
-		return o, cli.Usagef("--ends needs at least one character")
-	}
-	for _, flag := range []struct {
-		name  string
-		value int
-	}{{"spot-distance", f.distance}, {"chain", f.chain}} {
-		if g.Given[flag.name] && (flag.value < 1 || flag.value > spotsigs.Longest) {
-			return o, cli.Usagef("--%s %d: must be 1 to %d", flag.name, flag.value, spotsigs.Longest)
-		}
-	}
-	switch f.spots {
-	case "auto": // learned from the inputs, later
-	case spotsigs.Paper.Name(), spotsigs.Wide.Name():
-		o.SpotSigs.Lists, err = spotsigs.ByName(f.spots)
-	default:
-		o.SpotSigs.Lists, err = readSpots(f.spots)
-	}
-	return o, err
-}
-
-// refuseOthers returns an error if a flag is about another method than the one that was asked for.
-func (f *signatureFlags) refuseOthers(g *cli.Globals, m copies.Method) error {
 	for method, names := range map[copies.Method][]string{
 		copies.SpotSigs: {"spots", "spot-distance", "chain", "idf"},
 		copies.CCDet:    {"ends", "site-features"},
 	} {
-		if m == method || m == copies.Auto {
+		if o.Method == method || o.Method == copies.Auto {
 			continue
 		}
-		if err := g.Refuse(fmt.Sprintf("applies to the method %s, not to %s", method, m), names...); err != nil {
-			return err
+		if err := s.refuse(fmt.Sprintf("applies to the method %s, not to %s", method, o.Method), names...); err != nil {
+			return o, err
 		}
 	}
-	return nil
+	switch s.spots {
+	case "auto": // learned from the inputs, later
+	case spotsigs.Paper.Name(), spotsigs.Wide.Name():
+		o.SpotSigs.Lists, err = spotsigs.ByName(s.spots)
+	default:
+		o.SpotSigs.Lists, err = readSpots(s.spots)
+	}
+	return o, err
 }
 
-// fill puts what no flag says of an index's own options into others.
+// givesRecipe reports whether the command line or the file says something of how signatures are
+// made.
+func (f *signatureFlags) givesRecipe(g *cli.Globals) bool {
+	given := g.Given["method"]
+	for _, name := range signatureSettings {
+		given = given || f.file.set.Changed(name)
+	}
+	return given
+}
+
+// fill sets options that neither the command line nor the file gives to those of an index.
 func (f *signatureFlags) fill(g *cli.Globals, o, own *copies.Options) {
-	given := func(name string) bool { return g.Given[name] }
-	if !given("method") {
+	if !g.Given["method"] {
 		o.Method = own.Method
 	}
-	if !given("spots") {
-		o.SpotSigs.Lists = own.SpotSigs.Lists
-	}
-	if !given("spot-distance") {
-		o.SpotSigs.Distance = own.SpotSigs.Distance
-	}
-	if !given("chain") {
-		o.SpotSigs.Chain = own.SpotSigs.Chain
-	}
-	if !given("ends") {
-		o.Ends = own.Ends
-	}
-	if !given("bags") {
-		o.Bags = own.Bags
-	}
-	if !given("min-features") {
-		o.MinFeatures = own.MinFeatures
+	for name, set := range map[string]func(){
+		"spots":         func() { o.SpotSigs.Lists = own.SpotSigs.Lists },
+		"spot-distance": func() { o.SpotSigs.Distance = own.SpotSigs.Distance },
+		"chain":         func() { o.SpotSigs.Chain = own.SpotSigs.Chain },
+		"ends":          func() { o.Ends = own.Ends },
+		"bags":          func() { o.Bags = own.Bags },
+		"min-features":  func() { o.MinFeatures = own.MinFeatures },
+	} {
+		if !f.file.set.Changed(name) {
+			set()
+		}
 	}
 }
 
 func readSpots(path string) (*spotsigs.Lists, error) {
 	file, err := os.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("--spots: %w; the lists are paper, wide and auto", err)
+		return nil, fmt.Errorf("spots: %w; the lists are paper, wide and auto", err)
 	}
 	defer file.Close()
 	return spotsigs.ReadLists(file, path)
@@ -144,9 +126,10 @@ func (f *signatureFlags) config(g *cli.Globals) (ingest.Config, error) {
 	return c, err
 }
 
-// learn learns the stop words from the inputs, if that is asked for.
-func (f *signatureFlags) learn(ctx context.Context, g *cli.Globals, inputs []string, c ingest.Config, o *copies.Options) (err error) {
-	if f.spots == "auto" {
+// learn learns the stop words from the inputs if the file says spots = auto.
+func (f *signatureFlags) learn(ctx context.Context, g *cli.Globals, inputs []string, c ingest.Config,
+	o *copies.Options) (err error) {
+	if f.file.spots == "auto" {
 		o.SpotSigs.Lists, err = learnSpots(ctx, g, inputs, c)
 	}
 	return err
@@ -164,11 +147,11 @@ func (f *signatureFlags) siteOf(doc *document.Document) uint64 {
 	return copies.SiteOf(name)
 }
 
-// room divides the memory: for the sets of the method that has most of them, and one slice while it is joined. The rest is
-// for other sets, ids and pairs.
-func (f *signatureFlags) room(g *cli.Globals, o *copies.Options) (*memory.Budget, error) {
+// room divides the memory between the sets of the largest method and one slice while it is joined.
+// The rest is for other sets, IDs and pairs.
+func room(g *cli.Globals, limit string, o *copies.Options) (*memory.Budget, error) {
 	const setsShare, sliceShare = 4, 3
-	bytes, err := cli.ParseMemory(f.memory)
+	bytes, err := cli.ParseMemory(limit)
 	if err != nil {
 		return nil, err
 	}
@@ -182,79 +165,34 @@ func (f *signatureFlags) room(g *cli.Globals, o *copies.Options) (*memory.Budget
 	return budget, nil
 }
 
-// joinFlags say which pairs are found: of ndd copies.
-type joinFlags struct {
-	threshold              float64
-	maxDocuments, maxEqual int
-	split                  string
-	slices                 int
-	sameSite, idf          string
-	siteFeatures           int
-}
-
-func (f *joinFlags) register(cmd *cobra.Command) {
-	fl := cmd.Flags()
-	fl.Float64Var(&f.threshold, "threshold", 0, "lowest score of a reported pair, above 0 and at most 1 (default: each method's own)")
-	fl.IntVar(&f.maxDocuments, "max-df", postings.MaxDocuments, "ignore signatures that more documents have when looking for candidates; the number of documents concerned is reported")
-	fl.IntVar(&f.maxEqual, "max-equal", postings.MaxEqual, "if more documents have equal signatures, pair each with the first of them only")
-	fl.StringVar(&f.sameSite, "same-site", "keep", "pairs of documents of one --site: keep or skip")
-	fl.IntVar(&f.siteFeatures, "site-features", 0, "ccdet: ignore features that more than so many documents of one --site share (0: none)")
-	fl.StringVar(&f.idf, "idf", "", "spotsigs: use only signatures whose normalised inverse document frequency is in this range, such as 0.2,0.9")
-	fl.StringVar(&f.split, "split", "doc", "divide the work by documents (doc) or by signatures (term); the result is the same")
-	fl.IntVar(&f.slices, "slices", 0, "number of parts to divide it in (default: as many as --memory needs)")
-}
-
-// complete checks the flags and puts them into the options.
-func (f *joinFlags) complete(g *cli.Globals, o *copies.Options, site string) (err error) {
+// join adds to options of signatures those of which pairs are found.
+func (f *copiesFlags) join(g *cli.Globals, o *copies.Options) (err error) {
+	s := f.signatures.file
 	if g.Given["threshold"] && !(f.threshold > 0 && f.threshold <= 1) {
 		return cli.Usagef("--threshold %g: must be above 0 and at most 1", f.threshold)
 	}
-	if f.maxEqual < 1 {
-		return cli.Usagef("--max-equal %d: must be at least 1", f.maxEqual)
-	}
-	if f.maxDocuments < 1 {
-		return cli.Usagef("--max-df %d: must be at least 1", f.maxDocuments)
-	}
-	if f.slices < 0 {
-		return cli.Usagef("--slices %d: must not be negative", f.slices)
-	}
-	if f.siteFeatures < 0 {
-		return cli.Usagef("--site-features %d: must not be negative", f.siteFeatures)
-	}
-	o.Threshold, o.SiteFeatures = f.threshold, f.siteFeatures
-	o.Join = postings.Options{MaxDocuments: f.maxDocuments, MaxEqual: f.maxEqual, Slices: f.slices}
-	switch f.split {
-	case "doc":
-	case "term":
+	o.Threshold, o.SiteFeatures = f.threshold, int(s.siteFeats)
+	o.Join = postings.Options{MaxDocuments: int(s.maxDocuments), MaxEqual: int(s.maxEqual), Slices: int(s.slices)}
+	if s.split == "term" {
 		o.Join.Split = postings.Terms
-	default:
-		return cli.Usagef("--split %q: must be doc or term", f.split)
+	} else if s.split != "doc" {
+		return cli.Usagef("%s: split %q: must be doc or term", s.path, s.split)
 	}
-	switch f.sameSite {
-	case "keep":
-	case "skip":
-		o.OtherSites = true
-	default:
-		return cli.Usagef("--same-site %q: must be keep or skip", f.sameSite)
+	if o.OtherSites = s.sameSite == "skip"; !o.OtherSites && s.sameSite != "keep" {
+		return cli.Usagef("%s: same-site %q: must be keep or skip", s.path, s.sameSite)
 	}
-	if (o.OtherSites || o.SiteFeatures > 0) && site == "" {
-		return cli.Usagef("--same-site skip and --site-features need the field that has the site: --site FIELD")
+	if (o.OtherSites || o.SiteFeatures > 0) && f.signatures.site == "" {
+		return cli.Usagef("%s: same-site and site-features need the field that has the site: --site FIELD", s.path)
 	}
-	o.IDF, err = parseIDF(f.idf)
-	return err
-}
-
-// parseIDF reads two numbers with a comma between them.
-func parseIDF(text string) (r copies.IDFRange, err error) {
-	if text == "" {
-		return r, nil
+	if s.idf == "" {
+		return nil
 	}
-	least, most, _ := strings.Cut(text, ",")
-	if r.Least, err = strconv.ParseFloat(least, 64); err == nil {
-		r.Most, err = strconv.ParseFloat(most, 64)
+	least, most, _ := strings.Cut(s.idf, ",")
+	if o.IDF.Least, err = strconv.ParseFloat(least, 64); err == nil {
+		o.IDF.Most, err = strconv.ParseFloat(most, 64)
 	}
 	if err != nil {
-		return r, cli.Usagef("--idf %q: must be two numbers such as 0.2,0.9", text)
+		return cli.Usagef("%s: idf %q: must be two numbers such as 0.2,0.9", s.path, s.idf)
 	}
-	return r, nil
+	return nil
 }

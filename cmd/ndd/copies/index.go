@@ -11,18 +11,17 @@ import (
 
 	"ndd/cmd/ndd/cli"
 	"ndd/cmd/ndd/index"
-	"ndd/cmd/ndd/inspect"
 	"ndd/engine"
 	"ndd/engine/copies"
 	"ndd/engine/corpus/document"
 	"ndd/engine/corpus/ingest"
-	"ndd/engine/index/live"
+	"ndd/engine/index/live/rows"
 	"ndd/engine/memory"
 	"ndd/engine/result"
 )
 
 func newCopiesBuild(g *cli.Globals) *cobra.Command {
-	var f signatureFlags
+	f := newSignatureFlags()
 	var out, add, onConflict string
 	cmd := &cobra.Command{
 		Use:   "build -o INDEX | --add INDEX INPUT...",
@@ -57,7 +56,8 @@ one that was built at once. A server sees what was added after SIGHUP.`,
 }
 
 // buildCopies writes an index, or adds to one.
-func buildCopies(ctx context.Context, g *cli.Globals, inputs []string, out, add, onConflict string, f *signatureFlags) error {
+func buildCopies(ctx context.Context, g *cli.Globals, inputs []string, out, add, onConflict string,
+	f *signatureFlags) error {
 	conflict, err := index.ParseConflict(onConflict)
 	if err != nil {
 		return err
@@ -66,8 +66,8 @@ func buildCopies(ctx context.Context, g *cli.Globals, inputs []string, out, add,
 	if err != nil {
 		return err
 	}
-	o.OnConflict = copyConflicts[conflict]
-	budget, err := f.room(g, &o)
+	o.OnConflict = conflict
+	budget, err := room(g, f.memory, &o)
 	if err != nil {
 		return err
 	}
@@ -81,12 +81,13 @@ func buildCopies(ctx context.Context, g *cli.Globals, inputs []string, out, add,
 		return err
 	}
 	defer w.Abort()
-	partly := signAll(ctx, g, inputs, config, o, f, func(s *signed) error { return w.Add(s.id, s.sets) }, checkMemory(budget, "indexing", w.NeedBytes))
+	partly := signAll(ctx, g, inputs, config, o, f, func(s *signed) error { return w.Add(s.id, s.sets) },
+		checkMemory(budget, "indexing", w.NeedBytes))
 	if partly != nil && !errors.Is(partly, cli.ErrPartly) {
 		return partly
 	}
 	bar := g.NewBar("building", 0, cli.CountUnit)
-	stats, report, err := w.Commit(ctx)
+	_, report, err := w.Commit(ctx)
 	bar.End()
 	if err != nil {
 		return err
@@ -94,34 +95,29 @@ func buildCopies(ctx context.Context, g *cli.Globals, inputs []string, out, add,
 	g.Log.Info(fmt.Sprintf("%s: %s added", out+add, cli.Number(report.Documents, "document")))
 	sayTaken(g, &report, conflict)
 	sayLeftOut(g, &report)
-	for _, line := range inspect.DescribeLists(stats) {
-		g.Log.Debug(line)
-	}
 	return partly
 }
 
-// copyConflicts are the values of --on-conflict.
-var copyConflicts = map[live.OnConflict]copies.OnConflict{engine.Replace: copies.Replace, engine.Keep: copies.Keep, engine.Refuse: copies.Refuse}
-
 // sayTaken says which documents had an ID that was taken, and what became of them.
-func sayTaken(g *cli.Globals, r *copies.Report, conflict live.OnConflict) {
+func sayTaken(g *cli.Globals, r *copies.Report, conflict rows.OnConflict) {
 	if r.Taken == 0 {
 		return
 	}
-	became := "each replaces the one that had it"
+	became := " replaced by a new one with the same ID: "
 	if conflict == engine.Keep {
-		became = "left out"
+		became = " left out, as their IDs are taken: "
 	}
 	names := strings.Join(r.TakenIDs, ", ")
 	if r.Taken > len(r.TakenIDs) {
 		names += ", ..."
 	}
-	g.Log.Warn(fmt.Sprintf("%s with an ID that was taken, %s: %s", cli.Number(r.Taken, "document"), became, result.Escape(names)))
+	g.Log.Warn(cli.Number(r.Taken, "document") + became + result.Escape(names))
 }
 
-// optionsOfIndex returns the options by which the documents that are compared with an index, or added to it, are signed: the index's own. Where
-// index is empty they are those of the flags.
-func optionsOfIndex(ctx context.Context, g *cli.Globals, inputs []string, index string, f *signatureFlags) (o copies.Options, c ingest.Config, err error) {
+// optionsOfIndex returns the options by which the documents that are compared with an index, or
+// added to it, are signed: the index's own. Where index is empty they are those of the flags.
+func optionsOfIndex(ctx context.Context, g *cli.Globals, inputs []string, index string,
+	f *signatureFlags) (o copies.Options, c ingest.Config, err error) {
 	if c, err = f.config(g); err != nil {
 		return o, c, err
 	}
@@ -143,16 +139,16 @@ func optionsOfIndex(ctx context.Context, g *cli.Globals, inputs []string, index 
 		return o, c, fmt.Errorf("%s: %w", index, err)
 	}
 	own.Threads = g.Threads
-	for _, name := range recipeFlags {
-		if g.Given[name] {
-			return own, c, checkRecipe(ctx, g, inputs, c, f, o, index, &m.Recipe)
-		}
+	if f.givesRecipe(g) {
+		return own, c, checkRecipe(ctx, g, inputs, c, f, o, index, &m.Recipe)
 	}
 	return own, c, nil
 }
 
-// checkRecipe returns an error unless the flags that were given say what the recipe of an index does.
-func checkRecipe(ctx context.Context, g *cli.Globals, inputs []string, c ingest.Config, f *signatureFlags, o copies.Options, index string, r *copies.Recipe) error {
+// checkRecipe returns an error unless the flags that were given say what the recipe of an index
+// does.
+func checkRecipe(ctx context.Context, g *cli.Globals, inputs []string, c ingest.Config, f *signatureFlags,
+	o copies.Options, index string, r *copies.Recipe) error {
 	if err := f.learn(ctx, g, inputs, c, &o); err != nil {
 		return err
 	}
@@ -184,10 +180,14 @@ func findIn(ctx context.Context, g *cli.Globals, inputs []string, f *copiesFlags
 	if err != nil {
 		return err
 	}
-	if err := f.join.complete(g, &o, f.signatures.site); err != nil {
+	if err := f.signatures.file.refuse("applies to documents that are compared with each other, without --against",
+		"max-equal", "idf", "site-features", "split", "slices"); err != nil {
 		return err
 	}
-	budget, err := f.signatures.room(g, &o)
+	if err := f.join(g, &o); err != nil {
+		return err
+	}
+	budget, err := room(g, f.signatures.memory, &o)
 	if err != nil {
 		return err
 	}
@@ -201,7 +201,7 @@ func findIn(ctx context.Context, g *cli.Globals, inputs []string, f *copiesFlags
 	}
 	var partly error
 	s := copySearch{g: g, index: x, o: o, flags: f}
-	err = g.WriteTable(f.out, f.format.Format, copyColumns, func(t *result.TableWriter) (err error) {
+	err = g.WriteTable(f.out, f.format.Format, copies.Columns, func(t *result.TableWriter) (err error) {
 		if partly, err = s.run(ctx, inputs, config, t); errors.Is(err, cli.ErrPartly) {
 			partly, err = err, nil
 		}
@@ -221,40 +221,36 @@ type copySearch struct {
 	o     copies.Options
 	flags *copiesFlags
 
-	documents, sites, pairs, none, sameSite, itself, frequent int
+	report        copies.Report
+	sites, itself int
 }
 
 // hits are what one document is a copy of.
 type hits struct {
-	id       string
-	hits     []copies.Hit
-	none     bool // it has too few signatures to be compared
-	sameSite int
-	itself   int  // documents of its ID that were found and left out
-	frequent bool // copies may be missing that share none but frequent signatures
-	site     bool // it has a site
+	id     string
+	hits   []copies.Hit
+	itself int           // documents of its ID that were found and left out
+	report copies.Report // None, SameSite and Frequent
+	site   bool          // it has a site
 }
 
-func (s *copySearch) run(ctx context.Context, inputs []string, c ingest.Config, t *result.TableWriter) (partly, err error) {
+func (s *copySearch) run(ctx context.Context, inputs []string, c ingest.Config, t *result.TableWriter) (partly,
+	err error) {
 	report, err := cli.Extract(ctx, s.g, inputs, c, ingest.Steps[hits]{
 		Worker: func() (func(int, *document.Document) (hits, error), error) { return s.worker(ctx) },
 		Emit: func(h hits) error {
-			s.documents++
+			r := &s.report
+			r.Documents++
+			r.None += h.report.None
+			r.SameSite += h.report.SameSite
+			r.Frequent += h.report.Frequent
+			r.Pairs += len(h.hits)
+			s.itself += h.itself
 			if h.site {
 				s.sites++
 			}
-			s.sameSite += h.sameSite
-			s.itself += h.itself
-			if h.frequent {
-				s.frequent++
-			}
-			if h.none {
-				s.none++
-			}
 			for i := range h.hits {
-				s.pairs++
-				p := h.hits[i].Pair()
-				if err := writeCopy(t, h.id, h.hits[i].ID, &p); err != nil {
+				if err := h.hits[i].Write(t, h.id, h.hits[i].ID); err != nil {
 					return err
 				}
 			}
@@ -279,12 +275,14 @@ func (s *copySearch) worker(ctx context.Context) (func(int, *document.Document) 
 	return func(_ int, doc *document.Document) (h hits, err error) {
 		sets := signer.Sign(doc.Text)
 		sets.Site = s.flags.signatures.siteOf(doc)
-		before, frequent := searcher.SameSite, searcher.Frequent
-		h.id, h.none = doc.ID, !searcher.Compared(&sets)
+		sameSite, frequent := searcher.SameSite, searcher.Frequent
+		h.id, h.site = doc.ID, sets.Site != 0
+		if !searcher.Compared(&sets) {
+			h.report.None = 1
+		}
 		h.hits, err = searcher.Search(ctx, &sets)
-		h.site = sets.Site != 0
-		h.sameSite, h.frequent = searcher.SameSite-before, searcher.Frequent > frequent
-		if !s.flags.self {
+		h.report.SameSite, h.report.Frequent = searcher.SameSite-sameSite, searcher.Frequent-frequent
+		if !s.flags.signatures.file.self {
 			found := len(h.hits)
 			h.hits = slices.DeleteFunc(h.hits, func(x copies.Hit) bool { return x.ID == doc.ID })
 			h.itself = found - len(h.hits)
@@ -294,19 +292,13 @@ func (s *copySearch) worker(ctx context.Context) (func(int, *document.Document) 
 }
 
 func (s *copySearch) say() {
-	s.g.Log.Info(fmt.Sprintf("%s of %s with %s in %s", cli.Number(s.pairs, "pair"), cli.Number(s.documents, "document"),
-		cli.Number(s.index.Documents(), "document"), s.flags.against))
-	saySites(s.g, &s.flags.signatures, s.documents, s.sites)
-	if s.none > 0 {
-		s.g.Log.Warn(fmt.Sprintf("%s had too few signatures to be compared", cli.Number(s.none, "document")))
-	}
+	s.g.Log.Info(fmt.Sprintf("%s of %s with %s in %s", cli.Number(s.report.Pairs, "pair"),
+		cli.Number(s.report.Documents, "document"), cli.Number(s.index.Documents(), "document"), s.flags.against))
+	saySites(s.g, &s.flags.signatures, s.report.Documents, s.sites)
 	if s.itself > 0 {
-		s.g.Log.Info(fmt.Sprintf("%s of a document with itself, by its ID, left out; --self lists them", cli.Number(s.itself, "pair")))
+		s.g.Log.Info(fmt.Sprintf("%s of a document with itself, by its ID, left out; 'self = true' in a --method-file "+
+			"lists them",
+			cli.Number(s.itself, "pair")))
 	}
-	if s.frequent > 0 {
-		sayFrequent(s.g, s.frequent)
-	}
-	if s.sameSite > 0 {
-		s.g.Log.Info(fmt.Sprintf("%s of one site left out", cli.Number(s.sameSite, "pair")))
-	}
+	sayCopies(s.g, &s.report)
 }

@@ -1,18 +1,22 @@
 package copies
 
 import (
+	"context"
 	_ "embed"
 	"fmt"
 	"html/template"
 	"io"
+	"path/filepath"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/dustin/go-humanize"
 
 	"ndd/cmd/ndd/cli"
+	"ndd/cmd/ndd/corpus"
 	"ndd/engine/copies"
 	"ndd/engine/corpus/document"
+	"ndd/engine/result"
 )
 
 //go:embed page.html
@@ -43,8 +47,8 @@ type pageSide struct {
 	shortened bool
 }
 
-// A pagePart is a passage that is shared, with its number, or text between passages. The middle of either may be hidden until it is
-// asked for, or left out.
+// A pagePart is a passage that is shared, with its number, or text between passages. The middle of
+// either may be hidden until it is asked for, or left out.
 type pagePart struct {
 	Text, Hidden, Rest   string
 	leftOut              int // bytes between Text and Rest that are not in the page
@@ -76,8 +80,8 @@ const (
 	pagePassages = 1000     // a document
 )
 
-// writeCopiesPage writes an explanation as an HTML page that loads nothing from anywhere. Of long documents it has the beginning, and says so, which
-// shortened tells.
+// writeCopiesPage writes an explanation as an HTML page that loads nothing from anywhere. Of long
+// documents it has the beginning, and says so, which shortened tells.
 func writeCopiesPage(w io.Writer, e *copies.Explanation, two [2]document.Document) (shortened bool, err error) {
 	p := copiesPage{Summary: explanationSummary(e)}
 	p.A = pageSideOf("a", "b", &two[0], e.A, e.CoveredA)
@@ -102,7 +106,8 @@ func (s *pageSide) leadTo(shown int) {
 }
 
 func explanationSummary(e *copies.Explanation) string {
-	return fmt.Sprintf("%s shared of %s and %s, by %s", cli.Number(e.Shared, "signature"), humanize.Comma(int64(e.SizeA)), humanize.Comma(int64(e.SizeB)), e.Method)
+	return fmt.Sprintf("%s shared of %s and %s, by %s", cli.Number(e.Shared, "signature"),
+		humanize.Comma(int64(e.SizeA)), humanize.Comma(int64(e.SizeB)), e.Method)
 }
 
 func passageSummary(passages []copies.Passage, covered float64) string {
@@ -115,7 +120,8 @@ func pageSideOf(name, other string, doc *document.Document, passages []copies.Pa
 	for i, p := range passages {
 		if s.room <= 0 || i == pagePassages {
 			s.shortened = true
-			s.Rest = fmt.Sprintf("%s more, and all else behind byte %s, left out", cli.Number(len(passages)-i, "shared passage"), humanize.Comma(int64(at)))
+			s.Rest = fmt.Sprintf("%s more, and all else behind byte %s, left out",
+				cli.Number(len(passages)-i, "shared passage"), humanize.Comma(int64(at)))
 			return s
 		}
 		s.Parts = append(s.Parts, s.shorten(doc.Text[at:p.Start], pageBetween, pageContext))
@@ -128,7 +134,8 @@ func pageSideOf(name, other string, doc *document.Document, passages []copies.Pa
 	return s
 }
 
-// shorten returns text as a part: of one of more than most bytes the ends, and the middle hidden, or left out where it is too long for that.
+// shorten returns text as a part: of one of more than most bytes the ends, and the middle hidden,
+// or left out where it is too long for that.
 func (s *pageSide) shorten(text string, most, ends int) pagePart {
 	if len(text) <= most {
 		s.room -= len(text)
@@ -152,7 +159,8 @@ func (s *pageSide) shorten(text string, most, ends int) pagePart {
 	return p
 }
 
-// cutBehind returns where to cut text behind some bytes: between words, if one ends soon, and never in a character.
+// cutBehind returns where to cut text behind some bytes: between words, if one ends soon, and never
+// in a character.
 func cutBehind(text string, at int) int {
 	for at < len(text) && !utf8.RuneStart(text[at]) {
 		at++
@@ -161,4 +169,78 @@ func cutBehind(text string, at int) int {
 		at += i
 	}
 	return at
+}
+
+// passageGap is how many bytes may lie between parts of one passage: a signature's width of words
+// that were not selected.
+const passageGap = 100
+
+// explainCopies shows what two documents have in common.
+func explainCopies(ctx context.Context, g *cli.Globals, args []string, f *copiesFlags) error {
+	if len(args) < 3 {
+		return cli.Usagef("--explain needs inputs and two IDs, such as: ndd copies --explain crawl.jsonl ID ID")
+	}
+	o, err := f.options(g)
+	if err != nil {
+		return err
+	}
+	config, err := f.signatures.config(g)
+	if err != nil {
+		return err
+	}
+	inputs, a, b := args[:len(args)-2], args[len(args)-2], args[len(args)-1]
+	two, err := corpus.TwoDocuments(ctx, g, a, b, inputs, config.Document)
+	if err != nil {
+		return err
+	}
+	if err := f.signatures.learn(ctx, g, inputs, config, &o); err != nil {
+		return err
+	}
+	s, err := copies.NewSigner(o)
+	if err != nil {
+		return err
+	}
+	if o.Method == copies.Auto {
+		o.Method = s.MethodOfPair(two[0].Text, two[1].Text)
+	}
+	e, err := s.Explain(o.Method, two[0].Text, two[1].Text, passageGap)
+	if err != nil {
+		return err
+	}
+	for i, size := range []int{e.SizeA, e.SizeB} {
+		if size == 0 {
+			g.Log.Warn(fmt.Sprintf("%s has no signatures by %s; --method names another method", result.Escape(two[i].ID),
+				e.Method))
+		}
+	}
+	out, err := g.NewOutput(f.out)
+	if err != nil {
+		return err
+	}
+	defer out.Abort()
+	if ext := filepath.Ext(f.out); ext != ".html" && ext != ".htm" {
+		writeExplanation(out, &e, two)
+		return out.Commit()
+	}
+	shortened, err := writeCopiesPage(out, &e, two)
+	if err != nil {
+		return err
+	}
+	if shortened {
+		g.Log.Info(f.out + " has not all of these long documents; a file that does not end in .html lists all passages")
+	}
+	return out.Commit()
+}
+
+func writeExplanation(w io.Writer, e *copies.Explanation, two [2]document.Document) {
+	fmt.Fprintln(w, explanationSummary(e))
+	for i, side := range []struct {
+		passages []copies.Passage
+		covered  float64
+	}{{e.A, e.CoveredA}, {e.B, e.CoveredB}} {
+		fmt.Fprintf(w, "%s: %s\n", result.Escape(two[i].ID), passageSummary(side.passages, side.covered))
+		for _, p := range side.passages {
+			fmt.Fprintf(w, "  %d-%d: %s\n", p.Start, p.End, corpus.Excerpt(two[i].Text[p.Start:p.End]))
+		}
+	}
 }

@@ -9,7 +9,8 @@ import (
 	"ndd/engine/corpus/document"
 )
 
-// explained returns a document in which n passages of some bytes lie apart by other bytes, and these passages, which lead to their like.
+// explained returns a document in which n passages of some bytes lie apart by other bytes, and
+// these passages, which lead to their like.
 func explained(n, passage, between int) (document.Document, []copies.Passage) {
 	var text strings.Builder
 	var all []copies.Passage
@@ -22,8 +23,8 @@ func explained(n, passage, between int) (document.Document, []copies.Passage) {
 	return document.Document{ID: "id", Text: text.String()}, all
 }
 
-// TestPageIsBounded: however long documents and passages are, and however many, the page is of a few megabytes, says what it leaves
-// out, and leads to passages that are on it.
+// TestPageIsBounded: however long documents and passages are, and however many, the page is of a
+// few megabytes, says what it leaves out, and leads to passages that are on it.
 func TestPageIsBounded(t *testing.T) {
 	for _, c := range []struct {
 		name                string
@@ -69,13 +70,16 @@ func TestPageIsBounded(t *testing.T) {
 	}
 }
 
-// TestShortenLosesNothing: what is shown, hidden and left out of a text is all of it, in whole characters.
+// TestShortenLosesNothing: what is shown, hidden and left out of a text is all of it, in whole
+// characters.
 func TestShortenLosesNothing(t *testing.T) {
-	for _, text := range []string{strings.Repeat("äöü ", 5000), strings.Repeat("中文", 9000), strings.Repeat("x", 20000), strings.Repeat("a b ", 400)} {
+	for _, text := range []string{strings.Repeat("äöü ", 5000), strings.Repeat("中文", 9000),
+		strings.Repeat("x", 20000), strings.Repeat("a b ", 400)} {
 		for _, room := range []int{pageBytes, 2000} {
 			s := pageSide{room: room}
 			p := s.shorten(text, pageBetween, pageContext)
-			if len(p.Text)+len(p.Hidden)+len(p.Rest)+p.leftOut != len(text) || !strings.HasPrefix(text, p.Text+p.Hidden) || !strings.HasSuffix(text, p.Rest) {
+			if len(p.Text)+len(p.Hidden)+len(p.Rest)+p.leftOut != len(text) || !strings.HasPrefix(text,
+				p.Text+p.Hidden) || !strings.HasSuffix(text, p.Rest) {
 				t.Errorf("%.20q: %d, %d, %d, %d bytes of %d", text, len(p.Text), len(p.Hidden), len(p.Rest), p.leftOut, len(text))
 			}
 			for _, part := range []string{p.Text, p.Hidden, p.Rest} {

@@ -18,7 +18,7 @@ import (
 	"ndd/cmd/ndd/cli"
 	"ndd/engine/corpus/document"
 	"ndd/engine/corpus/simhash"
-	"ndd/engine/near/compare"
+	"ndd/engine/near/shingle"
 	"ndd/engine/result"
 )
 
@@ -40,8 +40,7 @@ func newCompare(g *cli.Globals) *cobra.Command {
 the features that the fingerprints are made of and the distance that texts which
 share so many have on average, the Jaccard similarity of their shingles (3 words, or
 5 characters in scripts without spaces), the share of each that is in the other, and
-the passages that only one of them has. With --prints 2 the distance is that of the
-nearer fingerprints.
+the passages that only one of them has.
 
 A and B are files with one document each, one of which may be - for standard input;
 or FILE:ROW, a line or record of a file, from 1, as the tables of 'ndd dedup' name
@@ -60,9 +59,10 @@ them; with --in they are the ids of documents in those files and folders.`,
 			return compareTwo(cmd.Context(), g, args[0], args[1], &f)
 		},
 	}
-	f.docs.Register(cmd, "document-format")
+	f.docs.Register(cmd)
 	fl := cmd.Flags()
-	fl.StringArrayVar(&f.in, "in", nil, "files and folders that hold the documents whose IDs are A and B; may be given more than once")
+	fl.StringArrayVar(&f.in, "in", nil,
+		"files and folders that hold the documents whose IDs are A and B; may be given more than once")
 	fl.IntVarP(&f.k, "k", "k", 3, "distance up to which fingerprints are near")
 	fl.IntVar(&f.passages, "passages", 10, "passages to show of each document, the longest ones")
 	f.format.Register(cmd, "text", "a row without the passages")
@@ -89,7 +89,7 @@ func compareTwo(ctx context.Context, g *cli.Globals, a, b string, f *compareFlag
 	if err != nil {
 		return err
 	}
-	c, err := compare.Texts(texts[0].Text, texts[1].Text, config.Recipe)
+	c, err := shingle.Compare(texts[0].Text, texts[1].Text, config.Recipe)
 	if err != nil {
 		return err
 	}
@@ -105,7 +105,8 @@ func compareTwo(ctx context.Context, g *cli.Globals, a, b string, f *compareFlag
 }
 
 // TwoDocuments reads the documents to compare.
-func TwoDocuments(ctx context.Context, g *cli.Globals, a, b string, in []string, o document.Options) (two [2]document.Document, err error) {
+func TwoDocuments(ctx context.Context, g *cli.Globals, a, b string, in []string,
+	o document.Options) (two [2]document.Document, err error) {
 	if len(in) == 0 {
 		for i, path := range []string{a, b} {
 			if two[i], err = namedDocument(ctx, g, path, o); err != nil {
@@ -128,7 +129,8 @@ func TwoDocuments(ctx context.Context, g *cli.Globals, a, b string, in []string,
 				continue
 			}
 			if found[i] {
-				return two, fmt.Errorf("%s has the ID %s, and so has %s: name one of the files, or with --id a field whose values differ", place(&two[i]), result.Escape(id), place(&doc))
+				return two, fmt.Errorf("%s has the ID %s, and so has %s: name one of the files, or with --id "+
+					"a field whose values differ", place(&two[i]), result.Escape(id), place(&doc))
 			}
 			two[i], found[i] = doc, true
 		}
@@ -141,7 +143,7 @@ func TwoDocuments(ctx context.Context, g *cli.Globals, a, b string, in []string,
 	return two, nil
 }
 
-// place says where a document stands.
+// place returns a document's file and line.
 func place(doc *document.Document) string {
 	if doc.Line > 0 {
 		return fmt.Sprintf("%s:%d", doc.Source, doc.Line)
@@ -149,60 +151,50 @@ func place(doc *document.Document) string {
 	return doc.Source
 }
 
-// namedDocument reads the document that a path, or a file and its row with a colon between, names.
+// namedDocument reads the document that a file with one document, or a file and a row with a colon
+// between, names.
 func namedDocument(ctx context.Context, g *cli.Globals, name string, o document.Options) (document.Document, error) {
-	file, row, ok := cutRow(name)
-	if !ok {
-		return oneDocument(ctx, g, name, o)
-	}
+	file, row, hasRow := cutRow(name)
+	var found []document.Document
 	for doc, err := range document.Read(ctx, []string{file}, o, g.Stdin) {
-		if skip, ok := errors.AsType[*document.Skip](err); ok && (o.Strict || skip.Line == 0 || skip.Line == row) {
-			return doc, skip
-		} else if err != nil && !ok {
+		skip, ok := errors.AsType[*document.Skip](err)
+		switch {
+		case ok && hasRow && !o.Strict && skip.Line != 0 && skip.Line != row, err == nil && hasRow && doc.Line != row:
+			continue
+		case err != nil || hasRow:
 			return doc, err
+		case len(found) == 1:
+			return doc, fmt.Errorf("%s: holds more than one document; --in %s and two IDs compare two of them", file,
+				file)
 		}
-		if err == nil && doc.Line == row {
-			return doc, nil
-		}
+		found = append(found, doc)
 	}
-	return document.Document{}, fmt.Errorf("%s: holds no document in row %d", file, row)
+	switch {
+	case hasRow:
+		return document.Document{}, fmt.Errorf("%s: holds no document in row %d", file, row)
+	case len(found) == 0:
+		return document.Document{}, fmt.Errorf("%s: holds no document", file)
+	}
+	return found[0], nil
 }
 
-// cutRow returns the file and the row, from 1, of file:row, where there is that file and none of the whole name.
+// cutRow returns the file and the row, from 1, of file:row, where there is that file and none of
+// the whole name; else the name.
 func cutRow(name string) (file string, row int, ok bool) {
 	at := strings.LastIndexByte(name, ':')
-	if at <= 0 {
-		return "", 0, false
-	}
 	row, err := strconv.Atoi(name[at+1:])
-	if _, whole := os.Lstat(name); err != nil || row < 1 || !errors.Is(whole, fs.ErrNotExist) {
-		return "", 0, false
+	if _, whole := os.Lstat(name); at <= 0 || err != nil || row < 1 || !errors.Is(whole, fs.ErrNotExist) {
+		return name, 0, false
 	}
-	_, err = os.Stat(name[:at])
-	return name[:at], row, err == nil
+	if _, err = os.Stat(name[:at]); err != nil {
+		return name, 0, false
+	}
+	return name[:at], row, true
 }
 
-// oneDocument reads a file that must hold a single document.
-func oneDocument(ctx context.Context, g *cli.Globals, path string, o document.Options) (one document.Document, err error) {
-	n := 0
-	for doc, err := range document.Read(ctx, []string{path}, o, g.Stdin) {
-		if err != nil {
-			return one, err
-		}
-		if n++; n > 1 {
-			return one, fmt.Errorf("%s: holds more than one document; --in %s and two IDs compare two of them", path, path)
-		}
-		one = doc
-	}
-	if n == 0 {
-		return one, fmt.Errorf("%s: holds no document", path)
-	}
-	return one, nil
-}
-
-// comparison is what ndd compare says.
+// comparison is the result of ndd compare.
 type comparison struct {
-	*compare.Comparison
+	*shingle.Comparison
 	recipe   simhash.Recipe
 	docs     [2]document.Document
 	k        int
@@ -215,47 +207,35 @@ func (c *comparison) verdict() string {
 	case c.Distance < 0:
 		return "Too short: a document has too few features for a fingerprint."
 	case c.Distance > c.k:
-		return fmt.Sprintf("Not near: the %s differ in %s; within k = %d they would be near.", c.nearer(), cli.Number(c.Distance, "bit"), c.k)
+		return fmt.Sprintf("Not near: the fingerprints differ in %s; within k = %d they would be near.",
+			cli.Number(c.Distance, "bit"), c.k)
 	}
-	return fmt.Sprintf("Near: the %s differ in %s, k = %d.", c.nearer(), cli.Number(c.Distance, "bit"), c.k)
+	return fmt.Sprintf("Near: the fingerprints differ in %s, k = %d.", cli.Number(c.Distance, "bit"), c.k)
 }
 
-// nearer says which fingerprints the distance is of.
-func (c *comparison) nearer() string {
-	if c.recipe.PrintsEach() == 1 {
-		return "fingerprints"
-	}
-	return []string{"first", "second"}[c.Nearer] + " fingerprints"
-}
-
-// prints returns the fingerprints of a text, with a comma between two.
-func (c *comparison) prints(t *compare.Text) string {
-	if c.recipe.PrintsEach() == 1 {
-		return t.Fingerprint.String()
-	}
-	return t.Fingerprint.String() + "," + t.Second.String()
-}
-
-// why says what the fingerprints have been made of, and what distance that gives.
+// why describes the shared features and the distance that they predict.
 func (c *comparison) why() string {
 	o := c.Features
 	measure := fmt.Sprintf("weighted Jaccard %.3f", o.Jaccard)
 	if c.recipe.Sketch != simhash.SketchMinwise {
 		measure = fmt.Sprintf("cosine %.3f", o.Cosine)
 	}
-	return fmt.Sprintf("%s shared, %s only in the first, %s only in the second; %s: fingerprints of such texts differ in %.1f bits on average",
-		cli.Number(o.Both, "feature"), humanize.Comma(int64(o.OnlyA)), humanize.Comma(int64(o.OnlyB)), measure, c.Expected)
+	return fmt.Sprintf("%s shared, %s only in the first, %s only in the second; "+
+		"%s: fingerprints of such texts differ in %.1f bits on average",
+		cli.Number(o.Both, "feature"), humanize.Comma(int64(o.OnlyA)), humanize.Comma(int64(o.OnlyB)), measure,
+		c.Expected)
 }
 
 func (c *comparison) text(w io.Writer) {
-	sides := []*compare.Text{&c.A, &c.B}
+	sides := []*shingle.Text{&c.A, &c.B}
 	fmt.Fprintln(w, c.verdict())
 	for i, t := range sides {
 		fp := cli.NoPrint
 		if t.OK {
-			fp = c.prints(t)
+			fp = t.Fingerprint.String()
 		}
-		fmt.Fprintf(w, "%s  %s: %s, %s, %s\n", fp, result.Escape(c.docs[i].ID), cli.Number(t.Tokens, "word"), cli.Number(t.Features, "feature"), cli.Number(t.Shingles, "shingle"))
+		fmt.Fprintf(w, "%s  %s: %s, %s, %s\n", fp, result.Escape(c.docs[i].ID), cli.Number(t.Tokens, "word"),
+			cli.Number(t.Features, "feature"), cli.Number(t.Shingles, "shingle"))
 	}
 	if c.Distance > 0 {
 		fmt.Fprintf(w, "differing bits, 63 leading: %s\n", strings.Trim(fmt.Sprint(c.Bits), "[]"))
@@ -267,7 +247,8 @@ func (c *comparison) text(w io.Writer) {
 		if len(t.Passages) == 0 {
 			continue
 		}
-		fmt.Fprintf(w, "only in the %s (%s, %s):\n", []string{"first", "second"}[i], cli.Number(len(t.Passages), "passage"), cli.Number(t.PassageSum, "word"))
+		fmt.Fprintf(w, "only in the %s (%s, %s):\n", []string{"first", "second"}[i],
+			cli.Number(len(t.Passages), "passage"), cli.Number(t.PassageSum, "word"))
 		shown := c.longest(t)
 		for _, p := range shown {
 			fmt.Fprintf(w, "  %s: %s\n", humanize.Comma(int64(p.Start)), Excerpt(c.docs[i].Text[p.Start:p.End]))
@@ -279,11 +260,11 @@ func (c *comparison) text(w io.Writer) {
 }
 
 // longest returns the longest passages, in order of the text.
-func (c *comparison) longest(t *compare.Text) []compare.Passage {
+func (c *comparison) longest(t *shingle.Text) []shingle.Passage {
 	all := slices.Clone(t.Passages)
-	slices.SortStableFunc(all, func(a, b compare.Passage) int { return b.Tokens - a.Tokens })
+	slices.SortStableFunc(all, func(a, b shingle.Passage) int { return b.Tokens - a.Tokens })
 	all = all[:min(c.passages, len(all))]
-	slices.SortFunc(all, func(a, b compare.Passage) int { return a.Start - b.Start })
+	slices.SortFunc(all, func(a, b shingle.Passage) int { return a.Start - b.Start })
 	return all
 }
 
@@ -297,17 +278,19 @@ func Excerpt(s string) string {
 	return result.Escape(string(runes))
 }
 
-var comparisonColumns = cli.ColumnsOf("id_a id_b near:b k:i distance:i? fingerprint_a? fingerprint_b? expected_distance:r shared_shingles:i jaccard:r a_in_b:r b_in_a:r")
+var comparisonColumns = cli.ColumnsOf("id_a id_b near:b k:i distance:i? fingerprint_a? fingerprint_b? " +
+	"expected_distance:r shared_shingles:i jaccard:r a_in_b:r b_in_a:r")
 
 // row returns the comparison without its passages.
 func (c *comparison) row() cli.CellRow {
-	r := cli.CellRow{c.docs[0].ID, c.docs[1].ID, c.Distance >= 0 && c.Distance <= c.k, c.k, nil, nil, nil, c.Expected, c.Shared, c.Jaccard, c.AInB, c.BInA}
+	r := cli.CellRow{c.docs[0].ID, c.docs[1].ID, c.Distance >= 0 && c.Distance <= c.k, c.k, nil, nil, nil, c.Expected,
+		c.Shared, c.Jaccard, c.AInB, c.BInA}
 	if c.Distance >= 0 {
 		r[4] = c.Distance
 	}
-	for i, t := range []*compare.Text{&c.A, &c.B} {
+	for i, t := range []*shingle.Text{&c.A, &c.B} {
 		if t.OK {
-			r[5+i] = c.prints(t)
+			r[5+i] = t.Fingerprint.String()
 		}
 	}
 	return r
@@ -345,17 +328,19 @@ func (c *comparison) json(w io.Writer) error {
 			Expected float64 `json:"expected_distance"`
 		} `json:"features"`
 		Docs [2]side `json:"documents"`
-	}{Near: c.Distance >= 0 && c.Distance <= c.k, K: c.k, Bits: append([]int{}, c.Bits...), Shared: c.Shared, Jaccard: c.Jaccard}
+	}{Near: c.Distance >= 0 && c.Distance <= c.k, K: c.k, Bits: append([]int{}, c.Bits...), Shared: c.Shared,
+		Jaccard: c.Jaccard}
 	if c.Distance >= 0 {
 		out.Distance = &c.Distance
 	}
 	o := c.Features
 	out.Features.Both, out.Features.OnlyA, out.Features.OnlyB = o.Both, o.OnlyA, o.OnlyB
 	out.Features.Jaccard, out.Features.Cosine, out.Features.Expected = o.Jaccard, o.Cosine, c.Expected
-	for i, t := range []*compare.Text{&c.A, &c.B} {
-		s := side{ID: c.docs[i].ID, Words: t.Tokens, Features: t.Features, Shingles: t.Shingles, Contained: []float64{c.AInB, c.BInA}[i], Only: []passage{}}
+	for i, t := range []*shingle.Text{&c.A, &c.B} {
+		s := side{ID: c.docs[i].ID, Words: t.Tokens, Features: t.Features, Shingles: t.Shingles,
+			Contained: []float64{c.AInB, c.BInA}[i], Only: []passage{}}
 		if t.OK {
-			fp := c.prints(t)
+			fp := t.Fingerprint.String()
 			s.Fingerprint = &fp
 		}
 		for _, p := range c.longest(t) {

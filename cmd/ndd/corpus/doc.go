@@ -1,5 +1,5 @@
-// Package corpus holds the commands about documents and their fingerprints: fingerprint makes files of them,
-// compare tells how two are alike, and eval how well they find labelled pairs.
+// Package corpus holds the commands about documents and their fingerprints: fingerprint makes files
+// of them, compare shows how two are alike, and eval measures how well they find labelled pairs.
 //
 //	documents -> fingerprint -> .ndf, of which build makes an index and dedup clusters
 package corpus

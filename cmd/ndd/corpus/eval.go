@@ -19,7 +19,7 @@ import (
 	"ndd/engine/corpus/ingest"
 	"ndd/engine/memory"
 	"ndd/engine/near/eval"
-	"ndd/engine/near/shingle"
+	"ndd/engine/result"
 )
 
 // evalFlags are those of ndd eval.
@@ -27,11 +27,11 @@ type evalFlags struct {
 	docs            cli.DocumentFlags
 	pairs, truth, n string
 	plots, report   string
+	table           string
 	format          cli.ReportFormat
 	compare, copies []string
 	verify          []float64
-	sample, keys    int
-	seed            uint64
+	sample          int
 }
 
 func newEval(g *cli.Globals) *cobra.Command {
@@ -53,7 +53,11 @@ The report has, for each recipe (--recipe, and others given with --compare) and 
 by group of pairs, without identical texts, beside the recall that theory predicts;
 pairs labelled different that are within k; precision over all pairs of the corpus
 within k; how often unrelated texts are within k, also as the expected hits of a query
-in an index of -n documents; and figure 1 of the paper.
+in an index of -n documents; and figure 1 of the paper. 'By the labels' counts labelled
+pairs alone, whatever their Jaccard: true positives are found, false negatives are not,
+false positives are labelled different; pairs labelled contains count as neither.
+--table has a row for each labelled pair: its label, distance, Jaccard, and whether it
+is found (k = 3, or the method's threshold).
 A pair is right with a Jaccard of at least 0.5: ccdet and winnow also report what
 one document has of another, which is not. All texts are held in memory.
 
@@ -62,29 +66,41 @@ Jaccard: near from 0.8, revised from 0.5, heavy from 0.2, low below. A group is 
 pairs join, such as all versions of a page: in the mean of groups a page with many
 versions counts once. 'Expected' is what theory predicts of these very pairs, from the
 features that they share. Figure 1 draws equal numbers of pairs at each distance, of
-which near ones are right, those with a Jaccard below 0.5 wrong, and others neither.`,
-		Example: `  ndd eval docs/
+which near ones are right, those with a Jaccard below 0.5 wrong, and others neither.
+
+The files of the examples are in the folder cmd/ndd/testdata/sample of the source.`,
+		Example: `  ndd eval docs.jsonl
   ndd eval --pairs pairs.tsv --truth allpairs.tsv --verify 0,0.5 --report report.html docs.jsonl
-  ndd eval --compare mine.json --keys 5 --plot figures docs.jsonl.zst`,
+  ndd eval --pairs pairs.tsv --table found.tsv docs.jsonl
+  ndd eval --compare simhash --plot figures docs.jsonl`,
 		Args: cli.SomeArgs("INPUT"),
 		RunE: func(cmd *cobra.Command, args []string) error { return evaluate(g, cmd, args, &f) },
 	}
-	f.docs.Register(cmd, "document-format")
+	f.docs.Register(cmd)
 	g.Skipped.Register(cmd)
 	g.RegisterForce(cmd)
 	fl := cmd.Flags()
-	fl.StringArrayVar(&f.compare, "compare", nil, "another recipe to measure beside that of --recipe; may be given more than once")
-	fl.StringSliceVar(&f.copies, "copies", nil, "also measure methods of 'ndd copies', by the least similarity of a pair's signatures: spotsigs, ccdet, winnow or shingles, or several")
+	fl.StringArrayVar(&f.compare, "compare", nil,
+		"another recipe to measure beside that of --recipe; may be given more than once")
+	fl.StringSliceVar(&f.copies, "copies", nil,
+		"also measure methods of 'ndd copies', by the least similarity of a pair's signatures: "+
+			"spotsigs, ccdet, winnow or shingles, or several")
 	fl.StringVar(&f.pairs, "pairs", "", "table of labelled pairs; - for standard input")
-	fl.StringVar(&f.truth, "truth", "", "table of every pair with a Jaccard of at least 0.5 (id_a, id_b, jaccard), for precision; without it the Jaccard of 3 words or 5 characters is computed")
-	fl.Float64SliceVar(&f.verify, "verify", []float64{0}, "also compare texts: lowest Jaccard similarity of reported pairs, or several to measure each; 0: fingerprints alone")
+	fl.StringVar(&f.truth, "truth", "",
+		"table of every pair with a Jaccard of at least 0.5 (id_a, id_b, jaccard), for precision; "+
+			"without it the Jaccard of 3 words or 5 characters is computed")
+	fl.Float64SliceVar(&f.verify, "verify", []float64{0},
+		"also compare texts: lowest Jaccard similarity of reported pairs, or several to measure each; 0: fingerprints alone")
 	fl.IntVar(&f.sample, "sample", 500, "without --pairs: documents to edit")
-	fl.Uint64Var(&f.seed, "seed", 1, "without --pairs: seed of the edits")
-	fl.IntVar(&f.keys, "keys", 1, "measure the spread of recall over so many hash keys")
 	fl.StringVarP(&f.n, "number", "n", "8e9", "documents of the index for which unrelated hits are told")
 	f.format.Register(cmd, "text", "recall, a row for each method, kind of pairs and k")
-	fl.StringVar(&f.plots, "plot", "", "make this folder, with recall.svg and figure-1.svg, and signatures.svg with --copies")
+	fl.StringVar(&f.plots, "plot", "",
+		"make this folder, with recall.svg and figure-1.svg, and signatures.svg with --copies")
 	fl.StringVar(&f.report, "report", "", "write a report as one page of HTML")
+	fl.StringVar(&f.table, "table", "",
+		"with --pairs: write a row for each pair (label, distance, Jaccard, found) to this file: .tsv, .jsonl or .parquet")
+	cli.FormerFlags(cmd, map[string]string{"keys": "a recipe with another key, for --compare, measures that",
+		"seed": "--sample chooses other documents"})
 	return cmd
 }
 
@@ -98,7 +114,7 @@ func evaluate(g *cli.Globals, cmd *cobra.Command, inputs []string, f *evalFlags)
 	if err != nil {
 		return err
 	}
-	if err := g.CheckOutput(f.report); err != nil {
+	if err := errors.Join(g.CheckOutput(f.report), g.CheckOutput(f.table)); err != nil {
 		return err
 	}
 	methods, err := f.methods(g)
@@ -123,7 +139,7 @@ func evaluate(g *cli.Globals, cmd *cobra.Command, inputs []string, f *evalFlags)
 	}
 	if f.pairs == "" {
 		o.AllBands, o.Originals = true, corpus.Len()
-		if labels, err = corpus.SyntheticLabels(f.sample, f.seed); err != nil {
+		if labels, err = corpus.SyntheticLabels(f.sample, 1); err != nil {
 			return err
 		}
 	}
@@ -135,12 +151,17 @@ func evaluate(g *cli.Globals, cmd *cobra.Command, inputs []string, f *evalFlags)
 		partly = partial
 	}
 	o.Progress = func(name string) { g.Log.Debug("measuring " + name) }
-	result, err := eval.Measure(cmd.Context(), corpus, pairs, methods, o)
+	found, err := eval.Measure(cmd.Context(), corpus, pairs, methods, o)
 	if err != nil {
 		return err
 	}
-	if err := evalWrite(g, result, f, dir); err != nil {
+	if err := evalWrite(g, found, f, dir); err != nil {
 		return err
+	}
+	if f.table != "" {
+		if err := f.writePairs(g, corpus, pairs, methods, found); err != nil {
+			return err
+		}
 	}
 	return partly
 }
@@ -150,13 +171,13 @@ func (f *evalFlags) options(g *cli.Globals) (o eval.Options, err error) {
 	if err := f.format.Check(g); err != nil {
 		return o, err
 	}
-	o = eval.Options{Threads: g.Threads, Keys: f.keys}
+	o = eval.Options{Threads: g.Threads}
 	n, err := cli.ParseCount(f.n)
 	if err != nil {
 		return o, cli.Usagef("-n %q: %w", f.n, err)
 	}
 	if f.pairs != "" {
-		if err := g.Refuse("applies only without --pairs: it is about copies that ndd edits", "sample", "seed"); err != nil {
+		if err := g.Refuse("applies only without --pairs: it is about copies that ndd edits", "sample"); err != nil {
 			return o, err
 		}
 	}
@@ -164,10 +185,15 @@ func (f *evalFlags) options(g *cli.Globals) (o eval.Options, err error) {
 	switch {
 	case f.sample < 1:
 		return o, cli.Usagef("--sample %d: must be at least 1", f.sample)
-	case f.keys < 1 || f.keys > 100:
-		return o, cli.Usagef("--keys %d: must be 1 to 100", f.keys)
+	case f.table != "" && f.pairs == "":
+		return o, cli.Usagef("--table needs --pairs: it has a row for each labelled pair")
 	case f.pairs == "-" && f.truth == "-":
 		return o, cli.Usagef("--pairs - and --truth -: standard input can be only one of them")
+	}
+	if f.table != "" {
+		if _, err := result.FormatOf(f.table); err != nil {
+			return o, cli.Usagef("--table %w", err)
+		}
 	}
 	for _, v := range f.verify {
 		if !(v >= 0 && v <= 1) {
@@ -180,19 +206,14 @@ func (f *evalFlags) options(g *cli.Globals) (o eval.Options, err error) {
 // methods returns every recipe with every verification.
 func (f *evalFlags) methods(g *cli.Globals) (methods []eval.Method, err error) {
 	docs := f.docs
-	for i, recipe := range append([]string{f.docs.Recipe}, f.compare...) {
-		if docs.Recipe = recipe; i > 0 {
-			docs.Prints = 0 // others are as they are named
-		}
+	for _, recipe := range append([]string{f.docs.Recipe}, f.compare...) {
+		docs.Recipe = recipe
 		c, err := docs.Config(g, nil)
 		if err != nil {
 			return nil, err
 		}
 		for _, v := range f.verify {
 			m := eval.Method{Name: cmp.Or(recipe, "default recipe"), Recipe: c.Recipe, Verify: v}
-			if docs.Prints == 2 {
-				m.Name += " with 2 prints"
-			}
 			if v > 0 {
 				m.Name += fmt.Sprintf(", Jaccard at least %g", v)
 			}
@@ -216,6 +237,7 @@ func signing(name string) (eval.Method, error) {
 		return eval.Method{}, cli.Usagef("--copies %q: must be spotsigs, ccdet, winnow or shingles", name)
 	}
 	s := &eval.Signing{
+		Threshold: method.Threshold(),
 		Worker: func() (func(string) []uint64, error) {
 			signer, err := copies.NewSigner(copies.Options{Method: method})
 			if err != nil {
@@ -240,31 +262,39 @@ func signing(name string) (eval.Method, error) {
 
 // evalTables reads the tables of pairs.
 func evalTables(g *cli.Globals, f *evalFlags) (labels []eval.Label, truth eval.Truth, err error) {
-	read := func(path string, read func(r io.Reader) error) error {
-		if path == "" || err != nil {
-			return err
+	err = evalTable(g, f.pairs, func(r io.Reader) (err error) {
+		var repeated int
+		if labels, repeated, err = eval.ReadLabels(r, f.pairs); repeated > 0 {
+			g.Log.Warn(fmt.Sprintf("%s: %s with the label of an earlier line: each pair counts once", f.pairs,
+				cli.Number(repeated, "repeated pair")))
 		}
-		if path == "-" {
-			return read(g.Stdin)
-		}
-		file, err := os.Open(path)
-		if err != nil {
-			return err
-		}
-		defer file.Close()
-		return read(file)
+		return err
+	})
+	if err == nil {
+		err = evalTable(g, f.truth, func(r io.Reader) (err error) { truth, err = eval.ReadTruth(r, f.truth); return err })
 	}
-	err = read(f.pairs, func(r io.Reader) (err error) { labels, err = eval.ReadLabels(r, f.pairs); return err })
-	err = read(f.truth, func(r io.Reader) (err error) { truth, err = eval.ReadTruth(r, f.truth); return err })
 	return labels, truth, err
+}
+
+// evalTable has a table read, if it is named.
+func evalTable(g *cli.Globals, path string, read func(io.Reader) error) error {
+	switch path {
+	case "":
+		return nil
+	case "-":
+		return read(g.Stdin)
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	return read(file)
 }
 
 // evalCorpus reads the documents. The error is cli.ErrPartly when input was lost.
 func evalCorpus(ctx context.Context, g *cli.Globals, inputs []string, c ingest.Config) (*eval.Corpus, error) {
-	corpus, err := eval.NewCorpus(shingle.Options{})
-	if err != nil {
-		return nil, err
-	}
+	corpus := eval.NewCorpus()
 	budget := memory.ForProgram(g.Machine.Limit(0))
 	report, err := cli.Extract(ctx, g, inputs, c, ingest.Steps[document.Document]{
 		Worker: func() (func(int, *document.Document) (document.Document, error), error) {
@@ -274,7 +304,8 @@ func evalCorpus(ctx context.Context, g *cli.Globals, inputs []string, c ingest.C
 			if err := corpus.Add(doc.ID, doc.Text); err != nil || corpus.Len()%1000 > 0 {
 				return err
 			}
-			return budget.Check(fmt.Sprintf("holding %s and more", cli.Number(corpus.Len(), "document")), 2*corpus.Bytes())
+			return budget.Check(fmt.Sprintf("holding %s and more", cli.Number(corpus.Len(), "document")),
+				2*corpus.Bytes())
 		},
 	})
 	if err != nil {
@@ -298,7 +329,8 @@ func evalMissing(g *cli.Globals, f *evalFlags, pairs []eval.Pair, missing []eval
 	return cli.ErrPartly
 }
 
-// evalWrite writes the result in every requested form, charts to a folder that was begun, nil for none.
+// evalWrite writes the result in every requested form, charts to a folder that was begun, nil for
+// none.
 func evalWrite(g *cli.Globals, r *eval.Result, f *evalFlags, dir cli.Folder) error {
 	if dir != nil {
 		charts := map[string]io.WriterTo{"recall.svg": r.RecallChart(), "figure-1.svg": r.FigureChart()}
@@ -306,7 +338,11 @@ func evalWrite(g *cli.Globals, r *eval.Result, f *evalFlags, dir cli.Folder) err
 			charts["signatures.svg"] = c
 		}
 		for name, chart := range charts {
-			if err := dir.Write(name, func(w *bufio.Writer) error { _, err := chart.WriteTo(w); return err }); err != nil {
+			if err := dir.Write(name, func(w *bufio.Writer) error {
+				_,
+					err := chart.WriteTo(w)
+				return err
+			}); err != nil {
 				return err
 			}
 		}
@@ -336,7 +372,38 @@ func evalWrite(g *cli.Globals, r *eval.Result, f *evalFlags, dir cli.Folder) err
 	return r.WriteText(g.Stdout)
 }
 
-var recallColumns = cli.ColumnsOf("method lang label band pairs:i groups:i identical:i k:i threshold:r? found:i per_pair:r? per_group:r? per_pair_edited:r? per_group_edited:r? expected:r?")
+var pairColumns = cli.ColumnsOf("method id_a id_b lang? label jaccard:r distance:i? similarity:r? found:b")
+
+// writePairs writes the table of labelled pairs, for each method.
+func (f *evalFlags) writePairs(g *cli.Globals, c *eval.Corpus, pairs []eval.Pair, methods []eval.Method,
+	r *eval.Result) error {
+	format, err := result.FormatOf(f.table)
+	if err != nil {
+		return err
+	}
+	var rows []cli.CellRow
+	for i := range methods {
+		for j, pair := range pairs {
+			d := r.Methods[i].Distances[j]
+			row := cli.CellRow{methods[i].Name, c.ID(pair.A), c.ID(pair.B), nil, pair.Kind, pair.Jaccard, nil, nil,
+				methods[i].Finds(d, pair.Jaccard)}
+			if pair.Lang != "" {
+				row[3] = pair.Lang
+			}
+			switch {
+			case methods[i].Signing != nil && d >= 0 && d <= eval.MaxK:
+				row[7] = eval.Thresholds[d]
+			case methods[i].Signing == nil && d >= 0:
+				row[6] = d
+			}
+			rows = append(rows, row)
+		}
+	}
+	return g.WriteRows(f.table, format, pairColumns, rows)
+}
+
+var recallColumns = cli.ColumnsOf("method lang label band pairs:i groups:i identical:i k:i threshold:r? " +
+	"found:i per_pair:r? per_group:r? per_pair_edited:r? per_group_edited:r? expected:r?")
 
 // recallRows returns recall by method, kind of pairs and distance, or threshold of signatures.
 func recallRows(r *eval.Result) (rows []cli.CellRow) {
@@ -353,8 +420,10 @@ func recallRows(r *eval.Result) (rows []cli.CellRow) {
 				if k < len(m.Thresholds) {
 					threshold = m.Thresholds[k]
 				}
-				rows = append(rows, cli.CellRow{m.Name, of.Lang, of.Kind, of.Band, of.Pairs, of.Groups, of.Identical, k, threshold, of.Found[k],
-					cell(of.PerPair[k]), cell(of.PerGroup[k]), cell(of.PerPairEdited[k]), cell(of.PerGroupEdited[k]), cell(of.Expected[k])})
+				rows = append(rows, cli.CellRow{m.Name, of.Lang, of.Kind, of.Band, of.Pairs, of.Groups, of.Identical, k,
+					threshold, of.Found[k],
+					cell(of.PerPair[k]), cell(of.PerGroup[k]), cell(of.PerPairEdited[k]), cell(of.PerGroupEdited[k]),
+					cell(of.Expected[k])})
 			}
 		}
 	}

@@ -31,14 +31,15 @@ instead.
 
 Without -o the output is one line per document: fingerprint (16 hexadecimal
 digits), tab, id. A document that is too short for a meaningful fingerprint has
-16 dashes instead. With -o the output is a fingerprint file (.ndf), which also
-stores the recipe: how the texts became fingerprints. Fingerprints of different
-recipes cannot be mixed. --recipe takes a name (minwise, minwise-pairs, simhash)
+16 dashes instead. With -o the output is a fingerprint file: .ndf, which also has
+the ids, the lengths of the texts and the recipe, by which texts became fingerprints;
+or fingerprints alone, as a NumPy array (.npy) or as 64-bit integers (.bin).
+Fingerprints of different recipes cannot be mixed. --recipe takes a name (minwise, minwise-pairs, simhash)
 or a file; --show-recipe prints the recipe in use as JSON, to be edited and given
 back. 'ndd help recipes' says what each finds.`,
 		Example: `  ndd fingerprint -o pages.ndf pages/
   ndd fingerprint --text body --id url crawl.jsonl.zst | head
-  zcat pages.jsonl.gz | ndd fingerprint --format jsonl -`,
+  zcat pages.jsonl.gz | ndd fingerprint --input-format jsonl -`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if showRecipe {
 				return cli.NoArgs(cmd, args)
@@ -59,7 +60,7 @@ back. 'ndd help recipes' says what each finds.`,
 			}
 			w := bufio.NewWriterSize(g.Stdout, 1<<16)
 			err = g.Ingest(cmd.Context(), args, c, func(r ingest.Record) error {
-				return writePrint(w, r, c.Recipe.PrintsEach())
+				return writePrint(w, r)
 			})
 			if e := w.Flush(); err == nil {
 				err = e
@@ -67,22 +68,18 @@ back. 'ndd help recipes' says what each finds.`,
 			return err
 		},
 	}
-	docs.Register(cmd, "format")
+	docs.Register(cmd)
 	g.Skipped.Register(cmd)
 	g.RegisterForce(cmd)
-	cmd.Flags().StringVarP(&out, "output", "o", "", "fingerprint file to write (.ndf)")
+	cmd.Flags().StringVarP(&out, "output", "o", "", "fingerprint file to write: .ndf, .npy or .bin")
 	cmd.Flags().BoolVar(&showRecipe, "show-recipe", false, "print the recipe and stop")
 	return cmd
 }
 
-// writePrint writes a line of text: as many fingerprints as the recipe makes, and the ID.
-func writePrint(w *bufio.Writer, r ingest.Record, each int) error {
+// writePrint writes a line of text: the fingerprint and the ID.
+func writePrint(w *bufio.Writer, r ingest.Record) error {
 	if r.OK {
 		w.WriteString(r.Fingerprint.String())
-		if each > 1 {
-			w.WriteByte(',')
-			w.WriteString(r.Second.String())
-		}
 	} else {
 		w.WriteString(cli.NoPrint)
 	}
@@ -103,7 +100,7 @@ func fingerprintFile(g *cli.Globals, cmd *cobra.Command, inputs []string, c inge
 			if !r.OK {
 				return w.AppendUnmarked(r.ID)
 			}
-			return w.Append(ndf.Document{ID: r.ID, Fingerprint: r.Fingerprint, Second: r.Second, TextBytes: r.TextBytes})
+			return w.Append(ndf.Document{ID: r.ID, Fingerprint: r.Fingerprint, TextBytes: r.TextBytes})
 		})
 	})
 }

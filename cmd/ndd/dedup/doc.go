@@ -1,8 +1,9 @@
-// Package dedup holds the command dedup: which documents of a corpus are near-duplicates, of each other or of
-// another corpus, and which of them to keep.
+// Package dedup holds the command dedup: which documents of a corpus are near-duplicates, of each
+// other or of another corpus, and which of them to keep.
 //
-//	dedup.go, flags.go, quality.go   what is asked for
-//	clusters.go                      clusters for people, and as JSON
+//	dedup.go, flags.go               the command and its flags
+//	filter.go                        --write-kept -: a filter between pipes
+//	clusters.go                      clusters for people
 //	folders.go                       -o: the folder of tables (tables.go, kept.go) and the report (report.go)
 package dedup
 

@@ -4,41 +4,28 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/dustin/go-humanize"
+
 	"ndd/cmd/ndd/cli"
 	"ndd/engine/corpus/document"
 	"ndd/engine/memory"
 	"ndd/engine/near/dedup"
-	"ndd/engine/near/shingle"
 	"ndd/permute"
 )
 
-// unused refuses flags that would have no effect.
-func (d *deduping) unused(prints bool) (err error) {
-	if prints {
-		err = d.g.Refuse("applies only to documents; fingerprint files have no texts", append(cli.DocumentFlagNames, "document-format", "skipped")...)
-	}
-	if err == nil && d.writeKept == "" {
-		err = d.g.Refuse("applies only with --write-kept", "leave-unjudged")
-	}
-	if err == nil && d.verify == "" {
-		err = d.g.Refuse("applies only with --verify", "shingle-words", "shingle-chars")
-	}
-	return err
-}
-
 // options checks the flags.
 func (d *deduping) options(inputs []string, prints bool) (o dedup.Options, read dedup.ReadOptions, err error) {
-	if err = d.unused(prints); err != nil {
-		return o, read, err
+	if prints {
+		err = d.g.Refuse("applies only to documents; fingerprint files have no texts", cli.DocumentFlagNames...)
+		if err != nil {
+			return o, read, err
+		}
 	}
-	if err := d.ratio.Check(); err != nil {
-		return o, read, err
-	}
-	o = dedup.Options{K: d.k, Star: d.star, Threads: d.g.Threads, MaxLengthRatio: float64(d.ratio)}
+	o = dedup.Options{K: d.k, Star: d.star, Threads: d.g.Threads}
 	if d.k < 0 || d.k > permute.MaxK {
 		return o, read, cli.Usagef("-k %d: must be 0 to %d", d.k, permute.MaxK)
 	}
-	if read.Keep, err = dedup.ParseKeep(d.keep, d.time); err != nil {
+	if read.Keep, err = dedup.ParseKeep(d.keep); err != nil {
 		return o, read, cli.Usagef("--keep %w", err)
 	}
 	if err = d.checkFormat(); err != nil {
@@ -59,26 +46,34 @@ func (d *deduping) options(inputs []string, prints bool) (o dedup.Options, read 
 	if o.Verify != nil {
 		o.Verify.Memory = int64(min(read.Budget.Left()/4, dedup.VerifyMemory))
 	}
-	of := read // without Say
-	read.Say = func(n int, bytes uint64) { d.say(of, prints, n, bytes) }
+	read.Say = func(n int, bytes uint64) {
+		what, limit := "reading", read.Budget.Limit()
+		if n > 0 {
+			what = "comparing " + cli.Number(n, "document")
+		}
+		d.g.Log.Debug(fmt.Sprintf("%s takes up to %s of memory, of %s (%s)", what,
+			humanize.IBytes(read.Budget.Total(bytes)), humanize.IBytes(limit.Bytes), limit.Source))
+	}
 	return o, read, nil
 }
 
-// checkFormat checks the format of the result. Before there was one, the flag was for documents.
+// checkFormat checks the format of the result. The error for a format of documents names
+// --input-format.
 func (d *deduping) checkFormat() error {
 	err := d.format.Check(d.g, d.out)
 	if err == nil {
 		return nil
 	}
 	if _, known := document.ParseFormat(d.format.Name); known == nil && d.format.Format == 0 {
-		return fmt.Errorf("%w; --document-format says how documents are read", err)
+		return fmt.Errorf("%w; --input-format says how documents are read", err)
 	}
 	return err
 }
 
 // verification returns the options of --verify and the flags that go with it, nil without it.
 func (d *deduping) verification() (*dedup.Verify, error) {
-	if len(d.againstDocs) > 0 && (d.verify == "" || d.against == "" || slices.ContainsFunc(d.againstDocs, document.ReadOnce)) {
+	if len(d.againstDocs) > 0 && (d.verify == "" || d.against == "" || slices.ContainsFunc(d.againstDocs,
+		document.ReadOnce)) {
 		return nil, cli.Usagef("--against-docs applies only with --against and --verify, and takes files, not pipes")
 	}
 	if d.verify == "" {
@@ -88,40 +83,30 @@ func (d *deduping) verification() (*dedup.Verify, error) {
 	if err != nil {
 		return nil, cli.Usagef("--verify %w", err)
 	}
-	if _, err := shingle.New(d.shingles); err != nil || d.shingles.Words < 1 || d.shingles.Chars < 1 {
-		return nil, cli.Usagef("--shingle-words %d, --shingle-chars %d: must be 1 to 16", d.shingles.Words, d.shingles.Chars)
-	}
 	if d.against != "" && len(d.againstDocs) == 0 {
-		return nil, cli.Usagef("%s needs the texts of the documents in %s, and an index holds only fingerprints: "+
-			"give the files that it was made from with --against-docs", d.verifyFlag, d.against)
+		return nil, cli.Usagef("--verify needs the texts of the documents in %s, and an index holds only fingerprints: "+
+			"give the files that it was made from with --against-docs", d.against)
 	}
-	return &dedup.Verify{Jaccard: threshold, Shingles: d.shingles, Known: d.againstDocs, Disk: d.g.Disk}, nil
+	return &dedup.Verify{Jaccard: threshold, Known: d.againstDocs, Disk: d.g.Disk}, nil
 }
 
 // checkStreams refuses pipes that would have to be read twice, and outputs that are no folders.
 func (d *deduping) checkStreams(inputs []string, prints bool) error {
-	for _, again := range []struct{ flag, value string }{{d.verifyFlag, d.verify}, {"--write-kept", d.writeKept}} {
+	for _, again := range []struct{ flag, value string }{{"--verify", d.verify}, {"--write-kept", d.writeKept},
+		{"--report", d.report}} {
 		if again.value == "" {
 			continue
 		}
-		if prints {
+		if prints && again.flag != "--report" {
 			return cli.Usagef("%s needs documents; fingerprint files have no texts", again.flag)
 		}
-		if i := slices.IndexFunc(inputs, document.ReadOnce); i >= 0 {
-			return cli.Usagef("%s reads documents twice, and a pipe (%s) can be read only once: write it to a file first", again.flag, inputs[i])
+		if i := slices.IndexFunc(inputs, document.ReadOnce); i >= 0 && !prints {
+			return cli.Usagef("%s reads documents twice, and a pipe (%s) can be read only once: write it to a file first",
+				again.flag, inputs[i])
 		}
-	}
-	if i := slices.IndexFunc(inputs, document.ReadOnce); i >= 0 && d.report != "" && !prints {
-		return cli.Usagef("--report reads documents twice, and a pipe (%s) can be read only once: write it to a file first", inputs[i])
 	}
 	if d.out == document.Stdin {
 		return cli.Usagef("-o -: the result is a folder; without -o, clusters are printed on standard output")
-	}
-	if d.json && (d.out != "" || d.g.Given["format"]) {
-		return cli.Usagef("--json prints objects of whole clusters to standard output and cannot be combined with -o or --format")
-	}
-	if d.dryRun && d.out == "" && d.writeKept == "" && d.report == "" {
-		return cli.Usagef("--dry-run applies only with -o, --write-kept or --report: without them nothing is written but the clusters")
 	}
 	if d.g.Given["format"] && d.out == "" && d.writeKept != "" {
 		return cli.Usagef("--format is for clusters, which --write-kept does not print: give -o, too")

@@ -6,15 +6,12 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"ndd/cmd/ndd/cli"
 	"ndd/engine/corpus/document"
 	"ndd/engine/near/dedup"
-	"ndd/engine/storage/disk"
-	"ndd/engine/storage/object"
 )
 
 // folders are the output folders, nil where none was requested.
@@ -46,23 +43,18 @@ func (d *deduping) folders(ctx context.Context, inputs []string) (to folders, er
 	return to, err
 }
 
-// folder begins an output folder; with --dry-run it only finds out whether it could, and returns nil.
+// folder begins an output folder; with --dry-run it only finds out whether it could, and returns
+// nil.
 func (d *deduping) folder(path string, own func(name string) bool) (cli.Folder, error) {
-	switch {
-	case d.dryRun && object.Is(path):
-		_, err := d.g.CreateObjects(path)
-		return nil, err
-	case !d.dryRun:
-		return d.g.CreateFolder(path, own)
-	case d.g.Force:
-		return nil, disk.Replaceable(path, own)
+	if d.dryRun {
+		return nil, d.g.CheckFolder(path, own)
 	}
-	return nil, disk.Absent(filepath.Clean(path))
+	return d.g.CreateFolder(path, own)
 }
 
-// wouldWrite says what --dry-run left out.
+// wouldWrite names the outputs that --dry-run leaves out, as the end of a sentence.
 func (d *deduping) wouldWrite(to folders, c *dedup.Corpus, r *dedup.Result) string {
-	var parts []string
+	parts := []string{""}
 	if d.out != "" {
 		clusters, dropped, kept := clusterFiles(d.format.Format)
 		parts = append(parts, fmt.Sprintf("%s would hold %s, %s and %s", d.out, clusters, dropped, kept))
@@ -101,11 +93,12 @@ func (f *folders) commit() error {
 }
 
 // write writes the result.
-func (d *deduping) write(ctx context.Context, inputs []string, to folders, c *dedup.Corpus, r *dedup.Result) (err error) {
+func (d *deduping) write(ctx context.Context, inputs []string, to folders, c *dedup.Corpus,
+	r *dedup.Result) (err error) {
 	if to.copies != nil {
 		meter := &document.Meter{}
 		bar := d.g.NewInputBar(ctx, "copying", inputs, meter)
-		report, err := r.Copy(ctx, to.names, dedup.CopyOptions{Meter: meter, LeaveUnjudged: d.leaveUnjudged}, func(name string, fill func(io.Writer) error) error {
+		report, err := r.Copy(ctx, to.names, meter, func(name string, fill func(io.Writer) error) error {
 			return to.copies.Write(name, func(w *bufio.Writer) error { return fill(w) })
 		})
 		bar.End()
@@ -123,10 +116,9 @@ func (d *deduping) write(ctx context.Context, inputs []string, to folders, c *de
 	case to.clusters != nil:
 		var sameID int
 		if sameID, err = writeClusters(to.clusters, d.format.Format, c, r); sameID > 0 {
-			d.g.Log.Warn(fmt.Sprintf("%s with the ID of the document that is kept: the columns file and row tell them apart, not the ID", cli.Number(sameID, "dropped document")))
+			d.g.Log.Warn(cli.Number(sameID, "dropped document") + " with the ID of the document that is kept: " +
+				"the columns file and row tell them apart, not the ID")
 		}
-	case d.json:
-		err = printJSON(d.g.Stdout, c, r)
 	case d.g.Given["format"]:
 		err = d.g.WriteTable("", d.format.Format, clusterColumns, (&clusterTables{c: c, r: r}).clusters)
 	case to.copies == nil && to.report == nil:
@@ -141,7 +133,7 @@ func (d *deduping) sayCopied(r dedup.CopyReport) {
 		files []string
 		what  string
 	}{
-		{r.Unjudged, "copied as it is, because nothing of it could be compared (--leave-unjudged leaves such files out)"},
+		{r.Unjudged, "copied as it is, because nothing of it could be compared"},
 		{r.Repacked, "copied with the ending .zst: its compression can be read and not written"},
 	} {
 		for i, path := range of.files {

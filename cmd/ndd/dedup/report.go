@@ -16,8 +16,8 @@ import (
 
 	"ndd/cmd/ndd/cli"
 	"ndd/engine/corpus/document"
-	"ndd/engine/near/compare"
 	"ndd/engine/near/dedup"
+	"ndd/engine/near/shingle"
 )
 
 //go:embed report.html
@@ -105,10 +105,13 @@ func (d *deduping) newReport(ctx context.Context, c *dedup.Corpus, r *dedup.Resu
 		dropped += len(cl.Rows) - 1
 	}
 	all := c.Len() + c.NumShort()
-	p := &report{Title: "Near-duplicates in " + shortened(strings.Join(d.inputs, ", "), 120), Made: time.Now().Format("2006-01-02 15:04"),
+	p := &report{Title: "Near-duplicates in " + shortened(strings.Join(d.inputs, ", "), 120),
+		Made:      time.Now().Format("2006-01-02 15:04"),
 		Settings:  fmt.Sprintf("k = %d, keep %s", d.k, d.keep),
-		Documents: humanize.Comma(int64(all)), Kept: humanize.Comma(int64(all - dropped)), Dropped: humanize.Comma(int64(dropped)),
-		Clusters: humanize.Comma(int64(len(clusters))), Share: 100 * float64(dropped) / float64(max(all, 1)), Short: c.NumShort(), Verified: r.Verified()}
+		Documents: humanize.Comma(int64(all)), Kept: humanize.Comma(int64(all - dropped)),
+		Dropped:  humanize.Comma(int64(dropped)),
+		Clusters: humanize.Comma(int64(len(clusters))), Share: 100 * float64(dropped) / float64(max(all, 1)),
+		Short: c.NumShort(), Verified: r.Verified()}
 	if d.verify != "" {
 		p.Settings += ", texts with " + d.verify
 	}
@@ -119,19 +122,13 @@ func (d *deduping) newReport(ctx context.Context, c *dedup.Corpus, r *dedup.Resu
 	p.matrix(c, r)
 	slices.SortStableFunc(clusters, func(a, b dedup.Cluster) int { return cmp.Compare(len(b.Rows), len(a.Rows)) })
 	for _, cl := range clusters[:min(len(clusters), reportClusters)] {
-		p.Largest = append(p.Largest, reportCluster{cl.Number, len(cl.Rows), farthest(r, cl), c.ID(cl.Kept), placeText(c.Place(cl.Kept))})
+		_, distance, _ := r.Farthest(cl, 0)
+		p.Largest = append(p.Largest, reportCluster{cl.Number, len(cl.Rows), distance, c.ID(cl.Kept),
+			placeText(c.Place(cl.Kept))})
 	}
 	p.More = len(clusters) - len(p.Largest)
 	p.skips(&d.skips)
 	return p, p.examples(ctx, d, c, r, clusters)
-}
-
-// farthest returns the largest distance of a cluster's documents to the one that is kept.
-func farthest(r *dedup.Result, cl dedup.Cluster) (most int) {
-	for _, row := range cl.Rows {
-		most = max(most, r.Distance(row, cl.Kept))
-	}
-	return most
 }
 
 func placeText(at dedup.Place) string {
@@ -168,7 +165,7 @@ func (p *report) sizes(clusters []dedup.Cluster) {
 	}
 }
 
-// matrix counts what was dropped by the files that it was in, and those of what was kept for it.
+// matrix counts dropped documents by their files and the files of the documents kept for them.
 func (p *report) matrix(c *dedup.Corpus, r *dedup.Result) {
 	counts := map[[2]string]int{}
 	total := map[string]int{}
@@ -223,38 +220,51 @@ func sourceOf(at dedup.Place) string {
 	return at.File[:strings.LastIndexByte(at.File, '/')+1]
 }
 
-// skips says what was not read.
+// skips lists the skipped inputs by reason.
 func (p *report) skips(t *document.Tally) {
 	for reason, n := range t.ByReason {
 		p.Skipped = append(p.Skipped, reportSkip{string(reason), n, reason.LosesData()})
 	}
-	slices.SortFunc(p.Skipped, func(a, b reportSkip) int { return cmp.Or(cmp.Compare(b.N, a.N), cmp.Compare(a.Reason, b.Reason)) })
+	slices.SortFunc(p.Skipped, func(a, b reportSkip) int {
+		return cmp.Or(cmp.Compare(b.N, a.N),
+			cmp.Compare(a.Reason, b.Reason))
+	})
 	for _, s := range t.Examples {
 		p.SkippedExamples = append(p.SkippedExamples, s.Error())
 	}
 }
 
-// examples shows of some clusters the document that is kept beside the farthest one that is dropped: of clusters of all sizes, those
-// whose texts differ most.
-func (p *report) examples(ctx context.Context, d *deduping, c *dedup.Corpus, r *dedup.Result, clusters []dedup.Cluster) error {
+// examples shows of some clusters the document that is kept beside the farthest one that is
+// dropped: of clusters of all sizes, those whose texts differ most.
+func (p *report) examples(ctx context.Context, d *deduping, c *dedup.Corpus, r *dedup.Result,
+	clusters []dedup.Cluster) error {
 	if d.prints || len(clusters) == 0 {
 		return nil
 	}
-	picked := slices.Clone(clusters)
-	slices.SortStableFunc(picked, func(a, b dedup.Cluster) int { return cmp.Compare(farthest(r, b), farthest(r, a)) })
-	picked = picked[:min(len(picked), reportExamples)]
+	type pair struct {
+		cluster  dedup.Cluster
+		a, b     uint32
+		distance int
+	}
+	var pairs []pair
+	for _, cl := range clusters {
+		row, distance, _ := r.Farthest(cl, 0)
+		pairs = append(pairs, pair{cl, cl.Kept, row, distance})
+	}
+	slices.SortStableFunc(pairs, func(a, b pair) int { return cmp.Compare(b.distance, a.distance) })
+	pairs = pairs[:min(len(pairs), reportExamples)]
 	var rows []uint32
-	for _, cl := range picked {
-		rows = append(rows, cl.Kept, other(r, cl))
+	for _, p := range pairs {
+		rows = append(rows, p.a, p.b)
 	}
 	texts, err := c.Texts(ctx, rows, d.g.Threads)
 	if err != nil {
 		return err
 	}
-	for _, cl := range picked {
-		a, b := cl.Kept, other(r, cl)
-		e := reportExample{Number: cl.Number, Size: len(cl.Rows), Distance: r.Distance(a, b)}
-		found, err := compare.Texts(texts[a], texts[b], *c.Recipe())
+	for _, of := range pairs {
+		a, b := of.a, of.b
+		e := reportExample{Number: of.cluster.Number, Size: len(of.cluster.Rows), Distance: of.distance}
+		found, err := shingle.Compare(texts[a], texts[b], *c.Recipe())
 		if err != nil {
 			return err
 		}
@@ -266,25 +276,9 @@ func (p *report) examples(ctx context.Context, d *deduping, c *dedup.Corpus, r *
 	return nil
 }
 
-// other returns the row of a cluster that is farthest from the one that is kept.
-func other(r *dedup.Result, cl dedup.Cluster) uint32 {
-	return slices.MaxFunc(cl.Rows, func(a, b uint32) int {
-		if a == cl.Kept || b == cl.Kept {
-			return cmp.Compare(r.Distance(a, cl.Kept), r.Distance(b, cl.Kept)) + 2*(isNot(a, cl.Kept)-isNot(b, cl.Kept))
-		}
-		return cmp.Compare(r.Distance(a, cl.Kept), r.Distance(b, cl.Kept))
-	})
-}
-
-func isNot(a, b uint32) int {
-	if a != b {
-		return 1
-	}
-	return 0
-}
-
-// marked returns a part of a text as HTML, the passages that the other text lacks marked. It begins a little before the first of them.
-func marked(text string, passages []compare.Passage) template.HTML {
+// marked returns a part of a text as HTML, the passages that the other text lacks marked. It begins
+// a little before the first of them.
+func marked(text string, passages []shingle.Passage) template.HTML {
 	from := 0
 	if len(passages) > 0 && passages[0].Start > reportText/2 {
 		from = passages[0].Start - reportText/4

@@ -10,15 +10,10 @@ import (
 
 // The columns of the tables of dedup. Those for rows are empty where the file is the document.
 var (
-	clusterColumns = []result.Column{{Name: "cluster", Kind: result.Integer}, {Name: "id", Kind: result.Text}, {Name: "representative", Kind: result.Text},
-		{Name: "distance", Kind: result.Integer}, {Name: "kept", Kind: result.Flag}, {Name: "jaccard", Kind: result.Real, Optional: true},
-		{Name: "file", Kind: result.Text, Optional: true}, {Name: "row", Kind: result.Integer, Optional: true},
-		{Name: "representative_file", Kind: result.Text, Optional: true}, {Name: "representative_row", Kind: result.Integer, Optional: true}}
-	droppedColumns = []result.Column{{Name: "id", Kind: result.Text}, {Name: "kept_id", Kind: result.Text}, {Name: "distance", Kind: result.Integer},
-		{Name: "jaccard", Kind: result.Real, Optional: true}, {Name: "file", Kind: result.Text, Optional: true}, {Name: "row", Kind: result.Integer, Optional: true},
-		{Name: "kept_file", Kind: result.Text, Optional: true}, {Name: "kept_row", Kind: result.Integer, Optional: true}}
-	keptColumns = []result.Column{{Name: "id", Kind: result.Text}, {Name: "reason", Kind: result.Text, Optional: true},
-		{Name: "file", Kind: result.Text, Optional: true}, {Name: "row", Kind: result.Integer, Optional: true}}
+	clusterColumns = cli.ColumnsOf("cluster:i id representative distance:i kept:b jaccard:r? file? row:i? " +
+		"representative_file? representative_row:i?")
+	droppedColumns = cli.ColumnsOf("id kept_id distance:i jaccard:r? file? row:i? kept_file? kept_row:i?")
+	keptColumns    = cli.ColumnsOf("id reason? file? row:i?")
 )
 
 // clusterFiles returns the names of the files of a result.
@@ -30,7 +25,8 @@ func clusterFiles(f result.Format) (clusters, dropped, kept string) {
 	return "clusters." + f.String(), "dropped." + f.String(), kept
 }
 
-// clusterNames returns the names of the files of a result in any format: --force may replace one of another.
+// clusterNames returns the names of the files of a result in any format: --force may replace one of
+// another.
 func clusterNames() (names []string) {
 	for _, f := range result.Tables {
 		clusters, dropped, kept := clusterFiles(f)
@@ -39,7 +35,8 @@ func clusterNames() (names []string) {
 	return names
 }
 
-// writeClusters writes the result's files, and returns how many dropped documents have the ID of the one that is kept.
+// writeClusters writes the result's files, and returns how many dropped documents have the ID of
+// the one that is kept.
 func writeClusters(dir cli.Folder, f result.Format, c *dedup.Corpus, r *dedup.Result) (sameID int, err error) {
 	t := &clusterTables{c: c, r: r}
 	clusters, dropped, kept := clusterFiles(f)
@@ -49,9 +46,6 @@ func writeClusters(dir cli.Folder, f result.Format, c *dedup.Corpus, r *dedup.Re
 		fill    func(*result.TableWriter) error
 	}{{clusters, clusterColumns, t.clusters}, {dropped, droppedColumns, t.dropped}, {kept, keptColumns, t.kept}} {
 		if err := dir.Write(file.name, func(w *bufio.Writer) error {
-			if file.name == "kept.txt" {
-				return t.keptList(w)
-			}
 			table := result.NewTableWriter(w, f, file.columns...)
 			if err := file.fill(table); err != nil {
 				return err
@@ -95,7 +89,8 @@ func (t *clusterTables) clusters(w *result.TableWriter) error {
 	for cl := range t.r.Clusters() {
 		kept, at := t.c.ID(cl.Kept), t.c.Place(cl.Kept)
 		for i, row := range cl.Rows {
-			w.Integer(int64(cl.Number)).Text(t.c.ID(row)).Text(kept).Integer(int64(t.r.Distance(row, cl.Kept))).Flag(row == cl.Kept)
+			w.Integer(int64(cl.Number)).Text(t.c.ID(row)).Text(kept).Integer(int64(t.r.Distance(row,
+				cl.Kept))).Flag(row == cl.Kept)
 			similarity := float32(1)
 			if t.r.Verified() {
 				similarity = cl.Similarities[i]
@@ -120,6 +115,20 @@ func (t *clusterTables) dropped(w *result.TableWriter) error {
 		}
 		w.Text(id).Text(d.Kept).Integer(int64(d.Distance))
 		if err := place(place(t.jaccard(w, d.Similarity), t.c.Place(d.Row)), kept).End(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *clusterTables) kept(w *result.TableWriter) error {
+	for d := range t.r.Kept() {
+		if w.Text(d.ID); d.Short {
+			w.Text("too short for a fingerprint")
+		} else {
+			w.Null()
+		}
+		if err := place(w, d.Place).End(); err != nil {
 			return err
 		}
 	}

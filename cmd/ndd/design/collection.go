@@ -34,7 +34,7 @@ func (c *collection) fingerprints() uint64 {
 
 // Request completes r by what the collection has, but for a number of fingerprints that is set.
 func (c *collection) Request(r *plan.Request) {
-	// An error says that there are too few fingerprints to tell skew from chance.
+	// An error means that there are too few fingerprints to tell skew from chance.
 	r.Sample, _ = plan.NewSample(c.distinct.Sample(), plan.SampleSize, Seed)
 	if r.Fingerprints == 0 {
 		r.Fingerprints, r.Documents = c.fingerprints(), c.Documents
@@ -49,7 +49,7 @@ func CollectFiles(ctx context.Context, files []*ndf.File) (c *collection, err er
 	defer store.CatchFault(&err)()
 	c = new(collection)
 	for _, f := range files {
-		c.Documents += f.Len() * uint64(f.PrintsEach()) // each fingerprint is a row of the tables
+		c.Documents += f.Len()
 		if f.HasIDs() {
 			c.idBytes += f.IDBytes()
 		}

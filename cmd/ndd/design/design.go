@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"strconv"
 	"text/tabwriter"
 
@@ -18,11 +17,11 @@ import (
 
 // designCommand are the flags of ndd design.
 type designCommand struct {
-	n, sample      string
-	purpose, costs string
-	format         cli.ReportFormat
-	all, list      bool
-	choice         Choice
+	n, sample string
+	purpose   string
+	format    cli.ReportFormat
+	all       bool
+	choice    Choice
 }
 
 // designDocs is the paper's collection.
@@ -45,28 +44,31 @@ With --sample, an index or a fingerprint file, candidates are estimated from the
 sample instead of assuming uniform fingerprints: real fingerprints cluster.`,
 		Example: `  ndd design -n 8e9 -k 3 --memory 128GiB
   ndd design -k 5 -n 100M
-  ndd design --list -k 2
+  ndd design --all -k 2
   ndd design --sample pages.ndf --format json`,
 		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := d.format.Check(g); err != nil {
 				return err
 			}
-			if d.list {
-				return d.choice.flags.list(g, &d.format)
-			}
 			return d.run(g, cmd)
 		},
 	}
 	d.choice.Register(cmd)
 	f := cmd.Flags()
-	f.StringVarP(&d.n, "fingerprints", "n", designDocs, "number of fingerprints, such as 8e9 or 100M (default with --sample: as many as the sample)")
+	f.StringVarP(&d.n, "fingerprints", "n", designDocs,
+		"number of fingerprints, such as 8e9 or 100M (default with --sample: as many as the sample)")
 	f.StringVar(&d.sample, "sample", "", "index or fingerprint file that is typical of the data")
-	d.choice.RegisterIDs(cmd, plan.IDsNames, "what is kept of documents and counts towards the memory limit: names (numbers, and the IDs of a sample that is the collection itself), rows (numbers) or none")
+	d.choice.RegisterIDs(cmd, plan.IDsNames,
+		"what is kept of documents and counts towards the memory limit: names (numbers, and the IDs of a sample that is "+
+			"the collection itself), rows (numbers) or none")
 	f.StringVar(&d.purpose, "for", string(plan.Online), "query time to minimise: online or batch")
 	d.format.Register(cmd, "table", "the designs")
-	f.StringVar(&d.costs, "costs", "", "file with a machine's costs, as --format json prints them, instead of the fixed cost model")
-	f.BoolVar(&d.list, "list", false, "list the names and tables of the designs for -k, which --design takes, and stop")
+	g.RegisterRaw(cmd)
+	cli.FormerFlags(cmd, map[string]string{
+		"costs": "--measure compares this machine with the one of the fixed cost model",
+		"list":  "--all lists all designs for -k",
+	})
 	f.BoolVar(&d.all, "all", false, "list all designs, also those that others beat")
 	return cmd
 }
@@ -99,20 +101,15 @@ func (d *designCommand) plan(g *cli.Globals, cmd *cobra.Command) (*plan.Plan, er
 	if d.sample == "" || cmd.Flags().Changed("fingerprints") {
 		r.Fingerprints = n
 	}
-	if d.costs != "" {
-		if r.Machine, err = readCosts(d.costs); err != nil {
-			return nil, err
-		}
-	}
 	budget := memory.NewBudget(g.Machine.Limit(0))
-	var c *collection
 	if d.sample != "" {
-		if c, err = collectPath(cmd.Context(), g, d.sample); err != nil {
+		c, err := collectPath(cmd.Context(), g, d.sample)
+		if err != nil {
 			return nil, err
 		}
 		c.Request(r)
 	}
-	return d.choice.Choose(cmd.Context(), g, c, budget)
+	return d.choice.Choose(cmd.Context(), budget)
 }
 
 // planJSON is the output with --format json.
@@ -132,38 +129,24 @@ func writePlanJSON(w io.Writer, p *plan.Plan) error {
 	r := &p.Request
 	e := json.NewEncoder(w)
 	e.SetIndent("", "  ")
-	return e.Encode(planJSON{r.Fingerprints, r.K, r.Memory, r.Purpose, distribution.Bound(r.Fingerprints), p.Choice, p.Why, p.Options, r.Machine})
+	return e.Encode(planJSON{r.Fingerprints, r.K, r.Memory, r.Purpose, distribution.Bound(r.Fingerprints), p.Choice,
+		p.Why, p.Options, r.Machine})
 }
 
-var optionColumns = cli.ColumnsOf("design layout tables:i leading_least:i leading_most:i radius_least:i radius_most:i probes:r candidates:r bytes:i " +
+var optionColumns = cli.ColumnsOf("design layout tables:i leading_least:i leading_most:i radius_least:i " +
+	"radius_most:i probes:r candidates:r bytes:i " +
 	"bytes_per_fingerprint:r online_ns:r batch_ns:r fits:b frontier:b chosen:b")
 
 // optionRows returns all designs.
 func optionRows(p *plan.Plan) (rows []cli.CellRow) {
 	for i := range p.Options {
 		o := &p.Options[i]
-		rows = append(rows, cli.CellRow{o.Name, string(o.Layout), o.Tables, o.Leading[0], o.Leading[1], o.Radius[0], o.Radius[1], o.Probes, o.Candidates,
-			o.Bytes, o.PerFingerprint(p.Request.Fingerprints), o.OnlineNS, o.BatchNS, o.Fits, o.Frontier, o.Name == p.Choice.Name && o.Layout == p.Choice.Layout})
+		rows = append(rows, cli.CellRow{o.Name, string(o.Layout), o.Tables, o.Leading[0], o.Leading[1], o.Radius[0],
+			o.Radius[1], o.Probes, o.Candidates,
+			o.Bytes, o.PerFingerprint(p.Request.Fingerprints), o.OnlineNS, o.BatchNS, o.Fits, o.Frontier,
+			o.Name == p.Choice.Name && o.Layout == p.Choice.Layout})
 	}
 	return rows
-}
-
-func readCosts(path string) (*plan.Machine, error) {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return nil, err
-	}
-	var in struct{ Machine *plan.Machine }
-	if err := json.Unmarshal(data, &in); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	if in.Machine == nil {
-		return nil, fmt.Errorf("%s: no machine in it: want the output of ndd design --format json", path)
-	}
-	if err := in.Machine.Check(); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return in.Machine, nil
 }
 
 // write writes the plan as a table and sentences.
@@ -192,7 +175,7 @@ func (d *designCommand) write(w io.Writer, p *plan.Plan) error {
 			fits = "yes"
 		}
 		fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%s\t%s\t%s\t%s\t%s\t%.1f\t%s\t%s\t%s\t\n", mark, o.Name, o.Layout, o.Tables,
-			span(o.Leading), span(o.Radius), plan.Count(o.Probes), plan.Count(o.Candidates), plan.Size(o.Bytes),
+			span(o.Leading), span(o.Radius), plan.Count(o.Probes, ""), plan.Count(o.Candidates, ""), plan.Size(o.Bytes),
 			o.PerFingerprint(r.Fingerprints), plan.Duration(o.OnlineNS), plan.Duration(o.BatchNS), fits)
 	}
 	if err := t.Flush(); err != nil {
@@ -206,12 +189,15 @@ func (d *designCommand) write(w io.Writer, p *plan.Plan) error {
 	return err
 }
 
-// errorOf says how far the times may be from those that somebody measures, by whose costs they are: see package plan and bench/record.
+// errorOf returns how exact the bytes and times are.
 func errorOf(m *plan.Machine) string {
 	if m.Kernel == plan.Reference().Kernel {
-		return "Bytes are within 1 % for uniform fingerprints. Times are by fixed costs, the same on every machine: yours may take half or twice as long; --measure takes its own costs."
+		return "Bytes are within 1 % for uniform fingerprints. Times are by fixed costs, the same on every machine: " +
+			"yours may take half or twice as long; --measure compares it."
 	}
-	return "Bytes are within 1 % for uniform fingerprints. Times are by measured costs: on the machine that was measured, queries of 1 M and 10 M took 0.75 to 1.25 times as long."
+	return fmt.Sprintf("Bytes are within 1 %% for uniform fingerprints. Times are within 0.7 to 1.4: this machine "+
+		"takes %.2f times the reference's time for instructions, %.2f for reads, %.2f for latency.",
+		m.Instructions, m.Reads, m.Latency)
 }
 
 func span(v [2]int) string {

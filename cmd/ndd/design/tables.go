@@ -3,9 +3,9 @@ package design
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -25,13 +25,16 @@ type Flags struct {
 
 // Register adds the flags.
 func (d *Flags) Register(cmd *cobra.Command) {
+	d.RegisterNamed(cmd)
+	cmd.Flags().StringVar(&d.tables, "tables", "auto", "number of tables, or auto")
+}
+
+// RegisterNamed adds the flags without --tables.
+func (d *Flags) RegisterNamed(cmd *cobra.Command) {
+	d.tables = "auto"
 	f := cmd.Flags()
 	f.IntVarP(&d.k, "distance", "k", 3, "largest Hamming distance that the index will be asked for, 0 to 8")
-	f.StringVar(&d.tables, "tables", "auto", "number of tables, or auto")
 	f.StringVar(&d.design, "design", "", "design by name, such as paper-10 or choose-5-2, instead of --tables")
-	if err := cmd.RegisterFlagCompletionFunc("design", completeDesign); err != nil {
-		panic(err) // a flag that was not added above is a programmer's error
-	}
 }
 
 // Choose returns the design for n fingerprints, without a limit on memory.
@@ -43,13 +46,25 @@ func (d *Flags) Choose(ctx context.Context, n uint64) (permute.Design, error) {
 	return p.Choice.Design, nil
 }
 
-// check reports what is wrong with the flags alone, before anything is read.
-func (d *Flags) check() error {
+// Agrees refuses flags that contradict the index in dir, which has distance k and, unless it is not known, a design.
+func (d *Flags) Agrees(cmd *cobra.Command, dir string, k int, design string) error {
+	switch {
+	case cmd.Flags().Changed("distance") && d.k != k:
+		return fmt.Errorf("-k %d: %s has k = %d", d.k, dir, k)
+	case d.design != "" && design != "" && d.design != design:
+		return fmt.Errorf("--design %s: %s has the design %s", d.design, dir, design)
+	}
+	return nil
+}
+
+// apply completes a request by the flags, or returns an error if they are wrong.
+func (d *Flags) apply(r *plan.Request) (err error) {
 	if d.k < 0 || d.k > permute.MaxK {
 		return cli.Usagef("-k %d: must be 0 to %d", d.k, permute.MaxK)
 	}
+	r.K, r.Seed = d.k, Seed
 	if d.tables != "auto" {
-		if n, err := strconv.Atoi(d.tables); err != nil || n < 1 {
+		if r.Tables, err = strconv.Atoi(d.tables); err != nil || r.Tables < 1 {
 			return cli.Usagef("--tables %q: must be auto or a number from 1", d.tables)
 		}
 		if d.design != "" {
@@ -57,32 +72,19 @@ func (d *Flags) check() error {
 		}
 	}
 	if d.design != "" {
-		if _, err := permute.Named(d.design, d.k, Seed); err != nil {
+		design, err := permute.Named(d.design, d.k, Seed)
+		if err != nil {
 			return cli.Usagef("--design: %w", err)
 		}
+		r.Designs = []permute.Design{design}
 	}
 	return nil
 }
 
-// plan completes the request by the flags and returns the plan for it. Without costs of a machine in the
-// request, the fixed cost model decides.
+// plan completes the request by the flags and returns the plan for it.
 func (d *Flags) plan(ctx context.Context, r plan.Request) (*plan.Plan, error) {
-	err := d.check()
-	if err != nil {
+	if err := d.apply(&r); err != nil {
 		return nil, err
-	}
-	r.K, r.Seed = d.k, Seed
-	if d.design != "" {
-		design, err := permute.Named(d.design, d.k, Seed)
-		if err != nil {
-			return nil, cli.Usagef("--design: %w", err)
-		}
-		r.Designs = []permute.Design{design}
-	}
-	if d.tables != "auto" {
-		if r.Tables, err = strconv.Atoi(d.tables); err != nil {
-			return nil, cli.Usagef("--tables: %w", err)
-		}
 	}
 	p, err := plan.New(ctx, r)
 	if _, full := errors.AsType[*plan.NoRoomError](err); err != nil && !full && ctx.Err() == nil {
@@ -110,17 +112,19 @@ func (c *Choice) Register(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&c.layout, "layout", "auto", "layout of the tables: auto, planar or huffman")
 	f.StringVar(&c.memory, "memory", "", "memory limit for the index in use, such as 16GiB (default: no limit)")
-	f.BoolVar(&c.Measure, "measure", false, "choose by this machine: measure it, and try both layouts on a sample of the data, within "+measureMax.String()+"; the choice may then differ from one build to the next")
+	f.BoolVar(&c.Measure, "measure", false,
+		"choose by the speed of this machine, which is measured in less than a second; the choice may then differ from "+
+			"one build to the next")
 }
 
-// RegisterIDs adds the flag that says what is kept of documents.
+// RegisterIDs adds the flag that chooses what the index keeps of documents.
 func (c *Choice) RegisterIDs(cmd *cobra.Command, ids plan.IDs, usage string) {
 	cmd.Flags().StringVar(&c.ids, "ids", string(ids), usage)
 }
 
 // Parse reads the flags into the request.
 func (c *Choice) Parse() (err error) {
-	if err := c.flags.check(); err != nil {
+	if err := c.flags.apply(&c.Request); err != nil {
 		return err
 	}
 	if c.Request.Layout, err = parseLayout(c.layout); err != nil {
@@ -135,36 +139,15 @@ func (c *Choice) Parse() (err error) {
 	return err
 }
 
-// measureMax is how long --measure may take.
-const measureMax = 30 * time.Second
-
-// Choose returns the plan for the collection. With --measure it measures the machine first, and tries
-// the layouts afterwards; where that is not done in time, what is known by then decides.
-func (c *Choice) Choose(ctx context.Context, g *cli.Globals, from *collection, b *memory.Budget) (*plan.Plan, error) {
+// Choose returns the plan. With --measure it measures the machine first.
+func (c *Choice) Choose(ctx context.Context, b *memory.Budget) (_ *plan.Plan, err error) {
 	r := c.Request
-	if !c.Measure || r.Machine != nil {
-		return c.flags.plan(ctx, r)
+	if c.Measure {
+		if r.Machine, err = plan.Measure(ctx, b); err != nil {
+			return nil, err
+		}
 	}
-	within, cancel := context.WithTimeout(ctx, measureMax)
-	defer cancel()
-	machine, err := plan.Measure(within, r.Fingerprints, b)
-	switch {
-	case err == nil:
-		r.Machine = machine
-	case ctx.Err() != nil || within.Err() == nil:
-		return nil, err
-	}
-	p, err := c.flags.plan(ctx, r)
-	if err != nil || from == nil {
-		return p, err
-	}
-	if err := p.RunTrials(within, from.distinct.Sample(), g.Threads); err != nil && (ctx.Err() != nil || within.Err() == nil) {
-		return nil, err
-	}
-	if within.Err() != nil {
-		g.Log.Warn("--measure: stopped after " + measureMax.String() + "; the tables are chosen by what was measured until then")
-	}
-	return p, nil
+	return c.flags.plan(ctx, r)
 }
 
 func parseLayout(s string) (table.Layout, error) {
@@ -177,8 +160,8 @@ func parseLayout(s string) (table.Layout, error) {
 	return "", cli.Usagef("--layout %q: must be auto, %s or %s", s, table.LayoutPlanar, table.LayoutHuffman)
 }
 
-// completeDesign returns the names of the designs for the distance that was given.
-func completeDesign(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+// Complete returns the names of the designs for the distance that was given.
+func Complete(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	k, err := strconv.Atoi(cmd.Flags().Lookup("distance").Value.String())
 	if err != nil || k < 0 || k > permute.MaxK {
 		return nil, cobra.ShellCompDirectiveError

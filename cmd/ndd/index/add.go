@@ -1,87 +1,118 @@
 package index
 
 import (
+	"context"
 	"errors"
 	"fmt"
-	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"ndd/cmd/ndd/cli"
 	"ndd/engine"
+	"ndd/engine/corpus/ndf"
+	"ndd/engine/index/live/rows"
 	"ndd/engine/index/plan"
 	"ndd/engine/index/segment"
 	"ndd/engine/memory"
 )
 
-// An adding is the flags of ndd build --add.
-type adding struct {
-	dir        string
-	onConflict string
-	ttl        TTL
-}
-
-func (a *adding) register(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&a.dir, "add", "", "index to add the documents to, instead of -o")
-	RegisterConflict(cmd, &a.onConflict)
-	RegisterTTL(cmd, &a.ttl)
-}
-
-// flags returns the flags that are about adding.
-func (*adding) flags() []string { return []string{"on-conflict", "ttl"} }
-
-// run adds the documents of fingerprint files to an index.
-func (a *adding) run(cmd *cobra.Command, g *cli.Globals, paths []string, ids plan.IDs, madeBy string) (err error) {
-	var other []string // flags that are about a new index
-	cmd.Flags().Visit(func(f *pflag.Flag) {
-		if cmd.LocalNonPersistentFlags().Lookup(f.Name) != nil && f.Name != "add" && f.Name != "ids" && f.Name != "recipe" && !slices.Contains(a.flags(), f.Name) {
-			other = append(other, "--"+f.Name)
-		}
-	})
-	if len(other) > 0 {
-		return cli.Usagef("%s applies only to a new index, without --add", other[0])
-	}
-	if ids == plan.IDsNone {
-		return cli.Usagef("--ids none applies only to a new index, without --add")
-	}
-	conflict, err := ParseConflict(a.onConflict)
-	if err != nil {
-		return err
-	}
-	files, err := g.OpenPrints(paths)
-	if err != nil {
-		return err
-	}
-	defer cli.ClosePrints(files)
-	if err := saidRecipe(files, madeBy); err != nil {
-		return err
-	}
-	x, err := openToWrite(cmd.Context(), g, a.dir, engine.OpenOptions{OnConflict: conflict, TTL: time.Duration(a.ttl)})
+// addTo adds the documents of fingerprint files to an index.
+func (b *building) addTo(ctx context.Context, files []*ndf.File, docs uint64) (err error) {
+	g := b.g
+	x, err := openToWrite(ctx, g, b.add, engine.OpenOptions{OnConflict: b.conflict, TTL: time.Duration(b.ttl)})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, x.Close()) }()
 	before := x.Stats().Documents
-	docs := uint64(0)
-	for _, f := range files {
-		docs += f.Len()
-	}
 	bar := g.NewBar("building", int64(len(x.Design().Tables)+1), cli.CountUnit)
 	budget := memory.ForProgram(g.Machine.Limit(0))
-	err = x.Live().Add(cmd.Context(), files, engine.BuildOptions{NoIDs: ids == plan.IDsRows, Options: segment.Options{Threads: g.Threads,
-		Budget: budget, Progress: func(_ string, part, _ int) { bar.Set(int64(part)) },
-		Planned: func(p segment.Plan) { SayPlanned(g, budget)(docs, p.Bytes) }}})
+	o := engine.BuildOptions{NoIDs: b.choice.Request.IDs == plan.IDsRows,
+		Options: segment.Options{Threads: g.Threads, Budget: budget}}
+	o.Progress = func(_ string, part, _ int) { bar.Set(int64(part)) }
+	o.Planned = func(p segment.Plan) { SayPlanned(g, budget)(docs, p.Bytes) }
+	err = x.Live().Add(ctx, files, o)
 	bar.End()
 	if err != nil {
-		return fmt.Errorf("%s: %w", a.dir, err)
+		return fmt.Errorf("%s: %w", b.add, err)
 	}
 	after := x.Stats().Documents
-	text := fmt.Sprintf("%s: %s added, now %s", a.dir, cli.Number(docs, "document"), cli.Number(after, "document"))
-	if gone := before + docs - after; gone > 0 {
-		text += fmt.Sprintf("; %s had an ID that was taken", cli.Number(gone, "document"))
+	gone := before + docs - after
+	added := docs
+	if b.conflict == rows.Keep {
+		added -= gone
 	}
-	g.Log.Info(text)
+	g.Log.Info(fmt.Sprintf("%s: %s added%s, now %s", b.add, cli.Number(added, "document"), sayConflicts(gone, b.conflict),
+		cli.Number(after, "document")))
+	return nil
+}
+
+// RegisterConflict adds the flag --on-conflict.
+func RegisterConflict(cmd *cobra.Command, text *string) {
+	cmd.Flags().StringVar(text, "on-conflict", "replace", "for documents with the same ID: replace (the last one "+
+		"stays), keep (the first one stays), or error")
+}
+
+// ParseConflict returns the value of --on-conflict.
+func ParseConflict(text string) (rows.OnConflict, error) {
+	for c, name := range map[rows.OnConflict]string{engine.Replace: "replace", engine.Keep: "keep",
+		engine.Refuse: "error"} {
+		if text == name {
+			return c, nil
+		}
+	}
+	return 0, cli.Usagef("--on-conflict %q: must be replace, keep or error", text)
+}
+
+// sayConflicts says how many documents an ID of another one has cost.
+func sayConflicts(docs uint64, c rows.OnConflict) string {
+	switch {
+	case docs == 0:
+		return ""
+	case c == rows.Keep:
+		return fmt.Sprintf(" (%s with an ID that was taken left out)", cli.Number(docs, "document"))
+	}
+	return fmt.Sprintf(" (%s replaced by one with the same ID)", cli.Number(docs, "document"))
+}
+
+// A TTL is the value of --ttl: how long documents are kept.
+type TTL time.Duration
+
+// RegisterTTL adds the flag --ttl.
+func RegisterTTL(cmd *cobra.Command, ttl *TTL) {
+	cmd.Flags().Var(ttl, "ttl", "how long documents that are added from now on are kept, such as 90d, 36h or 10m "+
+		"(default: forever)")
+}
+
+// String returns the value as Set reads it.
+func (f *TTL) String() string {
+	if *f == 0 {
+		return ""
+	}
+	return time.Duration(*f).String()
+}
+
+// Type returns what the help calls the value.
+func (f *TTL) Type() string { return "duration" }
+
+// Set reads a duration, or a number of days.
+func (f *TTL) Set(text string) error {
+	var ttl time.Duration
+	if days, ok := strings.CutSuffix(text, "d"); ok {
+		n, err := strconv.ParseFloat(days, 64)
+		if err != nil || n != n || n < 0 || n > 100*366 {
+			return cli.Usagef("%q: must be a time such as 90d, 36h or 10m", text)
+		}
+		ttl = time.Duration(n * 24 * float64(time.Hour))
+	} else if d, err := time.ParseDuration(text); err == nil {
+		ttl = d
+	}
+	if ttl < time.Second {
+		return cli.Usagef("%q: must be a time of at least a second, such as 90d, 36h or 10m", text)
+	}
+	*f = TTL(ttl)
 	return nil
 }

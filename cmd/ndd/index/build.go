@@ -1,6 +1,7 @@
 package index
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"runtime/debug"
@@ -14,9 +15,8 @@ import (
 	"ndd/engine"
 	"ndd/engine/corpus/document"
 	"ndd/engine/corpus/ndf"
-	"ndd/engine/corpus/simhash"
-	"ndd/engine/index/distribution"
 	"ndd/engine/index/live"
+	"ndd/engine/index/live/rows"
 	"ndd/engine/index/plan"
 	"ndd/engine/index/segment"
 	"ndd/engine/memory"
@@ -24,11 +24,7 @@ import (
 )
 
 func newBuild(g *cli.Globals) *cobra.Command {
-	var choice design.Choice
-	var out string
-	var add adding
-	var lengths bool
-	var madeBy string
+	b := building{g: g}
 	cmd := &cobra.Command{
 		Use:   "build -o INDEX | --add INDEX FILE...",
 		Short: "Build an index from fingerprint files",
@@ -41,7 +37,7 @@ fingerprints, the distance, --memory and a sample of the data: the same input
 gives the same index on every machine. With --memory, the index fits in it and
 queries take least time; without, memory times query time is smallest. With
 --measure, this machine's own costs decide. 'ndd design' shows what there is to
-choose from, 'ndd stats' and --verbose why the choice was made.
+choose from, 'ndd info --sections' and --verbose why the choice was made.
 
 --memory limits the index in use. Building uses at most 15/16 of the memory
 that this machine, or the process's control group, has left. 13 bytes per
@@ -50,56 +46,99 @@ with too little it fails at once. The program itself takes 32 MiB, and of what
 ulimit -d or -v leave 48 or 128 MiB more are for stacks and the like.
 
 --add adds the documents to an index that exists, in its own tables and layout:
-all of them or none. A document whose ID is there already takes the place of the
-stored one, unless --on-conflict says otherwise. The index must not be served.`,
+all of them or none. The index must not be served.
+
+An ID names one document, in a new index as in one that is added to: of several
+with the same ID the last replaces the others, unless --on-conflict says
+otherwise.`,
 		Example: `  ndd build -o index pages.ndf
   ndd build --add index more.ndf
   ndd build -o index --memory 16GiB pages.ndf
   ndd build -o index -k 3 --tables 10 base.bin`,
 		Args: cli.SomeArgs("FILE"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := choice.Parse(); err != nil {
-				return err
-			}
-			if add.dir != "" {
-				return add.run(cmd, g, args, choice.Request.IDs, madeBy)
-			}
-			for _, name := range add.flags() {
-				if cmd.Flags().Changed(name) {
-					return cli.Usagef("--%s applies only with --add", name)
-				}
-			}
-			if out == "" {
-				return cli.Usagef("no -o INDEX given")
-			}
-			if out == document.Stdin {
-				return cli.Usagef("-o -: an index is a folder, and cannot be written to standard output")
-			}
-			if lengths && choice.Request.IDs == plan.IDsNone {
-				return cli.Usagef("--lengths are of documents, and --ids none keeps none")
-			}
-			files, err := g.OpenPrints(args)
-			if err != nil {
-				return err
-			}
-			defer cli.ClosePrints(files)
-			if err := saidRecipe(files, madeBy); err != nil {
-				return err
-			}
-			return buildIndex(cmd.Context(), g, out, files, &choice, lengths)
-		},
+		RunE: func(cmd *cobra.Command, args []string) error { return b.run(cmd.Context(), args) },
 	}
-	choice.Register(cmd)
+	b.choice.Register(cmd)
 	g.RegisterForce(cmd)
-	cmd.Flags().StringVarP(&out, "output", "o", "", "folder to create for the index; must not exist")
-	choice.RegisterIDs(cmd, plan.IDsNames, "what is kept of documents: names (the IDs of the files, where they have some, and row numbers), rows (numbers) or none (queries answer fingerprints)")
-	cmd.Flags().BoolVar(&lengths, "lengths", false, "keep the length of each document's text, 4 bytes, for --max-length-ratio of query, batch and serve; needs .ndf files")
-	cmd.Flags().StringVar(&madeBy, "recipe", "", "how fingerprints were made that came without a recipe, as text or .bin: minwise, minwise-pairs, simhash or a JSON file; the index can then be asked about documents")
-	add.register(cmd)
+	g.RegisterRaw(cmd)
+	f := cmd.Flags()
+	f.StringVarP(&b.out, "output", "o", "", "folder to create for the index; must not exist")
+	b.choice.RegisterIDs(cmd, plan.IDsNames, "what is kept of documents: names (the IDs of the files, where they have "+
+		"some, "+
+		"and row numbers), rows (numbers) or none (queries answer fingerprints)")
+	f.BoolVar(&b.lengths, "lengths", false,
+		"keep the length of each document's text, 4 bytes, for --max-length-ratio of query and batch; needs .ndf files")
+	f.StringVar(&b.madeBy, "recipe", "", "how fingerprints were made that came without a recipe, as text or .bin: "+
+		"minwise, "+
+		"minwise-pairs, simhash or a JSON file; the index can then be asked about documents")
+	f.StringVar(&b.add, "add", "", "index to add the documents to, instead of -o")
+	RegisterConflict(cmd, &b.onConflict)
+	RegisterTTL(cmd, &b.ttl)
 	return cmd
 }
 
-// saidRecipe says by which recipe fingerprints were made, if that is named: with as many fingerprints for each document as they have.
+// A building is one run of the command.
+type building struct {
+	g          *cli.Globals
+	choice     design.Choice
+	out, add   string
+	lengths    bool
+	madeBy     string
+	onConflict string
+	ttl        TTL
+
+	conflict rows.OnConflict
+}
+
+// check checks the flags.
+func (b *building) check() (err error) {
+	if err := b.choice.Parse(); err != nil {
+		return err
+	}
+	if b.conflict, err = ParseConflict(b.onConflict); err != nil {
+		return err
+	}
+	none := b.choice.Request.IDs == plan.IDsNone
+	switch {
+	case b.add != "" && none:
+		return cli.Usagef("--ids none applies only to a new index, without --add")
+	case b.add != "":
+		return b.g.Refuse("applies only to a new index, without --add", "output", "force", "lengths", "distance",
+			"tables", "design",
+			"layout", "memory", "measure")
+	case b.out == "":
+		err = cli.Usagef("no -o INDEX given")
+	case b.out == document.Stdin:
+		err = cli.Usagef("-o -: an index is a folder, and cannot be written to standard output")
+	case b.lengths && none:
+		err = cli.Usagef("--lengths are of documents, and --ids none keeps none")
+	}
+	return cmp.Or(b.g.Refuse("applies only with --add", "ttl"), err)
+}
+
+func (b *building) run(ctx context.Context, paths []string) error {
+	if err := b.check(); err != nil {
+		return err
+	}
+	files, err := b.g.OpenPrints(paths)
+	if err != nil {
+		return err
+	}
+	defer cli.ClosePrints(files)
+	docs := uint64(0)
+	for _, f := range files {
+		docs += f.Len()
+	}
+	if err := saidRecipe(files, b.madeBy); err != nil {
+		return err
+	}
+	if b.add != "" {
+		return b.addTo(ctx, files, docs)
+	}
+	return b.create(ctx, files, docs)
+}
+
+// saidRecipe says by which recipe fingerprints were made, if that is named.
 func saidRecipe(files []*ndf.File, nameOrFile string) error {
 	if nameOrFile == "" {
 		return nil
@@ -109,50 +148,42 @@ func saidRecipe(files []*ndf.File, nameOrFile string) error {
 		return err
 	}
 	for _, f := range files {
-		made := r
-		if made.Sketch == simhash.SketchMinwise && f.PrintsEach() == 2 {
-			made.Prints = 2
-		}
-		if err := f.MadeBy(&made); err != nil {
+		if err := f.MadeBy(&r); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func buildIndex(ctx context.Context, g *cli.Globals, out string, files []*ndf.File, choice *design.Choice, lengths bool) error {
-	docs, rows := uint64(0), uint64(0)
-	for _, f := range files {
-		docs += f.Len()
-		rows += f.Len() * uint64(f.PrintsEach())
-	}
-	o := engine.BuildOptions{Options: segment.Options{Threads: g.Threads, Disk: g.Disk}, Replace: g.Force, Lengths: lengths, NoIDs: choice.Request.IDs == plan.IDsRows}
-	o.NoDocs = choice.Request.IDs == plan.IDsNone
-	err := planBuild(g, out, rows, choice.Measure, &o)
-	if err != nil {
+// create builds a new index.
+func (b *building) create(ctx context.Context, files []*ndf.File, docs uint64) error {
+	ids, dropped := b.choice.Request.IDs, uint64(0)
+	o := engine.BuildOptions{Options: segment.Options{Threads: b.g.Threads, Disk: b.g.Disk, NoDocs: ids == plan.IDsNone},
+		Replace: b.g.Force, Lengths: b.lengths, NoIDs: ids == plan.IDsRows}
+	if err := b.planBuild(docs, &o); err != nil {
 		return err
 	}
-	p, err := chooseTables(ctx, g, files, choice, lengths, o.Budget)
+	p, err := b.chooseTables(ctx, files, o.Budget)
 	if err != nil {
 		return err
 	}
 	design, layout := p.Choice.Design, p.Choice.Layout
-	bar := g.NewBar("building", int64(len(design.Tables)+1), cli.CountUnit)
+	bar := b.g.NewBar("building", int64(len(design.Tables)+1), cli.CountUnit)
 	o.Design, o.Table.Layout, o.Choice = design, layout, live.ChoiceOf(p)
 	o.Progress = func(_ string, part, _ int) { bar.Set(int64(part)) }
-	err = engine.Build(ctx, out, files, o)
+	o.OnConflict, o.Dropped = b.conflict, func(docs uint64) { dropped = docs }
+	err = engine.Build(ctx, b.out, files, o)
 	bar.End()
 	if err != nil {
 		return err
 	}
-	said := documents(&p.Request)
-	if rows > docs {
-		said = cli.Number(docs, "document") + " with two fingerprints each"
-	}
-	g.Log.Info(fmt.Sprintf("built %s: %s, k = %d, %s with %s leading bits (design %s, %s layout)",
-		out, said, design.K, cli.Number(len(design.Tables), "table"), leadingBits(&design), design.Name, layout))
+	p.Request.Documents -= dropped
+	p.Request.Fingerprints = min(p.Request.Fingerprints, p.Request.Documents)
+	b.g.Log.Info(fmt.Sprintf("built %s: %s%s, k = %d, %s with %s leading bits (design %s, %s layout)",
+		b.out, documents(&p.Request), sayConflicts(dropped, b.conflict), design.K,
+		cli.Number(len(design.Tables), "table"), leadingBits(&design), design.Name, layout))
 	for _, why := range p.Why {
-		g.Log.Debug(why)
+		b.g.Log.Debug(why)
 	}
 	return nil
 }
@@ -174,52 +205,49 @@ func documents(r *plan.Request) string {
 	if r.Fingerprints == 1 {
 		return cli.Number(r.Documents, "document") + " with one fingerprint"
 	}
-	return fmt.Sprintf("%s with about %s distinct fingerprints", cli.Number(r.Documents, "document"), plan.Count(float64(r.Fingerprints)))
+	return fmt.Sprintf("%s with about %s distinct fingerprints", cli.Number(r.Documents, "document"),
+		plan.Count(float64(r.Fingerprints), ""))
 }
 
-const (
-	// choiceBytes is what the choice of tables leaves for the collector while the index is built:
-	// samples, and a count of distinct fingerprints.
-	choiceBytes = 16 << 20
-	// trialBytes is what trying the layouts takes for a fingerprint, in a dozen tables.
-	trialBytes = 256
-)
+// choiceBytes is the garbage that the choice of tables leaves while the index is built: samples,
+// and a count of distinct fingerprints.
+const choiceBytes = 16 << 20
 
-// planBuild says what memory building will take, before it takes any, and refuses what there is not
-// the memory for.
-func planBuild(g *cli.Globals, out string, docs uint64, measure bool, o *engine.BuildOptions) error {
-	o.Budget = memory.ForProgram(g.Machine.Limit(0))
+// planBuild reports what memory building will take, before it takes any, and returns an error if
+// there is too little.
+func (b *building) planBuild(docs uint64, o *engine.BuildOptions) error {
+	o.Budget = memory.ForProgram(b.g.Machine.Limit(0))
 	limit := o.Budget.Limit()
 	// Where there is not even this much, there is less than every plan needs.
 	o.Budget.Reserve("choosing tables", choiceBytes)
-	p, err := live.PlanBuild(out, docs, o)
+	p, err := live.PlanBuild(b.out, docs, o)
 	if err != nil {
-		return memory.Advise(err, "that is for building, whatever --memory the index may take later; --threads 1 takes a little less")
+		return memory.Advise(err, "that is for building, whatever --memory the index may take later; --threads 1 takes a "+
+			"little less")
 	}
 	most := p.Bytes
-	if measure {
-		most = max(most, plan.NeedBytes(docs, o.Budget), distribution.DistinctExact*trialBytes)
+	if b.choice.Measure {
+		most = max(most, plan.NeedBytes(o.Budget))
 	}
 	where := ""
 	if p.External {
 		where = ", and a temporary file for sorted keys"
 	}
-	g.Log.Debug(fmt.Sprintf("building uses at most %s of memory beside the input%s; %s are available (%s)",
+	b.g.Log.Debug(fmt.Sprintf("building uses at most %s of memory beside the input%s; %s are available (%s)",
 		humanize.IBytes(o.Budget.Total(most+choiceBytes)), where, humanize.IBytes(limit.Bytes), limit.Source))
 	return nil
 }
 
-// chooseTables returns the plan for the files' fingerprints. What it needed for that is given back before
-// it returns.
-func chooseTables(ctx context.Context, g *cli.Globals, files []*ndf.File, choice *design.Choice, lengths bool, b *memory.Budget) (*plan.Plan, error) {
+// chooseTables returns the plan for the files' fingerprints, and frees the memory that it took.
+func (b *building) chooseTables(ctx context.Context, files []*ndf.File, budget *memory.Budget) (*plan.Plan, error) {
 	c, err := design.CollectFiles(ctx, files)
 	if err != nil {
 		return nil, err
 	}
-	if c.Request(&choice.Request); lengths {
-		choice.Request.NameBytes += 4 * c.Documents
+	if c.Request(&b.choice.Request); b.lengths {
+		b.choice.Request.NameBytes += 4 * c.Documents
 	}
-	p, err := choice.Choose(ctx, g, c, b)
+	p, err := b.choice.Choose(ctx, budget)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package index
 
 import (
+	"bufio"
 	"cmp"
 	"context"
 	"fmt"
@@ -14,7 +15,10 @@ import (
 	"ndd/cmd/ndd/cli"
 	"ndd/engine"
 	"ndd/engine/corpus/ndf"
-	"ndd/engine/index/live"
+	"ndd/engine/corpus/simhash"
+	"ndd/engine/index/live/rows"
+	"ndd/engine/index/live/search"
+	"ndd/engine/index/live/version"
 	"ndd/engine/result"
 )
 
@@ -24,10 +28,11 @@ func newExport(g *cli.Globals) *cobra.Command {
 		Use:   "export INDEX [-o FILE]",
 		Short: "Write the documents of an index: fingerprints and IDs",
 		Long: `Write the fingerprint and the ID of each document of an index, in the order in
-which they came. With -o, as a fingerprint file with the index's recipe (ndf), of
-which 'ndd build' makes an index with another k, other tables, or fewer documents;
-without, as lines such as 'ndd fingerprint' prints: fingerprint, tab, ID (tsv). Two
-fingerprints of a document have a comma between them.
+which they came. The ending of -o says the format: .ndf is a fingerprint file with
+the index's recipe, of which 'ndd build' makes an index with another k, other tables,
+or fewer documents; .npy (NumPy, uint64) and .bin (64-bit integers) are fingerprints
+alone; .tsv and .jsonl are lines. Without -o lines go to standard output, such as
+'ndd fingerprint' prints: fingerprint, tab, ID (tsv).
 
 Deleted and expired documents are left out, and counted. Lengths of texts are
 written to a fingerprint file where the index has them. Where it keeps no IDs
@@ -49,8 +54,11 @@ or else half of what is left, for which the segment is read several times.`,
 		},
 	}
 	cmd.Flags().StringVarP(&e.out, "output", "o", "", "file to write; standard output without")
-	cmd.Flags().StringVar(&e.format, "format", "", "output format: ndf (with -o), tsv (without) or jsonl")
-	cmd.Flags().Var(&e.open.verify, "checksums", "how to verify the index: full, or fast, which does not verify large sections")
+	cmd.Flags().StringVar(&e.format, "format", "",
+		"output format: tsv (default without -o) or jsonl; with -o also ndf, npy or bin, and the ending of the file says "+
+			"which")
+	cmd.Flags().Var(&e.open.verify, "checksums",
+		"how to verify the index: full, or fast, which does not verify large sections")
 	g.RegisterForce(cmd)
 	return cmd
 }
@@ -62,29 +70,34 @@ type exporting struct {
 	open   OpenFlags
 }
 
-// fileFormat is the format of fingerprint files.
-const fileFormat = "ndf"
+// exportFormats are the formats that an export has: those of fingerprint files, and lines.
+var exportFormats = []string{"ndf", "npy", "bin", result.TSV.String(), result.JSON.String()}
 
-// check completes the flags, or says what is wrong with them.
+// isFile reports whether a fingerprint file is written, not lines.
+func (e *exporting) isFile() bool { return slices.Contains(ndf.Endings, "."+e.format) }
+
+// check completes the flags, or returns an error.
 func (e *exporting) check(dir string) error {
-	formats := append([]string{fileFormat}, result.FormatNames(result.TSV, result.JSON)...)
-	named := e.format != ""
-	if !named {
-		if e.format = fileFormat; cli.IsStdout(e.out) {
-			e.format = result.TSV.String()
-		}
-	}
 	if e.format == "json" {
 		e.format = result.JSON.String() // as everywhere
 	}
 	ending := strings.TrimPrefix(filepath.Ext(e.out), ".")
+	known := slices.Contains(exportFormats, ending)
 	switch {
-	case !slices.Contains(formats, e.format):
-		return cli.Usagef("--format %q: must be ndf, tsv or jsonl", e.format)
-	case e.format == fileFormat && cli.IsStdout(e.out):
-		return cli.Usagef("--format ndf: a fingerprint file cannot be written to standard output: give -o FILE")
-	case !named && ending != fileFormat && slices.Contains(formats, ending):
-		return cli.Usagef("-o %s: --format %s writes that; without --format a fingerprint file is written, .ndf", e.out, ending)
+	case e.format == "" && cli.IsStdout(e.out):
+		e.format = result.TSV.String()
+	case e.format == "" && !known:
+		return cli.Usagef("-o %s: the ending must say the format (.ndf, .npy, .bin, .tsv or .jsonl), or --format", e.out)
+	case e.format == "":
+		e.format = ending
+	case !slices.Contains(exportFormats, e.format):
+		return cli.Usagef("--format %q: must be ndf, npy, bin, tsv or jsonl", e.format)
+	case known && ending != e.format, e.isFile() && !known && !cli.IsStdout(e.out):
+		return cli.Usagef("--format %s -o %s: the ending must be .%s", e.format, e.out, e.format)
+	}
+	switch {
+	case e.isFile() && cli.IsStdout(e.out):
+		return cli.Usagef("--format %s: a fingerprint file cannot be written to standard output: give -o FILE", e.format)
 	case !cli.IsStdout(e.out) && within(e.out, dir):
 		return cli.Usagef("%s: is in the index itself: name a file beside it", e.out)
 	}
@@ -94,7 +107,7 @@ func (e *exporting) check(dir string) error {
 // run exports the index in folder dir.
 func (e *exporting) run(ctx context.Context, g *cli.Globals, dir string) error {
 	check := g.CheckOutput
-	if e.format == fileFormat {
+	if e.isFile() {
 		check = g.CheckPrintOutput
 	}
 	if err := check(e.out); err != nil {
@@ -112,7 +125,7 @@ func (e *exporting) run(ctx context.Context, g *cli.Globals, dir string) error {
 	defer view.Release()
 	from := source{g: g, dir: dir, x: x, view: view}
 	from.bar = g.NewBar("exporting", int64(x.Stats().Documents), cli.CountUnit)
-	err = from.write(ctx, e.out, e.format)
+	err = from.write(ctx, e)
 	from.bar.End()
 	if err != nil {
 		return err
@@ -126,27 +139,70 @@ type source struct {
 	g    *cli.Globals
 	dir  string
 	x    *engine.Index
-	view live.View
+	view version.View
 	bar  *cli.Bar
-	did  live.Listed
+	did  search.Listed
 	bare uint64 // fingerprints that were written, of an index without documents
 }
 
 // write writes all that the index has.
-func (s *source) write(ctx context.Context, out, format string) error {
-	switch {
-	case format == fileFormat:
-		return s.toFile(ctx, out)
-	case s.keepsDocs():
-		return s.toTable(ctx, out, format)
+func (s *source) write(ctx context.Context, e *exporting) error {
+	if e.isFile() {
+		return s.toFile(ctx, e.out)
 	}
-	return s.printsAlone(ctx, out, format)
+	return s.toLines(ctx, e.out, e.format)
+}
+
+// toLines writes lines to a file, which appears when it is complete, or to standard output.
+func (s *source) toLines(ctx context.Context, out, format string) error {
+	docs := s.keepsDocs()
+	return s.g.WriteOutput(out, func(w *cli.Output) error {
+		line, end := linesTo(w.Writer, format, docs)
+		list := func() error {
+			return s.each(ctx, func(d rows.Doc) error { return line(d.Fingerprint, d.ID) })
+		}
+		if !docs {
+			list = func() error {
+				return s.walk(ctx, func(f simhash.Fingerprint) error { return line(f, "") })
+			}
+		}
+		if err := list(); err != nil {
+			return err
+		}
+		return end()
+	})
+}
+
+// linesTo returns functions that write a line and end the last one: tsv as 'ndd fingerprint' prints
+// it, which 'ndd build' reads, or JSON.
+func linesTo(w *bufio.Writer, format string, ids bool) (line func(simhash.Fingerprint, string) error,
+	end func() error) {
+	if format == result.TSV.String() {
+		return func(f simhash.Fingerprint, id string) error {
+			if w.WriteString(f.String()); ids {
+				w.WriteByte('\t')
+				w.WriteString(result.Escape(id))
+			}
+			return w.WriteByte('\n')
+		}, func() error { return nil }
+	}
+	columns := cli.ColumnsOf("fingerprint id")
+	if !ids {
+		columns = columns[:1]
+	}
+	t := result.NewTableWriter(w, result.JSON, columns...)
+	return func(f simhash.Fingerprint, id string) error {
+		if t.Text(f.String()); ids {
+			t.Text(id)
+		}
+		return t.End()
+	}, t.Close
 }
 
 // keepsDocs reports whether the index knows which documents have its fingerprints.
 func (s *source) keepsDocs() bool {
-	for _, p := range s.x.Live().Parts() {
-		if p.Segment != nil && !p.Segment.KeepsDocs() {
+	for _, g := range s.view.Version.Segments {
+		if !g.KeepsDocs() {
 			return false
 		}
 	}
@@ -154,9 +210,9 @@ func (s *source) keepsDocs() bool {
 }
 
 // each calls yield with each document, whose ID is its number where it has none.
-func (s *source) each(ctx context.Context, yield func(live.Doc) error) (err error) {
+func (s *source) each(ctx context.Context, yield func(rows.Doc) error) (err error) {
 	written := int64(0)
-	s.did, err = s.view.Documents(ctx, func(doc live.DocID, d live.Doc) error {
+	s.did, err = s.x.Live().Documents(ctx, s.view, func(doc rows.DocID, d rows.Doc) error {
 		d.ID = cmp.Or(d.ID, strconv.FormatUint(uint64(doc), 10))
 		written++
 		s.bar.Set(written)
@@ -168,30 +224,53 @@ func (s *source) each(ctx context.Context, yield func(live.Doc) error) (err erro
 	return nil
 }
 
+// walk calls yield with the distinct fingerprints of an index that keeps no documents.
+func (s *source) walk(ctx context.Context, yield func(simhash.Fingerprint) error) (failed error) {
+	err := s.view.Walk(ctx, func(prints []uint64) bool {
+		for _, f := range prints {
+			if failed = yield(simhash.Fingerprint(f)); failed != nil {
+				return false
+			}
+		}
+		s.bare += uint64(len(prints))
+		s.bar.Set(int64(s.bare))
+		return true
+	})
+	return cmp.Or(failed, err)
+}
+
 // toFile writes a fingerprint file.
 func (s *source) toFile(ctx context.Context, out string) error {
-	if !s.keepsDocs() {
-		return fmt.Errorf("%s: keeps no documents (--ids none), of which a fingerprint file is: --format tsv lists its fingerprints, for 'ndd build --ids none'", s.dir)
-	}
 	recipe := s.x.Recipe()
-	if recipe == nil {
-		return fmt.Errorf("%s: was built of fingerprints without a recipe, which a fingerprint file has: --format tsv writes lines, which 'ndd build' reads, too", s.dir)
+	if !ndf.IsBare(out) {
+		switch {
+		case !s.keepsDocs():
+			return fmt.Errorf("%s: keeps no documents (--ids none), which an .ndf file has: -o FILE.tsv lists its "+
+				"fingerprints, for 'ndd build --ids none'", s.dir)
+		case recipe == nil:
+			return fmt.Errorf("%s: has no recipe, which an .ndf file has: -o FILE.tsv writes lines, which 'ndd build' "+
+				"reads, too", s.dir)
+		}
 	}
-	return s.g.WritePrints(out, *recipe, func(w *ndf.Writer) error {
-		return s.each(ctx, func(d live.Doc) error {
-			return w.Append(ndf.Document{ID: d.ID, Fingerprint: d.Fingerprint, Second: d.Second, TextBytes: int(d.TextBytes)})
+	return s.g.WritePrints(out, *cmp.Or(recipe, &simhash.Recipe{}), func(w *ndf.Writer) error {
+		if !s.keepsDocs() {
+			return s.walk(ctx, func(f simhash.Fingerprint) error { return w.Append(ndf.Document{Fingerprint: f}) })
+		}
+		return s.each(ctx, func(d rows.Doc) error {
+			return w.Append(ndf.Document{ID: d.ID, Fingerprint: d.Fingerprint, TextBytes: int(d.TextBytes)})
 		})
 	})
 }
 
-// say tells how many documents were written, and what was left out.
+// say reports how many documents were written and left out.
 func (s *source) say(out string) {
 	to := ""
 	if !cli.IsStdout(out) {
 		to = " to " + out
 	}
 	if s.bare > 0 {
-		s.g.Log.Info(fmt.Sprintf("%s: %s written%s; it keeps no documents", s.dir, cli.Number(s.bare, "distinct fingerprint"), to))
+		s.g.Log.Info(fmt.Sprintf("%s: %s written%s; it keeps no documents", s.dir,
+			cli.Number(s.bare, "distinct fingerprint"), to))
 		return
 	}
 	said := fmt.Sprintf("%s: %s written%s", s.dir, cli.Number(s.did.Documents, "document"), to)
@@ -203,6 +282,7 @@ func (s *source) say(out string) {
 		s.g.Log.Info(fmt.Sprintf("%s: %s will expire in the index; when is not written", s.dir, cli.Number(n, "document")))
 	}
 	if !s.x.Live().Config().IDs && s.did.Documents > 0 {
-		s.g.Log.Info(s.dir + ": keeps no IDs: the documents' numbers are written in their place; 'ndd build --ids rows' does not keep them")
+		s.g.Log.Info(s.dir + ": keeps no IDs: the documents' numbers are written in their place; 'ndd build --ids rows' " +
+			"does not keep them")
 	}
 }

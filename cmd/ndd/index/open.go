@@ -3,6 +3,8 @@ package index
 import (
 	"context"
 	"fmt"
+	"runtime"
+	"time"
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
@@ -10,10 +12,12 @@ import (
 	"ndd/cmd/ndd/cli"
 	"ndd/engine"
 	"ndd/engine/index/live"
+	"ndd/engine/index/worker"
 	"ndd/engine/memory"
+	"ndd/numa"
 )
 
-// OpenFlags say how an index is opened for queries.
+// OpenFlags holds the flags for opening an index for queries.
 type OpenFlags struct {
 	verify  live.Verify
 	Preload bool
@@ -21,23 +25,43 @@ type OpenFlags struct {
 
 // Register adds the flags.
 func (o *OpenFlags) Register(cmd *cobra.Command) {
-	cmd.Flags().Var(&o.verify, "checksums", "how to verify the index: full checks every checksum before the first answer; fast opens in milliseconds and leaves large sections to 'ndd check'")
-	cmd.Flags().BoolVar(&o.Preload, "preload", false, "read the index into huge pages instead of mapping its files; fails at once if there is not enough memory")
+	o.RegisterChecksums(cmd)
+	cmd.Flags().BoolVar(&o.Preload, "preload", false, "read the index into huge pages instead of mapping its files; "+
+		"fails at once if there is not enough memory")
 }
 
-// Open opens the index as the flags and the options say. It reports how with --verbose, and
-// always what was not verified.
-func (o *OpenFlags) Open(ctx context.Context, g *cli.Globals, dir string, options engine.OpenOptions) (*engine.Index, error) {
+// RegisterChecksums adds --checksums alone.
+func (o *OpenFlags) RegisterChecksums(cmd *cobra.Command) {
+	cmd.Flags().Var(&o.verify, "checksums", "how to verify the index: full checks every checksum before the first "+
+		"answer; fast opens in milliseconds and leaves large sections to 'ndd check'")
+}
+
+// Open opens an index for the flags and options. It logs the amount that was not verified, and with
+// --verbose how the index was opened.
+func (o *OpenFlags) Open(ctx context.Context, g *cli.Globals, dir string,
+	options engine.OpenOptions) (*engine.Index, error) {
 	bar := g.NewBar("verifying", 0, cli.BytesUnit)
 	options.Threads, options.Verify, options.Load = g.Threads, o.verify, o.Preload
 	if options.Budget == nil {
 		options.Budget = memory.NewBudget(g.Machine.Limit(0))
 	}
 	options.Progress = bar.SetOf
+	options.ClockJumped = func(by time.Duration) {
+		side := "ahead of"
+		if by < 0 {
+			side = "behind"
+		}
+		g.Log.Warn(fmt.Sprintf("%s: the system's clock is %.1f days %s the index's, which was last open then: "+
+			"no document expires until the clock is right; if it is, start 'ndd serve' with --accept-clock", dir,
+			by.Abs().Hours()/24, side))
+	}
 	x, err := engine.Open(ctx, dir, options)
 	bar.End()
 	if err != nil {
-		return nil, memory.Advise(err, "without --preload the files are mapped instead")
+		if o.Preload {
+			err = memory.Advise(err, "without --preload the files are mapped instead")
+		}
+		return nil, err
 	}
 	did := x.Live().Opening()
 	g.Log.Debug(fmt.Sprintf("%s: %v", dir, did))
@@ -46,4 +70,48 @@ func (o *OpenFlags) Open(ctx context.Context, g *cli.Globals, dir string, option
 			dir, humanize.IBytes(did.Skipped), humanize.IBytes(did.Bytes), dir))
 	}
 	return x, nil
+}
+
+// SpreadFlags say whether the tables of an index are spread over the memory nodes of this machine.
+type SpreadFlags struct {
+	when string
+}
+
+// SpreadAuto returns the defaults, for a command without the flag.
+func SpreadAuto() SpreadFlags { return SpreadFlags{when: "auto"} }
+
+// Register adds the flag.
+func (s *SpreadFlags) Register(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&s.when, "numa", "auto", "copy tables to NUMA memory nodes and search each with threads on "+
+		"that node: auto (if there are several nodes), on or off")
+	const now = "--numa chooses copies and workers by the machine"
+	cli.FormerFlags(cmd, map[string]string{"replicate": now, "workers": now, "hugetlb": now})
+}
+
+// processorsMin are needed for workers to be worth it: a query by a worker takes several times as
+// long (BenchmarkWorker), and gains only where misses to another node are dear.
+const processorsMin = 8
+
+// Options returns nil if the tables remain in their file.
+func (s *SpreadFlags) Options(g *cli.Globals) (*worker.Options, error) {
+	switch s.when {
+	case "auto", "on":
+	case "off", "": // not a flag of this command
+		return nil, nil
+	default:
+		return nil, cli.Usagef("--numa %q: must be auto, on or off", s.when)
+	}
+	h := numa.New(numa.Options{Log: g.Log})
+	if s.when == "auto" && len(h.Nodes()) == 1 {
+		return nil, nil
+	}
+	g.Log.Debug("memory nodes: " + h.String())
+	return &worker.Options{Host: h, Direct: runtime.GOMAXPROCS(0) < processorsMin}, nil
+}
+
+// LogSpread says where an index's tables are.
+func LogSpread(g *cli.Globals, x *engine.Index) {
+	if r, ok := x.Live().Spread(); ok {
+		g.Log.Info("memory nodes: " + r.String())
+	}
 }

@@ -46,7 +46,8 @@ func mergeIndex(ctx context.Context, g *cli.Globals, dir string) (err error) {
 	}
 	after := x.Stats()
 	g.Log.Info(fmt.Sprintf("%s: %s merged into %s of %s; %s dropped", dir, cli.Number(uint64(before.Segments), "segment"),
-		cli.Number(uint64(after.Segments), "segment"), cli.Number(after.Documents, "document"), GoneText(before.Deleted, before.Expired)))
+		cli.Number(uint64(after.Segments), "segment"), cli.Number(after.Documents, "document"),
+		GoneText(before.Deleted, before.Expired)))
 	return nil
 }
 
@@ -102,7 +103,8 @@ one is complete.`,
 			if err != nil {
 				return err
 			}
-			g.Log.Info(fmt.Sprintf("%s: %s, %s linked and %s copied; %s in the log", args[1], cli.Number(uint64(r.Files), "file"),
+			g.Log.Info(fmt.Sprintf("%s: %s, %s linked and %s copied; %s in the log", args[1],
+				cli.Number(uint64(r.Files), "file"),
 				humanize.IBytes(r.Linked), humanize.IBytes(r.Copied), cli.Number(r.Log.Records, "record")))
 			return nil
 		},

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 
 	"github.com/dustin/go-humanize"
@@ -41,15 +42,23 @@ bytes or documents, and error.`,
 			var wrong []error // of each that is
 			for _, path := range args {
 				f := &finding{Path: path}
-				err := checkPath(cmd.Context(), g, f)
+				err := f.check(cmd.Context(), g)
 				if ended := cmd.Context().Err(); ended != nil {
 					return ended
 				}
-				if format.IsTable() {
-					rows, wrong = append(rows, f.row(err)), append(wrong, err)
-					continue
+				if f.Sound = err == nil; err != nil {
+					f.Error = err.Error()
 				}
-				wrong = append(wrong, err, f.write(g, format.IsJSON(), err))
+				wrong = append(wrong, err)
+				switch {
+				case format.IsTable():
+					rows = append(rows, f.row())
+				case format.IsJSON():
+					wrong = append(wrong, writeJSON(g.Stdout, f))
+				case f.Sound: // an error is reported in the end
+					_, err = fmt.Fprintf(g.Stdout, "%s: %s\n", f.Path, f.text)
+					wrong = append(wrong, err)
+				}
 			}
 			if format.IsTable() {
 				wrong = append(wrong, format.Table(g, findingColumns, rows))
@@ -58,30 +67,36 @@ bytes or documents, and error.`,
 		},
 	}
 	format.Register(cmd, "text", "a row for each INDEX or FILE")
+	g.RegisterRaw(cmd)
 	return cmd
 }
 
-var findingColumns = cli.ColumnsOf("path sound:b kind? bytes:i? documents:i? fingerprints:i? too_short:i? deleted:i? expired:i? error?")
+var findingColumns = cli.ColumnsOf("path sound:b kind? bytes:i? documents:i? fingerprints:i? too_short:i? " +
+	"deleted:i? expired:i? error?")
 
 // row returns the finding as a row of a table.
-func (f *finding) row(err error) cli.CellRow {
-	some := func(n uint64) any {
-		if n == 0 {
-			return nil
-		}
-		return n
-	}
-	r := cli.CellRow{f.Path, err == nil, nil, some(f.Bytes), some(f.Documents), some(f.Fingerprints), some(f.TooShort), some(f.Deleted), some(f.Expired), nil}
-	if f.Kind != "" {
-		r[2] = f.Kind
-	}
-	if err != nil {
-		r[9] = err.Error()
-	}
-	return r
+func (f *finding) row() cli.CellRow {
+	return cli.CellRow{f.Path, f.Sound, some(f.Kind), some(f.Bytes), some(f.Documents), some(f.Fingerprints),
+		some(f.TooShort), some(f.Deleted), some(f.Expired), some(f.Error)}
 }
 
-// A finding is what check says of an index or a file that is sound, or, with Error, that is not.
+// some returns the cell of a value, which has none for zero.
+func some[T comparable](v T) any {
+	var zero T
+	if v == zero {
+		return nil
+	}
+	return v
+}
+
+// writeJSON writes a line of JSON.
+func writeJSON(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	return e.Encode(v)
+}
+
+// A finding is the result of check for an index or a file.
 type finding struct {
 	Path         string `json:"path"`
 	Sound        bool   `json:"sound"`
@@ -102,50 +117,33 @@ type finding struct {
 	text string // all of it but the path
 }
 
-// write prints the finding; text says nothing of what is not sound, as the error does that.
-func (f *finding) write(g *cli.Globals, asJSON bool, err error) error {
-	if asJSON {
-		if f.Sound = err == nil; err != nil {
-			f.Error = err.Error()
-		}
-		e := json.NewEncoder(g.Stdout)
-		e.SetEscapeHTML(false)
-		return e.Encode(f)
-	}
-	if err == nil {
-		_, err = fmt.Fprintf(g.Stdout, "%s: %s\n", f.Path, f.text)
-		return err
-	}
-	return nil
-}
-
-func checkPath(ctx context.Context, g *cli.Globals, f *finding) error {
+// check verifies what the path names.
+func (f *finding) check(ctx context.Context, g *cli.Globals) error {
 	if cli.IsRead(f.Path) {
-		return checkPrints(ctx, g, f)
+		return f.checkPrints(ctx, g)
 	}
 	info, err := os.Stat(f.Path)
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
-	}
-	if info.IsDir() && copies.IsIndex(f.Path) {
-		return checkCopies(ctx, g, f)
-	}
-	if info.IsDir() {
-		return checkIndex(ctx, g, f)
+	case info.IsDir() && copies.IsIndex(f.Path):
+		return f.checkCopies(ctx, g)
+	case info.IsDir():
+		return f.checkIndex(ctx, g)
 	}
 	kind, ok, err := store.Sniff(f.Path)
 	switch {
 	case err != nil:
 		return err
-	case wal.IsLog(f.Path):
-		return checkLog(f)
-	case !ok, kind == store.KindFingerprints:
-		return checkPrints(ctx, g, f)
+	case wal.IsLog(f.Path) && !g.Raw:
+		return f.checkLog()
+	case !ok, g.Raw, kind == store.KindFingerprints:
+		return f.checkPrints(ctx, g)
 	}
-	return checkPart(ctx, g, f, kind)
+	return f.checkPart(ctx, g, kind)
 }
 
-func checkIndex(ctx context.Context, g *cli.Globals, f *finding) error {
+func (f *finding) checkIndex(ctx context.Context, g *cli.Globals) error {
 	bar := g.NewBar("verifying", 0, cli.BytesUnit)
 	x, err := engine.Open(ctx, f.Path, engine.OpenOptions{Threads: g.Threads,
 		Progress: bar.SetOf})
@@ -170,7 +168,7 @@ func checkIndex(ctx context.Context, g *cli.Globals, f *finding) error {
 	return nil
 }
 
-// droppedText returns what is said of documents that take room until a merge drops them.
+// droppedText describes the documents that a merge will drop.
 func droppedText(deleted, expired uint64) string {
 	if deleted == 0 && expired == 0 {
 		return ""
@@ -179,7 +177,7 @@ func droppedText(deleted, expired uint64) string {
 }
 
 // checkCopies verifies an index of signatures.
-func checkCopies(ctx context.Context, g *cli.Globals, f *finding) error {
+func (f *finding) checkCopies(ctx context.Context, g *cli.Globals) error {
 	x, err := copies.OpenIndex(ctx, f.Path, max(g.Threads, 1))
 	if err != nil {
 		return err
@@ -190,7 +188,8 @@ func checkCopies(ctx context.Context, g *cli.Globals, f *finding) error {
 	}
 	f.Kind, f.Documents, f.Checksums = "copies index", x.Documents(), true
 	f.Deleted = x.Deleted()
-	f.text = fmt.Sprintf("sound: index to find copies, %s, method %s", cli.Number(f.Documents, "document"), x.Recipe().Method) + droppedText(f.Deleted, 0)
+	f.text = fmt.Sprintf("sound: index to find copies, %s, method %s", cli.Number(f.Documents, "document"),
+		x.Recipe().Method) + droppedText(f.Deleted, 0)
 	return nil
 }
 
@@ -200,13 +199,14 @@ func logText(r wal.Report) (text string) {
 		text = "; the log has " + cli.Number(r.Records, "record")
 	}
 	if r.Torn > 0 {
-		text += fmt.Sprintf("; %d bytes at the end of %s are unfinished, were never acknowledged and will be cut off", r.Torn, r.TornFile)
+		text += fmt.Sprintf("; %d bytes at the end of %s are unfinished, were never acknowledged and will be cut off",
+			r.Torn, r.TornFile)
 	}
 	return text
 }
 
 // checkLog verifies one file of a log.
-func checkLog(f *finding) error {
+func (f *finding) checkLog() error {
 	r, err := wal.CheckFile(f.Path, nil)
 	if err != nil {
 		return err
@@ -217,62 +217,64 @@ func checkLog(f *finding) error {
 	return nil
 }
 
-func checkPrints(ctx context.Context, g *cli.Globals, found *finding) (err error) {
+func (f *finding) checkPrints(ctx context.Context, g *cli.Globals) (err error) {
 	defer store.CatchFault(&err)()
-	f, err := g.OpenPrintFile(found.Path)
+	file, err := g.OpenPrintFile(f.Path)
 	if err != nil {
 		return err
 	}
-	defer f.Close()
-	found.Documents = f.Len()
-	if f.Store() == nil {
-		found.Kind = "raw fingerprints"
-		found.text = cli.Number(f.Len(), "raw fingerprint") + ", without checksums"
+	defer file.Close()
+	f.Documents = file.Len()
+	s := file.Store()
+	if s == nil {
+		f.Kind = "raw fingerprints"
+		f.text = cli.Number(f.Documents, "raw fingerprint") + ", without checksums"
 		return nil
 	}
-	if err := f.Store().Verify(ctx, g.Threads, nil); err != nil {
+	if err := s.Verify(ctx, g.Threads, nil); err != nil {
 		return err
 	}
-	for _, list := range []func(func(string, error) bool){f.IDs, f.Unmarked} {
-		found.TooShort = 0
+	for _, list := range []func(func(string, error) bool){file.IDs, file.Unmarked} {
+		f.TooShort = 0
 		for _, err := range list {
 			if err != nil {
 				return err
 			}
-			found.TooShort++
+			f.TooShort++
 		}
 	}
-	found.Kind, found.Bytes, found.Checksums = f.Store().Kind().String(), f.Store().Bytes(), true
-	found.text = fmt.Sprintf("sound: %s, and %s too short for a fingerprint",
-		cli.Number(f.Len(), "document"), cli.Number(found.TooShort, "document"))
+	f.Kind, f.Bytes, f.Checksums = s.Kind().String(), s.Bytes(), true
+	f.text = fmt.Sprintf("sound: %s, and %s too short for a fingerprint",
+		cli.Number(f.Documents, "document"), cli.Number(f.TooShort, "document"))
 	return nil
 }
 
-func checkPart(ctx context.Context, g *cli.Globals, found *finding, kind store.Kind) error {
-	f, err := store.Open(found.Path, kind)
+// checkPart verifies a file of an index.
+func (f *finding) checkPart(ctx context.Context, g *cli.Globals, kind store.Kind) error {
+	file, err := store.Open(f.Path, kind)
 	if err != nil {
 		return err
 	}
-	defer f.Close()
-	if err := f.Verify(ctx, g.Threads, nil); err != nil {
+	defer file.Close()
+	if err := file.Verify(ctx, g.Threads, nil); err != nil {
 		return err
 	}
-	if kind == store.KindSegment {
-		s, err := segment.Open(f)
+	switch kind {
+	case store.KindSegment:
+		s, err := segment.Open(file)
+		if err == nil {
+			defer s.Close()
+			err = s.Check()
+		}
 		if err != nil {
-			return fmt.Errorf("%s: %w", found.Path, err)
+			return fmt.Errorf("%s: %w", f.Path, err)
 		}
-		defer s.Close()
-		if err := s.Check(); err != nil {
-			return fmt.Errorf("%s: %w", found.Path, err)
-		}
-	}
-	if kind == store.KindPostings {
-		if found.Documents, _, err = copies.CheckSegment(ctx, found.Path, g.Threads); err != nil {
+	case store.KindPostings:
+		if f.Documents, _, err = copies.CheckSegment(ctx, f.Path, g.Threads); err != nil {
 			return err
 		}
 	}
-	found.Kind, found.Bytes, found.Checksums = kind.String(), f.Bytes(), true
-	found.text = fmt.Sprintf("sound: %s, %s", kind, humanize.IBytes(f.Bytes()))
+	f.Kind, f.Bytes, f.Checksums = kind.String(), file.Bytes(), true
+	f.text = fmt.Sprintf("sound: %s, %s", kind, humanize.IBytes(f.Bytes))
 	return nil
 }

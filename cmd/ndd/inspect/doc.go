@@ -1,5 +1,5 @@
-// Package inspect holds the commands that look at files and say what is in them: check verifies every checksum,
-// inspect tells sections and sizes, stats how the fingerprints are distributed.
+// Package inspect holds the commands that look at indexes and files: check verifies every checksum,
+// info summarises an index or a file.
 package inspect
 
 import (
@@ -10,5 +10,7 @@ import (
 
 // Commands returns the commands of this package.
 func Commands(g *cli.Globals) []*cobra.Command {
-	return []*cobra.Command{newCheck(g), newInspect(g), newStats(g)}
+	return []*cobra.Command{newCheck(g), newInfo(g),
+		cli.FormerCommand("inspect", "'ndd info --sections' says what is in a file"),
+		cli.FormerCommand("stats", "'ndd info' summarises, --sections and --plot say all")}
 }

@@ -1,5 +1,5 @@
-// Package mapreduce holds the command mapreduce: the steps of each job, as programs that Hadoop Streaming, Spark or
-// a shell run on lines.
+// Package mapreduce holds the command mapreduce: the steps of each job, as programs that Hadoop
+// Streaming, Spark or a shell run on lines.
 //
 //	mapreduce.go   map, combine, reduce and collect, and the flags that they share
 //	jobs.go        the jobs: what each reads, writes and needs

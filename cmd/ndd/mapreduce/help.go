@@ -5,8 +5,9 @@ import (
 	"strings"
 )
 
-// help returns the long help of a job: what it reads and writes, what its shuffle must do, and the command lines that
-// run it, which work as they stand once the names of folders are those of the reader.
+// help returns the long help of a job: what it reads and writes, what its shuffle must do, and the
+// command lines that run it, which work as they stand once the names of folders are those of the
+// reader.
 func (j *mapReduceJob) help() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s.\n\n", strings.ToUpper(j.short[:1])+j.short[1:])
@@ -45,7 +46,7 @@ const (
 	margin    = "           " // what a paragraph's title stands in
 )
 
-// wrapped returns a text with its words in lines of at most so many characters, as far as words let it.
+// wrapped returns a text wrapped to lines of at most width characters.
 func wrapped(text string, width int) string {
 	var b strings.Builder
 	at := 0
@@ -76,7 +77,8 @@ func (j *mapReduceJob) shell() string {
 	if j.shuffle == "" {
 		return fmt.Sprintf("%s >out\n  %s --parts $(ls parts | wc -l) out\n", maps, j.step("collect", ""))
 	}
-	return fmt.Sprintf("%s |\n    LC_ALL=C sort | %s --parts $(ls parts | wc -l) >out\n  %s out\n", maps, j.step("reduce", j.reduceLine), j.step("collect", ""))
+	return fmt.Sprintf("%s |\n    LC_ALL=C sort | %s --parts $(ls parts | wc -l) >out\n  %s out\n", maps,
+		j.step("reduce", j.reduceLine), j.step("collect", ""))
 }
 
 func (j *mapReduceJob) hadoop() string {
@@ -88,7 +90,8 @@ func (j *mapReduceJob) hadoop() string {
 		return fmt.Sprintf("  hdfs dfs -cat '/out/part-*' | %s%s\n", j.step("collect", ""), parts)
 	}
 	if j.shuffle == "" {
-		return fmt.Sprintf("  hadoop jar hadoop-streaming.jar -D mapreduce.job.reduces=0 -files %s \\\n    -input /in -output /out -mapper './%s'\n",
+		return fmt.Sprintf("  hadoop jar hadoop-streaming.jar -D mapreduce.job.reduces=0 -files %s \\\n    -input /in "+
+			"-output /out -mapper './%s'\n",
 			files, j.step("map", j.mapLine)) + results("")
 	}
 	combiner := ""
@@ -111,7 +114,8 @@ func (j *mapReduceJob) spark() string {
 	}
 	submit := fmt.Sprintf("  # spark-submit --files %s job.py\n", files)
 	if j.shuffle == "" {
-		return submit + fmt.Sprintf("  sc.textFile(\"/in\").pipe(\"./%s\", checkCode=True) \\\n    .saveAsTextFile(\"/out\")\n", j.step("map", j.mapLine))
+		return submit + fmt.Sprintf("  sc.textFile(\"/in\").pipe(\"./%s\", checkCode=True) \\\n    "+
+			".saveAsTextFile(\"/out\")\n", j.step("map", j.mapLine))
 	}
 	return submit + fmt.Sprintf(`  maps = sc.textFile("/in").pipe("./%s", checkCode=True)
   records = maps.map(lambda l: l.partition("\t")[::2])

@@ -2,6 +2,8 @@ package mapreduce
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -12,26 +14,17 @@ import (
 	"ndd/permute"
 )
 
-// registerDistance adds -k.
-func registerDistance(m *mapReduce, cmd *cobra.Command, what string) {
-	cmd.Flags().IntVarP(&m.k, "distance", "k", 3, fmt.Sprintf("largest Hamming distance of %s, 0 to %d", what, permute.MaxK))
-}
-
 // mapReduceJobs are the jobs, in the order in which they follow each other.
 var mapReduceJobs = []mapReduceJob{{
 	name: "fingerprint", short: "documents to fingerprints",
-	in: `a JSON object, with the fields --text and --id. With --input paths: the name of a
-file of any format that 'ndd fingerprint' reads`,
+	in: `a JSON object, with the fields --text and --id`,
 	out: `fingerprint (16 hexadecimal digits, or dashes for a document that is too short),
 tab, ID, bytes of text`,
-	notes: `A JSON object without an ID is a bad record: a line number says nothing in a part. Other formats than JSON
-lines: the input is the names of files, a line each, and the map has --input paths.`,
-	forms: true, documents: true, columns: 2,
-	flags: func(m *mapReduce, cmd *cobra.Command, step string) {
-		if step == "map" {
-			m.docs.Register(cmd, "format")
-		}
-	},
+	notes: `A JSON object without an ID is a bad record: a line number says nothing in a part.
+A part of another format is one file: hdfs dfs -cat FILE | ndd mapreduce map
+fingerprint --input-format warc`,
+	columns:  2,
+	mapFlags: "documents",
 	make: func(m *mapReduce) (any, error) {
 		c, err := m.docs.Config(m.g, nil)
 		return mapreduce.Fingerprint{Document: c.Document, Recipe: c.Recipe}, err
@@ -39,24 +32,16 @@ lines: the input is the names of files, a line each, and the map has --input pat
 }, {
 	name: "scan", short: "queries against chunks of fingerprints (section 3.3 of the paper)",
 	in: `fingerprint, tab, ID, as the job fingerprint writes. With --input rawbytes: chunks
-of raw fingerprints by FixedLengthInputFormat and stream.map.input=rawbytes; with
-base64: raw fingerprints, before them and a tab the row of the first, or nothing;
-with paths: a file's name, and behind a tab the row of its first fingerprint, or
-nothing`,
+of raw fingerprints by FixedLengthInputFormat and stream.map.input=rawbytes`,
 	shuffle: `row of the query, distance, fingerprint and ID, all in the key: 19 bytes and the ID
 for each hit`,
 	out: `row of the query, tab, fingerprint, distance, ID, as 'ndd batch'`,
 	side: `--queries: raw fingerprints (.bin) or .ndf, which every map maps. One of another
 recipe than the input's is refused`,
-	notes: `A hit's ID is the document's, or its row where that is known, or FILE:ROW, or -. 'ndd help cluster' has the
+	notes: `A hit's ID is the document's, or of raw bytes its row, or FILE:ROW. 'ndd help cluster' has the
 options of Hadoop and Spark for chunks of raw fingerprints.`,
-	mapLine: "-k 3 --queries Q.bin", file: "Q.bin", forms: true,
-	flags: func(m *mapReduce, cmd *cobra.Command, step string) {
-		if step == "map" {
-			registerDistance(m, cmd, "hits")
-			cmd.Flags().StringVar(&m.queries, "queries", "", "file of queries, in the working folder of the task (required)")
-		}
-	},
+	mapLine: "-k 3 --queries Q.bin", file: "Q.bin",
+	mapFlags: "input distance queries",
 	make: func(m *mapReduce) (any, error) {
 		if m.k < 0 || m.k > permute.MaxK {
 			return nil, cli.Usagef("-k %d: must be 0 to %d", m.k, permute.MaxK)
@@ -72,15 +57,8 @@ the map that share these, coded: about 8 bytes for each fingerprint and table, a
 k + 1 tables`,
 	out:     `fingerprint, tab, larger fingerprint, distance: each pair of distinct ones once`,
 	notes:   `-k, --design and --bits must be the same for map and reduce.`,
-	mapLine: "-k 3", reduceLine: "-k 3", forms: true,
-	flags: func(m *mapReduce, cmd *cobra.Command, step string) {
-		if step == "collect" {
-			return
-		}
-		registerDistance(m, cmd, "pairs")
-		cmd.Flags().StringVar(&m.design, "design", "", "design of radius 0 (see 'ndd design --list'; default: the one with the fewest tables)")
-		cmd.Flags().IntVar(&m.bits, "bits", 0, "leading bits that fingerprints of a group share: more make groups smaller, and more of them (default 12, or the design's)")
-	},
+	mapLine: "-k 3", reduceLine: "-k 3",
+	mapFlags: "input distance design bits", flags: "distance design bits",
 	make: func(m *mapReduce) (any, error) {
 		j := mapreduce.Pairs{K: m.k, Design: m.design, Bits: m.bits}
 		if err := j.Check(); err != nil {
@@ -99,17 +77,13 @@ the counter changed_edges says so, and 'ndd mapreduce collect cluster' ends with
 status 4 as long as its round has changed something. Then every fingerprint is joined to the smallest of
 its cluster. 'ndd help cluster' has the loop. (Kiveris, Lattanzi, Mirrokni, Rastogi, Vassilvitskii, SoCC 2014.)`,
 	mapLine: "--round large-star", reduceLine: "--round large-star",
-	flags: func(m *mapReduce, cmd *cobra.Command, step string) {
-		if step == "combine" { // both rounds combine alike
-			m.round = string(mapreduce.LargeStar)
-		}
-		if step != "collect" {
-			cmd.Flags().StringVar(&m.round, "round", m.round, "large-star or small-star (required for map and reduce)")
-		}
-	},
+	mapFlags: "round", flags: "round",
 	make: func(m *mapReduce) (any, error) {
-		r, err := mapreduce.ParseRound(m.round)
-		return mapreduce.Stars{Round: r}, badJobFlag("round", err)
+		if m.step == "combine" { // both rounds combine alike
+			return mapreduce.Stars{}, nil
+		}
+		r, err := oneOf("round", m.round, mapreduce.LargeStar, mapreduce.SmallStar)
+		return mapreduce.Stars{Round: r}, err
 	},
 }, {
 	name: "assign", short: "documents to the clusters of their fingerprints",
@@ -127,45 +101,27 @@ in any order`,
 	out:     `ID, tab, ID of the document that is kept, distance, as dropped.tsv of 'ndd dedup'`,
 	notes: `Of documents that --keep does not tell apart, the first ID is kept, in order of
 the bytes of its escaped form.`,
-	mapLine: "--keep first",
-	flags: func(m *mapReduce, cmd *cobra.Command, step string) {
-		if m.keep = string(mapreduce.FirstID); step == "map" {
-			cmd.Flags().StringVar(&m.keep, "keep", m.keep, "document of each cluster to keep: first (by ID), longest or shortest")
-		}
-	},
+	mapLine:  "--keep first",
+	mapFlags: "keep",
 	make: func(m *mapReduce) (any, error) {
-		k, err := mapreduce.ParseKeep(m.keep)
-		return mapreduce.Dedup{Keep: k}, badJobFlag("keep", err)
+		k, err := oneOf("keep", m.keep, mapreduce.FirstID, mapreduce.Longest, mapreduce.Shortest)
+		return mapreduce.Dedup{Keep: k}, err
 	},
 }, {
 	name: "tokenize", short: "documents to their tokens",
-	in: `a JSON object, with the fields --text and --id. With --input paths: the name of a
-file of any format`,
-	out:   `ID, tab, tokens, normalised as fingerprints and signatures take them`,
-	forms: true, documents: true,
-	flags: func(m *mapReduce, cmd *cobra.Command, step string) {
-		if step == "map" {
-			m.docs.Register(cmd, "format")
-		}
-	},
+	in:       `a JSON object, with the fields --text and --id`,
+	out:      `ID, tab, tokens, normalised as fingerprints and signatures take them`,
+	mapFlags: "documents",
 	make: func(m *mapReduce) (any, error) {
 		c, err := m.docs.Config(m.g, nil)
 		return mapreduce.Tokenize{Document: c.Document, Tokens: token.Options{Punctuation: true}}, err
 	},
 }, {
 	name: "signatures", short: "documents to signatures, for finding copies",
-	in: `a JSON object, with the fields --text and --id. With --input paths: the name of a
-file of any format`,
-	out:   `ID, tab, all signatures (11 digits each), or - for a document that has too few`,
-	notes: `The method is one for all documents: 'ndd copies --method auto' takes one by language.`,
-	forms: true, documents: true, mapLine: "--method winnow",
-	flags: func(m *mapReduce, cmd *cobra.Command, step string) {
-		if step == "map" {
-			m.docs.Register(cmd, "format")
-			m.registerMethod(cmd)
-			cmd.Flags().IntVar(&m.minFeatures, "min-features", 0, "least number of signatures of a document that is compared (default: spotsigs 8, ccdet 1, winnow 3, shingles 4)")
-		}
-	},
+	in:       `a JSON object, with the fields --text and --id`,
+	out:      `ID, tab, all signatures (11 digits each), or - for a document that has too few`,
+	notes:    `The method is one for all documents: 'ndd copies --method auto' takes one by language.`,
+	mapFlags: "documents method min-features",
 	make: func(m *mapReduce) (any, error) {
 		c, err := m.docs.Config(m.g, nil)
 		if err != nil {
@@ -186,17 +142,14 @@ and the ID for each signature of each document`,
 	in:      `what the job signatures writes; each map makes an index of its part`,
 	shuffle: `pairs of documents that are similar, all in the key: 16 bytes and both IDs each`,
 	out: `ID, tab, ID, relation, score, share of the first in the second, of the second in
-the first, numbers of signatures, shared ones, method, as 'ndd copies'`,
+the first, numbers of signatures, shared ones, method, flags, as 'ndd copies'; collect
+writes its header, too`,
+	table:   copies.Columns,
 	side:    `--queries: all that the job signatures wrote, which every map reads once`,
 	mapLine: "--method winnow --queries signatures.tsv", reduceLine: "--method winnow", file: "signatures.tsv",
 	notes: `--method and --threshold must be the same for map and reduce. The shuffle grows as the
 pairs do; what is copied to every map, with their number.`,
-	flags: func(m *mapReduce, cmd *cobra.Command, step string) {
-		m.registerCopies(cmd, step)
-		if step == "map" {
-			cmd.Flags().StringVar(&m.queries, "queries", "", "file of signatures, in the working folder of the task (required)")
-		}
-	},
+	mapFlags: "method threshold queries", flags: "method threshold",
 	make: func(m *mapReduce) (any, error) {
 		o, err := m.copyOptions()
 		return mapreduce.CopiesDocs{Queries: m.queries, Copies: o}, err
@@ -210,7 +163,7 @@ and the ID for each signature of each document`,
 	mapLine: "--method winnow", reduceLine: "--method winnow",
 	notes: `What it writes grows with the square of the documents that share a signature; the
 job copies-sum adds it up. copies-docs finds the same pairs.`,
-	flags: func(m *mapReduce, cmd *cobra.Command, step string) { m.registerCopies(cmd, step) },
+	mapFlags: "method threshold", flags: "method threshold",
 	make: func(m *mapReduce) (any, error) {
 		o, err := m.copyOptions()
 		return mapreduce.CopiesTerms{Copies: o}, err
@@ -220,27 +173,61 @@ job copies-sum adds it up. copies-docs finds the same pairs.`,
 	in:       `what the job copies-terms writes`,
 	shuffle:  `both IDs and numbers of signatures in the key, 14 bytes and the IDs, and behind the tab a sum`,
 	out:      `as copies-docs`,
+	table:    copies.Columns,
 	combiner: true,
 	mapLine:  "--method winnow", reduceLine: "--method winnow",
-	notes: `It adds up, so a part that is there twice makes a difference: --parts finds that.`,
-	flags: func(m *mapReduce, cmd *cobra.Command, step string) { m.registerCopies(cmd, step) },
+	notes:    `It adds up, so a part that is there twice makes a difference: --parts finds that.`,
+	mapFlags: "method threshold", flags: "method threshold",
 	make: func(m *mapReduce) (any, error) {
 		o, err := m.copyOptions()
 		return mapreduce.CopiesSum{Copies: o}, err
 	},
 }}
 
-// registerMethod adds --method.
-func (m *mapReduce) registerMethod(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&m.method, "method", string(copies.Winnow), "winnow, shingles, spotsigs or ccdet")
+// register adds the flags with these names.
+func (m *mapReduce) registerJob(cmd *cobra.Command, names string) {
+	f := cmd.Flags()
+	for name := range strings.FieldsSeq(names) {
+		switch name {
+		case "documents":
+			m.docs.Register(cmd)
+		case "input":
+			f.StringVar(&m.input, name, string(mapreduce.Lines), "form of the input: lines, or rawbytes of Hadoop")
+		case "distance":
+			f.IntVarP(&m.k, name, "k", 3, fmt.Sprintf("largest Hamming distance, 0 to %d", permute.MaxK))
+		case "queries":
+			f.StringVar(&m.queries, name, "",
+				"file of queries or signatures, in the working folder of the task (required)")
+		case "design":
+			f.StringVar(&m.design, name, "",
+				"design of radius 0 (see 'ndd design --all'; default: the one with the fewest tables)")
+		case "bits":
+			f.IntVar(&m.bits, name, 0, "leading bits that fingerprints of a group share: more make groups smaller, "+
+				"and more of them (default 12, or the design's)")
+		case "round":
+			f.StringVar(&m.round, name, "", "large-star or small-star (required for map and reduce)")
+		case "keep":
+			f.StringVar(&m.keep, name, m.keep, "document of each cluster to keep: first (by ID), longest or shortest")
+		case "method":
+			f.StringVar(&m.method, name, string(copies.Winnow), "winnow, shingles, spotsigs or ccdet")
+		case "threshold":
+			f.Float64Var(&m.threshold, name, 0, "lowest score of a pair, above 0 and at most 1 (default: winnow 0.65, "+
+				"shingles 0.4, ccdet 0.6, spotsigs 0.5)")
+		case "min-features":
+			f.IntVar(&m.minFeatures, name, 0, "least number of signatures of a document that is compared (default: "+
+				"spotsigs 8, ccdet 1, winnow 3, shingles 4)")
+		}
+	}
 }
 
-// registerCopies adds the flags of jobs that find copies.
-func (m *mapReduce) registerCopies(cmd *cobra.Command, step string) {
-	if step != "collect" {
-		m.registerMethod(cmd)
-		cmd.Flags().Float64Var(&m.threshold, "threshold", 0, "lowest score of a pair, above 0 and at most 1 (default: winnow 0.65, shingles 0.4, ccdet 0.6, spotsigs 0.5)")
+// oneOf returns the value of a flag, which must be one of those allowed.
+func oneOf[T ~string](flag, value string, allowed ...T) (T, error) {
+	if i := slices.Index(allowed, T(value)); i >= 0 {
+		return allowed[i], nil
 	}
+	last := len(allowed) - 1
+	words := strings.Join(strings.Fields(fmt.Sprint(allowed[:last])), ", ")
+	return "", cli.Usagef("--%s %q: must be %s or %s", flag, value, strings.Trim(words, "[]"), allowed[last])
 }
 
 // copyOptions returns the options of jobs that make signatures or compare them.

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/url"
 	"os"
 	"path"
 	"strconv"
@@ -12,22 +11,20 @@ import (
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"ndd/cmd/ndd/cli"
 	"ndd/engine/mapreduce"
 	"ndd/engine/memory"
+	"ndd/engine/result"
 )
 
 // mapReduce is one run of a step of a job.
 type mapReduce struct {
-	g          *cli.Globals
-	partitions int
-	parts      int
-	input      string
-	webhdfs    string
-	hdfsUser   string
-	memory     string
-	maxBad     int64
+	g     *cli.Globals
+	step  string // map, combine, reduce or collect
+	input string
+	*taskFlags
 
 	docs    cli.DocumentFlags
 	queries string
@@ -40,6 +37,29 @@ type mapReduce struct {
 	method      string
 	threshold   float64
 	minFeatures int
+}
+
+// taskFlags are the flags of a step, whatever the job is.
+type taskFlags struct {
+	partitions, parts int
+	memory            string
+	maxBad            int64
+}
+
+// register registers the flags of a step for all its jobs.
+func (t *taskFlags) register(f *pflag.FlagSet, step string) {
+	f.StringVar(&t.memory, "memory", "512MiB", "memory that the task may take, the program itself included")
+	if step != "collect" {
+		f.IntVar(&t.partitions, "partitions", 64, fmt.Sprintf("parts into which keys are divided, at most %d: the same "+
+			"for all tasks of the job", mapreduce.PartitionsMax))
+	}
+	if step == "reduce" || step == "collect" {
+		f.IntVar(&t.parts, "parts", 0, "how many tasks the step before must have had; 0: not checked (default under "+
+			"Hadoop, for a reduce: as many as there are maps)")
+	}
+	if step == "map" {
+		f.Int64Var(&t.maxBad, "max-bad", 100, "bad records to skip in this part; one more fails the task")
+	}
 }
 
 func newMapReduce(g *cli.Globals) *cobra.Command {
@@ -68,8 +88,10 @@ standard error; elsewhere as messages.
 Exit status: 0 only if all input was read and everything was written; 3 if records
 were lost or came twice, or fingerprints of two recipes met; 4 from collect, if
 the job cluster needs more rounds.`,
-		Example: `  ndd mapreduce map pairs < part.tsv | LC_ALL=C sort | ndd mapreduce reduce pairs | ndd mapreduce collect pairs
-  ndd mapreduce map scan --queries Q.bin < chunk.tsv | LC_ALL=C sort | ndd mapreduce reduce scan | ndd mapreduce collect scan`,
+		Example: `  ndd mapreduce map pairs < part.tsv | LC_ALL=C sort |
+    ndd mapreduce reduce pairs | ndd mapreduce collect pairs
+  ndd mapreduce map scan --queries Q.bin < chunk.tsv | LC_ALL=C sort |
+    ndd mapreduce reduce scan | ndd mapreduce collect scan`,
 		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -104,15 +126,18 @@ func newStep(g *cli.Globals, step string) *cobra.Command {
 		Args:  func(cmd *cobra.Command, args []string) error { return noJob(cmd, step, args) },
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
+	task := new(taskFlags)
+	task.register(cmd.PersistentFlags(), step)
 	for i := range mapReduceJobs {
 		if j := &mapReduceJobs[i]; j.has(step) {
-			cmd.AddCommand(newJobStep(g, step, j))
+			cmd.AddCommand(newJobStep(g, step, task, j))
 		}
 	}
 	return cmd
 }
 
-// noJob returns an error if there is an argument, which is no job that has the step: cobra takes those for commands.
+// noJob returns an error if there is an argument, which is no job that has the step: cobra takes
+// those for commands.
 func noJob(cmd *cobra.Command, step string, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -126,104 +151,94 @@ func noJob(cmd *cobra.Command, step string, args []string) error {
 			return cli.Usagef("the job %s has no step %s", j.name, step)
 		}
 	}
-	return cli.Usagef("no job is called %q; jobs with the step %s: %s%s", args[0], step, strings.Join(names, ", "), cli.DidYouMean(cmd, args[0]))
+	return cli.Usagef("no job is called %q; jobs with the step %s: %s%s", args[0], step, strings.Join(names, ", "),
+		cli.DidYouMean(cmd, args[0]))
 }
 
-func newJobStep(g *cli.Globals, step string, j *mapReduceJob) *cobra.Command {
-	m := &mapReduce{g: g}
+func newJobStep(g *cli.Globals, step string, task *taskFlags, j *mapReduceJob) *cobra.Command {
+	m := &mapReduce{g: g, step: step, taskFlags: task, keep: string(mapreduce.FirstID)}
 	cmd := &cobra.Command{
 		Use:   j.name,
 		Short: j.short,
 		Long:  j.help(),
 		Args:  cli.NoArgs,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return m.run(cmd, step, j) },
+		RunE:  func(cmd *cobra.Command, _ []string) error { return m.run(cmd, j) },
 	}
 	if step == "collect" {
 		cmd.Use, cmd.Args = j.name+" [FILE...]", nil
 	}
-	f := cmd.Flags()
-	f.StringVar(&m.memory, "memory", "512MiB", "memory that the task may take, the program itself included")
-	if step != "collect" {
-		f.IntVar(&m.partitions, "partitions", 64, fmt.Sprintf("parts into which keys are divided, at most %d: the same for all tasks of the job", mapreduce.PartitionsMax))
+	switch step {
+	case "map":
+		m.registerJob(cmd, j.mapFlags)
+	case "combine", "reduce":
+		m.registerJob(cmd, j.flags)
 	}
-	if step == "reduce" || step == "collect" {
-		f.IntVar(&m.parts, "parts", 0, "how many tasks the step before must have had; 0: not checked (default under Hadoop, for a reduce: as many as there are maps)")
-	}
-	if step == "map" {
-		f.Int64Var(&m.maxBad, "max-bad", 100, "bad records to skip in this part; one more fails the task")
-	}
-	if step == "map" && j.forms {
-		f.StringVar(&m.input, "input", string(mapreduce.Lines), "form of the input: "+strings.Join(j.inputs(), ", "))
-		f.StringVar(&m.webhdfs, "webhdfs", "", "with --input paths: address of WebHDFS for hdfs:// paths, such as http://namenode:9870")
-		f.StringVar(&m.hdfsUser, "hdfs-user", "", "with --input paths: user to name to WebHDFS")
-	}
-	if j.flags != nil {
-		j.flags(m, cmd, step)
+	const cat = "give the files themselves, as hdfs dfs -cat FILE writes them"
+	cli.FormerFlags(cmd, map[string]string{"webhdfs": cat, "hdfs-user": cat})
+	if cmd.Flags().Lookup("input") == nil {
+		cli.FormerFlags(cmd, map[string]string{"input": cat})
 	}
 	return cmd
 }
 
 // run runs the step.
-func (m *mapReduce) run(cmd *cobra.Command, step string, j *mapReduceJob) error {
-	o, err := m.options(cmd, step, j)
+func (m *mapReduce) run(cmd *cobra.Command, j *mapReduceJob) error {
+	o, err := m.options(cmd, j)
 	if err != nil {
 		return err
 	}
-	if step == "collect" {
-		return m.collect(cmd, o, j)
+	if m.step == "collect" {
+		return m.collect(cmd, o)
 	}
 	job, err := j.make(m)
 	if err != nil {
 		return err
 	}
-	switch step {
+	switch m.step {
 	case "map":
-		err := mapreduce.Map(cmd.Context(), job.(mapreduce.Mapper), o)
-		if err != nil && o.Form != "" && o.Form != mapreduce.Lines && !errors.Is(err, mapreduce.ErrRecipe) {
-			return fmt.Errorf("--input %s: %w", o.Form, err)
+		err = mapreduce.Map(cmd.Context(), job.(mapreduce.Mapper), o)
+		if err != nil && o.Form == mapreduce.RawBytes && !errors.Is(err, mapreduce.ErrRecipe) {
+			err = fmt.Errorf("--input %s: %w", o.Form, err)
 		}
-		return err
 	case "combine":
-		return mapreduce.Combine(cmd.Context(), job.(mapreduce.Combiner), o)
+		err = mapreduce.Combine(cmd.Context(), job.(mapreduce.Combiner), o)
+	case "reduce":
+		err = mapreduce.Reduce(cmd.Context(), job.(mapreduce.Reducer), o)
 	}
-	return mapreduce.Reduce(cmd.Context(), job.(mapreduce.Reducer), o)
+	return err
 }
 
 // options returns the options of a task.
-func (m *mapReduce) options(cmd *cobra.Command, step string, j *mapReduceJob) (o mapreduce.Options, err error) {
+func (m *mapReduce) options(cmd *cobra.Command, j *mapReduceJob) (o mapreduce.Options, err error) {
 	limit, err := cli.ParseMemory(m.memory)
 	if err != nil {
 		return o, err
 	}
-	if step != "collect" && (m.partitions < 1 || m.partitions > mapreduce.PartitionsMax) {
+	if m.step != "collect" && (m.partitions < 1 || m.partitions > mapreduce.PartitionsMax) {
 		return o, cli.Usagef("--partitions %d: must be 1 to %d", m.partitions, mapreduce.PartitionsMax)
 	}
 	if m.parts < 0 || m.maxBad < 0 {
 		return o, cli.Usagef("--parts and --max-bad must not be negative")
 	}
-	o = mapreduce.Options{In: m.g.Stdin, Out: m.g.Stdout, Partitions: max(1, m.partitions), Parts: m.parts, MaxBad: m.maxBad, Columns: j.columns,
-		WebHDFS: m.webhdfs, HDFSUser: m.hdfsUser, Threads: 1, Budget: memory.ForProgram(m.g.Machine.Limit(limit))}
+	o = mapreduce.Options{In: m.g.Stdin, Out: m.g.Stdout, Partitions: max(1, m.partitions), Parts: m.parts,
+		MaxBad: m.maxBad, Columns: j.columns,
+		Table: j.table, Threads: 1, Budget: memory.ForProgram(m.g.Machine.Limit(limit))}
 	if cmd.Flags().Changed("threads") { // else one: a task has a core
 		o.Threads = m.g.Threads
-	}
-	if m.webhdfs != "" {
-		if u, err := url.Parse(m.webhdfs); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-			return o, cli.Usagef("--webhdfs %q: must be an address such as http://namenode:9870", m.webhdfs)
-		}
 	}
 	if queries := cmd.Flags().Lookup("queries"); queries != nil && m.queries == "" {
 		return o, cli.Usagef("--queries FILE is required: a file in the working folder of the task")
 	}
 	if m.input != "" {
-		if o.Form, err = mapreduce.ParseForm(m.input); err != nil {
-			return o, cli.Usagef("--input %w", err)
+		if o.Form, err = oneOf("input", m.input, mapreduce.Lines, mapreduce.RawBytes); err != nil {
+			return o, err
 		}
 	}
-	m.report(&o, step+" "+j.name)
+	m.report(&o, m.step+" "+j.name)
 	return o, nil
 }
 
-// report has the task report as its surroundings understand it.
+// report sets the functions that report progress, for Hadoop or for a terminal.
 func (m *mapReduce) report(o *mapreduce.Options, what string) {
 	said := map[string]bool{}
 	o.Say = func(task string, bytes uint64) {
@@ -237,15 +252,14 @@ func (m *mapReduce) report(o *mapreduce.Options, what string) {
 	if !underHadoop() {
 		return
 	}
-	step, _, _ := strings.Cut(what, " ")
 	o.Count = func(name string, n int64) {
-		if step == "combine" { // whose counts would be added to those of the reduce
+		if m.step == "combine" { // whose counts would be added to those of the reduce
 			name = "combine_" + name
 		}
 		fmt.Fprintf(m.g.Stderr, "reporter:counter:ndd,%s,%d\n", name, n)
 	}
 	o.Status = func(message string) { fmt.Fprintf(m.g.Stderr, "reporter:status:%s\n", message) }
-	if maps, err := strconv.Atoi(os.Getenv("mapreduce_job_maps")); err == nil && step == "reduce" && o.Parts == 0 {
+	if maps, err := strconv.Atoi(os.Getenv("mapreduce_job_maps")); err == nil && m.step == "reduce" && o.Parts == 0 {
 		o.Parts = maps
 	}
 	if file := os.Getenv("mapreduce_map_input_file"); file != "" {
@@ -253,12 +267,12 @@ func (m *mapReduce) report(o *mapreduce.Options, what string) {
 	}
 }
 
-// underHadoop reports whether Hadoop Streaming runs this task: it puts the job's settings into the environment, with
-// underscores for dots.
+// underHadoop reports whether Hadoop Streaming runs this task: it puts the job's settings into the
+// environment, with underscores for dots.
 func underHadoop() bool { return os.Getenv("mapreduce_task_attempt_id") != "" }
 
-// collect checks and writes results: those of standard input, or of files.
-func (m *mapReduce) collect(cmd *cobra.Command, o mapreduce.Options, j *mapReduceJob) error {
+// collect checks and writes results of standard input or of files.
+func (m *mapReduce) collect(cmd *cobra.Command, o mapreduce.Options) error {
 	files := cmd.Flags().Args()
 	var in []io.Reader
 	for _, name := range files {
@@ -275,7 +289,7 @@ func (m *mapReduce) collect(cmd *cobra.Command, o mapreduce.Options, j *mapReduc
 	return mapreduce.Collect(cmd.Context(), o)
 }
 
-// A mapReduceJob is what the command knows of a job.
+// A mapReduceJob describes a job to the command.
 type mapReduceJob struct {
 	name, short string
 	in          string // input of the map, what a line is
@@ -286,11 +300,11 @@ type mapReduceJob struct {
 	mapLine     string // flags of the map in the examples
 	reduceLine  string // flags of the reduce
 	file        string // side file in the examples
-	forms       bool   // the map knows --input
-	documents   bool   // of the forms only lines and paths
+	mapFlags    string // names of the flags of the map
+	flags       string // of the combiner and the reduce
 	combiner    bool
-	columns     int // that collect writes
-	flags       func(m *mapReduce, cmd *cobra.Command, step string)
+	columns     int             // of each result, that collect writes
+	table       []result.Column // of which collect writes the header
 	make        func(m *mapReduce) (any, error)
 }
 
@@ -303,20 +317,4 @@ func (j *mapReduceJob) has(step string) bool {
 		return j.shuffle != ""
 	}
 	return true
-}
-
-// inputs returns the forms of a job's input.
-func (j *mapReduceJob) inputs() []string {
-	if j.documents {
-		return []string{string(mapreduce.Lines), string(mapreduce.Paths)}
-	}
-	return mapreduce.Forms
-}
-
-// badJobFlag makes wrong usage of a job's errors about its settings.
-func badJobFlag(flag string, err error) error {
-	if err == nil {
-		return nil
-	}
-	return cli.Usagef("--%s %w", flag, err)
 }

@@ -11,64 +11,64 @@ import (
 	"ndd/engine/corpus/document"
 	"ndd/engine/corpus/ingest"
 	"ndd/engine/memory"
-	"ndd/engine/near/alike"
 	"ndd/engine/near/dedup"
 	"ndd/engine/near/shingle"
 )
 
-// textFlags have the texts of what was found by fingerprint compared.
+// textFlags configure the comparison of the texts of hits.
 type textFlags struct {
 	verify      string
 	queryDocs   []string // that have the texts of the queries
 	againstDocs []string // that have the texts of what is found
-	shingles    shingle.Options
 
 	least    float64 // Jaccard similarity
-	pairs    alike.Pairs
+	pairs    shingle.Pairs
 	rejected int
 }
 
 // register adds the flags; that for the texts of queries only where they are not the arguments.
 func (t *textFlags) register(cmd *cobra.Command, queries bool) {
 	f := cmd.Flags()
-	f.StringVar(&t.verify, "verify", "", "also compare the texts, and list only documents that share so many shingles with the query: jaccard>=X")
+	f.StringVar(&t.verify, "verify", "", "also compare the texts, and list only documents that share so many shingles "+
+		"with the query: jaccard>=X")
 	if queries {
-		f.StringArrayVar(&t.queryDocs, "query-docs", nil, "with --verify: file, folder or glob with the documents of the queries, by their ids; may be repeated")
+		f.StringArrayVar(&t.queryDocs, "query-docs", nil,
+			"with --verify: file, folder or glob with the documents of the queries, by their ids; may be repeated")
 	}
-	f.StringArrayVar(&t.againstDocs, "against-docs", nil, "with --verify: file, folder or glob with the documents that are searched, by their ids; may be repeated")
-	f.IntVar(&t.shingles.Words, "shingle-words", 3, "with --verify: words per shingle, 1 to 16")
-	f.IntVar(&t.shingles.Chars, "shingle-chars", 5, "with --verify: characters per shingle in scripts without spaces, 1 to 16")
+	f.StringArrayVar(&t.againstDocs, "against-docs", nil,
+		"with --verify: file, folder or glob with the documents that are searched, by their ids; may be repeated")
 }
 
 // check checks the flags. others are further ones that apply only with --verify.
 func (t *textFlags) check(g *cli.Globals, others ...string) (err error) {
 	if t.verify == "" {
-		return g.Refuse("applies only with --verify", append(others, "query-docs", "against-docs", "shingle-words", "shingle-chars")...)
+		return g.Refuse("applies only with --verify", append(others, "query-docs", "against-docs")...)
 	}
 	if t.least, err = dedup.ParseVerify(t.verify); err != nil {
 		return cli.Usagef("--verify %w", err)
 	}
-	if _, err := shingle.New(t.shingles); err != nil || t.shingles.Words < 1 || t.shingles.Chars < 1 {
-		return cli.Usagef("--shingle-words %d, --shingle-chars %d: must be 1 to 16", t.shingles.Words, t.shingles.Chars)
-	}
 	if len(t.againstDocs) == 0 {
-		return cli.Usagef("--verify needs the texts of what is found, and fingerprints have none: give the files that they were made from with --against-docs")
+		return cli.Usagef("--verify needs the texts of what is found, and fingerprints have none: give the files that " +
+			"they were made from with --against-docs")
 	}
 	if len(t.queryDocs) == 0 {
-		return cli.Usagef("--verify needs the texts of the queries, and fingerprints have none: give the files that they were made from with --query-docs")
+		return cli.Usagef("--verify needs the texts of the queries, and fingerprints have none: give the files that they " +
+			"were made from with --query-docs")
 	}
 	if i := slices.IndexFunc(slices.Concat(t.queryDocs, t.againstDocs), document.ReadOnce); i >= 0 {
-		return cli.Usagef("--verify reads documents again, and a pipe (%s) can be read only once: write it to a file first", slices.Concat(t.queryDocs, t.againstDocs)[i])
+		return cli.Usagef("--verify reads documents again, and a pipe (%s) can be read only once: write it to a file "+
+			"first", slices.Concat(t.queryDocs, t.againstDocs)[i])
 	}
-	return g.Refuse("cannot be combined with --verify, since documents of one fingerprint may have different texts", "unique", "max-ids")
+	return g.Refuse("cannot be combined with --verify, since documents of one fingerprint may have different texts",
+		"unique", "max-ids")
 }
 
-// String returns what is compared, for a record of it.
+// String describes the comparison for the record of a shard.
 func (t *textFlags) String() string {
 	if t.verify == "" {
 		return ""
 	}
-	return fmt.Sprintf("jaccard %g of %d words or %d characters", t.least, t.shingles.Words, t.shingles.Chars)
+	return fmt.Sprintf("jaccard %g of 3 words or 5 characters", t.least)
 }
 
 // compare returns the similarities of the pairs.
@@ -76,8 +76,8 @@ func (t *textFlags) compare(ctx context.Context, g *cli.Globals, read ingest.Con
 	read.Document.Strict = false // what was skipped before is skipped now
 	bar := g.NewBar("comparing texts", 0, cli.CountUnit)
 	defer bar.End()
-	return t.pairs.Compare(ctx, alike.Options{
-		Inputs: [2][]string{t.queryDocs, t.againstDocs}, Read: read, Shingles: t.shingles, Threads: g.Threads,
+	return t.pairs.Compare(ctx, shingle.PairOptions{
+		Inputs: [2][]string{t.queryDocs, t.againstDocs}, Read: read, Threads: g.Threads,
 		Memory: int64(min(memory.ForProgram(g.Machine.Limit(0)).Left()/4, dedup.VerifyMemory)), Disk: g.Disk,
 	})
 }
@@ -94,6 +94,21 @@ func (t *textFlags) keeps(share float64) bool {
 // report says how many hits were left out.
 func (t *textFlags) report(g *cli.Globals) {
 	if t.verify != "" {
-		g.Log.Info(fmt.Sprintf("compared the texts of %s: %s near by fingerprint, but not by text", cli.Number(t.pairs.Len(), "pair"), cli.Number(t.rejected, "pair")))
+		g.Log.Info(fmt.Sprintf("compared the texts of %s: %s near by fingerprint, but not by text",
+			cli.Number(t.pairs.Len(), "pair"), cli.Number(t.rejected, "pair")))
+	}
+}
+
+// formerTextFlags are the flags of earlier versions for texts, whose recipe is that of what is
+// given.
+func formerTextFlags(of string) map[string]string {
+	return map[string]string{
+		"recipe":        "the recipe is that of the " + of,
+		"extract":       "it is part of the recipe of the " + of,
+		"drop":          "it is part of the recipe of the " + of,
+		"max-document":  "documents of up to 64MiB are read",
+		"strict":        "documents that cannot be read are skipped",
+		"shingle-words": "--verify compares shingles of 3 words",
+		"shingle-chars": "--verify compares shingles of 5 characters in scripts without spaces",
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"ndd/engine/corpus/ndf"
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/index/live"
+	"ndd/engine/index/live/version"
 	"ndd/engine/memory"
 	"ndd/engine/result"
 	"ndd/engine/storage/store"
@@ -21,18 +22,24 @@ import (
 
 // An answerer answers the queries of a batch line by line, in order, or counts the lines.
 type answerer interface {
+	source
 	answer(ctx context.Context, line func(result.Row) error) error
 	count(ctx context.Context, t *result.Tally) error
+}
+
+// A source has the fingerprints that queries are answered from.
+type source interface {
 	Name(doc uint64) (string, error)
 	hasIDs() bool // or else a name is a number
-	// record returns what identifies the fingerprints that it answers from, and their recipe.
+	// record returns what identifies the fingerprints, and their recipe.
 	record(ctx context.Context) (fileRecord, *simhash.Recipe, error)
 	Close() error
 }
 
 // made returns what the shard's output depends on.
 func (b *batch) made(ctx context.Context, q *ndf.File, against answerer) (m made, err error) {
-	m = made{Program: successVersion, Shard: b.shard.String(), Scan: b.scan != "", K: b.index.k, Format: b.format.String(), Unique: b.unique, MaxIDs: b.most, MaxLengthRatio: float64(b.index.ratio), Verify: b.texts.String()}
+	m = made{Program: successVersion, Shard: b.shard.String(), Scan: b.scan != "", K: b.index.k,
+		Format: b.format.String(), Unique: b.unique, MaxLengthRatio: float64(b.index.ratio), Verify: b.texts.String()}
 	if m.Queries, err = recordOf(ctx, bytes.NewReader(store.Bytes64(b.queries))); err != nil {
 		return m, err
 	}
@@ -41,47 +48,40 @@ func (b *batch) made(ctx context.Context, q *ndf.File, against answerer) (m made
 	return m, err
 }
 
-// indexed answers from an index.
-type indexed struct {
-	b     *batch
-	index *engine.Index
-	names *live.IDs
+// An indexSource is an index.
+type indexSource struct {
+	*engine.Index
+	dir   string
+	names *version.IDs
 }
 
-func (b *batch) openIndex(cmd *cobra.Command, q *ndf.File) (answerer, error) {
-	x, err := b.index.open(cmd, b.g)
+// openSource opens the index that flags name, for queries.
+func (b *batch) openSource(cmd *cobra.Command, flags *indexFlags, q *ndf.File) (*indexSource, error) {
+	x, err := flags.open(cmd, b.g)
 	if err != nil {
 		return nil, err
 	}
-	if err := sameRecipe("the index", x.Recipe(), x.PrintsEach(), q); err != nil {
+	if err := sameRecipe("the index", x.Recipe(), q); err != nil {
 		x.Close()
 		return nil, err
 	}
-	return &indexed{b, x, x.IDs()}, nil
+	return &indexSource{x, flags.dir, x.IDs()}, nil
 }
 
 // sameRecipe refuses queries that were made by another recipe. Raw ones may be asked of anything.
-func sameRecipe(what string, r *simhash.Recipe, each int, q *ndf.File) error {
-	if each != q.PrintsEach() {
-		return fmt.Errorf("%w: documents of %s have %s each, those of %s %d", simhash.ErrMixed, what, cli.Number(each, "fingerprint"), q.Path(), q.PrintsEach())
-	}
+func sameRecipe(what string, r *simhash.Recipe, q *ndf.File) error {
 	if r == nil || q.Recipe() == nil {
 		return nil
 	}
 	return simhash.Compatible(what, r, q.Path(), q.Recipe())
 }
 
-func (a *indexed) hasIDs() bool                    { return a.index.Live().Config().IDs }
-func (a *indexed) Name(doc uint64) (string, error) { return a.names.ID(engine.DocID(doc)) }
-func (a *indexed) Close() error                    { return a.index.Close() }
+func (x *indexSource) hasIDs() bool                    { return x.Live().Config().IDs }
+func (x *indexSource) Name(doc uint64) (string, error) { return x.names.ID(engine.DocID(doc)) }
 
-func (a *indexed) record(ctx context.Context) (fileRecord, *simhash.Recipe, error) {
-	return recordOfIndex(ctx, a.b.index.dir, a.index)
-}
-
-// recordOfIndex returns the record of the manifest, which names the files and has their identities.
-func recordOfIndex(ctx context.Context, dir string, x *engine.Index) (fileRecord, *simhash.Recipe, error) {
-	path, err := live.ManifestPath(dir)
+// record returns the record of the manifest, which names the files and has their identities.
+func (x *indexSource) record(ctx context.Context) (fileRecord, *simhash.Recipe, error) {
+	path, err := live.ManifestPath(x.dir)
 	if err != nil {
 		return fileRecord{}, nil, err
 	}
@@ -89,31 +89,29 @@ func recordOfIndex(ctx context.Context, dir string, x *engine.Index) (fileRecord
 	return r, x.Recipe(), err
 }
 
-func (a *indexed) answer(ctx context.Context, line func(result.Row) error) error {
-	docs := a.b.docs()
-	return a.each(ctx, docs, func(r result.Row, h *engine.Hit) error {
-		for _, doc := range h.Docs {
-			r.DocID = uint64(doc)
-			if err := line(r); err != nil {
-				return err
-			}
-		}
-		if a.b.most > 0 && h.Before+uint64(len(h.Docs)) == a.b.most {
-			a.b.tally.LeftOut += h.Documents - a.b.most
-		}
-		return nil
-	})
+// indexed answers from the tables of an index.
+type indexed struct {
+	*indexSource
+	b *batch
 }
 
-// docs returns how many documents of a hit are listed.
-func (b *batch) docs() int {
-	switch {
-	case b.unique:
-		return 1
-	case b.most > 0:
-		return int(min(b.most, engine.AllDocs))
+func (a *indexed) answer(ctx context.Context, line func(result.Row) error) error {
+	docs := engine.AllDocs
+	if a.b.unique {
+		docs = 1
 	}
-	return engine.AllDocs
+	return a.each(ctx, docs, func(r result.Row, h *engine.Hit) error { return eachDoc(r, h, line) })
+}
+
+// eachDoc calls line with the row of each document of a hit.
+func eachDoc(r result.Row, h *engine.Hit, line func(result.Row) error) error {
+	for _, doc := range h.Docs {
+		r.DocID = uint64(doc)
+		if err := line(r); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // count lists no documents: an empty page's fingerprint may have millions, for every query.
@@ -124,18 +122,20 @@ func (a *indexed) count(ctx context.Context, t *result.Tally) error {
 	})
 }
 
-// each calls yield with every hit, in order, with so many of its documents; the row lacks one.
+// each calls yield with every hit, in order, with its first docs documents; the row lacks one.
 func (a *indexed) each(ctx context.Context, docs int, yield func(result.Row, *engine.Hit) error) error {
-	bar := a.b.g.NewBar("answering", int64(len(a.b.queries)/a.b.each), cli.CountUnit)
+	bar := a.b.g.NewBar("answering", int64(len(a.b.queries)), cli.CountUnit)
 	defer bar.End()
-	o, err := a.plan(engine.BatchOptions{K: a.b.index.k, TextBytes: a.b.lengths, Docs: docs, Threads: a.b.g.Threads, MatchBytes: a.b.memory})
+	o, err := a.plan(engine.BatchOptions{K: a.b.index.k, TextBytes: a.b.lengths, Docs: docs, Threads: a.b.g.Threads,
+		MatchBytes: a.b.memory})
 	if err != nil {
 		return err
 	}
-	return a.index.Batch(ctx, simhash.Fingerprints(a.b.queries), o, func(query int, hits []engine.Hit) error {
+	return a.Index.Batch(ctx, simhash.Fingerprints(a.b.queries), o, func(query int, hits []engine.Hit) error {
 		bar.Set(int64(query))
 		for i := range hits {
-			if err := yield(result.Row{Query: a.b.first + query, Fingerprint: hits[i].Fingerprint, Distance: hits[i].Distance}, &hits[i]); err != nil {
+			if err := yield(result.Row{Query: a.b.first + query, Fingerprint: hits[i].Fingerprint,
+				Distance: hits[i].Distance}, &hits[i]); err != nil {
 				return err
 			}
 		}
@@ -146,15 +146,18 @@ func (a *indexed) each(ctx context.Context, docs int, yield func(result.Row, *en
 // plan fits the batch into what this machine has left, and says what it takes.
 func (a *indexed) plan(o engine.BatchOptions) (engine.BatchOptions, error) {
 	o.Budget = memory.ForProgram(a.b.g.Machine.Limit(0))
-	p, err := a.index.PlanBatch(len(a.b.queries), o)
+	p, err := a.Index.PlanBatch(len(a.b.queries), o)
 	if err != nil {
-		return o, memory.Advise(err, "give a lower --memory than "+humanize.IBytes(p.Matches)+", or answer a part of the queries with --shard i/N")
+		return o, memory.Advise(err, "give a lower --memory than "+humanize.IBytes(p.Matches)+", or answer a part of the "+
+			"queries with --shard i/N")
 	}
 	log := a.b.g.Log
 	if p.Threads < a.b.g.Threads {
 		log.Info("memory allows " + cli.Number(p.Threads, "thread"))
 	}
-	log.Debug(fmt.Sprintf("memory at most %s beside the index and the queries: sorted queries %s, matches %s (fewer queries at a time if there are more), answers %s, the program %s",
-		humanize.IBytes(o.Budget.Total(p.Bytes())), humanize.IBytes(p.Orders), humanize.IBytes(p.Matches), humanize.IBytes(p.Answers), humanize.IBytes(memory.Program)))
+	log.Debug(fmt.Sprintf("memory at most %s beside the index and the queries: sorted queries %s, matches %s (fewer "+
+		"queries at a time if there are more), answers %s, the program %s",
+		humanize.IBytes(o.Budget.Total(p.Bytes())), humanize.IBytes(p.Orders), humanize.IBytes(p.Matches),
+		humanize.IBytes(p.Answers), humanize.IBytes(memory.Program)))
 	return o, nil
 }

@@ -32,7 +32,8 @@ fingerprints F that have no index: a file like Q.bin, an index, or a pipe of raw
 integers (-). The tables are then built on the queries, and F is streamed past
 them: about 55 million fingerprints per second and core for a million queries. If
 the queries do not fit in --memory, F is read once for each part of them that
-does. Hits that do not fit are sorted in temporary files, in --temp.
+does. Hits that do not fit are sorted in temporary files, in the folder of the output,
+or in $TMPDIR without -o.
 
 --verify 'jaccard>=0.7' compares texts as well, which lets a larger k find more without
 more that is wrong ('ndd help recipes'). Fingerprints have no texts: --query-docs and
@@ -41,7 +42,7 @@ in memory then, 16 bytes each, and the queries are answered twice.
 
 The last line on standard error counts queries and hits. --count writes no hits,
 so their number is not limited by memory or disk; with -q the count goes to standard
-output.
+output. With -v a checksum of all hits, whatever their order, follows the count.
 
 Formats: tsv is one line per document: query row, fingerprint (hexadecimal),
 distance, id, in order of query row, distance, fingerprint, and order of the
@@ -65,22 +66,31 @@ order, are the whole result (but for parquet). Parts of F are merged (tsv) by
 		RunE: func(cmd *cobra.Command, args []string) error { return b.run(cmd, args[0]) },
 	}
 	b.index.register(cmd)
+	b.index.RegisterChecksums(cmd)
 	b.index.spread.Register(cmd)
-	b.reading.Register(cmd, "document-format")
+	b.reading.RegisterFields(cmd)
 	b.texts.register(cmd, true)
 	g.RegisterForce(cmd)
+	g.RegisterRaw(cmd)
 	f := cmd.Flags()
-	f.StringVar(&b.scan, "scan", "", "fingerprints to scan: a file, an index, or - (-k defaults to 3 unless it is an index)")
+	f.StringVar(&b.scan, "scan", "", "fingerprints to scan: a file, an index, or - (-k defaults to 3 unless it is an "+
+		"index)")
 	f.StringVarP(&b.out, "output", "o", "", "file for the hits; it appears when it is complete")
 	b.format.Register(cmd, result.Binary)
 	f.BoolVar(&b.unique, "unique", false, "one line per distinct fingerprint, with the id of its first document")
-	f.Uint64Var(&b.most, "max-ids", 0, "list at most so many ids of a fingerprint for a query, and say how many are left out (default: all)")
-	f.Lookup("max-ids").DefValue = "0"
 	f.BoolVar(&b.count, "count", false, "write no hits, only their number, on standard error (with -q on standard output)")
-	f.BoolVar(&b.checksum, "checksum", false, "also print a checksum of all hits, independent of their order, on standard error")
 	f.StringVar(&b.shardFlag, "shard", "", "do only part i of N, given as i/N with i from 0; requires -o")
-	f.StringVar(&b.memoryFlag, "memory", "", "memory to use, such as 4GiB: with --scan for everything (default: half of what is available), with -i for matches (default: a quarter, at most 1GiB)")
-	f.StringVar(&b.temp, "temp", "", "folder for hits that do not fit in memory (default: the folder of the output)")
+	f.StringVar(&b.memoryFlag, "memory", "",
+		"memory to use, such as 4GiB: with --scan for everything (default: half of what is available), with -i for "+
+			"matches (default: a quarter, at most 1GiB)")
+	cli.FormerFlags(cmd, formerTextFlags("queries"))
+	cli.FormerFlags(cmd, map[string]string{
+		"digest":  "-v prints the checksum",
+		"max-ids": "--unique lists the first id of each fingerprint; 'ndd query' has --max-ids",
+		"temp":    "hits that do not fit in memory go to the folder of the output, or to $TMPDIR without -o",
+		"preload": "--numa on reads the tables into memory",
+		"json":    "--format jsonl",
+	})
 	return cmd
 }
 
@@ -94,17 +104,13 @@ type batch struct {
 	out        string
 	format     cli.TableFormat
 	unique     bool
-	most       uint64 // ids of a fingerprint of a query; 0: all
 	count      bool
-	checksum   bool
 	shardFlag  string
 	memoryFlag string
-	temp       string
 
 	shard   shard
 	memory  uint64
 	queries []uint64 // the shard's
-	each    int      // fingerprints of a query, one after the other
 	lengths []uint32 // of their texts, with --max-length-ratio; else nil
 	first   int      // row of the first
 
@@ -125,7 +131,7 @@ func (b *batch) check(q string) (err error) {
 	if err := b.index.ratio.Check(); err != nil {
 		return err
 	}
-	if err := b.texts.check(b.g, append(cli.DocumentFlagNames, "document-format")...); err != nil {
+	if err := b.texts.check(b.g, "input-format", "text", "id"); err != nil {
 		return err
 	}
 	_, stream, err := cli.Destination(b.out)
@@ -143,14 +149,13 @@ func (b *batch) check(q string) (err error) {
 	case b.scan != "" && b.index.dir != "":
 		return cli.Usagef("-i and --scan cannot be given together")
 	case b.texts.verify != "" && b.scan != "" && document.ReadOnce(b.scan):
-		return cli.Usagef("--verify answers the queries twice, and a pipe (%s) can be read only once: write it to a file first", b.scan)
+		return cli.Usagef("--verify answers the queries twice, and a pipe (%s) can be read only once: write it to a file "+
+			"first", b.scan)
 	case b.scan == document.Stdin && q == document.Stdin:
 		return cli.Usagef("--scan and the queries cannot both be standard input: one of them must be a file")
 	case sharded && (b.out == "" || b.out == "-" || stream || b.count):
 		return cli.Usagef("--shard needs -o FILE, because it records beside that file what is done, and excludes --count")
-	case b.scan == "":
-		err = b.g.Refuse("applies only with --scan: hits found in an index stay in memory", "temp")
-	default:
+	case b.scan != "":
 		err = b.checkScan(sharded)
 	}
 	if err == nil && !sharded { // shards know by their record what is done, and what is not
@@ -159,35 +164,27 @@ func (b *batch) check(q string) (err error) {
 		}
 	}
 	if err == nil && b.count {
-		err = b.g.Refuse("has no effect with --count, which writes no hits", "output", "format", "max-ids")
-	}
-	if err == nil && b.unique {
-		err = b.g.Refuse("has no effect with --unique, which lists one id", "max-ids")
+		err = b.g.Refuse("has no effect with --count, which writes no hits", "output", "format")
 	}
 	return err
 }
 
 // checkScan is check for --scan.
 func (b *batch) checkScan(sharded bool) error {
-	if err := b.index.checkK(b.g, permute.MaxK, "must be 0 to %d"); err != nil {
-		return err
+	if k := b.index.k; k < -1 || k > permute.MaxK || k == -1 && b.g.Given["distance"] {
+		return cli.Usagef("-k %d: must be 0 to %d", k, permute.MaxK)
 	}
 	switch {
 	case sharded && document.ReadOnce(b.scan):
 		return cli.Usagef("--shard cannot divide a pipe, whose length is unknown; scan a file instead")
 	}
-	if b.temp != "" {
-		if info, err := os.Stat(b.temp); err != nil || !info.IsDir() {
-			return cmp.Or(err, fmt.Errorf("--temp %s: not a folder", b.temp))
-		}
-	}
-	if err := b.g.Refuse("applies only with -i: a scan does not search the tables of an index", "numa", "replicate", "workers", "hugetlb"); err != nil {
+	if err := b.g.Refuse("applies only with -i: a scan does not search the tables of an index", "numa"); err != nil {
 		return err
 	}
 	if info, err := os.Stat(b.scan); err == nil && info.IsDir() {
 		return nil
 	}
-	return b.g.Refuse("applies only to an index, and "+b.scan+" is none", "checksums", "preload")
+	return b.g.Refuse("applies only to an index, and "+b.scan+" is none", "checksums")
 }
 
 func (b *batch) run(cmd *cobra.Command, path string) error {
@@ -200,7 +197,7 @@ func (b *batch) run(cmd *cobra.Command, path string) error {
 		return err
 	}
 	defer q.Close()
-	b.queries, b.each, b.tally.Unique, b.tally.Most = q.Fingerprints(), q.PrintsEach(), b.unique, b.most
+	b.queries, b.tally.Unique = q.Fingerprints(), b.unique
 	if b.index.ratio != 0 {
 		if b.lengths, err = cli.TextLengths(q); err != nil {
 			return err
@@ -208,13 +205,20 @@ func (b *batch) run(cmd *cobra.Command, path string) error {
 	}
 	if b.scan == "" {
 		from, to := b.shard.of(q.Len())
-		b.queries, b.first = b.queries[from*uint64(b.each):to*uint64(b.each)], int(from)
+		b.queries, b.first = b.queries[from:to], int(from)
 		if b.lengths != nil {
 			b.lengths = b.lengths[from:to]
 		}
 	}
 
-	against, err := b.open(cmd, q)
+	var against answerer
+	if b.scan != "" {
+		against, err = b.openScan(cmd, q)
+	} else if x, e := b.openSource(cmd, &b.index, q); e == nil {
+		against = &indexed{x, b}
+	} else {
+		err = e
+	}
 	if err != nil {
 		return err
 	}
@@ -222,13 +226,18 @@ func (b *batch) run(cmd *cobra.Command, path string) error {
 	if err := b.comparable(q, against); err != nil {
 		return err
 	}
+	sharded := b.shardFlag != ""
 	var m made
-	if b.shardFlag != "" {
-		var done *success
-		if m, done, err = b.finished(ctx, q, against); err != nil {
+	if sharded {
+		if m, err = b.made(ctx, q, against); err != nil {
+			return err
+		}
+		done, err := finished(ctx, b.out, m)
+		if err != nil {
 			return err
 		}
 		if done != nil {
+			b.g.Log.Info(b.out + " is already complete")
 			b.report(done.Totals)
 			return nil
 		}
@@ -237,7 +246,7 @@ func (b *batch) run(cmd *cobra.Command, path string) error {
 	if err != nil {
 		return err
 	}
-	if b.shardFlag != "" {
+	if sharded {
 		s := success{Made: m, Totals: t}
 		if s.Output, err = recordOfFile(ctx, b.out); err != nil {
 			return err
@@ -248,27 +257,6 @@ func (b *batch) run(cmd *cobra.Command, path string) error {
 	}
 	b.report(t)
 	return nil
-}
-
-// open opens what the queries are answered from.
-func (b *batch) open(cmd *cobra.Command, q *ndf.File) (answerer, error) {
-	if b.scan != "" {
-		return b.openScan(cmd, q)
-	}
-	return b.openIndex(cmd, q)
-}
-
-// finished says what the shard's output will be made from, and what is left of it by an earlier
-// run, nil when it has to be made.
-func (b *batch) finished(ctx context.Context, q *ndf.File, against answerer) (m made, done *success, err error) {
-	if m, err = b.made(ctx, q, against); err != nil {
-		return m, nil, err
-	}
-	done, err = finished(ctx, b.out, m)
-	if done != nil {
-		b.g.Log.Info(b.out + " is already complete")
-	}
-	return m, done, err
 }
 
 // answer answers the queries and publishes the output.
@@ -302,16 +290,18 @@ func (b *batch) answer(ctx context.Context, against answerer) (t totals, err err
 			return t, err
 		}
 	}
-	return totalsOf(len(b.queries)/b.each, &b.tally), nil
+	return totalsOf(len(b.queries), &b.tally), nil
 }
 
-// comparable prepares --verify: it refuses queries and documents without IDs, by which their texts are found.
+// comparable prepares --verify: it refuses queries and documents without IDs, by which their texts
+// are found.
 func (b *batch) comparable(q *ndf.File, against answerer) (err error) {
 	if b.texts.verify == "" {
 		return nil
 	}
 	if !q.HasIDs() {
-		return cli.Usagef("--verify finds texts by the ids of documents, and %s has none: it holds raw fingerprints", q.Path())
+		return cli.Usagef("--verify finds texts by the ids of documents, and %s has none: it holds raw fingerprints",
+			q.Path())
 	}
 	if !against.hasIDs() {
 		return cli.Usagef("--verify finds texts by the ids of documents, and %s keeps none", cmp.Or(b.scan, b.index.dir))
@@ -321,7 +311,8 @@ func (b *batch) comparable(q *ndf.File, against answerer) (err error) {
 	return err
 }
 
-// verified answers the queries twice: to know whose texts are to be compared, and then for the lines of those that are alike.
+// verified answers the queries twice: to know whose texts are to be compared, and then for the
+// lines of those that are alike.
 func (b *batch) verified(ctx context.Context, against answerer) error {
 	t := &b.texts
 	err := against.answer(ctx, func(r result.Row) error {
@@ -367,21 +358,15 @@ func (b *batch) report(t totals) {
 			to = b.g.Stdout
 		}
 	}
-	left := ""
-	if b.most > 0 {
-		left = fmt.Sprintf(" left-out %d", t.LeftOut)
-	}
-	fmt.Fprintf(to, "queries %d with-hits %d hits %d%s\n", t.Queries, t.WithHits, t.Hits, left)
-	if b.checksum {
-		fmt.Fprintf(b.g.Stderr, "checksum %s\n", t.Checksum)
-	}
+	fmt.Fprintf(to, "queries %d with-hits %d hits %d\n", t.Queries, t.WithHits, t.Hits)
+	b.g.Log.Debug("checksum " + t.Checksum)
 }
 
 // openVerified opens a fingerprint file, or reads a pipe, and verifies its checksums.
 func openVerified(ctx context.Context, g *cli.Globals, path string) (f *ndf.File, err error) {
 	if document.ReadOnce(path) {
 		err = readPipe(ctx, g, path, func(r io.Reader) (err error) {
-			f, err = ndf.Read(r, path)
+			f, err = g.ReadPrints(r, path)
 			return err
 		})
 	} else {

@@ -1,10 +1,13 @@
 package query
 
 import (
+	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -17,7 +20,6 @@ import (
 	"ndd/engine/corpus/document"
 	"ndd/engine/corpus/ndf"
 	"ndd/engine/corpus/simhash"
-	"ndd/engine/index/live"
 	"ndd/engine/memory"
 	"ndd/engine/near/scan"
 	"ndd/engine/result"
@@ -26,20 +28,50 @@ import (
 
 // scanned answers by streaming fingerprints past the queries.
 type scanned struct {
+	source
 	b        *batch
 	open     func() (scan.Source, error)
 	streamed bool            // F is read into buffers
 	once     bool            // and cannot be read again
 	chunk    int             // fingerprints that are read into one, as the plan says
 	total    uint64          // fingerprints of the shard, 0 where it is not known
-	prints   []uint64        // of a file: the shard's
 	first    uint64          // row of the first, or its number in a walk
-	file     *ndf.File       // nil for a pipe or an index
-	names    *ndf.Lookup     // nil where there are none
 	walked   *engine.Index   // nil unless F is one
-	docNames *live.IDs       // of it
 	ctx      context.Context // of a walk
 	lengths  []uint32        // of the texts of a file, with --max-length-ratio; else nil
+}
+
+// A fileSource is a fingerprint file, or the zero value for a pipe.
+type fileSource struct {
+	*ndf.File
+	names  *ndf.Lookup // nil where there are none
+	prints []uint64    // the shard's
+}
+
+func (f *fileSource) hasIDs() bool { return f.names != nil }
+
+func (f *fileSource) Name(doc uint64) (string, error) {
+	if f.names == nil {
+		return strconv.FormatUint(doc, 10), nil
+	}
+	return f.names.ID(doc)
+}
+
+// record returns the record of the shard's fingerprints, and of the identity of a file that has
+// names.
+func (f *fileSource) record(ctx context.Context) (fileRecord, *simhash.Recipe, error) {
+	r, err := recordOf(ctx, bytes.NewReader(store.Bytes64(f.prints)))
+	if s := f.Store(); s != nil {
+		r.Digest += fmt.Sprintf(" %x", s.Identity().ID)
+	}
+	return r, f.Recipe(), err
+}
+
+func (f *fileSource) Close() error {
+	if f.File == nil {
+		return nil
+	}
+	return f.File.Close()
 }
 
 func (b *batch) openScan(cmd *cobra.Command, q *ndf.File) (answerer, error) {
@@ -50,61 +82,75 @@ func (b *batch) openScan(cmd *cobra.Command, q *ndf.File) (answerer, error) {
 		b.index.k = 3
 	}
 	if document.ReadOnce(b.scan) {
-		if b.index.ratio != 0 {
-			return nil, cli.Usagef("--max-length-ratio needs the lengths of the texts, which a pipe of integers does not have: scan an .ndf file")
-		}
-		s := &scanned{b: b, streamed: true, once: true}
-		s.open = func() (scan.Source, error) {
-			return func(yield func(scan.Chunk) bool) error {
-				return readPipe(cmd.Context(), b.g, b.scan, func(r io.Reader) error { return scan.Reader(r, s.chunk)(yield) })
-			}, nil
-		}
-		return s, nil
+		return b.openPipe(cmd.Context())
 	}
 	if b.shardFlag != "" && b.unique {
-		return nil, cli.Usagef("--unique cannot be combined with --shard of a file: a part does not know which document is the first of all")
+		return nil, cli.Usagef("--unique cannot be combined with --shard of a file: " +
+			"a part does not know which document is the first of all")
 	}
 	f, err := openVerified(cmd.Context(), b.g, b.scan)
 	if err != nil {
 		return nil, err
 	}
-	if err := sameRecipe(f.Path(), f.Recipe(), f.PrintsEach(), q); err != nil {
+	from, to := b.shard.of(f.Len())
+	file := &fileSource{File: f, prints: f.Fingerprints()[from:to]}
+	s := &scanned{source: file, b: b, first: from, total: to - from}
+	s.open = func() (scan.Source, error) { return scan.Slice(file.prints, s.first), nil }
+	if err = sameRecipe(f.Path(), f.Recipe(), q); err == nil && b.index.ratio != 0 {
+		s.lengths, err = cli.TextLengths(f)
+	}
+	if err != nil {
 		f.Close()
 		return nil, err
 	}
-	prints := f.Fingerprints()
-	each := uint64(b.each)
-	from, to := b.shard.of(uint64(len(prints)) / each)
-	from, to = from*each, to*each // whole documents
-	s := &scanned{b: b, prints: prints[from:to], first: from, total: to - from, file: f}
-	s.open = func() (scan.Source, error) { return scan.Slice(s.prints, s.first), nil }
-	if b.index.ratio != 0 {
-		if s.lengths, err = cli.TextLengths(f); err != nil {
-			f.Close()
-			return nil, err
-		}
-	}
 	if f.HasIDs() {
-		s.names = f.Lookup()
+		file.names = f.Lookup()
 	}
 	return s, nil
 }
 
+// openPipe scans a pipe of integers.
+func (b *batch) openPipe(ctx context.Context) (answerer, error) {
+	if b.index.ratio != 0 {
+		return nil, cli.Usagef("--max-length-ratio needs the lengths of the texts, " +
+			"which a pipe of integers does not have: scan an .ndf file")
+	}
+	s := &scanned{source: &fileSource{}, b: b, streamed: true, once: true}
+	s.open = func() (scan.Source, error) {
+		return func(yield func(scan.Chunk) bool) error {
+			return readPipe(ctx, b.g, b.scan, func(r io.Reader) error {
+				in := bufio.NewReaderSize(r, 1<<16)
+				start, err := in.Peek(ndf.StartBytes)
+				if err == nil || errors.Is(err, io.EOF) {
+					err = b.checkPipe(start)
+				}
+				if err != nil {
+					return err
+				}
+				return scan.Reader(in, s.chunk)(yield)
+			})
+		}, nil
+	}
+	return s, nil
+}
+
+// checkPipe refuses a pipe that does not hold integers, by its first bytes.
+func (b *batch) checkPipe(start []byte) error {
+	if b.g.Raw || ndf.IsArray(b.scan, start) {
+		return nil
+	}
+	if err := ndf.CheckArray(b.scan, start); err != nil {
+		return err
+	}
+	return fmt.Errorf("%s: a pipe that is scanned holds integers as .bin files do: write other fingerprint files to "+
+		"disk", b.scan)
+}
+
 // openWalk scans an index, whose first table is decoded block by block.
 func (b *batch) openWalk(cmd *cobra.Command, q *ndf.File) (answerer, error) {
-	flags := indexFlags{dir: b.scan, OpenFlags: b.index.OpenFlags, ratio: b.index.ratio} // its tables are not asked
-	x, err := flags.open(cmd, b.g)
+	x, err := b.openSource(cmd, &indexFlags{dir: b.scan, OpenFlags: b.index.OpenFlags, ratio: b.index.ratio}, q)
 	if err != nil {
 		return nil, err
-	}
-	if err := sameRecipe("the index", x.Recipe(), x.PrintsEach(), q); err != nil {
-		x.Close()
-		return nil, err
-	}
-	if b.shardFlag != "" && b.each > 1 {
-		x.Close()
-		return nil, cli.Usagef("--shard cannot divide %[1]s, where the two fingerprints of a document may be in different parts; divide the queries instead: ndd batch -i %[1]s --shard %[2]s",
-			b.scan, b.shard)
 	}
 	if b.index.k == -1 {
 		b.index.k = x.Design().K
@@ -112,11 +158,11 @@ func (b *batch) openWalk(cmd *cobra.Command, q *ndf.File) (answerer, error) {
 	stats := x.Stats()
 	if b.shardFlag != "" && stats.Segments > 1 {
 		x.Close()
-		return nil, cli.Usagef("--shard cannot divide %[2]s, whose %[1]d segments may share fingerprints; divide the queries instead: ndd batch -i %[2]s --shard %[3]s",
-			stats.Segments, b.scan, b.shard)
+		return nil, cli.Usagef("--shard cannot divide %[2]s, whose %[1]d segments may share fingerprints; "+
+			"divide the queries instead: ndd batch -i %[2]s --shard %[3]s", stats.Segments, b.scan, b.shard)
 	}
 	from, to := b.shard.of(stats.Fingerprints)
-	s := &scanned{b: b, streamed: true, first: from, total: to - from, walked: x, docNames: x.IDs()}
+	s := &scanned{source: x, b: b, streamed: true, first: from, total: to - from, walked: x.Index}
 	s.open = func() (scan.Source, error) { return scan.Walk(s.walk, s.chunk), nil }
 	return s, nil
 }
@@ -134,73 +180,26 @@ func (s *scanned) walk(yield func([]uint64) bool) error {
 	})
 }
 
-func (s *scanned) hasIDs() bool {
-	return s.names != nil || s.walked != nil && s.walked.Live().Config().IDs
-}
-
-func (s *scanned) Name(doc uint64) (string, error) {
-	switch {
-	case s.walked != nil:
-		return s.docNames.ID(engine.DocID(doc))
-	case s.names != nil:
-		return s.names.ID(doc)
-	}
-	return strconv.FormatUint(doc, 10), nil
-}
-
-// record returns the record of the shard's fingerprints, and of the identity of a file that has names; or it is of
-// the index.
-func (s *scanned) record(ctx context.Context) (fileRecord, *simhash.Recipe, error) {
-	if s.walked != nil {
-		return recordOfIndex(ctx, s.b.scan, s.walked)
-	}
-	r, err := recordOf(ctx, bytes.NewReader(store.Bytes64(s.prints)))
-	if f := s.file.Store(); f != nil {
-		id := f.Identity()
-		r.Digest += fmt.Sprintf(" %x", id.ID)
-	}
-	return r, s.file.Recipe(), err
-}
-
-func (s *scanned) Close() error {
-	switch {
-	case s.walked != nil:
-		return s.walked.Close()
-	case s.file != nil:
-		return s.file.Close()
-	}
-	return nil
-}
-
-// scanLimit returns the memory that a scan may take: --memory, or half of what this machine has left.
-func (b *batch) scanLimit() memory.Limit {
-	l := b.g.Machine.Limit(b.memory)
-	if b.memory == 0 {
-		l.Bytes, l.Source = l.Bytes/2, "half of what is "+l.Source
-	}
-	return l
-}
-
-// plan says how F will be scanned, before memory is taken for it.
-func (s *scanned) plan(counted bool) (p scan.Plan, o scan.Options, err error) {
-	b := s.b
-	o = scan.Options{Threads: b.g.Threads, Budget: memory.NewBudget(b.scanLimit()), Temp: b.tempDir(), Disk: b.g.Disk, Fingerprints: s.total, Once: s.once, Counted: counted}
-	if p, err = scan.NewPlan(len(b.queries), b.index.k, s.streamed, o); err == nil {
-		s.chunk = p.Chunk
-		s.say(p, o)
-	} else if s.once {
-		err = memory.Advise(err, fmt.Sprintf("the queries must fit at once, because a pipe (%s) cannot be read twice: give more --memory, or write it to a file", b.scan))
-	}
-	return p, o, err
-}
-
-// begin plans a scan, and shows how far it is until end is called.
+// begin plans a scan, reports the memory before it is taken, and shows progress until end is
+// called.
 func (s *scanned) begin(ctx context.Context, counted bool) (p scan.Plan, o scan.Options, end func(), err error) {
-	s.ctx = ctx
-	if p, o, err = s.plan(counted); err != nil {
+	b := s.b
+	limit := b.g.Machine.Limit(b.memory)
+	if b.memory == 0 {
+		limit.Bytes, limit.Source = limit.Bytes/2, "half of what is "+limit.Source
+	}
+	o = scan.Options{Threads: b.g.Threads, Budget: memory.NewBudget(limit), Temp: b.tempDir(), Disk: b.g.Disk,
+		Fingerprints: s.total, Once: s.once, Counted: counted}
+	if p, err = scan.NewPlan(len(b.queries), b.index.k, s.streamed, o); err != nil {
+		if s.once {
+			err = memory.Advise(err, fmt.Sprintf("the queries must fit at once, because a pipe (%s) cannot be read twice: "+
+				"give more --memory, or write it to a file", b.scan))
+		}
 		return p, o, nil, err
 	}
-	bar := s.b.g.NewBar("scanning", 8*int64(s.total), cli.BytesUnit)
+	s.ctx, s.chunk = ctx, p.Chunk
+	s.say(p, o)
+	bar := b.g.NewBar("scanning", 8*int64(s.total), cli.BytesUnit)
 	o.Progress = func(done uint64) { bar.Set(8 * int64(done)) }
 	return p, o, bar.End, nil
 }
@@ -212,16 +211,14 @@ func (s *scanned) answer(ctx context.Context, line func(result.Row) error) error
 		return err
 	}
 	defer end()
-	if b.each > 1 {
-		return s.answerTwo(ctx, p, o, line)
-	}
 	var last scan.Hit
 	some := false
 	for h, err := range scan.Answer(ctx, s.open, b.queries, b.index.k, p, o) {
 		if err != nil {
 			return err
 		}
-		r := result.Row{Query: int(h.Query), Fingerprint: simhash.Fingerprint(h.Fingerprint), Distance: h.Distance, DocID: h.Row}
+		r := result.Row{Query: int(h.Query), Fingerprint: simhash.Fingerprint(h.Fingerprint), Distance: h.Distance,
+			DocID: h.Row}
 		if s.walked == nil {
 			if s.lengths != nil && b.index.ratio.Apart(b.lengths[r.Query], s.lengths[r.DocID]) {
 				continue
@@ -233,7 +230,7 @@ func (s *scanned) answer(ctx context.Context, line func(result.Row) error) error
 		}
 		// A fingerprint may be in several segments; its documents are looked up once.
 		if again := some && h.Query == last.Query && h.Fingerprint == last.Fingerprint; !again {
-			if err := s.documents(r, 0, line); err != nil {
+			if err := s.documents(r, line); err != nil {
 				return err
 			}
 		}
@@ -257,7 +254,7 @@ func (s *scanned) count(ctx context.Context, t *result.Tally) error {
 		return err
 	}
 	defer end()
-	how := scan.Counting{Sum: b.checksum}
+	how := scan.Counting{Sum: b.g.Log.Enabled(ctx, slog.LevelDebug)} // -v prints the sum
 	if s.walked != nil && !b.unique {
 		how.Times = s.documentsOf
 	}
@@ -267,7 +264,7 @@ func (s *scanned) count(ctx context.Context, t *result.Tally) error {
 
 // distinct says that no hit of F is a repetition of another.
 func (s *scanned) distinct() bool {
-	if s.b.index.ratio != 0 || s.b.each > 1 {
+	if s.b.index.ratio != 0 {
 		return false // hits are looked at one by one
 	}
 	if s.walked == nil {
@@ -286,19 +283,16 @@ func (s *scanned) documentsOf(fingerprint uint64) (n uint64, err error) {
 	return n, err
 }
 
-// documents makes a line of every document that has the row's fingerprint: as its first one, or, which is 1, its second.
-func (s *scanned) documents(r result.Row, which int, line func(result.Row) error) error {
+// documents makes a line of every document that has the row's fingerprint.
+func (s *scanned) documents(r result.Row, line func(result.Row) error) error {
 	length := uint32(0)
 	if s.b.lengths != nil {
 		length = s.b.lengths[r.Query]
 	}
-	return s.walked.DocumentsOf(s.ctx, r.Fingerprint, which, length, func(hits []engine.Hit) error {
-		for _, h := range hits {
-			for _, doc := range h.Docs {
-				r.DocID = uint64(doc)
-				if err := line(r); err != nil {
-					return err
-				}
+	return s.walked.QueryEach(s.ctx, r.Fingerprint, length, 0, engine.AllDocs, func(hits []engine.Hit) error {
+		for i := range hits {
+			if err := eachDoc(r, &hits[i], line); err != nil {
+				return err
 			}
 		}
 		return nil
@@ -307,9 +301,6 @@ func (s *scanned) documents(r result.Row, which int, line func(result.Row) error
 
 // tempDir returns the folder for hits that do not fit in memory.
 func (b *batch) tempDir() string {
-	if b.temp != "" {
-		return b.temp
-	}
 	at, stream, err := cli.Destination(b.out)
 	if at == "" || at == document.Stdin || stream || err != nil {
 		return os.TempDir()

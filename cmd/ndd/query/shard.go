@@ -76,7 +76,7 @@ type made struct {
 	Recipe  *simhash.Recipe `json:"recipe"`
 	Format  string          `json:"outputFormat"`
 	Unique  bool            `json:"unique"`
-	MaxIDs  uint64          `json:"maxIDs"` // 0: all
+	MaxIDs  uint64          `json:"maxIDs"` // always 0; the records of earlier versions have it
 
 	MaxLengthRatio float64 `json:"maxLengthRatio"`
 	Verify         string  `json:"verify"` // how texts are compared; empty: they are not
@@ -85,7 +85,8 @@ type made struct {
 // successVersion counts changes of outputs and of this record.
 const successVersion = 1
 
-// differences lists the settings in which the requested output differs from the existing one, which m describes.
+// differences lists the settings in which the requested output differs from the existing one, which
+// m describes.
 func (m made) differences(asked made) string {
 	var fields [2]map[string]json.RawMessage
 	for i, of := range []made{m, asked} {
@@ -122,12 +123,12 @@ type totals struct {
 	Queries  int    `json:"queries"`
 	WithHits uint64 `json:"withHits"`
 	Hits     uint64 `json:"hits"`
-	LeftOut  uint64 `json:"leftOut"`
+	LeftOut  uint64 `json:"leftOut"` // always 0, like made.MaxIDs
 	Checksum string `json:"checksum"`
 }
 
 func totalsOf(queries int, t *result.Tally) totals {
-	return totals{queries, t.WithHits, t.Hits, t.LeftOut, fmt.Sprintf("%016x", t.Sum)}
+	return totals{queries, t.WithHits, t.Hits, 0, fmt.Sprintf("%016x", t.Sum)}
 }
 
 // recordOf reads all of r.
@@ -165,8 +166,8 @@ func recordOfFile(ctx context.Context, path string) (fileRecord, error) {
 
 func successPath(output string) string { return output + "._SUCCESS" }
 
-// finished reads what an earlier run has left: nil where there is nothing to rely on.
-// What was made otherwise is an error.
+// finished reads the record of an earlier run; nil if the output is missing or incomplete. An
+// output of other inputs or settings is an error.
 func finished(ctx context.Context, output string, m made) (*success, error) {
 	data, err := os.ReadFile(successPath(output))
 	if errors.Is(err, os.ErrNotExist) {
@@ -202,13 +203,8 @@ func (s *success) write(g *cli.Globals, output string) error {
 	if err != nil {
 		return err
 	}
-	o, err := g.NewOutput(successPath(output))
-	if err != nil {
+	return g.WriteOutput(successPath(output), func(o *cli.Output) error {
+		_, err := o.Write(append(data, '\n'))
 		return err
-	}
-	defer o.Abort()
-	if _, err := o.Write(append(data, '\n')); err != nil {
-		return err
-	}
-	return o.Commit()
+	})
 }

@@ -45,17 +45,18 @@ not there. A URL without a path is asked at /readyz.`,
 		},
 	}
 	cmd.Flags().DurationVar(&h.timeout, "timeout", 5*time.Second, "time to wait for the answer")
-	cmd.Flags().StringVar(&h.ca, "tls-ca", "", "certificates (PEM) of the authorities that signed the server's, instead of the system's")
+	cmd.Flags().StringVar(&h.ca, "tls-ca", "", "certificates (PEM) of the authorities that signed the server's, instead "+
+		"of the system's")
 	return cmd
 }
 
-// health is one question to a server.
+// health asks a server whether it is ready.
 type health struct {
 	timeout time.Duration
 	ca      string
 }
 
-// ask prints what the server says; the error is about one that is not ready.
+// ask prints the server's answer. The error is about a server that is not ready.
 func (h *health) ask(ctx context.Context, out io.Writer, target string) error {
 	u, err := url.Parse(target)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
@@ -76,6 +77,9 @@ func (h *health) ask(ctx context.Context, out io.Writer, target string) error {
 		return err
 	}
 	answer, err := client.Do(r)
+	if errors.As(err, new(x509.UnknownAuthorityError)) && h.ca == "" {
+		return fmt.Errorf("%w; give the authority's certificate with --tls-ca FILE", err)
+	}
 	if err != nil {
 		return err
 	}

@@ -1,3 +1,5 @@
+// Package serve holds the commands serve and health: they open or make the index that package
+// server answers from, set the server's limits, and work with systemd.
 package serve
 
 import (
@@ -8,9 +10,12 @@ import (
 	"io/fs"
 	"os"
 	"os/signal"
+	"slices"
+	"strings"
 	"syscall"
 	"time"
 
+	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
 	"ndd/cmd/ndd/cli"
@@ -20,7 +25,6 @@ import (
 	"ndd/engine"
 	"ndd/engine/copies"
 	"ndd/engine/corpus/ingest"
-	"ndd/engine/corpus/simhash"
 	"ndd/engine/index/worker"
 	"ndd/engine/memory"
 	"ndd/engine/storage/disk"
@@ -28,37 +32,45 @@ import (
 	"ndd/numa"
 )
 
-// expectedDocs is what a new index is designed for: it grows with what comes.
+// expectedDocs is the number of documents that a new index is designed for. It may grow beyond.
 const expectedDocs = 1 << 20
+
+// scrubTime is the time in which the server reads all blocks of the index once, to find damage: a
+// terabyte a day takes 12 MB/s of the disk.
+const scrubTime = 24 * time.Hour
 
 // insertDocs documents are added to the index at a time while it is loaded.
 const insertDocs = 512
 
+// Commands returns the commands of this package.
+func Commands(g *cli.Globals) []*cobra.Command {
+	return []*cobra.Command{newServe(g), newHealth(g)}
+}
+
 func newServe(g *cli.Globals) *cobra.Command {
-	s := &serving{g: g, options: server.Options{Version: g.Version}}
+	s := &serving{g: g, options: server.Options{Version: g.Version, Scrub: scrubTime}}
+	s.docs.Format, s.docs.MaxDocument = "auto", "64MiB" // as 'ndd fingerprint' has them
 	cmd := &cobra.Command{
 		Use:   "serve [-i INDEX] [--load INPUT...]",
 		Short: "Answer queries and take documents over HTTP",
 		Long: `Serve an index over HTTP: queries, batches of queries, inserts and deletions.
 
-Inserted, loaded and deleted documents are durable: a request is answered when its
-change is in a log in the folder of -i, and the log on the disk, so that neither the
-end of the process nor a power cut takes it back. Without -i the folder is ./ndd-data,
-which is made if it is not there; --create makes that of -i. --sync says how often the
-disk is waited for. One server at a time can serve a folder.
+Inserts and deletions are durable: the server answers when the change is in a log in
+the folder of -i and on the disk (--sync), so that neither the end of the process nor a
+power cut undoes it. Without -i the folder is ./ndd-data, which is made if it does not
+exist; --create makes the folder of -i. One server at a time can serve a folder.
+-k, --design and --recipe are for a new index; an index that exists must agree with them.
 
-With --ttl a document is found for so long after it was added, also after a restart,
-and then dropped; documents that were there before are kept.
+With --ttl a document expires after that time, also after a restart; documents that
+were stored before are kept. With --memory-only nothing is written: inserted documents
+are lost when the server stops.
 
-With --memory-only nothing is written: the folder of -i is read and not changed, or a
-new index is served, and what was inserted is gone when the server stops.
+The server listens at once (GET /livez, GET /readyz) and prints one line when it is
+ready, with a command to try. A browser shows the index at / and the reference of all
+endpoints at /docs; GET /openapi.json describes them for programs; 'ndd help crawler'
+has programs to copy, 'ndd help operations' sizes, backup and what to watch:
 
-The server listens at once (GET /livez, GET /readyz) and prints one line when it
-is ready, with a command to try. A browser shows the index at / and the reference of
-all endpoints at /docs; GET /openapi.json describes them for programs; 'ndd help
-crawler' has programs to copy, 'ndd help operations' sizes, backup and what to watch:
-
-  POST /v1/query             find what is near a fingerprint or a document
+  POST /v1/query             find near-duplicates of a fingerprint or a document
   POST /v1/batch             the same for many fingerprints (little-endian 64-bit)
   POST /v1/compare           compare two fingerprints or documents
   POST /v1/insert            add documents
@@ -68,23 +80,19 @@ crawler' has programs to copy, 'ndd help operations' sizes, backup and what to w
   POST /v1/backup            back the index up (with --backup-dir; role admin)
   GET  /v1/stats             sizes
 
-Bodies are JSON; a document alone can be sent as it is, too, with ?id=ID and the
+Bodies are JSON; a single document can also be sent as it is, with ?id=ID and the
 Content-Type text/html or text/plain.
 
-Only this machine can connect, unless --listen names another address. That needs
-a token file, which only its owner may read: each line has a token and its role,
-which is read, write or admin. With --tls-client-ca clients need a certificate, and a
-line 'cn:NAME ROLE' gives the role to the certificate of that common name, without a
-token.
-SIGHUP reads tokens and certificates again, and opens the access log and the index of
---copies again, as it is then. An interrupt finishes running requests and ends the server
-within 10 seconds; a second one ends it at once.
+Only this machine can connect, unless --listen names another address. That needs a
+token file that only its owner can read: each line has a token and its role, which is
+metrics, read, write or admin. With --tls-client-ca clients need a certificate, and a
+line 'cn:NAME ROLE' gives the role to the certificate with that common name, without a
+token. SIGHUP reads tokens and certificates again, and reopens the access log and the
+index of --copies. An interrupt finishes running requests and ends the server within 10
+seconds; a second one ends it at once.
 
-Damage to the index's files is looked for in the background (--scrub). Once it is found,
-by that or by a query, nothing is answered any more: 503, and GET /readyz says why.
-
-The --max flags, --request-memory and --timeout bound what clients may have. What is beyond
-is refused with 413 or 429, and the answer names the flag.`,
+A body has at most 8 MiB, a list 4,096 documents and a batch 65,536 fingerprints; all
+requests together use --request-memory. Requests beyond are refused with 413 or 429.`,
 		Example: `  ndd serve --load docs/
   ndd serve -i index --listen 0.0.0.0:7744 --token-file tokens
   curl -s http://127.0.0.1:7744/v1/query -d '{"text": "..."}'
@@ -93,69 +101,87 @@ is refused with 413 or 429, and the answer names the flag.`,
 	}
 	f := cmd.Flags()
 	f.StringVarP(&s.dir, "index", "i", "", "index to serve (default: ./ndd-data, made if it does not exist)")
-	f.BoolVar(&s.mayCreate, "create", false, "make the index of -i if there is nothing at that path")
-	f.StringArrayVar(&s.load, "load", nil, "documents to add at the start: file, glob, folder, or -; may be repeated, and further arguments count as more of them")
-	f.BoolVar(&s.options.ShowFiles, "show-files", false, "show who may read what a text has that a file of --load has not: /v1/compare and the page at / take the ids of such files, and of no others")
-	f.BoolVar(&s.memoryOnly, "memory-only", false, "write nothing to disk: inserted documents are lost when the server stops")
-	f.StringVar(&s.sync, "sync", "always", "when inserts are durable against a power cut: always (before the answer), interval=DURATION, or never (when the system writes them)")
+	f.BoolVar(&s.mayCreate, "create", false, "make the index of -i if it does not exist")
+	f.StringArrayVar(&s.load, "load", nil, "documents to add at the start, read as 'ndd fingerprint' reads them: file, "+
+		"glob, folder, or -; may be repeated, and further arguments count as more of them")
+	f.BoolVar(&s.memoryOnly, "memory-only", false, "write nothing to disk: inserted documents are lost when the server "+
+		"stops")
+	f.StringVar(&s.sync, "sync", "always", "when inserts are durable against a power cut: always (before the answer), "+
+		"interval=DURATION, or never (when the system writes them)")
 	index.RegisterConflict(cmd, &s.onConflict)
 	index.RegisterTTL(cmd, &s.ttl)
-	f.StringVar(&s.memory, "memory", "", "memory for inserted documents until they are in files, and for merging those, such as 2GiB (default: what is available); mapped files do not count")
-	s.ratio.Register(f, ": such documents are not near (an index that exists must have been built with --lengths)")
-	s.design.Register(cmd)
-	s.docs.Register(cmd, "format")
-	s.spread.Register(cmd)
-	s.open.Register(cmd)
-	f.StringVar(&s.options.Listen, "listen", server.DefaultListen, "address to listen on")
+	f.BoolVar(&s.how.AcceptClock, "accept-clock", false, "the system's clock is right, though it is more than a day from "+
+		"the time at which the index was last open; without it no document expires then")
+	f.StringVar(&s.memory, "memory", "", "memory limit of the server, such as 2GiB (default: what is available); mapped "+
+		"files do not count")
+	f.Var((*bytesFlag)(&s.options.Limits.RequestMemory), "request-memory", "memory of all requests under way (default: a "+
+		"quarter of --memory, at most 512 MiB)")
+	s.design.RegisterNamed(cmd)
+	f.StringVar(&s.docs.Recipe, "recipe", "", "how texts become fingerprints: minwise, minwise-pairs, simhash or a JSON "+
+		"file (see 'ndd help recipes'; default minwise)")
+	s.open.RegisterChecksums(cmd)
+	f.StringVar(&s.options.Listen, "listen", server.DefaultListen, "address to listen on, or unix:PATH for a socket that "+
+		"only its owner may use")
 	f.StringVar(&s.options.Admin, "admin", server.DefaultAdmin, "address to serve /metrics and /debug/pprof on, or off")
 	f.BoolVar(&s.options.PProf, "pprof", false, "serve /debug/pprof on the admin address")
-	f.DurationVar(&s.options.Scrub, "scrub", 24*time.Hour, "check all blocks of the index's files in the background, each time in so long; 0 for never")
-	registerLimits(f, &s.options.Limits)
 	f.StringVar(&s.copies, "copies", "", "index of 'ndd copies build' to answer /v1/copies with")
-	f.StringVar(&s.options.Backups, "backup-dir", "", "folder in which POST /v1/backup {\"name\": NAME} makes backups (hard links where it is on the file system of -i)")
-	f.StringVar(&s.options.TokenFile, "token-file", "", "file with lines 'TOKEN ROLE', for its owner alone to read: a token has 16 characters or more, a role is read, write or admin")
-	f.StringVar(&s.options.TLSCert, "tls-cert", "", "certificate chain (PEM) for https on --listen, and on --admin where that is no loopback address")
+	f.StringVar(&s.options.Backups, "backup-dir", "", "folder in which POST /v1/backup {\"name\": NAME} makes backups "+
+		"(hard links where it is on the file system of -i)")
+	f.StringVar(&s.options.TokenFile, "token-file", "", "file with lines 'TOKEN ROLE', readable by its owner alone: a "+
+		"token has 16 characters or more, a role is metrics, read, write or admin")
+	f.StringVar(&s.options.TLSCert, "tls-cert", "", "certificate chain (PEM) for https on --listen, and on --admin "+
+		"unless that is a loopback address")
 	f.StringVar(&s.options.TLSKey, "tls-key", "", "key (PEM) of --tls-cert")
-	f.StringVar(&s.options.TLSClientCA, "tls-client-ca", "", "certificates (PEM) of authorities: clients need a certificate that one of them has signed")
-	f.BoolVar(&s.printUnit, "print-unit", false, "print a systemd unit that runs the server with these flags, and end")
-	f.StringVar(&s.options.AccessLog, "access-log", "", "file that gets a line of JSON for each request; - is standard error")
+	f.StringVar(&s.options.TLSClientCA, "tls-client-ca", "", "certificates (PEM) of authorities: clients need a "+
+		"certificate that one of them has signed")
+	f.BoolVar(&s.printUnit, "print-unit", false, "print a systemd unit that runs the server with these flags, and stop")
+	f.StringVar(&s.options.AccessLog, "access-log", "", "file that gets a line of JSON for each request; - is standard "+
+		"error")
 	f.BoolVar(&s.options.InsecureNoAuth, "insecure-no-auth", false, "allow other machines to connect without a token")
+	f.BoolVar(&s.stopWithStdin, "stop-with-stdin", false, "stop when standard input ends: for the program "+
+		"that runs the server")
+	f.MarkHidden("stop-with-stdin")
+	cli.FormerFlags(cmd, formerFlags)
 	return cmd
 }
 
 // serving is one run of the server.
 type serving struct {
-	g          *cli.Globals
-	options    server.Options
-	dir        string
-	open       index.OpenFlags
-	load       []string
-	memoryOnly bool
-	sync       string
-	onConflict string
-	ttl        index.TTL
-	memory     string
-	ratio      cli.LengthRatio
-	create     bool // dir does not exist and is made
-	printUnit  bool
-	copies     string // index to find copies in
-	mayCreate  bool   // it is not an error that there is no index
-	how        engine.OpenOptions
-	design     design.Flags
-	docs       cli.DocumentFlags
-	spread     index.SpreadFlags
-	tables     *worker.Options // nil where they stay in the file
+	g       *cli.Globals
+	cmd     *cobra.Command
+	options server.Options
+	dir     string
+	create  bool // dir does not exist and is made
+	flags
+	how    engine.OpenOptions
+	open   index.OpenFlags
+	design design.Flags
+	docs   cli.DocumentFlags
+	tables *worker.Options // nil where they stay in the file
+}
+
+// flags are the flags of serve that are looked at as they are given.
+type flags struct {
+	load                     []string
+	memoryOnly, printUnit    bool
+	stopWithStdin            bool
+	mayCreate                bool // it is not an error that there is no index
+	sync, onConflict, memory string
+	ttl                      index.TTL
+	copies                   string // index to find copies in
 }
 
 func (s *serving) run(cmd *cobra.Command, args []string) error {
-	if err := refuseZero(cmd.Flags()); err != nil {
-		return err
-	}
+	s.cmd = cmd
 	g := s.g
 	if len(args) > 0 && !cmd.Flags().Changed("load") {
 		return cli.Usagef("unexpected argument %q: to load documents, put --load before them", args[0])
 	}
 	s.load = append(s.load, args...)
+	if s.printUnit && s.how.AcceptClock {
+		return cli.Usagef("--accept-clock is said for one start, once someone has looked at the clock: a unit would say it at " +
+			"every start")
+	}
 	if s.printUnit {
 		program, err := os.Executable()
 		if err != nil {
@@ -174,7 +200,8 @@ func (s *serving) run(cmd *cobra.Command, args []string) error {
 		return cli.Usagef("%w", err)
 	}
 	var err error
-	if s.tables, err = s.spread.Options(g); err != nil {
+	spread := index.SpreadAuto()
+	if s.tables, err = spread.Options(g); err != nil {
 		return err
 	}
 	if s.dir != "" && s.tables == nil {
@@ -199,7 +226,16 @@ func (s *serving) run(cmd *cobra.Command, args []string) error {
 			return copies.OpenIndex(ctx, s.copies, max(g.Threads, 1))
 		}
 	}
-	return server.Run(cmd.Context(), o)
+	ctx := cmd.Context()
+	if s.stopWithStdin { // it ends with the program that holds the other end, however that ends
+		var stop context.CancelFunc
+		ctx, stop = context.WithCancel(ctx)
+		go func() {
+			io.Copy(io.Discard, g.Stdin)
+			stop()
+		}()
+	}
+	return server.Run(ctx, o)
 }
 
 // defaultDir is the folder of an index that is served without -i.
@@ -219,10 +255,6 @@ func (s *serving) place(cmd *cobra.Command) (err error) {
 		return err
 	}
 	s.how.Budget = memory.ForProgram(s.g.Machine.Limit(limit))
-	if err := s.ratio.Check(); err != nil {
-		return err
-	}
-	s.how.MaxLengthRatio = float64(s.ratio)
 	s.how.Write, s.how.Disk = !s.memoryOnly, s.g.Disk
 	s.how.Planned = index.SayPlanned(s.g, s.how.Budget)
 	if s.how.Disk == nil {
@@ -245,16 +277,30 @@ func (s *serving) place(cmd *cobra.Command) (err error) {
 		_, err := os.Lstat(s.dir)
 		s.create = errors.Is(err, fs.ErrNotExist)
 	}
-	if s.dir != "" && !s.create {
-		for _, name := range []string{"distance", "tables", "design"} {
-			if cmd.Flags().Changed(name) {
-				return cli.Usagef("--%s applies only to a new index, and %s is one already", name, s.dir)
-			}
-		}
-	} else if s.open.Preload {
-		return cli.Usagef("--preload applies only with -i INDEX")
+	return nil
+}
+
+// agrees refuses flags for a new index that contradict the index.
+func (s *serving) agrees(x *engine.Index) error {
+	if err := s.design.Agrees(s.cmd, s.dir, x.Design().K, x.Design().Name); err != nil {
+		return cli.Usagef("%w%s", err, s.wayOut())
+	}
+	if !s.cmd.Flags().Changed("recipe") {
+		return nil
+	}
+	if _, err := s.docs.Config(s.g, x.Recipe()); err != nil {
+		return cli.Usagef("%w%s", err, s.wayOut())
+	}
+	if x.Recipe() == nil {
+		return cli.Usagef("--recipe %s: %s was built from raw fingerprints and has no recipe%s", s.docs.Recipe, s.dir,
+			s.wayOut())
 	}
 	return nil
+}
+
+// wayOut ends an error about a flag that contradicts the index.
+func (s *serving) wayOut() string {
+	return fmt.Sprintf("; leave the flag out, or make another index with 'ndd export %s' and 'ndd build'", s.dir)
 }
 
 // placeBackups refuses a folder in which no backups can be made.
@@ -305,6 +351,10 @@ func (s *serving) base(ctx context.Context, l *server.Loading) (*engine.Index, e
 	if err != nil {
 		return nil, err
 	}
+	if err := s.agrees(x); err != nil {
+		x.Close()
+		return nil, err
+	}
 	index.LogSpread(s.g, x)
 	if !s.memoryOnly {
 		s.g.Log.Info(fmt.Sprintf("%s: inserts are kept there, with --sync %s; %v", s.dir, s.how.Sync, x.Live().Recovery()))
@@ -322,8 +372,8 @@ func (s *serving) fresh(ctx context.Context) (*engine.Index, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := engine.Options{Design: &design, Recipe: &c.Recipe, OnConflict: s.how.OnConflict, TTL: s.how.TTL, Budget: s.how.Budget,
-		Lengths: s.ratio != 0, MaxLengthRatio: float64(s.ratio)}
+	o := engine.Options{Design: &design, Recipe: &c.Recipe, OnConflict: s.how.OnConflict, TTL: s.how.TTL,
+		Budget: s.how.Budget}
 	if s.memoryOnly {
 		return engine.New(design.K, o)
 	}
@@ -332,9 +382,9 @@ func (s *serving) fresh(ctx context.Context) (*engine.Index, error) {
 
 // loadInto fingerprints documents and adds them.
 func (s *serving) loadInto(ctx context.Context, x *engine.Index, l *server.Loading) error {
-	recipe := x.Recipe()
-	if recipe == nil {
-		return fmt.Errorf("%w: %s was built from raw fingerprints, so it has no recipe for documents", engine.ErrMixed, s.dir)
+	recipe, err := x.DocumentRecipe()
+	if err != nil {
+		return err
 	}
 	c, err := s.docs.Config(s.g, recipe)
 	if err != nil {
@@ -348,7 +398,7 @@ func (s *serving) loadInto(ctx context.Context, x *engine.Index, l *server.Loadi
 		}
 		_, err := x.Insert(ctx, waiting...)
 		for _, d := range waiting {
-			l.Loaded(d.ID, []simhash.Fingerprint{d.Fingerprint, d.Second}[:x.PrintsEach()]...)
+			l.Loaded(d.Fingerprint)
 		}
 		waiting = waiting[:0]
 		return err
@@ -358,13 +408,13 @@ func (s *serving) loadInto(ctx context.Context, x *engine.Index, l *server.Loadi
 			l.LeftOut()
 			return nil
 		}
-		waiting = append(waiting, engine.Doc{Fingerprint: r.Fingerprint, Second: r.Second, ID: r.ID, TextBytes: cli.TextBytes(r.TextBytes)})
+		waiting = append(waiting, engine.Doc{Fingerprint: r.Fingerprint, ID: r.ID, TextBytes: cli.TextBytes(r.TextBytes)})
 		if len(waiting) < insertDocs {
 			return nil
 		}
 		return flush()
 	})
-	// What was skipped has been said; the rest can be served.
+	// The skipped inputs have been reported; the rest can be served.
 	if err != nil && !errors.Is(err, cli.ErrPartly) {
 		return err
 	}
@@ -381,3 +431,55 @@ func (w flushed) Write(p []byte) (int, error) {
 	}
 	return n, err
 }
+
+// formerFlags are the flags of earlier versions, with what to do now.
+var formerFlags = former(
+	"read the documents with 'ndd build' and serve its index with -i",
+	"input-format format document-format text id extract drop max-document strict",
+	"the limit is fixed now; see 'ndd serve --help'",
+	"max-body max-documents max-fingerprints max-answer max-queue timeout",
+	"the limit is 4,096, or less by 'ulimit -n'", "max-connections",
+	"all blocks are checked once a day", "scrub",
+	"name a design with --design; 'ndd design --all' lists them", "tables",
+	"tables are copied to the memory nodes if there are several; start the server under 'numactl' to change that",
+	"numa replicate workers",
+	"the files are always mapped", "preload",
+	"the server shows no files any more", "show-files",
+	"documents have one fingerprint each", "prints",
+	"compare lengths with 'ndd query' or batch", "max-length-ratio",
+)
+
+// former returns the hint for each flag; texts are a hint, its flags, the next hint, ...
+func former(texts ...string) map[string]string {
+	hints := map[string]string{}
+	for pair := range slices.Chunk(texts, 2) {
+		for name := range strings.FieldsSeq(pair[1]) {
+			hints[name] = pair[0]
+		}
+	}
+	return hints
+}
+
+// bytesFlag is a number of bytes such as 8MiB. It is a pflag.Value.
+type bytesFlag int64
+
+// String returns "" for 0, which stands for a default that is not known yet.
+func (b *bytesFlag) String() string {
+	if *b == 0 {
+		return ""
+	}
+	return humanize.IBytes(uint64(*b))
+}
+
+// Set takes a number with or without a unit.
+func (b *bytesFlag) Set(text string) error {
+	n, err := humanize.ParseBytes(text)
+	if err != nil || n == 0 || n > 1<<62 {
+		return errors.New("must be a number of bytes, such as 128MiB")
+	}
+	*b = bytesFlag(n)
+	return nil
+}
+
+// Type returns the word for the value in a command's help.
+func (*bytesFlag) Type() string { return "size" }

@@ -11,11 +11,12 @@ import (
 	"github.com/coreos/go-systemd/v22/activation"
 	"github.com/coreos/go-systemd/v22/daemon"
 
+	"ndd/cmd/ndd/cli"
 	"ndd/cmd/ndd/server"
 )
 
-// underSystemd has the server use what systemd gives it: sockets that are open already, named listen and admin (of
-// one without a name it is listen), a socket to say when it is ready, and a watchdog.
+// underSystemd sets the sockets that systemd has opened, named listen and admin (one without a name
+// is listen), the notify socket and the watchdog.
 func underSystemd(o *server.Options) error {
 	named, err := activation.ListenersWithNames()
 	if err != nil {
@@ -29,21 +30,21 @@ func underSystemd(o *server.Options) error {
 				as = "listen"
 			}
 			if l == nil || o.Inherited[as] != nil {
-				return fmt.Errorf("sockets of systemd: %q: must be one TCP socket with FileDescriptorName=listen, and one with admin", name)
+				return fmt.Errorf("sockets of systemd: %q: must be one TCP socket with FileDescriptorName=listen, and one with "+
+					"admin", name)
 			}
 			o.Inherited[as] = l
 		}
 	}
-	o.Notify = func(state string) {
-		daemon.SdNotify(false, state) // who is not told by systemd waits for it elsewhere
-	}
+	o.Notify = func(state string) { daemon.SdNotify(false, state) } // does nothing without systemd
 	o.Watchdog, err = daemon.SdWatchdogEnabled(false)
 	return err
 }
 
-// unit is a unit of systemd. The first %s is where ndd stands, the second its arguments, the third more lines.
+// unit is a unit of systemd: with steps before it is enabled, the program, its arguments, more
+// lines, and the address.
 const unit = `# /etc/systemd/system/ndd.service
-# systemctl daemon-reload && systemctl enable --now ndd
+%s# systemctl daemon-reload && systemctl enable --now ndd
 [Unit]
 Description=ndd, near-duplicate search
 After=network.target
@@ -83,8 +84,8 @@ WantedBy=multi-user.target
 // stateFolder is what StateDirectory=ndd makes, and gives to the user of the unit.
 const stateFolder = "/var/lib/ndd"
 
-// writeUnit writes a unit that runs s with the arguments that were given. Where all that it touches lies in the state folder, its user
-// is one that systemd makes for the time that it runs; files that somebody has given to a user need that user.
+// writeUnit writes a unit that runs s with the arguments that were given. If all that it touches is
+// in the state folder, systemd makes its user; files of other folders need a user that owns them.
 func (s *serving) writeUnit(out io.Writer, program string, args []string) error {
 	var line strings.Builder
 	for _, a := range args {
@@ -92,27 +93,36 @@ func (s *serving) writeUnit(out io.Writer, program string, args []string) error 
 			line.WriteString(" " + quoteUnit(a))
 		}
 	}
-	more, own := "", s.options.TokenFile != "" || s.options.TLSKey != ""
-	for _, path := range []string{s.dir, s.options.Backups} {
-		if filepath.IsAbs(path) && !strings.HasPrefix(filepath.Clean(path), stateFolder+"/") {
-			more, own = more+"ReadWritePaths="+quoteUnit(existing(path))+"\n", true
+	folders, steps, own := "", "", s.options.TokenFile != "" || s.options.TLSKey != ""
+	for _, path := range []string{s.unitIndex(), s.options.Backups} {
+		path = filepath.Clean(path)
+		switch {
+		case !filepath.IsAbs(path) || strings.HasPrefix(path+"/", stateFolder+"/"):
+			continue
+		case path == "/":
+			return cli.Usagef("--print-unit: the service would write to /: put %s into a folder of its own, such as %s/index",
+				s.dir, stateFolder)
 		}
+		folders, own = folders+"ReadWritePaths="+quoteUnit(path)+"\n", true
+		steps += "# install -d -o ndd -g ndd " + quoteUnit(path) + "\n"
 	}
 	if own {
-		more += "# useradd --system ndd; it must own the folders and files that the flags name\nUser=ndd\n"
+		folders += "# the user must be able to read the files that the flags name\nUser=ndd\n"
+		steps = "# useradd --system ndd\n" + steps
 	} else {
-		more += "DynamicUser=yes\n"
+		folders = "DynamicUser=yes\n"
 	}
-	_, err := fmt.Fprintf(out, unit, quoteUnit(program), line.String(), more, s.options.Listen)
+	_, err := fmt.Fprintf(out, unit, steps, quoteUnit(program), line.String(), folders, s.options.Listen)
 	return err
 }
 
-// existing returns a path, or where nothing is there yet the folder in which it will be: a unit may only name what there is.
-func existing(path string) string {
-	if _, err := os.Stat(path); err != nil {
-		return filepath.Dir(path)
+// unitIndex returns the folder that the service writes its index to: that of the index, or the one
+// in which it will be made.
+func (s *serving) unitIndex() string {
+	if _, err := os.Stat(s.dir); err != nil {
+		return filepath.Dir(s.dir)
 	}
-	return path
+	return s.dir
 }
 
 // quoteUnit writes a word of a unit's command line as systemd reads it.

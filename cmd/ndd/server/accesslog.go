@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// An accessLog writes a line of JSON for each request, to a file that can be renamed and opened again. It is safe for
-// concurrent use.
+// An accessLog writes a line of JSON for each request, to a file that can be renamed and opened
+// again. It is safe for concurrent use.
 type accessLog struct {
 	path string
 	log  *slog.Logger
@@ -72,11 +72,43 @@ type stderr struct{}
 func (stderr) Write(p []byte) (int, error) { return os.Stderr.Write(p) }
 func (stderr) Close() error                { return nil }
 
+// noted is what a request did to documents.
+type noted struct {
+	documents, changed int
+	id, outcome        string // of the last one
+}
+
+// note records what happened to a document of the request: inserted, replaced, near-duplicate or
+// kept.
+func (v *visit) note(id string, inserted, replaced, near bool) {
+	n := &v.noted
+	n.documents++
+	n.id, n.outcome = id, "kept"
+	switch {
+	case replaced:
+		n.outcome = "replaced"
+	case inserted:
+		n.outcome = "inserted"
+	case near:
+		n.outcome = "near-duplicate"
+	}
+	if inserted {
+		n.changed++
+	}
+}
+
 // line writes a request's line.
 func (a *accessLog) line(r *http.Request, v *visit, took time.Duration) {
-	out := &v.response
-	args := []any{"from", r.RemoteAddr, "method", r.Method, "path", r.URL.Path, "status", out.status, "read", v.read, "written", out.bytes,
+	out := &v.answer
+	args := []any{"from", r.RemoteAddr, "method", r.Method, "path", r.URL.Path, "status", out.status, "read", v.read,
+		"written", out.bytes,
 		"took_us", took.Microseconds(), "waited_us", v.waited.Microseconds(), "role", v.client.Role.String()}
+	switch n := &v.noted; {
+	case n.documents == 1:
+		args = append(args, "id", n.id, "outcome", n.outcome)
+	case n.documents > 1:
+		args = append(args, "documents", n.documents, "changed", n.changed)
+	}
 	if v.client.Name != "" {
 		args = append(args, "name", v.client.Name)
 	}

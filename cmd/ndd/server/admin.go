@@ -1,16 +1,38 @@
 package server
 
 import (
+	"bytes"
+	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"net/http"
 	"net/http/pprof"
+	"path/filepath"
+	"regexp"
+	"sync"
+	"text/template"
+	"time"
+
+	"github.com/dustin/go-humanize"
+	"go.yaml.in/yaml/v3"
 
 	"ndd/cmd/ndd/server/access"
+	"ndd/cmd/ndd/server/strict"
+	"ndd/engine"
+	"ndd/engine/corpus/simhash"
+	"ndd/engine/index/distribution"
+	"ndd/engine/index/live"
 	"ndd/engine/parallel"
 )
 
-// adminHandler returns the handler of the admin listener. Where there are tokens, it wants
-// one of role admin.
+// administration handles the requests about the server and its index as a whole.
+type administration struct{ *service }
+
+// adminHandler returns the handler of the admin listener. If there are tokens, it needs one of role
+// admin, or metrics for /metrics.
 func (s *service) adminHandler(local, withPProf bool) http.Handler {
 	m := http.NewServeMux()
 	m.Handle("GET /metrics", s.metrics.handler())
@@ -27,10 +49,14 @@ func (s *service) adminHandler(local, withPProf bool) http.Handler {
 		m.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
 	}
 	m.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		refusal(http.StatusNotFound, fmt.Sprintf("no such endpoint: %.80q; there are /metrics, /livez, /readyz and, with --pprof, /debug/pprof/", r.URL.Path)).write(w)
+		refusal(http.StatusNotFound, fmt.Sprintf("no such endpoint: %.80q; there are /metrics, /livez, /readyz and, with "+
+			"--pprof, /debug/pprof/", r.URL.Path)).write(w)
 	})
 	return checked(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		least := access.Admin
+		if r.URL.Path == "/metrics" {
+			least = access.Metrics
+		}
 		if r.URL.Path == "/livez" || r.URL.Path == "/readyz" {
 			least = access.Anyone // as on the main listener
 		}
@@ -40,4 +66,281 @@ func (s *service) adminHandler(local, withPProf bool) http.Handler {
 		}
 		m.ServeHTTP(w, r)
 	}), local)
+}
+
+// A backupAnswer describes a backup.
+type backupAnswer struct {
+	Name    string  `json:"name"`
+	Files   int     `json:"files"`
+	Linked  uint64  `json:"linked_bytes"`
+	Copied  uint64  `json:"copied_bytes"`
+	Records uint64  `json:"log_records"`
+	Seconds float64 `json:"seconds"`
+}
+
+// backupFields are the names of the fields of a request.
+var backupFields = []string{"name"}
+
+// backupName is the pattern of the name of a backup.
+var backupName = regexp.MustCompile(`^[0-9A-Za-z][0-9A-Za-z._-]{0,99}$`)
+
+// backup is /v1/backup. It makes a backup of a name.
+func (s administration) backup(v *visit) (any, *problem) {
+	var name string
+	p := v.decode(func(r *strict.Reader) {
+		r.Object(backupFields, func(string) {
+			if name = r.String(); !r.Failed() && !backupName.MatchString(name) {
+				r.Refuse("must begin with a letter or digit; then letters, digits and . _ - are allowed, 100 in all")
+			}
+		})
+	})
+	switch {
+	case p != nil:
+		return nil, p
+	case name == "":
+		return nil, misfit("body", "expected required property name")
+	}
+	if !s.backingUp.TryLock() {
+		return nil, refusal(http.StatusTooManyRequests, "a backup is being made").retry(5)
+	}
+	defer s.backingUp.Unlock()
+	began := time.Now()
+	r, err := v.index().Live().Backup(v, filepath.Join(s.options.Backups, name))
+	switch {
+	case errors.Is(err, live.ErrNotDurable):
+		return nil, refusal(http.StatusConflict, "there is nothing to back up: "+err.Error())
+	case errors.Is(err, fs.ErrExist):
+		p := misfit("body.name", "there is a backup of that name: choose another one")
+		p.Status, p.Title = http.StatusConflict, http.StatusText(http.StatusConflict)
+		return nil, p
+	case err != nil:
+		return nil, broken(err)
+	}
+	took := time.Since(began)
+	s.log.Info("backup made", "name", name, "files", r.Files, "linked_bytes", r.Linked, "copied_bytes", r.Copied,
+		"seconds", took.Seconds())
+	return &backupAnswer{name, r.Files, r.Linked, r.Copied, r.Log.Records, took.Seconds()}, nil
+}
+
+// statistics are the sizes of the index, and what it is.
+type statistics struct {
+	indexSizes
+	indexShape
+	Limits  limits  `json:"limits"`
+	Version string  `json:"version"`
+	Uptime  float64 `json:"uptime_seconds"`
+}
+
+type indexSizes struct {
+	Documents    uint64         `json:"documents"`
+	Fingerprints uint64         `json:"fingerprints"`
+	Segments     int            `json:"segments"`
+	SegmentList  []segmentSizes `json:"segment_list"`
+	Merging      bool           `json:"merging"`
+	Buffered     uint64         `json:"buffered"`
+	Unflushed    uint64         `json:"unflushed"`
+	Deleted      uint64         `json:"deleted"`
+	Expired      uint64         `json:"expired"`
+	TableBytes   uint64         `json:"table_bytes"`
+	Each         float64        `json:"bytes_each"`
+	Bound        float64        `json:"bound_bytes_each"`
+}
+
+type indexShape struct {
+	Layout  string          `json:"layout"`
+	K       int             `json:"k"`
+	Design  string          `json:"design"`
+	Tables  int             `json:"tables"`
+	Recipe  *simhash.Recipe `json:"recipe,omitempty"`
+	IDs     bool            `json:"ids"`
+	Durable bool            `json:"durable"`
+	Nodes   []nodeSizes     `json:"nodes,omitempty"`
+}
+
+// segmentSizes are the sizes of a segment.
+type segmentSizes struct {
+	Documents    uint64 `json:"documents"`
+	Fingerprints uint64 `json:"fingerprints"`
+	TableBytes   uint64 `json:"table_bytes"`
+	FileBytes    uint64 `json:"file_bytes"`
+}
+
+// nodeSizes are the sizes of the tables on a memory node.
+type nodeSizes struct {
+	Node    int    `json:"node"`
+	Tables  int    `json:"tables"`
+	Bytes   uint64 `json:"bytes"`
+	Workers uint64 `json:"workers"`
+}
+
+// limits are the limits of requests.
+type limits struct {
+	BodyBytes     int     `json:"body_bytes"`
+	Documents     int     `json:"documents"`
+	Fingerprints  int     `json:"fingerprints"`
+	IDs           int     `json:"ids"`
+	Connections   int     `json:"connections"`
+	AnswerBytes   int64   `json:"answer_bytes"`
+	RequestMemory int64   `json:"request_memory_bytes"`
+	Timeout       float64 `json:"timeout_seconds"`
+	Queue         float64 `json:"queue_seconds"`
+}
+
+// shown returns the limits as /v1/stats has them.
+func (l *Limits) shown() limits {
+	return limits{int(l.Body), l.Documents, l.Fingerprints, limitMax, l.Connections, l.Answer, l.RequestMemory,
+		l.Timeout.Seconds(), l.Queue.Seconds()}
+}
+
+// statistics is /v1/stats.
+func (s administration) statistics(v *visit) (any, *problem) {
+	x := v.index()
+	t, d := x.Stats(), x.Design()
+	a := &statistics{
+		indexSizes: indexSizes{Documents: t.Documents, Fingerprints: t.Fingerprints, Segments: t.Segments,
+			SegmentList: []segmentSizes{}, Merging: x.Live().Merging(), Buffered: t.Buffered, Unflushed: t.Unflushed,
+			Deleted: t.Deleted, Expired: t.Expired, TableBytes: t.TableBytes},
+		indexShape: indexShape{Layout: string(t.Layout), K: d.K, Design: d.Name, Tables: len(d.Tables),
+			Recipe: x.Recipe(), IDs: x.Live().Config().IDs, Durable: x.Live().Durable()},
+		Limits: s.limits.shown(), Version: s.options.Version, Uptime: time.Since(s.start).Seconds(),
+	}
+	var held uint64
+	for _, g := range x.Live().Segments() {
+		a.SegmentList = append(a.SegmentList, segmentSizes{g.Documents, g.Fingerprints, g.TableBytes, g.FileBytes})
+		held += g.Fingerprints
+	}
+	if held > 0 {
+		a.Each, a.Bound = float64(t.TableBytes)/float64(held), distribution.Bound(held)/8
+	}
+	if r, ok := x.Live().Spread(); ok {
+		for i := range r.Nodes {
+			n := &r.Nodes[i]
+			a.Nodes = append(a.Nodes, nodeSizes{n.Node, n.Tables, n.Placement.Bytes, n.Workers})
+		}
+	}
+	return a, nil
+}
+
+// A distributionAnswer is the distribution of the stored fingerprints.
+type distributionAnswer struct {
+	Fingerprints uint64    `json:"fingerprints"`
+	Ones         []float64 `json:"ones_by_bit"`
+	Intervals    []uint64  `json:"by_interval"`
+	Measured     string    `json:"measured"`
+	Seconds      float64   `json:"seconds"`
+}
+
+// A census is the last count of the stored fingerprints.
+type census struct {
+	mu    sync.Mutex // held while they are counted
+	last  *distributionAnswer
+	until time.Time // when it is counted again
+}
+
+const (
+	// A count is valid for censusRest, and for censusShare times as long as it took: at most a
+	// hundredth of the time is spent on counting.
+	censusRest  = 20 * time.Second
+	censusShare = 100
+)
+
+// distribution is /v1/distribution.
+func (s administration) distribution(v *visit) (any, *problem) {
+	a, err := s.census.count(v, v.index())
+	if err != nil {
+		return nil, broken(err)
+	}
+	return a, nil
+}
+
+// count returns the last count, or a new one.
+func (c *census) count(ctx context.Context, x *engine.Index) (*distributionAnswer, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	began := time.Now()
+	if c.last != nil && began.Before(c.until) {
+		return c.last, nil
+	}
+	var counts distribution.Counts
+	err := x.Walk(ctx, func(list []simhash.Fingerprint) bool {
+		counts.Add(simhash.Words(list))
+		return ctx.Err() == nil
+	})
+	if err == nil {
+		err = ctx.Err()
+	}
+	if err != nil {
+		return nil, err
+	}
+	took := time.Since(began)
+	a := &distributionAnswer{Fingerprints: counts.Fingerprints, Intervals: counts.Leading[:],
+		Measured: began.UTC().Format(time.RFC3339), Seconds: took.Seconds()}
+	for bit := range 64 {
+		a.Ones = append(a.Ones, counts.Fraction(bit))
+	}
+	c.last, c.until = a, began.Add(max(censusRest, censusShare*took))
+	return a, nil
+}
+
+// openAPI describes the interface. It is a template, for values of type traits.
+//
+//go:embed openapi.yaml
+var openAPI string
+
+// traits are the values that the description has of a server and its index.
+type traits struct {
+	IDs      bool // documents have ids
+	Recipe   bool // documents can be fingerprinted
+	Tokens   bool // clients need tokens
+	Copies   bool // /v1/copies is served
+	Backups  bool // /v1/backup is served
+	Examples bool // those of the description fit the index
+
+	K, Documents, BatchBytes int
+	Fingerprints, Version    string
+}
+
+// traits returns the values for the index, and while there is none, values that fit any.
+func (s *service) traits() traits {
+	prints := min(s.limits.Fingerprints, int(s.limits.Body/8))
+	t := traits{IDs: true, Recipe: true, K: 64, Tokens: s.keys != nil, Copies: s.copies != nil,
+		Backups:   s.options.Backups != "",
+		Documents: s.limits.Documents, BatchBytes: 8 * prints, Fingerprints: humanize.Comma(int64(prints)),
+		Version: s.options.Version}
+	if x := s.index.Load(); x != nil {
+		t.IDs, t.Recipe, t.K = x.Live().Config().IDs, x.Recipe() != nil, x.Design().K
+	}
+	t.Examples = t.IDs && t.Recipe
+	return t
+}
+
+// json returns the description as JSON. It panics if openapi.yaml is not as it must be, which tests
+// exclude.
+func (t traits) json() []byte {
+	var text bytes.Buffer
+	var spec map[string]any
+	err := template.Must(template.New("openapi.yaml").Parse(openAPI)).Execute(&text, t)
+	if err == nil {
+		err = yaml.Unmarshal(text.Bytes(), &spec)
+	}
+	delete(spec, "x-parts")
+	data, e := json.Marshal(spec)
+	if err != nil || e != nil {
+		panic(fmt.Sprintf("server: openapi.yaml: %v %v", err, e))
+	}
+	return data
+}
+
+// serveOpenAPI returns the handler of /openapi.json.
+func (s *service) serveOpenAPI() http.HandlerFunc {
+	once := func() func() []byte { return sync.OnceValue(func() []byte { return s.traits().json() }) }
+	unknown, known := once(), once()
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/openapi+json")
+		if s.index.Load() == nil {
+			w.Write(unknown())
+			return
+		}
+		w.Write(known())
+	}
 }

@@ -1,21 +1,158 @@
 package server
 
 import (
+	"context"
+	"fmt"
 	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
+
+	"ndd/engine"
+	"ndd/engine/corpus/simhash"
 )
 
-// The admin listener, too, answers on this machine only to names of this machine, and to no foreign web page.
-func TestAdminHosts(t *testing.T) {
-	b := start(t, nil, "")
-	b.Config.Handler = b.adminHandler(true, true)
-	for _, path := range []string{"/metrics", "/debug/pprof/", "/livez"} {
-		for host, want := range map[string]int{"localhost": http.StatusOK, "evil.example": http.StatusMisdirectedRequest, "127.0.0.1.evil.example:7745": http.StatusMisdirectedRequest} {
-			r := b.request(t, "GET "+path, "", "")
-			r.Host = host
-			if status, body := b.do(t, r); status != want {
-				t.Errorf("%s at %s: %d %.100s, want %d", path, host, status, body, want)
+// backupBench is a server of a durable index, which makes backups in folder backups.
+func backupBench(t *testing.T, tokens string) *bench {
+	t.Helper()
+	dir, backups := filepath.Join(t.TempDir(), "index"), t.TempDir()
+	noError(t, engine.Create(dir, 3, engine.Options{Recipe: defaultRecipe()}))
+	x, err := engine.Open(t.Context(), dir, engine.OpenOptions{Write: true})
+	noError(t, err)
+	t.Cleanup(func() { x.Close() })
+	o := &Options{Backups: backups, Limits: Limits{Queue: waitMax}}
+	if tokens != "" {
+		o.TokenFile = filepath.Join(t.TempDir(), "tokens")
+		noError(t, os.WriteFile(o.TokenFile, []byte(tokens), 0o600))
+	}
+	return startOptions(t, x, o)
+}
+
+// TestBackup makes backups over HTTP while documents are inserted, flushed and merged. Each is an
+// index of its own that has what was acknowledged before the request.
+func TestBackup(t *testing.T) {
+	b := backupBench(t, "")
+	x := b.index.Load()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var all sync.WaitGroup
+	var acknowledged atomic.Int64
+	all.Go(func() {
+		for i := 0; ctx.Err() == nil; i++ {
+			if _, err := x.Insert(t.Context(), engine.Doc{ID: fmt.Sprint(i),
+				Fingerprint: simhash.Fingerprint(uint64(i+1) * 0x9e3779b97f4a7c15)}); err != nil {
+				t.Error(err)
+			}
+			acknowledged.Store(int64(i + 1))
+		}
+	})
+	all.Go(func() {
+		for i := 0; ctx.Err() == nil; i++ {
+			if err := x.Live().Flush(t.Context()); err != nil {
+				t.Error(err)
+			}
+			if i%4 == 3 {
+				if err := x.Live().Merge(t.Context(), 1); err != nil {
+					t.Error(err)
+				}
 			}
 		}
+	})
+	const backups = 5
+	var least [backups]int64
+	for i := range backups {
+		for acknowledged.Load() < int64(10*(i+1)) { // so that each has more than the one before
+			if t.Failed() {
+				t.FailNow()
+			}
+		}
+		least[i] = acknowledged.Load()
+		a := ask[backupAnswer](t, b, "/v1/backup", fmt.Sprintf(`{"name": "day-%d"}`, i))
+		if a.Name != fmt.Sprint("day-", i) || a.Files == 0 || a.Linked == 0 {
+			t.Errorf("%+v", a)
+		}
 	}
+	cancel()
+	all.Wait()
+	for i := range backups {
+		y, err := engine.Open(t.Context(), filepath.Join(b.options.Backups, fmt.Sprint("day-", i)), engine.OpenOptions{})
+		noError(t, err)
+		if err := y.Live().Check(t.Context()); err != nil {
+			t.Error(err)
+		}
+		n := int64(y.Stats().Documents)
+		if _, ok, err := y.Find(fmt.Sprint(least[i] - 1)); n < least[i] || !ok || err != nil {
+			t.Errorf("backup %d has %d documents, and %d were acknowledged: the last of those: %v %v", i, n, least[i], ok, err)
+		}
+		if err := y.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	if entries, err := os.ReadDir(b.options.Backups); err != nil || len(entries) != backups {
+		t.Errorf("%v %v", entries, err)
+	}
+}
+
+// TestBackupRefused: role admin is needed, a name is no path, and no backup takes the place of
+// another.
+func TestBackupRefused(t *testing.T) {
+	b := backupBench(t, tokenLines)
+	post := func(token, body string) (int, string) {
+		t.Helper()
+		r := b.request(t, "/v1/backup", "application/json", body)
+		r.Header.Set("Authorization", "Bearer "+token)
+		status, _, answer := b.roundTrip(t, r)
+		return status, answer
+	}
+	for token, want := range map[string]int{"unknown-0123456789abcdef": 401, readToken: 403, writeToken: 403} {
+		if status, answer := post(token, `{"name": "a"}`); status != want {
+			t.Errorf("%s: %d %s", token, status, answer)
+		}
+	}
+	above := len(entriesOf(t, filepath.Dir(b.options.Backups)))
+	for _, name := range []string{"", ".", "..", "../a", "a/b", "a/../../b", "/tmp/a", ".hidden", `a\\b`, "a b",
+		"a\\u0000", "a\\n", strings.Repeat("a", 101)} {
+		if status, answer := post(adminToken, fmt.Sprintf(`{"name": "%s"}`, name)); status != http.StatusUnprocessableEntity {
+			t.Errorf("%q: %d %s", name, status, answer)
+		}
+	}
+	if list := entriesOf(t, b.options.Backups); len(list) != 0 ||
+		len(entriesOf(t, filepath.Dir(b.options.Backups))) != above {
+		t.Errorf("refused, and there is %v", list)
+	}
+	if status, answer := post(adminToken, `{"name": "a-1.b_2"}`); status != http.StatusOK {
+		t.Errorf("%d %s", status, answer)
+	}
+	noError(t, os.Symlink("nowhere", filepath.Join(b.options.Backups, "link")))
+	for _, name := range []string{"a-1.b_2", "link"} {
+		if status, answer := post(adminToken, fmt.Sprintf(`{"name": %q}`, name)); status != http.StatusConflict ||
+			!strings.Contains(answer, "choose another") {
+			t.Errorf("%s again: %d %s", name, status, answer)
+		}
+	}
+	b.backingUp.Lock()
+	status, answer := post(adminToken, `{"name": "b"}`)
+	b.backingUp.Unlock()
+	if status != http.StatusTooManyRequests {
+		t.Errorf("a second one at a time: %d %s", status, answer)
+	}
+	if status, _ := start(t, newIndex(t, 3, nil, nil), "").send(t, "/v1/backup", "",
+		`{"name": "a"}`); status != http.StatusNotFound {
+		t.Errorf("without a folder: %d", status)
+	}
+	m := startOptions(t, newIndex(t, 3, nil, nil), &Options{Backups: t.TempDir()})
+	if status, answer := m.send(t, "/v1/backup", "", `{"name": "a"}`); status != http.StatusConflict ||
+		!strings.Contains(answer, "in memory only") {
+		t.Errorf("in memory: %d %s", status, answer)
+	}
+}
+
+func entriesOf(t *testing.T, dir string) []os.DirEntry {
+	t.Helper()
+	list, err := os.ReadDir(dir)
+	noError(t, err)
+	return list
 }

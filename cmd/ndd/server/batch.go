@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 
 	"ndd/cmd/ndd/server/conns"
 	"ndd/engine"
@@ -17,33 +18,24 @@ import (
 	"ndd/engine/result"
 )
 
-// Media types.
-const (
-	mediaJSON  = "application/json"
-	mediaText  = "text/plain"
-	mediaHTML  = "text/html"
-	mediaBytes = "application/octet-stream"
-	mediaTSV   = "text/tab-separated-values"
-	mediaLines = "application/x-ndjson"
-)
-
-// batch answers many fingerprints in one stream. Once the stream has begun, a
-// failure can only cut it off: the client sees a chunked body without its end. The time of a request is that of its work: what
-// the client takes to read is not counted.
-func (s *service) batch(w http.ResponseWriter, r *http.Request) {
-	x := s.index.Load()
-	k, queries, p := s.batchRequest(x, r)
+// batch is /v1/batch. It answers many fingerprints in one stream. Once the stream has begun, an
+// error can only cut it off: the client sees a chunked body without its end. The time that the
+// client takes to read does not count towards --timeout.
+func (s queries) batch(w http.ResponseWriter, r *http.Request) {
+	visit := visitOf(r.Context())
+	x := visit.index()
+	k, prints, p := s.batchRequest(visit)
 	if p != nil {
 		p.write(w)
 		return
 	}
 	media, format := batchFormat(r)
-	s.metrics.batched.Add(float64(len(queries)))
+	s.metrics.asked.WithLabelValues("/v1/batch").Add(float64(len(prints)))
 	w.Header().Set("Content-Type", media)
 	w.Header().Set("Trailer", rowsTrailer)
-	ctx, working := workContext(r.Context(), s.limits.Timeout)
-	defer working.end()
-	out := bufio.NewWriterSize(clientWriter{w, working}, 64<<10)
+	ctx, timed, stop := workContext(r.Context(), w, s.limits.Timeout)
+	defer stop()
+	out := bufio.NewWriterSize(timed, 64<<10)
 	v, err := x.View()
 	if err != nil {
 		s.cutOff(w, r, err)
@@ -53,12 +45,12 @@ func (s *service) batch(w http.ResponseWriter, r *http.Request) {
 	ids := v.IDs()
 	rows := result.NewWriter(out, format, func(doc uint64) (string, error) { return ids.ID(engine.DocID(doc)) })
 	each := engine.AllDocs
-	if argumentsOf(r.Context()).unique {
+	if visit.arguments.unique {
 		each = engine.FirstDoc
 	}
 	written := 0
-	o := engine.BatchOptions{K: k, Docs: each, Threads: s.threads}
-	err = v.Batch(ctx, simhash.Fingerprints(queries), o, func(query int, hits []engine.Hit) error {
+	o := engine.BatchOptions{K: k, Docs: each, Threads: s.options.Threads}
+	err = v.Batch(ctx, simhash.Fingerprints(prints), o, func(query int, hits []engine.Hit) error {
 		n, err := writeHits(rows, query, hits)
 		written += n
 		return err
@@ -73,16 +65,17 @@ func (s *service) batch(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set(rowsTrailer, strconv.Itoa(written))
 }
 
-// rowsTrailer comes behind a whole answer, with the number of its rows, over HTTP/1.1. An answer that was cut off has none, and
-// ends with a connection that is reset, which HTTP/1.0 shows, too.
+// rowsTrailer is the trailer of a whole answer with the number of its rows. An answer that was cut
+// off has none, and its connection is reset, which HTTP/1.0 shows, too.
 const rowsTrailer = "Ndd-Rows"
 
-// writeHits writes a row for each document of hits, and returns how many they are.
+// writeHits writes a row for each document of hits and returns their number.
 func writeHits(rows *result.Writer, query int, hits []engine.Hit) (n int, err error) {
 	for i := range hits {
 		h := &hits[i]
 		for _, doc := range h.Docs {
-			if err := rows.Write(result.Row{Query: query, Fingerprint: h.Fingerprint, Distance: h.Distance, DocID: uint64(doc)}); err != nil {
+			if err := rows.Write(result.Row{Query: query, Fingerprint: h.Fingerprint, Distance: h.Distance,
+				DocID: uint64(doc)}); err != nil {
 				return n, err
 			}
 			n++
@@ -91,29 +84,49 @@ func writeHits(rows *result.Writer, query int, hits []engine.Hit) (n int, err er
 	return n, nil
 }
 
-// A clientWriter is the other end of a response: what it does not take fails with [errClientGone].
-type clientWriter struct {
-	w       io.Writer
-	working *workTimer
+// A workTimer ends a request that has been worked on for too long. It writes to the client; the
+// time that the client takes does not count. Its errors wrap [errClientGone].
+type workTimer struct {
+	io.Writer
+	timer *time.Timer
+	left  time.Duration
+	since time.Time
 }
 
-func (c clientWriter) Write(p []byte) (int, error) {
-	c.working.pause()
-	defer c.working.resume()
-	n, err := c.w.Write(p)
+// workContext returns a context that ends when its timer has run for max, and a function that stops
+// both.
+func workContext(parent context.Context, w io.Writer, max time.Duration) (context.Context, *workTimer, func()) {
+	ctx, cancel := context.WithCancelCause(parent)
+	cause := fmt.Errorf("%w: the request has been worked on for %v: ask for less at a time",
+		context.DeadlineExceeded, max)
+	t := &workTimer{Writer: w, left: max, since: time.Now()}
+	t.timer = time.AfterFunc(max, func() { cancel(cause) })
+	return ctx, t, func() { t.timer.Stop(); cancel(nil) }
+}
+
+// Write writes, and stops the timer meanwhile.
+func (t *workTimer) Write(p []byte) (int, error) {
+	t.timer.Stop()
+	t.left -= time.Since(t.since)
+	n, err := t.Writer.Write(p)
+	t.since = time.Now()
+	t.timer.Reset(max(t.left, 0)) // which ends at once a request that was over its time before
 	if err != nil {
 		err = fmt.Errorf("%w: %w", errClientGone, err)
 	}
 	return n, err
 }
 
-// cutOff ends an answer that failed: with a problem if none of it has gone, and else with a connection that is reset, so that
-// what has gone does not look whole.
+// cutOff ends an answer that failed: with a problem if nothing was sent yet, otherwise by resetting
+// the connection, so that the answer does not look whole.
 func (s *service) cutOff(w http.ResponseWriter, r *http.Request, err error) {
-	if out, ok := w.(interface{ untouched() bool }); ok && out.untouched() && r.Context().Err() == nil {
+	if !visitOf(r.Context()).answer.begun && r.Context().Err() == nil {
 		w.Header().Del("Trailer")
 		broken(err).write(w)
 		return
+	}
+	if errors.Is(err, errRefused) {
+		return // the refusal was sent instead
 	}
 	defer panic(http.ErrAbortHandler)
 	defer conns.Of(r.Context()).Reset()
@@ -129,32 +142,28 @@ func (s *service) cutOff(w http.ResponseWriter, r *http.Request, err error) {
 	}
 }
 
-// batchRequest takes a request apart.
-func (s *service) batchRequest(x *engine.Index, r *http.Request) (k int, queries []uint64, p *problem) {
-	if k, p = argumentsOf(r.Context()).distance(x, nil); p != nil {
+// batchRequest reads a request.
+func (s queries) batchRequest(v *visit) (k int, prints []uint64, p *problem) {
+	if k, p = v.distance(nil); p != nil {
 		return 0, nil, p
 	}
-	body, err := io.ReadAll(r.Body)
-	switch {
-	case err != nil:
-		return 0, nil, misfit("body", "%v", err)
-	case len(body) == 0:
+	switch n := len(v.body) / 8; {
+	case len(v.body) == 0:
 		return 0, nil, refusal(http.StatusBadRequest, "body: empty; it must have at least one fingerprint, of 8 bytes")
-	case len(body)%8 != 0:
-		return 0, nil, misfit("body", "%d bytes are not a whole number of 8-byte fingerprints", len(body))
-	case len(body)/8%x.PrintsEach() != 0:
-		return 0, nil, misfit("body", "%d fingerprints, and the documents of the index have %d each, one after the other", len(body)/8, x.PrintsEach())
-	case len(body)/8 > s.limits.Fingerprints:
-		return 0, nil, refusal(http.StatusRequestEntityTooLarge, fmt.Sprintf("body: %d fingerprints; a request may have at most %d (--max-fingerprints)", len(body)/8, s.limits.Fingerprints))
+	case len(v.body)%8 != 0:
+		return 0, nil, misfit("body", "%d bytes are not a whole number of 8-byte fingerprints", len(v.body))
+	case n > s.limits.Fingerprints:
+		return 0, nil, refusal(http.StatusRequestEntityTooLarge,
+			fmt.Sprintf("body: %d fingerprints; a request may have at most %d", n, s.limits.Fingerprints))
 	}
-	queries = make([]uint64, len(body)/8)
-	for i := range queries {
-		queries[i] = binary.LittleEndian.Uint64(body[8*i:])
+	prints = make([]uint64, len(v.body)/8)
+	for i := range prints {
+		prints[i] = binary.LittleEndian.Uint64(v.body[8*i:])
 	}
-	return k, queries, nil
+	return k, prints, nil
 }
 
-// batchFormat returns the format of the answer that the client asks for, and its media type.
+// batchFormat returns the format of the answer that the client asks for and its media type.
 func batchFormat(r *http.Request) (media string, f result.Format) {
 	switch {
 	case accepts(r, mediaLines, "application/jsonl", mediaJSON):
@@ -165,7 +174,7 @@ func batchFormat(r *http.Request) (media string, f result.Format) {
 	return mediaTSV, result.TSV
 }
 
-// accepts says whether the client asks for one of these media types by name.
+// accepts reports whether the client asks for one of these media types by name.
 func accepts(r *http.Request, media ...string) bool {
 	for _, header := range r.Header.Values("Accept") {
 		for want := range strings.SplitSeq(header, ",") {

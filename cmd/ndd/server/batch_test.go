@@ -3,6 +3,7 @@ package server
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -12,6 +13,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"ndd/engine"
@@ -49,7 +51,8 @@ func TestBatchIsTheOracle(t *testing.T) {
 					unique.WriteString(line)
 				}
 				last = h
-				for _, v := range []uint64{uint64(h.Query), uint64(h.Fingerprint), uint64(h.Distance), uint64(h.Row)} { // as doc.go has it
+				// as doc.go has it
+				for _, v := range []uint64{uint64(h.Query), uint64(h.Fingerprint), uint64(h.Distance), uint64(h.Row)} {
 					binary.Write(&rows, binary.LittleEndian, v)
 				}
 				encoder.Encode(struct {
@@ -73,7 +76,8 @@ func TestBatchIsTheOracle(t *testing.T) {
 				r.Header.Set("Accept", c.accept)
 				status, header, got := b.roundTrip(t, r)
 				if status != http.StatusOK || header.Get("Content-Type") != c.media || got != c.want.String() {
-					t.Fatalf("%s, %s, Accept %q: %d %s, %d bytes, want %d", set.Name, c.path, c.accept, status, header.Get("Content-Type"), len(got), c.want.Len())
+					t.Fatalf("%s, %s, Accept %q: %d %s, %d bytes, want %d", set.Name, c.path, c.accept, status,
+						header.Get("Content-Type"), len(got), c.want.Len())
 				}
 			}
 		}
@@ -82,26 +86,24 @@ func TestBatchIsTheOracle(t *testing.T) {
 
 func TestBatchOfNothingAndOfTheMost(t *testing.T) {
 	b := start(t, newIndex(t, 3, nil, []uint64{5}), "")
-	if status, body := b.send(t, "POST /v1/batch", "application/octet-stream", ""); status != http.StatusBadRequest {
-		t.Errorf("empty: %d %q", status, body)
-	}
+	b.wants(t, http.StatusBadRequest, "/v1/batch", "application/octet-stream", "")
 	queries := make([]uint64, batchMax)
 	for i := range queries {
 		queries[i] = 0xffff_ffff_ffff_0000
 	}
 	queries[batchMax-1] = 4
-	status, body := b.send(t, "POST /v1/batch", "application/octet-stream", little(queries))
+	status, body := b.send(t, "/v1/batch", "application/octet-stream", little(queries))
 	if want := fmt.Sprintf("%d\t%016x\t1\trow-0\n", batchMax-1, 5); status != http.StatusOK || body != want {
 		t.Errorf("%d %q, want %q", status, body, want)
 	}
-	status, body = b.send(t, "POST /v1/batch", "application/octet-stream", little(append(queries, 0)))
+	status, body = b.send(t, "/v1/batch", "application/octet-stream", little(append(queries, 0)))
 	if status != http.StatusRequestEntityTooLarge || !strings.Contains(body, "at most 65536") {
 		t.Errorf("one too many: %d %s", status, body)
 	}
 }
 
-// TestLinesStayLines: IDs that would break a line, or be taken for markup, are escaped in an answer, and
-// come back as they were.
+// TestLinesStayLines: IDs that would break a line, or be taken for markup, are escaped in an
+// answer, and come back as they were.
 func TestLinesStayLines(t *testing.T) {
 	x := newIndex(t, 3, nil, nil)
 	const id = "a\tb\nc\\d\re\"<f>&"
@@ -109,16 +111,17 @@ func TestLinesStayLines(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := start(t, x, "")
-	for media, format := range map[string]result.Format{mediaTSV: result.TSV, mediaLines: result.JSON} {
-		r := b.request(t, "POST /v1/batch", "application/octet-stream", little([]uint64{1 << 40, 0x122}))
+	for media, format := range map[string]result.Format{mediaTSV: result.TSV, mediaLines: result.JSONEscaped} {
+		r := b.request(t, "/v1/batch", "application/octet-stream", little([]uint64{1 << 40, 0x122}))
 		r.Header.Set("Accept", media)
 		_, _, got := b.roundTrip(t, r)
 		if strings.Count(got, "\n") != 1 || media == mediaLines && strings.ContainsAny(got, "<>&") {
 			t.Errorf("%s: %q", media, got)
 		}
-		want := result.Row{Query: 1, Fingerprint: 0x123, Distance: 1, ID: id}
-		if row, err := result.NewReader(strings.NewReader(got), format).Read(); err != nil || row != want {
-			t.Errorf("%s: %q: %+v, %v", media, got, row, err)
+		var want strings.Builder
+		result.NewWriter(&want, format, nil).Write(result.Row{Query: 1, Fingerprint: 0x123, Distance: 1, ID: id})
+		if got != want.String() {
+			t.Errorf("%s: %q, want %q", media, got, &want)
 		}
 	}
 }
@@ -132,11 +135,9 @@ func TestBatchClientGoes(t *testing.T) {
 	same := make([]uint64, 2000)
 	b := start(t, newIndex(t, 3, nil, same), "")
 	body := little(make([]uint64, 2000)) // 4 M lines, if somebody read them
-	for range b.batches.State().Slots + 2 {
+	for range b.batches.Slots + 2 {
 		c, err := net.Dial("tcp", strings.TrimPrefix(b.URL, "http://"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		fmt.Fprintf(c, "POST /v1/batch HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
 		line, err := bufio.NewReader(c).ReadString('\n')
 		if err != nil || !strings.Contains(line, "200") {
@@ -166,9 +167,7 @@ func TestFailureCutsTheAnswerOff(t *testing.T) {
 		t.Errorf("before the first byte: %d %s", status, body)
 	}
 	a, err := b.Client().Get(b.URL + "/late")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer a.Body.Close()
 	if data, err := io.ReadAll(a.Body); err == nil {
 		t.Errorf("after the first bytes: %d bytes that look whole", len(data))
@@ -206,5 +205,77 @@ func TestDamageIsSaid(t *testing.T) {
 		if p := broken(c.err); p.Status != c.status || !strings.Contains(p.Detail, c.err.Error()) {
 			t.Errorf("%v: %d %s", c.err, p.Status, p.Detail)
 		}
+	}
+}
+
+// TestWorkTimer: only the time between writes counts.
+func TestWorkTimer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, timed, stop := workContext(t.Context(), slowWriter{}, time.Minute)
+		defer stop()
+		for range 5 {
+			time.Sleep(11 * time.Second)
+			timed.Write(nil)
+		}
+		time.Sleep(4 * time.Second)
+		if err := ctx.Err(); err != nil {
+			t.Fatalf("after 59 seconds of work: %v", err)
+		}
+		time.Sleep(2 * time.Second)
+		if cause := context.Cause(ctx); !errors.Is(cause, context.DeadlineExceeded) || !strings.Contains(cause.Error(),
+			"1m0s") {
+			t.Fatalf("after 61 seconds of work: %v", cause)
+		}
+	})
+}
+
+// A slowWriter takes an hour.
+type slowWriter struct{}
+
+func (slowWriter) Write([]byte) (int, error) {
+	time.Sleep(time.Hour)
+	return 0, nil
+}
+
+// TestBatchTimeout: a batch that is worked on for too long ends: with 503, or as an answer that
+// does not look whole.
+func TestBatchTimeout(t *testing.T) {
+	b := startWith(t, newIndex(t, 3, nil, make([]uint64, 400)), "", Limits{Queue: waitMax, Timeout: time.Millisecond})
+	body := little(make([]uint64, batchMax)) // 26 million rows
+	r := b.request(t, "/v1/batch", "application/octet-stream", body)
+	answer, err := b.Client().Do(r)
+	noError(t, err)
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	switch {
+	case answer.StatusCode == http.StatusServiceUnavailable && err == nil:
+		if !strings.Contains(string(text), "worked on for 1ms") {
+			t.Errorf("%s", text)
+		}
+	case answer.StatusCode != http.StatusOK || err == nil || answer.Trailer.Get(rowsTrailer) != "":
+		t.Errorf("%d, %d bytes, error %v, trailer %q", answer.StatusCode, len(text), err, answer.Trailer)
+	default:
+		eventually(t, "it is logged", func() bool { return strings.Contains(b.journal.String(), "worked on for") })
+	}
+	eventually(t, "the gate is empty", func() bool { return b.held() == "" })
+}
+
+// TestHotBatch: the most queries for a fingerprint that very many recent documents have are
+// answered with the first one each.
+func TestHotBatch(t *testing.T) {
+	b := start(t, newIndex(t, 3, nil, make([]uint64, 20_000)), "")
+	r := b.request(t, "/v1/batch?unique=true", "application/octet-stream", little(make([]uint64, batchMax)))
+	answer, err := b.Client().Do(r)
+	noError(t, err)
+	defer answer.Body.Close()
+	lines := bufio.NewScanner(answer.Body)
+	n := 0
+	for ; lines.Scan(); n++ {
+		if want := fmt.Sprintf("%d\t%016x\t0\trow-0", n, 0); lines.Text() != want {
+			t.Fatalf("%q, want %q", lines.Text(), want)
+		}
+	}
+	if err := lines.Err(); err != nil || n != batchMax || answer.Trailer.Get(rowsTrailer) != fmt.Sprint(n) {
+		t.Errorf("%d rows, error %v, trailer %q", n, err, answer.Trailer)
 	}
 }

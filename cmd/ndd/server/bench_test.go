@@ -54,7 +54,8 @@ func BenchmarkInsert(b *testing.B) {
 	s := start(b, newIndex(b, 3, nil, nil), "")
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
-		exchange(b, s.Config.Handler, "/v1/insert", fmt.Sprintf(`{"id": "document-%d", "fingerprint": "%016x"}`, i, uint64(i)*0x9e3779b97f4a7c15))
+		exchange(b, s.Config.Handler, "/v1/insert", fmt.Sprintf(`{"id": "document-%d", "fingerprint": "%016x"}`, i,
+			uint64(i)*0x9e3779b97f4a7c15))
 	}
 }
 

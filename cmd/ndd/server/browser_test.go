@@ -35,8 +35,10 @@ type tab struct {
 // newTab starts a browser with a profile of its own.
 func newTab(t *testing.T) *tab {
 	t.Helper()
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox, chromedp.DisableGPU, chromedp.UserDataDir(t.TempDir()), chromedp.NoFirstRun,
-		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-background-networking", true), chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true))
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox, chromedp.DisableGPU,
+		chromedp.UserDataDir(t.TempDir()), chromedp.NoFirstRun,
+		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-background-networking", true),
+		chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true))
 	allocator, cancel := chromedp.NewExecAllocator(t.Context(), options...)
 	t.Cleanup(cancel)
 	ctx, cancel := chromedp.NewContext(allocator)
@@ -81,8 +83,8 @@ func evaluate[T any](b *tab, a chromedp.Action[T]) T {
 	return v
 }
 
-// press clicks on an element where it is by then: a mouse is moved first, and misses what figures that come in
-// push away meanwhile.
+// press clicks on an element where it is by then: a mouse is moved first, and misses what figures
+// that come in push away meanwhile.
 func press(selector string) chromedp.Action[chromedp.Void] {
 	return chromedp.Evaluate[chromedp.Void](fmt.Sprintf("document.querySelector(%q).click()", selector))
 }
@@ -123,7 +125,8 @@ var looks = []struct {
 	name          string
 	width, height int64
 	scheme        string
-}{{"desktop-light", 1280, 900, "light"}, {"desktop-dark", 1280, 900, "dark"}, {"phone-light", 390, 844, "light"}, {"phone-dark", 390, 844, "dark"}}
+}{{"desktop-light", 1280, 900, "light"}, {"desktop-dark", 1280, 900, "dark"}, {"phone-light", 390, 844, "light"},
+	{"phone-dark", 390, 844, "dark"}}
 
 // look sets a size and a colour scheme.
 func (b *tab) look(width, height int64, scheme string) {
@@ -138,9 +141,7 @@ func (b *tab) look(width, height int64, scheme string) {
 // pageIndex has documents that are near pageA, and some thousand others.
 func pageIndex(t *testing.T) *bench {
 	x, err := engine.New(3, engine.Options{Recipe: defaultRecipe()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	random := rand.New(rand.NewPCG(5, 6))
 	b := start(t, x, "")
 	first := ask[insertAnswer](t, b, "/v1/insert", fmt.Sprintf(`{"id": "https://a.example/page", "text": %q}`, pageA))
@@ -150,17 +151,16 @@ func pageIndex(t *testing.T) *bench {
 	for range 40 {
 		var list []string
 		for range 1000 {
-			list = append(list, fmt.Sprintf(`{"id": "https://example.org/%x", "fingerprint": "%016x"}`, random.Uint64(), random.Uint64()))
+			list = append(list, fmt.Sprintf(`{"id": "https://example.org/%x", "fingerprint": "%016x"}`, random.Uint64(),
+				random.Uint64()))
 		}
-		ask[insertAnswers](t, b, "/v1/insert", `{"documents": [`+strings.Join(list, ",")+`]}`)
-	}
-	for range 300 {
-		ask[Neighbours](t, b, "/v1/query", fmt.Sprintf(`{"fingerprint": "%016x"}`, random.Uint64()))
+		ask[answerList[insertAnswer]](t, b, "/v1/insert", `{"documents": [`+strings.Join(list, ",")+`]}`)
 	}
 	return b
 }
 
-// A reader pastes a text, sees what is near it and in which bits it differs, and the figures of the index.
+// A reader pastes a text, sees what is near it and in which bits it differs, and the figures of the
+// index.
 func TestPageInABrowser(t *testing.T) {
 	b := pageIndex(t)
 	p := newTab(t)
@@ -168,30 +168,32 @@ func TestPageInABrowser(t *testing.T) {
 	if tiles := p.text("#tiles"); !strings.Contains(tiles, "40,002") || !strings.Contains(tiles, "In memory") {
 		t.Errorf("tiles: %s", tiles)
 	}
-	p.until(`document.querySelectorAll("#bits-chart rect").length === 64 && document.querySelectorAll("#intervals-chart rect").length === 128`)
+	p.until(`document.querySelectorAll("#bits-chart rect").length === 64 &&
+		document.querySelectorAll("#intervals-chart rect").length === 128`)
 	if state := p.text("#state"); state != "Ready" {
 		t.Errorf("state %q", state)
 	}
-	// Before anything is asked here: the page shows its own questions, too, once their step of time is over.
-	p.until(`document.querySelector("#rate-words").textContent.includes("300 and")`)
-
 	p.do(chromedp.SendKeys("#subject", pageA), press("#query button"), chromedp.WaitVisible("#answer .hit .ids"))
 	if got := p.text("#answer-summary"); got != "As text: 2 documents with 2 fingerprints within 3 bits." {
 		t.Errorf("summary %q", got)
 	}
 	answer := p.text("#answer")
-	for _, want := range []string{"https://a.example/page", "same fingerprint", "<b>b</b>", "2 bits differ", "Differs in bits 63, 4"} {
+	for _, want := range []string{"https://a.example/page", "same fingerprint", "<b>b</b>", "2 bits differ",
+		"Differs in bits 63, 4"} {
 		if !strings.Contains(answer, want) {
 			t.Errorf("the answer has no %q: %s", want, answer)
 		}
 	}
-	boxed, shown := evaluate(p, chromedp.Evaluate[int](`document.querySelectorAll("#answer .bits b").length`)), evaluate(p, chromedp.Evaluate[int](`document.querySelectorAll("#answer .hit").length`))
+	boxed, shown := evaluate(p, chromedp.Evaluate[int](`document.querySelectorAll("#answer .bits b").length`)),
+		evaluate(p, chromedp.Evaluate[int](`document.querySelectorAll("#answer .hit").length`))
 	if boxed != 2 || shown != 3 {
 		t.Errorf("%d bits are boxed in %d entries", boxed, shown)
 	}
 
-	p.do(press("#other summary"), chromedp.WaitVisible("#against"), chromedp.SendKeys("#against", pageA+" and seven more words that only this has"), press("#compare button"), chromedp.WaitVisible("#comparison .two"))
-	if got := p.text("#comparison"); !strings.Contains(got, "Of the first, 100.0 % is in the other") || !strings.Contains(got, "words that only this has") {
+	p.do(press("#other summary"), chromedp.WaitVisible("#against"), chromedp.SendKeys("#against",
+		pageA+" and seven more words that only this has"), press("#compare button"), chromedp.WaitVisible("#comparison .two"))
+	if got := p.text("#comparison"); !strings.Contains(got, "Of the first, 100.0 % is in the other") ||
+		!strings.Contains(got, "words that only this has") {
 		t.Errorf("comparison: %s", got)
 	}
 
@@ -208,42 +210,6 @@ func TestPageInABrowser(t *testing.T) {
 	}
 }
 
-// Where documents are kept as files, the page shows what the pasted text has that a file has not, and the other way round.
-func TestPageShowsWhatDiffers(t *testing.T) {
-	b, id, pasted := shownBench(t)
-	p := newTab(t)
-	p.do(chromedp.Navigate(b.URL), chromedp.WaitVisible("#tiles .big"))
-	p.until(`document.querySelectorAll("#bits-chart rect").length === 64`)
-	p.do(chromedp.SetValue("#subject", pasted), press("#query button"), chromedp.WaitVisible("#answer .hit .ids button"))
-	if name := evaluate(p, chromedp.Evaluate[string](`document.querySelector("#answer .ids button").getAttribute("aria-label")`)); name != "What differs from "+id {
-		t.Errorf("the button is called %q", name)
-	}
-	p.do(chromedp.Focus("#answer .ids button"), chromedp.KeyEvent(kb.Enter), chromedp.WaitVisible("#answer .difference .two"))
-	got := p.text("#answer .difference")
-	for _, want := range []string{"Of your text, 99.", "is in the stored document", "Only in your text", "zeppelin", "Only in the stored document", "word200"} {
-		if !strings.Contains(got, want) {
-			t.Errorf("what differs has no %q: %s", want, got)
-		}
-	}
-	for _, l := range looks {
-		p.look(l.width, l.height, l.scheme)
-		if over := evaluate(p, chromedp.Evaluate[float64](`document.documentElement.scrollWidth - innerWidth`)); over > 0 {
-			t.Errorf("%s: the page is %g pixels too wide", l.name, over)
-		}
-		p.picture("differs-" + l.name)
-	}
-	if err := os.WriteFile(id, []byte(pageB), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	p.do(press("#answer .ids button"), chromedp.WaitNotPresent("#answer .difference"), press("#answer .ids button"), chromedp.WaitVisible("#answer .difference .two"))
-	if got := p.text("#answer .difference"); !strings.Contains(got, "has changed since it was loaded") {
-		t.Errorf("a file that was changed: %s", got)
-	}
-	if faults := p.complaints(); len(faults) > 0 {
-		t.Errorf("the browser complained of %q", faults)
-	}
-}
-
 // All is done by keyboard: what has the focus is seen, and in an order that makes sense.
 func TestPageByKeyboard(t *testing.T) {
 	b := pageIndex(t)
@@ -252,24 +218,31 @@ func TestPageByKeyboard(t *testing.T) {
 	var way []string
 	for range 8 {
 		p.do(chromedp.KeyEvent(kb.Tab))
-		way = append(way, evaluate(p, chromedp.Evaluate[string](`document.activeElement.id || document.activeElement.value || document.activeElement.textContent`)))
+		way = append(way, evaluate(p,
+			chromedp.Evaluate[string](`document.activeElement.id || document.activeElement.value ||
+				document.activeElement.textContent`)))
 	}
-	if got, want := strings.Join(way, " | "), "Skip to the search | ndd | Index | API | subject | auto | k | Find"; got != want {
+	if got, want := strings.Join(way, " | "), "Skip to the search | ndd | Index | API | subject | auto | k | "+
+		"Find"; got != want {
 		t.Errorf("the focus went %s, want %s", got, want)
 	}
 	print := ask[Neighbours](t, b, "/v1/query", fmt.Sprintf(`{"text": %q}`, pageA))
-	p.do(chromedp.Focus("#subject"), chromedp.KeyEvent(print.Fingerprint), chromedp.KeyEvent(kb.Tab), chromedp.KeyEvent(kb.Tab), chromedp.KeyEvent(kb.Tab), chromedp.KeyEvent(kb.Enter),
+	p.do(chromedp.Focus("#subject"), chromedp.KeyEvent(print.Fingerprint), chromedp.KeyEvent(kb.Tab),
+		chromedp.KeyEvent(kb.Tab), chromedp.KeyEvent(kb.Tab), chromedp.KeyEvent(kb.Enter),
 		chromedp.WaitVisible("#answer .hit .ids"))
 	if got := p.text("#answer-summary"); got != "As a fingerprint: 2 documents with 2 fingerprints within 3 bits." {
 		t.Errorf("summary %q", got)
 	}
 	// Nothing that a screen reader comes to is without a name, and the answer is announced.
-	nameless := evaluate(p, chromedp.Evaluate[[]string](`[...document.querySelectorAll("input, select, textarea, button, a, svg, [role=img]")].filter((e) =>
-		!(e.labels && e.labels.length) && !e.textContent.trim() && !e.getAttribute("aria-label") && !e.querySelector("title")).map((e) => e.outerHTML)`))
+	nameless := evaluate(p, chromedp.Evaluate[[]string](`[...document.querySelectorAll(
+		"input, select, textarea, button, a, svg, [role=img]")].filter((e) =>
+		!(e.labels && e.labels.length) && !e.textContent.trim() && !e.getAttribute("aria-label") && 
+		!e.querySelector("title")).map((e) => e.outerHTML)`))
 	if len(nameless) > 0 {
 		t.Errorf("without a name: %q", nameless)
 	}
-	if live := evaluate(p, chromedp.Evaluate[string](`document.querySelector("#answer-summary").getAttribute("aria-live")`)); live != "polite" {
+	if live := evaluate(p, chromedp.Evaluate[string](
+		`document.querySelector("#answer-summary").getAttribute("aria-live")`)); live != "polite" {
 		t.Errorf("aria-live %q", live)
 	}
 }
@@ -279,8 +252,10 @@ func TestPageSaysWhatIsWrong(t *testing.T) {
 	b := pageIndex(t)
 	p := newTab(t)
 	p.do(chromedp.Navigate(b.URL), chromedp.WaitVisible("#tiles .big"))
-	for input, want := range map[string]string{"": "Paste something first.", "too short": "document too short", "<p>short</p>": "document too short"} {
-		p.do(chromedp.Evaluate[chromedp.Void](`document.querySelector("#subject").value = ""`), chromedp.SendKeys("#subject", input), press("#query button"))
+	for input, want := range map[string]string{"": "Paste something first.", "too short": "document too short",
+		"<p>short</p>": "document too short"} {
+		p.do(chromedp.Evaluate[chromedp.Void](`document.querySelector("#subject").value = ""`),
+			chromedp.SendKeys("#subject", input), press("#query button"))
 		p.until(fmt.Sprintf(`document.querySelector("#answer-summary").textContent.includes(%q)`, want))
 	}
 	b.Server.CloseClientConnections()
@@ -298,17 +273,21 @@ func TestPageAsksForAToken(t *testing.T) {
 	p.do(chromedp.SendKeys("#token", "wrong-0123456789abcdef"+kb.Enter))
 	p.until(`document.querySelector("#login-error").textContent.includes("does not know")`)
 	p.picture("login")
-	p.do(chromedp.SendKeys("#token", secret+kb.Enter), chromedp.WaitNotVisible("#login"), chromedp.WaitVisible("#tiles .big"),
+	p.do(chromedp.SendKeys("#token", secret+kb.Enter), chromedp.WaitNotVisible("#login"),
+		chromedp.WaitVisible("#tiles .big"),
 		chromedp.SendKeys("#subject", "0000000000000004"), press("#query button"), chromedp.WaitVisible("#answer .hit .ids"))
 	if answer := p.text("#answer"); !strings.Contains(answer, "row-0") || !strings.Contains(answer, "1 bit differs") {
 		t.Errorf("%s", answer)
 	}
-	kept := evaluate(p, chromedp.Evaluate[string](`JSON.stringify([Object.entries(localStorage), Object.entries(sessionStorage), document.cookie, location.href]) + document.documentElement.outerHTML`))
+	kept := evaluate(p, chromedp.Evaluate[string](`JSON.stringify([Object.entries(localStorage), Object.entries(sessionStorage),
+		document.cookie, location.href]) + document.documentElement.outerHTML`))
 	if strings.Contains(kept, secret) {
 		t.Error("the page keeps the token")
 	}
-	p.do(chromedp.Reload(), chromedp.WaitVisible("#login"), chromedp.Navigate(b.URL+"/docs"), chromedp.WaitVisible("#operations h2"))
-	if text := p.text("#insert"); !strings.Contains(text, "Needs a token of the role write") || !strings.Contains(text, "Authorization: Bearer $TOKEN") {
+	p.do(chromedp.Reload(), chromedp.WaitVisible("#login"), chromedp.Navigate(b.URL+"/docs"),
+		chromedp.WaitVisible("#operations h2"))
+	if text := p.text("#insert"); !strings.Contains(text, "Needs a token of the role write") || !strings.Contains(text,
+		"Authorization: Bearer $TOKEN") {
 		t.Errorf("the reference of /v1/insert: %s", text)
 	}
 }
@@ -320,7 +299,7 @@ func TestDocsInABrowser(t *testing.T) {
 	p.do(chromedp.Navigate(b.URL+"/docs"), chromedp.WaitVisible("#operations h2"))
 	text := p.text("#operations")
 	for _, r := range b.routes() {
-		method, path, _ := strings.Cut(r.pattern, " ")
+		method, path, _ := strings.Cut(strings.ReplaceAll(r.pattern, "...}", "}"), " ")
 		if path == "/openapi.json" {
 			continue
 		}
@@ -351,7 +330,8 @@ func TestPagePolicyInABrowser(t *testing.T) {
 	p.do(chromedp.Navigate(b.URL), chromedp.WaitVisible("#tiles .big"))
 	ran := evaluate(p, chromedp.Evaluate[bool](`
 		const s = document.createElement("script"); s.textContent = "window.ran = true"; document.head.append(s);
-		const i = document.createElement("img"); i.setAttribute("onerror", "window.ran = true"); i.src = "data:,"; document.body.append(i);
+		const i = document.createElement("img"); i.setAttribute("onerror", "window.ran = true");
+		i.src = "data:,"; document.body.append(i);
 		new Promise((done) => setTimeout(() => done(window.ran === true), 300))`, chromedp.EvalAwaitPromise))
 	if ran {
 		t.Error("it ran")

@@ -2,13 +2,22 @@ package server
 
 import (
 	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"net/http"
+	"os"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
 
 	"ndd/cmd/ndd/server/admit"
 	"ndd/engine"
@@ -19,9 +28,7 @@ func dialRaw(t testing.TB, b *bench, text string) *net.TCPConn {
 	t.Helper()
 	d := net.Dialer{}
 	c, err := d.Dial("tcp", b.Listener.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Cleanup(func() { c.Close() })
 	tcp := c.(*net.TCPConn)
 	tcp.SetReadBuffer(4 << 10)
@@ -37,12 +44,10 @@ func good(t *testing.T, b *bench, beside string) {
 	t.Helper()
 	for i := range 5 {
 		for what, body := range map[string]string{
-			"POST /v1/query": `{"fingerprint": "00000000ffffffff"}`, "POST /v1/batch": "12345678",
-			"POST /v1/insert": fmt.Sprintf(`{"id": "%s %d", "fingerprint": "ffffffff%08x"}`, beside, i, i),
+			"/v1/query": `{"fingerprint": "00000000ffffffff"}`, "/v1/batch": "12345678",
+			"/v1/insert": fmt.Sprintf(`{"id": "%s %d", "fingerprint": "ffffffff%08x"}`, beside, i, i),
 		} {
-			if status, answer := b.send(t, what, "", body); status != http.StatusOK {
-				t.Errorf("%s beside %s: %d %s", what, beside, status, answer)
-			}
+			b.wants(t, http.StatusOK, what, "", body)
 		}
 	}
 }
@@ -59,15 +64,18 @@ func insertNamed(t *testing.T, x *engine.Index, n, characters int) {
 	}
 }
 
-// Readers that stop hold no slot: with more of them than there are slots, of every kind, all others are answered.
+// Readers that stop hold no slot: with more of them than there are slots, of every kind, all others
+// are answered.
 func TestReadersThatStop(t *testing.T) {
 	x := newIndex(t, 3, nil, nil)
 	insertNamed(t, x, 4000, 2000)
-	b := startWith(t, x, "", Limits{Queue: waitMax, times: times{write: 10 * waitMax, stall: 10 * waitMax}}) // nobody is cut off
-	// On whatever machine: answers of 8 MB for twice as many are less than a client may have, 128 MiB.
+	// nobody is cut off
+	b := startWith(t, x, "", Limits{Queue: waitMax, times: times{write: 10 * waitMax, stall: 10 * waitMax}})
+	// On whatever machine: answers of 8 MB for twice as many are less than a client may have, 128
+	// MiB.
 	const slots = 3
 	few := func(name string) *admit.Gate {
-		return admit.NewGate(admit.Options{Name: name, Slots: slots, Places: 100, WaitMax: waitMax}, nil)
+		return admit.NewGate(admit.Options{Name: name, Slots: slots, Places: 100, WaitMax: waitMax})
 	}
 	b.queries, b.batches, b.inserts = few("query"), few("batch"), few("insert")
 	b.Config.Handler = b.handler(true)
@@ -78,7 +86,8 @@ func TestReadersThatStop(t *testing.T) {
 		{"/v1/check-and-insert", `{"id": "a", "fingerprint": "0000000000000000", "limit": 65536}`}, // 8 MB
 	} {
 		for range 2 * slots {
-			r := dialRaw(t, b, fmt.Sprintf("POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n%s", c.path, len(c.body), c.body))
+			r := dialRaw(t, b, fmt.Sprintf("POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n%s", c.path,
+				len(c.body), c.body))
 			if line, err := bufio.NewReaderSize(r, 16).ReadString('\n'); err != nil || !strings.Contains(line, "200") {
 				t.Fatalf("%s: %q, %v", c.path, line, err)
 			}
@@ -95,19 +104,22 @@ func TestReadersThatStop(t *testing.T) {
 	eventually(t, "all is given back", func() bool { return b.held() == "" })
 }
 
-// Uploads that pause keep nobody out: when they hold all the memory that a client may have, the oldest of them are ended, and told so.
+// Uploads that pause keep nobody out: when they hold all the memory that a client may have, the
+// oldest of them are ended, and told so.
 func TestPausedUploads(t *testing.T) {
-	limits := Limits{Queue: waitMax, Body: 1 << 20, Answer: 1 << 20, RequestMemory: 16 << 20, times: times{body: 10 * waitMax, stall: 10 * waitMax}}
+	limits := Limits{Queue: waitMax, Body: 1 << 20, Answer: 1 << 20, RequestMemory: 16 << 20,
+		times: times{body: 10 * waitMax, stall: 10 * waitMax}}
 	b := startWith(t, newIndex(t, 3, nil, []uint64{0}), "", limits)
 	var slow []net.Conn
 	for range 32 { // of nearly 1 MiB each: many times a client's 4 MiB
-		c := dialRaw(t, b, fmt.Sprintf("POST /v1/insert HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n%s", 1<<20, strings.Repeat(" ", 1<<20-10)))
+		c := dialRaw(t, b, fmt.Sprintf("POST /v1/insert HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n%s",
+			1<<20, strings.Repeat(" ", 1<<20-10)))
 		slow = append(slow, c)
 	}
-	eventually(t, "the share is used up", func() bool { n, _ := b.transfers.Bytes(); return n >= 3<<20 })
+	eventually(t, "the share is used up", func() bool { return b.transfers.Held() >= 3<<20 })
 	large := fmt.Sprintf(`{"id": "large", "fingerprint": "00000000ffffffff"%s}`, strings.Repeat(" ", 900_000))
 	eventually(t, "a large body beside them", func() bool { // as soon as they have paused for long enough
-		status, body := b.send(t, "POST /v1/insert", "", large)
+		status, body := b.send(t, "/v1/insert", "", large)
 		if status != http.StatusOK && status != http.StatusTooManyRequests {
 			t.Fatalf("a large body beside them: %d %s", status, body)
 		}
@@ -123,7 +135,8 @@ func TestPausedUploads(t *testing.T) {
 	eventually(t, "all is given back", func() bool { return b.held() == "" })
 }
 
-// Every time limit of a connection ends it: a header, a body, an answer and the next request that do not come.
+// Every time limit of a connection ends it: a header, a body, an answer and the next request that
+// do not come.
 func TestConnectionTimesOut(t *testing.T) {
 	const brief = 100 * time.Millisecond
 	x := func() *engine.Index {
@@ -136,11 +149,15 @@ func TestConnectionTimesOut(t *testing.T) {
 		set        func(*times)
 	}{
 		{"a header", "POST /v1/query HTTP/1.1\r\nHost: loc", func(l *times) { l.header = brief }},
-		{"a small body", "POST /v1/query HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{", func(l *times) { l.body = brief }},
-		{"a large body", "POST /v1/query HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n\r\n" + strings.Repeat(" ", 200_000), func(l *times) { l.stall = brief }},
+		{"a small body", "POST /v1/query HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{",
+			func(l *times) { l.body = brief }},
+		{"a large body", "POST /v1/query HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n\r\n" +
+			strings.Repeat(" ", 200_000), func(l *times) { l.stall = brief }},
 		{"another request", "GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n", func(l *times) { l.idle = brief }},
-		{"a reader of an answer", "POST /v1/query HTTP/1.1\r\nHost: localhost\r\nContent-Length: 56\r\n\r\n" + `{"fingerprint": "0000000000000000", "limit":    65536  }`, func(l *times) { l.stall = brief }},
-		{"a reader of lines", "POST /v1/batch HTTP/1.1\r\nHost: localhost\r\nContent-Length: 800\r\n\r\n" + strings.Repeat("\x00", 800), func(l *times) { l.stall = brief }},
+		{"a reader of an answer", "POST /v1/query HTTP/1.1\r\nHost: localhost\r\nContent-Length: 56\r\n\r\n" +
+			`{"fingerprint": "0000000000000000", "limit":    65536  }`, func(l *times) { l.stall = brief }},
+		{"a reader of lines", "POST /v1/batch HTTP/1.1\r\nHost: localhost\r\nContent-Length: 800\r\n\r\n" +
+			strings.Repeat("\x00", 800), func(l *times) { l.stall = brief }},
 	} {
 		limits := Limits{Queue: waitMax, times: patient}
 		c.set(&limits.times)
@@ -149,54 +166,57 @@ func TestConnectionTimesOut(t *testing.T) {
 		eventually(t, c.name+" is waited for", func() bool { n := b.front.Counts(); return n.Taken == 1 && n.Open == 0 })
 		eventually(t, "all is given back", func() bool { return b.held() == "" })
 	}
-	if l := DefaultLimits().times; l.header > 10*time.Second || l.body > time.Minute || l.write > time.Minute || l.idle > 5*time.Minute || l.stall > 10*time.Second || l.write == 0 {
+	if l := DefaultLimits().times; l.header > 10*time.Second || l.body > time.Minute || l.write > time.Minute ||
+		l.idle > 5*time.Minute || l.stall > 10*time.Second || l.write == 0 {
 		t.Errorf("%+v", l)
 	}
 }
 
 // patient are times that never end a connection of a test.
-var patient = times{header: 10 * waitMax, body: 10 * waitMax, write: 10 * waitMax, idle: 10 * waitMax, stall: 10 * waitMax}
+var patient = times{header: 10 * waitMax, body: 10 * waitMax, write: 10 * waitMax, idle: 10 * waitMax,
+	stall: 10 * waitMax}
 
 // Small answers have a time to be written, too: what the kernel's buffers do not take.
 func TestServersHaveAllTimes(t *testing.T) {
 	b := start(t, nil, "")
 	s := b.serverOf(b.front, nil)
-	if s.ReadHeaderTimeout == 0 || s.ReadTimeout == 0 || s.WriteTimeout == 0 || s.IdleTimeout == 0 || s.MaxHeaderBytes == 0 {
+	if s.ReadHeaderTimeout == 0 || s.ReadTimeout == 0 || s.WriteTimeout == 0 || s.IdleTimeout == 0 ||
+		s.MaxHeaderBytes == 0 {
 		t.Errorf("%+v", s)
 	}
 }
 
-// Idle connections keep nobody out; when all connections are at work, health is told, and the rest that there are too many.
+// TestConnectionsAreBounded: idle connections keep nobody out, and when all connections are busy a
+// further one is closed at once.
 func TestConnectionsAreBounded(t *testing.T) {
 	const most = 24
 	b := startWith(t, newIndex(t, 3, nil, []uint64{0}), "", Limits{Queue: waitMax, Connections: most, times: patient})
 	for range 3 * most {
 		dialRaw(t, b, "")
+		time.Sleep(time.Millisecond)
 	}
-	eventually(t, "all have come", func() bool { return b.front.Counts().Taken == 3*most })
-	time.Sleep(30 * time.Millisecond) // and are idle for the server
+	time.Sleep(30 * time.Millisecond) // all are idle for the server
 	b.Client().CloseIdleConnections()
 	good(t, b, "idle connections")
 	b.Client().CloseIdleConnections()
 	for range most {
 		dialRaw(t, b, "POST /v1/query HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{")
+		time.Sleep(time.Millisecond)
 	}
-	eventually(t, "all are at work", func() bool { n := b.front.Counts(); return n.Open-n.Idle >= most })
-	if status, body := b.send(t, "GET /livez", "", ""); status != http.StatusOK {
-		t.Errorf("/livez: %d %s", status, body)
-	}
-	if status, header, body := b.roundTrip(t, b.request(t, "POST /v1/query", "", `{"fingerprint": "0000000000000000"}`)); status != http.StatusServiceUnavailable || header.Get("Retry-After") == "" || !strings.Contains(body, "--max-connections") {
-		t.Errorf("a query: %d %s", status, body)
+	eventually(t, "all are busy", func() bool { n := b.front.Counts(); return n.Open-n.Idle >= most })
+	turned := b.front.Counts().Turned
+	if _, err := dialRaw(t, b, "").Read(make([]byte, 1)); err == nil || b.front.Counts().Turned != turned+1 {
+		t.Errorf("one too many: %v, %+v", err, b.front.Counts())
 	}
 }
 
-// A batch that is whole says so behind its rows; one that is cut off does not, and its connection is reset.
+// A batch that is whole says so behind its rows; one that is cut off does not, and its connection
+// is reset.
 func TestWholeAnswersSaySo(t *testing.T) {
 	b := start(t, newIndex(t, 3, nil, make([]uint64, 100)), "")
-	a, err := b.Client().Post(b.URL+"/v1/batch", "application/octet-stream", strings.NewReader(strings.Repeat("\x00", 8*7)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	a, err := b.Client().Post(b.URL+"/v1/batch", "application/octet-stream", strings.NewReader(strings.Repeat("\x00",
+		8*7)))
+	noError(t, err)
 	defer a.Body.Close()
 	if n, err := io.Copy(io.Discard, a.Body); err != nil || n == 0 || a.Trailer.Get(rowsTrailer) != "700" {
 		t.Errorf("%d bytes, %v, trailer %v", n, err, a.Trailer)
@@ -206,13 +226,137 @@ func TestWholeAnswersSaySo(t *testing.T) {
 // What a server allows that is not told otherwise.
 func TestDefaultLimits(t *testing.T) {
 	want := Limits{
-		Connections: 4096, Body: 8 << 20, Documents: 4096, Fingerprints: 65_536, Answer: 16 << 20, RequestMemory: 512 << 20, Timeout: time.Minute, Queue: 100 * time.Millisecond,
-		times: times{header: 5 * time.Second, body: 30 * time.Second, write: 60 * time.Second, idle: 120 * time.Second, stall: 5 * time.Second},
+		Connections: 4096, Body: 8 << 20, Documents: 4096, Fingerprints: 65_536, Answer: 16 << 20,
+		RequestMemory: 512 << 20, Timeout: time.Minute, Queue: 100 * time.Millisecond,
+		times: times{header: 5 * time.Second, body: 30 * time.Second, write: 60 * time.Second, idle: 120 * time.Second,
+			stall: 5 * time.Second},
 	}
 	if got := (Limits{}).withDefaults(); got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 	if DefaultListen != "127.0.0.1:7744" || DefaultAdmin != "127.0.0.1:7745" {
 		t.Errorf("it listens on %s and %s", DefaultListen, DefaultAdmin)
+	}
+}
+
+// TestRunLimitsConnections opens more idle connections to a server than it may have: the oldest are
+// closed, and the youngest stay open.
+func TestRunLimitsConnections(t *testing.T) {
+	const most = 8
+	var s *service
+	r := runServer(t, Options{Limits: Limits{Connections: most, times: patient},
+		hooks: hooks{started: func(started *service) { s = started }}}, func(context.Context, *Loading) (*engine.Index,
+		error) {
+		return newIndex(t, 3, nil, []uint64{0}), nil
+	})
+	address := r.address()
+	var all []net.Conn
+	for i := range 2 * most {
+		c, err := net.Dial("tcp", address)
+		noError(t, err)
+		defer c.Close()
+		all = append(all, c)
+		eventually(t, "it is accepted", func() bool { return s.front.Counts().Taken == uint64(i+1) })
+		time.Sleep(30 * time.Millisecond) // which is idle for the server
+	}
+	for i, c := range all {
+		wait := waitMax
+		if i >= most {
+			wait = 50 * time.Millisecond
+		}
+		c.SetReadDeadline(time.Now().Add(wait))
+		_, err := c.Read(make([]byte, 1))
+		if closed := errors.Is(err, io.EOF); closed != (i < most) || !closed && !errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Errorf("connection %d of %d, of which %d may be open: %v", i, len(all), most, err)
+		}
+	}
+	r.end()
+}
+
+// packed compresses a text.
+func packed(t *testing.T, encoding, text string) string {
+	t.Helper()
+	var out bytes.Buffer
+	var w io.WriteCloser = gzip.NewWriter(&out)
+	if encoding == "zstd" {
+		var err error
+		if w, err = zstd.NewWriter(&out); err != nil {
+			t.Fatal(err)
+		}
+	}
+	io.WriteString(w, text)
+	noError(t, w.Close())
+	return out.String()
+}
+
+// sendPacked sends a body with a Content-Encoding.
+func sendPacked(t *testing.T, b *bench, path, media, encoding, body string) (int, string) {
+	t.Helper()
+	r := b.request(t, path, media, body)
+	if encoding != "" {
+		r.Header.Set("Content-Encoding", encoding)
+	}
+	return b.do(t, r)
+}
+
+// TestPackedBodies: compressed bodies are read as what they hold, up to the limit of a body, and
+// refused without their header.
+func TestPackedBodies(t *testing.T) {
+	b := startWith(t, newIndex(t, 3, defaultRecipe(), nil), "", Limits{Queue: waitMax, Body: 1 << 20})
+	object, _ := json.Marshal(map[string]string{"text": pageA})
+	_, want := b.send(t, "/v1/query", mediaText, pageA)
+	prints := little([]uint64{0x0000000000088b1f, 1}) // which begins as gzip does
+	for _, encoding := range []string{"gzip", "zstd", "GZIP"} {
+		kind := strings.ToLower(encoding)
+		for media, body := range map[string]string{mediaJSON: string(object), mediaText: pageA, mediaHTML: "<p>" + pageA} {
+			if status, got := sendPacked(t, b, "/v1/query", media, encoding, packed(t, kind,
+				body)); status != http.StatusOK || got != want {
+				t.Errorf("%s, %s: %d %s, want %s", encoding, media, status, got, want)
+			}
+			status, got := sendPacked(t, b, "/v1/query", media, "", packed(t, kind, body))
+			if status != http.StatusUnprocessableEntity ||
+				!strings.Contains(got, fmt.Sprintf("%s data instead of text: a compressed body needs the header Content-Encoding: "+
+					"%[1]s", kind)) {
+				t.Errorf("%s, %s, without a header: %d %s", encoding, media, status, got)
+			}
+		}
+		if status, got := sendPacked(t, b, "/v1/batch", mediaBytes, encoding, packed(t, kind,
+			prints)); status != http.StatusOK {
+			t.Errorf("%s, batch: %d %s", encoding, status, got)
+		}
+		for size, want := range map[int]int{1 << 20: http.StatusUnprocessableEntity, 1<<20 +
+			1: http.StatusRequestEntityTooLarge, 256 << 20: http.StatusRequestEntityTooLarge} {
+			if status, got := sendPacked(t, b, "/v1/query", mediaText, encoding, packed(t, kind, strings.Repeat("a",
+				size))); status != want {
+				t.Errorf("%s, %d bytes: %d %s", encoding, size, status, got)
+			}
+		}
+		whole := packed(t, kind, pageA)
+		for _, body := range []string{"", "x", pageA, whole[:len(whole)-5]} {
+			if status, got := sendPacked(t, b, "/v1/query", mediaText, encoding, body); status != http.StatusBadRequest &&
+				(body != "" || kind == "gzip") {
+				t.Errorf("%s, %.20q: %d %s", encoding, body, status, got)
+			}
+		}
+	}
+	b.wants(t, http.StatusOK, "/v1/batch", mediaBytes, prints)
+	eventually(t, "all memory is released", func() bool { return b.held() == "" })
+}
+
+// TestPackedMemory: what a body becomes counts towards --request-memory, as the body does.
+func TestPackedMemory(t *testing.T) {
+	b := startWith(t, newIndex(t, 3, defaultRecipe(), nil), "", Limits{Queue: waitMax, Body: 1 << 20, Answer: 64 << 10,
+		RequestMemory: 6400 << 10})
+	rng := rand.New(rand.NewPCG(26, 10))
+	var text strings.Builder
+	for text.Len() < 1<<20-8 {
+		fmt.Fprintf(&text, "%06x ", rng.IntN(1<<24)) // packed it is half as long, which is more than is left
+	}
+	if status, got := sendPacked(t, b, "/v1/query", mediaText, "", text.String()); status != http.StatusOK {
+		t.Errorf("%d %s", status, got)
+	}
+	if status, got := sendPacked(t, b, "/v1/query", mediaText, "gzip", packed(t, "gzip",
+		text.String())); status != http.StatusTooManyRequests {
+		t.Errorf("%d %s", status, got)
 	}
 }

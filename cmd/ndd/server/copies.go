@@ -3,131 +3,125 @@ package server
 import (
 	"context"
 	"errors"
-	"net/http"
-	"time"
+	"fmt"
+	"sync"
+	"unicode/utf8"
 
-	"github.com/danielgtaylor/huma/v2"
-
-	"ndd/engine"
+	"ndd/cmd/ndd/server/strict"
 	"ndd/engine/copies"
 )
 
-// copiesWork is what a request with so long a body costs: signatures at some 50 MB/s, and a list for each.
-func copiesWork(_ *engine.Index, body int) time.Duration {
-	return requestWork + time.Duration(body)*100*time.Nanosecond
+// copiesFinder handles the requests for copies.
+type copiesFinder struct{ *service }
+
+// copiesFields are the names of the fields of a request, in order.
+var copiesFields = []string{"html", "limit", "same_site", "site", "text", "threshold"}
+
+// A copiesRequest is the body of /v1/copies.
+type copiesRequest struct {
+	text, html *string
+	threshold  float64 // 0: each method's own
+	limit      *int
+	site       *string
+	skipSame   bool // documents of the same site
 }
 
-// copiesRequest is the body of /v1/copies.
-type copiesRequest struct {
-	Text      *string  `json:"text,omitempty" format:"document-text" doc:"Plain text"`
-	HTML      *string  `json:"html,omitempty" format:"document-html" doc:"An HTML page; its text is compared without the markup"`
-	Threshold *float64 `json:"threshold,omitempty" exclusiveMinimum:"0" maximum:"1" doc:"Lowest score; the default is each method's own"`
-	Limit     *integer `json:"limit,omitempty" minimum:"1" maximum:"65536" doc:"Largest number of copies in the answer (default 1000)"`
-	Site      *string  `json:"site,omitempty" maxLength:"2048" doc:"The document's site, by its name or the URL of the document"`
-	SameSite  *string  `json:"same_site,omitempty" enum:"keep,skip" doc:"Whether documents of the same site count; the default is keep"`
+func (in *copiesRequest) read(r *strict.Reader) {
+	r.Object(copiesFields, func(name string) {
+		switch name {
+		case "limit":
+			in.limit = readLimit(r)
+		case "threshold":
+			if in.threshold = r.Number(); !r.Failed() && (in.threshold <= 0 || in.threshold > 1) {
+				r.Refuse("must be above 0 and at most 1")
+			}
+		default:
+			in.readText(r, name, r.String())
+		}
+	})
+}
 
-	whole bool // the text is that of the request's whole body
+// readText sets a field that is a text.
+func (in *copiesRequest) readText(r *strict.Reader, name, text string) {
+	switch name {
+	case "html":
+		in.html = &text
+	case "same_site":
+		if in.skipSame = text == "skip"; !in.skipSame && text != "keep" {
+			r.Refuse("must be keep or skip")
+		}
+	case "site":
+		if in.site = &text; utf8.RuneCountInString(text) > idMax {
+			r.Refuse("expected length <= %d", idMax)
+		}
+	case "text":
+		in.text = &text
+	}
 }
 
 // copiesAnswer are the documents that have text in common with one.
 type copiesAnswer struct {
-	Compared  bool        `json:"compared" doc:"Whether the document has enough signatures to be compared at all"`
-	Documents int         `json:"documents" doc:"Number of copies in all"`
-	Truncated bool        `json:"truncated" doc:"Whether there are more than are listed"`
-	Copies    []foundCopy `json:"copies" nullable:"false" doc:"Documents of the index that have text in common with it, the most similar first"`
+	Compared  bool        `json:"compared"`
+	Documents int         `json:"documents"`
+	Truncated bool        `json:"truncated"`
+	Copies    []foundCopy `json:"copies"`
 }
 
 // foundCopy is one of them.
 type foundCopy struct {
 	ID       string  `json:"id"`
-	Relation string  `json:"relation" enum:"duplicate,contains,contained,overlap" doc:"What the document that was sent is to this one: it contains it, or is contained in it"`
-	Method   string  `json:"method" enum:"spotsigs,ccdet,winnow,shingles"`
-	Score    float64 `json:"score" doc:"Similarity by the method"`
-	AInB     float64 `json:"a_in_b" doc:"Part of the document's signatures that this one has"`
-	BInA     float64 `json:"b_in_a" doc:"Part of this one's signatures that the document has"`
-	SizeA    int     `json:"size_a" doc:"Signatures of the document"`
-	SizeB    int     `json:"size_b" doc:"Signatures of this one"`
+	Relation string  `json:"relation"`
+	Method   string  `json:"method"`
+	Score    float64 `json:"score"`
+	AInB     float64 `json:"a_in_b"`
+	BInA     float64 `json:"b_in_a"`
+	SizeA    int     `json:"size_a"`
+	SizeB    int     `json:"size_b"`
 	Shared   int     `json:"shared"`
-	Flags    string  `json:"flags" doc:"Any of equal, few_a, few_b, same_site, separated by commas"`
+	Flags    string  `json:"flags"`
 }
 
-// registerCopies adds /v1/copies to the API, where there is an index for it.
-func (s *service) registerCopies(api huma.API) {
-	if s.copies == nil {
-		return
-	}
-	type input struct{ Body copiesRequest }
-	type output struct{ Body *copiesAnswer }
-	huma.Register(api, operation(http.MethodPost, "/v1/copies", "copies", "Find copies",
-		"Documents that have much of their text in common with one, as a whole or in part: revised pages, excerpts and digests, beyond near-duplicates."),
-		func(ctx context.Context, in *input) (*output, error) {
-			a, p := s.findCopies(ctx, &in.Body)
-			if p != nil {
-				return nil, p
-			}
-			return &output{a}, nil
-		})
-}
-
-// copiesDocument is /v1/copies with a document as its body.
-func (s *service) copiesDocument(w http.ResponseWriter, r *http.Request) {
-	text, p := s.wholeText(r)
-	if p != nil {
-		p.write(w)
-		return
-	}
-	a, p := s.findCopies(r.Context(), &copiesRequest{Text: &text, whole: true})
-	if p != nil {
-		p.write(w)
-		return
-	}
-	writeJSON(w, http.StatusOK, a)
-}
-
-// findCopies answers a request.
-func (s *service) findCopies(ctx context.Context, in *copiesRequest) (*copiesAnswer, *problem) {
-	subject := Subject{Text: in.Text, HTML: in.HTML, whole: in.whole}
-	switch {
-	case in.Text == nil && in.HTML == nil:
-		return nil, misfit("body", "one of text and html is needed")
-	case in.Text != nil && in.HTML != nil:
-		return nil, misfit("body", "only one of text and html can be given")
-	}
-	text, _, p := subject.text(ctx, s, "body")
-	if p != nil {
+// find is /v1/copies.
+func (s copiesFinder) find(v *visit) (any, *problem) {
+	in := new(copiesRequest)
+	if v.isDocument() {
+		text := v.wholeText()
+		in.text = &text
+	} else if p := v.decode(in.read); p != nil {
 		return nil, p
+	}
+	if p := oneOf("body", "text and html", in.text != nil, in.html != nil); p != nil {
+		return nil, p
+	}
+	var text string
+	if in.html != nil {
+		text = s.textOf([]byte(*in.html), mediaHTML)
+	} else {
+		text = *in.text
 	}
 	index := s.copies.acquire()
 	if index == nil {
 		return nil, broken(errors.New("the index of copies is closed"))
 	}
-	defer func() {
-		if err := s.copies.release(index); err != nil {
-			s.log.Error("index of copies not closed", "error", err)
-		}
-	}()
+	defer index.users.Done()
 	c := index.searchers.Get().(*copySearcher)
 	defer index.searchers.Put(c)
-	threshold := 0.0
-	if in.Threshold != nil {
-		threshold = *in.Threshold
-	}
-	if err := c.searcher.Configure(threshold, in.SameSite != nil && *in.SameSite == "skip"); err != nil {
+	if err := c.searcher.Configure(in.threshold, in.skipSame); err != nil {
 		return nil, misfit("body.threshold", "%v", err)
 	}
 	sets := c.signer.Sign(text)
-	if in.Site != nil {
-		sets.Site = copies.SiteOf(*in.Site)
+	if in.site != nil {
+		sets.Site = copies.SiteOf(*in.site)
 	}
-	hits, total, err := c.searcher.Best(ctx, &sets, argumentsOf(ctx).most(in.Limit, limitDefault))
+	hits, total, err := c.searcher.Best(v, &sets, v.limit(in.limit, limitDefault))
 	if err != nil {
 		return nil, broken(err)
 	}
-	return s.describeCopies(hits, total, c.searcher.Compared(&sets)), nil
+	return s.describe(hits, total, c.searcher.Compared(&sets)), nil
 }
 
-// describeCopies lists hits, as far as an answer has room.
-func (s *service) describeCopies(hits []copies.Hit, total int, compared bool) *copiesAnswer {
+// describe lists hits, as far as an answer has room.
+func (s copiesFinder) describe(hits []copies.Hit, total int, compared bool) *copiesAnswer {
 	a := &copiesAnswer{Compared: compared, Documents: total, Copies: make([]foundCopy, 0, len(hits))}
 	room := s.limits.Answer
 	for i := range hits {
@@ -135,10 +129,118 @@ func (s *service) describeCopies(hits []copies.Hit, total int, compared bool) *c
 		if room -= int64(len(h.ID)); room < 0 {
 			break
 		}
-		p := h.Pair()
-		a.Copies = append(a.Copies, foundCopy{ID: h.ID, Relation: string(h.Relation), Method: string(h.Method), Score: h.Score,
-			AInB: p.ContainmentA(), BInA: p.ContainmentB(), SizeA: h.SizeA, SizeB: h.SizeB, Shared: h.Shared, Flags: h.Flags.String()})
+		p := &h.Pair
+		a.Copies = append(a.Copies, foundCopy{ID: h.ID, Relation: string(h.Relation), Method: string(h.Method),
+			Score: h.Score,
+			AInB:  p.ContainmentA(), BInA: p.ContainmentB(), SizeA: h.SizeA, SizeB: h.SizeB, Shared: h.Shared,
+			Flags: h.Flags.String()})
 	}
 	a.Truncated = len(a.Copies) < total
 	return a
+}
+
+// A copySource holds the index of copies. SIGHUP opens it again; a request keeps the index that it
+// began with, which is closed when the last of its requests ends.
+type copySource struct {
+	open func(context.Context) (*copies.Index, error)
+
+	changing sync.Mutex // held while the index is opened or closed
+
+	mu      sync.Mutex
+	current *copyIndex
+}
+
+// A copyIndex is an index of copies with its searchers.
+type copyIndex struct {
+	index     *copies.Index
+	searchers sync.Pool      // of *copySearcher
+	users     sync.WaitGroup // requests
+}
+
+// A copySearcher belongs to one request at a time.
+type copySearcher struct {
+	signer   *copies.Signer
+	searcher *copies.Searcher
+}
+
+// reload opens the index, again or for the first time, and returns its number of documents. An
+// index that has not changed, and one that cannot be opened, change nothing.
+func (c *copySource) reload(ctx context.Context) (documents uint64, changed bool, err error) {
+	c.changing.Lock()
+	defer c.changing.Unlock()
+	x, err := c.open(ctx)
+	if err != nil {
+		return 0, false, err
+	}
+	documents = x.Documents()
+	if c.current != nil && x.Same(c.current.index) {
+		return documents, false, x.Close()
+	}
+	next, err := newCopyIndex(x)
+	if err != nil {
+		return 0, false, errors.Join(err, x.Close())
+	}
+	return documents, true, c.replace(next)
+}
+
+// replace serves another index, or none for nil, and closes the one before when no request uses it
+// any more.
+func (c *copySource) replace(next *copyIndex) error {
+	c.mu.Lock()
+	old := c.current
+	c.current = next
+	c.mu.Unlock()
+	if old == nil {
+		return nil
+	}
+	old.users.Wait()
+	return old.index.Close()
+}
+
+// close closes the index.
+func (c *copySource) close() error {
+	c.changing.Lock()
+	defer c.changing.Unlock()
+	return c.replace(nil)
+}
+
+// acquire returns the index for a request, which it counts among its users, or nil if there is
+// none.
+func (c *copySource) acquire() *copyIndex {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.current != nil {
+		c.current.users.Add(1)
+	}
+	return c.current
+}
+
+// newCopyIndex returns an index that can be searched.
+func newCopyIndex(x *copies.Index) (*copyIndex, error) {
+	o, err := x.Recipe().Options()
+	if err != nil {
+		return nil, err
+	}
+	c := &copyIndex{index: x}
+	searcher := func() (*copySearcher, error) {
+		signer, err := copies.NewSigner(o)
+		if err != nil {
+			return nil, err
+		}
+		s, err := x.Searcher(o)
+		return &copySearcher{signer, s}, err
+	}
+	first, err := searcher()
+	if err != nil {
+		return nil, err
+	}
+	c.searchers.New = func() any {
+		s, err := searcher()
+		if err != nil {
+			panic(fmt.Sprintf("server: a second searcher of an index: %v", err)) // of what the first was made of
+		}
+		return s
+	}
+	c.searchers.Put(first)
+	return c, nil
 }

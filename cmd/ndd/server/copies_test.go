@@ -15,8 +15,15 @@ import (
 )
 
 const (
-	orchard = "The fence around the orchard is old. A goat of the neighbours has been through the hole in the hedge, and the bark of the young trees is gone. We have to mend the fence before the winter, or the goats will be back."
-	boats   = "The boats at the quay have been painted. A crew of the yard is at work on the masts, and the sails of the small boats are with the maker. They will be in the water before the summer, if the weather is kind."
+	orchard = "The fence around the orchard is old. A goat of the neighbours has been through the hole in the hedge, " +
+		"and " +
+		"" +
+		"" +
+		"" +
+		"" +
+		"the bark of the young trees is gone. We have to mend the fence before the winter, or the goats will be back."
+	boats = "The boats at the quay have been painted. A crew of the yard is at work on the masts, and the sails of the " +
+		"small boats are with the maker. They will be in the water before the summer, if the weather is kind."
 )
 
 // copiesBench is a server with an index of three documents to find copies in.
@@ -31,26 +38,22 @@ func copiesBenchAt(t *testing.T) (*bench, string) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "copies")
 	w, err := copies.CreateIndex(dir, copies.Options{}, false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	signer, err := copies.NewSigner(copies.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	for i, text := range []string{orchard, boats, orchard} {
 		sets := signer.Sign(text)
 		sets.Site = copies.SiteOf(fmt.Sprintf("http://site%d.example/", i))
-		if err := w.Add(fmt.Sprintf("page-%d", i), sets); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, w.Add(fmt.Sprintf("page-%d", i), sets))
 	}
 	if _, _, err := w.Commit(context.Background()); err != nil {
 		t.Fatal(err)
 	}
 	b := start(t, newIndex(t, 3, defaultRecipe(), nil), "")
-	b.copies, err = openCopies(context.Background(), func(ctx context.Context) (*copies.Index, error) { return copies.OpenIndex(ctx, dir, 1) })
-	if err != nil {
+	b.copies = &copySource{open: func(ctx context.Context) (*copies.Index, error) {
+		return copies.OpenIndex(ctx, dir, 1)
+	}}
+	if _, _, err := b.copies.reload(context.Background()); err != nil {
 		t.Fatal(err)
 	}
 	plain := b.Server
@@ -65,8 +68,9 @@ func copiesBenchAt(t *testing.T) (*bench, string) {
 	return b, dir
 }
 
-// TestCopiesReload: documents that are added to the index and deleted from it are seen once it is opened again, a request that has
-// begun goes on with the old one, and what cannot be opened changes nothing.
+// TestCopiesReload: documents that are added to the index and deleted from it are seen once it is
+// opened again, a request that has begun goes on with the old one, and what cannot be opened
+// changes nothing.
 func TestCopiesReload(t *testing.T) {
 	b, dir := copiesBenchAt(t)
 	ids := func() (all []string) {
@@ -78,19 +82,16 @@ func TestCopiesReload(t *testing.T) {
 	}
 	reload := func(wantDocuments uint64, wantChanged bool) {
 		t.Helper()
-		if n, changed, err := b.copies.reload(context.Background()); n != wantDocuments || changed != wantChanged || err != nil {
+		if n, changed, err := b.copies.reload(context.Background()); n != wantDocuments || changed != wantChanged ||
+			err != nil {
 			t.Errorf("opened again: %d documents, changed %t, %v", n, changed, err)
 		}
 	}
 	reload(3, false)
 	w, err := copies.AppendIndex(context.Background(), dir, copies.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	signer, _ := copies.NewSigner(copies.Options{})
-	if err := w.Add("page-9", signer.Sign(orchard)); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, w.Add("page-9", signer.Sign(orchard)))
 	if _, _, err := w.Commit(context.Background()); err != nil {
 		t.Fatal(err)
 	}
@@ -100,15 +101,13 @@ func TestCopiesReload(t *testing.T) {
 	}
 	old := b.copies.acquire()
 	b.reload(context.Background())
-	b.background.Wait()
-	if got := ids(); fmt.Sprint(got) != "[page-0 page-2 page-9]" {
-		t.Errorf("after: %v", got)
-	}
+	eventually(t, "it is opened again", func() bool { return fmt.Sprint(ids()) == "[page-0 page-2 page-9]" })
 	if err := old.index.Check(context.Background()); err != nil || old.index.Documents() != 3 {
 		t.Errorf("a request that had begun: %v", err)
 	}
-	if err := b.copies.release(old); err != nil || old.index.Segments() != 0 {
-		t.Errorf("its index is not closed: %v", err)
+	old.users.Done()
+	if b.background.Wait(); old.index.Segments() != 0 {
+		t.Error("its index is not closed")
 	}
 	if _, _, err := copies.Delete(context.Background(), dir, []string{"page-0"}, copies.Options{}); err != nil {
 		t.Fatal(err)
@@ -121,9 +120,7 @@ func TestCopiesReload(t *testing.T) {
 	if got := ids(); fmt.Sprint(got) != "[page-2 page-9]" {
 		t.Errorf("merged: %v", got)
 	}
-	if err := os.Remove(filepath.Join(dir, "copies")); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Remove(filepath.Join(dir, "copies")))
 	if _, changed, err := b.copies.reload(context.Background()); changed || err == nil {
 		t.Errorf("opened again without a manifest: %t, %v", changed, err)
 	}
@@ -132,19 +129,22 @@ func TestCopiesReload(t *testing.T) {
 	}
 }
 
-// TestCopies: the documents that a text is a copy of, as JSON and as a body that is the document, the most similar first.
+// TestCopies: the documents that a text is a copy of, as JSON and as a body that is the document,
+// the most similar first.
 func TestCopies(t *testing.T) {
 	b := copiesBench(t)
 	text, _ := json.Marshal("News. " + orchard)
 	a := ask[copiesAnswer](t, b, "/v1/copies", fmt.Sprintf(`{"text": %s}`, text))
-	if !a.Compared || a.Documents != 2 || a.Truncated || len(a.Copies) != 2 || a.Copies[0].ID != "page-0" || a.Copies[0].Relation != "duplicate" || a.Copies[0].Method != "spotsigs" {
+	if !a.Compared || a.Documents != 2 || a.Truncated || len(a.Copies) != 2 || a.Copies[0].ID != "page-0" ||
+		a.Copies[0].Relation != "duplicate" || a.Copies[0].Method != "spotsigs" {
 		t.Errorf("%+v", a)
 	}
 	a = ask[copiesAnswer](t, b, "/v1/copies", fmt.Sprintf(`{"text": %s, "limit": 1}`, text))
 	if a.Documents != 2 || !a.Truncated || len(a.Copies) != 1 {
 		t.Errorf("one of them: %+v", a)
 	}
-	a = ask[copiesAnswer](t, b, "/v1/copies", fmt.Sprintf(`{"text": %s, "site": "https://SITE2.example/x", "same_site": "skip"}`, text))
+	a = ask[copiesAnswer](t, b, "/v1/copies",
+		fmt.Sprintf(`{"text": %s, "site": "https://SITE2.example/x", "same_site": "skip"}`, text))
 	if a.Documents != 1 || a.Copies[0].ID != "page-0" {
 		t.Errorf("of other sites: %+v", a)
 	}
@@ -160,7 +160,7 @@ func TestCopies(t *testing.T) {
 		t.Errorf("a short text: %+v", a)
 	}
 	for media, body := range map[string]string{mediaText: orchard, mediaHTML: "<body><p>" + orchard + "</p></body>"} {
-		status, answer := b.send(t, "POST /v1/copies", media, body)
+		status, answer := b.send(t, "/v1/copies", media, body)
 		if status != http.StatusOK || !strings.Contains(answer, `"id":"page-2"`) || !strings.Contains(answer, `"equal"`) {
 			t.Errorf("%s: %d %s", media, status, answer)
 		}
@@ -170,7 +170,8 @@ func TestCopies(t *testing.T) {
 	}
 }
 
-// TestCopiesRefused: what cannot be a request is told so, and a server without an index for it has no such endpoint.
+// TestCopiesRefused: what cannot be a request is told so, and a server without an index for it has
+// no such endpoint.
 func TestCopiesRefused(t *testing.T) {
 	b := copiesBench(t)
 	for body, want := range map[string]string{
@@ -182,12 +183,10 @@ func TestCopiesRefused(t *testing.T) {
 		`{"text": "a", "same_site": "?"}`: "body.same_site",
 		`{"fingerprint": "0"}`:            "unexpected property",
 	} {
-		if status, answer := b.send(t, "POST /v1/copies", mediaJSON, body); status != http.StatusUnprocessableEntity || !strings.Contains(answer, want) {
-			t.Errorf("%s: %d %s, want %s", body, status, answer, want)
-		}
+		b.wants(t, http.StatusUnprocessableEntity, "/v1/copies", mediaJSON, body, want)
 	}
 	without := start(t, newIndex(t, 3, nil, []uint64{0}), "")
-	if status, answer := without.send(t, "POST /v1/copies", mediaJSON, `{"text": "a"}`); status != http.StatusNotFound {
+	if status, answer := without.send(t, "/v1/copies", mediaJSON, `{"text": "a"}`); status != http.StatusNotFound {
 		t.Errorf("%d %s", status, answer)
 	}
 }

@@ -1,19 +1,28 @@
 package server
 
 import (
+	"context"
+	"errors"
+	"flag"
 	"fmt"
+	"math/rand/v2"
 	"net/http"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync/atomic"
+	"syscall"
 	"testing"
+	"time"
 
 	"ndd/engine"
 	"ndd/engine/corpus/ndf"
 	"ndd/engine/index/segment"
 	"ndd/engine/index/table"
+	"ndd/engine/memory"
 	"ndd/engine/oracle/sets"
+	"ndd/engine/storage/disk"
 	"ndd/engine/storage/store"
 	"ndd/permute"
 )
@@ -26,59 +35,312 @@ func TestIndexLosesItsEnd(t *testing.T) {
 		return // which refuses to truncate a file that is in use
 	}
 	prints := sets.Uniform(200_000, 5)
-	path := filepath.Join(t.TempDir(), "base.bin")
-	if err := os.WriteFile(path, store.Bytes64(prints), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	file, err := ndf.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
-	design, err := permute.Named("halves", 3, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir := filepath.Join(t.TempDir(), "index")
-	o := segment.Options{Design: design, Table: table.Options{Layout: table.LayoutPlanar}}
-	if err := engine.Build(t.Context(), dir, []*ndf.File{file}, engine.BuildOptions{Options: o}); err != nil {
-		t.Fatal(err)
-	}
+	dir := buildIndex(t, prints, false)
 	x, err := engine.Open(t.Context(), dir, engine.OpenOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	b := start(t, x, "")
 	query := func(f uint64) (int, string) {
-		return b.send(t, "POST /v1/query", "application/json", fmt.Sprintf(`{"fingerprint": "%016x"}`, f))
+		return b.send(t, "/v1/query", "application/json", fmt.Sprintf(`{"fingerprint": "%016x"}`, f))
 	}
-	if status, body := query(prints[0]); status != http.StatusOK || !strings.Contains(body, fmt.Sprintf("%016x", prints[0])) {
+	if status, body := query(prints[0]); status != http.StatusOK || !strings.Contains(body, fmt.Sprintf("%016x",
+		prints[0])) {
 		t.Fatalf("%d %s", status, body)
 	}
-	if err := os.Truncate(filepath.Join(dir, "00000001.segment"), 8192); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Truncate(filepath.Join(dir, "00000001.segment"), 8192))
 	for i := range 1000 {
-		if status, body := query(prints[i]); status != http.StatusServiceUnavailable || !strings.Contains(body, "cannot be read any more") {
+		if status, body := query(prints[i]); status != http.StatusServiceUnavailable || !strings.Contains(body,
+			"cannot be read any more") {
 			t.Fatalf("query %d: %d %s", i, status, body)
 		}
 		body := string(store.Bytes64(prints[i : i+20]))
-		if status, said := b.send(t, "POST /v1/batch", "application/octet-stream", body); status != http.StatusServiceUnavailable {
-			t.Fatalf("batch %d: %d %s", i, status, said)
-		}
+		b.wants(t, http.StatusServiceUnavailable, "/v1/batch", "application/octet-stream", body)
 	}
 	for range 10 {
-		if status, _ := b.send(t, "GET /readyz", "", ""); status != http.StatusServiceUnavailable {
-			t.Errorf("readyz: %d", status)
-		}
+		b.wants(t, http.StatusServiceUnavailable, "GET /readyz", "", "")
 	}
 	if _, figures := scrape(t, b.service); !strings.Contains(figures, "\nndd_ready 0\n") {
 		t.Error("the metrics say that it is ready")
 	}
-	if log := b.journal.String(); strings.Count(log, "the index is damaged") != 1 || strings.Count(log, "level=ERROR") != 1 {
+	if log := b.journal.String(); strings.Count(log, "the index is damaged") != 1 ||
+		strings.Count(log, "level=ERROR") != 1 {
 		t.Errorf("damage was not logged once:\n%.2000s", log)
 	}
-	if status, _ := b.send(t, "GET /livez", "", ""); status != http.StatusOK {
-		t.Errorf("livez: %d", status)
+	b.wants(t, http.StatusOK, "GET /livez", "", "")
+}
+
+// buildIndex makes an index of raw fingerprints in a folder.
+func buildIndex(t *testing.T, prints []uint64, noDocs bool) (dir string) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "base.bin")
+	noError(t, os.WriteFile(path, store.Bytes64(prints), 0o644))
+	file, err := ndf.Open(path)
+	noError(t, err)
+	defer file.Close()
+	design, err := permute.Named("halves", 3, 1)
+	noError(t, err)
+	dir = filepath.Join(t.TempDir(), "index")
+	o := segment.Options{Design: design, NoDocs: noDocs, Table: table.Options{Layout: table.LayoutPlanar}}
+	noError(t, engine.Build(t.Context(), dir, []*ndf.File{file}, engine.BuildOptions{Options: o}))
+	return dir
+}
+
+// flip changes a byte of a file.
+func flip(t *testing.T, path string, at int64) {
+	t.Helper()
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	noError(t, err)
+	defer f.Close()
+	b := make([]byte, 1)
+	if _, err := f.ReadAt(b, at); err != nil {
+		t.Fatal(err)
 	}
+	b[0] ^= 0x10
+	if _, err := f.WriteAt(b, at); err != nil {
+		t.Fatal(err)
+	}
+}
+
+var scrubPlaces = flag.Int("scrub.places", 3, "places that TestScrub damages, one after the other")
+
+// Damage that comes while an index is served is found without any query: the server is not ready
+// then, answers 503, and has logged file, section and block. Without damage it scrubs on.
+func TestScrub(t *testing.T) {
+	dir := buildIndex(t, sets.Uniform(200_000, 5), false)
+	segment := filepath.Join(dir, "00000001.segment")
+	info, err := os.Stat(segment)
+	noError(t, err)
+	for i := range *scrubPlaces {
+		at := info.Size() * int64(i+1) / int64(*scrubPlaces+1)
+		var b *service
+		o := Options{Scrub: 20 * time.Millisecond,
+			hooks: hooks{notice: func() {}, started: func(s *service) { b = s }}}
+		r := runServer(t, o, func(ctx context.Context, _ *Loading) (*engine.Index, error) {
+			return engine.Open(ctx, dir, engine.OpenOptions{})
+		})
+		address := r.address()
+		c := client(t)
+		eventually(t, "it was scrubbed twice", func() bool {
+			_, body := scrape(t, b)
+			return !strings.Contains(body, "ndd_scrubs_total 0\n") && !strings.Contains(body, "ndd_scrubs_total 1\n")
+		})
+		if status, _, body, err := get(c, "GET", "http://"+address+"/readyz", ""); status != http.StatusOK || err != nil {
+			t.Fatalf("sound: %d %s %v", status, body, err)
+		}
+		flip(t, segment, at)
+		eventually(t, "damage is found", func() bool {
+			status, _, _, err := get(c, "GET", "http://"+address+"/readyz", "")
+			return err == nil && status == http.StatusServiceUnavailable
+		})
+		for _, what := range []struct{ path, body string }{{"/v1/query", `{"fingerprint": "0000000000000000"}`},
+			{"/v1/batch", "12345678"}, {"/v1/insert", `{"fingerprint": "0000000000000000"}`}} {
+			if status, _, body, err := get(c, "POST", "http://"+address+what.path, what.body); err != nil ||
+				status != http.StatusServiceUnavailable || !strings.Contains(body, "damaged") {
+				t.Errorf("%s: %d %s %v", what.path, status, body, err)
+			}
+		}
+		eventually(t, "the log says where", func() bool {
+			log := r.journal.String()
+			return strings.Contains(log, "file="+segment) && strings.Contains(log, "section=") && strings.Contains(log, "block=")
+		})
+		r.end()
+		flip(t, segment, at)
+	}
+}
+
+// What --preload reads is checked as it is read, also with --checksums fast.
+func TestLoadedIsVerified(t *testing.T) {
+	// sections of more than 1 MiB, which --checksums fast leaves out
+	dir := buildIndex(t, sets.Uniform(1_000_000, 5), false)
+	segment := filepath.Join(dir, "00000001.segment")
+	info, err := os.Stat(segment)
+	noError(t, err)
+	flip(t, segment, info.Size()/2)
+	x, err := engine.Open(t.Context(), dir, engine.OpenOptions{Load: true, Verify: engine.VerifyFast})
+	if !errors.Is(err, store.ErrCorrupt) || !strings.Contains(err.Error(), "block") {
+		t.Errorf("%v", err)
+	}
+	if err == nil {
+		x.Close()
+	}
+}
+
+// scrape returns the metrics of a service.
+func scrape(t *testing.T, s *service) (int, string) {
+	t.Helper()
+	families, err := s.metrics.registry.Gather()
+	noError(t, err)
+	var b strings.Builder
+	for _, f := range families {
+		for _, m := range f.Metric {
+			fmt.Fprintf(&b, "%s %v\n", f.GetName(), m.GetCounter().GetValue()+m.GetGauge().GetValue())
+		}
+	}
+	return len(families), b.String()
+}
+
+// The limit of open files lowers that of connections, and one that leaves no room is refused when
+// the server starts.
+func TestOpenFiles(t *testing.T) {
+	for _, c := range []struct {
+		files, connections int
+		wrong              string
+	}{
+		{1 << 20, 4096, ""},
+		{1024, 1024 - descriptorsKept, ""},
+		{64, 0, "ulimit -n"},
+		{descriptorsKept + connectionsMin - 1, 0, "ulimit -n"},
+	} {
+		b := start(t, nil, "")
+		err := b.fitConnections(c.files)
+		if c.wrong != "" {
+			if err == nil || !strings.Contains(err.Error(), c.wrong) {
+				t.Errorf("%d files: %v", c.files, err)
+			}
+			continue
+		}
+		if err != nil || b.limits.Connections != c.connections ||
+			(c.connections < 4096) != strings.Contains(b.journal.String(), "instead of 4096") {
+			t.Errorf("%d files: %d connections, %v, %s", c.files, b.limits.Connections, err, b.journal)
+		}
+	}
+}
+
+// TestFullDisk fills the disk under a server: inserts and deletions are refused, by name, while
+// queries are answered; and when there is room again both go on, without a restart. What was
+// refused may be not there, neither then nor after a restart; what was answered is.
+func TestFullDisk(t *testing.T) {
+	var full atomic.Bool
+	d := disk.Failing(func(c disk.Call, _ string) error {
+		if full.Load() && (c == disk.CallWrite || c == disk.CallCreate) {
+			return syscall.ENOSPC
+		}
+		return nil
+	})
+	dir := filepath.Join(t.TempDir(), "index")
+	noError(t, engine.Create(dir, 3, engine.Options{}))
+	open := func() *engine.Index {
+		x, err := engine.Open(t.Context(), dir, engine.OpenOptions{Write: true, Disk: d})
+		noError(t, err)
+		return x
+	}
+	x := open()
+	b := start(t, x, "")
+	insert := func(i int) string {
+		return fmt.Sprintf(`{"id": "%d", "fingerprint": "%016x"}`, i, uint64(i)*0x9e3779b97f4a7c15)
+	}
+	ask[insertAnswer](t, b, "/v1/insert", insert(1))
+	full.Store(true)
+	for i, path := range []string{"/v1/insert", "/v1/check-and-insert", "/v1/delete"} {
+		body := insert(2 + i)
+		if path == "/v1/delete" {
+			body = `{"id": "none"}`
+		}
+		status, answer := b.send(t, path, "application/json", body)
+		if path == "/v1/delete" && status == http.StatusOK {
+			continue // nothing was to be written
+		}
+		if status != http.StatusInsufficientStorage || !strings.Contains(answer, "the disk is full; queries are answered") {
+			t.Errorf("%s: %d %s", path, status, answer)
+		}
+		if got := ask[Neighbours](t, b, "/v1/query", fmt.Sprintf(`{"fingerprint": "%016x"}`,
+			uint64(0x9e3779b97f4a7c15))); len(got.Hits) != 1 {
+			t.Errorf("a query beside it: %+v", got)
+		}
+	}
+	full.Store(false)
+	if got := ask[checkAnswer](t, b, "/v1/check-and-insert", insert(3)); !got.Inserted {
+		t.Errorf("sent again, a document is told of itself: %+v", got)
+	}
+	ask[insertAnswer](t, b, "/v1/insert", insert(9))
+	for _, line := range []string{"changes are refused until there is room", "there is room again"} {
+		if log := b.journal.String(); strings.Count(log, line) != 1 || strings.Contains(log, "request failed") {
+			t.Errorf("not once %q:\n%s", line, log)
+		}
+	}
+	if got := ask[deleteAnswer](t, b, "/v1/delete", `{"id": "1"}`); got.Deleted != 1 {
+		t.Errorf("%+v", got)
+	}
+	noError(t, x.Close())
+	x = open()
+	defer x.Close()
+	for id, want := range map[string]bool{"9": true, "1": false, "2": false, "3": true} {
+		if _, ok, err := x.Find(id); ok != want || err != nil {
+			t.Errorf("after a restart document %s: %v, %v", id, ok, err)
+		}
+	}
+}
+
+// TestFullDiskWithinAList fills the disk while a list is decided upon: what was written before is
+// told of as it is, and the others that they were not decided upon; they are not there.
+func TestFullDiskWithinAList(t *testing.T) {
+	var full atomic.Bool
+	var writes atomic.Int32
+	d := disk.Failing(func(c disk.Call, _ string) error {
+		if full.Load() && c == disk.CallWrite && writes.Add(1) > 1 {
+			return syscall.ENOSPC
+		}
+		return nil
+	})
+	dir := filepath.Join(t.TempDir(), "index")
+	noError(t, engine.Create(dir, 3, engine.Options{}))
+	x, err := engine.Open(t.Context(), dir, engine.OpenOptions{Write: true, Disk: d})
+	noError(t, err)
+	b := start(t, x, "")
+	ask[insertAnswer](t, b, "/v1/insert", `{"id": "held", "fingerprint": "00000000ffffffff"}`)
+	full.Store(true)
+	// What takes the place of another is committed before the next one is looked at.
+	got := ask[answerList[checkAnswer]](t, b, "/v1/check-and-insert", `{"documents": [
+		{"id": "held", "fingerprint": "ffffffff00000000"}, {"id": "refused", "fingerprint": "0f0f0f0f0f0f0f0f"}]}`).Results
+	if len(got) != 2 || !got[0].Inserted || !got[0].Replaced || got[0].Status != http.StatusOK {
+		t.Fatalf("what was written before the disk was full: %+v", got)
+	}
+	if got[1].Inserted || got[1].Status != http.StatusInsufficientStorage || !strings.Contains(got[1].Error,
+		"the disk is full") {
+		t.Errorf("what was not: %+v", got[1])
+	}
+	full.Store(false)
+	ask[insertAnswer](t, b, "/v1/insert", `{"id": "later", "fingerprint": "00ff00ff00ff00ff"}`)
+	if got := ask[Neighbours](t, b, "/v1/query", `{"fingerprint": "0f0f0f0f0f0f0f0f"}`); len(got.Hits) != 0 {
+		t.Errorf("what was refused is there: %+v", got)
+	}
+	if got := ask[Neighbours](t, b, "/v1/query", `{"fingerprint": "ffffffff00000000"}`); len(got.Hits) != 1 {
+		t.Errorf("what was accepted is not: %+v", got)
+	}
+}
+
+// TestFullMemory fills the memory that a server may take: inserts are refused, by name, while
+// queries and deletions are answered.
+func TestFullMemory(t *testing.T) {
+	x, err := engine.New(3, engine.Options{Budget: memory.NewBudget(memory.Set(16 << 20))})
+	noError(t, err)
+	defer x.Close()
+	b := start(t, x, "")
+	random := rand.New(rand.NewPCG(18, 4))
+	for i := 0; ; i += 500 {
+		var docs strings.Builder
+		for j := range 500 {
+			if j > 0 {
+				docs.WriteByte(',')
+			}
+			fmt.Fprintf(&docs, `{"id": "%d `, i+j)
+			for range 60 { // which cannot be made much smaller, so that some tens of requests are enough
+				fmt.Fprintf(&docs, "%016x", random.Uint64())
+			}
+			fmt.Fprintf(&docs, `", "fingerprint": "%016x"}`, random.Uint64())
+		}
+		status, answer := b.send(t, "/v1/insert", "application/json", `{"documents": [`+docs.String()+`]}`)
+		if status == http.StatusOK && i < 1_000_000 {
+			continue
+		}
+		const want = "nothing can be inserted; queries are answered: no room for more documents in memory"
+		if status != http.StatusInsufficientStorage || !strings.Contains(answer, want) || i == 0 {
+			t.Fatalf("%d documents: %d %s", i, status, answer)
+		}
+		break
+	}
+	if status, answer := b.send(t, "/v1/query", "application/json",
+		`{"fingerprint": "0000000000000000"}`); status != http.StatusOK {
+		t.Errorf("a query beside it: %d %s", status, answer)
+	}
+	b.wants(t, http.StatusOK, "/v1/delete", "application/json", `{"id": "none"}`)
 }

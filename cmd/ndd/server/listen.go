@@ -9,59 +9,72 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
 	"strings"
 	"syscall"
 	"time"
 
 	"ndd/cmd/ndd/server/access"
 	"ndd/cmd/ndd/server/conns"
-	"ndd/cmd/ndd/server/fastpath"
 )
 
 // A listener is an HTTP server at an address.
 type listener struct {
 	*conns.Listener
 	server *http.Server
-	quick  *fastpath.Listener // answers plain requests before the server; nil with TLS, and where there is none to be answered
-	flag   string             // that gives the address
+	flag   string // that gives the address
 	tls    *tls.Config
 }
 
 // listen opens the address that a flag gives; handler makes what answers there, told whether only
-// this machine can reach it. The error names the flag. A listener that is given instead of the address is taken as it is.
-func (s *service) listen(l net.Listener, flag, address string, most int, handler func(local bool) http.Handler) (*listener, error) {
+// this machine can reach it. The error names the flag. A listener that is given instead of the
+// address is taken as it is.
+func (s *service) listen(l net.Listener, flag, address string, most int,
+	handler func(local bool) http.Handler) (*listener, error) {
 	var err error
-	if l == nil {
+	if path, ok := socketPath(address); ok {
+		l, err = listenAt(path)
+	} else if l == nil {
 		l, err = net.Listen("tcp", address)
 	}
 	if errors.Is(err, syscall.EADDRINUSE) {
-		return nil, fmt.Errorf("%s %s: another program listens there already: stop it, or give another address with %s", flag, address, flag)
+		return nil, fmt.Errorf("%s %s: another program listens there already: stop it, or give another address with %s",
+			flag, address, flag)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s %s: %w", flag, address, err)
 	}
 	host, _, _ := net.SplitHostPort(l.Addr().String())
 	limited := conns.Limit(l, most)
-	local := access.IsLoopback(host)
+	local := access.IsLoopback(host) || l.Addr().Network() == "unix"
 	opened := &listener{Listener: limited, server: s.serverOf(limited, handler(local)), flag: flag}
-	switch {
-	case s.tls != nil && (flag == "--listen" || !local):
+	if s.tls != nil && (flag == "--listen" || !local) {
 		opened.tls = s.tls.Config()
-	case flag == "--listen":
-		opened.quick = s.quickly(limited, opened.server)
 	}
 	return opened, nil
 }
 
-// quickly returns the listener that answers plain requests for the routes of a body of JSON before the server gets a connection.
-func (s *service) quickly(l net.Listener, server *http.Server) *fastpath.Listener {
-	var paths []string
-	for _, r := range s.routes() {
-		if path, post := strings.CutPrefix(r.pattern, "POST "); post && !r.streams {
-			paths = append(paths, path)
-		}
+// socketPath returns the path of an address unix:PATH, or "" and false.
+func socketPath(address string) (path string, ok bool) {
+	if path, ok = strings.CutPrefix(address, "unix:"); !ok {
+		return "", false
 	}
-	return fastpath.New(l, server, paths)
+	return path, true
+}
+
+// listenAt listens at a Unix socket, which only its owner may use. One that a killed server has left is replaced.
+func listenAt(path string) (net.Listener, error) {
+	if c, err := net.Dial("unix", path); err == nil {
+		c.Close()
+		return nil, syscall.EADDRINUSE
+	} else if errors.Is(err, syscall.ECONNREFUSED) {
+		os.Remove(path)
+	}
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		return nil, err
+	}
+	return l, os.Chmod(path, 0o600)
 }
 
 // serverOf returns the HTTP server of a listener, with all its limits set.
@@ -80,8 +93,8 @@ func (s *service) serverOf(l *conns.Listener, h http.Handler) *http.Server {
 	return server
 }
 
-// serverLog takes what package http has to say: of clients it is for debugging, of accepting connections it is a
-// warning, since nobody else would say that there are too many open files.
+// serverLog takes what package http has to say: of clients it is for debugging, of accepting
+// connections it is a warning, since nobody else would say that there are too many open files.
 type serverLog struct{ log *slog.Logger }
 
 func (l serverLog) Write(p []byte) (int, error) {
@@ -96,11 +109,8 @@ func (l serverLog) Write(p []byte) (int, error) {
 
 func (l *listener) serve(failed chan<- error) {
 	var in net.Listener = l.Listener
-	switch {
-	case l.tls != nil:
+	if l.tls != nil {
 		in = tls.NewListener(in, l.tls)
-	case l.quick != nil:
-		in = l.quick
 	}
 	if err := l.server.Serve(in); !errors.Is(err, http.ErrServerClosed) {
 		failed <- fmt.Errorf("%s %s: %w", l.flag, l.Addr(), err)
@@ -117,6 +127,9 @@ func (l *listener) scheme() string {
 
 // address returns the address at which a client on this machine finds the server.
 func (l *listener) address() string {
+	if l.Addr().Network() == "unix" {
+		return "localhost"
+	}
 	host, port, err := net.SplitHostPort(l.Addr().String())
 	if ip := net.ParseIP(host); err == nil && ip != nil && ip.IsUnspecified() {
 		return net.JoinHostPort("localhost", port)
@@ -124,26 +137,38 @@ func (l *listener) address() string {
 	return l.Addr().String()
 }
 
-// drain takes no more connections and lets what runs end, and says whether it did in so long. What did not is reset: no
-// answer that was cut off looks whole.
+// drain takes no more connections and lets what runs end, and says whether it did in so long. What
+// did not is reset: no answer that was cut off looks whole.
 func (l *listener) drain(most time.Duration) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), most)
 	defer cancel()
 	l.Finish()
-	if l.shutdown(ctx) == nil {
+	if l.server.Shutdown(ctx) == nil {
 		return true
 	}
 	l.ResetAll()
 	return false
 }
 
-// shutdown ends the connections behind their answers. Those of the quick listener may become the server's until they have ended.
-func (l *listener) shutdown(ctx context.Context) error {
-	if l.quick == nil {
-		return l.server.Shutdown(ctx)
-	}
-	l.server.SetKeepAlivesEnabled(false)
-	return errors.Join(l.quick.Shutdown(ctx), l.server.Shutdown(ctx))
-}
-
 func (l *listener) close() { l.server.Close() }
+
+// descriptorsKept are for all but clients: the index's files, logs, merges, the admin listener.
+const descriptorsKept = 96 + adminConnections + 64
+
+// connectionsMin is the smallest number of connections to serve.
+const connectionsMin = 16
+
+// fitConnections lowers the limit of connections to the files that the process may have open.
+func (s *service) fitConnections(files int) error {
+	most := files - descriptorsKept
+	if most < connectionsMin {
+		return fmt.Errorf("this process may have only %d files and connections open, and needs %d at least: "+
+			"raise the limit with ulimit -n", files, descriptorsKept+connectionsMin)
+	}
+	if s.limits.Connections > most {
+		s.log.Warn(fmt.Sprintf("serving %d connections at a time instead of %d: this process may have only %d files "+
+			"open (ulimit -n)", most, s.limits.Connections, files))
+		s.limits.Connections = most
+	}
+	return nil
+}

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,7 +9,10 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"runtime/debug"
 	"time"
+
+	"github.com/dustin/go-humanize"
 
 	"ndd/cmd/ndd/server/access"
 	"ndd/engine"
@@ -27,46 +31,62 @@ type Options struct {
 	Listen string // host:port; port 0 picks a free one
 	Admin  string // host:port of the admin listener; "" for none
 	PProf  bool   // /debug/pprof/ on the admin listener
-
-	TokenFile      string // lines "token role"; "" lets everybody in
-	TLSCert        string // certificate chain in PEM; "" for no TLS. A loopback admin listener has none
-	TLSKey         string // its key
-	TLSClientCA    string // certificates that sign those which clients need; "": they need none
-	InsecureNoAuth bool   // let everybody in although an address is not of this machine alone
+	Access
+	Process
+	Storage
+	Output
 
 	// Load opens or makes the index. It runs while the server already listens, and
 	// reports its progress through its argument. The server closes the index.
 	Load func(context.Context, *Loading) (*engine.Index, error)
 
+	// Copies opens the index to find copies in, at /v1/copies: before the server listens, and again
+	// for each value of Reload; it may be nil. The server closes what it returns.
+	Copies func(context.Context) (*copies.Index, error)
+
+	Backups string        // folder in which /v1/backup makes backups of the index; "": /v1/backup is not served
+	Scrub   time.Duration // in which all blocks of the index's files are checked, again and again; 0 for never
+	Limits  Limits        // zero fields stand for the defaults
+	Version string        // of the program, for /openapi.json
+	Threads int           // for one batch; 0 is one for each processor
+
+	hooks
+}
+
+// Access is who may connect.
+type Access struct {
+	TokenFile      string // lines "token role"; "" lets everybody in
+	TLSCert        string // certificate chain in PEM; "" for no TLS. A loopback admin listener has none
+	TLSKey         string // its key
+	TLSClientCA    string // certificates that sign those which clients need; "": they need none
+	InsecureNoAuth bool   // let everybody in although an address is not of this machine alone
+}
+
+// Process is how the server works with the system that runs it.
+type Process struct {
 	Inherited map[string]net.Listener // "listen" and "admin": open already, instead of the addresses; may be nil
 	Notify    func(state string)      // is told what systemd's notify socket wants to hear; may be nil
 	Watchdog  time.Duration           // in which Notify must be told that the server lives; 0 for none
+	Reload    <-chan os.Signal        // each value has read again what reload names; may be nil
+}
 
-	Disk   *DiskFigures   // of the disk that the index is written to, for the metrics; may be nil
-	Budget *memory.Budget // of the index, for the metrics; may be nil
-	Folder string         // of the index, for the metrics; "" where it has none
+// Storage is what the metrics have of the index's disk and memory.
+type Storage struct {
+	Disk   *DiskFigures   // of the disk that the index is written to; may be nil
+	Budget *memory.Budget // of the index; may be nil
+	Folder string         // of the index; "" where it has none
+}
 
-	AccessLog string // file that gets a line of JSON for each request; "-" is standard error, "" is none
+// Output is where the server writes to.
+type Output struct {
+	Ready     io.Writer    // gets one line when the server is ready
+	AccessLog string       // file that gets a line of JSON for each request; "-" is standard error, "" is none
+	Log       *slog.Logger // gets everything else
+}
 
-	// Copies opens the index to find copies in, at /v1/copies: before the server listens, and again for each value of Reload; it may
-	// be nil. The server closes what it returns.
-	Copies func(context.Context) (*copies.Index, error)
-
-	Backups string // folder in which /v1/backup makes backups of the index; "": /v1/backup is not served
-
-	ShowFiles bool // documents that were loaded from files of their own are shown to who may read
-
-	Scrub time.Duration // in which all blocks of the index's files are checked, again and again; 0 for never
-
-	Limits Limits // zero fields stand for the defaults
-
-	Version string           // of the program, for /openapi.json
-	Threads int              // for one batch; 0 is one for each processor
-	Ready   io.Writer        // gets one line when the server is ready
-	Log     *slog.Logger     // gets everything else
-	Reload  <-chan os.Signal // each value has read again what reload names; may be nil
-
-	started  func(*service) // gets the service, in tests
+// hooks are for tests.
+type hooks struct {
+	started  func(*service) // gets the service
 	notice   func()         // returns when clients have had notice of the end; default after drainNotice
 	drainMax time.Duration  // how long what runs may go on after that; default drainMax
 }
@@ -84,13 +104,122 @@ func (o *Options) Validate() error {
 		if a.address == "" && a.flag == "--admin" {
 			continue
 		}
+		if _, ok := socketPath(a.address); ok {
+			continue
+		}
 		host, _, err := net.SplitHostPort(a.address)
 		if err != nil {
-			return fmt.Errorf("%s %.80q: must be host:port", a.flag, a.address)
+			return fmt.Errorf("%s %.80q: must be host:port or unix:PATH", a.flag, a.address)
 		}
 		if !access.IsLoopback(host) && o.TokenFile == "" && o.TLSClientCA == "" && !o.InsecureNoAuth {
-			return fmt.Errorf("%s %s: other machines could connect without a token: give --token-file FILE or --tls-client-ca FILE, or --insecure-no-auth to allow that", a.flag, a.address)
+			return fmt.Errorf("%s %s: other machines could connect without a token: give --token-file FILE or "+
+				"--tls-client-ca FILE, or --insecure-no-auth to allow that", a.flag, a.address)
 		}
 	}
 	return nil
+}
+
+// Limits bound what clients may use of the server. The zero value of a field stands for its
+// default, which [DefaultLimits] returns. Only RequestMemory has a flag; the others were never set
+// to anything else and are fields for tests.
+type Limits struct {
+	Connections   int   // open at a time
+	Body          int64 // bytes of a request's body
+	Documents     int   // of a request
+	Fingerprints  int   // of a request of /v1/batch
+	Answer        int64 // bytes of the ids in an answer in JSON; the rest is counted and left out
+	RequestMemory int64 // --request-memory: bytes of all requests under way; one client may have a quarter
+	// of a request, from the end of its body to the beginning of its answer; of a batch, its work
+	Timeout time.Duration
+	Queue   time.Duration // the longest wait of a query for a slot; batches and inserts wait ten times as long
+
+	times times
+}
+
+// times are the limits of a connection.
+type times struct {
+	header time.Duration // for a header
+	body   time.Duration // for a small body
+	write  time.Duration // for a small answer
+	idle   time.Duration // between requests
+	stall  time.Duration // for each stallBytes of a larger body or answer
+}
+
+// stallBytes must be sent or read within times.stall if a body or an answer is larger than that.
+const stallBytes = 64 << 10
+
+// bodyBytesMax is the longest body: pages are cut off by crawlers at a few MiB.
+const bodyBytesMax = 8 << 20
+
+// fingerprintsMax is the largest batch: 512 KiB of body, some 100 ms of work.
+const fingerprintsMax = 1 << 16
+
+// headerBytesMax is the longest header of a request.
+const headerBytesMax = 32 << 10
+
+// DefaultLimits returns the limits of a server with memory to spare.
+func DefaultLimits() Limits {
+	return Limits{
+		Connections: 4096, Body: bodyBytesMax, Documents: 4096, Fingerprints: fingerprintsMax, Answer: 16 << 20,
+		RequestMemory: requestMemoryMax,
+		Timeout:       60 * time.Second, Queue: 100 * time.Millisecond,
+		times: times{header: 5 * time.Second, body: 30 * time.Second, write: 60 * time.Second, idle: 120 * time.Second,
+			stall: 5 * time.Second},
+	}
+}
+
+const (
+	// requestMemoryMax and requestMemoryMin bound the default of --request-memory, a quarter of the
+	// memory limit.
+	requestMemoryMax = 512 << 20
+	requestMemoryMin = 16 << 20
+	// memoryMin is the least memory to serve with: the program, requests, and 40 MiB for inserts
+	// and merges.
+	memoryMin = memory.Program + requestMemoryMin*3/2 + 40<<20
+	// largestParts is the part of --request-memory that a body or an answer may have at most,
+	// because working on it takes several times its size.
+	largestParts = 8
+)
+
+// withDefaults returns the limits with the defaults of those that are zero: in little memory,
+// bodies and answers are shorter, too.
+func (l Limits) withDefaults() Limits {
+	d := DefaultLimits()
+	l.RequestMemory = cmp.Or(l.RequestMemory, d.RequestMemory)
+	d.Body, d.Answer = min(d.Body, l.RequestMemory/largestParts), min(d.Answer, l.RequestMemory/largestParts)
+	return Limits{
+		cmp.Or(l.Connections, d.Connections), cmp.Or(l.Body, d.Body), cmp.Or(l.Documents, d.Documents),
+		cmp.Or(l.Fingerprints, d.Fingerprints),
+		cmp.Or(l.Answer, d.Answer), l.RequestMemory, cmp.Or(l.Timeout, d.Timeout), cmp.Or(l.Queue, d.Queue),
+		times{cmp.Or(l.times.header, d.times.header), cmp.Or(l.times.body, d.times.body), cmp.Or(l.times.write,
+			d.times.write),
+			cmp.Or(l.times.idle, d.times.idle), cmp.Or(l.times.stall, d.times.stall)},
+	}
+}
+
+// reserve takes the memory of requests and of the program's garbage from a budget, and sets Go's
+// memory limit. The error is one of a budget that is too small to serve with. A nil budget has no
+// limit.
+func (l *Limits) reserve(b *memory.Budget) (release func(), err error) {
+	limit := b.Limit()
+	if limit.Bytes < memoryMin {
+		return nil, &memory.TooLargeError{What: "a server", Need: memoryMin, Limit: limit,
+			Advice: "--memory must be at least " + humanize.IBytes(memoryMin)}
+	}
+	l.RequestMemory = cmp.Or(l.RequestMemory, int64(min(requestMemoryMax, limit.Bytes/4)))
+	if l.RequestMemory < requestMemoryMin {
+		return nil, fmt.Errorf("--request-memory %s: must be at least %s", humanize.IBytes(uint64(l.RequestMemory)),
+			humanize.IBytes(requestMemoryMin))
+	}
+	reserved, err := b.Reserve("requests (--request-memory)", uint64(l.RequestMemory))
+	if err != nil {
+		return nil, err
+	}
+	// The rest is for what Go does not count: mapped tables of merges, the kernel's buffers of
+	// connections.
+	if limit.Bytes >= memory.Unlimited.Bytes || os.Getenv("GOMEMLIMIT") != "" {
+		return reserved.Release, nil
+	}
+	before := debug.SetMemoryLimit(int64(limit.Bytes - memory.Program))
+	return func() { debug.SetMemoryLimit(before); reserved.Release() }, nil
 }

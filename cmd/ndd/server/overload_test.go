@@ -3,6 +3,7 @@ package server
 import (
 	"bufio"
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -20,19 +21,64 @@ import (
 	"ndd/cmd/ndd/server/admit"
 )
 
-// Ten times as many requests as can run and wait: those that have no room are told at once when to come again, what runs, waits and is held in
-// memory stays within its bounds, and all that were let in are answered.
+// Over capacity the server sheds with Retry-After; queries, batches and
+// inserts do not starve each other; and it recovers.
+func TestOverloadShedsAndRecovers(t *testing.T) {
+	b := start(t, newIndex(t, 3, nil, []uint64{0}), "")
+	brief := func(name string) *admit.Gate {
+		return admit.NewGate(admit.Options{Name: name, Slots: 2, Places: 10, WaitMax: 20 * time.Millisecond})
+	}
+	b.queries, b.batches, b.inserts = brief("query"), brief("batch"), brief("insert")
+	b.Config.Handler = b.handler(true)
+	for _, c := range []struct {
+		gate              **admit.Gate
+		what, body, other string
+	}{
+		{&b.queries, "/v1/query", `{"fingerprint": "0000000000000000"}`, "/v1/batch"},
+		{&b.batches, "/v1/batch", "12345678", "/v1/query"},
+		{&b.inserts, "/v1/check-and-insert", `{"id": "a", "fingerprint": "0000000000000000"}`, "/v1/batch"},
+	} {
+		var in []*admit.Pass
+		for range (*c.gate).Slots {
+			p, err := (*c.gate).Enter(context.Background(), false)
+			noError(t, err)
+			in = append(in, p)
+		}
+		for range 3 {
+			status, header, body := b.roundTrip(t, b.request(t, c.what, "", c.body))
+			if status != http.StatusTooManyRequests || header.Get("Retry-After") != "1" {
+				t.Errorf("%s, full: %d %s", c.what, status, body)
+			}
+		}
+		other := map[string]string{"/v1/batch": "12345678", "/v1/query": `{"fingerprint": "0000000000000000"}`}[c.other]
+		b.wants(t, http.StatusOK, c.other, "", other)
+		b.wants(t, http.StatusOK, "GET /readyz", "", "")
+		for _, p := range in {
+			p.Leave()
+		}
+		b.wants(t, http.StatusOK, c.what, "", c.body)
+	}
+	b.Config.Handler = b.adminHandler(true, false)
+	_, body := b.send(t, "GET /metrics", "", "")
+	for _, gate := range []string{"query", "batch", "insert"} {
+		if want := fmt.Sprintf(`ndd_http_shed_total{gate=%q,why="late"} 3`, gate); !strings.Contains(body, want) {
+			t.Errorf("no %s in the metrics", want)
+		}
+	}
+}
+
+// Ten times as many requests as can run and wait: those that have no room are told at once when to
+// come again, what runs, waits and is held in memory stays within its bounds, and all that were let
+// in are answered.
 func TestTenfold(t *testing.T) {
 	const slots, places = 4, 16
 	b := start(t, newIndex(t, 3, nil, []uint64{0}), "")
-	b.batches = admit.NewGate(admit.Options{Name: "batch", Slots: slots, Places: places, WaitMax: waitMax, QueueMax: waitMax}, nil)
+	b.batches = admit.NewGate(admit.Options{Name: "batch", Slots: slots, Places: places, WaitMax: waitMax})
 	b.Config.Handler = b.handler(true)
 	var in []*admit.Pass
 	for range slots { // nothing ends for now
-		p, err := b.batches.Enter(context.Background(), 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p, err := b.batches.Enter(context.Background(), false)
+		noError(t, err)
 		in = append(in, p)
 	}
 	before := runtime.NumGoroutine()
@@ -40,7 +86,7 @@ func TestTenfold(t *testing.T) {
 	var group sync.WaitGroup
 	for range 10 * (slots + places) {
 		group.Go(func() {
-			status, header, body := b.roundTrip(t, b.request(t, "POST /v1/batch", "", "12345678"))
+			status, header, body := b.roundTrip(t, b.request(t, "/v1/batch", "", "12345678"))
 			retry, _ := strconv.Atoi(header.Get("Retry-After"))
 			switch {
 			case status == http.StatusOK:
@@ -71,28 +117,47 @@ func TestTenfold(t *testing.T) {
 	good(t, b, "what is over")
 }
 
-// TestRefusedBeforeTheBody: what has no room is refused before its body has come, and a body of usual length is read all the same, so that the
-// connection serves the next request.
-func TestRefusedBeforeTheBody(t *testing.T) {
-	b := startWith(t, newIndex(t, 3, nil, []uint64{0}), "", Limits{Queue: waitMax, times: times{header: 10 * waitMax, body: 10 * waitMax}})
-	b.batches = admit.NewGate(admit.Options{Name: "batch", Slots: 1, Places: 1, WaitMax: waitMax}, nil)
-	b.Config.Handler = b.handler(true)
-	in, err := b.batches.Enter(context.Background(), 0)
-	if err != nil {
+// TestRefusedStream: a batch whose answer finds no memory is answered 429 and ends; it does not go
+// on for nobody.
+func TestRefusedStream(t *testing.T) {
+	b := startWith(t, newIndex(t, 3, nil, make([]uint64, 3000)), "", Limits{Queue: waitMax, RequestMemory: 16 << 20})
+	other := b.transfers.Begin("another client", func() { t.Error("cut off") })
+	defer other.End()
+	if err := other.Grow(16<<20 - 60<<10); err != nil { // what is left is enough for the body, and not for an answer
 		t.Fatal(err)
 	}
+	began := time.Now()
+	status, body := b.send(t, "/v1/batch", "", strings.Repeat("\x00", 8*1000))
+	if status != http.StatusTooManyRequests || !strings.Contains(body, "too many large requests") {
+		t.Errorf("%d %.200s", status, body)
+	}
+	a := answer{visit: &visit{to: &route{streams: true}}, begun: true, refused: true}
+	if _, err := a.Write([]byte("a row")); !errors.Is(err, errRefused) {
+		t.Errorf("a row of a refused answer: %v", err)
+	}
+	eventually(t, "its slot is free", func() bool { return b.batches.State().Running == 0 })
+	t.Logf("refused in %v", time.Since(began))
+}
+
+// TestRefusedBeforeTheBody: what has no room is refused before its body has come, and a body of
+// usual length is read all the same, so that the connection serves the next request.
+func TestRefusedBeforeTheBody(t *testing.T) {
+	b := startWith(t, newIndex(t, 3, nil, []uint64{0}), "", Limits{Queue: waitMax, times: times{header: 10 * waitMax,
+		body: 10 * waitMax}})
+	b.batches = admit.NewGate(admit.Options{Name: "batch", Slots: 1, Places: 1, WaitMax: waitMax})
+	b.Config.Handler = b.handler(true)
+	in, err := b.batches.Enter(context.Background(), false)
+	noError(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	var group sync.WaitGroup
-	group.Go(func() { b.batches.Enter(ctx, 0) }) // which fills the queue
+	group.Go(func() { b.batches.Enter(ctx, false) }) // which fills the queue
 	eventually(t, "one waits", func() bool { return b.batches.State().Waiting == 1 })
 	const head = "POST /v1/batch HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n"
 	refused := func(c net.Conn, in *bufio.Reader) {
 		t.Helper()
 		c.SetReadDeadline(time.Now().Add(waitMax))
 		answer, err := http.ReadResponse(in, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		defer answer.Body.Close()
 		text, err := io.ReadAll(answer.Body)
 		if answer.StatusCode != http.StatusTooManyRequests || answer.Header.Get("Retry-After") == "" || err != nil {
@@ -107,7 +172,7 @@ func TestRefusedBeforeTheBody(t *testing.T) {
 		fmt.Fprintf(usual, head+"%s", 512<<10, make([]byte, 512<<10))
 		refused(usual, answers)
 	}
-	if n, _ := b.transfers.Bytes(); n != 0 {
+	if n := b.transfers.Held(); n != 0 {
 		t.Errorf("%d bytes of bodies are held", n)
 	}
 	cancel()
@@ -117,12 +182,15 @@ func TestRefusedBeforeTheBody(t *testing.T) {
 
 var (
 	slowClients = flag.Int("slow.clients", 24, "clients of each slow kind in TestSlowClients")
-	slowRounds  = flag.Int("slow.rounds", 1, "times that TestSlowClients measures good requests, alone and beside slow clients: the median counts, so that no single pause of the machine does")
-	slowRatio   = flag.Float64("slow.ratio", 0, "how many times as long good requests may take beside them, of a hundred the slowest; 0: it is only measured")
+	slowRounds  = flag.Int("slow.rounds", 1, "times that TestSlowClients measures good requests, alone and beside slow "+
+		"clients: the median counts, so that no single pause of the machine does")
+	slowRatio = flag.Float64("slow.ratio", 0, "how many times as long good requests may take beside them, of a hundred "+
+		"the slowest; 0: it is only measured")
 )
 
-// Beside clients that idle, send half a header, half a body, or read nothing of a large answer, good ones are all answered. How long
-// that takes depends on the machine, and is held where it is asked for.
+// Beside clients that idle, send half a header, half a body, or read nothing of a large answer,
+// good ones are all answered. How long that takes depends on the machine, and is held where it is
+// asked for.
 func TestSlowClients(t *testing.T) {
 	x := newIndex(t, 3, nil, nil)
 	insertNamed(t, x, 4000, 2000)
@@ -137,7 +205,7 @@ func TestSlowClients(t *testing.T) {
 	eventually(t, "they are there", func() bool { return b.front.Counts().Taken >= uint64(4**slowClients) })
 	eventually(t, "their answers stand still", func() bool {
 		now := b.batches.State()
-		return b.quick.Counts().HandedOver >= uint64(3**slowClients) && now.Running+now.Waiting == 0
+		return now.Running+now.Waiting == 0
 	})
 	beside := goodClients(t, b)
 	t.Logf("of 100 good requests the slowest took %v alone, and %v beside %d slow clients", alone, beside, 4**slowClients)
@@ -170,7 +238,7 @@ func goodRound(t *testing.T, b *bench) time.Duration {
 		group.Go(func() {
 			for n := range 200 {
 				began := time.Now()
-				status, answer := b.send(t, "POST /v1/query", "", fmt.Sprintf(`{"fingerprint": "ffffffff%04x%04x"}`, i, n))
+				status, answer := b.send(t, "/v1/query", "", fmt.Sprintf(`{"fingerprint": "ffffffff%04x%04x"}`, i, n))
 				if took := time.Since(began); status != http.StatusOK {
 					t.Errorf("%d %s", status, answer)
 				} else {
@@ -187,4 +255,45 @@ func goodRound(t *testing.T, b *bench) time.Duration {
 		t.Fatal("none was answered")
 	}
 	return all[len(all)*99/100]
+}
+
+// TestLargeBodiesOfOneClient: large bodies of one client, of which the work takes more than its
+// share of the memory, are answered beside its other requests, many of them in turn.
+func TestLargeBodiesOfOneClient(t *testing.T) {
+	limits := Limits{Queue: waitMax, RequestMemory: 64 << 20, times: patient}
+	b := startWith(t, newIndex(t, 3, defaultRecipe(), nil), "", limits)
+	other := b.transfers.Begin("127.0.0.1/32", func() { t.Error("cut off") })
+	noError(t, other.Grow(1<<20))
+	body := strings.Repeat(pageA+" ", 7_000_000/len(pageA))
+	b.wants(t, http.StatusOK, "/v1/query", mediaText, body)
+	var answered, shed atomic.Int64
+	var group sync.WaitGroup
+	for range 12 {
+		group.Go(func() {
+			for end := time.Now().Add(waitMax); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+				a, err := b.Client().Do(b.request(t, "/v1/query", mediaText, body))
+				if err != nil { // it was refused while it sent
+					shed.Add(1)
+					continue
+				}
+				a.Body.Close()
+				if a.StatusCode == http.StatusOK {
+					answered.Add(1)
+					return
+				}
+				if a.Header.Get("Retry-After") == "" { // of 429, or of 408 when it was too slow
+					t.Errorf("%s %v", a.Status, a.Header)
+					return
+				}
+				shed.Add(1)
+			}
+		})
+	}
+	group.Wait()
+	t.Logf("%d answered, %d refused", answered.Load(), shed.Load())
+	if answered.Load() != 12 {
+		t.Errorf("%d of 12 were answered", answered.Load())
+	}
+	other.End()
+	eventually(t, "all is given back", func() bool { return b.held() == "" })
 }

@@ -10,30 +10,59 @@ import (
 	"strconv"
 	"syscall"
 
-	"github.com/danielgtaylor/huma/v2"
 	"github.com/dustin/go-humanize"
 
+	"ndd/cmd/ndd/server/access"
+	"ndd/cmd/ndd/server/admit"
 	"ndd/engine"
 	"ndd/engine/storage/store"
 )
 
-// A problem is an answer that says what went wrong, as RFC 9457 has it. As an
-// error it is what huma's handlers return.
+// A problem is an answer that says what went wrong, as in RFC 9457.
 type problem struct {
-	huma.ErrorModel
+	Title  string       `json:"title"`
+	Status int          `json:"status"`
+	Detail string       `json:"detail"`
+	Errors []fieldError `json:"errors,omitempty"`
+
 	retryAfter int   // seconds; 0 for none
-	cause      error // damage that was met, or that there is no room; nil for what is about the request alone
+	cause      error // damage, or a full disk; nil for problems of the request alone
 }
 
-// refusal returns a problem. errs name the fields at fault.
-func refusal(status int, detail string, errs ...*huma.ErrorDetail) *problem {
-	return &problem{ErrorModel: huma.ErrorModel{Title: http.StatusText(status), Status: status, Detail: detail, Errors: errs}}
+// A fieldError names the field at fault.
+type fieldError struct {
+	Message  string `json:"message"`
+	Location string `json:"location"`
+}
+
+// refusal returns a problem.
+func refusal(status int, detail string) *problem {
+	return &problem{Title: http.StatusText(status), Status: status, Detail: detail}
 }
 
 // misfit returns the refusal of one field of a request that was understood.
 func misfit(location, format string, args ...any) *problem {
 	why := fmt.Sprintf(format, args...)
-	return refusal(http.StatusUnprocessableEntity, location+": "+why, &huma.ErrorDetail{Message: why, Location: location})
+	p := refusal(http.StatusUnprocessableEntity, location+": "+why)
+	p.Errors = []fieldError{{why, location}}
+	return p
+}
+
+// oneOf returns the refusal of an object that has none of some fields, or several.
+func oneOf(location, names string, given ...bool) *problem {
+	n := 0
+	for _, is := range given {
+		if is {
+			n++
+		}
+	}
+	switch n {
+	case 0:
+		return misfit(location, "one of %s is needed", names)
+	case 1:
+		return nil
+	}
+	return misfit(location, "only one of %s can be given", names)
 }
 
 // counted writes a number of things: "1 document", "2,000 documents".
@@ -44,20 +73,25 @@ func counted(n int64, noun string) string {
 	return humanize.Comma(n) + " " + noun
 }
 
-// broken returns the answer when the engine fails: the index is damaged, or is
-// being closed, or there is a bug.
+// broken returns the answer to an error of the engine.
 func broken(err error) *problem {
 	switch {
+	case errors.As(err, new(*admit.Refused)):
+		return shed(err)
 	case errors.Is(err, store.ErrCorrupt):
 		return refusal(http.StatusServiceUnavailable, "the index is damaged: "+err.Error()).because(err)
 	case errors.Is(err, engine.ErrNoDocs):
 		return refusal(http.StatusConflict, "nothing is deleted: "+err.Error())
+	case errors.Is(err, engine.ErrDense):
+		return refusal(http.StatusUnprocessableEntity, err.Error())
 	case errors.Is(err, engine.ErrConflict):
 		return refusal(http.StatusConflict, err.Error())
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
-		return refusal(http.StatusInsufficientStorage, "nothing can be written, since the disk is full; queries are answered: "+err.Error()).retry(10).because(err)
+		return refusal(http.StatusInsufficientStorage,
+			"nothing can be written, since the disk is full; queries are answered: "+err.Error()).retry(10).because(err)
 	case errors.Is(err, engine.ErrNoRoom):
-		return refusal(http.StatusInsufficientStorage, "nothing can be inserted; queries are answered: "+err.Error()).retry(10).because(err)
+		return refusal(http.StatusInsufficientStorage,
+			"nothing can be inserted; queries are answered: "+err.Error()).retry(10).because(err)
 	case errors.Is(err, engine.ErrClosed):
 		return refusal(http.StatusServiceUnavailable, err.Error()).retry(5)
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled): // the request's own
@@ -76,86 +110,62 @@ func (p *problem) because(cause error) *problem {
 	return p
 }
 
-// GetHeaders gives huma the headers.
-func (p *problem) GetHeaders() http.Header {
-	h := http.Header{}
-	if p.retryAfter > 0 {
-		h.Set("Retry-After", strconv.Itoa(p.retryAfter))
-	}
-	return h
-}
-
 // write sends the problem.
 func (p *problem) write(w http.ResponseWriter) {
 	if a, ok := w.(*answer); ok {
 		a.visit.service.notice(p.cause)
 	}
-	h := w.Header()
 	if p.retryAfter > 0 {
-		h["Retry-After"] = []string{strconv.Itoa(p.retryAfter)}
+		w.Header().Set("Retry-After", strconv.Itoa(p.retryAfter))
 	}
-	h["Content-Type"] = problemHeader
-	w.WriteHeader(p.Status)
-	w.Write(p.append(make([]byte, 0, 256))) // a client that has gone needs no answer
+	writeAs(w, p.Status, "application/problem+json", p)
 }
 
-// problemHeader is a header of all problems.
-var problemHeader = []string{"application/problem+json"}
+// writeJSON sends an answer.
+func writeJSON(w http.ResponseWriter, status int, v any) { writeAs(w, status, mediaJSON, v) }
 
-// append appends the problem as a line of JSON: as encoding/json has it, which takes a server that refuses much longer.
-func (p *problem) append(out []byte) []byte {
-	if len(p.Errors) == 0 && p.Type == "" && p.Instance == "" && p.Title != "" && p.Detail != "" {
-		out = append(out, `{"title":`...)
-		out = appendString(&p.Title, out)
-		out = append(out, `,"status":`...)
-		out = strconv.AppendInt(out, int64(p.Status), 10)
-		out = append(out, `,"detail":`...)
-		out = appendString(&p.Detail, out)
-		return append(out, "}\n"...)
+// lengthKnown is the length of an answer up to which net/http sets Content-Length by itself.
+const lengthKnown = 2 << 10
+
+// writeAs sends an answer as JSON.
+func writeAs(w http.ResponseWriter, status int, media string, v any) {
+	body := encode(v)
+	w.Header().Set("Content-Type", media)
+	if len(body) > lengthKnown {
+		w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	}
-	b := bytes.NewBuffer(out)
-	e := json.NewEncoder(b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(&p.ErrorModel); err != nil {
-		panic("server: a problem without JSON: " + err.Error())
-	}
-	return b.Bytes()
+	w.WriteHeader(status)
+	w.Write(body) // a client that has gone needs no answer
 }
 
-// tersen is a huma transformer that keeps problems from repeating a request's
-// body, megabytes perhaps, and from listing thousands of mistakes.
-func tersen(_ huma.Context, _ string, v any) (any, error) {
-	m := modelOf(v)
-	if m == nil {
-		return v, nil
-	}
-	const detailsMax, valueMax = 8, 80
-	if n := len(m.Errors); n > detailsMax {
-		m.Errors = append(m.Errors[:detailsMax:detailsMax], &huma.ErrorDetail{Message: fmt.Sprintf("and %d more", n-detailsMax)})
-	}
-	for _, d := range m.Errors {
-		switch value := d.Value.(type) {
-		case string:
-			if len(value) > valueMax {
-				d.Value = nil
-			}
-		case nil, bool, float64, int:
-		default:
-			d.Value = nil
-		}
-	}
-	return m, nil
-}
-
-// writeJSON sends a small answer.
-func writeJSON(w http.ResponseWriter, status int, v any) {
+// encode returns a value as a line of JSON, without the escapes for HTML.
+func encode(v any) []byte {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(v); err != nil {
 		panic(fmt.Sprintf("server: an answer without JSON: %v", err))
 	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	w.Write(b.Bytes()) // a client that has gone needs no answer
+	return b.Bytes()
+}
+
+// checked refuses requests that a foreign web page makes a browser send.
+func checked(next http.Handler, local bool) http.Handler {
+	check := access.CheckOrigin(local)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		if no := check(r); no != nil {
+			writeRefused(w, no)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// writeRefused tells a client why it may not do what it asks for.
+func writeRefused(w http.ResponseWriter, no *access.Refused) {
+	if no.Status == http.StatusUnauthorized {
+		w.Header().Set("WWW-Authenticate", `Bearer realm="ndd"`)
+	}
+	refusal(no.Status, no.Why).write(w)
 }

@@ -1,152 +1,128 @@
 package server
 
 import (
-	"context"
-	"net/http"
+	"math/bits"
+	"strings"
 
-	"github.com/danielgtaylor/huma/v2"
-
+	"ndd/cmd/ndd/server/strict"
 	"ndd/engine"
-	"ndd/engine/index/live"
+	"ndd/engine/corpus/simhash"
+	"ndd/engine/index/live/version"
+	"ndd/engine/near/shingle"
 )
 
-const (
-	limitDefault = 1000
-	limitMost    = 1 << 16
-)
+// queries handles the requests that ask the index.
+type queries struct{ *service }
 
-// queryRequest is the body of /v1/query.
-type queryRequest struct {
-	Subject
-	K     *integer `json:"k,omitempty" doc:"Largest Hamming distance, at most the index's own k, which is the default"`
-	Limit *integer `json:"limit,omitempty" minimum:"1" maximum:"65536" doc:"Largest number of ids in the answer (default 1000)"`
+// queryFields are the names of the fields of a query, in order.
+var queryFields = []string{"fingerprint", "html", "k", "limit", "text"}
+
+// query is /v1/query.
+func (s queries) query(v *visit) (any, *problem) {
+	var sub subject
+	var k, limit *int
+	if v.isDocument() {
+		text := v.wholeText()
+		sub.text, sub.whole = &text, true
+	} else if p := v.decode(func(r *strict.Reader) {
+		r.Object(queryFields, func(name string) {
+			switch name {
+			case "k":
+				k = readK(r)
+			case "limit":
+				limit = readLimit(r)
+			default:
+				sub.read(r, name)
+			}
+		})
+	}); p != nil {
+		return nil, p
+	}
+	f, _, p := s.sketch(&sub, "body")
+	if p != nil {
+		return nil, p
+	}
+	within, p := v.distance(k)
+	if p != nil {
+		return nil, p
+	}
+	return s.near(v, f, within, v.limit(limit, limitDefault))
 }
 
-// Neighbours are the stored fingerprints near one, nearest first.
+// Neighbours are the stored fingerprints near one, nearest first. It has an exported name because
+// encoding/json skips other embedded pointers.
 type Neighbours struct {
-	Fingerprint string `json:"fingerprint" doc:"The fingerprint of the query, or both with a comma"`
-	K           int    `json:"k" doc:"Largest distance"`
-	Documents   int    `json:"documents" doc:"Number of documents of all hits"`
-	Truncated   bool   `json:"truncated" doc:"Whether there are more ids than the limit, or more bytes of them than an answer may have (limits of /v1/stats)"`
-	Hits        []hit  `json:"hits" nullable:"false" doc:"Stored fingerprints within distance k, nearest first, equal distances by fingerprint"`
+	Fingerprint string `json:"fingerprint"`
+	K           int    `json:"k"`
+	Documents   int    `json:"documents"`
+	Truncated   bool   `json:"truncated"`
+	Hits        []hit  `json:"hits"`
 }
 
 // hit is one stored fingerprint.
 type hit struct {
-	Fingerprint string   `json:"fingerprint" doc:"16 hexadecimal digits"`
-	Distance    int      `json:"distance" doc:"Number of bits in which it differs from the query, of the nearer fingerprint where documents have two"`
-	Documents   int      `json:"documents" doc:"Number of documents with this fingerprint"`
-	IDs         []string `json:"ids" nullable:"false" doc:"Ids of the documents, in order of arrival, up to the limit"`
+	Fingerprint string   `json:"fingerprint"`
+	Distance    int      `json:"distance"`
+	Documents   int      `json:"documents"`
+	IDs         []string `json:"ids"`
 }
 
-func (s *service) registerQuery(api huma.API) {
-	type input struct{ Body queryRequest }
-	type output struct{ Body *Neighbours }
-	huma.Register(api, operation(http.MethodPost, "/v1/query", "query", "Find near-duplicates",
-		"Everything stored within k bits of a fingerprint or a document."),
-		func(ctx context.Context, in *input) (*output, error) {
-			n, p := s.neighbours(ctx, &in.Body)
-			if p != nil {
-				return nil, p
-			}
-			return &output{n}, nil
-		})
-}
-
-// quickQuery is /v1/query for bodies that are as most are.
-func (s *service) quickQuery(w http.ResponseWriter, v *visit) bool {
-	in, ok := decodeQuery(v.body)
-	if !ok {
-		return false
-	}
-	n, p := s.neighbours(v, in)
-	if p != nil {
-		p.write(w)
-		return true
-	}
-	send(w, n.append)
-	return true
-}
-
-// neighbours answers a query.
-func (s *service) neighbours(ctx context.Context, in *queryRequest) (*Neighbours, *problem) {
-	f, p := s.sketch(ctx, &in.Subject, "body")
-	if p != nil {
-		return nil, p
-	}
-	return s.answer(ctx, f, in.K, in.Limit)
-}
-
-// queryDocument is /v1/query with a document as its body.
-func (s *service) queryDocument(w http.ResponseWriter, r *http.Request) {
-	n, p := s.answerDocument(r)
-	if p != nil {
-		p.write(w)
-		return
-	}
-	send(w, n.append)
-}
-
-func (s *service) answerDocument(r *http.Request) (*Neighbours, *problem) {
-	text, p := s.wholeText(r)
-	if p != nil {
-		return nil, p
-	}
-	f, p := s.sketchText(text, "body")
-	if p != nil {
-		return nil, p
-	}
-	return s.answer(r.Context(), f, nil, nil)
-}
-
-// answer returns what is near a fingerprint; k and limit are those of a request's body, and may be nil.
-func (s *service) answer(ctx context.Context, f sketch, k, limit *integer) (*Neighbours, *problem) {
-	a := argumentsOf(ctx)
-	within, p := a.distance(s.index.Load(), k)
-	if p != nil {
-		return nil, p
-	}
-	return s.query(ctx, f, within, a.most(limit, limitDefault))
-}
-
-// query searches the index and looks IDs up, of what it holds at one moment. Hits are listed as they are found: it holds no
-// more of them than the answer has.
-func (s *service) query(ctx context.Context, f sketch, k, limit int) (*Neighbours, *problem) {
-	s.metrics.queried.Inc()
-	v, err := s.index.Load().View()
+// near returns the neighbours of a document in the index as it is at one moment. It holds no more
+// hits than the answer has.
+func (s queries) near(v *visit, f sketch, k, limit int) (*Neighbours, *problem) {
+	s.metrics.asked.WithLabelValues("/v1/query").Inc()
+	view, err := s.index.Load().View()
 	if err != nil {
 		return nil, broken(err)
 	}
-	defer v.Release()
-	l := s.list(v.IDs(), f, k, limit)
-	if err := v.QueryPrints(ctx, f.prints, f.textBytes, k, limit, l.add); err != nil {
+	defer view.Release()
+	l := newListing(v, view.IDs(), f, k, limit, s.limits.Answer)
+	if err := view.QueryEach(v, f.print, f.textBytes, k, limit, l.add); err != nil {
 		return nil, broken(err)
 	}
 	return l.Neighbours, nil
 }
 
-// describe gives hits the IDs of their documents, limit of them at most, and as many bytes as an answer may have. The error wraps
-// engine.ErrNoDocument when one of them is gone.
-func (s *service) describe(x *engine.Index, f sketch, k int, hits []engine.Hit, limit int) (*Neighbours, error) {
-	l := s.list(x.IDs(), f, k, limit)
-	return l.Neighbours, l.add(hits)
-}
-
-// A listing is an answer that grows: with the IDs of documents until there are so many of them, or so many bytes, and then
-// with their number alone.
+// A listing is an answer that grows: by the IDs of documents up to a number and a size, and beyond
+// that only by their number.
 type listing struct {
 	*Neighbours
-	ids    *live.IDs
+	ids    *version.IDs
 	limit  int   // IDs that may still be listed
 	room   int64 // and bytes of them
 	listed int
+	visit  *visit
+	unpaid uint64 // bytes of memory that are not reserved yet
 }
 
-func (s *service) list(ids *live.IDs, f sketch, k, limit int) *listing {
-	return &listing{Neighbours: &Neighbours{Fingerprint: f.String(), K: k, Hits: []hit{}}, ids: ids, limit: limit, room: s.limits.Answer}
+const (
+	// idWork is the memory that an ID takes for each of its bytes: itself, and the answer, whose
+	// buffer grows by copying.
+	idWork = 4
+	// idEach is the memory that an ID takes beside.
+	idEach = 32
+	// payBytes is how much of it is reserved at a time.
+	payBytes = 64 << 10
+)
+
+// pay reserves the memory of an ID.
+func (l *listing) pay(id string) error {
+	if l.unpaid += idWork*uint64(len(id)) + idEach; l.unpaid < payBytes || l.visit == nil || l.visit.service == nil {
+		return nil
+	}
+	err := l.visit.account().Grow(l.unpaid)
+	l.unpaid = 0
+	return err
 }
 
-// add adds hits, or the next documents of the last one.
+// newListing returns an answer without hits. Room is the bytes of ids that it may have.
+func newListing(v *visit, ids *version.IDs, f sketch, k, limit int, room int64) *listing {
+	return &listing{Neighbours: &Neighbours{Fingerprint: f.print.String(), K: k, Hits: []hit{}}, visit: v,
+		ids: ids, limit: limit, room: room}
+}
+
+// add adds hits, or the next documents of the last one. The error wraps [engine.ErrNoDocument] if
+// one of them is gone.
 func (l *listing) add(hits []engine.Hit) error {
 	for i := range hits {
 		h := &hits[i]
@@ -159,7 +135,8 @@ func (l *listing) add(hits []engine.Hit) error {
 				break
 			}
 			if !begun {
-				l.Hits = append(l.Hits, hit{Fingerprint: h.Fingerprint.String(), Distance: h.Distance, Documents: int(h.Documents), IDs: []string{}})
+				l.Hits = append(l.Hits, hit{Fingerprint: h.Fingerprint.String(), Distance: h.Distance,
+					Documents: int(h.Documents), IDs: []string{}})
 				begun = true
 			}
 			l.limit, l.listed = l.limit-1, l.listed+1
@@ -170,6 +147,9 @@ func (l *listing) add(hits []engine.Hit) error {
 			if err != nil {
 				return err
 			}
+			if err := l.pay(id); err != nil {
+				return err
+			}
 			last := &l.Hits[len(l.Hits)-1]
 			last.IDs = append(last.IDs, id)
 			l.room -= int64(len(id))
@@ -177,4 +157,121 @@ func (l *listing) add(hits []engine.Hit) error {
 	}
 	l.Truncated = l.listed < l.Documents
 	return nil
+}
+
+// passagesMax is how many passages of each document an answer has at most.
+const passagesMax = 100
+
+// The names of the fields of a comparison and of its sides, in order.
+var (
+	compareFields = []string{"a", "b", "k"}
+	sideNames     = [2]string{"body.a", "body.b"}
+)
+
+// A compareRequest is the body of /v1/compare.
+type compareRequest struct {
+	sides [2]*subject
+	k     *int
+}
+
+func (in *compareRequest) read(r *strict.Reader) {
+	side := func(i int) {
+		in.sides[i] = new(subject)
+		r.Object(subjectFields, func(name string) { in.sides[i].read(r, name) })
+	}
+	r.Object(compareFields, func(name string) {
+		switch name {
+		case "a":
+			side(0)
+		case "b":
+			side(1)
+		case "k":
+			in.k = readK(r)
+		}
+	})
+}
+
+// A compareAnswer is the distance of two subjects, and the comparison of their texts if both are
+// documents.
+type compareAnswer struct {
+	Near     bool            `json:"near"`
+	K        int             `json:"k"`
+	Distance int             `json:"distance"`
+	Bits     []int           `json:"bits"`
+	A        string          `json:"a"`
+	B        string          `json:"b"`
+	Texts    *textComparison `json:"texts,omitempty"`
+}
+
+// A textComparison compares two texts by their shingles: 3 words in a row, or 5 characters.
+type textComparison struct {
+	Shared  int       `json:"shared_shingles"`
+	Jaccard float64   `json:"jaccard"`
+	AInB    float64   `json:"a_in_b"`
+	BInA    float64   `json:"b_in_a"`
+	OnlyA   []passage `json:"only_a"`
+	OnlyB   []passage `json:"only_b"`
+}
+
+// passage is a part of a text.
+type passage struct {
+	Start int    `json:"start"`
+	End   int    `json:"end"`
+	Words int    `json:"words"`
+	Text  string `json:"text"`
+}
+
+// compare is /v1/compare.
+func (s queries) compare(v *visit) (any, *problem) {
+	in := new(compareRequest)
+	if p := v.decode(in.read); p != nil {
+		return nil, p
+	}
+	k, p := v.distance(in.k)
+	if p != nil {
+		return nil, p
+	}
+	for i, name := range sideNames {
+		if in.sides[i] == nil {
+			return nil, misfit("body", "expected required property %s", strings.TrimPrefix(name, "body."))
+		}
+	}
+	var sides [2]sketch
+	var texts [2]string
+	for i, side := range in.sides {
+		if sides[i], texts[i], p = s.sketch(side, sideNames[i]); p != nil {
+			return nil, p
+		}
+	}
+	a, b := sides[0].print, sides[1].print
+	answer := &compareAnswer{K: k, A: a.String(), B: b.String(), Distance: simhash.Distance(a, b), Bits: differing(a, b)}
+	answer.Near = answer.Distance <= k
+	if in.sides[0].fingerprint == nil && in.sides[1].fingerprint == nil {
+		c, err := shingle.Compare(texts[0], texts[1], *s.index.Load().Recipe())
+		if err != nil {
+			return nil, broken(err)
+		}
+		answer.Texts = &textComparison{c.Shared, c.Jaccard, c.AInB, c.BInA, passages(texts[0], &c.A),
+			passages(texts[1], &c.B)}
+	}
+	return answer, nil
+}
+
+// differing returns the bits in which two fingerprints differ, the leading one first.
+func differing(a, b simhash.Fingerprint) []int {
+	list := []int{}
+	for diff := uint64(a ^ b); diff != 0; {
+		bit := 63 - bits.LeadingZeros64(diff)
+		list, diff = append(list, bit), diff&^(1<<bit)
+	}
+	return list
+}
+
+// passages returns the first passages of a text that the other one lacks.
+func passages(text string, side *shingle.Text) []passage {
+	list := make([]passage, 0, min(len(side.Passages), passagesMax))
+	for _, p := range side.Passages[:min(len(side.Passages), passagesMax)] {
+		list = append(list, passage{p.Start, p.End, p.Tokens, text[p.Start:p.End]})
+	}
+	return list
 }

@@ -6,15 +6,25 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"runtime"
 	"time"
+
+	"github.com/dustin/go-humanize"
+
+	"ndd/engine"
+	"ndd/engine/corpus/simhash"
+	"ndd/engine/storage/store"
 )
 
 // adminConnections are those of the admin listener: scrapers and a person.
 const adminConnections = 128
 
+// ballastBytes lets the heap grow by as much before it is collected. memory.Program covers it.
+const ballastBytes = 24 << 20
+
 const (
-	// drainNotice is how long a server that stops still answers, with Connection: close, and is not ready:
-	// clients that keep connections open, and load balancers, go elsewhere.
+	// drainNotice is how long a server that stops still answers, with Connection: close, and is not
+	// ready: clients that keep connections open, and load balancers, go elsewhere.
 	drainNotice = 500 * time.Millisecond
 	// drainMax is how long what runs may go on; with the notice, and what ends
 	// after it, the process is gone within 10 s.
@@ -30,14 +40,23 @@ func Run(ctx context.Context, o Options) error {
 	if o.notice == nil {
 		o.notice = func() { time.Sleep(drainNotice) }
 	}
+	if o.Notify == nil {
+		o.Notify = func(string) {}
+	}
 	o.drainMax = cmp.Or(o.drainMax, drainMax)
+	release, err := o.Limits.reserve(o.Budget)
+	if err != nil {
+		return err
+	}
+	defer release()
 	s, err := newService(&o)
 	if err != nil {
 		return err
 	}
-	room, release := heapRoomOf(o.Budget)
-	defer release()
-	defer roomyHeap(room)()
+	// The tables are mapped files and the heap is a few MiB: without ballast the collector would
+	// run dozens of times a second under load. The ballast is never touched and takes no memory.
+	ballast := make([]byte, ballastBytes)
+	defer runtime.KeepAlive(ballast)
 	if o.started != nil {
 		o.started(s)
 	}
@@ -47,11 +66,12 @@ func Run(ctx context.Context, o Options) error {
 		}
 		defer s.accessLog.close()
 	}
-	if err := s.fitConnections(); err != nil {
+	if err := s.fitConnections(descriptors()); err != nil {
 		return err
 	}
 	if o.Copies != nil {
-		if s.copies, err = openCopies(ctx, o.Copies); err != nil {
+		s.copies = &copySource{open: o.Copies}
+		if _, _, err = s.copies.reload(ctx); err != nil {
 			return err
 		}
 		defer s.closeCopies()
@@ -61,11 +81,12 @@ func Run(ctx context.Context, o Options) error {
 		return err
 	}
 	defer front.close()
-	s.front, s.quick = front.Listener, front.quick
+	s.front = front.Listener
 	failed := make(chan error, 2)
 	go front.serve(failed)
 	if o.Admin != "" {
-		back, err := s.listen(o.Inherited["admin"], "--admin", o.Admin, adminConnections, func(local bool) http.Handler { return s.adminHandler(local, o.PProf) })
+		handler := func(local bool) http.Handler { return s.adminHandler(local, o.PProf) }
+		back, err := s.listen(o.Inherited["admin"], "--admin", o.Admin, adminConnections, handler)
 		if err != nil {
 			return err
 		}
@@ -75,20 +96,17 @@ func Run(ctx context.Context, o Options) error {
 
 	loadContext, cancel := context.WithCancel(ctx)
 	loaded := make(chan error, 1)
-	go func() { loaded <- s.load(loadContext, &o) }()
-	// Whatever ends the loop, the index must be whole or gone before it is closed.
-	isLoaded := false
-	err = s.loop(ctx, &o, front, loaded, failed, &isLoaded)
+	go func() { defer close(loaded); loaded <- s.load(loadContext) }()
+	err = s.loop(ctx, front, loaded, failed)
 	cancel()
-	if !isLoaded {
-		if e := <-loaded; err == nil && e != nil && !errors.Is(e, context.Canceled) {
-			err = e
-		}
+	// Whatever ended the loop, the index must be whole or gone before it is closed.
+	if e := <-loaded; err == nil && e != nil && !errors.Is(e, context.Canceled) {
+		err = e
 	}
 	if err == nil && s.life.phase() == ready {
 		s.life.enter(leaving)
 		o.Log.Info("draining")
-		s.notify(&o, "STOPPING=1")
+		o.Notify("STOPPING=1")
 		o.notice()
 	}
 	s.life.enter(draining)
@@ -103,7 +121,9 @@ func Run(ctx context.Context, o Options) error {
 }
 
 // loop waits for what happens between start and stop.
-func (s *service) loop(ctx context.Context, o *Options, front *listener, loaded, failed <-chan error, isLoaded *bool) error {
+func (s *service) loop(ctx context.Context, front *listener, loaded, failed <-chan error) error {
+	o := s.options
+	socket, _ := socketPath(o.Listen)
 	var watch <-chan time.Time
 	if o.Watchdog > 0 {
 		ticker := time.NewTicker(o.Watchdog / 3)
@@ -117,40 +137,156 @@ func (s *service) loop(ctx context.Context, o *Options, front *listener, loaded,
 		case err := <-failed:
 			return err
 		case err := <-loaded:
-			*isLoaded, loaded = true, nil
+			loaded = nil
+			if ctx.Err() != nil {
+				return nil
+			}
 			if err != nil {
-				if ctx.Err() != nil {
-					return nil
-				}
 				return err
 			}
-			s.notify(o, "READY=1")
-			if _, err := fmt.Fprintln(o.Ready, s.readyLine(ctx, front.scheme()+front.address())); err != nil {
+			o.Notify("READY=1")
+			if _, err := fmt.Fprintln(o.Ready, s.readyLine(front.scheme()+front.address(), socket)); err != nil {
 				return fmt.Errorf("standard output: %w", err)
 			}
 		case <-o.Reload:
 			s.reload(ctx)
 		case <-watch:
-			s.notify(o, "WATCHDOG=1")
+			o.Notify("WATCHDOG=1")
 		}
 	}
 }
 
-// notify tells systemd how the server is.
-func (s *service) notify(o *Options, state string) {
-	if o.Notify != nil {
-		o.Notify(state)
-	}
-}
-
-func (s *service) load(ctx context.Context, o *Options) error {
-	x, err := o.Load(ctx, &s.loading)
+func (s *service) load(ctx context.Context) error {
+	x, err := s.options.Load(ctx, &s.loading)
 	if err != nil {
 		return err
 	}
 	s.serve(x)
-	if o.Scrub > 0 {
-		s.background.Go(func() { s.scrub(ctx, x, o.Scrub) })
+	if s.options.Scrub > 0 {
+		s.background.Go(func() { s.scrub(ctx, x) })
 	}
 	return nil
+}
+
+// reload reads again what SIGHUP is to have read again: tokens, certificates, the access log's
+// name, and the index of copies, which is opened in the background. What cannot be read stays as it
+// was.
+func (s *service) reload(ctx context.Context) {
+	if s.keys == nil && s.tls == nil && s.accessLog == nil && s.copies == nil {
+		s.log.Warn("hang-up signal ignored: there is no token file, no certificate, no access log and no index of " +
+			"copies to open again")
+		return
+	}
+	if s.copies != nil {
+		s.background.Go(func() { s.reloadCopies(ctx) })
+	}
+	if s.keys != nil {
+		s.reloadTokens()
+	}
+	if s.tls != nil {
+		if err := s.tls.Reload(); err != nil {
+			s.log.Error("certificate not read; it is unchanged", "error", err)
+		} else {
+			s.log.Info("certificate read again")
+		}
+	}
+	if s.accessLog != nil {
+		if err := s.accessLog.reopen(); err != nil {
+			s.log.Error("access log not opened again; it goes on as before", "error", err)
+		}
+	}
+}
+
+// reloadCopies opens the index of copies again.
+func (s *service) reloadCopies(ctx context.Context) {
+	switch n, changed, err := s.copies.reload(ctx); {
+	case err != nil:
+		s.log.Error("index of copies not opened again; it goes on as before", "error", err)
+	case changed:
+		s.log.Info("index of copies opened again", "documents", n)
+	default:
+		s.log.Info("index of copies is unchanged", "documents", n)
+	}
+}
+
+// closeCopies closes the index of copies, or leaves it to the last request that uses it.
+func (s *service) closeCopies() {
+	if err := s.copies.close(); err != nil {
+		s.log.Error("index of copies not closed", "error", err)
+	}
+}
+
+func (s *service) reloadTokens() {
+	switch n, err := s.keys.Reload(); {
+	case err != nil:
+		s.log.Error("token file not read; the tokens are unchanged", "error", err)
+	case n == 0:
+		s.log.Warn("token file read again: it has no tokens any more, so nobody is let in")
+	default:
+		s.log.Info("token file read again", "tokens", n)
+	}
+}
+
+// scrub checks all blocks of the index's files again and again, each round in the given time, so
+// that damage is found before a query meets it. It ends with ctx, or with the first damage, which
+// takes the server out of service.
+func (s *service) scrub(ctx context.Context, x *engine.Index) {
+	every := s.options.Scrub
+	for ctx.Err() == nil {
+		began := time.Now()
+		err := x.Live().Scrub(ctx, func(bytes, of uint64) error {
+			s.metrics.scrubbed.Add(float64(bytes))
+			return sleep(ctx, time.Duration(float64(every)*float64(bytes)/float64(max(of, bytes))))
+		})
+		switch {
+		case errors.Is(err, store.ErrCorrupt):
+			s.noticeDamage(err)
+			return
+		case err != nil && ctx.Err() == nil && !errors.Is(err, engine.ErrClosed):
+			s.log.Warn("the index could not be scrubbed", "error", err)
+		case err == nil:
+			s.metrics.scrubs.Inc()
+		}
+		if sleep(ctx, every-time.Since(began)) != nil {
+			return
+		}
+	}
+}
+
+// sleep waits, or returns the error of ctx.
+func sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// readyLine returns the line that the server prints when it is ready, with a command to try at a URL, and at a Unix
+// socket if there is one.
+func (s *service) readyLine(url, socket string) string {
+	x := s.index.Load()
+	text := fmt.Sprintf("ready: %s, k=%d, %s", counted(int64(x.Stats().Documents), "document"), x.Design().K, url)
+	if left := s.loading.tooFew.Load(); left > 0 {
+		text += fmt.Sprintf(" (%s too short, left out)", humanize.Comma(left))
+	}
+	text += " - try: curl -s "
+	if socket != "" {
+		text += "--unix-socket " + socket + " "
+	}
+	if s.keys != nil {
+		text += `-H "Authorization: Bearer $TOKEN" `
+	}
+	first := s.loading.first.Load()
+	if first == nil && x.Recipe() != nil {
+		return text + url + `/v1/check-and-insert -d '{"id": "first", "text": "Now is the winter of our ` +
+			`discontent made glorious summer by this sun of York"}'`
+	}
+	if first == nil {
+		first = new(simhash.Fingerprint)
+	}
+	return text + fmt.Sprintf(`%s/v1/query -d '{"fingerprint": "%s"}'`, url, first)
 }

@@ -49,13 +49,9 @@ func (j *journal) String() string {
 func newIndex(t testing.TB, k int, recipe *simhash.Recipe, prints []uint64) *engine.Index {
 	t.Helper()
 	design, err := permute.Named("halves", k, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	x, err := engine.New(design.K, engine.Options{Design: &design, Recipe: recipe})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	docs := make([]engine.Doc, len(prints))
 	for i, f := range prints {
 		docs[i] = engine.Doc{Fingerprint: simhash.Fingerprint(f), ID: fmt.Sprintf("row-%d", i)}
@@ -87,9 +83,7 @@ func startWith(t testing.TB, x *engine.Index, tokens string, limits Limits) *ben
 	o := &Options{Limits: limits}
 	if tokens != "" {
 		o.TokenFile = filepath.Join(t.TempDir(), "tokens")
-		if err := os.WriteFile(o.TokenFile, []byte(tokens), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.WriteFile(o.TokenFile, []byte(tokens), 0o600))
 	}
 	return startOptions(t, x, o)
 }
@@ -109,14 +103,10 @@ func startOptions(t testing.TB, x *engine.Index, o *Options) *bench {
 	b.Server = httptest.NewUnstartedServer(nil)
 	front := conns.Limit(b.Listener, b.limits.Connections)
 	b.Config = b.serverOf(front, b.handler(true))
-	b.quick = b.quickly(front, b.Config)
-	b.front, b.Listener = front, b.quick
+	b.front, b.Listener = front, front
 	b.Server.Start()
 	t.Cleanup(func() {
 		b.Server.Close()
-		if err := b.quick.Shutdown(context.Background()); err != nil {
-			t.Error(err)
-		}
 		if x := b.index.Load(); x != nil {
 			if err := x.Close(); err != nil {
 				t.Error(err)
@@ -130,10 +120,10 @@ func startOptions(t testing.TB, x *engine.Index, o *Options) *bench {
 func (s *service) held() string {
 	for _, g := range []*admit.Gate{s.queries, s.batches, s.inserts} {
 		if now := g.State(); now.Running+now.Waiting > 0 {
-			return fmt.Sprintf("%d slots of %s, %d wait", now.Running, now.Name, now.Waiting)
+			return fmt.Sprintf("%d slots of %s, %d wait", now.Running, g.Name, now.Waiting)
 		}
 	}
-	if n, _ := s.transfers.Bytes(); n > 0 {
+	if n := s.transfers.Held(); n > 0 {
 		return fmt.Sprintf("%d bytes", n)
 	}
 	return ""
@@ -145,20 +135,40 @@ func defaultRecipe() *simhash.Recipe {
 	return &r
 }
 
-// send makes a request of "METHOD /path" and returns the status and the body.
+func noError(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// send makes a request of "METHOD /path", or "/path" for POST, and returns the status and the body.
 func (b *bench) send(t testing.TB, what, contentType, body string) (int, string) {
 	t.Helper()
 	r := b.request(t, what, contentType, body)
 	return b.do(t, r)
 }
 
+// wants makes a request, which must be answered with a status, and with words.
+func (b *bench) wants(t testing.TB, status int, what, contentType, body string, words ...string) {
+	t.Helper()
+	got, answer := b.send(t, what, contentType, body)
+	for _, word := range append(words, "") {
+		if got != status || !strings.Contains(answer, word) {
+			t.Errorf("%s %.100q: %d %.500s\nwant %d with %q", what, body, got, answer, status, words)
+			return
+		}
+	}
+}
+
 func (b *bench) request(t testing.TB, what, contentType, body string) *http.Request {
 	t.Helper()
-	method, path, _ := strings.Cut(what, " ")
-	r, err := http.NewRequestWithContext(context.Background(), method, b.URL+path, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
+	method, path, ok := strings.Cut(what, " ")
+	if !ok {
+		method, path = http.MethodPost, what
 	}
+	r, err := http.NewRequestWithContext(context.Background(), method, b.URL+path, strings.NewReader(body))
+	noError(t, err)
 	if contentType != "" {
 		r.Header.Set("Content-Type", contentType)
 	}
@@ -174,14 +184,10 @@ func (b *bench) do(t testing.TB, r *http.Request) (int, string) {
 func (b *bench) roundTrip(t testing.TB, r *http.Request) (int, http.Header, string) {
 	t.Helper()
 	a, err := b.Client().Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer a.Body.Close()
 	data, err := io.ReadAll(a.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return a.StatusCode, a.Header, string(data)
 }
 

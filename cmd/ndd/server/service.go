@@ -1,6 +1,7 @@
 package server
 
 import (
+	"errors"
 	"log/slog"
 	"net/http"
 	"runtime"
@@ -8,89 +9,95 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"ndd/cmd/ndd/server/access"
-	"ndd/cmd/ndd/server/activity"
 	"ndd/cmd/ndd/server/admit"
 	"ndd/cmd/ndd/server/conns"
-	"ndd/cmd/ndd/server/fastpath"
 	"ndd/engine"
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/memory"
+	"ndd/engine/storage/store"
 )
 
 // A service is the server without its listeners: an index, who may ask it, and
 // how much at a time.
 type service struct {
-	log         *slog.Logger
-	life        life
-	loading     Loading
-	started     time.Time
-	index       atomic.Pointer[engine.Index] // nil until ready
-	prints      sync.Pool                    // of *simhash.Fingerprinter, by the index's recipe
-	accessLog   *accessLog                   // nil: none
-	tls         *access.TLS                  // nil: none
-	keys        *access.Keyring              // nil: everybody may do everything
-	transfers   *admit.Transfers
-	limits      Limits
-	damage      atomic.Pointer[error] // that was found; nil while there is none
-	full        atomic.Bool           // the last change was refused, for want of room
-	work        workOf
-	metrics     *metrics
-	threads     int
-	version     string
-	front       *conns.Listener    // nil in tests of handlers
-	quick       *fastpath.Listener // of its connections; nil with TLS
-	background  sync.WaitGroup
-	descriptors func() int // that the process may have open
-	recent      activity.Ring
-	census      census
-	schemas     huma.Registry // of the bodies of requests and answers
-	copies      *copySource   // nil: /v1/copies is not served
-	backups     string        // folder of backups; "": /v1/backup is not served
-	backingUp   sync.Mutex    // held while a backup is made
+	clients
+	admission
+	condition
+	extras
+	options    *Options
+	log        *slog.Logger
+	metrics    *metrics
+	accessLog  *accessLog // nil: none
+	start      time.Time
+	index      atomic.Pointer[engine.Index] // nil until ready
+	prints     sync.Pool                    // of *simhash.Fingerprinter, by the index's recipe
+	balance    balance
+	background sync.WaitGroup
+}
 
+// clients are who may ask, and over which connections.
+type clients struct {
+	tls   *access.TLS     // nil: none
+	keys  *access.Keyring // nil: everybody may do everything
+	front *conns.Listener // nil in tests of handlers
+}
+
+// admission is how much is done at a time.
+type admission struct {
+	limits                    Limits
+	transfers                 *admit.Transfers
 	queries, batches, inserts *admit.Gate
 }
 
+// condition is what the server can do now.
+type condition struct {
+	life    life
+	loading Loading
+	damage  atomic.Pointer[error] // nil while none was found
+	full    atomic.Bool           // the last change was refused, for want of room
+}
+
+// extras are behind endpoints of administration, and those that a flag adds.
+type extras struct {
+	census    census
+	copies    *copySource // nil: /v1/copies is not served
+	backingUp sync.Mutex  // held while a backup is made
+}
+
 func newService(o *Options) (*service, error) {
-	s := &service{log: o.Log, started: time.Now(), limits: o.Limits.withDefaults(), threads: o.Threads, version: o.Version, backups: o.Backups, descriptors: descriptors}
-	if err := s.limits.validate(); err != nil {
-		return nil, err
-	}
-	s.transfers = admit.NewTransfers(memory.Limit{Bytes: uint64(s.limits.RequestMemory), Source: "for requests (--request-memory)"})
-	if o.ShowFiles {
-		s.loading.show()
-	}
+	s := &service{options: o, log: o.Log, start: time.Now()}
+	s.limits = o.Limits.withDefaults()
+	s.transfers = admit.NewTransfers(memory.Limit{Bytes: uint64(s.limits.RequestMemory),
+		Source: "for requests (--request-memory)"})
 	s.openGates()
 	s.metrics = newMetrics(s, o)
+	var err error
 	if o.TLSCert != "" {
-		t, err := access.NewTLS(o.TLSCert, o.TLSKey, o.TLSClientCA)
-		if err != nil {
+		if s.tls, err = access.NewTLS(o.TLSCert, o.TLSKey, o.TLSClientCA); err != nil {
 			return nil, err
 		}
-		s.tls = t
 	}
 	if o.TokenFile != "" {
-		keys, err := access.NewKeyring(o.TokenFile)
-		if err != nil {
+		if s.keys, err = access.NewKeyring(o.TokenFile); err != nil {
 			return nil, err
 		}
-		s.keys = keys
 	}
 	return s, nil
 }
 
-// openGates makes the gates. A query is a few microseconds of work without waiting, so more of them
-// at a time than processors only lengthens each; twice as many keep processors busy while they wait for each other. A batch uses all
-// processors, and lends its slot while it is read. Inserts wait together for the disk, which one sync serves.
-// Places: what the slots get done while a request may wait, several times over.
+// heavyBytes is the length of a body beyond which its request is heavy: about 2 ms of work for a
+// text, or 6,000 fingerprints.
+const heavyBytes = 48 << 10
+
+// openGates makes the gates. A query is a few microseconds of work, so more of them than processors
+// only lengthens each; twice as many keep the processors busy. A batch uses all processors and
+// lends its slot while its answer is read. Inserts wait together for one sync of the disk.
 func (s *service) openGates() {
-	n := runtime.GOMAXPROCS(0)
-	s.queries = admit.NewGate(admit.Options{Name: "query", Slots: 2 * n, Heavy: n, Places: 1024 * n, WaitMax: max(time.Second, s.limits.Queue), QueueMax: s.limits.Queue}, s.waited("query"))
-	s.batches = admit.NewGate(admit.Options{Name: "batch", Slots: max(4, n), Places: 64, WaitMax: 5 * time.Second, QueueMax: s.limits.Queue}, s.waited("batch"))
-	s.inserts = admit.NewGate(admit.Options{Name: "insert", Slots: 256, Heavy: n, Places: 1024, WaitMax: 5 * time.Second, QueueMax: 10 * s.limits.Queue}, s.waited("insert"))
+	n, queue := runtime.GOMAXPROCS(0), s.limits.Queue
+	s.queries = admit.NewGate(admit.Options{Name: "query", Slots: 2 * n, Heavy: n, Places: 1024 * n, WaitMax: queue})
+	s.batches = admit.NewGate(admit.Options{Name: "batch", Slots: max(4, n), Places: 64, WaitMax: 10 * queue})
+	s.inserts = admit.NewGate(admit.Options{Name: "insert", Slots: 256, Heavy: n, Places: 1024, WaitMax: 10 * queue})
 }
 
 // serve takes the index into use.
@@ -104,79 +111,138 @@ func (s *service) serve(x *engine.Index) {
 			return f
 		}
 	}
+	s.balance.added.Store(int64(x.Stats().Documents))
 	s.index.Store(x)
 	s.life.enter(ready)
 }
 
-// A route is one endpoint: who may use it, what it takes, and its gate.
-type route struct {
-	pattern  string // of http.ServeMux
-	least    access.Role
-	accepts  []string // media types of the body; the first one where none, or curl's own, is named; nil: no body is read
-	takes    []string // query parameters
-	needs    bool     // the index
-	always   bool     // is answered on the connections beyond the limit, too
-	gate     *admit.Gate
-	work     func(x *engine.Index, body int) time.Duration // what a request with so long a body costs
-	streams  bool                                          // the answer is made while it is read
-	document http.HandlerFunc                              // for bodies of text/plain and text/html; may be nil
-	quick    func(w http.ResponseWriter, v *visit) bool    // answers a body of JSON that is as most are, and leaves others; may be nil
+// A phase is a part of the server's life; see the package's drawing.
+type phase int32
 
-	answered func() answered // figures of those answered with 200
+const (
+	loading phase = iota
+	ready
+	leaving  // not ready any more, but everything is answered, so that clients have time to go
+	draining // what runs is finished
+)
+
+var phaseNames = [...]string{"loading", "ready", "leaving", "draining"}
+
+func (p phase) String() string { return phaseNames[p] }
+
+// life is the current phase. It only goes forward.
+type life struct{ now atomic.Int32 }
+
+func (l *life) phase() phase  { return phase(l.now.Load()) }
+func (l *life) enter(p phase) { l.now.Store(int32(p)) }
+
+// livez is /livez: the process runs and serves its listener.
+func (s *service) livez(w http.ResponseWriter, _ *http.Request) {
+	writeJSON(w, http.StatusOK, map[string]string{"status": "ok"})
 }
 
-// workOf returns what a request costs.
-func (r *route) workOf(x *engine.Index, body int) time.Duration {
-	if r.work == nil {
-		return requestWork
+// readyz is /readyz: it reports whether queries are answered.
+func (s *service) readyz(w http.ResponseWriter, _ *http.Request) {
+	if p := s.unready(); p != nil {
+		p.write(w)
+		return
 	}
-	return r.work(x, body)
+	writeJSON(w, http.StatusOK, map[string]string{"status": ready.String()})
 }
 
-func (s *service) routes() []route {
-	json, any := []string{mediaJSON}, []string{mediaJSON, mediaText, mediaHTML}
-	list := []route{
-		{pattern: "POST /v1/query", least: access.Read, accepts: any, takes: []string{"k", "limit"}, needs: true, gate: s.queries, work: s.work.query, document: s.queryDocument, quick: s.quickQuery},
-		{pattern: "POST /v1/batch", least: access.Read, accepts: []string{mediaBytes}, takes: []string{"k", "unique"}, needs: true, gate: s.batches, work: s.work.batch, streams: true},
-		{pattern: "POST /v1/compare", least: access.Read, accepts: json, takes: []string{"k"}, needs: true, gate: s.queries, work: s.work.query},
-		{pattern: "POST /v1/insert", least: access.Write, accepts: any, takes: []string{"id", "on_conflict", "ttl"}, needs: true, gate: s.inserts, work: s.work.query, document: s.insertDocument, quick: s.quickInsert},
-		{pattern: "POST /v1/check-and-insert", least: access.Write, accepts: any, takes: []string{"id", "k", "limit", "on_conflict", "ttl"}, needs: true, gate: s.inserts, work: s.work.query, document: s.checkDocument, quick: s.quickCheck},
-		{pattern: "POST /v1/delete", least: access.Write, accepts: json, needs: true, gate: s.inserts, work: s.work.query},
-		{pattern: "GET /v1/stats", least: access.Read, needs: true},
-		{pattern: "GET /v1/activity", least: access.Read, needs: true},
-		{pattern: "GET /v1/distribution", least: access.Read, needs: true, gate: s.batches},
-		{pattern: "GET /openapi.json", least: access.Anyone},
-		{pattern: "GET /livez", least: access.Anyone, always: true},
-		{pattern: "GET /readyz", least: access.Anyone, always: true},
+// unready returns why clients should go elsewhere, or nil. A server that is leaving is unready and
+// still answers.
+func (s *service) unready() *problem {
+	if s.life.phase() == leaving {
+		return stopping()
 	}
-	if s.copies != nil {
-		list = append(list, route{pattern: "POST /v1/copies", least: access.Read, accepts: any, takes: []string{"limit"}, needs: true, gate: s.queries, work: copiesWork, document: s.copiesDocument})
-	}
-	if s.backups != "" {
-		list = append(list, route{pattern: "POST /v1/backup", least: access.Admin, accepts: json, needs: true, streams: true})
-	}
-	return list
+	return s.notReady()
 }
 
-// handler returns the handler of the main listener. local says that it is reached from
-// this machine only.
-func (s *service) handler(local bool) http.Handler {
-	m := newMux(s)
-	api := newAPI(m, s.version)
-	s.registerQuery(api)
-	s.registerInsert(api)
-	s.registerCheck(api)
-	s.registerDelete(api)
-	s.registerCompare(api)
-	s.registerCopies(api)
-	s.registerBackup(api)
-	s.registerStats(api)
-	s.registerActivity(api)
-	s.registerDistribution(api)
-	limitDocuments(api, s.limits.Documents)
-	m.HandleFunc("POST /v1/batch", s.batch)
-	m.HandleFunc("GET /livez", s.livez)
-	m.HandleFunc("GET /readyz", s.readyz)
-	m.HandleFunc("GET /openapi.json", s.openAPI(api))
-	return s.observe(checked(m.seal(), local))
+// stopping returns the answer of a server that is stopping.
+func stopping() *problem {
+	return refusal(http.StatusServiceUnavailable, "draining: the server is stopping").retry(5)
+}
+
+// notReady returns the answer to requests that need the index while it is missing or damaged, nil
+// if it is neither.
+func (s *service) notReady() *problem {
+	switch s.life.phase() {
+	case loading:
+		return refusal(http.StatusServiceUnavailable, "loading: "+s.loading.String()).retry(1)
+	case draining:
+		return stopping()
+	}
+	if e := s.damage.Load(); e != nil {
+		return refusal(http.StatusServiceUnavailable, "the index is damaged: "+(*e).Error())
+	}
+	return nil
+}
+
+// Loading is the progress of building the index or of reading it into memory. It is safe for
+// concurrent use; the zero value is ready.
+type Loading struct {
+	stage     atomic.Pointer[string]
+	documents atomic.Int64
+	tooFew    atomic.Int64
+	first     atomic.Pointer[simhash.Fingerprint] // for the ready line's example
+}
+
+// Stage names the current step, such as "verifying the index".
+func (l *Loading) Stage(name string) { l.stage.Store(&name) }
+
+// Loaded counts a document that was added to the index.
+func (l *Loading) Loaded(print simhash.Fingerprint) {
+	l.documents.Add(1)
+	l.first.CompareAndSwap(nil, &print)
+}
+
+// LeftOut counts a document with too few features for a fingerprint.
+func (l *Loading) LeftOut() { l.tooFew.Add(1) }
+
+// String returns the current step and the number of documents.
+func (l *Loading) String() string {
+	text := "starting"
+	if s := l.stage.Load(); s != nil {
+		text = *s
+	}
+	if n := l.documents.Load(); n > 0 {
+		text += ", " + counted(n, "document") + " so far"
+	}
+	return text
+}
+
+// The log has one line for each change of the server's state and for each bug, whatever the number
+// of requests. Refused requests are counted by the metrics.
+
+// notice logs the cause of a refusal that concerns the server and not the request alone.
+func (s *service) notice(cause error) {
+	switch {
+	case cause == nil:
+	case errors.Is(cause, store.ErrCorrupt):
+		s.noticeDamage(cause)
+	case s.full.CompareAndSwap(false, true):
+		s.log.Error("changes are refused until there is room; queries are answered", "error", cause)
+	}
+}
+
+// noticeRoom logs that changes are possible again.
+func (s *service) noticeRoom() {
+	if s.full.Load() && s.full.CompareAndSwap(true, false) {
+		s.log.Info("there is room again: changes are made")
+	}
+}
+
+// noticeDamage takes the server out of service: it answers no more queries, and /readyz reports the
+// damage. The first damage is logged with its file, section and block.
+func (s *service) noticeDamage(err error) {
+	if !s.damage.CompareAndSwap(nil, &err) {
+		return
+	}
+	args := []any{"error", err}
+	if c, ok := errors.AsType[*store.CorruptError](err); ok {
+		args = append(args, "file", c.File, "section", c.Section, "block", c.Block, "offset", c.Offset)
+	}
+	s.log.Error("the index is damaged, so nothing is answered any more: restore it from a backup, or build it again",
+		args...)
 }

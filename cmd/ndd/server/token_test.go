@@ -1,19 +1,36 @@
 package server
 
 import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/json"
+	"encoding/pem"
+	"fmt"
+	"math/big"
+	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
+	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"ndd/cmd/ndd/server/access"
 )
 
 const (
-	readToken  = "read-0123456789abcdef"
-	writeToken = "write-0123456789abcdef"
-	adminToken = "admin-0123456789abcdef"
-	tokenLines = "# who may do what\n\n" + readToken + " read\n" + writeToken + "\twrite\n  " + adminToken + " admin\n"
+	readToken    = "read-0123456789abcdef"
+	writeToken   = "write-0123456789abcdef"
+	adminToken   = "admin-0123456789abcdef"
+	metricsToken = "metrics-0123456789abcdef"
+	tokenLines   = "# who may do what\n\n" + metricsToken + " metrics\n" + readToken + " read\n" + writeToken +
+		"\twrite\n  " + adminToken + " admin\n"
 )
 
 // Every endpoint against every bearer.
@@ -40,6 +57,7 @@ func TestWhoMayDoWhat(t *testing.T) {
 		{"Bearer " + readToken + "0", access.Anyone, false},
 		{"Basic " + adminToken, access.Anyone, false},
 		{adminToken, access.Anyone, false},
+		{"Bearer " + metricsToken, access.Metrics, true},
 		{"Bearer " + readToken, access.Read, true},
 		{"bearer " + readToken, access.Read, true},
 		{"Bearer " + writeToken, access.Write, true},
@@ -47,7 +65,11 @@ func TestWhoMayDoWhat(t *testing.T) {
 	}
 	for _, route := range b.routes() {
 		for _, bearer := range bearers {
-			r := b.request(t, route.pattern, "", body[route.pattern])
+			what := strings.Replace(route.pattern, "{id...}", "row-0", 1)
+			if strings.HasPrefix(what, "DELETE") {
+				what += "?prefix=nobody"
+			}
+			r := b.request(t, what, "", body[route.pattern])
 			if bearer.header != "" {
 				r.Header.Set("Authorization", bearer.header)
 			}
@@ -60,7 +82,8 @@ func TestWhoMayDoWhat(t *testing.T) {
 				t.Errorf("%s with %q: %d %s, want %d", route.pattern, bearer.header, status, answer, want)
 			}
 			if (status == http.StatusUnauthorized) != (header.Get("WWW-Authenticate") != "") {
-				t.Errorf("%s with %q: %d and WWW-Authenticate %q", route.pattern, bearer.header, status, header.Get("WWW-Authenticate"))
+				t.Errorf("%s with %q: %d and WWW-Authenticate %q", route.pattern, bearer.header, status,
+					header.Get("WWW-Authenticate"))
 			}
 			if strings.Contains(answer, "0123456789abcdef") {
 				t.Errorf("%s with %q: the answer gives a token away: %s", route.pattern, bearer.header, answer)
@@ -82,8 +105,10 @@ func TestWhoMaySeeMetrics(t *testing.T) {
 		word        string
 	}{
 		{"/metrics", "", true, 401, "token"},
-		{"/metrics", readToken, true, 403, "admin"},
-		{"/metrics", writeToken, true, 403, "admin"},
+		{"/metrics", readToken, true, 403, "metrics"},
+		{"/metrics", writeToken, true, 403, "metrics"},
+		{"/metrics", metricsToken, true, 200, "ndd_ready 1"},
+		{"/debug/pprof/", metricsToken, true, 403, "admin"},
 		{"/metrics", adminToken, false, 200, "ndd_index_documents 2"},
 		{"/metrics", adminToken, false, 200, "ndd_ready 1"},
 		{"/debug/pprof/", adminToken, true, 200, "goroutine"},
@@ -102,11 +127,49 @@ func TestWhoMaySeeMetrics(t *testing.T) {
 	}
 }
 
+// TestLoopbackMetrics: with the line "loopback metrics" programs of this machine read metrics
+// without a token, and nothing else; other machines do not.
+func TestLoopbackMetrics(t *testing.T) {
+	b := start(t, newIndex(t, 3, nil, []uint64{0, 1}), tokenLines+"loopback  metrics\n")
+	for _, c := range []struct {
+		path, from string
+		status     int
+	}{
+		{"/metrics", "127.0.0.1:1000", 200}, {"/metrics", "[::1]:1000", 200}, {"/metrics", "192.0.2.1:1000", 401},
+		{"/debug/pprof/", "127.0.0.1:1000", 401},
+	} {
+		r, w := httptest.NewRequest("GET", "http://localhost"+c.path, nil), httptest.NewRecorder()
+		r.RemoteAddr = c.from
+		if b.adminHandler(true, true).ServeHTTP(w, r); w.Code != c.status {
+			t.Errorf("%s from %s: %d, want %d", c.path, c.from, w.Code, c.status)
+		}
+	}
+	if status, body := b.send(t, "/v1/query", "",
+		`{"fingerprint": "0000000000000000"}`); status != http.StatusUnauthorized {
+		t.Errorf("a query without a token: %d %s", status, body)
+	}
+}
+
+// TestClientOf: clients share memory by address, of IPv6 by /64.
+func TestClientOf(t *testing.T) {
+	for from, want := range map[string]string{
+		"192.0.2.1:7": "192.0.2.1/32", "[::ffff:192.0.2.1]:7": "192.0.2.1/32",
+		"[2001:db8:1:2:3:4:5:6]:7": "2001:db8:1:2::/64", "[2001:db8:1:2:ffff::1]:8": "2001:db8:1:2::/64",
+	} {
+		if got := clientOf(&http.Request{RemoteAddr: from}, access.Client{}); got != want {
+			t.Errorf("%s: %s, want %s", from, got, want)
+		}
+	}
+	if got := clientOf(&http.Request{RemoteAddr: "192.0.2.1:7"}, access.Client{Name: "crawler"}); got != "cn:crawler" {
+		t.Error(got)
+	}
+}
+
 // Reading again takes a good file and keeps the old tokens with a bad one.
 func TestReload(t *testing.T) {
 	b := start(t, newIndex(t, 3, nil, []uint64{0}), tokenLines)
 	status := func(token string) int {
-		r := b.request(t, "POST /v1/query", "", `{"fingerprint": "0000000000000000"}`)
+		r := b.request(t, "/v1/query", "", `{"fingerprint": "0000000000000000"}`)
 		r.Header.Set("Authorization", "Bearer "+token)
 		s, _ := b.do(t, r)
 		return s
@@ -124,15 +187,14 @@ func TestReload(t *testing.T) {
 		{tokenLines, 200, 401},
 		{"", 401, 401},
 	} {
-		if err := os.WriteFile(b.tokens, []byte(c.text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.WriteFile(b.tokens, []byte(c.text), 0o600))
 		b.reload(t.Context())
 		if old, new := status(readToken), status(fresh); old != c.old || new != c.fresh {
 			t.Errorf("after reading %q: the old token %d, the fresh one %d; want %d, %d", c.text, old, new, c.old, c.fresh)
 		}
 	}
-	if log := b.journal.String(); strings.Count(log, "the tokens are unchanged") != 2 || strings.Count(log, "nobody is let in") != 2 || strings.Contains(log, "0123456789abcdef") {
+	if log := b.journal.String(); strings.Count(log, "the tokens are unchanged") != 2 ||
+		strings.Count(log, "nobody is let in") != 2 || strings.Contains(log, "0123456789abcdef") {
 		t.Errorf("log:\n%s", log)
 	}
 }
@@ -157,9 +219,256 @@ func TestAddressesThatNeedTokens(t *testing.T) {
 		{"127.0.0.1", "", "", true, false},
 		{"", "", "", true, false},
 	} {
-		o := Options{Listen: c.listen, Admin: c.admin, TokenFile: c.tokens, InsecureNoAuth: c.insecure}
+		o := Options{Listen: c.listen, Admin: c.admin,
+			Access: Access{TokenFile: c.tokens, InsecureNoAuth: c.insecure}}
 		if err := o.Validate(); (err == nil) != c.ok {
 			t.Errorf("%+v: %v", c, err)
+		}
+	}
+}
+
+// An authority signs the certificates of a test.
+type authority struct {
+	t    *testing.T
+	dir  string
+	key  *ecdsa.PrivateKey
+	cert *x509.Certificate
+	n    int64
+}
+
+func newAuthority(t *testing.T) *authority {
+	t.Helper()
+	a := &authority{t: t, dir: t.TempDir()}
+	a.cert, a.key = a.sign("authority", true)
+	return a
+}
+
+// sign makes a certificate; the authority's first one signs itself.
+func (a *authority) sign(name string, isCA bool) (*x509.Certificate, *ecdsa.PrivateKey) {
+	a.t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	a.n++
+	c := &x509.Certificate{
+		SerialNumber: big.NewInt(a.n), Subject: pkix.Name{CommonName: name}, NotBefore: time.Now().Add(-time.Hour),
+		NotAfter: time.Now().Add(time.Hour),
+		IsCA:     isCA, BasicConstraintsValid: true, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
+		KeyUsage:    x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
+	}
+	parent, signer := c, key
+	if !isCA {
+		parent, signer = a.cert, a.key
+	}
+	der, err := x509.CreateCertificate(rand.Reader, c, parent, &key.PublicKey, signer)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	if c, err = x509.ParseCertificate(der); err != nil {
+		a.t.Fatal(err)
+	}
+	return c, key
+}
+
+// files writes a certificate and its key.
+func (a *authority) files(c *x509.Certificate, key *ecdsa.PrivateKey, certPath, keyPath string) {
+	a.t.Helper()
+	der, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	for path, b := range map[string]*pem.Block{certPath: {Type: "CERTIFICATE", Bytes: c.Raw},
+		keyPath: {Type: "PRIVATE KEY", Bytes: der}} {
+		if err := os.WriteFile(path, pem.EncodeToMemory(b), 0o600); err != nil {
+			a.t.Fatal(err)
+		}
+	}
+}
+
+// client returns a client that trusts the authority, with a certificate of that name, unless it is
+// empty.
+func (a *authority) client(name string) *http.Client {
+	c := client(a.t)
+	roots := x509.NewCertPool()
+	roots.AddCert(a.cert)
+	config := &tls.Config{RootCAs: roots}
+	if name != "" {
+		cert, key := a.sign(name, false)
+		config.Certificates = []tls.Certificate{{Certificate: [][]byte{cert.Raw}, PrivateKey: key}}
+	}
+	c.Transport.(*http.Transport).TLSClientConfig = config
+	return c
+}
+
+// With TLS there is no plain HTTP; with an authority of clients, none comes in without its
+// certificate, whose name has a role; a new certificate is taken on SIGHUP, and a broken one is
+// not.
+func TestTLS(t *testing.T) {
+	a := newAuthority(t)
+	path := func(name string) string { return filepath.Join(a.dir, name) }
+	cert, key := a.sign("server one", false)
+	a.files(cert, key, path("cert"), path("key"))
+	a.files(a.cert, a.key, path("ca"), path("ca-key"))
+	if err := os.WriteFile(path("tokens"), []byte(tokenLines+"cn:crawler seven write\ncn:looks in read\n"),
+		0o600); err != nil {
+		t.Fatal(err)
+	}
+	o := Options{Access: Access{TLSCert: path("cert"), TLSKey: path("key"), TLSClientCA: path("ca"),
+		TokenFile: path("tokens")}, Output: Output{AccessLog: path("access")}, hooks: hooks{notice: func() {}}}
+	r := runServer(t, o, loads(t, []uint64{0}))
+	line := r.readyLine()
+	_, after, _ := strings.Cut(line, "https://")
+	address, _, ok := strings.Cut(after, " ")
+	if !ok {
+		t.Fatalf("no https address: %s", line)
+	}
+	stranger := newAuthority(t).client("crawler seven")
+	stranger.Transport.(*http.Transport).TLSClientConfig.RootCAs =
+		a.client("").Transport.(*http.Transport).TLSClientConfig.RootCAs
+	for _, c := range []struct {
+		name         string
+		client       *http.Client
+		read, insert int // status; 0 for no connection
+	}{
+		{"no certificate", a.client(""), 0, 0},
+		{"another authority's", stranger, 0, 0},
+		{"one that may write", a.client("crawler seven"), 200, 200},
+		{"one that may read", a.client("looks in"), 200, 403},
+		{"one without a role", a.client("nobody"), 401, 401},
+	} {
+		for path, want := range map[string]int{"/v1/query": c.read, "/v1/insert": c.insert} {
+			status, _, body, err := get(c.client, "POST", "https://"+address+path,
+				`{"fingerprint": "0000000000000000", "id": "x"}`)
+			if path == "/v1/query" {
+				status, _, body, err = get(c.client, "POST", "https://"+address+path, `{"fingerprint": "0000000000000000"}`)
+			}
+			if status != want || (err != nil) != (want == 0) {
+				t.Errorf("%s, %s: %d %s %v, want %d", c.name, path, status, body, err, want)
+			}
+		}
+	}
+	if status, _, _, err := get(client(t), "GET", "http://"+address+"/livez", ""); err == nil && status == http.StatusOK {
+		t.Error("plain HTTP was answered")
+	}
+	served := func() string {
+		c := a.client("looks in")
+		answer, err := c.Get("https://" + address + "/livez")
+		noError(t, err)
+		answer.Body.Close()
+		return answer.TLS.PeerCertificates[0].Subject.CommonName
+	}
+	for _, c := range []struct{ name, log, want string }{{"broken", "certificate not read", "server one"},
+		{"server two", "certificate read again", "server two"}} {
+		if c.name == "broken" {
+			noError(t, os.WriteFile(path("cert"), []byte("nothing"), 0o600))
+		} else {
+			cert, key := a.sign(c.name, false)
+			a.files(cert, key, path("cert"), path("key"))
+		}
+		r.hangup <- syscall.SIGHUP
+		eventually(t, c.log, func() bool { return strings.Contains(r.journal.String(), c.log) })
+		if got := served(); got != c.want {
+			t.Errorf("%s: %s", c.name, got)
+		}
+	}
+	r.end()
+	checkAccessLog(t, path("access"))
+}
+
+// TestTLSVersions: TLS 1.2 with a suite that authenticates what it encrypts, or later; nothing else
+// is accepted.
+func TestTLSVersions(t *testing.T) {
+	a := newAuthority(t)
+	cert, key := a.sign("server", false)
+	certPath, keyPath := filepath.Join(a.dir, "cert"), filepath.Join(a.dir, "key")
+	a.files(cert, key, certPath, keyPath)
+	served, err := access.NewTLS(certPath, keyPath, "")
+	noError(t, err)
+	l, err := tls.Listen("tcp", "127.0.0.1:0", served.Config())
+	noError(t, err)
+	defer l.Close()
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			c.(*tls.Conn).Handshake()
+			c.Close()
+		}
+	}()
+	if c, err := served.Config().GetConfigForClient(nil); err != nil || c.MinVersion < tls.VersionTLS12 ||
+		served.Config().MinVersion < tls.VersionTLS12 {
+		t.Errorf("%+v, %v", c, err)
+	}
+	dial := func(version uint16, suites ...uint16) error {
+		config := &tls.Config{InsecureSkipVerify: true, MinVersion: version, MaxVersion: version, CipherSuites: suites}
+		c, err := tls.Dial("tcp", l.Addr().String(), config)
+		if err == nil {
+			c.Close()
+		}
+		return err
+	}
+	for _, version := range []uint16{tls.VersionTLS10, tls.VersionTLS11} {
+		if dial(version) == nil {
+			t.Errorf("%s is accepted", tls.VersionName(version))
+		}
+	}
+	for _, s := range append(tls.CipherSuites(), tls.InsecureCipherSuites()...) {
+		if s.SupportedVersions[0] == tls.VersionTLS13 || !strings.HasPrefix(s.Name, "TLS_ECDHE_ECDSA") {
+			continue
+		}
+		aead := strings.Contains(s.Name, "GCM") || strings.Contains(s.Name, "POLY1305")
+		if err := dial(tls.VersionTLS12, s.ID); (err == nil) != aead {
+			t.Errorf("%s: %v", s.Name, err)
+		}
+	}
+	if err := dial(tls.VersionTLS13); err != nil {
+		t.Error(err)
+	}
+}
+
+// checkAccessLog wants a line of JSON for a request of the crawler that was answered.
+func checkAccessLog(t *testing.T, path string) {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	noError(t, err)
+	found := false
+	for line := range strings.Lines(string(data)) {
+		var l struct {
+			Time                     time.Time
+			Method, Path, Role, Name string
+			Status, Read, Written    int
+			TookUs                   *int `json:"took_us"`
+		}
+		if err := json.Unmarshal([]byte(line), &l); err != nil || l.TookUs == nil || l.Time.IsZero() {
+			t.Fatalf("%v: %s", err, line)
+		}
+		found = found || fmt.Sprint(l.Method, l.Path, l.Role, l.Name, l.Status, l.Read > 0,
+			l.Written > 0) == "POST/v1/insertwritecrawler seven200 true true"
+	}
+	if !found {
+		t.Errorf("%s", data)
+	}
+}
+
+// Wrong flags of TLS are said before anything is served.
+func TestTLSErrors(t *testing.T) {
+	for _, c := range []struct {
+		o    Options
+		want string
+	}{
+		{Options{Access: Access{TLSCert: "a"}}, "--tls-cert and --tls-key go together"},
+		{Options{Access: Access{TLSKey: "a"}}, "--tls-cert and --tls-key go together"},
+		{Options{Access: Access{TLSClientCA: "a"}}, "--tls-client-ca needs"},
+		{Options{Access: Access{TLSCert: "no-such-cert", TLSKey: "no-such-key"}}, "no-such-cert"},
+		{Options{Output: Output{AccessLog: filepath.Join(t.TempDir(), "no", "such")}}, "--access-log"},
+	} {
+		r := runServer(t, c.o, loads(t, nil))
+		if err := r.wait(); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v, want %q", err, c.want)
 		}
 	}
 }

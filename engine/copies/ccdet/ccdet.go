@@ -1,19 +1,19 @@
-// Package ccdet makes the features of CCDet, copy detection for Chinese web pages by full stops: for each end of a
-// sentence, the ten characters before it.
+// Package ccdet makes the features of CCDet, copy detection for Chinese web pages by full stops:
+// for each end of a sentence, the ten characters before it.
 //
 //	。  ！  ？  ；  ──► the Chars characters before it, white space left out, no further back than the
 //	                    sentence end before ──► hash ──► feature
 //
-// Full stops stand where the author put them, hardly ever in navigation and advertisements, and a copy keeps
-// them: a page's features are its sentences' tails. A sentence shorter than Chars gives a shorter feature, two
-// ends in a row give one, and text behind the last end gives none. Characters are compared after NFKC
-// and case folding, so that wide and narrow letters are equal.
+// Full stops stand where the author put them, hardly ever in navigation and advertisements, and a
+// copy keeps them: a page's features are its sentences' tails. A sentence shorter than Chars gives
+// a shorter feature, two ends in a row give one, and text behind the last end gives none.
+// Characters are compared after NFKC and case folding, so that wide and narrow letters are equal.
 //
-// Which ends count is an option ([Ends]): with 。 alone the method is that of the paper; the other three, which end
-// Chinese sentences too, find more in dialogue and lists.
+// Which ends count is an option ([Ends]): with 。 alone the method is that of the paper; the other
+// three, which end Chinese sentences too, find more in dialogue and lists.
 //
-// Cost: one pass over the bytes, eight at a time where none of them begins a sentence end, and ten characters decoded and
-// hashed a sentence, about 40 ns of 100 bytes. A [Selector] belongs to one goroutine.
+// Cost: one pass over the bytes, and ten characters decoded and hashed a sentence. A [Selector]
+// belongs to one goroutine.
 package ccdet
 
 import (
@@ -31,8 +31,8 @@ import (
 // Chars is how many characters before the end of a sentence are a feature.
 const Chars = 10
 
-// Ends are the sentence ends that count where no others are asked for. Those of another language are given to [New]: of Hindi "।॥?!", of
-// Arabic ".؟!؛".
+// Ends are the sentence ends that count where no others are asked for. Those of another language
+// are given to [New]: of Hindi "।॥?!", of Arabic ".؟!؛".
 const Ends = "。！？；"
 
 // A Selector makes features. It reuses its memory.
@@ -44,11 +44,11 @@ type Selector struct {
 
 	tail, normal []byte // of a sentence that must be normalised
 
-	batches signature.Batches // of Each
+	out signature.Batch
 }
 
-// New returns a Selector for sentences that end with one of these characters. The error says that one of them is a
-// letter, a digit or white space.
+// New returns a Selector for sentences that end with one of these characters. The error says that
+// one of them is a letter, a digit or white space.
 func New(ends string) (*Selector, error) {
 	s := &Selector{fold: cases.Fold()}
 	for _, r := range ends {
@@ -72,14 +72,9 @@ func New(ends string) (*Selector, error) {
 	return s, nil
 }
 
-// Each calls yield with the features of a text, in the order of Append, [signature.Batch] or somewhat more at a time; they are
-// valid until it returns.
+// Each implements [signature.Selector].
 func (s *Selector) Each(text string, yield func([]signature.Signature)) {
-	s.batches.Each(yield, func(dst []signature.Signature) []signature.Signature { return s.Append(dst, text) })
-}
-
-// Append appends the features of a text to dst, in order of the text.
-func (s *Selector) Append(dst []signature.Signature, text string) []signature.Signature {
+	s.out.Begin(yield)
 	from := 0 // behind the sentence end before
 	for i := s.next(text, 0); i < len(text); {
 		size := s.end(text[i:])
@@ -88,26 +83,17 @@ func (s *Selector) Append(dst []signature.Signature, text string) []signature.Si
 			continue
 		}
 		if h, start := s.hash(text[from:i]); start >= 0 {
-			dst = append(dst, signature.Signature{Hash: h, Start: int32(from + start), End: int32(i)})
-			if len(dst) >= signature.Batch {
-				dst = s.batches.Pass(dst)
-			}
+			s.out.Add(signature.Signature{Hash: h, Start: int32(from + start), End: int32(i)})
 		}
 		from = i + size
 		i = s.next(text, from)
 	}
-	return dst
+	s.out.End()
 }
 
 // next returns the first byte from i on that may begin a sentence end, or the end of text.
 func (s *Selector) next(text string, i int) int {
 	f, g := &s.first, &s.last
-	for ; i+8+s.span <= len(text); i += 8 {
-		t, u := text[i:i+8], text[i+s.span:i+s.span+8]
-		if f[t[0]]&g[u[0]]|f[t[1]]&g[u[1]]|f[t[2]]&g[u[2]]|f[t[3]]&g[u[3]]|f[t[4]]&g[u[4]]|f[t[5]]&g[u[5]]|f[t[6]]&g[u[6]]|f[t[7]]&g[u[7]] != 0 {
-			break
-		}
-	}
 	for ; i+s.span < len(text); i++ {
 		if f[text[i]]&g[text[i+s.span]] != 0 {
 			return i
@@ -116,8 +102,8 @@ func (s *Selector) next(text string, i int) int {
 	return len(text)
 }
 
-// end returns the length of the sentence end that text begins with, 0 where it begins with none. UTF-8 tells where characters begin, so
-// that no end lies across two others.
+// end returns the length of the sentence end that text begins with, 0 where it begins with none.
+// UTF-8 tells where characters begin, so that no end lies across two others.
 func (s *Selector) end(text string) int {
 	for _, end := range s.ends {
 		if len(end) <= len(text) && text[:len(end)] == end {
@@ -127,27 +113,20 @@ func (s *Selector) end(text string) int {
 	return 0
 }
 
-// hash returns the hash of the last Chars characters of a sentence, and where they begin: -1 where there are none. The
-// characters are taken from the last to the first, in one pass backwards.
+// hash returns the hash of the last Chars characters of a sentence, and where they begin: -1 where
+// there are none. The characters are taken from the last to the first, in one pass backwards.
 func (s *Selector) hash(sentence string) (h uint64, start int) {
 	start = -1
 	simple := true
 	at := len(sentence)
 	for n := 0; n < Chars && at > 0; {
-		r := lastHan(sentence[:at])
-		if r != 0 {
-			at -= 3
-		} else {
-			var size int
-			r, size = utf8.DecodeLastRuneInString(sentence[:at])
-			at -= size
-			if blank(r) {
-				continue
-			}
-			var ok bool
-			r, ok = plain(r)
-			simple = simple && ok
+		r, size := utf8.DecodeLastRuneInString(sentence[:at])
+		at -= size
+		if blank(r) {
+			continue
 		}
+		r, ok := plain(r)
+		simple = simple && ok
 		n++
 		start = at
 		h = step(h, r)
@@ -161,27 +140,11 @@ func (s *Selector) hash(sentence string) (h uint64, start int) {
 	return signature.Fold(0, h), start
 }
 
-// step takes a character into the hash of those behind it: the polynomial of the characters, which are above 0. It is mixed at the
-// end.
+// step takes a character into the hash of those behind it: the polynomial of the characters, which
+// are above 0. It is mixed at the end.
 func step(h uint64, r rune) uint64 { return h*base + uint64(r) + 1 }
 
 const base = 0x9e3779b97f4a7c15
-
-// lastHan returns the character that s ends with, if it is one of the range of Han that is its own normal form; 0 if not.
-func lastHan(s string) rune {
-	if len(s) < 3 {
-		return 0
-	}
-	t := s[len(s)-3:]
-	if t[0] < 0xe4 || t[0] > 0xe9 || t[1]&0xc0 != 0x80 || t[2]&0xc0 != 0x80 {
-		return 0
-	}
-	r := rune(t[0]&0x0f)<<12 | rune(t[1]&0x3f)<<6 | rune(t[2]&0x3f)
-	if r < 0x4e00 {
-		return 0
-	}
-	return r
-}
 
 // hashNormal returns the hash of characters that must be normalised together.
 func (s *Selector) hashNormal(tail string) (h uint64) {
@@ -213,7 +176,8 @@ func plain(r rune) (normal rune, ok bool) {
 	switch {
 	case r >= 0x4e00 && r <= 0x9fff, r >= 0x3001 && r <= 0x3029: // Han, and the punctuation of its scripts
 		return r, true
-	case r >= 0x3041 && r <= 0x3096, r >= 0x30a1 && r <= 0x30fa, r == '·', r == '—', r >= '‘' && r <= '”': // kana, more punctuation
+	// kana, more punctuation
+	case r >= 0x3041 && r <= 0x3096, r >= 0x30a1 && r <= 0x30fa, r == '·', r == '—', r >= '‘' && r <= '”':
 		return r, true
 	case r >= 0xff01 && r <= 0xff5e: // wide ASCII
 		r -= 0xfee0

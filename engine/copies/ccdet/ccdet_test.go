@@ -21,7 +21,7 @@ func newSelector(t testing.TB, ends string) *Selector {
 
 // features returns the texts that the features were made of.
 func features(s *Selector, text string) (all []string) {
-	for _, f := range s.Append(nil, text) {
+	for _, f := range signature.Append(nil, s, text) {
 		all = append(all, text[f.Start:f.End])
 	}
 	return all
@@ -56,18 +56,19 @@ func TestFeatures(t *testing.T) {
 // TestEqual: white space, width and case make no difference; other characters do.
 func TestEqual(t *testing.T) {
 	s := newSelector(t, Ends)
-	base := signature.AppendSet(nil, s.Append(nil, "今天用ABC公司的产品。"))
+	base := signature.Set(signature.Append(nil, s, "今天用ABC公司的产品。"))
 	for _, same := range []string{"今天 用 ABC\n公司的产品。", "今天用abc公司的产品！", "今天用ＡＢＣ公司的产品。", "昨天晚上。今天用ABC公司的产\u200b品。"} {
-		if got := signature.AppendSet(nil, s.Append(nil, same)); signature.Shared(base, got) != 1 {
+		if got := signature.Set(signature.Append(nil, s, same)); signature.Shared(base, got) != 1 {
 			t.Errorf("%q has another feature", same)
 		}
 	}
-	if got := signature.AppendSet(nil, s.Append(nil, "今天用ABD公司的产品。")); signature.Shared(base, got) != 0 {
+	if got := signature.Set(signature.Append(nil, s, "今天用ABD公司的产品。")); signature.Shared(base, got) != 0 {
 		t.Error("another letter, and the same feature")
 	}
 }
 
-// TestPlain: characters with a normal form of their own have the same hash as those that are normalised together.
+// TestPlain: characters with a normal form of their own have the same hash as those that are
+// normalised together.
 func TestPlain(t *testing.T) {
 	s := newSelector(t, Ends)
 	for r := rune(1); r <= 0xffff; r++ {
@@ -96,9 +97,10 @@ func FuzzSelector(f *testing.F) {
 	s := newSelector(f, Ends)
 	f.Fuzz(func(t *testing.T, text string) {
 		last := int32(0)
-		for _, x := range s.Append(nil, text) {
+		for _, x := range signature.Append(nil, s, text) {
 			part := text[x.Start:x.End]
-			n := utf8.RuneCountInString(strings.Join(strings.Fields(strings.NewReplacer("\u200b", "", "\ufeff", "").Replace(part)), ""))
+			n := utf8.RuneCountInString(strings.Join(strings.Fields(strings.NewReplacer("\u200b", "", "\ufeff",
+				"").Replace(part)), ""))
 			if x.Start < last || x.End <= x.Start || n < 1 || n > Chars {
 				t.Fatalf("%q: %q, %d characters", text, part, n)
 			}
@@ -107,17 +109,8 @@ func FuzzSelector(f *testing.F) {
 	})
 }
 
-func BenchmarkSelector(b *testing.B) {
-	text := strings.Repeat("春天来了树上开满了花，孩子们在院子里玩耍，老人坐在门口晒太阳。", 3000)
-	s := newSelector(b, Ends)
-	var dst []signature.Signature
-	b.SetBytes(int64(len(text)))
-	for b.Loop() {
-		dst = s.Append(dst[:0], text)
-	}
-}
-
-// specification reads the definition of the package comment character by character, and returns the texts of the features.
+// specification reads the definition of the package comment character by character, and returns the
+// texts of the features.
 func specification(text string) (all []string) {
 	var sentence []int // where its characters begin
 	for at, r := range text {
@@ -134,10 +127,12 @@ func specification(text string) (all []string) {
 	return all
 }
 
-// TestSpecification: the pass over the bytes, eight at a time, finds what the definition says, also in bytes that are no UTF-8.
+// TestSpecification: the pass over the bytes, eight at a time, finds what the definition says, also
+// in bytes that are no UTF-8.
 func TestSpecification(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
-	parts := []string{"。", "！", "？", "；", "，", "一", "丁", "龥", " ", "\n", "\u3000", "a", "Z", "é", "，", "、", "\xe3", "\x80", "\xef\xbc", "𠀀", "ａ", "\u200b", "長い", "\ufffd"}
+	parts := []string{"。", "！", "？", "；", "，", "一", "丁", "龥", " ", "\n", "\u3000", "a", "Z", "é", "，", "、", "\xe3",
+		"\x80", "\xef\xbc", "𠀀", "ａ", "\u200b", "長い", "\ufffd"}
 	s := newSelector(t, Ends)
 	for range 3000 {
 		var b strings.Builder

@@ -12,7 +12,7 @@ type bitWriter struct {
 	n    int    // how many
 }
 
-// put appends v, which has n bits, at most 64, and no others.
+// put appends the n lowest bits of v, at most 64; the others must be 0.
 func (w *bitWriter) put(v uint64, n int) {
 	if n > 32 {
 		w.put(v&0xffffffff, 32)
@@ -27,7 +27,7 @@ func (w *bitWriter) put(v uint64, n int) {
 	}
 }
 
-// escape is a quotient that stands for any that is as large or larger: the number follows as it is.
+// escape is a quotient that stands for any larger one: the number follows unencoded.
 const escape = 40
 
 // rice appends v with k bits of remainder.
@@ -44,7 +44,7 @@ func (w *bitWriter) rice(v uint64, k int) {
 	w.put(v&(1<<k-1), k)
 }
 
-// riceBits returns the bits that numbers take with k bits of remainder.
+// riceBits returns the size of values in bits, with k bits of remainder.
 func riceBits(values []uint64, k int) (n int) {
 	for _, v := range values {
 		if q := v >> k; q < escape {
@@ -56,7 +56,8 @@ func riceBits(values []uint64, k int) (n int) {
 	return n
 }
 
-// riceParameter returns the number of bits of remainder with which the numbers are shortest: near the logarithm of their mean.
+// riceParameter returns the number of bits of remainder that makes values shortest: near the
+// logarithm of their mean.
 func riceParameter(values []uint64) (k int) {
 	high, low := uint64(0), uint64(0)
 	for _, v := range values {
@@ -79,7 +80,7 @@ func riceParameter(values []uint64) (k int) {
 	return k
 }
 
-// flush fills the last byte up.
+// flush pads the last byte.
 func (w *bitWriter) flush() {
 	if w.n > 0 {
 		w.data = append(w.data, byte(w.word))
@@ -87,7 +88,7 @@ func (w *bitWriter) flush() {
 	w.word, w.n = 0, 0
 }
 
-// A bitReader reads what a bitWriter wrote. What lies behind the end is zeros and makes it bad.
+// A bitReader reads the output of a bitWriter. Bits after the end are zeros and set bad.
 type bitReader struct {
 	data []byte
 	at   int // bit

@@ -9,10 +9,10 @@ import (
 	"ndd/engine/storage/store"
 )
 
-// blockTerms is how many signatures a block of a dictionary has, but for the last.
+// blockTerms is the number of signatures of each block of a dictionary but the last.
 const blockTerms = 64
 
-// A term is a signature with its value: where its list is, or the rank of its only document.
+// A term is a signature with its value: the position of its list, or the rank of its only document.
 type term struct {
 	hash, value uint64
 }
@@ -90,7 +90,8 @@ func openDictionary(from store.Source, name string, count uint64) (d dictionary,
 
 func (d *dictionary) blocks() int { return len(d.index) / 2 }
 
-// find returns the value of a signature; ok is false where there is none. The error wraps [store.ErrCorrupt].
+// find returns the value of a signature; ok is false if there is none. The error wraps
+// [store.ErrCorrupt].
 func (d *dictionary) find(hash uint64) (value uint64, ok bool, err error) {
 	i := sort.Search(d.blocks(), func(i int) bool { return d.index[2*i] > hash }) - 1
 	if i < 0 {

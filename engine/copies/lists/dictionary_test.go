@@ -8,7 +8,8 @@ import (
 	"ndd/engine/storage/store"
 )
 
-// TestDamagedBlock: a block of a dictionary whose codes are none is said to be damaged, for signatures that it does not have, too.
+// TestDamagedBlock: a block of a dictionary whose codes are none is said to be damaged, for
+// signatures that it does not have, too.
 func TestDamagedBlock(t *testing.T) {
 	var m store.Memory
 	m.Section("x")
@@ -16,9 +17,7 @@ func TestDamagedBlock(t *testing.T) {
 	m.Section("x.index")
 	m.Write(binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(nil, 5), 0))
 	d, err := openDictionary(m.Source(), "x", 2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	for _, hash := range []uint64{5, 6, 100} {
 		if _, ok, err := d.find(hash); ok || !errors.Is(err, store.ErrCorrupt) {
 			t.Errorf("signature %d: %v, %v", hash, ok, err)

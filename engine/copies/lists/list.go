@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// blockRanks is how many ranks a block of a list has, but for the last.
+// blockRanks is the number of ranks of each block of a list but the last.
 const blockRanks = 128
 
 // A listWriter encodes lists. It reuses its memory.
@@ -54,7 +54,7 @@ type list struct {
 	body  []byte // of all blocks, and more
 }
 
-// listAt returns the list that begins at a place of the section; ok is false where there cannot be one of at most so many ranks.
+// listAt returns the list at a position of the section; ok is false if it cannot be valid.
 func listAt(data []byte, at uint64, most int) (l list, ok bool) {
 	if at >= uint64(len(data)) {
 		return l, false
@@ -92,7 +92,7 @@ type block struct {
 	size   int // of body, -1 where that is not known
 }
 
-// all yields the blocks. A list that lies may end early.
+// all yields the blocks. An invalid list may end early.
 func (l *list) all() iter.Seq[block] {
 	return func(yield func(block) bool) {
 		if len(l.skips) == 0 {
@@ -116,7 +116,8 @@ func (l *list) all() iter.Seq[block] {
 	}
 }
 
-// appendRanks appends the block's ranks, which are ascending and below most; ok is false where it lies.
+// appendRanks appends the block's ranks, which ascend and are below most; ok is false if they are
+// invalid.
 func (b *block) appendRanks(dst []uint32, most int) (_ []uint32, ok bool) {
 	if len(b.body) == 0 || b.body[0] > 63 {
 		return dst, false

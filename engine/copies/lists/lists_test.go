@@ -9,14 +9,22 @@ import (
 	"testing"
 
 	"ndd/engine/copies/postings"
-	"ndd/engine/copies/signature"
 	"ndd/engine/oracle"
 	"ndd/engine/storage/store"
 )
 
+// check ends a test that has an error.
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 func TestMain(m *testing.M) { oracle.NoLeaks(m) }
 
-// randomSets returns sets of which many are near each other, some equal, some empty, and one signature is in most.
+// randomSets returns sets of which many are near each other, some equal, some empty, and one
+// signature is in most.
 func randomSets(random *rand.Rand, n int) (sets [][]uint64) {
 	for i := range n {
 		var set []uint64
@@ -53,27 +61,32 @@ func written(t testing.TB, sets [][]uint64, o Options) (*store.Memory, Stats) {
 		b.Add(s)
 	}
 	s, err := b.Sets(context.Background(), 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	to := new(store.Memory)
 	stats, err := Write(context.Background(), to, "words", s, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return to, stats
 }
 
-func opened(t testing.TB, from store.Source) *Lists {
+// opened returns the stored lists of sets.
+func opened(t testing.TB, sets [][]uint64) *Lists {
 	t.Helper()
-	l, err := Open(from, "words")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := l.Check(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	to, _ := written(t, sets, Options{})
+	l, err := Open(to.Source(), "words")
+	check(t, err)
+	check(t, l.Check(context.Background()))
 	return l
+}
+
+// search returns the documents that are similar to a set, and how many have each of its signatures.
+func search(t testing.TB, l *Lists, o postings.Options, set []uint64) (matches []postings.Match, counts []int) {
+	t.Helper()
+	s := l.Searcher(&o)
+	counts = make([]int, len(set))
+	check(t, s.Look(set, counts))
+	matches, err := s.AppendSimilar(context.Background(), nil, len(set), counts)
+	check(t, err)
+	return matches, counts
 }
 
 // brute compares a set with all others.
@@ -106,8 +119,8 @@ func distinctCounts(sets [][]uint64) map[uint64]int {
 	return counts
 }
 
-// TestSearch holds what is found in stored lists against all pairs, with signatures that find no candidates and without, in one
-// index and in two that are searched as one.
+// TestSearch holds what is found in stored lists against all pairs, with signatures that find no
+// candidates and without, in one index and in two that are searched as one.
 func TestSearch(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
@@ -120,24 +133,22 @@ func TestSearch(t *testing.T) {
 		all := randomSets(random, n+60)
 		sets, queries := all[:n], all[n:]
 		queries = append(queries, sets[:min(n, 40)]...)
-		first, _ := written(t, sets[:n/2], Options{})
-		second, _ := written(t, sets[n/2:], Options{})
-		indexes := []*Lists{opened(t, first.Source()), opened(t, second.Source())}
+		indexes := []*Lists{opened(t, sets[:n/2]), opened(t, sets[n/2:])}
 		offsets := []uint32{0, uint32(n / 2)}
 		counts := distinctCounts(sets[:n/2])
 		for h, c := range distinctCounts(sets[n/2:]) {
 			counts[h] += c
 		}
-		for _, o := range []postings.Options{{Threshold: 0.45, MaxDocuments: 1 << 30}, {Threshold: 0.45, MaxDocuments: 5}, {Threshold: 1, MaxDocuments: 1},
-			{Measure: postings.Containment, Threshold: 0.6, MaxDocuments: 1 << 30}, {Measure: postings.Containment, Threshold: 0.1, MaxDocuments: 4}} {
+		for _, o := range []postings.Options{{Threshold: 0.45, MaxDocuments: 1 << 30},
+			{Threshold: 0.45, MaxDocuments: 5}, {Threshold: 1, MaxDocuments: 1},
+			{Measure: postings.Containment, Threshold: 0.6, MaxDocuments: 1 << 30}, {Measure: postings.Containment,
+				Threshold: 0.1, MaxDocuments: 4}} {
 			searchers := []*Searcher{indexes[0].Searcher(&o), indexes[1].Searcher(&o)}
 			for _, q := range queries {
 				var got []postings.Match
 				found := make([]int, len(q))
 				for _, s := range searchers {
-					if err := s.Look(q, found); err != nil {
-						t.Fatal(err)
-					}
+					check(t, s.Look(q, found))
 				}
 				for i, s := range searchers {
 					from := len(got)
@@ -189,48 +200,72 @@ func TestSameBytes(t *testing.T) {
 
 var sections = []string{".lists", ".shared", ".shared.index", ".single", ".single.index", ".documents", ".head"}
 
-// TestCommon: a signature of every document, many times over a block, is counted where candidates have it.
+// TestCommon: a signature of every document, many times over a block, is counted where candidates
+// have it.
 func TestCommon(t *testing.T) {
 	var sets [][]uint64
 	for i := range uint64(20_000) {
 		sets = append(sets, []uint64{7, 100 + i/2, 1<<32 + i})
 	}
-	to, stats := written(t, sets, Options{})
-	s := opened(t, to.Source()).Searcher(&postings.Options{Threshold: 0.5, MaxDocuments: 100})
+	l, o := opened(t, sets), postings.Options{Threshold: 0.5, MaxDocuments: 100}
 	for _, q := range []uint64{0, 1, 9_999, 19_999} {
-		set := []uint64{7, 100 + q/2, 1<<32 + q}
-		counts := make([]int, 3)
-		if err := s.Look(set, counts); err != nil || !slices.Equal(counts, []int{20_000, 2, 1}) {
-			t.Fatal(counts, err)
+		got, counts := search(t, l, o, []uint64{7, 100 + q/2, 1<<32 + q})
+		if !slices.Equal(counts, []int{20_000, 2, 1}) {
+			t.Fatal(counts)
 		}
-		got, err := s.AppendSimilar(context.Background(), nil, 3, counts)
 		pair := uint32(q &^ 1)
 		want := []postings.Match{{Doc: pair, Size: 3, Shared: 2}, {Doc: pair + 1, Size: 3, Shared: 2}}
 		want[q&1].Shared = 3
-		if err != nil || !slices.Equal(got, want) {
-			t.Errorf("%d: %v, want %v, %v", q, got, want, err)
+		if !slices.Equal(got, want) {
+			t.Errorf("%d: %v, want %v", q, got, want)
 		}
 	}
-	if stats.ListBytes > 20_000/8*2+10_000*6 {
+	if stats := l.Stats(); stats.ListBytes > 20_000/8*2+10_000*6 {
 		t.Errorf("%d bytes of lists: ranks that follow each other take a bit each", stats.ListBytes)
+	}
+}
+
+// TestBlockEnds: a document at the last rank of a block is found, and counted, where its rank is
+// the first that can be similar and where candidates come in any order.
+func TestBlockEnds(t *testing.T) {
+	var sets [][]uint64
+	for i := range uint64(127) { // which are too small for the queries: ranks 0 to 126
+		sets = append(sets, []uint64{7, 1000 + i})
+	}
+	sets = append(sets, []uint64{7, 8, 9, 10}) // the end of the first block of the lists of 7
+	for i := range uint64(200) {
+		sets = append(sets, []uint64{8, 9, 10, 2000 + i})
+	}
+	for i := range uint64(50) {
+		sets = append(sets, []uint64{7, 3000 + i, 4000 + i, 5000 + i})
+	}
+	got, _ := search(t, opened(t, sets), postings.Options{Threshold: 0.9, MaxDocuments: 1 << 30}, []uint64{7, 8, 9, 10})
+	if want := []postings.Match{{Doc: 127, Size: 4, Shared: 4}}; !slices.Equal(got, want) {
+		t.Errorf("gathered: %v, want %v", got, want)
+	}
+	// Candidates of ranks 300 and 127, in this order, for which 7 is counted.
+	sets = sets[:127]
+	for i := range uint64(200) {
+		sets = append(sets, []uint64{7, 1<<32 - 10*i, 1<<32 - 10*i + 1, 1<<32 - 10*i + 2, 1<<32 - 10*i + 3})
+	}
+	query := slices.Concat([]uint64{7}, sets[300][1:], sets[127][1:])
+	got, _ = search(t, opened(t, sets), postings.Options{Threshold: 0.5, MaxDocuments: 5}, query)
+	if want := []postings.Match{{Doc: 127, Size: 5, Shared: 5}, {Doc: 300, Size: 5, Shared: 5}}; !slices.Equal(got, want) {
+		t.Errorf("counted: %v, want %v", got, want)
 	}
 }
 
 // TestEqualDocuments: documents with one set have one rank, and are all found.
 func TestEqualDocuments(t *testing.T) {
 	sets := [][]uint64{{1, 2}, nil, {1, 2}, {1, 3}, {1, 2}}
-	to, stats := written(t, sets, Options{})
-	if stats.Distinct != 2 || stats.Documents != 5 {
+	l := opened(t, sets)
+	if stats := l.Stats(); stats.Distinct != 2 || stats.Documents != 5 {
 		t.Errorf("%+v", stats)
 	}
-	s := opened(t, to.Source()).Searcher(&postings.Options{Threshold: 0.6, MaxDocuments: 100})
-	counts := make([]int, 2)
-	if err := s.Look([]uint64{1, 2}, counts); err != nil {
-		t.Fatal(err)
-	}
-	got, err := s.AppendSimilar(context.Background(), nil, 2, counts)
-	if want := []postings.Match{{Doc: 0, Size: 2, Shared: 2}, {Doc: 2, Size: 2, Shared: 2}, {Doc: 4, Size: 2, Shared: 2}}; err != nil || !slices.Equal(got, want) {
-		t.Errorf("%v, want %v, %v", got, want, err)
+	got, _ := search(t, l, postings.Options{Threshold: 0.6, MaxDocuments: 100}, []uint64{1, 2})
+	if want := []postings.Match{{Doc: 0, Size: 2, Shared: 2}, {Doc: 2, Size: 2, Shared: 2},
+		{Doc: 4, Size: 2, Shared: 2}}; !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
 	}
 }
 
@@ -245,7 +280,8 @@ func (s sourceOf) Section(name string) (store.Section, error) {
 	return store.Section{Name: name, Data: b}, nil
 }
 
-// TestHostile: every byte of every section changed, cut or lengthened gives an error or another answer, and no panic.
+// TestHostile: every byte of every section changed, cut or lengthened gives an error or another
+// answer, and no panic.
 func TestHostile(t *testing.T) {
 	sets := randomSets(rand.New(rand.NewPCG(5, 6)), 12)
 	for range 140 {
@@ -255,9 +291,7 @@ func TestHostile(t *testing.T) {
 	good := sourceOf{}
 	for _, name := range sections {
 		s, err := to.Source().Section("words" + name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		good["words"+name] = s.Data
 	}
 	found, refused, step := 0, 0, 1
@@ -357,19 +391,11 @@ func TestPartitions(t *testing.T) {
 	if partitionOf(8) != 7 || partitionOf(9) != 7 || partitionOf(10) != 8 {
 		t.Error("the steps are not those of the package comment", partitionFrom[:12])
 	}
-}
-
-// TestSharedCounts holds Shared of package signature and the searcher against each other on one pair.
-func TestSharedCounts(t *testing.T) {
-	a, b := []uint64{1, 5, 9}, []uint64{1, 9, 12, 15}
-	to, _ := written(t, [][]uint64{b}, Options{})
-	s := opened(t, to.Source()).Searcher(&postings.Options{Measure: postings.Containment, Threshold: 0.5, MaxDocuments: 1})
-	counts := make([]int, len(a))
-	if err := s.Look(a, counts); err != nil {
-		t.Fatal(err)
-	}
-	got, err := s.AppendSimilar(context.Background(), nil, len(a), counts)
-	if err != nil || len(got) != 1 || got[0].Shared != signature.Shared(a, b) {
-		t.Errorf("%v, %v", got, err)
+	var d documents // one, of very many signatures
+	d.startAt(partitionOf(3 << 20))
+	d.docs = append(d.docs, 0)
+	d.startAt(len(partitionFrom))
+	if from, to := d.ranks(2<<20, 4<<20); from != 0 || to != 1 {
+		t.Errorf("ranks %d to %d of a document of 3 Mi signatures", from, to)
 	}
 }

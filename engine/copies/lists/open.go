@@ -14,8 +14,8 @@ type Lists struct {
 	shared, single dictionary
 }
 
-// Open returns the lists whose sections' names begin with name. The sections must stay unchanged while the Lists are used. The
-// error wraps [store.ErrCorrupt].
+// Open returns the lists whose sections' names begin with name. The sections must stay unchanged
+// while the Lists are used. The error wraps [store.ErrCorrupt].
 func Open(from store.Source, name string) (_ *Lists, err error) {
 	defer store.CatchFault(&err)()
 	l := new(Lists)
@@ -68,27 +68,13 @@ func (s *Stats) Add(other Stats) {
 	s.SingleBytes += other.SingleBytes
 }
 
-// Check reads all signatures and lists, and compares them with the documents: each must be as large as it is said to be.
+// Check reads all signatures and lists, and compares them with the documents: each must be as large
+// as it is said to be.
 func (l *Lists) Check(ctx context.Context) (err error) {
 	defer store.CatchFault(&err)()
 	sizes := make([]uint32, len(l.documents.sizes))
-	if err := l.walk(ctx, &l.single, func(t term) error {
-		if t.value >= uint64(len(sizes)) {
-			return l.single.data.Corrupt(0, "a signature of document %d of %d", t.value, len(sizes))
-		}
-		sizes[t.value]++
-		return nil
-	}); err != nil {
-		return err
-	}
-	var ranks []uint32
-	if err := l.walk(ctx, &l.shared, func(t term) (err error) {
-		if ranks, err = l.appendList(ranks[:0], t.value); err != nil {
-			return err
-		}
-		for _, r := range ranks {
-			sizes[r]++
-		}
+	if err := l.postings(ctx, func(rank uint32, _ uint64) error {
+		sizes[rank]++
 		return nil
 	}); err != nil {
 		return err
@@ -99,6 +85,31 @@ func (l *Lists) Check(ctx context.Context) (err error) {
 		}
 	}
 	return nil
+}
+
+// postings calls yield with every signature and each rank that has it: those of one document first.
+func (l *Lists) postings(ctx context.Context, yield func(rank uint32, hash uint64) error) error {
+	err := l.walk(ctx, &l.single, func(t term) error {
+		if n := len(l.documents.docs); t.value >= uint64(n) {
+			return l.single.data.Corrupt(0, "a signature of document %d of %d", t.value, n)
+		}
+		return yield(uint32(t.value), t.hash)
+	})
+	if err != nil {
+		return err
+	}
+	var ranks []uint32
+	return l.walk(ctx, &l.shared, func(t term) (err error) {
+		if ranks, err = l.appendList(ranks[:0], t.value); err != nil {
+			return err
+		}
+		for _, rank := range ranks {
+			if err := yield(rank, t.hash); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // walk calls yield with all terms of a dictionary, in order.

@@ -11,8 +11,8 @@ import (
 	"ndd/engine/storage/store"
 )
 
-// partitionOf returns the partition of documents with so many signatures, at least 1: one for each number up to 8, then in
-// steps of a quarter.
+// partitionOf returns the partition of documents with size signatures, at least 1: one for each
+// size up to 8, then in steps of a quarter.
 func partitionOf(size int) int {
 	return sort.Search(len(partitionFrom), func(i int) bool { return partitionFrom[i] > size }) - 1
 }
@@ -33,7 +33,7 @@ type documents struct {
 	equal  map[uint32][]uint32 // by rank: all documents with its set
 }
 
-// rank puts the documents of sets in order of partition and number.
+// rank sorts the documents of sets by partition and number.
 func rank(s *postings.Sets) documents {
 	d := documents{docs: slices.Clone(s.Docs), equal: map[uint32][]uint32{}}
 	slices.SortFunc(d.docs, func(a, b uint32) int {
@@ -55,8 +55,9 @@ func rank(s *postings.Sets) documents {
 	return d
 }
 
-// append appends the documents as they are stored: of each partition how many there are, and of each of these its distance from
-// the one before, how much larger it is than the partition's least, and how many are equal to it, by their distances.
+// append appends the stored form of the documents: for each partition their number, and for each
+// document its distance from the one before, its size above the partition's least, and the
+// documents with equal sets.
 func (d *documents) append(dst []byte) []byte {
 	for i := 0; i < len(d.docs); {
 		p := partitionOf(int(d.sizes[i]))
@@ -94,7 +95,7 @@ func appendEqual(dst []byte, group []uint32) []byte {
 	return dst
 }
 
-// openDocuments reads so many ranks of documents below most.
+// openDocuments reads the documents of ranks ranks, which are below most.
 func openDocuments(s store.Section, ranks, most uint64) (d documents, err error) {
 	r := reader{section: &s}
 	if ranks > uint64(len(s.Data)) || ranks > most || most > 1<<32 {
@@ -119,7 +120,7 @@ func openDocuments(s store.Section, ranks, most uint64) (d documents, err error)
 	return d, r.err
 }
 
-// startAt makes all partitions before p, and p, begin here that have not begun yet.
+// startAt sets the start of partition p, and of those before it that have none, to the next rank.
 func (d *documents) startAt(p int) {
 	for len(d.starts) <= p {
 		d.starts = append(d.starts, uint32(len(d.docs)))
@@ -146,14 +147,15 @@ func (d *documents) partition(r *reader, p int, n, most uint64) {
 	}
 }
 
-// ranks returns the ranks of the partitions that have documents with smallest to largest signatures.
+// ranks returns the ranks of the partitions that have documents with smallest to largest
+// signatures.
 func (d *documents) ranks(smallest, largest int) (from, to uint32) {
 	from = d.starts[partitionOf(max(smallest, 1))]
 	last := partitionOf(min(max(largest, 1), math.MaxInt32))
 	return from, d.starts[last+1]
 }
 
-// A reader reads numbers of a section. After an error all are 0.
+// A reader reads numbers of a section. After an error it returns 0.
 type reader struct {
 	section *store.Section
 	at      int
@@ -180,7 +182,7 @@ func (r *reader) number(most uint64) uint64 {
 	return v
 }
 
-// group reads the documents that are equal to one.
+// group reads the documents with the same set as one.
 func (r *reader) group(first uint32, most uint64) []uint32 {
 	n := r.number(uint64(len(r.section.Data) - r.at))
 	group := append(make([]uint32, 0, n+1), first)

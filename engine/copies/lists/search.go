@@ -9,9 +9,10 @@ import (
 	"ndd/engine/storage/store"
 )
 
-// A Searcher finds the documents of stored lists that are similar to sets. It belongs to one goroutine. A search has two steps, so that
-// several lists can be searched as one: [Searcher.Look] counts how many documents have each signature, and [Searcher.AppendSimilar]
-// is told for how many documents, of all, a signature finds no candidates.
+// A Searcher finds the documents of stored lists that are similar to sets. It belongs to one
+// goroutine. A search has two steps, so that several lists can be searched as one: [Searcher.Look]
+// counts the documents of each signature, and [Searcher.AppendSimilar] uses the counts of all
+// lists.
 type Searcher struct {
 	lists   *Lists
 	o       *postings.Options
@@ -35,7 +36,7 @@ func (l *Lists) Searcher(o *postings.Options) *Searcher {
 	return &Searcher{lists: l, o: o, shared: make([]uint32, len(l.documents.docs))}
 }
 
-// Look looks a set up and adds to counts, one for each signature, how many documents have it. The error wraps
+// Look looks up a set and adds the number of documents of each signature to counts. The error wraps
 // [store.ErrCorrupt].
 func (s *Searcher) Look(set []uint64, counts []int) (err error) {
 	defer store.CatchFault(&err)()
@@ -69,9 +70,11 @@ func (s *Searcher) Look(set []uint64, counts []int) (err error) {
 	return nil
 }
 
-// AppendSimilar appends the documents that are similar to the set that was looked up last, in order of their numbers. Those that
-// share no signature of at most o.MaxDocuments documents, by counts, are left out. The error is of ctx, or wraps [store.ErrCorrupt].
-func (s *Searcher) AppendSimilar(ctx context.Context, dst []postings.Match, size int, counts []int) (_ []postings.Match, err error) {
+// AppendSimilar appends the documents that are similar to the set of the last Look, in order of
+// their numbers. Documents that share no signature of at most o.MaxDocuments documents, by counts,
+// are left out. The error is of ctx, or wraps [store.ErrCorrupt].
+func (s *Searcher) AppendSimilar(ctx context.Context, dst []postings.Match, size int,
+	counts []int) (_ []postings.Match, err error) {
 	defer store.CatchFault(&err)()
 	if size == 0 || len(s.found) == 0 {
 		return dst, nil
@@ -109,18 +112,19 @@ func (s *Searcher) AppendSimilar(ctx context.Context, dst []postings.Match, size
 
 // gather makes the documents of a signature candidates.
 func (s *Searcher) gather(f *found, from, to uint32) error {
-	return s.each(f, func(b *block) bool { return b.last >= 0 && b.last < int64(from) || b.before >= int64(to) }, func(rank uint32) {
-		if rank < from || rank >= to {
-			return
-		}
-		if s.shared[rank] == 0 {
-			s.touched = append(s.touched, rank)
-		}
-		s.shared[rank]++
-	})
+	return s.each(f, func(b *block) bool { return b.last >= 0 && b.last < int64(from) || b.before >= int64(to) },
+		func(rank uint32) {
+			if rank < from || rank >= to {
+				return
+			}
+			if s.shared[rank] == 0 {
+				s.touched = append(s.touched, rank)
+			}
+			s.shared[rank]++
+		})
 }
 
-// count counts a signature for the candidates that have it.
+// count counts a signature for its candidates.
 func (s *Searcher) count(f *found) error {
 	if len(s.touched) == 0 {
 		return nil
@@ -145,7 +149,7 @@ func (s *Searcher) count(f *found) error {
 	})
 }
 
-// each calls yield with the documents of a signature, but those of blocks that are to be skipped.
+// each calls yield with the documents of a signature, without the blocks that skip selects.
 func (s *Searcher) each(f *found, skip func(*block) bool, yield func(rank uint32)) error {
 	if f.list.count == 0 {
 		yield(f.rank)
@@ -171,7 +175,7 @@ func (s *Searcher) each(f *found, skip func(*block) bool, yield func(rank uint32
 	return nil
 }
 
-// appendMatches appends those candidates that are similar, and the documents that are equal to them.
+// appendMatches appends the similar candidates and the documents that are equal to them.
 func (s *Searcher) appendMatches(dst []postings.Match, size int) []postings.Match {
 	first := len(dst)
 	d := &s.lists.documents

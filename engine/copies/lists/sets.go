@@ -9,16 +9,17 @@ import (
 	"ndd/engine/storage/store"
 )
 
-// Sets calls yield with the sets that the lists were made of, in order of the documents; those of documents without signatures
-// are left out. A set is valid during the call. At most room bytes of sets are held at a time, 0 for all of them: the lists are
-// read once for each such part. The error is of ctx or of yield, or wraps [store.ErrCorrupt].
+// Sets calls yield with the sets of the documents, in order; documents without signatures are left
+// out. A set is valid during the call. At most room bytes of sets are held at a time, 0 for all of
+// them: the lists are read once for each such part. The error is of ctx or of yield, or wraps
+// [store.ErrCorrupt].
 func (l *Lists) Sets(ctx context.Context, room uint64, yield func(doc uint32, set []uint64) error) (err error) {
 	defer store.CatchFault(&err)()
 	docs := l.documents.members()
 	g := newGatherer(l)
 	for len(docs) > 0 {
 		n := g.begin(docs, room)
-		if err := g.read(ctx); err != nil {
+		if err := l.postings(ctx, g.add); err != nil {
 			return err
 		}
 		for _, m := range docs[:n] {
@@ -59,16 +60,16 @@ type gatherer struct {
 	starts []uint64 // by rank: where its set begins in values; absent for ranks of other parts
 	filled []uint32 // by rank: signatures so far
 	values []uint64
-	ranks  []uint32 // of a list
 }
 
 const absent = math.MaxUint64
 
 func newGatherer(l *Lists) *gatherer {
-	return &gatherer{lists: l, starts: make([]uint64, len(l.documents.docs)), filled: make([]uint32, len(l.documents.docs))}
+	return &gatherer{lists: l, starts: make([]uint64, len(l.documents.docs)),
+		filled: make([]uint32, len(l.documents.docs))}
 }
 
-// begin chooses the documents of the next part, and returns how many of docs, at least one.
+// begin starts the next part of docs and returns its length, at least 1.
 func (g *gatherer) begin(docs []member, room uint64) (n int) {
 	for rank := range g.starts {
 		g.starts[rank], g.filled[rank] = absent, 0
@@ -89,37 +90,14 @@ func (g *gatherer) begin(docs []member, room uint64) (n int) {
 	return n
 }
 
-// read reads all signatures and keeps those of the part.
-func (g *gatherer) read(ctx context.Context) error {
-	l := g.lists
-	err := l.walk(ctx, &l.single, func(t term) error {
-		if t.value >= uint64(len(g.starts)) {
-			return l.single.data.Corrupt(0, "a signature of document %d of %d", t.value, len(g.starts))
-		}
-		return g.add(uint32(t.value), t.hash)
-	})
-	if err != nil {
-		return err
-	}
-	return l.walk(ctx, &l.shared, func(t term) (err error) {
-		if g.ranks, err = l.appendList(g.ranks[:0], t.value); err != nil {
-			return err
-		}
-		for _, rank := range g.ranks {
-			if err := g.add(rank, t.hash); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-}
-
+// add adds a signature of a rank if it is of the part.
 func (g *gatherer) add(rank uint32, hash uint64) error {
 	if g.starts[rank] == absent {
 		return nil
 	}
 	if g.filled[rank] == g.lists.documents.sizes[rank] {
-		return g.lists.lists.Corrupt(0, "document %d has more than %d signatures", g.lists.documents.docs[rank], g.filled[rank])
+		return g.lists.lists.Corrupt(0, "document %d has more than %d signatures", g.lists.documents.docs[rank],
+			g.filled[rank])
 	}
 	g.values[g.starts[rank]+uint64(g.filled[rank])] = hash
 	g.filled[rank]++
@@ -130,7 +108,8 @@ func (g *gatherer) add(rank uint32, hash uint64) error {
 func (g *gatherer) set(rank uint32) ([]uint64, error) {
 	size := g.lists.documents.sizes[rank]
 	if g.filled[rank] != size {
-		return nil, g.lists.lists.Corrupt(0, "document %d has %d signatures, not %d", g.lists.documents.docs[rank], g.filled[rank], size)
+		return nil, g.lists.lists.Corrupt(0, "document %d has %d signatures, not %d", g.lists.documents.docs[rank],
+			g.filled[rank], size)
 	}
 	set := g.values[g.starts[rank] : g.starts[rank]+uint64(size)]
 	slices.Sort(set) // signatures of one document stand before those of several

@@ -14,7 +14,7 @@ import (
 	"ndd/engine/storage/store"
 )
 
-// Stats say how large stored lists are.
+// Stats are the sizes of stored lists.
 type Stats struct {
 	Documents int    `json:"documents"` // numbers of documents are below this
 	Distinct  int    `json:"distinct"`  // sets that are not empty: documents with a rank
@@ -36,8 +36,9 @@ type Options struct {
 	Room    postings.Room // memory for sorting, and where temporary files are
 }
 
-// Write writes the index of sets as sections whose names begin with name. What does not come in the order of the sections waits in
-// temporary files. The same sets make the same bytes, whatever the options. The error is of ctx, to, or of a temporary file.
+// Write writes the index of sets as sections whose names begin with name. Sections that are not
+// next wait in temporary files. The same sets make the same bytes, whatever the options. The error
+// is of ctx, to, or of a temporary file.
 func Write(ctx context.Context, to store.Sink, name string, s *postings.Sets, o Options) (_ Stats, err error) {
 	defer store.CatchFault(&err)()
 	d := rank(s)
@@ -53,7 +54,7 @@ func Write(ctx context.Context, to store.Sink, name string, s *postings.Sets, o 
 	return w.stats, w.sections(name, &d)
 }
 
-// A writer is a Write under way.
+// A writer is the state of Write.
 type writer struct {
 	to             store.Sink
 	room           postings.Room
@@ -65,7 +66,7 @@ type writer struct {
 	known          []knownList // by the hash of the list
 }
 
-// A knownList is a list that was written: its bytes, and where they begin.
+// A knownList is a written list: its bytes and its position.
 type knownList struct {
 	bytes []byte
 	at    uint64
@@ -96,7 +97,8 @@ func (w *writer) signatures(ctx context.Context, s *postings.Sets, d *documents,
 	rows := newRows(s, d)
 	var hash uint64
 	var ranks []uint32
-	radixOptions := radix.Options{Mask: 0xffffffff << 32, Threads: max(o.Threads, 1), Room: int(min(o.Room.Bytes/pairBytes, 1<<30))}
+	radixOptions := radix.Options{Mask: 0xffffffff << 32, Threads: max(o.Threads, 1),
+		Room: int(min(o.Room.Bytes/pairBytes, 1<<30))}
 	err := radix.WalkPairs(ctx, radix.Chunks(s.Chunks()), radixOptions, func(pairs []radix.Pair) error {
 		for _, p := range pairs {
 			if p[0] != hash && len(ranks) > 0 {
@@ -135,7 +137,7 @@ func (w *writer) signature(hash uint64, ranks []uint32) error {
 	return w.shared.add(term{hash, at})
 }
 
-// list writes a list, unless it stands there already, and returns where.
+// list writes a list unless it is already written, and returns its position.
 func (w *writer) list(ranks []uint32) (at uint64, err error) {
 	w.encoded = w.lists.appendList(w.encoded[:0], ranks)
 	known := &w.known[hashOf(w.encoded)%knownLists]
@@ -161,7 +163,7 @@ func hashOf(b []byte) (h uint64) {
 	return h
 }
 
-// sections writes what follows the lists.
+// sections writes the sections after the lists.
 func (w *writer) sections(name string, d *documents) error {
 	for i, x := range []*dictionaryWriter{&w.shared, &w.single} {
 		if err := x.flush(); err != nil {
@@ -194,7 +196,7 @@ func (w *writer) sections(name string, d *documents) error {
 	return err
 }
 
-// rows says which rank a row of the sorted signatures belongs to.
+// rows maps rows of the sorted signatures to ranks.
 type rows struct {
 	ends  []uint64 // of each document, in order of the documents
 	ranks []uint32 // likewise
@@ -231,7 +233,7 @@ func (r *rows) rank(row uint64) uint32 {
 	return r.ranks[i]
 }
 
-// A spool keeps bytes in a temporary file.
+// A spool holds bytes in a temporary file.
 type spool struct {
 	file *disk.Temp
 	out  *bufio.Writer

@@ -5,90 +5,93 @@ import (
 	"slices"
 
 	"ndd/engine/copies/signature"
+	"ndd/engine/index/radix"
 	"ndd/engine/storage/store"
 )
 
-// KeepFrequencies drops the signatures for which keep, given the number of documents that have one, says no, and returns how often
-// that happened. Documents get smaller by that. The error is of ctx or of a temporary file.
-func (b *Builder) KeepFrequencies(ctx context.Context, threads int, memoryBytes uint64, keep func(documents int) bool) (dropped uint64, err error) {
-	defer store.CatchFault(&err)()
-	if err := b.seal(); err != nil || b.total() == 0 {
-		return 0, err
-	}
-	var kept []uint64
-	err = frequencies(ctx, [][]uint64{b.hashes}, threads, int(memoryBytes/sortedBytes), func(hash uint64, documents int) {
-		if keep(documents) {
-			kept = append(kept, hash)
-		}
-	})
-	if err != nil {
-		return 0, err
-	}
-	return b.filter(func(_ uint32, hash uint64) bool {
-		_, ok := slices.BinarySearch(kept, hash)
-		return ok
-	})
+// sortedBytes is the memory of a signature while it is sorted.
+const sortedBytes = 32
+
+// KeepFrequencies drops the signatures for which keep returns false, given the number of documents
+// that have one, and returns how many it dropped. The error is of ctx or of a temporary file.
+func (b *Builder) KeepFrequencies(ctx context.Context, threads int, memoryBytes uint64,
+	keep func(documents int) bool) (dropped uint64, err error) {
+	one := func(uint32) uint64 { return 1 }
+	return b.drop(ctx, threads, memoryBytes, one, func(documents int) bool { return !keep(documents) })
 }
 
-// DropLocal drops, from each document, the signatures that more than most documents of its site have, and returns how often that
-// happened. Site returns the number of a document's site, 0 for none. The errors are those of KeepFrequencies.
-func (b *Builder) DropLocal(ctx context.Context, threads int, memoryBytes uint64, most int, site func(doc uint32) uint64) (dropped uint64, err error) {
+// DropLocal drops, from each document, the signatures of more than most documents of its site, and
+// returns how many it dropped. site returns the number of a document's site, 0 for none. The errors
+// are those of KeepFrequencies.
+func (b *Builder) DropLocal(ctx context.Context, threads int, memoryBytes uint64, most int,
+	site func(doc uint32) uint64) (dropped uint64, err error) {
+	return b.drop(ctx, threads, memoryBytes, site, func(documents int) bool { return documents > most })
+}
+
+// drop drops, from the documents of each site but 0, the signatures for which wrong returns true,
+// given the number of these documents that have one.
+func (b *Builder) drop(ctx context.Context, threads int, memoryBytes uint64, site func(doc uint32) uint64,
+	wrong func(documents int) bool) (dropped uint64, err error) {
 	defer store.CatchFault(&err)()
 	if err := b.seal(); err != nil {
 		return 0, err
 	}
-	local := NewBuilder(b.room) // each signature folded with the site
+	local := NewBuilder(b.hashes.room) // each signature folded with the site
 	defer local.Close()
-	var keys []uint64
-	for doc := range uint32(len(b.ends)) {
-		keys = keys[:0]
-		if s := site(doc); s != 0 {
-			for _, hash := range b.set(doc) {
-				keys = append(keys, signature.Fold(s, hash))
-			}
-		}
-		local.Add(keys)
-	}
-	if err := local.seal(); err != nil || local.total() == 0 {
+	b.filter(local, func(doc uint32, hash uint64) (uint64, bool) {
+		s := site(doc)
+		return signature.Fold(s, hash), s != 0
+	})
+	if err := local.seal(); err != nil {
 		return 0, err
 	}
-	var common []uint64
-	err = frequencies(ctx, [][]uint64{local.hashes}, threads, int(memoryBytes/sortedBytes), func(key uint64, documents int) {
-		if documents > most {
-			common = append(common, key)
+	var drop []uint64
+	last, documents := uint64(0), 0
+	end := func() {
+		if documents > 0 && wrong(documents) {
+			drop = append(drop, last)
 		}
+	}
+	o := radix.Options{Mask: leadingMask, Threads: max(threads, 1), Room: int(memoryBytes / sortedBytes)}
+	err = radix.WalkKeys(ctx, radix.Chunks{local.hashes.all}, o, func(keys []uint64) error {
+		for _, key := range keys {
+			if key != last {
+				end()
+				last, documents = key, 0
+			}
+			documents++
+		}
+		return nil
 	})
 	if err != nil {
 		return 0, err
 	}
-	return b.filter(func(doc uint32, hash uint64) bool {
+	end()
+	to := NewBuilder(b.hashes.room)
+	b.filter(to, func(doc uint32, hash uint64) (uint64, bool) {
 		s := site(doc)
-		if s == 0 {
-			return true
-		}
-		_, drop := slices.BinarySearch(common, signature.Fold(s, hash))
-		return !drop
+		_, found := slices.BinarySearch(drop, signature.Fold(s, hash))
+		return hash, s == 0 || !found
 	})
-}
-
-// filter keeps the signatures of documents for which keep returns true, and returns how many others there were.
-func (b *Builder) filter(keep func(doc uint32, hash uint64) bool) (dropped uint64, err error) {
-	to := NewBuilder(b.room)
-	var kept []uint64
-	for doc := range uint32(len(b.ends)) {
-		kept = kept[:0]
-		for _, hash := range b.set(doc) {
-			if keep(doc, hash) {
-				kept = append(kept, hash)
-			}
-		}
-		to.Add(kept)
-	}
-	dropped = b.total() - to.total()
+	dropped = b.hashes.count - to.hashes.count
 	if err := b.Close(); err != nil {
 		to.Close()
 		return 0, err
 	}
 	*b = *to
 	return dropped, b.seal()
+}
+
+// filter adds to a Builder what f returns of the signatures of each document.
+func (b *Builder) filter(to *Builder, f func(doc uint32, hash uint64) (_ uint64, keep bool)) {
+	var kept []uint64
+	for doc := range uint32(len(b.ends)) {
+		kept = kept[:0]
+		for _, hash := range b.set(doc) {
+			if h, keep := f(doc, hash); keep {
+				kept = append(kept, h)
+			}
+		}
+		to.Add(kept)
+	}
 }

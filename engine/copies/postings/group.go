@@ -6,10 +6,10 @@ import (
 	"slices"
 )
 
-// A class is the signatures of a partition that the same number of documents have.
+// A class is the signatures of a partition that have the same number of documents.
 type class struct{ documents, signatures uint32 }
 
-// A grouper finds the equal signatures of a partition. It belongs to one thread.
+// A grouper finds the equal signatures of a partition. It belongs to one goroutine.
 type grouper struct {
 	marks []uint8  // by bits of a signature: 0, 1, or more for none, one, or several
 	some  []uint64 // signatures that several documents may have
@@ -23,11 +23,12 @@ type grouper struct {
 	classes []uint32 // by documents: signatures, and then where those of the next one go; all 0 between calls
 }
 
-// nowhere is the place of documents of signatures that one document alone has: behind all others, however many they are.
+// nowhere is the position of the documents of signatures that only one document has: after all
+// others.
 const nowhere = math.MaxUint32 / 2
 
-// group returns the signatures that several documents have, those of the fewest first, and the documents of each, in no order, of one
-// signature behind those of the other.
+// group returns the signatures that several documents have, as classes with the fewest documents
+// first, and the documents of each signature, unordered, one signature after the other.
 func (g *grouper) group(signatures []scattered) (classes []class, documents []uint32, err error) {
 	if uint64(len(signatures)) >= nowhere {
 		return nil, nil, ErrTooMany
@@ -43,7 +44,8 @@ func (g *grouper) group(signatures []scattered) (classes []class, documents []ui
 	return classes, documents[:end], nil
 }
 
-// choose leaves out most of the signatures that one document alone has, which of text are 60 %: all that share no mark.
+// choose drops most of the signatures that only one document has, 60 % of text: those that share no
+// mark.
 func (g *grouper) choose(signatures []scattered) {
 	n := len(signatures)
 	log := max(bits.Len(uint(n)), 4) + 2 // four to eight marks for each
@@ -64,7 +66,7 @@ func (g *grouper) choose(signatures []scattered) {
 	g.some, g.of = some[:kept], of[:kept]
 }
 
-// number gives the selected signatures numbers in order of occurrence, and counts their documents.
+// number numbers the remaining signatures in order of occurrence and counts their documents.
 func (g *grouper) number() {
 	log := max(bits.Len(uint(len(g.some))), 4) + 1 // two to four slots for each
 	g.table = slices.Grow(g.table[:0], 1<<log)[:1<<log]
@@ -91,7 +93,8 @@ func (g *grouper) number() {
 	}
 }
 
-// arrange gives the documents of each number their places, by class, and returns the classes, and where the last one ends.
+// arrange assigns positions to the documents of each number, by class, and returns the classes and
+// the end of the last one.
 func (g *grouper) arrange() (classes []class, end uint32) {
 	most := uint32(0)
 	for _, count := range g.counts {

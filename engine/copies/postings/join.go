@@ -5,11 +5,14 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"math"
 	"runtime"
 	"slices"
+	"sort"
 	"sync"
 	"sync/atomic"
 
+	"ndd/asm"
 	"ndd/engine/parallel"
 	"ndd/engine/storage/store"
 )
@@ -31,11 +34,13 @@ func comparePairs(a, b Pair) int {
 	return cmp.Compare(uint64(a.A)<<32|uint64(a.B), uint64(b.A)<<32|uint64(b.B))
 }
 
-// A Report says what a join did and what it left out.
+// A Report counts the work of a join and the pairs it left out.
 type Report struct {
-	Empty      int    // documents without signatures, which are in no pair
-	Equal      int    // documents whose set another one had before
-	Unlisted   int    // of these, those in groups of more than Options.MaxEqual: each is in one pair, with the first of its group
+	Empty int // documents without signatures, which are in no pair
+	Equal int // documents whose set another one had before
+	// of these, those in groups of more than Options.MaxEqual: each is in one pair, with the first
+	// of its group
+	Unlisted   int
 	Candidates uint64 // pairs that were verified, or summed
 	Lookups    uint64 // of the doc-split: lists that documents were looked up in
 	Postings   uint64 // of these: documents of lists that were read
@@ -43,12 +48,14 @@ type Report struct {
 	Slices     int // that the documents, or the signatures, were split in
 	Traffic    Traffic
 
-	// Common is how many signatures are in more than Options.MaxDocuments documents, and Frequent how many documents had such
-	// signatures among their rarest: pairs of these may be missing that share none but such signatures.
+	// Common is how many signatures are in more than Options.MaxDocuments documents, and Frequent
+	// how many documents had such signatures among their rarest: pairs of these may be missing that
+	// share none but such signatures.
 	Common, Frequent int
 }
 
-// Traffic is what a cluster would send from one machine to another for the same join: what Zhang et al. count.
+// Traffic is the records that a cluster would send between machines for the same join, as Zhang et
+// al. count them.
 type Traffic struct {
 	Sent, SentBytes       uint64 // records to the slices: documents, or postings
 	Partial, PartialBytes uint64 // records from the slices: pairs, whole or partial
@@ -62,8 +69,8 @@ func (t *Traffic) Add(other Traffic) {
 	t.PartialBytes += other.PartialBytes
 }
 
-// The bytes of a record: a document is its number and its signatures; a posting a signature, a document and its size;
-// a pair two documents and what they share.
+// The bytes of a record: a document is its number and its signatures; a posting a signature, a
+// document and its size; a pair two documents and what they share.
 const (
 	documentBytes  = 4
 	signatureBytes = 8
@@ -71,10 +78,10 @@ const (
 	pairBytes      = 12
 )
 
-// Join returns all pairs of documents that are at least as similar as o says, ordered by A and B; of more equal documents
-// than o.MaxEqual each with the first of them alone. The same sets and options give the same pairs whatever the split, the slices,
-// the threads and the memory. It empties the Builder. The error is of ctx or of a temporary file, names the option that is out of
-// range, or is [ErrTooMany].
+// Join returns all pairs of documents that reach o's threshold, ordered by A and B; of more equal
+// documents than o.MaxEqual each with the first of them only. The result does not depend on the
+// split, the slices, the threads or the memory. It empties the Builder. The error is of ctx or of a
+// temporary file, names an option out of range, or is [ErrTooMany].
 func (b *Builder) Join(ctx context.Context, o Options) (_ []Pair, report Report, err error) {
 	defer store.CatchFault(&err)()
 	if err := o.complete(); err != nil {
@@ -88,11 +95,16 @@ func (b *Builder) Join(ctx context.Context, o Options) (_ []Pair, report Report,
 		return nil, report, err
 	}
 	report.Empty = r.empty
+	s, err := b.shared(ctx, r.docs, &o)
+	if err != nil {
+		return nil, report, err
+	}
+	defer func() { err = errors.Join(err, s.ranks.close()) }()
 	split := b.splitDocuments
 	if o.Split == Terms {
 		split = b.splitTerms
 	}
-	pairs, err := split(ctx, &r, &o, &report)
+	pairs, err := split(ctx, &r, s, &o, &report)
 	if err != nil {
 		return nil, report, err
 	}
@@ -102,7 +114,7 @@ func (b *Builder) Join(ctx context.Context, o Options) (_ []Pair, report Report,
 	return pairs, report, b.Close()
 }
 
-// complete checks the options and puts the defaults in.
+// complete checks the options and sets the defaults.
 func (o *Options) complete() error {
 	if err := o.Check(); err != nil {
 		return err
@@ -115,111 +127,71 @@ func (o *Options) complete() error {
 	return nil
 }
 
-// splitDocuments makes an index of each slice of the documents, and every document that is no larger than the largest of the
-// slice a query against it. Of each pair the document of lower rank is the query, so that each is found once.
-func (b *Builder) splitDocuments(ctx context.Context, rs *ranking, o *Options, r *Report) (pairs []Pair, err error) {
+// splitDocuments makes an index of the postings that find pairs, and a query of every document. In
+// each pair the document of lower rank is the query, so each is found once.
+func (b *Builder) splitDocuments(ctx context.Context, rs *ranking, s *shared, o *Options, r *Report) (pairs []Pair,
+	err error) {
 	sizes := b.sizes(rs.docs)
-	p, err := b.findPrefixes(ctx, rs, sizes, o, r)
-	if err != nil {
+	p, err := b.prefixes(ctx, s, sizes, o, r)
+	if err = errors.Join(err, s.ranks.close()); err != nil { // before the queries need the memory
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, p.pieces.close()) }()
-	ends := p.slices(o)
-	r.Slices = len(ends)
-	progress := &progress{tell: o.Progress, total: uint64(len(ends)) * uint64(len(rs.docs))}
+	defer func() { err = errors.Join(err, p.lists.close()) }()
+	j := joining{sets: b, docs: rs.docs, sizes: sizes, prefixes: p, o: o, report: r}
 	from := 0
-	for i, end := range ends {
-		progress.set(uint64(i) * uint64(len(rs.docs)))
-		if from == end {
-			continue
-		}
-		j := joining{sets: b, docs: rs.docs, sizes: sizes, prefixes: p, o: o, report: r, progress: progress}
-		if err := j.slice(ctx, span{from, end}); err != nil {
+	for _, end := range p.slices(o) {
+		if err := j.slice(ctx, from, end); err != nil {
 			return nil, err
 		}
-		pairs = append(pairs, j.pairs...)
 		from = end
+		r.Slices++
 	}
-	r.Traffic.Partial = uint64(len(pairs))
-	r.Traffic.PartialBytes = pairBytes * uint64(len(pairs))
-	return pairs, nil
-}
-
-// findPrefixes returns the postings that pairs are found by.
-func (b *Builder) findPrefixes(ctx context.Context, rs *ranking, sizes []uint32, o *Options, r *Report) (_ *prefixes, err error) {
-	s, err := b.shared(ctx, rs.docs, rs.partitions, o)
-	if err != nil {
-		return nil, err
+	t := &r.Traffic
+	t.Sent, t.Partial = uint64(r.Slices*len(sizes)), uint64(len(j.pairs))
+	for _, size := range sizes {
+		t.SentBytes += uint64(r.Slices) * (documentBytes + signatureBytes*uint64(size))
 	}
-	defer func() { err = errors.Join(err, s.ranks.close()) }()
-	return b.prefixes(ctx, s, sizes, o, r)
+	t.PartialBytes = pairBytes * t.Partial
+	return j.pairs, nil
 }
 
-// progress counts what is done of a join. Its methods may be called from many goroutines.
-type progress struct {
-	done  atomic.Uint64
-	total uint64
-	tell  func(done, total uint64) // nil: nobody asks
-}
-
-func (p *progress) set(done uint64) {
-	p.done.Store(done)
-	p.add(0)
-}
-
-func (p *progress) add(n uint64) {
-	if done := p.done.Add(n); p.tell != nil {
-		p.tell(min(done, p.total), p.total)
-	}
-}
-
-// chunk is how many documents a goroutine takes at a time.
-const chunk = 256
-
-// A joining is a join of documents under way.
+// A joining is the state of a join by documents.
 type joining struct {
 	sets     *Builder
 	docs     []uint32 // by rank
 	sizes    []uint32 // of these
 	prefixes *prefixes
-	index    *slice
 	o        *Options
-	progress *progress
+	done     atomic.Uint64 // documents
 
 	mu     sync.Mutex // of what follows
 	report *Report
 	pairs  []Pair
 }
 
-// slice finds the pairs of all documents with those of a slice.
-func (j *joining) slice(ctx context.Context, docs span) (err error) {
-	if j.index, err = j.prefixes.newSlice(ctx, docs, j.sizes, j.o); err != nil {
+// chunk is the number of documents that a goroutine takes at a time.
+const chunk = 256
+
+// slice finds the pairs of the documents of ranks from up to to with all larger ones.
+func (j *joining) slice(ctx context.Context, from, to int) error {
+	q, err := j.prefixes.queries(ctx, from, to, j.o.Threads)
+	if err != nil {
 		return err
 	}
-	for queries, err := range j.index.queries(ctx) {
-		if err == nil {
-			err = j.queries(ctx, queries)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// queries finds the pairs of some documents with those of the slice.
-func (j *joining) queries(ctx context.Context, queries span) error {
 	produce := func(_ context.Context, yield func(int) bool) error {
-		for from := queries.from; from < queries.to && yield(from); from += chunk {
+		for at := from; at < to && yield(at); at += chunk {
 		}
 		return nil
 	}
-	work := func(_ context.Context, froms iter.Seq[int]) (err error) {
+	work := func(_ context.Context, chunks iter.Seq[int]) (err error) {
 		defer store.CatchFault(&err)()
-		s := newSearch(j)
-		for from := range froms {
-			s.documents(span{from, min(from+chunk, queries.to)})
-			j.progress.add(chunk)
+		s := search{joining: j, queries: q, seen: make([]uint64, len(j.docs)/64+1)}
+		for at := range chunks {
+			end := min(at+chunk, to)
+			s.documents(at, end)
+			if done := j.done.Add(uint64(end - at)); j.o.Progress != nil {
+				j.o.Progress(done, uint64(len(j.docs)))
+			}
 		}
 		j.mu.Lock()
 		defer j.mu.Unlock()
@@ -227,10 +199,111 @@ func (j *joining) queries(ctx context.Context, queries span) error {
 		j.report.Candidates += s.verified
 		j.report.Lookups += s.lookups
 		j.report.Postings += s.postings
-		j.report.Traffic.Add(s.sent)
 		return nil
 	}
 	return parallel.Each(ctx, parallel.Options{Workers: j.o.Threads}, produce, work)
+}
+
+// A search is the work of one goroutine.
+type search struct {
+	*joining
+	queries    *queries
+	seen       []uint64    // a bit for each rank: it is a candidate of the query
+	candidates []candidate // of a chunk of queries
+
+	pairs                       []Pair
+	verified, lookups, postings uint64
+}
+
+// A candidate is the ranks of two documents that share a signature.
+type candidate struct{ query, rank uint32 }
+
+// documents finds the similar documents that are at least as large as each query.
+func (s *search) documents(from, to int) {
+	const ahead = 6 // queries whose lists are requested
+	end, size := 0, -1
+	s.candidates = s.candidates[:0]
+	for query := from; query < to; query++ {
+		if next := query + ahead; next < to {
+			asm.PrefetchAt(s.prefixes.lists.all, s.queries.of(next))
+		}
+		if n := int(s.sizes[query]); n != size { // sizes ascend
+			size, end = n, len(s.docs)
+			if largest := s.o.largest(size); largest < math.MaxInt {
+				end = sort.Search(end, func(i int) bool { return int(s.sizes[i]) > largest })
+			}
+		}
+		s.find(query, end)
+	}
+	s.verify()
+}
+
+// find collects the candidates of a query: the larger documents before end that are found by one of
+// its signatures.
+func (s *search) find(query, end int) {
+	first := len(s.candidates)
+	for _, place := range s.queries.of(query) {
+		list := s.prefixes.at(place)
+		at, _ := slices.BinarySearch(list, uint32(query+1)<<rankShift)
+		s.lookups++
+		s.postings += uint64(len(list) - at)
+		for _, posting := range list[at:] {
+			rank := posting >> rankShift
+			if int(rank) >= end {
+				break
+			}
+			if word, bit := &s.seen[rank/64], uint64(1)<<(rank%64); *word&bit == 0 {
+				*word |= bit
+				s.candidates = append(s.candidates, candidate{uint32(query), rank})
+			}
+		}
+	}
+	for _, c := range s.candidates[first:] {
+		s.seen[c.rank/64] = 0
+	}
+}
+
+// verify adds the pairs of candidates that share enough signatures, and requests the sets of later
+// candidates.
+func (s *search) verify() {
+	const ahead, first = 4, 128 // candidates; signatures: the processor requests what follows
+	s.verified += uint64(len(s.candidates))
+	for i, c := range s.candidates {
+		if i+ahead < len(s.candidates) {
+			next := s.candidates[i+ahead]
+			for _, rank := range []uint32{next.query, next.rank} {
+				set := s.sets.set(s.docs[rank])
+				asm.PrefetchAll(set[:min(len(set), first)])
+			}
+		}
+		a, b := s.docs[c.query], s.docs[c.rank]
+		sizeA, sizeB := int(s.sizes[c.query]), int(s.sizes[c.rank])
+		need := s.o.needed(sizeA, sizeB)
+		if shared := sharedAtLeast(s.sets.set(a), s.sets.set(b), need); shared >= need {
+			s.pairs = append(s.pairs, Pair{a, b, sizeA, sizeB, shared}.ordered())
+		}
+	}
+}
+
+// sharedAtLeast returns the number of common elements of two ascending lists, or 0 as soon as it
+// must be below need.
+func sharedAtLeast[T uint32 | uint64](a, b []T, need int) (n int) {
+	for i, k := 0, 0; i < len(a) && k < len(b); {
+		if n+min(len(a)-i, len(b)-k) < need {
+			return 0
+		}
+		switch u, v := a[i], b[k]; {
+		case u == v:
+			n++
+			i++
+			k++
+		case u < v:
+			i++
+		default:
+			k++
+		}
+	}
+	return n
 }
 
 // ordered returns the pair with the lower document first.

@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// Measure is how alike two sets are.
+// A Measure is a similarity of two sets.
 type Measure int
 
 const (
@@ -15,37 +15,41 @@ const (
 	Containment
 )
 
-// Split is how a join is divided; the answers are the same.
+// A Split is a way of dividing a join; the result is the same.
 type Split int
 
 const (
-	// Documents makes an index of each slice of the documents, and all documents queries against it: pairs come out whole.
+	// Documents makes an index of each slice of the documents, and all documents queries against
+	// it: pairs come out whole.
 	Documents Split = iota
-	// Terms makes lists of each slice of the signatures, and of each list the partial overlaps of its pairs, which are
-	// summed: their number grows with the square of the documents.
+	// Terms makes lists of each slice of the signatures, and of each list the partial overlaps of
+	// its pairs, which are summed: their number grows with the square of the documents.
 	Terms
 )
 
-// Options say which pairs to find.
+// Options configures a join.
 type Options struct {
 	Measure   Measure
 	Threshold float64 // least similarity of a pair, above 0 and at most 1
 	Threads   int     // default: one for each processor
 	Split     Split   // of [Builder.Join]
 
-	// Slices is how many parts the documents, or the signatures, are split in; default: as many as MemoryBytes needs.
+	// Slices is how many parts the documents, or the signatures, are split in; default: as many as
+	// MemoryBytes needs.
 	Slices int
-	// MemoryBytes is the memory for the indexes, or the lists, of one slice; default: no limit. Sets and pairs come on top.
+	// MemoryBytes is the memory for the indexes, or the lists, of one slice; default: no limit.
+	// Sets and pairs come on top.
 	MemoryBytes uint64
 
 	// Progress, if not nil, is told by many goroutines what part of a join is done.
 	Progress func(done, total uint64)
 
-	// MaxDocuments is how many documents a signature may be in that finds candidates; default 10,000. See the package comment.
+	// MaxDocuments is how many documents a signature may be in that finds candidates; default
+	// 10,000. See the package comment.
 	MaxDocuments int
 
-	// MaxEqual is how many documents with equal sets are listed in all their pairs; default 1,000. Of more, each is
-	// listed with the first of them alone.
+	// MaxEqual is how many documents with equal sets are listed in all their pairs; default 1,000.
+	// Of more, each is listed with the first of them alone.
 	MaxEqual int
 }
 
@@ -55,30 +59,24 @@ const (
 	MaxEqual     = 1_000
 )
 
-// Check returns an error that names the option that is out of range.
+// Check returns an error that names an option out of range.
 func (o *Options) Check() error {
-	if !(o.Threshold > 0 && o.Threshold <= 1) {
+	switch {
+	case !(o.Threshold > 0 && o.Threshold <= 1):
 		return fmt.Errorf("threshold %g: must be above 0 and at most 1", o.Threshold)
-	}
-	if o.Measure != Jaccard && o.Measure != Containment {
+	case o.Measure != Jaccard && o.Measure != Containment:
 		return fmt.Errorf("measure %d: must be Jaccard or Containment", o.Measure)
-	}
-	if o.Split != Documents && o.Split != Terms {
+	case o.Split != Documents && o.Split != Terms:
 		return fmt.Errorf("split %d: must be Documents or Terms", o.Split)
-	}
-	if o.Slices < 0 {
-		return fmt.Errorf("%d slices: must not be negative", o.Slices)
-	}
-	if o.MaxEqual < 0 {
-		return fmt.Errorf("%d equal documents: must not be negative", o.MaxEqual)
-	}
-	if o.MaxDocuments < 0 {
-		return fmt.Errorf("%d documents a signature: must not be negative", o.MaxDocuments)
+	case o.Slices < 0 || o.MaxEqual < 0 || o.MaxDocuments < 0:
+		return fmt.Errorf("%d slices, %d equal documents, %d documents a signature: must not be negative", o.Slices,
+			o.MaxEqual, o.MaxDocuments)
 	}
 	return nil
 }
 
-// Similarity returns how alike sets of a and b signatures are that share some; 0 where one is empty.
+// Similarity returns the similarity of sets of a and b signatures that share some; 0 if one is
+// empty.
 func (m Measure) Similarity(a, b, shared int) float64 {
 	if a == 0 || b == 0 {
 		return 0
@@ -89,12 +87,13 @@ func (m Measure) Similarity(a, b, shared int) float64 {
 	return float64(shared) / float64(min(a, b))
 }
 
-// Possible reports whether sets of a and b signatures can be similar at all.
+// Possible reports whether sets of a and b signatures can be similar.
 func (o *Options) Possible(a, b int) bool {
 	return min(a, b) > 0 && max(a, b) <= o.largest(min(a, b))
 }
 
-// Similar is the one test that decides. The quotient of two integers and the threshold's decimal digits are both rounded to the nearest
+// Similar reports whether sets of a and b signatures that share some reach the threshold. The
+// quotient of two integers and the threshold's decimal digits are both rounded to the nearest
 // number, so that a pair at exactly the threshold, such as 3 of 5 at 0.6, passes.
 func (o *Options) Similar(a, b, shared int) bool {
 	return o.Measure.Similarity(a, b, shared) >= o.Threshold
@@ -107,33 +106,28 @@ func (o *Options) needed(a, b int) int {
 	if o.Measure == Jaccard {
 		about = t / (1 + t) * float64(a+b)
 	}
-	n := max(int(math.Ceil(about))-1, 1) // rounded either way: step to the first that is similar
-	for n > 1 && o.Similar(a, b, n-1) {
+	return first(int(math.Ceil(about)), func(n int) bool { return n > min(a, b) || o.Similar(a, b, n) })
+}
+
+// first returns the first number from 1 on for which ok returns true, as it does for all that
+// follow. Guess is near it: quotients are rounded either way.
+func first(guess int, ok func(n int) bool) int {
+	n := max(guess, 1)
+	for n > 1 && ok(n-1) {
 		n--
 	}
-	for n <= min(a, b) && !o.Similar(a, b, n) {
+	for !ok(n) {
 		n++
 	}
 	return n
 }
-
-// least returns how many signatures a set of n must share with any set at least as large: with one just as large, the
-// least of all.
-func (o *Options) least(n int) int { return o.needed(n, n) }
 
 // largest returns the size of the largest set that can be similar to one of n.
 func (o *Options) largest(n int) int {
 	if o.Measure == Containment {
 		return math.MaxInt
 	}
-	size := int(float64(n) / o.Threshold)
-	for o.Similar(n, size+1, n) {
-		size++
-	}
-	for size > n && !o.Similar(n, size, n) {
-		size--
-	}
-	return size
+	return first(int(float64(n)/o.Threshold), func(size int) bool { return !o.Similar(n, size+1, n) })
 }
 
 // smallest returns the size of the smallest set that can be similar to one of n.
@@ -141,17 +135,10 @@ func (o *Options) smallest(n int) int {
 	if o.Measure == Containment {
 		return 1
 	}
-	size := max(int(float64(n)*o.Threshold), 1)
-	for size > 1 && o.Similar(size-1, n, size-1) {
-		size--
-	}
-	for size < n && !o.Similar(size, n, size) {
-		size++
-	}
-	return size
+	return first(int(float64(n)*o.Threshold), func(size int) bool { return size >= n || o.Similar(size, n, size) })
 }
 
-// Bounds are what follows of a threshold for the sets that may be similar to one of n signatures.
+// Bounds are the limits of sets that may be similar to one of n signatures.
 type Bounds struct {
 	Smallest, Largest int // sizes
 	Least             int // signatures that any of them shares

@@ -2,142 +2,206 @@ package postings
 
 import (
 	"context"
-	"math"
 	"slices"
+	"sync/atomic"
 )
 
-// prefixes are the postings by which pairs are found: of each document those of its rarest signatures, signature by signature, the most
-// frequent first.
-type prefixes struct {
-	pieces *numbers
-	count  int
-	piece  []uint32 // that is being filled
-	limits []limit  // by rank
+// The memory of a join is divided into eight shares. Scattered signatures take scatterShare of them
+// and are released before the queries take queryShare; resultShare is for the signatures of several
+// documents, and for the postings that find pairs.
+const (
+	shares       = 8
+	scatterShare = 5
+	resultShare  = 2
+	queryShare   = 4
+)
 
-	// counters say how many of a document's signatures were seen, by rank, so that it begins to be found at zero. In their upper halves is
-	// limit.finds: they are read at random, and so is what is together.
-	counters []uint32
+// share returns the memory of some shares, 0 if there is no limit.
+func (o *Options) share(parts uint64) uint64 { return o.MemoryBytes / shares * parts }
+
+// prefixes are the postings that find pairs: each document's rarest signatures, grouped by
+// signature, the most frequent first.
+type prefixes struct {
+	lists  array[uint32]
+	pieces []uint64 // where about each pieceSize numbers begin, and the end
+	docs   []prefix // by rank
+	list   []uint32 // of add
 }
 
-// zero is the counter of a document whose signatures it is found by begin.
-const zero = 1 << 15
+// A prefix counts a document's signatures from the most frequent one on.
+type prefix struct {
+	seen  int32 // begins below 0: it is found by those that make this 0 and more
+	finds int32 // it finds larger documents by those that make seen this and more
+}
 
-// pieceSize is how many numbers a piece has, or more if it is a single list.
+// pieceSize is about how many numbers a goroutine reads at a time.
 const pieceSize = 1 << 16
 
-// A posting of a list is the rank of a document, and in the last bit whether the signature finds larger documents. Behind the number of
-// postings stand these, ascending.
+// A posting of a list is the rank of a document, and in the last bit whether the signature finds
+// larger documents. After the number of postings come these, ascending.
 const (
 	rankShift = 1
 	findsBit  = 1
 )
 
-// prefixes takes the postings that find pairs of all those of s. Sizes are those of the documents, by rank.
-func (b *Builder) prefixes(ctx context.Context, s *shared, sizes []uint32, o *Options, r *Report) (p *prefixes, err error) {
-	p = &prefixes{pieces: &numbers{room: b.scratch(o.share(resultShare))}, limits: limits(sizes, o)}
-	p.counters = make([]uint32, len(sizes))
-	for rank := range p.counters {
-		l := &p.limits[rank]
-		p.counters[rank] = uint32(l.finds)<<16 | zero - uint32(l.found)
-	}
-	defer func() {
-		if err != nil {
-			p.pieces.close()
+// prefixes takes the postings that find pairs of all those of s. Sizes are those of the documents,
+// by rank.
+func (b *Builder) prefixes(ctx context.Context, s *shared, sizes []uint32, o *Options, r *Report) (*prefixes, error) {
+	p := &prefixes{lists: array[uint32]{room: b.scratch(o.share(resultShare))}, docs: make([]prefix, len(sizes))}
+	of, last := prefix{}, uint32(0)
+	for rank, size := range sizes {
+		if size != last {
+			last = size
+			found := o.Bounds(int(size)).Least - 1
+			of = prefix{int32(-found), int32(o.needed(int(size), int(size)) - 1 - found)}
 		}
-	}()
-	frequent := &frequentOnes{}
-	err = s.each(ctx, func(ranks []uint32) error {
-		if len(ranks) > o.MaxDocuments {
-			frequent.add(ranks, len(sizes))
-			p.see(ranks)
+		p.docs[rank] = of
+	}
+	var frequent frequentOnes
+	err := s.each(ctx, func(ranks []uint32) error {
+		if len(ranks) <= o.MaxDocuments {
+			p.add(ranks)
 			return nil
 		}
-		return p.add(ranks)
+		frequent.add(ranks, len(sizes))
+		for _, rank := range ranks {
+			p.docs[rank].seen++
+		}
+		return nil
 	})
-	if err != nil {
-		return p, err
-	}
+	p.pieces = append(p.pieces, p.lists.count)
 	r.Common, r.Frequent = frequent.signatures, frequent.documents(sizes, o)
-	if err := p.flush(); err != nil {
-		return p, err
+	if err == nil {
+		err = p.lists.seal()
 	}
-	return p, p.pieces.seal()
+	if err != nil {
+		p.lists.close()
+		return nil, err
+	}
+	return p, nil
 }
 
-// see counts a signature of documents.
-func (p *prefixes) see(ranks []uint32) {
-	for _, rank := range ranks {
-		if uint16(p.counters[rank]) < math.MaxUint16 {
-			p.counters[rank]++
-		}
+// add adds the documents of the next signature: those that are found by it, if it finds any.
+func (p *prefixes) add(ranks []uint32) {
+	if n := len(p.pieces); n == 0 || p.lists.count-p.pieces[n-1] >= pieceSize {
+		p.pieces = append(p.pieces, p.lists.count)
 	}
-}
-
-// add takes the documents of the next signature: those that are found by it, if it finds any.
-func (p *prefixes) add(ranks []uint32) error {
-	if len(p.piece)+1+len(ranks) > cap(p.piece) {
-		if err := p.flush(); err != nil {
-			return err
-		}
-		p.piece = make([]uint32, 0, max(pieceSize, 1+len(ranks)))
-	}
-	at, n, finds, counters := len(p.piece), uint32(0), uint32(0), p.counters
-	all := p.piece[at : at+1+len(ranks)]
-	list := all[1:]
-	for _, rank := range ranks {
-		c := counters[rank]
-		seen := c & math.MaxUint16
-		if seen < math.MaxUint16 {
-			counters[rank] = c + 1
-		}
-		found, bit := seen/zero, uint32(0)
-		if seen >= zero+c>>16 {
-			bit = findsBit
-		}
+	p.list = slices.Grow(p.list[:0], len(ranks)+1)[:len(ranks)+1]
+	list, n, finds := p.list[1:], uint32(0), uint32(0)
+	for _, rank := range ranks { // without branches, which would be mispredicted
+		d := &p.docs[rank]
+		bit := uint32(d.finds-1-d.seen) >> 31
 		list[n] = rank<<rankShift | bit
-		n += found
+		n += uint32(1 + d.seen>>31)
 		finds |= bit
+		d.seen++
 	}
 	if n >= 2 && finds != 0 {
-		sortList(list[:n])
-		all[0] = n
-		p.piece = p.piece[:at+1+int(n)]
+		slices.Sort(list[:n])
+		p.list[0] = n
+		p.lists.append(p.list[:1+n])
 	}
-	return nil
 }
 
-// flush keeps the piece that was filled.
-func (p *prefixes) flush() error {
-	if len(p.piece) == 0 {
-		return nil
-	}
-	_, err := p.pieces.add(slices.Clip(p.piece))
-	p.count++
-	p.piece = nil
-	return err
+// at returns the list at a place.
+func (p *prefixes) at(place uint64) []uint32 {
+	return p.lists.all[place+1 : place+1+uint64(p.lists.all[place])]
 }
 
-// each calls f with the postings of each signature of some pieces.
-func (p *prefixes) each(ctx context.Context, pieces span, f func(list []uint32)) error {
-	for piece := pieces.from; piece < pieces.to && ctx.Err() == nil; piece++ {
-		for all := p.pieces.at(piece); len(all) > 0; {
-			n := all[0]
-			f(all[1 : 1+n])
-			all = all[1+n:]
+// mostQueries returns at most how many signatures find larger documents of one.
+func (p *prefixes) mostQueries(rank int) uint64 {
+	d := &p.docs[rank]
+	return uint64(max(d.seen-max(d.finds, 0), 0))
+}
+
+// slices returns the ends of the ranges of the queries: as many as Options.Slices or the memory
+// requires, of about the same work.
+func (p *prefixes) slices(o *Options) (ends []int) {
+	total := uint64(0)
+	for rank := range p.docs {
+		total += queryBytes * (1 + p.mostQueries(rank))
+	}
+	n := uint64(o.Slices)
+	if n == 0 {
+		n = 1
+		if o.MemoryBytes > 0 {
+			n += total / max(o.share(queryShare), 1)
 		}
 	}
-	return ctx.Err()
+	sum := uint64(0)
+	for rank := range p.docs {
+		sum += queryBytes * (1 + p.mostQueries(rank))
+		if uint64(len(ends)) < n-1 && sum >= total/n*uint64(len(ends)+1) {
+			ends = append(ends, rank+1)
+		}
+	}
+	return append(ends, len(p.docs))
 }
 
-// sortList puts a list in order, of which most are short.
-func sortList(list []uint32) {
-	switch len(list) {
-	case 2:
-		list[0], list[1] = min(list[0], list[1]), max(list[0], list[1])
-	case 3:
-		a, b, c := list[0], list[1], list[2]
-		list[0], list[1], list[2] = min(a, b, c), max(min(a, b), min(max(a, b), c)), max(a, b, c)
-	default:
-		slices.Sort(list)
+// queryBytes is the memory of a list that a document is looked up in, and of a document.
+const queryBytes = 8
+
+// queries are the lists that the documents of a range of ranks are looked up in.
+type queries struct {
+	from   int
+	starts []uint64        // by document: where its lists begin in places, and the end
+	counts []atomic.Uint32 // by document
+	places []uint64        // of the lists
+}
+
+// queries finds the lists of the documents of ranks from up to to.
+func (p *prefixes) queries(ctx context.Context, from, to, threads int) (*queries, error) {
+	q := &queries{from: from, starts: make([]uint64, to-from+1), counts: make([]atomic.Uint32, to-from)}
+	for rank := from; rank < to; rank++ {
+		q.starts[rank-from+1] = q.starts[rank-from] + p.mostQueries(rank)
 	}
+	q.places = make([]uint64, q.starts[to-from])
+	var next atomic.Int64
+	return q, fork(threads, func(int) error {
+		for i := int(next.Add(1)); i < len(p.pieces) && ctx.Err() == nil; i = int(next.Add(1)) {
+			for place := p.pieces[i-1]; place < p.pieces[i]; {
+				list := p.at(place)
+				for _, posting := range list[:len(list)-1] { // the last finds none larger
+					if at := int(posting>>rankShift) - from; posting&findsBit != 0 && uint(at) < uint(len(q.counts)) {
+						q.places[q.starts[at]+uint64(q.counts[at].Add(1))-1] = place
+					}
+				}
+				place += 1 + uint64(len(list))
+			}
+		}
+		return ctx.Err()
+	})
+}
+
+// of returns the lists of the document of a rank.
+func (q *queries) of(rank int) []uint64 {
+	at := q.starts[rank-q.from]
+	return q.places[at : at+uint64(q.counts[rank-q.from].Load())]
+}
+
+// frequentOnes counts the signatures of too many documents, in all and per document.
+type frequentOnes struct {
+	signatures int
+	counts     []uint32 // by rank
+}
+
+// add adds a signature with its ranks, given the number of all documents.
+func (f *frequentOnes) add(ranks []uint32, documents int) {
+	if f.counts == nil {
+		f.counts = make([]uint32, documents)
+	}
+	f.signatures++
+	for _, rank := range ranks {
+		f.counts[rank]++
+	}
+}
+
+// documents returns how many documents have such signatures among their rarest.
+func (f *frequentOnes) documents(sizes []uint32, o *Options) (n int) {
+	for rank, count := range f.counts {
+		if size := int(sizes[rank]); count > 0 && int(count) >= o.needed(size, size) {
+			n++
+		}
+	}
+	return n
 }

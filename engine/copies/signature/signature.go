@@ -1,10 +1,11 @@
-// Package signature is what the methods of copy detection have in common: a feature of a text as a hash with its place,
-// and the set of a text's features.
+// Package signature is what the methods of copy detection have in common: a feature of a text as a
+// hash with its place, and the set of a text's features.
 //
-//	text ──► spotsigs, ccdet or winnow ──► signatures, in order ──► Set: hashes, ascending, each once
+//	text ──► Selector: spotsigs, ccdet, winnow ──► signatures, in order ──► Set: hashes, ascending, each once
 //
-// Hashes have 64 bits: two different features of a corpus of n features have one hash with a chance of n^2/2^65, 3e-4
-// for 1e8 features, and a shared feature more or less moves a similarity by one of its size.
+// Hashes have 64 bits: two different features of a corpus of n features have one hash with a chance
+// of n^2/2^65, 3e-4 for 1e8 features, and a shared feature more or less moves a similarity by one
+// of its size.
 package signature
 
 import (
@@ -19,7 +20,8 @@ type Signature struct {
 	Start, End int32 // bytes of the text that it was made of
 }
 
-// Key makes the hashes of tokens that signatures are folded of. It is no secret: signatures made anywhere must be comparable.
+// Key makes the hashes of tokens that signatures are folded of, as package simhash defines them for
+// minwise, of the bytes 00 to 1f. It is no secret: signatures made anywhere must be comparable.
 var Key = token.NewKey(keyBytes)
 
 var keyBytes = [32]byte{
@@ -27,8 +29,10 @@ var keyBytes = [32]byte{
 	0x10, 0x11, 0x12, 0x13, 0x14, 0x15, 0x16, 0x17, 0x18, 0x19, 0x1a, 0x1b, 0x1c, 0x1d, 0x1e, 0x1f,
 }
 
-// Fold returns the hash of a row of tokens of which h is the hash of all but the last, 0 at first, and token that of
-// the last. Order counts. It is one step of a multiplicative hash and the finaliser of MurmurHash3.
+// Fold returns the hash of a sequence of tokens: h is the hash of all but the last, 0 at first, and
+// token that of the last. With multiplication modulo 2^64 it is
+//
+//	h = (h ^ token) * 9e3779b97f4a7c15;  h ^= h >> 33;  h *= ff51afd7ed558ccd;  h ^= h >> 33
 func Fold(h, token uint64) uint64 {
 	h = (h ^ token) * 0x9e3779b97f4a7c15
 	h ^= h >> 33
@@ -37,34 +41,121 @@ func Fold(h, token uint64) uint64 {
 	return h
 }
 
-// AppendSet appends the distinct hashes of signatures to dst, ascending.
-func AppendSet(dst []uint64, signatures []Signature) []uint64 {
-	from := len(dst)
-	dst = appendSorted(dst, signatures)
-	return dst[:from+len(slices.Compact(dst[from:]))]
+// A Selector makes the signatures of texts by one method. It belongs to one goroutine.
+type Selector interface {
+	// Each calls yield with the signatures of a text, in order, some at a time; they are valid
+	// until yield returns.
+	Each(text string, yield func([]Signature))
 }
 
-// AppendBag appends the hashes of signatures as AppendSet does, but those that occur several times as often: the second time as
-// the hash of hash and 2, and so on. So the sets of two bags share as many as the bags do.
-func AppendBag(dst []uint64, signatures []Signature) []uint64 {
-	from := len(dst)
-	dst = appendSorted(dst, signatures)
-	return dst[:from+len(bagOf(dst[from:]))]
+// Append appends the signatures that a Selector makes of a text.
+func Append(dst []Signature, s Selector, text string) []Signature {
+	s.Each(text, func(some []Signature) { dst = append(dst, some...) })
+	return dst
 }
 
-// bagOf makes a set of sorted hashes, in their place, that has each as often as they have.
-func bagOf(bag []uint64) []uint64 {
+// batchMax is how many signatures a Batch passes on at a time.
+const batchMax = 1024
+
+// A Batch collects the signatures of a text and passes them to the yield of [Selector]'s Each. It
+// reuses its memory.
+type Batch struct {
+	yield func([]Signature)
+	all   []Signature
+}
+
+// Begin begins a text.
+func (b *Batch) Begin(yield func([]Signature)) {
+	b.yield, b.all = yield, slices.Grow(b.all[:0], batchMax)
+}
+
+// Add adds the next signature of the text.
+func (b *Batch) Add(s Signature) {
+	if len(b.all) == cap(b.all) {
+		b.End()
+	}
+	b.all = append(b.all, s)
+}
+
+// End passes the last signatures on.
+func (b *Batch) End() {
+	b.yield(b.all)
+	b.all = b.all[:0]
+}
+
+// A Gatherer makes the set of the signatures of a text. It drops those that occur again whenever it
+// is full, so that it takes no more than three times the set of a long text. It reuses its memory.
+type Gatherer struct {
+	// Bag makes a signature that occurs several times count as often: the second time as the hash
+	// of its hash and 2, and so on. So the sets of two bags share as many as the bags do.
+	Bag bool
+
+	hashes []uint64
+}
+
+// A Gatherer has room for gatherFirst hashes at first, and for at most gatherKeeps it keeps the
+// room for the next text.
+const (
+	gatherFirst = 1 << 12
+	gatherKeeps = 1 << 16
+)
+
+// Add adds signatures.
+func (g *Gatherer) Add(some []Signature) {
+	if len(g.hashes)+len(some) > cap(g.hashes) {
+		g.makeRoom(len(some))
+	}
+	for i := range some {
+		g.hashes = append(g.hashes, some[i].Hash)
+	}
+}
+
+// makeRoom drops what occurs again, and doubles the room where that leaves less than half of it.
+func (g *Gatherer) makeRoom(more int) {
+	if !g.Bag {
+		slices.Sort(g.hashes)
+		g.hashes = slices.Compact(g.hashes)
+	}
+	if need := len(g.hashes) + more; need > cap(g.hashes)/2 {
+		g.hashes = slices.Grow(g.hashes, max(2*need, gatherFirst)-len(g.hashes))
+	}
+}
+
+// Set returns the set: hashes, ascending, each once. The Gatherer is empty then.
+func (g *Gatherer) Set() []uint64 {
+	set := g.hashes
+	slices.Sort(set)
+	if g.Bag {
+		bag(set)
+	}
+	set = slices.Compact(set)
+	if cap(set) <= gatherKeeps {
+		g.hashes = set[:0]
+		return slices.Clone(set)
+	}
+	g.hashes = nil
+	return set
+}
+
+// bag makes a set of sorted hashes, in their place, that has each as often as they have.
+func bag(hashes []uint64) {
 	last, n := uint64(0), uint64(0)
-	for i, hash := range bag {
+	for i, hash := range hashes {
 		if i == 0 || hash != last {
 			last, n = hash, 0
 		}
 		if n++; n > 1 {
-			bag[i] = Fold(hash, n)
+			hashes[i] = Fold(hash, n)
 		}
 	}
-	slices.Sort(bag)
-	return slices.Compact(bag)
+	slices.Sort(hashes)
+}
+
+// Set returns the set of signatures.
+func Set(signatures []Signature) []uint64 {
+	var g Gatherer
+	g.Add(signatures)
+	return g.Set()
 }
 
 // Shared returns how many hashes two sets have in common.

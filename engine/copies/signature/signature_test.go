@@ -6,8 +6,9 @@ import (
 	"testing"
 )
 
-// TestAppendSet: sets are the sorted distinct hashes, however many there are and however uneven they are.
-func TestAppendSet(t *testing.T) {
+// TestSet: sets are the sorted distinct hashes, however many there are and however uneven
+// they are.
+func TestSet(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for name, hash := range map[string]func() uint64{
 		"even":        random.Uint64,
@@ -29,31 +30,15 @@ func TestAppendSet(t *testing.T) {
 				want = append(want, h)
 			}
 			slices.Sort(want)
-			got := AppendSet([]uint64{42}, signatures)
-			if got[0] != 42 || !slices.Equal(got[1:], want) {
-				t.Errorf("%s, %d: %d hashes, want %d", name, n, len(got)-1, len(want))
+			if got := Set(signatures); !slices.Equal(got, want) {
+				t.Errorf("%s, %d: %d hashes, want %d", name, n, len(got), len(want))
 			}
 			// Folding tells hashes apart that are no neighbours, as hashes are not.
-			if bag := AppendBag(nil, signatures); len(bag) != n && name != "the largest" || !slices.IsSorted(bag) {
+			g := Gatherer{Bag: true}
+			g.Add(signatures)
+			if bag := g.Set(); len(bag) != n && name != "the largest" || !slices.IsSorted(bag) {
 				t.Errorf("%s, %d: a bag of %d", name, n, len(bag))
 			}
 		}
-	}
-}
-
-func BenchmarkAppendSet(b *testing.B) {
-	random := rand.New(rand.NewPCG(1, 2))
-	for _, n := range []int{20, 200, 2000, 20_000} {
-		signatures := make([]Signature, n)
-		for i := range signatures {
-			signatures[i].Hash = random.Uint64()
-		}
-		var set []uint64
-		b.Run("", func(b *testing.B) {
-			for b.Loop() {
-				set = AppendSet(set[:0], signatures)
-			}
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/signature")
-		})
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"math/bits"
 	"slices"
 	"strings"
 
@@ -18,17 +17,13 @@ import (
 type Lists struct {
 	name  string
 	kinds map[uint64]uint64 // by hash of the word: stop or antecedent
-	slots []kindSlot        // the same, with open addressing
-	shift uint
 }
-
-// kindSlot is a word; free where its kind is content.
-type kindSlot struct{ hash, kind uint64 }
 
 // Name returns the lists' name, or that of the file that they were read from.
 func (l *Lists) Name() string { return l.name }
 
-// Hashes returns the hashes of the antecedents and of the other stop words, each ascending: what [FromHashes] takes.
+// Hashes returns the hashes of the antecedents and of the other stop words, each ascending: what
+// [FromHashes] takes.
 func (l *Lists) Hashes() (antecedents, stops []uint64) {
 	for hash, kind := range l.kinds {
 		if kind == antecedent {
@@ -51,56 +46,35 @@ func FromHashes(name string, antecedents, stops []uint64) *Lists {
 	for _, h := range antecedents {
 		l.kinds[h] = antecedent
 	}
-	l.fill()
 	return l
 }
 
-// fill makes the slots: four for each word, so that nearly every look-up ends at the first one.
-func (l *Lists) fill() {
-	log := bits.Len(uint(4 * len(l.kinds)))
-	l.slots, l.shift = make([]kindSlot, 1<<log), uint(64-log)
-	for hash, kind := range l.kinds {
-		i := hash >> l.shift
-		for l.slots[i].kind != content {
-			i = (i + 1) & uint64(len(l.slots)-1)
-		}
-		l.slots[i] = kindSlot{hash, kind}
-	}
-}
-
-// kind returns what a word is.
-func (l *Lists) kind(hash uint64) uint64 {
-	for i := hash >> l.shift; ; i = (i + 1) & uint64(len(l.slots)-1) {
-		if s := &l.slots[i]; s.hash == hash || s.kind == content {
-			return s.kind
-		}
-	}
-}
-
+// The words of the lists. All of them are stop words.
 const (
-	articles = "a an the"
-	verbs    = `am is are was were be been being can could will would shall should may might must
+	Articles = "a an the"
+	Verbs    = `am is are was were be been being can could will would shall should may might must
 		have has had having do does did doing`
-	prepositions = `of in on at by for with from to into onto upon over under about above below between among against
+	Prepositions = `of in on at by for with from to into onto upon over under about above below between among against
 		through during before after until since within without across toward towards up down out off`
-	conjunctions = "and or but nor so yet if then else because while although though as than whether that"
-	pronouns     = `i me my mine we us our ours you your yours he him his she her hers it its they them their theirs
+	Conjunctions = "and or but nor so yet if then else because while although though as than whether that"
+	Pronouns     = `i me my mine we us our ours you your yours he him his she her hers it its they them their theirs
 		this these those who whom whose which what when where why how`
-	others = `not no only also very too just both each every either neither all any some few many much more most
+	Others = `not no only also very too just both each every either neither all any some few many much more most
 		other another such same own here there again once myself yourself himself herself itself ourselves
 		yourselves themselves`
 )
 
 // The lists that go by a name.
 var (
-	// Paper has the antecedents that the paper found best: articles, and forms of be, can, will, have and do.
-	Paper = newLists("paper", articles+" "+verbs, all)
-	// Wide adds prepositions, conjunctions and pronouns: three times as many signatures, which find more of
-	// texts that are short, technical or full of lists.
-	Wide = newLists("wide", strings.Join([]string{articles, verbs, prepositions, conjunctions, pronouns}, " "), all)
+	// Paper has the antecedents that the paper found best: articles, and forms of be, can, will,
+	// have and do.
+	Paper = newLists("paper", Articles+" "+Verbs, all)
+	// Wide adds prepositions, Conjunctions and pronouns: three times as many signatures, which find
+	// more of texts that are short, technical or full of lists.
+	Wide = newLists("wide", strings.Join([]string{Articles, Verbs, Prepositions, Conjunctions, Pronouns}, " "), all)
 )
 
-var all = strings.Join([]string{articles, verbs, prepositions, conjunctions, pronouns, others}, " ")
+var all = strings.Join([]string{Articles, Verbs, Prepositions, Conjunctions, Pronouns, Others}, " ")
 
 func newLists(name, antecedents, stops string) *Lists {
 	l, err := makeLists(name, strings.Fields(antecedents), strings.Fields(stops))
@@ -140,7 +114,6 @@ func makeLists(name string, antecedents, stops []string) (*Lists, error) {
 			return nil, err
 		}
 	}
-	l.fill()
 	return l, nil
 }
 
@@ -154,8 +127,9 @@ func ByName(name string) (*Lists, error) {
 	return nil, fmt.Errorf("no lists are called %q; there are paper and wide", name)
 }
 
-// ReadLists reads lists from a file: a word a line, antecedents first, then an empty line, then further stop words.
-// Lines that begin with # are comments. The error says which line is not a word, or that there is no antecedent.
+// ReadLists reads lists from a file: a word a line, antecedents first, then an empty line, then
+// further stop words. Lines that begin with # are comments. The error says which line is not a
+// word, or that there is no antecedent.
 func ReadLists(r io.Reader, name string) (*Lists, error) {
 	var antecedents, stops []string
 	to := &antecedents
@@ -183,7 +157,8 @@ const (
 	learnedStops       = 100
 )
 
-// A Learner makes lists for any language: the commonest words of a corpus. It belongs to one goroutine.
+// A Learner makes lists for any language: the commonest words of a corpus. It belongs to one
+// goroutine.
 type Learner struct {
 	scanner *token.Scanner
 	counts  map[string]int
@@ -212,8 +187,8 @@ func (l *Learner) Add(text string) {
 	})
 }
 
-// Lists returns the 20 commonest words as antecedents and the 100 commonest as stop words; equally common words count
-// in order of the alphabet. The error says that the texts have too few words.
+// Lists returns the 20 commonest words as antecedents and the 100 commonest as stop words; equally
+// common words count in order of the alphabet. The error says that the texts have too few words.
 func (l *Learner) Lists() (*Lists, error) {
 	words := slices.SortedFunc(maps.Keys(l.counts), func(a, b string) int {
 		return cmp.Or(cmp.Compare(l.counts[b], l.counts[a]), cmp.Compare(a, b))

@@ -1,20 +1,24 @@
-// Package spotsigs makes spot signatures (Theobald, Siddharth and Paepcke, "SpotSigs: Robust and Efficient Near Duplicate
-// Detection in Large Web Collections", SIGIR 2008): each occurrence of an antecedent, a word such as "the" or "is" that
-// natural text is full of and navigation is not, with the content words that follow it.
+// Package spotsigs makes spot signatures (Theobald, Siddharth and Paepcke, "SpotSigs: Robust and
+// Efficient Near Duplicate Detection in Large Web Collections", SIGIR 2008): each occurrence of an
+// antecedent, a word such as "the" or "is" that natural text is full of and navigation is not, with
+// the content words that follow it.
 //
 //	At a rally to kick off a weeklong campaign for the South Carolina primary, Obama tried ...
 //	   └ a:rally:kick:weeklong               └ a:weeklong:campaign:south   └ the:south:carolina:primary
 //
 // # Definition
 //
-// A signature of an antecedent with spot distance d and chain length c is the antecedent and the d-th, 2d-th, ... and
-// c d-th content word behind it; a content word is one that is not a stop word. Where the text ends before the chain is whole there is
-// no signature. The paper leaves three things open, which are settled so: antecedents are stop words themselves, so
-// none is a link of a chain; d and c count content words, not all tokens; and a text's signatures are a set (its
-// authors' code keeps a bag: then a licence that was pasted twice is no copy of one that stands once).
+// A signature of an antecedent with spot distance d and chain length c is the antecedent and the
+// d-th, 2d-th, ... and c d-th content word behind it; a content word is one that is not a stop
+// word. Where the text ends before the chain is whole there is no signature. The paper leaves three
+// things open, which are settled so: antecedents are stop words themselves, so none is a link of a
+// chain; d and c count content words, not all tokens; and a text's signatures are a set (its
+// authors' code keeps a bag: then a licence that was pasted twice is no copy of one that stands
+// once).
 //
-// Cost: one pass over the tokens; a chain is folded from the hashes of its words, so that a signature costs c
-// multiplications. A [Selector] belongs to one goroutine; [Lists] are safe for many.
+// Cost: one pass over the tokens; a chain is folded from the hashes of its words, so that a
+// signature costs c multiplications. A [Selector] belongs to one goroutine; [Lists] are safe for
+// many.
 package spotsigs
 
 import (
@@ -25,8 +29,8 @@ import (
 	"ndd/engine/corpus/token"
 )
 
-// Options say what a signature is. The zero value is the default: [Wide] lists, spot distance 1, chains of 2; with [Paper]'s lists chains are 3
-// long, as in the paper.
+// Options say what a signature is. The zero value is the default: [Wide] lists, spot distance 1,
+// chains of 2; with [Paper]'s lists chains are 3 long, as in the paper.
 type Options struct {
 	Lists    *Lists
 	Distance int // 1 to 16; default 1
@@ -47,8 +51,8 @@ func (o *Options) Complete() {
 // Longest is the longest chain and the greatest spot distance.
 const Longest = 16
 
-// defaultChain returns the chain length of lists. Of the development set chains of 2 lose fewer pairs than chains of 3 with as many
-// false ones.
+// defaultChain returns the chain length of lists. Of the development set chains of 2 lose fewer
+// pairs than chains of 3 with as many false ones.
 func defaultChain(l *Lists) int {
 	if l == Paper {
 		return 3
@@ -64,8 +68,7 @@ type Selector struct {
 	open            []spot // antecedents whose chains are not whole
 	words           []word // the content words so far, less those that no antecedent needs any more
 	dropped         int    // these
-	dst             []signature.Signature
-	batches         signature.Batches // of Each
+	out             signature.Batch
 }
 
 // word is a content word.
@@ -103,30 +106,25 @@ const (
 	antecedent
 )
 
-// wordsMost is how many content words are held, about: more than an antecedent can be away from the end of its chain.
+// wordsMost is how many content words are held, about: more than an antecedent can be away from the
+// end of its chain.
 const wordsMost = 4096
 
-// Append appends the signatures of a text to dst, in the order in which their chains end.
-func (s *Selector) Append(dst []signature.Signature, text string) []signature.Signature {
-	s.dst, s.open, s.words, s.dropped = dst, s.open[:0], s.words[:0], 0
-	s.scanner.Scan(text, s.tokens)
-	return s.dst
-}
-
-// Each calls yield with the signatures of a text, in the order of Append, [signature.Batch] or somewhat more at a time; they are
-// valid until it returns.
+// Each implements [signature.Selector]. Signatures come in the order in which their chains end.
 func (s *Selector) Each(text string, yield func([]signature.Signature)) {
-	s.batches.Each(yield, func(dst []signature.Signature) []signature.Signature { return s.Append(dst, text) })
+	s.out.Begin(yield)
+	s.open, s.words, s.dropped = s.open[:0], s.words[:0], 0
+	s.scanner.Scan(text, s.tokens)
+	s.out.End()
 }
 
 // tokens takes some words.
 func (s *Selector) tokens(batch []token.Token) {
-	s.dst = s.batches.Pass(s.dst)
 	next := s.next()
 	for i := range batch {
 		t := &batch[i]
 		hash := signature.Key.Hash(s.scanner, t)
-		switch s.lists.kind(hash) {
+		switch s.lists.kinds[hash] {
 		case antecedent:
 			s.open = append(s.open, spot{hash, int32(t.Start), s.dropped + len(s.words)})
 			if len(s.open) == 1 {
@@ -145,7 +143,8 @@ func (s *Selector) tokens(batch []token.Token) {
 	}
 }
 
-// next returns the number of content words with which the chain of the first antecedent is whole, -1 where there is none.
+// next returns the number of content words with which the chain of the first antecedent is whole,
+// -1 where there is none.
 func (s *Selector) next() int {
 	if len(s.open) == 0 {
 		return -1
@@ -153,8 +152,9 @@ func (s *Selector) next() int {
 	return s.open[0].word + s.distance*s.chain
 }
 
-// close makes the signatures of the chains that the last word ends: those of the first antecedent, and of others that have no
-// content word between them and it, whose chains are the same. Antecedents are in order, and so are their ends.
+// close makes the signatures of the chains that the last word ends: those of the first antecedent,
+// and of others that have no content word between them and it, whose chains are the same.
+// Antecedents are in order, and so are their ends.
 func (s *Selector) close() {
 	first := s.open[0].word
 	h := uint64(0)
@@ -164,7 +164,7 @@ func (s *Selector) close() {
 	end := s.words[len(s.words)-1].end
 	n := 0
 	for ; n < len(s.open) && s.open[n].word == first; n++ {
-		s.dst = append(s.dst, signature.Signature{Hash: signature.Fold(h, s.open[n].hash), Start: s.open[n].start, End: end})
+		s.out.Add(signature.Signature{Hash: signature.Fold(h, s.open[n].hash), Start: s.open[n].start, End: end})
 	}
 	s.open = s.open[:copy(s.open, s.open[n:])]
 }

@@ -10,8 +10,16 @@ import (
 	"ndd/engine/copies/signature"
 )
 
-// specification reads the definition of the package comment, for texts of lower-case words and spaces: it returns the
-// words of each signature.
+// check ends a test that has an error.
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// specification reads the definition of the package comment, for texts of lower-case words and
+// spaces: it returns the words of each signature.
 func specification(text string, antecedents, stops []string, d, c int) (all []string) {
 	words := strings.Fields(text)
 	for i, a := range words {
@@ -44,9 +52,7 @@ func hashes(t *testing.T, sigs []string) (all []uint64) {
 		words := strings.Split(sig, ":")
 		for _, w := range append(words[1:], words[0]) { // the chain, and then the antecedent
 			one, err := makeLists("test", []string{w}, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			check(t, err)
 			for hash := range one.kinds {
 				h = signature.Fold(h, hash)
 			}
@@ -58,20 +64,19 @@ func hashes(t *testing.T, sigs []string) (all []uint64) {
 
 // TestPaperExample: the sentence of the paper, with its signatures.
 func TestPaperExample(t *testing.T) {
-	text := "At a rally to kick off a weeklong campaign for the South Carolina primary, Obama tried to set the record straight"
+	text := "At a rally to kick off a weeklong campaign for the South Carolina primary, Obama tried to set the " +
+		"record straight"
 	s, err := New(Options{Lists: Paper, Chain: 2})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	want := hashes(t, []string{"a:rally:kick", "a:weeklong:campaign", "the:south:carolina", "the:record:straight"})
 	var got []uint64
-	for _, x := range s.Append(nil, text) {
+	for _, x := range signature.Append(nil, s, text) {
 		got = append(got, x.Hash)
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("%x, want %x", got, want)
 	}
-	x := s.Append(nil, text)[2]
+	x := signature.Append(nil, s, text)[2]
 	if text[x.Start:x.End] != "the South Carolina" {
 		t.Errorf("place %q", text[x.Start:x.End])
 	}
@@ -82,9 +87,7 @@ func TestSpecification(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	antecedents, stops := []string{"the", "is", "a"}, []string{"the", "is", "a", "of", "and"}
 	lists, err := makeLists("test", antecedents, stops)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	for i := range 400 {
 		var b strings.Builder
 		for range random.IntN(60) {
@@ -96,11 +99,9 @@ func TestSpecification(t *testing.T) {
 		}
 		o := Options{lists, 1 + i%3, 1 + i/3%4}
 		s, err := New(o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		var got []uint64
-		for _, x := range s.Append(nil, b.String()) {
+		for _, x := range signature.Append(nil, s, b.String()) {
 			got = append(got, x.Hash)
 		}
 		want := hashes(t, specification(b.String(), antecedents, stops, o.Distance, o.Chain))
@@ -118,13 +119,12 @@ func TestLists(t *testing.T) {
 		t.Fatal(l, err)
 	}
 	s, err := New(Options{Lists: l, Chain: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := s.Append(nil, "Der und Hund bellt und die Katze"); len(got) != 2 {
+	check(t, err)
+	if got := signature.Append(nil, s, "Der und Hund bellt und die Katze"); len(got) != 2 {
 		t.Errorf("%d signatures", len(got))
 	}
-	for in, want := range map[string]string{"": "no antecedents", "two words\n": "is not one word", "\nund\n": "no antecedents"} {
+	for in, want := range map[string]string{"": "no antecedents", "two words\n": "is not one word",
+		"\nund\n": "no antecedents"} {
 		if _, err := ReadLists(strings.NewReader(in), "x"); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v", in, err)
 		}
@@ -143,16 +143,12 @@ func TestLists(t *testing.T) {
 // TestLearn: the commonest words are antecedents, the next ones stop words.
 func TestLearn(t *testing.T) {
 	l, err := NewLearner()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	for i := range 300 {
 		l.Add(strings.Repeat(fmt.Sprintf("w%03d ", i), 600-i))
 	}
 	lists, err := l.Lists()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	counts := map[uint64]int{}
 	for _, k := range lists.kinds {
 		counts[k]++
@@ -161,10 +157,8 @@ func TestLearn(t *testing.T) {
 		t.Errorf("%d antecedents, %d other stop words", counts[antecedent], counts[stop])
 	}
 	s, err := New(Options{Lists: lists, Chain: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := s.Append(nil, "w019 w099 w100 w020 w200"); len(got) != 1 {
+	check(t, err)
+	if got := signature.Append(nil, s, "w019 w099 w100 w020 w200"); len(got) != 1 {
 		t.Errorf("%d signatures, want that of w019 and w100", len(got))
 	}
 	few, _ := NewLearner()
@@ -181,23 +175,10 @@ func FuzzSelector(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		for _, x := range s.Append(nil, text) {
+		for _, x := range signature.Append(nil, s, text) {
 			if x.Start < 0 || x.End <= x.Start || int(x.End) > len(text) {
 				t.Fatalf("%q: %v", text, x)
 			}
 		}
 	})
-}
-
-func BenchmarkSelector(b *testing.B) {
-	text := strings.Repeat("The committee has agreed on rules about noise and the hours during which the machines in the cellar may be used by tenants. ", 1000)
-	s, err := New(Options{})
-	if err != nil {
-		b.Fatal(err)
-	}
-	var dst []signature.Signature
-	b.SetBytes(int64(len(text)))
-	for b.Loop() {
-		dst = s.Append(dst[:0], text)
-	}
 }

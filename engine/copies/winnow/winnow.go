@@ -1,15 +1,23 @@
-// Package winnow selects features of a text by winnowing (Schleimer, Wilkerson and Aiken, "Winnowing: Local
-// Algorithms for Document Fingerprinting", SIGMOD 2003): of every [Window] rows of words that follow each other, the
-// one with the smallest hash. Two texts that have any passage of Words + Window - 1 words in common select a
-// common feature of it, whatever stands around it, so containment shows, and features have places.
+// Package winnow selects features of a text by winnowing (Schleimer, Wilkerson and Aiken,
+// "Winnowing: Local Algorithms for Document Fingerprinting", SIGMOD 2003): of every [Window] rows
+// of words that follow each other, the one with the smallest hash. Two texts that have any passage
+// of Words + Window - 1 words in common select a common feature of it, whatever stands around it,
+// so containment shows, and features have places.
 //
 //	text ──► tokens ──► rows of 5 words, or 8 characters of a script without spaces ──► hash ──► least of 16 ──► feature
 //
-// Density: 2 of Window + 1 rows are selected, so a text of n words has about n/8.5 features. [NewAll] selects every row, of
-// lengths of its own: for texts that have too few selected ones to tell by.
+// Density: 2 of Window + 1 rows are selected, so a text of n words has about n/8.5 features.
+// [NewAll] selects every row, of lengths of its own: for texts that have too few selected ones to
+// tell by.
 //
-// Cost: two passes over the tokens. A row is compared with the least of its window; only when that leaves the window, once in
-// Window rows, the whole window is looked at, so that a row costs a hash and two comparisons, none of them a surprise. A [Selector] belongs to one goroutine.
+// The tokens are those of package token. The hash of a row of n tokens with the hashes t
+// (signature.Key) is signature.Fold(0, h), where h is the sum of t[i] * 9e3779b97f4a7c15^(n-1-i)
+// modulo 2^64. Rows do not cross from words to characters; a stretch of one kind that is shorter
+// than a row is a row. Of equal hashes in a window the later row is selected.
+//
+// Cost: two passes over the tokens. A row is compared with the least of its window; only when that
+// leaves the window, once in Window rows, the whole window is looked at, so that a row costs a hash
+// and two comparisons, none of them a surprise. A [Selector] belongs to one goroutine.
 package winnow
 
 import (
@@ -33,9 +41,7 @@ type Selector struct {
 	tokens  []place // of the run of one kind at work
 	char    bool    // that kind
 	taken   bool    // rows of the run have been taken
-	dst     []signature.Signature
-
-	batches signature.Batches // of Each
+	out     signature.Batch
 
 	window [Window]signature.Signature // the last rows, by index % Window
 	index  int                         // rows so far
@@ -66,7 +72,8 @@ func lengthOf(tokens int) length {
 // New returns a Selector of winnowed rows.
 func New() *Selector { return selector(Words, Chars, false) }
 
-// NewAll returns a Selector of all rows, of so many words, or characters of a script without spaces; both at least 1.
+// NewAll returns a Selector of all rows of words words, or chars characters of a script without
+// spaces; both at least 1.
 func NewAll(words, chars int) *Selector { return selector(words, chars, true) }
 
 func selector(words, chars int, all bool) *Selector {
@@ -77,22 +84,17 @@ func selector(words, chars int, all bool) *Selector {
 	return &Selector{scanner: scanner, words: lengthOf(words), chars: lengthOf(chars), all: all}
 }
 
-// Append appends the selected features of a text to dst, in order of the text. A text of fewer rows than a
-// window selects its least; one of fewer words than a row is one row.
-func (s *Selector) Append(dst []signature.Signature, text string) []signature.Signature {
-	s.dst, s.tokens, s.taken, s.index, s.least, s.last = dst, s.tokens[:0], false, 0, 0, -1
+// Each implements [signature.Selector]. A text of fewer rows than a window selects its least; one
+// of fewer words than a row is one row.
+func (s *Selector) Each(text string, yield func([]signature.Signature)) {
+	s.out.Begin(yield)
+	s.tokens, s.taken, s.index, s.least, s.last = s.tokens[:0], false, 0, 0, -1
 	s.scanner.Scan(text, s.take)
 	s.flush()
 	if !s.all && s.index < Window && s.index > 0 { // no window was full
-		s.dst = append(s.dst, s.window[s.least])
+		s.out.Add(s.window[s.least])
 	}
-	return s.dst
-}
-
-// Each calls yield with the selected features of a text, in the order of Append, [signature.Batch] or somewhat more at a time; they are
-// valid until it returns.
-func (s *Selector) Each(text string, yield func([]signature.Signature)) {
-	s.batches.Each(yield, func(dst []signature.Signature) []signature.Signature { return s.Append(dst, text) })
+	s.out.End()
 }
 
 // take takes some tokens.
@@ -108,11 +110,10 @@ func (s *Selector) take(batch []token.Token) {
 	if len(s.tokens) >= 1024 {
 		s.rows()
 	}
-	s.dst = s.batches.Pass(s.dst)
 }
 
-// base is the base of the polynomial that a row's hash is: of tokens t it is the sum of t[i] base^(n-1-i), so that the next
-// row's takes two multiplications, and mixed at the end.
+// base is the base of the polynomial that a row's hash is: of tokens t it is the sum of t[i]
+// base^(n-1-i), so that the next row's takes two multiplications, and mixed at the end.
 const base = 0x9e3779b97f4a7c15
 
 // rows takes the rows of the tokens so far, and leaves those that further rows begin with.
@@ -155,7 +156,7 @@ func (s *Selector) flush() {
 func (s *Selector) row(rolling uint64, start, end int32) {
 	h := signature.Fold(0, rolling)
 	if s.all {
-		s.dst = append(s.dst, signature.Signature{Hash: h, Start: start, End: end})
+		s.out.Add(signature.Signature{Hash: h, Start: start, End: end})
 		return
 	}
 	i := s.index
@@ -168,7 +169,7 @@ func (s *Selector) row(rolling uint64, start, end int32) {
 	}
 	if i >= Window-1 && s.least != s.last {
 		s.last = s.least
-		s.dst = append(s.dst, s.window[s.least%Window])
+		s.out.Add(s.window[s.least%Window])
 	}
 }
 

@@ -44,14 +44,16 @@ func allRows(text string, words, chars int) (rows []signature.Signature) {
 			for _, t := range tokens[at : at+n] {
 				h = h*0x9e3779b97f4a7c15 + t.hash
 			}
-			rows = append(rows, signature.Signature{Hash: signature.Fold(0, h), Start: tokens[at].start, End: tokens[at+n-1].end})
+			rows = append(rows, signature.Signature{Hash: signature.Fold(0, h), Start: tokens[at].start,
+				End: tokens[at+n-1].end})
 		}
 		i = j
 	}
 	return rows
 }
 
-// specification is winnowing as the paper says it: every window's least row, the rightmost of equal ones, each recorded once.
+// specification is winnowing as the paper says it: every window's least row, the rightmost of equal
+// ones, each recorded once.
 func specification(text string) (all []signature.Signature) {
 	rows := allRows(text, 5, 8)
 	last := -1
@@ -94,7 +96,7 @@ func TestSpecification(t *testing.T) {
 			n = 10_000 // longer than the tokens that are held at a time
 		}
 		text := randomText(random, n)
-		if got, want := s.Append(nil, text), specification(text); !slices.Equal(got, want) {
+		if got, want := signature.Append(nil, s, text), specification(text); !slices.Equal(got, want) {
 			t.Fatalf("%d words: %d features, want %d\n%.300v\n%.300v", n, len(got), len(want), fmt.Sprint(got), fmt.Sprint(want))
 		}
 	}
@@ -106,7 +108,7 @@ func TestAll(t *testing.T) {
 	for _, n := range []int{0, 1, 2, 3, 4, 20, 60, 5000} {
 		for _, lengths := range [][2]int{{3, 5}, {1, 1}, {5, 8}} {
 			text := randomText(random, n)
-			got, want := NewAll(lengths[0], lengths[1]).Append(nil, text), allRows(text, lengths[0], lengths[1])
+			got, want := signature.Append(nil, NewAll(lengths[0], lengths[1]), text), allRows(text, lengths[0], lengths[1])
 			if !slices.Equal(got, want) {
 				t.Fatalf("%d words, rows of %v: %d, want %d", n, lengths, len(got), len(want))
 			}
@@ -114,7 +116,8 @@ func TestAll(t *testing.T) {
 	}
 }
 
-// TestGuarantee: a passage of Words + Window - 1 words that two texts share gives them a common feature.
+// TestGuarantee: a passage of Words + Window - 1 words that two texts share gives them a common
+// feature.
 func TestGuarantee(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	words := func(prefix string, n int) string {
@@ -127,8 +130,8 @@ func TestGuarantee(t *testing.T) {
 	s := New()
 	for range 300 {
 		passage := words("p", Words+Window-1)
-		a := signature.AppendSet(nil, s.Append(nil, words("a", random.IntN(50))+passage+words("b", random.IntN(50))))
-		b := signature.AppendSet(nil, s.Append(nil, words("c", random.IntN(50))+passage+words("d", random.IntN(50))))
+		a := signature.Set(signature.Append(nil, s, words("a", random.IntN(50))+passage+words("b", random.IntN(50))))
+		b := signature.Set(signature.Append(nil, s, words("c", random.IntN(50))+passage+words("d", random.IntN(50))))
 		if signature.Shared(a, b) == 0 {
 			t.Fatalf("no common feature of %q", passage)
 		}
@@ -138,14 +141,14 @@ func TestGuarantee(t *testing.T) {
 // TestPlaces: a feature's bytes are the words that it was made of.
 func TestPlaces(t *testing.T) {
 	text := "  The quick, brown fox jumps -- over!"
-	got := New().Append(nil, text)
+	got := signature.Append(nil, New(), text)
 	if len(got) != 1 || len(strings.Fields(text[got[0].Start:got[0].End])) < 5 {
 		t.Errorf("%v", got)
 	}
-	if got := New().Append(nil, "one, two"); len(got) != 1 || got[0].Start != 0 || got[0].End != 8 {
+	if got := signature.Append(nil, New(), "one, two"); len(got) != 1 || got[0].Start != 0 || got[0].End != 8 {
 		t.Errorf("a short text: %v", got)
 	}
-	if got := New().Append(nil, " ..."); len(got) != 0 {
+	if got := signature.Append(nil, New(), " ..."); len(got) != 0 {
 		t.Errorf("no words: %v", got)
 	}
 }
@@ -154,18 +157,8 @@ func FuzzSelector(f *testing.F) {
 	f.Add("one two three four five six 汉字汉字汉字汉字汉字 seven")
 	s := New()
 	f.Fuzz(func(t *testing.T, text string) {
-		if got, want := s.Append(nil, text), specification(text); !slices.Equal(got, want) {
+		if got, want := signature.Append(nil, s, text), specification(text); !slices.Equal(got, want) {
 			t.Fatalf("%q: %v, want %v", text, got, want)
 		}
 	})
-}
-
-func BenchmarkSelector(b *testing.B) {
-	text := randomText(rand.New(rand.NewPCG(5, 6)), 100_000)
-	s := New()
-	var dst []signature.Signature
-	b.SetBytes(int64(len(text)))
-	for b.Loop() {
-		dst = s.Append(dst[:0], text)
-	}
 }

@@ -13,56 +13,51 @@ import (
 	"github.com/pierrec/lz4/v4"
 )
 
-// What a byte can become at most, by codecs that say no size that can be believed.
-const (
-	snappyRatio = 32
-	lz4Ratio    = 256
-	zstdRatio   = 32 << 10 // a block of 128 KiB takes 4 bytes at least
-	zstdSpare   = 256 << 10
-)
-
-// packedSpare is how many more bytes than decompressed a page may take, beside a fourth of these: snappy's worst is a sixth.
+// packedSpare is how many more bytes than decompressed a page may take, beside a fourth of these:
+// snappy's worst is a sixth.
 const packedSpare = 64 << 10
 
-// decompressor decompresses pages. It keeps its memory from page to page.
+// decompressor decompresses pages, to the size that they claim and no more; the library's own
+// codecs have no limit. It keeps its memory from page to page.
 type decompressor struct {
 	zstd *zstd.Decoder
-	gzip *gzip.Reader
+	gzip gzip.Reader
 }
 
-// close gives back what a decoder holds.
+// close releases the decoder's memory.
 func (d *decompressor) close() {
 	if d.zstd != nil {
 		d.zstd.Close()
 	}
 }
 
-// page decompresses a page into memory of to, which may grow. It must have size bytes then.
+// page decompresses a page of size bytes into the memory of to, which may grow.
 func (d *decompressor) page(to []byte, codec format.CompressionCodec, packed []byte, size int) ([]byte, error) {
-	to = to[:0]
 	var err error
 	switch codec {
 	case format.Uncompressed:
-		to = append(to, packed...)
+		to = append(to[:0], packed...)
 	case format.Snappy:
-		to, err = unpackSnappy(to, packed, size)
+		if n, err := snappy.DecodedLen(packed); err != nil || n != size {
+			return nil, corrupt("%d bytes that become %d", len(packed), n)
+		}
+		to, err = snappy.Decode(grow(to, size), packed)
 	case format.Lz4Raw:
-		if int64(size) > 64+lz4Ratio*int64(len(packed)) {
-			return nil, corrupt("%d bytes that become %d", len(packed), size)
-		}
-		to = grow(to, size)
 		var n int
-		if n, err = lz4.UncompressBlock(packed, to); err == nil {
-			to = to[:n]
-		}
+		to = grow(to, size)
+		n, err = lz4.UncompressBlock(packed, to)
+		to = to[:max(n, 0)]
 	case format.Zstd:
-		to, err = d.unpackZstd(to, packed, size)
-	case format.Gzip:
-		if d.gzip == nil {
-			d.gzip = new(gzip.Reader)
+		if d.zstd == nil {
+			if d.zstd, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
+				zstd.WithDecodeAllCapLimit(true)); err != nil {
+				return nil, err
+			}
 		}
+		to, err = d.zstd.DecodeAll(packed, grow(to, size)[:0:size])
+	case format.Gzip:
 		if err = d.gzip.Reset(bytes.NewReader(packed)); err == nil {
-			to, err = readMax(to, d.gzip, size)
+			to, err = readMax(to, &d.gzip, size)
 		}
 	case format.Brotli:
 		to, err = readMax(to, brotli.NewReader(bytes.NewReader(packed)), size)
@@ -78,29 +73,9 @@ func (d *decompressor) page(to []byte, codec format.CompressionCodec, packed []b
 	return to, nil
 }
 
-func unpackSnappy(to, packed []byte, size int) ([]byte, error) {
-	if n, err := snappy.DecodedLen(packed); err != nil || n != size || int64(n) > 64+snappyRatio*int64(len(packed)) {
-		return nil, corrupt("%d bytes that become %d", len(packed), n)
-	}
-	return snappy.Decode(grow(to, size), packed)
-}
-
-// unpackZstd decompresses frames, to size bytes and no more.
-func (d *decompressor) unpackZstd(to, packed []byte, size int) (_ []byte, err error) {
-	if int64(size) > zstdSpare+zstdRatio*int64(len(packed)) {
-		return nil, corrupt("%d bytes that become %d", len(packed), size)
-	}
-	if d.zstd == nil {
-		if d.zstd, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecodeAllCapLimit(true)); err != nil {
-			return nil, err
-		}
-	}
-	return d.zstd.DecodeAll(packed, grow(to, size)[:0:size])
-}
-
 // readMax reads size bytes, and one more if there is one, into memory that grows as they come.
 func readMax(to []byte, r io.Reader, size int) ([]byte, error) {
-	b := bytes.NewBuffer(to)
+	b := bytes.NewBuffer(to[:0])
 	_, err := b.ReadFrom(io.LimitReader(r, int64(size)+1))
 	return b.Bytes(), err
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 
@@ -29,20 +30,55 @@ type row struct {
 	Flag   bool    `parquet:"flag,optional"`
 }
 
-// table writes n rows in row groups of 70, in small pages.
-func table(t testing.TB, n, version int, codec compress.Codec) []byte {
-	t.Helper()
-	var b bytes.Buffer
-	w := parquet.NewGenericWriter[row](&b, parquet.PageBufferSize(500), parquet.MaxRowsPerRowGroup(70), parquet.DataPageVersion(version), parquet.Compression(codec))
+// nested has lists within lists, a map and optional groups.
+type nested struct {
+	Text  string           `parquet:"text"`
+	Tags  []string         `parquet:"tags,list"`
+	Spans [][]int64        `parquet:"spans,list"`
+	Marks map[string]int32 `parquet:"marks"`
+	Maybe *struct {
+		Scores []float64 `parquet:"scores"`
+	} `parquet:"maybe,optional"`
+}
+
+func nestedRows(n int) (rows []nested) {
+	for i := range n {
+		r := nested{Text: fmt.Sprint("text ", i), Tags: strings.Fields(strings.Repeat("tag ", i%40)),
+			Marks: map[string]int32{fmt.Sprint(i): int32(i)}}
+		for k := range i % 5 {
+			r.Spans = append(r.Spans, make([]int64, (i*k)%7))
+		}
+		if i%3 == 0 {
+			r.Maybe = &struct {
+				Scores []float64 `parquet:"scores"`
+			}{make([]float64, i%11)}
+		}
+		rows = append(rows, r)
+	}
+	return rows
+}
+
+func flatRows(n int) (rows []row) {
 	for i := range n {
 		text := fmt.Sprintf("%s text %d", strings.Repeat("the same ", i%4), i)
-		r := row{Plain: text, Dict: fmt.Sprint("entry ", i%7), Delta: text, Number: int64(i * i), Split: float64(i) / 3, Flag: i%2 == 0}
+		r := row{Plain: text, Dict: fmt.Sprint("entry ", i%7), Delta: text, Number: int64(i * i),
+			Split: float64(i) / 3, Flag: i%2 == 0}
 		if i%3 > 0 {
 			r.Maybe, r.Length = &text, text
 		}
-		if _, err := w.Write([]row{r}); err != nil {
-			t.Fatal(err)
-		}
+		rows = append(rows, r)
+	}
+	return rows
+}
+
+// write writes rows in row groups of 70, in small pages.
+func write[T any](t testing.TB, rows []T, options ...parquet.WriterOption) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	options = append(options, parquet.PageBufferSize(500), parquet.MaxRowsPerRowGroup(70))
+	w := parquet.NewGenericWriter[T](&b, options...)
+	if _, err := w.Write(rows); err != nil {
+		t.Fatal(err)
 	}
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
@@ -50,89 +86,111 @@ func table(t testing.TB, n, version int, codec compress.Codec) []byte {
 	return b.Bytes()
 }
 
-// valuesOf reads a column of all row groups.
-func valuesOf(f *columns.File, column int) (values []string, err error) {
+// eachValue calls visit with the values of a column of all row groups.
+func eachValue(f *columns.File, column int, visit func(parquet.Value)) error {
+	buffer := make([]parquet.Value, 50)
 	for group := range f.Groups() {
-		pages, err := f.Pages(group, column)
-		if err != nil {
-			return values, err
-		}
-		defer pages.Close()
+		from := f.Values(group, column)
+		defer from.Close()
 		for {
-			page, err := pages.Next()
+			n, err := from.ReadValues(buffer)
+			for _, v := range buffer[:n] {
+				visit(v)
+			}
 			if errors.Is(err, io.EOF) {
 				break
 			}
 			if err != nil {
-				return values, err
+				return err
 			}
-			from := page.Values()
-			buffer := make([]parquet.Value, 50)
-			for {
-				n, err := pages.Read(from, buffer)
-				for _, v := range buffer[:n] {
-					values = append(values, fmt.Sprint(v))
-				}
-				if err == io.EOF || n == 0 && err == nil {
-					break
-				}
-				if err != nil {
-					return values, err
-				}
-			}
-			parquet.Release(page)
 		}
 	}
-	return values, nil
+	return nil
 }
 
-var codecs = map[string]compress.Codec{"none": &parquet.Uncompressed, "snappy": &parquet.Snappy, "gzip": &parquet.Gzip, "brotli": &parquet.Brotli, "zstd": &parquet.Zstd, "lz4": &parquet.Lz4Raw}
+func valuesOf(f *columns.File, column int) (values []string, err error) {
+	err = eachValue(f, column, func(v parquet.Value) { values = append(values, fmt.Sprint(v)) })
+	return values, err
+}
 
-// TestColumns reads columns of all encodings, compressions and versions of pages, and compares them with what the library alone reads.
+// rowsOf reads all rows of a row group.
+func rowsOf(group parquet.RowGroup) (all []string, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("panic: %v", r)
+		}
+	}()
+	rows := group.Rows()
+	defer rows.Close()
+	buffer := make([]parquet.Row, 7)
+	for {
+		n, err := rows.ReadRows(buffer)
+		for _, r := range buffer[:n] {
+			all = append(all, fmt.Sprintf("%+v", r))
+		}
+		if errors.Is(err, io.EOF) {
+			return all, nil
+		}
+		if err != nil {
+			return all, err
+		}
+	}
+}
+
+var codecs = map[string]compress.Codec{"none": &parquet.Uncompressed, "snappy": &parquet.Snappy,
+	"gzip": &parquet.Gzip, "brotli": &parquet.Brotli, "zstd": &parquet.Zstd, "lz4": &parquet.Lz4Raw}
+
+// TestColumns reads columns and rows of all encodings, compressions and versions of pages, with
+// lists and maps and without, and compares them with what the library alone reads.
 func TestColumns(t *testing.T) {
 	for name, codec := range codecs {
 		for version := 1; version <= 2; version++ {
 			t.Run(fmt.Sprintf("%s %d", name, version), func(t *testing.T) {
-				data := table(t, 200, version, codec)
-				alone, err := parquet.OpenFile(bytes.NewReader(data), int64(len(data)))
-				if err != nil {
-					t.Fatal(err)
-				}
-				f, err := columns.Open(bytes.NewReader(data), int64(len(data)), 1<<20)
-				if err != nil {
-					t.Fatal(err)
-				}
-				defer f.Close()
-				for i := range f.Schema().Columns() {
-					got, err := valuesOf(f, i)
-					if want := librarys(t, alone, i); err != nil || strings.Join(got, "\n") != strings.Join(want, "\n") {
-						t.Errorf("column %d: %v: %q, want %q", i, err, got, want)
-					}
-				}
+				o := []parquet.WriterOption{parquet.DataPageVersion(version), parquet.Compression(codec)}
+				sameAsLibrary(t, write(t, flatRows(200), o...), false)
+				sameAsLibrary(t, write(t, nestedRows(200), o...), true)
 			})
 		}
 	}
 }
 
-// librarys reads a column with the library alone.
-func librarys(t *testing.T, f *parquet.File, column int) (values []string) {
+func sameAsLibrary(t *testing.T, data []byte, repeats bool) {
 	t.Helper()
-	for _, group := range f.RowGroups() {
+	alone, err := parquet.OpenFile(bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := columns.Open(bytes.NewReader(data), int64(len(data)), 1<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if f.Repeats() != repeats {
+		t.Error("lists:", f.Repeats())
+	}
+	values := make([][]string, len(f.Schema().Columns()))
+	for i, group := range alone.RowGroups() {
+		want, err := rowsOf(group)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := rowsOf(f.RowGroup(i))
+		if err != nil || len(got) == 0 || strings.Join(got, "\n") != strings.Join(want, "\n") {
+			t.Errorf("row group %d: %v: %d rows, want %d", i, err, len(got), len(want))
+		}
 		rows := group.Rows()
-		buffer := make([]parquet.Row, 10)
-		for {
-			n, err := rows.ReadRows(buffer)
-			for _, r := range buffer[:n] {
-				values = append(values, fmt.Sprint(r[column]))
-			}
-			if errors.Is(err, io.EOF) {
-				break
-			}
-			if err != nil {
-				t.Fatal(err)
+		row := make([]parquet.Row, 1)
+		for n := 1; n > 0; {
+			n, _ = rows.ReadRows(row)
+			for _, v := range slices.Concat(row[:n]...) {
+				values[v.Column()] = append(values[v.Column()], fmt.Sprint(v))
 			}
 		}
 		rows.Close()
 	}
-	return values
+	for i, want := range values {
+		if got, err := valuesOf(f, i); err != nil || !slices.Equal(got, want) {
+			t.Errorf("column %d: %v: %q, want %q", i, err, got, want)
+		}
+	}
 }

@@ -6,15 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
 )
-
-// ErrCorrupt is what errors are of files that are not what they say.
-var ErrCorrupt = errors.New("not what it says")
 
 const (
 	magic      = "PAR1"
@@ -23,8 +19,8 @@ const (
 	schemaMax  = 1 << 15   // columns and groups of columns
 	schemaDeep = 64        // groups in one another
 
-	// A file's rows are at most rowsSpare and rowsPerByte for each of its bytes: a run of nulls, or of the same entry of a dictionary,
-	// takes hardly any.
+	// A file's rows are at most rowsSpare and rowsPerByte for each of its bytes: a run of nulls, or
+	// of the same entry of a dictionary, takes hardly any.
 	rowsSpare   = 1 << 24
 	rowsPerByte = 1 << 10
 )
@@ -40,8 +36,9 @@ type File struct {
 	decompressor decompressor
 }
 
-// Open reads and checks the footer. No page of the file may have more than pageMax bytes when it is decompressed; the memory that
-// reading takes goes by them and by the footer, which has 256 MiB at most. The reader stays the caller's; the file must be closed.
+// Open reads and checks the footer. No page of the file may have more than pageMax bytes when it is
+// decompressed; the memory that reading takes goes by them and by the footer, which has 256 MiB at
+// most. The reader stays the caller's; the file must be closed.
 func Open(r io.ReaderAt, size, pageMax int64) (f *File, err error) {
 	defer func() {
 		if r := recover(); r != nil { // the library's, of a footer that contradicts itself
@@ -125,8 +122,8 @@ func (f *File) check() error {
 	return nil
 }
 
-// checkSchema refuses one whose groups are nested too deeply, or claim more children than there are columns in all. Children that are
-// missing at its end are left to the library to see.
+// checkSchema refuses one whose groups are nested too deeply, or claim more children than there are
+// columns in all. Children that are missing at its end are left to the library to see.
 func checkSchema(s []format.SchemaElement) error {
 	if len(s) == 0 || len(s) > schemaMax {
 		return corrupt("a schema of %d columns", len(s))
@@ -155,14 +152,16 @@ func checkSchema(s []format.SchemaElement) error {
 // pageBase is where the pages of every column begin in the view.
 const pageBase = int64(len(magic))
 
-// uncompressed opens a footer so that the columns that it describes are not compressed, and lie where [Pages] puts them.
+// uncompressed opens a footer so that the columns that it describes are not compressed, and lie
+// where [Pages] puts them.
 func uncompressed(m *format.FileMetaData) (*parquet.File, error) {
 	for i := range m.RowGroups {
 		m.RowGroups[i].SortingColumns = nil
 		for j := range m.RowGroups[i].Columns {
 			c := &m.RowGroups[i].Columns[j]
 			own := c.MetaData
-			c.MetaData = format.ColumnMetaData{Type: own.Type, Encoding: own.Encoding, PathInSchema: own.PathInSchema, NumValues: own.NumValues,
+			c.MetaData = format.ColumnMetaData{Type: own.Type, Encoding: own.Encoding, PathInSchema: own.PathInSchema,
+				NumValues:      own.NumValues,
 				DataPageOffset: pageBase, TotalCompressedSize: 1 << 60, TotalUncompressedSize: 1 << 60}
 		}
 	}
@@ -174,14 +173,15 @@ func uncompressed(m *format.FileMetaData) (*parquet.File, error) {
 	file := append([]byte(magic), footer...)
 	file = binary.LittleEndian.AppendUint32(file, uint32(len(footer)))
 	file = append(file, magic...)
-	view, err := parquet.OpenFile(bytes.NewReader(file), int64(len(file)), parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
+	view, err := parquet.OpenFile(bytes.NewReader(file), int64(len(file)), parquet.SkipPageIndex(true),
+		parquet.SkipBloomFilters(true))
 	if err != nil {
 		return nil, corrupt("%v", err)
 	}
 	return view, nil
 }
 
-// Close gives back what decompressing holds.
+// Close releases the decompressors.
 func (f *File) Close() { f.decompressor.close() }
 
 // Schema returns the columns.
@@ -193,5 +193,18 @@ func (f *File) Groups() int { return len(f.own.RowGroups) }
 // Rows returns how many rows a row group claims to have, the first one being 0.
 func (f *File) Rows(group int) int64 { return f.own.RowGroups[group].NumRows }
 
-// name returns a column's name, with its groups.
-func (f *File) name(column int) string { return strings.Join(f.Schema().Columns()[column], ".") }
+// IsRepeated reports whether a column is in a list or map, so that a row may have many values.
+func (f *File) IsRepeated(column int) bool {
+	leaf, ok := f.Schema().Lookup(f.Schema().Columns()[column]...)
+	return ok && leaf.MaxRepetitionLevel > 0
+}
+
+// Repeats reports whether a row may have many values in some column.
+func (f *File) Repeats() bool {
+	for i := range f.Schema().Columns() {
+		if f.IsRepeated(i) {
+			return true
+		}
+	}
+	return false
+}

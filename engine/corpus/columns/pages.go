@@ -8,6 +8,7 @@ import (
 	"hash/crc32"
 	"io"
 	"math/bits"
+	"strings"
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/encoding/thrift"
@@ -18,31 +19,63 @@ const (
 	headerFirst = 4 << 10 // bytes that are read for a page's header, which as a rule has some dozen
 	headerMax   = 1 << 20
 	valuesMax   = 1 << 24 // of a page
+
+	// rowValuesMax is the most values that a row may have in one column: they are in memory
+	// together.
+	rowValuesMax = 1 << 22
 )
 
-// Pages are those of a column in a row group. They are read in order, and belong to one goroutine.
-type Pages struct {
-	pages *parquet.FilePages
-	from  *stream
-	place string
+// RowGroup returns a row group whose pages are checked. It is read once, from its start to its end.
+// An error of a page is returned by the read that needs it; of pages that contradict themselves the
+// library may panic.
+func (f *File) RowGroup(group int) parquet.RowGroup {
+	return &rowGroup{f.view.RowGroups()[group], f, group}
 }
 
-// Pages returns the pages of a column, by its number in the schema. They must be closed. A column with repetitions is refused.
-func (f *File) Pages(group, column int) (p *Pages, err error) {
-	path := f.Schema().Columns()[column]
-	if leaf, ok := f.Schema().Lookup(path...); !ok || leaf.MaxRepetitionLevel != 0 {
-		return nil, fmt.Errorf("row group %d, column %q: it has repetitions", group+1, f.name(column))
+type rowGroup struct {
+	parquet.RowGroup
+	file   *File
+	number int
+}
+
+func (g *rowGroup) Rows() parquet.Rows { return parquet.NewRowGroupRowReader(g) }
+
+func (g *rowGroup) ColumnChunks() []parquet.ColumnChunk {
+	chunks := g.RowGroup.ColumnChunks()
+	checked := make([]parquet.ColumnChunk, len(chunks))
+	for i := range chunks {
+		checked[i] = &columnChunk{chunks[i], g, i}
 	}
-	return f.pages(group, column)
+	return checked
 }
 
-// pages returns the pages of any column.
-func (f *File) pages(group, column int) (p *Pages, err error) {
-	p = &Pages{place: fmt.Sprintf("row group %d, column %q", group+1, f.name(column))}
-	defer p.say(&err)
-	chunk := &f.own.RowGroups[group].Columns[column]
+type columnChunk struct {
+	parquet.ColumnChunk
+	group  *rowGroup
+	number int
+}
+
+// place names the column for errors.
+func (c *columnChunk) place() string {
+	name := strings.Join(c.group.file.Schema().Columns()[c.number], ".")
+	return fmt.Sprintf("row group %d, column %q", c.group.number+1, name)
+}
+
+func (c *columnChunk) Pages() parquet.Pages {
+	s, err := c.stream()
+	if err != nil {
+		return &pages{place: c.place(), from: &stream{err: err}}
+	}
+	return &pages{c.ColumnChunk.(*parquet.FileColumnChunk).PagesFrom(s), s, c.place()}
+}
+
+// stream opens the column and checks its place and the number of its values.
+func (c *columnChunk) stream() (*stream, error) {
+	f := c.group.file
+	chunk := &f.own.RowGroups[c.group.number].Columns[c.number]
 	m := &chunk.MetaData
-	s := &stream{file: f, codec: m.Codec, at: m.DataPageOffset, left: m.NumValues, from: pageBase}
+	s := &stream{file: f, codec: m.Codec, at: m.DataPageOffset, left: m.NumValues, from: pageBase,
+		groupRows: f.Rows(c.group.number)}
 	if m.DictionaryPageOffset != 0 {
 		s.at = m.DictionaryPageOffset
 	}
@@ -55,59 +88,86 @@ func (f *File) pages(group, column int) (p *Pages, err error) {
 	case s.at < pageBase || m.TotalCompressedSize < 0 || s.end > f.size || s.end < s.at:
 		return nil, corrupt("%d bytes from byte %d on in a file of %d", m.TotalCompressedSize, s.at, f.size)
 	}
-	leaf, ok := f.Schema().Lookup(f.Schema().Columns()[column]...)
+	leaf, ok := f.Schema().Lookup(f.Schema().Columns()[c.number]...)
 	if !ok {
 		return nil, errors.New("the schema does not have it")
 	}
-	s.repeats, s.groupRows = bits.Len(uint(leaf.MaxRepetitionLevel)), f.Rows(group)
-	if m.NumValues < s.groupRows || m.NumValues > s.groupRows && s.repeats == 0 || m.NumValues > rowsSpare+rowsPerByte*f.size {
+	s.repeats, s.levels = bits.Len(uint(leaf.MaxRepetitionLevel)), bits.Len(uint(leaf.MaxDefinitionLevel))
+	if m.NumValues < s.groupRows || m.NumValues > s.groupRows && s.repeats == 0 ||
+		m.NumValues > rowsSpare+rowsPerByte*f.size {
 		return nil, corrupt("%d values in %d rows", m.NumValues, s.groupRows)
 	}
-	in := f.view.RowGroups()[group].ColumnChunks()[column].(*parquet.FileColumnChunk)
-	s.levels = bits.Len(uint(leaf.MaxDefinitionLevel))
-	p.pages, p.from = in.PagesFrom(s), s
-	return p, nil
+	return s, nil
 }
 
-// say adds the place to an error, or makes one of a panic.
-func (p *Pages) say(err *error) {
-	if r := recover(); r != nil {
-		*err = corrupt("%v", r)
-	}
-	if *err != nil && *err != io.EOF {
-		*err = fmt.Errorf("%s: %w", p.place, *err)
-	}
+// pages are the checked pages of a column, as the library reads them.
+type pages struct {
+	*parquet.FilePages // nil where the column cannot be opened
+	from               *stream
+	place              string
 }
 
-// Next returns the next page, io.EOF behind the last one, which must be released with [parquet.Release].
-func (p *Pages) Next() (page parquet.Page, err error) {
-	defer p.say(&err)
-	page, err = p.pages.ReadPage()
+func (p *pages) ReadPage() (page parquet.Page, err error) {
+	if p.from.err == nil {
+		page, err = p.FilePages.ReadPage()
+	}
 	switch {
 	case p.from.err != nil:
 		err = p.from.err // which the library may have taken for something else
 	case err == io.EOF:
 		err = p.from.ended()
 	}
+	if err != nil && err != io.EOF {
+		err = fmt.Errorf("%s: %w", p.place, err)
+	}
 	return page, err
 }
 
-// Read reads values of a page, as [parquet.ValueReader] has it.
-func (p *Pages) Read(from parquet.ValueReader, to []parquet.Value) (n int, err error) {
-	defer p.say(&err)
-	return from.ReadValues(to)
+func (p *pages) SeekToRow(row int64) error {
+	if row != 0 || p.from.number > 0 {
+		return errors.New("columns: rows are read from the first one on")
+	}
+	return nil
 }
 
-// Close gives back what the pages hold.
-func (p *Pages) Close() { p.pages.Close() }
+func (p *pages) Close() error {
+	if p.FilePages == nil {
+		return nil
+	}
+	return p.FilePages.Close()
+}
 
-// A stream hands the pages of a column to the library, checked and decompressed. It is read from its start to its end.
+// Values are the values of a column, a null being one, without the library's panics.
+type Values struct {
+	parquet.ColumnChunkValueReader
+	chunk *columnChunk
+}
+
+// Values returns the values of a column, by its number in the schema, in a row group. They must be
+// closed.
+func (f *File) Values(group, column int) *Values {
+	chunk := f.RowGroup(group).ColumnChunks()[column].(*columnChunk)
+	return &Values{parquet.NewColumnChunkValueReader(chunk), chunk}
+}
+
+// ReadValues reads values as [parquet.ValueReader] has it. They are valid until the next read.
+func (v *Values) ReadValues(to []parquet.Value) (n int, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("%s: %w", v.chunk.place(), corrupt("%v", r))
+		}
+	}()
+	return v.ColumnChunkValueReader.ReadValues(to)
+}
+
+// A stream hands the pages of a column to the library, checked and decompressed. It is read from
+// its start to its end.
 type stream struct {
 	file    *File
 	codec   format.CompressionCodec
-	levels  int   // bits of a definition level
 	at, end int64 // of the pages that are to come, in the file
 	left    int64 // values of them
+	levels  int   // bits of a definition level
 	repeats int   // bits of a repetition level; 0: each row has one value
 
 	groupRows int64 // of the row group
@@ -117,9 +177,9 @@ type stream struct {
 	number  int  // of the page
 	entries bool // there is a dictionary
 
-	out  []byte // what the library sees of a page
+	out  []byte // the page as the library sees it
 	from int64  // where that is, for the library
-	err  error  // what was wrong with the file
+	err  error  // of opening or reading the file
 
 	packed, plain []byte // buffers
 }
@@ -144,20 +204,20 @@ func (s *stream) ReadAt(p []byte, at int64) (int, error) {
 	return copy(p, s.out[at-s.from:]), nil
 }
 
-// next reads the next page.
+// next reads the next page and checks it.
 func (s *stream) next() error {
 	s.number++
 	h, n, err := s.header()
 	if err != nil {
 		return err
 	}
-	if h.CompressedPageSize < 0 || int64(h.CompressedPageSize) > s.end-s.at-int64(n) {
-		return corrupt("%d bytes, which end behind the column", h.CompressedPageSize)
-	}
-	if most := s.file.page + s.file.page/4 + packedSpare; int64(h.CompressedPageSize) > most {
-		return corrupt("%d bytes compressed, of which %d are the most", h.CompressedPageSize, most)
-	}
-	if h.UncompressedPageSize < 0 || int64(h.UncompressedPageSize) > s.file.page {
+	most := s.file.page + s.file.page/4 + packedSpare
+	switch size := int64(h.CompressedPageSize); {
+	case size < 0 || size > s.end-s.at-int64(n):
+		return corrupt("%d bytes, which end behind the column", size)
+	case size > most:
+		return corrupt("%d bytes compressed, of which %d are the most", size, most)
+	case h.UncompressedPageSize < 0 || int64(h.UncompressedPageSize) > s.file.page:
 		return corrupt("%d bytes, of which %d are the most", h.UncompressedPageSize, s.file.page)
 	}
 	s.packed = grow(s.packed, int(h.CompressedPageSize))
@@ -168,15 +228,17 @@ func (s *stream) next() error {
 	if h.CRC != 0 && uint32(h.CRC) != crc32.ChecksumIEEE(s.packed) {
 		return corrupt("checksum mismatch")
 	}
-	switch h.Type {
-	case format.DictionaryPage:
-		err = s.dictionary(h)
-	case format.DataPage:
-		err = s.data(h)
-	case format.DataPageV2:
-		err = s.dataV2(h)
-	default: // of an index, which nothing needs
+	switch {
+	case h.Type == format.IndexPage, h.Type > format.DataPageV2: // which nothing needs
 		return nil
+	case h.Type == format.DictionaryPage && h.DictionaryPageHeader.Valid:
+		err = s.dictionary(h)
+	case h.Type == format.DataPage && h.DataPageHeader.Valid:
+		err = s.data(h)
+	case h.Type == format.DataPageV2 && h.DataPageHeaderV2.Valid:
+		err = s.dataV2(h)
+	default:
+		return corrupt("a page without its header")
 	}
 	if err != nil {
 		return err
@@ -216,9 +278,6 @@ func (s *stream) read(b []byte, at int64) error {
 
 // dictionary checks a dictionary.
 func (s *stream) dictionary(h *format.PageHeader) (err error) {
-	if !h.DictionaryPageHeader.Valid {
-		return corrupt("a dictionary without its header")
-	}
 	if s.plain, err = s.file.decompressor.page(s.plain, s.codec, s.packed, int(h.UncompressedPageSize)); err != nil {
 		return err
 	}
@@ -229,95 +288,54 @@ func (s *stream) dictionary(h *format.PageHeader) (err error) {
 	return nil
 }
 
-// values checks a page's values.
-func (s *stream) values(b []byte, encoding format.Encoding, n int32) error {
-	if (encoding == format.RLEDictionary || encoding == plainDictionary) && !s.entries {
-		return corrupt("entries of a dictionary without one")
-	}
-	return checkValues(b, encoding, int(n), s.file.page)
-}
-
-// count checks how many values a page has, and counts them.
-func (s *stream) count(n int32) error {
-	if n < 0 || n > valuesMax || int64(n) > s.left {
-		return corrupt("%d values, where %d are left of the column and %d are the most of a page", n, s.left, valuesMax)
-	}
-	s.left -= int64(n)
-	return nil
-}
-
-// data checks a page of the first version: levels with their length before them and values, compressed together.
+// data checks a page of the first version: levels with their length before them and values,
+// compressed together.
 func (s *stream) data(h *format.PageHeader) (err error) {
-	if !h.DataPageHeader.Valid {
-		return corrupt("a page without its header")
-	}
 	d := &h.DataPageHeader.V
-	if err := s.count(d.NumValues); err != nil {
-		return err
-	}
 	if s.plain, err = s.file.decompressor.page(s.plain, s.codec, s.packed, int(h.UncompressedPageSize)); err != nil {
 		return err
 	}
-	values := s.plain
-	if s.repeats > 0 {
-		var levels []byte
-		if levels, values, err = s.levelsOf(values, d.RepetitionLevelEncoding, s.repeats, d.NumValues); err != nil {
-			return err
-		}
-		if err := s.repetitions(levels, int(d.NumValues)); err != nil {
-			return err
-		}
+	repetitions, values, err := cutLevels(s.plain, d.RepetitionLevelEncoding, s.repeats)
+	if err != nil {
+		return err
 	}
-	if s.levels > 0 {
-		if _, values, err = s.levelsOf(values, d.DefinitionLevelEncoding, s.levels, d.NumValues); err != nil {
-			return err
-		}
+	definitions, values, err := cutLevels(values, d.DefinitionLevelEncoding, s.levels)
+	if err != nil {
+		return err
 	}
-	return s.values(values, d.Encoding, d.NumValues)
+	return s.check(repetitions, definitions, values, d.Encoding, int(d.NumValues))
 }
 
-// levelsOf returns the levels at the beginning of a page of the first version, checked, and what follows them.
-func (s *stream) levelsOf(b []byte, encoding format.Encoding, width int, values int32) (levels, rest []byte, err error) {
-	if encoding != format.RLE {
+// cutLevels returns the levels at the beginning of a page of the first version, if there are any,
+// and the rest.
+func cutLevels(b []byte, encoding format.Encoding, width int) (levels, rest []byte, err error) {
+	switch {
+	case width == 0:
+		return nil, b, nil
+	case encoding != format.RLE:
 		return nil, nil, fmt.Errorf("levels encoded as %v, which is not read", encoding)
-	}
-	if len(b) < 4 {
+	case len(b) < 4:
 		return nil, nil, corrupt("levels without a length")
 	}
 	n := int64(binary.LittleEndian.Uint32(b))
 	if b = b[4:]; n > int64(len(b)) {
-		return nil, nil, corrupt("levels of %d bytes in a page of %d", n, len(s.plain))
+		return nil, nil, corrupt("levels of %d bytes in a page of %d", n, len(b))
 	}
-	return b[:n], b[n:], checkRuns(b[:n], width, int(values))
+	return b[:n], b[n:], nil
 }
 
 // dataV2 checks a page of the second version: only the values are compressed.
 func (s *stream) dataV2(h *format.PageHeader) (err error) {
-	if !h.DataPageHeaderV2.Valid {
-		return corrupt("a page without its header")
-	}
 	d := &h.DataPageHeaderV2.V
-	if err := s.count(d.NumValues); err != nil {
-		return err
-	}
 	levels := int64(d.RepetitionLevelsByteLength) + int64(d.DefinitionLevelsByteLength)
-	if d.RepetitionLevelsByteLength < 0 || d.DefinitionLevelsByteLength < 0 || levels > min(int64(len(s.packed)), int64(h.UncompressedPageSize)) {
-		return corrupt("levels of %d and %d bytes in a page of %d", d.RepetitionLevelsByteLength, d.DefinitionLevelsByteLength, len(s.packed))
-	}
-	if d.NumNulls < 0 || d.NumNulls > d.NumValues || d.NumRows < 0 || d.NumRows > d.NumValues || s.repeats == 0 && d.NumRows != d.NumValues {
+	switch {
+	case d.RepetitionLevelsByteLength < 0 || d.DefinitionLevelsByteLength < 0 ||
+		levels > min(int64(len(s.packed)), int64(h.UncompressedPageSize)):
+		return corrupt("levels of %d and %d bytes in a page of %d", d.RepetitionLevelsByteLength,
+			d.DefinitionLevelsByteLength, len(s.packed))
+	case d.NumNulls < 0 || d.NumNulls > d.NumValues || d.NumRows < 0 || d.NumRows > d.NumValues ||
+		s.repeats == 0 && d.NumRows != d.NumValues:
 		return corrupt("%d nulls and %d rows among %d values", d.NumNulls, d.NumRows, d.NumValues)
-	}
-	if s.repeats > 0 {
-		b := s.packed[:d.RepetitionLevelsByteLength]
-		if err := checkRuns(b, s.repeats, int(d.NumValues)); err != nil {
-			return err
-		}
-		if err := s.repetitions(b, int(d.NumValues)); err != nil {
-			return err
-		}
-	}
-	if err := checkRuns(s.packed[d.RepetitionLevelsByteLength:levels], s.levels, int(d.NumValues)); err != nil {
-		return err
 	}
 	codec := s.codec
 	if d.IsCompressed.Valid && !d.IsCompressed.V {
@@ -329,15 +347,62 @@ func (s *stream) dataV2(h *format.PageHeader) (err error) {
 			return err
 		}
 	}
-	if err := s.values(values, d.Encoding, d.NumValues); err != nil {
-		return err
-	}
 	s.plain = append(append(make([]byte, 0, int(levels)+len(values)), s.packed[:levels]...), values...)
 	d.IsCompressed = thrift.Null[bool]{}
+	return s.check(s.packed[:d.RepetitionLevelsByteLength], s.packed[d.RepetitionLevelsByteLength:levels], values,
+		d.Encoding, int(d.NumValues))
+}
+
+// check checks the levels and values of a page of n values, and counts these and the rows.
+func (s *stream) check(repetitions, definitions, values []byte, encoding format.Encoding, n int) error {
+	if n < 0 || n > valuesMax || int64(n) > s.left {
+		return corrupt("%d values, where %d are left of the column and %d are the most of a page", n, s.left, valuesMax)
+	}
+	s.left -= int64(n)
+	if s.repeats > 0 {
+		if err := walkRuns(repetitions, s.repeats, n, s.repeated); err != nil {
+			return err
+		}
+	}
+	if err := walkRuns(definitions, s.levels, n, nil); err != nil {
+		return err
+	}
+	if isDictionary(encoding) && !s.entries {
+		return corrupt("entries of a dictionary without one")
+	}
+	return checkValues(values, encoding, n, s.file.page)
+}
+
+// repeated counts values of a level, 0 or more: a row begins with one of level 0.
+func (s *stream) repeated(isZero bool, count int) error {
+	switch {
+	case isZero:
+		s.rows += int64(count)
+		s.inRow = 1
+	case s.rows == 0:
+		return corrupt("a column that begins within a row")
+	default:
+		s.inRow += count
+	}
+	if s.inRow > rowValuesMax {
+		return fmt.Errorf("row %d has more than %d values, which are the most", s.rows, rowValuesMax)
+	}
 	return nil
 }
 
-// hand makes the page what the library reads next.
+// ended returns the error of a column that ends too early, or in another row than the others, else
+// io.EOF.
+func (s *stream) ended() error {
+	switch {
+	case s.left > 0:
+		return corrupt("%d values are missing", s.left)
+	case s.repeats > 0 && s.rows != s.groupRows:
+		return corrupt("values of %d rows in a row group of %d", s.rows, s.groupRows)
+	}
+	return io.EOF
+}
+
+// hand encodes the page for the library to read next.
 func (s *stream) hand(h *format.PageHeader) error {
 	h.CRC = 0
 	h.CompressedPageSize, h.UncompressedPageSize = int32(len(s.plain)), int32(len(s.plain))

@@ -7,55 +7,84 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// runsSpare is how many more values than a page has its runs may have: those of bits are in groups of eight.
+// runsSpare is how many more values than a page has its runs may have: those of bits are in groups
+// of eight.
 const runsSpare = 512
 
-// checkRuns walks a sequence in the hybrid of runs and packed bits, which must not stand for more values than a page has.
-func checkRuns(b []byte, width, values int) error {
+// walkRuns walks a sequence in the hybrid of runs and packed bits, which must not stand for more
+// values than a page has. If visit is not nil it is called with how often zero, or something else,
+// follows, and all values must be there.
+func walkRuns(b []byte, width, values int, visit func(isZero bool, count int) error) error {
 	if width > 32 {
 		return corrupt("values of %d bits", width)
 	}
-	sum := uint64(0)
+	sum, left := uint64(0), values
 	for len(b) > 0 {
 		head, n := binary.Uvarint(b)
 		if n <= 0 {
 			return corrupt("a run without a length")
 		}
 		b = b[n:]
-		count, bytes := head>>1, uint64(width+7)/8
+		count, size, step := head>>1, uint64(width+7)/8, head>>1
 		if count > uint64(values)+runsSpare {
 			return corrupt("a run of %d values in a page of %d", count, values)
 		}
 		if head&1 != 0 {
-			bytes, count = count*uint64(width), count*8
+			size, count, step = count*uint64(width), count*8, 1
 		}
-		if bytes > uint64(len(b)) {
+		if size > uint64(len(b)) {
 			return corrupt("a run of %d values that does not end", count)
 		}
-		b = b[bytes:]
+		run := b[:size]
+		b = b[size:]
 		if sum += count; sum > uint64(values)+runsSpare {
 			return corrupt("runs of %d values and more in a page of %d", sum, values)
 		}
+		for i := 0; visit != nil && i < int(count) && left > 0; i += int(step) {
+			together := min(int(step), left)
+			if err := visit(isZero(run, i*width, width), together); err != nil {
+				return err
+			}
+			left -= together
+		}
+	}
+	if visit != nil && left > 0 {
+		return corrupt("%d values without a level", left)
 	}
 	return nil
 }
 
-// plainDictionary is how writers of the format's first version mark entries of a dictionary: readers still meet it.
-const plainDictionary = format.Encoding(2)
+// isZero reports whether the bits of b from one on are 0.
+func isZero(b []byte, from, width int) bool {
+	for bit := from; bit < from+width; bit++ {
+		if b[bit/8]>>(bit%8)&1 != 0 {
+			return false
+		}
+	}
+	return true
+}
 
-// checkValues holds the beginning of a page's values against the number of them. most bounds their bytes.
+// isDictionary reports whether a page's values are indexes of a dictionary.
+func isDictionary(e format.Encoding) bool {
+	//lint:ignore SA1019 files of the first version of the format name it so
+	return e == format.RLEDictionary || e == format.PlainDictionary
+}
+
+// checkValues holds the beginning of a page's values against the number of them. most bounds their
+// bytes.
 func checkValues(b []byte, encoding format.Encoding, values int, most int64) error {
-	switch encoding {
-	case format.RLEDictionary, plainDictionary:
+	if isDictionary(encoding) {
 		if len(b) == 0 {
 			return nil // of nulls alone
 		}
-		return checkRuns(b[1:], int(b[0]), values)
+		return walkRuns(b[1:], int(b[0]), values, nil)
+	}
+	switch encoding {
 	case format.RLE: // of booleans, behind their length
 		if len(b) < 4 {
 			return corrupt("runs without a length")
 		}
-		return checkRuns(b[4:], 1, values)
+		return walkRuns(b[4:], 1, values, nil)
 	case format.DeltaBinaryPacked, format.DeltaLengthByteArray:
 		return checkDelta(b, values)
 	case format.DeltaByteArray:
@@ -83,7 +112,7 @@ func checkDelta(b []byte, values int) error {
 	return nil
 }
 
-// checkPrefixes adds up what values repeat of those before them.
+// checkPrefixes adds up the bytes that values repeat of those before them.
 func checkPrefixes(b []byte, values int, most int64) error {
 	if err := checkDelta(b, values); err != nil {
 		return err

@@ -2,8 +2,20 @@ package columns
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 )
+
+// ErrCorrupt is the error of files whose claims are false.
+var ErrCorrupt = errors.New("not what it says")
+
+// corruption is an [ErrCorrupt] with a reason of its own.
+type corruption struct{ why string }
+
+func (c *corruption) Error() string        { return c.why }
+func (c *corruption) Is(target error) bool { return target == ErrCorrupt }
+
+func corrupt(format string, args ...any) error { return &corruption{fmt.Sprintf(format, args...)} }
 
 // The types of Thrift's compact protocol.
 const (
@@ -28,7 +40,13 @@ const (
 	structuresSpare = 64      // that may be smaller
 )
 
-// walker walks a structure in Thrift's compact protocol, so that nothing in it claims to be longer than it is.
+var (
+	errShort = corrupt("a structure that does not end") // within the bytes that were given
+	errDeep  = corrupt("structures nested more than %d deep", thriftDepth)
+)
+
+// A walker walks Thrift's compact protocol and checks that no length in it exceeds the bytes that
+// are there: the library's decoder would allocate any length and follow any depth.
 type walker struct {
 	b          []byte
 	at         int
@@ -39,22 +57,13 @@ type walker struct {
 func structure(b []byte) (int, error) {
 	w := &walker{b: b}
 	err := w.structure(0)
-	if err == nil && (w.structures > structuresMax || w.structures > structuresSpare+w.at/structBytes) {
+	if err == nil && w.structures > structuresSpare+w.at/structBytes {
 		err = corrupt("%d structures in %d bytes", w.structures, w.at)
 	}
 	return w.at, err
 }
 
-// errShort says that a structure goes on behind the bytes that were given.
-var errShort = corrupt("a structure that does not end")
-
-// errDeep says that following a structure would take a stack without bound.
-var errDeep = corrupt("structures nested more than %d deep", thriftDepth)
-
 func (w *walker) structure(depth int) error {
-	if depth > thriftDepth {
-		return errDeep
-	}
 	for {
 		head, err := w.byte()
 		if err != nil || head == thriftStop {
@@ -65,45 +74,46 @@ func (w *walker) structure(depth int) error {
 				return err
 			}
 		}
-		if err := w.value(head&15, depth, true); err != nil {
-			return err
+		if kind := head & 15; kind != thriftTrue && kind != thriftFalse { // which have no bytes of their own
+			if err := w.value(kind, depth); err != nil {
+				return err
+			}
 		}
 	}
 }
 
-// value walks one value. A bool has no bytes of its own as a field.
-func (w *walker) value(kind byte, depth int, field bool) error {
+// value walks one value.
+func (w *walker) value(kind byte, depth int) (err error) {
+	if depth > thriftDepth {
+		return errDeep
+	}
+	n := uint64(1) // bytes
 	switch kind {
-	case thriftTrue, thriftFalse:
-		if field {
-			return nil
-		}
-		return w.skip(1)
-	case thriftByte:
-		return w.skip(1)
+	case thriftTrue, thriftFalse, thriftByte:
 	case thriftI16, thriftI32, thriftI64:
-		_, err := w.varint()
+		_, err = w.varint()
 		return err
 	case thriftDouble:
-		return w.skip(8)
+		n = 8
 	case thriftBinary:
-		n, err := w.varint()
-		if err != nil {
+		if n, err = w.varint(); err != nil {
 			return err
 		}
-		return w.skip(n)
 	case thriftList, thriftSet:
 		return w.list(depth + 1)
 	case thriftStruct:
 		return w.structure(depth + 1)
+	default:
+		return corrupt("a value of type %d", kind) // a map among them: Parquet has none
 	}
-	return corrupt("a value of type %d", kind) // a map among them: Parquet has none
+	if n > uint64(len(w.b)-w.at) {
+		return errShort
+	}
+	w.at += int(n)
+	return nil
 }
 
 func (w *walker) list(depth int) error {
-	if depth > thriftDepth {
-		return errDeep
-	}
 	head, err := w.byte()
 	if err != nil {
 		return err
@@ -123,7 +133,7 @@ func (w *walker) list(depth int) error {
 		}
 	}
 	for range n {
-		if err := w.value(kind, depth, false); err != nil {
+		if err := w.value(kind, depth); err != nil {
 			return err
 		}
 	}
@@ -149,20 +159,3 @@ func (w *walker) varint() (uint64, error) {
 	w.at += n
 	return v, nil
 }
-
-func (w *walker) skip(n uint64) error {
-	if n > uint64(len(w.b)-w.at) {
-		return errShort
-	}
-	w.at += int(n)
-	return nil
-}
-
-// corruption is an error of a file that is not what it says.
-type corruption struct{ why string }
-
-func (c *corruption) Error() string        { return c.why }
-func (c *corruption) Is(target error) bool { return target == ErrCorrupt }
-
-// corrupt returns an error that is ErrCorrupt.
-func corrupt(format string, args ...any) error { return &corruption{fmt.Sprintf(format, args...)} }

@@ -13,11 +13,12 @@ import (
 func TestBinaryIsNamed(t *testing.T) {
 	tar := make([]byte, 512)
 	copy(tar, "pages/a.html")
-	copy(tar[tarAt:], tarMagic)
+	copy(tar[257:], "ustar")
 	for begin, want := range map[string]string{
 		"%PDF-1.7 and so on": "a PDF document", "\x89PNG\r\n": "a PNG image", "PK\x03\x04word/document.xml": "a ZIP archive",
 		"\x7fELF\x02\x01\x01": "a program", "Rar!\x1a\x07": "a RAR archive", string(tar): "a tar archive",
-		"nddhead\n\x01\x00": "a file that ndd wrote", "nothing\x00known": "it has zero bytes", "SQLite format 3\x00": "an SQLite database",
+		"nddhead\n\x01\x00": "a file that ndd wrote", "nothing\x00known": "it has zero bytes",
+		"SQLite format 3\x00": "an SQLite database",
 	} {
 		path := filepath.Join(t.TempDir(), "file")
 		if err := os.WriteFile(path, []byte(begin), 0o644); err != nil {
@@ -25,7 +26,8 @@ func TestBinaryIsNamed(t *testing.T) {
 		}
 		for _, err := range Read(context.Background(), []string{path}, Options{}, nil) {
 			skip, ok := errors.AsType[*Skip](err)
-			if !ok || skip.Reason != Unreadable || !errors.Is(err, ErrBinary) || !strings.Contains(err.Error(), "binary: "+want) {
+			if !ok || skip.Reason != Unreadable || !errors.Is(err, ErrBinary) || !strings.Contains(err.Error(),
+				"binary: "+want) {
 				t.Errorf("%q: %v, want %s", begin, err, want)
 			}
 		}

@@ -2,6 +2,7 @@ package document
 
 import (
 	"bytes"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -11,12 +12,13 @@ import (
 	"golang.org/x/text/encoding/unicode"
 )
 
-// decodeText brings a text to UTF-8. A byte order mark decides; without one it is UTF-8 or, if it is not, what its bytes
-// show, what its Content-Type says or, if it looks so, GBK; else UTF-8, repaired.
+// decodeText brings a text to UTF-8. A byte order mark decides; without one it is UTF-8 or, if it
+// is not, what its bytes show, what its Content-Type says or, if it looks so, GBK; else UTF-8,
+// repaired.
 func decodeText(raw []byte, contentType string) (text []byte, repaired int) {
 	switch {
-	case bytes.HasPrefix(raw, []byte("\xef\xbb\xbf")):
-		return repair(raw[3:])
+	case bytes.HasPrefix(raw, []byte(utf8Mark)):
+		return repair(raw[len(utf8Mark):])
 	case bytes.HasPrefix(raw, []byte("\xff\xfe")), bytes.HasPrefix(raw, []byte("\xfe\xff")):
 		return decode(unicode.UTF16(unicode.LittleEndian, unicode.UseBOM), raw)
 	}
@@ -42,18 +44,19 @@ func decodeText(raw []byte, contentType string) (text []byte, repaired int) {
 	return repair(raw)
 }
 
-// decodeHTML brings a page to UTF-8. In this order: a byte order mark, its Content-Type, a meta element in the first 1,024
-// bytes, valid UTF-8, what looks like GBK, and Windows-1252, as the HTML standard has it. Valid UTF-8 is
-// UTF-8 whatever is declared, and bytes that show another encoding far better than the declared one are of that.
+// decodeHTML brings a page to UTF-8. In this order: a byte order mark, its Content-Type, a meta
+// element in the first 1,024 bytes, valid UTF-8, what looks like GBK, and Windows-1252, as the HTML
+// standard has it. Valid UTF-8 is UTF-8 whatever is declared, and bytes that show another encoding
+// far better than the declared one are of that.
 func decodeHTML(raw []byte, contentType string) (page []byte, repaired int) {
 	if utf8.Valid(raw) && bytes.IndexByte(raw, 0x1b) < 0 {
 		// Whatever it declares: other encodings of more than ASCII are not by chance valid UTF-8.
-		return bytes.TrimPrefix(raw, []byte("\xef\xbb\xbf")), 0
+		return bytes.TrimPrefix(raw, []byte(utf8Mark)), 0
 	}
 	enc, name, certain := charset.DetermineEncoding(raw, contentType) // certain by a byte order mark or the type
 	switch {
 	case name == "utf-8" && (mostlyUTF8(raw) || guessEncoding(raw, "") == nil), !certain && mostlyUTF8(raw):
-		return repair(bytes.TrimPrefix(raw, []byte("\xef\xbb\xbf")))
+		return repair(bytes.TrimPrefix(raw, []byte(utf8Mark)))
 	case name == "gbk":
 		enc = simplifiedchinese.GB18030 // of which it is a part, and which pages say when they are the other
 	}
@@ -70,8 +73,8 @@ func decodeHTML(raw []byte, contentType string) (page []byte, repaired int) {
 	return decode(enc, raw)
 }
 
-// mostlyUTF8 tells a damaged UTF-8 page without declaration from a page in an 8-bit encoding: in the former,
-// sequences of several bytes are valid far more often than not.
+// mostlyUTF8 distinguishes a damaged UTF-8 page without declaration from a page in an 8-bit
+// encoding: in the former, sequences of several bytes are valid far more often than not.
 func mostlyUTF8(raw []byte) bool {
 	valid, invalid := 0, 0
 	for i := 0; i < len(raw); {
@@ -90,10 +93,11 @@ func mostlyUTF8(raw []byte) bool {
 	return valid > 8*invalid
 }
 
-// looksGBK tells Chinese in GBK, of which there is much without declaration, from 8-bit encodings: at least 20 bytes
-// beyond ASCII, and 19 of 20 of them in pairs of the original GB 2312, whose second byte is beyond ASCII as well. In
-// Western text such bytes stand alone. In the encodings of Japanese and Korean they pair up too; those without
-// declaration are read wrongly, and alike each time.
+// looksGBK distinguishes Chinese in GBK, often undeclared, from 8-bit encodings:
+// at least 20 bytes beyond ASCII, and 19 of 20 of them in pairs of the original GB 2312, whose
+// second byte is beyond ASCII as well. In Western text such bytes stand alone. In the encodings of
+// Japanese and Korean they pair up too; those without declaration are read wrongly, and alike each
+// time.
 func looksGBK(raw []byte) bool {
 	paired, alone := 0, 0
 	for i := 0; i < len(raw); i++ {
@@ -109,7 +113,7 @@ func looksGBK(raw []byte) bool {
 	return paired >= 20 && paired >= 19*alone
 }
 
-// decode converts from another encoding. What it could not read has become U+FFFD.
+// decode converts from another encoding. Bytes that are invalid in it become U+FFFD.
 func decode(enc encoding.Encoding, raw []byte) (text []byte, repaired int) {
 	text, err := enc.NewDecoder().Bytes(raw)
 	if err != nil {
@@ -119,7 +123,8 @@ func decode(enc encoding.Encoding, raw []byte) (text []byte, repaired int) {
 	return text, bytes.Count(text, []byte("\ufffd"))
 }
 
-// repair replaces every run of invalid bytes by U+FFFD and counts the runs. Valid UTF-8 is returned as it is.
+// repair replaces every run of invalid bytes by U+FFFD and counts the runs. Valid UTF-8 is returned
+// as it is.
 func repair(raw []byte) (text []byte, repaired int) {
 	if utf8.Valid(raw) {
 		return raw, 0
@@ -141,4 +146,41 @@ func repair(raw []byte) (text []byte, repaired int) {
 		i += size
 	}
 	return text, repaired
+}
+
+// unknownCharset returns the name of the encoding that a text or, where html is set, a page
+// declares, by its Content-Type or else by a meta element, if it makes a difference and is no
+// encoding that this package reads; else "". Bytes that are valid UTF-8 are UTF-8 whatever is
+// declared.
+func unknownCharset(raw []byte, contentType string, html bool) string {
+	if utf8.Valid(raw) {
+		return ""
+	}
+	declared := charsetOf(contentType)
+	if declared == "" && html {
+		declared = metaCharset(raw)
+	}
+	if declared == "" || KnownCharset(declared) {
+		return ""
+	}
+	return declared
+}
+
+// KnownCharset reports whether texts in the encoding of this name can be read.
+func KnownCharset(name string) bool {
+	enc, _ := charset.Lookup(name)
+	return enc != nil
+}
+
+const metaBytes = 1024 // of a page in which the HTML standard looks for a declaration
+
+// metaElement matches a meta element with a charset, and up to 40 bytes of its name.
+var metaElement = regexp.MustCompile(`(?i)<meta[^>]*?charset\s*=[\s"']*([^\s"';/>]{0,40})`)
+
+// metaCharset returns the charset that a meta element at the beginning of a page declares, or "".
+func metaCharset(page []byte) string {
+	if m := metaElement.FindSubmatch(page[:min(len(page), metaBytes)]); m != nil {
+		return strings.ToLower(string(m[1]))
+	}
+	return ""
 }

@@ -1,22 +1,9 @@
 package document
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io"
-)
-
-// Packing is how a file is compressed.
-type Packing string
-
-// The ways of compression that are seen through.
-const (
-	Unpacked Packing = ""
-	Gzip     Packing = "gzip"
-	Zstd     Packing = "zstd"
-	Xz       Packing = "xz"
-	Bzip2    Packing = "bzip2"
 )
 
 // Content is a file's content, decompressed, as the offsets of its units count it.
@@ -32,8 +19,8 @@ type Content struct {
 	closer  func()
 }
 
-// A Gap is a part of a gzip file that is left out, as a [Skip] says it: from byte At of the content on, the content is that
-// of the file from byte ResumedAt on, where a member begins.
+// A Gap is a part of a gzip file that is left out, as a [Skip] reports it: from byte At of the
+// content on, the content is that of the file from byte ResumedAt on, where a member begins.
 type Gap struct{ At, ResumedAt int64 }
 
 // Open opens the file. Its content is without the gaps, in order. The error names it.
@@ -61,15 +48,19 @@ func (f File) Open(ctx context.Context, opts Options, gaps []Gap) (*Content, err
 		closer()
 		return nil, bare(f.Path, err)
 	}
-	c := &Content{Reader: r, Packing: s.packing, Rows: format.rows(), List: format == JSON, Members: format == WARC, closer: closer}
+	c := &Content{Reader: r, Rows: formats[format].rows, List: format == JSON, Members: format == WARC, closer: closer}
+	if s.unpacking != nil {
+		c.Packing = s.unpacking.packing
+	}
 	if format == Parquet && s.plain != nil {
 		c.Columns, c.Size = &meteredReaderAt{s, s.plain}, s.size
 	}
 	return c, nil
 }
 
-// CopyPacking returns how a copy of the file is compressed: as the file is, or by zstd, with the name's ending to match,
-// where nothing writes the file's compression. The ending is "" where the name stays. It looks at the first bytes.
+// CopyPacking returns how a copy of the file is compressed: as the file is, or by zstd, with the
+// name's ending to match, where nothing writes the file's compression. The ending is "" where the
+// name stays. It looks at the first bytes.
 func (f File) CopyPacking(ctx context.Context) (ending string, err error) {
 	file, err := f.raw(ctx)
 	if err != nil {
@@ -81,7 +72,8 @@ func (f File) CopyPacking(ctx context.Context) (ending string, err error) {
 	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && err != io.EOF {
 		return "", bare(f.Path, err)
 	}
-	if head = head[:n]; bytes.HasPrefix(head, xzMagic) || isBzip(head) {
+	switch packingOf(head[:n]) {
+	case Xz, Bzip2:
 		return ".zst", nil
 	}
 	return "", nil

@@ -12,7 +12,8 @@ import (
 	"ndd/engine/corpus/document"
 )
 
-// TestRanges puts files of lines and records together from the ranges of their units, and leaves one out.
+// TestRanges puts files of lines and records together from the ranges of their units, and leaves
+// one out.
 func TestRanges(t *testing.T) {
 	const lines = "\xef\xbb\xbf{\"text\":\"a\"}\r\n\n{\"text\":\"b\"}\nbroken\n  {\"text\":\"c\"}"
 	const records = "\xef\xbb\xbfid,text\n1,\"a\nb\"\n\n2,c\r\nbroken\n3,\"d\"\"\""
@@ -90,7 +91,8 @@ func TestLinkedFolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, input := range []string{"link", "link/"} {
-		if got, err := read(t, document.Options{}, nil, input); err != nil || !slices.Equal(got, []string{"link/a.txt: words"}) {
+		if got, err := read(t, document.Options{}, nil, input); err != nil || !slices.Equal(got,
+			[]string{"link/a.txt: words"}) {
 			t.Errorf("%s: %q %v", input, got, err)
 		}
 	}

@@ -1,48 +1,50 @@
-// Package document reads documents: it finds the files, sees through their compression, splits them into
-// documents and brings each to plain UTF-8 text.
+// Package document reads documents: it finds the files, decompresses them, cuts them into documents
+// and converts each to plain UTF-8 text.
 //
 // # Words
 //
-//	input     what the user names: a file, a folder, a glob that no file is called, or - for standard input
+//	input     a name from the user: a file, a folder, a glob that no file is called, or - for standard input
 //	unit      one document as it lies in its file: raw bytes, and where they were found
 //	document  a unit whose text has been extracted
 //	skip      something that did not become a document, where it was and why
 //
 // # Data flow
 //
-//	inputs ──► files ──► stream ───────► units ───────────────► documents
-//	           input.go  open.go         whole.go  html.go      extract.go
-//	           sorted    gzip, zstd by   jsonl.go  csv.go  http.go
-//	                     magic bytes,    warc.go
-//	                     members.go
-//	           └───── Scan: one goroutine ─────┘└── Extractor: many ──┘
-//	           └──────────────────── Read: both ──────────────────────┘
+//	inputs ──► files ──► stream ───────► units ─────────────────► documents
+//	           input.go  open.go         format.go: by table      extract.go
+//	           sorted    gzip, zstd,     jsonl.go json.go csv.go  charset.go html.go
+//	                     xz, bzip2 by    warc.go parquet.go       http.go
+//	                     magic bytes
+//	           └────── Scan: one goroutine ──────┘└─── Extractor: many ───┘
+//	           └──────────────────────── Read: both ──────────────────────┘
 //
-// Finding and splitting is sequential and cheap; decoding, parsing and stripping markup is not, so it can be
-// done elsewhere: a [Unit] owns its bytes and may move to another goroutine, which has an [Extractor].
-// [Read] does both in place for callers who want documents and no ceremony.
+// Finding and cutting is sequential and cheap; decoding, parsing and stripping markup is not, so it
+// can be done elsewhere: a [Unit] owns its bytes and may move to another goroutine, which has an
+// [Extractor]. [Read] does both in place.
 //
 // # Encodings
 //
-// A byte order mark decides. HTML may declare its encoding in a meta element; what is valid UTF-8 is UTF-8
-// whatever it declares. Undeclared GBK is recognised by its pairs of bytes. All else is UTF-8 with its
-// invalid bytes replaced and counted or, for HTML, Windows-1252 (charset.go).
+// A byte order mark decides. HTML may declare its encoding in a meta element; bytes that are valid
+// UTF-8 are read as UTF-8 all the same. Undeclared GBK is recognised by its pairs of bytes. All
+// else is UTF-8 with its invalid bytes replaced and counted or, for HTML, Windows-1252
+// (charset.go).
 //
 // # Bad input
 //
-// What the user named and cannot be opened is an error. Anything smaller, such as a broken line, the rest of a file
-// from where it is damaged ([ErrDamaged]; of a gzip WARC file only up to the next member that is whole, members.go)
-// or a binary file in a folder, is a [Skip]: [Scan] yields it in its place and goes on. Options.Strict makes an error of
-// every skip that loses data. No file can make Scan hold more than Options.MaxDocumentBytes of it at once, however
-// well it was compressed.
+// An input that cannot be opened is an error. Anything smaller is a [Skip]: a broken line, a binary
+// file in a folder, or the rest of a file from where it is damaged ([ErrDamaged]; of a gzip WARC
+// file only up to the next sound member, members.go). [Scan] yields it in its place and goes on.
+// Options.Strict makes an error of every skip that loses data. No file can make Scan hold more than
+// Options.MaxDocumentBytes of it at once, however well it was compressed.
 //
 // # Cost
 //
-// A small file is one open, one stat, one read and one allocation: about 20 us, so Go's source tree of 10,000
-// files takes a fifth of a second to read. A JSON line is found at memory speed and copied once.
+// A small file is one open, one stat, one read and one allocation: about 20 us, so Go's source tree
+// of 10,000 files takes a fifth of a second to read. A JSON line is found at memory speed and
+// copied once.
 //
 // # Concurrency
 //
-// Scan and Read yield from the goroutine that ranges over them. An Extractor belongs to one goroutine. A
-// [Meter] may be read by anyone at any time.
+// Scan and Read yield from the goroutine that ranges over them. An Extractor belongs to one
+// goroutine. A [Meter] is safe for concurrent use.
 package document

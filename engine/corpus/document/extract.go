@@ -1,18 +1,39 @@
 package document
 
 import (
-	"cmp"
 	"fmt"
 	"strings"
 	"unsafe"
-
-	"github.com/valyala/fastjson"
 )
+
+// Document is the text of one document and where it comes from.
+type Document struct {
+	// ID is the file's path as the input named it (with - for standard input), or the id field of a
+	// line or record, or the URI of an archived page, or path:line where that is missing.
+	ID       string
+	Source   string // path of the file
+	Line     int    // of the line or record in the decompressed file, from 1; 0 if the document is the whole file
+	Text     string // valid UTF-8
+	Repaired int    // invalid byte sequences that were replaced by U+FFFD
+	NoID     bool   // the options name a field for IDs, which the record does not have: it is called by its place
+	// that it declares, where it is not valid UTF-8 and no encoding has that name: then its bytes
+	// alone told how to read it
+	Charset  string
+	Value    Value // of a line or record, if Options.ValueFields asks for one
+	Modified int64 // when the file was, in nanoseconds since 1970, if the document is the whole file; 0 if unknown
+}
+
+// Value is the content of a field of a line or record: a string's content, or a number as
+// it is written.
+type Value struct {
+	Text  string
+	Found bool
+}
 
 // Extractor makes documents of units. It reuses its memory; one goroutine at a time.
 type Extractor struct {
 	opts Options
-	json fastjson.Parser
+	text []byte // of a record, unescaped
 	page pageText
 }
 
@@ -33,10 +54,10 @@ func (e *Extractor) Extract(u Unit) (Document, error) {
 	return doc, err
 }
 
-// Borrow is [Extractor.Extract] for who needs the document's text only until the next call, which saves a copy of it. The
-// document's other strings are its own.
+// Borrow is [Extractor.Extract] for callers that need the document's text only until the next call,
+// which saves a copy of it. The document's other strings are its own.
 func (e *Extractor) Borrow(u Unit) (Document, error) {
-	doc := Document{ID: u.id, Source: u.Source, Line: u.Line, Bytes: len(u.raw), Value: u.value, Modified: u.modified}
+	doc := Document{ID: u.id, Source: u.Source, Line: u.Line, Value: u.value, Modified: u.modified}
 	if u.format == httpResponse {
 		var skip *Skip
 		if u.raw, u.format, u.contentType, skip = e.response(u.raw); skip != nil {
@@ -46,10 +67,9 @@ func (e *Extractor) Borrow(u Unit) (Document, error) {
 	}
 	switch u.format {
 	case HTML:
-		contentType := cmp.Or(u.contentType, e.opts.ContentType)
-		page, repaired := decodeHTML(u.raw, contentType)
+		page, repaired := decodeHTML(u.raw, u.contentType)
 		doc.Text = e.page.extract(page, e.opts.Extract)
-		doc.Repaired, doc.Charset = repaired, unknownCharset(u.raw, contentType, true)
+		doc.Repaired, doc.Charset = repaired, unknownCharset(u.raw, u.contentType, true)
 	case JSONL:
 		names := u.fields
 		if names == nil { // of a unit that no stream made
@@ -63,28 +83,41 @@ func (e *Extractor) Borrow(u Unit) (Document, error) {
 		doc.ID, doc.Value = id, value
 		if isHTML(names.Text) {
 			page, repaired := decodeHTML(text, "")
-			doc.Text, doc.Repaired, doc.Charset = e.page.extract(page, e.opts.Extract), repaired, unknownCharset(text, "", true)
+			doc.Text, doc.Repaired = e.page.extract(page, e.opts.Extract), repaired
 			break
 		}
-		text, doc.Repaired = repair(text)
-		doc.Text = ownString(text) // of the parser's memory
+		doc.Text = ownString(text)
 	case CSV:
 		text, repaired := repair(u.raw)
 		doc.Text, doc.Repaired = ownString(text), repaired
 	default:
-		contentType := cmp.Or(u.contentType, e.opts.ContentType)
-		text, repaired := decodeText(u.raw, contentType)
-		doc.Text, doc.Repaired, doc.Charset = ownString(text), repaired, unknownCharset(u.raw, contentType, false)
+		text, repaired := decodeText(u.raw, u.contentType)
+		doc.Text, doc.Repaired, doc.Charset = ownString(text), repaired, unknownCharset(u.raw, u.contentType, false)
 	}
 	if doc.ID == "" {
 		doc.ID, doc.NoID = place(u.Source, u.Line), e.opts.IDField != "" && (u.format == JSONL || u.format == CSV)
 	}
 	if len(doc.ID) > MaxIDBytes {
 		return Document{}, &Skip{Source: u.Source, Line: u.Line, Reason: Broken,
-			Err: fmt.Errorf("an ID of %d bytes, of which %d are the most, beginning with %.60q", len(doc.ID), MaxIDBytes, doc.ID)}
+			Err: fmt.Errorf("an ID of %d bytes, of which %d are the most, beginning with %.60q", len(doc.ID), MaxIDBytes,
+				doc.ID)}
 	}
 	return doc, nil
 }
 
 // ownString makes a string of bytes that nobody writes to while it is used, without copying them.
 func ownString(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
+
+// PlainText returns the text of a plain document in UTF-8, as [Read] does of a file of text. The
+// content type may name its charset.
+func PlainText(raw []byte, contentType string) string {
+	text, _ := decodeText(raw, contentType)
+	return string(text)
+}
+
+// PageText returns the text of an HTML page in UTF-8, as [Read] does of a file of HTML. The content
+// type may name its charset.
+func PageText(raw []byte, contentType string, how Extract) string {
+	page, _ := decodeHTML(raw, contentType)
+	return new(pageText).extract(page, how)
+}

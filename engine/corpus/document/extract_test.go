@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestOwnText: a document that was extracted keeps its text when the next one is; a borrowed one has the same text, until then.
+// TestOwnText: a document that was extracted keeps its text when the next one is; a borrowed one
+// has the same text, until then.
 func TestOwnText(t *testing.T) {
 	for _, f := range []Format{JSONL, JSON, Lines} {
 		input := `{"text":"one\ttwo and so on"}` + "\n" + `{"text":"three\tfour"}` + "\n"

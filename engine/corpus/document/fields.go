@@ -5,14 +5,14 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/valyala/fastjson"
 )
 
-// Fields that hold a document's text and its ID where the options name none, in the order in which they are looked for.
+// Fields that hold a document's text and its ID where the options name none, in the order in which
+// they are looked for.
 var (
-	TextFields = []string{"text", "content", "body", "raw_content", "page_content", "document", "article", "markdown", "html", "raw_html"}
-	IDFields   = []string{"id", "url", "uri", "doc_id", "docid", "document_id", "_id", "warc-record-id", "WARC-Record-ID"}
+	TextFields = []string{"text", "content", "body", "raw_content", "page_content", "document", "article",
+		"markdown", "html", "raw_html"}
+	IDFields = []string{"id", "url", "uri", "doc_id", "docid", "document_id", "_id", "warc-record-id", "WARC-Record-ID"}
 )
 
 // Fields are the names of the fields in which a file's documents have text and ID.
@@ -21,11 +21,11 @@ type Fields struct {
 	ID   string // "" where there is none
 }
 
-// isHTML says whether a field holds pages by its name.
+// isHTML reports whether a field holds pages by its name.
 func isHTML(field string) bool { return field == "html" || field == "raw_html" }
 
-// choose returns the fields to take of records that have these ones; ok is false where no text is among them. What the options name is taken,
-// whether it is there or not.
+// choose returns the fields to take of records that have these ones; ok is false where no text is
+// among them. A field that the options name is chosen whether it is there or not.
 func (o *Options) choose(has func(field string) bool) (f Fields, ok bool) {
 	f = Fields{o.TextField, o.IDField}
 	if f.Text == "" {
@@ -43,66 +43,109 @@ func (o *Options) choose(has func(field string) bool) (f Fields, ok bool) {
 	return f, true
 }
 
-// chosen tells the caller of fields that the options do not name.
+// recordColumns are the columns of a table that are read, by number; -1: none.
+type recordColumns struct {
+	Fields
+	text, id int
+	values   []int
+}
+
+// columns returns the columns to read of a table that has some names. find returns the number of a
+// name's column or -1, and has reports whether a column may hold a text or ID.
+func (o *Options) columns(names []string, find func(string) int, has func(string) bool) (c recordColumns, err error) {
+	c.Fields, _ = o.choose(has)
+	c.text, c.id = find(c.Text), find(c.ID)
+	for _, name := range o.ValueFields {
+		if i := find(name); i >= 0 {
+			c.values = append(c.values, i)
+		}
+	}
+	if c.text < 0 {
+		err = &FieldError{o.TextField, names}
+	}
+	return c, err
+}
+
+// unit returns the unit of a row. value returns the content of a column as a string of its own.
+func (c *recordColumns) unit(text []byte, value func(column int) string) Unit {
+	u := Unit{format: CSV, raw: text}
+	if isHTML(c.Text) {
+		u.format = HTML
+	}
+	if c.id >= 0 {
+		u.id = value(c.id)
+	}
+	for _, i := range c.values {
+		if t := value(i); t != "" {
+			u.value = Value{Text: t, Found: true}
+			break
+		}
+	}
+	return u
+}
+
+// chosen reports the fields to the caller if the options do not name them.
 func (s *stream) chosen(f Fields) {
-	if s.opts.Chosen != nil && (s.opts.TextField == "" && f.Text != TextFields[0] || s.opts.IDField == "" && f.ID != "" && f.ID != IDFields[0]) {
+	if s.opts.Chosen != nil &&
+		(s.opts.TextField == "" && f.Text != TextFields[0] || s.opts.IDField == "" && f.ID != "" && f.ID != IDFields[0]) {
 		s.opts.Chosen(s.file.Path, f)
 	}
 }
 
-// A FieldError says that records have no field with a text. It wraps nothing.
+// A FieldError is the error of a file whose records have no field with a text.
 type FieldError struct {
-	Have []string // names of the fields that they have
+	Named string   // the field that the options name, or ""
+	Have  []string // names of the fields that the records have
 }
 
 func (e *FieldError) Error() string {
-	return fmt.Sprintf("none of the fields %.200s is known to hold the text", strings.Join(e.Have, ", "))
+	if e.Named != "" {
+		return fmt.Sprintf("no field %q among %.200s; --text names the field", e.Named, strings.Join(e.Have, ", "))
+	}
+	return fmt.Sprintf("none of the fields %.200s is known to hold the text; --text names the field",
+		strings.Join(e.Have, ", "))
 }
 
-// objectFields returns the fields of a JSON object for the records of a file. ok is false where it is not an object: the record itself
-// becomes a skip, and the next one tells.
+// objectFields returns the fields of a JSON object for the records of a file. ok is false where it
+// is not an object: the record itself becomes a skip, and the next one decides.
 func (s *stream) objectFields(raw []byte) (f Fields, ok bool, err error) {
-	v, err := fastjson.ParseBytes(raw)
-	if err != nil || v.Type() != fastjson.TypeObject {
+	begins := map[string]byte{} // the first byte of each value that may be text or ID
+	isObject, err := jsonMembers(raw, func(name []byte, c byte) {
+		if slices.Contains(TextFields, string(name)) || slices.Contains(IDFields, string(name)) {
+			if _, again := begins[string(name)]; !again {
+				begins[string(name)] = c
+			}
+		}
+	})
+	if err != nil || !isObject {
 		f, _ = s.opts.choose(func(string) bool { return true })
 		return f, false, nil
 	}
-	object := v.GetObject()
-	has := func(name string) bool {
-		field := object.Get(name)
-		return field != nil && field.Type() == fastjson.TypeString
-	}
-	hasID := func(name string) bool {
-		field := object.Get(name)
-		return field != nil && (field.Type() == fastjson.TypeString || field.Type() == fastjson.TypeNumber)
-	}
 	f, ok = s.opts.choose(func(name string) bool {
-		if slices.Contains(IDFields, name) {
-			return hasID(name)
-		}
-		return has(name)
+		c := begins[name]
+		return c == '"' || slices.Contains(IDFields, name) && (c == '-' || c >= '0' && c <= '9')
 	})
 	if !ok {
-		return f, false, s.noFields(&FieldError{fieldNames(v)})
+		return f, false, s.noFields(&FieldError{"", fieldNames(raw)})
 	}
 	return f, true, nil
 }
 
-// noFields is the error of a file whose records have no text: the end where the user named the file, and a skip of the whole
-// file in a folder.
+// noFields is the error of a file whose records have no text: the end where the user named the
+// file, and a skip of the whole file in a folder.
 func (s *stream) noFields(err error) error {
 	if s.file.inFolder() {
-		return &Skip{Source: s.file.Path, Reason: NoFields, Err: err}
+		return &Skip{Reason: NoFields, Err: err}
 	}
 	return err
 }
 
-// showsText tells whether the first bytes of a JSON object show a field with a text.
+// showsText reports whether the first bytes of a JSON object show a field with a text.
 func (o *Options) showsText(head []byte) bool {
 	names := TextFields
 	if o.TextField != "" {
 		top, _, _ := strings.Cut(o.TextField, ".")
-		names = []string{top}
+		names = []string{strings.TrimSuffix(top, everyElement)}
 	}
 	return slices.ContainsFunc(names, func(name string) bool { return bytes.Contains(head, []byte(`"`+name+`"`)) })
 }

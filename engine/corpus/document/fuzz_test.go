@@ -13,13 +13,15 @@ import (
 	"ndd/engine/corpus/document"
 )
 
-// readBytes has bytes read as a file of a name, and demands that nothing but documents, skips and errors that name the file comes.
+// readBytes has bytes read as a file of a name, and demands that nothing but documents, skips and
+// errors that name the file comes.
 func readBytes(t *testing.T, name string, raw []byte, format document.Format) {
 	path := filepath.Join(t.TempDir(), name)
 	if err := os.WriteFile(path, raw, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	for doc, err := range document.Read(t.Context(), []string{path}, document.Options{Format: format, MaxDocumentBytes: 1 << 20}, nil) {
+	for doc, err := range document.Read(t.Context(), []string{path}, document.Options{Format: format,
+		MaxDocumentBytes: 1 << 20}, nil) {
 		skip, skipped := errors.AsType[*document.Skip](err)
 		switch {
 		case skipped && skip.Source != path, err != nil && !skipped && !strings.Contains(err.Error(), path):
@@ -30,7 +32,8 @@ func readBytes(t *testing.T, name string, raw []byte, format document.Format) {
 	}
 }
 
-// FuzzParquet: whatever pages, dictionaries and row groups say, nothing panics, and what cannot be read is said.
+// FuzzParquet: whatever pages, dictionaries and row groups say, nothing panics, and what cannot be
+// read is said.
 func FuzzParquet(f *testing.F) {
 	whole := table(f, 30)
 	f.Add(whole)
@@ -39,7 +42,8 @@ func FuzzParquet(f *testing.F) {
 	f.Fuzz(func(t *testing.T, raw []byte) { readBytes(t, "f.parquet", raw, document.Auto) })
 }
 
-// FuzzPacked: whatever a file that begins like a compressed one holds, nothing panics, and what cannot be read is said.
+// FuzzPacked: whatever a file that begins like a compressed one holds, nothing panics, and what
+// cannot be read is said.
 func FuzzPacked(f *testing.F) {
 	const lines = `{"id":"a","text":"one"}` + "\n" + `{"id":"b","text":"two"}` + "\n"
 	var zipped, z strings.Builder

@@ -12,8 +12,8 @@ import (
 	"golang.org/x/text/encoding/traditionalchinese"
 )
 
-// A guess tells an encoding by the characters that it makes of some bytes: those that are common in its languages are common in
-// what it decodes rightly, and rare in what another encoding makes of the same bytes.
+// A guess recognises an encoding: the right decoding contains more of its languages' frequent
+// characters than any other.
 type guess struct {
 	name   string // as the HTML standard has it
 	enc    encoding.Encoding
@@ -24,12 +24,30 @@ type guess struct {
 
 // The commonest characters of some languages, each about half of a text and more.
 const (
-	commonSimplified  = "的一是不了人在有我他这个们中来上大为和国地到以说时要就出会可也你对生能而子那得于着下自之年过发后作里用道行所然家种事成方多经么去法学如都同现当没动面起看定天分还进好小部其些主样理心她本前开但因只从想实日军者意无力它与长把机十民第公此已工使情明性知全三又关点正业外将两高间由问很最重并物手应战向头文体政美相见被利什二等产或新己制身果加西斯月话合回特代内信表化老给世位次度门任常先海通教儿原东声提立及比员解水名真论处走义各入几口认条平系气题活尔更别打女变四神总何电数安少报才结反受目太量再感建务做接必场件计管期市直德资命山金指克许统区保至队形社便空决治展马科司五基眼书非则听白却界达光放强即像难且权思王象完设式色路记南品住告类求据程北边死张该交规万取拉格望觉术领共确传师观清今切院让识候带导争运笔晚每守录读元者，。、：；？！“”（）《》"
-	commonTraditional = "的一是不了人在有我他這個們中來上大為和國地到以說時要就出會可也你對生能而子那得於著下自之年過發後作裡用道行所然家種事成方多經麼去法學如都同現當沒動面起看定天分還進好小部其些主樣理心她本前開但因只從想實日軍者意無力它與長把機十民第公此已工使情明性知全三又關點正業外將兩高間由問很最重並物手應戰向頭文體政美相見被利什二等產或新己制身果加西斯月話合回特代內信表化老給世位次度門任常先海通教兒原東聲提立及比員解水名真論處走義各入幾口認條平系氣題活爾更別打女變四神總何電數安少報才結反受目太量再感建務做接必場件計管期市直德資命山金指克許統區保至隊形社便空決治展馬科司五基眼書非則聽白卻界達光放強即像難且權思王象完設式色路記南品住告類求據程北邊死張該交規萬取拉格望覺術領共確傳師觀清今切院讓識候帶導爭運筆晚每守錄讀元，。、：；？！「」（）《》"
-	commonKana        = "あいうえおかきくけこさしすせそたちつてとなにぬねのはひふへほまみむめもやゆよらりるれろわをんがぎぐげござじずぜぞだでどばびぶべぼっゃゅょアイウエオカキクケコサシスセソタチツテトナニネノハヒフヘホマミムメモヤユヨラリルレロワンガグゲゴジズダデドバビブベボパピプペポッャュョー、。「」"
-	commonHangul      = "이다는을의에가고하지한로기사은를도서리아자어나인대있들게그시정수일해과만전오보부라상구제것스여주원으국성장동와안연공경비치관내우선신적조미위용세무면모유진화학교문소생었니요까했습되된등발물방법계거년월후중개간회또할때두말같음없러던며려"
-	commonRussian     = "оеаинтсрвлкмдпуяыьгзбчйхжшюцщэф"
-	commonGreek       = "αοιετνσςρκπηυλμωάίέόήύώδγχθφβξζψ"
+	commonSimplified = "的一是不了人在有我他这个们中来上大为和国地到以说时要就出会可也你对生能而子那得于着下自之年过发后作里用道" +
+		"行所然家种事成方多经么去法学如都同现当没动面起看定天分还进好小部其些主样理心她本前开但因只从想实日军者意" +
+		"无力它与长把机十民第公此已工使情明性知全三又关点正业外将两高间由问很最重并物手应战向头文体政美相见被利什" +
+		"二等产或新己制身果加西斯月话合回特代内信表化老给世位次度门任常先海通教儿原东声提立及比员解水名真论处走义" +
+		"各入几口认条平系气题活尔更别打女变四神总何电数安少报才结反受目太量再感建务做接必场件计管期市直德资命山金" +
+		"指克许统区保至队形社便空决治展马科司五基眼书非则听白却界达光放强即像难且权思王象完设式色路记南品住告类求" +
+		"据程北边死张该交规万取拉格望觉术领共确传师观清今切院让识候带导争运笔晚每守录读元者，。、：；？！“”（）" +
+		"《》"
+	commonTraditional = "的一是不了人在有我他這個們中來上大為和國地到以說時要就出會可也你對生能而子那得於著下自之年過發後作裡用道" +
+		"行所然家種事成方多經麼去法學如都同現當沒動面起看定天分還進好小部其些主樣理心她本前開但因只從想實日軍者意" +
+		"無力它與長把機十民第公此已工使情明性知全三又關點正業外將兩高間由問很最重並物手應戰向頭文體政美相見被利什" +
+		"二等產或新己制身果加西斯月話合回特代內信表化老給世位次度門任常先海通教兒原東聲提立及比員解水名真論處走義" +
+		"各入幾口認條平系氣題活爾更別打女變四神總何電數安少報才結反受目太量再感建務做接必場件計管期市直德資命山金" +
+		"指克許統區保至隊形社便空決治展馬科司五基眼書非則聽白卻界達光放強即像難且權思王象完設式色路記南品住告類求" +
+		"據程北邊死張該交規萬取拉格望覺術領共確傳師觀清今切院讓識候帶導爭運筆晚每守錄讀元，。、：；？！「」（）《" +
+		"》"
+	commonKana = "あいうえおかきくけこさしすせそたちつてとなにぬねのはひふへほまみむめもやゆよらりるれろわをんがぎぐげござ" +
+		"じずぜぞだでどばびぶべぼっゃゅょアイウエオカキクケコサシスセソタチツテトナニネノハヒフヘホマミムメモヤユ" +
+		"ヨラリルレロワンガグゲゴジズダデドバビブベボパピプペポッャュョー、。「」"
+	commonHangul = "이다는을의에가고하지한로기사은를도서리아자어나인대있들게그시정수일해과만전오보부라상구제것스여주원으국성" +
+		"장동와안연공경비치관내우선신적조미위용세무면모유진화학교문소생었니요까했습되된등발물방법계거년월후중개간" +
+		"회또할때두말같음없러던며려"
+	commonRussian = "оеаинтсрвлкмдпуяыьгзбчйхжшюцщэф"
+	commonGreek   = "αοιετνσςρκπηυλμωάίέόήύώδγχθφβξζψ"
 )
 
 var guesses = []guess{
@@ -49,8 +67,8 @@ const (
 	guessMargin   = 2        // times as many common characters as the declared encoding makes, to overrule it
 )
 
-// guessEncoding returns the encoding that the bytes themselves show, nil if none does. declared is the name of one that
-// is kept unless another one is far likelier; "" if none is declared.
+// guessEncoding returns the encoding that the bytes themselves show, nil if none does. declared is
+// the name of one that is kept unless another one is far likelier; "" if none is declared.
 func guessEncoding(raw []byte, declared string) encoding.Encoding {
 	sample := sampleOf(raw)
 	var best *guess
@@ -75,7 +93,8 @@ func guessEncoding(raw []byte, declared string) encoding.Encoding {
 	return best.enc
 }
 
-// mixesWords tells whether letters of ASCII stand beside bytes beyond it, as in Western languages, and not in those of other letters.
+// mixesWords reports whether letters of ASCII stand beside bytes beyond it, as in Western
+// languages, and not in those of other letters.
 func mixesWords(raw []byte) bool {
 	beside, beyond := 0, 0
 	for i := 1; i < len(raw); i++ {
@@ -92,7 +111,8 @@ func mixesWords(raw []byte) bool {
 
 func isASCIILetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 
-// sampleOf returns parts of raw that are beyond ASCII, each with the ASCII bytes between and one behind it, which second bytes may be.
+// sampleOf returns parts of raw that are beyond ASCII, each with the ASCII bytes between and one
+// behind it, which second bytes may be.
 func sampleOf(raw []byte) (sample []byte) {
 	for i := 0; i < len(raw) && len(sample) < guessBytesMax; {
 		if raw[i] < utf8.RuneSelf {
@@ -100,7 +120,8 @@ func sampleOf(raw []byte) (sample []byte) {
 			continue
 		}
 		end := i
-		for end < len(raw) && raw[end] >= utf8.RuneSelf || end > i && end < len(raw) && raw[end-1] >= utf8.RuneSelf && isSecond(raw[end]) {
+		for end < len(raw) && raw[end] >= utf8.RuneSelf || end > i && end < len(raw) && raw[end-1] >= utf8.RuneSelf &&
+			isSecond(raw[end]) {
 			end++
 		}
 		sample = append(append(sample, raw[i:end]...), '\n')
@@ -109,11 +130,12 @@ func sampleOf(raw []byte) (sample []byte) {
 	return sample
 }
 
-// isSecond tells ASCII bytes that may be the second one of a character in an encoding of two bytes, or the fourth in GB18030.
+// isSecond reports whether an ASCII byte may be the second one of a character in an encoding of two
+// bytes, or the fourth in GB18030.
 func isSecond(c byte) bool { return c >= 0x40 && c < 0x7f || c >= '0' && c <= '9' }
 
-// share returns which part of the characters beyond ASCII that the encoding makes of a sample is common; what it cannot decode
-// counts three times.
+// share returns which part of the characters beyond ASCII that the encoding makes of a sample is
+// common; an invalid byte counts three times.
 func (g *guess) share(sample []byte) float64 {
 	text, err := g.enc.NewDecoder().Bytes(sample)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 //
 //	<p>One <b>bo</b>ld.</p><script>x</script><ul><li>Two   &amp;<li>three</ul>   ►   One bold.⏎Two &⏎three
 //
-// Markup, comments, scripts, styles, templates, drawings and what is for browsers without scripts go; block
+// Markup, comments, scripts, styles, templates, drawings and noscript elements go; block
 // elements and br break the line, cells are set apart; white space is one space outside pre.
 type pageText struct {
 	out       []byte
@@ -21,11 +21,9 @@ type pageText struct {
 	pre       int  // depth of pre elements
 
 	zones *zones // nil where all is taken
-	quick tags
-	slow  bool // without it, for comparison
 }
 
-// isHidden tells the elements whose contents are no text.
+// isHidden reports whether an element's content is no text.
 func isHidden(a atom.Atom) bool {
 	switch a {
 	case atom.Script, atom.Style, atom.Noscript, atom.Template, atom.Svg, atom.Math, atom.Iframe, atom.Object,
@@ -35,7 +33,7 @@ func isHidden(a atom.Atom) bool {
 	return false
 }
 
-// isBlock tells the elements that stand on lines of their own.
+// isBlock reports whether an element stands on lines of its own.
 func isBlock(a atom.Atom) bool {
 	switch a {
 	case atom.Address, atom.Article, atom.Aside, atom.Blockquote, atom.Body, atom.Br, atom.Button, atom.Caption,
@@ -50,8 +48,9 @@ func isBlock(a atom.Atom) bool {
 	return false
 }
 
-// extract gives the text of a page in UTF-8, all of it or the main part. A page that opens a hidden element and never closes it would
-// lose all its rest; such an element is then taken as shown, in another pass.
+// extract gives the text of a page in UTF-8, all of it or the main part. A page that opens a hidden
+// element and never closes it would lose all its rest; such an element is then taken as shown, in
+// another pass.
 func (p *pageText) extract(page []byte, how Extract) string {
 	switch {
 	case how == ExtractAll || how == "":
@@ -78,31 +77,15 @@ func (p *pageText) extract(page []byte, how Extract) string {
 	return string(text)
 }
 
-// pass writes the text and returns the hidden element that was still open at the end, or 0. Those in shown
-// are not hidden.
+// pass writes the text and returns the hidden element that was still open at the end, or 0. Those
+// in shown are not hidden.
 func (p *pageText) pass(page []byte, shown []atom.Atom) atom.Atom {
-	p.begin(page)
-	if !p.slow {
-		p.quick.reset(page)
-		if open := p.take(&p.quick, shown); !p.quick.gaveUp {
-			return open
-		}
-		p.begin(page)
-	}
-	return p.take(html.NewTokenizer(bytes.NewReader(page)), shown)
-}
-
-// begin forgets what was taken.
-func (p *pageText) begin(page []byte) {
 	p.out = slices.Grow(p.out[:0], len(page)/4)
 	p.space, p.breakLine, p.pre = false, false, 0
 	if p.zones != nil {
 		p.zones.reset()
 	}
-}
-
-// take is pass with the tokens of a page.
-func (p *pageText) take(z tokenizer, shown []atom.Atom) atom.Atom {
+	z := html.NewTokenizer(bytes.NewReader(page))
 	var h hidden
 	for {
 		switch kind := z.Next(); kind {

@@ -17,9 +17,9 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// response returns the body of an HTTP response as it was archived, its format, and its Content-Type; or why it is no page. Archives
-// hold what servers sent, and what crawlers made of it: headers may be malformed, and may announce chunks or a
-// compression that are gone.
+// response returns the body of an HTTP response as it was archived, its format, and its
+// Content-Type; or why it is no page. Crawlers may have changed a
+// response: headers may be malformed, and may announce chunks or a compression that are gone.
 func (e *Extractor) response(raw []byte) (body []byte, format Format, contentType string, skip *Skip) {
 	status, headers, body := cutResponse(raw)
 	if status < 200 || status > 299 {
@@ -55,8 +55,8 @@ func (e *Extractor) response(raw []byte) (body []byte, format Format, contentTyp
 	return body, format, contentType, nil
 }
 
-// cutResponse takes status line and headers off a response. Without a status line it is all body, of
-// status 200.
+// cutResponse takes status line and headers off a response. Without a status line it is all body,
+// of status 200.
 func cutResponse(raw []byte) (status int, headers textproto.MIMEHeader, body []byte) {
 	headers, last := textproto.MIMEHeader{}, ""
 	if !bytes.HasPrefix(raw, []byte("HTTP/")) {
@@ -76,8 +76,8 @@ func cutResponse(raw []byte) (status int, headers textproto.MIMEHeader, body []b
 	return status, headers, rest
 }
 
-// unchunk puts the chunks of a body together; what is not chunked stays as it is. A body that ends in the middle is
-// what there is of it.
+// unchunk joins the chunks of a body. A body without chunks stays as it is; one that is cut short
+// is returned up to there.
 func unchunk(body []byte, most int64) []byte {
 	whole, err := io.ReadAll(io.LimitReader(httputil.NewChunkedReader(bytes.NewReader(body)), most+1))
 	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) || len(whole) == 0 {
@@ -90,18 +90,15 @@ func unchunk(body []byte, most int64) []byte {
 func unpack(body []byte, coding string, most int64) ([]byte, error) {
 	var r io.Reader
 	var err error
-	switch in := bytes.NewReader(body); {
-	case coding == "" || coding == "identity" || len(body) == 0:
+	in, packing := bytes.NewReader(body), packingOf(body)
+	isGzip := strings.HasSuffix(coding, "gzip") // x-gzip too
+	switch {
+	case coding == "", coding == "identity", len(body) == 0, isGzip && packing != Gzip,
+		coding == "zstd" && packing != Zstd:
 		return body, nil
-	case strings.HasSuffix(coding, "gzip"): // x-gzip too
-		if !bytes.HasPrefix(body, gzipMagic) {
-			return body, nil
-		}
+	case isGzip:
 		r, err = gzip.NewReader(in)
 	case coding == "zstd":
-		if !bytes.HasPrefix(body, zstdMagic) {
-			return body, nil
-		}
 		var z *zstd.Decoder
 		if z, err = zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(8<<20)); err == nil {
 			defer z.Close()
@@ -114,10 +111,10 @@ func unpack(body []byte, coding string, most int64) ([]byte, error) {
 	default:
 		return nil, fmt.Errorf("content encoding %.40q is not understood", coding)
 	}
-	if err != nil {
-		return nil, fmt.Errorf("content encoding %s: %w", coding, err)
+	var whole []byte
+	if err == nil {
+		whole, err = io.ReadAll(io.LimitReader(r, most+1))
 	}
-	whole, err := io.ReadAll(io.LimitReader(r, most+1))
 	if err != nil && (!errors.Is(err, io.ErrUnexpectedEOF) || len(whole) == 0) {
 		return nil, fmt.Errorf("content encoding %s: %w", coding, err)
 	}
@@ -135,9 +132,7 @@ func pageFormat(media string) Format {
 	switch {
 	case media == "text/html", media == "application/xhtml+xml":
 		return HTML
-	case media == "text/css", media == "text/javascript", media == "text/dns":
-		return ""
-	case strings.HasPrefix(media, "text/"):
+	case strings.HasPrefix(media, "text/") && media != "text/css" && media != "text/javascript" && media != "text/dns":
 		return Text
 	}
 	return ""
@@ -145,9 +140,6 @@ func pageFormat(media string) Format {
 
 // charsetOf returns the charset parameter of a Content-Type, or "".
 func charsetOf(contentType string) string {
-	_, params, err := mime.ParseMediaType(contentType)
-	if err != nil {
-		return ""
-	}
+	_, params, _ := mime.ParseMediaType(contentType)
 	return params["charset"]
 }

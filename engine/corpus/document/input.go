@@ -17,7 +17,8 @@ import (
 // Stdin is the input that means standard input.
 const Stdin = "-"
 
-// ReadOnce says whether an input cannot be read a second time: standard input, or a pipe by another name.
+// ReadOnce reports whether an input cannot be read a second time: standard input, or a pipe by
+// another name.
 func ReadOnce(input string) bool {
 	if object.Is(input) {
 		return false
@@ -34,9 +35,21 @@ type File struct {
 
 func (f File) inFolder() bool { return f.Root != "" }
 
-// Files yields the files that the inputs stand for. A folder gives its files and those of its folders in
-// order of their paths; a pattern gives what it matches, in order. A *[Skip] is yielded for what a folder
-// holds beside; after any other error nothing follows.
+// Size returns the bytes of the file as it lies on the disk, and false where that is unknown.
+func (f File) Size() (bytes int64, known bool) {
+	if f.Path == Stdin || object.Is(f.Path) {
+		return 0, false
+	}
+	info, err := os.Stat(f.Path)
+	if err != nil || !info.Mode().IsRegular() {
+		return 0, false
+	}
+	return info.Size(), true
+}
+
+// Files yields the files that the inputs stand for. A folder gives its files and those of its
+// folders in order of their paths; a pattern gives its matches, in order. A *[Skip] is yielded for
+// anything else in a folder; after any other error nothing follows.
 func Files(ctx context.Context, inputs []string) iter.Seq2[File, error] {
 	return func(yield func(File, error) bool) {
 		for _, input := range inputs {
@@ -47,7 +60,7 @@ func Files(ctx context.Context, inputs []string) iter.Seq2[File, error] {
 	}
 }
 
-// expand yields the files of one input and tells whether to go on.
+// expand yields the files of one input and reports whether to go on.
 func expand(ctx context.Context, input string, yield func(File, error) bool) bool {
 	if input == Stdin {
 		return yield(File{Path: Stdin}, nil)
@@ -67,7 +80,8 @@ func expand(ctx context.Context, input string, yield func(File, error) bool) boo
 			return false
 		}
 		for _, m := range matches {
-			// Stat again through expand would take a match with [ in its name for a pattern only if it vanished.
+			// Stat again through expand would take a match with [ in its name for a pattern only if
+			// it vanished.
 			if !expand(ctx, m, yield) {
 				return false
 			}
@@ -84,7 +98,8 @@ func expand(ctx context.Context, input string, yield func(File, error) bool) boo
 	return yield(File{Path: input}, nil)
 }
 
-// expandObjects is expand for objects: one by its name, those below a prefix as the files of a folder, or those that a pattern matches.
+// expandObjects is expand for objects: one by its name, those below a prefix as the files of a
+// folder, or those that a pattern matches.
 func expandObjects(ctx context.Context, input string, yield func(File, error) bool) bool {
 	if object.IsOne(input) && !strings.HasPrefix(input, "s3://") {
 		return yield(File{Path: input}, nil)
@@ -145,28 +160,30 @@ func (f File) raw(ctx context.Context) (io.ReadCloser, error) {
 	return r, nil
 }
 
-// walk yields the files of a folder, which may be named by a link: the separator makes the system follow it.
+// walk yields the files of a folder, which may be named by a link: the separator makes the system
+// follow it.
 func walk(ctx context.Context, root string, yield func(File, error) bool) bool {
 	top := strings.TrimRight(root, string(filepath.Separator)) + string(filepath.Separator)
 	err := filepath.WalkDir(top, func(path string, d fs.DirEntry, err error) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		var skip *Skip
+		skip := &Skip{Source: path}
 		switch {
 		case err != nil && path == top:
 			return bare(root, err)
 		case err != nil:
-			skip = &Skip{Source: path, Reason: Unreadable, Err: bareCause(err)}
+			skip.Reason, skip.Err = Unreadable, bareCause(err)
 		case path != top && strings.HasPrefix(d.Name(), "."):
-			skip = &Skip{Source: path, Reason: Hidden}
+			skip.Reason = Hidden
 		case d.IsDir():
 			return nil
 		case !d.Type().IsRegular():
-			skip = &Skip{Source: path, Reason: Special, Err: errors.New(kindOf(d.Type()) + ", which is read only where it is named itself")}
+			skip.Reason = Special
+			skip.Err = errors.New(kindOf(d.Type()) + ", which is read only where it is named itself")
 		}
 		goOn := false
-		if skip == nil {
+		if skip.Reason == "" {
 			goOn = yield(File{Path: path, Root: root}, nil)
 		} else {
 			goOn = yield(File{}, skip)
@@ -185,7 +202,7 @@ func walk(ctx context.Context, root string, yield func(File, error) bool) bool {
 	return err == nil
 }
 
-// kindOf says what is neither a file nor a folder.
+// kindOf names the kind of something that is neither a file nor a folder.
 func kindOf(t fs.FileMode) string {
 	switch {
 	case t&fs.ModeSymlink != 0:

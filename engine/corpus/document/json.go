@@ -7,46 +7,49 @@ import (
 	"io"
 )
 
-// jsonValues yields one unit a JSON object: of an array of them, or of objects one behind the other, whatever lines they
-// stand on. Where the file is no JSON any more it is damaged, as nothing tells where the next object begins.
-func (s *stream) jsonValues() error {
-	j := &jsonSplitter{s: s, line: 1}
-	if mark, err := s.r.Peek(3); err == nil && string(mark) == "\xef\xbb\xbf" {
-		j.discard(3)
+// jsonObjects yields one unit a JSON object: of an array of them, or of objects one behind the
+// other, whatever lines they stand on. Where the file is no JSON any more it is damaged, as nothing
+// tells where the next object begins.
+func (s *stream) jsonObjects() error {
+	if err := s.byteOrderMark(); err != nil {
+		return err
 	}
+	j := &jsonSplitter{s: s, line: 1}
 	c, err := j.next()
 	array := err == nil && c == '['
 	if array {
 		j.discard(1)
 	}
-	for n := 0; ; n++ {
+	n := 0
+	err = s.each(func() error {
 		s.good = s.at
 		c, err := j.next()
+		comma := err == nil && array && n > 0 && c == ','
+		if comma {
+			j.discard(1)
+			c, err = j.next()
+		} else if err == nil && array && n > 0 && c != ']' {
+			return damage{fmt.Errorf("%q where a comma was expected", c)}
+		}
+		n++
 		switch {
-		case errors.Is(err, io.EOF) && !array:
-			return nil
-		case errors.Is(err, io.EOF):
+		case errors.Is(err, io.EOF) && array:
 			return damage{errors.New("the array does not end: is the file cut short?")}
 		case err != nil:
 			return err
-		case array && c == ']':
+		case array && c == ']' && !comma:
 			j.discard(1)
 			if _, err := j.next(); err == nil {
 				return damage{errors.New("something else follows the array")}
 			}
-			return nil
-		case array && n > 0 && c == ',':
-			j.discard(1)
-			if c, err = j.next(); err != nil {
-				continue
-			}
-		case array && n > 0:
-			return damage{fmt.Errorf("%q where a comma was expected", c)}
+			return io.EOF
 		}
-		if err := j.value(c); err != nil {
-			return err
-		}
+		return j.value(c)
+	})
+	if err != nil {
+		return err
 	}
+	return s.noText()
 }
 
 // jsonSplitter finds where values begin and end.
@@ -83,22 +86,20 @@ func (j *jsonSplitter) value(c byte) error {
 	s.line = j.line
 	from := s.at
 	raw, err := j.take()
-	skip := (*Skip)(nil)
-	switch {
-	case errors.As(err, &skip):
-	case err != nil:
-		return err
-	case c != '{':
-		skip = &Skip{Source: s.file.Path, Line: s.line, Reason: Broken, Err: errors.New("no JSON object")}
+	if err == nil && c != '{' {
+		err = &Skip{Line: s.line, Reason: Broken, Err: errors.New("no JSON object")}
 	}
-	if skip != nil {
+	if skip, ok := errors.AsType[*Skip](err); ok {
 		skip.At, skip.To = from, s.at
-		return s.skip(skip)
+	}
+	if err != nil {
+		return err
 	}
 	return s.object(raw, from)
 }
 
-// take takes one value: to the end of an object, array or string, or to what cannot be part of a number or word.
+// take takes one value: to the end of an object, array or string, or to what cannot be part of a
+// number or word.
 func (j *jsonSplitter) take() ([]byte, error) {
 	var value []byte
 	tooLong, depth, inString, escaped := false, 0, false, false

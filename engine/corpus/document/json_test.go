@@ -16,7 +16,8 @@ import (
 func values(t *testing.T, in string) (texts []string, whole bool) {
 	t.Helper()
 	whole = true
-	for doc, err := range Read(t.Context(), []string{Stdin}, Options{Format: JSON, TextField: "text"}, iotest.OneByteReader(strings.NewReader(in))) {
+	for doc, err := range Read(t.Context(), []string{Stdin}, Options{Format: JSON, TextField: "text"},
+		iotest.OneByteReader(strings.NewReader(in))) {
 		if err != nil {
 			whole = false
 			continue
@@ -26,9 +27,11 @@ func values(t *testing.T, in string) (texts []string, whole bool) {
 	return texts, whole
 }
 
-// FuzzJSONValues: an array or a sequence of objects that encoding/json reads is read alike, and nothing panics.
+// FuzzJSONValues: an array or a sequence of objects that encoding/json reads is read alike, and
+// nothing panics.
 func FuzzJSONValues(f *testing.F) {
-	for _, seed := range []string{`[{"text":"a"},{"text":"b"}]`, "{\"text\":\n\"a}\\\"\"} {\"text\":\"[\"}", `[1,"x",[{}],{"text":"a"}`, "[]", "", "{", `[{"text":"a"}}`} {
+	for _, seed := range []string{`[{"text":"a"},{"text":"b"}]`, "{\"text\":\n\"a}\\\"\"} {\"text\":\"[\"}",
+		`[1,"x",[{}],{"text":"a"}`, "[]", "", "{", `[{"text":"a"}}`} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, in string) {
@@ -56,7 +59,8 @@ func FuzzJSONValues(f *testing.F) {
 				}
 			}
 		}
-		if strings.Contains(strings.ToLower(in), `\u`) || strings.Count(strings.ToLower(in), `"text"`) != len(want) || strings.Count(in, `"text"`) != len(want) {
+		if strings.Contains(strings.ToLower(in), `\u`) || strings.Count(strings.ToLower(in), `"text"`) != len(want) ||
+			strings.Count(in, `"text"`) != len(want) {
 			return // names that are written otherwise, or twice in an object, are read otherwise
 		}
 		if strings.Join(got, "|") != strings.ToValidUTF8(strings.Join(want, "|"), "\ufffd") {
@@ -65,7 +69,8 @@ func FuzzJSONValues(f *testing.F) {
 	})
 }
 
-// TestJSONLines: values are counted by the lines that they begin in, whatever the reads, and long ones pass over buffers.
+// TestJSONLines: values are counted by the lines that they begin in, whatever the reads, and long
+// ones pass over buffers.
 func TestJSONLines(t *testing.T) {
 	long := strings.Repeat("x", 3*diskBufferBytes)
 	in := "[\n\n{\"text\": \"" + long + "\"},\n {\n\"text\": \"b\"}\n]"
@@ -104,7 +109,8 @@ func TestFirstLineIsBroken(t *testing.T) {
 	}
 }
 
-// TestBrokenReader: of CSV as of lines, what cannot be read any more ends the reading, and is no damage of the content.
+// TestBrokenReader: of CSV as of lines, what cannot be read any more ends the reading, and is no
+// damage of the content.
 func TestBrokenReader(t *testing.T) {
 	cause := errors.New("the network is gone")
 	for _, format := range []Format{CSV, JSONL, Lines, JSON} {

@@ -3,67 +3,104 @@ package document
 import (
 	"bufio"
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
-	"strings"
-
-	"github.com/valyala/fastjson"
+	"unicode/utf8"
 )
 
 // jsonLines yields one unit a line: of a JSON object, or of text. White space alone is no line.
 func (s *stream) jsonLines() error {
-	for {
-		from := s.at
-		s.good = from
-		line, err := s.readLine()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if skip := (*Skip)(nil); errors.As(err, &skip) {
-			if err = s.skip(skip); err != nil {
-				return err
-			}
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		if s.line == 1 {
-			line = bytes.TrimPrefix(line, []byte("\xef\xbb\xbf"))
-		}
-		if line = bytes.TrimSpace(line); len(line) == 0 {
-			continue
-		}
-		if s.format == Lines {
-			err = s.emit(Unit{Line: s.line, From: from, To: s.at, format: Text, raw: line})
-		} else {
-			err = s.object(line, from)
-		}
-		if err != nil {
-			return err
-		}
+	if err := s.each(s.jsonLine); err != nil {
+		return err
 	}
+	return s.noText()
 }
 
-// object yields a JSON object that begins at from and ends here. The first one that is an object tells which fields are taken of all.
+func (s *stream) jsonLine() error {
+	from := s.at
+	s.good = from
+	line, err := s.readLine()
+	if err != nil {
+		return err
+	}
+	if s.line == 1 {
+		line = bytes.TrimPrefix(line, []byte(utf8Mark))
+	}
+	switch line = bytes.TrimSpace(line); {
+	case len(line) == 0:
+		return nil
+	case s.format == Lines:
+		return s.emit(Unit{Line: s.line, From: from, To: s.at, format: Text, raw: line})
+	}
+	return s.object(line, from)
+}
+
+// object yields a JSON object that begins at from and ends here. The first record that is an object
+// decides which fields are taken of all.
 func (s *stream) object(raw []byte, from int64) error {
-	fields := s.fields
-	if fields == nil {
+	u := Unit{Line: s.line, From: from, To: s.at, format: JSONL, raw: raw, fields: s.fields}
+	if s.fields == nil {
 		f, ok, err := s.objectFields(raw)
 		if err != nil {
 			return err
 		}
-		if fields = &f; ok {
+		if u.fields = &f; ok {
 			s.chosen(f)
-			s.fields = fields
+			s.fields = &f
 		}
 	}
-	return s.emit(Unit{Line: s.line, From: from, To: s.at, format: JSONL, raw: raw, fields: fields})
+	if s.opts.TextField != "" && !s.found {
+		return s.hold(u)
+	}
+	return s.emit(u)
 }
 
-// readLine returns the next line in memory that no other line has, io.EOF at the end, or a skip for a line beyond the
-// limit, which it leaves behind.
+const (
+	heldMax      = 1000    // records that are held back until one has the text field
+	heldBytesMax = 4 << 20 // of them
+)
+
+// hold holds back the first records of a file until one has the text field that the options name.
+// If none has it, the name is wrong, and the file is refused before its records are skipped one by
+// one.
+func (s *stream) hold(u Unit) error {
+	s.held = append(s.held, u)
+	s.heldBytes += len(u.raw)
+	if n, err := jsonEach(u.raw, s.opts.TextField, func([]byte) error { return nil }); err == nil && n > 0 {
+		return s.release()
+	}
+	if len(s.held) == heldMax || s.heldBytes > heldBytesMax {
+		return s.noText()
+	}
+	return nil
+}
+
+// release yields the records that were held back.
+func (s *stream) release() error {
+	held := s.held
+	s.held, s.found = nil, true
+	for _, u := range held {
+		if err := s.emit(u); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// noText is the error of a file without the text field, with the fields that it has. If no record
+// can be read, each is skipped.
+func (s *stream) noText() error {
+	for _, u := range s.held {
+		if names := fieldNames(u.raw); len(names) > 0 {
+			s.held, s.line = nil, 0
+			return s.noFields(&FieldError{s.opts.TextField, names})
+		}
+	}
+	return s.release()
+}
+
+// readLine returns the next line in memory that no other line has, io.EOF at the end, or a skip for
+// a line beyond the limit, which it leaves behind.
 func (s *stream) readLine() ([]byte, error) {
 	s.line++
 	var line []byte
@@ -94,8 +131,8 @@ func (s *stream) readLine() ([]byte, error) {
 	}
 }
 
-// lineBlockBytes is how much memory is taken at a time for lines: much less than a batch of units has, since the last unit
-// that lies in a block keeps all of it.
+// lineBlockBytes is how much memory is taken at a time for lines: much less than a batch of units
+// has, since the last unit that lies in a block keeps all of it.
 const lineBlockBytes = 32 << 10
 
 // keep copies a line into memory that it shares with its neighbours, unless it is long.
@@ -111,69 +148,92 @@ func (s *stream) keep(line []byte) []byte {
 	return s.lines[from:len(s.lines):len(s.lines)]
 }
 
-// jsonFields parses a line and gives its id ("" if there is none), text and value.
-func (e *Extractor) jsonFields(line []byte, names *Fields) (id string, text []byte, value Value, reason Reason, err error) {
-	v, err := e.json.ParseBytes(line)
+// jsonFields returns the ID ("" if there is none), text and value of a record. The text may be a
+// part of the record, and is gone with the next call.
+func (e *Extractor) jsonFields(record []byte, names *Fields) (id string, text []byte, value Value,
+	reason Reason, err error) {
+	text, reason, err = e.jsonText(record, names.Text)
 	if err != nil {
-		// The parser's errors go on to quote the rest of the line, which may be long.
-		cause, _, _ := strings.Cut(strings.TrimPrefix(err.Error(), "cannot parse JSON: "), "; unparsed tail")
-		return "", nil, Value{}, Broken, fmt.Errorf("%.160s", cause)
+		return "", nil, Value{}, reason, err
 	}
-	if v.Type() != fastjson.TypeObject {
-		return "", nil, Value{}, Broken, fmt.Errorf("a JSON %s where an object was expected", v.Type())
-	}
-	field := jsonField(v, names.Text)
-	if field == nil {
-		return "", nil, Value{}, NoText, fmt.Errorf("no field %q among %.200q", names.Text, fieldNames(v))
-	}
-	if field.Type() != fastjson.TypeString {
-		return "", nil, Value{}, NoText, fmt.Errorf("field %q is a JSON %s, not a string", names.Text, field.Type())
-	}
-	text, err = field.StringBytes()
-	if err != nil {
+	if id, _, err = jsonScalar(record, names.ID); err != nil {
 		return "", nil, Value{}, Broken, err
 	}
-	id, _ = jsonScalar(jsonField(v, names.ID))
 	for _, name := range e.opts.ValueFields {
-		if s, ok := jsonScalar(jsonField(v, name)); ok {
-			value = Value{Text: s, Found: true}
+		if value.Text, value.Found, _ = jsonScalar(record, name); value.Found {
 			break
 		}
 	}
 	return id, text, value, "", nil
 }
 
-// fieldNames returns the names of an object's fields, in order.
-func fieldNames(object *fastjson.Value) (names []string) {
-	object.GetObject().Visit(func(key []byte, _ *fastjson.Value) { names = append(names, string(key)) })
-	return names
-}
-
-// jsonScalar returns the content of a string, or a number as it is written.
-func jsonScalar(field *fastjson.Value) (s string, ok bool) {
-	if field == nil {
-		return "", false
+// jsonText returns the text that a field's values make: one string, or the strings of a list with a
+// line end between.
+func (e *Extractor) jsonText(record []byte, field string) (text []byte, reason Reason, err error) {
+	if begins := bytes.TrimLeft(record, " \t\r\n"); !bytes.HasPrefix(begins, []byte("{")) {
+		w := jsonWalker{b: record}
+		if err := w.whole(func() error { return w.skip(0) }); err != nil {
+			return nil, Broken, err
+		}
+		return nil, Broken, fmt.Errorf("a JSON %s where an object was expected", jsonKind(begins))
 	}
-	switch field.Type() {
-	case fastjson.TypeString:
-		b, err := field.StringBytes()
-		return string(b), err == nil
-	case fastjson.TypeNumber:
-		return field.String(), true
-	}
-	return "", false
-}
-
-// jsonField finds a field by its name, or else by the path that its dots describe.
-func jsonField(v *fastjson.Value, name string) *fastjson.Value {
-	if name == "" {
+	texts, kind := 0, ""
+	n, err := jsonEach(record, field, func(v []byte) (err error) {
+		if kind = jsonKind(v); kind != "string" {
+			return nil
+		}
+		if texts++; texts == 1 {
+			text = v[1 : len(v)-1] // a part of the record will do
+			if bytes.IndexByte(text, '\\') >= 0 || !utf8.Valid(text) {
+				e.text, err = unquote(e.text[:0], text)
+				text = e.text
+			}
+		} else {
+			if texts == 2 {
+				e.text = append(e.text[:0], text...)
+			}
+			e.text, err = unquote(append(e.text, '\n'), v[1:len(v)-1])
+			text = e.text
+		}
+		if err != nil {
+			return fmt.Errorf("field %q %w", field, err)
+		}
 		return nil
+	})
+	switch {
+	case err != nil:
+		return nil, Broken, err
+	case n == 0:
+		return nil, NoText, fmt.Errorf("no field %q among %.200q", field, fieldNames(record))
+	case texts == 0:
+		return nil, NoText, fmt.Errorf("field %q is a JSON %s, not a string", field, kind)
 	}
-	if field := v.Get(name); field != nil {
-		return field
+	return text, "", nil
+}
+
+// jsonScalar returns the content of a string, or a number as it is written. A field that is
+// missing, or has several values, has none.
+func jsonScalar(record []byte, field string) (s string, ok bool, err error) {
+	if field == "" {
+		return "", false, nil
 	}
-	if strings.Contains(name, ".") {
-		return v.Get(strings.Split(name, ".")...)
+	var v []byte
+	n, err := jsonEach(record, field, func(value []byte) error {
+		v = value
+		return nil
+	})
+	if err != nil || n != 1 {
+		return "", false, err
 	}
-	return nil
+	switch jsonKind(v) {
+	case "string":
+		content, err := unquote(nil, v[1:len(v)-1])
+		if err != nil {
+			return "", false, fmt.Errorf("field %q %w", field, err)
+		}
+		return string(content), true, nil
+	case "number":
+		return string(v), true, nil
+	}
+	return "", false, nil
 }

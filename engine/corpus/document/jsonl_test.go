@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -16,7 +18,6 @@ func TestJSONFields(t *testing.T) {
 		name, line    string
 		opts          Options
 		id, text      string
-		repaired      int
 		reason        Reason
 		errorContains string
 	}{
@@ -27,13 +28,52 @@ func TestJSONFields(t *testing.T) {
 		{name: "number as id", line: `{"id":-1.50e3,"text":"b"}`, id: "-1.50e3", text: "b"},
 		{name: "empty text", line: `{"id":"a","text":""}`, id: "a"},
 		{name: "escapes", line: `{"id":"\u00e9\n","text":"\u4e2d\ud83d\ude00\"\\\/\t"}`, id: "é\n", text: "中😀\"\\/\t"},
-		{name: "invalid bytes", line: "{\"text\":\"a\xff\xfeb\xffc\"}", id: "f:3", text: "a\ufffdb\ufffdc", repaired: 2},
-		{name: "other fields", line: `{"url":"u","content":"c"}`, opts: Options{TextField: "content", IDField: "url"}, id: "u", text: "c"},
-		{name: "field in an object", line: `{"meta":{"id":"u"},"a":{"b":{"c":"t"}}}`, opts: Options{TextField: "a.b.c", IDField: "meta.id"}, id: "u", text: "t"},
-		{name: "field with a dot in its name", line: `{"a.b":"t","a":{"b":"no"}}`, opts: Options{TextField: "a.b"}, id: "f:3", text: "t"},
+		{name: "invalid bytes in the text", line: "{\"text\":\"a\xff\xfeb\xffc\"}", reason: Broken,
+			errorContains: `field "text" is no valid UTF-8: byte 0xff behind 1 others`},
+		{name: "invalid bytes in the id", line: "{\"id\":\"caf\xe9\",\"text\":\"b\"}", reason: Broken,
+			errorContains: `field "id" is no valid UTF-8: byte 0xe9 behind 3 others`},
+		{name: "invalid bytes elsewhere", line: "{\"x\":\"caf\xe9\",\"text\":\"b\"}", id: "f:3", text: "b"},
+		{name: "half a pair in the text", line: `{"text":"a\ud800b"}`, reason: Broken,
+			errorContains: `field "text" has half a surrogate pair, \ud800`},
+		{name: "the second half in the text", line: `{"text":"\udc00\ud800"}`, reason: Broken,
+			errorContains: `half a surrogate pair, \udc00`},
+		{name: "half a pair in the id", line: `{"id":"\ud83d\u0041","text":"b"}`, reason: Broken,
+			errorContains: `field "id" has half a surrogate pair`},
+		{name: "half a pair elsewhere", line: `{"x":"\ud800","text":"b"}`, id: "f:3", text: "b"},
+		{name: "text twice", line: `{"text":"a","text":"b"}`, reason: Broken,
+			errorContains: `field "text" stands there twice`},
+		{name: "text twice, once escaped", line: `{"text":"a","te\u0078t":"b"}`, reason: Broken,
+			errorContains: `field "text" stands there twice`},
+		{name: "id twice", line: `{"id":1,"text":"a","id":2}`, reason: Broken,
+			errorContains: `field "id" stands there twice`},
+		{name: "another field twice", line: `{"x":1,"text":"a","x":2}`, id: "f:3", text: "a"},
+		{name: "lenient", line: "{\"x\":NaN,\"y\":-Infinity,\"text\":\"a\tb\\q\"}", id: "f:3", text: "a\tb\\q"},
+		{name: "a list of objects", line: `{"m":[{"r":"user","c":"one"},{"c":null},{"r":"x"},{"c":"tw\u006f"}]}`,
+			opts: Options{TextField: "m.c"}, id: "f:3", text: "one\ntwo"},
+		{name: "a list of objects, in brackets", line: `{"m":[{"c":"one"},{"c":"two"}],"i":{"d":["x","y"]}}`,
+			opts: Options{TextField: "m[].c", IDField: "i.d.1"}, id: "y", text: "one\ntwo"},
+		{name: "a list of strings", line: `{"p":["one","two"]}`, opts: Options{TextField: "p[]"}, id: "f:3",
+			text: "one\ntwo"},
+		{name: "a list that no brackets name", line: `{"p":["one","two"]}`, opts: Options{TextField: "p"}, reason: NoText,
+			errorContains: `field "p" is a JSON array`},
+		{name: "lists in lists", line: `{"a":[[{"b":["x","y"]}],[]],"c":[{"b":["z"]}]}`,
+			opts: Options{TextField: "a[][].b[]"}, id: "f:3", text: "x\ny"},
+		{name: "an id that is a list", line: `{"m":[{"i":"a"},{"i":"b"}],"text":"t"}`, opts: Options{IDField: "m.i"},
+			id: "f:3", text: "t"},
+		{name: "an empty list", line: `{"m":[]}`, opts: Options{TextField: "m.c"}, reason: NoText,
+			errorContains: `no field "m.c" among ["m"]`},
+		{name: "numbers only in a list", line: `{"m":[{"c":1},{"c":2}]}`, opts: Options{TextField: "m.c"}, reason: NoText,
+			errorContains: `field "m.c" is a JSON number`},
+		{name: "other fields", line: `{"url":"u","content":"c"}`, opts: Options{TextField: "content", IDField: "url"},
+			id: "u", text: "c"},
+		{name: "field in an object", line: `{"meta":{"id":"u"},"a":{"b":{"c":"t"}}}`, opts: Options{TextField: "a.b.c",
+			IDField: "meta.id"}, id: "u", text: "t"},
+		{name: "field with a dot in its name", line: `{"a.b":"t","a":{"b":"no"}}`, opts: Options{TextField: "a.b"}, id: "f:3",
+			text: "t"},
 		{name: "no text", line: `{"id":"a"}`, reason: NoText, errorContains: `no field "text"`},
 		{name: "text is null", line: `{"text":null}`, reason: NoText, errorContains: "JSON null"},
 		{name: "an array", line: `[1]`, reason: Broken, errorContains: "JSON array"},
+		{name: "an object in an array", line: `[{"text":"a"}]`, reason: Broken, errorContains: "JSON array"},
 		{name: "nothing after the colon", line: `{"text":`, reason: Broken},
 		{name: "two objects", line: `{"text":"a"}{"text":"b"}`, reason: Broken},
 		{name: "deep", line: strings.Repeat("[", 100_000), reason: Broken},
@@ -42,7 +82,7 @@ func TestJSONFields(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			doc, err := NewExtractor(c.opts).Extract(Unit{Source: "f", Line: 3, format: JSONL, raw: []byte(c.line)})
 			if c.reason == "" {
-				want := Document{ID: c.id, Source: "f", Line: 3, Text: c.text, Bytes: len(c.line), Repaired: c.repaired}
+				want := Document{ID: c.id, Source: "f", Line: 3, Text: c.text, NoID: c.opts.IDField != "" && c.id == "f:3"}
 				if diff := cmp.Diff(want, doc); diff != "" || err != nil {
 					t.Error(err, diff)
 				}
@@ -57,9 +97,81 @@ func TestJSONFields(t *testing.T) {
 	}
 }
 
-// TestLongLines has lines around the sizes of the buffers, with and without an end of line at the end.
+// TestNoSuchField: a field that no record has is an error at once, and one that a later record has
+// is not.
+func TestNoSuchField(t *testing.T) {
+	read := func(in string, o Options) (texts, skips int, err error) {
+		for _, e := range Read(t.Context(), []string{Stdin}, o, strings.NewReader(in)) {
+			if _, ok := errors.AsType[*Skip](e); ok {
+				skips++
+			} else if e != nil {
+				err = e
+			} else {
+				texts++
+			}
+		}
+		return texts, skips, err
+	}
+	without := strings.Repeat(`{"url":"u","text":"a"}`+"\n", 1200)
+	for name, in := range map[string]string{"few": without[:46], "many": without + `{"txt":"b"}`,
+		"after a broken line": "{\n" + without[:46], "an array": `[{"url":"u","text":"a"}]`} {
+		o := Options{TextField: "txt"}
+		if o.Format = JSONL; name == "an array" {
+			o.Format = JSON
+		}
+		texts, skips, err := read(in, o)
+		if e, ok := errors.AsType[*FieldError](err); !ok || texts+skips > 0 ||
+			e.Error() != `no field "txt" among url, text; --text names the field` {
+			t.Errorf("%s: %d documents, %d skips, %v", name, texts, skips, err)
+		}
+	}
+	for name, c := range map[string]struct {
+		in           string
+		texts, skips int
+	}{
+		"late":              {without[:460] + `{"txt":"b"}` + "\n" + without[:46], 1, len(without[:460])/23 + 2},
+		"broken lines only": {"{\n{\n", 0, 2},
+		"no lines":          {"", 0, 0},
+	} {
+		if texts, skips, err := read(c.in, Options{Format: JSONL, TextField: "txt"}); err != nil || texts != c.texts ||
+			skips != c.skips {
+			t.Errorf("%s: %d documents, %d skips, %v", name, texts, skips, err)
+		}
+	}
+}
+
+// TestRecordMemory: a record takes at most 16 times its bytes and 1 MiB, whatever is in the fields
+// that nobody asks for.
+func TestRecordMemory(t *testing.T) {
+	keys := make([]byte, 0, 5<<20)
+	for i := 0; len(keys) < 5<<20; i++ {
+		keys = fmt.Appendf(keys, `"k%d":1,`, i)
+	}
+	for name, line := range map[string]string{
+		"small values": `{"text":"a","x":[1` + strings.Repeat(",1", 5<<19) + `]}`,
+		"small lists":  `{"text":"a","x":[[]` + strings.Repeat(",[]", 5<<18) + `]}`,
+		"keys":         `{` + string(keys) + `"text":"a"}`,
+		"no text":      `{` + string(keys) + `"t":"a"}`,
+		"list":         `{"text":"a","x":[{"c":"b"}` + strings.Repeat(`,{"c":"b"}`, 5<<17) + `]}`,
+	} {
+		for _, o := range []Options{{}, {Format: JSON}, {TextField: "x[].c"}} {
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			for range Read(t.Context(), []string{Stdin}, o, strings.NewReader(line+"\n")) {
+			}
+			runtime.ReadMemStats(&after)
+			if took, most := after.TotalAlloc-before.TotalAlloc, uint64(16*len(line)+1<<20); took > most {
+				t.Errorf("%s, %v: %d bytes for a record of %d", name, o, took, len(line))
+			}
+		}
+	}
+}
+
+// TestLongLines has lines around the sizes of the buffers, with and without an end of line at the
+// end.
 func TestLongLines(t *testing.T) {
-	for _, size := range []int{1, 4095, 4096, 4097, diskBufferBytes - 1, diskBufferBytes, diskBufferBytes + 1, 3 * diskBufferBytes} {
+	for _, size := range []int{1, 4095, 4096, 4097, diskBufferBytes - 1, diskBufferBytes, diskBufferBytes + 1,
+		3 * diskBufferBytes} {
 		for _, end := range []string{"", "\n", "\r\n", "\n\n\r\n"} {
 			text := strings.Repeat("x", size)
 			in := "\xef\xbb\xbf{\"text\":\"" + text + "\"}\n{\"text\":\"" + text + "y\"}" + end
@@ -79,7 +191,8 @@ func TestLongLines(t *testing.T) {
 
 // FuzzJSONL: what encoding/json reads is read alike; nothing panics; what comes out is valid UTF-8.
 func FuzzJSONL(f *testing.F) {
-	for _, lines := range []string{`{"text":"a","id":1}`, "{\"text\":\"\xff\"}\n{}", `{"text":"\ud800"}`, `{"id":{},"text":"x"}`, "\n\n[", `{"text":"a","text":"b"}`} {
+	for _, lines := range []string{`{"text":"a","id":1}`, "{\"text\":\"\xff\"}\n{}", `{"text":"\ud800"}`,
+		`{"id":{},"text":"x"}`, "\n\n[", `{"text":"a","text":"b"}`} {
 		f.Add([]byte(lines))
 	}
 	f.Fuzz(func(t *testing.T, in []byte) {
@@ -100,7 +213,8 @@ func FuzzJSONL(f *testing.F) {
 			var v struct {
 				Text *string `json:"text"`
 			}
-			if !utf8.Valid(line) || bytes.Contains(line, []byte(`\u`)) || bytes.Count(bytes.ToLower(line), []byte("text")) != 1 ||
+			if !utf8.Valid(line) || bytes.Contains(line, []byte(`\u`)) || bytes.Count(bytes.ToLower(line),
+				[]byte("text")) != 1 ||
 				bytes.Contains(line, []byte(`\`)) || len(line) > 250 || json.Unmarshal(line, &v) != nil || v.Text == nil {
 				continue // beyond what the two promise to read alike: repeated names, case, lone surrogates, depth
 			}

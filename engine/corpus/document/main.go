@@ -3,13 +3,15 @@ package document
 import (
 	"bytes"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 
+	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 )
 
-// Extract says which text of a page is taken.
+// Extract selects the text of a page.
 type Extract string
 
 // The ways of extraction.
@@ -30,12 +32,12 @@ func ParseExtract(name string) (Extract, error) {
 	return "", fmt.Errorf("%q: must be main, all or auto", name)
 }
 
-// mainBytesMin is how much text the main part must have for ExtractAuto; a page with less is taken whole. Of half of 1,111 pairs of
-// versions of a manual, 100 bytes found most: 60 left 19 pages too short for a fingerprint, 250 found 3 points less. The other
-// half agreed.
+// mainBytesMin is how much text the main part must have for ExtractAuto; a page with less is taken
+// whole. Of half of 1,111 pairs of versions of a manual, 100 bytes found most: 60 left 19 pages too
+// short for a fingerprint, 250 found 3 points less. The other half agreed.
 const mainBytesMin = 100
 
-// A zone is what a piece of a page's text is part of.
+// A zone is the part of a page that a piece of text belongs to.
 type zone uint8
 
 const (
@@ -44,7 +46,8 @@ const (
 	zoneLink                   // of a link
 )
 
-// zones follow the parts of a page while its text is taken. They remember where in the text the zone changes.
+// zones follow the parts of a page while its text is taken. They remember where in the text the
+// zone changes.
 //
 //	<nav><a>x</a></nav> <main>text <aside>more</aside></main>   ->   x: aside, link; text: main; more: main, aside
 type zones struct {
@@ -53,7 +56,8 @@ type zones struct {
 	spans []span
 }
 
-// A region is an open element that makes a zone. It ends when as many elements of its name have ended as began.
+// A region is an open element that makes a zone. It ends when as many elements of its name have
+// ended as began.
 type region struct {
 	name  atom.Atom
 	depth int
@@ -68,7 +72,7 @@ type span struct {
 
 func (z *zones) reset() { z.open, z.link, z.spans = z.open[:0], false, z.spans[:0] }
 
-// now returns the zone of what is open.
+// now returns the zone of the open elements.
 func (z *zones) now() (in zone) {
 	for _, r := range z.open {
 		in |= r.zone
@@ -88,7 +92,7 @@ func (z *zones) mark(at int) {
 }
 
 // start notes the start of an element that is not void.
-func (z *zones) start(a atom.Atom, t tokenizer, hasAttributes bool) {
+func (z *zones) start(a atom.Atom, t *html.Tokenizer, hasAttributes bool) {
 	if a == atom.A {
 		z.link = true
 		return
@@ -138,7 +142,7 @@ func zoneOf(a atom.Atom) zone {
 	return 0
 }
 
-// mayBeRegion tells the elements whose attributes are looked at.
+// mayBeRegion reports whether an element's attributes may make a zone of it.
 func mayBeRegion(a atom.Atom) bool {
 	switch a {
 	case atom.Div, atom.Section, atom.Ul, atom.Ol, atom.Td, atom.Table, atom.Form, atom.P:
@@ -147,12 +151,13 @@ func mayBeRegion(a atom.Atom) bool {
 	return false
 }
 
-// asideNames are classes and ids of what is not the main text, in lower case.
-var asideNames = []string{"breadcrumb", "breadcrumbs", "comments", "cookie", "copyright", "footer", "header", "headerbar", "menu", "nav", "navbar", "navigation",
+// asideNames are classes and ids of elements beside the main text, in lower case.
+var asideNames = []string{"breadcrumb", "breadcrumbs", "comments", "cookie", "copyright", "footer", "header",
+	"headerbar", "menu", "nav", "navbar", "navigation",
 	"pagination", "related", "share", "sidebar", "sidenav", "sphinxsidebar", "tags", "toc", "toolbar"}
 
 // zoneOfAttributes returns the zone that an element makes by its role, class or id.
-func zoneOfAttributes(t tokenizer) (in zone) {
+func zoneOfAttributes(t *html.Tokenizer) (in zone) {
 	for more := true; more; {
 		var key, value []byte
 		key, value, more = t.TagAttr()
@@ -182,11 +187,16 @@ func zoneOfAttributes(t tokenizer) (in zone) {
 	return in
 }
 
-// mainText returns the main part of a text whose zones these are: what the page marks as such, else what is not beside it and
-// not mostly links. All of it is returned where that is less than some bytes.
+// mainText returns the part of a text that the page marks as main, or else the lines that are not
+// aside and not mostly links. If that is less than least bytes, it returns the whole text.
 func (z *zones) mainText(text []byte, least int) []byte {
-	marked := z.keep(text, func(in zone) bool { return in&zoneMain != 0 && in&zoneAside == 0 })
-	if len(marked) >= mainBytesMin {
+	var marked []byte
+	for in, part := range z.parts(text) {
+		if in&zoneMain != 0 && in&zoneAside == 0 {
+			marked = append(marked, part...)
+		}
+	}
+	if marked = bytes.TrimSpace(marked); len(marked) >= mainBytesMin {
 		return marked
 	}
 	if rest := z.lines(text); len(rest) >= least {
@@ -195,53 +205,47 @@ func (z *zones) mainText(text []byte, least int) []byte {
 	return text
 }
 
-// keep returns the text of some zones.
-func (z *zones) keep(text []byte, want func(zone) bool) (kept []byte) {
-	for i, s := range z.spans {
-		end := len(text)
-		if i+1 < len(z.spans) {
-			end = z.spans[i+1].from
-		}
-		if s.from < end && want(s.zone) {
-			kept = append(kept, text[s.from:end]...)
+// parts yields the pieces of a text with their zones.
+func (z *zones) parts(text []byte) iter.Seq2[zone, []byte] {
+	return func(yield func(zone, []byte) bool) {
+		for i, s := range z.spans {
+			end := len(text)
+			if i+1 < len(z.spans) {
+				end = min(end, z.spans[i+1].from)
+			}
+			if s.from < end && !yield(s.zone, text[s.from:end]) {
+				return
+			}
 		}
 	}
-	return bytes.TrimSpace(kept)
 }
 
-// linkShare is the part of a line, 1 in so many, that may be links in the main text.
+// linkShare limits links in a line of the main text to 1/linkShare of it.
 const linkShare = 3
 
 // lines returns the lines of the text that are not aside and not mostly links.
 func (z *zones) lines(text []byte) (kept []byte) {
-	i := 0 // the span
-	for from := 0; from < len(text); {
-		to := len(text)
-		if n := bytes.IndexByte(text[from:], '\n'); n >= 0 {
-			to = from + n + 1
-		}
-		links, aside := 0, 0
-		for i < len(z.spans) {
-			end := len(text)
-			if i+1 < len(z.spans) {
-				end = z.spans[i+1].from
-			}
-			size := min(end, to) - max(z.spans[i].from, from)
-			if z.spans[i].zone&zoneLink != 0 {
-				links += size
-			}
-			if z.spans[i].zone&zoneAside != 0 {
-				aside += size
-			}
-			if end > to {
-				break
-			}
-			i++
-		}
+	from, to, links, aside := 0, 0, 0, 0
+	end := func() {
 		if links*linkShare <= to-from && aside*2 <= to-from {
 			kept = append(kept, text[from:to]...)
 		}
-		from = to
+		from, links, aside = to, 0, 0
 	}
+	for in, part := range z.parts(text) {
+		for piece := range bytes.Lines(part) {
+			to += len(piece)
+			if in&zoneLink != 0 {
+				links += len(piece)
+			}
+			if in&zoneAside != 0 {
+				aside += len(piece)
+			}
+			if piece[len(piece)-1] == '\n' {
+				end()
+			}
+		}
+	}
+	end()
 	return bytes.TrimSpace(kept)
 }

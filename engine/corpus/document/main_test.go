@@ -10,12 +10,19 @@ func TestMainText(t *testing.T) {
 	long := strings.Repeat("The lighthouse keeper writes down the weather every evening. ", 3)
 	text := strings.TrimSpace(long)
 	for _, c := range []struct{ name, page, main, auto string }{
-		{"main", "<nav>Home</nav><main><h1>T</h1>" + long + "<aside>ad</aside></main><footer>c</footer>", "T\n" + text, "T\n" + text},
-		{"article with a header of its own", "<header>Site</header><article><header>Title</header><p>" + long + "</article><div>more</div>", "Title\n" + text, "Title\n" + text},
-		{"role, in nested divs", "<div class=nav>Home</div><div role=main><div>" + long + "</div><div class='toc'>1 2</div>end</div>after", text + "\nend", text + "\nend"},
-		{"not marked: lines of links go", "<div><a href=1>One</a> <a href=2>Two</a></div><p>" + long + "</p><p>see <a href=3>this</a> text of some length</p>", text + "\nsee this text of some length", text + "\nsee this text of some length"},
-		{"class of several names", "<div class='has-sidebar x'><p>" + long + "</div><ul class='x sidebar'><li>a</ul>", text, text},
-		{"hardly any", "<nav>Home page of a very short story</nav><main>Short.</main>", "Short.", "Home page of a very short story\nShort."},
+		{"main", "<nav>Home</nav><main><h1>T</h1>" + long + "<aside>ad</aside></main><footer>c</footer>", "T\n" + text,
+			"T\n" + text},
+		{"article with a header of its own", "<header>Site</header><article><header>Title</header><p>" + long +
+			"</article><div>more</div>", "Title\n" + text, "Title\n" + text},
+		{"role, in nested divs", "<div class=nav>Home</div><div role=main><div>" + long +
+			"</div><div class='toc'>1 2</div>end</div>after", text + "\nend", text + "\nend"},
+		{"not marked: lines of links go", "<div><a href=1>One</a> <a href=2>Two</a></div><p>" + long +
+			"</p><p>see <a href=3>this</a> text of some length</p>", text + "\nsee this text of some length", text +
+			"\nsee this text of some length"},
+		{"class of several names", "<div class='has-sidebar x'><p>" + long + "</div><ul class='x sidebar'><li>a</ul>", text,
+			text},
+		{"hardly any", "<nav>Home page of a very short story</nav><main>Short.</main>", "Short.",
+			"Home page of a very short story\nShort."},
 		{"none at all", "<nav>Home</nav>", "Home", "Home"},
 		{"elements that are not closed", "<main><p>" + long + "<div>" + "more", text + "\nmore", text + "\nmore"},
 	} {

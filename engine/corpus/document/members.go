@@ -11,12 +11,12 @@ import (
 	"github.com/klauspost/compress/gzip"
 )
 
-// A gzip file is members one after the other, and of a WARC file each record is one. So where one is
-// damaged, the next can be found and read on from: what looks like a member's header is one if the
-// content behind it begins like a record.
+// A gzip file is members one after the other, and of a WARC file each record is one. So where one
+// is damaged, the next can be found and read on from: what looks like a member's header is one if
+// the content behind it begins like a record.
 //
 //	file     | member | memb#r | member | member |       # damaged
-//	content  | record |        | record | record |       what was read of it is dropped
+//	content  | record |        | record | record |       its part that was read is dropped
 //	                  ^ Skip.At, from where on the content is that of the file from Skip.ResumedAt on
 //
 // Decoding goes past the damage before it is noticed, so the last bytes of the file are remembered.
@@ -76,7 +76,8 @@ func (m *members) begin() (err error) {
 	return err
 }
 
-// brokenFrom returns where the content of the member begins that is damaged, or the end of all content.
+// brokenFrom returns where the content of the member begins that is damaged, or the end of all
+// content.
 func (m *members) brokenFrom() int64 {
 	if m.err == nil || m.err == io.EOF || len(m.starts) == 0 {
 		return math.MaxInt64
@@ -84,13 +85,13 @@ func (m *members) brokenFrom() int64 {
 	return m.starts[len(m.starts)-1].out
 }
 
-// beginsAt says whether a member's content begins at a byte.
+// beginsAt reports whether a member's content begins at a byte.
 func (m *members) beginsAt(at int64) bool {
 	return slices.ContainsFunc(m.starts, func(s memberStart) bool { return s.out == at })
 }
 
-// resume finds the first member behind the one that byte at of the content is of, whose own content begins with
-// a prefix. What is read then follows byte at. io.EOF: there is none.
+// resume finds the first member behind the one that byte at of the content is of, whose own content
+// begins with a prefix. The next read continues there. The error is io.EOF if there is none.
 func (m *members) resume(at int64, prefix string) (raw int64, err error) {
 	from := m.starts[0].raw
 	for _, s := range m.starts {
@@ -120,13 +121,14 @@ func (m *members) resume(at int64, prefix string) (raw int64, err error) {
 	}
 }
 
-// jump is resume for who knows where the next member begins.
+// jump resumes at a known member offset.
 func (m *members) jump(g Gap) error {
 	if g.ResumedAt < m.next() {
 		m.raw.rewind(g.ResumedAt)
 		m.disk.Reset(m.raw)
 	}
-	if _, err := io.CopyN(io.Discard, m.disk, g.ResumedAt-m.next()); err != nil { // Discard takes an int, and the gap may be beyond one
+	// Discard takes an int, and the gap may be beyond one
+	if _, err := io.CopyN(io.Discard, m.disk, g.ResumedAt-m.next()); err != nil {
 		return err
 	}
 	m.follow(g.At)
@@ -141,7 +143,7 @@ func (m *members) follow(at int64) {
 // next returns where in the file the next byte is.
 func (m *members) next() int64 { return m.raw.next() - int64(m.disk.Buffered()) }
 
-// beginsWith tells whether a member begins with some content.
+// beginsWith reports whether a member begins with some content.
 func beginsWith(member []byte, prefix string) bool {
 	z, err := gzip.NewReader(bytes.NewReader(member))
 	if err != nil {

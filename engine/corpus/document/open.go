@@ -9,8 +9,9 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"sync"
+	"strings"
 
+	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 	"github.com/therootcompany/xz"
 
@@ -26,15 +27,37 @@ const (
 	xzDictionaryMaxBytes = 256 << 20
 )
 
-var (
-	gzipMagic = []byte{0x1f, 0x8b, 0x08}
-	zstdMagic = []byte{0x28, 0xb5, 0x2f, 0xfd}
-	xzMagic   = []byte("\xfd7zXZ\x00")
-	bzipMagic = []byte("BZh")
+// Packing is how a file is compressed.
+type Packing string
+
+// The ways of compression that are seen through.
+const (
+	Unpacked Packing = ""
+	Gzip     Packing = "gzip"
+	Zstd     Packing = "zstd"
+	Xz       Packing = "xz"
+	Bzip2    Packing = "bzip2"
 )
 
-// open opens the file or standard input and puts a decompressor on it where its first bytes ask for one.
-// The function that it returns closes everything it opened.
+var gzipMagic = []byte{0x1f, 0x8b, 0x08}
+
+// packingOf recognises a compression by the first bytes of a file.
+func packingOf(head []byte) Packing {
+	switch {
+	case bytes.HasPrefix(head, gzipMagic):
+		return Gzip
+	case bytes.HasPrefix(head, []byte{0x28, 0xb5, 0x2f, 0xfd}):
+		return Zstd
+	case bytes.HasPrefix(head, []byte("\xfd7zXZ\x00")):
+		return Xz
+	case len(head) > 3 && string(head[:3]) == "BZh" && head[3] >= '1' && head[3] <= '9':
+		return Bzip2
+	}
+	return Unpacked
+}
+
+// open opens the file or standard input and puts a decompressor on it where its first bytes ask for
+// one. The function that it returns closes everything it opened.
 func (s *stream) open(stdin io.Reader) (closer func(), err error) {
 	src, closeSource, err := s.source(stdin)
 	if err != nil {
@@ -48,13 +71,15 @@ func (s *stream) open(stdin io.Reader) (closer func(), err error) {
 	return func() { closePacking(); closeSource() }, nil
 }
 
-// source opens what lies under the stream's path, and notes its size and time where they are known.
+// source opens the file, pipe or object of the stream, and notes its size and time if they are
+// known.
 func (s *stream) source(stdin io.Reader) (src io.Reader, closer func(), err error) {
 	switch {
 	case s.file.Path == Stdin && stdin == nil:
 		return nil, nil, errors.New("standard input is not there")
 	case s.file.Path == Stdin:
-		return Patient(s.ctx, stdin), func() {}, nil
+		pipe := &patientReader{ctx: s.ctx, open: func() (io.ReadCloser, error) { return io.NopCloser(stdin), nil }}
+		return pipe, func() { pipe.Close() }, nil
 	case !s.file.inFolder() && ReadOnce(s.file.Path):
 		pipe := OpenPipe(s.ctx, s.file.Path)
 		return pipe, func() { pipe.Close() }, nil
@@ -79,7 +104,8 @@ func (s *stream) source(stdin io.Reader) (src io.Reader, closer func(), err erro
 	return f, func() { f.Close() }, nil // opened for reading: nothing can be lost
 }
 
-// unpack has the stream read src, through the decompressor that its first bytes ask for. The function that it returns ends that.
+// unpack has the stream read src, through the decompressor that its first bytes ask for. The
+// function that it returns ends that.
 func (s *stream) unpack(src io.Reader) (closer func(), err error) {
 	source := &meteredReader{s: s, r: src}
 	disk := bufio.NewReaderSize(source, bufferFor(s.size))
@@ -88,42 +114,67 @@ func (s *stream) unpack(src io.Reader) (closer func(), err error) {
 		return nil, err
 	}
 	closer = func() {}
-	switch {
-	case bytes.HasPrefix(head, gzipMagic):
+	u := &unpacking{packing: packingOf(head), source: source}
+	switch u.packing {
+	case Unpacked:
+		s.r = disk
+		if o, ok := src.(*object.Object); !ok || o.Size >= 0 {
+			s.plain, _ = src.(io.ReaderAt)
+		}
+		return closer, nil
+	case Gzip:
 		again, _ := disk.Peek(disk.Buffered())
 		raw := &trail{r: source, last: bytes.Clone(again), end: int64(len(again))}
 		raw.rewind(0)
 		disk.Reset(raw)
 		s.members = &members{raw: raw, disk: disk}
-		s.wrap(&unpacking{Gzip, s.members, source})
-	case bytes.HasPrefix(head, zstdMagic):
+		u.r = s.members
+	case Zstd:
 		z, err := zstd.NewReader(disk, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
 			zstd.WithDecoderMaxWindow(zstdWindowMaxBytes))
 		if err != nil {
 			return nil, fmt.Errorf("zstd: %w", err)
 		}
-		s.wrap(&unpacking{Zstd, z, source})
-		closer = z.Close
-	case bytes.HasPrefix(head, xzMagic):
-		x, err := xz.NewReader(disk, xzDictionaryMaxBytes)
-		if err != nil {
+		u.r, closer = z, z.Close
+	case Xz:
+		if u.r, err = xz.NewReader(disk, xzDictionaryMaxBytes); err != nil {
 			return nil, damage{fmt.Errorf("xz: %w", err)}
 		}
-		s.wrap(&unpacking{Xz, x, source})
-	case isBzip(head):
-		s.wrap(&unpacking{Bzip2, bzip2.NewReader(disk), source})
-	default:
-		s.r = disk
-		if o, ok := src.(*object.Object); !ok || o.Size >= 0 {
-			s.plain, _ = src.(io.ReaderAt)
-		}
+	case Bzip2:
+		u.r = bzip2.NewReader(disk)
 	}
+	s.size, s.unpacking = 0, u
+	s.r = bufio.NewReaderSize(u, diskBufferBytes)
 	return closer, nil
 }
 
-// isBzip tells the first bytes of what bzip2 wrote: its signature and a size from 1 to 9.
-func isBzip(head []byte) bool {
-	return bytes.HasPrefix(head, bzipMagic) && len(head) > 3 && head[3] >= '1' && head[3] <= '9'
+// unpacking reads from a decompressor. Its errors name it, and what may have happened to
+// the file.
+type unpacking struct {
+	packing Packing
+	r       io.Reader
+	source  *meteredReader // what the decompressor reads
+}
+
+func (u *unpacking) Read(p []byte) (int, error) {
+	n, err := u.r.Read(p)
+	return n, u.explain(err)
+}
+
+func (u *unpacking) explain(err error) error {
+	if err == nil || err == io.EOF || u.source.err != nil {
+		return err // not the content's fault
+	}
+	why := strings.TrimPrefix(err.Error(), string(u.packing)+": ")
+	switch {
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		why = "unexpected EOF: is the file cut short?"
+	case errors.Is(err, gzip.ErrHeader), errors.Is(err, zstd.ErrMagicMismatch):
+		why = "something else follows the compressed data"
+	case errors.Is(err, gzip.ErrChecksum), errors.Is(err, zstd.ErrCRCMismatch):
+		why = "checksum mismatch"
+	}
+	return damage{fmt.Errorf("%s: %s", u.packing, why)}
 }
 
 // bufferFor returns the size of the buffer of a file: less than usual for a small one, as most are.
@@ -134,98 +185,63 @@ func bufferFor(size int64) int {
 	return diskBufferBytes
 }
 
-// wrap reads the stream through a decompressor.
-func (s *stream) wrap(u *unpacking) {
-	s.size, s.packing, s.unpacking = 0, u.packing, u
-	s.r = bufio.NewReaderSize(u, diskBufferBytes)
+// Patient returns a reader of standard input or a pipe that gives up when the context ends: nobody
+// may ever type the rest. The read itself cannot be called off; its goroutine ends with it.
+func Patient(ctx context.Context, r io.Reader) io.Reader {
+	return &patientReader{ctx: ctx, open: func() (io.ReadCloser, error) { return io.NopCloser(r), nil }}
 }
 
-// Patient returns a reader of standard input or a pipe that gives up when the context ends: nobody may ever type the rest.
-// The read itself cannot be called off; its goroutine ends with it.
-func Patient(ctx context.Context, r io.Reader) io.Reader { return &patientReader{ctx: ctx, r: r} }
-
-// OpenPipe is [Patient] for a pipe by its name. It is opened when it is read first, since to open it is to wait for
-// somebody who writes to it.
+// OpenPipe is [Patient] for a pipe by its name. It is opened when it is read first, since to open
+// it is to wait for somebody who writes to it.
 func OpenPipe(ctx context.Context, path string) io.ReadCloser {
-	p := &pipe{path: path}
-	return struct {
-		io.Reader
-		io.Closer
-	}{Patient(ctx, p), p}
-}
-
-type pipe struct {
-	path string
-	mu   sync.Mutex // a read may go on when nobody waits for it any more
-	file *os.File
-}
-
-func (p *pipe) Read(to []byte) (n int, err error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.file == nil {
-		if p.file, err = os.Open(p.path); err != nil {
-			return 0, err
-		}
-	}
-	return p.file.Read(to)
-}
-
-// Close closes the pipe unless a read goes on.
-func (p *pipe) Close() error {
-	if !p.mu.TryLock() {
-		return nil
-	}
-	defer p.mu.Unlock()
-	if p.file == nil {
-		return nil
-	}
-	return p.file.Close()
+	return &patientReader{ctx: ctx, open: func() (io.ReadCloser, error) { return os.Open(path) }}
 }
 
 type patientReader struct {
-	ctx context.Context
-	r   io.Reader
-	buf []byte
+	ctx  context.Context
+	open func() (io.ReadCloser, error)
+	from *io.PipeReader // nil before the first read
 }
 
 func (p *patientReader) Read(to []byte) (int, error) {
-	to = to[:min(len(to), diskBufferBytes)] // a pipe gives no more at a time
-	if len(p.buf) < len(to) {
-		p.buf = make([]byte, len(to))
+	if p.from == nil {
+		var w *io.PipeWriter
+		p.from, w = io.Pipe()
+		stop := context.AfterFunc(p.ctx, func() { w.CloseWithError(p.ctx.Err()) })
+		go func() {
+			defer stop()
+			in, err := p.open()
+			if err == nil {
+				defer in.Close()
+				_, err = io.CopyBuffer(w, struct{ io.Reader }{in}, make([]byte, diskBufferBytes))
+			}
+			w.CloseWithError(err)
+		}()
 	}
-	type result struct {
-		n   int
-		err error
-	}
-	done := make(chan result, 1)
-	go func(buf []byte) {
-		n, err := p.r.Read(buf)
-		done <- result{n, err}
-	}(p.buf[:len(to)])
-	select {
-	case got := <-done:
-		return copy(to, p.buf[:got.n]), got.err
-	case <-p.ctx.Done():
-		p.buf = nil // the read may still write to it
-		return 0, p.ctx.Err()
-	}
+	return p.from.Read(to)
 }
 
-// meteredReader counts bytes, gives up when the context has ended, and names no file twice in its errors.
+// Close ends the reading.
+func (p *patientReader) Close() error {
+	if p.from == nil {
+		return nil
+	}
+	return p.from.Close()
+}
+
+// meteredReader counts bytes, gives up when the context has ended, and names no file twice in its
+// errors.
 type meteredReader struct {
 	s   *stream
 	r   io.Reader
 	err error // of reading, but for io.EOF
 }
 
-func (m *meteredReader) Read(p []byte) (int, error) {
-	if err := m.s.ctx.Err(); err != nil {
-		m.err = err
-		return 0, err
+func (m *meteredReader) Read(p []byte) (n int, err error) {
+	if err = m.s.ctx.Err(); err == nil {
+		n, err = m.r.Read(p)
+		m.s.opts.Meter.Bytes.Add(int64(n))
 	}
-	n, err := m.r.Read(p)
-	m.s.opts.Meter.Bytes.Add(int64(n))
 	if err != nil && err != io.EOF {
 		err = bareCause(err)
 		m.err = err

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/parquet-go/parquet-go"
@@ -13,14 +12,16 @@ import (
 	"ndd/engine/corpus/columns"
 )
 
-// errNoFile is what stands against reading a Parquet file that is not plain on disk: its index is at its end.
-var errNoFile = errors.New("a Parquet file is read from its end: it must be a file on disk that is not compressed as a whole")
+// errNoFile is the error of a Parquet file that is not plain on disk: its index is at its end.
+var errNoFile = errors.New("a Parquet file is read from its end: " +
+	"it must be a file on disk that is not compressed as a whole")
 
 // parquetPageMax is the most bytes of a page, decompressed, unless one document may be longer.
 const parquetPageMax = 256 << 20
 
-// parquetRows yields one unit a row of a Parquet file: of the columns, text, ID and values are read, page by page. A row group
-// that is damaged loses its rows from there on, which are counted; the next one is read all the same.
+// parquetRows yields one unit a row of a Parquet file: of the columns, text, ID and values are
+// read, page by page. A row group that is damaged loses its rows from there on, which are counted;
+// the next one is read all the same.
 func (s *stream) parquetRows() error {
 	if s.plain == nil {
 		return errNoFile
@@ -52,94 +53,92 @@ func (s *stream) parquetRows() error {
 	return nil
 }
 
-// parquetLost yields the skip of rows that could not be read, from the one that is in hand to the last of its group.
+// parquetLost yields the skip of rows that could not be read, from the one that is in hand to the
+// last of its group.
 func (s *stream) parquetLost(last int64, why error) error {
 	first := s.line
 	s.line = int(last)
-	return s.skip(&Skip{Source: s.file.Path, Line: first, At: s.good, Reason: DamagedRows, Rows: last - int64(first) + 1,
+	return s.skip(&Skip{Line: first, At: s.good, Reason: DamagedRows, Rows: last - int64(first) + 1,
 		Err: fmt.Errorf("%w: rows %d to %d are lost", why, first, last)})
 }
 
-// parquetColumns are the columns that are read, by their number in the file; -1: none.
-type parquetColumns struct {
-	Fields
-	text, id int
-	values   []int
-}
-
-func (s *stream) parquetColumns(schema *parquet.Schema) (c parquetColumns, err error) {
+// parquetColumns returns the columns that are read, by their number in the file.
+func (s *stream) parquetColumns(schema *parquet.Schema) (recordColumns, error) {
+	paths := schema.Columns()
 	find := func(name string) int {
-		for _, path := range [][]string{{name}, strings.Split(name, ".")} {
-			if leaf, ok := schema.Lookup(path...); ok && leaf.MaxRepetitionLevel == 0 {
-				return leaf.ColumnIndex
-			}
+		if name == "" { // no field: a column without a name is not it
+			return -1
 		}
-		return -1
+		if i := slices.IndexFunc(paths, func(path []string) bool { return len(path) == 1 && path[0] == name }); i >= 0 {
+			return i
+		}
+		steps := slices.DeleteFunc(fieldPath(name), func(step string) bool { return step == everyElement })
+		return slices.IndexFunc(paths, func(path []string) bool {
+			return slices.Equal(path, steps) || slices.Equal(withoutLists(schema, path), steps)
+		})
 	}
 	isText := func(name string) bool {
 		leaf, ok := schema.Lookup(name)
 		return ok && leaf.MaxRepetitionLevel == 0 && leaf.Node.Type().Kind() == parquet.ByteArray
 	}
-	f, known := s.opts.choose(func(name string) bool { return isText(name) || slices.Contains(IDFields, name) && find(name) >= 0 })
-	c = parquetColumns{Fields: f, text: -1, id: -1}
 	var have []string
-	for _, path := range schema.Columns() {
-		have = append(have, strings.Join(path, "."))
+	for _, path := range paths {
+		have = append(have, strings.Join(withoutLists(schema, path), "."))
 	}
 	s.line = 0
-	if !known {
-		return c, s.noFields(&FieldError{have})
+	c, err := s.opts.columns(have, find, func(name string) bool {
+		return isText(name) || slices.Contains(IDFields, name) && find(name) >= 0
+	})
+	if err != nil {
+		err = s.noFields(err)
 	}
-	if c.text = find(f.Text); c.text < 0 {
-		return c, s.noFields(fmt.Errorf("no column %q among %.200q", f.Text, have))
-	}
-	if f.ID != "" {
-		c.id = find(f.ID)
-	}
-	for _, name := range s.opts.ValueFields {
-		if i := find(name); i >= 0 {
-			c.values = append(c.values, i)
+	return c, err
+}
+
+// withoutLists returns the path of a column without the groups that the format puts into each list,
+// such as list and element.
+func withoutLists(schema *parquet.Schema, path []string) (steps []string) {
+	node := parquet.Node(schema)
+	inList := false
+	for _, name := range path {
+		group := node.Fields()
+		i := slices.IndexFunc(group, func(f parquet.Field) bool { return f.Name() == name })
+		if i < 0 {
+			return path
 		}
+		node = group[i]
+		wraps := len(group) == 1 && node.Repeated() && len(steps) > 0
+		if !wraps && !(inList && slices.Contains([]string{"element", "item", "array_element"}, name)) {
+			steps = append(steps, name)
+		}
+		inList = wraps
 	}
-	return c, nil
+	return steps
 }
 
 // parquetGroup yields the rows of one row group.
-func (s *stream) parquetGroup(file *columns.File, group int, c parquetColumns) error {
+func (s *stream) parquetGroup(file *columns.File, group int, c recordColumns) error {
 	numbers := append([]int{c.text, c.id}, c.values...)
 	readers := make([]*columnReader, len(numbers))
-	defer func() {
-		for _, r := range readers {
-			if r != nil {
-				r.pages.Close()
-			}
-		}
-	}()
 	for i, n := range numbers {
-		if n < 0 {
-			continue
+		if n >= 0 {
+			readers[i] = &columnReader{values: file.Values(group, n), repeats: file.IsRepeated(n)}
+			defer readers[i].values.Close()
 		}
-		pages, err := file.Pages(group, n)
-		if err != nil {
-			s.line++ // the first row of the group is lost, too
-			return err
-		}
-		readers[i] = &columnReader{pages: pages}
 	}
-	row := make([]parquet.Value, len(numbers))
+	row := make([]cell, len(numbers))
 	for range file.Rows(group) {
 		s.line++
 		for i, r := range readers {
+			row[i] = cell{most: s.opts.MaxDocumentBytes, isText: i == 0}
 			if r == nil {
 				continue
 			}
-			v, err := r.next()
-			if err != nil {
+			if err := r.next(row[i].add); err != nil {
 				return err
 			}
-			row[i] = v
 		}
-		if err := s.parquetRow(row, c); err != nil {
+		if err := s.parquetRow(row, numbers, c); err != nil {
 			return err
 		}
 	}
@@ -147,88 +146,86 @@ func (s *stream) parquetGroup(file *columns.File, group int, c parquetColumns) e
 }
 
 // parquetRow yields a row's document.
-func (s *stream) parquetRow(row []parquet.Value, c parquetColumns) error {
+func (s *stream) parquetRow(row []cell, numbers []int, c recordColumns) error {
 	text := row[0]
-	if text.IsNull() || text.Kind() != parquet.ByteArray && text.Kind() != parquet.FixedLenByteArray {
-		return s.skip(&Skip{Source: s.file.Path, Line: s.line, Reason: NoText, Err: fmt.Errorf("column %q has no text here", c.Text)})
+	if text.n == 0 {
+		return s.skip(&Skip{Line: s.line, Reason: NoText, Err: fmt.Errorf("column %q has no text here", c.Text)})
 	}
-	raw := text.ByteArray()
-	if int64(len(raw)) > s.opts.MaxDocumentBytes {
+	if int64(len(text.content)) > s.opts.MaxDocumentBytes {
 		return s.skip(s.tooLarge(s.line))
 	}
-	u := Unit{Line: s.line, format: CSV, raw: slices.Clone(raw), id: columnText(row[1])}
-	if isHTML(c.Text) {
-		u.format = HTML
-	}
-	for _, v := range row[2:] {
-		if t := columnText(v); t != "" {
-			u.value = Value{Text: t, Found: true}
-			break
-		}
-	}
+	u := c.unit(text.content, func(column int) string { return row[1+slices.Index(numbers[1:], column)].one() })
+	u.Line = s.line
 	return s.emit(u)
 }
 
-// columnText returns a value as text, "" where there is none.
-func columnText(v parquet.Value) string {
-	if v.IsNull() {
+// A cell is the content of a column in a row: a value as text, or those of a list with line ends
+// between.
+type cell struct {
+	most    int64 // bytes, beyond which it does not matter how many there are
+	isText  bool  // strings alone count
+	n       int   // values that are not null
+	content []byte
+}
+
+func (c *cell) add(v parquet.Value) {
+	isBytes := v.Kind() == parquet.ByteArray || v.Kind() == parquet.FixedLenByteArray
+	if v.IsNull() || c.isText && !isBytes {
+		return
+	}
+	if c.n++; c.n > 1 {
+		c.content = append(c.content, '\n')
+	}
+	switch {
+	case int64(len(c.content)) > c.most:
+	case isBytes:
+		c.content = append(c.content, v.ByteArray()...)
+	default:
+		c.content = append(c.content, v.String()...)
+	}
+}
+
+// one returns the content of a single value, "" where there are none or several.
+func (c *cell) one() string {
+	if c.n != 1 {
 		return ""
 	}
-	switch v.Kind() {
-	case parquet.ByteArray, parquet.FixedLenByteArray:
-		return string(v.ByteArray())
-	case parquet.Int32:
-		return strconv.FormatInt(int64(v.Int32()), 10)
-	case parquet.Int64:
-		return strconv.FormatInt(v.Int64(), 10)
-	}
-	return v.String()
+	return string(c.content)
 }
 
-// columnReader reads the values of a column one by one: a null is a value.
+// columnReader reads the values of a column row by row: a null is a value.
 type columnReader struct {
-	pages  *columns.Pages
-	page   parquet.Page
-	values parquet.ValueReader // of the page; nil before the first one
-	buffer [128]parquet.Value
-	ahead  []parquet.Value // of the buffer
+	values  *columns.Values
+	repeats bool // a row may have several values
+	buffer  [128]parquet.Value
+	ahead   []parquet.Value // of the buffer
 }
 
-// next returns the next value. There must be one.
-func (r *columnReader) next() (v parquet.Value, err error) {
-	for len(r.ahead) == 0 {
-		if err := r.fill(); err != nil {
-			return v, err
-		}
-	}
-	v, r.ahead = r.ahead[0], r.ahead[1:]
-	return v, nil
-}
-
-// fill reads values ahead, or the next page.
-func (r *columnReader) fill() (err error) {
-	if r.values == nil {
-		if r.page, err = r.pages.Next(); err != nil {
-			if errors.Is(err, io.EOF) {
-				err = io.ErrUnexpectedEOF
+// next calls add with the values of the next row, one at least.
+func (r *columnReader) next(add func(parquet.Value)) error {
+	for n := 0; n == 0 || r.repeats; n++ {
+		if len(r.ahead) == 0 {
+			k, err := r.values.ReadValues(r.buffer[:])
+			if r.ahead = r.buffer[:k]; k == 0 {
+				switch {
+				case errors.Is(err, io.EOF) && n > 0:
+					return nil
+				case errors.Is(err, io.EOF):
+					return io.ErrUnexpectedEOF
+				}
+				return err
 			}
-			return err
 		}
-		r.values = r.page.Values()
-	}
-	n, err := r.pages.Read(r.values, r.buffer[:])
-	r.ahead = r.buffer[:n]
-	if err != nil && !errors.Is(err, io.EOF) {
-		return err
-	}
-	if n == 0 {
-		parquet.Release(r.page)
-		r.values = nil
+		if n > 0 && r.ahead[0].RepetitionLevel() == 0 {
+			return nil
+		}
+		add(r.ahead[0])
+		r.ahead = r.ahead[1:]
 	}
 	return nil
 }
 
-// meteredReaderAt counts what is read, and ends with the context.
+// meteredReaderAt counts bytes, and fails when the context has ended.
 type meteredReaderAt struct {
 	s *stream
 	r io.ReaderAt

@@ -22,7 +22,80 @@ type page struct {
 	Score int64    `parquet:"score"`
 }
 
-// table is a Parquet file of n rows, every tenth without a text, in small pages and several row groups.
+// chat is a row whose text is in a list of structures.
+type chat struct {
+	Meta struct {
+		ID string `parquet:"id"`
+	} `parquet:"meta"`
+	Messages []struct {
+		Role    string  `parquet:"role"`
+		Content *string `parquet:"content,optional"`
+	} `parquet:"messages,list"`
+	Tags []string `parquet:"tags,list"`
+}
+
+// TestParquetLists reads texts in lists, whose rows may be longer than pages and buffers.
+func TestParquetLists(t *testing.T) {
+	var b bytes.Buffer
+	w := parquet.NewGenericWriter[chat](&b, parquet.PageBufferSize(100), parquet.MaxRowsPerRowGroup(7))
+	var want, wantTags []string
+	for i := range 20 {
+		var c chat
+		c.Meta.ID = fmt.Sprintf("c%d", i)
+		var texts []string
+		for j := range i * i {
+			s := fmt.Sprintf("m%d", j)
+			c.Messages = append(c.Messages, struct {
+				Role    string  `parquet:"role"`
+				Content *string `parquet:"content,optional"`
+			}{"user", &s})
+			if j%5 == 4 {
+				c.Messages[j].Content = nil
+				continue
+			}
+			texts = append(texts, s)
+		}
+		c.Tags = texts
+		if len(texts) == 0 {
+			want = append(want, fmt.Sprintf(`skip: c.parquet:%d: no text field: column "messages.content" has no text here`,
+				i+1))
+		} else {
+			want = append(want, c.Meta.ID+": "+strings.Join(texts, "\n"))
+			wantTags = append(wantTags, want[i])
+		}
+		if _, err := w.Write([]chat{c}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	tree(t, map[string]string{"c.parquet": b.String()})
+	for _, name := range []string{"messages.content", "messages[].content", "messages.list.element.content"} {
+		got, err := read(t, document.Options{TextField: name, IDField: "meta.id"}, nil, "c.parquet")
+		for i := range want {
+			want[i] = strings.Replace(want[i], "messages.content", name, 1)
+		}
+		if diff := cmp.Diff(want, got); diff != "" || err != nil {
+			t.Error(name, err, diff)
+		}
+		for i := range want {
+			want[i] = strings.Replace(want[i], name, "messages.content", 1)
+		}
+	}
+	got, err := read(t, document.Options{TextField: "tags[]", IDField: "meta.id"}, nil, "c.parquet")
+	if diff := cmp.Diff(wantTags, got[1:]); diff != "" || err != nil {
+		t.Error(err, diff)
+	}
+	if _, err := read(t, document.Options{TextField: "messages.text"}, nil, "c.parquet"); err == nil ||
+		err.Error() != `c.parquet: no field "messages.text" among meta.id, messages.role, messages.content, tags; --text `+
+			`names the field` {
+		t.Error(err)
+	}
+}
+
+// table is a Parquet file of n rows, every tenth without a text, in small pages and several row
+// groups.
 func table(t testing.TB, n int) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -64,11 +137,13 @@ func TestParquet(t *testing.T) {
 	if got, err = read(t, document.Options{}, nil, "dir"); cmp.Diff(want, got) != "" || err != nil {
 		t.Error(err, cmp.Diff(want, got))
 	}
-	if got, err = read(t, document.Options{TextField: "url", IDField: "score"}, nil, "pages.parquet"); err != nil || got[7] != "7: u7" {
+	if got, err = read(t, document.Options{TextField: "url", IDField: "score"}, nil, "pages.parquet"); err != nil ||
+		got[7] != "7: u7" {
 		t.Error(got, err)
 	}
 	var values []string
-	for doc, err := range document.Read(t.Context(), []string{"pages.parquet"}, document.Options{ValueFields: []string{"nosuch", "score"}}, nil) {
+	for doc, err := range document.Read(t.Context(), []string{"pages.parquet"},
+		document.Options{ValueFields: []string{"nosuch", "score"}}, nil) {
 		if err == nil {
 			values = append(values, doc.Value.Text)
 		}
@@ -79,16 +154,17 @@ func TestParquet(t *testing.T) {
 	for in, want := range map[string]string{
 		"-":             "-: a Parquet file is read from its end",
 		"p.parquet.gz":  "p.parquet.gz: a Parquet file is read from its end",
-		"pages.parquet": `pages.parquet: no column "tags" among`,
+		"pages.parquet": `pages.parquet: no field "tag" among`,
 	} {
-		_, err := read(t, document.Options{TextField: "tags"}, strings.NewReader(data), in)
+		_, err := read(t, document.Options{TextField: "tag"}, strings.NewReader(data), in)
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", in, err, want)
 		}
 	}
 }
 
-// TestDamagedParquet cuts a file everywhere and changes its bytes: what cannot be read is a skip, and nothing panics.
+// TestDamagedParquet cuts a file everywhere and changes its bytes: what cannot be read is a skip,
+// and nothing panics.
 func TestDamagedParquet(t *testing.T) {
 	data := table(t, 60)
 	tree(t, nil)
@@ -97,7 +173,8 @@ func TestDamagedParquet(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, err := range document.Read(t.Context(), []string{"d.parquet"}, document.Options{TextField: "body"}, nil) {
-			if _, skip := errors.AsType[*document.Skip](err); err != nil && !skip && !strings.Contains(err.Error(), `no column "body"`) {
+			if _, skip := errors.AsType[*document.Skip](err); err != nil && !skip && !strings.Contains(err.Error(),
+				`no field "body"`) {
 				t.Fatalf("%d bytes: %v", len(damaged), err)
 			}
 		}
@@ -110,7 +187,8 @@ func TestDamagedParquet(t *testing.T) {
 	}
 }
 
-// TestDamagedRowGroup: what is lost of a row group is counted and said, with its column and page, and the other row groups are read.
+// TestDamagedRowGroup: what is lost of a row group is counted and said, with its column and page,
+// and the other row groups are read.
 func TestDamagedRowGroup(t *testing.T) {
 	data := table(t, 120)                      // in row groups of 40
 	magic, at := []byte("\x28\xb5\x2f\xfd"), 0 // of compressed pages, which the texts have
@@ -130,7 +208,8 @@ func TestDamagedRowGroup(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if documents++; doc.ID != "u"+strings.TrimPrefix(doc.Text, "text ") || doc.Line < 1 || doc.ID != fmt.Sprint("u", doc.Line-1) {
+		if documents++; doc.ID != "u"+strings.TrimPrefix(doc.Text, "text ") || doc.Line < 1 || doc.ID != fmt.Sprint("u",
+			doc.Line-1) {
 			t.Errorf("%+v", doc)
 		}
 	}
@@ -141,7 +220,8 @@ func TestDamagedRowGroup(t *testing.T) {
 	for _, skip := range tally.Examples {
 		if skip.Reason == document.DamagedRows {
 			want := fmt.Sprintf("rows %d to %d are lost", skip.Line, skip.Line+lost-1)
-			if said := skip.Error(); !strings.Contains(said, want) || !strings.Contains(said, `row group 2, column "body": page `) {
+			if said := skip.Error(); !strings.Contains(said, want) || !strings.Contains(said,
+				`row group 2, column "body": page `) {
 				t.Error(said)
 			}
 			if (skip.Line+lost-1)%40 != 0 {

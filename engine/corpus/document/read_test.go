@@ -71,13 +71,17 @@ func gz(t *testing.T, members ...string) string {
 	return b.String()
 }
 
-func zst(t *testing.T, content string) string {
+func zst(t *testing.T, frames ...string) string {
 	t.Helper()
 	w, err := zstd.NewWriter(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return string(w.EncodeAll([]byte(content), nil))
+	var b []byte
+	for _, f := range frames {
+		b = w.EncodeAll([]byte(f), b)
+	}
+	return string(b)
 }
 
 // "hello\n" by xz and by bzip2, which have no writer here.
@@ -97,7 +101,8 @@ func hexBytes(t *testing.T, s string) []byte {
 
 func TestReadInputs(t *testing.T) {
 	lines := `{"id":"x","text":"one"}` + "\n\n" + `{"text":"two"}` + "\n" + `{"id":7,"text":"three"}`
-	array := "\xef\xbb\xbf[ " + `{"id":"x","text":"one"},` + "\n\n" + `{"text":"two}]"} ,` + "\n" + `{"id":7,"text":"three"}` + "]\n"
+	array := "\xef\xbb\xbf[ " + `{"id":"x","text":"one"},` + "\n\n" + `{"text":"two}]"} ,` + "\n" +
+		`{"id":7,"text":"three"}` + "]\n"
 	page := "<html><p>Page</p><script>no</script></html>"
 	tree(t, map[string]string{
 		"plain.txt":        "hello",
@@ -112,7 +117,7 @@ func TestReadInputs(t *testing.T) {
 		"dir/.env":         "hidden",
 		"dir/image.png":    "\x89PNG\r\n\x1a\n\x00\x00",
 		"dir/c.txt.gz":     gz(t, "packed ", "twice"),
-		"dir/d.jsonl.zst":  zst(t, lines),
+		"dir/d.jsonl.zst":  zst(t, lines[:30], lines[30:]),
 		"dir/sums.csv":     "name,sum\nx,1\n",
 		"dir/other.jsonl":  `{"name":"x"}`,
 		"dir/data.parquet": "PAR1 and so on",
@@ -142,7 +147,8 @@ func TestReadInputs(t *testing.T) {
 			want: []string{"plain.txt: hello", "./plain.txt: hello"}},
 		{name: "empty file is an empty document", inputs: []string{"empty.txt"}, want: []string{"empty.txt: "}},
 		{name: "json lines", inputs: []string{"lines.jsonl"}, want: []string{"x: one", "lines.jsonl:3: two", "7: three"}},
-		{name: "json lines by their looks", inputs: []string{"noextension"}, want: []string{"x: one", "noextension:3: two", "7: three"}},
+		{name: "json lines by their looks", inputs: []string{"noextension"}, want: []string{"x: one", "noextension:3: two",
+			"7: three"}},
 		{name: "json lines taken as text", opts: document.Options{Format: document.Text}, inputs: []string{"lines.jsonl"},
 			want: []string{"lines.jsonl: " + lines}},
 		{name: "csv", inputs: []string{"table.csv"}, want: []string{"a: first, with\nbreak", "table.csv:4: second"}},
@@ -158,20 +164,27 @@ func TestReadInputs(t *testing.T) {
 			"x: one", "dir/d.jsonl.zst:3: two", "7: three",
 			"skip: dir/data.parquet: unreadable: it ends with \"o on\" instead of \"PAR1\": is the file cut short?",
 			"skip: dir/image.png: binary",
-			"skip: dir/other.jsonl: left out: none of the fields name is known to hold the text",
+			"skip: dir/other.jsonl: left out: none of the fields name is known to hold the text; --text names the field",
 			"dir/page: Page",
-			"skip: dir/sums.csv: left out: none of the fields name, sum is known to hold the text",
+			"skip: dir/sums.csv: left out: none of the fields name, sum is known to hold the text; --text names the field",
 		}},
 		{name: "a JSON array", inputs: []string{"array.json"}, want: []string{"x: one", "array.json:3: two}]", "7: three"}},
-		{name: "a JSON array by its looks", stdin: "[\n" + `{"text": "one"}` + "\n]", inputs: []string{"-"}, want: []string{"-:2: one"}},
+		{name: "a JSON array by its looks", stdin: "[\n" + `{"text": "one"}` + "\n]", inputs: []string{"-"},
+			want: []string{"-:2: one"}},
 		{name: "pretty JSON", inputs: []string{"pretty.json"}, want: []string{"x: one", "pretty.json:5: two"}},
 		{name: "an empty array", inputs: []string{"none.json"}, opts: document.Options{Format: document.JSON}},
-		{name: "settings are one document", inputs: []string{"settings.json"}, want: []string{"settings.json: {\n  \"indent\": 2\n}"}},
-		{name: "other names of fields", inputs: []string{"other.jsonl", "pages.csv"}, want: []string{"u: one", "v: Two", "w: Three"}},
-		{name: "a folder of files like these", inputs: []string{"mixed"}, want: []string{"u: one", "x: one", "mixed/array.json:3: two}]", "7: three", "v: Two", "w: Three"}},
-		{name: "lines", opts: document.Options{Format: document.Lines}, inputs: []string{"plain.txt", "pretty.json"}, want: []string{
-			"plain.txt:1: hello", "pretty.json:1: {", `pretty.json:2: "id": "x",`, `pretty.json:3: "text": "one"`, "pretty.json:4: }", `pretty.json:5: {"text": "two"}`}},
-		{name: "xz and bzip2", inputs: []string{"hello.xz", "hello.txt.bz2"}, want: []string{"hello.xz: hello\n", "hello.txt.bz2: hello\n"}},
+		{name: "settings are one document", inputs: []string{"settings.json"},
+			want: []string{"settings.json: {\n  \"indent\": 2\n}"}},
+		{name: "other names of fields", inputs: []string{"other.jsonl", "pages.csv"}, want: []string{"u: one", "v: Two",
+			"w: Three"}},
+		{name: "a folder of files like these", inputs: []string{"mixed"}, want: []string{"u: one", "x: one",
+			"mixed/array.json:3: two}]", "7: three", "v: Two", "w: Three"}},
+		{name: "lines", opts: document.Options{Format: document.Lines}, inputs: []string{"plain.txt", "pretty.json"},
+			want: []string{
+				"plain.txt:1: hello", "pretty.json:1: {", `pretty.json:2: "id": "x",`, `pretty.json:3: "text": "one"`,
+				"pretty.json:4: }", `pretty.json:5: {"text": "two"}`}},
+		{name: "xz and bzip2", inputs: []string{"hello.xz", "hello.txt.bz2"}, want: []string{"hello.xz: hello\n",
+			"hello.txt.bz2: hello\n"}},
 		{name: "hidden folder, named", inputs: []string{"dir/.git"}, want: []string{"dir/.git/config: hidden"}},
 		{name: "pattern", inputs: []string{"*.txt"}, want: []string{"empty.txt: ", "odd[1].txt: odd", "plain.txt: hello"}},
 		{name: "a file whose name looks like a pattern", inputs: []string{"odd[1].txt"}, want: []string{"odd[1].txt: odd"}},
@@ -204,8 +217,10 @@ func TestReadBadInput(t *testing.T) {
 		"cut.json":     `[{"text": "one"}, {"text": "tw`,
 		"tail.json":    `[{"text": "one"}] more`,
 		"comma.json":   `[{"text": "one"} {"text": "two"}]`,
+		"last.json":    `[{"text": "one"}, ]`,
 		"mixed.json":   `[{"text": "one"}, 3, "x", [1], {"txt": "a"}, {"text": "` + long + `"}, {"text": "last"}]`,
-		"longid.jsonl": `{"id":"` + strings.Repeat("i", document.MaxIDBytes+1) + `","text":"one"}` + "\n" + `{"id":"b","text":"two"}`,
+		"longid.jsonl": `{"id":"` + strings.Repeat("i", document.MaxIDBytes+1) + `","text":"one"}` + "\n" +
+			`{"id":"b","text":"two"}`,
 		"short.xz":     string(hexBytes(t, xzHello)[:40]),
 		"open.csv":     "text\n\"" + strings.Repeat(long, 100),
 		"many.csv":     "id,text\n" + strings.Repeat("same,row\n", 5000),
@@ -229,11 +244,12 @@ func TestReadBadInput(t *testing.T) {
 	}{
 		{name: "missing", inputs: []string{"bad.txt", "gone.txt", "long.txt"}, want: []string{"bad.txt: a\ufffdb\ufffd c"},
 			err: "gone.txt: no such file or directory"},
-		{name: "pattern without match", inputs: []string{"*.nothing"}, err: "*.nothing: no such file, and nothing matches it as a pattern"},
+		{name: "pattern without match", inputs: []string{"*.nothing"},
+			err: "*.nothing: no such file, and nothing matches it as a pattern"},
 		{name: "bad pattern", inputs: []string{"[a"}, err: "[a: syntax error in pattern"},
 		{name: "lines", opts: limit, inputs: []string{"broken.jsonl"}, want: []string{
 			"broken.jsonl:1: one",
-			"skip: broken.jsonl:2: broken: cannot parse object: cannot parse object value: cannot parse empty string",
+			"skip: broken.jsonl:2: broken: byte 8: no value where one was expected",
 			"skip: broken.jsonl:3: broken: a JSON array where an object was expected",
 			`skip: broken.jsonl:4: no text field: no field "text" among ["txt"]`,
 			`skip: broken.jsonl:5: no text field: field "text" is a JSON number, not a string`,
@@ -241,43 +257,51 @@ func TestReadBadInput(t *testing.T) {
 			"broken.jsonl:7: last",
 		}},
 		{name: "lines, strict", opts: strict, inputs: []string{"broken.jsonl"}, want: []string{"broken.jsonl:1: one"},
-			err: "broken.jsonl:2: broken: cannot parse object: cannot parse object value: cannot parse empty string"},
+			err: "broken.jsonl:2: broken: byte 8: no value where one was expected"},
 		{name: "records", inputs: []string{"broken.csv"}, want: []string{
 			`skip: broken.csv:2: broken: extraneous or missing " in quoted-field`, "broken.csv:3: last"}},
 		{name: "records without the field", inputs: []string{"nofield.csv"}, opts: document.Options{TextField: "text"},
-			err: `nofield.csv:1: no field "text" among the first record's: ["id" "topic"]`},
+			err: `nofield.csv:1: no field "text" among id, topic; --text names the field`},
 		{name: "records without a field", inputs: []string{"nofield.csv"},
-			err: `nofield.csv:1: none of the fields id, topic is known to hold the text`},
+			err: `nofield.csv:1: none of the fields id, topic is known to hold the text; --text names the field`},
 		{name: "objects without a field", inputs: []string{"nofield.json"},
-			err: `nofield.json:1: none of the fields id, topic is known to hold the text`},
+			err: `nofield.json:1: none of the fields id, topic is known to hold the text; --text names the field`},
 		{name: "an array that is cut", inputs: []string{"cut.json"}, want: []string{"cut.json:1: one",
 			"skip: cut.json:1: unreadable: a JSON value does not end: is the file cut short?"}},
 		{name: "an array with something behind", inputs: []string{"tail.json"}, want: []string{"tail.json:1: one",
 			"skip: tail.json:1: unreadable: something else follows the array"}},
 		{name: "an array without a comma", inputs: []string{"comma.json"}, want: []string{"comma.json:1: one",
 			"skip: comma.json:1: unreadable: '{' where a comma was expected"}},
+		{name: "an array with a comma at its end", inputs: []string{"last.json"}, want: []string{"last.json:1: one",
+			"skip: last.json:1: unreadable: no JSON value where one was expected"}},
 		{name: "an array of all kinds", opts: limit, inputs: []string{"mixed.json"}, want: []string{"mixed.json:1: one",
-			"skip: mixed.json:1: broken: no JSON object", "skip: mixed.json:1: broken: no JSON object", "skip: mixed.json:1: broken: no JSON object",
-			`skip: mixed.json:1: no text field: no field "text" among ["txt"]`, "skip: mixed.json:1: too large: more than 100 bytes", "mixed.json:1: last"}},
+			"skip: mixed.json:1: broken: no JSON object", "skip: mixed.json:1: broken: no JSON object",
+			"skip: mixed.json:1: broken: no JSON object",
+			`skip: mixed.json:1: no text field: no field "text" among ["txt"]`,
+			"skip: mixed.json:1: too large: more than 100 bytes", "mixed.json:1: last"}},
 		{name: "an ID that no index holds", inputs: []string{"longid.jsonl"}, want: []string{
-			`skip: longid.jsonl:1: broken: an ID of 32769 bytes, of which 32768 are the most, beginning with "` + strings.Repeat("i", 60) + `"`, "b: two"}},
+			`skip: longid.jsonl:1: broken: an ID of 32769 bytes, of which 32768 are the most, beginning with "` +
+				strings.Repeat("i", 60) + `"`, "b: two"}},
 		{name: "truncated xz", inputs: []string{"short.xz"}, want: []string{
 			"skip: short.xz: unreadable: after 6 bytes: xz: data is truncated or corrupt"}},
 		{name: "open quote", opts: limit, inputs: []string{"open.csv"},
 			want: []string{"skip: open.csv:1: unreadable: a record of more than 100 bytes; is a quote left open?"}},
 		{name: "many records", opts: limit, inputs: []string{"many.csv"}, want: slices.Repeat([]string{"same: row"}, 5000)},
 		{name: "truncated gzip", inputs: []string{"short.txt.gz", "long.txt"},
-			want: []string{"skip: short.txt.gz: unreadable: after 200 bytes: gzip: unexpected EOF: is the file cut short?", "long.txt: " + long}},
+			want: []string{"skip: short.txt.gz: unreadable: after 200 bytes: gzip: unexpected EOF: is the file cut short?",
+				"long.txt: " + long}},
 		{name: "truncated gzip in a folder", inputs: []string{"dir"},
-			want: []string{"skip: dir/bad.gz: unreadable: after 200 bytes: gzip: unexpected EOF: is the file cut short?", "dir/ok.txt: ok"}},
+			want: []string{"skip: dir/bad.gz: unreadable: after 200 bytes: gzip: unexpected EOF: is the file cut short?",
+				"dir/ok.txt: ok"}},
 		{name: "truncated gzip in a folder, strict", opts: document.Options{Strict: true}, inputs: []string{"dir"},
 			err: "dir/bad.gz: unreadable: after 200 bytes: gzip: unexpected EOF: is the file cut short?"},
 		{name: "too large", opts: limit, inputs: []string{"long.txt", "bomb.txt.gz", "bad.txt"}, want: []string{
 			"skip: long.txt: too large: more than 100 bytes", "skip: bomb.txt.gz: too large: more than 100 bytes",
 			"bad.txt: a\ufffdb\ufffd c"}},
 		{name: "binary", inputs: []string{"pdf.pdf"}, want: []string{
-			"skip: pdf.pdf: unreadable: binary: a PDF document"}},
-		{name: "parquet by its content", inputs: []string{"table"}, want: []string{"skip: table: unreadable: 8 bytes, which is too few: is the file cut short?"}},
+			"skip: pdf.pdf: unreadable: binary: a PDF document; if it is text, give its --input-format"}},
+		{name: "parquet by its content", inputs: []string{"table"},
+			want: []string{"skip: table: unreadable: 8 bytes, which is too few: is the file cut short?"}},
 		{name: "unknown format", opts: document.Options{Format: "doc"}, inputs: []string{"bad.txt"},
 			err: `format "doc": must be one of auto, text, html, jsonl, json, lines, csv, parquet, warc`},
 		{name: "no stdin", inputs: []string{"-"}, err: "-: standard input is not there"},

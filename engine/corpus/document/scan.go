@@ -2,6 +2,7 @@ package document
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -14,8 +15,9 @@ type Unit struct {
 	Source string
 	Line   int // from 1, or the number of a WARC record; 0 if the unit is the whole file
 
-	// From and To bound the line with its end, the record with the blank lines before it, or the WARC record with
-	// those behind it, as bytes of the decompressed file; both are 0 if the unit is the whole file.
+	// From and To bound the line with its end, the record with the blank lines before it, or the
+	// WARC record with those behind it, as bytes of the decompressed file; both are 0 if the unit
+	// is the whole file.
 	From, To int64
 
 	format   Format  // Text, HTML, JSONL, httpResponse; CSV has been taken apart already
@@ -28,16 +30,26 @@ type Unit struct {
 	contentType string // of a WARC record's block
 }
 
-// Scan finds the units of the inputs, in the order of [Read], without extracting their text. It yields skips
-// and errors as Read does.
+// Scan finds the units of the inputs, in the order of [Read], without extracting their text. It
+// yields skips and errors as Read does.
 func Scan(ctx context.Context, inputs []string, opts Options, stdin io.Reader) iter.Seq2[Unit, error] {
+	return ScanFiles(ctx, Files(ctx, inputs), opts, stdin)
+}
+
+// Scan finds the units of one file; see [Scan].
+func (f File) Scan(ctx context.Context, opts Options, stdin io.Reader) iter.Seq2[Unit, error] {
+	return ScanFiles(ctx, func(yield func(File, error) bool) { yield(f, nil) }, opts, stdin)
+}
+
+// ScanFiles is [Scan] of files, with errors as [Files] yields them.
+func ScanFiles(ctx context.Context, files iter.Seq2[File, error], opts Options, stdin io.Reader) iter.Seq2[Unit, error] {
 	return func(yield func(Unit, error) bool) {
 		opts, err := opts.withDefaults()
 		if err != nil {
 			yield(Unit{}, err)
 			return
 		}
-		for f, err := range Files(ctx, inputs) {
+		for f, err := range files {
 			if err == nil {
 				err = scanFile(ctx, f, opts, stdin, yield)
 			} else if passable(err, opts.Strict) {
@@ -46,31 +58,56 @@ func Scan(ctx context.Context, inputs []string, opts Options, stdin io.Reader) i
 				}
 				return
 			}
-			if errors.Is(err, errStop) {
-				return
-			}
 			if err != nil {
-				yield(Unit{}, err)
+				if !errors.Is(err, errStop) {
+					yield(Unit{}, err)
+				}
 				return
 			}
 		}
 	}
 }
 
-// Scan finds the units of one file; see [Scan].
-func (f File) Scan(ctx context.Context, opts Options, stdin io.Reader) iter.Seq2[Unit, error] {
-	return func(yield func(Unit, error) bool) {
-		opts, err := opts.withDefaults()
-		if err == nil {
-			err = scanFile(ctx, f, opts, stdin, yield)
-		}
-		if err != nil && !errors.Is(err, errStop) {
-			yield(Unit{}, err)
+// Read yields the documents of the inputs in order: inputs as given, folders sorted by path. stdin
+// is read where an input is -, and may be nil otherwise. A *[Skip] is yielded as an error in its
+// place, unless Options.Strict has made an end of it; after any other error, which names file and
+// place, nothing follows.
+//
+//	for doc, err := range document.Read(ctx, inputs, document.Options{}, os.Stdin) {
+//		if skip, ok := errors.AsType[*document.Skip](err); ok {
+//			tally.Add(skip)
+//			continue
+//		}
+//		if err != nil {
+//			return err
+//		}
+//		use(doc)
+//	}
+func Read(ctx context.Context, inputs []string, opts Options, stdin io.Reader) iter.Seq2[Document, error] {
+	return func(yield func(Document, error) bool) {
+		extractor := NewExtractor(opts)
+		for unit, err := range Scan(ctx, inputs, opts, stdin) {
+			var doc Document
+			if err == nil {
+				doc, err = extractor.Extract(unit)
+			}
+			if !yield(doc, err) {
+				return
+			}
+			if err != nil && !passable(err, opts.Strict) {
+				return
+			}
 		}
 	}
 }
 
-// errStop says that the consumer wants no more.
+// passable reports whether an error is a skip that does not end the reading.
+func passable(err error, strict bool) bool {
+	skip, ok := errors.AsType[*Skip](err)
+	return ok && !(strict && skip.Reason.LosesData())
+}
+
+// errStop is returned when the consumer stops.
 var errStop = errors.New("stop")
 
 // scanFile yields the units of one file. An error ends everything.
@@ -88,7 +125,7 @@ func scanFile(ctx context.Context, f File, opts Options, stdin io.Reader, yield 
 	case errors.As(err, new(*Skip)):
 		return s.skip(err.(*Skip))
 	case f.inFolder(), errors.Is(err, ErrDamaged):
-		return s.skip(&Skip{Source: f.Path, Line: s.line, At: s.good, Reason: Unreadable, Err: err})
+		return s.skip(&Skip{Line: s.line, At: s.good, Reason: Unreadable, Err: err})
 	}
 	return fmt.Errorf("%s: %w", place(f.Path, s.line), err)
 }
@@ -108,16 +145,19 @@ type stream struct {
 
 	format Format  // once it is known
 	fields *Fields // of JSON objects, from the first one on
-	lines  []byte  // the block that lines are copied to
+	held   []Unit  // the first JSON objects, until one has the text field that the options name
+	found  bool    // one has it
 
-	packing   Packing
+	heldBytes int    // of held
+	lines     []byte // the block that lines are copied to
+
 	unpacking *unpacking  // nil where it is not compressed
 	members   *members    // of gzip
 	plain     io.ReaderAt // the file, where it is not compressed and can be read at any place; else nil
 	modified  int64       // of the file, nanoseconds since 1970; 0 if unknown
 }
 
-// units hands the stream to the reader of its format. Each reader is one file of this package.
+// units cuts the stream into units, as its format does.
 func (s *stream) units() error {
 	format, err := s.detect()
 	if errors.Is(err, ErrDamaged) { // from the beginning: an archive's next record says what it is
@@ -131,21 +171,19 @@ func (s *stream) units() error {
 		return err
 	}
 	s.format = format
-	switch format {
-	case Text, HTML:
-		return s.whole(format)
-	case JSONL, Lines:
-		return s.jsonLines()
-	case JSON:
-		return s.jsonValues()
-	case CSV:
-		return s.records()
-	case Parquet:
-		return s.parquetRows()
-	case WARC:
-		return s.warcRecords()
+	return formats[format].cut(s)
+}
+
+const utf8Mark = "\xef\xbb\xbf" // the byte order mark
+
+// byteOrderMark passes over a byte order mark.
+func (s *stream) byteOrderMark() error {
+	if mark, err := s.r.Peek(len(utf8Mark)); err != nil || string(mark) != utf8Mark {
+		return nil // an error comes again
 	}
-	panic("document: no reader for format " + string(format))
+	n, err := s.r.Discard(len(utf8Mark))
+	s.at += int64(n)
+	return err
 }
 
 // emit yields a unit.
@@ -160,8 +198,29 @@ func (s *stream) emit(u Unit) error {
 	return nil
 }
 
-// skip yields a skip, or returns it where it is an end.
+// each calls next, which yields a unit or returns a skip, until it returns io.EOF. A skip of the
+// whole file ends it.
+func (s *stream) each(next func() error) error {
+	for {
+		err := next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if skip, ok := errors.AsType[*Skip](err); ok && skip.Reason != NoFields {
+			err = s.skip(skip)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// skip yields a skip of this file, or returns it where Options.Strict has made an end of it.
 func (s *stream) skip(skip *Skip) error {
+	skip.Source = s.file.Path
+	if err := s.release(); err != nil {
+		return err
+	}
 	if s.opts.Strict && skip.Reason.LosesData() {
 		return skip
 	}
@@ -173,3 +232,28 @@ func (s *stream) skip(skip *Skip) error {
 
 // Size returns the number of bytes that the unit holds.
 func (u Unit) Size() int { return len(u.raw) }
+
+// whole reads the file as one unit.
+func (s *stream) whole() error {
+	most := s.opts.MaxDocumentBytes
+	if s.size > most {
+		return s.tooLarge(0)
+	}
+	// One byte more than the file is said to have, so that its end is seen without growing; what a
+	// file claims to be is trusted only as far as 1 MiB.
+	var buf bytes.Buffer
+	buf.Grow(int(min(s.size, 1<<20)) + bytes.MinRead)
+	n, err := io.Copy(&buf, io.LimitReader(s.r, most+1))
+	if err != nil {
+		return fmt.Errorf("after %d bytes: %w", n, err)
+	}
+	if n > most {
+		return s.tooLarge(0)
+	}
+	return s.emit(Unit{format: s.format, raw: buf.Bytes(), modified: s.modified})
+}
+
+// tooLarge returns the skip of a document beyond the limit.
+func (s *stream) tooLarge(line int) *Skip {
+	return &Skip{Line: line, Reason: TooLarge, Err: fmt.Errorf("more than %d bytes", s.opts.MaxDocumentBytes)}
+}

@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// A WARC file (ISO 28500) is records one after the other, as a rule each compressed by itself, which
-// gzip and zstd readers see through:
+// A WARC file (ISO 28500) is records one after the other, as a rule each compressed by itself,
+// which gzip and zstd readers see through:
 //
 //	WARC/1.0 CRLF                             version
 //	WARC-Type: response CRLF ...              headers
@@ -21,10 +21,11 @@ import (
 //	1234 bytes                                block: for a response, HTTP's headers and body
 //	CRLF CRLF
 //
-// A unit is the block of a response, resource or conversion record (as in WET files); its id is the target's URI, and
-// a value is what a header says, such as WARC-Date. All other records, which hold no page, are skips that lose no data.
-// Where a record should begin and there is none, the file is damaged: what follows cannot be trusted, but for the
-// next member of a gzip file, from where it is read on. The Line of a unit is the number of its record, from 1.
+// A unit is the block of a response, resource or conversion record (as in WET files); its id is the
+// target's URI, and a value is what a header says, such as WARC-Date. All other records, which hold
+// no page, are skips that lose no data. Where a record should begin and does not, the file is
+// damaged. Reading resumes only at the next member of a gzip file. The Line of a unit is the number
+// of its record, from 1.
 
 const (
 	warcHeaderBytes = 1 << 20 // most of a record's version and headers
@@ -34,24 +35,17 @@ const (
 
 // warcRecords yields one unit a record that holds a page.
 func (s *stream) warcRecords() error {
-	for {
+	return s.each(func() error {
 		err := s.warcRecord()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
 		if errors.Is(err, ErrDamaged) || errors.As(err, new(foreign)) {
 			err = s.resume(err)
 		}
-		if skip := (*Skip)(nil); errors.As(err, &skip) {
-			err = s.skip(skip)
-		}
-		if err != nil {
-			return err
-		}
-	}
+		return err
+	})
 }
 
-// resume goes on with the next member of a gzip file and returns the skip of what lies before it, or else the damage.
+// resume continues at the next member of a gzip file and returns the skip of the part before it, or
+// else the damage.
 func (s *stream) resume(damage error) error {
 	if s.members == nil {
 		return damage
@@ -68,7 +62,7 @@ func (s *stream) resume(damage error) error {
 	}
 	s.r.Reset(s.unpacking)
 	s.at = at
-	return &Skip{Source: s.file.Path, Line: s.line, At: at, ResumedAt: raw, Reason: Unreadable,
+	return &Skip{Line: s.line, At: at, ResumedAt: raw, Reason: Unreadable,
 		Err: fmt.Errorf("%w: left out up to byte %d of the file, where the next record begins", damage, raw)}
 }
 
@@ -77,8 +71,8 @@ type foreign struct{ error }
 
 func (f foreign) Unwrap() error { return f.error }
 
-// warcRecord yields the unit of the next record or returns a skip, or io.EOF when there is no record any more. All other
-// errors say where.
+// warcRecord yields the unit of the next record or returns a skip, or io.EOF when there is no
+// record any more. All other errors say where.
 func (s *stream) warcRecord() error {
 	s.line++
 	s.good = s.at
@@ -96,7 +90,7 @@ func (s *stream) warcRecord() error {
 		return brokenRecord(from, err)
 	}
 	if reason != nil {
-		reason.Source, reason.Line, reason.At = s.file.Path, s.line, from
+		reason.Line, reason.At = s.line, from
 		return reason
 	}
 	u.Line, u.From, u.To = s.line, from, s.at
@@ -151,7 +145,7 @@ func (s *stream) readRecord(from int64) (u Unit, reason *Skip, err error) {
 	return u, nil, s.endRecord()
 }
 
-// endRecord passes over what ends a record, and looks whether another one follows.
+// endRecord passes over the end of a record, and checks that another one follows.
 func (s *stream) endRecord() error {
 	if err := s.blankLines(); err != nil && !errors.Is(err, io.EOF) && !s.brokenAhead() {
 		return err
@@ -166,7 +160,7 @@ func (s *stream) endRecord() error {
 	return nil
 }
 
-// brokenAhead says that an error is of a member that begins behind what has been taken.
+// brokenAhead reports whether the error is of a member that begins at or after the current offset.
 func (s *stream) brokenAhead() bool {
 	return s.members != nil && s.members.err != nil && s.members.brokenFrom() >= s.at
 }
@@ -198,8 +192,8 @@ func (s *stream) headerLine(from int64) ([]byte, error) {
 	return bytes.TrimRight(line, "\r\n"), err
 }
 
-// warcHeaders reads headers up to the empty line. Lines without a colon are passed over, and those that begin with
-// white space continue the one before.
+// warcHeaders reads headers up to the empty line. Lines without a colon are passed over, and those
+// that begin with white space continue the one before.
 func (s *stream) warcHeaders(from int64) (textproto.MIMEHeader, error) {
 	headers, last := textproto.MIMEHeader{}, ""
 	for {
@@ -226,7 +220,7 @@ func addHeader(headers textproto.MIMEHeader, last string, line []byte) string {
 	return last
 }
 
-// warcUnit returns what a record's headers say of its unit, or why it is none.
+// warcUnit returns the unit that a record's headers describe, or why it is none.
 func warcUnit(headers textproto.MIMEHeader, valueFields []string) (u Unit, reason *Skip) {
 	kind := strings.ToLower(headers.Get("WARC-Type"))
 	contentType := headers.Get("Content-Type")

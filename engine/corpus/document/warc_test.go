@@ -32,7 +32,8 @@ func record(kind, block string, headers ...string) string {
 // crawled is the record of a page's response, as a crawler writes it.
 func crawled(uri, http, body string) string {
 	return record("response", "HTTP/1.1 "+strings.ReplaceAll(http, "\n", "\r\n")+"\r\n\r\n"+body,
-		"WARC-Record-ID", "<urn:uuid:1>", "WARC-Target-URI", uri, "WARC-Date", "2024-05-06T07:08:09Z", "Content-Type", "application/http; msgtype=response")
+		"WARC-Record-ID", "<urn:uuid:1>", "WARC-Target-URI", uri, "WARC-Date", "2024-05-06T07:08:09Z", "Content-Type",
+		"application/http; msgtype=response")
 }
 
 func TestWARC(t *testing.T) {
@@ -64,9 +65,11 @@ func TestWARC(t *testing.T) {
 			crawled("untyped text", "200 OK", "Looks like <b>") +
 			crawled("untyped rest", "200 OK", "a\x00b") +
 			crawled("empty", html, ""),
-		"charset.warc": crawled("http", "200 OK\nContent-Type: text/html; charset=windows-1251", "<p>\xcf\xf0\xe8\xe2\xe5\xf2") +
+		"charset.warc": crawled("http", "200 OK\nContent-Type: text/html; charset=windows-1251",
+			"<p>\xcf\xf0\xe8\xe2\xe5\xf2") +
 			crawled("text", "200 OK\nContent-Type: text/plain; charset=KOI8-R", "\xf0\xd2\xc9\xd7\xc5\xd4"),
-		"loose.warc": "\n" + strings.ReplaceAll(record("conversion", "Line ends without returns", "Content-Type", "text/plain", "Warc-target-uri", "loose"), "\r\n", "\n") + "\n\n\n" +
+		"loose.warc": "\n" + strings.ReplaceAll(record("conversion", "Line ends without returns", "Content-Type",
+			"text/plain", "Warc-target-uri", "loose"), "\r\n", "\n") + "\n\n\n" +
 			strings.TrimRight(record("conversion", "No end", "Content-Type", "text/plain", "WARC-Target-URI", "last"), "\r\n"),
 		"none.warc": "", "blank.warc": "\r\n\r\n",
 	})
@@ -74,13 +77,18 @@ func TestWARC(t *testing.T) {
 		return fmt.Sprintf("skip: %s:%d: no page: %s", file, n, why)
 	}
 	for file, want := range map[string][]string{
-		"crawl.warc": {noPage("crawl.warc", 1, `a record of type "warcinfo"`), noPage("crawl.warc", 2, `a record of type "request"`), "http://a/: A\nOne & two",
-			noPage("crawl.warc", 4, "HTTP status 404"), noPage("crawl.warc", 5, `4 bytes of type "image/png"`), noPage("crawl.warc", 6, `a record of type "revisit"`)},
+		"crawl.warc": {noPage("crawl.warc", 1, `a record of type "warcinfo"`), noPage("crawl.warc", 2,
+			`a record of type "request"`), "http://a/: A\nOne & two",
+			noPage("crawl.warc", 4, "HTTP status 404"), noPage("crawl.warc", 5, `4 bytes of type "image/png"`),
+			noPage("crawl.warc", 6, `a record of type "revisit"`)},
 		"each.warc.gz": {noPage("each.warc.gz", 1, `a record of type "warcinfo"`), "http://b/1: b one", "http://b/2: b two"},
 		"wet":          {"http://c/: Text alone.\n", "ftp://c/: Not by HTTP", "urn:uuid:7: plain"},
-		"bodies.warc": {"chunks: Hi, there", "no chunks: Already together", "cut chunks: What there is", "gzip: Packed twice", "cut gzip: Packed twice",
-			"no gzip: Unpacked by the crawler", `skip: bodies.warc:7: broken: content encoding "br" is not understood`, "folded: <b>",
-			"untyped: Looks like it", "untyped text: Looks like <b>", noPage("bodies.warc", 11, `3 bytes of type ""`), noPage("bodies.warc", 12, `0 bytes of type "text/html; charset=utf-8"`)},
+		"bodies.warc": {"chunks: Hi, there", "no chunks: Already together", "cut chunks: What there is", "gzip: Packed twice",
+			"cut gzip: Packed twice",
+			"no gzip: Unpacked by the crawler", `skip: bodies.warc:7: broken: content encoding "br" is not understood`,
+			"folded: <b>",
+			"untyped: Looks like it", "untyped text: Looks like <b>", noPage("bodies.warc", 11, `3 bytes of type ""`),
+			noPage("bodies.warc", 12, `0 bytes of type "text/html; charset=utf-8"`)},
 		"charset.warc": {"http: Привет", "text: Привет"},
 		"loose.warc":   {"loose: Line ends without returns", "last: No end"},
 		"none.warc":    nil, "blank.warc": nil,
@@ -91,7 +99,8 @@ func TestWARC(t *testing.T) {
 	}
 
 	// The values that a policy goes by.
-	for doc, err := range document.Read(t.Context(), []string{"each.warc.gz"}, document.Options{ValueFields: []string{"date", "WARC-Date"}}, nil) {
+	for doc, err := range document.Read(t.Context(), []string{"each.warc.gz"},
+		document.Options{ValueFields: []string{"date", "WARC-Date"}}, nil) {
 		if err == nil && (doc.Value != document.Value{Text: "2024-05-06T07:08:09Z", Found: true}) {
 			t.Errorf("%s has the date %+v", doc.ID, doc.Value)
 		}
@@ -112,55 +121,65 @@ func TestWARC(t *testing.T) {
 	}
 }
 
-// TestDamagedWARC: wherever a file ends or is damaged, what came before is there, and the error says where.
+// TestDamagedWARC: wherever a file ends or is damaged, what came before is there, and the error
+// says where.
 func TestDamagedWARC(t *testing.T) {
 	one := crawled("one", "200 OK\nContent-Type: text/plain", "first")
 	two := crawled("two", "200 OK\nContent-Type: text/plain", "second")
 	for cut := len(one) + 1; cut < len(two)+len(one)-4; cut++ {
 		got, err := read(t, document.Options{}, strings.NewReader((one + two)[:cut]), "-")
-		if err != nil || len(got) != 2 || !strings.Contains(got[1], fmt.Sprintf("-:2: unreadable: record at byte %d: ", len(one))) {
+		if err != nil || len(got) != 2 || !strings.Contains(got[1], fmt.Sprintf("-:2: unreadable: record at byte %d: ",
+			len(one))) {
 			t.Fatalf("cut at %d: %v, %v", cut, got, err)
 		}
 	}
-	for want, file := range map[string]string{
-		`skip: -:2: unreadable: record at byte %d: there is none, but "nonsense"`:                     one + "nonsense\r\n" + two,
-		`skip: -:2: unreadable: record at byte %d: Content-Length "many" is no number of bytes`:       one + "WARC/1.0\r\nContent-Length: many\r\n\r\n",
-		`skip: -:2: unreadable: record at byte %d: Content-Length "-1" is no number of bytes`:         one + "WARC/1.0\r\nContent-Length: -1\r\n\r\n",
-		`skip: -:2: unreadable: record at byte %d: Content-Length "" is no number of bytes`:           one + "WARC/1.0\r\n\r\n",
-		`skip: -:2: unreadable: record at byte %d: the file ends within it: is it cut short?`:         one + "WARC/1.0\r\nWARC-Type: resource\r\nContent-Length: 9000000000000000000\r\n\r\n",
-		`skip: -:2: unreadable: record at byte %d: a line of 131072 bytes and more among its headers`: one + "WARC/1.0\r\nX: " + strings.Repeat("x", 300_000),
-		`skip: -:2: unreadable: record at byte %d: headers of more than 1048576 bytes`:                one + "WARC/1.0\r\n" + strings.Repeat("X: y\r\n", 200_000),
+	for want, rest := range map[string]string{
+		`there is none, but "nonsense"`:               "nonsense\r\n" + two,
+		`Content-Length "many" is no number of bytes`: "WARC/1.0\r\nContent-Length: many\r\n\r\n",
+		`Content-Length "-1" is no number of bytes`:   "WARC/1.0\r\nContent-Length: -1\r\n\r\n",
+		`Content-Length "" is no number of bytes`:     "WARC/1.0\r\n\r\n",
+		"the file ends within it: is it cut short?": "WARC/1.0\r\nWARC-Type: resource\r\nContent-Length: " +
+			"9000000000000000000\r\n\r\n",
+		"a line of 131072 bytes and more among its headers": "WARC/1.0\r\nX: " + strings.Repeat("x", 300_000),
+		"headers of more than 1048576 bytes":                "WARC/1.0\r\n" + strings.Repeat("X: y\r\n", 200_000),
 	} {
-		got, err := read(t, document.Options{}, strings.NewReader(file), "-")
-		if err != nil || len(got) != 2 || got[1] != fmt.Sprintf(want, len(one)) {
+		got, err := read(t, document.Options{}, strings.NewReader(one+rest), "-")
+		want = fmt.Sprintf("skip: -:2: unreadable: record at byte %d: %s", len(one), want)
+		if err != nil || len(got) != 2 || got[1] != want {
 			t.Errorf("%v, want %s after %d", err, want, len(got))
 		}
 	}
 	// From the first byte on, it is no WARC at all.
-	if got, err := read(t, document.Options{Format: document.WARC}, strings.NewReader("nonsense\n"), "-"); len(got) > 0 || fmt.Sprint(err) != `-:1: record at byte 0: there is none, but "nonsense"` {
+	if got, err := read(t, document.Options{Format: document.WARC}, strings.NewReader("nonsense\n"), "-"); len(got) > 0 ||
+		fmt.Sprint(err) != `-:1: record at byte 0: there is none, but "nonsense"` {
 		t.Errorf("%q, %v", got, err)
 	}
 	// The compression's own error names it. In a folder it is a skip, and the next file is read.
 	whole := gz(t, one, two)
 	tree(t, map[string]string{"d/a.warc.gz": whole[:len(whole)-30], "d/b.txt": "next"})
 	got, err := read(t, document.Options{}, nil, "d")
-	want := []string{"one: first", "skip: d/a.warc.gz:2: unreadable: record at byte " + fmt.Sprint(len(one)) + ": gzip: unexpected EOF: is the file cut short?", "d/b.txt: next"}
+	want := []string{"one: first", "skip: d/a.warc.gz:2: unreadable: record at byte " + fmt.Sprint(len(one)) +
+		": gzip: unexpected EOF: is the file cut short?", "d/b.txt: next"}
 	if err != nil || cmp.Diff(want, got) != "" {
 		t.Error(err, cmp.Diff(want, got))
 	}
 }
 
-// TestResumedWARC: whatever is damaged of one member of a gzip file, the records of the others are there, and the
-// file's content without the gaps that the skips name is theirs.
+// TestResumedWARC: whatever is damaged of one member of a gzip file, the records of the others are
+// there, and the file's content without the gaps that the skips name is theirs.
 func TestResumedWARC(t *testing.T) {
 	var records, members []string
-	for i, body := range []string{"first", strings.Repeat("The second is longer. ", 9) + fmt.Sprint(int64(5<<40)), "third", "fourth"} {
+	for i, body := range []string{"first", strings.Repeat("The second is longer. ", 9) + fmt.Sprint(int64(5<<40)), "third",
+		"fourth"} {
 		records = append(records, crawled(fmt.Sprint("http://a/", i), "200 OK\nContent-Type: text/plain", body))
 		members = append(members, gz(t, records[i]))
 	}
+	tree(t, nil)
 	try := func(what string, damaged int, packed []string) {
 		t.Helper()
-		tree(t, map[string]string{"a.warc.gz": strings.Join(packed, "")})
+		if err := os.WriteFile("a.warc.gz", []byte(strings.Join(packed, "")), 0o644); err != nil {
+			t.Fatal(err)
+		}
 		opts := document.Options{Format: document.WARC}
 		var ids, content []string
 		var gaps []document.Gap
@@ -269,7 +288,8 @@ func TestResumedWARC(t *testing.T) {
 func FuzzWARC(f *testing.F) {
 	f.Add(crawled("u", "200 OK\nContent-Type: text/html\nTransfer-Encoding: chunked", "3\r\nabc\r\n0\r\n\r\n"))
 	f.Add(crawled("u", "200 OK\nContent-Encoding: gzip, deflate", "\x1f\x8b\x08"))
-	f.Add(record("conversion", "text", "Content-Type", "text/plain; charset=gbk", "WARC-Target-URI", "u") + record("warcinfo", ""))
+	f.Add(record("conversion", "text", "Content-Type", "text/plain; charset=gbk", "WARC-Target-URI", "u") +
+		record("warcinfo", ""))
 	f.Add("WARC/1.0\nContent-Length: 3\n folded\n\nabcWARC/")
 	f.Fuzz(func(t *testing.T, file string) {
 		opts := document.Options{Format: document.WARC, MaxDocumentBytes: 1 << 16}
@@ -296,8 +316,8 @@ func FuzzWARC(f *testing.F) {
 	})
 }
 
-// FuzzMembers: whatever a gzip file holds, it is read to its end, and what is read again without the gaps has every
-// unit where it was.
+// FuzzMembers: whatever a gzip file holds, it is read to its end, and what is read again without
+// the gaps has every unit where it was.
 func FuzzMembers(f *testing.F) {
 	one := crawled("one", "200 OK\nContent-Type: text/plain", "first")
 	var members []byte

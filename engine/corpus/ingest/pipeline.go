@@ -2,10 +2,10 @@ package ingest
 
 import (
 	"context"
+	"errors"
+	"iter"
 	"runtime"
 	"time"
-
-	"golang.org/x/sync/semaphore"
 
 	"ndd/engine/corpus/document"
 	"ndd/engine/parallel"
@@ -14,50 +14,62 @@ import (
 const (
 	batchBytes  = 128 << 10
 	batchUnits  = 256
-	queueDepth  = 6 // batches in flight for each worker
+	queueDepth  = 6        // batches in flight for each worker
+	heldBytes   = 64 << 20 // of results that wait for an earlier file
+	itemBytes   = 400      // about what a result holds
+	partBytes   = 1 << 20  // of small files that one goroutine reads after the other
+	partFiles   = 64
 	progressGap = 100 * time.Millisecond
 )
 
-// Steps say what becomes of the documents of some inputs: a result of type R each.
+// Steps turns each document of some inputs into a result of type R.
 type Steps[R any] struct {
-	// Want, if not nil, is told the number of each unit that [document.Scan] yields, from 0, in order, and returns whether
-	// its document is needed. It is called by one goroutine.
+	// Want, if not nil, is called with the number of each unit that [document.Scan] yields, from 0,
+	// and returns whether its document is needed. It is called in order by one goroutine, which then
+	// reads all files, or by several in the order of each file where FileUnits is given.
 	Want func(unit int) bool
-	// Worker returns a function that makes the result of a document, the unit-th. It is called once for each worker, and
-	// what it returns is called by that worker only; the document is the callee's during the call. An error ends the run.
+	// FileUnits is that of the report of an earlier reading of the same inputs, or nil.
+	FileUnits []int
+	// Worker returns a function that makes the result of a document, with the number that Want was
+	// called with. It is called once for each worker, and what it returns is called by that worker
+	// only; the document is the callee's during the call. An error ends the run.
 	Worker func() (func(unit int, doc *document.Document) (R, error), error)
-	// Borrows says that the worker keeps nothing of a document's text when it has made its result, which saves a copy.
+	// Borrows says that the worker keeps nothing of a document's text when it has made its result,
+	// which saves a copy.
 	Borrows bool
-	// Emit, if not nil, is called with the results in the order of the inputs, by the goroutine that called Extract. An
-	// error ends the run.
+	// Emit, if not nil, is called with the results in the order of the inputs, by the goroutine
+	// that called Extract. An error ends the run.
 	Emit func(R) error
+
+	numbered func(r *R, unit int) // if not nil, is called before Emit with the number of the unit
 }
 
-// Extract reads the inputs as package document does, has the text of each wanted document extracted and worked on by
-// cfg.Threads goroutines, and emits the results in order. What is no document is skipped, and counted by the report,
-// unless cfg.Document.Strict forbids that. cfg.Recipe is not used.
+// Extract reads the inputs as package document does, has the text of each wanted document extracted
+// and worked on by cfg.Threads goroutines, and emits the results in order. Units that are no
+// documents are skipped and counted in the report, unless cfg.Document.Strict forbids that.
+// cfg.Recipe is not used.
 //
-// It stops at the first error: of the inputs (naming file and place), of a worker, of emit, or of the context. The report
-// is valid with an error too; it counts what was emitted.
+// It stops at the first error: of the inputs (naming file and place), of a worker, of emit, or of
+// the context. The report is valid with an error too; it counts the documents that were emitted.
 func Extract[R any](ctx context.Context, inputs []string, cfg Config, s Steps[R]) (Report, error) {
-	return extract(ctx, inputs, cfg, cfg.budget(), s)
-}
-
-// extract is Extract with a budget, in bytes of units in flight.
-func extract[R any](ctx context.Context, inputs []string, cfg Config, budget int64, s Steps[R]) (Report, error) {
 	if cfg.Threads <= 0 {
 		cfg.Threads = runtime.GOMAXPROCS(0)
 	}
 	if cfg.Document.Meter == nil {
 		cfg.Document.Meter = &document.Meter{}
 	}
-	p := &pipeline[R]{cfg: cfg, steps: s, budget: semaphore.NewWeighted(budget), limit: budget, told: time.Now()}
-	o := parallel.Options{Workers: cfg.Threads, Ahead: queueDepth * cfg.Threads}
-	err := parallel.Ordered(ctx, o, func(ctx context.Context, yield func(*batch[R]) bool) error {
-		return p.scan(ctx, inputs, yield)
-	}, p.work, p.emit)
+	p := &pipeline[R]{cfg: cfg, steps: s, told: time.Now()}
+	o := parallel.Options{Workers: cfg.Threads, Ahead: queueDepth * cfg.Threads, Producers: cfg.Threads,
+		Budget: cfg.budget(), Held: heldBytes}
+	if s.Want != nil && s.FileUnits == nil {
+		o.Producers = 1
+	}
+	err := parallel.OrderedParts(ctx, o, p.parts(ctx, inputs), p.work, p.emit)
 	if err == nil {
-		p.report.Units = p.units
+		p.report.Units = 0
+		for _, n := range p.report.FileUnits {
+			p.report.Units += n
+		}
 	}
 	p.report.Files, p.report.BytesRead = p.files(), p.bytes()
 	if cfg.Progress != nil {
@@ -68,11 +80,9 @@ func extract[R any](ctx context.Context, inputs []string, cfg Config, budget int
 
 // pipeline is the state of one run.
 type pipeline[R any] struct {
-	cfg    Config
-	steps  Steps[R]
-	budget *semaphore.Weighted
-	limit  int64 // of budget
-	units  int   // that the scanner found
+	cfg   Config
+	steps Steps[R]
+	units int // numbered so far
 
 	report Report
 	told   time.Time // of the last call of cfg.Progress
@@ -83,4 +93,222 @@ func (p *pipeline[R]) bytes() int64 { return p.cfg.Document.Meter.Bytes.Load() }
 
 func (p *pipeline[R]) progress(done bool) Progress {
 	return Progress{Files: p.files(), BytesRead: p.bytes(), Documents: p.report.Documents, Done: done}
+}
+
+// batch is some units in a row. The scanner fills items, a worker their results.
+type batch[R any] struct {
+	items     []item[R]
+	bytes     int64 // of units or results
+	fileUnits []int // of the files that end with the batch
+}
+
+// Weight returns the bytes that the batch holds.
+func (b *batch[R]) Weight() int64 { return b.bytes }
+
+// item is a unit and then its result.
+type item[R any] struct {
+	unit      document.Unit
+	number    int               // that Want was called with, or unnumbered
+	doc       document.Document // without its text
+	textBytes int
+	result    R
+	err       error // of the scanner or of extraction; a *document.Skip may be passed over
+}
+
+// Numbers of items that Want was not called with.
+const (
+	unnumbered = -1 // of a unit
+	noUnit     = -2 // of an error of the scanner
+)
+
+// parts yields functions that read the inputs in parts: a file, or some small ones.
+func (p *pipeline[R]) parts(ctx context.Context, inputs []string) iter.Seq[parallel.Produce[*batch[R]]] {
+	return func(yield func(parallel.Produce[*batch[R]]) bool) {
+		var part []found
+		size, file, unit := int64(0), 0, 0
+		for f, err := range document.Files(ctx, inputs) {
+			part = append(part, found{f, err, unit})
+			if err != nil {
+				continue
+			}
+			if p.steps.FileUnits != nil {
+				if file == len(p.steps.FileUnits) {
+					yield(func(context.Context, func(*batch[R]) bool) error { return errMoreFiles })
+					return
+				}
+				unit += p.steps.FileUnits[file]
+			}
+			file++
+			n, known := f.Size()
+			if size += n; known && size < partBytes && len(part) < partFiles {
+				continue
+			}
+			if !yield(p.scan(part)) {
+				return
+			}
+			part, size = nil, 0
+		}
+		if len(part) > 0 {
+			yield(p.scan(part))
+		}
+	}
+}
+
+// errMoreFiles is the error where there are more files than at the first reading.
+var errMoreFiles = errors.New("there are more files than at the first reading")
+
+// A found is what [document.Files] yields, and the number of the file's first unit where that is
+// known.
+type found struct {
+	file document.File
+	err  error
+	unit int
+}
+
+// scan returns a function that reads some files into batches.
+func (p *pipeline[R]) scan(part []found) parallel.Produce[*batch[R]] {
+	return func(ctx context.Context, yield func(*batch[R]) bool) error {
+		b := new(batch[R])
+		for _, f := range part {
+			units := 0
+			one := func(yield func(document.File, error) bool) { yield(f.file, f.err) }
+			for unit, err := range document.ScanFiles(ctx, one, p.cfg.Document, p.cfg.Stdin) {
+				number := unnumbered
+				if err != nil {
+					number = noUnit
+				} else {
+					if p.steps.Want != nil {
+						number = p.number(f, units)
+					}
+					units++
+					if p.steps.Want != nil && !p.steps.Want(number) {
+						continue
+					}
+				}
+				b.items = append(b.items, item[R]{unit: unit, number: number, err: err})
+				b.bytes += int64(unit.Size())
+				if b.bytes >= batchBytes || len(b.items) >= batchUnits {
+					if !yield(b) {
+						return ctx.Err()
+					}
+					b = &batch[R]{items: make([]item[R], 0, len(b.items))}
+				}
+			}
+			if f.err == nil {
+				b.fileUnits = append(b.fileUnits, units)
+			}
+		}
+		if (len(b.items) > 0 || len(b.fileUnits) > 0) && !yield(b) {
+			return ctx.Err()
+		}
+		return nil
+	}
+}
+
+// number returns the number of a file's next unit, of which some have been read.
+func (p *pipeline[R]) number(f found, units int) int {
+	if p.steps.FileUnits != nil {
+		return f.unit + units
+	}
+	p.units++
+	return p.units - 1
+}
+
+// work makes the results of batches until there are no more.
+func (p *pipeline[R]) work(ctx context.Context, batches iter.Seq[*batch[R]]) error {
+	extractor := document.NewExtractor(p.cfg.Document)
+	extract := extractor.Extract
+	if p.steps.Borrows {
+		extract = extractor.Borrow
+	}
+	work, err := p.steps.Worker()
+	if err != nil {
+		return err
+	}
+	for b := range batches {
+		for i := range b.items {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			if err := b.items[i].work(extract, work); err != nil {
+				return err
+			}
+		}
+		if p.steps.Borrows {
+			b.bytes = 0 // the units are gone
+		}
+		b.bytes += int64(len(b.items)) * itemBytes
+	}
+	return nil
+}
+
+// work makes the result of a unit. The error is that of the work.
+func (it *item[R]) work(extract func(document.Unit) (document.Document, error),
+	work func(int, *document.Document) (R, error)) (err error) {
+	if it.err != nil {
+		return nil
+	}
+	it.doc, it.err = extract(it.unit)
+	it.unit = document.Unit{} // its bytes are needed no more
+	if it.err != nil {
+		return nil
+	}
+	it.textBytes = len(it.doc.Text)
+	it.result, err = work(it.number, &it.doc)
+	it.doc.Text = ""
+	return err
+}
+
+// emit hands on the results of a batch, from the goroutine that called Extract, and counts.
+func (p *pipeline[R]) emit(b *batch[R]) error {
+	for i := range b.items {
+		if err := p.take(&b.items[i]); err != nil {
+			return err
+		}
+	}
+	p.report.FileUnits = append(p.report.FileUnits, b.fileUnits...)
+	if p.cfg.Progress != nil && time.Since(p.told) >= progressGap {
+		p.told = time.Now()
+		p.cfg.Progress(p.progress(false))
+	}
+	return nil
+}
+
+// take counts one item and emits its result.
+func (p *pipeline[R]) take(it *item[R]) error {
+	r := &p.report
+	if it.number == unnumbered {
+		it.number = p.units
+		p.units++
+	}
+	if it.number >= 0 {
+		r.Units = it.number + 1
+	}
+	if it.err != nil {
+		skip, ok := errors.AsType[*document.Skip](it.err)
+		if !ok || p.cfg.Document.Strict && skip.Reason.LosesData() {
+			return it.err
+		}
+		r.Skipped.Add(skip)
+		if p.cfg.Skipped != nil {
+			return p.cfg.Skipped(skip)
+		}
+		return nil
+	}
+	r.Documents++
+	r.TextBytes += int64(it.textBytes)
+	if it.doc.Repaired > 0 {
+		r.Repaired++
+	}
+	if it.doc.NoID {
+		r.NoID++
+	}
+	r.declared(it.doc.Charset)
+	if p.steps.Emit == nil {
+		return nil
+	}
+	if p.steps.numbered != nil {
+		p.steps.numbered(&it.result, it.number)
+	}
+	return p.steps.Emit(it.result)
 }

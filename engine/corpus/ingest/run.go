@@ -10,7 +10,7 @@ import (
 	"ndd/engine/corpus/simhash"
 )
 
-// Config says what to read and how to fingerprint it.
+// Config configures reading and fingerprinting.
 type Config struct {
 	Document document.Options // Run takes Extract from the recipe
 	Recipe   simhash.Recipe   // the zero value is simhash.Default()
@@ -18,11 +18,12 @@ type Config struct {
 	Stdin    io.Reader        // what the input - reads; may be nil if none is
 	Budget   int64            // bytes of documents that are read ahead, [BudgetBytes] at most; 0 is that
 
-	// Skipped, if not nil, is called with everything that did not become a document, in the order of the inputs, by the
-	// goroutine that called Run or Extract. An error ends the run.
+	// Skipped, if not nil, is called with everything that did not become a document, in the order
+	// of the inputs, by the goroutine that called Run or Extract. An error ends the run.
 	Skipped func(*document.Skip) error
 
-	// Progress, if not nil, is called about ten times a second while records come, and once at the end.
+	// Progress, if not nil, is called about ten times a second while records come, and once at the
+	// end.
 	Progress func(Progress)
 }
 
@@ -38,7 +39,6 @@ type Progress struct {
 type Record struct {
 	ID          string
 	Fingerprint simhash.Fingerprint // 0, and without meaning, unless OK
-	Second      simhash.Fingerprint // of a recipe that makes two; likewise
 	OK          bool                // the document has features enough
 	Features    int                 // see [simhash.Fingerprinter.Fingerprint]
 	TextBytes   int                 // of the extracted text
@@ -58,6 +58,7 @@ type Report struct {
 	NoID      int      // documents without the field that the options name for IDs, called by their places
 	Unknown   int      // documents of an encoding that nobody knows, read by what their bytes show
 	Charsets  []string // some of the names of these encodings, each once
+	FileUnits []int    // units of each file, in order, as far as the run came
 	Files     int64
 	BytesRead int64 // from disk, before decompression
 	TextBytes int64 // extracted
@@ -81,16 +82,11 @@ func (r *Report) declared(charset string) {
 // BudgetBytes are enough for all workers to have something to do.
 const BudgetBytes = 256 << 20
 
-// Run reads the inputs as package document does and calls emit with a record for each document, in order. It stops
-// at the first error: of the inputs (naming file and place), of emit, or of the context. Everything before it in
-// the order of the inputs has been emitted by then, unless the context or emit ended it. The report is valid
-// with an error too.
+// Run reads the inputs as package document does and calls emit with a record for each document, in
+// order. It stops at the first error: of the inputs (naming file and place), of emit, or of the
+// context. Everything before it in the order of the inputs has been emitted by then, unless the
+// context or emit ended it. The report is valid with an error too.
 func Run(ctx context.Context, inputs []string, cfg Config, emit func(Record) error) (Report, error) {
-	return run(ctx, inputs, cfg, cfg.budget(), emit)
-}
-
-// run is Run with a budget, in bytes of units in flight.
-func run(ctx context.Context, inputs []string, cfg Config, budget int64, emit func(Record) error) (Report, error) {
 	if cfg.Recipe == (simhash.Recipe{}) {
 		cfg.Recipe = simhash.Default()
 	}
@@ -99,9 +95,10 @@ func run(ctx context.Context, inputs []string, cfg Config, budget int64, emit fu
 	}
 	cfg.Document.Extract = document.Extract(cfg.Recipe.Extract)
 	tooFew := 0
-	report, err := extract(ctx, inputs, cfg, budget, Steps[Record]{
-		Worker:  func() (func(int, *document.Document) (Record, error), error) { return fingerprint(cfg.Recipe) },
-		Borrows: true,
+	report, err := Extract(ctx, inputs, cfg, Steps[Record]{
+		Worker:   func() (func(int, *document.Document) (Record, error), error) { return fingerprint(cfg.Recipe) },
+		Borrows:  true,
+		numbered: func(r *Record, unit int) { r.Unit = unit },
 		Emit: func(r Record) error {
 			if !r.OK {
 				tooFew++
@@ -119,14 +116,15 @@ func fingerprint(r simhash.Recipe) (func(int, *document.Document) (Record, error
 	if err != nil {
 		return nil, err
 	}
-	return func(unit int, doc *document.Document) (Record, error) {
+	return func(_ int, doc *document.Document) (Record, error) {
 		fp, features, ok := fingerprinter.Fingerprint(doc.Text)
-		return Record{ID: doc.ID, Fingerprint: fp, Second: fingerprinter.Second(), OK: ok, Features: features, TextBytes: len(doc.Text),
-			Value: doc.Value, Modified: doc.Modified, Source: doc.Source, Line: doc.Line, Unit: unit}, nil
+		return Record{ID: doc.ID, Fingerprint: fp, OK: ok, Features: features, TextBytes: len(doc.Text),
+			Value: doc.Value, Modified: doc.Modified, Source: doc.Source, Line: doc.Line}, nil
 	}, nil
 }
 
-// budget returns how many bytes of documents a run may have in flight: two of the longest documents at least.
+// budget returns how many bytes of documents a run may have in flight: two of the longest documents
+// at least.
 func (c *Config) budget() int64 {
 	budget := c.Budget
 	if budget <= 0 || budget > BudgetBytes {
@@ -139,6 +137,6 @@ func (c *Config) longest() int64 {
 	return cmp.Or(c.Document.MaxDocumentBytes, document.DefaultMaxDocumentBytes)
 }
 
-// NeedBytes returns the most memory that a run takes beside the program itself: what is in flight
-// twice, for the collector, and a document that is longer than it said.
+// NeedBytes returns the most memory that a run takes beside the program itself: twice the documents
+// in flight, for the collector, and one document that is longer than its size said.
 func (c *Config) NeedBytes() uint64 { return 2*uint64(c.budget()) + uint64(c.longest()) }

@@ -2,11 +2,14 @@ package ingest_test
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -24,7 +27,8 @@ func TestMain(m *testing.M) { oracle.NoLeaks(m) }
 
 // sentence is the i-th of many texts with features enough.
 func sentence(i int) string {
-	return strings.Repeat(fmt.Sprintf("Text number %d says one thing, and document %d says another; both of them say it at length. ", i, i*i), 1+i%7)
+	return strings.Repeat(fmt.Sprintf("Text number %d says one thing, and document %d says another; both of them say "+
+		"it at length. ", i, i*i), 1+i%7)
 }
 
 // corpus writes files, lines and pages, some of them broken, and returns the folder.
@@ -138,7 +142,8 @@ func TestRunStopsAtErrors(t *testing.T) {
 
 	gone := filepath.Join(dir, "gone")
 	got, report, err := run(t, ingest.Config{}, lines, gone, dir)
-	if want := gone + ": no such file"; err == nil || !strings.HasPrefix(err.Error(), want) || len(got) != 450 || report.Documents != 450 {
+	if want := gone + ": no such file"; err == nil || !strings.HasPrefix(err.Error(), want) || len(got) != 450 ||
+		report.Documents != 450 {
 		t.Errorf("missing: %d records, then %v; want 450 and %s", len(got), err, want)
 	}
 
@@ -156,10 +161,12 @@ func TestRunStopsAtErrors(t *testing.T) {
 
 	bad := simhash.Simhash()
 	bad.WordShingle = 99
-	if _, _, err = run(t, ingest.Config{Recipe: bad}, dir); err == nil || !strings.Contains(err.Error(), "word_shingle is 99") {
+	if _, _, err = run(t, ingest.Config{Recipe: bad}, dir); err == nil || !strings.Contains(err.Error(),
+		"word_shingle is 99") {
 		t.Errorf("recipe: %v", err)
 	}
-	if _, _, err = run(t, ingest.Config{Document: document.Options{Format: "doc"}}, dir); err == nil || !strings.Contains(err.Error(), `format "doc"`) {
+	if _, _, err = run(t, ingest.Config{Document: document.Options{Format: "doc"}}, dir); err == nil ||
+		!strings.Contains(err.Error(), `format "doc"`) {
 		t.Errorf("format: %v", err)
 	}
 }
@@ -204,8 +211,8 @@ func TestRunProgress(t *testing.T) {
 	}
 }
 
-// TestExtract: units that are not wanted are counted and not worked on, results come in order, and an error of a worker
-// ends the run.
+// TestExtract: units that are not wanted are counted and not worked on, results come in order, and
+// an error of a worker ends the run.
 func TestExtract(t *testing.T) {
 	dir := corpus(t, 300)
 	all, _ := oneByOne(t, dir)
@@ -227,7 +234,8 @@ func TestExtract(t *testing.T) {
 			Emit: func(s string) error { got = append(got, s); return nil },
 		}
 		report, err := ingest.Extract(t.Context(), []string{dir}, ingest.Config{Threads: threads}, steps)
-		if err != nil || report.Units != all[len(all)-1].Unit+1 || report.Documents != len(got) || int(workers.Load()) != threads {
+		if err != nil || report.Units != all[len(all)-1].Unit+1 || report.Documents != len(got) ||
+			int(workers.Load()) != threads {
 			t.Fatalf("%+v, %v: %d results of %d units, %d workers", report, err, len(got), len(all), workers.Load())
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
@@ -242,11 +250,13 @@ func TestExtract(t *testing.T) {
 				return "", nil
 			}, nil
 		}
-		if _, err := ingest.Extract(t.Context(), []string{dir}, ingest.Config{Threads: threads}, steps); !errors.Is(err, stop) {
+		if _, err := ingest.Extract(t.Context(), []string{dir}, ingest.Config{Threads: threads}, steps); !errors.Is(err,
+			stop) {
 			t.Errorf("a worker's error: %v", err)
 		}
 		steps.Worker = func() (func(int, *document.Document) (string, error), error) { return nil, stop }
-		if _, err := ingest.Extract(t.Context(), []string{dir}, ingest.Config{Threads: threads}, steps); !errors.Is(err, stop) {
+		if _, err := ingest.Extract(t.Context(), []string{dir}, ingest.Config{Threads: threads}, steps); !errors.Is(err,
+			stop) {
 			t.Errorf("no worker: %v", err)
 		}
 		last := 0
@@ -267,3 +277,104 @@ func TestExtract(t *testing.T) {
 }
 
 func unitNumber(unit int, _ *document.Document) (int, error) { return unit, nil }
+
+// TestBudget reads documents that are together larger than what may be in flight: all have to come through, in order.
+func TestBudget(t *testing.T) {
+	const n, longest = 150, 350_000
+	var in bytes.Buffer
+	for i := range n {
+		// 30 bytes to 300 KB, mixed.
+		text := strings.Repeat(fmt.Sprintf("the %d words of text %d. ", i, i), 1+i*i*i%97*i%97*130)
+		fmt.Fprintf(&in, "{\"id\":%d,\"text\":%q}\n", i, text)
+	}
+	if in.Len() < 20*longest {
+		t.Fatalf("%d bytes are no test of a budget of %d", in.Len(), 2*longest)
+	}
+	for _, threads := range []int{1, 4} {
+		next := 0
+		cfg := ingest.Config{Stdin: bytes.NewReader(in.Bytes()), Threads: threads, Budget: 1,
+			Document: document.Options{MaxDocumentBytes: longest}}
+		_, err := ingest.Run(t.Context(), []string{document.Stdin}, cfg, func(r ingest.Record) error {
+			if r.ID != fmt.Sprint(next) {
+				return fmt.Errorf("record %s where %d was due", r.ID, next)
+			}
+			next++
+			return nil
+		})
+		if err != nil || next != n {
+			t.Errorf("%d threads: %d records, then %v", threads, next, err)
+		}
+	}
+}
+
+// BenchmarkRun ingests a part of Go's source tree, where most of the time goes into opening small
+// files.
+func BenchmarkRun(b *testing.B) {
+	root, err := exec.Command("go", "env", "GOROOT").Output() // a binary built with -trimpath does not know it
+	if err != nil {
+		b.Fatal(err)
+	}
+	dir := filepath.Join(strings.TrimSpace(string(root)), "src", "net")
+	var report ingest.Report
+	for b.Loop() {
+		var err error
+		report, err = ingest.Run(b.Context(), []string{dir}, ingest.Config{}, func(ingest.Record) error { return nil })
+		if err != nil || report.Documents < 100 {
+			b.Fatalf("%+v, %v", report, err)
+		}
+	}
+	b.SetBytes(report.BytesRead)
+	b.ReportMetric(float64(report.Documents*b.N)/b.Elapsed().Seconds(), "documents/s")
+}
+
+// TestManyFiles: whatever the number of threads, the records of files of different sizes, of broken lines and of
+// damaged archives come in order, with their numbers and places, and so do the skips.
+func TestManyFiles(t *testing.T) {
+	dir := t.TempDir()
+	for i := range 90 {
+		var b bytes.Buffer
+		for j := range 1 + i*i%700 {
+			fmt.Fprintf(&b, "{\"text\":\"the record %d of file %d has words enough for a fingerprint of its own\"}\n", j, i)
+			if j%50 == 49 {
+				b.WriteString("{broken\n")
+			}
+		}
+		name := filepath.Join(dir, fmt.Sprintf("%02d.jsonl", i))
+		if i%10 == 3 {
+			var z bytes.Buffer
+			w := gzip.NewWriter(&z)
+			w.Write(b.Bytes())
+			w.Close()
+			z.Truncate(z.Len() * 3 / 4)
+			b, name = z, name+".gz"
+		}
+		if err := os.WriteFile(name, b.Bytes(), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	read := func(threads int) (lines []string, report ingest.Report) {
+		cfg := ingest.Config{Threads: threads, Skipped: func(s *document.Skip) error {
+			lines = append(lines, fmt.Sprint("skip ", s))
+			return nil
+		}}
+		report, err := ingest.Run(t.Context(), []string{dir}, cfg, func(r ingest.Record) error {
+			lines = append(lines, fmt.Sprint(r))
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return lines, report
+	}
+	want, report := read(1)
+	if len(want) < 10_000 || report.Skipped.Lost() < 100 {
+		t.Fatalf("%d records, %+v", len(want), report)
+	}
+	for _, threads := range []int{2, 3, 16} {
+		got, r := read(threads)
+		if !slices.Equal(got, want) || fmt.Sprint(r) != fmt.Sprint(report) {
+			t.Errorf("%d threads: %d records where one thread has %d, or others; %+v where it has %+v", threads, len(got),
+				len(want), r, report)
+		}
+	}
+}

@@ -6,7 +6,7 @@
 // An .ndf file is a checksummed file of package store with the sections
 //
 //	recipe         how texts became fingerprints, JSON      once, first
-//	fingerprints   uint64 each, or two of them              \
+//	fingerprints   uint64 each                              \
 //	text.bytes     length of the text, uint32 each           | once per chunk of
 //	names          package idlist's blocks of IDs            | documents
 //	names.ends     package idlist's ends                    /
@@ -18,11 +18,9 @@
 //
 // # Memory
 //
-// A [Writer] holds one chunk: 12 bytes for each of at most 2^20 documents, 20
-// where they have two fingerprints, and their IDs, compressed, about 16 MiB at
-// most. Slices double as they grow, and the garbage collector lets garbage be
-// as much as what is in use, so a process takes up to about 100 MiB more for
-// the millionth document than for the first, 45 MiB with short IDs, and no more
-// for the billionth. The compressed IDs of documents without a fingerprint are
-// all held until the end, some 2 to 20 bytes for each.
+// A [Writer] holds one chunk: 12 bytes for each of at most 2^20 documents and their IDs,
+// compressed, about 16 MiB at most. With garbage a process takes up to about 100 MiB more for the
+// millionth document than for the first, 45 MiB with short IDs, and no more for the billionth. The
+// compressed IDs of documents without a fingerprint are all held until the end, some 2 to 20 bytes
+// for each.
 package ndf

@@ -1,11 +1,10 @@
 package ndf
 
 import (
-	"cmp"
 	"fmt"
 
 	"ndd/engine/corpus/simhash"
-	"ndd/engine/index/idlist"
+	"ndd/engine/storage/idlist"
 	"ndd/engine/storage/store"
 )
 
@@ -14,11 +13,9 @@ import (
 type File struct {
 	path   string
 	recipe *simhash.Recipe // nil for raw files: arrays, and fingerprints as text
-	each   int             // fingerprints of a document as text; 0 is what the recipe says
 	chunks []chunk
 	docs   uint64
 	file   *store.File // nil for raw files
-	raw    []byte
 	unmap  func() error
 	noted  *idlist.List
 
@@ -42,17 +39,11 @@ func (f *File) Recipe() *simhash.Recipe { return f.recipe }
 // Len returns the number of documents.
 func (f *File) Len() uint64 { return f.docs }
 
-// PrintsEach returns how many fingerprints each document has, one after the other: 1 or 2.
-func (f *File) PrintsEach() int { return cmp.Or(f.each, f.recipe.PrintsEach()) }
-
-// MadeBy says by which recipe fingerprints were made that came without one. The error wraps [simhash.ErrMixed]: the recipe makes
-// another number of fingerprints of a document, or the file has one that differs. It must not be called while the file is in use.
+// MadeBy sets the recipe of fingerprints that came without one. The error wraps [simhash.ErrMixed]:
+// the file has one that differs. It must not be called while the file is in use.
 func (f *File) MadeBy(r *simhash.Recipe) error {
 	if f.recipe != nil {
 		return simhash.Compatible(f.path, f.recipe, "the recipe that is named", r)
-	}
-	if f.PrintsEach() != r.PrintsEach() {
-		return fmt.Errorf("%w: %s has %d for each document, the recipe that is named makes %d", simhash.ErrMixed, f.path, f.PrintsEach(), r.PrintsEach())
 	}
 	f.recipe = r
 	return nil
@@ -64,8 +55,9 @@ func (f *File) HasLengths() bool { return f.file != nil }
 // HasIDs reports whether documents have IDs beside their rows.
 func (f *File) HasIDs() bool { return f.file != nil || f.hasIDs }
 
-// HaveIDs reports whether the documents of some files have IDs. That some have and others have not is an error, which wraps
-// [simhash.ErrMixed]: a row would get another's. Files without documents count only where there are no others.
+// HaveIDs reports whether the documents of some files have IDs. That some have and others have not
+// is an error, which wraps [simhash.ErrMixed]: a row would get another's. Files without documents
+// count only where there are no others.
 func HaveIDs(files []*File) (bool, error) {
 	var first *File
 	for _, f := range files {
@@ -77,7 +69,8 @@ func HaveIDs(files []*File) (bool, error) {
 			if f.HasIDs() {
 				with, without = f, first
 			}
-			return false, fmt.Errorf("%w: the documents of %s have IDs, those of %s have none", simhash.ErrMixed, with.path, without.path)
+			return false, fmt.Errorf("%w: the documents of %s have IDs, those of %s have none", simhash.ErrMixed,
+				with.path, without.path)
 		}
 	}
 	return first != nil && first.HasIDs(), nil
@@ -86,7 +79,7 @@ func HaveIDs(files []*File) (bool, error) {
 // IDBytes returns how many bytes the documents' IDs take in the file, about.
 func (f *File) IDBytes() (sum uint64) {
 	if f.file != nil {
-		return f.file.Bytes() - min(8*f.docs*uint64(f.PrintsEach()), f.file.Bytes())
+		return f.file.Bytes() - min(8*f.docs, f.file.Bytes())
 	}
 	for i := range f.chunks {
 		for _, id := range f.chunks[i].listed {
@@ -100,7 +93,7 @@ func (f *File) IDBytes() (sum uint64) {
 // checksums.
 func (f *File) Store() *store.File { return f.file }
 
-// Chunks yields the fingerprints in order of row, a chunk at a time, all of a document's in one chunk. They
+// Chunks yields the fingerprints in order of row, a chunk at a time. They
 // must not be written, nor used after Close.
 func (f *File) Chunks(yield func([]uint64) bool) {
 	for i := range f.chunks {
@@ -116,7 +109,7 @@ func (f *File) Fingerprints() []uint64 {
 	if len(f.chunks) == 1 {
 		return f.chunks[0].fingerprints
 	}
-	all := make([]uint64, 0, f.docs*uint64(f.PrintsEach()))
+	all := make([]uint64, 0, f.docs)
 	for i := range f.chunks {
 		all = append(all, f.chunks[i].fingerprints...)
 	}
@@ -161,9 +154,8 @@ func yieldIDs(n *idlist.List, yield func(string, error) bool) bool {
 	if n == nil {
 		return true
 	}
-	cursor := n.Cursor()
-	for i := range n.Len() {
-		if s, err := cursor.ID(i); !yield(s, err) || err != nil {
+	for s, err := range n.All() {
+		if !yield(s, err) || err != nil {
 			return false
 		}
 	}

@@ -10,7 +10,8 @@ import (
 
 func goldenSections(t testing.TB) []store.Section {
 	t.Helper()
-	return hostile.Sections(t, filepath.Join("..", "..", "..", "testdata", "golden", "v1", "pages.ndf"), store.KindFingerprints)
+	return hostile.Sections(t, filepath.Join("..", "..", "..", "testdata", "golden", "v1", "pages.ndf"),
+		store.KindFingerprints)
 }
 
 // namesRoom is what reading the names of one list may take beside: a block of 256 of the

@@ -47,7 +47,8 @@ func writeTo(d *disk.Disk, path string, docs, unmarked int) error {
 	return w.Commit()
 }
 
-// TestFaults has each call to the disk fail in turn: no failure goes unsaid, and nothing half written is left.
+// TestFaults has each call to the disk fail in turn: no failure goes unsaid, and nothing half
+// written is left.
 func TestFaults(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "f.ndf")
@@ -123,7 +124,8 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// TestLongIDs: a chunk of IDs that cannot be compressed ends before it has 2^20 documents, and none is lost.
+// TestLongIDs: a chunk of IDs that cannot be compressed ends before it has 2^20 documents, and none
+// is lost.
 func TestLongIDs(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f.ndf")
 	w, err := Create(path, simhash.Default(), store.Options{})
@@ -222,5 +224,24 @@ func TestBadFiles(t *testing.T) {
 			errors.Is(err, store.ErrCorrupt) != c.corrupt {
 			t.Errorf("%s: %v", c.file, err)
 		}
+	}
+}
+
+// TestTwoPrintsRefused: a file of an earlier release with two fingerprints a document is refused by
+// name, and is not called damaged.
+func TestTwoPrintsRefused(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "two.ndf")
+	recipe := simhash.Minwise()
+	recipe.Prints = 2
+	w, err := Create(path, recipe, store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(path); !errors.Is(err, simhash.ErrTwoPrints) || errors.Is(err, store.ErrCorrupt) ||
+		!strings.HasPrefix(err.Error(), path) {
+		t.Error(err)
 	}
 }

@@ -8,39 +8,75 @@ import (
 	"path/filepath"
 
 	"ndd/engine/corpus/simhash"
-	"ndd/engine/index/idlist"
+	"ndd/engine/storage/idlist"
 	"ndd/engine/storage/store"
 )
 
-// Open opens an .ndf file, a NumPy array or fingerprints as text, known by their
-// content, or else takes the file as a raw array of little-endian uint64, whose
-// size must be a multiple of 8, unless its name ends in .ndf or its first bytes
-// are those of another format. The blocks of an .ndf file are not verified: see [File.Store].
+// Open opens an .ndf file, a NumPy array, fingerprints as text or an array of little-endian uint64.
+// It goes by the content; a name that ends in .ndf must hold one. Other known formats are refused
+// by name. The blocks of an .ndf file are not verified: see [File.Store].
 func Open(path string) (*File, error) {
-	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		return nil, fmt.Errorf("%s: a folder where a fingerprint file, .ndf or .bin, is needed", path)
+	if err := notFolder(path); err != nil {
+		return nil, err
 	}
 	kind, ok, err := store.Sniff(path)
 	if err != nil {
 		return nil, err
 	}
 	if !ok && filepath.Ext(path) != ".ndf" {
-		return openRaw(path)
+		data, unmap, err := mapped(path)
+		if err != nil {
+			return nil, err
+		}
+		return other(path, data, unmap)
 	}
 	if kind == store.KindSegment || kind == store.KindManifest {
 		return nil, fmt.Errorf("%s: a part of an index (%s) where a fingerprint file is needed", path, kind)
 	}
-	return openSections(path)
+	file, err := store.Open(path, store.KindFingerprints)
+	if err != nil {
+		return nil, err
+	}
+	return of(file)
 }
 
-// Read returns the fingerprint file that comes from a pipe. All of it is read into
-// memory, up to three times its size while that goes on. name is for messages, and says what the file is as for [Open].
-func Read(r io.Reader, name string) (*File, error) {
-	words, n, err := readWords(r)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
+// OpenRaw opens any file as an array of little-endian uint64. Up to seven bytes at its end are left
+// out.
+func OpenRaw(path string) (*File, error) {
+	if err := notFolder(path); err != nil {
+		return nil, err
 	}
-	data := store.Bytes64(words)[:n]
+	data, unmap, err := mapped(path)
+	if err != nil {
+		return nil, err
+	}
+	return array(path, data[:len(data)/8*8], unmap), nil
+}
+
+func notFolder(path string) error {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return fmt.Errorf("%s: a folder where a fingerprint file, .ndf or .bin, is needed", path)
+	}
+	return nil
+}
+
+// mapped maps a file into memory.
+func mapped(path string) (data []byte, unmap func() error, err error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer file.Close()
+	return store.Map(file)
+}
+
+// Read reads a fingerprint file from a pipe into memory, which takes up to three times its size
+// meanwhile. The name is for messages; one that ends in .ndf must be of an .ndf file.
+func Read(r io.Reader, name string) (*File, error) {
+	data, err := readAll(r, name)
+	if err != nil {
+		return nil, err
+	}
 	if store.IsOurs(data) || filepath.Ext(name) == ".ndf" {
 		file, err := store.OpenBytes(name, data, store.KindFingerprints)
 		if err != nil {
@@ -48,54 +84,50 @@ func Read(r io.Reader, name string) (*File, error) {
 		}
 		return of(file)
 	}
-	return raw(name, data, func() error { return nil })
+	return other(name, data, noUnmap)
 }
 
-// readWords returns all of r, n bytes, in words, since fingerprints must be aligned.
-func readWords(r io.Reader) (words []uint64, n int, err error) {
+// ReadRaw is [OpenRaw] of a pipe.
+func ReadRaw(r io.Reader, name string) (*File, error) {
+	data, err := readAll(r, name)
+	if err != nil {
+		return nil, err
+	}
+	return array(name, data[:len(data)/8*8], noUnmap), nil
+}
+
+func noUnmap() error { return nil }
+
+// readAll reads all of r into memory that is aligned as fingerprints must be.
+func readAll(r io.Reader, name string) ([]byte, error) {
 	const firstWords = 1 << 17
-	words = make([]uint64, firstWords)
-	for {
+	words := make([]uint64, firstWords)
+	for n := 0; ; words = append(words, make([]uint64, len(words))...) {
 		k, err := io.ReadFull(r, store.Bytes64(words)[n:])
 		n += k
 		switch {
 		case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-			return words, n, nil
+			return store.Bytes64(words)[:n], nil
 		case err != nil:
-			return nil, 0, err
+			return nil, fmt.Errorf("%s: %w", name, err)
 		}
-		words = append(words, make([]uint64, len(words))...)
 	}
 }
 
-func openRaw(path string) (*File, error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	data, unmap, err := store.Map(file)
-	if err != nil {
-		return nil, err
-	}
-	return raw(path, data, unmap)
-}
-
-// raw returns the file of an array of uint64, or of fingerprints as text.
-func raw(path string, data []byte, unmap func() error) (*File, error) {
+// other returns the file of data that ndd did not write.
+func other(path string, data []byte, unmap func() error) (f *File, err error) {
 	switch {
-	case IsText(data) && (filepath.Ext(path) != ".bin" || isText(data)):
+	case IsText(data):
 		defer unmap()
 		return readText(path, data)
 	case isNpy(data):
-		numbers, err := npyNumbers(path, data)
-		if err != nil {
-			unmap()
-			return nil, err
+		data, err = npyNumbers(path, data)
+	default:
+		if err = CheckArray(path, data); err == nil {
+			err = checkLength(path, len(data))
 		}
-		return array(path, numbers, unmap), nil
 	}
-	if err := checkRaw(path, data); err != nil {
+	if err != nil {
 		unmap()
 		return nil, err
 	}
@@ -104,17 +136,9 @@ func raw(path string, data []byte, unmap func() error) (*File, error) {
 
 // array returns the file of numbers as they lie in memory.
 func array(path string, numbers []byte, unmap func() error) *File {
-	f := &File{path: path, raw: numbers, unmap: unmap, docs: uint64(len(numbers) / 8)}
+	f := &File{path: path, unmap: unmap, docs: uint64(len(numbers) / 8)}
 	f.chunks = []chunk{{fingerprints: store.Uint64s(numbers)}}
 	return f
-}
-
-func openSections(path string) (*File, error) {
-	file, err := store.Open(path, store.KindFingerprints)
-	if err != nil {
-		return nil, err
-	}
-	return of(file)
 }
 
 // of returns the fingerprint file that a container holds; it closes the container on an error.
@@ -135,13 +159,17 @@ func (f *File) parse() (err error) {
 		return f.file.Corrupt("%d sections, not those of a fingerprint file", len(s))
 	}
 	recipe, err := simhash.ParseRecipe(s[0].Data)
+	if errors.Is(err, simhash.ErrTwoPrints) {
+		return fmt.Errorf("%s: %w", f.path, err)
+	}
 	if err != nil {
 		return s[0].Corrupt(0, "%v", err)
 	}
 	f.recipe = &recipe
 	last := len(s) - 2
 	for i := 1; i < last; i += perChunk {
-		if s[i].Name != "fingerprints" || s[i+1].Name != "text.bytes" || s[i+2].Name != "names" || s[i+3].Name != "names.ends" {
+		if s[i].Name != "fingerprints" || s[i+1].Name != "text.bytes" || s[i+2].Name != "names" ||
+			s[i+3].Name != "names.ends" {
 			return s[i].Corrupt(0, "where fingerprints, lengths and IDs are due")
 		}
 		n, err := idlist.Open(s[i+2], s[i+3])
@@ -150,8 +178,9 @@ func (f *File) parse() (err error) {
 		}
 		c := chunk{fingerprints: store.Uint64s(s[i].Data), lengths: store.Uint32s(s[i+1].Data), ids: n}
 		f.chunks = append(f.chunks, c)
-		if uint64(len(s[i].Data)) != 8*uint64(recipe.PrintsEach())*n.Len() || uint64(len(s[i+1].Data)) != 4*n.Len() {
-			return s[i].Corrupt(0, "%d bytes of fingerprints and %d of lengths for %d IDs", len(s[i].Data), len(s[i+1].Data), n.Len())
+		if uint64(len(s[i].Data)) != 8*n.Len() || uint64(len(s[i+1].Data)) != 4*n.Len() {
+			return s[i].Corrupt(0, "%d bytes of fingerprints and %d of lengths for %d IDs", len(s[i].Data),
+				len(s[i+1].Data), n.Len())
 		}
 		f.docs += n.Len()
 	}

@@ -7,9 +7,11 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"ndd/engine/corpus/simhash"
 	"ndd/engine/storage/store"
 )
 
@@ -26,11 +28,24 @@ func TestNoRawFingerprints(t *testing.T) {
 	zeros := string(make([]byte, 8000))
 	for _, c := range []struct{ name, data, want string }{
 		{"a.jsonl", strings.Repeat(`{"text": "rivers"}`+"\r\n\t   ", 8), "this is text"},
-		{"chinese.txt", strings.Repeat("大河向东流了", 1000)[:16000], "this is text"}, // cut within a character at 4,096, and whole at the end
-		{"f.bin.gz", "\x1f\x8b\x08" + words(10)[3:], "this is compressed"},
-		{"f.zst", "\x28\xb5\x2f\xfd" + words(10)[4:], "this is compressed"},
-		{"text.bin", strings.Repeat("01234567", 100), ""}, // at its word
-		{"few", strings.Repeat("01234567", 3), ""},
+		// cut within a character at 4,096, and whole at the end
+		{"chinese.txt", strings.Repeat("大河向东流了", 1000)[:16000], "this is text"},
+		{"f.bin.gz", "\x1f\x8b\x08" + words(10)[3:], "this is compressed by gzip"},
+		{"f.zst", "\x28\xb5\x2f\xfd" + words(10)[4:], "this is compressed by zstd"},
+		{"f.npz", "PK\x03\x04" + words(10)[4:], "this is a ZIP archive, as .npz"},
+		{"ls", "\x7fELF\x02\x01\x01\x00" + words(10), "this is a program (ELF)"},
+		{"f.pkl", "\x80\x04\x95\x10\x00\x00\x00\x00\x00\x00\x00]\x94(K12" + words(10)[1:], "this is a Python pickle"},
+		{"f.pdf", "%PDF-1.4" + words(10), "this is a PDF document"},
+		{"text.bin", strings.Repeat("letters ", 100), "this is text"},
+		{"few", strings.Repeat("letters ", 3), "this is text"},
+		{"a.json", "[1,2,3]\n", "this is text"},
+		{"decimal", strings.Repeat("12345678901234567890\tid-1\n", 8),
+			"this is text, not an array of uint64; a line of fingerprints is 16 hexadecimal digits, tab, ID, and the first " +
+				"one here is \"12345678901234567890\\tid-1\""},
+		{"signed", strings.Repeat("-1234567890123456789\tid-1\n", 8),
+			"this is text, not an array of uint64; a line of fingerprints is 16 hexadecimal"},
+		{"hex", strings.Repeat("0x1f3\tid\n", 8),
+			"this is text, not an array of uint64; a line of fingerprints is 16 hexadecimal"},
 		{"prints", words(1000), ""},
 		{"zeros", zeros, ""},
 		{"half zeros", "text text text text text text te" + zeros, ""},
@@ -53,16 +68,68 @@ func TestNoRawFingerprints(t *testing.T) {
 					t.Errorf("%s: %d fingerprints", c.name, f.Len())
 				}
 				f.Close()
-			} else if !errors.Is(err, store.ErrCorrupt) || !strings.Contains(err.Error(), c.name+": raw fingerprints, offset 0x0: "+c.want) {
+			} else if !errors.Is(err, store.ErrCorrupt) || !strings.Contains(err.Error(),
+				c.name+": raw fingerprints, offset 0x0: "+c.want) ||
+				!strings.HasSuffix(err.Error(), "; --raw reads it as one all the same") {
 				t.Errorf("%v, want %s: %s", err, c.name, c.want)
-			} else if _, text := errors.AsType[*TextError](err); text != (c.want == "this is text") {
-				t.Errorf("%v is a %T", err, err)
 			}
 		}
-		if array := IsArray(path, []byte(c.data[:min(len(c.data), StartBytes)])); array && c.want != "" || !array && c.name == "prints" {
+		if array := IsArray(path, []byte(c.data[:min(len(c.data), StartBytes)])); array && c.want != "" || !array &&
+			c.name == "prints" {
 			t.Errorf("%s: IsArray says %t", c.name, array)
 		}
 		read(Open(path))
 		read(Read(bytes.NewReader([]byte(c.data)), path))
+		c.want = ""
+		read(OpenRaw(path))
+		read(ReadRaw(bytes.NewReader([]byte(c.data)), path))
+	}
+}
+
+// TestHalf: a file with a part of a number is refused, unless it is read raw, without that part.
+func TestHalf(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "odd.bin")
+	if err := os.WriteFile(path, []byte("\x01\x00\x00\x00\x00\x00\x00\x00\x02\x03\x04"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(path); !errors.Is(err, store.ErrCorrupt) || !strings.Contains(err.Error(),
+		"offset 0x8: 11 bytes are no multiple of 8") {
+		t.Error(err)
+	}
+	f, err := OpenRaw(path)
+	if err != nil || !slices.Equal(f.Fingerprints(), []uint64{1}) {
+		t.Fatal(f, err)
+	}
+	f.Close()
+}
+
+// TestWriteArray: a file has the format of its ending.
+func TestWriteArray(t *testing.T) {
+	for name, begins := range map[string]string{"a.npy": "\x93NUMPY\x01\x00v\x00{'descr': '<u8', 'fortran_order': " +
+		"False, 'shape': (2,), }", "a.bin": "\x01\x00\x00", "a.ndf": "nddhead\n"} {
+		path := filepath.Join(t.TempDir(), name)
+		w, err := Create(path, simhash.Default(), store.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(w.Append(Document{ID: "a", Fingerprint: 1}), w.AppendUnmarked("short"),
+			w.Append(Document{ID: "b", Fingerprint: 2}), w.Commit()); err != nil {
+			t.Fatal(name, err)
+		}
+		data, err := os.ReadFile(path)
+		if err != nil || !strings.HasPrefix(string(data), begins) {
+			t.Errorf("%s begins with %.80q, %v", name, data, err)
+		}
+		f, err := Open(path)
+		if err != nil || !slices.Equal(f.Fingerprints(), []uint64{1, 2}) || f.HasIDs() != (name == "a.ndf") ||
+			w.LeftOut() != map[bool]int{true: 1}[IsBare(path)] {
+			t.Fatal(name, f, err, w.LeftOut())
+		}
+		f.Close()
+		w, err = Create(filepath.Join(t.TempDir(), name), simhash.Default(), store.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.Abort()
 	}
 }

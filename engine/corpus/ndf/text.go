@@ -2,17 +2,22 @@ package ndf
 
 import (
 	"bytes"
-	"cmp"
+	"encoding/json"
 	"fmt"
+	"path/filepath"
+	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
+	"ndd/engine/corpus/magic"
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/storage/store"
 )
 
-// Fingerprints as text are lines of what ndd fingerprint prints: 16 hexadecimal digits, 0x before them or not, and an ID behind a tab
-// or not, on all lines or on none. Where documents have two fingerprints, all lines have two, with a comma between them. 16
-// dashes stand for a document without a fingerprint. Empty lines are passed over.
+// Fingerprints as text are lines of what ndd fingerprint prints: 16 hexadecimal digits, 0x before
+// them or not, and an ID behind a tab or not, on all lines or on none. 16 dashes stand for a
+// document without a fingerprint. Empty lines are passed over.
 //
 //	0123456789abcdef	https://example.org/a
 //	----------------	https://example.org/short
@@ -23,38 +28,39 @@ const unmarkedText = "----------------"
 // IsText reports whether data begins with a line of a fingerprint as text.
 func IsText(data []byte) bool {
 	line, _, _ := bytes.Cut(bytes.TrimLeft(data[:min(len(data), StartBytes)], "\r\n"), []byte("\n"))
-	_, _, ok := printLine(strings.TrimSuffix(string(line), "\r"), nil)
-	return ok
+	text := strings.TrimSuffix(string(line), "\r")
+	_, _, ok := printLine(text, nil)
+	return ok || isTwoPrints(text)
 }
 
-// printLine takes a line apart and appends its fingerprints to dst: one or two, none where the document has none.
+// printLine appends the fingerprint of a line to dst, or nothing if the document has none.
 func printLine(line string, dst []uint64) (prints []uint64, id string, ok bool) {
 	digits, id, _ := strings.Cut(line, "\t")
-	if strings.TrimSpace(digits) == unmarkedText {
+	if digits = strings.TrimSpace(digits); digits == unmarkedText {
 		return dst, id, true
 	}
-	first, second, two := strings.Cut(digits, ",")
-	if dst, ok = appendPrint(dst, first); ok && two {
-		dst, ok = appendPrint(dst, second)
+	fp, err := simhash.Parse(strings.TrimPrefix(strings.TrimPrefix(digits, "0x"), "0X"))
+	if err != nil {
+		return dst, id, false
 	}
-	return dst, id, ok
+	return append(dst, uint64(fp)), id, true
 }
 
-// appendPrint appends a fingerprint by its digits.
-func appendPrint(dst []uint64, digits string) ([]uint64, bool) {
-	digits = strings.TrimPrefix(strings.TrimPrefix(strings.TrimSpace(digits), "0x"), "0X")
-	fp, err := simhash.Parse(digits)
-	if err != nil {
-		return dst, false
-	}
-	return append(dst, uint64(fp)), true
+// isTwoPrints reports whether a line has two fingerprints with a comma between them, as those of
+// earlier releases had.
+func isTwoPrints(line string) bool {
+	first, second, two := strings.Cut(line, ",")
+	_, _, ok := printLine(first, nil)
+	_, _, alsoOK := printLine(second, nil)
+	return two && ok && alsoOK
 }
 
 var unescape = strings.NewReplacer(`\\`, `\`, `\t`, "\t", `\n`, "\n", `\r`, "\r")
 
-// readText returns the file of fingerprints as text, which is read whole: 8 bytes a document, and the IDs.
+// readText returns the file of fingerprints as text, which is read whole: 8 bytes a document, and
+// the IDs.
 func readText(path string, data []byte) (*File, error) {
-	f := &File{path: path, unmap: func() error { return nil }}
+	f := &File{path: path, unmap: noUnmap}
 	var c chunk
 	withIDs, without := 0, 0
 	at, n := 0, 0
@@ -64,15 +70,15 @@ func readText(path string, data []byte) (*File, error) {
 		text := strings.TrimSuffix(string(line), "\r")
 		if text != "" {
 			corrupt := func(format string, args ...any) error {
-				return &store.CorruptError{File: path, Section: "fingerprints as text", Block: -1, Offset: int64(at), Why: fmt.Sprintf("line %d ", n) + fmt.Sprintf(format, args...)}
+				return &store.CorruptError{File: path, Section: "fingerprints as text", Block: -1, Offset: int64(at),
+					Why: fmt.Sprintf("line %d ", n) + fmt.Sprintf(format, args...)}
 			}
 			prints, id, ok := printLine(text, c.fingerprints)
-			if !ok {
-				return nil, corrupt("has no fingerprint of 16 hexadecimal digits: %.40q", text)
+			if !ok && isTwoPrints(text) {
+				return nil, fmt.Errorf("%s: line %d: %w", path, n, simhash.ErrTwoPrints)
 			}
-			each := len(prints) - len(c.fingerprints)
-			if f.each = cmp.Or(f.each, each); each != 0 && each != f.each {
-				return nil, corrupt("has %d of the fingerprints of which others have %d", each, f.each)
+			if !ok {
+				return nil, corrupt("is no fingerprint, which is 16 hexadecimal digits, tab, ID: %.40q", text)
 			}
 			id = unescape.Replace(id)
 			if id == "" {
@@ -80,7 +86,7 @@ func readText(path string, data []byte) (*File, error) {
 			} else {
 				withIDs++
 			}
-			if each == 0 {
+			if len(prints) == len(c.fingerprints) {
 				f.unmarked = append(f.unmarked, id)
 			} else {
 				c.fingerprints = prints
@@ -97,6 +103,86 @@ func readText(path string, data []byte) (*File, error) {
 	if !f.hasIDs {
 		c.listed, f.unmarked = nil, nil
 	}
-	f.chunks, f.docs = []chunk{c}, uint64(len(c.fingerprints)/f.PrintsEach())
+	f.chunks, f.docs = []chunk{c}, uint64(len(c.fingerprints))
 	return f, nil
+}
+
+// StartBytes is how many bytes of a file [CheckArray] and [IsArray] need.
+const StartBytes = 4096
+
+// CheckArray returns an error if a file that begins with start, [StartBytes] or all of it, is not
+// an array of uint64 but text or of another known format. One file in eight has a length that would
+// do, and its fingerprints would be nonsense.
+func CheckArray(path string, start []byte) error {
+	format, hint := magic.Format(start), ""
+	if format == "" && isText(start) {
+		format, hint = "text", "; 'ndd fingerprint -o FILE.ndf' makes fingerprints of documents"
+		if line, isNumber := number(start); isNumber {
+			hint = fmt.Sprintf("; a line of fingerprints is 16 hexadecimal digits, tab, ID, and the first one here is "+
+				"%.40q", line)
+		}
+	}
+	if format == "" {
+		return nil
+	}
+	return &store.CorruptError{File: path, Section: "raw fingerprints", Block: -1,
+		Why: "this is " + format + ", not an array of uint64" + hint + "; --raw reads it as one all the same"}
+}
+
+// checkLength returns an error if an array has a part of a number.
+func checkLength(path string, n int) error {
+	if n%8 == 0 {
+		return nil
+	}
+	return &store.CorruptError{File: path, Section: "raw fingerprints", Block: -1, Offset: int64(n / 8 * 8),
+		Why: fmt.Sprintf("%d bytes are no multiple of 8: not an array of uint64, or cut short by %d of 8 bytes; --raw "+
+			"reads the %d before them", n, 8-n%8, n/8)}
+}
+
+// IsArray reports whether a file that begins with start can only be an array of uint64, so that
+// [Read] would take it as it is.
+func IsArray(name string, start []byte) bool {
+	return filepath.Ext(name) != ".ndf" && !store.IsOurs(start) && !isNpy(start) && !IsText(start) &&
+		CheckArray(name, start) == nil
+}
+
+// isText reports whether data begins with text. One of 10^6 arrays of 2 random numbers looks like
+// text, and far fewer of more.
+func isText(data []byte) bool {
+	const leastBytes = 16
+	if len(data) < leastBytes {
+		trimmed := bytes.TrimSpace(data)
+		return len(trimmed) > 1 && strings.IndexByte(`{["`, trimmed[0]) >= 0 && json.Valid(trimmed)
+	}
+	if len(data) >= StartBytes {
+		data = data[:StartBytes]
+		for range utf8.UTFMax - 1 { // the last character may have been cut
+			if r, _ := utf8.DecodeLastRune(data); r != utf8.RuneError {
+				break
+			}
+			data = data[:len(data)-1]
+		}
+	}
+	return utf8.Valid(data) && !bytes.ContainsFunc(data, func(r rune) bool {
+		return unicode.IsControl(r) && !strings.ContainsRune("\n\r\t\f", r)
+	})
+}
+
+// number returns the first line of a text and whether it begins with a number, decimal or
+// hexadecimal.
+func number(text []byte) (line string, ok bool) {
+	first, _, _ := bytes.Cut(bytes.TrimSpace(text), []byte("\n"))
+	line = strings.TrimRight(string(first), "\r")
+	fields := strings.FieldsFunc(line, func(r rune) bool { return r == '\t' || r == ' ' || r == ',' || r == ';' })
+	if len(fields) == 0 {
+		return line, false
+	}
+	_, err := strconv.ParseUint(fields[0], 0, 64)
+	if err != nil {
+		_, err = strconv.ParseUint(fields[0], 16, 64)
+	}
+	if err != nil {
+		_, err = strconv.ParseInt(fields[0], 10, 64) // as signed databases have them
+	}
+	return line, err == nil
 }

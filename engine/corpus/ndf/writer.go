@@ -6,23 +6,24 @@ import (
 	"math"
 
 	"ndd/engine/corpus/simhash"
-	"ndd/engine/index/idlist"
+	"ndd/engine/storage/idlist"
 	"ndd/engine/storage/store"
 )
 
-// A chunk is written when it has so many documents, 8 MiB of fingerprints, or so many bytes of compressed IDs.
+// A chunk is written when it reaches one of these numbers of documents (8 MiB of fingerprints) and
+// bytes of compressed IDs.
 const (
 	chunkDocs    = 1 << 20
 	chunkIDBytes = 16 << 20
 )
 
-// A Writer writes an .ndf file. Call [Writer.Commit] at the end, or
+// A Writer writes a fingerprint file. Call [Writer.Commit] at the end, or
 // [Writer.Abort]; until then nothing stands under the file's name.
 type Writer struct {
-	file    *store.Writer
+	file    *store.Writer // nil where array is set
+	array   *arrayFile    // of fingerprints alone; nil for .ndf
 	ids     *idlist.Writer
 	idData  bytes.Buffer
-	each    int // fingerprints of a document
 	prints  []uint64
 	lengths []uint32
 
@@ -30,13 +31,21 @@ type Writer struct {
 	unmarkedData bytes.Buffer
 }
 
-// Create begins the file at path.
+// Create begins the file at path: a NumPy array if its name ends in .npy, integers if it ends in
+// .bin, which both hold fingerprints alone, and otherwise an .ndf file.
 func Create(path string, recipe simhash.Recipe, o store.Options) (*Writer, error) {
+	if IsBare(path) {
+		array, err := createArray(path, o.Disk)
+		if err != nil {
+			return nil, err
+		}
+		return &Writer{array: array}, nil
+	}
 	file, err := store.CreateWith(path, store.KindFingerprints, 0, o)
 	if err != nil {
 		return nil, err
 	}
-	w := &Writer{file: file, each: recipe.PrintsEach()}
+	w := &Writer{file: file}
 	w.ids = idlist.NewWriter(&w.idData)
 	w.unmarked = idlist.NewWriter(&w.unmarkedData)
 	data, err := json.Marshal(recipe)
@@ -49,23 +58,21 @@ func Create(path string, recipe simhash.Recipe, o store.Options) (*Writer, error
 	return w, nil
 }
 
-// A Document is what a fingerprint file holds of a document.
+// A Document is a document's entry in a fingerprint file.
 type Document struct {
 	ID          string
 	Fingerprint simhash.Fingerprint
-	Second      simhash.Fingerprint // of a recipe that makes two
-	TextBytes   int                 // length of the text, kept up to 2^32-1
+	TextBytes   int // length of the text, kept up to 2^32-1
 }
 
 // Append adds a document.
 func (w *Writer) Append(d Document) error {
-	if err := w.ids.Append(d.ID); err != nil {
-		return err
+	if w.array == nil {
+		if err := w.ids.Append(d.ID); err != nil {
+			return err
+		}
 	}
 	w.prints = append(w.prints, uint64(d.Fingerprint))
-	if w.each > 1 {
-		w.prints = append(w.prints, uint64(d.Second))
-	}
 	w.lengths = append(w.lengths, uint32(min(uint64(d.TextBytes), math.MaxUint32)))
 	if len(w.lengths) == chunkDocs || w.idData.Len() >= chunkIDBytes {
 		return w.flush()
@@ -73,10 +80,30 @@ func (w *Writer) Append(d Document) error {
 	return nil
 }
 
-// AppendUnmarked notes a document that got no fingerprint.
-func (w *Writer) AppendUnmarked(id string) error { return w.unmarked.Append(id) }
+// AppendUnmarked notes a document that got no fingerprint. An array has no place for it.
+func (w *Writer) AppendUnmarked(id string) error {
+	if w.array != nil {
+		w.array.leftOut++
+		return nil
+	}
+	return w.unmarked.Append(id)
+}
+
+// LeftOut returns how many documents have no place in the file, which is an array, because they
+// have no fingerprint.
+func (w *Writer) LeftOut() int {
+	if w.array == nil {
+		return 0
+	}
+	return w.array.leftOut
+}
 
 func (w *Writer) flush() error {
+	if w.array != nil {
+		err := w.array.write(w.prints)
+		w.prints, w.lengths = w.prints[:0], w.lengths[:0]
+		return err
+	}
 	ends, err := w.ids.Close()
 	if err != nil {
 		return err
@@ -100,11 +127,14 @@ func writeIDs(file *store.Writer, section string, blocks *bytes.Buffer, ends []u
 	return err
 }
 
-// Commit writes what is left and publishes the file.
+// Commit writes the last chunk and publishes the file.
 func (w *Writer) Commit() error {
 	if err := w.flush(); err != nil {
 		w.Abort()
 		return err
+	}
+	if w.array != nil {
+		return w.array.commit()
 	}
 	ends, err := w.unmarked.Close()
 	if err == nil {
@@ -117,5 +147,11 @@ func (w *Writer) Commit() error {
 	return w.file.Commit()
 }
 
-// Abort removes what was written, unless it was committed.
-func (w *Writer) Abort() { w.file.Abort() }
+// Abort removes the file unless it was committed.
+func (w *Writer) Abort() {
+	if w.array != nil {
+		w.array.file.Abort()
+		return
+	}
+	w.file.Abort()
+}

@@ -1,13 +1,15 @@
 // Package simhash turns the text of a document into a 64-bit fingerprint whose Hamming distance to
-// another one says how much the two texts share. Which sketch makes the fingerprint is part of its recipe:
+// another one says how much the two texts share. Which sketch makes the fingerprint is part of its
+// recipe:
 //
 //	minwise   one bit of each of 64 bins of a one-permutation min-hash; a bit flips with probability (1 - J)/2, where J
-//	          is the share of features, by weight, that two texts have in common (minwise.go has the definition)
+//	          is the share of features, by weight, that two texts have in common
 //	simhash   Charikar's simhash over weighted features, section 2 of Manku, Jain and Das Sarma, "Detecting
 //	          Near-Duplicates for Web Crawling", WWW 2007; a bit flips with probability arccos(c)/pi, where c is the
 //	          cosine of the two texts' vectors of features
 //
-// Small changes flip several times fewer bits of the first, because 1 - J falls faster than the angle does.
+// Small changes flip several times fewer bits of the first, because 1 - J falls faster than the
+// angle does.
 //
 // # Words
 //
@@ -24,30 +26,77 @@
 //
 //	                             ┌─► hash ──► bin, rank ──► least of each bin ──► bit of each        minwise.go
 //	text ──► tokens ─────────────┤
-//	         package token       └─► hash ──► shingle ──► count ──► votes ──► sign                   ballot.go
-//	                                          shingle.go  count.go  counters.go, votes.go
+//	         package token       └─► hash ──► shingle ──► count ──► votes ──► sign                   simhash.go
+//
+// # Definition
+//
+// A fingerprint is made of a text's tokens, as package token defines them, less stop words if the
+// recipe names a language. Before that the recipe may extract the main text of a page and drop
+// parts of the text ([token.Drop]). Numbers have 64 bits and wrap around.
+//
+//	mix(x)      x = (x+1) * 9e3779b97f4a7c15;  x = (x ^ x>>30) * bf58476d1ce4e5b9;  x = (x ^ x>>27) * 94d049bb133111eb;  x ^ x>>31
+//	mum(a, b)   high half ^ low half of the 128-bit product a * b
+//	fold(a, b)  mum(a ^ 243f6a8885a308d3, b ^ 13198a2e03707344)
+//
+// minwise (version 2):
+//
+//   - The hash of a token of n bytes is computed from its bytes, padded with zeros to a multiple of
+//     16 and read as little-endian words (lo, hi), (lo, hi), ..., and k[i] = mix(bytes 8i to 8i+7
+//     of the key, little-endian): h = 0; for each (lo, hi): h = mum(lo ^ h ^ k[0], hi ^ k[1]); at
+//     the end mum(h ^ k[2], n ^ k[3]).
+//   - Each token is a feature, of the weight of its kind. Each two neighbours a, b are one with the
+//     hash fold(a, b), whatever lies between them: of word_pair_weight if both are words, else of
+//     char_pair_weight. A weight of 0 makes no feature.
+//   - The top 6 bits of a feature's hash are its bin, and its other 58 bits, shifted right by log2
+//     of its weight, are its rank. The smallest rank in a bin wins. With fewer than min_bins bins
+//     that have a feature the text has no fingerprint.
+//   - Bin j without a feature borrows the winner of the first bin that has one among mix(64 t + j)
+//     >> 58 for t = 1, 2, ...
+//   - Bit j of the fingerprint is the top bit of winner(j) * (mix(j) | 1).
+//
+// simhash (version 1):
+//
+//   - The hash of a token is HighwayHash-64 of its bytes with the key, read as 4 little-endian
+//     words; a hash of 0 becomes 1.
+//   - A run is all tokens in a row of one kind. A feature is n tokens in a row of a run, n =
+//     word_shingle or char_shingle, or a whole run of fewer. Its hash is that of the tokens,
+//     folded: h(1) = t(1), h(n) = fold(h(n-1), t(n)).
+//   - Features of words and of characters are counted apart. A feature that occurs t times has the
+//     weight 8 t (tf), floor(8 sqrt t) (sqrt-tf), 8 (1 + floor(log2 t)) (log-tf) or 8 (binary).
+//     With fewer than min_features features there is no fingerprint.
+//   - A bit of the fingerprint is 1 if the features whose hashes have it set weigh more than those
+//     whose hashes have it clear.
+//
+// With the published key (bytes 00 to 1f), k is 9e2425d170d64369 9d25d4519671a522 751c499d8ad86c7f
+// e9184a6e66fdf65d. The minwise hash of "the" is 3bc360914aadf92c, of "internationalisations"
+// ac9962ef8e705a1c, of both as a pair 6e8d7933e2c98373; the simhash hashes of the two words are
+// 17628bdb0d7946ba and 77210ada7bd33666. Whole texts:
+//
+//	                  The quick brown fox jumps over the       敏捷的棕色狐狸跳过了懒狗。กาแฟ ២៣
+//	                  lazy dog near the river bank.            ᏣᎳᎩ ﬁne naïve isn't 3.14
+//	minwise           dc7649b7ea530094                         8c3f4b0fa4a39719
+//	minwise-pairs     cc5fed7fef5383f4                         2c3f4b0fa5a39711
+//	simhash           9ba0e8d4664c43ba                         d33d1baf07f57c5d
+//
+// .ci/interop/recipes.py is written from this alone, in Python.
 //
 // # Results
 //
-// Measured on 26,000 English and Chinese documents (manuals and books in many versions, news, licences) with labelled
-// pairs; Jaccard is that of word 3-grams or character 5-grams. Recall: of pairs of one origin with Jaccard of 0.8 and
-// more, the share found, averaged over groups of one origin; in parentheses without pairs of identical texts. Precision:
-// of all pairs reported, the share with Jaccard of 0.5 and more. Unrelated: pairs without common origin and with
-// Jaccard below 0.5 in 10^9 pairs. These are of the recipes with the published key; other keys give recalls that differ
-// by 1 % or so.
+// Measured on 26,000 English and Chinese documents (manuals and books in many versions, news,
+// licences) with labelled pairs; Jaccard is that of word 3-grams or character 5-grams. Recall: of
+// pairs of one origin with Jaccard of 0.8 and more, the share found, averaged over groups of one
+// origin; in parentheses without pairs of identical texts. Precision: of all pairs reported, the
+// share with Jaccard of 0.5 and more. Unrelated: pairs without common origin and with Jaccard below
+// 0.5 in 10^9 pairs. These are of the recipes with the published key; other keys give recalls that
+// differ by 1 % or so.
 //
 //	                        recall at k = 3   4             6              precision at 3, 4, 6     unrelated at 3
 //	English  minwise        .936 (.931)  .969 (.966)  .996 (.996)     .9998  .9994  .9957         179
 //	         minwise-pairs  .923 (.917)  .962 (.959)  .995 (.994)    1.0000  .9998  .9962          36
 //	         simhash        .808 (.792)  .880 (.870)  .953 (.949)     .9913  .9864  .9660         332
-//	         2 prints       .978         .993         .997            .9998  .9992  .9927
 //	Chinese  minwise        .986 (.985)  .992 (.991)  .998 (.998)     .9993  .9980  .9821          32
 //	         minwise-pairs  .985 (.984)  .992 (.991)  .998 (.998)     .9993  .9983  .9833          32
 //	         simhash        .974 (.972)  .987 (.986)  .996 (.996)     .9211  .8381  .6230       3,671
-//	         2 prints       .996         .998         1.000           .9990  .9961  .9741
-//
-// 2 prints is minwise with two fingerprints of each text, of which texts are near when either is: twice the space and the work of
-// a search. Their bits flip independently, so that of pairs that one misses with probability p both miss p^2.
 //
 // Found by Jaccard, mean of 8 keys, in percent of pairs of one origin that are not identical:
 //
@@ -61,12 +110,13 @@
 //
 // # Cost
 //
-// One core, BenchmarkFingerprint, text of 1 and 16 KiB. minwise: English 290 and 380 MB/s, Chinese 120 and 150 MB/s:
-// about 16 ns a word, of which 12 are spent to find, fold and hash it, and 20 ns a character with its pair. simhash:
-// English 110 and 150 MB/s, Chinese 80 and 69 MB/s; it counts every feature.
+// One core, BenchmarkFingerprint, text of 1 and 16 KiB. minwise: English 290 and 380 MB/s, Chinese
+// 120 and 150 MB/s: about 16 ns a word, of which 12 are spent to find, fold and hash it, and 20 ns
+// a character with its pair. simhash: English 110 and 150 MB/s, Chinese 80 and 69 MB/s; it counts
+// every feature.
 //
 // # Concurrency
 //
-// A [Fingerprinter] owns its memory and belongs to one goroutine; make one for each. Everything else is
-// free of state.
+// A [Fingerprinter] owns its memory and belongs to one goroutine; make one for each. Everything
+// else is free of state.
 package simhash

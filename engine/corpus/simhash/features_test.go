@@ -11,7 +11,8 @@ import (
 	"ndd/engine/corpus/token"
 )
 
-// featuresBySpecification makes the features of a text with the real shingler, from tokens that it hashes one by one.
+// featuresBySpecification makes the features of a text with the real shingler, from tokens that it
+// hashes one by one.
 func featuresBySpecification(r Recipe, text string) *[2]counter {
 	f, err := New(r)
 	if err != nil {
@@ -49,14 +50,16 @@ func checkFeatures(t interface {
 		want := featuresBySpecification(r, text)
 		for k, c := range f.ballot.counts {
 			if !slices.Equal(c.hashes, want[k].hashes) || !slices.Equal(c.times, want[k].times) {
-				t.Fatalf("n=%v: %q: %d features of kind %d, %d by the specification", n, text, len(c.hashes), k, len(want[k].hashes))
+				t.Fatalf("n=%v: %q: %d features of kind %d, %d by the specification", n, text, len(c.hashes), k,
+					len(want[k].hashes))
 			}
 		}
 	}
 }
 
 func TestFeaturesAgainstSpecification(t *testing.T) {
-	for _, text := range []string{texts[0].text, texts[11].text, "word 中 word 文 word 中 word 文 words", "sixteenletterwrd seventeenletterwd seventeenletterwd"} {
+	for _, text := range []string{texts[0].text, texts[11].text, "word 中 word 文 word 中 word 文 words",
+		"sixteenletterwrd seventeenletterwd seventeenletterwd"} {
 		checkFeatures(t, text)
 	}
 	alphabet := []rune("aB1_.,:;'\"- \n’é中文がか\u3099ｶﾞก็ำ가\u11a8\u0301\u0323\u200d\u00ad，Ａ½ß\ufffdאᾳ\u0345😀")

@@ -7,8 +7,8 @@ import (
 	"unsafe"
 )
 
-// Fingerprint is the 64-bit fingerprint of a text by some recipe. Documents that share most of their features have fingerprints that differ in
-// few bits.
+// Fingerprint is the 64-bit fingerprint of a text by some recipe. Documents that share most of
+// their features have fingerprints that differ in few bits.
 type Fingerprint uint64
 
 // String returns the 16 lower-case hexadecimal digits, most significant first.
@@ -21,11 +21,12 @@ func (f Fingerprint) String() string {
 	return string(s[:])
 }
 
-// Parse reads what [Fingerprint.String] writes. Upper-case digits are taken too; anything but exactly 16
-// digits is refused.
+// Parse reads what [Fingerprint.String] writes. Upper-case digits are taken too; anything but
+// exactly 16 digits is refused.
 func Parse(s string) (Fingerprint, error) {
 	if len(s) != 16 {
-		return 0, fmt.Errorf("fingerprint %.32q: %d characters where 16 hexadecimal digits were expected", s, len(s))
+		return 0, fmt.Errorf("fingerprint %.32q: %d characters where 16 hexadecimal digits were expected (a line is 16 "+
+			"hexadecimal digits, tab, ID)", s, len(s))
 	}
 	for i := range len(s) {
 		if c := s[i] | 0x20; (s[i] < '0' || s[i] > '9') && (c < 'a' || c > 'f') {
@@ -39,8 +40,8 @@ func Parse(s string) (Fingerprint, error) {
 	return Fingerprint(v), nil
 }
 
-// MarshalText writes the 16 hexadecimal digits, so that JSON carries fingerprints as strings: a JSON
-// number would lose bits beyond 2^53.
+// MarshalText writes the 16 hexadecimal digits, so that JSON carries fingerprints as strings: a
+// JSON number would lose bits beyond 2^53.
 func (f Fingerprint) MarshalText() ([]byte, error) { return []byte(f.String()), nil }
 
 // UnmarshalText reads the 16 hexadecimal digits.
@@ -62,7 +63,7 @@ func Words(f []Fingerprint) []uint64 {
 	return unsafe.Slice((*uint64)(unsafe.SliceData(f)), len(f))
 }
 
-// Fingerprints returns what [Words] was given: the same memory, not a copy.
+// Fingerprints is the inverse of [Words]: the same memory, not a copy.
 func Fingerprints(words []uint64) []Fingerprint {
 	return unsafe.Slice((*Fingerprint)(unsafe.SliceData(words)), len(words))
 }

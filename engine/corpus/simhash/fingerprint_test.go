@@ -3,6 +3,7 @@ package simhash
 import (
 	"encoding/json"
 	"math/bits"
+	"slices"
 	"strings"
 	"testing"
 
@@ -73,4 +74,18 @@ func TestDistance(t *testing.T) {
 			t.Fatalf("%d", got)
 		}
 	})
+}
+
+func TestWords(t *testing.T) {
+	for _, words := range [][]uint64{nil, {}, {1}, {3, 1 << 63}} {
+		prints := Fingerprints(words)
+		if len(prints) != len(words) || !slices.Equal(Words(prints), words) {
+			t.Errorf("%v: %v", words, prints)
+		}
+		if len(words) > 0 {
+			if prints[0] = 7; words[0] != 7 {
+				t.Error("a copy")
+			}
+		}
+	}
 }

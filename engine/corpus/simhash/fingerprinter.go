@@ -1,14 +1,18 @@
 package simhash
 
 import (
+	"cmp"
 	"encoding/hex"
 	"fmt"
+	"math"
+	"slices"
 
 	"ndd/engine/corpus/token"
 )
 
-// Fingerprinter makes fingerprints by one recipe. It reuses its memory from text to text: 12 KiB for minwise recipes,
-// about 0.4 MiB for simhash, and more while a text needs it. It belongs to one goroutine.
+// Fingerprinter makes fingerprints by one recipe. It reuses its memory from text to text: 12 KiB
+// for minwise recipes, about 0.4 MiB for simhash, and more while a text needs it. It belongs to one
+// goroutine.
 type Fingerprinter struct {
 	recipe  Recipe
 	scanner *token.Scanner
@@ -19,7 +23,7 @@ type Fingerprinter struct {
 	text    []byte // of dropped
 }
 
-// New returns a Fingerprinter, or an error that says what is wrong with the recipe.
+// New returns a Fingerprinter, or an error about the recipe.
 func New(r Recipe) (*Fingerprinter, error) {
 	if err := r.Validate(); err != nil {
 		return nil, err
@@ -50,10 +54,11 @@ func New(r Recipe) (*Fingerprinter, error) {
 // Recipe returns the recipe that the Fingerprinter was made with.
 func (f *Fingerprinter) Recipe() Recipe { return f.recipe }
 
-// Fingerprint returns the fingerprint of a text and how much it was made of: the number of distinct features (simhash)
-// or of bins, of 64, that have a feature (minwise). ok is false where that is less than the recipe's MinFeatures or
-// MinBins: then the fingerprint is 0 and means nothing, since a handful of features would put unrelated texts at one
-// place. Bytes that are not UTF-8 separate words.
+// Fingerprint returns the fingerprint of a text and how much it was made of: the number of distinct
+// features (simhash) or of bins, of 64, that have a feature (minwise). ok is false where that is
+// less than the recipe's MinFeatures or MinBins: then the fingerprint is 0 and means nothing, since
+// a handful of features would put unrelated texts at one place. Bytes that are not UTF-8 separate
+// words.
 func (f *Fingerprinter) Fingerprint(text string) (fp Fingerprint, features int, ok bool) {
 	if f.minwise != nil {
 		f.minwise.begin()
@@ -65,7 +70,7 @@ func (f *Fingerprinter) Fingerprint(text string) (fp Fingerprint, features int, 
 	return f.ballot.sign()
 }
 
-// dropped returns the text without what the recipe drops.
+// dropped returns the text without the parts that the recipe drops.
 func (f *Fingerprinter) dropped(text string) string {
 	if f.drop == 0 {
 		return text
@@ -74,25 +79,17 @@ func (f *Fingerprinter) dropped(text string) string {
 	return string(f.text) // tokens may be kept
 }
 
-// Second returns the second fingerprint of the text that [Fingerprinter.Fingerprint] was called with last. It is 0 where the
-// recipe makes one fingerprint of a text, and where the text had too few features.
-func (f *Fingerprinter) Second() Fingerprint {
-	if f.minwise == nil || f.minwise.second == nil || f.minwise.filled() < f.minwise.least {
-		return 0
-	}
-	return signed(f.minwise.second)
-}
-
 // A Feature is a distinct feature of a text.
 type Feature struct {
 	Hash   uint64
 	Weight uint32
 }
 
-// AppendFeatures appends the distinct features of a text to dst, in no order, with the weights that the sketch gives
-// them. The expected distance of two texts' fingerprints is 64 arccos(c)/pi for simhash recipes, where c is the cosine
-// of the two vectors of weights, and 32 (1 - J) for minwise recipes, where J is the weight of the features that are
-// shared by the weight of all. It costs several times what Fingerprint does.
+// AppendFeatures appends the distinct features of a text to dst, in no order, with the weights that
+// the sketch gives them. The expected distance of two texts' fingerprints is 64 arccos(c)/pi for
+// simhash recipes, where c is the cosine of the two vectors of weights, and 32 (1 - J) for minwise
+// recipes, where J is the weight of the features that are shared by the weight of all. It costs
+// several times what Fingerprint does.
 func (f *Fingerprinter) AppendFeatures(dst []Feature, text string) []Feature {
 	if f.minwise == nil {
 		f.ballot.begin()
@@ -107,4 +104,60 @@ func (f *Fingerprinter) AppendFeatures(dst []Feature, text string) []Feature {
 	}
 	f.minwise.collect = nil
 	return dst
+}
+
+// An Overlap measures the features that two texts share, as [Fingerprinter.AppendFeatures] returns
+// them.
+type Overlap struct {
+	Both, OnlyA, OnlyB int     // features
+	Jaccard            float64 // weight of what both have by the weight of all; 1 where neither has any
+	Cosine             float64 // of the vectors of weights; 1 where neither has any
+}
+
+// OverlapOf compares two lists of features, which it sorts.
+func OverlapOf(a, b []Feature) (o Overlap) {
+	order := func(x, y Feature) int { return cmp.Compare(x.Hash, y.Hash) }
+	slices.SortFunc(a, order)
+	slices.SortFunc(b, order)
+	var dot, squareA, squareB, shared, all float64
+	for i, j := 0, 0; i < len(a) || j < len(b); {
+		var u, v float64
+		switch {
+		case j == len(b) || i < len(a) && a[i].Hash < b[j].Hash:
+			u = float64(a[i].Weight)
+			i++
+			o.OnlyA++
+		case i == len(a) || b[j].Hash < a[i].Hash:
+			v = float64(b[j].Weight)
+			j++
+			o.OnlyB++
+		default:
+			u, v = float64(a[i].Weight), float64(b[j].Weight)
+			i++
+			j++
+			o.Both++
+		}
+		dot += u * v
+		squareA += u * u
+		squareB += v * v
+		shared += min(u, v)
+		all += max(u, v)
+	}
+	o.Jaccard, o.Cosine = 1, 1
+	if all > 0 {
+		o.Jaccard, o.Cosine = shared/all, 0
+	}
+	if squareA > 0 && squareB > 0 {
+		o.Cosine = min(dot/math.Sqrt(squareA*squareB), 1)
+	}
+	return o
+}
+
+// FlipRate returns the chance that a bit of the fingerprints of two texts differs, by what their
+// features have in common: (1 - J)/2 for minwise recipes and arccos(c)/pi for simhash.
+func (r *Recipe) FlipRate(o Overlap) float64 {
+	if r.Sketch == SketchMinwise {
+		return (1 - o.Jaccard) / 2
+	}
+	return math.Acos(o.Cosine) / math.Pi
 }

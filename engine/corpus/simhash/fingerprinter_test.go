@@ -33,26 +33,41 @@ func newFingerprinter(t testing.TB, name string) *Fingerprinter {
 
 // texts are the same few thoughts in several scripts.
 var texts = []struct{ name, text string }{
-	{"english", "A lighthouse keeper writes down the weather every evening: wind from the west, rain before dawn, and no ship in sight."},
-	{"english shouted", "A LIGHTHOUSE KEEPER WRITES DOWN THE WEATHER EVERY EVENING! Wind from the west; rain before dawn... and no ship in sight?"},
-	{"english, one word changed", "A lighthouse keeper writes down the weather every morning: wind from the west, rain before dawn, and no ship in sight."},
-	{"english, other", "Fresh bread needs only flour, water, salt and time; whoever hurries the dough will taste the haste in every slice."},
-	{"german", "Der Leuchtturmwärter schreibt jeden Abend das Wetter auf: Westwind, Regen vor der Dämmerung und kein Schiff in Sicht. STRASSE und Straße."},
-	{"russian", "Смотритель маяка каждый вечер записывает погоду: ветер с запада, дождь перед рассветом, и ни одного корабля на горизонте."},
-	{"chinese", "灯塔看守人每天晚上记录天气：西风，黎明前有雨，海面上看不到一艘船。他已经这样写了三十年。"},
-	{"chinese, other", "新鲜的面包只需要面粉、水、盐和时间；谁着急，谁就会在每一片里尝到匆忙的味道。"},
-	{"japanese", "灯台守は毎晩、天気を書き留める。西の風、夜明け前の雨、そして船は一隻も見えない。コーヒーは冷めていた。"},
+	{"english",
+		"A lighthouse keeper writes down the weather every evening: wind from the west, rain before dawn, and no ship in " +
+			"sight."},
+	{"english shouted",
+		"A LIGHTHOUSE KEEPER WRITES DOWN THE WEATHER EVERY EVENING! Wind from the west; rain before dawn... and no ship " +
+			"in sight?"},
+	{"english, one word changed",
+		"A lighthouse keeper writes down the weather every morning: wind from the west, rain before dawn, and no ship in " +
+			"sight."},
+	{"english, other",
+		"Fresh bread needs only flour, water, salt and time; whoever hurries the dough will taste the haste in every slice."},
+	{"german", "Der Leuchtturmwärter schreibt jeden Abend das Wetter auf: Westwind, Regen vor der Dämmerung und kein " +
+		"Schiff in Sicht. STRASSE und Straße."},
+	{"russian",
+		"Смотритель маяка каждый вечер записывает погоду: ветер с запада, дождь перед рассветом, и ни одного корабля на " +
+			"горизонте."},
+	{"chinese",
+		"灯塔看守人每天晚上记录天气：西风，黎明前有雨，海面上看不到一艘船。他已经这样写了三十年。"},
+	{"chinese, other",
+		"新鲜的面包只需要面粉、水、盐和时间；谁着急，谁就会在每一片里尝到匆忙的味道。"},
+	{"japanese",
+		"灯台守は毎晩、天気を書き留める。西の風、夜明け前の雨、そして船は一隻も見えない。コーヒーは冷めていた。"},
 	{"thai", "ผู้ดูแลประภาคารจดบันทึกสภาพอากาศทุกเย็น ลมตะวันตก ฝนก่อนรุ่งสาง และไม่มีเรือสักลำ"},
-	{"korean", "등대지기는 매일 저녁 날씨를 적는다. 서풍, 새벽 전의 비, 그리고 배는 한 척도 보이지 않는다. 그는 삼십 년째 쓰고 있다."},
+	{"korean", "등대지기는 매일 저녁 날씨를 적는다. 서풍, 새벽 전의 비, 그리고 배는 한 척도 보이지 않는다. 그는 삼십 " +
+		"년째 쓰고 있다."},
 	{"mixed", "使用 Go 1.26 编译 ndd：run go build ./cmd/ndd，然后查看 README.md 的说明。"},
-	{"wide forms", "使用 Ｇｏ １．２６ 编译 ｎｄｄ：ｒｕｎ ｇｏ ｂｕｉｌｄ ./cmd/ndd，然后查看 README.md 的说明。"},
+	{"wide forms",
+		"使用 Ｇｏ １．２６ 编译 ｎｄｄ：ｒｕｎ ｇｏ ｂｕｉｌｄ ./cmd/ndd，然后查看 README.md 的说明。"},
 	{"too few", "One, two, three."},
 	{"nothing", ""},
 	{"punctuation", "--- *** ... !!! 。。。"},
 }
 
-// TestGolden pins the recipes that have names: these fingerprints are in people's files. The one of simhash is that of
-// recipe version 1, before there were others.
+// TestGolden pins the recipes that have names: these fingerprints are in people's files. The one of
+// simhash is that of recipe version 1, before there were others.
 func TestGolden(t *testing.T) {
 	for _, name := range Names() {
 		f := newFingerprinter(t, name)
@@ -138,14 +153,15 @@ func TestTooFewFeatures(t *testing.T) {
 	}
 }
 
-// TestHistoryDoesNotMatter: a Fingerprinter gives the same whatever it has seen before, with shingles of one
-// word or more, and several of them at once do too.
+// TestHistoryDoesNotMatter: a Fingerprinter gives the same whatever it has seen before, with
+// shingles of one word or more, and several of them at once do too.
 func TestHistoryDoesNotMatter(t *testing.T) {
 	for _, n := range []int{1, 3} {
 		r := Simhash()
 		r.WordShingle, r.CharShingle, r.MinFeatures = n, n, 1
 		rapid.Check(t, func(t *rapid.T) {
-			words := rapid.SliceOfN(rapid.SampledFrom(strings.Fields("a bb ccc it's 3.14 é straße 中 文字 がか Ünïcödé verylongwordwithmanyletters x_y")), 0, 60)
+			words := rapid.SliceOfN(rapid.SampledFrom(strings.Fields("a bb ccc it's 3.14 é straße 中 文字 がか Ünïcödé "+
+				"verylongwordwithmanyletters x_y")), 0, 60)
 			used, err := New(r)
 			if err != nil {
 				t.Fatal(err)
@@ -200,7 +216,8 @@ func TestCounterGenerations(t *testing.T) {
 	for k := range f.ballot.counts {
 		f.ballot.counts[k].generation = ^uint32(0) - 5
 	}
-	// Other texts up to the end of the numbers, so that the memo still has the words of text 1; then text 1 again.
+	// Other texts up to the end of the numbers, so that the memo still has the words of text 1;
+	// then text 1 again.
 	for _, i := range []int{3, 3, 0, 3, 0, 3, 0, 0} {
 		got, _, _ := f.Fingerprint(texts[i].text)
 		if (got == want) != (i == 0) {
@@ -208,7 +225,8 @@ func TestCounterGenerations(t *testing.T) {
 		}
 	}
 	if f.ballot.text > 10 || f.ballot.counts[token.Word].generation > 10 {
-		t.Fatalf("text %d, generation %d: the test did not reach the end", f.ballot.text, f.ballot.counts[token.Word].generation)
+		t.Fatalf("text %d, generation %d: the test did not reach the end", f.ballot.text,
+			f.ballot.counts[token.Word].generation)
 	}
 	c := counter{}
 	c.reset()
@@ -244,46 +262,8 @@ func TestWeights(t *testing.T) {
 	}
 }
 
-// TestShinglesAreRandom: the fold of token hashes is as good a hash as the tokens' own. Each bit of 20,000
-// folds is set half of the time, order and every token matter, and no two folds are equal.
-func TestShinglesAreRandom(t *testing.T) {
-	rng := rand.New(rand.NewPCG(7, 8))
-	tokens := make([]uint64, 200)
-	for i := range tokens {
-		tokens[i] = rng.Uint64()
-	}
-	fold := func(a, b, c uint64) uint64 {
-		s := shingler{filled: 3}
-		s.ring[0], s.ring[1], s.ring[2] = a, b, c
-		return s.fold(3)
-	}
-	var set [64]int
-	seen := map[uint64]bool{}
-	const n = 20_000
-	for i := range n {
-		h := fold(tokens[i%200], tokens[i/200%200], tokens[(i/40000+i*7)%200])
-		for b := range set {
-			set[b] += int(h >> b & 1)
-		}
-		seen[h] = true
-	}
-	for b, c := range set {
-		if c < n/2-500 || c > n/2+500 { // 7 standard deviations
-			t.Errorf("bit %d is set in %d of %d folds", b, c, n)
-		}
-	}
-	if len(seen) != n {
-		t.Errorf("only %d different folds", len(seen))
-	}
-	a, b, c := tokens[0], tokens[1], tokens[2]
-	all := map[uint64]bool{fold(a, b, c): true, fold(a, c, b): true, fold(b, a, c): true, fold(b, c, a): true, fold(c, a, b): true,
-		fold(c, b, a): true, fold(a, a, b): true, fold(a, b, a): true, fold(b, a, a): true}
-	if len(all) != 9 {
-		t.Errorf("%d different folds of 9 orders", len(all))
-	}
-}
-
-// pseudoEnglish makes text of n bytes with the word lengths and repetition of English: 20,000 words, Zipf.
+// pseudoEnglish makes text of n bytes with the word lengths and repetition of English: 20,000
+// words, Zipf.
 func pseudoEnglish(seed uint64, n int) string {
 	rng := rand.New(rand.NewPCG(seed, 9))
 	zipf := rand.NewZipf(rng, 1.2, 4, 20_000)

@@ -9,9 +9,10 @@ import (
 	"testing"
 )
 
-// TestFound holds what each recipe finds in texts that this test makes and edits against a golden file, so that a change
-// of a recipe shows in what it is for: of 500 texts with some of their words or characters replaced, the share within
-// distance k, in percent, and the least distance among 500 unrelated texts.
+// TestFound holds what each recipe finds in texts that this test makes and edits against a golden
+// file, so that a change of a recipe shows in what it is for: of 500 texts with some of their words
+// or characters replaced, the share within distance k, in percent, and the least distance among 500
+// unrelated texts.
 func TestFound(t *testing.T) {
 	var got strings.Builder
 	for _, name := range Names() {
@@ -20,9 +21,11 @@ func TestFound(t *testing.T) {
 			language string
 			make     func(uint64, int) string
 			bytes    int
-		}{{"english", pseudoEnglish, 300}, {"english", pseudoEnglish, 3000}, {"chinese", pseudoChinese, 300}, {"chinese", pseudoChinese, 3000}} {
+		}{{"english", pseudoEnglish, 300}, {"english", pseudoEnglish, 3000}, {"chinese", pseudoChinese, 300},
+			{"chinese", pseudoChinese, 3000}} {
 			for _, edits := range []int{1, 5} {
-				fmt.Fprintf(&got, "%-13s %s of %4d bytes, %d replaced: %s\n", name, c.language, c.bytes, edits, found(f, c.make, c.bytes, edits))
+				fmt.Fprintf(&got, "%-13s %s of %4d bytes, %d replaced: %s\n", name, c.language, c.bytes, edits, found(f, c.make,
+					c.bytes, edits))
 			}
 		}
 	}

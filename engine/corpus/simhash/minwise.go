@@ -9,30 +9,19 @@ import (
 // bins is the number of bins of the minwise sketch, one for each bit of the fingerprint.
 const bins = 64
 
-// minwise is the minwise sketch: one permutation hashing (Li, Owen, Zhang, NIPS 2012), optimal densification
-// (Shrivastava, ICML 2017), one bit of each bin (Li, König, WWW 2010). Its definition, which [Recipe] parameters:
+// minwise is the minwise sketch: one permutation hashing (Li, Owen, Zhang, NIPS 2012), optimal
+// densification (Shrivastava, ICML 2017), one bit of each bin (Li, König, WWW 2010). The package
+// comment defines it. A feature of weight w is as w features: its rank is the least of w ranks.
 //
-// The features of a text are a set. Each token that is no stop word is one, with the weight of words or of characters.
-// Each two tokens next to each other, stop words left out and whatever punctuation lies between, are one: with the weight
-// of word pairs if both are words, else with that of character pairs. A feature of weight 0 is none.
-//
-// The hash of a token is that of [token.Key], the hash of a pair (a, b) is [token.Fold] of the two. The top 6 bits of a
-// feature's hash are its bin. Its rank is the other 58 bits, shifted right by log2 of its weight, so that a feature of
-// weight w is as w features: the least of w ranks. The smallest rank in each bin wins.
-//
-// Bin i without a feature borrows the winner of the first bin that has one among token.Mix(64 t + i) >> 58, t = 1, 2, ...
-// Bit j of the fingerprint is the top bit of winner(j) x multiplier(j), where multiplier(j) = token.Mix(j) | 1.
-//
-// A recipe with two prints makes a second fingerprint in the same way of other bins and ranks: those of the features' hashes
-// h replaced by (h ^ h >> 32) x 0x9e3779b97f4a7c15. Its bits flip independently of the first one's.
-//
-// Two texts of which the features shared are a share J of all, by weight, have the same winner in a bin with probability
-// J, and otherwise equal bits by chance: a bit flips with probability (1 - J)/2.
+// Two texts of which the features shared are a share J of all, by weight, have the same winner in a
+// bin with probability J, and otherwise equal bits by chance: a bit flips with probability (1 -
+// J)/2.
 //
 // # Cost
 //
-// No counts, no floats, 512 bytes of state. A feature costs two or three multiplications and a comparison that nearly
-// always says no: after n features in a bin the next one wins with probability 1/n.
+// No counts, no floats, 512 bytes of state. A feature costs two or three multiplications and a
+// comparison that nearly always says no: after n features in a bin the next one wins with
+// probability 1/n.
 type minwise struct {
 	key    token.Key
 	shift  [2]uint8 // log2 of the weight of a token, by kind
@@ -40,9 +29,8 @@ type minwise struct {
 	takes  [2]bool  // whether pairs are features: of characters, of words
 	least  int      // filled bins
 	winner [bins]uint64
-	second *[bins]uint64 // winners of the second fingerprint; nil without one
-	last   uint64        // hash of the token before; 0 for none
-	kind   token.Kind    // and its kind
+	last   uint64     // hash of the token before; 0 for none
+	kind   token.Kind // and its kind
 
 	collect map[uint64]uint32 // if not nil, is told each feature and its weight
 }
@@ -52,26 +40,19 @@ const noWinner = ^uint64(0)
 
 func newMinwise(r *Recipe, key *[32]byte) *minwise {
 	log := func(weight int) uint8 { return uint8(bits.TrailingZeros(uint(max(weight, 1)))) }
-	m := &minwise{
+	return &minwise{
 		key:   token.NewKey(*key),
 		shift: [2]uint8{token.Word: log(r.WordWeight), token.Char: log(r.CharWeight)},
 		pair:  [2]uint8{log(r.CharPairWeight), log(r.WordPairWeight)},
 		takes: [2]bool{r.CharPairWeight > 0, r.WordPairWeight > 0},
 		least: r.MinBins,
 	}
-	if r.PrintsEach() > 1 {
-		m.second = new([bins]uint64)
-	}
-	return m
 }
 
 // begin forgets the last text.
 func (m *minwise) begin() {
 	for i := range m.winner {
 		m.winner[i] = noWinner
-	}
-	if m.second != nil {
-		*m.second = m.winner
 	}
 	m.last = 0
 }
@@ -86,19 +67,12 @@ func (m *minwise) push(s *token.Scanner, tokens []token.Token) {
 		}
 		h := m.key.Hash(s, t)
 		m.add(h, m.shift[t.Kind&1])
-		if m.second != nil {
-			m.addSecond(h, m.shift[t.Kind&1])
-		}
 		words := 0
 		if kind|t.Kind == token.Word {
 			words = 1
 		}
 		if m.takes[words] && last != 0 {
-			pair := token.Fold(last, h)
-			m.add(pair, m.pair[words])
-			if m.second != nil {
-				m.addSecond(pair, m.pair[words])
-			}
+			m.add(token.Fold(last, h), m.pair[words])
 		}
 		last, kind = h, t.Kind
 	}
@@ -114,14 +88,8 @@ func (m *minwise) add(hash uint64, shift uint8) {
 	*w = min(*w, hash<<6>>6>>(shift&63)) // without a branch, which each sixth or so would mispredict
 }
 
-// addSecond lets a feature compete in its bin of the second fingerprint.
-func (m *minwise) addSecond(hash uint64, shift uint8) {
-	hash = (hash ^ hash>>32) * 0x9e3779b97f4a7c15
-	w := &m.second[hash>>58]
-	*w = min(*w, hash<<6>>6>>(shift&63))
-}
-
-// sign returns the fingerprint and the number of bins that were filled; with too few of these ok is false.
+// sign returns the fingerprint and the number of bins that were filled; with too few of these ok is
+// false.
 func (m *minwise) sign() (fp Fingerprint, filled int, ok bool) {
 	if filled = m.filled(); filled < m.least {
 		return 0, filled, false
@@ -129,7 +97,7 @@ func (m *minwise) sign() (fp Fingerprint, filled int, ok bool) {
 	return signed(&m.winner), filled, true
 }
 
-// filled returns the number of bins that have a feature. It is at least 1 in the second sketch if it is here.
+// filled returns the number of bins that have a feature.
 func (m *minwise) filled() (n int) {
 	for _, w := range m.winner {
 		if w != noWinner {

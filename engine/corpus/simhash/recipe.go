@@ -2,15 +2,21 @@ package simhash
 
 import (
 	"bytes"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
+	"slices"
+	"strings"
+
+	"ndd/engine/corpus/token"
 )
 
-// RecipeVersion is the highest version of recipes that this package knows. Version 1 is simhash, version 2 is minwise.
-// A version's rules, which turn text into fingerprints, never change: the same text under the same recipe has the same
-// fingerprint for ever.
+// RecipeVersion is the highest version of recipes that this package knows. Version 1 is simhash,
+// version 2 is minwise. A version's rules, which turn text into fingerprints, never change: the
+// same text under the same recipe has the same fingerprint for ever.
 const RecipeVersion = 2
 
 // Names that a [Recipe] may hold.
@@ -32,17 +38,19 @@ const (
 	// WeightsBinary weights it by 8.
 	WeightsBinary = "binary"
 
-	// NormalisationNFKC is compatibility composition with full case folding: wide, narrow and circled
-	// forms are equal to the plain ones.
+	// NormalisationNFKC is compatibility composition with full case folding: wide, narrow and
+	// circled forms are equal to the plain ones.
 	NormalisationNFKC = "nfkc-fold"
 
-	// HashHighway is HighwayHash-64 for tokens, folded as [Recipe] describes for shingles. It is simhash's.
+	// HashHighway is HighwayHash-64 for tokens, folded as [Recipe] describes for shingles. It is
+	// simhash's.
 	HashHighway = "highwayhash-64"
-	// HashMum is the hash of minwise: two folded products of 128 bits for a token of up to 16 bytes.
+	// HashMum is the hash of minwise: two folded products of 128 bits for a token of up to 16
+	// bytes.
 	HashMum = "mum-64"
 
-	// PublishedKey is the key of HighwayHash's published test vectors, bytes 00 to 1f. It is no secret:
-	// fingerprints made anywhere must be comparable.
+	// PublishedKey is the key of HighwayHash's published test vectors, bytes 00 to 1f. It is no
+	// secret: fingerprints made anywhere must be comparable.
 	PublishedKey = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f"
 )
 
@@ -50,7 +58,8 @@ const (
 const maxShingle = 16
 
 // Recipe is everything that decides which fingerprint a text gets. It is written into every file of
-// fingerprints; fingerprints of different recipes are not comparable. Two recipes are equal when == says so.
+// fingerprints; fingerprints of different recipes are not comparable. Two recipes are equal when ==
+// says so.
 //
 // Fields that a sketch does not use are zero, and absent in JSON.
 type Recipe struct {
@@ -65,36 +74,32 @@ type Recipe struct {
 	CharWeights string `json:"char_weights,omitempty"` // of character shingles, likewise
 
 	// Of minwise: weights 1, 2, 4, 8 or 16.
-	WordWeight     int `json:"word_weight,omitempty"`      // of a word
-	CharWeight     int `json:"char_weight,omitempty"`      // of a character of a script without spaces
-	CharPairWeight int `json:"char_pair_weight,omitempty"` // of neighbours of which one or both are characters; 0 or absent: no feature
+	WordWeight int `json:"word_weight,omitempty"` // of a word
+	CharWeight int `json:"char_weight,omitempty"` // of a character of a script without spaces
+	// of neighbours of which one or both are characters; 0 or absent: no feature
+	CharPairWeight int `json:"char_pair_weight,omitempty"`
 	WordPairWeight int `json:"word_pair_weight,omitempty"` // of neighbouring words, likewise
 
 	// Of the text before it is taken apart; a recipe without them takes all of it.
 	Extract string `json:"extract,omitempty"` // of pages: "main" or "auto"; absent: all text
 	Drop    string `json:"drop,omitempty"`    // list of "urls", "markup", "numbers" and "dates", in this order
 
-	StopWords     string `json:"stop_words"`             // language whose stop words are left out, such as "en"; "" for none
-	Normalisation string `json:"normalisation"`          // "nfkc-fold"
-	Hash          string `json:"hash"`                   // "highwayhash-64" of simhash, "mum-64" of minwise
-	Key           string `json:"key"`                    // key of the hash: 64 lower-case hexadecimal digits
-	MinFeatures   int    `json:"min_features,omitempty"` // of simhash: fewer distinct features give no fingerprint; at least 1
-	MinBins       int    `json:"min_bins,omitempty"`     // of minwise: fewer bins, of 64, with a feature give none; 1 to 64
-	Prints        int    `json:"prints,omitempty"`       // of minwise: 2 for two fingerprints of each text; absent for one
+	// language whose stop words are left out, such as "en"; "" for none
+	StopWords     string `json:"stop_words"`
+	Normalisation string `json:"normalisation"` // "nfkc-fold"
+	Hash          string `json:"hash"`          // "highwayhash-64" of simhash, "mum-64" of minwise
+	Key           string `json:"key"`           // key of the hash: 64 lower-case hexadecimal digits
+	// of simhash: fewer distinct features give no fingerprint; at least 1
+	MinFeatures int `json:"min_features,omitempty"`
+	// of minwise: fewer bins, of 64, with a feature give none; 1 to 64
+	MinBins int `json:"min_bins,omitempty"`
+	// of releases with two fingerprints a text, which [Recipe.Validate] refuses
+	Prints int `json:"prints,omitempty"`
 }
 
-// PrintsEach returns how many fingerprints a text gets: 1, or 2, of which texts are near when either is. A nil recipe, of raw
-// fingerprints, makes 1.
-func (r *Recipe) PrintsEach() int {
-	if r == nil {
-		return 1
-	}
-	return max(r.Prints, 1)
-}
-
-// ParseRecipe reads a recipe from JSON and validates it. Fields that are absent keep their values of [Simhash] in
-// version 1 and of [Minwise] in version 2; a version must be there, and unknown fields are refused, since a
-// misspelt one would silently change every fingerprint.
+// ParseRecipe reads a recipe from JSON and validates it. Fields that are absent keep their values
+// of [Simhash] in version 1 and of [Minwise] in version 2; a version must be there, and unknown
+// fields are refused, since a misspelt one would silently change every fingerprint.
 func ParseRecipe(data []byte) (Recipe, error) {
 	var version struct{ Version int }
 	if err := json.Unmarshal(data, &version); err == nil && version.Version == 2 {
@@ -128,14 +133,143 @@ func (r Recipe) String() string {
 	return string(b)
 }
 
-// TooShort says how much of a text there was that got no fingerprint, and how much is needed.
+// TooShort describes why a text with too few features got no fingerprint.
 func (r Recipe) TooShort(features int) string {
 	if r.Sketch == SketchMinwise {
-		return fmt.Sprintf("its words fill %d of %d bins, and %d must be filled: have at least %d different words", features, bins, r.MinBins, r.MinBins+1)
+		return fmt.Sprintf("its words fill %d of %d bins, and %d must be filled: have at least %d different words",
+			features, bins, r.MinBins, r.MinBins+1)
 	}
 	noun := "features"
 	if features == 1 {
 		noun = "feature"
 	}
 	return fmt.Sprintf("%d distinct %s, %d needed", features, noun, r.MinFeatures)
+}
+
+// ErrTwoPrints is the error of a recipe that makes two fingerprints of each text, as earlier
+// releases did.
+var ErrTwoPrints = errors.New("documents with two fingerprints each are no longer supported: " +
+	"fingerprint them again, and search with -k 4, or with -k 6 --verify")
+
+// Validate returns an error that names the first field whose value this version of the package
+// cannot honour, or nil.
+func (r Recipe) Validate() (err error) {
+	want := func(ok bool, format string, args ...any) {
+		if err == nil && !ok {
+			err = fmt.Errorf("recipe: "+format, args...)
+		}
+	}
+	oneOf := func(field, value string, names ...string) {
+		want(slices.Contains(names, value), "%s is %.64q, must be one of %s", field, value, strings.Join(names, ", "))
+	}
+	sketches := []string{1: NameSimhash, 2: NameMinwise} // by version
+	if r.Version < 1 || r.Version > RecipeVersion {
+		return fmt.Errorf("recipe: version is %d, this program knows versions 1 to %d", r.Version, RecipeVersion)
+	}
+	if r.Version == 1 {
+		want(r.Sketch == "", "sketch is %.64q, must be absent in version 1, which is simhash", r.Sketch)
+		oneOf("word_weights", r.WordWeights, WeightsTF, WeightsSqrtTF, WeightsLogTF, WeightsBinary)
+		oneOf("char_weights", r.CharWeights, WeightsTF, WeightsSqrtTF, WeightsLogTF, WeightsBinary)
+		oneOf("hash", r.Hash, HashHighway)
+	} else {
+		oneOf("sketch", r.Sketch, SketchMinwise)
+		want(r.WordWeights == "", "word_weights is a setting of simhash, and this is another sketch")
+		want(r.CharWeights == "", "char_weights is a setting of simhash, and this is another sketch")
+		oneOf("hash", r.Hash, HashMum)
+	}
+	for _, f := range []struct {
+		version int // that has the field
+		name    string
+		value   int
+		lo, hi  int
+	}{
+		{1, "word_shingle", r.WordShingle, 1, maxShingle},
+		{1, "char_shingle", r.CharShingle, 1, maxShingle},
+		{1, "min_features", r.MinFeatures, 1, 1 << 20},
+		{2, "min_bins", r.MinBins, 1, bins},
+	} {
+		if f.version != r.Version {
+			want(f.value == 0, "%s is a setting of %s, and this is another sketch", f.name, sketches[f.version])
+		} else {
+			want(f.value >= f.lo && f.value <= f.hi, "%s is %d, must be %d to %d", f.name, f.value, f.lo, f.hi)
+		}
+	}
+	for _, f := range []struct {
+		name  string
+		value int
+		zero  string // allowed, too
+	}{
+		{"word_weight", r.WordWeight, ""},
+		{"char_weight", r.CharWeight, ""},
+		{"char_pair_weight", r.CharPairWeight, "0, "},
+		{"word_pair_weight", r.WordPairWeight, "0, "},
+	} {
+		if r.Version == 1 {
+			want(f.value == 0, "%s is a setting of minwise, and this is another sketch", f.name)
+		} else {
+			want((f.value > 0 || f.value == 0 && f.zero != "") && f.value <= 16 && f.value&(f.value-1) == 0,
+				"%s is %d, must be %s1, 2, 4, 8 or 16", f.name, f.value, f.zero)
+		}
+	}
+	if r.Prints == 2 {
+		return ErrTwoPrints
+	}
+	want(r.Prints == 0, "prints is %d, must be absent", r.Prints)
+	drop, dropErr := token.ParseDrop(r.Drop)
+	want(dropErr == nil, "drop: %w", dropErr)
+	want(drop.String() == r.Drop, "drop is %.64q, must be written %q", r.Drop, drop) // for equal recipes to be ==
+	want(slices.Contains([]string{"", "main", "auto"}, r.Extract),
+		"extract is %.64q, must be main or auto, or absent for all text", r.Extract)
+	oneOf("tokeniser", r.Tokeniser, TokeniserMixed, TokeniserChars)
+	stopErr := token.CheckStopWords(r.StopWords)
+	want(stopErr == nil, "%w", stopErr)
+	oneOf("normalisation", r.Normalisation, NormalisationNFKC)
+	want(len(r.Key) == 64 && strings.ToLower(r.Key) == r.Key, "key is %.80q, must be 64 lower-case hexadecimal digits",
+		r.Key)
+	_, keyErr := hex.DecodeString(r.Key)
+	want(keyErr == nil, "key: %w", keyErr)
+	return err
+}
+
+// ErrMixed is wrapped by the errors of [Compatible].
+var ErrMixed = errors.New("fingerprints do not belong together")
+
+// Compatible returns nil if fingerprints of two recipes may be compared: if the recipes are equal,
+// or both nil, which stands for raw fingerprints of unknown recipe. Otherwise the error wraps
+// [ErrMixed] and names a, b and the difference: the recipes' names if both have one, else every
+// field that differs.
+func Compatible(a string, recipeA *Recipe, b string, recipeB *Recipe) error {
+	switch {
+	case recipeA == nil && recipeB == nil || recipeA != nil && recipeB != nil && *recipeA == *recipeB:
+		return nil
+	case recipeA == nil:
+		return fmt.Errorf("%w: %s has raw fingerprints without a recipe, %s has a recipe", ErrMixed, a, b)
+	case recipeB == nil:
+		return fmt.Errorf("%w: %s has raw fingerprints without a recipe, %s has a recipe", ErrMixed, b, a)
+	}
+	if x, y := recipeA.Name(), recipeB.Name(); x != "" && y != "" && x != y {
+		return fmt.Errorf("%w: %s is of recipe %s, %s of recipe %s", ErrMixed, a, x, b, y)
+	}
+	return fmt.Errorf("%w: the recipes of %s and %s differ: %s", ErrMixed, a, b, recipeA.difference(recipeB))
+}
+
+// difference returns every field in which two recipes differ.
+func (r *Recipe) difference(other *Recipe) string {
+	var differ []string
+	a, b := reflect.ValueOf(*r), reflect.ValueOf(*other)
+	for i := range a.NumField() {
+		if x, y := a.Field(i).Interface(), b.Field(i).Interface(); x != y {
+			name, _, _ := strings.Cut(a.Type().Field(i).Tag.Get("json"), ",")
+			differ = append(differ, fmt.Sprintf("%s is %v and %v", name, show(x), show(y)))
+		}
+	}
+	return strings.Join(differ, "; ")
+}
+
+// show quotes strings and leaves numbers.
+func show(v any) any {
+	if s, ok := v.(string); ok {
+		return fmt.Sprintf("%.80q", s)
+	}
+	return v
 }

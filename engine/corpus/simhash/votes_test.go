@@ -43,62 +43,50 @@ func sum(hashes []uint64, weights []uint32) Fingerprint {
 	return elect(&counter{hashes: hashes[:n], times: weights[:n]}, &counter{hashes: hashes[n:], times: weights[n:]})
 }
 
-func TestSumAgainstOracle(t *testing.T) { oracle.EachKernel(t, testSumAgainstOracle) }
-
-func testSumAgainstOracle(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		// Few different hashes with many repeats make ties; sparse ones leave counters at zero.
-		pool := rapid.SliceOfN(rapid.Uint64(), 1, 6).Draw(t, "pool")
-		hashes := rapid.SliceOfN(rapid.SampledFrom(pool), 0, 70).Draw(t, "hashes")
-		if got, want := sum(hashes, nil), sumOracle(hashes, nil); got != want {
-			t.Fatalf("unweighted: %v, want %v", got, want)
+func TestSum(t *testing.T) {
+	oracle.EachKernel(t, func(t *testing.T) {
+		rapid.Check(t, func(t *rapid.T) {
+			// Few different hashes with many repeats make ties; sparse ones leave counters at zero.
+			pool := rapid.SliceOfN(rapid.Uint64(), 1, 6).Draw(t, "pool")
+			hashes := rapid.SliceOfN(rapid.SampledFrom(pool), 0, 70).Draw(t, "hashes")
+			weight := rapid.OneOf(rapid.Uint32Range(0, 3), rapid.Uint32(), rapid.Just(^uint32(0)))
+			weights := rapid.SliceOfN(weight, len(hashes), len(hashes)).Draw(t, "weights")
+			for _, w := range [][]uint32{nil, weights} {
+				if got, want := sum(hashes, w), sumOracle(hashes, w); got != want {
+					t.Fatalf("weights %v: %v, want %v", w, got, want)
+				}
+			}
+		})
+		rng := rand.New(rand.NewPCG(1, 2))
+		for _, n := range []int{0, 1, 7, 8, 9, 63, 64, 1000, 100_003} {
+			hashes, weights := make([]uint64, n), make([]uint32, n)
+			for i := range hashes {
+				hashes[i], weights[i] = rng.Uint64(), 1+rng.Uint32N(9)
+			}
+			for _, w := range [][]uint32{nil, weights} {
+				if got, want := sum(hashes, w), sumOracle(hashes, w); got != want {
+					t.Errorf("%d hashes, weighted %t: %v, want %v", n, w != nil, got, want)
+				}
+			}
 		}
-		weight := rapid.OneOf(rapid.Uint32Range(0, 3), rapid.Uint32(), rapid.Just(^uint32(0)))
-		weights := rapid.SliceOfN(weight, len(hashes), len(hashes)).Draw(t, "weights")
-		if got, want := sum(hashes, weights), sumOracle(hashes, weights); got != want {
-			t.Fatalf("weighted: %v, want %v", got, want)
+		for _, c := range []struct {
+			name    string
+			hashes  []uint64
+			weights []uint32
+			want    Fingerprint
+		}{
+			{"empty", nil, nil, 0},
+			{"one", []uint64{5}, nil, 5},
+			{"one against one is a tie, a 0", []uint64{0b1100, 0b1010}, nil, 0b1000},
+			{"weight breaks the tie", []uint64{0b1100, 0b1010}, []uint32{2, 1}, 0b1100},
+			{"weight 0 does not vote", []uint64{0b1100, 0b1010}, []uint32{0, 1}, 0b1010},
+			{"two against two", []uint64{3, 3, 0, 0}, nil, 0},
+		} {
+			if got := sum(c.hashes, c.weights); got != c.want {
+				t.Errorf("%s: %v, want %v", c.name, got, c.want)
+			}
 		}
 	})
-}
-
-func TestSumOfManyHashes(t *testing.T) { oracle.EachKernel(t, testSumOfManyHashes) }
-
-func testSumOfManyHashes(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 2))
-	for _, n := range []int{0, 1, 7, 8, 9, 63, 64, 1000, 100_003} {
-		hashes, weights := make([]uint64, n), make([]uint32, n)
-		for i := range hashes {
-			hashes[i], weights[i] = rng.Uint64(), 1+rng.Uint32N(9)
-		}
-		if got, want := sum(hashes, nil), sumOracle(hashes, nil); got != want {
-			t.Errorf("%d hashes: %v, want %v", n, got, want)
-		}
-		if got, want := sum(hashes, weights), sumOracle(hashes, weights); got != want {
-			t.Errorf("%d weighted hashes: %v, want %v", n, got, want)
-		}
-	}
-}
-
-func TestSumTies(t *testing.T) { oracle.EachKernel(t, testSumTies) }
-
-func testSumTies(t *testing.T) {
-	for _, c := range []struct {
-		name    string
-		hashes  []uint64
-		weights []uint32
-		want    Fingerprint
-	}{
-		{"empty", nil, nil, 0},
-		{"one", []uint64{5}, nil, 5},
-		{"one against one is a tie, a 0", []uint64{0b1100, 0b1010}, nil, 0b1000},
-		{"weight breaks the tie", []uint64{0b1100, 0b1010}, []uint32{2, 1}, 0b1100},
-		{"weight 0 does not vote", []uint64{0b1100, 0b1010}, []uint32{0, 1}, 0b1010},
-		{"two against two", []uint64{3, 3, 0, 0}, nil, 0},
-	} {
-		if got := sum(c.hashes, c.weights); got != c.want {
-			t.Errorf("%s: %v, want %v", c.name, got, c.want)
-		}
-	}
 }
 
 func BenchmarkSum(b *testing.B) {

@@ -37,12 +37,12 @@ var asciiClass = func() (class [256]uint8) {
 	return class
 }()
 
-// words segments text from byte i on, as UAX #29 does, as long as all is ASCII, and pushes the tokens. It
-// returns where it stopped: the end of text, or the first byte of the token (possibly empty) that a
-// character beyond ASCII touches.
+// words segments text from byte i on, as UAX #29 does, as long as all is ASCII, and pushes the
+// tokens. It returns where it stopped: the end of text, or the first byte of the token (possibly
+// empty) that a character beyond ASCII touches.
 //
-// Most words are up to 16 letters, and shortWord finds, folds and packs them eight bytes at a time. For all others a
-// table-driven pass over the bytes finds the end.
+// Most words are up to 16 letters, and shortWord finds, folds and packs them eight bytes at a time.
+// For all others a table-driven pass over the bytes finds the end.
 func (s *Scanner) words(text []byte, i int) int {
 	short := !s.opts.Chars
 	for i < len(text) {
@@ -84,8 +84,9 @@ func (s *Scanner) words(text []byte, i int) int {
 	return i
 }
 
-// asciiWordEnd returns the end of the word that starts at i with a letter, a digit or an underscore, and whether it has
-// a letter or a digit; it returns i if the word touches a character beyond ASCII.
+// asciiWordEnd returns the end of the word that starts at i with a letter, a digit or an
+// underscore, and whether it has a letter or a digit; it returns i if the word touches a character
+// beyond ASCII.
 func asciiWordEnd(text []byte, i int) (end int, wordly bool) {
 	last := uint8(asciiExtend)
 	for end = i; end < len(text); end++ {
@@ -156,8 +157,8 @@ func asciiMark(c byte) Kind {
 	return Punctuation
 }
 
-// shortWord folds and packs the word that s starts with, if it is 1 to 16 letters and what follows ends it; n is
-// 0 otherwise. s has at least 18 bytes.
+// shortWord folds and packs the word that s starts with, if it is 1 to 16 letters and the next byte
+// ends it; n is 0 otherwise. s has at least 18 bytes.
 func shortWord(s []byte) (lo, hi uint64, n int) {
 	_ = s[packedMax+1]
 	lo = binary.LittleEndian.Uint64(s)
@@ -186,9 +187,10 @@ const (
 	tops = 0x8080808080808080
 )
 
-// letters8 sets the top bit of each byte that is an ASCII letter. With the top bits out of the way, adding 0x80-'a' and
-// 0x7f-'z' to a folded byte raises its top bit if it is at least 'a', and if it is above 'z'; no byte carries into the
-// next one. Folding takes @[\]^ to `{|}~ and DEL, none of them a letter.
+// letters8 sets the top bit of each byte that is an ASCII letter. With the top bits out of the way,
+// adding 0x80-'a' and 0x7f-'z' to a folded byte raises its top bit if it is at least 'a', and if it
+// is above 'z'; no byte carries into the next one. Folding takes @[\]^ to `{|}~ and DEL, none of
+// them a letter.
 func letters8(x uint64) uint64 {
 	y := (x | ones*0x20) &^ tops
 	return (y + ones*(0x80-'a')) &^ (y + ones*(0x7f-'z')) &^ x & tops
@@ -201,15 +203,16 @@ func lowerASCII(c byte) byte {
 	return c
 }
 
-// lowerASCII8 folds eight ASCII bytes. Adding 0x80-'A' and 0x7f-'Z' to a byte raises its top bit if it is
-// at least 'A', and if it is above 'Z'; no byte carries into the next one.
+// lowerASCII8 folds eight ASCII bytes. Adding 0x80-'A' and 0x7f-'Z' to a byte raises its top bit if
+// it is at least 'A', and if it is above 'Z'; no byte carries into the next one.
 func lowerASCII8(x uint64) uint64 {
 	upper := (x + ones*(0x80-'A')) &^ (x + ones*(0x7f-'Z')) & tops
 	return x | upper>>2
 }
 
-// chunkEnd returns the end of the chunk whose first byte is before i: the first ASCII byte from i on that is a boundary
-// for words and for normalisation both. Nothing before it depends on anything after it.
+// chunkEnd returns the end of the chunk whose first byte is before i: the first ASCII byte from i
+// on that is a boundary for words and for normalisation both. Nothing before it depends on anything
+// after it.
 func chunkEnd(text []byte, i int) int {
 	for i < len(text) && asciiClass[text[i]] != asciiBreak {
 		i++

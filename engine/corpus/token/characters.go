@@ -2,12 +2,13 @@ package token
 
 import "unicode/utf8"
 
-// characters pushes the characters of continuous scripts from byte i on that are their own normal form, and passes over the
-// punctuation between them, without normalising a chunk. It returns where it stopped: the end of text, ASCII, or a character
-// from which on a chunk must be looked at, which is i itself where that is the first one. What is before byte i must end a
-// token.
+// characters pushes the characters of continuous scripts from byte i on that are their own normal
+// form, and passes over the punctuation between them, without normalising a chunk. It returns where
+// it stopped: the end of text, ASCII, or a character from which on a chunk must be normalised,
+// which may be i itself. A token must end before byte i.
 //
-// A character may be taken when the one behind it cannot combine with it: ASCII, or a character of the rune table.
+// A character may be taken when the one behind it cannot combine with it: ASCII, or a character of
+// the rune table.
 func (s *Scanner) characters(text []byte, i int) int {
 	if s.normal.table == nil {
 		s.normal.table = runes()
@@ -34,8 +35,8 @@ func (s *Scanner) characters(text []byte, i int) int {
 	return i
 }
 
-// threeBytes returns the character of three bytes at byte i, 0 where there is none. Of overlong forms and surrogates it returns
-// what has no entry in the rune table, or 0.
+// threeBytes returns the character of three bytes at byte i, 0 if there is none. Overlong forms and
+// surrogates give 0 or a character without an entry in the rune table.
 func threeBytes(text []byte, i int) rune {
 	if i+3 > len(text) {
 		return 0
@@ -50,8 +51,8 @@ func threeBytes(text []byte, i int) rune {
 	return 0
 }
 
-// separates returns whether the normal form of a character is punctuation that is part of no word where a token ends before it:
-// what follows it begins a token, whatever that is.
+// separates reports whether the normal form of a character is punctuation that is part of no word
+// if a token ends before it, so that any character behind it begins a token.
 func separates(normal rune) bool {
 	switch {
 	case normal == 0:
@@ -60,5 +61,6 @@ func separates(normal rune) bool {
 		class := asciiClass[normal]
 		return class != asciiLetter && class != asciiDigit && class != asciiExtend
 	}
-	return normal >= 0x3001 && normal <= 0x3003 || normal >= 0x3008 && normal <= 0x3011 || normal == 0x2014 || normal >= 0x201c && normal <= 0x201d
+	return normal >= 0x3001 && normal <= 0x3003 || normal >= 0x3008 && normal <= 0x3011 || normal == 0x2014 ||
+		normal >= 0x201c && normal <= 0x201d
 }

@@ -10,13 +10,16 @@ func TestDrop(t *testing.T) {
 	for _, c := range []struct{ drop, text, want string }{
 		{"urls", "see http://a.org/x?y=1, (https://b.cn/页) or WWW.c.d. www is not", "see  , ( 页) or  . www is not"},
 		{"urls", "xhttp://a.org stays", "xhttp://a.org stays"},
-		{"markup", "a <b class='x'>bold</b> 1 < 2 > 0 <!-- no\n --> &amp; R&D; [text](http://x) ```go\ncode```", "a  bold  1 < 2 > 0     R&D; [text   \ncode "},
+		{"markup", "a <b class='x'>bold</b> 1 < 2 > 0 <!-- no\n --> &amp; R&D; [text](http://x) ```go\ncode```",
+			"a  bold  1 < 2 > 0     R&D; [text   \ncode "},
 		{"markup", "a <b without end & so on, a[i](x", "a <b without end & so on, a[i](x"},
 		{"numbers", "12 of 3.5 or 1,000. 3D x2 2nd 5%", "  of   or  . 3D x2 2nd  %"},
 		{"dates", "2024-01-31 1/2/24 31.12.2024 at 12:30:59.", "      at  ."},
 		{"dates", "2024-01-31T12:30:59.5+01:00|2024-1-5Z", " |2024-1-5Z"},
-		{"dates", "on January 31, 2024 and 31st Jan. 2024, May 5th; maybe March 2024 or 3 Sept", "on   and  ,  ; maybe   or  "},
-		{"dates", "2024年1月31日，2024年，1月2日 版本1.2.3 192.168.1.1 10-20-30-40", " ， ，  版本1.2.3 192.168.1.1  -40"},
+		{"dates", "on January 31, 2024 and 31st Jan. 2024, May 5th; maybe March 2024 or 3 Sept",
+			"on   and  ,  ; maybe   or  "},
+		{"dates", "2024年1月31日，2024年，1月2日 版本1.2.3 192.168.1.1 10-20-30-40",
+			" ， ，  版本1.2.3 192.168.1.1  -40"},
 		{"numbers,dates", "2024-01-31 is day 31", "  is day  "},
 		{"", "http://x <b> 12", "http://x <b> 12"},
 	} {
@@ -30,10 +33,11 @@ func TestDrop(t *testing.T) {
 	}
 }
 
-// TestDropLongText: the time goes by the length of the text. Looking to its end from each comment that does not end, or through all digits
-// from each comma, takes hours.
+// TestDropLongText: the time goes by the length of the text. Looking to its end from each comment
+// that does not end, or through all digits from each comma, takes hours.
 func TestDropLongText(t *testing.T) {
-	for drop, piece := range map[Drop]string{DropMarkup: "<!--", DropNumbers: "1,", DropDates: "1-", DropURLs: "www.", DropURLs | DropMarkup: "<a "} {
+	for drop, piece := range map[Drop]string{DropMarkup: "<!--", DropNumbers: "1,", DropDates: "1-", DropURLs: "www.",
+		DropURLs | DropMarkup: "<a "} {
 		text := strings.Repeat(piece, 4<<20/len(piece)) + "1a"
 		if got := string(drop.Append(nil, text)); got != text && drop&DropURLs == 0 {
 			t.Errorf("%v of %q again and again: %.40q", drop, piece, got)
@@ -47,12 +51,14 @@ func TestParseDrop(t *testing.T) {
 	if err != nil || d != DropURLs|DropDates || d.String() != "urls,dates" {
 		t.Error(d, err)
 	}
-	if _, err := ParseDrop("urls,words"); err == nil || !strings.Contains(err.Error(), "must be of urls, markup, numbers, dates") {
+	if _, err := ParseDrop("urls,words"); err == nil || !strings.Contains(err.Error(),
+		"must be of urls, markup, numbers, dates") {
 		t.Error(err)
 	}
 }
 
-// FuzzDrop: no text makes it panic; what is left has nothing more than there was, and dropping nothing changes nothing.
+// FuzzDrop: no text makes it panic; what is left has nothing more than there was, and dropping
+// nothing changes nothing.
 func FuzzDrop(f *testing.F) {
 	f.Add(uint8(15), "2024-01-31T12:30 <a href=x> &#1; http:// 1月2 Jan 3, ]( ``` 12:3")
 	f.Fuzz(func(t *testing.T, drop uint8, text string) {

@@ -2,6 +2,7 @@ package token
 
 import (
 	"bytes"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -9,13 +10,14 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// normaliser brings text to the form in which equal words are equal bytes. The form is, in this order:
+// normaliser brings text to the form in which equal words are equal bytes. The form is, in this
+// order:
 //
 //	NFKC   ►  full case folding  ►  without invisible characters (Cf, variation selectors)  ►  NFKC  ►  ’ to '
 //
-// which is close to Unicode's NFKC_Casefold. normalForm is that specification; chunk gives the same bytes
-// and takes the slow way only around characters that need it. About three ns a character: of a run of
-// Chinese nothing needs it, of German nothing either.
+// which is close to Unicode's NFKC_Casefold. normalForm is that specification; chunk gives the same
+// bytes and takes the slow way only around characters that need it. About three ns a character: of
+// a run of Chinese nothing needs it, of German nothing either.
 type normaliser struct {
 	table *runeTable
 	fold  cases.Caser
@@ -37,7 +39,7 @@ func (n *normaliser) normalForm(dst []byte, s string) []byte {
 	if norm.NFKC.IsNormal(n.a) {
 		dst = append(dst, n.a...)
 	} else {
-		// On its own first: Append would let the first character combine with what is in dst.
+		// On its own first: Append would let the first character combine with the last of dst.
 		n.b = norm.NFKC.Append(n.b[:0], n.a...)
 		dst = append(dst, n.b...)
 	}
@@ -61,8 +63,8 @@ func (n *normaliser) folded(dst, src []byte) []byte {
 	return dst[:written]
 }
 
-// withoutInvisible appends src to dst, less what has no shape of its own: soft hyphens, joiners, zero-width
-// spaces, byte order marks, directional marks, variation selectors.
+// withoutInvisible appends src to dst without characters that have no shape: soft hyphens, joiners,
+// zero-width spaces, byte order marks, directional marks, variation selectors.
 func withoutInvisible(dst, src []byte) []byte {
 	for len(src) > 0 {
 		r, size := utf8.DecodeRune(src)
@@ -78,12 +80,12 @@ func invisible(r rune) bool {
 	return r >= 0xad && (unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Variation_Selector, r) || r == 0x34f)
 }
 
-// chunk returns the normal form of s, in memory that the next call reuses, and notes in pieces where which part of it
-// came from. Invalid bytes become U+FFFD.
+// chunk returns the normal form of s, in memory that the next call reuses, and notes in pieces
+// where which part of it came from. Invalid bytes become U+FFFD.
 //
-// Characters with an entry in the rune table stand for themselves and do not combine with what is before
-// them. Where one without an entry appears, the normal form is taken from the character before it up to
-// the next one with an entry: there both sides are independent.
+// Characters with an entry in the rune table stand for themselves and do not combine with the one
+// before. Where one without an entry appears, the normal form is taken from the character before it
+// up to the next one with an entry: there both sides are independent.
 func (n *normaliser) chunk(s []byte) []byte {
 	if n.table == nil {
 		n.table = runes()
@@ -148,4 +150,139 @@ func (n *normaliser) chunk(s []byte) []byte {
 	}
 	n.dst = dst
 	return dst
+}
+
+// A piece is a part of a normalised chunk and the part of the source that it was made of. It ends
+// where the next one begins, in both.
+//
+//	source     n a i ¨ v e _ ﬁ n          plain {0,0}   joint {2,2} ï from i and ¨   plain {4,5} ve_
+//	normal     n a ï v e _ f i n          joint {7,8} fi from the ligature           plain {9,11} n
+//
+// In a plain piece, bytes of both correspond one to one; in a joint one, all of one to all of the
+// other. The part before the first piece is plain and starts at 0 in both; the last piece is plain.
+type piece struct {
+	normal, source int
+	joint          bool
+}
+
+// joint begins a joint piece. Pieces that began where it begins, or after it, were undone.
+func (n *normaliser) joint(normal, source int) {
+	for i := len(n.pieces) - 1; i >= 0 && n.pieces[i].source >= source; i-- {
+		n.pieces = n.pieces[:i]
+	}
+	n.pieces = append(n.pieces, piece{normal, source, true})
+}
+
+// plain begins a plain piece.
+func (n *normaliser) plain(normal, source int) {
+	n.pieces = append(n.pieces, piece{normal, source, false})
+}
+
+// locate turns positions as if the chunk had been normalised in place, which ascend from call to
+// call, into positions in the source, in which the chunk starts at origin.
+func (n *normaliser) locate(tokens []Token, origin int) {
+	for i := range tokens {
+		t := &tokens[i]
+		start, stop := t.Start-origin, t.End-origin
+		for n.cursor < len(n.pieces) && n.pieces[n.cursor].normal <= start {
+			n.cursor++
+		}
+		end := n.cursor
+		for end < len(n.pieces) && n.pieces[end].normal < stop {
+			end++
+		}
+		t.Start, t.End = origin+n.source(n.cursor, start, false), origin+n.source(end, stop, true)
+	}
+}
+
+// source returns the source position of a byte in the piece before next: as the end of a token, which
+// may be the piece's end, or as its start.
+func (n *normaliser) source(next, at int, isEnd bool) int {
+	p := piece{}
+	if next > 0 {
+		p = n.pieces[next-1]
+	}
+	switch {
+	case p.joint && isEnd:
+		return n.pieces[next].source // a plain piece follows
+	case p.joint:
+		return p.source
+	}
+	return p.source + at - p.normal
+}
+
+// runeTable holds properties of the first 65,536 characters for the hot loops: 144 KiB, made once,
+// when the first text beyond ASCII comes.
+type runeTable struct {
+	normal     [1 << 16]uint16 // the normal form where it is one character that starts anew, else 0
+	continuous [1 << 10]uint64 // one bit: a character of a script without spaces
+	letter     [1 << 10]uint64 // one bit: a letter or a number
+}
+
+// runes returns the table, which it makes when it is called first; that takes a few milliseconds.
+var runes = sync.OnceValue(func() *runeTable {
+	t := &runeTable{}
+	n := newNormaliser()
+	var form []byte
+	for r := rune(0x80); r < 1<<16; r++ {
+		if continuousScript(r) {
+			t.continuous[r>>6] |= 1 << (r & 63)
+		}
+		if wordly(r) {
+			t.letter[r>>6] |= 1 << (r & 63)
+		}
+		if r >= 0xd800 && r < 0xe000 || r == utf8.RuneError {
+			continue
+		}
+		if !norm.NFKC.PropertiesString(string(r)).BoundaryBefore() {
+			continue
+		}
+		form = n.normalForm(form[:0], string(r))
+		m, size := utf8.DecodeRune(form)
+		if size == len(form) && size > 0 && m < 1<<16 && norm.NFKC.Properties(form).BoundaryBefore() {
+			t.normal[r] = uint16(m)
+		}
+	}
+	return t
+})
+
+// simple returns the normal form of r, or 0 where it takes the slow way.
+func (t *runeTable) simple(r rune) rune {
+	if r < 1<<16 {
+		return rune(t.normal[r])
+	}
+	if r >= 0x20000 && r < 0x2f800 || r >= 0x30000 && r < 0x32000 { // Han, less the compatibility block
+		return r
+	}
+	return 0
+}
+
+// isContinuous is continuousScript by table.
+func (t *runeTable) isContinuous(r rune) bool {
+	if r < 1<<16 {
+		return t.continuous[r>>6]>>(r&63)&1 != 0
+	}
+	return continuousScript(r)
+}
+
+// isLetter is wordly by table.
+func (t *runeTable) isLetter(r rune) bool {
+	if r < 1<<16 {
+		return t.letter[r>>6]>>(r&63)&1 != 0
+	}
+	return wordly(r)
+}
+
+// continuousScript returns whether r is among the letters and vowel signs of scripts that put no
+// spaces between words.
+func continuousScript(r rune) bool {
+	if r < 0xe01 {
+		return false
+	}
+	if r == 0x30fc || r == 0x3007 { // the long vowel mark, common to the kana; the Han zero, a number
+		return true
+	}
+	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana,
+		unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar) &&
+		(unicode.IsLetter(r) || unicode.IsMark(r))
 }

@@ -5,15 +5,15 @@ import (
 	"unsafe"
 )
 
-// Options say which tokens a Scanner yields. The zero Options yield words and characters, and mark no stop words.
+// Options configures a Scanner. The zero value yields words and characters, and mark no stop words.
 type Options struct {
 	Chars       bool   // every letter and digit is a token of kind Char, in every script
 	StopWords   string // language whose stop words are marked, such as "en"; "" for none
 	Punctuation bool   // yield tokens of kind Punctuation and SentenceEnd too
 }
 
-// A Scanner takes texts apart. It reuses its memory from text to text, about 12 KiB and as much as the longest chunk of
-// a text needs. It belongs to one goroutine.
+// A Scanner takes texts apart. It reuses its memory from text to text, about 12 KiB and as much as
+// the longest chunk of a text needs. It belongs to one goroutine.
 type Scanner struct {
 	opts   Options
 	stop   *stopTable // nil if no stop words are marked
@@ -30,8 +30,8 @@ type Scanner struct {
 // batchTokens is how many tokens pass to the caller at a time: 10 KiB, which stay in the L1 cache.
 const batchTokens = 256
 
-// NewScanner returns a Scanner, or an error that names the languages there are if the one of o.StopWords is not among
-// them.
+// NewScanner returns a Scanner, or an error that names the languages there are if the one of
+// o.StopWords is not among them.
 func NewScanner(o Options) (*Scanner, error) {
 	if err := CheckStopWords(o.StopWords); err != nil {
 		return nil, err
@@ -39,11 +39,12 @@ func NewScanner(o Options) (*Scanner, error) {
 	return &Scanner{opts: o, stop: newStopTable(o.StopWords), normal: newNormaliser()}, nil
 }
 
-// Scan takes a text apart and calls yield with its tokens in order of the text, up to 256 at a time; they are valid
-// during the call. Stop words are among them, marked. Bytes that are not UTF-8 separate words.
+// Scan takes a text apart and calls yield with its tokens in order of the text, up to 256 at a
+// time; they are valid during the call. Stop words are among them, marked. Bytes that are not UTF-8
+// separate words.
 //
-// ASCII is taken in one pass, characters of scripts without spaces that stand for themselves in another, and what touches
-// anything else chunk by chunk. The text is read and never written.
+// ASCII is taken in one pass, characters of scripts without spaces that stand for themselves in
+// another, and all else chunk by chunk. The text is read and never written.
 func (s *Scanner) Scan(text string, yield func([]Token)) {
 	s.yield = yield
 	source := unsafe.Slice(unsafe.StringData(text), len(text))
@@ -64,7 +65,8 @@ func (s *Scanner) Scan(text string, yield func([]Token)) {
 	s.yield = nil
 }
 
-// AppendText appends the normalised bytes of a token to dst, during the call of yield that handed the token over.
+// AppendText appends the normalised bytes of a token to dst, during the call of yield that handed
+// the token over.
 func (s *Scanner) AppendText(dst []byte, t *Token) []byte {
 	if t.packed == 0 {
 		return append(dst, s.long[t.lo:t.lo+t.hi]...)
@@ -123,7 +125,8 @@ func (s *Scanner) chunk(source []byte, origin int) {
 	s.origin = 0
 }
 
-// locate turns positions of tokens as if the chunk had been normalised in place into positions in the source.
+// locate turns positions of tokens as if the chunk had been normalised in place into positions in
+// the source.
 func (s *Scanner) locate() {
 	if len(s.normal.pieces) > 0 {
 		s.normal.locate(s.batch[s.moved:s.n], s.origin)

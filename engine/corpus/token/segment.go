@@ -7,7 +7,7 @@ import (
 	"github.com/clipperhouse/uax29/v2/words"
 )
 
-// holds says which characters a range has.
+// holds is the set of kinds of characters in a range.
 type holds uint8
 
 const (
@@ -15,8 +15,8 @@ const (
 	letters           // or digits, without which there is no word
 )
 
-// segment pushes the tokens of a normalised chunk: characters of continuous scripts one by one, what lies
-// between them by UAX #29.
+// segment pushes the tokens of a normalised chunk: characters of continuous scripts one by one, the
+// stretches between them by UAX #29.
 //
 //	"vue的组件v2"  ►  word vue, characters 的 组 件, word v2
 func (s *Scanner) segment(chunk []byte) {
@@ -96,7 +96,8 @@ func isWord(token []byte) bool {
 	return false
 }
 
-// pushChars pushes the letters, digits and marks of a word that starts at start, for the chars tokeniser.
+// pushChars pushes the letters, digits and marks of a word that starts at start, for the chars
+// tokeniser.
 func (s *Scanner) pushChars(token []byte, start int) {
 	for len(token) > 0 {
 		r, size := utf8.DecodeRune(token)
@@ -118,8 +119,8 @@ func (s *Scanner) pushChar(char []byte, start int) {
 	s.next().set(lo, 0, len(char), s.origin+start, s.origin+start+len(char), Char)
 }
 
-// pushMarks pushes the punctuation marks and symbols of what is no word, if they are wanted. White space, combining
-// and control characters and what was not UTF-8 are none.
+// pushMarks pushes the punctuation marks and symbols between words, if they are wanted. White
+// space, combining and control characters and invalid bytes are none.
 func (s *Scanner) pushMarks(token []byte, start int) {
 	if !s.opts.Punctuation {
 		return
@@ -144,8 +145,8 @@ func mark(r rune) (Kind, bool) {
 	return Punctuation, true
 }
 
-// decodeValid decodes the first character of valid UTF-8 that begins with one beyond ASCII; the three-byte ones of
-// Chinese, Japanese and Thai without a call.
+// decodeValid decodes the first character of valid UTF-8 that begins with one beyond ASCII; the
+// three-byte ones of Chinese, Japanese and Thai without a call.
 func decodeValid(s []byte) (r rune, size int) {
 	if s[0]&0xf0 == 0xe0 && len(s) >= 3 {
 		return rune(s[0]&0x0f)<<12 | rune(s[1]&0x3f)<<6 | rune(s[2]&0x3f), 3

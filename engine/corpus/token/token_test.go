@@ -19,9 +19,9 @@ type found struct {
 	kind Kind
 }
 
-// specification says in the plainest way what a Scanner that is asked for punctuation has to yield: normalise everything
-// at once, take characters of continuous scripts alone, and leave the rest to UAX #29. With chars, letters and digits
-// are all alone.
+// specification says in the plainest way what a Scanner that is asked for punctuation has to yield:
+// normalise everything at once, take characters of continuous scripts alone, and leave the rest to
+// UAX #29. With chars, letters and digits are all alone.
 func specification(text string, chars bool) (tokens []found) {
 	n := newNormaliser()
 	text = string(n.normalForm(nil, strings.ToValidUTF8(text, "\ufffd")))
@@ -74,8 +74,8 @@ type fataler interface {
 	Fatalf(string, ...any)
 }
 
-// checkTokens compares a Scanner's tokens with the specification, and their places with the text: they ascend, and what
-// they cover has the token for its normal form.
+// checkTokens compares a Scanner's tokens with the specification, and their places with the text:
+// they ascend, and what they cover has the token for its normal form.
 func checkTokens(t fataler, text string) {
 	t.Helper()
 	for _, chars := range []bool{false, true} {
@@ -115,8 +115,10 @@ var tokenTexts = []string{
 	"e.g. example.com, 3,456.789 a.1 1.a a_b _ __ _1 foo_ a:b a;b 1;2 1:2 it's' 'tis x' .a ..a a..b",
 	"don’t l’été naïve — “Ärger” STRASSE Straße ΣΊΣΥΦΟΣ ﬁn ①② ½ ǆ İstanbul",
 	"e\u0301te\u0301 vs \u00e9t\u00e9; \u1112\u1161\u11ab\u1100\u1173\u11af 한글",
-	"\u304b\u3099 が ｶﾞ ﾊﾟﾊﾟ ﾃｽﾄ", "使用 Vue 3.4 的组件，在2024年！ＡＢＣ　１２３", "東京タワーは高い。コーヒー々〆",
-	"สวัสดีชาวโลก กำ ก\u0e48\u0e33", "ພາສາລາວ ខ្មែរ မြန်မာ", "שלום \"א\"ב\" ע'ב", "co\u00adoperate a\u200bb 中\u200b文 \ufefftext x\ufe0f",
+	"\u304b\u3099 が ｶﾞ ﾊﾟﾊﾟ ﾃｽﾄ", "使用 Vue 3.4 的组件，在2024年！ＡＢＣ　１２３",
+	"東京タワーは高い。コーヒー々〆",
+	"สวัสดีชาวโลก กำ ก\u0e48\u0e33", "ພາສາລາວ ខ្មែរ မြန်မာ", "שלום \"א\"ב\" ע'ב",
+	"co\u00adoperate a\u200bb 中\u200b文 \ufefftext x\ufe0f",
 	"a\xffb \xe4\xb8 中\x80文", "𠀀𪜶丽 𝔘𝔫𝔦 😀👍🏽",
 	"a word.é and a word,é and a word:é, word;é; word'é word\"é word_é word1é, all with enough behind them",
 	"word 中 word 文 word 中 word 文 words", "a\xe0\x83\xa9b \xe0\x80\x80 \xed\xa0\x80 中\xe4\xb8",
@@ -129,7 +131,8 @@ func TestTokensAgainstSpecification(t *testing.T) {
 	for _, text := range tokenTexts {
 		checkTokens(t, text)
 	}
-	alphabet := []rune("aB1_.,:;'\"- \n’é中文がか\u3099ｶﾞก็ำ가\u11a8\u0301\u0323\u200d\u00ad，Ａ½ß\ufffdאᾳ\u0345😀“”‘＿\u3000。：、—《》\u20dd")
+	alphabet := []rune("aB1_.,:;'\"- " +
+		"\n’é中文がか\u3099ｶﾞก็ำ가\u11a8\u0301\u0323\u200d\u00ad，Ａ½ß\ufffdאᾳ\u0345😀“”‘＿\u3000。：、—《》\u20dd")
 	rapid.Check(t, func(t *rapid.T) {
 		checkTokens(t, string(rapid.SliceOfN(rapid.SampledFrom(alphabet), 0, 40).Draw(t, "text")))
 	})
@@ -155,7 +158,8 @@ func TestNormaliser(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) { checkNormal(t, n, rapid.String().Draw(t, "text")) })
 	rapid.Check(t, func(t *rapid.T) { checkNormal(t, n, string(rapid.SliceOf(rapid.Byte()).Draw(t, "bytes"))) })
 	for r := rune(0); r < 0xe0200; r++ {
-		// The ideographs and syllables are alike, and little is assigned beyond them: every 97th will do.
+		// The ideographs and syllables are alike, and little is assigned beyond them: every 97th
+		// will do.
 		if r >= 0x3400 && r < 0xa000 || r >= 0xac00 && r < 0xf900 || r >= 0x20000 {
 			r += 96
 		}
@@ -208,8 +212,8 @@ here|here|word|stop
 	}
 }
 
-// TestPlacesOfWhatIsJoined: where characters combine, the range covers all that a token was made of, and no more than
-// what was normalised together with it.
+// TestPlacesOfWhatIsJoined: where characters combine, the range covers all that a token was made
+// of, and no more than what was normalised together with it.
 func TestPlacesOfWhatIsJoined(t *testing.T) {
 	for _, c := range []struct {
 		text string
@@ -227,7 +231,8 @@ func TestPlacesOfWhatIsJoined(t *testing.T) {
 	}
 }
 
-// TestLongTokens: tokens around the length that is packed, more of them than a batch, keep their bytes and their places.
+// TestLongTokens: tokens around the length that is packed, more of them than a batch, keep their
+// bytes and their places.
 func TestLongTokens(t *testing.T) {
 	for _, unit := range []string{"a", "é", "q1"} {
 		var text strings.Builder
@@ -248,7 +253,8 @@ func TestLongTokens(t *testing.T) {
 	}
 }
 
-// TestStopWords: each word of the list is marked, in any case, and nothing else; words that no table can pack neither.
+// TestStopWords: each word of the list is marked, in any case, and nothing else; words that no
+// table can pack neither.
 func TestStopWords(t *testing.T) {
 	for language, list := range stopWords {
 		stop := map[string]bool{}
@@ -266,12 +272,14 @@ func TestStopWords(t *testing.T) {
 			}
 		}
 	}
-	if _, err := NewScanner(Options{StopWords: "xx"}); err == nil || !strings.Contains(err.Error(), `stop_words is "xx", must be empty or one of en`) {
+	if _, err := NewScanner(Options{StopWords: "xx"}); err == nil || !strings.Contains(err.Error(),
+		`stop_words is "xx", must be empty or one of en`) {
 		t.Errorf("%v", err)
 	}
 }
 
-// checkTagOfNewcomer fills all slots with tags and has other tokens take the places: they must not find a tag.
+// checkTagOfNewcomer fills all slots with tags and has other tokens take the places: they must not
+// find a tag.
 func checkTagOfNewcomer(t *testing.T, s *Scanner, h *Hasher) {
 	t.Helper()
 	for i := range h.slots {
@@ -287,8 +295,8 @@ func checkTagOfNewcomer(t *testing.T, s *Scanner, h *Hasher) {
 	h.ClearTags()
 }
 
-// TestHasher: a token's hash is the same whether it is remembered, was pushed out, or is too long for a slot, and tags
-// last as long as their token.
+// TestHasher: a token's hash is the same whether it is remembered, was pushed out, or is too long
+// for a slot, and tags last as long as their token.
 func TestHasher(t *testing.T) {
 	s, err := NewScanner(Options{})
 	if err != nil {
@@ -305,7 +313,8 @@ func TestHasher(t *testing.T) {
 			for i := range batch {
 				token := string(s.AppendText(nil, &batch[i]))
 				slot := slotOf(h, &batch[i])
-				if want, ok := hashes[token]; ok && slot.Hash != want || slot.Hash != max(highwayhash.Sum64([]byte(token), key[:]), 1) {
+				if want, ok := hashes[token]; ok && slot.Hash != want || slot.Hash != max(highwayhash.Sum64([]byte(token), key[:]),
+					1) {
 					t.Fatalf("%q: hash %x, before %x", token, slot.Hash, want)
 				}
 				if other, ok := byHash[slot.Hash]; ok && other != token {

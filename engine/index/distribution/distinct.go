@@ -21,7 +21,7 @@ const (
 //	estimate = kept * 2^64 / (limit + 1)
 //
 // Up to 65,536 different ones the count is exact; beyond, its standard error is 0.3 to 0.4 %.
-// What is kept is a sample of the different fingerprints, in which each is as likely as any other however
+// It keeps a sample of the different fingerprints, in which each is as likely as any other however
 // often it repeats ([Distinct.Sample]): the same for the same set, in whatever order and files it comes.
 // Cost: 5 ns a fingerprint (BenchmarkDistinct). The zero value is of none; it belongs to one
 // goroutine.

@@ -17,6 +17,7 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
+	"slices"
 
 	"ndd/asm"
 )
@@ -35,10 +36,15 @@ type Counts struct {
 	Leading      [Intervals]uint64 // in that interval
 }
 
+// units are weights of 1.
+var units = slices.Repeat([]uint32{1}, 1<<10)
+
 // Add counts fingerprints: 3 ns each.
 func (c *Counts) Add(fingerprints []uint64) {
 	c.Fingerprints += uint64(len(fingerprints))
-	asm.Votes(&c.Ones, fingerprints)
+	for part := range slices.Chunk(fingerprints, len(units)) {
+		asm.WeightedVotes(&c.Ones, part, units[:len(part)])
+	}
 	for _, f := range fingerprints {
 		c.Weights[bits.OnesCount64(f)]++
 		c.Leading[f>>(64-intervalBits)]++
@@ -102,7 +108,8 @@ func (c *Counts) Words() []string {
 			low, 100*c.Fraction(low), high, 100*c.Fraction(high)),
 		fmt.Sprintf("weight: %.1f of 64 bits are set on average; 90 %% of the fingerprints have %d to %d",
 			c.meanWeight(), c.percentile(0.05), c.percentile(0.95)),
-		fmt.Sprintf("leading bits: the fullest of %d intervals (%#02x in the top %d bits) has %.2f times its share; %d are empty",
+		fmt.Sprintf("leading bits: the fullest of %d intervals (%#02x in the top %d bits) has %.2f times its share; "+
+			"%d are empty",
 			Intervals, full, intervalBits, c.Share(full), empty),
 	}
 	return append(words, "distribution: "+c.verdict(c.Share(full)))

@@ -9,18 +9,20 @@ import (
 
 	"ndd/engine/corpus/ndf"
 	"ndd/engine/corpus/simhash"
+	"ndd/engine/index/live/rows"
+	"ndd/engine/index/live/version"
 	"ndd/engine/index/segment"
 )
 
-// Add builds a segment of the documents of fingerprint files, as [Build] does of a whole index, and
-// adds it to an index that is open for writing. They are numbered through the files in order,
-// behind all that were there when the call began, and are there at once, or not at all. Inserts and
-// queries go on meanwhile. Of documents of one ID those that came later replace the others, or are
-// deleted, as the index has it for inserts; that is done when Add returns. Where the index refuses
-// conflicts the error wraps [ErrConflict] when an ID is in the index or twice in the files, and
-// nothing is added. The documents expire as those of inserts do.
+// Add builds a segment of the documents of fingerprint files and adds it to an index that is open
+// for writing. They are numbered through the files in order, behind all that were there when the
+// call began, and are there at once, or not at all. Inserts and queries go on meanwhile. Of
+// documents of one ID those that came later replace the others, or are deleted, as the index has it
+// for inserts; that is done when Add returns. Where the index refuses conflicts the error wraps
+// [ErrConflict] when an ID is in the index or twice in the files, and nothing is added. The
+// documents expire as those of inserts do.
 func (x *Index) Add(ctx context.Context, files []*ndf.File, o BuildOptions) error {
-	if x.folder == nil {
+	if !x.folder.durable() {
 		return errors.New("documents are added to an index that is open for writing")
 	}
 	if err := x.fits(files, o.NoIDs); err != nil {
@@ -41,20 +43,21 @@ func (x *Index) Add(ctx context.Context, files []*ndf.File, o BuildOptions) erro
 			}
 		}
 	}
-	refuse := x.config.IDs && x.config.OnConflict == Refuse
+	refuse := x.config.IDs && x.config.OnConflict == rows.Refuse
 	if refuse { // before the work; and again behind it
-		if err := x.unheld(ctx, in, nil); err != nil {
+		if err := x.upkeep.unheld(ctx, in, nil); err != nil {
 			return err
 		}
 	}
-	first, err := x.addSegment(ctx, in, o, refuse)
+	first, err := x.upkeep.addSegment(ctx, in, o, refuse)
 	if err != nil || !x.config.IDs || refuse {
 		return err
 	}
-	return x.settle(ctx, first, first+DocID(n))
+	return x.upkeep.resolveConflicts(ctx, first, first+rows.DocID(n))
 }
 
-// fits refuses files whose fingerprints do not belong into the index, with their IDs or without them.
+// fits refuses files whose fingerprints do not belong into the index, with their IDs or without
+// them.
 func (x *Index) fits(files []*ndf.File, noIDs bool) error {
 	recipe, err := commonRecipe(files)
 	if err != nil {
@@ -73,71 +76,71 @@ func (x *Index) fits(files []*ndf.File, noIDs bool) error {
 
 // addSegment makes the segment, and returns the number of its first document. With refuse it has no
 // ID that another document has.
-func (x *Index) addSegment(ctx context.Context, in segment.Input, with BuildOptions, refuse bool) (DocID, error) {
-	x.flushing.Lock() // what comes later is flushed later, so that files stay in order of documents
-	defer x.flushing.Unlock()
+func (u *upkeep) addSegment(ctx context.Context, in segment.Input, with BuildOptions, refuse bool) (rows.DocID, error) {
+	u.flushing.Lock() // what comes later is flushed later, so that files stay in order of documents
+	defer u.flushing.Unlock()
 	n := uint64(in.Len())
-	first, err := x.flushBefore(ctx, n)
+	first, err := u.flushBefore(ctx, n)
 	if err != nil {
 		return 0, err
 	}
-	o := x.fileOptions(with.Threads, n, x.documents()+n)
+	o := u.fileOptions(with.Threads, n, u.writer.documents()+n)
 	o.Progress, o.Planned, o.Budget = with.Progress, with.Planned, with.Budget.Here()
-	g := &gathered{from: first, to: first + DocID(n), numbers: consecutive(first, n), ids: x.config.IDs, whole: &in}
-	g.expires.append(x.wall.after(x.config.TTL), n)
-	made, entry, err := x.toFile(ctx, g, nil, o)
+	g := &gathered{from: first, to: first + rows.DocID(n), numbers: rows.NewNumbers(first, n), ids: u.config.IDs,
+		whole: &in}
+	g.expires.Append(u.versions.Clock.After(u.config.TTL), n)
+	made, entry, err := u.toFile(ctx, g, nil, 0, o)
 	if err != nil {
 		return 0, err
 	}
 	if refuse {
-		x.announce(made)
-		defer x.announce(nil)
-		if err := x.unheld(ctx, in, made); err != nil {
-			x.announce(nil)
-			made.dropped = true // no manifest names its files
-			return 0, errors.Join(err, made.close())
+		u.writer.announce(made)
+		defer u.writer.announce(nil)
+		if err := u.unheld(ctx, in, made); err != nil {
+			u.writer.announce(nil)
+			made.Dropped = true // no manifest names its files
+			return 0, errors.Join(err, made.Close())
 		}
 	}
-	x.folder.mu.Lock()
-	defer x.folder.mu.Unlock()
-	if err := x.folder.publish(func(m *Manifest) { m.Segments = append(m.Segments, entry) }); err != nil {
-		made.close()
+	u.folder.mu.Lock()
+	defer u.folder.mu.Unlock()
+	if err := u.folder.publish(func(m *Manifest) { m.Segments = append(m.Segments, entry) }); err != nil {
+		made.Close()
 		return 0, err
 	}
-	x.put(g, made)
-	x.wakeMerger()
+	u.install(g, made)
+	u.wakeMerger()
 	return first, nil
 }
 
-// announce has the IDs of a segment taken, for inserts that refuse conflicts or look for one: it is
-// about to become part of the index. Nil ends that.
-func (x *Index) announce(s *Segment) {
-	x.writer.mu.Lock()
-	defer x.writer.mu.Unlock()
-	x.incoming = s
+// announce makes the IDs of a segment count as taken, before a version has it. Nil ends that.
+func (w *writer) announce(s *version.Segment) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.incoming = s
 }
 
-// unheld returns an error that wraps [ErrConflict] when an ID of the input is that of a document of
-// the index, or, once they are announced in a segment, of two documents of the input.
-func (x *Index) unheld(ctx context.Context, in segment.Input, announced *Segment) error {
+// unheld returns an error that wraps [ErrConflict] when a document of the index has an ID of the
+// input, or, once the segment is announced, when two documents of the input do.
+func (u *upkeep) unheld(ctx context.Context, in segment.Input, announced *version.Segment) error {
 	var ids []string
 	allowed := 0
 	if announced != nil {
 		allowed = 1 // its own
 	}
 	check := func() error {
-		x.writer.mu.Lock()
-		defer x.writer.mu.Unlock()
-		if x.current.Load() == nil {
-			return ErrClosed
+		u.writer.mu.Lock()
+		defer u.writer.mu.Unlock()
+		if u.versions.Current() == nil {
+			return version.ErrClosed
 		}
 		for _, id := range ids {
-			held, err := x.appendHolders(nil, id)
+			held, err := u.writer.appendHolders(nil, id, u.versions.Clock.Now())
 			if err != nil {
 				return err
 			}
 			if len(held) > allowed {
-				return fmt.Errorf("%w: %.200q is document %d; nothing is added", ErrConflict, id, x.config.document(slices.Min(held)))
+				return fmt.Errorf("%w: %.200q is document %d; nothing is added", ErrConflict, id, slices.Min(held))
 			}
 		}
 		ids = ids[:0]
@@ -147,7 +150,7 @@ func (x *Index) unheld(ctx context.Context, in segment.Input, announced *Segment
 		if err != nil {
 			return err
 		}
-		if ids = append(ids, id); len(ids) == settleIDs {
+		if ids = append(ids, id); len(ids) == conflictIDs {
 			if err := check(); err != nil {
 				return err
 			}
@@ -156,48 +159,53 @@ func (x *Index) unheld(ctx context.Context, in segment.Input, announced *Segment
 	return check()
 }
 
-// settleIDs are looked up under one lock.
-const settleIDs = 1024
+// conflictIDs IDs are looked up under one lock.
+const conflictIDs = 1024
 
-// settle sees to it that the IDs of the documents in a range of numbers are theirs alone, or not
-// theirs.
-func (x *Index) settle(ctx context.Context, from, to DocID) error {
-	for at := from; at < to; at += settleIDs {
+// resolveConflicts leaves each ID in [from, to) with one document, by the conflict policy.
+func (u *upkeep) resolveConflicts(ctx context.Context, from, to rows.DocID) error {
+	for at := from; at < to; at += conflictIDs {
 		if err := ctx.Err(); err != nil {
 			return fmt.Errorf("the documents are added; some IDs are of more than one document: %w", err)
 		}
-		if _, err := x.deleting(ctx, func() ([]DocID, error) { return x.superfluous(at, min(at+settleIDs, to)) }); err != nil {
+		if _, err := u.writer.deleting(ctx, func() ([]rows.DocID, error) {
+			return u.writer.superseded(at, min(at+conflictIDs, to))
+		}); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// superfluous returns the documents that have an ID of one in the range and are not to keep it. It
-// needs x.mu.
-func (x *Index) superfluous(from, to DocID) (docs []DocID, err error) {
-	v := x.current.Load()
+// superseded returns the documents that lose their ID to another one, of the IDs in the range. The
+// caller holds writer.mu.
+func (w *writer) superseded(from, to rows.DocID) (docs []rows.DocID, err error) {
+	v, now := w.versions.Current(), w.versions.Clock.Now()
+	replace := cmp.Or(w.config.OnConflict, rows.Replace) == rows.Replace
+	if replace {
+		now = 0
+	}
 	for doc := from; doc < to; doc++ {
-		s := v.segmentOf(doc)
+		s := v.SegmentOf(doc)
 		if s == nil {
 			continue
 		}
-		row, ok := s.numbers.row(doc)
+		row, ok := s.Numbers.Row(doc)
 		if !ok {
 			continue
 		}
-		id, err := x.lookup.of(v, s, row)
+		id, err := w.ids.Row(v, s, row)
 		if err != nil {
 			return nil, err
 		}
-		all, err := x.appendHolders(nil, id)
+		all, err := w.appendHolders(nil, id, now)
 		if err != nil {
 			return nil, err
 		}
 		slices.Sort(all)
 		switch {
 		case len(all) < 2:
-		case cmp.Or(x.config.OnConflict, Replace) == Replace:
+		case replace:
 			docs = append(docs, all[:len(all)-1]...)
 		default:
 			docs = append(docs, all[1:]...)

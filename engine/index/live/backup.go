@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"syscall"
 
@@ -23,19 +22,22 @@ type BackupReport struct {
 	Log    wal.Report
 }
 
-// backupTries is how often a backup is begun again because the index was flushed or merged meanwhile.
+// backupTries is how often a backup is begun again because the index was flushed or merged
+// meanwhile.
 const backupTries = 20
 
-// Backup makes the folder to, which must not exist, an index as the one in folder dir is now, with all that
-// was acknowledged before the call. Another process may write to dir meanwhile.
+// Backup makes the folder to, which must not exist, an index as the one in folder dir is now, with
+// all that was acknowledged before the call. Another process may write to dir meanwhile.
 //
-// Files of an index are never changed, so the backup has hard links of them, which take neither time nor
-// room, or copies where to is on another file system. Only the log grows; it is copied. When a new
-// manifest comes meanwhile, which may have taken files away, the backup begins again.
+// Files of an index are never changed, so the backup has hard links of them, which take neither
+// time nor room, or copies if to is on another file system. Only the log grows; it is copied. When
+// a new manifest comes meanwhile, which may have removed files, the backup begins again.
 func Backup(ctx context.Context, d *disk.Disk, dir, to string) (r BackupReport, err error) {
+	if _, err := ManifestPath(dir); err != nil {
+		return r, err
+	}
 	for range backupTries {
-		again := false
-		if r, again, err = backup(ctx, d, dir, to); !again {
+		if r, err = backup(ctx, d, dir, to, nil); !errors.Is(err, errChanged) {
 			return r, err
 		}
 	}
@@ -44,44 +46,81 @@ func Backup(ctx context.Context, d *disk.Disk, dir, to string) (r BackupReport, 
 
 var errChanged = errors.New("a flush or a merge came between")
 
-// backup makes one attempt; again says that the index changed meanwhile.
-func backup(ctx context.Context, d *disk.Disk, dir, to string) (r BackupReport, again bool, err error) {
-	path, err := ManifestPath(dir)
-	if err != nil {
-		return r, false, err
+// ErrNotDurable is what the error of [Index.Backup] wraps where an index is in no folder.
+var ErrNotDurable = errors.New("the index is in memory only")
+
+// Durable reports whether inserts and deletions go to a log on the disk before they are
+// acknowledged.
+func (x *Index) Durable() bool { return x.writer.log != nil }
+
+// Backup makes the folder to, which must not exist, an index as this one is now, with all that was
+// acknowledged before the call, as the function [Backup] does beside the process that writes. It
+// never begins again: no manifest comes while the log is copied, and what the backup has links of
+// stays until it has them. Inserts, queries and merges go on meanwhile; a flush is published when
+// the log was copied. The error wraps [ErrNotDurable], [os.ErrExist] if something stands at to, or
+// ctx's; then nothing is left there.
+func (x *Index) Backup(ctx context.Context, to string) (r BackupReport, err error) {
+	if !x.Durable() {
+		return r, ErrNotDurable
 	}
-	f, err := d.CreateFolder(to)
-	if err != nil {
-		return r, false, err
-	}
-	defer f.Abort()
-	if err := r.link(d, f, path); err != nil {
-		return r, false, err
-	}
-	m, err := ReadManifest(f.Dir())
-	if err != nil {
-		return r, false, err
-	}
-	err = r.fill(ctx, d, f, m, dir)
-	now, e := ReadManifest(dir)
-	switch {
-	case e == nil && now.Generation != m.Generation:
-		return r, true, errors.Join(errChanged, err)
-	case err != nil || e != nil:
-		return r, false, errors.Join(err, e)
-	}
-	return r, false, f.Commit()
+	return backup(ctx, x.folder.disk, x.folder.dir, to, x)
 }
 
-// fill puts the files of a manifest and the log in the backup, and reads the log.
-func (r *BackupReport) fill(ctx context.Context, d *disk.Disk, f *disk.Folder, m *Manifest, dir string) error {
-	if err := r.linkSegments(ctx, d, f, m, dir); err != nil || m.Live == nil {
-		return err
+// backup makes a backup of the index in folder dir, which is x, unless that is nil: then the error
+// wraps [errChanged] if the index changed meanwhile.
+func backup(ctx context.Context, d *disk.Disk, dir, to string, x *Index) (r BackupReport, err error) {
+	f, err := d.CreateFolder(to)
+	if err != nil {
+		return r, err
 	}
-	if err := r.copyLog(f, m, dir); err != nil {
-		return err
+	defer f.Abort()
+	var m *Manifest
+	if x == nil {
+		m, err = r.begin(d, f, dir)
+	} else {
+		x.folder.mu.Lock() // no manifest comes
+		w, e := x.View()   // keeps the files of segments
+		if e != nil {
+			x.folder.mu.Unlock()
+			return r, e
+		}
+		defer w.Release()
+		m, err = r.begin(d, f, dir)
+		x.folder.mu.Unlock()
 	}
-	return r.readLog(ctx, f, m)
+	if err == nil {
+		err = r.linkSegments(ctx, d, f, m, dir)
+	}
+	if err == nil && m.Live != nil {
+		r.Log, err = wal.Check(f.Dir(), m.Live.log(OpenOptions{}), func(wal.Position, []byte) error { return ctx.Err() })
+	}
+	if x == nil && m != nil {
+		now, e := ReadManifest(dir)
+		if e == nil && now.Generation != m.Generation {
+			e = errChanged
+		}
+		err = errors.Join(e, err)
+	}
+	if err != nil {
+		return r, err
+	}
+	return r, f.Commit()
+}
+
+// begin puts the manifest and the log in a backup.
+func (r *BackupReport) begin(d *disk.Disk, f *disk.Folder, dir string) (*Manifest, error) {
+	if err := r.link(d, f, filepath.Join(dir, manifestName)); err != nil {
+		return nil, err
+	}
+	m, err := ReadManifest(f.Dir())
+	if err != nil || m.Live == nil {
+		return m, err
+	}
+	paths, err := wal.Paths(d, dir, m.Live.log(OpenOptions{}).From)
+	for _, path := range paths {
+		err = errors.Join(err, r.copy(d, f, path))
+	}
+	return m, err
 }
 
 // linkSegments gives the files of a manifest's segments names in the backup.
@@ -96,7 +135,7 @@ func (r *BackupReport) linkSegments(ctx context.Context, d *disk.Disk, f *disk.F
 				return err
 			}
 			if err := r.link(d, f, filepath.Join(dir, name)); errors.Is(err, fs.ErrNotExist) {
-				return g.missing(filepath.Join(dir, name))
+				return g.Missing(dir)
 			} else if err != nil {
 				return err
 			}
@@ -105,39 +144,24 @@ func (r *BackupReport) linkSegments(ctx context.Context, d *disk.Disk, f *disk.F
 	return nil
 }
 
-// copyLog copies the log from where a manifest says that it begins.
-func (r *BackupReport) copyLog(f *disk.Folder, m *Manifest, dir string) error {
-	paths, err := wal.Paths(dir, m.Live.log(OpenOptions{}).From)
-	for _, path := range paths {
-		err = errors.Join(err, r.copy(f, path))
-	}
-	return err
-}
-
-// readLog reads the log of the backup.
-func (r *BackupReport) readLog(ctx context.Context, f *disk.Folder, m *Manifest) (err error) {
-	r.Log, err = wal.Check(f.Dir(), m.Live.log(OpenOptions{}), func(wal.Position, []byte) error { return ctx.Err() })
-	return err
-}
-
 // link gives a file a second name in the backup, or copies it where that cannot be.
 func (r *BackupReport) link(d *disk.Disk, f *disk.Folder, path string) error {
-	info, err := os.Stat(path)
+	info, err := d.Stat(path)
 	if err != nil {
 		return err
 	}
 	r.Files++
 	err = d.Link(path, filepath.Join(f.Dir(), filepath.Base(path)))
 	if errors.Is(err, syscall.EXDEV) || errors.Is(err, syscall.EPERM) || errors.Is(err, errors.ErrUnsupported) {
-		return r.copy(f, path)
+		return r.copy(d, f, path)
 	}
 	r.Linked += uint64(info.Size())
 	return err
 }
 
 // copy copies a file to the backup, as much of it as there is.
-func (r *BackupReport) copy(f *disk.Folder, path string) error {
-	from, err := os.Open(path)
+func (r *BackupReport) copy(d *disk.Disk, f *disk.Folder, path string) error {
+	from, err := d.Open(path)
 	if err != nil {
 		return err
 	}

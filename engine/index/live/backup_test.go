@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"ndd/engine/corpus/simhash"
-	"ndd/engine/index/table"
+	"ndd/engine/index/live/rows"
 	"ndd/engine/oracle/crash"
 	"ndd/engine/oracle/faults"
 	"ndd/engine/storage/disk"
@@ -23,13 +23,9 @@ import (
 // backupSource makes an index that has two segments, deletions and a log.
 func backupSource(t *testing.T, dir string) *Index {
 	t.Helper()
-	if err := Create(dir, Config{Design: halves(t), IDs: true, Table: table.Options{Layout: table.LayoutPlanar}}, store.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	create(t, dir, Config{Design: halves(t), IDs: true, Table: planar})
 	x, err := Open(t.Context(), dir, OpenOptions{Write: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	for i := range 3 {
 		for j := range 20 {
 			put(t, x, 100*i+j)
@@ -38,9 +34,7 @@ func backupSource(t *testing.T, dir string) *Index {
 			t.Fatal(n, err)
 		}
 		if i < 2 {
-			if err := x.Flush(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, x.Flush(t.Context()))
 		}
 	}
 	return x
@@ -55,16 +49,16 @@ var waysToBackup = []struct {
 		_, err := Backup(context.Background(), d, dir, to)
 		return err
 	}},
-	{"within", func(x *Index, d *disk.Disk, _, to string) error {
-		_, err := x.backup(context.Background(), d, to)
+	{"within", func(x *Index, d *disk.Disk, dir, to string) error {
+		_, err := backup(context.Background(), d, dir, to, x)
 		return err
 	}},
 }
 
 func put(t *testing.T, x *Index, i int) {
 	t.Helper()
-	d := Doc{Fingerprint: simhash.Fingerprint(uint64(i+1) * 0x9e3779b97f4a7c15), ID: fmt.Sprint("doc-", i)}
-	if _, err := x.Insert(t.Context(), []Doc{d}); err != nil {
+	d := rows.Doc{Fingerprint: simhash.Fingerprint(uint64(i+1) * 0x9e3779b97f4a7c15), ID: fmt.Sprint("doc-", i)}
+	if _, err := x.Insert(t.Context(), []rows.Doc{d}); err != nil {
 		t.Error(err)
 	}
 }
@@ -73,18 +67,12 @@ func put(t *testing.T, x *Index, i int) {
 func backedUp(t *testing.T, dir string, of int) (ids []int) {
 	t.Helper()
 	x, err := Open(t.Context(), dir, OpenOptions{Write: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer x.end()
-	if err := x.Check(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, x.Check(t.Context()))
 	for i := range of {
 		_, ok, err := x.Find(fmt.Sprint("doc-", i))
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		if ok {
 			ids = append(ids, i)
 		}
@@ -92,9 +80,9 @@ func backedUp(t *testing.T, dir string, of int) (ids []int) {
 	return ids
 }
 
-// TestBackupWhileWritten backs an index up while it is written to, flushed and merged. Each backup is
-// a sound index of its own with all that was acknowledged before it began, also when the index is
-// gone.
+// TestBackupWhileWritten backs an index up while it is written to, flushed and merged. Each backup
+// is a sound index of its own with all that was acknowledged before it began, also when the index
+// is gone.
 func TestBackupWhileWritten(t *testing.T) {
 	base := t.TempDir()
 	dir := filepath.Join(base, "index")
@@ -131,18 +119,12 @@ func TestBackupWhileWritten(t *testing.T) {
 	least := make([]int, rounds)
 	for i := range rounds {
 		least[i] = int(acknowledged.Load())
-		if err := waysToBackup[i%2].backup(x, nil, dir, filepath.Join(base, fmt.Sprint("backup", i))); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, waysToBackup[i%2].backup(x, nil, dir, filepath.Join(base, fmt.Sprint("backup", i))))
 	}
 	cancel()
 	all.Wait()
-	if err := x.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.RemoveAll(dir); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, x.Close())
+	noError(t, os.RemoveAll(dir))
 	for i := range rounds {
 		ids := backedUp(t, filepath.Join(base, fmt.Sprint("backup", i)), int(acknowledged.Load()))
 		at, found := slices.BinarySearch(ids, first)
@@ -155,7 +137,8 @@ func TestBackupWhileWritten(t *testing.T) {
 			}
 		}
 		if n := first + len(ids) - at; n < least[i] || at != 56 {
-			t.Errorf("backup %d has documents up to %d and %d of the earlier ones; %d were acknowledged before it", i, n, at, least[i])
+			t.Errorf("backup %d has documents up to %d and %d of the earlier ones; %d were acknowledged before it", i, n, at,
+				least[i])
 		}
 	}
 }
@@ -177,8 +160,9 @@ func (h *onLink) Before(op *disk.Op) error {
 
 func (h *onLink) After(*disk.Op) {}
 
-// TestBackupAgain flushes, or merges, the index when the backup has its manifest: the log is removed,
-// and segments are, so that one from outside begins again, and one by the process that has the index keeps what it needs.
+// TestBackupAgain flushes, or merges, the index when the backup has its manifest: the log is
+// removed, and segments are, so that one from outside begins again, and one by the process that has
+// the index keeps what it needs.
 func TestBackupAgain(t *testing.T) {
 	for name, change := range map[string]func(*Index) error{
 		"flush": func(x *Index) error { return x.Flush(t.Context()) },
@@ -195,9 +179,7 @@ func TestBackupAgain(t *testing.T) {
 						t.Error(err)
 					}
 				}}
-				if err := way.backup(x, disk.Hooked(hook), dir, to); err != nil {
-					t.Fatal(err)
-				}
+				noError(t, way.backup(x, disk.Hooked(hook), dir, to))
 				if got := backedUp(t, to, 300); len(got) != 56 {
 					t.Errorf("%d documents, want 56", len(got))
 				}
@@ -206,8 +188,9 @@ func TestBackupAgain(t *testing.T) {
 	}
 }
 
-// TestBackupFaults makes each call fail: the error comes back, nothing is left under the name of the
-// backup, and the index is as it was. A power cut behind any call leaves the whole backup or none.
+// TestBackupFaults makes each call fail: the error comes back, nothing is left under the name of
+// the backup, and the index is as it was. A power cut behind any call leaves the whole backup or
+// none.
 func TestBackupFaults(t *testing.T) {
 	for _, way := range waysToBackup {
 		t.Run(way.name, func(t *testing.T) { backupFaults(t, way.backup) })
@@ -220,14 +203,10 @@ func backupFaults(t *testing.T, way func(x *Index, d *disk.Disk, dir, to string)
 	x := backupSource(t, dir)
 	defer x.end()
 	backup := func(d *disk.Disk) error {
-		if err := os.RemoveAll(to); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.RemoveAll(to))
 		return way(x, d, dir, to)
 	}
-	if err := backup(nil); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, backup(nil))
 	want := backedUp(t, to, 300)
 	if len(want) != 56 {
 		t.Fatalf("%d documents", len(want))
@@ -241,13 +220,9 @@ func backupFaults(t *testing.T, way func(x *Index, d *disk.Disk, dir, to string)
 			t.Errorf("%+v: another backup", f)
 		}
 	})
-	if err := os.RemoveAll(to); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.RemoveAll(to))
 	r := crash.Record(t, base)
-	if err := backup(r.Disk()); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, backup(r.Disk()))
 	seen := map[bool]int{}
 	r.States(1, 1, func(s crash.State) {
 		cut := filepath.Join(t.TempDir(), "cut")
@@ -283,18 +258,14 @@ func TestBackupRefused(t *testing.T) {
 	if _, err := Backup(t.Context(), nil, dir, dir); !errors.Is(err, os.ErrExist) {
 		t.Errorf("onto itself: %v", err)
 	}
-	logs, err := wal.Paths(dir, wal.Mark{})
+	logs, err := wal.Paths(nil, dir, wal.Mark{})
 	if err != nil || len(logs) != 1 {
 		t.Fatal(logs, err)
 	}
 	data, err := os.ReadFile(logs[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	data[80] ^= 1
-	if err := os.WriteFile(logs[0], data, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(logs[0], data, 0o600))
 	if _, err := Backup(t.Context(), nil, dir, to); !errors.Is(err, store.ErrCorrupt) {
 		t.Errorf("a damaged log: %v", err)
 	}

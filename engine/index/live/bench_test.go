@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"ndd/engine/corpus/simhash"
+	"ndd/engine/index/live/rows"
 	"ndd/engine/index/segment"
-	"ndd/engine/index/table"
 	"ndd/engine/oracle/sets"
 	"ndd/engine/storage/disk"
 	"ndd/engine/storage/store"
@@ -26,30 +26,22 @@ var held = flag.Int("held", 1_000_000, "fingerprints that an index of a benchmar
 // ofSize returns an index in memory that holds so many fingerprints in one segment.
 func ofSize(b *testing.B, n int) *Index {
 	b.Helper()
-	c := Config{Design: halves(b), Table: table.Options{Layout: table.LayoutPlanar}}
-	s, free, err := inArena(segment.Input{Fingerprints: sets.Uniform(n, 1)}, segment.Options{Design: c.Design, Table: c.Table})
-	if err != nil {
-		b.Fatal(err)
-	}
+	c := Config{Design: halves(b), Table: planar}
+	s, err := heapSegment(segment.Input{Fingerprints: sets.Uniform(n, 1)},
+		segment.Options{Design: c.Design, Table: c.Table})
+	noError(b, err)
 	x, err := New(c, s)
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.Cleanup(func() { x.Close(); free() })
+	noError(b, err)
+	b.Cleanup(func() { x.Close() })
 	return x
 }
 
-func inArena(in segment.Input, o segment.Options) (*segment.Segment, func(), error) {
-	arena := new(store.Arena)
-	if err := segment.Write(context.Background(), arena, in, o); err != nil {
-		return nil, nil, err
+func heapSegment(in segment.Input, o segment.Options) (*segment.Segment, error) {
+	var m store.Memory
+	if err := segment.Write(context.Background(), &m, in, o); err != nil {
+		return nil, err
 	}
-	source, err := arena.Source()
-	if err != nil {
-		return nil, nil, err
-	}
-	s, err := segment.Open(source)
-	return s, arena.Free, err
+	return segment.Open(m.Source())
 }
 
 // BenchmarkCheckAndInsert inserts fingerprints that are near none, in batches of so many, with
@@ -62,7 +54,7 @@ func BenchmarkCheckAndInsert(b *testing.B) {
 			b.ResetTimer()
 			b.RunParallel(func(pb *testing.PB) {
 				rng := rand.New(rand.NewPCG(seed.Add(1), 9))
-				docs := make([]Doc, 0, batch)
+				docs := make([]rows.Doc, 0, batch)
 				insert := func() {
 					if _, err := x.CheckAndInsert(context.Background(), docs, 3, 1); err != nil {
 						b.Error(err)
@@ -70,7 +62,7 @@ func BenchmarkCheckAndInsert(b *testing.B) {
 					docs = docs[:0]
 				}
 				for pb.Next() {
-					if docs = append(docs, Doc{Fingerprint: simhash.Fingerprint(rng.Uint64())}); len(docs) == batch {
+					if docs = append(docs, rows.Doc{Fingerprint: simhash.Fingerprint(rng.Uint64())}); len(docs) == batch {
 						insert()
 					}
 				}
@@ -84,9 +76,10 @@ func BenchmarkCheckAndInsert(b *testing.B) {
 	}
 }
 
-// BenchmarkOwnIndex has each caller, -cpu of them, query an index of its own, which nobody writes to: how many times as much two
-// processors of this machine do as one, where nothing is shared but the memory and what lies before it. It is what the same ratio
-// of BenchmarkCheckAndInsert is to be held against.
+// BenchmarkOwnIndex has each caller, -cpu of them, query an index of its own, which nobody writes
+// to: how many times as much two processors of this machine do as one, where nothing is shared but
+// the memory and what lies before it. It is what the same ratio of BenchmarkCheckAndInsert is to be
+// held against.
 func BenchmarkOwnIndex(b *testing.B) {
 	b.Run(fmt.Sprintf("held=%d", *held), func(b *testing.B) {
 		own := make([]*Index, runtime.GOMAXPROCS(0))
@@ -114,13 +107,9 @@ func BenchmarkDurable(b *testing.B) {
 	for _, sync := range []wal.Sync{wal.Always, wal.Never} {
 		b.Run(fmt.Sprintf("sync=%v/callers=64", sync), func(b *testing.B) {
 			dir := filepath.Join(b.TempDir(), "index")
-			if err := Create(dir, Config{Design: halves(b), Table: table.Options{Layout: table.LayoutPlanar}}, store.Options{}); err != nil {
-				b.Fatal(err)
-			}
+			create(b, dir, Config{Design: halves(b), Table: planar})
 			x, err := Open(b.Context(), dir, OpenOptions{Write: true, Sync: sync})
-			if err != nil {
-				b.Fatal(err)
-			}
+			noError(b, err)
 			defer x.Close()
 			var seed atomic.Uint64
 			b.SetParallelism(64)
@@ -128,7 +117,8 @@ func BenchmarkDurable(b *testing.B) {
 			b.RunParallel(func(pb *testing.PB) {
 				rng := rand.New(rand.NewPCG(seed.Add(1), 9))
 				for pb.Next() {
-					if _, err := x.CheckAndInsert(context.Background(), []Doc{{Fingerprint: simhash.Fingerprint(rng.Uint64())}}, 3, 1); err != nil {
+					if _, err := x.CheckAndInsert(context.Background(),
+						[]rows.Doc{{Fingerprint: simhash.Fingerprint(rng.Uint64())}}, 3, 1); err != nil {
 						b.Error(err)
 					}
 				}
@@ -140,26 +130,22 @@ func BenchmarkDurable(b *testing.B) {
 
 var logged = flag.Int("logged", 1_000_000, "documents in the log that BenchmarkRecover reads")
 
-// BenchmarkRecover opens an index whose process ended with all its documents in the log, and one that
-// was stopped. An index flushes a million documents at a time, so that more than eight of them are
-// in a log only where flushes fail, as they do here.
+// BenchmarkRecover opens an index whose process ended with all its documents in the log, and one
+// that was stopped. An index flushes a million documents at a time, so that more than eight of them
+// are in a log only where flushes fail, as they do here.
 func BenchmarkRecover(b *testing.B) {
 	dir := filepath.Join(b.TempDir(), "index")
-	if err := Create(dir, Config{Design: halves(b), Table: table.Options{Layout: table.LayoutPlanar}}, store.Options{}); err != nil {
-		b.Fatal(err)
-	}
+	create(b, dir, Config{Design: halves(b), Table: planar})
 	open := func() *Index {
 		x, err := Open(b.Context(), dir, OpenOptions{Write: true, Sync: wal.Never, flushDocs: neverFlush})
-		if err != nil {
-			b.Fatal(err)
-		}
+		noError(b, err)
 		if s := x.Stats(); s.Documents != 0 && s.Documents != uint64(*logged) {
 			b.Fatalf("%+v, want %d documents", s, *logged)
 		}
 		return x
 	}
 	x := open()
-	docs := make([]Doc, 1)
+	docs := make([]rows.Doc, 1)
 	for _, f := range sets.Uniform(*logged, 7) {
 		docs[0].Fingerprint = simhash.Fingerprint(f)
 		if _, err := x.Insert(b.Context(), docs); err != nil {
@@ -174,9 +160,7 @@ func BenchmarkRecover(b *testing.B) {
 				if stopped {
 					end = x.Close
 				}
-				if err := end(); err != nil {
-					b.Fatal(err)
-				}
+				noError(b, end())
 				b.StartTimer()
 				x = open()
 			}
@@ -191,25 +175,19 @@ type countWritten struct{ bytes atomic.Int64 }
 func (*countWritten) Before(*disk.Op) error { return nil }
 func (w *countWritten) After(op *disk.Op)   { w.bytes.Add(int64(len(op.Data))) }
 
-// BenchmarkWritten inserts b.N documents into an empty index, some at a time, and waits until merges are done:
-// bytes written, to logs, segments and what stands beside them, for each byte there is in the end, and the greatest
-// size of the folder likewise.
+// BenchmarkWritten inserts b.N documents into an empty index, some at a time, and waits until
+// merges are done: bytes written, to logs, segments and what stands beside them, for each byte
+// there is in the end, and the greatest size of the folder likewise.
 func BenchmarkWritten(b *testing.B) {
 	dir := filepath.Join(b.TempDir(), "index")
-	if err := Create(dir, Config{Design: halves(b), Table: table.Options{Layout: table.LayoutPlanar}}, store.Options{}); err != nil {
-		b.Fatal(err)
-	}
+	create(b, dir, Config{Design: halves(b), Table: planar})
 	written := new(countWritten)
 	x, err := Open(b.Context(), dir, OpenOptions{Write: true, Sync: wal.Never, Disk: disk.Hooked(written)})
-	if err != nil {
-		b.Fatal(err)
-	}
+	noError(b, err)
 	defer x.Close()
 	size := func() (bytes int64) {
 		entries, err := os.ReadDir(dir)
-		if err != nil {
-			b.Fatal(err)
-		}
+		noError(b, err)
 		for _, e := range entries {
 			if info, err := e.Info(); err == nil { // or it is gone already
 				bytes += info.Size()
@@ -218,7 +196,7 @@ func BenchmarkWritten(b *testing.B) {
 		return bytes
 	}
 	rng, most := rand.New(rand.NewPCG(14, 5)), int64(0)
-	docs := make([]Doc, 1024)
+	docs := make([]rows.Doc, 1024)
 	for n := 0; n < b.N; n += len(docs) {
 		for i := range docs {
 			docs[i].Fingerprint = simhash.Fingerprint(rng.Uint64())
@@ -230,15 +208,13 @@ func BenchmarkWritten(b *testing.B) {
 			most = max(most, size())
 		}
 	}
-	if err := x.Flush(b.Context()); err != nil {
-		b.Fatal(err)
-	}
+	noError(b, x.Flush(b.Context()))
 	for merged := false; !merged; { // tiers are in order when nothing is left to pick
 		most = max(most, size())
 		time.Sleep(time.Millisecond)
 		x.writer.mu.Lock()
-		segments := x.current.Load().segments
-		merged = len(pick(segments, 0, func(s *Segment) bool { return s.file != nil })) == 0
+		segments := x.versions.Current().Segments
+		merged = len(pick(segments, 0)) == 0
 		x.writer.mu.Unlock()
 	}
 	end := float64(size())

@@ -1,17 +1,22 @@
 package live
 
 import (
+	"cmp"
 	"context"
-	"encoding/hex"
-	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
+	"slices"
+
+	"github.com/cespare/xxhash/v2"
 
 	"ndd/engine/corpus/ndf"
 	"ndd/engine/corpus/simhash"
+	"ndd/engine/index/live/rows"
+	"ndd/engine/index/radix"
 	"ndd/engine/index/segment"
+	"ndd/engine/memory"
 	"ndd/engine/storage/disk"
+	"ndd/engine/storage/generations"
 	"ndd/engine/storage/store"
 )
 
@@ -26,6 +31,9 @@ type BuildOptions struct {
 	Replace bool    // an index that stands there, when the new one is complete
 	Lengths bool    // keep the lengths of the documents' texts, which all files must have
 	NoIDs   bool    // keep the documents' numbers, and not the IDs that files have
+
+	OnConflict rows.OnConflict   // of documents of [Build] with one ID; 0 keeps all
+	Dropped    func(docs uint64) // receives how many documents that drops; may be nil
 }
 
 // PlanBuild returns how [Build] will build an index of so many documents, with the memory that
@@ -45,8 +53,9 @@ func PlanBuild(dir string, docs uint64, o *BuildOptions) (segment.Plan, error) {
 	return segment.NewPlan(docs, o.Options)
 }
 
-// Build makes the index folder dir, which must not exist unless o.Replace is set, from fingerprint files: documents are
-// numbered through the files in order. The files' own checksums are verified first.
+// Build makes the index folder dir, which must not exist unless o.Replace is set, from fingerprint
+// files: documents are numbered through the files in order. The files' own checksums are verified
+// first.
 //
 // The memory that it takes beside the mapped files is what o.Budget has left at most, by default
 // what this machine has left; what needs more is sorted in temporary files in the new folder, and
@@ -56,9 +65,6 @@ func Build(ctx context.Context, dir string, files []*ndf.File, with BuildOptions
 	recipe, err := commonRecipe(files)
 	if err != nil {
 		return err
-	}
-	if recipe.PrintsEach() > 1 && with.NoDocs {
-		return fmt.Errorf("%s: %w", files[0].Path(), ErrTwoPrints)
 	}
 	in, err := input(files, with.Lengths, with.NoIDs || with.NoDocs)
 	if err != nil {
@@ -73,6 +79,15 @@ func Build(ctx context.Context, dir string, files []*ndf.File, with BuildOptions
 			if err := s.Verify(ctx, o.Threads, nil); err != nil {
 				return err
 			}
+		}
+	}
+	if with.OnConflict != 0 {
+		dropped, err := unique(ctx, &in, with.OnConflict, with.Budget.Here(), o.Threads)
+		if err != nil {
+			return err
+		}
+		if with.Dropped != nil {
+			with.Dropped(dropped)
 		}
 	}
 	folder, err := createFolder(dir, &with)
@@ -99,10 +114,8 @@ func createFolder(dir string, o *BuildOptions) (*disk.Folder, error) {
 // manifest and segments, but not what was inserted since.
 func isOwn(name string) bool { return name == manifestName || segmentName.MatchString(name) }
 
-// ErrNoRecipe is wrapped where documents have two fingerprints and no recipe: an index knows by the recipe that they belong together.
-var ErrNoRecipe = errors.New("two fingerprints for each document, and nothing says by which recipe they were made")
-
-// commonRecipe returns the recipe of all files, nil when they are raw, or an error if it is not one.
+// commonRecipe returns the recipe of all files, nil when they are raw, or an error if it is not
+// one.
 func commonRecipe(files []*ndf.File) (*simhash.Recipe, error) {
 	if len(files) == 0 {
 		return nil, nil
@@ -112,26 +125,20 @@ func commonRecipe(files []*ndf.File) (*simhash.Recipe, error) {
 		if err := simhash.Compatible(first.Path(), first.Recipe(), f.Path(), f.Recipe()); err != nil {
 			return nil, err
 		}
-		if a, b := first.PrintsEach(), f.PrintsEach(); a != b {
-			return nil, fmt.Errorf("%w: %s has %d for each document, %s %d", simhash.ErrMixed, first.Path(), a, f.Path(), b)
-		}
-	}
-	if first.Recipe() == nil && first.PrintsEach() > 1 {
-		return nil, fmt.Errorf("%s: %w", first.Path(), ErrNoRecipe)
 	}
 	return first.Recipe(), nil
 }
 
-// input returns what a segment of the documents of some files is built from. Where each document has two fingerprints it has
-// two rows one after the other, of which the first has the ID. The error wraps [ErrNoLengths] where lengths are to be kept and a
-// file has none, and [ErrMixed] where some files have IDs that are to be kept and others have none.
+// input returns what a segment of the documents of some files is built from. The error wraps
+// [ErrNoLengths] where lengths are to be kept and a file has none, and [ErrMixed] where some files
+// have IDs that are to be kept and others have none.
 func input(files []*ndf.File, lengths, noIDs bool) (in segment.Input, err error) {
 	for _, f := range files {
 		for c := range f.Chunks {
 			in.Chunks = append(in.Chunks, c)
 		}
 		if lengths && !f.HasLengths() {
-			return in, fmt.Errorf("%s: %w", f.Path(), ErrNoLengths)
+			return in, fmt.Errorf("%s: %w", f.Path(), rows.ErrNoLengths)
 		}
 	}
 	var ids bool
@@ -141,66 +148,203 @@ func input(files []*ndf.File, lengths, noIDs bool) (in segment.Input, err error)
 		}
 	}
 	if ids {
-		in.IDs = func(yield func(string, error) bool) { yieldIDs(files, yield) }
+		in.IDs = func(yield func(string, error) bool) {
+			for _, f := range files {
+				for id, err := range f.IDs {
+					if !yield(id, err) {
+						return
+					}
+				}
+			}
+		}
 	}
 	if lengths {
-		in.Lengths = func(yield func([]uint32) bool) { yieldLengths(files, yield) }
+		in.Lengths = func(yield func([]uint32) bool) {
+			for _, f := range files {
+				for part := range f.TextBytes {
+					if !yield(part) {
+						return
+					}
+				}
+			}
+		}
 	}
 	return in, nil
-}
-
-// yieldIDs yields the IDs of rows.
-func yieldIDs(files []*ndf.File, yield func(string, error) bool) {
-	for _, f := range files {
-		for id, err := range f.IDs {
-			if !yield(id, err) || f.PrintsEach() > 1 && !yield("", nil) {
-				return
-			}
-		}
-	}
-}
-
-// yieldLengths yields the lengths of the texts of rows.
-func yieldLengths(files []*ndf.File, yield func([]uint32) bool) {
-	for _, f := range files {
-		for part := range f.TextBytes {
-			if f.PrintsEach() > 1 {
-				twice := make([]uint32, 0, 2*len(part))
-				for _, n := range part {
-					twice = append(twice, n, n)
-				}
-				part = twice
-			}
-			if !yield(part) {
-				return
-			}
-		}
-	}
 }
 
 // write fills an index folder and completes its manifest.
 func write(ctx context.Context, dir string, m *Manifest, in segment.Input, o segment.Options) error {
 	const generation = 1
-	name := "00000001.segment"
 	files := store.Options{Random: o.Random, Disk: o.Disk}
-	w, err := store.CreateWith(filepath.Join(dir, name), store.KindSegment, generation, files)
+	made, err := writeSegment(ctx, filepath.Join(dir, "00000001.segment"), generation, files, in, o)
 	if err != nil {
 		return err
+	}
+	m.Segments = []ManifestSegment{made}
+	return writeManifest(dir, generation, files, m)
+}
+
+// writeSegment writes the file of a segment, for a manifest to name.
+func writeSegment(
+	ctx context.Context, path string, generation uint64, files store.Options, in segment.Input, o segment.Options,
+) (made ManifestSegment, err error) {
+	w, err := store.CreateWith(path, store.KindSegment, generation, files)
+	if err != nil {
+		return made, err
 	}
 	defer w.Abort()
 	if err := segment.Write(ctx, w, in, o); err != nil {
-		return err
+		return made, err
 	}
-	if err := w.Commit(); err != nil {
-		return err
+	if err := w.Commit(); err != nil { // before which its length is not known
+		return made, err
 	}
-	info, err := os.Stat(filepath.Join(dir, name))
+	return ManifestSegment{ManifestFile: generations.EntryOf(w, path), Documents: uint64(in.Len())}, nil
+}
+
+// unique leaves each ID of an input with one document, by the conflict policy, and returns how many
+// documents it drops. It sorts a hash of each ID, 16 bytes a document, in several passes where the
+// budget has less. Only the IDs whose hashes repeat are compared, in one more pass. The error wraps
+// [ErrConflict] where conflicts are refused.
+func unique(ctx context.Context, in *segment.Input, conflict rows.OnConflict, b *memory.Budget,
+	threads int) (dropped uint64, err error) {
+	if in.IDs == nil {
+		return 0, nil
+	}
+	repeated, err := repeatedHashes(ctx, in, b, threads)
+	if err != nil || len(repeated) == 0 {
+		return 0, err
+	}
+	const entryBytes = 128 // of the map, with an ID
+	reserved, err := b.Reserve("documents with the same ID", entryBytes*uint64(len(repeated)))
 	if err != nil {
-		return err
+		return 0, err
 	}
-	id := w.Identity()
-	m.Segments = []ManifestSegment{{
-		ManifestFile: ManifestFile{File: name, ID: hex.EncodeToString(id.ID[:]), Bytes: uint64(info.Size())}, Documents: uint64(in.Len()),
-	}}
-	return writeManifest(dir, generation, files, m)
+	defer reserved.Release()
+	n, row := uint64(in.Len()), uint64(0)
+	kept, owner := segment.NewRowSet(n), map[string]uint64{}
+	for id, err := range in.IDs {
+		if err = cmp.Or(err, ctx.Err()); err != nil {
+			return 0, err
+		}
+		if _, ok := slices.BinarySearch(repeated, xxhash.Sum64String(id)); ok && id != "" {
+			switch other, taken := owner[id]; {
+			case !taken:
+				owner[id] = row
+			case conflict == rows.Refuse:
+				return 0, fmt.Errorf("%w: %.200q is document %d and document %d of the files", ErrConflict, id, other, row)
+			case conflict == rows.Keep:
+				kept.Drop(row)
+			default:
+				kept.Drop(other)
+				owner[id] = row
+			}
+		}
+		row++
+	}
+	restrict(in, kept)
+	return n - kept.Len(), nil
+}
+
+// repeatedHashes returns the hashes that several IDs of an input have, ascending.
+func repeatedHashes(ctx context.Context, in *segment.Input, b *memory.Budget,
+	threads int) (repeated []uint64, err error) {
+	const hashBytes, spare = 16, 1 << 12
+	n, passes := uint64(in.Len()), uint64(1)
+	for n/passes > 1<<16 && hashBytes*n/passes > b.Left()/2 {
+		passes++
+	}
+	size := n/passes + n/passes/16 + spare
+	reserved, err := b.Reserve("hashes of IDs", hashBytes*size)
+	if err != nil {
+		return nil, err
+	}
+	defer reserved.Release()
+	hashes, err := memory.Make[uint64](int(size))
+	if err != nil {
+		return nil, err
+	}
+	defer hashes.Free()
+	sorted, err := memory.Make[uint64](int(size))
+	if err != nil {
+		return nil, err
+	}
+	defer sorted.Free()
+	list := hashes.Data[:0]
+	collect := func() { // leaves one of each hash in list
+		in := sorted.Data[:len(list)]
+		radix.Keys(in, list, ^uint64(0), max(threads, 1))
+		for i := 1; i < len(in); i++ {
+			if in[i] == in[i-1] && (len(repeated) == 0 || repeated[len(repeated)-1] != in[i]) {
+				repeated = append(repeated, in[i])
+			}
+		}
+		list = append(list[:0], slices.Compact(in)...)
+	}
+	for pass := range passes {
+		for id, err := range in.IDs {
+			if err != nil {
+				return nil, err
+			}
+			h := xxhash.Sum64String(id)
+			if id == "" || h%passes != pass {
+				continue
+			}
+			if len(list) == cap(list) {
+				if collect(); len(list) == cap(list) {
+					return nil, &memory.TooLargeError{What: "hashes of IDs", Need: hashBytes * n, Limit: b.Limit()}
+				}
+			}
+			list = append(list, h)
+		}
+		collect()
+		list = list[:0]
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+	}
+	slices.Sort(repeated)
+	return slices.Compact(repeated), nil
+}
+
+// restrict leaves an input of chunks with some of its rows.
+func restrict(in *segment.Input, kept *segment.RowSet) {
+	var chunks [][]uint64
+	first := uint64(0) // row of a chunk
+	for _, c := range in.Chunks {
+		kept.Runs(first, first+uint64(len(c)), func(row, n uint64) bool {
+			chunks = append(chunks, c[row-first:][:n])
+			return true
+		})
+		first += uint64(len(c))
+	}
+	ids, lengths := in.IDs, in.Lengths
+	in.Chunks = chunks
+	in.IDs = func(yield func(string, error) bool) {
+		row := uint64(0)
+		for id, err := range ids {
+			if (err != nil || kept.Has(row)) && !yield(id, err) {
+				return
+			}
+			row++
+		}
+	}
+	if lengths == nil {
+		return
+	}
+	in.Lengths = func(yield func([]uint32) bool) {
+		row, some := uint64(0), []uint32(nil)
+		for part := range lengths {
+			some = some[:0]
+			for _, n := range part {
+				if kept.Has(row) {
+					some = append(some, n)
+				}
+				row++
+			}
+			if len(some) > 0 && !yield(some) {
+				return
+			}
+		}
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"maps"
 	"math/rand/v2"
 	"os"
@@ -17,17 +18,21 @@ import (
 
 	"ndd/engine/corpus/ndf"
 	"ndd/engine/corpus/simhash"
+	"ndd/engine/index/live/rows"
 	"ndd/engine/index/segment"
 	"ndd/engine/index/table"
+	"ndd/engine/memory"
 	"ndd/engine/oracle/sets"
+	"ndd/engine/storage/disk"
+	"ndd/engine/storage/generations"
 	"ndd/engine/storage/store"
 )
 
 // someDocs returns n documents, some of which share fingerprints, with the IDs "doc i".
-func someDocs(n int, seed uint64) []Doc {
-	docs := make([]Doc, n)
+func someDocs(n int, seed uint64) []rows.Doc {
+	docs := make([]rows.Doc, n)
 	for i, f := range sets.Uniform(n, seed) {
-		docs[i] = Doc{Fingerprint: simhash.Fingerprint(f), ID: fmt.Sprint("https://example.org/doc ", i)}
+		docs[i] = rows.Doc{Fingerprint: simhash.Fingerprint(f), ID: fmt.Sprint("https://example.org/doc ", i)}
 		if i%7 == 6 {
 			docs[i].Fingerprint = docs[i/2].Fingerprint
 		}
@@ -36,25 +41,17 @@ func someDocs(n int, seed uint64) []Doc {
 }
 
 // printsFile writes documents as a fingerprint file and opens it.
-func printsFile(t *testing.T, docs []Doc) *ndf.File {
+func printsFile(t *testing.T, docs []rows.Doc) *ndf.File {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "docs.ndf")
 	w, err := ndf.Create(path, simhash.Default(), store.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	for _, d := range docs {
-		if err := w.Append(ndf.Document{Fingerprint: d.Fingerprint, ID: d.ID}); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, w.Append(ndf.Document{Fingerprint: d.Fingerprint, ID: d.ID}))
 	}
-	if err := w.Commit(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, w.Commit())
 	f, err := ndf.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Cleanup(func() { f.Close() })
 	return f
 }
@@ -67,9 +64,7 @@ func sectionsOf(t *testing.T, dir string) map[string][]byte {
 		t.Fatalf("%+v, %v", m, err)
 	}
 	f, err := store.Open(filepath.Join(dir, m.Segments[0].File), store.KindSegment)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer f.Close()
 	sections := map[string][]byte{}
 	for _, s := range f.Sections() {
@@ -85,13 +80,9 @@ func TestSameAsBuilt(t *testing.T) {
 	for _, layout := range []table.Layout{table.LayoutPlanar, table.LayoutHuffman} {
 		c := Config{Design: halves(t), Table: table.Options{Layout: layout}, Recipe: &recipe, IDs: true}
 		dir := filepath.Join(t.TempDir(), "inserted")
-		if err := Create(dir, c, store.Options{}); err != nil {
-			t.Fatal(err)
-		}
+		create(t, dir, c)
 		x, err := Open(t.Context(), dir, OpenOptions{Write: true, Sync: -1, flushDocs: 4000})
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		docs := someDocs(20_000, 5)
 		for list := range slices.Chunk(docs, 777) {
 			if _, err := x.Insert(t.Context(), list); err != nil {
@@ -108,17 +99,11 @@ func TestSameAsBuilt(t *testing.T) {
 			t.Fatal(n, err)
 		}
 		docs = slices.Delete(docs, 500, 502)
-		if err := x.Merge(t.Context(), 2); err != nil {
-			t.Fatal(err)
-		}
-		if err := x.Close(); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, x.Merge(t.Context(), 2))
+		noError(t, x.Close())
 		built := filepath.Join(t.TempDir(), "built")
 		o := BuildOptions{Options: segment.Options{Design: c.Design, Table: c.Table}}
-		if err := Build(t.Context(), built, []*ndf.File{printsFile(t, docs)}, o); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, Build(t.Context(), built, []*ndf.File{printsFile(t, docs)}, o))
 		got, want := sectionsOf(t, dir), sectionsOf(t, built)
 		if !maps.EqualFunc(got, want, bytes.Equal) {
 			t.Errorf("%s: other sections", layout)
@@ -126,30 +111,24 @@ func TestSameAsBuilt(t *testing.T) {
 	}
 }
 
-// TestBuiltBecomesLive opens an index made by building for writing: its documents keep their numbers
-// and are found by their IDs, new ones follow, and it is the same when it is opened again. Adding
-// files does the same to documents of IDs that are there as inserting does.
+// TestBuiltBecomesLive opens an index made by building for writing: its documents keep their
+// numbers and are found by their IDs, new ones follow, and it is the same when it is opened again.
+// Adding files does the same to documents of IDs that are there as inserting does.
 func TestBuiltBecomesLive(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "index")
 	docs := someDocs(9000, 6)
-	o := BuildOptions{Options: segment.Options{Design: halves(t), Table: table.Options{Layout: table.LayoutPlanar}}}
-	if err := Build(t.Context(), dir, []*ndf.File{printsFile(t, docs[:5000])}, o); err != nil {
-		t.Fatal(err)
-	}
+	o := BuildOptions{Options: segment.Options{Design: halves(t), Table: planar}}
+	noError(t, Build(t.Context(), dir, []*ndf.File{printsFile(t, docs[:5000])}, o))
 	before, err := os.ReadFile(filepath.Join(dir, "00000001.segment"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := map[DocID]Doc{}
+	noError(t, err)
+	want := map[rows.DocID]rows.Doc{}
 	for i, d := range docs[:5000] {
-		want[DocID(i)] = d
+		want[rows.DocID(i)] = d
 	}
 	open := func() *Index {
 		t.Helper()
 		x, err := Open(t.Context(), dir, OpenOptions{Write: true, Sync: -1})
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		if got := contents(t, x); !maps.Equal(got, want) {
 			t.Fatalf("%d documents, want %d", len(got), len(want))
 		}
@@ -159,32 +138,26 @@ func TestBuiltBecomesLive(t *testing.T) {
 	if doc, ok, err := x.Find(docs[4321].ID); doc != 4321 || !ok || err != nil {
 		t.Errorf("%d, %t, %v", doc, ok, err)
 	}
-	out, err := x.Insert(t.Context(), []Doc{{Fingerprint: 77, ID: docs[17].ID}})
+	out, err := x.Insert(t.Context(), []rows.Doc{{Fingerprint: 77, ID: docs[17].ID}})
 	if err != nil || !out[0].Inserted || !out[0].Replaced || out[0].Doc != 5000 {
 		t.Fatalf("%+v, %v", out, err)
 	}
 	delete(want, 17)
-	want[5000] = Doc{Fingerprint: 77, ID: docs[17].ID}
-	if err := x.Close(); err != nil {
-		t.Fatal(err)
-	}
+	want[5000] = rows.Doc{Fingerprint: 77, ID: docs[17].ID}
+	noError(t, x.Close())
 	x = open()
-	if err := x.Add(t.Context(), []*ndf.File{printsFile(t, docs[4000:])}, BuildOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, x.Add(t.Context(), []*ndf.File{printsFile(t, docs[4000:])}, BuildOptions{}))
 	for i, d := range docs[4000:] {
 		if 4000+i < 5000 {
-			delete(want, DocID(4000+i))
+			delete(want, rows.DocID(4000+i))
 		}
-		want[DocID(5001+i)] = d
+		want[rows.DocID(5001+i)] = d
 	}
-	if _, err := x.Insert(t.Context(), []Doc{{Fingerprint: 78, ID: "last"}}); err != nil {
+	if _, err := x.Insert(t.Context(), []rows.Doc{{Fingerprint: 78, ID: "last"}}); err != nil {
 		t.Fatal(err)
 	}
-	want[10_001] = Doc{Fingerprint: 78, ID: "last"}
-	if err := x.end(); err != nil {
-		t.Fatal(err)
-	}
+	want[10_001] = rows.Doc{Fingerprint: 78, ID: "last"}
+	noError(t, x.end())
 	x = open()
 	defer x.Close()
 	if r := x.Recovery(); r.Inserted != 1 {
@@ -200,31 +173,24 @@ func TestBuiltBecomesLive(t *testing.T) {
 // acknowledged.
 func TestLocked(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "index")
-	if err := Create(dir, Config{Design: halves(t)}, store.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	create(t, dir, Config{Design: halves(t)})
 	x, err := Open(t.Context(), dir, OpenOptions{Write: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	_, err = Open(t.Context(), dir, OpenOptions{Write: true})
-	if want := fmt.Sprintf("%s: %v: by process %d", dir, ErrLocked, os.Getpid()); err == nil || err.Error() != want {
+	if want := fmt.Sprintf("%s: %v: by process %d; end that first, and meanwhile read it or make a backup", dir,
+		disk.ErrLocked, os.Getpid()); err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}
-	if _, err := x.Insert(t.Context(), []Doc{{Fingerprint: 5}}); err != nil {
+	if _, err := x.Insert(t.Context(), []rows.Doc{{Fingerprint: 5}}); err != nil {
 		t.Fatal(err)
 	}
 	r, err := Open(t.Context(), dir, OpenOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer r.Close()
 	if s := r.Stats(); s.Documents != 1 {
 		t.Errorf("a reader sees %d documents", s.Documents)
 	}
-	if err := x.Close(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, x.Close())
 	if x, err = Open(t.Context(), dir, OpenOptions{Write: true}); err != nil {
 		t.Fatal(err)
 	}
@@ -234,25 +200,22 @@ func TestLocked(t *testing.T) {
 }
 
 // TestReadWhileWritten opens an index for reading again and again while another has it open for
-// writing, flushes and merges: each sees all that was acknowledged before, and the index stays sound.
+// writing, flushes and merges: each sees all that was acknowledged before, and the index stays
+// sound.
 func TestReadWhileWritten(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "index")
-	if err := Create(dir, Config{Design: halves(t), IDs: true, Table: table.Options{Layout: table.LayoutPlanar}}, store.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	create(t, dir, Config{Design: halves(t), IDs: true, Table: planar})
 	x, err := Open(t.Context(), dir, OpenOptions{Write: true, Sync: -1, flushDocs: 1000, Threads: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer x.Close()
 	var there atomic.Uint64
 	ctx, cancel := context.WithCancel(t.Context())
 	var group sync.WaitGroup
 	group.Go(func() {
 		for ctx.Err() == nil {
-			docs := make([]Doc, 100)
+			docs := make([]rows.Doc, 100)
 			for i := range docs {
-				docs[i] = Doc{Fingerprint: simhash.Fingerprint(rand.Uint64()), ID: fmt.Sprint(there.Load() + uint64(i))}
+				docs[i] = rows.Doc{Fingerprint: simhash.Fingerprint(rand.Uint64()), ID: fmt.Sprint(there.Load() + uint64(i))}
 			}
 			if _, err := x.Insert(context.Background(), docs); err != nil {
 				t.Error(err)
@@ -288,33 +251,23 @@ func TestReadWhileWritten(t *testing.T) {
 	}
 }
 
-// TestOpenChanged: an index whose files are merged away between reading its manifest and opening them
-// is opened as the next manifest says; one that is damaged is not tried again.
+// TestOpenChanged: an index whose files are merged away between reading its manifest and opening
+// them is opened as the next manifest says; one that is damaged is not tried again.
 func TestOpenChanged(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "index")
-	if err := Create(dir, Config{Design: halves(t), IDs: true}, store.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	create(t, dir, Config{Design: halves(t), IDs: true})
 	x, err := Open(t.Context(), dir, OpenOptions{Write: true, Sync: -1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer x.Close()
 	for _, d := range someDocs(2, 1) {
-		if _, err := x.Insert(t.Context(), []Doc{d}); err != nil {
+		if _, err := x.Insert(t.Context(), []rows.Doc{d}); err != nil {
 			t.Fatal(err)
 		}
-		if err := x.Flush(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, x.Flush(t.Context()))
 	}
 	stale, err := ReadManifest(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := x.Merge(t.Context(), 1); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
+	noError(t, x.Merge(t.Context(), 1))
 	reads := 0
 	read := func() (*Manifest, error) {
 		if reads++; reads == 1 {
@@ -323,20 +276,98 @@ func TestOpenChanged(t *testing.T) {
 		return ReadManifest(dir)
 	}
 	open := func(m *Manifest) (*Index, error) { return m.Open(t.Context(), dir, OpenOptions{}) }
-	y, err := openAsItIs(read, open)
-	if err != nil {
-		t.Fatal(err)
-	}
+	y, err := generations.Open(read, open, sameGeneration)
+	noError(t, err)
 	if s := y.Stats(); s.Documents != 2 || s.Segments != 1 || reads != 3 {
 		t.Errorf("%+v after reading %d manifests", s, reads)
 	}
 	y.Close()
 	tries := 0
-	_, err = openAsItIs(func() (*Manifest, error) { return stale, nil }, func(m *Manifest) (*Index, error) {
+	_, err = generations.Open(func() (*Manifest, error) { return stale, nil }, func(m *Manifest) (*Index, error) {
 		tries++
 		return open(m)
-	})
+	}, sameGeneration)
 	if !errors.Is(err, store.ErrCorrupt) || tries != 1 {
 		t.Errorf("files that are missing, tried %d times: %v", tries, err)
+	}
+}
+
+// TestUnique holds a build of files with repeated IDs against a map, by each conflict policy, with
+// memory for all hashes and for few.
+func TestUnique(t *testing.T) {
+	docs := someDocs(200_000, 3)
+	docs = docs[:len(docs):len(docs)]
+	for i := range docs {
+		docs[i].TextBytes = uint32(i)
+		docs[i].ID = ""
+		if i%50 > 0 {
+			docs[i].ID = fmt.Sprint(i)
+		}
+		if i%1000 == 1 {
+			docs[i].ID = fmt.Sprint(i / 3000)
+		}
+	}
+	for _, c := range []struct {
+		conflict rows.OnConflict
+		bytes    uint64
+	}{{rows.Replace, 1 << 30}, {rows.Keep, 4 << 20}, {rows.Refuse, 1 << 30}} {
+		in := segment.Input{IDs: func(yield func(string, error) bool) {
+			for _, d := range docs {
+				if !yield(d.ID, nil) {
+					return
+				}
+			}
+		}, Lengths: func(yield func([]uint32) bool) {
+			for part := range slices.Chunk(docs, 1000) {
+				var list []uint32
+				for _, d := range part {
+					list = append(list, d.TextBytes)
+				}
+				if !yield(list) {
+					return
+				}
+			}
+		}}
+		owner := map[string]uint32{}
+		for part := range slices.Chunk(docs, 7777) {
+			var list []uint64
+			for _, d := range part {
+				list = append(list, uint64(d.Fingerprint))
+				if _, ok := owner[d.ID]; d.ID != "" && (!ok || c.conflict == rows.Replace) {
+					owner[d.ID] = d.TextBytes
+				}
+			}
+			in.Chunks = append(in.Chunks, list)
+		}
+		dropped, err := unique(t.Context(), &in, c.conflict, memory.NewBudget(memory.Set(c.bytes)), 2)
+		if c.conflict == rows.Refuse {
+			if !errors.Is(err, ErrConflict) {
+				t.Errorf("refused with %v", err)
+			}
+			continue
+		}
+		if err != nil || dropped == 0 || in.Len()+int(dropped) != len(docs) {
+			t.Fatalf("%d dropped, %d left of %d: %v", dropped, in.Len(), len(docs), err)
+		}
+		next, stop := iter.Pull2(in.IDs)
+		defer stop()
+		var prints []uint64
+		for _, part := range in.Chunks {
+			prints = append(prints, part...)
+		}
+		at := 0
+		for part := range in.Lengths {
+			for _, n := range part {
+				d := docs[n]
+				id, _, _ := next()
+				if owned, ok := owner[id]; id != d.ID || id != "" && (!ok || owned != n) || prints[at] != uint64(d.Fingerprint) {
+					t.Fatalf("row %d: document %d with ID %q, want %q of document %d", at, n, id, d.ID, owned)
+				}
+				at++
+			}
+		}
+		if at != in.Len() {
+			t.Errorf("%d lengths of %d rows", at, in.Len())
+		}
 	}
 }

@@ -4,29 +4,50 @@ import (
 	"context"
 	"slices"
 
+	"ndd/engine/index/live/memtable"
+	"ndd/engine/index/live/rows"
+	"ndd/engine/index/live/search"
+	"ndd/engine/index/live/version"
 	"ndd/engine/storage/wal"
 )
 
-// admitDocs are decided upon under one lock.
-const admitDocs = 1024
+// checkDocs documents at most are decided under one lock.
+const checkDocs = 1024
 
-// CheckAndInsert adds each of the documents unless something within distance k of it is there
-// already, one of those before it among them. It returns an outcome for each, in order, with what
-// was there when it was searched for, each hit with the first most of its documents. Of two near-duplicates that arrive
-// together, by one call or by two, exactly one is added; who is told so is told of a document that
-// is as durable as his own would be. It waits as [Index.Insert] does. After an error the outcomes
-// of the first documents come with it, of those that were decided upon and are as durable as that.
-func (x *Index) CheckAndInsert(ctx context.Context, docs []Doc, k, most int) ([]Outcome, error) {
-	c := x.Searcher()
-	defer c.Done()
-	c.Until(ctx)
+// A checker is one call of [Index.CheckAndInsert], and the memory that the next one uses again.
+type checker struct {
+	writer *writer
+	search *search.Searcher
+	ctx    context.Context
+	k      int // distance
+	most   int // documents of each hit
+
+	docs    []rows.Doc // that are decided together,
+	queries []uint64   // their fingerprints,
+	bytes   []uint32   // the lengths of their texts, as far as lengths are compared,
+	lengths rows.Lengths
+	near    []Outcome  // and what becomes of each
+	seen    rows.DocID // the first document that the search did not see
+	added   uint64     // writer.added when the search began
+	refused uint64     // writer.refused, likewise
+
+	pending   pending
+	matches   []rows.Match // with documents of the pending insert
+	positions []uint32
+}
+
+// run is [Index.CheckAndInsert].
+func (c *checker) run(ctx context.Context, docs []rows.Doc, k, most int) ([]Outcome, error) {
+	c.search.Until(ctx)
+	defer c.search.Until(context.Background())
+	c.ctx, c.k, c.most = ctx, k, most
 	var out []Outcome
 	for len(out) < len(docs) {
-		chunk := docs[len(out):min(len(out)+admitDocs, len(docs))]
-		if err := x.insertable(chunk); err != nil {
+		chunk := docs[len(out):min(len(out)+checkDocs, len(docs))]
+		if err := c.writer.insertable(chunk); err != nil {
 			return out, err
 		}
-		more, err := c.admit(ctx, chunk, k, most)
+		more, err := c.check(chunk)
 		if out == nil {
 			out = more
 		} else {
@@ -39,86 +60,122 @@ func (x *Index) CheckAndInsert(ctx context.Context, docs []Doc, k, most int) ([]
 	return out, ctx.Err()
 }
 
-// admit decides upon some documents, the first of docs and as many more as it can: it ends behind one
-// that takes the place of another, since what is deleted may have been near those that follow. What the index holds is searched without a lock; under it
-// only what came in since.
+// check decides the first of docs, and as many more as it can, and returns their outcomes. It stops
+// after a document that replaces another, because the replaced one may be a neighbour of the next.
+// The search of the whole index takes no lock; only the documents inserted since are compared under
+// it.
 //
-//	view --search--> near: out      ... others insert ...      lock --scan since--> near: out
-//	                 not near                                                      not near: add
-func (c *Searcher) admit(ctx context.Context, docs []Doc, k, most int) ([]Outcome, error) {
-	queries := c.queries[:0]
-	for _, d := range docs {
-		queries = c.index.config.prints(queries, d)
-	}
-	c.queries = queries
-	c.lengthsOf(docs)
-	near := make([]Outcome, len(docs))
-	clear(near) // it is new memory, which is there when it is written to: now, and not under the lock
-	seen, err := c.near(near, queries, k, most)
-	if err != nil {
+//	view --search--> near: out      ... others insert ...      lock --compare the new--> near: out
+//	                 not near                                                        not near: insert
+func (c *checker) check(docs []rows.Doc) ([]Outcome, error) {
+	if err := c.begin(docs); err != nil {
 		return nil, err
 	}
-	return c.conclude(ctx, docs, near, seen, k, most)
+	return c.conclude()
 }
 
-// conclude inserts the documents that a search found nothing near, unless something near came in
-// since, and waits until what is told of is durable.
-func (c *Searcher) conclude(ctx context.Context, docs []Doc, near []Outcome, seen DocID, k, most int) ([]Outcome, error) {
-	x := c.index
-	if slices.IndexFunc(near, func(o Outcome) bool { return o.Near == nil }) < 0 {
-		if err := x.sync(ctx, wal.Position(x.logged.Load())); err != nil {
+// begin searches the whole index for documents.
+func (c *checker) begin(docs []rows.Doc) error {
+	c.docs, c.queries, c.bytes = docs, c.queries[:0], c.bytes[:0]
+	for _, d := range docs {
+		c.queries, c.bytes = append(c.queries, uint64(d.Fingerprint)), append(c.bytes, d.TextBytes)
+	}
+	c.lengths = rows.Lengths{Ratio: c.writer.config.MaxLengthRatio, Of: c.bytes}
+	c.near = make([]Outcome, len(docs))
+	clear(c.near) // touches the new memory now, not under the lock
+	return c.find()
+}
+
+// find searches the whole index, and sets the outcomes of the documents that have neighbours.
+func (c *checker) find() error {
+	c.matches = c.matches[:0] // of an earlier pending insert
+	c.added, c.refused = c.writer.added.Load(), c.writer.refused.Load()
+	w, err := c.search.View()
+	if err != nil {
+		return err
+	}
+	defer w.Release()
+	c.seen = w.Clock
+	a, err := c.search.Search(w, c.queries, c.k, c.most, search.Swept{}, c.lengths)
+	if err != nil {
+		return err
+	}
+	return a.Each(0, func(i int, hits []search.Hit) error { return c.refuse(i, w, hits) })
+}
+
+// refuse sets the outcome of document i: it has neighbours.
+func (c *checker) refuse(i int, w version.View, hits []search.Hit) (err error) {
+	o := &c.near[i]
+	o.Near = hits
+	switch docs := hits[0].Docs; {
+	case len(docs) == 0 || !c.writer.config.IDs:
+	case len(c.matches) > 0 && docs[0] >= c.pending.first:
+		o.ID = c.pending.docs[docs[0]-c.pending.first].ID
+	default:
+		o.ID, err = c.search.ID(w, docs[0])
+	}
+	return err
+}
+
+// conclude inserts the documents without neighbours, unless one was inserted since the search, and
+// waits until all documents that the outcomes name are durable.
+func (c *checker) conclude() ([]Outcome, error) {
+	w := c.writer
+	if !slices.ContainsFunc(c.near, func(o Outcome) bool { return o.Near == nil }) {
+		if err := w.sync(c.ctx, wal.Position(w.logged.Load())); err != nil {
 			return nil, err
 		}
-		if c.refused != x.refused.Load() { // what was near may be no more
-			return c.admit(ctx, docs, k, most)
+		if c.refused != w.refused.Load() { // a neighbour may have been undone
+			return c.check(c.docs)
 		}
-		return near, nil
+		return c.near, nil
 	}
-	if err := x.lockToInsert(ctx); err != nil {
+	if err := w.lockToInsert(c.ctx); err != nil {
 		return nil, err
 	}
-	p, n, err := c.decide(docs, near, seen, k, most)
+	n, err := c.decide()
 	var at wal.Position
 	if err == nil {
-		at, err = x.commit(&p.change)
+		at, err = w.commit(&c.pending.change)
 	}
-	x.writer.mu.Unlock()
+	w.mu.Unlock()
 	if err != nil {
 		return nil, err
 	}
-	x.index(c.slot)
-	if at == 0 { // what kept all of them out must be durable, too
-		at = wal.Position(x.logged.Load())
+	w.index(c.search.Slot())
+	if at == 0 { // the documents that kept all others out must be durable, too
+		at = wal.Position(w.logged.Load())
 	}
-	if err := x.sync(ctx, at); err != nil {
+	if err := w.sync(c.ctx, at); err != nil {
 		return nil, err
 	}
-	return near[:n], nil
+	return c.near[:n], nil
 }
 
-// decide looks at what came in since the search, and prepares the insert of what is admitted. It
-// returns that, and of how many documents near has the outcomes then. It needs x.mu.
-func (c *Searcher) decide(docs []Doc, near []Outcome, seen DocID, k, most int) (_ *pending, decided int, err error) {
-	x := c.index
-	v := x.current.Load()
-	if c.refused != x.refused.Load() { // what was near may be no more
-		clear(near)
+// decide compares the documents with those inserted since the search, and prepares the insert of
+// the rest. It returns how many outcomes are decided. The caller holds writer.mu.
+func (c *checker) decide() (decided int, err error) {
+	w := c.writer
+	undone := c.refused != w.refused.Load()
+	if undone { // a neighbour may be one of the documents undone
+		clear(c.near)
 	}
-	if seen < v.memtables[0].first || c.added != x.added.Load() || c.refused != x.refused.Load() { // some of what came in is in segments
-		if seen, err = c.near(near, c.queries, k, most); err != nil {
-			return nil, 0, err
+	v := w.versions.Current()
+	if undone || c.seen < v.Memtables[0].First || c.added != w.added.Load() { // some new documents are in segments
+		if err = c.find(); err != nil {
+			return 0, err
 		}
 	}
-	p := x.prepare(&c.pending)
-	w := View{index: x, version: v, clock: v.end(), now: x.wall.now()}
-	for i, d := range docs {
-		if near[i].Near == nil {
-			if err := c.since(&near[i], w, p, seen, i, k, most); err != nil {
-				return nil, 0, err
+	p := w.prepare(&c.pending)
+	view := version.View{Version: v, Clock: v.End(), Now: w.versions.Clock.Now()}
+	for i, d := range c.docs {
+		if c.near[i].Near == nil {
+			if err := c.addNewer(i, view); err != nil {
+				return 0, err
 			}
-			if near[i].Near == nil {
-				if near[i], err = p.add(d); err != nil {
-					return nil, 0, err
+			if c.near[i].Near == nil {
+				if c.near[i], err = p.add(d); err != nil {
+					return 0, err
 				}
 			}
 		}
@@ -126,104 +183,26 @@ func (c *Searcher) decide(docs []Doc, near []Outcome, seen DocID, k, most int) (
 			break
 		}
 	}
-	return p, decided, nil
+	return decided, nil
 }
 
-// lengthsOf has those of some documents' texts compared where the index does that.
-func (c *Searcher) lengthsOf(docs []Doc) {
-	c.lengths = Lengths{Ratio: c.index.config.MaxLengthRatio}
-	if c.lengths.Ratio == 0 {
-		return
-	}
-	c.textBytes = c.textBytes[:0]
-	for _, d := range docs {
-		for range c.index.config.each() {
-			c.textBytes = append(c.textBytes, d.TextBytes)
-		}
-	}
-	c.lengths.Of = c.textBytes
-}
-
-// near searches what the index holds now for everything within k of queries, and gives those that
-// have some to near, with the ID of the nearest. It returns the number of the first document that it did not see.
-func (c *Searcher) near(near []Outcome, queries []uint64, k, most int) (DocID, error) {
-	c.added, c.refused = c.index.added.Load(), c.index.refused.Load()
-	w, err := c.index.view(c.slot)
-	if err != nil {
-		return 0, err
-	}
-	defer w.Release()
-	a, err := c.Search(w, queries, k, c.rowsOf(most), Swept{}, c.lengths)
-	if err != nil {
-		return 0, err
-	}
-	if len(a.Hits) > 0 {
-		err = c.give(near, w, a, most)
-	}
-	return w.clock, err
-}
-
-// give gives those that have hits to near, with the ID of the nearest.
-func (c *Searcher) give(near []Outcome, w View, a Answers, most int) error {
-	return c.eachDocument(&a, most, func(i int, hits []Hit) (err error) {
-		near[i].Near = hits
-		if len(hits[0].Docs) > 0 && c.index.config.IDs {
-			near[i].ID, err = c.ID(w, hits[0].Docs[0]*DocID(c.index.config.each()))
-		}
-		return err
-	})
-}
-
-// rowsOf returns how many rows of a hit are looked up for so many documents: all where those of one fingerprint are not those
-// of a document.
-func (c *Searcher) rowsOf(most int) int {
-	if c.index.config.each() > 1 {
-		return AllDocs
-	}
-	return most
-}
-
-// eachDocument calls yield with the number of each document that was searched for and has hits, and with those of all of its
-// fingerprints, of which a holds the answers by fingerprint.
-func (c *Searcher) eachDocument(a *Answers, most int, yield func(i int, hits []Hit) error) error {
-	if c.index.config.each() == 1 {
-		return a.Each(0, yield)
-	}
-	j := Joined{Most: most, Emit: yield}
-	if err := a.Each(0, j.Add); err != nil {
-		return err
-	}
-	return j.End()
-}
-
-// since gives the outcome of document i what is within k of it among the rows from number seen on,
-// which are in memtables, and among those of the pending insert. It needs x.mu.
-func (c *Searcher) since(o *Outcome, w View, p *pending, seen DocID, i, k, most int) error {
-	each := c.index.config.each()
-	queries, lengths := c.queries[each*i:each*(i+1)], c.lengths.From(each*i)
-	c.matches = p.near(c.matches[:0], c.positions, queries, k, lengths)
-	if seen < w.clock {
-		a := memSearch{view: w, k: k, lengths: lengths, positions: c.positions}
-		for _, m := range w.version.memtables {
-			c.matches = m.since(c.matches, &a, seen, queries)
+// addNewer adds to outcome i the documents of the pending insert, and those inserted since the
+// search, that are within k of document i. The caller holds writer.mu.
+func (c *checker) addNewer(i int, w version.View) error {
+	queries, lengths := c.queries[i:i+1], c.lengths.From(i)
+	c.matches = c.pending.near(c.matches[:0], c.positions, c.queries[i], c.k, lengths)
+	if c.seen < w.Clock {
+		a := memtable.Search{Clock: w.Clock, Now: w.Now, K: c.k, Lengths: lengths, Positions: c.positions}
+		for _, m := range w.Version.Memtables {
+			c.matches = m.Since(c.matches, &a, c.seen, queries)
 		}
 	}
 	if len(c.matches) == 0 {
 		return nil
 	}
-	a, err := c.hits(w, c.rowsOf(most))
+	a, err := c.search.Hits(w, c.matches, c.most, lengths)
 	if err != nil {
 		return err
 	}
-	return c.eachDocument(&a, most, func(_ int, hits []Hit) (err error) {
-		o.Near = hits
-		if docs := hits[0].Docs; len(docs) > 0 {
-			if row := docs[0] * DocID(each); row >= p.first {
-				o.ID = p.docs[row-p.first].ID
-			} else {
-				o.ID, err = c.ID(w, row)
-			}
-		}
-		return err
-	})
+	return a.Each(0, func(_ int, hits []search.Hit) error { return c.refuse(i, w, hits) })
 }

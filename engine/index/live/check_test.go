@@ -7,15 +7,19 @@ import (
 	"math/rand/v2"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/anishathalye/porcupine"
 
+	"ndd/engine/corpus/ndf"
 	"ndd/engine/corpus/simhash"
+	"ndd/engine/index/live/rows"
+	"ndd/engine/index/live/search"
 	"ndd/engine/index/table"
 	"ndd/engine/oracle/sets"
-	"ndd/engine/storage/store"
 	"ndd/engine/storage/wal"
 )
 
@@ -30,19 +34,17 @@ func filled(t *testing.T, c Config) (x *Index, free func()) {
 	t.Helper()
 	c.flushDocs = smallDocs
 	x, err := New(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Cleanup(func() { x.Close() })
-	x.flushing.Lock() // nothing is sealed
-	var docs []Doc
+	x.upkeep.flushing.Lock() // nothing is sealed
+	var docs []rows.Doc
 	for _, f := range sets.Uniform(filledDocs, 3) {
-		docs = append(docs, Doc{Fingerprint: simhash.Fingerprint(f)})
+		docs = append(docs, rows.Doc{Fingerprint: simhash.Fingerprint(f)})
 	}
 	if _, err := x.Insert(t.Context(), docs); err != nil {
 		t.Fatal(err)
 	}
-	return x, sync.OnceFunc(x.flushing.Unlock)
+	return x, sync.OnceFunc(x.upkeep.flushing.Unlock)
 }
 
 // TestCheckAndInsertWaiting has two near-duplicates wait for room, after both have searched and
@@ -56,7 +58,7 @@ func TestCheckAndInsertWaiting(t *testing.T) {
 		var group sync.WaitGroup
 		for i := range cap(outcomes) {
 			group.Go(func() {
-				out, err := x.CheckAndInsert(t.Context(), []Doc{{Fingerprint: f ^ 1<<(20+i)}}, 3, 1)
+				out, err := x.CheckAndInsert(t.Context(), []rows.Doc{{Fingerprint: f ^ 1<<(20+i)}}, 3, 1)
 				if err != nil {
 					t.Error(err)
 					return
@@ -66,7 +68,7 @@ func TestCheckAndInsertWaiting(t *testing.T) {
 		}
 		for waiting := false; !waiting; time.Sleep(time.Millisecond) {
 			x.writer.mu.Lock()
-			waiting = x.room != nil
+			waiting = x.writer.room != nil
 			x.writer.mu.Unlock()
 		}
 		if round%2 == 0 {
@@ -75,7 +77,7 @@ func TestCheckAndInsertWaiting(t *testing.T) {
 		free()
 		group.Wait()
 		close(outcomes)
-		inserted, holder := 0, DocID(0)
+		inserted, holder := 0, rows.DocID(0)
 		for o := range outcomes {
 			if o.Inserted {
 				inserted++
@@ -90,21 +92,17 @@ func TestCheckAndInsertWaiting(t *testing.T) {
 	}
 }
 
-// TestCheckAndInsertLate has what came in since the search be in segments already when the call gets
-// its turn.
+// TestCheckAndInsertLate has what came in since the search be in segments already when the call
+// gets its turn.
 func TestCheckAndInsertLate(t *testing.T) {
 	x, free := filled(t, Config{Design: halves(t)})
 	defer free()
-	c := x.Searcher()
-	defer c.Done()
-	near := make([]Outcome, 1)
-	c.queries = []uint64{12345}
-	seen, err := c.near(near, c.queries, 3, 1)
-	if err != nil || near[0].Near != nil {
-		t.Fatal(near, err)
+	c := checking(t, x, rows.Doc{Fingerprint: 12345})
+	if c.near[0].Near != nil {
+		t.Fatal(c.near)
 	}
 	free()
-	docs := make([]Doc, 2*smallDocs)
+	docs := make([]rows.Doc, 2*smallDocs)
 	for i := range docs {
 		docs[i].Fingerprint = simhash.Fingerprint(rand.Uint64())
 	}
@@ -112,29 +110,90 @@ func TestCheckAndInsertLate(t *testing.T) {
 	if _, err := x.Insert(t.Context(), docs); err != nil {
 		t.Fatal(err)
 	}
-	for x.current.Load().memtables[0].first <= seen { // the near one is sealed
+	for x.versions.Current().Memtables[0].First <= c.seen { // the near one is sealed
 		time.Sleep(time.Millisecond)
 	}
 	x.writer.mu.Lock()
 	defer x.writer.mu.Unlock()
-	p, n, err := c.decide([]Doc{{Fingerprint: 12345}}, near, seen, 3, 1)
-	if err != nil || len(p.docs) != 0 || n != 1 || len(near[0].Near) != 1 {
-		t.Errorf("%+v, %v: a near-duplicate in a segment was not seen", near, err)
+	n, err := c.decide()
+	if err != nil || len(c.pending.docs) != 0 || n != 1 || len(c.near[0].Near) != 1 {
+		t.Errorf("%+v, %v: a near-duplicate in a segment was not seen", c.near, err)
 	}
 }
 
-// TestCheckAndInsertLocks: a document is decided upon, and inserted, with the lock held: while another
-// holds it, nothing is.
+// checking returns a check-and-insert of documents that has searched the index, and not decided.
+func checking(t *testing.T, x *Index, docs ...rows.Doc) *checker {
+	t.Helper()
+	c := x.checkers.Get().(*checker)
+	c.ctx, c.k, c.most = t.Context(), 3, 1
+	noError(t, c.begin(docs))
+	return c
+}
+
+// TestCheckAndInsertBesideAdd has the search begin after an added segment has its numbers, and
+// before readers see it: the documents of the segment keep their neighbours out.
+func TestCheckAndInsertBesideAdd(t *testing.T) {
+	e := newExpiring(t)
+	var c *checker
+	var o BuildOptions
+	o.Progress = func(string, int, int) {
+		if c == nil {
+			c = checking(t, e.Index, rows.Doc{ID: "near", Fingerprint: 12345})
+		}
+	}
+	noError(t, e.Add(t.Context(), []*ndf.File{printsFile(t, []rows.Doc{{ID: "added", Fingerprint: 12344}})}, o))
+	if out, err := c.conclude(); err != nil || out[0].Inserted || out[0].ID != "added" {
+		t.Errorf("%+v, %v: a near-duplicate was added meanwhile", out, err)
+	}
+}
+
+// TestCheckAndInsertBesideRefusal: a document that was found near, and is then undone because the
+// disk is full, keeps nothing out, be it that all documents had neighbours or only some.
+func TestCheckAndInsertBesideRefusal(t *testing.T) {
+	for _, docs := range [][]rows.Doc{{{ID: "near", Fingerprint: 1}}, {{ID: "near", Fingerprint: 1},
+		{ID: "far", Fingerprint: 0xff << 30}}} {
+		var full atomic.Bool
+		x, _ := refusing(t, &full)
+		defer x.end()
+		x.writer.mu.Lock()
+		p := x.writer.prepare(&x.writer.pending)
+		_, err := p.add(rows.Doc{ID: "undone"})
+		at, failed := x.writer.commit(&p.change) // as an insert that waits for the disk
+		x.writer.mu.Unlock()
+		if err != nil || failed != nil {
+			t.Fatal(err, failed)
+		}
+		c := checking(t, x, docs...)
+		if len(c.near[0].Near) != 1 {
+			t.Fatalf("%+v", c.near)
+		}
+		full.Store(true)
+		if err := x.writer.sync(t.Context(), at); !errors.Is(err, syscall.ENOSPC) {
+			t.Fatal(err)
+		}
+		full.Store(false)
+		out, err := c.conclude()
+		if err != nil || len(out) != len(docs) {
+			t.Fatal(out, err)
+		}
+		for i, o := range out {
+			if !o.Inserted {
+				t.Errorf("%d of %d: kept out by a document that was undone: %+v", i, len(docs), o)
+			}
+		}
+	}
+}
+
+// TestCheckAndInsertLocks: a document is decided upon, and inserted, with the lock held: while
+// another holds it, nothing is.
 func TestCheckAndInsertLocks(t *testing.T) {
 	x, err := New(Config{Design: halves(t)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer x.Close()
 	x.writer.mu.Lock()
 	done := make(chan []Outcome, 1)
 	go func() {
-		out, err := x.CheckAndInsert(context.Background(), []Doc{{Fingerprint: 1}}, 3, 1)
+		out, err := x.CheckAndInsert(context.Background(), []rows.Doc{{Fingerprint: 1}}, 3, 1)
 		if err != nil {
 			t.Error(err)
 		}
@@ -146,26 +205,26 @@ func TestCheckAndInsertLocks(t *testing.T) {
 		t.Fatalf("%+v without the lock", out)
 	case <-time.After(50 * time.Millisecond):
 	}
-	if n := x.current.Load().end(); n != 0 {
+	if n := x.versions.Current().End(); n != 0 {
 		t.Errorf("%d documents without the lock", n)
 	}
-	x.add([]Doc{{Fingerprint: 2}}, nil) // as whoever holds it may
-	x.committed.Store(1)
+	x.writer.add([]rows.Doc{{Fingerprint: 2}}, nil) // as whoever holds it may
+	x.versions.Committed.Store(1)
 	x.writer.mu.Unlock()
 	if out := <-done; out[0].Inserted || len(out[0].Near) != 1 {
 		t.Errorf("%+v: near what was inserted while it waited", out)
 	}
 }
 
-// TestInsertWhole inserts lists that do not fit beside each other: each has consecutive numbers, and
-// one whose context ends while it waits is not there at all.
+// TestInsertWhole inserts lists that do not fit beside each other: each has consecutive numbers,
+// and one whose context ends while it waits is not there at all.
 func TestInsertWhole(t *testing.T) {
 	x, free := filled(t, Config{Design: halves(t)})
 	defer free()
 	before := x.Stats().Documents
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 	defer cancel()
-	if _, err := x.Insert(ctx, make([]Doc, 10)); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := x.Insert(ctx, make([]rows.Doc, 10)); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("without room: %v", err)
 	}
 	if n := x.Stats().Documents; n != before {
@@ -176,7 +235,7 @@ func TestInsertWhole(t *testing.T) {
 	for range 4 {
 		group.Go(func() {
 			for range 20 {
-				docs := make([]Doc, 1+rand.IntN(3*smallDocs))
+				docs := make([]rows.Doc, 1+rand.IntN(3*smallDocs))
 				for i := range docs {
 					docs[i].Fingerprint = simhash.Fingerprint(rand.Uint64())
 				}
@@ -186,7 +245,7 @@ func TestInsertWhole(t *testing.T) {
 					return
 				}
 				for i, o := range out {
-					if !o.Inserted || o.Doc != out[0].Doc+DocID(i) {
+					if !o.Inserted || o.Doc != out[0].Doc+rows.DocID(i) {
 						t.Errorf("document %d of a list has number %d, the first one %d", i, o.Doc, out[0].Doc)
 						return
 					}
@@ -195,12 +254,13 @@ func TestInsertWhole(t *testing.T) {
 		})
 	}
 	group.Wait()
-	if _, err := x.Insert(t.Context(), make([]Doc, wal.RecordMax/8)); !errors.Is(err, ErrTooMany) {
+	if _, err := x.Insert(t.Context(), make([]rows.Doc, wal.RecordMax/8)); !errors.Is(err, ErrTooMany) {
 		t.Errorf("more than a record holds: %v", err)
 	}
 }
 
-// TestSealedLayout: what is inserted becomes segments of the index's own layout, and, but for small ones, of its design.
+// TestSealedLayout: what is inserted becomes segments of the index's own layout, and, but for small
+// ones, of its design.
 func TestSealedLayout(t *testing.T) {
 	for _, layout := range []table.Layout{table.LayoutPlanar, table.LayoutHuffman} {
 		x, free := filled(t, Config{Design: halves(t), Table: table.Options{Layout: layout}})
@@ -208,8 +268,8 @@ func TestSealedLayout(t *testing.T) {
 		for x.Stats().Segments == 0 {
 			time.Sleep(time.Millisecond)
 		}
-		for _, s := range x.current.Load().segments {
-			small := layout == table.LayoutPlanar && s.Documents() <= x.documents()/smallShare
+		for _, s := range x.versions.Current().Segments {
+			small := layout == table.LayoutPlanar && s.Documents() <= x.writer.documents()/smallShare
 			if s.Layout() != layout || s.Segment.Design().Name != "halves" && !small {
 				t.Errorf("%s, %s: want %s", s.Segment.Design().Name, s.Layout(), layout)
 			}
@@ -259,28 +319,22 @@ var groupModel = porcupine.Model{
 	DescribeOperation: func(input, output any) string { return fmt.Sprintf("%+v: %+v", input, output) },
 }
 
-// TestLinearizable has many callers check and insert, delete and query near-duplicates, while others
-// fill memtables so that seals, flushes, merges and waiting go on, and the index is closed and opened
-// now and then: what they are told is what one caller after another could have been told.
+// TestLinearizable has many callers check and insert, delete and query near-duplicates, while
+// others fill memtables so that seals, flushes, merges and waiting go on, and the index is closed
+// and opened now and then: what they are told is what one caller after another could have been
+// told.
 func TestLinearizable(t *testing.T) {
-	seconds := 6 * time.Second
-	if testing.Short() {
-		seconds = 2 * time.Second
-	}
+	seconds := time.Duration(long(2, 3, 6)) * time.Second
 	const groups, callers, rounds, least = 40, 6, 3, 120
 	dir := filepath.Join(t.TempDir(), "index")
-	if err := Create(dir, Config{Design: halves(t), IDs: true, Table: table.Options{Layout: table.LayoutPlanar}}, store.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	create(t, dir, Config{Design: halves(t), IDs: true, Table: planar})
 	centre := sets.Uniform(groups, 8)
 	var mu sync.Mutex
 	var history []porcupine.Operation
 	begun := time.Now()
 	for round := range rounds {
 		x, err := Open(t.Context(), dir, OpenOptions{Write: true, Sync: wal.Never, flushDocs: 20_000})
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		ctx, cancel := context.WithTimeout(t.Context(), seconds/rounds)
 		enough := func() bool { // however slow the machine is
 			mu.Lock()
@@ -302,7 +356,8 @@ func TestLinearizable(t *testing.T) {
 						return
 					}
 					mu.Lock()
-					history = append(history, porcupine.Operation{ClientId: caller, Input: in, Call: int64(call), Output: out, Return: int64(time.Since(begun))})
+					history = append(history, porcupine.Operation{ClientId: caller, Input: in, Call: int64(call), Output: out,
+						Return: int64(time.Since(begun))})
 					mu.Unlock()
 				}
 			})
@@ -310,9 +365,9 @@ func TestLinearizable(t *testing.T) {
 		group.Go(func() { // seals, flushes and merges
 			rng := rand.New(rand.NewPCG(uint64(round), 99))
 			for n := 0; !enough(); n++ {
-				docs := make([]Doc, 1+rng.IntN(5000))
+				docs := make([]rows.Doc, 1+rng.IntN(5000))
 				for i := range docs {
-					docs[i] = Doc{Fingerprint: simhash.Fingerprint(rng.Uint64()), ID: fmt.Sprint("filler ", rng.IntN(50_000))}
+					docs[i] = rows.Doc{Fingerprint: simhash.Fingerprint(rng.Uint64()), ID: fmt.Sprint("filler ", rng.IntN(50_000))}
 				}
 				if _, err := x.Insert(context.Background(), docs); err != nil {
 					t.Error(err)
@@ -327,9 +382,7 @@ func TestLinearizable(t *testing.T) {
 		} else {
 			err = x.end()
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 	}
 	t.Logf("%d operations", len(history))
 	if res, info := porcupine.CheckOperationsVerbose(groupModel, history, time.Minute); res != porcupine.Ok {
@@ -344,7 +397,7 @@ func ask(x *Index, in groupInput, f simhash.Fingerprint) (out groupOutput, err e
 	ctx := context.Background()
 	switch in.op {
 	case "insert":
-		o, err := x.CheckAndInsert(ctx, []Doc{{Fingerprint: f, ID: in.id}}, 2, 1)
+		o, err := x.CheckAndInsert(ctx, []rows.Doc{{Fingerprint: f, ID: in.id}}, 2, 1)
 		if err != nil || o[0].Inserted {
 			return out, err
 		}
@@ -363,7 +416,7 @@ func ask(x *Index, in groupInput, f simhash.Fingerprint) (out groupOutput, err e
 		return out, err
 	}
 	defer w.Release()
-	a, err := c.Search(w, []uint64{uint64(f)}, 2, 1, Swept{}, Lengths{})
+	a, err := c.Search(w, []uint64{uint64(f)}, 2, 1, search.Swept{}, rows.Lengths{})
 	if err != nil || len(a.Hits) == 0 {
 		return out, err
 	}

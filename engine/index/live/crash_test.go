@@ -16,15 +16,28 @@ import (
 	"time"
 
 	"ndd/engine/corpus/simhash"
+	"ndd/engine/index/live/rows"
 	"ndd/engine/index/segment"
-	"ndd/engine/index/table"
 	"ndd/engine/oracle/crash"
 	"ndd/engine/oracle/faults"
 	"ndd/engine/storage/disk"
-	"ndd/engine/storage/store"
+	"ndd/engine/storage/wal"
 )
 
-var cuts = flag.Int("cuts", 1, "seeds of each power cut of TestPowerCut; more than 1 cut behind every call")
+var cuts = flag.Int("cuts", 1, "seeds of each power cut of TestPowerCut; with more than 1 all tests take their long "+
+	"form")
+
+// long returns the size of a test that has a short form, one that is run by default, and a long
+// one.
+func long(short, normal, long int) int {
+	switch {
+	case testing.Short():
+		return short
+	case *cuts > 1:
+		return long
+	}
+	return normal
+}
 
 // rowsOf returns the fingerprints of a segment's documents by row.
 func rowsOf(t *testing.T, s *segment.Segment) []uint64 {
@@ -33,14 +46,10 @@ func rowsOf(t *testing.T, s *segment.Segment) []uint64 {
 	var c segment.Scratch
 	if err := s.Walk(func(prints []uint64) bool {
 		ranges := make([]segment.Range, len(prints))
-		if err := s.Locate(ranges, prints, &c); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, s.Locate(ranges, prints, &c))
 		for i, f := range prints {
 			docs, err := s.AppendDocs(nil, ranges[i], int(ranges[i].Len()))
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			for _, row := range docs {
 				rows[row] = f
 			}
@@ -53,36 +62,32 @@ func rowsOf(t *testing.T, s *segment.Segment) []uint64 {
 }
 
 // contents returns all documents that are not deleted.
-func contents(t *testing.T, x *Index) map[DocID]Doc {
+func contents(t *testing.T, x *Index) map[rows.DocID]rows.Doc {
 	t.Helper()
-	docs := map[DocID]Doc{}
+	docs := map[rows.DocID]rows.Doc{}
 	w, err := x.View() // held, as a merge may be under way
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer w.Release()
-	v := w.version
-	for _, s := range v.segments {
+	v := w.Version
+	for _, s := range v.Segments {
 		for row, f := range rowsOf(t, s.Segment) {
-			doc := s.numbers.doc(uint64(row))
-			if s.dead.has(doc, documentsMax) {
+			doc := s.Numbers.Doc(uint64(row))
+			if s.Dead.Has(doc, rows.Max) {
 				continue
 			}
-			d := Doc{Fingerprint: simhash.Fingerprint(f)}
+			d := rows.Doc{Fingerprint: simhash.Fingerprint(f)}
 			if list := s.Segment.IDs(); list != nil {
 				id, err := list.Cursor().ID(uint64(row))
-				if err != nil {
-					t.Fatal(err)
-				}
+				noError(t, err)
 				d.ID = id
 			}
 			docs[doc] = d
 		}
 	}
-	for _, m := range v.memtables {
-		for i := range m.len() {
-			if doc := m.first + DocID(i); !m.dead.has(doc, documentsMax) {
-				docs[doc] = Doc{Fingerprint: simhash.Fingerprint(m.fingerprint(i)), ID: m.id(i)}
+	for _, m := range v.Memtables {
+		for i := range m.Len() {
+			if doc := m.First + rows.DocID(i); !m.Dead.Has(doc, rows.Max) {
+				docs[doc] = rows.Doc{Fingerprint: simhash.Fingerprint(m.Fingerprint(i)), ID: m.ID(i)}
 			}
 		}
 	}
@@ -92,12 +97,13 @@ func contents(t *testing.T, x *Index) map[DocID]Doc {
 // A script is changes to an index, one after the other, with what it has after each.
 type script struct {
 	rng   *rand.Rand
-	after []map[DocID]Doc // after so many changes that were begun
+	after []map[rows.DocID]rows.Doc // after so many changes that were begun
 	model model
 }
 
 func newScript(seed uint64) *script {
-	return &script{rng: rand.New(rand.NewPCG(seed, 4)), after: []map[DocID]Doc{{}}, model: model{docs: map[DocID]Doc{}}}
+	return &script{rng: rand.New(rand.NewPCG(seed, 4)), after: []map[rows.DocID]rows.Doc{{}},
+		model: model{docs: map[rows.DocID]rows.Doc{}}}
 }
 
 // step makes a change; the model has it whatever comes of it.
@@ -107,13 +113,13 @@ func (s *script) step(x *Index) error {
 	var act func() error
 	switch n := s.rng.IntN(10); {
 	case n < 1:
-		docs := []Doc{{Fingerprint: simhash.Fingerprint(s.rng.Uint64()), ID: id()}}
+		docs := []rows.Doc{{Fingerprint: simhash.Fingerprint(s.rng.Uint64()), ID: id()}}
 		s.model.insert(docs[0])
 		act = func() error { _, err := x.CheckAndInsert(ctx, docs, 3, 1); return err }
 	case n < 6:
-		docs := make([]Doc, 1+s.rng.IntN(20))
+		docs := make([]rows.Doc, 1+s.rng.IntN(20))
 		for i := range docs {
-			docs[i] = Doc{Fingerprint: simhash.Fingerprint(s.rng.Uint64()), ID: id()}
+			docs[i] = rows.Doc{Fingerprint: simhash.Fingerprint(s.rng.Uint64()), ID: id()}
 			s.model.insert(docs[i])
 		}
 		act = func() error { _, err := x.Insert(ctx, docs); return err }
@@ -141,36 +147,23 @@ func openScripted(dir string, d *disk.Disk) (*Index, error) {
 func TestPowerCut(t *testing.T) {
 	base := t.TempDir()
 	dir := filepath.Join(base, "index")
-	if err := Create(dir, Config{Design: halves(t), IDs: true, Table: table.Options{Layout: table.LayoutPlanar}}, store.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	create(t, dir, Config{Design: halves(t), IDs: true, Table: planar})
 	r := crash.Record(t, base)
 	s := newScript(5)
 	x, err := openScripted(dir, r.Disk())
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	for i := range 40 {
-		if err := s.step(x); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, s.step(x))
 		r.Mark(i + 1)
 		if i%13 == 12 {
-			if err := x.Close(); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, x.Close())
 			if x, err = openScripted(dir, r.Disk()); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
-	if err := x.end(); err != nil {
-		t.Fatal(err)
-	}
-	step, seeds := 3, 1
-	if testing.Short() {
-		step = 11
-	}
+	noError(t, x.end())
+	step, seeds := long(31, 11, 3), 1
 	if *cuts > 1 {
 		step, seeds = 1, *cuts
 	}
@@ -185,11 +178,13 @@ func TestPowerCut(t *testing.T) {
 			t.Fatalf("%v, %d acknowledged: %v", state, acknowledged, err)
 		}
 		got := contents(t, x)
-		whole := maps.Equal(got, s.after[acknowledged]) || acknowledged+1 < len(s.after) && maps.Equal(got, s.after[acknowledged+1])
+		whole := maps.Equal(got, s.after[acknowledged]) || acknowledged+1 < len(s.after) &&
+			maps.Equal(got, s.after[acknowledged+1])
 		if !whole {
-			t.Errorf("%v: %d documents, want the %d after %d changes, or those after one more", state, len(got), len(s.after[acknowledged]), acknowledged)
+			t.Errorf("%v: %d documents, want the %d after %d changes, or those after one more", state, len(got),
+				len(s.after[acknowledged]), acknowledged)
 		}
-		if _, err := x.Insert(t.Context(), []Doc{{Fingerprint: 1, ID: "one more"}}); err != nil {
+		if _, err := x.Insert(t.Context(), []rows.Doc{{Fingerprint: 1, ID: "one more"}}); err != nil {
 			t.Errorf("%v: %v", state, err)
 		}
 		if err := x.Close(); err != nil {
@@ -203,19 +198,14 @@ func TestPowerCut(t *testing.T) {
 // TestDiskFaults has each call to the disk fail: nothing that failed is acknowledged, and the index
 // is opened again with what was, and at most what was begun.
 func TestDiskFaults(t *testing.T) {
-	step := 1
-	if testing.Short() {
-		step = 7
-	}
+	step := long(13, 7, 1)
 	design := halves(t)
 	var dir string
 	var s *script
 	acknowledged := 0
 	work := func(d *disk.Disk) error {
 		dir = filepath.Join(t.TempDir(), "index")
-		if err := Create(dir, Config{Design: design, IDs: true, Table: table.Options{Layout: table.LayoutPlanar}}, store.Options{}); err != nil {
-			t.Fatal(err)
-		}
+		create(t, dir, Config{Design: design, IDs: true, Table: planar})
 		s, acknowledged = newScript(6), 0
 		x, err := openScripted(dir, d)
 		if err != nil {
@@ -247,7 +237,8 @@ func TestDiskFaults(t *testing.T) {
 				found = found || maps.Equal(got, want)
 			}
 			if !found {
-				t.Errorf("%+v: %d documents; %d after %d changes, of %d begun", f, len(got), len(s.after[acknowledged]), acknowledged, len(s.after)-1)
+				t.Errorf("%+v: %d documents; %d after %d changes, of %d begun", f, len(got), len(s.after[acknowledged]),
+					acknowledged, len(s.after)-1)
 			}
 			if err := x.Close(); err != nil {
 				t.Errorf("%+v: %v", f, err)
@@ -265,7 +256,7 @@ type gate struct {
 }
 
 func (g *gate) Before(op *disk.Op) error {
-	if op.Call == disk.CallSync && filepath.Ext(op.Path) == ".log" && g.shut.Load() {
+	if op.Call == disk.CallSync && filepath.Ext(op.Path) == wal.Extension && g.shut.Load() {
 		g.waiting.Add(1)
 		<-g.open
 	}
@@ -277,26 +268,23 @@ func (g *gate) After(*disk.Op) {}
 // TestNearIsDurable: who is told that a document is near hears so when that is durable, not before.
 func TestNearIsDurable(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "index")
-	if err := Create(dir, Config{Design: halves(t)}, store.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	create(t, dir, Config{Design: halves(t)})
 	g := &gate{open: make(chan struct{})}
 	x, err := openScripted(dir, disk.Hooked(g))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer x.Close()
 	g.shut.Store(true)
 	told := make(chan []Outcome, 2)
 	for i := range 2 { // the first is admitted and waits for the disk; the second is near it
 		go func() {
-			out, err := x.CheckAndInsert(context.Background(), []Doc{{Fingerprint: simhash.Fingerprint(i)}}, 3, 1)
+			out, err := x.CheckAndInsert(context.Background(), []rows.Doc{{Fingerprint: simhash.Fingerprint(i)}}, 3, 1)
 			if err != nil {
 				t.Error(err)
 			}
 			told <- out
 		}()
-		for end := time.Now().Add(50 * time.Millisecond); g.waiting.Load() == 0 || i == 1 && time.Now().Before(end); time.Sleep(time.Millisecond) {
+		for end := time.Now().Add(50 * time.Millisecond); g.waiting.Load() == 0 || i == 1 &&
+			time.Now().Before(end); time.Sleep(time.Millisecond) {
 		}
 	}
 	select {
@@ -312,31 +300,24 @@ func TestNearIsDurable(t *testing.T) {
 	}
 }
 
-// TestNearIsDurableUnderLock: likewise of a document that came in after the search, and is found when the
-// lock is held: the caller searches, another inserts and waits for the disk, then the caller goes on.
+// TestNearIsDurableUnderLock: likewise of a document that came in after the search, and is found
+// when the lock is held: the caller searches, another inserts and waits for the disk, then the
+// caller goes on.
 func TestNearIsDurableUnderLock(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "index")
-	if err := Create(dir, Config{Design: halves(t)}, store.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	create(t, dir, Config{Design: halves(t)})
 	g := &gate{open: make(chan struct{})}
 	x, err := openScripted(dir, disk.Hooked(g))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer x.Close()
-	c := x.Searcher()
-	defer c.Done()
-	c.queries = []uint64{0}
-	near := make([]Outcome, 1)
-	seen, err := c.near(near, c.queries, 3, 1)
-	if err != nil || near[0].Near != nil {
-		t.Fatal(err, near)
+	c := checking(t, x, rows.Doc{})
+	if c.near[0].Near != nil {
+		t.Fatal(c.near)
 	}
 	g.shut.Store(true)
 	var group sync.WaitGroup
 	group.Go(func() {
-		if _, err := x.Insert(context.Background(), []Doc{{Fingerprint: 1}}); err != nil {
+		if _, err := x.Insert(context.Background(), []rows.Doc{{Fingerprint: 1}}); err != nil {
 			t.Error(err)
 		}
 	})
@@ -345,7 +326,7 @@ func TestNearIsDurableUnderLock(t *testing.T) {
 	}
 	told := make(chan []Outcome, 1)
 	group.Go(func() {
-		out, err := c.conclude(context.Background(), []Doc{{}}, near, seen, 3, 1)
+		out, err := c.conclude()
 		if err != nil {
 			t.Error(err)
 		}
@@ -365,13 +346,11 @@ func TestNearIsDurableUnderLock(t *testing.T) {
 	}
 }
 
-// TestDiskFull: while the disk is full nothing is inserted, and queries go on; when it has room again
-// inserts go on, and nothing that was acknowledged is gone.
+// TestDiskFull: while the disk is full nothing is inserted, and queries go on; when it has room
+// again inserts go on, and nothing that was acknowledged is gone.
 func TestDiskFull(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "index")
-	if err := Create(dir, Config{Design: halves(t)}, store.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	create(t, dir, Config{Design: halves(t)})
 	var full atomic.Bool
 	x, err := openScripted(dir, disk.Failing(func(c disk.Call, _ string) error {
 		if full.Load() && (c == disk.CallWrite || c == disk.CallCreate) {
@@ -379,16 +358,12 @@ func TestDiskFull(t *testing.T) {
 		}
 		return nil
 	}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	insert := func(f simhash.Fingerprint) error {
-		_, err := x.Insert(t.Context(), []Doc{{Fingerprint: f}})
+		_, err := x.Insert(t.Context(), []rows.Doc{{Fingerprint: f}})
 		return err
 	}
-	if err := insert(1); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, insert(1))
 	full.Store(true)
 	for i := range 3 {
 		if err := insert(simhash.Fingerprint(100 << i)); !errors.Is(err, syscall.ENOSPC) {
@@ -407,9 +382,7 @@ func TestDiskFull(t *testing.T) {
 	if err := insert(7777); err != nil {
 		t.Errorf("with room again: %v", err)
 	}
-	if err := x.Close(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, x.Close())
 	if x, err = openScripted(dir, nil); err != nil {
 		t.Fatal(err)
 	}

@@ -14,17 +14,19 @@ import (
 	"ndd/permute"
 )
 
-// TestDesignOf: for every k and every design of the catalogue, a segment of an eighth of the documents and less has a design that is valid for
-// that k, whose tables take two and a quarter times the bytes at most; a larger one has the index's, and so has every one in the huffman layout.
-// With k = 3 and two tables, small ones have four that are each probed once.
+// TestDesignOf: for every k and every design of the catalogue, a segment of an eighth of the
+// documents and less has a design that is valid for that k, whose tables take two and a quarter
+// times the bytes at most; a larger one has the index's, and so has every one in the huffman
+// layout. With k = 3 and two tables, small ones have four that are each probed once.
 func TestDesignOf(t *testing.T) {
 	for k := range permute.MaxK + 1 {
 		for _, d := range permute.Catalogue(k, 3) {
-			c := Config{Design: d, Table: table.Options{Layout: table.LayoutPlanar}}
+			c := Config{Design: d, Table: planar}
 			own := func(of permute.Design) bool { return slices.Equal(of.Tables, d.Tables) && of.K == d.K }
 			for _, docs := range []uint64{0, 1 << 20} {
 				small := c.designOf(docs, max(8*docs, 1))
-				if err := small.Validate(); err != nil || small.K != k || float64(len(small.Tables)) > smallBytes*float64(len(d.Tables))+1 {
+				if err := small.Validate(); err != nil || small.K != k ||
+					float64(len(small.Tables)) > smallBytes*float64(len(d.Tables))+1 {
 					t.Errorf("k = %d, %s, %d documents: %s for k = %d, %v", k, d.Name, docs, small.Name, small.K, err)
 				}
 				if !own(c.designOf(docs, max(8*docs, 1)-1)) && docs > 0 {
@@ -37,7 +39,7 @@ func TestDesignOf(t *testing.T) {
 			}
 		}
 	}
-	c := Config{Design: halves(t), Table: table.Options{Layout: table.LayoutPlanar}}
+	c := Config{Design: halves(t), Table: planar}
 	for _, docs := range []uint64{1 << 20, 4 << 20} {
 		if d := c.designOf(docs, 100e6); len(d.Tables) != 4 || d.Tables[0].Radius != 0 {
 			t.Errorf("%d documents of 100 M: %s", docs, d.Name)
@@ -48,9 +50,10 @@ func TestDesignOf(t *testing.T) {
 	}
 }
 
-// TestSmallSegments builds an index, inserts an eighth as many documents and flushes: they are in a segment with a design of its own,
-// answers are those of a scan for every k, in this process and in the next one; a merge makes one segment of the
-// index's design, also where the small segment is the only one.
+// TestSmallSegments builds an index, inserts an eighth as many documents and flushes: they are in a
+// segment with a design of its own, answers are those of a scan for every k, in this process and in
+// the next one; a merge makes one segment of the index's design, also where the small segment is
+// the only one.
 func TestSmallSegments(t *testing.T) {
 	const base, added = 160_000, 20_000
 	dir := filepath.Join(t.TempDir(), "index")
@@ -58,13 +61,11 @@ func TestSmallSegments(t *testing.T) {
 	for i := 3; i < len(docs); i += 4 {
 		docs[i].Fingerprint = docs[i/2].Fingerprint ^ 1<<(i%64) ^ 1<<(i%13)
 	}
-	o := BuildOptions{Options: segment.Options{Design: halves(t), Table: table.Options{Layout: table.LayoutPlanar}}}
-	if err := Build(t.Context(), dir, []*ndf.File{printsFile(t, docs[:base])}, o); err != nil {
-		t.Fatal(err)
-	}
+	o := BuildOptions{Options: segment.Options{Design: halves(t), Table: planar}}
+	noError(t, Build(t.Context(), dir, []*ndf.File{printsFile(t, docs[:base])}, o))
 	var x *Index
 	designs := func() (names []string) {
-		for _, s := range x.current.Load().segments {
+		for _, s := range x.versions.Current().Segments {
 			names = append(names, s.Design().Name)
 		}
 		return names
@@ -84,9 +85,7 @@ func TestSmallSegments(t *testing.T) {
 			for k := range 4 {
 				q := docs[i].Fingerprint ^ 1<<(i%64)
 				hits, err := c.Query(q, 0, k, 1)
-				if err != nil {
-					t.Fatal(err)
-				}
+				noError(t, err)
 				want := 0
 				for _, d := range docs {
 					if simhash.Distance(d.Fingerprint, q) <= k {
@@ -109,52 +108,36 @@ func TestSmallSegments(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := x.Flush(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, x.Flush(t.Context()))
 	if d := designs(); len(d) != 2 || d[0] != "halves" || d[1] == "halves" {
 		t.Fatalf("segments of designs %v", d)
 	}
 	compare("flushed")
-	if err := x.Close(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, x.Close())
 	alone := filepath.Join(t.TempDir(), "alone")
-	if err := os.CopyFS(alone, os.DirFS(dir)); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.CopyFS(alone, os.DirFS(dir)))
 	reopen()
 	if d := designs(); len(d) != 2 || d[1] == "halves" || x.config.Design.Name != "halves" {
 		t.Fatalf("opened again: segments of designs %v, index of %s", d, x.config.Design.Name)
 	}
 	compare("opened again")
-	if err := x.Merge(t.Context(), 2); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, x.Merge(t.Context(), 2))
 	if d := designs(); !slices.Equal(d, []string{"halves"}) {
 		t.Fatalf("merged: segments of designs %v", d)
 	}
 	compare("merged")
-	if err := x.Close(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, x.Close())
 	// Of an index whose other documents are gone, the small segment is merged by itself.
 	dir = alone
 	reopen()
 	x.folder.mu.Lock()
 	err := x.folder.publish(func(m *Manifest) { m.Segments = m.Segments[1:] })
 	x.folder.mu.Unlock()
-	if err := errors.Join(err, x.Close()); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, errors.Join(err, x.Close()))
 	reopen()
-	if err := x.Merge(t.Context(), 1); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, x.Merge(t.Context(), 1))
 	if d := designs(); !slices.Equal(d, []string{"halves"}) || x.Stats().Documents != added {
 		t.Fatalf("merged by itself: segments of designs %v, %d documents", d, x.Stats().Documents)
 	}
-	if err := x.Close(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, x.Close())
 }

@@ -7,6 +7,10 @@ import (
 	"time"
 	"unsafe"
 
+	"ndd/engine/index/live/rows"
+	"ndd/engine/index/live/version"
+	"ndd/engine/index/segment"
+	"ndd/engine/storage/disk"
 	"ndd/engine/storage/store"
 )
 
@@ -26,10 +30,10 @@ import (
 // segment before, and no deletions.
 type documents struct {
 	file       *store.File
-	numbers    numbers
-	expires    expiries
-	tombstones []DocID
-	ids        idIndex
+	numbers    rows.Numbers
+	expires    rows.Expiries
+	tombstones []rows.DocID
+	ids        rows.IDIndex
 }
 
 type documentsHead struct {
@@ -39,14 +43,16 @@ type documentsHead struct {
 	Expires bool   `json:"expires,omitempty"`
 }
 
-// writeDocuments writes the file of a segment of that identity. ids is nil when its documents have none.
-func writeDocuments(path string, generation uint64, o store.Options, segment string, d documents, key *idKey, ids iter.Seq2[string, error]) (*store.Writer, error) {
+// writeDocuments writes the file of a segment of that identity. ids is nil when its documents have
+// none.
+func writeDocuments(path string, generation uint64, o store.Options, segment string, d documents, key *rows.IDKey,
+	ids iter.Seq2[string, error]) (*store.Writer, error) {
 	w, err := store.CreateWith(path, store.KindDocuments, generation, o)
 	if err != nil {
 		return nil, err
 	}
 	defer w.Abort()
-	head, err := json.Marshal(documentsHead{segment, d.numbers.n, ids != nil, d.expires.first != 0})
+	head, err := json.Marshal(documentsHead{segment, d.numbers.N, ids != nil, d.expires.First != 0})
 	if err != nil {
 		return nil, err
 	}
@@ -55,37 +61,40 @@ func writeDocuments(path string, generation uint64, o store.Options, segment str
 		w.Write(data) // Commit reports an error
 	}
 	section("documents", head)
-	section("numbers.rows", store.Bytes64(d.numbers.rows))
-	section("numbers.docs", store.Bytes64(words(d.numbers.docs)))
-	if d.expires.first != 0 {
-		section("expiry.rows", store.Bytes64(d.expires.rows))
-		section("expiry.times", store.Bytes64(momentWords(d.expires.times)))
+	section("numbers.rows", store.Bytes64(d.numbers.Rows))
+	section("numbers.docs", store.Bytes64(cast[uint64](d.numbers.Values)))
+	if d.expires.First != 0 {
+		section("expiry.rows", store.Bytes64(d.expires.Rows))
+		section("expiry.times", store.Bytes64(cast[uint64](d.expires.Values)))
 	}
-	section("tombstones", store.Bytes64(words(d.tombstones)))
+	section("tombstones", store.Bytes64(cast[uint64](d.tombstones)))
 	if ids != nil {
-		index, err := indexIDs(key, d.numbers.n, ids)
+		index, err := rows.IndexIDs(key, d.numbers.N, ids)
 		if err != nil {
 			return nil, err
 		}
-		defer index.free()
-		section("ids", store.Bytes64(index.slots))
+		defer index.Free()
+		section("ids", store.Bytes64(index.Slots))
 	}
 	return w, w.Commit()
 }
 
 // openDocuments opens the file beside a segment.
-func openDocuments(dir string, m *Manifest, i int) (*documents, error) {
+func openDocuments(d *disk.Disk, dir string, m *Manifest, i int) (*documents, error) {
 	g := &m.Segments[i]
-	f, err := g.Beside.open(dir, store.KindDocuments, m.Generation, store.Open)
+	f, err := g.Beside.Open(dir, store.KindDocuments, m.Generation,
+		func(path string, kind store.Kind) (*store.File, error) {
+			return store.OpenOn(d, path, kind)
+		})
 	if err != nil {
 		return nil, err
 	}
-	d, err := parseDocuments(f, g)
+	beside, err := parseDocuments(f, g)
 	if err != nil {
 		f.Close()
 		return nil, err
 	}
-	return d, nil
+	return beside, nil
 }
 
 // parseDocuments reads the file beside a segment.
@@ -100,7 +109,8 @@ func parseDocuments(f *store.File, g *ManifestSegment) (_ *documents, err error)
 		return nil, err
 	}
 	if head.Segment != g.ID || head.Rows != g.Documents {
-		return nil, s.Corrupt(0, "of %d rows of segment %s, where the manifest has %d of %s", head.Rows, head.Segment, g.Documents, g.ID)
+		return nil, s.Corrupt(0, "of %d rows of segment %s, where the manifest has %d of %s", head.Rows, head.Segment,
+			g.Documents, g.ID)
 	}
 	d := &documents{file: f}
 	var lists [5][]uint64
@@ -117,14 +127,13 @@ func parseDocuments(f *store.File, g *ManifestSegment) (_ *documents, err error)
 		}
 		lists[i] = slices.Clone(store.Uint64s(section.Data))
 	}
-	d.numbers = numbers{lists[0], docIDs(lists[1]), head.Rows}
-	if !d.numbers.valid(head.Rows) {
+	var ok bool
+	if d.numbers, ok = rows.ReadNumbers(lists[0], cast[rows.DocID](lists[1]), head.Rows); !ok {
 		return nil, s.Corrupt(0, "document numbers that do not ascend, or are not of %d rows", head.Rows)
 	}
-	d.tombstones = docIDs(lists[2])
+	d.tombstones = cast[rows.DocID](lists[2])
 	if head.Expires {
-		var ok bool
-		if d.expires, ok = readExpiries(lists[3], moments(lists[4]), head.Rows); !ok {
+		if d.expires, ok = rows.ReadExpiries(lists[3], cast[rows.Time](lists[4]), head.Rows); !ok {
 			return nil, s.Corrupt(0, "times at which documents expire that are not of %d rows", head.Rows)
 		}
 	}
@@ -135,29 +144,41 @@ func parseDocuments(f *store.File, g *ManifestSegment) (_ *documents, err error)
 	if err != nil {
 		return nil, err
 	}
-	if uint64(len(section.Data)) != 8*idIndexLen(head.Rows) {
+	if uint64(len(section.Data)) != rows.IDIndexBytes(head.Rows) {
 		return nil, section.Corrupt(0, "%d bytes of an index of %d IDs", len(section.Data), head.Rows)
 	}
-	d.ids = newIDIndex(store.Uint64s(section.Data), head.Rows)
+	d.ids = rows.NewIDIndex(store.Uint64s(section.Data), head.Rows)
 	return d, nil
 }
 
-// words, docIDs, moments and momentWords convert without a copy.
-func words(d []DocID) []uint64  { return unsafe.Slice((*uint64)(unsafe.SliceData(d)), len(d)) }
-func docIDs(w []uint64) []DocID { return unsafe.Slice((*DocID)(unsafe.SliceData(w)), len(w)) }
-func moments(w []uint64) []moment {
-	return unsafe.Slice((*moment)(unsafe.SliceData(w)), len(w))
-}
-func momentWords(m []moment) []uint64 {
-	return unsafe.Slice((*uint64)(unsafe.SliceData(m)), len(m))
+// numbered returns a segment with the numbers of its documents: consecutive from next on, unless a
+// file beside it lists them.
+func numbered(s *segment.Segment, next rows.DocID, d *documents) *version.Segment {
+	if d == nil {
+		return &version.Segment{Segment: s, Numbers: rows.NewNumbers(next, s.Documents()), From: next}
+	}
+	made := &version.Segment{Segment: s, From: max(next, d.numbers.First())}
+	d.attach(made)
+	return made
 }
 
-// Beside is what the file beside a segment says of its rows, of which a document has one for each of its fingerprints.
+// attach gives a segment the contents of the file beside it.
+func (d *documents) attach(s *version.Segment) {
+	s.Beside, s.Numbers, s.Expires, s.Older, s.IDIndex = d.file, d.numbers, d.expires, d.tombstones, d.ids
+}
+
+// cast converts a list without a copy.
+func cast[To, From ~uint64](list []From) []To {
+	return unsafe.Slice((*To)(unsafe.Pointer(unsafe.SliceData(list))), len(list))
+}
+
+// Beside is what the file beside a segment says of its rows, of which a document has one for each
+// of its fingerprints.
 type Beside struct {
 	Rows    uint64
-	First   DocID  // number of the first row
-	Last    DocID  // of the last one
-	Deleted uint64 // rows of earlier segments
+	First   rows.DocID // number of the first row
+	Last    rows.DocID // of the last one
+	Deleted uint64     // rows of earlier segments
 
 	Expire   uint64    // how many of the rows do,
 	Earliest time.Time // when the first of them does,
@@ -181,16 +202,17 @@ func ReadBeside(f *store.File) (b Beside, err error) {
 	if err != nil {
 		return b, err
 	}
-	b = Beside{Rows: head.Rows, First: d.numbers.first(), Last: max(d.numbers.end(), 1) - 1, Deleted: uint64(len(d.tombstones))}
-	latest := moment(0)
-	for r := range d.expires.runs {
-		if r.at != 0 {
-			b.Expire += r.n
-			latest = max(latest, r.at)
+	b = Beside{Rows: head.Rows, First: d.numbers.First(), Last: max(d.numbers.End(), 1) - 1,
+		Deleted: uint64(len(d.tombstones))}
+	latest := rows.Time(0)
+	for r := range d.expires.Runs {
+		if r.Value != 0 {
+			b.Expire += r.N
+			latest = max(latest, r.Value)
 		}
 	}
 	if b.Expire > 0 {
-		b.Earliest, b.Latest = time.Unix(int64(d.expires.first), 0).UTC(), time.Unix(int64(latest), 0).UTC()
+		b.Earliest, b.Latest = time.Unix(int64(d.expires.First), 0).UTC(), time.Unix(int64(latest), 0).UTC()
 	}
 	return b, nil
 }

@@ -7,37 +7,32 @@ import (
 	"testing"
 	"time"
 
+	"ndd/engine/index/live/rows"
 	"ndd/engine/oracle/hostile"
+	"ndd/engine/storage/generations"
 	"ndd/engine/storage/store"
 )
 
-// TestHostileDocuments changes the file beside a segment, with its checksums repaired: opening it is
-// refused with a typed error, or the index is used without harm: lookups that lie find other
+// TestHostileDocuments changes the file beside a segment, with its checksums repaired: opening it
+// is refused with a typed error, or the index is used without harm: lookups that lie find other
 // documents or none.
 func TestHostileDocuments(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "index")
-	if err := Create(dir, Config{Design: halves(t), IDs: true}, store.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	create(t, dir, Config{Design: halves(t), IDs: true})
 	x, err := Open(t.Context(), dir, OpenOptions{Write: true, Sync: -1, Threads: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	for i := range 3 {
-		docs := make([]Doc, 20)
+		docs := make([]rows.Doc, 20)
 		for j := range docs {
-			docs[j] = Doc{Fingerprint: fingerprintOf(fmt.Sprint(i, j)), ID: fmt.Sprint("doc ", 15*i+j)} // some replace others
+			docs[j] = rows.Doc{Fingerprint: fingerprintOf(fmt.Sprint(i, j)),
+				ID: fmt.Sprint("doc ", 15*i+j)} // some replace others
 		}
 		if _, err := x.Insert(t.Context(), docs); err != nil {
 			t.Fatal(err)
 		}
-		if err := x.Flush(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, x.Flush(t.Context()))
 	}
-	if err := x.Close(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, x.Close())
 	m, err := ReadManifest(dir)
 	if err != nil || len(m.Segments) != 3 || m.Segments[2].Beside == nil {
 		t.Fatalf("%+v, %v", m, err)
@@ -55,18 +50,18 @@ func TestHostileDocuments(t *testing.T) {
 			return
 		}
 		used++
-		for _, doc := range []DocID{0, 40, 59, 60, documentsMax} {
-			if row, ok := d.numbers.row(doc); ok && row >= of.Documents {
+		for _, doc := range []rows.DocID{0, 40, 59, 60, rows.Max} {
+			if row, ok := d.numbers.Row(doc); ok && row >= of.Documents {
 				t.Errorf("%+v: row %d of %d", c, row, of.Documents)
 			}
 		}
 		for i := range of.Documents {
-			d.numbers.doc(i)
+			d.numbers.Doc(i)
 		}
-		key, _ := identity(m.Live.Key)
+		key, _ := generations.ParseID(m.Live.Key)
 		for i := range 60 {
-			k := idKey(key)
-			d.ids.rows(k.hash(fmt.Sprint("doc ", i)), func(row uint64) bool {
+			k := rows.IDKey(key)
+			d.ids.Rows(k.Hash(fmt.Sprint("doc ", i)), func(row uint64) bool {
 				if row >= of.Documents {
 					t.Errorf("%+v: an ID in row %d of %d", c, row, of.Documents)
 				}
@@ -91,9 +86,7 @@ func TestHostileDocuments(t *testing.T) {
 // TestCheckIDs: an index of IDs that is another segment's is found by a check.
 func TestCheckIDs(t *testing.T) {
 	x, err := New(Config{Design: halves(t), IDs: true, flushDocs: smallDocs})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer x.Close()
 	docs := someDocs(smallDocs+1, 3)
 	if _, err := x.Insert(t.Context(), docs); err != nil {
@@ -102,17 +95,14 @@ func TestCheckIDs(t *testing.T) {
 	for x.Stats().Segments == 0 {
 		time.Sleep(time.Millisecond)
 	}
-	s := x.current.Load().segments[0]
+	s := x.versions.Current().Segments[0]
 	file, err := store.OpenBytes("beside", emptyDocuments(), store.KindDocuments)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
-	s.beside = &documents{file: file, numbers: s.numbers, ids: s.ids}
+	noError(t, err)
+	s.Beside = file
 	if err := x.Check(t.Context()); err != nil {
 		t.Error(err)
 	}
-	s.beside.ids = newIDIndex(make([]uint64, len(s.ids.slots)), s.Documents())
+	s.IDIndex = rows.NewIDIndex(make([]uint64, rows.IDIndexLen(s.Documents())), s.Documents())
 	if err := x.Check(t.Context()); !errors.Is(err, store.ErrCorrupt) {
 		t.Errorf("an index of no IDs: %v", err)
 	}
@@ -120,5 +110,6 @@ func TestCheckIDs(t *testing.T) {
 
 // emptyDocuments returns a file beside a segment that says nothing.
 func emptyDocuments() []byte {
-	return store.AppendFile(nil, store.KindDocuments, store.Identity{}, []store.Section{{Name: "documents", Data: []byte("{}")}})
+	return store.AppendFile(nil, store.KindDocuments, store.Identity{},
+		[]store.Section{{Name: "documents", Data: []byte("{}")}})
 }

@@ -3,54 +3,22 @@ package live
 import (
 	"context"
 	"fmt"
-	"io"
-	"os"
 	"path/filepath"
-	"slices"
-	"sync"
 
+	"github.com/dustin/go-humanize"
+
+	"ndd/engine/index/live/rows"
+	"ndd/engine/index/live/version"
 	"ndd/engine/index/segment"
-	"ndd/engine/storage/disk"
-	"ndd/engine/storage/store"
+	"ndd/engine/index/worker"
+	"ndd/engine/memory"
+	"ndd/engine/storage/generations"
 )
 
-// A folder is where an index that is written to has its files. Its files are never changed: a
-// segment is written under a new number, a new manifest names it, and what that no longer names is
-// removed when the last reader has let go of it.
-type folder struct {
-	dir    string
-	disk   *disk.Disk
-	random io.Reader // of identities
-	lock   *os.File
-
-	mu       sync.Mutex // held by who makes the next manifest; taken before writer.mu
-	manifest *Manifest  // the current one
-	files    uint64     // number of the next file; beyond the manifest's where one was given up
-}
-
-func (f *folder) options() store.Options { return store.Options{Disk: f.disk, Random: f.random} }
-
-// publish writes the next manifest: the current one as edit changes it. It needs f.mu. After an
-// error it is not known which of the two is there, so the files of both stay until the index is
-// opened again.
-func (f *folder) publish(edit func(*Manifest)) error {
-	next := *f.manifest
-	live := *f.manifest.Live
-	next.Live, next.Segments = &live, slices.Clone(f.manifest.Segments)
-	edit(&next)
-	f.manifest.Generation++ // whatever comes of it: no two manifests are of one generation
-	next.Generation = f.manifest.Generation
-	live.Files = f.files
-	if err := writeManifest(f.dir, next.Generation, f.options(), &next); err != nil {
-		return err
-	}
-	f.manifest = &next
-	return nil
-}
-
-// toFile makes a segment in a file, with what stands beside it, and opens it.
-func (x *Index) toFile(ctx context.Context, g *gathered, dead []DocID, o segment.Options) (made *Segment, entry ManifestSegment, err error) {
-	f := x.folder
+// toFile writes a segment of about that many bytes and the file beside it, and opens them.
+func (u *upkeep) toFile(ctx context.Context, g *gathered, dead []rows.DocID, bytes uint64,
+	o segment.Options) (made *version.Segment, entry ManifestSegment, err error) {
+	f := u.folder
 	f.mu.Lock()
 	number, generation := f.files, f.manifest.Generation
 	f.files++
@@ -59,46 +27,33 @@ func (x *Index) toFile(ctx context.Context, g *gathered, dead []DocID, o segment
 	beside := filepath.Join(f.dir, fmt.Sprintf("%08d.documents", number))
 	defer func() {
 		if err != nil { // no manifest names them
-			for _, p := range []string{path, beside} {
-				if _, e := os.Lstat(p); e == nil {
-					f.disk.Remove(p)
-				}
-			}
+			f.disk.Remove(path)
+			f.disk.Remove(beside)
 		}
 	}()
-	w, err := store.CreateWith(path, store.KindSegment, generation, f.options())
-	if err != nil {
+	files := f.options()
+	files.Bytes = bytes
+	if entry, err = writeSegment(ctx, path, generation, files, g.input(), o); err != nil {
 		return nil, entry, err
 	}
-	defer w.Abort()
-	if err := segment.Write(ctx, w, g.input(), o); err != nil {
-		return nil, entry, err
-	}
-	if err := w.Commit(); err != nil {
-		return nil, entry, err
-	}
-	if entry.ManifestFile, err = named(w, path); err != nil {
-		return nil, entry, err
-	}
-	entry.Documents = g.numbers.n
-	b, err := x.writeBeside(beside, generation, entry.ID, g, dead)
+	b, err := u.writeBeside(beside, generation, entry.ID, g, dead)
 	if err != nil {
 		return nil, entry, err
 	}
 	entry.Beside = &b
-	one := &Manifest{K: x.config.Design.K, Segments: []ManifestSegment{entry}, Generation: generation}
-	made, err = one.openSegment(f.dir, 0, g.from, one.mapper())
+	one := &Manifest{K: u.config.Design.K, Segments: []ManifestSegment{entry}, Generation: generation}
+	made, err = one.openSegment(f.disk, f.dir, 0, g.from, one.mapper(f.disk))
 	if err != nil {
 		return nil, entry, err
 	}
-	made.from = g.from
+	made.From = g.from
 	if err := made.Warm(); err != nil {
-		made.close()
+		made.Close()
 		return nil, entry, err
 	}
-	if x.workers != nil {
-		if err := x.place(ctx, made); err != nil {
-			made.close()
+	if u.workers != nil && f.durable() {
+		if err := u.place(ctx, made); err != nil {
+			made.Close()
 			return nil, entry, err
 		}
 	}
@@ -107,33 +62,82 @@ func (x *Index) toFile(ctx context.Context, g *gathered, dead []DocID, o segment
 }
 
 // writeBeside writes the file beside a segment, for the manifest to name.
-func (x *Index) writeBeside(path string, generation uint64, of string, g *gathered, dead []DocID) (ManifestFile, error) {
+func (u *upkeep) writeBeside(path string, generation uint64, of string, g *gathered,
+	dead []rows.DocID) (ManifestFile, error) {
 	ids := g.allIDs()
 	if !g.ids {
 		ids = nil
 	}
-	w, err := writeDocuments(path, generation, x.folder.options(), of, documents{numbers: g.numbers, expires: g.expires, tombstones: dead}, &x.key, ids)
+	w, err := writeDocuments(path, generation, u.folder.options(), of, documents{numbers: g.numbers, expires: g.expires,
+		tombstones: dead}, &u.key, ids)
 	if err != nil {
 		return ManifestFile{}, err
 	}
-	return named(w, path)
+	return generations.EntryOf(w, path), nil
 }
 
-// owns has a segment's files removed when the last version that has it is released and it was
-// dropped from the manifest.
-func (f *folder) owns(s *Segment) {
-	free := s.free
-	paths := []string{s.file.Path()}
-	if s.beside != nil {
-		paths = append(paths, s.beside.file.Path())
-	}
-	s.free = func() error {
-		err := free()
-		if s.dropped {
-			for _, p := range paths {
-				f.disk.Remove(p) // what stays is removed when the index is opened again
-			}
-		}
+// place puts the tables of a segment that was made on memory nodes, as those of the index are.
+func (u *upkeep) place(ctx context.Context, s *version.Segment) error {
+	placed, err := u.workers.Add(ctx, worker.Part{File: s.File, Segment: s.Segment})
+	if err != nil {
 		return err
 	}
+	s.Segment.Close()
+	s.Segment, s.Workers = placed.First(), placed
+	return nil
 }
+
+// reserveFiles reserves the memory for writing a file of the given size, in addition to beside, and
+// checks that the disk has room for it and for sorted keys. It sets o.Budget to the part for the
+// segment; the index of IDs is made in the same memory afterwards. In memory it reserves the file,
+// too, and nothing if all of that fits into room, which is held.
+func (u *upkeep) reserveFiles(docs, bytes, beside, room uint64, o *segment.Options) (*memory.Reservation, error) {
+	budget := u.config.Budget.Here()
+	what := fmt.Sprintf("merging %s documents", humanize.Comma(int64(docs)))
+	ids := uint64(0)
+	if u.config.IDs {
+		ids = rows.IDIndexBytes(docs)
+	}
+	if !u.folder.durable() {
+		need := segment.NeedBytes(docs, *o) + bytes + 2*ids + beside
+		if o.Budget = nil; need <= room {
+			return nil, nil
+		}
+		return budget.Reserve(what, need)
+	}
+	reserved, err := budget.Reserve(what, beside)
+	if err != nil {
+		return nil, err
+	}
+	if o.Budget = budget; 0 < beside && beside <= docs*spareBytes {
+		o.Most = segment.NeedBytes(docs, *o) - beside
+	}
+	plan, err := segment.NewPlan(docs, *o)
+	o.Most = plan.Bytes
+	writing := max(plan.Bytes, ids)
+	if err == nil {
+		err = reserved.Resize(what, beside+writing)
+	}
+	if err != nil {
+		reserved.Release()
+		return nil, err
+	}
+	o.Budget = memory.NewBudget(memory.Set(writing))
+	need := bytes + ids
+	if plan.External {
+		need += 8 * docs
+	}
+	if free, ok := u.folder.disk.FreeBytes(u.folder.dir); ok && free < need {
+		reserved.Release()
+		return nil, fmt.Errorf("%s: merging %s documents needs %s on the disk, and there are %s", u.folder.dir,
+			humanize.Comma(int64(docs)), humanize.IBytes(need), humanize.IBytes(free))
+	}
+	if u.config.planned != nil {
+		u.config.planned(docs, beside+writing)
+	}
+	return reserved, nil
+}
+
+// spareBytes a document are what writing a segment can do without at the price of a second or third
+// more of reading.
+const spareBytes = 2

@@ -3,43 +3,46 @@ package live
 import (
 	"iter"
 
+	"ndd/engine/index/live/memtable"
+	"ndd/engine/index/live/rows"
+	"ndd/engine/index/live/version"
 	"ndd/engine/index/segment"
 	"ndd/engine/memory"
 )
 
-// gathered is what segments or memtables that follow one another have, without what is deleted or
-// has expired: the input of the segment that takes their place. It is what building would be given of the same
-// documents, so that the segment is the same as a built one. Segments are read when that is written, and nothing is held of
-// them but which of their documents are kept; of memtables the fingerprints are.
+// gathered holds the live documents of consecutive segments or memtables: the input of the segment
+// that replaces them. It is what building would be given of the same documents, so that the segment
+// is the same as a built one. Segments are read when that is written, and nothing is held of them
+// but which of their documents are kept; of memtables the fingerprints are.
 type gathered struct {
-	segments  []*Segment
-	memtables []*memtable
-	from, to  DocID                  // what they have is between these
+	segments  []*version.Segment
+	memtables []*memtable.Table
+	from, to  rows.DocID             // what they have is between these
 	kept      []*segment.RowSet      // of each segment, then of each memtable; nil: all of its rows
 	prints    *memory.Buffer[uint64] // of memtables, in order of documents
-	numbers   numbers
-	expires   expiries
+	numbers   rows.Numbers
+	expires   rows.Expiries
 	ids       bool
 	lengths   bool           // of texts are kept
 	whole     *segment.Input // all of it, where it comes from elsewhere
 }
 
 // gather takes segments, or memtables that no longer grow.
-func gather(segments []*Segment, memtables []*memtable, c *Config, now moment) (*gathered, error) {
+func gather(segments []*version.Segment, memtables []*memtable.Table, c *Config, now rows.Time) (*gathered, error) {
 	g := &gathered{segments: segments, memtables: memtables, ids: c.IDs, lengths: c.Lengths}
 	if len(segments) > 0 {
-		g.from = segments[0].from
+		g.from = segments[0].From
 	} else {
-		g.from = memtables[0].first
+		g.from = memtables[0].First
 	}
 	for _, s := range segments {
-		g.to = max(g.to, s.end())
-		g.keep(&s.numbers, &s.expires, &s.dead, now)
+		g.to = max(g.to, s.End())
+		g.keep(&s.Numbers, &s.Expires, &s.Dead, now)
 	}
 	docs := 0
 	for _, m := range memtables {
-		docs += m.len()
-		g.to = max(g.to, m.end())
+		docs += m.Len()
+		g.to = max(g.to, m.End())
 	}
 	var err error
 	if g.prints, err = memory.Make[uint64](docs); err != nil {
@@ -47,13 +50,13 @@ func gather(segments []*Segment, memtables []*memtable, c *Config, now moment) (
 	}
 	at := 0
 	for _, m := range memtables {
-		room := g.prints.Data[at:][:m.len()]
-		m.eachPage(0, m.len(), func(row int, prints []uint64) bool {
+		room := g.prints.Data[at:][:m.Len()]
+		m.EachPage(0, m.Len(), func(row int, prints []uint64) bool {
 			copy(room[row:], prints)
 			return true
 		})
-		own, expires := consecutive(m.first, uint64(m.len())), m.expiries()
-		for row, n := range g.keep(&own, &expires, &m.dead, now) {
+		own, expires := rows.NewNumbers(m.First, uint64(m.Len())), m.Expiries()
+		for row, n := range g.keep(&own, &expires, &m.Dead, now) {
 			at += copy(g.prints.Data[at:], room[row:][:n])
 		}
 	}
@@ -61,56 +64,38 @@ func gather(segments []*Segment, memtables []*memtable, c *Config, now moment) (
 	return g, nil
 }
 
-// keep finds which rows of a source are kept, and appends their numbers and when they expire. It returns runs of them.
-func (g *gathered) keep(numbers *numbers, expires *expiries, dead *tombstones, now moment) iter.Seq2[uint64, uint64] {
+// keep appends the numbers and expiry of the live rows of a source, and returns runs of these rows.
+func (g *gathered) keep(numbers *rows.Numbers, expires *rows.Expiries, dead *rows.Tombstones,
+	now rows.Time) iter.Seq2[uint64, uint64] {
 	set := hidden(numbers, expires, dead, now)
 	g.kept = append(g.kept, set)
-	for r := range numbers.runs {
-		set.Runs(r.row, r.row+r.n, func(row, n uint64) bool {
-			g.numbers.append(r.first+DocID(row-r.row), n)
-			expires.between(row, row+n, g.expires.append)
+	for r := range numbers.Runs {
+		set.Runs(r.Row, r.Row+r.N, func(row, n uint64) bool {
+			g.numbers.Append(r.Value+rows.DocID(row-r.Row), n)
+			expires.Between(row, row+n, g.expires.Append)
 			return true
 		})
 	}
-	return func(yield func(row, n uint64) bool) { set.Runs(0, numbers.n, yield) }
+	return func(yield func(row, n uint64) bool) { set.Runs(0, numbers.N, yield) }
 }
 
 // hidden returns the rows of a source that a reader who begins now sees; nil where it sees all.
-func hidden(numbers *numbers, expires *expiries, dead *tombstones, now moment) *segment.RowSet {
-	if dead.len() == 0 && !expires.any(now) {
+func hidden(numbers *rows.Numbers, expires *rows.Expiries, dead *rows.Tombstones, now rows.Time) *segment.RowSet {
+	if dead.Len() == 0 && !expires.Any(now) {
 		return nil
 	}
-	set := segment.NewRowSet(numbers.n)
-	dead.each(func(doc, _ DocID) {
-		if row, ok := numbers.row(doc); ok {
+	set := segment.NewRowSet(numbers.N)
+	dead.Each(func(doc, _ rows.DocID) {
+		if row, ok := numbers.Row(doc); ok {
 			set.Drop(row)
 		}
 	})
-	for r := range expires.runs {
-		for row := r.row; r.at.expired(now) && row < r.row+r.n; row++ {
+	for r := range expires.Runs {
+		for row := r.Row; r.Value.Expired(now) && row < r.Row+r.N; row++ {
 			set.Drop(row)
 		}
 	}
 	return set
-}
-
-// A run is some rows whose documents have consecutive numbers.
-type run struct {
-	first  DocID
-	row, n uint64
-}
-
-// runs yields the runs in order.
-func (d *numbers) runs(yield func(run) bool) {
-	for i, row := range d.rows {
-		end := d.n
-		if i+1 < len(d.rows) {
-			end = d.rows[i+1]
-		}
-		if !yield(run{d.docs[i], row, end - row}) {
-			return
-		}
-	}
 }
 
 func (g *gathered) free() { g.prints.Free() }
@@ -136,7 +121,8 @@ func (g *gathered) input() segment.Input {
 	return in
 }
 
-// eachKept calls yield with each run of rows that are kept, and the number of its source, until it returns false.
+// eachKept calls yield with each run of rows that are kept, and the number of its source, until it
+// returns false.
 func (g *gathered) eachKept(yield func(source int, row, n uint64) bool) {
 	more := true
 	each := func(i int, rows uint64) {
@@ -149,7 +135,7 @@ func (g *gathered) eachKept(yield func(source int, row, n uint64) bool) {
 		each(i, g.segments[i].Documents())
 	}
 	for i := 0; i < len(g.memtables) && more; i++ {
-		each(len(g.segments)+i, uint64(g.memtables[i].len()))
+		each(len(g.segments)+i, uint64(g.memtables[i].Len()))
 	}
 }
 
@@ -164,7 +150,7 @@ func (g *gathered) allIDs() iter.Seq2[string, error] {
 			of = append(of, s.Segment.IDs().Cursor().ID)
 		}
 		for _, m := range g.memtables {
-			of = append(of, func(row uint64) (string, error) { return m.id(int(row)), nil })
+			of = append(of, func(row uint64) (string, error) { return m.ID(int(row)), nil })
 		}
 		g.eachKept(func(source int, row, n uint64) bool {
 			for end := row + n; row < end; row++ {
@@ -177,14 +163,15 @@ func (g *gathered) allIDs() iter.Seq2[string, error] {
 	}
 }
 
-// allLengths yields the lengths of the documents' texts in order, some thousands at a time: 0 where they are not known.
+// allLengths yields the lengths of the documents' texts in order, some thousands at a time: 0 where
+// they are not known.
 func (g *gathered) allLengths(yield func([]uint32) bool) {
 	var of [][]uint32
 	for _, s := range g.segments {
 		of = append(of, s.Lengths())
 	}
 	for _, m := range g.memtables {
-		of = append(of, m.allLengths())
+		of = append(of, m.Lengths())
 	}
 	list := make([]uint32, 0, 1<<14)
 	more := true
@@ -208,19 +195,35 @@ func (g *gathered) allLengths(yield func([]uint32) bool) {
 	}
 }
 
-// hand gives the deletions that came while the segment was made, of documents that it has, to it.
-// It needs the index's lock.
-func (g *gathered) hand(to *Segment) (late []DocID) {
-	give := func(doc, clock DocID) {
-		if _, ok := to.numbers.row(doc); ok && to.dead.add(doc, clock) {
+// hand copies deletions made meanwhile to the new segment, and returns the deleted documents.
+// The caller holds writer.mu.
+func (g *gathered) hand(to *version.Segment) (late []rows.DocID) {
+	give := func(doc, clock rows.DocID) {
+		if _, ok := to.Numbers.Row(doc); ok && to.Dead.Add(doc, clock) {
 			late = append(late, doc)
 		}
 	}
 	for _, s := range g.segments {
-		s.dead.each(give)
+		s.Dead.Each(give)
 	}
 	for _, m := range g.memtables {
-		m.dead.each(give)
+		m.Dead.Each(give)
 	}
 	return late
+}
+
+// gatherBytes returns how much memory is held of segments while they are merged: which of their
+// documents are kept, and the numbers of these, which have a gap at most for each deletion and for
+// each run of documents that expire. A few gaps are not counted.
+func gatherBytes(segments []*version.Segment, now rows.Time) (bytes uint64) {
+	const gapBytes, few = 16, 16 << 10
+	for _, s := range segments {
+		if n := s.Numbers.Bytes() + s.Expires.Bytes(); n > few {
+			bytes += n
+		}
+		if s.MayHide(now) {
+			bytes += segment.SourceBytes(s.Documents()) + gapBytes*s.Dead.Len() + s.Expires.Bytes()
+		}
+	}
+	return bytes
 }

@@ -6,75 +6,32 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
-	"sync/atomic"
-	"time"
-
-	"github.com/dustin/go-humanize"
 
 	"ndd/engine/corpus/simhash"
+	"ndd/engine/index/live/rows"
+	"ndd/engine/index/live/search"
+	"ndd/engine/index/live/version"
 	"ndd/engine/index/segment"
 	"ndd/engine/index/table"
 	"ndd/engine/index/worker"
 	"ndd/engine/memory"
 	"ndd/engine/storage/store"
 	"ndd/engine/storage/wal"
-	"ndd/permute"
 )
 
-// A Config says what an index is.
-type Config struct {
-	Design permute.Design
-	Table  table.Options   // of the segments that are made here
-	Recipe *simhash.Recipe // of the fingerprints; nil for any
-	IDs    bool            // documents have IDs
-
-	// Lengths says that the lengths of the documents' texts are kept, 4 bytes a document. MaxLengthRatio, unless it is 0, leaves
-	// out of every answer, and of what keeps a document from being inserted, documents whose text is more than that
-	// many times as long as the query's, or as many times shorter, where both lengths are known.
-	Lengths        bool
-	MaxLengthRatio float64
-
-	Choice *Choice // why it has its tables; nil where that was not kept
-
-	OnConflict OnConflict                // what becomes of a document whose ID is taken; 0 is Replace
-	TTL        time.Duration             // how long documents are kept that say nothing else; 0 is forever
-	Budget     *memory.Budget            // of what is in memory and of merges; nil is what this machine has left when the index is opened
-	planned    func(docs, memory uint64) // see OpenOptions
-	flushDocs  uint64                    // of a memtable, for tests: 0 is the package's own; with neverFlush only calls flush
-	now        func() time.Time          // for tests; nil is time.Now
-}
-
-// neverFlush has nothing flushed by itself.
-const neverFlush = 1 << 40
-
-// memtableDocs returns how many documents fill a memtable: fewer where it is scanned.
-func (c *Config) memtableDocs() uint64 {
-	most := uint64(memtableDocs)
-	if c.Design.K > blocksMax {
-		most = scannedDocs
-	}
-	return min(cmp.Or(c.flushDocs, most), most)
-}
-
-// An Index is a set of segments and memtables that changes by edits.
+// An Index is a set of documents that changes while it is searched.
 type Index struct {
-	config   Config
-	opening  Opening
-	key      idKey
-	folder   *folder // nil where nothing is durable
-	recovery Recovery
-	wall     wallClock
+	*shared
+	writer *writer // changes documents
+	upkeep *upkeep // moves them to segments and merges these
 
-	versions
-	_         [lineBytes]byte
-	committed atomic.Uint64 // readers' clock: the number of the first document that they do not see
-	_         [lineBytes]byte
-	searchers sync.Pool // of *Searcher
-	workers   *worker.Set
-	reserved  *memory.Reservation // of files that are loaded
-	inserted  *memory.Reservation // of what was inserted and is in memory
-	writer
+	opening   Opening
+	recovery  Recovery
+	searchers *search.Pool
+	checkers  sync.Pool           // of *checker
+	loaded    *memory.Reservation // of files that are in memory
 }
 
 // New returns an index in memory of these segments, whose documents are numbered through them in
@@ -83,75 +40,50 @@ func New(c Config, segments ...*segment.Segment) (*Index, error) {
 	if err := c.Design.Validate(); err != nil {
 		return nil, err
 	}
-	list := make([]*Segment, len(segments))
-	next := DocID(0)
+	list := make([]*version.Segment, len(segments))
+	next := rows.DocID(0)
 	for i, s := range segments {
-		list[i] = openNumbered(s, next, nil)
-		next = list[i].end()
+		list[i] = numbered(s, next, nil)
+		next = list[i].End()
 	}
 	x := newIndex(c)
-	if err := x.fill(list, next); err != nil {
+	if err := x.writer.fill(list, next); err != nil {
 		return nil, err
 	}
-	x.background.start(x)
+	x.upkeep.start()
 	return x, nil
 }
 
 // newIndex returns an index of nothing, not even a version, whose background work is not started.
 func newIndex(c Config) *Index {
-	x := &Index{config: c}
-	x.config.Budget = c.Budget.Here()
-	x.wall.system = c.now
-	x.searchers.New = func() any {
-		return &Searcher{index: x, ctx: context.Background(), limits: defaultLimits(), slot: x.slot(), positions: make([]uint32, 1024)}
+	x := &Index{shared: &shared{config: c, stop: make(chan struct{}), flushes: make(chan struct{}, 1),
+		merges: make(chan struct{}, 1)}}
+	x.writer = &writer{shared: x.shared}
+	x.upkeep = &upkeep{shared: x.shared, writer: x.writer}
+	x.config.Budget, x.folder = c.Budget.Here(), inMemory()
+	x.versions.Clock.System, x.versions.Clock.Monotonic = c.now, c.monotonic
+	x.searchers = search.NewPool(&x.versions, c.MaxLengthRatio)
+	x.checkers.New = func() any {
+		return &checker{writer: x.writer, search: x.searchers.Get(), positions: make([]uint32, 1024)}
 	}
 	rand.Read(x.key[:]) // never fails
 	return x
 }
 
-// fill gives an index its first version.
-func (x *Index) fill(segments []*Segment, next DocID) error {
-	for _, s := range segments {
-		if s.expires.first != 0 {
-			x.wall.expiring.Store(true)
-		}
-	}
-	x.committed.Store(uint64(next))
-	return x.Apply(Edit{Add: segments, addMemtable: x.newMemtable(next)})
-}
+// Searcher returns a searcher of the index, to be given back by [search.Searcher.Done].
+func (x *Index) Searcher() *search.Searcher { return x.searchers.Get() }
 
-// indexIDs makes the index of a segment's IDs in memory, unless it has one or needs none: when an ID
-// is looked up for the first time in a segment that was built, of an index that is not open for
-// writing. It needs x.mu.
-func (x *Index) indexIDs(s *Segment) error {
-	list := s.Segment.IDs()
-	if list == nil || len(s.ids.slots) > 0 || !x.config.IDs {
-		return nil
-	}
-	reserved, err := x.reserveIDs(s)
-	if err != nil {
-		return err
-	}
-	held, err := indexIDs(&x.key, s.Documents(), list.All())
-	if err != nil {
-		reserved.Release()
-		return err
-	}
-	free := s.free
-	s.ids, s.free = held.idIndex, func() error {
-		held.free()
-		reserved.Release()
-		if free == nil {
-			return nil
-		}
-		return free()
-	}
-	return nil
-}
+// View returns a view of the index. The error is [ErrClosed].
+func (x *Index) View() (version.View, error) { return x.versions.View(x.versions.Slot()) }
 
-// reserveIDs reserves the memory of an index of a segment's IDs.
-func (x *Index) reserveIDs(s *Segment) (*memory.Reservation, error) {
-	return x.config.Budget.Here().Reserve(fmt.Sprintf("an index of %s IDs", humanize.Comma(int64(s.Documents()))), 8*idIndexLen(s.Documents()))
+// IDs returns a new look-up of the documents' IDs.
+func (x *Index) IDs() *version.IDs { return x.versions.IDs() }
+
+// Documents calls yield with each document of a view of the index, in order of its number, until it
+// returns an error, which is returned; see [search.Documents].
+func (x *Index) Documents(ctx context.Context, w version.View,
+	yield func(doc rows.DocID, d rows.Doc) error) (search.Listed, error) {
+	return search.Documents(ctx, w, x.config.Budget, 0, yield)
 }
 
 // Config returns what the index is.
@@ -162,7 +94,7 @@ func (x *Index) Opening() Opening { return x.opening }
 
 // Held returns how many versions, that are not current any more, readers still hold: their memory
 // is given back when they are released. It may be called after Close.
-func (x *Index) Held() int { return x.held() }
+func (x *Index) Held() int { return x.versions.Held() }
 
 // Stats are an index's sizes.
 type Stats struct {
@@ -184,29 +116,26 @@ func (x *Index) Stats() (s Stats) {
 		return s
 	}
 	defer w.Release()
-	s.Segments = len(w.version.segments)
-	for _, g := range w.version.segments {
-		s.Documents += g.live(w.now)
-		s.Deleted += g.dead.len()
-		s.Expired += g.expires.count(w.now)
+	s.Segments = len(w.Version.Segments)
+	for _, g := range w.Version.Segments {
+		s.Documents += g.Live(w.Now)
+		s.Deleted += g.Dead.Len()
+		s.Expired += g.Expires.Count(w.Now)
 		s.Fingerprints += g.Fingerprints()
 		s.Layout = g.Layout()
 		for _, t := range g.Tables() {
 			s.TableBytes += table.Bytes(t)
 		}
 	}
-	for _, m := range w.version.memtables {
-		seen, expired := m.count(w)
+	for _, m := range w.Version.Memtables {
+		seen, expired := m.Count(w.Clock, w.Now)
 		s.Documents += seen
-		s.Buffered += uint64(m.len())
-		s.Deleted += m.dead.len()
+		s.Buffered += uint64(m.Len())
+		s.Deleted += m.Dead.Len()
 		s.Expired += expired
 	}
 	s.Fingerprints += s.Buffered
-	s.Unflushed = w.version.inMemory()
-	for _, rows := range []*uint64{&s.Documents, &s.Buffered, &s.Unflushed, &s.Deleted, &s.Expired} {
-		*rows = x.config.documents(*rows)
-	}
+	s.Unflushed = w.Version.InMemory()
 	return s
 }
 
@@ -218,7 +147,7 @@ func (x *Index) Check(ctx context.Context) error {
 		return err
 	}
 	defer w.Release()
-	for i, s := range w.version.segments {
+	for i, s := range w.Version.Segments {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -234,8 +163,8 @@ func (x *Index) Check(ctx context.Context) error {
 }
 
 // checkIDs looks up the ID of each document in the index of IDs beside a segment.
-func (x *Index) checkIDs(ctx context.Context, s *Segment) (err error) {
-	if s.beside == nil || s.Segment.IDs() == nil {
+func (x *Index) checkIDs(ctx context.Context, s *version.Segment) (err error) {
+	if s.Beside == nil || s.Segment.IDs() == nil {
 		return nil
 	}
 	defer store.CatchFault(&err)()
@@ -245,12 +174,12 @@ func (x *Index) checkIDs(ctx context.Context, s *Segment) (err error) {
 			return err
 		}
 		found := id == ""
-		s.beside.ids.rows(x.key.hash(id), func(r uint64) bool {
+		s.IDIndex.Rows(x.key.Hash(id), func(r uint64) bool {
 			found = found || r == row
 			return !found
 		})
 		if !found {
-			return s.beside.file.Corrupt("document %d has the ID %.200q, and the index of IDs has not", s.numbers.doc(row), id)
+			return s.Beside.Corrupt("document %d has the ID %.200q, and the index of IDs has not", s.Numbers.Doc(row), id)
 		}
 		row++
 	}
@@ -258,34 +187,202 @@ func (x *Index) checkIDs(ctx context.Context, s *Segment) (err error) {
 }
 
 // Close ends background work and gives the memory back, that of files too. What is in memory of an
-// index that is written to is flushed before; where that fails, it is in the log, and the error says
-// so. Calls that are under way end as if nothing had happened, and the last of them gives back what
-// they read; later ones fail with [ErrClosed]. It may be called again.
+// index that is written to is flushed before; where that fails, it is in the log, and the error
+// says so. Calls that are under way end as if nothing had happened, and the last of them gives back
+// what they read; later ones fail with [ErrClosed]. It may be called again.
 func (x *Index) Close() error {
 	var err error
-	if x.folder != nil && x.current.Load() != nil {
-		if err = x.flush(context.Background()); errors.Is(err, ErrClosed) {
+	if x.folder.durable() && x.versions.Current() != nil {
+		if err = x.upkeep.flush(context.Background()); errors.Is(err, version.ErrClosed) {
 			err = nil
 		}
 	}
 	return errors.Join(err, x.end())
 }
 
-// end ends background work and closes all files. What is in memory is in the log only.
+// end stops the upkeep and closes all files without a flush.
 func (x *Index) end() (err error) {
-	x.writer.close()
+	x.writer.mu.Lock()
+	if !x.writer.closed {
+		x.writer.closed = true
+		close(x.stop)
+	}
+	x.writer.wakeWaiting()
+	x.writer.mu.Unlock()
+	x.upkeep.group.Wait()
 	x.writer.mu.Lock()
 	defer x.writer.mu.Unlock()
-	if x.log != nil {
-		if err = x.log.Close(); errors.Is(err, wal.ErrClosed) {
+	if x.writer.log != nil {
+		if err = x.writer.log.Close(); errors.Is(err, wal.ErrClosed) {
 			err = nil
 		}
 	}
-	defer x.reserved.Release()
-	defer x.inserted.Release()
-	err = errors.Join(err, x.publish(nil))
-	if x.folder != nil {
-		x.folder.unlock()
+	defer x.loaded.Release()
+	defer x.writer.inserted.Release()
+	err = errors.Join(err, x.versions.Publish(nil))
+	if x.folder.lock != nil {
+		x.folder.lock.Close()
 	}
 	return err
+}
+
+// SegmentStats are the sizes of one segment.
+type SegmentStats struct {
+	Documents    uint64 // those that were deleted since counted
+	Fingerprints uint64 // distinct ones
+	TableBytes   uint64
+	Tables       []uint64 // of it, the bytes of each table
+	FileBytes    uint64   // 0 where it is in no file
+}
+
+// Segments returns the sizes of the segments, in the order of their documents; none once the index
+// is closed. It may be called from many goroutines.
+func (x *Index) Segments() []SegmentStats {
+	w, err := x.View()
+	if err != nil {
+		return nil
+	}
+	defer w.Release()
+	list := make([]SegmentStats, 0, len(w.Version.Segments))
+	for _, s := range w.Version.Segments {
+		one := SegmentStats{Documents: s.Documents(), Fingerprints: s.Fingerprints()}
+		for _, t := range s.Tables() {
+			one.TableBytes += table.Bytes(t)
+			one.Tables = append(one.Tables, table.Bytes(t))
+		}
+		if s.File != nil {
+			one.FileBytes = s.File.Bytes()
+		}
+		list = append(list, one)
+	}
+	return list
+}
+
+// Merging reports whether a merge of files is under way, or waits to begin.
+func (x *Index) Merging() bool {
+	if x.upkeep.merging.TryLock() {
+		x.upkeep.merging.Unlock()
+		return false
+	}
+	return true
+}
+
+// Spread reports how the tables are spread over memory nodes, and what their workers have done; ok
+// is false when they are not.
+func (x *Index) Spread() (r worker.Report, ok bool) {
+	if x.workers == nil {
+		return r, false
+	}
+	return x.workers.Report(), true
+}
+
+// Goroutines returns how many goroutines of a batch keep the given number of threads busy. There
+// are twice as many as workers, if there are workers, so that each worker finds its next task
+// ready.
+func (x *Index) Goroutines(threads int) int {
+	if x.workers == nil {
+		return threads
+	}
+	return max(threads, 2*x.workers.Workers())
+}
+
+// Delete deletes the documents that have these IDs and returns how many there were. Queries that
+// begin after it has returned do not find them; their memory is given back by a later merge.
+func (x *Index) Delete(ctx context.Context, ids ...string) (int, error) {
+	return x.writer.deleting(ctx, func() (docs []rows.DocID, err error) {
+		for _, id := range ids {
+			if docs, err = x.writer.appendHolders(docs, id, x.versions.Clock.Now()); err != nil {
+				return nil, err
+			}
+		}
+		return docs, nil
+	})
+}
+
+// DeleteFingerprint deletes the documents that have exactly this fingerprint and returns how many
+// there were.
+func (x *Index) DeleteFingerprint(ctx context.Context, f simhash.Fingerprint) (int, error) {
+	c := x.Searcher()
+	defer c.Done()
+	return x.writer.deleting(ctx, func() (docs []rows.DocID, err error) {
+		hits, err := c.Query(f, 0, 0, search.AllDocs)
+		for _, h := range hits {
+			docs = append(docs, h.Docs...)
+		}
+		return docs, err
+	})
+}
+
+// Find returns the document that has an ID; ok is false when none has.
+func (x *Index) Find(id string) (doc rows.DocID, ok bool, err error) {
+	x.writer.mu.Lock()
+	defer x.writer.mu.Unlock()
+	if x.versions.Current() == nil {
+		return 0, false, version.ErrClosed
+	}
+	doc, ok, err = x.writer.holder(id)
+	return doc, ok, err
+}
+
+// Flush writes the memtables to a file, so that the log is empty, as far as it was inserted
+// before the call. An index in memory has nothing to flush.
+func (x *Index) Flush(ctx context.Context) error {
+	if !x.folder.durable() {
+		return nil
+	}
+	return x.upkeep.flush(ctx)
+}
+
+// Merge makes one segment of all documents, without those that are deleted. It waits for a merge in
+// the background.
+func (x *Index) Merge(ctx context.Context, threads int) error {
+	if !x.folder.durable() {
+		return errors.New("an index in memory merges by itself")
+	}
+	if err := x.upkeep.flush(ctx); err != nil {
+		return err
+	}
+	x.upkeep.merging.Lock() // a merge in the background ends first
+	defer x.upkeep.merging.Unlock()
+	x.writer.mu.Lock()
+	v := x.versions.Current()
+	if v == nil {
+		x.writer.mu.Unlock()
+		return version.ErrClosed
+	}
+	all := v.Segments
+	if len(all) == 0 || len(all) == 1 && !all[0].MayHide(x.versions.Clock.Now()) &&
+		slices.Equal(all[0].Design().Tables, x.config.Design.Tables) {
+		x.writer.mu.Unlock()
+		return nil
+	}
+	mark(all, true)
+	x.writer.mu.Unlock()
+	return x.upkeep.mergeFiles(ctx, all, threads)
+}
+
+// Recovery reports the contents of the log at opening; it is zero if no log was read.
+func (x *Index) Recovery() Recovery { return x.recovery }
+
+// Insert adds documents, all or none, in their order: those that are inserted have consecutive
+// numbers. They are found by every query that begins after Insert has returned, and then they are
+// as durable as the index is to make them. It waits for room and for the disk, as long as ctx
+// lasts; when ctx ends while it waits for the disk, the documents are in the index unless the disk
+// fails. An error that wraps [ErrUnknown] leaves open if they are; after every other one they are
+// not.
+func (x *Index) Insert(ctx context.Context, docs []rows.Doc) ([]Outcome, error) {
+	return x.writer.insert(ctx, docs)
+}
+
+// CheckAndInsert inserts each of the documents unless a document within distance k of it is there
+// already, an earlier one of docs among them. It returns an outcome for each, in order; a document
+// that was not inserted has the hits that kept it out, each with the first most of its documents.
+// Of two near-duplicates that arrive together, by one call or by two, exactly one is inserted. A
+// caller is refused only for a document that is already durable. CheckAndInsert waits as
+// [Index.Insert] does. With an error it returns the outcomes of the first documents, those that are
+// decided and durable.
+func (x *Index) CheckAndInsert(ctx context.Context, docs []rows.Doc, k, most int) ([]Outcome, error) {
+	c := x.checkers.Get().(*checker)
+	defer x.checkers.Put(c)
+	return c.run(ctx, docs, k, most)
 }

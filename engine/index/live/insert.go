@@ -5,34 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/bits"
 	"slices"
-	"time"
 
 	"ndd/asm"
-	"ndd/engine/corpus/simhash"
+	"ndd/engine/index/live/rows"
+	"ndd/engine/index/live/search"
+	"ndd/engine/index/live/version"
 	"ndd/engine/storage/wal"
-)
-
-// A Doc is a document to insert.
-type Doc struct {
-	Fingerprint simhash.Fingerprint
-	Second      simhash.Fingerprint // where the recipe makes two fingerprints of a document
-	ID          string              // empty for none, and where the index keeps no IDs
-	TextBytes   uint32              // length of the text; 0 where it is not known, and where the index keeps no lengths
-
-	TTL        time.Duration // how long it is kept, to the second above; 0 is as the index has it; see Forever
-	OnConflict OnConflict    // what becomes of it when its ID is taken; 0 is as the index has it
-}
-
-// OnConflict says what becomes of a document whose ID another document has.
-type OnConflict int
-
-// What may become of it.
-const (
-	Replace OnConflict = 1 + iota // it takes the other's place, which is deleted
-	Keep                          // it is not inserted
-	Refuse                        // the call fails with ErrConflict and inserts nothing
 )
 
 // ErrConflict is wrapped where an ID is taken and conflicts are to be refused.
@@ -45,104 +24,90 @@ var ErrTooMany = errors.New("too many documents for one call")
 // near kept it out, a document of its ID did, which is Doc.
 type Outcome struct {
 	Inserted bool
-	Replaced bool   // it took the place of a document of its ID
-	Doc      DocID  // number of the document that was inserted
-	Near     []Hit  // what kept it out, nearest first
-	ID       string // of the first document of the nearest, where documents have IDs
+	Replaced bool         // it took the place of a document of its ID
+	Doc      rows.DocID   // number of the document that was inserted
+	Near     []search.Hit // what kept it out, nearest first
+	ID       string       // of the first document of the nearest, where documents have IDs
 }
 
-// Insert adds documents, all or none, in their order: those that are inserted have consecutive
-// numbers. They are found by every query that begins after Insert has returned, and then they are
-// as durable as the index is to make them. It waits for room and for the disk, as long as ctx
-// lasts; when ctx ends while it waits for the disk, the documents are in the index unless the disk fails. An error that wraps
-// [ErrUnknown] leaves open if they are; after every other one they are not.
-func (x *Index) Insert(ctx context.Context, docs []Doc) ([]Outcome, error) {
+// insert is [Index.Insert].
+func (w *writer) insert(ctx context.Context, docs []rows.Doc) ([]Outcome, error) {
 	if len(docs) == 0 {
 		return nil, ctx.Err()
 	}
-	if err := x.insertable(docs); err != nil {
+	if err := w.insertable(docs); err != nil {
 		return nil, err
 	}
-	if err := x.lockToInsert(ctx); err != nil {
+	if err := w.lockToInsert(ctx); err != nil {
 		return nil, err
 	}
-	p := x.prepare(&x.pending)
+	p := w.prepare(&w.pending)
 	out := make([]Outcome, len(docs))
 	for i, d := range docs {
 		var err error
 		if out[i], err = p.add(d); err != nil {
-			x.writer.mu.Unlock()
+			w.mu.Unlock()
 			return nil, err
 		}
 	}
-	at, err := x.commit(&p.change)
-	x.writer.mu.Unlock()
+	at, err := w.commit(&p.change)
+	w.mu.Unlock()
 	if err != nil {
 		return nil, err
 	}
-	x.index(0)
-	return out, x.sync(ctx, at)
+	w.index(0)
+	return out, w.sync(ctx, at)
 }
 
 // insertable refuses what does not fit in one record of a log, whether there is one or not.
-func (x *Index) insertable(docs []Doc) error {
-	if n := recordBytes(docs, &x.config); n > wal.RecordMax {
-		return fmt.Errorf("%w: %d documents take %d bytes, and at most %d are inserted together", ErrTooMany, len(docs), n, wal.RecordMax)
+func (w *writer) insertable(docs []rows.Doc) error {
+	if n := recordBytes(docs, &w.config); n > wal.RecordMax {
+		return fmt.Errorf("%w: %d documents take %d bytes, and at most %d are inserted together", ErrTooMany, len(docs), n,
+			wal.RecordMax)
 	}
 	return nil
-}
-
-// A pending insert is decided upon, document after document, and then committed as one change. It
-// needs x.mu from the beginning to the end.
-type pending struct {
-	index *Index
-	change
-	own    map[string]int // place in docs of the documents of each ID
-	prints []uint64       // of docs, which are rows
 }
 
 // pendingDocs are how many documents of an insert keep their memory for the next one.
 const pendingDocs = 4096
 
-// prepare begins an insert in p, memory that is used again. It needs x.mu.
-func (x *Index) prepare(p *pending) *pending {
+// prepare begins an insert in p, memory that is used again. The caller holds writer.mu.
+func (w *writer) prepare(p *pending) *pending {
 	if cap(p.docs) > pendingDocs { // a large one is rare, and its memory is not kept
 		*p = pending{}
 	}
-	p.index, p.own, p.prints = x, nil, p.prints[:0]
-	p.change = change{first: x.current.Load().end(), docs: p.docs[:0], expires: p.expires[:0], delete: p.delete[:0], by: p.by[:0]}
+	p.writer, p.own, p.prints = w, nil, p.prints[:0]
+	p.change = change{first: w.versions.Current().End(), docs: p.docs[:0], expires: p.expires[:0], delete: p.delete[:0],
+		by: p.by[:0]}
 	return p
 }
 
-// add decides upon a document that nothing near keeps out.
-func (p *pending) add(d Doc) (Outcome, error) {
-	x := p.index
-	row := p.first + DocID(len(p.docs))
-	o := Outcome{Inserted: true, Doc: x.config.document(row)}
-	expires := x.wall.after(cmp.Or(d.TTL, x.config.TTL))
-	if d.ID != "" && x.config.IDs {
-		conflict := cmp.Or(d.OnConflict, x.config.OnConflict, Replace)
+// add decides a document that has no neighbours.
+func (p *pending) add(d rows.Doc) (Outcome, error) {
+	w := p.writer
+	row := p.first + rows.DocID(len(p.docs))
+	o := Outcome{Inserted: true, Doc: row}
+	expires := w.versions.Clock.After(cmp.Or(d.TTL, w.config.TTL))
+	if d.ID != "" && w.config.IDs {
+		conflict := cmp.Or(d.OnConflict, w.config.OnConflict, rows.Replace)
 		held, ok, err := p.holder(d.ID)
 		switch {
 		case err != nil:
 			return o, err
-		case ok && conflict == Refuse:
-			return o, fmt.Errorf("%w: %.200q is document %d", ErrConflict, d.ID, x.config.document(held))
-		case ok && conflict == Keep:
-			return Outcome{Doc: x.config.document(held)}, nil
-		case ok:
-			o.Replaced = true
-			before := len(p.delete)
-			if p.delete, err = x.appendHolders(p.delete, d.ID); err != nil {
-				return o, err
-			}
-			if held >= p.first {
-				p.delete = append(p.delete, held)
-			}
-			p.delete = x.config.withSeconds(p.delete, before)
-			for len(p.by) < len(p.delete) {
-				p.by = append(p.by, row)
-			}
+		case ok && conflict == rows.Refuse:
+			return o, fmt.Errorf("%w: %.200q is document %d", ErrConflict, d.ID, held)
+		case ok && conflict == rows.Keep:
+			return Outcome{Doc: held}, nil
+		}
+		o.Replaced = ok
+		if p.delete, err = w.appendHolders(p.delete, d.ID, 0); err != nil {
+			return o, err
+		}
+		if ok && held >= p.first {
+			p.delete = append(p.delete, held)
+		}
+		for len(p.by) < len(p.delete) {
+			p.by = append(p.by, row)
 		}
 		if p.own == nil {
 			p.own = make(map[string]int)
@@ -153,117 +118,137 @@ func (p *pending) add(d Doc) (Outcome, error) {
 	return o, nil
 }
 
-// append appends the rows of a document.
-func (p *pending) append(d Doc, expires moment) {
-	second := Doc{Fingerprint: d.Second, TextBytes: d.TextBytes}
-	d.Second = 0
+// append appends a document.
+func (p *pending) append(d rows.Doc, expires rows.Time) {
 	p.change.add(d, expires)
-	if p.index.config.each() > 1 {
-		p.change.add(second, expires)
-	}
-	for _, row := range p.docs[len(p.prints):] {
-		p.prints = append(p.prints, uint64(row.Fingerprint))
-	}
+	p.prints = append(p.prints, uint64(d.Fingerprint))
 }
 
-// holder returns the first row of the document that has an ID, one of this change before all others.
-func (p *pending) holder(id string) (DocID, bool, error) {
+// holder returns the document that has an ID, one of this change before all others.
+func (p *pending) holder(id string) (rows.DocID, bool, error) {
 	if i, ok := p.own[id]; ok {
-		return p.first + DocID(i), true, nil
+		return p.first + rows.DocID(i), true, nil
 	}
-	return p.index.holder(id)
+	return p.writer.holder(id)
 }
 
-// near returns those of the change's own rows that are within k of a query, not replaced, and not left out for their lengths.
-func (p *pending) near(dst []Match, positions []uint32, queries []uint64, k int, lengths Lengths) []Match {
-	for q, query := range queries {
-		for at := 0; at < len(p.prints); {
-			n, done := asm.Within64(positions, p.prints[at:], query, k)
-			for _, i := range positions[:n] {
-				row := p.first + DocID(at) + DocID(i)
-				if f := p.prints[at+int(i)]; !slices.Contains(p.delete, row) && lengths.take(q, p.docs[at+int(i)].TextBytes) {
-					dst = append(dst, Match{q, bits.OnesCount64(f ^ query), f, inMemtable, row})
-				}
+// near appends the documents of the change that are within k of a query, neither replaced nor left
+// out for their lengths.
+func (p *pending) near(dst []rows.Match, positions []uint32, query uint64, k int, lengths rows.Lengths) []rows.Match {
+	for at := 0; at < len(p.prints); {
+		n, done := asm.Within64(positions, p.prints[at:], query, k)
+		for _, i := range positions[:n] {
+			doc := p.first + rows.DocID(at) + rows.DocID(i)
+			if !slices.Contains(p.delete, doc) && lengths.Allow(0, p.docs[at+int(i)].TextBytes) {
+				dst = append(dst, rows.NewDocMatch(0, query, p.prints[at+int(i)], doc))
 			}
-			at += done
 		}
+		at += done
 	}
 	return dst
 }
 
-// commit makes a change: in the log, then in memory. It needs x.mu. After an error nothing has
-// changed. The change may be acknowledged when x.sync has returned for its position.
-func (x *Index) commit(c *change) (at wal.Position, err error) {
-	if len(c.docs) == 0 && len(c.delete) == 0 && !c.gap {
-		return 0, nil
+// index puts the newest documents into blocks where many have come together, unless another
+// goroutine does. Inserts call it after they have released writer.mu, with a reader's slot.
+func (w *writer) index(slot uint32) {
+	if v := w.versions.Current(); v == nil || !v.Newest().IndexDue() {
+		return // closed, or as a rule; only the memory of blocks needs a hold
 	}
-	if x.log != nil {
-		x.record = c.append(x.record[:0], &x.config)
-		if at, err = x.log.Append(x.record); err != nil {
-			return 0, fmt.Errorf("%w: %w", errRefused, err)
-		}
-		x.logged.Store(uint64(at))
+	v, err := w.versions.Hold(slot)
+	if err != nil {
+		return
 	}
-	return at, x.apply(c)
+	grown := v.Newest().TryIndex()
+	w.versions.Release(v, slot)
+	if !grown {
+		return
+	}
+	w.acquire()
+	if w.versions.Current() != nil {
+		w.grown()
+	}
+	w.mu.Unlock()
 }
 
-// apply makes a change in memory. It needs x.mu.
-func (x *Index) apply(c *change) error {
-	if c.gap {
-		err := x.skipTo(c.first)
-		x.committed.Store(uint64(c.first))
+// lockToInsert is lock, but fails with [ErrNoRoom] when there is no memory.
+func (w *writer) lockToInsert(ctx context.Context) error {
+	if err := w.lock(ctx); err != nil {
 		return err
 	}
-	for i, doc := range c.delete {
-		if doc < c.first || len(c.docs) == 0 {
-			x.kill(doc, c.clock(i, x.current.Load().end()))
-		}
+	if w.short == nil {
+		return nil
 	}
-	x.add(c.docs, c.expires)
-	for i, doc := range c.delete {
-		if doc >= c.first && len(c.docs) > 0 {
-			x.kill(doc, c.clock(i, x.current.Load().end()))
-		}
+	if w.reserve(w.versions.Current()); w.short == nil { // somebody gave memory back
+		return nil
 	}
-	x.committed.Store(uint64(x.current.Load().end())) // and now all of it is seen, at once
-	return nil
+	defer w.mu.Unlock()
+	return fmt.Errorf("%w: %w", ErrNoRoom, w.short)
 }
 
-// skipTo has the next document numbered first, which is beyond all that are there. It needs x.mu.
-func (x *Index) skipTo(first DocID) error {
-	e := Edit{addMemtable: x.newMemtable(first)}
-	memtables := x.current.Load().memtables
-	if last := memtables[len(memtables)-1]; last.len() == 0 {
-		e.removeMemtables = []*memtable{last}
-	}
-	return x.Apply(e)
-}
-
-// clock returns that of deletion i: the number of the document that replaces it, or the last number
-// before the index's clock, with which it is seen at once.
-func (c *change) clock(i int, clock DocID) DocID {
-	if i < len(c.by) {
-		return c.by[i]
-	}
-	return max(clock, 1) - 1
-}
-
-// add appends documents to memtables, as many as it takes. It needs x.mu.
-func (x *Index) add(docs []Doc, expires []moment) {
-	v := x.current.Load()
-	last := v.newest()
+// lock takes mu once the index may be written to and has room. It waits while memtables are too
+// full, until ctx ends. Without an error the caller unlocks.
+func (w *writer) lock(ctx context.Context) error {
+	w.acquire()
 	for {
-		before := last.size.Load()
-		n := last.add(docs, expires, x.memtableBytes())
-		if docs = docs[n:]; len(docs) == 0 {
-			if last.size.Load() != before {
-				x.grown()
+		var err error
+		switch {
+		case w.closed:
+			err = version.ErrClosed
+		case w.log != nil && w.log.Failing():
+			if err = w.resume(); err == nil {
+				continue
 			}
-			return
+		case w.hasRoom():
+			return nil
+		case w.flushFailed != nil:
+			err = fmt.Errorf("%w, and those that are there cannot be written to files: %w", ErrNoRoom, w.flushFailed)
 		}
-		expires = expires[min(n, len(expires)):]
-		last = x.newMemtable(last.end())
-		x.Apply(Edit{addMemtable: last})
-		x.wakeFlusher()
+		if err != nil {
+			w.mu.Unlock()
+			return err
+		}
+		if w.room == nil {
+			w.room = make(chan struct{})
+		}
+		room := w.room
+		w.mu.Unlock()
+		w.wakeFlusher()
+		select {
+		case <-room:
+		case <-ctx.Done():
+			return fmt.Errorf("waiting for room to insert: %w", ctx.Err())
+		}
+		w.mu.Lock()
 	}
+}
+
+// deletedMost are the rows of one record: 10 bytes each.
+const deletedMost = 1 << 20
+
+// deleting commits the deletion of the documents that find returns, which is called with writer.mu
+// held.
+func (w *writer) deleting(ctx context.Context, find func() ([]rows.DocID, error)) (int, error) {
+	if err := w.lock(ctx); err != nil {
+		return 0, err
+	}
+	docs, err := find()
+	if err == nil && slices.Contains(docs, rows.NoDoc) {
+		w.mu.Unlock()
+		return 0, search.ErrNoDocs
+	}
+	slices.Sort(docs)
+	docs = slices.Compact(docs)
+	deleted := len(docs)
+	last := wal.Position(w.logged.Load())
+	for list := range slices.Chunk(docs, deletedMost) {
+		if err != nil {
+			break
+		}
+		last, err = w.commit(&change{delete: list})
+	}
+	w.mu.Unlock()
+	if err != nil {
+		return 0, err
+	}
+	return deleted, w.sync(ctx, last)
 }

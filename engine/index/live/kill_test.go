@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"ndd/engine/corpus/simhash"
+	"ndd/engine/index/live/rows"
 	"ndd/engine/oracle"
-	"ndd/engine/storage/store"
 )
 
 var kills = flag.Int("kills", 0, "how often TestKill kills a process; 0 is 25, or 6 with -short")
@@ -46,10 +46,10 @@ func writeUntilKilled(dir string) {
 		go func() {
 			begin := 0
 			for {
-				docs := make([]Doc, 1+rand.IntN(20))
+				docs := make([]rows.Doc, 1+rand.IntN(20))
 				for i := range docs {
 					id := fmt.Sprintf("%d %d %d", os.Getpid(), w, begin+i)
-					docs[i] = Doc{Fingerprint: fingerprintOf(id), ID: id}
+					docs[i] = rows.Doc{Fingerprint: fingerprintOf(id), ID: id}
 				}
 				if _, err := x.Insert(context.Background(), docs); err != nil {
 					fmt.Fprintln(os.Stderr, err)
@@ -67,27 +67,23 @@ func writeUntilKilled(dir string) {
 
 // fingerprintOf returns the fingerprint of the document of an ID.
 func fingerprintOf(id string) simhash.Fingerprint {
-	key := idKey{1}
-	return simhash.Fingerprint(key.hash(id))
+	key := rows.IDKey{1}
+	return simhash.Fingerprint(key.Hash(id))
 }
 
 // told counts the documents that were acknowledged, by process and writer.
 type told map[[2]int]int
 
-// write starts a process that inserts, has end called when it has acknowledged some, which ends it, and
-// counts what it said: all of it, or only what came before end was called.
+// write starts a process that inserts, has end called when it has acknowledged some, which ends it,
+// and counts what it said: all of it, or only what came before end was called.
 func (a told) write(t *testing.T, dir string, all bool, end func(*os.Process)) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), killedFolder+"="+dir)
 	cmd.Stderr = t.Output()
 	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
+	noError(t, cmd.Start())
 	after := rand.IntN(400)
 	lines := bufio.NewReader(out)
 	for n := 0; ; n++ {
@@ -114,9 +110,7 @@ func (a told) write(t *testing.T, dir string, all bool, end func(*os.Process)) {
 func (a told) check(t *testing.T, dir string) {
 	t.Helper()
 	x, err := Open(t.Context(), dir, OpenOptions{Write: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer x.Close()
 	there := map[[2]int]int{}
 	for doc, d := range contents(t, x) {
@@ -139,8 +133,8 @@ func (a told) check(t *testing.T, dir string) {
 	t.Logf("%d documents acknowledged, %d there", total, x.Stats().Documents)
 }
 
-// TestKill kills processes that insert, again and again: of each writer what it was told is there is
-// there, whole, and what is there is a prefix of what it inserted.
+// TestKill kills processes that insert, again and again: of each writer what it was told is there
+// is there, whole, and what is there is a prefix of what it inserted.
 func TestKill(t *testing.T) {
 	times := 25
 	if testing.Short() {
@@ -150,9 +144,7 @@ func TestKill(t *testing.T) {
 		times = *kills
 	}
 	dir := filepath.Join(t.TempDir(), "index")
-	if err := Create(dir, Config{Design: halves(t), IDs: true}, store.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	create(t, dir, Config{Design: halves(t), IDs: true})
 	acknowledged := told{}
 	for range times {
 		acknowledged.write(t, dir, true, func(p *os.Process) { p.Kill() })

@@ -8,32 +8,25 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"ndd/engine/index/table"
+	"ndd/engine/index/live/rows"
 	"ndd/engine/storage/disk"
-	"ndd/engine/storage/store"
 )
 
 // TestOrphans: what work that was not finished has left in the folder is removed when the index is
 // opened for writing, and told; files of others stay, and reading removes nothing.
 func TestOrphans(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "index")
-	if err := Create(dir, Config{Design: halves(t)}, store.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	create(t, dir, Config{Design: halves(t)})
 	left := []string{"00000007.segment", "00000007.documents", ".00000008.segment.tmp-123", ".manifest.tmp-5"}
 	for _, name := range append([]string{"notes.txt"}, left...) {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte("left"), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.WriteFile(filepath.Join(dir, name), []byte("left"), 0o666))
 	}
 	there := func(name string) bool {
 		_, err := os.Stat(filepath.Join(dir, name))
 		return err == nil
 	}
 	x, err := Open(t.Context(), dir, OpenOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	x.Close()
 	for _, name := range left {
 		if !there(name) {
@@ -54,13 +47,11 @@ func TestOrphans(t *testing.T) {
 	}
 }
 
-// TestDeletedWhileFlushed: a document that is deleted while it is written to a file, or while that is merged,
-// stays deleted, after an end of the process, too.
+// TestDeletedWhileFlushed: a document that is deleted while it is written to a file, or while that
+// is merged, stays deleted, after an end of the process, too.
 func TestDeletedWhileFlushed(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "index")
-	if err := Create(dir, Config{Design: halves(t), IDs: true, Table: table.Options{Layout: table.LayoutPlanar}}, store.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	create(t, dir, Config{Design: halves(t), IDs: true, Table: planar})
 	var during atomic.Pointer[func()]
 	d := disk.Failing(func(c disk.Call, path string) error {
 		if do := during.Load(); do != nil && c == disk.CallCreate && strings.Contains(path, ".segment") {
@@ -70,12 +61,10 @@ func TestDeletedWhileFlushed(t *testing.T) {
 		return nil
 	})
 	x, err := openScripted(dir, d)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer func() { x.Close() }()
 	for _, doc := range someDocs(6, 9) {
-		if _, err := x.Insert(t.Context(), []Doc{doc}); err != nil {
+		if _, err := x.Insert(t.Context(), []rows.Doc{doc}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -86,24 +75,19 @@ func TestDeletedWhileFlushed(t *testing.T) {
 			}
 		}
 	}
-	for i, act := range []func(context.Context) error{x.Flush, func(ctx context.Context) error { return x.Merge(ctx, 1) }} {
+	for i, act := range []func(context.Context) error{x.Flush,
+		func(ctx context.Context) error { return x.Merge(ctx, 1) }} {
 		gone := delete(i)
 		if i == 1 { // so that there is something to merge
-			if err := x.Flush(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, x.Flush(t.Context()))
 		}
 		during.Store(&gone)
-		if err := act(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, act(t.Context()))
 		if got := contents(t, x); len(got) != 5-i {
 			t.Errorf("%d documents, want %d", len(got), 5-i)
 		}
 	}
-	if err := x.end(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, x.end())
 	if x, err = openScripted(dir, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -112,33 +96,27 @@ func TestDeletedWhileFlushed(t *testing.T) {
 	}
 }
 
-// TestFlushTakesAll: a flush takes every memtable, since the log of their documents is removed behind it:
-// none of them is lost, though some were full and waited.
+// TestFlushTakesAll: a flush takes every memtable, since the log of their documents is removed
+// behind it: none of them is lost, though some were full and waited.
 func TestFlushTakesAll(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "index")
-	if err := Create(dir, Config{Design: halves(t), IDs: true, Table: table.Options{Layout: table.LayoutPlanar}}, store.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	create(t, dir, Config{Design: halves(t), IDs: true, Table: planar})
 	x, err := Open(t.Context(), dir, OpenOptions{Write: true, flushDocs: smallDocs})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer func() { x.Close() }()
-	x.flushing.Lock() // memtables wait
+	x.upkeep.flushing.Lock() // memtables wait
 	docs := someDocs(3*smallDocs+10, 8)
 	if _, err := x.Insert(t.Context(), docs); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := x.flushBefore(t.Context(), 0); err != nil {
+	if _, err := x.upkeep.flushBefore(t.Context(), 0); err != nil {
 		t.Fatal(err)
 	}
-	x.flushing.Unlock()
+	x.upkeep.flushing.Unlock()
 	if s := x.Stats(); s.Segments != 1 || s.Unflushed != 0 {
 		t.Errorf("%+v", s)
 	}
-	if err := x.end(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, x.end())
 	if x, err = openScripted(dir, nil); err != nil {
 		t.Fatal(err)
 	}

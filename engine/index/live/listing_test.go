@@ -8,17 +8,22 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"ndd/engine/corpus/ndf"
 	"ndd/engine/corpus/simhash"
+	"ndd/engine/index/live/rows"
+	"ndd/engine/index/live/search"
+	"ndd/engine/index/live/version"
 	"ndd/engine/index/segment"
 	"ndd/engine/index/table"
 	"ndd/engine/memory"
 	"ndd/engine/storage/store"
 )
 
-// list holds what an index lists, a few rows of a segment at a time or many, against the model: each document once, in order, as it came.
+// list holds what an index lists, a few rows of a segment at a time or many, against the model:
+// each document once, in order, as it came.
 func (w *modelled) list(after string) {
 	w.t.Helper()
 	v, err := w.x.View()
@@ -26,22 +31,23 @@ func (w *modelled) list(after string) {
 		w.t.Fatal(err)
 	}
 	defer v.Release()
-	next, listed, expiring := DocID(0), 0, uint64(0)
+	next, listed, expiring := rows.DocID(0), 0, uint64(0)
 	for doc := range w.m.expires {
 		if _, ok := w.m.docs[doc]; ok { // and not deleted
 			expiring++
 		}
 	}
-	got, err := v.documents(w.t.Context(), 2+2*w.rng.Uint64N(1000), func(doc DocID, d Doc) error {
-		want, ok := w.m.docs[doc]
-		want.TTL = 0
-		if !ok || doc < next || d != want {
-			return fmt.Errorf("document %d is %+v (listed behind number %d), want %+v, %t", doc, d, next, want, ok)
-		}
-		next = doc + 1
-		listed++
-		return nil
-	})
+	got, err := search.Documents(w.t.Context(), v, w.x.config.Budget, 1+w.rng.Uint64N(1000),
+		func(doc rows.DocID, d rows.Doc) error {
+			want, ok := w.m.docs[doc]
+			want.TTL = 0
+			if !ok || doc < next || d != want {
+				return fmt.Errorf("document %d is %+v (listed behind number %d), want %+v, %t", doc, d, next, want, ok)
+			}
+			next = doc + 1
+			listed++
+			return nil
+		})
 	if err != nil || listed != len(w.m.docs) {
 		w.t.Fatalf("after %s: %d of %d documents listed: %v", after, listed, len(w.m.docs), err)
 	}
@@ -50,100 +56,79 @@ func (w *modelled) list(after string) {
 	}
 }
 
-// TestListedBuildsTheSame lists built indexes into fingerprint files: what is built of these is the same file.
+// TestListedBuildsTheSame lists built indexes into fingerprint files: what is built of these is the
+// same file.
 func TestListedBuildsTheSame(t *testing.T) {
-	for _, prints := range []int{1, 2} {
-		for _, keep := range []BuildOptions{{}, {Lengths: true}, {NoIDs: true}} {
-			t.Run(fmt.Sprintf("prints=%d/lengths=%t/noIDs=%t", prints, keep.Lengths, keep.NoIDs), func(t *testing.T) {
-				recipe := simhash.Minwise()
-				if prints > 1 {
-					recipe.Prints = prints
-				}
-				docs := someDocs(5000, 9)
-				for i := range docs {
-					docs[i].TextBytes = uint32(i * 3)
-					if prints > 1 {
-						docs[i].Second = docs[len(docs)-1-i].Fingerprint
-					}
-				}
-				base := t.TempDir()
-				write := func(name string) (*ndf.Writer, string) {
-					path := filepath.Join(base, name+".ndf")
-					w, err := ndf.Create(path, recipe, store.Options{})
-					if err != nil {
-						t.Fatal(err)
-					}
-					return w, path
-				}
-				w, path := write("first")
-				for _, d := range docs {
-					if err := w.Append(ndf.Document{ID: d.ID, Fingerprint: d.Fingerprint, Second: d.Second, TextBytes: int(d.TextBytes)}); err != nil {
-						t.Fatal(err)
-					}
-				}
-				first := builtOf(t, w, path, keep)
-				v := viewOf(t, filepath.Dir(first), OpenOptions{})
-				w, path = write("again")
-				got, err := v.Documents(t.Context(), func(_ DocID, d Doc) error {
-					return w.Append(ndf.Document{ID: d.ID, Fingerprint: d.Fingerprint, Second: d.Second, TextBytes: int(d.TextBytes)})
-				})
-				if want := (Listed{Documents: uint64(len(docs))}); err != nil || got != want {
-					t.Fatalf("%+v, %v; want %+v", got, err, want)
-				}
-				a, b := fileBytes(t, first), fileBytes(t, builtOf(t, w, path, keep))
-				if !bytes.Equal(a, b) {
-					t.Errorf("another segment is built of what was listed: %d bytes and %d", len(a), len(b))
-				}
+	for _, keep := range []BuildOptions{{}, {Lengths: true}, {NoIDs: true}} {
+		t.Run(fmt.Sprintf("lengths=%t/noIDs=%t", keep.Lengths, keep.NoIDs), func(t *testing.T) {
+			recipe := simhash.Minwise()
+			docs := someDocs(5000, 9)
+			for i := range docs {
+				docs[i].TextBytes = uint32(i * 3)
+			}
+			base := t.TempDir()
+			write := func(name string) (*ndf.Writer, string) {
+				path := filepath.Join(base, name+".ndf")
+				w, err := ndf.Create(path, recipe, store.Options{})
+				noError(t, err)
+				return w, path
+			}
+			w, path := write("first")
+			for _, d := range docs {
+				noError(t, w.Append(ndf.Document{ID: d.ID, Fingerprint: d.Fingerprint, TextBytes: int(d.TextBytes)}))
+			}
+			first := builtOf(t, w, path, keep)
+			x, v := viewOf(t, filepath.Dir(first), OpenOptions{})
+			w, path = write("again")
+			got, err := x.Documents(t.Context(), v, func(_ rows.DocID, d rows.Doc) error {
+				return w.Append(ndf.Document{ID: d.ID, Fingerprint: d.Fingerprint, TextBytes: int(d.TextBytes)})
 			})
-		}
+			if want := (search.Listed{Documents: uint64(len(docs))}); err != nil || got != want {
+				t.Fatalf("%+v, %v; want %+v", got, err, want)
+			}
+			a, b := fileBytes(t, first), fileBytes(t, builtOf(t, w, path, keep))
+			if !bytes.Equal(a, b) {
+				t.Errorf("another segment is built of what was listed: %d bytes and %d", len(a), len(b))
+			}
+		})
 	}
 }
 
-// builtOf builds an index beside a fingerprint file that is complete, and returns the path of its segment.
+// builtOf builds an index beside a fingerprint file that is complete, and returns the path of its
+// segment.
 func builtOf(t *testing.T, w *ndf.Writer, path string, o BuildOptions) string {
 	t.Helper()
-	if err := w.Commit(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, w.Commit())
 	f, err := ndf.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer f.Close()
-	o.Design, o.Table, o.Random = halves(t), table.Options{Layout: table.LayoutHuffman}, bytes.NewReader(make([]byte, 1<<10))
-	if err := Build(t.Context(), path+".index", []*ndf.File{f}, o); err != nil {
-		t.Fatal(err)
-	}
+	o.Design, o.Table, o.Random = halves(t), table.Options{Layout: table.LayoutHuffman},
+		bytes.NewReader(make([]byte, 1<<10))
+	noError(t, Build(t.Context(), path+".index", []*ndf.File{f}, o))
 	return filepath.Join(path+".index", "00000001.segment")
 }
 
 // viewOf returns a view of an index on disk, for as long as the test runs.
-func viewOf(t *testing.T, dir string, o OpenOptions) View {
+func viewOf(t *testing.T, dir string, o OpenOptions) (*Index, version.View) {
 	t.Helper()
 	x, err := Open(t.Context(), dir, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Cleanup(func() { x.Close() })
 	v, err := x.View()
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Cleanup(v.Release)
-	return v
+	return x, v
 }
 
 func fileBytes(t *testing.T, path string) []byte {
 	t.Helper()
 	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return data
 }
 
-// TestListedErrors: a listing ends with the error of who takes it, with that of its context, where memory is short, and where no
-// documents are kept; it holds no memory then.
+// TestListedErrors: a listing ends with the error of who takes it, with that of its context, where
+// memory is short, and where no documents are kept; it holds no memory then.
 func TestListedErrors(t *testing.T) {
 	enough := errors.New("enough")
 	ended, end := context.WithCancel(t.Context())
@@ -157,19 +142,17 @@ func TestListedErrors(t *testing.T) {
 	}{
 		"taker":        {t.Context(), false, 100, 1 << 30, enough},
 		"context":      {ended, false, 100, 1 << 30, context.Canceled},
-		"memory":       {t.Context(), false, 1000, 1000*listedBytes - 1, memory.ErrTooLarge},
-		"no documents": {t.Context(), true, 100, 1 << 30, ErrNoDocs},
+		"memory":       {t.Context(), false, 1000, 1000*9 - 1, memory.ErrTooLarge},
+		"no documents": {t.Context(), true, 100, 1 << 30, search.ErrNoDocs},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "index")
-			o := BuildOptions{Options: segment.Options{Design: halves(t), Table: table.Options{Layout: table.LayoutPlanar}, NoDocs: c.noDocs}}
-			if err := Build(t.Context(), dir, []*ndf.File{printsFile(t, someDocs(1000, 3))}, o); err != nil {
-				t.Fatal(err)
-			}
+			o := BuildOptions{Options: segment.Options{Design: halves(t), Table: planar, NoDocs: c.noDocs}}
+			noError(t, Build(t.Context(), dir, []*ndf.File{printsFile(t, someDocs(1000, 3))}, o))
 			budget := memory.NewBudget(memory.Set(c.bytes))
-			v := viewOf(t, dir, OpenOptions{Budget: budget})
+			_, v := viewOf(t, dir, OpenOptions{Budget: budget})
 			left := budget.Left()
-			got, err := v.documents(c.ctx, c.most, func(doc DocID, _ Doc) error {
+			got, err := search.Documents(c.ctx, v, budget, c.most, func(doc rows.DocID, _ rows.Doc) error {
 				if doc == 150 {
 					return enough
 				}
@@ -188,28 +171,25 @@ func TestListedErrors(t *testing.T) {
 	}
 }
 
-// TestListedIsInterrupted: a listing ends soon after its context, among the documents of a segment and of a memtable.
+// TestListedIsInterrupted: a listing ends soon after its context, among the documents of a segment
+// and of a memtable.
 func TestListedIsInterrupted(t *testing.T) {
 	docs := someDocs(20_000, 5)
 	dir := filepath.Join(t.TempDir(), "index")
-	o := BuildOptions{Options: segment.Options{Design: halves(t), Table: table.Options{Layout: table.LayoutPlanar}}}
-	if err := Build(t.Context(), dir, []*ndf.File{printsFile(t, docs[:10_000])}, o); err != nil {
+	o := BuildOptions{Options: segment.Options{Design: halves(t), Table: planar}}
+	noError(t, Build(t.Context(), dir, []*ndf.File{printsFile(t, docs[:10_000])}, o))
+	x, _ := viewOf(t, dir, OpenOptions{})
+	if _, err := x.Insert(t.Context(), docs[10_000:]); err != nil {
 		t.Fatal(err)
 	}
-	v := viewOf(t, dir, OpenOptions{})
-	if _, err := v.index.Insert(t.Context(), docs[10_000:]); err != nil {
-		t.Fatal(err)
-	}
-	w, err := v.index.View()
-	if err != nil {
-		t.Fatal(err)
-	}
+	w, err := x.View()
+	noError(t, err)
 	defer w.Release()
 	for _, at := range []uint64{1, 10_001} {
 		ctx, end := context.WithCancel(t.Context())
 		defer end()
 		listed := uint64(0)
-		_, err := w.Documents(ctx, func(DocID, Doc) error {
+		_, err := x.Documents(ctx, w, func(rows.DocID, rows.Doc) error {
 			if listed++; listed == at {
 				end()
 			}
@@ -221,40 +201,35 @@ func TestListedIsInterrupted(t *testing.T) {
 	}
 }
 
-// TestListedView: a view lists what the index had when it began, whatever is inserted, replaced and deleted meanwhile.
+// TestListedView: a view lists what the index had when it began, whatever is inserted, replaced and
+// deleted meanwhile.
 func TestListedView(t *testing.T) {
-	x, err := New(Config{Design: halves(t), Table: table.Options{Layout: table.LayoutPlanar}, IDs: true, Budget: memory.NewBudget(memory.Set(math.MaxInt64))})
-	if err != nil {
-		t.Fatal(err)
-	}
+	x, err := New(Config{Design: halves(t), Table: planar, IDs: true, Budget: memory.NewBudget(memory.Set(math.MaxInt64))})
+	noError(t, err)
 	defer x.Close()
 	docs := someDocs(50, 4)
 	if _, err := x.Insert(t.Context(), docs[:40]); err != nil {
 		t.Fatal(err)
 	}
 	v, err := x.View()
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer v.Release()
 	again := docs[3]
 	again.Fingerprint++
-	if _, err := x.Insert(t.Context(), append([]Doc{again}, docs[40:]...)); err != nil {
+	if _, err := x.Insert(t.Context(), append([]rows.Doc{again}, docs[40:]...)); err != nil {
 		t.Fatal(err)
 	}
 	if n, err := x.Delete(t.Context(), docs[5].ID); n != 1 || err != nil {
 		t.Fatal(n, err)
 	}
 	now, err := x.View()
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer now.Release()
 	for _, c := range []struct {
-		view View
-		want Listed
-	}{{v, Listed{Documents: 40}}, {now, Listed{Documents: 49, Deleted: 2}}} {
-		got, err := c.view.Documents(t.Context(), func(doc DocID, d Doc) error {
+		view version.View
+		want search.Listed
+	}{{v, search.Listed{Documents: 40}}, {now, search.Listed{Documents: 49, Deleted: 2}}} {
+		got, err := x.Documents(t.Context(), c.view, func(doc rows.DocID, d rows.Doc) error {
 			if c.view == v && d != docs[doc] {
 				return fmt.Errorf("document %d: %+v, want %+v", doc, d, docs[doc])
 			}
@@ -263,5 +238,22 @@ func TestListedView(t *testing.T) {
 		if err != nil || got != c.want {
 			t.Errorf("%+v, %v; want %+v", got, err, c.want)
 		}
+	}
+}
+
+// TestTwoPrintsRefused: an index of an earlier release whose recipe makes two fingerprints of a
+// document is refused by name.
+func TestTwoPrintsRefused(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "two")
+	recipe := simhash.Minwise()
+	create(t, dir, Config{Recipe: &recipe, Design: halves(t), IDs: true})
+	m, err := ReadManifest(dir)
+	noError(t, err)
+	m.Recipe.Prints = 2
+	noError(t, os.Remove(filepath.Join(dir, manifestName)))
+	noError(t, writeManifest(dir, m.Generation, store.Options{}, m))
+	if _, err := Open(t.Context(), dir, OpenOptions{}); !errors.Is(err, simhash.ErrTwoPrints) ||
+		!strings.Contains(err.Error(), manifestName) {
+		t.Error(err)
 	}
 }

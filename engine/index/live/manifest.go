@@ -1,8 +1,6 @@
 package live
 
 import (
-	"context"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,20 +9,14 @@ import (
 	"path/filepath"
 	"regexp"
 
-	"github.com/dustin/go-humanize"
-
 	"ndd/engine/corpus/simhash"
+	"ndd/engine/index/live/rows"
+	"ndd/engine/index/plan"
 	"ndd/engine/index/table"
+	"ndd/engine/storage/disk"
+	"ndd/engine/storage/generations"
 	"ndd/engine/storage/store"
 	"ndd/permute"
-)
-
-// ManifestMax is the most bytes that a manifest has: some thousand segments.
-const ManifestMax = 1 << 20
-
-const (
-	manifestName = "manifest"
-	documentsMax = 1 << 56 // of all segments
 )
 
 // Names of an index's files: nothing that leads out of the folder.
@@ -56,21 +48,20 @@ type ManifestSegment struct {
 }
 
 // A ManifestFile is a file of an index.
-type ManifestFile struct {
-	File  string `json:"file"`
-	ID    string `json:"id"` // of the file: 32 hexadecimal digits
-	Bytes uint64 `json:"bytes"`
-}
+type ManifestFile = generations.Entry
 
 // A ManifestLive is what an index has that is written to: where its log begins, and what it makes
 // segments with.
 type ManifestLive struct {
-	Log    string         `json:"log"`      // what its log files belong to: 32 hexadecimal digits
-	Key    string         `json:"key"`      // of the hash of IDs, likewise
-	From   uint64         `json:"log_from"` // log files below this number are not needed
-	Last   uint64         `json:"log_last"` // the last record in those
-	Next   uint64         `json:"next"`     // number of the first document that the log may have
-	Files  uint64         `json:"files"`    // number of the next file
+	Log    string         `json:"log"`                // what its log files belong to: 32 hexadecimal digits
+	Key    string         `json:"key"`                // of the hash of IDs, likewise
+	From   uint64         `json:"log_from"`           // log files below this number are not needed
+	Last   uint64         `json:"log_last"`           // the last record in those
+	File   uint64         `json:"log_file,omitempty"` // this log file is there; 0 in manifests of earlier versions
+	Held   uint64         `json:"log_held,omitempty"` // the log has records up to this one, at least
+	Time   rows.Time      `json:"time,omitempty"`     // the latest time at which it was open; 0 where nothing expires
+	Next   uint64         `json:"next"`               // number of the first document that the log may have
+	Files  uint64         `json:"files"`              // number of the next file
 	Design permute.Design `json:"design"`
 	Layout table.Layout   `json:"layout"`
 	IDs    bool           `json:"ids"`
@@ -89,14 +80,14 @@ func (m *Manifest) bytes() (sum uint64) {
 	return sum
 }
 
-// SegmentPaths returns the paths of the segments' files of the index in folder dir, whose manifest m
-// is. If one is missing, the error names it and wraps [store.ErrCorrupt].
+// SegmentPaths returns the paths of the segments' files of the index in folder dir, whose manifest
+// m is. If one is missing, the error names it and wraps [store.ErrCorrupt].
 func (m *Manifest) SegmentPaths(dir string) (paths []string, err error) {
 	for _, g := range m.Segments {
 		path := filepath.Join(dir, g.File)
 		switch _, err := os.Stat(path); {
 		case errors.Is(err, fs.ErrNotExist):
-			return nil, g.missing(path)
+			return nil, g.Missing(dir)
 		case err != nil:
 			return nil, err
 		}
@@ -105,35 +96,24 @@ func (m *Manifest) SegmentPaths(dir string) (paths []string, err error) {
 	return paths, nil
 }
 
-// missing returns the error that a file of the index is not at path.
-func (g *ManifestFile) missing(path string) error {
-	return fmt.Errorf("%s: %w: the manifest names this file, of %s, and it is missing: copy it from where it is, or build the index again",
-		path, store.ErrCorrupt, humanize.IBytes(g.Bytes))
-}
-
-func writeManifest(dir string, generation uint64, o store.Options, m *Manifest) error {
-	w, err := store.CreateWith(filepath.Join(dir, manifestName), store.KindManifest, generation, o)
-	if err != nil {
-		return err
-	}
-	defer w.Abort()
+func writeManifest(dir string, number uint64, o store.Options, m *Manifest) error {
 	data, err := json.MarshalIndent(m, "", "  ")
 	if err != nil {
 		return err
 	}
-	w.Section(manifestName)
-	w.Write(data)
-	return w.Commit()
+	return generations.Write(filepath.Join(dir, manifestName), store.KindManifest, number, o, data, nil)
 }
 
 // ReadManifest reads the manifest of the index in folder dir. The errors are those of
 // [ManifestPath], or wrap [store.ErrCorrupt].
-func ReadManifest(dir string) (*Manifest, error) {
-	path, err := ManifestPath(dir)
+func ReadManifest(dir string) (*Manifest, error) { return readManifest(nil, dir) }
+
+func readManifest(d *disk.Disk, dir string) (*Manifest, error) {
+	path, err := manifestPath(d, dir)
 	if err != nil {
 		return nil, err
 	}
-	f, err := store.Open(path, store.KindManifest)
+	f, err := store.OpenOn(d, path, store.KindManifest)
 	if err != nil {
 		return nil, err
 	}
@@ -142,21 +122,14 @@ func ReadManifest(dir string) (*Manifest, error) {
 }
 
 // ParseManifest reads the manifest in an open file.
-func ParseManifest(f *store.File) (_ *Manifest, err error) {
-	defer store.CatchFault(&err)()
-	if err := f.Verify(context.Background(), 1, nil); err != nil {
-		return nil, err
-	}
-	s, err := f.Section(manifestName)
+func ParseManifest(f *store.File) (*Manifest, error) {
+	m := &Manifest{Generation: f.Identity().Generation}
+	s, err := generations.Read(f, m)
 	if err != nil {
 		return nil, err
 	}
-	if len(s.Data) > ManifestMax {
-		return nil, s.Corrupt(0, "%d bytes: a manifest has at most %d", len(s.Data), ManifestMax)
-	}
-	m := &Manifest{Generation: f.Identity().Generation}
-	if err := s.JSON(m); err != nil {
-		return nil, err
+	if m.Recipe != nil && errors.Is(m.Recipe.Validate(), simhash.ErrTwoPrints) {
+		return nil, fmt.Errorf("%s: %w", f.Path(), simhash.ErrTwoPrints)
 	}
 	if why := m.wrong(); why != "" {
 		return nil, s.Corrupt(0, "%s", why)
@@ -186,17 +159,17 @@ func (m *Manifest) wrong() string {
 			return fmt.Sprintf("segment file name %q", g.File)
 		}
 		seen[g.File] = true
-		if _, ok := identity(g.ID); !ok {
+		if _, ok := generations.ParseID(g.ID); !ok {
 			return fmt.Sprintf("segment identity %q", g.ID)
 		}
 		if b := g.Beside; b != nil {
-			if _, ok := identity(b.ID); !ok || !documentsName.MatchString(b.File) || seen[b.File] || m.Live == nil {
+			if _, ok := generations.ParseID(b.ID); !ok || !documentsName.MatchString(b.File) || seen[b.File] || m.Live == nil {
 				return fmt.Sprintf("file %q, identity %q, beside %s", b.File, b.ID, g.File)
 			}
 			seen[b.File] = true
 		}
-		if documents += g.Documents; documents > documentsMax || g.Documents > documentsMax {
-			return fmt.Sprintf("%d documents: at most %d", documents, uint64(documentsMax))
+		if documents += g.Documents; documents > rows.Max || g.Documents > rows.Max {
+			return fmt.Sprintf("%d documents: at most %d", documents, uint64(rows.Max))
 		}
 	}
 	return ""
@@ -213,16 +186,35 @@ func (l *ManifestLive) wrong(k int) string {
 	if l.Layout != table.LayoutPlanar && l.Layout != table.LayoutHuffman {
 		return fmt.Sprintf("unknown layout %q", l.Layout)
 	}
-	_, log := identity(l.Log)
-	_, key := identity(l.Key)
-	if !log || !key || l.Next > documentsMax || l.Files == 0 || l.Files > 1<<32 {
+	_, log := generations.ParseID(l.Log)
+	_, key := generations.ParseID(l.Key)
+	if !log || !key || l.Next > rows.Max || l.Files == 0 || l.Files > 1<<32 || l.File != 0 && l.File < l.From ||
+		l.Time > rows.TimeMax {
 		return "a log, a key or a counter that cannot be"
 	}
 	return ""
 }
 
-// identity reads 32 hexadecimal digits.
-func identity(text string) (id [16]byte, ok bool) {
-	n, err := hex.Decode(id[:], []byte(text[:min(len(text), 2*len(id))]))
-	return id, err == nil && n == len(id) && len(text) == 2*n
+// A Choice is why an index has the tables that it has, as its manifest keeps it.
+type Choice struct {
+	Documents uint64          `json:"documents"`
+	Distinct  uint64          `json:"distinct,omitempty"` // fingerprints, about, where they are fewer
+	Memory    uint64          `json:"memory,omitempty"`   // bytes that were given
+	Kernel    string          `json:"kernel"`             // with which was measured
+	Sample    int             `json:"sample,omitempty"`   // of earlier releases, which tried layouts on a sample
+	Layouts   json.RawMessage `json:"layouts,omitempty"`  // likewise: the results
+	Why       []string        `json:"why"`                // sentences
 }
+
+// ChoiceOf returns what to keep of a plan.
+func ChoiceOf(p *plan.Plan) *Choice {
+	r := &p.Request
+	c := &Choice{Documents: r.Fingerprints, Memory: r.Memory, Kernel: r.Machine.Kernel, Why: p.Why}
+	if r.Documents > r.Fingerprints {
+		c.Documents, c.Distinct = r.Documents, r.Fingerprints
+	}
+	return c
+}
+
+// A getter opens a file: one that maps it, or one that loads it.
+type getter func(path string, kind store.Kind) (*store.File, error)

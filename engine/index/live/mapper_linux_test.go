@@ -7,25 +7,21 @@ import (
 	"strings"
 	"testing"
 
+	"ndd/engine/index/live/rows"
 	"ndd/engine/storage/store"
 )
 
-// TestMapper: segments of an index that is larger than memory are mapped so that single pages are read.
+// TestMapper: segments of an index that is larger than memory are mapped so that single pages are
+// read.
 func TestMapper(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "index")
-	if err := Create(dir, Config{Design: halves(t)}, store.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	create(t, dir, Config{Design: halves(t)})
 	x, err := Open(t.Context(), dir, OpenOptions{Write: true})
-	if err != nil {
+	noError(t, err)
+	if _, err := x.Insert(t.Context(), []rows.Doc{{Fingerprint: 5}, {Fingerprint: 500}}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := x.Insert(t.Context(), []Doc{{Fingerprint: 5}, {Fingerprint: 500}}); err != nil {
-		t.Fatal(err)
-	}
-	if err := x.Close(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, x.Close())
 	m, err := ReadManifest(dir)
 	if err != nil || len(m.Segments) != 1 {
 		t.Fatalf("%+v, %v", m, err)
@@ -35,16 +31,12 @@ func TestMapper(t *testing.T) {
 			m.Segments[0].Bytes = 1 << 60
 		}
 		path := filepath.Join(dir, m.Segments[0].File)
-		f, err := m.mapper()(path, store.KindSegment)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f, err := m.mapper(nil)(path, store.KindSegment)
+		noError(t, err)
 		if got := strings.Contains(mappingFlags(t, path), " rr"); got != larger {
 			t.Errorf("larger than memory %v: single pages %v", larger, got)
 		}
-		if err := f.Close(); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, f.Close())
 	}
 }
 
@@ -52,9 +44,7 @@ func TestMapper(t *testing.T) {
 func mappingFlags(t *testing.T, path string) string {
 	t.Helper()
 	maps, err := os.Open("/proc/self/smaps")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer maps.Close()
 	found := false
 	for lines := bufio.NewScanner(maps); lines.Scan(); {

@@ -10,39 +10,34 @@ import (
 	"time"
 
 	"ndd/engine/corpus/simhash"
-	"ndd/engine/index/table"
+	"ndd/engine/index/live/rows"
 	"ndd/engine/memory"
-	"ndd/engine/storage/store"
 )
 
 // longIDs returns documents whose IDs have so many bytes that do not compress.
-func longIDs(rng *rand.Rand, n, bytes int) []Doc {
-	docs := make([]Doc, n)
+func longIDs(rng *rand.Rand, n, bytes int) []rows.Doc {
+	docs := make([]rows.Doc, n)
 	for i := range docs {
 		id := make([]byte, 0, bytes+7)
 		for len(id) < bytes {
 			id = binary.LittleEndian.AppendUint64(id, rng.Uint64())
 		}
-		docs[i] = Doc{Fingerprint: simhash.Fingerprint(rng.Uint64()), ID: string(id)}
+		docs[i] = rows.Doc{Fingerprint: simhash.Fingerprint(rng.Uint64()), ID: string(id)}
 	}
 	return docs
 }
 
-// TestNoRoom fills the memory of an index without files: inserts are refused by name while queries and
-// deletions go on, and inserts do when there is room again.
+// TestNoRoom fills the memory of an index without files: inserts are refused by name while queries
+// and deletions go on, and inserts do when there is room again.
 func TestNoRoom(t *testing.T) {
 	budget := memory.NewBudget(memory.Set(64 << 20))
-	x, err := New(Config{Design: halves(t), IDs: true, Table: table.Options{Layout: table.LayoutPlanar}, Budget: budget})
-	if err != nil {
-		t.Fatal(err)
-	}
+	x, err := New(Config{Design: halves(t), IDs: true, Table: planar, Budget: budget})
+	noError(t, err)
 	defer x.Close()
 	other, err := budget.Reserve("another", 32<<20)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	rng := rand.New(rand.NewPCG(14, 3))
-	fill := func() (last Doc, inserted int) {
+	fill := func() (last rows.Doc, inserted int) {
 		t.Helper()
 		for inserted < 64<<10 {
 			docs := longIDs(rng, 100, 2000)
@@ -51,7 +46,8 @@ func TestNoRoom(t *testing.T) {
 			}
 			last, inserted = docs[99], inserted+len(docs)
 		}
-		if !errors.Is(err, ErrNoRoom) || !errors.Is(err, memory.ErrTooLarge) || !strings.Contains(err.Error(), "no room for more documents in memory: what was inserted needs up to") {
+		if !errors.Is(err, ErrNoRoom) || !errors.Is(err, memory.ErrTooLarge) ||
+			!strings.Contains(err.Error(), "no room for more documents in memory: what was inserted needs up to") {
 			t.Fatalf("%d documents of 2,000 bytes in 32 MiB: %v", inserted, err)
 		}
 		return last, inserted
@@ -60,7 +56,7 @@ func TestNoRoom(t *testing.T) {
 	if n < 1000 {
 		t.Errorf("%d documents only", n)
 	}
-	if out, err := x.CheckAndInsert(t.Context(), []Doc{last}, 3, 1); err != nil || out[0].Inserted {
+	if out, err := x.CheckAndInsert(t.Context(), []rows.Doc{last}, 3, 1); err != nil || out[0].Inserted {
 		t.Errorf("%+v, %v: what is there needs no room", out, err)
 	}
 	if _, err := x.CheckAndInsert(t.Context(), longIDs(rng, 1, 10), 3, 1); !errors.Is(err, ErrNoRoom) {
@@ -84,18 +80,13 @@ func TestNoRoom(t *testing.T) {
 	}
 }
 
-// TestBoundedMemory inserts more than fits into the memory of an index with files: it goes there, no
-// insert is refused, and what is in memory stays inside half of the budget and
-// a memtable more.
+// TestBoundedMemory inserts more than fits into the memory of an index with files: it goes there,
+// no insert is refused, and what is in memory stays inside half of the budget and a memtable more.
 func TestBoundedMemory(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "index")
-	if err := Create(dir, Config{Design: halves(t), IDs: true, Table: table.Options{Layout: table.LayoutPlanar}}, store.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	create(t, dir, Config{Design: halves(t), IDs: true, Table: planar})
 	x, err := Open(t.Context(), dir, OpenOptions{Write: true, Sync: -1, Budget: memory.NewBudget(memory.Set(48 << 20))})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer x.Close()
 	rng := rand.New(rand.NewPCG(14, 4))
 	most, n := uint64(0), 30_000
@@ -107,13 +98,11 @@ func TestBoundedMemory(t *testing.T) {
 			t.Fatalf("%d documents: %v", i, err)
 		}
 		w, err := x.View()
-		if err != nil {
-			t.Fatal(err)
-		}
-		most = max(most, w.version.memory())
-		for _, m := range w.version.memtables {
-			if m.memory() > 2*x.memtableBytes() {
-				t.Fatalf("a memtable of %d bytes, where %d fill one", m.memory(), x.memtableBytes())
+		noError(t, err)
+		most = max(most, w.Version.Memory())
+		for _, m := range w.Version.Memtables {
+			if m.Memory() > 2*x.writer.memtableBytes() {
+				t.Fatalf("a memtable of %d bytes, where %d fill one", m.Memory(), x.writer.memtableBytes())
 			}
 		}
 		w.Release()

@@ -10,21 +10,19 @@ import (
 	"testing"
 
 	"ndd/engine/corpus/ndf"
+	"ndd/engine/index/live/rows"
 	"ndd/engine/index/segment"
-	"ndd/engine/index/table"
 	"ndd/engine/memory"
 	"ndd/engine/oracle/sets"
 	"ndd/engine/storage/disk"
 	"ndd/engine/storage/store"
 )
 
-// anonymous returns how much memory of this process is no file's, as its pages say: the sums of /proc/self/status are behind by some
-// pages for each processor.
+// anonymous returns how much memory of this process is no file's, as its pages say: the sums of
+// /proc/self/status are behind by some pages for each processor.
 func anonymous(t *testing.T) (bytes uint64) {
 	rollup, err := os.ReadFile("/proc/self/smaps_rollup")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	_, rest, _ := strings.Cut(string(rollup), "\nAnonymous:")
 	if _, err := fmt.Sscan(rest, &bytes); err != nil {
 		t.Fatal(err)
@@ -32,8 +30,8 @@ func anonymous(t *testing.T) (bytes uint64) {
 	return bytes << 10
 }
 
-// A memoryWatch looks before each write to a file how much memory is taken, and how much is reserved: a merge writes while it has
-// the most.
+// A memoryWatch looks before each write to a file how much memory is taken, and how much is
+// reserved: a merge writes while it has the most.
 type memoryWatch struct {
 	t              *testing.T
 	budget         *memory.Budget
@@ -67,7 +65,8 @@ func (w *memoryWatch) measure(do func() error) (taken, reserved uint64) {
 	return w.taken.Load() - before, left - w.leftest.Load()
 }
 
-// TestMergeMemory: a merge takes and reserves no more memory than a build of as many documents does, whether some are deleted or not.
+// TestMergeMemory: a merge takes and reserves no more memory than a build of as many documents
+// does, whether some are deleted or not.
 func TestMergeMemory(t *testing.T) {
 	docs := 4 << 20
 	if testing.Short() {
@@ -75,45 +74,35 @@ func TestMergeMemory(t *testing.T) {
 	}
 	files := func(seed uint64, n int) []*ndf.File {
 		path := filepath.Join(t.TempDir(), "prints.bin")
-		if err := os.WriteFile(path, store.Bytes64(sets.Uniform(n, seed)), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.WriteFile(path, store.Bytes64(sets.Uniform(n, seed)), 0o600))
 		f, err := ndf.Open(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		t.Cleanup(func() { f.Close() })
 		return []*ndf.File{f}
 	}
 	base, added, all := files(1, docs/4*3), files(2, docs/4), files(3, docs)
 	w := &memoryWatch{t: t, budget: memory.NewBudget(memory.Set(1 << 40))}
-	o := BuildOptions{Options: segment.Options{Design: halves(t), Table: table.Options{Layout: table.LayoutPlanar}, Threads: 1, Budget: w.budget, Disk: disk.Hooked(w)}}
+	o := BuildOptions{Options: segment.Options{Design: halves(t), Table: planar, Threads: 1, Budget: w.budget,
+		Disk: disk.Hooked(w)}}
 	building, build := w.measure(func() error { return Build(t.Context(), filepath.Join(t.TempDir(), "built"), all, o) })
 	each := func(bytes uint64) float64 { return float64(bytes) / float64(docs) }
 	for _, deleted := range []int{0, docs / 64} {
 		dir := filepath.Join(t.TempDir(), "index")
-		if err := Build(t.Context(), dir, base, o); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, Build(t.Context(), dir, base, o))
 		x, err := Open(t.Context(), dir, OpenOptions{Write: true, Sync: -1, Budget: w.budget, Disk: disk.Hooked(w)})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := x.Add(t.Context(), added, o); err != nil {
-			t.Fatal(err)
-		}
-		var gone []DocID
+		noError(t, err)
+		noError(t, x.Add(t.Context(), added, o))
+		var gone []rows.DocID
 		for i := range deleted {
-			gone = append(gone, DocID(i*docs/deleted))
+			gone = append(gone, rows.DocID(i*docs/deleted))
 		}
-		if _, err := x.deleting(t.Context(), func() ([]DocID, error) { return gone, nil }); err != nil {
+		if _, err := x.writer.deleting(t.Context(), func() ([]rows.DocID, error) { return gone, nil }); err != nil {
 			t.Fatal(err)
 		}
-		if err := x.Flush(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, x.Flush(t.Context()))
 		taken, reserved := w.measure(func() error { return x.Merge(t.Context(), 1) })
-		t.Logf("%d documents, %d deleted: %.1f bytes a document reserved, %.1f taken; building %.1f and %.1f", docs, deleted, each(reserved), each(taken), each(build), each(building))
+		t.Logf("%d documents, %d deleted: %.1f bytes a document reserved, %.1f taken; building %.1f and %.1f", docs,
+			deleted, each(reserved), each(taken), each(build), each(building))
 		if reserved > build || reserved < uint64(8*docs) {
 			t.Errorf("%d deleted: %d bytes are reserved, and by building %d", deleted, reserved, build)
 		}
@@ -121,8 +110,6 @@ func TestMergeMemory(t *testing.T) {
 		if taken > building+heap {
 			t.Errorf("%d deleted: %d bytes are taken, and by building %d", deleted, taken, building)
 		}
-		if err := x.Close(); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, x.Close())
 	}
 }

@@ -12,23 +12,23 @@ import (
 	"time"
 
 	"ndd/engine/corpus/simhash"
+	"ndd/engine/index/live/rows"
+	"ndd/engine/index/live/search"
 	"ndd/engine/index/table"
 	"ndd/engine/oracle/sets"
-	"ndd/engine/storage/store"
 )
 
 // A model is what an index should be: documents in a map, searched one by one.
 type model struct {
-	next    DocID
-	docs    map[DocID]Doc
-	expires map[DocID]moment // of those that do
-	now     moment
+	next    rows.DocID
+	docs    map[rows.DocID]rows.Doc
+	expires map[rows.DocID]rows.Time // of those that do
+	now     rows.Time
 	ratio   float64 // of lengths, at most; 0: any
-	two     bool    // documents have two fingerprints
 }
 
 // pass moves the time: what expires by then is gone.
-func (m *model) pass(to moment) {
+func (m *model) pass(to rows.Time) {
 	m.now = to
 	for n, at := range m.expires {
 		if at <= to {
@@ -38,7 +38,7 @@ func (m *model) pass(to moment) {
 	}
 }
 
-func (m *model) holder(id string) (DocID, bool) {
+func (m *model) holder(id string) (rows.DocID, bool) {
 	for n, d := range m.docs {
 		if d.ID == id && id != "" {
 			return n, true
@@ -47,15 +47,15 @@ func (m *model) holder(id string) (DocID, bool) {
 	return 0, false
 }
 
-func (m *model) insert(d Doc) {
+func (m *model) insert(d rows.Doc) {
 	if n, ok := m.holder(d.ID); ok {
 		delete(m.docs, n)
 	}
 	if d.TTL > 0 {
 		if m.expires == nil {
-			m.expires = map[DocID]moment{}
+			m.expires = map[rows.DocID]rows.Time{}
 		}
-		m.expires[m.next] = m.now + moment(d.TTL/time.Second)
+		m.expires[m.next] = m.now + rows.Time(d.TTL/time.Second)
 	}
 	m.docs[m.next] = d
 	m.next++
@@ -66,19 +66,10 @@ func (m *model) alike(a, b uint32) bool {
 	return m.ratio == 0 || a == 0 || b == 0 || float64(a) <= m.ratio*float64(b) && float64(b) <= m.ratio*float64(a)
 }
 
-// distance returns that of two documents: of the nearer ones of their fingerprints.
-func (m *model) distance(a, b Doc) int {
-	d := simhash.Distance(a.Fingerprint, b.Fingerprint)
-	if m.two {
-		d = min(d, simhash.Distance(a.Second, b.Second))
-	}
-	return d
-}
-
 // near returns the documents within k of one, and near in length, ascending.
-func (m *model) near(to Doc, k int) (docs []DocID) {
+func (m *model) near(to rows.Doc, k int) (docs []rows.DocID) {
 	for n, d := range m.docs {
-		if m.distance(d, to) <= k && m.alike(d.TextBytes, to.TextBytes) {
+		if simhash.Distance(d.Fingerprint, to.Fingerprint) <= k && m.alike(d.TextBytes, to.TextBytes) {
 			docs = append(docs, n)
 		}
 	}
@@ -104,7 +95,8 @@ func (w *modelled) now() time.Time { return time.Unix(w.second.Load(), 0) }
 
 func (w *modelled) open() {
 	w.t.Helper()
-	x, err := Open(context.Background(), w.dir, OpenOptions{Write: true, Sync: -1, flushDocs: 3000, now: w.now, MaxLengthRatio: w.m.ratio})
+	x, err := Open(context.Background(), w.dir, OpenOptions{Write: true, Sync: -1, flushDocs: 3000, now: w.now,
+		MaxLengthRatio: w.m.ratio})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -112,17 +104,14 @@ func (w *modelled) open() {
 }
 
 // doc makes a document: often near another one, now and then of an ID that is there.
-func (w *modelled) doc() Doc {
-	d := Doc{Fingerprint: simhash.Fingerprint(w.rng.Uint64())}
+func (w *modelled) doc() rows.Doc {
+	d := rows.Doc{Fingerprint: simhash.Fingerprint(w.rng.Uint64())}
 	if len(w.m.docs) > 0 && w.rng.IntN(3) == 0 {
-		near, ok := w.m.docs[DocID(w.rng.IntN(int(w.m.next)))]
+		near, ok := w.m.docs[rows.DocID(w.rng.IntN(int(w.m.next)))]
 		if !ok {
 			near = d
 		}
 		d.Fingerprint = simhash.Fingerprint(sets.Near(w.rng, uint64(near.Fingerprint), w.rng.IntN(w.k+2)))
-	}
-	if w.m.two {
-		w.seconds(&d)
 	}
 	if w.m.ratio > 0 {
 		d.TextBytes = []uint32{0, 100, 120, 150, 151, 1000}[w.rng.IntN(6)]
@@ -136,45 +125,6 @@ func (w *modelled) doc() Doc {
 	return d
 }
 
-// seconds gives a document its second fingerprint: often near another one's, now and then near a first one, which is
-// not compared with it.
-func (w *modelled) seconds(d *Doc) {
-	d.Second = simhash.Fingerprint(w.rng.Uint64())
-	other, ok := w.m.docs[DocID(w.rng.IntN(int(w.m.next)+1))]
-	if !ok {
-		return
-	}
-	switch w.rng.IntN(4) {
-	case 0:
-		d.Second = simhash.Fingerprint(sets.Near(w.rng, uint64(other.Second), w.rng.IntN(w.k+2)))
-	case 1:
-		d.Second = simhash.Fingerprint(sets.Near(w.rng, uint64(other.Fingerprint), w.rng.IntN(w.k+1)))
-	case 2: // a document that is there, to be deleted by its fingerprints
-		d.Fingerprint, d.Second = other.Fingerprint, other.Second
-	}
-}
-
-// query returns what an index has within k of a document.
-func (w *modelled) query(c *Searcher, d Doc, docs int) (hits []Hit, err error) {
-	if !w.m.two {
-		return c.Query(d.Fingerprint, d.TextBytes, w.k, docs)
-	}
-	j := Joined{Most: docs, Emit: func(_ int, found []Hit) error {
-		hits = found
-		return nil
-	}}
-	for i, f := range []simhash.Fingerprint{d.Fingerprint, d.Second} {
-		found, err := c.Query(f, d.TextBytes, w.k, AllDocs)
-		if err != nil {
-			return nil, err
-		}
-		if err := j.Add(i, found); err != nil {
-			return nil, err
-		}
-	}
-	return hits, j.End()
-}
-
 func (w *modelled) step() (what string) {
 	ctx := context.Background()
 	must := func(err error) {
@@ -186,13 +136,13 @@ func (w *modelled) step() (what string) {
 	switch n := w.rng.IntN(100); {
 	case w.ttl && n < 12:
 		what = "let time pass"
-		w.m.pass(w.m.now + moment(w.rng.IntN(10)))
+		w.m.pass(w.m.now + rows.Time(w.rng.IntN(10)))
 		w.second.Store(int64(w.m.now))
 	case w.ttl && n < 15:
 		what = "drop what has expired"
-		must(w.x.DropExpired(ctx))
+		must(w.x.upkeep.DropExpired(ctx))
 	case n < 40:
-		docs := make([]Doc, 1+w.rng.IntN(1<<w.rng.IntN(11)))
+		docs := make([]rows.Doc, 1+w.rng.IntN(1<<w.rng.IntN(11)))
 		what = fmt.Sprintf("insert %d", len(docs))
 		for i := range docs {
 			docs[i] = w.doc()
@@ -206,24 +156,20 @@ func (w *modelled) step() (what string) {
 			w.m.insert(d)
 		}
 	case n < 60:
-		docs := make([]Doc, 1+w.rng.IntN(20))
+		docs := make([]rows.Doc, 1+w.rng.IntN(20))
 		what = fmt.Sprintf("check and insert %d", len(docs))
 		for i := range docs {
 			if docs[i] = w.doc(); i > 0 && w.rng.IntN(3) == 0 { // items are near each other, too
 				of := docs[w.rng.IntN(i)]
-				if w.m.two && w.rng.IntN(2) == 0 {
-					docs[i].Second = simhash.Fingerprint(sets.Near(w.rng, uint64(of.Second), w.rng.IntN(w.k+1)))
-				} else {
-					docs[i].Fingerprint = simhash.Fingerprint(sets.Near(w.rng, uint64(of.Fingerprint), w.rng.IntN(w.k+1)))
-				}
+				docs[i].Fingerprint = simhash.Fingerprint(sets.Near(w.rng, uint64(of.Fingerprint), w.rng.IntN(w.k+1)))
 			}
 		}
-		out, err := w.x.CheckAndInsert(ctx, docs, w.k, AllDocs)
+		out, err := w.x.CheckAndInsert(ctx, docs, w.k, search.AllDocs)
 		must(err)
 		for i, d := range docs {
 			near := w.m.near(d, w.k)
 			told := docsOf(out[i].Near)
-			strange := slices.ContainsFunc(told, func(d DocID) bool { return !slices.Contains(near, d) })
+			strange := slices.ContainsFunc(told, func(d rows.DocID) bool { return !slices.Contains(near, d) })
 			if out[i].Inserted != (len(near) == 0) || out[i].Inserted != (len(told) == 0) || strange {
 				w.t.Fatalf("%s: %d: inserted %t, near %v, want %v", what, i, out[i].Inserted, told, near)
 			}
@@ -255,18 +201,14 @@ func (w *modelled) step() (what string) {
 	case n < 75:
 		what = "delete a fingerprint"
 		d := w.doc()
-		f := []simhash.Fingerprint{d.Fingerprint, d.Second}
-		if !w.m.two {
-			f = f[:1]
-		}
 		want := 0
 		for n, stored := range w.m.docs {
-			if stored.Fingerprint == d.Fingerprint && stored.Second == d.Second {
+			if stored.Fingerprint == d.Fingerprint {
 				delete(w.m.docs, n)
 				want++
 			}
 		}
-		got, err := w.x.DeleteFingerprint(ctx, f...)
+		got, err := w.x.DeleteFingerprint(ctx, d.Fingerprint)
 		must(err)
 		if got != want {
 			w.t.Fatalf("%s: %d, want %d", what, got, want)
@@ -289,7 +231,7 @@ func (w *modelled) step() (what string) {
 	return what
 }
 
-func docsOf(hits []Hit) (docs []DocID) {
+func docsOf(hits []search.Hit) (docs []rows.DocID) {
 	for _, h := range hits {
 		docs = append(docs, h.Docs...)
 	}
@@ -306,7 +248,7 @@ func (w *modelled) check(after string) {
 	for range 10 {
 		d := w.doc()
 		f := d.Fingerprint
-		hits, err := w.query(c, d, AllDocs)
+		hits, err := c.Query(f, d.TextBytes, w.k, search.AllDocs)
 		want := w.m.near(d, w.k)
 		if err != nil || !slices.Equal(docsOf(hits), want) {
 			w.t.Fatalf("after %s: %v: %v, %v, want %v", after, f, hits, err, want)
@@ -322,7 +264,7 @@ func (w *modelled) check(after string) {
 				w.t.Fatalf("after %s: document %d has ID %q, want %q: %v", after, doc, id, held, err)
 			}
 		}
-		if bare, err := w.query(c, d, 0); err != nil || len(bare) != len(hits) {
+		if bare, err := c.Query(f, d.TextBytes, w.k, 0); err != nil || len(bare) != len(hits) {
 			w.t.Fatalf("after %s: %v: %d hits without documents, %d with: %v", after, f, len(bare), len(hits), err)
 		}
 	}
@@ -345,30 +287,20 @@ func (w *modelled) check(after string) {
 // TestModel changes an index and a map in the same random ways, with ends of the process and
 // openings in between, and holds one against the other.
 func TestModel(t *testing.T) {
-	runs, steps := 12, 60
-	if testing.Short() {
-		runs = 4
-	}
+	runs, steps := long(4, 6, 12), 60
 	for run := range runs {
 		seed := rand.Uint64()
 		layout := []table.Layout{table.LayoutPlanar, table.LayoutHuffman}[run%2]
-		t.Run(fmt.Sprintf("seed=%d/%s/lengths=%t/two=%t", seed, layout, run%4 >= 2, (run+run/4)%2 == 1), func(t *testing.T) {
-			w := &modelled{t: t, rng: rand.New(rand.NewPCG(seed, 1)), dir: filepath.Join(t.TempDir(), "index"), ids: run%3 != 2, k: 3}
-			w.m.docs, w.m.now, w.ttl = map[DocID]Doc{}, 1_000_000, run%4%3 != 0
+		t.Run(fmt.Sprintf("seed=%d/%s/lengths=%t", seed, layout, run%4 >= 2), func(t *testing.T) {
+			w := &modelled{t: t, rng: rand.New(rand.NewPCG(seed, 1)), dir: filepath.Join(t.TempDir(), "index"),
+				ids: run%3 != 2, k: 3}
+			w.m.docs, w.m.now, w.ttl = map[rows.DocID]rows.Doc{}, 1_000_000, run%4%3 != 0
 			w.second.Store(int64(w.m.now))
 			if run%4 >= 2 {
 				w.m.ratio = 1.5
 			}
-			var recipe *simhash.Recipe
-			if w.m.two = (run+run/4)%2 == 1; w.m.two {
-				r := simhash.Minwise()
-				r.Prints = 2
-				recipe = &r
-			}
-			c := Config{Recipe: recipe, Design: halves(t), Table: table.Options{Layout: layout}, IDs: w.ids, Lengths: w.m.ratio > 0}
-			if err := Create(w.dir, c, store.Options{}); err != nil {
-				t.Fatal(err)
-			}
+			c := Config{Design: halves(t), Table: table.Options{Layout: layout}, IDs: w.ids, Lengths: w.m.ratio > 0}
+			create(t, w.dir, c)
 			w.open()
 			defer func() { w.x.Close() }()
 			for i := range steps {
@@ -377,24 +309,16 @@ func TestModel(t *testing.T) {
 			if err := w.x.Check(t.Context()); err != nil {
 				t.Error(err)
 			}
-			if err := w.x.Close(); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, w.x.Close())
 			left, err := os.ReadDir(w.dir)
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			m, err := ReadManifest(w.dir)
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			if want := 2 + 2*len(m.Segments); len(left) > want+1 { // manifest, lock, two for each segment, the log's end
 				t.Errorf("%d files are left, want %d: %v", len(left), want, left)
 			}
 			x, err := Open(t.Context(), w.dir, OpenOptions{now: w.now, MaxLengthRatio: w.m.ratio}) // for reading
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			w.x = x
 			w.check("opening for reading")
 		})

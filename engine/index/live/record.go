@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"ndd/engine/corpus/simhash"
+	"ndd/engine/index/live/rows"
 )
 
 // A record of the log is one change, which is there whole or not at all:
@@ -36,18 +37,18 @@ const (
 
 // A change is a record in memory.
 type change struct {
-	first   DocID
-	docs    []Doc    // rows: of a document with two fingerprints there are two, with one fingerprint each
-	expires []moment // of each of them; empty where none expires
-	gap     bool     // nothing but that the next document is first
-	delete  []DocID
-	by      []DocID // the document that replaces each of them; not in the record
+	first   rows.DocID
+	docs    []rows.Doc
+	expires []rows.Time // of each of them; empty where none expires
+	gap     bool        // nothing but that the next document is first
+	delete  []rows.DocID
+	by      []rows.DocID // the document that replaces each of them; not in the record
 }
 
 // add appends a document.
-func (c *change) add(d Doc, expires moment) {
+func (c *change) add(d rows.Doc, expires rows.Time) {
 	if expires != 0 && len(c.expires) == 0 {
-		c.expires = append(c.expires, make([]moment, len(c.docs))...)
+		c.expires = append(c.expires, make([]rows.Time, len(c.docs))...)
 	}
 	if c.docs = append(c.docs, d); len(c.expires) > 0 || expires != 0 {
 		c.expires = append(c.expires, expires)
@@ -88,19 +89,27 @@ func (c *change) append(dst []byte, config *Config) []byte {
 	}
 	dst = appendDocIDs(dst, c.delete)
 	if kind == recordExpire {
-		var e expiries
+		var e rows.Expiries
 		for _, at := range c.expires {
-			e.append(at, 1)
+			e.Append(at, 1)
 		}
-		dst = appendUvarints(dst, uint64(len(e.rows)))
-		for r := range e.runs {
-			dst = appendUvarints(dst, r.n, uint64(r.at))
+		dst = appendUvarints(dst, uint64(len(e.Rows)))
+		for r := range e.Runs {
+			dst = appendUvarints(dst, r.N, uint64(r.Value))
 		}
 	}
 	return dst
 }
 
-func appendDocIDs(dst []byte, docs []DocID) []byte {
+// appendUvarints appends numbers, each in as many bytes as it needs.
+func appendUvarints(dst []byte, list ...uint64) []byte {
+	for _, v := range list {
+		dst = binary.AppendUvarint(dst, v)
+	}
+	return dst
+}
+
+func appendDocIDs(dst []byte, docs []rows.DocID) []byte {
 	dst = binary.AppendUvarint(dst, uint64(len(docs)))
 	for _, d := range docs {
 		dst = binary.AppendUvarint(dst, uint64(d))
@@ -109,9 +118,9 @@ func appendDocIDs(dst []byte, docs []DocID) []byte {
 }
 
 // recordBytes returns the most bytes of the record of an insert of docs.
-func recordBytes(docs []Doc, c *Config) int {
+func recordBytes(docs []rows.Doc, c *Config) int {
 	const fixed, eachDoc, eachDeletion, eachExpiry = 40, 8, binary.MaxVarintLen64, 1 + 6
-	rows := len(docs) * c.each()
+	rows := len(docs)
 	n := fixed + rows*(eachDoc+eachDeletion+eachExpiry)
 	if c.Lengths {
 		n += binary.MaxVarintLen32 * rows
@@ -134,10 +143,10 @@ func parseChange(record []byte) (c change, err error) {
 	case recordInsert, recordExpire:
 		c.first = r.doc()
 		n, columns := r.number(), r.number()
-		if columns > recordIDs|recordLengths || n == 0 || n > uint64(len(r.rest))/8 || c.first+DocID(n) > documentsMax {
+		if columns > recordIDs|recordLengths || n == 0 || n > uint64(len(r.rest))/8 || c.first+rows.DocID(n) > rows.Max {
 			return c, fmt.Errorf("%w: %d documents in %d bytes", errRecord, n, len(record))
 		}
-		c.docs = make([]Doc, n)
+		c.docs = make([]rows.Doc, n)
 		for i := range c.docs {
 			c.docs[i].Fingerprint = simhash.Fingerprint(binary.LittleEndian.Uint64(r.bytes(8)))
 		}
@@ -148,7 +157,7 @@ func parseChange(record []byte) (c change, err error) {
 		}
 		if columns&recordLengths != 0 {
 			for i := range c.docs {
-				c.docs[i].TextBytes = r.length()
+				c.docs[i].TextBytes = uint32(r.upTo(math.MaxUint32))
 			}
 		}
 		c.delete = r.docs()
@@ -174,9 +183,12 @@ type recordReader struct {
 	err  error
 }
 
-func (r *recordReader) number() uint64 {
+func (r *recordReader) number() uint64 { return r.upTo(math.MaxUint64) }
+
+// upTo reads a number of at most most.
+func (r *recordReader) upTo(most uint64) uint64 {
 	v, n := binary.Uvarint(r.rest)
-	if n <= 0 {
+	if n <= 0 || v > most {
 		r.fail()
 		return 0
 	}
@@ -184,25 +196,9 @@ func (r *recordReader) number() uint64 {
 	return v
 }
 
-func (r *recordReader) doc() DocID {
-	v := r.number()
-	if v > documentsMax {
-		r.fail()
-		return 0
-	}
-	return DocID(v)
-}
+func (r *recordReader) doc() rows.DocID { return rows.DocID(r.upTo(rows.Max)) }
 
-func (r *recordReader) length() uint32 {
-	v := r.number()
-	if v > math.MaxUint32 {
-		r.fail()
-		return 0
-	}
-	return uint32(v)
-}
-
-func (r *recordReader) docs() []DocID {
+func (r *recordReader) docs() []rows.DocID {
 	n := r.number()
 	if n > uint64(len(r.rest)) {
 		r.fail()
@@ -210,7 +206,7 @@ func (r *recordReader) docs() []DocID {
 	if n == 0 || r.err != nil {
 		return nil
 	}
-	list := make([]DocID, n)
+	list := make([]rows.DocID, n)
 	for i := range list {
 		list[i] = r.doc()
 	}
@@ -218,10 +214,10 @@ func (r *recordReader) docs() []DocID {
 }
 
 // expires reads when n documents expire.
-func (r *recordReader) expires(n int) (list []moment) {
+func (r *recordReader) expires(n int) (list []rows.Time) {
 	for runs := r.number(); runs > 0 && r.err == nil; runs-- {
-		length, at := r.number(), moment(r.number())
-		if length == 0 || length > uint64(n-len(list)) || at > momentMax {
+		length, at := r.number(), rows.Time(r.number())
+		if length == 0 || length > uint64(n-len(list)) || at > rows.TimeMax {
 			r.fail()
 			return nil
 		}
@@ -250,4 +246,13 @@ func (r *recordReader) fail() {
 		r.err = fmt.Errorf("%w: cut off", errRecord)
 	}
 	r.rest = nil
+}
+
+// clock returns that of deletion i: the number of the document that replaces it, or the last number
+// before the index's clock, with which it is seen at once.
+func (c *change) clock(i int, clock rows.DocID) rows.DocID {
+	if i < len(c.by) {
+		return c.by[i]
+	}
+	return max(clock, 1) - 1
 }

@@ -4,61 +4,24 @@ import (
 	"cmp"
 	"crypto/rand"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/dustin/go-humanize"
-
 	"golang.org/x/sync/errgroup"
 
+	"ndd/engine/index/live/rows"
+	"ndd/engine/index/live/version"
 	"ndd/engine/index/table"
+	"ndd/engine/storage/disk"
+	"ndd/engine/storage/generations"
 	"ndd/engine/storage/store"
 	"ndd/engine/storage/wal"
 )
-
-// A Recovery says what was found in the log when an index was opened.
-type Recovery struct {
-	Log      wal.Report
-	Inserted uint64 // documents
-	Deleted  uint64
-	Removed  []string // files that no manifest named
-	Took     time.Duration
-}
-
-// String returns a line: what was in the log, how long it took, what was torn.
-func (r Recovery) String() string {
-	if r.Log.Records == 0 && len(r.Removed) == 0 {
-		return fmt.Sprintf("the log is empty, looked at in %v", r.Took.Round(10*time.Microsecond))
-	}
-	line := fmt.Sprintf("%s inserted and %s deleted by %s of the log, read in %v",
-		counted(r.Inserted, "document"), humanize.Comma(int64(r.Deleted)), counted(r.Log.Records, "record"), r.Took.Round(10*time.Microsecond))
-	if r.Log.Torn > 0 {
-		line += fmt.Sprintf("; %d bytes at the end of %s were unfinished and are cut off", r.Log.Torn, r.Log.TornFile)
-	}
-	if n := len(r.Removed); n > 0 {
-		line += fmt.Sprintf("; removed %s of work that was not finished", counted(uint64(n), "file"))
-	}
-	return line
-}
-
-// counted returns a number with its noun, in the plural where that is due.
-func counted(n uint64, noun string) string {
-	if n != 1 {
-		noun += "s"
-	}
-	return humanize.Comma(int64(n)) + " " + noun
-}
-
-// Recovery reports what was found in the log when the index was opened; it is zero where that was
-// not read.
-func (x *Index) Recovery() Recovery { return x.recovery }
 
 // Create makes the folder of an empty index, which must not exist, to be opened for writing.
 func Create(dir string, c Config, o store.Options) error {
@@ -79,7 +42,7 @@ func Create(dir string, c Config, o store.Options) error {
 }
 
 // grow makes the manifest one of an index that is written to.
-func (m *Manifest) grow(c Config, next DocID, random io.Reader) {
+func (m *Manifest) grow(c Config, next rows.DocID, random io.Reader) {
 	if random == nil {
 		random = rand.Reader
 	}
@@ -102,29 +65,51 @@ func (m *Manifest) grow(c Config, next DocID, random io.Reader) {
 
 // log returns what the index's log is opened with.
 func (l *ManifestLive) log(o OpenOptions) wal.Options {
-	id, _ := identity(l.Log)
-	return wal.Options{ID: id, From: wal.Mark{File: l.From, Last: wal.Position(l.Last)}, Sync: o.Sync, Random: o.Random}
+	id, _ := generations.ParseID(l.Log)
+	return wal.Options{ID: id, From: wal.Mark{File: l.From, Last: wal.Position(l.Last)},
+		Holds: wal.Mark{File: l.File, Last: wal.Position(l.Held)}, Sync: o.Sync, Random: o.Random}
 }
 
 // beginWriting makes an index that has its segments one that is written to: it becomes live if it
 // was not, what is left of unfinished work is removed, and the log is read.
 func (x *Index) beginWriting(f *folder, o OpenOptions) (err error) {
 	begun := time.Now()
-	x.folder = f
+	x.folder, f.clock = f, &x.versions.Clock
 	if x.recovery.Removed, err = f.removeOrphans(); err != nil {
 		return err
 	}
 	if err := x.becomeLive(o); err != nil {
 		return err
 	}
-	for _, s := range x.current.Load().segments {
+	for _, s := range x.versions.Current().Segments {
 		f.owns(s)
 	}
 	f.files = f.manifest.Live.Files
-	x.log, x.recovery.Log, err = wal.Open(f.disk, f.dir, f.manifest.Live.log(o), x.replay)
+	x.writer.log, x.recovery.Log, err = wal.Open(f.disk, f.dir, f.manifest.Live.log(o), x.replay)
 	x.finishReplay()
+	if err == nil {
+		err = x.upkeep.nameLog(func(*Manifest) {})
+	}
 	x.recovery.Took = time.Since(begun)
 	return err
+}
+
+// nameLog publishes a manifest, changed by edit, that says which file the log goes on in, and what
+// the log holds.
+func (u *upkeep) nameLog(edit func(*Manifest)) error {
+	if !u.folder.durable() {
+		return nil
+	}
+	holds, err := u.writer.log.Begin()
+	if err != nil {
+		return err
+	}
+	u.folder.mu.Lock()
+	defer u.folder.mu.Unlock()
+	return u.folder.publish(func(m *Manifest) {
+		m.Live.File, m.Live.Held = holds.File, uint64(holds.Last)
+		edit(m)
+	})
 }
 
 // becomeLive makes the index of an index that was built one that is written to: its manifest says
@@ -132,37 +117,36 @@ func (x *Index) beginWriting(f *folder, o OpenOptions) (err error) {
 func (x *Index) becomeLive(o OpenOptions) error {
 	f := x.folder
 	if f.manifest.Live != nil {
-		x.key, _ = identity(f.manifest.Live.Key)
+		x.key, _ = generations.ParseID(f.manifest.Live.Key)
 		return nil
 	}
 	next := *f.manifest
 	next.Segments = slices.Clone(next.Segments)
-	next.grow(x.config, x.current.Load().end(), o.Random)
+	next.grow(x.config, x.versions.Current().End(), o.Random)
 	next.Generation++
-	x.key, _ = identity(next.Live.Key)
-	for i, s := range x.current.Load().segments {
+	x.key, _ = generations.ParseID(next.Live.Key)
+	for i, s := range x.versions.Current().Segments {
 		if !x.config.IDs || s.Segment.IDs() == nil {
 			continue
 		}
 		name := strings.TrimSuffix(next.Segments[i].File, ".segment") + ".documents"
-		reserved, err := x.reserveIDs(s)
+		reserved, err := x.writer.reserveIDs(s)
 		if err != nil {
 			return err
 		}
-		w, err := writeDocuments(filepath.Join(f.dir, name), next.Generation, f.options(), next.Segments[i].ID, documents{numbers: s.numbers}, &x.key, s.Segment.IDs().All())
+		w, err := writeDocuments(filepath.Join(f.dir, name), next.Generation, f.options(), next.Segments[i].ID,
+			documents{numbers: s.Numbers}, &x.key, s.Segment.IDs().All())
 		reserved.Release()
 		if err != nil {
 			return err
 		}
-		file, err := named(w, filepath.Join(f.dir, name))
+		file := generations.EntryOf(w, name)
+		next.Segments[i].Beside = &file
+		d, err := openDocuments(f.disk, f.dir, &next, i)
 		if err != nil {
 			return err
 		}
-		next.Segments[i].Beside = &file
-		if s.beside, err = openDocuments(f.dir, &next, i); err != nil {
-			return err
-		}
-		s.ids = s.beside.ids
+		d.attach(s)
 	}
 	if err := writeManifest(f.dir, next.Generation, f.options(), &next); err != nil {
 		return err
@@ -183,7 +167,7 @@ func (x *Index) readLog(dir string, m *Manifest, o OpenOptions) (err error) {
 // replay makes the change of a record of the log. Nobody else has the index yet.
 func (x *Index) replay(at wal.Position, record []byte) error {
 	c, err := parseChange(record)
-	next := x.current.Load().end()
+	next := x.versions.Current().End()
 	if err == nil && (len(c.docs) > 0 || c.gap) && c.first < next {
 		err = fmt.Errorf("%w: it begins with document %d, where %d is the next", errRecord, c.first, next)
 	}
@@ -191,70 +175,54 @@ func (x *Index) replay(at wal.Position, record []byte) error {
 		return fmt.Errorf("%w: log record %d: %w", store.ErrCorrupt, at, err)
 	}
 	if len(c.docs) > 0 && c.first > next {
-		x.skipTo(c.first)
+		x.writer.skipTo(c.first)
 	}
 	if len(c.expires) > 0 {
-		x.wall.expiring.Store(true)
+		x.versions.Clock.Expiring.Store(true)
 	}
-	x.logged.Store(uint64(at))
-	x.recovery.Inserted += x.config.documents(uint64(len(c.docs)))
-	x.recovery.Deleted += x.config.documents(uint64(len(c.delete)))
-	return x.apply(&c)
+	x.writer.logged.Store(uint64(at))
+	x.recovery.Inserted += uint64(len(c.docs))
+	x.recovery.Deleted += uint64(len(c.delete))
+	return x.writer.apply(&c)
 }
 
 // finishReplay ends the reading of a log: memtables get their blocks, several at the same time.
 func (x *Index) finishReplay() {
-	x.recovering = false
+	x.writer.recovering = false
 	var group errgroup.Group
 	group.SetLimit(runtime.GOMAXPROCS(0))
-	for _, m := range x.current.Load().memtables {
+	for _, m := range x.versions.Current().Memtables {
 		group.Go(func() error {
-			m.finish()
+			m.IndexAll()
 			return nil
 		})
 	}
 	group.Wait()
-	x.grown()
+	x.writer.grown()
 }
 
 // removeOrphans removes files that a flush, a merge or a build did not finish, or that a merge was
 // about to remove: what the manifest does not name. Logs are the log's to remove.
 func (f *folder) removeOrphans() (removed []string, err error) {
-	named := map[string]bool{manifestName: true, lockName: true}
+	named := []string{manifestName, disk.LockName}
 	for _, g := range f.manifest.Segments {
-		named[g.File] = true
+		named = append(named, g.File)
 		if g.Beside != nil {
-			named[g.Beside.File] = true
+			named = append(named, g.Beside.File)
 		}
 	}
-	entries, err := os.ReadDir(f.dir)
-	if err != nil {
-		return nil, err
-	}
-	for _, e := range entries {
-		name := e.Name()
-		unfinished := strings.HasPrefix(name, ".") && strings.Contains(name, ".tmp-")
-		if named[name] || !unfinished && !segmentName.MatchString(name) && !documentsName.MatchString(name) {
-			continue
-		}
-		if err := f.disk.Remove(filepath.Join(f.dir, name)); err != nil && !errors.Is(err, os.ErrNotExist) {
-			return removed, err
-		}
-		removed = append(removed, name)
-	}
-	return removed, nil
+	return generations.RemoveOrphans(f.disk, f.dir, named, func(name string) bool {
+		return segmentName.MatchString(name) || documentsName.MatchString(name)
+	})
 }
 
 // applyTombstones deletes what the files beside segments say was deleted.
-func (x *Index) applyTombstones(v *version) {
-	for _, s := range v.segments {
-		if s.beside == nil {
-			continue
-		}
-		for _, doc := range s.beside.tombstones {
-			if of := v.segmentOf(doc); of != nil {
-				if _, ok := of.numbers.row(doc); ok {
-					of.dead.add(doc, 0)
+func (w *writer) applyTombstones(v *version.Version) {
+	for _, s := range v.Segments {
+		for _, doc := range s.Older {
+			if of := v.SegmentOf(doc); of != nil {
+				if _, ok := of.Numbers.Row(doc); ok {
+					of.Dead.Add(doc, 0)
 				}
 			}
 		}

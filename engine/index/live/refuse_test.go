@@ -7,15 +7,18 @@ import (
 	"maps"
 	"math/rand/v2"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
 
 	"ndd/engine/corpus/simhash"
-	"ndd/engine/index/table"
+	"ndd/engine/index/live/rows"
+	"ndd/engine/index/live/version"
 	"ndd/engine/storage/disk"
-	"ndd/engine/storage/store"
+	"ndd/engine/storage/wal"
 )
 
 // fillingDisk is one that is full while full is set.
@@ -32,21 +35,17 @@ func fillingDisk(full *atomic.Bool) *disk.Disk {
 func refusing(t *testing.T, full *atomic.Bool) (x *Index, reopen func() *Index) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "index")
-	if err := Create(dir, Config{Design: halves(t), IDs: true, Table: table.Options{Layout: table.LayoutPlanar}}, store.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	create(t, dir, Config{Design: halves(t), IDs: true, Table: planar})
 	reopen = func() *Index {
 		x, err := openScripted(dir, fillingDisk(full))
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		return x
 	}
 	return reopen(), reopen
 }
 
-// byID returns the fingerprint of each ID that an index has, and fails where two documents have one, or where the look-up of IDs
-// says otherwise.
+// byID returns the fingerprint of each ID that an index has, and fails where two documents have
+// one, or where the look-up of IDs says otherwise.
 func byID(t *testing.T, x *Index) map[string]simhash.Fingerprint {
 	t.Helper()
 	all := map[string]simhash.Fingerprint{}
@@ -62,33 +61,30 @@ func byID(t *testing.T, x *Index) map[string]simhash.Fingerprint {
 	return all
 }
 
-// TestRefusedIsUndone refuses an insert, an insert that replaces, a check-and-insert and deletions on a full disk: nothing of them is in
-// the index then, what they replaced and deleted is, and so it is when the disk has room again and after the index is
-// opened again.
+// TestRefusedIsUndone refuses an insert, an insert that replaces, a check-and-insert and deletions
+// on a full disk: nothing of them is in the index then, what they replaced and deleted is, and so
+// it is when the disk has room again and after the index is opened again.
 func TestRefusedIsUndone(t *testing.T) {
 	for _, flushed := range []bool{false, true} {
 		t.Run(fmt.Sprint("flushed=", flushed), func(t *testing.T) {
 			var full atomic.Bool
 			x, reopen := refusing(t, &full)
 			insert := func(id string, f simhash.Fingerprint) error {
-				_, err := x.Insert(t.Context(), []Doc{{ID: id, Fingerprint: f}})
+				_, err := x.Insert(t.Context(), []rows.Doc{{ID: id, Fingerprint: f}})
 				return err
 			}
-			if err := errors.Join(insert("a", 1<<10), insert("b", 1<<20|7<<40)); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, errors.Join(insert("a", 1<<10), insert("b", 1<<20|7<<40)))
 			if flushed {
-				if err := x.Flush(t.Context()); err != nil {
-					t.Fatal(err)
-				}
+				noError(t, x.Flush(t.Context()))
 			}
 			want := map[string]simhash.Fingerprint{"a": 1 << 10, "b": 1<<20 | 7<<40}
 			for range 2 {
 				full.Store(true)
 				_, deleted := x.Delete(t.Context(), "b")
 				_, deletedPrint := x.DeleteFingerprint(t.Context(), 1<<10)
-				_, checked := x.CheckAndInsert(t.Context(), []Doc{{ID: "c", Fingerprint: 0xffff << 48}}, 3, 1)
-				for what, err := range map[string]error{"insert": insert("new", 0xff<<32), "replace": insert("a", 0xff<<32), "again": insert("a", 0xff<<32),
+				_, checked := x.CheckAndInsert(t.Context(), []rows.Doc{{ID: "c", Fingerprint: 0xffff << 48}}, 3, 1)
+				for what, err := range map[string]error{"insert": insert("new", 0xff<<32), "replace": insert("a", 0xff<<32),
+					"again":  insert("a", 0xff<<32),
 					"delete": deleted, "by fingerprint": deletedPrint, "check": checked} {
 					if !errors.Is(err, syscall.ENOSPC) || errors.Is(err, ErrUnknown) {
 						t.Errorf("%s: %v", what, err)
@@ -97,12 +93,13 @@ func TestRefusedIsUndone(t *testing.T) {
 				if got := byID(t, x); !maps.Equal(got, want) {
 					t.Errorf("refused, and there is %v", got)
 				}
-				near, err := x.CheckAndInsert(t.Context(), []Doc{{ID: "d", Fingerprint: 1<<10 | 1}}, 3, 1)
+				near, err := x.CheckAndInsert(t.Context(), []rows.Doc{{ID: "d", Fingerprint: 1<<10 | 1}}, 3, 1)
 				if err != nil || near[0].Inserted || near[0].ID != "a" {
 					t.Errorf("what is near is told on a full disk, too: %+v %v", near, err)
 				}
 				full.Store(false)
-				if out, err := x.CheckAndInsert(t.Context(), []Doc{{ID: "c", Fingerprint: 0xffff << 48}}, 3, 1); err != nil || !out[0].Inserted {
+				if out, err := x.CheckAndInsert(t.Context(), []rows.Doc{{ID: "c", Fingerprint: 0xffff << 48}}, 3, 1); err != nil ||
+					!out[0].Inserted {
 					t.Errorf("tried again: %+v %v", out, err)
 				}
 				if want["c"] = 0xffff << 48; !maps.Equal(byID(t, x), want) {
@@ -125,13 +122,11 @@ func TestRefusedIsUndone(t *testing.T) {
 	}
 }
 
-// TestRefusedAtRandom has callers insert, replace, check and delete beside flushes and merges on a disk that is full now and then, with
-// ends of the process: the index always has exactly what was acknowledged.
+// TestRefusedAtRandom has callers insert, replace, check and delete beside flushes and merges on a
+// disk that is full now and then, with ends of the process: the index always has exactly what was
+// acknowledged.
 func TestRefusedAtRandom(t *testing.T) {
-	rounds := 60
-	if testing.Short() {
-		rounds = 6
-	}
+	rounds := long(6, 15, 60)
 	const callers, steps = 4, 40
 	var full atomic.Bool
 	x, reopen := refusing(t, &full)
@@ -149,7 +144,7 @@ func TestRefusedAtRandom(t *testing.T) {
 				if err == nil {
 					err = x.Merge(context.Background(), 1)
 				}
-				if err != nil && !errors.Is(err, syscall.ENOSPC) && !errors.Is(err, errTakenBack) {
+				if err != nil && !errors.Is(err, syscall.ENOSPC) && !errors.Is(err, errUndone) {
 					t.Error(err)
 				}
 			}
@@ -161,7 +156,7 @@ func TestRefusedAtRandom(t *testing.T) {
 					full.Store(random.IntN(3) == 0)
 					id := fmt.Sprint(c, "-", random.IntN(12))
 					f := simhash.Fingerprint(random.Uint64())
-					doc := []Doc{{ID: id, Fingerprint: f}}
+					doc := []rows.Doc{{ID: id, Fingerprint: f}}
 					var err error
 					inserts, deletes := false, false
 					switch random.IntN(4) {
@@ -219,13 +214,11 @@ func TestRefusedAtRandom(t *testing.T) {
 	}
 }
 
-// TestOutcomesAreDurable has the disk fail to sync what a check-and-insert wrote: the error comes without an
-// outcome, since nobody may be told of what the next opening may not show.
+// TestOutcomesAreDurable has the disk fail to sync what a check-and-insert wrote: the error comes
+// without an outcome, since nobody may be told of what the next opening may not show.
 func TestOutcomesAreDurable(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "index")
-	if err := Create(dir, Config{Design: halves(t)}, store.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	create(t, dir, Config{Design: halves(t)})
 	var broken atomic.Bool
 	x, err := openScripted(dir, disk.Failing(func(c disk.Call, _ string) error {
 		if broken.Load() && c == disk.CallSync {
@@ -233,15 +226,108 @@ func TestOutcomesAreDurable(t *testing.T) {
 		}
 		return nil
 	}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer x.Close()
-	if out, err := x.CheckAndInsert(t.Context(), []Doc{{Fingerprint: 1}}, 0, 1); err != nil || len(out) != 1 {
+	if out, err := x.CheckAndInsert(t.Context(), []rows.Doc{{Fingerprint: 1}}, 0, 1); err != nil || len(out) != 1 {
 		t.Fatal(out, err)
 	}
 	broken.Store(true)
-	if out, err := x.CheckAndInsert(t.Context(), []Doc{{Fingerprint: 1 << 40}, {Fingerprint: 1 << 50}}, 0, 1); !errors.Is(err, ErrUnknown) || len(out) > 0 {
+	if out, err := x.CheckAndInsert(t.Context(), []rows.Doc{{Fingerprint: 1 << 40}, {Fingerprint: 1 << 50}}, 0,
+		1); !errors.Is(err, ErrUnknown) || len(out) > 0 {
 		t.Errorf("told of %+v, of which nobody knows whether it lasts: %v", out, err)
+	}
+}
+
+// TestFlushBesideRefusal: a flush during which changes were undone is tried again, since it may
+// have gathered them.
+func TestFlushBesideRefusal(t *testing.T) {
+	var full atomic.Bool
+	x, _ := refusing(t, &full)
+	defer x.end()
+	insert := func(id string) error {
+		_, err := x.Insert(t.Context(), []rows.Doc{{ID: id}})
+		return err
+	}
+	noError(t, insert("a"))
+	x.upkeep.flushing.Lock()
+	defer x.upkeep.flushing.Unlock()
+	f, err := x.upkeep.beginFlush(0)
+	noError(t, err)
+	full.Store(true)
+	if err := insert("b"); !errors.Is(err, syscall.ENOSPC) {
+		t.Fatal(err)
+	}
+	full.Store(false)
+	noError(t, insert("c"))
+	if err := x.upkeep.flushTo(t.Context(), f); !errors.Is(err, errUndone) {
+		t.Errorf("a flush beside an undone change ends with %v", err)
+	}
+}
+
+// TestDeletedBesideWork: a deletion that is undone while a flush fails is in no later file, one
+// that was made twice is there once, and a merge is given up whose documents were gathered before a
+// deletion was undone.
+func TestDeletedBesideWork(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "index")
+	create(t, dir, Config{Design: halves(t), IDs: true})
+	var beside func(disk.Call, string) error
+	x := openFolder(t, dir, OpenOptions{Write: true, Disk: disk.Failing(func(c disk.Call, path string) error {
+		if beside != nil {
+			return beside(c, filepath.Base(path))
+		}
+		return nil
+	})})
+	insertNumbered(t, x, 0, 3)
+	noError(t, x.Flush(t.Context()))
+	if n, err := x.Delete(t.Context(), "0", "1"); n != 2 || err != nil {
+		t.Fatal(n, err)
+	}
+	insertNumbered(t, x, 3, 5)
+	beside = func(c disk.Call, name string) error {
+		if c != disk.CallCreate || !strings.Contains(name, ".segment") {
+			return nil
+		}
+		x.writer.mu.Lock()
+		defer x.writer.mu.Unlock()
+		x.writer.revive([]rows.DocID{0})
+		return syscall.ENOSPC
+	}
+	if err := x.Flush(t.Context()); !errors.Is(err, syscall.ENOSPC) {
+		t.Fatal(err)
+	}
+	beside = nil
+	x.writer.mu.Lock()
+	x.writer.deleted = append(x.writer.deleted, x.writer.deleted...)
+	x.writer.mu.Unlock()
+	noError(t, x.Flush(t.Context()))
+	if older := x.versions.Current().Segments[1].Older; !slices.Equal(older, []rows.DocID{1}) {
+		t.Errorf("the file has the deletions %v, want that of document 1", older)
+	}
+	x.writer.mu.Lock()
+	_, err := x.writer.commit(&change{delete: []rows.DocID{4}}) // not synced
+	x.writer.mu.Unlock()
+	noError(t, err)
+	beside = func(c disk.Call, name string) error {
+		if c == disk.CallSync && filepath.Ext(name) == wal.Extension {
+			x.writer.refused.Add(1)
+		}
+		return nil
+	}
+	if err := x.upkeep.mergeFiles(t.Context(), x.versions.Current().Segments, 1); !errors.Is(err, errUndone) {
+		t.Errorf("a merge beside an undone change ends with %v", err)
+	}
+	beside = nil
+}
+
+// TestLateDeletion: a document that is deleted while its segment is replaced is seen by the readers
+// that saw it before.
+func TestLateDeletion(t *testing.T) {
+	from := &version.Segment{Numbers: rows.NewNumbers(0, 5)}
+	to := &version.Segment{Numbers: rows.NewNumbers(1, 4)}
+	from.Dead.Add(0, 6)
+	from.Dead.Add(3, 7)
+	late := (&gathered{segments: []*version.Segment{from}}).hand(to)
+	if !slices.Equal(late, []rows.DocID{3}) || to.Dead.Has(3, 7) || !to.Dead.Has(3, 8) {
+		t.Errorf("deleted: %v", late)
 	}
 }

@@ -5,17 +5,33 @@ import (
 	"testing"
 
 	"ndd/engine/index/segment"
+	"ndd/engine/index/table"
 	"ndd/engine/memory"
 	"ndd/engine/oracle"
+	"ndd/engine/storage/store"
 	"ndd/permute"
 )
+
+var planar = table.Options{Layout: table.LayoutPlanar}
+
+// create makes the folder of an empty index.
+func create(t testing.TB, dir string, c Config) {
+	t.Helper()
+	noError(t, Create(dir, c, store.Options{}))
+}
+
+// noError ends a test that met an error.
+func noError(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
 
 func halves(t testing.TB) permute.Design {
 	t.Helper()
 	d, err := permute.Named("halves", 3, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return d
 }
 
@@ -23,17 +39,21 @@ func halves(t testing.TB) permute.Design {
 // and not a buffer's worth.
 func TestMergeWithoutRoom(t *testing.T) {
 	b := memory.NewBudget(oracle.Machine(t, 64<<20).Limit(0))
-	o := segment.Options{Design: halves(t), Threads: 1}
-	if r, err := reserveMerge(4096, 0, 16<<20, o, b); err != nil || r.Bytes() != 0 {
+	u := newIndex(Config{Design: halves(t), Budget: b}).upkeep
+	reserve := func(docs uint64) (*memory.Reservation, error) {
+		return u.reserveFiles(docs, 38*docs, 0, 16<<20, &segment.Options{Design: halves(t), Threads: 1})
+	}
+	if r, err := reserve(4096); err != nil || r.Bytes() != 0 {
 		t.Error(err)
 	}
-	r, err := reserveMerge(1<<19, 0, 16<<20, o, b)
+	r, err := reserve(1 << 19)
 	if err != nil || b.Left() != 64<<20-r.Bytes() || r.Bytes() < 38<<19 {
 		t.Error(err)
 	}
 	r.Release()
-	_, err = reserveMerge(1<<21, 0, 16<<20, o, b)
-	if err == nil || err.Error() != "merging 2,097,152 documents needs up to 109 MiB of memory, and there are 64 MiB (left by the memory limit of control group /job)" {
+	const want = "merging 2,097,152 documents needs up to 109 MiB of memory, and there are 64 MiB " +
+		"(left by the memory limit of control group /job)"
+	if _, err = reserve(1 << 21); err == nil || err.Error() != want {
 		t.Error(err)
 	}
 }
@@ -50,10 +70,15 @@ func TestPlanBuild(t *testing.T) {
 	}{
 		{left, 50_000_000, segment.NeedBytes(50_000_000, segment.Options{Threads: 1}), ""},
 		{left, 100_000_000, 15 << 26, ""},
-		{left, 8_000_000_000, 0, "building a segment of 8,000,000,000 documents needs up to 4.2 GiB of memory, and there are 1.0 GiB (left by the memory limit of control group /job)"},
+		{left, 8_000_000_000, 0, "building a segment of 8,000,000,000 documents needs up to 4.2 GiB of memory, and there " +
+			"are 1.0 GiB (left by the memory limit of control group /job)"},
 		{memory.NewBudget(memory.Set(5 << 30)), 8_000_000_000, 5 << 30 / 16 * 15, ""},
-		{memory.ForProgram(memory.Set(45 << 20)), 10_000_000, 0, "building a segment of 10,000,000 documents needs up to 45 MiB of memory, and there are 45 MiB (the limit that was set)"},
-		{memory.ForProgram(memory.Set(20 << 20)), 10_000_000, 0, "building a segment of 10,000,000 documents needs up to 45 MiB of memory, and there are 20 MiB (the limit that was set)"},
+		{memory.ForProgram(memory.Set(45 << 20)), 10_000_000, 0,
+			"building a segment of 10,000,000 documents needs up to 45 MiB of memory, and there are 45 MiB (the limit that " +
+				"was set)"},
+		{memory.ForProgram(memory.Set(20 << 20)), 10_000_000, 0,
+			"building a segment of 10,000,000 documents needs up to 45 MiB of memory, and there are 20 MiB (the limit that " +
+				"was set)"},
 	} {
 		o := BuildOptions{Options: segment.Options{Design: halves(t), Threads: 1, Budget: c.budget}}
 		plan, err := PlanBuild(filepath.Join(dir, "index"), c.docs, &o)
@@ -71,19 +96,17 @@ func TestPlanBuild(t *testing.T) {
 func BenchmarkHold(b *testing.B) {
 	d := halves(b)
 	x, err := New(Config{Design: d})
-	if err != nil {
-		b.Fatal(err)
-	}
+	noError(b, err)
 	defer x.Close()
 	b.RunParallel(func(pb *testing.PB) {
-		slot := x.slot()
+		slot := x.versions.Slot()
 		for pb.Next() {
-			v, err := x.hold(slot)
+			v, err := x.versions.Hold(slot)
 			if err != nil {
 				b.Error(err)
 				return
 			}
-			x.release(v, slot)
+			x.versions.Release(v, slot)
 		}
 	})
 }

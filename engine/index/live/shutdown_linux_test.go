@@ -8,17 +8,17 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
-
-	"ndd/engine/storage/store"
 )
 
-var shutdowns = flag.Int("shutdowns", 2, "how often TestShutDown cuts a file system off, where this process may mount one")
+var shutdowns = flag.Int("shutdowns", 2, "how often TestShutDown cuts a file system off, where this process may "+
+	"mount one")
 
-// TestShutDown cuts a real file system off from its disk while processes insert into an index on it: ext4 in
-// a file, mounted, shut down without writing its journal, and mounted again. What was acknowledged is there.
-// Only what was before the shutdown counts: Linux (seen with 6.18) lets an fsync that is under way in that moment
-// return without an error although its transaction is dropped, for a program of twenty lines as for this one.
-// It needs root and loop devices; elsewhere it says that it proved nothing.
+// TestShutDown cuts a real file system off from its disk while processes insert into an index on
+// it: ext4 in a file, mounted, shut down without writing its journal, and mounted again. What was
+// acknowledged is there. Only what was before the shutdown counts: Linux (seen with 6.18) lets an
+// fsync that is under way in that moment return without an error although its transaction is
+// dropped, for a program of twenty lines as for this one. It needs root and loop devices; elsewhere
+// it says that it proved nothing.
 func TestShutDown(t *testing.T) {
 	image, at := filepath.Join(t.TempDir(), "image"), t.TempDir()
 	command := func(name string, arguments ...string) error {
@@ -41,9 +41,7 @@ func TestShutDown(t *testing.T) {
 	}
 	t.Cleanup(unmount)
 	dir := filepath.Join(at, "index")
-	if err := Create(dir, Config{Design: halves(t), IDs: true}, store.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	create(t, dir, Config{Design: halves(t), IDs: true})
 	acknowledged := told{}
 	for range *shutdowns {
 		acknowledged.write(t, dir, false, func(p *os.Process) {
@@ -53,9 +51,7 @@ func TestShutDown(t *testing.T) {
 			p.Kill()
 		})
 		unmount()
-		if err := mount(); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, mount())
 	}
 	acknowledged.check(t, dir)
 }

@@ -10,34 +10,34 @@ import (
 	"testing"
 
 	"ndd/engine/corpus/simhash"
+	"ndd/engine/index/live/rows"
+	"ndd/engine/index/live/search"
 	"ndd/engine/index/segment"
 	"ndd/engine/index/table"
 	"ndd/engine/oracle/sets"
 )
 
-// crowded returns an index of two segments and memtables with fingerprints that queries find very many of: one that thousands
-// of documents have, and a ball. Some documents are deleted, among them all of a fingerprint. The model has the same.
+// crowded returns an index of two segments and memtables with fingerprints that queries find very
+// many of: one that thousands of documents have, and a ball. Some documents are deleted, among them
+// all of a fingerprint. The model has the same.
 func crowded(t *testing.T, layout table.Layout) (*Index, *model) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(11, 12))
-	m := &model{docs: map[DocID]Doc{}}
-	document := func(i int) Doc {
+	m := &model{docs: map[rows.DocID]rows.Doc{}}
+	document := func(i int) rows.Doc {
 		switch i % 4 {
 		case 0:
-			return Doc{Fingerprint: 0}
+			return rows.Doc{Fingerprint: 0}
 		case 1:
-			return Doc{Fingerprint: simhash.Fingerprint(sets.Near(rng, 0, rng.IntN(4)))}
+			return rows.Doc{Fingerprint: simhash.Fingerprint(sets.Near(rng, 0, rng.IntN(4)))}
 		case 2:
-			return Doc{Fingerprint: simhash.Fingerprint(i % 300)}
+			return rows.Doc{Fingerprint: simhash.Fingerprint(i % 300)}
 		}
-		return Doc{Fingerprint: simhash.Fingerprint(rng.Uint64())}
+		return rows.Doc{Fingerprint: simhash.Fingerprint(rng.Uint64())}
 	}
 	c := Config{Design: halves(t), Table: table.Options{Layout: layout}}
 	var segments []*segment.Segment
-	each := 5000
-	if testing.Short() { // pieces of one hit cost the square of it
-		each = 1500
-	}
+	each := long(1500, 2500, 5000) // pieces of one hit cost the square of it
 	for range 2 {
 		prints := make([]uint64, each)
 		for i := range prints {
@@ -45,32 +45,28 @@ func crowded(t *testing.T, layout table.Layout) (*Index, *model) {
 			prints[i] = uint64(d.Fingerprint)
 			m.insert(d)
 		}
-		s, free, err := inArena(segment.Input{Fingerprints: prints}, segment.Options{Design: c.Design, Table: c.Table})
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(free)
+		s, err := heapSegment(segment.Input{Fingerprints: prints}, segment.Options{Design: c.Design, Table: c.Table})
+		noError(t, err)
 		segments = append(segments, s)
 	}
 	x, err := New(c, segments...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Cleanup(func() { x.Close() })
 	for i := range each * 3 / 5 {
 		d := document(i)
-		if _, err := x.Insert(t.Context(), []Doc{d}); err != nil {
+		if _, err := x.Insert(t.Context(), []rows.Doc{d}); err != nil {
 			t.Fatal(err)
 		}
 		m.insert(d)
 	}
-	var gone []DocID
+	var gone []rows.DocID
 	for n, d := range m.docs {
 		if d.Fingerprint == 1<<7 || rng.IntN(20) == 0 {
 			gone = append(gone, n)
 		}
 	}
-	if n, err := x.deleting(t.Context(), func() ([]DocID, error) { return gone, nil }); err != nil || n != len(gone) {
+	if n, err := x.writer.deleting(t.Context(), func() ([]rows.DocID, error) { return gone, nil }); err != nil ||
+		n != len(gone) {
 		t.Fatal(n, err)
 	}
 	for _, n := range gone {
@@ -79,27 +75,28 @@ func crowded(t *testing.T, layout table.Layout) (*Index, *model) {
 	return x, m
 }
 
-// hits returns what the model has within k of f, each fingerprint with the first docs of its documents.
-func (m *model) hits(f simhash.Fingerprint, k, docs int) (list []Hit) {
-	first := docs == FirstDoc
+// hits returns what the model has within k of f, each fingerprint with the first docs of its
+// documents.
+func (m *model) hits(f simhash.Fingerprint, k, docs int) (list []search.Hit) {
+	first := docs == search.FirstDoc
 	if first {
 		docs = 1
 	}
 	places := map[simhash.Fingerprint]int{}
-	for _, n := range m.near(Doc{Fingerprint: f}, k) {
+	for _, n := range m.near(rows.Doc{Fingerprint: f}, k) {
 		d := m.docs[n]
 		i, known := places[d.Fingerprint]
 		if !known {
 			i = len(list)
 			places[d.Fingerprint] = i
-			list = append(list, Hit{Fingerprint: d.Fingerprint, Distance: simhash.Distance(d.Fingerprint, f)})
+			list = append(list, search.Hit{Fingerprint: d.Fingerprint, Distance: simhash.Distance(d.Fingerprint, f)})
 		}
 		h := &list[i]
 		if h.Documents++; len(h.Docs) < docs {
 			h.Docs = append(h.Docs, n)
 		}
 	}
-	slices.SortFunc(list, func(a, b Hit) int {
+	slices.SortFunc(list, func(a, b search.Hit) int {
 		return cmp.Or(cmp.Compare(a.Distance, b.Distance), cmp.Compare(a.Fingerprint, b.Fingerprint))
 	})
 	for i := range list {
@@ -114,19 +111,20 @@ func (m *model) hits(f simhash.Fingerprint, k, docs int) (list []Hit) {
 
 // whole puts the pieces of an answer together, and says where they do not fit.
 type whole struct {
-	hits   []Hit
+	hits   []search.Hit
 	pieces int
-	most   bound
+	most   search.Bound
 }
 
-func (w *whole) add(hits []Hit) error {
+func (w *whole) add(hits []search.Hit) error {
 	docs := 0
 	for _, h := range hits {
 		docs += len(h.Docs)
 		if n := len(w.hits); n > 0 && w.hits[n-1].Fingerprint == h.Fingerprint {
 			last := &w.hits[n-1]
 			if h.Before != uint64(len(last.Docs)) || h.Documents != last.Documents {
-				return fmt.Errorf("a piece has %d of %d documents before it, where there were %d of %d", h.Before, h.Documents, len(last.Docs), last.Documents)
+				return fmt.Errorf("a piece has %d of %d documents before it, where there were %d of %d", h.Before, h.Documents,
+					len(last.Docs), last.Documents)
 			}
 			last.Docs = append(slices.Clip(last.Docs), h.Docs...)
 			continue
@@ -135,42 +133,37 @@ func (w *whole) add(hits []Hit) error {
 		}
 		w.hits = append(w.hits, h)
 	}
-	if w.pieces++; len(hits) == 0 || len(hits) > w.most.hits || docs > w.most.docs {
+	if w.pieces++; len(hits) == 0 || len(hits) > w.most.Hits || docs > w.most.Docs {
 		return fmt.Errorf("a piece of %d hits with %d documents, where %+v are allowed", len(hits), docs, w.most)
 	}
 	return nil
 }
 
-func equalHits(a, b []Hit) bool {
-	return slices.EqualFunc(a, b, func(a, b Hit) bool {
-		return a.Fingerprint == b.Fingerprint && a.Distance == b.Distance && a.Documents == b.Documents && slices.Equal(a.Docs, b.Docs)
+func equalHits(a, b []search.Hit) bool {
+	return slices.EqualFunc(a, b, func(a, b search.Hit) bool {
+		return a.Fingerprint == b.Fingerprint && a.Distance == b.Distance && a.Documents == b.Documents &&
+			slices.Equal(a.Docs, b.Docs)
 	})
 }
 
-// TestStream: an answer in pieces is the whole answer, in order, however small the pieces are: of matches that are found at once, and of
-// such as are picked in passes.
+// TestStream: an answer in pieces is the whole answer, in order, however small the pieces are.
 func TestStream(t *testing.T) {
 	for _, layout := range []table.Layout{table.LayoutPlanar, table.LayoutHuffman} {
 		x, m := crowded(t, layout)
 		for _, q := range []simhash.Fingerprint{0, 3, 1 << 7, 1<<63 | 1<<40, 0xdeadbeef12345678} {
-			for _, docs := range []int{AllDocs, 3, 0, FirstDoc} {
+			for _, docs := range []int{search.AllDocs, 3, 0, search.FirstDoc} {
 				want := m.hits(q, 3, docs)
-				for _, l := range []limits{
-					{100, bound{100, 1000}, 1 << 16, bound{50, 70}, 1 << 20},
-					{100, bound{100, 1000}, 40, bound{20, 70}, 100},
-					{1, bound{1, 1}, 1, bound{1, 1}, 2},
-				} {
+				for _, piece := range []search.Bound{{Hits: 50, Docs: 70}, {Hits: 1, Docs: 1}} {
 					w, err := x.View()
-					if err != nil {
-						t.Fatal(err)
-					}
+					noError(t, err)
 					c := x.Searcher()
-					c.limits = l
-					got := whole{most: l.piece}
-					err = c.Stream(w, q, Lengths{}, 3, docs, got.add)
+					c.Limits.Piece = piece
+					got := whole{most: piece}
+					err = c.Stream(w, q, rows.Lengths{}, 3, docs, got.add)
 					w.Release()
 					if err != nil || !equalHits(got.hits, want) {
-						t.Fatalf("%s, %+v, query %v, %d documents a hit: %d pieces, %d hits, want %d, error %v", layout, l, q, docs, got.pieces, len(got.hits), len(want), err)
+						t.Fatalf("%s, %+v, query %v, %d documents a hit: %d pieces, %d hits, want %d, error %v",
+							layout, piece, q, docs, got.pieces, len(got.hits), len(want), err)
 					}
 				}
 			}
@@ -182,41 +175,65 @@ func TestStream(t *testing.T) {
 func TestStreamEnds(t *testing.T) {
 	x, _ := crowded(t, table.LayoutHuffman)
 	w, err := x.View()
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer w.Release()
-	for _, l := range []limits{{100, bound{100, 1000}, 1 << 16, bound{50, 70}, 1 << 20}, {100, bound{100, 1000}, 40, bound{20, 70}, 100}} {
-		for n := range 10 {
-			c := x.Searcher()
-			c.limits = l
-			pieces, full := 0, errors.New("enough")
-			err := c.Stream(w, 0, Lengths{}, 3, AllDocs, func([]Hit) error {
-				if pieces++; pieces > n {
-					return full
-				}
-				return nil
-			})
-			if !errors.Is(err, full) || pieces != n+1 {
-				t.Errorf("%+v: %d pieces, error %v", l, pieces, err)
+	for n := range 10 {
+		c := x.Searcher()
+		c.Limits.Piece = search.Bound{Hits: 20, Docs: 70}
+		pieces, full := 0, errors.New("enough")
+		err := c.Stream(w, 0, rows.Lengths{}, 3, search.AllDocs, func([]search.Hit) error {
+			if pieces++; pieces > n {
+				return full
 			}
-			ctx, cancel := context.WithCancel(t.Context())
-			c.Until(ctx)
-			pieces = 0
-			err = c.Stream(w, 0, Lengths{}, 3, AllDocs, func([]Hit) error {
-				if pieces++; pieces == n+1 {
-					cancel()
-				}
-				return nil
-			})
-			if cancel(); !errors.Is(err, context.Canceled) || pieces > n+2 {
-				t.Errorf("%+v: cancelled in piece %d of %d, error %v", l, n+1, pieces, err)
+			return nil
+		})
+		if !errors.Is(err, full) || pieces != n+1 {
+			t.Errorf("%d pieces, error %v", pieces, err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		c.Until(ctx)
+		pieces = 0
+		err = c.Stream(w, 0, rows.Lengths{}, 3, search.AllDocs, func([]search.Hit) error {
+			if pieces++; pieces == n+1 {
+				cancel()
 			}
+			return nil
+		})
+		if cancel(); !errors.Is(err, context.Canceled) || pieces > n+2 {
+			t.Errorf("cancelled in piece %d of %d, error %v", n+1, pieces, err)
 		}
 	}
 }
 
-// TestSearchSome: queries are answered in parts that are as small as limits say, and those that find too much alone are left out.
+// TestStreamDense: a query is refused that finds more fingerprints than are held, and not one that
+// finds more documents.
+func TestStreamDense(t *testing.T) {
+	x, err := New(Config{Design: halves(t)})
+	noError(t, err)
+	defer x.Close()
+	docs := make([]rows.Doc, 1000)
+	for i := range docs {
+		docs[i].Fingerprint = simhash.Fingerprint(1 << (i % 10))
+	}
+	if _, err := x.Insert(t.Context(), docs); err != nil {
+		t.Fatal(err)
+	}
+	w, err := x.View()
+	noError(t, err)
+	defer w.Release()
+	for most, want := range map[int]error{9: search.ErrDense, 10: nil, 1000: nil} {
+		c := x.Searcher()
+		c.Limits.StreamMatches = most
+		got := whole{most: c.Limits.Piece}
+		err := c.Stream(w, 0, rows.Lengths{}, 1, search.AllDocs, got.add)
+		if !errors.Is(err, want) || want == nil && (len(got.hits) != 10 || len(got.hits[9].Docs) != 100) {
+			t.Errorf("at most %d fingerprints: %d hits, error %v", most, len(got.hits), err)
+		}
+	}
+}
+
+// TestSearchSome: queries are answered in parts that are as small as limits say, and those that
+// find too much alone are left out.
 func TestSearchSome(t *testing.T) {
 	x, m := crowded(t, table.LayoutPlanar)
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -225,21 +242,17 @@ func TestSearchSome(t *testing.T) {
 		queries = append(queries, sets.Near(rng, 0, i%9), rng.Uint64())
 	}
 	w, err := x.View()
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer w.Release()
 	c := x.Searcher()
-	c.limits.chunkMatches, c.limits.chunk = 300, bound{300, 2000}
+	c.Limits.ChunkMatches, c.Limits.Chunk = 300, search.Bound{Hits: 300, Docs: 2000}
 	parts, alone := 0, 0
 	for at := 0; at < len(queries); parts++ {
-		a, n, err := c.SearchSome(w, queries[at:], 3, AllDocs, Swept{}, Lengths{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		got := make([][]Hit, n)
+		a, n, err := c.SearchSome(w, queries[at:], 3, search.AllDocs, search.Swept{}, rows.Lengths{})
+		noError(t, err)
+		got := make([][]search.Hit, n)
 		held := 0
-		if err := a.Each(0, func(i int, hits []Hit) error {
+		if err := a.Each(0, func(i int, hits []search.Hit) error {
 			got[i] = hits
 			for _, h := range hits {
 				held += len(h.Docs)
@@ -252,12 +265,12 @@ func TestSearchSome(t *testing.T) {
 			t.Errorf("%d hits, %d documents are held", len(a.Hits), held)
 		}
 		for i, hits := range got {
-			if want := m.hits(simhash.Fingerprint(queries[at+i]), 3, AllDocs); !equalHits(hits, want) {
+			if want := m.hits(simhash.Fingerprint(queries[at+i]), 3, search.AllDocs); !equalHits(hits, want) {
 				t.Errorf("query %d: %d hits, want %d", at+i, len(hits), len(want))
 			}
 		}
 		if at += n; n == 0 {
-			if want := m.near(Doc{Fingerprint: simhash.Fingerprint(queries[at])}, 3); len(want) < 300 {
+			if want := m.near(rows.Doc{Fingerprint: simhash.Fingerprint(queries[at])}, 3); len(want) < 300 {
 				t.Errorf("query %d of %d documents is too much", at, len(want))
 			}
 			alone++

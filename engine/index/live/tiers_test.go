@@ -3,13 +3,11 @@ package live
 import (
 	"slices"
 	"testing"
-
-	"ndd/engine/index/table"
 )
 
-// TestTiers flushes 110 memtables, one after the other, and merges as pick says, into an empty index and into one that was built of a
-// hundred times as many: how often a document is written, by its flush and by merges, how much room the largest merge takes and how
-// many segments there are.
+// TestTiers flushes 110 memtables, one after the other, and merges as pick says, into an empty
+// index and into one that was built of a hundred times as many: how often a document is written, by
+// its flush and by merges, how much room the largest merge takes and how many segments there are.
 func TestTiers(t *testing.T) {
 	const unit, flushes = 1 << 20, 110
 	for _, base := range []uint64{0, 100 * unit, 1000 * unit} {
@@ -18,7 +16,7 @@ func TestTiers(t *testing.T) {
 			sizes = append(sizes, base)
 		}
 		written, total, bytes := uint64(0), base, 0.0
-		c := Config{Design: halves(t), Table: table.Options{Layout: table.LayoutPlanar}}
+		c := Config{Design: halves(t), Table: planar}
 		times := map[[2]uint64]float64{} // a plan takes a millisecond
 		write := func(docs uint64) {
 			written += docs
@@ -60,11 +58,13 @@ func TestTiers(t *testing.T) {
 				t.Errorf("%d flushes: %d segments", n, len(sizes))
 			}
 		}
-		t.Logf("%d flushes onto %d documents: written %.2f times, %.2f times the bytes that they have in the end, %v", flushes, base, float64(written)/(flushes*unit), bytes/(flushes*unit), sizes)
+		t.Logf("%d flushes onto %d documents: written %.2f times, %.2f times the bytes that they have in the end, %v",
+			flushes, base, float64(written)/(flushes*unit), bytes/(flushes*unit), sizes)
 	}
 }
 
-// TestPickOutgrown: what may not be merged is left, smaller segments among and behind go with the others, and larger ones stay.
+// TestPickOutgrown: what may not be merged is left, smaller segments among and behind go with the
+// others, and larger ones stay.
 func TestPickOutgrown(t *testing.T) {
 	const no = neverMerged
 	for _, c := range []struct {

@@ -1,11 +1,15 @@
 package live
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"runtime"
+	"slices"
 	"sync/atomic"
 
+	"ndd/engine/index/live/version"
 	"ndd/engine/storage/store"
 )
 
@@ -22,7 +26,7 @@ const (
 	// checksums and the blocks of sections up to 1 MiB, in milliseconds
 	// whatever the size. It does not check the blocks of larger sections,
 	// which are the tables' planes, the ids and the names: a bit flipped there
-	// may give a wrong answer, though never a crash, until [Index.Verify]
+	// may give a wrong answer, though never a crash, until [Index.Scrub]
 	// finds it.
 	VerifyFast
 )
@@ -45,28 +49,6 @@ func (v *Verify) Set(name string) error {
 // Type returns what a command's help calls it.
 func (v *Verify) Type() string { return "full|fast" }
 
-// Verify holds every block of the index's files against its checksum, for an
-// index that was opened with [VerifyFast]; queries may go on meanwhile. The
-// error wraps [store.ErrCorrupt]: answers given since may be wrong, and no
-// more should be. progress may be nil.
-func (x *Index) Verify(ctx context.Context, threads int, progress func(done, of uint64)) error {
-	w, err := x.View()
-	if err != nil {
-		return err
-	}
-	defer w.Release()
-	return verify(ctx, filesOf(w.version.segments), threads, progress)
-}
-
-func verifySmall(files []*store.File) error {
-	for _, f := range files {
-		if err := f.VerifySmall(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 func verify(ctx context.Context, files []*store.File, threads int, progress func(done, of uint64)) error {
 	if threads <= 0 {
 		threads = runtime.GOMAXPROCS(0)
@@ -87,4 +69,66 @@ func verify(ctx context.Context, files []*store.File, threads int, progress func
 		}
 	}
 	return nil
+}
+
+// scrubBlocks are checked at a time, while a view holds their file: 1 MiB.
+const scrubBlocks = 16
+
+// Scrub holds every block of the index's files against its checksum, piece by piece: after each
+// piece it calls pace with the piece's bytes, and those of all files, to wait as long as the caller
+// wants; an error of pace ends the scrub. Between pieces nothing is held: files that a merge has
+// replaced meanwhile are left out, and new ones are checked. The error wraps [store.ErrCorrupt]
+// where a block is damaged. Any number of goroutines may query and change the index meanwhile.
+func (x *Index) Scrub(ctx context.Context, pace func(bytes, of uint64) error) error {
+	next := map[*store.File]uint64{} // the first block that was not checked
+	for {
+		bytes, of, err := x.scrubSome(next)
+		if err = cmp.Or(err, ctx.Err()); err != nil || of == 0 {
+			return err
+		}
+		if bytes > 0 {
+			if err := pace(bytes, of); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// scrubSome checks the next blocks of a file of the index, which may be none, and returns the bytes
+// of all files; 0 if there is nothing left to check.
+func (x *Index) scrubSome(next map[*store.File]uint64) (bytes, of uint64, err error) {
+	w, err := x.View()
+	if err != nil {
+		return 0, 0, err
+	}
+	defer w.Release()
+	files := filesOf(w.Version.Segments)
+	i := slices.IndexFunc(files, func(f *store.File) bool { return next[f] != checked })
+	if i < 0 {
+		return 0, 0, nil
+	}
+	for _, f := range files {
+		of += f.Bytes()
+	}
+	f := files[i]
+	bytes, more, err := f.VerifyBlocks(next[f], next[f]+scrubBlocks)
+	if next[f] += scrubBlocks; !more {
+		next[f] = checked
+	}
+	return bytes, of, err
+}
+
+// checked is the block after the last one of any file.
+const checked = math.MaxUint64
+
+// filesOf returns the files of segments.
+func filesOf(segments []*version.Segment) (files []*store.File) {
+	for _, s := range segments {
+		if s.File != nil {
+			if files = append(files, s.File); s.Beside != nil {
+				files = append(files, s.Beside)
+			}
+		}
+	}
+	return files
 }

@@ -4,34 +4,34 @@ import (
 	"math/rand/v2"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"ndd/engine/corpus/simhash"
-	"ndd/engine/index/table"
-	"ndd/engine/storage/store"
+	"ndd/engine/index/live/rows"
+	"ndd/engine/index/live/search"
 )
 
-// TestConsistentReads has a document replaced again and again while others look for it, by itself and
-// twice in one insert: a reader sees one of it, never two, never none. An insert of more than fits
-// into a memtable is seen whole or not at all: its first and last documents are alike.
+// TestConsistentReads has a document replaced again and again while others look for it, by itself
+// and twice in one insert: a reader sees one of it, never two, never none. An insert of more than
+// fits into a memtable is seen whole or not at all: its first and last documents are alike.
 func TestConsistentReads(t *testing.T) {
-	x, err := New(Config{Design: halves(t), IDs: true, Table: table.Options{Layout: table.LayoutPlanar}, flushDocs: smallDocs})
-	if err != nil {
-		t.Fatal(err)
-	}
+	x, err := New(Config{Design: halves(t), IDs: true, Table: planar, flushDocs: smallDocs})
+	noError(t, err)
 	defer x.Close()
 	both := []uint64{0x0123456789abcdef, 0xfedcba9876543210}
 	const ends = 0x5555aaaa3333cccc
 	replace := func(i int) {
-		docs := []Doc{{Fingerprint: ends}}
+		docs := []rows.Doc{{Fingerprint: ends}}
 		if i%2 == 0 {
-			docs = append(docs, Doc{Fingerprint: simhash.Fingerprint(both[rand.IntN(2)]), ID: "the document"})
+			docs = append(docs, rows.Doc{Fingerprint: simhash.Fingerprint(both[rand.IntN(2)]), ID: "the document"})
 		}
 		for range i % 3 * 300 { // now and then it is in a segment when it is replaced
-			docs = append(docs, Doc{Fingerprint: simhash.Fingerprint(rand.Uint64())})
+			docs = append(docs, rows.Doc{Fingerprint: simhash.Fingerprint(rand.Uint64())})
 		}
-		docs = append(docs, Doc{Fingerprint: simhash.Fingerprint(both[i%2]), ID: "the document"}, Doc{Fingerprint: ends})
+		docs = append(docs, rows.Doc{Fingerprint: simhash.Fingerprint(both[i%2]), ID: "the document"},
+			rows.Doc{Fingerprint: ends})
 		if _, err := x.Insert(t.Context(), docs); err != nil {
 			t.Error(err)
 		}
@@ -54,7 +54,7 @@ func TestConsistentReads(t *testing.T) {
 					t.Error(err)
 					return
 				}
-				a, err := c.Search(w, append([]uint64{ends}, both...), 0, AllDocs, Swept{}, Lengths{})
+				a, err := c.Search(w, append([]uint64{ends}, both...), 0, search.AllDocs, search.Swept{}, rows.Lengths{})
 				w.Release()
 				if err != nil || len(a.Hits) != 2 || a.Hits[0].Documents%2 != 0 || a.Hits[1].Documents != 1 {
 					t.Errorf("%+v, %v", a.Hits, err)
@@ -63,10 +63,7 @@ func TestConsistentReads(t *testing.T) {
 			}
 		})
 	}
-	rounds := 1500
-	if testing.Short() {
-		rounds = 400
-	}
+	rounds := long(400, 700, 1500)
 	for i := range rounds {
 		if replace(i + 1); t.Failed() {
 			break
@@ -76,114 +73,94 @@ func TestConsistentReads(t *testing.T) {
 	group.Wait()
 }
 
-// TestClock: readers see nothing of a change that is in memory until the clock moves beyond it, however
-// many memtables it takes, and then all of it.
+// TestClock: readers see nothing of a change that is in memory until the clock moves beyond it,
+// however many memtables it takes, and then all of it.
 func TestClock(t *testing.T) {
 	x, err := New(Config{Design: halves(t), flushDocs: smallDocs})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer x.Close()
 	c := x.Searcher()
 	defer c.Done()
 	seen := func() (documents uint64) {
-		hits, err := c.Query(7, 0, 0, AllDocs)
-		if err != nil {
-			t.Fatal(err)
-		}
+		hits, err := c.Query(7, 0, 0, search.AllDocs)
+		noError(t, err)
 		for _, h := range hits {
 			documents += h.Documents
 		}
 		return documents
 	}
-	docs := make([]Doc, smallDocs+10)
+	docs := make([]rows.Doc, smallDocs+10)
 	for i := range docs {
 		docs[i].Fingerprint = 7
 	}
 	x.writer.mu.Lock() // nothing is sealed meanwhile
 	defer x.writer.mu.Unlock()
-	x.add(docs, nil)
+	x.writer.add(docs, nil)
 	if n := seen(); n != 0 {
 		t.Errorf("%d documents of a change that is under way", n)
 	}
-	x.committed.Store(uint64(len(docs)))
+	x.versions.Committed.Store(uint64(len(docs)))
 	if n := seen(); n != uint64(len(docs)) {
 		t.Errorf("%d documents, want %d", n, len(docs))
 	}
 }
 
-// TestHeldVersion: who holds a view reads it as it was, though its segments are merged away meanwhile.
+// TestHeldVersion: who holds a view reads it as it was, though its segments are merged away
+// meanwhile.
 func TestHeldVersion(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "index")
-	if err := Create(dir, Config{Design: halves(t)}, store.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	create(t, dir, Config{Design: halves(t)})
 	x, err := Open(t.Context(), dir, OpenOptions{Write: true, Sync: -1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer x.Close()
 	for i := range 2 {
-		if _, err := x.Insert(t.Context(), []Doc{{Fingerprint: simhash.Fingerprint(i)}}); err != nil {
+		if _, err := x.Insert(t.Context(), []rows.Doc{{Fingerprint: simhash.Fingerprint(i)}}); err != nil {
 			t.Fatal(err)
 		}
-		if err := x.Flush(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, x.Flush(t.Context()))
 	}
 	w, err := x.View()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := x.Merge(t.Context(), 1); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
+	noError(t, x.Merge(t.Context(), 1))
 	if x.Held() != 1 {
 		t.Errorf("%d versions are held, want that of the view", x.Held())
 	}
 	c := x.Searcher()
 	defer c.Done()
-	a, err := c.Search(w, []uint64{0, 1}, 0, 1, Swept{}, Lengths{})
+	a, err := c.Search(w, []uint64{0, 1}, 0, 1, search.Swept{}, rows.Lengths{})
 	if err != nil || len(a.Hits) != 2 {
 		t.Errorf("%+v, %v", a.Hits, err)
 	}
 	w.Release()
 }
 
-// TestHeldMemtable: who holds a view reads the memtable that it has, though that was flushed meanwhile.
+// TestHeldMemtable: who holds a view reads the memtable that it has, though that was flushed
+// meanwhile.
 func TestHeldMemtable(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "index")
-	if err := Create(dir, Config{Design: halves(t), IDs: true}, store.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	create(t, dir, Config{Design: halves(t), IDs: true})
 	x, err := Open(t.Context(), dir, OpenOptions{Write: true, Sync: -1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer x.Close()
-	docs := someDocs(3*scanDocs, 5)
+	docs := someDocs(3000, 5)
 	if _, err := x.Insert(t.Context(), docs); err != nil {
 		t.Fatal(err)
 	}
 	w, err := x.View()
-	if err != nil {
-		t.Fatal(err)
-	}
-	m := w.version.memtables[0]
-	if err := x.Flush(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if x.Held() == 0 || m.ids.buffers == nil {
+	noError(t, err)
+	m := w.Version.Memtables[0]
+	noError(t, x.Flush(t.Context()))
+	if x.Held() == 0 || m.IDBytes() == 0 {
 		t.Fatal("the memtable of a view is gone")
 	}
 	c := x.Searcher()
 	defer c.Done()
 	for i := 0; i < len(docs); i += 100 {
-		a, err := c.Search(w, []uint64{uint64(docs[i].Fingerprint)}, 0, 1, Swept{}, Lengths{})
+		a, err := c.Search(w, []uint64{uint64(docs[i].Fingerprint)}, 0, 1, search.Swept{}, rows.Lengths{})
 		if err != nil || len(a.Hits) != 1 || a.Hits[0].Fingerprint != docs[i].Fingerprint {
 			t.Fatalf("document %d: %+v, %v", i, a.Hits, err)
 		}
-		if id, err := c.ID(w, DocID(i)); err != nil || id != docs[i].ID {
+		if id, err := c.ID(w, rows.DocID(i)); err != nil || id != docs[i].ID {
 			t.Fatalf("document %d has the ID %q, %v", i, id, err)
 		}
 	}
@@ -193,7 +170,35 @@ func TestHeldMemtable(t *testing.T) {
 			t.Fatal("what was held is not given back")
 		}
 	}
-	if m.ids.buffers != nil {
+	if m.IDBytes() != 0 {
 		t.Error("the memory of a memtable that nobody has is not given back")
 	}
+}
+
+// TestBatchOfOneID: of a batch whose documents all have one ID, no reader sees more than one.
+func TestBatchOfOneID(t *testing.T) {
+	x, err := New(Config{Design: halves(t), IDs: true})
+	noError(t, err)
+	defer x.Close()
+	docs := make([]rows.Doc, 1000)
+	for i := range docs {
+		docs[i].ID = "one"
+	}
+	var done atomic.Bool
+	var group sync.WaitGroup
+	group.Go(func() {
+		for !done.Load() {
+			if n := x.Stats().Documents; n > 1 {
+				t.Errorf("%d documents of one ID are seen", n)
+				return
+			}
+		}
+	})
+	for range 10 {
+		if _, err := x.Insert(t.Context(), docs); err != nil {
+			t.Fatal(err)
+		}
+	}
+	done.Store(true)
+	group.Wait()
 }

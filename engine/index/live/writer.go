@@ -1,91 +1,54 @@
 package live
 
 import (
-	"context"
-	"fmt"
+	"errors"
 	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"ndd/engine/index/idlist"
+	"ndd/engine/index/live/rows"
+	"ndd/engine/index/live/version"
+	"ndd/engine/memory"
 	"ndd/engine/storage/wal"
 )
 
-// writer is the writing side of an Index. Its lock is the outer one: those of a version, of
-// tombstones and of the log are taken under it, never the other way round. A reader takes none.
+// A writer makes the changes of an index: in the log, then in memory. mu guards all its fields that
+// are not atomic, the edits of versions, and the Busy marks of segments. The locks of a version, of
+// tombstones and of the log are taken under it, never the other way round. Readers take none.
 type writer struct {
-	mu     sync.Mutex    // held by the one writer at a time
-	queued atomic.Int32  // who waits in acquire
-	room   chan struct{} // closed when there may be room, and made anew by who waits
+	*shared
+	mu     sync.Mutex
+	queued atomic.Int32  // callers that wait in acquire
+	room   chan struct{} // closed when there may be room; nil when nobody waits
 	closed bool
-	failed error // of background work, where inserts cannot go on without it
-	short  error // why there is no memory for inserts; nil when there is
 
-	flushing     sync.Mutex // held while memtables become a segment; taken before all others
-	merging      sync.Mutex // held by the one merge at a time; likewise, and never with flushing
-	flushFailed  error      // of the last flush; guarded by mu
-	flushesShort int        // that lacked memory, one after the other; likewise
+	short        error // why there is no memory for inserts; nil when there is
+	flushFailed  error // of the last flush
+	flushesShort int   // flushes in a row that lacked memory
+	inserted     *memory.Reservation
 
-	log     *wal.Log // nil where nothing is durable
-	record  []byte   // room for one
-	pending pending
-	logged  atomic.Uint64 // position of the last record
+	log        *wal.Log // nil where nothing is durable
+	record     []byte   // the memory of the next record
+	pending    pending
+	logged     atomic.Uint64 // position of the last record
+	recovering bool          // the log is being read
 
-	_       [lineBytes]byte // each search reads what follows, and few writers write it
-	added   atomic.Uint64   // segments that did not come through memtables
-	refused atomic.Uint64   // how often changes were taken back
-	_       [lineBytes]byte
-
-	recovering bool // the log is being read
-
-	deleted  []DocID  // of segments in files, since the last flush began
-	incoming *Segment // whose IDs are taken already, though no version has it; see announce
-	lookup   lookup
-
-	background
+	counters
+	deleted  []rows.DocID     // of segments in files, since the last flush began
+	incoming *version.Segment // its IDs are taken, and no version has it yet; see announce
+	ids      version.IDReader
 }
 
-// background is the work that goes on beside inserts: a goroutine each for memtables, for segments and
-// for what expires. Those are woken by their channels.
-type background struct {
-	stop            chan struct{}
-	group           sync.WaitGroup
-	flushes, merges chan struct{}
+// counters are read by each check-and-insert and seldom written, and have cache lines of their own.
+type counters struct {
+	_       [version.CacheLine]byte
+	added   atomic.Uint64 // segments that did not come through memtables
+	refused atomic.Uint64 // times that changes were undone
+	_       [version.CacheLine]byte
 }
 
-func (b *background) start(x *Index) {
-	b.stop = make(chan struct{})
-	b.flushes, b.merges = make(chan struct{}, 1), make(chan struct{}, 1)
-	b.group.Go(func() { x.tendMemory() })
-	b.group.Go(func() { x.tendSegments() })
-	b.group.Go(func() { x.expire() })
-}
-
-// wake lets a goroutine look for work, now or when it has done what it does.
-func wake(c chan struct{}) {
-	select {
-	case c <- struct{}{}:
-	default:
-	}
-}
-
-func (b *background) wakeFlusher() { wake(b.flushes) }
-func (b *background) wakeMerger()  { wake(b.merges) }
-
-// close ends background work and inserts.
-func (w *writer) close() {
-	w.mu.Lock()
-	if !w.closed {
-		w.closed = true
-		close(w.stop)
-	}
-	w.wakeWaiting()
-	w.mu.Unlock()
-	w.group.Wait()
-}
-
-// wakeWaiting lets those who wait for room look again. It needs w.mu.
+// wakeWaiting wakes the callers that wait for room. The caller holds writer.mu.
 func (w *writer) wakeWaiting() {
 	if w.room != nil {
 		close(w.room)
@@ -93,12 +56,14 @@ func (w *writer) wakeWaiting() {
 	}
 }
 
-// lockSpin is how long one who waits alone for w.mu spins before it sleeps. w.mu is held for half a microsecond as a rule, but in one
-// call of some hundred for 20: where that is the first to write to a page of memory, of which the other processors are to be told.
-// A sleeper is woken in 100, and more on a busy machine.
+// lockSpin is how long one who waits alone for w.mu spins before it sleeps. w.mu is held for half a
+// microsecond as a rule, but in one call of some hundred for 20: where that is the first to write
+// to a page of memory, of which the other processors are to be told. A sleeper is woken in 100, and
+// more on a busy machine.
 const lockSpin = 50 * time.Microsecond
 
-// acquire takes w.mu. Only who waits alone spins: of many, each leaves the processor to others.
+// acquire takes mu. A caller that waits alone spins for a while; several leave the processor to
+// others.
 func (w *writer) acquire() {
 	if w.mu.TryLock() {
 		return
@@ -114,100 +79,100 @@ func (w *writer) acquire() {
 	w.mu.Lock()
 }
 
-// lockToInsert is lock, and refuses with [ErrNoRoom] when there is no memory.
-func (x *Index) lockToInsert(ctx context.Context) error {
-	if err := x.lock(ctx); err != nil {
-		return err
-	}
-	if x.short == nil {
-		return nil
-	}
-	if x.reserve(x.current.Load()); x.short == nil { // somebody gave memory back
-		return nil
-	}
-	defer x.writer.mu.Unlock()
-	return fmt.Errorf("%w: %w", ErrNoRoom, x.short)
+// hasRoom reports whether documents may be inserted now. The caller holds writer.mu.
+func (w *writer) hasRoom() bool {
+	v := w.versions.Current()
+	return (v.Buffered() <= unflushedMax*w.config.memtableDocs() || w.config.flushDocs == neverFlush) &&
+		(w.short == nil || !w.mustFlush(v))
 }
 
-// lock takes w.mu once the index may be written to and has room. It waits while too much
-// is in memtables, as long as ctx lasts. Without an error the caller
-// unlocks.
-func (x *Index) lock(ctx context.Context) error {
-	x.writer.acquire()
-	for {
-		var err error
-		switch {
-		case x.closed:
-			err = ErrClosed
-		case x.failed != nil:
-			err = x.failed
-		case x.log != nil && x.log.Failing():
-			if err = x.resume(); err == nil {
-				continue
-			}
-		case x.hasRoom():
-			return nil
-		case x.flushFailed != nil:
-			err = fmt.Errorf("%w, and those that are there cannot be written to files: %w", ErrNoRoom, x.flushFailed)
-		}
-		if err != nil {
-			x.writer.mu.Unlock()
-			return err
-		}
-		if x.room == nil {
-			x.room = make(chan struct{})
-		}
-		room := x.room
-		x.writer.mu.Unlock()
-		x.wakeFlusher()
-		select {
-		case <-room:
-		case <-ctx.Done():
-			return fmt.Errorf("waiting for room to insert: %w", ctx.Err())
-		}
-		x.writer.mu.Lock()
+// ErrNoRoom is wrapped where an insert is refused since memory has no room for more documents.
+// Queries and deletions go on, and inserts do when there is room again.
+var ErrNoRoom = errors.New("no room for more documents in memory")
+
+const (
+	// memtableBytes fill a memtable however few documents they are: a sixteenth of the budget where
+	// that is less, but memtableLeast at least.
+	memtableBytes = 256 << 20
+	memtableLeast = 1 << 20
+)
+
+// memtableBytes returns how many bytes fill a memtable of the index.
+func (w *writer) memtableBytes() uint64 {
+	return min(memtableBytes, max(w.config.Budget.Limit().Bytes/16, memtableLeast))
+}
+
+// sealRoom returns how much memory is held for making a segment in memory of a memtable, which
+// takes two and a half times what that has of IDs, less for the rest, and some megabytes. Where
+// files are, flushes reserve their own.
+func (w *writer) sealRoom() uint64 {
+	if w.folder.durable() {
+		return 0
+	}
+	return w.memtableBytes()*5/2 + 8<<20
+}
+
+// reserve reserves the memory of a version. If the budget does not have it, inserts wait for a
+// flush or are refused. The caller holds writer.mu.
+func (w *writer) reserve(v *version.Version) {
+	if w.inserted == nil {
+		w.inserted, _ = w.config.Budget.Reserve("", 0) // nothing always fits
+	}
+	if w.short = w.inserted.Resize("what was inserted", v.Bytes+w.sealRoom()); w.short != nil {
+		return
+	}
+	if most := w.memoryMost(); v.Bytes > most {
+		w.short = &memory.TooLargeError{What: "what was inserted", Need: v.Bytes,
+			Limit: memory.Limit{Bytes: most, Source: "half of " + w.config.Budget.Limit().Source}}
 	}
 }
 
-// hasRoom reports whether documents may be inserted now. It needs w.mu.
-func (x *Index) hasRoom() bool {
-	v := x.current.Load()
-	return (v.buffered() <= unflushedMax*x.config.memtableDocs() || x.config.flushDocs == neverFlush) && (x.folder == nil || x.short == nil || !x.mustFlush(v))
+// applyEdit makes an edit's version the current one. The caller holds writer.mu, or is the only one
+// that has x. The error is one of releasing memory.
+func (w *writer) applyEdit(e version.Edit) error {
+	next := w.versions.Next(e)
+	w.reserve(next)
+	return w.versions.Publish(next)
 }
 
-// inMemory returns how many documents of the version are in no file.
-func (v *version) inMemory() (docs uint64) {
-	for _, s := range v.segments {
-		if s.file == nil {
-			docs += s.Documents()
-		}
+// grown reserves what the current version takes, of which a memtable has grown. The caller holds
+// writer.mu.
+func (w *writer) grown() {
+	v := w.versions.Current()
+	v.Bytes = v.Memory()
+	if w.reserve(v); w.short != nil {
+		w.wakeFlusher()
 	}
-	return docs + v.buffered()
 }
 
-// buffered returns how many documents of the version are in memtables.
-func (v *version) buffered() (docs uint64) {
-	for _, m := range v.memtables {
-		docs += uint64(m.len())
+// memoryMost returns what may be in memory of an index with files: half of the budget, so that the
+// other half is there for writing it to files. An index in memory may take all.
+func (w *writer) memoryMost() uint64 {
+	limit := w.config.Budget.Limit().Bytes
+	if !w.folder.durable() {
+		return limit
 	}
-	return docs
+	return limit / 2
 }
 
-// A lookup reads IDs for the writer. It keeps a cursor for each segment of one version.
-type lookup struct {
-	version *version
-	cursors map[*Segment]*idlist.Cursor
+// mustFlush reports whether it is time to make a segment of a version's memtables: where one is
+// full, or memory is short and that would help. The caller holds writer.mu.
+func (w *writer) mustFlush(v *version.Version) bool {
+	if w.config.flushDocs == neverFlush {
+		return false
+	}
+	return len(v.Memtables) > 1 || w.short != nil && v.Memtables[0].Bytes() > memtableLeast
 }
 
-// of returns the ID of a row of a segment.
-func (l *lookup) of(v *version, s *Segment, row uint64) (string, error) {
-	if l.version != v {
-		l.version, l.cursors = v, make(map[*Segment]*idlist.Cursor)
-	}
-	c := l.cursors[s]
-	if c == nil {
-		c = s.Segment.IDs().Cursor()
-		l.cursors[s] = c
-	}
-	return c.ID(row)
+// unflushedMax is how many times the documents of a memtable may be in some before inserts wait for
+// what becomes of those.
+const unflushedMax = 8
+
+// A pending insert is decided document by document and committed as one change. The caller holds
+// writer.mu throughout.
+type pending struct {
+	writer *writer
+	change
+	own    map[string]int // place in docs of the documents of each ID
+	prints []uint64       // of docs, which are rows
 }

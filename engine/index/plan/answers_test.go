@@ -22,7 +22,7 @@ import (
 	"ndd/permute"
 )
 
-var answersOf = flag.Int("answers.n", 20_000, "fingerprints of TestAnswers; 1,000,000 and 10,000,000 in the long form")
+var answersOf = flag.Int("answers.n", 8_000, "fingerprints of TestAnswers; 1,000,000 and 10,000,000 in the long form")
 
 // TestAnswers: whatever the design and the layout, an index gives the answers of
 // a linear scan, for every k from 1 to 6 and every distance up to it. It leaves out what the
@@ -137,13 +137,14 @@ func answerIndex(t *testing.T, path string, d permute.Design, layout table.Layou
 
 func answersFrom(t *testing.T, x *engine.Index, queries []uint64, k int) [][]uint64 {
 	answers := make([][]uint64, len(queries))
-	err := x.Batch(context.Background(), simhash.Fingerprints(queries), engine.BatchOptions{K: k}, func(q int, hits []engine.Hit) error {
-		for _, h := range hits {
-			answers[q] = append(answers[q], uint64(h.Fingerprint))
-		}
-		slices.Sort(answers[q])
-		return nil
-	})
+	err := x.Batch(context.Background(), simhash.Fingerprints(queries), engine.BatchOptions{K: k},
+		func(q int, hits []engine.Hit) error {
+			for _, h := range hits {
+				answers[q] = append(answers[q], uint64(h.Fingerprint))
+			}
+			slices.Sort(answers[q])
+			return nil
+		})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,8 +9,9 @@ import (
 	"ndd/permute"
 )
 
-// An estimate tells from the sorted keys of a sample how many pairs of keys agree. It counts its steps, each of which looks at a
-// key and takes some nanoseconds: what they are bounded by is what a plan is quick by, on any machine.
+// An estimate counts pairs of a sample\'s sorted keys that agree. It counts its
+// steps, each of which looks at a key and takes some nanoseconds: what they are bounded by is what
+// a plan is quick by, on any machine.
 type estimate struct {
 	keys  []uint64
 	steps uint64

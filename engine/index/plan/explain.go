@@ -10,7 +10,7 @@ import (
 	"ndd/engine/index/distribution"
 )
 
-// explain says why the choice was made, and what other memory would buy.
+// explain writes why the choice was made, and what other memory would buy.
 func (p *Plan) explain() {
 	r, c := &p.Request, &p.Choice
 	say := func(format string, args ...any) { p.Why = append(p.Why, fmt.Sprintf(format, args...)) }
@@ -19,29 +19,27 @@ func (p *Plan) explain() {
 	switch {
 	case r.Memory > 0:
 		say("%s in the %s layout takes %s of the %s given (%.1f bytes per fingerprint) and %s a query, %s.",
-			c.Name, c.Layout, size(c.Bytes), size(r.Memory), c.PerFingerprint(r.Fingerprints), duration(time), p.rank())
+			c.Name, c.Layout, Size(c.Bytes), Size(r.Memory), c.PerFingerprint(r.Fingerprints), Duration(time), p.rank())
 	default:
-		say("%s in the %s layout takes %s (%.1f bytes per fingerprint) and %s a query: chosen because memory × query time is smallest, as no limit on memory was set.",
-			c.Name, c.Layout, size(c.Bytes), c.PerFingerprint(r.Fingerprints), duration(time))
-	}
-	if len(p.Trials) == 2 {
-		say("%s", p.explainTrials())
+		say("%s in the %s layout takes %s (%.1f bytes per fingerprint) and %s a query: chosen because memory × query "+
+			"time is smallest, as no limit on memory was set.",
+			c.Name, c.Layout, Size(c.Bytes), c.PerFingerprint(r.Fingerprints), Duration(time))
 	}
 	if c.Scan {
 		say("A query reads one table from end to end, since its %s would cost more; alone it takes %s, in batches %s.",
-			count(c.Probes, "probe"), duration(c.OnlineNS), duration(c.BatchNS))
+			Count(c.Probes, "probe"), Duration(c.OnlineNS), Duration(c.BatchNS))
 	} else {
 		say("A query makes %s and compares %s; alone it takes %s, in batches %s.",
-			count(c.Probes, "probe"), count(c.Candidates, "candidate"), duration(c.OnlineNS), duration(c.BatchNS))
+			Count(c.Probes, "probe"), Count(c.Candidates, "candidate"), Duration(c.OnlineNS), Duration(c.BatchNS))
 	}
 	if n := r.Fingerprints; n > 0 {
 		say("A table takes %.2f bits per fingerprint; uniform fingerprints have an entropy of %.2f bits.",
 			8*float64(c.TableBytes)/float64(c.Tables)/float64(n), distribution.Bound(n))
 	}
 	if c.IDBytes > 0 {
-		say("%s of it are for document IDs.", size(c.IDBytes))
+		say("%s of it are for document IDs.", Size(c.IDBytes))
 	} else if r.Fingerprints > 0 {
-		say("Document IDs would take %s more.", size(r.rowBytes()))
+		say("Document IDs would take %s more.", Size(r.rowBytes()))
 	}
 	if r.Sample != nil {
 		uniform := 0.0
@@ -49,13 +47,14 @@ func (p *Plan) explain() {
 			w := newUniformWork(modelOf(c.Layout), t, float64(r.Fingerprints), r.K, uniformEntry(float64(r.Fingerprints)))
 			uniform += w.probes * w.candidates
 		}
-		say("In the sample, a query has %.3g times the candidates that it would have among uniform fingerprints; the longest run of equal leading bits has %s.",
-			c.Candidates/max(uniform, 1e-300), count(c.LongestRun, "fingerprint"))
+		say("In the sample, a query has %.3g times the candidates that it would have among uniform fingerprints; the "+
+			"longest run of equal leading bits has %s.",
+			c.Candidates/max(uniform, 1e-300), Count(c.LongestRun, "fingerprint"))
 	}
 	p.explainMemory(say)
 }
 
-// explainMemory says what less memory would cost, and what more would buy.
+// explainMemory appends what less memory would cost, and what more would buy.
 func (p *Plan) explainMemory(say func(format string, args ...any)) {
 	r, c := &p.Request, &p.Choice
 	if o := p.best(func(o *Option) bool { return o.Bytes < c.Bytes }, func(o *Option) float64 {
@@ -81,7 +80,7 @@ func (p *Plan) explainMemory(say func(format string, args ...any)) {
 	}
 }
 
-// rank says how the choice stands among what fits.
+// rank returns how the choice stands among what fits.
 func (p *Plan) rank() string {
 	r, c := &p.Request, &p.Choice
 	fastest, fit := c, 0
@@ -100,7 +99,7 @@ func (p *Plan) rank() string {
 		return fmt.Sprintf("the least of the %d that fit", fit)
 	}
 	return fmt.Sprintf("not much more than the fastest of the %d that fit (%s, %s), which takes %s",
-		fit, fastest.Name, duration(fastest.nanoseconds(r.Purpose)), size(fastest.Bytes))
+		fit, fastest.Name, Duration(fastest.nanoseconds(r.Purpose)), Size(fastest.Bytes))
 }
 
 // best returns the option of the frontier with the least score, nil for none.
@@ -116,11 +115,11 @@ func (p *Plan) best(which func(*Option) bool, score func(*Option) float64) (best
 
 func buys(o *Option) string {
 	return fmt.Sprintf("%s buys %s (%s, %s), %s a query alone, %s in batches",
-		size(o.Bytes), o.Name, count(float64(o.Tables), "table"), o.Layout, duration(o.OnlineNS), duration(o.BatchNS))
+		Size(o.Bytes), o.Name, Count(float64(o.Tables), "table"), o.Layout, Duration(o.OnlineNS), Duration(o.BatchNS))
 }
 
-// count writes a number of things, an expected one rounded.
-func count(n float64, what string) string {
+// Count writes a number of things, an expected one rounded.
+func Count(n float64, what string) string {
 	if what != "" {
 		what = " " + what + "s"
 	}
@@ -138,8 +137,8 @@ func count(n float64, what string) string {
 	return fmt.Sprintf("%.3g", n) + what
 }
 
-// size returns bytes as text for people: three digits, in the units that flags take, such as GiB.
-func size(bytes uint64) string {
+// Size returns bytes as text for people: three digits, in the units that flags take, such as GiB.
+func Size(bytes uint64) string {
 	v, unit := float64(bytes), "bytes"
 	for _, u := range []string{"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"} {
 		if v < 999.5 {
@@ -150,8 +149,8 @@ func size(bytes uint64) string {
 	return trim(v) + " " + unit
 }
 
-// duration returns nanoseconds as text for people, with three digits.
-func duration(ns float64) string {
+// Duration returns nanoseconds as text for people, with three digits.
+func Duration(ns float64) string {
 	unit := "ns"
 	for _, u := range []string{"us", "ms", "s"} {
 		if ns < 999.5 {
@@ -171,12 +170,3 @@ func trim(v float64) string {
 	}
 	return s
 }
-
-// Size returns bytes with three digits and their unit, as a plan writes them.
-func Size(bytes uint64) string { return size(bytes) }
-
-// Duration returns nanoseconds with three digits and their unit.
-func Duration(ns float64) string { return duration(ns) }
-
-// Count returns a number, rounded, as a plan writes it.
-func Count(n float64) string { return count(n, "") }

@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"math"
+
 	"ndd/engine/index/table"
 	"ndd/huffman"
 )
@@ -15,9 +17,11 @@ type huffmanModel struct{}
 const (
 	huffmanRanks  = 8 // blocks for each entry of ranks
 	huffmanHead   = 88
-	timedPerBlock = 164 // keys of a block when the cost of a unit was measured: timedKeys uniform ones
+	timedPerBlock = 164 // keys of a block when the cost of a unit was measured, in a table of 2^17 uniform keys
 	seekLines     = 3   // of the last keys: package asm's Interpolate
-	firstBeside   = 5   // lines of half a block that a probe asks for beside its head: raw bits, from the end to the middle on average
+	// lines of half a block that a probe asks for beside its head: raw bits, from the end to the
+	// middle on average
+	firstBeside = 5
 )
 
 func (huffmanModel) layout() table.Layout { return table.LayoutHuffman }
@@ -44,18 +48,20 @@ func (huffmanModel) units(w *work) float64 {
 	return min(1+w.candidates/perBlock, max(1, w.keys/perBlock))
 }
 
-// time adds up the tables: nothing of one is under way while another is searched.
-// The pages of the blocks of many probes are looked up together, so only the first
-// block in each table of a query that comes alone is waited for: as long as for one read, since codes and raw bits, at both
-// ends of half a block, are asked for at once (bench: 0.8 to 0.9 reads at 1 M in four to eleven tables, 1.2 at 10 M).
+// time adds up the tables: nothing of one is under way while another is searched. The pages of the
+// blocks of many probes are looked up together, so only the first block in each table of a query
+// that comes alone is waited for: as long as for one read, since codes and raw bits, at both ends
+// of half a block, are asked for at once (bench: 0.8 to 0.9 reads at 1 M in four to eleven tables,
+// 1.2 at 10 M).
 func (md huffmanModel) time(m *Machine, tables []work) (online, batch float64) {
-	c := m.Layouts[md.layout()]
-	online, batch = indexNS+c.CallNS, indexBatchNS
+	c := m.costs(huffmanCosts)
+	online, batch = indexNS+c.call, indexBatchNS
 	for i := range tables {
 		w := &tables[i]
 		blocks := md.blocks(w.keys, w.entry)
 		units := md.units(w)
-		// A line of the last keys is read again after as many others as there are, and what those probes read of the blocks.
+		// A line of the last keys is read again after as many others as there are, and what those
+		// probes read of the blocks.
 		all := float64(len(tables)) * blocks * huffman.BlockBytesDefault
 		last := float64(len(tables)) * 8 * blocks
 		others := (1 + firstBeside + (units-1)*huffman.BlockBytesDefault/64) / seekLines
@@ -63,15 +69,72 @@ func (md huffmanModel) time(m *Machine, tables []work) (online, batch float64) {
 		read := m.extra(all)
 
 		const lines = huffman.BlockBytesDefault / 64
-		line := m.lineAmong(read)
-		first := read.Together + firstBeside*line
+		line := m.line(read)
+		first := read.together + firstBeside*line
 		further := lines * line
 		// A block of skewed keys has more of them to decode.
-		unit := c.UnitNS * max(1, w.entry.perBlock(huffman.BlockBytesDefault)/timedPerBlock)
-		probe := c.ProbeNS + first + (units-1)*(unit+further)
+		unit := c.unit * max(1, w.entry.perBlock(huffman.BlockBytesDefault)/timedPerBlock)
+		probe := c.probe + first + (units-1)*(unit+further)
 
-		batch += c.TableNS + w.probes*(probe+seekLines*seek.Together)
-		online += c.QueryNS + w.probes*probe + read.Alone - read.Together + max(seekLines*seek.Alone, w.probes*seekLines*seek.Together)
+		batch += c.table + w.probes*(probe+seekLines*seek.together)
+		online += c.query + w.probes*probe + read.alone - read.together +
+			max(seekLines*seek.alone, w.probes*seekLines*seek.together)
 	}
 	return online, batch
+}
+
+// positions returns the expected counts of the positions h (see package huffman) of
+// n sorted uniform keys: how many neighbours first differ in bit h.
+//
+// They are the nodes at depth d = 63-h of the tree of leading bits that have keys
+// in both halves. A half has Poisson(n / 2^(d+1)) keys, so each of the 2^d nodes
+// is one with chance (1 - exp(-n / 2^(d+1)))^2.
+func positions(n float64) (counts [huffman.Positions]float64) {
+	for h := range counts {
+		depth := 63 - h
+		both := math.Expm1(-n * math.Ldexp(1, -depth-1))
+		counts[h] = math.Ldexp(both*both, depth)
+	}
+	return counts
+}
+
+// entry is the length in bits of a key in a block: mean and variance.
+type entry struct{ mean, variance float64 }
+
+// uniformEntry returns that of n uniform keys under their own code.
+func uniformEntry(n float64) entry {
+	expected := positions(n)
+	var counts [huffman.Positions]uint64
+	for h, c := range expected {
+		counts[h] = uint64(math.Round(c * min(1, math.Ldexp(1, 50)/n)))
+	}
+	return entryOf(&counts)
+}
+
+func entryOf(counts *[huffman.Positions]uint64) entry {
+	lengths := huffman.NewCode(counts).Lengths()
+	total, sum, squares := 0.0, 0.0, 0.0
+	for h, c := range counts {
+		bits := float64(int(lengths[h]) + h)
+		total += float64(c)
+		sum += float64(c) * bits
+		squares += float64(c) * bits * bits
+	}
+	if total == 0 {
+		return entry{1, 0}
+	}
+	mean := sum / total
+	return entry{mean, max(0, squares/total-mean*mean)}
+}
+
+// perBlock returns how many keys a block of blockBytes holds on average: the last, which is
+// not in it, and as many entries as fit in each half. That is the
+// renewal function of the entries' lengths: free/mean + (variance - mean^2 +
+// mean) / (2 mean^2), the last term because lengths are whole numbers.
+func (e entry) perBlock(blockBytes int) float64 {
+	const headBytes = 2 // of a half
+	free := 8 * float64(blockBytes/2-headBytes)
+	m := e.mean
+	n := free/m + (e.variance-m*m+m)/(2*m*m)
+	return min(1+2*max(n, 0), float64(huffman.MaxKeys(blockBytes)))
 }

@@ -1,139 +1,219 @@
 package plan
 
 import (
-	"errors"
+	"context"
 	"fmt"
 	"math"
-	"slices"
+	"math/rand/v2"
+	"time"
 
+	"ndd/asm"
 	"ndd/engine/index/table"
+	"ndd/engine/memory"
+	"ndd/engine/storage/store"
+	"ndd/permute"
 )
 
-// A Machine is the costs of one machine, in nanoseconds on one thread. The zero
-// value is of no use: take [Reference] or [Measure].
+// A Machine is how much slower than the reference machine a machine is, on one thread.
 type Machine struct {
-	Kernel  string                 `json:"kernel"`  // of package asm
-	Reads   []Read                 `json:"reads"`   // by ascending Bytes; at least one
-	LineNS  float64                `json:"line_ns"` // one more 64-byte line of a run read in order
-	CacheB  uint64                 `json:"cache"`   // bytes of the last cache; 0: unknown
-	Layouts map[table.Layout]Costs `json:"layouts"` // instructions of each layout, in cache
+	Kernel       string  `json:"kernel"`       // of package asm; "reference" for [Reference]
+	Instructions float64 `json:"instructions"` // of a search whose data is in cache
+	Reads        float64 `json:"reads"`        // random reads of which many are under way at once
+	Latency      float64 `json:"latency"`      // random reads that wait for the one before
 }
 
-// A Read is the cost of reading a random 64-byte line among Bytes of memory.
-type Read struct {
-	Bytes    uint64  `json:"bytes"`
-	Together float64 `json:"together_ns"` // one of many that are under way at once
-	Alone    float64 `json:"alone_ns"`    // when the next one depends on it
+// Reference returns the reference machine, by which plans are made unless the request has another one,
+// so that the same input gives the same index everywhere. Its costs are the constants below.
+func Reference() *Machine { return &Machine{"reference", 1, 1, 1} }
 
-	// One more line of half a huffman block, asked for with the random one: no page to look up, but it too is a miss that a core
-	// has under way, of which there are a dozen or so at a time. 0: not measured; LineNS stands for it.
-	Beside float64 `json:"beside_ns,omitempty"`
+// The costs of the reference machine were measured on a Zen 5 server with AVX-512, 2 MiB of second-level
+// cache and DDR5, as the least of three quiet runs. Reads beyond 256 MiB are those of the tables of 100 M
+// to 8,000 M fingerprints there. BenchmarkPlan in bench prints what they predict beside what the machine
+// that runs it takes. A choice depends on the ratios of the costs, which differ less between machines
+// than the costs do.
+var (
+	reads = []read{
+		{256 << 10, 0.9, 4}, {2 << 20, 1, 8}, {16 << 20, 3, 40}, {128 << 20, 10, 145},
+		{256 << 20, 11.4, 160}, {1 << 30, 14, 250}, {16 << 30, 18, 310},
+	}
+	huffmanCosts = costs{call: 35, query: 185, table: 54, probe: 89, unit: 410}
+	planarCosts  = costs{call: 87, query: 44, probe: 13.5, unit: 1.8, pass: 17}
+)
+
+const (
+	lineNS     = 4.5       // one more 64-byte line of a run read in order
+	lineReads  = 256 << 20 // bytes of memory that lineNS was measured in
+	searchNS   = 14.4      // a probe of the search that Measure takes the time of
+	measureMax = 256 << 20 // bytes that Measure reads
+	measureMin = 256 << 10
+)
+
+// A read is the cost in nanoseconds of reading a random 64-byte line among bytes of memory.
+type read struct {
+	bytes           float64
+	together, alone float64 // one of many at once; one that waits for the one before
 }
 
-// Costs are the instructions of a search in one layout, everything in cache.
-type Costs struct {
-	CallNS  float64 `json:"call_ns"`           // a query that comes alone
-	QueryNS float64 `json:"query_ns"`          // each table, for a query that comes alone
-	TableNS float64 `json:"table_ns"`          // each table, for a query in a batch
-	ProbeNS float64 `json:"probe_ns"`          // a probe and its first unit
-	ListNS  float64 `json:"list_ns,omitempty"` // and where each query lists its own flips, being too many to be prepared (planar)
-	UnitNS  float64 `json:"unit_ns"`           // a further unit: huffman block, planar bucket
-	PassNS  float64 `json:"pass_ns"`           // a key that passed a comparison of its low bits (planar)
+// costs are those of the instructions of a search in one layout, in nanoseconds.
+type costs struct {
+	call  float64 // a query that comes alone
+	query float64 // each table, for a query that comes alone
+	table float64 // each table, for a query in a batch
+	probe float64 // a probe and its first unit
+	unit  float64 // a further unit: huffman block, planar bucket
+	pass  float64 // a key that passed a comparison of its low bits (planar)
 }
 
-// Check returns an error that says what is wrong with costs that were read from a file.
-func (m *Machine) Check() error {
-	if len(m.Reads) == 0 {
-		return errors.New("a machine without costs of reads")
-	}
-	good := func(ns float64) bool { return ns >= 0 && ns < 1e9 }
-	if !good(m.LineNS) {
-		return errors.New("a machine whose lines take no time that can be")
-	}
-	for i, r := range m.Reads {
-		if !good(r.Together) || !good(r.Alone) || !good(r.Beside) || r.Bytes == 0 || i > 0 && r.Bytes <= m.Reads[i-1].Bytes {
-			return fmt.Errorf("read %d of %d: bytes must ascend and times be below a second", i, len(m.Reads))
-		}
-	}
-	for _, md := range models {
-		c, ok := m.Layouts[md.layout()]
-		if !ok {
-			return fmt.Errorf("a machine without costs of the %s layout", md.layout())
-		}
-		for _, ns := range []float64{c.CallNS, c.QueryNS, c.TableNS, c.ProbeNS, c.ListNS, c.UnitNS, c.PassNS} {
-			if !good(ns) {
-				return fmt.Errorf("%s layout: times must not be negative and be below a second", md.layout())
-			}
-		}
-	}
-	return nil
+// costs returns c as the machine takes them.
+func (m *Machine) costs(c costs) costs {
+	x := m.Instructions
+	return costs{x * c.call, x * c.query, x * c.table, x * c.probe, x * c.unit, x * c.pass}
 }
 
-// read returns the cost of a random line among so many bytes: linear in the
-// logarithm between the sizes measured. Beyond the largest, the part that the
-// last cache holds falls as 1/bytes, and what it does not hold costs what the
-// last measurement implies.
-func (m *Machine) read(bytes float64) Read {
-	r := m.Reads
-	at, found := slices.BinarySearchFunc(r, bytes, func(r Read, b float64) int {
-		switch {
-		case float64(r.Bytes) < b:
-			return -1
-		case float64(r.Bytes) > b:
-			return 1
+// readAmong returns the cost of a random line among bytes on the reference machine: linear in the logarithm
+// between the sizes measured.
+func readAmong(bytes float64) read {
+	for i, high := range reads {
+		if bytes > high.bytes {
+			continue
 		}
-		return 0
-	})
-	switch {
-	case found || at == 0:
-		return r[min(at, len(r)-1)]
-	case at < len(r):
-		low, high := r[at-1], r[at]
-		x := math.Log(bytes/float64(low.Bytes)) / math.Log(float64(high.Bytes)/float64(low.Bytes))
-		between := func(low, high float64) float64 { return low + x*(high-low) }
-		return Read{uint64(bytes), between(low.Together, high.Together), between(low.Alone, high.Alone), between(low.Beside, high.Beside)}
-	}
-	last := r[len(r)-1]
-	cache := m.cached()
-	if cache.Bytes == 0 {
-		return last
-	}
-	share := func(bytes float64) float64 { return min(0.75, float64(m.CacheB)/bytes) }
-	beyond := func(cached, mixed float64) float64 {
-		then := share(float64(last.Bytes))
-		far := max(mixed, (mixed-then*cached)/(1-then))
-		there := share(bytes)
-		return there*cached + (1-there)*far
-	}
-	return Read{uint64(bytes), beyond(cache.Together, last.Together), beyond(cache.Alone, last.Alone), beyond(cache.Beside, last.Beside)}
-}
-
-// cached returns the read measured in the largest working set that the last cache
-// holds with ease.
-func (m *Machine) cached() (c Read) {
-	for _, r := range m.Reads {
-		if 2*r.Bytes <= m.CacheB {
-			c = r
+		if i == 0 {
+			return high
 		}
+		low := reads[i-1]
+		x := math.Log(bytes/low.bytes) / math.Log(high.bytes/low.bytes)
+		return read{bytes, low.together + x*(high.together-low.together), low.alone + x*(high.alone-low.alone)}
 	}
-	return c
+	return reads[len(reads)-1]
 }
 
 // extra returns what a line costs beyond what the same code pays in cache.
-func (m *Machine) extra(bytes float64) Read {
-	near, far := m.Reads[0], m.read(bytes)
-	return Read{far.Bytes, max(0, far.Together-near.Together), max(0, far.Alone-near.Alone), max(0, far.Beside-near.Beside)}
+func (m *Machine) extra(bytes float64) read {
+	near, far := reads[0], readAmong(bytes)
+	return read{far.bytes, m.Reads * (far.together - near.together), m.Latency * (far.alone - near.alone)}
 }
 
-// lineAmong returns what one more line of a block takes in memory where a random one takes read. Where that is not measured it is as much
-// less than LineNS, which was measured where the largest read was, up to readsTo bytes, as a random line takes less there.
-func (m *Machine) lineAmong(read Read) float64 {
-	if m.Reads[len(m.Reads)-1].Beside > 0 {
-		return read.Beside
+// line returns the cost of one more line of a block where a random line costs r: as much less than
+// lineNS as r is less than a read where lineNS was measured.
+func (m *Machine) line(r read) float64 {
+	largest := m.extra(lineReads).together
+	return min(m.Reads*lineNS, m.Reads*lineNS*r.together/largest, r.together)
+}
+
+// NeedBytes returns the memory that [Measure] takes: more than the caches of most machines hold.
+func NeedBytes(b *memory.Budget) uint64 { return max(min(measureMax, b.Left()/2&^63), measureMin) }
+
+// Measure compares this machine with the reference machine by three figures: the time of a search in cache,
+// of many random reads at once and of reads that wait for each other. It takes some tenths of a second and
+// [NeedBytes] of memory. The error is that of ctx or a [memory.TooLargeError].
+func Measure(ctx context.Context, b *memory.Budget) (*Machine, error) {
+	bytes := NeedBytes(b)
+	reserved, err := b.Reserve("measuring this machine", bytes)
+	if err != nil {
+		return nil, err
 	}
-	largest := m.extra(min(readsTo, float64(m.Reads[len(m.Reads)-1].Bytes)))
-	if read.Together >= largest.Together {
-		return m.LineNS
+	defer reserved.Release()
+	buffer, err := memory.Make[uint64](int(bytes / 8))
+	if err != nil {
+		return nil, fmt.Errorf("measuring memory: %w", err)
 	}
-	return min(m.LineNS*read.Together/largest.Together, read.Together)
+	defer buffer.Free()
+	search, err := timeSearch(ctx)
+	if err != nil {
+		return nil, err
+	}
+	together, alone := timeReads(ctx, buffer.Data)
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	of := readAmong(float64(bytes))
+	return &Machine{asm.Backend(), search / searchNS, together / of.together, alone / of.alone}, nil
+}
+
+// leastTime returns the least time of f in nanoseconds, of many calls within 30 ms or until ctx is done:
+// other programs only add to it. It calls prepare before each f, outside the time.
+func leastTime(ctx context.Context, prepare, f func()) float64 {
+	best := math.Inf(1)
+	for begun := time.Now(); math.IsInf(best, 1) || time.Since(begun) < 30*time.Millisecond && ctx.Err() == nil; {
+		prepare()
+		begin := time.Now()
+		f()
+		best = min(best, float64(time.Since(begin)))
+	}
+	return best
+}
+
+// timeSearch returns the time of a probe in a planar table that the second-level cache of most processors
+// holds. The queries are others each time, so that the processor does not learn their branches.
+func timeSearch(ctx context.Context) (float64, error) {
+	const keys, queries, leading, k = 1 << 17, 64, 40, 1
+	var m store.Memory
+	if err := table.Write(&m, "", spacedKeys(keys), table.Options{Layout: table.LayoutPlanar}); err != nil {
+		return 0, err
+	}
+	t, err := table.Open(m.Source(), "", table.LayoutPlanar)
+	if err != nil {
+		return 0, err
+	}
+	s := table.Search{Leading: leading, Flips: permute.Flips(11, 1), K: k, Queries: make([]uint64, queries)}
+	s.Prepare(t)
+	tables, searches := []table.Table{t}, []table.Search{s}
+	var scratch table.Scratch
+	var matches []table.Match
+	rng := rand.New(rand.NewPCG(7, 7))
+	ns := leastTime(ctx, func() {
+		for i := range s.Queries {
+			s.Queries[i] = rng.Uint64()
+		}
+	}, func() {
+		var e error
+		if matches, e = table.SearchAll(matches[:0], tables, searches, &scratch); e != nil {
+			err = e
+		}
+	})
+	return ns / float64(queries*s.Flips.Len()), err
+}
+
+// spacedKeys returns n sorted keys with gaps like those of uniform ones.
+func spacedKeys(n int) []uint64 {
+	rng := rand.New(rand.NewPCG(3, 5))
+	keys := make([]uint64, n)
+	gap := math.MaxUint64 / uint64(n+1)
+	for i := range keys {
+		keys[i] = uint64(i)*gap + rng.Uint64N(gap)
+	}
+	return keys
+}
+
+// timeReads returns the time of a random read of data when many are under way, and when each waits for the
+// one before. It first writes all of data.
+func timeReads(ctx context.Context, data []uint64) (together, alone float64) {
+	const many, few, pass = 1 << 12, 1 << 9, 64
+	clear(data) // memory is there when it is written to
+	rng := rand.New(rand.NewPCG(1, uint64(len(data))))
+	index, sum := make([]uint64, many), uint64(0)
+	draw := func() {
+		for i := range index {
+			index[i] = rng.Uint64N(uint64(len(data)))
+		}
+	}
+	together = leastTime(ctx, draw, func() {
+		for at := index; len(at) > 0; at = at[pass:] {
+			asm.PrefetchAt(data, at[:pass])
+			for _, i := range at[:pass] {
+				sum += data[i]
+			}
+		}
+	})
+	alone = leastTime(ctx, draw, func() {
+		value := uint64(0) // data is zero
+		for _, i := range index[:few] {
+			value = data[i+value]
+		}
+		sum += value
+	})
+	if sum != 0 {
+		panic("plan: memory that nobody wrote is not zero")
+	}
+	return together / many, alone / few
 }

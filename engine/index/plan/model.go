@@ -12,7 +12,7 @@ import (
 type model interface {
 	layout() table.Layout
 
-	// parts are the bytes of a table of so many keys whose entries, where the
+	// parts are the bytes of a table of n keys whose entries, where the
 	// layout has such, take e bits.
 	parts(n float64, e entry) []table.Part
 
@@ -30,8 +30,9 @@ type model interface {
 // 120 to 270 with two to eleven tables. Measure does not see it, as it makes no index.
 const indexNS = 180
 
-// indexBatchNS is what an index adds to a query of a batch of a thousand: a call starts goroutines and wakes processors, whose caches do not
-// have what a search works with, 15 to 25 us in all (a batch of 256 costs three times as much more than the search of its segment).
+// indexBatchNS is what an index adds to a query of a batch of a thousand: a call starts goroutines
+// and wakes processors, whose caches do not have what a search works with, 15 to 25 us in all (a
+// batch of 256 costs three times as much more than the search of its segment).
 const indexBatchNS = 20
 
 var models = []model{huffmanModel{}, planarModel{}}
@@ -47,7 +48,7 @@ type work struct {
 	entry      entry
 }
 
-// newWork returns the work of table t over n uniform keys, whose probes fix so many leading bits.
+// newWork returns the work of table t over n uniform keys, whose probes fix leading bits.
 func newWork(t permute.Table, leading int, n float64, k int, e entry) work {
 	return work{
 		keys: n, k: k, leading: leading, radius: t.Radius, entry: e,

@@ -21,9 +21,6 @@ type Plan struct {
 	Options []Option // all, by bytes ascending
 	Choice  Option   // fits
 	Why     []string // sentences
-
-	Trials      []Trial // of the layouts, when they were tried: see [Plan.RunTrials]
-	TrialSample int     // fingerprints that they were made of
 }
 
 // New returns the plan for a request. It fails with a [*NoRoomError] when nothing fits in the memory
@@ -90,7 +87,7 @@ func candidates(r *Request) ([]permute.Design, error) {
 	}
 	if r.K == 3 {
 		for _, tables := range []int{4, 10, 16, 20} {
-			d, err := permute.Paper(tables, r.Seed)
+			d, err := permute.Named(fmt.Sprintf("paper-%d", tables), r.K, r.Seed)
 			if err != nil {
 				return nil, err
 			}
@@ -103,7 +100,7 @@ func candidates(r *Request) ([]permute.Design, error) {
 			break
 		}
 		if have = append(have, int(tables)); int(tables) == r.Tables {
-			d, err := permute.Choose(blocks, r.K, r.Seed)
+			d, err := permute.Named(fmt.Sprintf("choose-%d-%d", blocks, blocks-r.K), r.K, r.Seed)
 			if err != nil {
 				return nil, err
 			}
@@ -114,7 +111,8 @@ func candidates(r *Request) ([]permute.Design, error) {
 	list = distinct(list)
 	if len(list) == 0 {
 		slices.Sort(have)
-		return nil, fmt.Errorf("no design of %d tables for k = %d: there are designs of %v", r.Tables, r.K, slices.Compact(have))
+		return nil, fmt.Errorf("no design of %d tables for k = %d: there are designs of %v", r.Tables, r.K,
+			slices.Compact(have))
 	}
 	return list, nil
 }
@@ -248,7 +246,7 @@ func (p *Plan) choose() error {
 	return nil
 }
 
-// A NoRoomError says that no option fits, and how much the smallest would take.
+// A NoRoomError is the error that no option fits; it has the smallest one.
 type NoRoomError struct {
 	Fingerprints uint64
 	K, Tables    int
@@ -259,18 +257,19 @@ type NoRoomError struct {
 
 func (e *NoRoomError) Error() string {
 	bound := boundBytes(e.Fingerprints)
-	what := fmt.Sprintf("%s fingerprints do not fit in %s", humanize.Comma(int64(e.Fingerprints)), size(e.Memory))
+	what := fmt.Sprintf("%s fingerprints do not fit in %s", humanize.Comma(int64(e.Fingerprints)), Size(e.Memory))
 	if e.Memory < bound+e.IDBytes {
 		ids := ""
 		if e.IDBytes > 0 {
-			ids = fmt.Sprintf(" and their IDs %s", size(e.IDBytes))
+			ids = fmt.Sprintf(" and their IDs %s", Size(e.IDBytes))
 		}
-		what += fmt.Sprintf(": nothing exact could, since their entropy is %s (%.2f bits each)%s", size(bound), distribution.Bound(e.Fingerprints), ids)
+		what += fmt.Sprintf(": nothing exact could, since their entropy is %s (%.2f bits each)%s", Size(bound),
+			distribution.Bound(e.Fingerprints), ids)
 	}
 	of := ""
 	if e.Tables > 0 {
 		of = fmt.Sprintf(" of %d tables", e.Tables)
 	}
 	return fmt.Sprintf("%s; the smallest%s is %s (design %q, %s layout, %s a query)", what, of,
-		size(e.Least.Bytes), e.Least.Name, e.Least.Layout, duration(e.Least.OnlineNS))
+		Size(e.Least.Bytes), e.Least.Name, e.Least.Layout, Duration(e.Least.OnlineNS))
 }

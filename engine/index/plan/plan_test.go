@@ -1,7 +1,7 @@
 package plan
 
 import (
-	"encoding/json"
+	"context"
 	"errors"
 	"flag"
 	"fmt"
@@ -12,28 +12,13 @@ import (
 	"strings"
 	"testing"
 
+	"ndd/asm"
 	"ndd/engine/index/table"
+	"ndd/engine/memory"
 	"ndd/permute"
 )
 
 var update = flag.Bool("update", false, "write golden files anew")
-
-// yardstick is a machine like the one that the design was measured on: 14 ns
-// for one of many reads, 310 ns for one alone.
-func yardstick() *Machine {
-	return &Machine{
-		Kernel: "avx512",
-		Reads: []Read{
-			{256 << 10, 1, 6, 0}, {2 << 20, 3, 20, 0}, {16 << 20, 8, 80, 0}, {128 << 20, 12, 160, 0}, {1 << 30, 14, 310, 0},
-		},
-		LineNS: 6,
-		CacheB: 32 << 20,
-		Layouts: map[table.Layout]Costs{
-			table.LayoutHuffman: {CallNS: 100, QueryNS: 50, TableNS: 10, ProbeNS: 450, UnitNS: 500},
-			table.LayoutPlanar:  {CallNS: 100, QueryNS: 40, TableNS: 10, ProbeNS: 5, UnitNS: 1, PassNS: 20},
-		},
-	}
-}
 
 // words are a plan as a text.
 func words(p *Plan) string {
@@ -48,9 +33,10 @@ func words(p *Plan) string {
 		if o.Name == p.Choice.Name && o.Layout == p.Choice.Layout {
 			mark = ">"
 		}
-		fmt.Fprintf(&b, "%s %-22s %-7s %2d tables, %v leading, radius %v, %6s probes, %8s candidates, %7s, %7s, %7s, fits %v\n",
-			mark, o.Name, o.Layout, o.Tables, o.Leading, o.Radius, Count(o.Probes), Count(o.Candidates),
-			size(o.Bytes), duration(o.OnlineNS), duration(o.BatchNS), o.Fits)
+		fmt.Fprintf(&b, "%s %-22s %-7s %2d tables, %v leading, radius %v, %6s probes, %8s candidates, %7s, %7s, %7s, "+
+			"fits %v\n",
+			mark, o.Name, o.Layout, o.Tables, o.Leading, o.Radius, Count(o.Probes, ""), Count(o.Candidates, ""),
+			Size(o.Bytes), Duration(o.OnlineNS), Duration(o.BatchNS), o.Fits)
 	}
 	for _, s := range p.Why {
 		fmt.Fprintln(&b, s)
@@ -58,7 +44,7 @@ func words(p *Plan) string {
 	return b.String()
 }
 
-// TestGolden: plans for every k and a few memories, on the yardstick. A change
+// TestGolden: plans for every k and a few memories, by the reference costs. A change
 // of the model shows here.
 func TestGolden(t *testing.T) {
 	var b strings.Builder
@@ -80,7 +66,7 @@ func TestGolden(t *testing.T) {
 		{Fingerprints: 1, K: 3},
 		{Fingerprints: 0, K: 3},
 	} {
-		r.Machine, r.Seed = yardstick(), 1
+		r.Seed = 1
 		p, err := New(t.Context(), r)
 		if err != nil {
 			t.Fatalf("%+v: %v", r, err)
@@ -112,7 +98,7 @@ func TestGolden(t *testing.T) {
 
 // TestFits is the request that the planner was asked for.
 func TestFits(t *testing.T) {
-	p, err := New(t.Context(), Request{Fingerprints: 8e9, K: 3, Memory: 128 << 30, Seed: 1, Machine: yardstick()})
+	p, err := New(t.Context(), Request{Fingerprints: 8e9, K: 3, Memory: 128 << 30, Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +116,7 @@ func TestFits(t *testing.T) {
 
 // TestNoRoom: too little memory is an error that says what the smallest would be.
 func TestNoRoom(t *testing.T) {
-	r := Request{Fingerprints: 8e9, K: 3, Memory: 20 << 30, Seed: 1, Machine: yardstick()}
+	r := Request{Fingerprints: 8e9, K: 3, Memory: 20 << 30, Seed: 1}
 	for _, c := range []struct {
 		memory uint64
 		tables int
@@ -169,7 +155,6 @@ func TestWrongRequests(t *testing.T) {
 		{Fingerprints: 1000, K: 3, Purpose: "sport"}, {Fingerprints: 1000, K: 3, Layout: "round"},
 		{Fingerprints: 1000, K: 3, Tables: 9},
 	} {
-		r.Machine = yardstick()
 		_, err := New(t.Context(), r)
 		if _, full := errors.AsType[*NoRoomError](err); err == nil || full {
 			t.Errorf("%+v: %v", r, err)
@@ -184,7 +169,7 @@ func TestFrontier(t *testing.T) {
 		for _, n := range []uint64{1000, 1e6, 1e8, 8e9} {
 			for _, purpose := range []Purpose{Online, Batch} {
 				memory := 12 * n
-				p, err := New(t.Context(), Request{Fingerprints: n, K: k, Memory: memory, Purpose: purpose, Seed: 1, Machine: yardstick()})
+				p, err := New(t.Context(), Request{Fingerprints: n, K: k, Memory: memory, Purpose: purpose, Seed: 1})
 				if err != nil {
 					t.Fatalf("k = %d, n = %d: %v", k, n, err)
 				}
@@ -208,7 +193,7 @@ func TestFrontier(t *testing.T) {
 					}
 					if a.Fits && 1.25*a.nanoseconds(purpose) < 0.999*p.Choice.nanoseconds(purpose) {
 						t.Errorf("k = %d, n = %d: the choice %s takes %s, %s only %s", k, n, p.Choice.Name,
-							duration(p.Choice.nanoseconds(purpose)), a.Name, duration(a.nanoseconds(purpose)))
+							Duration(p.Choice.nanoseconds(purpose)), a.Name, Duration(a.nanoseconds(purpose)))
 					}
 				}
 				if marked == 0 || p.Choice.Bytes > memory {
@@ -234,7 +219,8 @@ func TestSkew(t *testing.T) {
 	upper := permute.Design{Name: "upper", K: 1, Tables: []permute.Table{{Mask: 0xffffffff << 32, Radius: 1}}}
 	lower := permute.Design{Name: "lower", K: 1, Tables: []permute.Table{{Mask: 0xffffffff, Radius: 1}}}
 	ask := func(s *Sample, designs ...permute.Design) Option {
-		p, err := New(t.Context(), Request{Fingerprints: 100_000, K: 1, Designs: designs, Layout: table.LayoutPlanar, Sample: s, Machine: yardstick()})
+		p, err := New(t.Context(), Request{Fingerprints: 100_000, K: 1, Designs: designs, Layout: table.LayoutPlanar,
+			Sample: s})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -242,7 +228,8 @@ func TestSkew(t *testing.T) {
 	}
 	uniform, skewed := ask(nil, upper), ask(s, upper)
 	if skewed.Candidates < 50*uniform.Candidates || skewed.OnlineNS < 2*uniform.OnlineNS {
-		t.Errorf("%.0f candidates and %.0f ns by the sample, %.0f and %.0f without", skewed.Candidates, skewed.OnlineNS, uniform.Candidates, uniform.OnlineNS)
+		t.Errorf("%.0f candidates and %.0f ns by the sample, %.0f and %.0f without", skewed.Candidates, skewed.OnlineNS,
+			uniform.Candidates, uniform.OnlineNS)
 	}
 	if skewed.LongestRun < 5000 {
 		t.Errorf("longest run %.0f of 100,000 in 16 values", skewed.LongestRun)
@@ -255,52 +242,77 @@ func TestSkew(t *testing.T) {
 	}
 }
 
-// TestMachineJSON: costs survive being written down, and bad ones are refused.
-func TestMachineJSON(t *testing.T) {
-	m := yardstick()
-	data, err := json.Marshal(m)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var again Machine
-	if err := json.Unmarshal(data, &again); err != nil || again.Check() != nil {
-		t.Fatalf("%v, %v", err, again.Check())
-	}
-	for _, bytes := range []float64{1, 1 << 20, 1 << 27, 1 << 40} {
-		if m.read(bytes) != again.read(bytes) {
-			t.Errorf("%g bytes: %v, then %v", bytes, m.read(bytes), again.read(bytes))
-		}
-	}
-	for name, spoil := range map[string]func(*Machine){
-		"no reads":   func(m *Machine) { m.Reads = nil },
-		"descending": func(m *Machine) { m.Reads[0].Bytes = 1 << 50 },
-		"negative":   func(m *Machine) { m.Reads[2].Alone = -1 },
-		"NaN":        func(m *Machine) { m.LineNS = math.NaN() },
-		"a layout":   func(m *Machine) { delete(m.Layouts, table.LayoutPlanar) },
-	} {
-		bad := yardstick()
-		spoil(bad)
-		if bad.Check() == nil {
-			t.Errorf("%s: not refused", name)
-		}
-	}
-}
-
-// TestRead: a line costs more the more memory it may lie in, exactly what was
-// measured where that was, and no jump anywhere.
-func TestRead(t *testing.T) {
-	m := yardstick()
-	for _, r := range m.Reads {
-		if got := m.read(float64(r.Bytes)); got != r {
+// TestReads: a line costs more the more memory it may lie in, exactly what was measured where that was, and no
+// jump anywhere.
+func TestReads(t *testing.T) {
+	for _, r := range reads {
+		if got := readAmong(r.bytes); got != r {
 			t.Errorf("read %v, measured %v", got, r)
 		}
 	}
-	before := m.read(1)
+	before := readAmong(1)
 	for bytes := 1.0; bytes < 1<<42; bytes *= 1.01 {
-		r := m.read(bytes)
-		if r.Together < before.Together || r.Alone < before.Alone || r.Together > 1.05*before.Together+0.1 {
+		r := readAmong(bytes)
+		if r.together < before.together || r.alone < before.alone || r.together > 1.05*before.together+0.1 {
 			t.Fatalf("%g bytes: %v after %v", bytes, r, before)
 		}
 		before = r
 	}
+}
+
+// TestMeasure: this machine's figures are of the order of the reference machine's, the memory measured is
+// half of what is left at most, it is given back, and a context that is done ends the measurement.
+func TestMeasure(t *testing.T) {
+	b := memory.NewBudget(memory.Limit{Bytes: 8 << 20, Source: "the test"})
+	if got := NeedBytes(b); got != 4<<20 {
+		t.Errorf("%d bytes", got)
+	}
+	m, err := Measure(t.Context(), b)
+	if err != nil || b.Left() != 8<<20 || m.Kernel != asm.Backend() {
+		t.Fatalf("%+v, %v, %d bytes left", m, err, b.Left())
+	}
+	for _, x := range []float64{m.Instructions, m.Reads, m.Latency} {
+		if !(x > 0.05 && x < 1000) {
+			t.Errorf("%+v", m)
+		}
+	}
+	t.Logf("%+v", m)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := Measure(ctx, b); !errors.Is(err, context.Canceled) {
+		t.Errorf("a measurement that was called off: %v", err)
+	}
+}
+
+// TestMachineScales: each figure of a machine scales its part of the predicted times, and all of them scale a whole.
+func TestMachineScales(t *testing.T) {
+	of := func(m *Machine) Option {
+		r := Request{Fingerprints: 1e6, K: 3, Designs: []permute.Design{named(t, "halves")}, Layout: table.LayoutPlanar,
+			Machine: m}
+		p, err := New(t.Context(), r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p.Choice
+	}
+	one := of(Reference())
+	for _, m := range []*Machine{{"", 2, 1, 1}, {"", 1, 2, 1}, {"", 1, 1, 2}} {
+		if o := of(m); o.OnlineNS < one.OnlineNS || o.BatchNS < one.BatchNS ||
+			o.OnlineNS+o.BatchNS == one.OnlineNS+one.BatchNS || o.Bytes != one.Bytes {
+			t.Errorf("%+v: %.0f and %.0f ns, the reference takes %.0f and %.0f", m, o.OnlineNS, o.BatchNS, one.OnlineNS,
+				one.BatchNS)
+		}
+	}
+	if o := of(&Machine{"", 2, 2, 2}); math.Abs(o.OnlineNS-2*one.OnlineNS+indexNS) > 1 ||
+		math.Abs(o.BatchNS-2*one.BatchNS+indexBatchNS) > 1 {
+		t.Errorf("%.0f and %.0f ns, the reference takes %.0f and %.0f", o.OnlineNS, o.BatchNS, one.OnlineNS, one.BatchNS)
+	}
+}
+
+func named(t *testing.T, name string) permute.Design {
+	d, err := permute.Named(name, 3, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
 }

@@ -85,7 +85,7 @@ func (md planarModel) entries(w *work) float64 {
 	return float64(permute.Ball(own, w.radius))
 }
 
-// listed reports whether a list says where the run of each probe begins.
+// listed reports whether a list has the begin of the run of each probe.
 func (w *work) listed() bool {
 	bucketBits, _ := table.PlanarWidths(uint64(w.keys))
 	return table.Listed(w.leading, w.radius, bucketBits, uint64(w.keys))
@@ -95,7 +95,7 @@ func (w *work) listed() bool {
 // are prefetched some hundred ahead. A query alone waits for each pass at least as
 // long as one read takes.
 func (md planarModel) time(m *Machine, tables []work) (online, batch float64) {
-	c := m.Layouts[md.layout()]
+	c := m.costs(planarCosts)
 	bytes := make(map[string]float64)
 	// Of each query: instructions, and lines of buckets, of runs that are
 	// prefetched, of runs that come by themselves, and of the plane above.
@@ -109,20 +109,17 @@ func (md planarModel) time(m *Machine, tables []work) (online, batch float64) {
 		// Of leading bits that a bucket does not have a probe knows only when it has read the bucket.
 		read := max(w.candidates, w.keys*math.Ldexp(1, -md.bucketBits(w.keys, w.entry)))
 		run := -math.Expm1(-read) + max(0, read-1)*planarLow/8/64
-		unit := c.UnitNS
+		unit := c.unit
 		if md.buckets(w) > 1 {
-			unit = c.ProbeNS // a bucket by itself costs as much as a probe
+			unit = c.probe // a bucket by itself costs as much as a probe
 		}
-		if w.probes*md.buckets(w) > table.PreparedMost {
-			work += w.probes * md.buckets(w) * c.ListNS
-		}
-		work += w.probes * (c.ProbeNS + (md.units(w)-1)*unit)
+		work += w.probes * (c.probe + (md.units(w)-1)*unit)
 		entries += md.entries(w)
 		prefetched += w.probes * min(run, ahead)
 		further += w.probes * max(0, run-ahead)
 		passing += w.passing()
 	}
-	work += passing * c.PassNS
+	work += passing * c.pass
 
 	// A line of buckets is read again after as many others as there are, and
 	// what those probes read of the larger planes.
@@ -130,16 +127,16 @@ func (md planarModel) time(m *Machine, tables []work) (online, batch float64) {
 	lines := m.extra(min(large, bytes["lines"]*(entries+prefetched+passing)/entries))
 	low := m.extra(large)
 	rest := m.extra(large + bytes["rest"])
-	seek := entries * lines.Together
-	scan := prefetched*low.Together + further*min(m.LineNS, low.Together)
-	check := passing * rest.Together
+	seek := entries * lines.together
+	scan := prefetched*low.together + further*min(m.Reads*lineNS, low.together)
+	check := passing * rest.together
 
 	t := float64(len(tables))
-	batch = indexBatchNS + t*c.TableNS + work + seek + scan + check
+	batch = indexBatchNS + t*c.table + work + seek + scan + check
 	// Of a query alone, the misses of tables that lie apart, and their pages, overlap but for a tenth (BenchmarkPlan in
 	// bench: 2, 4, 6 and 11 tables of 10 M).
-	apart := t * (lines.Alone + low.Alone) / 10
-	online = indexNS + c.CallNS + t*c.QueryNS + apart + work + max(lines.Alone, seek) + max(low.Alone, scan) +
-		max(-math.Expm1(-passing)*rest.Alone, check)
+	apart := t * (lines.alone + low.alone) / 10
+	online = indexNS + c.call + t*c.query + apart + work + max(lines.alone, seek) + max(low.alone, scan) +
+		max(-math.Expm1(-passing)*rest.alone, check)
 	return online, batch
 }

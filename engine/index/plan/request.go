@@ -10,7 +10,7 @@ import (
 	"ndd/permute"
 )
 
-// IDs says how documents are told from a hit.
+// IDs is what an index keeps of documents.
 type IDs string
 
 // The kinds of ids.
@@ -29,7 +29,7 @@ const (
 	Batch  Purpose = "batch"  // hundreds at once
 )
 
-// A Request says what the index is for.
+// A Request describes the index to plan.
 type Request struct {
 	Fingerprints uint64           // distinct, at most 2^40
 	Documents    uint64           // that have them; 0: as many
@@ -56,7 +56,8 @@ func (r *Request) check() error {
 	case r.Fingerprints > FingerprintsMax:
 		return fmt.Errorf("%d fingerprints: at most %d", r.Fingerprints, uint64(FingerprintsMax))
 	case r.Documents > 0 && r.Documents < r.Fingerprints, r.Documents > FingerprintsMax:
-		return fmt.Errorf("%d documents with %d distinct fingerprints: at least as many, and at most %d", r.Documents, r.Fingerprints, uint64(FingerprintsMax))
+		return fmt.Errorf("%d documents with %d distinct fingerprints: at least as many, and at most %d", r.Documents,
+			r.Fingerprints, uint64(FingerprintsMax))
 	case r.Tables < 0 || r.Tables > permute.MaxTables:
 		return fmt.Errorf("%d tables: must be 1 to %d", r.Tables, permute.MaxTables)
 	case r.IDs != "" && r.IDs != IDsNone && r.IDs != IDsRows && r.IDs != IDsNames:

@@ -28,7 +28,8 @@ func TestRowBytes(t *testing.T) {
 			}
 		}
 		var m store.Memory
-		if err := segment.Write(t.Context(), &m, segment.Input{Fingerprints: prints}, segment.Options{Design: design}); err != nil {
+		if err := segment.Write(t.Context(), &m, segment.Input{Fingerprints: prints},
+			segment.Options{Design: design}); err != nil {
 			t.Fatal(err)
 		}
 		built := 0
@@ -47,7 +48,7 @@ func TestRowBytes(t *testing.T) {
 // TestDocumentsBeyondFingerprints plans for documents of which nine in ten repeat another: tables are
 // for the fingerprints that there are, ids for all documents.
 func TestDocumentsBeyondFingerprints(t *testing.T) {
-	r := Request{Fingerprints: 1e6, Documents: 1e7, K: 3, IDs: IDsRows, Seed: 1, Machine: yardstick()}
+	r := Request{Fingerprints: 1e6, Documents: 1e7, K: 3, IDs: IDsRows, Seed: 1}
 	few, err := New(t.Context(), r)
 	if err != nil {
 		t.Fatal(err)
@@ -59,7 +60,8 @@ func TestDocumentsBeyondFingerprints(t *testing.T) {
 	}
 	for i := range few.Options {
 		o := &few.Options[i]
-		if o.TableBytes > all.Options[i].TableBytes/7 || o.IDBytes < all.Options[i].IDBytes || o.IDBytes > all.Options[i].IDBytes*21/20 {
+		if o.TableBytes > all.Options[i].TableBytes/7 || o.IDBytes < all.Options[i].IDBytes ||
+			o.IDBytes > all.Options[i].IDBytes*21/20 {
 			t.Errorf("%s: %d bytes of tables and %d of ids, for all documents %d and %d", o.Name, o.TableBytes, o.IDBytes,
 				all.Options[i].TableBytes, all.Options[i].IDBytes)
 		}

@@ -7,7 +7,9 @@ import (
 	"slices"
 	"sync"
 
+	"ndd/asm"
 	"ndd/engine/index/radix"
+	"ndd/engine/index/succinct"
 	"ndd/engine/index/table"
 	"ndd/huffman"
 )
@@ -35,7 +37,7 @@ const sortedMost = 16
 // sampleMin is what a sample must have to say anything about rare agreement.
 const sampleMin = 1000
 
-// NewSample returns a sample of the fingerprints given: all of them, or so many of them
+// NewSample returns a sample of the fingerprints given: all of them, or most of them
 // chosen at random, by the seed; equal ones count once. It is an error if fewer than a
 // thousand are distinct.
 func NewSample(prints []uint64, most int, seed uint64) (*Sample, error) {
@@ -44,7 +46,7 @@ func NewSample(prints []uint64, most int, seed uint64) (*Sample, error) {
 	if len(prints) <= most {
 		s.prints = slices.Clone(prints)
 	} else {
-		// One of each of so many equal ranges.
+		// One of each of most equal ranges.
 		s.prints = make([]uint64, most)
 		for i := range s.prints {
 			from := uint64(i) * uint64(len(prints)) / uint64(most)
@@ -161,4 +163,49 @@ func measureEntry(keys []uint64, halvings int) entry {
 	var counts [huffman.Positions]uint64
 	huffman.Count(&counts, part)
 	return entryOf(&counts)
+}
+
+// wideSeen is how many keys of a sample on one line show that the line has its share of all keys.
+const wideSeen = 4
+
+// wideBytes returns what the wide lines of a planar table under a mask take, of n keys like those
+// of the sample: lines with more keys than fit beside their buckets. Uniform keys have next to
+// none. Lines of which the sample has wideSeen keys or more have their share of the n; how many
+// keys share a line with one of the others is told from the share of pairs that do.
+func (s *Sample) wideBytes(mask uint64, n float64) uint64 {
+	b, perLine := table.PlanarWidths(uint64(n))
+	most := float64(asm.PlanarLineBits - perLine) // keys of a line that is not wide
+	keys := s.under(mask)
+	each := n / float64(len(keys)) // keys that one of the sample stands for
+	var lines, widest, others float64
+	line := func(i int) uint64 { return keys[i] >> (64 - b) / perLine }
+	for from := 0; from < len(keys); {
+		to := from + 1
+		for to < len(keys) && line(to) == line(from) {
+			to++
+		}
+		switch held := float64(to-from) * each; {
+		case to-from < wideSeen:
+			others += held
+		case held > most:
+			lines++
+			widest = max(widest, held)
+		}
+		from = to
+	}
+	if together := 1 + n*s.lineShare(keys, b, perLine); others > 0 && together > most {
+		lines += others / together
+		widest = max(widest, together)
+	}
+	width := succinct.WidthFor(uint64(widest))
+	return 8 * succinct.WordsFor(uint64(lines)*perLine, width)
+}
+
+// lineShare returns the chance that two keys are on one line, as far as the sample shows it: of
+// those in lines that it shows few keys of.
+func (s *Sample) lineShare(keys []uint64, bucketBits uint, perLine uint64) float64 {
+	leading := int(bucketBits) - succinct.WidthFor(perLine) + 1
+	e := estimate{keys: keys}
+	share, _ := e.exactShare(max(leading, 1))
+	return share
 }

@@ -3,6 +3,7 @@ package plan
 import (
 	"context"
 	"errors"
+	"flag"
 	"math"
 	"runtime"
 	"slices"
@@ -13,9 +14,15 @@ import (
 	"ndd/permute"
 )
 
-// TestPlanningIsQuick: whatever the fingerprints, a plan looks at no more keys and allocates no more than one for uniform ones and
-// k = 5, which has most designs, and little more for k = 8: nothing in it grows with the number of flips. That is half a
-// billion keys at most for the largest sample, which takes some tenths of a second.
+var long = flag.Bool("long", false, "run the long form of the tests of skewed sets: all of them, and larger ones")
+
+// Long is the flag for the tests outside the package.
+var Long = long
+
+// TestPlanningIsQuick: whatever the fingerprints, a plan looks at no more keys and allocates no
+// more than one for uniform ones and k = 5, which has most designs, and little more for k = 8:
+// nothing in it grows with the number of flips. That is half a billion keys at most for the largest
+// sample, which takes some tenths of a second.
 func TestPlanningIsQuick(t *testing.T) {
 	const n = 1 << 13 // a sample of less costs less; what grows with flips would show all the same
 	cost := func(prints []uint64, k int) (steps, bytes uint64) {
@@ -35,11 +42,12 @@ func TestPlanningIsQuick(t *testing.T) {
 	}
 	for i, set := range skewed.Sets(n, 1) {
 		for _, k := range []int{0, 3, 8} {
-			if testing.Short() && i%4 > 0 {
+			if !*long && i%6 > 0 {
 				continue
 			}
 			if steps, bytes := cost(set.Fingerprints, k); steps > 2*uniformSteps || bytes > 2*uniformBytes {
-				t.Errorf("%s, k = %d: %d steps and %d bytes, uniform fingerprints for k = 5 take %d and %d", set.Name, k, steps, bytes, uniformSteps, uniformBytes)
+				t.Errorf("%s, k = %d: %d steps and %d bytes, uniform fingerprints for k = 5 take %d and %d", set.Name, k, steps,
+					bytes, uniformSteps, uniformBytes)
 			}
 		}
 	}
@@ -64,7 +72,7 @@ func TestPlanningEnds(t *testing.T) {
 // TestSamePlan: the same request gives the same plan, down to the last digit and the words.
 func TestSamePlan(t *testing.T) {
 	for i, set := range skewed.Sets(20_000, 2) {
-		if testing.Short() && i%4 > 0 {
+		if !*long && i%4 > 0 {
 			continue
 		}
 		var first string
@@ -87,12 +95,12 @@ func TestSamePlan(t *testing.T) {
 // counted among all fingerprints, within a tenth or the five that tell few from none: the sample is one of
 // distinct fingerprints, of which documents would show the frequent ones too often.
 func TestLongMasks(t *testing.T) {
-	n := 1_000_000
-	if testing.Short() {
-		n = 200_000
+	n := 200_000
+	if *long {
+		n = 1_000_000
 	}
 	for i, set := range skewed.Sets(n, 3) {
-		if testing.Short() && i%4 > 0 {
+		if !*long && i%4 > 0 {
 			continue
 		}
 		all := slices.Compact(slices.Sorted(slices.Values(set.Fingerprints)))

@@ -13,12 +13,12 @@ import (
 	"ndd/permute"
 )
 
-// TestWideLines holds the bytes of planar tables of skewed sets against those that a plan with a sample foretells, wide lines included:
-// within four in a hundred.
+// TestWideLines holds the bytes of planar tables of skewed sets against those that a plan with a
+// sample foretells, wide lines included: within four in a hundred.
 func TestWideLines(t *testing.T) {
-	n := 300_000
-	if testing.Short() {
-		n = 60_000
+	n := 60_000
+	if *plan.Long {
+		n = 300_000
 	}
 	for _, set := range skewed.Sets(n, 7) {
 		prints := slices.Compact(slices.Sorted(slices.Values(set.Fingerprints)))
@@ -33,13 +33,15 @@ func TestWideLines(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r := plan.Request{Fingerprints: uint64(len(prints)), K: 3, Layout: table.LayoutPlanar, Designs: []permute.Design{design}, Sample: sample, Seed: 1}
+			r := plan.Request{Fingerprints: uint64(len(prints)), K: 3, Layout: table.LayoutPlanar,
+				Designs: []permute.Design{design}, Sample: sample, Seed: 1}
 			p, err := plan.New(t.Context(), r)
 			if err != nil {
 				t.Fatal(err)
 			}
 			var m store.Memory
-			if err := segment.Write(t.Context(), &m, segment.Input{Fingerprints: prints}, segment.Options{Design: design, Table: table.Options{Layout: table.LayoutPlanar}}); err != nil {
+			if err := segment.Write(t.Context(), &m, segment.Input{Fingerprints: prints},
+				segment.Options{Design: design, Table: table.Options{Layout: table.LayoutPlanar}}); err != nil {
 				t.Fatal(err)
 			}
 			s, err := segment.Open(m.Source())

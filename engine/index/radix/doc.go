@@ -12,9 +12,10 @@
 //	each bucket, in cache: count the next 12 bits, scatter into leaves of six keys,
 //	sort each in registers on its way back
 //
-// Keys whose rows stand beside them ([SortRows]) go the same way, but into up to 16,384 buckets, so that within one the bits of a
-// key that differ and the place that it has there fit a word: words are sorted as keys are, and tell which row goes where. Equal keys
-// differ by their place, so that the sort is stable.
+// Keys whose rows stand beside them ([SortRows]) go the same way, but into up to 16,384 buckets, so
+// that within one the bits of a key that differ and the place that it has there fit a word: words
+// are sorted as keys are, and tell which row goes where. Equal keys differ by their place, so that
+// the sort is stable.
 //
 //	input --permute--> scatter keys a cache line at a time, rows (4 bytes) one by one
 //	each bucket, in cache: words of key and place --as keys--> keys, rows
@@ -47,11 +48,8 @@
 // So memory is [Options].Room, a bucket for each thread (at most 1/64 of the input
 // in all, but 64 Ki elements for one), and the counters, whatever the keys are.
 //
-// Cost, one thread, 100 M random keys in memory, AVX-512, huge pages: 11.2 ns a key, 89 M
-// keys a second (BenchmarkKeys): count 1, permute and scatter 4, buckets 5.5. Two threads:
-// 165 M. Pairs, which are scattered one by one and put right by insertion: count 2.3 ns,
-// scatter 8 (a cache line in and out for each, 8,192 streams), buckets 11-12. Each further
-// range takes 2-3 ns a key of the input. Every phase runs on all threads.
+// With AVX-512 one thread sorts 89 M keys a second of 100 M random ones, two 165 M (BenchmarkKeys); pairs
+// take twice as long. Each further range takes 2-3 ns a key of the input. Every phase runs on all threads.
 //
 // The sort is stable: documents of one fingerprint stay in the order of their
 // rows.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math/bits"
+	"slices"
 	"sync/atomic"
 	"unsafe"
 
@@ -32,10 +33,11 @@ type sorter[E element] struct {
 	len     int
 	mask    uint64
 	threads int
-	aim     int                                         // log2 of the elements that a bucket may have
-	heavy   int                                         // a bucket of more elements is sorted by itself
-	make    func(dst []E, keys []uint64, row int) []E   // elements of permuted fingerprints
-	rows    []uint32                                    // of [SortRows]: where the rows of the next elements, which are keys, go; else nil
+	aim     int                                       // log2 of the elements that a bucket may have
+	heavy   int                                       // a bucket of more elements is sorted by itself
+	make    func(dst []E, keys []uint64, row int) []E // elements of permuted fingerprints
+	// of [SortRows]: where the rows of the next elements, which are keys, go; else nil
+	rows    []uint32
 	workers []*worker[E]                                // by thread
 	place   func(n int) []E                             // where the next n sorted elements go
 	room    int                                         // the most that place gives
@@ -365,8 +367,8 @@ func leadingBits(mask uint64, n int) uint64 {
 	return mask
 }
 
-// keys calls f with thread t's part of the input, or with what of it is in an interval at least, permuted, a cache-sized
-// chunk at a time, and the row of its first.
+// keys calls f with thread t's part of the input, or with what of it is in an interval at least,
+// permuted, a cache-sized chunk at a time, and the row of its first.
 func (s *sorter[E]) keys(ctx context.Context, t int, iv interval, f func(keys []uint64, row int)) error {
 	buffer := make([]uint64, chunkKeys)
 	return s.chunks(ctx, t, iv, func(prints []uint64, row int) {
@@ -411,4 +413,18 @@ func (s *sorter[E]) each(f func(t int) error) error {
 		})
 	}
 	return group.Wait()
+}
+
+// newBuckets returns buckets in dst, for asm.Scatter, of keys of at least low: the first key of digit d, which is
+// (key-low) >> shift, goes to dst[starts[d]]. It allocates a cache line a digit.
+func newBuckets(dst, starts []uint64, low uint64, shift uint) *asm.Buckets {
+	b := &asm.Buckets{Dst: dst, Low: low, Shift: shift, Skew: asm.LineOffset(dst), Next: make([]uint64, len(starts))}
+	for d, at := range starts {
+		b.Next[d] = at + b.Skew
+	}
+	b.First = slices.Clone(b.Next)
+	// Lines begin where cache lines do, so that none lies on two.
+	lines := make([]uint64, asm.LineKeys*(len(starts)+1)-1)
+	b.Lines = lines[-int(asm.LineOffset(lines))&(asm.LineKeys-1):][:asm.LineKeys*len(starts)]
+	return b
 }

@@ -17,14 +17,14 @@ type Input interface {
 	// Len returns the number of fingerprints.
 	Len() int
 
-	// Read calls f with the fingerprints of a part of so many parts of about the same length, which
+	// Read calls f with the fingerprints of one of parts parts of about the same length, which
 	// together are the input in order; with any number at a time, and the row of the first. Their memory may be
 	// used again after the call. An error of f ends it, and is returned.
 	Read(part, parts int, f func(prints []uint64, row int) error) error
 }
 
-// A ranged input may be read in part where one thread sorts it: ReadWithin calls f, as Read with all of it, with those fingerprints at
-// least whose keys under a mask are from low to high.
+// A ranged input may be read in part where one thread sorts it: ReadWithin calls f, as Read with
+// all of it, with those fingerprints at least whose keys under a mask are from low to high.
 type ranged interface {
 	ReadWithin(mask, low, high uint64, f func(prints []uint64, row int) error) error
 }

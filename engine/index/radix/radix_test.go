@@ -213,19 +213,20 @@ func TestDistinct(t *testing.T) {
 					memory, got := make([]uint64, n), make([]uint64, len(want))
 					var mu sync.Mutex
 					ends := map[int]int{n: n} // of rooms, by where they begin
-					count, err := Distinct(t.Context(), memory, Chunks{src}, Options{Mask: mask, Threads: threads}, func(b Bucket) error {
-						copy(got[b.Rank:b.Rank+len(b.Keys)], b.Keys)
-						if len(b.Keys) > len(b.Room) || &b.Room[0] != &memory[b.At] {
-							t.Errorf("%d keys in a room of %d", len(b.Keys), len(b.Room))
-						}
-						for i := range b.Room {
-							b.Room[i] = ^uint64(0)
-						}
-						mu.Lock()
-						defer mu.Unlock()
-						ends[b.At] = b.At + len(b.Room)
-						return nil
-					})
+					count, err := Distinct(t.Context(), memory, Chunks{src}, Options{Mask: mask, Threads: threads},
+						func(b Bucket) error {
+							copy(got[b.Rank:b.Rank+len(b.Keys)], b.Keys)
+							if len(b.Keys) > len(b.Room) || &b.Room[0] != &memory[b.At] {
+								t.Errorf("%d keys in a room of %d", len(b.Keys), len(b.Room))
+							}
+							for i := range b.Room {
+								b.Room[i] = ^uint64(0)
+							}
+							mu.Lock()
+							defer mu.Unlock()
+							ends[b.At] = b.At + len(b.Room)
+							return nil
+						})
 					if err != nil || count != len(want) || !slices.Equal(got, want) {
 						t.Fatalf("%d keys, want %d, %v", count, len(want), err)
 					}
@@ -261,27 +262,28 @@ func TestBuckets(t *testing.T) {
 						var all []uint64
 						bucketOf, largest := make(map[uint64]int), 0
 						count := 0
-						err := Buckets(t.Context(), make([]uint64, n), Chunks{src}, Options{Mask: mask, Threads: threads}, leading, func(keys []uint64, ends []uint32) error {
-							mu.Lock()
-							defer mu.Unlock()
-							all = append(all, keys...)
-							from := uint32(0)
-							for _, to := range ends {
-								count++
-								for _, k := range keys[from:to] {
-									if b, ok := bucketOf[k>>(64-leading)]; ok && b != count {
-										t.Fatalf("leading bits of %#x are in buckets %d and %d", k, b, count)
+						err := Buckets(t.Context(), make([]uint64, n), Chunks{src}, Options{Mask: mask, Threads: threads}, leading,
+							func(keys []uint64, ends []uint32) error {
+								mu.Lock()
+								defer mu.Unlock()
+								all = append(all, keys...)
+								from := uint32(0)
+								for _, to := range ends {
+									count++
+									for _, k := range keys[from:to] {
+										if b, ok := bucketOf[k>>(64-leading)]; ok && b != count {
+											t.Fatalf("leading bits of %#x are in buckets %d and %d", k, b, count)
+										}
+										bucketOf[k>>(64-leading)] = count
 									}
-									bucketOf[k>>(64-leading)] = count
+									largest = max(largest, int(to-from))
+									from = to
 								}
-								largest = max(largest, int(to-from))
-								from = to
-							}
-							if int(from) != len(keys) {
-								t.Fatalf("buckets end at %d of %d keys", from, len(keys))
-							}
-							return nil
-						})
+								if int(from) != len(keys) {
+									t.Fatalf("buckets end at %d of %d keys", from, len(keys))
+								}
+								return nil
+							})
 						slices.Sort(all)
 						if err != nil || !slices.Equal(all, want) {
 							t.Fatalf("%d keys of %d, %v", len(all), n, err)
@@ -311,7 +313,8 @@ func TestDistinctInterrupted(t *testing.T) {
 			t.Errorf("%v", err)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
-		_, err = Distinct(ctx, memory, Chunks{src}, Options{Mask: 1, Threads: threads}, func(b Bucket) error { cancel(); return nil })
+		_, err = Distinct(ctx, memory, Chunks{src}, Options{Mask: 1, Threads: threads},
+			func(b Bucket) error { cancel(); return nil })
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("%v", err)
 		}
@@ -323,17 +326,20 @@ func TestInterrupted(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			stop := errors.New("enough")
 			calls := 0
-			err := WalkKeys(t.Context(), Chunks{src}, Options{Mask: 1, Room: 9000}, func([]uint64) error { calls++; return stop })
+			err := WalkKeys(t.Context(), Chunks{src}, Options{Mask: 1, Room: 9000},
+				func([]uint64) error { calls++; return stop })
 			if !errors.Is(err, stop) || calls != 1 {
 				t.Errorf("%v after %d calls", err, calls)
 			}
 			ctx, cancel := context.WithCancel(t.Context())
 			calls = 0
-			err = WalkPairs(ctx, Chunks{src}, Options{Mask: 1, Room: 9000, Threads: 2}, func([]Pair) error { calls++; cancel(); return nil })
+			err = WalkPairs(ctx, Chunks{src}, Options{Mask: 1, Room: 9000, Threads: 2},
+				func([]Pair) error { calls++; cancel(); return nil })
 			if !errors.Is(err, context.Canceled) || calls != 1 {
 				t.Errorf("%v after %d calls", err, calls)
 			}
-			if err := SortKeys(ctx, make([]uint64, len(src)), Chunks{src}, Options{Mask: 1, Threads: 2}); !errors.Is(err, context.Canceled) {
+			if err := SortKeys(ctx, make([]uint64, len(src)), Chunks{src}, Options{Mask: 1, Threads: 2}); !errors.Is(err,
+				context.Canceled) {
 				t.Errorf("%v", err)
 			}
 		})

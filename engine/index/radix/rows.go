@@ -14,9 +14,10 @@ const (
 	rowsSplitDigit = 8  // bits by which a bucket is split whose places do not fit beside its keys
 )
 
-// SortRows sets keys to the fingerprints of in, permuted and sorted, and rows to the row of each, rows of one fingerprint
-// ascending: what [WalkPairs] gives, in 12 bytes a document instead of 16. Both must have the length of in,
-// which must be less than 2^32. The error is that of ctx, or says that there is no memory for the buckets.
+// SortRows sets keys to the fingerprints of in, permuted and sorted, and rows to the row of each,
+// rows of one fingerprint ascending: what [WalkPairs] gives, in 12 bytes a document instead of 16.
+// Both must have the length of in, which must be less than 2^32. The error is that of ctx, or says
+// that there is no memory for the buckets.
 func SortRows(ctx context.Context, keys []uint64, rows []uint32, in Input, o Options) error {
 	if len(rows) != len(keys) || uint64(len(keys)) > math.MaxUint32 {
 		panic(fmt.Sprintf("radix: %d rows of %d keys", len(rows), len(keys)))
@@ -34,9 +35,11 @@ func (s *sorter[E]) placeRows(n int) (to []uint32) {
 	return to
 }
 
-// rowsPutter returns a function that moves the keys of an interval, the first of which has a row, to their buckets in dst, and
-// their rows to the same places of rows. Called with none, it completes them. Where all keys are of the interval, they go by cache lines, and the
-// rows by themselves: the whole sort of 20 M takes 17 to 18 ns a document instead of 19 to 21, of 100 M 25 instead of 36.
+// rowsPutter returns a function that moves the keys of an interval, the first of which has a row,
+// to their buckets in dst, and their rows to the same places of rows. Called with none, it
+// completes them. Where all keys are of the interval, they go by cache lines, and the rows by
+// themselves: the whole sort of 20 M takes 17 to 18 ns a document instead of 19 to 21, of 100 M 25
+// instead of 36.
 func rowsPutter(dst []uint64, rows []uint32, start []uint64, iv interval, shift uint) func(keys []uint64, row int) {
 	if iv == (interval{0, ^uint64(0)}) {
 		b := newBuckets(dst, start, 0, shift)
@@ -66,7 +69,8 @@ func rowsPutter(dst []uint64, rows []uint32, start []uint64, iv interval, shift 
 	}
 }
 
-// sortRows sorts keys by their lowest low bits, the others being equal, and their rows with them. Equal keys stay in order.
+// sortRows sorts keys by their lowest low bits, the others being equal, and their rows with them.
+// Equal keys stay in order.
 //
 // It sorts words of those bits and of the place that the key has now: a sort of keys alone.
 //
@@ -102,7 +106,7 @@ func (w *worker[E]) sortRows(keys []uint64, rows []uint32, low int) error {
 	return nil
 }
 
-// words sorts words of so many bits in place, by way of spare, which lies at the beginning of w.tmp.
+// words sorts words by their lower bits in place, by way of spare, which lies at the beginning of w.tmp.
 func (w *worker[E]) words(words, spare []uint64, low int) {
 	switch {
 	case asm.Accelerated(asm.KernelSortLeaves):

@@ -23,7 +23,8 @@ const (
 //
 // It is a sort that stops early: one pass over memory, and one in the cache for the bits
 // that are left. An error of f or of ctx ends it.
-func Buckets(ctx context.Context, memory []uint64, in Input, o Options, leading int, f func(keys []uint64, ends []uint32) error) error {
+func Buckets(ctx context.Context, memory []uint64, in Input, o Options, leading int,
+	f func(keys []uint64, ends []uint32) error) error {
 	if leading < 1 || leading > 64 {
 		panic(fmt.Sprintf("radix: buckets of %d leading bits", leading))
 	}

@@ -51,7 +51,7 @@ func (b *builder) open(in *Input) (err error) {
 	return nil
 }
 
-// plan reserves and allocates the memory that [NewPlan] says.
+// plan reserves and allocates the memory of [NewPlan].
 func (b *builder) plan() (err error) {
 	p, err := NewPlan(uint64(b.docs), b.Options)
 	if err != nil {
@@ -142,7 +142,8 @@ func (b *builder) documentsInRanges(ctx context.Context, w *docWriter) error {
 	return radix.WalkPairs(ctx, b.rows, o, func(pairs []radix.Pair) error { return b.takePairs(w, pairs) })
 }
 
-// takePairs writes documents, by ascending keys, and keeps the keys that are new. It overwrites the pairs.
+// takePairs writes documents, by ascending keys, and keeps the keys that are new. It overwrites the
+// pairs.
 func (b *builder) takePairs(w *docWriter, pairs []radix.Pair) (err error) {
 	if b.merge != nil {
 		if pairs, err = b.merge.toRows(pairs, b.docs-w.docs); err != nil {
@@ -170,7 +171,8 @@ func (b *builder) takePairs(w *docWriter, pairs []radix.Pair) (err error) {
 	return nil
 }
 
-// keepFewer keeps the distinct fingerprints, where they are so few that they and a table's keys fit in memory.
+// keepFewer keeps the distinct fingerprints, where they are so few that they and a table's keys fit
+// in memory.
 func (b *builder) keepFewer() {
 	if b.memory != nil && 2*b.distinct <= b.docs {
 		b.fewer = b.memory.Data[b.docs-b.distinct:]
@@ -213,8 +215,8 @@ func (b *builder) table(ctx context.Context, i int) error {
 	return table.Write(b.sink, TablePrefix(i), keys, o)
 }
 
-// planar writes table i in the planar layout. Its keys are packed bucket by bucket as they are sorted,
-// into the memory where they lay.
+// planar writes table i in the planar layout. Its keys are packed bucket by bucket as they are
+// sorted, into the memory where they lay.
 func (b *builder) planar(ctx context.Context, i int) error {
 	p, err := table.NewPlanarBuilder(uint64(b.distinct))
 	if err != nil {
@@ -263,7 +265,8 @@ func (b *builder) packSorted(ctx context.Context, p *table.PlanarBuilder) error 
 	return group.Wait()
 }
 
-// keys returns the sorted distinct keys of table i. Those of table 0 are there from [builder.documents].
+// keys returns the sorted distinct keys of table i. Those of table 0 are there from
+// [builder.documents].
 func (b *builder) keys(ctx context.Context, i int) ([]uint64, error) {
 	o := b.sort
 	o.Mask = b.Design.Tables[i].Mask

@@ -17,6 +17,14 @@ import (
 	"ndd/permute"
 )
 
+// noError ends a test that met an error.
+func noError(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 func TestMain(m *testing.M) { oracle.NoLeaks(m) }
 
 // zeros is a source of one identity.
@@ -26,10 +34,8 @@ func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
 
 func design(t testing.TB, tables int) permute.Design {
 	t.Helper()
-	d, err := permute.Paper(tables, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d, err := permute.Named(fmt.Sprintf("paper-%d", tables), 3, 1)
+	noError(t, err)
 	return d
 }
 
@@ -38,20 +44,12 @@ func written(t testing.TB, in Input, o Options) []byte {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "segment")
 	w, err := store.CreateWith(path, store.KindSegment, 1, store.Options{Random: zeros{}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer w.Abort()
-	if err := Write(t.Context(), w, in, o); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Commit(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, Write(t.Context(), w, in, o))
+	noError(t, w.Commit())
 	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return b
 }
 
@@ -97,7 +95,8 @@ func TestSameFile(t *testing.T) {
 			}
 		}
 		o.Threads = 1
-		if !bytes.Equal(written(t, Input{Fingerprints: prints[:5], Chunks: [][]uint64{nil, prints[5:99999], prints[99999:]}}, o), want) {
+		if !bytes.Equal(written(t, Input{Fingerprints: prints[:5],
+			Chunks: [][]uint64{nil, prints[5:99999], prints[99999:]}}, o), want) {
 			t.Errorf("%s: in pieces another file", name)
 		}
 	}
@@ -110,8 +109,10 @@ func TestRefused(t *testing.T) {
 		dir  string
 		want string
 	}{
-		{"", "building a segment of 1,000,000 documents needs up to 16 MiB of memory, and there are 6.0 MiB (the limit that was set)"},
-		{t.TempDir(), "building a segment of 1,000,000 documents needs up to 8.5 MiB of memory, and there are 6.0 MiB (the limit that was set)"},
+		{"", "building a segment of 1,000,000 documents needs up to 16 MiB of memory, and there are 6.0 MiB (the limit " +
+			"that was set)"},
+		{t.TempDir(), "building a segment of 1,000,000 documents needs up to 8.5 MiB of memory, and there are 6.0 MiB (the " +
+			"limit that was set)"},
 	} {
 		o := Options{Design: design(t, 4), Threads: 1, Budget: memory.NewBudget(memory.Set(6 << 20)), TempDir: c.dir}
 		err := Write(context.Background(), &m, Input{Fingerprints: make([]uint64, 1_000_000)}, o)
@@ -149,9 +150,7 @@ func TestInterrupted(t *testing.T) {
 			t.Run(fmt.Sprintf("external=%v/stage=%d", external, stage), func(t *testing.T) {
 				dir := t.TempDir()
 				w, err := store.Create(filepath.Join(dir, "segment"), store.KindSegment, 1)
-				if err != nil {
-					t.Fatal(err)
-				}
+				noError(t, err)
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
 				o := Options{Design: design(t, 4), Progress: func(_ string, part, of int) {

@@ -5,10 +5,9 @@ import (
 	"ndd/engine/storage/store"
 )
 
-// Check reads everything and holds it against itself: each table ascends, all
-// tables hold the same fingerprints, and every document belongs to one. It
-// finds what checksums cannot: a file that was written wrong. Errors wrap [store.ErrCorrupt]. It takes a
-// bit of memory a document.
+// Check reads everything and holds it against itself: each table ascends, all tables hold the same
+// fingerprints, and every document belongs to one. It finds what checksums cannot: a file that was
+// written wrong. Errors wrap [store.ErrCorrupt]. It takes a bit of memory a document.
 func (s *Segment) Check() (err error) {
 	defer store.CatchFault(&err)()
 	defer s.inOrder()()
@@ -53,25 +52,19 @@ func (s *Segment) checkTables() error {
 // checkDocs checks that the documents of the fingerprints follow each other, and are all documents.
 func (s *Segment) checkDocs() error {
 	seen := make([]uint64, (s.meta.Documents+63)/64)
-	end := uint64(0)
-	for rank := range s.meta.Fingerprints {
-		from, to, ok := s.docs.of(rank)
-		if !ok || from != end {
-			return s.docs.corrupt(end, "the documents of fingerprint %d do not follow those of the one before", rank)
-		}
-		end = to
+	return s.eachRange(func(_, from, to uint64) error {
 		for i := from; i < to; i++ {
-			doc := s.docs.ordinals.At(i)
-			if doc >= s.meta.Documents || seen[doc/64]>>(doc%64)&1 != 0 {
-				return s.docs.corrupt(i, "document %d is out of range or has two fingerprints", doc)
+			doc, err := s.row(i)
+			if err == nil && seen[doc/64]>>(doc%64)&1 != 0 {
+				err = s.docs.corrupt(i, "document %d has two fingerprints", doc)
+			}
+			if err != nil {
+				return err
 			}
 			seen[doc/64] |= 1 << (doc % 64)
 		}
-	}
-	if end != s.meta.Documents {
-		return s.docs.corrupt(end, "%d documents of %d belong to a fingerprint", end, s.meta.Documents)
-	}
-	return nil
+		return nil
+	})
 }
 
 // mix is the finaliser of splitmix64: sums of it differ for different sets.

@@ -13,8 +13,9 @@ import (
 	"ndd/permute"
 )
 
-// TestEveryDesign searches by every design for large k, whose tables have radii of more than 2, in both layouts, and compares with
-// all fingerprints. Some of the designs for each k must answer by probes: a scan would find all whatever these do.
+// TestEveryDesign searches by every design for large k, whose tables have radii of more than 2, in
+// both layouts, and compares with all fingerprints. Some of the designs for each k must answer by
+// probes: a scan would find all whatever these do.
 func TestEveryDesign(t *testing.T) {
 	ks := []int{5, 6, 7, 8}
 	n := 100_000
@@ -40,13 +41,9 @@ func TestEveryDesign(t *testing.T) {
 			for _, layout := range layouts {
 				var m store.Memory
 				o := Options{Design: design, Threads: 2, Table: table.Options{Layout: table.Layout(layout)}}
-				if err := Write(t.Context(), &m, Input{Fingerprints: prints}, o); err != nil {
-					t.Fatal(err)
-				}
+				noError(t, Write(t.Context(), &m, Input{Fingerprints: prints}, o))
 				s, err := Open(m.Source())
-				if err != nil {
-					t.Fatal(err)
-				}
+				noError(t, err)
 				var tables []int
 				for i := range s.Tables() {
 					tables = append(tables, i)
@@ -60,15 +57,14 @@ func TestEveryDesign(t *testing.T) {
 							probed++
 						}
 						found, err := s.Search(nil, part, k, &c)
-						if err != nil {
-							t.Fatal(err)
-						}
+						noError(t, err)
 						for _, x := range found {
 							got = append(got, Match{from + x.Query, x.Fingerprint})
 						}
 					}
 					if sortMatches(got); !slices.Equal(got, want) {
-						t.Errorf("k = %d, %s, %s, %d queries at a time: %d matches, want %d", k, design.Name, layout, at, len(got), len(want))
+						t.Errorf("k = %d, %s, %s, %d queries at a time: %d matches, want %d", k, design.Name, layout, at, len(got),
+							len(want))
 					}
 				}
 				s.Close()

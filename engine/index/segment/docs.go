@@ -13,19 +13,15 @@ import (
 //	ordinals   7   0 3 9   2        below the number of documents
 //	firsts     1   1 0 0   1        absent when every fingerprint has one document
 //
-// Ordinals of n documents are written so that the fraction of log2 n is not rounded up to a bit ([succinct.Bounded]): 23.33 bits for 10 M,
-// 26.6 for 100 M, where log2 n is 23.25 and 26.58, and packed ones take 24 and 27. Where that saves less than an eighth of a bit, and of
-// few documents, they are packed.
+// Ordinals of n documents are written so that the fraction of log2 n is not rounded up to a bit
+// ([succinct.Bounded]): 23.33 bits for 10 M, 26.6 for 100 M, where log2 n is 23.25 and 26.58, and
+// packed ones take 24 and 27. Where that saves less than an eighth of a bit, and of few documents,
+// they are packed.
 //
-// log2(n!)/n, the least that any order of n documents takes, is 1.44 bits less than log2 n: of the last documents it is known
-// which are left. Only a code of all ordinals together has those bits, and a look-up then reads much of it. A permutation in log2 n! bits and
-// little more takes O(log n / log log n) steps, through a Benes network of that depth (Munro, Raman, Raman and Rao, Succinct Representations of
-// Permutations and Functions, 2012). A wavelet tree of each row's rank takes a select, which is a miss or two, for each of
-// log2 n levels: 23 at 10 M. Halfway, for each row the number of its group of m ranks (of equal groups, so that nothing is lost), and for
-// each group the order of its m rows: of the 1.44 bits about all but log2(2 pi m)/2m, 0.17 with m of 20, but it is still a select in
-// a string of log2 n/m bits a row, 19 levels of 23. Cycles with short cuts (the same authors) go the other way, from rows to
-// ranks, in (1 + 1/t) n log2 n bits and t steps, and save none. A minimal perfect hash in place of the tables' ranks takes 1.44 bits itself.
-// At 80 ns a miss any of them makes the document of a hit cost as much as the query.
+// log2(n!)/n, the least that any order of n documents takes, is 1.44 bits less than log2 n. Codes
+// that come near it (a Benes network, Munro, Raman, Raman and Rao, Succinct Representations of
+// Permutations and Functions, 2012; a wavelet tree; the numbers of groups) take from 19 selects to
+// O(log n / log log n) steps, each a miss, for a document: as long as the query.
 type docList struct {
 	section  store.Section // of the ordinals
 	docs     uint64
@@ -62,8 +58,8 @@ const docWords = 1 << 13
 
 func (w *docWriter) close() { w.firsts.Free() }
 
-// appendDocs writes the rows of documents whose keys ascend, moves the keys that are new to the front of keys, and returns
-// how many they are.
+// appendDocs writes the rows of documents whose keys ascend, moves the keys that are new to the
+// front of keys, and returns how many they are.
 func appendDocs[T uint32 | uint64](w *docWriter, keys []uint64, rows []T) (distinct int, err error) {
 	for at := 0; at < len(keys); at += docPiece {
 		end := min(at+docPiece, len(keys))
@@ -77,8 +73,8 @@ func appendDocs[T uint32 | uint64](w *docWriter, keys []uint64, rows []T) (disti
 	return distinct, nil
 }
 
-// mark marks the documents that are the first of their keys, moves those keys to dst, which may be where they are or before it, and returns
-// how many they are.
+// mark marks the documents that are the first of their keys, moves those keys to dst, which may be
+// where they are or before it, and returns how many they are.
 func (w *docWriter) mark(dst, keys []uint64) (distinct int) {
 	before, docs, bits := w.before, w.docs, uint64(0)
 	for _, key := range keys {
@@ -109,7 +105,7 @@ func (w *docWriter) flush() error {
 	return err
 }
 
-// finish writes what is left, and which documents are the first of their
+// finish writes the remaining ordinals, and which documents are the first of their
 // fingerprint, unless all are.
 func (w *docWriter) finish(distinct int) error {
 	w.ordinals.Finish()
@@ -126,8 +122,8 @@ func (w *docWriter) finish(distinct int) error {
 	return err
 }
 
-// openDocs opens the documents of so many fingerprints, whose ordinals are of a base, 0 for none, and checks that the sections have the right
-// lengths.
+// openDocs opens the documents of n fingerprints, whose ordinals are of a base, 0 for none. It
+// checks that the sections have the right lengths.
 func openDocs(source store.Source, docs, fingerprints, base uint64) (x docList, err error) {
 	ordinals, err := source.Section("ids.ordinals")
 	if err != nil {
@@ -160,7 +156,7 @@ func openDocs(source store.Source, docs, fingerprints, base uint64) (x docList, 
 	return x, nil
 }
 
-// corrupt returns an error about what stands at ordinal i, or about the fingerprints that ordinals
+// corrupt returns an error about ordinal i, or about the fingerprints that ordinals
 // belong to.
 func (x *docList) corrupt(i uint64, why string, args ...any) error {
 	return x.section.Corrupt(x.ordinals.Code.Bit(i)/8, why, args...)
@@ -185,7 +181,8 @@ type docCursor struct {
 	at   uint64 // where the next one begins
 }
 
-// cursor returns one that begins with a rank. ok is false where the file is not sound, or has no such rank.
+// cursor returns one that begins with a rank. ok is false where the file is not sound, or has no
+// such rank.
 func (x *docList) cursor(rank uint64) (c docCursor, ok bool) {
 	from, _, ok := x.of(rank)
 	return docCursor{x, from}, ok
@@ -201,8 +198,8 @@ func (c *docCursor) next() (from, to uint64, ok bool) {
 	return from, to, from < to && to <= c.list.docs
 }
 
-// of returns the range of the ordinals of the fingerprint of a rank. ok is false where the file is not
-// sound, or has no such rank.
+// of returns the range of the ordinals of the fingerprint of a rank. ok is false where the file is
+// not sound, or has no such rank.
 func (x *docList) of(rank uint64) (from, to uint64, ok bool) {
 	if x.firsts == nil {
 		return rank, rank + 1, rank < x.docs
@@ -213,4 +210,36 @@ func (x *docList) of(rank uint64) (from, to uint64, ok bool) {
 	}
 	to = min(x.firsts.Next(from), x.docs)
 	return from, to, from < to
+}
+
+// eachRange calls f with the rank of each fingerprint, ascending, and the range of its ordinals,
+// until f returns an error. The error wraps [store.ErrCorrupt] unless they are the ranges of all
+// documents.
+func (s *Segment) eachRange(f func(rank, from, to uint64) error) error {
+	c, ok := s.docs.cursor(0)
+	for rank := range s.meta.Fingerprints {
+		from, to := uint64(0), uint64(0)
+		if ok {
+			from, to, ok = c.next()
+		}
+		if !ok {
+			return s.docs.corrupt(0, "no documents of the fingerprint of rank %d", rank)
+		}
+		if err := f(rank, from, to); err != nil {
+			return err
+		}
+	}
+	if c.at != s.meta.Documents {
+		return s.docs.corrupt(c.at, "%d documents of all fingerprints, where %d are due", c.at, s.meta.Documents)
+	}
+	return nil
+}
+
+// row returns the document of ordinal i. The error wraps [store.ErrCorrupt].
+func (s *Segment) row(i uint64) (uint64, error) {
+	doc := s.docs.ordinals.At(i)
+	if doc >= s.meta.Documents {
+		return 0, s.docs.corrupt(i, "document %d of %d", doc, s.meta.Documents)
+	}
+	return doc, nil
 }

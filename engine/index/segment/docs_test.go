@@ -14,8 +14,8 @@ import (
 	"ndd/engine/storage/store"
 )
 
-// TestDocuments writes few documents, whose numbers are packed, and many, of which they are in blocks: the segment gives back
-// the rows of each fingerprint, ascending.
+// TestDocuments writes few documents, whose numbers are packed, and many, of which they are in
+// blocks: the segment gives back the rows of each fingerprint, ascending.
 func TestDocuments(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 1))
 	for _, c := range []struct {
@@ -34,21 +34,15 @@ func TestDocuments(t *testing.T) {
 			}
 			var m store.Memory
 			o := Options{Design: design(t, 4), Table: table.Options{Layout: table.LayoutPlanar}}
-			if err := Write(t.Context(), &m, Input{Fingerprints: prints}, o); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, Write(t.Context(), &m, Input{Fingerprints: prints}, o))
 			s := opened(t, &m)
 			if s.meta.OrdinalBase != c.base {
 				t.Fatalf("base %d, want %d", s.meta.OrdinalBase, c.base)
 			}
-			if err := s.Check(); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, s.Check())
 			var scratch Scratch
 			ranges := make([]Range, len(prints))
-			if err := s.Locate(ranges, prints, &scratch); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, s.Locate(ranges, prints, &scratch))
 			for i, r := range ranges {
 				if got, err := s.AppendDocs(nil, r, c.docs); err != nil || !slices.Equal(got, docs[prints[i]]) {
 					t.Fatalf("documents of %016x: %v, %v; want %v", prints[i], got, err, docs[prints[i]])
@@ -58,22 +52,25 @@ func TestDocuments(t *testing.T) {
 	}
 }
 
-// TestOrdinalBase: a segment whose head tells another base than its ordinals have, or one that there is not, is refused; so it is by a
-// reader that does not know the field, as every unknown one.
+// TestOrdinalBase: a segment whose head tells another base than its ordinals have, or one that
+// there is not, is refused; so it is by a reader that does not know the field, as every unknown
+// one.
 func TestOrdinalBase(t *testing.T) {
 	prints := make([]uint64, 70_000)
 	for i := range prints {
 		prints[i] = uint64(i) * 0x9e3779b97f4a7c15
 	}
 	path := filepath.Join(t.TempDir(), "segment")
-	if err := os.WriteFile(path, written(t, Input{Fingerprints: prints}, Options{Design: design(t, 4)}), 0o644); err != nil {
+	if err := os.WriteFile(path, written(t, Input{Fingerprints: prints}, Options{Design: design(t, 4)}),
+		0o644); err != nil {
 		t.Fatal(err)
 	}
 	list := hostile.Sections(t, path, store.KindSegment)
 	head := slices.IndexFunc(list, func(s store.Section) bool { return s.Name == "segment" })
 	sound := list[head].Data
 	for field, ok := range map[string]bool{
-		`"ordinalBase":137`: true, `"ordinalBase":136`: false, `"ordinalBase":1`: false, `"ordinalBase":0`: false, `"ordinalBase":70000`: false,
+		`"ordinalBase":137`: true, `"ordinalBase":136`: false, `"ordinalBase":1`: false, `"ordinalBase":0`: false,
+		`"ordinalBase":70000`:       false,
 		`"ordinalBase":99999999999`: false, `"ordinalRadix":137`: false,
 	} {
 		list[head].Data = bytes.Replace(sound, []byte(`"ordinalBase":137`), []byte(field), 1)

@@ -1,6 +1,7 @@
 package segment
 
 import (
+	"flag"
 	"path/filepath"
 	"testing"
 
@@ -11,8 +12,11 @@ import (
 
 func goldenSections(t testing.TB, layout string) []store.Section {
 	t.Helper()
-	return hostile.Sections(t, filepath.Join("..", "..", "..", "testdata", "golden", "v1", layout, "00000001.segment"), store.KindSegment)
+	return hostile.Sections(t, filepath.Join("..", "..", "..", "testdata", "golden", "v1", layout, "00000001.segment"),
+		store.KindSegment)
 }
+
+var long = flag.Bool("long", false, "run the long form of the tests: all hostile changes, and larger segments")
 
 var layouts = []string{"planar", "huffman"}
 
@@ -29,7 +33,8 @@ func exercise(t testing.TB, list []store.Section) {
 		}
 		defer s.Close()
 		hostile.Says(t, "check", s.Check())
-		err = Write(t.Context(), new(nowhere), Input{Sources: []Source{{Segment: s}}}, Options{Design: *s.Design(), Threads: 1, Table: table.Options{Layout: s.Layout()}})
+		err = Write(t.Context(), new(nowhere), Input{Sources: []Source{{Segment: s}}},
+			Options{Design: *s.Design(), Threads: 1, Table: table.Options{Layout: s.Layout()}})
 		hostile.Says(t, "merge", err)
 		var c Scratch
 		for _, q := range []uint64{0, ^uint64(0), 0x243f6a8885a308d3, 0x9e3779b97f4a7c15} {
@@ -56,15 +61,22 @@ func exercise(t testing.TB, list []store.Section) {
 // TestHostile makes random changes, and those that hurt most: extreme numbers
 // in every place of every small section.
 func TestHostile(t *testing.T) {
-	changes := 1500
-	if testing.Short() {
-		changes = 300
-	}
 	for _, layout := range layouts {
-		list := goldenSections(t, layout)
-		exercise(t, list)
-		hostile.Each(list, changes, 5, func(changed []store.Section) { exercise(t, changed) })
+		exerciseAll(t, goldenSections(t, layout), 5)
 	}
+}
+
+// exerciseAll exercises sections as they are, and after random and extreme changes: one in five of
+// these, or all in the long form.
+func exerciseAll(t *testing.T, list []store.Section, seed uint64) {
+	exercise(t, list)
+	const changes = 1500
+	n := 0
+	hostile.Each(list, changes, seed, func(changed []store.Section) {
+		if n++; *long || n%5 == 0 {
+			exercise(t, changed)
+		}
+	})
 }
 
 // FuzzSegment is the reader against a writer who repairs every checksum.

@@ -23,14 +23,13 @@ func (w *watched) ReadAhead() (end func()) {
 func TestReadAhead(t *testing.T) {
 	prints := sets.Uniform(5000, 3)
 	var m store.Memory
-	if err := Write(t.Context(), &m, Input{Fingerprints: prints}, Options{Design: design(t, 4), Threads: 1, Table: table.Options{Layout: table.LayoutPlanar}}); err != nil {
+	if err := Write(t.Context(), &m, Input{Fingerprints: prints},
+		Options{Design: design(t, 4), Threads: 1, Table: table.Options{Layout: table.LayoutPlanar}}); err != nil {
 		t.Fatal(err)
 	}
 	source := &watched{Source: m.Source()}
 	s, err := Open(source)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer s.Close()
 	var c Scratch
 	for _, test := range []struct {
@@ -42,10 +41,10 @@ func TestReadAhead(t *testing.T) {
 		{"Sweep", true, func() error { _, err := s.Sweep(t.Context(), prints[:10], 3, 1, 1000); return err }},
 		{"Walk", true, func() error { return s.Walk(func([]uint64) bool { return true }) }},
 		{"Write", true, func() error {
-			return Write(t.Context(), new(nowhere), Input{Sources: []Source{{Segment: s}}}, Options{Design: *s.Design(), Threads: 1})
+			return Write(t.Context(), new(nowhere), Input{Sources: []Source{{Segment: s}}},
+				Options{Design: *s.Design(), Threads: 1})
 		}},
 		{"Check", true, s.Check},
-		{"ScanEach", true, func() error { return s.ScanEach(prints[0], 3, &c, func([]uint64) error { return nil }) }},
 	} {
 		before := source.begun
 		if err := test.do(); err != nil {

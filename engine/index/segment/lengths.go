@@ -7,8 +7,8 @@ import (
 	"ndd/engine/storage/store"
 )
 
-// lengthsSection has the length of each document's text by row, a little-endian uint32 of bytes, 2^32-1 for more; 0 is not known.
-// It is there where [Input.Lengths] was: 4 bytes a document.
+// lengthsSection has the length of each document's text by row, a little-endian uint32 of bytes,
+// 2^32-1 for more; 0 is not known. It is there where [Input.Lengths] was: 4 bytes a document.
 const lengthsSection = "text.bytes"
 
 // writeLengths writes the lengths of the documents' texts, of which there must be docs.
@@ -27,7 +27,7 @@ func writeLengths(sink store.Sink, lengths iter.Seq[[]uint32], docs int) error {
 	return nil
 }
 
-// openLengths returns the lengths of the texts of so many documents.
+// openLengths returns the lengths of the texts of docs documents.
 func openLengths(source store.Source, docs uint64) ([]uint32, error) {
 	s, err := source.Section(lengthsSection)
 	if err != nil {
@@ -42,6 +42,7 @@ func openLengths(source store.Source, docs uint64) ([]uint32, error) {
 	return store.Uint32s(s.Data), nil
 }
 
-// Lengths returns the lengths of the documents' texts in bytes, by row: nil where they are not kept, and 0 for those that are not
-// known. They are mapped, must not be written, and not be used once the source is closed.
+// Lengths returns the lengths of the documents' texts in bytes, by row: nil where they are not
+// kept, and 0 for those that are not known. They are mapped, must not be written, and not be used
+// once the source is closed.
 func (s *Segment) Lengths() []uint32 { return s.lengths }

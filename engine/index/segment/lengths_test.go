@@ -10,50 +10,43 @@ import (
 	"ndd/engine/storage/store"
 )
 
-// withLengths writes a segment of fingerprints whose texts have these lengths, and returns its file.
+// withLengths writes a segment of fingerprints whose texts have these lengths, and returns its
+// file.
 func withLengths(t *testing.T, lengths [][]uint32) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "segment")
 	w, err := store.CreateWith(path, store.KindSegment, 1, store.Options{Random: zeros{}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer w.Abort()
-	if err := Write(t.Context(), w, Input{Fingerprints: []uint64{5, 3, 5, 9}, Lengths: slices.Values(lengths)}, Options{Design: design(t, 4)}); err != nil {
+	if err := Write(t.Context(), w, Input{Fingerprints: []uint64{5, 3, 5, 9}, Lengths: slices.Values(lengths)},
+		Options{Design: design(t, 4)}); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.Commit(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, w.Commit())
 	return path
 }
 
-// TestLengths keeps the lengths of texts by row, in whatever pieces they come, and of segments without them says so.
+// TestLengths keeps the lengths of texts by row, in whatever pieces they come, and of segments
+// without them says so.
 func TestLengths(t *testing.T) {
 	f, err := store.Open(withLengths(t, [][]uint32{{10, 20}, {}, {30, 0}}), store.KindSegment)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer f.Close()
 	s, err := Open(f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer s.Close()
 	if want := []uint32{10, 20, 30, 0}; !slices.Equal(s.Lengths(), want) {
 		t.Errorf("%v, want %v", s.Lengths(), want)
 	}
 	golden, err := Open(hostile.File(t, store.KindSegment, goldenSections(t, layouts[0])))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer golden.Close()
 	if golden.Lengths() != nil {
 		t.Error("a segment that was written without lengths has some")
 	}
-	arena := new(store.Arena)
-	defer arena.Free()
-	err = Write(t.Context(), arena, Input{Fingerprints: []uint64{1, 2}, Lengths: slices.Values([][]uint32{{7}})}, Options{Design: design(t, 4)})
+	err = Write(t.Context(), new(store.Memory), Input{Fingerprints: []uint64{1, 2},
+		Lengths: slices.Values([][]uint32{{7}})},
+		Options{Design: design(t, 4)})
 	if err == nil || !strings.Contains(err.Error(), "1 lengths of texts for 2 documents") {
 		t.Errorf("too few lengths: %v", err)
 	}
@@ -62,6 +55,5 @@ func TestLengths(t *testing.T) {
 // TestHostileLengths is TestHostile for a segment with lengths.
 func TestHostileLengths(t *testing.T) {
 	list := hostile.Sections(t, withLengths(t, [][]uint32{{10, 20, 30, 0}}), store.KindSegment)
-	exercise(t, list)
-	hostile.Each(list, 300, 7, func(changed []store.Section) { exercise(t, changed) })
+	exerciseAll(t, list, 7)
 }

@@ -21,18 +21,20 @@ func (s *Source) Len() uint64 {
 	return s.Rows.Len()
 }
 
-// SourceBytes returns how much memory a source of so many documents takes while it is merged, where not all
-// of them are kept: a bit for each that is, one for each fingerprint that some of these have, and the ranks of those that are kept.
+// SourceBytes returns the memory that a source of n documents takes while it is merged, where not
+// all of them are kept: a bit for each that is, one for each fingerprint that some of these have,
+// and the ranks of those that are kept.
 func SourceBytes(docs uint64) uint64 { return docs/4 + docs/64 + 64 }
 
-// merging reads sources as the input of a sort, from their tables, whatever designs they have. It keeps nothing in memory but bits:
+// merging reads sources as the input of a sort, from their tables, whatever designs they have. It
+// keeps nothing in memory but bits:
 //
 //	table 0 of each source, walked ---> fingerprints ------------------------> keys of a table
 //	                               `--> fingerprints, each with its places --> pairs, sorted --> rows
 //
-// A place is where an ordinal stands among those of all sources. So documents that have one fingerprint come in the order of
-// their rows, and the row of a place is looked up when pairs are sorted: the ordinals of a source that has the same table 0
-// are read in order.
+// A place is where an ordinal stands among those of all sources. So documents that have one
+// fingerprint come in the order of their rows, and the row of a place is looked up when pairs are
+// sorted: the ordinals of a source that has the same table 0 are read in order.
 type merging struct {
 	sources []*reading
 	places  uint64
@@ -48,7 +50,8 @@ type reading struct {
 	row   uint64   // that its first document gets
 }
 
-// newMerging returns what reads the sources. The error is [ErrNoDocs], or says that one is not sound.
+// newMerging returns a reader of the sources. The error is [ErrNoDocs], or that of a source that is
+// not sound.
 func newMerging(sources []Source) (*merging, error) {
 	m := new(merging)
 	row := uint64(0)
@@ -77,19 +80,11 @@ func newMerging(sources []Source) (*merging, error) {
 // findLive finds which fingerprints have documents that are kept, and returns how many.
 func (r *reading) findLive() (n int, err error) {
 	r.live = make([]uint64, (r.meta.Fingerprints+63)/64)
-	c, ok := r.docs.cursor(0)
-	for rank := range r.meta.Fingerprints {
-		from, to := uint64(0), uint64(0)
-		if ok {
-			from, to, ok = c.next()
-		}
-		if !ok {
-			return 0, r.docs.corrupt(0, "no documents of the fingerprint of rank %d", rank)
-		}
-		for ; from < to; from++ {
-			doc := r.docs.ordinals.At(from)
-			if doc >= r.meta.Documents {
-				return 0, r.docs.corrupt(from, "document %d of %d", doc, r.meta.Documents)
+	err = r.eachRange(func(rank, from, to uint64) error {
+		for i := from; i < to; i++ {
+			doc, err := r.Segment.row(i)
+			if err != nil {
+				return err
 			}
 			if r.rows.Has(doc) {
 				r.live[rank/64] |= 1 << (rank % 64)
@@ -97,14 +92,13 @@ func (r *reading) findLive() (n int, err error) {
 				break
 			}
 		}
-	}
-	if c.at != r.meta.Documents {
-		return 0, r.docs.corrupt(c.at, "%d documents of all fingerprints, where %d are due", c.at, r.meta.Documents)
-	}
-	return n, nil
+		return nil
+	})
+	return n, err
 }
 
-// read calls f for each source with its part of so many parts of all documents, from/of to to/of.
+// read calls f for each source with the range from/of to to/of of its documents that is the given
+// part.
 func (m *merging) read(part, parts int, f func(r *reading, from, to, of uint64) error) error {
 	begin, end := m.places*uint64(part)/uint64(parts), m.places*uint64(part+1)/uint64(parts)
 	for _, r := range m.sources {
@@ -151,7 +145,7 @@ func (m mergedKeys) Read(part, parts int, f func(prints []uint64, row int) error
 	})
 }
 
-// onlyLive moves those fingerprints, of which the first has a rank, to the front that have documents that are kept.
+// onlyLive keeps the fingerprints with live documents; prints[0] has the given rank.
 func (r *reading) onlyLive(rank uint64, prints []uint64) []uint64 {
 	n := 0
 	for i, p := range prints {
@@ -171,7 +165,7 @@ func (m mergedDocs) Read(part, parts int, f func(prints []uint64, place int) err
 	return m.read(part, parts, func(r *reading, from, to, of uint64) error { return r.walkDocs(from, to, of, f) })
 }
 
-// ReadWithin reads of sources whose first table has that mask only what is between.
+// ReadWithin reads only fingerprints from low to high of sources whose first table has that mask.
 func (m mergedDocs) ReadWithin(mask, low, high uint64, f func(prints []uint64, place int) error) error {
 	for _, r := range m.sources {
 		from, to, of := uint64(0), uint64(1), uint64(1)
@@ -185,7 +179,8 @@ func (m mergedDocs) ReadWithin(mask, low, high uint64, f func(prints []uint64, p
 	return nil
 }
 
-// walkDocs calls f with the fingerprints of documents in a part of table 0, and the place of the first.
+// walkDocs calls f with the fingerprints of documents in a part of table 0, and the place of the
+// first.
 func (r *reading) walkDocs(from, to, of uint64, f func(prints []uint64, place int) error) error {
 	repeat := repeater{r: r, f: f}
 	return r.walk(from, to, of, func(rank uint64, prints []uint64) error {
@@ -204,7 +199,7 @@ type repeater struct {
 	buffer [1024]uint64
 }
 
-// each takes the next fingerprints, of which the first has a rank.
+// each handles the next fingerprints; the first has the given rank.
 func (e *repeater) each(rank uint64, prints []uint64) error {
 	c, ok := &e.cursor, true
 	if c.list == nil {
@@ -236,12 +231,14 @@ func (e *repeater) each(rank uint64, prints []uint64) error {
 	return e.f(out, int(place))
 }
 
-// miss returns the error of sources that lack so many documents.
+// miss returns the error of sources that lack documents.
 func (m *merging) miss(docs int) error {
-	return m.sources[0].docs.corrupt(0, "of this segment, and those that it is merged with, %d documents are missing", docs)
+	return m.sources[0].docs.corrupt(0, "of this segment, and those that it is merged with, %d documents are missing",
+		docs)
 }
 
-// toRows puts the rows of the new segment in the place of places, and leaves out those that are not kept. There may be so many.
+// toRows puts the rows of the new segment in the place of places, and leaves out those that are not
+// kept. There may be at most most.
 func (m *merging) toRows(pairs []radix.Pair, most int) ([]radix.Pair, error) {
 	n := 0
 	for _, p := range pairs {
@@ -251,9 +248,9 @@ func (m *merging) toRows(pairs []radix.Pair, most int) ([]radix.Pair, error) {
 		}
 		r := m.sources[i]
 		at := p[1] - r.place
-		doc := r.docs.ordinals.At(at)
-		if doc >= r.meta.Documents {
-			return nil, r.docs.corrupt(at, "document %d of %d", doc, r.meta.Documents)
+		doc, err := r.Segment.row(at)
+		if err != nil {
+			return nil, err
 		}
 		if r.live != nil {
 			if !r.rows.Has(doc) {
@@ -262,7 +259,8 @@ func (m *merging) toRows(pairs []radix.Pair, most int) ([]radix.Pair, error) {
 			doc = r.rows.of(doc)
 		}
 		if n == most {
-			return nil, r.docs.corrupt(at, "of this segment, or another that it is merged with, there are more documents than it says")
+			return nil, r.docs.corrupt(at,
+				"of this segment, or another that it is merged with, there are more documents than it says")
 		}
 		pairs[n] = radix.Pair{p[0], r.row + doc}
 		n++

@@ -15,22 +15,20 @@ import (
 	"ndd/permute"
 )
 
-// sources returns segments of fingerprints, of several designs and layouts, as what is to be merged, and what is kept of them.
+// sources returns segments of fingerprints, of several designs and layouts, as what is to be
+// merged, and what is kept of them.
 func sources(t *testing.T, rng *rand.Rand, lists [][]uint64, drop func() bool) (all []Source, kept []uint64) {
 	t.Helper()
 	halves, err := permute.Named("halves", 3, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	for i, prints := range lists {
-		o := Options{Design: halves, Threads: 1, Table: table.Options{Layout: []table.Layout{table.LayoutPlanar, table.LayoutHuffman}[i%2]}}
+		o := Options{Design: halves, Threads: 1, Table: table.Options{Layout: []table.Layout{table.LayoutPlanar,
+			table.LayoutHuffman}[i%2]}}
 		if i%3 == 2 {
 			o.Design = design(t, 4)
 		}
 		var m store.Memory
-		if err := Write(t.Context(), &m, Input{Fingerprints: prints}, o); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, Write(t.Context(), &m, Input{Fingerprints: prints}, o))
 		s := Source{Segment: opened(t, &m)}
 		if i != 1 {
 			s.Rows = NewRowSet(uint64(len(prints)))
@@ -50,24 +48,25 @@ func sources(t *testing.T, rng *rand.Rand, lists [][]uint64, drop func() bool) (
 	return all, kept
 }
 
-// TestMergeSameAsBuilt merges segments of several designs and layouts, with documents of one fingerprint in many of them and with
-// some left out, in all the memory and in little, with several numbers of threads: the segment is, byte for byte, what building
-// makes of the same documents.
+// TestMergeSameAsBuilt merges segments of several designs and layouts, with documents of one
+// fingerprint in many of them and with some left out, in all the memory and in little, with several
+// numbers of threads: the segment is, byte for byte, what building makes of the same documents.
 func TestMergeSameAsBuilt(t *testing.T) {
 	rng := rand.New(rand.NewPCG(14, 7))
-	sizes := []int{20_000, 3_000, 1, 0, 700}
-	if !testing.Short() {
-		sizes[0] = 600_000 // more than are sorted at a time
-	}
 	for name, f := range map[string]func() uint64{
 		"random": rng.Uint64,
 		"few":    func() uint64 { return rng.Uint64N(500) * 0x9e3779b97f4a7c15 },
 		"half":   func() uint64 { return rng.Uint64() * uint64(rng.IntN(2)) },
 	} {
 		for kind, drop := range map[string]func() bool{
-			"none": func() bool { return false }, "some": func() bool { return rng.IntN(3) == 0 }, "most": func() bool { return rng.IntN(50) != 0 }, "all": func() bool { return true },
+			"none": func() bool { return false }, "some": func() bool { return rng.IntN(3) == 0 },
+			"most": func() bool { return rng.IntN(50) != 0 }, "all": func() bool { return true },
 		} {
 			var lists [][]uint64
+			sizes := []int{20_000, 3_000, 1, 0, 700}
+			if *long || name == "random" && kind == "some" {
+				sizes[0] = 600_000 // more than are sorted at a time
+			}
 			for _, n := range sizes {
 				prints := make([]uint64, n)
 				for i := range prints {
@@ -83,11 +82,13 @@ func TestMergeSameAsBuilt(t *testing.T) {
 				for _, c := range []struct {
 					threads int
 					bytes   uint64
-				}{{1, NeedBytes(docs, o)}, {3, 1 << 40}, {1, smallBytes(docs, o) + docs*9}, {2, smallBytes(docs, o) + threadBytes + docs/2}} {
+				}{{1, NeedBytes(docs, o)}, {3, 1 << 40}, {1, smallBytes(docs, o) + docs*9}, {2,
+					smallBytes(docs, o) + threadBytes + docs/2}} {
 					o.Threads, o.Budget, o.TempDir = c.threads, memory.NewBudget(memory.Set(c.bytes)), t.TempDir()
 					got := written(t, Input{Sources: all}, o)
 					if !bytes.Equal(got, want) {
-						t.Errorf("%s, %s left out, %s, %d threads, %d bytes of memory: another segment", name, kind, layout, c.threads, c.bytes)
+						t.Errorf("%s, %s left out, %s, %d threads, %d bytes of memory: another segment", name, kind, layout,
+							c.threads, c.bytes)
 					}
 				}
 			}
@@ -95,7 +96,8 @@ func TestMergeSameAsBuilt(t *testing.T) {
 	}
 }
 
-// TestMergeRefuses: fingerprints beside segments, and segments that have other documents than they say.
+// TestMergeRefuses: fingerprints beside segments, and segments that have other documents than they
+// say.
 func TestMergeRefuses(t *testing.T) {
 	prints := append(sets.Uniform(3000, 3), sets.Uniform(100, 3)...)
 	all, _ := sources(t, nil, [][]uint64{prints}, func() bool { return false })
@@ -109,7 +111,8 @@ func TestMergeRefuses(t *testing.T) {
 		if rows != nil {
 			rows.Drop(7)
 		}
-		if err := Write(t.Context(), new(nowhere), Input{Sources: []Source{{Segment: s, Rows: rows}}}, o); !errors.Is(err, store.ErrCorrupt) {
+		if err := Write(t.Context(), new(nowhere), Input{Sources: []Source{{Segment: s, Rows: rows}}}, o); !errors.Is(err,
+			store.ErrCorrupt) {
 			t.Errorf("merged: %v", err)
 		}
 	}

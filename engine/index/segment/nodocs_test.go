@@ -14,20 +14,17 @@ import (
 	"ndd/engine/storage/store"
 )
 
-// TestNoDocs: a segment that keeps no documents has the tables, byte for byte, and the answers of one that does, in memory and
-// through a temporary file; it takes less, finds nobody's documents, and says so where they are asked for.
+// TestNoDocs: a segment that keeps no documents has the tables, byte for byte, and the answers of
+// one that does, in memory and through a temporary file; it takes less, finds nobody's documents,
+// and says so where they are asked for.
 func TestNoDocs(t *testing.T) {
 	for _, set := range sets.All(3000, 300, 3, 4) {
 		for _, layout := range []table.Layout{table.LayoutPlanar, table.LayoutHuffman} {
 			o := Options{Design: design(t, 4), Table: table.Options{Layout: layout}, Threads: 2}
 			var all, alone store.Memory
-			if err := Write(t.Context(), &all, Input{Fingerprints: set.Base}, o); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, Write(t.Context(), &all, Input{Fingerprints: set.Base}, o))
 			o.NoDocs = true
-			if err := Write(t.Context(), &alone, Input{Fingerprints: set.Base}, o); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, Write(t.Context(), &alone, Input{Fingerprints: set.Base}, o))
 			with, without := opened(t, &all), opened(t, &alone)
 			for i := range o.Design.Tables {
 				for _, part := range []string{"head", "low", "rest", "blocks", "last"} {
@@ -43,21 +40,21 @@ func TestNoDocs(t *testing.T) {
 			}
 			var c Scratch
 			a, err := with.Search(nil, set.Queries, 3, &c)
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			b, err := without.Search(nil, set.Queries, 3, &c)
 			order := func(a, b Match) int {
 				return cmp.Or(cmp.Compare(a.Query, b.Query), cmp.Compare(a.Fingerprint, b.Fingerprint))
 			}
 			slices.SortFunc(a, order)
-			if slices.SortFunc(b, order); err != nil || !slices.Equal(a, b) || with.Documents() != without.Documents() || with.Fingerprints() != without.Fingerprints() {
+			if slices.SortFunc(b, order); err != nil || !slices.Equal(a, b) || with.Documents() != without.Documents() ||
+				with.Fingerprints() != without.Fingerprints() {
 				t.Errorf("%s, %s: %d matches of %d, error %v", set.Name, layout, len(b), len(a), err)
 			}
 			if err := without.Check(); err != nil {
 				t.Errorf("%s, %s: %v", set.Name, layout, err)
 			}
-			if err := Write(t.Context(), new(nowhere), Input{Sources: []Source{{Segment: without}}}, Options{Design: *without.Design()}); !errors.Is(err, ErrNoDocs) {
+			if err := Write(t.Context(), new(nowhere), Input{Sources: []Source{{Segment: without}}},
+				Options{Design: *without.Design()}); !errors.Is(err, ErrNoDocs) {
 				t.Errorf("%s, %s: %v", set.Name, layout, err)
 			}
 			ranges := []Range{{3, 9}, {1, 2}}[:min(2, len(set.Base))]
@@ -71,14 +68,13 @@ func TestNoDocs(t *testing.T) {
 func opened(t *testing.T, m *store.Memory) *Segment {
 	t.Helper()
 	s, err := Open(m.Source())
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Cleanup(s.Close)
 	return s
 }
 
-// TestNoDocsExternal: with little memory the keys go through a temporary file, and the segment is the same.
+// TestNoDocsExternal: with little memory the keys go through a temporary file, and the segment is
+// the same.
 func TestNoDocsExternal(t *testing.T) {
 	const n = 2*roomLeast + 1000
 	prints := sets.Uniform(n, 3)

@@ -35,8 +35,8 @@ const (
 	spillBytes = 1 << 20
 )
 
-// NeedBytes returns the most memory that [Write] takes for so many documents beside its input, where
-// it may take what is fastest:
+// NeedBytes returns the most memory that [Write] takes for n documents beside its input, where
+// it may choose the fastest way:
 //
 //	8      bytes a document: the sorted keys of one table
 //	4      bytes a document while the ids are sorted: the rows
@@ -55,7 +55,7 @@ func NeedBytes(docs uint64, o Options) uint64 {
 	return smallBytes(docs, o) + max(packingBytes(docs)+keyBytes*docs, keyBytes*docs+pairBytes*docs/rangesBest)
 }
 
-// smallBytes returns what is taken beside the keys, the pairs and what is packed.
+// smallBytes returns the memory taken beside the keys, the pairs and the packed table.
 func smallBytes(docs uint64, o Options) uint64 {
 	return uint64(max(o.Threads, 1))*threadBytes + docs/2 + roomLeast*pairBytes
 }
@@ -63,8 +63,8 @@ func smallBytes(docs uint64, o Options) uint64 {
 // packingBytes returns what a planar table takes while it is packed, beside its keys.
 func packingBytes(docs uint64) uint64 { return docs * 3 / 8 }
 
-// NewPlan returns how [Write] builds a segment of so many documents in the memory that o.Budget has
-// left: with [NeedBytes] if there are so many. With fewer, down to 8.9 bytes a document, the ids
+// NewPlan returns how [Write] builds a segment of n documents in the memory that o.Budget has
+// left: with [NeedBytes] if they are left. With fewer, down to 8.9 bytes a document, the ids
 // are sorted in more and smaller ranges. Below that, and with a TempDir, the keys go to a
 // temporary file, from where table.Write reads them in order through the page cache; 0.6 bytes a
 // document and some megabytes do. For 100 M documents and two planar tables, one thread, that is
@@ -107,7 +107,8 @@ func NewPlan(docs uint64, o Options) (Plan, error) {
 		return Plan{}, o.Budget.Check(task(docs), external)
 	}
 	bytes := max(most, external)
-	return Plan{Bytes: bytes, External: true, pairs: rooms(bytes-small, pairBytes), keys: rooms(bytes-small, keyBytes)}, nil
+	return Plan{Bytes: bytes, External: true, pairs: rooms(bytes-small, pairBytes),
+		keys: rooms(bytes-small, keyBytes)}, nil
 }
 
 // task names the building of a segment in messages.

@@ -2,15 +2,20 @@ package segment
 
 import (
 	"context"
+	"errors"
 
+	"ndd/asm"
 	"ndd/engine/storage/store"
 )
 
-// Prints fills prints with the fingerprints of the documents of as many rows, from row first on, in order of rows; the segment must
-// have so many. It reads table 0 and the numbers of all documents, in order, however few rows are asked for, in some 10 ns a document,
-// and takes a bit for each of prints, so that all rows are read in few calls where there is much memory, and in many where there is little.
+// Prints fills prints with the fingerprints of the documents of as many rows, from row first on, in
+// order of rows; the segment must have them. It reads table 0 and the numbers of all documents, in
+// order, however few rows are asked for, in some 10 ns a document, and takes a bit for each of
+// prints, so that all rows are read in few calls where there is much memory, and in many where
+// there is little.
 //
-// The error is [ErrNoDocs], that of ctx, or wraps [store.ErrCorrupt]: no row is left without a fingerprint in silence.
+// The error is [ErrNoDocs], that of ctx, or wraps [store.ErrCorrupt]: no row is left without a
+// fingerprint in silence.
 func (s *Segment) Prints(ctx context.Context, prints []uint64, first uint64) (err error) {
 	if !s.KeepsDocs() {
 		return ErrNoDocs
@@ -24,9 +29,9 @@ func (s *Segment) Prints(ctx context.Context, prints []uint64, first uint64) (er
 		}
 		for i, p := range found {
 			at := uint64(place + i)
-			row := s.docs.ordinals.At(at)
-			if row >= s.meta.Documents {
-				return s.docs.corrupt(at, "document %d of %d", row, s.meta.Documents)
+			row, err := s.row(at)
+			if err != nil {
+				return err
 			}
 			if to := row - first; to < uint64(len(prints)) {
 				prints[to] = p
@@ -40,3 +45,20 @@ func (s *Segment) Prints(ctx context.Context, prints []uint64, first uint64) (er
 	}
 	return err
 }
+
+// Walk calls yield with all distinct fingerprints, in the order of table 0,
+// some hundreds at a time, until it returns false. Their memory is used again after the call.
+func (s *Segment) Walk(yield func(fingerprints []uint64) bool) (err error) {
+	defer store.CatchFault(&err)()
+	defer s.inOrder()()
+	mask := s.perms[0].Mask()
+	var out []uint64
+	return s.tables[0].Walk(func(keys []uint64) bool {
+		out = append(out[:0], keys...)
+		asm.Unpermute(out, out, mask)
+		return yield(out)
+	})
+}
+
+// ErrNoDocs is returned where documents are asked for of a segment that keeps none.
+var ErrNoDocs = errors.New("only the fingerprints are kept, not the documents that have them")

@@ -16,24 +16,23 @@ import (
 	"ndd/engine/storage/store"
 )
 
-// TestPrints reads the fingerprints of all rows, some at a time, in both layouts and of fingerprints of all kinds: they are those
-// that the segment was made of.
+// TestPrints reads the fingerprints of all rows, some at a time, in both layouts and of
+// fingerprints of all kinds: they are those that the segment was made of.
 func TestPrints(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 1))
 	for _, set := range sets.All(3000, 1, 3, 9) {
 		for _, layout := range []table.Layout{table.LayoutPlanar, table.LayoutHuffman} {
 			t.Run(fmt.Sprintf("%s/%s", set.Name, layout), func(t *testing.T) {
 				var m store.Memory
-				if err := Write(t.Context(), &m, Input{Fingerprints: set.Base}, Options{Design: design(t, 4), Table: table.Options{Layout: layout}}); err != nil {
+				if err := Write(t.Context(), &m, Input{Fingerprints: set.Base},
+					Options{Design: design(t, 4), Table: table.Options{Layout: layout}}); err != nil {
 					t.Fatal(err)
 				}
 				s := opened(t, &m)
 				var got []uint64
 				for len(got) < len(set.Base) {
 					some := make([]uint64, min(1+rng.IntN(2000), len(set.Base)-len(got)))
-					if err := s.Prints(t.Context(), some, uint64(len(got))); err != nil {
-						t.Fatal(err)
-					}
+					noError(t, s.Prints(t.Context(), some, uint64(len(got))))
 					got = append(got, some...)
 				}
 				if !slices.Equal(got, set.Base) {
@@ -49,20 +48,20 @@ func TestPrints(t *testing.T) {
 	}
 }
 
-// TestPrintsHostile: ordinals of which some are twice there, and others not, are damage, whatever the checksums say.
+// TestPrintsHostile: ordinals of which some are twice there, and others not, are damage, whatever
+// the checksums say.
 func TestPrintsHostile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "segment")
 	in := Input{Fingerprints: sets.Uniform(1000, 7)}
-	if err := os.WriteFile(path, written(t, in, Options{Design: design(t, 4), Table: table.Options{Layout: table.LayoutPlanar}}), 0o644); err != nil {
+	if err := os.WriteFile(path, written(t, in, Options{Design: design(t, 4),
+		Table: table.Options{Layout: table.LayoutPlanar}}), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	list := hostile.Sections(t, path, store.KindSegment)
 	at := slices.IndexFunc(list, func(s store.Section) bool { return s.Name == "ids.ordinals" })
 	clear(list[at].Data)
 	s, err := Open(hostile.File(t, store.KindSegment, list))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer s.Close()
 	err = s.Prints(t.Context(), make([]uint64, 1000), 0)
 	if !errors.Is(err, store.ErrCorrupt) {

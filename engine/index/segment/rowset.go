@@ -2,7 +2,8 @@ package segment
 
 import "math/bits"
 
-// A RowSet is some rows of a segment: a bit for each. One goroutine may change it, and any number read it then.
+// A RowSet is some rows of a segment: a bit for each. One goroutine may change it, and any number
+// read it then.
 type RowSet struct {
 	words []uint64
 	n     uint64
@@ -35,8 +36,8 @@ func (s *RowSet) Has(row uint64) bool { return s == nil || s.words[row/64]>>(row
 // Len returns how many rows are in the set.
 func (s *RowSet) Len() uint64 { return s.n }
 
-// Runs calls yield with each run of consecutive rows of those from row to row end that are in the set, ascending, until it
-// returns false. Of a nil set that is one.
+// Runs calls yield with each run of consecutive rows of those from row to row end that are in the
+// set, ascending, until it returns false. Of a nil set that is one.
 func (s *RowSet) Runs(row, end uint64, yield func(row, n uint64) bool) {
 	if s == nil {
 		if row < end {
@@ -56,7 +57,8 @@ func (s *RowSet) Runs(row, end uint64, yield func(row, n uint64) bool) {
 	}
 }
 
-// next returns the first row from row on, before end, that is in the set, where invert is 0, or that is not, where it is all ones; or end.
+// next returns the first row from row on, before end, that is in the set, where invert is 0, or
+// that is not, where it is all ones; or end.
 func (s *RowSet) next(row, end, invert uint64) uint64 {
 	for row < end {
 		if w := (s.words[row/64] ^ invert) >> (row % 64); w != 0 {

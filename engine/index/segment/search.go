@@ -12,8 +12,8 @@ import (
 	"ndd/engine/storage/store"
 )
 
-// Until lets searches with this scratch end with the error of ctx once that is done, as [table.Scratch.Until]
-// says.
+// Until lets searches with this scratch end with the error of ctx once that is done, as
+// [table.Scratch.Until] says.
 func (c *Scratch) Until(ctx context.Context) { c.table.Until(ctx) }
 
 // A Match is a stored fingerprint within distance k of a query.
@@ -37,8 +37,8 @@ type Scratch struct {
 	most     int // matches; 0: any number
 }
 
-// AtMost lets searches with this scratch, from now on, end with [ErrTooMany] once they have found more
-// than so many matches, or soon after; 0 lets none end.
+// AtMost lets searches with this scratch, from now on, end with [ErrTooMany] once they have found
+// more than matches matches, or soon after; 0 lets none end.
 func (c *Scratch) AtMost(matches int) {
 	c.most = matches
 	c.table.AtMost(matches)
@@ -51,8 +51,8 @@ func (s *Segment) Search(dst []Match, queries []uint64, k int, c *Scratch) ([]Ma
 	return s.SearchTables(dst, s.every, queries, k, c)
 }
 
-// SearchTables is [Segment.Search] in some of the tables, by number: calls whose lists are together all
-// tables find everything, each match once, in no order.
+// SearchTables is [Segment.Search] in some of the tables, by number: calls whose lists are together
+// all tables find everything, each match once, in no order.
 func (s *Segment) SearchTables(dst []Match, tables []int, queries []uint64, k int, c *Scratch) (_ []Match, err error) {
 	defer store.EndFaults(store.BeginFaults(), &err)
 	if k < 0 || k > s.meta.Design.K {
@@ -104,9 +104,10 @@ func (s *Segment) SearchTables(dst []Match, tables []int, queries []uint64, k in
 	return dst, nil
 }
 
-// scan answers a search by comparing the queries with all keys of one of the tables. It reports what
-// the first table to find it is one of these, as the other tables may be searched elsewhere.
-func (s *Segment) scan(dst []Match, p *searchPlan, tables []int, queries []uint64, k int, c *Scratch) (_ []Match, err error) {
+// scan answers a search by comparing the queries with all keys of one of the tables. It reports
+// what the first table to find it is one of these, as the other tables may be searched elsewhere.
+func (s *Segment) scan(dst []Match, p *searchPlan, tables []int, queries []uint64, k int, c *Scratch) (_ []Match,
+	err error) {
 	perm := &s.perms[tables[0]]
 	if cap(c.queries) < len(queries) {
 		c.queries = make([]uint64, len(queries))

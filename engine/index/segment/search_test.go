@@ -15,9 +15,7 @@ import (
 // they find what a search of all finds.
 func TestSearchTables(t *testing.T) {
 	design, err := permute.Named("paper-10", 3, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	rng := rand.New(rand.NewPCG(1, 5))
 	prints := make([]uint64, 20000)
 	for i := range prints {
@@ -25,13 +23,12 @@ func TestSearchTables(t *testing.T) {
 	}
 	for _, layout := range layouts {
 		var m store.Memory
-		if err := Write(t.Context(), &m, Input{Fingerprints: prints}, Options{Design: design, Threads: 1, Table: table.Options{Layout: table.Layout(layout)}}); err != nil {
+		if err := Write(t.Context(), &m, Input{Fingerprints: prints},
+			Options{Design: design, Threads: 1, Table: table.Options{Layout: table.Layout(layout)}}); err != nil {
 			t.Fatal(err)
 		}
 		s, err := Open(m.Source())
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		defer s.Close()
 		var c Scratch
 		order := func(list []Match) []Match {

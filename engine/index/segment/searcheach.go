@@ -10,7 +10,8 @@ import (
 	"ndd/permute"
 )
 
-// searchEachMost is how many queries [SearchEach] is for at most: of more, one segment alone has enough misses under way.
+// searchEachMost is how many queries [SearchEach] is for at most: of more, one segment alone has
+// enough misses under way.
 const searchEachMost = 7
 
 // A source is where a table of a search of several segments comes from.
@@ -20,10 +21,11 @@ type source struct {
 	plan    *searchPlan
 }
 
-// SearchEach is [Segment.Search] of several segments, for a few queries: their misses overlap, so that a small segment beside a large
-// one costs its probes and not the way to memory and back. It calls yield with each match and the number of
-// its segment.
-func SearchEach(segments []*Segment, queries []uint64, k int, c *Scratch, yield func(segment int, m Match)) (err error) {
+// SearchEach is [Segment.Search] of several segments, for a few queries: their misses overlap, so
+// that a small segment beside a large one costs its probes and not the way to memory and back. It
+// calls yield with each match and the number of its segment.
+func SearchEach(segments []*Segment, queries []uint64, k int, c *Scratch,
+	yield func(segment int, m Match)) (err error) {
 	defer store.EndFaults(store.BeginFaults(), &err)
 	defer parallel.EndStage()
 	parallel.StagePermute.Begin()
@@ -38,7 +40,8 @@ func SearchEach(segments []*Segment, queries []uint64, k int, c *Scratch, yield 
 	room := c.queries[:need]
 	for i, s := range segments {
 		if k < 0 || k > s.meta.Design.K {
-			return fmt.Errorf("segment %d: distance %d is not within 0..%d, for which the index was built", i, k, s.meta.Design.K)
+			return fmt.Errorf("segment %d: distance %d is not within 0..%d, for which the index was built", i, k,
+				s.meta.Design.K)
 		}
 		if s.meta.Fingerprints == 0 {
 			continue
@@ -73,8 +76,8 @@ func SearchEach(segments []*Segment, queries []uint64, k int, c *Scratch, yield 
 	return nil
 }
 
-// permuted returns the queries under a permutation, where the table of that number of a segment before has the same one: segments of an
-// index have few designs. It returns nil where none has.
+// permuted returns the queries under a permutation, where the table of that number of a segment
+// before has the same one: segments of an index have few designs. It returns nil where none has.
 func (c *Scratch) permuted(number int, p *permute.Permutation) []uint64 {
 	for i := len(c.sources) - 1; i >= 0; i-- {
 		if c.sources[i].table == number && c.searches[i].Perm.Mask() == p.Mask() {
@@ -84,8 +87,8 @@ func (c *Scratch) permuted(number int, p *permute.Permutation) []uint64 {
 	return nil
 }
 
-// SearchesEach reports whether a segment is one of those that [SearchEach] is for, rather than [Segment.Search]: it is not compared
-// with the queries as a whole.
+// SearchesEach reports whether a segment is one of those that [SearchEach] is for, rather than
+// [Segment.Search]: it is not compared with the queries as a whole.
 func (s *Segment) SearchesEach(queries, k int) bool {
 	if queries > searchEachMost || k < 0 || k > s.meta.Design.K || s.meta.Fingerprints == 0 {
 		return false

@@ -12,17 +12,15 @@ import (
 	"ndd/permute"
 )
 
-// TestSearchEach searches segments of several designs, layouts and sizes at once, and finds in each what a comparison with all of its
-// fingerprints finds, each match once, for every k.
+// TestSearchEach searches segments of several designs, layouts and sizes at once, and finds in each
+// what a comparison with all of its fingerprints finds, each match once, for every k.
 func TestSearchEach(t *testing.T) {
 	rng := rand.New(rand.NewPCG(14, 6))
 	var segments []*Segment
 	var stored [][]uint64
 	for i, design := range []string{"halves", "paper-10", "halves", "paper-10", "halves"} {
 		d, err := permute.Named(design, 3, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		prints := make([]uint64, []int{30_000, 5_000, 1_000, 20_000, 0}[i])
 		for j := range prints {
 			if prints[j] = rng.Uint64(); j%2 == 0 {
@@ -31,13 +29,9 @@ func TestSearchEach(t *testing.T) {
 		}
 		var m store.Memory
 		o := Options{Design: d, Threads: 1, Table: table.Options{Layout: table.Layout(layouts[i%len(layouts)])}}
-		if err := Write(t.Context(), &m, Input{Fingerprints: prints}, o); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, Write(t.Context(), &m, Input{Fingerprints: prints}, o))
 		s, err := Open(m.Source())
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		defer s.Close()
 		slices.Sort(prints)
 		segments, stored = append(segments, s), append(stored, slices.Compact(prints))
@@ -47,7 +41,8 @@ func TestSearchEach(t *testing.T) {
 		Match
 	}
 	order := func(a, b found) int {
-		return cmp.Or(cmp.Compare(a.segment, b.segment), cmp.Compare(a.Query, b.Query), cmp.Compare(a.Fingerprint, b.Fingerprint))
+		return cmp.Or(cmp.Compare(a.segment, b.segment), cmp.Compare(a.Query, b.Query),
+			cmp.Compare(a.Fingerprint, b.Fingerprint))
 	}
 	var c Scratch
 	for k := range 4 {
@@ -67,9 +62,7 @@ func TestSearchEach(t *testing.T) {
 					}
 				}
 			}
-			if err := SearchEach(segments, queries, k, &c, func(i int, m Match) { got = append(got, found{i, m}) }); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, SearchEach(segments, queries, k, &c, func(i int, m Match) { got = append(got, found{i, m}) }))
 			slices.SortFunc(want, order)
 			slices.SortFunc(got, order)
 			if !slices.Equal(got, want) {

@@ -3,8 +3,8 @@ package segment
 import (
 	"sync/atomic"
 
-	"ndd/engine/index/idlist"
 	"ndd/engine/index/table"
+	"ndd/engine/storage/idlist"
 	"ndd/engine/storage/store"
 	"ndd/permute"
 )
@@ -25,8 +25,8 @@ type Segment struct {
 	readAhead func() (end func()) // of the source; nil where there is none
 }
 
-// Open opens a segment that [Write] wrote. The source must stay open until [Segment.Close]. Errors wrap
-// [store.ErrCorrupt].
+// Open opens a segment that [Write] wrote. The source must stay open until [Segment.Close]. Errors
+// wrap [store.ErrCorrupt].
 func Open(source store.Source) (*Segment, error) {
 	head, err := source.Section("segment")
 	if err != nil {
@@ -85,7 +85,7 @@ func Open(source store.Source) (*Segment, error) {
 	return s, nil
 }
 
-// openIDs opens the list of the IDs of so many documents.
+// openIDs opens the list of the IDs of docs documents.
 func openIDs(source store.Source, docs uint64) (*idlist.List, error) {
 	blocks, err := source.Section("names")
 	if err != nil {
@@ -115,7 +115,8 @@ func (s *Segment) Layout() table.Layout { return s.meta.Layout }
 // Fingerprints returns the number of distinct fingerprints.
 func (s *Segment) Fingerprints() uint64 { return s.meta.Fingerprints }
 
-// Documents returns the number of documents, of which the segment may know no more: see [Segment.KeepsDocs].
+// Documents returns the number of documents, of which the segment may know no more: see
+// [Segment.KeepsDocs].
 func (s *Segment) Documents() uint64 { return s.meta.Documents }
 
 // KeepsDocs reports whether the segment knows which documents have a fingerprint.
@@ -127,7 +128,7 @@ func (s *Segment) Tables() []table.Table { return s.tables }
 // IDs returns the documents' IDs by row, nil when they have none.
 func (s *Segment) IDs() *idlist.List { return s.ids }
 
-// inOrder says that much of a table will be read in order, until end is called.
+// inOrder advises the kernel that much of a table will be read in order, until end is called.
 func (s *Segment) inOrder() (end func()) {
 	if s.readAhead == nil {
 		return func() {}

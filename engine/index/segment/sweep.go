@@ -32,11 +32,11 @@ import (
 //	             <- queries of r ^ 1000..   one flip, and one less below
 //	             <- queries of r ^ 0100..   ...
 //
-// No probe is stored or sorted. Cost per table: a sort of the queries, 20 ns
-// each; the lines of the table that the probes touch, once, as they come in order; the probes
-// from the caches and from pages whose translation is known. Measured, one thread, two planar tables
-// of 4.6 GB in huge pages, a million queries: 24 ns a probe, where jumping takes 50;
-// half as long from 30,000 queries on, and as long with 10,000 (BenchmarkBatch of package bench).
+// No probe is stored or sorted. Cost per table: a sort of the queries, 20 ns each; the lines of the
+// table that the probes touch, once, as they come in order; the probes from the caches and from
+// pages whose translation is known. Measured, one thread, two planar tables of 4.6 GB in huge
+// pages, a million queries: 24 ns a probe, where jumping takes 50; half as long from 30,000 queries
+// on, and as long with 10,000 (BenchmarkBatch of package bench).
 type regions struct {
 	bytes   uint64 // of a table, at most 1 to 2 times so many a region, unless it has
 	queries int    // fewer than half of these
@@ -53,15 +53,15 @@ func (r *regions) bits(t table.Table, n int) int {
 	return max(bits.Len(uint(n/r.most)), min(bits.Len64(table.Bytes(t)/r.bytes), bits.Len(uint(n/r.queries))))
 }
 
-// A sweep is for so many queries at least, and probes of each table: where a design has a
+// A sweep needs at least this many queries, and probes of each table: where a design has a
 // table for each of its few probes, sorting costs as much as it saves.
 const (
 	sweepQueries = 1 << 13
 	sweepProbes  = 1 << 17
 )
 
-// ErrTooMany is what Sweep returns when there are more matches than the limit, and searches whose scratch
-// has one.
+// ErrTooMany is what Sweep returns when there are more matches than the limit, and searches whose
+// scratch has one.
 var ErrTooMany = table.ErrTooMany
 
 // Sweeps reports whether a sweep should answer n queries faster than a search. It is false of a
@@ -94,12 +94,12 @@ type Team struct {
 	Parts   int      // 0 is 1
 	Threads int
 
-	// Run calls each step until it says that there is no more, or fails: one
+	// Run calls each step until it reports that there is no more, or fails: one
 	// call of a step at a time, on any goroutine. nil: a goroutine for each.
 	Run func(ctx context.Context, steps []Step) error
 }
 
-// A Step does a part of a millisecond's work, and says whether there is more.
+// A Step does a part of a millisecond's work, and reports whether there is more.
 type Step func() (more bool, err error)
 
 // Sweep finds for every query each distinct fingerprint of the segment within
@@ -121,7 +121,8 @@ func (s *Segment) sweep(ctx context.Context, queries []uint64, k, limit int, tea
 		return nil, fmt.Errorf("distance %d is not within 0..%d, for which the index was built", k, s.meta.Design.K)
 	}
 	defer s.inOrder()()
-	w := &sweep{segment: s, plan: s.searchPlan(k), regions: r, queries: queries, limit: limit, orders: make([]order, len(s.tables))}
+	w := &sweep{segment: s, plan: s.searchPlan(k), regions: r, queries: queries, limit: limit,
+		orders: make([]order, len(s.tables))}
 	for i := range teams {
 		w.threads += teams[i].Threads
 		for _, t := range teams[i].Tables {
@@ -173,8 +174,8 @@ type order struct {
 	keys  []uint64     // their keys alone
 }
 
-// take returns the order of table i, which is valid until [sweep.give]. The first to take it sorts the
-// queries.
+// take returns the order of table i, which is valid until [sweep.give]. The first to take it sorts
+// the queries.
 func (w *sweep) take(i int) *order {
 	o := &w.orders[i]
 	o.built.Do(func() {
@@ -198,8 +199,8 @@ func (w *sweep) take(i int) *order {
 	return o
 }
 
-// give says that a team does not need the order of table i any more. The last one makes its memory that
-// of another.
+// give reports that a team does not need the order of table i any more. The last one makes its
+// memory that of another.
 func (w *sweep) give(i int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -247,7 +248,7 @@ func (w *sweep) table(ctx context.Context, i int, team *Team) error {
 	return runSteps(steps)
 }
 
-// runSteps runs each step on a goroutine of its own until it says that there is no more.
+// runSteps runs each step on a goroutine of its own until it reports that there is no more.
 func runSteps(steps []Step) error {
 	var group errgroup.Group
 	for _, step := range steps {
@@ -325,8 +326,8 @@ const (
 	chunkMatches = 1 << 16
 )
 
-// search sets r.found to what the table has for the first n of the keys: for all, or for fewer where they find
-// too many.
+// search sets r.found to what the table has for the first n of the keys: for all, or for fewer
+// where they find too many.
 func (r *sweeper) search(search *table.Search, keys []uint64) (n int, err error) {
 	for n = len(keys); ; n /= 2 {
 		search.Queries = keys[:n]
@@ -335,13 +336,15 @@ func (r *sweeper) search(search *table.Search, keys []uint64) (n int, err error)
 			most = r.limit + 1
 		}
 		r.scratch.AtMost(most)
-		if r.found, err = r.segment.tables[r.table].Search(r.found[:0], search, &r.scratch); n == 1 || !errors.Is(err, ErrTooMany) {
+		tables := r.segment.tables[r.table : r.table+1]
+		if r.found, err = table.SearchAll(r.found[:0], tables, []table.Search{*search}, &r.scratch); n == 1 ||
+			!errors.Is(err, ErrTooMany) {
 			return n, err
 		}
 	}
 }
 
-// done hands over what was found.
+// done hands over the matches.
 func (r *sweeper) done() {
 	r.mu.Lock()
 	r.matches = append(r.matches, slices.Clip(r.out))

@@ -16,13 +16,9 @@ import (
 func inMemory(t testing.TB, prints []uint64, o Options) *Segment {
 	t.Helper()
 	var m store.Memory
-	if err := Write(context.Background(), &m, Input{Fingerprints: prints}, o); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, Write(context.Background(), &m, Input{Fingerprints: prints}, o))
 	s, err := Open(m.Source())
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Cleanup(s.Close)
 	return s
 }
@@ -52,20 +48,17 @@ func TestSweepIsSearch(t *testing.T) {
 				for _, ask := range slices.Compact([]int{0, k / 2, k}) {
 					var c Scratch
 					want, err := s.Search(nil, set.Queries, ask, &c)
-					if err != nil {
-						t.Fatal(err)
-					}
+					noError(t, err)
 					for way, sweep := range map[string]func() (*Found, error){
 						"one thread":    func() (*Found, error) { return s.Sweep(context.Background(), set.Queries, ask, 1, len(want)) },
 						"three threads": func() (*Found, error) { return s.Sweep(context.Background(), set.Queries, ask, 3, len(want)) },
 						"teams": func() (*Found, error) {
-							return s.sweep(context.Background(), set.Queries, ask, len(want), teams(s), regions{bytes: 1 << 10, queries: 4, most: 64})
+							return s.sweep(context.Background(), set.Queries, ask, len(want), teams(s),
+								regions{bytes: 1 << 10, queries: 4, most: 64})
 						},
 					} {
 						found, err := sweep()
-						if err != nil {
-							t.Fatal(err)
-						}
+						noError(t, err)
 						var got []Match
 						for q := range set.Queries {
 							for _, f := range found.Of(q) {
@@ -97,7 +90,8 @@ func teams(s *Segment) []Team {
 		}
 		return nil
 	}
-	list := []Team{{Tables: []int{0}, Part: 0, Parts: 3, Threads: 2}, {Segment: s, Tables: []int{0}, Part: 1, Parts: 3, Threads: 3, Run: inTurn}, {Tables: []int{0}, Part: 2, Parts: 3}}
+	list := []Team{{Tables: []int{0}, Part: 0, Parts: 3, Threads: 2},
+		{Segment: s, Tables: []int{0}, Part: 1, Parts: 3, Threads: 3, Run: inTurn}, {Tables: []int{0}, Part: 2, Parts: 3}}
 	for i := 1; i < len(s.Tables()); i++ {
 		list = append(list, Team{Tables: []int{i}})
 	}

@@ -9,23 +9,25 @@ import (
 	"iter"
 	"runtime"
 
-	"ndd/engine/index/idlist"
 	"ndd/engine/index/radix"
 	"ndd/engine/index/succinct"
 	"ndd/engine/index/table"
 	"ndd/engine/memory"
 	"ndd/engine/storage/disk"
+	"ndd/engine/storage/idlist"
 	"ndd/engine/storage/store"
 	"ndd/permute"
 )
 
 // An Input is what a segment is built from.
 type Input struct {
-	Fingerprints []uint64                 // by row, in any order, with repetitions
-	Chunks       [][]uint64               // more of them, where they do not lie in one piece
-	Sources      []Source                 // whose documents follow one another, where there are neither Fingerprints nor Chunks
-	IDs          iter.Seq2[string, error] // by row; nil when documents have none
-	Lengths      iter.Seq[[]uint32]       // of the documents' texts in bytes, by row, some at a time; nil when they are not kept
+	Fingerprints []uint64   // by row, in any order, with repetitions
+	Chunks       [][]uint64 // more of them, where they do not lie in one piece
+	// whose documents follow one another, where there are neither Fingerprints nor Chunks
+	Sources []Source
+	IDs     iter.Seq2[string, error] // by row; nil when documents have none
+	// of the documents' texts in bytes, by row, some at a time; nil when they are not kept
+	Lengths iter.Seq[[]uint32]
 }
 
 // Len returns the number of documents.
@@ -78,13 +80,14 @@ type meta struct {
 //	                                              `--> distinct keys of table 0
 //	input or distinct --permute, sort--> keys of table i --table.Write--> t<i>.*
 //
-// The fingerprints of [Input.Sources] are read from their tables, whatever designs these have: twice for each table, and once or twice
-// more for the ids, where these are sorted at once or one thread sorts them. They take no memory but [SourceBytes] each, which who calls
-// reserves. The segment is the same as that of their documents' fingerprints in order.
+// The fingerprints of [Input.Sources] are read from their tables, whatever designs these have:
+// twice for each table, and once or twice more for the ids, where these are sorted at once or one
+// thread sorts them. They take no memory but [SourceBytes] each, which who calls reserves. The
+// segment is the same as that of their documents' fingerprints in order.
 //
-// Memory beside the input is what [NewPlan] says, reserved from o.Budget, all of it off the heap but
-// for constants. The error is a [memory.TooLargeError] where there is not so much, and an error of package spill
-// where the temporary file fails. When ctx is done, Write returns its error within some 10
+// Memory beside the input is that of [NewPlan], reserved from o.Budget, all of it off the heap but
+// for constants. The error is a [memory.TooLargeError] where there is less, and an error of package
+// spill where the temporary file fails. When ctx is done, Write returns its error within some 10
 // milliseconds a thread.
 func Write(ctx context.Context, sink store.Sink, in Input, o Options) (err error) {
 	if err := o.Design.Validate(); err != nil {

@@ -24,9 +24,7 @@ func (n *nowhere) Write(p []byte) (int, error) {
 // uniform fingerprints stand outside the heap, as mapped ones do.
 func uniform(b *testing.B, n int) []uint64 {
 	prints, err := memory.Make[uint64](n)
-	if err != nil {
-		b.Fatal(err)
-	}
+	noError(b, err)
 	b.Cleanup(prints.Free)
 	rng := rand.New(rand.NewPCG(uint64(n), 9))
 	for i := range prints.Data {
@@ -44,18 +42,15 @@ func BenchmarkTable(b *testing.B) {
 			for _, threads := range []int{1, 2} {
 				b.Run(fmt.Sprintf("layout=%s/n=%d/threads=%d", layout, n, threads), func(b *testing.B) {
 					keys, err := memory.Make[uint64](n)
-					if err != nil {
-						b.Fatal(err)
-					}
+					noError(b, err)
 					defer keys.Free()
 					o := Options{Table: table.Options{Layout: layout}, Threads: threads}
 					o.Design.Tables = []permute.Table{{}, {Mask: 0x5555555555555555}}
-					w := &builder{Options: o, sink: &guardedSink{b.Context(), new(nowhere)}, rows: radix.Chunks{prints}, input: radix.Chunks{prints},
-						docs: n, distinct: n, sort: radix.Options{Threads: threads, Room: n}, memory: keys}
+					w := &builder{Options: o, sink: &guardedSink{b.Context(), new(nowhere)}, rows: radix.Chunks{prints},
+						input: radix.Chunks{prints},
+						docs:  n, distinct: n, sort: radix.Options{Threads: threads, Room: n}, memory: keys}
 					for b.Loop() {
-						if err := w.table(b.Context(), 1); err != nil {
-							b.Fatal(err)
-						}
+						noError(b, w.table(b.Context(), 1))
 					}
 					b.ReportMetric(b.Elapsed().Seconds()*1e9/float64(b.N)/float64(n), "ns/key")
 					b.ReportMetric(float64(b.N)*float64(n)/b.Elapsed().Seconds()/1e6, "Mkeys/s")
@@ -71,15 +66,14 @@ func BenchmarkWrite(b *testing.B) {
 	prints := uniform(b, n)
 	for _, perDoc := range []float64{0, 9, 2, 0.75} {
 		b.Run(fmt.Sprintf("n=%d/bytes-a-document=%v", int(n), perDoc), func(b *testing.B) {
-			o := Options{Design: design(b, 4), Threads: 1, Table: table.Options{Layout: table.LayoutPlanar}, TempDir: b.TempDir()}
+			o := Options{Design: design(b, 4), Threads: 1, Table: table.Options{Layout: table.LayoutPlanar},
+				TempDir: b.TempDir()}
 			o.Design.Tables, o.Design.K = o.Design.Tables[:2], 1
 			if perDoc > 0 {
 				o.Budget = memory.NewBudget(memory.Set(uint64(perDoc*n) + 16<<20))
 			}
 			for b.Loop() {
-				if err := Write(b.Context(), new(nowhere), Input{Fingerprints: prints}, o); err != nil {
-					b.Fatal(err)
-				}
+				noError(b, Write(b.Context(), new(nowhere), Input{Fingerprints: prints}, o))
 			}
 			b.ReportMetric(b.Elapsed().Seconds()*1e9/float64(b.N)/n, "ns/document")
 		})

@@ -14,17 +14,19 @@ type Bounded struct {
 	Code  Code
 }
 
-// A Code says how integers below a limit are written. Its zero value is of no use: see [CodeFor].
+// A Code is how integers below a limit are written. Its zero value is of no use: see [CodeFor].
 //
-// With base 1 they are packed, as wide as the largest is. With another base b an integer is split into low bits and a digit
-// below b; the digits of a block of t integers share a word, t being as many as fit one:
+// With base 1 they are packed, as wide as the largest is. With another base b an integer is split
+// into low bits and a digit below b; the digits of a block of t integers share a word, t being as
+// many as fit one:
 //
 //	| low 0 | low 1 | ... | low t-1 | digits | low t | ...       no gaps
 //	                                 64 bits
 //
-// The word is the digits as a fraction, 0.d0 d1 d2 ... in base b, in units of 2^-64, rounded up. Multiplied by b^j, without what
-// overflows, it is 0.dj..., and dj is what overflows when it is multiplied by b once more. The rounding moves no digit: less than one
-// unit is added to a multiple of b^-t, and b^t units are at most the whole.
+// The word is the digits as a fraction, 0.d0 d1 d2 ... in base b, in units of 2^-64, rounded up.
+// Multiplied by b^j, without what overflows, it is 0.dj..., and dj is what overflows when it is
+// multiplied by b once more. The rounding moves no digit: less than one unit is added to a multiple
+// of b^-t, and b^t units are at most the whole.
 //
 // Limit 100 M: 25 low bits, base 3, 40 digits a word, 26.6 bits for 26.58; packed, 27.
 type Code struct {
@@ -45,7 +47,7 @@ const (
 	leastLong = 1 << 16 // integers, for fewer of which there are none
 )
 
-// CodeFor returns a code for an array of so many integers below their number, as the documents of a segment are: the one that takes
+// CodeFor returns a code for an array of n integers below n, as the documents of a segment are: the one that takes
 // the least bits, unless packing takes hardly more.
 func CodeFor(limit uint64) Code {
 	packed := float64(WidthFor(max(limit, 1) - 1))
@@ -86,7 +88,7 @@ func NewCode(limit, base uint64) (c Code, ok bool) {
 // Base returns the base of the digits, 1 where there are none.
 func (c *Code) Base() uint64 { return c.base }
 
-// WordsFor returns how many words n integers take, 1<<60 where no slice can have so many.
+// WordsFor returns how many words n integers take, 1<<60 where no slice can hold them.
 func (c *Code) WordsFor(n uint64) uint64 { return WordsFor((n+c.block-1)/c.block, int(c.bits)) }
 
 // Bit returns where integer i begins, in bits.

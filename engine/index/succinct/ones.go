@@ -16,7 +16,7 @@ type Ones struct {
 	Samples []uint64
 }
 
-// OnesBytes returns how many bytes the words and the samples of so many ones among so many bits take.
+// OnesBytes returns how many bytes the words and the samples of some ones among bits bits take.
 func OnesBytes(bits, ones uint64) uint64 {
 	return 8 * (WordsFor(bits, 1) + (ones+onesPerSample-1)/onesPerSample)
 }
@@ -28,7 +28,7 @@ func NewOnes(words []uint64) Ones {
 	for i, w := range words {
 		n := bits.OnesCount64(w)
 		for next < seen+n {
-			samples = append(samples, uint64(i*64+SelectWord(w, next-seen)))
+			samples = append(samples, uint64(i*64+asm.SelectBit(w, next-seen)))
 			next += onesPerSample
 		}
 		seen += n
@@ -52,7 +52,7 @@ func (o Ones) Select(j uint64) (position uint64, ok bool) {
 	for i := at / 64; ; w = o.Words[i] {
 		n := bits.OnesCount64(w)
 		if left < n {
-			return i*64 + uint64(SelectWord(w, left)), true
+			return i*64 + uint64(asm.SelectBit(w, left)), true
 		}
 		left -= n
 		if i++; i == uint64(len(o.Words)) {
@@ -96,20 +96,4 @@ func (o Ones) Next(position uint64) uint64 {
 		w = o.Words[i]
 	}
 	return i*64 + uint64(bits.TrailingZeros64(w))
-}
-
-// SelectWord returns the position of one number j, from 0, of w, which must have so many. It finds
-// the byte first, by the numbers of ones in all bytes up to each.
-func SelectWord(w uint64, j int) int {
-	const low, high = 0x0101010101010101, 0x8080808080808080
-	sums := w - w>>1&0x5555555555555555
-	sums = sums&0x3333333333333333 + sums>>2&0x3333333333333333
-	sums = (sums + sums>>4) & 0x0f0f0f0f0f0f0f0f * low
-	// A byte keeps its high bit where its sum is at most j.
-	at := 8 * bits.OnesCount64(((uint64(j)*low|high)-sums)&high)
-	w >>= at & 63
-	for j -= int(sums << 8 >> (at & 63) & 0xff); j > 0; j-- {
-		w &= w - 1
-	}
-	return at + bits.TrailingZeros64(w)
 }

@@ -13,7 +13,7 @@ import "math/bits"
 // WidthFor returns the width that holds all values up to limit.
 func WidthFor(limit uint64) int { return bits.Len64(limit) }
 
-// WordsFor returns how many words n integers of a width take, 1<<60 where no slice can have so many.
+// WordsFor returns how many words n integers of a width take, 1<<60 where no slice can hold them.
 func WordsFor(n uint64, width int) uint64 {
 	hi, lo := bits.Mul64(n, uint64(width))
 	if hi != 0 || lo > ^uint64(63) {
@@ -35,8 +35,8 @@ func NewPacked(n uint64, width int) Packed {
 	return Packed{make([]uint64, WordsFor(n, width)), width}
 }
 
-// At returns integer i. No branch depends on whether it lies in one word or in two: what is not in
-// the second word is shifted out, or masked.
+// At returns integer i. No branch depends on whether it lies in one word or in two: bits that are not in
+// the second word are shifted out, or masked.
 func (p Packed) At(i uint64) uint64 {
 	if p.Width == 0 {
 		return 0

@@ -28,8 +28,8 @@ func TestPacked(t *testing.T) {
 	}
 }
 
-// TestBounded writes integers below limits of every kind, in every base that is near the best and some that are not, in parts, and
-// reads them: the same as are packed.
+// TestBounded writes integers below limits of every kind, in every base that is near the best and
+// some that are not, in parts, and reads them: the same as are packed.
 func TestBounded(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	for _, limit := range []uint64{1, 2, 3, 100, 4097, 70_000, 100_000_000, 1<<32 + 1, 1<<48 - 1} {
@@ -83,8 +83,8 @@ func testBounded(t *testing.T, what string, code Code, want []uint64) {
 	x.Prefetch([]uint64{0, 1 << 40, ^uint64(0)}) // of what is not there, too
 }
 
-// TestCodeFor holds the sizes that the choice of a base comes to against log2 of the limit, and asks for the packed form where digits gain
-// nothing.
+// TestCodeFor holds the sizes that the choice of a base comes to against log2 of the limit, and
+// asks for the packed form where digits gain nothing.
 func TestCodeFor(t *testing.T) {
 	for _, c := range []struct {
 		limit, base uint64
@@ -150,22 +150,6 @@ func TestHostileSamples(t *testing.T) {
 	} {
 		if _, ok := o.Select(5); ok {
 			t.Errorf("%v", o)
-		}
-	}
-}
-
-func TestSelectWord(t *testing.T) {
-	rng := rand.New(rand.NewPCG(6, 4))
-	for _, w := range []uint64{1, 1 << 63, ^uint64(0), rng.Uint64(), rng.Uint64() & rng.Uint64() & rng.Uint64(), rng.Uint64() | rng.Uint64() | rng.Uint64()} {
-		j := 0
-		for i := range 64 {
-			if w>>i&1 == 0 {
-				continue
-			}
-			if at := SelectWord(w, j); at != i {
-				t.Fatalf("one %d of %#x is at %d, not %d", j, w, at, i)
-			}
-			j++
 		}
 	}
 }

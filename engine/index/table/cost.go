@@ -23,10 +23,15 @@ type costs struct {
 	walk      float64 // one key of a whole table that is unpacked in order
 }
 
+// matchNS is what a match costs a query that probes beyond what it costs one that scans: it is found under
+// several flips or in several tables, looked at whole and put back into its order. On skewed keys a query
+// may have very many.
+const matchNS = 100
+
 // compareNS is what it costs to compare an unpacked key with one query.
 const compareNS = 0.15
 
-// Probing says how a table should be probed by queries that are like its keys.
+// Probing is how a table should be probed by queries that are like its keys.
 type Probing struct {
 	Leading    int     // bits that a probe fixes
 	Probes     float64 // that a query makes
@@ -38,13 +43,13 @@ type Probing struct {
 // a batch share misses that the costs of single probes know nothing of.
 const ScanFromNS = 20_000
 
-// ScanNS returns what it takes to compare so many queries with every key of a table, by the same costs
+// ScanNS returns the time to compare queries with every key of a table, by the same costs
 // as [Probing.NS]: see [Scan].
 func ScanNS(layout Layout, keys float64, queries int) float64 {
 	return keys * (searchCosts[layout].walk + float64(queries)*compareNS)
 }
 
-// A KeySample is some keys of a table, from which [KeySample.Probing] tells how queries like them are
+// A KeySample is some keys of a table, from which [KeySample.Probing] estimates how queries like them are
 // best answered. A table takes its own keys, package plan those of a sample under the table's mask.
 type KeySample struct {
 	Layout     Layout
@@ -60,18 +65,22 @@ const (
 
 // candidates returns, for every number of leading bits, how many keys of the table agree in them, but
 // for at most radius flips, with a query that is like the table's keys: beside what uniform
-// keys would show, the part of all pairs that agree. It takes 65,536 comparisons at most.
-func (s *KeySample) candidates(radius int) (expected [65]float64) {
+// keys would show, the part of all pairs that agree. matches is how many keys are within distance k of the
+// query. It takes 65,536 comparisons at most.
+func (s *KeySample) candidates(radius, k int) (expected [65]float64, matches float64) {
 	for leading := range expected {
 		expected[leading] = s.Table * math.Ldexp(float64(permute.Ball(leading, radius)), -leading)
 	}
 	every := max(1, len(s.Keys)/sampleQueries)
 	var agree [65]int // pairs that agree in so many bits and not in one more
-	queries := 0
+	queries, near := 0, 0
 	for q := 0; q < len(s.Keys); q += every {
 		queries++
 		for i, key := range s.Keys {
 			diff := key ^ s.Keys[q]
+			if i != q && bits.OnesCount64(diff) <= k {
+				near++
+			}
 			for range radius {
 				diff &^= 1 << 63 >> bits.LeadingZeros64(diff)
 			}
@@ -80,14 +89,14 @@ func (s *KeySample) candidates(radius int) (expected [65]float64) {
 			}
 		}
 	}
+	scale := s.Table / float64(max(len(s.Keys), 1)) / float64(max(queries, 1))
 	pairs := 0
 	for leading := 64; leading >= 0; leading-- {
 		if pairs += agree[leading]; pairs > 0 {
-			seen := float64(pairs) / float64(queries) * s.Table / float64(len(s.Keys))
-			expected[leading] = min(s.Table, max(expected[leading], seen))
+			expected[leading] = min(s.Table, max(expected[leading], float64(pairs)*scale))
 		}
 	}
-	return expected
+	return expected, float64(near) * scale
 }
 
 // Probing returns how a table is best probed within radius flips of p leading bits, from BucketBits of
@@ -105,7 +114,7 @@ func (s *KeySample) Probing(p, radius, k int) (best Probing) {
 			probe = math.Ldexp(probe, fewer) // each bucket is a probe of its own
 		}
 	}
-	expected := s.candidates(radius)
+	expected, matches := s.candidates(radius, k)
 	from := min(p, s.BucketBits)
 	if radius == 0 {
 		from = p
@@ -120,6 +129,7 @@ func (s *KeySample) Probing(p, radius, k int) (best Probing) {
 			break
 		}
 	}
+	best.NS += matches * matchNS
 	return best
 }
 
@@ -139,7 +149,7 @@ func (t *huffmanTable) Probing(p, radius, k int) Probing {
 	return s.Probing(p, radius, k)
 }
 
-// keysByRank returns so many keys or fewer, last keys of blocks, from ranks that are about equally far
+// keysByRank returns at most most keys, last keys of blocks, from ranks that are about equally far
 // apart: the blocks of a dense part of the table have more keys than others.
 func (t *huffmanTable) keysByRank(most int) (keys []uint64) {
 	n := min(most, len(t.last))

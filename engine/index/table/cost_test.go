@@ -41,16 +41,18 @@ func TestProbingForesees(t *testing.T) {
 				}
 				counted := float64(agree) / queries
 				if p.Candidates > 2*counted+between || counted > 2*p.Candidates+2*between {
-					t.Errorf("%s, %v, radius %d, %d bits: %.0f candidates said, %.0f counted", name, o, radius, p.Leading, p.Candidates, counted)
+					t.Errorf("%s, %v, radius %d, %d bits: %.0f candidates said, %.0f counted", name, o, radius, p.Leading,
+						p.Candidates, counted)
 				}
 			}
 		}
 	}
 }
 
-// What a query costs by probing is known at once, whatever the keys, the radius and the leading bits: for every radius in
-// about the time and the memory that it takes for none, in which the flips of 64 bits can be neither walked nor written out. What
-// else runs here only adds to a time: of each the least is taken, of as many as it needs.
+// What a query costs by probing is known at once, whatever the keys, the radius and the leading
+// bits: for every radius in about the time and the memory that it takes for none, in which the
+// flips of 64 bits can be neither walked nor written out. What else runs here only adds to a time:
+// of each the least is taken, of as many as it needs.
 func TestProbingIsQuick(t *testing.T) {
 	var memory [2]runtime.MemStats
 	for name, keys := range skewed(30_000) {
@@ -113,7 +115,7 @@ func TestScan(t *testing.T) {
 				t.Errorf("%s, %v: %d matches and %v of a scan that was called off", name, o, len(got), err)
 			}
 			s := &Search{Queries: queries, Leading: 12, Flips: permute.Flips(12, 2), K: 3}
-			if _, err := tab.Search(nil, s, &c); !errors.Is(err, context.Canceled) {
+			if _, err := search(tab, s, &c); !errors.Is(err, context.Canceled) {
 				t.Errorf("%s, %v: %v of a search that was called off", name, o, err)
 			}
 		}
@@ -137,7 +139,7 @@ func BenchmarkCosts(b *testing.B) {
 			tab := build(b, keys, Options{Layout: layout})
 			var c Scratch
 			var matches []Match
-			search := func(leading, radius, k, queryCount int) float64 {
+			times := func(leading, radius, k, queryCount int) float64 {
 				best := time.Duration(1 << 62)
 				for range 20 {
 					for i := range queries {
@@ -146,7 +148,7 @@ func BenchmarkCosts(b *testing.B) {
 					s := Search{Queries: queries[:queryCount], Leading: leading, Flips: permute.Flips(leading, radius), K: k}
 					began := time.Now()
 					var err error
-					if matches, err = tab.Search(matches[:0], &s, &c); err != nil {
+					if matches, err = SearchAll(matches[:0], []Table{tab}, []Search{s}, &c); err != nil {
 						b.Fatal(err)
 					}
 					best = min(best, time.Since(began))
@@ -167,9 +169,9 @@ func BenchmarkCosts(b *testing.B) {
 			}
 			for b.Loop() {
 				const leading = 24
-				probe := search(leading, 1, 3, 256) / (leading + 1)
-				run := search(3, 0, 0, 4) / (float64(len(keys)) / 8)
-				passing := search(3, 0, 6, 4) / (float64(len(keys)) / 8)
+				probe := times(leading, 1, 3, 256) / (leading + 1)
+				run := times(3, 0, 0, 4) / (float64(len(keys)) / 8)
+				passing := times(3, 0, 6, 4) / (float64(len(keys)) / 8)
 				one, many := scan(1), scan(9)
 				b.ReportMetric(probe, "probe-ns")
 				b.ReportMetric(run, "candidate-ns")

@@ -29,8 +29,8 @@
 // at once, so that the misses of one query's probes in all tables overlap.
 //
 // How many leading bits a probe fixes, [Table.Probing] decides from a few keys of the table: on skewed
-// keys, more of them, which shortens runs and multiplies flips. Where flips are so many, or runs so long,
-// that probes would cost more than unpacking the table once, [Scan] compares a query with every key. No
+// keys, more of them, which shortens runs and multiplies flips. Where there are too many flips, or runs are too long,
+// so that probes would cost more than unpacking the table once, [Scan] compares a query with every key. No
 // keys, radius or distance make a search cost more than some scans of the table.
 //
 // A table is immutable and safe for many goroutines; each brings its own

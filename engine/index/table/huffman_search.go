@@ -16,9 +16,9 @@ import (
 //	before |-- up, from the fence before the block -->    <-- down, from the block's last key --| last
 //	            low..high: up, to high, is the shorter way
 //
-// Where the range lies between the fences tells from which of them to it is the shorter way, and about
-// how far it is. One probe in 23 finds that the half ends before its range, which the middle of the block is in or near:
-// then the other half is unpacked.
+// Where the range lies between the fences tells from which of them to it is the shorter way, and
+// about how far it is. One probe in 23 finds that the half ends before its range, which the middle
+// of the block is in or near: then the other half is unpacked.
 //
 // Probes go in rounds, and three rounds are on their way:
 //
@@ -34,10 +34,12 @@ import (
 // the block's 16 lines 6, prefetched; 55 keys unpacked.
 
 const (
-	probesAtOnce = 64  // what asm.Interpolate and asm.Seek advance together
-	seekMin      = 4   // probes that are looked for at once and not one by one: a lone one takes 620 ns, one of 8 takes 156
-	spareKeys    = 6   // with the rounding, two deviations of a uniform key's place in a half
-	spareLines   = 0.5 // what those and the keys that asm.Seek makes in vain take
+	probesAtOnce = 64 // what asm.Interpolate and asm.Seek advance together
+	// probes that are looked for at once and not one by one: a lone one takes 620 ns, one of 8
+	// takes 156
+	seekMin    = 4
+	spareKeys  = 6   // with the rounding, two deviations of a uniform key's place in a half
+	spareLines = 0.5 // what those and the keys that asm.Seek makes in vain take
 )
 
 // A huffmanPlace is where in a block a probe begins to look.
@@ -46,7 +48,7 @@ type huffmanPlace struct {
 	share float32 // of that half, about, lies on the way
 }
 
-// A huffmanHalf is what is unpacked of half a block.
+// A huffmanHalf is the unpacked part of half a block.
 type huffmanHalf struct {
 	keys  []uint64      // as huffman.DecodeHalf gives them, ascending from the fence
 	table *huffmanTable // nil: nothing is unpacked
@@ -54,7 +56,7 @@ type huffmanHalf struct {
 	whole bool // these are all
 }
 
-// A seekState is what is known of a probe's half.
+// A seekState is the state of a probe's half.
 type seekState uint8
 
 const (
@@ -78,12 +80,6 @@ type huffmanRound struct {
 	hits   [probesAtOnce]int // 1 + the last hit of a probe, and for each
 	before []int             // hit, 1 + the one before
 	seek   asm.Seek
-}
-
-func (t *huffmanTable) Search(dst []Match, s *Search, c *Scratch) ([]Match, error) {
-	c.huffman = append(c.huffman[:0], t)
-	c.searches = append(c.searches[:0], *s)
-	return searchHuffman(dst, c.huffman, c.searches, c)
 }
 
 // searchHuffman searches one table after the other.
@@ -125,7 +121,7 @@ func searchHuffman(dst []Match, tables []*huffmanTable, searches []Search, c *Sc
 // huffmanRounds are those on their way.
 type huffmanRounds struct{ next, now, before *huffmanRound }
 
-// begin forgets what was on its way.
+// begin forgets the rounds under way.
 func (r *huffmanRounds) begin() {
 	if r.next == nil {
 		*r = huffmanRounds{new(huffmanRound), new(huffmanRound), new(huffmanRound)}
@@ -160,9 +156,9 @@ func (r *huffmanRound) begin(t *huffmanTable, s *Search, number int) {
 	r.table, r.search, r.number, r.n = t, s, number, 0
 }
 
-// find finds the blocks of a round, and which lines of them its probes need: of the half of a block its head,
-// with the codes, and raw bits from its end down; and of the next block, where a range goes on there. The heads come first: they look
-// pages up together.
+// find finds the blocks of a round, and which lines of them its probes need: of the half of a block
+// its head, with the codes, and raw bits from its end down; and of the next block, where a range
+// goes on there. The heads come first: they look pages up together.
 func (r *huffmanRound) find() {
 	t, mask := r.table, leadingMask(r.search.Leading)
 	asm.Interpolate(r.blocks[:r.n], t.last, r.low[:r.n])
@@ -264,8 +260,8 @@ func (r *huffmanRound) finish(dst []Match, c *Scratch) (_ []Match, err error) {
 	return dst, nil
 }
 
-// probe appends what a probe finds: what is known, and what is in the halves and blocks that
-// nobody looked in.
+// probe appends the matches of a probe: those known, and those in the halves and blocks that
+// were not searched yet.
 func (r *huffmanRound) probe(dst []Match, i int, c *Scratch) (_ []Match, err error) {
 	t, b, place := r.table, r.blocks[i], r.places[i]
 	p := huffmanRange{s: r.search, query: r.query[i], low: r.low[i], high: r.low[i] | ^leadingMask(r.search.Leading)}
@@ -316,7 +312,7 @@ func (t *huffmanTable) place(b int, low, high uint64) huffmanPlace {
 	}
 	before, last := t.before(b), t.last[b]
 	up, down := min(high, last)-min(before, high), last-max(low, before)
-	// Halved, to convert as signed numbers do; of half the keys, what is the double of the whole.
+	// Halved, to convert as signed numbers do; half the width belongs to half the keys.
 	width := float32(int64((last-before)>>1) | 1)
 	side := huffman.Up
 	if down < up {
@@ -339,7 +335,8 @@ func (t *huffmanTable) search(dst []Match, b int, p huffmanPlace, r *huffmanRang
 
 // searchHalf looks for a range in half of block b. It is done when the range does not
 // go on in the other half.
-func (t *huffmanTable) searchHalf(dst []Match, b int, p huffmanPlace, r *huffmanRange, c *Scratch) (_ []Match, done bool, err error) {
+func (t *huffmanTable) searchHalf(dst []Match, b int, p huffmanPlace, r *huffmanRange, c *Scratch) (_ []Match,
+	done bool, err error) {
 	bound := r.bounds(p.side).high
 	half, err := t.unpack(b, p, bound, c)
 	if err != nil {
@@ -406,11 +403,8 @@ func (r *huffmanRange) bounds(side huffman.Side) huffmanRange {
 func (r *huffmanRange) scan(dst []Match, keys []uint64, side huffman.Side, c *Scratch) []Match {
 	flip := -uint64(side)
 	b := r.bounds(side)
-	if cap(c.found) == 0 {
-		c.found = make([]uint32, 256)
-	}
 	for len(keys) > 0 {
-		n, done := asm.Within64(c.found, keys, r.s.Queries[r.query]^flip, r.s.K)
+		n, done := asm.Within64(c.found[:], keys, r.s.Queries[r.query]^flip, r.s.K)
 		for _, i := range c.found[:n] {
 			if key := keys[i]; b.low <= key && key <= b.high {
 				dst = append(dst, Match{0, r.query, key ^ flip})

@@ -29,7 +29,8 @@ func writeHuffman(sink store.Sink, prefix string, keys []uint64, o Options) erro
 		o.BlockBytes = huffman.BlockBytesDefault
 	}
 	if o.BlockBytes < huffman.BlockBytesMin || o.BlockBytes > huffman.BlockBytesMax {
-		return fmt.Errorf("blocks of %d bytes: %d to %d are possible", o.BlockBytes, huffman.BlockBytesMin, huffman.BlockBytesMax)
+		return fmt.Errorf("blocks of %d bytes: %d to %d are possible", o.BlockBytes, huffman.BlockBytesMin,
+			huffman.BlockBytesMax)
 	}
 	w := &huffmanWriter{keys: keys, blockBytes: o.BlockBytes, threads: o.Threads}
 	if w.threads <= 0 {

@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"math"
 	"sync/atomic"
-	"unsafe"
 
 	"ndd/asm"
 	"ndd/engine/index/succinct"
@@ -29,34 +28,23 @@ import (
 //	fences  every 1024th key whole: 1/16 bit a key
 //	head    number of keys, widths
 //
-// There are 1.4 to 2.9 buckets a key. A bucket says all of a key's leading bits, and its line
-// is where a multiplication says: no directory is read before it, and nothing is
-// rebuilt after.
+// There are 1.4 to 2.9 buckets a key. A bucket gives all of a key's leading bits, and a multiplication
+// finds its line: no directory is read before it, and nothing is rebuilt after.
 //
-// Bytes, for n uniform keys, B bucket bits, L = perLine: 16 + (48 - B) + 512 2^B/(L n)
-// + 1/16 bits a key. A line has room for 448 keys and buckets, of which the L(1 + n/2^B) that
-// are expected leave four deviations free. n = 1e8: B = 28, L = 294, 40.7 bits, two tables 10.18 bytes a
-// fingerprint; n = 1e9: 37.1 and 9.3; n = 8e9: 34.1 bits, 4.27 bytes a table, where the bound is 32.5 bits.
-// One bucket bit less takes 0.6 bits less of a key at 1e8, 10.03 bytes a fingerprint in two tables, and a tenth more time (n = 1.25e7, which
-// is as full: 305-346 ns a query of eleven tables, 349-364 with it). Beside the 0.6 bits of Elias and Fano, a line pays 64 of its
-// 512 bits for its first rank and 40 to 52 for the four deviations: what makes a probe one line, found by a multiplication. With
-// three deviations it is 0.1 bits less, with two and a half wide lines take that back. So 9.9 bytes are not to be had in this form.
+// For n uniform keys, B bucket bits and L = perLine, a key takes 16 + (48 - B) + 512 2^B/(L n) + 1/16
+// bits. A line has room for 448 keys and buckets; the L(1 + n/2^B) that are expected leave four
+// deviations free. n = 1e8: B = 28, L = 294, 40.7 bits; n = 1e9: 37.1; n = 8e9: 34.1, where the bound
+// is 32.5. One bucket bit less saves 0.6 bits of a key at 1e8 and costs a tenth more time.
 //
-// Cost of a probe, n = 1e8: a line of buckets; in 31 % of the buckets are keys, 0.37 on
-// average, which lie on one line of low; 1 % of those pass by chance, and read one of
-// rest. A query of 11 tables and radius 0 makes 11 probes: 11 lines of buckets, 3.4 of low,
-// and for an answer one of low and one of rest in the table that says so first
-// (sharedSearch): 15.4 lines, and 15.9 as counted, where a third of the queries are near a key that
-// is no answer. A query of two tables and radius 1 makes 58 probes: flips of a bucket's low
-// eight bits share lines, 42 in all, and 18 lines of low.
+// A probe at n = 1e8 reads a line of buckets; 31 % of the buckets have keys, 0.37 on average, which
+// lie on one line of low; 1 % of those pass by chance, and read one of rest. A query of 11 tables and
+// radius 0 reads 15.9 lines (sharedSearch); one of two tables and radius 1 makes 58 probes, which
+// share 42 lines of buckets and read 18 lines of low.
 //
-// Tried, and no faster: a tag of one or two more bits of each key on its line leaves 14.4 of those 15.9 lines,
-// but to compare tags takes as long as that saves, and the lines that all probes read grow by an eighth; eight probes located at once, a
-// lane each, take 25 instructions a probe instead of 70, and wait for the same pages.
+// Tags of each key on its line, and eight probes located at once, were tried and are no faster.
 //
-// Skew: a long extent is narrowed to the leading bits that a probe fixes by
-// the fences, and scanned at memory speed otherwise; lines become wide, at 2 to
-// 6 bytes a bucket.
+// Of skewed keys, the fences narrow a long extent to the leading bits that a probe fixes, and lines
+// become wide, at 2 to 6 bytes a bucket.
 type planarTable struct {
 	directory planarLines
 	wideLines uint64
@@ -66,7 +54,7 @@ type planarTable struct {
 	parts     []Part
 	starts    atomic.Pointer[[]uint32] // see startsOf
 
-	// The sections of head, lines and so on, for what is wrong in them.
+	// The sections of head, lines and so on, for errors about them.
 	in struct{ head, lines, wide, low, rest, fences store.Section }
 }
 
@@ -123,7 +111,7 @@ func (h *planarHead) append(dst []byte) []byte {
 	return append(dst, make([]byte, planarHeadBytes-20)...)
 }
 
-// parse reports what is wrong, or "".
+// parse returns a description of the damage, or "".
 func (h *planarHead) parse(b []byte) (why string) {
 	if len(b) != planarHeadBytes {
 		return "it has not 32 bytes"
@@ -150,9 +138,11 @@ func (h *planarHead) parse(b []byte) (why string) {
 	return ""
 }
 
-func (h *planarHead) lines() uint64      { return PlanarLines(h.bucketBits, h.perLine) }
-func (h *planarHead) restBits() uint     { return 64 - lowBits - h.bucketBits }
-func (h *planarHead) unaryWords() uint64 { return (1<<h.bucketBits + h.keys + 63) / 64 } // of all lines, as they are made
+func (h *planarHead) lines() uint64  { return PlanarLines(h.bucketBits, h.perLine) }
+func (h *planarHead) restBits() uint { return 64 - lowBits - h.bucketBits }
+
+// of all lines, as they are made
+func (h *planarHead) unaryWords() uint64 { return (1<<h.bucketBits + h.keys + 63) / 64 }
 func (h *planarHead) fences() uint64     { return (h.keys + fenceKeys - 1) / fenceKeys }
 func (h *planarHead) wideStarts() uint64 { return h.wideLines * h.perLine }
 
@@ -191,7 +181,7 @@ func openPlanar(source store.Source, prefix string) (Table, error) {
 		t.parts = append(t.parts, Part{part.name, part.bytes})
 	}
 	t.parts = append(t.parts, Part{"head", planarHeadBytes})
-	t.directory = newPlanarLines(store.Uint64s(lines.Data), uint16s(low.Data), h.keys, h.bucketBits, h.perLine)
+	t.directory = newPlanarLines(store.Uint64s(lines.Data), store.Uint16s(low.Data), h.keys, h.bucketBits, h.perLine)
 	t.wideLines = h.wideLines
 	t.wide = succinct.Packed{Words: store.Uint64s(wide.Data), Width: int(h.wideBits)}
 	t.rest = succinct.Packed{Words: store.Uint64s(rest.Data), Width: int(h.restBits())}
@@ -200,7 +190,8 @@ func openPlanar(source store.Source, prefix string) (Table, error) {
 		return nil, lines.Corrupt(0, "the first line begins at rank %d", first)
 	}
 	if behind := t.directory.Lines[lineWords*h.lines():]; [lineWords]uint64(behind) != [lineWords]uint64{h.keys} {
-		return nil, lines.Corrupt(64*h.lines(), "the line behind the last holds more or less than the number of keys, %d", h.keys)
+		return nil, lines.Corrupt(64*h.lines(), "the line behind the last holds more or less than the number of keys, %d",
+			h.keys)
 	}
 	return t, nil
 }
@@ -208,20 +199,3 @@ func openPlanar(source store.Source, prefix string) (Table, error) {
 func (t *planarTable) Layout() Layout { return LayoutPlanar }
 func (t *planarTable) Len() uint64    { return t.directory.Keys }
 func (t *planarTable) Parts() []Part  { return t.parts }
-
-// hostLittleEndian says whether a view of a file's integers needs no copy.
-var hostLittleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
-
-// uint16s views little-endian bytes, whose number is even, as integers.
-func uint16s(b []byte) []uint16 {
-	n := len(b) / 2
-	p := unsafe.Pointer(unsafe.SliceData(b))
-	if hostLittleEndian && uintptr(p)%2 == 0 {
-		return unsafe.Slice((*uint16)(p), n)
-	}
-	out := make([]uint16, n)
-	for i := range out {
-		out[i] = binary.LittleEndian.Uint16(b[2*i:])
-	}
-	return out
-}

@@ -30,7 +30,7 @@ type PlanarBuilder struct {
 	pieces []planarPiece
 }
 
-// NewPlanarBuilder is for a table of so many distinct keys. Its memory is off the heap until
+// NewPlanarBuilder returns a builder of a table of n distinct keys. Its memory is off the heap until
 // Free.
 func NewPlanarBuilder(keys uint64) (*PlanarBuilder, error) {
 	b := &PlanarBuilder{head: planarHead{keys: keys}}
@@ -54,7 +54,7 @@ func (b *PlanarBuilder) Free() {
 	b.fences.Free()
 }
 
-// Pack takes keys, which ascend and are distinct, and of which the first has rank. It packs
+// Pack packs ascending distinct keys; the first has the given rank. It packs
 // them into room, which must be as long as keys, not overlap them, and stay as it is until
 // Write. Pieces may be packed in any order and at the same time. Keys that do not ascend, or
 // are more than there should be, are a programmer's error and panic.
@@ -79,7 +79,7 @@ func (b *PlanarBuilder) Pack(rank uint64, keys, room []uint64) {
 }
 
 // Write writes the table, which must be complete, as sections of sink whose names begin with
-// prefix, with so many threads. What was packed is of no more use then.
+// prefix. The builder is of no more use then.
 func (b *PlanarBuilder) Write(sink store.Sink, prefix string, threads int) error {
 	slices.SortFunc(b.pieces, func(p, q planarPiece) int { return cmp.Compare(p.rank, q.rank) })
 	at := uint64(0)
@@ -135,7 +135,10 @@ func (b *PlanarBuilder) lines(d *planarDirectory, from, to uint64) {
 // seek returns a cursor not far before the given number of zeros: at the last piece that begins
 // behind fewer.
 func (b *PlanarBuilder) seek(zeros uint64) zeroCursor {
-	i, _ := slices.BinarySearchFunc(b.pieces, zeros, func(p planarPiece, zeros uint64) int { return cmp.Compare(p.bucket, zeros) })
+	i, _ := slices.BinarySearchFunc(b.pieces, zeros, func(p planarPiece,
+		zeros uint64) int {
+		return cmp.Compare(p.bucket, zeros)
+	})
 	c := zeroCursor{words: b.unary.Data}
 	if i == 0 {
 		return c

@@ -97,8 +97,16 @@ func TestPlanarBuilder(t *testing.T) {
 // TestPlanarBuilderMisuse: what is not the whole of ascending keys is a programmer's error.
 func TestPlanarBuilderMisuse(t *testing.T) {
 	for name, misuse := range map[string]func(b *PlanarBuilder, m *store.Memory){
-		"missing":    func(b *PlanarBuilder, m *store.Memory) { b.Pack(0, []uint64{1}, make([]uint64, 1)); b.Write(m, "", 1) },
-		"a gap":      func(b *PlanarBuilder, m *store.Memory) { b.Pack(1, []uint64{1}, make([]uint64, 1)); b.Write(m, "", 1) },
+		"missing": func(b *PlanarBuilder, m *store.Memory) {
+			b.Pack(0, []uint64{1}, make([]uint64, 1))
+			b.Write(m, "",
+				1)
+		},
+		"a gap": func(b *PlanarBuilder, m *store.Memory) {
+			b.Pack(1, []uint64{1}, make([]uint64, 1))
+			b.Write(m, "",
+				1)
+		},
 		"descending": func(b *PlanarBuilder, _ *store.Memory) { b.Pack(0, []uint64{2, 1}, make([]uint64, 2)) },
 		"equal":      func(b *PlanarBuilder, _ *store.Memory) { b.Pack(0, []uint64{2, 2}, make([]uint64, 2)) },
 		"too many":   func(b *PlanarBuilder, _ *store.Memory) { b.Pack(1, []uint64{2, 3}, make([]uint64, 2)) },

@@ -161,7 +161,7 @@ func (c *zeroCursor) start(n uint64) uint64 {
 		inverse := ^c.words[c.word]
 		inWord := uint64(bits.OnesCount64(inverse))
 		if n <= c.before+inWord {
-			at := 64*uint64(c.word) + uint64(succinct.SelectWord(inverse, int(n-c.before-1)))
+			at := 64*uint64(c.word) + uint64(asm.SelectBit(inverse, int(n-c.before-1)))
 			return at + 1 - n // its place, less the zeros before it
 		}
 		c.before += inWord

@@ -2,6 +2,7 @@ package table
 
 import (
 	"math/bits"
+	"sort"
 
 	"ndd/asm"
 )
@@ -15,7 +16,7 @@ func PlanarLines(bucketBits uint, perLine uint64) uint64 {
 	return (1<<bucketBits + perLine - 1) / perLine
 }
 
-// newPlanarLines returns the lines of a table of so many keys.
+// newPlanarLines returns the lines of a table of keys keys.
 func newPlanarLines(lines []uint64, low []uint16, keys uint64, bucketBits uint, perLine uint64) planarLines {
 	return planarLines{asm.PlanarTable{
 		Lines: lines, Low: low, Keys: keys, BucketBits: bucketBits, PerLine: perLine, Inverse: asm.PlanarInverse(perLine),
@@ -55,4 +56,93 @@ func (d *planarLines) bucketOf(line, i uint64) (j uint64, ok bool) {
 		return uint64(64*w+bits.TrailingZeros64(word)) - i, true
 	}
 	return 0, false
+}
+
+// bucket returns where a bucket's extent begins and ends.
+func (t *planarTable) bucket(bucket uint64) (start, end uint64, err error) {
+	d := &t.directory
+	line := d.line(bucket)
+	ok := d.Lines[lineWords*line]>>41 == 0
+	if ok && d.wide(line) {
+		first, err := t.wideStart(line)
+		if err != nil {
+			return 0, 0, err
+		}
+		j := bucket - line*d.PerLine
+		start, end = d.base(line)+t.wide.At(first+j), d.base(line+1)
+		if j < d.PerLine-1 {
+			end = d.base(line) + t.wide.At(first+j+1)
+		}
+	} else if ok {
+		start, end, ok = d.extent(bucket)
+	}
+	if !ok || start > end || end > d.Keys {
+		return 0, 0, t.corruptLine(line, "bucket %d has ranks %d to %d of %d keys", bucket, start, end, d.Keys)
+	}
+	return start, end, nil
+}
+
+// corruptLine is an error about a line of buckets.
+func (t *planarTable) corruptLine(line uint64, why string, args ...any) error {
+	return t.in.lines.Corrupt(8*lineWords*line, why, args...)
+}
+
+// wideStart returns where in wide the offsets of a wide line begin.
+func (t *planarTable) wideStart(line uint64) (uint64, error) {
+	number := t.directory.Lines[lineWords*line+1]
+	if number >= t.wideLines {
+		return 0, t.corruptLine(line, "line %d of buckets is wide line %d of %d", line, number, t.wideLines)
+	}
+	return number * t.directory.PerLine, nil
+}
+
+// narrow cuts ranks [start, end) down to those whose keys may be low to high, by
+// the fences among them.
+func (t *planarTable) narrow(start, end, low, high uint64) (uint64, uint64) {
+	if end-start < 2*fenceKeys {
+		return start, end
+	}
+	from := start/fenceKeys + 1
+	fences := t.fences[from : (end-1)/fenceKeys+1]
+	first := uint64(sort.Search(len(fences), func(i int) bool { return fences[i] >= low }))
+	past := uint64(sort.Search(len(fences), func(i int) bool { return fences[i] > high }))
+	if past < uint64(len(fences)) {
+		end = (from + past) * fenceKeys
+	}
+	if first > 0 {
+		start = (from + first - 1) * fenceKeys
+	}
+	return start, max(start, end)
+}
+
+// below returns the bits of a key that are not its bucket.
+func (t *planarTable) below(rank uint64) uint64 {
+	return t.rest.At(rank)<<lowBits | uint64(t.directory.Low[rank])
+}
+
+// key returns the key at rank, which lies on one of the lines first to last.
+func (t *planarTable) key(rank, first, last uint64) (uint64, error) {
+	d := &t.directory
+	for first < last {
+		if middle := (first + last + 1) / 2; d.base(middle) <= rank {
+			first = middle
+		} else {
+			last = middle - 1
+		}
+	}
+	i, j, ok := rank-d.base(first), uint64(0), rank >= d.base(first)
+	if ok && d.wide(first) {
+		at, err := t.wideStart(first)
+		if err != nil {
+			return 0, err
+		}
+		j = uint64(sort.Search(int(d.PerLine), func(j int) bool { return t.wide.At(at+uint64(j)) > i })) - 1
+	} else if ok {
+		j, ok = d.bucketOf(first, i)
+	}
+	bucket := first*d.PerLine + j
+	if !ok || j >= d.PerLine || bucket>>d.BucketBits != 0 {
+		return 0, t.corruptLine(first, "the key of rank %d is in no bucket of line %d", rank, first)
+	}
+	return bucket<<(64-d.BucketBits) | t.below(rank), nil
 }

@@ -23,7 +23,8 @@ func TestPlanarLines(t *testing.T) {
 			keys = slices.Compact(keys)
 			const bucketBits, perLine = 9, 200
 			h := planarHead{keys: uint64(len(keys)), bucketBits: bucketBits, perLine: perLine}
-			d := newPlanarLines(directoryOf(&h, keys).lines, make([]uint16, len(keys)+asm.PlanarPad), h.keys, bucketBits, perLine)
+			d := newPlanarLines(directoryOf(&h, keys).lines, make([]uint16, len(keys)+asm.PlanarPad), h.keys, bucketBits,
+				perLine)
 			for i, key := range keys {
 				bucket := key >> (64 - bucketBits)
 				line := d.line(bucket)

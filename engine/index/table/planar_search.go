@@ -65,9 +65,7 @@ const (
 	// rangeMax is how many probes are looked at in one call.
 	rangeMax = 32
 	// directoryAhead and locateAhead are how many ranges before its scan a probe's line of
-	// buckets is prefetched, and the extent located and prefetched: enough to keep every miss that a core can
-	// wait for under way while others are compared (BenchmarkTable: 4 and 2 to all of a round make no
-	// difference).
+	// buckets is prefetched, and the extent located and prefetched.
 	directoryAhead = 6
 	locateAhead    = 3
 	hitsMax        = 2 * asm.PlanarLongest
@@ -75,26 +73,16 @@ const (
 	// themselves, being read in order.
 	linesAhead  = 4
 	lowsPerLine = 64 / (lowBits / 8)
-	// fewProbes make a round all of whose lines are prefetched before the first is read, and all extents before the first
-	// is scanned. A query alone has ranges of one probe where a table takes one: three of them ahead are far too few.
-	//
-	// Tried for a query in a large segment and one or two small ones, and no faster: small ones first; the whole of a run prefetched; twice as
-	// many as few (4 % slower for three queries alone). Slower: lines prefetched as soon as each probe is made (0.3 us), ranges of 16 (0.5 us),
-	// and probes of tables with lists kept apart from ranges (0.1 us in a query of 1.7). A line takes 17 to 28 ns where 16 are under way, which is all
-	// that a core has, so that what segments cost is their lines: 60 of 100 M in two tables, and 50 of 9 M.
+	// fewProbes make a round all of whose lines are prefetched before the first is read, and all
+	// extents before the first is scanned: a query alone has ranges of one probe, of which three
+	// ahead are far too few.
 	fewProbes = locateAhead * rangeMax
 	// spanBits is how many leading bits less than a bucket has a search may fix
 	// and still probe bucket by bucket: up to eight of them.
 	spanBits = 3
 )
 
-func (t *planarTable) Search(dst []Match, s *Search, c *Scratch) ([]Match, error) {
-	c.tables = append(c.tables[:0], t)
-	c.searches = append(c.searches[:0], *s)
-	return searchPlanar(dst, c.tables, c.searches, c)
-}
-
-// spans says whether a probe is all buckets that begin with its leading bits at once.
+// spans reports whether a probe is all buckets that begin with its leading bits at once.
 func (t *planarTable) spans(s *Search) bool {
 	return s.starts != nil || s.Leading+spanBits < int(t.directory.BucketBits)
 }
@@ -157,8 +145,8 @@ type planarRound struct {
 	caller   *Scratch
 }
 
-// add adds probes for a query, whose keys are its flips, behind the first n of the round, and answers the round each time that it is
-// full. It returns how many it has then.
+// add adds probes for a query, whose keys are its flips, behind the first n of the round, and
+// answers the round each time that it is full. It returns how many it has then.
 func (r *planarRound) add(n int, flips []asm.PlanarProbe, q uint64, table, query int) (int, error) {
 	for len(flips) > 0 {
 		room := r.probes[n:min(n+len(flips), probesPerRound)]
@@ -178,8 +166,8 @@ func (r *planarRound) add(n int, flips []asm.PlanarProbe, q uint64, table, query
 	return n, nil
 }
 
-// extend adds probes [from, to), which are of one table, to the last range as far as they are of its table and it has room, and makes new
-// ranges of the others.
+// extend adds probes [from, to), which are of one table, to the last range as far as they are of
+// its table and it has room, and makes new ranges of the others.
 func (r *planarRound) extend(t *planarTable, from, to int) {
 	if last := len(r.ranges) - 1; last >= 0 && r.ranges[last].table == t {
 		s := &r.ranges[last]
@@ -248,7 +236,7 @@ func (r *planarRound) locate(number, ahead int) error {
 	return err
 }
 
-// findListed finds the extents of a range where a list says where they begin, and prefetches them.
+// findListed finds the extents of a range by the list of where they begin, and prefetches them.
 func (r *planarRound) findListed(s *probeRange, starts []uint32) {
 	shift := uint(64 - bitsFor(len(starts)-1))
 	for i := s.from; i < s.to; i++ {
@@ -280,7 +268,8 @@ func (r *planarRound) find(s *probeRange, ahead int) error {
 	}
 	for from := s.from; from < s.to; from++ {
 		if !spans {
-			found, done := asm.PlanarLocate(&s.table.directory.PlanarTable, r.extents[s.from+s.extents:s.to], r.probes[:s.to], from, next, waiting[min(from-s.from, len(waiting)):])
+			found, done := asm.PlanarLocate(&s.table.directory.PlanarTable, r.extents[s.from+s.extents:s.to],
+				r.probes[:s.to], from, next, waiting[min(from-s.from, len(waiting)):])
 			s.extents += found
 			if from += done; from == s.to {
 				break
@@ -313,7 +302,8 @@ func (r *planarRound) locateLong(t *planarTable, s *Search, i int) error {
 			return err
 		}
 		if start > from {
-			return t.corruptLine(t.directory.line(last), "bucket %d begins at rank %d, bucket %d at rank %d", first, start, last, from)
+			return t.corruptLine(t.directory.line(last), "bucket %d begins at rank %d, bucket %d at rank %d", first, start,
+				last, from)
 		}
 	}
 	start, end = t.narrow(start, end, low, high)

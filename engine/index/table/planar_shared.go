@@ -19,17 +19,15 @@ import (
 //	              one key, and an answer is there              (nothing to read)
 //	              its query waits for an extent of s-1             (later)
 //	s+1         scan                                       prefetch rest of what passes, if it is not
-//	                                                           what is known to be in its bucket
+//	                                                           known to be in its bucket
 //	s+2         settle: an answer, or none
 //	end         later: route again, prefetch, scan, prefetch, settle
 //
-// So a query with an answer reads low and rest for one key, as a rule, and not in each of the
-// tables that find it: of 11, all find what is equal, 6 what differs in one bit, 3 and
-// 1 or more what differs in two and three. n = 1e8, a query in two with an answer: 16 lines instead of 19,
-// and the instructions and jumps of 0.9 keys that pass instead of 2.8.
+// So a query with an answer reads low and rest for one key, and not in each of the tables that find
+// it: 16 lines instead of 19 for 11 tables, n = 1e8 and a query in two with an answer.
 //
-// In a file that lies, a bucket may have one key that is not the answer which another table
-// says is there: that key is missed then, as it might be if the bucket lay elsewhere.
+// In a damaged file a bucket may have one key that is not the answer that another table gives: that
+// key is missed, as it might be if the bucket lay elsewhere.
 type sharedSearch struct {
 	later   [probesPerRound]asm.PlanarExtent // whose query waited
 	ends    [sharedTablesMax]int             // of later, by table
@@ -54,14 +52,15 @@ const (
 	never            = ^uint64(0) // of a step
 )
 
-// shares says whether tables may use what others say.
+// shares reports whether tables may use what others say.
 func shares(tables []*planarTable, searches []Search) bool {
 	if len(tables) < sharedTablesMin || len(tables) > sharedTablesMax || len(searches[0].Queries) < sharedQueriesMin {
 		return false
 	}
 	for i := range searches {
 		s := &searches[i]
-		if s.Perm == nil || s.Flips.Radius != 0 || s.Flips.Base != 0 || s.Leading < int(tables[i].directory.BucketBits) || s.Leading > s.Perm.Leading() {
+		if s.Perm == nil || s.Flips.Radius != 0 || s.Flips.Base != 0 || s.Leading < int(tables[i].directory.BucketBits) ||
+			s.Leading > s.Perm.Leading() {
 			return false
 		}
 	}
@@ -154,7 +153,7 @@ func (r *planarRound) runShared(from, to int) error {
 	return nil
 }
 
-// scanFetched scans what was prefetched in a step, and prefetches the rest of what passes.
+// scanFetched scans the runs prefetched in a step, and prefetches the rest of what passes.
 func (r *planarRound) scanFetched(step int) (hits int, err error) {
 	extents := r.shared.fetched[step%2]
 	parallel.StageScan.Begin()
@@ -222,9 +221,10 @@ func known(answer, mask uint64, extent asm.PlanarExtent) uint64 {
 	return is
 }
 
-// route says which extents of a table, which is probed in the step of its number and whose first probe has a number, are to be
-// read now, and adds those of queries that wait to later: an extent that the last step prefetched is
-// not scanned before this one. No branch depends on where an extent goes.
+// route says which extents of a table, which is probed in the step of its number and whose first
+// probe has a number, are to be read now, and adds those of queries that wait to later: an extent
+// that the last step prefetched is not scanned before this one. No branch depends on where an
+// extent goes.
 func (sh *sharedSearch) route(extents []asm.PlanarExtent, table, first, later int) (now []asm.PlanarExtent, _ int) {
 	mask, step, n := sh.buckets[table], uint64(table), 0
 	for _, extent := range extents {

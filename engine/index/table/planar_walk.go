@@ -6,19 +6,20 @@ import (
 	"ndd/asm"
 )
 
-func (t *planarTable) Rank(key uint64, _ *Scratch) (uint64, bool, error) {
+// rank returns the position of a key, or NoRank.
+func (t *planarTable) rank(key uint64) (uint64, error) {
 	start, end, err := t.bucket(key >> (64 - t.directory.BucketBits))
 	if err != nil {
-		return 0, false, err
+		return 0, err
 	}
 	start, end = t.narrow(start, end, key, key)
 	tail := ^uint64(0) >> t.directory.BucketBits
 	for i, low := range t.directory.Low[start:end] {
 		if rank := start + uint64(i); low == uint16(key) && t.below(rank) == key&tail {
-			return rank, true, nil
+			return rank, nil
 		}
 	}
-	return 0, false, nil
+	return NoRank, nil
 }
 
 // sortedRanks prefetches what all of them read before it looks at the first.
@@ -28,12 +29,9 @@ func (t *planarTable) sortedRanks(ranks, keys []uint64, c *Scratch) error {
 		t.prefetchRanks(ranks, c)
 	}
 	for i, key := range keys {
-		rank, ok, err := t.Rank(key, c)
-		if err != nil {
+		var err error
+		if ranks[i], err = t.rank(key); err != nil {
 			return err
-		}
-		if ranks[i] = rank; !ok {
-			ranks[i] = NoRank
 		}
 	}
 	return nil
@@ -58,7 +56,7 @@ func (t *planarTable) prefetchRanks(keys []uint64, c *Scratch) {
 		for i, key := range keys[:n] {
 			start, _, err := t.bucket(key >> (64 - t.directory.BucketBits))
 			if err != nil {
-				start = 0 // Rank says what is wrong
+				start = 0 // rank says what is wrong
 			}
 			keys[i], lines[i] = start, start*uint64(t.rest.Width)/64
 		}
@@ -66,14 +64,6 @@ func (t *planarTable) prefetchRanks(keys []uint64, c *Scratch) {
 		asm.PrefetchAt(t.rest.Words, lines)
 		keys = keys[n:]
 	}
-}
-
-// Key finds the line of rank by bisection.
-func (t *planarTable) Key(rank uint64, _ *Scratch) (uint64, error) {
-	if err := checkRank(rank, t.Len()); err != nil {
-		return 0, err
-	}
-	return t.key(rank, 0, PlanarLines(t.directory.BucketBits, t.directory.PerLine)-1)
 }
 
 func (t *planarTable) Walk(yield func([]uint64) bool) error {
@@ -115,7 +105,8 @@ func (t *planarTable) WalkPart(from, to, of uint64, yield func(uint64, []uint64)
 		}
 	}
 	if w.rank != d.base(past) || past == lines && known && wide != t.wideLines {
-		return t.in.head.Corrupt(0, "%d keys and %d wide lines in the lines, %d and %d by the head", w.rank, wide, d.base(past), t.wideLines)
+		return t.in.head.Corrupt(0, "%d keys and %d wide lines in the lines, %d and %d by the head", w.rank, wide,
+			d.base(past), t.wideLines)
 	}
 	w.flush()
 	return nil
@@ -160,7 +151,8 @@ func (w *planarWalk) wide(line, number, buckets uint64) error {
 	past := t.directory.base(line + 1)
 	for j := range t.directory.PerLine {
 		if at := t.wide.At(number*t.directory.PerLine + j); at != w.rank-base {
-			return t.in.wide.Corrupt((number*t.directory.PerLine+j)*uint64(t.wide.Width)/8, "bucket %d of line %d begins at offset %d; the one before ends at %d", j, line, at, w.rank-base)
+			return t.in.wide.Corrupt((number*t.directory.PerLine+j)*uint64(t.wide.Width)/8,
+				"bucket %d of line %d begins at offset %d; the one before ends at %d", j, line, at, w.rank-base)
 		}
 		end := past
 		if j < t.directory.PerLine-1 {
@@ -185,7 +177,8 @@ func (w *planarWalk) wide(line, number, buckets uint64) error {
 func (w *planarWalk) keys(line, buckets uint64, places []uint16) error {
 	t := w.t
 	if left := t.Len() - w.rank; uint64(len(places)) > left {
-		return t.corruptLine(line, "line %d of buckets has %d keys or more, where %d of %d are left", line, len(places), left, t.Len())
+		return t.corruptLine(line, "line %d of buckets has %d keys or more, where %d of %d are left", line, len(places),
+			left, t.Len())
 	}
 	below, first := 64-t.directory.BucketBits, line*t.directory.PerLine
 	low := t.directory.Low[w.rank:][:len(places)]
@@ -209,7 +202,7 @@ func (w *planarWalk) keys(line, buckets uint64, places []uint16) error {
 	return nil
 }
 
-// flush yields what was not yielded yet, and reports whether to stop.
+// flush yields the remaining keys, and reports whether to stop.
 func (w *planarWalk) flush() (stopped bool) {
 	if n := len(w.buffer); n > 0 {
 		w.stopped = !w.yield(w.rank-uint64(n), w.buffer)

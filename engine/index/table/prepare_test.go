@@ -1,18 +1,17 @@
 package table
 
 import (
-	"cmp"
 	"math/rand/v2"
 	"slices"
 	"testing"
 
-	"ndd/engine/storage/store"
 	"ndd/permute"
 )
 
-// TestPrepare searches tables of several sizes with and without probes that are made in advance, for leading bits from fewer than a bucket
-// has to many more, radii and distances, with queries that fill more than a round: both find the same, and where probes are few
-// they are made in advance.
+// TestPrepare searches tables of several sizes with and without probes that are made in advance,
+// for leading bits from fewer than a bucket has to many more, radii and distances, with queries
+// that fill more than a round: both find the same, and where probes are few they are made in
+// advance.
 func TestPrepare(t *testing.T) {
 	rng := rand.New(rand.NewPCG(21, 12))
 	var c Scratch
@@ -23,16 +22,8 @@ func TestPrepare(t *testing.T) {
 				keys[i] = rng.Uint64N(1 << 24) // crowded
 			}
 		}
-		slices.Sort(keys)
-		keys = slices.Compact(keys)
-		var memory store.Memory
-		if err := Write(&memory, "", keys, Options{Layout: LayoutPlanar}); err != nil {
-			t.Fatal(err)
-		}
-		table, err := Open(memory.Source(), "", LayoutPlanar)
-		if err != nil {
-			t.Fatal(err)
-		}
+		keys = distinct(keys)
+		table := build(t, keys, Options{Layout: LayoutPlanar})
 		queries := make([]uint64, 70)
 		for i := range queries {
 			queries[i] = keys[rng.IntN(len(keys))] ^ 1<<rng.IntN(64)
@@ -41,7 +32,7 @@ func TestPrepare(t *testing.T) {
 			for radius := range 3 {
 				for k := range 4 {
 					s := Search{Queries: queries, Leading: leading, Flips: permute.Flips(leading, radius), K: k}
-					want, err := table.Search(nil, &s, &c)
+					want, err := search(table, &s, &c)
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -57,26 +48,18 @@ func TestPrepare(t *testing.T) {
 					if few := s.Flips.Len() <= PreparedMost/8; few && s.prepared == nil {
 						t.Fatalf("%d keys, %d leading bits, radius %d: nothing is made in advance", n, leading, radius)
 					}
-					got, err := table.Search(nil, &s, &c)
-					if err != nil {
-						t.Fatal(err)
-					}
+					compareAlone(t, table, &s, want, &c)
 					part := s // as a sweep searches for some of the patterns at a time
 					if part.Flips.Radius--; part.Flips.Len() > 0 {
-						some, err := table.Search(nil, &part, &c)
+						some, err := search(table, &part, &c)
 						if err != nil {
 							t.Fatal(err)
 						}
 						part.prepared = nil
-						if fewer, err := table.Search(nil, &part, &c); err != nil || !slices.Equal(some, fewer) {
-							t.Fatalf("%d keys, %d leading bits, radius %d, k = %d, prepared for one more: %d matches, want %d; %v", n, leading, radius, k, len(some), len(fewer), err)
+						if fewer, err := search(table, &part, &c); err != nil || !slices.Equal(some, fewer) {
+							t.Fatalf("%d keys, %d leading bits, radius %d, k = %d, prepared for one more: %d matches, want %d; %v", n,
+								leading, radius, k, len(some), len(fewer), err)
 						}
-					}
-					order := func(a, b Match) int { return cmp.Or(cmp.Compare(a.Query, b.Query), cmp.Compare(a.Key, b.Key)) }
-					slices.SortFunc(want, order)
-					slices.SortFunc(got, order)
-					if !slices.Equal(got, want) {
-						t.Fatalf("%d keys, %d leading bits, radius %d, k = %d: %d matches, want %d", n, leading, radius, k, len(got), len(want))
 					}
 				}
 			}
@@ -87,26 +70,25 @@ func TestPrepare(t *testing.T) {
 // compareAlone searches for the first few queries, and finds of them what is wanted of all.
 func compareAlone(t *testing.T, table Table, s *Search, want []Match, c *Scratch) {
 	t.Helper()
-	got, err := table.Search(nil, s, c)
+	got, err := search(table, s, c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	order := func(a, b Match) int { return cmp.Or(cmp.Compare(a.Query, b.Query), cmp.Compare(a.Key, b.Key)) }
 	want = slices.DeleteFunc(slices.Clone(want), func(m Match) bool { return m.Query >= len(s.Queries) })
-	slices.SortFunc(want, order)
-	slices.SortFunc(got, order)
-	if !slices.Equal(got, want) {
-		t.Fatalf("%d keys, %d leading bits, radius %d, k = %d, %d queries: %d matches, want %d", table.Len(), s.Leading, s.Flips.Radius, s.K, len(s.Queries), len(got), len(want))
+	if !slices.Equal(order(got), order(want)) {
+		t.Fatalf("%d keys, %d leading bits, radius %d, k = %d, %d queries: %d matches, want %d", table.Len(), s.Leading,
+			s.Flips.Radius, s.K, len(s.Queries), len(got), len(want))
 	}
 }
 
-// compareMany makes the search for one query in very many tables, whose probes fill more than a round, and finds in each what it finds in one.
+// compareMany makes the search for one query in very many tables, whose probes fill more than a
+// round, and finds in each what it finds in one.
 func compareMany(t *testing.T, table Table, s *Search, c *Scratch) {
 	t.Helper()
 	few := *s
 	few.Queries = few.Queries[:1]
 	const tables = probesPerRound + 7
-	want, err := table.Search(nil, &few, c)
+	want, err := search(table, &few, c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,10 +103,7 @@ func compareMany(t *testing.T, table Table, s *Search, c *Scratch) {
 				of = append(of, Match{Query: m.Query, Key: m.Key})
 			}
 		}
-		order := func(a, b Match) int { return cmp.Or(cmp.Compare(a.Query, b.Query), cmp.Compare(a.Key, b.Key)) }
-		slices.SortFunc(of, order)
-		slices.SortFunc(want, order)
-		if !slices.Equal(of, want) {
+		if !slices.Equal(order(of), order(want)) {
 			t.Fatalf("%d keys, k = %d, table %d of %d: %d matches, want %d", table.Len(), s.K, i, tables, len(of), len(want))
 		}
 	}

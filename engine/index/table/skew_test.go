@@ -44,10 +44,11 @@ func TestSkew(t *testing.T) {
 			tab := build(t, keys, o)
 			var c Scratch
 			for _, probe := range []struct{ leading, radius int }{
-				{0, 0}, {7, 0}, {24, 0}, {42, 0}, {55, 0}, {tab.Probing(32, 1, 3).Leading, 1}, {tab.Probing(64, 1, 3).Leading, 1}, {tab.Probing(12, 2, 3).Leading, 2},
+				{0, 0}, {7, 0}, {24, 0}, {42, 0}, {55, 0}, {tab.Probing(32, 1, 3).Leading, 1}, {tab.Probing(64, 1, 3).Leading,
+					1}, {tab.Probing(12, 2, 3).Leading, 2},
 			} {
 				s := &Search{Queries: queries, Leading: probe.leading, Flips: permute.Flips(probe.leading, probe.radius), K: 3}
-				got, err := tab.Search(nil, s, &c)
+				got, err := search(tab, s, &c)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -88,7 +89,8 @@ func TestSkewBounds(t *testing.T) {
 	for i := range keys {
 		keys[i] = rng.Uint64()
 	}
-	if tab := build(t, distinct(keys), Options{Layout: LayoutPlanar}); bucketBitsFor(300000) != 19 || tab.Probing(64, 1, 3).Leading != 19 {
+	if tab := build(t, distinct(keys), Options{Layout: LayoutPlanar}); bucketBitsFor(300000) != 19 ||
+		tab.Probing(64, 1, 3).Leading != 19 {
 		t.Errorf("uniform keys: a probe fixes %d bits, the bucket's 19 are due", tab.Probing(64, 1, 3).Leading)
 	}
 }
@@ -117,7 +119,7 @@ func TestSearchAll(t *testing.T) {
 				tab := build(t, distinct(keys), o)
 				leading := tab.Probing(20+i, i%2, 3).Leading
 				s := Search{Queries: queries, Leading: leading, Flips: permute.Flips(leading, i%2), K: 3}
-				alone, err := tab.Search(nil, &s, &c)
+				alone, err := search(tab, &s, &c)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -152,12 +154,12 @@ func TestEarlier(t *testing.T) {
 			var c Scratch
 			leading := tab.Probing(32, 1, 3).Leading
 			s := &Search{Queries: set.Queries, Leading: leading, Flips: permute.Flips(leading, 1), K: 3}
-			all, err := tab.Search(nil, s, &c)
+			all, err := search(tab, s, &c)
 			if err != nil {
 				t.Fatal(err)
 			}
 			s.Earlier = []Finder{{rng.Uint64(), 0}, {^uint64(0), -1}, {1<<32 - 1, 1}}
-			some, err := tab.Search(nil, s, &c)
+			some, err := search(tab, s, &c)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -33,15 +33,6 @@ type Table interface {
 	// costs a query. It takes a millisecond at most, and reads at most 2,048 words of the table.
 	Probing(p, radius, k int) Probing
 
-	// Search appends to dst every key that a probe of s finds, once for each query, in no order.
-	Search(dst []Match, s *Search, scratch *Scratch) ([]Match, error)
-
-	// Rank is the position of key; ok is false when the table has no such key.
-	Rank(key uint64, scratch *Scratch) (rank uint64, ok bool, err error)
-
-	// Key is the key at rank, which must be less than Len.
-	Key(rank uint64, scratch *Scratch) (uint64, error)
-
 	// Walk calls yield with all keys in ascending order, some hundreds or
 	// thousands at a time, until it returns false. The slice is valid during
 	// the call.
@@ -56,6 +47,9 @@ type Table interface {
 
 	// Parts accounts for the bytes.
 	Parts() []Part
+
+	// sortedRanks is [Ranks] of ranksAtOnce keys at most.
+	sortedRanks(ranks, keys []uint64, scratch *Scratch) error
 }
 
 // A Search is a batch of queries against one table.
@@ -66,7 +60,7 @@ type Search struct {
 	K       int             // largest Hamming distance, over all 64 bits
 
 	// Earlier says which differences other tables report. A match that one of
-	// them is sure to find may be left out; the caller checks what is not.
+	// them is sure to find may be left out; the caller checks the others.
 	Earlier []Finder
 
 	// Perm, if not nil, is the table's permutation, and says that all tables that are searched at
@@ -95,12 +89,12 @@ type Match struct {
 	Key   uint64
 }
 
-// Shared, for the table of a match, says that it is of all the tables searched that find it, and
-// that the key is what the fingerprint differs in from the query, under no permutation.
+// Shared marks a match that is reported once for all tables; its Key is the unpermuted XOR of
+// fingerprint and query.
 const Shared = -1
 
-// SearchAll makes search i in table i, for all tables, and appends their matches
-// to dst. It costs less than one search after the other where all tables have
+// SearchAll makes search i in table i, for all tables, and appends to dst every key that a probe finds,
+// once for each query and table, in no order. It costs less than one search after the other where all tables have
 // one layout: their misses overlap. There may be at most 65,536 tables.
 func SearchAll(dst []Match, tables []Table, searches []Search, c *Scratch) ([]Match, error) {
 	planar, huffman := c.tables[:0], c.huffman[:0]
@@ -122,7 +116,7 @@ func SearchAll(dst []Match, tables []Table, searches []Search, c *Scratch) ([]Ma
 	for i, t := range tables {
 		from := len(dst)
 		var err error
-		if dst, err = t.Search(dst, &searches[i], c); err != nil {
+		if dst, err = SearchAll(dst, []Table{t}, searches[i:i+1], c); err != nil {
 			return dst, fmt.Errorf("table %d: %w", i, err)
 		}
 		for j := range dst[from:] {
@@ -141,14 +135,7 @@ const NoRank = ^uint64(0)
 func Ranks(ranks []uint64, t Table, keys []uint64, c *Scratch) error {
 	for len(keys) > 0 {
 		n := min(len(keys), ranksAtOnce)
-		var err error
-		switch t := t.(type) {
-		case *huffmanTable:
-			err = t.sortedRanks(ranks[:n], keys[:n], c)
-		case *planarTable:
-			err = t.sortedRanks(ranks[:n], keys[:n], c)
-		}
-		if err != nil {
+		if err := t.sortedRanks(ranks[:n], keys[:n], c); err != nil {
 			return err
 		}
 		ranks, keys = ranks[n:], keys[n:]
@@ -203,41 +190,33 @@ func Open(source store.Source, prefix string, layout Layout) (Table, error) {
 	return nil, fmt.Errorf("%w: unknown layout %q", store.ErrCorrupt, layout)
 }
 
-func checkRank(rank, keys uint64) error {
-	if rank >= keys {
-		return fmt.Errorf("rank %d of %d keys", rank, keys)
-	}
-	return nil
-}
-
 // Scratch is what a search needs to remember. It belongs to one goroutine; its
 // zero value is ready.
 type Scratch struct {
-	keys     []uint64       // of a huffman block,
-	halves   [2]huffmanHalf // or of the halves of some, by side
-	found    []uint32       // positions that a scan reports
-	rounds   huffmanRounds
-	huffman  []*huffmanTable
-	planar   *planarScratch
-	tables   []*planarTable
-	searches []Search
-	flips    flipList
-	ctx      context.Context
-	most     int // matches; 0: any number
+	keys    []uint64       // of a huffman block,
+	halves  [2]huffmanHalf // or of the halves of some, by side
+	found   [256]uint32    // positions that a scan reports
+	rounds  huffmanRounds
+	huffman []*huffmanTable
+	planar  *planarScratch
+	tables  []*planarTable
+	flips   flipList
+	ctx     context.Context
+	most    int // matches; 0: any number
 }
 
 // ErrTooMany is what a search returns that finds more matches than [Scratch.AtMost] allows.
 var ErrTooMany = errors.New("too many matches to hold")
 
 // AtMost lets searches with this scratch, from now on, end with [ErrTooMany] once dst has more than
-// so many matches: soon after, as they look at it from time to time. 0 lets none end.
+// matches matches: soon after, as they look at it from time to time. 0 lets none end.
 func (c *Scratch) AtMost(matches int) { c.most = matches }
 
 // Until lets searches with this scratch, from now on, end with the error of ctx once that is done:
 // within some ten thousand comparisons. nil lets none end.
 func (c *Scratch) Until(ctx context.Context) { c.ctx = ctx }
 
-// stopped returns the error of a context that is done, or [ErrTooMany] where so many matches are more
+// stopped returns the error of a context that is done, or [ErrTooMany] if more matches were found
 // than are allowed.
 func (c *Scratch) stopped(found int) error {
 	if c.most > 0 && found > c.most {

@@ -11,7 +11,7 @@ type room struct {
 	bytes uint64 // that it has room for
 }
 
-// A placement says where a piece is searched.
+// A placement is where a piece is searched.
 type placement struct {
 	node   int  // whose workers search it
 	inFile bool // it stays in its file: no node has room
@@ -86,7 +86,7 @@ func (s *loads) put(sizes []uint64, among []int) (placements []placement, ok boo
 }
 
 // least returns the node with the least load for its processors if it had size bytes
-// more, among those with room for so many.
+// more, among those with room for room bytes.
 func (s *loads) least(size, room uint64, among []int) (best int, ok bool) {
 	least := 0.0
 	for _, i := range among {

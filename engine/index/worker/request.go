@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync"
 
 	"ndd/engine/index/segment"
 	"ndd/numa"
@@ -27,9 +28,8 @@ type Request struct {
 	ctx      context.Context
 	copy     int
 
-	tasks   []task // one for each node that has tables of the segments
-	latch   numa.Latch
-	awake   bool // it is worth while to poll for the answer
+	tasks   []task         // one for each node that has tables of the segments
+	left    sync.WaitGroup // tasks
 	scratch segment.Scratch
 }
 
@@ -65,12 +65,9 @@ func (r *Request) Submit(ctx context.Context, segments []*Segment, queries []uin
 			*t = task{request: r, node: i, matches: t.matches[:0]}
 		}
 	}
-	r.latch.Begin(len(r.tasks))
-	short := len(queries) < queriesMax/4
-	r.awake = short
+	r.left.Add(len(r.tasks))
 	for i := range r.tasks {
-		awake := s.nodes[r.tasks[i].node].crew.Post(&r.tasks[i], short)
-		r.awake = r.awake && awake
+		s.nodes[r.tasks[i].node].crew.Post(&r.tasks[i])
 	}
 }
 
@@ -80,7 +77,7 @@ func (r *Request) Wait(dst []Match) (_ []Match, err error) {
 	if r.set.direct {
 		return r.search(dst)
 	}
-	r.latch.Wait(r.set.host, r.awake)
+	r.left.Wait()
 	for i := range r.tasks {
 		dst = append(dst, r.tasks[i].matches...)
 		err = errors.Join(err, r.tasks[i].err)
@@ -179,7 +176,7 @@ func (w *searcher) search(tasks []*task) {
 		}
 	}
 	for _, t := range tasks {
-		t.request.latch.Done()
+		t.request.left.Done()
 	}
 }
 
@@ -254,15 +251,15 @@ func (w *searcher) first(q int) int {
 func (w *searcher) step(t *task) {
 	more, err := t.step()
 	if more && err == nil {
-		w.node.crew.Post(t, false)
+		w.node.crew.Post(t)
 		return
 	}
 	t.err = err
-	t.request.latch.Done()
+	t.request.left.Done()
 }
 
-// Sweep returns what [segment.Segment.Sweep] does, found by the workers, or without them by so many
-// threads.
+// Sweep returns what [segment.Segment.Sweep] does, found by the workers, or without them by threads
+// goroutines.
 func (s *Segment) Sweep(ctx context.Context, queries []uint64, k, threads, limit int) (*segment.Found, error) {
 	if s.set.direct {
 		return s.First().Sweep(ctx, queries, k, threads, limit)
@@ -282,12 +279,12 @@ func (s *Segment) Sweep(ctx context.Context, queries []uint64, k, threads, limit
 // run has the node's workers do the steps of a sweep.
 func (n *node) run(_ context.Context, steps []segment.Step) (err error) {
 	r := &Request{tasks: make([]task, len(steps))}
-	r.latch.Begin(len(steps))
+	r.left.Add(len(steps))
 	for i, step := range steps {
 		r.tasks[i] = task{request: r, step: step}
-		n.crew.Post(&r.tasks[i], false)
+		n.crew.Post(&r.tasks[i])
 	}
-	r.latch.Wait(n.host, false)
+	r.left.Wait()
 	for i := range r.tasks {
 		if err == nil {
 			err = r.tasks[i].err

@@ -13,14 +13,16 @@ import (
 	"ndd/numa"
 )
 
-// Options says how to distribute an index over the nodes of a host.
+// Options configures how to distribute an index over the nodes of a host.
 type Options struct {
 	Host      *numa.Host
-	Replicate bool           // as many copies as there are nodes, or memory for
-	Workers   int            // on each node; default: one for each of its tables and for each of its processors but an eighth
-	Direct    bool           // no workers: whoever waits for a request searches, in the copy that is near
-	Pages     numa.Pages     // of the arenas
-	Budget    *memory.Budget // of which the arenas are taken, until the segments are closed; nil: what this machine has left
+	Replicate bool // as many copies as there are nodes, or memory for
+	// on each node; default: one for each of its tables and for each of its processors but an
+	// eighth
+	Workers int
+	Direct  bool // no workers: whoever waits for a request searches, in the copy that is near
+	// of which the arenas are taken, until the segments are closed; nil: what this machine has left
+	Budget *memory.Budget
 }
 
 // A Part is a segment that is to be distributed, and the file that it is in.
@@ -36,6 +38,7 @@ type Set struct {
 	budget *memory.Budget
 	direct bool
 	nodes  []*node // as the host lists them
+	near   []int   // of nodes: those with processors of their own
 	copies int
 	turn   atomic.Uint32 // of copies
 
@@ -85,8 +88,11 @@ type piece struct {
 // tables stay in their file. The error is one of reading it, or ctx's.
 func New(ctx context.Context, parts []Part, o Options) (*Set, []*Segment, error) {
 	s := &Set{host: o.Host, budget: o.Budget.Here(), direct: o.Direct, options: o, open: make(map[*Segment]bool)}
-	for _, p := range o.Host.Nodes() {
+	for i, p := range o.Host.Nodes() {
 		s.nodes = append(s.nodes, &node{host: o.Host, memory: p})
+		if !p.Borrowed {
+			s.near = append(s.near, i)
+		}
 	}
 	pieces, sizes := piecesOf(parts)
 	most := 1
@@ -95,8 +101,9 @@ func New(ctx context.Context, parts []Part, o Options) (*Set, []*Segment, error)
 	}
 	copies := assign(sizes, s.rooms(), s.copiesThatFit(sizes, most))
 	s.copies = len(copies)
-	if most > 1 && s.copies < s.near() {
-		s.host.Note(fmt.Sprintf("there is memory for %d copies of the tables, not for one on each of %d nodes", s.copies, s.near()))
+	if most > 1 && s.copies < len(s.near) {
+		s.host.Note(fmt.Sprintf("there is memory for %d copies of the tables, not for one on each of %d nodes", s.copies,
+			len(s.near)))
 	}
 	segments := make([]*Segment, len(parts))
 	for i := range parts {
@@ -196,23 +203,7 @@ func (s *Set) load() []uint64 {
 
 // nodesOf returns the nodes with processors among which a copy is placed, as assign does.
 func (s *Set) nodesOf(c int) []int {
-	var near []int
-	for i, n := range s.nodes {
-		if !n.memory.Borrowed {
-			near = append(near, i)
-		}
-	}
-	return near[c*len(near)/s.copies : (c+1)*len(near)/s.copies]
-}
-
-// near returns the number of nodes with processors of their own.
-func (s *Set) near() (n int) {
-	for _, node := range s.nodes {
-		if !node.memory.Borrowed {
-			n++
-		}
-	}
-	return n
+	return s.near[c*len(s.near)/s.copies : (c+1)*len(s.near)/s.copies]
 }
 
 // rooms returns what of each node matters for placement, as it is now.
@@ -242,7 +233,8 @@ func (s *Set) copiesThatFit(sizes []uint64, most int) int {
 }
 
 // fill makes copy c of the pieces of parts, each where its placement says, and opens the segments of it.
-func (s *Set) fill(ctx context.Context, c int, placements []placement, pieces []piece, parts []Part, segments []*Segment) error {
+func (s *Set) fill(ctx context.Context, c int, placements []placement, pieces []piece, parts []Part,
+	segments []*Segment) error {
 	moved := make([]map[string][]byte, len(parts))
 	for i := range parts {
 		moved[i] = make(map[string][]byte)
@@ -283,7 +275,7 @@ func (s *Segment) arena(n *node, bytes uint64) (*numa.Arena, error) {
 	if err != nil {
 		return nil, err
 	}
-	a, err := n.host.Arena(n.memory, bytes, s.set.options.Pages)
+	a, err := n.host.Arena(n.memory, bytes)
 	if err != nil {
 		r.Release()
 		return nil, err
@@ -306,7 +298,7 @@ func (s *Segment) counted(a *numa.Arena) {
 	}
 }
 
-// noteInFile says why a table is searched where it lies in its file.
+// noteInFile notes why a table is searched where it lies in its file.
 func (s *Set) noteInFile(p Part, at piece, why error) {
 	s.host.Note(fmt.Sprintf("table %d of %s stays in the file: %v", at.table, p.File.Path(), why))
 }
@@ -354,7 +346,7 @@ func (s *Set) Workers() (sum int) {
 	return sum
 }
 
-// A NodeReport says what a node has and what its workers have done.
+// A NodeReport is what a node has and what its workers have done.
 type NodeReport struct {
 	Node      int
 	CPUs      int
@@ -365,7 +357,7 @@ type NodeReport struct {
 	numa.CrewStats
 }
 
-// A Report says how an index is distributed over nodes.
+// A Report is how an index is distributed over nodes.
 type Report struct {
 	Copies int
 	Nodes  []NodeReport

@@ -51,7 +51,8 @@ func arenaBytes(sections []store.Section) (sum uint64) {
 
 // copySections copies sections into an arena, by workers of its place, and adds
 // where they are to moved.
-func copySections(ctx context.Context, h *numa.Host, a *numa.Arena, sections []store.Section, moved map[string][]byte) error {
+func copySections(ctx context.Context, h *numa.Host, a *numa.Arena, sections []store.Section,
+	moved map[string][]byte) error {
 	type part struct{ to, from []byte }
 	var list []part
 	at := uint64(0)

@@ -10,7 +10,7 @@ import (
 )
 
 // costs of joining are in ns a fingerprint and table, one thread (BenchmarkJoin,
-// asm.BenchmarkNearRows): bringing buckets together, comparing a bucket, and each key of it.
+// asm.BenchmarkKernels): bringing buckets together, comparing a bucket, and each key of it.
 type costs struct{ partition, bucket, key float64 }
 
 var (
@@ -18,7 +18,7 @@ var (
 	costsGo   = costs{partition: 15, bucket: 4, key: 0.49}
 )
 
-// bucketMin is what buckets come to when a table has bits enough: what is smaller is not split.
+// bucketMin is the size below which buckets are not split.
 const bucketMin = 6
 
 // Choose returns the design for joining n distinct fingerprints that should cost least. Its
@@ -28,8 +28,8 @@ func Choose(n, k int) permute.Design {
 	return d
 }
 
-// choose returns the design of [Choose], and its cost, for fingerprints of which the given share of pairs agree in the bits of
-// a mask.
+// choose returns the design of [Choose], and its cost, for fingerprints of which the given share of
+// pairs agree in the bits of a mask.
 func choose(n, k int, seed uint64, share func(mask uint64) float64) (best permute.Design, least float64) {
 	c := costsGo
 	if asm.Accelerated(asm.KernelNearRows) {
@@ -59,8 +59,9 @@ const (
 	sampleMany  = 1 << 16 // keys from which so many are looked at: 2 ms
 )
 
-// chooseForSample returns the design for joining n fingerprints like those of a sample: far from uniform, of
-// which many bits may always be the same. Which bits lead makes all the difference there.
+// chooseForSample returns the design for joining n fingerprints like those of a sample: far from
+// uniform, of which many bits may always be the same. Which bits lead makes all the difference
+// there.
 func chooseForSample(sample []uint64, n, k int) (best permute.Design) {
 	few := make([]uint64, 0, sampleKeys)
 	for i := range min(sampleKeys, len(sample)) {

@@ -8,9 +8,12 @@ import (
 	"math"
 	"runtime"
 	"slices"
+	"sync/atomic"
+
+	"ndd/engine/memory"
 )
 
-// Options configures what is a cluster, and which document represents it.
+// Options configures the clusters and the choice of their representatives.
 type Options struct {
 	K       int  // largest Hamming distance of near-duplicates
 	Star    bool // every member must be within K of the representative
@@ -18,7 +21,7 @@ type Options struct {
 
 	// StarBytes is how much memory the representatives of one star cluster's
 	// documents may take while they are looked up; default 256 MiB, in which
-	// there are some 2 million. More of them cost repeated passes instead.
+	// there are some 500,000. More of them cost repeated passes instead.
 	StarBytes int64
 
 	// Prefer orders rows: it is negative when document a should be kept
@@ -26,10 +29,17 @@ type Options struct {
 	// are preferred in order. It is called from many goroutines.
 	Prefer func(a, b int) int
 
-	Meter *Meter // counts what is done so far, if not nil
+	Meter *Meter // counts what is done so far; nil: nobody looks
 }
 
 const starBytesDefault = 256 << 20
+
+// A Meter counts what [Find] has done so far. Anyone may read it at any time.
+type Meter struct {
+	Total    atomic.Int64 // fingerprints to compare, once for each table; 0 while that is unknown
+	Compared atomic.Int64 // of them
+	Joined   atomic.Int64 // how many fewer clusters there are so far than distinct fingerprints, single ones counted
+}
 
 // withDefaults returns o with defaults for what the caller left empty.
 func (o Options) withDefaults() Options {
@@ -38,6 +48,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.StarBytes <= 0 {
 		o.StarBytes = starBytesDefault
+	}
+	if o.Meter == nil {
+		o.Meter = new(Meter)
 	}
 	return o
 }
@@ -67,40 +80,51 @@ type Cluster struct {
 type Result struct {
 	Distinct int // fingerprints
 
-	rows            []uint32 // of the clusters, one after the other
-	ends            []uint32 // cluster i has rows[ends[i-1]:ends[i]]
-	representatives []uint32
+	rows     []uint32 // of the clusters, one after the other
+	clusters []span
 }
 
+// A span is the rows of one cluster, rows[from:to], and the one preferred most.
+type span struct{ from, to, best uint32 }
+
 // Len returns the number of clusters.
-func (r *Result) Len() int { return len(r.ends) }
+func (r *Result) Len() int { return len(r.clusters) }
 
 // Rows returns the number of documents in clusters.
 func (r *Result) Rows() int { return len(r.rows) }
 
-// Cluster returns the i-th cluster, from 0, of two documents or more, in order of their
-// first rows.
-func (r *Result) Cluster(i int) Cluster {
-	from := uint32(0)
-	if i > 0 {
-		from = r.ends[i-1]
-	}
-	return Cluster{r.rows[from:r.ends[i]:r.ends[i]], r.representatives[i]}
+// Append adds a cluster behind the others.
+func (r *Result) Append(c Cluster) {
+	from := uint32(len(r.rows))
+	r.rows = append(r.rows, c.Rows...)
+	r.clusters = append(r.clusters, span{from, uint32(len(r.rows)), c.Representative})
 }
 
-// Clusters returns all clusters, in order, with their numbers from 0.
+// Map replaces each row by the one of its number in a list, which is ascending.
+func (r *Result) Map(rows []uint32) {
+	for i, row := range r.rows {
+		r.rows[i] = rows[row]
+	}
+	for i := range r.clusters {
+		r.clusters[i].best = rows[r.clusters[i].best]
+	}
+}
+
+// Clusters returns all clusters, of two documents or more, in order of their first rows, with their
+// numbers from 0.
 func (r *Result) Clusters() iter.Seq2[int, Cluster] {
 	return func(yield func(int, Cluster) bool) {
-		for i := range r.ends {
-			if !yield(i, r.Cluster(i)) {
+		for i, c := range r.clusters {
+			if !yield(i, Cluster{r.rows[c.from:c.to:c.to], c.best}) {
 				return
 			}
 		}
 	}
 }
 
-// Find returns the clusters of documents, one fingerprint a row. The result depends on nothing
-// but the fingerprints, K, Star and Prefer. Memory: [Options.NeedBytes]. The error is that of ctx, or of memory that is not there.
+// Find returns the clusters of documents, one fingerprint a row. The result depends on nothing but
+// the fingerprints, K, Star and Prefer. Memory: [Options.NeedBytes]. The error is that of ctx, or
+// of memory that is not there.
 //
 // Without Star, clusters are the connected components: near pairs may chain,
 // so distances can exceed K. With Star, documents are taken in order of
@@ -108,7 +132,8 @@ func (r *Result) Clusters() iter.Seq2[int, Cluster] {
 // that has everything within K that is still free.
 func Find(ctx context.Context, fingerprints []uint64, o Options) (*Result, error) {
 	if uint64(len(fingerprints)) > rowsMax {
-		return nil, fmt.Errorf("%d documents are more than the %d that can be clustered at once", len(fingerprints), uint64(rowsMax))
+		return nil, fmt.Errorf("%d documents are more than the %d that can be clustered at once", len(fingerprints),
+			uint64(rowsMax))
 	}
 	p, err := newPrints(ctx, fingerprints, o.withDefaults())
 	if err != nil {
@@ -124,7 +149,7 @@ func Find(ctx context.Context, fingerprints []uint64, o Options) (*Result, error
 	if err != nil {
 		return nil, err
 	}
-	p.first.free() // distinct is not needed any more
+	p.first.Free() // distinct is not needed any more
 	if err := r.gather(p, roots, best); err != nil {
 		return nil, err
 	}
@@ -133,19 +158,18 @@ func Find(ctx context.Context, fingerprints []uint64, o Options) (*Result, error
 
 // connect returns for each fingerprint the root of its cluster.
 func connect(ctx context.Context, p *prints, best []uint32) (roots []uint32, err error) {
-	elements, err := arrayOf[uint32](&p.memory, len(p.distinct))
+	u := NewUnionFind(memory.In[uint32](&p.memory, len(p.distinct), &err))
 	if err != nil {
 		return nil, err
 	}
-	u := NewUnionFind(elements)
 	if len(u) > 1 {
 		d := Choose(len(u), p.K)
-		p.Meter.begin(len(u) * len(d.Tables))
+		p.Meter.Total.Store(int64(len(u) * len(d.Tables)))
 		err = joinForest(ctx, p.distinct, d, p.Threads, p.Meter, func(a uint64, near []uint64) {
 			x := p.index(a)
 			for _, b := range near {
 				if u.Union(x, p.index(b)) {
-					p.Meter.joined()
+					p.Meter.Joined.Add(1)
 				}
 			}
 		})
@@ -156,61 +180,65 @@ func connect(ctx context.Context, p *prints, best []uint32) (roots []uint32, err
 	return roots, p.stars(ctx, roots, best)
 }
 
-// gather collects the rows of the fingerprints that have the same root. It
-// sets best of each root to the best of its cluster.
-func (r *Result) gather(p *prints, roots, best []uint32) error {
-	count, err := arrayOf[uint32](&p.memory, len(roots)) // rows, by root
-	if err != nil {
-		return err
+// components lists the fingerprints by their roots.
+type components struct{ list, ends []uint32 }
+
+// listComponents returns the components of all roots, for which it takes 8 bytes a fingerprint.
+func listComponents(a *memory.Arena, roots []uint32) (c components, err error) {
+	c.list = memory.In[uint32](a, len(roots), &err)
+	if c.ends = memory.In[uint32](a, len(roots), &err); err != nil {
+		return c, err
 	}
-	first, err := arrayOf[uint32](&p.memory, len(roots)) // row, by root
-	if err != nil {
-		return err
+	for _, root := range roots {
+		c.ends[root]++
 	}
-	for i, root := range roots {
-		rows := p.rowsOf(i)
-		if count[root] == 0 || rows[0] < first[root] {
-			first[root] = rows[0]
-		}
-		if count[root] += uint32(len(rows)); p.better(best[i], best[root]) < 0 {
-			best[root] = best[i]
-		}
+	at := uint32(0)
+	for i, n := range c.ends {
+		c.ends[i] = at
+		at += n
 	}
-	list := rootsOfClusters(count, first)
-	r.ends, r.representatives = make([]uint32, len(list)), make([]uint32, len(list))
-	at := first // where the next row of a root goes
-	end := uint32(0)
-	for i, root := range list {
-		at[root] = end
-		end += count[root]
-		r.ends[i], r.representatives[i] = end, best[root]
+	for i, root := range roots { // this moves the beginning of each component to its end
+		c.list[c.ends[root]] = uint32(i)
+		c.ends[root]++
 	}
-	r.rows = make([]uint32, end)
-	for i, root := range roots {
-		if count[root] > 1 {
-			at[root] += uint32(copy(r.rows[at[root]:], p.rowsOf(i)))
-		}
-	}
-	for _, c := range r.Clusters() {
-		slices.Sort(c.Rows)
-	}
-	return nil
+	return c, nil
 }
 
-// rootsOfClusters returns the roots that have two rows or more, in order of their first rows.
-func rootsOfClusters(count, first []uint32) []uint32 {
-	clusters := 0
-	for _, n := range count {
-		if n > 1 {
-			clusters++
+// of returns the component of a root, ascending; it is empty for other fingerprints.
+func (c *components) of(root int) []uint32 {
+	from := uint32(0)
+	if root > 0 {
+		from = c.ends[root-1]
+	}
+	return c.list[from:c.ends[root]]
+}
+
+// gather collects the rows of the fingerprints that have the same root, where they are two or more.
+func (r *Result) gather(p *prints, roots, best []uint32) error {
+	all, err := listComponents(&p.memory, roots)
+	if err != nil {
+		return err
+	}
+	rows := 0
+	for root := range roots {
+		if n := p.countRows(all.of(root)); n > 1 {
+			r.clusters = append(r.clusters, span{uint32(rows), uint32(rows + n), uint32(root)})
+			rows += n
 		}
 	}
-	list := make([]uint32, 0, clusters)
-	for root, n := range count {
-		if n > 1 {
-			list = append(list, uint32(root))
+	r.rows = make([]uint32, 0, rows)
+	for i := range r.clusters {
+		c := &r.clusters[i]
+		members := all.of(int(c.best))
+		c.best = best[members[0]]
+		for _, i := range members {
+			r.rows = append(r.rows, p.rowsOf(int(i))...)
+			if p.better(best[i], c.best) < 0 {
+				c.best = best[i]
+			}
 		}
+		slices.Sort(r.rows[c.from:c.to])
 	}
-	slices.SortFunc(list, func(a, b uint32) int { return cmp.Compare(first[a], first[b]) })
-	return list
+	slices.SortFunc(r.clusters, func(a, b span) int { return cmp.Compare(r.rows[a.from], r.rows[b.from]) })
+	return nil
 }

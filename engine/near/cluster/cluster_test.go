@@ -8,7 +8,6 @@ import (
 	"math"
 	"math/bits"
 	"math/rand/v2"
-	"reflect"
 	"slices"
 	"testing"
 
@@ -22,8 +21,36 @@ import (
 
 func TestMain(m *testing.M) { oracle.NoLeaks(m) }
 
-// TestJoin holds the pairs of sets of every shape against brute force, some with buckets beyond what the
-// kernel takes.
+// joined returns the pairs of ascending fingerprints that Join finds, in order.
+func joined(t *testing.T, prints []uint64, k, threads int) (got []oracle.Pair) {
+	t.Helper()
+	err := Join(t.Context(), prints, Choose(len(prints), k), threads, func(a, b uint64) {
+		got = append(got, oracle.Pair{A: place(prints, a), B: place(prints, b)})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.SortFunc(got, func(x, y oracle.Pair) int { return cmp.Or(cmp.Compare(x.A, y.A), cmp.Compare(x.B, y.B)) })
+	return got
+}
+
+// place returns where a fingerprint is among ascending ones.
+func place(prints []uint64, f uint64) int {
+	i, _ := slices.BinarySearch(prints, f)
+	return i
+}
+
+// connected returns the roots that pairs connect.
+func connected(n int, pairs []oracle.Pair) []uint32 {
+	u := NewUnionFind(make([]uint32, n))
+	for _, p := range pairs {
+		u.Union(uint32(p.A), uint32(p.B))
+	}
+	return u.flatten()
+}
+
+// TestJoin holds the pairs of sets of every shape against brute force, some with buckets beyond
+// what the kernel takes.
 func TestJoin(t *testing.T) {
 	for k := 0; k <= 6; k++ {
 		n := 700
@@ -39,29 +66,34 @@ func TestJoin(t *testing.T) {
 			distinct = slices.Compact(distinct)
 			want := oracle.Pairs(distinct, k)
 			for _, threads := range []int{1, 3} {
-				var got []oracle.Pair
-				err := Join(context.Background(), distinct, Choose(len(distinct), k), threads, func(a, b uint64) {
-					x, _ := slices.BinarySearch(distinct, a)
-					y, _ := slices.BinarySearch(distinct, b)
-					got = append(got, oracle.Pair{A: x, B: y})
-				})
-				slices.SortFunc(got, func(x, y oracle.Pair) int { return cmp.Or(cmp.Compare(x.A, y.A), cmp.Compare(x.B, y.B)) })
-				if err != nil || !slices.Equal(got, want) {
-					t.Fatalf("k=%d, %s, %d threads: %d pairs, want %d; %v", k, set.Name, threads, len(got), len(want), err)
+				if got := joined(t, distinct, k, threads); !slices.Equal(got, want) {
+					t.Fatalf("k=%d, %s, %d threads: %d pairs, want %d", k, set.Name, threads, len(got), len(want))
 				}
 			}
 		}
 	}
 }
 
-// neighbours lists for each row the rows within k, by brute force.
-func neighbours(base []uint64, k int) [][]int {
-	near := make([][]int, len(base))
-	for _, p := range oracle.Pairs(base, k) {
-		near[p.A] = append(near[p.A], p.B)
-		near[p.B] = append(near[p.B], p.A)
+// TestStarsOfLargeComponents: components just below, at and above the size from which all
+// goroutines solve one become stars, in each of which all are near the representative.
+func TestStarsOfLargeComponents(t *testing.T) {
+	for _, n := range []int{starLarge - 1, starLarge, starLarge + 1} {
+		prints := make([]uint64, n)
+		for i := range prints {
+			prints[i] = uint64(i)
+		}
+		r, err := Find(t.Context(), prints, Options{K: 1, Star: true, Threads: 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range r.Clusters() {
+			for _, row := range c.Rows {
+				if d := bits.OnesCount64(prints[row] ^ prints[c.Representative]); d > 1 {
+					t.Fatalf("%d fingerprints: row %d is %d bits from its representative", n, row, d)
+				}
+			}
+		}
 	}
-	return near
 }
 
 // order is the rows as a policy prefers them.
@@ -74,37 +106,6 @@ func order(n int, prefer func(a, b int) int) []int {
 		slices.SortStableFunc(rows, prefer)
 	}
 	return rows
-}
-
-// expect finds the clusters by walking the graph of near pairs: all that can
-// be reached from a row, or with star only its free neighbours, rows in order
-// of preference.
-func expect(base []uint64, o Options) (list []Cluster) {
-	near := neighbours(base, o.K)
-	seen := make([]bool, len(base))
-	for _, row := range order(len(base), o.Prefer) {
-		if seen[row] {
-			continue
-		}
-		seen[row] = true
-		c := Cluster{Representative: uint32(row), Rows: []uint32{uint32(row)}}
-		for todo := []int{row}; len(todo) > 0; todo = todo[1:] {
-			for _, n := range near[todo[0]] {
-				if !seen[n] && (!o.Star || bits.OnesCount64(base[n]^base[row]) <= o.K) {
-					seen[n] = true
-					c.Rows = append(c.Rows, uint32(n))
-					todo = append(todo, n)
-				}
-			}
-		}
-		if len(c.Rows) == 1 {
-			continue
-		}
-		slices.Sort(c.Rows)
-		list = append(list, c)
-	}
-	slices.SortFunc(list, func(a, b Cluster) int { return cmp.Compare(a.Rows[0], b.Rows[0]) })
-	return list
 }
 
 func TestFind(t *testing.T) {
@@ -122,27 +123,10 @@ func TestFind(t *testing.T) {
 			for _, prefer := range []func(a, b int) int{nil, longest} {
 				for _, o := range []Options{{}, {Star: true}, {Star: true, StarBytes: 1}, {Star: true, StarBytes: 200}} {
 					o.K, o.Prefer = k, prefer
-					want := expect(set.Base, o)
+					want := greedy(set.Base, o)
 					for _, o.Threads = range []int{1, 4} {
-						r, err := Find(context.Background(), set.Base, o)
-						if err != nil {
-							t.Fatal(err)
-						}
-						var got []Cluster
-						rows := 0
-						for _, c := range r.Clusters() {
-							got = append(got, c)
-							rows += len(c.Rows)
-							for _, row := range c.Rows {
-								if o.Star && bits.OnesCount64(set.Base[row]^set.Base[c.Representative]) > k {
-									t.Fatalf("a star reaches %d bits", bits.OnesCount64(set.Base[row]^set.Base[c.Representative]))
-								}
-							}
-						}
-						if !reflect.DeepEqual(got, want) || rows != r.Rows() || len(got) != r.Len() {
-							t.Fatalf("k=%d, %s, star %v with %d bytes, longest %v, %d threads: %d clusters, want %d",
-								k, set.Name, o.Star, o.StarBytes, prefer != nil, o.Threads, len(got), len(want))
-						}
+						found(t, fmt.Sprintf("k=%d, %s, star %v with %d bytes, longest %v, %d threads", k, set.Name, o.Star,
+							o.StarBytes, prefer != nil, o.Threads), set.Base, o, want)
 					}
 				}
 			}
@@ -165,40 +149,8 @@ func TestStarRounds(t *testing.T) {
 	}
 }
 
-// TestPairs holds the iterator against brute force, and stops it early.
-func TestPairs(t *testing.T) {
-	for _, set := range sets.All(500, 0, 3, 5) {
-		distinct := slices.Clone(set.Base)
-		slices.Sort(distinct)
-		distinct = slices.Compact(distinct)
-		var want, got []Pair
-		for _, p := range oracle.Pairs(distinct, 3) {
-			want = append(want, Pair{distinct[p.A], distinct[p.B]})
-		}
-		for p, err := range Pairs(context.Background(), set.Base, Options{K: 3}) {
-			if err != nil {
-				t.Fatal(err)
-			}
-			got = append(got, p)
-		}
-		slices.SortFunc(got, func(x, y Pair) int { return cmp.Or(cmp.Compare(x.A, y.A), cmp.Compare(x.B, y.B)) })
-		if !slices.Equal(got, want) {
-			t.Fatalf("%s: %d pairs, want %d", set.Name, len(got), len(want))
-		}
-		for range Pairs(context.Background(), set.Base, Options{K: 3}) {
-			break
-		}
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	for _, err := range Pairs(ctx, []uint64{1, 2}, Options{K: 3}) {
-		if !errors.Is(err, context.Canceled) {
-			t.Fatal(err)
-		}
-	}
-}
-
-// TestCancel ends searches at whatever moment they ask: the longer they have gone on, the more has been compared.
+// TestCancel ends searches at whatever moment they ask: the longer they have gone on, the more has
+// been compared.
 func TestCancel(t *testing.T) {
 	base := sets.Uniform(5000, 4)
 	moments, least := 0, int64(0)
@@ -221,9 +173,9 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// TestSkew: many fingerprints that share leading bits of some tables, or of all, and hundreds of which
-// are near another, are joined in time that is not the square of their number; the pairs, and what is
-// connected, are those of brute force.
+// TestSkew: many fingerprints that share leading bits of some tables, or of all, and hundreds of
+// which are near another, are joined in time that is not the square of their number; the pairs, and
+// what is connected, are those of brute force.
 func TestSkew(t *testing.T) {
 	const n = 12_000
 	rng := rand.New(rand.NewPCG(8, 8))
@@ -254,41 +206,28 @@ func TestSkew(t *testing.T) {
 		if len(want) < n/50 {
 			t.Fatalf("%s: only %d pairs", name, len(want))
 		}
-		place := func(f uint64) int {
-			i, _ := slices.BinarySearch(prints, f)
-			return i
-		}
-		whole := NewUnionFind(make([]uint32, len(prints)))
-		for _, p := range want {
-			whole.Union(uint32(p.A), uint32(p.B))
-		}
-		whole.flatten()
 		for _, threads := range []int{1, 3} {
-			var got []oracle.Pair
-			err := Join(t.Context(), prints, Choose(len(prints), 3), threads, func(a, b uint64) {
-				got = append(got, oracle.Pair{A: place(a), B: place(b)})
-			})
-			slices.SortFunc(got, func(x, y oracle.Pair) int { return cmp.Or(cmp.Compare(x.A, y.A), cmp.Compare(x.B, y.B)) })
-			if err != nil || !slices.Equal(got, want) {
-				t.Errorf("%s, %d threads: %d pairs, want %d; %v", name, threads, len(got), len(want), err)
+			if got := joined(t, prints, 3, threads); !slices.Equal(got, want) {
+				t.Errorf("%s, %d threads: %d pairs, want %d", name, threads, len(got), len(want))
 			}
 			u := NewUnionFind(make([]uint32, len(prints)))
-			err = joinForest(t.Context(), prints, Choose(len(prints), 3), threads, nil, func(a uint64, near []uint64) {
+			err := joinForest(t.Context(), prints, Choose(len(prints), 3), threads, nil, func(a uint64, near []uint64) {
 				for _, b := range near {
 					if bits.OnesCount64(a^b) > 3 {
 						t.Errorf("%s: %x is linked to %x", name, a, b)
 					}
-					u.Union(uint32(place(a)), uint32(place(b)))
+					u.Union(uint32(place(prints, a)), uint32(place(prints, b)))
 				}
 			})
-			if err != nil || !slices.Equal(u.flatten(), whole) {
+			if err != nil || !slices.Equal(u.flatten(), connected(len(prints), want)) {
 				t.Errorf("%s, %d threads: other components; %v", name, threads, err)
 			}
 		}
 	}
 }
 
-// TestLargeBuckets: buckets of more keys than the kernel takes, which are not worth a join by themselves.
+// TestLargeBuckets: buckets of more keys than the kernel takes, which are not worth a join by
+// themselves.
 func TestLargeBuckets(t *testing.T) {
 	const n, k = asm.NearBucketMax + 100, 6
 	d := Choose(n, k)
@@ -306,14 +245,9 @@ func TestLargeBuckets(t *testing.T) {
 				base[i] |= uint64(x) >> b & 1 << bit
 			}
 		}
-		pairs := 0
-		err := Join(t.Context(), base, d, 1, func(a, b uint64) {
-			if pairs++; bits.OnesCount64(a^b) > k {
-				t.Fatalf("%x and %x", a, b)
-			}
-		})
-		if want := len(oracle.Pairs(base, k)); err != nil || pairs != want {
-			t.Errorf("seed %d: %d pairs, want %d; %v", seed, pairs, want, err)
+		slices.Sort(base)
+		if got, want := joined(t, base, k, 1), oracle.Pairs(base, k); !slices.Equal(got, want) {
+			t.Errorf("seed %d: %d pairs, want %d", seed, len(got), len(want))
 		}
 	}
 }

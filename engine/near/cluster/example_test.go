@@ -5,24 +5,9 @@ import (
 	"context"
 	"fmt"
 	"log"
-	"math/bits"
 
 	"ndd/engine/near/cluster"
 )
-
-// Pairs come as they are found, in no order, and nobody keeps them; the loop may end at any time.
-func ExamplePairs() {
-	fingerprints := []uint64{0xff00, 0xff01, 0xff01, 1 << 63, 1<<63 | 0b1110}
-	near := map[int]int{}
-	for pair, err := range cluster.Pairs(context.Background(), fingerprints, cluster.Options{K: 3}) {
-		if err != nil {
-			log.Fatal(err)
-		}
-		near[bits.OnesCount64(pair.A^pair.B)]++
-	}
-	fmt.Println(near)
-	// Output: map[1:1 3:1]
-}
 
 // The longest document of each cluster stands for it.
 func ExampleFind() {

@@ -6,16 +6,17 @@ import (
 	"ndd/asm"
 )
 
-// A spanningForest connects the keys of a bucket by as few near pairs as it takes: a search in depth of the graph of
-// near pairs. A key reaches all unreached keys that are near it; then one of those that it reached does the same; and
-// when all that are reached have done so, an unreached one begins another tree.
+// A spanningForest connects the keys of a bucket by as few near pairs as it takes: a search in
+// depth of the graph of near pairs. A key reaches all unreached keys that are near it; then one of
+// those that it reached does the same; and when all that are reached have done so, an unreached one
+// begins another tree.
 //
 //	keys   | unreached ........ | reached, no matter |        reached  stack of those that have yet to reach others
 //
-// Every key is compared once with those that are unreached then: without near pairs that is the triangle of all
-// pairs; where many are near each other soon all are reached. So a bucket costs the least of its
-// square, and its keys times how many must be compared until all are reached; never its pairs. The
-// last one reached comes first: it is farthest from those that have been compared.
+// Every key is compared once with those that are unreached then: without near pairs that is the
+// triangle of all pairs; where many are near each other soon all are reached. So a bucket costs the
+// least of its square, and its keys times how many must be compared until all are reached; never
+// its pairs. The last one reached comes first: it is farthest from those that have been compared.
 type spanningForest struct {
 	ctx  context.Context // looked at from time to time, unless nil
 	k    int
@@ -29,8 +30,7 @@ type spanningForest struct {
 }
 
 const (
-	// What has not been connected after so many comparisons, 6 ns a key and 90 a link, is
-	// cheaper to join.
+	// After this number of comparisons, 6 ns a key and 90 a link, joining the rest is cheaper.
 	comparisonsPerKey  = 64
 	comparisonsPerLink = 1024
 

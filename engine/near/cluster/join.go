@@ -15,8 +15,8 @@ import (
 // each other, each pair once, from one goroutine at a time and in no order.
 // The fingerprints must be distinct; the design must have radius 0.
 //
-// Memory beside them is 8 bytes a fingerprint, off the heap, and a bucket a thread. The error is that of ctx, or of
-// memory that is not there.
+// Memory beside them is 8 bytes a fingerprint, off the heap, and a bucket a thread. The error is
+// that of ctx, or of memory that is not there.
 func Join(ctx context.Context, fingerprints []uint64, d permute.Design, threads int, emit func(a, b uint64)) error {
 	var mu sync.Mutex
 	return join(ctx, fingerprints, d, threads, joiner{emit: func(a, b uint64) {
@@ -26,12 +26,13 @@ func Join(ctx context.Context, fingerprints []uint64, d permute.Design, threads 
 	}})
 }
 
-// joinForest calls link with enough pairs to connect all that the pairs of [Join] connect: each time with a fingerprint
-// and some that are near it. It leaves out pairs that the others connect, and may repeat some. link is called from
-// several goroutines; the slice belongs to it during the call. Where very many fingerprints are near each other Join
-// spends its time on their pairs; joinForest does not. The meter, if not nil, counts
-// fingerprints, once for each table.
-func joinForest(ctx context.Context, fingerprints []uint64, d permute.Design, threads int, m *Meter, link func(a uint64, near []uint64)) error {
+// joinForest calls link with enough pairs to connect all that the pairs of [Join] connect: each
+// time with a fingerprint and some that are near it. It leaves out pairs that the others connect,
+// and may repeat some. link is called from several goroutines; the slice belongs to it during the
+// call. Where very many fingerprints are near each other Join spends its time on their pairs;
+// joinForest does not. The meter, if not nil, counts fingerprints, once for each table.
+func joinForest(ctx context.Context, fingerprints []uint64, d permute.Design, threads int, m *Meter,
+	link func(a uint64, near []uint64)) error {
 	pair := func(a, b uint64) { link(a, []uint64{b}) }
 	return join(ctx, fingerprints, d, threads, joiner{emit: pair, link: link, meter: m})
 }
@@ -66,13 +67,16 @@ type joiner struct {
 	depth  int                           // of joins within buckets
 	emit   func(a, b uint64)             // of a pair, in its canonical table
 	link   func(a uint64, near []uint64) // of few pairs that connect a bucket, in any table; nil if all pairs are wanted
-	meter  *Meter                        // may be nil
+	meter  *Meter                        // nil in joins within buckets
 }
 
-// buckets compares all pairs of each bucket. The kernel says which keys have a near one behind them.
+// buckets compares all pairs of each bucket. The kernel says which keys have a near one behind
+// them.
 func (j *joiner) buckets(keys []uint64, ends []uint32) error {
 	var rows [asm.NearBucketMax]uint32
-	j.meter.compared(len(keys))
+	if j.meter != nil {
+		j.meter.Compared.Add(int64(len(keys)))
+	}
 	f := spanningForest{k: j.design.K, link: j.linkKeys}
 	from := uint32(0)
 	for len(ends) > 0 {
@@ -90,10 +94,12 @@ func (j *joiner) buckets(keys []uint64, ends []uint32) error {
 	return j.ctx.Err()
 }
 
-// forestRows is from how many rows with pairs on a bucket is connected by a forest rather than searched for all pairs.
+// forestRows is from how many rows with pairs on a bucket is connected by a forest rather than
+// searched for all pairs.
 const forestRows = 8
 
-// found finds the pairs of the rows that have a near one behind them in their buckets, or connects those.
+// found finds the pairs of the rows that have a near one behind them in their buckets, or connects
+// those.
 func (j *joiner) found(keys []uint64, ends []uint32, from uint32, rows []uint32, f *spanningForest) {
 	bucket := 0
 	for len(rows) > 0 {
@@ -131,9 +137,9 @@ const (
 )
 
 // large compares all pairs of a bucket that the kernel does not take: of a corpus that is far from
-// uniform. What shares the leading bits of this table may differ in those of others, so a very large
-// bucket is joined by itself, with tables of its own; but first what is dense in it is connected, if
-// that is all that is wanted.
+// uniform. Keys that share the leading bits of this table may differ in those of others, so a very
+// large bucket is joined by itself, with tables of its own; if links suffice, its dense parts are
+// connected first.
 func (j *joiner) large(keys []uint64) error {
 	rejoin := len(keys) >= rejoinMin && j.depth < rejoinDepth
 	if j.link != nil {

@@ -11,9 +11,9 @@ import (
 // prints are the distinct fingerprints, ascending, with their rows.
 type prints struct {
 	Options
-	memory   arena    // of everything but distinct
-	first    arena    // of distinct, which is needed only while they are compared
-	rows     []uint32 // of fingerprints, equal ones together, ascending
+	memory   memory.Arena // of everything but distinct
+	first    memory.Arena // of distinct, which is needed only while they are compared
+	rows     []uint32     // of fingerprints, equal ones together, ascending
 	distinct []uint64
 	ends     []uint32 // distinct[i] has rows[ends[i-1]:ends[i]]
 }
@@ -42,13 +42,9 @@ func newPrints(ctx context.Context, fingerprints []uint64, o Options) (p *prints
 			p.free()
 		}
 	}()
-	if p.rows, err = arrayOf[uint32](&p.memory, len(sorted)); err != nil {
-		return nil, err
-	}
-	if p.ends, err = arrayOf[uint32](&p.memory, n); err != nil {
-		return nil, err
-	}
-	if p.distinct, err = arrayOf[uint64](&p.first, n); err != nil {
+	p.rows = memory.In[uint32](&p.memory, len(sorted), &err)
+	p.ends = memory.In[uint32](&p.memory, n, &err)
+	if p.distinct = memory.In[uint64](&p.first, n, &err); err != nil {
 		return nil, err
 	}
 	at := -1
@@ -65,13 +61,13 @@ func newPrints(ctx context.Context, fingerprints []uint64, o Options) (p *prints
 
 // free frees all memory.
 func (p *prints) free() {
-	p.memory.free()
-	p.first.free()
+	p.memory.Free()
+	p.first.Free()
 }
 
-// index returns the index in distinct of a fingerprint that is there. It interpolates: where they are uniform the third
-// guess, by what the one before is off, is off by some ten; from there steps double until it is
-// between two, as they have to where dense groups make guesses bad.
+// index returns the index in distinct of a fingerprint that is there. It interpolates: where they
+// are uniform the third guess, by what the one before is off, is off by some ten; from there steps
+// double until it is between two, as they have to where dense groups make guesses bad.
 func (p *prints) index(f uint64) uint32 {
 	d := p.distinct
 	last := len(d) - 1
@@ -120,8 +116,8 @@ func (p *prints) better(a, b uint32) int {
 }
 
 // best returns, by fingerprint, the row preferred among those that have it.
-func (p *prints) best() ([]uint32, error) {
-	best, err := arrayOf[uint32](&p.memory, len(p.ends))
+func (p *prints) best() (best []uint32, err error) {
+	best = memory.In[uint32](&p.memory, len(p.ends), &err)
 	for i := range best {
 		rows := p.rowsOf(i)
 		best[i] = rows[0]
@@ -135,4 +131,12 @@ func (p *prints) best() ([]uint32, error) {
 		}
 	}
 	return best, err
+}
+
+// countRows returns how many rows some fingerprints have.
+func (p *prints) countRows(members []uint32) (n int) {
+	for _, i := range members {
+		n += len(p.rowsOf(int(i)))
+	}
+	return n
 }

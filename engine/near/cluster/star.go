@@ -7,23 +7,26 @@ import (
 	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
+
+	"ndd/engine/memory"
 )
 
-// stars replaces roots, the component of each fingerprint, by the representative whose star it is in.
+// stars replaces roots, the component of each fingerprint, by the representative whose star it is
+// in.
 //
-// Stars lie within what near pairs connect, so each component is solved by itself. Taken one by one in
-// order of preference, a fingerprint that is in no star yet is a representative, and all within K that are still free
-// are its star; which comes to the same as that each looks for the first
+// Stars lie within what near pairs connect, so each component is solved by itself. Taken one by one
+// in order of preference, a fingerprint that is in no star yet is a representative, and all within
+// K that are still free are its star; which comes to the same as that each looks for the first
 // representative within K, and is one itself if there is none:
 //
 //	roots --by component--> members --by preference--> each: the first representative within K, or one more
 //
-// So a member is compared with the representatives of its neighbourhood and never with its neighbours,
-// which may be thousands: in a dense group a few represent all.
+// So a member is compared with the representatives of its neighbourhood and never with its
+// neighbours, which may be thousands: in a dense group a few represent all.
 func (p *prints) stars(ctx context.Context, roots, best []uint32) error {
-	var memory arena
-	defer memory.free()
-	all, err := listComponents(&memory, roots)
+	var arena memory.Arena
+	defer arena.Free()
+	all, err := listComponents(&arena, roots)
 	if err != nil {
 		return err
 	}
@@ -31,11 +34,12 @@ func (p *prints) stars(ctx context.Context, roots, best []uint32) error {
 	g, inner := errgroup.WithContext(ctx)
 	for range p.Threads {
 		g.Go(func() error {
-			s := star{prints: p, by: roots, best: best, threads: 1, reps: representatives{k: p.K, bytes: max(1, p.StarBytes/int64(p.Threads))}}
+			s := star{prints: p, by: roots, best: best, threads: 1, reps: representatives{k: p.K,
+				bytes: max(1, p.StarBytes/int64(p.Threads))}}
 			for from := 0; from < len(roots); {
 				from = int(next.Add(starPart)) - starPart
 				for i := from; i < min(from+starPart, len(roots)); i++ {
-					if c := all.of(i); len(c) > 0 && len(c) < starLarge {
+					if c := all.of(i); len(c) > 1 && len(c) < starLarge {
 						if err := s.solve(inner, c); err != nil {
 							return err
 						}
@@ -57,45 +61,6 @@ func (p *prints) stars(ctx context.Context, roots, best []uint32) error {
 		}
 	}
 	return nil
-}
-
-// components lists the members of components of two and more, one component after the other.
-type components struct{ list, ends []uint32 }
-
-// listComponents lists the components that the roots of all fingerprints tell.
-func listComponents(memory *arena, roots []uint32) (c components, err error) {
-	if c.ends, err = arrayOf[uint32](memory, len(roots)+1); err != nil {
-		return c, err
-	}
-	for _, root := range roots {
-		c.ends[root]++
-	}
-	members := uint32(0)
-	for i, n := range c.ends {
-		if c.ends[i] = members; n > 1 {
-			members += n
-		}
-	}
-	if c.list, err = arrayOf[uint32](memory, int(members)); err != nil {
-		return c, err
-	}
-	for i, root := range roots { // the root, which is the least, comes first
-		if root != uint32(i) || c.ends[i] < c.ends[i+1] {
-			c.list[c.ends[root]] = uint32(i)
-			c.ends[root]++
-		}
-	}
-	// That made the beginning of each component its end, and the next one's beginning.
-	return c, nil
-}
-
-// of returns the component of a root, and nothing for what is no root.
-func (c *components) of(root int) []uint32 {
-	from := uint32(0)
-	if root > 0 {
-		from = c.ends[root-1]
-	}
-	return c.list[from:c.ends[root]]
 }
 
 const (
@@ -130,7 +95,8 @@ func (s *star) solve(ctx context.Context, members []uint32) error {
 			}
 			members = members[n:]
 		}
-		// The others look for the representatives that there are; those that find none take part in the next round.
+		// The others look for the representatives that there are; those that find none take part in
+		// the next round.
 		free := members[:0]
 		for len(members) > 0 {
 			part := members[:min(len(members), s.threads*starLook)]
@@ -151,8 +117,8 @@ func (s *star) solve(ctx context.Context, members []uint32) error {
 	return nil
 }
 
-// elect finds the representatives of members, or makes them representatives, one by one, until there is no room for
-// more, and returns for how many it has.
+// elect finds the representatives of members, or makes them representatives, one by one, until
+// there is no room for more, and returns for how many it has.
 func (s *star) elect(ctx context.Context, members []uint32) (n int, err error) {
 	before := len(s.reps.keys)
 	if err := s.look(ctx, members); err != nil {

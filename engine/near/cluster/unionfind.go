@@ -2,16 +2,18 @@ package cluster
 
 import "sync/atomic"
 
-// A UnionFind is a disjoint-set forest over the indices of its elements, 4 bytes each, in which many goroutines may unite sets
-// at a time. The root of a set is its least element, so the forest does not depend on the order of
-// the unions; with path halving alone they still cost O(log n) each, amortised.
+// A UnionFind is a disjoint-set forest over the indices of its elements, 4 bytes each, in which
+// many goroutines may unite sets at a time. The root of a set is its least element, so the forest
+// does not depend on the order of the unions; with path halving alone they still cost O(log n)
+// each, amortised.
 //
 // A parent is less than its child, always: what another goroutine changes meanwhile is that
 // parents become less, and elements that were roots are roots no more, which is why the
 // last step of a union compares and swaps.
 type UnionFind []uint32
 
-// NewUnionFind returns a forest in the memory of elements, whatever they hold, in which each is a set of its own.
+// NewUnionFind returns a forest in the memory of elements, whatever they hold, in which each is a
+// set of its own.
 func NewUnionFind(elements []uint32) UnionFind {
 	for i := range elements {
 		elements[i] = uint32(i)
@@ -19,7 +21,8 @@ func NewUnionFind(elements []uint32) UnionFind {
 	return elements
 }
 
-// Find returns the root of the set that x is in, which is its least element. It may be called from many goroutines.
+// Find returns the root of the set that x is in, which is its least element. It may be called from
+// many goroutines.
 func (u UnionFind) Find(x uint32) uint32 {
 	for {
 		parent := atomic.LoadUint32(&u[x])
@@ -34,8 +37,8 @@ func (u UnionFind) Find(x uint32) uint32 {
 	}
 }
 
-// Union makes one set of the two that a and b are in, and reports whether they were two. It may be called from many
-// goroutines.
+// Union makes one set of the two that a and b are in, and reports whether they were two. It may be
+// called from many goroutines.
 func (u UnionFind) Union(a, b uint32) bool {
 	for {
 		a, b = u.Find(a), u.Find(b)

@@ -1,6 +1,7 @@
 package dedup
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,11 +17,11 @@ import (
 // paths below the deepest folder that holds all inputs.
 //
 //	crawl.jsonl.gz         ->  crawl.jsonl.gz
-//	pages/                 ->  what is in pages
-//	2024/a.jsonl 2025/     ->  2024/a.jsonl, and 2025/ with what is in it
+//	pages/                 ->  the files in pages
+//	2024/a.jsonl 2025/     ->  2024/a.jsonl, and 2025/ with its files
 //	crawl.jsonl.xz         ->  crawl.jsonl.zst
 type Copies struct {
-	root  string
+	root  location
 	names map[string]bool
 	files int
 }
@@ -50,7 +51,8 @@ func NewCopies(ctx context.Context, inputs []string, dir string) (*Copies, error
 	return c, ctx.Err()
 }
 
-// add adds the names that a file's copy may have: its own, and that of its rows if nothing writes its compression.
+// add adds the names that a file's copy may have: its own, and that of its rows if nothing writes
+// its compression.
 func (c *Copies) add(ctx context.Context, f document.File) error {
 	name, err := c.name(f, "")
 	if err != nil {
@@ -77,11 +79,13 @@ func (c *Copies) add(ctx context.Context, f document.File) error {
 
 // findRoot sets root to the deepest folder that holds all inputs.
 func (c *Copies) findRoot(ctx context.Context, inputs []string, dir string) error {
-	target, err := real(folderOf(cleaned(dir)))
+	target, err := folderOf(dir)
 	if err != nil {
 		return err
 	}
-	target = joined(target, path.Base(filepath.ToSlash(cleaned(dir))))
+	if target.path += "/" + filepath.Base(dir); target.scheme == "" {
+		target.path = path.Clean(target.path)
+	}
 	first := true
 	for f, err := range document.Files(ctx, inputs) {
 		if _, skipped := errors.AsType[*document.Skip](err); skipped {
@@ -93,23 +97,26 @@ func (c *Copies) findRoot(ctx context.Context, inputs []string, dir string) erro
 		if document.ReadOnce(f.Path) {
 			return fmt.Errorf("%s is a pipe and has no name to be copied to: put it in a file", f.Path)
 		}
-		top := f.Root
-		if top == "" {
-			top = folderOf(f.Path)
+		var top location
+		if f.Root != "" {
+			top, err = locate(f.Root)
+		} else {
+			top, err = folderOf(f.Path)
 		}
-		if top, err = real(top); err != nil {
+		if err != nil {
 			return err
 		}
-		if f.Root != "" && within(target, top) {
+		if f.Root != "" && target.within(top) {
 			return fmt.Errorf("%s lies in the input %s: copies would be inputs of the next run", dir, f.Root)
 		}
 		if first {
 			c.root, first = top, false
 		}
-		for !within(top, c.root) {
-			up := folderOf(c.root)
-			if up == c.root || object.Is(top) != object.Is(c.root) {
-				return fmt.Errorf("%s and %s have no folder in common under which copies could have names: copy them one after the other", f.Path, c.root)
+		for !top.within(c.root) {
+			up := c.root.up()
+			if up == c.root || top.scheme != c.root.scheme {
+				return fmt.Errorf("%s and %s have no folder in common under which copies could have names: "+
+					"copy them one after the other", f.Path, c.root)
 			}
 			c.root = up
 		}
@@ -117,67 +124,58 @@ func (c *Copies) findRoot(ctx context.Context, inputs []string, dir string) erro
 	return nil
 }
 
-// real returns an absolute path without links.
-func real(name string) (string, error) {
-	if object.Is(name) {
-		return strings.TrimSuffix(name, "/"), nil
+// A location is a folder: an absolute path with slashes and without links, or the path of objects
+// under their scheme. Neither ends in a slash.
+type location struct{ scheme, path string }
+
+// locate returns the location of a folder that is there.
+func locate(name string) (location, error) {
+	if scheme, rest, _ := strings.Cut(name, "://"); object.Is(name) {
+		return location{scheme, strings.TrimSuffix(rest, "/")}, nil
 	}
 	name, err := filepath.Abs(name)
-	if err != nil {
-		return "", err
+	if err == nil {
+		name, err = filepath.EvalSymlinks(name)
 	}
-	return filepath.EvalSymlinks(name)
+	return location{path: strings.TrimSuffix(filepath.ToSlash(name), "/")}, err
 }
 
-// folderOf returns the folder of a file, or what stands before the last slash of an object's path.
-func folderOf(name string) string {
-	if !object.Is(name) {
-		return filepath.Dir(name)
+// folderOf returns the folder of a file or an object.
+func folderOf(name string) (location, error) {
+	if object.Is(name) {
+		l, err := locate(name)
+		return l.up(), err
 	}
-	start := strings.Index(name, "://") + len("://")
-	if i := strings.LastIndexByte(name[start:], '/'); i > 0 {
-		return name[:start+i]
-	}
-	return name
+	return locate(filepath.Dir(filepath.Clean(name)))
 }
 
-// cleaned returns a path in its shortest form.
-func cleaned(path string) string {
-	if object.Is(path) {
-		return strings.TrimSuffix(path, "/")
+// up returns the folder above, or the topmost folder itself.
+func (l location) up() location {
+	if i := strings.LastIndexByte(l.path, '/'); i >= 0 {
+		l.path = l.path[:i]
 	}
-	return filepath.Clean(path)
+	return l
 }
 
-// joined returns the path of what a folder has under a name.
-func joined(dir, name string) string {
-	if object.Is(dir) {
-		return dir + "/" + name
-	}
-	return filepath.Join(dir, name)
+// within reports whether a location is a folder or lies below it.
+func (l location) within(dir location) bool {
+	return l.scheme == dir.scheme && strings.HasPrefix(l.path+"/", dir.path+"/")
 }
 
-// within reports whether path is dir or lies below it.
-func within(path, dir string) bool {
-	if object.Is(path) || object.Is(dir) {
-		return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
+func (l location) String() string {
+	if l.scheme != "" {
+		return l.scheme + "://" + l.path
 	}
-	rel, err := filepath.Rel(dir, path)
-	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
+	return cmp.Or(l.path, "/")
 }
 
-// name returns the name of a file's copy, with another ending in place of its compression's, unless that is "".
+// name returns the name of a file's copy, with another ending in place of its compression's, unless
+// that is "".
 func (c *Copies) name(f document.File, ending string) (string, error) {
-	dir, err := real(folderOf(f.Path))
-	if err != nil {
-		return "", err
-	}
+	dir, err := folderOf(f.Path)
 	base := path.Base(filepath.ToSlash(f.Path))
 	if ending != "" {
 		base = strings.TrimSuffix(strings.TrimSuffix(base, ".bz2"), ".xz") + ending
 	}
-	if object.Is(dir) {
-		return strings.TrimPrefix(strings.TrimPrefix(dir+"/"+base, c.root), "/"), nil
-	}
-	return filepath.Rel(c.root, filepath.Join(dir, base))
+	return strings.TrimPrefix(strings.TrimPrefix(dir.path+"/"+base, c.root.path), "/"), err
 }

@@ -1,24 +1,25 @@
 package dedup
 
 import (
+	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"math"
 	"strings"
 
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+
 	"ndd/engine/corpus/document"
+	"ndd/engine/parallel"
 )
 
 // A Create creates a file of that name, which may have folders in it, and fills it.
 type Create func(name string, fill func(w io.Writer) error) error
-
-// CopyOptions configure a copy. The zero value copies all that stays.
-type CopyOptions struct {
-	Meter         *document.Meter // counts what is read; may be nil
-	LeaveUnjudged bool            // do not copy files of which nothing could be compared
-}
 
 // A CopyReport says what became of files that could not be compared.
 type CopyReport struct {
@@ -26,61 +27,95 @@ type CopyReport struct {
 	Repacked []string // compressed by zstd instead of xz or bzip2
 }
 
-// Copy reads the inputs again and copies them without what was dropped.
+// Copy reads the inputs again, counted by meter unless it is nil, and copies them without the
+// documents that were dropped, several files at a time: create is called by several goroutines.
 //
 // JSONL, JSON, CSV, lines and WARC files are copied without the lines or records that can go, byte
 // for byte, compressed as they were, WARC records each by itself; xz and bzip2, which nothing
 // writes, become zstd. Lines that are no documents, or have too few features to be compared, stay,
 // and so do WARC records of other types. Of Parquet files all columns of the rows that stay are
-// copied, in order, with the encodings and compression that they had. A file that is one document is copied as
-// it is if it is kept, and so is a file that could not be judged: that is no text, too
+// copied, in order, with the encodings and compression that they had. A file that is one document
+// is copied as it is if it is kept, and so is a file that could not be judged: that is no text, too
 // long, or damaged from the beginning. Hidden files and what links lead to are not copied.
-func (r *Result) Copy(ctx context.Context, names *Copies, o CopyOptions, create Create) (CopyReport, error) {
+func (r *Result) Copy(ctx context.Context, names *Copies, meter *document.Meter, create Create) (CopyReport, error) {
 	c := r.corpus
 	if err := c.readable(); err != nil {
 		return CopyReport{}, err
 	}
 	opts := c.options
-	opts.Meter = o.Meter
-	k := &copier{ctx: ctx, corpus: c, opts: opts, o: o, names: names, create: create,
-		dropped: r.droppedRows(), extractor: document.NewExtractor(opts), row: -1}
-	for f, err := range document.Files(ctx, c.inputs) {
-		if _, skipped := errors.AsType[*document.Skip](err); skipped {
-			continue
+	opts.Meter = meter
+	dropped := r.droppedRows()
+	var reports []*CopyReport // of the files, in order
+	produce := func(ctx context.Context, yield func(*copier) bool) error {
+		unit := 0
+		for f, err := range document.Files(ctx, c.inputs) {
+			if _, skipped := errors.AsType[*document.Skip](err); skipped {
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			if len(reports) == len(c.fileUnits) {
+				return changed(strings.Join(c.inputs, ", "))
+			}
+			k := &copier{corpus: c, opts: opts, names: names, create: create, dropped: dropped, file: f, unit: unit,
+				row: int(c.rowAt(unit)) - 1}
+			unit += c.fileUnits[len(reports)]
+			k.end = unit
+			reports = append(reports, &k.report)
+			if !yield(k) {
+				return nil
+			}
 		}
-		if err != nil {
-			return k.report, err
+		if len(reports) < len(c.fileUnits) {
+			return changed(strings.Join(c.inputs, ", "))
 		}
-		if err := k.file(f); err != nil {
-			return k.report, err
-		}
+		return nil
 	}
-	if k.unit != c.scanned {
-		return k.report, changed(strings.Join(c.inputs, ", "))
+	work := func(ctx context.Context, files iter.Seq[*copier]) error {
+		extractor := document.NewExtractor(opts)
+		for k := range files {
+			k.ctx, k.extractor = ctx, extractor
+			if err := k.copy(); err != nil {
+				return err
+			}
+		}
+		return nil
 	}
-	return k.report, nil
+	err := parallel.Each(ctx, parallel.Options{Workers: c.o.Threads}, produce, work)
+	var all CopyReport
+	for _, one := range reports {
+		all.Unjudged = append(all.Unjudged, one.Unjudged...)
+		all.Repacked = append(all.Repacked, one.Repacked...)
+	}
+	return all, err
 }
 
-// copier is the state of one Copy.
+// copier copies one file.
 type copier struct {
 	ctx       context.Context
 	corpus    *Corpus
 	opts      document.Options
-	o         CopyOptions
 	names     *Copies
 	create    Create
 	dropped   bitmap
 	extractor *document.Extractor
-	unit, row int // counted so far
+	file      document.File
+	unit, row int // that come next, and came last
+	end       int // the first unit of the next file
 	report    CopyReport
 }
 
 // cut is a range of bytes that is left out.
 type cut struct{ from, to int64 }
 
-// file copies a file without what was dropped.
-func (k *copier) file(f document.File) error {
+// copy copies the file without the dropped documents.
+func (k *copier) copy() error {
+	f := k.file
 	x, err := k.scan(f)
+	if err == nil && k.unit != k.end {
+		err = changed(f.Path)
+	}
 	if err != nil {
 		return err
 	}
@@ -140,9 +175,6 @@ func (k *copier) write(f document.File, ending string, fill func(io.Writer) erro
 
 // unjudged copies a file of which nothing could be compared, as it is, if it can be opened.
 func (k *copier) unjudged(f document.File) error {
-	if k.o.LeaveUnjudged {
-		return nil
-	}
 	if f.CanOpen(k.ctx) != nil {
 		return nil // as it was named when it was read
 	}
@@ -164,8 +196,8 @@ type scanned struct {
 	stays  int   // of these, up to the last that stays
 }
 
-// list returns what to leave out of JSON: a value with what lies between it and the next one, and what follows the last value that stays, up
-// to the end of the last value, so that commas are only between values.
+// list returns the cuts of a JSON list: each dropped value up to the next one, and everything from
+// the last value kept to the end of the last value, so that commas remain only between values.
 func (x *scanned) list() (cuts []cut) {
 	next := 0 // of x.cuts
 	for i, v := range x.values[:x.stays] {
@@ -226,4 +258,90 @@ func (k *copier) scan(f document.File) (x scanned, err error) {
 		x.rows = append(x.rows, int64(u.Line))
 	}
 	return x, nil
+}
+
+// without copies a content but for the cuts, compressed as it was, in members of which
+// one begins at each start.
+func without(w io.Writer, content *document.Content, cuts []cut, starts []int64) error {
+	var out packer
+	switch content.Packing {
+	case document.Gzip:
+		out = gzip.NewWriter(w)
+	case document.Zstd, document.Xz, document.Bzip2: // nothing writes the last two
+		z, err := zstd.NewWriter(w, zstd.WithEncoderConcurrency(1))
+		if err != nil {
+			return err
+		}
+		out = z
+	default:
+		out = unpacked{w}
+	}
+	c := copying{in: bufio.NewReaderSize(content, 1<<17), out: out, to: w, starts: starts}
+	for _, cut := range cuts {
+		if err := c.copy(cut.from); err != nil {
+			return cmp.Or(err, out.Close())
+		}
+		// Discard takes an int, and a cut may be beyond one
+		if _, err := io.CopyN(io.Discard, c.in, cut.to-cut.from); err != nil {
+			return cmp.Or(err, out.Close())
+		}
+		c.at = cut.to
+	}
+	err := c.copy(math.MaxInt64)
+	return cmp.Or(err, out.Close())
+}
+
+// A packer compresses its input, or copies it.
+type packer interface {
+	io.WriteCloser
+	Reset(to io.Writer) // begins anew, after Close
+}
+
+// unpacked is the packer of a file that is not compressed.
+type unpacked struct{ io.Writer }
+
+// Close does nothing.
+func (unpacked) Close() error { return nil }
+
+// Reset does nothing.
+func (unpacked) Reset(io.Writer) {}
+
+// copying is the state of copying one file.
+type copying struct {
+	in     *bufio.Reader
+	at     int64 // bytes of in that have been read
+	out    packer
+	to     io.Writer
+	starts []int64 // of members that are ahead
+	begun  bool    // there is something in this member
+}
+
+// copy copies up to an offset, or the end of the file.
+func (c *copying) copy(to int64) error {
+	for c.at < to {
+		next := to
+		for len(c.starts) > 0 && c.starts[0] <= c.at {
+			if c.starts[0] == c.at && c.begun {
+				if err := c.out.Close(); err != nil {
+					return err
+				}
+				c.out.Reset(c.to)
+				c.begun = false
+			}
+			c.starts = c.starts[1:]
+		}
+		if len(c.starts) > 0 {
+			next = min(next, c.starts[0])
+		}
+		n, err := io.CopyN(c.out, c.in, next-c.at)
+		c.at += n
+		c.begun = c.begun || n > 0
+		if errors.Is(err, io.EOF) && to == math.MaxInt64 {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }

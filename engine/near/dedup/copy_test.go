@@ -2,8 +2,6 @@ package dedup
 
 import (
 	"bytes"
-	"context"
-	"encoding/base64"
 	"fmt"
 	"io"
 	"maps"
@@ -13,38 +11,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
 	"ndd/engine/corpus/document"
 	"ndd/engine/corpus/ingest"
-	"ndd/engine/corpus/simhash"
-	"ndd/engine/near/shingle"
 )
-
-func simhashOf(f uint64) simhash.Fingerprint { return simhash.Fingerprint(f) }
-
-// into returns what puts copies into a map by name.
-func into(copies map[string][]byte) Create {
-	return func(name string, fill func(io.Writer) error) error {
-		var b bytes.Buffer
-		err := fill(&b)
-		copies[filepath.ToSlash(name)] = b.Bytes()
-		return err
-	}
-}
-
-// copyAll is the copies by name.
-func copyAll(ctx context.Context, r *Result, names *Copies) (map[string]string, error) {
-	copies := map[string]string{}
-	_, err := r.Copy(ctx, names, CopyOptions{}, func(name string, fill func(io.Writer) error) error {
-		var b bytes.Buffer
-		err := fill(&b)
-		copies[filepath.ToSlash(name)] = b.String()
-		return err
-	})
-	return copies, err
-}
 
 func pack(t *testing.T, name, content string) []byte {
 	t.Helper()
@@ -97,23 +70,19 @@ func unpack(t *testing.T, name, content string) string {
 }
 
 func TestCopy(t *testing.T) {
-	const (
-		a = "Rivers carry stones from the mountains to the plain, and the further they carry them the smaller they become"
-		b = "Bread needs four things: flour, water, salt and time, and the last is what most bakers are short of"
-	)
-	lineA, lineB := `{"text":"`+a+`"}`, `  {"id":7, "text":"`+b+`"} `
+	lineA, lineB := `{"text":"`+rivers+`"}`, `  {"id":7, "text":"`+bread+`"} `
 	odd := "\xef\xbb\xbf" + lineA + "\r\n\nbroken\n{\"text\":\"few\"}\n" // kept as it is where a stays
 	files := map[string]string{
 		"in/1/one.jsonl":      odd + lineB + "\n" + lineB + "\n" + lineB,
 		"in/1/two.jsonl.gz":   lineA + "\n" + `{"text":"few"}` + "\n",
 		"in/2/one.jsonl.zst":  lineB + "\n" + lineB,
-		"in/2/table.csv":      "id,text\n1,\"" + a + "\"\n\n2,few\n3,\"" + b + "\"\n",
+		"in/2/table.csv":      "id,text\n1,\"" + rivers + "\"\n\n2,few\n3,\"" + bread + "\"\n",
 		"in/2/empty.jsonl":    "",
-		"in/3/a.txt":          a,
+		"in/3/a.txt":          rivers,
 		"in/3/c.txt.gz":       "The wind over the pass is cold in the evening and the goats come down before it does",
 		"in/3/few.txt":        "few",
 		"in/3/picture.bin":    "\x00\x01",
-		"in/3/.hidden":        a,
+		"in/3/.hidden":        rivers,
 		"in/3/with space.txt": "The wind over the pass is cold in the evening and the goats come down before it does",
 	}
 	want := map[string]string{
@@ -128,57 +97,30 @@ func TestCopy(t *testing.T) {
 	}
 	t.Chdir(t.TempDir())
 	for name, content := range files {
-		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name, pack(t, name, content), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		write(t, map[string][]byte{name: pack(t, name, content)})
 	}
 	inputs := []string{"in/1/one.jsonl", "in/1/two.jsonl.gz", "in/2", "in/3"}
-	names, err := NewCopies(t.Context(), inputs, "out")
-	if err != nil {
-		t.Fatal(err)
-	}
 	c, _, err := ReadDocuments(t.Context(), inputs, ingest.Config{}, ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := Find(t.Context(), c, Options{K: 3})
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := copyAll(t.Context(), r, names)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := found(t, c, Options{K: 3})
+	got, _ := copied(t, r)
+	plain := map[string]string{}
 	for name, content := range got {
-		if plain := unpack(t, name, content); plain != want[name] {
-			t.Errorf("%s: %q, want %q", name, plain, want[name])
-		}
+		plain[name] = unpack(t, name, content)
 	}
-	if g, w := slices.Sorted(maps.Keys(got)), slices.Sorted(maps.Keys(want)); !slices.Equal(g, w) {
-		t.Errorf("%q, want %q", g, w)
+	if d := cmp.Diff(want, plain); d != "" {
+		t.Error(d)
 	}
-	again, err := copyAll(t.Context(), r, names)
-	if err != nil || !maps.Equal(got, again) {
-		t.Error("copies differ from run to run", err)
+	if again, _ := copied(t, r); !maps.Equal(got, again) {
+		t.Error("copies differ from run to run")
 	}
 	// The copies have no near-duplicates any more.
-	for name, content := range got {
-		if err := os.MkdirAll(filepath.Join("out", filepath.Dir(name)), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join("out", name), []byte(content), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	c, _, err = ReadDocuments(t.Context(), []string{"out"}, ingest.Config{}, ReadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if r, err := Find(t.Context(), c, Options{K: 3}); err != nil || r.Len() != 0 {
-		t.Errorf("%d clusters are left, %v", r.Len(), err)
+	t.Chdir(t.TempDir())
+	write(t, got)
+	if r := found(t, read(t, ".", ingest.Config{}, ReadOptions{}), Options{K: 3}); r.Len() != 0 {
+		t.Errorf("%d clusters are left", r.Len())
 	}
 }
 
@@ -186,10 +128,9 @@ func TestCopy(t *testing.T) {
 func TestCopyWARC(t *testing.T) {
 	record := func(kind, uri, date, text string) string {
 		block := "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n" + text
-		return fmt.Sprintf("WARC/1.0\r\nWARC-Type: %s\r\nWARC-Target-URI: %s\r\nWARC-Date: %s\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n",
-			kind, uri, date, len(block), block)
+		return fmt.Sprintf("WARC/1.0\r\nWARC-Type: %s\r\nWARC-Target-URI: %s\r\nWARC-Date: %s\r\n"+
+			"Content-Length: %d\r\n\r\n%s\r\n\r\n", kind, uri, date, len(block), block)
 	}
-	const rivers = "Rivers carry stones from the mountains to the plain, and the further they carry them the smaller they become"
 	records := []string{
 		record("response", "old", "2023-01-01T00:00:00Z", rivers), // goes
 		record("warcinfo", "", "", "made by a test"),
@@ -205,29 +146,11 @@ func TestCopyWARC(t *testing.T) {
 	for _, r := range records {
 		packed = append(packed, pack(t, "a.warc.gz", r)...)
 	}
-	for name, content := range map[string][]byte{"in/a.warc.gz": packed, "in/b.warc": []byte(strings.Join(records[:2], ""))} {
-		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name, content, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	names, err := NewCopies(t.Context(), []string{"in"}, "out")
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, _, err := ReadDocuments(t.Context(), []string{"in"}, ingest.Config{}, ReadOptions{Keep: Keep{Policy: Newest}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := Find(t.Context(), c, Options{K: 3, Verify: &Verify{Jaccard: 0.9, Shingles: shingle.Options{Words: 3, Chars: 5}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := copyAll(t.Context(), r, names)
-	if err != nil || len(got) != 2 || got["b.warc"] != records[1] {
-		t.Fatalf("%q, %v", got, err)
+	write(t, map[string][]byte{"in/a.warc.gz": packed, "in/b.warc": []byte(strings.Join(records[:2], ""))})
+	c := read(t, "in", ingest.Config{}, ReadOptions{Keep: Keep{Policy: Newest}})
+	got, _ := copied(t, found(t, c, Options{K: 3, Verify: &Verify{Jaccard: 0.9}}))
+	if len(got) != 2 || got["b.warc"] != records[1] {
+		t.Fatalf("%q", got)
 	}
 	in := strings.NewReader(got["a.warc.gz"])
 	z, err := gzip.NewReader(in)
@@ -248,14 +171,7 @@ func TestCopyWARC(t *testing.T) {
 
 func TestCopies(t *testing.T) {
 	t.Chdir(t.TempDir())
-	for _, name := range []string{"a.jsonl", "d/a.jsonl", "d/e/b.jsonl", "f/a.jsonl"} {
-		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name, nil, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
+	write(t, map[string]string{"a.jsonl": "", "d/a.jsonl": "", "d/e/b.jsonl": "", "f/a.jsonl": ""})
 	if err := os.Symlink("d", "link"); err != nil {
 		t.Fatal(err)
 	}
@@ -288,72 +204,52 @@ func TestCopies(t *testing.T) {
 			}
 			continue
 		}
-		if want, err := real(c.root); err != nil || names.root != want {
+		if want, err := locate(c.root); err != nil || names.root != want {
 			t.Errorf("%v: below %s, want %s", c.inputs, names.root, c.root)
 		}
 	}
 }
 
-// TestCopyRepacked: what bzip2 and xz compressed is copied by zstd, under a name that says so, unless it stays whole; two files never get one name.
+// TestCopyRepacked: what bzip2 and xz compressed is copied by zstd, under a name that says so,
+// unless it stays whole; two files never get one name.
 func TestCopyRepacked(t *testing.T) {
-	const (
-		bzip = "QlpoOTFBWSZTWZJIGMsAAH1bgAAQUAQwEBAAP2ffajAAuAoAAAAAUAAAAACqgqb1T2Uj9KfpQ9T8qPKdvR0yii3Em76copslGlG7tZZpjFGENLLuHJFCyzTQoykqi6UWTKkg8tGn8qmyu5SVbvCaTp5ZcJOGyx0sSbNkJMKHaTCaDwihddZdVCh22f4u5IpwoSEkkDGW"
-		xz   = "/Td6WFoAAATm1rRGAgAhARYAAAB0L+Wj4AD9AGldAD2IiSaBk1Ox5jXSonxX7+2V3Sz5GOeD7dTtcWhVebMwEHpmVJ1mzmbJ/qV5lVBpgZmYcU7aDyoijKWFxN4a1oC9xBCdRBI4dMVdQCeh9hL1uiTUd6P05ZutHpjMIWGjAJzOa9ZMebQAAAAAAABA8T3BXXKKyQABhQH+AQAApXMz17HEZ/sCAAAAAARZWg=="
-		line = `{"id":1,"text":"Rivers carry stones from the mountains to the plain, and the further they carry them the smaller they become"}` + "\n"
-	)
-	t.Chdir(t.TempDir())
-	if err := os.Mkdir("in", 0o755); err != nil {
-		t.Fatal(err)
-	}
-	for name, coded := range map[string]string{"in/a.jsonl.bz2": bzip, "in/b.jsonl.xz": xz} {
-		raw, err := base64.StdEncoding.DecodeString(coded)
+	files := map[string][]byte{}
+	for ending, name := range map[string]string{"bz2": "in/a.jsonl.bz2", "xz": "in/b.jsonl.xz"} {
+		raw, err := os.ReadFile("testdata/twice.jsonl." + ending)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(name, raw, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		files[name] = raw
 	}
+	t.Chdir(t.TempDir())
+	write(t, files)
 	names, err := NewCopies(t.Context(), []string{"in"}, "out")
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, _, err := ReadDocuments(t.Context(), []string{"in"}, ingest.Config{}, ReadOptions{})
-	if err != nil || c.Len() != 4 {
-		t.Fatal(err, c.Len())
+	c := read(t, "in", ingest.Config{}, ReadOptions{})
+	got, report := copied(t, found(t, c, Options{K: 0}))
+	for name, raw := range got {
+		got[name] = unpack(t, name, raw)
 	}
-	r, err := Find(t.Context(), c, Options{K: 0})
-	if err != nil {
-		t.Fatal(err)
-	}
-	copies := map[string][]byte{}
-	report, err := r.Copy(t.Context(), names, CopyOptions{}, into(copies))
-	if err != nil {
-		t.Fatal(err)
-	}
-	got := map[string]string{}
-	for name, raw := range copies {
-		got[name] = unpack(t, name, string(raw))
-	}
-	if want := map[string]string{"a.jsonl.zst": line, "b.jsonl.zst": ""}; !maps.Equal(got, want) {
+	if want := map[string]string{"a.jsonl.zst": `{"id":1,"text":"` + rivers + "\"}\n", "b.jsonl.zst": ""}; !maps.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if want := []string{"in/a.jsonl.bz2", "in/b.jsonl.xz"}; !slices.Equal(report.Repacked, want) || !names.Has("a.jsonl.zst") {
+	if want := []string{"in/a.jsonl.bz2", "in/b.jsonl.xz"}; !slices.Equal(report.Repacked, want) ||
+		!names.Has("a.jsonl.zst") {
 		t.Errorf("%q, want %q", report.Repacked, want)
 	}
-	if err := os.WriteFile("in/a.jsonl.zst", nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := NewCopies(t.Context(), []string{"in"}, "out"); err == nil || !strings.Contains(err.Error(), "would have the name of another's") && !strings.Contains(err.Error(), "named twice") {
+	write(t, map[string]string{"in/a.jsonl.zst": ""})
+	if _, err := NewCopies(t.Context(), []string{"in"}, "out"); err == nil ||
+		!strings.Contains(err.Error(), "would have the name of another's") && !strings.Contains(err.Error(), "named twice") {
 		t.Error(err)
 	}
 }
 
-// TestCopyJSON: what is no document stays in a JSON file, wherever it stands beside what goes: a number, a string, a document that
-// is too long to be compared.
+// TestCopyJSON: what is no document stays in a JSON file, wherever it stands beside what goes: a
+// number, a string, a document that is too long to be compared.
 func TestCopyJSON(t *testing.T) {
-	const a = `{"text":"Rivers carry stones from the mountains to the plain, and the further they carry them the smaller they become"}`
-	const b = `{"text":"Bread needs four things: flour, water, salt and time, and the last is what most bakers are short of"}`
+	const a, b = `{"text":"` + rivers + `"}`, `{"text":"` + bread + `"}`
 	long := `{"text":"` + strings.Repeat("long ", 100) + `"}`
 	for _, c := range []struct{ in, want string }{
 		{"[" + a + ", " + a + ", 5, " + b + "]", "[" + a + ", 5, " + b + "]"},
@@ -364,25 +260,40 @@ func TestCopyJSON(t *testing.T) {
 		{a + "\n" + a + " " + long + "\n" + b + "\n" + b, a + "\n" + long + "\n" + b},
 	} {
 		t.Chdir(t.TempDir())
-		if err := os.WriteFile("in.json", []byte(c.in), 0o644); err != nil {
-			t.Fatal(err)
+		write(t, map[string]string{"in.json": c.in})
+		cfg := ingest.Config{Document: document.Options{Format: document.JSON, MaxDocumentBytes: 200}}
+		got, _ := copied(t, found(t, read(t, "in.json", cfg, ReadOptions{}), Options{K: 3}))
+		if got["in.json"] != c.want {
+			t.Errorf("of %s:\n%s, want\n%s", c.in, got["in.json"], c.want)
 		}
-		names, err := NewCopies(t.Context(), []string{"in.json"}, "out")
-		if err != nil {
-			t.Fatal(err)
-		}
-		read := ingest.Config{Document: document.Options{Format: document.JSON, MaxDocumentBytes: 200}}
-		corpus, _, err := ReadDocuments(t.Context(), []string{"in.json"}, read, ReadOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		r, err := Find(t.Context(), corpus, Options{K: 3})
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := copyAll(t.Context(), r, names)
-		if err != nil || got["in.json"] != c.want {
-			t.Errorf("of %s:\n%s, want\n%s; %v", c.in, got["in.json"], c.want, err)
-		}
+	}
+}
+
+// TestCopyChanged: a file that has another line, or is one file more or less, since it was read is
+// an error that names it, whatever lies behind it.
+func TestCopyChanged(t *testing.T) {
+	line := func(n int) string { return fmt.Sprintf("{\"id\":%d,\"text\":\"line %d, which is short\"}\n", n, n) }
+	for name, change := range map[string]func() error{
+		"a line more": func() error { return os.WriteFile("in/a.jsonl", []byte(line(1)+line(2)+line(3)), 0o644) },
+		"a line less": func() error { return os.WriteFile("in/a.jsonl", []byte(line(1)), 0o644) },
+		"a file more": func() error { return os.WriteFile("in/c.jsonl", []byte(line(7)), 0o644) },
+		"a file less": func() error { return os.Remove("in/b.jsonl") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Chdir(t.TempDir())
+			write(t, map[string]string{"in/a.jsonl": line(1) + line(2), "in/b.jsonl": line(4) + line(5)})
+			r := found(t, read(t, "in", ingest.Config{}, ReadOptions{}), Options{K: 3})
+			names, err := NewCopies(t.Context(), r.corpus.inputs, "out")
+			if err == nil {
+				err = change()
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := r.Copy(t.Context(), names, nil, into(map[string]string{})); err == nil ||
+				!strings.Contains(err.Error(), "in") || !strings.Contains(err.Error(), "changed") {
+				t.Errorf("%v", err)
+			}
+		})
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"math/bits"
 	"runtime"
 	"slices"
 	"strconv"
@@ -13,29 +14,29 @@ import (
 	"ndd/engine/corpus/ndf"
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/memory"
+	"ndd/engine/near/cluster"
 )
 
 // A Corpus has documents by row, from 0. It may be read by many goroutines once it is read whole.
 type Corpus struct {
 	recipe  *simhash.Recipe // nil for raw fingerprints
 	prints  []uint64
-	second  []uint64 // the second fingerprints, of a recipe that makes two; else empty
 	lengths []uint32 // of texts; empty for raw fingerprints
 	ids     idColumn // empty where the rows are the IDs
 	values  values   // by which to keep, if the policy goes by one
-	places  places   // of documents that were read; empty for fingerprint files
-	files   []part   // of fingerprint files
-	shorts  shorts   // documents without a fingerprint
+	places  places
+	shorts  shorts // documents without a fingerprint
 
 	o        ReadOptions
 	reserved *memory.Reservation // of o.Budget, for everything
 	next     int                 // the length at which it is looked at again
 
 	// Where the documents were read, to read them again.
-	inputs  []string
-	options document.Options
-	units   bitmap // which units of the inputs became rows
-	scanned int    // units
+	inputs     []string
+	options    document.Options
+	fileUnits  []int    // units of each file
+	units      bitmap   // which units of the inputs became rows
+	rowsBefore []uint32 // before each unitsEach units
 }
 
 // ReadOptions configures how a corpus is read.
@@ -44,14 +45,13 @@ type ReadOptions struct {
 	Find    Options        // with which Find will be called: memory depends on them
 	Budget  *memory.Budget // of which the memory is taken, until [Corpus.Close]; nil: no limit
 	Threads int            // goroutines; 0 or less: as many as there are processors
-	Prints  int            // fingerprints of a document; memory depends on them
 
 	// Open opens fingerprint files; nil is [ndf.Open].
 	Open func(path string) (*ndf.File, error)
 
-	// Say, if not nil, is called with the most memory that everything takes, which is
-	// [NeedBytes]: for fingerprints before they are read; for documents before
-	// that, when their number is unknown and 0, and before they are compared.
+	// Say, if not nil, is called with the most memory that everything takes, which is [NeedBytes]:
+	// for fingerprints before they are read; for documents before that, when their number is
+	// unknown and 0, and before they are compared.
 	Say func(documents int, bytes uint64)
 
 	readingBytes uint64 // what reading documents takes
@@ -66,15 +66,15 @@ func NewCorpus(recipe *simhash.Recipe, o ReadOptions) *Corpus {
 	return &Corpus{recipe: recipe, values: values{keep: o.Keep}, o: o, next: checkFirst}
 }
 
-// Close gives back what was reserved of the budget. The corpus must not be used any more. It may
-// be called again, and on nil.
+// Close releases the memory reserved from the budget. The corpus must not be used afterwards. It
+// may be called again, and on nil.
 func (c *Corpus) Close() {
 	if c != nil {
 		c.reserved.Release()
 	}
 }
 
-// reserve takes what so many documents need, all in all, from the budget.
+// reserve reserves the memory for a number of documents from the budget.
 func (c *Corpus) reserve(what string, documents int) (err error) {
 	bytes := NeedBytes(documents, c.ids.bytes+c.shorts.bytes(), c.inputs != nil, c.o)
 	if c.reserved == nil {
@@ -84,7 +84,7 @@ func (c *Corpus) reserve(what string, documents int) (err error) {
 	return c.reserved.Resize(what, bytes)
 }
 
-// expect reserves memory for so many documents, and says how much; 0: their number is not known.
+// expect reserves and reports the memory for a number of documents; 0 is an unknown number.
 func (c *Corpus) expect(documents int) error {
 	if c.o.Say != nil {
 		c.o.Say(documents, NeedBytes(documents, c.ids.bytes+c.shorts.bytes(), c.inputs != nil, c.o))
@@ -104,19 +104,15 @@ const checkFirst = 1 << 18
 type Document struct {
 	ID          string
 	Fingerprint simhash.Fingerprint
-	Second      simhash.Fingerprint // of a recipe that makes two
-	TextBytes   int                 // length of its text
-	Value       document.Value      // of the field that the policy goes by
-	Modified    int64               // of its file, nanoseconds since 1970; 0 if unknown
-	Place       Place               // where it was read, of all documents of a corpus or of none
+	TextBytes   int            // length of its text
+	Value       document.Value // of the field that the policy goes by
+	Modified    int64          // of its file, nanoseconds since 1970; 0 if unknown
+	Place       Place          // where it was read, of all documents of a corpus or of none
 }
 
 // Append adds a document. The error is a [memory.TooLargeError].
 func (c *Corpus) Append(d Document) error {
 	c.prints = append(c.prints, uint64(d.Fingerprint))
-	if c.each() > 1 {
-		c.second = append(c.second, uint64(d.Second))
-	}
 	c.lengths = append(c.lengths, uint32(min(uint64(d.TextBytes), math.MaxUint32)))
 	c.ids.append(d.ID)
 	c.values.append(d.Value, d.Modified)
@@ -138,14 +134,6 @@ func (c *Corpus) grown() error {
 // Len returns the number of documents.
 func (c *Corpus) Len() int { return len(c.prints) }
 
-// each returns how many fingerprints a document has.
-func (c *Corpus) each() int {
-	if c.recipe == nil {
-		return max(c.o.Prints, 1)
-	}
-	return c.recipe.PrintsEach()
-}
-
 // Recipe returns the recipe of the fingerprints, nil if that is unknown.
 func (c *Corpus) Recipe() *simhash.Recipe { return c.recipe }
 
@@ -157,25 +145,17 @@ func (c *Corpus) ID(row uint32) string {
 	return string(c.ids.id(row))
 }
 
-// AppendID appends the ID of a row to dst and returns the extended slice, without other allocations.
-func (c *Corpus) AppendID(dst []byte, row uint32) []byte {
-	if len(c.ids.at) == 0 {
-		return strconv.AppendUint(dst, uint64(row), 10)
-	}
-	return append(dst, c.ids.id(row)...)
-}
-
-// ReadDocuments returns the corpus of the documents in some inputs. Those with too few features for a
-// fingerprint are counted by the report, are not compared, and are returned by [Corpus.Short]. It sets
-// cfg.Document.ValueFields as the policy needs them.
-func ReadDocuments(ctx context.Context, inputs []string, cfg ingest.Config, o ReadOptions) (*Corpus, ingest.Report, error) {
+// ReadDocuments returns the corpus of the documents in some inputs. Those with too few features for
+// a fingerprint are counted by the report, are not compared, and are kept. It
+// sets cfg.Document.ValueFields as the policy needs them.
+func ReadDocuments(ctx context.Context, inputs []string, cfg ingest.Config, o ReadOptions) (*Corpus, ingest.Report,
+	error) {
 	cfg.Document.ValueFields = o.Keep.fields()
 	if cfg.Recipe == (simhash.Recipe{}) {
 		cfg.Recipe = simhash.Default()
 	}
 	cfg.Document.Extract = document.Extract(cfg.Recipe.Extract)
 	cfg = o.reading(cfg)
-	o.Prints = cfg.Recipe.PrintsEach()
 	c := NewCorpus(&cfg.Recipe, o)
 	c.inputs, c.options = inputs, cfg.Document
 	c.options.Meter = nil // it counts the first reading
@@ -192,9 +172,10 @@ func ReadDocuments(ctx context.Context, inputs []string, cfg ingest.Config, o Re
 			return c.appendShort(r.ID, at)
 		}
 		c.units.set(r.Unit)
-		return c.Append(Document{r.ID, r.Fingerprint, r.Second, r.TextBytes, r.Value, r.Modified, at})
+		return c.Append(Document{r.ID, r.Fingerprint, r.TextBytes, r.Value, r.Modified, at})
 	})
-	c.scanned = report.Units
+	c.fileUnits = report.FileUnits
+	c.countUnits()
 	if err == nil {
 		err = c.expect(c.Len())
 	}
@@ -204,8 +185,9 @@ func ReadDocuments(ctx context.Context, inputs []string, cfg ingest.Config, o Re
 	return c, report, err
 }
 
-// ReadPrints returns the corpus of one or more fingerprint files; of documents without IDs the rows are the IDs. It
-// verifies checksums. The error wraps [simhash.ErrMixed] unless all files have one recipe, and IDs or none.
+// ReadPrints returns the corpus of one or more fingerprint files; of documents without IDs the rows
+// are the IDs. It verifies checksums. The error wraps [simhash.ErrMixed] unless all files have one
+// recipe, and IDs or none.
 func ReadPrints(ctx context.Context, paths []string, o ReadOptions) (_ *Corpus, err error) {
 	c := NewCorpus(nil, o)
 	defer func() {
@@ -237,7 +219,6 @@ func ReadPrints(ctx context.Context, paths []string, o ReadOptions) (_ *Corpus, 
 	if _, err := ndf.HaveIDs(files); err != nil {
 		return nil, err
 	}
-	c.o.Prints = files[0].PrintsEach()
 	if err := c.expect(n); err != nil {
 		return nil, err
 	}
@@ -247,9 +228,6 @@ func ReadPrints(ctx context.Context, paths []string, o ReadOptions) (_ *Corpus, 
 		return nil, err
 	}
 	c.prints = make([]uint64, 0, n)
-	if c.each() > 1 {
-		c.second = make([]uint64, 0, n)
-	}
 	if c.recipe != nil {
 		c.lengths, c.ids.at = make([]uint32, 0, n), make([]uint64, 0, n)
 	}
@@ -271,15 +249,12 @@ func (c *Corpus) readFile(ctx context.Context, f, first *ndf.File) error {
 	if err := simhash.Compatible(first.Path(), c.recipe, f.Path(), f.Recipe()); err != nil {
 		return err
 	}
-	if a, b := first.PrintsEach(), f.PrintsEach(); a != b {
-		return fmt.Errorf("%w: %s has %d for each document, %s %d", simhash.ErrMixed, first.Path(), a, f.Path(), b)
-	}
 	if f.Len() == 0 {
 		return ctx.Err() // no row is of it
 	}
-	c.files = append(c.files, part{first: uint32(len(c.prints)), file: f.Path()})
+	c.places.parts = append(c.places.parts, part{uint32(len(c.prints)), f.Path(), 1})
 	for chunk := range f.Chunks {
-		c.appendChunk(chunk)
+		c.prints = append(c.prints, chunk...)
 	}
 	for chunk := range f.TextBytes {
 		c.lengths = append(c.lengths, chunk...)
@@ -299,15 +274,71 @@ func (c *Corpus) readFile(ctx context.Context, f, first *ndf.File) error {
 	return ctx.Err()
 }
 
-// appendChunk appends the fingerprints of some documents, as a file has them: two of each document are one after the other.
-func (c *Corpus) appendChunk(chunk []uint64) {
-	if c.each() == 1 {
-		c.prints = append(c.prints, chunk...)
-		return
+// reading returns cfg with less read ahead where there is little memory: a quarter of what the
+// budget has left beside the rest, since reading takes twice that, and the documents, of which
+// nothing is known yet, need some, too.
+func (o *ReadOptions) reading(cfg ingest.Config) ingest.Config {
+	least := cfg
+	least.Budget = 1
+	o.readingBytes = least.NeedBytes()
+	left := o.Budget.Left()
+	left -= min(left, NeedBytes(0, 0, true, *o))
+	cfg.Budget = int64(min(max(left/4, 1), ingest.BudgetBytes))
+	o.readingBytes = cfg.NeedBytes()
+	return cfg
+}
+
+// NeedBytes returns the most memory that reading and comparing that many documents
+// takes whose ids have idBytes in all; asDocuments tells whether they are read as
+// texts. A column that grows as documents arrive takes more than twice its bytes
+// for a moment; the clusters come when that is over.
+func NeedBytes(documents int, idBytes uint64, asDocuments bool, o ReadOptions) uint64 {
+	perDocument := uint64(8 + 4 + 8)
+	if asDocuments {
+		perDocument += 4 // its place
 	}
-	for i := 0; i < len(chunk); i += 2 {
-		c.prints, c.second = append(c.prints, chunk[i]), append(c.second, chunk[i+1])
+	if o.Keep.Policy == Newest || o.Keep.Policy == Largest {
+		perDocument += 8
 	}
+	find := cluster.Options{Star: o.Find.Star, Threads: o.Threads}.NeedBytes(uint64(documents))
+	bytes := idBytes + perDocument*uint64(documents)
+	if asDocuments {
+		find = max(find, o.readingBytes+perDocument*uint64(documents)*5/4)
+	}
+	bytes += find
+	if known := o.Find.KnownBytes; known != nil {
+		bytes += known(documents) // what the collector has not taken back while the rest is compared
+	}
+	if v := o.Find.Verify; v != nil {
+		bytes += uint64(v.memory())
+	}
+	return bytes
+}
+
+// unitsEach is the number of units of which the rows are counted at a time.
+const unitsEach = 512
+
+// countUnits makes rowAt ready.
+func (c *Corpus) countUnits() {
+	rows := 0
+	for i, word := range c.units {
+		if i%(unitsEach/64) == 0 {
+			c.rowsBefore = append(c.rowsBefore, uint32(rows))
+		}
+		rows += bits.OnesCount64(word)
+	}
+}
+
+// rowAt returns the row of the first unit, from a unit on, that became one.
+func (c *Corpus) rowAt(unit int) uint32 {
+	if unit/64 >= len(c.units) {
+		return uint32(len(c.prints))
+	}
+	row := c.rowsBefore[unit/unitsEach]
+	for _, word := range c.units[unit/unitsEach*(unitsEach/64) : unit/64] {
+		row += uint32(bits.OnesCount64(word))
+	}
+	return row + uint32(bits.OnesCount64(c.units[unit/64]&(1<<(unit%64)-1)))
 }
 
 // bitmap is a set of small integers.

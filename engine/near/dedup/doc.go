@@ -15,7 +15,9 @@
 //	.ndf, .bin ---------┘                                       └--> read again: verify each member's text
 //	                                                                  against the kept one's, split the cluster
 //
-//	documents, read again --without what was dropped--> filtered copies (Result.Copy)
+//	documents, read again --without dropped ones--> filtered copies (Result.Copy)
+//
+//	lines of a pipe --one pass--> the lines that are kept (Filter)
 //
 // # Verification
 //
@@ -26,10 +28,8 @@
 // document that is dropped has been compared with the very one that is kept for it,
 // however long the chain of near pairs was that joined them.
 //
-// With Options.MaxLengthRatio clusters are split in the same way by the lengths of texts.
-//
-// What is known already is compared with the document that it is near, whose text is looked up by
-// its ID in Verify.Known (against.go); if they are not alike it is compared with the others.
+// A document near a known one is compared with the text of that one, which is found by its ID in
+// Verify.Known (against.go). If they are not alike, it is compared with the others.
 //
 // # Cost
 //

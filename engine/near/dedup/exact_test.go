@@ -23,52 +23,37 @@ import (
 	"ndd/permute"
 )
 
-// TestExact holds all that a result says against its definition, worked out by comparing all with all: on sets
-// of every shape, with chains and with stars, against nothing and against an index, by order and by a field,
-// whatever the threads and the memory for an index's answers.
+// TestExact holds all that a result says against its definition, worked out by comparing all with
+// all: on sets of every shape, with chains and with stars, against nothing and against an index, by
+// order and by a field, whatever the threads and the memory for an index's answers.
 func TestExact(t *testing.T) {
 	const n, k = 300, 3
-	fields, err := dedup.ParseKeep("score", "")
+	fields, err := dedup.ParseKeep("score")
 	if err != nil {
 		t.Fatal(err)
 	}
-	dropped, left, apart, two := 0, 0, 0, 0
+	dropped, left := 0, 0
 	for _, set := range sets.All(n, n, k, 99) {
 		rng := rand.New(rand.NewPCG(1, 2))
-		scores, lengths := make([]int, len(set.Queries)), make([]int, len(set.Queries))
-		prints, second := slices.Clone(set.Queries), make([]uint64, len(set.Queries))
+		scores := make([]int, len(set.Queries))
+		prints := slices.Clone(set.Queries)
 		for i := range scores {
-			if second[i] = rng.Uint64(); i > 0 && i%4 == 0 {
-				second[i] = sets.Near(rng, second[rng.IntN(i)], rng.IntN(k+2))
-			}
-			lengths[i] = []int{0, 100, 200, 201, 400}[rng.IntN(5)]
 			if scores[i] = rng.IntN(9); i%3 == 1 { // near another new one, too
 				prints[i] = sets.Near(rng, prints[i-1], rng.IntN(k+1))
 			}
 		}
 		index := indexOf(t, set.Base)
 		for _, keep := range []dedup.Keep{{}, fields} {
-			for mode := range 8 {
-				e := exact{prints: prints, lengths: lengths, k: k, star: mode&1 > 0}
-				switch mode / 2 {
-				case 1:
+			for mode := range 4 {
+				e := exact{prints: prints, k: k, star: mode&1 > 0}
+				if mode > 1 {
 					e.old = set.Base
-				case 2:
-					e.ratio = 2
-				case 3:
-					e.second = second
 				}
 				if keep == fields {
 					e.scores = scores
 				}
 				want := e.result()
-				if e.second != nil {
-					two += strings.Count(want, "goes")
-				} else if mode/2 == 0 {
-					two -= strings.Count(want, "goes")
-				}
 				dropped += strings.Count(want, "goes")
-				apart += []int{-1, 0, 1, 0}[mode/2] * strings.Count(want, "stays")
 				if e.old != nil {
 					left += strings.Count(want, "cluster")
 				}
@@ -77,24 +62,18 @@ func TestExact(t *testing.T) {
 						if e.old == nil && memory > 0 {
 							continue
 						}
-						o := dedup.Options{K: k, Star: e.star, Threads: threads, MaxLengthRatio: e.ratio}
+						o := dedup.Options{K: k, Star: e.star, Threads: threads}
 						if e.old != nil && index != nil {
 							o.Known = asking(index, engine.BatchOptions{K: k, Docs: 1, Threads: threads, MatchBytes: memory})
 						}
-						if got := resultOf(t, prints, e.second, lengths, scores, keep, o); got != want {
-							t.Errorf("%s, star %v, against %d, two prints %v, ratio %g, keep %s, %d threads, memory %d: got\n%s\nwant\n%s",
-								set.Name, e.star, len(e.old), e.second != nil, e.ratio, keep, threads, memory, got, want)
+						if got := resultOf(t, prints, scores, keep, o); got != want {
+							t.Errorf("%s, star %v, against %d, keep %s, %d threads, memory %d: got\n%s\nwant\n%s",
+								set.Name, e.star, len(e.old), keep, threads, memory, got, want)
 						}
 					}
 				}
 			}
 		}
-	}
-	if two < 1000 {
-		t.Errorf("only %d documents go for their second fingerprints", two)
-	}
-	if apart < 300 {
-		t.Errorf("only %d documents stay for their lengths", apart)
 	}
 	if dropped < 1000 || left < 100 {
 		t.Errorf("only %d documents could go in all, %d clusters of those that an index does not have", dropped, left)
@@ -104,10 +83,7 @@ func TestExact(t *testing.T) {
 // exact is a task and its solution by definition.
 type exact struct {
 	prints, old []uint64
-	second      []uint64 // nil for documents with one fingerprint
-	lengths     []int
-	ratio       float64 // of lengths; 0: any
-	scores      []int   // nil to keep the first
+	scores      []int // nil to keep the first
 	k           int
 	star        bool
 }
@@ -120,7 +96,8 @@ func (e *exact) result() string {
 		gone[row] = true
 		fmt.Fprintf(&out, "%d goes for %s at %d\n", row, kept, distance)
 	}
-	// What is known goes for the nearest, of these the least fingerprint, of those the first document.
+	// What is known goes for the nearest, of these the least fingerprint, of those the first
+	// document.
 	for row, f := range e.prints {
 		best := -1
 		for i, o := range e.old {
@@ -159,12 +136,10 @@ func (e *exact) result() string {
 				}
 			}
 		}
-		for _, group := range e.split(rows, members) {
-			least := slices.Min(group)
-			kept[least] = group[0]
-			slices.Sort(group)
-			clusters[least] = group
-		}
+		least := slices.Min(members)
+		kept[least] = row
+		slices.Sort(members)
+		clusters[least] = members
 	}
 	number := 0
 	for first := range e.prints {
@@ -188,51 +163,15 @@ func (e *exact) result() string {
 	return sorted(out.String())
 }
 
-// distance is that of the nearer fingerprints of two documents.
-func (e *exact) distance(a, b int) int {
-	d := bits.OnesCount64(e.prints[a] ^ e.prints[b])
-	if e.second != nil {
-		d = min(d, bits.OnesCount64(e.second[a]^e.second[b]))
-	}
-	return d
-}
-
-// split returns the groups of a cluster, each with the document that is kept first: by preference, each document goes to the
-// first group whose length suits.
-func (e *exact) split(preferred, members []int) (groups [][]int) {
-	for _, row := range preferred {
-		if !slices.Contains(members, row) {
-			continue
-		}
-		a := float64(e.lengths[row])
-		i := slices.IndexFunc(groups, func(g []int) bool {
-			b := float64(e.lengths[g[0]])
-			return e.ratio == 0 || a*b == 0 || a <= e.ratio*b && b <= e.ratio*a
-		})
-		if i < 0 {
-			groups = append(groups, []int{row})
-		} else {
-			groups[i] = append(groups[i], row)
-		}
-	}
-	return groups
-}
+func (e *exact) distance(a, b int) int { return bits.OnesCount64(e.prints[a] ^ e.prints[b]) }
 
 // resultOf is what Find says.
-func resultOf(t *testing.T, prints, second []uint64, lengths, scores []int, keep dedup.Keep, o dedup.Options) string {
+func resultOf(t *testing.T, prints []uint64, scores []int, keep dedup.Keep, o dedup.Options) string {
 	t.Helper()
-	var recipe *simhash.Recipe
-	if second != nil {
-		two := simhash.Minwise()
-		two.Prints = 2
-		recipe = &two
-	}
-	c := dedup.NewCorpus(recipe, dedup.ReadOptions{Keep: keep})
+	c := dedup.NewCorpus(nil, dedup.ReadOptions{Keep: keep})
 	for i, f := range prints {
-		d := dedup.Document{ID: fmt.Sprint("new ", i), Fingerprint: simhash.Fingerprint(f), TextBytes: lengths[i], Value: document.Value{Text: fmt.Sprint(scores[i]), Found: true}}
-		if second != nil {
-			d.Second = simhash.Fingerprint(second[i])
-		}
+		d := dedup.Document{ID: fmt.Sprint("new ", i), Fingerprint: simhash.Fingerprint(f),
+			Value: document.Value{Text: fmt.Sprint(scores[i]), Found: true}}
 		if err := c.Append(d); err != nil {
 			t.Fatal(err)
 		}
@@ -248,8 +187,8 @@ func resultOf(t *testing.T, prints, second []uint64, lengths, scores []int, keep
 	for cl := range r.Clusters() {
 		fmt.Fprintf(&out, "cluster %d: %d\n", cl.Number, cl.Rows)
 	}
-	for row := range r.Kept() {
-		fmt.Fprintln(&out, row, "stays")
+	for d := range r.Kept() {
+		fmt.Fprintln(&out, strings.TrimPrefix(d.ID, "new "), "stays")
 	}
 	return sorted(out.String())
 }
@@ -283,7 +222,8 @@ func indexOf(t *testing.T, base []uint64) *engine.Index {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := engine.Build(t.Context(), filepath.Join(dir, "index"), []*ndf.File{file}, engine.BuildOptions{Options: segment.Options{Design: design}}); err != nil {
+	if err := engine.Build(t.Context(), filepath.Join(dir, "index"), []*ndf.File{file},
+		engine.BuildOptions{Options: segment.Options{Design: design}}); err != nil {
 		t.Fatal(err)
 	}
 	x, err := engine.Open(t.Context(), filepath.Join(dir, "index"), engine.OpenOptions{})
@@ -295,10 +235,13 @@ func indexOf(t *testing.T, base []uint64) *engine.Index {
 }
 
 // asking looks fingerprints up in an index.
-func asking(x *engine.Index, o engine.BatchOptions) func(context.Context, []uint64, []uint32, func(int, string, int) error) error {
-	return func(ctx context.Context, prints []uint64, _ []uint32, found func(int, string, int) error) error {
-		return x.Batch(ctx, simhash.Fingerprints(prints), o, func(row int, hits []engine.Hit) error {
-			return found(row, fmt.Sprint("old ", hits[0].Docs[0]), hits[0].Distance)
+func asking(x *engine.Index, o engine.BatchOptions) func(context.Context, []uint64) ([]dedup.Known, error) {
+	return func(ctx context.Context, prints []uint64) (list []dedup.Known, err error) {
+		err = x.Batch(ctx, simhash.Fingerprints(prints), o, func(row int, hits []engine.Hit) error {
+			list = append(list, dedup.Known{Row: uint32(row), ID: fmt.Sprint("old ", hits[0].Docs[0]),
+				Distance: hits[0].Distance})
+			return nil
 		})
+		return list, err
 	}
 }

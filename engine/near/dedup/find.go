@@ -2,31 +2,28 @@ package dedup
 
 import (
 	"context"
-	"errors"
+	"iter"
+	"math/bits"
 
 	"ndd/engine/near/cluster"
 )
 
-// Options configures what is a near-duplicate and how it is found. The policy of
-// what to keep belongs to the corpus.
+// Options configures the search for near-duplicates. The policy that chooses the document to keep
+// belongs to the corpus.
 type Options struct {
 	K       int  // largest Hamming distance
 	Star    bool // members must be within K of what is kept, no chains
 	Threads int  // goroutines; 0 or less: as many as there are processors
 
-	// MaxLengthRatio, unless 0, is how many times as long as the other a text may be, of a document and the one that is kept
-	// for it. Clusters are split so, as by Verify. The corpus must have the lengths of texts; Known has to compare them itself.
-	MaxLengthRatio float64
+	// Known, if not nil, is called once with all fingerprints. It returns the rows near a document
+	// that the caller has already, ascending. These are dropped; the others are compared with each
+	// other.
+	Known func(ctx context.Context, fingerprints []uint64) ([]Known, error)
 
-	// Known, if not nil, is called once with all fingerprints, where documents have two with both of each, one after the other, and the lengths of their texts if these are known, and calls found for each row
-	// that is near a document that is there already, ascending, with that document's ID.
-	// These rows are dropped; the others are compared with each other.
-	Known func(ctx context.Context, fingerprints []uint64, lengths []uint32, found func(row int, id string, distance int) error) error
-
-	// KnownBytes is the most memory that Known takes for so many fingerprints; nil: none worth counting.
+	// KnownBytes returns the most memory that Known takes for a number of documents; nil is none.
 	KnownBytes func(documents int) uint64
 
-	// Meter, if not nil, counts what has been compared.
+	// Meter, if not nil, counts comparisons.
 	Meter *cluster.Meter
 
 	// Verify, if not nil, compares the texts; the corpus must have been read
@@ -34,9 +31,6 @@ type Options struct {
 	// the one that it names, and only with that.
 	Verify *Verify
 }
-
-// ErrNoLengths is wrapped where lengths of texts are to be compared and fingerprints have none beside them.
-var ErrNoLengths = errors.New("fingerprints without the lengths of their texts")
 
 // Find returns the clusters of a corpus. The errors are those of what it reads, and of ctx.
 func Find(ctx context.Context, c *Corpus, o Options) (*Result, error) {
@@ -53,90 +47,198 @@ func Find(ctx context.Context, c *Corpus, o Options) (*Result, error) {
 			return nil, errNoTexts
 		}
 	}
-	if o.MaxLengthRatio != 0 && len(c.lengths) == 0 && c.Len() > 0 {
-		return nil, ErrNoLengths
-	}
 	var rest []uint32 // the rows to compare; all of them if it is nil
 	if o.Known != nil {
-		if rest, err = r.findKnown(ctx, o.Known); err == nil && o.Verify != nil {
-			rest, err = r.verifyKnown(ctx, o.Verify, o.Threads, rest)
-		}
-		if err != nil {
+		if r.Known, err = o.Known(ctx, c.prints); err != nil {
 			return nil, err
+		}
+		rest = r.others()
+		if o.Verify != nil {
+			if rest, err = r.verifyKnown(ctx, o.Verify, o.Threads, rest); err != nil {
+				return nil, err
+			}
 		}
 	}
 	co := cluster.Options{K: o.K, Star: o.Star, Threads: o.Threads, Prefer: prefer, Meter: o.Meter}
-	if rest != nil && prefer != nil {
-		co.Prefer = func(a, b int) int { return prefer(int(rest[a]), int(rest[b])) }
+	prints := c.prints
+	if rest != nil {
+		prints = make([]uint64, len(rest))
+		for i, row := range rest {
+			prints[i] = c.prints[row]
+		}
+		if prefer != nil {
+			co.Prefer = func(a, b int) int { return prefer(int(rest[a]), int(rest[b])) }
+		}
 	}
-	if err := r.clusters(ctx, rest, co); err != nil {
+	if r.found, err = cluster.Find(ctx, prints, co); err != nil {
 		return nil, err
 	}
-	if o.Verify != nil || o.MaxLengthRatio != 0 || o.Star && len(c.second) > 0 {
-		return r, r.split(ctx, o, prefer)
+	if rest != nil {
+		r.found.Map(rest)
+	}
+	r.Distinct = r.found.Distinct
+	if o.Verify != nil {
+		return r, r.verify(ctx, o.Verify, o.Threads, prefer)
 	}
 	return r, nil
 }
 
-// findKnown calls known and returns the rows that it did not find.
-func (r *Result) findKnown(ctx context.Context, known func(context.Context, []uint64, []uint32, func(int, string, int) error) error) (rest []uint32, err error) {
-	next := 0
-	upTo := func(row int) {
-		for ; next < row; next++ {
-			rest = append(rest, uint32(next))
+// others returns the rows that are not known.
+func (r *Result) others() []uint32 {
+	known, rest := r.Known, make([]uint32, 0, r.corpus.Len())
+	for row := range uint32(r.corpus.Len()) {
+		if len(known) > 0 && known[0].Row == row {
+			known = known[1:]
+			continue
 		}
+		rest = append(rest, row)
 	}
-	rest = make([]uint32, 0, len(r.corpus.prints))
-	err = known(ctx, r.corpus.words(), r.corpus.lengths, func(row int, id string, distance int) error {
-		upTo(row)
-		next = row + 1
-		r.Known = append(r.Known, Known{Row: uint32(row), ID: id, Distance: distance})
-		return nil
-	})
-	upTo(len(r.corpus.prints))
-	return rest, err
+	return rest
 }
 
-// clusters finds what is connected among some rows, all of them if rest is nil.
-func (r *Result) clusters(ctx context.Context, rest []uint32, o cluster.Options) error {
-	if len(r.corpus.second) > 0 {
-		return r.clustersOfTwo(ctx, rest, o)
-	}
-	found, err := cluster.Find(ctx, rowsOf(r.corpus.prints, rest), o)
-	if err != nil {
-		return err
-	}
-	r.Distinct = found.Distinct
-	r.adopt(found, rest)
-	return nil
+// A Result is the clusters of a corpus.
+type Result struct {
+	Distinct int     // fingerprints that were compared
+	Known    []Known // rows that the caller has already, ascending
+	Rejected int     // documents that would go by their fingerprints and stay by their texts or the lengths of these
+
+	corpus   *Corpus
+	verified bool
+	found    *cluster.Result
+	shares   []float32 // of the rows of all clusters, one after the other
 }
 
-// rowsOf returns the fingerprints of some rows, all of them if rest is nil.
-func rowsOf(prints []uint64, rest []uint32) []uint64 {
-	if rest == nil {
-		return prints
-	}
-	of := make([]uint64, len(rest))
-	for i, row := range rest {
-		of[i] = prints[row]
-	}
-	return of
+// A Known is a row that is near a document that the caller has already.
+type Known struct {
+	Row        uint32
+	ID         string // of that document
+	Distance   int
+	Similarity float32 // of their texts, if they were verified
 }
 
-// adopt copies the clusters, with the corpus's rows.
-func (r *Result) adopt(found *cluster.Result, rest []uint32) {
-	row := func(i uint32) uint32 {
-		if rest != nil {
-			return rest[i]
+// A Cluster is two documents or more of which one is kept. Its slices are not
+// to be written.
+type Cluster struct {
+	Number       int       // from 1, in order of the first rows
+	Rows         []uint32  // ascending
+	Kept         uint32    // one of them
+	Similarities []float32 // of each row's text to the kept one's, if they were verified
+}
+
+// A Drop is a document that is dropped.
+type Drop struct {
+	Row        uint32
+	Kept       string // ID of what is kept for it
+	KeptRow    int64  // its row; -1 where it is known from elsewhere
+	Distance   int
+	Similarity float32 // if texts were verified
+}
+
+// Len returns the number of clusters.
+func (r *Result) Len() int { return r.found.Len() }
+
+// Verified reports whether texts were compared.
+func (r *Result) Verified() bool { return r.verified }
+
+// Distance returns the distance of two rows' fingerprints, in bits.
+func (r *Result) Distance(a, b uint32) int {
+	return bits.OnesCount64(r.corpus.prints[a] ^ r.corpus.prints[b])
+}
+
+// Farthest returns the dropped document of a cluster that is farthest from the one kept, the first
+// of several, with its distance, and how many are farther than k.
+func (r *Result) Farthest(c Cluster, k int) (row uint32, distance, beyond int) {
+	distance = -1
+	for _, other := range c.Rows {
+		d := r.Distance(other, c.Kept)
+		if d > k {
+			beyond++
 		}
-		return i
-	}
-	r.rows = make([]uint32, 0, found.Rows())
-	r.ends, r.kept = make([]uint32, 0, found.Len()), make([]uint32, 0, found.Len())
-	for _, c := range found.Clusters() {
-		for _, i := range c.Rows {
-			r.rows = append(r.rows, row(i))
+		if d > distance && other != c.Kept {
+			row, distance = other, d
 		}
-		r.ends, r.kept = append(r.ends, uint32(len(r.rows))), append(r.kept, row(c.Representative))
 	}
+	return row, distance, beyond
+}
+
+// Clusters returns the clusters, in order of their first rows.
+func (r *Result) Clusters() iter.Seq[Cluster] {
+	return func(yield func(Cluster) bool) {
+		shares := r.shares
+		for i, found := range r.found.Clusters() {
+			c := Cluster{Number: i + 1, Rows: found.Rows, Kept: found.Representative}
+			if n := len(found.Rows); shares != nil {
+				c.Similarities, shares = shares[:n:n], shares[n:]
+			}
+			if !yield(c) {
+				return
+			}
+		}
+	}
+}
+
+// Dropped returns the dropped documents: known ones, by row, then those of each cluster.
+func (r *Result) Dropped() iter.Seq[Drop] {
+	return func(yield func(Drop) bool) {
+		for _, k := range r.Known {
+			if !yield(Drop{k.Row, k.ID, -1, k.Distance, k.Similarity}) {
+				return
+			}
+		}
+		for c := range r.Clusters() {
+			kept := r.corpus.ID(c.Kept)
+			for i, row := range c.Rows {
+				if row == c.Kept {
+					continue
+				}
+				d := Drop{Row: row, Kept: kept, KeptRow: int64(c.Kept), Distance: r.Distance(row, c.Kept)}
+				if r.verified {
+					d.Similarity = c.Similarities[i]
+				}
+				if !yield(d) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// A Kept is a document that is kept.
+type Kept struct {
+	ID string
+	Place
+	Short bool // it has too few features for a fingerprint and was compared with none
+}
+
+// Kept returns the documents that are kept, in the order of the inputs.
+func (r *Result) Kept() iter.Seq[Kept] {
+	return func(yield func(Kept) bool) {
+		c, dropped, next := r.corpus, r.droppedRows(), uint32(0)
+		for row := range uint32(c.Len() + 1) {
+			for ; next < uint32(c.NumShort()) && c.shorts.before[next] <= row; next++ {
+				if !yield(Kept{string(c.shorts.ids.id(next)), c.shorts.places.at(next), true}) {
+					return
+				}
+			}
+			if int(row) < c.Len() && !dropped.has(int(row)) && !yield(Kept{c.ID(row), c.Place(row), false}) {
+				return
+			}
+		}
+	}
+}
+
+// droppedRows returns the set of the rows that are dropped.
+func (r *Result) droppedRows() bitmap {
+	dropped := newBitmap(r.corpus.Len())
+	for _, k := range r.Known {
+		dropped.set(int(k.Row))
+	}
+	for c := range r.Clusters() {
+		for _, row := range c.Rows {
+			if row != c.Kept {
+				dropped.set(int(row))
+			}
+		}
+	}
+	return dropped
 }

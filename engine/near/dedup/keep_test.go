@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"testing"
 	"time"
 
@@ -19,14 +18,20 @@ func TestParseTime(t *testing.T) {
 		text string
 		want time.Time
 	}{
-		{"2024-02-29", day}, {" 20240229\n", day}, {"2024/02/29", day}, {"29 Feb 2024", day}, {"February 29, 2024", day}, {"29-FEB-2024", day},
-		{"2024-02-29T12:34:56Z", noon}, {"2024-02-29T14:34:56+02:00", noon}, {"2024-02-29 12:34:56", noon}, {"20240229123456", noon},
+		{"2024-02-29", day}, {" 20240229\n", day}, {"2024/02/29", day}, {"29 Feb 2024", day}, {"February 29, 2024", day},
+		{"29-FEB-2024", day},
+		{"2024-02-29T12:34:56Z", noon}, {"2024-02-29T14:34:56+02:00", noon}, {"2024-02-29 12:34:56", noon},
+		{"20240229123456", noon},
 		{"Thu, 29 Feb 2024 12:34:56 GMT", noon}, {"Thu, 29 Feb 2024 13:34:56 +0100", noon}, {"29-Feb-2024 12:34:56", noon},
-		{"2024-02-29T12:34:56.789012345Z", noon.Add(789012345)}, {"29-Feb-2024 12:34:56.78", noon.Add(780 * time.Millisecond)},
-		{"1709210096", noon}, {"1709210096.5", noon.Add(time.Second / 2)}, {"1709210096789", noon.Add(789 * time.Millisecond)},
-		{"1709210096789012", noon.Add(789012 * time.Microsecond)}, {"1709210096789012345", noon.Add(789012345)}, {"-1", time.Unix(-1, 0)},
+		{"2024-02-29T12:34:56.789012345Z", noon.Add(789012345)}, {"29-Feb-2024 12:34:56.78",
+			noon.Add(780 * time.Millisecond)},
+		{"1709210096", noon}, {"1709210096.5", noon.Add(time.Second / 2)}, {"1709210096789",
+			noon.Add(789 * time.Millisecond)},
+		{"1709210096789012", noon.Add(789012 * time.Microsecond)}, {"1709210096789012345", noon.Add(789012345)},
+		{"-1", time.Unix(-1, 0)},
 		{"2024", time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)}, {"2024-02", time.Date(2024, 2, 1, 0, 0, 0, 0, time.UTC)},
-		{"0001-01-01", time.Unix(0, math.MinInt64)}, {"9999-12-31", time.Unix(0, math.MaxInt64)}, {"1e300", time.Unix(0, math.MaxInt64)},
+		{"0001-01-01", time.Unix(0, math.MinInt64)}, {"9999-12-31", time.Unix(0, math.MaxInt64)},
+		{"1e300", time.Unix(0, math.MaxInt64)},
 	} {
 		if ns, ok := parseTime(c.text); !ok || ns != c.want.UnixNano() {
 			t.Errorf("%q: %v %v, want %v", c.text, time.Unix(0, ns).UTC(), ok, c.want)
@@ -53,9 +58,12 @@ func TestValues(t *testing.T) {
 		keep   Keep
 		values []document.Value
 	}{
-		{Keep{Policy: Largest, Field: "f"}, []document.Value{none, value(""), value("NaN"), value("abc"), value("abd"), value("-Inf"),
-			value("-1e300"), value("-2"), value("-1.5"), value("0"), value("1e-300"), value("0.5"), value("1"), value("10"), value("1e3"), value("+Inf")}},
-		{Keep{Policy: Newest}, []document.Value{none, value("0001-01-01"), value("1969-12-31"), value("0"), value("2001-02-03"), value("1709210096")}},
+		{Keep{Policy: Largest, Field: "f"}, []document.Value{none, value(""), value("NaN"), value("abc"), value("abd"),
+			value("-Inf"),
+			value("-1e300"), value("-2"), value("-1.5"), value("0"), value("1e-300"), value("0.5"), value("1"), value("10"),
+			value("1e3"), value("+Inf")}},
+		{Keep{Policy: Newest}, []document.Value{none, value("0001-01-01"), value("1969-12-31"), value("0"),
+			value("2001-02-03"), value("1709210096")}},
 	} {
 		v := values{keep: c.keep}
 		for _, x := range c.values {
@@ -71,6 +79,13 @@ func TestValues(t *testing.T) {
 		if v.missing != 1 {
 			t.Errorf("%d are missing", v.missing)
 		}
+	}
+	files := values{keep: Keep{Policy: Newest}} // by the times of modification
+	for _, modified := range []int64{0, math.MinInt64, -5, 5} {
+		files.append(none, modified)
+	}
+	if files.missing != 1 || files.compare(1, 2) >= 0 || files.compare(2, 3) >= 0 {
+		t.Errorf("files before 1970: %d missing, keys %x", files.missing, files.keys)
 	}
 	v := values{keep: Keep{Policy: Largest}}
 	v.append(value("-0"), 0)
@@ -89,22 +104,18 @@ func TestKeep(t *testing.T) {
 		{ID: "c", TextBytes: 30},
 		{ID: "d", TextBytes: 20, Value: document.Value{Text: "11", Found: true}},
 	}
-	for _, c := range []struct{ keep, want string }{{"first", "a"}, {"shortest", "b"}, {"longest", "c"}, {"newest", "b"}, {"score", "b"}} {
-		keep, err := ParseKeep(c.keep, "")
+	for _, c := range []struct{ keep, want string }{{"first", "a"}, {"shortest", "b"}, {"longest", "c"},
+		{"newest", "b"}, {"score", "b"}} {
+		keep, err := ParseKeep(c.keep)
 		if err != nil || keep.String() != c.keep {
 			t.Fatal(keep, err)
 		}
-		corpus := NewCorpus(nil, ReadOptions{Keep: keep})
-		for _, d := range docs {
-			if err := corpus.Append(d); err != nil {
-				t.Fatal(err)
-			}
+		corpus := appended(t, keep, docs...)
+		r := found(t, corpus, Options{K: 3})
+		if r.Len() != 1 {
+			t.Fatal(r.Len())
 		}
-		r, err := Find(t.Context(), corpus, Options{K: 3})
-		if err != nil || r.Len() != 1 {
-			t.Fatal(r, err)
-		}
-		kept := fmt.Sprint(slices.Collect(r.Kept()))
+		kept := fmt.Sprint(keptRows(r))
 		for cl := range r.Clusters() {
 			if got := corpus.ID(cl.Kept); got != c.want || kept != fmt.Sprint([]uint32{cl.Kept}) {
 				t.Errorf("keep %s: %s, and kept are %s", c.keep, got, kept)
@@ -112,23 +123,23 @@ func TestKeep(t *testing.T) {
 		}
 	}
 	for _, keep := range []string{"newest", "score"} {
-		k, err := ParseKeep(keep, "")
+		k, err := ParseKeep(keep)
 		if err != nil {
 			t.Fatal(err)
 		}
-		corpus := NewCorpus(nil, ReadOptions{Keep: k})
-		for range 2 {
-			if err := corpus.Append(Document{}); err != nil {
-				t.Fatal(err)
-			}
-		}
+		corpus := appended(t, k, Document{}, Document{})
 		if _, err := Find(t.Context(), corpus, Options{}); !errors.Is(err, ErrNoValue) {
 			t.Errorf("keep %s: %v", keep, err)
 		}
 	}
-	for _, bad := range [][2]string{{"", ""}, {"first", "date"}} {
-		if k, err := ParseKeep(bad[0], bad[1]); err == nil {
+	for _, bad := range []string{"", "newest:"} {
+		if k, err := ParseKeep(bad); err == nil {
 			t.Error(k)
+		}
+	}
+	for _, named := range []Keep{{Newest, "seen"}, {Largest, "first:score"}} {
+		if k, err := ParseKeep(named.String()); err != nil || k != named {
+			t.Error(k, err)
 		}
 	}
 }

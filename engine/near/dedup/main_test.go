@@ -1,9 +1,110 @@
 package dedup
 
 import (
+	"bytes"
+	"io"
+	"os"
+	"path/filepath"
+	"sync"
 	"testing"
 
+	"ndd/engine/corpus/ingest"
+	"ndd/engine/corpus/simhash"
 	"ndd/engine/oracle"
 )
 
 func TestMain(m *testing.M) { oracle.NoLeaks(m) }
+
+// Two texts.
+const (
+	rivers = "Rivers carry stones from the mountains to the plain, " +
+		"and the further they carry them the smaller they become"
+	bread = "Bread needs four things: flour, water, salt and time, " +
+		"and the last is what most bakers are short of"
+)
+
+// write writes files, with their folders.
+func write[T string | []byte](t *testing.T, files map[string]T) {
+	t.Helper()
+	for name, content := range files {
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// read returns the corpus of an input.
+func read(t *testing.T, input string, cfg ingest.Config, o ReadOptions) *Corpus {
+	t.Helper()
+	c, _, err := ReadDocuments(t.Context(), []string{input}, cfg, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// found returns the clusters of a corpus.
+func found(t *testing.T, c *Corpus, o Options) *Result {
+	t.Helper()
+	r, err := Find(t.Context(), c, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// appended returns the corpus of some documents.
+func appended(t *testing.T, keep Keep, docs ...Document) *Corpus {
+	t.Helper()
+	c := NewCorpus(nil, ReadOptions{Keep: keep})
+	for _, d := range docs {
+		if err := c.Append(d); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return c
+}
+
+// copied copies the inputs of a result, and returns the copies by name.
+func copied(t *testing.T, r *Result) (map[string]string, CopyReport) {
+	t.Helper()
+	names, err := NewCopies(t.Context(), r.corpus.inputs, "out")
+	if err != nil {
+		t.Fatal(err)
+	}
+	copies := map[string]string{}
+	report, err := r.Copy(t.Context(), names, nil, into(copies))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return copies, report
+}
+
+// into returns a Create that puts copies into a map by name.
+func into(copies map[string]string) Create {
+	var mu sync.Mutex
+	return func(name string, fill func(io.Writer) error) error {
+		var b bytes.Buffer
+		err := fill(&b)
+		mu.Lock()
+		defer mu.Unlock()
+		copies[filepath.ToSlash(name)] = b.String()
+		return err
+	}
+}
+
+// keptRows returns the rows that are kept, of documents whose IDs are the rows.
+func keptRows(r *Result) (rows []uint32) {
+	dropped := r.droppedRows()
+	for row := range r.corpus.Len() {
+		if !dropped.has(row) {
+			rows = append(rows, uint32(row))
+		}
+	}
+	return rows
+}
+
+func simhashOf(f uint64) simhash.Fingerprint { return simhash.Fingerprint(f) }

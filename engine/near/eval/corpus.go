@@ -20,13 +20,9 @@ type Corpus struct {
 	shingler *shingle.Shingler
 }
 
-// NewCorpus returns an empty corpus whose Jaccard is of shingles by o.
-func NewCorpus(o shingle.Options) (*Corpus, error) {
-	s, err := shingle.New(o)
-	if err != nil {
-		return nil, err
-	}
-	return &Corpus{rows: make(map[string]int), shingler: s}, nil
+// NewCorpus returns an empty corpus.
+func NewCorpus() *Corpus {
+	return &Corpus{rows: make(map[string]int), shingler: shingle.New()}
 }
 
 // Add adds a document. The error says that another one has its ID.
@@ -43,6 +39,9 @@ func (c *Corpus) Add(id, text string) error {
 
 // Len returns how many documents the corpus has.
 func (c *Corpus) Len() int { return len(c.ids) }
+
+// ID returns the ID of a row.
+func (c *Corpus) ID(row int) string { return c.ids[row] }
 
 // Bytes returns the memory that texts and shingles take.
 func (c *Corpus) Bytes() (sum uint64) {
@@ -92,8 +91,8 @@ type Pair struct {
 	Identical bool // see the package comment
 }
 
-// Pairs looks the labels' documents up and returns the pairs to score, those that are [Unsure] left out, and the
-// labels of which the corpus lacks a document.
+// Pairs looks the labels' documents up and returns the pairs to score, those that are [Unsure] left
+// out, and the labels of which the corpus lacks a document.
 func (c *Corpus) Pairs(labels []Label) (pairs []Pair, missing []Label) {
 	for _, l := range labels {
 		if l.Kind == Unsure {
@@ -126,8 +125,8 @@ func bare(text string) string {
 	}, text)
 }
 
-// group numbers what pairs connect, but for those that only contain each other or are different: these are of
-// the group of their first document.
+// group numbers what pairs connect, but for those that only contain each other or are different:
+// these are of the group of their first document.
 func group(pairs []Pair, documents int) {
 	sets := cluster.NewUnionFind(make([]uint32, documents))
 	for _, p := range pairs {

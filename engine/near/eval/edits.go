@@ -8,19 +8,21 @@ import (
 	"unicode/utf8"
 )
 
-// Edits are the ways in which [Edited] changes a text, by the name of their label. A rate of 1 in n changes
-// one of n words at random places, at least one; a word of a script without spaces is one character.
+// Edits are the ways in which [Edited] changes a text, by the name of their label. A rate of 1 in n
+// changes one of n words at random places, at least one; a word of a script without spaces is one
+// character.
 var Edits = []string{"replaced", "inserted", "deleted", "moved", "cut off", "boilerplate"}
 
-// editRates are the rates that [SyntheticLabels] uses: one word in so many.
+// editRates are the rates that [SyntheticLabels] uses: one word in 20, 40, ...
 var editRates = []int{20, 40, 80, 200, 1000}
 
-// A span is a word of a text, or one character of a script without spaces, with what stands before it.
+// A span is a word of a text, or one character of a script without spaces, with the text between it
+// and the previous one.
 type span struct {
 	gap, word string
 }
 
-// spans takes a text apart; joined again they are the text but for what follows the last word.
+// spans splits a text; rest follows the last word. [joined] reverses it.
 func spans(text string) (all []span, rest string) {
 	for len(text) > 0 {
 		from := strings.IndexFunc(text, isWord)
@@ -50,7 +52,8 @@ func isWord(r rune) bool {
 
 // spaceless says whether a letter is of a script that puts no spaces between words.
 func spaceless(r rune) bool {
-	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
+	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer,
+		unicode.Myanmar)
 }
 
 // joined is the inverse of spans.
@@ -64,14 +67,15 @@ func joined(all []span, rest string) string {
 	return b.String()
 }
 
-// An editor changes texts. Words that it puts in are those of other texts, so that they are as common as words are.
+// An editor changes texts. Words that it puts in are those of other texts, so that they are as
+// common as words are.
 type editor struct {
 	random *rand.Rand
 	words  []string // of the corpus, in order, each as often as it stands there
 }
 
-// edit returns a text with one of [Edits] applied to one word in rate; ok is false where the text has fewer than rate
-// words, so that the rate cannot be kept.
+// edit returns a text with one of [Edits] applied to one word in rate; ok is false where the text
+// has fewer than rate words, so that the rate cannot be kept.
 func (e *editor) edit(text, kind string, rate int) (edited string, ok bool) {
 	all, rest := spans(text)
 	if len(all) < rate {
@@ -127,7 +131,8 @@ func apart(all []span) []span {
 	return all
 }
 
-// other returns a word of the corpus that is not this one, of its kind of script where there is such a one.
+// other returns a word of the corpus that is not this one, of its kind of script where there is
+// such a one.
 func (e *editor) other(word string) string {
 	r, _ := utf8.DecodeRuneInString(word)
 	for range 100 {
@@ -143,9 +148,10 @@ func (e *editor) other(word string) string {
 // wordsMax is how many words of the sample the words that are put in come from.
 const wordsMax = 1 << 20
 
-// SyntheticLabels adds edited copies of up to sample documents of a corpus to it, and returns the labels
-// of document and copy: "replaced 1 in 40" and the like. Documents are drawn at random by seed, and so are edits; the
-// same corpus and seed give the same copies. Texts with fewer than 20 words get no copies. The error says that no text has as many.
+// SyntheticLabels adds edited copies of up to sample documents of a corpus to it, and returns the
+// labels of document and copy: "replaced 1 in 40" and the like. Documents are drawn at random by
+// seed, and so are edits; the same corpus and seed give the same copies. Texts with fewer than 20
+// words get no copies. The error says that no text has as many.
 func (c *Corpus) SyntheticLabels(sample int, seed uint64) ([]Label, error) {
 	random := rand.New(rand.NewPCG(seed, 0))
 	rows := random.Perm(c.Len())
@@ -176,7 +182,8 @@ func (c *Corpus) SyntheticLabels(sample int, seed uint64) ([]Label, error) {
 		}
 	}
 	if len(labels) == 0 {
-		return nil, fmt.Errorf("none of %s has %d words: there is nothing to edit", plural(len(rows), "document"), editRates[0])
+		return nil, fmt.Errorf("none of %s has %d words: there is nothing to edit", plural(len(rows), "document"),
+			editRates[0])
 	}
 	return labels, nil
 }

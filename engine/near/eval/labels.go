@@ -29,60 +29,60 @@ const (
 	Unsure    = "unsure"
 )
 
-// A TableError says where a table of pairs is wrong.
-type TableError struct {
-	File string
-	Line int
-	Why  string
+// tableError says where a table of pairs is wrong.
+func tableError(file string, line int, format string, args ...any) error {
+	return fmt.Errorf("%s, line %d: %w", file, line, fmt.Errorf(format, args...))
 }
 
-func (e *TableError) Error() string { return fmt.Sprintf("%s, line %d: %s", e.File, e.Line, e.Why) }
-
-// ReadLabels reads a table of labelled pairs: tab-separated values under a header line with at least the columns
-// id_a, id_b and label; the columns jaccard and lang are used where they are there, and others are
-// passed over. Jaccard is NaN where the table does not have it. A pair that comes again with the same label, either way round,
-// counts once. The error is a [TableError], or of r.
-func ReadLabels(r io.Reader, file string) ([]Label, error) {
-	var labels []Label
+// ReadLabels reads a table of labelled pairs: tab-separated values under a header line with at
+// least the columns id_a, id_b and label; the columns jaccard and lang are optional, and others are
+// ignored. Jaccard is NaN where the table does not have it. A pair that is repeated with the same
+// label, either way round, is returned once; repeated counts the lines left out. The error names
+// the line.
+func ReadLabels(r io.Reader, file string) (labels []Label, repeated int, err error) {
 	type labelled struct {
 		pair [2]string
 		kind string
 	}
 	seen := map[labelled]bool{}
-	err := readTable(r, file, []string{"id_a", "id_b", "label"}, func(line int, get func(string) string) error {
+	err = readTable(r, file, []string{"id_a", "id_b", "label"}, func(line int, get func(string) string) error {
 		l := Label{A: get("id_a"), B: get("id_b"), Kind: get("label"), Lang: get("lang"), Jaccard: math.NaN(), Line: line}
 		if l.Kind == "" {
-			return &TableError{file, line, "the label is empty"}
+			return tableError(file, line, "the label is empty")
 		}
 		if l.A == l.B {
-			return &TableError{file, line, fmt.Sprintf("%.200q is paired with itself", l.A)}
+			return tableError(file, line, "%.200q is paired with itself", l.A)
 		}
 		if s := get("jaccard"); s != "" {
 			var err error
 			if l.Jaccard, err = parseShare(s); err != nil {
-				return &TableError{file, line, fmt.Sprintf("jaccard %q: %v", s, err)}
+				return tableError(file, line, "jaccard %q: %w", s, err)
 			}
 		}
-		if this := (labelled{pairKey(l.A, l.B), l.Kind}); !seen[this] {
-			seen[this] = true
-			labels = append(labels, l)
+		this := labelled{pairKey(l.A, l.B), l.Kind}
+		if seen[this] {
+			repeated++
+			return nil
 		}
+		seen[this] = true
+		labels = append(labels, l)
 		return nil
 	})
-	return labels, err
+	return labels, repeated, err
 }
 
-// Truth holds the Jaccard of pairs that are known to be alike, by the documents' IDs, the smaller first.
+// Truth holds the Jaccard of pairs that are known to be alike, by the documents' IDs, the smaller
+// first.
 type Truth map[[2]string]float64
 
-// ReadTruth reads a table of every pair of a corpus with a Jaccard of at least 0.5: columns id_a, id_b and
-// jaccard. Pairs that it does not have count as less alike. The error is a [TableError], or of r.
+// ReadTruth reads a table of every pair of a corpus with a Jaccard of at least 0.5: columns id_a,
+// id_b and jaccard. Pairs that it does not have count as less alike. The error names the line.
 func ReadTruth(r io.Reader, file string) (Truth, error) {
 	truth := Truth{}
 	err := readTable(r, file, []string{"id_a", "id_b", "jaccard"}, func(line int, get func(string) string) error {
 		j, err := parseShare(get("jaccard"))
 		if err != nil {
-			return &TableError{file, line, fmt.Sprintf("jaccard %q: %v", get("jaccard"), err)}
+			return tableError(file, line, "jaccard %q: %w", get("jaccard"), err)
 		}
 		truth[pairKey(get("id_a"), get("id_b"))] = j
 		return nil
@@ -108,8 +108,8 @@ func parseShare(s string) (float64, error) {
 	return f, nil
 }
 
-// readTable calls row for each line below the header, with a function that returns a column's value, empty where
-// there is no such column.
+// readTable calls row for each line below the header, with a function that returns a column's
+// value, empty where there is no such column.
 func readTable(r io.Reader, file string, needed []string, row func(line int, get func(string) string) error) error {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, 1<<20)
@@ -122,7 +122,7 @@ func readTable(r io.Reader, file string, needed []string, row func(line int, get
 			columns = fields
 			for _, name := range needed {
 				if !slices.Contains(columns, name) {
-					return &TableError{file, n, fmt.Sprintf("no column %s; the header has %s", name, headerText(columns))}
+					return tableError(file, n, "no column %s; the header has %s", name, headerText(columns))
 				}
 			}
 			continue
@@ -131,7 +131,7 @@ func readTable(r io.Reader, file string, needed []string, row func(line int, get
 			continue
 		}
 		if len(fields) != len(columns) {
-			return &TableError{file, n, fmt.Sprintf("%d columns, where the header has %d", len(fields), len(columns))}
+			return tableError(file, n, "%d columns, where the header has %d", len(fields), len(columns))
 		}
 		err := row(n, func(name string) string {
 			if i := slices.Index(columns, name); i >= 0 {
@@ -144,16 +144,16 @@ func readTable(r io.Reader, file string, needed []string, row func(line int, get
 		}
 	}
 	if err := lines.Err(); err != nil {
-		return fmt.Errorf("%s, line %d: %w", file, n+1, err)
+		return tableError(file, n+1, "%w", err)
 	}
 	if columns == nil {
-		return &TableError{file, 1, "empty; the first line must name the columns " + strings.Join(needed, ", ")}
+		return tableError(file, 1, "empty; the first line must name the columns %s", strings.Join(needed, ", "))
 	}
 	return nil
 }
 
-// headerText returns the names of a header for an error: the beginning, and as Go writes strings where it has what cannot be printed, as
-// the first line of a file that is no table may.
+// headerText returns the names of a header for an error: the beginning, and as Go writes strings
+// where it has what cannot be printed, as the first line of a file that is no table may.
 func headerText(columns []string) string {
 	text := fmt.Sprintf("%.200s", strings.Join(columns, ", "))
 	if quoted := strconv.Quote(text); strings.Contains(quoted, `\x`) || strings.Contains(quoted, `\u`) {

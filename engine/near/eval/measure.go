@@ -4,26 +4,28 @@ import (
 	"cmp"
 	"context"
 	"math"
+	"time"
+
+	"ndd/engine/corpus/simhash"
 )
 
-// Options configures [Measure]. The zero value measures one key and every band.
+// Options configures [Measure]. The zero value measures every band.
 type Options struct {
 	Threads  int     // default: one for each processor
 	Truth    Truth   // of every pair with a Jaccard of at least 0.5; nil: the corpus's own Jaccard
-	Keys     int     // hash keys to measure the spread of recall over; 0 and 1 measure no spread
 	N        float64 // documents of the index for which unrelated hits are told; default 8e9
 	AllBands bool    // count labels without regard to their band
 
 	// Originals, unless 0, is how many documents were in the corpus before [Corpus.SyntheticLabels]
-	// added copies: what is reported is counted among these alone.
+	// added copies: reported pairs are counted among these alone.
 	Originals int
 
 	// Progress, if not nil, is told the name of each method before it is measured.
 	Progress func(method string)
 }
 
-// Measure returns what the methods find of labelled pairs, and what else they report. The error is of a
-// recipe that is not valid, or of the context.
+// Measure returns what the methods find of labelled pairs, and what else they report. The error is
+// of a recipe that is not valid, or of the context.
 func Measure(ctx context.Context, c *Corpus, pairs []Pair, methods []Method, o Options) (*Result, error) {
 	result := &Result{Documents: c.Len(), Pairs: len(pairs)}
 	if o.Originals > 0 {
@@ -50,67 +52,65 @@ func Measure(ctx context.Context, c *Corpus, pairs []Pair, methods []Method, o O
 
 // measure measures one method.
 func (c *Corpus) measure(ctx context.Context, pairs []Pair, m Method, o Options) (*MethodResult, error) {
-	p, took, err := c.finder(ctx, m, o.Threads)
+	began := time.Now()
+	p, err := c.finder(ctx, m, o.Threads)
 	if err != nil {
 		return nil, err
 	}
+	r := &MethodResult{Name: m.Name, Verify: m.Verify, Seconds: time.Since(began).Seconds(),
+		TooShort: c.Len() - len(rowsOf(p, c.Len()))}
 	var expected []Curve
-	if m.Signing == nil {
+	if m.Signing != nil {
+		r.Thresholds = Thresholds[:]
+	} else {
+		r.Recipe = m.Recipe.String()
 		if expected, err = c.expected(ctx, pairs, m.Recipe, o.Threads); err != nil {
 			return nil, err
 		}
 	}
 	documents := cmp.Or(o.Originals, c.Len())
-	all, err := findReported(ctx, c, p.first(documents), o.Truth)
+	all, err := findReported(ctx, c, p, documents, o.Truth)
 	if err != nil {
 		return nil, err
 	}
-	r := &MethodResult{
-		Name: m.Name, Recipe: recipeOf(m), Verify: m.Verify, Seconds: took.took.Seconds(), TooShort: took.none,
-		Recall:    recall(pairs, p, m.Verify, !o.AllBands, expected),
-		Precision: all.precision(c.Len(), m.Verify),
-		Unrelated: all.unrelated(c, marked(p, documents), m.Verify, o.N),
-		Figure:    all.figure(),
-	}
-	if m.Signing != nil {
-		r.Thresholds = Thresholds[:]
-	}
+	r.Recall = recall(pairs, p, m.Verify, !o.AllBands, expected)
+	r.ByLabel = byLabel(pairs, p, m.Verify)
+	r.Distances = distances(pairs, p)
+	r.Precision = all.precision(c.Len(), m.Verify)
+	r.Unrelated = all.unrelated(c, rowsOf(p, documents), m.Verify, o.N)
+	r.Figure = all.figure()
 	sum := 0
 	for k, n := range all.counts {
 		sum += n
 		r.Candidates[k] = sum
 	}
-	if o.Keys > 1 && m.Signing == nil {
-		r.KeySpread, err = c.spread(ctx, pairs, m, o)
-	}
-	return r, err
+	return r, nil
 }
 
-// spread measures the recall of near pairs under several hash keys.
-func (c *Corpus) spread(ctx context.Context, pairs []Pair, m Method, o Options) (*Spread, error) {
-	var near []Pair
-	for _, p := range pairs {
-		if p.Kind != Different && bandOf(p.Jaccard) == Near {
-			near = append(near, p)
-		}
+// expected returns for each pair the chance that the sketch of a recipe finds it within each k; see
+// the package comment. Pairs that are identical or different have none.
+func (c *Corpus) expected(ctx context.Context, pairs []Pair, r simhash.Recipe, threads int) ([]Curve, error) {
+	chances := make([]Curve, len(pairs))
+	return chances, each(ctx, threads, len(pairs), func() (func(int), error) {
+		f, err := simhash.New(r)
+		var a, b []simhash.Feature
+		return func(i int) {
+			if p := &pairs[i]; !p.Identical && p.Kind != Different {
+				a, b = f.AppendFeatures(a[:0], c.texts[p.A]), f.AppendFeatures(b[:0], c.texts[p.B])
+				chances[i] = within(r.FlipRate(simhash.OverlapOf(a, b)))
+			}
+		}, err
+	})
+}
+
+// within returns the chance that at most k of 64 bits differ, where each does with chance p.
+func within(p float64) (c Curve) {
+	chance := math.Pow(1-p, 64) // of none
+	sum := 0.0
+	for k := range c {
+		sum += chance
+		c[k] = min(sum, 1)
+		chance *= p / (1 - p) * float64(64-k) / float64(k+1)
 	}
-	s := &Spread{Keys: o.Keys}
-	for k := range s.Low {
-		s.Low[k], s.High[k] = math.Inf(1), math.Inf(-1)
-	}
-	for i := range o.Keys {
-		p, err := c.fingerprint(ctx, rekeyed(m.Recipe, i), o.Threads)
-		if err != nil {
-			return nil, err
-		}
-		t := newTally()
-		for j := range near {
-			t.add(near[j].Group, distance(p, &near[j], m.Verify))
-		}
-		_, perGroup := t.curves()
-		for k, v := range perGroup {
-			s.Low[k], s.High[k] = min(s.Low[k], v), max(s.High[k], v)
-		}
-	}
-	return s, nil
+	return c
 }

@@ -2,24 +2,38 @@ package eval
 
 import (
 	"context"
-	"fmt"
 	"iter"
 	"math/bits"
-	"time"
 
+	"ndd/asm"
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/parallel"
 )
 
-// A Method is one way of telling near-duplicates: fingerprints by a recipe within k and, where Verify is above 0, a
-// Jaccard of at least that.
+// A Method is one way of telling near-duplicates: fingerprints by a recipe within k and, where
+// Verify is above 0, a Jaccard of at least that.
 type Method struct {
 	Name   string
 	Recipe simhash.Recipe
 	Verify float64
 
-	// Signing, unless nil, is what is measured instead of fingerprints by Recipe.
+	// Signing, unless nil, is measured instead of fingerprints by Recipe.
 	Signing *Signing
+}
+
+// foundK is the distance up to which [Method.Finds] has a pair found.
+const foundK = 3
+
+// Finds reports whether a method finds a labelled pair whose entry of [MethodResult.Distances] is
+// distance: within 3 bits or at the default threshold of signatures, and verified.
+func (m *Method) Finds(distance int, jaccard float64) bool {
+	switch {
+	case distance < 0 || distance > MaxK || jaccard < m.Verify:
+		return false
+	case m.Signing != nil:
+		return Thresholds[distance] >= m.Signing.Threshold
+	}
+	return distance <= foundK
 }
 
 // A finder tells which documents of a corpus are near each other by a method.
@@ -28,101 +42,89 @@ type finder interface {
 	has(row uint32) bool
 	// between returns the distance of two rows that have; MaxK + 1 and more is too far.
 	between(a, b uint32) int
-	// near calls found with every pair of rows within MaxK of each other, once, with the distance.
-	near(ctx context.Context, found func(a, b uint32, distance int)) error
-	// first returns the finder of the first n documents.
-	first(n int) finder
+	// near calls found with every pair of the first n rows within MaxK of each other, once, with
+	// the distance.
+	near(ctx context.Context, n int, found func(a, b uint32, distance int)) error
 }
 
-// timing is how long it took to make what a finder goes by, and for how many documents there was too little.
-type timing struct {
-	took time.Duration
-	none int
-}
-
-// finder returns what tells near documents by a method.
-func (c *Corpus) finder(ctx context.Context, m Method, threads int) (finder, timing, error) {
+// finder returns the finder of a method.
+func (c *Corpus) finder(ctx context.Context, m Method, threads int) (finder, error) {
 	if m.Signing != nil {
 		return c.sign(ctx, m.Signing, threads)
 	}
-	p, err := c.fingerprint(ctx, m.Recipe, threads)
-	if err != nil {
-		return nil, timing{}, err
-	}
-	return p, timing{p.took, p.none}, nil
+	return c.fingerprint(ctx, m.Recipe, threads)
+}
+
+// each calls do for the numbers below n, from several goroutines: the functions that start returns,
+// one for each goroutine.
+func each(ctx context.Context, threads, n int, start func() (do func(i int), err error)) error {
+	return parallel.Each(ctx, parallel.Options{Workers: threads}, func(_ context.Context, yield func(int) bool) error {
+		for i := 0; i < n && yield(i); i++ {
+		}
+		return nil
+	}, func(_ context.Context, numbers iter.Seq[int]) error {
+		do, err := start()
+		if err != nil {
+			return err
+		}
+		for i := range numbers {
+			do(i)
+		}
+		return nil
+	})
 }
 
 // prints are the fingerprints of a corpus.
 type prints struct {
 	prints []uint64
-	second []uint64 // of a recipe with two prints, of which texts are near when either is; else nil
-	ok     []bool   // false: too few features for a fingerprint
-	none   int      // how many of them
-	took   time.Duration
+	ok     []bool // false: too few features for a fingerprint
 }
 
 // fingerprint returns the corpus's fingerprints by a recipe.
 func (c *Corpus) fingerprint(ctx context.Context, r simhash.Recipe, threads int) (*prints, error) {
 	p := &prints{prints: make([]uint64, c.Len()), ok: make([]bool, c.Len())}
-	if r.PrintsEach() > 1 {
-		p.second = make([]uint64, c.Len())
-	}
-	began := time.Now()
-	err := parallel.Each(ctx, parallel.Options{Workers: threads}, numbers(c.Len()), func(_ context.Context, items iter.Seq[int]) error {
+	return p, each(ctx, threads, c.Len(), func() (func(int), error) {
 		f, err := simhash.New(r)
-		if err != nil {
-			return err
-		}
-		for i := range items {
+		return func(i int) {
 			fp, _, ok := f.Fingerprint(c.texts[i])
 			p.prints[i], p.ok[i] = uint64(fp), ok
-			if p.second != nil {
-				p.second[i] = uint64(f.Second())
-			}
-		}
-		return nil
+		}, err
 	})
-	if err != nil {
-		return nil, err
-	}
-	p.took = time.Since(began)
-	for _, ok := range p.ok {
-		if !ok {
-			p.none++
-		}
-	}
-	return p, nil
-}
-
-// numbers produces the numbers below n.
-func numbers(n int) parallel.Produce[int] {
-	return func(_ context.Context, yield func(int) bool) error {
-		for i := 0; i < n && yield(i); i++ {
-		}
-		return nil
-	}
 }
 
 func (p *prints) has(row uint32) bool { return p.ok[row] }
 
-// first returns the fingerprints of the first n documents.
-func (p *prints) first(n int) finder {
-	return &prints{prints: p.prints[:n], second: p.second[:min(n, len(p.second))], ok: p.ok[:n]}
+func (p *prints) between(a, b uint32) int { return bits.OnesCount64(p.prints[a] ^ p.prints[b]) }
+
+func (p *prints) near(ctx context.Context, n int, found func(a, b uint32, distance int)) error {
+	rows := rowsOf(p, n)
+	dense := make([]uint64, len(rows))
+	for i, row := range rows {
+		dense[i] = p.prints[row]
+	}
+	hits := make([]uint32, 4096)
+	for i, f := range dense {
+		if i%256 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		for at := i + 1; at < len(dense); {
+			n, scanned := asm.Within64(hits, dense[at:], f, MaxK)
+			for _, j := range hits[:n] {
+				other := rows[at+int(j)]
+				found(rows[i], other, p.between(rows[i], other))
+			}
+			at += scanned
+		}
+	}
+	return nil
 }
 
-// between returns the distance of the fingerprints of two rows, the lesser one of two.
-func (p *prints) between(a, b uint32) int {
-	d := bits.OnesCount64(p.prints[a] ^ p.prints[b])
-	if len(p.second) > 0 {
-		d = min(d, bits.OnesCount64(p.second[a]^p.second[b]))
+// rowsOf returns those of the first n rows that have something to compare.
+func rowsOf(p finder, n int) (rows []uint32) {
+	for i := range uint32(n) {
+		if p.has(i) {
+			rows = append(rows, i)
+		}
 	}
-	return d
-}
-
-// rekeyed returns the recipe with the i-th of its alternative hash keys; the 0-th is its own.
-func rekeyed(r simhash.Recipe, i int) simhash.Recipe {
-	if i > 0 {
-		r.Key = fmt.Sprintf("%02x", i) + r.Key[2:]
-	}
-	return r
+	return rows
 }

@@ -11,7 +11,8 @@ type rowKey struct {
 	lang, kind, band string
 }
 
-// kindOrder returns how labels are listed: the known ones first, pairs that should not be found last.
+// kindOrder returns how labels are listed: the known ones first, pairs that should not be found
+// last.
 func kindOrder(kind string) int {
 	if i := slices.Index([]string{Same, Similar, Contains}, kind); i >= 0 {
 		return i
@@ -42,7 +43,8 @@ func recall(pairs []Pair, p finder, verify float64, bands bool, expected []Curve
 		keys = append(keys, k)
 	}
 	slices.SortFunc(keys, func(a, b rowKey) int {
-		return cmp.Or(cmp.Compare(a.lang, b.lang), cmp.Compare(kindOrder(a.kind), kindOrder(b.kind)), cmp.Compare(kinds[a.kind], kinds[b.kind]),
+		return cmp.Or(cmp.Compare(a.lang, b.lang), cmp.Compare(kindOrder(a.kind), kindOrder(b.kind)),
+			cmp.Compare(kinds[a.kind], kinds[b.kind]),
 			cmp.Compare(slices.Index(bandNames, a.band), slices.Index(bandNames, b.band)))
 	})
 	out := make([]Recall, len(keys))
@@ -84,8 +86,44 @@ func recallOf(key rowKey, pairs []Pair, row []int, p finder, verify float64, exp
 	return r
 }
 
-// distance returns how far the documents of a pair are from each other, more than MaxK where one has nothing to compare or
-// verification refuses the pair.
+// byLabel counts the pairs that are found and those that are not by their labels.
+func byLabel(pairs []Pair, p finder, verify float64) (b ByLabel) {
+	for i := range pairs {
+		d := distance(p, &pairs[i], verify)
+		for k := range b.F1 {
+			switch kind := pairs[i].Kind; {
+			case kind == Contains, kind == Different && d > k:
+			case kind == Different:
+				b.FalsePositives[k]++
+			case d <= k:
+				b.TruePositives[k]++
+			default:
+				b.FalseNegatives[k]++
+			}
+		}
+	}
+	for k := range b.F1 {
+		found, wrong, missed := float64(b.TruePositives[k]), float64(b.FalsePositives[k]), float64(b.FalseNegatives[k])
+		b.Precision[k], b.Recall[k] = ratio(found, found+wrong), ratio(found, found+missed)
+		b.F1[k] = ratio(2*found, 2*found+wrong+missed)
+	}
+	return b
+}
+
+// distances returns the distance of each pair without regard to verification; -1 if there is none.
+func distances(pairs []Pair, p finder) []int {
+	all := make([]int, len(pairs))
+	for i := range pairs {
+		all[i] = -1
+		if a, b := uint32(pairs[i].A), uint32(pairs[i].B); p.has(a) && p.has(b) {
+			all[i] = p.between(a, b)
+		}
+	}
+	return all
+}
+
+// distance returns how far the documents of a pair are from each other, more than MaxK where one
+// has nothing to compare or verification refuses the pair.
 func distance(p finder, pair *Pair, verify float64) int {
 	if !p.has(uint32(pair.A)) || !p.has(uint32(pair.B)) || pair.Jaccard < verify {
 		return MaxK + 1

@@ -21,40 +21,33 @@ func (r *Result) WriteText(w io.Writer) error {
 	if r.Copies > 0 {
 		what = plural(r.Copies, "edited copy")
 	}
-	_, err := fmt.Fprintf(w, "%s with %s, %s of text in all.\n", plural(r.Documents, "document"), what, humanize.IBytes(uint64(r.TextBytes)))
+	_, err := fmt.Fprintf(w, "%s with %s, %s of text in all.\n", plural(r.Documents, "document"), what,
+		humanize.IBytes(uint64(r.TextBytes)))
 	for i := range r.Methods {
-		m := &r.Methods[i]
-		var t textTable
-		t.row(m.Axis(), m.Level)
-		if r.Copies > 0 {
-			addEdits(&t, m.Recall)
-		} else {
-			for j := range m.Recall {
-				m.Recall[j].addTo(&t)
-			}
-		}
-		m.addTo(&t)
-		if err == nil {
-			_, err = fmt.Fprintf(w, "\n%s\n%s", m.heading(r.TextBytes), t.String())
+		if m := &r.Methods[i]; err == nil {
+			_, err = fmt.Fprintf(w, "\n%s\n%s", m.heading(r.TextBytes), r.table(m).String())
 		}
 	}
 	return err
 }
 
-// Axis returns what the columns of the method's tables are: distances of fingerprints, or similarities of signatures.
-func (m *MethodResult) Axis() string {
+// table returns the table of a method, with a header.
+func (r *Result) table(m *MethodResult) (t textTable) {
 	if m.Thresholds != nil {
-		return "similarity at least"
+		t.row("similarity at least", func(k int) string { return fmt.Sprint(m.Thresholds[k]) })
+	} else {
+		t.row("within k bits", func(k int) string { return fmt.Sprint(k) })
 	}
-	return "within k bits"
-}
-
-// Level returns the heading of a column.
-func (m *MethodResult) Level(k int) string {
-	if m.Thresholds != nil {
-		return fmt.Sprint(m.Thresholds[k])
+	if r.Copies > 0 {
+		addEdits(&t, m.Recall)
+	} else {
+		for j := range m.Recall {
+			m.Recall[j].addTo(&t)
+		}
+		m.ByLabel.addTo(&t)
 	}
-	return fmt.Sprint(k)
+	m.addTo(&t)
+	return t
 }
 
 func (m *MethodResult) heading(textBytes int) string {
@@ -104,15 +97,17 @@ func (t textTable) String() string {
 	return b.String()
 }
 
-// percent shows a share; nothing to measure is a dash.
-func percent(c *Curve) func(k int) string {
+// shows returns the cells of a curve, scaled, by a format; nothing to measure is a dash.
+func shows(format string, scale float64, c *Curve) func(k int) string {
 	return func(k int) string {
 		if math.IsNaN(c[k]) {
 			return "-"
 		}
-		return fmt.Sprintf("%.1f", 100*c[k])
+		return fmt.Sprintf(format, scale*c[k])
 	}
 }
+
+func percent(c *Curve) func(k int) string { return shows("%.1f", 100, c) }
 
 func number(c *Counts) func(k int) string {
 	return func(k int) string { return humanize.Comma(int64(c[k])) }
@@ -142,7 +137,8 @@ func (r *Recall) addTo(t *textTable) {
 		t.row("  mean of "+plural(r.Groups, "group"), percent(&r.PerGroup))
 	}
 	if r.Identical > 0 && r.Identical < r.Pairs {
-		t.row(fmt.Sprintf("  without %s identical, mean of groups", humanize.Comma(int64(r.Identical))), percent(&r.PerGroupEdited))
+		t.row(fmt.Sprintf("  without %s identical, mean of groups", humanize.Comma(int64(r.Identical))),
+			percent(&r.PerGroupEdited))
 	}
 	if math.IsNaN(r.Expected[0]) {
 		return
@@ -155,7 +151,8 @@ func (r *Recall) addTo(t *textTable) {
 	t.row("  measured, by pair", percent(&r.PerPairEdited))
 }
 
-// addEdits adds what is found of edited copies: a block for each kind of edit, with rows for its rates.
+// addEdits adds the recall of edited copies: a block for each kind of edit, with rows for its
+// rates.
 func addEdits(t *textTable, rows []Recall) {
 	last := ""
 	for i := range rows {
@@ -172,56 +169,49 @@ func addEdits(t *textTable, rows []Recall) {
 	}
 }
 
+// addTo adds the counts by label.
+func (b *ByLabel) addTo(t *textTable) {
+	t.row("by the labels: true positives", number(&b.TruePositives))
+	t.row("  false positives", number(&b.FalsePositives))
+	t.row("  false negatives", number(&b.FalseNegatives))
+	t.row("  precision, %", percent(&b.Precision))
+	t.row("  recall, %", percent(&b.Recall))
+	t.row("  F1, %", percent(&b.F1))
+}
+
 // addTo adds what does not depend on labels.
 func (m *MethodResult) addTo(t *textTable) {
 	t.row("candidates: pairs of documents", number(&m.Candidates))
 	t.row("reported pairs", number(&m.Precision.Reported))
-	t.row("  precision: Jaccard at least 0.5, %", precise(&m.Precision.Share))
+	t.row("  precision: Jaccard at least 0.5, %", shows("%.2f", 100, &m.Precision.Share))
 	if m.Precision.LargestSize > 0 {
-		t.row(fmt.Sprintf("  without the largest cluster (%s), %%", plural(m.Precision.LargestSize, "document")), precise(&m.Precision.ShareRest))
+		t.row(fmt.Sprintf("  without the largest cluster (%s), %%", plural(m.Precision.LargestSize, "document")),
+			shows("%.2f", 100, &m.Precision.ShareRest))
 	}
-	t.row("unrelated pairs reported, of 1e9", figures(&m.Unrelated.PerBillion))
-	t.row(fmt.Sprintf("  hits of a query in %s documents", humanize.SIWithDigits(m.Unrelated.N, 1, "")), figures(&m.Unrelated.PerQuery))
+	t.row("unrelated pairs reported, of 1e9", shows("%.3g", 1, &m.Unrelated.PerBillion))
+	t.row(fmt.Sprintf("  hits of a query in %s documents", humanize.SIWithDigits(m.Unrelated.N, 1, "")),
+		shows("%.3g", 1, &m.Unrelated.PerQuery))
 	t.row("figure 1: precision, %", percent(&m.Figure.Precision))
 	t.row("figure 1: recall, %", percent(&m.Figure.Recall))
-	if s := m.KeySpread; s != nil {
-		t.row(fmt.Sprintf("near pairs by group, lowest of %d hash keys, %%", s.Keys), percent(&s.Low))
-		t.row("  highest", percent(&s.High))
-	}
 }
 
-// precise shows a share near 1 with two more digits.
-func precise(c *Curve) func(k int) string {
-	return func(k int) string {
-		if math.IsNaN(c[k]) {
-			return "-"
+// nearRecall returns the recall of near pairs by group, a line for each language.
+func (m *MethodResult) nearRecall(what string) (lines []plot.Series) {
+	for i := range m.Recall {
+		if x := &m.Recall[i]; x.Band == Near.String() && x.Kind == Same {
+			name := strings.Join(strings.Fields(m.Name+" "+x.Lang+" "+what), " ")
+			lines = append(lines, plot.Series{Name: name, Values: x.PerGroup[:]})
 		}
-		return fmt.Sprintf("%.2f", 100*c[k])
 	}
-}
-
-// figures shows a number of any size.
-func figures(c *Curve) func(k int) string {
-	return func(k int) string {
-		if math.IsNaN(c[k]) {
-			return "-"
-		}
-		return fmt.Sprintf("%.3g", c[k])
-	}
+	return lines
 }
 
 // RecallChart draws the recall of near pairs by group, a line for each method and language.
 func (r *Result) RecallChart() *plot.Lines {
 	c := &plot.Lines{Title: "Near pairs found (Jaccard at least 0.8), mean of groups", X: "k", Y: "recall"}
 	for i := range r.Methods {
-		m := &r.Methods[i]
-		if m.Thresholds != nil {
-			continue // another axis
-		}
-		for j := range m.Recall {
-			if x := &m.Recall[j]; x.Band == Near.String() && x.Kind == Same {
-				c.Series = append(c.Series, plot.Series{Name: strings.TrimSpace(m.Name + " " + x.Lang), Values: x.PerGroup[:]})
-			}
+		if m := &r.Methods[i]; m.Thresholds == nil { // signatures have another axis
+			c.Series = append(c.Series, m.nearRecall("")...)
 		}
 	}
 	return c
@@ -231,32 +221,25 @@ func (r *Result) RecallChart() *plot.Lines {
 func (r *Result) FigureChart() *plot.Lines {
 	c := &plot.Lines{Title: "Figure 1: precision and recall, equal samples by distance", X: "k", Y: "share"}
 	for i := range r.Methods {
-		m := &r.Methods[i]
-		if m.Thresholds != nil {
-			continue
+		if m := &r.Methods[i]; m.Thresholds == nil {
+			c.Series = append(c.Series, plot.Series{Name: m.Name + " precision", Values: m.Figure.Precision[:]},
+				plot.Series{Name: m.Name + " recall", Values: m.Figure.Recall[:]})
 		}
-		c.Series = append(c.Series, plot.Series{Name: m.Name + " precision", Values: m.Figure.Precision[:]},
-			plot.Series{Name: m.Name + " recall", Values: m.Figure.Recall[:]})
 	}
 	return c
 }
 
-// SignatureChart draws recall of near pairs and precision by the least similarity of signatures, for each method of them; nil where
-// there is none.
+// SignatureChart draws recall of near pairs and precision by the least similarity of signatures,
+// for each method of them; nil where there is none.
 func (r *Result) SignatureChart() *plot.Lines {
 	steps := strings.Trim(fmt.Sprint(Thresholds), "[]")
-	c := &plot.Lines{Title: "Signatures: near pairs found, mean of groups, and precision", X: "least similarity, from 0 to 10: " + steps, Y: "share"}
+	c := &plot.Lines{Title: "Signatures: near pairs found, mean of groups, and precision",
+		X: "least similarity, from 0 to 10: " + steps, Y: "share"}
 	for i := range r.Methods {
-		m := &r.Methods[i]
-		if m.Thresholds == nil {
-			continue
+		if m := &r.Methods[i]; m.Thresholds != nil {
+			c.Series = append(c.Series, m.nearRecall("recall")...)
+			c.Series = append(c.Series, plot.Series{Name: m.Name + " precision", Values: m.Precision.Share[:]})
 		}
-		for j := range m.Recall {
-			if x := &m.Recall[j]; x.Band == Near.String() && x.Kind == Same {
-				c.Series = append(c.Series, plot.Series{Name: strings.TrimSpace(m.Name + " " + x.Lang + " recall"), Values: x.PerGroup[:]})
-			}
-		}
-		c.Series = append(c.Series, plot.Series{Name: m.Name + " precision", Values: m.Precision.Share[:]})
 	}
 	if len(c.Series) == 0 {
 		return nil

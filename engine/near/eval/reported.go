@@ -3,10 +3,8 @@ package eval
 import (
 	"context"
 	"math"
-	"math/bits"
 	"math/rand/v2"
 
-	"ndd/asm"
 	"ndd/engine/near/cluster"
 )
 
@@ -32,12 +30,13 @@ type reported struct {
 	judged [MaxK + 1][]reportedPair
 }
 
-// findReported finds all pairs of documents that a method reports, and judges them.
-func findReported(ctx context.Context, c *Corpus, p finder, truth Truth) (*reported, error) {
+// findReported finds all pairs of the first documents that a method reports, and judges them.
+func findReported(ctx context.Context, c *Corpus, p finder, documents int, truth Truth) (*reported, error) {
 	r := new(reported)
-	// Reservoir sampling (Vitter's algorithm R): every pair of a distance is kept with the same chance.
+	// Reservoir sampling (Vitter's algorithm R): every pair of a distance is kept with the same
+	// chance.
 	random := rand.New(rand.NewPCG(1, 2))
-	err := p.near(ctx, func(a, b uint32, distance int) { r.add(random, a, b, distance) })
+	err := p.near(ctx, documents, func(a, b uint32, distance int) { r.add(random, a, b, distance) })
 	if err != nil {
 		return nil, err
 	}
@@ -57,59 +56,6 @@ func findReported(ctx context.Context, c *Corpus, p finder, truth Truth) (*repor
 	return r, nil
 }
 
-// near calls found with every pair of rows that are within MaxK of each other, once, with the distance.
-func (p *prints) near(ctx context.Context, found func(a, b uint32, distance int)) error {
-	rows := marked(p, len(p.ok))
-	for _, prints := range [][]uint64{p.prints, p.second} {
-		if len(prints) == 0 {
-			continue
-		}
-		dense := make([]uint64, len(rows))
-		for i, row := range rows {
-			dense[i] = prints[row]
-		}
-		second := &prints[0] != &p.prints[0]
-		err := nearRows(ctx, dense, func(i, j int) {
-			a, b := rows[i], rows[j]
-			if !second || bits.OnesCount64(p.prints[a]^p.prints[b]) > MaxK { // or else it was found before
-				found(a, b, p.between(a, b))
-			}
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// nearRows calls found with the places of all fingerprints that are within MaxK of each other.
-func nearRows(ctx context.Context, dense []uint64, found func(i, j int)) error {
-	hits := make([]uint32, 4096)
-	for i, f := range dense {
-		if i%256 == 0 && ctx.Err() != nil {
-			return ctx.Err()
-		}
-		for at := i + 1; at < len(dense); {
-			n, scanned := asm.Within64(hits, dense[at:], f, MaxK)
-			for _, j := range hits[:n] {
-				found(i, at+int(j))
-			}
-			at += scanned
-		}
-	}
-	return nil
-}
-
-// marked returns those of the first n rows that have something to compare.
-func marked(p finder, n int) (rows []uint32) {
-	for i := range uint32(n) {
-		if p.has(i) {
-			rows = append(rows, i)
-		}
-	}
-	return rows
-}
-
 // add counts a pair and keeps it, or a sample.
 func (r *reported) add(random *rand.Rand, a, b uint32, distance int) {
 	r.counts[distance]++
@@ -121,7 +67,8 @@ func (r *reported) add(random *rand.Rand, a, b uint32, distance int) {
 	}
 }
 
-// shares returns how many pairs of each distance there are that pass verification and satisfy want, by the sample.
+// shares returns how many pairs of each distance there are that pass verification and satisfy want,
+// by the sample.
 func (r *reported) shares(verify float64, want func(*reportedPair) bool) (number [MaxK + 1]float64) {
 	for d, pairs := range r.judged {
 		n := 0

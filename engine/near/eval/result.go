@@ -8,7 +8,8 @@ import (
 // MaxK is the largest distance that is measured.
 const MaxK = 10
 
-// A Curve has a value for each distance k from 0 to [MaxK]; NaN, null in JSON, where there was nothing to measure.
+// A Curve has a value for each distance k from 0 to [MaxK]; NaN, null in JSON, where there was
+// nothing to measure.
 type Curve [MaxK + 1]float64
 
 // MarshalJSON writes an array of numbers and nulls.
@@ -20,21 +21,6 @@ func (c Curve) MarshalJSON() ([]byte, error) {
 		}
 	}
 	return json.Marshal(values)
-}
-
-// UnmarshalJSON reads what MarshalJSON writes.
-func (c *Curve) UnmarshalJSON(data []byte) error {
-	var values [MaxK + 1]*float64
-	if err := json.Unmarshal(data, &values); err != nil {
-		return err
-	}
-	for i, v := range values {
-		c[i] = math.NaN()
-		if v != nil {
-			c[i] = *v
-		}
-	}
-	return nil
 }
 
 // Counts has a number for each distance k from 0 to [MaxK].
@@ -51,18 +37,23 @@ type Result struct {
 
 // A MethodResult is one method's.
 type MethodResult struct {
-	Name       string    `json:"name"`
-	Recipe     string    `json:"recipe,omitempty"` // as JSON; none where signatures are compared
-	Verify     float64   `json:"verify,omitempty"`
-	Thresholds []float64 `json:"thresholds,omitempty"` // of signatures: what the values of curves are of, in the place of k
-	Seconds    float64   `json:"seconds"`              // from texts to fingerprints, on all threads
-	TooShort   int       `json:"without_fingerprint"`  // documents with too few features
+	Name   string  `json:"name"`
+	Recipe string  `json:"recipe,omitempty"` // as JSON; none where signatures are compared
+	Verify float64 `json:"verify,omitempty"`
+	// of signatures: what the values of curves are of, in the place of k
+	Thresholds []float64 `json:"thresholds,omitempty"`
+	Seconds    float64   `json:"seconds"`             // from texts to fingerprints, on all threads
+	TooShort   int       `json:"without_fingerprint"` // documents with too few features
 	Recall     []Recall  `json:"recall"`
+	ByLabel    ByLabel   `json:"by_label"`
 	Precision  Precision `json:"precision"`
 	Unrelated  Unrelated `json:"unrelated"`
 	Figure     Figure    `json:"figure_1"`
-	KeySpread  *Spread   `json:"spread_over_keys,omitempty"`
 	Candidates Counts    `json:"candidates"` // pairs of documents within k, before verification
+
+	// Distances holds the distance of each labelled pair, or the index of the threshold that it
+	// reaches; -1 if one of the documents has nothing to compare.
+	Distances []int `json:"-"`
 }
 
 // Recall is that of one kind of labelled pairs.
@@ -80,6 +71,17 @@ type Recall struct {
 	PerGroupEdited Curve  `json:"per_group_without_identical"`
 	Found          Counts `json:"found"` // pairs
 	Expected       Curve  `json:"expected_per_pair_without_identical"`
+}
+
+// ByLabel counts labelled pairs by their labels alone. A pair labelled [Different] is negative; a
+// pair labelled [Contains] counts as neither; all others are positive.
+type ByLabel struct {
+	TruePositives  Counts `json:"true_positives"`
+	FalsePositives Counts `json:"false_positives"`
+	FalseNegatives Counts `json:"false_negatives"`
+	Precision      Curve  `json:"precision"`
+	Recall         Curve  `json:"recall"`
+	F1             Curve  `json:"f1"`
 }
 
 // Precision is that of everything that is reported within k.
@@ -104,11 +106,4 @@ type Unrelated struct {
 type Figure struct {
 	Precision Curve `json:"precision"`
 	Recall    Curve `json:"recall"`
-}
-
-// Spread is the least and the largest recall of near pairs, by group, over several hash keys.
-type Spread struct {
-	Keys int   `json:"keys"`
-	Low  Curve `json:"lowest"`
-	High Curve `json:"highest"`
 }

@@ -2,56 +2,46 @@ package eval
 
 import (
 	"context"
-	"iter"
-	"time"
 
-	"ndd/engine/parallel"
+	"ndd/engine/near/shingle"
 )
 
-// Thresholds are the least similarities that a method of signatures is measured at, in the place of the distances k from 0 to
-// [MaxK] of fingerprints: from the strictest to the loosest.
+// Thresholds are the least similarities that a method of signatures is measured at, in the place of
+// the distances k from 0 to [MaxK] of fingerprints: from the strictest to the loosest.
 var Thresholds = [MaxK + 1]float64{1, 0.95, 0.9, 0.8, 0.7, 0.65, 0.6, 0.55, 0.5, 0.45, 0.4}
 
 // A Signing tells near-duplicates by the signatures that texts share rather than by fingerprints.
 type Signing struct {
-	// Worker returns a function that makes the set of a text, ascending and without repetitions; nil says that the text has too
-	// few signatures. It is called once for each goroutine.
+	// Worker returns a function that makes the set of a text, ascending and without repetitions;
+	// nil says that the text has too few signatures. It is called once for each goroutine.
 	Worker func() (func(text string) []uint64, error)
 
-	// Similarity returns how similar two sets of these sizes are that share so many signatures, 0 to 1.
+	// Threshold is the least similarity of a pair that the method reports by default.
+	Threshold float64
+
+	// Similarity returns the similarity, 0 to 1, of two sets by their sizes and the number of
+	// signatures that they share.
 	Similarity func(sizeA, sizeB, shared int) float64
 }
 
-// signatures are the sets of a corpus. As a finder they have levels, which are indexes of [Thresholds], in the place of distances.
+// signatures are the sets of a corpus. As a finder they have levels, which are indexes of
+// [Thresholds], in the place of distances.
 type signatures struct {
 	signing *Signing
 	sets    [][]uint64
 }
 
 // sign makes the sets of the corpus.
-func (c *Corpus) sign(ctx context.Context, s *Signing, threads int) (*signatures, timing, error) {
+func (c *Corpus) sign(ctx context.Context, s *Signing, threads int) (*signatures, error) {
 	x := &signatures{s, make([][]uint64, c.Len())}
-	began := time.Now()
-	err := parallel.Each(ctx, parallel.Options{Workers: threads}, numbers(c.Len()), func(_ context.Context, items iter.Seq[int]) error {
+	return x, each(ctx, threads, c.Len(), func() (func(int), error) {
 		sign, err := s.Worker()
-		if err != nil {
-			return err
-		}
-		for i := range items {
-			x.sets[i] = sign(c.texts[i])
-		}
-		return nil
+		return func(i int) { x.sets[i] = sign(c.texts[i]) }, err
 	})
-	t := timing{took: time.Since(began)}
-	for _, set := range x.sets {
-		if set == nil {
-			t.none++
-		}
-	}
-	return x, t, err
 }
 
-// level returns the first threshold that sets of these sizes reach, more than MaxK where there is none.
+// level returns the first threshold that sets of these sizes reach, more than MaxK where there is
+// none.
 func (x *signatures) level(sizeA, sizeB, shared int) int {
 	s := x.signing.Similarity(sizeA, sizeB, shared)
 	for i, t := range Thresholds {
@@ -64,33 +54,18 @@ func (x *signatures) level(sizeA, sizeB, shared int) int {
 
 func (x *signatures) has(row uint32) bool { return x.sets[row] != nil }
 
-func (x *signatures) first(n int) finder { return &signatures{x.signing, x.sets[:n]} }
-
-// between counts what two sets share by walking both.
 func (x *signatures) between(a, b uint32) int {
 	s, t := x.sets[a], x.sets[b]
-	shared := 0
-	for i, j := 0, 0; i < len(s) && j < len(t); {
-		switch {
-		case s[i] < t[j]:
-			i++
-		case s[i] > t[j]:
-			j++
-		default:
-			shared++
-			i++
-			j++
-		}
-	}
-	return x.level(len(s), len(t), shared)
+	return x.level(len(s), len(t), shingle.Shared(s, t))
 }
 
-// near counts what each set shares with those before it, by the lists of rows that have each signature.
-func (x *signatures) near(ctx context.Context, found func(a, b uint32, distance int)) error {
+// near counts what each set shares with those before it, by the lists of rows that have each
+// signature.
+func (x *signatures) near(ctx context.Context, n int, found func(a, b uint32, distance int)) error {
 	lists := map[uint64][]uint32{}
-	shared := make([]int32, len(x.sets))
+	shared := make([]int32, n)
 	var touched []uint32
-	for row, set := range x.sets {
+	for row, set := range x.sets[:n] {
 		if row%256 == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -112,12 +87,4 @@ func (x *signatures) near(ctx context.Context, found func(a, b uint32, distance 
 		touched = touched[:0]
 	}
 	return nil
-}
-
-// recipeOf names what a method goes by: nothing where it is signatures.
-func recipeOf(m Method) string {
-	if m.Signing != nil {
-		return ""
-	}
-	return m.Recipe.String()
 }

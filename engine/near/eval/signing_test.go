@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// wordSets is a signing by the words' numbers in a text of numbers: texts of fewer than two have too few.
+// wordSets is a signing by the words' numbers in a text of numbers: texts of fewer than two have
+// too few.
 func wordSets() *Signing {
 	return &Signing{
 		Worker: func() (func(string) []uint64, error) {
@@ -32,7 +33,8 @@ func wordSets() *Signing {
 	}
 }
 
-// TestSignatures holds what the lists of signatures find, and at which threshold, against all pairs of sets.
+// TestSignatures holds what the lists of signatures find, and at which threshold, against all pairs
+// of sets.
 func TestSignatures(t *testing.T) {
 	rng := rand.New(rand.NewPCG(21, 22))
 	c := newCorpus(t)
@@ -45,12 +47,12 @@ func TestSignatures(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	x, took, err := c.sign(t.Context(), wordSets(), 3)
+	x, err := c.sign(t.Context(), wordSets(), 3)
 	if err != nil {
 		t.Fatal(err)
 	}
 	got := map[[2]uint32]int{}
-	if err := x.near(t.Context(), func(a, b uint32, level int) {
+	if err := x.near(t.Context(), c.Len(), func(a, b uint32, level int) {
 		if _, twice := got[[2]uint32{a, b}]; twice || a >= b {
 			t.Errorf("pair %d, %d: twice, or in no order", a, b)
 		}
@@ -85,22 +87,24 @@ func TestSignatures(t *testing.T) {
 			}
 		}
 	}
-	if none != took.none || none == 0 || pairs < 1000 {
-		t.Errorf("%d texts with too few signatures, told of %d; %d pairs", none, took.none, pairs)
+	if none != c.Len()-len(rowsOf(x, c.Len())) || none == 0 || pairs < 1000 {
+		t.Errorf("%d texts with too few signatures; %d pairs", none, pairs)
 	}
 }
 
-// TestMeasureSignatures: a method of signatures is measured like fingerprints, by thresholds instead of distances.
+// TestMeasureSignatures: a method of signatures is measured like fingerprints, by thresholds
+// instead of distances.
 func TestMeasureSignatures(t *testing.T) {
 	c := newCorpus(t, "1 2 3 4", "1 2 3 4", "1 2 3 5", "7 8 9 10")
-	pairs, _ := c.Pairs([]Label{{A: "0", B: "1", Kind: Same, Jaccard: 1}, {A: "0", B: "2", Kind: Similar, Jaccard: 0.6}, {A: "0", B: "3", Kind: Different}})
+	pairs, _ := c.Pairs([]Label{{A: "0", B: "1", Kind: Same, Jaccard: 1}, {A: "0", B: "2", Kind: Similar,
+		Jaccard: 0.6}, {A: "0", B: "3", Kind: Different}})
 	r, err := Measure(t.Context(), c, pairs, []Method{{Name: "sets", Signing: wordSets()}}, Options{AllBands: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	m := &r.Methods[0]
-	if m.Level(0) != "1" || m.Axis() != "similarity at least" || m.Recipe != "" {
-		t.Errorf("%q, %q, %q", m.Level(0), m.Axis(), m.Recipe)
+	if header := r.table(m)[0]; header[0] != "similarity at least" || header[1] != "1" || m.Recipe != "" {
+		t.Errorf("%q, %q", header, m.Recipe)
 	}
 	for _, row := range m.Recall {
 		switch {

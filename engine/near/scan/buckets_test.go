@@ -9,8 +9,8 @@ import (
 	"ndd/asm"
 )
 
-// TestQueryBuckets: every query of a bucket has a lane of its own in it, buckets begin with vectors, and those with
-// more lanes than a word is compared with, and no others, are long.
+// TestQueryBuckets: every query of a bucket has a lane of its own in it, buckets begin with
+// vectors, and those with more lanes than a word is compared with, and no others, are long.
 func TestQueryBuckets(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	lanes := map[int]bool{}
@@ -26,11 +26,13 @@ func TestQueryBuckets(t *testing.T) {
 			counts := slices.Clone(sizes)
 			b := newQueryBuckets(sizes, make([]uint32, laneCount(sizes)))
 			lanes[b.lanes] = true
-			keys := b.keys()
+			keys := b.joined(0)
 			for i := range 1 << bucketBits {
 				from, to, long := longBucket(&keys, uint64(i)<<min(63, 64-bucketBits))
-				if from != b.firstLane(i) || from%asm.JoinVector != 0 || to-from != (counts[i]+15)&^15 || long != (counts[i] > uint32(b.lanes)) {
-					t.Fatalf("%d buckets of %d: bucket %d of %d has lanes %d to %d of %d, long: %v", 1<<bucketBits, mean, i, counts[i], from, to, b.lanes, long)
+				if from != b.firstLane(i) || from%asm.JoinVector != 0 || to-from != (counts[i]+15)&^15 ||
+					long != (counts[i] > uint32(b.lanes)) {
+					t.Fatalf("%d buckets of %d: bucket %d of %d has lanes %d to %d of %d, long: %v", 1<<bucketBits, mean, i,
+						counts[i], from, to, b.lanes, long)
 				}
 			}
 		}
@@ -40,59 +42,12 @@ func TestQueryBuckets(t *testing.T) {
 	}
 }
 
-// TestPartitionsJoined: the words of a partition meet the queries of their buckets.
-func TestPartitionsJoined(t *testing.T) {
-	const bucketBits, lead, keep = 8, 3, 32 + 5
-	r := rand.New(rand.NewPCG(3, 4))
-	sizes := make([]uint32, 1<<bucketBits+1)
-	for i := range 1 << bucketBits {
-		sizes[i] = 2
-	}
-	b := newQueryBuckets(sizes, make([]uint32, laneCount(sizes)))
-	prints := make([]uint64, 500)
-	for i := range prints {
-		prints[i] = r.Uint64()
-		b.lows[b.firstLane(int(prints[i]>>56))] = uint32(prints[i] >> 24) // the last one of each bucket stays
-	}
-	p := newKeyPartitions(make([]uint64, 1<<(lead+9)), 0, lead, keep)
-	if done, full := asm.ScatterKeys(&p.KeyPartitions, prints, 0); done != len(prints) || full >= 0 {
-		t.Fatalf("%d done, %d full", done, full)
-	}
-	found := 0
-	for i := range p.count() {
-		words, pairs := p.take(i), make([]asm.JoinPair, 4*asm.JoinLanesMax)
-		buckets := b.partition(p, i)
-		hits, done := asm.Join(pairs, words, &buckets, 0)
-		if done != len(words) {
-			t.Fatalf("partition %d: %d of %d words done", i, done, len(words))
-		}
-		for _, pair := range pairs[:hits] {
-			x := prints[p.row(words[pair.Word])]
-			if bits.OnesCount32(uint32(x>>24)^b.lows[pair.Lane]) != 0 {
-				t.Fatalf("partition %d: %#x meets lane %d", i, x, pair.Lane)
-			}
-			if pair.Lane == b.firstLane(int(x>>56)) {
-				found++
-			}
-		}
-		if len(p.take(i)) > 0 {
-			t.Fatalf("partition %d is not empty", i)
-		}
-	}
-	distinct := map[uint64]bool{}
-	for _, x := range prints {
-		distinct[x>>56] = true
-	}
-	if found != len(distinct) {
-		t.Errorf("%d words met their own bucket's query, want %d", found, len(distinct))
-	}
-}
-
 // TestHalfPartitions: what is taken is what was scattered, from the partitions of either half.
 func TestHalfPartitions(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
-	l := halvesLayout{bits: 3, room: asm.HalvesRoomMin + 5, keep: 41}
-	p := newHalfPartitions(make([]uint64, l.words()), l)
+	const keep = 41
+	p := newHalfPartitions(3, asm.HalvesRoomMin+5, keep)
+	p.Words = make([]uint64, p.words())
 	prints := make([]uint64, 1000)
 	for i := range prints {
 		prints[i] = r.Uint64()
@@ -104,11 +59,11 @@ func TestHalfPartitions(t *testing.T) {
 		words := 0
 		for i := range 2 * p.count() {
 			for _, w := range p.take(i) {
-				x := prints[w>>l.keep-7]
+				x := prints[w>>keep-7]
 				if half := i / p.count(); half == 0 {
 					x = bits.RotateLeft64(x, 32)
 				}
-				if w&(1<<l.keep-1) != x&(1<<l.keep-1) || int(uint32(x)>>29) != i%p.count() {
+				if w&(1<<keep-1) != x&(1<<keep-1) || int(uint32(x)>>29) != i%p.count() {
 					t.Fatalf("partition %d: word %#x of %#x", i, w, x)
 				}
 				words++
@@ -125,10 +80,6 @@ func TestBucketsPanic(t *testing.T) {
 		"three buckets": func() { newQueryBuckets(make([]uint32, 4), make([]uint32, asm.JoinLanesMax)) },
 		"no end":        func() { newQueryBuckets([]uint32{1, 1}, make([]uint32, 32+asm.JoinLanesMax)) },
 		"too few lanes": func() { newQueryBuckets([]uint32{17, 0}, make([]uint32, 16+asm.JoinLanesMax)) },
-		"partitions of other buckets": func() {
-			p := newKeyPartitions(make([]uint64, 8), 0, 2, 60)
-			newQueryBuckets(make([]uint32, 9), make([]uint32, asm.JoinLanesMax)).partition(p, 0)
-		},
 	} {
 		func() {
 			defer func() {

@@ -15,17 +15,20 @@ type Counting struct {
 	Sum   bool                                     // add up the checksum of the hits, see [result.Term]
 }
 
-// Count returns how many hits [Answer] would return, and what c says of them. It counts hits as they are found: none
-// is kept, put in order or written to a file, so that there may be any number of them. A pair of
-// a row of Q and a row of F is found once, see [tables.first], so that nothing need be remembered
-// of it. Without a sum all rows that have the same query are counted in one step.
+// Count returns how many hits [Answer] would return, and what c says of them. It counts hits as
+// they are found: none is kept, put in order or written to a file, so that there may be any number
+// of them. A pair of a row of Q and a row of F is found once, see [tables.first], so that nothing
+// need be remembered of it. Without a sum all rows that have the same query are counted in one
+// step.
 //
 // p is a plan for options that say Counted.
-func Count(ctx context.Context, open func() (Source, error), queries []uint64, k int, p Plan, o Options, c Counting) (result.Totals, error) {
+func Count(ctx context.Context, open func() (Source, error), queries []uint64, k int, p Plan, o Options,
+	c Counting) (result.Totals, error) {
 	var all result.Totals
-	err := inParts(open, queries, k, p, o, func(t *tables, f Source, o Options) error {
-		n := &count{tables: t, first: o.First, how: c, marks: make([]atomic.Uint64, marksBytes(len(t.distinct))/8)}
-		if err := t.scan(ctx, f, o, func() sink { return &counter{count: n} }); err != nil {
+	err := inParts(open, queries, k, p, o, func(s *Searcher, f Source) error {
+		n := &count{Searcher: s, how: c, marks: make([]atomic.Uint64, marksBytes(len(s.tables.distinct))/8)}
+		newSink := func() sink { return &counter{count: n, sums: map[rowsKey]uint64{}} }
+		if err := s.tables.scan(ctx, f, s.options, newSink); err != nil {
 			return err
 		}
 		all.Add(n.totals)
@@ -39,16 +42,15 @@ func Count(ctx context.Context, open func() (Source, error), queries []uint64, k
 
 // A count is what goroutines count together.
 type count struct {
-	tables *tables
-	first  uint64 // row of Q of the tables' first
-	how    Counting
-	marks  []atomic.Uint64 // a bit for each distinct query that has hits
+	*Searcher
+	how   Counting
+	marks []atomic.Uint64 // a bit for each distinct query that has hits
 
 	mu     sync.Mutex
 	totals result.Totals
 }
 
-// marksBytes returns the memory of the marks of so many queries.
+// marksBytes returns the memory of the marks of a number of queries.
 func marksBytes(queries int) uint64 { return (uint64(queries) + 63) / 64 * 8 }
 
 // mark marks a query, and returns whether it had no hit before.
@@ -66,20 +68,17 @@ type counter struct {
 	fingerprint uint64
 	some        bool
 
-	sums [1 << sumsBits]rowSum // by a hash of query and fingerprint
+	sums map[rowsKey]uint64 // of matches with many rows, some at a time
 }
 
-// A rowSum is the sum over all rows of a query, which many rows have, of one fingerprint, which F may have
-// many times.
-type rowSum struct {
+// A rowsKey is a query that many rows have and a fingerprint, which F may have many times.
+type rowsKey struct {
 	query       uint32
-	valid       bool
 	fingerprint uint64
-	sum         uint64
 }
 
-// sumsBits is log2 of how many sums are remembered, in 24 KiB.
-const sumsBits = 10
+// sumsMax is how many sums are held.
+const sumsMax = 1 << 10
 
 func (c *counter) take(ctx context.Context, matches []match) error {
 	for _, m := range matches {
@@ -104,20 +103,18 @@ func (c *counter) take(ctx context.Context, matches []match) error {
 
 // sumOf returns the sum of a match's terms.
 func (c *counter) sumOf(m match, rows []uint32) (sum uint64) {
-	var known *rowSum
-	if len(rows) >= rowsMany {
-		// Fingerprints and queries that hit are neighbours: a hash keeps them from one place.
-		at := m.Fingerprint*0x9e3779b97f4a7c15 + uint64(m.Query)*0xbf58476d1ce4e5b9
-		known = &c.sums[at>>(64-sumsBits)]
-		if known.valid && known.query == m.Query && known.fingerprint == m.Fingerprint {
-			return known.sum
-		}
+	key := rowsKey{m.Query, m.Fingerprint}
+	if sum, ok := c.sums[key]; ok {
+		return sum
 	}
 	for _, row := range rows {
-		sum += result.Term(int(c.first)+int(row), simhash.Fingerprint(m.Fingerprint))
+		sum += result.Term(int(c.options.First)+int(row), simhash.Fingerprint(m.Fingerprint))
 	}
-	if known != nil {
-		*known = rowSum{m.Query, true, m.Fingerprint, sum}
+	if len(rows) >= rowsMany {
+		if len(c.sums) == sumsMax {
+			clear(c.sums)
+		}
+		c.sums[key] = sum
 	}
 	return sum
 }

@@ -27,7 +27,8 @@ func TestCount(t *testing.T) {
 						continue
 					}
 					open := func() (Source, error) { return Slice(set.Base, 0), nil }
-					got, err := Count(context.Background(), open, queries, 3, Plan{Queries: at}, Options{Threads: threads, Counted: true}, how)
+					got, err := Count(context.Background(), open, queries, 3, Plan{Queries: at},
+						Options{Threads: threads, Counted: true}, how)
 					if err != nil || got != want {
 						t.Fatalf("%s, %d threads, %d queries at a time: %+v, %v, want %+v", set.Name, threads, at, got, err, want)
 					}
@@ -62,8 +63,8 @@ func totalsOf(t *testing.T, hits []oracle.Hit, how Counting) (want result.Totals
 }
 
 // TestCountMany has more hits than could be kept, or their terms be made one after the other: two
-// queries that 150,000 rows ask each, and F of 300,000 fingerprints within 2 bits of both. The sum is
-// that of one pair of each kind, as often as there are such.
+// queries that 150,000 rows ask each, and F of 300,000 fingerprints within 2 bits of both. The sum
+// is that of one pair of each kind, as often as there are such.
 func TestCountMany(t *testing.T) {
 	const n = 300_000
 	base, queries := make([]uint64, n), make([]uint64, n)
@@ -104,7 +105,8 @@ func TestCountFails(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := Count(ctx, open, []uint64{1}, 3, Plan{Queries: 1}, Options{}, Counting{}); !errors.Is(err, context.Canceled) {
+	if _, err := Count(ctx, open, []uint64{1}, 3, Plan{Queries: 1}, Options{}, Counting{}); !errors.Is(err,
+		context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 }

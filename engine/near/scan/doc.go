@@ -17,41 +17,34 @@
 //
 // A table is joined with fingerprints. Queries lie in buckets by their leading bits; of each there
 // are 32 other bits of its permuted key, 16 queries in a vector. A fingerprint's
-// key is compared with the whole of its bucket at once, and what is within k in
-// 32 bits is compared in 64.
+// key is compared with the whole of its bucket at once; those within k in 32 bits are compared in
+// 64.
 //
 //	key     | bucket ....... | ..................... | 32 bits |
 //	                |                                      | XOR, count, least, compare
 //	buckets  [ 11 queries - - - - - ] [ 15 queries - ] [ 9 queries - - - - - - - ]
 //
-// What one table has for 1 M queries, 6 MiB, fits no near cache. So where it is
-// more than a part of the second-level cache, fingerprints are first scattered into 64
-// partitions by their leading bits, and each partition, when it is full, is joined with its
-// part of the table, 90 KiB: see buckets.go and partitions.go, and package asm for the kernels.
-//
 // # Prefilter
 //
 // Most fingerprints are near no query, and a prefilter finds seven in eight of them for less than a
-// table takes: what differs in at most 3 bits differs in at most 1 of one half, and a bit map
-// for each half has the halves that are within 1 of a query's. Only candidates, which it lets pass, go to the
-// tables, whose leading bits are then bits of that half. See prefilter.go.
+// table takes: what differs in at most 3 bits differs in at most 1 of one half, and a bit map for
+// each half has the halves that are within 1 of a query's. Only candidates, which it lets pass, go
+// to the tables, whose leading bits are then bits of that half. See prefilter.go.
 //
 //	F --scatter by both halves--> partitions --map of the half--> candidates --2 tables of the half--> hits
 //
 // # Cost
 //
 // For each fingerprint of F, |Q| = 1 M, k = 3, at 2 GHz with AVX-512, maps of 2^28 bits: 4.5 ns to
-// scatter it, 2 * 1.2 to filter it, and 23 for each candidate, one half in nine, which is looked up in tables far
-// from the processor; 2.5 in F of 100 M to build the maps and take their memory; and 250 ns for each hit.
-// Without the prefilter a table takes 1.8 ns to scatter and 2.3 to join, 4 of them with 16 leading bits
-// 16.5 ns on a quiet machine. Which design, prefilter and number of buckets are best for some |Q|, |F| and k a
-// cost model says, see strategy.go and layout.go. Of what BenchmarkMap measures for the strategy that is chosen it
-// predicts 0.9 to 1.1 for 10,000 to 1 M queries, 0.8 for 4 M and 16 M, whose tables lie far from the processor, and
-// 0.5 to 0.7 for 1,000.
+// scatter it, 2 * 1.2 to filter it, and 23 for each candidate, one half in nine, which is looked up
+// in tables far from the processor; 2.5 in F of 100 M to build the maps and take their memory; and
+// 250 ns for each hit. Without the prefilter four tables of 16 leading bits take 20 ns. A cost
+// model chooses the design, the prefilter and the number of buckets for |Q|, |F| and k: see
+// strategy.go.
 //
-// Memory: for each distinct query 12 bytes, and some 12 for each table; for each
-// goroutine a chunk and the partitions, 150 MiB with a prefilter, whose maps are twice 32 MiB for 1 M queries; and what
-// is given for hits. Where that is too much there is no prefilter.
+// Memory: for each distinct query 12 bytes, and some 12 for each table; for each goroutine a chunk,
+// and with a prefilter 150 MiB of partitions and maps of twice 32 MiB for 1 M queries; and the
+// memory for hits. If that is too much there is no prefilter.
 //
 // Functions of this package may be called from many goroutines at a time.
 package scan

@@ -38,11 +38,11 @@ func compareRecords(r, o record) int {
 	return cmp.Or(cmp.Compare(r[0], o[0]), cmp.Compare(r[1], o[1]), cmp.Compare(r[2], o[2]))
 }
 
-// hits sorts hits by row of Q, distance, fingerprint, row of F, and drops repetitions. Beyond
-// its memory it sorts what there is, and writes it to a temporary file as a sorted run (package spill); the
-// runs are merged at the end.
+// hits sorts hits by row of Q, distance, fingerprint, row of F, and drops repetitions. Beyond its
+// memory it sorts what there is, and writes it to a temporary file as a sorted run (package spill);
+// the runs are merged at the end.
 //
-//	Writer ..buffer full--> sort --> run     Writer ..what is left--> sort
+//	Writer ..buffer full--> sort --> run     Writer ..the rest -----> sort
 //	Writer ..buffer full--> sort --> run       `------ merge by All -----'
 type hits struct {
 	buffer int // records that a writer takes
@@ -93,14 +93,9 @@ func (w *hitWriter) Add(h Hit) error {
 	return nil
 }
 
-// sort sorts the records and drops repetitions: many by the digits of their first number,
-// which few share, a tenth of the time that comparing takes.
+// sort sorts the records by the digits of their first number, which few share, and drops
+// repetitions: a tenth of the time that comparing takes.
 func (w *hitWriter) sort() {
-	if len(w.records) < radixMin {
-		slices.SortFunc(w.records, compareRecords)
-		w.records = slices.Compact(w.records)
-		return
-	}
 	keys, pairs := make([]uint64, len(w.records)), make([]radix.Pair, len(w.records))
 	for i, r := range w.records {
 		keys[i] = r[0]
@@ -110,21 +105,15 @@ func (w *hitWriter) sort() {
 	for from, i := 0, 0; i < len(sorted); i++ {
 		sorted[i] = w.records[pairs[i][1]]
 		if i+1 == len(sorted) || pairs[i+1][0] != pairs[i][0] {
-			if i > from {
-				slices.SortFunc(sorted[from:i+1], compareRecords)
-			}
+			slices.SortFunc(sorted[from:i+1], compareRecords)
 			from = i + 1
 		}
 	}
 	w.records = slices.Compact(sorted)
 }
 
-const (
-	// radixMin records or more are sorted by digits.
-	radixMin = 1 << 16
-	// sortBytes is what a record takes while it is sorted by digits.
-	sortBytes = 2*recordBytes + 8 + 2*16
-)
+// sortBytes is what a record takes while it is sorted.
+const sortBytes = 2*recordBytes + 8 + 2*16
 
 // Close hands the remaining records over.
 func (w *hitWriter) Close() {

@@ -38,11 +38,6 @@ func TestScanHits(t *testing.T) {
 				return nil
 			}, 1000)
 		},
-		"ahead": func() Source {
-			f, end := Ahead(Reader(bytes.NewReader(store.Bytes64(base)), 1000), 2)
-			t.Cleanup(end)
-			return f
-		},
 	} {
 		for _, threads := range []int{1, 3} {
 			var mu sync.Mutex // progress is told by every goroutine
@@ -61,11 +56,13 @@ func TestScanHits(t *testing.T) {
 			hits.Close()
 		}
 	}
-	if _, err := tables.scanHits(context.Background(), Reader(strings.NewReader("eleven byte"), 10), Options{Threads: 2}); !errors.Is(err, store.ErrCorrupt) {
+	if _, err := tables.scanHits(context.Background(), Reader(strings.NewReader("eleven byte"), 10),
+		Options{Threads: 2}); !errors.Is(err, store.ErrCorrupt) {
 		t.Errorf("a partial fingerprint: %v", err)
 	}
 	broken := errors.New("broken")
-	if _, err := tables.scanHits(context.Background(), func(func(Chunk) bool) error { return broken }, Options{Threads: 2}); !errors.Is(err, broken) {
+	if _, err := tables.scanHits(context.Background(), func(func(Chunk) bool) error { return broken },
+		Options{Threads: 2}); !errors.Is(err, broken) {
 		t.Errorf("a source that fails: %v", err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -80,9 +77,6 @@ func TestSpill(t *testing.T) {
 	dir := t.TempDir()
 	rng := rand.New(rand.NewPCG(3, 4))
 	testHits(t, newHits(nil, dir, 1, 2), dir, rng, 1000)
-	// Runs that are sorted by digits.
-	testHits(t, newHits(nil, dir, 2*3*radixMin/2*sortBytes, 2), dir, rng, 2)
-
 	for range newHits(nil, dir, 0, 1).All(context.Background()) {
 		t.Error("a hit of none")
 	}
@@ -151,7 +145,8 @@ func TestAnswer(t *testing.T) {
 		}
 		opened := 0
 		var got []oracle.Hit
-		for h, err := range Answer(context.Background(), func() (Source, error) { opened++; return Slice(base, 0), nil }, queries, 3, s, o) {
+		for h, err := range Answer(context.Background(), func() (Source, error) { opened++; return Slice(base, 0), nil },
+			queries, 3, s, o) {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -171,14 +166,17 @@ func TestAnswer(t *testing.T) {
 		}
 	}
 	// A stream takes hardly more memory than a file, in smaller chunks.
-	if s, err := NewPlan(len(queries), 3, true, Options{Threads: 1, Budget: memory.NewBudget(memory.Set(4 << 20))}); err != nil || s.Chunk < chunkMin || s.Chunk >= chunkPrints {
+	if s, err := NewPlan(len(queries), 3, true,
+		Options{Threads: 1, Budget: memory.NewBudget(memory.Set(4 << 20))}); err != nil || s.Chunk < chunkMin ||
+		s.Chunk >= chunkPrints {
 		t.Errorf("a stream: %+v, %v", s, err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	n := 0
 	var last error
-	for _, err := range Answer(ctx, func() (Source, error) { return Slice(base, 0), nil }, queries, 3, Plan{Queries: 1000, Hits: 1 << 20}, Options{}) {
+	for _, err := range Answer(ctx, func() (Source, error) { return Slice(base, 0), nil }, queries, 3,
+		Plan{Queries: 1000, Hits: 1 << 20}, Options{}) {
 		n++
 		last = err
 		cancel()
@@ -188,8 +186,8 @@ func TestAnswer(t *testing.T) {
 	}
 }
 
-// TestPlan: where memory is little, fewer goroutines come before F is read again, which a pipe cannot
-// be at all.
+// TestPlan: where memory is little, fewer goroutines come before F is read again, which a pipe
+// cannot be at all.
 func TestPlan(t *testing.T) {
 	const queries = 1_000_000
 	for _, limit := range []uint64{1 << 30, 512 << 20, 64 << 20, 8 << 20, 1 << 20} {
@@ -197,7 +195,8 @@ func TestPlan(t *testing.T) {
 			for _, threads := range []int{1, 4, 64} {
 				o := Options{Threads: threads, Budget: memory.NewBudget(memory.Set(limit)), Fingerprints: 1 << 30}
 				s, err := NewPlan(queries, 3, streamed, o)
-				if err != nil || s.Bytes() > limit || s.Threads < 1 || s.Threads > threads || (s.Chunk > 0) != streamed || s.Queries < queries && limit >= 512<<20 {
+				if err != nil || s.Bytes() > limit || s.Threads < 1 || s.Threads > threads || (s.Chunk > 0) != streamed ||
+					s.Queries < queries && limit >= 512<<20 {
 					t.Errorf("%d bytes, %d threads: %+v, %v", limit, threads, s, err)
 				}
 				o.Once = true

@@ -1,6 +1,8 @@
 package scan
 
 import (
+	"math/bits"
+
 	"ndd/asm"
 	"ndd/engine/memory"
 	"ndd/engine/parallel"
@@ -15,11 +17,10 @@ type match struct {
 }
 
 const (
-	// partPrints fingerprints pass by one table after the other, so that they are
-	// read from memory once: 14 MiB of the outer cache. Unless they are skewed, no
-	// partition is full before all are scattered, so that each part of a table is read once.
-	partPrints = 7 << (scatterBits - 3)
-	// permutedKeys are permuted at a time, where there are no partitions.
+	// partPrints fingerprints are joined with one table after the other, so that they are read from
+	// memory once: 14 MiB of the outer cache.
+	partPrints = 7 << 18
+	// permutedKeys are permuted at a time.
 	permutedKeys = 2048
 	// pairsMax is how many pairs are verified together.
 	pairsMax = 512
@@ -34,12 +35,10 @@ type mapper struct {
 	tables *tables
 	emit   func([]match) error
 
-	keys       []uint64
-	pairs      []asm.JoinPair
-	longLanes  []uint32
-	partitions []*keyPartitions // of each table; all in the same memory, which is empty between them
-	words      *memory.Buffer[uint64]
-	matches    []match
+	keys      []uint64
+	pairs     []asm.JoinPair
+	longLanes []uint32
+	matches   []match
 
 	// of a prefilter
 	halves     *halfPartitions
@@ -66,57 +65,32 @@ type keyRange struct {
 // good until that returns. Close it when done.
 func (t *tables) newMapper(emit func([]match) error) (*mapper, error) {
 	m := &mapper{
-		tables:     t,
-		emit:       emit,
-		keys:       make([]uint64, permutedKeys),
-		pairs:      make([]asm.JoinPair, pairsMax),
-		longLanes:  make([]uint32, pairsMax),
-		partitions: make([]*keyPartitions, len(t.tables)),
-		matches:    make([]match, 0, matchesMax),
-		rows:       make([]uint32, pairsMax),
-		lanes:      make([]uint32, pairsMax),
-		diffs:      make([]uint64, pairsMax),
+		tables:    t,
+		emit:      emit,
+		keys:      make([]uint64, permutedKeys),
+		pairs:     make([]asm.JoinPair, pairsMax),
+		longLanes: make([]uint32, pairsMax),
+		matches:   make([]match, 0, matchesMax),
+		rows:      make([]uint32, pairsMax),
+		lanes:     make([]uint32, pairsMax),
+		diffs:     make([]uint64, pairsMax),
 	}
-	if err := m.makePartitions(); err != nil {
-		m.Close()
+	if t.prefilter == nil {
+		return m, nil
+	}
+	m.halves = t.strategy.halves()
+	words, err := memory.Make[uint64](m.halves.words())
+	if err != nil {
 		return nil, err
 	}
+	m.halfWords, m.halves.Words = words, words.Data
+	m.passed = make([]uint64, filteredWords)
+	m.candidates = keyRange{keys: make([]uint64, 0, 1<<candidateBits), rows: make([]uint32, 0, 1<<candidateBits)}
 	return m, nil
 }
 
-// makePartitions makes partitions for the tables that have them, and for the halves.
-func (m *mapper) makePartitions() (err error) {
-	t, most := m.tables, 0
-	for i := range t.tables {
-		most = max(most, t.tables[i].layout.partitionWords())
-	}
-	if m.words, err = memory.Make[uint64](most); err != nil {
-		return err
-	}
-	for i := range t.tables {
-		q := &t.tables[i]
-		if n := q.layout.partitionWords(); n > 0 {
-			m.partitions[i] = newKeyPartitions(m.words.Data[:n], q.perm.Mask(), q.layout.partitionBits, q.layout.keptBits())
-		}
-	}
-	if t.prefilter == nil {
-		return nil
-	}
-	l := t.strategy.halves()
-	if m.halfWords, err = memory.Make[uint64](l.words()); err != nil {
-		return err
-	}
-	m.halves = newHalfPartitions(m.halfWords.Data, l)
-	m.passed = make([]uint64, filteredWords)
-	m.candidates = keyRange{keys: make([]uint64, 0, 1<<candidateBits), rows: make([]uint32, 0, 1<<candidateBits)}
-	return nil
-}
-
 // Close frees the mapper's memory.
-func (m *mapper) Close() {
-	m.words.Free()
-	m.halfWords.Free()
-}
+func (m *mapper) Close() { m.halfWords.Free() }
 
 // Map finds every match of a chunk of F whose first row is first. It ends with the
 // first error of emit.
@@ -164,8 +138,8 @@ func (m *mapper) joinFiltered(part *keyRange) error {
 	return m.joinCandidates()
 }
 
-// filter empties partition i of both halves', adds to the candidates what the map of its half lets pass, and joins
-// those when they are many.
+// filter empties partition i of both halves', adds to the candidates what the map of its half lets
+// pass, and joins those when they are many.
 func (m *mapper) filter(i int) error {
 	parallel.StageScan.Begin()
 	half, words := i/m.halves.count(), m.halves.take(i)
@@ -204,4 +178,105 @@ func (m *mapper) flush() error {
 	matches := m.matches
 	m.matches = m.matches[:0]
 	return m.emit(matches)
+}
+
+// joinGroup joins a range with the tables of a group.
+func (m *mapper) joinGroup(group int, r *keyRange) error {
+	for i := range m.tables.tables {
+		if m.tables.tables[i].group != group {
+			continue
+		}
+		for at := 0; at < len(r.keys); at += permutedKeys {
+			if err := m.join(i, at, r.keys[at:min(at+permutedKeys, len(r.keys))], r); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// join joins keys of a range, the first of which has number at, with a table.
+func (m *mapper) join(table, at int, keys []uint64, r *keyRange) error {
+	q := &m.tables.tables[table]
+	words := m.keys[:len(keys)]
+	parallel.StagePermute.Begin()
+	asm.Permute(words, keys, q.perm.Mask())
+	if drop := q.layout.dropBits; drop > 0 {
+		for i := range words {
+			words[i] >>= drop
+		}
+	}
+	buckets := q.buckets.joined(q.layout.dropBits)
+	for done := 0; done < len(words); {
+		parallel.StageScan.Begin()
+		n, ready := asm.Join(m.pairs, words[done:], &buckets, m.tables.k)
+		for i, p := range m.pairs[:n] {
+			m.rows[i], m.lanes[i] = uint32(at+done)+p.Word, p.Lane
+		}
+		if err := m.verify(table, n, r); err != nil {
+			return err
+		}
+		if done += ready; done == len(words) {
+			break
+		}
+		from, to, long := longBucket(&buckets, words[done])
+		if !long {
+			continue // there was no room for more pairs
+		}
+		if err := m.joinLong(table, from, to, uint32(words[done]), uint32(at+done), r); err != nil {
+			return err
+		}
+		done++
+	}
+	return nil
+}
+
+// joinLong compares one fingerprint with a long bucket, the lanes [from, to).
+func (m *mapper) joinLong(table int, from, to, low, row uint32, r *keyRange) error {
+	lows := m.tables.tables[table].buckets.lows
+	for from < to {
+		n, scanned := asm.Within32(m.longLanes, lows[from:to], low, m.tables.k)
+		for i, at := range m.longLanes[:n] {
+			m.rows[i], m.lanes[i] = row, from+at
+		}
+		if err := m.verify(table, n, r); err != nil {
+			return err
+		}
+		from += uint32(scanned)
+	}
+	return nil
+}
+
+// verify makes a match of each of n pairs of a lane and a row of the part that are
+// within distance k, and that no earlier table finds too. It goes over them once for
+// each level of memory, without branches, so that the misses of many overlap.
+func (m *mapper) verify(table, n int, r *keyRange) error {
+	parallel.StageVerify.Begin()
+	t := m.tables
+	q := &t.tables[table]
+	rows, lanes, diffs := m.rows[:n], m.lanes[:n], m.diffs[:n]
+	for i, lane := range lanes {
+		lanes[i] = q.ids[lane]
+		if r.rows != nil {
+			rows[i] = r.rows[rows[i]]
+		}
+		diffs[i] = r.prints[rows[i]]
+	}
+	for i, id := range lanes {
+		// For the padding any query does here.
+		diffs[i] ^= t.distinct[min(id, uint32(len(t.distinct)-1))]
+	}
+	for i, diff := range diffs {
+		distance := bits.OnesCount64(diff)
+		if distance > t.k || lanes[i] == noQuery || t.first(diff) != table {
+			continue
+		}
+		m.matches = append(m.matches, match{lanes[i], uint32(distance), r.prints[rows[i]], r.first + uint64(rows[i])})
+		if len(m.matches) == matchesMax {
+			if err := m.flush(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }

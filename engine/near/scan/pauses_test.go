@@ -14,13 +14,16 @@ import (
 
 var (
 	collections  = flag.Int("pauses", 30, "collections beside scans in TestPauses")
-	pauseControl = flag.Bool("pauses.control", false, "TestPauses collects beside plain loops instead of scans, which need no memory and no kernel, and are stopped wherever they are: what the machine itself gives")
-	pauseMax     = flag.Duration("pauses.most", 0, "the longest that a collection may wait for scans, 999 times in 1,000; 0: it is only measured")
+	pauseControl = flag.Bool("pauses.control", false,
+		"TestPauses collects beside plain loops instead of scans, which are stopped wherever they are")
+	pauseMax = flag.Duration("pauses.most", 0,
+		"the longest that a collection may wait for scans, 999 times in 1,000; 0: it is only measured")
 )
 
-// TestPauses collects garbage beside a scan, and where more is asked for beside scans on all processors. A kernel cannot be stopped
-// before it returns: if one took long, every collection would wait for it. On a machine that others use many wait for a processor all
-// the same, so that only one in ten must be short, in one of many turns, unless more is asked for.
+// TestPauses collects garbage beside a scan, and where more is asked for beside scans on all
+// processors. A kernel cannot be stopped before it returns: if one took long, every collection
+// would wait for it. On a machine that others use many wait for a processor all the same, so that
+// only one in ten must be short, in one of many turns, unless more is asked for.
 func TestPauses(t *testing.T) {
 	base, queries := sets.Planted(1<<20, 20_000)
 	scanners, turns := 1, 50
@@ -44,7 +47,8 @@ func TestPauses(t *testing.T) {
 					t.Error(err)
 					return
 				}
-				for _, err := range Answer(t.Context(), func() (Source, error) { return Slice(base, 0), nil }, queries, 3, p, Options{Threads: 1}) {
+				for _, err := range Answer(t.Context(), func() (Source, error) { return Slice(base, 0), nil }, queries, 3, p,
+					Options{Threads: 1}) {
 					if err != nil {
 						t.Error(err)
 						return
@@ -88,7 +92,8 @@ func spin(n int) (x uint64) {
 	return x
 }
 
-// pausesOf returns the quantiles of how long collections waited, while collect was called, for goroutines to stop.
+// pausesOf returns the quantiles of how long collections waited, while collect was called, for
+// goroutines to stop.
 func pausesOf(t *testing.T, collect func()) (quantile func(float64) time.Duration) {
 	t.Helper()
 	before := pauses()

@@ -35,9 +35,9 @@ const (
 )
 
 // NewPlan returns how queries for distance k are answered in the memory that o.Budget has left: all
-// at a time, or some; with a prefilter or without; by o.Threads goroutines or fewer: whatever should
-// take the least time of all that fits. streamed says that F is not in memory or mapped already.
-// The error is a [memory.TooLargeError]. NewPlan reserves nothing.
+// at a time, or some; with a prefilter or without; by o.Threads goroutines or fewer: whatever
+// should take the least time of all that fits. streamed says that F is not in memory or mapped
+// already. The error is a [memory.TooLargeError]. NewPlan reserves nothing.
 func NewPlan(queries, k int, streamed bool, o Options) (best Plan, err error) {
 	o.setDefaults()
 	left := o.Budget.Left()
@@ -60,8 +60,9 @@ func NewPlan(queries, k int, streamed bool, o Options) (best Plan, err error) {
 	return best, nil
 }
 
-// fit plans p.Queries of all queries at a time, by as many goroutines as fit in the memory that is left, one at least.
-// It returns what all parts of the queries take together, in ns for each fingerprint of F.
+// fit plans p.Queries of all queries at a time, by as many goroutines as fit in the memory that is
+// left, one at least. It returns what all parts of the queries take together, in ns for each
+// fingerprint of F.
 func (p *Plan) fit(left uint64, queries, k int, streamed bool, o *Options) (time float64) {
 	if p.Hits = min(max(left/4, hitBytesMin), hitBytesMax); o.Counted {
 		p.Hits = marksBytes(p.Queries)
@@ -84,7 +85,7 @@ func (p *Plan) fit(left uint64, queries, k int, streamed bool, o *Options) (time
 	return float64(parts) * s.cost / float64(min(p.Threads, runtime.GOMAXPROCS(0)))
 }
 
-// tableBytes returns the memory of the tables on so many queries, while they are built.
+// tableBytes returns the memory for building the tables of a number of queries.
 func (s *strategy) tableBytes(queries int) (bytes uint64) {
 	for _, g := range s.groups {
 		for _, l := range g.layouts {
@@ -101,14 +102,8 @@ func (s *strategy) tableBytes(queries int) (bytes uint64) {
 
 // mapperBytes returns the memory of a mapper.
 func (s *strategy) mapperBytes() uint64 {
-	words := 0
-	for _, g := range s.groups {
-		for _, l := range g.layouts {
-			words = max(words, l.partitionWords())
-		}
+	if s.mapBits == 0 {
+		return 256 << 10
 	}
-	if s.mapBits > 0 {
-		words += s.halves().words() + 1<<candidateBits*3/2
-	}
-	return uint64(8*words) + 256<<10
+	return uint64(8*(s.halves().words()+1<<candidateBits*3/2)) + 256<<10
 }

@@ -10,10 +10,10 @@ import (
 	"ndd/permute"
 )
 
-// A prefilter tells which fingerprints cannot be near a query. Two that differ in at most k bits
-// differ in at most (k-1)/2 of one half, or at most k-1-(k-1)/2 of the other. For each half there is a
-// bit map with 2^mapBits bits, of which one is set where its number is within so many flips of what some query's
-// half begins with: of 1 M queries, k = 3, one bit in nine of 2^28.
+// A prefilter excludes fingerprints that cannot be near a query. Two that differ in at most k bits
+// differ in at most (k-1)/2 of one half, or at most k-1-(k-1)/2 of the other. For each half there
+// is a bit map with 2^mapBits bits; a bit is set if its number is within that distance of the
+// leading bits of some query's half: of 1 M queries, k = 3, one bit in nine of 2^28.
 //
 //	fingerprint        | upper half | lower half |
 //	                        |             |         scattered by their leading bits,
@@ -21,18 +21,19 @@ import (
 //	                        |             |
 //	tables             2 of 16 bits   2 of 16 bits  only for candidates
 //
-// A candidate is a fingerprint of which a map lets one half pass. Nearly all are within radius of some query in that
-// half, and tables whose leading bits are bits of the half find which.
+// A candidate is a fingerprint of which a map lets one half pass. Nearly all are within radius of
+// some query in that half, and tables whose leading bits are bits of the half find which.
 type prefilter [2][]uint64
 
 const (
-	// mapBitsMin is log2 of the bits of the smallest map: one of which each partition has 64 cache lines.
+	// mapBitsMin is log2 of the bits of the smallest map: one of which each partition has 64 cache
+	// lines.
 	mapBitsMin = 22
-	// partitionMapBits is log2 of the bits of a partition's part of a map: an eighth of a second-level
-	// cache of 2 MiB.
+	// partitionMapBits is log2 of the bits of a partition's part of a map: an eighth of a
+	// second-level cache of 2 MiB.
 	partitionMapBits = 21
-	// filteredPrints is how many fingerprints are scattered before they are filtered: each reads its
-	// share of the maps from memory, 8 bytes of 2^28 bits.
+	// filteredPrints is how many fingerprints are scattered before they are filtered: each reads
+	// its share of the maps from memory, 8 bytes of 2^28 bits.
 	filteredPrints = 1 << halfRowBits
 	// filteredPrintsMin is how many are mapped together at least.
 	filteredPrintsMin = 1 << 16
@@ -65,7 +66,8 @@ func prefilterStrategy(w workload, mapBits int) strategy {
 	if w.fingerprints > 0 {
 		prints = w.fingerprints
 	}
-	s := strategy{name: fmt.Sprintf("prefilter-%d", mapBits), mapBits: mapBits, part: int(min(max(prints, filteredPrintsMin), filteredPrints))}
+	s := strategy{name: fmt.Sprintf("prefilter-%d", mapBits), mapBits: mapBits,
+		part: int(min(max(prints, filteredPrintsMin), filteredPrints))}
 	far := max(0, float64(mapBits-halfPartitionBits(mapBits)-22))
 	s.cost = scatterHalvesCost + 2*(filterCost+farMapCost*far) + mapLineCost*lines/float64(s.part) +
 		(buildLineCost*lines+allocateCost*float64(s.part))/float64(prints)
@@ -78,7 +80,8 @@ func prefilterStrategy(w workload, mapBits int) strategy {
 	return s
 }
 
-// halfGroup returns the group of tables for the candidates of a half that costs least, and what it costs each.
+// halfGroup returns the group of tables for the candidates of a half that costs least, and what it
+// costs each.
 func halfGroup(queries, half, radius int) (best group, least float64) {
 	least = math.Inf(1)
 	for blocks := radius + 1; blocks <= radius+3; blocks++ {
@@ -90,7 +93,8 @@ func halfGroup(queries, half, radius int) (best group, least float64) {
 	return best, least
 }
 
-// halfTables cuts a half into blocks and returns a table for every choice of all but radius of them, which lead.
+// halfTables cuts a half into blocks and returns a table for every choice of all but radius of
+// them, which lead.
 func halfTables(half, radius, blocks int) (list []permute.Table) {
 	for chosen := uint(1); chosen < 1<<blocks; chosen++ {
 		if bits.OnesCount(chosen) != blocks-radius {
@@ -114,24 +118,24 @@ func halfKey(x uint64, half int) uint64 {
 	return bits.RotateLeft64(x, 32*(1-half)) << halfRowBits
 }
 
-// halfPartitionBits returns log2 of the partitions of a half for maps of 2^mapBits bits: more than 2^8 places where
-// partitions grow fit no near cache.
+// halfPartitionBits returns log2 of the partitions of a half for maps of 2^mapBits bits: more than
+// 2^8 places where partitions grow fit no near cache.
 func halfPartitionBits(mapBits int) int {
-	return min(max(mapBits-partitionMapBits, partitionBitsMin), 8)
+	return min(max(mapBits-partitionMapBits, 6), 8)
 }
 
-// halves returns how the partitions of a mapper's halves lie in memory.
-func (s *strategy) halves() halvesLayout {
+// halves returns the partitions of a mapper's halves, without their memory.
+func (s *strategy) halves() *halfPartitions {
 	partitionBits := halfPartitionBits(s.mapBits)
 	mean := math.Ldexp(float64(s.part), -partitionBits)
-	return halvesLayout{bits: partitionBits, room: int(mean+8*math.Sqrt(mean)) + 2*asm.HalvesRoomMin, keep: 64 - halfRowBits}
+	return newHalfPartitions(partitionBits, int(mean+8*math.Sqrt(mean))+2*asm.HalvesRoomMin, 64-halfRowBits)
 }
 
 // newPrefilter builds the maps of the distinct queries.
-func (t *tables) newPrefilter(s strategy) (*prefilter, error) {
+func (t *tables) newPrefilter(s strategy) (_ *prefilter, err error) {
 	p := new(prefilter)
 	for half := range p {
-		marks, err := allocate[uint64](t, 1<<(s.mapBits-6))
+		marks := memory.In[uint64](&t.memory, 1<<(s.mapBits-6), &err)
 		if err != nil {
 			return nil, err
 		}
@@ -147,7 +151,8 @@ func (t *tables) newPrefilter(s strategy) (*prefilter, error) {
 	return p, nil
 }
 
-// dilateTimes sets the bits whose number differs in at most radius bits from that of a bit that is set.
+// dilateTimes sets the bits whose number differs in at most radius bits from that of a bit that is
+// set.
 func dilateTimes(marks []uint64, radius int) error {
 	if radius == 0 {
 		return nil
@@ -162,4 +167,74 @@ func dilateTimes(marks []uint64, radius int) error {
 		dilate(marks, before.Data)
 	}
 	return nil
+}
+
+// halfPartitions are fingerprints in two partitions each, by the leading bits of their halves. They
+// belong to one goroutine.
+type halfPartitions struct{ asm.HalfPartitions }
+
+// newHalfPartitions returns empty partitions, 2^lead for each half, which have room for some words
+// that keep some bits of a fingerprint; the caller sets Words to as many as words says. Partitions are
+// an odd number of cache lines apart: at multiples of a power of two, the lines where they grow would
+// share few sets of the first-level cache.
+func newHalfPartitions(lead, room, keep int) *halfPartitions {
+	p := &halfPartitions{asm.HalfPartitions{Next: make([]uint64, 2<<lead), Bits: lead, Room: room&^7 | 8, Keep: keep}}
+	for i := range p.Next {
+		p.Next[i] = uint64(i * p.Room)
+	}
+	return p
+}
+
+// words returns how many words the partitions of both halves need.
+func (p *halfPartitions) words() int { return len(p.Next) * p.Room }
+
+// count returns the number of partitions of a half.
+func (p *halfPartitions) count() int { return 1 << p.Bits }
+
+// take empties partition i of both halves' and returns its words, in order of their rows. They
+// stay what they are until the next fingerprints are scattered.
+func (p *halfPartitions) take(i int) []uint64 {
+	from, to := uint64(i*p.Room), p.Next[i]
+	p.Next[i] = from
+	return p.Words[from:to]
+}
+
+// dilate sets the bits of dst whose number differs in at most one bit from that of a bit of src.
+// Both have the same number of words, 8 or a larger power of two. Eight words are computed at a
+// time: their numbers differ in the word, in the place among the eight, or before that.
+func dilate(dst, src []uint64) {
+	dst = dst[:len(src)]
+	for i := 0; i+8 <= len(src); i += 8 {
+		s := (*[8]uint64)(src[i:])
+		y0 := dilateWord(s[0]) | s[1] | s[2] | s[4]
+		y1 := dilateWord(s[1]) | s[0] | s[3] | s[5]
+		y2 := dilateWord(s[2]) | s[3] | s[0] | s[6]
+		y3 := dilateWord(s[3]) | s[2] | s[1] | s[7]
+		y4 := dilateWord(s[4]) | s[5] | s[6] | s[0]
+		y5 := dilateWord(s[5]) | s[4] | s[7] | s[1]
+		y6 := dilateWord(s[6]) | s[7] | s[4] | s[2]
+		y7 := dilateWord(s[7]) | s[6] | s[5] | s[3]
+		for j := 8; j < len(src); j <<= 1 {
+			o := (*[8]uint64)(src[i^j:])
+			y0 |= o[0]
+			y1 |= o[1]
+			y2 |= o[2]
+			y3 |= o[3]
+			y4 |= o[4]
+			y5 |= o[5]
+			y6 |= o[6]
+			y7 |= o[7]
+		}
+		*(*[8]uint64)(dst[i:]) = [8]uint64{y0, y1, y2, y3, y4, y5, y6, y7}
+	}
+}
+
+// dilateWord returns dilate of one word.
+func dilateWord(x uint64) uint64 {
+	y := x | x>>1&0x5555555555555555 | x&0x5555555555555555<<1
+	y |= x>>2&0x3333333333333333 | x&0x3333333333333333<<2
+	y |= x>>4&0x0f0f0f0f0f0f0f0f | x&0x0f0f0f0f0f0f0f0f<<4
+	y |= x>>8&0x00ff00ff00ff00ff | x&0x00ff00ff00ff00ff<<8
+	y |= x>>16&0x0000ffff0000ffff | x&0x0000ffff0000ffff<<16
+	return y | bits.RotateLeft64(x, 32)
 }

@@ -3,14 +3,43 @@ package scan
 import (
 	"context"
 	"iter"
+	"runtime"
 	"sync/atomic"
 
+	"ndd/engine/memory"
 	"ndd/engine/parallel"
+	"ndd/engine/storage/disk"
 	"ndd/engine/storage/store"
 )
 
-// scanHits maps all of F and returns the hits, to be closed by the caller. They do not depend on the number of
-// goroutines.
+// Options configures a scan. Its zero value is one on all processors, without a limit of memory.
+type Options struct {
+	Threads      int            // goroutines that map; 0 or less: as many as there are processors
+	Budget       *memory.Budget // from which memory is reserved; nil: no limit
+	Temp         string         // folder for hits that do not fit in memory; empty: that of the system
+	Disk         *disk.Disk     // that the folder is on; nil: the system's
+	First        uint64         // row of the first query
+	Fingerprints uint64         // how many F has; 0: it is not known
+	Once         bool           // F can be read once only, such as a pipe
+	Counted      bool           // hits are counted, not kept: see Count
+	// unless nil, called with the number of fingerprints done, by several goroutines, not always in
+	// order
+	Progress func(done uint64)
+
+	hitBytes uint64 // of memory for hits, beyond which they go to files; 0: 1 GiB
+}
+
+func (o *Options) setDefaults() {
+	if o.Threads <= 0 {
+		o.Threads = runtime.GOMAXPROCS(0)
+	}
+	if o.hitBytes == 0 {
+		o.hitBytes = hitBytesMax
+	}
+}
+
+// scanHits maps all of F and returns the hits, to be closed by the caller. They do not depend on
+// the number of goroutines.
 func (t *tables) scanHits(ctx context.Context, f Source, o Options) (*hits, error) {
 	o.setDefaults()
 	hits := newHits(o.Disk, o.Temp, o.hitBytes, o.Threads)
@@ -21,8 +50,8 @@ func (t *tables) scanHits(ctx context.Context, f Source, o Options) (*hits, erro
 	return hits, nil
 }
 
-// A sink takes the matches of one goroutine. A match stands for all rows of Q that have its query, which may
-// be most of Q: so take heeds ctx where there are rowsMany or more.
+// A sink takes the matches of one goroutine. A match stands for all rows of Q that have its query,
+// which may be most of Q: so take heeds ctx where there are rowsMany or more.
 type sink interface {
 	take(context.Context, []match) error
 	close()
@@ -34,39 +63,40 @@ const rowsMany = 256
 // scan maps all of F into sinks, one for each of o.Threads goroutines.
 func (t *tables) scan(ctx context.Context, f Source, o Options, newSink func() sink) error {
 	var done atomic.Uint64
-	return parallel.Each(ctx, parallel.Options{Workers: o.Threads, Ahead: o.Threads}, func(_ context.Context, yield func(Chunk) bool) (err error) {
-		defer store.CatchFault(&err)() // F may be mapped
-		return f(yield)
-	}, func(ctx context.Context, chunks iter.Seq[Chunk]) (err error) {
-		defer store.CatchFault(&err)()
-		to := newSink()
-		defer to.close()
-		m, err := t.newMapper(func(matches []match) error {
-			if err := to.take(ctx, matches); err != nil {
-				return err
-			}
-			return ctx.Err()
-		})
-		if err != nil {
-			return err
-		}
-		defer m.Close()
-		for c := range chunks {
-			err := m.mapChunk(ctx, c, func(n int) {
-				if now := done.Add(uint64(n)); o.Progress != nil {
-					o.Progress(now)
+	return parallel.Each(ctx, parallel.Options{Workers: o.Threads, Ahead: o.Threads},
+		func(_ context.Context, yield func(Chunk) bool) (err error) {
+			defer store.CatchFault(&err)() // F may be mapped
+			return f(yield)
+		}, func(ctx context.Context, chunks iter.Seq[Chunk]) (err error) {
+			defer store.CatchFault(&err)()
+			to := newSink()
+			defer to.close()
+			m, err := t.newMapper(func(matches []match) error {
+				if err := to.take(ctx, matches); err != nil {
+					return err
 				}
+				return ctx.Err()
 			})
 			if err != nil {
 				return err
 			}
-		}
-		return nil
-	})
+			defer m.Close()
+			for c := range chunks {
+				err := m.mapChunk(ctx, c, func(n int) {
+					if now := done.Add(uint64(n)); o.Progress != nil {
+						o.Progress(now)
+					}
+				})
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		})
 }
 
-// mapChunk maps a chunk in parts, so that an interrupt is heard within milliseconds, calls progress with the size of
-// each, and gives the chunk back.
+// mapChunk maps a chunk in parts, so that an interrupt is heard within milliseconds, calls progress
+// with the size of each, and gives the chunk back.
 func (m *mapper) mapChunk(ctx context.Context, c Chunk, progress func(int)) error {
 	for at := 0; at < len(c.Fingerprints); at += m.tables.strategy.part {
 		part := c.Fingerprints[at:min(at+m.tables.strategy.part, len(c.Fingerprints))]

@@ -20,16 +20,16 @@ type Chunk struct {
 	done         func() // gives the memory back; may be nil
 }
 
-// Release says that the chunk's fingerprints are not used any more: their memory may be that of another chunk from now on. Who
-// calls a [Source] itself should call it, once for each chunk.
+// Release says that the chunk's fingerprints are not used any more: their memory may be that of
+// another chunk from now on. Who calls a [Source] itself should call it, once for each chunk.
 func (c Chunk) Release() {
 	if c.done != nil {
 		c.done()
 	}
 }
 
-// A Source calls yield with all of F, chunk after chunk, until that returns false, and returns what kept it from
-// reading F.
+// A Source calls yield with all of F, chunk after chunk, until that returns false, and returns what
+// kept it from reading F.
 type Source func(yield func(Chunk) bool) error
 
 // Slice returns the source of fingerprints in memory, or mapped, the first of which is row
@@ -46,8 +46,9 @@ func Slice(f []uint64, first uint64) Source {
 	}
 }
 
-// Reader returns the source of little-endian fingerprints in a stream, such as a
-// pipe, in chunks of so many, as a [Plan] says. A stream that ends within a fingerprint is an error that wraps [store.ErrCorrupt]. The source can be used once.
+// Reader returns the source of little-endian fingerprints in a stream, such as a pipe, in chunks of
+// the size of a [Plan]. A stream that ends within a fingerprint is an error that wraps
+// [store.ErrCorrupt]. The source can be used once.
 func Reader(r io.Reader, chunk int) Source {
 	return func(yield func(Chunk) bool) error {
 		free := buffers{size: chunk}
@@ -70,9 +71,9 @@ func Reader(r io.Reader, chunk int) Source {
 	}
 }
 
-// Walk returns the source of fingerprints that are handed out some at a time, such as those
-// of an index, whose tables are decoded block by block, in chunks of so many, as a [Plan] says. Their rows are their numbers in
-// the walk.
+// Walk returns the source of fingerprints that are handed out some at a time, such as those of an
+// index, whose tables are decoded block by block, in chunks of the size of a [Plan]. Their
+// rows are their numbers in the walk.
 func Walk(walk func(yield func([]uint64) bool) error, chunk int) Source {
 	return func(yield func(Chunk) bool) error {
 		free := buffers{size: chunk}
@@ -97,38 +98,6 @@ func Walk(walk func(yield func([]uint64) bool) error, chunk int) Source {
 			yield(free.chunk(buffer, n, first))
 		}
 		return err
-	}
-}
-
-// Ahead returns a source of what f yields, which a goroutine of its own reads from now on, up to so many chunks before they are asked
-// for, and a function that ends it and waits until it has ended: call it when done. The source can be used once.
-func Ahead(f Source, chunks int) (ahead Source, end func()) {
-	ready, ended := make(chan Chunk, chunks), make(chan struct{})
-	var err error
-	go func() {
-		defer close(ready)
-		defer store.CatchFault(&err)() // f may be mapped
-		err = f(func(c Chunk) bool {
-			select {
-			case ready <- c:
-				return true
-			case <-ended:
-				return false
-			}
-		})
-	}()
-	ahead = func(yield func(Chunk) bool) error {
-		for c := range ready {
-			if !yield(c) {
-				return nil
-			}
-		}
-		return err
-	}
-	return ahead, func() {
-		close(ended)
-		for range ready {
-		}
 	}
 }
 

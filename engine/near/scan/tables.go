@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
-	"slices"
 
+	"ndd/asm"
 	"ndd/engine/index/radix"
 	"ndd/engine/memory"
 	"ndd/permute"
@@ -22,7 +22,7 @@ type tables struct {
 	rows      []uint32 // of Q
 	tables    []table  // of all groups, one after the other
 	prefilter *prefilter
-	free      []func()
+	memory    memory.Arena
 }
 
 // table is the distinct queries under one permutation.
@@ -94,13 +94,9 @@ func (t *tables) groupQueries(queries []uint64, threads int) error {
 			distinct++
 		}
 	}
-	if t.rows, err = allocate[uint32](t, len(queries)); err != nil {
-		return err
-	}
-	if t.distinct, err = allocate[uint64](t, distinct); err != nil {
-		return err
-	}
-	if t.starts, err = allocate[uint32](t, distinct+1); err != nil {
+	t.rows = memory.In[uint32](&t.memory, len(queries), &err)
+	t.distinct = memory.In[uint64](&t.memory, distinct, &err)
+	if t.starts = memory.In[uint32](&t.memory, distinct+1, &err); err != nil {
 		return err
 	}
 	distinct = 0
@@ -182,9 +178,9 @@ func (t *tables) first(diff uint64) int {
 }
 
 // fillBuckets puts the queries, in order of their keys, into buckets.
-func (t *tables) fillBuckets(q *table, sorted []radix.Pair) error {
+func (t *tables) fillBuckets(q *table, sorted []radix.Pair) (err error) {
 	shift := 64 - q.layout.bucketBits
-	sizes, err := allocate[uint32](t, 1<<q.layout.bucketBits+1)
+	sizes := memory.In[uint32](&t.memory, 1<<q.layout.bucketBits+1, &err)
 	if err != nil {
 		return err
 	}
@@ -195,11 +191,8 @@ func (t *tables) fillBuckets(q *table, sorted []radix.Pair) error {
 	if lanes > math.MaxUint32 {
 		return fmt.Errorf("%d queries in %d buckets are too many", len(sorted), len(sizes)-1)
 	}
-	lows, err := allocate[uint32](t, int(lanes))
-	if err != nil {
-		return err
-	}
-	if q.ids, err = allocate[uint32](t, int(lanes)); err != nil {
+	lows := memory.In[uint32](&t.memory, int(lanes), &err)
+	if q.ids = memory.In[uint32](&t.memory, int(lanes), &err); err != nil {
 		return err
 	}
 	q.buckets = newQueryBuckets(sizes, lows)
@@ -211,26 +204,95 @@ func (t *tables) fillBuckets(q *table, sorted []radix.Pair) error {
 		if b := p[0] >> shift; b != last {
 			lane, last = q.buckets.firstLane(int(b)), b
 		}
-		lows[lane], q.ids[lane] = q.layout.compared(p[0]), uint32(p[1])
+		lows[lane], q.ids[lane] = uint32(p[0]>>q.layout.dropBits), uint32(p[1])
 		lane++
 	}
 	return nil
 }
 
-// allocate returns an array outside the heap that is freed with the tables.
-func allocate[T memory.Plain](t *tables, n int) ([]T, error) {
-	b, err := memory.Make[T](n)
-	if err != nil {
-		return nil, err
-	}
-	t.free = append(t.free, b.Free)
-	return b.Data, nil
-}
-
 // Close frees the tables. Nothing may use them any more.
 func (t *tables) Close() {
-	for _, free := range slices.Backward(t.free) {
-		free()
-	}
+	t.memory.Free()
 	*t = tables{}
+}
+
+// queryBuckets has queries in buckets by the leading bits of their permuted keys, as asm.Join reads
+// them. It does not change once its lanes are filled, and may be used by many goroutines.
+type queryBuckets struct {
+	first []uint32 // see asm.JoinBuckets
+	lows  []uint32
+	bits  int // log2 of the number of buckets
+	lanes int // that a word is compared with; a bucket that has more is long
+}
+
+// laneCount returns how many lanes buckets of these sizes need.
+func laneCount(sizes []uint32) (lanes uint64) {
+	for _, n := range sizes {
+		lanes += roundLanes(uint64(n))
+	}
+	return lanes + asm.JoinLanesMax
+}
+
+// roundLanes returns n rounded up to whole vectors.
+func roundLanes(n uint64) uint64 { return (n + asm.JoinVector - 1) &^ (asm.JoinVector - 1) }
+
+// newQueryBuckets lays out buckets, of which there must be a power of two. sizes has how
+// many queries each has, and a zero at its end; lows has laneCount(sizes) lanes, fewer
+// than 2^32; it panics otherwise. Both belong to the buckets now, but until their first
+// use the caller fills the lanes: those of bucket b begin at firstLane(b).
+func newQueryBuckets(sizes, lows []uint32) *queryBuckets {
+	n := len(sizes) - 1
+	if n < 1 || n&(n-1) != 0 || sizes[n] != 0 || laneCount(sizes) != uint64(len(lows)) || uint64(len(lows)) >= 1<<32 {
+		panic(fmt.Sprintf("scan: %d sizes and %d lanes do not make buckets", len(sizes), len(lows)))
+	}
+	b := &queryBuckets{first: sizes, lows: lows, bits: bits.TrailingZeros(uint(n)), lanes: lanesFor(sizes[:n])}
+	lane := uint32(0)
+	for i, size := range sizes {
+		sizes[i] = lane / 2
+		if size > uint32(b.lanes) {
+			sizes[i] |= asm.JoinLong
+		}
+		lane += uint32(roundLanes(uint64(size)))
+	}
+	return b
+}
+
+// lanesFor returns the number of lanes a word with which a join takes the least time, taking words
+// to be half random, half like the queries. A vector takes 0.5 ns, a word of a long
+// bucket some 50.
+func lanesFor(sizes []uint32) (lanes int) {
+	total := 0.0
+	for _, size := range sizes {
+		total += float64(size)
+	}
+	var beyond [asm.JoinLanesMax / asm.JoinVector]float64 // words whose bucket has more than so many vectors
+	for _, size := range sizes {
+		for v := 0; v < len(beyond) && int(size) > (v+1)*asm.JoinVector; v++ {
+			beyond[v] += (1/float64(len(sizes)) + float64(size)/total) / 2
+		}
+	}
+	lanes, least := asm.JoinVector, 1+100*beyond[0]
+	for v, share := range beyond {
+		if cost := float64(v+1) + 100*share; cost < least {
+			lanes, least = (v+1)*asm.JoinVector, cost
+		}
+	}
+	return lanes
+}
+
+// firstLane returns the first lane of a bucket.
+func (b *queryBuckets) firstLane(bucket int) uint32 { return b.first[bucket] &^ asm.JoinLong * 2 }
+
+// joined returns the buckets for joining permuted keys without their low drop bits, whose low 32
+// bits are then those of the lanes.
+func (b *queryBuckets) joined(drop int) asm.JoinBuckets {
+	return asm.JoinBuckets{First: b.first, Lows: b.lows, Shift: min(64-b.bits-drop, 63), Lanes: b.lanes}
+}
+
+// longBucket returns the lanes of a word's bucket, [from, to) with the padding, and whether
+// [asm.Join] leaves that to its caller.
+func longBucket(b *asm.JoinBuckets, word uint64) (from, to uint32, long bool) {
+	i := word >> b.Shift & uint64(len(b.First)-2)
+	first := b.First[i]
+	return first &^ asm.JoinLong * 2, b.First[i+1] &^ asm.JoinLong * 2, first&asm.JoinLong != 0
 }

@@ -8,8 +8,9 @@ import (
 	"ndd/engine/storage/store"
 )
 
-// Sets are the sets of numbered documents, in memory as far as there is room and then in a temporary file. Put and Get may be
-// called from many goroutines, but no Put beside a Get. Close it.
+// Sets are the sets of numbered documents, in memory as far as there is room and then in a
+// temporary file. Put and Get may be called from many goroutines, but no Put beside a Get. Close
+// it.
 type Sets struct {
 	mu   sync.Mutex
 	room int64 // bytes of memory left
@@ -27,8 +28,8 @@ type location struct {
 	size int32
 }
 
-// NewSets returns room for n sets, so many bytes of them in memory. The file is in folder dir, by default os.TempDir(), on d, by
-// default the system's disk.
+// NewSets returns room for n sets, of which it holds up to memory bytes in memory. The file is in
+// folder dir, by default os.TempDir(), on d, by default the system's disk.
 func NewSets(n int, memory int64, dir string, d *disk.Disk) *Sets {
 	return &Sets{room: memory, disk: d, dir: dir, at: make([]location, n)}
 }

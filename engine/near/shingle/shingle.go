@@ -1,45 +1,42 @@
-// Package shingle makes sets of shingles of texts, and says how much two of them share: the number of shingles
-// that both have by the number that either has, their Jaccard similarity.
+// Package shingle compares texts by their shingles.
 //
-// A shingle is some tokens in a row, whatever their script: 3 words, or 5
-// characters of scripts without spaces such as Chinese, or some of both that are
-// together as long (see [Options]). Tokens are those of package token, and a
-// shingle is held as its 64-bit hash:
+// A shingle is some tokens in a row, whatever their script: 3 words, or 5 characters of scripts
+// without spaces such as Chinese, or some of both that are together as long: the fewest tokens,
+// from each token on, where a word counts 1/3 and a character 1/5. The tokens of a shorter text are
+// one shingle. Tokens are those of package token, and a shingle is held as its 64-bit hash:
 //
 //	text --package token--> words, characters --in a row--> hashes --sort--> set
 //
-// Two different shingles of a pair of texts have one hash with a chance of
-// n^2/2^64, which for a million shingles is 5e-8.
+// [Jaccard] returns the similarity of two sets: the number of shingles that both have by the number
+// that either has. [Compare] explains a pair of texts and their fingerprints, with the passages
+// that only one of them has. [Pairs] compares the texts of many pairs of documents by their IDs,
+// such as the hits of queries in an index, which holds no texts.
 //
-// Cost: 50-100 MB of text a second and core for a set, which takes 8 bytes a
-// shingle, about 1.4 bytes a byte of English; 1-2 ns an element for a
-// similarity. A [Shingler] belongs to one goroutine; sets are plain slices.
+// Two different shingles of a pair of texts have one hash with a chance of n^2/2^64, which for a
+// million shingles is 5e-8.
+//
+// Cost: 50-100 MB of text a second and core for a set, which takes 8 bytes a shingle, about 1.4
+// bytes a byte of English; 1-2 ns an element for a similarity. A [Shingler] belongs to one
+// goroutine; sets are plain slices.
 package shingle
 
 import (
-	"fmt"
 	"slices"
 
 	"ndd/engine/corpus/token"
 )
 
-// Options configures what a shingle is: the fewest tokens in a row, from each token on, that are as long as Words words or Chars
-// characters, where a word counts 1/Words and a character 1/Chars. The tokens of a text that is shorter are one shingle.
-// Zero is the default.
-type Options struct {
-	Words int // in a row, 1 to 16; default 3
-	Chars int // in a row, where a script has no spaces, 1 to 16; default 5
-}
-
-// longest is the most tokens of a shingle.
-const longest = 16
+const (
+	words   = 3 // of a shingle
+	chars   = 5 // of a shingle in a script without spaces
+	full    = words * chars
+	longest = chars // tokens of a shingle, at most
+)
 
 // A Shingler makes sets of shingles. It reuses its memory and belongs to one goroutine.
 type Shingler struct {
 	scanner *token.Scanner
 	key     token.Key
-	length  [2]int // of a token, by kind, in parts of a shingle
-	full    int    // parts of a shingle
 	take    func([]token.Token)
 
 	set    []uint64
@@ -47,6 +44,10 @@ type Shingler struct {
 	filled int            // tokens seen
 	first  int            // token that the next shingle begins with
 	parts  int            // length of the tokens from first on
+
+	tokens []place // of the text, if traced
+	grams  []gram
+	traced bool
 }
 
 // entry is a token in the window.
@@ -55,26 +56,24 @@ type entry struct {
 	parts int
 }
 
-// New returns a Shingler, or an error that says which option is out of range.
-func New(o Options) (*Shingler, error) {
-	words, chars := o.Words, o.Chars
-	if words == 0 {
-		words = 3
-	}
-	if chars == 0 {
-		chars = 5
-	}
-	if words < 1 || words > longest || chars < 1 || chars > longest {
-		return nil, fmt.Errorf("shingles of %d words, %d characters: both must be 1 to %d", words, chars, longest)
-	}
+// place is where a token is in its text.
+type place struct{ start, end int }
+
+// gram is a shingle with its tokens.
+type gram struct {
+	hash     uint64
+	first, n int
+}
+
+// New returns a Shingler.
+func New() *Shingler {
 	scanner, err := token.NewScanner(token.Options{})
 	if err != nil {
-		return nil, err
+		panic(err) // the default options are valid
 	}
-	s := &Shingler{scanner: scanner, key: token.NewKey([32]byte{}), full: words * chars,
-		length: [2]int{token.Word: chars, token.Char: words}}
+	s := &Shingler{scanner: scanner, key: token.NewKey([32]byte{})}
 	s.take = s.push
-	return s, nil
+	return s
 }
 
 // Append appends the set of a text's shingles to dst, ascending, each once.
@@ -91,14 +90,28 @@ func (s *Shingler) Append(dst []uint64, text string) []uint64 {
 	return dst
 }
 
-// push takes some tokens of the text.
+// trace returns the set of a text's shingles, its tokens, and each shingle with its tokens.
+func (s *Shingler) trace(text string) (set []uint64, tokens []place, grams []gram) {
+	s.tokens, s.grams, s.traced = nil, nil, true
+	set = s.Append(nil, text)
+	s.traced = false
+	return set, s.tokens, s.grams
+}
+
+// push adds tokens of the text.
 func (s *Shingler) push(tokens []token.Token) {
 	for i := range tokens {
 		t := &tokens[i]
-		e := entry{s.key.Hash(s.scanner, t), s.length[t.Kind&1]}
+		e := entry{s.key.Hash(s.scanner, t), chars}
+		if t.Kind == token.Char {
+			e.parts = words
+		}
+		if s.traced {
+			s.tokens = append(s.tokens, place{t.Start, t.End})
+		}
 		s.window[s.filled%longest] = e
 		s.filled++
-		for s.parts += e.parts; s.parts >= s.full; s.first++ {
+		for s.parts += e.parts; s.parts >= full; s.first++ {
 			s.shingle()
 			s.parts -= s.window[s.first%longest].parts
 		}
@@ -112,6 +125,9 @@ func (s *Shingler) shingle() {
 		h = token.Fold(h, s.window[i%longest].hash)
 	}
 	s.set = append(s.set, h)
+	if s.traced {
+		s.grams = append(s.grams, gram{h, s.first, s.filled - s.first})
+	}
 }
 
 // Jaccard returns the similarity of two sets, 0 to 1; 1 if both are empty.
@@ -119,7 +135,12 @@ func Jaccard(a, b []uint64) float64 {
 	if len(a)+len(b) == 0 {
 		return 1
 	}
-	both := 0
+	both := Shared(a, b)
+	return float64(both) / float64(len(a)+len(b)-both)
+}
+
+// Shared returns how many elements two sets have in common.
+func Shared(a, b []uint64) (both int) {
 	for i, j := 0, 0; i < len(a) && j < len(b); {
 		x, y := a[i], b[j]
 		if x == y {
@@ -132,7 +153,7 @@ func Jaccard(a, b []uint64) float64 {
 			j++
 		}
 	}
-	return float64(both) / float64(len(a)+len(b)-both)
+	return both
 }
 
 // JaccardBound returns the most that the similarity of sets of these sizes can be.

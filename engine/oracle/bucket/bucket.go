@@ -1,4 +1,5 @@
-// Package bucket serves S3 to tests: a server that other programs test with, behind connections that can be cut.
+// Package bucket serves S3 to tests: a server that other programs test with, behind connections
+// that can be cut.
 package bucket
 
 import (
@@ -51,13 +52,15 @@ func New(t testing.TB) *Server {
 	return s
 }
 
-// CutAfter has every connection from now on end when it has carried so many bytes in either direction; 0: none.
+// CutAfter closes every connection that has carried this number of bytes in either direction; 0:
+// none.
 func (s *Server) CutAfter(bytes int64) { s.cut.Store(bytes) }
 
 // Put writes an object of bucket docs.
 func (s *Server) Put(t testing.TB, key string, content []byte) {
 	t.Helper()
-	if _, err := s.backend.PutObject("docs", key, map[string]string{"Last-Modified": time.Now().UTC().Format(http.TimeFormat)}, bytes.NewReader(content), int64(len(content)), nil); err != nil {
+	meta := map[string]string{"Last-Modified": time.Now().UTC().Format(http.TimeFormat)}
+	if _, err := s.backend.PutObject("docs", key, meta, bytes.NewReader(content), int64(len(content)), nil); err != nil {
 		t.Fatal(err)
 	}
 }

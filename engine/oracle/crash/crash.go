@@ -8,16 +8,19 @@
 //	             v
 //	         another folder: what the disk may have after the 5th call
 //
-// What is durable is there: the content of a file before a sync of it, names before a sync of their
-// folder, both before a sync of the file system. Of the rest each sector of 512 bytes, each change of
-// a length and each change of a name is there or not, by chance: none of them, half, or all. That
-// is more than file systems do to a program, which keep some order; so what holds here holds there.
+// Durable data is there: the content of a file before a sync of it, names before a sync of their
+// folder, both before a sync of the file system. Of the rest each sector of 512 bytes, each change
+// of a length and each change of a name is there or not, by chance: none of them, half, or all.
+// That is more than file systems do to a program, which keep some order; so what holds here holds
+// there.
 //
 // One run of a program gives as many states as it makes calls, times the fractions, times the
 // seeds. Marks say what the program had promised at each. It is for tests.
 package crash
 
 import (
+	"bytes"
+	"cmp"
 	"fmt"
 	"io/fs"
 	"math/rand/v2"
@@ -48,7 +51,7 @@ type event struct {
 	data   []byte // write
 	dir    *node  // create, mkdir, rename, remove, link: the folder whose names change
 	name   string // in dir; of a rename the new one
-	old    string // rename in the same folder: the name that goes
+	old    string // rename, remove: the name that goes
 	mark   any
 }
 
@@ -64,16 +67,17 @@ type Recorder struct {
 	start  int // events of what was there at the beginning
 }
 
-// Record returns a recorder of the calls about what is in the folder base. What is there already is
-// taken to be durable.
+// Record returns a recorder of the calls on paths in the folder base. Its present content counts as
+// durable.
 func Record(t testing.TB, base string) *Recorder {
 	t.Helper()
-	r := &Recorder{t: t, base: filepath.Clean(base), root: folder(), open: map[string]*node{}, begun: map[*disk.Op]int{}}
+	r := &Recorder{t: t, base: filepath.Clean(base), root: folder(), open: map[string]*node{},
+		begun: map[*disk.Op]int{}}
 	err := filepath.WalkDir(r.base, func(path string, e fs.DirEntry, err error) error {
 		if err != nil || path == r.base {
 			return err
 		}
-		dir, name := r.parent(path)
+		dir, name, _ := r.resolve(path)
 		if e.IsDir() {
 			r.enter(disk.CallMkdir, dir, name, folder())
 			return nil
@@ -113,32 +117,24 @@ func (r *Recorder) Calls() int {
 
 func (r *Recorder) add(e event) { r.events = append(r.events, e) }
 
-// parent returns the folder that path is in, as the program sees it, and the last element of path.
-// The folder is nil when it is not in the base.
-func (r *Recorder) parent(path string) (*node, string) {
-	rel, err := filepath.Rel(r.base, filepath.Dir(path))
-	if err != nil || rel == ".." || strings.HasPrefix(rel, "../") {
-		return nil, ""
-	}
-	n := r.root
-	for part := range strings.SplitSeq(rel, "/") {
-		if n != nil && part != "." {
-			n = n.entries[part]
-		}
-	}
-	return n, filepath.Base(path)
-}
-
-// at returns what is at path, nil for what is not in the base.
-func (r *Recorder) at(path string) *node {
+// resolve returns the folder of path, the name in it, and the node of that name, as the program
+// sees them, or nil. The base itself has no folder.
+func (r *Recorder) resolve(path string) (dir *node, name string, n *node) {
+	n = r.root
 	if filepath.Clean(path) == r.base {
-		return r.root
+		return nil, "", n
 	}
-	dir, name := r.parent(path)
-	if dir == nil {
-		return nil
+	rel, err := filepath.Rel(r.base, path)
+	if err != nil {
+		return nil, "", nil
 	}
-	return dir.entries[name]
+	for part := range strings.SplitSeq(rel, "/") {
+		if n == nil || part == ".." {
+			return nil, "", nil
+		}
+		dir, name, n = n, part, n.entries[part]
+	}
+	return dir, name, n
 }
 
 // enter gives n a name.
@@ -165,36 +161,46 @@ func (r *Recorder) After(op *disk.Op) {
 	defer r.mu.Unlock()
 	begun := r.begun[op]
 	delete(r.begun, op)
-	dir, name := r.parent(op.Path)
-	if dir == nil && filepath.Clean(op.Path) != r.base {
+	if op.Call == disk.CallMkdir {
+		r.mkdir(op.Path)
 		return
+	}
+	dir, name, n := r.resolve(op.Path)
+	if dir == nil && n == nil {
+		return // not in the base
 	}
 	switch op.Call {
 	case disk.CallCreate:
-		n := &node{}
+		n = &node{}
 		r.open[op.Path] = n
 		r.enter(op.Call, dir, name, n)
-	case disk.CallMkdir:
-		r.mkdir(op.Path)
-	case disk.CallRemove:
-		if dir.entries[name] == nil {
-			r.t.Errorf("crash: remove %s: it is not there", op.Path)
+		return
+	case disk.CallWrite, disk.CallTruncate, disk.CallSync, disk.CallSyncFolder:
+		if opened := r.open[op.Path]; opened != nil {
+			n = opened
 		}
+	}
+	if n == nil {
+		r.t.Errorf("crash: %s %s: it is not there", op.Call, op.Path)
+		return
+	}
+	switch op.Call {
+	case disk.CallRemove:
 		delete(dir.entries, name)
 		r.add(event{call: op.Call, dir: dir, old: name})
 	case disk.CallRename, disk.CallLink:
-		r.rename(op, dir, name)
-	case disk.CallWrite, disk.CallTruncate:
-		r.write(op)
+		r.rename(op, dir, name, n)
+	case disk.CallWrite:
+		e := event{call: op.Call, node: n, offset: op.Offset, data: bytes.Clone(op.Data)}
+		if e.offset < 0 {
+			e.offset = n.end
+			n.end += int64(len(e.data))
+		}
+		r.add(e)
+	case disk.CallTruncate:
+		n.end = op.Offset
+		r.add(event{call: op.Call, node: n, offset: op.Offset})
 	case disk.CallSync, disk.CallSyncFolder:
-		n := r.open[op.Path]
-		if n == nil {
-			n = r.at(op.Path)
-		}
-		if n == nil {
-			r.t.Errorf("crash: %s %s: it is not there", op.Call, op.Path)
-			return
-		}
 		if op.Call == disk.CallSync && n.entries != nil {
 			n = nil // all of the file system
 		}
@@ -204,53 +210,32 @@ func (r *Recorder) After(op *disk.Op) {
 
 // mkdir makes the folders down to path that are not there.
 func (r *Recorder) mkdir(path string) {
-	if r.at(path) != nil {
+	if rel, err := filepath.Rel(r.base, path); err != nil || rel == ".." || strings.HasPrefix(rel, "../") {
 		return
 	}
-	dir, name := r.parent(path)
+	dir, name, n := r.resolve(path)
+	if n != nil {
+		return
+	}
 	if dir == nil {
 		r.mkdir(filepath.Dir(path))
-		dir, name = r.parent(path)
+		dir, name, _ = r.resolve(path)
 	}
 	r.enter(disk.CallMkdir, dir, name, folder())
 }
 
-func (r *Recorder) rename(op *disk.Op, dir *node, name string) {
-	to, as := r.parent(op.To)
-	n := dir.entries[name]
-	if n == nil || to == nil {
-		r.t.Errorf("crash: %s %s to %s: not there, or not in %s", op.Call, op.Path, op.To, r.base)
+func (r *Recorder) rename(op *disk.Op, dir *node, name string, n *node) {
+	to, as, _ := r.resolve(op.To)
+	if to == nil || op.Call == disk.CallRename && to != dir {
+		r.t.Errorf("crash: %s %s to %s: into another folder, which is not modelled", op.Call, op.Path, op.To)
 		return
 	}
 	e := event{call: op.Call, node: n, dir: to, name: as}
 	if op.Call == disk.CallRename {
-		if to != dir {
-			r.t.Errorf("crash: rename %s to %s: into another folder, which is not modelled", op.Path, op.To)
-		}
 		delete(dir.entries, name)
 		e.old = name
 	}
 	to.entries[as] = n
-	r.add(e)
-}
-
-func (r *Recorder) write(op *disk.Op) {
-	n := r.open[op.Path]
-	if n == nil {
-		n = r.at(op.Path)
-	}
-	if n == nil {
-		r.t.Errorf("crash: %s %s: it is not there", op.Call, op.Path)
-		return
-	}
-	e := event{call: op.Call, node: n, offset: op.Offset, data: append([]byte(nil), op.Data...)}
-	if e.offset < 0 {
-		e.offset = n.end
-		n.end += int64(len(e.data))
-	}
-	if op.Call == disk.CallTruncate {
-		n.end = op.Offset
-	}
 	r.add(e)
 }
 
@@ -266,7 +251,7 @@ func (s State) String() string {
 }
 
 // States calls do with states after every step-th call, for each of 0, 50 and 100 per cent, and for
-// 50 with so many seeds.
+// 50 with the given number of seeds.
 func (r *Recorder) States(step, seeds int, do func(State)) {
 	for after := r.Calls(); after >= 0; after -= step {
 		do(State{After: after, Keep: 0})
@@ -306,13 +291,12 @@ func (r *Recorder) Cut(dir string, s State) {
 type image struct {
 	names map[*node]map[string]*node
 	data  map[*node][]byte
-	keep  func() bool
 }
 
-// newImage applies what is durable of events, and what is kept of the others.
+// newImage applies the durable part of events and the kept part of the others.
 func newImage(events []event, s State) *image {
 	rng := rand.New(rand.NewPCG(uint64(s.After), s.Seed))
-	im := &image{names: map[*node]map[string]*node{}, data: map[*node][]byte{}, keep: func() bool { return rng.IntN(100) < s.Keep }}
+	im := &image{names: map[*node]map[string]*node{}, data: map[*node][]byte{}}
 	all := 0                   // events that a sync of the file system covered
 	covered := map[*node]int{} // or of this file or folder
 	for _, e := range events {
@@ -325,30 +309,25 @@ func newImage(events []event, s State) *image {
 		}
 	}
 	for i, e := range events {
-		n := e.node
-		if e.dir != nil {
-			n = e.dir
-		}
-		im.apply(e, i < max(all, covered[n]))
+		durable := i < max(all, covered[cmp.Or(e.dir, e.node)])
+		im.apply(e, func() bool { return durable || rng.IntN(100) < s.Keep })
 	}
 	return im
 }
 
-// apply applies an event, or what is kept of it.
-func (im *image) apply(e event, durable bool) {
+// apply applies those parts of an event that are kept.
+func (im *image) apply(e event, keep func() bool) {
 	switch {
 	case e.dir != nil:
-		if durable || im.keep() {
+		if keep() {
 			im.enter(e)
 		}
 	case e.call == disk.CallTruncate:
-		if durable || im.keep() {
+		if keep() {
 			im.resize(e.node, e.offset)
 		}
-	case e.call == disk.CallWrite && durable:
-		im.write(e.node, e.offset, e.data)
 	case e.call == disk.CallWrite:
-		im.tear(e)
+		im.write(e, keep)
 	}
 }
 
@@ -358,33 +337,27 @@ func (im *image) enter(e event) {
 		names = map[string]*node{}
 		im.names[e.dir] = names
 	}
-	if e.old != "" {
-		delete(names, e.old)
-	}
+	delete(names, e.old)
 	if e.name != "" {
 		names[e.name] = e.node
 	}
 }
 
-// tear writes those sectors of a write that are kept, and perhaps its length.
-func (im *image) tear(e event) {
-	for at := int64(0); at < int64(len(e.data)); {
-		n := min(sectorBytes-(e.offset+at)%sectorBytes, int64(len(e.data))-at)
-		if im.keep() {
-			im.write(e.node, e.offset+at, e.data[at:at+n])
+// write writes those sectors of a write that are kept, and perhaps its length.
+func (im *image) write(e event, keep func() bool) {
+	for data, at := e.data, e.offset; len(data) > 0; {
+		n := min(sectorBytes-at%sectorBytes, int64(len(data)))
+		if keep() {
+			if at+n > int64(len(im.data[e.node])) {
+				im.resize(e.node, at+n)
+			}
+			copy(im.data[e.node][at:], data[:n])
 		}
-		at += n
+		at, data = at+n, data[n:]
 	}
-	if end := e.offset + int64(len(e.data)); im.keep() && end > int64(len(im.data[e.node])) {
+	if end := e.offset + int64(len(e.data)); keep() && end > int64(len(im.data[e.node])) {
 		im.resize(e.node, end)
 	}
-}
-
-func (im *image) write(n *node, at int64, data []byte) {
-	if end := at + int64(len(data)); end > int64(len(im.data[n])) {
-		im.resize(n, end)
-	}
-	copy(im.data[n][at:], data)
 }
 
 func (im *image) resize(n *node, to int64) {

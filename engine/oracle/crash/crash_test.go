@@ -97,8 +97,8 @@ func TestStates(t *testing.T) {
 	}
 }
 
-// TestPublished is a file and a folder as package disk publishes them: the old or the new one, whole,
-// is there at every moment, whatever is kept; and at the end the new one.
+// TestPublished is a file and a folder as package disk publishes them: the old or the new one,
+// whole, is there at every moment, whatever is kept; and at the end the new one.
 func TestPublished(t *testing.T) {
 	base, cut := t.TempDir(), filepath.Join(t.TempDir(), "cut")
 	if err := os.WriteFile(filepath.Join(base, "f"), []byte("old"), 0o600); err != nil {
@@ -119,7 +119,11 @@ func TestPublished(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"x", "y/z"} {
-		if err := folder.Write(name, func(w *bufio.Writer) error { _, err := w.WriteString(content); return err }); err != nil {
+		if err := folder.Write(name, func(w *bufio.Writer) error {
+			_,
+				err := w.WriteString(content)
+			return err
+		}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -1,4 +1,5 @@
-// Package curl stands in for curl where a test types commands that have it: a machine may have Go alone. It knows
+// Package curl stands in for curl in tests that type commands with it: a machine may have Go alone.
+// It knows
 //
 //	curl -s http://... [-H 'NAME: VALUE']... [-d BODY | --data-binary @FILE | --data-binary @-]
 //
@@ -6,11 +7,14 @@
 package curl
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"net/http"
 	"os"
 	"strings"
+
+	"github.com/spf13/pflag"
 )
 
 // Main does what the program's arguments ask of curl, and ends it with status 1 where that fails.
@@ -22,57 +26,42 @@ func Main() {
 }
 
 // run writes the answer to a request to standard output.
-func run(args []string) error {
-	var target string
-	var body io.Reader
-	header := http.Header{"Accept": {"*/*"}, "User-Agent": {"curl/8"}}
-	for len(args) > 0 {
-		flag, value := args[0], ""
-		if args = args[1:]; flag == "-H" || flag == "-d" || flag == "--data-binary" {
-			if len(args) == 0 || args[0] == "" {
-				return fmt.Errorf("%s needs a value", flag)
-			}
-			value, args = args[0], args[1:]
-		}
-		switch {
-		case flag == "-s":
-		case flag == "-H":
-			name, is, _ := strings.Cut(value, ": ")
-			header.Set(name, is)
-		case flag == "-d":
-			body = strings.NewReader(value)
-		case flag == "--data-binary" && value == "@-":
-			body = os.Stdin
-		case flag == "--data-binary" && value[:1] == "@":
-			file, err := os.Open(value[1:])
-			if err != nil {
-				return err
-			}
-			defer file.Close()
-			body = file
-		case target == "" && strings.HasPrefix(flag, "http://"):
-			target = flag
-		default:
-			return fmt.Errorf("%q is not known here", flag)
-		}
+func run(args []string) (err error) {
+	f := pflag.NewFlagSet("curl", pflag.ContinueOnError)
+	f.BoolP("silent", "s", false, "")
+	headers := f.StringArrayP("header", "H", nil, "")
+	data := f.StringP("data", "d", "", "")
+	file := f.String("data-binary", "", "")
+	if err := f.Parse(args); err != nil {
+		return err
 	}
-	method := http.MethodGet
-	if body != nil {
+	method, body := http.MethodGet, []byte(*data)
+	if f.Changed("data") || f.Changed("data-binary") {
 		method = http.MethodPost
-		whole, err := io.ReadAll(body)
-		if err != nil {
-			return err
-		}
-		body = strings.NewReader(string(whole)) // for a Content-Length
-		if header.Get("Content-Type") == "" {
-			header.Set("Content-Type", "application/x-www-form-urlencoded")
-		}
 	}
-	r, err := http.NewRequest(method, target, body)
+	if name, ok := strings.CutPrefix(*file, "@"); name == "-" {
+		body, err = io.ReadAll(os.Stdin)
+	} else if ok {
+		body, err = os.ReadFile(name)
+	}
 	if err != nil {
 		return err
 	}
-	r.Header = header
+	if f.NArg() != 1 || !strings.HasPrefix(f.Arg(0), "http://") {
+		return fmt.Errorf("%q: one address of http is known here", f.Args())
+	}
+	r, err := http.NewRequest(method, f.Arg(0), bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	r.Header = http.Header{"Accept": {"*/*"}, "User-Agent": {"curl/8"}}
+	if method == http.MethodPost {
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	}
+	for _, h := range *headers {
+		name, is, _ := strings.Cut(h, ": ")
+		r.Header.Set(name, is)
+	}
 	answer, err := http.DefaultClient.Do(r)
 	if err != nil {
 		return err

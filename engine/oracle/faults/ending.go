@@ -6,16 +6,16 @@ import (
 	"testing"
 )
 
-// An Ending is a context that is cancelled by the n-th call of Err: work that checks its context now and
-// then is stopped at each of these moments in turn.
+// An Ending is a context that is cancelled by the n-th call of Err: work that checks its context
+// now and then is stopped at each of these moments in turn.
 type Ending struct {
 	context.Context
 	cancel context.CancelFunc
 	left   atomic.Int64
 }
 
-// NewEnding returns a context that is cancelled by the call of Err after the first calls ones, and when the
-// test ends.
+// NewEnding returns a context that is cancelled by the call of Err after the first calls ones, and
+// when the test ends.
 func NewEnding(t testing.TB, calls int64) *Ending {
 	ctx, cancel := context.WithCancel(t.Context())
 	e := &Ending{Context: ctx, cancel: cancel}

@@ -27,7 +27,8 @@ type Fault struct {
 	Lasting bool // all later ones fail too, but for those that only clean up
 }
 
-// Err returns the error of failing calls: that of a full disk when the fault is lasting, else of a broken one.
+// Err returns the error of failing calls: that of a full disk when the fault is lasting, else of a
+// broken one.
 func (f *Fault) Err() error {
 	if f.Lasting {
 		return syscall.ENOSPC
@@ -35,11 +36,11 @@ func (f *Fault) Err() error {
 	return syscall.EIO
 }
 
-// Each runs work on a sound disk and checks the order of its calls with [Durable]. Then it runs work on
-// disks of which one call fails, alone and with all that follow: the first call of each kind, each
-// step-th one after it, and the last call of all. work must return that error; after is called to
-// check what it left. whole is true when that must be everything: the fault was in the call after the
-// last rename, or the call was repeated. Each returns the number of calls.
+// Each runs work on a sound disk and checks the order of its calls with [Durable]. Then it runs
+// work on disks of which one call fails, alone and with all that follow: the first call of each
+// kind, each step-th one after it, and the last call of all. work must return that error; after is
+// called to check what it left. whole is true when that must be everything: the fault was in the
+// call after the last rename, or the call was repeated. Each returns the number of calls.
 func Each(t *testing.T, step int, work func(d *disk.Disk) error, after func(f Fault, whole bool)) int {
 	t.Helper()
 	calls := Calls(t, work)
@@ -94,9 +95,9 @@ func Calls(t *testing.T, work func(d *disk.Disk) error) (calls []Call) {
 	return calls
 }
 
-// Durable fails the test unless everything is durable before it is published, and published durably in
-// the end: a file must be synced before it, or a folder that it is in, is renamed, and so must be the
-// names in each folder in which something was created or renamed.
+// Durable fails the test unless everything is durable before it is published, and published durably
+// in the end: a file must be synced before it, or a folder that it is in, is renamed, and so must
+// be the names in each folder in which something was created or renamed.
 func Durable(t *testing.T, calls []Call) {
 	t.Helper()
 	loose := map[string]bool{} // files and folders that a power cut would take something from

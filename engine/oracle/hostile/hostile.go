@@ -4,9 +4,9 @@
 //
 //	sections of a sound file --Change.Apply--> sections --store.AppendFile--> a file that verifies
 //
-// A reader passes when it gives an error that says where the file is wrong ([Says]) or an answer that
-// agrees with itself, never panics, and allocates in proportion to the file and not to what the file
-// says ([Allocates]). It is for tests and fuzz targets.
+// A reader passes when it gives an error that says where the file is wrong ([Says]) or an answer
+// that agrees with itself, never panics, and allocates in proportion to the file and not to what
+// the file says ([Allocates]). It is for tests and fuzz targets.
 package hostile
 
 import (
@@ -75,7 +75,8 @@ func Sections(t testing.TB, path string, kind store.Kind) []store.Section {
 // File returns a sound container of the sections, whatever they hold, that verifies in full.
 func File(t testing.TB, kind store.Kind, sections []store.Section) *store.File {
 	t.Helper()
-	f, err := store.OpenBytes("hostile", store.AppendFile(nil, kind, store.Identity{ID: [16]byte{1}, Generation: 1}, sections), kind)
+	f, err := store.OpenBytes("hostile", store.AppendFile(nil, kind, store.Identity{ID: [16]byte{1}, Generation: 1},
+		sections), kind)
 	if err == nil {
 		err = f.Verify(t.Context(), 1, nil)
 	}
@@ -85,7 +86,8 @@ func File(t testing.TB, kind store.Kind, sections []store.Section) *store.File {
 	return f
 }
 
-// Limit returns what may be allocated for so many bytes of hostile input: 16 times that and 1 MiB.
+// Limit returns the most bytes that may be allocated for hostile input of that size: 16 times that
+// and 1 MiB.
 func Limit(bytes uint64) uint64 { return 16*bytes + 1<<20 }
 
 // Allocates fails the test when f takes more of the heap than limit bytes.
@@ -100,8 +102,8 @@ func Allocates(t testing.TB, limit uint64, f func()) {
 	}
 }
 
-// Says fails the test when an error, unless it is nil, does not name the file, once, and the section
-// and the offset that are wrong.
+// Says fails the test when an error, unless it is nil, does not name the file, once, and the
+// section and the offset that are wrong.
 func Says(t testing.TB, what string, err error) {
 	t.Helper()
 	if err == nil {
@@ -118,7 +120,8 @@ func Says(t testing.TB, what string, err error) {
 func Each(list []store.Section, n int, seed uint64, do func([]store.Section)) {
 	rng := rand.New(rand.NewPCG(5, seed))
 	for range n {
-		c := Change{Section: uint16(rng.Uint32()), At: uint16(rng.Uint32()), Bytes: make([]byte, 1+rng.IntN(9)), Order: uint8(rng.IntN(12))}
+		c := Change{Section: uint16(rng.Uint32()), At: uint16(rng.Uint32()), Bytes: make([]byte, 1+rng.IntN(9)),
+			Order: uint8(rng.IntN(12))}
 		for i := range c.Bytes {
 			c.Bytes[i] = byte(rng.Uint32())
 		}

@@ -1,9 +1,9 @@
-// Package skewed makes sets of fingerprints that are far from uniform, for tests of what must stay quick
-// and small whatever the data: a collection of numbered pages, of templates, of empty documents, of
-// one document in many versions.
+// Package skewed makes sets of fingerprints that are far from uniform, for tests of what must stay
+// quick and small whatever the data: a collection of numbered pages, of templates, of empty
+// documents, of one document in many versions.
 //
-// Each set is made from its size and a seed alone. Sets return fresh slices and may be called from many
-// goroutines.
+// Each set is made from its size and a seed alone. Sets return fresh slices and may be called from
+// many goroutines.
 package skewed
 
 import (

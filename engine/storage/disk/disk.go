@@ -3,14 +3,24 @@ package disk
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 )
 
-// A Disk is where files are written. A nil Disk is the system's own; [Hooked] makes one whose calls are
-// observed, and [Failing] one for tests.
-type Disk struct{ hook Hook }
+// A Disk is where files are written. A nil Disk is the system's own; [Hooked] makes one whose calls
+// are observed, [Failing] one for tests, [Lock.Disk] one for a locked folder, and [InMemory] one in
+// memory.
+type Disk struct {
+	hook   Hook
+	dir    string      // path of the locked folder
+	root   *os.Root    // the locked folder; nil for none
+	memory *memoryTree // nil for a disk that is none in memory
+}
 
 // A Call names a call to the system that changes a file or a folder, or makes a change durable.
 type Call string
@@ -42,9 +52,9 @@ type Op struct {
 // A Hook observes the calls of a Disk. Its methods are called from many goroutines at the same
 // time, with the same Op before and after a call.
 type Hook interface {
-	// Before is called before a call, which is not made and fails when Before returns an error.
-	// Of a write that fails in this way the first half is made, as on a disk that is full.
-	// After [ErrSkip] it is not made and succeeds, which is for syncs in tests that need no durability.
+	// Before is called before a call, which is not made and fails when Before returns an error. Of
+	// a write that fails in this way the first half is made, as on a disk that is full. After
+	// [ErrSkip] it is not made and succeeds, which is for syncs in tests that need no durability.
 	Before(*Op) error
 	// After is called after a call that succeeded.
 	After(*Op)
@@ -54,7 +64,7 @@ type Hook interface {
 var ErrSkip = errors.New("skip this call")
 
 // Hooked returns the system's disk with an observer of every call, such as one that counts them.
-func Hooked(h Hook) *Disk { return &Disk{h} }
+func Hooked(h Hook) *Disk { return &Disk{hook: h} }
 
 // Failing returns the system's disk, on which a call is not made, and fails, when fails returns
 // an error for it and its path; of a write the first half is made. Fails is called from many
@@ -68,7 +78,7 @@ func (failing) After(*Op)             {}
 
 // do makes a call, between the calls of the hook.
 func (d *Disk) do(op *Op, call func() error) error {
-	if d == nil {
+	if d == nil || d.hook == nil {
 		return call()
 	}
 	switch err := d.hook.Before(op); {
@@ -84,11 +94,11 @@ func (d *Disk) do(op *Op, call func() error) error {
 	return nil
 }
 
-// Unfinished returns the prefix of the temporary names under which path is written, in its folder.
+// Unfinished returns the prefix of the temporary names, beside path, under which path is written.
 func Unfinished(path string) string { return "." + filepath.Base(path) + ".tmp-" }
 
-// Absent returns an error, which wraps [os.ErrExist], when something stands at path, and one when
-// the folder that path would be in does not exist.
+// Absent returns an error, which wraps [os.ErrExist], if something is at path, and another if the
+// parent folder does not exist.
 func Absent(path string) error {
 	if _, err := os.Lstat(path); err == nil {
 		return fmt.Errorf("%s: %w: remove it first, or choose another name", path, os.ErrExist)
@@ -108,7 +118,7 @@ func Absent(path string) error {
 
 // rename publishes the file or folder at from under the name to, and makes that name durable.
 func (d *Disk) rename(from, to string) error {
-	if err := d.do(&Op{Call: CallRename, Path: from, To: to}, func() error { return os.Rename(from, to) }); err != nil {
+	if err := d.do(&Op{Call: CallRename, Path: from, To: to}, func() error { return d.move(from, to) }); err != nil {
 		return err
 	}
 	if err := d.SyncFolder(filepath.Dir(to)); err != nil {
@@ -133,7 +143,7 @@ func (e *nameError) Unwrap() error { return e.err }
 // renamed or removed in it.
 func (d *Disk) SyncFolder(path string) error {
 	return d.do(&Op{Call: CallSyncFolder, Path: path}, func() error {
-		f, err := os.Open(path)
+		f, err := d.Open(path)
 		if err != nil {
 			return err
 		}
@@ -144,13 +154,21 @@ func (d *Disk) SyncFolder(path string) error {
 
 // Remove removes the file at path. The removal is durable after [Disk.SyncFolder] of its folder.
 func (d *Disk) Remove(path string) error {
-	return d.do(&Op{Call: CallRemove, Path: path}, func() error { return os.Remove(path) })
+	if d.IsInMemory() {
+		b, err := d.Take(path)
+		b.Free()
+		return err
+	}
+	return d.do(&Op{Call: CallRemove, Path: path}, func() error {
+		t, name := d.at(path)
+		return by(t.Remove(name), path)
+	})
 }
 
 // Link gives the file at path a second name, on the same file system, where nothing may stand.
 // The name is durable after [Disk.SyncFolder] of its folder.
 func (d *Disk) Link(path, to string) error {
-	return d.do(&Op{Call: CallLink, Path: path, To: to}, func() error { return os.Link(path, to) })
+	return d.do(&Op{Call: CallLink, Path: path, To: to}, func() error { return d.link(path, to) })
 }
 
 // Truncate cuts the file at path to length bytes and makes that durable.
@@ -162,5 +180,138 @@ func (d *Disk) Truncate(path string, length int64) error {
 	return f.Close()
 }
 
-// ErrLocked is wrapped by the error of [Lock] where another process, or this one, has the lock.
-var ErrLocked = errors.New("another process writes here")
+// A tree opens, makes, renames and removes files by their names in a folder, as [os.Root] does.
+type tree interface {
+	OpenFile(name string, flag int, perm os.FileMode) (*os.File, error)
+	Stat(name string) (os.FileInfo, error)
+	Lstat(name string) (os.FileInfo, error)
+	Remove(name string) error
+	Rename(from, to string) error
+	Link(from, to string) error
+	Chmod(name string, mode os.FileMode) error
+}
+
+// paths is the tree of all files, by their paths.
+type paths struct{}
+
+func (paths) OpenFile(path string, flag int, perm os.FileMode) (*os.File, error) {
+	return os.OpenFile(path, flag, perm)
+}
+func (paths) Stat(path string) (os.FileInfo, error)     { return os.Stat(path) }
+func (paths) Lstat(path string) (os.FileInfo, error)    { return os.Lstat(path) }
+func (paths) Remove(path string) error                  { return os.Remove(path) }
+func (paths) Rename(from, to string) error              { return os.Rename(from, to) }
+func (paths) Link(from, to string) error                { return os.Link(from, to) }
+func (paths) Chmod(path string, mode os.FileMode) error { return os.Chmod(path, mode) }
+
+// at returns the tree that has the file at path, and its name there: the locked folder, or all
+// files.
+func (d *Disk) at(path string) (tree, string) {
+	if d != nil && d.root != nil {
+		switch {
+		case filepath.Clean(path) == d.dir:
+			return d.root, "."
+		case filepath.Dir(path) == d.dir:
+			return d.root, filepath.Base(path)
+		}
+	}
+	return paths{}, path
+}
+
+// by returns err, of a call for the file at path, with that path in place of a name in a folder.
+func by(err error, path string) error {
+	if e, ok := err.(*fs.PathError); ok {
+		e.Op, e.Path = strings.TrimSuffix(e.Op, "at"), path
+	}
+	return err
+}
+
+func (d *Disk) openFile(path string, flag int, perm os.FileMode) (*os.File, error) {
+	t, name := d.at(path)
+	f, err := t.OpenFile(name, flag, perm)
+	return f, by(err, path)
+}
+
+// Open opens the file or folder at path for reading.
+func (d *Disk) Open(path string) (*os.File, error) { return d.openFile(path, os.O_RDONLY, 0) }
+
+// Stat describes the file or folder at path.
+func (d *Disk) Stat(path string) (os.FileInfo, error) {
+	t, name := d.at(path)
+	info, err := t.Stat(name)
+	return info, by(err, path)
+}
+
+// ReadFile returns the content of the file at path.
+func (d *Disk) ReadFile(path string) ([]byte, error) {
+	f, err := d.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(f)
+}
+
+// ReadDir returns the entries of the folder at path, by name.
+func (d *Disk) ReadDir(path string) ([]os.DirEntry, error) {
+	f, err := d.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	entries, err := f.ReadDir(-1)
+	slices.SortFunc(entries, func(a, b os.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	return entries, err
+}
+
+// createTemp makes a file whose path is the pattern with a random number in place of its star, and
+// claims it.
+func (d *Disk) createTemp(pattern string) (f, lock *os.File, err error) {
+	before, after, _ := strings.Cut(pattern, "*")
+	for range 1000 {
+		path := fmt.Sprintf("%s%d%s", before, rand.Uint32(), after)
+		f, err = d.openFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+		if err != nil && !errors.Is(err, fs.ErrExist) {
+			return nil, nil, err
+		}
+		if err == nil {
+			if lock, ok := d.claim(path); ok {
+				return f, lock, nil
+			}
+			f.Close()
+		}
+	}
+	return nil, nil, fmt.Errorf("%s: no name is free", pattern)
+}
+
+// move renames a file within a folder.
+func (d *Disk) move(from, to string) error {
+	t, name := d.at(from)
+	if u, other := d.at(to); u == t {
+		return t.Rename(name, other)
+	}
+	return os.Rename(from, to)
+}
+
+// link gives a file a second name. Out of the locked folder it links the file's path, and fails
+// with [errors.ErrUnsupported] if that no longer leads to the file.
+func (d *Disk) link(from, to string) error {
+	t, name := d.at(from)
+	if u, other := d.at(to); u == t {
+		return t.Link(name, other)
+	}
+	err := os.Link(from, to)
+	if errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	want, failed := t.Lstat(name)
+	if failed != nil {
+		return by(failed, from)
+	}
+	if got, e := os.Lstat(to); err == nil && e == nil && os.SameFile(want, got) {
+		return nil
+	} else if err == nil {
+		os.Remove(to)
+	}
+	return &os.LinkError{Op: "link", Old: from, New: to, Err: errors.ErrUnsupported}
+}

@@ -2,6 +2,7 @@ package disk_test
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -14,13 +15,19 @@ import (
 	"ndd/engine/storage/disk"
 )
 
+// check ends a test that has an error.
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // left are the names in a folder.
 func left(t *testing.T, dir string) string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	var names []string
 	for _, e := range entries {
 		names = append(names, e.Name())
@@ -31,9 +38,7 @@ func left(t *testing.T, dir string) string {
 func read(t *testing.T, path string) string {
 	t.Helper()
 	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return string(data)
 }
 
@@ -42,9 +47,7 @@ func TestFile(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "f")
 	calls := faults.Each(t, 1, func(d *disk.Disk) error {
-		if err := os.WriteFile(path, []byte("old"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.WriteFile(path, []byte("old"), 0o600))
 		f, err := d.Create(path)
 		if err != nil {
 			return err
@@ -74,9 +77,7 @@ func TestFolder(t *testing.T) {
 			dir := t.TempDir()
 			path := filepath.Join(dir, "f")
 			faults.Each(t, 1+files/4, func(d *disk.Disk) error {
-				if err := os.RemoveAll(path); err != nil {
-					t.Fatal(err)
-				}
+				check(t, os.RemoveAll(path))
 				f, err := d.CreateFolder(path)
 				if err != nil {
 					return err
@@ -98,9 +99,7 @@ func TestFolder(t *testing.T) {
 					t.Errorf("%+v: %s", f, got)
 				}
 			})
-			if err := os.MkdirAll(path, 0o755); err != nil {
-				t.Fatal(err)
-			}
+			check(t, os.MkdirAll(path, 0o755))
 			if _, err := (*disk.Disk)(nil).CreateFolder(path); !errors.Is(err, os.ErrExist) {
 				t.Errorf("a second one: %v", err)
 			}
@@ -108,8 +107,28 @@ func TestFolder(t *testing.T) {
 	}
 }
 
-// TestReplaceFolder replaces a folder while each call fails: the name is the old folder's or the new
-// one's, whole, and what is not an output is not replaced.
+// TestFolderDurable makes folders of as many files as are synced one by one, and of one more.
+func TestFolderDurable(t *testing.T) {
+	for _, files := range []int{1, 32, 33} {
+		path := filepath.Join(t.TempDir(), "f")
+		faults.Durable(t, faults.Calls(t, func(d *disk.Disk) error {
+			f, err := d.CreateFolder(path)
+			if err != nil {
+				return err
+			}
+			defer f.Abort()
+			for i := range files {
+				if err := f.Write(fmt.Sprint(i), func(w *bufio.Writer) error { return w.WriteByte('x') }); err != nil {
+					return err
+				}
+			}
+			return f.Commit()
+		}))
+	}
+}
+
+// TestReplaceFolder replaces a folder while each call fails: the name is the old folder's or the
+// new one's, whole, and what is not an output is not replaced.
 func TestReplaceFolder(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "f")
@@ -131,13 +150,9 @@ func TestReplaceFolder(t *testing.T) {
 	faults.Each(t, 1, func(d *disk.Disk) error {
 		entries, err := filepath.Glob(filepath.Join(dir, "*"))
 		hidden, err2 := filepath.Glob(filepath.Join(dir, ".*"))
-		if err := errors.Join(err, err2); err != nil {
-			t.Fatal(err)
-		}
+		check(t, errors.Join(err, err2))
 		for _, e := range append(entries, hidden...) {
-			if err := os.RemoveAll(e); err != nil {
-				t.Fatal(err)
-			}
+			check(t, os.RemoveAll(e))
 		}
 		if err := write(nil, "old"); err != nil { // nothing is there: as CreateFolder
 			t.Fatal(err)
@@ -145,7 +160,8 @@ func TestReplaceFolder(t *testing.T) {
 		failed = write(d, "new")
 		return failed
 	}, func(f faults.Fault, whole bool) {
-		if old, _ := filepath.Glob(filepath.Join(dir, ".*.old")); strings.Contains(failed.Error(), "what it replaces is at") != (len(old) > 0) {
+		if old, _ := filepath.Glob(filepath.Join(dir, ".*.old")); strings.Contains(failed.Error(),
+			"what it replaces is at") != (len(old) > 0) {
 			t.Errorf("%+v: %v, and there is %s", f, failed, old)
 		}
 		want := map[bool]string{false: "old", true: "new"}[whole]
@@ -161,18 +177,13 @@ func TestReplaceFolder(t *testing.T) {
 	if err := write(nil, "newest"); err != nil || read(t, filepath.Join(path, "a")) != "newest" {
 		t.Error(err)
 	}
-	if err := os.WriteFile(filepath.Join(path, "b", "mine"), nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if err := write(nil, "never"); err == nil || !strings.Contains(err.Error(), filepath.Join("b", "mine")) || read(t, filepath.Join(path, "a")) != "newest" {
+	check(t, os.WriteFile(filepath.Join(path, "b", "mine"), nil, 0o644))
+	if err := write(nil, "never"); err == nil || !strings.Contains(err.Error(), filepath.Join("b", "mine")) || read(t,
+		filepath.Join(path, "a")) != "newest" {
 		t.Errorf("a folder with another file: %v", err)
 	}
-	if err := os.RemoveAll(path); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.RemoveAll(path))
+	check(t, os.WriteFile(path, nil, 0o644))
 	if err := write(nil, "never"); err == nil || !strings.Contains(err.Error(), "not a folder") {
 		t.Errorf("a file: %v", err)
 	}
@@ -210,7 +221,8 @@ func TestTemp(t *testing.T) {
 	for n := range calls {
 		f := faults.Fault{Call: calls[n], Number: n}
 		err := work(f.Disk())
-		if f.Call.Call == disk.CallRemove && err != nil || f.Call.Call != disk.CallRemove && err == nil || left(t, dir) != "" {
+		if f.Call.Call == disk.CallRemove && err != nil || f.Call.Call != disk.CallRemove && err == nil || left(t,
+			dir) != "" {
 			t.Errorf("%+v: %v; %s", f, err, left(t, dir))
 		}
 	}
@@ -228,11 +240,54 @@ func TestRefused(t *testing.T) {
 		os.DevNull:                         "is a device or a pipe",
 		filepath.Join(dir, "none", "file"): "no such file or directory",
 	} {
-		if f, err := (*disk.Disk)(nil).Create(path); err == nil || !strings.Contains(err.Error(), filepath.Dir(path)) || !strings.Contains(err.Error(), why) {
+		if f, err := (*disk.Disk)(nil).Create(path); err == nil || !strings.Contains(err.Error(), filepath.Dir(path)) ||
+			!strings.Contains(err.Error(), why) {
 			t.Errorf("%s: %v, %v", path, f, err)
 		}
 	}
 	if got := left(t, dir); got != "" {
 		t.Error(got)
+	}
+}
+
+// TestInMemory: a file in memory is there from its Commit until it is removed or taken, with all
+// that was written.
+func TestInMemory(t *testing.T) {
+	d := disk.InMemory()
+	want := make([]byte, 0, 1<<21)
+	for _, reserved := range []uint64{0, 1000, 1 << 22} {
+		want = want[:0]
+		f, err := d.Create("file")
+		check(t, err)
+		check(t, f.Reserve(reserved))
+		for i := range 300 {
+			p := bytes.Repeat([]byte{byte(i)}, 7*i)
+			if n, err := f.Write(p); n != len(p) || err != nil {
+				t.Fatal(n, err)
+			}
+			want = append(want, p...)
+		}
+		if _, err := d.Take("file"); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("an unfinished file: %v", err)
+		}
+		check(t, f.Commit())
+		f.Abort()
+		b, err := d.Take("file")
+		if err != nil || !bytes.Equal(b.Data, want) {
+			t.Fatalf("%d bytes of %d, %v", len(b.Data), len(want), err)
+		}
+		b.Free()
+	}
+	for range 2 {
+		f, err := d.Create("file")
+		if err == nil {
+			err = f.Commit()
+		}
+		if err != nil || d.Remove("file") != nil {
+			t.Fatal(err)
+		}
+		if err := d.Remove("file"); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("removed twice: %v", err)
+		}
 	}
 }

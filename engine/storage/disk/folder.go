@@ -6,22 +6,26 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 )
 
 // A Folder is a new folder that gets its name when it is complete, by [Folder.Commit], or is
-// removed by [Folder.Abort], which may be deferred in any case. It is used by one goroutine.
+// removed by [Folder.Abort], which may be deferred in any case. Write may be called by several
+// goroutines.
 type Folder struct {
 	disk      *Disk
 	path, tmp string
-	files     int  // written so far
-	replaces  bool // what stands at path
+	lock      *os.File     // of the temporary folder; may be nil
+	files     atomic.Int64 // written so far
+	replaces  bool         // what stands at path
 }
 
-// syncEach is how many files of a folder are made durable one by one, at some milliseconds each.
-// With more of them the whole file system is made durable once, at the end.
+// syncEach is the number of files of a folder that are synced one by one, at some milliseconds
+// each. With more of them the whole file system is synced once, at the end.
 const syncEach = 32
 
-// CreateFolder begins the folder at path, where nothing may stand, under a temporary name beside it.
+// CreateFolder begins the folder at path, where nothing may stand, under a temporary name beside
+// it.
 func (d *Disk) CreateFolder(path string) (*Folder, error) {
 	path = filepath.Clean(path)
 	if err := Absent(path); err != nil {
@@ -30,9 +34,8 @@ func (d *Disk) CreateFolder(path string) (*Folder, error) {
 	return d.createFolder(path)
 }
 
-// ReplaceFolder begins a folder that takes the place of the one at path, if there is one, when it is
-// complete. It fails when something else stands there than a folder all of whose files are own, as
-// [Replaceable] does, so that nobody loses a file that is no output.
+// ReplaceFolder begins a folder that replaces the one at path, if any, when it is complete. It
+// fails unless [Replaceable] returns nil, so that only outputs are replaced.
 func (d *Disk) ReplaceFolder(path string, own func(name string) bool) (*Folder, error) {
 	path = filepath.Clean(path)
 	if err := Replaceable(path, own); err != nil {
@@ -46,8 +49,8 @@ func (d *Disk) ReplaceFolder(path string, own func(name string) bool) (*Folder, 
 	return folder, err
 }
 
-// Replaceable returns nil when a folder may take the place of what stands at path: nothing, or a
-// folder all of whose files, by their paths in it, are own. The error names what is not.
+// Replaceable returns nil if a folder may replace the file or folder at path: nothing, or a folder
+// all of whose files, by their paths in it, are own. The error names another file.
 func Replaceable(path string, own func(name string) bool) error {
 	info, err := os.Lstat(path)
 	switch {
@@ -63,7 +66,8 @@ func Replaceable(path string, own func(name string) bool) error {
 			return err
 		}
 		if name, err := filepath.Rel(path, file); err != nil || !own(name) {
-			return fmt.Errorf("%s: is not replaced, because it has another file, %s: remove it first, or choose another name", path, name)
+			return fmt.Errorf("%s: is not replaced, because it has another file, %s: remove it first, or choose another name",
+				path, name)
 		}
 		return nil
 	})
@@ -74,9 +78,14 @@ func (d *Disk) createFolder(path string) (*Folder, error) {
 	folder := &Folder{disk: d, path: path}
 	op := Op{Call: CallMkdir, Path: path}
 	err := d.do(&op, func() (err error) {
-		folder.tmp, err = os.MkdirTemp(filepath.Dir(path), Unfinished(path)+"*")
+		for claimed := false; !claimed; { // unless it was swept before that
+			if folder.tmp, err = os.MkdirTemp(filepath.Dir(path), Unfinished(path)+made+"*"); err != nil {
+				return err
+			}
+			folder.lock, claimed = d.claim(folder.tmp)
+		}
 		op.Path = folder.tmp
-		return err
+		return nil
 	})
 	if err != nil {
 		return nil, err
@@ -107,7 +116,7 @@ func (f *Folder) Write(name string, fill func(w *bufio.Writer) error) error {
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	if f.files++; f.files <= syncEach || syncAll == nil {
+	if f.files.Add(1) <= syncEach || syncAll == nil {
 		if err := h.sync(); err != nil {
 			return err
 		}
@@ -115,8 +124,8 @@ func (f *Folder) Write(name string, fill func(w *bufio.Writer) error) error {
 	return h.close()
 }
 
-// Commit makes the folder durable and gives it its name. After an error of what comes before
-// that nothing is left of it.
+// Commit makes the folder durable and gives it its name. If an earlier step fails it removes the
+// folder.
 func (f *Folder) Commit() error {
 	defer f.Abort()
 	if err := f.disk.chmod(f.tmp, 0o755); err != nil {
@@ -131,9 +140,9 @@ func (f *Folder) Commit() error {
 	return f.disk.rename(f.tmp, f.path)
 }
 
-// replace gives the folder the name that another has, which is removed. If the second of the two
-// renames fails, the other gets its name back; a power cut between them leaves it under a hidden
-// name that ends in .old, whole as it was.
+// replace gives the folder the name of the old one, which it removes. If the second rename fails
+// the old folder gets its name back; a power cut between the two leaves it whole under a hidden
+// name that ends in .old.
 func (f *Folder) replace() error {
 	old := f.tmp + ".old"
 	if err := f.disk.rename(f.path, old); err != nil {
@@ -145,8 +154,8 @@ func (f *Folder) replace() error {
 	return os.RemoveAll(old)
 }
 
-// restore gives what was to be replaced its name back, if it has lost it, unless the new folder has that: then the name
-// may not outlast a power cut, and the other folder is kept.
+// restore renames the old folder back unless the new one is already in place: then its name may not
+// be durable, and the old folder is kept.
 func (f *Folder) restore(old string) error {
 	if _, err := os.Lstat(old); errors.Is(err, os.ErrNotExist) {
 		return nil
@@ -160,9 +169,9 @@ func (f *Folder) restore(old string) error {
 	return nil
 }
 
-// sync makes the names in the folder and in its folders durable, and those files that Write has not.
+// sync makes the folder's names durable, and the files that Write has not synced.
 func (f *Folder) sync() error {
-	if f.files > syncEach && syncAll != nil {
+	if f.files.Load() > syncEach && syncAll != nil {
 		return f.disk.do(&Op{Call: CallSync, Path: f.tmp}, func() error { return syncAll(f.tmp) })
 	}
 	return filepath.WalkDir(f.tmp, func(path string, e os.DirEntry, err error) error {
@@ -177,6 +186,7 @@ func (f *Folder) sync() error {
 func (f *Folder) Abort() {
 	if f.tmp != "" {
 		os.RemoveAll(f.tmp) // nothing is there after the rename
+		f.lock.Close()
 		f.tmp = ""
 	}
 }

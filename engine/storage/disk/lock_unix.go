@@ -4,25 +4,36 @@ package disk
 
 import (
 	"errors"
-	"fmt"
 	"os"
 
 	"golang.org/x/sys/unix"
 )
 
-// Lock takes the lock of the file at path, which it creates where it is missing, for this process: it is free again when the lock
-// is closed, or when the process ends. The error wraps [ErrLocked] where somebody else has it.
-func Lock(path string) (*os.File, error) {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
+// tryLock locks an open file or folder until it is closed. The error wraps [ErrLocked] or
+// errNoLocks.
+func tryLock(f *os.File) error {
+	err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+	switch {
+	case errors.Is(err, unix.EWOULDBLOCK):
+		return ErrLocked
+	case errors.Is(err, unix.EBADF), errors.Is(err, unix.EINVAL), errors.Is(err, unix.ENOLCK), errors.Is(err,
+		errors.ErrUnsupported):
+		return errNoLocks // NFS locks no folders
+	}
+	return err
+}
+
+// FreeBytes returns the free space of the file system of the folder dir; ok is false if it is
+// unknown.
+func (d *Disk) FreeBytes(dir string) (bytes uint64, ok bool) {
+	f, err := d.Open(dir)
 	if err != nil {
-		return nil, err
+		return 0, false
 	}
-	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
-		f.Close()
-		if errors.Is(err, unix.EWOULDBLOCK) {
-			err = ErrLocked
-		}
-		return nil, fmt.Errorf("%s: %w", path, err)
+	defer f.Close()
+	var s unix.Statfs_t
+	if err := unix.Fstatfs(int(f.Fd()), &s); err != nil {
+		return 0, false
 	}
-	return f, nil
+	return uint64(s.Bavail) * uint64(s.Bsize), true
 }

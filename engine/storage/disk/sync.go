@@ -5,8 +5,8 @@ import (
 	"runtime"
 )
 
-// syncAll makes everything durable that was written to the file system of dir. It is nil where the system has no call
-// for that.
+// syncAll makes everything durable that was written to the file system of dir. It is nil where the
+// system has no call for that.
 var syncAll func(dir string) error
 
 // syncDir makes the names in a folder durable, on the systems that can.

@@ -7,12 +7,11 @@ import (
 	"testing"
 )
 
-// A sync asks the system: of a pipe, which cannot be synced, it tells. One that did nothing would not.
+// A sync asks the system: of a pipe, which cannot be synced, it tells. One that did nothing would
+// not.
 func TestSyncIsReal(t *testing.T) {
 	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	defer r.Close()
 	defer w.Close()
 	var d *Disk

@@ -12,7 +12,8 @@ import (
 	"github.com/minio/minio-go/v7/pkg/credentials"
 )
 
-// FromEnvironment returns the configuration that the variables, and the files that they name, say. lookup returns variables.
+// FromEnvironment returns the configuration that the variables, and the files that they name, say.
+// lookup returns variables.
 func FromEnvironment(lookup func(string) string) Config {
 	first := func(values ...string) string {
 		for _, v := range values {
@@ -34,7 +35,8 @@ func FromEnvironment(lookup func(string) string) Config {
 	}
 	switch {
 	case lookup("AWS_ACCESS_KEY_ID") != "":
-		c.Keys = credentials.NewStaticV4(lookup("AWS_ACCESS_KEY_ID"), lookup("AWS_SECRET_ACCESS_KEY"), lookup("AWS_SESSION_TOKEN"))
+		c.Keys = credentials.NewStaticV4(lookup("AWS_ACCESS_KEY_ID"), lookup("AWS_SECRET_ACCESS_KEY"),
+			lookup("AWS_SESSION_TOKEN"))
 	case keys["aws_access_key_id"] != "":
 		c.Keys = credentials.NewStaticV4(keys["aws_access_key_id"], keys["aws_secret_access_key"], keys["aws_session_token"])
 	case !strings.EqualFold(lookup("AWS_EC2_METADATA_DISABLED"), "true") || namesRole(lookup):
@@ -52,7 +54,8 @@ func homeFile(name string) string {
 	return filepath.Join(home, filepath.FromSlash(name))
 }
 
-// readProfile returns the settings of a profile in a file of them, none if there is no such file or profile:
+// readProfile returns the settings of a profile in a file of them, none if there is no such file or
+// profile:
 //
 //	[default]
 //	region = eu-central-1
@@ -75,7 +78,8 @@ func readProfile(path, profile string) map[string]string {
 			continue
 		}
 		name, value, ok := strings.Cut(line, "=")
-		if nested := raw != strings.TrimLeft(raw, " \t"); !in || !ok || nested || strings.HasPrefix(line, "#") || strings.HasPrefix(line, ";") {
+		if nested := raw != strings.TrimLeft(raw, " \t"); !in || !ok || nested || strings.HasPrefix(line, "#") ||
+			strings.HasPrefix(line, ";") {
 			continue
 		}
 		settings[strings.TrimSpace(name)] = strings.TrimSpace(value)
@@ -88,13 +92,15 @@ const (
 	roleMax  = 5 * time.Second // for one answer
 )
 
-// namesRole says whether the variables name a role of a container or of a web identity, rather than one of the machine.
+// namesRole reports whether the variables name a role of a container or of a web identity, rather
+// than one of the machine.
 func namesRole(lookup func(string) string) bool {
 	return lookup("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI")+lookup("AWS_CONTAINER_CREDENTIALS_FULL_URI")+lookup("AWS_WEB_IDENTITY_TOKEN_FILE") != ""
 }
 
-// A role has the keys of the role that the machine or container has. It is asked for them when an object is first asked for.
-// Where the variables name no role and no machine answers, there are no keys, and objects are asked for without a signature.
+// A role has the keys of the role that the machine or container has. It is asked for them when an
+// object is first asked for. Where the variables name no role and no machine answers, there are no
+// keys, and objects are asked for without a signature.
 type role struct {
 	from  credentials.IAM
 	named bool // by variables

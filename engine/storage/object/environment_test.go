@@ -10,35 +10,46 @@ import (
 	"time"
 )
 
+// check ends a test that has an error.
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // variables returns a lookup, with files in an empty folder.
 func variables(t *testing.T, set map[string]string) func(string) string {
 	t.Helper()
 	t.Setenv("HOME", t.TempDir())
-	for _, name := range []string{"AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", "AWS_CONTAINER_CREDENTIALS_FULL_URI", "AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE"} {
+	for _, name := range []string{"AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", "AWS_CONTAINER_CREDENTIALS_FULL_URI",
+		"AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE"} {
 		t.Setenv(name, set[name]) // of which the library knows by itself
 	}
 	return func(name string) string { return set[name] }
 }
 
-// TestEnvironmentProfile: region, endpoint and keys are those of the profile, and variables come before files.
+// TestEnvironmentProfile: region, endpoint and keys are those of the profile, and variables come
+// before files.
 func TestEnvironmentProfile(t *testing.T) {
 	dir := t.TempDir()
 	config, keys := filepath.Join(dir, "config"), filepath.Join(dir, "credentials")
 	for path, text := range map[string]string{
-		config: "[default]\nregion = eu-central-1\n# [profile no]\n\n[profile work]\nregion=us-west-2\nendpoint_url = http://localhost:9000\ns3 =\n  region = nested\n",
-		keys:   "[default]\naws_access_key_id = A\naws_secret_access_key = B=C\n[work]\naws_access_key_id = W\naws_secret_access_key = X\naws_session_token = Y\n",
+		config: "[default]\nregion = eu-central-1\n# [profile no]\n\n[profile work]\nregion=us-west-2\nendpoint_url = " +
+			"http://localhost:9000\ns3 =\n  region = nested\n",
+		keys: "[default]\naws_access_key_id = A\naws_secret_access_key = B=C\n[work]\naws_access_key_id = " +
+			"W\naws_secret_access_key = X\naws_session_token = Y\n",
 	} {
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.WriteFile(path, []byte(text), 0o600))
 	}
 	for name, c := range map[string]struct {
 		set                           map[string]string
 		region, endpoint, key, secret string
 	}{
-		"default":   {nil, "eu-central-1", "", "A", "B=C"},
-		"profile":   {map[string]string{"AWS_PROFILE": "work"}, "us-west-2", "http://localhost:9000", "W", "X"},
-		"variables": {map[string]string{"AWS_PROFILE": "work", "AWS_REGION": "r", "AWS_ENDPOINT_URL": "http://e", "AWS_ACCESS_KEY_ID": "k", "AWS_SECRET_ACCESS_KEY": "s"}, "r", "http://e", "k", "s"},
+		"default": {nil, "eu-central-1", "", "A", "B=C"},
+		"profile": {map[string]string{"AWS_PROFILE": "work"}, "us-west-2", "http://localhost:9000", "W", "X"},
+		"variables": {map[string]string{"AWS_PROFILE": "work", "AWS_REGION": "r", "AWS_ENDPOINT_URL": "http://e",
+			"AWS_ACCESS_KEY_ID": "k", "AWS_SECRET_ACCESS_KEY": "s"}, "r", "http://e", "k", "s"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			set := map[string]string{"AWS_CONFIG_FILE": config, "AWS_SHARED_CREDENTIALS_FILE": keys}
@@ -47,14 +58,16 @@ func TestEnvironmentProfile(t *testing.T) {
 			}
 			got := FromEnvironment(variables(t, set))
 			v, err := got.Keys.GetWithContext(nil)
-			if err != nil || got.Region != c.region || got.Endpoint != c.endpoint || v.AccessKeyID != c.key || v.SecretAccessKey != c.secret {
+			if err != nil || got.Region != c.region || got.Endpoint != c.endpoint || v.AccessKeyID != c.key ||
+				v.SecretAccessKey != c.secret {
 				t.Errorf("%+v, %+v, %v", got, v, err)
 			}
 		})
 	}
 }
 
-// TestEnvironmentRole: without keys, those of the machine's role are asked for, by its second protocol, when they are needed.
+// TestEnvironmentRole: without keys, those of the machine's role are asked for, by its second
+// protocol, when they are needed.
 func TestEnvironmentRole(t *testing.T) {
 	asked := 0
 	machine := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -67,7 +80,8 @@ func TestEnvironmentRole(t *testing.T) {
 		case r.URL.Path == "/latest/meta-data/iam/security-credentials/":
 			fmt.Fprint(w, "reader")
 		default:
-			fmt.Fprintf(w, `{"Code":"Success","AccessKeyId":"id of %s","SecretAccessKey":"s","Token":"t","Expiration":%q}`, filepath.Base(r.URL.Path), time.Now().Add(time.Hour).Format(time.RFC3339))
+			fmt.Fprintf(w, `{"Code":"Success","AccessKeyId":"id of %s","SecretAccessKey":"s","Token":"t","Expiration":%q}`,
+				filepath.Base(r.URL.Path), time.Now().Add(time.Hour).Format(time.RFC3339))
 		}
 	}))
 	defer machine.Close()
@@ -90,7 +104,8 @@ func TestEnvironmentRole(t *testing.T) {
 	}
 }
 
-// TestEnvironmentNobody: where nobody answers, objects are asked for without a signature, and nobody is asked again.
+// TestEnvironmentNobody: where nobody answers, objects are asked for without a signature, and
+// nobody is asked again.
 func TestEnvironmentNobody(t *testing.T) {
 	nobody := httptest.NewServer(http.NotFoundHandler()) // nobody who knows of roles
 	defer nobody.Close()
@@ -100,7 +115,8 @@ func TestEnvironmentNobody(t *testing.T) {
 		t.Errorf("%+v, %v", v, err)
 	}
 	// A role that is named must be there.
-	c = FromEnvironment(variables(t, map[string]string{"AWS_CONTAINER_CREDENTIALS_FULL_URI": nobody.URL, "AWS_EC2_METADATA_DISABLED": "true"}))
+	c = FromEnvironment(variables(t, map[string]string{"AWS_CONTAINER_CREDENTIALS_FULL_URI": nobody.URL,
+		"AWS_EC2_METADATA_DISABLED": "true"}))
 	if v, err := c.Keys.GetWithContext(nil); err == nil {
 		t.Errorf("%+v without an error", v)
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/minio/minio-go/v7"
 )
 
-// IsOne tells whether a path names one object: a URL that is no prefix, and has no pattern in it.
+// IsOne reports whether a path names one object: a URL that is no prefix, and has no pattern in it.
 func IsOne(path string) bool {
 	if !strings.HasPrefix(path, "s3://") {
 		return true
@@ -19,8 +19,9 @@ func IsOne(path string) bool {
 	return err == nil && key != "" && !strings.HasSuffix(key, "/") && !strings.ContainsAny(key, "*?[")
 }
 
-// List yields the objects that an s3 path stands for, in order of their keys: that object, or else all below it as a folder, or those whose keys
-// a pattern matches, in which * does not match a slash. Keys that end in a slash are folders and are left out. After an error nothing follows.
+// List yields the objects that an s3 path stands for, in order of their keys: that object, or else
+// all below it as a folder, or those whose keys a pattern matches, in which * does not match a
+// slash. Keys that end in a slash are folders and are left out. After an error nothing follows.
 func (s *Store) List(ctx context.Context, from string) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		bucket, key, err := split(from)
@@ -44,7 +45,8 @@ func (s *Store) List(ctx context.Context, from string) iter.Seq2[string, error] 
 		last := "" // so that a listing that breaks off goes on
 		more := true
 		if err := repeat(ctx, func() error {
-			for info := range s.core.Client.ListObjectsIter(ctx, bucket, minio.ListObjectsOptions{Prefix: prefix, Recursive: true, StartAfter: last}) {
+			for info := range s.core.Client.ListObjectsIter(ctx, bucket,
+				minio.ListObjectsOptions{Prefix: prefix, Recursive: true, StartAfter: last}) {
 				if info.Err != nil {
 					return said(from, info.Err)
 				}
@@ -61,7 +63,7 @@ func (s *Store) List(ctx context.Context, from string) iter.Seq2[string, error] 
 	}
 }
 
-// wanted tells whether a key is the one that was asked for, below it, or matched by the pattern.
+// wanted reports whether a key is the one that was asked for, below it, or matched by the pattern.
 func wanted(key, asked, pattern string) bool {
 	if strings.HasSuffix(key, "/") {
 		return false

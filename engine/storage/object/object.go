@@ -21,7 +21,8 @@ const (
 // errChanged says that an object was replaced while it was read.
 var errChanged = errors.New("the object was changed while it was read")
 
-// A source opens an object from a byte on. It fails with errChanged when the object is not the version that it was at first.
+// A source opens an object from a byte on. It fails with errChanged when the object is not the
+// version that it was at first.
 type source interface {
 	open(ctx context.Context, from, to int64) (io.ReadCloser, error) // to: the byte behind the last, -1: the end
 }
@@ -77,7 +78,8 @@ func repeat(ctx context.Context, do func() error) (err error) {
 	}
 }
 
-// Read reads on from where the last call ended. When the connection breaks, it is made anew, and reading goes on.
+// Read reads on from where the last call ended. When the connection breaks, it is made anew, and
+// reading goes on.
 func (o *Object) Read(p []byte) (n int, err error) {
 	if len(p) == 0 {
 		return 0, nil

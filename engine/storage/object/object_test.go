@@ -20,9 +20,18 @@ import (
 	"ndd/engine/storage/object"
 )
 
+// check ends a test that has an error.
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // store returns a store of the server.
 func store(s *bucket.Server) *object.Store {
-	return object.New(object.Config{Endpoint: s.URL, Region: "us-east-1", Keys: credentials.NewStaticV4("key", "secret", ""), PartSize: 5 << 20,
+	return object.New(object.Config{Endpoint: s.URL, Region: "us-east-1",
+		Keys: credentials.NewStaticV4("key", "secret", ""), PartSize: 5 << 20,
 		HTTP: &http.Client{Transport: &http.Transport{DisableCompression: true}}})
 }
 
@@ -33,7 +42,8 @@ func content(n int) []byte {
 	return b
 }
 
-// TestRead reads objects over connections that are cut again and again, from a start to an end and at any place.
+// TestRead reads objects over connections that are cut again and again, from a start to an end and
+// at any place.
 func TestRead(t *testing.T) {
 	s := bucket.New(t)
 	want := content(9<<20 + 123)
@@ -78,9 +88,7 @@ func TestRead(t *testing.T) {
 	}
 	s.CutAfter(0)
 	o, err := store(s).Open(t.Context(), "s3://docs/empty")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if n, err := o.Read(make([]byte, 1)); n != 0 || err != io.EOF {
 		t.Error(n, err)
 	}
@@ -105,9 +113,7 @@ func TestChanged(t *testing.T) {
 	s.Put(t, "x", content(3<<20))
 	s.CutAfter(1 << 20)
 	o, err := store(s).Open(t.Context(), "s3://docs/x")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if _, err := io.CopyN(io.Discard, o, 1000); err != nil {
 		t.Fatal(err)
 	}
@@ -117,11 +123,13 @@ func TestChanged(t *testing.T) {
 	}
 }
 
-// TestErrors: what is not there, not allowed or not reached is said, with the path, and at once unless trying again may help.
+// TestErrors: what is not there, not allowed or not reached is said, with the path, and at once
+// unless trying again may help.
 func TestErrors(t *testing.T) {
 	s := bucket.New(t)
 	s.Put(t, "x", []byte("x"))
-	for path, want := range map[string]string{"s3://docs/none": "s3://docs/none: ", "s3://none/x": "s3://none/x: ", "s3://": "s3://bucket/key", s.URL + "/none/x": "404"} {
+	for path, want := range map[string]string{"s3://docs/none": "s3://docs/none: ", "s3://none/x": "s3://none/x: ",
+		"s3://": "s3://bucket/key", s.URL + "/none/x": "404"} {
 		before := s.Requests.Load()
 		if _, err := store(s).Open(t.Context(), path); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", path, err)
@@ -137,7 +145,8 @@ func TestErrors(t *testing.T) {
 	if _, err := object.From(t.Context()).Open(t.Context(), "s3://docs/x"); err == nil {
 		t.Error("a context without a store opened an object")
 	}
-	if _, err := object.New(object.Config{Endpoint: "nonsense"}).Open(t.Context(), "s3://docs/x"); err == nil || !strings.Contains(err.Error(), `S3 endpoint "nonsense"`) {
+	if _, err := object.New(object.Config{Endpoint: "nonsense"}).Open(t.Context(), "s3://docs/x"); err == nil ||
+		!strings.Contains(err.Error(), `S3 endpoint "nonsense"`) {
 		t.Error(err)
 	}
 }
@@ -150,13 +159,13 @@ func TestList(t *testing.T) {
 		s.Put(t, key, nil)
 	}
 	s.Put(t, "a/folder/", nil)
-	for path, want := range map[string]string{"s3://docs/": "a/1.txt a/2.jsonl a/b/3.jsonl ab.txt z", "s3://docs/a": "a/1.txt a/2.jsonl a/b/3.jsonl",
-		"s3://docs/a/": "a/1.txt a/2.jsonl a/b/3.jsonl", "s3://docs/a/*.jsonl": "a/2.jsonl", "s3://docs/*/*/*": "a/b/3.jsonl", "s3://docs/z": "z", "s3://docs/none": ""} {
+	for path, want := range map[string]string{"s3://docs/": "a/1.txt a/2.jsonl a/b/3.jsonl ab.txt z",
+		"s3://docs/a":  "a/1.txt a/2.jsonl a/b/3.jsonl",
+		"s3://docs/a/": "a/1.txt a/2.jsonl a/b/3.jsonl", "s3://docs/a/*.jsonl": "a/2.jsonl",
+		"s3://docs/*/*/*": "a/b/3.jsonl", "s3://docs/z": "z", "s3://docs/none": ""} {
 		var got []string
 		for path, err := range store(s).List(t.Context(), path) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			check(t, err)
 			got = append(got, strings.TrimPrefix(path, "s3://docs/"))
 		}
 		if strings.Join(got, " ") != want {
@@ -165,16 +174,15 @@ func TestList(t *testing.T) {
 	}
 }
 
-// TestUpload writes small and large objects while requests fail: each is there whole after Commit, and before it, or after Abort, not at all.
+// TestUpload writes small and large objects while requests fail: each is there whole after Commit,
+// and before it, or after Abort, not at all.
 func TestUpload(t *testing.T) {
 	s := bucket.New(t)
 	for _, size := range []int{0, 1, 5 << 20, 12<<20 + 7} {
 		want, key := content(size), fmt.Sprint("out", size)
 		s.Fail.Store(1)
 		u, err := store(s).Create(t.Context(), "s3://docs/"+key, false)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		for part := range slices.Chunk(want, 1<<20+1) {
 			s.Fail.Store(1)
 			if _, err := u.Write(part); err != nil {
@@ -185,9 +193,7 @@ func TestUpload(t *testing.T) {
 			t.Fatalf("%d bytes are there before they are committed", len(got))
 		}
 		s.Fail.Store(1)
-		if err := u.Commit(); err != nil {
-			t.Fatal(err)
-		}
+		check(t, u.Commit())
 		if got := s.Get(t, key); !bytes.Equal(got, want) {
 			t.Fatalf("%d bytes, want %d", len(got), size)
 		}
@@ -195,9 +201,7 @@ func TestUpload(t *testing.T) {
 			t.Error(err)
 		}
 		u, err = store(s).Create(t.Context(), "s3://docs/"+key, true)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		if _, err := u.Write(content(6 << 20)); err != nil {
 			t.Fatal(err)
 		}
@@ -212,17 +216,20 @@ func TestUpload(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if _, err := store(s).Create(t.Context(), "http://x/y", false); err == nil || !strings.Contains(err.Error(), "only objects of S3 are written") {
+	if _, err := store(s).Create(t.Context(), "http://x/y", false); err == nil || !strings.Contains(err.Error(),
+		"only objects of S3 are written") {
 		t.Error(err)
 	}
 }
 
 // TestFromEnvironment: the names that other programs know.
 func TestFromEnvironment(t *testing.T) {
-	env := map[string]string{"AWS_ENDPOINT_URL": "http://a", "AWS_ENDPOINT_URL_S3": "http://b", "AWS_DEFAULT_REGION": "r", "AWS_ACCESS_KEY_ID": "i", "AWS_SECRET_ACCESS_KEY": "s", "AWS_SESSION_TOKEN": "t"}
+	env := map[string]string{"AWS_ENDPOINT_URL": "http://a", "AWS_ENDPOINT_URL_S3": "http://b", "AWS_DEFAULT_REGION": "r",
+		"AWS_ACCESS_KEY_ID": "i", "AWS_SECRET_ACCESS_KEY": "s", "AWS_SESSION_TOKEN": "t"}
 	c := object.FromEnvironment(func(name string) string { return env[name] })
 	v, err := c.Keys.GetWithContext(nil)
-	if err != nil || c.Endpoint != "http://b" || c.Region != "r" || v.AccessKeyID != "i" || v.SecretAccessKey != "s" || v.SessionToken != "t" {
+	if err != nil || c.Endpoint != "http://b" || c.Region != "r" || v.AccessKeyID != "i" || v.SecretAccessKey != "s" ||
+		v.SessionToken != "t" {
 		t.Error(c, v, err)
 	}
 }

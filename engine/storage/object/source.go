@@ -12,7 +12,7 @@ import (
 	"github.com/minio/minio-go/v7"
 )
 
-// stat finds an object and what is known of it.
+// stat finds an object, with its size and time.
 func (s *Store) stat(ctx context.Context, o *Object) error {
 	if !strings.HasPrefix(o.Path, "s3://") {
 		return s.statHTTP(ctx, o)
@@ -96,7 +96,7 @@ func (s *Store) statHTTP(ctx context.Context, o *Object) error {
 	return nil
 }
 
-// httpSource is a version of what stands under a URL.
+// httpSource is a version of the content of a URL.
 type httpSource struct {
 	client  *http.Client
 	url     string
@@ -132,7 +132,8 @@ func (h *httpSource) open(ctx context.Context, from, to int64) (io.ReadCloser, e
 	case http.StatusPartialContent:
 		if !strings.HasPrefix(answer.Header.Get("Content-Range"), fmt.Sprintf("bytes %d-", from)) {
 			answer.Body.Close()
-			return nil, &ServiceError{Path: h.url, Message: "other bytes than were asked for: " + answer.Header.Get("Content-Range")}
+			return nil, &ServiceError{Path: h.url,
+				Message: "other bytes than were asked for: " + answer.Header.Get("Content-Range")}
 		}
 		return answer.Body, nil
 	case http.StatusOK: // a server that knows no ranges sends all
@@ -151,7 +152,7 @@ func httpError(url string, status int) error {
 	return &ServiceError{Path: url, Status: status, Message: strconv.Itoa(status) + " " + http.StatusText(status)}
 }
 
-// same tells whether an answer is of the version that was there first.
+// same reports whether an answer is of the version that was there first.
 func (h *httpSource) same(answer *http.Response) bool {
 	if h.version == "" || answer.StatusCode != http.StatusOK && answer.StatusCode != http.StatusPartialContent {
 		return true
@@ -170,5 +171,6 @@ func modified(t time.Time) int64 {
 	return t.UnixNano()
 }
 
-// ModifiedNano returns when the object was changed, in nanoseconds since 1970; 0 if that is not known.
+// ModifiedNano returns when the object was changed, in nanoseconds since 1970; 0 if that is not
+// known.
 func (o *Object) ModifiedNano() int64 { return modified(o.Modified) }

@@ -4,16 +4,19 @@
 //	s3://bucket/prefix/  s3://b/logs/*.gz   all below a prefix, and what a pattern matches
 //	http://host/path  https://host/path     read only
 //
-// Objects are read by ranges. Where a connection breaks, reading goes on where it ended, on the same version of the object: an object that
-// was replaced meanwhile is an error. Objects are written in parts, and appear when they are committed, whole, or not at all.
+// Objects are read by ranges. Where a connection breaks, reading goes on where it ended, on the
+// same version of the object: an object that was replaced meanwhile is an error. Objects are
+// written in parts, and appear when they are committed, whole, or not at all.
 //
-// The endpoint, region and keys of S3 are those that other programs use: AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL, AWS_REGION or
-// AWS_DEFAULT_REGION, AWS_ACCESS_KEY_ID with AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN, or the profile AWS_PROFILE of
-// ~/.aws/config and ~/.aws/credentials (AWS_CONFIG_FILE, AWS_SHARED_CREDENTIALS_FILE); then the role of the container or
-// machine, whose service is asked for some seconds at most, unless AWS_EC2_METADATA_DISABLED is true. Without keys, objects are
-// asked for without a signature.
+// The endpoint, region and keys of S3 are those that other programs use: AWS_ENDPOINT_URL_S3 or
+// AWS_ENDPOINT_URL, AWS_REGION or AWS_DEFAULT_REGION, AWS_ACCESS_KEY_ID with AWS_SECRET_ACCESS_KEY
+// and AWS_SESSION_TOKEN, or the profile AWS_PROFILE of ~/.aws/config and ~/.aws/credentials
+// (AWS_CONFIG_FILE, AWS_SHARED_CREDENTIALS_FILE); then the role of the container or machine, whose
+// service is asked for some seconds at most, unless AWS_EC2_METADATA_DISABLED is true. Without
+// keys, objects are asked for without a signature.
 //
-// A [Store] may be used by many goroutines; an [Object] or [Upload] by one, but for [Object.ReadAt], which many may call.
+// A [Store] may be used by many goroutines; an [Object] or [Upload] by one, but for
+// [Object.ReadAt], which many may call.
 package object
 
 import (
@@ -29,7 +32,7 @@ import (
 	"github.com/minio/minio-go/v7/pkg/credentials"
 )
 
-// Is tells whether a path names an object rather than a file.
+// Is reports whether a path names an object rather than a file.
 func Is(path string) bool {
 	return strings.HasPrefix(path, "s3://") || strings.HasPrefix(path, "http://") || strings.HasPrefix(path, "https://")
 }
@@ -44,7 +47,8 @@ func split(path string) (bucket, key string, err error) {
 	return bucket, key, nil
 }
 
-// Config is where and as whom objects are asked for. The zero value is Amazon's own endpoint, without keys.
+// Config is where and as whom objects are asked for. The zero value is Amazon's own endpoint,
+// without keys.
 type Config struct {
 	Endpoint string // URL of an S3 service; "": Amazon's
 	Region   string
@@ -61,7 +65,7 @@ type Store struct {
 	http   *http.Client
 }
 
-// New returns the store of a configuration. What is wrong with it is the error of every operation on S3.
+// New returns the store of a configuration. An invalid one is the error of every operation on S3.
 func New(c Config) *Store {
 	s := &Store{config: c, http: c.HTTP}
 	if s.http == nil {
@@ -110,12 +114,13 @@ func said(path string, err error) error {
 		return nil
 	}
 	if r := minio.ToErrorResponse(err); r.Code != "" && r.Message != "" {
-		return &ServiceError{Path: path, Status: r.StatusCode, Message: strings.TrimSuffix(r.Message, ".") + " (" + r.Code + ")"}
+		return &ServiceError{Path: path, Status: r.StatusCode,
+			Message: strings.TrimSuffix(r.Message, ".") + " (" + r.Code + ")"}
 	}
 	return fmt.Errorf("%s: %w", path, err)
 }
 
-// A ServiceError is what a service answered instead of doing what was asked.
+// A ServiceError is an answer of a service that refuses a request.
 type ServiceError struct {
 	Path    string
 	Status  int // of HTTP; 0: refused before it was asked

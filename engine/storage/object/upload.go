@@ -13,7 +13,8 @@ import (
 	"github.com/minio/minio-go/v7"
 )
 
-// An Upload is an object that is written in parts and appears, whole, with Commit. What is not committed is removed by Abort.
+// An Upload is an object that is written in parts and appears, whole, with Commit. Abort removes
+// the parts.
 type Upload struct {
 	store             *Store
 	ctx               context.Context
@@ -26,10 +27,12 @@ type Upload struct {
 	done              bool
 }
 
-// partsPerSize is how many parts have one size before it is doubled: 10,000 parts, which is the most, then hold 31 times that of one size.
+// partsPerSize is how many parts have one size before it is doubled: 10,000 parts, which is the
+// most, then hold 31 times that of one size.
 const partsPerSize = 2000
 
-// Create begins an object. Unless replace says so, one of that name is an error that is [fs.ErrExist].
+// Create begins an object. Unless replace says so, one of that name is an error that is
+// [fs.ErrExist].
 func (s *Store) Create(ctx context.Context, path string, replace bool) (*Upload, error) {
 	bucket, key, err := split(path)
 	if err != nil {
@@ -77,7 +80,7 @@ func (u *Upload) Write(p []byte) (n int, err error) {
 	return n, u.err
 }
 
-// send sends what is held as a part.
+// send uploads the buffered bytes as a part.
 func (u *Upload) send() (err error) {
 	if u.id == "" {
 		err = u.repeat(func() error {
@@ -90,7 +93,9 @@ func (u *Upload) send() (err error) {
 	}
 	number := len(u.parts) + 1
 	err = u.repeat(func() error {
-		part, err := u.store.core.PutObjectPart(u.ctx, u.bucket, u.key, u.id, number, bytes.NewReader(u.part.Bytes()), int64(u.part.Len()), minio.PutObjectPartOptions{Sha256Hex: u.sum(), DisableContentSha256: true /* no signature of its own for each piece */})
+		part, err := u.store.core.PutObjectPart(u.ctx, u.bucket, u.key, u.id, number, bytes.NewReader(u.part.Bytes()),
+			int64(u.part.Len()), minio.PutObjectPartOptions{Sha256Hex: u.sum(),
+				DisableContentSha256: true /* no signature of its own for each piece */})
 		if err == nil {
 			u.parts = append(u.parts, minio.CompletePart{PartNumber: number, ETag: part.ETag})
 		}
@@ -100,7 +105,7 @@ func (u *Upload) send() (err error) {
 	return err
 }
 
-// sum returns the checksum of the part, by which the service knows that it got what was sent.
+// sum returns the checksum of the part, which the service verifies.
 func (u *Upload) sum() string {
 	sum := sha256.Sum256(u.part.Bytes())
 	return hex.EncodeToString(sum[:])
@@ -111,7 +116,7 @@ func (u *Upload) repeat(do func() error) error {
 	return repeat(u.ctx, func() error { return said(u.path, do()) })
 }
 
-// Finish sends what is left, so that [Upload.Commit] has nothing to do but to say that all is there.
+// Finish uploads the last part, so that [Upload.Commit] only has to complete the upload.
 func (u *Upload) Finish() error {
 	if u.err == nil && u.id != "" && u.part.Len() > 0 {
 		u.err = u.send()
@@ -129,7 +134,8 @@ func (u *Upload) Commit() error {
 	}
 	u.err = u.repeat(func() error {
 		if u.id == "" { // small: one request is whole or not at all
-			_, err := u.store.core.PutObject(u.ctx, u.bucket, u.key, bytes.NewReader(u.part.Bytes()), int64(u.part.Len()), "", u.sum(), minio.PutObjectOptions{DisableContentSha256: true})
+			_, err := u.store.core.PutObject(u.ctx, u.bucket, u.key, bytes.NewReader(u.part.Bytes()),
+				int64(u.part.Len()), "", u.sum(), minio.PutObjectOptions{DisableContentSha256: true})
 			return err
 		}
 		_, err := u.store.core.CompleteMultipartUpload(u.ctx, u.bucket, u.key, u.id, u.parts, minio.PutObjectOptions{})
@@ -142,7 +148,7 @@ func (u *Upload) Commit() error {
 	return u.err
 }
 
-// appeared tells whether the object is there, as long as what was written.
+// appeared reports whether the object is there, with the size that was written.
 func (u *Upload) appeared() bool {
 	info, err := u.store.core.StatObject(u.ctx, u.bucket, u.key, minio.StatObjectOptions{})
 	return err == nil && info.Size == u.size

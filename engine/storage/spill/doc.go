@@ -1,13 +1,14 @@
 // Package spill holds sorted records in temporary files where memory does not do.
 //
-// A sorted run is a file of records in order. What is sorted in memory piece by piece is written
-// as one run a piece, and all runs are merged when they are read:
+// A sorted run is a file of records in order. Records are sorted in memory piece by piece, each
+// piece is written as a run, and all runs are merged when they are read:
 //
 //	records ..memory full--> sort --Spill--> run 0 --.
 //	records ..memory full--> sort --Spill--> run 1 ---+--Merge--> records in order, each once
-//	records ..what is left-> sort -------------------'
+//	records ..the rest-----> sort -------------------'
 //
-// What comes in order needs no merge: it is appended to one [Run], and mapped when it is whole.
+// Records that come in order need no merge: they are appended to one [Run], which is mapped when it
+// is complete.
 //
 // Records are one to three words, in order of the words, and lie in files as they do in memory:
 // runs are for the process that wrote them. The files are temporary ones of package disk: they
@@ -36,7 +37,8 @@ type Error struct {
 }
 
 func (e *Error) Error() string {
-	return fmt.Sprintf("temporary file of sorted %s in %s: %v", e.What, e.Dir, e.Err)
+	return fmt.Sprintf("temporary file of %s in %s: %v: set TMPDIR, or the output, to a folder with more room",
+		e.What, e.Dir, e.Err)
 }
 
 // Unwrap returns what the system said.
@@ -58,6 +60,6 @@ func words[R Record](r *R) []uint64 {
 }
 
 // bytesOf returns the memory of records.
-func bytesOf[R Record](records []R) []byte {
+func bytesOf[R Number](records []R) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(records))), uintptr(len(records))*unsafe.Sizeof(*new(R)))
 }

@@ -32,7 +32,7 @@ func (h *head[R]) advance() (bool, error) {
 	return true, nil
 }
 
-// fill reads what comes next of the run.
+// fill reads the next records of the run.
 func (h *head[R]) fill() error {
 	if h.run == nil {
 		return nil
@@ -49,8 +49,8 @@ func (h *head[R]) fill() error {
 	return h.run.failed(err)
 }
 
-// merge returns a merger of runs, whose writes it flushes, each read in pieces of so many bytes, and of
-// records in memory.
+// merge returns a merger of runs, whose writes it flushes, and of records in memory. It reads each
+// run in pieces of bufferBytes.
 func merge[R Record](runs []*Run[R], bufferBytes int, lists [][]R) (*merger[R], error) {
 	var m merger[R]
 	for _, r := range runs {

@@ -11,8 +11,12 @@ import (
 	"ndd/engine/storage/store"
 )
 
-// A Run is a sorted run: records in order in a temporary file. It belongs to one goroutine.
-type Run[R Record] struct {
+// A Number is what a [Run] consists of that is mapped.
+type Number interface{ Record | uint32 }
+
+// A Run is a sorted run: records in order in a temporary file. A run that is not merged may have
+// numbers in any order. It belongs to one goroutine.
+type Run[R Number] struct {
 	file  *disk.Temp
 	out   *bufio.Writer
 	what  string
@@ -27,7 +31,7 @@ type Run[R Record] struct {
 // Create makes an empty run in the folder dir, or in the system's folder for temporary files when
 // dir is empty. What names the records, in messages and in the file's name. Writes are of
 // bufferBytes.
-func Create[R Record](d *disk.Disk, dir, what string, bufferBytes int) (*Run[R], error) {
+func Create[R Number](d *disk.Disk, dir, what string, bufferBytes int) (*Run[R], error) {
 	r := &Run[R]{what: what, dir: cmp.Or(dir, os.TempDir())}
 	file, err := d.Temp(r.dir, what)
 	if err != nil {
@@ -56,8 +60,8 @@ func (r *Run[R]) Append(records []R) error {
 	return r.failed(err)
 }
 
-// AppendDistinct adds those of the records, which must be in order, that are not there yet. It moves
-// them to the front of records.
+// AppendDistinct adds those of the records, which must be in order, that are not there yet. It
+// moves them to the front of records.
 func (r *Run[R]) AppendDistinct(records []R) error {
 	n := 0
 	for _, v := range records {

@@ -35,8 +35,8 @@ func NewRuns[R Record](d *disk.Disk, dir, what string, memoryBytes int) *Runs[R]
 // Bytes returns how many bytes went to files so far.
 func (s *Runs[R]) Bytes() int64 { return s.spilled.Load() }
 
-// Spill writes records, which must be in order, as a run. Where runs have become many it merges them
-// into one.
+// Spill writes records, which must be in order, as a run. Where runs have become many it merges
+// them into one.
 func (s *Runs[R]) Spill(records []R) error {
 	run, err := Create[R](s.disk, s.dir, s.what, s.bufferBytes)
 	if err != nil {

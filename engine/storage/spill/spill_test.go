@@ -16,6 +16,14 @@ import (
 	"ndd/engine/storage/disk"
 )
 
+// check ends a test that has an error.
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 func compare3(a, b [3]uint64) int {
 	return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1]), cmp.Compare(a[2], b[2]))
 }
@@ -67,9 +75,7 @@ func TestMerge(t *testing.T) {
 		for range 2 { // it may be read again
 			var got [][3]uint64
 			for r, err := range s.Merge(lists) {
-				if err != nil {
-					t.Fatal(err)
-				}
+				check(t, err)
 				got = append(got, r)
 			}
 			if !slices.Equal(got, want) {
@@ -104,23 +110,17 @@ func TestWords(t *testing.T) {
 func TestRun(t *testing.T) {
 	dir := t.TempDir()
 	r, err := Create[uint64](nil, dir, "keys", 64)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	defer r.Close()
 	if got, err := r.Map(); err != nil || len(got) > 0 {
 		t.Errorf("an empty run: %d, %v", got, err)
 	}
 	for round := range uint64(3) {
-		if err := r.Rewind(); err != nil {
-			t.Fatal(err)
-		}
+		check(t, r.Rewind())
 		var want []uint64
 		for i := range uint64(1000) {
 			v := round << 40
-			if err := r.AppendDistinct([]uint64{v + i, v + i, v + i + 1, v + i + 1}); err != nil {
-				t.Fatal(err)
-			}
+			check(t, r.AppendDistinct([]uint64{v + i, v + i, v + i + 1, v + i + 1}))
 		}
 		for i := range uint64(1001) {
 			want = append(want, round<<40+i)
@@ -173,7 +173,8 @@ func TestFaults(t *testing.T) {
 		if call.Call == disk.CallRemove && err == nil {
 			continue // done again when the file is closed
 		}
-		if !errors.Is(err, f.Err()) || !errors.As(err, &e) || e.Dir != dir || !strings.Contains(err.Error(), "temporary file of sorted things in "+dir+": ") {
+		if !errors.Is(err, f.Err()) || !errors.As(err, &e) || e.Dir != dir || !strings.Contains(err.Error(),
+			"temporary file of things in "+dir+": ") {
 			t.Errorf("%+v: %v", f, err)
 		}
 	}
@@ -188,12 +189,8 @@ func TestFaults(t *testing.T) {
 func TestLost(t *testing.T) {
 	s := NewRuns[uint64](nil, t.TempDir(), "things", 1)
 	defer s.Close()
-	if err := s.Spill([]uint64{1, 2, 3}); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.runs[0].file.File().Truncate(8); err != nil {
-		t.Fatal(err)
-	}
+	check(t, s.Spill([]uint64{1, 2, 3}))
+	check(t, s.runs[0].file.File().Truncate(8))
 	n, last := 0, error(nil)
 	for _, err := range s.Merge(nil) {
 		n, last = n+1, err

@@ -7,8 +7,8 @@ import (
 	"runtime/debug"
 )
 
-// ErrFault is wrapped by the errors of [CatchFault]: mapped memory could not be read, because the file
-// was truncated while it was mapped or its disk failed. It wraps [ErrCorrupt].
+// ErrFault is wrapped by the errors of [CatchFault]: mapped memory could not be read, because the
+// file was truncated while it was mapped or its disk failed. It wraps [ErrCorrupt].
 var ErrFault = fmt.Errorf("%w: a mapped file cannot be read any more (truncated, or a disk error)", ErrCorrupt)
 
 // CatchFault turns an access to mapped memory that the system refuses, which would end the process,
@@ -18,8 +18,8 @@ var ErrFault = fmt.Errorf("%w: a mapped file cannot be read any more (truncated,
 //		defer store.CatchFault(&err)()
 //
 // The error, which replaces *err, wraps [ErrFault]. Other panics pass. A call covers the calling
-// goroutine alone and costs about 0.1 us; calls may be nested. Locks taken in between must be released
-// by defer. Kernels in assembly are covered, since they call nothing and hold nothing.
+// goroutine alone and costs about 0.1 us; calls may be nested. Locks taken in between must be
+// released by defer. Kernels in assembly are covered, since they call nothing and hold nothing.
 func CatchFault(err *error) func() {
 	before := BeginFaults()
 	return func() { endFaults(before, recover(), err) }
@@ -30,10 +30,11 @@ func CatchFault(err *error) func() {
 //	defer store.EndFaults(store.BeginFaults(), &err)
 func BeginFaults() (before bool) { return debug.SetPanicOnFault(true) }
 
-// EndFaults ends what [BeginFaults] began, of which it is given the result. It must be deferred itself.
+// EndFaults ends what [BeginFaults] began, of which it is given the result. It must be deferred
+// itself.
 func EndFaults(before bool, err *error) { endFaults(before, recover(), err) }
 
-// endFaults ends the catching of faults with what was recovered.
+// endFaults ends the catching of faults with the recovered value.
 func endFaults(before bool, p any, err *error) {
 	debug.SetPanicOnFault(before)
 	if p == nil {
@@ -46,8 +47,8 @@ func endFaults(before bool, p any, err *error) {
 	*err = fmt.Errorf("%w, at address %#x", ErrFault, at)
 }
 
-// faultAddress returns the address at which a memory fault happened; ok is false when p is any other
-// panic, such as that of a nil pointer.
+// faultAddress returns the address at which a memory fault happened; ok is false when p is any
+// other panic, such as that of a nil pointer.
 func faultAddress(p any) (address uintptr, ok bool) {
 	e, ok := p.(runtime.Error)
 	if !ok {

@@ -35,9 +35,7 @@ func TestTruncatedUnderneath(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if err := os.WriteFile(path, make([]byte, 1<<20), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.WriteFile(path, make([]byte, 1<<20), 0o644))
 			data, unmap := mapped(t, path)
 			defer unmap()
 			guarded := func() (err error) {
@@ -51,18 +49,18 @@ func TestTruncatedUnderneath(t *testing.T) {
 				return nil
 			}
 			truncated = false
-			if err := ended(); err != nil {
-				t.Fatal(err)
-			}
-			if n := testing.AllocsPerRun(100, func() { func() (err error) { defer EndFaults(BeginFaults(), &err); return nil }() }); n != 0 {
+			must(t, ended())
+			if n := testing.AllocsPerRun(100, func() {
+				func() (err error) {
+					defer EndFaults(BeginFaults(),
+						&err)
+					return nil
+				}()
+			}); n != 0 {
 				t.Errorf("EndFaults allocates %v times", n)
 			}
-			if err := guarded(); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.Truncate(path, 4096); err != nil {
-				t.Fatal(err)
-			}
+			must(t, guarded())
+			must(t, os.Truncate(path, 4096))
 			truncated = true
 			for range 100 {
 				if err := guarded(); !errors.Is(err, ErrFault) || !errors.Is(err, ErrCorrupt) {
@@ -99,9 +97,7 @@ func BenchmarkCatchFault(b *testing.B) {
 func mapped(t *testing.T, path string) (data []byte, unmap func() error) {
 	t.Helper()
 	file, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer file.Close()
 	if data, unmap, err = Map(file); err != nil {
 		t.Fatal(err)

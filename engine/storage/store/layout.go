@@ -59,8 +59,8 @@ func (k Kind) String() string {
 	return fmt.Sprintf("file of kind %d", uint32(k))
 }
 
-// An Identity distinguishes files and their generations: it is part of the key of every checksum, so
-// that a block of one file does not verify as a block of another.
+// An Identity distinguishes files and their generations: it is part of the key of every checksum,
+// so that a block of one file does not verify as a block of another.
 type Identity struct {
 	ID         [16]byte // random
 	Generation uint64   // of the index that the file was written for
@@ -74,9 +74,9 @@ const (
 	trailerSection = 1<<24 + 4
 )
 
-// sum returns the checksum of data as the given block of the given section: HighwayHash-64 under the
-// key ID | generation | section * 2^39 + block. Sections number at most 2^24 + 4, and blocks of 64 KiB
-// at most 2^38.
+// sum returns the checksum of data as the given block of the given section: HighwayHash-64 under
+// the key ID | generation | section * 2^39 + block. Sections number at most 2^24 + 4, and blocks of
+// 64 KiB at most 2^38.
 func (id *Identity) sum(section, block uint64, data []byte) uint64 {
 	var key [highwayhash.Size]byte
 	copy(key[:16], id.ID[:])
@@ -122,7 +122,8 @@ func (h *header) parse(b []byte) (why string) {
 		if v > Version {
 			who = "a newer"
 		}
-		return fmt.Sprintf("format version %d, this ndd reads version %d: %s one wrote it; read it with that, or make it again with this", v, Version, who)
+		return fmt.Sprintf("format version %d, this ndd reads version %d: %s one wrote it; read it with that, or make "+
+			"it again with this", v, Version, who)
 	}
 	h.kind = Kind(binary.LittleEndian.Uint32(b[12:]))
 	h.ID = [16]byte(b[16:32])
@@ -214,9 +215,9 @@ func (t *trailer) parse(b []byte, id *Identity) (why string) {
 	return ""
 }
 
-// appendTail appends what follows the sections, from byte offset at of the file: the checksums, the
-// footer and the trailer. sums has the checksums of each section's blocks; empty sections at the end may
-// be left out of it. The entries get the digests of their checksums.
+// appendTail appends the end of the file, from byte offset at: the checksums, the footer and the
+// trailer. sums has the checksums of each section's blocks; empty sections at the end may be left
+// out of it. The entries get the digests of their checksums.
 func (h *header) appendTail(dst []byte, at uint64, entries []entry, sums [][]uint64) []byte {
 	begin := len(dst)
 	for i := range entries {

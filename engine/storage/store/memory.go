@@ -2,20 +2,20 @@ package store
 
 import "fmt"
 
-// A Sink takes sections: a [Writer], a [Memory] or an [Arena].
+// A Sink takes sections: a [Writer] or a [Memory].
 type Sink interface {
 	Section(name string)
 	Write(p []byte) (int, error)
 }
 
-// A Source returns sections by name: those of a [File], a [Memory] or an [Arena].
+// A Source returns sections by name: those of a [File] or a [Memory].
 type Source interface {
 	Section(name string) (Section, error)
 }
 
-// Memory keeps sections on the Go heap without a file, for data that is searched before it is written,
-// or never is. The zero value is empty and ready. It is written by one goroutine; after [Memory.Source]
-// any number may read.
+// Memory keeps sections on the Go heap without a file, for data that is searched before it is
+// written, or never is. The zero value is empty and ready. It is written by one goroutine; after
+// [Memory.Source] any number may read.
 type Memory struct {
 	names []string
 	data  map[string][]byte

@@ -11,10 +11,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestHugeFolios holds a written file against one that was written in aligned pieces
-// of 2 MiB by hand: where the system maps that in huge pages, it maps this so too, whatever
-// the sections' lengths. When memory is short or in pieces, folios are smaller, of either file: then
-// both are written again.
+// TestHugeFolios holds a written file against one that was written in aligned pieces of 2 MiB by
+// hand: where the system maps that in huge pages, it maps this so too, whatever the sections'
+// lengths. When memory is short or in pieces, folios are smaller, of either file: then both are
+// written again.
 func TestHugeFolios(t *testing.T) {
 	const size, tries = 16 * batchBytes, 10
 	for try := 1; ; try++ {
@@ -24,34 +24,30 @@ func TestHugeFolios(t *testing.T) {
 			return
 		}
 		if try == tries {
-			t.Fatalf("%d of %d bytes are mapped in huge pages, of a file written in whole ones %d; so it was %d times", got, size, want, tries)
+			t.Fatalf("%d of %d bytes are mapped in huge pages, of a file written in whole ones %d; so it was %d times", got,
+				size, want, tries)
 		}
 	}
 }
 
-// hugeFolios writes the two files, and says how much of each, by hand and of sections, is in huge pages.
+// hugeFolios writes the two files, and says how much of each, by hand and of sections, is in huge
+// pages.
 func hugeFolios(t *testing.T, size int) (byHand, ofSections int) {
 	t.Helper()
 	dir := t.TempDir()
 	plain, err := os.Create(filepath.Join(dir, "plain"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	piece := make([]byte, batchBytes)
 	for range size / batchBytes {
 		if _, err := plain.Write(piece); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := plain.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, plain.Close())
 
 	path := filepath.Join(dir, "sections")
 	w, err := Create(path, KindSegment, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer w.Abort()
 	for i, left := 0, size; left > 0; i++ {
 		w.Section(fmt.Sprint("s", i))
@@ -63,9 +59,7 @@ func hugeFolios(t *testing.T, size int) (byHand, ofSections int) {
 		}
 		left -= n
 	}
-	if err := w.Commit(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, w.Commit())
 	return hugeBytes(t, plain.Name()), hugeBytes(t, path)
 }
 
@@ -78,9 +72,7 @@ func hugeBytes(t *testing.T, path string) (bytes int) {
 		t.Logf("%s: not populated: %v", path, err)
 	}
 	smaps, err := os.Open("/proc/self/smaps")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer smaps.Close()
 	own := false
 	for lines := bufio.NewScanner(smaps); lines.Scan(); {

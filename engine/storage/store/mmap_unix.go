@@ -35,14 +35,15 @@ func unmap(b []byte) error {
 	return unix.Munmap(b)
 }
 
-// madviseHuge and madviseNotHuge are MADV_HUGEPAGE and MADV_NOHUGEPAGE, which package unix has for Linux only.
+// madviseHuge and madviseNotHuge are MADV_HUGEPAGE and MADV_NOHUGEPAGE, which package unix has for
+// Linux only.
 const (
 	madviseHuge    = 14
 	madviseNotHuge = 15
 )
 
-// adviseHuge asks Linux to read a mapped file in huge pages, when all of it may stay in memory: it reads
-// 2 MiB at a time then. A refusal costs speed only.
+// adviseHuge asks Linux to read a mapped file in huge pages, when all of it may stay in memory: it
+// reads 2 MiB at a time then. A refusal costs speed only.
 func adviseHuge(b []byte) {
 	if runtime.GOOS == "linux" && uint64(len(b)) >= batchBytes && (memory.Machine{}).Limit(0).Bytes >= uint64(len(b)) {
 		unix.Madvise(b, madviseHuge)

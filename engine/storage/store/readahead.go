@@ -5,9 +5,9 @@ import (
 	"sync"
 )
 
-// A readAhead says how a mapped file is read. The system reads what follows a page that it has to read, up to
-// megabytes of it. Where a file is larger than the memory there is and is read here and there, that drives out what
-// will be read again: of an index four times as large as the memory there was, queries took a hundred times as long.
+// A readAhead controls how the system reads a mapped file. By default it reads megabytes ahead of
+// each missing page. If a file is larger than memory and is read at random, that evicts pages in
+// use: queries of an index of four times the memory took a hundred times as long.
 type readAhead struct {
 	mapped []byte // nil unless the file is mapped, and read here and there
 
@@ -15,9 +15,9 @@ type readAhead struct {
 	readers int // that read all of it in order
 }
 
-// Scattered says that from now on the file is read here and there, and that it will not stay in memory as a whole. Where
-// it is mapped the system reads single pages of it then, unless [File.ReadAhead] says otherwise. Call it before
-// the file is used by several goroutines.
+// Scattered declares that the file will be read at random and not fit into memory. Of a mapped file
+// the system then reads single pages, unless [File.ReadAhead] asks for more. Call it before several
+// goroutines use the file.
 func (f *File) Scattered() {
 	if f.isMapped {
 		f.ahead.mapped = f.data
@@ -25,7 +25,8 @@ func (f *File) Scattered() {
 	}
 }
 
-// ReadAhead says that much of the file will be read in order until end is called. It is safe for many goroutines.
+// ReadAhead says that much of the file will be read in order until end is called. It is safe for
+// many goroutines.
 func (f *File) ReadAhead() (end func()) {
 	a := &f.ahead
 	if a.mapped == nil {
@@ -35,7 +36,8 @@ func (f *File) ReadAhead() (end func()) {
 	return func() { a.change(-1) }
 }
 
-// change counts readers in order, of whom the first has the system read ahead, and the last one no more.
+// change counts readers in order, of whom the first has the system read ahead, and the last one no
+// more.
 func (a *readAhead) change(by int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

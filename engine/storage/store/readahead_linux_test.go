@@ -10,26 +10,20 @@ import (
 	"unsafe"
 )
 
-// TestReadAhead reads in /proc what the system knows of a mapped file: that it is read here and there from
-// Scattered on, but while someone reads it in order.
+// TestReadAhead reads in /proc what the system knows of a mapped file: that it is read here and
+// there from Scattered on, but while someone reads it in order.
 func TestReadAhead(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "file")
 	w, err := Create(path, KindSegment, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer w.Abort()
 	w.Section("s")
 	if _, err := w.Write(make([]byte, 3*blockBytes)); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.Commit(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, w.Commit())
 	f, err := Open(path, KindSegment)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer f.Close()
 	want := func(when string, scattered bool) {
 		t.Helper()
@@ -57,9 +51,7 @@ func TestReadAhead(t *testing.T) {
 func mappingFlags(t *testing.T, data []byte) string {
 	t.Helper()
 	maps, err := os.Open("/proc/self/smaps")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer maps.Close()
 	begin, found := fmt.Sprintf("%08x-", uintptr(unsafe.Pointer(&data[0]))), false
 	for lines := bufio.NewScanner(maps); lines.Scan(); {

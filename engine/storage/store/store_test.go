@@ -11,14 +11,20 @@ import (
 	"testing"
 )
 
+// must ends a test that has an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // small writes a file with every shape of section: empty, shorter than a page,
 // two of one name.
 func small(t testing.TB, path string, id Identity) {
 	t.Helper()
-	w, err := create(nil, path, KindSegment, id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	w, err := create(nil, path, KindSegment, id, 0)
+	must(t, err)
 	defer w.Abort()
 	for _, s := range []struct{ name, data string }{{"a", "first"}, {"empty", ""}, {"twice", "one"}, {"twice", "two"}} {
 		w.Section(s.name)
@@ -26,9 +32,7 @@ func small(t testing.TB, path string, id Identity) {
 			t.Fatal(err)
 		}
 	}
-	if err := w.Commit(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, w.Commit())
 }
 
 // check opens and verifies, as `ndd check` does.
@@ -54,7 +58,8 @@ func TestRoundTrip(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f")
 	rng := rand.New(rand.NewPCG(1, 2))
 	var want [][]byte
-	for _, n := range []int{0, 1, pageBytes - 1, pageBytes, pageBytes + 1, blockBytes - 1, blockBytes, blockBytes + 1, 3*blockBytes + 5} {
+	for _, n := range []int{0, 1, pageBytes - 1, pageBytes, pageBytes + 1, blockBytes - 1, blockBytes, blockBytes + 1,
+		3*blockBytes + 5} {
 		b := make([]byte, n)
 		for i := range b {
 			b[i] = byte(rng.Uint32())
@@ -62,9 +67,7 @@ func TestRoundTrip(t *testing.T) {
 		want = append(want, b)
 	}
 	w, err := Create(path, KindFingerprints, 7)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, b := range want {
 		w.Section("s")
 		for len(b) > 0 { // in writes of random sizes
@@ -78,14 +81,10 @@ func TestRoundTrip(t *testing.T) {
 	if _, err := os.Stat(path); err == nil {
 		t.Fatal("the file stands under its name before Commit")
 	}
-	if err := w.Commit(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, w.Commit())
 	w.Abort()
 	f, err := Open(path, KindFingerprints)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer f.Close()
 	if f.Identity() != w.Identity() || f.Identity().Generation != 7 {
 		t.Fatal("identity")
@@ -98,37 +97,27 @@ func TestRoundTrip(t *testing.T) {
 	if made := AppendFile([]byte("before"), KindFingerprints, w.Identity(), f.Sections()); !bytes.Equal(made[6:], f.data) {
 		t.Fatal("AppendFile makes another file")
 	}
-	loaded, err := Load(context.Background(), path, KindFingerprints, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	loaded, err := Load(context.Background(), nil, path, KindFingerprints, 2)
+	must(t, err)
 	defer loaded.Close()
 	if err := loaded.Verify(context.Background(), 2, nil); err != nil || !bytes.Equal(loaded.data, f.data) {
 		t.Fatalf("loaded: %v", err)
 	}
 	var done int
-	if err := f.Verify(context.Background(), 1, func(n int) { done += n }); err != nil {
-		t.Fatal(err)
-	}
+	must(t, f.Verify(context.Background(), 1, func(n int) { done += n }))
 	if want := int(f.tail.sums) - pageBytes; done != want {
 		t.Fatalf("verified %d bytes of %d", done, want)
 	}
-	if err := f.Verify(context.Background(), 3, nil); err != nil {
-		t.Fatal(err)
-	}
+	must(t, f.Verify(context.Background(), 3, nil))
 }
 
 // TestEveryBit flips each bit of the smallest file that has everything: each is found.
 func TestEveryBit(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f")
 	small(t, path, Identity{})
-	if err := check(path); err != nil {
-		t.Fatal(err)
-	}
+	must(t, check(path))
 	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for bit := range len(data) * 8 {
 		data[bit/8] ^= 1 << (bit % 8)
 		if err := checkBytes(path, data); !errors.Is(err, ErrCorrupt) {
@@ -136,9 +125,7 @@ func TestEveryBit(t *testing.T) {
 		}
 		data[bit/8] ^= 1 << (bit % 8)
 	}
-	if err := checkBytes(path, data); err != nil {
-		t.Fatal(err)
-	}
+	must(t, checkBytes(path, data))
 }
 
 func TestEveryLength(t *testing.T) {
@@ -210,17 +197,20 @@ func TestReplay(t *testing.T) {
 func TestForeign(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "f")
-	for _, content := range []string{"", "x", "nddhead\n", strings.Repeat("x", 10_000), "nddhead\n" + strings.Repeat("\x00", 10_000)} {
+	for _, content := range []string{"", "x", "nddhead\n", strings.Repeat("x", 10_000),
+		"nddhead\n" + strings.Repeat("\x00", 10_000)} {
 		os.WriteFile(path, []byte(content), 0o644)
 		if _, err := Open(path, KindSegment); !errors.Is(err, ErrCorrupt) {
 			t.Errorf("%.10q: %v", content, err)
 		}
 	}
 	small(t, path, Identity{})
-	if _, err := Open(path, KindManifest); !errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), `"index segment" where "index manifest" is needed`) {
+	if _, err := Open(path, KindManifest); !errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(),
+		`"index segment" where "index manifest" is needed`) {
 		t.Errorf("wrong kind: %v", err)
 	}
-	if _, err := Open(filepath.Join(dir, "none"), KindSegment); !errors.Is(err, os.ErrNotExist) || errors.Is(err, ErrCorrupt) {
+	if _, err := Open(filepath.Join(dir, "none"), KindSegment); !errors.Is(err, os.ErrNotExist) || errors.Is(err,
+		ErrCorrupt) {
 		t.Errorf("missing: %v", err)
 	}
 	f, _ := Open(path, KindSegment)
@@ -235,9 +225,7 @@ func TestForeign(t *testing.T) {
 func TestAbortLeavesNothing(t *testing.T) {
 	dir := t.TempDir()
 	w, err := Create(filepath.Join(dir, "f"), KindSegment, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	w.Section("s")
 	w.Write(make([]byte, 1<<20))
 	w.Abort()
@@ -291,9 +279,7 @@ func repair(b []byte) {
 func BenchmarkVerify(b *testing.B) {
 	path := filepath.Join(b.TempDir(), "f")
 	w, err := Create(path, KindSegment, 1)
-	if err != nil {
-		b.Fatal(err)
-	}
+	must(b, err)
 	defer w.Abort()
 	w.Section("s")
 	rng := rand.New(rand.NewPCG(1, 1))
@@ -304,19 +290,13 @@ func BenchmarkVerify(b *testing.B) {
 		}
 		w.Write(Bytes64(p))
 	}
-	if err := w.Commit(); err != nil {
-		b.Fatal(err)
-	}
+	must(b, w.Commit())
 	f, err := Open(path, KindSegment)
-	if err != nil {
-		b.Fatal(err)
-	}
+	must(b, err)
 	defer f.Close()
 	b.SetBytes(int64(f.Bytes()))
 	for b.Loop() {
-		if err := f.Verify(b.Context(), 1, nil); err != nil {
-			b.Fatal(err)
-		}
+		must(b, f.Verify(b.Context(), 1, nil))
 	}
 }
 
@@ -325,14 +305,13 @@ func BenchmarkOpen(b *testing.B) {
 	small(b, path, Identity{})
 	for b.Loop() {
 		f, err := Open(path, KindSegment)
-		if err != nil {
-			b.Fatal(err)
-		}
+		must(b, err)
 		f.Close()
 	}
 }
 
-// TestSectionJSON: a section of JSON with a field that this program does not know is of a newer one, and said to be.
+// TestSectionJSON: a section of JSON with a field that this program does not know is of a newer
+// one, and said to be.
 func TestSectionJSON(t *testing.T) {
 	for content, want := range map[string]string{
 		`{"keys":7}`:            "",
@@ -344,9 +323,7 @@ func TestSectionJSON(t *testing.T) {
 		m.Section("made")
 		m.Write([]byte(content))
 		s, err := m.Source().Section("made")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		var into struct{ Keys int }
 		err = s.JSON(&into)
 		switch {

@@ -12,10 +12,10 @@ import (
 // lengths are less than a page; the ends of the names of 30 million documents fit.
 const smallBytes = 1 << 20
 
-// VerifySmall checks the blocks of the sections of at most 1 MiB, in time independent of the size of the
-// others. Together with the checks of [Open] this covers all that says how those are to be read. A
-// flipped bit in a larger section goes unnoticed unless it makes the content inconsistent. The error
-// wraps [ErrCorrupt].
+// VerifySmall checks the blocks of the sections of at most 1 MiB, in time independent of the size
+// of the others. Together with the checks of [Open] this covers all that says how those are to be
+// read. A flipped bit in a larger section goes unnoticed unless it makes the content inconsistent.
+// The error wraps [ErrCorrupt].
 func (f *File) VerifySmall() (err error) {
 	defer CatchFault(&err)()
 	first := uint64(0)
@@ -41,9 +41,10 @@ func (f *File) LargeBytes() (sum uint64) {
 	return sum
 }
 
-// Verify checks every block of every section with the given number of goroutines, at about 5 GB/s each.
-// It ends at the first mismatch, with an error that wraps [ErrCorrupt], or when ctx ends. progress,
-// unless nil, is called from many goroutines with the bytes of each block that was checked.
+// Verify checks every block of every section with the given number of goroutines, at about 5 GB/s
+// each. It ends at the first mismatch, with an error that wraps [ErrCorrupt], or when ctx ends.
+// progress, unless nil, is called from many goroutines with the bytes of each block that was
+// checked.
 func (f *File) Verify(ctx context.Context, threads int, progress func(bytes int)) error {
 	group, ctx := errgroup.WithContext(ctx)
 	const stride = 64 // blocks taken at a time: 4 MiB
@@ -64,8 +65,8 @@ func (f *File) Verify(ctx context.Context, threads int, progress func(bytes int)
 	return group.Wait()
 }
 
-// verify checks the blocks [from, to) of the file, counted through all sections; more is false when from
-// is beyond the last.
+// verify checks the blocks [from, to) of the file, counted through all sections; more is false when
+// from is beyond the last.
 func (f *File) verify(from, to uint64, progress func(int)) (more bool, err error) {
 	sums, first := f.tail.sums, uint64(0)
 	for i := range f.entries {
@@ -91,8 +92,8 @@ func (f *File) verify(from, to uint64, progress func(int)) (more bool, err error
 	return from < first, nil
 }
 
-// VerifyBlocks checks the blocks [from, to), counted through all sections, and returns how many bytes those are; more is false
-// when from is beyond the last. The error wraps [ErrCorrupt].
+// VerifyBlocks checks the blocks [from, to), counted through all sections, and returns how many
+// bytes those are; more is false when from is beyond the last. The error wraps [ErrCorrupt].
 func (f *File) VerifyBlocks(from, to uint64) (bytes uint64, more bool, err error) {
 	defer CatchFault(&err)()
 	more, err = f.verify(from, to, func(n int) { bytes += uint64(n) })

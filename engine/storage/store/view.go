@@ -7,62 +7,46 @@ import (
 
 var littleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
 
-// Uint64s returns little-endian bytes as integers: the same memory where the host is little-endian and
-// the bytes are aligned, as those of sections are, else a copy. Bytes beyond the last whole integer are
-// left out.
-func Uint64s(b []byte) []uint64 {
-	n := len(b) / 8
-	if n == 0 {
-		return nil
-	}
-	p := unsafe.Pointer(unsafe.SliceData(b))
-	if littleEndian && uintptr(p)%8 == 0 {
-		return unsafe.Slice((*uint64)(p), n)
-	}
-	out := make([]uint64, n)
-	for i := range out {
-		out[i] = binary.LittleEndian.Uint64(b[8*i:])
-	}
-	return out
-}
+// Uint64s returns little-endian bytes as integers: the same memory where the host is little-endian
+// and the bytes are aligned, as those of sections are, else a copy. Bytes beyond the last whole
+// integer are left out.
+func Uint64s(b []byte) []uint64 { return integers(b, binary.LittleEndian.Uint64) }
 
 // Uint32s is [Uint64s] for integers of 32 bits.
-func Uint32s(b []byte) []uint32 {
-	n := len(b) / 4
+func Uint32s(b []byte) []uint32 { return integers(b, binary.LittleEndian.Uint32) }
+
+// Uint16s is [Uint64s] for integers of 16 bits.
+func Uint16s(b []byte) []uint16 { return integers(b, binary.LittleEndian.Uint16) }
+
+func integers[T uint16 | uint32 | uint64](b []byte, get func([]byte) T) []T {
+	size := int(unsafe.Sizeof(T(0)))
+	n := len(b) / size
 	if n == 0 {
 		return nil
 	}
 	p := unsafe.Pointer(unsafe.SliceData(b))
-	if littleEndian && uintptr(p)%4 == 0 {
-		return unsafe.Slice((*uint32)(p), n)
+	if littleEndian && uintptr(p)%uintptr(size) == 0 {
+		return unsafe.Slice((*T)(p), n)
 	}
-	out := make([]uint32, n)
+	out := make([]T, n)
 	for i := range out {
-		out[i] = binary.LittleEndian.Uint32(b[4*i:])
+		out[i] = get(b[size*i:])
 	}
 	return out
 }
 
 // Bytes64 returns integers as little-endian bytes: the inverse of [Uint64s].
-func Bytes64(x []uint64) []byte {
-	if littleEndian {
-		return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(x))), 8*len(x))
-	}
-	b := make([]byte, 0, 8*len(x))
-	for _, v := range x {
-		b = binary.LittleEndian.AppendUint64(b, v)
-	}
-	return b
-}
+func Bytes64(x []uint64) []byte { return bytesOf(x, binary.LittleEndian.AppendUint64) }
 
 // Bytes32 returns integers as little-endian bytes: the inverse of [Uint32s].
-func Bytes32(x []uint32) []byte {
+func Bytes32(x []uint32) []byte { return bytesOf(x, binary.LittleEndian.AppendUint32) }
+
+func bytesOf[T uint32 | uint64](x []T, add func([]byte, T) []byte) (b []byte) {
 	if littleEndian {
-		return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(x))), 4*len(x))
+		return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(x))), int(unsafe.Sizeof(T(0)))*len(x))
 	}
-	b := make([]byte, 0, 4*len(x))
 	for _, v := range x {
-		b = binary.LittleEndian.AppendUint32(b, v)
+		b = add(b, v)
 	}
 	return b
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -21,16 +22,17 @@ import (
 //
 //	caller --Write--> batch of 2 MiB --channel--> sums, file
 //
-// so that the caller, who encodes, waits for the disk only when four batches (8 MiB) are full. An error
-// of writing is returned by a later Write, and by Commit in any case.
+// so that the caller, who encodes, waits for the disk only when four batches (8 MiB) are full. An
+// error of writing is returned by a later Write, and by Commit in any case.
 //
-// Batches end where huge pages do. A file system with large folios keeps each batch in the page cache as
-// one huge page, so that the mapped file is in huge pages without a copy: mapping takes 1 page fault
-// instead of 32, and random probes miss the TLB less often.
+// Batches end where huge pages do. A file system with large folios keeps each batch in the page
+// cache as one huge page, so that the mapped file is in huge pages without a copy: mapping takes 1
+// page fault instead of 32, and random probes miss the TLB less often.
 type Writer struct {
-	file *disk.File // nil when committed or given up
-	head header
-	at   uint64 // offset in the file of what is written next
+	file   *disk.File // nil when committed or given up
+	head   header
+	at     uint64 // offset in the file of what is written next
+	length uint64 // of the committed file
 
 	entries []entry
 	batch   batch
@@ -53,8 +55,8 @@ type batch struct {
 	parts []part
 }
 
-// A part is how many bytes of a batch, padding included, belong to a section; section -1 is for bytes
-// that belong to none, such as the header.
+// A part is how many bytes of a batch, padding included, belong to a section; section -1 is for
+// bytes that belong to none, such as the header.
 type part struct{ section, bytes int }
 
 func (b *batch) add(section int, p []byte) {
@@ -70,10 +72,11 @@ func (b *batch) add(section int, p []byte) {
 type Options struct {
 	Random io.Reader  // source of the file's identity; default crypto/rand
 	Disk   *disk.Disk // default the system's
+	Bytes  uint64     // the length of the file, about, if it is in memory
 }
 
-// Create begins a file of that kind for the given generation of an index. [Writer.Commit] publishes it at
-// path, where it replaces a file of that name.
+// Create begins a file of that kind for the given generation of an index. [Writer.Commit] publishes
+// it at path, where it replaces a file of that name.
 func Create(path string, kind Kind, generation uint64) (*Writer, error) {
 	return CreateWith(path, kind, generation, Options{})
 }
@@ -87,12 +90,16 @@ func CreateWith(path string, kind Kind, generation uint64, o Options) (*Writer, 
 	if _, err := io.ReadFull(o.Random, id.ID[:]); err != nil {
 		return nil, fmt.Errorf("store: an identity for %s: %w", path, err)
 	}
-	return create(o.Disk, path, kind, id)
+	return create(o.Disk, path, kind, id, o.Bytes)
 }
 
-func create(d *disk.Disk, path string, kind Kind, id Identity) (*Writer, error) {
+func create(d *disk.Disk, path string, kind Kind, id Identity, bytes uint64) (*Writer, error) {
 	file, err := d.Create(path)
 	if err != nil {
+		return nil, err
+	}
+	if err := file.Reserve(bytes); err != nil {
+		file.Abort()
 		return nil, err
 	}
 	w := &Writer{file: file, head: header{kind, id},
@@ -106,11 +113,14 @@ func create(d *disk.Disk, path string, kind Kind, id Identity) (*Writer, error) 
 	return w, nil
 }
 
+// Bytes returns the length of a file that was committed.
+func (w *Writer) Bytes() uint64 { return w.length }
+
 // Identity returns the identity of the file that is being written.
 func (w *Writer) Identity() Identity { return w.head.Identity }
 
-// Section ends the current section and begins the next, with a name of 1 to 32 bytes. Names need not be
-// unique: readers see the sections of one name in order.
+// Section ends the current section and begins the next, with a name of 1 to 32 bytes. Names need
+// not be unique: readers see the sections of one name in order.
 func (w *Writer) Section(name string) {
 	if name == "" || len(name) > nameMax {
 		panic(fmt.Sprintf("store: section name %q is not of 1 to %d bytes", name, nameMax))
@@ -119,7 +129,8 @@ func (w *Writer) Section(name string) {
 	w.entries = append(w.entries, entry{name: name, offset: w.at})
 }
 
-// Write appends to the current section. It fails once an earlier batch could not be written to the file.
+// Write appends to the current section. It fails once an earlier batch could not be written to the
+// file.
 func (w *Writer) Write(p []byte) (int, error) {
 	if len(w.entries) == 0 {
 		panic("store: Write before Section")
@@ -159,7 +170,8 @@ func (w *Writer) endSection() {
 	w.add(make([]byte, e.padded()-e.length))
 }
 
-// run computes the checksums of batches and writes them. After an error it only empties the channel.
+// run computes the checksums of batches and writes them. After an error it only empties the
+// channel.
 func (w *Writer) run() {
 	for b := range w.batches {
 		data := b.data
@@ -184,8 +196,8 @@ func (w *Writer) err() error {
 	return nil
 }
 
-// Commit ends the last section, writes the checksums, footer and trailer, makes the file durable and
-// publishes it under its name. What remains after an error is described at [disk.File.Commit].
+// Commit ends the last section, writes the checksums, footer and trailer, makes the file durable
+// and publishes it under its name. What remains after an error is described at [disk.File.Commit].
 func (w *Writer) Commit() error {
 	if w.file == nil {
 		return errGivenUp
@@ -196,7 +208,9 @@ func (w *Writer) Commit() error {
 	w.wait()
 	err := w.err()
 	if err == nil {
-		_, err = w.file.Write(w.head.appendTail(nil, w.at, w.entries, w.sums.sums))
+		tail := w.head.appendTail(nil, w.at, w.entries, w.sums.sums)
+		w.length = w.at + uint64(len(tail))
+		_, err = w.file.Write(tail)
 	}
 	if err == nil {
 		err = w.file.Commit()
@@ -224,4 +238,76 @@ func (w *Writer) wait() {
 		w.done.Wait()
 		w.batches = nil
 	}
+}
+
+// A checksummer computes the checksums of sections' blocks while their bytes arrive, in pieces of
+// any length.
+type checksummer struct {
+	id      *Identity
+	sums    [][]uint64 // by section
+	section int        // whose bytes came last
+	rest    []byte     // of it, less than a block
+}
+
+// write adds the next bytes of a section. Sections ascend; -1 is for bytes of none, which have no
+// checksum.
+func (s *checksummer) write(section int, data []byte) {
+	if section < 0 {
+		return
+	}
+	if section != s.section {
+		s.end()
+		s.section = section
+	}
+	if len(s.rest) > 0 {
+		n := min(blockBytes-len(s.rest), len(data))
+		s.rest = append(s.rest, data[:n]...)
+		if data = data[n:]; len(s.rest) == blockBytes {
+			s.end()
+		}
+	}
+	for ; len(data) >= blockBytes; data = data[blockBytes:] {
+		s.add(data[:blockBytes])
+	}
+	s.rest = append(s.rest, data...)
+}
+
+// end completes the last block of the section, which may be short.
+func (s *checksummer) end() {
+	if len(s.rest) > 0 {
+		s.add(s.rest)
+		s.rest = s.rest[:0]
+	}
+}
+
+func (s *checksummer) add(block []byte) {
+	for len(s.sums) <= s.section {
+		s.sums = append(s.sums, nil)
+	}
+	sums := &s.sums[s.section]
+	*sums = append(*sums, s.id.sum(uint64(s.section), uint64(len(*sums)), block))
+}
+
+// AppendFile appends a complete file of these sections to dst, with every checksum, as a [Writer]
+// writes it, and returns the result. It is for small files that are made in memory, and for tests
+// that write what no Writer would. It reads the Name, of 1 to 32 bytes, and the Data of each
+// section.
+func AppendFile(dst []byte, kind Kind, id Identity, sections []Section) []byte {
+	begin := len(dst)
+	head := header{kind, id}
+	dst = head.append(dst)
+	var entries []entry
+	var sums [][]uint64
+	for i, s := range sections {
+		e := entry{name: s.Name, offset: uint64(len(dst) - begin), length: uint64(len(s.Data))}
+		from := len(dst)
+		dst = append(dst, s.Data...)
+		dst = append(dst, make([]byte, e.padded()-e.length)...)
+		var of []uint64
+		for data := range slices.Chunk(dst[from:], blockBytes) {
+			of = append(of, head.sum(uint64(i), uint64(len(of)), data))
+		}
+		entries, sums = append(entries, e), append(sums, of)
+	}
+	return head.appendTail(dst, uint64(len(dst)-begin), entries, sums)
 }

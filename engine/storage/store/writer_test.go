@@ -10,21 +10,18 @@ import (
 	"ndd/engine/storage/disk"
 )
 
-// TestWriterFaults has each call to the disk fail while a file of some batches is written: there is an error, and the file that
-// stood there, or the new one where only the durability of its name is in doubt, is whole.
+// TestWriterFaults has each call to the disk fail while a file of some batches is written: there is
+// an error, and the file that stood there, or the new one where only the durability of its name is
+// in doubt, is whole.
 func TestWriterFaults(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "f")
 	small(t, path, Identity{})
 	before, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	part := make([]byte, batchBytes/4)
 	calls := faults.Each(t, 1, func(d *disk.Disk) error {
-		if err := os.WriteFile(path, before, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(path, before, 0o644))
 		w, err := CreateWith(path, KindSegment, 1, Options{Disk: d})
 		if err != nil {
 			return err
@@ -67,9 +64,7 @@ func TestWriterFaults(t *testing.T) {
 func TestWriterSays(t *testing.T) {
 	f := faults.Fault{Call: faults.Call{Call: disk.CallWrite}, Number: 1, Lasting: true}
 	w, err := CreateWith(filepath.Join(t.TempDir(), "f"), KindSegment, 1, Options{Disk: f.Disk()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer w.Abort()
 	w.Section("s")
 	part := make([]byte, batchBytes)

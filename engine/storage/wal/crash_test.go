@@ -3,6 +3,7 @@ package wal
 import (
 	"encoding/binary"
 	"errors"
+	"flag"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -30,8 +31,8 @@ var unsynced = disk.Failing(func(c disk.Call, _ string) error {
 	return nil
 })
 
-// work appends records until an error, acknowledging each batch with ack; it rotates, and removes old
-// files of which told knows that they may go. It opens the log first, and demands a sequence.
+// work appends records until an error, acknowledging each batch with ack; it rotates, and removes
+// old files of which told knows that they may go. It opens the log first, and demands a sequence.
 func work(t testing.TB, d *disk.Disk, dir string, o Options, batches int, ack func(last Position, from Mark)) error {
 	replay, records := collect()
 	l, r, err := Open(d, dir, o, replay)
@@ -83,14 +84,19 @@ type acked struct {
 	from Mark // that is in the manifest
 }
 
-// TestPowerCut opens the log as it may be after a power cut behind every call. What was acknowledged
-// is there, in its order, where every record is synced; what follows it was appended. With the
-// other policies it is a beginning of what was appended, and never damaged. Then the power is cut
-// during recovery and what comes after it, too.
+var long = flag.Bool("long", false, "run the long form of the tests: four times as many power cuts")
+
+// TestPowerCut opens the log as it may be after a power cut behind every call. What was
+// acknowledged is there, in its order, where every record is synced; what follows it was appended.
+// With the other policies it is a beginning of what was appended, and never damaged. Then the power
+// is cut during recovery and what comes after it, too.
 func TestPowerCut(t *testing.T) {
-	for policy, seeds := range map[Sync]int{Always: 40, Never: 20, Sync(time.Millisecond): 20} {
-		if testing.Short() {
-			seeds /= 10
+	for policy, seeds := range map[Sync]int{Always: 10, Never: 5, Sync(time.Millisecond): 5} {
+		switch {
+		case *long:
+			seeds *= 4
+		case testing.Short():
+			seeds /= 2
 		}
 		t.Run(policy.String(), func(t *testing.T) { powerCut(t, policy, seeds) })
 	}
@@ -105,9 +111,7 @@ func powerCut(t *testing.T, policy Sync, seeds int) {
 		}
 		r.Mark(acked{last, from})
 	}
-	if err := work(t, r.Disk(), base, Options{Sync: policy}, 12, promise); err != nil {
-		t.Fatal(err)
-	}
+	must(t, work(t, r.Disk(), base, Options{Sync: policy}, 12, promise))
 	states, deep := 0, 0
 	r.States(1, seeds, func(s crash.State) {
 		states++
@@ -175,8 +179,8 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// TestFailedSync is that nothing is acknowledged after a sync that failed, though the next one would
-// succeed: of any number of callers, before, during and after it.
+// TestFailedSync is that nothing is acknowledged after a sync that failed, though the next one
+// would succeed: of any number of callers, before, during and after it.
 func TestFailedSync(t *testing.T) {
 	for name, policy := range map[string]Sync{"always": Always, "interval": Sync(1e6)} {
 		t.Run(name, func(t *testing.T) {
@@ -238,12 +242,8 @@ func TestRemoveIsDurable(t *testing.T) {
 	l, _, _ := open(t, r.Disk(), dir, Options{})
 	put(t, l, "a")
 	mark, err := l.Rotate()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := l.Remove(mark); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, l.Remove(mark))
 	r.Cut(cut, crash.State{After: r.Calls()})
 	if got := files(t, cut); got != "" {
 		t.Errorf("after a power cut there is %s", got)
@@ -251,9 +251,9 @@ func TestRemoveIsDurable(t *testing.T) {
 	closed(t, l)
 }
 
-// TestResume fails every call once, as a disk that is full and has space again. After a write, and the
-// creation of a file, the log goes on with all records, those whose Sync failed too; after a sync
-// it does not.
+// TestResume fails every call once, as a disk that is full and has space again. After a write, and
+// the creation of a file, the log goes on with all records, those whose Sync failed too; after a
+// sync it does not.
 func TestResume(t *testing.T) {
 	run := func(d *disk.Disk, dir string) (failures int, last Position, err error) {
 		l, _, err := Open(d, dir, Options{}, func(Position, []byte) error { return nil })
@@ -261,15 +261,10 @@ func TestResume(t *testing.T) {
 			return 0, 0, err
 		}
 		for i := range 8 {
-			at, err := l.Append(record(last + 1))
-			if err != nil {
-				t.Fatal(err)
-			}
+			at := add(t, l, string(record(last+1)))
 			last = at
 			if i%3 == 2 {
-				if _, err := l.Rotate(); err != nil {
-					t.Fatal(err)
-				}
+				rotate(t, l)
 			}
 			if err := l.Sync(t.Context(), at); err != nil {
 				failures++
@@ -322,10 +317,7 @@ func TestResumeTwice(t *testing.T) {
 	l, _, _ := open(t, d, dir, Options{Sync: Sync(time.Millisecond)})
 	put(t, l, "record 1")
 	full.Store(true)
-	at, err := l.Append([]byte("record 2"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	at := add(t, l, "record 2")
 	for range 3 {
 		if err := l.Sync(t.Context(), at); !errors.Is(err, syscall.ENOSPC) {
 			t.Errorf("Sync: %v", err)
@@ -335,9 +327,7 @@ func TestResumeTwice(t *testing.T) {
 		}
 	}
 	full.Store(false)
-	if err := l.Resume(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, l.Resume())
 	put(t, l, "record 3")
 	if err := l.Resume(); err != nil {
 		t.Errorf("without an error before: %v", err)
@@ -348,7 +338,8 @@ func TestResumeTwice(t *testing.T) {
 	}
 }
 
-// TestFailedRepair fails every call of an opening that has a torn end to cut off, or files to remove.
+// TestFailedRepair fails every call of an opening that has a torn end to cut off, or files to
+// remove.
 func TestFailedRepair(t *testing.T) {
 	for name, torn := range map[string]int{"a frame": 7, "a header": -1} {
 		for number := range 10 {

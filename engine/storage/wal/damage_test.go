@@ -21,9 +21,7 @@ func small(t testing.TB, dir string, end bool) (first, last []byte) {
 	l, _, _ := open(t, nil, dir, Options{})
 	put(t, l, "one", "two")
 	put(t, l, "three")
-	if _, err := l.Rotate(); err != nil {
-		t.Fatal(err)
-	}
+	rotate(t, l)
 	for i := range 3 {
 		put(t, l, fmt.Sprint("record ", 4+i))
 	}
@@ -36,9 +34,7 @@ func small(t testing.TB, dir string, end bool) (first, last []byte) {
 func content(t testing.TB, path string) []byte {
 	t.Helper()
 	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return data
 }
 
@@ -59,9 +55,7 @@ func check(first, last []byte) (Report, []string, error) {
 func write(t testing.TB, dir string, first, last []byte) {
 	t.Helper()
 	for i, data := range [][]byte{first, last} {
-		if err := os.WriteFile(path(dir, uint64(i+1)), data, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(path(dir, uint64(i+1)), data, 0o600))
 	}
 }
 
@@ -84,7 +78,8 @@ func TestCut(t *testing.T) {
 				t.Fatalf("%d bytes: %v", n, err)
 			}
 			prefix(t, fmt.Sprint(n, " bytes"), records, 3)
-			if whole := int(r.Bytes) - len(first); r.Torn != int64(n-max(whole, 0)) || (r.Torn > 0 || n == 0) != (r.TornFile != "") {
+			if whole := int(r.Bytes) - len(first); r.Torn != int64(n-max(whole, 0)) || (r.Torn > 0 ||
+				n == 0) != (r.TornFile != "") {
 				t.Errorf("%d bytes: %+v", n, r)
 			}
 			dir := t.TempDir()
@@ -97,7 +92,8 @@ func TestCut(t *testing.T) {
 				r, err := Check(dir, Options{}, replay)
 				return r, *records, err
 			}()
-			if want := append(slices.Clone(records), fmt.Sprintf("%d:next", len(records)+1)); err != nil || !slices.Equal(again, want) || r.TornFile != "" {
+			if want := append(slices.Clone(records), fmt.Sprintf("%d:next", len(records)+1)); err != nil || !slices.Equal(again,
+				want) || r.TornFile != "" {
 				t.Errorf("%d bytes, and after it: %v, %+v, %v", n, again, r, err)
 			}
 		}
@@ -156,17 +152,19 @@ func TestReplayed(t *testing.T) {
 		first, last []byte
 		records     int // that are left; 0: damage
 	}{
-		"two exchanged":                 {first, swapped, 0},
-		"one twice":                     {first, doubled, 6},
-		"one left out":                  {first, slices.Concat(last[:headerBytes], at(0), at(2)), 4},
-		"of another log":                {first, slices.Concat(last[:headerBytes+2*frameBytes], other[headerBytes+2*frameBytes:]), 5},
-		"of another log, in the middle": {first, slices.Concat(last[:headerBytes+frameBytes], other[headerBytes+frameBytes:headerBytes+2*frameBytes], at(2)), 0},
-		"the header of another log":     {first, slices.Concat(other[:headerBytes], last[headerBytes:]), 3},
-		"of the first file":             {first, slices.Concat(last, first[headerBytes:]), 6},
-		"the first file twice":          {first, first, 0},
-		"in the first file":             {slices.Concat(first, at(0)), last, 0},
-		"zeros behind it":               {first, slices.Concat(last, make([]byte, 5000)), 6},
-		"other bytes behind it":         {first, slices.Concat(last, bytes.Repeat([]byte{0xa5}, 5000)), 6},
+		"two exchanged": {first, swapped, 0},
+		"one twice":     {first, doubled, 6},
+		"one left out":  {first, slices.Concat(last[:headerBytes], at(0), at(2)), 4},
+		"of another log": {first, slices.Concat(last[:headerBytes+2*frameBytes],
+			other[headerBytes+2*frameBytes:]), 5},
+		"of another log, in the middle": {first, slices.Concat(last[:headerBytes+frameBytes],
+			other[headerBytes+frameBytes:headerBytes+2*frameBytes], at(2)), 0},
+		"the header of another log": {first, slices.Concat(other[:headerBytes], last[headerBytes:]), 3},
+		"of the first file":         {first, slices.Concat(last, first[headerBytes:]), 6},
+		"the first file twice":      {first, first, 0},
+		"in the first file":         {slices.Concat(first, at(0)), last, 0},
+		"zeros behind it":           {first, slices.Concat(last, make([]byte, 5000)), 6},
+		"other bytes behind it":     {first, slices.Concat(last, bytes.Repeat([]byte{0xa5}, 5000)), 6},
 	} {
 		r, records, err := check(c.first, c.last)
 		if c.records == 0 {
@@ -183,8 +181,8 @@ func TestReplayed(t *testing.T) {
 	}
 }
 
-// TestHostile repairs every checksum of files that say anything else: the reader gives an error that
-// says where, or records that are as many as it reports.
+// TestHostile repairs every checksum of files that say anything else: the reader gives an error
+// that says where, or records that are as many as it reports.
 func TestHostile(t *testing.T) {
 	first, last := small(t, t.TempDir(), true)
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -208,15 +206,16 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// TestSequence repairs the checksums of frames whose records have other positions: the next frame's, or
-// those of the frame before again.
+// TestSequence repairs the checksums of frames whose records have other positions: the next
+// frame's, or those of the frame before again.
 func TestSequence(t *testing.T) {
 	first, last := small(t, t.TempDir(), false)
 	for _, to := range []uint64{0, 4, 6, 1 << 63} { // of the frame of record 5
 		changed := slices.Clone(last)
 		set(changed[headerBytes+48+16:], to)
 		repaired(changed)
-		if _, records, err := check(first, changed); !errors.Is(err, store.ErrCorrupt) || !strings.Contains(err.Error(), "and 5 should follow") {
+		if _, records, err := check(first, changed); !errors.Is(err, store.ErrCorrupt) || !strings.Contains(err.Error(),
+			"and 5 should follow") {
 			t.Errorf("position %d: %v, %v", to, records, err)
 		}
 	}
@@ -279,5 +278,36 @@ func TestScanEnds(t *testing.T) {
 	}
 	if _, _, err := check(first, data); !errors.Is(err, store.ErrCorrupt) {
 		t.Errorf("%v", err)
+	}
+}
+
+// TestStaleFrames puts sound frames where none belongs: behind the end of a log, which is damage,
+// and behind an unfinished frame with records that were read before, which tells nothing of that.
+func TestStaleFrames(t *testing.T) {
+	h := header{number: 1, first: 1}
+	frameOf := func(data []byte, first Position, records ...string) []byte {
+		b := make([]byte, frameHead)
+		for _, r := range records {
+			b = appendRecord(b, []byte(r))
+		}
+		at := int64(len(data))
+		return append(data, h.seal(b, frame{at: at, synced: at, first: first, records: len(records)})...)
+	}
+	replay, _ := collect()
+	read := func(data []byte) (Report, error) {
+		s := scanned{next: 1}
+		return s.Report, s.file(path("dir", 1), data, true, replay)
+	}
+	two := frameOf(h.append(nil), 1, "one", "two")
+	if _, err := read(frameOf(frameOf(slices.Clone(two), 3), 3, "three")); err == nil || !strings.Contains(err.Error(),
+		"it follows the end of the log") {
+		t.Errorf("a frame behind the end: %v", err)
+	}
+	torn := append(slices.Clone(two), make([]byte, alignBytes)...)
+	if _, err := read(frameOf(torn, 3, "three")); !errors.Is(err, store.ErrCorrupt) {
+		t.Errorf("a later frame behind a bad one: %v", err)
+	}
+	if _, err := read(frameOf(torn, 1, "one")); err != nil {
+		t.Errorf("a frame from before behind a torn one: %v", err)
 	}
 }

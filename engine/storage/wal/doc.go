@@ -5,28 +5,30 @@
 //	batch       | head | r1 | r2 | r3 |
 //	                       |
 //	            Sync: the first caller writes the batch as one frame and syncs it for all;
-//	                  what is appended meanwhile is the next batch
+//	                  records appended meanwhile are the next batch
 //	                       v
-//	00000007.log  | header | frame | frame | frame |        the present file
-//	00000006.log  | header | frame ... | frame |            whole; Remove takes it when its
+//	00000007.wal  | header | frame | frame | frame |        the present file
+//	00000006.wal  | header | frame ... | frame |            whole; Remove takes it when its
 //	                                                        records are durable elsewhere
 //
 // # Use
 //
 // The owner appends a record under its own lock, in the order in which it changes its memory, lets
 // go of the lock, and acknowledges when [Log.Sync] has returned. When the memory is to become a
-// file of its own, [Log.Rotate] under the same lock begins a new log file; when that file is durable
-// and the owner's manifest says so, [Log.Remove] takes the log files before. The [Mark] that Rotate
-// returned belongs in the manifest, and into [Options.From] of the next [Open]: a removed file that
-// comes back after a power cut is not read, and one that is missing is noticed.
+// file of its own, [Log.Rotate] under the same lock begins a new log file; when that file is
+// durable and the owner's manifest says so, [Log.Remove] takes the log files before. The [Mark]
+// that Rotate returned belongs in the manifest, and into [Options.From] of the next [Open]: a
+// removed file that comes back after a power cut is not read. What [Log.Begin] returned belongs
+// there, too, and into
+// [Options.Holds]: a last file that is missing, or was emptied, is noticed.
 //
 // # Format
 //
-// All numbers are little-endian. A file NUMBER.log, of eight decimal digits or more, is a header
+// All numbers are little-endian. A file NUMBER.wal, of eight decimal digits or more, is a header
 // and frames, each of which begins at a multiple of 8:
 //
 //	header                                     frame
-//	 0  magic "nddlog\r\n"           8          0  checksum of what follows         8
+//	 0  magic "nddlog\r\n"           8          0  checksum of the rest             8
 //	 8  version                      4          8  length of the records            4
 //	12  zero                         4         12  how many                         4
 //	16  log: the owner's ID         16         16  position of the first            8
@@ -62,20 +64,20 @@
 // # Crashes and damage
 //
 // Only the end of the last file may be unfinished after a crash: a file is durable before the next
-// one is created, and its header and name before its first frame is written. [Open] cuts the end off
-// at the first frame that does not verify, and makes the cut durable; new records go to a new file,
-// so that no byte of a file is written twice and nothing that was cut off can come back.
+// one is created, and its header and name before its first frame is written. [Open] cuts the end
+// off at the first frame that does not verify, and makes the cut durable; new records go to a new
+// file, so that no byte of a file is written twice and nothing that was cut off can come back.
 //
-// Damage is told from a crash by the field synced: when a frame verifies that was written after
-// the bytes of a bad one had become durable, no crash made it bad. That, and everything wrong in
-// any other place, is an error that wraps [store.ErrCorrupt] with the file and the offset. What
-// cannot be told from a crash is damage to the last frame before a kill, with a policy other than
-// [Always] to the frames since the last sync, and the removal of the last file.
+// Damage is told from a crash by the field synced: when a frame verifies that was written after the
+// bytes of a bad one had become durable, no crash made it bad. That, and everything wrong in any
+// other place, is an error that wraps [store.ErrCorrupt] with the file and the offset. What cannot
+// be told from a crash is damage to the last frame before a kill, and with a policy other than
+// [Always] to the frames since the last sync.
 //
 // After a write or a sync that failed the log returns that error from every call until it is opened
 // again: nobody knows what the system has of those pages, and a second sync may succeed without
-// having written them. A write that failed, on a full disk, is no such loss: the owner takes back what was not written, by
-// [Log.Withdraw], and goes on with [Log.Resume].
+// having written them. A write that failed, on a full disk, is no such loss: the owner takes the
+// unwritten records back with [Log.Withdraw], and goes on with [Log.Resume].
 //
 // # Lock order
 //

@@ -22,6 +22,7 @@ var magic = [8]byte{'n', 'd', 'd', 'l', 'o', 'g', '\r', '\n'}
 
 const (
 	damaged  = "damaged since it was written; restore it from a backup"
+	restore  = "copy it again from where the index was copied from, or restore a backup"
 	mismatch = "checksum mismatch: " + damaged
 )
 
@@ -48,7 +49,7 @@ func (h *header) append(dst []byte) []byte {
 // parse reads the header from the beginning of a file; why is empty when it is sound.
 func (h *header) parse(b []byte) (why string) {
 	if len(b) < headerBytes {
-		return fmt.Sprintf("the file ends after %d bytes", len(b))
+		return fmt.Sprintf("the file ends after %d bytes: %s", len(b), restore)
 	}
 	if [8]byte(b[:8]) != magic {
 		return "not a write-ahead log (no magic)"
@@ -58,7 +59,8 @@ func (h *header) parse(b []byte) (why string) {
 		if v > Version {
 			who = "a newer"
 		}
-		return fmt.Sprintf("format version %d, this ndd reads version %d: %s one wrote it; open it with that, and stop it cleanly", v, Version, who)
+		return fmt.Sprintf("format version %d, this ndd reads version %d: %s one wrote it; open it with that, and "+
+			"stop it cleanly", v, Version, who)
 	}
 	h.log, h.file = [16]byte(b[16:32]), [16]byte(b[32:48])
 	h.number = binary.LittleEndian.Uint64(b[48:])
@@ -108,8 +110,8 @@ func (h *header) seal(b []byte, f frame) []byte {
 	return b
 }
 
-// parse reads the head of the frame at offset f.at, and returns its size, 0 when there is none: when
-// what stands there does not fit the file. The checksum is not looked at.
+// parse reads the head of the frame at offset f.at, and returns its size, or 0 if the head does not
+// fit the file. It does not verify the checksum.
 func (f *frame) parse(file []byte) (size int64) {
 	left := int64(len(file)) - f.at
 	if left < frameHead {
@@ -128,7 +130,7 @@ func (f *frame) parse(file []byte) (size int64) {
 	return size
 }
 
-// sound says whether the checksum of the frame, of size bytes, is right.
+// sound reports whether the checksum of the frame, of size bytes, is right.
 func (h *header) sound(file []byte, f *frame, size int64) bool {
 	b := file[f.at : f.at+size]
 	return binary.LittleEndian.Uint64(b) == h.sum(f.at, b[8:])

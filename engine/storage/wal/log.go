@@ -24,9 +24,9 @@ const RecordMax = 16 << 20
 // ErrClosed is returned by the methods of a log that was closed.
 var ErrClosed = errors.New("write-ahead log: it is closed")
 
-// A Mark is a place between two files of a log: the records up to position Last are in files with
-// numbers below File, and the first record of that file, once it has one, is the next. The zero
-// Mark is the beginning of a log.
+// A Mark is a place between two files of a log: records up to position Last are in files with
+// numbers below File, whose first record, once it has one, is the next. The zero Mark is the
+// beginning of a log.
 type Mark struct {
 	File uint64
 	Last Position
@@ -36,6 +36,7 @@ type Mark struct {
 type Options struct {
 	ID     [16]byte  // what the log belongs to; files with another ID are refused
 	From   Mark      // what is before it is not needed; those files are removed unread
+	Holds  Mark      // what [Log.Begin] returned: this file is there, and the records up to Last
 	Sync   Sync      // when records become durable; the zero value is Always
 	Random io.Reader // source of the files' identities; default crypto/rand
 }
@@ -81,7 +82,7 @@ func Open(d *disk.Disk, dir string, o Options, replay func(at Position, record [
 	if o.Random == nil {
 		o.Random = rand.Reader
 	}
-	found, err := scan(dir, o, replay)
+	found, err := scan(d, dir, o, replay)
 	if err != nil {
 		return nil, Report{}, err
 	}
@@ -99,10 +100,9 @@ func Open(d *disk.Disk, dir string, o Options, replay func(at Position, record [
 	return l, found.Report, nil
 }
 
-// Append adds a record at the end and returns its position. The record is copied to memory; it is
-// neither durable nor seen by anyone until [Log.Sync] has returned for that position, so that
-// Append takes less than a microsecond and may be called under the caller's lock: records are in
-// the order of the calls.
+// Append adds a record at the end and returns its position. It copies the record to memory in less
+// than a microsecond, and may be called under the caller's lock, which then fixes the order of
+// records. The record is durable when [Log.Sync] has returned for its position.
 func (l *Log) Append(record []byte) (Position, error) {
 	if len(record) > RecordMax {
 		return 0, fmt.Errorf("write-ahead log: a record of %d bytes; at most %d are allowed", len(record), RecordMax)
@@ -118,7 +118,7 @@ func (l *Log) Append(record []byte) (Position, error) {
 	return l.next - 1, nil
 }
 
-// room returns the batch that a record of so many bytes goes to.
+// room returns the batch for a record of that length.
 func (l *Log) room(record int) *batch {
 	if n := len(l.queue); n > 0 {
 		if b := l.queue[n-1]; b.file == l.number && len(b.data)+record <= batchBytes {
@@ -135,8 +135,7 @@ func (l *Log) room(record int) *batch {
 }
 
 // Close makes all records durable, marks the last file as complete and closes it. It returns the
-// error that the log had before, if any. Calls that run at the same time end first or return
-// [ErrClosed].
+// error that the log had before, if any. Concurrent calls end first or return [ErrClosed].
 func (l *Log) Close() error {
 	l.stop()
 	l.ticker.Wait()
@@ -149,7 +148,64 @@ func (l *Log) Close() error {
 	return err
 }
 
+// Extension ends the names of a log's files. It is not .log, which many tools leave out of copies
+// and remove.
+const Extension = ".wal"
+
 // path returns the path of the file of that number.
 func path(dir string, number uint64) string {
-	return filepath.Join(dir, fmt.Sprintf("%08d.log", number))
+	return filepath.Join(dir, fmt.Sprintf("%08d%s", number, Extension))
+}
+
+// Rotate makes all later records go to a new file, and returns the mark between them and the
+// earlier ones. It does not block and may be called under the caller's lock. The old file is made
+// durable before the new one is created, whatever [Options.Sync] is. A present file without records
+// remains.
+func (l *Log) Rotate() (Mark, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.err != nil {
+		return Mark{}, l.err
+	}
+	if l.next > l.first {
+		l.number++
+		l.first = l.next
+	}
+	return Mark{l.number, l.next - 1}, nil
+}
+
+// Remove removes the files before a mark returned by [Log.Rotate]. The caller guarantees that their
+// records are durable elsewhere, and that [Options.From] is this mark at the next Open. Remove
+// first writes the pending records, and returns when the removal is durable. If a file cannot be
+// removed only this call fails; the next one tries again.
+func (l *Log) Remove(before Mark) error {
+	l.mu.Lock()
+	number := l.number
+	l.mu.Unlock()
+	if before.File > number {
+		panic(fmt.Sprintf("wal: Remove of files below %d; the present one is %d", before.File, number))
+	}
+	if err := l.write(func() error { return l.file.leave(before.File) }); err != nil {
+		return err
+	}
+	return remove(l.disk, l.dir, before.File)
+}
+
+// Begin writes all pending records durably, creates the present file if it has no record yet, and
+// returns what the log holds from now on, for the owner's manifest and [Options.Holds] of the next
+// [Open]: without it a log that was emptied or removed looks like one without records.
+func (l *Log) Begin() (holds Mark, err error) {
+	err = l.write(func() error {
+		l.mu.Lock()
+		number, first := l.number, l.first
+		l.mu.Unlock()
+		if l.file.file == nil || l.file.head.number < number {
+			if err := l.file.begin(l, number, first); err != nil {
+				return err
+			}
+		}
+		holds = Mark{l.file.head.number, l.file.next - 1}
+		return l.file.sync()
+	})
+	return holds, err
 }

@@ -16,6 +16,14 @@ import (
 	"ndd/engine/storage/store"
 )
 
+// must ends a test that has an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // constant is a source of identities that are all the same byte.
 type constant byte
 
@@ -40,41 +48,44 @@ func open(t testing.TB, d *disk.Disk, dir string, o Options) (*Log, Report, []st
 	t.Helper()
 	replay, records := collect()
 	l, r, err := Open(d, dir, o, replay)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return l, r, *records
+}
+
+// add appends a record.
+func add(t testing.TB, l *Log, record string) Position {
+	t.Helper()
+	at, err := l.Append([]byte(record))
+	must(t, err)
+	return at
+}
+
+func rotate(t testing.TB, l *Log) {
+	t.Helper()
+	_, err := l.Rotate()
+	must(t, err)
 }
 
 // put appends records and waits until they are acknowledged.
 func put(t testing.TB, l *Log, records ...string) (at Position) {
 	t.Helper()
-	var err error
 	for _, r := range records {
-		if at, err = l.Append([]byte(r)); err != nil {
-			t.Fatal(err)
-		}
+		at = add(t, l, r)
 	}
-	if err := l.Sync(t.Context(), at); err != nil {
-		t.Fatal(err)
-	}
+	must(t, l.Sync(t.Context(), at))
 	return at
 }
 
 func closed(t testing.TB, l *Log) {
 	t.Helper()
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, l.Close())
 }
 
 // files are the names in a folder.
 func files(t testing.TB, dir string) string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var names []string
 	for _, e := range entries {
 		names = append(names, e.Name())
@@ -90,13 +101,9 @@ func TestExample(t *testing.T) {
 	put(t, l, "one", "two")
 	closed(t, l)
 	data, err := os.ReadFile(path(dir, 1))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	doc, err := os.ReadFile("doc.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	_, example, _ := strings.Cut(string(doc), "An example:")
 	lines := 0
 	for line := range strings.Lines(example) {
@@ -144,7 +151,7 @@ func TestLog(t *testing.T) {
 		t.Errorf("position %d", at)
 	}
 	closed(t, l)
-	if got := files(t, dir); got != "00000001.log 00000002.log 00000003.log" {
+	if got := files(t, dir); got != "00000001.wal 00000002.wal 00000003.wal" {
 		t.Error(got)
 	}
 
@@ -158,9 +165,7 @@ func TestLog(t *testing.T) {
 	if !r.Clean || r.Files != 3 || r.Records != 8 || r.Last != 8 || r.TornFile != "" {
 		t.Errorf("%+v", r)
 	}
-	if err := l.Remove(Mark{3, 7}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, l.Remove(Mark{3, 7}))
 	if at := put(t, l, "f"); at != 9 {
 		t.Errorf("position %d", at)
 	}
@@ -188,11 +193,9 @@ func TestLog(t *testing.T) {
 	}
 
 	o.From = Mark{6, 10}
-	if err := os.WriteFile(path(dir, 4), []byte("came back after a power cut"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(path(dir, 4), []byte("came back after a power cut"), 0o600))
 	l, r, had = open(t, nil, dir, o)
-	if !slices.Equal(had, []string{"11:g"}) || r.Last != 11 || files(t, dir) != "00000006.log" {
+	if !slices.Equal(had, []string{"11:g"}) || r.Last != 11 || files(t, dir) != "00000006.wal" {
 		t.Errorf("%v, %+v, %s", had, r, files(t, dir))
 	}
 	closed(t, l)
@@ -203,32 +206,27 @@ func TestCheckFile(t *testing.T) {
 	dir := t.TempDir()
 	l, _, _ := open(t, nil, dir, Options{ID: [16]byte{7}})
 	put(t, l, "a", "b")
-	if _, err := l.Rotate(); err != nil {
-		t.Fatal(err)
-	}
+	rotate(t, l)
 	put(t, l, "c")
 	closed(t, l)
 	replay, records := collect()
 	f, err := CheckFile(path(dir, 2), replay)
-	if err != nil || f.Log != [16]byte{7} || f.Number != 2 || f.First != 3 || f.Records != 1 || !f.Clean || !slices.Equal(*records, []string{"3:c"}) {
+	if err != nil || f.Log != [16]byte{7} || f.Number != 2 || f.First != 3 || f.Records != 1 || !f.Clean ||
+		!slices.Equal(*records, []string{"3:c"}) {
 		t.Errorf("%+v, %v, %v", f, *records, err)
 	}
 	if f, err := CheckFile(path(dir, 1), nil); err != nil || f.Records != 2 || f.Clean {
 		t.Errorf("%+v, %v", f, err)
 	}
-	if paths, err := Paths(dir, Mark{File: 2}); err != nil || !slices.Equal(paths, []string{path(dir, 2)}) {
+	if paths, err := Paths(nil, dir, Mark{File: 2}); err != nil || !slices.Equal(paths, []string{path(dir, 2)}) {
 		t.Errorf("%v, %v", paths, err)
 	}
-	if err := overwrite(path(dir, 2), 100, 0xff); err != nil {
-		t.Fatal(err)
-	}
+	must(t, overwrite(path(dir, 2), 100, 0xff))
 	if _, err := CheckFile(path(dir, 2), nil); !errors.Is(err, store.ErrCorrupt) {
 		t.Errorf("damaged: %v", err)
 	}
 	other := filepath.Join(dir, "other")
-	if err := os.WriteFile(other, make([]byte, 100), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(other, make([]byte, 100), 0o600))
 	if !IsLog(path(dir, 1)) || IsLog(other) || IsLog(dir) || IsLog(filepath.Join(dir, "none")) {
 		t.Error("IsLog is wrong")
 	}
@@ -244,16 +242,24 @@ func TestRefused(t *testing.T) {
 		open   Options
 		want   string
 	}{
-		"another log":    {func(string) error { return nil }, Options{ID: [16]byte{2}}, "belongs to the log of another index"},
-		"a missing file": {func(dir string) error { return os.Remove(path(dir, 2)) }, Options{}, "00000002.log, is missing"},
-		"the first one":  {func(dir string) error { return os.Remove(path(dir, 1)) }, Options{}, "00000001.log, is missing"},
-		"a renamed file": {func(dir string) error { return os.Rename(path(dir, 3), path(dir, 4)) }, Options{}, "00000003.log, is missing"},
+		"another log": {func(string) error { return nil }, Options{ID: [16]byte{2}},
+			"belongs to the log of another index"},
+		"a missing file": {func(dir string) error { return os.Remove(path(dir, 2)) }, Options{},
+			"00000002.wal: header, offset 0x0: the log file is missing"},
+		"the first one": {func(dir string) error { return os.Remove(path(dir, 1)) }, Options{},
+			"00000001.wal: header, offset 0x0: the log file is missing"},
+		"a renamed file": {func(dir string) error { return os.Rename(path(dir, 3), path(dir, 4)) }, Options{},
+			"00000003.wal: header, offset 0x0: the log file is missing"},
 		"two exchanged": {func(dir string) error {
-			return errors.Join(os.Rename(path(dir, 2), path(dir, 0)), os.Rename(path(dir, 3), path(dir, 2)), os.Rename(path(dir, 0), path(dir, 3)))
+			return errors.Join(os.Rename(path(dir, 2), path(dir, 0)), os.Rename(path(dir, 3), path(dir, 2)),
+				os.Rename(path(dir, 0), path(dir, 3)))
 		}, Options{}, "was file 3 and has been renamed"},
-		"an earlier mark":    {func(dir string) error { return os.Rename(path(dir, 1), path(dir, 0)) }, Options{From: Mark{2, 0}}, "its first record is 2, and the last one before is 0"},
-		"a newer format":     {func(dir string) error { return overwrite(path(dir, 3), 8, 2) }, Options{}, "format version 2, this ndd reads version 1: a newer"},
-		"another file":       {func(dir string) error { return overwrite(path(dir, 1), 0, 'x') }, Options{}, "not a write-ahead log"},
+		"an earlier mark": {func(dir string) error { return os.Rename(path(dir, 1), path(dir, 0)) },
+			Options{From: Mark{2, 0}}, "its first record is 2, and the last one before is 0"},
+		"a newer format": {func(dir string) error { return overwrite(path(dir, 3), 8, 2) }, Options{},
+			"format version 2, this ndd reads version 1: a newer"},
+		"another file": {func(dir string) error { return overwrite(path(dir, 1), 0, 'x') }, Options{},
+			"not a write-ahead log"},
 		"an error of replay": {func(string) error { return nil }, Options{}, "replayed"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -261,14 +267,10 @@ func TestRefused(t *testing.T) {
 			l, _, _ := open(t, nil, dir, Options{})
 			for i := range 3 {
 				put(t, l, fmt.Sprint(i))
-				if _, err := l.Rotate(); err != nil {
-					t.Fatal(err)
-				}
+				rotate(t, l)
 			}
 			closed(t, l)
-			if err := c.change(dir); err != nil {
-				t.Fatal(err)
-			}
+			must(t, c.change(dir))
 			before := files(t, dir)
 			replay := func(Position, []byte) error {
 				if name == "an error of replay" {
@@ -296,7 +298,8 @@ func TestRefused(t *testing.T) {
 	}
 	l, _, _ := open(t, nil, t.TempDir(), Options{})
 	defer closed(t, l)
-	if _, err := l.Append(make([]byte, RecordMax+1)); err == nil || !strings.Contains(err.Error(), "16777216 are allowed") {
+	if _, err := l.Append(make([]byte, RecordMax+1)); err == nil || !strings.Contains(err.Error(),
+		"16777216 are allowed") {
 		t.Error(err)
 	}
 	put(t, l, string(make([]byte, RecordMax)))
@@ -353,14 +356,10 @@ func BenchmarkAppend(b *testing.B) {
 	record := make([]byte, 16)
 	for b.Loop() {
 		at, err := l.Append(record)
-		if err != nil {
-			b.Fatal(err)
-		}
+		must(b, err)
 		if at%10_000 == 0 {
 			b.StopTimer()
-			if err := l.Sync(b.Context(), at); err != nil {
-				b.Fatal(err)
-			}
+			must(b, l.Sync(b.Context(), at))
 			b.StartTimer()
 		}
 	}

@@ -2,8 +2,11 @@ package wal
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
+	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -32,7 +35,8 @@ func (r Report) String() string {
 	text := fmt.Sprintf("%s records in %d log files, %s, in %v", humanize.Comma(int64(r.Records)), r.Files,
 		humanize.IBytes(uint64(r.Bytes)), r.Duration.Round(time.Millisecond))
 	if r.TornFile != "" {
-		text += fmt.Sprintf("; %d unfinished bytes at the end of %s were never acknowledged and are left out", r.Torn, r.TornFile)
+		text += fmt.Sprintf("; %d unfinished bytes at the end of %s were never acknowledged and are left out", r.Torn,
+			r.TornFile)
 	}
 	return text
 }
@@ -40,59 +44,73 @@ func (r Report) String() string {
 // Check reads the log in the folder dir as [Open] does, and changes nothing.
 func Check(dir string, o Options, replay func(at Position, record []byte) error) (Report, error) {
 	began := time.Now()
-	found, err := scan(dir, o, replay)
+	found, err := scan(nil, dir, o, replay)
 	found.Duration = time.Since(began)
 	return found.Report, err
 }
 
-// Paths returns the paths of the files of the log in the folder dir that are needed from a mark on, in
-// their order.
-func Paths(dir string, from Mark) (paths []string, err error) {
-	numbers, err := list(dir)
-	for _, n := range numbers {
-		if n >= from.File {
-			paths = append(paths, path(dir, n))
+// Paths returns the paths of the files of the log in the folder dir that are needed from a mark on,
+// in their order.
+func Paths(d *disk.Disk, dir string, from Mark) (paths []string, err error) {
+	files, err := list(d, dir)
+	for _, f := range files {
+		if f.number >= from.File {
+			paths = append(paths, f.path)
 		}
 	}
 	return paths, err
 }
 
-// A scanned is what is in a folder, and what is to be repaired.
+// A scanned is the state of a folder, and the repair that it needs.
 type scanned struct {
 	Report
 	next    uint64 // number of the file that is created next
 	torn    string // file that is cut to keep bytes, or removed when that is nothing; empty: none
 	keep    int64
+	end     int64 // of the last file's frames
 	options Options
 }
 
 // scan reads the files of the log in order, and calls replay with their records.
-func scan(dir string, o Options, replay func(Position, []byte) error) (*scanned, error) {
+func scan(d *disk.Disk, dir string, o Options, replay func(Position, []byte) error) (*scanned, error) {
 	s := &scanned{next: max(o.From.File, 1), options: o, Report: Report{Last: o.From.Last}}
-	numbers, err := list(dir)
+	files, err := list(d, dir)
 	if err != nil {
 		return s, err
 	}
-	numbers = slices.DeleteFunc(numbers, func(n uint64) bool { return n < s.next })
-	for i, n := range numbers {
-		if n != s.next {
-			return s, &store.CorruptError{File: path(dir, n), Section: "header", Block: -1, Why: fmt.Sprintf("the file before it, %s, is missing: restore it from a backup", path(dir, s.next))}
+	files = slices.DeleteFunc(files, func(f logFile) bool { return f.number < s.next })
+	for i, f := range files {
+		if f.number != s.next {
+			return s, s.missing(path(dir, s.next), filepath.Base(f.path)+" follows it")
 		}
-		data, err := os.ReadFile(path(dir, n)) // not mapped: what happens to the file meanwhile is no matter
+		data, err := d.ReadFile(f.path) // not mapped: what happens to the file meanwhile is no matter
 		if err != nil {
 			return s, err
 		}
-		if err := s.file(path(dir, n), data, i == len(numbers)-1, replay); err != nil {
+		if err := s.file(f.path, data, i == len(files)-1, replay); err != nil {
 			return s, err
 		}
 	}
+	if s.next <= o.Holds.File {
+		return s, s.missing(path(dir, s.next), "the manifest names it")
+	}
+	if s.Last < o.Holds.Last {
+		return s, &store.CorruptError{File: path(dir, s.next-1), Section: "frame", Block: -1, Offset: s.end,
+			Why: fmt.Sprintf("the log ends with record %d, and had at least %d: %s", s.Last, o.Holds.Last, restore)}
+	}
 	return s, nil
+}
+
+// missing returns the error for a file that is not there, with the reason why it should be.
+func (s *scanned) missing(path, reason string) error {
+	return &store.CorruptError{File: path, Section: "header", Block: -1,
+		Why: fmt.Sprintf("the log file is missing, and %s: %s", reason, restore)}
 }
 
 // file reads the content of the file at path, which has the number s.next.
 func (s *scanned) file(path string, data []byte, last bool, replay func(Position, []byte) error) error {
 	r := reader{path: path, data: data}
-	if last && unborn(data) {
+	if last && unborn(data) && s.next > s.options.Holds.File {
 		s.torn, s.TornFile, s.Torn = path, path, int64(len(data))
 		return nil
 	}
@@ -114,6 +132,7 @@ func (s *scanned) file(path string, data []byte, last bool, replay func(Position
 	}
 	s.Files++
 	s.Bytes += end
+	s.end = end
 	s.Records += uint64(r.next - r.head.first)
 	s.Last = r.next - 1
 	s.Clean = r.ended
@@ -124,13 +143,13 @@ func (s *scanned) file(path string, data []byte, last bool, replay func(Position
 	return nil
 }
 
-// unborn says whether a crash cut off the creation of a file: its header, which is in one sector and
-// durable before a frame follows, is not there.
+// unborn reports whether a crash interrupted the creation of a file: it has no header, which lies
+// in one sector and is durable before the first frame.
 func unborn(data []byte) bool {
 	return len(data) < headerBytes || len(data) == headerBytes && len(bytes.Trim(data, "\x00")) == 0
 }
 
-// repair removes the files that are not needed any more, and what was torn.
+// repair removes the files before Options.From and the torn end.
 func (s *scanned) repair(d *disk.Disk, dir string) error {
 	if err := remove(d, dir, s.options.From.File); err != nil {
 		return err
@@ -147,22 +166,26 @@ func (s *scanned) repair(d *disk.Disk, dir string) error {
 	return d.SyncFolder(dir)
 }
 
-// list returns the numbers of the log files in a folder, ascending.
-func list(dir string) ([]uint64, error) {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return nil, err
-	}
-	var numbers []uint64
+// A logFile is one file of a log.
+type logFile struct {
+	number uint64
+	path   string
+}
+
+// list returns the log files in a folder, ascending by number. Earlier versions called them
+// NUMBER.log.
+func list(d *disk.Disk, dir string) (files []logFile, err error) {
+	entries, err := d.ReadDir(dir)
 	for _, e := range entries {
-		digits, ok := strings.CutSuffix(e.Name(), ".log")
+		digits, former := strings.CutSuffix(e.Name(), ".log")
+		digits = strings.TrimSuffix(digits, Extension)
 		n, err := strconv.ParseUint(digits, 10, 64)
-		if ok && err == nil && path("", n) == e.Name() {
-			numbers = append(numbers, n)
+		if err == nil && (path("", n) == e.Name() || former && path("", n) == digits+Extension) {
+			files = append(files, logFile{n, filepath.Join(dir, e.Name())})
 		}
 	}
-	slices.Sort(numbers)
-	return numbers, nil
+	slices.SortStableFunc(files, func(a, b logFile) int { return cmp.Compare(a.number, b.number) })
+	return files, err
 }
 
 // A reader reads one file.
@@ -178,8 +201,8 @@ func (r *reader) corrupt(section string, at int64, why string) error {
 	return &store.CorruptError{File: r.path, Section: section, Block: -1, Offset: at, Why: why}
 }
 
-// frames calls replay with the records of the file's frames, and returns where the last sound one
-// ends. Behind that the last file may be torn.
+// frames calls replay with the records of the file's frames and returns the end of the last sound
+// one. The rest of the last file may be torn.
 func (r *reader) frames(last bool, replay func(Position, []byte) error) (end int64, err error) {
 	f := frame{at: headerBytes}
 	for f.at < int64(len(r.data)) {
@@ -207,8 +230,8 @@ func (r *reader) frames(last bool, replay func(Position, []byte) error) (end int
 	return f.at, nil
 }
 
-// damage returns the error of a frame that is not sound at offset at, nil where a crash explains it:
-// in the last file, when no sound frame follows that was written after these bytes were durable.
+// damage returns the error for an unsound frame at offset at, or nil if a crash explains it: in the
+// last file, if no sound frame follows that was written after these bytes were durable.
 func (r *reader) damage(at int64, last bool) error {
 	switch {
 	case !last:
@@ -223,8 +246,57 @@ func (r *reader) damage(at int64, last bool) error {
 			continue
 		}
 		if left -= size; left < 0 || r.head.sound(r.data, &f, size) {
-			return r.corrupt("frame", at, fmt.Sprintf("%s (a later record, at offset %#x, says that this one was written in full)", mismatch, f.at))
+			return r.corrupt("frame", at, fmt.Sprintf("%s (a later record, at offset %#x, says that this one was written "+
+				"in full)", mismatch, f.at))
 		}
 	}
 	return nil
+}
+
+// A File is what one file of a log says of itself.
+type File struct {
+	Report
+	Log      [16]byte // what the log belongs to
+	Identity [16]byte // of this file alone
+	Number   uint64
+	First    Position // of its records
+}
+
+// IsLog reports whether the file at path begins like a file of a log. It is false for unreadable
+// files.
+func IsLog(path string) bool {
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+		return false // opening a pipe may wait for its writer
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	var begin [len(magic)]byte
+	_, err = io.ReadFull(f, begin[:])
+	return err == nil && begin == magic
+}
+
+// CheckFile reads one file of a log, whatever log it belongs to, as the last one of it, and calls
+// replay, unless it is nil, with its records. The error wraps [store.ErrCorrupt] when it is
+// damaged.
+func CheckFile(path string, replay func(at Position, record []byte) error) (f File, err error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return f, err
+	}
+	r := reader{path: path, data: data}
+	if why := r.head.parse(data); why != "" {
+		return f, r.corrupt("header", 0, why)
+	}
+	if replay == nil {
+		replay = func(Position, []byte) error { return nil }
+	}
+	h := &r.head
+	f.Log, f.Identity, f.Number, f.First = h.log, h.file, h.number, h.first
+	s := scanned{next: h.number, options: Options{ID: h.log}, Report: Report{Last: h.first - 1}}
+	err = s.file(path, data, true, replay)
+	f.Report = s.Report
+	return f, err
 }

@@ -48,10 +48,10 @@ func (s Sync) String() string {
 	return "interval=" + time.Duration(s).String()
 }
 
-// Sync returns when the record at that position, and all before it, are as durable as
-// [Options.Sync] says: when they may be acknowledged. One call to the system serves all goroutines
-// that wait: the first writes and syncs what is there for all, and the records that are appended
-// meanwhile are the next one's. When ctx ends first the record may become durable or not.
+// Sync waits until the record at that position, and all before it, are as durable as [Options.Sync]
+// demands, so that they may be acknowledged. One call to the system serves all waiting goroutines:
+// the first writes and syncs the pending records; those appended meanwhile wait for the next call.
+// If ctx ends first the record may become durable or not.
 func (l *Log) Sync(ctx context.Context, at Position) error {
 	for {
 		l.mu.Lock()
@@ -87,8 +87,9 @@ func (l *Log) Sync(ctx context.Context, at Position) error {
 	}
 }
 
-// write writes all that was appended, and calls then while no one else writes. Callers of Sync let it pass: the writes of others
-// serve them all, but not this one, and on one processor it would find the writer taken again whenever it runs.
+// write writes all pending records and calls then before another goroutine writes. Callers of Sync
+// let it pass: writes of others serve them all, but not this one, which on one processor would find
+// the writer taken whenever it runs.
 func (l *Log) write(then func() error) error {
 	l.mu.Lock()
 	l.asking++
@@ -106,8 +107,9 @@ func (l *Log) write(then func() error) error {
 	return l.lead(then)
 }
 
-// lead writes what was appended, and syncs it where that is wanted, for all who wait; then, unless
-// nil, is called at the end. It is called with mu locked, when no one writes, and unlocks it.
+// lead writes the pending records, and syncs them if [Options.Sync] demands it, for all waiting
+// goroutines; then it calls then, unless nil. It is called with mu locked and nobody writing, and
+// unlocks mu.
 func (l *Log) lead(then func() error) error {
 	l.writing = make(chan struct{})
 	l.mu.Unlock()
@@ -148,11 +150,11 @@ func (l *Log) lead(then func() error) error {
 	return nil
 }
 
-// Resume lets a log go on after a write that failed, or a file that could not be created: on a disk that was
-// full and has space again. It makes the log end, durably, where it did before that call. The records
-// that were not written and not withdrawn are written by the next Sync, those whose Sync returned the error among them,
-// so that the log stays equal to what the owner has in memory. After a sync that failed Resume
-// returns the error and changes nothing.
+// Resume lets a log go on after a failed write or creation of a file, on a disk that was full and
+// has space again. It makes the log end, durably, where it did before that call. The next Sync
+// writes the records that were not written and not withdrawn, including those whose Sync returned
+// the error, so that the log stays equal to the owner's memory. After a failed sync Resume returns
+// the error and changes nothing.
 func (l *Log) Resume() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -173,10 +175,10 @@ func (l *Log) Resume() error {
 	return nil
 }
 
-// spareMax is how many batches are kept for use again.
+// spareMax is the number of batches kept for reuse.
 const spareMax = 4
 
-// recycle keeps batches for use again.
+// recycle keeps batches for reuse.
 func (l *Log) recycle(batches []*batch) {
 	for _, b := range batches {
 		if len(l.spare) < spareMax && cap(b.data) <= 2*batchBytes {
@@ -185,7 +187,7 @@ func (l *Log) recycle(batches []*batch) {
 	}
 }
 
-// syncEach makes the log durable at intervals, until it is closed.
+// syncEach syncs the log at intervals until it is closed.
 func (l *Log) syncEach(ctx context.Context, every time.Duration) {
 	tick := time.NewTicker(every)
 	defer tick.Stop()

@@ -23,7 +23,8 @@ func TestParseSync(t *testing.T) {
 			t.Errorf("%s: %v, %v", s, got, err)
 		}
 	}
-	for _, text := range []string{"", "Always", "interval", "interval=", "interval=0s", "interval=-1s", "interval=10", "interval=1us"} {
+	for _, text := range []string{"", "Always", "interval", "interval=", "interval=0s", "interval=-1s", "interval=10",
+		"interval=1us"} {
 		if _, err := ParseSync(text); err == nil || !strings.Contains(err.Error(), "always, never and interval=") {
 			t.Errorf("%q: %v", text, err)
 		}
@@ -42,7 +43,8 @@ func counting() (d *disk.Disk, syncs func() int) {
 	return d, func() int { return int(n.Load()) }
 }
 
-// TestSyncPolicies counts the calls to the system: one for a record, one at each interval, or none. The clock is the test's own.
+// TestSyncPolicies counts the calls to the system: one for a record, one at each interval, or none.
+// The clock is the test's own.
 func TestSyncPolicies(t *testing.T) {
 	for policy, want := range map[Sync]func(syncs int) bool{
 		Always:                     func(n int) bool { return n >= 50 },
@@ -56,7 +58,8 @@ func TestSyncPolicies(t *testing.T) {
 				l, _, _ := open(t, d, dir, Options{Sync: policy})
 				for i := range 50 {
 					put(t, l, fmt.Sprint(i))
-					if r, err := Check(dir, Options{}, func(Position, []byte) error { return nil }); err != nil || r.Records != uint64(i+1) {
+					if r, err := Check(dir, Options{}, func(Position, []byte) error { return nil }); err != nil ||
+						r.Records != uint64(i+1) {
 						t.Fatalf("after %d records the file has %+v, %v", i+1, r, err)
 					}
 					time.Sleep(time.Millisecond)
@@ -81,10 +84,7 @@ func TestCancelled(t *testing.T) {
 		return nil
 	})
 	l, _, _ := open(t, d, t.TempDir(), Options{})
-	first, err := l.Append([]byte("first"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	first := add(t, l, "first")
 	var leader sync.WaitGroup
 	leader.Go(func() {
 		if err := l.Sync(t.Context(), first); err != nil {
@@ -92,10 +92,7 @@ func TestCancelled(t *testing.T) {
 		}
 	})
 	<-held
-	second, err := l.Append([]byte("second"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	second := add(t, l, "second")
 	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 	defer cancel()
 	if err := l.Sync(ctx, second); !errors.Is(err, context.DeadlineExceeded) {
@@ -109,8 +106,8 @@ func TestCancelled(t *testing.T) {
 	closed(t, l)
 }
 
-// TestOneSyncServesMany holds the first call to the system back until 31 more records have been appended: one more call makes all of
-// them durable.
+// TestOneSyncServesMany holds the first call to the system back until 31 more records have been
+// appended: one more call makes all of them durable.
 func TestOneSyncServesMany(t *testing.T) {
 	const others = 31
 	var begun atomic.Bool
@@ -135,10 +132,7 @@ func TestOneSyncServesMany(t *testing.T) {
 		})
 	}
 	for i := range 1 + others {
-		at, err := l.Append(fmt.Append(nil, i))
-		if err != nil {
-			t.Fatal(err)
-		}
+		at := add(t, l, string(fmt.Append(nil, i)))
 		if await(at); i == 0 {
 			<-held
 		}
@@ -151,8 +145,9 @@ func TestOneSyncServesMany(t *testing.T) {
 	closed(t, l)
 }
 
-// TestNotOvertaken has eight callers write all the time, on one processor, while another wants the writer for itself, as to begin a
-// new file does, or the sync of an interval: it gets it when the present call is over, not when the eight happen to leave it a gap.
+// TestNotOvertaken has eight callers write all the time, on one processor, while another wants the
+// writer for itself, as to begin a new file does, or the sync of an interval: it gets it when the
+// present call is over, not when the eight happen to leave it a gap.
 func TestNotOvertaken(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	var writes atomic.Int64

@@ -6,23 +6,27 @@ import (
 	"fmt"
 )
 
-// ErrWithdrawn is wrapped by the error of [Log.Sync] for a record that was not written and never will be, with the reason.
+// ErrWithdrawn is wrapped by the error of [Log.Sync] for a record that was never written, with the
+// reason.
 var ErrWithdrawn = errors.New("the record was withdrawn")
 
-// A span is the positions of some records that were withdrawn, both ends among them.
+// A span is a range of positions of withdrawn records, both ends included.
 type span struct {
 	first, last Position
 	why         error
 }
 
-// Failing reports whether a call failed, so that nothing is acknowledged until [Log.Resume] returns nil.
+// Failing reports whether a call failed, so that nothing is acknowledged until [Log.Resume] returns
+// nil.
 func (l *Log) Failing() bool { return l.failing.Load() }
 
-// Withdraw takes back the records that were not written because a write failed, or a file could not be created, and returns the
-// position of the last record that may be acknowledged. It calls yield with each, in order; record is valid during the call only. Their
-// places are taken by the record instead, which says nothing to the owner, so that all others keep their positions; and Sync of them
-// fails with [ErrWithdrawn], also after [Log.Resume]. No record may be appended meanwhile. After a sync that failed nobody
-// knows what was written: then, as without an error, nothing is withdrawn and ok is false.
+// Withdraw takes back the records that were not written because a write or the creation of a file
+// failed. It calls yield with each, in order; record is valid during the call only. It returns the
+// position of the last record that may be acknowledged. The record instead, which the owner
+// ignores, takes their places, so that all others keep their positions. Sync of a withdrawn record
+// fails with [ErrWithdrawn], also after [Log.Resume]. No record may be appended meanwhile. After a
+// failed sync the state of the file is unknown: then, as without an error, nothing is withdrawn and
+// ok is false.
 func (l *Log) Withdraw(instead []byte, yield func(record []byte)) (last Position, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -39,7 +43,7 @@ func (l *Log) Withdraw(instead []byte, yield func(record []byte)) (last Position
 	return l.done, true
 }
 
-// withdraw notes positions; those from the first one on may have been noted before.
+// withdraw records a span; positions from its first on may have been recorded before.
 func (l *Log) withdraw(s span) {
 	if n := len(l.withdrawn); n > 0 && l.withdrawn[n-1].last+1 >= s.first {
 		l.withdrawn[n-1].last, l.withdrawn[n-1].why = s.last, s.why
@@ -48,7 +52,7 @@ func (l *Log) withdraw(s span) {
 	l.withdrawn = append(l.withdrawn, s)
 }
 
-// ifWithdrawn returns an error where a record was. It needs l.mu.
+// ifWithdrawn returns an error if the record was withdrawn. It needs l.mu.
 func (l *Log) ifWithdrawn(at Position) error {
 	for i := len(l.withdrawn) - 1; i >= 0 && at <= l.withdrawn[i].last; i-- {
 		if at >= l.withdrawn[i].first {
@@ -58,7 +62,7 @@ func (l *Log) ifWithdrawn(at Position) error {
 	return nil
 }
 
-// withdraw calls yield with each record, and puts another one in its place.
+// withdraw calls yield with each record and replaces it.
 func (b *batch) withdraw(instead []byte, yield func(record []byte)) {
 	rest, n := b.data[frameHead:], b.records
 	b.data = nil // its memory is the records'

@@ -10,8 +10,9 @@ import (
 	"ndd/engine/storage/disk"
 )
 
-// TestWithdraw fills the disk between two files of a log: what was written is acknowledged, and what was not is withdrawn for
-// good, also for who asks after the log goes on; nothing is withdrawn without an error, after one of a sync, or twice.
+// TestWithdraw fills the disk between two files of a log: what was written is acknowledged, and
+// what was not is withdrawn for good, also for who asks after the log goes on; nothing is withdrawn
+// without an error, after one of a sync, or twice.
 func TestWithdraw(t *testing.T) {
 	var full, broken atomic.Bool
 	creations := 0
@@ -37,24 +38,13 @@ func TestWithdraw(t *testing.T) {
 	if records, last, ok := withdraw(); ok || last != 1 || records != nil || l.Failing() {
 		t.Errorf("without an error: %v %d %v", records, last, ok)
 	}
-	add := func(text string) Position {
-		at, err := l.Append([]byte(text))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return at
-	}
-	rotate := func() {
-		if _, err := l.Rotate(); err != nil {
-			t.Fatal(err)
-		}
-	}
-	rotate()
-	second := add("record 2") // to the second file, which can be created
-	rotate()
-	third, fourth := add("record 3"), add("record 4")
+	rotate(t, l)
+	second := add(t, l, "record 2") // to the second file, which can be created
+	rotate(t, l)
+	third, fourth := add(t, l, "record 3"), add(t, l, "record 4")
 	full.Store(true)
-	if err := l.Sync(t.Context(), fourth); !errors.Is(err, syscall.ENOSPC) || errors.Is(err, ErrWithdrawn) || !l.Failing() {
+	if err := l.Sync(t.Context(), fourth); !errors.Is(err, syscall.ENOSPC) || errors.Is(err, ErrWithdrawn) ||
+		!l.Failing() {
 		t.Error(err)
 	}
 	if err := l.Sync(t.Context(), second); err != nil {
@@ -67,7 +57,7 @@ func TestWithdraw(t *testing.T) {
 	if err := l.Resume(); err != nil || l.Failing() {
 		t.Fatal(err)
 	}
-	fifth := add("record 5")
+	fifth := add(t, l, "record 5")
 	for range 2 {
 		for _, at := range []Position{third, fourth} {
 			if err := l.Sync(t.Context(), at); !errors.Is(err, ErrWithdrawn) || !errors.Is(err, syscall.ENOSPC) {
@@ -79,7 +69,7 @@ func TestWithdraw(t *testing.T) {
 		}
 	}
 	broken.Store(true)
-	if err := l.Sync(t.Context(), add("record 6")); !errors.Is(err, syscall.EIO) {
+	if err := l.Sync(t.Context(), add(t, l, "record 6")); !errors.Is(err, syscall.EIO) {
 		t.Error(err)
 	}
 	if records, _, ok := withdraw(); ok || records != nil {
@@ -91,5 +81,34 @@ func TestWithdraw(t *testing.T) {
 	_, _, records := open(t, nil, dir, Options{})
 	if want := []string{text(1), text(2), "3:nothing", "4:nothing", text(5)}; !slices.Equal(records[:5], want) {
 		t.Errorf("%q", records)
+	}
+}
+
+// TestWrittenBeforeFull fills the disk between two batches of one file: the first, which is
+// acknowledged, is durable.
+func TestWrittenBeforeFull(t *testing.T) {
+	var writes, durable int // since the file was made
+	full := false
+	d := disk.Failing(func(c disk.Call, _ string) error {
+		switch {
+		case c == disk.CallWrite && full && writes == 1:
+			return syscall.ENOSPC
+		case c == disk.CallWrite && full:
+			writes++
+		case c == disk.CallSync:
+			durable = writes
+		}
+		return nil
+	})
+	l, _, _ := open(t, d, t.TempDir(), Options{})
+	put(t, l, "which makes the file")
+	full = true
+	batch := string(make([]byte, batchBytes))
+	at := [2]Position{add(t, l, batch), add(t, l, batch)}
+	if err := l.Sync(t.Context(), at[1]); !errors.Is(err, syscall.ENOSPC) {
+		t.Error(err)
+	}
+	if err := l.Sync(t.Context(), at[0]); err != nil || durable != 1 {
+		t.Errorf("what was written before is acknowledged with %v; %d batches of it are durable", err, durable)
 	}
 }

@@ -10,8 +10,7 @@ import (
 	"ndd/engine/storage/disk"
 )
 
-// A batch is records that are written as one frame: space for the frame's head, and the records
-// behind it.
+// A batch is a frame to be written: space for its head, and the records.
 type batch struct {
 	file    uint64   // number of the file that it goes to
 	first   Position // of the records
@@ -19,8 +18,8 @@ type batch struct {
 	data    []byte
 }
 
-// batchBytes is the size up to which records are put together in one frame: a write of 1 MiB costs
-// several times what the call itself does.
+// batchBytes is the size up to which records share a frame: a write of 1 MiB costs several times
+// the system call itself.
 const batchBytes = 1 << 20
 
 func (b *batch) begin(file uint64, first Position) {
@@ -46,11 +45,12 @@ type writer struct {
 	lost   bool     // a sync failed: it is unknown what the file has
 }
 
-// write writes the batches, in files as their numbers say, and returns how many it has written in full.
+// write writes the batches, each to the file of its number, and returns the number of complete
+// ones.
 func (w *writer) write(l *Log, batches []*batch) (written int, err error) {
 	for i, b := range batches {
 		if w.file == nil || w.head.number != b.file {
-			if err := w.begin(l, b); err != nil {
+			if err := w.begin(l, b.file, b.first); err != nil {
 				return i, err
 			}
 		}
@@ -74,18 +74,18 @@ func (w *writer) append(data []byte) error {
 	return nil
 }
 
-// begin makes the file before durable, and creates the one that the batch goes to. The new file's
-// name and header are durable before a frame is written: where the header is damaged later and there
-// are frames, that is no crash.
-func (w *writer) begin(l *Log, b *batch) error {
-	if err := w.leave(b.file); err != nil {
+// begin makes the file before durable, and creates the one of that number, whose first record is
+// first. The new file's name and header are durable before a frame is written: where the header is
+// damaged later and there are frames, that is no crash.
+func (w *writer) begin(l *Log, number uint64, first Position) error {
+	if err := w.leave(number); err != nil {
 		return err
 	}
-	w.head, w.size, w.synced = header{log: l.options.ID, number: b.file, first: b.first}, 0, 0
+	w.head, w.size, w.synced, w.next = header{log: l.options.ID, number: number, first: first}, 0, 0, first
 	if _, err := io.ReadFull(l.options.Random, w.head.file[:]); err != nil {
 		return fmt.Errorf("an identity for a new file: %w", err)
 	}
-	file, err := l.disk.CreateAppend(path(l.dir, b.file))
+	file, err := l.disk.CreateAppend(path(l.dir, number))
 	if err != nil {
 		return err
 	}
@@ -101,7 +101,7 @@ func (w *writer) begin(l *Log, b *batch) error {
 	return err
 }
 
-// leave makes the present file durable and closes it, when its number is below the given one.
+// leave makes the present file durable and closes it if its number is below the given one.
 func (w *writer) leave(number uint64) error {
 	if w.file == nil || w.head.number >= number {
 		return nil
@@ -114,7 +114,7 @@ func (w *writer) leave(number uint64) error {
 	return err
 }
 
-// sync makes durable what was written since the last call.
+// sync makes everything written since the last call durable.
 func (w *writer) sync() error {
 	if w.file == nil || w.synced == w.size {
 		return nil
@@ -127,7 +127,8 @@ func (w *writer) sync() error {
 	return nil
 }
 
-// finish makes the present file durable, ends it with a frame that says so, and closes it.
+// finish makes the present file durable, appends the frame that marks a closed log, and closes the
+// file.
 func (w *writer) finish() error {
 	if w.file == nil {
 		return nil
@@ -150,8 +151,8 @@ func (w *writer) abandon() {
 	}
 }
 
-// resume makes the file end where it did before a write failed, durably, and opens it to go on from
-// there; a file without its header is removed.
+// resume makes the file end, durably, where it did before a failed write, and opens it to append
+// there. It removes a file without a header.
 func (w *writer) resume(l *Log) (err error) {
 	at := path(l.dir, w.head.number)
 	if w.size >= headerBytes {
@@ -166,19 +167,19 @@ func (w *writer) resume(l *Log) (err error) {
 	return l.disk.SyncFolder(l.dir)
 }
 
-// remove removes the files with numbers below before, and makes that durable.
+// remove durably removes the files with numbers below before.
 func remove(d *disk.Disk, dir string, before uint64) error {
-	numbers, err := list(dir)
+	files, err := list(d, dir)
 	if err != nil {
 		return err
 	}
-	numbers = slices.DeleteFunc(numbers, func(n uint64) bool { return n >= before })
-	for _, n := range numbers {
-		if err := d.Remove(path(dir, n)); err != nil {
+	files = slices.DeleteFunc(files, func(f logFile) bool { return f.number >= before })
+	for _, f := range files {
+		if err := d.Remove(f.path); err != nil {
 			return err
 		}
 	}
-	if len(numbers) == 0 {
+	if len(files) == 0 {
 		return nil
 	}
 	return d.SyncFolder(dir)

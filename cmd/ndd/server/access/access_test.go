@@ -2,19 +2,25 @@ package access
 
 import (
 	"crypto/sha256"
+	_ "embed"
 	"fmt"
+	"go/ast"
+	"go/parser"
+	gotoken "go/token"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 )
 
 const (
 	readToken  = "read-0123456789abcdef"
 	writeToken = "write-0123456789abcdef"
 	adminToken = "admin-0123456789abcdef"
-	tokenLines = "# who may do what\n\n" + readToken + " read\n" + writeToken + "\twrite\n  " + adminToken + " admin\ncn:crawler seven write\n"
+	tokenLines = "# who may do what\n\n" + readToken + " read\n" + writeToken + "\twrite\n  " + adminToken +
+		" admin\ncn:crawler seven write\n"
 )
 
 func TestTokenFiles(t *testing.T) {
@@ -35,7 +41,8 @@ func TestTokenFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err := NewKeyring(path)
-		if c.wrong == "" && err != nil || c.wrong != "" && (err == nil || !strings.Contains(err.Error(), c.wrong) || !strings.Contains(err.Error(), path)) {
+		if c.wrong == "" && err != nil || c.wrong != "" && (err == nil || !strings.Contains(err.Error(), c.wrong) ||
+			!strings.Contains(err.Error(), path)) {
 			t.Errorf("%s: %v, want %q", c.name, err, c.wrong)
 		}
 		if err != nil && (strings.Contains(err.Error(), "0123456789abcdef") || strings.Contains(err.Error(), "secret")) {
@@ -70,9 +77,11 @@ func manyTokens(n int) string {
 // Which Host headers a server for this machine alone answers to.
 func TestHosts(t *testing.T) {
 	for host, ok := range map[string]bool{
-		"localhost": true, "localhost:7744": true, "LOCALHOST:1": true, "localhost.": true, "127.0.0.1": true, "127.1.2.3:80": true,
-		"[::1]": true, "[::1]:7744": true,
-		"": false, "evil.example": false, "localhost.evil.example:7744": false, "127.0.0.1.evil.example": false, "10.0.0.1:7744": false, "0.0.0.0:7744": false,
+		"localhost": true, "localhost:7744": true, "LOCALHOST:1": true, "localhost.": true, "127.0.0.1": true,
+		"127.1.2.3:80": true,
+		"[::1]":        true, "[::1]:7744": true,
+		"": false, "evil.example": false, "localhost.evil.example:7744": false, "127.0.0.1.evil.example": false,
+		"10.0.0.1:7744": false, "0.0.0.0:7744": false,
 		"[::]:7744": false, "[fe80::1]": false, "user@localhost": false,
 	} {
 		if got := IsLoopback(hostName(host)); got != ok {
@@ -85,3 +94,59 @@ func TestHosts(t *testing.T) {
 func secret0(i int) string { return fmt.Sprintf("token-%016d", i) }
 
 func token0(i int) token { return token{sha256.Sum256([]byte(secret0(i))), Read} }
+
+// The lookup of a token looks at all of them, whichever is asked for: with 10,000 tokens, the first
+// takes as long as the last.
+func TestEveryTokenIsCompared(t *testing.T) {
+	c := &contents{}
+	for i := range tokensMax {
+		c.tokens = append(c.tokens, token0(i))
+	}
+	took := func(secret string) time.Duration {
+		began := time.Now()
+		if c.role(secret) != Read {
+			t.Fatal("not found")
+		}
+		return time.Since(began)
+	}
+	first, last := time.Hour, time.Hour // the least of many, taken in turns: what else runs here only adds to them
+	for range 51 {
+		first, last = min(first, took(secret0(0))), min(last, took(secret0(tokensMax-1)))
+	}
+	if first < last/4 || last < first/4 {
+		t.Errorf("the first takes %v, the last %v", first, last)
+	}
+}
+
+//go:embed keyring.go
+var keyringSource []byte // as it was compiled
+
+// TestTokensAreComparedInConstantTime: hashes are compared by crypto/subtle and by nothing else. What a processor's branches give away
+// is below what a test can measure, so this reads the code.
+func TestTokensAreComparedInConstantTime(t *testing.T) {
+	file, err := parser.ParseFile(gotoken.NewFileSet(), "keyring.go", keyringSource, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	calls := map[string]int{}
+	for _, d := range file.Decls {
+		f, ok := d.(*ast.FuncDecl)
+		if !ok || f.Name.Name != "role" {
+			continue
+		}
+		ast.Inspect(f.Body, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.SelectorExpr:
+				calls[n.Sel.Name]++
+			case *ast.IfStmt, *ast.SwitchStmt, *ast.BranchStmt:
+				t.Error("the lookup of a token branches")
+			case *ast.BinaryExpr:
+				t.Errorf("the lookup of a token has an operator %s", n.Op)
+			}
+			return true
+		})
+	}
+	if calls["ConstantTimeCompare"] != 1 || calls["ConstantTimeSelect"] != 1 || calls["Equal"] != 0 {
+		t.Errorf("calls: %v", calls)
+	}
+}

@@ -1,10 +1,16 @@
 package access
 
 import (
+	"bufio"
 	"crypto/sha256"
 	"crypto/subtle"
+	"errors"
 	"fmt"
+	"io"
+	"net"
 	"net/http"
+	"os"
+	"runtime"
 	"strings"
 	"sync/atomic"
 )
@@ -17,8 +23,9 @@ type Keyring struct {
 
 // contents are what a token file says.
 type contents struct {
-	tokens []token
-	names  map[string]Role // of certificates
+	tokens   []token
+	names    map[string]Role // of certificates
+	loopback bool            // programs of this machine may read metrics without a token
 }
 
 // A token is known by its hash: hashes have one length, and are compared in
@@ -42,8 +49,8 @@ func NewKeyring(path string) (*Keyring, error) {
 	return k, nil
 }
 
-// Reload reads the file again, and returns how many tokens and names there are now: with none, nobody is let in. With an
-// error the tokens stay as they were.
+// Reload reads the file again, and returns how many tokens and names there are now: with none,
+// nobody is let in. With an error the tokens stay as they were.
 func (k *Keyring) Reload() (int, error) {
 	c, err := readTokens(k.path)
 	if err != nil {
@@ -53,7 +60,13 @@ func (k *Keyring) Reload() (int, error) {
 	return c.len(), nil
 }
 
-func (c *contents) len() int { return len(c.tokens) + len(c.names) }
+func (c *contents) len() int {
+	n := len(c.tokens) + len(c.names)
+	if c.loopback {
+		n++
+	}
+	return n
+}
 
 // role returns that of a token, Anyone if it is unknown. All tokens are compared,
 // so that the time tells nothing.
@@ -75,14 +88,17 @@ type Refused struct {
 // Error returns the reason.
 func (r *Refused) Error() string { return r.Why }
 
-// Authorize returns who makes a request, for the access log, or a [Refused] where that is not at least of a role. A
-// nil Keyring lets everybody do everything.
+// Authorize returns who makes a request, for the access log, or a [Refused] where that is not at
+// least of a role. A nil Keyring lets everybody do everything.
 func (k *Keyring) Authorize(r *http.Request, least Role) (Client, *Refused) {
 	if k == nil {
 		return Client{Role: Admin}, nil
 	}
 	c := k.now.Load()
 	who, known := c.certified(r)
+	if least == Metrics && c.loopback && isLocal(r) {
+		who.Role, known = max(who.Role, Metrics), true
+	}
 	if header := r.Header.Get("Authorization"); header != "" || !known {
 		scheme, secret, ok := strings.Cut(header, " ")
 		switch {
@@ -96,13 +112,21 @@ func (k *Keyring) Authorize(r *http.Request, least Role) (Client, *Refused) {
 		}
 		who.Role = max(who.Role, c.role(strings.TrimSpace(secret)))
 		if who.Role == Anyone && least > Anyone {
-			return who, &Refused{http.StatusUnauthorized, "header Authorization: unknown token: the server has no such line in its --token-file"}
+			return who, &Refused{http.StatusUnauthorized,
+				"header Authorization: unknown token: the server has no such line in " +
+					"its --token-file"}
 		}
 	}
-	if who.Role < least {
+	if who.Role < least || least == Metrics && who.Role != Metrics && who.Role != Admin {
 		return who, &Refused{http.StatusForbidden, fmt.Sprintf("the client's role is %s, %s is needed", who.Role, least)}
 	}
 	return who, nil
+}
+
+// isLocal reports whether a request comes from this machine.
+func isLocal(r *http.Request) bool {
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	return err == nil && IsLoopback(host)
 }
 
 // A Client is who makes a request.
@@ -111,7 +135,8 @@ type Client struct {
 	Name string // of its certificate, if it has one
 }
 
-// certified returns the client that a verified certificate names, and whether the token file gives it a role.
+// certified returns the client that a verified certificate names, and whether the token file gives
+// it a role.
 func (c *contents) certified(r *http.Request) (who Client, known bool) {
 	if r.TLS == nil || len(r.TLS.VerifiedChains) == 0 {
 		return who, false
@@ -119,4 +144,106 @@ func (c *contents) certified(r *http.Request) (who Client, known bool) {
 	who.Name = r.TLS.VerifiedChains[0][0].Subject.CommonName
 	who.Role, known = c.names[who.Name]
 	return who, known
+}
+
+const (
+	// tokenBytesMin keeps out tokens that can be guessed: 16 random
+	// hexadecimal digits are 64 bits.
+	tokenBytesMin = 16
+	tokensMax     = 10_000
+	tokenFileMax  = 1 << 20
+)
+
+// namePrefix begins the name of a client certificate, in the place of a token.
+const namePrefix = "cn:"
+
+// loopbackLine lets programs of this machine read metrics without a token.
+const loopbackLine = "loopback metrics"
+
+// readTokens reads a token file. Errors name file and line and never a token. What is not a regular
+// file is not opened: to open a pipe waits for the one who writes to it.
+func readTokens(path string) (*contents, error) {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("token file: %w", err)
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("token file %s: not a regular file", path)
+	case info.Mode().Perm()&0o077 != 0 && runtime.GOOS != "windows":
+		return nil, fmt.Errorf("token file %s: accessible to others than its owner (mode %04o): run chmod 600 on it", path,
+			info.Mode().Perm())
+	case info.Size() > tokenFileMax:
+		return nil, fmt.Errorf("token file %s: more than %d bytes", path, tokenFileMax)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("token file: %w", err)
+	}
+	defer f.Close()
+	if now, err := f.Stat(); err != nil || !os.SameFile(info, now) {
+		return nil, fmt.Errorf("token file %s: replaced while it was opened", path)
+	}
+	c, err := parseTokens(f)
+	if err != nil {
+		return nil, fmt.Errorf("token file %s: %w", path, err)
+	}
+	return c, nil
+}
+
+// parseTokens reads lines of "TOKEN ROLE", "cn:NAME ROLE" and "loopback metrics". It skips empty
+// lines and those that begin with #. A name may have spaces.
+func parseTokens(r io.Reader) (*contents, error) {
+	c := &contents{names: map[string]Role{}}
+	lines := bufio.NewScanner(io.LimitReader(r, tokenFileMax))
+	seen := map[[sha256.Size]byte]bool{}
+	for n := 1; lines.Scan(); n++ {
+		line := strings.TrimSpace(lines.Text())
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		if strings.Join(strings.Fields(line), " ") == loopbackLine {
+			c.loopback = true
+			continue
+		}
+		t, name, err := parseLine(line)
+		if err != nil {
+			return nil, fmt.Errorf("line %d: %w", n, err)
+		}
+		if seen[t.hash] {
+			return nil, fmt.Errorf("line %d: the token is already on an earlier line", n)
+		}
+		seen[t.hash] = true
+		if name != "" {
+			c.names[name] = t.role
+		} else {
+			c.tokens = append(c.tokens, t)
+		}
+		if c.len() > tokensMax {
+			return nil, fmt.Errorf("line %d: more than %d tokens", n, tokensMax)
+		}
+	}
+	return c, lines.Err()
+}
+
+// parseLine returns what a line says: a token, or the name of a certificate, and the role in
+// either.
+func parseLine(line string) (t token, name string, err error) {
+	secret, role := line, ""
+	if i := strings.LastIndexAny(line, " \t"); i >= 0 {
+		secret, role = strings.TrimSpace(line[:i]), line[i+1:]
+	}
+	name, named := strings.CutPrefix(secret, namePrefix)
+	switch {
+	case role == "" || !named && strings.ContainsAny(secret, " \t"):
+		return t, "", errors.New("must be a token and a role, or cn:NAME and a role")
+	case named && name == "":
+		return t, "", errors.New("a certificate needs a name")
+	case !named && len(secret) < tokenBytesMin:
+		return t, "", fmt.Errorf("a token of %d bytes is too easy to guess: use at least %d", len(secret), tokenBytesMin)
+	case !named:
+		name = ""
+	}
+	t.hash = sha256.Sum256([]byte(secret))
+	t.role, err = parseRole(role)
+	return t, name, err
 }

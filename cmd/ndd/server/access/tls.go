@@ -5,23 +5,27 @@ import (
 	"crypto/x509"
 	"fmt"
 	"os"
+	"strings"
 	"sync/atomic"
 )
 
-// A TLS is the server's certificate and key and, where clients need certificates, those of the authorities that sign
-// them: files that are read again when they have changed. It is safe for concurrent use.
+// A TLS is the server's certificate and key and, where clients need certificates, those of the
+// authorities that sign them: files that are read again when they have changed. It is safe for
+// concurrent use.
 type TLS struct {
 	cert, key, clientCA string
 	now                 atomic.Pointer[tls.Config]
 }
 
-// NewTLS reads the files, all in PEM. Without clientCA, clients need no certificate. Errors name the file.
+// NewTLS reads the files, all in PEM. Without clientCA, clients need no certificate. Errors name
+// the file.
 func NewTLS(cert, key, clientCA string) (*TLS, error) {
 	t := &TLS{cert: cert, key: key, clientCA: clientCA}
 	return t, t.Reload()
 }
 
-// Reload reads the files again, for connections that come from now on; with an error, all stays as it was.
+// Reload reads the files again, for connections that come from now on; with an error, all stays as
+// it was.
 func (t *TLS) Reload() error {
 	pair, err := tls.LoadX509KeyPair(t.cert, t.key)
 	if err != nil {
@@ -29,6 +33,7 @@ func (t *TLS) Reload() error {
 	}
 	c := &tls.Config{
 		MinVersion:   tls.VersionTLS12,
+		CipherSuites: aead(),
 		Certificates: []tls.Certificate{pair},
 		NextProtos:   []string{"http/1.1"}, // limits are by connection: one request at a time on each
 	}
@@ -40,6 +45,17 @@ func (t *TLS) Reload() error {
 	}
 	t.now.Store(c)
 	return nil
+}
+
+// aead returns the suites of TLS 1.2 that authenticate what they encrypt: those with CBC are open
+// to padding oracles.
+func aead() (ids []uint16) {
+	for _, s := range tls.CipherSuites() {
+		if strings.Contains(s.Name, "_GCM_") || strings.Contains(s.Name, "_CHACHA20_POLY1305") {
+			ids = append(ids, s.ID)
+		}
+	}
+	return ids
 }
 
 // authorities reads the certificates of a file.

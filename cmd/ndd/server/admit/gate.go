@@ -1,34 +1,39 @@
+// Package admit limits what requests may use at a time, and refuses what is beyond, so that the
+// rest is answered in time.
+//
+//	request ──► Transfers: memory for its body and its answer ──► Gate: a slot, or a place in the queue ──► handler
+//	             │ none left: the longest stalled transfer          │ the queue is full, or the wait
+//	             └ is cut off; if none stalls: Refused              └ too long: Refused
+//
+// A [Gate] bounds the requests that run and wait. [Transfers] bounds the memory of bodies and
+// answers: a slow sender or reader costs only that, and is cut off when others need it. Both are
+// safe for concurrent use; an operation takes about 100 ns.
 package admit
 
 import (
-	"container/list"
 	"context"
 	"fmt"
-	"sync"
+	"sync/atomic"
 	"time"
 )
 
 // Options configures a [Gate].
 type Options struct {
-	Name     string        // in metrics and refusals
-	Slots    int           // requests that run at a time
-	Heavy    int           // of them, those of more work than HeavyWork at most; 0 is all
-	Places   int           // requests that wait at a time
-	WaitMax  time.Duration // the longest that one waits
-	QueueMax time.Duration // the work that waits may take the slots so long; 0 is WaitMax
+	Name    string        // in metrics and refusals
+	Slots   int           // requests that run at a time
+	Heavy   int           // heavy requests that run at a time; 0 is Slots
+	Places  int           // requests that wait at a time
+	WaitMax time.Duration // the longest that a request waits
 }
-
-// HeavyWork is the work beyond which a request is heavy: a text of 50 KB, or two thousand fingerprints.
-const HeavyWork = 2 * time.Millisecond
 
 // A Refused is the error of a request that is not admitted.
 type Refused struct {
 	Gate  string
 	Why   string        // a word for metrics: full, late, gone, memory, share
-	Retry time.Duration // when it may be tried again
+	Retry time.Duration // when the client may try again
 }
 
-// Error says what there is too much of.
+// Error says which limit was reached.
 func (r *Refused) Error() string {
 	switch r.Why {
 	case "memory":
@@ -39,284 +44,172 @@ func (r *Refused) Error() string {
 	return fmt.Sprintf("too many requests at a time (%s)", r.Gate)
 }
 
-// A Gate bounds how many requests of a kind run, how much work waits, and for how long.
-// What is beyond that is refused at once: an answer that comes too late
-// costs as much as one in time.
-//
-//	requests ──► [ waiting: places, work ] ──► [ running: slots, some of them for heavy ones ] ──► done
-//	              │ too much: full              │ WaitMax over: late
-//
-// Requests wait in two queues, those of little work and heavy ones, each first come first served: so that a few
-// large documents do not keep out a thousand fingerprints. Work is estimated by the caller; how far such estimates are
-// off is measured, and made good.
+// A Gate is a semaphore with a bounded queue: Slots requests run, Places wait for at most WaitMax,
+// first come, first served, and the rest is refused at once. Heavy requests hold a second
+// semaphore, so that a few large documents do not keep a thousand fingerprints waiting.
 type Gate struct {
-	o       Options
-	mu      sync.Mutex
-	light   list.List // of *waiter
-	heavy   list.List
-	running int
-	heavies int           // of those that run
-	queued  time.Duration // estimated work of those that wait
-	factor  float64       // of time taken to estimates, an average over the last hundred or so
-	refused map[string]uint64
-	waits   func(time.Duration) // is told how long each admitted request waited; may be nil
+	Options
+	slots, heavy chan struct{} // hold one element for each admitted request
+	waiting      atomic.Int64
+	refused      [len(reasons)]atomic.Uint64
 }
 
-// factorMax keeps a single request that was held up from filling a queue.
-const factorMax = 100
+// The reasons for which a Gate refuses requests.
+const (
+	full = iota // all places are taken
+	late        // no slot became free within WaitMax
+	gone        // the client went away
+)
 
-// A waiter is a request in a queue.
-type waiter struct {
-	admitted chan struct{} // closed when it has a slot
-	heavy    bool
-	work     time.Duration
-	in       bool
-}
+var reasons = [...]string{full: "full", late: "late", gone: "gone"}
 
-// NewGate returns a gate with nothing in it. Waits, unless nil, is told how long each admitted request has waited.
-func NewGate(o Options, waits func(time.Duration)) *Gate {
+// NewGate returns a gate.
+func NewGate(o Options) *Gate {
 	if o.Heavy == 0 {
 		o.Heavy = o.Slots
 	}
-	if o.QueueMax == 0 {
-		o.QueueMax = o.WaitMax
-	}
-	return &Gate{o: o, factor: 1, waits: waits, refused: map[string]uint64{}}
+	return &Gate{Options: o, slots: make(chan struct{}, o.Slots), heavy: make(chan struct{}, o.Heavy)}
 }
 
 // A Pass is a slot of a gate that a request holds. It belongs to one goroutine.
 type Pass struct {
 	gate    *Gate
-	work    time.Duration
-	since   time.Time
-	waited  time.Duration // for the slot
-	held    time.Duration // before the slot was lent
+	heavy   bool
 	holding bool
 }
 
-// Enter takes a slot, first come first served, for a request of so much work. The error is a [Refused]. A nil gate is
-// open.
-func (g *Gate) Enter(ctx context.Context, work time.Duration) (*Pass, error) {
+// Enter waits for a slot. The error is a [Refused]. A nil Gate admits every request.
+func (g *Gate) Enter(ctx context.Context, heavy bool) (*Pass, error) {
 	if g == nil {
 		return nil, nil
 	}
-	p := &Pass{gate: g, work: work, since: time.Now(), holding: true}
-	g.mu.Lock()
-	if heavy := work > HeavyWork; g.admit(heavy) {
-		g.mu.Unlock()
-	} else {
-		if why := g.full(work); why != nil {
-			g.mu.Unlock()
-			return nil, why
+	p := &Pass{gate: g, heavy: heavy}
+	if !p.try() {
+		if g.waiting.Add(1) > int64(g.Places) {
+			g.waiting.Add(-1)
+			return nil, g.refuse(full)
 		}
-		w := &waiter{heavy: heavy, work: work}
-		q, e := g.join(w, false)
-		g.mu.Unlock()
-		if err := g.await(ctx, w, q, e, g.o.WaitMax); err != nil {
+		timer := time.NewTimer(g.WaitMax)
+		err := p.wait(ctx, timer.C)
+		timer.Stop()
+		g.waiting.Add(-1)
+		if err != nil {
 			return nil, err
 		}
-		began := p.since
-		p.since = time.Now()
-		p.waited = p.since.Sub(began)
-	}
-	if g.waits != nil {
-		g.waits(p.waited)
 	}
 	return p, nil
 }
 
-// Refuse returns the refusal that a request of so much work would get now, and nil where it would run or wait: before its body is read,
-// which then need not be kept. It takes no place.
-func (g *Gate) Refuse(work time.Duration) error {
-	if g == nil {
+// Refuse returns the refusal that Enter would return now without waiting, nil if the request could
+// run or wait. The caller asks before it reads a body.
+func (g *Gate) Refuse(heavy bool) error {
+	if g == nil || g.waiting.Load() < int64(g.Places) {
 		return nil
 	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.free(work > HeavyWork) {
+	if len(g.slots) < cap(g.slots) && (!heavy || len(g.heavy) < cap(g.heavy)) {
 		return nil
 	}
-	return g.full(work)
+	return g.refuse(full)
 }
 
-// Waited returns how long the request waited for its slot; 0 of a nil pass.
-func (p *Pass) Waited() time.Duration {
-	if p == nil {
-		return 0
-	}
-	return p.waited
+// refuse counts a refusal.
+func (g *Gate) refuse(why int) error {
+	g.refused[why].Add(1)
+	return &Refused{Gate: g.Name, Why: reasons[why], Retry: g.WaitMax}
 }
 
-// admit gives a request a slot if it may have one now. It needs g.mu.
-func (g *Gate) admit(heavy bool) bool {
-	if !g.free(heavy) {
+// try takes a slot if one is free. A channel with waiting senders is always full, so try never
+// overtakes them.
+func (p *Pass) try() bool {
+	if p.heavy && !offer(p.gate.heavy) {
 		return false
 	}
-	g.take(heavy)
-	return true
-}
-
-// free says whether a request need not wait. It needs g.mu.
-func (g *Gate) free(heavy bool) bool {
-	ahead := g.light.Len()
-	if heavy {
-		ahead = g.heavy.Len()
+	if p.holding = offer(p.gate.slots); !p.holding && p.heavy {
+		<-p.gate.heavy
 	}
-	return ahead == 0 && g.room(heavy)
+	return p.holding
 }
 
-func (g *Gate) room(heavy bool) bool {
-	return g.running < g.o.Slots && (!heavy || g.heavies < g.o.Heavy)
-}
-
-func (g *Gate) take(heavy bool) {
-	g.running++
-	if heavy {
-		g.heavies++
-	}
-}
-
-// full returns a refusal if another request may not wait. It needs g.mu.
-func (g *Gate) full(work time.Duration) error {
-	wait := g.wait()
-	if g.light.Len()+g.heavy.Len() < g.o.Places && wait <= g.o.QueueMax {
-		return nil
-	}
-	return g.refuse("full", wait)
-}
-
-// wait returns how long the work that waits will take. It needs g.mu.
-func (g *Gate) wait() time.Duration {
-	return time.Duration(float64(g.queued) * g.factor / float64(g.o.Slots))
-}
-
-// refuse counts a refusal. It needs g.mu.
-func (g *Gate) refuse(why string, wait time.Duration) error {
-	g.refused[why]++
-	return &Refused{Gate: g.o.Name, Why: why, Retry: wait}
-}
-
-// join puts a request into its queue: at its end, or, for one that only lent its slot, at its head. It needs g.mu.
-func (g *Gate) join(w *waiter, first bool) (*list.List, *list.Element) {
-	w.admitted = make(chan struct{})
-	q := &g.light
-	if w.heavy {
-		q = &g.heavy
-	}
-	g.queued += w.work
-	if first {
-		return q, q.PushFront(w)
-	}
-	return q, q.PushBack(w)
-}
-
-// await waits until a request has its slot, most at most.
-func (g *Gate) await(ctx context.Context, w *waiter, q *list.List, e *list.Element, most time.Duration) error {
-	timer := time.NewTimer(most)
-	defer timer.Stop()
-	why := ""
+func offer(to chan struct{}) bool {
 	select {
-	case <-w.admitted:
-		return nil
-	case <-timer.C:
-		why = "late"
-	case <-ctx.Done():
-		why = "gone"
+	case to <- struct{}{}:
+		return true
+	default:
+		return false
 	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if w.in {
-		return nil // it was admitted meanwhile
-	}
-	q.Remove(e)
-	g.queued -= w.work
-	return g.refuse(why, g.wait())
 }
 
-// next admits those that wait while there is room. It needs g.mu.
-func (g *Gate) next() {
-	for _, q := range []*list.List{&g.light, &g.heavy} {
-		for e := q.Front(); e != nil && g.room(e.Value.(*waiter).heavy); e = q.Front() {
-			w := q.Remove(e).(*waiter)
-			g.queued -= w.work
-			g.take(w.heavy)
-			w.in = true
-			close(w.admitted)
+// wait takes a slot when one is free: a heavy request waits for its heavy slot first and occupies
+// no other meanwhile.
+func (p *Pass) wait(ctx context.Context, timeout <-chan time.Time) error {
+	g := p.gate
+	if p.heavy {
+		if err := g.send(ctx, g.heavy, timeout); err != nil {
+			return err
 		}
 	}
+	if err := g.send(ctx, g.slots, timeout); err != nil {
+		if p.heavy {
+			<-g.heavy
+		}
+		return err
+	}
+	p.holding = true
+	return nil
 }
 
-// Leave gives the slot back; a second time, and of a nil pass, it does nothing.
+func (g *Gate) send(ctx context.Context, to chan struct{}, timeout <-chan time.Time) error {
+	select {
+	case to <- struct{}{}:
+		return nil
+	case <-timeout:
+		return g.refuse(late)
+	case <-ctx.Done():
+		return g.refuse(gone)
+	}
+}
+
+// Leave frees the slot. A second call, or one on a nil pass, does nothing.
 func (p *Pass) Leave() {
 	if p == nil || !p.holding {
 		return
 	}
-	g := p.gate
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	p.release()
-	if p.work > 0 {
-		g.factor += (min(max(float64(p.held)/float64(p.work), 0.05), factorMax) - g.factor) / 64
-	}
-}
-
-// release gives the slot back, and admits who waits. It needs g.mu.
-func (p *Pass) release() {
-	g := p.gate
-	p.held += time.Since(p.since)
 	p.holding = false
-	g.running--
-	if p.work > HeavyWork {
-		g.heavies--
+	<-p.gate.slots
+	if p.heavy {
+		<-p.gate.heavy
 	}
-	g.next()
 }
 
-// Lend gives the slot back while f runs, which waits for a client, and takes one again before it returns: as
-// the first of those that wait, and without a limit but ctx. It returns the error of f, or that of ctx.
+// Lend frees the slot while f waits for the client, and takes one again before it returns, however
+// long that takes. It returns the error of f or of ctx.
 func (p *Pass) Lend(ctx context.Context, f func() error) error {
 	if p == nil || !p.holding {
 		return f()
 	}
-	g, heavy := p.gate, p.work > HeavyWork
-	g.mu.Lock()
-	p.release()
-	g.mu.Unlock()
+	p.Leave()
 	if err := f(); err != nil {
 		return err
 	}
-	g.mu.Lock()
-	if g.room(heavy) {
-		g.take(heavy)
-		g.mu.Unlock()
-	} else {
-		w := &waiter{heavy: heavy, work: p.work}
-		q, e := g.join(w, true)
-		g.mu.Unlock()
-		if err := g.await(ctx, w, q, e, 1<<62); err != nil {
-			return context.Cause(ctx)
-		}
+	if err := p.wait(ctx, nil); err != nil {
+		return context.Cause(ctx)
 	}
-	p.since, p.holding = time.Now(), true
 	return nil
 }
 
-// A State is what a gate has in it.
+// A State is the load of a gate.
 type State struct {
-	Name             string
 	Running, Waiting int
-	Slots, Places    int
-	Wait             time.Duration     // that the work which waits will take
 	Refused          map[string]uint64 // by reason
 }
 
-// State returns what is in the gate now.
+// State returns the present load of the gate.
 func (g *Gate) State() State {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	s := State{Name: g.o.Name, Running: g.running, Waiting: g.light.Len() + g.heavy.Len(), Slots: g.o.Slots, Places: g.o.Places, Wait: g.wait(), Refused: map[string]uint64{}}
-	for why, n := range g.refused {
-		s.Refused[why] = n
+	s := State{Running: len(g.slots), Waiting: int(g.waiting.Load()), Refused: map[string]uint64{}}
+	for why, name := range reasons {
+		if n := g.refused[why].Load(); n > 0 {
+			s.Refused[name] = n
+		}
 	}
 	return s
 }

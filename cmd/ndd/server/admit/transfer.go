@@ -13,46 +13,55 @@ const (
 	shares = 4
 	// stallMin is how long a transfer must have stood still to be cut off for another's sake.
 	stallMin = 250 * time.Millisecond
-	// yieldMax is how long is waited for what was cut off to give its memory back.
+	// yieldMax is the longest wait for memory that others return soon.
 	yieldMax = time.Second
+	// waitersMax is how many transfers of a client wait at a time for its other requests.
+	waitersMax = 32
 )
 
-// Transfers bounds the memory of the bodies and answers that are under way. A client, as its address names it, may hold
-// a quarter of it. When there is no more, or a client's share is used up, the transfer is cut off that has stood still longest: of
-// a client that does not send, or does not read.
+// Transfers bounds the memory of the requests that are under way. A client, known by its address,
+// may hold a quarter of it, and one request at a time that goes beyond that: large requests of a
+// client are worked on in turn. If there is not enough, or the client's share is used up, the
+// transfer that has stalled longest is cut off: its client does not send, or does not read.
 type Transfers struct {
 	budget *memory.Budget
 	share  uint64
 	yield  time.Duration // yieldMax, but in tests
 
 	mu      sync.Mutex
-	clients map[string]uint64 // bytes of each
-	open    list.List         // of *Transfer, the one that moved last behind
-	changed chan struct{}     // closed when memory was given back
+	clients map[string]uint64    // bytes of each, at most share, without those beyond it
+	beyond  map[string]*Transfer // the transfer of each client that goes beyond its share
+	waiting map[string]int       // transfers of each client that wait
+	open    list.List            // of *Transfer, the one that moved last behind
+	changed chan struct{}        // closed when memory was given back
 	cut     uint64
 }
 
 // NewTransfers returns the accounts of transfers that take no more memory than limit together.
 func NewTransfers(limit memory.Limit) *Transfers {
-	return &Transfers{budget: memory.NewBudget(limit), share: limit.Bytes / shares, yield: yieldMax, clients: map[string]uint64{}, changed: make(chan struct{})}
+	return &Transfers{budget: memory.NewBudget(limit), share: limit.Bytes / shares, yield: yieldMax,
+		clients: map[string]uint64{}, beyond: map[string]*Transfer{}, waiting: map[string]int{}, changed: make(chan struct{})}
 }
 
-// A Transfer is the memory of one request: of its body as it comes, and of its answer until it is read. Its methods
-// are called by one goroutine. A nil Transfer has taken nothing: it may wait, and is never gone.
+// A Transfer is the memory of one request: of its body as it comes, and of its answer until it is
+// read. Its methods are called by one goroutine. A nil Transfer has taken nothing: it may wait, and
+// is never gone.
 type Transfer struct {
 	all      *Transfers
 	client   string
 	cut      func()
 	reserved *memory.Reservation
 	bytes    uint64
+	beyond   uint64 // of bytes, those beyond the client's share
 	moved    time.Time
 	waits    bool // for the client, to send or to read
 	gone     bool // was cut off
 	at       *list.Element
 }
 
-// Begin opens the account of a request. Cut is called, from any goroutine and at most once before End returns, to end a transfer that stands still: it makes
-// the connection's reads and writes fail, and must not wait.
+// Begin opens the account of a request. Cut is called, from any goroutine and at most once before
+// End returns, to end a transfer that stands still: it makes the connection's reads and writes
+// fail, and must not wait.
 func (t *Transfers) Begin(client string, cut func()) *Transfer {
 	reserved, _ := t.budget.Reserve("a request", 0) // nothing always fits
 	r := &Transfer{all: t, client: client, cut: cut, reserved: reserved, moved: time.Now()}
@@ -62,52 +71,115 @@ func (t *Transfers) Begin(client string, cut func()) *Transfer {
 	return r
 }
 
-// Grow takes n bytes more. The error is a [Refused]; before it, transfers that stand still are cut off for this one.
-func (r *Transfer) Grow(n uint64) error {
+// Grow takes n bytes more. The error is a [Refused]; before it, transfers that stand still are cut
+// off for this one.
+func (r *Transfer) Grow(n uint64) error { return r.take(n, false, false) }
+
+// Await is Grow for a request that holds no slot of a gate: while another of its client is beyond
+// the share, it waits.
+func (r *Transfer) Await(n uint64) error { return r.take(n, true, false) }
+
+// Work is Await for the work on a body that has come: it may go beyond the share, one request of a
+// client at a time.
+func (r *Transfer) Work(n uint64) error { return r.take(n, true, true) }
+
+func (r *Transfer) take(n uint64, wait, work bool) error {
 	t := r.all
 	deadline := time.Now().Add(t.yield)
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	for {
-		t.mu.Lock()
-		why := r.grow(n)
-		changed := t.changed
-		cut := why != "" && t.cutOff(r, why)
-		t.mu.Unlock()
+		why := r.grow(n, work)
 		if why == "" {
 			return nil
 		}
+		cut := t.cutOff(r, why, work)
+		// With nobody beyond the share, those that wait would only wait for each other.
+		busy := t.beyond[r.client] != nil || work && len(t.beyond) > 0
 		left := time.Until(deadline)
-		if !cut || left <= 0 {
+		if left <= 0 || !cut && !(wait && busy && t.waiting[r.client] < waitersMax) {
 			return &Refused{Gate: "transfer", Why: why, Retry: time.Second}
 		}
-		timer := time.NewTimer(left)
+		changed, timer := t.changed, time.NewTimer(left)
+		t.waiting[r.client]++
+		r.waits = false
+		t.mu.Unlock()
 		select {
 		case <-changed:
 		case <-timer.C:
 		}
 		timer.Stop()
+		t.mu.Lock()
+		if t.waiting[r.client]--; t.waiting[r.client] == 0 {
+			delete(t.waiting, r.client)
+		}
 	}
 }
 
-// grow returns why there are no n bytes more, "" when it has taken them. It needs t.mu.
-func (r *Transfer) grow(n uint64) string {
+// Resize takes or returns memory so that the transfer holds n bytes. The error is that of
+// [Transfer.Grow].
+func (r *Transfer) Resize(n uint64) error {
+	if n > r.bytes {
+		return r.Grow(n - r.bytes)
+	}
 	t := r.all
-	if t.clients[r.client]+n > t.share {
-		return "share"
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	_ = r.reserved.Resize("a request", n) // less always fits
+	within := r.bytes - r.beyond
+	if t.clients[r.client]-within+n <= t.share {
+		within = n
+	}
+	r.hold(n, n-min(n, within))
+	t.wake()
+	return nil
+}
+
+// wake lets those that wait for memory try again. It needs t.mu.
+func (t *Transfers) wake() {
+	close(t.changed)
+	t.changed = make(chan struct{})
+}
+
+// grow returns why there are no n bytes more, "" when it has taken them. It needs t.mu.
+func (r *Transfer) grow(n uint64, work bool) string {
+	t, beyond := r.all, r.beyond
+	if held := t.clients[r.client]; held+n > t.share {
+		alone := held == r.bytes-r.beyond
+		if first := t.beyond[r.client]; first != r && (first != nil || !work && !alone) {
+			return "share"
+		}
+		beyond += n
 	}
 	if r.reserved.Resize("a request", r.bytes+n) != nil {
 		return "memory"
 	}
-	t.clients[r.client] += n
-	r.bytes += n
+	r.hold(r.bytes+n, beyond)
 	return ""
 }
 
-// cutOff ends the transfer that has stood still longest: of the client's own where its share is used up. It says whether there is one
-// to be waited for. It needs t.mu.
-func (t *Transfers) cutOff(r *Transfer, why string) bool {
+// hold records the bytes of r, and those of them beyond its client's share. It needs t.mu.
+func (r *Transfer) hold(bytes, beyond uint64) {
+	t := r.all
+	t.clients[r.client] += bytes - beyond - (r.bytes - r.beyond)
+	if t.clients[r.client] == 0 {
+		delete(t.clients, r.client)
+	}
+	if beyond > 0 {
+		t.beyond[r.client] = r
+	} else if t.beyond[r.client] == r {
+		delete(t.beyond, r.client)
+	}
+	r.bytes, r.beyond = bytes, beyond
+}
+
+// cutOff ends the transfer that has stood still longest: of the client's own where its share is
+// used up, and for work only the one beyond the share. It says whether there is one to be waited
+// for. It needs t.mu.
+func (t *Transfers) cutOff(r *Transfer, why string, work bool) bool {
 	for e := t.open.Front(); e != nil; e = e.Next() {
 		o := e.Value.(*Transfer)
-		if o == r || o.bytes == 0 || why == "share" && o.client != r.client {
+		if o == r || o.bytes == 0 || why == "share" && (o.client != r.client || work && o.beyond == 0) {
 			continue
 		}
 		if o.gone {
@@ -123,7 +195,8 @@ func (t *Transfers) cutOff(r *Transfer, why string) bool {
 	return false
 }
 
-// Waits says whether the transfer waits for its client from now on, to send or to read: only then it may be cut off.
+// Waits says whether the transfer waits for its client from now on, to send or to read: only then
+// it may be cut off.
 func (r *Transfer) Waits(is bool) {
 	if r == nil {
 		return
@@ -151,20 +224,16 @@ func (r *Transfer) End() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	r.reserved.Release()
-	if t.clients[r.client] -= r.bytes; t.clients[r.client] == 0 {
-		delete(t.clients, r.client)
-	}
-	r.bytes = 0
+	r.hold(0, 0)
 	t.open.Remove(r.at)
-	close(t.changed)
-	t.changed = make(chan struct{})
+	t.wake()
 }
 
-// Bytes returns what transfers hold, and of how much.
-func (t *Transfers) Bytes() (held, of uint64) {
-	of = t.budget.Limit().Bytes
-	return of - t.budget.Left(), of
-}
+// Held returns the bytes that transfers hold.
+func (t *Transfers) Held() uint64 { return t.budget.Limit().Bytes - t.budget.Left() }
+
+// Limit returns the bytes that they may hold.
+func (t *Transfers) Limit() uint64 { return t.budget.Limit().Bytes }
 
 // CutOff returns how many transfers were cut off so that others had memory.
 func (t *Transfers) CutOff() uint64 {

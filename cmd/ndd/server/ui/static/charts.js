@@ -10,34 +10,6 @@ function frame(title, width, height) {
   return svg;
 }
 
-// nice returns the least of 1, 2, 5 times a power of ten that is not below x.
-function nice(x) {
-  const power = 10 ** Math.floor(Math.log10(x || 1));
-  return [1, 2, 5, 10].map((m) => m * power).find((v) => v >= x * 0.999) || 1;
-}
-
-// lines draws two rows of numbers over the last minutes, the newest on the right.
-export function lines(title, width, one, other, step, label) {
-  const height = 150, svg = frame(title, width, height), highest = Math.max(...one, ...other), most = highest > 0 ? nice(highest) : 1;
-  const x = (i) => left + (i / (one.length - 1)) * (width - left - right);
-  const y = (v) => height - bottom - (v / most) * (height - top - bottom);
-  for (const part of [0, 0.5, 1]) {
-    svg.append(element("svg:line", { class: "grid", x1: left, x2: width - right, y1: y(part * most), y2: y(part * most) }));
-    svg.append(element("svg:text", { x: left - 6, y: y(part * most) + 4, "text-anchor": "end" }, label(part * most)));
-  }
-  const minutes = Math.round((one.length * step) / 60);
-  for (let m = minutes; m >= 0; m--) {
-    if (m === minutes - 1 && width < 420) continue; // the words before need its room
-    const anchor = m === minutes ? "start" : m === 0 ? "end" : "middle";
-    svg.append(element("svg:text", { x: x((1 - m / minutes) * (one.length - 1)), y: height - 5, "text-anchor": anchor }, m === 0 ? "now" : m === minutes ? `${m} min ago` : `${m}`));
-  }
-  const path = (values) => values.map((v, i) => `${i ? "L" : "M"}${x(i).toFixed(1)} ${y(v).toFixed(1)}`).join("");
-  svg.append(element("svg:path", { class: "area", d: `${path(one)}L${x(one.length - 1)} ${y(0)}L${x(0)} ${y(0)}Z` }));
-  svg.append(element("svg:path", { class: "other", d: path(other) }));
-  svg.append(element("svg:path", { class: "one", d: path(one) }));
-  return svg;
-}
-
 // columns draws a row of numbers, with a line where all would be if they were even.
 export function columns(title, width, values, most, even, labels, ticks) {
   const height = 170, svg = frame(title, width, height), each = (width - left - right) / values.length;

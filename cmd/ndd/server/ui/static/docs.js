@@ -62,7 +62,7 @@ function quoted(text) {
 function commands(path, method, o) {
   const secret = o.security ? ` \\\n  -H "Authorization: Bearer $TOKEN"` : "";
   const content = Object.entries((o.requestBody || {}).content || {});
-  if (!content.length) return [`curl -s ${location.origin}${path}${secret}`];
+  if (!content.length) return [`curl -s ${method === "get" ? "" : "-X " + method.toUpperCase() + " "}${location.origin}${path}${secret}`];
   return content.map(([media, c]) => {
     const query = c["x-query"] || "";
     const data = c.example === undefined ? "--data-binary @FILE" : `--data-binary ${quoted(typeof c.example === "string" ? c.example : JSON.stringify(c.example))}`;
@@ -92,7 +92,7 @@ function operation(path, method, o) {
     element("p", {}, element("strong", {}, (o.summary || "") + ". "), o.description || ""));
   if (o["x-role"]) node.append(element("p", { class: "quiet" }, `Needs a token of the role ${o["x-role"]}${o["x-role"] === "admin" ? "" : ", or of one that may do more"}.`));
   if (o.parameters) {
-    node.append(element("h3", {}, "Parameters"), table(["Name", "Type", "What it is"], o.parameters.map((p) => [code(p.in === "header" ? p.name + " (header)" : "?" + p.name + "="), typeOf(p.schema), p.description || ""])));
+    node.append(element("h3", {}, "Parameters"), table(["Name", "Type", "What it is"], o.parameters.map((p) => [code(p.in === "query" ? "?" + p.name + "=" : `${p.name} (${p.in})`), typeOf(p.schema), p.description || ""])));
   }
   const content = (o.requestBody || {}).content || {};
   if (Object.keys(content).length) {
@@ -109,7 +109,7 @@ function operation(path, method, o) {
 
 const toc = document.getElementById("toc"), list = document.getElementById("operations");
 document.getElementById("about").textContent = spec.info.description;
-const rank = (path) => { const i = ["/v1/check-and-insert", "/v1/query", "/v1/insert", "/v1/delete", "/v1/compare", "/v1/batch", "/v1/copies", "/v1/stats", "/v1/activity", "/v1/distribution", "/v1/backup"].indexOf(path); return i < 0 ? 99 : i; };
+const rank = (path) => { const i = ["/v1/check-and-insert", "/v1/query", "/v1/insert", "/v1/delete", "/v1/documents", "/v1/documents/{id}", "/v1/compare", "/v1/batch", "/v1/copies", "/v1/stats", "/v1/distribution", "/v1/backup"].indexOf(path); return i < 0 ? 99 : i; };
 const paths = Object.entries(spec.paths).sort(([a], [b]) => rank(a) - rank(b) || (a < b ? -1 : 1));
 toc.append(element("strong", {}, "Endpoints"));
 for (const [path, methods] of paths) {

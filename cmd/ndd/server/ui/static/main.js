@@ -1,9 +1,9 @@
-// The page of the index: what it holds, what the server does, and the box.
+// The page of the index: what it holds, and the box.
 
 import { ask } from "/ui/api.js";
-import { columns, lines, meter } from "/ui/charts.js";
-import { setK, setShown, setup, setupCompare } from "/ui/search.js";
-import { bytes, count, duration, element, integer, milliseconds, short } from "/ui/words.js";
+import { columns, meter } from "/ui/charts.js";
+import { setK, setup, setupCompare } from "/ui/search.js";
+import { bytes, count, duration, element, integer, short } from "/ui/words.js";
 
 const statsEvery = 4000; // milliseconds
 const readAtOnce = 20e6; // fingerprints that are read for the figures without being asked
@@ -51,16 +51,6 @@ function table(heads, rows) {
   return element("table", {}, element("thead", {}, element("tr", {}, ...heads.map((h) => element("th", { scope: "col", class: h === "Size" ? "share" : "" }, h)))), element("tbody", {}, ...rows));
 }
 
-function showActivity(a) {
-  const last = (list) => list[list.length - 1], sum = (list) => Math.round(list.reduce((x, y) => x + y, 0) * a.step_seconds);
-  const rate = (v) => (v >= 10000 ? `${Math.round(v / 1000)}k` : v >= 1000 ? `${+(v / 1000).toFixed(1)}k` : String(+v.toPrecision(2)));
-  at("rate-chart").replaceChildren(lines("Requests a second over the last five minutes", room("rate-chart"), a.queries, a.changes, a.step_seconds, rate));
-  at("time-chart").replaceChildren(lines("Time to answer over the last five minutes", room("time-chart"), a.p50_ms, a.p99_ms, a.step_seconds, milliseconds));
-  at("rate-words").textContent = `Now ${rate(last(a.queries))} queries and ${rate(last(a.changes))} changes a second; ${integer(sum(a.queries))} and ${integer(sum(a.changes))} in all, ${integer(sum(a.refused))} refused.`;
-  at("time-words").textContent = last(a.p99_ms) ? `Now half within ${milliseconds(last(a.p50_ms))}, 99 % within ${milliseconds(last(a.p99_ms))}.` : "Nothing was answered in the last seconds.";
-}
-
-let recent = null; // what was done in the last minutes
 let measured = false, drawn = null; // whether the fingerprints were read, and what came of it
 
 async function measure() {
@@ -100,11 +90,8 @@ async function refresh() {
     const s = await ask("/v1/stats");
     state("Ready", "ready");
     setK(s.k);
-    setShown(s.files_shown);
     showTiles(s);
     showSegments(s);
-    recent = await ask("/v1/activity");
-    showActivity(recent);
     if (!measured && s.fingerprints <= readAtOnce) await measure();
     else if (!measured) at("measure").hidden = false;
   } catch (error) {
@@ -124,8 +111,5 @@ setupCompare();
 setK(3);
 at("measure").addEventListener("click", measure);
 document.addEventListener("visibilitychange", () => document.hidden || refresh());
-addEventListener("resize", () => {
-  if (recent) showActivity(recent);
-  if (drawn) showDistribution(drawn);
-});
+addEventListener("resize", () => drawn && showDistribution(drawn));
 keepFresh();

@@ -7,7 +7,7 @@ const idsShown = 200, passagesShown = 30;
 
 // kindOf says what a pasted text is.
 export function kindOf(text) {
-  if (/^\s*[0-9a-fA-F]{16}(,[0-9a-fA-F]{16})?\s*$/.test(text)) return "fingerprint";
+  if (/^\s*[0-9a-fA-F]{16}\s*$/.test(text)) return "fingerprint";
   return /^\s*</.test(text) && /<\/?(html|head|body|p|div|article|section|span|h[1-6]|table|ul|a)\b/i.test(text) ? "html" : "text";
 }
 
@@ -37,17 +37,11 @@ function strip(fingerprint, bits) {
   return node;
 }
 
-let shown = false; // whether the server shows the files of documents
-
-// setShown says whether the server shows the files of documents.
-export function setShown(is) { shown = is; }
-
-function idList(hit, subject) {
+function idList(hit) {
   const list = element("ul", { class: "ids" });
   for (const id of hit.ids.slice(0, idsShown)) {
     const link = /^https?:\/\//i.test(id) ? element("a", { href: id, rel: "noopener noreferrer nofollow", target: "_blank" }, id) : id;
     const item = element("li", {}, link);
-    if (shown && subject && !subject.fingerprint) item.append(" ", differenceButton(id, hit, subject));
     list.append(item);
   }
   const more = hit.documents - Math.min(hit.ids.length, idsShown);
@@ -55,33 +49,7 @@ function idList(hit, subject) {
   return list;
 }
 
-// differenceButton shows, when it is pressed, what a stored document's file and the text that was pasted differ in.
-function differenceButton(id, hit, subject) {
-  const button = element("button", { type: "button", class: "small", "aria-expanded": "false", "aria-label": `What differs from ${id}` }, "What differs");
-  let out = null;
-  button.addEventListener("click", async () => {
-    if (out) {
-      out.remove();
-      out = null;
-      button.setAttribute("aria-expanded", "false");
-      return;
-    }
-    out = element("div", { class: "difference", role: "status" }, element("p", { class: "quiet" }, "Comparing"));
-    button.after(out);
-    button.setAttribute("aria-expanded", "true");
-    const to = out;
-    try {
-      const c = await ask("/v1/compare", { a: subject, b_id: id });
-      const changed = c.b === hit.fingerprint ? [] : [element("p", {}, "The file has changed since it was loaded.")];
-      to.replaceChildren(...changed, ...sharing(c.texts, "your text", "the stored document"));
-    } catch (error) {
-      to.replaceChildren(element("p", { class: "error" }, error.message));
-    }
-  });
-  return button;
-}
-
-function hitOf(hit, asked, subject) {
+function hitOf(hit, asked) {
   const bits = differing(hit.fingerprint, asked);
   const badge = hit.distance === 0 ? "same fingerprint" : `${count(hit.distance, "bit")} differ${hit.distance === 1 ? "s" : ""}`;
   const node = element("li", { class: "hit" },
@@ -90,16 +58,16 @@ function hitOf(hit, asked, subject) {
       element("span", { class: hit.distance === 0 ? "badge same" : "badge" }, badge)),
     strip(hit.fingerprint, bits));
   if (bits.length) node.append(element("p", { class: "quiet" }, `Differs in ${bits.length === 1 ? "bit" : "bits"} ${bits.join(", ")}; 63 is the leading one.`));
-  node.append(idList(hit, subject));
+  node.append(idList(hit));
   return node;
 }
 
-function show(answer, subject) {
+function show(answer) {
   const list = element("ol", { class: "hits" },
     element("li", { class: "hit asked" },
       element("header", {}, element("h3", { class: "mono" }, answer.fingerprint), element("span", { class: "quiet" }, "the fingerprint of what you asked for")),
       strip(answer.fingerprint, [])));
-  for (const hit of answer.hits) list.append(hitOf(hit, answer.fingerprint, subject));
+  for (const hit of answer.hits) list.append(hitOf(hit, answer.fingerprint));
   document.getElementById("answer").replaceChildren(list);
 }
 
@@ -125,13 +93,12 @@ export function setup() {
     summary.textContent = "Searching";
     try {
       const k = Number(document.getElementById("k").value);
-      const about = subjectOf(text, kind);
-      const answer = await ask("/v1/query", { ...about, k, limit: 1000 });
+      const answer = await ask("/v1/query", { ...subjectOf(text, kind), k, limit: 1000 });
       const what = { text: "As text", html: "As an HTML page", fingerprint: "As a fingerprint" }[kind];
       summary.textContent = answer.documents
         ? `${what}: ${count(answer.documents, "document")} with ${count(answer.hits.length, "fingerprint")} within ${count(k, "bit")}${answer.truncated ? ", of which the first are shown" : ""}.`
         : `${what}: nothing within ${count(k, "bit")}.`;
-      show(answer, about);
+      show(answer);
     } catch (error) {
       summary.classList.add("error");
       summary.textContent = error.message + (error.retryAfter ? `; try again in ${count(error.retryAfter, "second")}` : "");

@@ -20,12 +20,6 @@ export function bytes(n) {
   return `${i === 0 || n >= 100 ? Math.round(n) : n.toFixed(1)} ${units[i]}`;
 }
 
-export function milliseconds(ms) {
-  if (ms === 0) return "0";
-  if (ms < 1) return `${Math.round(ms * 1000)} µs`;
-  return ms < 1000 ? `${ms < 10 ? ms.toFixed(1) : Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`;
-}
-
 export function duration(seconds) {
   const units = [["day", 86400], ["hour", 3600], ["minute", 60]];
   for (const [word, size] of units) {

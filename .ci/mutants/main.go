@@ -1,0 +1,280 @@
+// Command mutants takes the guards of the code out, one by one, and reports each change that no
+// test notices. Run it from the root of the repository:
+//
+//	go run ./.ci/mutants             all changes of list.txt
+//	go run ./.ci/mutants NAME...     those only
+//	go run ./.ci/mutants -fits       only report the changes that no longer fit the code
+//
+// An entry of list.txt begins with a name, then gives the tests that must fail, as package, test
+// and flags of go test, and the changes: a place, the lines there, and the lines to put instead.
+//
+//	wal-no-sync
+//	test ./engine/storage/wal TestPowerCut -short
+//	in engine/storage/wal Log.lead
+//	-		synced = l.file.sync()
+//	+		synced = nil
+//
+// A place is a folder and a function of any of its files, or a file. The lines must stand there
+// exactly once; white space at the ends of lines does not count. A changed file reaches the
+// compiler as an overlay, so that the tree stays as it is.
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+)
+
+const listFile = ".ci/mutants/list.txt"
+
+// A mutant is an entry of the list.
+type mutant struct {
+	name    string
+	tests   [][]string // package, test, flags
+	changes []change
+}
+
+// A change replaces lines of a function or a file.
+type change struct {
+	dir, place string   // place is a function of the folder, or empty
+	old, new   []string // lines
+}
+
+func main() {
+	fits := flag.Bool("fits", false, "run no test")
+	flag.Parse()
+	data, err := os.ReadFile(listFile)
+	if err != nil {
+		fail(err)
+	}
+	all, err := parse(string(data))
+	if err != nil {
+		fail(err)
+	}
+	if flag.NArg() > 0 {
+		all = slices.DeleteFunc(all, func(m mutant) bool { return !slices.Contains(flag.Args(), m.name) })
+		if len(all) != flag.NArg() {
+			fail(fmt.Errorf("of the %d names given, %s has %d", flag.NArg(), listFile, len(all)))
+		}
+	}
+	tmp, err := os.MkdirTemp("", "mutants")
+	if err != nil {
+		fail(err)
+	}
+	defer os.RemoveAll(tmp)
+	verdicts := make([]chan string, len(all))
+	turns := make(chan struct{}, runtime.NumCPU())
+	for i, m := range all {
+		verdicts[i] = make(chan string, 1)
+		go func() {
+			turns <- struct{}{}
+			defer func() { <-turns }()
+			verdicts[i] <- m.judge(filepath.Join(tmp, m.name), *fits)
+		}()
+	}
+	failed := 0
+	for i, m := range all {
+		verdict := <-verdicts[i]
+		if verdict != "" {
+			failed++
+		}
+		if verdict != "" || !*fits {
+			fmt.Printf("%-40s %s\n", m.name, cmp.Or(verdict, "noticed"))
+		}
+	}
+	what := map[bool]string{false: "not noticed", true: "do not fit"}[*fits]
+	fmt.Printf("%d changes, %d %s\n", len(all), failed, what)
+	if failed > 0 {
+		os.RemoveAll(tmp)
+		os.Exit(1)
+	}
+}
+
+func fail(err error) {
+	fmt.Fprintln(os.Stderr, "mutants:", err)
+	os.Exit(2)
+}
+
+// parse reads the list.
+func parse(text string) (all []mutant, err error) {
+	for n, line := range strings.Split(text, "\n") {
+		word, rest, _ := strings.Cut(line, " ")
+		switch {
+		case line == "" || line[0] == '#':
+			continue
+		case line[0] != '-' && line[0] != '+' && rest == "":
+			all = append(all, mutant{name: line})
+			continue
+		}
+		if len(all) == 0 {
+			return nil, fmt.Errorf("%s:%d: a name comes first", listFile, n+1)
+		}
+		m := &all[len(all)-1]
+		fields := strings.Fields(rest)
+		switch {
+		case word == "test" && len(fields) >= 2:
+			m.tests = append(m.tests, fields)
+			continue
+		case word == "in" && len(fields) >= 1:
+			m.changes = append(m.changes, change{dir: fields[0], place: strings.Join(fields[1:], " ")})
+			continue
+		}
+		if len(m.changes) == 0 || line[0] != '-' && line[0] != '+' {
+			return nil, fmt.Errorf("%s:%d: want a name, test, in, - or +", listFile, n+1)
+		}
+		c := &m.changes[len(m.changes)-1]
+		if line[0] == '-' {
+			c.old = append(c.old, line[1:])
+		} else {
+			c.new = append(c.new, line[1:])
+		}
+	}
+	return all, nil
+}
+
+// judge applies the changes to copies of files, and unless only that is asked runs the tests. It
+// returns "" if each test fails.
+func (m mutant) judge(tmp string, fits bool) string {
+	overlay := map[string]string{} // by the absolute name of a file, its copy
+	if err := os.MkdirAll(tmp, 0o755); err != nil {
+		return err.Error()
+	}
+	for _, c := range m.changes {
+		if err := c.apply(tmp, overlay); err != nil {
+			return "does not fit: " + err.Error()
+		}
+	}
+	if len(m.tests) == 0 || len(m.changes) == 0 {
+		return "names no test, or changes nothing"
+	}
+	if fits {
+		return ""
+	}
+	data, err := json.Marshal(map[string]any{"Replace": overlay})
+	if err != nil {
+		return err.Error()
+	}
+	file := filepath.Join(tmp, "overlay.json")
+	if err := os.WriteFile(file, data, 0o644); err != nil {
+		return err.Error()
+	}
+	for _, test := range m.tests {
+		began := time.Now()
+		run := "^" + strings.ReplaceAll(test[1], "/", "$/^") + "$"
+		args := append([]string{"test", "-vet=off", "-count=1", "-timeout=10m", "-run", run}, append(test[2:], test[0])...)
+		cmd := exec.Command("go", args...)
+		cmd.Env = append(os.Environ(), "GOFLAGS=-overlay="+file) // also for a test that builds the command
+		said, err := cmd.CombinedOutput()
+		switch {
+		case bytes.Contains(said, []byte("[build failed]")), bytes.Contains(said, []byte("[setup failed]")):
+			return "does not build: " + string(said)
+		case bytes.Contains(said, []byte("no tests to run")):
+			return fmt.Sprintf("there is no test %s in %s", test[1], test[0])
+		case err == nil:
+			return fmt.Sprintf("SURVIVES %s (%v)", test[1], time.Since(began).Round(time.Second))
+		}
+	}
+	return ""
+}
+
+// apply writes the changed file into tmp and enters it into overlay.
+func (c change) apply(tmp string, overlay map[string]string) error {
+	names, none := []string{c.dir}, fmt.Errorf("%s has no function %s", c.dir, c.place)
+	if c.place != "" {
+		names, _ = filepath.Glob(filepath.Join(c.dir, "*.go"))
+	}
+	for _, name := range names {
+		path, err := filepath.Abs(name)
+		if err != nil {
+			return err
+		}
+		now := path
+		if changed, ok := overlay[path]; ok {
+			now = changed
+		}
+		text, err := os.ReadFile(now)
+		if err != nil {
+			return err
+		}
+		from, to := 0, len(text)
+		if c.place != "" {
+			if from, to = function(text, c.place); to == 0 {
+				continue
+			}
+		}
+		changed, err := replace(string(text[from:to]), c.old, c.new)
+		if err != nil { // the function may have a form for other systems
+			none = fmt.Errorf("%s: %s: %w", name, c.place, err)
+			continue
+		}
+		overlay[path] = filepath.Join(tmp, fmt.Sprint(len(overlay), "-", filepath.Base(path)))
+		return os.WriteFile(overlay[path], []byte(string(text[:from])+changed+string(text[to:])), 0o644)
+	}
+	return none
+}
+
+// function returns where a function of a Go file begins and ends, 0 and 0 if it has none of the name.
+func function(text []byte, name string) (from, to int) {
+	set := token.NewFileSet()
+	file, err := parser.ParseFile(set, "", text, parser.SkipObjectResolution)
+	if err != nil {
+		return 0, 0
+	}
+	for _, d := range file.Decls {
+		f, ok := d.(*ast.FuncDecl)
+		if ok && functionName(f) == name {
+			return set.Position(f.Pos()).Offset, set.Position(f.End()).Offset
+		}
+	}
+	return 0, 0
+}
+
+// functionName returns the name of a function, as Type.Method of a method.
+func functionName(f *ast.FuncDecl) string {
+	if f.Recv == nil {
+		return f.Name.Name
+	}
+	t := f.Recv.List[0].Type
+	if star, ok := t.(*ast.StarExpr); ok {
+		t = star.X
+	}
+	switch x := t.(type) {
+	case *ast.IndexExpr:
+		t = x.X
+	case *ast.IndexListExpr:
+		t = x.X
+	}
+	return t.(*ast.Ident).Name + "." + f.Name.Name
+}
+
+// replace returns text with the old lines, which must stand in it exactly once, replaced.
+func replace(text string, old, new []string) (string, error) {
+	lines := strings.Split(text, "\n")
+	at := -1
+	for i := 0; i+len(old) <= len(lines); i++ {
+		if !slices.EqualFunc(lines[i:i+len(old)], old, func(a, b string) bool { return strings.TrimSpace(a) == strings.TrimSpace(b) }) {
+			continue
+		}
+		if at >= 0 {
+			return "", errors.New("the lines stand there more than once")
+		}
+		at = i
+	}
+	if at < 0 || len(old) == 0 {
+		return "", errors.New("the lines do not stand there")
+	}
+	return strings.Join(slices.Replace(lines, at, at+len(old), new...), "\n"), nil
+}

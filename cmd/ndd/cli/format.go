@@ -1,0 +1,157 @@
+package cli
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"ndd/engine/result"
+)
+
+// TableFormat is the flag --format of a command that writes tables.
+type TableFormat struct {
+	Name    string
+	allowed []result.Format
+	result.Format
+}
+
+// Register adds the flag with the formats of all tables and others.
+func (t *TableFormat) Register(cmd *cobra.Command, others ...result.Format) {
+	t.allowed = slices.Concat(result.Tables, others)
+	cmd.Flags().StringVar(&t.Name, "format", result.TSV.String(),
+		"output format: "+orList(result.FormatNames(t.allowed...))+"; json is another name of jsonl")
+}
+
+// orList returns names as part of a sentence: "tsv, jsonl or parquet".
+func orList(names []string) string {
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " or " + names[last]
+}
+
+// Check parses the flag. Writing binary data to a terminal is an error; out is the path of the
+// output.
+func (t *TableFormat) Check(g *Globals, out string) (err error) {
+	if t.Format, err = result.ParseFormat(t.Name, t.allowed...); err != nil {
+		return Usagef("--format %w", err)
+	}
+	if !t.IsText() && g.terminal && IsStdout(out) {
+		return Usagef("--format %s: binary data is not written to a terminal; "+
+			"redirect standard output, or give -o FILE where the command has it", t.Name)
+	}
+	return nil
+}
+
+// A ReportFormat is the format of a report that has a table: text for people, one JSON value with
+// everything, or the table alone.
+type ReportFormat struct {
+	TableFormat
+	people string // name of the format for people
+}
+
+// Register adds the flag --format.
+func (r *ReportFormat) Register(cmd *cobra.Command, people, table string) {
+	r.people, r.allowed = people, result.Tables
+	cmd.Flags().StringVar(&r.Name, "format", people,
+		"output format: "+people+", json with everything, or tsv, jsonl or parquet: "+table)
+}
+
+// ReportFormats returns the values of --format of a report, of which people is the name of the
+// format for people.
+func ReportFormats(people string) []string {
+	return append([]string{people, "json"}, result.FormatNames(result.Tables...)...)
+}
+
+// Check parses the flag. Writing binary data to a terminal is an error.
+func (r *ReportFormat) Check(g *Globals) error {
+	if names := ReportFormats(r.people); !slices.Contains(names, r.Name) {
+		return Usagef("--format %q: must be %s", r.Name, orList(names))
+	}
+	if !r.IsTable() {
+		return nil
+	}
+	return r.TableFormat.Check(g, "")
+}
+
+// IsTable reports whether the table alone is written.
+func (r *ReportFormat) IsTable() bool { return r.Name != r.people && !r.IsJSON() }
+
+// IsJSON reports whether everything is written as JSON.
+func (r *ReportFormat) IsJSON() bool { return r.Name == "json" }
+
+// JSON writes everything.
+func (r *ReportFormat) JSON(g *Globals, v any) error {
+	e := json.NewEncoder(g.Stdout)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
+}
+
+// Table writes a table of few rows.
+func (r *ReportFormat) Table(g *Globals, columns []result.Column, rows []CellRow) error {
+	return g.WriteRows("", r.Format, columns, rows)
+}
+
+// WriteTable writes a table to a file, which appears when it is complete, or to standard output.
+func (g *Globals) WriteTable(path string, f result.Format, columns []result.Column,
+	fill func(*result.TableWriter) error) error {
+	return g.WriteOutput(path, func(w *Output) error {
+		t := result.NewTableWriter(w, f, columns...)
+		if err := fill(t); err != nil {
+			return err
+		}
+		return t.Close()
+	})
+}
+
+// A CellRow is a row of a table: strings, integers, numbers with a fraction, booleans, and nil for
+// none.
+type CellRow []any
+
+// WriteRows writes a table of few rows to a file, or to standard output.
+func (g *Globals) WriteRows(path string, f result.Format, columns []result.Column, rows []CellRow) error {
+	return g.WriteTable(path, f, columns, func(t *result.TableWriter) error {
+		for _, row := range rows {
+			for _, cell := range row {
+				writeCell(t, cell)
+			}
+			if err := t.End(); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func writeCell(t *result.TableWriter, cell any) {
+	switch v := cell.(type) {
+	case nil:
+		t.Null()
+	case int:
+		t.Integer(int64(v))
+	case uint64:
+		t.Integer(int64(v))
+	case int64:
+		t.Integer(v)
+	case float64:
+		t.Real(v)
+	case bool:
+		t.Flag(v)
+	case string:
+		t.Text(v)
+	default:
+		panic("a cell of no kind")
+	}
+}
+
+// ColumnsOf reads a list of columns: their names, with i, r or b behind a colon for integers, real
+// numbers and booleans, and ? where there may be none.
+func ColumnsOf(list string) (columns []result.Column) {
+	kinds := map[string]result.Kind{"": result.Text, "i": result.Integer, "r": result.Real, "b": result.Flag}
+	for field := range strings.FieldsSeq(list) {
+		field, optional := strings.CutSuffix(field, "?")
+		name, kind, _ := strings.Cut(field, ":")
+		columns = append(columns, result.Column{Name: name, Kind: kinds[kind], Optional: optional})
+	}
+	return columns
+}

@@ -1,0 +1,121 @@
+package copies
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"ndd/cmd/ndd/cli"
+	"ndd/engine/copies/postings"
+)
+
+// A methodFile is the settings of --method-file: what few ever change of a method and of a join.
+// They are a set of flags that get their values from the file's lines.
+type methodFile struct {
+	path string
+	set  *pflag.FlagSet
+
+	spots, ends, sameSite, idf, split                                       string
+	distance, chain, minFeatures, maxDocuments, maxEqual, slices, siteFeats uint
+	bags, self                                                              bool
+}
+
+// signatureSettings are those of the recipe: an index has its own.
+var signatureSettings = []string{"spots", "spot-distance", "chain", "ends", "bags", "min-features"}
+
+func newMethodFile() *methodFile {
+	f := &methodFile{set: pflag.NewFlagSet("", pflag.ContinueOnError)}
+	fl := f.set
+	fl.SortFlags = false
+	fl.StringVar(&f.spots, "spots", "wide", "spotsigs: stop words: paper, wide, auto (the input's commonest words, "+
+		"for any language) or a file of words")
+	fl.UintVar(&f.distance, "spot-distance", 1, "spotsigs: distance between the content words of a signature, 1 to 16")
+	fl.UintVar(&f.chain, "chain", 0, "spotsigs: content words of a signature, 1 to 16 (2; with spots = paper 3)")
+	fl.StringVar(&f.idf, "idf", "", "spotsigs: use only signatures whose normalised inverse document frequency is "+
+		"in a range: 0.2,0.9")
+	fl.StringVar(&f.ends, "ends", "", "ccdet: characters that end a sentence (。！？；)")
+	fl.UintVar(&f.siteFeats, "site-features", 0,
+		"ccdet: ignore features that more than this many documents of one --site share")
+	fl.BoolVar(&f.bags, "bags", false, "count a signature as often as it occurs (false)")
+	fl.UintVar(&f.minFeatures, "min-features", 0,
+		"signatures that a document needs to be compared (spotsigs 8, ccdet 1, winnow 3, shingles 4)")
+	fl.StringVar(&f.sameSite, "same-site", "keep", "pairs of documents of one --site: keep or skip")
+	fl.BoolVar(&f.self, "self", false, "list pairs of documents with the same ID, too (false)")
+	fl.UintVar(&f.maxDocuments, "max-df", postings.MaxDocuments,
+		"find no candidates by a signature that more documents have")
+	fl.UintVar(&f.maxEqual, "max-equal", postings.MaxEqual,
+		"of more documents with equal signatures each is paired with the first only")
+	fl.StringVar(&f.split, "split", "doc", "divide the work by documents (doc) or by signatures (term); the result "+
+		"is the same")
+	fl.UintVar(&f.slices, "slices", 0, "parts to divide it in (as many as --memory needs)")
+	return f
+}
+
+// register adds --method-file, and refuses the flags that its settings were.
+func (f *methodFile) register(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.path, "method-file", "",
+		"file of lines such as 'chain = 3' with settings for research; listed above")
+	now := map[string]string{}
+	f.set.VisitAll(func(s *pflag.Flag) {
+		now[s.Name] = fmt.Sprintf("write '%s = ...' into a file for --method-file", s.Name)
+	})
+	cli.FormerFlags(cmd, now)
+}
+
+// help returns a list of the settings.
+func (f *methodFile) help() string {
+	var b strings.Builder
+	f.set.VisitAll(func(s *pflag.Flag) {
+		text := s.Usage
+		if !strings.HasSuffix(text, ")") && s.DefValue != "" && s.DefValue != "0" {
+			text += " (" + s.DefValue + ")"
+		}
+		fmt.Fprintf(&b, "  %-14s %s\n", s.Name, text)
+	})
+	return b.String()
+}
+
+// read reads the file, if there is one.
+func (f *methodFile) read() error {
+	if f.path == "" {
+		return nil
+	}
+	file, err := os.Open(f.path)
+	if err != nil {
+		return fmt.Errorf("--method-file: %w", err)
+	}
+	defer file.Close()
+	lines := bufio.NewScanner(file)
+	for n := 1; lines.Scan(); n++ {
+		line := strings.TrimSpace(lines.Text())
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		name, value, ok := strings.Cut(line, "=")
+		if name = strings.TrimSpace(name); !ok || f.set.Lookup(name) == nil {
+			return cli.Usagef("%s:%d: %q is no setting; write NAME = VALUE, with a name that 'ndd copies --help' lists",
+				f.path, n, line)
+		}
+		if err := f.set.Set(name, strings.TrimSpace(value)); err != nil {
+			return cli.Usagef("%s:%d: %w", f.path, n, cli.ValueError(err))
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return fmt.Errorf("%s: %w", f.path, err)
+	}
+	return nil
+}
+
+// refuse returns an error if the file has one of some settings.
+func (f *methodFile) refuse(why string, names ...string) error {
+	for _, name := range names {
+		if f.set.Changed(name) {
+			return cli.Usagef("%s: %s %s", f.path, name, why)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,325 @@
+package inspect
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"text/tabwriter"
+	"time"
+
+	"github.com/dustin/go-humanize"
+
+	"ndd/cmd/ndd/cli"
+	"ndd/engine/copies"
+	"ndd/engine/copies/lists"
+	"ndd/engine/corpus/ndf"
+	"ndd/engine/index/distribution"
+	"ndd/engine/index/live"
+	"ndd/engine/index/segment"
+	"ndd/engine/index/table"
+	"ndd/engine/storage/store"
+	"ndd/engine/storage/wal"
+)
+
+// A file is a report on one file. Bits are per distinct fingerprint, in a file of documents per
+// document.
+type file struct {
+	Path string `json:"path"`
+	Kind string `json:"kind"`
+	// 0 for raw fingerprints, which have nothing of what follows
+	FormatVersion int            `json:"format_version,omitempty"`
+	Identity      string         `json:"identity,omitempty"`
+	Generation    uint64         `json:"generation,omitempty"`
+	Bytes         uint64         `json:"bytes"`
+	Sections      []part         `json:"sections,omitempty"`
+	Metadata      map[string]any `json:"metadata,omitempty"` // sections that are JSON
+	Documents     uint64         `json:"documents,omitempty"`
+	Fingerprints  uint64         `json:"fingerprints,omitempty"` // distinct ones of a segment
+	Design        string         `json:"design,omitempty"`
+	Bound         float64        `json:"bound_bits,omitempty"`
+	Tables        []tableInfo    `json:"tables,omitempty"`
+	Words         []string       `json:"words,omitempty"` // of a log, a file beside a segment, or postings
+
+	k              int
+	layout         string
+	noDocs, beside bool // whether it keeps no documents, and whether it stands beside a segment
+}
+
+// A part is a section of a file, or a part of a table.
+type part struct {
+	Name   string  `json:"name"`
+	Offset uint64  `json:"offset,omitempty"`
+	Bytes  uint64  `json:"bytes"`
+	Bits   float64 `json:"bits"`
+}
+
+type tableInfo struct {
+	Mask    string  `json:"mask"`
+	Leading int     `json:"leading"`
+	Radius  int     `json:"radius"`
+	Bits    float64 `json:"bits"`
+	Parts   []part  `json:"parts"`
+}
+
+// describe returns the report on the file at path. If counts is not nil it reads everything and
+// counts the fingerprints.
+func describe(ctx context.Context, g *cli.Globals, path string, counts *distribution.Counts) (f *file, err error) {
+	f = &file{Path: path}
+	if cli.IsRead(path) {
+		return f, f.prints(ctx, g, counts)
+	}
+	kind, ok, err := store.Sniff(path)
+	switch {
+	case err != nil:
+		return nil, err
+	case wal.IsLog(path) && !g.Raw:
+		return f, f.log()
+	case !ok, g.Raw, kind == store.KindFingerprints:
+		return f, f.prints(ctx, g, counts)
+	}
+	return f, f.partOfIndex(ctx, kind, counts)
+}
+
+// log describes a file of a write-ahead log.
+func (f *file) log() error {
+	r, err := wal.CheckFile(f.Path, nil)
+	if err != nil {
+		return err
+	}
+	f.Kind, f.FormatVersion, f.Bytes, f.Identity = "write-ahead log", wal.Version, uint64(r.Bytes+r.Torn),
+		fmt.Sprintf("%x", r.Identity)
+	end := "not closed"
+	if r.Clean {
+		end = "closed"
+	}
+	if r.Torn > 0 {
+		end = fmt.Sprintf("%d bytes at its end are unfinished and were never acknowledged", r.Torn)
+	}
+	f.Words = []string{fmt.Sprintf("file %d of log %x", r.Number, r.Log),
+		fmt.Sprintf("records: %s, from record %d on; %s", humanize.Comma(int64(r.Records)), r.First, end)}
+	return nil
+}
+
+// prints describes a fingerprint file.
+func (f *file) prints(ctx context.Context, g *cli.Globals, counts *distribution.Counts) error {
+	p, err := g.OpenPrintFile(f.Path)
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	f.Kind, f.Bytes, f.Documents = "raw fingerprints", 8*p.Len(), p.Len()
+	if s := p.Store(); s != nil {
+		if err := f.container(s, p.Len()); err != nil {
+			return err
+		}
+	}
+	return countPrints(ctx, p, counts)
+}
+
+// partOfIndex describes a file of an index.
+func (f *file) partOfIndex(ctx context.Context, kind store.Kind, counts *distribution.Counts) error {
+	s, err := store.Open(f.Path, kind)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	switch kind {
+	case store.KindSegment:
+		return f.segment(ctx, s, counts)
+	case store.KindDocuments:
+		err = f.documents(s)
+	case store.KindPostings:
+		if counts != nil {
+			var stats map[copies.Method]lists.Stats
+			f.Documents, stats, err = copies.CheckSegment(ctx, f.Path, 1)
+			f.Words = listWords(stats)
+		}
+	}
+	return cmp.Or(err, f.container(s, 0))
+}
+
+// documents describes the file beside a segment of an index that is written to.
+func (f *file) documents(s *store.File) error {
+	b, err := live.ReadBeside(s)
+	if err != nil {
+		return fmt.Errorf("%s: %w", f.Path, err)
+	}
+	f.Documents, f.beside = b.Rows, true
+	if f.Words = []string{"documents: none"}; b.Rows > 0 {
+		f.Words[0] = fmt.Sprintf("documents: %s, numbers %d to %d", humanize.Comma(int64(b.Rows)), b.First, b.Last)
+	}
+	if b.Deleted > 0 {
+		f.Words = append(f.Words, fmt.Sprintf("deleted: %s of earlier segments", cli.Number(b.Deleted, "document")))
+	}
+	if b.Expire > 0 {
+		f.Words = append(f.Words, fmt.Sprintf("expire: %s, from %s to %s; never: %s", cli.Number(b.Expire, "document"),
+			b.Earliest.Format(time.RFC3339), b.Latest.Format(time.RFC3339), humanize.Comma(int64(b.Rows-b.Expire))))
+	}
+	return nil
+}
+
+// listWords returns the sizes of the lists of each method in words.
+func listWords(stats map[copies.Method]lists.Stats) (lines []string) {
+	for _, m := range slices.Sorted(maps.Keys(stats)) {
+		s := stats[m]
+		line := fmt.Sprintf("%s: %s in %s, %s of one document, %s", m, cli.Number(s.Shared, "shared signature"),
+			cli.Number(s.Documents, "document"),
+			humanize.Comma(int64(s.Single)), cli.Number(s.Lists, "different list"))
+		if s.Documents > 0 {
+			line += fmt.Sprintf("; bytes per document: %.1f, and %.1f for signatures of one document",
+				float64(s.Bytes())/float64(s.Documents), float64(s.SingleBytes)/float64(s.Documents))
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// segment describes a segment with its tables.
+func (f *file) segment(ctx context.Context, s *store.File, counts *distribution.Counts) error {
+	if err := s.VerifySmall(); err != nil {
+		return err
+	}
+	g, err := segment.Open(s)
+	if err != nil {
+		return fmt.Errorf("%s: %w", f.Path, err)
+	}
+	defer g.Close()
+	d := g.Design()
+	f.Documents, f.Fingerprints, f.noDocs = g.Documents(), g.Fingerprints(), !g.KeepsDocs()
+	f.k, f.Design, f.layout, f.Bound = d.K, d.Name, string(g.Layout()), distribution.Bound(g.Fingerprints())
+	for i, t := range g.Tables() {
+		info := tableInfo{Mask: fmt.Sprintf("%016x", d.Tables[i].Mask), Leading: d.Tables[i].Leading(),
+			Radius: d.Tables[i].Radius,
+			Bits:   bitsEach(table.Bytes(t), g.Fingerprints())}
+		for _, p := range t.Parts() {
+			info.Parts = append(info.Parts, part{Name: p.Name, Bytes: p.Bytes, Bits: bitsEach(p.Bytes, g.Fingerprints())})
+		}
+		f.Tables = append(f.Tables, info)
+	}
+	if counts != nil {
+		err := g.Walk(func(fingerprints []uint64) bool {
+			counts.Add(fingerprints)
+			return ctx.Err() == nil
+		})
+		if err := cmp.Or(err, ctx.Err()); err != nil {
+			return fmt.Errorf("%s: %w", f.Path, err)
+		}
+	}
+	return f.container(s, g.Fingerprints())
+}
+
+// countPrints counts the fingerprints of a file, until ctx ends.
+func countPrints(ctx context.Context, f *ndf.File, counts *distribution.Counts) error {
+	if counts == nil {
+		return nil
+	}
+	for chunk := range f.Chunks {
+		for some := range slices.Chunk(chunk, 1<<20) {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			counts.Add(some)
+		}
+	}
+	return nil
+}
+
+// container describes the container of a file with fingerprints fingerprints. Metadata is copied,
+// because it outlives the file.
+func (f *file) container(s *store.File, fingerprints uint64) error {
+	if err := s.VerifySmall(); err != nil {
+		return err
+	}
+	id := s.Identity()
+	f.Kind, f.FormatVersion, f.Bytes = s.Kind().String(), store.Version, s.Bytes()
+	f.Identity, f.Generation = fmt.Sprintf("%x", id.ID), id.Generation
+	rest := s.Bytes()
+	for _, section := range s.Sections() {
+		n := uint64(len(section.Data))
+		rest -= n
+		f.Sections = append(f.Sections, part{section.Name, uint64(section.Offset), n, bitsEach(n, fingerprints)})
+		var text bytes.Buffer
+		if (section.Name == "recipe" || section.Name == "manifest") && json.Compact(&text, section.Data) == nil {
+			f.Metadata = map[string]any{section.Name: json.RawMessage(text.Bytes())}
+		}
+	}
+	f.Sections = append(f.Sections, part{Name: "header, padding, checksums", Bytes: rest,
+		Bits: bitsEach(rest, fingerprints)})
+	return nil
+}
+
+func bitsEach(bytes, n uint64) float64 {
+	if n == 0 {
+		return 0
+	}
+	return float64(bytes) * 8 / float64(n)
+}
+
+var partColumns = cli.ColumnsOf("path kind table:i? part offset:i? bytes:i bits_per_fingerprint:r?")
+
+// rows returns the sections of the file and the parts of its tables.
+func (f *file) rows() (rows []cli.CellRow) {
+	row := func(table any, p part) {
+		rows = append(rows, cli.CellRow{f.Path, f.Kind, table, p.Name, some(p.Offset), p.Bytes, some(p.Bits)})
+	}
+	for _, p := range f.Sections {
+		row(nil, p)
+	}
+	for i, t := range f.Tables {
+		for _, p := range t.Parts {
+			row(i, p)
+		}
+	}
+	if len(rows) == 0 {
+		row(nil, part{Name: f.Kind, Bytes: f.Bytes, Bits: bitsEach(f.Bytes, f.Documents)})
+	}
+	return rows
+}
+
+// text writes the report for people. A segment with tables of its own names their design.
+func (f *file) text(w io.Writer, design string) error {
+	if f.FormatVersion == 0 {
+		_, err := fmt.Fprintf(w, "\n%s: raw fingerprints without a header or checksums\n", f.Path)
+		return err
+	}
+	fmt.Fprintf(w, "\n%s: %s, format version %d, %s", f.Path, f.Kind, f.FormatVersion, humanize.IBytes(f.Bytes))
+	if f.Design != "" && f.Design != design {
+		fmt.Fprintf(w, ", a small segment with tables of its own, %s", f.Design)
+	}
+	fmt.Fprintf(w, "\nidentity: %s, generation %d\n", f.Identity, f.Generation)
+	for _, line := range f.Words {
+		fmt.Fprintln(w, line)
+	}
+	tab := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	line := func(p part) {
+		fmt.Fprintf(tab, "%s\t%#x\t%s\t%.1f %%\t%.3f\t\n", p.Name, p.Offset, humanize.Comma(int64(p.Bytes)),
+			100*float64(p.Bytes)/float64(f.Bytes), p.Bits)
+	}
+	if len(f.Sections) > 0 {
+		fmt.Fprintln(tab, "section\toffset\tbytes\tpart\tbits per fingerprint\t")
+	}
+	for _, p := range f.Sections {
+		line(p)
+	}
+	for i, t := range f.Tables {
+		if err := tab.Flush(); err != nil {
+			return err
+		}
+		fmt.Fprintf(w, "table %d: mask %s, %d leading bits, radius %d: %.3f bits per fingerprint, %+.3f against the "+
+			"bound of %.3f\n",
+			i, t.Mask, t.Leading, t.Radius, t.Bits, t.Bits-f.Bound, f.Bound)
+		for _, p := range t.Parts {
+			line(p)
+		}
+	}
+	err := tab.Flush()
+	for name, text := range f.Metadata {
+		_, err = fmt.Fprintf(w, "%s: %s\n", name, text)
+	}
+	return err
+}

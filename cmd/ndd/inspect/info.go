@@ -1,0 +1,301 @@
+package inspect
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/cobra"
+
+	"ndd/cmd/ndd/cli"
+	"ndd/engine"
+	"ndd/engine/copies"
+	"ndd/engine/index/distribution"
+	"ndd/engine/index/live"
+	"ndd/engine/storage/store"
+	"ndd/engine/storage/wal"
+)
+
+func newInfo(g *cli.Globals) *cobra.Command {
+	var format cli.ReportFormat
+	var long bool
+	var plots string
+	cmd := &cobra.Command{
+		Use:   "info INDEX|FILE...",
+		Short: "Summarise an index or a file; with --sections, all that is in it",
+		Long: `Summarise indexes, files of an index, and fingerprint files (.ndf, .bin): kind,
+documents, design, bytes. Only headers, footers and small sections are verified;
+'ndd check' verifies all.
+
+--sections adds each file's sections and metadata; each table and its parts in bits
+per distinct fingerprint, beside the entropy bound, 64 - log2 n + 1.44, below which
+no table of n uniform fingerprints can be; why 'ndd build' chose the tables; and how
+the fingerprints are distributed, for which all are read. --plot draws how often each
+bit is set (figure 2a of the paper) and how many fingerprints are in each of 128
+intervals (figure 2b). With --format json, one object per INDEX or FILE.`,
+		Example: `  ndd info index
+  ndd info --sections index pages.ndf
+  ndd info --plot figures pages.ndf`,
+		Args: cli.SomeArgs("INDEX or FILE"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := format.Check(g); err != nil {
+				return err
+			}
+			if plots != "" && len(args) > 1 {
+				return cli.Usagef("--plot draws one INDEX or FILE")
+			}
+			var all []*info
+			for _, path := range args {
+				x, err := infoOf(cmd.Context(), g, path, long || format.IsTable(), plots != "")
+				if err != nil {
+					return err
+				}
+				all = append(all, x)
+			}
+			if plots != "" {
+				if err := all[0].plot(g, plots); err != nil {
+					return err
+				}
+			}
+			return write(g, &format, all)
+		},
+	}
+	format.Register(cmd, "text", "sections and parts of tables")
+	g.RegisterForce(cmd)
+	g.RegisterRaw(cmd)
+	cmd.Flags().BoolVar(&long, "sections", false, "also show sections, tables and how the fingerprints are distributed")
+	cmd.Flags().StringVar(&plots, "plot", "", "folder to create, with figure-2a.svg and figure-2b.svg")
+	return cmd
+}
+
+// write writes all in a format.
+func write(g *cli.Globals, format *cli.ReportFormat, all []*info) error {
+	if format.IsTable() {
+		var rows []cli.CellRow
+		for _, x := range all {
+			for _, f := range x.Files {
+				rows = append(rows, f.rows()...)
+			}
+		}
+		return format.Table(g, partColumns, rows)
+	}
+	for i, x := range all {
+		if format.IsJSON() {
+			if err := writeJSON(g.Stdout, x); err != nil {
+				return err
+			}
+			continue
+		}
+		if i > 0 {
+			fmt.Fprintln(g.Stdout)
+		}
+		if err := x.text(g.Stdout); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// An info is a report on an index or a file. Files and the distribution are those of --sections.
+type info struct {
+	Path         string       `json:"path"`
+	Kind         string       `json:"kind"`
+	Bytes        uint64       `json:"bytes"`
+	Documents    uint64       `json:"documents"`
+	NoDocs       bool         `json:"no_documents,omitempty"` // it has fingerprints and no documents
+	Fingerprints uint64       `json:"fingerprints,omitempty"` // distinct within each segment
+	K            int          `json:"k,omitempty"`
+	Design       string       `json:"design,omitempty"`
+	Layout       string       `json:"layout,omitempty"`
+	Method       string       `json:"method,omitempty"`   // of an index of copies
+	Segments     int          `json:"segments,omitempty"` // of an index
+	Deleted      uint64       `json:"deleted,omitempty"`  // documents that a merge will drop
+	Expired      uint64       `json:"expired,omitempty"`  // likewise
+	Unflushed    uint64       `json:"unflushed,omitempty"`
+	Choice       *live.Choice `json:"choice,omitempty"` // of tables and layout, and why
+	Files        []*file      `json:"files,omitempty"`
+	Ones         []float64    `json:"ones_by_bit,omitempty"` // from bit 0
+	Leading      []uint64     `json:"fingerprints_by_interval,omitempty"`
+	Distribution []string     `json:"distribution,omitempty"`
+
+	counts *distribution.Counts // nil unless fingerprints are read
+}
+
+// infoOf returns the report on path: long with its files, and with all fingerprints counted if they
+// are to be drawn.
+func infoOf(ctx context.Context, g *cli.Globals, path string, long, drawn bool) (x *info, err error) {
+	defer store.CatchFault(&err)()
+	x = &info{Path: path}
+	if long || drawn {
+		x.counts = new(distribution.Counts)
+	}
+	folder, _, err := cli.KindOf(path)
+	switch {
+	case err != nil:
+	case folder && copies.IsIndex(path):
+		err = x.copies(ctx, g)
+	case folder:
+		err = x.index(ctx, g)
+	default:
+		if err = x.add(ctx, g, path); err == nil {
+			x.Kind = x.Files[0].Kind
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	if !long {
+		x.Files, x.Choice = nil, nil
+		return x, nil
+	}
+	x.Distribution, x.Leading = x.counts.Words(), x.counts.Leading[:]
+	for bit := range 64 {
+		x.Ones = append(x.Ones, x.counts.Fraction(bit))
+	}
+	return x, nil
+}
+
+// add adds a file.
+func (x *info) add(ctx context.Context, g *cli.Globals, path string) error {
+	f, err := describe(ctx, g, path, x.counts)
+	if err != nil {
+		return err
+	}
+	x.Files = append(x.Files, f)
+	x.Bytes += f.Bytes
+	if f.beside { // its documents are those of the segment
+		return nil
+	}
+	x.Documents, x.Fingerprints, x.NoDocs = x.Documents+f.Documents, x.Fingerprints+f.Fingerprints, x.NoDocs || f.noDocs
+	if f.Design != "" && x.Design == "" {
+		x.K, x.Design, x.Layout = f.k, f.Design, f.layout
+	}
+	return nil
+}
+
+// index reports on the index in a folder: its manifest, segments with the files beside them, and
+// log.
+func (x *info) index(ctx context.Context, g *cli.Globals) error {
+	o := engine.OpenOptions{Threads: g.Threads, Verify: engine.VerifyFast}
+	if x.counts != nil {
+		o.Verify = engine.VerifyFull // all is read in any case
+	}
+	bar := g.NewBar("verifying", 0, cli.BytesUnit)
+	o.Progress = bar.SetOf
+	open, err := engine.Open(ctx, x.Path, o)
+	bar.End()
+	if err != nil {
+		return err
+	}
+	defer open.Close()
+	held := open.Stats()
+	x.Kind, x.Choice, x.Segments = "index", open.Live().Config().Choice, held.Segments
+	x.Deleted, x.Expired, x.Unflushed = held.Deleted, held.Expired, held.Unflushed
+	x.K, x.Design, x.Layout = open.Design().K, open.Design().Name, string(open.Live().Config().Table.Layout)
+	m, err := live.ReadManifest(x.Path)
+	if err != nil {
+		return err
+	}
+	manifest, err := live.ManifestPath(x.Path)
+	if err != nil {
+		return err
+	}
+	paths := []string{manifest}
+	segments, err := m.SegmentPaths(x.Path)
+	if err != nil {
+		return err
+	}
+	for i, path := range segments {
+		paths = append(paths, path)
+		if b := m.Segments[i].Beside; b != nil {
+			paths = append(paths, filepath.Join(x.Path, b.File))
+		}
+	}
+	if m.Live != nil {
+		logs, err := wal.Paths(nil, x.Path, wal.Mark{File: m.Live.From})
+		if err != nil {
+			return err
+		}
+		paths = append(paths, logs...)
+	}
+	for _, path := range paths {
+		if err := x.add(ctx, g, path); err != nil {
+			return err
+		}
+		if f := x.Files[len(x.Files)-1]; f.layout != "" {
+			x.Layout = f.layout
+		}
+	}
+	return nil
+}
+
+// copies reports on an index to find copies.
+func (x *info) copies(ctx context.Context, g *cli.Globals) error {
+	m, err := copies.ReadManifest(x.Path)
+	if err != nil {
+		return err
+	}
+	for _, path := range m.Paths(x.Path) {
+		if err := x.add(ctx, g, path); err != nil {
+			return err
+		}
+	}
+	x.Kind, x.Method, x.Segments, x.Documents = "copies index", string(m.Recipe.Method), len(m.Segments), 0
+	for _, s := range m.Segments {
+		x.Documents += s.Documents - s.Deleted
+		x.Deleted += s.Deleted
+	}
+	return nil
+}
+
+// text writes the report for people.
+func (x *info) text(w io.Writer) error {
+	fmt.Fprintf(w, "%s: %s", x.Path, x.Kind)
+	if x.Documents > 0 || x.Kind == "index" {
+		fmt.Fprintf(w, ", %s", cli.Number(x.Documents, "document"))
+	}
+	if x.Fingerprints > 0 {
+		fmt.Fprintf(w, " with %s", cli.Number(x.Fingerprints, "distinct fingerprint"))
+	}
+	if x.Design != "" {
+		fmt.Fprintf(w, ", k = %d, %s, %s", x.K, x.Design, x.Layout)
+	}
+	if x.Method != "" {
+		fmt.Fprintf(w, ", method %s", x.Method)
+	}
+	if x.NoDocs {
+		io.WriteString(w, "; the fingerprints alone are kept")
+	}
+	io.WriteString(w, droppedText(x.Deleted, x.Expired))
+	if x.Unflushed > 0 {
+		fmt.Fprintf(w, "; %s in the log", cli.Number(x.Unflushed, "further document"))
+	}
+	fmt.Fprintf(w, "\n%s (%s bytes)", humanize.IBytes(x.Bytes), humanize.Comma(int64(x.Bytes)))
+	if x.Documents > 0 {
+		fmt.Fprintf(w, ", %.2f bytes per document", float64(x.Bytes)/float64(x.Documents))
+	}
+	if x.Segments > 0 {
+		fmt.Fprintf(w, ", %s", cli.Number(x.Segments, "segment"))
+	}
+	_, err := fmt.Fprintln(w)
+	if x.Choice != nil {
+		fmt.Fprintf(w, "\nWhy ndd build chose these tables (kernel %s, one thread):\n", x.Choice.Kernel)
+		for _, why := range x.Choice.Why {
+			fmt.Fprintf(w, "  %s\n", why)
+		}
+	}
+	for _, f := range x.Files {
+		if err = f.text(w, x.Design); err != nil {
+			return err
+		}
+	}
+	if len(x.Distribution) > 0 && x.Method == "" {
+		fmt.Fprintln(w)
+		for _, line := range x.Distribution {
+			_, err = fmt.Fprintln(w, line)
+		}
+	}
+	return err
+}

@@ -1,0 +1,232 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/dustin/go-humanize"
+
+	"ndd/engine/storage/store"
+)
+
+// limited returns a process that runs ndd on two processors, with at most limit KiB of data: with
+// more processors it needs more.
+func limited(limit string, args ...string) *exec.Cmd {
+	cmd := exec.Command("sh", append([]string{"-c", `ulimit -d ` + limit + `; exec ndd "$@"`, "sh"}, args...)...)
+	cmd.Env = append(os.Environ(), "GOMAXPROCS=2")
+	return cmd
+}
+
+// TestBuildMemory: a build, an addition and a merge announce the memory that they take and take no
+// more: the anonymous pages, which are all that they have beside mapped files, stay below that.
+// With a limit they take less and announce less. A build announces at most four times what it
+// takes; a peak between two looks is missed, so that several builds are looked at.
+func TestBuildMemory(t *testing.T) {
+	if underRace() {
+		t.Skip("the race detector's memory counts")
+	}
+	n := 1_000_000
+	if *long {
+		n = 4_000_000
+	}
+	base, more := writePrints(t, randomPrints(n)), writePrints(t, randomPrints(n/2))
+	const (
+		building = `building uses at most (\S+ \S+) of memory beside the input; \S+ [GM]iB are available \(.+\)$`
+		making   = `making a segment of \S+ documents uses at most (\S+ \S+) of memory beside mapped files; \S+ [GM]iB ` +
+			`are available \(.+\)$`
+	)
+	for _, limit := range []string{"unlimited", "400000"} {
+		var index string
+		for try := 1; ; try++ {
+			index = filepath.Join(t.TempDir(), "index")
+			allowed, most := memoryOf(t, building, limit, "build", "-v", "-o", index, base)
+			if limit != "unlimited" && allowed > 200<<20 {
+				t.Errorf("ulimit -d %s: %s announced", limit, humanize.IBytes(allowed))
+			}
+			if most >= allowed/4 {
+				break
+			}
+			if try == 25 {
+				t.Fatalf("ulimit -d %s: %d announced, %d taken by the last of %d builds", limit, allowed, most, try)
+			}
+		}
+		memoryOf(t, making, limit, "build", "-v", "--add", index, more)
+		memoryOf(t, making, limit, "merge", "-v", index)
+	}
+}
+
+// TestBuildTight: with little memory a build ends well, or fails before it begins, with what it
+// needs and what there is. Below the limits that are tried the runtime cannot begin its threads.
+func TestBuildTight(t *testing.T) {
+	if underRace() {
+		t.Skip("the race detector reserves more than any of the limits")
+	}
+	base := writePrints(t, randomPrints(200_000))
+	refusal := regexp.MustCompile(`^ndd: building a segment of 200,000 documents needs up to \d+ MiB of memory, ` +
+		`and there are [\d.]+ \w+ \(left by the process's limit, ulimit -d\): `)
+	refused, built := 0, 0
+	for kib := 170_000; kib <= 330_000; kib += 40_000 {
+		cmd := limited(strconv.Itoa(kib), "build", "-o", filepath.Join(t.TempDir(), "index"), base)
+		out, err := cmd.CombinedOutput()
+		switch {
+		case err == nil:
+			built++
+		case cmd.ProcessState.ExitCode() == exitFailed && refusal.Match(out):
+			refused++
+		default:
+			t.Errorf("ulimit -d %d: %v, %.2000s", kib, err, out)
+		}
+	}
+	if refused == 0 || built == 0 {
+		t.Errorf("%d refused, %d built", refused, built)
+	}
+	// A plan for 8e9 fingerprints is made with the memory there is.
+	if out, err := limited("250000", "design", "-n", "8e9").CombinedOutput(); err != nil ||
+		!bytes.Contains(out, []byte("halves")) {
+		t.Errorf("%v, %.2000s", err, out)
+	}
+}
+
+// TestAnswerMemory: batches and self-joins take no more memory than they announce, whether queries
+// find little or much.
+func TestAnswerMemory(t *testing.T) {
+	if underRace() {
+		t.Skip("the race detector's memory counts")
+	}
+	base, queries := writePrints(t, randomPrints(40_000)), writePrints(t, randomPrints(10_000))
+	index := builtIndex(t, base, "--tables", "2") // with probes enough to be swept
+	out := filepath.Join(t.TempDir(), "hits.tsv")
+	for _, args := range [][]string{
+		{"-i", index, "--unique", "-o", out, queries},
+		{"-i", index, "--unique", "-o", out, "--memory", "16MiB", queries},
+		{"-i", index, "--unique", "-o", out, base},
+		{"--scan", base, "--count", queries},
+		{"--scan", base, "--count", "--memory", "300MiB", queries},
+		{"--scan", index, "--count", queries},
+	} {
+		memoryOf(t, batchMemory, "unlimited", append([]string{"batch", "-v", "--force"}, args...)...)
+	}
+	for _, more := range [][]string{nil, {"--star"}, {"--against", index}} {
+		args := append([]string{"dedup", "--verbose", "-o", filepath.Join(t.TempDir(), "out")}, more...)
+		memoryOf(t, `comparing \S+ documents takes up to (\S+ \S+) of memory`, "unlimited", append(args, base)...)
+	}
+}
+
+// batchMemory matches the memory that ndd batch and ndd query announce.
+const batchMemory = `memory at most (\S+ \S+)(?: beside the index(?: and the queries)?)?(?:: .*)?$`
+
+// TestCrowdedAnswerMemory: nor do they where a query finds very much: a fingerprint of thousands of
+// documents, and a dense ball.
+func TestCrowdedAnswerMemory(t *testing.T) {
+	if underRace() {
+		t.Skip("the race detector's memory counts")
+	}
+	n := 20_000
+	if *long {
+		n = 60_000
+	}
+	count := func(n int) []uint64 {
+		prints := make([]uint64, n)
+		for i := range prints {
+			prints[i] = uint64(i)
+		}
+		return prints
+	}
+	same, dense := writePrints(t, make([]uint64, n)), writePrints(t, count(5*n/2))
+	asked, few := writePrints(t, make([]uint64, 260)), writePrints(t, count(40))
+	indexSame, indexDense := builtIndex(t, same), builtIndex(t, dense, "-k", "8")
+	out := filepath.Join(t.TempDir(), "hits")
+	for _, args := range [][]string{
+		{"batch", "-v", "--force", "-i", indexSame, "--format", "bin", asked},
+		{"batch", "-v", "--force", "-i", indexDense, "--format", "bin", "-o", out, few},
+		{"batch", "-v", "--force", "-i", indexDense, "--count", few},
+		{"batch", "-v", "--force", "--scan", dense, "-k", "8", "--format", "bin", "-o", out, few},
+		{"batch", "-v", "--force", "--scan", indexSame, "--format", "bin", "-o", out, few},
+		{"query", "-v", "-i", indexSame, "0000000000000000"},
+		{"query", "-v", "-i", indexDense, "0000000000000000"},
+	} {
+		memoryOf(t, batchMemory, "unlimited", args...)
+	}
+}
+
+// memoryOf runs ndd with a limit and returns the memory that it announces, as expression matches it
+// in a line of its own, and the most of the samples taken every 2 ms. It fails the test if ndd
+// takes more than it announces.
+func memoryOf(t *testing.T, expression, limit string, args ...string) (said, most uint64) {
+	t.Helper()
+	cmd := limited(limit, args...)
+	var log bytes.Buffer
+	cmd.Stderr = &log
+	noError(t, cmd.Start())
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	status := fmt.Sprintf("/proc/%d/status", cmd.Process.Pid)
+	for running := true; running; {
+		select {
+		case err := <-ended:
+			if err != nil {
+				t.Fatalf("%v: %s", err, &log)
+			}
+			running = false
+		case <-time.After(2 * time.Millisecond):
+			data, _ := os.ReadFile(status)
+			if _, after, ok := strings.Cut(string(data), "RssAnon:"); ok {
+				var kib uint64
+				fmt.Sscan(after, &kib)
+				most = max(most, kib<<10)
+			}
+		}
+	}
+	m := regexp.MustCompile(`(?m)` + expression).FindStringSubmatch(log.String())
+	if m == nil {
+		t.Fatalf("%q: no memory is announced: %s", args, &log)
+	}
+	said, err := humanize.ParseBytes(m[1])
+	noError(t, err)
+	program := uint64(0)
+	if slices.Contains(args, "--scan") {
+		program = 8 << 20 // a scan may need a MiB only and does not count the program
+	}
+	if most > said+program {
+		t.Errorf("%q, ulimit -d %s: %s announced, %s taken", args, limit, m[1], humanize.IBytes(most))
+	}
+	return said, most
+}
+
+// TestPreloadRefusedHere asks this machine, which has no petabyte, and a process with a limit of
+// its own, which has no terabyte.
+func TestPreloadRefusedHere(t *testing.T) {
+	for _, c := range []struct {
+		bytes uint64
+		limit string // KiB
+		want  string
+	}{
+		{1 << 50, "unlimited", "needs up to 1.0 PiB of memory, and there are "},
+		{1 << 40, "1500000", "(left by the process's limit, ulimit -d)"},
+	} {
+		if underRace() && c.limit != "unlimited" {
+			continue // the race detector reserves more
+		}
+		dir := t.TempDir()
+		manifest := fmt.Appendf(nil, `{"k": 3, "recipe": null, "segments": [{"file": "00000001.segment", `+
+			`"id": "000102030405060708090a0b0c0d0e0f", "bytes": %d, "documents": 1}]}`, c.bytes)
+		sections := []store.Section{{Name: "manifest", Data: manifest}}
+		writeFile(t, filepath.Join(dir, "manifest"), store.AppendFile(nil, store.KindManifest,
+			store.Identity{Generation: 1}, sections))
+		cmd := limited(c.limit, "query", "--preload", "-i", dir, "0")
+		out, err := cmd.CombinedOutput()
+		if cmd.ProcessState.ExitCode() != exitFailed || !bytes.Contains(out, []byte(c.want)) ||
+			!bytes.Contains(out, []byte("without --preload")) {
+			t.Errorf("%v, %q, want %q", err, out, c.want)
+		}
+	}
+}

@@ -1,0 +1,110 @@
+"""Runs the program ndd: its messages go to logging, its failures become exceptions, and it never outlives a call."""
+import json
+import logging
+import subprocess
+import threading
+
+from ._binary import find_ndd
+from ._errors import CorruptError, NddError, UsageError
+
+log = logging.getLogger("ndd")
+LEVELS = {"DEBUG": logging.DEBUG, "INFO": logging.INFO, "WARN": logging.WARNING, "ERROR": logging.ERROR}
+ERRORS = {2: UsageError, 3: CorruptError}
+
+
+def flags(options):
+    """Returns the flags of keyword arguments: write_kept="x" is --write-kept=x, star=True is --star, a list repeats."""
+    out = []
+    for name, value in options.items():
+        flag = "-k" if name == "k" else "--" + name.replace("_", "-")
+        if value is None or value is False:
+            continue
+        if value is True:
+            out.append(flag)
+            continue
+        for v in value if isinstance(value, (list, tuple)) else [value]:
+            out += [flag, str(v)] if name == "k" else [f"{flag}={v}"]
+    return out
+
+
+def start(args, **streams):
+    """Starts ndd and returns the process. Its standard error is a pipe, of messages as lines of JSON."""
+    command = [find_ndd(), "--log-format=json", "--no-progress", *args]
+    try:
+        return subprocess.Popen(command, stderr=subprocess.PIPE, **streams)
+    except OSError as e:
+        raise NddError(f"{command[0]} does not start: {e}; is the wheel one for this machine?") from e
+
+
+class Messages(threading.Thread):
+    """Reads what a process says, logs it and keeps the last lines."""
+
+    def __init__(self, stream):
+        super().__init__(daemon=True, name="ndd messages")
+        self.stream, self.lines, self.plain = stream, [], []
+        self.start()
+
+    def run(self):
+        for raw in self.stream:
+            line = raw.decode("utf-8", "replace").rstrip("\n")
+            try:
+                record = json.loads(line)
+                level, text = LEVELS.get(record["level"], logging.INFO), record["msg"]
+                rest = {k: v for k, v in record.items() if k not in ("time", "level", "msg")}
+                text += "".join(f" {k}={v}" for k, v in rest.items())
+            except (ValueError, TypeError, KeyError):
+                level, text = logging.ERROR, line.removeprefix("ndd: ")
+                self.plain.append(text)
+            if level > logging.DEBUG:
+                self.lines.append(text)
+            if level != logging.ERROR:  # errors are raised
+                log.log(level, text)
+
+    def failure(self):
+        """Returns the text of an error: what was no message, which comes last, without the hint on --help."""
+        told = [t for t in self.plain if not t.startswith("Run 'ndd ")]
+        return "\n".join(told[-20:] or self.lines[-1:]) or "it said nothing"
+
+
+def run(args, feed=None):
+    """Runs ndd to its end and returns what it wrote to standard output, and its messages.
+
+    feed is an iterable of bytes for its standard input. Status 4, done in part, is logged as a warning. An
+    exception here, such as KeyboardInterrupt, ends the program before it goes on.
+    """
+    process = start(args, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL if feed is None else subprocess.PIPE)
+    messages, out = Messages(process.stderr), []
+    reader = threading.Thread(target=lambda: out.append(process.stdout.read()), daemon=True, name="ndd output")
+    reader.start()
+    try:
+        if feed is not None:
+            try:
+                with process.stdin:
+                    for chunk in feed:
+                        process.stdin.write(chunk)
+            except BrokenPipeError:
+                pass  # it has ended, and says why
+        status = process.wait()
+    except BaseException:
+        end(process)
+        raise
+    finally:
+        reader.join(10)
+        messages.join(10)
+        process.stdout.close()
+        process.stderr.close()
+    if status == 4:
+        log.warning("done in part: %s", messages.lines[-1] if messages.lines else "some input was skipped")
+    elif status:
+        raise ERRORS.get(status, NddError)(messages.failure())
+    return b"".join(out), messages.lines
+
+
+def end(process, seconds=15):
+    """Ends a process: it is asked to, and then killed."""
+    process.terminate()
+    try:
+        process.wait(seconds)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()

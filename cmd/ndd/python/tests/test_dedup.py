@@ -1,0 +1,206 @@
+import builtins
+import json
+import logging
+import os
+import pathlib
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+import ndd
+from conftest import KEPT, text
+
+
+def check(result):
+    assert result.kept == KEPT
+    assert result.stats["documents"] == 60 and result.stats["dropped"] == 20 and result.stats["clusters"] == 20
+    rows = result.dropped.to_pylist() if hasattr(result.dropped, "to_pylist") else result.dropped
+    assert [r["row"] - 1 for r in rows] == [i for i in range(60) if i % 3 == 2]
+    assert all(r["kept_row"] == r["row"] - 2 and r["distance"] <= 3 for r in rows)
+
+
+def test_texts(texts):
+    result = ndd.dedup(texts)
+    check(result)
+    assert result.filter() == [texts[i] for i in KEPT]
+    assert "20 dropped" in repr(result)
+
+
+def test_dicts_with_ids(texts):
+    result = ndd.dedup([{"url": f"u{i}", "body": t} for i, t in enumerate(texts)], text="body", id="url")
+    check(result)
+    assert result.dropped.column("id").to_pylist()[0] == "u2"
+    assert result.filter()[2]["url"] == "u3"
+
+
+def test_generator_gives_rows_only(texts):
+    result = ndd.dedup(t for t in texts)
+    check(result)
+    with pytest.raises(ndd.UsageError, match="iterator"):
+        result.filter()
+
+
+def test_without_pyarrow(texts, monkeypatch):
+    real = builtins.__import__
+
+    def without(name, *rest):
+        if name.startswith("pyarrow"):
+            raise ImportError(name)
+        return real(name, *rest)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    result = ndd.dedup(texts)
+    check(result)
+    assert isinstance(result.dropped, list)
+
+
+def test_pyarrow(texts):
+    pa = pytest.importorskip("pyarrow")
+    table = pa.table({"n": range(60), "text": texts})
+    result = ndd.dedup(table)
+    check(result)
+    assert result.filter().equals(table.take(KEPT))
+    check(ndd.dedup(pa.concat_tables([table.slice(0, 7), table.slice(7)])))
+
+
+def test_pandas(texts):
+    pd = pytest.importorskip("pandas")
+    result = ndd.dedup(pd.DataFrame({"n": range(60), "text": texts}, index=range(100, 160)))
+    check(result)
+    assert result.filter()["n"].tolist() == KEPT
+
+
+def test_polars(texts):
+    pl = pytest.importorskip("polars")
+    result = ndd.dedup(pl.DataFrame({"n": range(60), "text": texts}))
+    check(result)
+    assert result.filter()["n"].to_list() == KEPT
+    with pytest.raises(ndd.UsageError, match="collect"):
+        ndd.dedup(pl.LazyFrame({"text": texts}))
+
+
+def test_datasets(texts, tmp_path):
+    datasets = pytest.importorskip("datasets")
+    both = datasets.DatasetDict({"train": datasets.Dataset.from_dict({"n": list(range(60)), "text": texts})})
+    result = ndd.dedup(both["train"])
+    check(result)
+    result.filter().save_to_disk(str(tmp_path / "clean"))
+    assert list(datasets.load_from_disk(str(tmp_path / "clean"))["n"]) == KEPT
+    check(ndd.dedup(both["train"].shuffle(seed=1).sort("n")))
+    with pytest.raises(ndd.UsageError, match="train"):
+        ndd.dedup(both)
+
+
+def test_files(texts, tmp_path):
+    file = tmp_path / "in.jsonl"
+    file.write_text("".join(json.dumps({"id": i, "text": t}) + "\n" for i, t in enumerate(texts)))
+    for source in (str(file), file, [file], str(tmp_path / "*.jsonl")):
+        result = ndd.dedup(source)
+        assert result.stats["dropped"] == 20 and len(result.kept) == 40
+    with pytest.raises(ndd.UsageError, match="write_kept"):
+        result.filter()
+    ndd.dedup(file, write_kept=tmp_path / "clean")
+    assert [json.loads(line)["id"] for line in open(tmp_path / "clean" / "in.jsonl")] == KEPT
+    with pytest.raises(ndd.UsageError, match="pathlib"):
+        ndd.dedup([str(file)])
+
+
+def test_verify_and_report_read_twice(texts, tmp_path):
+    result = ndd.dedup(texts, k=6, verify="jaccard>=0.7")
+    check(result)
+    assert all(r >= 0.7 for r in result.dropped.column("jaccard").to_pylist())
+    page = result.report(tmp_path / "report")
+    assert "Clusters by size" in pathlib.Path(page).read_text()
+
+
+def test_keep_by_field(texts):
+    result = ndd.dedup([{"text": t, "score": i} for i, t in enumerate(texts)], keep="score")
+    assert result.kept == [i for i in range(60) if i % 3 != 0]
+
+
+def test_odd_texts(texts):
+    result = ndd.dedup([*texts, None, "", "\ud800 lone", "tab\tnul\x00\x85\u2028\nline"])
+    assert result.stats["documents"] == 64 and result.kept == [*KEPT, 60, 61, 62, 63]
+
+
+@pytest.mark.parametrize("of, arguments, error, said", [
+    (None, {"k": 99}, ndd.UsageError, "-k 99"),
+    (None, {"nosuch": 1}, ndd.UsageError, "--nosuch"),
+    (None, {"output": "x"}, ndd.UsageError, "output"),
+    ("table", {"text": "body"}, ndd.UsageError, "'body' among n, text"),
+    ("missing", {}, ndd.NddError, "no such file"),
+    ([1, 2], {}, ndd.UsageError, "int"),
+])
+def test_wrong(texts, of, arguments, error, said):
+    if of == "table":
+        of = pytest.importorskip("pyarrow").table({"n": range(60), "text": texts})
+    with pytest.raises(error, match=said):
+        ndd.dedup(texts if of is None else of, **arguments)
+
+
+def test_skipped_input_is_a_warning(texts, tmp_path, caplog):
+    file = tmp_path / "in.jsonl"
+    file.write_text('{"text": "broken\n' + json.dumps({"text": texts[0]}) + "\n")
+    with caplog.at_level(logging.WARNING, "ndd"):
+        ndd.dedup(file)
+    assert any("done in part" in r.message for r in caplog.records)
+
+
+def test_fingerprint(texts):
+    numpy = pytest.importorskip("numpy")
+    prints = ndd.fingerprint(["The quick brown fox jumps over the lazy dog near the river bank.", "short"])
+    assert prints.dtype == numpy.uint64 and hex(prints[0]) == "0xdc7649b7ea530094" and prints.mask.tolist() == [False, True]
+    assert (ndd.fingerprint(texts, recipe="simhash") != ndd.fingerprint(texts)).all()
+
+
+def test_copies():
+    long = text(1, 900)
+    pairs = ndd.copies([long, " ".join(long.split()[300:600]), text(2, 900)], method="winnow").to_pylist()
+    assert [(p["id_a"], p["id_b"], p["relation"]) for p in pairs] == [("0", "1", "contains")]
+
+
+def test_threads(texts):
+    with ThreadPoolExecutor(4) as pool:
+        for result in pool.map(lambda i: ndd.dedup(texts), range(8)):
+            check(result)
+
+
+def test_missing_binary(monkeypatch):
+    monkeypatch.setenv("NDD", "/nonexistent/ndd")
+    with pytest.raises(ndd.NddError, match="does not start"):
+        ndd.dedup(["a"])
+    monkeypatch.delenv("NDD")
+    monkeypatch.setattr("os.path.isfile", lambda path: False)
+    with pytest.raises(ndd.NddError, match="install the wheel again"):
+        ndd.find_ndd()
+
+
+def test_other_platform(monkeypatch, tmp_path):
+    program = tmp_path / "ndd"
+    program.write_bytes(b"MZ of another system")
+    program.chmod(0o755)
+    monkeypatch.setenv("NDD", str(program))
+    with pytest.raises(ndd.NddError, match="for this machine"):
+        ndd.dedup(["a"])
+
+
+def test_interrupt_ends_the_program(texts, monkeypatch):
+    begun = []
+    start = ndd._process.start
+    monkeypatch.setattr(ndd._process, "start", lambda *a, **s: begun.append(start(*a, **s)) or begun[-1])
+
+    def documents():
+        yield from texts * 100
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        ndd.dedup(documents())
+    assert len(begun) == 1 and begun[0].poll() is not None
+
+
+def test_import_loads_little():
+    modules = subprocess.run([sys.executable, "-c", "import sys, ndd; print(*sys.modules)"], check=True, capture_output=True, text=True,
+                             env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}).stdout.split()
+    assert not {"numpy", "pyarrow", "pandas", "http.client", "asyncio"} & set(modules)

@@ -1,0 +1,354 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"ndd/engine"
+	"ndd/engine/index/live/rows"
+)
+
+// A document may be the whole body of an insert and of a check-and-insert, as text or as a page,
+// with its id as a parameter or as a header.
+func TestDocumentsAsBodies(t *testing.T) {
+	page := "<html><script>var noise = 1</script><body><p>" + pageA
+	for _, c := range []struct{ media, body string }{{"text/plain", pageA}, {"text/plain; charset=utf-8", pageA},
+		{"text/html", page}} {
+		b := start(t, newIndex(t, 3, defaultRecipe(), nil), "")
+		first := post[checkAnswer](t, b,
+			"/v1/check-and-insert?k=2&limit=1&id="+url.QueryEscape("https://a.example/?x=1&y=ü"), c.media, c.body, "")
+		if !first.Inserted || first.ID != "https://a.example/?x=1&y=ü" || *first.Number != 0 || first.K != 2 {
+			t.Fatalf("%s: %+v", c.media, first)
+		}
+		again := post[checkAnswer](t, b, "/v1/check-and-insert", c.media, c.body, "https://b.example/")
+		if again.Inserted || again.Fingerprint != first.Fingerprint || len(again.Hits) != 1 ||
+			again.Hits[0].IDs[0] != first.ID {
+			t.Errorf("%s, again: %+v", c.media, again)
+		}
+		added := post[insertAnswer](t, b, "/v1/insert", c.media, c.body, "https://b.example/")
+		if !added.Inserted || added.ID != "https://b.example/" || *added.Number != 1 ||
+			added.Fingerprint != first.Fingerprint {
+			t.Errorf("%s, insert: %+v", c.media, added)
+		}
+		if !post[insertAnswer](t, b, "/v1/insert?id=b", c.media, c.body, "unused").Inserted {
+			t.Errorf("%s: not inserted", c.media)
+		}
+		if got := post[Neighbours](t, b, "/v1/query?limit=2", c.media, c.body, ""); got.Documents != 3 || !got.Truncated {
+			t.Errorf("%s, query: %+v", c.media, got)
+		}
+	}
+}
+
+// An index of raw fingerprints has no recipe for a document, and says so whatever the body.
+func TestDocumentsNeedARecipe(t *testing.T) {
+	b := start(t, newIndex(t, 3, nil, nil), "")
+	for _, path := range []string{"query", "insert?id=a", "check-and-insert?id=a"} {
+		b.wants(t, http.StatusUnprocessableEntity, "/v1/"+path, "text/plain", pageA, "no recipe")
+	}
+}
+
+// A header that is no id is refused, and a k in the body goes before one beside it.
+func TestIDsBesideTheBody(t *testing.T) {
+	b := start(t, newIndex(t, 3, defaultRecipe(), nil), "")
+	for _, id := range []string{"two words", "caf\xc3\xa9", strings.Repeat("x", idMax+1)} {
+		r := b.request(t, "/v1/insert", "text/plain", pageA)
+		r.Header.Set(idHeader, id)
+		if status, body := b.do(t, r); status != http.StatusUnprocessableEntity || !strings.Contains(body, idHeader) {
+			t.Errorf("%.20q: %d %s", id, status, body)
+		}
+	}
+	if got := post[Neighbours](t, b, "/v1/query?k=0&limit=1", "", `{"fingerprint": "0000000000000001", "k": 1}`,
+		""); got.K != 1 {
+		t.Errorf("%+v", got)
+	}
+}
+
+// Ids that fill an answer are cut off at some megabytes, and the answer says so.
+func TestAnswersAreBounded(t *testing.T) {
+	b := startWith(t, newIndex(t, 3, nil, nil), "", Limits{Queue: waitMax, Answer: 1 << 20})
+	const n, each, most = 2000, 2000, 1 << 20
+	for part := range n / 2000 {
+		var list []string
+		for i := range 2000 {
+			list = append(list, fmt.Sprintf(`{"id": "%d-%d-%s", "fingerprint": "0000000000000000"}`, part, i,
+				strings.Repeat("x", each)))
+		}
+		ask[answerList[insertAnswer]](t, b, "/v1/insert", `{"documents": [`+strings.Join(list, ",")+`]}`)
+	}
+	got := ask[Neighbours](t, b, "/v1/query", `{"fingerprint": "0000000000000000", "limit": 65536}`)
+	bytes := 0
+	for _, id := range got.Hits[0].IDs {
+		bytes += len(id)
+	}
+	if !got.Truncated || got.Documents != n || int64(bytes) < most-each || int64(bytes) > most+2*each {
+		t.Errorf("%d documents, %d bytes of ids, truncated %v", got.Documents, bytes, got.Truncated)
+	}
+}
+
+func TestCompare(t *testing.T) {
+	b := start(t, newIndex(t, 3, defaultRecipe(), nil), "")
+	got := ask[compareAnswer](t, b, "/v1/compare",
+		`{"a": {"fingerprint": "8000000000000001"}, "b": {"fingerprint": "0000000000000013"}, "k": 2}`)
+	if want := "{false 2 3 [63 4 1] 8000000000000001 0000000000000013 <nil>}"; fmt.Sprint(got) != want {
+		t.Errorf("%+v, want %s", got, want)
+	}
+	text, _ := json.Marshal(pageA)
+	longer, _ := json.Marshal("<p>" + pageA + " and a few words that only this one has, at its end")
+	got = ask[compareAnswer](t, b, "/v1/compare", fmt.Sprintf(`{"a": {"text": %s}, "b": {"html": %s}}`, text, longer))
+	if got.K != 3 || got.Distance != len(got.Bits) || got.Near != (got.Distance <= 3) || got.Texts == nil {
+		t.Fatalf("%+v", got)
+	}
+	if c := got.Texts; c.AInB != 1 || c.BInA >= 1 || c.Jaccard <= 0 || len(c.OnlyA) != 0 || len(c.OnlyB) != 1 ||
+		!strings.Contains(c.OnlyB[0].Text, "that only this one has") {
+		t.Errorf("%+v", c)
+	}
+	same := ask[compareAnswer](t, b, "/v1/compare", fmt.Sprintf(`{"a": {"text": %s}, "b": {"text": %[1]s}, "k": 0}`, text))
+	if !same.Near || same.Distance != 0 || same.Texts.Jaccard != 1 || same.A != same.B {
+		t.Errorf("%+v", same)
+	}
+	if n := b.index.Load().Stats().Documents; n != 0 {
+		t.Errorf("%d documents were stored", n)
+	}
+}
+
+// post sends a body with an id as header, unless that is empty, and decodes the answer, which must
+// be 200.
+func post[T any](t testing.TB, b *bench, path, media, body, id string) (answer T) {
+	t.Helper()
+	r := b.request(t, path, media, body)
+	if id != "" {
+		r.Header.Set(idHeader, id)
+	}
+	status, data := b.do(t, r)
+	if status != http.StatusOK {
+		t.Fatalf("%s, %s: %d %s", path, media, status, data)
+	}
+	noError(t, json.Unmarshal([]byte(data), &answer))
+	return answer
+}
+
+// A server that is told to takes shorter lists, and longer ones, than it takes untold.
+func TestDocumentsOfAList(t *testing.T) {
+	for _, most := range []int{2, 5000} {
+		b := startWith(t, newIndex(t, 3, nil, nil), "", Limits{Queue: waitMax, Documents: most})
+		list := func(n int) string {
+			return `{"documents": [` + strings.TrimSuffix(strings.Repeat(`{"id": "a", "fingerprint": "0000000000000000"},`,
+				n), ",") + `]}`
+		}
+		if got := ask[answerList[insertAnswer]](t, b, "/v1/insert", list(most)); len(got.Results) != most {
+			t.Errorf("%d results", len(got.Results))
+		}
+		for path, body := range map[string]string{"insert": list(most + 1), "check-and-insert": list(most + 1),
+			"delete": `{"ids": ["a"` + strings.Repeat(`, "b"`, most) + `]}`} {
+			if status, answer := b.send(t, "/v1/"+path, "", body); status != http.StatusUnprocessableEntity ||
+				!strings.Contains(answer, fmt.Sprint("<= ", most)) {
+				t.Errorf("%s of %d: %d %s", path, most+1, status, answer)
+			}
+		}
+		if _, spec := b.send(t, "GET /openapi.json", "", ""); !strings.Contains(spec, fmt.Sprintf(`"maxItems":%d,`, most)) {
+			t.Errorf("the description does not say %d", most)
+		}
+	}
+}
+
+// pages returns the ids of all pages of a listing.
+func pages(t *testing.T, b *bench, parameters string) (ids []string, count int) {
+	t.Helper()
+	for next := ""; ; count++ {
+		status, body := b.send(t, "GET /v1/documents?"+parameters+next, "", "")
+		var page documentPage
+		if err := json.Unmarshal([]byte(body), &page); err != nil || status != http.StatusOK {
+			t.Fatalf("%d %s", status, body)
+		}
+		for _, d := range page.Documents {
+			ids = append(ids, d.ID)
+		}
+		if page.Next == "" {
+			return ids, count + 1
+		}
+		next = "&cursor=" + page.Next
+	}
+}
+
+// TestListing lists documents of segments and of memory by prefix, page by page, finds them by id
+// and deletes them by prefix. Deleted and expired documents are left out.
+func TestListing(t *testing.T) {
+	dir := t.TempDir() + "/index"
+	noError(t, engine.Create(dir, 3, engine.Options{}))
+	x, err := engine.Open(t.Context(), dir, engine.OpenOptions{Write: true})
+	noError(t, err)
+	b := start(t, x, "")
+	want := map[string][]string{}
+	for i := range 30 {
+		id := fmt.Sprintf("https://%c.example/%d", 'a'+i%3, i)
+		ask[insertAnswer](t, b, "/v1/insert", fmt.Sprintf(`{"id": %q, "fingerprint": "%016x"}`, id, i))
+		want[id[:16]] = append(want[id[:16]], id)
+		want[""] = append(want[""], id)
+		if i == 10 || i == 20 {
+			noError(t, x.Live().Flush(t.Context()))
+		}
+	}
+	if n := x.Stats().Segments; n == 0 {
+		t.Error("no segment")
+	}
+	ask[insertAnswer](t, b, "/v1/insert", `{"id": "gone", "ttl": "1s", "fingerprint": "00000000000000ff"}`)
+	ask[insertAnswer](t, b, "/v1/insert", `{"id": "deleted", "fingerprint": "00000000000000ff"}`)
+	ask[deleteAnswer](t, b, "/v1/delete", `{"id": "deleted"}`)
+	eventually(t, "one expires", func() bool {
+		all, _ := pages(t, b, "")
+		return len(all) == 30
+	})
+	for prefix, want := range want {
+		for _, limit := range []int{1, 7, 1000} {
+			got, count := pages(t, b, fmt.Sprintf("limit=%d&", limit)+strings.TrimSuffix("prefix="+url.QueryEscape(prefix),
+				"prefix="))
+			if fmt.Sprint(got) != fmt.Sprint(want) || count > len(want)/limit+1 {
+				t.Errorf("%q, %d at a time: %q in %d pages, want %q", prefix, limit, got, count, want)
+			}
+		}
+	}
+	id := want[""][25]
+	if status, body := b.send(t, "GET /v1/documents/"+url.PathEscape(id), "", ""); status != http.StatusOK ||
+		body != fmt.Sprintf(`{"id":%q,"number":25}`, id)+"\n" {
+		t.Errorf("%d %s", status, body)
+	}
+	for what, status := range map[string]int{
+		"GET /v1/documents/deleted": 404, "GET /v1/documents/gone": 404, "GET /v1/documents/": 422,
+		"GET /v1/documents/caf%E9": 422, "/v1/documents": 405, "/v1/documents/a": 405,
+		"GET /v1/documents?cursor=x": 422, "GET /v1/documents?prefix=": 422, "GET /v1/documents?prefix=%E9": 422,
+		"DELETE /v1/documents": 422, "DELETE /v1/documents?prefix=": 422, "DELETE /v1/documents/a": 405,
+	} {
+		if got, body := b.send(t, what, "", ""); got != status {
+			t.Errorf("%s: %d %s, want %d", what, got, body, status)
+		}
+	}
+	status, body := b.send(t, "DELETE /v1/documents?prefix="+url.QueryEscape("https://b"), "", "")
+	left, _ := pages(t, b, "")
+	if status != http.StatusOK || body != "{\"deleted\":10}\n" || len(left) != 20 || strings.Contains(fmt.Sprint(left),
+		"https://b") {
+		t.Errorf("%d %s, %q are left", status, body, left)
+	}
+	raw, err := engine.New(3, engine.Options{NoIDs: true})
+	noError(t, err)
+	none := start(t, raw, "")
+	for _, what := range []string{"GET /v1/documents", "GET /v1/documents/a", "DELETE /v1/documents?prefix=a"} {
+		if status, body := none.send(t, what, "", ""); status != http.StatusUnprocessableEntity || !strings.Contains(body,
+			"keeps no ids") {
+			t.Errorf("%s: %d %s", what, status, body)
+		}
+	}
+}
+
+// A request says what becomes of a document whose ID is taken, whatever the server was started
+// with, for one and for each of a list.
+func TestOnConflict(t *testing.T) {
+	for _, started := range []rows.OnConflict{0, engine.Replace, engine.Keep, engine.Refuse} {
+		for _, path := range []string{"/v1/insert", "/v1/check-and-insert"} {
+			for given, want := range map[string]string{
+				"replace": "200 true, list 200 true, 200 true", "keep": "200 false, list 200 false, 200 true",
+				"error": "409 false, list 409 false, 200 true",
+			} {
+				x, err := engine.New(3, engine.Options{OnConflict: started})
+				noError(t, err)
+				b := start(t, x, "")
+				ask[checkAnswer](t, b, path+"?on_conflict=error", `{"id": "a", "fingerprint": "0000000000000000"}`)
+				status, body := b.send(t, path+"?on_conflict="+given, "", `{"id": "a", "fingerprint": "00000000ffffffff"}`)
+				list := ask[answerList[checkAnswer]](t, b, path+"?on_conflict="+given,
+					`{"documents": [{"id": "a", "fingerprint": "ffffffff00000000"}, {"id": "b", "fingerprint": "ffff00000000ffff"}]}`)
+				got := fmt.Sprint(status, " ", strings.Contains(body, `"inserted":true`), ", list ",
+					list.Results[0].Status, " ", list.Results[0].Inserted, ", ", list.Results[1].Status, " ", list.Results[1].Inserted)
+				if got != want {
+					t.Errorf("started with %d, %s, %s: %s, want %s", started, path, given, got, want)
+				}
+				if status == http.StatusConflict && !strings.Contains(body, `is document 0`) {
+					t.Errorf("%s", body)
+				}
+			}
+		}
+	}
+}
+
+// A server that refuses IDs that are taken says so for each document, and adds the others.
+func TestOnConflictOfTheServer(t *testing.T) {
+	x, err := engine.New(3, engine.Options{OnConflict: engine.Refuse})
+	noError(t, err)
+	b := start(t, x, "")
+	list := `{"documents": [{"id": "a", "fingerprint": "0000000000000000"},
+		{"id": "b", "fingerprint": "ffff000000000000"},
+		{"id": "a", "fingerprint": "ffffffff00000000"}]}`
+	got := ask[answerList[insertAnswer]](t, b, "/v1/insert", list).Results
+	if !got[0].Inserted || !got[1].Inserted || got[2].Inserted || got[2].Status != http.StatusConflict ||
+		!strings.Contains(got[2].Error, "there already") {
+		t.Errorf("%+v", got)
+	}
+	if n := x.Stats().Documents; n != 2 {
+		t.Errorf("%d documents", n)
+	}
+}
+
+// A document is gone when its time is over, and stays where it has none.
+func TestTTL(t *testing.T) {
+	b := start(t, newIndex(t, 3, nil, nil), "")
+	ask[insertAnswer](t, b, "/v1/insert?ttl=1s", `{"id": "a", "fingerprint": "0000000000000000"}`)
+	ask[insertAnswer](t, b, "/v1/insert?ttl=90d", `{"id": "b", "fingerprint": "0000000000000000"}`)
+	ask[checkAnswer](t, b, "/v1/check-and-insert?ttl=forever", `{"id": "c", "fingerprint": "ffffffffffffffff"}`)
+	eventually(t, "the one of a second is gone", func() bool {
+		got := ask[Neighbours](t, b, "/v1/query", `{"fingerprint": "0000000000000000"}`)
+		return len(got.Hits) == 1 && len(got.Hits[0].IDs) == 1 && got.Hits[0].IDs[0] == "b"
+	})
+	if got := ask[Neighbours](t, b, "/v1/query", `{"fingerprint": "ffffffffffffffff"}`); got.Documents != 1 {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestTTLOfDocuments: a time to live stands in a body, for one document or a whole list, and in
+// each document of a list; the nearest one counts.
+func TestTTLOfDocuments(t *testing.T) {
+	b := start(t, newIndex(t, 3, nil, nil), "")
+	ask[insertAnswer](t, b, "/v1/insert?ttl=forever", `{"id": "one", "ttl": "1s", "fingerprint": "0000000000000000"}`)
+	ask[answerList[insertAnswer]](t, b, "/v1/insert?ttl=forever",
+		`{"ttl": "1s", "documents": [{"id": "two", "fingerprint": "0000000000000000"},
+		{"id": "three", "ttl": "90d", "fingerprint": "0000000000000000"}]}`)
+	ask[answerList[checkAnswer]](t, b, "/v1/check-and-insert",
+		`{"documents": [{"id": "four", "ttl": "1s", "fingerprint": "ffffffffffffffff"}], "ttl": "90d"}`)
+	eventually(t, "those of a second are gone", func() bool {
+		got := ask[Neighbours](t, b, "/v1/query", `{"fingerprint": "0000000000000000"}`)
+		other := ask[Neighbours](t, b, "/v1/query", `{"fingerprint": "ffffffffffffffff"}`)
+		return len(got.Hits) == 1 && fmt.Sprint(got.Hits[0].IDs) == "[three]" && other.Documents == 0
+	})
+	for _, body := range []string{`{"id": "a", "ttl": "1y", "fingerprint": "0000000000000000"}`,
+		`{"documents": [{"id": "a", "ttl": 1, "fingerprint": "0000000000000000"}]}`} {
+		b.wants(t, http.StatusUnprocessableEntity, "/v1/insert", "", body, "ttl: ")
+	}
+}
+
+func TestParseTTL(t *testing.T) {
+	for text, want := range map[string]time.Duration{
+		"1s": time.Second, "10m": 10 * time.Minute, "36h": 36 * time.Hour, "90d": 90 * 24 * time.Hour,
+		"forever": engine.Forever, "999999d": engine.Forever,
+		"": 0, "0s": 0, "-1s": 0, "1": 0, "s": 0, "1.5h": 0, "1h30m": 0, "1234567s": 0, "1y": 0, "01s": 0, "+1s": 0,
+	} {
+		if got, ok := parseTTL(text); got != want || ok != (want != 0) {
+			t.Errorf("%q: %v %v, want %v", text, got, ok, want)
+		}
+	}
+}
+
+// An index that keeps fingerprints only is asked for them: its hits have no ids.
+func TestIndexWithoutDocuments(t *testing.T) {
+	dir := buildIndex(t, []uint64{5, 7, 1 << 40}, true)
+	x, err := engine.Open(context.Background(), dir, engine.OpenOptions{})
+	noError(t, err)
+	b := start(t, x, "")
+	got := ask[Neighbours](t, b, "/v1/query", `{"fingerprint": "0000000000000005", "k": 1}`)
+	if len(got.Hits) != 2 || got.Hits[0].Distance != 0 || got.Hits[1].Distance != 1 ||
+		len(got.Hits[0].IDs)+len(got.Hits[1].IDs) != 0 || got.Hits[0].IDs == nil {
+		t.Errorf("%+v", got)
+	}
+}

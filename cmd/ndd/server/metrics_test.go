@@ -1,0 +1,247 @@
+package server
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"ndd/engine"
+	"ndd/engine/corpus/ndf"
+	"ndd/engine/index/segment"
+	"ndd/engine/index/worker"
+	"ndd/engine/memory"
+	"ndd/engine/storage/disk"
+	"ndd/engine/storage/store"
+	"ndd/numa"
+	"ndd/permute"
+)
+
+// TestMetricsOnTheMainPort: /metrics there names the admin address, and every answer of both
+// listeners has nosniff.
+func TestMetricsOnTheMainPort(t *testing.T) {
+	b := startOptions(t, newIndex(t, 3, nil, []uint64{0}), &Options{Admin: "127.0.0.1:7745"})
+	if status, body := b.send(t, "GET /metrics", "", ""); status != http.StatusNotFound || !strings.Contains(body,
+		"http://127.0.0.1:7745/metrics (--admin)") {
+		t.Errorf("%d %s", status, body)
+	}
+	for _, what := range []string{"GET /", "GET /livez", "GET /openapi.json", "GET /none", "/v1/query", "/v1/batch",
+		"GET /v1/stats"} {
+		if _, header, _ := b.roundTrip(t, b.request(t, what, "",
+			"12345678")); header.Get("X-Content-Type-Options") != "nosniff" {
+			t.Errorf("%s: %v", what, header)
+		}
+	}
+	b.Config.Handler = b.adminHandler(true, false)
+	if _, header, _ := b.roundTrip(t, b.request(t, "GET /metrics", "",
+		"")); header.Get("X-Content-Type-Options") != "nosniff" {
+		t.Errorf("/metrics: %v", header)
+	}
+	b.options.Admin = ""
+	b.Config.Handler = b.handler(true)
+	if _, body := b.send(t, "GET /metrics", "", ""); !strings.Contains(body, "--admin off") {
+		t.Error(body)
+	}
+}
+
+// TestChangesAreCounted: the metrics count near-duplicates kept out, replaced and expired
+// documents, and the access log has the id and the outcome of each.
+func TestChangesAreCounted(t *testing.T) {
+	b := start(t, newIndex(t, 3, nil, []uint64{0}), "")
+	path := filepath.Join(t.TempDir(), "log")
+	var err error
+	if b.accessLog, err = openAccessLog(path); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ what, body, id, outcome string }{
+		{"/v1/insert", `{"id": "a", "fingerprint": "00000000000000ff"}`, "a", "inserted"},
+		{"/v1/insert", `{"id": "a", "fingerprint": "000000000000ffff"}`, "a", "replaced"},
+		{"/v1/insert?on_conflict=keep", `{"id": "a", "fingerprint": "00000000000000ff"}`, "a", "kept"},
+		{"/v1/check-and-insert", `{"id": "b", "fingerprint": "000000000000fffe"}`, "b", "near-duplicate"},
+		{"/v1/check-and-insert?ttl=1s", `{"id": "c", "fingerprint": "ffffffff00000000"}`, "c", "inserted"},
+		{"/v1/delete", `{"id": "none"}`, "none", "not there"},
+		{"/v1/delete", `{"id": "a"}`, "a", "deleted"},
+	} {
+		b.wants(t, http.StatusOK, c.what, "", c.body)
+		eventually(t, "the line", func() bool {
+			data, err := os.ReadFile(path)
+			lines := strings.Split(strings.TrimSpace(string(data)), "\n")
+			return err == nil && strings.Contains(lines[len(lines)-1], fmt.Sprintf(`"id":%q,"outcome":%q`, c.id, c.outcome))
+		})
+	}
+	b.Config.Handler = b.adminHandler(true, false)
+	for _, want := range []string{"ndd_near_duplicates_total 1", "ndd_replaced_documents_total 1",
+		"ndd_inserted_documents_total 3", "ndd_deleted_documents_total 1", "ndd_expired_documents_total 1"} {
+		eventually(t, want, func() bool {
+			_, body := b.send(t, "GET /metrics", "", "")
+			return strings.Contains(body, "\n"+want+"\n")
+		})
+	}
+}
+
+// The admin listener, too, answers on this machine only to names of this machine, and to no foreign
+// web page.
+func TestAdminHosts(t *testing.T) {
+	b := start(t, nil, "")
+	b.Config.Handler = b.adminHandler(true, true)
+	for _, path := range []string{"/metrics", "/debug/pprof/", "/livez"} {
+		for host, want := range map[string]int{"localhost": http.StatusOK, "evil.example": http.StatusMisdirectedRequest,
+			"127.0.0.1.evil.example:7745": http.StatusMisdirectedRequest} {
+			r := b.request(t, "GET "+path, "", "")
+			r.Host = host
+			if status, body := b.do(t, r); status != want {
+				t.Errorf("%s at %s: %d %.100s, want %d", path, host, status, body, want)
+			}
+		}
+	}
+}
+
+// value returns a figure of the metrics' text.
+func value(t *testing.T, text, name string) float64 {
+	t.Helper()
+	m := regexp.MustCompile(`(?m)^` + regexp.QuoteMeta(name) + ` (\S+)$`).FindStringSubmatch(text)
+	if m == nil {
+		t.Errorf("no %s", name)
+		return -1
+	}
+	v, err := strconv.ParseFloat(m[1], 64)
+	if err != nil {
+		t.Error(err)
+	}
+	return v
+}
+
+// The metrics follow what requests do: queries by endpoint, the log and its syncs, segments and
+// tables, memory, latency and waiting.
+func TestMetrics(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "index")
+	noError(t, engine.Create(dir, 3, engine.Options{}))
+	figures := NewDiskFigures()
+	x, err := engine.Open(t.Context(), dir, engine.OpenOptions{Write: true, Disk: disk.Hooked(figures)})
+	noError(t, err)
+	b := startOptions(t, x, &Options{Limits: Limits{Queue: waitMax},
+		Storage: Storage{Disk: figures, Folder: dir, Budget: memory.NewBudget(memory.Set(1 << 30))}})
+	for i := range 3 {
+		ask[any](t, b, "/v1/insert", fmt.Sprintf(`{"id": "%d", "fingerprint": "%016x"}`, i, i))
+	}
+	logged := scrapeText(t, b)
+	noError(t, x.Live().Flush(t.Context()))
+	ask[any](t, b, "/v1/query", `{"fingerprint": "0000000000000000"}`)
+	ask[any](t, b, "/v1/check-and-insert",
+		`{"documents": [{"id": "a", "fingerprint": "0000000000000000"}, {"id": "b", "fingerprint": "0000000000000000"}]}`)
+	b.wants(t, http.StatusOK, "/v1/batch", "", strings.Repeat("\x00", 8*5))
+	text := scrapeText(t, b)
+	for name, want := range map[string]float64{
+		`ndd_queries_total{endpoint="/v1/query"}`: 1, `ndd_queries_total{endpoint="/v1/check-and-insert"}`: 2,
+		`ndd_queries_total{endpoint="/v1/batch"}`: 5,
+		`ndd_index_segments`:                      1, `ndd_index_documents`: 3, `ndd_index_unflushed`: 0,
+		`ndd_index_merging`:                       0,
+		`ndd_memory_bytes_limit{purpose="index"}`: 1 << 30, `ndd_memory_bytes_limit{purpose="requests"}`: 512 << 20,
+		`ndd_memory_bytes{purpose="requests"}`:                       0,
+		`ndd_http_request_seconds_count{endpoint="POST /v1/insert"}`: 3, `ndd_gate_wait_seconds_count{gate="insert"}`: 4,
+		`ndd_gate_queue{gate="query"}`: 0, `ndd_connections_limit`: 4096,
+	} {
+		if got := value(t, text, name); got != want {
+			t.Errorf("%s is %v, want %v", name, got, want)
+		}
+	}
+	for _, name := range []string{`ndd_table_bytes{table="0"}`, `ndd_table_bytes{table="1"}`, `ndd_segment_file_bytes`,
+		`ndd_disk_written_bytes_total{file="log"}`, `ndd_disk_written_bytes_total{file="other"}`,
+		`ndd_disk_sync_seconds_sum{file="log"}`} {
+		if value(t, text, name) <= 0 {
+			t.Errorf("%s is 0", name)
+		}
+	}
+	page, err := os.ReadFile("../help/operations.txt")
+	noError(t, err)
+	told := regexp.MustCompile(`\bndd_[a-z_]+`).FindAllString(string(page), -1)
+	for _, name := range told {
+		if !strings.Contains(text, "\n"+name+"{") && !strings.Contains(text, "\n"+name+" ") && !strings.Contains(text,
+			"\n"+name+"_count{") {
+			t.Errorf("ndd help operations has %s watched, which is no metric", name)
+		}
+	}
+	if len(told) < 10 {
+		t.Errorf("ndd help operations names %d metrics", len(told))
+	}
+	if n := value(t, text, `ndd_disk_sync_seconds_count{file="log"}`); n < 3 {
+		t.Errorf("%v syncs of the log for 3 inserts", n)
+	}
+	if before, after := value(t, logged, "ndd_log_bytes"), value(t, text, "ndd_log_bytes"); before <= 0 ||
+		after >= before {
+		t.Errorf("the log has %v bytes, and %v when all is in a segment", before, after)
+	}
+}
+
+// scrapeText returns what the admin listener says at /metrics.
+func scrapeText(t *testing.T, b *bench) string {
+	t.Helper()
+	front := b.Config.Handler
+	defer func() { b.Config.Handler = front }()
+	b.Config.Handler = b.adminHandler(true, false)
+	_, text := b.send(t, "GET /metrics", "", "")
+	return text
+}
+
+// TestNodes asks an index whose tables are spread, and reads the memory nodes'
+// figures; without it, or while it loads, there are none.
+func TestNodes(t *testing.T) {
+	dir := t.TempDir()
+	base := filepath.Join(dir, "base.bin")
+	noError(t, os.WriteFile(base, store.Bytes64([]uint64{1, 2, 4, 1 << 63}), 0o644))
+	f, err := ndf.Open(base)
+	noError(t, err)
+	defer f.Close()
+	design, err := permute.Named("halves", 3, 1)
+	noError(t, err)
+	if err := engine.Build(t.Context(), filepath.Join(dir, "index"), []*ndf.File{f},
+		engine.BuildOptions{Options: segment.Options{Design: design}}); err != nil {
+		t.Fatal(err)
+	}
+	metrics := func(b *bench) string {
+		handler := b.Config.Handler
+		defer func() { b.Config.Handler = handler }()
+		b.Config.Handler = b.adminHandler(true, false)
+		status, body := b.send(t, "GET /metrics", "", "")
+		if status != 200 {
+			t.Errorf("/metrics: %d", status)
+		}
+		return body
+	}
+	b := start(t, nil, "")
+	if strings.Contains(metrics(b), "ndd_node") {
+		t.Error("figures of nodes before there is an index")
+	}
+	x, err := engine.Open(t.Context(), filepath.Join(dir, "index"),
+		engine.OpenOptions{Spread: &worker.Options{Host: numa.New(numa.Options{}), Workers: 3}})
+	noError(t, err)
+	b.serve(x)
+	for range 3 {
+		if status, body := b.send(t, "/v1/query", "application/json",
+			`{"fingerprint": "0000000000000003"}`); status != 200 || !strings.Contains(body, "0000000000000001") {
+			t.Fatal(status, body)
+		}
+	}
+	body := metrics(b)
+	for _, want := range []string{
+		`ndd_table_copies 1`, `ndd_nodes_without `, `ndd_node_tables{node="0"} `, `ndd_node_table_bytes{node="0"} `,
+		`ndd_node_pages{node="0"} `,
+		`ndd_node_workers{node="0"} 3`,
+	} {
+		if !strings.Contains(body, "\n"+want) {
+			t.Errorf("no %q in the metrics", want)
+		}
+	}
+	queries := 0
+	r, _ := x.Live().Spread()
+	for _, n := range r.Nodes {
+		queries += int(n.Queries)
+	}
+	if queries < 3 {
+		t.Errorf("%+v", r)
+	}
+}

@@ -1,0 +1,421 @@
+package server
+
+import (
+	"bufio"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"golang.org/x/text/encoding/charmap"
+	"golang.org/x/text/encoding/unicode"
+
+	"ndd/engine/corpus/simhash"
+)
+
+// print0 is the field of a fingerprint.
+const print0 = `"fingerprint": "0000000000000000"`
+
+// malformed are requests that make no sense, the status that they are answered with, and a word
+// that the answer must have: the field, or what was expected.
+var malformed = []struct {
+	what, contentType, body string
+	status                  int
+	word                    string
+}{
+	{"/v1/query", "", ``, 400, "body"},
+	{"/v1/query", "", `hello`, 400, "body"},
+	{"/v1/query", "", `{"fingerprint": "00`, 400, "body"},
+	{"/v1/query", "", `{` + print0 + `} {}`, 400, "body"},
+	{"/v1/query", "", `[]`, 422, "body"},
+	{"/v1/query", "", `7`, 422, "body"},
+	{"/v1/query", "", `null`, 422, "body"},
+	{"/v1/query", "", `{/* */}`, 400, "body"},
+	{"/v1/query", "", `{"k": NaN}`, 400, "body"},
+	{"/v1/query", "", strings.Repeat(`{"a":`, 20_000), 422, "body.a"},
+	{"/v1/query", "", `{}`, 422, "one of fingerprint, text and html"},
+	{"/v1/query", "", `{` + print0 + `, "text": "a"}`, 422, "only one"},
+	{"/v1/query", "", `{"fingerprint": "000"}`, 422, "body.fingerprint"},
+	{"/v1/query", "", `{"fingerprint": "00000000000000000"}`, 422, "body.fingerprint"},
+	{"/v1/query", "", `{"fingerprint": "000000000000000g"}`, 422, "body.fingerprint"},
+	{"/v1/query", "", `{"fingerprint": "0x00000000000000"}`, 422, "body.fingerprint"},
+	{"/v1/query", "", `{"fingerprint": 17}`, 422, "body.fingerprint"},
+	{"/v1/query", "", `{"text": 17}`, 422, "body.text"},
+	{"/v1/query", "", `{"text": "hello"}`, 422, "document too short"},
+	{"/v1/query", "", `{"text": ""}`, 422, "document too short"},
+	{"/v1/query", "", `{"html": "<html></html>"}`, 422, "document too short"},
+	{"/v1/query", "", `{` + print0 + `, "k": 4}`, 422, "from 0 to 3"},
+	{"/v1/query", "", `{` + print0 + `, "k": 1.5}`, 422, "body.k"},
+	{"/v1/query", "", `{` + print0 + `, "k": "1"}`, 422, "body.k"},
+	{"/v1/query", "", `{` + print0 + `, "k": 99999999999999999999}`, 422, "body.k"},
+	{"/v1/query", "", `{` + print0 + `, "limit": 0}`, 422, "body.limit"},
+	{"/v1/query", "", `{` + print0 + `, "limit": 65537}`, 422, "body.limit"},
+	{"/v1/query", "application/xml", `<a/>`, 415, "application/json"},
+	{"/v1/query", "////", `{}`, 415, "Content-Type"},
+	{"/v1/query", "multipart/form-data; boundary=x", `--x--`, 415, "application/json"},
+	{"/v1/query?k=x", "text/plain", pageA, 422, "query.k"},
+	{"/v1/query?k=9", "text/plain", pageA, 422, "query.k"},
+	{"/v1/query?limit=0", "text/plain", pageA, 422, "query.limit"},
+	{"/v1/query?q=9", "text/html", pageA, 422, "query.q"},
+	{"/v1/query?k=1&k=2", "text/html", pageA, 422, "query.k"},
+	{"/v1/query", "text/plain", "\x1f\x8b\x08\x00", 422, "body"},
+	{"/v1/batch", "application/octet-stream", "123456789", 422, "9 bytes"},
+	{"/v1/batch?k=4", "application/octet-stream", "12345678", 422, "query.k"},
+	{"/v1/batch?k=-1", "application/octet-stream", "12345678", 422, "query.k"},
+	{"/v1/batch?k=", "application/octet-stream", "12345678", 422, "query.k"},
+	{"/v1/batch?unique=maybe", "application/octet-stream", "12345678", 422, "query.unique"},
+	{"/v1/batch?shard=1", "application/octet-stream", "12345678", 422, "query.shard"},
+	{"/v1/batch?k=%zz", "application/octet-stream", "12345678", 422, "query"},
+	{"/v1/batch", mediaJSON, "[]", 415, "octet-stream"},
+	{"/v1/batch", "application/octet-stream", strings.Repeat("12345678", 65_537), 413, "65536"},
+	{"/v1/batch", "application/octet-stream", strings.Repeat("12345678", 1<<20+1), 413, "8388608"},
+	{"/v1/insert", "", `{}`, 422, "body.id"},
+	{"/v1/insert", "", `{` + print0 + `}`, 422, "body.id"},
+	{"/v1/insert", "", `{"id": "` + strings.Repeat("x", 2049) + `", ` + print0 + `}`, 422, "body.id"},
+	{"/v1/insert", "", `{"id": "a"}`, 422, "one of fingerprint, text and html"},
+	{"/v1/insert", "", `{"id": "a", "documents": [{"id": "b", ` + print0 + `}]}`, 422, "body.documents"},
+	{"/v1/insert", "", `{"documents": []}`, 422, "body.documents"},
+	{"/v1/insert", "", `{"documents": [1]}`, 422, "body.documents[0]"},
+	{"/v1/insert", "", `{"documents": [{"id": "a", ` + print0 + `}, {"id": "b", "fingerprint": "x"}]}`, 422,
+		"body.documents[1].fingerprint"},
+	{"/v1/check-and-insert", "", `{"id": "a", ` + print0 + `, "k": 9}`, 422, "body.k"},
+	{"/v1/check-and-insert", "", `{` + print0 + `}`, 422, "body.id"},
+	{"/v1/check-and-insert", "", `{"documents": []}`, 422, "body.documents"},
+	{"/v1/check-and-insert", "", `{"id": "a", "documents": [{"id": "b", ` + print0 + `}]}`, 422, "body.documents"},
+	{"/v1/check-and-insert", "", `{"documents": [{"id": "a"}, {"id": "b"}, {"id": "c"}]}`, 422, "body.documents"},
+	{"/v1/check-and-insert", "", `{"documents": {"id": "a"}}`, 422, "body.documents"},
+	{"/v1/insert", "text/plain", pageA, 422, "?id="},
+	{"/v1/insert?id=", "text/html", pageA, 422, "query.id"},
+	{"/v1/insert?id=a&k=1", "text/plain", pageA, 422, "query.k"},
+	{"/v1/insert?id=a", "", `{"documents": [{"id": "b", ` + print0 + `}]}`, 422, "query.id"},
+	{"/v1/check-and-insert?id=a", "", `{` + print0 + `}`, 422, "query.id"},
+	{"/v1/check-and-insert?id=a&k=9", "text/plain", pageA, 422, "query.k"},
+	{"/v1/check-and-insert", "text/html", pageA, 422, "Document-Id"},
+	{"/v1/insert", "", `{"documents": [` + strings.Repeat("1,", 1<<20) + `1]}`, 422, "body.documents[0]"},
+	{"/v1/compare", "", `{"a": {` + print0 + `}}`, 422, "expected required property b"},
+	{"/v1/compare", "", `{"a": {}, "b": {}}`, 422, "body.a"},
+	{"/v1/compare", "", `{"a": {` + print0 + `}, "b": {"text": "short"}}`, 422, "body.b.text"},
+	{"/v1/compare", "", `{"a": {` + print0 + `, "text": "x"}, "b": {"text": "short"}}`, 422, "body.a"},
+	{"/v1/batch", "application/octet-stream", ``, 400, "body"},
+	{"/v1/delete", "", `{}`, 422, "one of id, ids and fingerprint"},
+	{"/v1/delete", "", `{"id": ""}`, 422, "body.id"},
+	{"/v1/delete", "", `{"ids": []}`, 422, "body.ids"},
+	{"/v1/delete", "", `{"id": 1}`, 422, "body.id"},
+	{"/v1/delete", "", `{"fingerprint": "0x"}`, 422, "body.fingerprint"},
+	{"GET /v2/query", "", ``, 404, "/v2/query"},
+	{"GET /etc/passwd", "", ``, 404, "/etc/passwd"},
+	{"GET /v1/query", "", ``, 405, "POST"},
+	{"DELETE /v1/insert", "", ``, 405, "POST"},
+	{"/v1/stats", "", `{}`, 405, "GET"},
+	{"GET /v1/stats?x=1", "", ``, 422, "query.x"},
+	// What two programs could read differently is refused.
+	{"/v1/insert", "", "{\"id\": \"caf\xe9\", " + print0 + "}", 422, "body.id: not UTF-8"},
+	{"/v1/insert", "", `{"id": "caf\ud800", ` + print0 + `}`, 422, "body.id: a lone surrogate, "},
+	{"/v1/insert", "", `{"documents": [{"id": "\udc00\ud800", ` + print0 + `}]}`, 422,
+		"body.documents[0].id: a lone surrogate"},
+	{"/v1/check-and-insert", "", `{"id": "a", "id": "b", ` + print0 + `}`, 422, "body.id: the property comes twice"},
+	{"/v1/check-and-insert", "", `{"id": "a", "ID": "b", ` + print0 + `}`, 422, "body.ID: unexpected property"},
+	{"/v1/insert", "", `{"id": "a", "Fingerprint": "00000000000000ff"}`, 422, "body.Fingerprint: unexpected property"},
+	{"/v1/insert", "", `{"documents": [{"id": "a", "Id": "b", ` + print0 + `}], "k": 65}`, 422,
+		"body.documents[0].Id: unexpected property"},
+	{"/v1/delete", "", `{"id": "row-0", "ID": "row-0"}`, 422, "body.ID: unexpected property"},
+	{"/v1/compare", "", `{"a": {` + print0 + `}, "A": {` + print0 + `}, "b": {` + print0 + `}}`, 422,
+		"body.A: unexpected property"},
+	{"/v1/query", "", "{\"text\": \"caf\xe9\"}", 422, "body.text: not UTF-8"},
+	// The detail says where and what.
+	{"/v1/query", "", `{` + print0 + `, "k": 65}`, 422, "body.k: k = 65, but the index was built for k from 0 to 3"},
+	{"/v1/query", "", `{` + print0 + `, "k": 6}`, 422, "body.k: k = 6, but the index was built for k from 0 to 3; for a " +
+		"larger k, export it with 'ndd export' and build one with 'ndd build -k 6'"},
+	{"/v1/query", "", `{` + print0 + `, "k": 1e12}`, 422, "body.k: expected number <= 1073741824"},
+	{"/v1/query", "", `{` + print0 + `, "k": -1}`, 422, "body.k: k = -1, but the index was built for k from 0 to 3"},
+	{"/v1/query?k=99", "", `{` + print0 + `}`, 422, "query.k: k = 99, but the index was built for k from 0 to 3"},
+	{"/v1/query?k=-1", "", `{` + print0 + `, "k": 1}`, 422, "query.k: k = -1, but the index was built for k from 0 to 3"},
+	{"/v1/query?k=x", "", `{` + print0 + `}`, 422, `query.k: "x" must be a whole number`},
+	{"/v1/query?limit=0", "", `{` + print0 + `}`, 422, "query.limit: 0 must be from 1 to 65536"},
+	{"/v1/query?limi=1", "", `{` + print0 + `}`, 422, "query.limi: unknown query parameter: there are k, limit"},
+	{"/v1/delete?id=a", "", `{"id": "a"}`, 422, "query.id: unknown query parameter: there are none"},
+	{"/v1/query", "", `{"fingerprint": "abc"}`, 422, "body.fingerprint: expected 16 hexadecimal digits, such as " +
+		"8c7f2d1e0a9b4455"},
+	{"/v1/query", "", `{"texd": ""}`, 422, "body.texd: unexpected property: there are fingerprint, html, k, limit, text"},
+	{"/v1/query", "", `{"text": "a",, }`, 400, "body: not JSON: unexpected ',' at byte 13; a document itself is sent " +
+		"with"},
+	{"/v1/query", "", `{"text": `, 400, "body: not JSON: it ends at byte 9; a document itself is sent with"},
+	{"/v1/query", "text/html", `short`, 422, "body: document too short for a fingerprint"},
+	{"/v1/insert?id=a", "text/html", `short`, 422, "body: document too short for a fingerprint"},
+	{"/v1/insert", "", `{"id": "", ` + print0 + `}`, 422, "body.id: must not be empty"},
+	{"/v1/insert", "", `{"id": "a\tb", ` + print0 + `}`, 422, "body.id: has control characters"},
+	{"/v1/insert", "", `{"documents": [{"id": "a"}, {"id": "b"}, {"id": "c"}]}`, 422,
+		"body.documents: expected array length <= 2"},
+	{"/v1/delete", "", `{"ids": ["a", "b", "c"]}`, 422, "body.ids: expected array length <= 2"},
+	{"/v1/delete", "", `{"id": "a", ` + print0 + `}`, 422, "body: only one of id, ids and fingerprint can be given"},
+	{"/v1/copies", "", `{"text": "a"}`, 404, "/v1/copies is there where the server was started with --copies"},
+	{"/v1/backup", "", `{"name": "a"}`, 404, "/v1/backup is there where the server was started with --backup-dir"},
+}
+
+// raw are requests that no HTTP library would send.
+var raw = []struct{ name, bytes, status string }{
+	{"no HTTP", "hello\r\n\r\n", "400"},
+	{"TLS", "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n", "400"},
+	{"no Host", "GET /livez HTTP/1.1\r\n\r\n", "400"},
+	{"two Hosts", "GET /livez HTTP/1.1\r\nHost: localhost\r\nHost: evil.example\r\n\r\n", "400"},
+	{"a foreign Host", "GET /livez HTTP/1.1\r\nHost: evil.example\r\n\r\n", "421"},
+	{"a foreign Host like ours", "GET /livez HTTP/1.1\r\nHost: 127.0.0.1.evil.example\r\n\r\n", "421"},
+	{"a foreign Host in the target", "GET http://evil.example/livez HTTP/1.1\r\nHost: localhost\r\n\r\n", "421"},
+	{"HTTP/2 without TLS", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "421"},
+	{"a bad chunk", "POST /v1/query HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n", "400"},
+	{"a bad length", "POST /v1/query HTTP/1.1\r\nHost: localhost\r\nContent-Length: -5\r\n\r\n", "400"},
+	{"two lengths", "POST /v1/query HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\nContent-Length: " +
+		"6\r\n\r\nhello!", "400"},
+	{"a header of 100 KiB", "GET /livez HTTP/1.1\r\nHost: localhost\r\nX: " + strings.Repeat("x", 100<<10) + "\r\n\r\n",
+		"431"},
+	{"an endless announcement", "POST /v1/query HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999999999\r\n\r\n",
+		"413"},
+	{"chunks beyond 8 MiB", "POST /v1/query HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: " +
+		"chunked\r\n\r\n900000\r\n" + strings.Repeat("x", 0x900000) + "\r\n0\r\n\r\n", "413"},
+	{"brotli", "POST /v1/query HTTP/1.1\r\nHost: localhost\r\nContent-Encoding: br\r\nContent-Length: 2\r\n\r\n{}", "415"},
+	{"of another web site", "POST /v1/query HTTP/1.1\r\nHost: localhost\r\nOrigin: " +
+		"http://evil.example\r\nContent-Length: 2\r\n\r\n{}", "403"},
+	{"of another web site, new browser", "POST /v1/query HTTP/1.1\r\nHost: localhost\r\nSec-Fetch-Site: " +
+		"cross-site\r\nContent-Length: 2\r\n\r\n{}", "403"},
+	{"a path with dots", "GET /v1/../../etc/passwd HTTP/1.1\r\nHost: localhost\r\n\r\n", "307"},
+}
+
+func TestMalformedRequests(t *testing.T) {
+	b := startWith(t, newIndex(t, 3, defaultRecipe(), []uint64{0}), "", Limits{Documents: 2, Queue: waitMax})
+	for _, c := range malformed {
+		r := b.request(t, c.what, c.contentType, c.body)
+		status, header, body := b.roundTrip(t, r)
+		var p struct {
+			Status        int
+			Title, Detail string
+		}
+		if header.Get("Content-Type") != "application/problem+json" || json.Unmarshal([]byte(body), &p) != nil ||
+			p.Status != status || p.Title == "" {
+			t.Errorf("%s %.80s: no problem as RFC 9457 has it: %s %.300s", c.what, c.body, header.Get("Content-Type"), body)
+		}
+		if status != c.status || !strings.Contains(p.Detail, c.word) {
+			t.Errorf("%s %.80s: %d %.300s\nwant %d with %q", c.what, c.body, status, body, c.status, c.word)
+		}
+		if len(body) > 4<<10 {
+			t.Errorf("%s %.80s: an answer of %d bytes", c.what, c.body, len(body))
+		}
+	}
+	for _, c := range raw {
+		if status := sendRaw(t, b, c.bytes); status != c.status {
+			t.Errorf("%s: status %q, want %q", c.name, status, c.status)
+		}
+	}
+	if n := b.index.Load().Stats().Documents; n != 1 {
+		t.Errorf("%d documents, one was there before", n)
+	}
+	eventually(t, "all is given back", func() bool { return b.held() == "" })
+}
+
+// sendRaw sends bytes and returns the status, "" where there is none.
+func sendRaw(t testing.TB, b *bench, data string) string {
+	t.Helper()
+	c, err := net.Dial("tcp", b.Listener.Addr().String())
+	noError(t, err)
+	defer c.Close()
+	c.SetDeadline(time.Now().Add(waitMax))
+	sent := make(chan struct{})
+	go func() {
+		defer close(sent)
+		c.Write([]byte(data)) // the server may well close before the end
+	}()
+	defer func() { c.Close(); <-sent }()
+	a, err := http.ReadResponse(bufio.NewReader(c), nil)
+	if err != nil {
+		return ""
+	}
+	defer a.Body.Close()
+	return fmt.Sprint(a.StatusCode)
+}
+
+var goodRequests = flag.Int64("good.requests", 100, "good requests of TestBadRequestsHarmOnlyThemselves, at least")
+
+// A malformed request, and one that panics, harms only itself: good ones among
+// them are answered, and nothing is used up.
+func TestBadRequestsHarmOnlyThemselves(t *testing.T) {
+	b := start(t, newIndex(t, 3, defaultRecipe(), []uint64{0}), "")
+	// A route whose handler panics, behind the same guard as the others.
+	inner := b.Config.Handler
+	bad := b.observe(b.guard(&route{accepts: []string{"application/json"}, gate: b.queries,
+		serve: func(http.ResponseWriter, *http.Request) { panic("a bug for the test") }}))
+	b.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/panic" {
+			bad.ServeHTTP(w, r)
+			return
+		}
+		inner.ServeHTTP(w, r)
+	})
+
+	const rounds = 6
+	done := make(chan struct{})
+	var group sync.WaitGroup
+	var good atomic.Int64
+	for range 3 {
+		group.Go(func() {
+			for {
+				select {
+				case <-done:
+					return
+				default:
+				}
+				status, body := b.send(t, "/v1/query", "application/json", `{"fingerprint": "0000000000000001"}`)
+				if status != http.StatusOK || !strings.Contains(body, "row-0") {
+					t.Errorf("a good request: %d %s", status, body)
+				}
+				good.Add(1)
+			}
+		})
+	}
+	panics := 0
+	for n := 0; n < rounds || good.Load() < *goodRequests && !t.Failed(); n++ {
+		for _, c := range malformed {
+			if len(c.body) < 1<<20 {
+				b.send(t, c.what, c.contentType, c.body)
+			}
+			status, body := b.send(t, "POST /panic", "application/json", "{}")
+			if status != http.StatusInternalServerError || strings.Contains(body, "for the test") {
+				t.Errorf("a panic: %d %s", status, body)
+			}
+			panics++
+		}
+		for _, c := range raw {
+			if len(c.bytes) < 1<<20 {
+				sendRaw(t, b, c.bytes)
+			}
+		}
+	}
+	close(done)
+	group.Wait()
+	if n := strings.Count(b.journal.String(), "a bug for the test"); n < panics {
+		t.Errorf("%d panics, %d in the log", panics, n)
+	}
+	eventually(t, "all is given back", func() bool { return b.held() == "" })
+}
+
+// A document that is the whole body is read as the charset of its type says.
+func TestBodiesHaveCharsets(t *testing.T) {
+	b := start(t, newIndex(t, 3, defaultRecipe(), nil), "")
+	const text = "Übergrößenträger müssen über die Brücke fahren, höflich grüßen und schöne Mädchen früh küssen"
+	const english = "Now is the winter of our discontent made glorious summer by this sun of York"
+	f, err := simhash.New(simhash.Default())
+	noError(t, err)
+	latin, _ := charmap.ISO8859_1.NewEncoder().String(text)
+	wide, _ := unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM).NewEncoder().String(english)
+	for _, c := range []struct{ contentType, body, text string }{
+		{"text/plain; charset=utf-8", text, text},
+		{"text/plain; charset=iso-8859-1", latin, text},
+		{"Text/HTML; Charset=ISO-8859-1", "<p>" + latin, text},
+		{"text/plain; charset=utf-16le", wide, english},
+	} {
+		print, _, ok := f.Fingerprint(c.text)
+		status, body := b.send(t, "/v1/query", c.contentType, c.body)
+		if !ok || status != http.StatusOK || !strings.Contains(body, fmt.Sprintf(`{"fingerprint":%q,`, print)) {
+			t.Errorf("%s: %d %s, want %s", c.contentType, status, body, print)
+		}
+		status, body = b.send(t, "/v1/insert?id="+print.String(), c.contentType, c.body)
+		if status != http.StatusOK || !strings.Contains(body, fmt.Sprintf(`"fingerprint":%q`, print)) {
+			t.Errorf("insert, %s: %d %s, want %s", c.contentType, status, body, print)
+		}
+	}
+	status, body := b.send(t, "/v1/query", "text/plain; charset=foo", latin)
+	if status != http.StatusUnsupportedMediaType || !strings.Contains(body, `charset \"foo\" is unknown: send UTF-8`) {
+		t.Errorf("an unknown charset: %d %s", status, body)
+	}
+}
+
+// FuzzBodies sends anything to every endpoint that takes a body: no answer is
+// a failure of the server, and none is without a reason.
+func FuzzBodies(f *testing.F) {
+	for _, c := range malformed {
+		if _, path, ok := strings.Cut(c.what, " /v1/"); ok && len(c.body) < 4<<10 {
+			f.Add("/v1/"+path, c.contentType, []byte(c.body))
+		}
+	}
+	f.Add("/v1/query", "text/html", []byte("<html><meta charset=utf-16><p>"+pageA))
+	f.Add("/v1/insert", "application/json", []byte(`{"documents": [{"id": "a", "html": "<p>`+pageA+`"}]}`))
+	f.Add("/v1/insert?id=a", "text/plain", []byte(pageA))
+	f.Add("/v1/check-and-insert?id=a&k=1&limit=2", "text/html", []byte("<p>"+pageA))
+	f.Add("/v1/compare?k=1", "application/json", []byte(`{"a": {"text": "`+pageA+`"}, "b": {"html": "<p>`+pageB+`"}}`))
+	f.Add("/v1/delete", "application/json", []byte(`{"ids": ["a", "b"]}`))
+	f.Add("/v1/delete", "application/json", []byte(`{"fingerprint": "0000000000000000"}`))
+	f.Add("/v1/check-and-insert", "application/json", []byte(`{"id": "a", "text": "`+pageA+`", "k": 0, "limit": 1}`))
+	f.Add("/v1/batch?k=1&unique=1", "", []byte("1234567812345678"))
+
+	x := newIndex(f, 3, defaultRecipe(), []uint64{0})
+	defer x.Close()
+	s, err := newService(&Options{Output: Output{Log: slog.New(slog.DiscardHandler)}})
+	if err != nil {
+		f.Fatal(err)
+	}
+	s.serve(x)
+	h := s.handler(true)
+	f.Fuzz(func(t *testing.T, path, contentType string, body []byte) {
+		if !strings.HasPrefix(path, "/v1/") {
+			return
+		}
+		r, err := http.NewRequest("POST", "http://localhost"+path, strings.NewReader(string(body)))
+		if err != nil {
+			return // no URL
+		}
+		r.Header.Set("Content-Type", contentType)
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		if w.Code >= 500 || w.Code == http.StatusTooManyRequests {
+			t.Fatalf("%s, %s, %q: %d %s", path, contentType, body, w.Code, w.Body)
+		}
+		if w.Code >= 400 && w.Header().Get("Content-Type") != "application/problem+json" {
+			t.Fatalf("%s, %s, %q: %d without a problem: %s", path, contentType, body, w.Code, w.Body)
+		}
+		if what := s.held(); what != "" {
+			t.Fatal("not given back: " + what)
+		}
+	})
+}
+
+// FuzzURLs sends anything as path, parameters and headers, by both methods: no answer is a failure
+// of the server.
+func FuzzURLs(f *testing.F) {
+	for _, url := range []string{"/", "/docs", "/ui/main.js", "/livez", "/readyz", "/openapi.json", "/v1/stats",
+		"/v1/distribution", "/v1/stats?x=1",
+		"/v1/query?k=3&limit=1", "/v1/insert?id=a&ttl=90d&on_conflict=keep", "/v1/check-and-insert?id=%00",
+		"/v1/batch?unique=maybe&k=-1", "/v1/compare?k=99999999999999999999", "//", "/ui/../v1/stats", "/%2e%2e"} {
+		f.Add(url, "a", "text/plain")
+		f.Add(url, "", "")
+	}
+	x := newIndex(f, 3, defaultRecipe(), []uint64{0})
+	defer x.Close()
+	s, err := newService(&Options{Output: Output{Log: slog.New(slog.DiscardHandler)}})
+	if err != nil {
+		f.Fatal(err)
+	}
+	s.serve(x)
+	h := s.handler(true)
+	f.Fuzz(func(t *testing.T, url, id, accept string) {
+		for _, method := range []string{"GET", "POST"} {
+			r, err := http.NewRequest(method, "http://localhost"+url, strings.NewReader(pageA))
+			if err != nil || r.URL.Host != "localhost" {
+				return // no URL of ours
+			}
+			r.Header.Set(idHeader, id)
+			r.Header.Set("Accept", accept)
+			r.Header.Set("Content-Type", "text/plain")
+			w := httptest.NewRecorder()
+			h.ServeHTTP(w, r)
+			if w.Code >= 500 || w.Code == http.StatusTooManyRequests {
+				t.Fatalf("%s %s: %d %s", method, url, w.Code, w.Body)
+			}
+		}
+	})
+}

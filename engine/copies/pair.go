@@ -1,0 +1,157 @@
+package copies
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"ndd/engine/result"
+)
+
+// Relation is how two documents are related.
+type Relation string
+
+// The relations; see the package comment.
+const (
+	Duplicate Relation = "duplicate"
+	Contains  Relation = "contains"  // the first contains the second
+	Contained Relation = "contained" // the second contains the first
+	Overlap   Relation = "overlap"
+)
+
+// The limits of the relations.
+const (
+	containmentLeast = 0.6
+	lengthRatioLeast = 0.5
+)
+
+// A Pair is two documents that have text in common.
+type Pair struct {
+	A, B         uint32 // in order of Add, A < B
+	Relation     Relation
+	Method       Method
+	Score        float64 // the method's similarity
+	SizeA, SizeB int     // signatures
+	Shared       int
+	Flags        Flags
+}
+
+// Flags are facts about a pair.
+type Flags uint8
+
+// The flags.
+const (
+	Equal Flags = 1 << iota // all signatures are shared
+	// the first has too few signatures of its language's method: both are compared by winnow or
+	// shingles
+	FewA
+	FewB     // the second has
+	SameSite // both are of one site
+)
+
+// Has reports whether all of some flags are set.
+func (f Flags) Has(some Flags) bool { return f&some == some }
+
+// String returns the names of the flags, separated by commas.
+func (f Flags) String() string {
+	var names []string
+	for i, name := range []string{"equal", "few_a", "few_b", "same_site"} {
+		if f.Has(1 << i) {
+			names = append(names, name)
+		}
+	}
+	return strings.Join(names, ",")
+}
+
+// FlagsOf returns the flags of a pair of which only its numbers of signatures are known.
+func FlagsOf(sizeA, sizeB, shared int) (f Flags) {
+	if sizeA == shared && sizeB == shared {
+		f |= Equal
+	}
+	return f
+}
+
+// flags returns the flags that are set by both documents of a pair; site is whether they are of one
+// site.
+func flags(fewA, fewB, site bool) (f Flags) {
+	for i, set := range []bool{fewA, fewB, site} {
+		if set {
+			f |= FewA << i
+		}
+	}
+	return f
+}
+
+// newPair returns a pair that a method finds, without its documents.
+func newPair(m Method, sizeA, sizeB, shared int, f Flags) Pair {
+	return Pair{Relation: RelationOf(sizeA, sizeB, shared), Method: m, Score: m.Measure().Similarity(sizeA, sizeB, shared),
+		SizeA: sizeA, SizeB: sizeB, Shared: shared, Flags: f | FlagsOf(sizeA, sizeB, shared)}
+}
+
+// ContainmentA returns the share of the first document's signatures that the second has.
+func (p *Pair) ContainmentA() float64 { return float64(p.Shared) / float64(p.SizeA) }
+
+// ContainmentB returns the share of the second document's signatures that the first has.
+func (p *Pair) ContainmentB() float64 { return float64(p.Shared) / float64(p.SizeB) }
+
+// RelationOf returns the relation of two documents of a and b signatures, of which they share some.
+func RelationOf(a, b, shared int) Relation {
+	small, large := min(a, b), max(a, b)
+	switch {
+	case float64(shared)/float64(small) < containmentLeast:
+		return Overlap
+	case float64(small)/float64(large) >= lengthRatioLeast:
+		return Duplicate
+	case a > b:
+		return Contains
+	}
+	return Contained
+}
+
+// Clusters returns what pairs connect: for each cluster its documents in order, clusters in order
+// of their first document. A contained document connects, so a digest brings its sources together.
+func Clusters(documents int, pairs []Pair) (clusters [][]uint32) {
+	parent := make([]uint32, documents)
+	for i := range parent {
+		parent[i] = uint32(i)
+	}
+	root := func(i uint32) uint32 { // the first document
+		for parent[i] != i {
+			parent[i] = parent[parent[i]]
+			i = parent[i]
+		}
+		return i
+	}
+	for i := range pairs {
+		a, b := root(pairs[i].A), root(pairs[i].B)
+		parent[max(a, b)] = min(a, b)
+	}
+	at := map[uint32]int{} // by root: the cluster
+	for i := range uint32(documents) {
+		r := root(i)
+		if r == i {
+			continue
+		}
+		if _, ok := at[r]; !ok {
+			at[r] = len(clusters)
+			clusters = append(clusters, []uint32{r})
+		}
+		clusters[at[r]] = append(clusters[at[r]], i)
+	}
+	slices.SortFunc(clusters, func(a, b []uint32) int { return cmp.Compare(a[0], b[0]) })
+	return clusters
+}
+
+// Columns are the columns of a table of pairs, which [Pair.Write] writes the rows of.
+var Columns = []result.Column{{Name: "id_a", Kind: result.Text}, {Name: "id_b", Kind: result.Text},
+	{Name: "relation", Kind: result.Text},
+	{Name: "score", Kind: result.Real}, {Name: "a_in_b", Kind: result.Real}, {Name: "b_in_a", Kind: result.Real},
+	{Name: "size_a", Kind: result.Integer}, {Name: "size_b", Kind: result.Integer}, {Name: "shared", Kind: result.Integer},
+	{Name: "method", Kind: result.Text}, {Name: "flags", Kind: result.Text}}
+
+// Write writes the pair as a row of a table, with the IDs of its documents.
+func (p *Pair) Write(t *result.TableWriter, a, b string) error {
+	t.Text(a).Text(b).Text(string(p.Relation)).Real(p.Score).Real(p.ContainmentA()).Real(p.ContainmentB())
+	t.Integer(int64(p.SizeA)).Integer(int64(p.SizeB)).Integer(int64(p.Shared))
+	return t.Text(string(p.Method)).Text(p.Flags.String()).End()
+}

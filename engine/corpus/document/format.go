@@ -1,0 +1,181 @@
+package document
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"ndd/engine/corpus/magic"
+)
+
+// Format is how a file holds its documents.
+type Format string
+
+// The formats. Auto goes by name and content, file by file.
+const (
+	Auto    Format = "auto"
+	Text    Format = "text"    // the whole file is one document
+	HTML    Format = "html"    // the whole file is one page
+	JSONL   Format = "jsonl"   // a JSON object a line is a document
+	JSON    Format = "json"    // a JSON object is a document, in an array of them or one behind the other
+	Lines   Format = "lines"   // a line is a document
+	CSV     Format = "csv"     // a record is a document; the first one names the fields; tabs in .tsv files
+	Parquet Format = "parquet" // a row is a document
+	WARC    Format = "warc"    // a response, resource or conversion record is a document; WET files too
+
+	httpResponse Format = "http" // of a unit: a response as it was archived
+)
+
+// formats are the formats that files have. cut yields the units of an open file, each of which can
+// be extracted without the others.
+var formats = map[Format]struct {
+	cut     func(*stream) error
+	rows    bool     // the file holds several documents, at offsets
+	endings []string // of names
+}{
+	Text:    {cut: (*stream).whole},
+	HTML:    {cut: (*stream).whole, endings: []string{".html", ".htm", ".xhtml", ".shtml"}},
+	JSONL:   {cut: (*stream).jsonLines, rows: true, endings: []string{".jsonl", ".ndjson"}},
+	JSON:    {cut: (*stream).jsonObjects, rows: true, endings: []string{".json"}},
+	Lines:   {cut: (*stream).jsonLines, rows: true},
+	CSV:     {cut: (*stream).records, rows: true, endings: []string{".csv", ".tsv"}},
+	Parquet: {cut: (*stream).parquetRows, endings: []string{".parquet"}},
+	WARC:    {cut: (*stream).warcRecords, rows: true, endings: []string{".warc", ".wet", ".wat", ".arc"}},
+	Auto:    {endings: []string{"", ".data", ".part", ".tmp", ".out", "." + Stdin}},
+}
+
+// ParseFormat reads the name of a format, as a user gives it.
+func ParseFormat(name string) (Format, error) {
+	f := Format(strings.ToLower(name))
+	if _, ok := formats[f]; !ok {
+		return "", fmt.Errorf("format %.40q: must be one of auto, text, html, jsonl, json, lines, csv, parquet, warc", name)
+	}
+	return f, nil
+}
+
+// formatByName returns the format of a file by its extension, or by the one under a compression's;
+// Auto if the extension is of no format.
+func formatByName(path string) Format {
+	path = strings.ToLower(path)
+	for _, packed := range []string{".gz", ".gzip", ".zst", ".zstd", ".xz", ".bz2"} {
+		path = strings.TrimSuffix(path, packed)
+	}
+	for format, f := range formats {
+		if slices.Contains(f.endings, filepath.Ext(path)) {
+			return format
+		}
+	}
+	return Text
+}
+
+// detect returns the format of the stream: that of the options, else that of the name's extension,
+// else the one that the first bytes look like, else text. Bytes that are no text are a skip.
+func (s *stream) detect() (Format, error) {
+	head, err := s.r.Peek(peekBytes)
+	if err != nil && !errors.Is(err, io.EOF) && len(head) == 0 {
+		return "", err // else it comes again when the bytes before it have been read
+	}
+	if s.opts.Format != Auto && !s.file.inFolder() {
+		return s.opts.Format, nil
+	}
+	var format Format
+	switch {
+	case bytes.HasPrefix(head, []byte("PAR1")):
+		format = Parquet
+	case bytes.HasPrefix(head, []byte(warcPrefix)):
+		format = WARC
+	default:
+		format = formatByName(s.file.Path)
+		if isBinary(head) {
+			return "", s.binary(format, head)
+		}
+	}
+	switch {
+	case s.opts.Format != Auto:
+		return s.opts.Format, nil
+	case format == Auto:
+		return formatByLooks(head, &s.opts), nil
+	case format == JSON:
+		return jsonFormat(head, &s.opts, Text), nil
+	}
+	return format, nil
+}
+
+// formatByLooks guesses from the first bytes of a file without an extension.
+func formatByLooks(head []byte, o *Options) Format {
+	head = trimHead(head)
+	lower := bytes.ToLower(head[:min(len(head), 64)])
+	for _, start := range []string{"<!doctype html", "<html", "<head", "<body"} {
+		if bytes.HasPrefix(lower, []byte(start)) {
+			return HTML
+		}
+	}
+	return jsonFormat(head, o, JSONL)
+}
+
+func trimHead(head []byte) []byte {
+	return bytes.TrimLeft(bytes.TrimPrefix(head, []byte(utf8Mark)), " \t\r\n\f")
+}
+
+// jsonFormat distinguishes JSON lines, a JSON array and JSON objects over several lines from a file
+// that is one document. An array of objects is JSON. An object is only where it shows a text, as a
+// folder holds many that are settings; one that a line holds whole, with others behind it or not,
+// is single, unless it shows a text.
+func jsonFormat(head []byte, o *Options, single Format) Format {
+	head = trimHead(head)
+	if bytes.HasPrefix(head, []byte("[")) {
+		if bytes.HasPrefix(bytes.TrimLeft(head[1:], " \t\r\n"), []byte("{")) {
+			return JSON
+		}
+		return Text
+	}
+	if !bytes.HasPrefix(head, []byte("{")) {
+		return Text
+	}
+	line, rest, whole := bytes.Cut(head, []byte("\n"))
+	whole = whole || len(head) < peekBytes/2 // the file ends without a line end
+	isObject, err := jsonMembers(line, func([]byte, byte) {})
+	isObject = isObject && err == nil && whole
+	switch {
+	case isObject && (len(bytes.TrimSpace(rest)) > 0 || o.showsText(line)):
+		return JSONL
+	case isObject:
+		return single
+	case !whole && o.showsText(line): // a first line longer than what was peeked at
+		return JSONL
+	case whole && o.showsText(head):
+		return JSON
+	}
+	return Text
+}
+
+// ErrBinary is wrapped by the [Skip] of a file that should be text and appears not to be. A file
+// whose format the user names is read all the same.
+var ErrBinary = errors.New("binary")
+
+// isBinary reports whether bytes are text in no encoding that this package reads: they have a zero
+// byte that no byte order mark explains, or begin like a format that is not text.
+func isBinary(head []byte) bool {
+	if bytes.HasPrefix(head, []byte("\xff\xfe")) || bytes.HasPrefix(head, []byte("\xfe\xff")) {
+		return false
+	}
+	return bytes.IndexByte(head, 0) >= 0 || magic.Format(head) != ""
+}
+
+// binary returns the skip of a file that is not text. It loses no data in a folder, unless the
+// file's name promises lines or records.
+func (s *stream) binary(format Format, head []byte) *Skip {
+	if s.file.inFolder() && format != JSONL && format != CSV && format != WARC {
+		return &Skip{Reason: Binary}
+	}
+	what := magic.Format(head)
+	if what == "" {
+		what = "it has zero bytes"
+	}
+	return &Skip{Reason: Unreadable,
+		Err: fmt.Errorf("%w: %s; if it is text, give its --input-format", ErrBinary, what)}
+}

@@ -1,0 +1,80 @@
+// Package magic names the format of a file by its first bytes.
+package magic
+
+import (
+	"bytes"
+	"strings"
+)
+
+// starts are the first bytes of formats. None of them is text, or begins one.
+var starts = []struct{ bytes, format string }{
+	{"%PDF-", "a PDF document"},
+	{"\x89PNG", "a PNG image"},
+	{"\xff\xd8\xff", "a JPEG image"},
+	{"GIF8", "a GIF image"},
+	{"PK\x03\x04", "a ZIP archive, as .npz, .docx, .xlsx and .epub files are"},
+	{"PK\x05\x06", "an empty ZIP archive"},
+	{"\x7fELF", "a program (ELF)"},
+	{"\xcf\xfa\xed\xfe", "a program (Mach-O)"},
+	{"\xca\xfe\xba\xbe", "a program (Mach-O or Java)"},
+	{"MZ\x90\x00", "a program (PE)"},
+	{"!<arch>\n", "an ar archive"},
+	{"7z\xbc\xaf", "a 7-Zip archive"},
+	{"Rar!\x1a", "a RAR archive"},
+	{"\x1f\x8b\x08", "compressed by gzip"},
+	{"\x28\xb5\x2f\xfd", "compressed by zstd"},
+	{"\x04\x22\x4d\x18", "compressed by lz4"},
+	{"\xfd7zXZ\x00", "compressed by xz"},
+	{"PAR1", "a Parquet file"},
+	{"ARROW1\x00\x00", "an Arrow file"},
+	{"Obj\x01", "an Avro file"},
+	{"\x89HDF\r\n\x1a\n", "an HDF5 file"},
+	{"SQLite format 3\x00", "an SQLite database"},
+	{"nddhead\n", "a file that ndd wrote: of fingerprints, or part of an index"},
+}
+
+// A tar archive has tarMagic at byte tarAt; bzip2 has bzipBlock behind "BZh" and a digit.
+const (
+	tarMagic  = "ustar"
+	tarAt     = 257
+	bzipBlock = "1AY&SY"
+)
+
+// Format returns the format of a file that begins with start, such as "a PNG image", or "" if it is
+// not known. Text has none.
+func Format(start []byte) string {
+	for _, s := range starts {
+		if bytes.HasPrefix(start, []byte(s.bytes)) {
+			return s.format
+		}
+	}
+	switch {
+	case len(start) > tarAt && bytes.HasPrefix(start[tarAt:], []byte(tarMagic)):
+		return "a tar archive"
+	case len(start) > 4 && bytes.HasPrefix(start, []byte("BZh")) && bytes.HasPrefix(start[4:], []byte(bzipBlock)):
+		return "compressed by bzip2"
+	case isPickle(start):
+		return "a Python pickle"
+	}
+	return ""
+}
+
+// isPickle recognises protocol 4 and up by the length of the first frame, and 2 and 3 by the first
+// object: a list, dictionary, set or tuple that is memoised, a string, or an object of a module.
+// One random file in 10^7 looks like one.
+func isPickle(b []byte) bool {
+	const head = 11
+	if len(b) < head || b[0] != 0x80 {
+		return false
+	}
+	switch b[1] {
+	case 2, 3:
+		isLetter := func(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' || c == '_' || c == '.' }
+		return strings.IndexByte("]})", b[2]) >= 0 && b[3] == 'q' && b[4] == 0 ||
+			b[2] == 'X' && b[5] == 0 && b[6] == 0 ||
+			b[2] == 'c' && isLetter(b[3]) && isLetter(b[4]) && isLetter(b[5]) && isLetter(b[6])
+	case 4, 5:
+		return b[2] == 0x95 && bytes.Equal(b[7:head], make([]byte, 4))
+	}
+	return false
+}

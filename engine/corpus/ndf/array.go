@@ -1,0 +1,132 @@
+package ndf
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"ndd/engine/storage/disk"
+	"ndd/engine/storage/store"
+)
+
+// Endings are the endings of the names of files that a [Writer] writes.
+var Endings = []string{".ndf", ".npy", ".bin"}
+
+// IsBare reports whether a file of this name is written as fingerprints alone, without IDs, lengths
+// and recipe.
+func IsBare(path string) bool { return slices.Index(Endings, filepath.Ext(path)) > 0 }
+
+// An arrayFile is an array of fingerprints that is being written, behind a header if it is NumPy's.
+type arrayFile struct {
+	file    *disk.File
+	isNpy   bool
+	n       uint64 // numbers so far
+	leftOut int    // documents without a fingerprint
+}
+
+func createArray(path string, d *disk.Disk) (*arrayFile, error) {
+	file, err := d.Create(path)
+	if err != nil {
+		return nil, err
+	}
+	a := &arrayFile{file: file, isNpy: filepath.Ext(path) == ".npy"}
+	if a.isNpy {
+		if _, err := file.Write(npyHeader(0)); err != nil {
+			file.Abort()
+			return nil, err
+		}
+	}
+	return a, nil
+}
+
+func (a *arrayFile) write(prints []uint64) error {
+	a.n += uint64(len(prints))
+	_, err := a.file.Write(store.Bytes64(prints))
+	return err
+}
+
+// commit completes the header and publishes the file.
+func (a *arrayFile) commit() error {
+	if a.isNpy {
+		if _, err := a.file.WriteAt(npyHeader(a.n), 0); err != nil {
+			a.file.Abort()
+			return err
+		}
+	}
+	return a.file.Commit()
+}
+
+// npyHeader returns the header, of version 1 and 128 bytes, of a NumPy array of n numbers.
+func npyHeader(n uint64) []byte {
+	const size, fixed = 128, 10
+	text := fmt.Sprintf("{'descr': '<u8', 'fortran_order': False, 'shape': (%d,), }", n)
+	header := append(slices.Clone(npyMagic), 1, 0)
+	header = binary.LittleEndian.AppendUint16(header, size-fixed)
+	return append(header, text+strings.Repeat(" ", size-fixed-len(text)-1)+"\n"...)
+}
+
+// An array of NumPy is a header of text and then the numbers as they lie in memory
+// (https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html):
+//
+//	"\x93NUMPY" | major minor | length of the header, 2 bytes, from version 2 on 4 | {'descr': '<u8', ..., 'shape': (3,), } | uint64 ...
+//
+// The header is padded so that the numbers begin at a multiple of 64.
+var (
+	npyMagic   = []byte("\x93NUMPY")
+	npyDescr   = regexp.MustCompile(`'descr':\s*'([^']*)'`)
+	npyFortran = regexp.MustCompile(`'fortran_order':\s*(True|False)`)
+	npyShape   = regexp.MustCompile(`'shape':\s*\(([^)]*)\)`)
+	npyOneDim  = regexp.MustCompile(`^\s*(\d+)\s*,?\s*$`)
+)
+
+// npyNumbers returns the numbers of a one-dimensional array of little-endian uint64; all others are
+// errors.
+func npyNumbers(path string, data []byte) ([]byte, error) {
+	wrong := func(at int, format string, args ...any) error {
+		return &store.CorruptError{File: path, Section: "NumPy array", Block: -1, Offset: int64(at),
+			Why: fmt.Sprintf(format, args...)}
+	}
+	const fixed = 10
+	if len(data) < fixed+2 {
+		return nil, wrong(0, "%d bytes: cut short in the header", len(data))
+	}
+	from, length := fixed, int(binary.LittleEndian.Uint16(data[8:]))
+	switch data[6] {
+	case 1:
+	case 2, 3:
+		from, length = fixed+2, int(min(binary.LittleEndian.Uint32(data[8:]), 1<<30))
+	default:
+		return nil, wrong(6, "version %d of the format is not known", data[6])
+	}
+	if length > len(data)-from {
+		return nil, wrong(8, "a header of %d bytes in a file of %d", length, len(data))
+	}
+	header, numbers := data[from:from+length], data[from+length:]
+	descr, shape := npyDescr.FindSubmatch(header), npyShape.FindSubmatch(header)
+	if descr == nil || shape == nil || npyFortran.Find(header) == nil {
+		return nil, wrong(from, "the header is not one of an array: %.100q", header)
+	}
+	if string(descr[1]) != "<u8" {
+		return nil, wrong(from, "an array of type %.20q, where fingerprints are uint64: save array.astype('<u8')", descr[1])
+	}
+	one := npyOneDim.FindSubmatch(shape[1])
+	if one == nil {
+		return nil, wrong(from, "an array of shape (%.40s), where fingerprints have one dimension", shape[1])
+	}
+	n, err := strconv.ParseUint(string(one[1]), 10, 48)
+	if err != nil || n*8 != uint64(len(numbers)) {
+		return nil, wrong(from+length, "%d bytes of numbers, where the header says %s numbers of 8", len(numbers), one[1])
+	}
+	if (from+length)%8 != 0 {
+		return nil, wrong(from, "the numbers begin at byte %d, which is no multiple of 8", from+length)
+	}
+	return numbers, nil
+}
+
+// isNpy reports whether a file is an array of NumPy.
+func isNpy(data []byte) bool { return bytes.HasPrefix(data, npyMagic) }

@@ -1,0 +1,126 @@
+package live
+
+import (
+	"cmp"
+	"io"
+	"time"
+
+	"ndd/engine/corpus/simhash"
+	"ndd/engine/index/live/memtable"
+	"ndd/engine/index/live/rows"
+	"ndd/engine/index/live/version"
+	"ndd/engine/index/table"
+	"ndd/engine/index/worker"
+	"ndd/engine/memory"
+	"ndd/engine/storage/disk"
+	"ndd/engine/storage/wal"
+	"ndd/permute"
+)
+
+// A Config says what an index is.
+type Config struct {
+	Design permute.Design
+	Table  table.Options   // of the segments that are made here
+	Recipe *simhash.Recipe // of the fingerprints; nil for any
+	IDs    bool            // documents have IDs
+
+	// Lengths says that the lengths of the documents' texts are kept, 4 bytes a document.
+	// MaxLengthRatio, unless it is 0, leaves out of every answer, and of what keeps a document from
+	// being inserted, documents whose text is more than that many times as long as the query's, or
+	// as many times shorter, where both lengths are known.
+	Lengths        bool
+	MaxLengthRatio float64
+
+	Choice *Choice // why it has its tables; nil where that was not kept
+
+	OnConflict rows.OnConflict           // what becomes of a document whose ID is taken; 0 is Replace
+	TTL        time.Duration             // how long documents are kept that say nothing else; 0 is forever
+	Budget     *memory.Budget            // of memory and of merges; nil is what this machine has left
+	planned    func(docs, memory uint64) // see OpenOptions
+	flushDocs  uint64                    // of a memtable, for tests; 0 is the default
+	now        func() time.Time          // for tests; nil is time.Now
+	monotonic  func() time.Duration      // likewise
+	jumped     func(time.Duration)       // see OpenOptions
+}
+
+// neverFlush has nothing flushed by itself.
+const neverFlush = 1 << 40
+
+// memtableDocs returns how many documents fill a memtable: fewer where it is scanned.
+func (c *Config) memtableDocs() uint64 {
+	limit := memtable.MaxDocs(c.Design.K)
+	return min(cmp.Or(c.flushDocs, limit), limit)
+}
+
+// shared is the state that the parts of an index share. Its fields are set before the index is
+// used.
+type shared struct {
+	config   Config
+	key      rows.IDKey // hashes IDs
+	folder   *folder
+	versions version.Set
+	workers  *worker.Set // search the tables; nil when each caller does
+	stop     chan struct{}
+	flushes  chan struct{} // wakes the goroutine that flushes
+	merges   chan struct{} // wakes the goroutine that merges
+}
+
+// wake lets a goroutine look for work, now or after what it is doing.
+func wake(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}
+
+func (s *shared) wakeFlusher() { wake(s.flushes) }
+func (s *shared) wakeMerger()  { wake(s.merges) }
+
+// OpenOptions say how to open an index. The zero value maps its files and verifies them.
+type OpenOptions struct {
+	Verify   Verify
+	Threads  int                   // for verification; default: as many as there are processors
+	Progress func(done, of uint64) // bytes verified; may be nil; called from many goroutines
+
+	// Load reads the files into huge pages outside the Go heap instead of
+	// mapping them. Their bytes are reserved from Budget until the index is closed.
+	Load bool
+
+	// Memory, unless 0, is the most that the index's files may take when all
+	// of them are in memory: a larger index is refused.
+	Memory uint64
+
+	// Budget is what Load and Spread take memory from; by default what this machine has left.
+	Budget *memory.Budget
+
+	// Write opens the index for inserts that last: an index made by building becomes live. What is
+	// inserted stands in a log before the call returns, as Sync has it. Without Write inserts live
+	// in memory and are gone with the process.
+	Write      bool
+	Sync       wal.Sync        // when inserts are durable; the zero value is wal.Always: before they return
+	OnConflict rows.OnConflict // what becomes of a document whose ID is taken; 0 is Replace
+	TTL        time.Duration   // how long documents are kept that come from now on and say nothing else; 0 is forever
+	Disk       *disk.Disk      // to write to; nil is the system's
+	Random     io.Reader       // of file identities; nil is crypto/rand
+	// MaxLengthRatio is that of [Config]; the error wraps [ErrNoLengths] where it is set and the
+	// index keeps no lengths.
+	MaxLengthRatio float64
+	// Planned, unless nil, is told before a segment is written to a file, by a merge or of what was
+	// inserted, how many documents it will have and how much memory that takes beside mapped files.
+	// Several goroutines may call it.
+	Planned   func(docs, memory uint64)
+	flushDocs uint64 // for tests; see Config
+	now       func() time.Time
+	monotonic func() time.Duration
+
+	// AcceptClock confirms the system's clock where it is more than a day from the time when the
+	// index was last open for writing. Without it nothing expires then, nor while the clock jumps
+	// by more than a day. ClockJumped, unless nil, is called when that begins, with the difference;
+	// a goroutine of the index may call it.
+	AcceptClock bool
+	ClockJumped func(time.Duration)
+
+	// Spread, unless nil, copies the tables to the memory nodes of its host
+	// and has workers of each node search them.
+	Spread *worker.Options
+}

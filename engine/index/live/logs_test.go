@@ -1,0 +1,140 @@
+package live
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"ndd/engine/index/live/rows"
+	"ndd/engine/storage/disk"
+	"ndd/engine/storage/store"
+	"ndd/engine/storage/wal"
+)
+
+// killed ends an index as kill -9 does, without a flush, and returns the files of its log.
+func killed(t *testing.T, x *Index, dir string) []string {
+	t.Helper()
+	noError(t, x.end())
+	logs, err := wal.Paths(nil, dir, wal.Mark{})
+	if err != nil || len(logs) == 0 {
+		t.Fatal(logs, err)
+	}
+	return logs
+}
+
+// TestLogMissing removes, empties and cuts the last file of a log behind a kill: an index that
+// lacks what it had is refused.
+func TestLogMissing(t *testing.T) {
+	harms := map[string]func(path string) error{
+		"removed": os.Remove,
+		"emptied": func(path string) error { return os.Truncate(path, 0) },
+	}
+	for name, harm := range harms {
+		for _, flushed := range []bool{false, true} {
+			dir := filepath.Join(t.TempDir(), "index")
+			x := newFolder(t, dir)
+			insertNumbered(t, x, 0, 5)
+			if flushed {
+				noError(t, x.Flush(t.Context()))
+				insertNumbered(t, x, 5, 7)
+			}
+			logs := killed(t, x, dir)
+			noError(t, harm(logs[len(logs)-1]))
+			for _, write := range []bool{false, true} {
+				_, err := Open(t.Context(), dir, OpenOptions{Write: write})
+				if !errors.Is(err, store.ErrCorrupt) || !strings.Contains(err.Error(), logs[len(logs)-1]) ||
+					!strings.Contains(err.Error(), "restore a backup") {
+					t.Errorf("%s, flushed %v, to write %v: %v", name, flushed, write, err)
+				}
+			}
+		}
+	}
+}
+
+// TestLogHolds cuts records off a log of which the manifest says that it has them.
+func TestLogHolds(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "index")
+	x := newFolder(t, dir)
+	insertNumbered(t, x, 0, 5)
+	noError(t, x.upkeep.keep(true))
+	log := killed(t, x, dir)[0]
+	info, err := os.Stat(log)
+	noError(t, err)
+	if x := openFolder(t, dir, OpenOptions{}); x.Stats().Documents != 5 {
+		t.Error(x.Stats())
+	}
+	noError(t, os.Truncate(log, info.Size()/2))
+	if _, err := Open(t.Context(), dir, OpenOptions{}); !errors.Is(err, store.ErrCorrupt) ||
+		!strings.Contains(err.Error(), "had at least 5") {
+		t.Error(err)
+	}
+}
+
+// TestFormerLogNames opens an index whose manifest names no log and whose log is called as earlier
+// versions did.
+func TestFormerLogNames(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "index")
+	x := newFolder(t, dir)
+	insertNumbered(t, x, 0, 5)
+	x.folder.publish(func(m *Manifest) { m.Live.File, m.Live.Held = 0, 0 })
+	log := killed(t, x, dir)[0]
+	noError(t, os.Rename(log, strings.TrimSuffix(log, wal.Extension)+".log"))
+	for i := range 2 {
+		x = openFolder(t, dir, OpenOptions{Write: true})
+		if got := x.Stats().Documents; got != 5+uint64(i) {
+			t.Error(got)
+		}
+		insertNumbered(t, x, 5+uint64(i), 6+uint64(i))
+		killed(t, x, dir)
+	}
+	x = openFolder(t, dir, OpenOptions{Write: true})
+	if err := x.Close(); err != nil || len(killed(t, x, dir)) != 1 {
+		t.Error(err, killed(t, x, dir))
+	}
+}
+
+// TestReplayGoesBack: a record that leaves numbers out cannot begin before the next document.
+func TestReplayGoesBack(t *testing.T) {
+	x := newFolder(t, filepath.Join(t.TempDir(), "index"))
+	insertNumbered(t, x, 0, 5)
+	for first, want := range map[rows.DocID]error{4: store.ErrCorrupt, 5: nil} {
+		record := (&change{gap: true, first: first}).append(nil, &x.config)
+		if err := x.replay(100, record); !errors.Is(err, want) {
+			t.Errorf("a gap up to document %d: %v", first, err)
+		}
+	}
+}
+
+// TestGenerations: no two manifests are of one generation, also where the first could not be
+// written for certain.
+func TestGenerations(t *testing.T) {
+	fail := false
+	dir := filepath.Join(t.TempDir(), "index")
+	newFolder(t, dir).Close()
+	x := openFolder(t, dir, OpenOptions{Write: true, Disk: disk.Failing(func(c disk.Call, _ string) error {
+		if fail && c == disk.CallSyncFolder {
+			return errors.ErrUnsupported
+		}
+		return nil
+	})})
+	for i := range 2 {
+		fail = i == 0
+		if err := x.upkeep.nameLog(func(*Manifest) {}); (err != nil) != fail {
+			t.Fatal(err)
+		}
+		m, err := ReadManifest(dir)
+		if err != nil || m.Generation != x.folder.manifest.Generation {
+			t.Fatalf("generation %d is there, and %d was the last: %v", m.Generation, x.folder.manifest.Generation, err)
+		}
+	}
+}
+
+// TestNewFileNames: the first file that an index gets which was built has a number of its own.
+func TestNewFileNames(t *testing.T) {
+	m := &Manifest{Segments: []ManifestSegment{{ManifestFile: ManifestFile{File: "00000007.segment"}}}}
+	if m.grow(Config{}, 0, nil); m.Live.Files != 8 {
+		t.Error(m.Live.Files)
+	}
+}

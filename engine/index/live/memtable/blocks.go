@@ -1,0 +1,224 @@
+package memtable
+
+import (
+	"math/bits"
+	"sync/atomic"
+
+	"ndd/asm"
+)
+
+// blocks find the fingerprints of a memtable that are within distance k of a query, for every k up
+// to the index's K. They cut the 64 bits into K+1 blocks: of two fingerprints that differ in k
+// bits, one of any k+1 blocks is the same in both. For each block there is a table of buckets, one
+// for each value of its leading bits, with all fingerprints that have it and their rows.
+//
+//	K = 3   |  block 0  |  block 1  |  block 2  |  block 3  |      16 bits each
+//	              heads of block 1:  value -> address | room | n
+//	                                            |
+//	                                            v
+//	                 fingerprints (n of them, in room for 4 << r) | rows, in order
+//
+// A query looks at k+1 buckets: two misses each, all at the same time. With a million documents and
+// K = 3 they have 16 fingerprints each. An insert appends to K+1 buckets; one that is full moves to
+// twice the room, and readers keep the old one. With that a document takes about 35 bytes a block.
+//
+// One appends at a time (memtable.indexing), and readers take no lock: a head is one word, stored
+// behind what it says is there. They find at least what was there when they began. The newest rows
+// come some at a time: unindexed.go.
+type blocks struct {
+	heads [][]uint64   // of each block, by value
+	shift []int        // of a block's leading bits
+	mask  uint64       // as many ones as a block's leading bits
+	rows  atomic.Int64 // those before are in the buckets, and some behind may be already
+	arena arena
+}
+
+// prefetchQueries are prefetched for at a time.
+const prefetchQueries = 8
+
+// blocksMax is the greatest K for which there are blocks: they have 8 bits then, and a query looks
+// at one fingerprint in 32. Beyond, it looks at all.
+const blocksMax = 7
+
+// A head says where a bucket is: its address, the logarithm of a quarter of its room, and how many
+// fingerprints it has.
+type head uint64
+
+func newHead(at uint32, class, n int) head {
+	return head(uint64(at)<<32 | uint64(class)<<27 | uint64(n))
+}
+
+func (h head) address() uint32 { return uint32(h >> 32) }
+func (h head) class() int      { return int(h >> 27 & 31) }
+func (h head) n() int          { return int(h & (1<<27 - 1)) }
+func (h head) room() int       { return 4 << h.class() }
+
+// newBlocks returns empty blocks for a memtable of docs documents, or nil if K is above blocksMax.
+func newBlocks(K, docs int) *blocks {
+	if K > blocksMax {
+		return nil
+	}
+	width := min(64/(K+1), 16, max(bits.Len(uint(docs/16)), 4))
+	b := &blocks{mask: 1<<width - 1}
+	for i := range K + 1 {
+		b.shift = append(b.shift, 64-i*(64/(K+1))-width)
+	}
+	for range b.shift {
+		b.heads = append(b.heads, make([]uint64, 1<<width)) // in the Go heap, where the race detector looks
+	}
+	return b
+}
+
+// value returns a fingerprint's in a block.
+func (b *blocks) value(block int, f uint64) uint64 { return f >> b.shift[block] & b.mask }
+
+// add appends a fingerprint of a row behind all others.
+func (b *blocks) add(f uint64, row uint32) {
+	for i, heads := range b.heads {
+		at := &heads[b.value(i, f)]
+		h := head(*at)
+		if h == 0 {
+			address, _ := b.arena.alloc(bucketWords(0))
+			h = newHead(address, 0, 0)
+		} else if h.n() == h.room() {
+			h = b.move(h)
+		}
+		prints, rows := b.bucket(h)
+		prints[h.n()], rows[h.n()] = f, row
+		atomic.StoreUint64(at, uint64(h+1))
+	}
+}
+
+// move copies a bucket to one with twice the room.
+func (b *blocks) move(h head) head {
+	address, _ := b.arena.alloc(bucketWords(h.class() + 1))
+	to := newHead(address, h.class()+1, h.n())
+	prints, rows := b.bucket(h)
+	newPrints, newRows := b.bucket(to)
+	copy(newPrints, prints[:h.n()])
+	copy(newRows, rows[:h.n()])
+	return to
+}
+
+// bucketWords returns how many words a bucket has: a fingerprint takes one, its row half of one.
+func bucketWords(class int) int { return 6 << class }
+
+// bucket returns the room of a bucket for fingerprints and for their rows.
+func (b *blocks) bucket(h head) (prints []uint64, rows []uint32) {
+	words, room := b.arena.at(h.address()), h.room()
+	return words[:room:room], halfWords(words[room : room+room/2])
+}
+
+// bytes returns how much memory they take.
+func (b *blocks) bytes() uint64 { return b.arena.bytes() + 8*uint64(len(b.heads))*(b.mask+1) }
+
+// fill makes the buckets of a memtable's first n fingerprints, each with its room in the end, where
+// there are none yet: several times faster than adding them one by one.
+func (b *blocks) fill(n int, pages func(yield func(row int, prints []uint64) bool)) {
+	counts := make([]uint32, b.mask+1)
+	for i, heads := range b.heads {
+		clear(counts)
+		for _, prints := range pages {
+			for _, f := range prints {
+				counts[b.value(i, f)]++
+			}
+		}
+		for value, n := range counts {
+			if n > 0 {
+				class := bits.Len32((n - 1) / 4)
+				address, _ := b.arena.alloc(bucketWords(class))
+				heads[value] = uint64(newHead(address, class, 0))
+			}
+		}
+		for first, prints := range pages {
+			for j, f := range prints {
+				at := &heads[b.value(i, f)]
+				h := head(*at)
+				to, rows := b.bucket(h)
+				to[h.n()], rows[h.n()] = f, uint32(first+j)
+				*at = uint64(h + 1)
+			}
+		}
+	}
+	b.rows.Store(int64(n))
+}
+
+// search calls yield with each fingerprint within k of a query, at most K, and its row, of rows
+// before end, until that returns false; then it does, too. Those of a row come once, in no order.
+// positions is room.
+func (b *blocks) search(query uint64, k int, end uint32, positions []uint32,
+	yield func(f uint64, row uint32) bool) bool {
+	var found [blocksMax + 1]head
+	for i := range k + 1 {
+		found[i] = head(atomic.LoadUint64(&b.heads[i][b.value(i, query)]))
+	}
+	for i, h := range found[:k+1] {
+		if h == 0 {
+			continue
+		}
+		prints, rows := b.bucket(h)
+		prints = prints[:h.n()]
+		for at := 0; at < len(prints); {
+			n, done := asm.Within64(positions, prints[at:], query, k)
+			for _, p := range positions[:n] {
+				f, row := prints[at+int(p)], rows[at+int(p)]
+				if b.first(f^query) == i && row < end && !yield(f, row) {
+					return false
+				}
+			}
+			at += done
+		}
+	}
+	return true
+}
+
+// prefetchHeads begins the misses of the heads that a search for the queries looks at.
+func (b *blocks) prefetchHeads(queries []uint64, k int) {
+	var at [prefetchQueries]uint64
+	for i, heads := range b.heads[:k+1] {
+		for j, q := range queries {
+			at[j] = b.value(i, q)
+		}
+		asm.PrefetchAt(heads, at[:len(queries)])
+	}
+}
+
+// prefetchBuckets begins those of the buckets, once the heads are there.
+func (b *blocks) prefetchBuckets(queries []uint64, k int) {
+	for i, heads := range b.heads[:k+1] {
+		for _, q := range queries {
+			if h := head(atomic.LoadUint64(&heads[b.value(i, q)])); h != 0 {
+				asm.PrefetchAll(b.arena.at(h.address())[:h.n()])
+			}
+		}
+	}
+}
+
+// prefetchRoom begins those of adding a fingerprint, once its heads are there.
+func (b *blocks) prefetchRoom(f uint64) {
+	for i, heads := range b.heads {
+		h := head(atomic.LoadUint64(&heads[b.value(i, f)]))
+		if h == 0 {
+			continue
+		}
+		words := b.arena.at(h.address())[:bucketWords(h.class())]
+		if n, room := h.n(), h.room(); n < room {
+			asm.PrefetchAt(words, []uint64{uint64(n), uint64(room + n/2)})
+		} else { // it moves
+			asm.PrefetchAll(words)
+		}
+	}
+}
+
+// first returns the first block in which two fingerprints with this difference are the same: what
+// finds a pair.
+func (b *blocks) first(difference uint64) int {
+	for i := range b.shift {
+		if b.value(i, difference) == 0 {
+			return i
+		}
+	}
+	return -1 // more than k bits differ
+}
+
+func (b *blocks) free() { b.arena.free() }

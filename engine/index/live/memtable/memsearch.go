@@ -1,0 +1,192 @@
+package memtable
+
+import (
+	"context"
+
+	"ndd/asm"
+	"ndd/engine/index/live/rows"
+)
+
+// A Search is what a search looks for in memtables, and what it takes into account.
+type Search struct {
+	Clock     rows.DocID
+	Now       rows.Time
+	K         int
+	Lengths   rows.Lengths
+	Positions []uint32 // room
+
+	First bool            // one document of each fingerprint is enough
+	Ctx   context.Context // that ends searches; may be nil
+	asked int             // queries that were searched for
+}
+
+// Ended returns the error of the context that ends searches, once that has been looked at.
+func (a *Search) Ended() error {
+	if a.Ctx == nil || a.asked < queriesAtOnce {
+		return nil
+	}
+	return a.Ctx.Err()
+}
+
+// goesOn counts a query, and reports whether it is to be searched for: it looks at the context now
+// and then.
+func (a *Search) goesOn() bool {
+	a.asked++
+	return a.asked%queriesAtOnce != 0 || a.Ended() == nil
+}
+
+// takes reports whether the view sees a document, and it is not left out for its length.
+func (a *Search) takes(m *Table, row, query int) bool {
+	doc := m.First + rows.DocID(row)
+	return doc < a.Clock && !m.Hides(doc, a.Clock, a.Now) && (!m.lengths || a.Lengths.Allow(query, m.TextBytes(row)))
+}
+
+// queriesAtOnce are searched before the context is looked at again.
+const queriesAtOnce = 16
+
+// Search appends a match for each document within k of a query, in no order, or with a.First for
+// one document of each fingerprint: then of equal queries one is searched, and a fingerprint that
+// was found is passed over. It ends soon after the match with which there are more than most, if
+// most is not 0, and soon after the context.
+func (m *Table) Search(dst []rows.Match, a *Search, queries []uint64, most int) []rows.Match {
+	if m.Before(a.Clock) == 0 {
+		return dst
+	}
+	var found map[uint64][2]int // where in dst the matches of a query are
+	if a.First {
+		found = make(map[uint64][2]int, len(queries))
+	}
+	for q, query := range queries {
+		if q%prefetchQueries == 0 {
+			m.prefetch(queries[q:min(q+prefetchQueries, len(queries))], a.K, len(queries) > prefetchQueries)
+		}
+		begin := len(dst)
+		if at, again := found[query]; again && !a.Lengths.Filters() {
+			for _, x := range dst[at[0]:at[1]] {
+				x.Query = q
+				dst = append(dst, x)
+			}
+		} else if a.goesOn() {
+			dst = m.searchOne(dst, a, q, query, most)
+		} else {
+			break
+		}
+		if a.First {
+			found[query] = [2]int{begin, len(dst)}
+		}
+		if most > 0 && len(dst) > most {
+			break
+		}
+	}
+	return dst
+}
+
+// searchOne is [Table.Search] of query number q.
+func (m *Table) searchOne(dst []rows.Match, a *Search, q int, query uint64, most int) []rows.Match {
+	var seen map[uint64]bool // fingerprints
+	begin := len(dst)
+	m.eachNear(a, query, func(f uint64, row uint32) bool {
+		if n := len(dst); a.First && (n > begin && dst[n-1].Fingerprint == f || seen[f]) || !a.takes(m, int(row), q) {
+			return true
+		}
+		if a.First {
+			if seen == nil {
+				seen = map[uint64]bool{}
+			}
+			seen[f] = true
+		}
+		dst = append(dst, rows.NewDocMatch(q, query, f, m.First+rows.DocID(row)))
+		return most == 0 || len(dst) <= most
+	})
+	return dst
+}
+
+// eachNear calls yield with each row that is within k of a query, those of a fingerprint ascending,
+// until that returns false. Rows that the view does not see may be among them.
+func (m *Table) eachNear(a *Search, query uint64, yield func(f uint64, row uint32) bool) {
+	from := 0 // of what is scanned: looked at first, since rows go into buckets meanwhile
+	if b := m.blocks.Load(); b != nil {
+		if from = int(b.rows.Load()); !b.search(query, a.K, uint32(from), a.Positions, yield) {
+			return
+		}
+	}
+	m.scan(from, m.Before(a.Clock), query, a.K, a.Positions, yield)
+}
+
+// Since appends a match for each document from number from on that is within k of a query.
+func (m *Table) Since(dst []rows.Match, a *Search, from rows.DocID, queries []uint64) []rows.Match {
+	begin := 0
+	if from > m.First {
+		begin = int(from - m.First)
+	}
+	for q, query := range queries {
+		m.scan(begin, m.Before(a.Clock), query, a.K, a.Positions, func(f uint64, row uint32) bool {
+			if a.takes(m, int(row), q) {
+				dst = append(dst, rows.NewDocMatch(q, query, f, m.First+rows.DocID(row)))
+			}
+			return true
+		})
+	}
+	return dst
+}
+
+// scan calls yield with each of rows [from, to) that is within k of a query, in order, until that
+// returns false.
+func (m *Table) scan(from, to int, query uint64, k int, positions []uint32, yield func(f uint64, row uint32) bool) {
+	m.EachPage(from, to, func(first int, prints []uint64) bool {
+		for at := 0; at < len(prints); {
+			n, done := asm.Within64(positions, prints[at:], query, k)
+			for _, p := range positions[:n] {
+				if !yield(prints[at+int(p)], uint32(first+at+int(p))) {
+					return false
+				}
+			}
+			at += done
+		}
+		return true
+	})
+}
+
+// Each calls yield with each document within k of q, which is query number query, those of one
+// fingerprint ascending, until yield returns false; then it returns false, too.
+func (m *Table) Each(a *Search, query int, q uint64, yield func(f uint64, doc rows.DocID) bool) (more bool) {
+	more = true
+	m.eachNear(a, q, func(f uint64, row uint32) bool {
+		if a.takes(m, int(row), query) {
+			more = yield(f, m.First+rows.DocID(row))
+		}
+		return more
+	})
+	return more
+}
+
+// prefetch begins the misses of the buckets that a search for some queries looks at, and, where
+// nobody has, of their heads.
+func (m *Table) prefetch(queries []uint64, k int, heads bool) {
+	b := m.blocks.Load()
+	if b == nil {
+		return
+	}
+	if heads {
+		b.prefetchHeads(queries, k)
+	}
+	b.prefetchBuckets(queries, k)
+}
+
+// PrefetchHeads begins the misses of the heads and the unindexed rows that a search for a few
+// queries reads.
+func (m *Table) PrefetchHeads(queries []uint64, k int) {
+	if b := m.blocks.Load(); b != nil && len(queries) <= prefetchQueries {
+		b.prefetchHeads(queries, k)
+		m.prefetchUnindexed(int(b.rows.Load()))
+	}
+}
+
+// prefetchUnindexed begins the misses of the rows from row from on, of which another processor may
+// have written the last ones.
+func (m *Table) prefetchUnindexed(from int) {
+	m.EachPage(from, m.Len(), func(_ int, prints []uint64) bool {
+		asm.PrefetchAll(prints)
+		return false
+	})
+}

@@ -1,0 +1,309 @@
+package memtable
+
+import (
+	"encoding/binary"
+	"sync"
+	"sync/atomic"
+
+	"ndd/engine/index/live/rows"
+)
+
+const (
+	// memtableDocs documents fill a memtable: a query looks at some 16 of each of its buckets, and
+	// a segment of them has 15 MB with two tables.
+	memtableDocs = 1 << 20
+	// pageDocs documents have their columns beside each other.
+	pageDocs = 4096
+	// scannedDocs fill one that is scanned whole by every query: some 30 microseconds.
+	scannedDocs = 1 << 16
+	// scanDocs fingerprints are scanned whole by every query, in a quarter of a microsecond with
+	// AVX-512. Of more there are blocks.
+	scanDocs = 1024
+	// documentBytes is about what a document takes, with K = 3 and no ID.
+	documentBytes = 160
+)
+
+// MaxDocs returns how many documents a memtable has at most, for searches within K: fewer where it
+// is scanned.
+func MaxDocs(K int) uint64 {
+	if K > blocksMax {
+		return scannedDocs
+	}
+	return memtableDocs
+}
+
+// A Table holds the newest documents, by row in order of arrival. One writer appends; readers see
+// what is before their clock, and take no lock.
+type Table struct {
+	First    rows.DocID
+	maxDocs  int
+	maxBytes uint64
+	likely   int // documents that it will have, where those take as much memory as they mostly do
+	k        int // the index's K
+	pages    []atomic.Pointer[page]
+	blocks   atomic.Pointer[blocks] // of all rows but the newest; nil while these are few, or all are scanned
+	Dead     rows.Tombstones
+
+	key      *rows.IDKey // nil where documents have no IDs
+	ids      arena
+	rows     idRows // of the last document of each ID; the writer's
+	lengths  bool   // are kept
+	deferred bool   // the writer's: blocks are made when all is there
+
+	_        [lineBytes]byte // what each insert writes is on no line that each search reads
+	n        atomic.Int64
+	size     atomic.Uint64 // bytes that it takes without tombstones
+	indexing sync.Mutex    // held by who puts rows into blocks; nothing but memory is waited for under it
+	_        [lineBytes]byte
+}
+
+// A page has some rows.
+type page struct {
+	prints  [pageDocs]uint64
+	ids     []uint32 // addresses, 0 for none; nil where documents have no IDs
+	lengths []uint32 // of texts; nil where they are not kept
+	expires atomic.Pointer[[pageDocs]rows.Time]
+}
+
+// Options describe a memtable.
+type Options struct {
+	First    rows.DocID  // number of the first document
+	MaxDocs  int         // documents that fill it
+	MaxBytes uint64      // bytes that fill it
+	K        int         // largest distance of a search
+	Key      *rows.IDKey // hashes IDs; nil where documents have none
+	Lengths  bool        // keep the lengths of texts
+	Deferred bool        // make no blocks before finish is called
+}
+
+// New returns an empty memtable.
+func New(o Options) *Table {
+	return &Table{
+		First: o.First, maxDocs: o.MaxDocs, maxBytes: o.MaxBytes, k: o.K, key: o.Key, lengths: o.Lengths,
+		deferred: o.Deferred,
+		likely:   min(o.MaxDocs, int(o.MaxBytes/documentBytes)),
+		pages:    make([]atomic.Pointer[page], (o.MaxDocs+pageDocs-1)/pageDocs),
+	}
+}
+
+func (m *Table) Len() int { return int(m.n.Load()) }
+
+// End returns the DocID of the next document.
+func (m *Table) End() rows.DocID { return m.First + rows.DocID(m.Len()) }
+
+// Add appends documents, and when they expire where some do, until the memtable is full or takes so
+// many bytes, and returns how many: at least one where it is empty. Readers see them when the
+// index's clock is beyond their numbers.
+func (m *Table) Add(docs []rows.Doc, expires []rows.Time) int {
+	begin := m.Len()
+	row := begin
+	for i := range docs {
+		if row == m.maxDocs || row > 0 && m.size.Load() >= m.maxBytes {
+			break
+		}
+		at := rows.Time(0)
+		if len(expires) > 0 {
+			at = expires[i]
+		}
+		m.put(row, &docs[i], at)
+		row++
+	}
+	m.n.Store(int64(row))
+	if !m.deferred && m.unindexed() >= unindexedMax {
+		m.index()
+	}
+	return row - begin
+}
+
+// put writes the next row.
+func (m *Table) put(row int, d *rows.Doc, expires rows.Time) {
+	p := m.pages[row/pageDocs].Load()
+	if p == nil {
+		p = m.newPage(row / pageDocs)
+	}
+	at := row % pageDocs
+	p.prints[at] = uint64(d.Fingerprint)
+	if p.lengths != nil {
+		p.lengths[at] = d.TextBytes
+	}
+	if expires != 0 {
+		if p.expires.Load() == nil {
+			p.expires.Store(new([pageDocs]rows.Time))
+			m.size.Add(8 * pageDocs)
+		}
+		p.expires.Load()[at] = expires
+	}
+	if p.ids != nil && d.ID != "" {
+		m.putID(p, row, d.ID)
+	}
+}
+
+func (m *Table) newPage(number int) *page {
+	p := new(page)
+	size := uint64(8 * pageDocs)
+	if m.key != nil {
+		p.ids = make([]uint32, pageDocs)
+		size += 4 * pageDocs
+	}
+	if m.lengths {
+		p.lengths = make([]uint32, pageDocs)
+		size += 4 * pageDocs
+	}
+	m.pages[number].Store(p)
+	m.size.Add(size)
+	return p
+}
+
+// putID writes the ID of a row: its length, then its bytes.
+func (m *Table) putID(p *page, row int, id string) {
+	before := m.ids.bytes() + m.rows.bytes()
+	var length [binary.MaxVarintLen64]byte
+	n := binary.PutUvarint(length[:], uint64(len(id)))
+	at, words := m.ids.alloc((n + len(id) + 7) / 8)
+	copy(bytesOf(words)[copy(bytesOf(words), length[:n]):], id)
+	p.ids[row%pageDocs] = at
+	m.rows.put(m.key.Hash(id), row, func(row int) bool { return string(m.idBytes(row)) == id })
+	m.size.Add(m.ids.bytes() + m.rows.bytes() - before)
+}
+
+// IndexAll ends the deferring of blocks.
+func (m *Table) IndexAll() {
+	m.deferred = false
+	m.index()
+}
+
+// EachPage calls yield with the fingerprints of rows [from, to), those of a page at a time, and the
+// first of those rows, until it returns false.
+func (m *Table) EachPage(from, to int, yield func(row int, prints []uint64) bool) {
+	for from < to {
+		end := min(to, from-from%pageDocs+pageDocs)
+		if !yield(from, m.pages[from/pageDocs].Load().prints[from%pageDocs:][:end-from]) {
+			return
+		}
+		from = end
+	}
+}
+
+// page returns the page of a row, and its place there.
+func (m *Table) page(row int) (*page, int) { return m.pages[row/pageDocs].Load(), row % pageDocs }
+
+// Fingerprint returns that of a row.
+func (m *Table) Fingerprint(row int) uint64 {
+	p, at := m.page(row)
+	return p.prints[at]
+}
+
+// idBytes returns the ID of a row, as long as the memtable is there; it is empty where the document
+// has none.
+func (m *Table) idBytes(row int) []byte {
+	p, at := m.page(row)
+	if p.ids == nil || p.ids[at] == 0 {
+		return nil
+	}
+	b := bytesOf(m.ids.at(p.ids[at]))
+	n, from := binary.Uvarint(b)
+	return b[from:][:n]
+}
+
+// ID returns the ID of a row.
+func (m *Table) ID(row int) string { return string(m.idBytes(row)) }
+
+// TextBytes returns the length of the text of a row, 0 where it is not known.
+func (m *Table) TextBytes(row int) uint32 {
+	if !m.lengths {
+		return 0
+	}
+	p, at := m.page(row)
+	return p.lengths[at]
+}
+
+// Lengths returns those of all rows.
+func (m *Table) Lengths() []uint32 {
+	list := make([]uint32, m.Len())
+	for row := 0; row < len(list); row += pageDocs {
+		copy(list[row:], m.pages[row/pageDocs].Load().lengths)
+	}
+	return list
+}
+
+// Lookup returns the last document that has an ID. It is for the writer.
+func (m *Table) Lookup(id string, hash uint64) (rows.DocID, bool) {
+	row, ok := m.rows.row(hash, func(row int) bool { return string(m.idBytes(row)) == id })
+	return m.First + rows.DocID(row), ok
+}
+
+// Expiry returns when a row expires.
+func (m *Table) Expiry(row int) rows.Time {
+	p, at := m.page(row)
+	if all := p.expires.Load(); all != nil {
+		return all[at]
+	}
+	return 0
+}
+
+// Expiries returns when its documents expire.
+func (m *Table) Expiries() (e rows.Expiries) {
+	for row := range m.Len() {
+		e.Append(m.Expiry(row), 1)
+	}
+	return e
+}
+
+// Hides reports whether a reader with that clock, which began at now, does not see a document that
+// the memtable has.
+func (m *Table) Hides(doc, clock rows.DocID, now rows.Time) bool {
+	return m.Dead.Has(doc, clock) || m.Expiry(int(doc-m.First)).Expired(now)
+}
+
+// Count returns how many documents of the memtable a view has, and how many it has that expired.
+func (m *Table) Count(clock rows.DocID, now rows.Time) (seen, expired uint64) {
+	n := m.Before(clock)
+	for row := 0; row < n && now != 0; row++ {
+		if m.pages[row/pageDocs].Load().expires.Load() == nil {
+			row += pageDocs - 1 - row%pageDocs
+		} else if m.Expiry(row).Expired(now) {
+			expired++
+		}
+	}
+	seen = uint64(n) - expired
+	m.Dead.Each(func(doc, at rows.DocID) {
+		if at < clock && int(doc-m.First) < n && !m.Expiry(int(doc-m.First)).Expired(now) {
+			seen--
+		}
+	})
+	return seen, expired
+}
+
+// Before returns how many of its documents have numbers below a clock.
+func (m *Table) Before(clock rows.DocID) int {
+	if clock <= m.First {
+		return 0
+	}
+	return int(min(rows.DocID(m.Len()), clock-m.First))
+}
+
+// Restore takes the deletion of a document back, and gives it its ID again.
+func (m *Table) Restore(doc rows.DocID) {
+	m.Dead.Remove(doc)
+	row := int(doc - m.First)
+	if id := m.ID(row); id != "" {
+		m.rows.put(m.key.Hash(id), row, func(row int) bool { return string(m.idBytes(row)) == id })
+	}
+}
+
+// Bytes returns how much memory the memtable takes without its deletions.
+func (m *Table) Bytes() uint64 { return m.size.Load() }
+
+// IDBytes returns how much memory the IDs take.
+func (m *Table) IDBytes() uint64 { return m.ids.bytes() }
+
+// Memory returns how many bytes the memtable takes.
+func (m *Table) Memory() uint64 { return m.size.Load() + m.Dead.Bytes() }
+
+// Free gives its memory back. Nobody reads it any more.
+func (m *Table) Free() {
+	if b := m.blocks.Load(); b != nil {
+		b.free()
+	}
+	m.ids.free()
+}

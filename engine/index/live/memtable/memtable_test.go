@@ -1,0 +1,290 @@
+package memtable
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"ndd/engine/corpus/simhash"
+	"ndd/engine/index/live/rows"
+	"ndd/engine/oracle/sets"
+)
+
+// skewed returns fingerprints of which many are near others, or have blocks in common with many.
+func skewed(rng *rand.Rand, n, k int) []rows.Doc {
+	docs := make([]rows.Doc, n)
+	for i := range docs {
+		f := rng.Uint64()
+		switch at := rng.IntN(i + 1); rng.IntN(5) {
+		case 0:
+			f = sets.Near(rng, uint64(docs[at].Fingerprint), rng.IntN(k+2))
+		case 1:
+			f = uint64(docs[at].Fingerprint)
+		case 2:
+			f &= 0xffffffff
+		case 3:
+			f = sets.Near(rng, 0, rng.IntN(k+2))
+		}
+		docs[i].Fingerprint = simhash.Fingerprint(f)
+	}
+	return docs
+}
+
+// TestMemtableSearch holds searches of memtables against a comparison with all documents, for every
+// K and every k up to it: with blocks made at once, when all is there; made piece by piece, with
+// some rows in none yet; and with rows of which a search does not know that they are in blocks by
+// now.
+func TestMemtableSearch(t *testing.T) {
+	most := 6000
+	if testing.Short() {
+		most = 2500
+	}
+	for K := range 17 {
+		rng := rand.New(rand.NewPCG(uint64(K), 7))
+		docs := skewed(rng, most, K)
+		o := Options{First: 1000, MaxDocs: most, MaxBytes: 1 << 40, K: K}
+		one, late := New(o), New(o)
+		o.Deferred = true
+		all := New(o)
+		for _, m := range []*Table{all, late} {
+			if n := m.Add(docs, nil); n != most {
+				t.Fatalf("%d documents are in", n)
+			}
+		}
+		all.IndexAll()
+		for n := 0; n < most-unindexedDocs; one.index() {
+			n += one.Add(docs[n:min(n+1+rng.IntN(300), most-unindexedDocs)], nil)
+		}
+		one.Add(docs[one.Len():], nil)
+		if K <= blocksMax {
+			late.blocks.Load().rows.Add(-100)
+			if n := one.unindexed(); n != unindexedDocs {
+				t.Fatalf("%d of the rows are in no block, want %d", n, unindexedDocs)
+			}
+		}
+		for _, m := range []*Table{one, all, late} {
+			if got := m.blocks.Load() != nil; got != (K <= blocksMax) {
+				t.Fatalf("K = %d: with blocks: %t", K, got)
+			}
+			for k := range K + 1 {
+				for range 8 {
+					query := uint64(docs[rng.IntN(most)].Fingerprint)
+					if rng.IntN(4) > 0 {
+						query = sets.Near(rng, query, rng.IntN(k+2))
+					}
+					clock := rows.DocID(1000 + rng.IntN(most+100))
+					checkMemtable(t, m, docs, clock, query, k)
+				}
+			}
+		}
+		one.Free()
+		all.Free()
+		late.Free()
+	}
+}
+
+// checkMemtable holds one search, and an enumeration, against the documents.
+func checkMemtable(t *testing.T, m *Table, docs []rows.Doc, clock rows.DocID, query uint64, k int) {
+	t.Helper()
+	a := Search{Clock: clock, K: k, Positions: make([]uint32, 3)} // few, so that they fill up
+	found := m.Search(nil, &a, []uint64{query}, 0)
+	slices.SortFunc(found, rows.CompareMatches)
+	var want []rows.Match
+	var same, enumerated []rows.DocID
+	for i, d := range docs {
+		distance := simhash.Distance(d.Fingerprint, simhash.Fingerprint(query))
+		if doc := m.First + rows.DocID(i); doc < clock && distance <= k {
+			want = append(want, rows.NewDocMatch(0, query, uint64(d.Fingerprint), doc))
+			if distance == 0 {
+				same = append(same, doc)
+			}
+		}
+	}
+	slices.SortFunc(want, rows.CompareMatches)
+	if !slices.Equal(found, want) {
+		t.Fatalf("K = %d, k = %d, clock %d: %d matches, want %d", m.k, k, clock, len(found), len(want))
+	}
+	a.K = 0
+	m.Each(&a, 0, query, func(_ uint64, doc rows.DocID) bool {
+		enumerated = append(enumerated, doc)
+		return true
+	})
+	if !slices.Equal(enumerated, same) {
+		t.Fatalf("K = %d: documents %v, want %v", m.k, enumerated, same)
+	}
+}
+
+// TestBlocksRead has readers look for documents while others come in: who began with a clock finds
+// all before it, each once, while they go into blocks and these into buckets with more room.
+func TestBlocksRead(t *testing.T) {
+	const n = 40_000
+	rng := rand.New(rand.NewPCG(14, 8))
+	docs := make([]rows.Doc, n)
+	for i := range docs { // a few buckets take all
+		docs[i].Fingerprint = simhash.Fingerprint(sets.Near(rng, uint64(i%7)*0x123456789abcdef, 20))
+	}
+	m := New(Options{MaxDocs: n, MaxBytes: 1 << 40, K: 3})
+	defer m.Free()
+	var clock atomic.Int64
+	var group sync.WaitGroup
+	for reader := range 3 {
+		group.Go(func() {
+			rng := rand.New(rand.NewPCG(uint64(reader), 9))
+			positions := make([]uint32, 64)
+			for clock.Load() < n {
+				seen := int(clock.Load())
+				if seen == 0 {
+					continue
+				}
+				row := rng.IntN(seen)
+				a := Search{Clock: rows.DocID(seen), K: 3, Positions: positions}
+				query := sets.Near(rng, uint64(docs[row].Fingerprint), rng.IntN(4))
+				found := 0
+				for _, f := range m.Search(nil, &a, []uint64{query}, 0) {
+					if f.Doc == rows.DocID(row) {
+						found++
+					}
+				}
+				if found != 1 {
+					t.Errorf("document %d of %d is found %d times", row, seen, found)
+					return
+				}
+			}
+		})
+	}
+	group.Go(func() { // beside the writer
+		for clock.Load() < n {
+			m.index()
+		}
+	})
+	for i := range docs {
+		m.Add(docs[i:i+1], nil)
+		clock.Store(int64(i + 1))
+	}
+	group.Wait()
+}
+
+// TestIDRows holds the rows of IDs against a map, while the table grows and IDs get other rows.
+func TestIDRows(t *testing.T) {
+	rng := rand.New(rand.NewPCG(14, 9))
+	key := &rows.IDKey{1, 2, 3}
+	m := New(Options{First: 7, MaxDocs: 5000, MaxBytes: 1 << 40, K: 3, Key: key})
+	defer m.Free()
+	want := map[string]int{}
+	for row := range 5000 {
+		d := rows.Doc{ID: fmt.Sprint("id ", rng.IntN(3000))}
+		if rng.IntN(10) == 0 {
+			d.ID = ""
+		} else {
+			want[d.ID] = row
+		}
+		m.Add([]rows.Doc{d}, nil)
+	}
+	for id, row := range want {
+		if doc, ok := m.Lookup(id, key.Hash(id)); !ok || doc != rows.DocID(7+row) || m.ID(row) != id {
+			t.Fatalf("%q is of document %d, %t, want %d", id, doc, ok, 7+row)
+		}
+	}
+	if _, ok := m.Lookup("another", key.Hash("another")); ok {
+		t.Error("an ID that no document has")
+	}
+	if m.rows.n != len(want) {
+		t.Errorf("%d IDs, want %d", m.rows.n, len(want))
+	}
+}
+
+// hotMemtable returns a memtable whose documents all have fingerprint 0.
+func hotMemtable(t *testing.T) *Table {
+	m := New(Options{MaxDocs: 8 * scanDocs, MaxBytes: 1 << 40, K: 3})
+	t.Cleanup(m.Free)
+	m.Add(make([]rows.Doc, 3*scanDocs), nil)
+	return m
+}
+
+// TestEqualQueriesAreSearchedOnce: of a chunk with the same queries again and again, each is
+// searched for once.
+func TestEqualQueriesAreSearchedOnce(t *testing.T) {
+	m := hotMemtable(t)
+	queries := make([]uint64, 256)
+	for i := range queries {
+		queries[i] = uint64(i % 2)
+	}
+	a := Search{Clock: m.End(), K: 3, First: true, Positions: make([]uint32, 1<<16)}
+	found := m.Search(nil, &a, queries, 0)
+	if a.asked != 2 || len(found) != len(queries) {
+		t.Fatalf("%d queries were searched for, %d matches; want 2, and one for each of %d", a.asked, len(found),
+			len(queries))
+	}
+	for q, x := range found {
+		if x.Query != q || x.Distance != q%2 || x.Fingerprint != 0 || x.Doc != m.First {
+			t.Fatalf("match %d: %+v", q, x)
+		}
+	}
+}
+
+// memEndsAt is a context that has ended when it is asked for the nth time.
+type memEndsAt struct {
+	context.Context
+	n int
+}
+
+func (c *memEndsAt) Err() error {
+	if c.n--; c.n <= 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// TestMemtableSearchEnds: a search ends soon after its context, and not with the last of many
+// queries.
+func TestMemtableSearchEnds(t *testing.T) {
+	m := hotMemtable(t)
+	queries := make([]uint64, 8*queriesAtOnce)
+	for i := range queries {
+		queries[i] = 1<<(i%64) | 1<<(i/64)
+	}
+	for _, first := range []bool{false, true} {
+		a := Search{Clock: m.End(), K: 3, First: first, Positions: make([]uint32, 1<<16), Ctx: &memEndsAt{t.Context(), 3}}
+		m.Search(nil, &a, queries, 0)
+		if a.asked != 3*queriesAtOnce {
+			t.Errorf("first %v: ended with query %d, want %d", first, a.asked, 3*queriesAtOnce)
+		}
+	}
+}
+
+// TestUnindexedAreBounded: while one caller is at putting rows into blocks and does not get on,
+// others insert no more than searches may scan, and then wait for it.
+func TestUnindexedAreBounded(t *testing.T) {
+	m := hotMemtable(t)
+	m.indexing.Lock()
+	unlock := sync.OnceFunc(m.indexing.Unlock)
+	defer unlock()
+	var group sync.WaitGroup
+	group.Go(func() {
+		for range 2 * unindexedMax {
+			m.Add(make([]rows.Doc, 1), nil)
+			if m.IndexDue() {
+				m.TryIndex()
+			}
+		}
+	})
+	for m.unindexed() < unindexedMax {
+		runtime.Gosched()
+	}
+	for range 100 {
+		if runtime.Gosched(); m.unindexed() > unindexedMax {
+			t.Fatalf("%d documents are in no block", m.unindexed())
+		}
+	}
+	unlock()
+	group.Wait()
+	m.index()
+	if n := m.unindexed(); n != 0 {
+		t.Errorf("%d documents are in no block in the end", n)
+	}
+}

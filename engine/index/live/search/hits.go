@@ -1,0 +1,314 @@
+package search
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"ndd/engine/corpus/simhash"
+	"ndd/engine/index/live/memtable"
+	"ndd/engine/index/live/rows"
+	"ndd/engine/index/live/version"
+	"ndd/engine/index/radix"
+	"ndd/engine/parallel"
+	"ndd/engine/storage/store"
+)
+
+// Answers holds the hits of some queries, one query's after the other's.
+type Answers struct {
+	Hits    []Hit
+	queries []int // of hits, ascending
+	docs    []rows.DocID
+}
+
+// Each calls emit with the number of each query that has hits, counted from first, and its hits.
+func (a *Answers) Each(first int, emit func(query int, hits []Hit) error) error {
+	for i := 0; i < len(a.Hits); {
+		j := i + 1
+		for j < len(a.Hits) && a.queries[j] == a.queries[i] {
+			j++
+		}
+		if err := emit(first+a.queries[i], a.Hits[i:j:j]); err != nil {
+			return err
+		}
+		i = j
+	}
+	return nil
+}
+
+// cut drops the hits of queries from number n on.
+func (a *Answers) cut(n int) {
+	i, _ := slices.BinarySearch(a.queries, n)
+	a.Hits, a.queries = a.Hits[:i], a.queries[:i]
+}
+
+// room returns a list for n documents. Lists share arrays, which grow up to docsShared.
+func (a *Answers) room(n int) []rows.DocID {
+	if cap(a.docs)-len(a.docs) < n {
+		a.docs = make([]rows.DocID, 0, max(n, min(2*cap(a.docs), docsShared)))
+	}
+	at := len(a.docs)
+	a.docs = a.docs[:at+n]
+	return a.docs[at : at : at+n]
+}
+
+const docsShared = 4096
+
+// hits puts all matches of each fingerprint together, with its documents.
+func (c *Searcher) hits(w version.View, docs int) (Answers, error) {
+	if len(c.matches) == 0 {
+		return Answers{}, nil
+	}
+	if err := c.locate(w, docs); err != nil {
+		return Answers{}, err
+	}
+	a, _, err := c.collect(w, 0, docs, unbounded)
+	return a, err
+}
+
+// locate sorts the matches, and finds where their documents are, unless nobody asks for any:
+// neither the caller, nor what hides some.
+func (c *Searcher) locate(w version.View, docs int) error {
+	defer parallel.EndStage()
+	parallel.StageNames.Begin()
+	c.order()
+	c.documents.ranges = c.documents.ranges[:0]
+	if docs <= 0 && !c.hides(w) {
+		return nil
+	}
+	c.documents.ranges = slices.Grow(c.documents.ranges, len(c.matches))[:len(c.matches)]
+	for i, s := range w.Version.Segments {
+		c.documents.prints, c.documents.places = c.documents.prints[:0], c.documents.places[:0]
+		for j, m := range c.matches {
+			if m.Source == i {
+				c.documents.prints, c.documents.places = append(c.documents.prints, m.Fingerprint), append(c.documents.places, j)
+			}
+		}
+		if len(c.documents.prints) == 0 {
+			continue
+		}
+		c.documents.found = slices.Grow(c.documents.found[:0], len(c.documents.prints))[:len(c.documents.prints)]
+		if err := s.Locate(c.documents.found, c.documents.prints, &c.segments.scratch); err != nil {
+			return fmt.Errorf("segment %d: %w", i, err)
+		}
+		for j, r := range c.documents.found {
+			c.documents.ranges[c.documents.places[j]] = r
+		}
+	}
+	return nil
+}
+
+// order sorts the matches. Many are sorted by fingerprint, then by query and distance, in passes
+// over all of them, and then compared once.
+func (c *Searcher) order() {
+	if n := len(c.matches); n >= sortedByRadix {
+		o := &c.sorting
+		o.pairs, o.matches = slices.Grow(o.pairs[:0], n)[:n], slices.Grow(o.matches[:0], n)[:n]
+		o.prints, o.ends = o.prints[:0], o.ends[:0]
+		for i := range c.matches {
+			m := &c.matches[i]
+			o.prints = append(o.prints, m.Fingerprint)
+			o.ends = append(o.ends, make([]int, max(0, (m.Query+1)*distances-len(o.ends)))...)
+			o.ends[m.Query*distances+m.Distance]++
+		}
+		radix.Pairs(o.pairs, o.prints, ^uint64(0), 1)
+		at := 0
+		for i, n := range o.ends { // becomes where the first match of each query and distance goes, then the next one
+			o.ends[i], at = at, at+n
+		}
+		for _, p := range o.pairs {
+			m := &c.matches[p[1]]
+			to := &o.ends[m.Query*distances+m.Distance]
+			o.matches[*to] = *m
+			*to++
+		}
+		c.matches, o.matches = o.matches, c.matches
+	}
+	slices.SortFunc(c.matches, rows.CompareMatches) // fast for what is in order
+}
+
+// sorting is the memory of [Searcher.order].
+type sorting struct {
+	pairs   []radix.Pair // fingerprints of matches, with their places
+	prints  []uint64
+	matches []rows.Match
+	ends    []int // by query and distance
+}
+
+const (
+	sortedByRadix = 1 << 10 // matches, from which on that is faster
+	distances     = 65
+)
+
+// hides reports whether a segment may have documents that are not to be found.
+func (c *Searcher) hides(w version.View) bool {
+	return slices.ContainsFunc(w.Version.Segments, func(s *version.Segment) bool {
+		return s.MayHide(w.Now) ||
+			c.lengthsIn(s) != nil
+	})
+}
+
+// lengthsIn returns the lengths of a segment's texts where documents may be left out for them, else
+// nil.
+func (c *Searcher) lengthsIn(s *version.Segment) []uint32 {
+	if !c.lengths.Filters() {
+		return nil
+	}
+	return s.Lengths()
+}
+
+// unbounded holds all.
+var unbounded = Bound{AllDocs, AllDocs}
+
+// collect puts the matches of each fingerprint together, from match number from on, which is the
+// first of its fingerprint, each with the first docs of its documents: as many hits as the bound
+// allows. next is the first match behind them: from, where the first hit has too many documents. A
+// fingerprint whose documents are all hidden is left out. The matches are located.
+func (c *Searcher) collect(w version.View, from, docs int, most Bound) (a Answers, next int, err error) {
+	defer store.EndFaults(store.BeginFaults(), &err)
+	defer parallel.EndStage()
+	parallel.StageNames.Begin()
+	held := 0
+	for next = from; next < len(c.matches) && len(a.Hits) < most.Hits; {
+		end := c.groupEnd(next)
+		h, err := c.hit(w, next, end)
+		if err == nil && len(a.Hits)%hitsAtOnce == hitsAtOnce-1 {
+			err = c.ended()
+		}
+		if err != nil {
+			return a, next, err
+		}
+		if n := int(min(h.Documents, uint64(max(docs, 0)))); n > 0 {
+			if held += n; held > most.Docs {
+				break
+			}
+			h.Docs = a.room(n)
+			if err := c.eachDoc(w, next, end, func(doc rows.DocID) bool {
+				h.Docs = append(h.Docs, doc)
+				return len(h.Docs) < n
+			}); err != nil {
+				return a, next, err
+			}
+		}
+		if h.Documents > 0 || len(c.documents.ranges) == 0 {
+			if docs <= 0 {
+				h.Documents = 0 // nobody asked
+			}
+			a.Hits = append(a.Hits, h)
+			a.queries = append(a.queries, c.matches[next].Query)
+		}
+		next = end
+	}
+	return a, next, nil
+}
+
+// hitsAtOnce are made before the context is looked at again: each may have very many documents.
+const hitsAtOnce = 16
+
+// groupEnd returns the end of the matches that have the query and the fingerprint of match number
+// from.
+func (c *Searcher) groupEnd(from int) int {
+	to := from + 1
+	for to < len(c.matches) && c.matches[to].Query == c.matches[from].Query &&
+		c.matches[to].Fingerprint == c.matches[from].Fingerprint {
+		to++
+	}
+	return to
+}
+
+// hit returns the hit of matches [from, to), which are of one fingerprint, with the number of its
+// documents where the matches are located, or 1 where only the first is asked for, and without the
+// documents.
+func (c *Searcher) hit(w version.View, from, to int) (h Hit, err error) {
+	m := &c.matches[from]
+	h = Hit{Fingerprint: simhash.Fingerprint(m.Fingerprint), Distance: m.Distance}
+	for i := from; i < to && len(c.documents.ranges) > 0 && !(c.first && h.Documents > 0); i++ {
+		n, err := c.count(w, i)
+		if err != nil {
+			return h, err
+		}
+		h.Documents += n
+	}
+	return h, nil
+}
+
+// count returns how many documents match number i has that the view sees, 1 at most where only the
+// first is asked for.
+func (c *Searcher) count(w version.View, i int) (n uint64, err error) {
+	if m := &c.matches[i]; m.Source < len(w.Version.Segments) {
+		if s := w.Version.Segments[m.Source]; s.KeepsDocs() && !s.MayHide(w.Now) && c.lengthsIn(s) == nil {
+			n = c.documents.ranges[i].Len()
+			if c.first {
+				n = min(n, 1)
+			}
+			return n, nil
+		}
+	}
+	_, err = c.docsOf(w, i, func(rows.DocID) bool {
+		n++
+		return !c.first
+	})
+	return n, err
+}
+
+// eachDoc calls yield with the documents of matches [from, to), which are of one fingerprint,
+// ascending, until yield returns false.
+func (c *Searcher) eachDoc(w version.View, from, to int, yield func(rows.DocID) bool) error {
+	for i := from; i < to; i++ {
+		if more, err := c.docsOf(w, i, yield); err != nil || !more {
+			return err
+		}
+	}
+	return nil
+}
+
+// docsOf calls yield with the documents of match number i that the view sees and that are not left
+// out for their lengths, ascending, and returns false as soon as yield does.
+func (c *Searcher) docsOf(w version.View, i int, yield func(rows.DocID) bool) (more bool, err error) {
+	m := &c.matches[i]
+	if m.Source == rows.OneDoc {
+		return yield(m.Doc), nil
+	}
+	if t := w.Version.Source(m.Source); t != nil {
+		a := memtable.Search{Clock: w.Clock, Now: w.Now, Lengths: c.lengths, Positions: c.positions}
+		return t.Each(&a, m.Query, m.Fingerprint, func(_ uint64, doc rows.DocID) bool { return yield(doc) }), nil
+	}
+	s := w.Version.Segments[m.Source]
+	if !s.KeepsDocs() {
+		return yield(rows.NoDoc), nil
+	}
+	hides, lengths, r := s.MayHide(w.Now), c.lengthsIn(s), c.documents.ranges[i]
+	for n := uint64(16); r.Len() > 0; n = docsAtOnce { // most fingerprints have one
+		if c.documents.rows, err = s.AppendDocs(c.documents.rows[:0], r, int(n)); err != nil {
+			return false, fmt.Errorf("segment %d: %w", m.Source, err)
+		}
+		for _, row := range c.documents.rows {
+			doc := s.Numbers.Doc(row)
+			hidden := hides && s.Hides(row, doc, w.Clock, w.Now)
+			if !hidden && (lengths == nil || c.lengths.Allow(m.Query, lengths[row])) && !yield(doc) {
+				return false, nil
+			}
+		}
+		r = r.After(min(n, r.Len()))
+	}
+	return true, nil
+}
+
+// docsAtOnce documents of a segment are read together.
+const docsAtOnce = 1024
+
+// A Hit is a stored fingerprint within the distance that was asked for.
+type Hit struct {
+	Fingerprint simhash.Fingerprint
+	Distance    int          // from the query, in bits
+	Documents   uint64       // how many have this fingerprint; 0 where they were not asked for, 1 with FirstDoc
+	Docs        []rows.DocID // the first of them, ascending, as many as were asked for
+	Before      uint64       // of an answer in pieces: how many documents the pieces before this one had
+}
+
+// AllDocs asks for every document of a hit. An empty page's fingerprint may have millions.
+const AllDocs = math.MaxInt
+
+// FirstDoc asks for the first document of a hit alone. The others are not counted: Hit.Documents is
+// 1. So a fingerprint of very many documents costs a search little more than one of a few.
+const FirstDoc = math.MinInt

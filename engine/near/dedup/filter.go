@@ -1,0 +1,142 @@
+package dedup
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"math"
+	"sync"
+
+	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/ingest"
+	"ndd/engine/corpus/simhash"
+)
+
+// ErrPacked is returned by [Filter] for an input that is compressed.
+var ErrPacked = errors.New("compressed input")
+
+// Filter copies lines of documents from in to out, in one pass, without the documents that seen
+// reports as near an earlier one. The configuration's format must be JSONL or lines. Lines that
+// remain are copied byte for byte; broken lines and documents too short for a fingerprint remain.
+// Blank lines and lines beyond the configuration's MaxDocumentBytes are left out. seen is called
+// in order, from one goroutine. Filter returns the number of documents dropped. It holds the lines
+// that are being fingerprinted, at most 256 MiB or two of the longest documents.
+func Filter(ctx context.Context, in io.Reader, out io.Writer, cfg ingest.Config,
+	seen func(simhash.Fingerprint) (bool, error)) (dropped int, _ ingest.Report, _ error) {
+	buffered := bufio.NewReader(in)
+	head, err := buffered.Peek(4)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return 0, ingest.Report{}, err
+	}
+	for _, magic := range []string{"\x1f\x8b", "\x28\xb5\x2f\xfd", "\xfd7zX", "BZh"} {
+		if bytes.HasPrefix(head, []byte(magic)) {
+			return 0, ingest.Report{}, ErrPacked
+		}
+	}
+	lines := &lineTee{in: buffered, most: cfg.Document.MaxDocumentBytes}
+	cfg.Stdin = lines
+	skipped := cfg.Skipped
+	cfg.Skipped = func(s *document.Skip) error {
+		if err := lines.copyTo(out, s.Line); err != nil || skipped == nil {
+			return err
+		}
+		return skipped(s)
+	}
+	report, err := ingest.Run(ctx, []string{document.Stdin}, cfg, func(r ingest.Record) error {
+		if err := lines.copyTo(out, r.Line-1); err != nil || !r.OK {
+			return err
+		}
+		near, err := seen(r.Fingerprint)
+		if near {
+			dropped++
+			lines.drop(r.Line)
+		}
+		return err
+	})
+	if err == nil {
+		err = lines.copyTo(out, math.MaxInt)
+	}
+	return dropped, report, err
+}
+
+// lineTee reads an input and holds its lines until they are copied or dropped. Blank lines and
+// lines longer than most are not held. It is safe for a goroutine that reads and one that copies.
+type lineTee struct {
+	in   io.Reader
+	most int64
+
+	mu      sync.Mutex
+	held    []heldLine // ascending
+	line    []byte     // the line being read
+	number  int        // of lines read before it
+	tooLong bool       // it is
+}
+
+// heldLine is a line with its end, numbered from 1.
+type heldLine struct {
+	number int
+	text   []byte
+}
+
+func (t *lineTee) Read(p []byte) (n int, err error) {
+	n, err = t.in.Read(p)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for part := range bytes.Lines(p[:n]) {
+		if t.tooLong = t.tooLong || int64(len(t.line)+len(part)) > t.most+2; t.tooLong { // "\r\n" is not counted
+			t.line = nil
+		} else {
+			t.line = append(t.line, part...)
+		}
+		if part[len(part)-1] == '\n' {
+			t.end()
+		}
+	}
+	if err == io.EOF {
+		t.end()
+	}
+	return n, err
+}
+
+// end ends the line being read.
+func (t *lineTee) end() {
+	t.number++
+	if len(bytes.TrimSpace(t.line)) > 0 {
+		t.held = append(t.held, heldLine{t.number, t.line})
+	}
+	t.line, t.tooLong = nil, false
+}
+
+// copyTo copies the lines up to a number to out.
+func (t *lineTee) copyTo(out io.Writer, number int) error {
+	for {
+		line := t.next(number)
+		if line == nil {
+			return nil
+		}
+		if _, err := out.Write(line); err != nil {
+			return err
+		}
+	}
+}
+
+// drop drops the lines up to a number.
+func (t *lineTee) drop(number int) {
+	for t.next(number) != nil {
+	}
+}
+
+// next returns the first line held and no longer holds it, or nil if its number is above a limit.
+func (t *lineTee) next(limit int) (text []byte) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(t.held) == 0 || t.held[0].number > limit {
+		return nil
+	}
+	text = t.held[0].text
+	t.held[0].text = nil
+	t.held = t.held[1:]
+	return text
+}

@@ -1,0 +1,149 @@
+package dedup
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/format"
+
+	"ndd/engine/corpus/ingest"
+)
+
+// page is a row with what tables of documents have: optional and repeated columns, groups and
+// compressions of their own.
+type page struct {
+	URL   string            `parquet:"url,dict,snappy"`
+	Text  string            `parquet:"text,zstd"`
+	Score *float64          `parquet:"score,optional"`
+	Tags  []string          `parquet:"tags,list,gzip"`
+	Meta  struct{ N int32 } `parquet:"meta"`
+	Day   int32             `parquet:"day,date"`
+}
+
+// pages returns rows of which every third repeats the first.
+func pages(n int) (rows []page) {
+	for i := range n {
+		p := page{URL: fmt.Sprint("http://example.org/", i), Day: int32(i),
+			Text: "The fence around the orchard is old and a goat of the neighbours has been through the hole."}
+		if i%3 != 0 {
+			p.Text = fmt.Sprintf("Document %d is about %d, %d and %d, and about nothing else that is in document %d", i, i*i,
+				i*7919, i*i*i, i*31)
+			score := float64(i) / 8
+			p.Score, p.Tags = &score, []string{fmt.Sprint(i), "", "x"}
+		}
+		p.Meta.N = int32(-i)
+		rows = append(rows, p)
+	}
+	return rows
+}
+
+// parquetOf returns a file of several row groups, with metadata.
+func parquetOf(t *testing.T, rows []page, perGroup int) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w := parquet.NewGenericWriter[page](&b, parquet.MaxRowsPerRowGroup(int64(perGroup)),
+		parquet.KeyValueMetadata("made by", "a test"))
+	if _, err := w.Write(rows); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// TestCopyColumns: a Parquet file loses rows and nothing else: not a column, a value, the order, a
+// compression, a type or the metadata.
+func TestCopyColumns(t *testing.T) {
+	t.Chdir(t.TempDir())
+	original := parquetOf(t, pages(200), 70)
+	rows, err := parquet.Read[page](bytes.NewReader(original), int64(len(original)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, map[string][]byte{"in.parquet": original, "other.parquet": parquetOf(t, rows[1:3], 10)})
+	c := read(t, "in.parquet", ingest.Config{}, ReadOptions{})
+	r := found(t, c, Options{K: 0})
+	got, _ := copied(t, r)
+	raw := got["in.parquet"]
+	copied, err := parquet.Read[page](strings.NewReader(raw), int64(len(raw)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	gone := map[string]bool{}
+	for d := range r.Dropped() {
+		gone[c.ID(d.Row)] = true
+	}
+	want := slices.DeleteFunc(slices.Clone(rows), func(p page) bool { return gone[p.URL] })
+	if len(gone) < 60 || len(want) != len(rows)-len(gone) {
+		t.Fatalf("%d of %d dropped", len(gone), len(rows))
+	}
+	if d := cmp.Diff(want, copied); d != "" {
+		t.Error(d)
+	}
+	before, after := metadata(t, original), metadata(t, []byte(raw))
+	if d := cmp.Diff(before.KeyValueMetadata, after.KeyValueMetadata); d != "" {
+		t.Error(d)
+	}
+	if len(after.RowGroups) != len(before.RowGroups) {
+		t.Errorf("%d row groups, want %d", len(after.RowGroups), len(before.RowGroups))
+	}
+	for i := range before.RowGroups[0].Columns {
+		b, a := before.RowGroups[0].Columns[i].MetaData, after.RowGroups[0].Columns[i].MetaData
+		if b.Codec != a.Codec || !slices.Equal(b.PathInSchema, a.PathInSchema) || b.Type != a.Type {
+			t.Errorf("%v %v %v, want %v %v %v", a.PathInSchema, a.Type, a.Codec, b.PathInSchema, b.Type, b.Codec)
+		}
+	}
+	if b, a := schema(t, original), schema(t, []byte(raw)); a != b {
+		t.Error(cmp.Diff(b, a))
+	}
+}
+
+func open(t *testing.T, raw []byte) *parquet.File {
+	t.Helper()
+	f, err := parquet.OpenFile(bytes.NewReader(raw), int64(len(raw)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func metadata(t *testing.T, raw []byte) *format.FileMetaData { return open(t, raw).Metadata() }
+func schema(t *testing.T, raw []byte) string                 { return open(t, raw).Schema().String() }
+
+// TestCopyUnjudged: what could not be judged is copied as it is, and said; asked to, it is left
+// out. What has nothing to lose is copied byte for byte.
+func TestCopyUnjudged(t *testing.T) {
+	t.Chdir(t.TempDir())
+	whole := parquetOf(t, pages(3), 2)
+	files := map[string][]byte{
+		"in/a.parquet": whole, "in/cut.parquet": whole[:len(whole)-20], "in/picture": []byte("\x89PNG\x00"),
+		"in/fields.jsonl": []byte("{\"n\":1}\n{\"n\":2}\n"), "in/long.txt": bytes.Repeat([]byte("long "), 1000),
+		"in/text.txt": []byte("The boats at the quay have been painted and the sails are with the maker until the spring."),
+	}
+	write(t, files)
+	names, err := NewCopies(t.Context(), []string{"in"}, "out")
+	if err != nil || names.Len() != len(files) {
+		t.Fatal(err)
+	}
+	var cfg ingest.Config
+	cfg.Document.MaxDocumentBytes = 4000
+	c, report, err := ReadDocuments(t.Context(), []string{"in"}, cfg, ReadOptions{})
+	if err != nil || report.Skipped.Lost() != 4 {
+		t.Fatal(err, report.Skipped.String())
+	}
+	copies, said := copied(t, found(t, c, Options{K: 0}))
+	want := map[string]string{"a.parquet": string(whole), "text.txt": string(files["in/text.txt"])}
+	unjudged := []string{"in/cut.parquet", "in/fields.jsonl", "in/long.txt", "in/picture"}
+	for _, name := range unjudged {
+		want[strings.TrimPrefix(name, "in/")] = string(files[name])
+	}
+	if d := cmp.Diff(want, copies); d != "" || !slices.Equal(said.Unjudged, unjudged) {
+		t.Errorf("%q, %s", said.Unjudged, d)
+	}
+}

@@ -1,0 +1,81 @@
+package disk
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// ErrLocked is wrapped by the error of [LockFolder] when another process, or this one, holds the
+// lock.
+var ErrLocked = errors.New("open for writing elsewhere")
+
+// LockName is the name of the file in a locked folder that has the number of the process that
+// locked it last. It is locked, too: by it a folder is locked against earlier versions, and on file
+// systems whose folders cannot be locked.
+const LockName = "lock"
+
+var errNoLocks = errors.New("this system or file system has no such locks")
+
+// A Lock is the exclusive right to write to a folder. It ends with the process, however that ends.
+type Lock struct {
+	dir  string
+	root *os.Root
+	held []*os.File // the folder, and the file in it
+}
+
+// LockFolder locks the folder dir. The lock is on the folder itself: it stays on it when it is
+// renamed, and when the file called [LockName] is removed. Where the system has no locks LockFolder
+// succeeds.
+func LockFolder(dir string) (_ *Lock, err error) {
+	l := &Lock{dir: filepath.Clean(dir)}
+	defer func() {
+		if err != nil {
+			l.Close()
+		}
+	}()
+	if l.root, err = os.OpenRoot(l.dir); err != nil {
+		return nil, err
+	}
+	for i, name := range []string{".", LockName} {
+		f, err := l.root.OpenFile(name, []int{os.O_RDONLY, os.O_RDWR | os.O_CREATE}[i], 0o644)
+		if err != nil {
+			return nil, err
+		}
+		l.held = append(l.held, f)
+		switch err := tryLock(f); {
+		case errors.Is(err, ErrLocked):
+			holder, _ := l.root.ReadFile(LockName)
+			return nil, fmt.Errorf("%s: %w: by process %s; end that first, and meanwhile read it or make a backup", dir,
+				ErrLocked, strings.TrimSpace(string(holder)))
+		case err != nil && !errors.Is(err, errNoLocks):
+			return nil, fmt.Errorf("%s: %w", dir, err)
+		}
+	}
+	l.root.WriteFile(LockName, fmt.Appendf(nil, "%d\n", os.Getpid()), 0o644) // for people only
+	return l, nil
+}
+
+// Disk returns d with the files of the locked folder opened, made, renamed and removed in the
+// folder itself, whatever its path leads to meanwhile. They are still called by that path.
+func (l *Lock) Disk(d *Disk) *Disk {
+	locked := Disk{dir: l.dir, root: l.root}
+	if d != nil {
+		locked.hook = d.hook
+	}
+	return &locked
+}
+
+// Close gives the lock back. The disk that [Lock.Disk] returned must not be used afterwards.
+func (l *Lock) Close() error {
+	var err error
+	for _, f := range l.held {
+		err = errors.Join(err, f.Close())
+	}
+	if l.root != nil {
+		err = errors.Join(err, l.root.Close())
+	}
+	return err
+}

@@ -1,0 +1,72 @@
+package disk
+
+import (
+	"fmt"
+	"io/fs"
+	"sync"
+
+	"ndd/engine/memory"
+)
+
+// A memoryTree has the complete files of a disk in memory by path, each until it is removed or
+// taken.
+type memoryTree struct {
+	mu    sync.Mutex
+	files map[string]*memory.Buffer[uint8]
+}
+
+// InMemory returns a disk whose files are in memory outside the Go heap. It has what a [File] needs
+// and no more: Create, Remove and [Disk.Take].
+func InMemory() *Disk { return &Disk{memory: &memoryTree{files: map[string]*memory.Buffer[uint8]{}}} }
+
+// IsInMemory reports whether [InMemory] made the disk.
+func (d *Disk) IsInMemory() bool { return d != nil && d.memory != nil }
+
+// Take returns the content of the file at path of a disk in memory and removes its name. The caller
+// frees it.
+func (d *Disk) Take(path string) (*memory.Buffer[uint8], error) {
+	d.memory.mu.Lock()
+	defer d.memory.mu.Unlock()
+	b, ok := d.memory.files[path]
+	if !ok {
+		return nil, &fs.PathError{Op: "open", Path: path, Err: fs.ErrNotExist}
+	}
+	delete(d.memory.files, path)
+	return b, nil
+}
+
+// Reserve makes room for a file of bytes bytes on a disk in memory, so that it grows without being
+// copied. Only written pages of the room take memory, and the rest is released when the file is
+// complete.
+func (f *File) Reserve(bytes uint64) error {
+	if f.memory == nil || bytes <= uint64(len(f.memory.Data)) {
+		return nil
+	}
+	more, err := memory.Make[uint8](int(bytes))
+	if err != nil {
+		return fmt.Errorf("%s: %w", f.path, err)
+	}
+	copy(more.Data, f.memory.Data[:f.used])
+	f.memory.Free()
+	f.memory = more
+	return nil
+}
+
+// Write appends p.
+func (f *File) Write(p []byte) (int, error) {
+	if f.memory == nil {
+		return f.handle.Write(p)
+	}
+	const least, large = 64 << 10, 16 << 20
+	if need := f.used + len(p); need > len(f.memory.Data) {
+		more := 2 * len(f.memory.Data)
+		if more > large {
+			more = len(f.memory.Data) * 5 / 4
+		}
+		if err := f.Reserve(uint64(max(need, more, least))); err != nil {
+			return 0, err
+		}
+	}
+	f.used += copy(f.memory.Data[f.used:], p)
+	return len(p), nil
+}

@@ -1,0 +1,86 @@
+package disk
+
+import (
+	"bufio"
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"testing"
+)
+
+// check ends a test that has an error.
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestSweep removes what was left by makers that were killed, and nothing else: not what is being
+// made, nor what is not ours.
+func TestSweep(t *testing.T) {
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	var d *Disk
+	folder, err := d.CreateFolder(at("folder"))
+	check(t, err)
+	defer folder.Abort()
+	if folder.lock == nil {
+		needsLocks(t)
+	}
+	file, err := d.Create(at("file"))
+	check(t, err)
+	defer file.Abort()
+	check(t, folder.Write("a/b", func(w *bufio.Writer) error { return nil }))
+	for _, name := range []string{".left.tmp-ndd12/in", ".left.tmp-12/in", "left.tmp-ndd12/in",
+		".replaced.tmp-ndd12.old/in"} {
+		check(t, os.MkdirAll(at(name), 0o755))
+	}
+	check(t, os.WriteFile(at(".file.tmp-ndd12"), nil, 0o600))
+	removed := Sweep(dir)
+	slices.Sort(removed)
+	if want := []string{at(".file.tmp-ndd12"), at(".left.tmp-ndd12")}; !slices.Equal(removed, want) {
+		t.Errorf("removed %q, want %q", removed, want)
+	}
+	for _, path := range removed {
+		if _, err := os.Lstat(path); !errors.Is(err, os.ErrNotExist) {
+			t.Error(err)
+		}
+	}
+	if err := errors.Join(folder.Commit(), file.Commit()); err != nil {
+		t.Error(err)
+	}
+	if removed := Sweep(dir); removed != nil {
+		t.Errorf("removed %q", removed)
+	}
+}
+
+// TestClaimAgain: a name that was swept, and given again before its maker could lock it, is not
+// claimed.
+func TestClaimAgain(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "f")
+	if lock, ok := (*Disk)(nil).claim(path); ok || lock != nil {
+		t.Error("nothing is there")
+	}
+	check(t, os.WriteFile(path, nil, 0o600))
+	lock, ok := (*Disk)(nil).claim(path)
+	if lock == nil {
+		needsLocks(t)
+	}
+	if again, both := (*Disk)(nil).claim(path); !ok || both || again != nil {
+		t.Error("claimed twice")
+	}
+	lock.Close()
+}
+
+// needsLocks ends a test that found no lock: it fails on Linux and macOS, which have locks of
+// folders, and is skipped elsewhere.
+func needsLocks(t *testing.T) {
+	t.Helper()
+	if runtime.GOOS == "linux" || runtime.GOOS == "darwin" {
+		t.Fatal("no lock was taken")
+	}
+	t.Skip("needs a system with locks of folders, as Linux, where every run has it")
+}

@@ -1,0 +1,181 @@
+// Package generations keeps a folder of files that never change, such as an index:
+//
+//	MANIFEST              names the files, as JSON; a change replaces it as a whole
+//	00000007.segment ...  files that a manifest names; what none names is removed by the next writer
+//	lock                  one process at a time writes
+//
+// To change a folder is to [Lock] it, to write files under new names, and to write the manifest of
+// the next generation ([Write]): the folder has what one file says. Readers take no lock. [Open]
+// opens the files that a manifest names, and begins again where a writer has replaced it and has
+// removed some of them meanwhile.
+package generations
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+
+	"ndd/engine/storage/disk"
+	"ndd/engine/storage/store"
+)
+
+// ManifestMax is the maximum number of bytes of a manifest: some thousand segments.
+const ManifestMax = 1 << 20
+
+// Section is the name of the section of a manifest's file that holds the manifest.
+const Section = "manifest"
+
+// Read decodes the manifest in an open file, all of which it verifies. The error wraps
+// [store.ErrCorrupt].
+func Read(f *store.File, manifest any) (s store.Section, err error) {
+	defer store.CatchFault(&err)()
+	if err := f.Verify(context.Background(), 1, nil); err != nil {
+		return s, err
+	}
+	if s, err = f.Section(Section); err != nil {
+		return s, err
+	}
+	if len(s.Data) > ManifestMax {
+		return s, s.Corrupt(0, "%d bytes: a manifest has at most %d", len(s.Data), ManifestMax)
+	}
+	return s, s.JSON(manifest)
+}
+
+// Write replaces the manifest at path by an encoded one. More, unless it is nil, writes further
+// sections. After an error it is not known which of the two manifests is there.
+func Write(path string, kind store.Kind, generation uint64, o store.Options, manifest []byte,
+	more func(*store.Writer)) error {
+	w, err := store.CreateWith(path, kind, generation, o)
+	if err != nil {
+		return err
+	}
+	defer w.Abort()
+	w.Section(Section)
+	w.Write(manifest)
+	if more != nil {
+		more(w)
+	}
+	return w.Commit()
+}
+
+// Lock locks the folder dir for writing and returns its manifest. It calls read twice: before, so
+// that no lock is made where no manifest is, and with the folder locked, when nobody changes it.
+// The error wraps [disk.ErrLocked] while another process has the lock.
+func Lock[M any](d *disk.Disk, dir string, read func(*disk.Disk) (M, error)) (m M, lock *disk.Lock, err error) {
+	if m, err = read(d); err != nil {
+		return m, nil, err
+	}
+	if lock, err = disk.LockFolder(dir); err != nil {
+		return m, nil, err
+	}
+	if m, err = read(lock.Disk(d)); err != nil {
+		return m, nil, errors.Join(err, lock.Close())
+	}
+	return m, lock, nil
+}
+
+// tries is how often a folder that changes while it is opened is opened again.
+const tries = 10
+
+// Open opens what a manifest names, and does so again where that fails and same reports that
+// another manifest is there: a writer may have merged what the first one named.
+func Open[M, X any](read func() (M, error), open func(M) (X, error), same func(a, b M) bool) (x X, err error) {
+	for try := 0; ; try++ {
+		m, err := read()
+		if err != nil {
+			return x, err
+		}
+		x, err = open(m)
+		if err == nil || try == tries {
+			return x, err
+		}
+		if now, e := read(); e != nil || same(now, m) {
+			return x, err
+		}
+	}
+}
+
+// RemoveOrphans removes the files of the folder dir that a writer did not finish, or was about to
+// remove: those that the manifest does not name, if mine reports that such a name may be one of its
+// files. It returns their names.
+func RemoveOrphans(d *disk.Disk, dir string, named []string, mine func(name string) bool) (removed []string,
+	err error) {
+	keep := map[string]bool{}
+	for _, name := range named {
+		keep[name] = true
+	}
+	entries, err := d.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range entries {
+		name := e.Name()
+		unfinished := strings.HasPrefix(name, ".") && strings.Contains(name, ".tmp-")
+		if keep[name] || !unfinished && !mine(name) {
+			continue
+		}
+		if err := d.Remove(filepath.Join(dir, name)); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return removed, err
+		}
+		removed = append(removed, name)
+	}
+	return removed, nil
+}
+
+// An Entry names a file in a manifest.
+type Entry struct {
+	File  string `json:"file"`
+	ID    string `json:"id"` // of the file: 32 hexadecimal digits
+	Bytes uint64 `json:"bytes,omitempty"`
+}
+
+// EntryOf returns the entry of the file at path that w has written.
+func EntryOf(w *store.Writer, path string) Entry {
+	id := w.Identity()
+	return Entry{File: filepath.Base(path), ID: hex.EncodeToString(id.ID[:]), Bytes: w.Bytes()}
+}
+
+// ParseID reads 32 hexadecimal digits.
+func ParseID(text string) (id [16]byte, ok bool) {
+	n, err := hex.Decode(id[:], []byte(text[:min(len(text), 2*len(id))]))
+	return id, err == nil && n == len(id) && len(text) == 2*n
+}
+
+// Missing returns the error that the file is not in folder dir. It wraps [store.ErrCorrupt].
+func (n *Entry) Missing(dir string) error {
+	size := ""
+	if n.Bytes > 0 {
+		size = ", of " + humanize.IBytes(n.Bytes)
+	}
+	return fmt.Errorf("%s: %w: the manifest names this file%s, and it is missing: copy it from where it is, or "+
+		"build the index again",
+		filepath.Join(dir, n.File), store.ErrCorrupt, size)
+}
+
+// Open opens the file in folder dir, by get, if it is the one that a manifest of that generation
+// names. Otherwise the error wraps [store.ErrCorrupt].
+func (n *Entry) Open(dir string, kind store.Kind, generation uint64,
+	get func(path string, kind store.Kind) (*store.File, error)) (*store.File, error) {
+	f, err := get(filepath.Join(dir, n.File), kind)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, n.Missing(dir)
+	}
+	if err != nil {
+		return nil, err
+	}
+	id := f.Identity()
+	if hex.EncodeToString(id.ID[:]) != n.ID || id.Generation > generation || n.Bytes > 0 && f.Bytes() != n.Bytes {
+		const identityOffset = 16
+		f.Close()
+		return nil, &store.CorruptError{File: f.Path(), Section: "header", Block: -1, Offset: identityOffset,
+			Why: fmt.Sprintf("a sound %s, but not the one that the manifest names: copy that, or build the index again", kind)}
+	}
+	return f, nil
+}

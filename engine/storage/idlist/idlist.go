@@ -1,0 +1,218 @@
+// Package idlist stores the external IDs of documents (paths, URLs) by
+// ordinal, compressed, for look-up by ordinal. The sections of files that hold
+// such a list are called names.
+//
+// 256 IDs make a block: each ID as its length (uvarint) and its bytes, the
+// whole block compressed by zstd. Beside the blocks stand their ends:
+//
+//	blocks:  | zstd(IDs 0..255) | zstd(IDs 256..511) | ... |
+//	ends:    | count | end of block 0 | end of block 1 | ... |    uint64 each
+//
+// IDs of neighbours are alike, so a path of a tree takes about 5-10 bytes
+// instead of 60. A look-up reads one end (a miss), one block of 2-4 KiB and
+// decompresses it: about 10 microseconds, less for the next ID of the same
+// block, which a [Cursor] keeps.
+package idlist
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+
+	"github.com/klauspost/compress/zstd"
+
+	"ndd/engine/storage/store"
+)
+
+const (
+	perBlock = 256
+	// MaxBytes is the length of the longest ID. It bounds what a hostile block
+	// can make a reader allocate: 256 IDs of that length.
+	MaxBytes = 1 << 15
+	blockMax = perBlock * (MaxBytes + binary.MaxVarintLen64)
+)
+
+// A Writer compresses IDs to a stream of blocks. It belongs to one goroutine.
+type Writer struct {
+	out   io.Writer
+	zstd  *zstd.Encoder
+	count uint64
+	at    uint64
+	ends  []uint64
+	block []byte
+	comp  []byte
+}
+
+// NewWriter returns a writer of blocks to out.
+func NewWriter(out io.Writer) *Writer {
+	enc, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(false))
+	if err != nil {
+		panic(err) // the options are constants
+	}
+	return &Writer{out: out, zstd: enc}
+}
+
+// Append adds the next ID. It fails for an ID longer than [MaxBytes], and where
+// the stream fails.
+func (w *Writer) Append(id string) error {
+	if len(id) > MaxBytes {
+		return fmt.Errorf("the ID %.40q... has %d bytes; %d are allowed", id, len(id), MaxBytes)
+	}
+	w.block = binary.AppendUvarint(w.block, uint64(len(id)))
+	w.block = append(w.block, id...)
+	w.count++
+	if w.count%perBlock == 0 {
+		return w.flush()
+	}
+	return nil
+}
+
+func (w *Writer) flush() error {
+	if len(w.block) == 0 {
+		return nil
+	}
+	w.comp = w.zstd.EncodeAll(w.block, w.comp[:0])
+	w.block = w.block[:0]
+	w.at += uint64(len(w.comp))
+	w.ends = append(w.ends, w.at)
+	_, err := w.out.Write(w.comp)
+	return err
+}
+
+// Close writes the last block and returns the count and ends, as [Open] takes
+// them. It does not close the stream.
+func (w *Writer) Close() (ends []uint64, err error) {
+	err = w.flush()
+	w.zstd.Close()
+	return append([]uint64{w.count}, w.ends...), err
+}
+
+// A List is a stored list of IDs. It may be read from many goroutines, each
+// through a [Cursor] of its own.
+type List struct {
+	blocks store.Section
+	ends   []uint64
+	count  uint64
+	zstd   *zstd.Decoder
+}
+
+// Open returns the list of two sections, and checks that the section of ends
+// fits that of blocks. Both must stay unchanged until [List.Close]. Errors, here
+// and later, wrap [store.ErrCorrupt].
+func Open(blocks, last store.Section) (*List, error) {
+	ends := store.Uint64s(last.Data)
+	if len(ends) == 0 {
+		return nil, last.Corrupt(0, "IDs without a count")
+	}
+	count, ends := ends[0], ends[1:]
+	if count > 1<<56 || (count+perBlock-1)/perBlock != uint64(len(ends)) {
+		return nil, last.Corrupt(0, "%d IDs in %d blocks", count, len(ends))
+	}
+	if n := len(ends); n > 0 && ends[n-1] != uint64(len(blocks.Data)) || n == 0 && len(blocks.Data) != 0 {
+		return nil, last.Corrupt(uint64(8*n), "the blocks of IDs have %d bytes, their ends say otherwise", len(blocks.Data))
+	}
+	dec, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecoderMaxMemory(blockMax))
+	if err != nil {
+		return nil, err
+	}
+	return &List{blocks: blocks, ends: ends, count: count, zstd: dec}, nil
+}
+
+// Len returns the number of IDs.
+func (n *List) Len() uint64 { return n.count }
+
+// Bytes returns what the list takes in a file.
+func (n *List) Bytes() uint64 { return uint64(len(n.blocks.Data)) + 8*(uint64(len(n.ends))+1) }
+
+// All yields the IDs in order.
+func (n *List) All() iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		c := n.Cursor()
+		for i := range n.count {
+			if !yield(c.ID(i)) {
+				return
+			}
+		}
+	}
+}
+
+// A Cursor looks IDs up and keeps the unpacked block of the last one. It belongs
+// to one goroutine.
+type Cursor struct {
+	list  *List
+	block int64 // that raw and starts hold, -1 for none
+	raw   []byte
+	start []int // of each ID in raw, and its end
+}
+
+// Cursor returns a new cursor.
+func (n *List) Cursor() *Cursor { return &Cursor{list: n, block: -1} }
+
+// ID returns the ID of an ordinal. It panics for an ordinal that is not below
+// [List.Len].
+func (c *Cursor) ID(ordinal uint64) (string, error) {
+	if ordinal >= c.list.count {
+		panic(fmt.Sprintf("idlist: ordinal %d of %d", ordinal, c.list.count))
+	}
+	if b := int64(ordinal / perBlock); b != c.block {
+		c.block = -1
+		if err := c.load(b); err != nil {
+			return "", err
+		}
+		c.block = b
+	}
+	i := 2 * int(ordinal%perBlock)
+	return string(c.raw[c.start[i]:c.start[i+1]]), nil
+}
+
+// load unpacks block b.
+func (c *Cursor) load(b int64) error {
+	n := c.list
+	from, to := uint64(0), n.ends[b]
+	if b > 0 {
+		from = n.ends[b-1]
+	}
+	if from > to || to > uint64(len(n.blocks.Data)) {
+		return n.blocks.Corrupt(0, "block %d of IDs: bytes %d to %d of %d", b, from, to, len(n.blocks.Data))
+	}
+	if err := c.unpack(n.blocks.Data[from:to], min(perBlock, n.count-uint64(b)*perBlock)); err != nil {
+		return n.blocks.Corrupt(from, "block %d of IDs: %v", b, err)
+	}
+	return nil
+}
+
+// unpack unpacks a block of count IDs. It refuses a frame that says to unpack to more than its
+// blocks, of 4 bytes at least, can: the decoder makes room for what a frame says before it looks.
+func (c *Cursor) unpack(block []byte, count uint64) (err error) {
+	const zstdBlockMax = 128 << 10 // what a block of a frame unpacks to at most (RFC 8878, 3.1.1.2.4)
+	var h zstd.Header
+	if err := h.Decode(block); err != nil {
+		return err
+	}
+	if h.HasFCS && h.FrameContentSize > uint64(len(block)-h.HeaderSize)/4*zstdBlockMax {
+		return fmt.Errorf("a zstd frame of %d bytes that says %d", len(block), h.FrameContentSize)
+	}
+	if c.raw, err = c.list.zstd.DecodeAll(block, c.raw[:0]); err != nil {
+		return err
+	}
+	c.start = c.start[:0]
+	at := 0
+	for range count {
+		size, k := binary.Uvarint(c.raw[at:])
+		if k <= 0 || size > uint64(len(c.raw)-at-k) {
+			return errors.New("an ID runs past the end")
+		}
+		at += k
+		c.start = append(c.start, at, at+int(size))
+		at += int(size)
+	}
+	if at != len(c.raw) {
+		return errors.New("bytes behind the last ID")
+	}
+	return nil
+}
+
+// Close frees the decoder. No cursor may be used afterwards.
+func (n *List) Close() { n.zstd.Close() }
