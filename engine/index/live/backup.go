@@ -107,9 +107,11 @@ func backup(ctx context.Context, d *disk.Disk, dir, to string, x *Index) (r Back
 	return r, f.Commit()
 }
 
-// begin puts the manifest and the log in a backup.
+// begin puts the manifest and the log in a backup. The manifest is copied: a link of a file that is
+// replaced meanwhile fails as if there were none.
 func (r *BackupReport) begin(d *disk.Disk, f *disk.Folder, dir string) (*Manifest, error) {
-	if err := r.link(d, f, filepath.Join(dir, manifestName)); err != nil {
+	r.Files++
+	if err := r.copy(d, f, filepath.Join(dir, manifestName)); err != nil {
 		return nil, err
 	}
 	m, err := ReadManifest(f.Dir())

@@ -174,7 +174,15 @@ func TestBackupAgain(t *testing.T) {
 				dir, to := filepath.Join(base, "index"), filepath.Join(base, "backup")
 				x := backupSource(t, dir)
 				defer x.end()
-				hook := &onLink{n: 2, do: func() {
+				noError(t, way.backup(x, nil, dir, filepath.Join(base, "still")))
+				a, err := os.Stat(filepath.Join(dir, manifestName))
+				noError(t, err)
+				b, err := os.Stat(filepath.Join(base, "still", manifestName))
+				noError(t, err)
+				if os.SameFile(a, b) {
+					t.Error("the manifest is a link, which fails where it is replaced meanwhile")
+				}
+				hook := &onLink{n: 1, do: func() {
 					if err := change(x); err != nil {
 						t.Error(err)
 					}

@@ -151,7 +151,7 @@ func (u *upkeep) beginFlush(gap uint64) (f flush, err error) {
 	} else {
 		u.writer.applyEdit(version.Edit{AddMemtable: u.writer.newMemtable(f.next)})
 	}
-	f.deleted, u.writer.deleted = u.writer.deleted, nil
+	f.deleted, u.writer.deleted = u.writer.stillDeleted(u.writer.deleted), nil
 	if gap > 0 {
 		if _, err = u.writer.commit(&change{gap: true, first: f.next + rows.DocID(gap)}); err != nil {
 			u.writer.deleted = append(f.deleted, u.writer.deleted...)

@@ -55,6 +55,37 @@ func TestOlderDeletions(t *testing.T) {
 	}
 }
 
+// TestMergedAway: no deletion is written of a document that a merge has removed from the files since
+// it was deleted.
+func TestMergedAway(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "index")
+	create(t, dir, Config{Design: halves(t), IDs: true, Table: planar})
+	x, err := openScripted(dir, nil)
+	noError(t, err)
+	defer x.Close()
+	docs := someDocs(60, 6)
+	for _, list := range [][]rows.Doc{docs[:40], docs[40:]} {
+		_, err := x.Insert(t.Context(), list)
+		noError(t, err)
+		noError(t, x.Flush(t.Context()))
+	}
+	if n, err := x.Delete(t.Context(), docs[3].ID, docs[50].ID); n != 2 || err != nil {
+		t.Fatal(n, err)
+	}
+	x.upkeep.merging.Lock()
+	all := x.versions.Current().Segments
+	mark(all, true)
+	noError(t, x.upkeep.mergeFiles(t.Context(), all, 1))
+	x.upkeep.merging.Unlock()
+	noError(t, x.Flush(t.Context()))
+	if n := len(x.versions.Current().Segments); n != 1 {
+		t.Errorf("%d segments, want 1", n)
+	}
+	if n := len(contents(t, x)); n != 58 {
+		t.Errorf("%d documents, want 58", n)
+	}
+}
+
 // TestNumbersOfTheGone: a number is not given again when the segment that had it has expired and
 // was dropped, and nothing of it is in the log.
 func TestNumbersOfTheGone(t *testing.T) {

@@ -108,8 +108,8 @@ func (w *writer) revive(docs []rows.DocID) {
 	w.deleted = w.stillDeleted(w.deleted)
 }
 
-// stillDeleted returns the documents, of docs in files, whose deletions were not undone. The caller
-// holds writer.mu.
+// stillDeleted returns the documents, of docs, that are in a file and deleted: no file has the
+// others any more, or their deletions were undone. The caller holds writer.mu.
 func (w *writer) stillDeleted(docs []rows.DocID) []rows.DocID {
 	v := w.versions.Current()
 	return slices.DeleteFunc(docs, func(doc rows.DocID) bool {
@@ -118,10 +118,10 @@ func (w *writer) stillDeleted(docs []rows.DocID) []rows.DocID {
 			s = w.incoming
 		}
 		if s == nil {
-			return false
+			return true
 		}
 		_, there := s.Numbers.Row(doc)
-		return there && !s.Dead.Has(doc, rows.Max)
+		return !there || !s.Dead.Has(doc, rows.Max)
 	})
 }
 
