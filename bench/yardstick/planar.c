@@ -5,7 +5,8 @@
 // groups, Elias-Fano bits, and a packed plane for the bits between, which are read only for a key
 // whose low half passed. It prints bytes a fingerprint, and for each of five rounds ns a query with
 // the count and checksum of the answers: one term for each query and distinct fingerprint within
-// 3 bits of it. Build: gcc -O3 -march=native planar.c; needs AVX-512 VPOPCNTDQ, BMI2 and Linux.
+// 3 bits of it. Build: gcc -O3 -march=native planar.c; needs AVX2 or AVX-512 VPOPCNTDQ, BMI2,
+// and Linux.
 #include <immintrin.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -153,6 +154,28 @@ static uint64_t rebuild(const Table *t, uint64_t group, uint32_t first, uint32_t
 	return bucket << (32 + t->middle_bits) | bits << 32 | t->low[k];
 }
 
+// within returns which of 16 words are within most bits of a key.
+#ifdef __AVX512VPOPCNTDQ__
+static uint32_t within(const uint32_t *words, uint32_t key, int most) {
+	const __m512i diff = _mm512_xor_si512(_mm512_loadu_si512(words), _mm512_set1_epi32(key));
+	return _mm512_cmple_epu32_mask(_mm512_popcnt_epi32(diff), _mm512_set1_epi32(most));
+}
+#else
+static uint32_t within8(const uint32_t *words, uint32_t key, int most) {
+	const __m128i four = _mm_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4); // bits of a nibble
+	const __m256i counts = _mm256_broadcastsi128_si256(four), nibble = _mm256_set1_epi8(15);
+	const __m256i diff = _mm256_xor_si256(_mm256_loadu_si256((const __m256i *)words), _mm256_set1_epi32(key));
+	__m256i n = _mm256_add_epi8(_mm256_shuffle_epi8(counts, _mm256_and_si256(diff, nibble)),
+		_mm256_shuffle_epi8(counts, _mm256_and_si256(_mm256_srli_epi32(diff, 4), nibble)));
+	n = _mm256_madd_epi16(_mm256_maddubs_epi16(n, _mm256_set1_epi8(1)), _mm256_set1_epi16(1));
+	return 255 & ~_mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpgt_epi32(n, _mm256_set1_epi32(most))));
+}
+
+static uint32_t within(const uint32_t *words, uint32_t key, int most) {
+	return within8(words, key, most) | within8(words + 8, key, most) << 8;
+}
+#endif
+
 // report counts an answer, unless an earlier table has found it.
 static void report(size_t query, int table, uint64_t diff) {
 	for (int earlier = 0; earlier < table; earlier++) {
@@ -177,12 +200,10 @@ static void search(size_t query) {
 			for (uint32_t line = from[f] & ~15u; line < to[f]; line += 16)
 				__builtin_prefetch(t->low + line);
 		}
-		const __m512i low = _mm512_set1_epi32((uint32_t)key);
 		for (int f = 0; f < flip_count; f++) {
-			const __m512i most = _mm512_set1_epi32(K - __builtin_popcountll(flips[f]));
+			const int most = K - __builtin_popcountll(flips[f]);
 			for (uint32_t j = from[f]; j < to[f]; j += 16) {
-				const __m512i diff = _mm512_xor_si512(_mm512_loadu_si512(t->low + j), low);
-				uint32_t passed = _mm512_cmple_epu32_mask(_mm512_popcnt_epi32(diff), most);
+				uint32_t passed = within(t->low + j, (uint32_t)key, most);
 				if (to[f] - j < 16)
 					passed &= (1u << (to[f] - j)) - 1;
 				for (; passed; passed &= passed - 1) {
