@@ -12,7 +12,7 @@ import (
 
 // printClusters writes the clusters for a person, the document that is kept first.
 func printClusters(w io.Writer, c *dedup.Corpus, r *dedup.Result, against string) error {
-	line := func(distance int, similarity float32, row uint32, near string) error {
+	line := func(distance int, similarity float32, row dedup.Row, near string) error {
 		verified := ""
 		if r.Verified() {
 			verified = "  " + strconv.FormatFloat(float64(similarity), 'f', 4, 64)

@@ -304,11 +304,11 @@ func known(x *engine.Index, o engine.BatchOptions) func(context.Context, []uint6
 	return func(ctx context.Context, prints []uint64) (list []dedup.Known, err error) {
 		names := x.IDs()
 		err = x.Batch(ctx, simhash.Fingerprints(prints), o, func(row int, hits []engine.Hit) error {
-			if last := len(list) - 1; last >= 0 && list[last].Row == uint32(row) {
+			if last := len(list) - 1; last >= 0 && list[last].Row == dedup.Row(row) {
 				return nil // more hits of the same query, which are not nearer
 			}
 			name, err := names.ID(hits[0].Docs[0])
-			list = append(list, dedup.Known{Row: uint32(row), ID: name, Distance: hits[0].Distance})
+			list = append(list, dedup.Known{Row: dedup.Row(row), ID: name, Distance: hits[0].Distance})
 			return err
 		})
 		return list, err

@@ -173,7 +173,7 @@ func (p *report) matrix(c *dedup.Corpus, r *dedup.Result) {
 		if drop.KeptRow < 0 {
 			continue
 		}
-		a, b := sourceOf(c.Place(drop.Row)), sourceOf(c.Place(uint32(drop.KeptRow)))
+		a, b := sourceOf(c.Place(drop.Row)), sourceOf(c.Place(dedup.Row(drop.KeptRow)))
 		counts[[2]string{a, b}]++
 		total[a]++
 		total[b]++
@@ -243,7 +243,7 @@ func (p *report) examples(ctx context.Context, d *deduping, c *dedup.Corpus, r *
 	}
 	type pair struct {
 		cluster  dedup.Cluster
-		a, b     uint32
+		a, b     dedup.Row
 		distance int
 	}
 	var pairs []pair
@@ -253,7 +253,7 @@ func (p *report) examples(ctx context.Context, d *deduping, c *dedup.Corpus, r *
 	}
 	slices.SortStableFunc(pairs, func(a, b pair) int { return cmp.Compare(b.distance, a.distance) })
 	pairs = pairs[:min(len(pairs), reportExamples)]
-	var rows []uint32
+	var rows []dedup.Row
 	for _, p := range pairs {
 		rows = append(rows, p.a, p.b)
 	}

@@ -107,7 +107,7 @@ func (t *clusterTables) dropped(w *result.TableWriter) error {
 	for d := range t.r.Dropped() {
 		var kept dedup.Place
 		if d.KeptRow >= 0 {
-			kept = t.c.Place(uint32(d.KeptRow))
+			kept = t.c.Place(dedup.Row(d.KeptRow))
 		}
 		id := t.c.ID(d.Row)
 		if id == d.Kept && d.KeptRow >= 0 {

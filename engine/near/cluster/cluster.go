@@ -70,22 +70,28 @@ func (o Options) NeedBytes(documents uint64) uint64 {
 	return bytes
 }
 
+// A Row is the number of a document, from 0.
+type Row uint64
+
 // A Cluster is a set of documents of which one is to be kept.
 type Cluster struct {
-	Rows           []uint32 // ascending; not to be written
-	Representative uint32   // the row preferred most
+	Rows           []Row // ascending; not to be written
+	Representative Row   // the row preferred most
 }
 
 // A Result is what [Find] found. It may be read from many goroutines.
 type Result struct {
 	Distinct int // fingerprints
 
-	rows     []uint32 // of the clusters, one after the other
+	rows     []Row // of the clusters, one after the other
 	clusters []span
 }
 
 // A span is the rows of one cluster, rows[from:to], and the one preferred most.
-type span struct{ from, to, best uint32 }
+type span struct {
+	from, to uint32
+	best     Row
+}
 
 // Len returns the number of clusters.
 func (r *Result) Len() int { return len(r.clusters) }
@@ -101,7 +107,7 @@ func (r *Result) Append(c Cluster) {
 }
 
 // Map replaces each row by the one of its number in a list, which is ascending.
-func (r *Result) Map(rows []uint32) {
+func (r *Result) Map(rows []Row) {
 	for i, row := range r.rows {
 		r.rows[i] = rows[row]
 	}
@@ -222,21 +228,24 @@ func (r *Result) gather(p *prints, roots, best []uint32) error {
 	rows := 0
 	for root := range roots {
 		if n := p.countRows(all.of(root)); n > 1 {
-			r.clusters = append(r.clusters, span{uint32(rows), uint32(rows + n), uint32(root)})
+			r.clusters = append(r.clusters, span{uint32(rows), uint32(rows + n), Row(root)})
 			rows += n
 		}
 	}
-	r.rows = make([]uint32, 0, rows)
+	r.rows = make([]Row, 0, rows)
 	for i := range r.clusters {
 		c := &r.clusters[i]
 		members := all.of(int(c.best))
-		c.best = best[members[0]]
+		first := best[members[0]]
 		for _, i := range members {
-			r.rows = append(r.rows, p.rowsOf(int(i))...)
-			if p.better(best[i], c.best) < 0 {
-				c.best = best[i]
+			for _, row := range p.rowsOf(int(i)) {
+				r.rows = append(r.rows, Row(row))
+			}
+			if p.better(best[i], first) < 0 {
+				first = best[i]
 			}
 		}
+		c.best = Row(first)
 		slices.Sort(r.rows[c.from:c.to])
 	}
 	slices.SortFunc(r.clusters, func(a, b span) int { return cmp.Compare(r.rows[a.from], r.rows[b.from]) })

@@ -59,7 +59,7 @@ func greedy(base []uint64, o Options) (list []Cluster) {
 			})
 			if of[row] < 0 {
 				of[row] = len(list)
-				list = append(list, Cluster{Representative: uint32(row)})
+				list = append(list, Cluster{Representative: Row(row)})
 			}
 		}
 	} else {
@@ -81,11 +81,11 @@ func greedy(base []uint64, o Options) (list []Cluster) {
 					return near || seen[other]
 				})
 			}
-			list = append(list, Cluster{Representative: uint32(row)})
+			list = append(list, Cluster{Representative: Row(row)})
 		}
 	}
 	for row := range base {
-		list[of[row]].Rows = append(list[of[row]].Rows, uint32(row))
+		list[of[row]].Rows = append(list[of[row]].Rows, Row(row))
 	}
 	list = slices.DeleteFunc(list, func(c Cluster) bool { return len(c.Rows) < 2 })
 	slices.SortFunc(list, func(a, b Cluster) int { return cmp.Compare(a.Rows[0], b.Rows[0]) })

@@ -251,8 +251,8 @@ func (k *copier) scan(f document.File) (x scanned, err error) {
 			x.starts = append(x.starts, u.From)
 			continue
 		}
-		if doc, err := k.extractor.Extract(u); err != nil || !k.corpus.same(uint32(k.row), &doc) {
-			return x, changed(k.corpus.ID(uint32(k.row)))
+		if doc, err := k.extractor.Extract(u); err != nil || !k.corpus.same(Row(k.row), &doc) {
+			return x, changed(k.corpus.ID(Row(k.row)))
 		}
 		x.cuts = append(x.cuts, cut{u.From, u.To})
 		x.rows = append(x.rows, int64(u.Line))

@@ -34,9 +34,9 @@ type Corpus struct {
 	// Where the documents were read, to read them again.
 	inputs     []string
 	options    document.Options
-	fileUnits  []int    // units of each file
-	units      bitmap   // which units of the inputs became rows
-	rowsBefore []uint32 // before each unitsEach units
+	fileUnits  []int  // units of each file
+	units      bitmap // which units of the inputs became rows
+	rowsBefore []Row  // before each unitsEach units
 }
 
 // ReadOptions configures how a corpus is read.
@@ -138,7 +138,7 @@ func (c *Corpus) Len() int { return len(c.prints) }
 func (c *Corpus) Recipe() *simhash.Recipe { return c.recipe }
 
 // ID returns the ID of a row.
-func (c *Corpus) ID(row uint32) string {
+func (c *Corpus) ID(row Row) string {
 	if len(c.ids.at) == 0 {
 		return strconv.FormatUint(uint64(row), 10)
 	}
@@ -252,7 +252,7 @@ func (c *Corpus) readFile(ctx context.Context, f, first *ndf.File) error {
 	if f.Len() == 0 {
 		return ctx.Err() // no row is of it
 	}
-	c.places.parts = append(c.places.parts, part{uint32(len(c.prints)), f.Path(), 1})
+	c.places.parts = append(c.places.parts, part{Row(len(c.prints)), f.Path(), 1})
 	for chunk := range f.Chunks {
 		c.prints = append(c.prints, chunk...)
 	}
@@ -323,22 +323,22 @@ func (c *Corpus) countUnits() {
 	rows := 0
 	for i, word := range c.units {
 		if i%(unitsEach/64) == 0 {
-			c.rowsBefore = append(c.rowsBefore, uint32(rows))
+			c.rowsBefore = append(c.rowsBefore, Row(rows))
 		}
 		rows += bits.OnesCount64(word)
 	}
 }
 
 // rowAt returns the row of the first unit, from a unit on, that became one.
-func (c *Corpus) rowAt(unit int) uint32 {
+func (c *Corpus) rowAt(unit int) Row {
 	if unit/64 >= len(c.units) {
-		return uint32(len(c.prints))
+		return Row(len(c.prints))
 	}
 	row := c.rowsBefore[unit/unitsEach]
 	for _, word := range c.units[unit/unitsEach*(unitsEach/64) : unit/64] {
-		row += uint32(bits.OnesCount64(word))
+		row += Row(bits.OnesCount64(word))
 	}
-	return row + uint32(bits.OnesCount64(c.units[unit/64]&(1<<(unit%64)-1)))
+	return row + Row(bits.OnesCount64(c.units[unit/64]&(1<<(unit%64)-1)))
 }
 
 // bitmap is a set of small integers.

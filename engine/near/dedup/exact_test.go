@@ -238,7 +238,7 @@ func indexOf(t *testing.T, base []uint64) *engine.Index {
 func asking(x *engine.Index, o engine.BatchOptions) func(context.Context, []uint64) ([]dedup.Known, error) {
 	return func(ctx context.Context, prints []uint64) (list []dedup.Known, err error) {
 		err = x.Batch(ctx, simhash.Fingerprints(prints), o, func(row int, hits []engine.Hit) error {
-			list = append(list, dedup.Known{Row: uint32(row), ID: fmt.Sprint("old ", hits[0].Docs[0]),
+			list = append(list, dedup.Known{Row: dedup.Row(row), ID: fmt.Sprint("old ", hits[0].Docs[0]),
 				Distance: hits[0].Distance})
 			return nil
 		})

@@ -47,7 +47,7 @@ func Find(ctx context.Context, c *Corpus, o Options) (*Result, error) {
 			return nil, errNoTexts
 		}
 	}
-	var rest []uint32 // the rows to compare; all of them if it is nil
+	var rest []Row // the rows to compare; all of them if it is nil
 	if o.Known != nil {
 		if r.Known, err = o.Known(ctx, c.prints); err != nil {
 			return nil, err
@@ -84,9 +84,9 @@ func Find(ctx context.Context, c *Corpus, o Options) (*Result, error) {
 }
 
 // others returns the rows that are not known.
-func (r *Result) others() []uint32 {
-	known, rest := r.Known, make([]uint32, 0, r.corpus.Len())
-	for row := range uint32(r.corpus.Len()) {
+func (r *Result) others() []Row {
+	known, rest := r.Known, make([]Row, 0, r.corpus.Len())
+	for row := range Row(r.corpus.Len()) {
 		if len(known) > 0 && known[0].Row == row {
 			known = known[1:]
 			continue
@@ -95,6 +95,9 @@ func (r *Result) others() []uint32 {
 	}
 	return rest
 }
+
+// A Row is the number of a document of a corpus, from 0.
+type Row = cluster.Row
 
 // A Result is the clusters of a corpus.
 type Result struct {
@@ -110,7 +113,7 @@ type Result struct {
 
 // A Known is a row that is near a document that the caller has already.
 type Known struct {
-	Row        uint32
+	Row        Row
 	ID         string // of that document
 	Distance   int
 	Similarity float32 // of their texts, if they were verified
@@ -120,14 +123,14 @@ type Known struct {
 // to be written.
 type Cluster struct {
 	Number       int       // from 1, in order of the first rows
-	Rows         []uint32  // ascending
-	Kept         uint32    // one of them
+	Rows         []Row     // ascending
+	Kept         Row       // one of them
 	Similarities []float32 // of each row's text to the kept one's, if they were verified
 }
 
 // A Drop is a document that is dropped.
 type Drop struct {
-	Row        uint32
+	Row        Row
 	Kept       string // ID of what is kept for it
 	KeptRow    int64  // its row; -1 where it is known from elsewhere
 	Distance   int
@@ -141,13 +144,13 @@ func (r *Result) Len() int { return r.found.Len() }
 func (r *Result) Verified() bool { return r.verified }
 
 // Distance returns the distance of two rows' fingerprints, in bits.
-func (r *Result) Distance(a, b uint32) int {
+func (r *Result) Distance(a, b Row) int {
 	return bits.OnesCount64(r.corpus.prints[a] ^ r.corpus.prints[b])
 }
 
 // Farthest returns the dropped document of a cluster that is farthest from the one kept, the first
 // of several, with its distance, and how many are farther than k.
-func (r *Result) Farthest(c Cluster, k int) (row uint32, distance, beyond int) {
+func (r *Result) Farthest(c Cluster, k int) (row Row, distance, beyond int) {
 	distance = -1
 	for _, other := range c.Rows {
 		d := r.Distance(other, c.Kept)
@@ -213,10 +216,10 @@ type Kept struct {
 // Kept returns the documents that are kept, in the order of the inputs.
 func (r *Result) Kept() iter.Seq[Kept] {
 	return func(yield func(Kept) bool) {
-		c, dropped, next := r.corpus, r.droppedRows(), uint32(0)
-		for row := range uint32(c.Len() + 1) {
-			for ; next < uint32(c.NumShort()) && c.shorts.before[next] <= row; next++ {
-				if !yield(Kept{string(c.shorts.ids.id(next)), c.shorts.places.at(next), true}) {
+		c, dropped, next := r.corpus, r.droppedRows(), 0
+		for row := range Row(c.Len() + 1) {
+			for ; next < c.NumShort() && c.shorts.before[next] <= row; next++ {
+				if !yield(Kept{string(c.shorts.ids.id(Row(next))), c.shorts.places.at(Row(next)), true}) {
 					return
 				}
 			}

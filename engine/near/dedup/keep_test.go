@@ -117,7 +117,7 @@ func TestKeep(t *testing.T) {
 		}
 		kept := fmt.Sprint(keptRows(r))
 		for cl := range r.Clusters() {
-			if got := corpus.ID(cl.Kept); got != c.want || kept != fmt.Sprint([]uint32{cl.Kept}) {
+			if got := corpus.ID(cl.Kept); got != c.want || kept != fmt.Sprint([]Row{cl.Kept}) {
 				t.Errorf("keep %s: %s, and kept are %s", c.keep, got, kept)
 			}
 		}

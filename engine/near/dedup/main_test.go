@@ -97,11 +97,11 @@ func into(copies map[string]string) Create {
 }
 
 // keptRows returns the rows that are kept, of documents whose IDs are the rows.
-func keptRows(r *Result) (rows []uint32) {
+func keptRows(r *Result) (rows []Row) {
 	dropped := r.droppedRows()
 	for row := range r.corpus.Len() {
 		if !dropped.has(row) {
-			rows = append(rows, uint32(row))
+			rows = append(rows, Row(row))
 		}
 	}
 	return rows

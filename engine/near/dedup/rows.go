@@ -33,7 +33,7 @@ func (c *idColumn) append(s string) {
 }
 
 // id returns the ID of a row, which is not to be written.
-func (c *idColumn) id(i uint32) []byte {
+func (c *idColumn) id(i Row) []byte {
 	b := c.blocks[c.at[i]>>32][uint32(c.at[i]):]
 	size, k := binary.Uvarint(b)
 	return b[k : k+int(size)]
@@ -54,7 +54,7 @@ type places struct {
 
 // A part is rows of one file that are written less a base.
 type part struct {
-	first uint32 // row
+	first Row
 	file  string
 	base  int64
 }
@@ -68,18 +68,18 @@ func (p *places) append(at Place) {
 		if at.Row > math.MaxUint32 {
 			base = at.Row
 		}
-		p.parts = append(p.parts, part{uint32(len(p.rows)), at.File, base})
+		p.parts = append(p.parts, part{Row(len(p.rows)), at.File, base})
 		last++
 	}
 	p.rows = append(p.rows, uint32(at.Row-p.parts[last].base))
 }
 
 // at returns the place of a row.
-func (p *places) at(row uint32) Place {
+func (p *places) at(row Row) Place {
 	if len(p.parts) == 0 {
 		return Place{}
 	}
-	i, found := slices.BinarySearchFunc(p.parts, row, func(q part, row uint32) int { return cmp.Compare(q.first, row) })
+	i, found := slices.BinarySearchFunc(p.parts, row, func(q part, row Row) int { return cmp.Compare(q.first, row) })
 	if !found {
 		i--
 	}
@@ -92,18 +92,18 @@ func (p *places) at(row uint32) Place {
 
 // Place returns where the document of a row was read; nothing for one that came by [Corpus.Append]
 // without a place.
-func (c *Corpus) Place(row uint32) Place { return c.places.at(row) }
+func (c *Corpus) Place(row Row) Place { return c.places.at(row) }
 
 // shorts are the documents with too few features for a fingerprint: they are compared with none,
 // and kept.
 type shorts struct {
 	ids    idColumn
 	places places
-	before []uint32 // the rows that follow them
+	before []Row // the rows that follow them
 }
 
 // bytes returns the memory that they take.
-func (s *shorts) bytes() uint64 { return s.ids.bytes + uint64(len(s.before))*(8+4+4)*2 }
+func (s *shorts) bytes() uint64 { return s.ids.bytes + uint64(len(s.before))*(8+4+8)*2 }
 
 // NumShort returns the number of documents that are too short for a fingerprint.
 func (c *Corpus) NumShort() int { return len(c.shorts.before) }
@@ -113,6 +113,6 @@ func (c *Corpus) appendShort(id string, at Place) error {
 	s := &c.shorts
 	s.ids.append(id)
 	s.places.append(at)
-	s.before = append(s.before, uint32(len(c.prints)))
+	s.before = append(s.before, Row(len(c.prints)))
 	return c.grown()
 }

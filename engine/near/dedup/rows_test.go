@@ -22,7 +22,7 @@ func TestPlaces(t *testing.T) {
 		}
 	}
 	for i := range want {
-		if got := p.at(uint32(i)); got != want[i] {
+		if got := p.at(Row(i)); got != want[i] {
 			t.Errorf("row %d: %v, want %v", i, got, want[i])
 		}
 	}
@@ -35,7 +35,7 @@ func TestPlaces(t *testing.T) {
 func TestPlacesOfPrints(t *testing.T) {
 	c := &Corpus{prints: make([]uint64, 5), places: places{parts: []part{{0, "a", 1}, {2, "b", 1}}}}
 	var got []string
-	for row := range uint32(5) {
+	for row := range Row(5) {
 		got = append(got, fmt.Sprint(c.Place(row)))
 	}
 	if want := "[{a 1} {a 2} {b 1} {b 2} {b 3}]"; fmt.Sprint(got) != want {

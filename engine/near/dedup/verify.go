@@ -75,7 +75,7 @@ func (r *Result) verify(ctx context.Context, v *Verify, threads int, prefer func
 		v.Begin()
 	}
 	clusters := slices.Collect(r.Clusters())
-	members := make([]uint32, 0, r.found.Rows())
+	members := make([]Row, 0, r.found.Rows())
 	for _, c := range clusters {
 		members = append(members, c.Rows...)
 	}
@@ -103,12 +103,12 @@ var errNoTexts = errors.New("verifying needs the texts of the known documents: g
 // verifyKnown reads the texts of known documents and of the new ones near them. New documents whose
 // texts are not alike are not dropped; it returns rest with their rows. If several known documents
 // have one ID, the most similar counts.
-func (r *Result) verifyKnown(ctx context.Context, v *Verify, threads int, rest []uint32) (_ []uint32, err error) {
+func (r *Result) verifyKnown(ctx context.Context, v *Verify, threads int, rest []Row) (_ []Row, err error) {
 	if len(r.Known) == 0 {
 		return rest, nil
 	}
 	ids := map[string]uint32{}
-	rows := make([]uint32, len(r.Known))
+	rows := make([]Row, len(r.Known))
 	for i, k := range r.Known {
 		rows[i] = k.Row
 		if _, ok := ids[k.ID]; !ok {
@@ -148,7 +148,7 @@ func (r *Result) verifyKnown(ctx context.Context, v *Verify, threads int, rest [
 }
 
 // shingle reads the documents again and puts the sets of the members, which are ascending, into s.
-func (c *Corpus) shingle(ctx context.Context, v *Verify, s *shingle.Sets, members []uint32, threads int) error {
+func (c *Corpus) shingle(ctx context.Context, v *Verify, s *shingle.Sets, members []Row, threads int) error {
 	return c.readAgain(ctx, c.again(v, threads), members, func() func(int, *document.Document) error {
 		shingler := shingle.New()
 		var set []uint64
@@ -161,7 +161,7 @@ func (c *Corpus) shingle(ctx context.Context, v *Verify, s *shingle.Sets, member
 
 // Texts reads the inputs again and returns the texts of some rows. It costs as much as reading all;
 // the texts are held in memory.
-func (c *Corpus) Texts(ctx context.Context, rows []uint32, threads int) (map[uint32]string, error) {
+func (c *Corpus) Texts(ctx context.Context, rows []Row, threads int) (map[Row]string, error) {
 	if err := c.readable(); err != nil {
 		return nil, err
 	}
@@ -173,7 +173,7 @@ func (c *Corpus) Texts(ctx context.Context, rows []uint32, threads int) (map[uin
 			return nil
 		}
 	})
-	byRow := map[uint32]string{}
+	byRow := map[Row]string{}
 	for i, row := range rows {
 		byRow[row] = texts[i]
 	}
@@ -183,7 +183,7 @@ func (c *Corpus) Texts(ctx context.Context, rows []uint32, threads int) (map[uin
 // readAgain reads the documents again and hands those of some rows, which are ascending, with their
 // indexes to functions of several goroutines. The error of a document that is not what it was says
 // so.
-func (c *Corpus) readAgain(ctx context.Context, cfg ingest.Config, rows []uint32,
+func (c *Corpus) readAgain(ctx context.Context, cfg ingest.Config, rows []Row,
 	worker func() func(i int, doc *document.Document) error) error {
 	var made int
 	wanted := func(unit int) (i int, ok bool) {
@@ -224,19 +224,19 @@ func (c *Corpus) again(v *Verify, threads int) ingest.Config {
 }
 
 // same returns whether the document of a row is what it was.
-func (c *Corpus) same(row uint32, doc *document.Document) bool {
+func (c *Corpus) same(row Row, doc *document.Document) bool {
 	return doc.ID == c.ID(row) && uint32(min(uint64(len(doc.Text)), math.MaxUint32)) == c.lengths[row]
 }
 
 // A group is a document that is kept and those whose texts are like its own.
 type group struct {
-	kept    uint32
+	kept    Row
 	members []member
 }
 
 // A member is a row of a group with its similarity to the one kept.
 type member struct {
-	row   uint32
+	row   Row
 	share float32
 }
 
@@ -244,7 +244,7 @@ type member struct {
 type splitter struct {
 	least  float64       // Jaccard
 	sets   *shingle.Sets // of rows
-	rows   []uint32      // ascending
+	rows   []Row         // ascending
 	prefer func(a, b int) int
 }
 
@@ -253,7 +253,7 @@ type splitter struct {
 func (p *splitter) split(ctx context.Context, c Cluster, bufs *[2][]uint64) ([]group, error) {
 	rows := slices.Clone(c.Rows)
 	if p.prefer != nil {
-		slices.SortStableFunc(rows, func(a, b uint32) int { return p.prefer(int(a), int(b)) })
+		slices.SortStableFunc(rows, func(a, b Row) int { return p.prefer(int(a), int(b)) })
 	}
 	var groups []group
 	var leaders []int // sets of the documents that groups keep
@@ -306,7 +306,7 @@ func (r *Result) replaceClusters(groups []group) {
 	before := r.found.Rows() - r.found.Len()
 	slices.SortFunc(groups, func(a, b group) int { return cmp.Compare(a.members[0].row, b.members[0].row) })
 	r.found, r.shares = new(cluster.Result), make([]float32, 0, r.found.Rows())
-	var rows []uint32
+	var rows []Row
 	for _, g := range groups {
 		if len(g.members) < 2 {
 			continue

@@ -90,7 +90,7 @@ func TestVerify(t *testing.T) {
 		for cl := range plain.Clusters() {
 			rows := slices.Clone(cl.Rows)
 			if prefer != nil {
-				slices.SortStableFunc(rows, func(a, b uint32) int { return prefer(int(a), int(b)) })
+				slices.SortStableFunc(rows, func(a, b Row) int { return prefer(int(a), int(b)) })
 			}
 			if rows[0] != cl.Kept {
 				t.Fatalf("%s: row %d is kept, not %d", policy, cl.Kept, rows[0])
@@ -98,7 +98,7 @@ func TestVerify(t *testing.T) {
 			rejected += len(rows) - 1
 			for len(rows) > 0 {
 				var members []string
-				var others []uint32
+				var others []Row
 				for _, row := range rows {
 					if s := similarity(texts[row], texts[rows[0]], words); s >= least {
 						members = append(members, fmt.Sprintf("%4d %.4f", row, s))
@@ -123,7 +123,7 @@ func TestVerify(t *testing.T) {
 				v := &Verify{Jaccard: least, Memory: memory, TempDir: t.TempDir(), Meter: &document.Meter{}}
 				r := found(t, c, Options{K: 8, Verify: v, Threads: threads})
 				var got []string
-				firsts := []uint32{}
+				firsts := []Row{}
 				for cl := range r.Clusters() {
 					var members []string
 					for i, row := range cl.Rows {
@@ -314,13 +314,13 @@ func TestVerifyKnown(t *testing.T) {
 				}
 			}
 			if least <= k {
-				list = append(list, Known{Row: uint32(row), ID: was.ID(uint32(best)), Distance: least})
+				list = append(list, Known{Row: Row(row), ID: was.ID(Row(best)), Distance: least})
 			}
 		}
 		return list, nil
 	}
 	var want []Known
-	rejected := map[uint32]bool{}
+	rejected := map[Row]bool{}
 	list, err := known(t.Context(), c.prints)
 	for _, n := range list {
 		var number int
