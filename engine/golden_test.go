@@ -197,7 +197,7 @@ func writeGolden(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	noError(t, w.AppendUnmarked("https://example.org/empty.html"))
+	noError(t, w.AppendUnmarked("https://example.org/empty.html", ndf.Place{}))
 	noError(t, w.Commit())
 	pin(t, path, store.KindFingerprints)
 	pages, err := ndf.Open(path)

@@ -67,7 +67,7 @@ func replayed(t *testing.T) map[string][]byte {
 	for i := range 60_000 {
 		d := ndf.Document{ID: fmt.Sprintf("https://example.org/%x", rng.Uint64()),
 			Fingerprint: simhash.Fingerprint(rng.Uint64()), TextBytes: i}
-		noError(t, errors.Join(w.Append(d), w.AppendUnmarked(d.ID)))
+		noError(t, errors.Join(w.Append(d), w.AppendUnmarked(d.ID, ndf.Place{})))
 	}
 	noError(t, w.Commit())
 	pages, err := ndf.Open(path)

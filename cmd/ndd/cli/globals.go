@@ -41,6 +41,7 @@ type Globals struct {
 	noProgress bool
 	Force      bool // of commands with --force
 	Skipped    skippedFlag
+	noFiles    bool     // the share of --shard is empty
 	outputs    []string // paths that CheckOutput has allowed
 
 	Disk    *disk.Disk     // files are written to it; nil for the system's

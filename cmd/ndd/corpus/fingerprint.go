@@ -15,6 +15,7 @@ func newFingerprint(g *cli.Globals) *cobra.Command {
 	var docs cli.DocumentFlags
 	var out string
 	var showRecipe bool
+	var shard cli.ShareFlag
 	cmd := &cobra.Command{
 		Use:   "fingerprint [-o FILE.ndf] INPUT...",
 		Short: "Turn documents into fingerprints",
@@ -36,9 +37,15 @@ the ids, the lengths of the texts and the recipe, by which texts became fingerpr
 or fingerprints alone, as a NumPy array (.npy) or as 64-bit integers (.bin).
 Fingerprints of different recipes cannot be mixed. --recipe takes a name (minwise, minwise-pairs, simhash)
 or a file; --show-recipe prints the recipe in use as JSON, to be edited and given
-back. 'ndd help recipes' says what each finds.`,
+back. 'ndd help recipes' says what each finds.
+
+--shard i/N reads a share of the files alone, so that N processes, on one machine or
+several, share the work; all must see the same files under the same names. With -o the
+.ndf file also has the place of each document, and ndd dedup of all N files gives what
+ndd dedup of the inputs gives. 'ndd help corpus' shows the steps.`,
 		Example: `  ndd fingerprint -o pages.ndf pages/
   ndd fingerprint --text body --id url crawl.jsonl.zst | head
+  ndd fingerprint --shard 0/4 -o part-0.ndf crawl/
   zcat pages.jsonl.gz | ndd fingerprint --input-format jsonl -`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if showRecipe {
@@ -55,6 +62,9 @@ back. 'ndd help recipes' says what each finds.`,
 				_, err := g.Stdout.Write([]byte(c.Recipe.String() + "\n"))
 				return err
 			}
+			if c.Document.Share, err = shard.Share(cmd.Context(), g, args); err != nil {
+				return err
+			}
 			if out != "" {
 				return fingerprintFile(g, cmd, args, c, out)
 			}
@@ -69,6 +79,7 @@ back. 'ndd help recipes' says what each finds.`,
 		},
 	}
 	docs.Register(cmd)
+	shard.Register(cmd)
 	g.Skipped.Register(cmd)
 	g.RegisterForce(cmd)
 	cmd.Flags().StringVarP(&out, "output", "o", "", "fingerprint file to write: .ndf, .npy or .bin")
@@ -95,12 +106,20 @@ func fingerprintFile(g *cli.Globals, cmd *cobra.Command, inputs []string, c inge
 	if err := g.CheckPrintOutput(out); err != nil {
 		return err
 	}
+	share := c.Document.Share
 	return g.WritePrints(out, c.Recipe, func(w *ndf.Writer) error {
+		if share != nil {
+			w.KeepPlaces(ndf.Share{Number: share.Number, Of: share.Of, Digest: share.Digest})
+		}
 		return g.Ingest(cmd.Context(), inputs, c, func(r ingest.Record) error {
-			if !r.OK {
-				return w.AppendUnmarked(r.ID)
+			var at ndf.Place
+			if share != nil {
+				at = ndf.Place{File: r.Source, Order: share.Place(r.Source), Row: int64(r.Line)}
 			}
-			return w.Append(ndf.Document{ID: r.ID, Fingerprint: r.Fingerprint, TextBytes: r.TextBytes})
+			if !r.OK {
+				return w.AppendUnmarked(r.ID, at)
+			}
+			return w.Append(ndf.Document{ID: r.ID, Fingerprint: r.Fingerprint, TextBytes: r.TextBytes, Place: at})
 		})
 	})
 }

@@ -13,7 +13,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/minio/highwayhash"
@@ -27,16 +26,8 @@ import (
 type shard struct{ i, n uint64 }
 
 func parseShard(s string) (shard, error) {
-	if s == "" {
-		return shard{0, 1}, nil
-	}
-	first, second, ok := strings.Cut(s, "/")
-	i, err1 := strconv.ParseUint(first, 10, 32)
-	n, err2 := strconv.ParseUint(second, 10, 32)
-	if !ok || err1 != nil || err2 != nil || i >= n {
-		return shard{}, cli.Usagef("--shard %q: must be i/N, with i from 0 to N-1", s)
-	}
-	return shard{i, n}, nil
+	i, n, err := cli.ShardOf(s)
+	return shard{uint64(i), uint64(n)}, err
 }
 
 // of returns the shard's part of total rows: the parts of all shards are the whole, and

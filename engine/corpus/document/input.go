@@ -31,6 +31,10 @@ func ReadOnce(input string) bool {
 type File struct {
 	Path string
 	Root string // the folder that the input named; "" if the input named the file
+
+	// Outside is the file that this one, a symbolic link in a folder, leads to where that lies
+	// outside the folder; else "".
+	Outside string
 }
 
 func (f File) inFolder() bool { return f.Root != "" }
@@ -48,12 +52,14 @@ func (f File) Size() (bytes int64, known bool) {
 }
 
 // Files yields the files that the inputs stand for. A folder gives its files and those of its
-// folders in order of their paths; a pattern gives its matches, in order. A *[Skip] is yielded for
+// folders in order of their paths; a pattern gives its matches, in order. Symbolic links in a folder
+// are followed where they lead to files, each of which is yielded once. A *[Skip] is yielded for
 // anything else in a folder; after any other error nothing follows.
 func Files(ctx context.Context, inputs []string) iter.Seq2[File, error] {
 	return func(yield func(File, error) bool) {
+		l := &links{inputs: inputs}
 		for _, input := range inputs {
-			if !expand(ctx, input, yield) {
+			if !expand(ctx, input, l, yield) {
 				return
 			}
 		}
@@ -61,7 +67,7 @@ func Files(ctx context.Context, inputs []string) iter.Seq2[File, error] {
 }
 
 // expand yields the files of one input and reports whether to go on.
-func expand(ctx context.Context, input string, yield func(File, error) bool) bool {
+func expand(ctx context.Context, input string, l *links, yield func(File, error) bool) bool {
 	if input == Stdin {
 		return yield(File{Path: Stdin}, nil)
 	}
@@ -82,7 +88,7 @@ func expand(ctx context.Context, input string, yield func(File, error) bool) boo
 		for _, m := range matches {
 			// Stat again through expand would take a match with [ in its name for a pattern only if
 			// it vanished.
-			if !expand(ctx, m, yield) {
+			if !expand(ctx, m, l, yield) {
 				return false
 			}
 		}
@@ -93,7 +99,7 @@ func expand(ctx context.Context, input string, yield func(File, error) bool) boo
 		return false
 	}
 	if info.IsDir() {
-		return walk(ctx, input, yield)
+		return walk(ctx, input, l, yield)
 	}
 	return yield(File{Path: input}, nil)
 }
@@ -162,13 +168,13 @@ func (f File) raw(ctx context.Context) (io.ReadCloser, error) {
 
 // walk yields the files of a folder, which may be named by a link: the separator makes the system
 // follow it.
-func walk(ctx context.Context, root string, yield func(File, error) bool) bool {
+func walk(ctx context.Context, root string, l *links, yield func(File, error) bool) bool {
 	top := strings.TrimRight(root, string(filepath.Separator)) + string(filepath.Separator)
 	err := filepath.WalkDir(top, func(path string, d fs.DirEntry, err error) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		skip := &Skip{Source: path}
+		f, skip := File{Path: path, Root: root}, &Skip{Source: path}
 		switch {
 		case err != nil && path == top:
 			return bare(root, err)
@@ -178,13 +184,17 @@ func walk(ctx context.Context, root string, yield func(File, error) bool) bool {
 			skip.Reason = Hidden
 		case d.IsDir():
 			return nil
+		case d.Type()&fs.ModeSymlink != 0:
+			if f, skip = l.follow(root, path); skip == nil {
+				skip = &Skip{}
+			}
 		case !d.Type().IsRegular():
 			skip.Reason = Special
 			skip.Err = errors.New(kindOf(d.Type()) + ", which is read only where it is named itself")
 		}
 		goOn := false
 		if skip.Reason == "" {
-			goOn = yield(File{Path: path, Root: root}, nil)
+			goOn = yield(f, nil)
 		} else {
 			goOn = yield(File{}, skip)
 		}
@@ -205,8 +215,6 @@ func walk(ctx context.Context, root string, yield func(File, error) bool) bool {
 // kindOf names the kind of something that is neither a file nor a folder.
 func kindOf(t fs.FileMode) string {
 	switch {
-	case t&fs.ModeSymlink != 0:
-		return "a symbolic link"
 	case t&fs.ModeNamedPipe != 0:
 		return "a pipe"
 	case t&fs.ModeSocket != 0:

@@ -1,9 +1,6 @@
 package document
 
-import (
-	"fmt"
-	"sync/atomic"
-)
+import "fmt"
 
 // Options configures reading. The zero value detects formats and fields.
 type Options struct {
@@ -27,6 +24,8 @@ type Options struct {
 	// not called text and id. It is called by the goroutine that scans.
 	Chosen func(file string, f Fields)
 
+	Share *Share // unless nil, only its files are read
+
 	// Meter, if not nil, counts files and bytes while they are read.
 	Meter *Meter
 }
@@ -37,12 +36,6 @@ const DefaultMaxDocumentBytes = 64 << 20
 
 // MaxIDBytes is how long an ID may be: longer ones are skipped, since no index holds them.
 const MaxIDBytes = 32 << 10
-
-// Meter counts files and bytes that have been read. Safe for concurrent use.
-type Meter struct {
-	Files atomic.Int64
-	Bytes atomic.Int64 // as they lie on disk, before decompression
-}
 
 // withDefaults fills in empty fields and refuses invalid ones.
 func (o Options) withDefaults() (Options, error) {

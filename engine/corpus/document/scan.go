@@ -33,7 +33,7 @@ type Unit struct {
 // Scan finds the units of the inputs, in the order of [Read], without extracting their text. It
 // yields skips and errors as Read does.
 func Scan(ctx context.Context, inputs []string, opts Options, stdin io.Reader) iter.Seq2[Unit, error] {
-	return ScanFiles(ctx, Files(ctx, inputs), opts, stdin)
+	return ScanFiles(ctx, opts.Files(ctx, inputs), opts, stdin)
 }
 
 // Scan finds the units of one file; see [Scan].
@@ -113,6 +113,7 @@ var errStop = errors.New("stop")
 // scanFile yields the units of one file. An error ends everything.
 func scanFile(ctx context.Context, f File, opts Options, stdin io.Reader, yield func(Unit, error) bool) error {
 	opts.Meter.Files.Add(1)
+	defer opts.Meter.Begin(f)()
 	s := &stream{ctx: ctx, file: f, opts: opts, yield: yield}
 	closer, err := s.open(stdin)
 	if err == nil {

@@ -12,12 +12,13 @@ import (
 type Reason string
 
 // The reasons. Hidden concerns files that a folder happens to hold and that are left out on
-// purpose, NoPage what an archive holds beside pages; these are no loss of data, and the others
-// are. A file that the user named, or whose name promises text, and that is none is Unreadable.
+// purpose, Again files that are read anyway, NoPage what an archive holds beside pages; these are no
+// loss of data, and the others are. A file that the user named, or whose name promises text, and that is none is Unreadable.
 const (
 	Hidden  Reason = "hidden"  // a file or folder in a folder whose name starts with a dot
 	Binary  Reason = "binary"  // bytes that are no text
-	Special Reason = "special" // a link, device, pipe or socket in a folder
+	Special Reason = "special" // a device, pipe, socket or link to no file in a folder
+	Again   Reason = "again"   // a link in a folder to a file that is read itself, or by another link
 	NoPage  Reason = "no page" // a record of a request, a redirect, an image
 	// a file in a folder that cannot be opened or read, or any file from where it is damaged
 	Unreadable Reason = "unreadable"
@@ -31,13 +32,14 @@ const (
 )
 
 // LosesData reports whether Options.Strict turns the reason into an error.
-func (r Reason) LosesData() bool { return r != Hidden && r != NoPage }
+func (r Reason) LosesData() bool { return r != Hidden && r != NoPage && r != Again }
 
 // reasonWords are the nouns for the reasons, in singular and plural.
 var reasonWords = map[Reason][2]string{
 	Hidden:      {"hidden file", "hidden files"},
 	Binary:      {"binary file", "binary files"},
 	Special:     {"link or device not followed", "links or devices not followed"},
+	Again:       {"link to a file that is read anyway", "links to files that are read anyway"},
 	NoPage:      {"archive record without a page", "archive records without a page"},
 	Unreadable:  {"unreadable file", "unreadable files"},
 	TooLarge:    {"too large document", "too large documents"},

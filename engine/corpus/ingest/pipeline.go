@@ -71,7 +71,7 @@ func Extract[R any](ctx context.Context, inputs []string, cfg Config, s Steps[R]
 			p.report.Units += n
 		}
 	}
-	p.report.Files, p.report.BytesRead = p.files(), p.bytes()
+	p.report.Files, p.report.BytesRead, p.report.Outside = p.files(), p.bytes(), cfg.Document.Meter.Outside()
 	if cfg.Progress != nil {
 		cfg.Progress(p.progress(true))
 	}
@@ -126,7 +126,7 @@ func (p *pipeline[R]) parts(ctx context.Context, inputs []string) iter.Seq[paral
 	return func(yield func(parallel.Produce[*batch[R]]) bool) {
 		var part []found
 		size, file, unit := int64(0), 0, 0
-		for f, err := range document.Files(ctx, inputs) {
+		for f, err := range p.cfg.Document.Files(ctx, inputs) {
 			part = append(part, found{f, err, unit})
 			if err != nil {
 				continue
@@ -267,6 +267,7 @@ func (p *pipeline[R]) emit(b *batch[R]) error {
 		}
 	}
 	p.report.FileUnits = append(p.report.FileUnits, b.fileUnits...)
+	p.cfg.Document.Meter.Documents.Store(int64(p.report.Documents))
 	if p.cfg.Progress != nil && time.Since(p.told) >= progressGap {
 		p.told = time.Now()
 		p.cfg.Progress(p.progress(false))

@@ -13,6 +13,7 @@
 //	unmarked       IDs of the documents with too few        \
 //	unmarked.ends  features for a fingerprint               /  once, last
 //
+// and, in the file of a share ([Writer.KeepPlaces]), those of places.go behind them,
 // so that it is written as documents arrive. The row of a document counts
 // through all chunks from 0.
 //

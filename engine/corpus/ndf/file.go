@@ -19,6 +19,9 @@ type File struct {
 	unmap  func() error
 	noted  *idlist.List
 
+	share   *Share // nil without places
+	sources []source
+
 	hasIDs   bool     // of fingerprints as text
 	unmarked []string // likewise
 }

@@ -40,7 +40,7 @@ func writeTo(d *disk.Disk, path string, docs, unmarked int) error {
 		}
 	}
 	for i := range unmarked {
-		if err := w.AppendUnmarked(name(-i)); err != nil {
+		if err := w.AppendUnmarked(name(-i), Place{}); err != nil {
 			return err
 		}
 	}

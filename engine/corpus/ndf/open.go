@@ -154,6 +154,10 @@ func of(file *store.File) (*File, error) {
 func (f *File) parse() (err error) {
 	defer store.CatchFault(&err)()
 	s := f.file.Sections()
+	var placed []store.Section
+	if n := len(s) - placeSections; n >= 0 && s[n].Name == "files" && s[n+1].Name == "files.ends" && s[n+2].Name == "places" {
+		s, placed = s[:n], s[n:]
+	}
 	const perChunk = 4
 	if len(s) < 3 || s[0].Name != "recipe" || (len(s)-3)%perChunk != 0 {
 		return f.file.Corrupt("%d sections, not those of a fingerprint file", len(s))
@@ -187,6 +191,8 @@ func (f *File) parse() (err error) {
 	if s[last].Name != "unmarked" || s[last+1].Name != "unmarked.ends" {
 		return s[last].Corrupt(0, "where the IDs of unmarked documents are due")
 	}
-	f.noted, err = idlist.Open(s[last], s[last+1])
-	return err
+	if f.noted, err = idlist.Open(s[last], s[last+1]); err != nil || placed == nil {
+		return err
+	}
+	return f.parsePlaces(placed)
 }

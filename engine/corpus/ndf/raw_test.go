@@ -112,7 +112,7 @@ func TestWriteArray(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := errors.Join(w.Append(Document{ID: "a", Fingerprint: 1}), w.AppendUnmarked("short"),
+		if err := errors.Join(w.Append(Document{ID: "a", Fingerprint: 1}), w.AppendUnmarked("short", Place{}),
 			w.Append(Document{ID: "b", Fingerprint: 2}), w.Commit()); err != nil {
 			t.Fatal(name, err)
 		}

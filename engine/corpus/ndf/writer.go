@@ -29,6 +29,8 @@ type Writer struct {
 
 	unmarked     *idlist.Writer
 	unmarkedData bytes.Buffer
+
+	places *places // nil without [Writer.KeepPlaces]
 }
 
 // Create begins the file at path: a NumPy array if its name ends in .npy, integers if it ends in
@@ -63,6 +65,7 @@ type Document struct {
 	ID          string
 	Fingerprint simhash.Fingerprint
 	TextBytes   int // length of the text, kept up to 2^32-1
+	Place           // kept by writers with [Writer.KeepPlaces]
 }
 
 // Append adds a document.
@@ -72,6 +75,9 @@ func (w *Writer) Append(d Document) error {
 			return err
 		}
 	}
+	if err := w.places.append(d.Place, false); err != nil {
+		return err
+	}
 	w.prints = append(w.prints, uint64(d.Fingerprint))
 	w.lengths = append(w.lengths, uint32(min(uint64(d.TextBytes), math.MaxUint32)))
 	if len(w.lengths) == chunkDocs || w.idData.Len() >= chunkIDBytes {
@@ -80,11 +86,14 @@ func (w *Writer) Append(d Document) error {
 	return nil
 }
 
-// AppendUnmarked notes a document that got no fingerprint. An array has no place for it.
-func (w *Writer) AppendUnmarked(id string) error {
+// AppendUnmarked notes a document that got no fingerprint. An array has no room for it.
+func (w *Writer) AppendUnmarked(id string, at Place) error {
 	if w.array != nil {
 		w.array.leftOut++
 		return nil
+	}
+	if err := w.places.append(at, true); err != nil {
+		return err
 	}
 	return w.unmarked.Append(id)
 }
@@ -139,6 +148,9 @@ func (w *Writer) Commit() error {
 	ends, err := w.unmarked.Close()
 	if err == nil {
 		err = writeIDs(w.file, "unmarked", &w.unmarkedData, ends)
+	}
+	if err == nil && w.places != nil {
+		err = w.places.write(w.file)
 	}
 	if err != nil {
 		w.Abort()

@@ -227,6 +227,13 @@ func ReadPrints(ctx context.Context, paths []string, o ReadOptions) (_ *Corpus, 
 	if err := o.Keep.checkPrints(c.recipe != nil); err != nil && n > 0 { // rather than after all is read
 		return nil, err
 	}
+	parts, err := ndf.Parts(files)
+	if err != nil {
+		return nil, err
+	}
+	if parts != nil {
+		return c, c.readParts(ctx, files, parts)
+	}
 	c.prints = make([]uint64, 0, n)
 	if c.recipe != nil {
 		c.lengths, c.ids.at = make([]uint32, 0, n), make([]uint64, 0, n)
@@ -239,14 +246,47 @@ func ReadPrints(ctx context.Context, paths []string, o ReadOptions) (_ *Corpus, 
 	return c, nil
 }
 
-// readFile appends a file, whose recipe must be that of the first.
-func (c *Corpus) readFile(ctx context.Context, f, first *ndf.File) error {
+// check verifies a file, whose recipe must be that of the first.
+func (c *Corpus) check(ctx context.Context, f, first *ndf.File) error {
 	if s := f.Store(); s != nil {
 		if err := s.Verify(ctx, c.o.Threads, nil); err != nil {
 			return err
 		}
 	}
-	if err := simhash.Compatible(first.Path(), c.recipe, f.Path(), f.Recipe()); err != nil {
+	return simhash.Compatible(first.Path(), c.recipe, f.Path(), f.Recipe())
+}
+
+// readParts appends the documents of shares, in the order of the inputs of which they are shares.
+func (c *Corpus) readParts(ctx context.Context, files []*ndf.File, parts []ndf.Part) error {
+	for _, f := range files {
+		if err := c.check(ctx, f, files[0]); err != nil {
+			return err
+		}
+	}
+	for _, p := range parts {
+		for d, err := range p.Documents {
+			at := Place{d.File, d.Row}
+			switch {
+			case err != nil:
+			case d.OK:
+				err = c.Append(Document{ID: d.ID, Fingerprint: d.Fingerprint, TextBytes: d.TextBytes, Place: at})
+			default:
+				err = c.appendShort(d.ID, at)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
+// readFile appends a file, whose recipe must be that of the first.
+func (c *Corpus) readFile(ctx context.Context, f, first *ndf.File) error {
+	if err := c.check(ctx, f, first); err != nil {
 		return err
 	}
 	if f.Len() == 0 {

@@ -1,0 +1,62 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"ndd/engine/corpus/document"
+)
+
+// ShardOf returns i and N of the value i/N of --shard, 0 and 1 for "".
+func ShardOf(s string) (i, n int, err error) {
+	if s == "" {
+		return 0, 1, nil
+	}
+	first, second, ok := strings.Cut(s, "/")
+	a, err1 := strconv.ParseUint(first, 10, 31)
+	b, err2 := strconv.ParseUint(second, 10, 31)
+	if !ok || err1 != nil || err2 != nil || a >= b {
+		return 0, 0, Usagef("--shard %q: must be i/N, with i from 0 to N-1", s)
+	}
+	return int(a), int(b), nil
+}
+
+// A ShareFlag is the flag --shard of commands that read a share of their files.
+type ShareFlag struct{ value string }
+
+// Register adds the flag.
+func (s *ShareFlag) Register(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&s.value, "shard", "", "read only the i-th of N shares of the files, dealt out by size: i/N, "+
+		"from 0/N to N-1/N")
+}
+
+// Share returns the share, nil without the flag. The files must be the same, and of the same sizes,
+// for all shares.
+func (s *ShareFlag) Share(ctx context.Context, g *Globals, inputs []string) (*document.Share, error) {
+	if s.value == "" {
+		return nil, nil
+	}
+	i, n, err := ShardOf(s.value)
+	if err != nil {
+		return nil, err
+	}
+	if n > shareMost {
+		return nil, Usagef("--shard %s: at most %d shares", s.value, shareMost)
+	}
+	if err := ReadOnce(inputs); err != nil {
+		return nil, err
+	}
+	share, err := document.NewShare(ctx, inputs, i, n)
+	if err == nil {
+		g.noFiles = share.Files == 0
+		g.Log.Info(fmt.Sprintf("share %d/%d: %s", i, n, Number(share.Files, "file")))
+	}
+	return share, err
+}
+
+// shareMost is the most shares that files are dealt to.
+const shareMost = 100_000

@@ -1,0 +1,53 @@
+package document
+
+import (
+	"maps"
+	"slices"
+	"sync"
+	"sync/atomic"
+)
+
+// Meter counts what has been read, and knows what is being read. Safe for concurrent use.
+type Meter struct {
+	Files     atomic.Int64
+	Bytes     atomic.Int64 // as they lie on disk, before decompression
+	Documents atomic.Int64 // whose results were handed on
+
+	mu      sync.Mutex
+	open    map[string]int // files being read, and how often at a time
+	outside []File         // links that lead out of their folders
+}
+
+// Begin notes that a file is being read until the function that it returns is called.
+func (m *Meter) Begin(f File) (end func()) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.open == nil {
+		m.open = map[string]int{}
+	}
+	m.open[f.Path]++
+	if f.Outside != "" {
+		m.outside = append(m.outside, f)
+	}
+	return func() {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		if m.open[f.Path]--; m.open[f.Path] == 0 {
+			delete(m.open, f.Path)
+		}
+	}
+}
+
+// Open returns the files that are being read, by name.
+func (m *Meter) Open() []string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Sorted(maps.Keys(m.open))
+}
+
+// Outside returns the files read so far that are symbolic links out of their folders.
+func (m *Meter) Outside() []File {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Clone(m.outside)
+}

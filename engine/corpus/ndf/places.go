@@ -1,0 +1,313 @@
+package ndf
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"slices"
+
+	"ndd/engine/corpus/simhash"
+	"ndd/engine/storage/idlist"
+	"ndd/engine/storage/store"
+)
+
+// Files of a share have three more sections, which say where each document was read:
+//
+//	files       package idlist's blocks of the names of files that have documents
+//	files.ends  package idlist's ends
+//	places      number | of | digest, and for each file: order | runs | (gap | 2 × documents + unmarked)...
+//
+// places is of uvarints, but for gap, which is a varint. A run is documents of consecutive rows that
+// all have a fingerprint, or all have none; gap is how many rows are left out before it.
+
+// A Share says which part of some inputs a fingerprint file has.
+type Share struct {
+	Number, Of int    // from 0; how many there are
+	Digest     uint64 // the same for all shares of the same inputs
+}
+
+// A Place is where a document was read.
+type Place struct {
+	File  string
+	Order int   // of the file among all of the inputs
+	Row   int64 // in the file, from 1; 0 where the file is the document
+}
+
+// places is what a [Writer] notes of places.
+type places struct {
+	files     *idlist.Writer
+	fileData  bytes.Buffer
+	data      []byte // of the files before
+	file      Place  // the present one, and its row that comes next
+	runs      []byte
+	n         int    // of runs
+	count     uint64 // of the present run
+	unmarked  bool   // it is
+	isStarted bool   // there is a file
+}
+
+// KeepPlaces has the writer of an .ndf file note the place of each document. It comes before the first
+// one. Documents must come in the order of their files.
+func (w *Writer) KeepPlaces(s Share) {
+	if w.array != nil {
+		return
+	}
+	p := &places{}
+	p.files = idlist.NewWriter(&p.fileData)
+	p.data = binary.AppendUvarint(p.data, uint64(s.Number))
+	p.data = binary.AppendUvarint(p.data, uint64(s.Of))
+	p.data = binary.AppendUvarint(p.data, s.Digest)
+	w.places = p
+}
+
+// append notes the place of the next document.
+func (p *places) append(at Place, unmarked bool) error {
+	if p == nil {
+		return nil
+	}
+	if !p.isStarted || p.file.Order != at.Order {
+		p.endFile()
+		if err := p.files.Append(at.File); err != nil {
+			return err
+		}
+		p.file, p.isStarted = Place{Order: at.Order}, true
+	}
+	if gap := at.Row - p.file.Row; gap != 0 || p.count == 0 || p.unmarked != unmarked {
+		p.endRun()
+		p.runs = binary.AppendVarint(p.runs, gap)
+		p.unmarked = unmarked
+		p.n++
+	}
+	p.count++
+	p.file.Row = at.Row + 1
+	return nil
+}
+
+func (p *places) endRun() {
+	if p.count == 0 {
+		return
+	}
+	flag := uint64(0)
+	if p.unmarked {
+		flag = 1
+	}
+	p.runs = binary.AppendUvarint(p.runs, 2*p.count+flag)
+	p.count = 0
+}
+
+func (p *places) endFile() {
+	if !p.isStarted {
+		return
+	}
+	p.endRun()
+	p.data = binary.AppendUvarint(p.data, uint64(p.file.Order))
+	p.data = binary.AppendUvarint(p.data, uint64(p.n))
+	p.data = append(p.data, p.runs...)
+	p.runs, p.n = p.runs[:0], 0
+}
+
+// write writes the sections.
+func (p *places) write(file *store.Writer) error {
+	p.endFile()
+	ends, err := p.files.Close()
+	if err != nil {
+		return err
+	}
+	if err := writeIDs(file, "files", &p.fileData, ends); err != nil {
+		return err
+	}
+	file.Section("places")
+	_, err = file.Write(p.data)
+	return err
+}
+
+// placeSections is the number of sections that files with places have more than others.
+const placeSections = 3
+
+// A source is the documents of one file of the inputs in a fingerprint file.
+type source struct {
+	Place
+	row, unmarked uint64 // its first ones in the fingerprint file
+	runs          []byte
+	n             uint64 // of runs
+}
+
+// parsePlaces reads the sections of places.
+func (f *File) parsePlaces(s []store.Section) error {
+	names, err := idlist.Open(s[0], s[1])
+	if err != nil {
+		return err
+	}
+	defer names.Close()
+	data := s[2].Data
+	next := func() uint64 {
+		v, n := binary.Uvarint(data)
+		data = data[max(n, 0):]
+		if n <= 0 {
+			err = s[2].Corrupt(uint64(len(s[2].Data)-len(data)), "no number where one is due")
+			data = nil
+		}
+		return v
+	}
+	number, of, digest := next(), next(), next()
+	if err == nil && (number >= of || of > math.MaxInt32) {
+		err = s[2].Corrupt(0, "share %d of %d", number, of)
+	}
+	if err != nil {
+		return err
+	}
+	f.share = &Share{int(number), int(of), digest}
+	var docs, unmarked uint64
+	for name, e := range names.All() {
+		if e != nil {
+			return e
+		}
+		src := source{Place: Place{File: name, Order: int(next())}, row: docs, unmarked: unmarked, n: next()}
+		src.runs = data
+		for range src.n {
+			if next(); err != nil { // the gap, whose varint is as long as a uvarint
+				return err
+			}
+			v := next()
+			if v%2 == 1 {
+				unmarked += v / 2
+			} else {
+				docs += v / 2
+			}
+			if most := f.docs + f.noted.Len(); v/2 > most || docs > most || unmarked > most {
+				return s[2].Corrupt(0, "places of more than %d documents", most)
+			}
+		}
+		f.sources = append(f.sources, src)
+	}
+	if err == nil && (docs != f.docs || unmarked != f.noted.Len()) {
+		err = s[2].Corrupt(0, "places of %d and %d documents, which are %d and %d", docs, unmarked, f.docs, f.noted.Len())
+	}
+	return err
+}
+
+// A Part is the documents of a fingerprint file that were read from one file of the inputs, or all
+// documents of a fingerprint file without places.
+type Part struct {
+	file   *File
+	ids    *Lookup // for the parts of a file in turn
+	source *source // nil for a file without places
+}
+
+// Parts returns the parts of fingerprint files in the order of the inputs: where a share is one of
+// the files, all shares of its inputs follow in place of it. It returns nothing where no file has
+// places. A share that is missing, or there twice, is an error, which wraps [simhash.ErrMixed].
+func Parts(files []*File) (parts []Part, err error) {
+	any := false
+	groups := map[Share][]*File{} // by the first share of a group
+	for _, f := range files {
+		if f.share != nil {
+			of := Share{0, f.share.Of, f.share.Digest}
+			groups[of] = append(groups[of], f)
+			any = true
+		}
+	}
+	if !any {
+		return nil, nil
+	}
+	for _, f := range files {
+		if f.share == nil {
+			parts = append(parts, Part{f, f.Lookup(), nil})
+			continue
+		}
+		of := Share{0, f.share.Of, f.share.Digest}
+		if groups[of] == nil {
+			continue // they came with the first
+		}
+		if err := complete(groups[of]); err != nil {
+			return nil, err
+		}
+		from := len(parts)
+		for _, g := range groups[of] {
+			ids := g.Lookup()
+			for i := range g.sources {
+				parts = append(parts, Part{g, ids, &g.sources[i]})
+			}
+		}
+		groups[of] = nil
+		slices.SortStableFunc(parts[from:], func(a, b Part) int { return cmp.Compare(a.source.Order, b.source.Order) })
+	}
+	return parts, nil
+}
+
+// complete returns an error unless files are all shares of their inputs, each once.
+func complete(files []*File) error {
+	of := files[0].share.Of
+	have := make([]*File, of)
+	for _, f := range files {
+		if other := have[f.share.Number]; other != nil {
+			return fmt.Errorf("%w: %s and %s are both share %d/%d", simhash.ErrMixed, other.path, f.path, f.share.Number, of)
+		}
+		have[f.share.Number] = f
+	}
+	if i := slices.Index(have, nil); i >= 0 {
+		return fmt.Errorf("%w: %s is share %d/%d, and share %d/%d of the same files is missing: give all %d", simhash.ErrMixed,
+			files[0].path, files[0].share.Number, of, i, of, of)
+	}
+	return nil
+}
+
+// A Placed is a document of a [Part].
+type Placed struct {
+	Document
+	OK bool // it has a fingerprint
+}
+
+// Documents yields the documents of the part in order, those without a fingerprint among them where
+// the file has places.
+func (p Part) Documents(yield func(Placed, error) bool) {
+	f := p.file
+	chunk, at := 0, uint64(0) // of the next document with a fingerprint
+	row, runs := uint64(0), []byte(nil)
+	if p.source != nil {
+		row, runs = p.source.row, p.source.runs
+	}
+	for at = row; chunk < len(f.chunks) && at >= uint64(len(f.chunks[chunk].fingerprints)); chunk++ {
+		at -= uint64(len(f.chunks[chunk].fingerprints))
+	}
+	next := func(place Place) bool {
+		for at == uint64(len(f.chunks[chunk].fingerprints)) {
+			chunk, at = chunk+1, 0
+		}
+		c := &f.chunks[chunk]
+		d := Document{Fingerprint: simhash.Fingerprint(c.fingerprints[at]), Place: place}
+		if c.lengths != nil {
+			d.TextBytes = int(c.lengths[at])
+		}
+		var err error
+		d.ID, err = p.ids.ID(row)
+		at, row = at+1, row+1
+		return yield(Placed{d, true}, err) && err == nil
+	}
+	if p.source == nil {
+		for row < f.docs && next(Place{File: f.path, Row: int64(row) + 1}) {
+		}
+		return
+	}
+	place, unmarked, noted := p.source.Place, p.source.unmarked, f.noted.Cursor()
+	for range p.source.n {
+		gap, n := binary.Varint(runs)
+		v, m := binary.Uvarint(runs[n:])
+		runs = runs[n+m:]
+		place.Row += gap
+		for range v / 2 {
+			if v%2 == 1 {
+				id, err := noted.ID(unmarked)
+				unmarked++
+				if !yield(Placed{Document{ID: id, Place: place}, false}, err) || err != nil {
+					return
+				}
+			} else if !next(place) {
+				return
+			}
+			place.Row++
+		}
+	}
+}

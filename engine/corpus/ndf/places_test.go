@@ -1,0 +1,161 @@
+package ndf
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"ndd/engine/corpus/simhash"
+	"ndd/engine/oracle/hostile"
+	"ndd/engine/storage/store"
+)
+
+// placed are documents as the files of some inputs have them: whole files, rows one after the other
+// and with gaps, some without a fingerprint.
+func placed(files int) (docs []Placed) {
+	for f := range files {
+		at := Place{File: fmt.Sprintf("in/%d.jsonl", f), Order: f}
+		for i := range f * 7 % 5 * 90 {
+			if at.Row++; f%4 == 0 && i%11 == 3 {
+				at.Row += int64(i)
+			}
+			d := Document{ID: name(len(docs)), Fingerprint: print(len(docs)), TextBytes: i, Place: at}
+			short := f%3 == 1 && i%10 < 2
+			if short {
+				d.Fingerprint, d.TextBytes = 0, 0
+			}
+			docs = append(docs, Placed{d, !short})
+		}
+		if f%5 == 0 {
+			docs = append(docs, Placed{Document{ID: name(len(docs)), Place: Place{at.File + ".txt", 1000 + f, 0}}, true})
+		}
+	}
+	slices.SortStableFunc(docs, func(a, b Placed) int { return a.Order - b.Order })
+	return docs
+}
+
+// share writes those of the files of docs whose number is i modulo of, 0 or less for all files of
+// no share.
+func share(t *testing.T, docs []Placed, i, of int) *File {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), fmt.Sprintf("%d.ndf", i))
+	w, err := Create(path, simhash.Default(), store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Abort()
+	if of > 0 {
+		w.KeepPlaces(Share{i, of, 77})
+	}
+	for _, d := range docs {
+		switch {
+		case of > 0 && d.Order%of != i:
+			continue
+		case d.OK:
+			err = w.Append(d.Document)
+		default:
+			err = w.AppendUnmarked(d.ID, d.Place)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	f, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	return f
+}
+
+// TestPlaces: the shares of some inputs, in any order, have all documents in the order of the
+// inputs, with their places; a share that is missing or there twice is an error.
+func TestPlaces(t *testing.T) {
+	docs := placed(23)
+	all := func(files ...*File) (got []Placed, err error) {
+		parts, err := Parts(files)
+		for _, p := range parts {
+			for d, err := range p.Documents {
+				if err != nil {
+					t.Fatal(err)
+				}
+				got = append(got, d)
+			}
+		}
+		return got, err
+	}
+	for _, of := range []int{1, 2, 5, 2000} {
+		var files []*File
+		for i := range of {
+			files = append(files, share(t, docs, i, of))
+			if i > 30 {
+				break
+			}
+		}
+		slices.Reverse(files)
+		got, err := all(files...)
+		if of == 2000 {
+			if !errors.Is(err, simhash.ErrMixed) || !strings.Contains(err.Error(), "share 32/2000 of the same files is missing") {
+				t.Errorf("some of 2000: %v", err)
+			}
+			continue
+		}
+		if err != nil || !slices.Equal(got, docs) {
+			t.Errorf("%d shares: %d documents, want %d; %v", of, len(got), len(docs), err)
+		}
+		if of == 5 {
+			if _, err := all(append(files, share(t, docs, 2, 5))...); !errors.Is(err, simhash.ErrMixed) ||
+				!strings.Contains(err.Error(), "are both share 2/5") {
+				t.Errorf("one twice: %v", err)
+			}
+			// A file of no share stands where it is named, and its documents are in it.
+			plain := share(t, docs[:9], 0, 0)
+			got, err := all(plain, files[0], files[1], files[2], files[3], files[4])
+			if err != nil || len(got) != len(docs)+int(plain.Len()) || got[3].Place != (Place{plain.Path(), 0, 4}) ||
+				!slices.ContainsFunc(docs[:9], func(d Placed) bool { return d.OK && d.ID == got[3].ID }) {
+				t.Errorf("with a file of no share: %d documents, %+v, %v", len(got), got[3], err)
+			}
+		}
+	}
+	if parts, err := Parts([]*File{share(t, docs, 0, 0)}); parts != nil || err != nil {
+		t.Errorf("parts of a file without places: %v, %v", parts, err)
+	}
+}
+
+// TestHostilePlaces is [TestHostile] of a file with places.
+func TestHostilePlaces(t *testing.T) {
+	list := hostile.Sections(t, share(t, placed(9), 0, 1).Path(), store.KindFingerprints)
+	hostile.Each(list, 1500, 7, func(changed []store.Section) {
+		exercise(t, changed)
+		f, err := of(hostile.File(t, store.KindFingerprints, changed))
+		if err != nil {
+			return
+		}
+		defer f.Close()
+		parts, err := Parts([]*File{f})
+		if err != nil {
+			return // a share that is missing
+		}
+		docs := uint64(0)
+		for _, p := range parts {
+			for d, err := range p.Documents {
+				if err != nil {
+					hostile.Says(t, "a document", err)
+					return
+				}
+				if d.OK {
+					docs++
+				}
+			}
+		}
+		if docs != f.Len() && parts != nil {
+			t.Errorf("%d documents of %d", docs, f.Len())
+		}
+	})
+}

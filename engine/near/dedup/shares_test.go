@@ -1,0 +1,107 @@
+package dedup
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/ingest"
+	"ndd/engine/corpus/ndf"
+	"ndd/engine/corpus/simhash"
+	"ndd/engine/storage/store"
+)
+
+// sharedCorpus writes a folder of documents, of which some are near others, too short or broken.
+func sharedCorpus(t *testing.T) {
+	t.Helper()
+	t.Chdir(t.TempDir())
+	for i := range 9 {
+		lines := ""
+		for j := range 5 + i*3%7 {
+			text := fmt.Sprintf("%s, as the clerk of the %dth house wrote on page %d", rivers, (i*5+j)%6, (i+j)%4)
+			switch (i + j) % 8 {
+			case 5:
+				text = "few"
+			case 6:
+				lines += "broken\n"
+			}
+			lines += fmt.Sprintf(`{"id":"%d-%d","text":%q}`+"\n", i, j, text)
+		}
+		write(t, map[string]string{fmt.Sprintf("in/%d.jsonl", i): lines})
+	}
+	write(t, map[string]string{"in/a.txt": bread, "in/b/c.txt": bread, "in/b/d.txt": "few"})
+}
+
+// shareOf writes the fingerprint file of a share of the folder in.
+func shareOf(t *testing.T, i, of int) string {
+	t.Helper()
+	s, err := document.NewShare(t.Context(), []string{"in"}, i, of)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := fmt.Sprintf("%d.ndf", i)
+	w, err := ndf.Create(path, simhash.Default(), store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Abort()
+	w.KeepPlaces(ndf.Share{Number: i, Of: of, Digest: s.Digest})
+	cfg := ingest.Config{Document: document.Options{Share: s}}
+	_, err = ingest.Run(t.Context(), []string{"in"}, cfg, func(r ingest.Record) error {
+		at := ndf.Place{File: r.Source, Order: s.Place(r.Source), Row: int64(r.Line)}
+		if !r.OK {
+			return w.AppendUnmarked(r.ID, at)
+		}
+		return w.Append(ndf.Document{ID: r.ID, Fingerprint: r.Fingerprint, TextBytes: r.TextBytes, Place: at})
+	})
+	if err == nil {
+		err = w.Commit()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// said is all that a result says of documents.
+func said(r *Result) string {
+	var b strings.Builder
+	for c := range r.Clusters() {
+		fmt.Fprintln(&b, c)
+	}
+	for d := range r.Dropped() {
+		fmt.Fprintln(&b, d, r.corpus.ID(d.Row), r.corpus.Place(d.Row))
+	}
+	for k := range r.Kept() {
+		fmt.Fprintln(&b, k)
+	}
+	return b.String()
+}
+
+// TestShares: the shares of a folder, in any order, have the result of the folder, with the places
+// of the documents and those that are too short.
+func TestShares(t *testing.T) {
+	sharedCorpus(t)
+	for _, keep := range []Keep{{}, {Policy: Longest}} {
+		want := said(found(t, read(t, "in", ingest.Config{}, ReadOptions{Keep: keep}), Options{K: 3}))
+		if n := strings.Count(want, "few"); n > 0 || !strings.Contains(want, "in/b/d.txt") || len(want) < 1000 {
+			t.Fatal(want)
+		}
+		for _, of := range []int{1, 3, 20} {
+			var paths []string
+			for i := range of {
+				paths = append(paths, shareOf(t, i, of))
+			}
+			slices.Reverse(paths)
+			c, err := ReadPrints(t.Context(), paths, ReadOptions{Keep: keep})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := said(found(t, c, Options{K: 3})); got != want {
+				t.Errorf("%d shares say\n%s\nwant\n%s", of, got, want)
+			}
+		}
+	}
+}
