@@ -199,6 +199,9 @@ func (d *deduping) run(ctx context.Context, inputs []string) error {
 	if err := d.write(ctx, inputs, to, c, r); err != nil {
 		return err
 	}
+	if err := c.Err(); err != nil { // what was written lacks IDs
+		return err
+	}
 	if err := to.commit(); err != nil {
 		return err
 	}

@@ -41,7 +41,7 @@ func (d *deduping) options(inputs []string, prints bool) (o dedup.Options, read 
 	if err = d.checkStreams(inputs, prints); err != nil {
 		return o, read, err
 	}
-	read.Open = d.g.OpenPrintFile
+	read.Open, read.Disk = d.g.OpenPrintFile, d.g.Disk
 	read.Find, read.Threads, read.Budget = o, d.g.Threads, memory.ForProgram(d.g.Machine.Limit(limit))
 	if o.Verify != nil {
 		o.Verify.Memory = int64(min(read.Budget.Left()/4, dedup.VerifyMemory))

@@ -1,6 +1,7 @@
 package dedup
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -8,6 +9,8 @@ import (
 	"runtime"
 	"slices"
 	"strconv"
+	"sync"
+	"sync/atomic"
 
 	"ndd/engine/corpus/document"
 	"ndd/engine/corpus/ingest"
@@ -15,17 +18,19 @@ import (
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/memory"
 	"ndd/engine/near/cluster"
+	"ndd/engine/storage/disk"
 )
 
 // A Corpus has documents by row, from 0. It may be read by many goroutines once it is read whole.
 type Corpus struct {
 	recipe  *simhash.Recipe // nil for raw fingerprints
 	prints  []uint64
-	lengths []uint32 // of texts; empty for raw fingerprints
-	ids     idColumn // empty where the rows are the IDs
+	lengths []uint32 // of texts, where the policy goes by them; empty for raw fingerprints
 	values  values   // by which to keep, if the policy goes by one
-	places  places
-	shorts  shorts // documents without a fingerprint
+	rows    rowFile  // IDs and places; no records where the rows are the IDs
+	parts   []part   // of fingerprint files, one after the other
+	readers sync.Pool
+	failed  atomic.Pointer[error]
 
 	o        ReadOptions
 	reserved *memory.Reservation // of o.Budget, for everything
@@ -39,12 +44,20 @@ type Corpus struct {
 	rowsBefore []Row  // before each unitsEach units
 }
 
+// A part is the rows of one fingerprint file.
+type part struct {
+	first Row
+	file  string
+}
+
 // ReadOptions configures how a corpus is read.
 type ReadOptions struct {
 	Keep    Keep
 	Find    Options        // with which Find will be called: memory depends on them
 	Budget  *memory.Budget // of which the memory is taken, until [Corpus.Close]; nil: no limit
 	Threads int            // goroutines; 0 or less: as many as there are processors
+	TempDir string         // of the file that IDs and places go to; default os.TempDir()
+	Disk    *disk.Disk     // that it is on; default the system's
 
 	// Open opens fingerprint files; nil is [ndf.Open].
 	Open func(path string) (*ndf.File, error)
@@ -63,20 +76,31 @@ func NewCorpus(recipe *simhash.Recipe, o ReadOptions) *Corpus {
 	if o.Threads <= 0 {
 		o.Threads = runtime.GOMAXPROCS(0)
 	}
-	return &Corpus{recipe: recipe, values: values{keep: o.Keep}, o: o, next: checkFirst}
+	return &Corpus{recipe: recipe, values: values{keep: o.Keep}, rows: rowFile{disk: o.Disk, dir: o.TempDir}, o: o,
+		next: checkFirst}
 }
 
-// Close releases the memory reserved from the budget. The corpus must not be used afterwards. It
-// may be called again, and on nil.
+// Close releases the memory reserved from the budget, and the temporary file. The corpus must not be
+// used afterwards. It may be called again, and on nil.
 func (c *Corpus) Close() {
 	if c != nil {
 		c.reserved.Release()
+		c.rows.close() // what is lost is temporary
 	}
+}
+
+// Err returns the first error of [Corpus.ID], [Corpus.Place] and [Result.Kept], which read a temporary
+// file. What they return after it is empty.
+func (c *Corpus) Err() error {
+	if err := c.failed.Load(); err != nil {
+		return *err
+	}
+	return nil
 }
 
 // reserve reserves the memory for a number of documents from the budget.
 func (c *Corpus) reserve(what string, documents int) (err error) {
-	bytes := NeedBytes(documents, c.ids.bytes+c.shorts.bytes(), c.inputs != nil, c.o)
+	bytes := NeedBytes(documents, c.inputs != nil, c.o)
 	if c.reserved == nil {
 		c.reserved, err = c.o.Budget.Reserve(what, bytes)
 		return err
@@ -87,7 +111,7 @@ func (c *Corpus) reserve(what string, documents int) (err error) {
 // expect reserves and reports the memory for a number of documents; 0 is an unknown number.
 func (c *Corpus) expect(documents int) error {
 	if c.o.Say != nil {
-		c.o.Say(documents, NeedBytes(documents, c.ids.bytes+c.shorts.bytes(), c.inputs != nil, c.o))
+		c.o.Say(documents, NeedBytes(documents, c.inputs != nil, c.o))
 	}
 	what := fmt.Sprintf("comparing %d documents", documents)
 	if documents == 0 {
@@ -110,21 +134,31 @@ type Document struct {
 	Place       Place          // where it was read, of all documents of a corpus or of none
 }
 
-// Append adds a document. The error is a [memory.TooLargeError].
+// Append adds a document. The error is a [memory.TooLargeError] or a [spill.Error].
 func (c *Corpus) Append(d Document) error {
+	length := lengthOf(d.TextBytes)
 	c.prints = append(c.prints, uint64(d.Fingerprint))
-	c.lengths = append(c.lengths, uint32(min(uint64(d.TextBytes), math.MaxUint32)))
-	c.ids.append(d.ID)
+	if c.o.Keep.byLength() {
+		c.lengths = append(c.lengths, length)
+	}
 	c.values.append(d.Value, d.Modified)
-	if d.Place != (Place{}) {
-		c.places.append(d.Place)
+	return c.appendRecord(record{id: d.ID, place: d.Place, length: length})
+}
+
+// appendRecord adds a record, and reserves memory where there are many more than before.
+func (c *Corpus) appendRecord(r record) error {
+	if err := c.rows.append(r); err != nil {
+		return err
 	}
 	return c.grown()
 }
 
+// lengthOf returns the length of a text as a corpus has it.
+func lengthOf(bytes int) uint32 { return uint32(min(uint64(bytes), math.MaxUint32)) }
+
 // grown reserves memory anew where there are twice as many documents as when that was done last.
 func (c *Corpus) grown() error {
-	if len(c.prints)+len(c.shorts.before) < c.next {
+	if len(c.prints)+c.rows.shorts < c.next {
 		return nil
 	}
 	c.next *= 2
@@ -139,11 +173,50 @@ func (c *Corpus) Recipe() *simhash.Recipe { return c.recipe }
 
 // ID returns the ID of a row.
 func (c *Corpus) ID(row Row) string {
-	if len(c.ids.at) == 0 {
+	if len(c.rows.blocks) == 0 {
 		return strconv.FormatUint(uint64(row), 10)
 	}
-	return string(c.ids.id(row))
+	return c.record(row).id
 }
+
+// Place returns where the document of a row was read; nothing for one that came by [Corpus.Append]
+// without a place.
+func (c *Corpus) Place(row Row) Place {
+	if len(c.parts) == 0 {
+		return c.record(row).place
+	}
+	i, found := slices.BinarySearchFunc(c.parts, row, func(p part, row Row) int { return cmp.Compare(p.first, row) })
+	if !found {
+		i--
+	}
+	return Place{c.parts[i].file, int64(row-c.parts[i].first) + 1}
+}
+
+// record returns the record of a row, an empty one where it cannot be read.
+func (c *Corpus) record(row Row) record {
+	if len(c.rows.blocks) == 0 {
+		return record{}
+	}
+	r, ok := c.readers.Get().(*rowReader)
+	if !ok {
+		r = &rowReader{rowFile: &c.rows}
+	}
+	defer c.readers.Put(r)
+	return c.checked(r.find(row))
+}
+
+// checked returns a record, an empty one and [Corpus.Err] for an error.
+func (c *Corpus) checked(r record, err error) record {
+	if err != nil {
+		c.failed.CompareAndSwap(nil, &err)
+		return record{}
+	}
+	return r
+}
+
+// NumShort returns the number of documents that are too short for a fingerprint: they are compared
+// with none, and kept.
+func (c *Corpus) NumShort() int { return c.rows.shorts }
 
 // ReadDocuments returns the corpus of the documents in some inputs. Those with too few features for
 // a fingerprint are counted by the report, are not compared, and are kept. It
@@ -169,7 +242,7 @@ func ReadDocuments(ctx context.Context, inputs []string, cfg ingest.Config, o Re
 	report, err := ingest.Run(ctx, inputs, cfg, func(r ingest.Record) error {
 		at := Place{r.Source, int64(r.Line)}
 		if !r.OK {
-			return c.appendShort(r.ID, at)
+			return c.appendRecord(record{id: r.ID, place: at, short: true})
 		}
 		c.units.set(r.Unit)
 		return c.Append(Document{r.ID, r.Fingerprint, r.TextBytes, r.Value, r.Modified, at})
@@ -212,9 +285,6 @@ func ReadPrints(ctx context.Context, paths []string, o ReadOptions) (_ *Corpus, 
 		}
 		files = append(files, f)
 		n += int(f.Len())
-		if s := f.Store(); s != nil {
-			c.ids.bytes += uint64(s.Bytes()) // a lower bound: they are compressed there
-		}
 	}
 	if _, err := ndf.HaveIDs(files); err != nil {
 		return nil, err
@@ -222,7 +292,6 @@ func ReadPrints(ctx context.Context, paths []string, o ReadOptions) (_ *Corpus, 
 	if err := c.expect(n); err != nil {
 		return nil, err
 	}
-	c.ids.bytes = 0
 	c.recipe = files[0].Recipe()
 	if err := o.Keep.checkPrints(c.recipe != nil); err != nil && n > 0 { // rather than after all is read
 		return nil, err
@@ -235,8 +304,8 @@ func ReadPrints(ctx context.Context, paths []string, o ReadOptions) (_ *Corpus, 
 		return c, c.readParts(ctx, files, parts)
 	}
 	c.prints = make([]uint64, 0, n)
-	if c.recipe != nil {
-		c.lengths, c.ids.at = make([]uint32, 0, n), make([]uint64, 0, n)
+	if c.recipe != nil && o.Keep.byLength() {
+		c.lengths = make([]uint32, 0, n)
 	}
 	for _, f := range files {
 		if err := c.readFile(ctx, f, files[0]); err != nil {
@@ -292,23 +361,21 @@ func (c *Corpus) readFile(ctx context.Context, f, first *ndf.File) error {
 	if f.Len() == 0 {
 		return ctx.Err() // no row is of it
 	}
-	c.places.parts = append(c.places.parts, part{Row(len(c.prints)), f.Path(), 1})
+	c.parts = append(c.parts, part{Row(len(c.prints)), f.Path()})
 	for chunk := range f.Chunks {
 		c.prints = append(c.prints, chunk...)
 	}
-	for chunk := range f.TextBytes {
-		c.lengths = append(c.lengths, chunk...)
+	if c.o.Keep.byLength() {
+		for chunk := range f.TextBytes {
+			c.lengths = append(c.lengths, chunk...)
+		}
 	}
 	for id, err := range f.IDs {
 		if err != nil {
 			return err
 		}
-		c.ids.append(id)
-		if len(c.ids.at) >= c.next {
-			c.next *= 2
-			if err := c.reserve(fmt.Sprintf("comparing %d documents", cap(c.prints)), cap(c.prints)); err != nil {
-				return err
-			}
+		if err := c.rows.append(record{id: id}); err != nil {
+			return err
 		}
 	}
 	return ctx.Err()
@@ -322,26 +389,26 @@ func (o *ReadOptions) reading(cfg ingest.Config) ingest.Config {
 	least.Budget = 1
 	o.readingBytes = least.NeedBytes()
 	left := o.Budget.Left()
-	left -= min(left, NeedBytes(0, 0, true, *o))
+	left -= min(left, NeedBytes(0, true, *o))
 	cfg.Budget = int64(min(max(left/4, 1), ingest.BudgetBytes))
 	o.readingBytes = cfg.NeedBytes()
 	return cfg
 }
 
 // NeedBytes returns the most memory that reading and comparing that many documents
-// takes whose ids have idBytes in all; asDocuments tells whether they are read as
-// texts. A column that grows as documents arrive takes more than twice its bytes
-// for a moment; the clusters come when that is over.
-func NeedBytes(documents int, idBytes uint64, asDocuments bool, o ReadOptions) uint64 {
-	perDocument := uint64(8 + 4 + 8)
-	if asDocuments {
-		perDocument += 4 // its place
-	}
-	if o.Keep.Policy == Newest || o.Keep.Policy == Largest {
+// takes; asDocuments tells whether they are read as texts. A column that grows as
+// documents arrive takes more than twice its bytes for a moment; the clusters come
+// when that is over.
+func NeedBytes(documents int, asDocuments bool, o ReadOptions) uint64 {
+	perDocument := uint64(8 + 1) // and where its record is
+	switch {
+	case o.Keep.byLength():
+		perDocument += 4
+	case o.Keep.Policy != First:
 		perDocument += 8
 	}
 	find := cluster.Options{Star: o.Find.Star, Threads: o.Threads}.NeedBytes(uint64(documents))
-	bytes := idBytes + perDocument*uint64(documents)
+	bytes := perDocument * uint64(documents)
 	if asDocuments {
 		find = max(find, o.readingBytes+perDocument*uint64(documents)*5/4)
 	}

@@ -216,14 +216,25 @@ type Kept struct {
 // Kept returns the documents that are kept, in the order of the inputs.
 func (r *Result) Kept() iter.Seq[Kept] {
 	return func(yield func(Kept) bool) {
-		c, dropped, next := r.corpus, r.droppedRows(), 0
-		for row := range Row(c.Len() + 1) {
-			for ; next < c.NumShort() && c.shorts.before[next] <= row; next++ {
-				if !yield(Kept{string(c.shorts.ids.id(Row(next))), c.shorts.places.at(Row(next)), true}) {
+		c, dropped := r.corpus, r.droppedRows()
+		if len(c.rows.blocks) == 0 { // the rows are the IDs
+			for row := range Row(c.Len()) {
+				if !dropped.has(int(row)) && !yield(Kept{c.ID(row), c.Place(row), false}) {
 					return
 				}
 			}
-			if int(row) < c.Len() && !dropped.has(int(row)) && !yield(Kept{c.ID(row), c.Place(row), false}) {
+			return
+		}
+		reader := &rowReader{rowFile: &c.rows}
+		for rec, err := range reader.all {
+			row := reader.next - 1 // unless it is short
+			if c.checked(rec, err); err != nil || !rec.short && dropped.has(int(row)) {
+				continue
+			}
+			if len(c.parts) > 0 {
+				rec.place = c.Place(row)
+			}
+			if !yield(Kept{rec.id, rec.place, rec.short}) {
 				return
 			}
 		}

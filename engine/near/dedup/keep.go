@@ -76,6 +76,9 @@ func (k Keep) fields() []string {
 	return nil
 }
 
+// byLength reports whether the policy goes by the lengths of texts.
+func (k Keep) byLength() bool { return k.Policy == Longest || k.Policy == Shortest }
+
 // checkPrints returns why a policy cannot choose between documents of fingerprint files, which have
 // lengths of texts unless they are raw; nil if it can. The error wraps [ErrNoValue].
 func (k Keep) checkPrints(lengths bool) error {
@@ -97,7 +100,7 @@ func (c *Corpus) prefer() (func(a, b int) int, error) {
 	if len(c.prints) == 0 || keep.Policy == First {
 		return nil, nil
 	}
-	if keep.Policy == Longest || keep.Policy == Shortest {
+	if keep.byLength() {
 		if len(c.lengths) != len(c.prints) {
 			return nil, keep.checkPrints(false)
 		}

@@ -3,41 +3,13 @@ package dedup
 import (
 	"cmp"
 	"encoding/binary"
-	"math"
+	"errors"
+	"io"
 	"slices"
+
+	"ndd/engine/storage/disk"
+	"ndd/engine/storage/spill"
 )
-
-// idColumn is the IDs by row, in blocks of memory, 8 bytes each beside their own: a third
-// of what a slice of strings takes, and nothing for the collector to follow.
-type idColumn struct {
-	blocks [][]byte
-	at     []uint64 // block<<32 | offset of the ID's length
-	bytes  uint64   // of all blocks
-}
-
-// idBlockBytes is the size of a block.
-const idBlockBytes = 1 << 20
-
-// append adds the ID of the next row.
-func (c *idColumn) append(s string) {
-	need := binary.MaxVarintLen64 + len(s)
-	last := len(c.blocks) - 1
-	if last < 0 || cap(c.blocks[last])-len(c.blocks[last]) < need {
-		c.blocks = append(c.blocks, make([]byte, 0, max(idBlockBytes, need)))
-		last++
-		c.bytes += uint64(cap(c.blocks[last]))
-	}
-	b := c.blocks[last]
-	c.at = append(c.at, uint64(last)<<32|uint64(len(b)))
-	c.blocks[last] = append(binary.AppendUvarint(b, uint64(len(s))), s...)
-}
-
-// id returns the ID of a row, which is not to be written.
-func (c *idColumn) id(i Row) []byte {
-	b := c.blocks[c.at[i]>>32][uint32(c.at[i]):]
-	size, k := binary.Uvarint(b)
-	return b[k : k+int(size)]
-}
 
 // A Place is where a document was read.
 type Place struct {
@@ -45,74 +17,212 @@ type Place struct {
 	Row  int64  // line, record or row of the file, from 1; 0 where the file is the document
 }
 
-// places are those of rows that come in the order of the inputs: 4 bytes each, and their files. Of
-// fingerprint files there are only the parts: their rows come one after the other.
-type places struct {
-	rows  []uint32 // less the base of their part
-	parts []part
+// A record is what no comparison of fingerprints needs of a document.
+type record struct {
+	id     string
+	place  Place
+	length uint32 // of its text
+	short  bool   // it has too few features for a fingerprint, and no row
 }
 
-// A part is rows of one file that are written less a base.
-type part struct {
-	first Row
-	file  string
-	base  int64
+// A rowFile holds the records of documents in order, in a temporary file, as soon as they are more
+// than a tail of 256 KiB. In memory it has, for each block of records, where it begins:
+//
+//	blocks  | at, first row | at, first row | ...                16 bytes for 64 records
+//	file    | head, ID, file unless it is the one before or the ID, row in it, length | ...
+//
+// So a record takes a quarter of a byte of memory, and 8 bytes and its ID in the file. Written one
+// after the other and read in order, records cost some 100 ns each; one by itself costs a read of
+// its block, 1 to 2 us where the system has it in memory.
+//
+// It may be read by many goroutines, each through a [rowReader], when nothing is appended any more.
+type rowFile struct {
+	disk    *disk.Disk
+	dir     string
+	run     *spill.Run[byte] // nil until the tail is full
+	tail    []byte           // what follows the run
+	spilled int64            // bytes of the run
+	blocks  []rowBlock
+
+	rows   Row // with a fingerprint
+	shorts int // records without one
+	file   string
 }
 
-// append adds the place of the next row.
-func (p *places) append(at Place) {
-	last := len(p.parts) - 1
-	if last < 0 || p.parts[last].file != at.File || at.Row < p.parts[last].base ||
-		at.Row-p.parts[last].base > math.MaxUint32 {
-		base := int64(0)
-		if at.Row > math.MaxUint32 {
-			base = at.Row
+// A rowBlock is some records that follow each other. File names are written anew in each.
+type rowBlock struct {
+	at    int64
+	first Row // of the block's rows, or of those behind if it has none
+}
+
+const (
+	blockRecords = 64
+	tailBytes    = 256 << 10
+	rowBuffer    = 4 << 10 // of the run, which gets the tail at once
+)
+
+// The lowest bits of a record's head. Its file is that of the record before unless they say
+// otherwise.
+const (
+	recordShort = 1 << iota
+	recordIsFile
+	recordFile
+)
+
+// append adds a record. The error is a [spill.Error].
+func (f *rowFile) append(r record) error {
+	if (int(f.rows)+f.shorts)%blockRecords == 0 {
+		f.blocks, f.file = append(f.blocks, rowBlock{f.spilled + int64(len(f.tail)), f.rows}), ""
+	}
+	head := byte(0)
+	if r.short {
+		head = recordShort
+		f.shorts++
+	} else {
+		f.rows++
+	}
+	switch r.place.File {
+	case f.file:
+	case r.id:
+		head |= recordIsFile
+	default:
+		head |= recordFile
+	}
+	b := appendText(append(f.tail, head), r.id)
+	if head&recordFile != 0 {
+		b = appendText(b, r.place.File)
+	}
+	f.file = r.place.File
+	b = binary.AppendUvarint(b, uint64(r.place.Row))
+	f.tail = binary.AppendUvarint(b, uint64(r.length))
+	if len(f.tail) < tailBytes {
+		return nil
+	}
+	return f.spill()
+}
+
+func appendText(b []byte, text string) []byte {
+	return append(binary.AppendUvarint(b, uint64(len(text))), text...)
+}
+
+// spill writes the tail to the file.
+func (f *rowFile) spill() (err error) {
+	if f.run == nil {
+		if f.run, err = spill.Create[byte](f.disk, f.dir, "ids", rowBuffer); err != nil {
+			return err
 		}
-		p.parts = append(p.parts, part{Row(len(p.rows)), at.File, base})
-		last++
 	}
-	p.rows = append(p.rows, uint32(at.Row-p.parts[last].base))
+	if err := errors.Join(f.run.Append(f.tail), f.run.Flush()); err != nil {
+		return err
+	}
+	f.spilled += int64(len(f.tail))
+	f.tail = f.tail[:0]
+	return nil
 }
 
-// at returns the place of a row.
-func (p *places) at(row Row) Place {
-	if len(p.parts) == 0 {
-		return Place{}
-	}
-	i, found := slices.BinarySearchFunc(p.parts, row, func(q part, row Row) int { return cmp.Compare(q.first, row) })
-	if !found {
-		i--
-	}
-	q := p.parts[i]
-	if len(p.rows) == 0 {
-		return Place{q.file, q.base + int64(row-q.first)}
-	}
-	return Place{q.file, q.base + int64(p.rows[row])}
+// close gives the file back. It may be called again.
+func (f *rowFile) close() error {
+	run := f.run
+	f.run = nil
+	return run.Close()
 }
 
-// Place returns where the document of a row was read; nothing for one that came by [Corpus.Append]
-// without a place.
-func (c *Corpus) Place(row Row) Place { return c.places.at(row) }
-
-// shorts are the documents with too few features for a fingerprint: they are compared with none,
-// and kept.
-type shorts struct {
-	ids    idColumn
-	places places
-	before []Row // the rows that follow them
+// A rowReader reads records. It belongs to one goroutine.
+type rowReader struct {
+	*rowFile
+	block  int    // that is read, from 1; 0: none yet
+	next   Row    // whose record is the next one with a fingerprint
+	rest   []byte // of the block
+	buffer []byte
+	place  string // the file of the last record
 }
 
-// bytes returns the memory that they take.
-func (s *shorts) bytes() uint64 { return s.ids.bytes + uint64(len(s.before))*(8+4+8)*2 }
+// all yields the records in order. It ends at an error.
+func (r *rowReader) all(yield func(record, error) bool) {
+	for block := range r.blocks {
+		if err := r.load(block); err != nil {
+			yield(record{}, err)
+			return
+		}
+		for len(r.rest) > 0 {
+			if rec, err := r.record(); !yield(rec, err) || err != nil {
+				return
+			}
+		}
+	}
+}
 
-// NumShort returns the number of documents that are too short for a fingerprint.
-func (c *Corpus) NumShort() int { return len(c.shorts.before) }
+// find returns the record of a row. Rows that ascend are read without a search.
+func (r *rowReader) find(row Row) (rec record, err error) {
+	at, _ := slices.BinarySearchFunc(r.blocks, row+1, func(b rowBlock, row Row) int { return cmp.Compare(b.first, row) })
+	if at != r.block || row < r.next {
+		if err := r.load(at - 1); err != nil {
+			return rec, err
+		}
+	}
+	for r.next <= row {
+		if rec, err = r.record(); err != nil {
+			return rec, err
+		}
+	}
+	return rec, nil
+}
 
-// appendShort adds one of them. The error is a [memory.TooLargeError].
-func (c *Corpus) appendShort(id string, at Place) error {
-	s := &c.shorts
-	s.ids.append(id)
-	s.places.append(at)
-	s.before = append(s.before, Row(len(c.prints)))
-	return c.grown()
+// load reads a block.
+func (r *rowReader) load(block int) error {
+	r.block, r.next, r.place, r.rest = 0, r.blocks[block].first, "", nil
+	from, to := r.blocks[block].at, r.spilled+int64(len(r.tail))
+	if block+1 < len(r.blocks) {
+		to = r.blocks[block+1].at
+	}
+	r.buffer = slices.Grow(r.buffer[:0], int(to-from))
+	if n := min(to, r.spilled) - from; n > 0 {
+		r.buffer = r.buffer[:n]
+		if err := r.run.ReadAt(r.buffer, int(from)); err != nil {
+			return err
+		}
+	}
+	if to > r.spilled {
+		r.buffer = append(r.buffer, r.tail[max(from-r.spilled, 0):to-r.spilled]...)
+	}
+	r.rest, r.block = r.buffer, block+1
+	return nil
+}
+
+// record reads the next record of the block.
+func (r *rowReader) record() (rec record, err error) {
+	defer func() {
+		if recover() != nil { // lengths that its bytes contradict
+			err = &spill.Error{What: "ids", Dir: r.dir, Err: io.ErrUnexpectedEOF}
+		}
+	}()
+	head := r.rest[0]
+	r.rest = r.rest[1:]
+	rec.short = head&recordShort != 0
+	rec.id = string(r.text())
+	switch {
+	case head&recordIsFile != 0:
+		r.place = rec.id
+	case head&recordFile != 0:
+		r.place = string(r.text())
+	}
+	rec.place = Place{r.place, int64(r.number())}
+	rec.length = uint32(r.number())
+	if !rec.short {
+		r.next++
+	}
+	return rec, nil
+}
+
+func (r *rowReader) number() uint64 {
+	n, size := binary.Uvarint(r.rest)
+	r.rest = r.rest[size:]
+	return n
+}
+
+func (r *rowReader) text() []byte {
+	n := r.number()
+	text := r.rest[:n:n]
+	r.rest = r.rest[n:]
+	return text
 }

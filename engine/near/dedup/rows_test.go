@@ -1,39 +1,130 @@
 package dedup
 
 import (
+	"errors"
 	"fmt"
-	"math"
+	"io"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+	"syscall"
 	"testing"
+
+	"ndd/engine/storage/disk"
+	"ndd/engine/storage/spill"
 )
 
-// TestPlaces: every row has the file and the row in it that it was given, also behind line 2^32 and
-// where a file comes twice.
-func TestPlaces(t *testing.T) {
-	var p places
-	var want []Place
-	for _, file := range []struct {
-		name string
-		rows []int64
-	}{{"a", []int64{1, 2, 7}}, {"whole", []int64{0}}, {"b", []int64{1, math.MaxUint32, math.MaxUint32 + 1, 1 << 40,
-		1<<40 + 5}}, {"a", []int64{3}}} {
-		for _, row := range file.rows {
-			want = append(want, Place{file.name, row})
-			p.append(want[len(want)-1])
+// records are those of n documents: some short, with long IDs and short ones, of files that come
+// twice, or are the document, or are not known.
+func records(n int) (list []record) {
+	rng := rand.New(rand.NewPCG(2, 9))
+	file := ""
+	for i := range n {
+		if rng.IntN(20) == 0 {
+			file = [...]string{"", "a", "b/c.jsonl.gz", strings.Repeat("long", 50)}[rng.IntN(4)]
+		}
+		r := record{id: strings.Repeat("x", rng.IntN(120)) + fmt.Sprint(i), place: Place{file, rng.Int64() >> rng.IntN(63)},
+			length: rng.Uint32(), short: rng.IntN(5) == 0 || i/500%10 == 3}
+		if rng.IntN(9) == 0 {
+			r.place = Place{File: r.id}
+		}
+		list = append(list, r)
+	}
+	return list
+}
+
+// TestRecords: records come back as they were given, all in order and one by one, those that are in
+// the file, in memory and on both sides.
+func TestRecords(t *testing.T) {
+	for _, n := range []int{0, 1, blockRecords, 1000, 40_000} {
+		dir := t.TempDir()
+		f := &rowFile{dir: dir}
+		list := records(n)
+		var long []record // that have rows
+		for _, r := range list {
+			if err := f.append(r); err != nil {
+				t.Fatal(err)
+			}
+			if !r.short {
+				long = append(long, r)
+			}
+		}
+		if spilled := f.spilled > 0; spilled != (n == 40_000) || int(f.rows) != len(long) ||
+			f.shorts != n-len(long) || len(f.tail) > tailBytes {
+			t.Fatalf("%d records: %d bytes in the file, %d rows, %d short", n, f.spilled, f.rows, f.shorts)
+		}
+		got := make([]record, 0, n)
+		for r, err := range (&rowReader{rowFile: f}).all {
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, r)
+		}
+		if !slices.Equal(got, list) {
+			t.Errorf("%d records: others came in order", n)
+		}
+		rng, reader := rand.New(rand.NewPCG(3, 3)), &rowReader{rowFile: f}
+		for i := range min(len(long), 3000) {
+			row := (i * 7) % len(long)
+			if i%2 == 0 {
+				row = rng.IntN(len(long))
+			}
+			if r, err := reader.find(Row(row)); err != nil || r != long[row] {
+				t.Fatalf("%d records, row %d: %v, want %v; %v", n, row, r, long[row], err)
+			}
+		}
+		if err := f.close(); err != nil {
+			t.Error(err)
 		}
 	}
-	for i := range want {
-		if got := p.at(Row(i)); got != want[i] {
-			t.Errorf("row %d: %v, want %v", i, got, want[i])
+}
+
+// TestRecordsLost: a full disk is an error where records are appended, and a file that has lost its
+// end one of the corpus where they are read.
+func TestRecordsLost(t *testing.T) {
+	dir := t.TempDir()
+	for _, call := range []disk.Call{disk.CallCreate, disk.CallWrite, ""} {
+		c := NewCorpus(nil, ReadOptions{TempDir: dir, Disk: disk.Failing(func(made disk.Call, _ string) error {
+			if made == call {
+				return syscall.ENOSPC
+			}
+			return nil
+		})})
+		var err error
+		for i := 0; i < 3*tailBytes/200 && err == nil; i++ {
+			err = c.Append(Document{ID: fmt.Sprintf("%0200d", i)})
 		}
+		var e *spill.Error
+		if call != "" && (!errors.As(err, &e) || e.Dir != dir || !errors.Is(err, syscall.ENOSPC)) || call == "" && err != nil {
+			t.Errorf("%s: %v", call, err)
+		}
+		if call == "" {
+			if id := c.ID(0); id != fmt.Sprintf("%0200d", 0) || c.Err() != nil {
+				t.Error(id, c.Err())
+			}
+			if err := c.rows.run.Rewind(); err != nil { // the file is empty
+				t.Fatal(err)
+			}
+			r := found(t, c, Options{})
+			for range r.Kept() {
+				t.Fatal("a record of a file that has none")
+			}
+			if id := c.ID(70); id != "" || !errors.Is(c.Err(), io.ErrUnexpectedEOF) {
+				t.Error(id, c.Err())
+			}
+		}
+		c.Close()
+		c.Close()
 	}
-	if len(p.parts) != 6 { // b has three: two jumps are too far
-		t.Errorf("%d parts", len(p.parts))
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("left over: %v, %v", left, err)
 	}
 }
 
 // TestPlacesOfPrints: rows of fingerprint files are found in their files, behind an empty one too.
 func TestPlacesOfPrints(t *testing.T) {
-	c := &Corpus{prints: make([]uint64, 5), places: places{parts: []part{{0, "a", 1}, {2, "b", 1}}}}
+	c := &Corpus{prints: make([]uint64, 5), parts: []part{{0, "a"}, {2, "b"}}}
 	var got []string
 	for row := range Row(5) {
 		got = append(got, fmt.Sprint(c.Place(row)))

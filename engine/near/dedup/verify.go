@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -225,7 +224,8 @@ func (c *Corpus) again(v *Verify, threads int) ingest.Config {
 
 // same returns whether the document of a row is what it was.
 func (c *Corpus) same(row Row, doc *document.Document) bool {
-	return doc.ID == c.ID(row) && uint32(min(uint64(len(doc.Text)), math.MaxUint32)) == c.lengths[row]
+	r := c.record(row)
+	return doc.ID == r.id && lengthOf(len(doc.Text)) == r.length
 }
 
 // A group is a document that is kept and those whose texts are like its own.

@@ -1,10 +1,6 @@
 package spill
 
-import (
-	"errors"
-	"io"
-	"unsafe"
-)
+import "unsafe"
 
 // A merger yields the records of several sources in order, each once.
 type merger[R Record] struct {
@@ -38,15 +34,9 @@ func (h *head[R]) fill() error {
 		return nil
 	}
 	h.rest = h.buffer[:min(len(h.buffer), h.run.count-h.at)]
-	b := bytesOf(h.rest)
-	n, err := h.run.file.File().ReadAt(b, int64(h.at)*int64(unsafe.Sizeof(h.next)))
-	if n == len(b) {
-		err = nil
-	} else if errors.Is(err, io.EOF) {
-		err = io.ErrUnexpectedEOF
-	}
+	err := h.run.ReadAt(h.rest, h.at)
 	h.at += len(h.rest)
-	return h.run.failed(err)
+	return err
 }
 
 // merge returns a merger of runs, whose writes it flushes, and of records in memory. It reads each
@@ -54,8 +44,8 @@ func (h *head[R]) fill() error {
 func merge[R Record](runs []*Run[R], bufferBytes int, lists [][]R) (*merger[R], error) {
 	var m merger[R]
 	for _, r := range runs {
-		if err := r.out.Flush(); err != nil {
-			return nil, r.failed(err)
+		if err := r.Flush(); err != nil {
+			return nil, err
 		}
 		m.heads = append(m.heads, &head[R]{run: r, buffer: make([]R, max(bufferBytes/int(unsafe.Sizeof(r.last)), 1))})
 	}

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"cmp"
 	"errors"
+	"io"
 	"os"
 	"unsafe"
 
@@ -11,8 +12,8 @@ import (
 	"ndd/engine/storage/store"
 )
 
-// A Number is what a [Run] consists of that is mapped.
-type Number interface{ Record | uint32 }
+// A Number is what a [Run] consists of that is mapped, or read by place.
+type Number interface{ Record | uint32 | byte }
 
 // A Run is a sorted run: records in order in a temporary file. A run that is not merged may have
 // numbers in any order. It belongs to one goroutine.
@@ -74,11 +75,27 @@ func (r *Run[R]) AppendDistinct(records []R) error {
 	return r.Append(records[:n])
 }
 
+// Flush writes what is still in the buffer.
+func (r *Run[R]) Flush() error { return r.failed(r.out.Flush()) }
+
+// ReadAt sets dst to the records from number at on, which must be there and flushed. It may be called
+// from many goroutines while nothing is appended.
+func (r *Run[R]) ReadAt(dst []R, at int) error {
+	b := bytesOf(dst)
+	n, err := r.file.File().ReadAt(b, int64(at)*int64(unsafe.Sizeof(r.last)))
+	if n == len(b) {
+		err = nil
+	} else if errors.Is(err, io.EOF) {
+		err = io.ErrUnexpectedEOF
+	}
+	return r.failed(err)
+}
+
 // Map returns all records, mapped. They are valid until [Run.Rewind] or [Run.Close], before which
 // nothing may be appended.
 func (r *Run[R]) Map() (_ []R, err error) {
-	if err := r.out.Flush(); err != nil {
-		return nil, r.failed(err)
+	if err := r.Flush(); err != nil {
+		return nil, err
 	}
 	if r.count == 0 {
 		return nil, nil

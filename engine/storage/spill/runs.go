@@ -51,9 +51,9 @@ func (s *Runs[R]) Spill(records []R) error {
 
 // add takes a run over that is written.
 func (s *Runs[R]) add(run *Run[R]) error {
-	if err := run.out.Flush(); err != nil {
+	if err := run.Flush(); err != nil {
 		run.Close()
-		return run.failed(err)
+		return err
 	}
 	s.spilled.Add(int64(run.count) * int64(unsafe.Sizeof(run.last)))
 	s.mu.Lock()
