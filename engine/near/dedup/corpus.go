@@ -340,7 +340,7 @@ func (c *Corpus) readParts(ctx context.Context, files []*ndf.File, parts []ndf.P
 			case d.OK:
 				err = c.Append(Document{ID: d.ID, Fingerprint: d.Fingerprint, TextBytes: d.TextBytes, Place: at})
 			default:
-				err = c.appendShort(d.ID, at)
+				err = c.appendRecord(record{id: d.ID, place: at, short: true})
 			}
 			if err != nil {
 				return err
