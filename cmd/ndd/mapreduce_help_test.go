@@ -67,7 +67,7 @@ func TestMapReduceHelp(t *testing.T) {
 	for job, command := range map[string]string{
 		"fingerprint": "ndd fingerprint parts/* | cut -f1,2",
 		"scan":        "ndd fingerprint -o all.ndf parts/*; ndd batch --scan all.ndf -k 3 Q.bin",
-		"dedup":       "ndd dedup -k 3 -o single parts/* >messages; tail -n +2 single/dropped.tsv | cut -f1-3",
+		"dedup":       "ndd dedup -k 3 --chains -o single parts/* >messages; tail -n +2 single/dropped.tsv | cut -f1-3",
 		"copies-docs": "ndd copies --method winnow parts/*",
 		"copies-sum":  "ndd copies --method winnow parts/*",
 	} {

@@ -61,13 +61,13 @@ func TestDedupLittle(t *testing.T) {
 		status int
 		want   string
 	}{
-		{200 << 20, nil, exitFailed, "reading needs up to 352 MiB of memory, and there are 200 MiB (left by the memory " +
+		{200 << 20, []string{"-k", "3"}, exitFailed, "reading needs up to 352 MiB of memory, and there are 200 MiB (left by the memory " +
 			"limit of control group /job): a lower --max-document than 64MiB needs less\n"},
-		{200 << 20, []string{"--max-document", "8MiB"}, exitDone, "reading takes up to 104 MiB of memory"},
+		{200 << 20, []string{"-k", "3", "--max-document", "8MiB"}, exitDone, "reading takes up to 104 MiB of memory"},
 		{200 << 20, []string{"--max-document", "8MiB", "--verify", "jaccard>=0.5"}, exitDone,
 			"reading takes up to 125 MiB of memory"},
-		{8 << 30, nil, exitDone, "reading takes up to 608 MiB of memory"},
-		{8 << 30, []string{"--max-document", "1GiB"}, exitDone, "reading takes up to 5.0 GiB of memory"},
+		{8 << 30, []string{"-k", "3"}, exitDone, "reading takes up to 608 MiB of memory"},
+		{8 << 30, []string{"-k", "3", "--max-document", "1GiB"}, exitDone, "reading takes up to 5.0 GiB of memory"},
 	} {
 		status, out, said := onMachine(t, oracle.Machine(t, c.memory), "",
 			append([]string{"dedup", "-v", path}, c.flags...)...)

@@ -125,7 +125,7 @@ func dropped(t *testing.T, prints []uint64, keep mapreduce.Keep) (lines []string
 	if err != nil {
 		t.Fatal(err)
 	}
-	read := dedup.ReadOptions{Keep: policy, Find: dedup.Options{K: 3}}
+	read := dedup.ReadOptions{Keep: policy, Find: dedup.Options{K: 3, Chains: true}}
 	c := dedup.NewCorpus(nil, read)
 	defer c.Close()
 	for i, f := range prints {

@@ -32,7 +32,7 @@ func printClusters(w io.Writer, c *dedup.Corpus, r *dedup.Result, against string
 			}
 			similarity := float32(0)
 			if r.Verified() {
-				similarity = cl.Similarities[i]
+				similarity = cl.Likes[i].Jaccard
 			}
 			if err := line(r.Distance(row, cl.Kept), similarity, row, ""); err != nil {
 				return err
@@ -46,7 +46,7 @@ func printClusters(w io.Writer, c *dedup.Corpus, r *dedup.Result, against string
 		if i == 0 {
 			fmt.Fprintf(w, "near a document in %s: %s\n", against, cli.Number(len(r.Known), "document"))
 		}
-		if err := line(k.Distance, k.Similarity, k.Row, "  near  "+result.Escape(k.ID)); err != nil {
+		if err := line(k.Distance, k.Jaccard, k.Row, "  near  "+result.Escape(k.ID)); err != nil {
 			return err
 		}
 	}

@@ -12,7 +12,6 @@ import (
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/memory"
 	"ndd/engine/near/dedup"
-	"ndd/permute"
 )
 
 // filtering reports whether the command is a filter between pipes: --write-kept -.
@@ -27,11 +26,11 @@ func (d *deduping) filter(ctx context.Context, inputs []string) error {
 		return cli.Usagef("--write-kept - filters lines: give --input-format jsonl or lines")
 	}
 	if err := d.g.Refuse("cannot be had in one pass, as --write-kept - makes it: write the input to a file first",
-		"output", "format", "keep", "verify", "report", "against", "against-docs", "dry-run"); err != nil {
+		"output", "format", "keep", "verify", "quality", "report", "against", "against-docs", "dry-run"); err != nil {
 		return err
 	}
-	if d.k < 0 || d.k > permute.MaxK {
-		return cli.Usagef("-k %d: must be 0 to %d", d.k, permute.MaxK)
+	if err := d.choose(inputs, false); err != nil {
+		return err
 	}
 	config, err := d.docs.Config(d.g, nil)
 	if err != nil {
@@ -52,7 +51,7 @@ func (d *deduping) filter(ctx context.Context, inputs []string) error {
 		if err != nil || found.Inserted {
 			return false, err
 		}
-		if !d.star && found.Near[0].Distance > 0 { // what is near this document belongs to the cluster, too
+		if d.chains && found.Near[0].Distance > 0 { // what is near this document belongs to the cluster, too
 			_, err = x.Insert(ctx, engine.Doc{Fingerprint: f})
 		}
 		return true, err

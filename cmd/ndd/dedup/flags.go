@@ -21,9 +21,15 @@ func (d *deduping) options(inputs []string, prints bool) (o dedup.Options, read 
 			return o, read, err
 		}
 	}
-	o = dedup.Options{K: d.k, Star: d.star, Threads: d.g.Threads}
-	if d.k < 0 || d.k > permute.MaxK {
-		return o, read, cli.Usagef("-k %d: must be 0 to %d", d.k, permute.MaxK)
+	if err = d.choose(inputs, prints); err != nil {
+		return o, read, err
+	}
+	o = dedup.Options{K: d.k, Chains: d.chains, Threads: d.g.Threads}
+	if o.Verify, err = d.verification(); err != nil {
+		return o, read, err
+	}
+	if !d.changed("keep") && o.Verify != nil && o.Verify.Rule.ByContainment() {
+		d.keep = "longest" // what is contained is shorter
 	}
 	if read.Keep, err = dedup.ParseKeep(d.keep); err != nil {
 		return o, read, cli.Usagef("--keep %w", err)
@@ -33,9 +39,6 @@ func (d *deduping) options(inputs []string, prints bool) (o dedup.Options, read 
 	}
 	limit, err := cli.ParseMemory(d.memory)
 	if err != nil {
-		return o, read, err
-	}
-	if o.Verify, err = d.verification(); err != nil {
 		return o, read, err
 	}
 	if err = d.checkStreams(inputs, prints); err != nil {
@@ -55,6 +58,56 @@ func (d *deduping) options(inputs []string, prints bool) (o dedup.Options, read 
 			humanize.IBytes(read.Budget.Total(bytes)), humanize.IBytes(limit.Bytes), limit.Source))
 	}
 	return o, read, nil
+}
+
+// quality is what --quality stands for.
+type quality struct {
+	k      int
+	verify string
+}
+
+// qualities are the values of --quality.
+var qualities = map[string]quality{"fast": {3, ""}, "balanced": {6, balancedRule}, "thorough": {8, balancedRule}}
+
+const balancedRule = "jaccard>=0.7"
+
+// choose sets -k and --verify where they are not given: texts are compared if they can be read again
+// and neither is given. If they cannot, it says so.
+func (d *deduping) choose(inputs []string, prints bool) error {
+	if d.star && d.chains {
+		return cli.Usagef("--star and --chains contradict each other")
+	}
+	distance, verify, why := d.changed("distance"), d.changed("verify"), ""
+	q, known := qualities[d.quality]
+	switch {
+	case d.quality != "" && !known:
+		return cli.Usagef("--quality %s: must be fast, balanced or thorough", d.quality)
+	case known && (distance || verify):
+		return cli.Usagef("--quality stands for -k and --verify: leave it out to give these")
+	case known:
+	case distance || verify && d.verify == "":
+		q = quality{qualities["fast"].k, d.verify}
+	case verify:
+		q = quality{qualities["balanced"].k, d.verify}
+	case prints:
+		q, why = qualities["fast"], "fingerprint files have no texts"
+	case slices.ContainsFunc(inputs, document.ReadOnce):
+		q, why = qualities["fast"], "a pipe is read once; documents in files are read again to compare their texts"
+	case d.against != "" && len(d.againstDocs) == 0:
+		q, why = qualities["fast"], "an index has no texts; --against-docs names the documents that it was made from"
+	default:
+		q = qualities["balanced"]
+	}
+	if d.verify = q.verify; !distance {
+		d.k = q.k
+	}
+	if d.k < 0 || d.k > permute.MaxK {
+		return cli.Usagef("-k %d: must be 0 to %d", d.k, permute.MaxK)
+	}
+	if why != "" {
+		d.g.Log.Info(fmt.Sprintf("comparing fingerprints alone, with k = %d: %s", d.k, why))
+	}
+	return nil
 }
 
 // checkFormat checks the format of the result. The error for a format of documents names
@@ -79,7 +132,7 @@ func (d *deduping) verification() (*dedup.Verify, error) {
 	if d.verify == "" {
 		return nil, nil
 	}
-	threshold, err := dedup.ParseVerify(d.verify)
+	rule, err := dedup.ParseRule(d.verify)
 	if err != nil {
 		return nil, cli.Usagef("--verify %w", err)
 	}
@@ -87,12 +140,16 @@ func (d *deduping) verification() (*dedup.Verify, error) {
 		return nil, cli.Usagef("--verify needs the texts of the documents in %s, and an index holds only fingerprints: "+
 			"give the files that it was made from with --against-docs", d.against)
 	}
-	return &dedup.Verify{Jaccard: threshold, Known: d.againstDocs, Disk: d.g.Disk}, nil
+	return &dedup.Verify{Rule: rule, Known: d.againstDocs, Disk: d.g.Disk}, nil
 }
 
 // checkStreams refuses pipes that would have to be read twice, and outputs that are no folders.
 func (d *deduping) checkStreams(inputs []string, prints bool) error {
-	for _, again := range []struct{ flag, value string }{{"--verify", d.verify}, {"--write-kept", d.writeKept},
+	verify := "--verify"
+	if d.quality != "" {
+		verify = "--quality " + d.quality
+	}
+	for _, again := range []struct{ flag, value string }{{verify, d.verify}, {"--write-kept", d.writeKept},
 		{"--report", d.report}} {
 		if again.value == "" {
 			continue

@@ -10,9 +10,9 @@ import (
 
 // The columns of the tables of dedup. Those for rows are empty where the file is the document.
 var (
-	clusterColumns = cli.ColumnsOf("cluster:i id representative distance:i kept:b jaccard:r? file? row:i? " +
+	clusterColumns = cli.ColumnsOf("cluster:i id representative distance:i kept:b jaccard:r? contained:r? file? row:i? " +
 		"representative_file? representative_row:i?")
-	droppedColumns = cli.ColumnsOf("id kept_id distance:i jaccard:r? file? row:i? kept_file? kept_row:i?")
+	droppedColumns = cli.ColumnsOf("id kept_id distance:i jaccard:r? contained:r? file? row:i? kept_file? kept_row:i?")
 	keptColumns    = cli.ColumnsOf("id reason? file? row:i?")
 )
 
@@ -77,12 +77,12 @@ func place(t *result.TableWriter, at dedup.Place) *result.TableWriter {
 	return t.Integer(at.Row)
 }
 
-// jaccard writes the cell of a similarity, if texts were compared.
-func (t *clusterTables) jaccard(w *result.TableWriter, similarity float32) *result.TableWriter {
+// likeness writes the two cells of a likeness, if texts were compared.
+func (t *clusterTables) likeness(w *result.TableWriter, like dedup.Likeness) *result.TableWriter {
 	if !t.r.Verified() {
-		return w.Null()
+		return w.Null().Null()
 	}
-	return w.Real(float64(similarity))
+	return w.Real(float64(like.Jaccard)).Real(float64(like.Contained))
 }
 
 func (t *clusterTables) clusters(w *result.TableWriter) error {
@@ -91,11 +91,11 @@ func (t *clusterTables) clusters(w *result.TableWriter) error {
 		for i, row := range cl.Rows {
 			w.Integer(int64(cl.Number)).Text(t.c.ID(row)).Text(kept).Integer(int64(t.r.Distance(row,
 				cl.Kept))).Flag(row == cl.Kept)
-			similarity := float32(1)
+			var like dedup.Likeness
 			if t.r.Verified() {
-				similarity = cl.Similarities[i]
+				like = cl.Likes[i]
 			}
-			if err := place(place(t.jaccard(w, similarity), t.c.Place(row)), at).End(); err != nil {
+			if err := place(place(t.likeness(w, like), t.c.Place(row)), at).End(); err != nil {
 				return err
 			}
 		}
@@ -114,7 +114,7 @@ func (t *clusterTables) dropped(w *result.TableWriter) error {
 			t.sameID++
 		}
 		w.Text(id).Text(d.Kept).Integer(int64(d.Distance))
-		if err := place(place(t.jaccard(w, d.Similarity), t.c.Place(d.Row)), kept).End(); err != nil {
+		if err := place(place(t.likeness(w, d.Likeness), t.c.Place(d.Row)), kept).End(); err != nil {
 			return err
 		}
 	}

@@ -98,7 +98,7 @@ in any order`,
 	name: "dedup", short: "the documents that can go, and for which one",
 	in:      `what the job assign writes`,
 	shuffle: `cluster, rank and ID of every document of a cluster, all in the key`,
-	out:     `ID, tab, ID of the document that is kept, distance, as dropped.tsv of 'ndd dedup'`,
+	out:     `ID, tab, ID of the document that is kept, distance, as dropped.tsv of 'ndd dedup --chains'`,
 	notes: `Of documents that --keep does not tell apart, the first ID is kept, in order of
 the bytes of its escaped form.`,
 	mapLine:  "--keep first",

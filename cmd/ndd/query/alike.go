@@ -44,7 +44,7 @@ func (t *textFlags) check(g *cli.Globals, others ...string) (err error) {
 	if t.verify == "" {
 		return g.Refuse("applies only with --verify", append(others, "query-docs", "against-docs")...)
 	}
-	if t.least, err = dedup.ParseVerify(t.verify); err != nil {
+	if t.least, err = dedup.ParseJaccard(t.verify); err != nil {
 		return cli.Usagef("--verify %w", err)
 	}
 	if len(t.againstDocs) == 0 {

@@ -20,8 +20,8 @@ type Options struct {
 	Threads int  // goroutines; 0 or less: as many as there are processors
 
 	// StarBytes is how much memory the representatives of one star cluster's
-	// documents may take while they are looked up; default 256 MiB, in which
-	// there are some 500,000. More of them cost repeated passes instead.
+	// documents may take while they are looked up; default 32 MiB, in which
+	// there are some 60,000. More of them cost repeated passes instead.
 	StarBytes int64
 
 	// Prefer orders rows: it is negative when document a should be kept
@@ -32,7 +32,7 @@ type Options struct {
 	Meter *Meter // counts what is done so far; nil: nobody looks
 }
 
-const starBytesDefault = 256 << 20
+const starBytesDefault = 32 << 20
 
 // A Meter counts what [Find] has done so far. Anyone may read it at any time.
 type Meter struct {
@@ -64,7 +64,7 @@ const rowsMax = math.MaxUint32
 func (o Options) NeedBytes(documents uint64) uint64 {
 	o = o.withDefaults()
 	bytes := 32*documents + uint64(o.Threads)<<21
-	if o.Star {
+	if o.Star && documents > tablesMin {
 		bytes += uint64(o.StarBytes)
 	}
 	return bytes

@@ -1,10 +1,71 @@
 package cluster
 
 import (
+	"math"
 	"math/bits"
+	"slices"
 
 	"ndd/asm"
 )
+
+// Representatives are fingerprints in order of preference, of which Near finds those within k bits
+// of another. The zero value has none; New or Reset begin.
+type Representatives struct{ representatives }
+
+// Reset removes all fingerprints and sets the distance. Tables of more than bytes are not made:
+// without them every search compares all.
+func (r *Representatives) Reset(k int, bytes int64) {
+	r.k, r.bytes = k, bytes
+	r.reset()
+}
+
+// Add adds a fingerprint behind all others.
+func (r *Representatives) Add(key uint64) {
+	if r.full() {
+		r.tables, r.grow = nil, math.MaxInt
+	}
+	r.add(key, 0)
+}
+
+// Len returns how many there are.
+func (r *Representatives) Len() int { return len(r.keys) }
+
+// Near appends a number for each representative from number from on that is within k bits of a
+// fingerprint, ascending: the distance in the upper 32 bits, the representative's number in the
+// lower. It may be called from many goroutines while there is no call of Add.
+func (r *Representatives) Near(dst []uint64, key uint64, from int) []uint64 {
+	begin := len(dst)
+	if len(r.tables) == 0 || from > 0 {
+		dst = r.appendWithin(dst, key, r.keys[from:], from, nil)
+	} else {
+		for i := range r.tables {
+			t := &r.tables[i]
+			if b := t.buckets[key&t.mask]; b != nil {
+				dst = r.appendWithin(dst, key, b.keys, 0, b.ranks)
+			}
+		}
+	}
+	slices.Sort(dst[begin:])
+	return dst[:begin+len(slices.Compact(dst[begin:]))] // several tables find the same one
+}
+
+// appendWithin appends those of some keys that are within k bits of another. Their numbers are
+// ranks or, if that is nil, begin with first.
+func (r *Representatives) appendWithin(dst []uint64, key uint64, keys []uint64, first int, ranks []int32) []uint64 {
+	var hits [withinBlock]uint32
+	for from := 0; from < len(keys); from += withinBlock {
+		n, _ := asm.Within64(hits[:], keys[from:min(from+withinBlock, len(keys))], key, r.k)
+		for _, at := range hits[:n] {
+			i := from + int(at)
+			number := first + i
+			if ranks != nil {
+				number = int(ranks[i])
+			}
+			dst = append(dst, uint64(bits.OnesCount64(key^keys[i]))<<32|uint64(number))
+		}
+	}
+	return dst
+}
 
 // representatives are fingerprints in order of preference, of which first returns the first within
 // k bits of another. While they are few, all are compared. When they are more, there are tables of

@@ -407,7 +407,7 @@ func NeedBytes(documents int, asDocuments bool, o ReadOptions) uint64 {
 	case o.Keep.Policy != First:
 		perDocument += 8
 	}
-	find := cluster.Options{Star: o.Find.Star, Threads: o.Threads}.NeedBytes(uint64(documents))
+	find := cluster.Options{Star: !o.Find.Chains, Threads: o.Threads}.NeedBytes(uint64(documents))
 	bytes := perDocument * uint64(documents)
 	if asDocuments {
 		find = max(find, o.readingBytes+perDocument*uint64(documents)*5/4)

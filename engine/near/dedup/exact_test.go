@@ -62,7 +62,7 @@ func TestExact(t *testing.T) {
 						if e.old == nil && memory > 0 {
 							continue
 						}
-						o := dedup.Options{K: k, Star: e.star, Threads: threads}
+						o := dedup.Options{K: k, Chains: !e.star, Threads: threads}
 						if e.old != nil && index != nil {
 							o.Known = asking(index, engine.BatchOptions{K: k, Docs: 1, Threads: threads, MatchBytes: memory})
 						}

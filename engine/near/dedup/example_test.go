@@ -38,12 +38,12 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	result, err := dedup.Find(ctx, corpus, dedup.Options{K: 6, Verify: &dedup.Verify{Jaccard: 0.8}})
+	result, err := dedup.Find(ctx, corpus, dedup.Options{K: 6, Verify: &dedup.Verify{Rule: dedup.Rule{{Jaccard: 0.8}}}})
 	if err != nil {
 		log.Fatal(err)
 	}
 	for d := range result.Dropped() {
-		fmt.Printf("%s goes for %s: %.2f of their shingles are the same\n", corpus.ID(d.Row), d.Kept, d.Similarity)
+		fmt.Printf("%s goes for %s: %.2f of their shingles are the same\n", corpus.ID(d.Row), d.Kept, d.Jaccard)
 	}
 	for d := range result.Kept() {
 		fmt.Println(d.ID, "stays")
@@ -72,7 +72,7 @@ func ExampleFind() {
 		}
 	}
 	for _, star := range []bool{false, true} {
-		result, err := dedup.Find(context.Background(), corpus, dedup.Options{K: 3, Star: star})
+		result, err := dedup.Find(context.Background(), corpus, dedup.Options{K: 3, Chains: !star})
 		if err != nil {
 			log.Fatal(err)
 		}

@@ -64,7 +64,7 @@ func TestFilter(t *testing.T) {
 		print, _, _ := f.Fingerprint(text)
 		corpus = append(corpus, Document{Fingerprint: print})
 	}
-	r := found(t, appended(t, Keep{}, corpus...), Options{K: 3, Star: true})
+	r := found(t, appended(t, Keep{}, corpus...), Options{K: 3})
 	all := strings.SplitAfter(lines.String(), "\n")
 	var want strings.Builder
 	kept := 0

@@ -12,7 +12,7 @@ import (
 // belongs to the corpus.
 type Options struct {
 	K       int  // largest Hamming distance
-	Star    bool // members must be within K of what is kept, no chains
+	Chains  bool // a cluster is all that near pairs connect; else each member is within K of what is kept
 	Threads int  // goroutines; 0 or less: as many as there are processors
 
 	// Known, if not nil, is called once with all fingerprints. It returns the rows near a document
@@ -59,7 +59,7 @@ func Find(ctx context.Context, c *Corpus, o Options) (*Result, error) {
 			}
 		}
 	}
-	co := cluster.Options{K: o.K, Star: o.Star, Threads: o.Threads, Prefer: prefer, Meter: o.Meter}
+	co := cluster.Options{K: o.K, Star: !o.Chains && o.Verify == nil, Threads: o.Threads, Prefer: prefer, Meter: o.Meter}
 	prints := c.prints
 	if rest != nil {
 		prints = make([]uint64, len(rest))
@@ -78,7 +78,7 @@ func Find(ctx context.Context, c *Corpus, o Options) (*Result, error) {
 	}
 	r.Distinct = r.found.Distinct
 	if o.Verify != nil {
-		return r, r.verify(ctx, o.Verify, o.Threads, prefer)
+		return r, r.verify(ctx, o, prefer)
 	}
 	return r, nil
 }
@@ -108,33 +108,33 @@ type Result struct {
 	corpus   *Corpus
 	verified bool
 	found    *cluster.Result
-	shares   []float32 // of the rows of all clusters, one after the other
+	likes    []Likeness // of the rows of all clusters, one after the other
 }
 
 // A Known is a row that is near a document that the caller has already.
 type Known struct {
-	Row        Row
-	ID         string // of that document
-	Distance   int
-	Similarity float32 // of their texts, if they were verified
+	Row      Row
+	ID       string // of that document
+	Distance int
+	Likeness // of their texts, if they were verified
 }
 
 // A Cluster is two documents or more of which one is kept. Its slices are not
 // to be written.
 type Cluster struct {
-	Number       int       // from 1, in order of the first rows
-	Rows         []Row     // ascending
-	Kept         Row       // one of them
-	Similarities []float32 // of each row's text to the kept one's, if they were verified
+	Number int        // from 1, in order of the first rows
+	Rows   []Row      // ascending
+	Kept   Row        // one of them
+	Likes  []Likeness // of each row's text to the kept one's, if they were verified
 }
 
 // A Drop is a document that is dropped.
 type Drop struct {
-	Row        Row
-	Kept       string // ID of what is kept for it
-	KeptRow    int64  // its row; -1 where it is known from elsewhere
-	Distance   int
-	Similarity float32 // if texts were verified
+	Row      Row
+	Kept     string // ID of what is kept for it
+	KeptRow  int64  // its row; -1 where it is known from elsewhere
+	Distance int
+	Likeness // if texts were verified
 }
 
 // Len returns the number of clusters.
@@ -167,11 +167,11 @@ func (r *Result) Farthest(c Cluster, k int) (row Row, distance, beyond int) {
 // Clusters returns the clusters, in order of their first rows.
 func (r *Result) Clusters() iter.Seq[Cluster] {
 	return func(yield func(Cluster) bool) {
-		shares := r.shares
+		likes := r.likes
 		for i, found := range r.found.Clusters() {
 			c := Cluster{Number: i + 1, Rows: found.Rows, Kept: found.Representative}
-			if n := len(found.Rows); shares != nil {
-				c.Similarities, shares = shares[:n:n], shares[n:]
+			if n := len(found.Rows); likes != nil {
+				c.Likes, likes = likes[:n:n], likes[n:]
 			}
 			if !yield(c) {
 				return
@@ -184,7 +184,7 @@ func (r *Result) Clusters() iter.Seq[Cluster] {
 func (r *Result) Dropped() iter.Seq[Drop] {
 	return func(yield func(Drop) bool) {
 		for _, k := range r.Known {
-			if !yield(Drop{k.Row, k.ID, -1, k.Distance, k.Similarity}) {
+			if !yield(Drop{k.Row, k.ID, -1, k.Distance, k.Likeness}) {
 				return
 			}
 		}
@@ -196,7 +196,7 @@ func (r *Result) Dropped() iter.Seq[Drop] {
 				}
 				d := Drop{Row: row, Kept: kept, KeptRow: int64(c.Kept), Distance: r.Distance(row, c.Kept)}
 				if r.verified {
-					d.Similarity = c.Similarities[i]
+					d.Likeness = c.Likes[i]
 				}
 				if !yield(d) {
 					return

@@ -141,7 +141,7 @@ func TestPlacesOfPrints(t *testing.T) {
 func TestFarthest(t *testing.T) {
 	c := appended(t, Keep{}, Document{}, Document{Fingerprint: 0b111}, Document{Fingerprint: 0b111_111},
 		Document{Fingerprint: 0b011_111})
-	r := found(t, c, Options{K: 3})
+	r := found(t, c, Options{K: 3, Chains: true})
 	for cl := range r.Clusters() {
 		for k, want := range map[int]int{2: 3, 3: 2, 4: 2, 5: 1, 6: 0} {
 			if row, distance, beyond := r.Farthest(cl, k); row != 2 || distance != 6 || beyond != want {

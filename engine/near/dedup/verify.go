@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"ndd/engine/corpus/document"
@@ -18,7 +17,7 @@ import (
 
 // A Verify configures how texts are compared.
 type Verify struct {
-	Jaccard float64         // least similarity of a document to what is kept for it, above 0 to 1
+	Rule    Rule            // says when a document may go for the one kept
 	Memory  int64           // bytes for shingle sets; default [VerifyMemory]. More of them go to a temporary file
 	TempDir string          // of that file; default os.TempDir()
 	Disk    *disk.Disk      // that it is on; default the system's
@@ -27,26 +26,15 @@ type Verify struct {
 	Begin   func()          // is called, if not nil, when all is compared and the reading begins
 }
 
-// VerifyMemory is the default of Verify.Memory: enough for the sets of most corpora.
-const VerifyMemory = 512 << 20
+// VerifyMemory is the default of Verify.Memory. The rest is in the system's cache of the file while
+// there is memory for it.
+const VerifyMemory = 64 << 20
 
 func (v *Verify) memory() int64 {
 	if v.Memory <= 0 {
 		return VerifyMemory
 	}
 	return v.Memory
-}
-
-// ParseVerify returns the X of jaccard>=X.
-func ParseVerify(s string) (threshold float64, err error) {
-	number, ok := strings.CutPrefix(strings.ReplaceAll(s, " ", ""), "jaccard>=")
-	if ok {
-		threshold, err = strconv.ParseFloat(number, 64)
-	}
-	if !ok || err != nil || !(threshold > 0 && threshold <= 1) {
-		return 0, fmt.Errorf("%q: must be jaccard>=X, with X above 0 and at most 1", s)
-	}
-	return threshold, nil
 }
 
 // errAgain begins what keeps documents from being read again.
@@ -69,7 +57,8 @@ func changed(where string) error {
 }
 
 // verify splits the clusters by their texts.
-func (r *Result) verify(ctx context.Context, v *Verify, threads int, prefer func(a, b int) int) (err error) {
+func (r *Result) verify(ctx context.Context, o Options, prefer func(a, b int) int) (err error) {
+	v := o.Verify
 	if v.Begin != nil {
 		v.Begin()
 	}
@@ -81,17 +70,17 @@ func (r *Result) verify(ctx context.Context, v *Verify, threads int, prefer func
 	slices.Sort(members)
 	sets := shingle.NewSets(len(members), v.memory(), v.TempDir, v.Disk)
 	defer func() { err = cmp.Or(err, sets.Close()) }()
-	if err := r.corpus.shingle(ctx, v, sets, members, threads); err != nil {
+	if err := r.corpus.shingle(ctx, v, sets, members, o.Threads); err != nil {
 		return err
 	}
-	groups := make([][]group, len(clusters))
-	s := splitter{least: v.Jaccard, sets: sets, rows: members, prefer: prefer}
-	err = shingle.Each(ctx, threads, len(clusters), func(i int, bufs *[2][]uint64) (err error) {
-		groups[i], err = s.split(ctx, clusters[i], bufs)
-		return err
+	groups, err := r.settle(ctx, clusters, o, prefer, func(a, b Row, bufs *[2][]uint64) (
+		like Likeness, ok bool, err error) {
+		i, _ := slices.BinarySearch(members, a)
+		j, _ := slices.BinarySearch(members, b)
+		return v.Rule.compare(sets, i, sets, j, bufs)
 	})
 	if err == nil {
-		r.replaceClusters(slices.Concat(groups...))
+		r.replaceClusters(groups)
 	}
 	return err
 }
@@ -101,7 +90,7 @@ var errNoTexts = errors.New("verifying needs the texts of the known documents: g
 
 // verifyKnown reads the texts of known documents and of the new ones near them. New documents whose
 // texts are not alike are not dropped; it returns rest with their rows. If several known documents
-// have one ID, the most similar counts.
+// have one ID, the most similar of those that the rule allows counts.
 func (r *Result) verifyKnown(ctx context.Context, v *Verify, threads int, rest []Row) (_ []Row, err error) {
 	if len(r.Known) == 0 {
 		return rest, nil
@@ -124,24 +113,32 @@ func (r *Result) verifyKnown(ctx context.Context, v *Verify, threads int, rest [
 	if err != nil {
 		return nil, err
 	}
-	shares := make([]float64, len(rows))
-	err = shingle.Each(ctx, threads, len(rows), func(i int, bufs *[2][]uint64) (err error) {
-		shares[i], err = shingle.MaxJaccard(own, i, known, of[ids[r.Known[i].ID]], bufs)
-		return err
+	alike := make([]bool, len(rows))
+	err = shingle.Each(ctx, threads, len(rows), func(i int, bufs *[2][]uint64) error {
+		for _, n := range of[ids[r.Known[i].ID]] {
+			like, ok, err := v.Rule.compare(own, i, known, n, bufs)
+			if err != nil {
+				return err
+			}
+			if ok && (!alike[i] || like.Jaccard > r.Known[i].Jaccard) {
+				alike[i], r.Known[i].Likeness = true, like
+			}
+		}
+		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	alike := r.Known[:0]
+	left := r.Known[:0]
 	for i, k := range r.Known {
-		if k.Similarity = float32(shares[i]); shares[i] >= v.Jaccard {
-			alike = append(alike, k)
+		if alike[i] {
+			left = append(left, k)
 		} else {
 			rest = append(rest, k.Row)
 			r.Rejected++
 		}
 	}
-	r.Known = alike
+	r.Known = left
 	slices.Sort(rest)
 	return rest, nil
 }
@@ -228,84 +225,11 @@ func (c *Corpus) same(row Row, doc *document.Document) bool {
 	return doc.ID == r.id && lengthOf(len(doc.Text)) == r.length
 }
 
-// A group is a document that is kept and those whose texts are like its own.
-type group struct {
-	kept    Row
-	members []member
-}
-
-// A member is a row of a group with its similarity to the one kept.
-type member struct {
-	row   Row
-	share float32
-}
-
-// A splitter splits clusters by the texts of their documents. Many goroutines may use it.
-type splitter struct {
-	least  float64       // Jaccard
-	sets   *shingle.Sets // of rows
-	rows   []Row         // ascending
-	prefer func(a, b int) int
-}
-
-// split returns the groups of a cluster: each document, the most preferred first, goes to the first
-// group whose kept document is similar enough, or begins one.
-func (p *splitter) split(ctx context.Context, c Cluster, bufs *[2][]uint64) ([]group, error) {
-	rows := slices.Clone(c.Rows)
-	if p.prefer != nil {
-		slices.SortStableFunc(rows, func(a, b Row) int { return p.prefer(int(a), int(b)) })
-	}
-	var groups []group
-	var leaders []int // sets of the documents that groups keep
-	for _, row := range rows {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		set, _ := slices.BinarySearch(p.rows, row)
-		g, share, err := p.find(leaders, set, bufs)
-		if err != nil {
-			return nil, err
-		}
-		if g < 0 {
-			g, share = len(groups), 1
-			groups, leaders = append(groups, group{kept: row}), append(leaders, set)
-		}
-		groups[g].members = append(groups[g].members, member{row, float32(share)})
-	}
-	for _, g := range groups {
-		slices.SortFunc(g.members, func(a, b member) int { return cmp.Compare(a.row, b.row) })
-	}
-	return groups, nil
-}
-
-// find returns the first leader that is similar enough to a document, -1 for none.
-func (p *splitter) find(leaders []int, one int, bufs *[2][]uint64) (g int, share float64, err error) {
-	var set []uint64
-	for i, leader := range leaders {
-		if shingle.JaccardBound(p.sets.Len(leader), p.sets.Len(one)) < p.least {
-			continue
-		}
-		if set == nil {
-			if set, bufs[0], err = p.sets.Get(one, bufs[0]); err != nil {
-				return 0, 0, err
-			}
-		}
-		var other []uint64
-		if other, bufs[1], err = p.sets.Get(leader, bufs[1]); err != nil {
-			return 0, 0, err
-		}
-		if share := shingle.Jaccard(other, set); share >= p.least {
-			return i, share, nil
-		}
-	}
-	return -1, 0, nil
-}
-
 // replaceClusters replaces the clusters with the groups of two and more documents.
 func (r *Result) replaceClusters(groups []group) {
 	before := r.found.Rows() - r.found.Len()
 	slices.SortFunc(groups, func(a, b group) int { return cmp.Compare(a.members[0].row, b.members[0].row) })
-	r.found, r.shares = new(cluster.Result), make([]float32, 0, r.found.Rows())
+	r.found, r.likes = new(cluster.Result), make([]Likeness, 0, r.found.Rows())
 	var rows []Row
 	for _, g := range groups {
 		if len(g.members) < 2 {
@@ -313,7 +237,7 @@ func (r *Result) replaceClusters(groups []group) {
 		}
 		rows = rows[:0]
 		for _, m := range g.members {
-			rows, r.shares = append(rows, m.row), append(r.shares, m.share)
+			rows, r.likes = append(rows, m.row), append(r.likes, m.like)
 		}
 		r.found.Append(cluster.Cluster{Rows: rows, Representative: g.kept})
 	}

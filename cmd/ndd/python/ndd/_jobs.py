@@ -37,7 +37,7 @@ def dedup(of, *, text=None, id=None, progress=True, **options):
 
     of is a path, folder, pattern or s3:// address, a list of pathlib.Path, a pyarrow Table, a pandas or polars
     DataFrame, a datasets.Dataset, or an iterable of texts or dicts. text and id name the column or field with the text
-    and the id. options are the flags of ``ndd dedup``, such as k=6, verify="jaccard>=0.7", keep="longest",
+    and the id. options are the flags of ``ndd dedup``, such as quality="fast", verify="contained>=1", keep="longest",
     against="index", write_kept="clean/". progress shows a bar where tqdm is installed.
     """
     for name in ("output", "format", "dry_run"):
@@ -104,7 +104,8 @@ def _run(command, documents, text, id, progress, options, folder=None):
     bar = _bar(documents.of, progress)
     try:
         feed = documents.feed(bar.update if bar is not None else lambda n: None)
-        if not any(options.get(name) for name in ("verify", "report", "write_kept")):
+        alone = command != "dedup" or options.get("quality") == "fast" or "k" in options  # fingerprints, without texts
+        if alone and not any(options.get(name) for name in ("verify", "report", "write_kept")):
             return _process.run([*args, "-"], feed)
         with tempfile.TemporaryDirectory(prefix="ndd-") as spool:  # it is read more than once
             path = os.path.join(spool, "documents.jsonl")

@@ -1,0 +1,117 @@
+package dedup
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"ndd/engine/near/shingle"
+)
+
+// A Rule says when a document may go for one that is kept: when all figures of one of its clauses
+// are reached. A rule without clauses lets every document go.
+type Rule []Clause
+
+// A Clause has the least figures of a document that may go; 0 is any.
+type Clause struct{ Jaccard, Contained float64 }
+
+// A Likeness says how much the texts of two documents share.
+type Likeness struct {
+	Jaccard   float32 // similarity of the sets of shingles
+	Contained float32 // share of the dropped document's shingles that the kept one has
+}
+
+// same is the likeness of a document to itself.
+var same = Likeness{1, 1}
+
+// ParseRule reads jaccard>=X and contained>=X, joined by or and and, of which and binds more
+// tightly.
+func ParseRule(s string) (r Rule, err error) {
+	for _, clause := range splitWord(s, "or") {
+		var c Clause
+		for _, term := range splitWord(clause, "and") {
+			name, number, _ := strings.Cut(strings.ReplaceAll(term, " ", ""), ">=")
+			least, err := strconv.ParseFloat(number, 64)
+			if !(err == nil && least > 0 && least <= 1) || name != "jaccard" && name != "contained" {
+				return nil, fmt.Errorf("%q: must be jaccard>=X or contained>=X, with X above 0 and at most 1, "+
+					"or several of them joined by or and and", s)
+			}
+			if name == "jaccard" {
+				c.Jaccard = max(c.Jaccard, least)
+			} else {
+				c.Contained = max(c.Contained, least)
+			}
+		}
+		r = append(r, c)
+	}
+	return r, nil
+}
+
+// splitWord splits s at a word between spaces.
+func splitWord(s, at string) (parts []string) {
+	part := ""
+	for word := range strings.FieldsSeq(s) {
+		if word == at {
+			parts, part = append(parts, part), ""
+		} else {
+			part += " " + word
+		}
+	}
+	return append(parts, part)
+}
+
+// ParseJaccard returns the X of the rule jaccard>=X.
+func ParseJaccard(s string) (float64, error) {
+	r, err := ParseRule(s)
+	if err != nil || len(r) != 1 || r.ByContainment() {
+		return 0, fmt.Errorf("%q: must be jaccard>=X, with X above 0 and at most 1", s)
+	}
+	return r[0].Jaccard, nil
+}
+
+// ByContainment reports whether a clause asks for containment, so that a short document may go for a
+// long one.
+func (r Rule) ByContainment() bool {
+	return slices.ContainsFunc(r, func(c Clause) bool { return c.Contained > 0 })
+}
+
+// Judge compares the sets of shingles of a document and of the one kept, and reports whether the
+// document may go.
+func (r Rule) Judge(dropped, kept []uint64) (Likeness, bool) {
+	return r.judge(shingle.Shared(dropped, kept), len(dropped), len(kept))
+}
+
+// judge is Judge for sets of so many shingles, of which both have some. More of these never make a
+// document stay.
+func (r Rule) judge(both, dropped, kept int) (Likeness, bool) {
+	jaccard, contained := 1.0, 1.0
+	if dropped > 0 {
+		contained = float64(both) / float64(dropped)
+	}
+	if dropped+kept > 0 {
+		jaccard = float64(both) / float64(dropped+kept-both)
+	}
+	ok := len(r) == 0 || slices.ContainsFunc(r, func(c Clause) bool {
+		return jaccard >= c.Jaccard && contained >= c.Contained
+	})
+	return Likeness{float32(jaccard), float32(contained)}, ok
+}
+
+// compare compares set i of some sets with set j of others, without reading them where their sizes
+// tell that the document of the first stays.
+func (r Rule) compare(sets *shingle.Sets, i int, others *shingle.Sets, j int, bufs *[2][]uint64) (like Likeness,
+	ok bool, err error) {
+	if like, ok = r.judge(min(sets.Len(i), others.Len(j)), sets.Len(i), others.Len(j)); !ok {
+		return like, false, nil
+	}
+	var set, other []uint64
+	if set, bufs[0], err = sets.Get(i, bufs[0]); err == nil {
+		other, bufs[1], err = others.Get(j, bufs[1])
+	}
+	if err != nil {
+		return like, false, err
+	}
+	like, ok = r.Judge(set, other)
+	return like, ok, nil
+}

@@ -1,0 +1,137 @@
+package dedup
+
+import (
+	"fmt"
+	"math/bits"
+	"math/rand/v2"
+	"testing"
+
+	"ndd/engine/oracle/sets"
+)
+
+func TestParseRule(t *testing.T) {
+	for text, want := range map[string]string{
+		"jaccard >= 0.8":                   "[{0.8 0}]",
+		"contained>=1":                     "[{0 1}]",
+		"jaccard>=0.7 or contained>=0.9":   "[{0.7 0} {0 0.9}]",
+		" jaccard>=.5 and contained >=.9 ": "[{0.5 0.9}]",
+		"contained>=1 or jaccard>=0.9 and contained>=0.5 and jaccard>=0.8": "[{0 1} {0.9 0.5}]",
+	} {
+		if r, err := ParseRule(text); err != nil || fmt.Sprint(r) != want {
+			t.Errorf("%q: %v %v, want %s", text, r, err, want)
+		}
+	}
+	for _, bad := range []string{"", "jaccard", "jaccard>=", "jaccard>=0", "jaccard>=1.1", "jaccard>=NaN", "jaccard>0.5",
+		"cosine>=0.5", "jaccard>=0.5 or", "and contained>=1", "jaccard>=0.5 contained>=1", "jaccard>=0.5 OR contained>=1",
+		"(jaccard>=0.5)"} {
+		if r, err := ParseRule(bad); err == nil {
+			t.Errorf("%q: %v", bad, r)
+		}
+	}
+	for text, want := range map[string]bool{"jaccard>=0.5": true, "contained>=0.5": false,
+		"jaccard>=0.5 or jaccard>=0.7": false, "jaccard>=0.5 and contained>=1": false} {
+		if x, err := ParseJaccard(text); (err == nil && x == 0.5) != want {
+			t.Errorf("%q: %v %v", text, x, err)
+		}
+	}
+}
+
+// TestJudge: figures by hand, and that the size of the smaller set is a bound for them.
+func TestJudge(t *testing.T) {
+	a, b := []uint64{1, 2, 3, 4}, []uint64{2, 3, 4, 5, 6, 7, 8, 9}
+	for _, c := range []struct {
+		rule Rule
+		ab   bool // whether a may go for b
+		ba   bool
+	}{
+		{Rule{{Jaccard: 3.0 / 9}}, true, true}, {Rule{{Jaccard: 0.34}}, false, false},
+		{Rule{{Contained: 0.75}}, true, false}, {Rule{{Contained: 0.76}}, false, false},
+		{Rule{{Contained: 0.3}}, true, true}, {Rule{{0.3, 0.76}}, false, false},
+		{Rule{{0.3, 0.5}}, true, false}, {Rule{{0.3, 0.76}, {0, 0.7}}, true, false}, {nil, true, true},
+	} {
+		ab, ok := c.rule.Judge(a, b)
+		ba, back := c.rule.Judge(b, a)
+		if ok != c.ab || back != c.ba || ab != (Likeness{3.0 / 9, 0.75}) || ba != (Likeness{3.0 / 9, 0.375}) {
+			t.Errorf("%v: %v %v, %v %v", c.rule, ab, ok, ba, back)
+		}
+	}
+	if like, ok := (Rule{{1, 1}}).Judge(nil, nil); !ok || like != same {
+		t.Error(like, ok)
+	}
+}
+
+// TestSettle looks at all choices of what to keep of clusters of up to 12 documents. Exactly one of
+// them lets every document go for a kept one that is near, preferred and allowed, and keeps no two of
+// which one may go for the other; it is the one that is made, whatever the number of goroutines.
+func TestSettle(t *testing.T) {
+	const k = 3
+	rng := rand.New(rand.NewPCG(29, 3))
+	kept, fewest := 0, 0
+	for trial := range 400 {
+		n := 2 + trial%11
+		prints, allowed, rank := make([]uint64, n), make([]bool, n*n), rng.Perm(n)
+		for i := range prints {
+			prints[i] = sets.Near(rng, 0, rng.IntN(5))
+			for j := range n {
+				allowed[i*n+j] = rng.IntN(4) > 0
+			}
+		}
+		goes := func(a, b int) bool { // a may go for b
+			return rank[b] < rank[a] && bits.OnesCount64(prints[a]^prints[b]) <= k && allowed[a*n+b]
+		}
+		var solutions []uint
+		least := n
+		for choice := range uint(1) << n {
+			dominated, independent := true, true
+			for a := range n {
+				better := -1
+				for b := range n {
+					if choice>>b&1 == 1 && goes(a, b) {
+						better = b
+					}
+				}
+				if choice>>a&1 == 1 {
+					independent = independent && better < 0
+				} else {
+					dominated = dominated && better >= 0
+				}
+			}
+			if dominated {
+				least = min(least, bits.OnesCount(choice))
+				if independent {
+					solutions = append(solutions, choice)
+				}
+			}
+		}
+		rows := make([]Row, n)
+		for i := range rows {
+			rows[i] = Row(i)
+		}
+		for _, threads := range []int{1, 3} {
+			s := settler{k: k, threads: threads, prefer: func(a, b int) int { return rank[a] - rank[b] }, prints: prints,
+				judge: func(a, b Row, _ *[2][]uint64) (Likeness, bool, error) {
+					return Likeness{}, allowed[int(a)*n+int(b)], nil
+				}}
+			groups, err := s.settle(t.Context(), Cluster{Rows: rows})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got uint
+			members := 0
+			for _, g := range groups {
+				got |= 1 << g.kept
+				members += len(g.members)
+				for _, m := range g.members {
+					if m.row != g.kept && !goes(int(m.row), int(g.kept)) {
+						t.Errorf("trial %d: %d went for %d", trial, m.row, g.kept)
+					}
+				}
+			}
+			if len(solutions) != 1 || got != solutions[0] || members != n {
+				t.Fatalf("trial %d: kept %b of %d, want one of %b", trial, got, members, solutions)
+			}
+		}
+		kept, fewest = kept+bits.OnesCount(solutions[0]), fewest+least
+	}
+	t.Logf("%d kept; %d if two may be kept of which one may go for the other", kept, fewest)
+}
