@@ -4,7 +4,7 @@
 //
 //	main.go, root.go, exit.go      the program: signals, commands, exit statuses
 //	complete.go, help.go, man.go   completion, the pages of help/, manual pages
-//	corpus/ design/ index/ inspect/ query/ dedup/ copies/ mapreduce/ serve/   the commands, by job
+//	corpus/ design/ index/ inspect/ query/ dedup/ copies/ passages/ mapreduce/ serve/   the commands, by job
 //	cli/                           shared by them: flags, inputs, outputs, messages
 //	server/, client/               the HTTP server behind `ndd serve`, and Go's client of it
 package main

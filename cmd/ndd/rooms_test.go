@@ -25,6 +25,7 @@ import (
 //	          index                        fingerprints -> tables -> segments -> index
 //	            result                     rows of answers
 //	              near  copies  engine     a corpus against itself; copies; the facade: queries, inserts
+//	                passages               what is repeated within texts
 //	                mapreduce              the same, in steps
 //	                  cmd/ndd  bench         programs; the rooms of cmd/ndd: cli -> commands by job -> main
 //
@@ -48,6 +49,8 @@ var rooms = map[string][]string{
 		"engine/corpus", "engine/index", "engine/result"},
 	"engine/copies": {"asm", "engine/memory", "engine/parallel", "engine/storage", "engine/corpus",
 		"engine/index", "engine/result", "engine/near"},
+	"engine/passages": {"engine/memory", "engine/parallel", "engine/storage", "engine/corpus", "engine/index",
+		"engine/result", "engine/near", "engine/copies/ccdet"},
 	"engine": {"permute", "engine/memory", "engine/parallel", "engine/storage", "engine/corpus",
 		"engine/index"},
 	"engine/mapreduce": {"permute", "engine/memory", "engine/parallel", "engine/storage", "engine/corpus",
@@ -60,6 +63,7 @@ var rooms = map[string][]string{
 	"cmd/ndd/design":    with("cmd/ndd/cli"),
 	"cmd/ndd/dedup":     with("cmd/ndd/cli"),
 	"cmd/ndd/mapreduce": with("cmd/ndd/cli"),
+	"cmd/ndd/passages":  with("cmd/ndd/cli"),
 	"cmd/ndd/index":     with("cmd/ndd/cli", "cmd/ndd/design"),
 	"cmd/ndd/query":     with("cmd/ndd/cli", "cmd/ndd/index"),
 	"cmd/ndd/inspect":   with("cmd/ndd/cli", "cmd/ndd/index"),
@@ -67,7 +71,7 @@ var rooms = map[string][]string{
 	"cmd/ndd/copies":    with("cmd/ndd/cli", "cmd/ndd/corpus", "cmd/ndd/index", "cmd/ndd/inspect"),
 	"cmd/ndd": with("cmd/ndd/cli", "cmd/ndd/corpus", "cmd/ndd/design", "cmd/ndd/dedup", "cmd/ndd/mapreduce",
 		"cmd/ndd/index", "cmd/ndd/query",
-		"cmd/ndd/inspect", "cmd/ndd/serve", "cmd/ndd/copies"),
+		"cmd/ndd/inspect", "cmd/ndd/serve", "cmd/ndd/copies", "cmd/ndd/passages"),
 	"bench": with("huffman"),
 }
 
@@ -113,7 +117,7 @@ func TestLiveRooms(t *testing.T) {
 // libraries are the rooms that programs are made of.
 var libraries = []string{"asm", "permute", "numa", "engine/memory", "engine/parallel", "engine/plot",
 	"engine/storage", "engine/corpus", "engine/index",
-	"engine/result", "engine/near", "engine/copies", "engine", "engine/mapreduce"}
+	"engine/result", "engine/near", "engine/copies", "engine/passages", "engine", "engine/mapreduce"}
 
 // with returns the libraries and others.
 func with(others ...string) []string { return slices.Concat(libraries, others) }

@@ -20,6 +20,7 @@ import (
 	"ndd/cmd/ndd/index"
 	"ndd/cmd/ndd/inspect"
 	"ndd/cmd/ndd/mapreduce"
+	"ndd/cmd/ndd/passages"
 	"ndd/cmd/ndd/query"
 	"ndd/cmd/ndd/serve"
 	"ndd/engine"
@@ -110,7 +111,7 @@ Exit status: 0 done, 1 failed, 2 wrong usage, 3 corrupt or mismatched data,
 
 	for _, commands := range []func(*cli.Globals) []*cobra.Command{
 		corpus.Commands, design.Commands, index.Commands, inspect.Commands, query.Commands, dedup.Commands,
-		copies.Commands, mapreduce.Commands, serve.Commands,
+		copies.Commands, passages.Commands, mapreduce.Commands, serve.Commands,
 	} {
 		root.AddCommand(commands(g)...)
 	}

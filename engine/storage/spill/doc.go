@@ -26,7 +26,7 @@ import (
 
 // A Record is what runs consist of: one to three words, of which the first counts most.
 type Record interface {
-	uint64 | [2]uint64 | [3]uint64
+	~uint64 | ~[2]uint64 | ~[3]uint64
 }
 
 // An Error says that a temporary file failed: usually, that its folder is full, or does not exist.

@@ -131,3 +131,6 @@ func (r *Run[R]) Close() error {
 	}
 	return r.failed(errors.Join(r.release(), r.file.Close()))
 }
+
+// Len returns the number of records.
+func (r *Run[R]) Len() int { return r.count }

@@ -1,0 +1,292 @@
+// Package passages holds the command passages: which lines, paragraphs, sentences or strings of a corpus
+// are repeated in it.
+package passages
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/cobra"
+
+	"ndd/cmd/ndd/cli"
+	"ndd/engine/corpus/document"
+	"ndd/engine/memory"
+	"ndd/engine/passages"
+	"ndd/engine/result"
+)
+
+// Commands returns the commands of this package.
+func Commands(g *cli.Globals) []*cobra.Command {
+	return []*cobra.Command{newPassages(g)}
+}
+
+func newPassages(g *cli.Globals) *cobra.Command {
+	p := &finding{g: g}
+	cmd := &cobra.Command{
+		Use:   "passages (--unit UNIT | --bytes N) INPUT...",
+		Short: "Find repeated lines, paragraphs, sentences or strings",
+		Long: `Find the parts of documents that stand elsewhere in the inputs, too, and list them: exactly
+those, whatever is repeated how often.
+
+--unit line, paragraph or sentences=3 (three sentences in a row) compares units by a hash of
+128 bits. White space does not matter; --ignore case,space,digits ignores more, --ignore none
+nothing but white space at the end. Units of fewer than --min-chars characters are left alone.
+
+--bytes 100 compares strings: every part of a text that is covered by strings of 100 bytes
+that stand elsewhere, too, byte by byte, wherever they begin. Spans begin and end with whole
+characters; with --cut words, with whole words.
+
+The table has a row for each span: from and to are bytes of the document's text, from_char and
+to_char characters; count is the number of places, for a span of several windows the most of
+any; first_from is where the same stands first, first_id in which document, and kept is 1 where
+that is the span itself. Spans of strings and of sentences in a row may overlap: they are those
+that stand first in different places. Rows are lines, records or rows of the file, from 1, and
+empty where a file is one document.
+
+The first place, in order of the inputs, is kept, as a whole; --strike-all counts that as going,
+too. --across-only leaves alone what only one document has, and the first document that has it.
+--max-share 0.5 leaves a document whole of which more would go; with --over drop it goes.
+
+Texts, or the hashes of units, go through temporary files ($TMPDIR). --memory bounds the rest.`,
+		Example: `  ndd passages --unit line --min-chars 40 -o lines.tsv crawl-*.jsonl.gz
+  ndd passages --unit sentences=3 --ignore case,space,digits --across-only -o spans.parquet docs/
+  ndd passages --bytes 100 --cut words docs.jsonl
+  ndd passages --unit paragraph --dry-run docs/ more/`,
+		Args: cli.SomeArgs("INPUT"),
+		RunE: func(cmd *cobra.Command, args []string) error { return p.run(cmd.Context(), args) },
+	}
+	p.docs.RegisterReading(cmd)
+	p.format.Register(cmd)
+	g.Skipped.Register(cmd)
+	g.RegisterForce(cmd)
+	f := cmd.Flags()
+	f.StringVar(&p.unit, "unit", "", "what is compared: line, paragraph, or sentences=3 for three sentences in a row")
+	f.IntVar(&p.bytes, "bytes", 0, fmt.Sprintf("compare strings of at least so many bytes, %d to %d", passages.BytesMin,
+		passages.BytesMax))
+	f.StringVar(&p.ignore, "ignore", "space", "of units: what does not matter: case, space, digits, several with commas, "+
+		"or none")
+	f.IntVar(&p.o.MinChars, "min-chars", 20, "of units: leave those with fewer characters alone")
+	f.IntVar(&p.o.MinCount, "min-count", 2, "leave alone what stands at fewer places")
+	f.BoolVar(&p.o.AcrossOnly, "across-only", false, "leave repetition within one document alone")
+	f.BoolVar(&p.o.StrikeAll, "strike-all", false, "count the first place as going, too")
+	f.Float64Var(&p.o.MaxShare, "max-share", 0, "share of a document that may go, 0 to 1; 0 is no limit")
+	f.StringVar(&p.over, "over", "keep", "a document of which more would go than --max-share: keep it whole, or drop it")
+	f.StringVar(&p.cut, "cut", "chars", "of strings: begin and end with whole chars, or with whole words")
+	f.StringVarP(&p.out, "output", "o", "", "file for the table (default: standard output)")
+	f.BoolVar(&p.dryRun, "dry-run", false, "write nothing: report how much would go, by source")
+	f.StringVar(&p.memory, "memory", "", "memory limit, such as 4GiB (default: what is available)")
+	return cmd
+}
+
+// finding is one run of the command.
+type finding struct {
+	g                       *cli.Globals
+	docs                    cli.DocumentFlags
+	format                  cli.TableFormat
+	unit, ignore, over, cut string
+	out, memory             string
+	bytes                   int
+	dryRun                  bool
+	o                       passages.Options
+}
+
+// options checks the flags.
+func (p *finding) options() (err error) {
+	o := &p.o
+	switch {
+	case (p.unit == "") == (p.bytes == 0):
+		return cli.Usagef("say what is compared: --unit line, paragraph or sentences=3, or --bytes 100")
+	case p.over != "keep" && p.over != "drop":
+		return cli.Usagef("--over %q: must be keep or drop", p.over)
+	case p.cut != "chars" && p.cut != "words":
+		return cli.Usagef("--cut %q: must be chars or words", p.cut)
+	case o.MinCount < 2:
+		return cli.Usagef("--min-count %d: must be at least 2", o.MinCount)
+	case !(o.MaxShare >= 0 && o.MaxShare <= 1):
+		return cli.Usagef("--max-share %g: must be 0 to 1", o.MaxShare)
+	case p.g.Given["over"] && o.MaxShare == 0:
+		return cli.Usagef("--over applies only with --max-share")
+	}
+	o.Drop, o.CutWords = p.over == "drop", p.cut == "words"
+	if p.unit != "" {
+		if err := p.g.Refuse("applies only with --bytes", "cut"); err != nil {
+			return err
+		}
+		if o.Unit, err = passages.ParseUnit(p.unit); err != nil {
+			return cli.Usagef("--unit %w", err)
+		}
+		if o.Ignore, err = passages.ParseIgnore(p.ignore); err != nil {
+			return cli.Usagef("--ignore %w", err)
+		}
+	} else {
+		if err := p.g.Refuse("applies only with --unit: strings are compared byte by byte", "ignore", "min-chars"); err != nil {
+			return err
+		}
+		if o.Unit = (passages.Unit{Kind: passages.Bytes, Length: p.bytes}); p.bytes < passages.BytesMin ||
+			p.bytes > passages.BytesMax {
+			return cli.Usagef("--bytes %d: must be %d to %d", p.bytes, passages.BytesMin, passages.BytesMax)
+		}
+	}
+	if err := p.format.Check(p.g, p.out); err != nil {
+		return err
+	}
+	if p.dryRun {
+		return p.g.Refuse("applies only without --dry-run, which writes nothing", "output", "format")
+	}
+	return p.g.CheckOutput(p.out)
+}
+
+func (p *finding) run(ctx context.Context, inputs []string) error {
+	if err := p.options(); err != nil {
+		return err
+	}
+	if err := cli.ReadOnce(inputs); err != nil {
+		return err
+	}
+	if err := p.g.KeepInputs(inputs); err != nil {
+		return err
+	}
+	config, err := p.docs.Config(p.g, nil)
+	if err != nil {
+		return err
+	}
+	limit, err := cli.ParseMemory(p.memory)
+	if err != nil {
+		return err
+	}
+	budget := memory.ForProgram(p.g.Machine.Limit(limit))
+	config.Budget = int64(max(budget.Left()/4, 1))
+	room, err := budget.Reserve("reading", config.NeedBytes())
+	if err != nil {
+		return memory.Advise(err, "a lower --max-document than "+p.docs.MaxDocument+" needs less")
+	}
+	defer room.Release()
+	p.o.Threads, p.o.Disk = p.g.Threads, p.g.Disk
+	p.o.MemoryBytes = int64(max(min(budget.Left()/2, marksBytes), 1))
+	config.Document.Meter = &document.Meter{}
+	bar := p.g.NewInputBar(ctx, "reading", inputs, config.Document.Meter)
+	r, report, err := passages.Find(ctx, inputs, config, p.o)
+	bar.End()
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	partly := p.g.Ingested(report)
+	t := totals{bySource: map[string]*share{}}
+	if p.dryRun {
+		for d := range r.Documents() {
+			t.add(&d)
+		}
+	} else if err := p.g.WriteTable(p.out, p.format.Format, columns, func(w *result.TableWriter) error {
+		for d := range r.Documents() {
+			t.add(&d)
+			if err := p.writeSpans(w, &d); err != nil {
+				return err
+			}
+		}
+		return ctx.Err()
+	}); err != nil {
+		return err
+	}
+	p.say(&t, r)
+	return partly
+}
+
+// marksBytes is the most memory that is taken for marks: more would make runs that are no faster to merge.
+const marksBytes = 4 << 30
+
+var columns = cli.ColumnsOf("id file row:i? unit from:i to:i from_char:i to_char:i count:i kept:b " +
+	"first_id first_file first_row:i? first_from:i")
+
+// writeSpans writes the rows of a document.
+func (p *finding) writeSpans(w *result.TableWriter, d *passages.Document) error {
+	line := func(n int) {
+		if n == 0 {
+			w.Null()
+		} else {
+			w.Integer(int64(n))
+		}
+	}
+	for i := range d.Spans {
+		s := &d.Spans[i]
+		w.Text(d.ID).Text(d.Source)
+		line(d.Line)
+		w.Text(p.o.Unit.String())
+		for _, n := range []int{s.From, s.To, s.FromChar, s.ToChar, s.Count} {
+			w.Integer(int64(n))
+		}
+		w.Flag(s.Kept).Text(s.First.ID).Text(s.First.Source)
+		line(s.First.Line)
+		if err := w.Integer(int64(s.First.From)).End(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// A share is what of some documents goes.
+type share struct{ documents, cut, spans, beyond, cutBytes, textBytes int }
+
+// totals are shares of documents with spans, by file and of all.
+type totals struct {
+	share
+	bySource map[string]*share
+	sources  []string
+}
+
+func (t *totals) add(d *passages.Document) {
+	of, ok := t.bySource[d.Source]
+	if !ok {
+		of = &share{}
+		t.bySource[d.Source], t.sources = of, append(t.sources, d.Source)
+	}
+	for _, s := range []*share{of, &t.share} {
+		s.documents++
+		s.spans += len(d.Spans)
+		s.cutBytes += d.CutBytes()
+		s.textBytes += d.TextBytes
+		if len(d.Cuts) > 0 {
+			s.cut++
+		}
+		if d.Beyond {
+			s.beyond++
+		}
+	}
+}
+
+// namedMax is how many sources are named before the rest is counted.
+const namedMax = 20
+
+// say reports the result, with --dry-run by source.
+func (p *finding) say(t *totals, r *passages.Result) {
+	if p.dryRun {
+		for i, name := range t.sources {
+			if i == namedMax {
+				p.g.Log.Info(fmt.Sprintf("%s more with repeated text", cli.Number(len(t.sources)-i, "file")))
+				break
+			}
+			s := t.bySource[name]
+			p.g.Log.Info(fmt.Sprintf("%s: %s would go of %s with repeated text", name,
+				humanize.IBytes(uint64(s.cutBytes)), cli.Number(s.documents, "document")))
+		}
+	}
+	percent := 0.0
+	if all := r.TextBytes(); all > 0 {
+		percent = 100 * float64(t.cutBytes) / float64(all)
+	}
+	msg := fmt.Sprintf("found %s in %s of %s; %s repeat earlier text, %.3g %% of all, in %s", cli.Number(t.spans, "span"),
+		humanize.Comma(int64(t.documents)), cli.Number(r.Len(), "document"), humanize.IBytes(uint64(t.cutBytes)), percent,
+		cli.Number(t.cut, "document"))
+	if t.beyond > 0 {
+		what := "kept whole"
+		if p.o.Drop {
+			what = "dropped"
+		}
+		msg += fmt.Sprintf("; %s of which more than --max-share would go: %s", cli.Number(t.beyond, "document"), what)
+	}
+	p.g.Log.Info(msg)
+	if p.dryRun {
+		p.g.Log.Info("dry run: nothing was written")
+	}
+}

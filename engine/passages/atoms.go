@@ -1,0 +1,168 @@
+package passages
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"ndd/engine/copies/ccdet"
+)
+
+// atomEnd returns where the first atom of a text ends, which is not empty.
+func atomEnd(k Kind, text string) int {
+	switch k {
+	case Lines:
+		return lineEnd(text)
+	case Paragraphs:
+		return paragraphEnd(text)
+	}
+	return sentenceEnd(text)
+}
+
+// lineEnd returns the place behind the first line end, or the end of the text.
+func lineEnd(text string) int {
+	if i := strings.IndexByte(text, '\n'); i >= 0 {
+		return i + 1
+	}
+	return len(text)
+}
+
+// paragraphEnd returns the place behind the blank lines that follow the first other lines.
+func paragraphEnd(text string) int {
+	at, words, blank := 0, false, false
+	for at < len(text) {
+		end := at + lineEnd(text[at:])
+		isBlank := strings.TrimSpace(text[at:end]) == ""
+		if !isBlank && words && blank {
+			return at
+		}
+		words, blank = words || !isBlank, isBlank
+		at = end
+	}
+	return at
+}
+
+// closing are characters that belong to the sentence before them.
+const closing = "\"'”’»)]」』）】》"
+
+// sentenceEnd returns the place behind the white space that follows the first sentence. White space
+// before the sentence belongs to it.
+func sentenceEnd(text string) int {
+	words := false
+	for i := 0; i < len(text); {
+		c := text[i]
+		if c < utf8.RuneSelf {
+			i++
+			switch {
+			case c == '\n' && words:
+				return i + leadingSpace(text[i:])
+			case c == '.' || c == '!' || c == '?':
+				end := behindClosing(text, i)
+				if words && (end == len(text) || isSpaceAt(text[end:])) {
+					return end + leadingSpace(text[end:])
+				}
+				i = end
+			case c > ' ':
+				words = true
+			}
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(text[i:])
+		i += size
+		if !words {
+			words = !unicode.IsSpace(r)
+		}
+		anywhere := strings.ContainsRune(ccdet.Ends, r)
+		if !anywhere && r != '…' {
+			continue
+		}
+		if i = behindClosing(text, i); anywhere || i == len(text) || isSpaceAt(text[i:]) {
+			return i + leadingSpace(text[i:])
+		}
+	}
+	return len(text)
+}
+
+// behindClosing returns the place behind further ends and closing quotes and brackets.
+func behindClosing(text string, i int) int {
+	for i < len(text) {
+		r, size := utf8.DecodeRuneInString(text[i:])
+		if !strings.ContainsRune(closing, r) && !strings.ContainsRune(ccdet.Ends+".!?…", r) {
+			break
+		}
+		i += size
+	}
+	return i
+}
+
+func isSpaceAt(text string) bool {
+	r, _ := utf8.DecodeRuneInString(text)
+	return unicode.IsSpace(r)
+}
+
+// leadingSpace returns how many bytes of white space a text begins with.
+func leadingSpace(text string) int {
+	return len(text) - len(strings.TrimLeftFunc(text, unicode.IsSpace))
+}
+
+// asciiNormal has, for each set of differences to ignore, the byte that a byte of ASCII becomes.
+var asciiNormal = func() (t [8][utf8.RuneSelf]byte) {
+	for i := range t {
+		for c := range t[i] {
+			t[i][c] = byte(normalRune(Ignore(i), rune(c)))
+		}
+	}
+	return t
+}()
+
+// normalRune returns what a character becomes that is no white space to be ignored, which becomes ' '.
+func normalRune(i Ignore, r rune) rune {
+	switch {
+	case i&IgnoreSpace != 0 && unicode.IsSpace(r):
+		return ' '
+	case i&IgnoreDigits != 0 && unicode.IsDigit(r):
+		return '0'
+	case i&IgnoreCase != 0:
+		return unicode.ToLower(r)
+	}
+	return r
+}
+
+// appendNormal appends the normal form of a text to dst: of white space that is ignored one space
+// stays between two other characters, and none at the end of any text. It returns the number of
+// characters, too.
+func appendNormal(dst []byte, i Ignore, text string) (_ []byte, chars int) {
+	text = strings.TrimRightFunc(text, unicode.IsSpace)
+	table, space := &asciiNormal[i], i&IgnoreSpace != 0
+	pending := false
+	for at := 0; at < len(text); {
+		c := text[at]
+		if c < utf8.RuneSelf {
+			at++
+			if c = table[c]; c == ' ' && space {
+				pending = chars > 0
+				continue
+			}
+			if pending {
+				dst, pending = append(dst, ' '), false
+				chars++
+			}
+			dst = append(dst, c)
+			chars++
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(text[at:])
+		at += size
+		if r = normalRune(i, r); r == ' ' && space {
+			pending = chars > 0
+			continue
+		}
+		if pending {
+			dst, pending = append(dst, ' '), false
+			chars++
+		}
+		dst = utf8.AppendRune(dst, r)
+		chars++
+	}
+	return dst, chars
+}

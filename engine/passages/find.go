@@ -1,0 +1,173 @@
+package passages
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"unicode/utf8"
+
+	"github.com/minio/highwayhash"
+
+	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/ingest"
+)
+
+// prepared is a document on its way to the spool, with its marks.
+type prepared struct {
+	source    string
+	head      []byte
+	text      string  // where atoms are bytes
+	points    []point // of the others
+	textBytes int
+	atoms     int
+	units     [][3]uint64 // hash, and the first atom, from 0
+	strings   []mark
+}
+
+// A mark of strings is a hash, and a place.
+type mark [2]uint64
+
+// unitKey is the key of the hashes of units.
+var unitKey = []byte("ndd passages: units, HighwayHash")
+
+// Find reads documents and finds what is repeated in them. It does not use cfg.Recipe. The result
+// must be closed. The report is valid with an error, too.
+func Find(ctx context.Context, inputs []string, cfg ingest.Config, o Options) (_ *Result, _ ingest.Report, err error) {
+	if err := o.check(); err != nil {
+		return nil, ingest.Report{}, err
+	}
+	r := &Result{o: o, inputs: inputs, reading: cfg.Document}
+	r.reading.Meter = nil // it counts the first reading
+	if r.spool, err = newSpool(&o); err != nil {
+		return nil, ingest.Report{}, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, r.Close())
+		}
+	}()
+	var report ingest.Report
+	if o.Unit.Kind == Bytes {
+		report, err = r.findStrings(ctx, cfg)
+	} else {
+		report, err = r.findUnits(ctx, cfg)
+	}
+	if err != nil {
+		return nil, report, err
+	}
+	r.fileUnits = report.FileUnits
+	if r.all, err = r.repeats.Map(); err != nil {
+		return nil, report, err
+	}
+	return r, report, nil
+}
+
+// findUnits finds repeated units.
+func (r *Result) findUnits(ctx context.Context, cfg ingest.Config) (ingest.Report, error) {
+	marks := newSorter[[3]uint64](&r.o, "units", 1)
+	defer marks.close()
+	var list [][3]uint64
+	report, err := ingest.Extract(ctx, r.inputs, cfg, ingest.Steps[prepared]{
+		Worker: func() (func(int, *document.Document) (prepared, error), error) {
+			u := unitCutter{o: &r.o}
+			return func(_ int, doc *document.Document) (prepared, error) { return u.prepare(doc), nil }, nil
+		},
+		Borrows: true,
+		Emit: func(p prepared) (err error) {
+			for _, m := range p.units {
+				m[2] += r.spool.atoms
+				if list, err = marks.add(list, m); err != nil {
+					return err
+				}
+			}
+			return r.spool.add(&p)
+		},
+	})
+	if err == nil {
+		err = r.spool.end()
+	}
+	if err != nil {
+		return report, err
+	}
+	marks.end(list)
+	list = nil
+	r.repeats, err = groups(ctx, &r.o, marks, 2, "repeated units", func() func([][3]uint64, func(repeat) error) error {
+		return r.unitGroup
+	})
+	return report, err
+}
+
+// unitGroup emits the repeats of equal units, in order of their places.
+func (r *Result) unitGroup(group [][3]uint64, emit func(repeat) error) error {
+	first, last := group[0][2], group[len(group)-1][2]
+	if len(group) < r.o.MinCount || r.o.AcrossOnly && r.spool.row(first) == r.spool.row(last) {
+		return nil
+	}
+	for _, m := range group {
+		if err := emit(newRepeat(m[2], first, 1, uint64(len(group)))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// A unitCutter cuts documents into units. It belongs to one goroutine.
+type unitCutter struct {
+	o      *Options
+	normal []byte
+	last   [][2]uint64 // hashes of the last atoms, as many as a window has
+	chars  []int       // of these, normalised
+	window []byte      // their bytes
+}
+
+// prepare cuts a document.
+func (u *unitCutter) prepare(doc *document.Document) prepared {
+	d := Document{ID: doc.ID, Source: doc.Source, Line: doc.Line}
+	p := prepared{source: doc.Source, head: appendHead(nil, &d, doc.Text), textBytes: len(doc.Text)}
+	u.last, u.chars = u.last[:0], u.chars[:0]
+	var at point
+	for text := doc.Text; text != ""; p.atoms++ {
+		atom := text[:atomEnd(u.o.Unit.Kind, text)]
+		text = text[len(atom):]
+		p.points = append(p.points, at)
+		at[0] += uint64(len(atom))
+		at[1] += uint64(utf8.RuneCountInString(atom))
+		chars := 0
+		u.normal, chars = appendNormal(u.normal[:0], u.o.Ignore, atom)
+		var h [2]uint64
+		if u.o.Unit.Length > 1 || chars >= max(u.o.MinChars, 1) {
+			h = hash128(u.normal)
+		}
+		u.take(&p, h, chars)
+	}
+	return p
+}
+
+// take takes an atom into the window, and the window into the marks if it is full.
+func (u *unitCutter) take(p *prepared, h [2]uint64, chars int) {
+	length := u.o.Unit.Length
+	if u.last, u.chars = append(u.last, h), append(u.chars, chars); len(u.last) > length {
+		u.last = append(u.last[:0], u.last[1:]...)
+		u.chars = append(u.chars[:0], u.chars[1:]...)
+	}
+	all := 0
+	for _, n := range u.chars {
+		all += n
+	}
+	if len(u.last) < length || all < max(u.o.MinChars, 1) {
+		return
+	}
+	if length > 1 {
+		u.window = u.window[:0]
+		for _, h := range u.last {
+			u.window = binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(u.window, h[0]), h[1])
+		}
+		h = hash128(u.window)
+	}
+	p.units = append(p.units, [3]uint64{h[0], h[1], uint64(p.atoms - length + 1)})
+}
+
+func hash128(b []byte) [2]uint64 {
+	sum := highwayhash.Sum128(b, unitKey)
+	return [2]uint64{binary.LittleEndian.Uint64(sum[:8]), binary.LittleEndian.Uint64(sum[8:])}
+}

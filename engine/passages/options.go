@@ -1,0 +1,138 @@
+package passages
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"ndd/engine/storage/disk"
+)
+
+// A Kind is what atoms are.
+type Kind int
+
+// The kinds.
+const (
+	Lines Kind = iota + 1
+	Paragraphs
+	Sentences
+	Bytes
+)
+
+var kindNames = [...]string{Lines: "line", Paragraphs: "paragraph", Sentences: "sentence", Bytes: "byte"}
+
+// String returns the word for one atom.
+func (k Kind) String() string { return kindNames[k] }
+
+// A Unit is what is compared: windows of so many atoms of a kind.
+type Unit struct {
+	Kind   Kind
+	Length int
+}
+
+// Limits of lengths.
+const (
+	sentencesMax = 100
+	BytesMin     = 16
+	BytesMax     = 1 << 20
+)
+
+// ParseUnit reads line, paragraph, sentences=3 and the like.
+func ParseUnit(s string) (u Unit, err error) {
+	name, number, given := strings.Cut(s, "=")
+	u.Length = 1
+	switch name {
+	case "line":
+		u.Kind = Lines
+	case "paragraph":
+		u.Kind = Paragraphs
+	case "sentences":
+		u = Unit{Sentences, 3}
+		if given {
+			if u.Length, err = strconv.Atoi(number); err != nil || u.Length < 1 || u.Length > sentencesMax {
+				return u, fmt.Errorf("%q: must be sentences=1 to sentences=%d", s, sentencesMax)
+			}
+		}
+		return u, nil
+	}
+	if u.Kind == 0 || given {
+		return u, fmt.Errorf("%q: must be line, paragraph, or sentences=3 for three sentences in a row", s)
+	}
+	return u, nil
+}
+
+// String returns what ParseUnit reads, or bytes=N.
+func (u Unit) String() string {
+	if u.Kind == Lines || u.Kind == Paragraphs {
+		return u.Kind.String()
+	}
+	return fmt.Sprintf("%ss=%d", u.Kind, u.Length)
+}
+
+// Ignore is the set of differences that do not matter when units are compared.
+type Ignore uint8
+
+// The differences.
+const (
+	IgnoreSpace  Ignore = 1 << iota // how much white space there is, and which, and any at the ends
+	IgnoreCase                      // upper and lower case: each character is taken to lower case by itself
+	IgnoreDigits                    // which decimal digit it is: each is 0
+)
+
+var ignoreNames = map[string]Ignore{"space": IgnoreSpace, "case": IgnoreCase, "digits": IgnoreDigits, "none": 0}
+
+// ParseIgnore reads a list such as "case,space"; "none" is nothing.
+func ParseIgnore(list string) (i Ignore, err error) {
+	for name := range strings.SplitSeq(list, ",") {
+		one, ok := ignoreNames[strings.TrimSpace(name)]
+		if !ok {
+			return 0, fmt.Errorf("%q: must be none, or some of case, space and digits with commas between", list)
+		}
+		i |= one
+	}
+	return i, nil
+}
+
+// Options configures Find.
+type Options struct {
+	Unit   Unit
+	Ignore Ignore // of units; strings are compared byte by byte
+
+	MinChars   int  // units with fewer characters, normalised, are left alone
+	MinCount   int  // what stands at fewer places is left alone; at least 2
+	AcrossOnly bool // what stands in one document only is left alone, and so is the first document's
+
+	StrikeAll bool    // the first place goes, too
+	MaxShare  float64 // of a document's text that may go; 0 is no limit
+	Drop      bool    // a document of which more would go goes as a whole; else it stays as a whole
+	CutWords  bool    // spans of strings begin and end with whole words, not only whole characters
+
+	Threads     int
+	MemoryBytes int64 // for marks; 0 is 256 MiB
+	Disk        *disk.Disk
+	Dir         string // for temporary files; "" is the system's
+}
+
+// check sets what has a default, and returns the first thing that is wrong.
+func (o *Options) check() error {
+	u := o.Unit
+	switch {
+	case u.Kind < Lines || u.Kind > Bytes || u.Length < 1:
+		return fmt.Errorf("no unit is given")
+	case u.Kind == Bytes && (u.Length < BytesMin || u.Length > BytesMax):
+		return fmt.Errorf("strings of %d bytes: must be %d to %d", u.Length, BytesMin, BytesMax)
+	case o.MinCount == 1 || o.MinCount < 0 || o.MinCount > countMax:
+		return fmt.Errorf("a count of %d places: must be at least 2", o.MinCount)
+	case !(o.MaxShare >= 0 && o.MaxShare <= 1):
+		return fmt.Errorf("a share of %g: must be 0 to 1", o.MaxShare)
+	}
+	o.MinCount = max(o.MinCount, 2)
+	if o.MaxShare == 0 {
+		o.MaxShare = math.Inf(1)
+	}
+	if o.MemoryBytes <= 0 {
+		o.MemoryBytes = 256 << 20
+	}
+	return nil
+}

@@ -1,0 +1,337 @@
+package passages
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"unicode"
+
+	"ndd/engine/corpus/ingest"
+)
+
+// writeDocs writes texts as the lines of a JSONL file, and returns its path.
+func writeDocs(t testing.TB, texts []string) string {
+	t.Helper()
+	var b strings.Builder
+	for i, text := range texts {
+		line, err := json.Marshal(map[string]string{"id": fmt.Sprint("d", i), "text": text})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.Write(append(line, '\n'))
+	}
+	path := filepath.Join(t.TempDir(), "docs.jsonl")
+	if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func find(t testing.TB, path string, o Options) *Result {
+	t.Helper()
+	r, _, err := Find(context.Background(), []string{path}, ingest.Config{Threads: o.Threads}, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return r
+}
+
+// documents returns all documents with spans.
+func documents(r *Result) []Document { return slices.Collect(r.Documents()) }
+
+// A stand is where a window stands first, and at how many places and in how many documents.
+type stand struct {
+	row, at, count int
+	across         bool
+}
+
+// An oracle has the windows of a corpus, by their content.
+type oracle map[string]*stand
+
+func (o oracle) add(window string, row, at int) {
+	s, ok := o[window]
+	if !ok {
+		s = &stand{row: row, at: at}
+		o[window] = s
+	}
+	s.count++
+	s.across = s.across || s.row != row
+}
+
+// sets are corpora that are hard in one way each. Fibonacci words have the most repetitions that a word
+// without a period can have.
+func sets(rng *rand.Rand, size int) map[string][]string {
+	word := func() string {
+		b := make([]byte, 1+rng.IntN(9))
+		for i := range b {
+			b[i] = 'a' + byte(rng.IntN(26))
+		}
+		return string(b)
+	}
+	var vocabulary []string
+	for range 300 {
+		vocabulary = append(vocabulary, word())
+	}
+	text := func(n int) string {
+		var b strings.Builder
+		for b.Len() < n {
+			b.WriteString(vocabulary[int(float64(len(vocabulary))*rng.Float64()*rng.Float64())])
+			b.WriteByte(" \n."[max(0, rng.IntN(12)-9)])
+		}
+		return b.String()
+	}
+	a, b := "b", "a"
+	for len(b) < size/4 {
+		a, b = b, b+a
+	}
+	letters := func(n, of int) string {
+		out := make([]byte, n)
+		for i := range out {
+			out[i] = 'a' + byte(rng.IntN(of))
+		}
+		return string(out)
+	}
+	page, other := text(max(size/50, 800)), text(max(size/50, 800))
+	var embedded, templates []string
+	for i := range 40 {
+		at := rng.IntN(len(page))
+		embedded = append(embedded, text(rng.IntN(200))+page[at:min(len(page), at+rng.IntN(300))]+text(50))
+		templates = append(templates, fmt.Sprint(page[:200], i%7, page[200:400], rng.IntN(1000), page[400:min(700, len(page))]))
+	}
+	chinese := []rune(strings.Repeat("的一是不了人我在有他这为之大来以个中上们", 4))
+	var mixed []string
+	for range 30 {
+		rng.Shuffle(len(chinese), func(i, j int) { chinese[i], chinese[j] = chinese[j], chinese[i] })
+		mixed = append(mixed, text(20)+"天地玄黄宇宙洪荒日月盈昃辰宿列张寒来暑往秋收冬藏"+string(chinese[:rng.IntN(60)])+"é🙂")
+	}
+	return map[string][]string{
+		"one letter":       {strings.Repeat("a", size/2), "b" + strings.Repeat("a", 300), strings.Repeat("a", 39)},
+		"period 2":         {strings.Repeat("ab", size/8), strings.Repeat("ba", 200)},
+		"period 7":         {strings.Repeat("abcdefg", size/30), text(100) + strings.Repeat("defgabc", 40) + "x"},
+		"period 61":        {strings.Repeat(letters(61, 20), size/200), letters(61, 20)},
+		"Fibonacci":        {b, a + b[:size/8]},
+		"copies of a page": slices.Repeat([]string{page}, 60),
+		"two pages":        slices.Repeat([]string{page, other, page + other}, 10),
+		"embedded":         embedded,
+		"templates":        templates,
+		"words":            {text(size / 4), text(size / 4), text(size / 8)},
+		"two letters":      {letters(size/8, 2), letters(size/8, 2)},
+		"four letters":     {letters(size/4, 4), letters(size/4, 4)},
+		"short":            {"", "a", letters(39, 2), letters(40, 2), strings.Repeat("x", 40), strings.Repeat("x", 40), ""},
+		"mixed scripts":    mixed,
+		"nothing twice":    {letters(size/4, 26), letters(size/4, 26)},
+	}
+}
+
+// TestStrings holds the spans of strings against all windows of the texts: the windows in spans are
+// those that stand twice, each where its content stands first, and counts are right.
+func TestStrings(t *testing.T) {
+	for name, texts := range sets(rand.New(rand.NewPCG(1, 2)), 16_000) {
+		t.Run(name, func(t *testing.T) {
+			path := writeDocs(t, texts)
+			for i, length := range []int{16, 40, 100} {
+				o := Options{Unit: Unit{Bytes, length}, Threads: 2, AcrossOnly: i == 1}
+				checkStrings(t, texts, find(t, path, o), o)
+			}
+		})
+	}
+}
+
+func checkStrings(t *testing.T, texts []string, r *Result, o Options) {
+	t.Helper()
+	all, length := oracle{}, o.Unit.Length
+	for row, text := range texts {
+		for at := 0; at+length <= len(text); at++ {
+			all.add(text[at:at+length], row, at)
+		}
+	}
+	got := map[[2]int]bool{} // windows that spans have
+	for i := range r.all {   // as they are found: cut on characters they have fewer windows
+		p := &r.all[i]
+		row, first := r.spool.row(p.at()), r.spool.row(p.first())
+		at, from := int(p.at()-r.spool.entries[row][1]), int(p.first()-r.spool.entries[first][1])
+		most := 0
+		for w := range int(p.windows()) {
+			s := all[texts[row][at+w:at+w+length]]
+			if s.row != first || s.at != from+w {
+				t.Fatalf("document %d: window %d of %d bytes stands first at %d of %d, not %d of %d", row, at+w, length,
+					s.at, s.row, from+w, first)
+			}
+			if got[[2]int{row, at + w}] {
+				t.Fatalf("document %d: window %d comes twice", row, at+w)
+			}
+			got[[2]int{row, at + w}] = true
+			most = max(most, s.count)
+		}
+		if int(p.count()) != most {
+			t.Fatalf("document %d: windows from %d stand at %d places, not %d", row, at, most, p.count())
+		}
+	}
+	for row, text := range texts {
+		for at := 0; at+length <= len(text); at++ {
+			s := all[text[at:at+length]]
+			want := s.count > 1 && (s.across || !o.AcrossOnly)
+			if got[[2]int{row, at}] != want {
+				t.Fatalf("document %d: window %d of %d bytes found: %v, stands at %d places", row, at, length, !want, s.count)
+			}
+		}
+	}
+	for d := range r.Documents() {
+		checkDocument(t, texts, &d)
+	}
+}
+
+// checkDocument holds what is said of spans of strings against the texts.
+func checkDocument(t *testing.T, texts []string, d *Document) {
+	t.Helper()
+	text := texts[d.Row]
+	for _, s := range d.Spans {
+		part := text[s.From:s.To]
+		if first := texts[s.First.Row][s.First.From:]; !strings.HasPrefix(first, part) {
+			t.Fatalf("document %d: %d to %d is not what stands first at %v", d.Row, s.From, s.To, s.First)
+		}
+		if !strings.HasPrefix(text, string([]rune(text)[:s.FromChar])+part) || len([]rune(part)) != s.ToChar-s.FromChar {
+			t.Fatalf("document %d: %d to %d are not characters %d to %d", d.Row, s.From, s.To, s.FromChar, s.ToChar)
+		}
+	}
+}
+
+// simpleNormal is appendNormal for a reader.
+func simpleNormal(i Ignore, text string) string {
+	text = strings.TrimRightFunc(text, unicode.IsSpace)
+	if i&IgnoreSpace != 0 {
+		text = strings.Join(strings.Fields(text), " ")
+	}
+	if i&IgnoreCase != 0 {
+		text = strings.Map(unicode.ToLower, text)
+	}
+	if i&IgnoreDigits != 0 {
+		text = strings.Map(func(r rune) rune {
+			if unicode.IsDigit(r) {
+				return '0'
+			}
+			return r
+		}, text)
+	}
+	return text
+}
+
+// TestUnits holds spans of units against a table of all of them.
+func TestUnits(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	corpora := sets(rng, 12_000)
+	corpora["normalised"] = []string{"A  b 12\nc\r\n\n\nA B 34\n\n x", " a b 99\nC \n\nü Ü\n", "Ü ü\n\n\nend. A b 12. Ü ü! c"}
+	for name, texts := range corpora {
+		t.Run(name, func(t *testing.T) {
+			path := writeDocs(t, texts)
+			for i, unit := range []Unit{{Lines, 1}, {Paragraphs, 1}, {Sentences, 3}, {Sentences, 1}} {
+				o := Options{Unit: unit, Ignore: Ignore(i*3) % 8, MinChars: i * 5, AcrossOnly: i == 3, Threads: 1 + i%2}
+				checkUnits(t, texts, find(t, path, o), o)
+			}
+		})
+	}
+}
+
+func checkUnits(t *testing.T, texts []string, r *Result, o Options) {
+	t.Helper()
+	type window struct {
+		row, from, to int
+		key           string
+	}
+	var windows []window
+	all := oracle{}
+	for row, text := range texts {
+		var parts []string
+		from := []int{0}
+		for at := 0; at < len(text); {
+			end := at + atomEnd(o.Unit.Kind, text[at:])
+			parts, from, at = append(parts, simpleNormal(o.Ignore, text[at:end])), append(from, end), end
+		}
+		for i := 0; i+o.Unit.Length <= len(parts); i++ {
+			key := parts[i : i+o.Unit.Length]
+			if n := len([]rune(strings.Join(key, ""))); n >= max(o.MinChars, 1) {
+				w := window{row, from[i], from[i+o.Unit.Length], strings.Join(key, "\x00")}
+				windows = append(windows, w)
+				all.add(w.key, row, w.from)
+			}
+		}
+	}
+	type span struct{ row, from, count, firstRow, firstFrom int }
+	var got, want []span
+	for i := range r.all {
+		p := &r.all[i]
+		place := func(atom uint64) (int, int) {
+			row := r.spool.row(atom)
+			h := r.spool.at(row)
+			return row, int(r.spool.point(&h, int(atom-h.atom))[0])
+		}
+		s := span{count: int(p.count())}
+		s.row, s.from = place(p.at())
+		s.firstRow, s.firstFrom = place(p.first())
+		got = append(got, s)
+	}
+	for _, w := range windows {
+		if s := all[w.key]; s.count > 1 && (s.across || !o.AcrossOnly) {
+			want = append(want, span{w.row, w.from, s.count, s.row, s.at})
+		}
+	}
+	if !slices.Equal(got, want) {
+		t.Fatalf("%v:\ngot  %v\nwant %v", o.Unit, got, want)
+	}
+}
+
+// TestSame demands one result for any number of threads and any memory.
+func TestSame(t *testing.T) {
+	for name, texts := range sets(rand.New(rand.NewPCG(5, 6)), 20_000) {
+		path := writeDocs(t, texts)
+		for _, unit := range []Unit{{Lines, 1}, {Sentences, 2}, {Bytes, 50}} {
+			want := documents(find(t, path, Options{Unit: unit, Threads: 1}))
+			for _, o := range []Options{{Threads: 4}, {Threads: 1, MemoryBytes: 1}, {Threads: 3, MemoryBytes: 1}} {
+				o.Unit = unit
+				if got := documents(find(t, path, o)); !reflect.DeepEqual(got, want) {
+					t.Errorf("%s, %v: %+v differs", name, unit, o)
+				}
+			}
+		}
+	}
+}
+
+// TestAtoms cuts texts where a reader would.
+func TestAtoms(t *testing.T) {
+	for _, test := range []struct {
+		kind Kind
+		want string // with | between atoms
+	}{
+		{Lines, "a\n|\n|b\r\n|c"},
+		{Paragraphs, "a\nb\n\n \n|c\n"},
+		{Paragraphs, "\n\na\n\n|b"},
+		{Sentences, "One. |Two!  |Is it 3.5? |\"Yes.\" |no"},
+		{Sentences, "Heading\n|A sentence that\n|breaks."},
+		{Sentences, "天气好。|他说：“走吧！”|好？？|对；|end"},
+		{Sentences, "これは本です。|はい！　|次"},
+		{Sentences, "Wait… |what...x is... |this"},
+		{Sentences, "  ... a. |b"},
+	} {
+		var got []string
+		for text := strings.ReplaceAll(test.want, "|", ""); text != ""; {
+			n := atomEnd(test.kind, text)
+			got = append(got, text[:n])
+			text = text[n:]
+		}
+		if strings.Join(got, "|") != test.want {
+			t.Errorf("%v: %q, want %q", test.kind, got, test.want)
+		}
+	}
+}

@@ -1,0 +1,168 @@
+package passages
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/maphash"
+	"sort"
+	"unicode/utf8"
+
+	"ndd/engine/storage/spill"
+)
+
+// A spool holds what is needed of documents once they are read, in temporary files: their names
+// (heads), their texts if atoms are bytes, otherwise where each atom begins, and for each document
+// where these begin.
+//
+//	head    ID and source, each behind its length; number of the line; bytes and characters of the
+//	        text; hash of the text
+type spool struct {
+	unit   Unit
+	heads  *spill.Run[uint8]
+	texts  *spill.Run[uint8]
+	points *spill.Run[point]
+	docs   *spill.Run[entry]
+
+	headBytes, atoms, textBytes uint64 // so far
+	files                       []file
+
+	// When all documents are there.
+	head, text []uint8
+	begins     []point
+	entries    []entry
+}
+
+// A point is a place in a document's text, in bytes and in characters.
+type point [2]uint64
+
+// An entry says where a document's head and its first atom are.
+type entry [2]uint64
+
+// A file says which row is the first of a file.
+type file struct {
+	source string
+	row    int
+}
+
+// atomsMax is how many atoms there may be, so that the place of one and its distances fit a word.
+const atomsMax = 1 << 40
+
+func newSpool(o *Options) (s *spool, err error) {
+	s = &spool{unit: o.Unit}
+	const buffer = 1 << 18
+	if s.heads, err = spill.Create[uint8](o.Disk, o.Dir, "heads", buffer); err != nil {
+		return nil, err
+	}
+	if s.docs, err = spill.Create[entry](o.Disk, o.Dir, "documents", 4<<10); err == nil && o.Unit.Kind == Bytes {
+		s.texts, err = spill.Create[uint8](o.Disk, o.Dir, "texts", buffer)
+	} else if err == nil {
+		s.points, err = spill.Create[point](o.Disk, o.Dir, "points", buffer)
+	}
+	if err != nil {
+		return nil, errors.Join(err, s.close())
+	}
+	return s, nil
+}
+
+// add adds the next document.
+func (s *spool) add(p *prepared) error {
+	if len(s.files) == 0 || s.files[len(s.files)-1].source != p.source {
+		s.files = append(s.files, file{p.source, int(s.rows())})
+	}
+	err := s.docs.Append([]entry{{s.headBytes, s.atoms}})
+	if err = errors.Join(err, s.heads.Append(p.head)); s.texts != nil {
+		err = errors.Join(err, s.texts.Append([]uint8(p.text)))
+	} else {
+		err = errors.Join(err, s.points.Append(p.points))
+	}
+	s.headBytes += uint64(len(p.head))
+	s.textBytes += uint64(p.textBytes)
+	if s.atoms += uint64(p.atoms); s.atoms > atomsMax && err == nil {
+		err = fmt.Errorf("more than %d %ss: take fewer documents at a time", uint64(atomsMax), s.unit.Kind)
+	}
+	return err
+}
+
+func (s *spool) rows() int { return s.docs.Len() }
+
+// end makes the documents ready to be read.
+func (s *spool) end() (err error) {
+	if s.head, err = s.heads.Map(); err != nil {
+		return err
+	}
+	if s.texts != nil {
+		s.text, err = s.texts.Map()
+	} else {
+		s.begins, err = s.points.Map()
+	}
+	if err != nil {
+		return err
+	}
+	s.entries, err = s.docs.Map()
+	return err
+}
+
+func (s *spool) close() error {
+	return errors.Join(s.heads.Close(), s.texts.Close(), s.points.Close(), s.docs.Close())
+}
+
+// row returns the row of the document that an atom is in. Documents without atoms have none.
+func (s *spool) row(atom uint64) int {
+	return sort.Search(len(s.entries), func(i int) bool { return s.entries[i][1] > atom }) - 1
+}
+
+// textSeed is of the hashes by which a text is known again.
+var textSeed = maphash.MakeSeed()
+
+// appendHead appends a head.
+func appendHead(dst []byte, d *Document, text string) []byte {
+	for _, name := range []string{d.ID, d.Source} {
+		dst = append(binary.AppendUvarint(dst, uint64(len(name))), name...)
+	}
+	dst = binary.AppendUvarint(dst, uint64(d.Line))
+	dst = binary.AppendUvarint(dst, uint64(len(text)))
+	dst = binary.AppendUvarint(dst, uint64(utf8.RuneCountInString(text)))
+	return binary.LittleEndian.AppendUint64(dst, maphash.String(textSeed, text))
+}
+
+// A head is a document's.
+type head struct {
+	Document
+	hash  uint64
+	chars int
+	atom  uint64 // the first, of all
+	atoms int
+}
+
+// at returns the head of a row.
+func (s *spool) at(row int) (h head) {
+	b, end := s.head[s.entries[row][0]:], s.atoms
+	if row+1 < len(s.entries) {
+		end = s.entries[row+1][1]
+	}
+	next := func() int {
+		v, n := binary.Uvarint(b)
+		b = b[n:]
+		return int(v)
+	}
+	name := func() string {
+		n := next()
+		s := string(b[:n])
+		b = b[n:]
+		return s
+	}
+	h.Row, h.ID, h.Source, h.Line, h.TextBytes, h.chars = row, name(), name(), next(), next(), next()
+	h.hash = binary.LittleEndian.Uint64(b)
+	h.atom = s.entries[row][1]
+	h.atoms = int(end - h.atom)
+	return h
+}
+
+// point returns where an atom of a document begins, or where the last one ends. It is for units.
+func (s *spool) point(h *head, atom int) point {
+	if atom == h.atoms {
+		return point{uint64(h.TextBytes), uint64(h.chars)}
+	}
+	return s.begins[h.atom+uint64(atom)]
+}
