@@ -1,8 +1,6 @@
 package dedup
 
 import (
-	"bufio"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,9 +8,6 @@ import (
 	"iter"
 	"math"
 	"strings"
-
-	"github.com/klauspost/compress/gzip"
-	"github.com/klauspost/compress/zstd"
 
 	"ndd/engine/corpus/document"
 	"ndd/engine/parallel"
@@ -31,7 +26,7 @@ type CopyReport struct {
 // documents that were dropped, several files at a time: create is called by several goroutines.
 //
 // JSONL, JSON, CSV, lines and WARC files are copied without the lines or records that can go, byte
-// for byte, compressed as they were, WARC records each by itself; xz and bzip2, which nothing
+// for byte, compressed as they were, in blocks of 2 MiB, WARC records each by itself; xz and bzip2, which nothing
 // writes, become zstd. Lines that are no documents, or have too few features to be compared, stay,
 // and so do WARC records of other types. Of Parquet files all columns of the rows that stay are
 // copied, in order, with the encodings and compression that they had. A file that is one document
@@ -45,6 +40,10 @@ func (r *Result) Copy(ctx context.Context, names *Copies, meter *document.Meter,
 	opts := c.options
 	opts.Meter = meter
 	dropped := r.droppedRows()
+	packers, err := newPackers(c.o.Threads, blockBytes)
+	if err != nil {
+		return CopyReport{}, err
+	}
 	var reports []*CopyReport // of the files, in order
 	produce := func(ctx context.Context, yield func(*copier) bool) error {
 		unit := 0
@@ -59,7 +58,7 @@ func (r *Result) Copy(ctx context.Context, names *Copies, meter *document.Meter,
 				return changed(strings.Join(c.inputs, ", "))
 			}
 			k := &copier{corpus: c, opts: opts, names: names, create: create, dropped: dropped, file: f, unit: unit,
-				row: int(c.rowAt(unit)) - 1}
+				row: int(c.rowAt(unit)) - 1, packers: packers}
 			unit += c.fileUnits[len(reports)]
 			k.end = unit
 			reports = append(reports, &k.report)
@@ -82,7 +81,7 @@ func (r *Result) Copy(ctx context.Context, names *Copies, meter *document.Meter,
 		}
 		return nil
 	}
-	err := parallel.Each(ctx, parallel.Options{Workers: c.o.Threads}, produce, work)
+	err = parallel.Each(ctx, parallel.Options{Workers: c.o.Threads}, produce, work)
 	var all CopyReport
 	for _, one := range reports {
 		all.Unjudged = append(all.Unjudged, one.Unjudged...)
@@ -98,6 +97,7 @@ type copier struct {
 	opts      document.Options
 	names     *Copies
 	create    Create
+	packers   *packers
 	dropped   bitmap
 	extractor *document.Extractor
 	file      document.File
@@ -155,7 +155,7 @@ func (k *copier) copy() error {
 		if content.List {
 			x.cuts = x.list()
 		}
-		return without(w, content, x.cuts, x.starts)
+		return k.packers.without(k.ctx, w, content, x.cuts, x.starts)
 	})
 }
 
@@ -258,90 +258,4 @@ func (k *copier) scan(f document.File) (x scanned, err error) {
 		x.rows = append(x.rows, int64(u.Line))
 	}
 	return x, nil
-}
-
-// without copies a content but for the cuts, compressed as it was, in members of which
-// one begins at each start.
-func without(w io.Writer, content *document.Content, cuts []cut, starts []int64) error {
-	var out packer
-	switch content.Packing {
-	case document.Gzip:
-		out = gzip.NewWriter(w)
-	case document.Zstd, document.Xz, document.Bzip2: // nothing writes the last two
-		z, err := zstd.NewWriter(w, zstd.WithEncoderConcurrency(1))
-		if err != nil {
-			return err
-		}
-		out = z
-	default:
-		out = unpacked{w}
-	}
-	c := copying{in: bufio.NewReaderSize(content, 1<<17), out: out, to: w, starts: starts}
-	for _, cut := range cuts {
-		if err := c.copy(cut.from); err != nil {
-			return cmp.Or(err, out.Close())
-		}
-		// Discard takes an int, and a cut may be beyond one
-		if _, err := io.CopyN(io.Discard, c.in, cut.to-cut.from); err != nil {
-			return cmp.Or(err, out.Close())
-		}
-		c.at = cut.to
-	}
-	err := c.copy(math.MaxInt64)
-	return cmp.Or(err, out.Close())
-}
-
-// A packer compresses its input, or copies it.
-type packer interface {
-	io.WriteCloser
-	Reset(to io.Writer) // begins anew, after Close
-}
-
-// unpacked is the packer of a file that is not compressed.
-type unpacked struct{ io.Writer }
-
-// Close does nothing.
-func (unpacked) Close() error { return nil }
-
-// Reset does nothing.
-func (unpacked) Reset(io.Writer) {}
-
-// copying is the state of copying one file.
-type copying struct {
-	in     *bufio.Reader
-	at     int64 // bytes of in that have been read
-	out    packer
-	to     io.Writer
-	starts []int64 // of members that are ahead
-	begun  bool    // there is something in this member
-}
-
-// copy copies up to an offset, or the end of the file.
-func (c *copying) copy(to int64) error {
-	for c.at < to {
-		next := to
-		for len(c.starts) > 0 && c.starts[0] <= c.at {
-			if c.starts[0] == c.at && c.begun {
-				if err := c.out.Close(); err != nil {
-					return err
-				}
-				c.out.Reset(c.to)
-				c.begun = false
-			}
-			c.starts = c.starts[1:]
-		}
-		if len(c.starts) > 0 {
-			next = min(next, c.starts[0])
-		}
-		n, err := io.CopyN(c.out, c.in, next-c.at)
-		c.at += n
-		c.begun = c.begun || n > 0
-		if errors.Is(err, io.EOF) && to == math.MaxInt64 {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -1,0 +1,115 @@
+package dedup
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/klauspost/compress/gzip"
+
+	"ndd/engine/corpus/document"
+)
+
+// TestPackers: whatever the size of a block and the number of goroutines, a copy is the content
+// without its cuts, and each record a member of its own, be it shorter or longer than a block.
+func TestPackers(t *testing.T) {
+	var content strings.Builder
+	var starts []int64 // of records that stay
+	var cuts []cut
+	var records []string // that stay
+	for i := range 12 {
+		from := int64(content.Len())
+		fmt.Fprintf(&content, "%s%d\n", strings.Repeat("record ", i*i%11), i)
+		if i%5 == 2 || i == 11 {
+			cuts = append(cuts, cut{from, int64(content.Len())})
+			continue
+		}
+		starts = append(starts, from)
+		records = append(records, content.String()[from:])
+	}
+	names := map[document.Packing]string{document.Unpacked: "a", document.Gzip: "a.gz", document.Zstd: "a.zst"}
+	for packing, name := range names {
+		for _, starts := range [][]int64{nil, starts} {
+			for blockBytes := 1; blockBytes <= content.Len()+2; blockBytes++ {
+				var first string
+				for _, threads := range []int{1, 3} {
+					p, err := newPackers(threads, blockBytes)
+					if err != nil {
+						t.Fatal(err)
+					}
+					var out bytes.Buffer
+					c := &document.Content{Reader: strings.NewReader(content.String()), Packing: packing}
+					if err := p.without(t.Context(), &out, c, cuts, starts); err != nil {
+						t.Fatal(err)
+					}
+					if got := unpack(t, name, out.String()); got != strings.Join(records, "") {
+						t.Fatalf("%s in blocks of %d: %q, want %q", name, blockBytes, got, records)
+					}
+					if starts != nil && packing == document.Gzip && !slices.Equal(membersOf(t, out.Bytes()), records) {
+						t.Fatalf("blocks of %d: members %q, want %q", blockBytes, membersOf(t, out.Bytes()), records)
+					}
+					if threads == 1 {
+						first = out.String()
+					} else if out.String() != first {
+						t.Fatalf("%s in blocks of %d depends on the number of goroutines", name, blockBytes)
+					}
+					if len(p.free) != cap(p.free) {
+						t.Fatalf("%d of %d blocks are back", len(p.free), cap(p.free))
+					}
+				}
+			}
+		}
+	}
+}
+
+// membersOf returns the content of each member of a gzip file.
+func membersOf(t *testing.T, packed []byte) (all []string) {
+	t.Helper()
+	in := bytes.NewReader(packed)
+	for in.Len() > 0 {
+		z, err := gzip.NewReader(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		z.Multistream(false)
+		b, err := io.ReadAll(z)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, string(b))
+	}
+	return all
+}
+
+// TestPackersErrors: an error of the source or of the copy ends it, and so does a source that ends
+// before a cut does.
+func TestPackersErrors(t *testing.T) {
+	broken := errors.New("broken")
+	for _, c := range []struct {
+		in   io.Reader
+		out  io.Writer
+		want error
+	}{
+		{io.MultiReader(strings.NewReader("some"), failing{broken}), io.Discard, broken},
+		{strings.NewReader("some that is long enough"), failing{broken}, broken},
+		{strings.NewReader("s"), io.Discard, io.ErrUnexpectedEOF},
+	} {
+		p, err := newPackers(2, 3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := p.without(t.Context(), c.out, &document.Content{Reader: c.in}, []cut{{3, 4}}, nil); !errors.Is(err, c.want) {
+			t.Errorf("%v, want %v", err, c.want)
+		}
+	}
+}
+
+// failing fails.
+type failing struct{ err error }
+
+func (f failing) Read([]byte) (int, error)  { return 0, f.err }
+func (f failing) Write([]byte) (int, error) { return 0, f.err }
