@@ -55,14 +55,19 @@ func (d *DocumentFlags) RegisterFields(cmd *cobra.Command) {
 // maxDocument is the default of --max-document.
 const maxDocument = "64MiB"
 
+// RegisterScanning adds the flags that say which documents files have.
+func (d *DocumentFlags) RegisterScanning(cmd *cobra.Command) {
+	d.RegisterFields(cmd)
+	cmd.Flags().StringVar(&d.MaxDocument, "max-document", maxDocument, "skip documents that are longer")
+}
+
 // RegisterReading adds the flags that say how documents are read, for a command that makes no
 // fingerprints of them.
 func (d *DocumentFlags) RegisterReading(cmd *cobra.Command) {
-	d.RegisterFields(cmd)
+	d.RegisterScanning(cmd)
 	f := cmd.Flags()
 	f.StringVar(&d.extract, "extract", "", "HTML: the main text alone, all text, or auto, which is main unless that "+
 		"is hardly any (default auto)")
-	f.StringVar(&d.MaxDocument, "max-document", maxDocument, "skip documents that are longer")
 	f.BoolVar(&d.strict, "strict", false, "fail at the first line or file that cannot be read, instead of skipping it")
 }
 

@@ -4,6 +4,7 @@
 //	dedup.go, flags.go               the command and its flags
 //	filter.go                        --write-kept -: a filter between pipes
 //	clusters.go                      clusters for people
+//	decided.go                       the command filter: copies by a table of decisions
 //	folders.go                       -o: the folder of tables (tables.go, kept.go) and the report (report.go)
 package dedup
 
@@ -15,5 +16,5 @@ import (
 
 // Commands returns the commands of this package.
 func Commands(g *cli.Globals) []*cobra.Command {
-	return []*cobra.Command{newDedup(g)}
+	return []*cobra.Command{newDedup(g), newFilter(g)}
 }

@@ -105,7 +105,8 @@ func (d *deduping) write(ctx context.Context, inputs []string, to folders, c *de
 		if err != nil {
 			return err
 		}
-		d.sayCopied(report)
+		report.Lost = nil // it was named when it was read first
+		sayCopied(d.g, report)
 	}
 	if to.report != nil {
 		if err := d.writeReport(ctx, to.report, c, r); err != nil {
@@ -128,20 +129,21 @@ func (d *deduping) write(ctx context.Context, inputs []string, to folders, c *de
 }
 
 // sayCopied names the files of a copy that are not what the user may expect.
-func (d *deduping) sayCopied(r dedup.CopyReport) {
+func sayCopied(g *cli.Globals, r dedup.CopyReport) {
 	for _, of := range []struct {
 		files []string
 		what  string
 	}{
 		{r.Unjudged, "copied as it is, because nothing of it could be compared"},
 		{r.Repacked, "copied with the ending .zst: its compression can be read and not written"},
+		{r.Lost, "could not be read, and is in no copy"},
 	} {
 		for i, path := range of.files {
 			if i == namedMax {
-				d.g.Log.Warn(fmt.Sprintf("%s more: %s", cli.Number(len(of.files)-i, "file"), of.what))
+				g.Log.Warn(fmt.Sprintf("%s more: %s", cli.Number(len(of.files)-i, "file"), of.what))
 				break
 			}
-			d.g.Log.Warn(path + ": " + of.what)
+			g.Log.Warn(path + ": " + of.what)
 		}
 	}
 }

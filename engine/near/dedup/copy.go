@@ -1,6 +1,7 @@
 package dedup
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,6 +21,7 @@ type Create func(name string, fill func(w io.Writer) error) error
 type CopyReport struct {
 	Unjudged []string // copied as they are, because nothing of them could be compared
 	Repacked []string // compressed by zstd instead of xz or bzip2
+	Lost     []string // what could not be read and is in no copy, with the reason
 }
 
 // Copy reads the inputs again, counted by meter unless it is nil, and copies them without the
@@ -31,20 +33,16 @@ type CopyReport struct {
 // and so do WARC records of other types. Of Parquet files all columns of the rows that stay are
 // copied, in order, with the encodings and compression that they had. A file that is one document
 // is copied as it is if it is kept, and so is a file that could not be judged: that is no text, too
-// long, or damaged from the beginning. Hidden files and what links lead to are not copied.
+// long, or damaged from the beginning. Hidden files are not copied.
 func (r *Result) Copy(ctx context.Context, names *Copies, meter *document.Meter, create Create) (CopyReport, error) {
 	c := r.corpus
 	if err := c.readable(); err != nil {
 		return CopyReport{}, err
 	}
 	opts := c.options
-	opts.Meter = meter
+	opts.Meter = cmp.Or(meter, &document.Meter{})
 	dropped := r.droppedRows()
-	packers, err := newPackers(c.o.Threads, blockBytes)
-	if err != nil {
-		return CopyReport{}, err
-	}
-	var reports []*CopyReport // of the files, in order
+	var copiers []*copier // of the files, in order
 	produce := func(ctx context.Context, yield func(*copier) bool) error {
 		unit := 0
 		for f, err := range document.Files(ctx, c.inputs) {
@@ -54,55 +52,92 @@ func (r *Result) Copy(ctx context.Context, names *Copies, meter *document.Meter,
 			if err != nil {
 				return err
 			}
-			if len(reports) == len(c.fileUnits) {
+			if len(copiers) == len(c.fileUnits) {
 				return changed(strings.Join(c.inputs, ", "))
 			}
-			k := &copier{corpus: c, opts: opts, names: names, create: create, dropped: dropped, file: f, unit: unit,
-				row: int(c.rowAt(unit)) - 1, packers: packers}
-			unit += c.fileUnits[len(reports)]
-			k.end = unit
-			reports = append(reports, &k.report)
+			k := &copier{opts: opts, names: names, create: create, file: f}
+			k.drops, k.end = r.dropper(k, dropped, unit, c.fileUnits[len(copiers)])
+			unit += c.fileUnits[len(copiers)]
+			copiers = append(copiers, k)
 			if !yield(k) {
 				return nil
 			}
 		}
-		if len(reports) < len(c.fileUnits) {
+		if len(copiers) < len(c.fileUnits) {
 			return changed(strings.Join(c.inputs, ", "))
 		}
 		return nil
 	}
-	work := func(ctx context.Context, files iter.Seq[*copier]) error {
-		extractor := document.NewExtractor(opts)
-		for k := range files {
-			k.ctx, k.extractor = ctx, extractor
-			if err := k.copy(); err != nil {
-				return err
-			}
+	err := copyFiles(ctx, c.o.Threads, opts, produce)
+	return reportOf(copiers), err
+}
+
+// dropper returns a function that finds out which units of a file are dropped, of which it has n
+// from unit on, and one that checks that these came.
+func (r *Result) dropper(k *copier, dropped bitmap, unit, n int) (drops func(document.Unit) (bool, error), end func() error) {
+	c := r.corpus
+	last, row := unit+n, int(c.rowAt(unit))-1
+	drops = func(u document.Unit) (bool, error) {
+		isRow := c.units.has(unit)
+		if unit++; isRow {
+			row++
+		}
+		if !isRow || !dropped.has(row) {
+			return false, nil
+		}
+		if doc, err := k.extractor.Extract(u); err != nil || !c.same(Row(row), &doc) {
+			return false, changed(c.ID(Row(row)))
+		}
+		return true, nil
+	}
+	return drops, func() error {
+		if unit != last {
+			return changed(k.file.Path)
 		}
 		return nil
 	}
-	err = parallel.Each(ctx, parallel.Options{Workers: c.o.Threads}, produce, work)
-	var all CopyReport
-	for _, one := range reports {
-		all.Unjudged = append(all.Unjudged, one.Unjudged...)
-		all.Repacked = append(all.Repacked, one.Repacked...)
+}
+
+// copyFiles copies files, several at a time.
+func copyFiles(ctx context.Context, threads int, opts document.Options, produce parallel.Produce[*copier]) error {
+	packers, err := newPackers(threads, blockBytes)
+	if err != nil {
+		return err
 	}
-	return all, err
+	return parallel.Each(ctx, parallel.Options{Workers: threads}, produce,
+		func(ctx context.Context, files iter.Seq[*copier]) error {
+			extractor := document.NewExtractor(opts)
+			for k := range files {
+				k.ctx, k.extractor, k.packers = ctx, extractor, packers
+				if err := k.copy(); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+}
+
+// reportOf returns what became of files, in order.
+func reportOf(copiers []*copier) (all CopyReport) {
+	for _, k := range copiers {
+		all.Unjudged = append(all.Unjudged, k.report.Unjudged...)
+		all.Repacked = append(all.Repacked, k.report.Repacked...)
+		all.Lost = append(all.Lost, k.report.Lost...)
+	}
+	return all
 }
 
 // copier copies one file.
 type copier struct {
 	ctx       context.Context
-	corpus    *Corpus
 	opts      document.Options
 	names     *Copies
 	create    Create
 	packers   *packers
-	dropped   bitmap
+	drops     func(document.Unit) (bool, error) // is called with each unit in order
+	end       func() error                      // is called after the last unit
 	extractor *document.Extractor
 	file      document.File
-	unit, row int // that come next, and came last
-	end       int // the first unit of the next file
 	report    CopyReport
 }
 
@@ -112,9 +147,10 @@ type cut struct{ from, to int64 }
 // copy copies the file without the dropped documents.
 func (k *copier) copy() error {
 	f := k.file
+	defer k.opts.Meter.Begin(f)()
 	x, err := k.scan(f)
-	if err == nil && k.unit != k.end {
-		err = changed(f.Path)
+	if err == nil {
+		err = k.end()
 	}
 	if err != nil {
 		return err
@@ -122,7 +158,9 @@ func (k *copier) copy() error {
 	if x.units == 0 && x.lost {
 		return k.unjudged(f)
 	}
-	content, err := f.Open(k.ctx, k.corpus.options, x.gaps)
+	again := k.opts
+	again.Meter = nil // it has counted the file
+	content, err := f.Open(k.ctx, again, x.gaps)
 	if err != nil {
 		if (f.Root != "" || errors.Is(err, document.ErrDamaged)) && k.ctx.Err() == nil {
 			return k.unjudged(f)
@@ -140,6 +178,7 @@ func (k *copier) copy() error {
 	case !content.Rows:
 		return nil
 	}
+	k.report.Lost = x.damage
 	content.Reader = io.LimitReader(content.Reader, x.whole)
 	ending, err := f.CopyPacking(k.ctx)
 	if err != nil {
@@ -175,8 +214,9 @@ func (k *copier) write(f document.File, ending string, fill func(io.Writer) erro
 
 // unjudged copies a file of which nothing could be compared, as it is, if it can be opened.
 func (k *copier) unjudged(f document.File) error {
-	if f.CanOpen(k.ctx) != nil {
-		return nil // as it was named when it was read
+	if err := f.CanOpen(k.ctx); err != nil {
+		k.report.Lost = append(k.report.Lost, err.Error())
+		return nil
 	}
 	k.report.Unjudged = append(k.report.Unjudged, f.Path)
 	return k.write(f, "", func(w io.Writer) error { return f.Copy(k.ctx, w) })
@@ -191,6 +231,7 @@ type scanned struct {
 	starts      []int64        // of records that stay
 	gaps        []document.Gap // where it is damaged and goes on
 	whole       int64          // where it is damaged and does not
+	damage      []string       // what of it cannot be read, in words
 
 	values []cut // all units, and values of JSON that are none
 	stays  int   // of these, up to the last that stays
@@ -225,6 +266,7 @@ func (k *copier) scan(f document.File) (x scanned, err error) {
 			switch {
 			case skip.ResumedAt > 0:
 				x.gaps = append(x.gaps, document.Gap{At: skip.At, ResumedAt: skip.ResumedAt})
+				x.damage = append(x.damage, skip.Error())
 				continue // a record begins there that comes up itself
 			case skip.To > skip.At: // of JSON
 				x.values = append(x.values, cut{skip.At, skip.To})
@@ -232,6 +274,7 @@ func (k *copier) scan(f document.File) (x scanned, err error) {
 				continue
 			case skip.Reason == document.Unreadable, skip.Reason == document.DamagedRows:
 				x.whole = skip.At
+				x.damage = append(x.damage, skip.Error())
 			}
 			x.starts = append(x.starts, skip.At)
 			continue
@@ -240,19 +283,16 @@ func (k *copier) scan(f document.File) (x scanned, err error) {
 			return x, err
 		}
 		x.units++
-		isRow := k.corpus.units.has(k.unit)
-		if k.unit++; isRow {
-			k.row++
-		}
 		x.values = append(x.values, cut{u.From, u.To})
-		if !isRow || !k.dropped.has(k.row) {
+		drop, err := k.drops(u)
+		if err != nil {
+			return x, err
+		}
+		if !drop {
 			x.kept++
 			x.stays = len(x.values)
 			x.starts = append(x.starts, u.From)
 			continue
-		}
-		if doc, err := k.extractor.Extract(u); err != nil || !k.corpus.same(Row(k.row), &doc) {
-			return x, changed(k.corpus.ID(Row(k.row)))
 		}
 		x.cuts = append(x.cuts, cut{u.From, u.To})
 		x.rows = append(x.rows, int64(u.Line))

@@ -1,0 +1,289 @@
+package dedup
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/minio/highwayhash"
+
+	"ndd/engine/corpus/document"
+	"ndd/engine/result"
+	"ndd/engine/storage/object"
+)
+
+// Decisions are the documents that a table drops: by file and row, 8 bytes each, or by ID, some 40
+// bytes each. IDs are held by 128 bits of a hash.
+type Decisions struct {
+	Path string
+	ByID bool
+	Rows int64 // of the table that drop a document
+
+	files   map[string]*decided // by file as written, the inputs of the share
+	others  map[string]bool     // inputs of other shares
+	ids     map[[highwayhash.Size128]byte]uint8
+	unknown []string // rows of files that are no input, the first few
+	strange int64    // how many there are
+}
+
+// decided are the rows of a file that are dropped, ascending; 0 is the file.
+type decided struct {
+	rows []int64
+	seen bitmap
+}
+
+// Leftover says what a copy by decisions found of them.
+type Leftover struct {
+	Dropped   int64    // documents
+	Unmatched int64    // rows of the table that no document has; by ID only where all files were read
+	Named     []string // the first few of them
+	Repeated  int64    // documents with an ID that another dropped one has
+}
+
+// leftoverMost is how many rows without a document are named.
+const leftoverMost = 10
+
+// ErrNoDecisions is wrapped by the error for a table whose columns do not name documents.
+var ErrNoDecisions = errors.New("no columns that name documents")
+
+// ReadDecisions reads a table of documents to drop, of the inputs' files of a share, which may be
+// nil for all: TSV, JSON lines or Parquet with the columns file and row, or the column id. A row
+// without a number is a file that is one document. Where there is a column kept, rows that have it
+// set stay. That no file of the table is an input is an error.
+func ReadDecisions(ctx context.Context, path string, inputs []string, share *document.Share) (*Decisions, error) {
+	d := &Decisions{Path: path, files: map[string]*decided{}, others: map[string]bool{},
+		ids: map[[highwayhash.Size128]byte]uint8{}}
+	opts := document.Options{Share: share}
+	first := "none"
+	for f, err := range document.Files(ctx, inputs) {
+		if err == nil {
+			d.others[fileKey(f.Path)] = true
+			first = f.Path
+		}
+	}
+	for f, err := range opts.Files(ctx, inputs) {
+		if err == nil {
+			d.files[fileKey(f.Path)] = &decided{}
+		}
+	}
+	hasKept, known := false, false
+	choose := func(have []string) (want []string, err error) {
+		has := func(name string) bool { return slices.Contains(have, name) }
+		switch {
+		case has("reason") && !has("kept_id"):
+			return nil, fmt.Errorf("%w to drop: a column reason, as the table of kept documents has", ErrNoDecisions)
+		case has("file") && has("row"):
+			want = []string{"file", "row"}
+		case has("id"):
+			want, d.ByID = []string{"id"}, true
+		default:
+			return nil, fmt.Errorf("%w: file and row, or id; the columns are %.300s", ErrNoDecisions, strings.Join(have, ", "))
+		}
+		if hasKept = has("kept"); hasKept {
+			want = append(want, "kept")
+		}
+		return want, nil
+	}
+	err := result.ReadTable(ctx, path, choose, func(cells []result.Cell) error {
+		if kept := cells[len(cells)-1].Text; hasKept && (kept == "1" || kept == "true") {
+			return nil
+		}
+		d.Rows++
+		if !cells[0].Found {
+			return fmt.Errorf("no %s", map[bool]string{true: "id", false: "file"}[d.ByID])
+		}
+		if d.ByID {
+			d.ids[idKey(cells[0].Text)] = 0
+			return nil
+		}
+		row := int64(0)
+		if cells[1].Found {
+			var err error
+			if row, err = strconv.ParseInt(cells[1].Text, 10, 64); err != nil || row < 0 {
+				return fmt.Errorf("row %.30q is no number", cells[1].Text)
+			}
+		}
+		key := fileKey(cells[0].Text)
+		f := d.files[key]
+		switch {
+		case f != nil:
+			known = true
+			f.rows = append(f.rows, row)
+		case d.others[key]:
+			known = true
+		default:
+			d.strange++
+			if len(d.unknown) < leftoverMost {
+				d.unknown = append(d.unknown, placed(cells[0].Text, row)+" (no input)")
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if !d.ByID && d.Rows > 0 && !known {
+		return nil, fmt.Errorf("%s: none of its files is an input: it has %s, and an input is %s: "+
+			"give the inputs as they were given then", path, d.unknown[0], first)
+	}
+	for _, f := range d.files {
+		slices.Sort(f.rows)
+		f.rows = slices.Compact(f.rows)
+	}
+	return d, nil
+}
+
+// fileKey returns the name by which a file is looked up.
+func fileKey(path string) string {
+	if object.Is(path) {
+		return path
+	}
+	return filepath.Clean(path)
+}
+
+func idKey(id string) [highwayhash.Size128]byte {
+	return highwayhash.Sum128([]byte(id), make([]byte, highwayhash.Size))
+}
+
+// placed names a row of a file.
+func placed(file string, row int64) string {
+	if row == 0 {
+		return file
+	}
+	return file + ":" + strconv.FormatInt(row, 10)
+}
+
+// A decider finds out which units of one file are dropped.
+type decider struct {
+	d         *Decisions
+	rows      *decided
+	extractor *document.Extractor
+	ids       [][highwayhash.Size128]byte // that were dropped
+	dropped   int64
+}
+
+// drops reports whether a unit is dropped.
+func (x *decider) drops(u document.Unit) bool {
+	if !x.d.ByID {
+		i, found := slices.BinarySearch(x.rows.rows, int64(u.Line))
+		if found {
+			x.rows.seen.set(i)
+			x.dropped++
+		}
+		return found
+	}
+	doc, err := x.extractor.Borrow(u)
+	if err != nil {
+		return false // it is no document, and has no ID
+	}
+	key := idKey(doc.ID)
+	_, found := x.d.ids[key]
+	if found {
+		x.ids = append(x.ids, key)
+		x.dropped++
+	}
+	return found
+}
+
+// Copy copies the files of opts.Share without the documents that are dropped, as [Result.Copy] does.
+// What cannot be read is named in the report.
+func (d *Decisions) Copy(ctx context.Context, inputs []string, opts document.Options, threads int, names *Copies,
+	create Create) (CopyReport, Leftover, error) {
+	opts.Strict = false // what cannot be read stays in the copies
+	opts.Meter = cmp.Or(opts.Meter, &document.Meter{})
+	var copiers []*copier
+	var deciders []*decider
+	var lost []string
+	produce := func(ctx context.Context, yield func(*copier) bool) error {
+		for f, err := range opts.Files(ctx, inputs) {
+			if skip, skipped := errors.AsType[*document.Skip](err); skipped {
+				if skip.Reason.LosesData() {
+					lost = append(lost, skip.Error())
+				}
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			x := &decider{d: d, rows: d.files[fileKey(f.Path)]}
+			k := &copier{opts: opts, names: names, create: create, file: f, end: func() error { return nil }}
+			k.drops = func(u document.Unit) (bool, error) {
+				x.extractor = k.extractor
+				return x.drops(u), nil
+			}
+			copiers, deciders = append(copiers, k), append(deciders, x)
+			if !yield(k) {
+				return nil
+			}
+		}
+		return nil
+	}
+	err := copyFiles(ctx, threads, opts, produce)
+	report := reportOf(copiers)
+	report.Lost = append(lost, report.Lost...)
+	if err != nil {
+		return report, Leftover{}, err
+	}
+	left, err := d.leftover(ctx, deciders, opts.Share)
+	return report, left, err
+}
+
+// leftover finds out which decisions no document had.
+func (d *Decisions) leftover(ctx context.Context, deciders []*decider, share *document.Share) (l Leftover, err error) {
+	for _, x := range deciders {
+		l.Dropped += x.dropped
+		for _, key := range x.ids {
+			if d.ids[key] == 1 {
+				l.Repeated++
+			}
+			d.ids[key] = 1
+		}
+	}
+	if d.ByID {
+		if share != nil && share.Of > 1 {
+			return l, nil // others have the rest
+		}
+		return l, d.unmatchedIDs(ctx, &l)
+	}
+	if share == nil || share.Number == 0 {
+		l.Unmatched, l.Named = d.strange, d.unknown
+	}
+	for _, file := range slices.Sorted(maps.Keys(d.files)) {
+		f := d.files[file]
+		for i, row := range f.rows {
+			if !f.seen.has(i) {
+				if l.Unmatched++; len(l.Named) < leftoverMost {
+					l.Named = append(l.Named, placed(file, row))
+				}
+			}
+		}
+	}
+	return l, nil
+}
+
+// unmatchedIDs counts and names the IDs that no document had. It reads the table again.
+func (d *Decisions) unmatchedIDs(ctx context.Context, l *Leftover) error {
+	for _, matched := range d.ids {
+		if matched == 0 {
+			l.Unmatched++
+		}
+	}
+	if l.Unmatched == 0 {
+		return nil
+	}
+	only := func([]string) ([]string, error) { return []string{"id"}, nil }
+	return result.ReadTable(ctx, d.Path, only, func(cells []result.Cell) error {
+		key := idKey(cells[0].Text)
+		if matched, dropped := d.ids[key]; dropped && matched == 0 && len(l.Named) < leftoverMost {
+			l.Named = append(l.Named, cells[0].Text)
+			d.ids[key] = 1
+		}
+		return nil
+	})
+}

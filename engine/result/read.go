@@ -1,0 +1,254 @@
+package result
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/parquet-go/parquet-go"
+
+	"ndd/engine/corpus/columns"
+	"ndd/engine/corpus/document"
+)
+
+// A Cell is a value of a table as text; Found is false for an empty field of TSV and for null.
+type Cell struct {
+	Text  string
+	Found bool
+}
+
+// ReadTable reads a table of a [TableWriter], or one like it of another program, and calls row with
+// the cells of some columns. The format goes by the ending of its name, behind which may be .gz or
+// .zst. Choose is called first, with the names of the columns, in TSV and Parquet of all, in JSON of
+// those of the first object, and returns those to read, which must be among them; it is not called for JSON without objects. The cells are
+// valid during the call. An error says where.
+func ReadTable(ctx context.Context, path string, choose func(have []string) ([]string, error),
+	row func(cells []Cell) error) error {
+	name := path
+	for _, packed := range []string{".gz", ".zst"} {
+		name = strings.TrimSuffix(name, packed)
+	}
+	format, err := FormatOf(name)
+	if err != nil {
+		return err
+	}
+	as := document.Lines
+	if format == Parquet {
+		as = document.Parquet
+	}
+	content, err := document.File{Path: path}.Open(ctx, document.Options{Format: as}, nil)
+	if err != nil {
+		return err
+	}
+	defer content.Close()
+	t := tableReader{choose: choose, row: row}
+	switch {
+	case format == TSV:
+		if err = t.lines(content, t.tsv); err == nil && !t.isOpen {
+			err = errors.New("the header is missing: the file is empty")
+		}
+	case format == JSON:
+		err = t.lines(content, t.json)
+	case content.Columns == nil:
+		err = errors.New("no Parquet file")
+	default:
+		err = t.parquet(content)
+	}
+	if err != nil && t.number > 0 {
+		return fmt.Errorf("%s: row %d: %w", path, t.number, err)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return ctx.Err()
+}
+
+// tableReader is the state of one.
+type tableReader struct {
+	choose func([]string) ([]string, error)
+	row    func([]Cell) error
+
+	number int64 // of the row at hand, from 1; 0 before the first
+	isOpen bool  // the columns are chosen
+	want   []string
+	at     []int // of TSV: their columns
+	cells  []Cell
+}
+
+// begin chooses columns.
+func (t *tableReader) begin(have []string) (err error) {
+	if t.want, err = t.choose(have); err != nil {
+		return err
+	}
+	for _, name := range t.want {
+		t.at = append(t.at, slices.Index(have, name))
+	}
+	t.isOpen, t.cells = true, make([]Cell, len(t.want))
+	return nil
+}
+
+// lines calls one with each line of a text that is not empty.
+func (t *tableReader) lines(from io.Reader, one func(line []byte) error) error {
+	r := bufio.NewReaderSize(from, 1<<17)
+	for {
+		line, err := r.ReadSlice('\n')
+		if errors.Is(err, bufio.ErrBufferFull) {
+			var rest []byte
+			line = slices.Clone(line)
+			rest, err = r.ReadBytes('\n')
+			line = append(line, rest...)
+		}
+		if line = bytes.TrimRight(line, "\r\n"); len(line) > 0 {
+			if err := one(line); err != nil {
+				return err
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+func (t *tableReader) tsv(line []byte) error {
+	fields := strings.Split(string(line), "\t")
+	if !t.isOpen {
+		for i, f := range fields {
+			fields[i] = Unescape(f)
+		}
+		return t.begin(fields)
+	}
+	t.number++
+	for i, column := range t.at {
+		if column >= len(fields) {
+			return fmt.Errorf("%d fields, of which column %q is number %d", len(fields), t.want[i], column+1)
+		}
+		t.cells[i] = Cell{Unescape(fields[column]), fields[column] != ""}
+	}
+	return t.row(t.cells)
+}
+
+func (t *tableReader) json(line []byte) error {
+	t.number++
+	var object map[string]json.RawMessage
+	if err := json.Unmarshal(line, &object); err != nil {
+		return err
+	}
+	if !t.isOpen {
+		if err := t.begin(slices.Sorted(maps.Keys(object))); err != nil {
+			return err
+		}
+	}
+	for i, name := range t.want {
+		t.cells[i] = Cell{}
+		switch v := object[name]; {
+		case len(v) == 0 || string(v) == "null":
+		case v[0] == '"':
+			t.cells[i].Found = true
+			if err := json.Unmarshal(v, &t.cells[i].Text); err != nil {
+				return err
+			}
+		default:
+			t.cells[i] = Cell{string(v), true}
+		}
+	}
+	return t.row(t.cells)
+}
+
+// pageMax is the most bytes of a page of a Parquet file, decompressed.
+const pageMax = 256 << 20
+
+func (t *tableReader) parquet(content *document.Content) error {
+	file, err := columns.Open(content.Columns, content.Size, pageMax)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	var have []string
+	for _, path := range file.Schema().Columns() {
+		have = append(have, strings.Join(path, "."))
+	}
+	if err := t.begin(have); err != nil {
+		return err
+	}
+	for i, column := range t.at {
+		if file.IsRepeated(column) {
+			return fmt.Errorf("column %q has lists", t.want[i])
+		}
+	}
+	for group := range file.Groups() {
+		if err := t.group(file, group); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// group reads a row group.
+func (t *tableReader) group(file *columns.File, group int) error {
+	readers := make([]*columns.Values, len(t.at))
+	for i, column := range t.at {
+		readers[i] = file.Values(group, column)
+		defer readers[i].Close()
+	}
+	const together = 256
+	values := make([][together]parquet.Value, len(t.at))
+	for left := file.Rows(group); left > 0; {
+		n := int(min(left, together))
+		for i, r := range readers {
+			for got := 0; got < n; {
+				k, err := r.ReadValues(values[i][got:n])
+				for j := range values[i][got : got+k] { // they are valid until the next read
+					values[i][got+j] = values[i][got+j].Clone()
+				}
+				if got += k; k == 0 {
+					if err == nil || errors.Is(err, io.EOF) {
+						err = io.ErrUnexpectedEOF
+					}
+					return err
+				}
+			}
+		}
+		for row := range n {
+			t.number++
+			for i := range t.cells {
+				t.cells[i] = cellOf(values[i][row])
+			}
+			if err := t.row(t.cells); err != nil {
+				return err
+			}
+		}
+		left -= int64(n)
+	}
+	return nil
+}
+
+func cellOf(v parquet.Value) Cell {
+	switch {
+	case v.IsNull():
+		return Cell{}
+	case v.Kind() == parquet.ByteArray || v.Kind() == parquet.FixedLenByteArray:
+		return Cell{string(v.ByteArray()), true}
+	}
+	return Cell{v.String(), true}
+}
+
+// unescapes is the inverse of escapes.
+var unescapes = strings.NewReplacer(`\t`, "\t", `\n`, "\n", `\r`, "\r", `\\`, `\`)
+
+// Unescape is the inverse of [Escape]. Backslashes before other characters stay.
+func Unescape(s string) string {
+	if !strings.Contains(s, `\`) {
+		return s
+	}
+	return unescapes.Replace(s)
+}
