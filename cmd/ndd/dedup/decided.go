@@ -114,7 +114,7 @@ func (d *deciding) run(ctx context.Context, inputs []string) error {
 
 // say reports the copies and returns [cli.ErrPartly] where something is missing.
 func (d *deciding) say(decisions *dedup.Decisions, report dedup.CopyReport, left dedup.Leftover) error {
-	sayCopied(d.g, report)
+	d.g.SayCopied(report)
 	d.g.Log.Info(fmt.Sprintf("dropped %s; %s has %s", cli.Number(int(left.Dropped), "document"), d.dropped,
 		humanize.Comma(decisions.Rows)))
 	if left.Repeated > 0 {

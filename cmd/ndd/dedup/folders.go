@@ -106,7 +106,7 @@ func (d *deduping) write(ctx context.Context, inputs []string, to folders, c *de
 			return err
 		}
 		report.Lost = nil // it was named when it was read first
-		sayCopied(d.g, report)
+		d.g.SayCopied(report)
 	}
 	if to.report != nil {
 		if err := d.writeReport(ctx, to.report, c, r); err != nil {
@@ -127,26 +127,3 @@ func (d *deduping) write(ctx context.Context, inputs []string, to folders, c *de
 	}
 	return cmp.Or(err, ctx.Err())
 }
-
-// sayCopied names the files of a copy that are not what the user may expect.
-func sayCopied(g *cli.Globals, r dedup.CopyReport) {
-	for _, of := range []struct {
-		files []string
-		what  string
-	}{
-		{r.Unjudged, "copied as it is, because nothing of it could be compared"},
-		{r.Repacked, "copied with the ending .zst: its compression can be read and not written"},
-		{r.Lost, "could not be read, and is in no copy"},
-	} {
-		for i, path := range of.files {
-			if i == namedMax {
-				g.Log.Warn(fmt.Sprintf("%s more: %s", cli.Number(len(of.files)-i, "file"), of.what))
-				break
-			}
-			g.Log.Warn(path + ": " + of.what)
-		}
-	}
-}
-
-// namedMax is how many files are named before the rest is counted.
-const namedMax = 20

@@ -3,8 +3,12 @@
 package passages
 
 import (
+	"bufio"
+	"cmp"
 	"context"
 	"fmt"
+	"io"
+	"slices"
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
@@ -12,6 +16,7 @@ import (
 	"ndd/cmd/ndd/cli"
 	"ndd/engine/corpus/document"
 	"ndd/engine/memory"
+	"ndd/engine/near/dedup"
 	"ndd/engine/passages"
 	"ndd/engine/result"
 )
@@ -44,14 +49,22 @@ that is the span itself. Spans of strings and of sentences in a row may overlap:
 that stand first in different places. Rows are lines, records or rows of the file, from 1, and
 empty where a file is one document.
 
-The first place, in order of the inputs, is kept, as a whole; --strike-all counts that as going,
-too. --across-only leaves alone what only one document has, and the first document that has it.
+The first place, in order of the inputs, is kept, as a whole; with --strike-all it goes, too.
+--across-only leaves alone what only one document has, and the first document that has it.
 --max-share 0.5 leaves a document whole of which more would go; with --over drop it goes.
+
+--write-kept DIR copies the inputs to a new folder without the spans that go; the table is
+written only with -o then. In JSONL and JSON the string of the text is shortened, in lines and text
+files the text; everything else stays byte for byte, compressed as it was (xz and bzip2 become
+.zst). A document of which only white space would be left goes as a whole. Of other formats, and
+of HTML, documents stay whole unless they go as a whole; how many is said. File names are relative
+to the deepest folder that holds all inputs.
 
 Texts, or the hashes of units, go through temporary files ($TMPDIR). --memory bounds the rest.`,
 		Example: `  ndd passages --unit line --min-chars 40 -o lines.tsv crawl-*.jsonl.gz
   ndd passages --unit sentences=3 --ignore case,space,digits --across-only -o spans.parquet docs/
   ndd passages --bytes 100 --cut words docs.jsonl
+  ndd passages --bytes 100 --max-share 0.8 --over drop --write-kept clean crawl-*.jsonl.zst
   ndd passages --unit paragraph --dry-run docs/ more/`,
 		Args: cli.SomeArgs("INPUT"),
 		RunE: func(cmd *cobra.Command, args []string) error { return p.run(cmd.Context(), args) },
@@ -74,6 +87,7 @@ Texts, or the hashes of units, go through temporary files ($TMPDIR). --memory bo
 	f.StringVar(&p.over, "over", "keep", "a document of which more would go than --max-share: keep it whole, or drop it")
 	f.StringVar(&p.cut, "cut", "chars", "of strings: begin and end with whole chars, or with whole words")
 	f.StringVarP(&p.out, "output", "o", "", "file for the table (default: standard output)")
+	f.StringVar(&p.writeKept, "write-kept", "", "folder to create with copies of the inputs, without the spans that go")
 	f.BoolVar(&p.dryRun, "dry-run", false, "write nothing: report how much would go, by source")
 	f.StringVar(&p.memory, "memory", "", "memory limit, such as 4GiB (default: what is available)")
 	return cmd
@@ -85,7 +99,7 @@ type finding struct {
 	docs                    cli.DocumentFlags
 	format                  cli.TableFormat
 	unit, ignore, over, cut string
-	out, memory             string
+	out, memory, writeKept  string
 	bytes                   int
 	dryRun                  bool
 	o                       passages.Options
@@ -138,14 +152,15 @@ func (p *finding) options() (err error) {
 }
 
 func (p *finding) run(ctx context.Context, inputs []string) error {
-	if err := p.options(); err != nil {
+	if err := cmp.Or(p.options(), cli.ReadOnce(inputs), p.g.KeepInputs(inputs)); err != nil {
 		return err
 	}
-	if err := cli.ReadOnce(inputs); err != nil {
+	names, folder, err := p.folder(ctx, inputs) // before the work, so that a wrong name costs nothing
+	if err != nil {
 		return err
 	}
-	if err := p.g.KeepInputs(inputs); err != nil {
-		return err
+	if folder != nil {
+		defer folder.Abort()
 	}
 	config, err := p.docs.Config(p.g, nil)
 	if err != nil {
@@ -174,7 +189,7 @@ func (p *finding) run(ctx context.Context, inputs []string) error {
 	defer r.Close()
 	partly := p.g.Ingested(report)
 	t := totals{bySource: map[string]*share{}}
-	if p.dryRun {
+	if p.dryRun || p.writeKept != "" && p.out == "" {
 		for d := range r.Documents() {
 			t.add(&d)
 		}
@@ -189,8 +204,51 @@ func (p *finding) run(ctx context.Context, inputs []string) error {
 	}); err != nil {
 		return err
 	}
+	if folder != nil {
+		if err := p.copy(ctx, inputs, r, names, folder); err != nil {
+			return err
+		}
+	}
 	p.say(&t, r)
 	return partly
+}
+
+// folder begins the folder of the copies, if one is wanted; with --dry-run it only finds out whether it
+// could.
+func (p *finding) folder(ctx context.Context, inputs []string) (*dedup.Copies, cli.Folder, error) {
+	if p.writeKept == "" {
+		return nil, nil, nil
+	}
+	if i := slices.IndexFunc(inputs, document.ReadOnce); i >= 0 {
+		return nil, nil, cli.Usagef("--write-kept reads documents twice, and a pipe (%s) can be read only once: "+
+			"write it to a file first", inputs[i])
+	}
+	names, err := dedup.NewCopies(ctx, inputs, p.writeKept)
+	if err != nil {
+		return nil, nil, err
+	}
+	if p.dryRun {
+		return names, nil, p.g.CheckFolder(p.writeKept, names.Has)
+	}
+	folder, err := p.g.CreateFolder(p.writeKept, names.Has)
+	return names, folder, err
+}
+
+// copy writes the copies.
+func (p *finding) copy(ctx context.Context, inputs []string, r *passages.Result, names *dedup.Copies,
+	to cli.Folder) error {
+	meter := &document.Meter{}
+	bar := p.g.NewInputBar(ctx, "copying", inputs, meter)
+	report, err := r.Copy(ctx, names, meter, func(name string, fill func(io.Writer) error) error {
+		return to.Write(name, func(w *bufio.Writer) error { return fill(w) })
+	})
+	bar.End()
+	if err != nil {
+		return err
+	}
+	report.Lost = nil // it was named when it was read first
+	p.g.SayCopied(report)
+	return to.Commit()
 }
 
 // marksBytes is the most memory that is taken for marks: more would make runs that are no faster to merge.
@@ -255,14 +313,11 @@ func (t *totals) add(d *passages.Document) {
 	}
 }
 
-// namedMax is how many sources are named before the rest is counted.
-const namedMax = 20
-
 // say reports the result, with --dry-run by source.
 func (p *finding) say(t *totals, r *passages.Result) {
 	if p.dryRun {
 		for i, name := range t.sources {
-			if i == namedMax {
+			if i == cli.NamedMax {
 				p.g.Log.Info(fmt.Sprintf("%s more with repeated text", cli.Number(len(t.sources)-i, "file")))
 				break
 			}

@@ -95,7 +95,7 @@ func (j *jsonSplitter) value(c byte) error {
 	if err != nil {
 		return err
 	}
-	return s.object(raw, from)
+	return s.object(raw, from, from)
 }
 
 // take takes one value: to the end of an object, array or string, or to what cannot be part of a

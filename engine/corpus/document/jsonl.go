@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -23,22 +24,25 @@ func (s *stream) jsonLine() error {
 	if err != nil {
 		return err
 	}
+	whole := len(line)
 	if s.line == 1 {
 		line = bytes.TrimPrefix(line, []byte(utf8Mark))
 	}
+	line = bytes.TrimLeftFunc(line, unicode.IsSpace)
+	at := from + int64(whole-len(line))
 	switch line = bytes.TrimSpace(line); {
 	case len(line) == 0:
 		return nil
 	case s.format == Lines:
-		return s.emit(Unit{Line: s.line, From: from, To: s.at, format: Text, raw: line})
+		return s.emit(Unit{Line: s.line, From: from, To: s.at, format: Text, raw: line, at: at})
 	}
-	return s.object(line, from)
+	return s.object(line, from, at)
 }
 
-// object yields a JSON object that begins at from and ends here. The first record that is an object
-// decides which fields are taken of all.
-func (s *stream) object(raw []byte, from int64) error {
-	u := Unit{Line: s.line, From: from, To: s.at, format: JSONL, raw: raw, fields: s.fields}
+// object yields a JSON object that begins at at, behind white space from from on, and ends here. The
+// first record that is an object decides which fields are taken of all.
+func (s *stream) object(raw []byte, from, at int64) error {
+	u := Unit{Line: s.line, From: from, To: s.at, format: JSONL, raw: raw, at: at, fields: s.fields}
 	if s.fields == nil {
 		f, ok, err := s.objectFields(raw)
 		if err != nil {

@@ -22,6 +22,7 @@ type Unit struct {
 
 	format   Format  // Text, HTML, JSONL, httpResponse; CSV has been taken apart already
 	raw      []byte  // the whole file, the line, the text field of a record, or the block of a WARC record
+	at       int64   // where raw begins, of the decompressed file, unless it is a copy or of a WARC record
 	id       string  // of a record; "" if it has none
 	value    Value   // of a record
 	fields   *Fields // of a JSON object

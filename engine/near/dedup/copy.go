@@ -22,6 +22,25 @@ type CopyReport struct {
 	Unjudged []string // copied as they are, because nothing of them could be compared
 	Repacked []string // compressed by zstd instead of xz or bzip2
 	Lost     []string // what could not be read and is in no copy, with the reason
+	Uncut    int      // documents that have all their text, because parts cannot be cut out of their format
+}
+
+// A Verdict says what of a document goes: nothing if it is zero.
+type Verdict struct {
+	Drop bool             // all of it
+	Cuts []document.Range // or these parts of its text
+}
+
+// A Rewriting reads inputs again and copies them without what goes.
+type Rewriting struct {
+	Inputs    []string
+	Options   document.Options // with which they were read
+	FileUnits []int            // of the report of the first reading
+	Threads   int
+
+	// Judge returns, for a file and the number of its first unit of all, a function that is called with
+	// its units in order. It is called by one goroutine; what it returns, by others.
+	Judge func(f document.File, unit int) func(*document.Extractor, document.Unit) (Verdict, error)
 }
 
 // Copy reads the inputs again, counted by meter unless it is nil, and copies them without the
@@ -39,62 +58,75 @@ func (r *Result) Copy(ctx context.Context, names *Copies, meter *document.Meter,
 	if err := c.readable(); err != nil {
 		return CopyReport{}, err
 	}
-	opts := c.options
+	w := Rewriting{Inputs: c.inputs, Options: c.options, FileUnits: c.fileUnits, Threads: c.o.Threads,
+		Judge: r.judge(r.droppedRows())}
+	return w.Copy(ctx, names, meter, create)
+}
+
+// Copy copies the inputs as [Result.Copy] does. Parts of texts are cut out of JSON strings, lines and
+// plain text; everything else stays byte for byte. Where a text does not lie in the file as it was read,
+// such as a page of HTML or a row of Parquet, the document stays whole.
+func (w *Rewriting) Copy(ctx context.Context, names *Copies, meter *document.Meter, create Create) (CopyReport, error) {
+	opts := w.Options
 	opts.Meter = cmp.Or(meter, &document.Meter{})
-	dropped := r.droppedRows()
 	var copiers []*copier // of the files, in order
 	produce := func(ctx context.Context, yield func(*copier) bool) error {
 		unit := 0
-		for f, err := range document.Files(ctx, c.inputs) {
+		for f, err := range document.Files(ctx, w.Inputs) {
 			if _, skipped := errors.AsType[*document.Skip](err); skipped {
 				continue
 			}
 			if err != nil {
 				return err
 			}
-			if len(copiers) == len(c.fileUnits) {
-				return changed(strings.Join(c.inputs, ", "))
+			if len(copiers) == len(w.FileUnits) {
+				return Changed(strings.Join(w.Inputs, ", "))
 			}
 			k := &copier{opts: opts, names: names, create: create, file: f}
-			k.drops, k.end = r.dropper(k, dropped, unit, c.fileUnits[len(copiers)])
-			unit += c.fileUnits[len(copiers)]
+			judge, left := w.Judge(f, unit), w.FileUnits[len(copiers)]
+			unit += left
+			k.judge = func(u document.Unit) (Verdict, error) {
+				left--
+				return judge(k.extractor, u)
+			}
+			k.end = func() error {
+				if left != 0 {
+					return Changed(f.Path)
+				}
+				return nil
+			}
 			copiers = append(copiers, k)
 			if !yield(k) {
 				return nil
 			}
 		}
-		if len(copiers) < len(c.fileUnits) {
-			return changed(strings.Join(c.inputs, ", "))
+		if len(copiers) < len(w.FileUnits) {
+			return Changed(strings.Join(w.Inputs, ", "))
 		}
 		return nil
 	}
-	err := copyFiles(ctx, c.o.Threads, opts, produce)
+	err := copyFiles(ctx, w.Threads, opts, produce)
 	return reportOf(copiers), err
 }
 
-// dropper returns a function that finds out which units of a file are dropped, of which it has n
-// from unit on, and one that checks that these came.
-func (r *Result) dropper(k *copier, dropped bitmap, unit, n int) (drops func(document.Unit) (bool, error), end func() error) {
+// judge drops documents.
+func (r *Result) judge(dropped bitmap) func(document.File, int) func(*document.Extractor, document.Unit) (Verdict, error) {
 	c := r.corpus
-	last, row := unit+n, int(c.rowAt(unit))-1
-	drops = func(u document.Unit) (bool, error) {
-		isRow := c.units.has(unit)
-		if unit++; isRow {
-			row++
+	return func(_ document.File, unit int) func(*document.Extractor, document.Unit) (Verdict, error) {
+		row := int(c.rowAt(unit)) - 1
+		return func(x *document.Extractor, u document.Unit) (v Verdict, err error) {
+			isRow := c.units.has(unit)
+			if unit++; isRow {
+				row++
+			}
+			if !isRow || !dropped.has(row) {
+				return v, nil
+			}
+			if doc, err := x.Extract(u); err != nil || !c.same(Row(row), &doc) {
+				return v, Changed(c.ID(Row(row)))
+			}
+			return Verdict{Drop: true}, nil
 		}
-		if !isRow || !dropped.has(row) {
-			return false, nil
-		}
-		if doc, err := k.extractor.Extract(u); err != nil || !c.same(Row(row), &doc) {
-			return false, changed(c.ID(Row(row)))
-		}
-		return true, nil
-	}
-	return drops, func() error {
-		if unit != last {
-			return changed(k.file.Path)
-		}
-		return nil
 	}
 }
 
@@ -123,6 +155,7 @@ func reportOf(copiers []*copier) (all CopyReport) {
 		all.Unjudged = append(all.Unjudged, k.report.Unjudged...)
 		all.Repacked = append(all.Repacked, k.report.Repacked...)
 		all.Lost = append(all.Lost, k.report.Lost...)
+		all.Uncut += k.report.Uncut
 	}
 	return all
 }
@@ -134,8 +167,8 @@ type copier struct {
 	names     *Copies
 	create    Create
 	packers   *packers
-	drops     func(document.Unit) (bool, error) // is called with each unit in order
-	end       func() error                      // is called after the last unit
+	judge     func(document.Unit) (Verdict, error) // is called with each unit in order
+	end       func() error                         // is called after the last unit
 	extractor *document.Extractor
 	file      document.File
 	report    CopyReport
@@ -171,11 +204,11 @@ func (k *copier) copy() error {
 	switch {
 	case content.Columns != nil && x.whole < math.MaxInt64: // what is behind the damage would be lost
 		return k.unjudged(f)
-	case content.Columns != nil && len(x.cuts) > 0:
+	case content.Columns != nil && len(x.rows) > 0:
 		return k.write(f, "", func(w io.Writer) error { return copyColumns(w, content, x.rows) })
-	case content.Columns != nil, !content.Rows && x.kept > 0:
+	case content.Columns != nil, !content.Rows && x.kept > 0 && len(x.cuts) == 0:
 		return k.write(f, "", func(w io.Writer) error { return f.Copy(k.ctx, w) })
-	case !content.Rows:
+	case !content.Rows && x.kept == 0:
 		return nil
 	}
 	k.report.Lost = x.damage
@@ -242,9 +275,12 @@ type scanned struct {
 func (x *scanned) list() (cuts []cut) {
 	next := 0 // of x.cuts
 	for i, v := range x.values[:x.stays] {
-		if next < len(x.cuts) && x.cuts[next].from == v.from {
-			next++
-			cuts = append(cuts, cut{v.from, x.values[i+1].from})
+		for ; next < len(x.cuts) && x.cuts[next].from < v.to; next++ {
+			c := x.cuts[next]
+			if c.from == v.from { // all of it
+				c.to = x.values[i+1].from
+			}
+			cuts = append(cuts, c)
 		}
 	}
 	if x.stays < len(x.values) {
@@ -284,18 +320,28 @@ func (k *copier) scan(f document.File) (x scanned, err error) {
 		}
 		x.units++
 		x.values = append(x.values, cut{u.From, u.To})
-		drop, err := k.drops(u)
+		v, err := k.judge(u)
 		if err != nil {
 			return x, err
 		}
-		if !drop {
-			x.kept++
-			x.stays = len(x.values)
-			x.starts = append(x.starts, u.From)
+		if v.Drop {
+			x.cuts = append(x.cuts, cut{u.From, u.To})
+			x.rows = append(x.rows, int64(u.Line))
 			continue
 		}
-		x.cuts = append(x.cuts, cut{u.From, u.To})
-		x.rows = append(x.rows, int64(u.Line))
+		x.kept++
+		x.stays = len(x.values)
+		x.starts = append(x.starts, u.From)
+		if len(v.Cuts) == 0 {
+			continue
+		}
+		places, ok := k.extractor.Places(u, v.Cuts)
+		if !ok {
+			k.report.Uncut++
+		}
+		for _, p := range places {
+			x.cuts = append(x.cuts, cut{p.From, p.To})
+		}
 	}
 	return x, nil
 }

@@ -213,9 +213,9 @@ func (d *Decisions) Copy(ctx context.Context, inputs []string, opts document.Opt
 			}
 			x := &decider{d: d, rows: d.files[fileKey(f.Path)]}
 			k := &copier{opts: opts, names: names, create: create, file: f, end: func() error { return nil }}
-			k.drops = func(u document.Unit) (bool, error) {
+			k.judge = func(u document.Unit) (Verdict, error) {
 				x.extractor = k.extractor
-				return x.drops(u), nil
+				return Verdict{Drop: x.drops(u)}, nil
 			}
 			copiers, deciders = append(copiers, k), append(deciders, x)
 			if !yield(k) {

@@ -51,8 +51,8 @@ func (c *Corpus) readable() error {
 	return nil
 }
 
-// changed returns the error of documents that are not what they were.
-func changed(where string) error {
+// Changed returns the error of documents that are not what they were.
+func Changed(where string) error {
 	return fmt.Errorf("%s: changed since it was first read: run again while nothing writes to it", where)
 }
 
@@ -199,7 +199,7 @@ func (c *Corpus) readAgain(ctx context.Context, cfg ingest.Config, rows []Row,
 			return func(unit int, doc *document.Document) (none struct{}, err error) {
 				i, _ := wanted(unit)
 				if !c.same(rows[i], doc) {
-					return none, changed(c.ID(rows[i]))
+					return none, Changed(c.ID(rows[i]))
 				}
 				return none, do(i, doc)
 			}, nil
@@ -207,7 +207,7 @@ func (c *Corpus) readAgain(ctx context.Context, cfg ingest.Config, rows []Row,
 		Emit: func(struct{}) error { made++; return nil },
 	})
 	if err == nil && (!slices.Equal(report.FileUnits, c.fileUnits) || made != len(rows)) {
-		return changed(strings.Join(c.inputs, ", "))
+		return Changed(strings.Join(c.inputs, ", "))
 	}
 	return err
 }

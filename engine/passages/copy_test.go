@@ -1,0 +1,204 @@
+package passages
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/ingest"
+	"ndd/engine/near/dedup"
+)
+
+// copyAll copies a result, and returns the files by name.
+func copyAll(t *testing.T, r *Result, inputs []string) (map[string]string, dedup.CopyReport) {
+	t.Helper()
+	names, err := dedup.NewCopies(context.Background(), inputs, filepath.Join(t.TempDir(), "copies"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := map[string]string{}
+	done := make(chan [2]string, 100)
+	report, err := r.Copy(context.Background(), names, nil, func(name string, fill func(io.Writer) error) error {
+		var b bytes.Buffer
+		defer func() { done <- [2]string{name, b.String()} }()
+		return fill(&b)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	close(done)
+	for f := range done {
+		files[f[0]] = f[1]
+	}
+	return files, report
+}
+
+// less returns a text without some cuts.
+func less(text string, cuts []Cut) (rest string) {
+	at := 0
+	for _, c := range cuts {
+		rest += text[at:c.From]
+		at = c.To
+	}
+	return rest + text[at:]
+}
+
+// TestCuts holds what goes against its definition, byte by byte, and copies against the texts without it.
+func TestCuts(t *testing.T) {
+	for name, texts := range sets(rand.New(rand.NewPCG(7, 8)), 12_000) {
+		path := writeDocs(t, texts)
+		for i, o := range []Options{
+			{Unit: Unit{Lines, 1}}, {Unit: Unit{Sentences, 3}}, {Unit: Unit{Bytes, 40}}, {Unit: Unit{Bytes, 40}, AcrossOnly: true},
+			{Unit: Unit{Bytes, 40}, StrikeAll: true}, {Unit: Unit{Lines, 1}, MaxShare: 0.3},
+			{Unit: Unit{Lines, 1}, MaxShare: 0.3, Drop: true},
+		} {
+			o.Threads = 1 + i%2
+			r := find(t, path, o)
+			rest := map[string]string{}
+			for row, text := range texts {
+				d := r.Document(row)
+				rest[fmt.Sprint("d", row)] = less(text, d.Cuts)
+				if cuts := definedCuts(&d, o); less(text, cuts) != less(text, d.Cuts) {
+					t.Fatalf("%s, %+v: document %d: %v goes, want %v", name, o, row, d.Cuts, cuts)
+				}
+			}
+			files, report := copyAll(t, r, []string{path})
+			if len(files) != 1 || report.Uncut > 0 {
+				t.Fatalf("%d files, %d documents whole", len(files), report.Uncut)
+			}
+			var want strings.Builder
+			for row, text := range texts {
+				id := fmt.Sprint("d", row)
+				if strings.TrimSpace(rest[id]) == "" && rest[id] != text {
+					continue
+				}
+				line, err := json.Marshal(map[string]string{"id": id, "text": rest[id]})
+				if err != nil {
+					t.Fatal(err)
+				}
+				want.Write(append(line, '\n'))
+			}
+			if files["docs.jsonl"] != want.String() {
+				t.Fatalf("%s, %+v: the copy is not the file without what goes", name, o)
+			}
+		}
+	}
+}
+
+// definedCuts are the bytes in spans that go and in none that is kept.
+func definedCuts(d *Document, o Options) (cuts []Cut) {
+	goes := make([]bool, d.TextBytes)
+	for _, kept := range []bool{false, true} {
+		for _, s := range d.Spans {
+			for i := s.From; i < s.To && s.Kept == kept; i++ {
+				goes[i] = !kept
+			}
+		}
+	}
+	n := 0
+	for i, g := range goes {
+		if g {
+			cuts = append(cuts, Cut{i, i + 1})
+			n++
+		}
+	}
+	if o.MaxShare > 0 && float64(n) > o.MaxShare*float64(len(goes)) {
+		if cuts = nil; o.Drop {
+			cuts = []Cut{{0, d.TextBytes}}
+		}
+	}
+	return cuts
+}
+
+// TestCopyFormats copies files of several formats and compressions: each keeps everything but repeated
+// lines, and documents that cannot be cut stay whole and are counted.
+func TestCopyFormats(t *testing.T) {
+	dir := t.TempDir()
+	const again = "This line stands in every file.\n"
+	var zipped bytes.Buffer
+	z := gzip.NewWriter(&zipped)
+	fmt.Fprintf(z, `{"n":1.50,"text":"one\n%s","id":"z"}`+"\n{\n", strings.TrimSpace(again))
+	z.Close()
+	in := map[string]string{
+		"a.txt":      "first\n" + again,
+		"b.jsonl.gz": zipped.String(),
+		"c.json":     `[{"text": "` + strings.TrimSpace(again) + `"}, {"text":"x\n` + strings.TrimSpace(again) + `\ny"}]`,
+		"d.txt":      again + "rest\r\n" + again,
+		"e.csv":      "id,text\n1,\"x\n" + again + "\"\n2," + again,
+	}
+	for name, content := range in {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := find(t, dir, Options{Unit: Unit{Lines, 1}, MinChars: 10, Ignore: IgnoreSpace, Threads: 2})
+	files, report := copyAll(t, r, []string{dir})
+	unzipped, err := gzip.NewReader(strings.NewReader(files["b.jsonl.gz"]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := io.ReadAll(unzipped)
+	if err != nil {
+		t.Fatal(err)
+	}
+	files["b.jsonl.gz"] = string(b)
+	for name, want := range map[string]string{
+		"a.txt":      in["a.txt"],
+		"b.jsonl.gz": `{"n":1.50,"text":"one\n","id":"z"}` + "\n{\n",
+		"c.json":     `[{"text":"x\ny"}]`,
+		"d.txt":      "rest\r\n",
+		"e.csv":      "id,text\n1,\"x\n" + again + "\"\n",
+	} {
+		if files[name] != want {
+			t.Errorf("%s: %q, want %q", name, files[name], want)
+		}
+	}
+	if report.Uncut != 1 {
+		t.Errorf("%d documents whole", report.Uncut)
+	}
+}
+
+// TestChanged: a file that is another one when it is copied is an error.
+func TestChanged(t *testing.T) {
+	path := writeDocs(t, []string{"the same line\nx", "the same line\ny"})
+	r := find(t, path, Options{Unit: Unit{Lines, 1}})
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, bytes.ReplaceAll(b, []byte("y"), []byte("z")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	names, err := dedup.NewCopies(context.Background(), []string{path}, filepath.Join(t.TempDir(), "copies"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = r.Copy(context.Background(), names, nil, func(_ string, fill func(io.Writer) error) error { return fill(io.Discard) })
+	if err == nil || !strings.Contains(err.Error(), "d1: changed since it was first read") {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestOptions: what makes no sense is an error before anything is read.
+func TestOptions(t *testing.T) {
+	for _, o := range []Options{{}, {Unit: Unit{Bytes, 15}}, {Unit: Unit{Bytes, BytesMax + 1}}, {Unit: Unit{Lines, 0}},
+		{Unit: Unit{Lines, 1}, MinCount: 1}, {Unit: Unit{Lines, 1}, MaxShare: 1.1}} {
+		if _, _, err := Find(context.Background(), []string{"none"}, ingest.Config{}, o); err == nil || errors.Is(err, os.ErrNotExist) {
+			t.Errorf("%+v: %v", o, err)
+		}
+	}
+	_, _, err := Find(context.Background(), []string{"none"}, ingest.Config{Document: document.Options{}}, Options{Unit: Unit{Lines, 1}})
+	if !errors.Is(err, os.ErrNotExist) {
+		t.Error(err)
+	}
+}
