@@ -34,13 +34,30 @@ func newPassages(g *cli.Globals) *cobra.Command {
 		Long: `Find the parts of documents that stand elsewhere in the inputs, too, and list them: exactly
 those, whatever is repeated how often.
 
+Which command answers which question:
+
+  dedup      Which documents are nearly the same as others? Whole documents, by fingerprints.
+             ndd dedup --keep longest --write-kept clean crawl.jsonl
+  copies     Which documents have much of another one in them? Pairs, by selected signatures:
+             most passages of 40 words and more are found, few of 20 words.
+             ndd copies --method winnow docs.jsonl
+  passages   Which lines, paragraphs, sentences or strings stand more than once? All of them.
+             ndd passages --bytes 100 --write-kept clean crawl.jsonl
+  passages   Which strings of these questions are in my training text? The questions come first;
+             rows with first_file among them and file elsewhere tell.
+             ndd passages --bytes 50 --across-only questions.jsonl train/
+
 --unit line, paragraph or sentences=3 (three sentences in a row) compares units by a hash of
-128 bits. White space does not matter; --ignore case,space,digits ignores more, --ignore none
-nothing but white space at the end. Units of fewer than --min-chars characters are left alone.
+128 bits. A paragraph ends with the blank lines behind it. A sentence ends behind . ! ? … before
+white space, behind 。！？； anywhere, and with its line; a document of two sentences has no three
+in a row. White space does not matter; --ignore case,space,digits ignores more (characters are
+taken to lower case one by one, digits to 0), --ignore none nothing but white space at the end.
+Units of fewer than --min-chars characters are left alone.
 
 --bytes 100 compares strings: every part of a text that is covered by strings of 100 bytes
-that stand elsewhere, too, byte by byte, wherever they begin. Spans begin and end with whole
-characters; with --cut words, with whole words.
+that stand elsewhere, too, byte by byte, wherever they begin, overlapping or not. Those that
+follow each other here and in the first place are one span: a page that was copied whole is one.
+Spans begin and end with whole characters; with --cut words, with whole words.
 
 The table has a row for each span: from and to are bytes of the document's text, from_char and
 to_char characters; count is the number of places, for a span of several windows the most of
@@ -49,18 +66,21 @@ that is the span itself. Spans of strings and of sentences in a row may overlap:
 that stand first in different places. Rows are lines, records or rows of the file, from 1, and
 empty where a file is one document.
 
-The first place, in order of the inputs, is kept, as a whole; with --strike-all it goes, too.
---across-only leaves alone what only one document has, and the first document that has it.
---max-share 0.5 leaves a document whole of which more would go; with --over drop it goes.
+The first place, in order of the inputs, is kept, as a whole, also where it overlaps a span that
+goes: what was repeated still stands once. With --strike-all it goes, too. --across-only leaves
+alone what only one document has, and the first document that has it. --max-share 0.5 leaves a
+document whole of which more would go; with --over drop it goes.
 
 --write-kept DIR copies the inputs to a new folder without the spans that go; the table is
 written only with -o then. In JSONL and JSON the string of the text is shortened, in lines and text
 files the text; everything else stays byte for byte, compressed as it was (xz and bzip2 become
 .zst). A document of which only white space would be left goes as a whole. Of other formats, and
 of HTML, documents stay whole unless they go as a whole; how many is said. File names are relative
-to the deepest folder that holds all inputs.
+to the deepest folder that holds all inputs. --dry-run says how much of each file would go.
 
-Texts, or the hashes of units, go through temporary files ($TMPDIR). --memory bounds the rest.`,
+Texts, or for units 40 bytes each, go through temporary files ($TMPDIR), and so do marks of strings
+that do not fit the memory. --memory bounds that; reading takes 250 MiB with the default
+--max-document.`,
 		Example: `  ndd passages --unit line --min-chars 40 -o lines.tsv crawl-*.jsonl.gz
   ndd passages --unit sentences=3 --ignore case,space,digits --across-only -o spans.parquet docs/
   ndd passages --bytes 100 --cut words docs.jsonl
