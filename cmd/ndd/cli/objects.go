@@ -29,7 +29,7 @@ func (g *Globals) CreateFolder(path string, own func(name string) bool) (Folder,
 		f := &objectFolder{ctx: ctx, store: object.From(ctx), prefix: strings.TrimSuffix(path, "/") + "/"}
 		return f, g.absent(f.prefix)
 	case g.Force:
-		return orNil(g.Disk.ReplaceFolder(path, own))
+		return orNil(g.Disk.ReplaceFolder(path, ownOrMarked(path, own)))
 	}
 	return orNil(g.Disk.CreateFolder(path))
 }
@@ -48,7 +48,7 @@ func (g *Globals) CheckFolder(path string, own func(name string) bool) error {
 	case object.Is(path):
 		return g.absent(strings.TrimSuffix(path, "/") + "/")
 	case g.Force:
-		return disk.Replaceable(path, own)
+		return disk.Replaceable(path, ownOrMarked(path, own))
 	}
 	return disk.Absent(filepath.Clean(path))
 }

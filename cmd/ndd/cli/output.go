@@ -56,6 +56,9 @@ func (g *Globals) target(path string) (target, error) {
 		f, err := os.OpenFile(path, os.O_WRONLY, 0)
 		return stream{f}, err
 	}
+	if err := g.Disk.MakeParents(path); err != nil {
+		return nil, err
+	}
 	return g.Disk.Create(path)
 }
 

@@ -51,6 +51,9 @@ func (g *Globals) WritePrints(out string, recipe simhash.Recipe, fill func(*ndf.
 
 // fillPrints writes a fingerprint file on disk.
 func (g *Globals) fillPrints(at string, recipe simhash.Recipe, fill func(*ndf.Writer) error) error {
+	if err := g.Disk.MakeParents(at); err != nil {
+		return err
+	}
 	w, err := ndf.Create(at, recipe, store.Options{Disk: g.Disk})
 	if err != nil {
 		return err

@@ -84,7 +84,7 @@ func (d *deciding) run(ctx context.Context, inputs []string) error {
 	if err != nil {
 		return err
 	}
-	to, err := d.g.CreateFolder(d.writeKept, names.Has)
+	to, err := d.g.CreateCopies(d.writeKept, names.Has)
 	if err != nil {
 		return err
 	}

@@ -25,18 +25,18 @@ func (d *deduping) folders(ctx context.Context, inputs []string) (to folders, er
 		if to.names, err = dedup.NewCopies(ctx, inputs, d.writeKept); err != nil {
 			return to, err
 		}
-		if to.copies, err = d.folder(d.writeKept, to.names.Has); err != nil {
+		if to.copies, err = d.folder(d.g.CreateCopies, d.writeKept, to.names.Has); err != nil {
 			return to, err
 		}
 	}
 	if d.out != "" {
-		if to.clusters, err = d.folder(d.out, cli.Named(clusterNames()...)); err != nil {
+		if to.clusters, err = d.folder(d.g.CreateFolder, d.out, cli.Named(clusterNames()...)); err != nil {
 			to.abort()
 			return to, err
 		}
 	}
 	if d.report != "" {
-		if to.report, err = d.folder(d.report, cli.Named("index.html")); err != nil {
+		if to.report, err = d.folder(d.g.CreateFolder, d.report, cli.Named("index.html")); err != nil {
 			to.abort()
 		}
 	}
@@ -45,11 +45,12 @@ func (d *deduping) folders(ctx context.Context, inputs []string) (to folders, er
 
 // folder begins an output folder; with --dry-run it only finds out whether it could, and returns
 // nil.
-func (d *deduping) folder(path string, own func(name string) bool) (cli.Folder, error) {
+func (d *deduping) folder(create func(string, func(string) bool) (cli.Folder, error), path string,
+	own func(name string) bool) (cli.Folder, error) {
 	if d.dryRun {
 		return nil, d.g.CheckFolder(path, own)
 	}
-	return d.g.CreateFolder(path, own)
+	return create(path, own)
 }
 
 // wouldWrite names the outputs that --dry-run leaves out, as the end of a sentence.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"path"
 	"path/filepath"
 	"strings"
@@ -79,12 +80,9 @@ func (c *Copies) add(ctx context.Context, f document.File) error {
 
 // findRoot sets root to the deepest folder that holds all inputs.
 func (c *Copies) findRoot(ctx context.Context, inputs []string, dir string) error {
-	target, err := folderOf(dir)
+	target, err := targetOf(dir)
 	if err != nil {
 		return err
-	}
-	if target.path += "/" + filepath.Base(dir); target.scheme == "" {
-		target.path = path.Clean(target.path)
 	}
 	first := true
 	for f, err := range document.Files(ctx, inputs) {
@@ -138,6 +136,19 @@ func locate(name string) (location, error) {
 		name, err = filepath.EvalSymlinks(name)
 	}
 	return location{path: strings.TrimSuffix(filepath.ToSlash(name), "/")}, err
+}
+
+// targetOf returns the location of a folder that is to be made, and those above it, too, as far as they
+// are not there.
+func targetOf(dir string) (location, error) {
+	l, err := folderOf(dir)
+	if up := filepath.Dir(filepath.Clean(dir)); errors.Is(err, fs.ErrNotExist) && up != filepath.Dir(up) {
+		l, err = targetOf(up)
+	}
+	if l.path += "/" + filepath.Base(dir); l.scheme == "" {
+		l.path = path.Clean(l.path)
+	}
+	return l, err
 }
 
 // folderOf returns the folder of a file or an object.

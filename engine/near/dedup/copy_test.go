@@ -195,7 +195,8 @@ func TestCopies(t *testing.T) {
 		{[]string{"d/a.jsonl"}, "d/out", "d", ""},
 		{[]string{"-"}, "out", "", "has no name to be copied to"},
 		{[]string{"none"}, "out", "", "none"},
-		{[]string{"d"}, "none/out", "", "none"},
+		{[]string{"d"}, "none/more/out", "d", ""},
+		{[]string{"link"}, "d/none/more/out", "", "lies in the input"},
 	} {
 		names, err := NewCopies(t.Context(), c.inputs, c.dir)
 		if c.root == "" || err != nil {

@@ -97,8 +97,8 @@ func (d *Disk) do(op *Op, call func() error) error {
 // Unfinished returns the prefix of the temporary names, beside path, under which path is written.
 func Unfinished(path string) string { return "." + filepath.Base(path) + ".tmp-" }
 
-// Absent returns an error, which wraps [os.ErrExist], if something is at path, and another if the
-// parent folder does not exist.
+// Absent returns an error, which wraps [os.ErrExist], if something is at path, and another if a
+// folder above is none. Folders above that do not exist are made by [Disk.MakeParents].
 func Absent(path string) error {
 	if _, err := os.Lstat(path); err == nil {
 		return fmt.Errorf("%s: %w: remove it first, or choose another name", path, os.ErrExist)
@@ -108,12 +108,28 @@ func Absent(path string) error {
 	folder := filepath.Dir(filepath.Clean(path))
 	info, err := os.Stat(folder)
 	switch {
-	case errors.Is(err, os.ErrNotExist):
-		return fmt.Errorf("%s: its folder %s is not there: %w: make it first", path, folder, os.ErrNotExist)
+	case errors.Is(err, os.ErrNotExist) && folder != filepath.Dir(folder):
+		return Absent(folder)
 	case err == nil && !info.IsDir():
 		return fmt.Errorf("%s: %s is no folder", path, folder)
 	}
 	return err
+}
+
+// MakeParents makes the folders above path that do not exist, durably.
+func (d *Disk) MakeParents(path string) error {
+	folder := filepath.Dir(filepath.Clean(path))
+	if _, err := os.Stat(folder); !errors.Is(err, os.ErrNotExist) {
+		return nil // another error comes again
+	}
+	if err := d.MakeParents(folder); err != nil {
+		return err
+	}
+	op := &Op{Call: CallMkdir, Path: folder}
+	if err := d.do(op, func() error { return os.Mkdir(folder, 0o755) }); err != nil && !errors.Is(err, os.ErrExist) {
+		return err
+	}
+	return d.SyncFolder(filepath.Dir(folder))
 }
 
 // rename publishes the file or folder at from under the name to, and makes that name durable.

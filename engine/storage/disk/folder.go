@@ -25,7 +25,7 @@ type Folder struct {
 const syncEach = 32
 
 // CreateFolder begins the folder at path, where nothing may stand, under a temporary name beside
-// it.
+// it. It makes the folders above.
 func (d *Disk) CreateFolder(path string) (*Folder, error) {
 	path = filepath.Clean(path)
 	if err := Absent(path); err != nil {
@@ -75,6 +75,9 @@ func Replaceable(path string, own func(name string) bool) error {
 
 // createFolder makes the folder under its temporary name.
 func (d *Disk) createFolder(path string) (*Folder, error) {
+	if err := d.MakeParents(path); err != nil {
+		return nil, err
+	}
 	folder := &Folder{disk: d, path: path}
 	op := Op{Call: CallMkdir, Path: path}
 	err := d.do(&op, func() (err error) {
