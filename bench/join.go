@@ -29,7 +29,7 @@ func join(ctx context.Context, b *bench, r *Result) error {
 		}
 		found := -1
 		times, err := b.byThreads(func(threads int) error {
-			c, err := cluster.Find(ctx, base, cluster.Options{K: distance, Threads: threads})
+			c, err := cluster.Find(ctx, cluster.NewPrints(base), cluster.Options{K: distance, Threads: threads})
 			if err != nil {
 				return err
 			}

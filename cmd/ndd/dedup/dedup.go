@@ -17,6 +17,7 @@ import (
 	"ndd/engine/near/cluster"
 	"ndd/engine/near/dedup"
 	"ndd/engine/result"
+	"ndd/engine/storage/store"
 )
 
 // giantCluster is the size from which a cluster is worth a warning: near pairs
@@ -187,7 +188,8 @@ type deduping struct {
 	skips  document.Tally // what was not read
 }
 
-func (d *deduping) run(ctx context.Context, inputs []string) error {
+func (d *deduping) run(ctx context.Context, inputs []string) (err error) {
+	defer store.CatchFault(&err)() // fingerprint files are mapped
 	if d.filtering() {
 		return d.filter(ctx, inputs)
 	}
@@ -226,9 +228,6 @@ func (d *deduping) run(ctx context.Context, inputs []string) error {
 		return partly
 	}
 	if err := d.write(ctx, inputs, to, c, r); err != nil {
-		return err
-	}
-	if err := c.Err(); err != nil { // what was written lacks IDs
 		return err
 	}
 	if err := to.commit(); err != nil {

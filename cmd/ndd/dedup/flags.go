@@ -9,6 +9,7 @@ import (
 	"ndd/cmd/ndd/cli"
 	"ndd/engine/corpus/document"
 	"ndd/engine/memory"
+	"ndd/engine/near/cluster"
 	"ndd/engine/near/dedup"
 	"ndd/permute"
 )
@@ -54,8 +55,12 @@ func (d *deduping) options(inputs []string, prints bool) (o dedup.Options, read 
 		if n > 0 {
 			what = "comparing " + cli.Number(n, "document")
 		}
-		d.g.Log.Debug(fmt.Sprintf("%s takes up to %s of memory, of %s (%s)", what,
-			humanize.IBytes(read.Budget.Total(bytes)), humanize.IBytes(limit.Bytes), limit.Source))
+		more := ""
+		if n > cluster.DirectMax {
+			more = fmt.Sprintf(" (%d bytes for each that is near another, if these are very many)", cluster.CandidateBytes)
+		}
+		d.g.Log.Debug(fmt.Sprintf("%s takes up to %s of memory%s, of %s (%s)", what,
+			humanize.IBytes(read.Budget.Total(bytes)), more, humanize.IBytes(limit.Bytes), limit.Source))
 	}
 	return o, read, nil
 }

@@ -126,5 +126,5 @@ func (d *deduping) write(ctx context.Context, inputs []string, to folders, c *de
 	case to.copies == nil && to.report == nil:
 		err = printClusters(d.g.Stdout, c, r, d.against)
 	}
-	return cmp.Or(err, ctx.Err())
+	return cmp.Or(err, c.Err(), ctx.Err())
 }

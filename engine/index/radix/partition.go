@@ -128,8 +128,13 @@ func (s *sorter[E]) sort(ctx context.Context, iv interval, n int) error {
 	for d := 0; d < 1<<digit; {
 		low := iv.low + uint64(d)<<shift
 		size := total(d)
-		if size > s.heavy && !whole {
-			if err := s.sort(ctx, interval{low, low + 1<<shift - 1}, size); err != nil {
+		if iv := (interval{low, low + 1<<shift - 1}); size > s.heavy && !whole || size > s.room {
+			if whole {
+				err = s.fill(ctx, iv)
+			} else {
+				err = s.sort(ctx, iv, size)
+			}
+			if err != nil {
 				return err
 			}
 			d++

@@ -346,6 +346,80 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
+// TestBucketsRoom: whatever the room, any two keys that share the leading bits are together in a
+// bucket of one call, and equal ones, too, unless there is no room for those that differ.
+func TestBucketsRoom(t *testing.T) {
+	const n, leading, mask = 30_000, 16, 0x5555555555555555
+	filled := 0
+	for name, src := range sets(n) {
+		want := map[uint64]int{} // keys, 2 for those that repeat
+		groups := map[uint64]int{}
+		p := permute.New(mask)
+		for _, f := range src {
+			key := p.Apply(f)
+			if want[key]++; want[key] == 1 {
+				groups[key>>(64-leading)]++
+			}
+		}
+		most := 0
+		for _, size := range groups {
+			most = max(most, size)
+		}
+		for _, room := range []int{n, n/2 + 1, n / 3, 1000} {
+			for _, threads := range []int{1, 3} {
+				var mu sync.Mutex
+				together := map[uint64]int{} // the most different keys of a group in a bucket
+				twice := map[uint64]bool{}
+				all := 0
+				err := Buckets(t.Context(), make([]uint64, room), Chunks{src[:n/3], src[n/3:]}, Options{mask, threads, 0},
+					leading, func(keys []uint64, ends []uint32) error {
+						mu.Lock()
+						defer mu.Unlock()
+						from := uint32(0)
+						for _, to := range ends {
+							seen, sizes := map[uint64]bool{}, map[uint64]int{}
+							for _, key := range keys[from:to] {
+								if seen[key] {
+									twice[key] = true
+									continue
+								}
+								seen[key] = true
+								group := key >> (64 - leading)
+								sizes[group]++
+								together[group] = max(together[group], sizes[group])
+							}
+							from = to
+						}
+						all += len(keys)
+						return nil
+					})
+				if errors.Is(err, ErrRoom) && most > room/2 {
+					continue
+				}
+				if err != nil || all < n {
+					t.Fatalf("%s, room for %d: %d keys, %v", name, room, all, err)
+				}
+				if all > n {
+					filled++
+				}
+				for group, size := range groups {
+					if together[group] != size {
+						t.Fatalf("%s, room for %d: %d keys of bucket %x are together, want %d", name, room, together[group], group, size)
+					}
+				}
+				for key, times := range want {
+					if twice[key] != (times > 1) {
+						t.Fatalf("%s, room for %d: %x is there %d times", name, room, key, times)
+					}
+				}
+			}
+		}
+	}
+	if filled == 0 {
+		t.Error("no bucket was larger than the room")
+	}
+}
+
 // BenchmarkRows is what the documents of an index are sorted by: all at once, and as pairs, a quarter at a time.
 func BenchmarkRows(b *testing.B) {
 	for _, n := range []int{1e6, 2e7, 1e8} {

@@ -1,9 +1,12 @@
 package radix
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math/bits"
+	"slices"
 )
 
 const (
@@ -19,10 +22,15 @@ const (
 // them, and calls f with some buckets at a time, permuted: bucket d is keys[ends[d-1]:ends[d]]. Keys that
 // share the leading bits are in one bucket; a small bucket may have others too, and within a bucket
 // there is no order. f is called on all threads at the same time; what it is given is its own
-// during the call. Repetitions stay. memory must be as long as in; it is overwritten.
+// during the call. Repetitions stay. memory is overwritten; where it is shorter than in, in is read
+// again for each part of the keys that it holds.
 //
 // It is a sort that stops early: one pass over memory, and one in the cache for the bits
 // that are left. An error of f or of ctx ends it.
+//
+// A bucket that memory does not hold is filled, passed to f, freed of repetitions and filled up, so
+// that any two of its different keys are together in one call, and a repeated one with its like. The
+// error of one with more different keys is [ErrRoom].
 func Buckets(ctx context.Context, memory []uint64, in Input, o Options, leading int,
 	f func(keys []uint64, ends []uint32) error) error {
 	if leading < 1 || leading > 64 {
@@ -31,10 +39,44 @@ func Buckets(ctx context.Context, memory []uint64, in Input, o Options, leading 
 	s := newSorter(in, o, makeKeys)
 	s.floor = 64 - leading
 	s.emit = f
-	if err := s.into(ctx, asKeys(memory)); err != nil {
+	s.room, s.heavy = len(memory), min(s.heavy, len(memory))
+	s.place = func(n int) []([1]uint64) { return asKeys(memory[:n]) }
+	if err := s.run(ctx); err != nil {
 		return err
 	}
 	return ctx.Err()
+}
+
+// ErrRoom is the error of [Buckets] for a bucket of more different keys than the memory holds.
+var ErrRoom = errors.New("fingerprints that share their leading bits are too many for the memory")
+
+// fill passes on a bucket of more keys than there is room for.
+func (s *sorter[E]) fill(ctx context.Context, iv interval) error {
+	one, at, failed := *s, 0, error(nil)
+	one.threads = 1
+	keys := asWords(s.place(s.room))
+	err := one.keys(ctx, 0, iv, func(some []uint64, _ int) {
+		for _, k := range some {
+			if k < iv.low || k > iv.high || failed != nil {
+				continue
+			}
+			if at == len(keys) {
+				failed = s.emit(keys, []uint32{uint32(at)})
+				slices.Sort(keys)
+				if at = len(slices.Compact(keys)); failed == nil && at > len(keys)/2 {
+					failed = ErrRoom
+				}
+			}
+			if at < len(keys) {
+				keys[at] = k
+				at++
+			}
+		}
+	})
+	if err = cmp.Or(failed, err); err != nil {
+		return err
+	}
+	return s.emit(keys[:at], []uint32{uint32(at)})
 }
 
 // split splits a bucket by the bits from floor to low, and hands on the buckets that it comes to.

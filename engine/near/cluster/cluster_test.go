@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"ndd/asm"
+	"ndd/engine/index/radix"
 	"ndd/engine/memory"
 	"ndd/engine/oracle"
 	"ndd/engine/oracle/faults"
@@ -82,7 +83,7 @@ func TestStarsOfLargeComponents(t *testing.T) {
 		for i := range prints {
 			prints[i] = uint64(i)
 		}
-		r, err := Find(t.Context(), prints, Options{K: 1, Star: true, Threads: 2})
+		r, err := Find(t.Context(), NewPrints(prints), Options{K: 1, Star: true, Threads: 2})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -142,7 +143,7 @@ func TestStarRounds(t *testing.T) {
 		base = append(base, 1<<i-1) // 1 bit from its neighbours, 2 from theirs
 	}
 	for _, o := range []Options{{K: 1, Star: true, StarBytes: 1}, {K: 1, Star: true}} {
-		r, err := Find(context.Background(), base, o)
+		r, err := Find(context.Background(), NewPrints(base), o)
 		if err != nil || r.Len() != 20 {
 			t.Fatalf("%d clusters, %v", r.Len(), err)
 		}
@@ -156,7 +157,7 @@ func TestCancel(t *testing.T) {
 	moments, least := 0, int64(0)
 	for asked := int64(0); ; asked++ {
 		m := &Meter{}
-		_, err := Find(faults.NewEnding(t, asked), base, Options{K: 3, Threads: 1, Meter: m})
+		_, err := Find(faults.NewEnding(t, asked), NewPrints(base), Options{K: 3, Threads: 1, Meter: m})
 		compared := m.Compared.Load()
 		if compared < least {
 			t.Errorf("%d fingerprints compared, %d when it was asked once less", compared, least)
@@ -211,7 +212,7 @@ func TestSkew(t *testing.T) {
 				t.Errorf("%s, %d threads: %d pairs, want %d", name, threads, len(got), len(want))
 			}
 			u := NewUnionFind(make([]uint32, len(prints)))
-			err := joinForest(t.Context(), prints, Choose(len(prints), 3), threads, nil, func(a uint64, near []uint64) {
+			err := joinForest(t.Context(), radix.Chunks{prints}, len(prints), Choose(len(prints), 3), threads, nil, func(a uint64, near []uint64) {
 				for _, b := range near {
 					if bits.OnesCount64(a^b) > 3 {
 						t.Errorf("%s: %x is linked to %x", name, a, b)
@@ -297,7 +298,7 @@ func BenchmarkJoin(b *testing.B) {
 func BenchmarkFind(b *testing.B) {
 	base, _ := sets.Planted(1_000_000, 0)
 	for b.Loop() {
-		r, err := Find(context.Background(), base, Options{K: 3, Threads: 1})
+		r, err := Find(context.Background(), NewPrints(base), Options{K: 3, Threads: 1})
 		if err != nil || r.Rows() == 0 {
 			b.Fatal(err)
 		}

@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"slices"
 
 	"ndd/asm"
 )
@@ -38,6 +39,19 @@ const (
 	forestCheck = 1 << 24 // keys compared until the context is looked at again: 2 ms
 )
 
+// push appends keys that a has reached to those that have yet to reach others: each once, and none
+// that is equal to a, since those would reach nothing else.
+func (s *spanningForest) push(a uint64, near []uint64) {
+	if len(near) > 1 {
+		slices.Sort(near)
+	}
+	for i, b := range near {
+		if b != a && (i == 0 || b != near[i-1]) {
+			s.reached = append(s.reached, b)
+		}
+	}
+}
+
 // connect links the keys and returns those that it has not compared with all others because they
 // took too many comparisons; or none, if the context ended. It reorders keys.
 func (s *spanningForest) connect(keys []uint64) (rest []uint64) {
@@ -69,7 +83,7 @@ func (s *spanningForest) connect(keys []uint64) (rest []uint64) {
 				unreached = unreached[:last]
 			}
 			if n > 0 {
-				s.reached = append(s.reached, s.near...)
+				s.push(a, s.near)
 				s.link(a, s.near)
 				s.near = s.near[:0]
 				left += int64(n) * comparisonsPerLink

@@ -15,11 +15,11 @@ import (
 // each other, each pair once, from one goroutine at a time and in no order.
 // The fingerprints must be distinct; the design must have radius 0.
 //
-// Memory beside them is 8 bytes a fingerprint, off the heap, and a bucket a thread. The error is
+// Memory beside them is 8 bytes a fingerprint, off the heap, and a bucket for each thread. The error is
 // that of ctx, or of memory that is not there.
 func Join(ctx context.Context, fingerprints []uint64, d permute.Design, threads int, emit func(a, b uint64)) error {
 	var mu sync.Mutex
-	return join(ctx, fingerprints, d, threads, joiner{emit: func(a, b uint64) {
+	return join(ctx, radix.Chunks{fingerprints}, len(fingerprints), d, threads, joiner{emit: func(a, b uint64) {
 		mu.Lock()
 		defer mu.Unlock()
 		emit(a, b)
@@ -30,16 +30,18 @@ func Join(ctx context.Context, fingerprints []uint64, d permute.Design, threads 
 // time with a fingerprint and some that are near it. It leaves out pairs that the others connect,
 // and may repeat some. link is called from several goroutines; the slice belongs to it during the
 // call. Where very many fingerprints are near each other Join spends its time on their pairs;
-// joinForest does not. The meter, if not nil, counts fingerprints, once for each table.
-func joinForest(ctx context.Context, fingerprints []uint64, d permute.Design, threads int, m *Meter,
+// joinForest does not. Fingerprints may repeat: equal ones are near each other. It takes memory for
+// room of them, and reads all of them again for each part that this holds. The meter, if not nil,
+// counts fingerprints, once for each table.
+func joinForest(ctx context.Context, in radix.Input, room int, d permute.Design, threads int, m *Meter,
 	link func(a uint64, near []uint64)) error {
 	pair := func(a, b uint64) { link(a, []uint64{b}) }
-	return join(ctx, fingerprints, d, threads, joiner{emit: pair, link: link, meter: m})
+	return join(ctx, in, room, d, threads, joiner{emit: pair, link: link, meter: m})
 }
 
 // join joins each table of the design with a copy of j.
-func join(ctx context.Context, fingerprints []uint64, d permute.Design, threads int, j joiner) error {
-	rows, err := memory.Make[uint64](len(fingerprints))
+func join(ctx context.Context, in radix.Input, room int, d permute.Design, threads int, j joiner) error {
+	rows, err := memory.Make[uint64](room)
 	if err != nil {
 		return err
 	}
@@ -51,7 +53,7 @@ func join(ctx context.Context, fingerprints []uint64, d permute.Design, threads 
 		j := j
 		j.ctx, j.design, j.table, j.perm = ctx, &d, t, permute.New(tab.Mask)
 		o := radix.Options{Mask: tab.Mask, Threads: threads}
-		if err := radix.Buckets(ctx, rows.Data, radix.Chunks{fingerprints}, o, tab.Leading(), j.buckets); err != nil {
+		if err := radix.Buckets(ctx, rows.Data, in, o, tab.Leading(), j.buckets); err != nil {
 			return err
 		}
 	}
@@ -184,7 +186,7 @@ func (j *joiner) rejoin(keys []uint64) error {
 	if j.link != nil {
 		inner.emit = j.emit // found here, wherever else it is found
 	}
-	return join(j.ctx, prints, chooseForSample(prints, len(prints), j.design.K), 1, inner)
+	return join(j.ctx, radix.Chunks{prints}, len(prints), chooseForSample(prints, len(prints), j.design.K), 1, inner)
 }
 
 // pair reports two keys if this table is the pair's canonical one.

@@ -8,54 +8,55 @@ import (
 	"ndd/engine/memory"
 )
 
-// prints are the distinct fingerprints, ascending, with their rows.
+// prints are the distinct fingerprints of candidates, ascending, with the candidates that have them.
 type prints struct {
 	Options
+	*candidates
 	memory   memory.Arena // of everything but distinct
 	first    memory.Arena // of distinct, which is needed only while they are compared
-	rows     []uint32     // of fingerprints, equal ones together, ascending
+	sorted   []uint32     // candidates by fingerprint, those of one ascending
 	distinct []uint64
-	ends     []uint32 // distinct[i] has rows[ends[i-1]:ends[i]]
+	ends     []uint32 // distinct[i] has sorted[ends[i-1]:ends[i]]
 }
 
-// newPrints sorts fingerprints. Free what it returns.
-func newPrints(ctx context.Context, fingerprints []uint64, o Options) (p *prints, err error) {
-	buffer, err := memory.Make[radix.Pair](len(fingerprints))
-	if err != nil {
-		return nil, err
-	}
-	defer buffer.Free()
-	sorted := buffer.Data
-	radix.Pairs(sorted, fingerprints, ^uint64(0), o.Threads)
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	n := 0
-	for i := range sorted {
-		if i == 0 || sorted[i][0] != sorted[i-1][0] {
-			n++
-		}
-	}
-	p = &prints{Options: o}
+// newPrints sorts the fingerprints of candidates. Free what it returns.
+func newPrints(ctx context.Context, c *candidates, o Options) (_ *prints, err error) {
+	p := &prints{Options: o, candidates: c}
 	defer func() {
 		if err != nil {
 			p.free()
 		}
 	}()
-	p.rows = memory.In[uint32](&p.memory, len(sorted), &err)
-	p.ends = memory.In[uint32](&p.memory, n, &err)
-	if p.distinct = memory.In[uint64](&p.first, n, &err); err != nil {
+	keys, err := memory.Make[uint64](c.len)
+	if err != nil {
+		return nil, err
+	}
+	p.first = append(p.first, keys)
+	if p.sorted = memory.In[uint32](&p.memory, c.len, &err); err != nil {
+		return nil, err
+	}
+	if err := radix.SortRows(ctx, keys.Data, p.sorted, c, radix.Options{Mask: ^uint64(0), Threads: o.Threads}); err != nil {
+		return nil, err
+	}
+	n := 0
+	for i, f := range keys.Data {
+		if i == 0 || f != keys.Data[i-1] {
+			n++
+		}
+	}
+	if p.ends = memory.In[uint32](&p.memory, n, &err); err != nil {
 		return nil, err
 	}
 	at := -1
-	for i, s := range sorted {
-		if i == 0 || s[0] != p.distinct[at] {
+	for i, f := range keys.Data {
+		if at < 0 || f != keys.Data[at] {
 			at++
-			p.distinct[at] = s[0]
+			keys.Data[at] = f
 		}
 		p.ends[at] = uint32(i + 1)
-		p.rows[i] = uint32(s[1])
 	}
+	keys.Trim(n)
+	p.distinct = keys.Data
 	return p, nil
 }
 
@@ -97,46 +98,46 @@ func (p *prints) index(f uint64) uint32 {
 // guessOff is how far a good guess is off.
 const guessOff = 8
 
-// rowsOf returns the rows of distinct[i].
-func (p *prints) rowsOf(i int) []uint32 {
+// having returns the candidates that have distinct[i].
+func (p *prints) having(i int) []uint32 {
 	if i == 0 {
-		return p.rows[:p.ends[0]]
+		return p.sorted[:p.ends[0]]
 	}
-	return p.rows[p.ends[i-1]:p.ends[i]]
+	return p.sorted[p.ends[i-1]:p.ends[i]]
 }
 
-// better compares rows by preference.
+// better compares candidates by preference.
 func (p *prints) better(a, b uint32) int {
 	if p.Prefer != nil {
-		if c := p.Prefer(int(a), int(b)); c != 0 {
+		if c := p.Prefer(int(p.row(a)), int(p.row(b))); c != 0 {
 			return c
 		}
 	}
 	return cmp.Compare(a, b)
 }
 
-// best returns, by fingerprint, the row preferred among those that have it.
+// best returns, by fingerprint, the candidate preferred among those that have it.
 func (p *prints) best() (best []uint32, err error) {
 	best = memory.In[uint32](&p.memory, len(p.ends), &err)
 	for i := range best {
-		rows := p.rowsOf(i)
-		best[i] = rows[0]
+		some := p.having(i)
+		best[i] = some[0]
 		if p.Prefer == nil {
 			continue
 		}
-		for _, row := range rows[1:] {
-			if p.better(row, best[i]) < 0 {
-				best[i] = row
+		for _, other := range some[1:] {
+			if p.better(other, best[i]) < 0 {
+				best[i] = other
 			}
 		}
 	}
 	return best, err
 }
 
-// countRows returns how many rows some fingerprints have.
+// countRows returns how many candidates some fingerprints have.
 func (p *prints) countRows(members []uint32) (n int) {
 	for _, i := range members {
-		n += len(p.rowsOf(int(i)))
+		n += len(p.having(int(i)))
 	}
 	return n
 }

@@ -24,7 +24,9 @@ import (
 // A Corpus has documents by row, from 0. It may be read by many goroutines once it is read whole.
 type Corpus struct {
 	recipe  *simhash.Recipe // nil for raw fingerprints
-	prints  []uint64
+	prints  []uint64        // of documents that were appended
+	mapped  cluster.Prints  // of fingerprint files, which are open, instead
+	files   []*ndf.File
 	lengths []uint32 // of texts, where the policy goes by them; empty for raw fingerprints
 	values  values   // by which to keep, if the policy goes by one
 	rows    rowFile  // IDs and places; no records where the rows are the IDs
@@ -34,6 +36,7 @@ type Corpus struct {
 
 	o        ReadOptions
 	reserved *memory.Reservation // of o.Budget, for everything
+	held     bool                // the fingerprints are in memory
 	next     int                 // the length at which it is looked at again
 
 	// Where the documents were read, to read them again.
@@ -86,6 +89,10 @@ func (c *Corpus) Close() {
 	if c != nil {
 		c.reserved.Release()
 		c.rows.close() // what is lost is temporary
+		for _, f := range c.files {
+			f.Close()
+		}
+		c.files = nil
 	}
 }
 
@@ -100,7 +107,7 @@ func (c *Corpus) Err() error {
 
 // reserve reserves the memory for a number of documents from the budget.
 func (c *Corpus) reserve(what string, documents int) (err error) {
-	bytes := NeedBytes(documents, c.inputs != nil, c.o)
+	bytes := c.needBytes(documents)
 	if c.reserved == nil {
 		c.reserved, err = c.o.Budget.Reserve(what, bytes)
 		return err
@@ -111,7 +118,7 @@ func (c *Corpus) reserve(what string, documents int) (err error) {
 // expect reserves and reports the memory for a number of documents; 0 is an unknown number.
 func (c *Corpus) expect(documents int) error {
 	if c.o.Say != nil {
-		c.o.Say(documents, NeedBytes(documents, c.inputs != nil, c.o))
+		c.o.Say(documents, c.needBytes(documents))
 	}
 	what := fmt.Sprintf("comparing %d documents", documents)
 	if documents == 0 {
@@ -166,7 +173,23 @@ func (c *Corpus) grown() error {
 }
 
 // Len returns the number of documents.
-func (c *Corpus) Len() int { return len(c.prints) }
+func (c *Corpus) Len() int { return len(c.prints) + c.mapped.Len() }
+
+// print returns the fingerprint of a row.
+func (c *Corpus) print(row Row) uint64 {
+	if len(c.prints) > 0 {
+		return c.prints[row]
+	}
+	return c.mapped.At(row)
+}
+
+// all returns all fingerprints.
+func (c *Corpus) all() cluster.Prints {
+	if len(c.prints) > 0 {
+		return cluster.NewPrints(c.prints)
+	}
+	return c.mapped
+}
 
 // Recipe returns the recipe of the fingerprints, nil if that is unknown.
 func (c *Corpus) Recipe() *simhash.Recipe { return c.recipe }
@@ -230,7 +253,7 @@ func ReadDocuments(ctx context.Context, inputs []string, cfg ingest.Config, o Re
 	cfg.Document.Extract = document.Extract(cfg.Recipe.Extract)
 	cfg = o.reading(cfg)
 	c := NewCorpus(&cfg.Recipe, o)
-	c.inputs, c.options = inputs, cfg.Document
+	c.inputs, c.options, c.held = inputs, cfg.Document, true
 	c.options.Meter = nil // it counts the first reading
 	if err := c.expect(0); err != nil {
 		return nil, ingest.Report{}, err // nothing is reserved
@@ -268,12 +291,6 @@ func ReadPrints(ctx context.Context, paths []string, o ReadOptions) (_ *Corpus, 
 			c.Close()
 		}
 	}()
-	var files []*ndf.File
-	defer func() {
-		for _, f := range files {
-			f.Close()
-		}
-	}()
 	n := 0
 	if o.Open == nil {
 		o.Open = ndf.Open
@@ -283,12 +300,18 @@ func ReadPrints(ctx context.Context, paths []string, o ReadOptions) (_ *Corpus, 
 		if err != nil {
 			return nil, err
 		}
-		files = append(files, f)
+		c.files = append(c.files, f)
 		n += int(f.Len())
 	}
+	files := c.files
 	if _, err := ndf.HaveIDs(files); err != nil {
 		return nil, err
 	}
+	parts, err := ndf.Parts(files)
+	if err != nil {
+		return nil, err
+	}
+	c.held = parts != nil
 	if err := c.expect(n); err != nil {
 		return nil, err
 	}
@@ -296,22 +319,22 @@ func ReadPrints(ctx context.Context, paths []string, o ReadOptions) (_ *Corpus, 
 	if err := o.Keep.checkPrints(c.recipe != nil); err != nil && n > 0 { // rather than after all is read
 		return nil, err
 	}
-	parts, err := ndf.Parts(files)
-	if err != nil {
-		return nil, err
-	}
 	if parts != nil {
 		return c, c.readParts(ctx, files, parts)
 	}
-	c.prints = make([]uint64, 0, n)
 	if c.recipe != nil && o.Keep.byLength() {
 		c.lengths = make([]uint32, 0, n)
 	}
+	var pieces [][]uint64
+	n = 0
 	for _, f := range files {
-		if err := c.readFile(ctx, f, files[0]); err != nil {
+		if err := c.readFile(ctx, f, files[0], Row(n)); err != nil {
 			return nil, err
 		}
+		n += int(f.Len())
+		pieces = slices.AppendSeq(pieces, f.Chunks)
 	}
+	c.mapped = cluster.NewPrints(pieces...)
 	return c, nil
 }
 
@@ -353,18 +376,16 @@ func (c *Corpus) readParts(ctx context.Context, files []*ndf.File, parts []ndf.P
 	return nil
 }
 
-// readFile appends a file, whose recipe must be that of the first.
-func (c *Corpus) readFile(ctx context.Context, f, first *ndf.File) error {
+// readFile appends a file whose first row is given, and whose recipe must be that of the first file.
+// Its fingerprints stay in it.
+func (c *Corpus) readFile(ctx context.Context, f, first *ndf.File, row Row) error {
 	if err := c.check(ctx, f, first); err != nil {
 		return err
 	}
 	if f.Len() == 0 {
 		return ctx.Err() // no row is of it
 	}
-	c.parts = append(c.parts, part{Row(len(c.prints)), f.Path()})
-	for chunk := range f.Chunks {
-		c.prints = append(c.prints, chunk...)
-	}
+	c.parts = append(c.parts, part{row, f.Path()})
 	if c.o.Keep.byLength() {
 		for chunk := range f.TextBytes {
 			c.lengths = append(c.lengths, chunk...)
@@ -389,37 +410,75 @@ func (o *ReadOptions) reading(cfg ingest.Config) ingest.Config {
 	least.Budget = 1
 	o.readingBytes = least.NeedBytes()
 	left := o.Budget.Left()
-	left -= min(left, NeedBytes(0, true, *o))
+	left -= min(left, (&Corpus{o: *o, inputs: []string{}}).needBytes(0))
 	cfg.Budget = int64(min(max(left/4, 1), ingest.BudgetBytes))
 	o.readingBytes = cfg.NeedBytes()
 	return cfg
 }
 
-// NeedBytes returns the most memory that reading and comparing that many documents
-// takes; asDocuments tells whether they are read as texts. A column that grows as
-// documents arrive takes more than twice its bytes for a moment; the clusters come
-// when that is over.
-func NeedBytes(documents int, asDocuments bool, o ReadOptions) uint64 {
-	perDocument := uint64(8 + 1) // and where its record is
+// needBytes returns the memory that reading and comparing that many documents takes. If more than an
+// eighth of them are near another these take more, which is reserved when they are known.
+//
+//	a document                          bytes
+//	fingerprint, unless it is mapped    8
+//	where its record is                 0.25
+//	what --keep goes by                 0, 4 (length) or 8
+//	while it is compared                5.5
+func (c *Corpus) needBytes(documents int) uint64 {
+	o := cluster.Options{Star: !c.o.Find.Chains, Threads: c.o.Threads}
+	beside := c.besideBytes(documents)
+	find := o.NeedBytes(uint64(documents))
+	if c.inputs != nil {
+		find = max(find, c.o.readingBytes+c.columnBytes(documents)*5/4)
+	}
+	return beside + find
+}
+
+// columnBytes returns the memory of what is held for each document. A column that grows as documents
+// arrive takes more than twice its bytes for a moment; the clusters come when that is over.
+func (c *Corpus) columnBytes(documents int) uint64 {
+	each := uint64(0)
+	if c.held {
+		each = 8
+	}
 	switch {
-	case o.Keep.byLength():
-		perDocument += 4
-	case o.Keep.Policy != First:
-		perDocument += 8
+	case c.o.Keep.byLength():
+		each += 4
+	case c.o.Keep.Policy != First:
+		each += 8
 	}
-	find := cluster.Options{Star: !o.Find.Chains, Threads: o.Threads}.NeedBytes(uint64(documents))
-	bytes := perDocument * uint64(documents)
-	if asDocuments {
-		find = max(find, o.readingBytes+perDocument*uint64(documents)*5/4)
-	}
-	bytes += find
-	if known := o.Find.KnownBytes; known != nil {
+	return each*uint64(documents) + uint64(documents)/4
+}
+
+// besideBytes returns the memory beside that of the search for clusters.
+func (c *Corpus) besideBytes(documents int) uint64 {
+	bytes := c.columnBytes(documents)
+	if known := c.o.Find.KnownBytes; known != nil {
 		bytes += known(documents) // what the collector has not taken back while the rest is compared
 	}
-	if v := o.Find.Verify; v != nil {
+	if v := c.o.Find.Verify; v != nil {
 		bytes += uint64(v.memory())
 	}
 	return bytes
+}
+
+// forClusters sets the memory of a search for clusters: what is reserved, and more when it turns out
+// that many documents have a near one.
+func (c *Corpus) forClusters(o *cluster.Options) {
+	beside := c.besideBytes(c.Len())
+	if c.reserved == nil || c.reserved.Bytes() < beside {
+		return
+	}
+	o.Memory = c.reserved.Bytes() - beside
+	o.Reserve = func(bytes uint64) error {
+		if beside+bytes <= c.reserved.Bytes() {
+			return nil
+		}
+		if c.o.Say != nil {
+			c.o.Say(c.Len(), beside+bytes)
+		}
+		return c.reserved.Resize("comparing documents of which very many are near others", beside+bytes)
+	}
 }
 
 // unitsEach is the number of units of which the rows are counted at a time.
@@ -439,7 +498,7 @@ func (c *Corpus) countUnits() {
 // rowAt returns the row of the first unit, from a unit on, that became one.
 func (c *Corpus) rowAt(unit int) Row {
 	if unit/64 >= len(c.units) {
-		return Row(len(c.prints))
+		return Row(c.Len())
 	}
 	row := c.rowsBefore[unit/unitsEach]
 	for _, word := range c.units[unit/unitsEach*(unitsEach/64) : unit/64] {

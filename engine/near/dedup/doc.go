@@ -39,7 +39,7 @@
 // only, and holds their shingle sets: in memory as far as Verify.Memory goes, then
 // in a temporary file. Copies read the inputs once more.
 //
-// Memory: [NeedBytes].
+// Memory: [Corpus.needBytes]; IDs and places are in a temporary file (rows.go).
 //
 // # Concurrency
 //

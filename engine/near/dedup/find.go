@@ -6,6 +6,7 @@ import (
 	"math/bits"
 
 	"ndd/engine/near/cluster"
+	"ndd/engine/storage/store"
 )
 
 // Options configures the search for near-duplicates. The policy that chooses the document to keep
@@ -33,7 +34,8 @@ type Options struct {
 }
 
 // Find returns the clusters of a corpus. The errors are those of what it reads, and of ctx.
-func Find(ctx context.Context, c *Corpus, o Options) (*Result, error) {
+func Find(ctx context.Context, c *Corpus, o Options) (_ *Result, err error) {
+	defer store.CatchFault(&err)() // fingerprint files are mapped
 	prefer, err := c.prefer()
 	if err != nil {
 		return nil, err
@@ -47,9 +49,10 @@ func Find(ctx context.Context, c *Corpus, o Options) (*Result, error) {
 			return nil, errNoTexts
 		}
 	}
+	all := c.all()
 	var rest []Row // the rows to compare; all of them if it is nil
 	if o.Known != nil {
-		if r.Known, err = o.Known(ctx, c.prints); err != nil {
+		if r.Known, err = o.Known(ctx, all.Flat()); err != nil {
 			return nil, err
 		}
 		rest = r.others()
@@ -60,17 +63,18 @@ func Find(ctx context.Context, c *Corpus, o Options) (*Result, error) {
 		}
 	}
 	co := cluster.Options{K: o.K, Star: !o.Chains && o.Verify == nil, Threads: o.Threads, Prefer: prefer, Meter: o.Meter}
-	prints := c.prints
+	c.forClusters(&co)
 	if rest != nil {
-		prints = make([]uint64, len(rest))
+		prints := make([]uint64, len(rest))
 		for i, row := range rest {
-			prints[i] = c.prints[row]
+			prints[i] = all.At(row)
 		}
+		all = cluster.NewPrints(prints)
 		if prefer != nil {
 			co.Prefer = func(a, b int) int { return prefer(int(rest[a]), int(rest[b])) }
 		}
 	}
-	if r.found, err = cluster.Find(ctx, prints, co); err != nil {
+	if r.found, err = cluster.Find(ctx, all, co); err != nil {
 		return nil, err
 	}
 	if rest != nil {
@@ -145,7 +149,7 @@ func (r *Result) Verified() bool { return r.verified }
 
 // Distance returns the distance of two rows' fingerprints, in bits.
 func (r *Result) Distance(a, b Row) int {
-	return bits.OnesCount64(r.corpus.prints[a] ^ r.corpus.prints[b])
+	return bits.OnesCount64(r.corpus.print(a) ^ r.corpus.print(b))
 }
 
 // Farthest returns the dropped document of a cluster that is farthest from the one kept, the first

@@ -97,11 +97,11 @@ func (k Keep) checkPrints(lengths bool) error {
 // prefer returns the order in which documents are kept, nil for that of their rows.
 func (c *Corpus) prefer() (func(a, b int) int, error) {
 	keep := c.values.keep
-	if len(c.prints) == 0 || keep.Policy == First {
+	if c.Len() == 0 || keep.Policy == First {
 		return nil, nil
 	}
 	if keep.byLength() {
-		if len(c.lengths) != len(c.prints) {
+		if len(c.lengths) != c.Len() {
 			return nil, keep.checkPrints(false)
 		}
 		if keep.Policy == Longest {
@@ -109,10 +109,10 @@ func (c *Corpus) prefer() (func(a, b int) int, error) {
 		}
 		return func(a, b int) int { return cmp.Compare(c.lengths[a], c.lengths[b]) }, nil
 	}
-	if len(c.values.keys) != len(c.prints) {
+	if len(c.values.keys) != c.Len() {
 		return nil, keep.checkPrints(true)
 	}
-	if c.values.missing == len(c.prints) {
+	if c.values.missing == c.Len() {
 		return nil, keep.noValue()
 	}
 	return func(a, b int) int { return c.values.compare(b, a) }, nil

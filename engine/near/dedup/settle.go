@@ -48,7 +48,7 @@ type settler struct {
 	chains  bool // all that are kept are compared, in order, whatever their distances
 	threads int
 	prefer  func(a, b int) int
-	prints  []uint64 // by row
+	print   func(Row) uint64
 	judge   judge
 	bufs    *[2][]uint64
 
@@ -86,14 +86,14 @@ func (r *Result) settle(ctx context.Context, clusters []Cluster, o Options, pref
 		}
 		s, ok := idle.Get().(*settler)
 		if !ok {
-			s = &settler{k: o.K, chains: o.Chains, threads: 1, prefer: prefer, prints: r.corpus.prints, judge: j}
+			s = &settler{k: o.K, chains: o.Chains, threads: 1, prefer: prefer, print: r.corpus.print, judge: j}
 		}
 		s.bufs = bufs
 		groups[i], err = s.settle(ctx, clusters[i])
 		idle.Put(s)
 		return err
 	})
-	s := &settler{k: o.K, chains: o.Chains, threads: threads(o), prefer: prefer, prints: r.corpus.prints, judge: j,
+	s := &settler{k: o.K, chains: o.Chains, threads: threads(o), prefer: prefer, print: r.corpus.print, judge: j,
 		bufs: new([2][]uint64)}
 	for i, c := range clusters {
 		if err == nil && len(c.Rows) >= settleLarge {
@@ -128,7 +128,7 @@ func (s *settler) settle(ctx context.Context, c Cluster) ([]group, error) {
 			if best.near == none {
 				best = choice{uint64(len(groups)), same}
 				groups = append(groups, group{kept: row})
-				s.reps.Add(s.prints[row])
+				s.reps.Add(s.print(row))
 				s.kept = append(s.kept, row)
 			}
 			g := &groups[uint32(best.near)]
@@ -172,7 +172,7 @@ func (s *settler) find(row Row, from int, best *choice, near *[]uint64, bufs *[2
 			*near = append(*near, uint64(i))
 		}
 	} else {
-		*near = s.reps.Near(*near, s.prints[row], from)
+		*near = s.reps.Near(*near, s.print(row), from)
 	}
 	for _, n := range *near {
 		if n >= best.near {

@@ -108,7 +108,8 @@ func TestSettle(t *testing.T) {
 			rows[i] = Row(i)
 		}
 		for _, threads := range []int{1, 3} {
-			s := settler{k: k, threads: threads, prefer: func(a, b int) int { return rank[a] - rank[b] }, prints: prints,
+			s := settler{k: k, threads: threads, prefer: func(a, b int) int { return rank[a] - rank[b] },
+				print: func(row Row) uint64 { return prints[row] },
 				judge: func(a, b Row, _ *[2][]uint64) (Likeness, bool, error) {
 					return Likeness{}, allowed[int(a)*n+int(b)], nil
 				}}

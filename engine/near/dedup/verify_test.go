@@ -211,7 +211,7 @@ func TestReadable(t *testing.T) {
 // TestLimit refuses what will not fit, in the middle of the documents.
 func TestLimit(t *testing.T) {
 	said := 0
-	o := ReadOptions{Budget: memory.NewBudget(memory.Set(64 << 20)), Say: func(int, uint64) { said++ }}
+	o := ReadOptions{Threads: 1, Budget: memory.NewBudget(memory.Set(36 << 20)), Say: func(int, uint64) { said++ }}
 	c := NewCorpus(nil, o)
 	var err error
 	for err == nil {
@@ -219,7 +219,7 @@ func TestLimit(t *testing.T) {
 			t.Fatal("nothing was refused")
 		}
 	}
-	if !errors.Is(err, memory.ErrTooLarge) || o.Budget.Left() == 64<<20 {
+	if !errors.Is(err, memory.ErrTooLarge) || o.Budget.Left() == 36<<20 {
 		t.Error(err, o.Budget.Left())
 	}
 	c.Close()
@@ -231,7 +231,7 @@ func TestLimit(t *testing.T) {
 		!strings.Contains(err.Error(), "2097152 documents") {
 		t.Error(err, said)
 	}
-	if o.Budget.Left() != 64<<20 {
+	if o.Budget.Left() != 36<<20 {
 		t.Errorf("%d bytes are left", o.Budget.Left())
 	}
 }

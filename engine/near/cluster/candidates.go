@@ -1,0 +1,204 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/bits"
+	"slices"
+	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
+
+	"ndd/engine/index/radix"
+	"ndd/engine/memory"
+	"ndd/engine/storage/store"
+)
+
+// Prints are the fingerprints of documents by row, in one piece or several.
+type Prints struct {
+	pieces radix.Chunks
+	firsts []Row // of the pieces
+	len    int
+}
+
+// NewPrints returns fingerprints that stay where they are.
+func NewPrints(pieces ...[]uint64) (p Prints) {
+	for _, piece := range pieces {
+		if len(piece) > 0 {
+			p.pieces, p.firsts = append(p.pieces, piece), append(p.firsts, Row(p.len))
+			p.len += len(piece)
+		}
+	}
+	return p
+}
+
+// Len returns the number of rows.
+func (p *Prints) Len() int { return p.len }
+
+// At returns the fingerprint of a row.
+func (p *Prints) At(row Row) uint64 {
+	i := 0
+	if len(p.firsts) > 1 {
+		at, found := slices.BinarySearch(p.firsts, row)
+		if i = at; !found {
+			i--
+		}
+	}
+	return p.pieces[i][row-p.firsts[i]]
+}
+
+// Flat returns all fingerprints in one piece: a copy, where they are several.
+func (p *Prints) Flat() []uint64 {
+	if len(p.pieces) == 1 {
+		return p.pieces[0]
+	}
+	return slices.Concat(p.pieces...)
+}
+
+// A filter is a set of fingerprints in which others may seem to be, too: one bit for the hash of
+// each. Many goroutines may add to it at a time.
+type filter []uint64
+
+func (f filter) place(print uint64) (word, bit uint64) {
+	at, _ := bits.Mul64(print*0x9e3779b97f4a7c15, uint64(len(f))<<6)
+	return at >> 6, 1 << (at & 63)
+}
+
+func (f filter) add(print uint64) {
+	if word, bit := f.place(print); atomic.LoadUint64(&f[word])&bit == 0 {
+		atomic.OrUint64(&f[word], bit)
+	}
+}
+
+func (f filter) has(print uint64) bool {
+	word, bit := f.place(print)
+	return f[word]&bit != 0
+}
+
+// candidates are documents that are compared with each other, of a set: all of them, or those that
+// may have a near one there. They have numbers of 32 bits, in order of their rows. It is a
+// [radix.Input].
+type candidates struct {
+	all   *Prints
+	rows  []uint32 // the lower 32 bits; nil for all
+	highs []int    // how many are below each multiple of 2^32 rows
+	len   int
+}
+
+// row returns the row of a candidate.
+func (c *candidates) row(i uint32) Row {
+	if c.rows == nil {
+		return Row(i)
+	}
+	high, _ := slices.BinarySearch(c.highs, int(i)+1)
+	return Row(high)<<32 | Row(c.rows[i])
+}
+
+// Len implements [radix.Input].
+func (c *candidates) Len() int { return c.len }
+
+// Read implements [radix.Input].
+func (c *candidates) Read(part, parts int, f func(prints []uint64, row int) error) error {
+	if c.rows == nil {
+		return c.all.pieces.Read(part, parts, f)
+	}
+	var some [2048]uint64
+	for at, to := c.len*part/parts, c.len*(part+1)/parts; at < to; {
+		n := min(len(some), to-at)
+		for i := range n {
+			some[i] = c.all.At(c.row(uint32(at + i)))
+		}
+		if err := f(some[:n], at); err != nil {
+			return err
+		}
+		at += n
+	}
+	return nil
+}
+
+// filterShare is how many documents there are for each byte of the filter: of those that have no
+// near one, as many as a half of the share of those that have are candidates too.
+const filterShare = 4
+
+// findNear returns the documents that are near another or equal to one, and few others. It joins all
+// fingerprints, but only notes which have a near one, in room for some of them at a time. Memory
+// beside that is the filter and 4 bytes a candidate, which the arena owns.
+func findNear(ctx context.Context, all *Prints, o Options, room int, a *memory.Arena) (*candidates, error) {
+	near, err := memory.Make[uint64](all.Len()/(8*filterShare) + 1)
+	if err != nil {
+		return nil, err
+	}
+	defer near.Free()
+	marks := filter(near.Data)
+	d := Choose(all.Len(), o.K)
+	o.Meter.Total.Add(int64(all.Len() * len(d.Tables)))
+	if err := joinForest(ctx, all.pieces, room, d, o.Threads, o.Meter, func(a uint64, near []uint64) {
+		marks.add(a)
+		for _, b := range near {
+			marks.add(b)
+		}
+	}); err != nil {
+		return nil, err
+	}
+	return filtered(ctx, all, marks, o.Threads, a)
+}
+
+// filtered returns the documents whose fingerprints are in a filter.
+func filtered(ctx context.Context, all *Prints, marks filter, threads int, a *memory.Arena) (*candidates, error) {
+	c := &candidates{all: all}
+	highs := (all.Len()-1)>>32 + 1
+	ends := make([]int, threads*highs) // counts, then ends, of candidates, by part of the input and high half
+	each := func(do func(slot int, row int)) error {
+		var g errgroup.Group
+		for part := range threads {
+			g.Go(func() (err error) {
+				defer store.CatchFault(&err)() // the fingerprints may be mapped
+				return all.pieces.Read(part, threads, func(prints []uint64, row int) error {
+					for len(prints) > 0 {
+						n := min(len(prints), filterPart)
+						for i, f := range prints[:n] {
+							if marks.has(f) {
+								do(part*highs+(row+i)>>32, row+i)
+							}
+						}
+						if prints, row = prints[n:], row+n; ctx.Err() != nil {
+							return ctx.Err()
+						}
+					}
+					return nil
+				})
+			})
+		}
+		return g.Wait()
+	}
+	if err := each(func(slot, _ int) { ends[slot]++ }); err != nil {
+		return nil, err
+	}
+	c.highs = make([]int, highs-1)
+	for slot, n := range ends {
+		for high := slot%highs + 1; high < highs; high++ {
+			c.highs[high-1] += n
+		}
+		ends[slot] = c.len
+		c.len += n
+	}
+	if c.len > math.MaxUint32 {
+		return nil, fmt.Errorf("%d documents that are near others are more than the %d that can be clustered at once",
+			c.len, uint32(math.MaxUint32))
+	}
+	var err error
+	if c.rows = memory.In[uint32](a, c.len, &err); err != nil {
+		return nil, err
+	}
+	if c.len == 0 {
+		c.rows = []uint32{}
+	}
+	return c, each(func(slot, row int) {
+		c.rows[ends[slot]] = uint32(row)
+		ends[slot]++
+	})
+}
+
+// filterPart is how many fingerprints are looked up until the context is looked at again.
+const filterPart = 1 << 16
