@@ -103,16 +103,12 @@ def _run(command, documents, text, id, progress, options, folder=None):
     args += documents.arguments()
     bar = _bar(documents.of, progress)
     try:
-        feed = documents.feed(bar.update if bar is not None else lambda n: None)
+        step = bar.update if bar is not None else lambda n: None
         alone = command != "dedup" or options.get("quality") == "fast" or "k" in options  # fingerprints, without texts
-        if alone and not any(options.get(name) for name in ("verify", "report", "write_kept")):
-            return _process.run([*args, "-"], feed)
-        with tempfile.TemporaryDirectory(prefix="ndd-") as spool:  # it is read more than once
-            path = os.path.join(spool, "documents.jsonl")
-            with open(path, "wb") as f:
-                for chunk in feed:
-                    f.write(chunk)
-            return _process.run([*args, "--", path])
+        if alone and not documents.typed() and not any(options.get(name) for name in ("verify", "report", "write_kept")):
+            return _process.run([*args, "--input-format=jsonl", "-"], documents.feed(step))
+        with tempfile.TemporaryDirectory(prefix="ndd-") as spool:
+            return _process.run([*args, "--", documents.spool(spool, step)])
     finally:
         if bar is not None:
             bar.close()

@@ -24,6 +24,11 @@ class Client:
         self._url, self._token, self._timeout, self._attempts, self._context = url.rstrip("/"), token, timeout, attempts, context
         self._local = threading.local()
 
+    @property
+    def url(self):
+        """The address, for Clients of other processes of this machine."""
+        return self._url
+
     def query(self, text=None, *, html=None, fingerprint=None, k=None, limit=None):
         """Returns the stored documents near one: {"fingerprint", "k", "documents", "hits": [{"distance", "ids", ...}]}."""
         return self._post("/v1/query", {**_subject(text, html, fingerprint), "k": k, "limit": limit})

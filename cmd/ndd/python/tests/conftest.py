@@ -19,3 +19,7 @@ def texts():
         near[50] = "changed"
         out += [text(i), text(1000 + i), " ".join(near)]
     return out
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "long: needs large libraries, or Java; run by .ci/python/run long")

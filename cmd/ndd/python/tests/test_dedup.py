@@ -3,6 +3,7 @@ import json
 import logging
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -186,18 +187,48 @@ def test_other_platform(monkeypatch, tmp_path):
         ndd.dedup(["a"])
 
 
-def test_interrupt_ends_the_program(texts, monkeypatch):
-    begun = []
-    start = ndd._process.start
-    monkeypatch.setattr(ndd._process, "start", lambda *a, **s: begun.append(start(*a, **s)) or begun[-1])
+INTERRUPTED = """
+import sys, threading, ndd
+from pathlib import Path
+start, wait = ndd._process.start, threading.Event().wait
+def starting(*args, **streams):
+    global process
+    process = start(*args, **streams)
+    ended, process.wait = process.wait, lambda *t: tell() or ended(*t)
+    return process
+def tell():
+    global tell
+    tell = lambda: None
+    print(process.pid, flush=True)
+def documents():
+    yield "a text"
+    tell()
+    wait()
+ndd._process.start = starting
+ndd._sources.Texts.typed = lambda self: False
+try:
+    ndd.dedup(Path("never") if sys.argv[1] == "file" else documents(), k=3)
+except KeyboardInterrupt:
+    print("interrupted", flush=True)
+"""
 
-    def documents():
-        yield from texts * 100
-        raise KeyboardInterrupt
 
-    with pytest.raises(KeyboardInterrupt):
-        ndd.dedup(documents())
-    assert len(begun) == 1 and begun[0].poll() is not None
+@pytest.mark.parametrize("of", ["file", "documents"])
+def test_interrupt_ends_the_program(tmp_path, of):
+    os.mkfifo(tmp_path / "never")  # nobody writes there
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    with subprocess.Popen([sys.executable, "-c", INTERRUPTED, of], cwd=tmp_path, env=env, stdout=subprocess.PIPE, text=True) as process:
+        program = int(process.stdout.readline())
+        process.send_signal(signal.SIGINT)
+        assert process.stdout.read() == "interrupted\n"
+    with pytest.raises(ProcessLookupError):
+        os.kill(program, 0)
+
+
+def test_text_column_of_numbers():
+    pa = pytest.importorskip("pyarrow")
+    with pytest.raises(ndd.UsageError, match="values of type int64"):
+        ndd.dedup(pa.table({"text": [1, 2]}))
 
 
 def test_import_loads_little():
