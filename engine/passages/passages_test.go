@@ -190,6 +190,48 @@ func checkStrings(t *testing.T, texts []string, r *Result, o Options) {
 	}
 	for d := range r.Documents() {
 		checkDocument(t, texts, &d)
+		checkCover(t, texts[d.Row], &d, got, length)
+	}
+}
+
+// checkCover demands spans that cover the windows that were found, and nothing else, each window once.
+func checkCover(t *testing.T, text string, d *Document, windows map[[2]int]bool, length int) {
+	t.Helper()
+	if len(text) != len([]rune(text)) {
+		return // spans have whole characters only
+	}
+	n := 0
+	for _, s := range d.Spans {
+		for at := s.From; at+length <= s.To; at++ {
+			if n++; !windows[[2]int{d.Row, at}] {
+				t.Fatalf("document %d: the span %d to %d has a window at %d that stands nowhere else", d.Row, s.From, s.To, at)
+			}
+		}
+	}
+	for at := range len(text) {
+		if windows[[2]int{d.Row, at}] {
+			n--
+		}
+	}
+	if n != 0 {
+		t.Fatalf("document %d: %d windows too many in spans", d.Row, n)
+	}
+}
+
+// TestRuns: text with a period is two spans, the first place and what repeats it.
+func TestRuns(t *testing.T) {
+	for _, period := range []string{"a", "ab", "abcdefg"} {
+		text := strings.Repeat(period, 1000)
+		r := find(t, writeDocs(t, []string{text, "-" + text}), Options{Unit: Unit{Bytes, 40}})
+		d := r.Document(0)
+		first := 40 + len(period) - 1
+		if len(d.Spans) != 2 || d.Spans[0].To != first || d.Spans[1].From != len(period) || d.Spans[1].To != len(text) ||
+			d.Spans[1].First.From != 0 || len(d.Cuts) != 1 || d.Cuts[0] != (Cut{first, len(text)}) {
+			t.Errorf("%s: %+v", period, d)
+		}
+		if d = r.Document(1); len(d.Spans) != 1 || d.Spans[0].From != 1 || len(d.Cuts) != 1 || d.Cuts[0] != (Cut{1, len(text) + 1}) {
+			t.Errorf("%s: %+v", period, d)
+		}
 	}
 }
 

@@ -111,16 +111,11 @@ func (r *Result) Document(row int) Document {
 	length, text := r.o.Unit.Length, r.text(&h)
 	var gone, stay []Cut // of windows that go, and that must be whole
 	var chars charCount
-	for i := 0; i < len(own); {
-		p := own[i]
-		windows, count := int(p.windows()), p.count()
-		for i++; i < len(own) && length > 1 && own[i].follows(&p, windows); i++ {
-			windows, count = windows+int(own[i].windows()), max(count, own[i].count())
-		}
-		first := r.spool.row(p.first())
-		s := Span{Count: int(count), Kept: !r.o.StrikeAll && (p.first() == p.at() || r.o.AcrossOnly && first == row)}
-		from := int(p.at() - h.atom)
-		to := from + windows + length - 1
+	for c := range r.chains(row, own) {
+		first := r.spool.row(c.first)
+		s := Span{Count: int(c.count), Kept: !r.o.StrikeAll && r.stays(row, c.at, c.first)}
+		from := int(c.at - h.atom)
+		to := from + int(c.windows) + length - 1
 		shift := 0 // how much later it begins
 		if text != "" {
 			s.From, s.To = r.whole(text, from, to)
@@ -134,7 +129,7 @@ func (r *Result) Document(row int) Document {
 			a, b := r.spool.point(&h, from), r.spool.point(&h, to)
 			s.From, s.FromChar, s.To, s.ToChar = int(a[0]), int(a[1]), int(b[0]), int(b[1])
 		}
-		s.First = r.place(first, p.first(), shift)
+		s.First = r.place(first, c.first, shift)
 		h.Spans = append(h.Spans, s)
 		if s.Kept {
 			stay = append(stay, Cut{s.From, s.To})
@@ -152,9 +147,60 @@ func (r *Result) Document(row int) Document {
 	return h.Document
 }
 
-// follows reports whether a repeat goes on where p ends, of so many windows.
-func (r *repeat) follows(p *repeat, windows int) bool {
-	return r.at() == p.at()+uint64(windows) && r.first() == p.first()+uint64(windows)
+// stays reports whether a window stays because of where it stands first.
+func (r *Result) stays(row int, at, first uint64) bool {
+	return first == at || r.o.AcrossOnly && r.spool.row(first) == row
+}
+
+// A chain is windows that follow each other, and stand first in a row somewhere.
+type chain struct{ at, first, windows, count uint64 }
+
+// chains yields the repeats of a document as chains. Of strings a chain goes on as long as the bytes are
+// those that follow in the first place: in aaaa... the string from the second a on stands at the first.
+func (r *Result) chains(row int, own []repeat) iter.Seq[chain] {
+	return func(yield func(chain) bool) {
+		for len(own) > 0 {
+			next := own[0]
+			own = own[1:]
+			for ended := false; !ended; {
+				c := chain{next.at(), next.first(), next.windows(), next.count()}
+				ended = true
+				for ; len(own) > 0 && ended; own = own[1:] {
+					next = own[0]
+					n := r.further(row, &c, &next)
+					if n > 0 {
+						c.windows, c.count = c.windows+n, max(c.count, next.count())
+					}
+					if n < next.windows() {
+						next = newRepeat(next.at()+n, next.first()+n, int(next.windows()-n), next.count())
+						ended = false
+					}
+				}
+				if !yield(c) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// further returns how many windows of the next repeat a chain goes on with.
+func (r *Result) further(row int, c *chain, next *repeat) uint64 {
+	switch length := uint64(r.o.Unit.Length); {
+	case length == 1 || next.at() != c.at+c.windows:
+		return 0
+	case next.first() == c.first+c.windows:
+		return next.windows()
+	case r.o.Unit.Kind != Bytes || c.at == c.first || r.stays(row, c.at, c.first) != r.stays(row, next.at(), next.first()):
+		return 0
+	default:
+		text, last := r.spool.text, c.windows+length-1 // the last byte of the next window
+		n, end := uint64(0), r.spool.behind(r.spool.row(c.first))
+		for n < next.windows() && c.first+last+n < end && text[c.at+last+n] == text[c.first+last+n] {
+			n++
+		}
+		return n
+	}
 }
 
 // text returns a document's text, "" if atoms are no bytes.

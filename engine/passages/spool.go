@@ -112,6 +112,14 @@ func (s *spool) row(atom uint64) int {
 	return sort.Search(len(s.entries), func(i int) bool { return s.entries[i][1] > atom }) - 1
 }
 
+// behind returns the atom behind the last one of a row.
+func (s *spool) behind(row int) uint64 {
+	if row+1 < len(s.entries) {
+		return s.entries[row+1][1]
+	}
+	return s.atoms
+}
+
 // textSeed is of the hashes by which a text is known again.
 var textSeed = maphash.MakeSeed()
 
@@ -137,10 +145,7 @@ type head struct {
 
 // at returns the head of a row.
 func (s *spool) at(row int) (h head) {
-	b, end := s.head[s.entries[row][0]:], s.atoms
-	if row+1 < len(s.entries) {
-		end = s.entries[row+1][1]
-	}
+	b := s.head[s.entries[row][0]:]
 	next := func() int {
 		v, n := binary.Uvarint(b)
 		b = b[n:]
@@ -155,7 +160,7 @@ func (s *spool) at(row int) (h head) {
 	h.Row, h.ID, h.Source, h.Line, h.TextBytes, h.chars = row, name(), name(), next(), next(), next()
 	h.hash = binary.LittleEndian.Uint64(b)
 	h.atom = s.entries[row][1]
-	h.atoms = int(end - h.atom)
+	h.atoms = int(s.behind(row) - h.atom)
 	return h
 }
 
