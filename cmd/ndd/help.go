@@ -18,7 +18,6 @@ var topics = [][2]string{
 	{"crawler", "A crawler's calls: curl, Python, Scrapy, Go"},
 	{"formats", "What is read and written: documents, fingerprints, hits, indexes"},
 	{"operations", "A server for years: start, sizes, backup, upgrade, what to watch"},
-	{"passages", "Repeated passages: which of dedup, copies and passages answers which question"},
 	{"python", "ndd in Python: datasets, DuckDB, datatrove, Spark, Ray, Airflow, images"},
 	{"recipes", "How texts become fingerprints, and what is found with each recipe"},
 	{"tuning", "How to make queries faster and indexes smaller"},
