@@ -79,7 +79,7 @@ func NewCorpus(recipe *simhash.Recipe, o ReadOptions) *Corpus {
 	if o.Threads <= 0 {
 		o.Threads = runtime.GOMAXPROCS(0)
 	}
-	return &Corpus{recipe: recipe, values: values{keep: o.Keep}, rows: rowFile{disk: o.Disk, dir: o.TempDir}, o: o,
+	return &Corpus{recipe: recipe, values: values{keep: o.Keep}, rows: rowFile{disk: o.Disk, dir: o.TempDir}, o: o, held: true,
 		next: checkFirst}
 }
 
@@ -253,7 +253,7 @@ func ReadDocuments(ctx context.Context, inputs []string, cfg ingest.Config, o Re
 	cfg.Document.Extract = document.Extract(cfg.Recipe.Extract)
 	cfg = o.reading(cfg)
 	c := NewCorpus(&cfg.Recipe, o)
-	c.inputs, c.options, c.held = inputs, cfg.Document, true
+	c.inputs, c.options = inputs, cfg.Document
 	c.options.Meter = nil // it counts the first reading
 	if err := c.expect(0); err != nil {
 		return nil, ingest.Report{}, err // nothing is reserved

@@ -1,11 +1,14 @@
 package dedup
 
 import (
+	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -148,5 +151,58 @@ func TestFarthest(t *testing.T) {
 				t.Errorf("k = %d: row %d at %d bits, %d beyond, want %d", k, row, distance, beyond, want)
 			}
 		}
+	}
+}
+
+// TestReadPrints: the fingerprints of several files, which stay mapped, are clustered as those of
+// documents are; what is known is looked up among all.
+func TestReadPrints(t *testing.T) {
+	dir := t.TempDir()
+	rng := rand.New(rand.NewPCG(7, 1))
+	var docs []Document
+	var paths []string
+	for i, n := range []int{40, 0, 1, 300} {
+		var raw []byte
+		for range n {
+			f := uint64(1) << rng.IntN(64) // 2 bits from each other
+			if rng.IntN(3) == 0 {
+				f = rng.Uint64()
+			}
+			docs = append(docs, Document{ID: fmt.Sprint(len(docs)), Fingerprint: simhashOf(f)})
+			raw = binary.LittleEndian.AppendUint64(raw, f)
+		}
+		paths = append(paths, filepath.Join(dir, fmt.Sprint(i, ".bin")))
+		write(t, map[string][]byte{paths[i]: raw})
+	}
+	c, err := ReadPrints(t.Context(), paths, ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	known := func(_ context.Context, prints []uint64) (list []Known, err error) {
+		for row, f := range prints {
+			if row%3 == 0 && f == uint64(docs[row].Fingerprint) {
+				list = append(list, Known{Row: Row(row), ID: "old"})
+			}
+		}
+		return list, nil
+	}
+	for _, o := range []Options{{K: 2}, {K: 1, Chains: true, Known: known}} {
+		var got []string
+		for _, c := range []*Corpus{c, appended(t, Keep{}, docs...)} {
+			r := found(t, c, o)
+			list := fmt.Sprintln(slices.Collect(r.Clusters()), slices.Collect(r.Dropped()), r.Distinct)
+			for d := range r.Kept() {
+				list += d.ID + "\n"
+			}
+			got = append(got, list)
+		}
+		if got[0] != got[1] || strings.Count(got[0], "\n") < 30 {
+			t.Errorf("%+v: %s\nwant %s", o, got[0], got[1])
+		}
+	}
+	if got, want := fmt.Sprint(c.Place(39), c.Place(40), c.Place(41)), fmt.Sprintf("{%s 40} {%s 1} {%s 1}", paths[0],
+		paths[2], paths[3]); got != want {
+		t.Errorf("%s, want %s", got, want)
 	}
 }

@@ -211,7 +211,7 @@ func TestReadable(t *testing.T) {
 // TestLimit refuses what will not fit, in the middle of the documents.
 func TestLimit(t *testing.T) {
 	said := 0
-	o := ReadOptions{Threads: 1, Budget: memory.NewBudget(memory.Set(36 << 20)), Say: func(int, uint64) { said++ }}
+	o := ReadOptions{Threads: 1, Budget: memory.NewBudget(memory.Set(48 << 20)), Say: func(int, uint64) { said++ }}
 	c := NewCorpus(nil, o)
 	var err error
 	for err == nil {
@@ -219,19 +219,19 @@ func TestLimit(t *testing.T) {
 			t.Fatal("nothing was refused")
 		}
 	}
-	if !errors.Is(err, memory.ErrTooLarge) || o.Budget.Left() == 36<<20 {
+	if !errors.Is(err, memory.ErrTooLarge) || o.Budget.Left() == 48<<20 {
 		t.Error(err, o.Budget.Left())
 	}
 	c.Close()
 	path := filepath.Join(t.TempDir(), "a.bin")
-	if err := os.WriteFile(path, make([]byte, 16<<20), 0o644); err != nil {
+	if err := os.WriteFile(path, make([]byte, 32<<20), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := ReadPrints(t.Context(), []string{path}, o); !errors.Is(err, memory.ErrTooLarge) || said != 1 ||
-		!strings.Contains(err.Error(), "2097152 documents") {
+		!strings.Contains(err.Error(), "4194304 documents") {
 		t.Error(err, said)
 	}
-	if o.Budget.Left() != 36<<20 {
+	if o.Budget.Left() != 48<<20 {
 		t.Errorf("%d bytes are left", o.Budget.Left())
 	}
 }
