@@ -77,8 +77,10 @@ func TestTopicExamples(t *testing.T) {
 		replace       []string // old and new texts
 		want          []string // in what the shell writes
 	}{
-		{page: "corpus", begin: "ndd build -|ndd compare -|ndd dedup -|ndd fingerprint -|for |done|  [o[]", end: ".",
-			after: "ndd check prints/*.ndf known; wc -l <fresh/new.jsonl",
+		{page: "corpus", begin: "ndd build -|ndd compare -|ndd dedup -|ndd fingerprint -|for |done|  [o[]|a=|sbatch |  --", end: ".",
+			before: fakeSlurm,
+			after: "ndd check prints/*.ndf known; wc -l <fresh/new.jsonl; cmp parts/dropped.tsv slurm-parts/dropped.tsv; " +
+				"cmp parts-clean/*/a.jsonl.zst slurm-clean/*/a.jsonl.zst; [ ! -e slurm-clean/*/b.jsonl.zst.tmp ]",
 			want: []string{"skipped: 1 broken record", "Near: the fingerprints differ in 0 bits",
 				"known: sound: 14 documents, 14 fingerprints", "\n1\n"}},
 		{page: "operations", begin: "ndd serve|ndd backup|ndd check|ndd export|cp ", end: ".",
@@ -123,6 +125,48 @@ func TestTopicExamples(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// fakeSlurm is a function of the shell that runs jobs as sbatch does, at once.
+const fakeSlurm = `sbatch() {
+	array=0-0
+	for arg; do
+		case $arg in --array=*) array=${arg#*=};; --wrap=*) wrap=${arg#*=};; esac
+	done
+	for task in $(seq ${array%-*} ${array#*-}); do
+		SLURM_ARRAY_TASK_ID=$task bash -euo pipefail -c "$wrap" >&2
+	done
+	echo 4711
+}`
+
+// TestAirflowExample runs the commands of the steps that 'ndd help corpus' gives to Airflow, in their
+// order; their outputs are those of one process.
+func TestAirflowExample(t *testing.T) {
+	page, err := pages.ReadFile("help/corpus.txt")
+	noError(t, err)
+	_, example, _ := strings.Cut(string(page), "with DAG(")
+	example, _, _ = strings.Cut(example, "prints >> join >> clean")
+	example = regexp.MustCompile(`"\n +f"`).ReplaceAllString(example, "")
+	t.Chdir(t.TempDir())
+	corpusFiles(t)
+	commands := regexp.MustCompile(`"(ndd [^"]*)"`).FindAllStringSubmatch(example, -1)
+	if len(commands) != 3 {
+		t.Fatalf("%q", commands)
+	}
+	script := ""
+	for _, c := range commands {
+		for i := range 4 {
+			if command := strings.ReplaceAll(c[1], "{i}", fmt.Sprint(i)); i == 0 || command != c[1] {
+				script += command + "\n"
+			}
+		}
+	}
+	script += "ndd dedup -q --quality fast --text body --id key -o one --write-kept clean crawl || [ $? = 4 ]\n" +
+		"cmp one/dropped.tsv air-parts/dropped.tsv\ncmp clean/a.jsonl.zst air-clean/*/a.jsonl.zst\n" +
+		"cmp clean/b.jsonl.zst air-clean/*/b.jsonl.zst\n"
+	if said, err := shell(t, script); err != nil {
+		t.Fatalf("%v\n%s\n%s", err, script, said)
 	}
 }
 

@@ -62,6 +62,9 @@ func runWith(ctx context.Context, g *cli.Globals, args []string) int {
 			fmt.Fprintf(stderr, "Run '%s --help' for usage.\n", cmd.CommandPath())
 		}
 	}
+	if status == g.OKStatus {
+		return exitDone
+	}
 	return status
 }
 
@@ -92,7 +95,7 @@ Data goes to standard output, everything else to standard error. Every flag
 can also be set in the environment: --threads as NDD_THREADS.
 
 Exit status: 0 done, 1 failed, 2 wrong usage, 3 corrupt or mismatched data,
-4 done in part (some input was skipped), 130 interrupted.`,
+4 done in part (some input was skipped; --ok-status 4 makes it 0), 130 interrupted.`,
 		Example: `  ndd dedup docs/                     which of these documents are near-duplicates?
   ndd fingerprint -o pages.ndf docs/  documents to fingerprints
   ndd build -o index pages.ndf        fingerprints to an index

@@ -37,6 +37,7 @@ type Globals struct {
 	profile    string
 	LogFormat  string
 	Quiet      bool
+	OKStatus   int // exit status for which 0 is returned
 	verbose    bool
 	noProgress bool
 	Force      bool // of commands with --force
@@ -87,7 +88,8 @@ func (g *Globals) Register(f *pflag.FlagSet) {
 	f.StringVar(&g.LogFormat, "log-format", "text", "format of messages on standard error: text or json")
 	f.BoolVarP(&g.Quiet, "quiet", "q", false, "print no messages except errors")
 	f.BoolVarP(&g.verbose, "verbose", "v", false, "also report memory plans, timings, and how tables were chosen")
-	f.BoolVar(&g.noProgress, "no-progress", false, "show no progress (there is none unless standard error is a terminal)")
+	f.IntVar(&g.OKStatus, "ok-status", 0, "exit with 0 instead of this status, for schedulers: 4, done in part")
+	f.BoolVar(&g.noProgress, "no-progress", false, "show no progress: no bar in a terminal, no line each 10 s elsewhere")
 }
 
 // Begin applies the settings before a command runs.
@@ -99,6 +101,9 @@ func (g *Globals) Begin(cmd *cobra.Command) error {
 	}
 	if g.Threads < 0 {
 		return Usagef("--threads %d: must not be negative", g.Threads)
+	}
+	if g.OKStatus != 0 && g.OKStatus != 4 {
+		return Usagef("--ok-status %d: only 4, done in part, can count as done", g.OKStatus)
 	}
 	asked := g.Threads
 	g.Threads = threadsOf(asked, runtime.GOMAXPROCS(0))

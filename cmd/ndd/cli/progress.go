@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"os"
 	"slices"
 	"sync"
@@ -20,8 +21,9 @@ import (
 	"ndd/engine/near/cluster"
 )
 
-// A Bar shows progress on standard error if that is a terminal, and nothing otherwise. It is drawn
-// ten times a second, however often it is set; Set may be called from many goroutines.
+// A Bar shows progress on standard error if that is a terminal, and lines of the log otherwise
+// (told.go). It is drawn ten times a second, however often it is set; Set may be called from many
+// goroutines.
 type Bar struct {
 	done, total atomic.Int64
 	end         func()
@@ -57,15 +59,16 @@ type progressText func(done, total int64, took time.Duration) string
 func (g *Globals) NewBar(task string, total int64, text progressText) *Bar {
 	b := &Bar{}
 	b.total.Store(total)
-	b.end = g.draw(task, text, func() (int64, int64) { return b.done.Load(), b.total.Load() })
+	b.end = g.draw(task, text, nil, func() (int64, int64) { return b.done.Load(), b.total.Load() })
 	return b
 }
 
 // draw draws a bar until the returned function is called. It calls read for the amount done and the
-// total.
-func (g *Globals) draw(task string, text progressText, read func() (done, total int64)) (end func()) {
+// total. m is nil where no documents are read.
+func (g *Globals) draw(task string, text progressText, m *document.Meter, read func() (done, total int64)) (end func()) {
+	told := g.tell(task, text, m, read)
 	if g.silent() {
-		return func() {}
+		return told
 	}
 	p := mpb.New(mpb.WithOutput(g.Stderr), mpb.WithWidth(40), mpb.WithRefreshRate(100*time.Millisecond))
 	begun, filler := time.Now(), mpb.BarStyle().Build()
@@ -82,13 +85,14 @@ func (g *Globals) draw(task string, text progressText, read func() (done, total 
 		})))
 	g.messages.bar.Store(p)
 	return sync.OnceFunc(func() {
+		told()
 		bar.Abort(true)
 		p.Wait()
 		g.messages.bar.CompareAndSwap(p, nil)
 	})
 }
 
-// silent reports whether no progress is shown.
+// silent reports whether no bar is drawn.
 func (g *Globals) silent() bool { return g.Quiet || g.noProgress || !isTerminal(g.Stderr) }
 
 // BytesUnit is a [progressText] for amounts in bytes.
@@ -136,20 +140,34 @@ func (b *Bar) End() { b.end() }
 
 // NewMeterBar returns a bar that follows the bytes of a meter.
 func (g *Globals) NewMeterBar(task string, m *document.Meter) *Bar {
-	return &Bar{end: g.draw(task, BytesUnit, func() (int64, int64) { return m.Bytes.Load(), 0 })}
+	return &Bar{end: g.draw(task, reading(m), m, func() (int64, int64) { return m.Bytes.Load(), 0 })}
 }
 
 // NewInputBar returns a bar that follows the bytes of a meter while inputs are read. The sizes of
-// files are looked up meanwhile; for pipes the bar has no total.
+// files are looked up meanwhile; for pipes and objects the bar has no total.
 func (g *Globals) NewInputBar(ctx context.Context, task string, inputs []string, m *document.Meter) *Bar {
-	if g.silent() || slices.ContainsFunc(inputs, document.ReadOnce) {
+	return g.NewShareBar(ctx, task, inputs, document.Options{Meter: m})
+}
+
+// NewShareBar is [Globals.NewInputBar] of the files of a share.
+func (g *Globals) NewShareBar(ctx context.Context, task string, inputs []string, o document.Options) *Bar {
+	m := o.Meter
+	if g.Quiet || g.noProgress || slices.ContainsFunc(inputs, document.ReadOnce) {
 		return g.NewMeterBar(task, m)
 	}
 	b := &Bar{}
-	end := g.draw(task, BytesUnit, func() (int64, int64) { return m.Bytes.Load(), b.total.Load() })
+	end := g.draw(task, reading(m), m, func() (int64, int64) { return m.Bytes.Load(), b.total.Load() })
 	ctx, cancel := context.WithCancel(ctx)
 	var looking sync.WaitGroup
-	looking.Go(func() { b.total.Store(sizeOf(ctx, inputs)) })
+	looking.Go(func() {
+		if g.silent() { // until the first line; most commands end before
+			select {
+			case <-ctx.Done():
+			case <-time.After(tellEach / 2):
+			}
+		}
+		b.total.Store(sizeOf(ctx, o.Files(ctx, inputs)))
+	})
 	b.end = func() {
 		cancel()
 		looking.Wait()
@@ -158,18 +176,20 @@ func (g *Globals) NewInputBar(ctx context.Context, task string, inputs []string,
 	return b
 }
 
-// sizeOf returns the size of all files of the inputs, or 0 if ctx ends first.
-func sizeOf(ctx context.Context, inputs []string) (bytes int64) {
-	for f, err := range document.Files(ctx, inputs) {
+// sizeOf returns the size of all files, or 0 if ctx ends first or one is not known.
+func sizeOf(ctx context.Context, files iter.Seq2[document.File, error]) (bytes int64) {
+	for f, err := range files {
 		if ctx.Err() != nil {
 			return 0
 		}
 		if err != nil {
 			continue // reading the file reports the error
 		}
-		if info, err := os.Stat(f.Path); err == nil {
-			bytes += info.Size()
+		size, known := f.Size()
+		if !known {
+			return 0
 		}
+		bytes += size
 	}
 	return bytes
 }
@@ -180,5 +200,5 @@ func (g *Globals) NewCompareBar(task string, m *cluster.Meter) *Bar {
 	text := func(done, total int64, _ time.Duration) string {
 		return fmt.Sprintf("%d %%, %s near so far", 100*done/max(1, total), humanize.Comma(m.Joined.Load()))
 	}
-	return &Bar{end: g.draw(task, text, func() (int64, int64) { return m.Compared.Load(), m.Total.Load() })}
+	return &Bar{end: g.draw(task, text, nil, func() (int64, int64) { return m.Compared.Load(), m.Total.Load() })}
 }

@@ -1,10 +1,18 @@
 package cli
 
 import (
+	"bytes"
+	"encoding/json"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
+
+	"github.com/spf13/cobra"
+
+	"ndd/engine/corpus/document"
 )
 
 // TestAmounts: what is known is told, as soon as it means something.
@@ -43,7 +51,57 @@ func TestSizeOf(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got := sizeOf(t.Context(), []string{dir, filepath.Join(dir, "a.txt")}); got != 220 {
+	if got := sizeOf(t.Context(), document.Files(t.Context(), []string{dir, filepath.Join(dir, "a.txt")})); got != 220 {
 		t.Errorf("%d bytes, want 220", got)
+	}
+}
+
+// TestTold: where standard error is no terminal, a line of the log each ten seconds says how far a
+// task is, in JSON with every number in a field; --verbose names the files in flight.
+func TestTold(t *testing.T) {
+	told := func(g *Globals) []string {
+		var messages bytes.Buffer
+		synctest.Test(t, func(t *testing.T) {
+			g.Stderr = &messages
+			if err := g.Begin(&cobra.Command{}); err != nil {
+				t.Fatal(err)
+			}
+			m := &document.Meter{}
+			bar := &Bar{end: g.draw("reading", reading(m), m, func() (int64, int64) { return m.Bytes.Load(), 4 << 20 })}
+			end := m.Begin(document.File{Path: "in/a.jsonl"})
+			m.Bytes.Store(1 << 20)
+			m.Files.Store(1)
+			m.Documents.Store(5000)
+			time.Sleep(10*time.Second + 1)
+			end()
+			m.Bytes.Store(2 << 20)
+			time.Sleep(10 * time.Second)
+			bar.End()
+			time.Sleep(time.Minute)
+		})
+		return strings.Split(strings.TrimSuffix(messages.String(), "\n"), "\n")
+	}
+	got := strings.Join(told(&Globals{LogFormat: "text", verbose: true}), "\n")
+	if want := `ndd: reading: 1.0 MiB / 4.0 MiB, 102 KiB/s, 30s left; 5,000 documents
+ndd: reading now: in/a.jsonl
+ndd: reading: 2.0 MiB / 4.0 MiB, 102 KiB/s, 20s left; 5,000 documents`; got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	var line struct {
+		Msg, Task                     string
+		Done, Total, Files, Documents int64
+		PerSecond                     float64 `json:"per_second"`
+		SecondsLeft                   float64 `json:"seconds_left"`
+	}
+	lines := told(&Globals{LogFormat: "json"})
+	if err := json.Unmarshal([]byte(lines[0]), &line); err != nil || len(lines) != 2 || line.Msg != "progress" ||
+		line.Task != "reading" || line.Done != 1<<20 || line.Total != 4<<20 || line.Files != 1 || line.Documents != 5000 ||
+		line.PerSecond < 104000 || line.PerSecond > 105000 || line.SecondsLeft < 29 || line.SecondsLeft > 31 {
+		t.Errorf("%q, %+v, %v", lines, line, err)
+	}
+	for _, g := range []*Globals{{LogFormat: "text", Quiet: true}, {LogFormat: "json", noProgress: true}} {
+		if got := told(g); len(got) != 1 || got[0] != "" {
+			t.Errorf("%+v: %q", g, got)
+		}
 	}
 }

@@ -97,7 +97,7 @@ func (d *deciding) run(ctx context.Context, inputs []string) error {
 		return err
 	}
 	config.Document.Meter = &document.Meter{}
-	bar := d.g.NewInputBar(ctx, "copying", inputs, config.Document.Meter)
+	bar := d.g.NewShareBar(ctx, "copying", inputs, config.Document)
 	report, left, err := decisions.Copy(ctx, inputs, config.Document, d.g.Threads, names,
 		func(name string, fill func(io.Writer) error) error {
 			return to.Write(name, func(w *bufio.Writer) error { return fill(w) })

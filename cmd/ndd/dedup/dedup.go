@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/dustin/go-humanize"
@@ -288,7 +289,7 @@ func (d *deduping) find(ctx context.Context, inputs []string, prints bool, o ded
 		o.Verify.Meter = &document.Meter{}
 		o.Verify.Begin = func() {
 			bar.End()
-			bar = d.g.NewMeterBar("verifying", o.Verify.Meter)
+			bar = d.g.NewInputBar(ctx, "verifying", slices.Concat(inputs, d.againstDocs), o.Verify.Meter)
 		}
 	}
 	r, err = dedup.Find(ctx, c, o)
