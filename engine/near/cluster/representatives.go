@@ -3,7 +3,6 @@ package cluster
 import (
 	"math"
 	"math/bits"
-	"slices"
 
 	"ndd/asm"
 )
@@ -31,10 +30,10 @@ func (r *Representatives) Add(key uint64) {
 func (r *Representatives) Len() int { return len(r.keys) }
 
 // Near appends a number for each representative from number from on that is within k bits of a
-// fingerprint, ascending: the distance in the upper 32 bits, the representative's number in the
-// lower. It may be called from many goroutines while there is no call of Add.
+// fingerprint: the distance in the upper 32 bits, the representative's number in the lower. They are
+// in no order, and some may be there several times. It may be called from many goroutines while
+// there is no call of Add.
 func (r *Representatives) Near(dst []uint64, key uint64, from int) []uint64 {
-	begin := len(dst)
 	if len(r.tables) == 0 || from > 0 {
 		dst = r.appendWithin(dst, key, r.keys[from:], from, nil)
 	} else {
@@ -45,8 +44,7 @@ func (r *Representatives) Near(dst []uint64, key uint64, from int) []uint64 {
 			}
 		}
 	}
-	slices.Sort(dst[begin:])
-	return dst[:begin+len(slices.Compact(dst[begin:]))] // several tables find the same one
+	return dst
 }
 
 // appendWithin appends those of some keys that are within k bits of another. Their numbers are

@@ -24,15 +24,15 @@ type member struct {
 	like Likeness
 }
 
-// A judge compares the texts of a document and of one that is kept, and reports whether the
-// document may go. Many goroutines may call it, each with buffers of its own.
-type judge func(dropped, kept Row, bufs *[2][]uint64) (Likeness, bool, error)
+// A setOf returns the set of shingles of a document, in buf if it has to be read: then it is
+// overwritten when buf is used again. Many goroutines may call it, each with a buffer of its own.
+type setOf func(row Row, buf []uint64) (set, newBuf []uint64, err error)
 
 // A settler chooses what is kept of the documents of a cluster, whose near pairs may chain. It
 // belongs to one goroutine.
 //
 // Documents are taken in order of preference. Each is compared with the documents kept so far that
-// are within k of it, the nearest first, and goes for the first that the judge lets it go for; if
+// are within k of it, the nearest first, and goes for the first that the rule lets it go for; if
 // there is none, it is kept. So
 //
 //   - whatever goes is within k of what is kept for it, is preferred less, and has been compared with it;
@@ -49,12 +49,18 @@ type settler struct {
 	threads int
 	prefer  func(a, b int) int
 	print   func(Row) uint64
-	judge   judge
+	rule    Rule
+	set     setOf
 	bufs    *[2][]uint64
 
-	reps cluster.Representatives
-	kept []Row    // rows of reps
-	best []choice // of a part
+	rows     []Row // of the cluster, by preference
+	choices  []choice
+	reps     cluster.Representatives
+	kept     []Row    // rows of reps
+	sketches sketches // of them
+
+	best []choice // of a part, among those kept before it
+	own  sketches // of the part
 	near []uint64
 }
 
@@ -76,7 +82,7 @@ const (
 
 // settle returns the groups of some clusters: of small ones each goroutine solves one at a time, and
 // large ones are solved by all.
-func (r *Result) settle(ctx context.Context, clusters []Cluster, o Options, prefer func(a, b int) int, j judge) (
+func (r *Result) settle(ctx context.Context, clusters []Cluster, o Options, prefer func(a, b int) int, set setOf) (
 	[]group, error) {
 	groups := make([][]group, len(clusters))
 	var idle sync.Pool // of settlers of small clusters
@@ -86,15 +92,16 @@ func (r *Result) settle(ctx context.Context, clusters []Cluster, o Options, pref
 		}
 		s, ok := idle.Get().(*settler)
 		if !ok {
-			s = &settler{k: o.K, chains: o.Chains, threads: 1, prefer: prefer, print: r.corpus.print, judge: j}
+			s = &settler{k: o.K, chains: o.Chains, threads: 1, prefer: prefer, print: r.corpus.print,
+				rule: o.Verify.Rule, set: set}
 		}
 		s.bufs = bufs
 		groups[i], err = s.settle(ctx, clusters[i])
 		idle.Put(s)
 		return err
 	})
-	s := &settler{k: o.K, chains: o.Chains, threads: threads(o), prefer: prefer, print: r.corpus.print, judge: j,
-		bufs: new([2][]uint64)}
+	s := &settler{k: o.K, chains: o.Chains, threads: threads(o), prefer: prefer, print: r.corpus.print,
+		rule: o.Verify.Rule, set: set, bufs: new([2][]uint64)}
 	for i, c := range clusters {
 		if err == nil && len(c.Rows) >= settleLarge {
 			groups[i], err = s.settle(ctx, c)
@@ -103,70 +110,110 @@ func (r *Result) settle(ctx context.Context, clusters []Cluster, o Options, pref
 	return slices.Concat(groups...), err
 }
 
-// settle returns the groups of a cluster, those of one document, too.
+// settle returns the groups of a cluster that have two documents or more.
 func (s *settler) settle(ctx context.Context, c Cluster) ([]group, error) {
-	rows := slices.Clone(c.Rows)
+	s.rows = append(s.rows[:0], c.Rows...)
 	if s.prefer != nil {
-		slices.SortStableFunc(rows, func(a, b Row) int { return s.prefer(int(a), int(b)) })
+		slices.SortStableFunc(s.rows, func(a, b Row) int { return s.prefer(int(a), int(b)) })
 	}
 	s.reps.Reset(s.k, settleBytes)
-	s.kept = s.kept[:0]
-	var groups []group
-	for len(rows) > 0 {
-		part := rows[:min(len(rows), settlePart*s.threads)]
+	s.kept, s.choices = s.kept[:0], s.choices[:0]
+	if err := s.beginSketches(); err != nil {
+		return nil, err
+	}
+	for rest := s.rows; len(rest) > 0; {
+		part := rest[:min(len(rest), settlePart*s.threads)]
 		if err := s.look(ctx, part); err != nil {
 			return nil, err
 		}
 		before := len(s.kept)
 		for i, row := range part {
-			best := s.best[i]
+			best, own := s.best[i], s.own.of(i)
 			if len(s.kept) > before {
-				if err := s.find(row, before, &best, &s.near, s.bufs); err != nil {
+				if err := s.find(row, own, nil, before, &best, &s.near, s.bufs); err != nil {
 					return nil, err
 				}
 			}
 			if best.near == none {
-				best = choice{uint64(len(groups)), same}
-				groups = append(groups, group{kept: row})
+				best = choice{uint64(len(s.kept)), same}
 				s.reps.Add(s.print(row))
 				s.kept = append(s.kept, row)
+				s.sketches.all = append(s.sketches.all, own...)
 			}
-			g := &groups[uint32(best.near)]
-			g.members = append(g.members, member{row, best.like})
+			s.choices = append(s.choices, best)
 		}
-		rows = rows[len(part):]
+		rest = rest[len(part):]
+	}
+	return s.groups(), nil
+}
+
+// groups returns the groups of the choices that have two documents or more.
+func (s *settler) groups() []group {
+	sizes, n, members := make([]uint32, len(s.kept)), 0, 0
+	for _, c := range s.choices {
+		sizes[uint32(c.near)]++
+	}
+	for _, size := range sizes {
+		if size > 1 {
+			n, members = n+1, members+int(size)
+		}
+	}
+	groups, all := make([]group, 0, n), make([]member, members)
+	for i, size := range sizes {
+		if size > 1 {
+			sizes[i] = uint32(len(groups)) + 2 // larger than 1, as it was
+			groups = append(groups, group{s.kept[i], all[:0:size]})
+			all = all[size:]
+		}
+	}
+	for i, c := range s.choices {
+		if at := sizes[uint32(c.near)]; at > 1 {
+			g := &groups[at-2]
+			g.members = append(g.members, member{s.rows[i], c.like})
+		}
 	}
 	for _, g := range groups {
 		slices.SortFunc(g.members, func(a, b member) int { return cmp.Compare(a.row, b.row) })
 	}
-	return groups, nil
+	return groups
 }
 
-// look finds the choice of each of some documents among those kept so far.
+// look finds the choice of each of some documents among those kept so far, and makes their sketches.
 func (s *settler) look(ctx context.Context, rows []Row) error {
 	s.best = slices.Grow(s.best[:0], len(rows))[:len(rows)]
-	for i := range s.best {
+	s.own.resize(s.sketches.words, len(rows))
+	do := func(i int, near *[]uint64, bufs *[2][]uint64) (err error) {
 		s.best[i] = choice{near: none}
-	}
-	if len(s.kept) == 0 {
-		return ctx.Err()
-	}
-	if s.threads == 1 {
-		for i := range rows {
-			if err := s.find(rows[i], 0, &s.best[i], &s.near, s.bufs); err != nil {
+		var set []uint64
+		own := s.own.of(i)
+		if own != nil {
+			if set, bufs[0], err = s.set(rows[i], bufs[0]); err != nil {
 				return err
 			}
+			sketch(own, set)
 		}
-		return ctx.Err()
+		if len(s.kept) == 0 {
+			return nil
+		}
+		return s.find(rows[i], own, set, 0, &s.best[i], near, bufs)
 	}
-	return shingle.Each(ctx, s.threads, len(rows), func(i int, bufs *[2][]uint64) error {
-		var near []uint64
-		return s.find(rows[i], 0, &s.best[i], &near, bufs)
-	})
+	if s.threads > 1 {
+		return shingle.Each(ctx, s.threads, len(rows), func(i int, bufs *[2][]uint64) error {
+			var near []uint64
+			return do(i, &near, bufs)
+		})
+	}
+	for i := range rows {
+		if err := do(i, &s.near, s.bufs); err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
 }
 
 // find replaces best by a better choice among the documents kept from a number on, if there is one.
-func (s *settler) find(row Row, from int, best *choice, near *[]uint64, bufs *[2][]uint64) error {
+// set is read if it is nil.
+func (s *settler) find(row Row, own, set []uint64, from int, best *choice, near *[]uint64, bufs *[2][]uint64) (err error) {
 	if *near = (*near)[:0]; s.chains {
 		for i := from; i < len(s.kept); i++ {
 			*near = append(*near, uint64(i))
@@ -174,17 +221,26 @@ func (s *settler) find(row Row, from int, best *choice, near *[]uint64, bufs *[2
 	} else {
 		*near = s.reps.Near(*near, s.print(row), from)
 	}
+	left := (*near)[:0]
 	for _, n := range *near {
-		if n >= best.near {
-			break
+		if n < best.near && (own == nil || s.sketches.may(s.rule, own, int(uint32(n)))) {
+			left = append(left, n)
 		}
-		like, ok, err := s.judge(row, s.kept[uint32(n)], bufs)
-		if err != nil {
+	}
+	slices.Sort(left)
+	for _, n := range slices.Compact(left) {
+		if set == nil {
+			if set, bufs[0], err = s.set(row, bufs[0]); err != nil {
+				return err
+			}
+		}
+		var other []uint64
+		if other, bufs[1], err = s.set(s.kept[uint32(n)], bufs[1]); err != nil {
 			return err
 		}
-		if ok {
+		if like, ok := s.rule.Judge(set, other); ok {
 			*best = choice{n, like}
-			break
+			return nil
 		}
 	}
 	return nil

@@ -28,7 +28,7 @@ type Verify struct {
 
 // VerifyMemory is the default of Verify.Memory. The rest is in the system's cache of the file while
 // there is memory for it.
-const VerifyMemory = 64 << 20
+const VerifyMemory = 16 << 20
 
 func (v *Verify) memory() int64 {
 	if v.Memory <= 0 {
@@ -73,11 +73,9 @@ func (r *Result) verify(ctx context.Context, o Options, prefer func(a, b int) in
 	if err := r.corpus.shingle(ctx, v, sets, members, o.Threads); err != nil {
 		return err
 	}
-	groups, err := r.settle(ctx, clusters, o, prefer, func(a, b Row, bufs *[2][]uint64) (
-		like Likeness, ok bool, err error) {
-		i, _ := slices.BinarySearch(members, a)
-		j, _ := slices.BinarySearch(members, b)
-		return v.Rule.compare(sets, i, sets, j, bufs)
+	groups, err := r.settle(ctx, clusters, o, prefer, func(row Row, buf []uint64) (set, newBuf []uint64, err error) {
+		i, _ := slices.BinarySearch(members, row)
+		return sets.Get(i, buf)
 	})
 	if err == nil {
 		r.replaceClusters(groups)

@@ -2,36 +2,48 @@ package shingle
 
 import (
 	"fmt"
+	"math/bits"
 	"sync"
 
+	"ndd/engine/memory"
 	"ndd/engine/storage/disk"
 	"ndd/engine/storage/store"
 )
 
 // Sets are the sets of numbered documents, in memory as far as there is room and then in a
-// temporary file. Put and Get may be called from many goroutines, but no Put beside a Get. Close
-// it.
+// temporary file. Of equal sets that come soon after each other one is stored. Put and Get may be
+// called from many goroutines, but no Put beside a Get. Close it.
 type Sets struct {
-	mu   sync.Mutex
-	room int64 // bytes of memory left
-	disk *disk.Disk
-	dir  string // of the file
-	file *disk.Temp
-	end  int64      // of the file
-	at   []location // of each set
+	mu     sync.Mutex
+	memory *memory.Buffer[uint64] // nil until the first set is stored
+	room   int                    // elements that it is to have
+	end    int64                  // elements stored
+	disk   *disk.Disk
+	dir    string // of the file
+	file   *disk.Temp
+	at     []location // of each set
+	recent []recent   // by hash
 }
 
-// A location is where a set is.
+// A location is where a set is: in memory, or in the file from the elements on that do not fit.
 type location struct {
-	held []uint64 // nil if it is in the file
 	at   int64
 	size int32
 }
 
+// A recent is a set that was stored, with its hash.
+type recent struct {
+	hash [2]uint64
+	location
+}
+
+// recentSets are remembered to find equal ones.
+const recentSets = 1 << 14
+
 // NewSets returns room for n sets, of which it holds up to memory bytes in memory. The file is in
 // folder dir, by default os.TempDir(), on d, by default the system's disk.
 func NewSets(n int, memory int64, dir string, d *disk.Disk) *Sets {
-	return &Sets{room: memory, disk: d, dir: dir, at: make([]location, n)}
+	return &Sets{room: int(memory / 8), disk: d, dir: dir, at: make([]location, n)}
 }
 
 // Add stores another set, which it copies, and returns its number.
@@ -51,24 +63,14 @@ func (s *Sets) Put(i int, set []uint64) (err error) {
 
 // store finds a place for a set.
 func (s *Sets) store(set []uint64) (l location, err error) {
-	bytes := int64(8 * len(set))
-	s.mu.Lock()
-	l = location{at: s.end, size: int32(len(set))}
-	inFile := s.room < bytes
-	if inFile {
-		s.end += bytes
-		if s.file == nil {
-			s.file, err = s.disk.Temp(s.dir, "shingles")
+	hash := hashOf(set)
+	l, stored, err := s.place(hash, len(set))
+	if err == nil && !stored {
+		if held := s.held(l); held != nil {
+			copy(held, set)
+		} else {
+			_, err = s.file.WriteAt(store.Bytes64(set), 8*(l.at-int64(s.room)))
 		}
-	} else {
-		s.room -= bytes
-	}
-	file := s.file
-	s.mu.Unlock()
-	if !inFile {
-		l.held = append(make([]uint64, 0, len(set)), set...)
-	} else if err == nil {
-		_, err = file.WriteAt(store.Bytes64(set), l.at)
 	}
 	if err != nil {
 		return l, fmt.Errorf("temporary file of shingles: %w", err)
@@ -76,18 +78,64 @@ func (s *Sets) store(set []uint64) (l location, err error) {
 	return l, nil
 }
 
+// place returns the location of a set, and whether an equal one is stored there.
+func (s *Sets) place(hash [2]uint64, size int) (l location, stored bool, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.recent == nil {
+		s.recent = make([]recent, recentSets)
+		if s.memory, err = memory.Make[uint64](s.room); err != nil {
+			return l, false, err
+		}
+	}
+	r := &s.recent[hash[0]%recentSets]
+	if r.hash == hash && r.size == int32(size) {
+		return r.location, true, nil
+	}
+	l = location{s.end, int32(size)}
+	if s.end < int64(s.room) && s.end+int64(size) > int64(s.room) {
+		l.at = int64(s.room) // no set is in both
+	}
+	s.end = l.at + int64(size)
+	if l.at >= int64(s.room) && s.file == nil {
+		s.file, err = s.disk.Temp(s.dir, "shingles")
+	}
+	*r = recent{hash, l}
+	return l, false, err
+}
+
+// held returns the elements in memory of a set, nil if it is in the file.
+func (s *Sets) held(l location) []uint64 {
+	if l.at >= int64(s.room) {
+		return nil
+	}
+	return s.memory.Data[l.at : l.at+int64(l.size)]
+}
+
+// hashOf returns a hash of a set, of 128 bits.
+func hashOf(set []uint64) (h [2]uint64) {
+	for _, x := range set {
+		hi, lo := bits.Mul64(h[0]^x, 0x9e3779b97f4a7c15)
+		h[0], h[1] = lo^h[1], bits.RotateLeft64(h[1], 29)*0xbf58476d1ce4e5b9^hi^x
+	}
+	return h
+}
+
 // Get returns set i, in buf if it has to be read: then it is overwritten when buf is used
 // again. A set that was not put is empty.
 func (s *Sets) Get(i int, buf []uint64) (set, newBuf []uint64, err error) {
 	l := s.at[i]
-	if l.held != nil || l.size == 0 {
-		return l.held, buf, nil
+	if l.size == 0 {
+		return nil, buf, nil
+	}
+	if held := s.held(l); held != nil {
+		return held, buf, nil
 	}
 	if cap(buf) < int(l.size) {
 		buf = make([]uint64, l.size)
 	}
 	buf = buf[:l.size]
-	if _, err := s.file.File().ReadAt(store.Bytes64(buf), l.at); err != nil {
+	if _, err := s.file.File().ReadAt(store.Bytes64(buf), 8*(l.at-int64(s.room))); err != nil {
 		return nil, buf, fmt.Errorf("temporary file of shingles: %w", err)
 	}
 	return buf, buf, nil
@@ -96,5 +144,8 @@ func (s *Sets) Get(i int, buf []uint64) (set, newBuf []uint64, err error) {
 // Len returns how many shingles set i has.
 func (s *Sets) Len(i int) int { return int(s.at[i].size) }
 
-// Close removes the file.
-func (s *Sets) Close() error { return s.file.Close() }
+// Close frees the memory and removes the file.
+func (s *Sets) Close() error {
+	s.memory.Free()
+	return s.file.Close()
+}

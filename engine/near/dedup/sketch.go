@@ -1,0 +1,80 @@
+package dedup
+
+import (
+	"math/bits"
+	"slices"
+)
+
+// Sketches bound how much two documents can share, in a few ns and without their sets. A sketch has
+// a bit for each of some parts of all shingles: whether the document has an odd number of that part.
+// Where the bits of two documents differ, one has a shingle that the other has not:
+//
+//	shingles    a: 1 5 8 12 17    b: 1 5 8 17
+//	mod 4       0: 8 12, 1: 1 5 17       0: 8, 1: 1 5 17
+//	odd         1                 0, 1
+//
+// So of sizes a and b, with d bits that differ, both have at most (a + b - d) / 2.
+type sketches struct {
+	words int      // of a sketch, a power of 2; 0: there are none
+	all   []uint64 // each after the size of its set
+}
+
+const (
+	sketchFrom = 16  // documents of a cluster from which on sketches are made
+	sketchBits = 6   // for each shingle; with 1.5 and 3 of pages of templates 7 and 2.5 times as many texts are compared
+	sketchMost = 512 // words
+)
+
+// beginSketches removes all sketches and chooses the size of new ones for a cluster.
+func (s *settler) beginSketches() (err error) {
+	s.sketches.resize(0, 0)
+	if len(s.rows) < sketchFrom {
+		return nil
+	}
+	var set []uint64
+	set, s.bufs[0], err = s.set(s.rows[0], s.bufs[0])
+	words := 1
+	for words < sketchMost && 64*words < sketchBits*len(set) {
+		words *= 2
+	}
+	s.sketches.words = words
+	return err
+}
+
+// resize makes room for n sketches.
+func (s *sketches) resize(words, n int) {
+	s.words = words
+	if words == 0 {
+		n = 0
+	}
+	s.all = slices.Grow(s.all[:0], n*(words+1))[:n*(words+1)]
+}
+
+// of returns a sketch, with the size before it; nil if there are none.
+func (s *sketches) of(i int) []uint64 {
+	if s.words == 0 {
+		return nil
+	}
+	return s.all[i*(s.words+1):][:s.words+1]
+}
+
+// sketch makes the sketch of a set.
+func sketch(dst, set []uint64) {
+	clear(dst)
+	dst[0] = uint64(len(set))
+	words, mask := dst[1:], uint64(len(dst)-2)
+	for _, x := range set {
+		words[x>>6&mask] ^= 1 << (x & 63)
+	}
+}
+
+// may reports whether the document of a sketch may go for a kept one, as far as sketches tell.
+func (s *sketches) may(r Rule, own []uint64, kept int) bool {
+	other := s.of(kept)
+	a, b, differ := int(own[0]), int(other[0]), 0
+	for i := 1; i < len(own); i++ {
+		differ += bits.OnesCount64(own[i] ^ other[i])
+	}
+	_, ok := r.judge(min(a, b, (a+b-differ)/2), a, b)
+	return ok
+}

@@ -1,0 +1,36 @@
+package shingle
+
+import (
+	"slices"
+	"testing"
+)
+
+// TestSets: every set comes back as it was put, from memory and from the file, and of equal ones one
+// is stored.
+func TestSets(t *testing.T) {
+	distinct := [][]uint64{{1, 2, 3, 4, 5}, {1, 2, 3, 4, 6}, {7}, {}, {8, 9, 10, 11}, {1, 2, 3, 4, 5, 6}}
+	for _, memory := range []int64{0, 1, 8 * 7, 8 * 11, 1 << 20} {
+		s := NewSets(60, memory, t.TempDir(), nil)
+		for i := range 60 {
+			if err := s.Put(i, distinct[i%6]); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if n, err := s.Add(distinct[0]); n != 60 || err != nil {
+			t.Fatal(n, err)
+		}
+		var buf []uint64
+		for i := range 61 {
+			set, next, err := s.Get(i, buf)
+			if buf = next; err != nil || !slices.Equal(set, distinct[i%6]) || s.Len(i) != len(set) {
+				t.Fatalf("%d bytes: set %d is %v, %v", memory, i, set, err)
+			}
+		}
+		if most := int64(21 + 5); s.end > most { // less than a set may be left empty where memory ends
+			t.Errorf("%d bytes: %d elements are stored", memory, s.end)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
