@@ -10,7 +10,7 @@
 //
 // # Words
 //
-//	atom     what is counted: a line, a paragraph, a sentence, or a byte
+//	atom     what is counted: a line, a paragraph, a sentence, a byte, or a word
 //	window   so many atoms that follow each other in a document: 1 line, 1 paragraph, 3 sentences, 100 bytes
 //	mark     a hash and the place where it was made
 //	repeat   windows that follow each other, and stand first somewhere in the same order
@@ -43,6 +43,10 @@
 // class, so that a thousand copies of a page cost what one costs; then, for each d, the windows of the
 // classes are brought together by a rolling hash and compared byte by byte. Each window is looked at
 // once, so time is linear in the text, whatever is repeated. Runs of d with one first place are repeats.
+//
+// Strings of words are found the same way in a text of hashes, 8 bytes for each word of package token;
+// of what is found, whole words are taken. Different words have the same hash with a chance of 2^-64. A
+// word as a part of the text goes up to the next word.
 //
 // # Cost
 //

@@ -16,8 +16,8 @@ import (
 type prepared struct {
 	source    string
 	head      []byte
-	text      string  // where atoms are bytes
-	points    []point // of the others
+	text      string  // of strings: itself, or the hashes of its words
+	points    []point // of atoms that are no bytes
 	textBytes int
 	atoms     int
 	units     [][3]uint64 // hash, and the first atom, from 0
@@ -47,7 +47,7 @@ func Find(ctx context.Context, inputs []string, cfg ingest.Config, o Options) (_
 		}
 	}()
 	var report ingest.Report
-	if o.Unit.Kind == Bytes {
+	if o.Unit.isString() {
 		report, err = r.findStrings(ctx, cfg)
 	} else {
 		report, err = r.findUnits(ctx, cfg)

@@ -18,9 +18,10 @@ const (
 	Paragraphs
 	Sentences
 	Bytes
+	Words // of package token, in normal form
 )
 
-var kindNames = [...]string{Lines: "line", Paragraphs: "paragraph", Sentences: "sentence", Bytes: "byte"}
+var kindNames = [...]string{Lines: "line", Paragraphs: "paragraph", Sentences: "sentence", Bytes: "byte", Words: "word"}
 
 // String returns the word for one atom.
 func (k Kind) String() string { return kindNames[k] }
@@ -36,6 +37,8 @@ const (
 	sentencesMax = 100
 	BytesMin     = 16
 	BytesMax     = 1 << 20
+	WordsMin     = 3
+	WordsMax     = BytesMax / wordBytes
 )
 
 // ParseUnit reads line, paragraph, sentences=3 and the like.
@@ -62,7 +65,21 @@ func ParseUnit(s string) (u Unit, err error) {
 	return u, nil
 }
 
-// String returns what ParseUnit reads, or bytes=N.
+// wordBytes is how many bytes of a spool's text a word is: its hash.
+const wordBytes = 8
+
+// width returns how many bytes of the spool's text an atom is; 1 for units, of which it has no text.
+func (u Unit) width() int {
+	if u.Kind == Words {
+		return wordBytes
+	}
+	return 1
+}
+
+// isString reports whether windows are found as strings.
+func (u Unit) isString() bool { return u.Kind == Bytes || u.Kind == Words }
+
+// String returns what ParseUnit reads, bytes=N or words=N.
 func (u Unit) String() string {
 	if u.Kind == Lines || u.Kind == Paragraphs {
 		return u.Kind.String()
@@ -118,10 +135,12 @@ type Options struct {
 func (o *Options) check() error {
 	u := o.Unit
 	switch {
-	case u.Kind < Lines || u.Kind > Bytes || u.Length < 1:
+	case u.Kind < Lines || u.Kind > Words || u.Length < 1:
 		return fmt.Errorf("no unit is given")
 	case u.Kind == Bytes && (u.Length < BytesMin || u.Length > BytesMax):
 		return fmt.Errorf("strings of %d bytes: must be %d to %d", u.Length, BytesMin, BytesMax)
+	case u.Kind == Words && (u.Length < WordsMin || u.Length > WordsMax):
+		return fmt.Errorf("strings of %d words: must be %d to %d", u.Length, WordsMin, WordsMax)
 	case o.MinCount == 1 || o.MinCount < 0 || o.MinCount > countMax:
 		return fmt.Errorf("a count of %d places: must be at least 2", o.MinCount)
 	case !(o.MaxShare >= 0 && o.MaxShare <= 1):

@@ -12,8 +12,10 @@ import (
 	"strings"
 	"testing"
 	"unicode"
+	"unicode/utf8"
 
 	"ndd/engine/corpus/ingest"
+	"ndd/engine/corpus/token"
 )
 
 // writeDocs writes texts as the lines of a JSONL file, and returns its path.
@@ -231,6 +233,60 @@ func TestRuns(t *testing.T) {
 		}
 		if d = r.Document(1); len(d.Spans) != 1 || d.Spans[0].From != 1 || len(d.Cuts) != 1 || d.Cuts[0] != (Cut{1, len(text) + 1}) {
 			t.Errorf("%s: %+v", period, d)
+		}
+	}
+}
+
+// TestWords holds spans of words against all windows of the words of the texts.
+func TestWords(t *testing.T) {
+	scanner, err := token.NewScanner(token.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	corpora := sets(rand.New(rand.NewPCG(9, 10)), 20_000)
+	corpora["case"] = []string{"One two, THREE four! ﬁve six", "x one TWO three - four (five six) seven", "五一二三四五六七、一二三四。五六七八"}
+	for name, texts := range corpora {
+		path := writeDocs(t, texts)
+		for _, length := range []int{3, 12} {
+			o := Options{Unit: Unit{Words, length}, AcrossOnly: length == 12}
+			r := find(t, path, o)
+			all := oracle{}
+			words, begins := make([][]string, len(texts)), make([][]int, len(texts))
+			for row, text := range texts {
+				scanner.Scan(text, func(tokens []token.Token) {
+					for i := range tokens {
+						words[row] = append(words[row], string(scanner.AppendText(nil, &tokens[i])))
+						begins[row] = append(begins[row], tokens[i].Start)
+					}
+				})
+				for at := 0; at+length <= len(words[row]); at++ {
+					all.add(strings.Join(words[row][at:at+length], " "), row, at)
+				}
+			}
+			for row, text := range texts {
+				d, n := r.Document(row), map[int]bool{}
+				for _, s := range d.Spans {
+					from, first := slices.Index(begins[row], s.From), slices.Index(begins[s.First.Row], s.First.From)
+					to := slices.Index(append(slices.Clone(begins[row]), len(text)), s.To)
+					if from < 0 || first < 0 || to < from+length || utf8.RuneCountInString(text[:s.From]) != s.FromChar {
+						t.Fatalf("%s: document %d: no span of words: %+v", name, row, s)
+					}
+					w := all[strings.Join(words[row][from:from+length], " ")]
+					if w.row != s.First.Row || w.at != first ||
+						!slices.Equal(words[row][from:to], words[w.row][first:first+to-from]) {
+						t.Fatalf("%s: document %d: %+v, stands first at word %d of %d", name, row, s, w.at, w.row)
+					}
+					for ; from+length <= to; from++ {
+						n[from] = true
+					}
+				}
+				for at := 0; at+length <= len(words[row]); at++ {
+					w := all[strings.Join(words[row][at:at+length], " ")]
+					if want := w.count > 1 && (w.across || !o.AcrossOnly); n[at] != want {
+						t.Fatalf("%s: document %d: %d words from word %d: found %v, want %v", name, row, length, at, n[at], want)
+					}
+				}
+			}
 		}
 	}
 }

@@ -18,3 +18,9 @@ func (r *repeat) at() uint64      { return r[0] }
 func (r *repeat) first() uint64   { return r[1] }
 func (r *repeat) windows() uint64 { return r[2] >> countBits }
 func (r *repeat) count() uint64   { return r[2] & countMax }
+
+// from returns the repeat without its first windows, or without any if it has no more.
+func (r *repeat) from(n uint64) repeat {
+	n = min(n, r.windows())
+	return newRepeat(r.at()+n, r.first()+n, int(r.windows()-n), r.count())
+}

@@ -108,7 +108,7 @@ func (r *Result) Document(row int) Document {
 	if len(own) == 0 {
 		return h.Document
 	}
-	length, text := r.o.Unit.Length, r.text(&h)
+	length, width, text := r.length(), r.o.Unit.width(), r.text(&h)
 	var gone, stay []Cut // of windows that go, and that must be whole
 	var chars charCount
 	for c := range r.chains(row, own) {
@@ -126,8 +126,8 @@ func (r *Result) Document(row int) Document {
 			s.FromChar = chars.to(text, s.From)
 			s.ToChar = s.FromChar + utf8.RuneCountInString(text[s.From:s.To])
 		} else {
-			a, b := r.spool.point(&h, from), r.spool.point(&h, to)
-			s.From, s.FromChar, s.To, s.ToChar = int(a[0]), int(a[1]), int(b[0]), int(b[1])
+			begin, end := r.spool.point(&h, from/width), r.spool.point(&h, to/width)
+			s.From, s.FromChar, s.To, s.ToChar = int(begin[0]), int(begin[1]), int(end[0]), int(end[1])
 		}
 		s.First = r.place(first, c.first, shift)
 		h.Spans = append(h.Spans, s)
@@ -163,6 +163,9 @@ func (r *Result) chains(row int, own []repeat) iter.Seq[chain] {
 			next := own[0]
 			own = own[1:]
 			for ended := false; !ended; {
+				if next = next.from(-next.at() % uint64(r.o.Unit.width())); next.windows() == 0 {
+					break // it has no window that begins with a word
+				}
 				c := chain{next.at(), next.first(), next.windows(), next.count()}
 				ended = true
 				for ; len(own) > 0 && ended; own = own[1:] {
@@ -172,8 +175,7 @@ func (r *Result) chains(row int, own []repeat) iter.Seq[chain] {
 						c.windows, c.count = c.windows+n, max(c.count, next.count())
 					}
 					if n < next.windows() {
-						next = newRepeat(next.at()+n, next.first()+n, int(next.windows()-n), next.count())
-						ended = false
+						next, ended = next.from(n), false
 					}
 				}
 				if !yield(c) {
@@ -186,12 +188,12 @@ func (r *Result) chains(row int, own []repeat) iter.Seq[chain] {
 
 // further returns how many windows of the next repeat a chain goes on with.
 func (r *Result) further(row int, c *chain, next *repeat) uint64 {
-	switch length := uint64(r.o.Unit.Length); {
+	switch length := uint64(r.length()); {
 	case length == 1 || next.at() != c.at+c.windows:
 		return 0
 	case next.first() == c.first+c.windows:
 		return next.windows()
-	case r.o.Unit.Kind != Bytes || c.at == c.first || r.stays(row, c.at, c.first) != r.stays(row, next.at(), next.first()):
+	case !r.o.Unit.isString() || c.at == c.first || r.stays(row, c.at, c.first) != r.stays(row, next.at(), next.first()):
 		return 0
 	default:
 		text, last := r.spool.text, c.windows+length-1 // the last byte of the next window
@@ -203,7 +205,7 @@ func (r *Result) further(row int, c *chain, next *repeat) uint64 {
 	}
 }
 
-// text returns a document's text, "" if atoms are no bytes.
+// text returns a document's text, "" if atoms are no bytes of it.
 func (r *Result) text(h *head) string {
 	if r.o.Unit.Kind != Bytes {
 		return ""
@@ -214,11 +216,11 @@ func (r *Result) text(h *head) string {
 // place returns where an atom is, and so many bytes more.
 func (r *Result) place(row int, atom uint64, shift int) Place {
 	h := r.spool.at(row)
-	at := int(atom - h.atom)
+	at := int(atom-h.atom) + shift
 	if r.o.Unit.Kind != Bytes {
-		at = int(r.spool.point(&h, at)[0])
+		at = int(r.spool.point(&h, at/r.o.Unit.width())[0])
 	}
-	return Place{row, h.ID, h.Source, h.Line, at + shift}
+	return Place{row, h.ID, h.Source, h.Line, at}
 }
 
 // whole returns the part of a range of bytes that has whole characters, or words.

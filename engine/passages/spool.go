@@ -13,7 +13,7 @@ import (
 
 // A spool holds what is needed of documents once they are read, in temporary files: their names
 // (heads), their texts if atoms are bytes, otherwise where each atom begins, and for each document
-// where these begin.
+// where these begin. The text of words is their hashes, of 8 bytes each, and its bytes are atoms.
 //
 //	head    ID and source, each behind its length; number of the line; bytes and characters of the
 //	        text; hash of the text
@@ -54,9 +54,10 @@ func newSpool(o *Options) (s *spool, err error) {
 	if s.heads, err = spill.Create[uint8](o.Disk, o.Dir, "heads", buffer); err != nil {
 		return nil, err
 	}
-	if s.docs, err = spill.Create[entry](o.Disk, o.Dir, "documents", 4<<10); err == nil && o.Unit.Kind == Bytes {
+	if s.docs, err = spill.Create[entry](o.Disk, o.Dir, "documents", 4<<10); err == nil && o.Unit.isString() {
 		s.texts, err = spill.Create[uint8](o.Disk, o.Dir, "texts", buffer)
-	} else if err == nil {
+	}
+	if err == nil && o.Unit.Kind != Bytes {
 		s.points, err = spill.Create[point](o.Disk, o.Dir, "points", buffer)
 	}
 	if err != nil {
@@ -73,7 +74,8 @@ func (s *spool) add(p *prepared) error {
 	err := s.docs.Append([]entry{{s.headBytes, s.atoms}})
 	if err = errors.Join(err, s.heads.Append(p.head)); s.texts != nil {
 		err = errors.Join(err, s.texts.Append([]uint8(p.text)))
-	} else {
+	}
+	if s.points != nil {
 		err = errors.Join(err, s.points.Append(p.points))
 	}
 	s.headBytes += uint64(len(p.head))
@@ -92,12 +94,14 @@ func (s *spool) end() (err error) {
 		return err
 	}
 	if s.texts != nil {
-		s.text, err = s.texts.Map()
-	} else {
-		s.begins, err = s.points.Map()
+		if s.text, err = s.texts.Map(); err != nil {
+			return err
+		}
 	}
-	if err != nil {
-		return err
+	if s.points != nil {
+		if s.begins, err = s.points.Map(); err != nil {
+			return err
+		}
 	}
 	s.entries, err = s.docs.Map()
 	return err
@@ -166,8 +170,9 @@ func (s *spool) at(row int) (h head) {
 
 // point returns where an atom of a document begins, or where the last one ends. It is for units.
 func (s *spool) point(h *head, atom int) point {
-	if atom == h.atoms {
+	width := s.unit.width()
+	if atom == h.atoms/width {
 		return point{uint64(h.TextBytes), uint64(h.chars)}
 	}
-	return s.begins[h.atom+uint64(atom)]
+	return s.begins[h.atom/uint64(width)+uint64(atom)]
 }

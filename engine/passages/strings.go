@@ -3,8 +3,10 @@ package passages
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"hash/maphash"
 	"math/bits"
+	"unicode/utf8"
 	"unsafe"
 
 	"ndd/engine/corpus/document"
@@ -35,12 +37,18 @@ func (r *Result) findStrings(ctx context.Context, cfg ingest.Config) (ingest.Rep
 	var list []mark
 	report, err := ingest.Extract(ctx, r.inputs, cfg, ingest.Steps[prepared]{
 		Worker: func() (func(int, *document.Document) (prepared, error), error) {
-			m := newMarker(r.o.Unit.Length)
+			m := newMarker(r.length())
+			scanner, err := token.NewScanner(token.Options{})
 			return func(_ int, doc *document.Document) (prepared, error) {
 				d := Document{ID: doc.ID, Source: doc.Source, Line: doc.Line}
-				return prepared{source: doc.Source, head: appendHead(nil, &d, doc.Text), text: doc.Text,
-					textBytes: len(doc.Text), atoms: len(doc.Text), strings: m.marks(doc.Text)}, nil
-			}, nil
+				p := prepared{source: doc.Source, head: appendHead(nil, &d, doc.Text), text: doc.Text,
+					textBytes: len(doc.Text)}
+				if r.o.Unit.Kind == Words {
+					p.words(scanner, doc.Text)
+				}
+				p.atoms, p.strings = len(p.text), m.marks(p.text)
+				return p, nil
+			}, err
 		},
 		Emit: func(p prepared) (err error) {
 			for _, m := range p.strings {
@@ -64,6 +72,30 @@ func (r *Result) findStrings(ctx context.Context, cfg ingest.Config) (ingest.Rep
 		return newStringGroup(r).find
 	})
 	return report, err
+}
+
+// length returns how many bytes of the spool's text a window of strings has, or the atoms of units.
+func (r *Result) length() int { return r.o.Unit.Length * r.o.Unit.width() }
+
+// wordKey is the key of the hashes of words.
+var wordKey = token.NewKey([32]byte(unitKey))
+
+// words sets the text to the hashes of the words of another, and the points to where they begin.
+func (p *prepared) words(scanner *token.Scanner, text string) {
+	var hashes []byte
+	var at point
+	scanner.Scan(text, func(tokens []token.Token) {
+		for i := range tokens {
+			t := &tokens[i]
+			hashes = binary.LittleEndian.AppendUint64(hashes, wordKey.Hash(scanner, t))
+			if start := uint64(t.Start); start > at[0] { // parts of one character begin in one place
+				at[1] += uint64(utf8.RuneCountInString(text[at[0]:start]))
+				at[0] = start
+			}
+			p.points = append(p.points, at)
+		}
+	})
+	p.text = asString(hashes)
 }
 
 // byteHash has a number for each byte, of which rolling hashes are made.
@@ -208,7 +240,7 @@ type slot struct {
 }
 
 func newStringGroup(r *Result) *stringGroup {
-	return &stringGroup{r: r, text: r.spool.text, length: r.o.Unit.Length, roller: newRoller(r.o.Unit.Length),
+	return &stringGroup{r: r, text: r.spool.text, length: r.length(), roller: newRoller(r.length()),
 		seed: maphash.MakeSeed()}
 }
 

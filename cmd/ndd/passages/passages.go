@@ -29,7 +29,7 @@ func Commands(g *cli.Globals) []*cobra.Command {
 func newPassages(g *cli.Globals) *cobra.Command {
 	p := &finding{g: g}
 	cmd := &cobra.Command{
-		Use:   "passages (--unit UNIT | --bytes N) INPUT...",
+		Use:   "passages (--unit UNIT | --bytes N | --words N) INPUT...",
 		Short: "Find repeated lines, paragraphs, sentences or strings",
 		Long: `Find the parts of documents that stand elsewhere in the inputs, too, and list them: exactly
 those, whatever is repeated how often.
@@ -59,6 +59,10 @@ that stand elsewhere, too, byte by byte, wherever they begin, overlapping or not
 follow each other here and in the first place are one span: a page that was copied whole is one.
 Spans begin and end with whole characters; with --cut words, with whole words.
 
+--words 50 compares strings of 50 words in the same way, whatever case they are in and whatever
+stands between them; a character of Chinese, Japanese, Thai and the like is a word. A word of a
+span goes up to the next one.
+
 The table has a row for each span: from and to are bytes of the document's text, from_char and
 to_char characters; count is the number of places, for a span of several windows the most of
 any; first_from is where the same stands first, first_id in which document, and kept is 1 where
@@ -78,7 +82,7 @@ files the text; everything else stays byte for byte, compressed as it was (xz an
 of HTML, documents stay whole unless they go as a whole; how many is said. File names are relative
 to the deepest folder that holds all inputs. --dry-run says how much of each file would go.
 
-Texts, or for units 40 bytes each, go through temporary files ($TMPDIR), and so do marks of strings
+Texts, or for units 40 bytes each, for words 24, go through temporary files ($TMPDIR), and so do marks of strings
 that do not fit the memory. --memory bounds that; reading takes 250 MiB with the default
 --max-document.`,
 		Example: `  ndd passages --unit line --min-chars 40 -o lines.tsv crawl-*.jsonl.gz
@@ -97,6 +101,8 @@ that do not fit the memory. --memory bounds that; reading takes 250 MiB with the
 	f.StringVar(&p.unit, "unit", "", "what is compared: line, paragraph, or sentences=3 for three sentences in a row")
 	f.IntVar(&p.bytes, "bytes", 0, fmt.Sprintf("compare strings of at least so many bytes, %d to %d", passages.BytesMin,
 		passages.BytesMax))
+	f.IntVar(&p.words, "words", 0, fmt.Sprintf("compare strings of at least so many words, %d to %d", passages.WordsMin,
+		passages.WordsMax))
 	f.StringVar(&p.ignore, "ignore", "space", "of units: what does not matter: case, space, digits, several with commas, "+
 		"or none")
 	f.IntVar(&p.o.MinChars, "min-chars", 20, "of units: leave those with fewer characters alone")
@@ -120,17 +126,27 @@ type finding struct {
 	format                  cli.TableFormat
 	unit, ignore, over, cut string
 	out, memory, writeKept  string
-	bytes                   int
+	bytes, words            int
 	dryRun                  bool
 	o                       passages.Options
+}
+
+// given returns how many of the flags are given that say what is compared.
+func (p *finding) given() (n int) {
+	for _, flag := range []string{"unit", "bytes", "words"} {
+		if p.g.Given[flag] {
+			n++
+		}
+	}
+	return n
 }
 
 // options checks the flags.
 func (p *finding) options() (err error) {
 	o := &p.o
 	switch {
-	case (p.unit == "") == (p.bytes == 0):
-		return cli.Usagef("say what is compared: --unit line, paragraph or sentences=3, or --bytes 100")
+	case p.given() != 1:
+		return cli.Usagef("say what is compared: --unit line, paragraph or sentences=3, --bytes 100, or --words 50")
 	case p.over != "keep" && p.over != "drop":
 		return cli.Usagef("--over %q: must be keep or drop", p.over)
 	case p.cut != "chars" && p.cut != "words":
@@ -144,22 +160,27 @@ func (p *finding) options() (err error) {
 	}
 	o.Drop, o.CutWords = p.over == "drop", p.cut == "words"
 	if p.unit != "" {
-		if err := p.g.Refuse("applies only with --bytes", "cut"); err != nil {
-			return err
-		}
 		if o.Unit, err = passages.ParseUnit(p.unit); err != nil {
 			return cli.Usagef("--unit %w", err)
 		}
 		if o.Ignore, err = passages.ParseIgnore(p.ignore); err != nil {
 			return cli.Usagef("--ignore %w", err)
 		}
-	} else {
-		if err := p.g.Refuse("applies only with --unit: strings are compared byte by byte", "ignore", "min-chars"); err != nil {
-			return err
-		}
+	} else if err := p.g.Refuse("applies only with --unit", "ignore", "min-chars"); err != nil {
+		return err
+	}
+	if p.g.Given["bytes"] {
 		if o.Unit = (passages.Unit{Kind: passages.Bytes, Length: p.bytes}); p.bytes < passages.BytesMin ||
 			p.bytes > passages.BytesMax {
 			return cli.Usagef("--bytes %d: must be %d to %d", p.bytes, passages.BytesMin, passages.BytesMax)
+		}
+	} else if err := p.g.Refuse("applies only with --bytes", "cut"); err != nil {
+		return err
+	}
+	if p.g.Given["words"] {
+		if o.Unit = (passages.Unit{Kind: passages.Words, Length: p.words}); p.words < passages.WordsMin ||
+			p.words > passages.WordsMax {
+			return cli.Usagef("--words %d: must be %d to %d", p.words, passages.WordsMin, passages.WordsMax)
 		}
 	}
 	if err := p.format.Check(p.g, p.out); err != nil {
