@@ -18,6 +18,9 @@
 //	           └────── Scan: one goroutine ──────┘└─── Extractor: many ───┘
 //	           └──────────────────────── Read: both ──────────────────────┘
 //
+// A gzip or zstd file of many members or frames is decompressed by several goroutines ahead of its
+// reading, if Options.Decoders are given (pieces.go).
+//
 // Finding and cutting is sequential and cheap; decoding, parsing and stripping markup is not, so it
 // can be done elsewhere: a [Unit] owns its bytes and may move to another goroutine, which has an
 // [Extractor]. [Read] does both in place.
@@ -46,5 +49,5 @@
 // # Concurrency
 //
 // Scan and Read yield from the goroutine that ranges over them. An Extractor belongs to one
-// goroutine. A [Meter] is safe for concurrent use.
+// goroutine. A [Meter] and [Decoders] are safe for concurrent use.
 package document

@@ -29,13 +29,14 @@ const (
 
 // members decompresses a gzip file. An error stays until resume.
 type members struct {
-	raw    *trail
-	disk   *bufio.Reader // of raw
-	z      *gzip.Reader
-	inside bool // a member
-	starts []memberStart
-	out    int64 // bytes of content so far
-	err    error
+	ahead
+	content []byte        // of the piece that is read
+	disk    *bufio.Reader // of raw, for members that are read in place
+	z       *gzip.Reader
+	inside  bool // such a member
+	starts  []memberStart
+	out     int64 // bytes of content so far
+	err     error
 }
 
 // memberStart is where a member begins: in the file, and in the content.
@@ -43,6 +44,12 @@ type memberStart struct{ raw, out int64 }
 
 func (m *members) Read(p []byte) (n int, err error) {
 	for n == 0 && m.err == nil && len(p) > 0 {
+		if len(m.content) > 0 {
+			n = copy(p, m.content)
+			m.content = m.content[n:]
+			m.out += int64(n)
+			break
+		}
 		if !m.inside {
 			m.err = m.begin()
 			continue
@@ -58,12 +65,24 @@ func (m *members) Read(p []byte) (n int, err error) {
 	return n, m.err
 }
 
-// begin reads the header of the next member. At the end of the file it is io.EOF.
+// begin begins with the next piece, or reads the header of the next member. At the end of the file it
+// is io.EOF.
 func (m *members) begin() (err error) {
-	if len(m.starts) == startsMax {
-		m.starts = append(m.starts[:0], m.starts[startsMax/2:]...)
+	if len(m.starts) >= startsMax-pieceMembers {
+		m.starts = append(m.starts[:0], m.starts[len(m.starts)-startsMax/2:]...)
 	}
-	m.starts = append(m.starts, memberStart{m.next(), m.out})
+	if m.d != nil && m.disk.Buffered() > 0 {
+		m.raw.rewind(m.offset())
+		m.disk.Reset(m.raw)
+	}
+	if p := m.next(); p != nil {
+		for _, s := range p.starts {
+			m.starts = append(m.starts, memberStart{p.at + s.raw, m.out + s.out})
+		}
+		m.content = p.content
+		return nil
+	}
+	m.starts = append(m.starts, memberStart{m.offset(), m.out})
 	if m.z == nil {
 		m.z, err = gzip.NewReader(m.disk)
 	} else {
@@ -99,6 +118,7 @@ func (m *members) resume(at int64, prefix string) (raw int64, err error) {
 			from = s.raw
 		}
 	}
+	m.drop()
 	m.raw.rewind(from + 1)
 	m.disk.Reset(m.raw)
 	for {
@@ -110,7 +130,7 @@ func (m *members) resume(at int64, prefix string) (raw int64, err error) {
 		switch {
 		case i == 0 && beginsWith(head, prefix):
 			m.follow(at)
-			return m.next(), nil
+			return m.offset(), nil
 		case i >= 0:
 			m.disk.Discard(max(i, 1))
 		case err != nil:
@@ -123,12 +143,13 @@ func (m *members) resume(at int64, prefix string) (raw int64, err error) {
 
 // jump resumes at a known member offset.
 func (m *members) jump(g Gap) error {
-	if g.ResumedAt < m.next() {
+	m.drop()
+	if g.ResumedAt < m.offset() {
 		m.raw.rewind(g.ResumedAt)
 		m.disk.Reset(m.raw)
 	}
 	// Discard takes an int, and the gap may be beyond one
-	if _, err := io.CopyN(io.Discard, m.disk, g.ResumedAt-m.next()); err != nil {
+	if _, err := io.CopyN(io.Discard, m.disk, g.ResumedAt-m.offset()); err != nil {
 		return err
 	}
 	m.follow(g.At)
@@ -137,11 +158,11 @@ func (m *members) jump(g Gap) error {
 
 // follow has a member begin here, whose content follows byte at.
 func (m *members) follow(at int64) {
-	m.starts, m.out, m.err, m.inside = m.starts[:0], at, nil, false
+	m.starts, m.content, m.out, m.err, m.inside = m.starts[:0], nil, at, nil, false
 }
 
-// next returns where in the file the next byte is.
-func (m *members) next() int64 { return m.raw.next() - int64(m.disk.Buffered()) }
+// offset returns where in the file the next byte is that is read in place.
+func (m *members) offset() int64 { return m.raw.at - int64(m.disk.Buffered()) }
 
 // beginsWith reports whether a member begins with some content.
 func beginsWith(member []byte, prefix string) bool {
@@ -154,33 +175,64 @@ func beginsWith(member []byte, prefix string) bool {
 	return err == nil && string(content) == prefix
 }
 
-// trail reads from r and remembers the last bytes.
+// trail reads from r. It remembers the last bytes, and can look ahead.
 type trail struct {
 	r     io.Reader
-	last  []byte
+	chunk int    // bytes that are read at a time
+	last  []byte // of what has been read
 	end   int64  // in the file, of last
-	again []byte // of last, to be read again
+	at    int64  // of the next byte
+	keep  int64  // the bytes from here on are remembered, and trailBytes before
+	err   error  // of r
+}
+
+// newTrail returns a trail of a file of which the first bytes are in a buffer.
+func newTrail(first *bufio.Reader, rest io.Reader, chunk int) *trail {
+	b, _ := first.Peek(first.Buffered())
+	return &trail{r: rest, chunk: chunk, last: bytes.Clone(b), end: int64(len(b))}
 }
 
 func (t *trail) Read(p []byte) (int, error) {
-	if len(t.again) > 0 {
-		n := copy(p, t.again)
-		t.again = t.again[n:]
-		return n, nil
+	if t.at == t.end {
+		t.keep = t.at
+		t.fetch()
 	}
-	n, err := t.r.Read(p)
-	t.end += int64(n)
-	if len(t.last)+n > 2*trailBytes {
-		t.last = append(t.last[:0], t.last[len(t.last)-trailBytes:]...)
+	n := copy(p, t.ahead())
+	t.at += int64(n)
+	if n == 0 && len(p) > 0 {
+		return 0, t.err
 	}
-	t.last = append(t.last, p[:n]...)
-	return n, err
+	return n, nil
 }
 
-// next returns where in the file the next byte is.
-func (t *trail) next() int64 { return t.end - int64(len(t.again)) }
+// ahead returns the bytes that have been read already.
+func (t *trail) ahead() []byte { return t.last[len(t.last)-int(t.end-t.at):] }
+
+// peek returns the next bytes, up to n of them, and whether there are no more.
+func (t *trail) peek(n int) (b []byte, ended bool) {
+	for t.end-t.at < int64(n) && t.err == nil {
+		t.fetch()
+	}
+	b = t.ahead()
+	return b[:min(n, len(b))], len(b) <= n && t.err == io.EOF
+}
+
+// fetch reads some bytes, or an error.
+func (t *trail) fetch() {
+	if spare := len(t.last) - int(t.end-min(t.keep, t.at)) - trailBytes; spare > trailBytes {
+		t.last = append(t.last[:0], t.last[spare:]...)
+	}
+	t.last = slices.Grow(t.last, t.chunk)
+	n := 0
+	for try := 0; n == 0 && t.err == nil && try < 100; try++ {
+		n, t.err = t.r.Read(t.last[len(t.last) : len(t.last)+t.chunk])
+	}
+	if n == 0 && t.err == nil {
+		t.err = io.ErrNoProgress
+	}
+	t.last = t.last[:len(t.last)+n]
+	t.end += int64(n)
+}
 
 // rewind goes back to a byte of the file, or as near to it as is remembered.
-func (t *trail) rewind(to int64) {
-	t.again = t.last[max(0, int64(len(t.last))-max(0, t.end-to)):]
-}
+func (t *trail) rewind(to int64) { t.at = max(to, t.end-int64(len(t.last))) }

@@ -123,19 +123,15 @@ func (s *stream) unpack(src io.Reader) (closer func(), err error) {
 		}
 		return closer, nil
 	case Gzip:
-		again, _ := disk.Peek(disk.Buffered())
-		raw := &trail{r: source, last: bytes.Clone(again), end: int64(len(again))}
-		raw.rewind(0)
-		disk.Reset(raw)
-		s.members = &members{raw: raw, disk: disk}
-		u.r = s.members
+		u.raw = newTrail(disk, source, bufferFor(s.size))
+		disk.Reset(u.raw)
+		s.members = &members{disk: disk,
+			ahead: ahead{d: s.opts.Decoders, raw: u.raw, find: findMembers, decode: decodeMembers}}
+		u.r, closer = s.members, s.members.drop
 	case Zstd:
-		z, err := zstd.NewReader(disk, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
-			zstd.WithDecoderMaxWindow(zstdWindowMaxBytes))
-		if err != nil {
-			return nil, fmt.Errorf("zstd: %w", err)
-		}
-		u.r, closer = z, z.Close
+		u.raw = newTrail(disk, source, bufferFor(s.size))
+		f := &frames{ahead: ahead{d: s.opts.Decoders, raw: u.raw, find: findFrames, decode: decodeFrames}}
+		u.r, closer = f, f.close
 	case Xz:
 		if u.r, err = xz.NewReader(disk, xzDictionaryMaxBytes); err != nil {
 			return nil, damage{fmt.Errorf("xz: %w", err)}
@@ -154,6 +150,7 @@ type unpacking struct {
 	packing Packing
 	r       io.Reader
 	source  *meteredReader // what the decompressor reads
+	raw     *trail         // by which it does, or nil
 }
 
 func (u *unpacking) Read(p []byte) (int, error) {
@@ -162,7 +159,8 @@ func (u *unpacking) Read(p []byte) (int, error) {
 }
 
 func (u *unpacking) explain(err error) error {
-	if err == nil || err == io.EOF || u.source.err != nil {
+	reached := u.raw == nil || u.raw.at == u.raw.end
+	if err == nil || err == io.EOF || u.source.err != nil && reached {
 		return err // not the content's fault
 	}
 	why := strings.TrimPrefix(err.Error(), string(u.packing)+": ")

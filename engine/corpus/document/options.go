@@ -28,6 +28,9 @@ type Options struct {
 
 	// Meter, if not nil, counts files and bytes while they are read.
 	Meter *Meter
+
+	// Decoders, if not nil, decompress parts of gzip and zstd files while others are read.
+	Decoders *Decoders
 }
 
 // DefaultMaxDocumentBytes is 64 MiB: longer than any book, short enough that a decompression bomb

@@ -58,9 +58,14 @@ func Extract[R any](ctx context.Context, inputs []string, cfg Config, s Steps[R]
 	if cfg.Document.Meter == nil {
 		cfg.Document.Meter = &document.Meter{}
 	}
+	budget := cfg.budget()
+	if cfg.Document.Decoders == nil && cfg.Threads > 1 {
+		cfg.Document.Decoders = document.NewDecoders(cfg.Threads, budget/4)
+		budget -= budget / 4
+	}
 	p := &pipeline[R]{cfg: cfg, steps: s, told: time.Now()}
 	o := parallel.Options{Workers: cfg.Threads, Ahead: queueDepth * cfg.Threads, Producers: cfg.Threads,
-		Budget: cfg.budget(), Held: heldBytes}
+		Budget: budget, Held: heldBytes}
 	if s.Want != nil && s.FileUnits == nil {
 		o.Producers = 1
 	}

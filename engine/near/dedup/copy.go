@@ -8,6 +8,7 @@ import (
 	"io"
 	"iter"
 	"math"
+	"runtime"
 	"strings"
 
 	"ndd/engine/corpus/document"
@@ -16,6 +17,9 @@ import (
 
 // A Create creates a file of that name, which may have folders in it, and fills it.
 type Create func(name string, fill func(w io.Writer) error) error
+
+// decodersBytes bounds what is decompressed ahead of the copies.
+const decodersBytes = 64 << 20
 
 // A CopyReport says what became of files that could not be compared.
 type CopyReport struct {
@@ -47,12 +51,12 @@ type Rewriting struct {
 // documents that were dropped, several files at a time: create is called by several goroutines.
 //
 // JSONL, JSON, CSV, lines and WARC files are copied without the lines or records that can go, byte
-// for byte, compressed as they were, in blocks of 2 MiB, WARC records each by itself; xz and bzip2, which nothing
-// writes, become zstd. Lines that are no documents, or have too few features to be compared, stay,
-// and so do WARC records of other types. Of Parquet files all columns of the rows that stay are
-// copied, in order, with the encodings and compression that they had. A file that is one document
-// is copied as it is if it is kept, and so is a file that could not be judged: that is no text, too
-// long, or damaged from the beginning. Hidden files are not copied.
+// for byte, compressed as they were, in blocks of 2 MiB, WARC records each by itself; xz and bzip2,
+// which nothing writes, become zstd. Lines that are no documents, or have too few features to be
+// compared, stay, and so do WARC records of other types. Of Parquet files all columns of the rows
+// that stay are copied, in order, with the encodings and compression that they had. A file that is
+// one document is copied as it is if it is kept, and so is a file that could not be judged: that is
+// no text, too long, or damaged from the beginning. Hidden files are not copied.
 func (r *Result) Copy(ctx context.Context, names *Copies, meter *document.Meter, create Create) (CopyReport, error) {
 	c := r.corpus
 	if err := c.readable(); err != nil {
@@ -132,15 +136,22 @@ func (r *Result) judge(dropped bitmap) func(document.File, int) func(*document.E
 
 // copyFiles copies files, several at a time.
 func copyFiles(ctx context.Context, threads int, opts document.Options, produce parallel.Produce[*copier]) error {
+	if threads <= 0 {
+		threads = runtime.GOMAXPROCS(0)
+	}
 	packers, err := newPackers(threads, blockBytes)
 	if err != nil {
 		return err
+	}
+	var decoders *document.Decoders
+	if threads > 1 {
+		decoders = document.NewDecoders(threads, decodersBytes)
 	}
 	return parallel.Each(ctx, parallel.Options{Workers: threads}, produce,
 		func(ctx context.Context, files iter.Seq[*copier]) error {
 			extractor := document.NewExtractor(opts)
 			for k := range files {
-				k.ctx, k.extractor, k.packers = ctx, extractor, packers
+				k.ctx, k.extractor, k.packers, k.opts.Decoders = ctx, extractor, packers, decoders
 				if err := k.copy(); err != nil {
 					return err
 				}

@@ -1,0 +1,215 @@
+package document
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+)
+
+// gzipped returns members of a level of compression.
+func gzipped(t *testing.T, level int, members ...string) (all []byte) {
+	t.Helper()
+	var b bytes.Buffer
+	for _, m := range members {
+		w, err := gzip.NewWriterLevel(&b, level)
+		if err != nil {
+			t.Fatal(err)
+		}
+		io.WriteString(w, m)
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return b.Bytes()
+}
+
+// scanned returns what a scan of a file yields, and the error of its content.
+func scanned(t *testing.T, path string, d *Decoders) (got []string, gaps []Gap) {
+	t.Helper()
+	for u, err := range (File{Path: path}).Scan(t.Context(), Options{Decoders: d, Format: formatByName(path)}, nil) {
+		line := fmt.Sprintf("%d %d %d %q %q", u.Line, u.From, u.To, u.id, u.raw)
+		if skip, ok := err.(*Skip); ok {
+			line = fmt.Sprintf("%v %d %d %d", err, skip.At, skip.To, skip.ResumedAt)
+			if skip.ResumedAt > 0 {
+				gaps = append(gaps, Gap{skip.At, skip.ResumedAt})
+			}
+		} else if err != nil {
+			line = err.Error()
+		}
+		got = append(got, line)
+	}
+	return got, gaps
+}
+
+// contentOf returns a file's content without the gaps, and its error.
+func contentOf(t *testing.T, path string, d *Decoders, gaps []Gap) string {
+	t.Helper()
+	c, err := (File{Path: path}).Open(t.Context(), Options{Decoders: d, Format: formatByName(path)}, gaps)
+	if err != nil {
+		return err.Error()
+	}
+	defer c.Close()
+	b, err := io.ReadAll(c)
+	return fmt.Sprint(string(b), err)
+}
+
+// TestPieces: decoders change nothing of what a file's scan yields and of its content, however it is
+// cut into pieces, wherever it is damaged or ends, and where a member only seems to begin.
+func TestPieces(t *testing.T) {
+	var lines, records, plain []string
+	for i := range 9 {
+		text := strings.Repeat(fmt.Sprint("text ", i*i*12345, " "), 1+i*3%5)
+		lines = append(lines, fmt.Sprintf("{\"id\":%d,\"text\":%q}\n", i, text))
+		records = append(records, fmt.Sprintf("WARC/1.0\r\nWARC-Type: conversion\r\nWARC-Target-URI: u%d\r\n"+
+			"Content-Type: text/plain\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n", i, len(text), text))
+		plain = append(plain, text+"\n")
+	}
+	z, err := zstd.NewWriter(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var frames, streams []byte
+	for i, line := range lines {
+		frames = z.EncodeAll([]byte(line), frames)
+		if i == 3 {
+			frames = append(frames, "\x51\x2a\x4d\x18\x03\x00\x00\x00abc"...) // to be skipped
+		}
+		var b bytes.Buffer
+		s, err := zstd.NewWriter(&b, zstd.WithEncoderCRC(i%2 == 0)) // without the size of its content
+		if err != nil {
+			t.Fatal(err)
+		}
+		io.WriteString(s, line)
+		s.Flush()
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		streams = append(streams, b.Bytes()...)
+	}
+	member := string(gzipped(t, gzip.BestSpeed, "inner member"))
+	seems := gzipped(t, gzip.NoCompression, lines[0], "{\"text\":\"of "+member+" and "+member+"\"}\n", lines[1], lines[2])
+	broken := slices.Clone(records)
+	broken[3], broken[6] = "nonsense", strings.Replace(broken[6], "Length: ", "Length: 9", 1)
+	dir := t.TempDir()
+	for name, content := range map[string][]byte{
+		"lines.jsonl.gz":     gzipped(t, gzip.DefaultCompression, lines...),
+		"one.jsonl.gz":       gzipped(t, gzip.DefaultCompression, strings.Join(lines, "")),
+		"seems.jsonl.gz":     seems,
+		"records.warc.gz":    gzipped(t, gzip.DefaultCompression, records...),
+		"empty.txt.gz":       gzipped(t, gzip.DefaultCompression, "", plain[0], "", "", plain[1], ""),
+		"frames.jsonl.zst":   frames,
+		"streams.jsonl.zst":  streams,
+		"trailing.jsonl.zst": append(slices.Clone(frames), "trailing"...),
+		"broken.warc.gz":     gzipped(t, gzip.DefaultCompression, broken...),
+		"trailing.warc.gz":   append(gzipped(t, gzip.DefaultCompression, records...), "trailing"...),
+	} {
+		path := filepath.Join(dir, name)
+		same := func(what string, content []byte, sizes ...int) {
+			t.Helper()
+			if err := os.WriteFile(path, content, 0o644); err != nil {
+				t.Fatal(err)
+			}
+			want, gaps := scanned(t, path, nil)
+			whole := contentOf(t, path, nil, gaps)
+			for _, size := range sizes {
+				d := NewDecoders(3, int64(size)*99)
+				d.pieceBytes = size
+				pieces := false
+				d.pieces.New = func() any { pieces = true; return new(piece) }
+				if got, _ := scanned(t, path, d); !slices.Equal(got, want) {
+					t.Fatalf("%s %s in pieces of %d: %q\nwant %q", name, what, size, got, want)
+				}
+				if got := contentOf(t, path, d, gaps); got != whole {
+					t.Fatalf("%s %s in pieces of %d: content %q\nwant %q", name, what, size, got, whole)
+				}
+				if what == "whole" && !pieces {
+					t.Fatalf("%s in pieces of %d was read without", name, size)
+				}
+				if n := d.held.Load(); n != 0 {
+					t.Fatalf("%s %s in pieces of %d: %d bytes are held at the end", name, what, size, n)
+				}
+			}
+		}
+		for size := 1; size < len(content)+2; size += 1 + size/20 {
+			same("whole", content, size)
+		}
+		for at := 5; at < len(content); at += 1 + len(content)/60 {
+			same(fmt.Sprint("cut at ", at), content[:at], 1, 100)
+			damaged := slices.Clone(content)
+			damaged[at] ^= 0x10
+			same(fmt.Sprint("damaged at ", at), damaged, 1, 100)
+		}
+	}
+}
+
+// TestLargePieces: the same holds of pieces that are larger than buffers, and where damage shows when
+// many have been read ahead.
+func TestLargePieces(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 5))
+	var records []string
+	for i := range 50 {
+		text := make([]byte, 100_000)
+		for j := range text {
+			text[j] = byte(' ' + r.IntN(90))
+		}
+		records = append(records, fmt.Sprintf("WARC/1.0\r\nWARC-Type: conversion\r\nWARC-Target-URI: u%d\r\n"+
+			"Content-Type: text/plain\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n", i, len(text), text))
+	}
+	records[7] = "nonsense"
+	sound := gzipped(t, gzip.BestSpeed, records...)
+	path := filepath.Join(t.TempDir(), "a.warc.gz")
+	for what, change := range map[string]func([]byte) []byte{
+		"whole":        func(b []byte) []byte { return b },
+		"damaged":      func(b []byte) []byte { b[100_000] ^= 1; return b },
+		"damaged late": func(b []byte) []byte { b[len(b)-50_000] ^= 1; return b },
+		"cut":          func(b []byte) []byte { return b[:len(b)-10] },
+	} {
+		if err := os.WriteFile(path, change(slices.Clone(sound)), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		want, gaps := scanned(t, path, nil)
+		whole := contentOf(t, path, nil, gaps)
+		d := NewDecoders(16, 64<<20)
+		if got, _ := scanned(t, path, d); !slices.Equal(got, want) {
+			t.Errorf("%s: %d, want %d", what, len(got), len(want))
+		}
+		if contentOf(t, path, d, gaps) != whole {
+			t.Errorf("%s: another content", what)
+		}
+	}
+}
+
+// TestFrames: the length of a frame is found, of every kind of block.
+func TestFrames(t *testing.T) {
+	z, err := zstd.NewWriter(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	noise := make([]byte, 300_000)
+	r := rand.New(rand.NewPCG(3, 5))
+	for i := range noise {
+		noise[i] = byte(r.IntN(256))
+	}
+	for _, content := range []string{"a", strings.Repeat("a", 300_000), strings.Repeat("some text ", 50_000), string(noise)} {
+		b := z.EncodeAll([]byte(content), nil)
+		for _, more := range []string{"", "more"} {
+			if n, size := frame(append(b, more...)); n != len(b) || size < len(content) {
+				t.Errorf("%.20q: %d bytes of %d, want %d of %d", content, n, size, len(b), len(content))
+			}
+		}
+		for cut := range min(len(b), 100) {
+			if n, _ := frame(b[:len(b)-1-cut]); n != 0 {
+				t.Errorf("%.20q without its last %d bytes is a frame of %d", content, cut+1, n)
+			}
+		}
+	}
+}
