@@ -1,0 +1,168 @@
+# Deduplicates a folder of labelled documents by ndd and by MinHash tools, side by side: processor time, memory, how
+# many near pairs lose one of the two, and how many of the dropped documents are near one that is kept.
+#
+#	pip install ndd rensa datasketch 'datatrove[processing]' orjson spacy
+#	python3 bench/yardstick/compare.py FOLDER [TOOL...]
+#
+# FOLDER has documents as *.jsonl, with the fields id, lang and text; pairs.tsv, with the columns id_a, id_b, label,
+# lang and jaccard, of which near pairs are those labelled "same" with a Jaccard of at least 0.8; and allpairs.tsv, with
+# id_a, id_b, jaccard, a_in_b and b_in_a of all pairs of documents that are alike. A drop is right where a document that
+# is kept has a Jaccard of at least 0.7 with it, or contains 0.9 of it. Each tool runs in a process of its own.
+import csv
+import glob
+import importlib.metadata
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+
+HASHES, THRESHOLD = 128, 0.8
+
+
+def documents(folder):
+    for path in sorted(glob.glob(os.path.join(folder, "*.jsonl"))):
+        with open(path, encoding="utf-8") as f:
+            yield from map(json.loads, f)
+
+
+def shingles(d):
+    if d["lang"].startswith("zh"):
+        text = "".join(d["text"].split())
+        return {text[i : i + 5] for i in range(max(1, len(text) - 4))}
+    words = d["text"].lower().split()
+    return {" ".join(words[i : i + 3]) for i in range(max(1, len(words) - 2))}
+
+
+def first_stays(near):
+    """Returns what goes where each document is kept unless it is near one that is kept."""
+    dropped = set()
+    for row, others in near:
+        if any(other < row and other not in dropped for other in others):
+            dropped.add(row)
+    return dropped
+
+
+def ndd_by(*flags):
+    def dedup(folder):
+        with tempfile.TemporaryDirectory() as out:
+            files = sorted(glob.glob(os.path.join(folder, "*.jsonl")))
+            command = ["ndd", "dedup", "-q", "--text", "text", "--id", "id", *flags, "--format", "jsonl", "-o", out + "/result", *files]
+            subprocess.run(command, check=True)
+            with open(out + "/result/dropped.jsonl", encoding="utf-8") as f:
+                return {json.loads(line)["id"] for line in f}
+
+    return dedup
+
+
+def datasketch(folder):
+    from datasketch import MinHash, MinHashLSH
+
+    lsh, signatures, ids = MinHashLSH(threshold=THRESHOLD, num_perm=HASHES), [], []
+    for d in documents(folder):
+        signature = MinHash(num_perm=HASHES)
+        signature.update_batch([s.encode() for s in shingles(d)])
+        lsh.insert(len(ids), signature)
+        signatures.append(signature)
+        ids.append(d["id"])
+    near = ((i, [j for j in lsh.query(s) if s.jaccard(signatures[j]) >= THRESHOLD]) for i, s in enumerate(signatures))
+    return {ids[i] for i in first_stays(near)}
+
+
+def rensa(folder):
+    from rensa import RMinHash, RMinHashLSH
+
+    lsh, signatures, ids = RMinHashLSH(threshold=THRESHOLD, num_perm=HASHES, num_bands=16), [], []
+    for d in documents(folder):
+        signature = RMinHash(num_perm=HASHES, seed=42)
+        signature.update(list(shingles(d)))
+        lsh.insert(len(ids), signature)
+        signatures.append(signature)
+        ids.append(d["id"])
+    near = ((i, [j for j in lsh.query(s) if s.jaccard(signatures[j]) >= THRESHOLD]) for i, s in enumerate(signatures))
+    return {ids[i] for i in first_stays(near)}
+
+
+def datatrove(folder):
+    from datatrove.executor import LocalPipelineExecutor
+    from datatrove.pipeline.dedup import MinhashDedupBuckets, MinhashDedupCluster, MinhashDedupFilter, MinhashDedupSignature
+    from datatrove.pipeline.dedup.minhash import MinhashConfig
+    from datatrove.pipeline.readers import JsonlReader
+    from datatrove.pipeline.writers import JsonlWriter
+
+    with tempfile.TemporaryDirectory() as to:
+        config, log = MinhashConfig(), {"logging_dir": None}
+        read = JsonlReader(folder, glob_pattern="*.jsonl", recursive=False, id_key="id", text_key="text")
+        steps = [
+            [read, MinhashDedupSignature(to + "/signatures", config=config)],
+            [MinhashDedupBuckets(to + "/signatures", to + "/buckets", config=config)],
+            [MinhashDedupCluster(to + "/buckets", to + "/remove", config=config)],
+            [read, MinhashDedupFilter(to + "/remove", exclusion_writer=JsonlWriter(to + "/gone", compression=None))],
+        ]
+        for tasks, step in zip([1, config.num_buckets, 1, 1], steps):
+            LocalPipelineExecutor(step, tasks=tasks, workers=1, logging_dir=f"{to}/logs{len(step)}{tasks}{step[-1].name}", skip_completed=False).run()
+        return {d["id"] for d in documents(to + "/gone")}
+
+
+TOOLS = {
+    "ndd dedup": ndd_by(),
+    "ndd dedup -k 3": ndd_by("-k", "3"),
+    "rensa": rensa,
+    "datasketch": datasketch,
+    "datatrove": datatrove,
+}
+
+
+def table(folder, name):
+    with open(os.path.join(folder, name), encoding="utf-8") as f:
+        return list(csv.DictReader(f, delimiter="\t"))
+
+
+def score(folder, dropped):
+    """Returns the shares of near pairs of which one goes, English and Chinese, and of drops that are right."""
+    ids = {d["id"] for d in documents(folder)}
+    near = [r for r in table(folder, "pairs.tsv") if r["label"] == "same" and float(r["jaccard"] or 0) >= 0.8 and {r["id_a"], r["id_b"]} <= ids]
+    found = [sum(r["id_a"] in dropped or r["id_b"] in dropped for r in of) / max(1, len(of))
+             for of in ([r for r in near if r["lang"].startswith(lang)] for lang in ("en", "zh"))]
+    right = set()
+    for r in table(folder, "allpairs.tsv"):
+        for one, other, share in ((r["id_a"], r["id_b"], r["a_in_b"]), (r["id_b"], r["id_a"], r["b_in_a"])):
+            if one in dropped and other not in dropped and (float(r["jaccard"]) >= 0.7 or float(share) >= 0.9):
+                right.add(one)
+    return *found, len(right) / max(1, len(dropped))
+
+
+def version(tool):
+    if tool.startswith("ndd"):
+        return subprocess.run(["ndd", "--version"], check=True, capture_output=True, text=True).stdout.split("\n")[0].removeprefix("ndd ")
+    return importlib.metadata.version(tool)
+
+
+def main(folder, tools):
+    size = sum(len(d["text"].encode()) for d in documents(folder))
+    print(f"{sum(1 for _ in documents(folder)):,} documents, {size / 1e6:.0f} MB of text\n")
+    print(f"{'':16} {'dropped':>8} {'near pairs, en':>15} {'zh':>7} {'right drops':>12} {'processor s':>12} {'MB':>6}  version")
+    for tool in tools or TOOLS:
+        done = subprocess.run([sys.executable, __file__, "--one", folder, tool], capture_output=True, text=True)
+        if done.returncode:
+            print(f"{tool:16} {done.stderr.strip().splitlines()[-1]}")
+            continue
+        r = json.loads(done.stdout.splitlines()[-1])
+        en, zh, right = score(folder, set(r["dropped"]))
+        print(f"{tool:16} {len(r['dropped']):8,} {en:15.4f} {zh:7.4f} {right:12.4f} {r['seconds']:12.1f} {r['megabytes']:6.0f}  {version(tool)}")
+
+
+def one(folder, tool):
+    dropped = TOOLS[tool](folder)
+    own, children = resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN)
+    seconds = own.ru_utime + own.ru_stime + children.ru_utime + children.ru_stime
+    most = (children if tool.startswith("ndd") else own).ru_maxrss / 1024
+    print(json.dumps({"dropped": sorted(dropped), "seconds": seconds, "megabytes": max(most, children.ru_maxrss / 1024)}))
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "--one":
+        one(*sys.argv[2:])
+    else:
+        main(sys.argv[1], sys.argv[2:])
