@@ -10,6 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"ndd/engine"
 	"ndd/engine/corpus/simhash"
@@ -36,6 +37,9 @@ func backupBench(t *testing.T, tokens string) *bench {
 func TestBackup(t *testing.T) {
 	b := backupBench(t, "")
 	x := b.index.Load()
+	_, err := x.Insert(t.Context(), engine.Doc{ID: "first"})
+	noError(t, err)
+	noError(t, x.Live().Flush(t.Context())) // each backup has a segment to link
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	var all sync.WaitGroup
@@ -64,7 +68,7 @@ func TestBackup(t *testing.T) {
 	const backups = 5
 	var least [backups]int64
 	for i := range backups {
-		for acknowledged.Load() < int64(10*(i+1)) { // so that each has more than the one before
+		for ; acknowledged.Load() < int64(10*(i+1)); time.Sleep(time.Millisecond) { // each has more than the one before
 			if t.Failed() {
 				t.FailNow()
 			}

@@ -113,7 +113,7 @@ func TestFilterUnjudged(t *testing.T) {
 func TestFilterSkipped(t *testing.T) {
 	var copied atomic.Int64
 	in := io.MultiReader(strings.NewReader(strings.Repeat("{broken\n", 1<<20)), readerFunc(func([]byte) (int, error) {
-		for wait := time.Now().Add(10 * time.Second); copied.Load() == 0 && time.Now().Before(wait); {
+		for wait := time.Now().Add(2 * time.Minute); copied.Load() == 0 && time.Now().Before(wait); {
 			time.Sleep(time.Millisecond)
 		}
 		if copied.Load() == 0 {
