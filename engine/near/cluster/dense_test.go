@@ -150,12 +150,14 @@ func TestLargeStar(t *testing.T) {
 func found(t *testing.T, what string, base []uint64, o Options, want []Cluster) {
 	t.Helper()
 	third := len(base) / 3
-	foundIn(t, what, NewPrints(base), o, want)
+	distinct := foundIn(t, what, NewPrints(base), o, want)
 	o.Memory = 1
-	foundIn(t, what+", little memory", NewPrints(base[:third], nil, base[third:]), o, want)
+	if n := foundIn(t, what+", little memory", NewPrints(base[:third], nil, base[third:]), o, want); n != distinct {
+		t.Errorf("%s: %d distinct, with little memory %d", what, distinct, n)
+	}
 }
 
-func foundIn(t *testing.T, what string, base Prints, o Options, want []Cluster) {
+func foundIn(t *testing.T, what string, base Prints, o Options, want []Cluster) (distinct int) {
 	t.Helper()
 	o.Meter = &Meter{}
 	r, err := Find(t.Context(), base, o)
@@ -177,6 +179,7 @@ func foundIn(t *testing.T, what string, base Prints, o Options, want []Cluster) 
 		!o.Star && m.Joined.Load() > int64(r.Rows()-r.Len()) {
 		t.Errorf("%s: %d of %d compared, %d joined", what, m.Compared.Load(), m.Total.Load(), m.Joined.Load())
 	}
+	return r.Distinct
 }
 
 // TestDenseGroupsAreCheap counts the links of dense groups that have hundreds of pairs for each.

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -155,13 +156,19 @@ func TestFarthest(t *testing.T) {
 }
 
 // TestReadPrints: the fingerprints of several files, which stay mapped, are clustered as those of
-// documents are; what is known is looked up among all.
+// documents are, with IDs or without; what is known is looked up among all.
 func TestReadPrints(t *testing.T) {
+	for _, ids := range []bool{false, true} {
+		testReadPrints(t, ids)
+	}
+}
+
+func testReadPrints(t *testing.T, ids bool) {
 	dir := t.TempDir()
 	rng := rand.New(rand.NewPCG(7, 1))
 	var docs []Document
 	var paths []string
-	for i, n := range []int{40, 0, 1, 300} {
+	for i, n := range []int{40, 2, 1, 300} {
 		var raw []byte
 		for range n {
 			f := uint64(1) << rng.IntN(64) // 2 bits from each other
@@ -169,9 +176,17 @@ func TestReadPrints(t *testing.T) {
 				f = rng.Uint64()
 			}
 			docs = append(docs, Document{ID: fmt.Sprint(len(docs)), Fingerprint: simhashOf(f)})
-			raw = binary.LittleEndian.AppendUint64(raw, f)
+			if ids {
+				raw = fmt.Appendf(raw, "%016x\t%d\n", f, len(docs)-1)
+			} else {
+				raw = binary.LittleEndian.AppendUint64(raw, f)
+			}
 		}
-		paths = append(paths, filepath.Join(dir, fmt.Sprint(i, ".bin")))
+		name := fmt.Sprint(i, ".bin")
+		if ids {
+			name = fmt.Sprint(i, ".tsv")
+		}
+		paths = append(paths, filepath.Join(dir, name))
 		write(t, map[string][]byte{paths[i]: raw})
 	}
 	c, err := ReadPrints(t.Context(), paths, ReadOptions{})
@@ -194,6 +209,9 @@ func TestReadPrints(t *testing.T) {
 			list := fmt.Sprintln(slices.Collect(r.Clusters()), slices.Collect(r.Dropped()), r.Distinct)
 			for d := range r.Kept() {
 				list += d.ID + "\n"
+				if row, err := strconv.Atoi(d.ID); err != nil || d.Place != c.Place(Row(row)) {
+					t.Errorf("%v, %v", d, err)
+				}
 			}
 			got = append(got, list)
 		}
@@ -201,8 +219,8 @@ func TestReadPrints(t *testing.T) {
 			t.Errorf("%+v: %s\nwant %s", o, got[0], got[1])
 		}
 	}
-	if got, want := fmt.Sprint(c.Place(39), c.Place(40), c.Place(41)), fmt.Sprintf("{%s 40} {%s 1} {%s 1}", paths[0],
-		paths[2], paths[3]); got != want {
+	if got, want := fmt.Sprint(c.Place(39), c.Place(40), c.Place(43)), fmt.Sprintf("{%s 40} {%s 1} {%s 1}", paths[0],
+		paths[1], paths[3]); got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 }
