@@ -1,6 +1,6 @@
 // Package cluster joins a set of fingerprints with itself: [Join] finds every pair within Hamming
 // distance k; [Find] finds the clusters, for which it needs only enough pairs to connect them.
-// Memory: [Options.NeedBytes], about 32 bytes a document.
+// Memory: [Options.NeedBytes], 5.5 bytes a document where few are near others.
 //
 //	rows --sort--> distinct --for each table: permute, partition--> buckets of equal leading bits
 //	buckets --XOR, popcount--> links --union-find--> components

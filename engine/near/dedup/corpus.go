@@ -79,8 +79,10 @@ func NewCorpus(recipe *simhash.Recipe, o ReadOptions) *Corpus {
 	if o.Threads <= 0 {
 		o.Threads = runtime.GOMAXPROCS(0)
 	}
-	return &Corpus{recipe: recipe, values: values{keep: o.Keep}, rows: rowFile{disk: o.Disk, dir: o.TempDir}, o: o, held: true,
-		next: checkFirst}
+	c := &Corpus{recipe: recipe, values: values{keep: o.Keep}, rows: rowFile{disk: o.Disk, dir: o.TempDir}, o: o,
+		held: true, next: checkFirst}
+	c.values.text = func(row int) string { return c.record(Row(row)).value }
+	return c
 }
 
 // Close releases the memory reserved from the budget, and the temporary file. The corpus must not be
@@ -148,8 +150,8 @@ func (c *Corpus) Append(d Document) error {
 	if c.o.Keep.byLength() {
 		c.lengths = append(c.lengths, length)
 	}
-	c.values.append(d.Value, d.Modified)
-	return c.appendRecord(record{id: d.ID, place: d.Place, length: length})
+	value := c.values.append(d.Value, d.Modified)
+	return c.appendRecord(record{id: d.ID, place: d.Place, length: length, value: value})
 }
 
 // appendRecord adds a record, and reserves memory where there are many more than before.

@@ -1,6 +1,7 @@
 package dedup
 
 import (
+	"cmp"
 	"context"
 	"iter"
 	"math/bits"
@@ -82,9 +83,9 @@ func Find(ctx context.Context, c *Corpus, o Options) (_ *Result, err error) {
 	}
 	r.Distinct = r.found.Distinct
 	if o.Verify != nil {
-		return r, r.verify(ctx, o, prefer)
+		err = r.verify(ctx, o, prefer)
 	}
-	return r, nil
+	return r, cmp.Or(err, c.Err())
 }
 
 // others returns the rows that are not known.

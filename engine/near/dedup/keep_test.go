@@ -65,9 +65,10 @@ func TestValues(t *testing.T) {
 		{Keep{Policy: Newest}, []document.Value{none, value("0001-01-01"), value("1969-12-31"), value("0"),
 			value("2001-02-03"), value("1709210096")}},
 	} {
-		v := values{keep: c.keep}
+		var texts []string
+		v := values{keep: c.keep, text: func(row int) string { return texts[row] }}
 		for _, x := range c.values {
-			v.append(x, 0)
+			texts = append(texts, v.append(x, 0))
 		}
 		for i := range c.values {
 			for j := range c.values {

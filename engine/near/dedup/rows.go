@@ -22,6 +22,7 @@ type record struct {
 	id     string
 	place  Place
 	length uint32 // of its text
+	value  string // by which to keep, if that is a string
 	short  bool   // it has too few features for a fingerprint, and no row
 }
 
@@ -29,7 +30,7 @@ type record struct {
 // than a tail of 256 KiB. In memory it has, for each block of records, where it begins:
 //
 //	blocks  | at, first row | at, first row | ...                16 bytes for 64 records
-//	file    | head, ID, file unless it is the one before or the ID, row in it, length | ...
+//	file    | head, ID, file unless it is the one before or the ID, value, row, length | ...
 //
 // So a record takes a quarter of a byte of memory, and 8 bytes and its ID in the file. Written one
 // after the other and read in order, records cost some 100 ns each; one by itself costs a read of
@@ -67,6 +68,7 @@ const (
 	recordShort = 1 << iota
 	recordIsFile
 	recordFile
+	recordValue
 )
 
 // append adds a record. The error is a [spill.Error].
@@ -91,6 +93,10 @@ func (f *rowFile) append(r record) error {
 	b := appendText(append(f.tail, head), r.id)
 	if head&recordFile != 0 {
 		b = appendText(b, r.place.File)
+	}
+	if r.value != "" {
+		b[len(f.tail)] |= recordValue
+		b = appendText(b, r.value)
 	}
 	f.file = r.place.File
 	b = binary.AppendUvarint(b, uint64(r.place.Row))
@@ -205,6 +211,9 @@ func (r *rowReader) record() (rec record, err error) {
 		r.place = rec.id
 	case head&recordFile != 0:
 		r.place = string(r.text())
+	}
+	if head&recordValue != 0 {
+		rec.value = string(r.text())
 	}
 	rec.place = Place{r.place, int64(r.number())}
 	rec.length = uint32(r.number())

@@ -31,7 +31,7 @@ func records(n int) (list []record) {
 		r := record{id: strings.Repeat("x", rng.IntN(120)) + fmt.Sprint(i), place: Place{file, rng.Int64() >> rng.IntN(63)},
 			length: rng.Uint32(), short: rng.IntN(5) == 0 || i/500%10 == 3}
 		if rng.IntN(9) == 0 {
-			r.place = Place{File: r.id}
+			r.place, r.value = Place{File: r.id}, "a value"
 		}
 		list = append(list, r)
 	}

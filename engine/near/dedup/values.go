@@ -15,14 +15,14 @@ import (
 // integers in the same order.
 //
 //	0          none
-//	1          a string: see texts
+//	1          a string: see text
 //	from 2     a number, by the bits of a float64, or a date
 //
 // so that any number is larger than any string.
 type values struct {
 	keep    Keep
-	keys    []uint64 // empty if the policy needs none
-	texts   []string // empty until one is no number
+	keys    []uint64             // empty if the policy needs none
+	text    func(row int) string // of a value that is a string
 	missing int
 	noDate  string
 }
@@ -33,12 +33,12 @@ const (
 	keyFirst
 )
 
-// append adds the value of the next row.
-func (v *values) append(value document.Value, modified int64) {
+// append adds the value of the next row, and returns it if it is a string.
+func (v *values) append(value document.Value, modified int64) (text string) {
 	if v.keep.Policy != Newest && v.keep.Policy != Largest {
-		return
+		return ""
 	}
-	key, text := uint64(keyNone), ""
+	key := uint64(keyNone)
 	switch {
 	case v.keep.Policy == Newest && value.Found:
 		if ns, ok := parseTime(value.Text); ok {
@@ -59,12 +59,7 @@ func (v *values) append(value document.Value, modified int64) {
 		v.missing++
 	}
 	v.keys = append(v.keys, key)
-	if text != "" && v.texts == nil {
-		v.texts = make([]string, len(v.keys)-1, cap(v.keys))
-	}
-	if v.texts != nil {
-		v.texts = append(v.texts, text)
-	}
+	return text
 }
 
 // numberKey orders numbers as their values: the bits of positive ones above
@@ -79,10 +74,10 @@ func numberKey(f float64) uint64 {
 
 // compare compares the values of two rows.
 func (v *values) compare(a, b int) int {
-	if c := cmp.Compare(v.keys[a], v.keys[b]); c != 0 || v.keys[a] != keyText || v.texts == nil {
+	if c := cmp.Compare(v.keys[a], v.keys[b]); c != 0 || v.keys[a] != keyText {
 		return c
 	}
-	return cmp.Compare(v.texts[a], v.texts[b])
+	return cmp.Compare(v.text(a), v.text(b))
 }
 
 // timeLayouts are the dates that are understood beside numbers and those of
