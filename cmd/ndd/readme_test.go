@@ -77,10 +77,12 @@ func TestTopicExamples(t *testing.T) {
 		replace       []string // old and new texts
 		want          []string // in what the shell writes
 	}{
-		{page: "corpus", begin: "ndd build -|ndd compare -|ndd dedup -|ndd fingerprint -|for |done|  [o[]|a=|sbatch |  --", end: ".",
+		{page: "corpus", end: ".",
+			begin:  "ndd build -|ndd compare -|ndd dedup -[-o]|ndd fingerprint -|for |done|  [o[]|a=|sbatch |  -",
 			before: fakeSlurm,
 			after: "ndd check prints/*.ndf known; wc -l <fresh/new.jsonl; cmp parts/dropped.tsv slurm-parts/dropped.tsv; " +
-				"cmp parts-clean/*/a.jsonl.zst slurm-clean/*/a.jsonl.zst; [ ! -e slurm-clean/*/b.jsonl.zst.tmp ]",
+				"cmp parts-clean/*/a.jsonl.zst slurm-clean/*/a.jsonl.zst; " +
+				"ndd dedup -q --keep longest --text body --id key -o whole crawl; cmp whole/dropped.tsv parts/dropped.tsv",
 			want: []string{"skipped: 1 broken record", "Near: the fingerprints differ in 0 bits",
 				"known: sound: 14 documents, 14 fingerprints", "\n1\n"}},
 		{page: "operations", begin: "ndd serve|ndd backup|ndd check|ndd export|cp ", end: ".",
@@ -146,12 +148,12 @@ func TestAirflowExample(t *testing.T) {
 	page, err := pages.ReadFile("help/corpus.txt")
 	noError(t, err)
 	_, example, _ := strings.Cut(string(page), "with DAG(")
-	example, _, _ = strings.Cut(example, "prints >> join >> clean")
+	example, _, _ = strings.Cut(example, "prints >> near >> sets >> join >> clean")
 	example = regexp.MustCompile(`"\n +f"`).ReplaceAllString(example, "")
 	t.Chdir(t.TempDir())
 	corpusFiles(t)
 	commands := regexp.MustCompile(`"(ndd [^"]*)"`).FindAllStringSubmatch(example, -1)
-	if len(commands) != 3 {
+	if len(commands) != 5 {
 		t.Fatalf("%q", commands)
 	}
 	script := ""
@@ -162,7 +164,7 @@ func TestAirflowExample(t *testing.T) {
 			}
 		}
 	}
-	script += "ndd dedup -q --quality fast --text body --id key -o one --write-kept clean crawl || [ $? = 4 ]\n" +
+	script += "ndd dedup -q --text body --id key -o one --write-kept clean crawl || [ $? = 4 ]\n" +
 		"cmp one/dropped.tsv air-parts/dropped.tsv\ncmp clean/a.jsonl.zst air-clean/*/a.jsonl.zst\n" +
 		"cmp clean/b.jsonl.zst air-clean/*/b.jsonl.zst\n"
 	if said, err := shell(t, script); err != nil {

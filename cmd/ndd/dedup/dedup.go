@@ -149,6 +149,10 @@ index holds no texts: to compare them, give the files that it was made from with
 		"folder to create with copies of the inputs, without the dropped documents; - filters standard input")
 	f.StringVar(&d.report, "report", "",
 		"folder to create with a report as one page of HTML: sizes, overlapping sources, examples side by side")
+	f.StringVar(&d.members, "members", "", "fingerprint files: write only a table of the documents whose texts are needed, "+
+		"for 'ndd shingles' (.tsv, .jsonl or .parquet)")
+	f.StringArrayVar(&d.sets, "sets", nil, "fingerprint files: compare texts by the files of 'ndd shingles': file, folder "+
+		"or glob; may be repeated")
 	f.BoolVar(&d.dryRun, "dry-run", false, "write nothing: report how many documents would be kept and dropped")
 	f.StringVar(&d.memory, "memory", "",
 		"memory limit, such as 16GiB; fails before the work if more is needed (default: what is available)")
@@ -183,6 +187,8 @@ type deduping struct {
 	dryRun      bool
 	format      cli.TableFormat
 	memory      string
+	members     string
+	sets        []string
 
 	inputs []string
 	prints bool           // they are fingerprints
@@ -206,6 +212,9 @@ func (d *deduping) run(ctx context.Context, inputs []string) (err error) {
 	if err != nil {
 		return err
 	}
+	if err := d.inParts(ctx, o.Verify, prints); err != nil {
+		return err
+	}
 	to, err := d.folders(ctx, inputs) // before the work, so that a wrong name costs nothing
 	if err != nil {
 		return err
@@ -220,7 +229,7 @@ func (d *deduping) run(ctx context.Context, inputs []string) (err error) {
 			err = fmt.Errorf("%w; --keep newest:FIELD names the field with the date", err)
 		}
 	}
-	if err != nil {
+	if err != nil || d.members != "" {
 		return err
 	}
 	if d.dryRun {
@@ -288,6 +297,9 @@ func (d *deduping) find(ctx context.Context, inputs []string, prints bool, o ded
 	if o.Verify != nil {
 		o.Verify.Meter = &document.Meter{}
 		o.Verify.Begin = func() {
+			if prints {
+				return // no text is read
+			}
 			bar.End()
 			bar = d.g.NewInputBar(ctx, "verifying", slices.Concat(inputs, d.againstDocs), o.Verify.Meter)
 		}

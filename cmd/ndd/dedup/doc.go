@@ -16,5 +16,5 @@ import (
 
 // Commands returns the commands of this package.
 func Commands(g *cli.Globals) []*cobra.Command {
-	return []*cobra.Command{newDedup(g), newFilter(g)}
+	return []*cobra.Command{newDedup(g), newShingles(g), newFilter(g)}
 }

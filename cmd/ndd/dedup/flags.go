@@ -94,7 +94,7 @@ func (d *deduping) choose(inputs []string, prints bool) error {
 		q = quality{qualities["fast"].k, d.verify}
 	case verify:
 		q = quality{qualities["balanced"].k, d.verify}
-	case prints:
+	case prints && d.members == "" && len(d.sets) == 0:
 		q, why = qualities["fast"], "fingerprint files have no texts"
 	case slices.ContainsFunc(inputs, document.ReadOnce):
 		q, why = qualities["fast"], "a pipe is read once; documents in files are read again to compare their texts"
@@ -157,6 +157,9 @@ func (d *deduping) checkStreams(inputs []string, prints bool) error {
 	for _, again := range []struct{ flag, value string }{{verify, d.verify}, {"--write-kept", d.writeKept},
 		{"--report", d.report}} {
 		if again.value == "" {
+			continue
+		}
+		if prints && again.flag == verify && (d.members != "" || len(d.sets) > 0) {
 			continue
 		}
 		if prints && again.flag != "--report" {

@@ -43,8 +43,10 @@ func Find(ctx context.Context, c *Corpus, o Options) (_ *Result, err error) {
 	}
 	r := &Result{corpus: c, verified: o.Verify != nil}
 	if o.Verify != nil {
-		if err := c.readable(); err != nil {
-			return nil, err
+		if o.Verify.Sets == nil && o.Verify.Members == nil {
+			if err := c.readable(); err != nil {
+				return nil, err
+			}
 		}
 		if o.Known != nil && len(o.Verify.Known) == 0 {
 			return nil, errNoTexts

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 
@@ -24,6 +25,11 @@ type Verify struct {
 	Known   []string        // inputs that have the texts of what Options.Known finds, by the ids that it names
 	Meter   *document.Meter // counts the reading, if not nil
 	Begin   func()          // is called, if not nil, when all is compared and the reading begins
+	Sets    []string        // files of [Members.WriteSets], of all shares; then no text is read
+
+	// Members, if not nil, is called with the documents whose texts are needed, in order, and no text
+	// is compared.
+	Members func(iter.Seq[Member]) error
 }
 
 // VerifyMemory is the default of Verify.Memory. The rest is in the system's cache of the file while
@@ -68,9 +74,17 @@ func (r *Result) verify(ctx context.Context, o Options, prefer func(a, b int) in
 		members = append(members, c.Rows...)
 	}
 	slices.Sort(members)
+	if v.Members != nil {
+		return cmp.Or(v.Members(r.corpus.members(members)), r.corpus.Err())
+	}
 	sets := shingle.NewSets(len(members), v.memory(), v.TempDir, v.Disk)
 	defer func() { err = cmp.Or(err, sets.Close()) }()
-	if err := r.corpus.shingle(ctx, v, sets, members, o.Threads); err != nil {
+	if v.Sets != nil {
+		err = r.corpus.readSets(ctx, v.Sets, sets, members, o.Threads)
+	} else {
+		err = r.corpus.shingle(ctx, v, sets, members, o.Threads)
+	}
+	if err != nil {
 		return err
 	}
 	groups, err := r.settle(ctx, clusters, o, prefer, func(row Row, buf []uint64) (set, newBuf []uint64, err error) {

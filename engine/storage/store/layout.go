@@ -39,6 +39,7 @@ const (
 	KindDocuments    Kind = 4 // of a segment: its documents' numbers, the index of their IDs, deletions
 	KindPostings     Kind = 5 // signatures of documents, to find copies
 	KindCopies       Kind = 6 // the list of such files of an index
+	KindShingles     Kind = 7 // shingles of the documents that dedup compares
 )
 
 func (k Kind) String() string {
@@ -55,6 +56,8 @@ func (k Kind) String() string {
 		return "postings"
 	case KindCopies:
 		return "copies index manifest"
+	case KindShingles:
+		return "file of shingles"
 	}
 	return fmt.Sprintf("file of kind %d", uint32(k))
 }

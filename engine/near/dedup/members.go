@@ -1,0 +1,264 @@
+package dedup
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"hash"
+	"hash/fnv"
+	"iter"
+	"slices"
+	"strconv"
+
+	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/ingest"
+	"ndd/engine/corpus/simhash"
+	"ndd/engine/near/shingle"
+	"ndd/engine/result"
+	"ndd/engine/storage/store"
+)
+
+// Texts can be compared in parts, too, of a corpus that was read from the shares of some inputs:
+//
+//	corpus --Find, Verify.Members--> table of members          which texts are needed
+//	table, a share of the inputs --WriteSets--> file of sets   the shingles of those in the share
+//	corpus, files of all shares --Find, Verify.Sets--> result  as if the texts had been read
+//
+// The shingles of a member are 8 bytes for each distinct one. A file of sets is of package store, with
+// the sections shingles, members (a number for each set), ends (of each set) and table (the digest
+// and the length of the table), all uint64.
+
+// A Member is a document that is near another, so that its text is needed.
+type Member struct {
+	Place
+	TextBytes int64
+}
+
+// memberDigest is that of a table of members.
+type memberDigest struct{ hash.Hash64 }
+
+func newMemberDigest() memberDigest { return memberDigest{fnv.New64a()} }
+
+func (d memberDigest) add(m Member) {
+	fmt.Fprintf(d, "%s\x00%d\x00%d\n", m.File, m.Row, m.TextBytes)
+}
+
+// members yields the documents of some rows.
+func (c *Corpus) members(rows []Row) iter.Seq[Member] {
+	return func(yield func(Member) bool) {
+		for _, row := range rows {
+			if !yield(Member{c.Place(row), int64(c.record(row).length)}) {
+				return
+			}
+		}
+	}
+}
+
+// memberOf is a member in a file.
+type memberOf struct{ row, number, bytes int64 }
+
+func (m memberOf) compare(row int64) int { return cmp.Compare(m.row, row) }
+
+// Members is a table of members, of which only those in a share are held.
+type Members struct {
+	files  map[string]*[]memberOf
+	digest memberDigest
+	n      uint64
+	mine   int
+}
+
+// Len returns the number of members in the share.
+func (m *Members) Len() int { return m.mine }
+
+// ReadMembers reads a table of members with the columns file, row and text_bytes, and keeps those in a
+// share of the inputs, or in all of them if share is nil.
+func ReadMembers(ctx context.Context, path string, inputs []string, share *document.Share) (*Members, error) {
+	m := &Members{files: map[string]*[]memberOf{}, digest: newMemberDigest()}
+	all := map[string]bool{}
+	for f, err := range document.Files(ctx, inputs) {
+		if err == nil {
+			all[fileKey(f.Path)] = true
+		}
+	}
+	opts := document.Options{Share: share}
+	for f, err := range opts.Files(ctx, inputs) {
+		if err == nil {
+			m.files[fileKey(f.Path)] = &[]memberOf{}
+		}
+	}
+	want := []string{"file", "row", "text_bytes"}
+	err := result.ReadTable(ctx, path, func(have []string) ([]string, error) {
+		for _, name := range want {
+			if !slices.Contains(have, name) {
+				return nil, fmt.Errorf("no column %s: 'ndd dedup --members' writes the table", name)
+			}
+		}
+		return want, nil
+	}, func(cells []result.Cell) error {
+		one := Member{Place: Place{File: cells[0].Text}}
+		var err, err2 error
+		if cells[1].Found {
+			one.Row, err = strconv.ParseInt(cells[1].Text, 10, 64)
+		}
+		if one.TextBytes, err2 = strconv.ParseInt(cells[2].Text, 10, 64); err != nil || err2 != nil {
+			return errors.Join(err, err2)
+		}
+		m.digest.add(one)
+		m.n++
+		key := fileKey(one.File)
+		if !all[key] {
+			return fmt.Errorf("%s is no input: give the inputs as 'ndd fingerprint --shard' had them", one.File)
+		}
+		if f := m.files[key]; f != nil {
+			*f = append(*f, memberOf{one.Row, int64(m.n) - 1, one.TextBytes})
+			m.mine++
+		}
+		return nil
+	})
+	if err == nil {
+		for _, f := range m.files {
+			slices.SortFunc(*f, func(a, b memberOf) int { return a.compare(b.row) })
+		}
+	}
+	return m, err
+}
+
+// WriteSets reads the files of cfg.Document.Share and writes the shingles of the members in them to a
+// file. The error of a member that is not what it was says so.
+func (m *Members) WriteSets(ctx context.Context, path string, inputs []string, cfg ingest.Config, o store.Options) error {
+	if cfg.Recipe == (simhash.Recipe{}) {
+		cfg.Recipe = simhash.Default()
+	}
+	cfg.Document.Extract, cfg.Document.Strict = document.Extract(cfg.Recipe.Extract), false
+	w, err := store.CreateWith(path, store.KindShingles, 0, o)
+	if err != nil {
+		return err
+	}
+	defer w.Abort()
+	type set struct {
+		number   int64
+		shingles []uint64
+	}
+	var numbers, ends []uint64
+	end := uint64(0)
+	w.Section("shingles")
+	_, err = ingest.Extract(ctx, inputs, cfg, ingest.Steps[set]{
+		Worker: func() (func(int, *document.Document) (set, error), error) {
+			shingler := shingle.New()
+			return func(_ int, doc *document.Document) (set, error) {
+				list := *m.files[fileKey(doc.Source)]
+				i, found := slices.BinarySearchFunc(list, int64(doc.Line), memberOf.compare)
+				if !found {
+					return set{number: -1}, nil
+				}
+				if int64(lengthOf(len(doc.Text))) != list[i].bytes {
+					return set{}, Changed(placed(doc.Source, int64(doc.Line)))
+				}
+				return set{list[i].number, shingler.Append(nil, doc.Text)}, nil
+			}, nil
+		},
+		Emit: func(s set) error {
+			if s.number < 0 {
+				return nil
+			}
+			end += uint64(len(s.shingles))
+			numbers, ends = append(numbers, uint64(s.number)), append(ends, end)
+			_, err := w.Write(store.Bytes64(s.shingles))
+			return err
+		},
+	})
+	if err == nil && len(numbers) != m.mine {
+		err = fmt.Errorf("%d of the %d documents that the table names in this share were not found: give the flags that "+
+			"'ndd fingerprint' had", m.mine-len(numbers), m.mine)
+	}
+	if err != nil {
+		return err
+	}
+	for _, s := range []struct {
+		name string
+		data []uint64
+	}{{"members", numbers}, {"ends", ends}, {"table", []uint64{m.digest.Sum64(), m.n}}} {
+		w.Section(s.name)
+		w.Write(store.Bytes64(s.data))
+	}
+	return w.Commit()
+}
+
+// readSets reads the sets of members from files, all of them.
+func (c *Corpus) readSets(ctx context.Context, paths []string, s *shingle.Sets, members []Row, threads int) error {
+	digest := newMemberDigest()
+	for m := range c.members(members) {
+		digest.add(m)
+	}
+	var have bitmap
+	left := len(members)
+	for _, path := range paths {
+		file, err := store.Open(path, store.KindShingles)
+		if err != nil {
+			return err
+		}
+		n, err := readSetFile(ctx, file, digest.Sum64(), len(members), &have, s, threads)
+		if err = cmp.Or(err, file.Close()); err != nil {
+			return err
+		}
+		left -= n
+	}
+	if left > 0 {
+		for i, row := range members {
+			if at := c.Place(row); !have.has(i) {
+				return fmt.Errorf("%w: the shingles of %d documents are missing, the first is %s: give the files of all shares",
+					simhash.ErrMixed, left, placed(at.File, at.Row))
+			}
+		}
+	}
+	return c.Err()
+}
+
+// readSetFile reads one file and returns how many sets it has.
+func readSetFile(ctx context.Context, file *store.File, digest uint64, members int, have *bitmap, s *shingle.Sets,
+	threads int) (n int, err error) {
+	defer store.CatchFault(&err)()
+	if err := file.Verify(ctx, threads, nil); err != nil {
+		return 0, err
+	}
+	sections := file.Sections()
+	names := []string{"shingles", "members", "ends", "table"}
+	var data [4][]uint64
+	if len(sections) != len(names) {
+		return 0, file.Corrupt("%d sections, not those of a file of shingles", len(sections))
+	}
+	for i, x := range sections {
+		if x.Name != names[i] || len(x.Data)%8 != 0 {
+			return 0, x.Corrupt(0, "where %s are due", names[i])
+		}
+		data[i] = store.Uint64s(x.Data)
+	}
+	shingles, numbers, ends, table := data[0], data[1], data[2], data[3]
+	if len(numbers) != len(ends) || len(table) != 2 {
+		return 0, sections[1].Corrupt(0, "%d members and %d sets", len(numbers), len(ends))
+	}
+	if table[0] != digest || table[1] != uint64(members) {
+		return 0, fmt.Errorf("%w: %s was made for a table of other members: -k, the fingerprint files or their order differ",
+			simhash.ErrMixed, file.Path())
+	}
+	from := uint64(0)
+	for i, number := range numbers {
+		if number >= uint64(members) || ends[i] < from || ends[i] > uint64(len(shingles)) {
+			return 0, sections[2].Corrupt(uint64(8*i), "a set of member %d to %d", number, ends[i])
+		}
+		if have.has(int(number)) {
+			return 0, fmt.Errorf("%w: %s has shingles that another file has", simhash.ErrMixed, file.Path())
+		}
+		have.set(int(number))
+		set := shingles[from:ends[i]]
+		if !slices.IsSorted(set) {
+			return 0, sections[0].Corrupt(8*from, "shingles out of order")
+		}
+		if err := s.Put(int(number), set); err != nil {
+			return 0, err
+		}
+		from = ends[i]
+	}
+	return len(numbers), ctx.Err()
+}

@@ -1,0 +1,138 @@
+package dedup
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/ingest"
+	"ndd/engine/corpus/simhash"
+	"ndd/engine/near/shingle"
+	"ndd/engine/oracle/hostile"
+	"ndd/engine/storage/store"
+)
+
+// inParts returns the corpus of the shares of the folder in, and the names of files with the shingles
+// of the documents that are near another.
+func inParts(t *testing.T, of int, keep Keep, o Options) (*Corpus, []string) {
+	t.Helper()
+	var paths, sets []string
+	for i := range of {
+		paths = append(paths, shareOf(t, i, of))
+	}
+	c, err := ReadPrints(t.Context(), paths, ReadOptions{Keep: keep})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	table := "file\trow\ttext_bytes\n"
+	o.Verify = &Verify{Members: func(members iter.Seq[Member]) error {
+		for m := range members {
+			row := fmt.Sprint(m.Row)
+			if m.Row == 0 {
+				row = ""
+			}
+			table += fmt.Sprintf("%s\t%s\t%d\n", m.File, row, m.TextBytes)
+		}
+		return nil
+	}}
+	found(t, c, o)
+	write(t, map[string]string{"members.tsv": table})
+	for i := range of {
+		share, err := document.NewShare(t.Context(), []string{"in"}, i, of)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := ReadMembers(t.Context(), "members.tsv", []string{"in"}, share)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sets = append(sets, fmt.Sprintf("%d.sets", i))
+		cfg := ingest.Config{Document: document.Options{Share: share}, Threads: 1 + i%2}
+		if err := m.WriteSets(t.Context(), sets[i], []string{"in"}, cfg, store.Options{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return c, sets
+}
+
+// TestSets: texts compared by files of shingles, of any shares, decide as the texts do.
+func TestSets(t *testing.T) {
+	sharedCorpus(t)
+	long := rivers + "; " + bread + "; the wind over the pass is cold in the evening and the goats come down before it does"
+	write(t, map[string]string{"in/y.txt": long, "in/z.txt": long + " again"}) // near, and not the same
+	rule, err := ParseRule("jaccard>=0.7 or contained>=0.9")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, keep := range []Keep{{}, {Policy: Longest}} {
+		for _, chains := range []bool{false, true} {
+			o := Options{K: 8, Chains: chains, Verify: &Verify{Rule: rule}}
+			want := said(found(t, read(t, "in", ingest.Config{}, ReadOptions{Keep: keep}), o))
+			for _, of := range []int{1, 4} {
+				c, sets := inParts(t, of, keep, o)
+				slices.Reverse(sets)
+				parts := o
+				parts.Verify = &Verify{Rule: rule, Sets: sets}
+				if got := said(found(t, c, parts)); got != want {
+					t.Errorf("%d shares, chains %v: got\n%s\nwant\n%s", of, chains, got, want)
+				}
+				if of == 1 {
+					continue
+				}
+				for says, sets := range map[string][]string{"are missing, the first is in/": sets[1:],
+					"has shingles that another file has": append(sets, sets[0])} {
+					parts.Verify.Sets = sets
+					if _, err := Find(t.Context(), c, parts); !errors.Is(err, simhash.ErrMixed) || !strings.Contains(err.Error(), says) {
+						t.Errorf("%q: %v, want %s", sets, err, says)
+					}
+				}
+				parts.Verify.Sets, parts.K = sets, 0
+				if _, err := Find(t.Context(), c, parts); !errors.Is(err, simhash.ErrMixed) ||
+					!strings.Contains(err.Error(), "for a table of other members") {
+					t.Errorf("sets for another k: %v", err)
+				}
+			}
+		}
+	}
+	// A document that is not what it was, or not there any more.
+	m, err := ReadMembers(t.Context(), "members.tsv", []string{"in"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text, says := range map[string]string{`{"text":"` + bread + ` and this"}` + "\n": "in/0.jsonl:1: changed since",
+		"": "were not found"} {
+		write(t, map[string]string{"in/0.jsonl": text})
+		err := m.WriteSets(t.Context(), "x.sets", []string{"in"}, ingest.Config{}, store.Options{})
+		if err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%q: %v, want %s", text, err, says)
+		}
+		if _, err := os.Stat("x.sets"); err == nil {
+			t.Error("a file of shingles is left")
+		}
+	}
+}
+
+// TestHostileSets changes files of shingles: every one is read, or refused with a place.
+func TestHostileSets(t *testing.T) {
+	sharedCorpus(t)
+	_, paths := inParts(t, 1, Keep{}, Options{K: 8})
+	list := hostile.Sections(t, paths[0], store.KindShingles)
+	table := store.Uint64s(list[3].Data)
+	digest, n := table[0], int(table[1])
+	hostile.Each(list, 1000, 7, func(changed []store.Section) {
+		file := hostile.File(t, store.KindShingles, changed)
+		defer file.Close()
+		sets := shingle.NewSets(n, 1<<30, "", nil)
+		defer sets.Close()
+		var have bitmap
+		if _, err := readSetFile(t.Context(), file, digest, n, &have, sets, 1); err != nil && !errors.Is(err, simhash.ErrMixed) {
+			hostile.Says(t, "shingles", err)
+		}
+	})
+}
