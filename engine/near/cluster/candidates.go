@@ -117,15 +117,15 @@ func (c *candidates) Read(part, parts int, f func(prints []uint64, row int) erro
 	return nil
 }
 
-// filterShare is how many documents there are for each byte of the filter: of those that have no
-// near one, as many as a half of the share of those that have are candidates too.
-const filterShare = 4
+// filterBits is the size of the filter for each document: of those that have no near one, an eighth
+// of the share of those that have one are candidates too.
+const filterBits = 8
 
 // findNear returns the documents that are near another or equal to one, and few others. It joins all
 // fingerprints, but only notes which have a near one, in room for some of them at a time. Memory
 // beside that is the filter and 4 bytes a candidate, which the arena owns.
 func findNear(ctx context.Context, all *Prints, o Options, room int, a *memory.Arena) (*candidates, error) {
-	near, err := memory.Make[uint64](all.Len()/(8*filterShare) + 1)
+	near, err := memory.Make[uint64](all.Len()*filterBits/64 + 1)
 	if err != nil {
 		return nil, err
 	}

@@ -78,7 +78,7 @@ const (
 
 // NeedBytes returns the memory that [Find] takes for that many documents beside their fingerprints:
 // [CandidateBytes] for each document that is near another, an eighth of all, in which there is room
-// for 4 bytes for each and a filter of a quarter of a byte before those are known; and the sort's
+// for 4 bytes for each and a filter of one before those are known; and the sort's
 // buckets, with Star the representatives. More documents near others take more; see Reserve.
 func (o Options) NeedBytes(documents uint64) uint64 {
 	o = o.withDefaults()
@@ -169,9 +169,9 @@ func (r *Result) Clusters() iter.Seq2[int, Cluster] {
 // finds. Those documents alone are then compared with each other, with all that this takes:
 //
 //	fingerprints --join--> filter --each row--> candidates --sort, join, union-find--> clusters
-//	8n                     n/4                  44 bytes each
+//	8n                     n                    44 bytes each
 //
-// For 1e9 raw fingerprints that is 8 GB, mapped, 4 GB of room and 0.25 GB for the filter; and where
+// For 1e9 raw fingerprints that is 8 GB, mapped, 4 GB of room and 1 GB for the filter; and where
 // 5 % have a near one, 2.2 GB when the room is free again. The join takes 8 or 9 tables, some 80 ns
 // a fingerprint and thread, and 3 ns to read it once more for each.
 func Find(ctx context.Context, all Prints, o Options) (*Result, error) {
@@ -216,14 +216,14 @@ func (o *Options) candidates(ctx context.Context, all *Prints, a *memory.Arena) 
 		return o.Reserve(bytes + o.fixedBytes(n))
 	}
 	room := n/roomShare + 1
-	if beside := o.fixedBytes(n) + n/filterShare; o.Memory > 0 {
+	if beside := o.fixedBytes(n) + n*filterBits/8; o.Memory > 0 {
 		room = min(max((max(o.Memory, beside)-beside)/8, room), n)
 	}
 	c, err = findNear(ctx, all, *o, int(room), a)
 	for errors.Is(err, radix.ErrRoom) && room < n { // most are equal in very many bits
 		room = min(2*room, n)
 		o.Meter.Total.Store(o.Meter.Compared.Load())
-		if err = reserve(8*room + n/filterShare); err == nil {
+		if err = reserve(8*room + n*filterBits/8); err == nil {
 			c, err = findNear(ctx, all, *o, int(room), a)
 		}
 	}
