@@ -12,7 +12,6 @@ import (
 	"runtime"
 	"strings"
 	"testing"
-	"time"
 )
 
 const (
@@ -95,35 +94,18 @@ func secret0(i int) string { return fmt.Sprintf("token-%016d", i) }
 
 func token0(i int) token { return token{sha256.Sum256([]byte(secret0(i))), Read} }
 
-// The lookup of a token looks at all of them, whichever is asked for: with 10,000 tokens, the first
-// takes as long as the last.
-func TestEveryTokenIsCompared(t *testing.T) {
-	c := &contents{}
-	for i := range tokensMax {
-		c.tokens = append(c.tokens, token0(i))
-	}
-	took := func(secret string) time.Duration {
-		began := time.Now()
-		if c.role(secret) != Read {
-			t.Fatal("not found")
-		}
-		return time.Since(began)
-	}
-	first, last := time.Hour, time.Hour // the least of many, taken in turns: what else runs here only adds to them
-	for range 51 {
-		first, last = min(first, took(secret0(0))), min(last, took(secret0(tokensMax-1)))
-	}
-	if first < last/4 || last < first/4 {
-		t.Errorf("the first takes %v, the last %v", first, last)
-	}
-}
-
 //go:embed keyring.go
 var keyringSource []byte // as it was compiled
 
-// TestTokensAreComparedInConstantTime: hashes are compared by crypto/subtle and by nothing else. What a processor's branches give away
-// is below what a test can measure, so this reads the code.
+// TestTokensAreComparedInConstantTime: a lookup compares a hash with all others, by crypto/subtle and by nothing else. Times
+// of a busy machine do not show that, so this reads the code.
 func TestTokensAreComparedInConstantTime(t *testing.T) {
+	c := &contents{tokens: []token{token0(0), token0(1), token0(2)}}
+	for i := range 4 {
+		if got := c.role(secret0(i)); (got == Read) != (i < 3) {
+			t.Errorf("token %d has role %v", i, got)
+		}
+	}
 	file, err := parser.ParseFile(gotoken.NewFileSet(), "keyring.go", keyringSource, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -138,7 +120,7 @@ func TestTokensAreComparedInConstantTime(t *testing.T) {
 			switch n := n.(type) {
 			case *ast.SelectorExpr:
 				calls[n.Sel.Name]++
-			case *ast.IfStmt, *ast.SwitchStmt, *ast.BranchStmt:
+			case *ast.IfStmt, *ast.SwitchStmt, *ast.BranchStmt, *ast.IndexExpr:
 				t.Error("the lookup of a token branches")
 			case *ast.BinaryExpr:
 				t.Errorf("the lookup of a token has an operator %s", n.Op)
