@@ -28,12 +28,12 @@ func names(t *testing.T, o document.Options, inputs ...string) (list []string) {
 // TestShare deals files out: each to one share, in the order of the inputs, by their sizes, however
 // the inputs are ordered; the places are those among all files.
 func TestShare(t *testing.T) {
-	files := map[string]string{"d/.hidden": "x", "empty": ""}
+	files := map[string]string{"d/a/.hidden": "x", "empty": ""}
 	for i := range 40 {
-		files[fmt.Sprintf("d/%c/f%d", 'a'+i%3, i)] = strings.Repeat("word ", i*i*20)
+		files[fmt.Sprintf("d/%c/f%d", 'a'+i%3, i)] = strings.Repeat("word ", i/4*(i/4)*320) // some are of one size
 	}
 	tree(t, files)
-	inputs, again := []string{"empty", "d"}, []string{"d", "empty"}
+	inputs, again := []string{"empty", "d/a", "d/b", "d/c"}, []string{"d/c", "d/b", "d/a", "empty"}
 	all := names(t, document.Options{}, inputs...)
 	for _, of := range []int{1, 2, 7, 60} {
 		var got []string
@@ -86,7 +86,7 @@ func TestShare(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tree(t, map[string]string{"empty": "", "d/new": ""})
+	tree(t, map[string]string{"empty": "", "d/a/new": ""})
 	if after, err := document.NewShare(t.Context(), inputs, 0, 2); err != nil || after.Digest == before.Digest {
 		t.Errorf("other files have the same digest, %x; %v", after.Digest, err)
 	}
