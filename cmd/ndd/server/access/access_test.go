@@ -97,8 +97,8 @@ func token0(i int) token { return token{sha256.Sum256([]byte(secret0(i))), Read}
 //go:embed keyring.go
 var keyringSource []byte // as it was compiled
 
-// TestTokensAreComparedInConstantTime: a lookup compares a hash with all others, by crypto/subtle and by nothing else. Times
-// of a busy machine do not show that, so this reads the code.
+// TestTokensAreComparedInConstantTime: a lookup compares a hash with all others, by crypto/subtle and
+// by nothing else. Times of a busy machine do not show that, so this reads the code.
 func TestTokensAreComparedInConstantTime(t *testing.T) {
 	c := &contents{tokens: []token{token0(0), token0(1), token0(2)}}
 	for i := range 4 {
