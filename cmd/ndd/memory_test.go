@@ -65,7 +65,7 @@ func TestDedupLittle(t *testing.T) {
 			"limit of control group /job): a lower --max-document than 64MiB needs less\n"},
 		{200 << 20, []string{"-k", "3", "--max-document", "8MiB"}, exitDone, "reading takes up to 104 MiB of memory"},
 		{200 << 20, []string{"--max-document", "8MiB", "--verify", "jaccard>=0.5"}, exitDone,
-			"reading takes up to 112 MiB of memory"},
+			"reading takes up to 108 MiB of memory"},
 		{8 << 30, []string{"-k", "3"}, exitDone, "reading takes up to 608 MiB of memory"},
 		{8 << 30, []string{"-k", "3", "--max-document", "1GiB"}, exitDone, "reading takes up to 5.0 GiB of memory"},
 	} {

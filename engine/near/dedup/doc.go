@@ -4,7 +4,7 @@
 // # Words
 //
 //	corpus    documents by row: fingerprint, ID, length of the text, and what the keep policy goes by
-//	cluster   documents that are near each other, directly or through others; two or more
+//	cluster   a kept document and those that go for it; with chains, all that near pairs connect
 //	kept      the one of a cluster that its policy prefers, its representative
 //	known     a document that is near one that the caller has already
 //
@@ -22,11 +22,14 @@
 // # Verification
 //
 // Fingerprints within k bits are near-duplicates with a probability; with
-// Options.Verify their texts are read again and compared. In each cluster the
-// document preferred most is kept, with those dropped for it whose texts share enough with its
-// own; of the others again the most preferred, until none is left. So every
-// document that is dropped has been compared with the very one that is kept for it,
-// however long the chain of near pairs was that joined them.
+// Options.Verify their texts are read again and compared. In order of preference, each
+// document is compared with the kept ones within k of it, the nearest first, and goes for the
+// first that the rule allows; if there is none, it is kept (settle.go). So every document that
+// is dropped has been compared with the very one that is kept for it. Options.Chains compares
+// it with all kept ones of its cluster instead, however long the chain of near pairs was.
+//
+// Documents that are alike leave few to compare with. Where thousands within k of each other
+// all stay, each is held against all that are kept: by sketches (sketch.go), 10 ns a pair.
 //
 // A document near a known one is compared with the text of that one, which is found by its ID in
 // Verify.Known (against.go). If they are not alike, it is compared with the others.

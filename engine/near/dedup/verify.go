@@ -34,7 +34,7 @@ type Verify struct {
 
 // VerifyMemory is the default of Verify.Memory. The rest is in the system's cache of the file while
 // there is memory for it.
-const VerifyMemory = 16 << 20
+const VerifyMemory = 8 << 20
 
 func (v *Verify) memory() int64 {
 	if v.Memory <= 0 {

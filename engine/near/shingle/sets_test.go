@@ -1,6 +1,7 @@
 package shingle
 
 import (
+	"math/rand/v2"
 	"slices"
 	"testing"
 )
@@ -31,6 +32,26 @@ func TestSets(t *testing.T) {
 		}
 		if err := s.Close(); err != nil {
 			t.Fatal(err)
+		}
+	}
+}
+
+// TestSort: sets are sorted whatever their sizes, with hashes that come often, and not uniform ones.
+func TestSort(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 5))
+	s := New()
+	for _, n := range []int{0, 1, sortFrom - 1, sortFrom, 1000, 4096, 100_000, 129} {
+		for _, values := range []uint64{1, 10, 1 << 40, ^uint64(0)} {
+			set := make([]uint64, n)
+			for i := range set {
+				if set[i] = rng.Uint64N(values); i%3 == 0 {
+					set[i] = ^set[i]
+				}
+			}
+			want := slices.Sorted(slices.Values(set))
+			if s.sort(set); !slices.Equal(set, want) {
+				t.Errorf("%d hashes below %d are not in order", n, values)
+			}
 		}
 	}
 }
