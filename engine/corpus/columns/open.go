@@ -184,6 +184,11 @@ func uncompressed(m *format.FileMetaData) (*parquet.File, error) {
 // Close releases the decompressors.
 func (f *File) Close() { f.decompressor.close() }
 
+// Clone returns the file for another goroutine. Each of them must be closed.
+func (f *File) Clone() *File {
+	return &File{r: f.r, size: f.size, own: f.own, view: f.view, page: f.page}
+}
+
 // Schema returns the columns.
 func (f *File) Schema() *parquet.Schema { return f.view.Schema() }
 
@@ -192,6 +197,9 @@ func (f *File) Groups() int { return len(f.own.RowGroups) }
 
 // Rows returns how many rows a row group claims to have, the first one being 0.
 func (f *File) Rows(group int) int64 { return f.own.RowGroups[group].NumRows }
+
+// Bytes returns how many bytes a row group claims to have, uncompressed.
+func (f *File) Bytes(group int) int64 { return f.own.RowGroups[group].TotalByteSize }
 
 // IsRepeated reports whether a column is in a list or map, so that a row may have many values.
 func (f *File) IsRepeated(column int) bool {

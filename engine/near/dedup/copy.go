@@ -216,7 +216,7 @@ func (k *copier) copy() error {
 	case content.Columns != nil && x.whole < math.MaxInt64: // what is behind the damage would be lost
 		return k.unjudged(f)
 	case content.Columns != nil && len(x.rows) > 0:
-		return k.write(f, "", func(w io.Writer) error { return copyColumns(w, content, x.rows) })
+		return k.write(f, "", func(w io.Writer) error { return k.packers.copyColumns(k.ctx, w, content, x.rows) })
 	case content.Columns != nil, !content.Rows && x.kept > 0 && len(x.cuts) == 0:
 		return k.write(f, "", func(w io.Writer) error { return f.Copy(k.ctx, w) })
 	case !content.Rows && x.kept == 0:

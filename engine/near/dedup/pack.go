@@ -29,7 +29,9 @@ const blockBytes = 2 << 20
 type packers struct {
 	threads    int
 	blockBytes int
-	free       chan *block // nil before it is used
+	free       chan *block   // nil before it is used
+	groups     chan struct{} // row groups of Parquet files that are copied at a time
+	groupBytes int           // most of them
 	zstd       *zstd.Encoder
 }
 
@@ -39,7 +41,8 @@ func newPackers(threads, blockBytes int) (*packers, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &packers{threads: threads, blockBytes: blockBytes, free: make(chan *block, 2*threads), zstd: z}
+	p := &packers{threads: threads, blockBytes: blockBytes, free: make(chan *block, 2*threads),
+		groups: make(chan struct{}, threads+1), groupBytes: columnsBytes, zstd: z}
 	for range cap(p.free) {
 		p.free <- nil
 	}

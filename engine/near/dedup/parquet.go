@@ -1,14 +1,18 @@
 package dedup
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
+	"iter"
+	"slices"
 
 	"github.com/parquet-go/parquet-go"
 
 	"ndd/engine/corpus/columns"
 	"ndd/engine/corpus/document"
+	"ndd/engine/parallel"
 	"ndd/engine/storage/store"
 )
 
@@ -21,13 +25,9 @@ const (
 
 // copyColumns copies a Parquet file without some rows, counted from 1 and ascending. Columns, their
 // order, encodings and compression, and the file's own metadata stay; so do the row groups, but for
-// larger ones than columnsBytes, which are divided.
-func copyColumns(w io.Writer, content *document.Content, drop []int64) (err error) {
-	defer func() {
-		if r := recover(); r != nil { // the library's, of pages that contradict themselves
-			err = fmt.Errorf("%w: %v", store.ErrCorrupt, r)
-		}
-	}()
+// larger ones than 64 MiB, which are divided. Several of the others are copied at a time.
+func (p *packers) copyColumns(ctx context.Context, w io.Writer, content *document.Content, drop []int64) (err error) {
+	defer noPanic(&err)
 	checked, err := columns.Open(content.Columns, content.Size, columnsPageMax)
 	if err != nil {
 		return err
@@ -42,31 +42,99 @@ func copyColumns(w io.Writer, content *document.Content, drop []int64) (err erro
 	for _, pair := range file.Metadata().KeyValueMetadata {
 		options = append(options, parquet.KeyValueMetadata(pair.Key, pair.Value))
 	}
-	c := columnCopy{to: parquet.NewGenericWriter[any](w, options...), drop: drop, together: rowsTogether}
+	c := columnCopy{to: parquet.NewGenericWriter[any](w, options...), from: checked, together: rowsTogether,
+		most: p.groupBytes}
 	if checked.Repeats() {
 		c.together = 1
 	}
-	for group := range checked.Groups() {
-		if err := c.group(checked.RowGroup(group)); err != nil {
-			return err
+	produce := func(ctx context.Context, yield func(*columnGroup) bool) error {
+		row := int64(0)
+		for n := range checked.Groups() {
+			g := &columnGroup{number: n, row: row}
+			row += checked.Rows(n)
+			i, _ := slices.BinarySearch(drop, row+1)
+			g.drop, drop = drop[:i], drop[i:]
+			select {
+			case p.groups <- struct{}{}:
+			case <-ctx.Done():
+				return context.Cause(ctx)
+			}
+			if checked.Bytes(n) <= int64(p.groupBytes) {
+				g.whole = c.to.BeginRowGroup()
+			}
+			if !yield(g) {
+				return context.Cause(ctx)
+			}
 		}
+		return nil
+	}
+	emit := func(g *columnGroup) error {
+		defer func() { <-p.groups }()
+		if g.whole == nil {
+			return c.copy(checked, g, c.to)
+		}
+		if g.err != nil {
+			return g.err
+		}
+		_, err := g.whole.Commit()
+		return err
+	}
+	o := parallel.Options{Workers: p.threads, Ahead: p.threads + 1}
+	if err := parallel.Ordered(ctx, o, produce, c.work, emit); err != nil {
+		return err
 	}
 	return c.to.Close()
 }
 
-// columnCopy is the state of one.
-type columnCopy struct {
-	to   *parquet.GenericWriter[any]
-	drop []int64 // ahead
-
-	together int   // rows that are read at a time
-	row      int64 // that was read last
-	held     int   // bytes of the group that is written
+// noPanic makes an error of the library's panic, of pages that contradict themselves.
+func noPanic(err *error) {
+	if r := recover(); r != nil {
+		*err = fmt.Errorf("%w: %v", store.ErrCorrupt, r)
+	}
 }
 
-// group copies a row group.
-func (c *columnCopy) group(group parquet.RowGroup) error {
-	rows := group.Rows()
+// columnCopy copies the columns of a file.
+type columnCopy struct {
+	to       *parquet.GenericWriter[any]
+	from     *columns.File
+	together int // rows that are read at a time
+	most     int // bytes of a group that is written
+}
+
+// columnGroup is a row group that is copied.
+type columnGroup struct {
+	number int
+	row    int64                             // that was read last
+	drop   []int64                           // ahead
+	held   int                               // bytes of the group that is written
+	whole  *parquet.ConcurrentRowGroupWriter // of it; nil where it is divided
+	err    error
+}
+
+// errLarge says that a row group has more bytes than its file says.
+var errLarge = errors.New("a large row group")
+
+// work copies row groups that are not divided.
+func (c *columnCopy) work(_ context.Context, groups iter.Seq[*columnGroup]) error {
+	from := c.from.Clone()
+	defer from.Close()
+	for g := range groups {
+		if g.whole == nil {
+			continue
+		}
+		again := *g
+		if g.err = c.copy(from, g, g.whole); errors.Is(g.err, errLarge) {
+			again.whole = nil
+			*g = again
+		}
+	}
+	return nil
+}
+
+// copy copies a row group to a writer.
+func (c *columnCopy) copy(from *columns.File, g *columnGroup, to parquet.RowWriter) (err error) {
+	defer noPanic(&err)
+	rows := from.RowGroup(g.number).Rows()
 	defer rows.Close()
 	buffer := make([]parquet.Row, c.together)
 	for {
@@ -74,11 +142,14 @@ func (c *columnCopy) group(group parquet.RowGroup) error {
 		if err != nil && !errors.Is(err, io.EOF) {
 			return err
 		}
-		if _, err := c.to.WriteRows(c.staying(buffer[:n])); err != nil {
+		if _, err := to.WriteRows(g.staying(buffer[:n])); err != nil {
 			return err
 		}
-		if c.held >= columnsBytes || err != nil {
-			c.held = 0
+		switch {
+		case g.whole != nil && g.held > c.most:
+			return errLarge
+		case g.whole == nil && (g.held >= c.most || err != nil):
+			g.held = 0
 			if err := c.to.Flush(); err != nil {
 				return err
 			}
@@ -90,17 +161,17 @@ func (c *columnCopy) group(group parquet.RowGroup) error {
 }
 
 // staying returns the rows that are not dropped, in front of the others.
-func (c *columnCopy) staying(rows []parquet.Row) []parquet.Row {
+func (g *columnGroup) staying(rows []parquet.Row) []parquet.Row {
 	stay := 0
 	for i := range rows {
-		if c.row++; len(c.drop) > 0 && c.drop[0] == c.row {
-			c.drop = c.drop[1:]
+		if g.row++; len(g.drop) > 0 && g.drop[0] == g.row {
+			g.drop = g.drop[1:]
 			continue
 		}
 		for _, v := range rows[i] {
-			c.held += 8
+			g.held += 8
 			if k := v.Kind(); k == parquet.ByteArray || k == parquet.FixedLenByteArray {
-				c.held += len(v.ByteArray())
+				g.held += len(v.ByteArray())
 			}
 		}
 		rows[stay], rows[i] = rows[i], rows[stay]

@@ -3,14 +3,17 @@ package dedup
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/format"
 
+	"ndd/engine/corpus/document"
 	"ndd/engine/corpus/ingest"
 )
 
@@ -101,6 +104,83 @@ func TestCopyColumns(t *testing.T) {
 	}
 	if b, a := schema(t, original), schema(t, []byte(raw)); a != b {
 		t.Error(cmp.Diff(b, a))
+	}
+}
+
+// TestCopyGroups: whatever the number of goroutines, a Parquet file's copy has the rows that stay, in
+// order; so it has where row groups are divided, and where one says that it is smaller than it is.
+func TestCopyGroups(t *testing.T) {
+	rows := pages(90)
+	for i := range rows {
+		rows[i].URL = strings.Repeat("a dictionary holds it once ", 40)
+	}
+	original := parquetOf(t, rows, 10)
+	var drop []int64
+	var want []page
+	for i, p := range rows {
+		if i%4 == 1 || i >= 30 && i < 40 || i == 89 {
+			drop = append(drop, int64(i)+1)
+		} else {
+			want = append(want, p)
+		}
+	}
+	large := false
+	for _, groupBytes := range []int{1, 7500, columnsBytes} {
+		var first []byte
+		for _, threads := range []int{1, 4} {
+			p, err := newPackers(threads, blockBytes)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p.groupBytes = groupBytes
+			var out bytes.Buffer
+			in := &document.Content{Columns: bytes.NewReader(original), Size: int64(len(original))}
+			if err := p.copyColumns(t.Context(), &out, in, drop); err != nil {
+				t.Fatal(err)
+			}
+			got, err := parquet.Read[page](bytes.NewReader(out.Bytes()), int64(out.Len()))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d := cmp.Diff(want, got, cmpopts.EquateEmpty()); d != "" {
+				t.Fatal(d)
+			}
+			n := len(metadata(t, out.Bytes()).RowGroups)
+			large = large || n > 8 && open(t, original).Metadata().RowGroups[0].TotalByteSize <= int64(groupBytes)
+			if n < 8 || groupBytes > 1<<20 && n > 8 {
+				t.Errorf("groups of %d bytes: %d, want 8", groupBytes, n)
+			}
+			if threads == 1 {
+				first = out.Bytes()
+			} else if !bytes.Equal(first, out.Bytes()) {
+				t.Errorf("groups of %d bytes: the copy depends on the number of goroutines", groupBytes)
+			}
+			if len(p.groups) != 0 {
+				t.Errorf("%d row groups are not given back", len(p.groups))
+			}
+		}
+	}
+	if !large {
+		t.Error("no row group turned out to be larger than it says")
+	}
+	// The first of two damaged groups is named, whoever finds it.
+	for i := 4; i < len(original)-3000; i++ {
+		if i%700 < 300 {
+			original[i] ^= 0x55
+		}
+	}
+	says := ""
+	for _, threads := range []int{1, 4, 4, 4} {
+		p, err := newPackers(threads, blockBytes)
+		if err != nil {
+			t.Fatal(err)
+		}
+		in := &document.Content{Columns: bytes.NewReader(original), Size: int64(len(original))}
+		err = p.copyColumns(t.Context(), io.Discard, in, drop)
+		if err == nil || says != "" && err.Error() != says {
+			t.Fatalf("%v, want %s", err, says)
+		}
+		says = err.Error()
 	}
 }
 
