@@ -86,7 +86,8 @@ func TestShare(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tree(t, map[string]string{"empty": "", "d/a/new": ""})
+	files["d/a/new"] = ""
+	tree(t, files)
 	if after, err := document.NewShare(t.Context(), inputs, 0, 2); err != nil || after.Digest == before.Digest {
 		t.Errorf("other files have the same digest, %x; %v", after.Digest, err)
 	}
