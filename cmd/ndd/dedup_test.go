@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"ndd/engine/oracle/faults"
 	"ndd/engine/storage/disk"
@@ -122,4 +123,40 @@ func TestDedupKilled(t *testing.T) {
 			t.Fatalf("interrupted: %v is left, %v", left, err)
 		}
 	}, "result", "kept")
+}
+
+// Killed at any moment, again and again, it goes on with what is in its work folder, which is never
+// damaged, and gives what a run that nobody killed gives.
+func TestDedupWorkKilled(t *testing.T) {
+	docs, kills := 300, 5
+	if *long {
+		docs, kills = 1200, 50
+	}
+	args := dedupCorpus(t, docs)
+	sound, out := t.TempDir(), t.TempDir()
+	began := time.Now()
+	ran(t, exitDone, args(sound)...)
+	took := time.Since(began)
+	command := append(args(out), "--work", filepath.Join(out, "work"))
+	rng := rand.New(rand.NewPCG(1, 6))
+	for range kills {
+		killedAfter(t, rng.IntN(int(took.Milliseconds())+1), command...)
+		for _, name := range []string{"result", "kept"} { // where it came to its end
+			noError(t, os.RemoveAll(filepath.Join(out, name)))
+		}
+	}
+	_, stderr := ran(t, exitDone, command...)
+	if strings.Contains(stderr, "corrupt") {
+		t.Error(stderr)
+	}
+	noError(t, os.RemoveAll(filepath.Join(out, "result")))
+	noError(t, os.RemoveAll(filepath.Join(out, "kept")))
+	_, stderr = ran(t, exitDone, command...)
+	if !strings.Contains(stderr, "took over 2 of 2 files") {
+		t.Error(stderr)
+	}
+	noError(t, os.RemoveAll(filepath.Join(out, "work")))
+	if !maps.Equal(contents(t, out), contents(t, sound)) {
+		t.Error("not what a run without kills gives")
+	}
 }

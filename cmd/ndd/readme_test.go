@@ -84,7 +84,8 @@ func TestTopicExamples(t *testing.T) {
 				"cmp parts-clean/*/a.jsonl.zst slurm-clean/*/a.jsonl.zst; " +
 				"ndd dedup -q --keep longest --text body --id key -o whole crawl; cmp whole/dropped.tsv parts/dropped.tsv",
 			want: []string{"skipped: 1 broken record", "Near: the fingerprints differ in 0 bits",
-				"known: sound: 14 documents, 14 fingerprints", "\n1\n"}},
+				"known: sound: 14 documents, 14 fingerprints", "\n1\n",
+				"took over 0 of 2 files from work; new: crawl/b.jsonl.zst"}},
 		{page: "operations", begin: "ndd serve|ndd backup|ndd check|ndd export|cp ", end: ".",
 			before: "ndd fingerprint -q -o p.ndf docs.jsonl; ndd build -q -o pages p.ndf",
 			replace: []string{">/etc/systemd/system/ndd.service", "", "/backups/", "", "cp -a", "rm -r pages; cp -a",

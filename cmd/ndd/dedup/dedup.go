@@ -1,6 +1,7 @@
 package dedup
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -107,6 +108,13 @@ blank ones are left out. One pass cannot compare texts (--verify), choose what t
 size, files that overlap, kept and dropped documents side by side with differences
 marked, those farthest apart first, and what was skipped. It reads documents twice.
 
+--work DIR keeps what reading gave, for each file of the inputs. When the command was
+stopped, by a signal, a full disk or a power cut, the same command goes on: it reads the
+files again that were being read, and takes the others over. It does so with any -k,
+--verify and outputs; a file that has changed is read again, and all are with another
+recipe, field, format or --max-document. Files that are added later are read alone.
+Texts are compared and copied anew. DIR can be removed at any time between runs.
+
 With --against, documents near a document of an index are dropped first, in favour
 of the nearest one there, and only the others are compared with each other. An
 index holds no texts: to compare them, give the files that it was made from with
@@ -117,6 +125,7 @@ index holds no texts: to compare them, give the files that it was made from with
   ndd dedup -o result --verify 'jaccard>=0.8 or contained>=0.95' docs/
   ndd dedup -o result --quality fast crawl-*.jsonl.gz
   zstd -dc crawl.jsonl.zst | ndd dedup --input-format jsonl --write-kept - - > clean.jsonl
+  ndd dedup --work work -o result crawl-*.jsonl.gz
   ndd dedup -o result --against index new.jsonl
   ndd dedup -o result --against index --against-docs old.jsonl --verify 'jaccard>=0.8' new.jsonl`,
 		Args: cli.SomeArgs("INPUT"),
@@ -156,6 +165,8 @@ index holds no texts: to compare them, give the files that it was made from with
 	f.BoolVar(&d.dryRun, "dry-run", false, "write nothing: report how many documents would be kept and dropped")
 	f.StringVar(&d.memory, "memory", "",
 		"memory limit, such as 16GiB; fails before the work if more is needed (default: what is available)")
+	f.StringVar(&d.work, "work", "", "folder that keeps what was read, so that the same command goes on after a stop, "+
+		"and reads only new files later")
 	cli.FormerFlags(cmd, map[string]string{
 		"json":             "--format jsonl",
 		"time":             "--keep newest:FIELD names the field with the date",
@@ -189,6 +200,7 @@ type deduping struct {
 	memory      string
 	members     string
 	sets        []string
+	work        string
 
 	inputs []string
 	prints bool           // they are fingerprints
@@ -315,6 +327,14 @@ func (d *deduping) documents(ctx context.Context, inputs []string, recipe *simha
 	config, err := d.docs.Config(d.g, recipe)
 	if err != nil {
 		return nil, nil, err
+	}
+	if d.work != "" {
+		w, err := d.openWork(ctx)
+		if err != nil {
+			return nil, nil, err
+		}
+		defer func() { err = cmp.Or(err, w.Close()) }()
+		config.Work = w
 	}
 	config.Document.Meter = &document.Meter{}
 	bar := d.g.NewInputBar(ctx, "reading", inputs, config.Document.Meter)

@@ -42,6 +42,11 @@ type Steps[R any] struct {
 	Emit func(R) error
 
 	numbered func(r *R, unit int) // if not nil, is called before Emit with the number of the unit
+
+	// Of a [Work], if not nil.
+	stored func(document.File) iter.Seq2[item[R], error]
+	keep   func(*item[R])
+	finish func(f document.File)
 }
 
 // Extract reads the inputs as package document does, has the text of each wanted document extracted
@@ -102,9 +107,17 @@ func (p *pipeline[R]) progress(done bool) Progress {
 
 // batch is some units in a row. The scanner fills items, a worker their results.
 type batch[R any] struct {
-	items     []item[R]
-	bytes     int64 // of units or results
-	fileUnits []int // of the files that end with the batch
+	items []item[R]
+	bytes int64   // of units or results
+	ends  []ended // of files, in order
+}
+
+// An ended is the end of a file within a batch.
+type ended struct {
+	file   document.File
+	items  int // of the batch before it
+	units  int // of the file
+	stored bool
 }
 
 // Weight returns the bytes that the batch holds.
@@ -118,7 +131,17 @@ type item[R any] struct {
 	textBytes int
 	result    R
 	err       error // of the scanner or of extraction; a *document.Skip may be passed over
+	origin    origin
 }
+
+// An origin is where an item comes from.
+type origin uint8
+
+const (
+	fromFile  origin = iota
+	fromStore        // it has its result
+	fromWalk         // of the inputs: it is of no file
+)
 
 // Numbers of items that Want was not called with.
 const (
@@ -129,12 +152,15 @@ const (
 // parts yields functions that read the inputs in parts: a file, or some small ones.
 func (p *pipeline[R]) parts(ctx context.Context, inputs []string) iter.Seq[parallel.Produce[*batch[R]]] {
 	return func(yield func(parallel.Produce[*batch[R]]) bool) {
-		var part []found
+		var part []found[R]
 		size, file, unit := int64(0), 0, 0
 		for f, err := range p.cfg.Document.Files(ctx, inputs) {
-			part = append(part, found{f, err, unit})
+			part = append(part, found[R]{file: f, err: err, unit: unit})
 			if err != nil {
 				continue
+			}
+			if p.steps.stored != nil {
+				part[len(part)-1].stored = p.steps.stored(f)
 			}
 			if p.steps.FileUnits != nil {
 				if file == len(p.steps.FileUnits) {
@@ -162,20 +188,30 @@ func (p *pipeline[R]) parts(ctx context.Context, inputs []string) iter.Seq[paral
 // errMoreFiles is the error where there are more files than at the first reading.
 var errMoreFiles = errors.New("there are more files than at the first reading")
 
-// A found is what [document.Files] yields, and the number of the file's first unit where that is
-// known.
-type found struct {
-	file document.File
-	err  error
-	unit int
+// A found is what [document.Files] yields, the number of the file's first unit where that is known,
+// and its stored items, if any.
+type found[R any] struct {
+	file   document.File
+	err    error
+	unit   int
+	stored iter.Seq2[item[R], error]
 }
 
 // scan returns a function that reads some files into batches.
-func (p *pipeline[R]) scan(part []found) parallel.Produce[*batch[R]] {
+func (p *pipeline[R]) scan(part []found[R]) parallel.Produce[*batch[R]] {
 	return func(ctx context.Context, yield func(*batch[R]) bool) error {
 		b := new(batch[R])
 		for _, f := range part {
-			units := 0
+			if f.stored != nil {
+				if b = p.take(ctx, b, f, yield); b == nil {
+					return ctx.Err()
+				}
+				continue
+			}
+			units, from := 0, fromFile
+			if f.err != nil {
+				from = fromWalk
+			}
 			one := func(yield func(document.File, error) bool) { yield(f.file, f.err) }
 			for unit, err := range document.ScanFiles(ctx, one, p.cfg.Document, p.cfg.Stdin) {
 				number := unnumbered
@@ -190,7 +226,7 @@ func (p *pipeline[R]) scan(part []found) parallel.Produce[*batch[R]] {
 						continue
 					}
 				}
-				b.items = append(b.items, item[R]{unit: unit, number: number, err: err})
+				b.items = append(b.items, item[R]{unit: unit, number: number, err: err, origin: from})
 				b.bytes += int64(unit.Size())
 				if b.bytes >= batchBytes || len(b.items) >= batchUnits {
 					if !yield(b) {
@@ -200,18 +236,48 @@ func (p *pipeline[R]) scan(part []found) parallel.Produce[*batch[R]] {
 				}
 			}
 			if f.err == nil {
-				b.fileUnits = append(b.fileUnits, units)
+				b.ends = append(b.ends, ended{file: f.file, items: len(b.items), units: units})
 			}
 		}
-		if (len(b.items) > 0 || len(b.fileUnits) > 0) && !yield(b) {
+		if (len(b.items) > 0 || len(b.ends) > 0) && !yield(b) {
 			return ctx.Err()
 		}
 		return nil
 	}
 }
 
+// take puts the stored items of a file into batches, from b on, and returns the last one, or nil if
+// yield returned false.
+func (p *pipeline[R]) take(ctx context.Context, b *batch[R], f found[R], yield func(*batch[R]) bool) *batch[R] {
+	meter, units := p.cfg.Document.Meter, 0
+	meter.Files.Add(1)
+	defer meter.Begin(f.file)()
+	for it, err := range f.stored {
+		if ctx.Err() != nil {
+			return nil
+		}
+		if it.origin = fromStore; err != nil {
+			it = item[R]{number: noUnit, err: err, origin: fromStore}
+		}
+		if it.number != noUnit {
+			units++
+		}
+		b.items = append(b.items, it)
+		if b.bytes += itemBytes; len(b.items) >= batchUnits {
+			if !yield(b) {
+				return nil
+			}
+			b = &batch[R]{items: make([]item[R], 0, batchUnits)}
+		}
+	}
+	size, _ := f.file.Size()
+	meter.Bytes.Add(size) // as if it were read, for the time that is left
+	b.ends = append(b.ends, ended{f.file, len(b.items), units, true})
+	return b
+}
+
 // number returns the number of a file's next unit, of which some have been read.
-func (p *pipeline[R]) number(f found, units int) int {
+func (p *pipeline[R]) number(f found[R], units int) int {
 	if p.steps.FileUnits != nil {
 		return f.unit + units
 	}
@@ -250,7 +316,7 @@ func (p *pipeline[R]) work(ctx context.Context, batches iter.Seq[*batch[R]]) err
 // work makes the result of a unit. The error is that of the work.
 func (it *item[R]) work(extract func(document.Unit) (document.Document, error),
 	work func(int, *document.Document) (R, error)) (err error) {
-	if it.err != nil {
+	if it.err != nil || it.origin == fromStore {
 		return nil
 	}
 	it.doc, it.err = extract(it.unit)
@@ -266,12 +332,25 @@ func (it *item[R]) work(extract func(document.Unit) (document.Document, error),
 
 // emit hands on the results of a batch, from the goroutine that called Extract, and counts.
 func (p *pipeline[R]) emit(b *batch[R]) error {
-	for i := range b.items {
-		if err := p.take(&b.items[i]); err != nil {
+	ends := b.ends
+	for i := 0; ; i++ {
+		for ; len(ends) > 0 && ends[0].items == i; ends = ends[1:] {
+			p.report.FileUnits = append(p.report.FileUnits, ends[0].units)
+			if p.steps.finish != nil && !ends[0].stored {
+				p.steps.finish(ends[0].file)
+			}
+		}
+		if i == len(b.items) {
+			break
+		}
+		it := &b.items[i]
+		if err := p.count(it); err != nil {
 			return err
 		}
+		if p.steps.keep != nil && it.origin == fromFile {
+			p.steps.keep(it)
+		}
 	}
-	p.report.FileUnits = append(p.report.FileUnits, b.fileUnits...)
 	p.cfg.Document.Meter.Documents.Store(int64(p.report.Documents))
 	if p.cfg.Progress != nil && time.Since(p.told) >= progressGap {
 		p.told = time.Now()
@@ -280,8 +359,8 @@ func (p *pipeline[R]) emit(b *batch[R]) error {
 	return nil
 }
 
-// take counts one item and emits its result.
-func (p *pipeline[R]) take(it *item[R]) error {
+// count counts one item and emits its result.
+func (p *pipeline[R]) count(it *item[R]) error {
 	r := &p.report
 	if it.number == unnumbered {
 		it.number = p.units

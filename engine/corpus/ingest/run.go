@@ -22,6 +22,9 @@ type Config struct {
 	// of the inputs, by the goroutine that called Run or Extract. An error ends the run.
 	Skipped func(*document.Skip) error
 
+	// Work, if not nil, keeps what Run makes of each file, for later runs.
+	Work Work
+
 	// Progress, if not nil, is called about ten times a second while records come, and once at the
 	// end.
 	Progress func(Progress)
@@ -96,7 +99,7 @@ func Run(ctx context.Context, inputs []string, cfg Config, emit func(Record) err
 	}
 	cfg.Document.Extract = document.Extract(cfg.Recipe.Extract)
 	tooFew := 0
-	report, err := Extract(ctx, inputs, cfg, Steps[Record]{
+	steps := Steps[Record]{
 		Worker:   func() (func(int, *document.Document) (Record, error), error) { return fingerprint(cfg.Recipe) },
 		Borrows:  true,
 		numbered: func(r *Record, unit int) { r.Unit = unit },
@@ -106,7 +109,14 @@ func Run(ctx context.Context, inputs []string, cfg Config, emit func(Record) err
 			}
 			return emit(r)
 		},
-	})
+	}
+	if cfg.Work != nil {
+		if err := cfg.Work.Begin(ctx, inputs, &cfg); err != nil {
+			return Report{}, err
+		}
+		through(&steps, cfg.Work)
+	}
+	report, err := Extract(ctx, inputs, cfg, steps)
 	report.TooFew = tooFew
 	return report, err
 }

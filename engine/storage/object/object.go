@@ -25,6 +25,7 @@ var errChanged = errors.New("the object was changed while it was read")
 // version that it was at first.
 type source interface {
 	open(ctx context.Context, from, to int64) (io.ReadCloser, error) // to: the byte behind the last, -1: the end
+	tagged() string                                                  // the version
 }
 
 // An Object is read from its start, by Read, or at any place, by ReadAt.
@@ -58,6 +59,9 @@ func (s *Store) Open(ctx context.Context, path string) (*Object, error) {
 	}
 	return o, nil
 }
+
+// Version returns the object's ETag, or what else the server tells its versions apart by; "" for nothing.
+func (o *Object) Version() string { return o.from.tagged() }
 
 // repeat calls do until it succeeds, fails for good, or has failed too often.
 func repeat(ctx context.Context, do func() error) (err error) {

@@ -40,6 +40,8 @@ type s3Source struct {
 	tag               string
 }
 
+func (s *s3Source) tagged() string { return s.tag }
+
 func (s *s3Source) open(ctx context.Context, from, to int64) (io.ReadCloser, error) {
 	o := minio.GetObjectOptions{}
 	if err := o.SetMatchETag(s.tag); err != nil {
@@ -118,6 +120,8 @@ func (h *httpSource) ask(ctx context.Context, method string, from, to int64) (*h
 	}
 	return h.client.Do(r)
 }
+
+func (h *httpSource) tagged() string { return h.version }
 
 func (h *httpSource) open(ctx context.Context, from, to int64) (io.ReadCloser, error) {
 	answer, err := h.ask(ctx, http.MethodGet, from, to)

@@ -40,6 +40,7 @@ const (
 	KindPostings     Kind = 5 // signatures of documents, to find copies
 	KindCopies       Kind = 6 // the list of such files of an index
 	KindShingles     Kind = 7 // shingles of the documents that dedup compares
+	KindWork         Kind = 8 // what was made of input files, to go on after a stop
 )
 
 func (k Kind) String() string {
@@ -58,6 +59,8 @@ func (k Kind) String() string {
 		return "copies index manifest"
 	case KindShingles:
 		return "file of shingles"
+	case KindWork:
+		return "work file"
 	}
 	return fmt.Sprintf("file of kind %d", uint32(k))
 }

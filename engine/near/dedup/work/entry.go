@@ -1,0 +1,133 @@
+package work
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+
+	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/ingest"
+	"ndd/engine/corpus/simhash"
+)
+
+// The bits of an entry's head.
+const (
+	hasSkip = 1 << iota
+	hasPrint
+	hasValue
+	hasSource // other than that of the document before
+	isUnit
+	noID
+)
+
+// A skipped is a skip as it is stored.
+type skipped struct {
+	document.Skip
+	Err string `json:",omitempty"`
+}
+
+// appendEntry appends an entry, behind one of a document with the given source, or "" for the first:
+//
+//	head | skip: JSON
+//	head | ID, source, value, fingerprint, features, bytes of text, modified, line, repaired, charset
+//
+// Texts begin with their lengths. Source, value and fingerprint are there if the head says so.
+func appendEntry(b []byte, e *ingest.Entry, source string) []byte {
+	head := bit(e.Skip != nil, hasSkip) | bit(e.OK, hasPrint) | bit(e.Value.Found, hasValue) |
+		bit(e.Source != source, hasSource) | bit(e.IsUnit, isUnit) | bit(e.NoID, noID)
+	b = append(b, head)
+	if e.Skip != nil {
+		s := skipped{Skip: *e.Skip}
+		if s.Skip.Err = nil; e.Skip.Err != nil {
+			s.Err = e.Skip.Err.Error()
+		}
+		data, _ := json.Marshal(s) // of strings and integers
+		return appendText(b, string(data))
+	}
+	b = appendText(b, e.ID)
+	if head&hasSource != 0 {
+		b = appendText(b, e.Source)
+	}
+	if head&hasValue != 0 {
+		b = appendText(b, e.Value.Text)
+	}
+	if head&hasPrint != 0 {
+		b = binary.LittleEndian.AppendUint64(b, uint64(e.Fingerprint))
+	}
+	for _, n := range []int64{int64(e.Features), int64(e.TextBytes), e.Modified, int64(e.Line), int64(e.Repaired)} {
+		b = binary.AppendVarint(b, n)
+	}
+	return appendText(b, e.UnknownCharset)
+}
+
+func bit(set bool, b byte) byte {
+	if set {
+		return b
+	}
+	return 0
+}
+
+func appendText(b []byte, text string) []byte {
+	return append(binary.AppendUvarint(b, uint64(len(text))), text...)
+}
+
+// errEntry is why a work file cannot be decoded.
+var errEntry = errors.New("an entry that makes no sense")
+
+// A decoder reads entries.
+type decoder struct {
+	b      []byte
+	source string // of the last document
+}
+
+// next returns the next entry.
+func (d *decoder) next() (e ingest.Entry, err error) {
+	defer func() {
+		if recover() != nil { // lengths that its bytes contradict
+			err = errEntry
+		}
+	}()
+	head := d.b[0]
+	d.b = d.b[1:]
+	e.IsUnit, e.NoID, e.OK = head&isUnit != 0, head&noID != 0, head&hasPrint != 0
+	if head&hasSkip != 0 {
+		var s skipped
+		if err := json.Unmarshal([]byte(d.text()), &s); err != nil {
+			return e, errEntry
+		}
+		if s.Err != "" {
+			s.Skip.Err = errors.New(s.Err)
+		}
+		e.Skip = &s.Skip
+		return e, nil
+	}
+	if e.ID = d.text(); head&hasSource != 0 {
+		d.source = d.text()
+	}
+	e.Source = d.source
+	if head&hasValue != 0 {
+		e.Value = document.Value{Text: d.text(), Found: true}
+	}
+	if head&hasPrint != 0 {
+		e.Fingerprint = simhash.Fingerprint(binary.LittleEndian.Uint64(d.b))
+		d.b = d.b[8:]
+	}
+	e.Features, e.TextBytes, e.Modified = int(d.number()), int(d.number()), d.number()
+	e.Line, e.Repaired = int(d.number()), int(d.number())
+	e.UnknownCharset = d.text()
+	return e, nil
+}
+
+func (d *decoder) number() int64 {
+	n, size := binary.Varint(d.b)
+	d.b = d.b[size:]
+	return n
+}
+
+func (d *decoder) text() string {
+	n, size := binary.Uvarint(d.b)
+	d.b = d.b[size:]
+	text := string(d.b[:n])
+	d.b = d.b[n:]
+	return text
+}

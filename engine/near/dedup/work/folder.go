@@ -1,0 +1,345 @@
+package work
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"iter"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/ingest"
+	"ndd/engine/corpus/simhash"
+	"ndd/engine/storage/disk"
+	"ndd/engine/storage/object"
+	"ndd/engine/storage/store"
+)
+
+const (
+	versionName = "version"
+	version     = "ndd dedup --work, version 1\n"
+	ending      = ".work"
+
+	pieceBytes = 1 << 20 // of input files in a work file, about; a single one may be larger
+	pieceFiles = 64
+	tailBytes  = 256 << 10 // of entries of a file that is not at its end
+)
+
+// A Folder is an open work folder. It is an [ingest.Work].
+type Folder struct {
+	dir     string
+	lock    *disk.Lock
+	disk    *disk.Disk
+	threads int
+	warn    func(string)
+
+	stored map[string]place // by key
+	paths  map[string]key   // of the latest entry of each path
+	next   int              // number of the next work file
+
+	// Of a run, from Begin on.
+	ctx  context.Context
+	cfg  *ingest.Config
+	plan map[string]key   // the files, as they were, by path
+	take map[string]place // of these, what is taken over
+	say  func(Taken)
+
+	writing
+}
+
+// A key is what the entries of a file depend on.
+type key struct {
+	Path     string // as given: it is in IDs
+	Absolute string
+	InFolder bool  // what cannot be read is a skip
+	Size     int64 // -1: unknown
+	Modified int64
+	Version  string `json:",omitempty"` // of an object
+
+	Recipe   simhash.Recipe
+	Format   document.Format
+	Text, ID string
+	Values   []string
+	Longest  int64
+}
+
+// String returns the key in one line.
+func (k *key) String() string {
+	data, _ := json.Marshal(k) // of strings and numbers
+	return string(data)
+}
+
+// sameFile reports whether two keys differ in options at most.
+func (k *key) sameFile(o *key) bool {
+	return k.Absolute == o.Absolute && k.Size == o.Size && k.Modified == o.Modified && k.Version == o.Version
+}
+
+// A place is where the entries of a file are.
+type place struct {
+	file     string
+	from, to uint64
+}
+
+// A listed is a file in the list of a work file.
+type listed struct {
+	Key   key
+	Bytes uint64 // of its entries, which follow those of the file before
+}
+
+// Taken says what a run takes over.
+type Taken struct {
+	Dir     string
+	Files   int      // of the inputs
+	Stored  int      // of these, taken over
+	New     []string // read for the first time
+	Changed []string // read again: the file is another one
+	Other   []string // read again: the options are others
+	Unused  int      // files in the folder that are no input as it is now
+}
+
+// Open opens or makes the work folder at dir and locks it. Warn is called with what does not go well
+// but ends nothing: work files that are damaged, which are removed, and a disk that is full. The
+// error for a folder that is in use wraps [disk.ErrLocked].
+//
+// Say is called when a run begins.
+func Open(ctx context.Context, d *disk.Disk, dir string, threads int, say func(Taken), warn func(string)) (w *Folder,
+	err error) {
+	dir = filepath.Clean(dir)
+	if err := d.MakeParents(filepath.Join(dir, versionName)); err != nil {
+		return nil, err
+	}
+	if err := checkVersion(dir); err != nil {
+		return nil, err
+	}
+	w = &Folder{dir: dir, threads: threads, say: say, warn: warn, stored: map[string]place{}, paths: map[string]key{}, next: 1}
+	lock, err := disk.LockFolder(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			lock.Close()
+		}
+	}()
+	w.lock, w.disk = lock, lock.Disk(d)
+	disk.Sweep(dir)
+	if err := writeVersion(w.disk, filepath.Join(dir, versionName)); err != nil {
+		return nil, err
+	}
+	entries, err := w.disk.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range entries {
+		if !strings.HasSuffix(e.Name(), ending) {
+			continue
+		}
+		number := 0
+		fmt.Sscanf(e.Name(), "%d", &number)
+		w.next = max(w.next, number+1)
+		switch err := w.load(ctx, e.Name()); {
+		case errors.Is(err, store.ErrCorrupt):
+			warn(fmt.Sprintf("%v; it is removed, and its files are read again", err))
+			if err := w.disk.Remove(filepath.Join(dir, e.Name())); err != nil {
+				return nil, err
+			}
+		case err != nil:
+			return nil, err
+		}
+	}
+	return w, nil
+}
+
+// checkVersion returns why a folder is no work folder of this version, nil if it is or has nothing.
+func checkVersion(dir string) error {
+	data, err := os.ReadFile(filepath.Join(dir, versionName))
+	switch {
+	case err == nil && string(data) == version:
+		return nil
+	case err == nil:
+		return fmt.Errorf("%s: a work folder of another version of ndd (%.60q, and this one writes %q): "+
+			"finish the job with that one, or choose another name", dir, data, version)
+	case !errors.Is(err, fs.ErrNotExist):
+		return err
+	}
+	entries, err := os.ReadDir(dir)
+	for _, e := range entries {
+		if name := e.Name(); name != disk.LockName && !strings.HasPrefix(name, disk.Unfinished(versionName)) {
+			return fmt.Errorf("%s: no work folder: it has %s and no file %s; choose another name", dir, name, versionName)
+		}
+	}
+	return err
+}
+
+func writeVersion(d *disk.Disk, path string) error {
+	if _, err := d.Stat(path); err == nil {
+		return nil
+	}
+	f, err := d.Create(path)
+	if err != nil {
+		return err
+	}
+	defer f.Abort()
+	if _, err := f.Write([]byte(version)); err != nil {
+		return err
+	}
+	return f.Commit()
+}
+
+// load reads the list of a work file.
+func (w *Folder) load(ctx context.Context, name string) (err error) {
+	defer store.CatchFault(&err)()
+	f, err := store.OpenOn(w.disk, filepath.Join(w.dir, name), store.KindWork)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if err := f.Verify(ctx, w.threads, nil); err != nil {
+		return err
+	}
+	list, err := f.Section("files")
+	if err != nil {
+		return err
+	}
+	entries, err := f.Section("entries")
+	if err != nil {
+		return err
+	}
+	var files []listed
+	if err := list.JSON(&files); err != nil {
+		return err
+	}
+	at := uint64(0)
+	for _, l := range files {
+		if l.Bytes > uint64(len(entries.Data))-at {
+			return list.Corrupt(0, "%s: %d bytes of entries: too many", l.Key.Path, l.Bytes)
+		}
+		if l.Key.Path != "" {
+			w.add(l.Key, place{name, at, at + l.Bytes})
+		}
+		at += l.Bytes
+	}
+	return nil
+}
+
+func (w *Folder) add(k key, at place) {
+	w.stored[k.String()] = at
+	w.paths[k.Path] = k
+}
+
+// Close completes what is finished and gives the folder back. It may be called again, and on nil.
+func (w *Folder) Close() error {
+	if w == nil || w.lock == nil {
+		return nil
+	}
+	w.complete()
+	err := w.lock.Close()
+	w.lock = nil
+	return err
+}
+
+// Begin finds out which files are taken over.
+func (w *Folder) Begin(ctx context.Context, inputs []string, cfg *ingest.Config) error {
+	w.ctx, w.cfg, w.plan, w.take = ctx, cfg, map[string]key{}, map[string]place{}
+	t := Taken{Dir: w.dir}
+	for f, err := range cfg.Document.Files(ctx, inputs) {
+		if err != nil {
+			continue // it comes again when the files are read
+		}
+		k, err := keyOf(ctx, f, cfg)
+		if err != nil {
+			continue
+		}
+		if _, again := w.plan[f.Path]; again {
+			continue
+		}
+		w.plan[f.Path] = k
+		t.Files++
+		last, known := w.paths[f.Path]
+		switch at, has := w.stored[k.String()]; {
+		case has:
+			w.take[f.Path] = at
+		case !known:
+			t.New = append(t.New, f.Path)
+		case last.sameFile(&k):
+			t.Other = append(t.Other, f.Path)
+		default:
+			t.Changed = append(t.Changed, f.Path)
+		}
+	}
+	t.Stored = len(w.take)
+	t.Unused = len(w.stored) - t.Stored
+	w.say(t)
+	return ctx.Err()
+}
+
+// keyOf returns the key of a file as it is now.
+func keyOf(ctx context.Context, f document.File, cfg *ingest.Config) (k key, err error) {
+	o := &cfg.Document
+	k = key{Path: f.Path, Absolute: f.Path, InFolder: f.Root != "", Size: -1, Recipe: cfg.Recipe, Format: o.Format,
+		Text: o.TextField, ID: o.IDField, Values: o.ValueFields, Longest: o.MaxDocumentBytes}
+	if object.Is(f.Path) {
+		x, err := object.From(ctx).Open(ctx, f.Path)
+		if err != nil {
+			return k, err
+		}
+		defer x.Close()
+		k.Size, k.Modified, k.Version = x.Size, x.ModifiedNano(), x.Version()
+		if k.Version == "" && k.Modified == 0 {
+			return k, errors.New("no version")
+		}
+		return k, nil
+	}
+	if k.Absolute, err = filepath.Abs(f.Path); err != nil {
+		return k, err
+	}
+	info, err := os.Stat(f.Path)
+	if err != nil {
+		return k, err
+	}
+	k.Size, k.Modified = info.Size(), info.ModTime().UnixNano()
+	return k, nil
+}
+
+// Stored returns the entries of a file that was finished.
+func (w *Folder) Stored(f document.File) iter.Seq2[ingest.Entry, error] {
+	at, has := w.take[f.Path]
+	if !has {
+		return nil
+	}
+	return func(yield func(ingest.Entry, error) bool) {
+		if err := w.read(at, yield); err != nil {
+			yield(ingest.Entry{}, fmt.Errorf("%s: %w: remove that file to read %s again", filepath.Join(w.dir, at.file),
+				err, f.Path))
+		}
+	}
+}
+
+// read yields entries until yield returns false.
+func (w *Folder) read(at place, yield func(ingest.Entry, error) bool) (err error) {
+	defer store.CatchFault(&err)()
+	f, err := store.OpenOn(w.disk, filepath.Join(w.dir, at.file), store.KindWork)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	section, err := f.Section("entries")
+	if err != nil {
+		return err
+	}
+	d := decoder{b: section.Data[at.from:at.to]}
+	for len(d.b) > 0 {
+		e, err := d.next()
+		if err != nil {
+			return errors.Join(err, store.ErrCorrupt)
+		}
+		if !yield(e, nil) {
+			return nil
+		}
+	}
+	return nil
+}

@@ -1,0 +1,297 @@
+package work
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/ingest"
+	"ndd/engine/oracle"
+	"ndd/engine/oracle/crash"
+	"ndd/engine/oracle/faults"
+	"ndd/engine/storage/disk"
+)
+
+func TestMain(m *testing.M) { oracle.NoLeaks(m) }
+
+// inputs writes a folder of files of many kinds, with what cannot be read.
+func inputs(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	words := func(i, n int) (s string) {
+		for j := range n {
+			s += fmt.Sprint(" word", i*j%97)
+		}
+		return s
+	}
+	lines := func(from, n int) (s string) {
+		for i := range n {
+			s += fmt.Sprintf(`{"name":"doc %d%s","date":"2020-01-%02d","text":"%s"}`+"\n", from+i, strings.Repeat("-", n/4), i%28+1, words(from+i, i%40))
+		}
+		return s + "broken\n"
+	}
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	z.Write([]byte(lines(5000, 100)))
+	z.Close()
+	for name, data := range map[string]string{
+		"a.jsonl": lines(0, 50), "b/large.jsonl": lines(1000, 1200), "c.jsonl.gz": packed.String(),
+		"d.jsonl.gz": packed.String()[:packed.Len()-9], "e.txt": "caf\xe9 " + words(7, 50), "f.txt": "", "g.bin": "\x00\x01\x02",
+		"h.csv": "id,text\n1," + words(3, 30) + "\n2,\n", "i.html": "<meta charset=none><p>" + words(9, 20), ".hidden": "x"} {
+		path := filepath.Join(dir, name)
+		os.MkdirAll(filepath.Dir(path), 0o755)
+		if err := os.WriteFile(path, []byte(data), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// read is what a run gives.
+type read struct {
+	records []ingest.Record
+	skips   []string
+	report  ingest.Report
+	taken   Taken
+	warned  []string
+}
+
+// errStopped ends a run.
+var errStopped = errors.New("stopped")
+
+// run reads a folder, with the work folder at dir unless that is "", and stops after some records.
+func run(ctx context.Context, d *disk.Disk, in, dir string, threads, stop int, opts document.Options) (r read, err error) {
+	opts.IDField, opts.ValueFields = "name", []string{"date"}
+	cfg := ingest.Config{Threads: threads, Document: opts, Skipped: func(s *document.Skip) error {
+		r.skips = append(r.skips, s.Error()+fmt.Sprint(s.At, s.To, s.Rows, s.ResumedAt))
+		return nil
+	}}
+	if dir != "" {
+		w, err := Open(ctx, d, dir, threads, func(t Taken) { r.taken = t }, func(msg string) { r.warned = append(r.warned, msg) })
+		if err != nil {
+			return r, err
+		}
+		defer w.Close()
+		cfg.Work = w
+	}
+	r.report, err = ingest.Run(ctx, []string{in}, cfg, func(rec ingest.Record) error {
+		if stop--; stop < 0 {
+			return errStopped
+		}
+		r.records = append(r.records, rec)
+		return nil
+	})
+	return r, err
+}
+
+// all is no limit of records.
+const all = 1 << 30
+
+// same fails the test unless a run gave what another did.
+func same(t *testing.T, got, want read) {
+	t.Helper()
+	if !slices.Equal(got.records, want.records) || !slices.Equal(got.skips, want.skips) {
+		t.Fatalf("%d records and skips %q, want %d and %q", len(got.records), got.skips, len(want.records), want.skips)
+	}
+	clear := func(r ingest.Report) ingest.Report {
+		r.Skipped.Examples = slices.Clone(r.Skipped.Examples)
+		for i, s := range r.Skipped.Examples {
+			r.Skipped.Examples[i] = &document.Skip{Source: s.Error()}
+		}
+		r.BytesRead = 0
+		return r
+	}
+	if a, b := clear(got.report), clear(want.report); !reflect.DeepEqual(a, b) {
+		t.Fatalf("report %+v\nwant %+v", a, b)
+	}
+}
+
+// What is taken over is what is read, whatever the threads, and the files are not read for it. Stopped
+// after any number of documents, a run goes on with the first file that it did not finish, but for
+// small ones, of which at most 1 MiB is read again.
+func TestTakeOver(t *testing.T) {
+	in := inputs(t)
+	want, err := run(t.Context(), nil, in, "", 2, all, document.Options{})
+	if err != nil || len(want.records) < 1400 || len(want.skips) < 7 || want.report.NoID == 0 ||
+		want.report.Repaired == 0 {
+		t.Fatalf("%d records, skips %q, %v, %+v", len(want.records), want.skips, err, want.report)
+	}
+	for _, threads := range []int{1, 3} {
+		dir := filepath.Join(t.TempDir(), "deep", "work")
+		for i, stop := range []int{0, 5, 40, 1100, 1300, all, all} {
+			got, err := run(t.Context(), nil, in, dir, threads, stop, document.Options{})
+			if len(got.warned) > 0 || stop < all && !errors.Is(err, errStopped) || stop == all && err != nil {
+				t.Fatalf("%v %q", err, got.warned)
+			}
+			// a.jsonl ends with document 50, b/large.jsonl with 1250.
+			if most := []int{0, 0, 0, 0, 1, 3, 9}[i]; got.taken.Stored > most || i > 3 && got.taken.Stored == 0 {
+				t.Errorf("run %d took over %d files", i, got.taken.Stored)
+			}
+			if stop == all {
+				same(t, got, want)
+			}
+		}
+		files, _ := filepath.Glob(filepath.Join(in, "[a-z]*"))
+		for _, path := range append(files, filepath.Join(in, "b", "large.jsonl")) {
+			if info, _ := os.Stat(path); !info.IsDir() && !strings.HasSuffix(path, ".bin") { // of which nothing is read
+				os.WriteFile(path, bytes.Repeat([]byte("?"), int(info.Size())), 0o644)
+				os.Chtimes(path, info.ModTime(), info.ModTime())
+			}
+		}
+		got, err := run(t.Context(), nil, in, dir, threads, all, document.Options{})
+		if err != nil || got.taken.Stored != 9 {
+			t.Fatalf("%v %+v", err, got.taken)
+		}
+		same(t, got, want)
+		in = inputs(t)
+		if want, err = run(t.Context(), nil, in, "", 2, all, document.Options{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// Files that are new or have changed, and other options, are named, and nothing of before is taken for
+// them.
+func TestChanges(t *testing.T) {
+	in, dir := inputs(t), t.TempDir()
+	name := func(s string) string { return filepath.Join(in, s) }
+	check := func(opts document.Options, want Taken) {
+		t.Helper()
+		sound, _ := run(t.Context(), nil, in, "", 1, all, opts)
+		got, err := run(t.Context(), nil, in, dir, 2, all, opts)
+		want.Dir = dir
+		if err != nil || !reflect.DeepEqual(got.taken, want) {
+			t.Fatalf("%v: %+v, want %+v", err, got.taken, want)
+		}
+		same(t, got, sound)
+	}
+	run(t.Context(), nil, in, dir, 2, all, document.Options{})
+	os.WriteFile(name("a.jsonl"), []byte(`{"text":"a new text"}`+"\n"), 0o644)
+	os.WriteFile(name("new.txt"), []byte("words"), 0o644)
+	os.Remove(name("f.txt"))
+	check(document.Options{}, Taken{Files: 9, Stored: 7, New: []string{name("new.txt")}, Changed: []string{name("a.jsonl")},
+		Unused: 2})
+	for _, opts := range []document.Options{{TextField: "name"}, {MaxDocumentBytes: 100}, {Format: document.Lines}} {
+		got, _ := run(t.Context(), nil, in, dir, 2, all, opts)
+		if got.taken.Stored != 0 || len(got.taken.Other) != 9 {
+			t.Errorf("%+v: %+v", opts, got.taken)
+		}
+	}
+	check(document.Options{}, Taken{Files: 9, Stored: 9, Unused: 2 + 3*9})
+
+	// A file that changes while it is read is not kept.
+	os.WriteFile(name("new.txt"), []byte("more words"), 0o644)
+	w, err := Open(t.Context(), nil, dir, 1, func(Taken) {
+		os.WriteFile(name("new.txt"), []byte("other words"), 0o644)
+	}, func(msg string) {
+		if !strings.Contains(msg, "new.txt: changed while it was read") {
+			t.Error(msg)
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	opts := document.Options{IDField: "name", ValueFields: []string{"date"}}
+	if _, err := ingest.Run(t.Context(), []string{in}, ingest.Config{Document: opts, Work: w},
+		func(ingest.Record) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(t.Context(), nil, dir, 1, nil, nil); !errors.Is(err, disk.ErrLocked) {
+		t.Errorf("a second process: %v", err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	check(document.Options{}, Taken{Files: 9, Stored: 8, Changed: []string{name("new.txt")}, Unused: 3 + 3*9})
+}
+
+// A folder that is none, or of another version, is refused and left as it is; a damaged file in it is
+// named, removed, and read again.
+func TestBadFolder(t *testing.T) {
+	in, dir := inputs(t), t.TempDir()
+	want, _ := run(t.Context(), nil, in, dir, 2, all, document.Options{})
+	if _, err := run(t.Context(), nil, in, in, 1, all, document.Options{}); err == nil ||
+		!strings.Contains(err.Error(), "no work folder") {
+		t.Error(err)
+	}
+	if _, err := os.Stat(filepath.Join(in, disk.LockName)); err == nil {
+		t.Error("a lock in a foreign folder")
+	}
+	pieces, _ := filepath.Glob(filepath.Join(dir, "*.work"))
+	data, err := os.ReadFile(pieces[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	data[5000] ^= 1
+	os.WriteFile(pieces[0], data, 0o644)
+	got, err := run(t.Context(), nil, in, dir, 2, all, document.Options{})
+	if err != nil || len(got.warned) != 1 || !strings.Contains(got.warned[0], pieces[0]) || got.taken.Stored == 9 {
+		t.Fatalf("%v %q %+v", err, got.warned, got.taken)
+	}
+	same(t, got, want)
+	os.WriteFile(filepath.Join(dir, versionName), []byte("ndd dedup --work, version 2\n"), 0o644)
+	if _, err := run(t.Context(), nil, in, dir, 1, all, document.Options{}); err == nil ||
+		!strings.Contains(err.Error(), "another version") {
+		t.Error(err)
+	}
+}
+
+// With a disk that fails at any call, such as one that is full, the run ends well or says why, and
+// the next one gives what a run without trouble gives.
+func TestFaults(t *testing.T) {
+	in := inputs(t)
+	want, _ := run(t.Context(), nil, in, "", 2, all, document.Options{})
+	calls := faults.Calls(t, func(d *disk.Disk) error {
+		_, err := run(t.Context(), d, in, filepath.Join(t.TempDir(), "w"), 2, all, document.Options{})
+		return err
+	})
+	faults.Durable(t, calls)
+	for n := range calls {
+		dir := filepath.Join(t.TempDir(), "w")
+		f := faults.Fault{Call: calls[n], Number: n, Lasting: n%2 == 0}
+		got, err := run(t.Context(), f.Disk(), in, dir, 2, all, document.Options{})
+		if err == nil && len(got.warned) == 0 || err != nil && !errors.Is(err, f.Err()) {
+			t.Errorf("%+v: %v, and warned %q", f, err, got.warned)
+		}
+		if err == nil {
+			same(t, got, want)
+		}
+		if got, err = run(t.Context(), nil, in, dir, 2, all, document.Options{}); err != nil || len(got.warned) > 0 {
+			t.Fatalf("%+v: %v %q", f, err, got.warned)
+		}
+		same(t, got, want)
+	}
+}
+
+// After a power cut at any moment a run takes over what is whole.
+func TestPowerCut(t *testing.T) {
+	in, base := inputs(t), t.TempDir()
+	want, _ := run(t.Context(), nil, in, "", 2, all, document.Options{})
+	recorder := crash.Record(t, base)
+	if _, err := run(t.Context(), recorder.Disk(), in, filepath.Join(base, "w"), 2, all, document.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	most := 0
+	recorder.States(3, 1, func(s crash.State) {
+		dir := filepath.Join(t.TempDir(), "cut")
+		recorder.Cut(dir, s)
+		got, err := run(t.Context(), nil, in, filepath.Join(dir, "w"), 2, all, document.Options{})
+		if err != nil || len(got.warned) > 0 {
+			t.Fatalf("%v: %v %q", s, err, got.warned)
+		}
+		most = max(most, got.taken.Stored)
+		same(t, got, want)
+	})
+	if most == 0 {
+		t.Error("nothing was ever taken over")
+	}
+}

@@ -1,0 +1,132 @@
+package work
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/ingest"
+	"ndd/engine/storage/store"
+)
+
+// writing is what a Folder is writing.
+type writing struct {
+	out    *store.Writer // a work file; nil: none is begun
+	name   string        // of it
+	files  []listed      // finished in it
+	bytes  int64         // of these input files
+	broken bool          // nothing can be written any more
+
+	// Of the file that is being read.
+	tail    []byte // entries that are not in the work file yet
+	written uint64 // bytes of entries that are
+	source  string // of the last document
+	spoilt  bool   // it could not be read
+}
+
+// Keep keeps an entry of the file that is being read.
+func (w *Folder) Keep(e *ingest.Entry) {
+	if s := e.Skip; s != nil && s.Reason == document.Unreadable && !errors.Is(s, document.ErrDamaged) {
+		w.spoilt = true // it may be readable later
+	}
+	if w.broken {
+		return
+	}
+	w.tail = appendEntry(w.tail, e, w.source)
+	if e.Skip == nil {
+		w.source = e.Source
+	}
+	if len(w.tail) < tailBytes {
+		return
+	}
+	if len(w.files) > 0 {
+		w.complete() // so that small files need not wait for a large one
+	}
+	w.flush()
+}
+
+// Finish ends the entries of a file. It is not kept if it has changed since the run began, or cannot be
+// told from other versions of it.
+func (w *Folder) Finish(f document.File) {
+	before, known := w.plan[f.Path]
+	now, err := keyOf(w.ctx, f, w.cfg)
+	if known && (err != nil || before.String() != now.String()) {
+		w.warn(f.Path + ": changed while it was read; the next run reads it again")
+		known = false
+	}
+	w.flush()
+	l := listed{Bytes: w.written} // of no file
+	if known && !w.spoilt {
+		l.Key = before
+	}
+	w.files, w.bytes = append(w.files, l), w.bytes+max(now.Size, 0)
+	w.written, w.source, w.spoilt = 0, "", false
+	if w.bytes >= pieceBytes || len(w.files) == pieceFiles {
+		w.complete()
+	}
+}
+
+// flush writes the tail to a work file, which it begins where there is none.
+func (w *Folder) flush() {
+	if w.broken {
+		return
+	}
+	var err error
+	if w.out == nil {
+		w.name = fmt.Sprintf("%06d%s", w.next, ending)
+		w.next++
+		if w.out, err = store.CreateWith(filepath.Join(w.dir, w.name), store.KindWork, 0,
+			store.Options{Disk: w.disk}); err != nil {
+			w.fail(err)
+			return
+		}
+		w.out.Section("entries")
+	}
+	if _, err = w.out.Write(w.tail); err != nil {
+		w.fail(err)
+		return
+	}
+	w.written += uint64(len(w.tail))
+	w.tail = w.tail[:0]
+}
+
+// complete ends the work file and publishes it, if a file is finished in it. Entries of a file that is
+// not finished are lost if they are in it.
+func (w *Folder) complete() {
+	if w.out == nil {
+		return
+	}
+	defer func() {
+		w.out.Abort()
+		w.out, w.files, w.bytes = nil, nil, 0
+	}()
+	if len(w.files) == 0 {
+		return
+	}
+	list, _ := json.Marshal(w.files) // of strings and numbers
+	w.out.Section("files")
+	_, err := w.out.Write(list)
+	if err == nil {
+		err = w.out.Commit()
+	}
+	if err != nil {
+		w.broken = true
+		w.warn(w.trouble(err))
+	}
+}
+
+// fail gives writing up. What was completed stays.
+func (w *Folder) fail(err error) {
+	w.broken = true
+	w.warn(w.trouble(err))
+	if w.out != nil {
+		w.out.Abort()
+	}
+	w.out, w.files, w.tail = nil, nil, nil
+}
+
+func (w *Folder) trouble(err error) string {
+	return fmt.Sprintf("--work %s: %v; the job goes on, and nothing more is kept for another run", w.dir, err)
+}
