@@ -74,6 +74,7 @@ func (r *Result) findUnits(ctx context.Context, cfg ingest.Config) (ingest.Repor
 		},
 		Borrows: true,
 		Emit: func(p prepared) (err error) {
+			r.marks += len(p.units)
 			for _, m := range p.units {
 				m[2] += r.spool.atoms
 				if list, err = marks.add(list, m); err != nil {

@@ -220,10 +220,53 @@ func checkCover(t *testing.T, text string, d *Document, windows map[[2]int]bool,
 	}
 }
 
+// TestCollision: windows whose rolling hashes are equal, and bytes are not, are no repeats. Words of Thue
+// and Morse and their complements have one hash modulo 2^64, from 2,048 letters on.
+func TestCollision(t *testing.T) {
+	a, b := "a", "b"
+	for len(a) < 2048 {
+		a, b = a+b, b+a
+	}
+	rng := rand.New(rand.NewPCG(11, 12))
+	for range 1000 {
+		head := make([]byte, 1500)
+		for i := range head {
+			head[i] = byte('c' + rng.IntN(20))
+		}
+		one, other := string(head)+a, string(head)+b
+		m := newMarker(len(one))
+		if marks := m.marks(one); len(marks) != 1 || marks[0] != m.marks(other)[0] {
+			continue // the mark must lie in what both have
+		}
+		roller := newRoller(len(one))
+		if roller.hash(one) != roller.hash(other) {
+			t.Fatal("no collision")
+		}
+		if r := find(t, writeDocs(t, []string{one, other, other}), Options{Unit: Unit{Bytes, len(one)}}); len(r.all) != 2 {
+			t.Errorf("%d repeats", len(r.all))
+		}
+		return
+	}
+	t.Fatal("no head has the mark")
+}
+
+// TestSortRecords sorts records with few keys.
+func TestSortRecords(t *testing.T) {
+	rng := rand.New(rand.NewPCG(13, 14))
+	records := make([][3]uint64, 3000)
+	for i := range records {
+		records[i] = [3]uint64{rng.Uint64N(9) << 40, rng.Uint64N(5), rng.Uint64()}
+	}
+	want := slices.SortedFunc(slices.Values(records), func(a, b [3]uint64) int { return slices.Compare(a[:], b[:]) })
+	if got := sortRecords(records, 2); !slices.Equal(got, want) {
+		t.Error("not in order")
+	}
+}
+
 // TestRuns: text with a period is two spans, the first place and what repeats it.
 func TestRuns(t *testing.T) {
 	for _, period := range []string{"a", "ab", "abcdefg"} {
-		text := strings.Repeat(period, 1000)
+		text := strings.Repeat(period, 40_000/len(period)) // more equal marks than one piece of work has
 		r := find(t, writeDocs(t, []string{text, "-" + text}), Options{Unit: Unit{Bytes, 40}})
 		d := r.Document(0)
 		first := 40 + len(period) - 1

@@ -18,6 +18,7 @@ type Result struct {
 	reading   document.Options
 	fileUnits []int
 	spool     *spool
+	marks     int // of all documents: without one no document has a window
 	repeats   *spill.Run[repeat]
 	all       []repeat // mapped
 }
@@ -27,6 +28,9 @@ func (r *Result) Close() error { return errors.Join(r.spool.close(), r.repeats.C
 
 // Len returns the number of documents.
 func (r *Result) Len() int { return len(r.spool.entries) }
+
+// Windows reports whether any document has as many atoms as a window, and as many characters as count.
+func (r *Result) Windows() bool { return r.marks > 0 }
 
 // TextBytes returns the length of all texts.
 func (r *Result) TextBytes() uint64 { return r.spool.textBytes }
@@ -193,7 +197,7 @@ func (r *Result) further(row int, c *chain, next *repeat) uint64 {
 		return 0
 	case next.first() == c.first+c.windows:
 		return next.windows()
-	case !r.o.Unit.isString() || c.at == c.first || r.stays(row, c.at, c.first) != r.stays(row, next.at(), next.first()):
+	case !r.o.Unit.isString() || r.stays(row, c.at, c.first) != r.stays(row, next.at(), next.first()):
 		return 0
 	default:
 		text, last := r.spool.text, c.windows+length-1 // the last byte of the next window

@@ -51,6 +51,7 @@ func (r *Result) findStrings(ctx context.Context, cfg ingest.Config) (ingest.Rep
 			}, err
 		},
 		Emit: func(p prepared) (err error) {
+			r.marks += len(p.strings)
 			for _, m := range p.strings {
 				m[1] += markPlace(r.spool.atoms, 0, 0)
 				if list, err = marks.add(list, m); err != nil {
@@ -317,7 +318,7 @@ func (g *stringGroup) classify(group []mark) {
 		new := int32(len(g.classes))
 		i := g.look(c.hash, new, func(other int32) bool {
 			o := &g.classes[other]
-			return o.hash == c.hash && o.least == c.least && o.most == c.most && bytes.Equal(g.around(o), around)
+			return o.hash == c.hash && o.least == c.least && bytes.Equal(g.around(o), around)
 		})
 		if i == new {
 			if g.classes = append(g.classes, c); len(g.classes) == room {
@@ -375,8 +376,8 @@ func (g *stringGroup) compare(d int) {
 				return false
 			}
 			q := o.at - uint64(d)
-			if c.previous == other && o.previous == other { // all but the last byte is known to be equal
-				return text[p+length-1] == text[q+length-1]
+			if c.previous == other && o.previous == other { // the windows before are equal, so the hashes tell the last byte
+				return true
 			}
 			return bytes.Equal(text[p:p+length], text[q:q+length])
 		})

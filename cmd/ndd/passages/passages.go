@@ -367,6 +367,9 @@ func (p *finding) say(t *totals, r *passages.Result) {
 				humanize.IBytes(uint64(s.cutBytes)), cli.Number(s.documents, "document")))
 		}
 	}
+	if !r.Windows() {
+		p.g.Log.Warn(fmt.Sprintf("no document is long enough for %s: nothing was compared", p.o.Unit))
+	}
 	percent := 0.0
 	if all := r.TextBytes(); all > 0 {
 		percent = 100 * float64(t.cutBytes) / float64(all)
