@@ -141,7 +141,7 @@ func (o *Options) check() error {
 		return fmt.Errorf("strings of %d bytes: must be %d to %d", u.Length, BytesMin, BytesMax)
 	case u.Kind == Words && (u.Length < WordsMin || u.Length > WordsMax):
 		return fmt.Errorf("strings of %d words: must be %d to %d", u.Length, WordsMin, WordsMax)
-	case o.MinCount == 1 || o.MinCount < 0 || o.MinCount > countMax:
+	case o.MinCount == 1 || o.MinCount < 0 || uint64(o.MinCount) > countMax:
 		return fmt.Errorf("a count of %d places: must be at least 2", o.MinCount)
 	case !(o.MaxShare >= 0 && o.MaxShare <= 1):
 		return fmt.Errorf("a share of %g: must be 0 to 1", o.MaxShare)

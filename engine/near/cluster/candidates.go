@@ -183,7 +183,7 @@ func filtered(ctx context.Context, all *Prints, marks filter, threads int, a *me
 		ends[slot] = c.len
 		c.len += n
 	}
-	if c.len > math.MaxUint32 {
+	if uint64(c.len) > math.MaxUint32 {
 		return nil, fmt.Errorf("%d documents that are near others are more than the %d that can be clustered at once",
 			c.len, uint32(math.MaxUint32))
 	}
