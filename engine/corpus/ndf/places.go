@@ -176,7 +176,7 @@ func (f *File) parsePlaces(s []store.Section) error {
 			} else {
 				docs += v / 2
 			}
-			if most := f.docs + f.noted.Len(); v/2 > most || docs > most || unmarked > most {
+			if most := f.docs + f.noted.Len(); docs > most || unmarked > most {
 				return s[2].Corrupt(0, "places of more than %d documents", most)
 			}
 		}
@@ -240,16 +240,18 @@ func Parts(files []*File) (parts []Part, err error) {
 // complete returns an error unless files are all shares of their inputs, each once.
 func complete(files []*File) error {
 	of := files[0].share.Of
-	have := make([]*File, of)
+	have := map[int]*File{}
 	for _, f := range files {
 		if other := have[f.share.Number]; other != nil {
 			return fmt.Errorf("%w: %s and %s are both share %d/%d", simhash.ErrMixed, other.path, f.path, f.share.Number, of)
 		}
 		have[f.share.Number] = f
 	}
-	if i := slices.Index(have, nil); i >= 0 {
-		return fmt.Errorf("%w: %s is share %d/%d, and share %d/%d of the same files is missing: give all %d", simhash.ErrMixed,
-			files[0].path, files[0].share.Number, of, i, of, of)
+	for i := range of {
+		if have[i] == nil {
+			return fmt.Errorf("%w: %s is share %d/%d, and share %d/%d of the same files is missing: give all %d",
+				simhash.ErrMixed, files[0].path, files[0].share.Number, of, i, of, of)
+		}
 	}
 	return nil
 }

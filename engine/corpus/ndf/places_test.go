@@ -1,8 +1,10 @@
 package ndf
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -125,6 +127,34 @@ func TestPlaces(t *testing.T) {
 	}
 	if parts, err := Parts([]*File{share(t, docs, 0, 0)}); parts != nil || err != nil {
 		t.Errorf("parts of a file without places: %v, %v", parts, err)
+	}
+}
+
+// TestPlacesOverflow: runs whose documents are as many as there are only modulo 2^64 are refused.
+func TestPlacesOverflow(t *testing.T) {
+	docs := placed(9)
+	f := share(t, docs, 0, 1)
+	list := hostile.Sections(t, f.Path(), store.KindFingerprints)
+	last := &list[len(list)-1]
+	if last.Name != "places" {
+		t.Fatal(last.Name)
+	}
+	data := []byte{0, 1, 77} // share 0 of 1, digest
+	for i, src := range f.sources {
+		data = binary.AppendUvarint(data, uint64(src.Order))
+		runs := []uint64{}
+		if i == 0 {
+			runs = []uint64{math.MaxInt64, math.MaxInt64, 2 + f.docs}
+		}
+		data = binary.AppendUvarint(data, uint64(len(runs)))
+		for _, n := range runs {
+			data = binary.AppendUvarint(append(data, 0), 2*n)
+		}
+	}
+	last.Data = data
+	_, err := of(hostile.File(t, store.KindFingerprints, list))
+	if !errors.Is(err, store.ErrCorrupt) || !strings.Contains(err.Error(), "places of more than") {
+		t.Errorf("%v", err)
 	}
 }
 
