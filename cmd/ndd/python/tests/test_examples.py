@@ -82,7 +82,7 @@ def test_datasets(crawl):
 
     assert sorted(load_from_disk(str(crawl / "clean-dataset"))["url"]) == sorted(PAGES)
     assert rows(crawl / "clean") == sorted(PAGES)
-    assert sorted(os.listdir(crawl / "clean")) == ["a.jsonl", "b.jsonl"]
+    assert sorted(path.name for path in (crawl / "clean").glob("[!.]*")) == ["a.jsonl", "b.jsonl"]
 
 
 def test_duckdb_and_polars(crawl):

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"ndd/engine/corpus/document"
 	"ndd/engine/corpus/ingest"
@@ -212,6 +213,12 @@ func TestChanges(t *testing.T) {
 		t.Fatal(err)
 	}
 	check(document.Options{}, Taken{Files: 9, Stored: 8, Changed: []string{name("new.txt")}, Unused: 3 + 3*9})
+
+	// A change of a file is seen by its time, where the size is the same.
+	info, _ := os.Stat(name("new.txt"))
+	os.WriteFile(name("new.txt"), []byte("fresh words"), 0o644)
+	os.Chtimes(name("new.txt"), info.ModTime(), info.ModTime().Add(time.Millisecond))
+	check(document.Options{}, Taken{Files: 9, Stored: 8, Changed: []string{name("new.txt")}, Unused: 4 + 3*9})
 }
 
 // A folder that is none, or of another version, is refused and left as it is; a damaged file in it is
