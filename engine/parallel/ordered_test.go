@@ -408,7 +408,7 @@ func TestPartsRunAhead(t *testing.T) {
 }
 
 // heavy is an item of which one alone is beyond any budget.
-type heavy struct{ square }
+type heavy struct{}
 
 func (*heavy) Weight() int64 { return 1000 }
 

@@ -35,12 +35,6 @@ func (r *Result) Windows() bool { return r.marks > 0 }
 // TextBytes returns the length of all texts.
 func (r *Result) TextBytes() uint64 { return r.spool.textBytes }
 
-// Disk returns how many bytes the temporary files have that are left.
-func (r *Result) Disk() uint64 {
-	s := r.spool
-	return s.headBytes + uint64(len(s.text)) + 16*uint64(len(s.begins)) + 16*uint64(len(s.entries)) + 24*uint64(len(r.all))
-}
-
 // A Document is one that has spans.
 type Document struct {
 	Row       int // from 0

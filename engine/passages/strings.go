@@ -139,11 +139,10 @@ func (r *roller) roll(h uint64, out, in byte) uint64 {
 
 // A marker finds the marks of texts. It belongs to one goroutine.
 type marker struct {
-	length  int      // of a window
-	roller  roller   // of a mark
-	window  int      // marks of a window
-	hashes  []uint64 // the last, by place modulo a power of two
-	ordered uint64   // that is mixed into them
+	length int      // of a window
+	roller roller   // of a mark
+	window int      // marks of a window
+	hashes []uint64 // the last, by place modulo a power of two
 }
 
 func newMarker(length int) *marker {

@@ -75,9 +75,7 @@ func TestDecisions(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, lost := range report.Lost {
-				left = append(left, lost)
-			}
+			left = append(left, report.Lost...)
 			left = append(left, l.Named...)
 			dropped, unmatched = dropped+l.Dropped, unmatched+l.Unmatched
 		}
