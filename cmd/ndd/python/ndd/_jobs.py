@@ -32,6 +32,22 @@ def copies(of, *, text=None, id=None, progress=True, **options):
     return _table(out, extension)
 
 
+def passages(of, *, text=None, id=None, progress=True, **options):
+    """Returns the parts of documents that stand elsewhere among them, too, as a table: repeated lines, sentences, strings.
+
+    options are the flags of ``ndd passages``, one of unit="line", bytes=100 and words=50 among them. The columns are
+    those of ``ndd passages --help``; without id=, documents of this process are named by their row, from 0.
+    """
+    for name in ("output", "format", "dry_run"):
+        if name in options:
+            raise UsageError(f"{name} is not for Python: the result is the table")
+    documents, extension = source(of, text, id, []), _extension()
+    with tempfile.TemporaryDirectory(prefix="ndd-") as folder:
+        path = os.path.join(folder, f"spans.{extension}")
+        _run("passages", documents, text, id, progress, {**options, "output": path, "format": extension})
+        return _read(path)
+
+
 def dedup(of, *, text=None, id=None, progress=True, **options):
     """Finds the near-duplicates among documents and returns a :class:`Result`.
 

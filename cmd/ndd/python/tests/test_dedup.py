@@ -225,6 +225,16 @@ def test_interrupt_ends_the_program(tmp_path, of):
         os.kill(program, 0)
 
 
+def test_passages(tmp_path):
+    shared = "this line of some length stands in both of the documents\n"
+    spans = ndd.passages(["the first\n" + shared, shared + "and more of the second, which nothing else has\n"], unit="line")
+    assert [(r["id"], r["from"], r["kept"]) for r in spans.to_pylist()] == [("0", 10, 1), ("1", 0, 0)]
+    with pytest.raises(ndd.UsageError, match="--unit"):
+        ndd.passages(["a text"])
+    with pytest.raises(ndd.UsageError, match="dry_run is not for Python"):
+        ndd.passages(["a text"], unit="line", dry_run=True)
+
+
 def test_text_column_of_numbers():
     pa = pytest.importorskip("pyarrow")
     with pytest.raises(ndd.UsageError, match="values of type int64"):
