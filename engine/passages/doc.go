@@ -1,5 +1,5 @@
 // Package passages finds the parts of documents that are repeated: lines, paragraphs and sentences
-// (units), or strings of at least so many bytes, wherever they begin. It finds all of them and
+// (units), or strings of a least number of bytes, wherever they begin. It finds all of them and
 // nothing else, and returns each with the place where the same stands first.
 //
 //	inputs ─► ingest ─► cut into atoms, hash ─► marks ─► radix sort, spill, merge ─► marks that share a hash
@@ -10,8 +10,8 @@
 //
 // # Words
 //
-//	atom     what is counted: a line, a paragraph, a sentence, a byte, or a word
-//	window   so many atoms that follow each other in a document: 1 line, 1 paragraph, 3 sentences, 100 bytes
+//	atom     the smallest part that is counted: a line, a paragraph, a sentence, a byte, or a word
+//	window   a number of atoms that follow each other in a document, such as 3 sentences or 100 bytes
 //	mark     a hash and the place where it was made
 //	repeat   windows that follow each other, and stand first somewhere in the same order
 //	span     a repeat as bytes of a text

@@ -30,7 +30,7 @@ type mark [2]uint64
 // unitKey is the key of the hashes of units.
 var unitKey = []byte("ndd passages: units, HighwayHash")
 
-// Find reads documents and finds what is repeated in them. It does not use cfg.Recipe. The result
+// Find reads documents and finds their repeated passages. It does not use cfg.Recipe. The result
 // must be closed. The report is valid with an error, too.
 func Find(ctx context.Context, inputs []string, cfg ingest.Config, o Options) (_ *Result, _ ingest.Report, err error) {
 	if err := o.check(); err != nil {

@@ -26,7 +26,7 @@ var kindNames = [...]string{Lines: "line", Paragraphs: "paragraph", Sentences: "
 // String returns the word for one atom.
 func (k Kind) String() string { return kindNames[k] }
 
-// A Unit is what is compared: windows of so many atoms of a kind.
+// A Unit is the kind of passages compared: windows of a number of atoms.
 type Unit struct {
 	Kind   Kind
 	Length int
@@ -131,7 +131,7 @@ type Options struct {
 	Dir         string // for temporary files; "" is the system's
 }
 
-// check sets what has a default, and returns the first thing that is wrong.
+// check sets defaults and returns the first wrong option.
 func (o *Options) check() error {
 	u := o.Unit
 	switch {

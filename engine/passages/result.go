@@ -11,7 +11,7 @@ import (
 	"ndd/engine/storage/spill"
 )
 
-// A Result has what is repeated in a corpus. It may be read by many goroutines.
+// A Result is the repeated passages of a corpus. It may be read by many goroutines.
 type Result struct {
 	o         Options
 	inputs    []string
@@ -211,7 +211,7 @@ func (r *Result) text(h *head) string {
 	return asString(r.spool.text[h.atom : h.atom+uint64(h.atoms)])
 }
 
-// place returns where an atom is, and so many bytes more.
+// place returns the place that is shift bytes behind the beginning of an atom.
 func (r *Result) place(row int, atom uint64, shift int) Place {
 	h := r.spool.at(row)
 	at := int(atom-h.atom) + shift

@@ -29,7 +29,7 @@ type sorter[R spill.Record] struct {
 // mergeBytes is the memory of the buffers of a merge.
 const mergeBytes = 8 << 20
 
-// newSorter returns a sorter whose lists take so much memory, each of some.
+// newSorter returns a sorter whose lists share an amount of memory.
 func newSorter[R spill.Record](o *Options, what string, lists int) *sorter[R] {
 	const columns = 24 // of a key and a pair, beside the record and its sorted copy
 	each := 2*int64(unsafe.Sizeof(*new(R))) + columns
@@ -97,7 +97,7 @@ func sortRecords[R spill.Record](records []R, threads int) []R {
 	return sorted
 }
 
-// groups calls work, on all threads, with the records that share their first words, so many of them,
+// groups calls work, on all threads, with the records that share a number of first words,
 // and more than one. Each worker has a list of repeats, which become sorted.
 func groups[R spill.Record](ctx context.Context, o *Options, marks *sorter[R], shared int, what string,
 	work func() func(group []R, emit func(repeat) error) error) (_ *spill.Run[repeat], err error) {

@@ -11,7 +11,7 @@ import (
 	"ndd/engine/storage/spill"
 )
 
-// A spool holds what is needed of documents once they are read, in temporary files: their names
+// A spool keeps documents that were read in temporary files: their names
 // (heads), their texts if atoms are bytes, otherwise where each atom begins, and for each document
 // where these begin. The text of words is their hashes, of 8 bytes each, and its bytes are atoms.
 //

@@ -275,7 +275,7 @@ func (g *stringGroup) find(group []mark, emit func(repeat) error) error {
 	return nil
 }
 
-// table makes the table empty, with room for so many classes.
+// table makes the table empty, with room for a number of classes.
 func (g *stringGroup) table(n int) {
 	if want := 1 << bits.Len(uint(2*n)); len(g.slots) < want {
 		g.slots, g.round = make([]slot, want), 0

@@ -71,7 +71,7 @@ func (g *Globals) tellOnce(task string, text progressText, m *document.Meter, do
 	}
 }
 
-// progressAttrs are the fields of a line of progress in JSON; what is not known is left out.
+// progressAttrs are the fields of a line of progress in JSON; unknown ones are left out.
 func progressAttrs(task string, m *document.Meter, done, total int64, took time.Duration) []any {
 	attrs := []any{slog.String("task", task), slog.Int64("done", done)}
 	if total > 0 {

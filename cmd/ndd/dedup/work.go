@@ -20,7 +20,7 @@ func (d *deduping) openWork(ctx context.Context) (*work.Folder, error) {
 	return w, err
 }
 
-// sayTaken says what is taken over, and which files are read.
+// sayTaken says how many files are taken over, and which ones are read.
 func (d *deduping) sayTaken(t work.Taken) {
 	if t.Stored+len(t.Changed)+len(t.Other)+t.Unused == 0 {
 		return // the first run

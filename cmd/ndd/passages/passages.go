@@ -131,7 +131,7 @@ type finding struct {
 	o                       passages.Options
 }
 
-// given returns how many of the flags are given that say what is compared.
+// given returns how many of the flags that choose the unit are given.
 func (p *finding) given() (n int) {
 	for _, flag := range []string{"unit", "bytes", "words"} {
 		if p.g.Given[flag] {

@@ -7,7 +7,8 @@ import (
 	"sync/atomic"
 )
 
-// Meter counts what has been read, and knows what is being read. Safe for concurrent use.
+// Meter counts the bytes and documents read so far, and names the files in flight. It is safe for
+// concurrent use.
 type Meter struct {
 	Files     atomic.Int64
 	Bytes     atomic.Int64 // as they lie on disk, before decompression

@@ -43,7 +43,7 @@ type Decoders struct {
 	pieces sync.Pool // of *piece
 }
 
-// NewDecoders returns decoders that use so many goroutines for a file, and so many bytes of memory
+// NewDecoders returns decoders that use up to threads goroutines for a file and most bytes of memory
 // for all files, unless a file's next piece needs more.
 func NewDecoders(threads int, most int64) *Decoders {
 	z, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(threads), zstd.WithDecoderLowmem(true),
@@ -80,8 +80,8 @@ type ahead struct {
 	until  int64    // up to here the file is read in place
 }
 
-// next returns the next piece, which is valid until the next call, or nil: then what follows is to be
-// read from the file in place, at least a member of it.
+// next returns the next piece, which is valid until the next call, or nil: then the rest, at
+// least a member of it, is to be read from the file in place.
 func (a *ahead) next() *piece {
 	if a.d == nil {
 		return nil

@@ -59,7 +59,7 @@ func (e *Extractor) Places(u Unit, parts []Range) (places []Range, ok bool) {
 	return places, true
 }
 
-// without appends what is in no part to dst.
+// without appends the bytes that are in no part to dst.
 func without(dst, b []byte, parts []Range) []byte {
 	at := int64(0)
 	for _, p := range parts {

@@ -14,7 +14,7 @@ type Work interface {
 	// error ends the run.
 	Begin(ctx context.Context, inputs []string, cfg *Config) error
 
-	// Stored returns what is kept of a file, or nil if the file is to be read. It is called in the
+	// Stored returns the entries of a file, or nil if the file is to be read. It is called in the
 	// order of the inputs by one goroutine; what it returns is called by another.
 	Stored(document.File) iter.Seq2[Entry, error]
 
@@ -34,7 +34,7 @@ type Entry struct {
 	UnknownCharset string
 }
 
-// through has what is made kept and taken over.
+// through keeps the records of new files and takes over those of stored ones.
 func through(records *Steps[Record], w Work) {
 	records.stored = func(f document.File) iter.Seq2[item[Record], error] {
 		entries := w.Stored(f)

@@ -18,7 +18,7 @@ import (
 // A Create creates a file of that name, which may have folders in it, and fills it.
 type Create func(name string, fill func(w io.Writer) error) error
 
-// decodersBytes bounds what is decompressed ahead of the copies.
+// decodersBytes bounds the bytes that are decompressed ahead of the copies.
 const decodersBytes = 64 << 20
 
 // A CopyReport says what became of files that could not be compared.

@@ -436,7 +436,7 @@ func (c *Corpus) needBytes(documents int) uint64 {
 	return beside + find
 }
 
-// columnBytes returns the memory of what is held for each document. A column that grows as documents
+// columnBytes returns the memory of the columns of all documents. A column that grows as documents
 // arrive takes more than twice its bytes for a moment; the clusters come when that is over.
 func (c *Corpus) columnBytes(documents int) uint64 {
 	each := uint64(0)
@@ -464,7 +464,7 @@ func (c *Corpus) besideBytes(documents int) uint64 {
 	return bytes
 }
 
-// forClusters sets the memory of a search for clusters: what is reserved, and more when it turns out
+// forClusters sets the memory of a search for clusters: the reserved bytes, and more when it turns out
 // that many documents have a near one.
 func (c *Corpus) forClusters(o *cluster.Options) {
 	beside := c.besideBytes(c.Len())

@@ -21,7 +21,7 @@ import (
 //	blocks  | 2 MiB            | 2 MiB      |         as long as the last record allows, of WARC
 //	file    | frame            | frame      |         zstd; of gzip a member; of WARC one for each record
 //
-// What is written depends on the content alone, and not on the number of goroutines. A smaller
+// The bytes written depend on the content alone, and not on the number of goroutines. A smaller
 // block makes more of the file: JSONL in blocks of 2 MiB takes 0.3 % more than in one zstd frame.
 const blockBytes = 2 << 20
 

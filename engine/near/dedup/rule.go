@@ -82,7 +82,7 @@ func (r Rule) Judge(dropped, kept []uint64) (Likeness, bool) {
 	return r.judge(shingle.Shared(dropped, kept), len(dropped), len(kept))
 }
 
-// judge is Judge for sets of so many shingles, of which both have some. More of these never make a
+// judge is Judge for two sizes of sets and the number of shingles in both. More of these never make a
 // document stay.
 func (r Rule) judge(both, dropped, kept int) (Likeness, bool) {
 	jaccard, contained := 1.0, 1.0

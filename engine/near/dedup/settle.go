@@ -28,14 +28,14 @@ type member struct {
 // overwritten when buf is used again. Many goroutines may call it, each with a buffer of its own.
 type setOf func(row Row, buf []uint64) (set, newBuf []uint64, err error)
 
-// A settler chooses what is kept of the documents of a cluster, whose near pairs may chain. It
+// A settler chooses the kept documents of a cluster, whose near pairs may chain. It
 // belongs to one goroutine.
 //
 // Documents are taken in order of preference. Each is compared with the documents kept so far that
 // are within k of it, the nearest first, and goes for the first that the rule lets it go for; if
 // there is none, it is kept. So
 //
-//   - whatever goes is within k of what is kept for it, is preferred less, and has been compared with it;
+//   - a dropped document is within k of the one kept for it, is preferred less, and was compared with it;
 //   - of two kept documents that are within k, neither may go for the one preferred.
 //
 // There is exactly one choice for which both hold: of the documents before it, each is known to be

@@ -75,7 +75,7 @@ func (r *Run[R]) AppendDistinct(records []R) error {
 	return r.Append(records[:n])
 }
 
-// Flush writes what is still in the buffer.
+// Flush writes the rest of the buffer.
 func (r *Run[R]) Flush() error { return r.failed(r.out.Flush()) }
 
 // ReadAt sets dst to the records from number at on, which must be there and flushed. It may be called

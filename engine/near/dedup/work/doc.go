@@ -10,7 +10,7 @@
 // A work file is a file of package store: it is there whole, with checksums, or not at all. Entries
 // are written as they come in the order of the inputs. A work file is completed at the end of an
 // input file, once it is about 1 MiB of input or 64 files; so at most the files that were being read
-// are read again, of which small ones count together. What is finished is completed by
+// are read again, of which small ones count together. Finished files are completed by
 // [Folder.Close], too.
 //
 // # Identity

@@ -231,7 +231,7 @@ func (w *Folder) add(k key, at place) {
 	w.paths[k.Path] = k
 }
 
-// Close completes what is finished and gives the folder back. It may be called again, and on nil.
+// Close completes the finished files and unlocks the folder. It may be called again, and on nil.
 func (w *Folder) Close() error {
 	if w == nil || w.lock == nil {
 		return nil

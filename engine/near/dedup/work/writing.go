@@ -117,7 +117,7 @@ func (w *Folder) complete() {
 	}
 }
 
-// fail gives writing up. What was completed stays.
+// fail ends the writing. Completed work files stay.
 func (w *Folder) fail(err error) {
 	w.broken = true
 	w.warn(w.trouble(err))
