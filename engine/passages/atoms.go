@@ -1,6 +1,7 @@
 package passages
 
 import (
+	"math/bits"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -128,41 +129,100 @@ func normalRune(i Ignore, r rune) rune {
 	return r
 }
 
+const (
+	ones = 0x0101010101010101
+	tops = 0x8080808080808080
+)
+
+// load8 returns the first eight bytes of a text, the first one lowest.
+func load8(text string) uint64 {
+	_ = text[7]
+	return uint64(text[0]) | uint64(text[1])<<8 | uint64(text[2])<<16 | uint64(text[3])<<24 | uint64(text[4])<<32 |
+		uint64(text[5])<<40 | uint64(text[6])<<48 | uint64(text[7])<<56
+}
+
+// countChars returns the number of characters of valid UTF-8: of the bytes that do not continue one.
+func countChars(text string) int {
+	n := len(text)
+	for ; len(text) >= 8; text = text[8:] {
+		x := load8(text)
+		n -= bits.OnesCount64(x &^ (x << 1) & tops)
+	}
+	for i := range len(text) {
+		if text[i]&0xc0 == 0x80 {
+			n--
+		}
+	}
+	return n
+}
+
 // appendNormal appends the normal form of a text to dst: of white space that is ignored one space
-// stays between two other characters, and none at the end of any text. It returns the number of
-// characters, too.
-func appendNormal(dst []byte, i Ignore, text string) (_ []byte, chars int) {
+// stays between two other characters, and none at the end of any text.
+//
+// Most of a text is its own normal form. Eight bytes of ASCII are taken at once that have no control
+// characters and no two spaces in a row, and ideographs are copied without decoding.
+func appendNormal(dst []byte, i Ignore, text string) []byte {
 	text = strings.TrimRightFunc(text, unicode.IsSpace)
 	table, space := &asciiNormal[i], i&IgnoreSpace != 0
-	pending := false
+	begin, pending := len(dst), false
 	for at := 0; at < len(text); {
+		if at+8 <= len(text) {
+			x := load8(text[at:])
+			blanks := ^((x ^ ones*' ') + ones*0x7f) & tops // of ASCII
+			if odd := x | ^(x + ones*(0x80-' ')); odd&tops == 0 && (!space || blanks&(blanks<<8|0x80) == 0) {
+				if pending {
+					dst = append(dst, ' ')
+				}
+				dst = append(dst, text[at:at+8]...)
+				at += 8
+				if i != IgnoreSpace {
+					for k := len(dst) - 8; k < len(dst); k++ {
+						dst[k] = table[dst[k]]
+					}
+				}
+				if pending = space && blanks>>63 != 0; pending {
+					dst = dst[:len(dst)-1]
+				}
+				continue
+			}
+		}
 		c := text[at]
 		if c < utf8.RuneSelf {
 			at++
 			if c = table[c]; c == ' ' && space {
-				pending = chars > 0
+				pending = len(dst) > begin
 				continue
 			}
 			if pending {
 				dst, pending = append(dst, ' '), false
-				chars++
 			}
 			dst = append(dst, c)
-			chars++
 			continue
 		}
-		r, size := utf8.DecodeRuneInString(text[at:])
-		at += size
-		if r = normalRune(i, r); r == ' ' && space {
-			pending = chars > 0
-			continue
+		end := at
+		for end+3 <= len(text) && text[end] >= 0xe4 && text[end] <= 0xe9 { // U+4000 to U+9FFF
+			end += 3
+		}
+		r := rune(0)
+		if end == at {
+			var size int
+			r, size = utf8.DecodeRuneInString(text[at:])
+			end += size
+			if r = normalRune(i, r); r == ' ' && space {
+				pending = len(dst) > begin
+				at = end
+				continue
+			}
 		}
 		if pending {
 			dst, pending = append(dst, ' '), false
-			chars++
 		}
-		dst = utf8.AppendRune(dst, r)
-		chars++
+		if r == 0 {
+			dst = append(dst, text[at:end]...)
+		} else {
+			dst = utf8.AppendRune(dst, r)
+		}
+		at = end
 	}
-	return dst, chars
+	return dst
 }

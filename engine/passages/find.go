@@ -4,7 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
-	"unicode/utf8"
+	"slices"
 
 	"github.com/minio/highwayhash"
 
@@ -116,6 +116,8 @@ func (r *Result) unitGroup(group [][3]uint64, emit func(repeat) error) error {
 type unitCutter struct {
 	o      *Options
 	normal []byte
+	points []point
+	units  [][3]uint64
 	last   [][2]uint64 // hashes of the last atoms, as many as a window has
 	chars  []int       // of these, normalised
 	window []byte      // their bytes
@@ -123,29 +125,34 @@ type unitCutter struct {
 
 // prepare cuts a document.
 func (u *unitCutter) prepare(doc *document.Document) prepared {
-	d := Document{ID: doc.ID, Source: doc.Source, Line: doc.Line}
-	p := prepared{source: doc.Source, head: appendHead(nil, &d, doc.Text), textBytes: len(doc.Text)}
-	u.last, u.chars = u.last[:0], u.chars[:0]
+	u.last, u.chars, u.points, u.units = u.last[:0], u.chars[:0], u.points[:0], u.units[:0]
+	least := max(u.o.MinChars, 1)
 	var at point
-	for text := doc.Text; text != ""; p.atoms++ {
+	for text := doc.Text; text != ""; {
 		atom := text[:atomEnd(u.o.Unit.Kind, text)]
 		text = text[len(atom):]
-		p.points = append(p.points, at)
+		u.points = append(u.points, at)
 		at[0] += uint64(len(atom))
-		at[1] += uint64(utf8.RuneCountInString(atom))
-		chars := 0
-		u.normal, chars = appendNormal(u.normal[:0], u.o.Ignore, atom)
-		var h [2]uint64
-		if u.o.Unit.Length > 1 || chars >= max(u.o.MinChars, 1) {
-			h = hash128(u.normal)
+		at[1] += uint64(countChars(atom))
+		u.normal = appendNormal(u.normal[:0], u.o.Ignore, atom)
+		chars := countChars(asString(u.normal))
+		if u.o.Unit.Length > 1 {
+			u.take(hash128(u.normal), chars, least)
+		} else if chars >= least {
+			u.add(hash128(u.normal))
 		}
-		u.take(&p, h, chars)
 	}
-	return p
+	return prepared{source: doc.Source, head: appendHead(nil, doc, int(at[1])), textBytes: len(doc.Text),
+		points: slices.Clone(u.points), atoms: len(u.points), units: slices.Clone(u.units)}
 }
 
-// take takes an atom into the window, and the window into the marks if it is full.
-func (u *unitCutter) take(p *prepared, h [2]uint64, chars int) {
+// add adds the window that ends with the last atom.
+func (u *unitCutter) add(h [2]uint64) {
+	u.units = append(u.units, [3]uint64{h[0], h[1], uint64(len(u.points) - u.o.Unit.Length)})
+}
+
+// take takes an atom into the window, and adds the window if it is full.
+func (u *unitCutter) take(h [2]uint64, chars, least int) {
 	length := u.o.Unit.Length
 	if u.last, u.chars = append(u.last, h), append(u.chars, chars); len(u.last) > length {
 		u.last = append(u.last[:0], u.last[1:]...)
@@ -155,17 +162,14 @@ func (u *unitCutter) take(p *prepared, h [2]uint64, chars int) {
 	for _, n := range u.chars {
 		all += n
 	}
-	if len(u.last) < length || all < max(u.o.MinChars, 1) {
+	if len(u.last) < length || all < least {
 		return
 	}
-	if length > 1 {
-		u.window = u.window[:0]
-		for _, h := range u.last {
-			u.window = binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(u.window, h[0]), h[1])
-		}
-		h = hash128(u.window)
+	u.window = u.window[:0]
+	for _, h := range u.last {
+		u.window = binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(u.window, h[0]), h[1])
 	}
-	p.units = append(p.units, [3]uint64{h[0], h[1], uint64(p.atoms - length + 1)})
+	u.add(hash128(u.window))
 }
 
 func hash128(b []byte) [2]uint64 {

@@ -369,6 +369,26 @@ func simpleNormal(i Ignore, text string) string {
 	return text
 }
 
+// TestNormal holds the fast paths of normal forms, at every place of eight bytes, to the plain definition.
+func TestNormal(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	pieces := []string{"a", "Z", "7", " ", "  ", "\t", "\u00a0", "\u3000", "中", "文字", "é", "Ü", "٣", "Ａ", "\u0130", "😀", "\x7f",
+		"word", "eight by"}
+	for range 20_000 {
+		text := ""
+		for range rng.IntN(12) {
+			text += pieces[rng.IntN(len(pieces))]
+		}
+		i := Ignore(rng.IntN(8))
+		if got, want := string(appendNormal([]byte("x"), i, text)), "x"+simpleNormal(i, text); got != want {
+			t.Fatalf("%q, ignoring %d: %q, want %q", text, i, got, want)
+		}
+		if got, want := countChars(text), utf8.RuneCountInString(text); got != want {
+			t.Fatalf("%q: %d characters, want %d", text, got, want)
+		}
+	}
+}
+
 // TestUnits holds spans of units against a table of all of them.
 func TestUnits(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))

@@ -1,8 +1,10 @@
 package passages
 
 import (
+	"cmp"
 	"errors"
 	"iter"
+	"slices"
 	"sort"
 	"unicode"
 	"unicode/utf8"
@@ -11,7 +13,8 @@ import (
 	"ndd/engine/storage/spill"
 )
 
-// A Result is the repeated passages of a corpus. It may be read by many goroutines.
+// A Result is the repeated passages of a corpus. It may be read by many goroutines. The names of its
+// documents are valid until it is closed.
 type Result struct {
 	o         Options
 	inputs    []string
@@ -109,6 +112,7 @@ func (r *Result) Document(row int) Document {
 	length, width, text := r.length(), r.o.Unit.width(), r.text(&h)
 	var gone, stay []Cut // of windows that go, and that must be whole
 	var chars charCount
+	h.Spans = make([]Span, 0, len(own))
 	for c := range r.chains(row, own) {
 		first := r.spool.row(c.first)
 		s := Span{Count: int(c.count), Kept: !r.o.StrikeAll && r.stays(row, c.at, c.first)}
@@ -122,7 +126,7 @@ func (r *Result) Document(row int) Document {
 			}
 			shift = s.From - from
 			s.FromChar = chars.to(text, s.From)
-			s.ToChar = s.FromChar + utf8.RuneCountInString(text[s.From:s.To])
+			s.ToChar = s.FromChar + countChars(text[s.From:s.To])
 		} else {
 			begin, end := r.spool.point(&h, from/width), r.spool.point(&h, to/width)
 			s.From, s.FromChar, s.To, s.ToChar = int(begin[0]), int(begin[1]), int(end[0]), int(end[1])
@@ -260,14 +264,14 @@ func (c *charCount) to(text string, at int) int {
 	if at < c.bytes {
 		*c = charCount{}
 	}
-	c.chars += utf8.RuneCountInString(text[c.bytes:at])
+	c.chars += countChars(text[c.bytes:at])
 	c.bytes = at
 	return c.chars
 }
 
 // union returns the ranges that cuts cover together, which ascend by their beginning, but for some.
 func union(cuts []Cut) (all []Cut) {
-	sort.Slice(cuts, func(i, j int) bool { return cuts[i].From < cuts[j].From })
+	slices.SortFunc(cuts, func(a, b Cut) int { return cmp.Compare(a.From, b.From) })
 	for _, c := range cuts {
 		if last := len(all) - 1; last >= 0 && c.From <= all[last].To {
 			all[last].To = max(all[last].To, c.To)

@@ -153,8 +153,10 @@ func groups[R spill.Record](ctx context.Context, o *Options, marks *sorter[R], s
 		out.end(list)
 		return nil
 	}
-	if err := parallel.Each(ctx, parallel.Options{Workers: max(o.Threads, 1)}, produce, one); err != nil {
-		return nil, err
+	err = parallel.Each(ctx, parallel.Options{Workers: max(o.Threads, 1)}, produce, one)
+	closed := twice.Close() // before the next files are written
+	if twice = nil; err != nil || closed != nil {
+		return nil, errors.Join(err, closed)
 	}
 	return gather(o, out)
 }

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"hash/maphash"
 	"sort"
-	"unicode/utf8"
 
+	"ndd/engine/corpus/document"
 	"ndd/engine/storage/spill"
 )
 
@@ -127,15 +127,15 @@ func (s *spool) behind(row int) uint64 {
 // textSeed is of the hashes by which a text is known again.
 var textSeed = maphash.MakeSeed()
 
-// appendHead appends a head.
-func appendHead(dst []byte, d *Document, text string) []byte {
-	for _, name := range []string{d.ID, d.Source} {
+// appendHead appends the head of a document whose text has so many characters.
+func appendHead(dst []byte, doc *document.Document, chars int) []byte {
+	for _, name := range []string{doc.ID, doc.Source} {
 		dst = append(binary.AppendUvarint(dst, uint64(len(name))), name...)
 	}
-	dst = binary.AppendUvarint(dst, uint64(d.Line))
-	dst = binary.AppendUvarint(dst, uint64(len(text)))
-	dst = binary.AppendUvarint(dst, uint64(utf8.RuneCountInString(text)))
-	return binary.LittleEndian.AppendUint64(dst, maphash.String(textSeed, text))
+	dst = binary.AppendUvarint(dst, uint64(doc.Line))
+	dst = binary.AppendUvarint(dst, uint64(len(doc.Text)))
+	dst = binary.AppendUvarint(dst, uint64(chars))
+	return binary.LittleEndian.AppendUint64(dst, maphash.String(textSeed, doc.Text))
 }
 
 // A head is a document's.
@@ -157,7 +157,7 @@ func (s *spool) at(row int) (h head) {
 	}
 	name := func() string {
 		n := next()
-		s := string(b[:n])
+		s := asString(b[:n])
 		b = b[n:]
 		return s
 	}

@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"hash/maphash"
 	"math/bits"
-	"unicode/utf8"
 	"unsafe"
 
 	"ndd/engine/corpus/document"
@@ -40,8 +39,7 @@ func (r *Result) findStrings(ctx context.Context, cfg ingest.Config) (ingest.Rep
 			m := newMarker(r.length())
 			scanner, err := token.NewScanner(token.Options{})
 			return func(_ int, doc *document.Document) (prepared, error) {
-				d := Document{ID: doc.ID, Source: doc.Source, Line: doc.Line}
-				p := prepared{source: doc.Source, head: appendHead(nil, &d, doc.Text), text: doc.Text,
+				p := prepared{source: doc.Source, head: appendHead(nil, doc, countChars(doc.Text)), text: doc.Text,
 					textBytes: len(doc.Text)}
 				if r.o.Unit.Kind == Words {
 					p.words(scanner, doc.Text)
@@ -90,7 +88,7 @@ func (p *prepared) words(scanner *token.Scanner, text string) {
 			t := &tokens[i]
 			hashes = binary.LittleEndian.AppendUint64(hashes, wordKey.Hash(scanner, t))
 			if start := uint64(t.Start); start > at[0] { // parts of one character begin in one place
-				at[1] += uint64(utf8.RuneCountInString(text[at[0]:start]))
+				at[1] += uint64(countChars(text[at[0]:start]))
 				at[0] = start
 			}
 			p.points = append(p.points, at)

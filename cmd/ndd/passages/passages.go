@@ -292,8 +292,8 @@ func (p *finding) copy(ctx context.Context, inputs []string, r *passages.Result,
 	return to.Commit()
 }
 
-// marksBytes is the most memory that is taken for marks: more would make runs that are no faster to merge.
-const marksBytes = 4 << 30
+// marksBytes is the most memory that is taken for marks: more makes runs that are no faster to merge.
+const marksBytes = 64 << 20
 
 var columns = cli.ColumnsOf("id file row:i? unit from:i to:i from_char:i to_char:i count:i kept:b " +
 	"first_id first_file first_row:i? first_from:i")
