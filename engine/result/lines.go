@@ -60,7 +60,7 @@ func (e *tsvEncoder) real(column int, v float64) {
 
 // AppendReal appends a number as tables in text write it.
 func AppendReal(dst []byte, v float64) []byte {
-	return strconv.AppendFloat(dst, rounded(v), 'f', realPlaces, 64)
+	return strconv.AppendFloat(dst, Rounded(v), 'f', realPlaces, 64)
 }
 
 func (e *tsvEncoder) flag(column int, v bool) {
@@ -118,7 +118,7 @@ func (e *jsonEncoder) integer(column int, v int64) {
 }
 
 func (e *jsonEncoder) real(column int, v float64) {
-	e.line = strconv.AppendFloat(append(e.line, e.keys[column]...), rounded(v), 'g', -1, 64)
+	e.line = strconv.AppendFloat(append(e.line, e.keys[column]...), Rounded(v), 'g', -1, 64)
 }
 
 func (e *jsonEncoder) flag(column int, v bool) {
@@ -137,8 +137,8 @@ func (e *jsonEncoder) end() error {
 
 func (e *jsonEncoder) close() error { return nil }
 
-// rounded returns v with the places that a [Real] is written with.
-func rounded(v float64) float64 {
+// Rounded returns v with the places that a [Real] is written with.
+func Rounded(v float64) float64 {
 	scale := math.Pow10(realPlaces)
 	return math.Round(v*scale) / scale
 }

@@ -31,16 +31,16 @@ type parquetEncoder struct {
 
 func newParquetEncoder(w io.Writer, columns []Column) *parquetEncoder {
 	return &parquetEncoder{
-		to: parquet.NewGenericWriter[any](w, schemaOf(columns),
+		to: parquet.NewGenericWriter[any](w, Schema(columns),
 			parquet.Compression(&zstd.Codec{Level: zstd.SpeedFastest})),
 		columns: columns,
 		cells:   make([]parquet.Value, 0, rowsTogether*len(columns)),
 	}
 }
 
-// schemaOf returns the schema of a table. It is that of a structure, since the fields of any
+// Schema returns the schema of a table. It is that of a structure, since the fields of any
 // other group are sorted by their names.
-func schemaOf(columns []Column) *parquet.Schema {
+func Schema(columns []Column) *parquet.Schema {
 	types := map[Kind]reflect.Type{Text: reflect.TypeFor[string](), Integer: reflect.TypeFor[int64](),
 		Real: reflect.TypeFor[float64](), Flag: reflect.TypeFor[bool]()}
 	fields := make([]reflect.StructField, len(columns))
@@ -72,7 +72,7 @@ func (e *parquetEncoder) text(column int, s string) {
 func (e *parquetEncoder) print(column int, f simhash.Fingerprint) { e.text(column, f.String()) }
 func (e *parquetEncoder) integer(column int, v int64)             { e.add(column, parquet.Int64Value(v), 8) }
 func (e *parquetEncoder) real(column int, v float64) {
-	e.add(column, parquet.DoubleValue(rounded(v)), 8)
+	e.add(column, parquet.DoubleValue(Rounded(v)), 8)
 }
 func (e *parquetEncoder) flag(column int, v bool) { e.add(column, parquet.BooleanValue(v), 1) }
 func (e *parquetEncoder) null(column int) {

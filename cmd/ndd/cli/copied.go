@@ -28,6 +28,9 @@ func (g *Globals) SayCopied(r dedup.CopyReport) {
 		g.Log.Warn(Number(r.Uncut, "document") + " with spans that go: copied whole, because the text does not lie in the " +
 			"file as it was read")
 	}
+	if r.Unnoted > 0 {
+		g.Log.Warn(Number(r.Unnoted, "record") + " without fields: no JSON object, or an empty one")
+	}
 }
 
 // NamedMax is how many files are named before the rest is counted.

@@ -71,8 +71,8 @@ and more, how many lose one of the two, English and Chinese: 98.6 and 98.3 % wit
 'ndd help recipes' has more.
 
 Without -o the clusters are printed, each document with its distance to the
-representative; with --format, as the table clusters below. If only --write-kept or
---report is given, nothing is printed. --dry-run writes nothing and reports the counts
+representative; with --format, as the table clusters below. If only --write-kept,
+--annotate or --report is given, nothing is printed. --dry-run writes nothing and reports the counts
 alone. With -o the result is a folder, which appears when it is complete:
 
   clusters.tsv   cluster, id, representative, distance to it, kept (1 or 0), jaccard,
@@ -104,6 +104,14 @@ joins both keep their first, since these have been written. Lines longer than --
 blank ones are left out. One pass cannot compare texts (--verify), choose what to keep
 (--keep) or write other outputs. It takes up to 150 bytes of memory for each document.
 
+--annotate DIR copies the inputs to a new folder as --write-kept does, with all documents,
+and adds fields to each: ndd_cluster, ndd_kept, and of a dropped document ndd_kept_id,
+ndd_distance, ndd_jaccard and ndd_contained. All else stays byte for byte. Lines and
+objects of JSON get them behind their other fields, CSV and Parquet files as columns
+behind the others, empty where there is no value. Documents in other formats, and a file
+that has one of the fields already, are refused by name before the work. Of a Parquet
+file's metadata ARROW:schema and huggingface, which describe the columns, are left out.
+
 --report DIR makes a page, DIR/index.html, that needs nothing from outside: clusters by
 size, files that overlap, kept and dropped documents side by side with differences
 marked, those farthest apart first, and what was skipped. It reads documents twice.
@@ -122,6 +130,7 @@ index holds no texts: to compare them, give the files that it was made from with
 		Example: `  ndd dedup docs/
   ndd dedup -o result --keep longest pages.ndf
   ndd dedup --keep newest --write-kept clean crawl-*.jsonl.gz
+  ndd dedup --annotate annotated crawl-*.jsonl.gz
   ndd dedup -o result --verify 'jaccard>=0.8 or contained>=0.95' docs/
   ndd dedup -o result --quality fast crawl-*.jsonl.gz
   zstd -dc crawl.jsonl.zst | ndd dedup --input-format jsonl --write-kept - - > clean.jsonl
@@ -156,6 +165,8 @@ index holds no texts: to compare them, give the files that it was made from with
 		"several are joined by or and and")
 	f.StringVar(&d.writeKept, "write-kept", "",
 		"folder to create with copies of the inputs, without the dropped documents; - filters standard input")
+	f.StringVar(&d.annotate, "annotate", "",
+		"folder to create with copies of the inputs, all documents with fields that say what is kept for them")
 	f.StringVar(&d.report, "report", "",
 		"folder to create with a report as one page of HTML: sizes, overlapping sources, examples side by side")
 	f.StringVar(&d.members, "members", "", "fingerprint files: write only a table of the documents whose texts are needed, "+
@@ -194,6 +205,7 @@ type deduping struct {
 	againstDocs []string
 	verify      string
 	writeKept   string
+	annotate    string
 	report      string
 	dryRun      bool
 	format      cli.TableFormat

@@ -1,6 +1,7 @@
 package dedup
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -155,7 +156,7 @@ func (d *deduping) checkStreams(inputs []string, prints bool) error {
 		verify = "--quality " + d.quality
 	}
 	for _, again := range []struct{ flag, value string }{{verify, d.verify}, {"--write-kept", d.writeKept},
-		{"--report", d.report}} {
+		{"--annotate", d.annotate}, {"--report", d.report}} {
 		if again.value == "" {
 			continue
 		}
@@ -180,8 +181,8 @@ func (d *deduping) checkStreams(inputs []string, prints bool) error {
 	if d.out == document.Stdin {
 		return cli.Usagef("-o -: the result is a folder; without -o, clusters are printed on standard output")
 	}
-	if d.g.Given["format"] && d.out == "" && d.writeKept != "" {
-		return cli.Usagef("--format is for clusters, which --write-kept does not print: give -o, too")
+	if copies := cmp.Or(d.writeKept, d.annotate); d.g.Given["format"] && d.out == "" && copies != "" {
+		return cli.Usagef("--format is for clusters, which are not printed beside the copies in %s: give -o, too", copies)
 	}
 	return nil
 }

@@ -16,8 +16,8 @@ import (
 
 // folders are the output folders, nil where none was requested.
 type folders struct {
-	clusters, copies, report cli.Folder
-	names                    *dedup.Copies // of copies
+	clusters, copies, annotated, report cli.Folder
+	names                               *dedup.Copies // of copies
 }
 
 func (d *deduping) folders(ctx context.Context, inputs []string) (to folders, err error) {
@@ -26,6 +26,12 @@ func (d *deduping) folders(ctx context.Context, inputs []string) (to folders, er
 			return to, err
 		}
 		if to.copies, err = d.folder(d.g.CreateCopies, d.writeKept, to.names.Has); err != nil {
+			return to, err
+		}
+	}
+	if d.annotate != "" {
+		if to.annotated, err = d.annotations(ctx, inputs, &to); err != nil {
+			to.abort()
 			return to, err
 		}
 	}
@@ -41,6 +47,21 @@ func (d *deduping) folders(ctx context.Context, inputs []string) (to folders, er
 		}
 	}
 	return to, err
+}
+
+// annotations begins the folder of --annotate, if fields can be added to the documents.
+func (d *deduping) annotations(ctx context.Context, inputs []string, to *folders) (_ cli.Folder, err error) {
+	if to.names, err = dedup.NewCopies(ctx, inputs, d.annotate); err != nil {
+		return nil, err
+	}
+	config, err := d.docs.Config(d.g, nil)
+	if err != nil {
+		return nil, err
+	}
+	if err := dedup.CheckFields(ctx, inputs, config.Document, dedup.Annotations); err != nil {
+		return nil, cli.Usagef("--annotate: %w", err)
+	}
+	return d.folder(d.g.CreateCopies, d.annotate, to.names.Has)
 }
 
 // folder begins an output folder; with --dry-run it only finds out whether it could, and returns
@@ -68,6 +89,10 @@ func (d *deduping) wouldWrite(to folders, c *dedup.Corpus, r *dedup.Result) stri
 		parts = append(parts, fmt.Sprintf("%s would hold the copies of %s, without %s", d.writeKept,
 			cli.Number(to.names.Len(), "file"), cli.Number(n, "document")))
 	}
+	if d.annotate != "" {
+		parts = append(parts, fmt.Sprintf("%s would hold the copies of %s, with fields", d.annotate,
+			cli.Number(to.names.Len(), "file")))
+	}
 	if d.report != "" {
 		parts = append(parts, d.report+" would hold index.html")
 	}
@@ -75,7 +100,7 @@ func (d *deduping) wouldWrite(to folders, c *dedup.Corpus, r *dedup.Result) stri
 }
 
 func (f *folders) all() []cli.Folder {
-	return slices.DeleteFunc([]cli.Folder{f.copies, f.clusters, f.report}, func(o cli.Folder) bool { return o == nil })
+	return slices.DeleteFunc([]cli.Folder{f.copies, f.annotated, f.clusters, f.report}, func(o cli.Folder) bool { return o == nil })
 }
 
 func (f *folders) abort() {
@@ -96,11 +121,18 @@ func (f *folders) commit() error {
 // write writes the result.
 func (d *deduping) write(ctx context.Context, inputs []string, to folders, c *dedup.Corpus,
 	r *dedup.Result) (err error) {
-	if to.copies != nil {
+	for _, copies := range []struct {
+		to    cli.Folder
+		doing string
+		write func(context.Context, *dedup.Copies, *document.Meter, dedup.Create) (dedup.CopyReport, error)
+	}{{to.copies, "copying", r.Copy}, {to.annotated, "annotating", r.Annotate}} {
+		if copies.to == nil {
+			continue
+		}
 		meter := &document.Meter{}
-		bar := d.g.NewInputBar(ctx, "copying", inputs, meter)
-		report, err := r.Copy(ctx, to.names, meter, func(name string, fill func(io.Writer) error) error {
-			return to.copies.Write(name, func(w *bufio.Writer) error { return fill(w) })
+		bar := d.g.NewInputBar(ctx, copies.doing, inputs, meter)
+		report, err := copies.write(ctx, to.names, meter, func(name string, fill func(io.Writer) error) error {
+			return copies.to.Write(name, func(w *bufio.Writer) error { return fill(w) })
 		})
 		bar.End()
 		if err != nil {
@@ -123,7 +155,7 @@ func (d *deduping) write(ctx context.Context, inputs []string, to folders, c *de
 		}
 	case d.g.Given["format"]:
 		err = d.g.WriteTable("", d.format.Format, clusterColumns, (&clusterTables{c: c, r: r}).clusters)
-	case to.copies == nil && to.report == nil:
+	case to.copies == nil && to.annotated == nil && to.report == nil:
 		err = printClusters(d.g.Stdout, c, r, d.against)
 	}
 	return cmp.Or(err, c.Err(), ctx.Err())

@@ -40,6 +40,7 @@ func (s *stream) records() error {
 	}
 	limited.most, limited.marksMax = s.opts.MaxDocumentBytes, csvMarksMax
 	header = slices.Clone(header)
+	s.header, s.headerEnd, s.tabs = header, begin+c.InputOffset(), mark == "\t"
 	columns, err := s.opts.columns(header, func(name string) int { return slices.Index(header, name) },
 		func(name string) bool { return slices.Contains(header, name) })
 	if err != nil {

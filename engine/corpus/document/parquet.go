@@ -31,6 +31,9 @@ func (s *stream) parquetRows() error {
 		return damage{err}
 	}
 	defer file.Close()
+	for _, f := range file.Schema().Fields() {
+		s.header = append(s.header, f.Name())
+	}
 	c, err := s.parquetColumns(file.Schema())
 	if err != nil {
 		return err

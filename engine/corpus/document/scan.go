@@ -153,6 +153,10 @@ type stream struct {
 	heldBytes int    // of held
 	lines     []byte // the block that lines are copied to
 
+	header    []string // of a table: the names of its fields
+	headerEnd int64    // of CSV, with tabs or commas
+	tabs      bool
+
 	unpacking *unpacking  // nil where it is not compressed
 	members   *members    // of gzip
 	plain     io.ReaderAt // the file, where it is not compressed and can be read at any place; else nil

@@ -9,6 +9,7 @@ import (
 	"iter"
 	"math"
 	"runtime"
+	"slices"
 	"strings"
 
 	"ndd/engine/corpus/document"
@@ -27,12 +28,15 @@ type CopyReport struct {
 	Repacked []string // compressed by zstd instead of xz or bzip2
 	Lost     []string // what could not be read and is in no copy, with the reason
 	Uncut    int      // documents that have all their text, because parts cannot be cut out of their format
+	Unnoted  int      // records without the fields that the others got, because they are broken
 }
 
 // A Verdict says what of a document goes: nothing if it is zero.
 type Verdict struct {
 	Drop bool             // all of it
 	Cuts []document.Range // or these parts of its text
+
+	Note int // number of the document for [Fields].Values; 0: nothing is known of it
 }
 
 // A Rewriting reads inputs again and copies them without what goes.
@@ -45,6 +49,9 @@ type Rewriting struct {
 	// Judge returns, for a file and the number of its first unit of all, a function that is called with
 	// its units in order. It is called by one goroutine; what it returns, by others.
 	Judge func(f document.File, unit int) func(*document.Extractor, document.Unit) (Verdict, error)
+
+	// Fields, if not nil, are added to all documents; then all stay, with all their text.
+	Fields *Fields
 }
 
 // Copy reads the inputs again, counted by meter unless it is nil, and copies them without the
@@ -86,7 +93,7 @@ func (w *Rewriting) Copy(ctx context.Context, names *Copies, meter *document.Met
 			if len(copiers) == len(w.FileUnits) {
 				return Changed(strings.Join(w.Inputs, ", "))
 			}
-			k := &copier{opts: opts, names: names, create: create, file: f}
+			k := &copier{opts: opts, names: names, create: create, file: f, fields: w.Fields}
 			judge, left := w.Judge(f, unit), w.FileUnits[len(copiers)]
 			unit += left
 			k.judge = func(u document.Unit) (Verdict, error) {
@@ -123,13 +130,17 @@ func (r *Result) judge(dropped bitmap) func(document.File, int) func(*document.E
 			if unit++; isRow {
 				row++
 			}
+			if isRow {
+				v.Note = row + 1
+			}
 			if !isRow || !dropped.has(row) {
 				return v, nil
 			}
 			if doc, err := x.Extract(u); err != nil || !c.same(Row(row), &doc) {
 				return v, Changed(c.ID(Row(row)))
 			}
-			return Verdict{Drop: true}, nil
+			v.Drop = true
+			return v, nil
 		}
 	}
 }
@@ -167,6 +178,7 @@ func reportOf(copiers []*copier) (all CopyReport) {
 		all.Repacked = append(all.Repacked, k.report.Repacked...)
 		all.Lost = append(all.Lost, k.report.Lost...)
 		all.Uncut += k.report.Uncut
+		all.Unnoted += k.report.Unnoted
 	}
 	return all
 }
@@ -183,15 +195,25 @@ type copier struct {
 	extractor *document.Extractor
 	file      document.File
 	report    CopyReport
+
+	fields *Fields
+	head   document.Head // of the file, where there are fields
 }
 
-// cut is a range of bytes that is left out.
-type cut struct{ from, to int64 }
+// cut is a range of bytes that is left out; where fields are added, where those of a document go, or
+// its row in a Parquet file.
+type cut struct {
+	from, to int64
+	note     int // of the document's verdict
+}
 
 // copy copies the file without the dropped documents.
 func (k *copier) copy() error {
 	f := k.file
 	defer k.opts.Meter.Begin(f)()
+	if k.fields != nil {
+		k.head, _ = f.Head(k.ctx, k.opts) // the scan has the same error
+	}
 	x, err := k.scan(f)
 	if err == nil {
 		err = k.end()
@@ -201,6 +223,9 @@ func (k *copier) copy() error {
 	}
 	if x.units == 0 && x.lost {
 		return k.unjudged(f)
+	}
+	if k.head.End > 0 {
+		x.cuts = slices.Insert(x.cuts, 0, cut{from: k.head.End, note: noteNames})
 	}
 	again := k.opts
 	again.Meter = nil // it has counted the file
@@ -215,8 +240,10 @@ func (k *copier) copy() error {
 	switch {
 	case content.Columns != nil && x.whole < math.MaxInt64: // what is behind the damage would be lost
 		return k.unjudged(f)
-	case content.Columns != nil && len(x.rows) > 0:
-		return k.write(f, "", func(w io.Writer) error { return k.packers.copyColumns(k.ctx, w, content, x.rows) })
+	case content.Columns != nil && (len(x.rows) > 0 || k.fields != nil):
+		return k.write(f, "", func(w io.Writer) error {
+			return k.packers.copyColumns(k.ctx, w, content, x.rows, k.fields, x.cuts)
+		})
 	case content.Columns != nil, !content.Rows && x.kept > 0 && len(x.cuts) == 0:
 		return k.write(f, "", func(w io.Writer) error { return f.Copy(k.ctx, w) })
 	case !content.Rows && x.kept == 0:
@@ -235,10 +262,13 @@ func (k *copier) copy() error {
 		if !content.Members {
 			x.starts = nil
 		}
+		if k.fields != nil {
+			return k.packers.without(k.ctx, w, content, x.cuts, nil, newNoter(k.fields, &k.head))
+		}
 		if content.List {
 			x.cuts = x.list()
 		}
-		return k.packers.without(k.ctx, w, content, x.cuts, x.starts)
+		return k.packers.without(k.ctx, w, content, x.cuts, x.starts, nil)
 	})
 }
 
@@ -299,7 +329,7 @@ func (x *scanned) list() (cuts []cut) {
 		if x.stays > 0 {
 			from = x.values[x.stays-1].to
 		}
-		cuts = append(cuts, cut{from, x.values[len(x.values)-1].to})
+		cuts = append(cuts, cut{from: from, to: x.values[len(x.values)-1].to})
 	}
 	return cuts
 }
@@ -316,7 +346,7 @@ func (k *copier) scan(f document.File) (x scanned, err error) {
 				x.damage = append(x.damage, skip.Error())
 				continue // a record begins there that comes up itself
 			case skip.To > skip.At: // of JSON
-				x.values = append(x.values, cut{skip.At, skip.To})
+				x.values = append(x.values, cut{from: skip.At, to: skip.To})
 				x.stays = len(x.values)
 				continue
 			case skip.Reason == document.Unreadable, skip.Reason == document.DamagedRows:
@@ -330,13 +360,20 @@ func (k *copier) scan(f document.File) (x scanned, err error) {
 			return x, err
 		}
 		x.units++
-		x.values = append(x.values, cut{u.From, u.To})
 		v, err := k.judge(u)
+		if err == nil && k.fields != nil {
+			err = k.note(&x, u, v.Note)
+		}
 		if err != nil {
 			return x, err
 		}
+		if k.fields != nil {
+			x.kept++
+			continue
+		}
+		x.values = append(x.values, cut{from: u.From, to: u.To})
 		if v.Drop {
-			x.cuts = append(x.cuts, cut{u.From, u.To})
+			x.cuts = append(x.cuts, cut{from: u.From, to: u.To})
 			x.rows = append(x.rows, int64(u.Line))
 			continue
 		}
@@ -351,7 +388,7 @@ func (k *copier) scan(f document.File) (x scanned, err error) {
 			k.report.Uncut++
 		}
 		for _, p := range places {
-			x.cuts = append(x.cuts, cut{p.From, p.To})
+			x.cuts = append(x.cuts, cut{from: p.From, to: p.To})
 		}
 	}
 	return x, nil

@@ -108,12 +108,13 @@ func stream(w io.Writer, packing document.Packing) (io.WriteCloser, error) {
 }
 
 // without copies a content but for the cuts, compressed as it was, in members of which one begins
-// at each start. Without starts each block is a member.
-func (p *packers) without(ctx context.Context, w io.Writer, content *document.Content, cuts []cut, starts []int64) error {
+// at each start. Without starts each block is a member. With notes, what they add stands at the cuts.
+func (p *packers) without(ctx context.Context, w io.Writer, content *document.Content, cuts []cut, starts []int64,
+	notes *noter) error {
 	packing := content.Packing
 	produce := func(ctx context.Context, yield func(*block) bool) error {
 		c := copying{ctx: ctx, p: p, in: content, records: starts != nil && packing != document.Unpacked,
-			starts: starts, yield: yield}
+			starts: starts, notes: notes, yield: yield}
 		return c.without(cuts)
 	}
 	work := func(ctx context.Context, blocks iter.Seq[*block]) error {
@@ -153,6 +154,7 @@ type copying struct {
 	at      int64 // bytes of in that have been read
 	records bool  // each is a member
 	starts  []int64
+	notes   *noter // nil: none
 	yield   func(*block) bool
 
 	b     *block
@@ -168,6 +170,12 @@ func (c *copying) without(cuts []cut) (err error) {
 		return err
 	}
 	for _, cut := range cuts {
+		if c.notes != nil {
+			if err := c.note(cut); err != nil {
+				return err
+			}
+			continue
+		}
 		if err := c.copy(cut.from); err != nil {
 			return err
 		}
@@ -206,7 +214,7 @@ func (c *copying) copy(to int64) error {
 			next = min(next, c.starts[0])
 		}
 		from := len(c.b.in)
-		n, err := c.in.Read(c.b.in[from:min(int64(cap(c.b.in)), int64(from)+next-c.at)])
+		n, err := c.in.Read(c.b.in[from:][:min(int64(cap(c.b.in)-from), next-c.at)])
 		c.b.in = c.b.in[:from+n]
 		c.at += int64(n)
 		c.begun = c.begun || n > 0

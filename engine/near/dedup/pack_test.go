@@ -25,7 +25,7 @@ func TestPackers(t *testing.T) {
 		from := int64(content.Len())
 		fmt.Fprintf(&content, "%s%d\n", strings.Repeat("record ", i*i%11), i)
 		if i%5 == 2 || i == 11 {
-			cuts = append(cuts, cut{from, int64(content.Len())})
+			cuts = append(cuts, cut{from: from, to: int64(content.Len())})
 			continue
 		}
 		starts = append(starts, from)
@@ -43,7 +43,7 @@ func TestPackers(t *testing.T) {
 					}
 					var out bytes.Buffer
 					c := &document.Content{Reader: strings.NewReader(content.String()), Packing: packing}
-					if err := p.without(t.Context(), &out, c, cuts, starts); err != nil {
+					if err := p.without(t.Context(), &out, c, cuts, starts, nil); err != nil {
 						t.Fatal(err)
 					}
 					if got := unpack(t, name, out.String()); got != strings.Join(records, "") {
@@ -102,7 +102,7 @@ func TestPackersErrors(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := p.without(t.Context(), c.out, &document.Content{Reader: c.in}, []cut{{3, 4}}, nil); !errors.Is(err, c.want) {
+		if err := p.without(t.Context(), c.out, &document.Content{Reader: c.in}, []cut{{from: 3, to: 4}}, nil, nil); !errors.Is(err, c.want) {
 			t.Errorf("%v, want %v", err, c.want)
 		}
 	}

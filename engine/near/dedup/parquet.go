@@ -1,6 +1,7 @@
 package dedup
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,10 +24,12 @@ const (
 	columnsPageMax = 1 << 30 // bytes of a page, decompressed
 )
 
-// copyColumns copies a Parquet file without some rows, counted from 1 and ascending. Columns, their
+// copyColumns copies a Parquet file without some rows, counted from 1 and ascending, and with some
+// fields, if there are any, whose numbers the rows' notes have. Columns, their
 // order, encodings and compression, and the file's own metadata stay; so do the row groups, but for
 // larger ones than 64 MiB, which are divided. Several of the others are copied at a time.
-func (p *packers) copyColumns(ctx context.Context, w io.Writer, content *document.Content, drop []int64) (err error) {
+func (p *packers) copyColumns(ctx context.Context, w io.Writer, content *document.Content, drop []int64,
+	fields *Fields, notes []cut) (err error) {
 	defer noPanic(&err)
 	checked, err := columns.Open(content.Columns, content.Size, columnsPageMax)
 	if err != nil {
@@ -38,12 +41,19 @@ func (p *packers) copyColumns(ctx context.Context, w io.Writer, content *documen
 	if err != nil {
 		return err
 	}
-	options := []parquet.WriterOption{file.Schema()}
+	schema := file.Schema()
+	if fields != nil {
+		schema = fields.schema(schema)
+	}
+	options := []parquet.WriterOption{schema}
 	for _, pair := range file.Metadata().KeyValueMetadata {
+		if fields != nil && slices.Contains(schemaCopies, pair.Key) {
+			continue
+		}
 		options = append(options, parquet.KeyValueMetadata(pair.Key, pair.Value))
 	}
 	c := columnCopy{to: parquet.NewGenericWriter[any](w, options...), from: checked, together: rowsTogether,
-		most: p.groupBytes}
+		most: p.groupBytes, fields: fields, columns: len(file.Schema().Columns())}
 	if checked.Repeats() {
 		c.together = 1
 	}
@@ -54,6 +64,8 @@ func (p *packers) copyColumns(ctx context.Context, w io.Writer, content *documen
 			row += checked.Rows(n)
 			i, _ := slices.BinarySearch(drop, row+1)
 			g.drop, drop = drop[:i], drop[i:]
+			i, _ = slices.BinarySearchFunc(notes, row+1, func(c cut, row int64) int { return cmp.Compare(c.from, row) })
+			g.notes, notes = notes[:i], notes[i:]
 			select {
 			case p.groups <- struct{}{}:
 			case <-ctx.Done():
@@ -99,6 +111,8 @@ type columnCopy struct {
 	from     *columns.File
 	together int // rows that are read at a time
 	most     int // bytes of a group that is written
+	fields   *Fields
+	columns  int // of from
 }
 
 // columnGroup is a row group that is copied.
@@ -106,6 +120,7 @@ type columnGroup struct {
 	number int
 	row    int64                             // that was read last
 	drop   []int64                           // ahead
+	notes  []cut                             // ahead
 	held   int                               // bytes of the group that is written
 	whole  *parquet.ConcurrentRowGroupWriter // of it; nil where it is divided
 	err    error
@@ -141,6 +156,9 @@ func (c *columnCopy) copy(from *columns.File, g *columnGroup, to parquet.RowWrit
 		n, err := rows.ReadRows(buffer)
 		if err != nil && !errors.Is(err, io.EOF) {
 			return err
+		}
+		if c.fields != nil {
+			c.note(g, buffer[:n])
 		}
 		if _, err := to.WriteRows(g.staying(buffer[:n])); err != nil {
 			return err

@@ -135,7 +135,7 @@ func TestCopyGroups(t *testing.T) {
 			p.groupBytes = groupBytes
 			var out bytes.Buffer
 			in := &document.Content{Columns: bytes.NewReader(original), Size: int64(len(original))}
-			if err := p.copyColumns(t.Context(), &out, in, drop); err != nil {
+			if err := p.copyColumns(t.Context(), &out, in, drop, nil, nil); err != nil {
 				t.Fatal(err)
 			}
 			got, err := parquet.Read[page](bytes.NewReader(out.Bytes()), int64(out.Len()))
@@ -176,7 +176,7 @@ func TestCopyGroups(t *testing.T) {
 			t.Fatal(err)
 		}
 		in := &document.Content{Columns: bytes.NewReader(original), Size: int64(len(original))}
-		err = p.copyColumns(t.Context(), io.Discard, in, drop)
+		err = p.copyColumns(t.Context(), io.Discard, in, drop, nil, nil)
 		if err == nil || says != "" && err.Error() != says {
 			t.Fatalf("%v, want %s", err, says)
 		}

@@ -1,0 +1,77 @@
+package document
+
+import (
+	"bytes"
+	"context"
+	"errors"
+)
+
+// A Head is what the beginning of a file says about its documents.
+type Head struct {
+	Format Format
+	Names  []string // of the fields of the first record, or of the table; nil where documents have none
+	Tabs   bool     // CSV: fields are separated by tabs
+	End    int64    // CSV: of the record that names the fields, as an offset of the decompressed file
+}
+
+// Records reports whether documents are records, to which fields can be added.
+func (h *Head) Records() bool {
+	return h.Format == JSONL || h.Format == JSON || h.Format == CSV || h.Format == Parquet
+}
+
+// Head reads the beginning of a file. The error is that of [File.Scan] where it comes first.
+func (f File) Head(ctx context.Context, opts Options) (h Head, err error) {
+	opts.Meter, opts.Chosen, opts.Strict = nil, nil, false
+	if opts, err = opts.withDefaults(); err != nil {
+		return h, err
+	}
+	s := &stream{ctx: ctx, file: f, opts: opts}
+	skips := 0
+	s.yield = func(u Unit, err error) bool {
+		if err == nil && u.fields != nil {
+			eachName(u.raw, func(name []byte) { s.header = append(s.header, string(name)) })
+		}
+		skips++
+		return err != nil && skips < heldMax
+	}
+	closer, err := s.open(nil)
+	if err != nil {
+		return h, bare(f.Path, err)
+	}
+	defer closer()
+	err = s.units()
+	if errors.Is(err, errStop) {
+		err = nil
+	}
+	return Head{s.format, s.header, s.tabs, s.headerEnd}, err
+}
+
+// eachName calls name with the names of the fields of a record, and returns how many there are; -1 if
+// it is no JSON object.
+func eachName(record []byte, name func([]byte)) (n int) {
+	ok, err := jsonMembers(record, func(b []byte, _ byte) {
+		n++
+		name(b)
+	})
+	if !ok || err != nil {
+		return -1
+	}
+	return n
+}
+
+// ObjectEnd returns where fields can be added to a unit's JSON object: before the brace that ends it,
+// as an offset of the decompressed file. taken is the first of some names that the object has already.
+// ok is false where the unit is no JSON object, or an empty one.
+func (u Unit) ObjectEnd(names []string) (end int64, taken string, ok bool) {
+	if u.format != JSONL {
+		return 0, "", false
+	}
+	n := eachName(u.raw, func(name []byte) {
+		for _, own := range names {
+			if taken == "" && isName(name, own) {
+				taken = own
+			}
+		}
+	})
+	return u.at + int64(bytes.LastIndexByte(u.raw, '}')), taken, n > 0
+}
