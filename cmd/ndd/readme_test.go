@@ -291,6 +291,7 @@ func readmeFiles(t *testing.T) {
 	write("b.jsonl.gz", packed(lines))
 	write("docs.jsonl", []byte(lines))
 	write("new.jsonl", []byte(lines))
+	write("evals.jsonl", []byte(`{"question":"How many metres did the river rise on Sunday night?","answer":"two"}`+"\n"))
 	write("pairs.tsv", []byte("id_a\tid_b\tlabel\n0\t1\tduplicate\n2\t3\tduplicate\n"))
 	page := "<html><body><p>" + text + "</p></body></html>"
 	const mill = "<!doctype html><title>Spring at the mill</title>\n<p>The mill by the river opened its doors again " +

@@ -1,5 +1,5 @@
-// Package passages holds the command passages: which lines, paragraphs, sentences or strings of a corpus
-// are repeated in it.
+// Package passages holds the commands passages, which lines, paragraphs, sentences or strings of a corpus
+// are repeated in it, and decontaminate, which of its documents hold items of evaluations.
 package passages
 
 import (
@@ -23,7 +23,7 @@ import (
 
 // Commands returns the commands of this package.
 func Commands(g *cli.Globals) []*cobra.Command {
-	return []*cobra.Command{newPassages(g)}
+	return []*cobra.Command{newPassages(g), newDecontaminate(g)}
 }
 
 func newPassages(g *cli.Globals) *cobra.Command {
@@ -43,9 +43,9 @@ Which command answers which question:
              ndd copies --method winnow docs.jsonl
   passages   Which lines, paragraphs, sentences or strings stand more than once? All of them.
              ndd passages --bytes 100 --write-kept clean crawl.jsonl
-  passages   Which strings of these questions are in my training text? The questions come first;
-             rows with first_file among them and file elsewhere tell.
-             ndd passages --bytes 50 --across-only questions.jsonl train/
+  decontaminate
+             Which documents hold these test questions, whole or with words changed? By question.
+             ndd decontaminate --evals questions.jsonl --write-kept clean crawl.jsonl
 
 --unit line, paragraph or sentences=3 (three sentences in a row) compares units by a hash of
 128 bits. A paragraph ends with the blank lines behind it. A sentence ends behind . ! ? … before
@@ -196,7 +196,7 @@ func (p *finding) run(ctx context.Context, inputs []string) error {
 	if err := cmp.Or(p.options(), cli.ReadOnce(inputs), p.g.KeepInputs(inputs)); err != nil {
 		return err
 	}
-	names, folder, err := p.folder(ctx, inputs) // before the work, so that a wrong name costs nothing
+	names, folder, err := copies(ctx, p.g, inputs, p.writeKept, p.dryRun) // before the work, so that a wrong name costs nothing
 	if err != nil {
 		return err
 	}
@@ -254,24 +254,25 @@ func (p *finding) run(ctx context.Context, inputs []string) error {
 	return partly
 }
 
-// folder begins the folder of the copies, if one is wanted; with --dry-run it only finds out whether it
-// could.
-func (p *finding) folder(ctx context.Context, inputs []string) (*dedup.Copies, cli.Folder, error) {
-	if p.writeKept == "" {
+// copies begins the folder of the copies, unless its name is "", and returns the names of the files in it.
+// With --dry-run it only finds out whether it could.
+func copies(ctx context.Context, g *cli.Globals, inputs []string, dir string, dryRun bool) (*dedup.Copies, cli.Folder,
+	error) {
+	if dir == "" {
 		return nil, nil, nil
 	}
 	if i := slices.IndexFunc(inputs, document.ReadOnce); i >= 0 {
 		return nil, nil, cli.Usagef("--write-kept reads documents twice, and a pipe (%s) can be read only once: "+
 			"write it to a file first", inputs[i])
 	}
-	names, err := dedup.NewCopies(ctx, inputs, p.writeKept)
+	names, err := dedup.NewCopies(ctx, inputs, dir)
 	if err != nil {
 		return nil, nil, err
 	}
-	if p.dryRun {
-		return names, nil, p.g.CheckFolder(p.writeKept, names.Has)
+	if dryRun {
+		return names, nil, g.CheckFolder(dir, names.Has)
 	}
-	folder, err := p.g.CreateFolder(p.writeKept, names.Has)
+	folder, err := g.CreateFolder(dir, names.Has)
 	return names, folder, err
 }
 
@@ -300,28 +301,28 @@ var columns = cli.ColumnsOf("id file row:i? unit from:i to:i from_char:i to_char
 
 // writeSpans writes the rows of a document.
 func (p *finding) writeSpans(w *result.TableWriter, d *passages.Document) error {
-	line := func(n int) {
-		if n == 0 {
-			w.Null()
-		} else {
-			w.Integer(int64(n))
-		}
-	}
 	for i := range d.Spans {
 		s := &d.Spans[i]
-		w.Text(d.ID).Text(d.Source)
-		line(d.Line)
+		line(w.Text(d.ID).Text(d.Source), d.Line)
 		w.Text(p.o.Unit.String())
 		for _, n := range []int{s.From, s.To, s.FromChar, s.ToChar, s.Count} {
 			w.Integer(int64(n))
 		}
-		w.Flag(s.Kept).Text(s.First.ID).Text(s.First.Source)
-		line(s.First.Line)
+		line(w.Flag(s.Kept).Text(s.First.ID).Text(s.First.Source), s.First.Line)
 		if err := w.Integer(int64(s.First.From)).End(); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// line writes the number of a row, none for 0.
+func line(w *result.TableWriter, n int) {
+	if n == 0 {
+		w.Null()
+	} else {
+		w.Integer(int64(n))
+	}
 }
 
 // A share is what of some documents goes.

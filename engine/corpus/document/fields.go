@@ -24,16 +24,21 @@ type Fields struct {
 // isHTML reports whether a field holds pages by its name.
 func isHTML(field string) bool { return field == "html" || field == "raw_html" }
 
+// textFields returns the names of fields that may hold the text, in the order in which they are looked
+// for.
+func (o *Options) textFields() []string { return slices.Concat(o.PreferText, TextFields) }
+
 // choose returns the fields to take of records that have these ones; ok is false where no text is
 // among them. A field that the options name is chosen whether it is there or not.
 func (o *Options) choose(has func(field string) bool) (f Fields, ok bool) {
 	f = Fields{o.TextField, o.IDField}
 	if f.Text == "" {
-		i := slices.IndexFunc(TextFields, has)
+		names := o.textFields()
+		i := slices.IndexFunc(names, has)
 		if i < 0 {
 			return f, false
 		}
-		f.Text = TextFields[i]
+		f.Text = names[i]
 	}
 	if f.ID == "" {
 		if i := slices.IndexFunc(IDFields, has); i >= 0 {
@@ -110,8 +115,9 @@ func (e *FieldError) Error() string {
 // is not an object: the record itself becomes a skip, and the next one decides.
 func (s *stream) objectFields(raw []byte) (f Fields, ok bool, err error) {
 	begins := map[string]byte{} // the first byte of each value that may be text or ID
+	names := s.opts.textFields()
 	isObject, err := jsonMembers(raw, func(name []byte, c byte) {
-		if slices.Contains(TextFields, string(name)) || slices.Contains(IDFields, string(name)) {
+		if slices.Contains(names, string(name)) || slices.Contains(IDFields, string(name)) {
 			if _, again := begins[string(name)]; !again {
 				begins[string(name)] = c
 			}
@@ -142,7 +148,7 @@ func (s *stream) noFields(err error) error {
 
 // showsText reports whether the first bytes of a JSON object show a field with a text.
 func (o *Options) showsText(head []byte) bool {
-	names := TextFields
+	names := o.textFields()
 	if o.TextField != "" {
 		top, _, _ := strings.Cut(o.TextField, ".")
 		names = []string{strings.TrimSuffix(top, everyElement)}

@@ -8,9 +8,11 @@ type Options struct {
 	// JSON and CSV: field that holds the text; "" is the first of TextFields that a file's first
 	// record has. Dots lead into JSON objects.
 	TextField string
-	IDField   string  // JSON and CSV: field that holds the ID; "" is the first of IDFields likewise
-	Extract   Extract // which text of a page is taken; "" is ExtractAll
-	Strict    bool    // a skip that loses data is an error
+	// PreferText are names of fields that are looked for before TextFields.
+	PreferText []string
+	IDField    string  // JSON and CSV: field that holds the ID; "" is the first of IDFields likewise
+	Extract    Extract // which text of a page is taken; "" is ExtractAll
+	Strict     bool    // a skip that loses data is an error
 
 	// ValueFields are names of fields, as TextField, or of a WARC record's headers: the first of
 	// them that a line or record has as a string or number is the document's Value.

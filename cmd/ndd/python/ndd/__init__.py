@@ -12,7 +12,7 @@ Everything runs in the program ndd, which this package brings along; arguments h
 """
 from ._binary import find_ndd
 from ._errors import CorruptError, NddError, ServerError, UsageError
-from ._jobs import Result, copies, dedup, fingerprint, passages
+from ._jobs import Result, copies, decontaminate, dedup, fingerprint, passages
 from ._server import Client, Index
 
-__all__ = ["Client", "CorruptError", "Index", "NddError", "Result", "ServerError", "UsageError", "copies", "dedup", "find_ndd", "fingerprint", "passages"]
+__all__ = ["Client", "CorruptError", "Index", "NddError", "Result", "ServerError", "UsageError", "copies", "decontaminate", "dedup", "find_ndd", "fingerprint", "passages"]

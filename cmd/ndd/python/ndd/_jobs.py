@@ -38,13 +38,29 @@ def passages(of, *, text=None, id=None, progress=True, **options):
     options are the flags of ``ndd passages``, one of unit="line", bytes=100 and words=50 among them. The columns are
     those of ``ndd passages --help``; without id=, documents of this process are named by their row, from 0.
     """
+    return _rows("passages", of, text, id, progress, options)
+
+
+def decontaminate(of, evals, *, text=None, id=None, progress=True, **options):
+    """Returns which documents hold items of evaluations, such as test questions, as a table: a row for each of both.
+
+    evals is a path, folder or pattern, or a list of them; options are the flags of ``ndd decontaminate``, such as
+    question="prompt", threshold=0.6, sets="sets.tsv", write_kept="clean/". The columns are those of
+    ``ndd decontaminate --help``; without id=, documents of this process are named by their row, from 0.
+    """
+    evals = [os.fspath(e) for e in (evals if isinstance(evals, (list, tuple)) else [evals])]
+    return _rows("decontaminate", of, text, id, progress, {**options, "evals": evals})
+
+
+def _rows(command, of, text, id, progress, options):
+    """Runs a command that writes one table, and returns it."""
     for name in ("output", "format", "dry_run"):
         if name in options:
             raise UsageError(f"{name} is not for Python: the result is the table")
     documents, extension = source(of, text, id, []), _extension()
     with tempfile.TemporaryDirectory(prefix="ndd-") as folder:
-        path = os.path.join(folder, f"spans.{extension}")
-        _run("passages", documents, text, id, progress, {**options, "output": path, "format": extension})
+        path = os.path.join(folder, f"rows.{extension}")
+        _run(command, documents, text, id, progress, {**options, "output": path, "format": extension})
         return _read(path)
 
 

@@ -235,6 +235,18 @@ def test_passages(tmp_path):
         ndd.passages(["a text"], unit="line", dry_run=True)
 
 
+def test_decontaminate(tmp_path):
+    (tmp_path / "evals.jsonl").write_text('{"id": "q1", "prompt": "Who was the first to row across the lake at night?", "answer": "Mia"}\n')
+    texts = ["nothing of it", "Quiz: who was the first to row across the lake, at night? Mia did.", "and nothing here"]
+    hits = ndd.decontaminate(texts, tmp_path / "evals.jsonl")
+    assert [(r["id"], r["item_id"], r["score"], r["answer"]) for r in hits.to_pylist()] == [("1", "q1", 1.0, True)]
+    assert len(ndd.decontaminate(texts, [tmp_path / "evals.jsonl"], question="answer", min_words=1, common=1)) == 1
+    with pytest.raises(ndd.NddError, match='no field "query"'):
+        ndd.decontaminate(texts, str(tmp_path), question="query", strict=True)
+    with pytest.raises(ndd.UsageError, match="format is not for Python"):
+        ndd.decontaminate(texts, str(tmp_path), format="tsv")
+
+
 def test_text_column_of_numbers():
     pa = pytest.importorskip("pyarrow")
     with pytest.raises(ndd.UsageError, match="values of type int64"):

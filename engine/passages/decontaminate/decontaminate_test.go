@@ -1,0 +1,217 @@
+package decontaminate
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"ndd/engine/corpus/ingest"
+	"ndd/engine/near/dedup"
+)
+
+// hits returns the hits of documents, as the line of the document, that of the item and the text.
+func hits(r *Result, texts []map[string]string) (all []string) {
+	for d := range r.Documents() {
+		for _, h := range d.Hits {
+			all = append(all, d.ID+" "+h.Item.ID+" "+texts[d.Line-1]["text"][h.From:h.To])
+		}
+	}
+	return all
+}
+
+func texts(all ...string) (lines []map[string]string) {
+	for i, text := range all {
+		lines = append(lines, map[string]string{"id": string(rune('a' + i)), "text": text})
+	}
+	return lines
+}
+
+// TestChanged holds for every length of an item that one changed word in 15 leaves a seed, wherever
+// it is.
+func TestChanged(t *testing.T) {
+	p := newPlanter(3)
+	for tokens := 10; tokens < 300; tokens += 1 + tokens/20 {
+		for first := range 15 {
+			n, longest, run := seedLength(tokens), 0, 0
+			for i := range tokens {
+				if run++; i%15 == first {
+					run = 0
+				}
+				longest = max(longest, run)
+			}
+			if longest < n {
+				t.Errorf("%d tokens, changed from %d on: a run of %d is the longest", tokens, first, longest)
+			}
+		}
+	}
+	question := p.text(40)
+	words := strings.Fields(question)
+	for _, c := range []struct {
+		text string
+		want float64 // least share
+		hit  bool
+	}{
+		{question, 1, true},
+		{strings.Join(words[3:], " "), 0.9, true},
+		{strings.Join(append(slices.Clone(words[:20]), words[22:]...), " "), 1, true},
+		{strings.Join(words[:20], " ") + " x y z " + strings.Join(words[20:], " "), 1, true},
+		{strings.Join(words[:20], " ") + p.text(10) + strings.Join(words[30:], " "), 0, false},
+		{strings.Join(words[:24], " "), 0, false},
+	} {
+		docs := write(t, "docs.jsonl", texts("before "+c.text+" behind"))
+		r := find(t, write(t, "items.jsonl", texts(question)), docs, Options{}, 1)
+		found := slices.Collect(r.Documents())
+		if len(found) > 0 != c.hit || c.hit && found[0].Hits[0].Covered < c.want {
+			t.Errorf("%q of %q: %+v", c.text, question, found)
+		}
+	}
+}
+
+// TestWhole holds that items of few words are found as a whole or not at all.
+func TestWhole(t *testing.T) {
+	docs := texts("Well: who wrote the red book? He did.", "Who wrote the red letter? She did.", "The answer is no.")
+	items := texts("Who wrote the red book?", "The answer", "the")
+	r := find(t, write(t, "items.jsonl", items), write(t, "docs.jsonl", docs), Options{MinWords: 2}, 1)
+	want := []string{"a a who wrote the red book", "c b The answer"}
+	if got := hits(r, docs); !slices.Equal(got, want) || r.Sets[0].Short != 1 || r.Sets[0].Items != 3 {
+		t.Errorf("%q, want %q; %+v", got, want, r.Sets)
+	}
+	again := write(t, "docs.jsonl", append(docs, docs[0]))
+	if r = find(t, write(t, "items.jsonl", items), again, Options{Common: 1}, 1); r.Met > 0 || r.Sets[0].Phrases != 1 {
+		t.Errorf("%d documents; %+v", r.Met, r.Sets)
+	}
+}
+
+// TestShared holds that an item which has nothing of its own is counted as left out, and that
+// others are found, beside the same words.
+func TestShared(t *testing.T) {
+	p := newPlanter(4)
+	instruction := p.text(30) + " "
+	var items []string
+	for range sharedMax + 1 {
+		items = append(items, instruction)
+	}
+	last := instruction + p.text(10)
+	docs := texts(last, instruction)
+	r := find(t, write(t, "items.jsonl", texts(append(items, last)...)), write(t, "docs.jsonl", docs), Options{}, 1)
+	if got := hits(r, docs); len(got) != 1 || !strings.HasSuffix(got[0], last) || r.Sets[0].Shared != sharedMax+1 {
+		t.Errorf("%q; %+v", got, r.Sets)
+	}
+}
+
+// TestThreads holds that the result does not depend on threads and on the order of documents, and
+// that the copies are the documents without hits.
+func TestThreads(t *testing.T) {
+	items, docs := newPlanter(5).plant(10)
+	var lines []map[string]string
+	for _, d := range docs {
+		lines = append(lines, map[string]string{"text": d.text})
+	}
+	evals, corpus := write(t, "items.jsonl", items), write(t, "docs.jsonl", lines)
+	r := find(t, evals, corpus, Options{}, 1)
+	want, dropped := slices.Collect(r.Documents()), map[int]bool{}
+	for _, d := range want {
+		dropped[d.Line] = true
+	}
+	other := find(t, evals, corpus, Options{}, 4)
+	plain := func(all []Document) (plain []any) {
+		for _, d := range all {
+			for _, h := range d.Hits {
+				plain = append(plain, d.Line, h.Item.ID, h.From, h.To, h.FromChar, h.ToChar, h.Longest, h.Covered, h.Score,
+					h.Answer)
+			}
+		}
+		return plain
+	}
+	if !reflect.DeepEqual(plain(want), plain(slices.Collect(other.Documents()))) || !slices.Equal(r.Sets, other.Sets) {
+		t.Error("another result of other threads")
+	}
+	names, err := dedup.NewCopies(context.Background(), []string{corpus}, filepath.Join(t.TempDir(), "copies"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var mu sync.Mutex
+	var copied []byte
+	create := func(_ string, fill func(io.Writer) error) error {
+		var b bytes.Buffer
+		defer func() { mu.Lock(); copied = b.Bytes(); mu.Unlock() }()
+		return fill(&b)
+	}
+	if _, err := r.Copy(context.Background(), names, nil, create); err != nil {
+		t.Fatal(err)
+	}
+	all, err := os.ReadFile(corpus)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var kept []byte
+	for i, line := range bytes.SplitAfter(all, []byte("\n")) {
+		if !dropped[i+1] {
+			kept = append(kept, line...)
+		}
+	}
+	if len(dropped) == 0 || !bytes.Equal(copied, kept) {
+		t.Errorf("the copy of %d bytes is not what is left, %d", len(copied), len(kept))
+	}
+	changed := bytes.Replace(all, []byte(lines[want[0].Line-1]["text"][:20]), []byte("x"), 1)
+	if err := os.WriteFile(corpus, changed, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Copy(context.Background(), names, nil, create); err == nil {
+		t.Error("a changed document was copied")
+	}
+}
+
+// TestTable holds that each n-gram is found where it stands, and nothing else.
+func TestTable(t *testing.T) {
+	items, _ := newPlanter(6).plant(10)
+	evals := []string{write(t, "items.jsonl", items)}
+	x, _, err := ReadItems(context.Background(), evals, ingest.Config{Threads: 1}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range x.items {
+		it := &x.items[i]
+		tokens := x.tokens[it.from:it.to]
+		windows := x.table.windows(nil, tokens, it.n)
+		if len(windows) != len(tokens)-it.n+1 {
+			t.Fatalf("item %d: %d of %d windows", i, len(windows), len(tokens)-it.n+1)
+		}
+		for _, w := range windows {
+			g := x.table.find(w.hash)
+			place := it.from + uint32(w.at)
+			if g == noGram || !slices.Contains(x.table.placesOf(g), place) || x.itemAt(place) != i {
+				t.Fatalf("item %d: its n-gram at %d is not found", i, w.at)
+			}
+		}
+		if x.table.find(gramHash(tokens[:it.n])+1) != noGram {
+			t.Fatal("an n-gram that is not there is found")
+		}
+	}
+	random, rng := make([]uint64, 10000), newPlanter(7)
+	for i := range random {
+		random[i] = rng.Uint64()
+	}
+	if n := len(x.table.windows(nil, random, 5)); n > 500 {
+		t.Errorf("%d of 10,000 windows pass the filter", n)
+	}
+}
+
+// TestSetName holds which set a file belongs to.
+func TestSetName(t *testing.T) {
+	for _, c := range [][3]string{
+		{"evals", "evals/a/test.jsonl", "evals/a"}, {"evals/", "evals/b.csv", "evals/b.csv"}, {"x.csv", "x.csv", "x.csv"},
+		{"s3://b/evals", "s3://b/evals/mmlu/x/test.parquet", "s3://b/evals/mmlu"}, {"ev", "evals/a.csv", "evals/a.csv"},
+	} {
+		if got := setName([]string{c[0]}, c[1]); got != c[2] {
+			t.Errorf("%s in %s: %s, want %s", c[1], c[0], got, c[2])
+		}
+	}
+}

@@ -1,0 +1,88 @@
+// Package decontaminate finds the documents of a corpus that hold items of evaluations, such as the
+// questions of a benchmark, and says how much of each item they hold.
+//
+//	evaluations ─► ingest ─► tokens, hashes ─► n-grams ─► radix sort ─► table, filter
+//	                                                                        │
+//	corpus ──────► ingest ─► tokens, hashes ─► windows ─────────────────► seeds ─► runs ─► candidates
+//	                                                                        │                  │
+//	                                              documents of each n-gram ◄┘    temporary file┘
+//	                                                                        └──► weights ─► scores ─► hits
+//
+// # Words
+//
+//	token      a word, or a character of a script without spaces, in normal form (package token)
+//	n-gram     n tokens of an item that follow each other
+//	seed       an n-gram that a document holds
+//	run        tokens that an item and a document have in common, one after the other, around a seed
+//	candidate  a place of a document with runs of one item
+//	hit        a candidate whose score reaches the threshold
+//
+// # Items
+//
+// An item is the text of a question; its answer is kept apart. Punctuation, case and line ends are
+// no part of tokens and so do not matter. Its length decides which n-grams are seeds:
+//
+//	tokens        n       found with one word of each 15 changed
+//	104 and more  13      always, but for changes just 13 or 14 words apart all along
+//	24 to 103     8       always
+//	5 to 23       5       always, from 10 tokens on
+//	fewer         all
+//
+// Items of fewer than [Options].MinWords words are left out, and counted; two characters of a
+// script without spaces are a word. Items of fewer than 8 words are found only as a whole. An
+// n-gram that more than 32 items have is no seed, since it is an instruction rather than a
+// question; items without any other are left out, and counted.
+//
+// # Runs and gaps
+//
+// A seed is extended to both sides while tokens are equal, and across gaps of up to 3 tokens on
+// either side where two equal tokens follow. Runs of an item that lie within 64 tokens of each
+// other are one candidate; of several in one document the one with most of the item counts. The
+// tokens in runs, and those in gaps of at most 3 between them, are covered.
+//
+// # Score
+//
+// The score is the weight of the covered tokens divided by that of all. The weight of a token is
+//
+//	1 / max over the n-grams with it of (items with the n-gram × documents with the n-gram)²
+//
+// where the documents are at least 1 and at most [Options].Common, and twice that where 8 or more
+// tokens in a row are not covered: that is another question rather than changed words. So
+// instructions of many items, a law or a licence that the corpus has more often than the question
+// weigh next to nothing, and a document with the same law and another question scores low. If all
+// of an item stands in many documents, its weights are equal, and the score is the share that is
+// covered.
+//
+// A candidate is no hit in any case if it has less than half of the item's weight by items alone,
+// and no run of 13 tokens: few words that happen to be rare in the corpus are no question.
+//
+// Documents are counted in the pass that finds candidates, all of them rather than a sample, and
+// the scores are computed at its end: so a pipe can be read, and the order does not matter. Items
+// of fewer than 8 words that stand in more than Common documents are phrases; they are counted, and
+// no hits.
+//
+// What is missed: items with more than one word of 15 changed, in part; those of 5 to 9 words with
+// one changed; a part of an item, such as its question without the passage before it; a text said
+// in other words or in another language. What is wrong: a document with the same law and another
+// question, if the law is ten times as long and the corpus has it nowhere else.
+//
+// # Exactness
+//
+// Tokens are compared by hashes of 64 bits, runs token by token. So a false run of 5 tokens needs 5
+// collisions, each with a chance of 2^-64 for a pair of words. The filter only saves look-ups.
+//
+// # Cost
+//
+// Estimates. A word of English, 6 bytes with its space, takes 8 ns to find and 3 ns to hash; for
+// each of the 3 values of n one step of a rolling hash, 2 ns, and one load from the filter: 16 bits
+// for each n-gram, 8 MiB for 100,000 items of 40 tokens, so from the third-level cache, which the
+// rolling hash does not wait for, 2 ns. With reading, 1 ns a byte, that is 29 ns for 6 bytes: 200
+// MB/s on one core. A seed costs two cache misses, and a few tokens compared, 0.3 µs; one in 100
+// tokens of ordinary text is one. An n-gram takes 36 bytes in the table with its token, and 60
+// while the table is built: 240 MB for these items.
+//
+// # Concurrency
+//
+// Find works on all threads, and gives the same for any number of them. A Result may be read by
+// many goroutines.
+package decontaminate

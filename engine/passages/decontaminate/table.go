@@ -1,0 +1,180 @@
+package decontaminate
+
+import (
+	"math/bits"
+	"slices"
+
+	"ndd/engine/index/radix"
+)
+
+// A table finds n-grams by their hashes.
+//
+//	h ──► filter: 2 bits of one word ──► starts[leading bits of h] ──► keys ──► first ──► places
+type table struct {
+	lengths []int // values of n, descending
+
+	filter      []uint64
+	filterShift uint
+	starts      []uint32 // for each value of the leading bits, the first of keys
+	startShift  uint
+	keys        []uint64 // hashes, ascending, each once
+	first       []uint32 // for each key, its first place; one more at the end
+	places      []uint32 // tokens of Items where n-grams begin, ascending for each key
+	items       []uint32 // for each key, the items with it
+}
+
+const (
+	base       = 0x9e3779b97f4a7c15 // of the rolling hash: odd, so that no bit is lost modulo 2^64
+	sharedMax  = 32                 // items that may have an n-gram which is a seed
+	filterBits = 16                 // for each n-gram
+)
+
+// power returns base^n modulo 2^64.
+func power(n int) uint64 {
+	p := uint64(1)
+	for range n {
+		p *= base
+	}
+	return p
+}
+
+// gramHash returns the hash of some tokens: the sum of token i times base^(n-1-i).
+func gramHash(tokens []uint64) (h uint64) {
+	for _, t := range tokens {
+		h = h*base + t
+	}
+	return h
+}
+
+// mask returns the bits of a hash in its word of the filter. They are low bits, the word's number
+// high ones.
+func mask(h uint64) uint64 { return 1<<(h&63) | 1<<(h>>6&63) }
+
+// build makes the table of the items, and counts who shares what.
+func (x *Items) build(threads int) {
+	var hashes []uint64
+	var places []uint32
+	for i := range x.items {
+		it := &x.items[i]
+		tokens := x.tokens[it.from:it.to]
+		h, top := gramHash(tokens[:it.n]), power(it.n)
+		for j := 0; ; j++ {
+			hashes, places = append(hashes, h), append(places, it.from+uint32(j))
+			if j+it.n == len(tokens) {
+				break
+			}
+			h = h*base + tokens[j+it.n] - tokens[j]*top
+		}
+		if !slices.Contains(x.table.lengths, it.n) {
+			x.table.lengths = append(x.table.lengths, it.n)
+		}
+	}
+	slices.Sort(x.table.lengths)
+	slices.Reverse(x.table.lengths)
+	pairs := make([]radix.Pair, len(hashes))
+	if len(pairs) > 0 {
+		radix.Pairs(pairs, hashes, ^uint64(0), max(threads, 1))
+	}
+	x.table.fill(pairs, places)
+	x.fillBlocks()
+	x.share()
+}
+
+// fill fills the table with hashes and the numbers of their places, sorted.
+func (t *table) fill(pairs []radix.Pair, places []uint32) {
+	for i := range pairs {
+		if i == 0 || pairs[i][0] != pairs[i-1][0] {
+			t.keys = append(t.keys, pairs[i][0])
+			t.first = append(t.first, uint32(i))
+		}
+		t.places = append(t.places, places[pairs[i][1]])
+	}
+	t.first = append(t.first, uint32(len(pairs)))
+
+	words := bits.Len(uint(len(t.keys)*filterBits/64 | 1))
+	t.filter, t.filterShift = make([]uint64, 1<<words), uint(64-words)
+	leading := bits.Len(uint(len(t.keys) | 1))
+	t.starts, t.startShift = make([]uint32, 1<<leading+1), uint(64-leading)
+	for _, h := range t.keys {
+		t.filter[h>>t.filterShift] |= mask(h)
+		t.starts[h>>t.startShift+1]++
+	}
+	for i := range t.starts[1:] {
+		t.starts[i+1] += t.starts[i]
+	}
+}
+
+// find returns the number of an n-gram, or noGram.
+func (t *table) find(h uint64) uint32 {
+	bucket := h >> t.startShift
+	for i := t.starts[bucket]; i < t.starts[bucket+1]; i++ {
+		if t.keys[i] == h {
+			return i
+		}
+	}
+	return noGram
+}
+
+// placesOf returns where an n-gram begins in the items.
+func (t *table) placesOf(gram uint32) []uint32 { return t.places[t.first[gram]:t.first[gram+1]] }
+
+// A window is a place of a document where an n-gram may begin, with its hash.
+type window struct {
+	at   int
+	hash uint64
+}
+
+// windows appends the windows of n tokens that pass the filter.
+func (t *table) windows(dst []window, tokens []uint64, n int) []window {
+	if len(tokens) < n {
+		return dst
+	}
+	h, top := gramHash(tokens[:n]), power(n)
+	filter, shift := t.filter, t.filterShift
+	for i, out := range tokens[:len(tokens)-n] {
+		if m := mask(h); filter[h>>(shift&63)]&m == m {
+			dst = append(dst, window{i, h})
+		}
+		h = h*base + tokens[i+n] - out*top
+	}
+	if m := mask(h); filter[h>>(shift&63)]&m == m {
+		dst = append(dst, window{len(tokens) - n, h})
+	}
+	return dst
+}
+
+// share counts for each token of the items how many items share it, and takes out those that share
+// all.
+func (x *Items) share() {
+	x.shared, x.gram = make([]uint32, len(x.tokens)), make([]uint32, len(x.tokens))
+	for i := range x.gram {
+		x.gram[i] = noGram
+	}
+	own := make([]bool, len(x.items)) // the item has a seed
+	var of []int
+	for g := range x.table.keys {
+		of = of[:0]
+		for _, p := range x.table.placesOf(uint32(g)) {
+			of = append(of, x.itemAt(p))
+		}
+		distinct := 1
+		for i := 1; i < len(of); i++ {
+			if of[i] != of[i-1] {
+				distinct++
+			}
+		}
+		x.table.items = append(x.table.items, uint32(distinct))
+		for i, p := range x.table.placesOf(uint32(g)) {
+			x.gram[p] = uint32(g)
+			for j := range uint32(x.items[of[i]].n) {
+				x.shared[p+j] = max(x.shared[p+j], uint32(distinct))
+			}
+			own[of[i]] = own[of[i]] || len(of) <= sharedMax
+		}
+	}
+	for i, ok := range own {
+		if !ok {
+			x.Sets[x.items[i].Set].Shared++
+		}
+	}
+}
