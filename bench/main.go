@@ -56,6 +56,8 @@ var benchmarks = []benchmark{
 		run: copiesOf(newEdited)},
 	{name: "copies-chinese", what: "the same of Chinese texts, whose sentences end with a full stop, by CCDet",
 		run: copiesOf(newChineseEdited)},
+	{name: "passages", what: "repeated lines, and strings of 100 bytes, in text with planted repeats, 100 bytes for each " +
+		"fingerprint", apart: true, run: repeatedPassages},
 	{name: "ingest", what: "documents to fingerprints, by format", run: ingestFormats},
 	{name: "insert", what: "check-and-insert one by one, in memory and durable", run: checkAndInsert},
 	{name: "serve", what: "a server under load, closed and open, beside one that answers a constant", run: serve},
