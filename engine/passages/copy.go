@@ -2,22 +2,69 @@ package passages
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"hash/maphash"
+	"slices"
 	"strings"
 
 	"ndd/engine/corpus/document"
 	"ndd/engine/near/dedup"
+	"ndd/engine/result"
 )
 
 // Copy reads the inputs again, counted by meter unless it is nil, and copies them without the cuts, as
 // [dedup.Rewriting] does. A document of which nothing but white space would be left goes as a whole.
 func (r *Result) Copy(ctx context.Context, names *dedup.Copies, meter *document.Meter, create dedup.Create) (
 	dedup.CopyReport, error) {
+	return r.rewrite(ctx, names, meter, create, nil, r.judge)
+}
+
+// Annotations are the columns that [Result.Annotate] adds to documents.
+var Annotations = []result.Column{{Name: "ndd_spans", Kind: result.Text, Optional: true},
+	{Name: "ndd_repeated", Kind: result.Real, Optional: true}}
+
+// Annotate copies the inputs as [Result.Copy] does, with all text, and adds [Annotations] to each document:
+// a list of its spans, and the share of its text that goes. Records that became no document have none.
+func (r *Result) Annotate(ctx context.Context, names *dedup.Copies, meter *document.Meter, create dedup.Create) (
+	dedup.CopyReport, error) {
+	note := func(h *head, _ *document.Extractor, _ document.Unit) (dedup.Verdict, error) {
+		return dedup.Verdict{Note: h.Row + 1}, nil
+	}
+	return r.rewrite(ctx, names, meter, create, &dedup.Fields{Columns: Annotations, Values: r.values}, note)
+}
+
+// values returns the values of [Annotations]; a note is a row, from 1.
+func (r *Result) values(note int) []any {
+	if note == 0 {
+		return []any{nil, nil}
+	}
+	d := r.Document(note - 1)
+	list := []byte("[")
+	for i := range d.Spans {
+		s := &d.Spans[i]
+		id, err := json.Marshal(s.First.ID)
+		if err != nil {
+			panic(err) // a string can be written
+		}
+		if i > 0 {
+			list = append(list, ',')
+		}
+		list = fmt.Appendf(list, `{"from":%d,"to":%d,"from_char":%d,"to_char":%d,"count":%d,"kept":%t,"first_id":%s,"first_from":%d}`,
+			s.From, s.To, s.FromChar, s.ToChar, s.Count, s.Kept, id, s.First.From)
+	}
+	return []any{json.RawMessage(append(list, ']')), float64(d.CutBytes()) / float64(max(d.TextBytes, 1))}
+}
+
+// rewrite reads the inputs again and copies them, as judge says of each document.
+func (r *Result) rewrite(ctx context.Context, names *dedup.Copies, meter *document.Meter, create dedup.Create,
+	fields *dedup.Fields, judge func(*head, *document.Extractor, document.Unit) (dedup.Verdict, error)) (
+	dedup.CopyReport, error) {
 	first := map[string]int{}
 	for _, f := range r.spool.files {
 		first[f.source] = f.row
 	}
-	w := dedup.Rewriting{Inputs: r.inputs, Options: r.reading, FileUnits: r.fileUnits, Threads: r.o.Threads,
+	w := dedup.Rewriting{Inputs: r.inputs, Options: r.reading, FileUnits: r.fileUnits, Threads: r.o.Threads, Fields: fields,
 		Judge: func(f document.File, _ int) func(*document.Extractor, document.Unit) (dedup.Verdict, error) {
 			row, ok := first[f.Path]
 			if !ok {
@@ -32,7 +79,7 @@ func (r *Result) Copy(ctx context.Context, names *dedup.Copies, meter *document.
 					return v, nil // it became no document
 				}
 				row++
-				return r.judge(&h, x, u)
+				return judge(&h, x, u)
 			}
 		}}
 	return w.Copy(ctx, names, meter, create)
@@ -56,4 +103,41 @@ func (r *Result) judge(h *head, x *document.Extractor, u document.Unit) (v dedup
 	}
 	v.Drop = !left && strings.TrimSpace(doc.Text[at:]) == ""
 	return v, nil
+}
+
+// Texts reads the files again that hold some rows, and returns their texts.
+func (r *Result) Texts(ctx context.Context, rows []int) (map[int]string, error) {
+	texts := map[int]string{}
+	rows = slices.Compact(slices.Sorted(slices.Values(rows)))
+	for len(rows) > 0 {
+		h := r.spool.at(rows[0]) // files lie one behind the other
+		if r.o.Unit.Kind == Bytes {
+			texts[h.Row] = strings.Clone(r.text(&h))
+			rows = rows[1:]
+			continue
+		}
+		source := strings.Clone(h.Source)
+		for doc, err := range document.Read(ctx, []string{source}, r.reading, nil) {
+			if ctx.Err() != nil {
+				return nil, ctx.Err()
+			}
+			if err != nil || doc.Source != h.Source || doc.Line != h.Line {
+				continue // what was skipped is told of
+			}
+			if maphash.String(textSeed, doc.Text) != h.hash {
+				break
+			}
+			texts[h.Row] = doc.Text
+			if rows = rows[1:]; len(rows) == 0 {
+				break
+			}
+			if h = r.spool.at(rows[0]); h.Source != source {
+				break
+			}
+		}
+		if len(rows) > 0 && r.spool.at(rows[0]).Source == source {
+			return nil, dedup.Changed(r.spool.at(rows[0]).ID)
+		}
+	}
+	return texts, nil
 }

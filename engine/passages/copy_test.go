@@ -187,6 +187,12 @@ func TestChanged(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "d1: changed since it was first read") {
 		t.Errorf("%v", err)
 	}
+	if texts, err := r.Texts(context.Background(), []int{0, 0}); err != nil || texts[0] != "the same line\nx" {
+		t.Errorf("%v, %v", texts, err)
+	}
+	if _, err := r.Texts(context.Background(), []int{1, 0}); err == nil || !strings.Contains(err.Error(), "d1: changed") {
+		t.Errorf("%v", err)
+	}
 }
 
 // TestOptions: what makes no sense is an error before anything is read.

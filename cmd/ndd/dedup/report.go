@@ -1,7 +1,6 @@
 package dedup
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	_ "embed"
@@ -9,8 +8,6 @@ import (
 	"html/template"
 	"slices"
 	"strings"
-	"time"
-	"unicode/utf8"
 
 	"github.com/dustin/go-humanize"
 
@@ -25,29 +22,29 @@ var reportPage string
 
 // What a report shows at most.
 const (
-	reportExamples = 12   // clusters side by side
-	reportClusters = 100  // in the list of the largest
-	reportSources  = 12   // rows and columns of the matrix; the rest is one more
-	reportText     = 2000 // bytes of a text
+	reportExamples = 12  // clusters side by side
+	reportClusters = 100 // in the list of the largest
+	reportSources  = 12  // rows and columns of the matrix; the rest is one more
 )
 
 // report is what the page of a deduplication shows.
 type report struct {
-	Title, Made, Settings string
-	Documents, Kept       string
-	Dropped, Clusters     string
-	Share                 float64 // of the documents that is dropped, in percent
-	Sizes                 []reportSize
-	Largest               []reportCluster
-	More                  int // clusters that are not in Largest
-	Sources               []string
-	Matrix                [][]reportCell
-	Examples              []reportExample
-	Known                 string
-	Short                 int
-	Skipped               []reportSkip
-	SkippedExamples       []string
-	Verified              bool
+	cli.PageHead
+	Settings          string
+	Documents, Kept   string
+	Dropped, Clusters string
+	Share             float64 // of the documents that is dropped, in percent
+	Sizes             []reportSize
+	Largest           []reportCluster
+	More              int // clusters that are not in Largest
+	Sources           []string
+	Matrix            [][]reportCell
+	Examples          []reportExample
+	Known             string
+	Short             int
+	Skipped           []reportSkip
+	SkippedExamples   []string
+	Verified          bool
 }
 
 type reportSize struct {
@@ -91,11 +88,7 @@ func (d *deduping) writeReport(ctx context.Context, to cli.Folder, c *dedup.Corp
 	if err != nil {
 		return err
 	}
-	t, err := template.New("report").Parse(reportPage)
-	if err != nil {
-		return err
-	}
-	return to.Write("index.html", func(w *bufio.Writer) error { return t.Execute(w, page) })
+	return cli.WritePage(to, reportPage, page)
 }
 
 func (d *deduping) newReport(ctx context.Context, c *dedup.Corpus, r *dedup.Result) (*report, error) {
@@ -105,8 +98,7 @@ func (d *deduping) newReport(ctx context.Context, c *dedup.Corpus, r *dedup.Resu
 		dropped += len(cl.Rows) - 1
 	}
 	all := c.Len() + c.NumShort()
-	p := &report{Title: "Near-duplicates in " + shortened(strings.Join(d.inputs, ", "), 120),
-		Made:      time.Now().Format("2006-01-02 15:04"),
+	p := &report{PageHead: cli.NewPageHead("Near-duplicates", d.inputs),
 		Settings:  fmt.Sprintf("k = %d, keep %s", d.k, d.keep),
 		Documents: humanize.Comma(int64(all)), Kept: humanize.Comma(int64(all - dropped)),
 		Dropped:  humanize.Comma(int64(dropped)),
@@ -276,44 +268,11 @@ func (p *report) examples(ctx context.Context, d *deduping, c *dedup.Corpus, r *
 	return nil
 }
 
-// marked returns a part of a text as HTML, the passages that the other text lacks marked. It begins
-// a little before the first of them.
+// marked returns a part of a text, the passages that the other text lacks marked.
 func marked(text string, passages []shingle.Passage) template.HTML {
-	from := 0
-	if len(passages) > 0 && passages[0].Start > reportText/2 {
-		from = passages[0].Start - reportText/4
+	marks := make([]document.Range, len(passages))
+	for i, p := range passages {
+		marks[i] = document.Range{From: int64(p.Start), To: int64(p.End)}
 	}
-	for from > 0 && !utf8.RuneStart(text[from]) {
-		from--
-	}
-	to := min(len(text), from+reportText)
-	for to < len(text) && !utf8.RuneStart(text[to]) {
-		to--
-	}
-	var out strings.Builder
-	if from > 0 {
-		out.WriteString(`<span class="cut">…</span>`)
-	}
-	at := from
-	for _, p := range passages {
-		start, end := min(max(p.Start, at), to), min(max(p.End, at), to)
-		out.WriteString(template.HTMLEscapeString(text[at:start]))
-		if start < end {
-			out.WriteString("<mark>" + template.HTMLEscapeString(text[start:end]) + "</mark>")
-		}
-		at = end
-	}
-	out.WriteString(template.HTMLEscapeString(text[at:to]))
-	if to < len(text) {
-		out.WriteString(`<span class="cut">…</span>`)
-	}
-	return template.HTML(out.String())
-}
-
-// shortened returns the start of a string that is too long for a line.
-func shortened(s string, most int) string {
-	if runes := []rune(s); len(runes) > most {
-		return string(runes[:most-1]) + "…"
-	}
-	return s
+	return cli.Marked(text, marks)
 }

@@ -135,7 +135,7 @@ func (p *decontamination) run(ctx context.Context, inputs []string) error {
 		p.g.KeepInputs(slices.Concat(p.evals, inputs))); err != nil {
 		return err
 	}
-	names, folder, err := copies(ctx, p.g, inputs, p.writeKept, false)
+	names, folder, err := copies(ctx, p.g, inputs, "--write-kept", p.writeKept, false)
 	if err != nil {
 		return err
 	}

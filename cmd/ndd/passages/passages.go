@@ -75,12 +75,20 @@ goes: what was repeated still stands once. With --strike-all it goes, too. --acr
 alone what only one document has, and the first document that has it. --max-share 0.5 leaves a
 document whole of which more would go; with --over drop it goes.
 
---write-kept DIR copies the inputs to a new folder without the spans that go; the table is
-written only with -o then. In JSONL and JSON the string of the text is shortened, in lines and text
+--write-kept DIR copies the inputs to a new folder without the spans that go; with it, --annotate
+or --report the table is written only with -o. In JSONL and JSON the string of the text is shortened, in lines and text
 files the text; everything else stays byte for byte, compressed as it was (xz and bzip2 become
 .zst). A document of which only white space would be left goes as a whole. Of other formats, and
 of HTML, documents stay whole unless they go as a whole; how many is said. File names are relative
 to the deepest folder that holds all inputs. --dry-run says how much of each file would go.
+
+--annotate DIR copies the inputs with all text and adds two fields to each document: ndd_spans,
+a list of its spans with what the table has of them, and ndd_repeated, the share of its text
+that goes. In JSONL and JSON they stand behind the other fields, in CSV and Parquet as columns
+behind the others, the list as JSON in a string. Documents in other formats, and files that have
+one of the fields, are refused before the work. --report DIR makes a page, DIR/index.html, that
+needs nothing from outside: the files of which most would go, and side by side with their first
+places the spans that stand at most places, and the longest ones.
 
 Texts, or for units 40 bytes each, for words 24, go through temporary files ($TMPDIR), and so do marks of strings
 that do not fit the memory. --memory bounds that; reading takes 250 MiB with the default
@@ -89,6 +97,7 @@ that do not fit the memory. --memory bounds that; reading takes 250 MiB with the
   ndd passages --unit sentences=3 --ignore case,space,digits --across-only -o spans.parquet docs/
   ndd passages --bytes 100 --cut words docs.jsonl
   ndd passages --bytes 100 --max-share 0.8 --over drop --write-kept clean crawl-*.jsonl.zst
+  ndd passages --bytes 100 --annotate noted --report page crawl-*.jsonl.gz
   ndd passages --unit paragraph --dry-run docs/ more/`,
 		Args: cli.SomeArgs("INPUT"),
 		RunE: func(cmd *cobra.Command, args []string) error { return p.run(cmd.Context(), args) },
@@ -114,6 +123,9 @@ that do not fit the memory. --memory bounds that; reading takes 250 MiB with the
 	f.StringVar(&p.cut, "cut", "chars", "of strings: begin and end with whole chars, or with whole words")
 	f.StringVarP(&p.out, "output", "o", "", "file for the table (default: standard output)")
 	f.StringVar(&p.writeKept, "write-kept", "", "folder to create with copies of the inputs, without the spans that go")
+	f.StringVar(&p.annotate, "annotate", "",
+		"folder to create with copies of the inputs, all documents with fields that list their spans")
+	f.StringVar(&p.report, "report", "", "folder to create with a report as one page of HTML: files, examples side by side")
 	f.BoolVar(&p.dryRun, "dry-run", false, "write nothing: report how much would go, by source")
 	f.StringVar(&p.memory, "memory", "", "memory limit, such as 4GiB (default: what is available)")
 	return cmd
@@ -126,6 +138,7 @@ type finding struct {
 	format                  cli.TableFormat
 	unit, ignore, over, cut string
 	out, memory, writeKept  string
+	annotate, report        string
 	bytes, words            int
 	dryRun                  bool
 	o                       passages.Options
@@ -196,14 +209,12 @@ func (p *finding) run(ctx context.Context, inputs []string) error {
 	if err := cmp.Or(p.options(), cli.ReadOnce(inputs), p.g.KeepInputs(inputs)); err != nil {
 		return err
 	}
-	names, folder, err := copies(ctx, p.g, inputs, p.writeKept, p.dryRun) // before the work, so that a wrong name costs nothing
+	config, err := p.docs.Config(p.g, nil)
 	if err != nil {
 		return err
 	}
-	if folder != nil {
-		defer folder.Abort()
-	}
-	config, err := p.docs.Config(p.g, nil)
+	to, err := p.folders(ctx, inputs, config.Document) // before the work, so that a wrong name costs nothing
+	defer to.abort()
 	if err != nil {
 		return err
 	}
@@ -230,7 +241,7 @@ func (p *finding) run(ctx context.Context, inputs []string) error {
 	defer r.Close()
 	partly := p.g.Ingested(report)
 	t := totals{bySource: map[string]*share{}}
-	if p.dryRun || p.writeKept != "" && p.out == "" {
+	if p.dryRun || p.writeKept+p.annotate+p.report != "" && p.out == "" {
 		for d := range r.Documents() {
 			t.add(&d)
 		}
@@ -245,8 +256,8 @@ func (p *finding) run(ctx context.Context, inputs []string) error {
 	}); err != nil {
 		return err
 	}
-	if folder != nil {
-		if err := p.copy(ctx, inputs, r, names, folder); err != nil {
+	if !p.dryRun {
+		if err := p.write(ctx, inputs, to, &t, r); err != nil {
 			return err
 		}
 	}
@@ -254,16 +265,15 @@ func (p *finding) run(ctx context.Context, inputs []string) error {
 	return partly
 }
 
-// copies begins the folder of the copies, unless its name is "", and returns the names of the files in it.
-// With --dry-run it only finds out whether it could.
-func copies(ctx context.Context, g *cli.Globals, inputs []string, dir string, dryRun bool) (*dedup.Copies, cli.Folder,
-	error) {
+// copies begins the folder of copies that a flag names, unless its name is "", and returns the names of the
+// files in it. With --dry-run it only finds out whether it could.
+func copies(ctx context.Context, g *cli.Globals, inputs []string, flag, dir string, dryRun bool) (*dedup.Copies,
+	cli.Folder, error) {
 	if dir == "" {
 		return nil, nil, nil
 	}
-	if i := slices.IndexFunc(inputs, document.ReadOnce); i >= 0 {
-		return nil, nil, cli.Usagef("--write-kept reads documents twice, and a pipe (%s) can be read only once: "+
-			"write it to a file first", inputs[i])
+	if err := readTwice(flag, inputs); err != nil {
+		return nil, nil, err
 	}
 	names, err := dedup.NewCopies(ctx, inputs, dir)
 	if err != nil {
@@ -276,21 +286,89 @@ func copies(ctx context.Context, g *cli.Globals, inputs []string, dir string, dr
 	return names, folder, err
 }
 
-// copy writes the copies.
-func (p *finding) copy(ctx context.Context, inputs []string, r *passages.Result, names *dedup.Copies,
-	to cli.Folder) error {
-	meter := &document.Meter{}
-	bar := p.g.NewInputBar(ctx, "copying", inputs, meter)
-	report, err := r.Copy(ctx, names, meter, func(name string, fill func(io.Writer) error) error {
-		return to.Write(name, func(w *bufio.Writer) error { return fill(w) })
-	})
-	bar.End()
-	if err != nil {
-		return err
+// folders are the output folders, nil where none was requested.
+type folders struct {
+	copies, annotated, report cli.Folder
+	names                     *dedup.Copies // of copies
+}
+
+// each calls f with each folder that is there.
+func (to *folders) each(f func(cli.Folder) error) error {
+	for _, o := range []cli.Folder{to.copies, to.annotated, to.report} {
+		if o != nil {
+			if err := f(o); err != nil {
+				return err
+			}
+		}
 	}
-	report.Lost = nil // it was named when it was read first
-	p.g.SayCopied(report)
-	return to.Commit()
+	return nil
+}
+
+func (to *folders) abort() {
+	to.each(func(o cli.Folder) error { o.Abort(); return nil })
+}
+
+// readTwice returns an error for inputs that the flag cannot read again.
+func readTwice(flag string, inputs []string) error {
+	if i := slices.IndexFunc(inputs, document.ReadOnce); i >= 0 {
+		return cli.Usagef("%s reads documents twice, and a pipe (%s) can be read only once: write it to a file first", flag,
+			inputs[i])
+	}
+	return nil
+}
+
+// folders begins the folders that are wanted; with --dry-run it only finds out whether it could.
+func (p *finding) folders(ctx context.Context, inputs []string, opts document.Options) (to folders, err error) {
+	if to.names, to.copies, err = copies(ctx, p.g, inputs, "--write-kept", p.writeKept, p.dryRun); err != nil {
+		return to, err
+	}
+	if p.annotate != "" {
+		if err := dedup.CheckFields(ctx, inputs, opts, passages.Annotations); err != nil {
+			return to, cli.Usagef("--annotate: %w", err)
+		}
+		if to.names, to.annotated, err = copies(ctx, p.g, inputs, "--annotate", p.annotate, p.dryRun); err != nil {
+			return to, err
+		}
+	}
+	if p.report != "" {
+		own := cli.Named("index.html")
+		if err = readTwice("--report", inputs); err == nil && p.dryRun {
+			err = p.g.CheckFolder(p.report, own)
+		} else if err == nil {
+			to.report, err = p.g.CreateFolder(p.report, own)
+		}
+	}
+	return to, err
+}
+
+// write fills the folders.
+func (p *finding) write(ctx context.Context, inputs []string, to folders, t *totals, r *passages.Result) error {
+	for _, copies := range []struct {
+		to    cli.Folder
+		doing string
+		write func(context.Context, *dedup.Copies, *document.Meter, dedup.Create) (dedup.CopyReport, error)
+	}{{to.copies, "copying", r.Copy}, {to.annotated, "annotating", r.Annotate}} {
+		if copies.to == nil {
+			continue
+		}
+		meter := &document.Meter{}
+		bar := p.g.NewInputBar(ctx, copies.doing, inputs, meter)
+		report, err := copies.write(ctx, to.names, meter, func(name string, fill func(io.Writer) error) error {
+			return copies.to.Write(name, func(w *bufio.Writer) error { return fill(w) })
+		})
+		bar.End()
+		if err != nil {
+			return err
+		}
+		report.Lost = nil // it was named when it was read first
+		p.g.SayCopied(report)
+	}
+	if to.report != nil {
+		if err := p.writeReport(ctx, to.report, inputs, t, r); err != nil {
+			return err
+		}
+	}
+	return to.each(cli.Folder.Commit)
 }
 
 // marksBytes is the most memory that is taken for marks: more makes runs that are no faster to merge.
@@ -333,6 +411,12 @@ type totals struct {
 	share
 	bySource map[string]*share
 	sources  []string
+	examples examples
+}
+
+// percent returns the share of all text that goes.
+func (t *totals) percent(r *passages.Result) float64 {
+	return 100 * float64(t.cutBytes) / float64(max(r.TextBytes(), 1))
 }
 
 func (t *totals) add(d *passages.Document) {
@@ -341,6 +425,7 @@ func (t *totals) add(d *passages.Document) {
 		of = &share{}
 		t.bySource[d.Source], t.sources = of, append(t.sources, d.Source)
 	}
+	t.examples.add(d)
 	for _, s := range []*share{of, &t.share} {
 		s.documents++
 		s.spans += len(d.Spans)
@@ -371,12 +456,8 @@ func (p *finding) say(t *totals, r *passages.Result) {
 	if !r.Windows() {
 		p.g.Log.Warn(fmt.Sprintf("no document is long enough for %s: nothing was compared", p.o.Unit))
 	}
-	percent := 0.0
-	if all := r.TextBytes(); all > 0 {
-		percent = 100 * float64(t.cutBytes) / float64(all)
-	}
 	msg := fmt.Sprintf("found %s in %s of %s; %s repeat earlier text, %.3g %% of all, in %s", cli.Number(t.spans, "span"),
-		humanize.Comma(int64(t.documents)), cli.Number(r.Len(), "document"), humanize.IBytes(uint64(t.cutBytes)), percent,
+		humanize.Comma(int64(t.documents)), cli.Number(r.Len(), "document"), humanize.IBytes(uint64(t.cutBytes)), t.percent(r),
 		cli.Number(t.cut, "document"))
 	if t.beyond > 0 {
 		what := "kept whole"

@@ -1,0 +1,79 @@
+package cli
+
+import (
+	"bufio"
+	_ "embed"
+	"html/template"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"ndd/engine/corpus/document"
+)
+
+//go:embed page.html
+var pageHead string
+
+// titleMax is the most characters of a title that inputs take.
+const titleMax = 120
+
+// markedBytes is the most bytes of a text that a page shows.
+const markedBytes = 2000
+
+// A PageHead is what the template "head" of a page shows. It is embedded in what the page shows.
+type PageHead struct{ Title, Made string }
+
+// NewPageHead returns the head of a page, whose title is a subject and the names of the inputs.
+func NewPageHead(subject string, inputs []string) PageHead {
+	names := []rune(strings.Join(inputs, ", "))
+	if len(names) > titleMax {
+		names = append(names[:titleMax-1], '…')
+	}
+	return PageHead{subject + " in " + string(names), time.Now().Format("2006-01-02 15:04")}
+}
+
+// WritePage writes index.html from a template, which begins with the template "head".
+func WritePage(to Folder, text string, data any) error {
+	t, err := template.New("page").Parse(pageHead)
+	if err == nil {
+		t, err = t.Parse(text)
+	}
+	if err != nil {
+		return err
+	}
+	return to.Write("index.html", func(w *bufio.Writer) error { return t.Execute(w, data) })
+}
+
+// Marked returns a part of a text as HTML with some ranges marked, which ascend. It begins a little before
+// the first of them.
+func Marked(text string, marks []document.Range) template.HTML {
+	from := 0
+	if len(marks) > 0 && marks[0].From > markedBytes/2 {
+		from = int(marks[0].From) - markedBytes/4
+	}
+	for from > 0 && !utf8.RuneStart(text[from]) {
+		from--
+	}
+	to := min(len(text), from+markedBytes)
+	for to < len(text) && !utf8.RuneStart(text[to]) {
+		to--
+	}
+	var out strings.Builder
+	if from > 0 {
+		out.WriteString(`<span class="cut">…</span>`)
+	}
+	at := from
+	for _, m := range marks {
+		start, end := min(max(int(m.From), at), to), min(max(int(m.To), at), to)
+		out.WriteString(template.HTMLEscapeString(text[at:start]))
+		if start < end {
+			out.WriteString("<mark>" + template.HTMLEscapeString(text[start:end]) + "</mark>")
+		}
+		at = end
+	}
+	out.WriteString(template.HTMLEscapeString(text[at:to]))
+	if to < len(text) {
+		out.WriteString(`<span class="cut">…</span>`)
+	}
+	return template.HTML(out.String())
+}
