@@ -25,7 +25,7 @@ var values = map[string][]string{
 	"check format":   cli.ReportFormats("text"),
 	"info format":    cli.ReportFormats("text"),
 	"version format": {"text", "json"},
-	"keep":           {"first", "longest", "shortest", "newest"},
+	"keep":           {"first", "longest", "shortest", "newest", "source"},
 	"layout":         {"auto", "planar", "huffman"},
 	"checksums":      {"full", "fast"},
 	"verify":         {"jaccard>=0.8"},

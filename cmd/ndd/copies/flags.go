@@ -121,7 +121,7 @@ func readSpots(path string) (*spotsigs.Lists, error) {
 func (f *signatureFlags) config(g *cli.Globals) (ingest.Config, error) {
 	c, err := f.docs.Config(g, nil)
 	if f.site != "" && f.site != "id" {
-		c.Document.ValueFields = []string{f.site}
+		c.Document.ValueFields = [][]string{{f.site}}
 	}
 	return c, err
 }
@@ -140,7 +140,10 @@ func (f *signatureFlags) siteOf(doc *document.Document) uint64 {
 	if f.site == "" {
 		return 0
 	}
-	name := doc.Value.Text
+	name := ""
+	if len(doc.Values) > 0 {
+		name = doc.Values[0].Text
+	}
 	if f.site == "id" {
 		name = doc.ID
 	}

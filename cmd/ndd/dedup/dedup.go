@@ -46,12 +46,24 @@ fingerprints alone.
 
 --keep chooses the representative: the first in order of the inputs, the longest,
 the shortest, the newest, or the one with the largest value of a field, such as
---keep score; the first of equal ones. --keep newest:FIELD names the field with the
+--keep score; the first of equal ones. A list, such as --keep score,longest, goes by the
+next where one makes no difference. --keep newest:FIELD names the field with the
 date; newest takes the first field found of date, timestamp, published, crawl_date
 and the like (RFC 3339, HTTP dates, 20060102, Unix seconds); in WARC files it is
 WARC-Date; for a file that is one document it is the time of modification.
 Documents without a date or without the field rank last. Numeric values rank above
-text values.
+text values. A field that no document has is refused, before the work if none of the
+first 1,000 documents of each file has it.
+
+A source is an input as it is named, a file or a folder, or with --source FIELD what
+documents have in that field. The summary, the table sources and the report say for each
+what was read, dropped and kept. --prefer A,B keeps documents of A before those of B, and
+both before all others; --keep source goes by the order of the inputs. With --keep
+longest,source it is asked second. --protect PATTERN drops no document of the sources,
+files and folders that it matches: they come before all others and can all be kept,
+though they are near each other. --max-drop 60% writes nothing and exits with status 4
+if more than that share of all documents would go, and --max-drop SOURCE=60% likewise
+of one source.
 
 --verify says when a document may go, by the shingles of the texts (3 words, or 5
 characters in scripts without spaces): jaccard>=X, the share that both have of those
@@ -81,11 +93,13 @@ alone. With -o the result is a folder, which appears when it is complete:
                  reason is that of documents too short to be compared
   dropped.tsv    id, kept_id, distance, jaccard, contained, file and row, kept_file and
                  kept_row
+  sources.tsv    source, documents, dropped, drop_rate, kept, kept_share (of all that is
+                 kept), kept_for_others (documents of other sources dropped for its own)
 
 Tables have a header. Rows are lines, records or rows of the file, from 1, and empty
 where a file is one document; jaccard and contained are empty where texts are not
 compared. --format jsonl or
-parquet writes clusters, dropped and kept with that ending.
+parquet writes clusters, dropped, kept and sources with that ending.
 
 --write-kept DIR copies the inputs to a new folder, without the dropped documents.
 JSONL, JSON, CSV and WARC files lose their dropped lines and records and are otherwise
@@ -131,6 +145,8 @@ index holds no texts: to compare them, give the files that it was made from with
   ndd dedup -o result --keep longest pages.ndf
   ndd dedup --keep newest --write-kept clean crawl-*.jsonl.gz
   ndd dedup --annotate annotated crawl-*.jsonl.gz
+  ndd dedup --prefer books,wiki --protect 'gold*' --max-drop crawl=60% --write-kept clean books wiki crawl gold.jsonl
+  ndd dedup -o result --source dataset --keep quality,longest all.jsonl.zst
   ndd dedup -o result --verify 'jaccard>=0.8 or contained>=0.95' docs/
   ndd dedup -o result --quality fast crawl-*.jsonl.gz
   zstd -dc crawl.jsonl.zst | ndd dedup --input-format jsonl --write-kept - - > clean.jsonl
@@ -154,7 +170,9 @@ index holds no texts: to compare them, give the files that it was made from with
 		"again; fast: -k 3 without texts, the default otherwise; thorough: balanced with -k 8")
 	f.StringVarP(&d.out, "output", "o", "", "folder to create for the result")
 	f.StringVar(&d.keep, "keep", "first", "document of each cluster to keep: first, longest, shortest, newest, "+
-		"newest:FIELD (the field with the date), or the name of a field, whose largest value is kept")
+		"newest:FIELD (the field with the date), source, or the name of a field, whose largest value is kept; or several of "+
+		"them, separated by commas")
+	d.sources.register(cmd)
 	f.BoolVar(&d.chains, "chains", false, "put into a cluster all that near pairs connect, so that documents can go "+
 		"for one farther than k from them")
 	f.BoolVar(&d.star, "star", false, "the opposite of --chains, and the default")
@@ -197,6 +215,7 @@ type deduping struct {
 	k           int
 	out         string
 	keep        string
+	sources     sourceFlags
 	quality     string
 	chains      bool
 	star        bool
@@ -249,12 +268,20 @@ func (d *deduping) run(ctx context.Context, inputs []string) (err error) {
 		defer c.Close()
 	}
 	if errors.Is(err, dedup.ErrNoValue) {
-		if err = cli.Usagef("--%w", err); d.keep == "newest" && !prints {
+		if err = cli.Usagef("--%w", err); slices.Contains(read.Keep, dedup.By{Policy: dedup.Newest}) && !prints {
 			err = fmt.Errorf("%w; --keep newest:FIELD names the field with the date", err)
 		}
 	}
+	if _, ok := errors.AsType[dedup.SourceError](err); ok {
+		err = cli.Usagef("--%w", err)
+	}
 	if err != nil || d.members != "" {
 		return err
+	}
+	if beyond := r.Beyond(); len(beyond) > 0 {
+		d.sum(c, r)
+		d.sayBeyond(beyond)
+		return cli.ErrPartly
 	}
 	if d.dryRun {
 		d.sum(c, r)
@@ -358,15 +385,15 @@ func (d *deduping) documents(ctx context.Context, inputs []string, recipe *simha
 		}
 		return nil, nil, err
 	}
-	if n, noDate := c.Missing(); n > 0 && n < c.Len() {
-		what := fmt.Sprintf("field %q", d.keep)
-		if read.Keep.Policy == dedup.Newest {
+	for _, m := range c.Missing() {
+		what := fmt.Sprintf("field %q", m.Field)
+		if m.Policy == dedup.Newest {
 			what = "date"
 		}
-		msg := fmt.Sprintf("--keep %s: no %s in %s of %s, ranked last", d.keep, what, humanize.Comma(int64(n)),
+		msg := fmt.Sprintf("--keep %s: no %s in %s of %s, ranked last", m.By, what, humanize.Comma(int64(m.Documents)),
 			cli.Number(c.Len(), "document"))
-		if noDate != "" {
-			msg += fmt.Sprintf("; not a date: %.40q", noDate)
+		if m.NoDate != "" {
+			msg += fmt.Sprintf("; not a date: %.40q", m.NoDate)
 		}
 		d.g.Log.Warn(msg)
 	}
@@ -431,6 +458,7 @@ func (d *deduping) sum(c *dedup.Corpus, r *dedup.Result) {
 		msg += fmt.Sprintf("; %s near by fingerprint, but not by text", cli.Number(r.Rejected, "more document"))
 	}
 	d.g.Log.Info(msg)
+	d.saySources(r)
 }
 
 // giants warns of clusters that may be chains of unlike documents.

@@ -26,8 +26,8 @@ func (d *deduping) filter(ctx context.Context, inputs []string) error {
 		return cli.Usagef("--write-kept - filters lines: give --input-format jsonl or lines")
 	}
 	if err := d.g.Refuse("cannot be had in one pass, as --write-kept - makes it: write the input to a file first",
-		"output", "format", "keep", "verify", "quality", "report", "against", "against-docs", "dry-run",
-		"work", "annotate"); err != nil {
+		append(sourceFlagNames, "output", "format", "keep", "verify", "quality", "report", "against", "against-docs", "dry-run",
+			"work", "annotate")...); err != nil {
 		return err
 	}
 	if err := d.choose(inputs, false); err != nil {

@@ -36,6 +36,10 @@ func (d *deduping) options(inputs []string, prints bool) (o dedup.Options, read 
 	if read.Keep, err = dedup.ParseKeep(d.keep); err != nil {
 		return o, read, cli.Usagef("--keep %w", err)
 	}
+	if read.Source, read.Keep, err = d.sources.options(read.Keep, prints); err != nil {
+		return o, read, err
+	}
+	d.keep = read.Keep.String()
 	if err = d.checkFormat(); err != nil {
 		return o, read, err
 	}

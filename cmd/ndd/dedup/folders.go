@@ -79,7 +79,8 @@ func (d *deduping) wouldWrite(to folders, c *dedup.Corpus, r *dedup.Result) stri
 	parts := []string{""}
 	if d.out != "" {
 		clusters, dropped, kept := clusterFiles(d.format.Format)
-		parts = append(parts, fmt.Sprintf("%s would hold %s, %s and %s", d.out, clusters, dropped, kept))
+		parts = append(parts, fmt.Sprintf("%s would hold %s, %s, %s and %s", d.out, clusters, dropped, kept,
+			sourcesFile(d.format.Format)))
 	}
 	if d.writeKept != "" {
 		n := 0

@@ -103,7 +103,8 @@ func (d *deduping) inParts(ctx context.Context, v *dedup.Verify, prints bool) er
 		}
 		return nil
 	}
-	if err := d.g.Refuse("cannot go with --members, which writes a table alone", "output", "report", "dry-run"); err != nil {
+	if err := d.g.Refuse("cannot go with --members, which writes a table alone", "output", "report", "dry-run",
+		"max-drop"); err != nil {
 		return err
 	}
 	format, err := result.FormatOf(d.members)

@@ -30,7 +30,7 @@ func clusterFiles(f result.Format) (clusters, dropped, kept string) {
 func clusterNames() (names []string) {
 	for _, f := range result.Tables {
 		clusters, dropped, kept := clusterFiles(f)
-		names = append(names, clusters, dropped, kept)
+		names = append(names, clusters, dropped, kept, sourcesFile(f))
 	}
 	return names
 }
@@ -44,7 +44,8 @@ func writeClusters(dir cli.Folder, f result.Format, c *dedup.Corpus, r *dedup.Re
 		name    string
 		columns []result.Column
 		fill    func(*result.TableWriter) error
-	}{{clusters, clusterColumns, t.clusters}, {dropped, droppedColumns, t.dropped}, {kept, keptColumns, t.kept}} {
+	}{{clusters, clusterColumns, t.clusters}, {dropped, droppedColumns, t.dropped}, {kept, keptColumns, t.kept},
+		{sourcesFile(f), sourceColumns, t.sources}} {
 		if err := dir.Write(file.name, func(w *bufio.Writer) error {
 			table := result.NewTableWriter(w, f, file.columns...)
 			if err := file.fill(table); err != nil {

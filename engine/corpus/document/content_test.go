@@ -65,7 +65,7 @@ func TestValues(t *testing.T) {
 	if err := os.Chtimes("c.txt", when, when); err != nil {
 		t.Fatal(err)
 	}
-	opts := document.Options{ValueFields: []string{"meta.score", "date", "later"}}
+	opts := document.Options{ValueFields: [][]string{{"meta.score", "date", "later"}, {"later"}}}
 	var got bytes.Buffer
 	for doc, err := range document.Read(t.Context(), []string{"a.jsonl", "b.csv", "c.txt"}, opts, nil) {
 		if err != nil {
@@ -74,12 +74,15 @@ func TestValues(t *testing.T) {
 		if doc.Line > 0 && doc.Modified != 0 || doc.Line == 0 && doc.Modified != when.UnixNano() {
 			t.Errorf("%s: modified %d", doc.ID, doc.Modified)
 		}
-		if !doc.Value.Found {
-			doc.Value.Text = "none"
+		for _, v := range doc.Values {
+			if !v.Found {
+				v.Text = "none"
+			}
+			got.WriteString(v.Text + " ")
 		}
-		got.WriteString(doc.Value.Text + " ")
+		got.WriteString("| ")
 	}
-	if got.String() != "1.50 d 7 none 2 3 none none " {
+	if got.String() != "1.50 none | d none | 7 7 | none none | 2 1 | 3 3 | none none | | " {
 		t.Error(got.String())
 	}
 }

@@ -19,8 +19,8 @@ type Document struct {
 	// that it declares, where it is not valid UTF-8 and no encoding has that name: then its bytes
 	// alone told how to read it
 	Charset  string
-	Value    Value // of a line or record, if Options.ValueFields asks for one
-	Modified int64 // when the file was, in nanoseconds since 1970, if the document is the whole file; 0 if unknown
+	Values   []Value // of a line or record, one for each list of Options.ValueFields; nil of others
+	Modified int64   // when the file was, in nanoseconds since 1970, if the document is the whole file; 0 if unknown
 }
 
 // Value is the content of a field of a line or record: a string's content, or a number as
@@ -28,6 +28,18 @@ type Document struct {
 type Value struct {
 	Text  string
 	Found bool
+}
+
+// values returns the values of a record, of which get returns a field.
+func (o *Options) values(get func(field string) Value) (values []Value) {
+	for _, fields := range o.ValueFields {
+		var v Value
+		for i := 0; i < len(fields) && !v.Found; i++ {
+			v = get(fields[i])
+		}
+		values = append(values, v)
+	}
+	return values
 }
 
 // Extractor makes documents of units. It reuses its memory; one goroutine at a time.
@@ -57,7 +69,7 @@ func (e *Extractor) Extract(u Unit) (Document, error) {
 // Borrow is [Extractor.Extract] for callers that need the document's text only until the next call,
 // which saves a copy of it. The document's other strings are its own.
 func (e *Extractor) Borrow(u Unit) (Document, error) {
-	doc := Document{ID: u.id, Source: u.Source, Line: u.Line, Value: u.value, Modified: u.modified}
+	doc := Document{ID: u.id, Source: u.Source, Line: u.Line, Values: u.values, Modified: u.modified}
 	if u.format == httpResponse {
 		var skip *Skip
 		if u.raw, u.format, u.contentType, skip = e.response(u.raw); skip != nil {
@@ -76,11 +88,11 @@ func (e *Extractor) Borrow(u Unit) (Document, error) {
 			f, _ := e.opts.choose(func(string) bool { return true })
 			names = &f
 		}
-		id, text, value, reason, err := e.jsonFields(u.raw, names)
+		id, text, values, reason, err := e.jsonFields(u.raw, names)
 		if err != nil {
 			return Document{}, &Skip{Source: u.Source, Line: u.Line, Reason: reason, Err: err}
 		}
-		doc.ID, doc.Value = id, value
+		doc.ID, doc.Values = id, values
 		if isHTML(names.Text) {
 			page, repaired := decodeHTML(text, "")
 			doc.Text, doc.Repaired = e.page.extract(page, e.opts.Extract), repaired

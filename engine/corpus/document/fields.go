@@ -52,18 +52,24 @@ func (o *Options) choose(has func(field string) bool) (f Fields, ok bool) {
 type recordColumns struct {
 	Fields
 	text, id int
-	values   []int
+	names    []string // of all columns
+	values   [][]int  // of each list of Options.ValueFields, those that there are
 }
 
 // columns returns the columns to read of a table that has some names. find returns the number of a
 // name's column or -1, and has reports whether a column may hold a text or ID.
 func (o *Options) columns(names []string, find func(string) int, has func(string) bool) (c recordColumns, err error) {
+	c.names = names
 	c.Fields, _ = o.choose(has)
 	c.text, c.id = find(c.Text), find(c.ID)
-	for _, name := range o.ValueFields {
-		if i := find(name); i >= 0 {
-			c.values = append(c.values, i)
+	for _, names := range o.ValueFields {
+		var list []int
+		for _, name := range names {
+			if i := find(name); i >= 0 {
+				list = append(list, i)
+			}
 		}
+		c.values = append(c.values, list)
 	}
 	if c.text < 0 {
 		err = &FieldError{o.TextField, names}
@@ -73,18 +79,20 @@ func (o *Options) columns(names []string, find func(string) int, has func(string
 
 // unit returns the unit of a row. value returns the content of a column as a string of its own.
 func (c *recordColumns) unit(text []byte, value func(column int) string) Unit {
-	u := Unit{format: CSV, raw: text}
+	u := Unit{format: CSV, raw: text, columns: c.names}
 	if isHTML(c.Text) {
 		u.format = HTML
 	}
 	if c.id >= 0 {
 		u.id = value(c.id)
 	}
-	for _, i := range c.values {
-		if t := value(i); t != "" {
-			u.value = Value{Text: t, Found: true}
-			break
+	for _, list := range c.values {
+		var v Value
+		for i := 0; i < len(list) && !v.Found; i++ {
+			v.Text = value(list[i])
+			v.Found = v.Text != ""
 		}
+		u.values = append(u.values, v)
 	}
 	return u
 }

@@ -1,6 +1,7 @@
 package document
 
 import (
+	"reflect"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -233,7 +234,7 @@ func FuzzHTML(f *testing.F) {
 			"  ") {
 			t.Fatalf("white space is not folded: %q", doc.Text)
 		}
-		if again, _ := NewExtractor(Options{}).Extract(Unit{Source: "p", format: HTML, raw: raw}); again != doc {
+		if again, _ := NewExtractor(Options{}).Extract(Unit{Source: "p", format: HTML, raw: raw}); !reflect.DeepEqual(again, doc) {
 			t.Fatalf("%+v with a history, %+v without", doc, again)
 		}
 	})

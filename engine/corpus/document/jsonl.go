@@ -152,23 +152,22 @@ func (s *stream) keep(line []byte) []byte {
 	return s.lines[from:len(s.lines):len(s.lines)]
 }
 
-// jsonFields returns the ID ("" if there is none), text and value of a record. The text may be a
+// jsonFields returns the ID ("" if there is none), text and values of a record. The text may be a
 // part of the record, and is gone with the next call.
-func (e *Extractor) jsonFields(record []byte, names *Fields) (id string, text []byte, value Value,
+func (e *Extractor) jsonFields(record []byte, names *Fields) (id string, text []byte, values []Value,
 	reason Reason, err error) {
 	text, reason, err = e.jsonText(record, names.Text)
 	if err != nil {
-		return "", nil, Value{}, reason, err
+		return "", nil, nil, reason, err
 	}
 	if id, _, err = jsonScalar(record, names.ID); err != nil {
-		return "", nil, Value{}, Broken, err
+		return "", nil, nil, Broken, err
 	}
-	for _, name := range e.opts.ValueFields {
-		if value.Text, value.Found, _ = jsonScalar(record, name); value.Found {
-			break
-		}
-	}
-	return id, text, value, "", nil
+	values = e.opts.values(func(field string) (v Value) {
+		v.Text, v.Found, _ = jsonScalar(record, field)
+		return v
+	})
+	return id, text, values, "", nil
 }
 
 // jsonText returns the text that a field's values make: one string, or the strings of a list with a

@@ -14,9 +14,9 @@ type Options struct {
 	Extract    Extract // which text of a page is taken; "" is ExtractAll
 	Strict     bool    // a skip that loses data is an error
 
-	// ValueFields are names of fields, as TextField, or of a WARC record's headers: the first of
-	// them that a line or record has as a string or number is the document's Value.
-	ValueFields []string
+	// ValueFields are lists of names of fields, as TextField, or of a WARC record's headers: of each
+	// list, the first that a line or record has as a string or number is one of the document's Values.
+	ValueFields [][]string
 
 	// MaxDocumentBytes bounds one document, as bytes of its decompressed file or line; longer ones
 	// are skipped. 0 is DefaultMaxDocumentBytes.

@@ -121,7 +121,7 @@ func withoutLists(schema *parquet.Schema, path []string) (steps []string) {
 
 // parquetGroup yields the rows of one row group.
 func (s *stream) parquetGroup(file *columns.File, group int, c recordColumns) error {
-	numbers := append([]int{c.text, c.id}, c.values...)
+	numbers := slices.Concat([]int{c.text, c.id}, slices.Concat(c.values...))
 	readers := make([]*columnReader, len(numbers))
 	for i, n := range numbers {
 		if n >= 0 {

@@ -143,9 +143,9 @@ func TestParquet(t *testing.T) {
 	}
 	var values []string
 	for doc, err := range document.Read(t.Context(), []string{"pages.parquet"},
-		document.Options{ValueFields: []string{"nosuch", "score"}}, nil) {
+		document.Options{ValueFields: [][]string{{"nosuch", "score"}}}, nil) {
 		if err == nil {
-			values = append(values, doc.Value.Text)
+			values = append(values, doc.Values[0].Text)
 		}
 	}
 	if len(values) != 90 || values[12] != "13" {

@@ -20,15 +20,24 @@ type Unit struct {
 	// is the whole file.
 	From, To int64
 
-	format   Format  // Text, HTML, JSONL, httpResponse; CSV has been taken apart already
-	raw      []byte  // the whole file, the line, the text field of a record, or the block of a WARC record
-	at       int64   // where raw begins, of the decompressed file, unless it is a copy or of a WARC record
-	id       string  // of a record; "" if it has none
-	value    Value   // of a record
-	fields   *Fields // of a JSON object
-	modified int64   // of a whole file
+	format   Format   // Text, HTML, JSONL, httpResponse; CSV has been taken apart already
+	raw      []byte   // the whole file, the line, the text field of a record, or the block of a WARC record
+	at       int64    // where raw begins, of the decompressed file, unless it is a copy or of a WARC record
+	id       string   // of a record; "" if it has none
+	values   []Value  // of a record
+	fields   *Fields  // of a JSON object
+	columns  []string // of a record that is taken apart
+	modified int64    // of a whole file
 
 	contentType string // of a WARC record's block
+}
+
+// FieldNames returns the names of the first fields of a line or record, nil of others.
+func (u *Unit) FieldNames() []string {
+	if u.format == JSONL {
+		return fieldNames(u.raw)
+	}
+	return u.columns
 }
 
 // Scan finds the units of the inputs, in the order of [Read], without extracting their text. It

@@ -130,7 +130,7 @@ func (s *stream) readRecord(from int64) (u Unit, reason *Skip, err error) {
 	if err != nil || length < 0 {
 		return u, nil, fmt.Errorf("Content-Length %.40q is no number of bytes", headers.Get("Content-Length"))
 	}
-	u, reason = warcUnit(headers, s.opts.ValueFields)
+	u, reason = warcUnit(headers, &s.opts)
 	if reason == nil && length > s.opts.MaxDocumentBytes {
 		reason = s.tooLarge(s.line)
 	}
@@ -221,7 +221,7 @@ func addHeader(headers textproto.MIMEHeader, last string, line []byte) string {
 }
 
 // warcUnit returns the unit that a record's headers describe, or why it is none.
-func warcUnit(headers textproto.MIMEHeader, valueFields []string) (u Unit, reason *Skip) {
+func warcUnit(headers textproto.MIMEHeader, opts *Options) (u Unit, reason *Skip) {
 	kind := strings.ToLower(headers.Get("WARC-Type"))
 	contentType := headers.Get("Content-Type")
 	switch kind {
@@ -242,12 +242,7 @@ func warcUnit(headers textproto.MIMEHeader, valueFields []string) (u Unit, reaso
 	if u.id = strings.Trim(headers.Get("WARC-Target-URI"), "<>"); u.id == "" {
 		u.id = strings.Trim(headers.Get("WARC-Record-ID"), "<>")
 	}
-	for _, name := range valueFields {
-		if value := headers.Get(name); value != "" {
-			u.value = Value{Text: value, Found: true}
-			break
-		}
-	}
+	u.values = opts.values(func(name string) Value { return Value{headers.Get(name), headers.Get(name) != ""} })
 	return u, nil
 }
 

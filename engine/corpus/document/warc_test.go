@@ -100,9 +100,9 @@ func TestWARC(t *testing.T) {
 
 	// The values that a policy goes by.
 	for doc, err := range document.Read(t.Context(), []string{"each.warc.gz"},
-		document.Options{ValueFields: []string{"date", "WARC-Date"}}, nil) {
-		if err == nil && (doc.Value != document.Value{Text: "2024-05-06T07:08:09Z", Found: true}) {
-			t.Errorf("%s has the date %+v", doc.ID, doc.Value)
+		document.Options{ValueFields: [][]string{{"date", "WARC-Date"}}}, nil) {
+		if err == nil && (doc.Values[0] != document.Value{Text: "2024-05-06T07:08:09Z", Found: true}) {
+			t.Errorf("%s has the date %+v", doc.ID, doc.Values)
 		}
 	}
 	// A limit skips what is longer, packed or not.

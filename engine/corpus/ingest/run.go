@@ -45,7 +45,7 @@ type Record struct {
 	OK          bool                // the document has features enough
 	Features    int                 // see [simhash.Fingerprinter.Fingerprint]
 	TextBytes   int                 // of the extracted text
-	Value       document.Value      // of the field that the options ask for
+	Values      []document.Value    // of the fields that the options ask for
 	Modified    int64               // see document.Document
 	Source      string              // its file
 	Line        int                 // in the file, as document.Document has it
@@ -130,7 +130,7 @@ func fingerprint(r simhash.Recipe) (func(int, *document.Document) (Record, error
 	return func(_ int, doc *document.Document) (Record, error) {
 		fp, features, ok := fingerprinter.Fingerprint(doc.Text)
 		return Record{ID: doc.ID, Fingerprint: fp, OK: ok, Features: features, TextBytes: len(doc.Text),
-			Value: doc.Value, Modified: doc.Modified, Source: doc.Source, Line: doc.Line}, nil
+			Values: doc.Values, Modified: doc.Modified, Source: doc.Source, Line: doc.Line}, nil
 	}, nil
 }
 

@@ -29,6 +29,10 @@ type Options struct {
 	// are preferred in order. It is called from many goroutines.
 	Prefer func(a, b int) int
 
+	// Always, if not nil, reports rows that represent their stars, whatever they are near. Prefer puts
+	// them before all others. A row with the fingerprint of another one stays in the star of that.
+	Always func(row int) bool
+
 	Meter *Meter // counts what is done so far; nil: nobody looks
 
 	// Memory is how many bytes the search may take beside the fingerprints, as long as few documents
@@ -141,6 +145,18 @@ func (r *Result) Map(rows []Row) {
 	for i := range r.clusters {
 		r.clusters[i].best = rows[r.clusters[i].best]
 	}
+}
+
+// Without returns the clusters without some of their rows, where two are left.
+func (r *Result) Without(drop func(c Cluster, row Row) bool) *Result {
+	left := &Result{Distinct: r.Distinct}
+	for _, c := range r.Clusters() {
+		rows := slices.DeleteFunc(slices.Clone(c.Rows), func(row Row) bool { return drop(c, row) })
+		if len(rows) > 1 {
+			left.Append(Cluster{rows, c.Representative})
+		}
+	}
+	return left
 }
 
 // Clusters returns all clusters, of two documents or more, in order of their first rows, with their

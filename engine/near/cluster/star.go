@@ -127,7 +127,7 @@ func (s *star) elect(ctx context.Context, members []uint32) (n int, err error) {
 	for i, x := range members {
 		r := s.found[i]
 		if r < 0 && len(s.reps.keys) > before {
-			r = s.reps.first(s.distinct[x]) // that was added meanwhile
+			r = s.first(x) // that was added meanwhile
 		}
 		if r >= 0 {
 			s.by[x] = s.reps.ids[r]
@@ -142,12 +142,21 @@ func (s *star) elect(ctx context.Context, members []uint32) (n int, err error) {
 	return len(members), nil
 }
 
+// first returns the first of the representatives so far that is near a member, -1 if there is none or
+// the member is always one.
+func (s *star) first(x uint32) int32 {
+	if s.Always != nil && s.Always(int(s.row(s.best[x]))) {
+		return -1
+	}
+	return s.reps.first(s.distinct[x])
+}
+
 // look finds for each member the first of the representatives so far, by all goroutines.
 func (s *star) look(ctx context.Context, members []uint32) error {
 	s.found = slices.Grow(s.found[:0], len(members))[:len(members)]
 	some := func(from, to int) {
 		for i := from; i < to; i++ {
-			s.found[i] = s.reps.first(s.distinct[members[i]])
+			s.found[i] = s.first(members[i])
 		}
 	}
 	if len(members) <= starLook {

@@ -147,7 +147,7 @@ func TestCopyWARC(t *testing.T) {
 		packed = append(packed, pack(t, "a.warc.gz", r)...)
 	}
 	write(t, map[string][]byte{"in/a.warc.gz": packed, "in/b.warc": []byte(strings.Join(records[:2], ""))})
-	c := read(t, "in", ingest.Config{}, ReadOptions{Keep: Keep{Policy: Newest}})
+	c := read(t, "in", ingest.Config{}, ReadOptions{Keep: Keep{{Policy: Newest}}})
 	got, _ := copied(t, found(t, c, Options{K: 3, Verify: &Verify{Rule: Rule{{Jaccard: 0.9}}}}))
 	if len(got) != 2 || got["b.warc"] != records[1] {
 		t.Fatalf("%q", got)

@@ -28,9 +28,11 @@ type Corpus struct {
 	mapped  cluster.Prints  // of fingerprint files, which are open, instead
 	files   []*ndf.File
 	lengths []uint32 // of texts, where the policy goes by them; empty for raw fingerprints
-	values  values   // by which to keep, if the policy goes by one
+	values  []values // by which to keep, one for each policy that goes by one
+	texts   []string // of the values of the document being appended that are strings
 	rows    rowFile  // IDs and places; no records where the rows are the IDs
 	parts   []part   // of fingerprint files, one after the other
+	sources sources
 	readers sync.Pool
 	failed  atomic.Pointer[error]
 
@@ -56,6 +58,7 @@ type part struct {
 // ReadOptions configures how a corpus is read.
 type ReadOptions struct {
 	Keep    Keep
+	Source  Sources
 	Find    Options        // with which Find will be called: memory depends on them
 	Budget  *memory.Budget // of which the memory is taken, until [Corpus.Close]; nil: no limit
 	Threads int            // goroutines; 0 or less: as many as there are processors
@@ -73,15 +76,29 @@ type ReadOptions struct {
 	readingBytes uint64 // what reading documents takes
 }
 
+// fields returns the fields that documents are to be read with: a list for each policy that goes by
+// values, and that of the source.
+func (o *ReadOptions) fields() (lists [][]string) {
+	for _, by := range o.Keep.byValue() {
+		lists = append(lists, by.fields())
+	}
+	if o.Source.Field != "" {
+		lists = append(lists, []string{o.Source.Field})
+	}
+	return lists
+}
+
 // NewCorpus returns an empty corpus of documents with fingerprints of one recipe,
 // nil if that is unknown.
 func NewCorpus(recipe *simhash.Recipe, o ReadOptions) *Corpus {
 	if o.Threads <= 0 {
 		o.Threads = runtime.GOMAXPROCS(0)
 	}
-	c := &Corpus{recipe: recipe, values: values{keep: o.Keep}, rows: rowFile{disk: o.Disk, dir: o.TempDir}, o: o,
-		held: true, next: checkFirst}
-	c.values.text = func(row int) string { return c.record(Row(row)).value }
+	c := &Corpus{recipe: recipe, rows: rowFile{disk: o.Disk, dir: o.TempDir}, o: o, held: true, next: checkFirst,
+		sources: sources{Sources: o.Source, used: make([]bool, len(o.Source.Protect))}}
+	for i, by := range o.Keep.byValue() {
+		c.values = append(c.values, values{by: by, text: func(row int) string { return c.record(Row(row)).value(i) }})
+	}
 	return c
 }
 
@@ -137,21 +154,36 @@ const checkFirst = 1 << 18
 type Document struct {
 	ID          string
 	Fingerprint simhash.Fingerprint
-	TextBytes   int            // length of its text
-	Value       document.Value // of the field that the policy goes by
-	Modified    int64          // of its file, nanoseconds since 1970; 0 if unknown
-	Place       Place          // where it was read, of all documents of a corpus or of none
+	TextBytes   int              // length of its text
+	Values      []document.Value // of the fields that the policies go by, in order
+	Modified    int64            // of its file, nanoseconds since 1970; 0 if unknown
+	Place       Place            // where it was read, of all documents of a corpus or of none
 }
 
 // Append adds a document. The error is a [memory.TooLargeError] or a [spill.Error].
 func (c *Corpus) Append(d Document) error {
+	if err := c.sources.append(d.Place, valueAt(d.Values, len(c.values)), Row(c.Len()), false); err != nil {
+		return err
+	}
 	length := lengthOf(d.TextBytes)
 	c.prints = append(c.prints, uint64(d.Fingerprint))
 	if c.o.Keep.byLength() {
 		c.lengths = append(c.lengths, length)
 	}
-	value := c.values.append(d.Value, d.Modified)
-	return c.appendRecord(record{id: d.ID, place: d.Place, length: length, value: value})
+	texts := c.texts[:0]
+	for i := range c.values {
+		texts = append(texts, c.values[i].append(valueAt(d.Values, i), d.Modified))
+	}
+	c.texts = texts
+	return c.appendRecord(record{id: d.ID, place: d.Place, length: length, values: texts})
+}
+
+// appendShort adds a document that is too short for a fingerprint.
+func (c *Corpus) appendShort(id string, at Place, values []document.Value) error {
+	if err := c.sources.append(at, valueAt(values, len(c.values)), 0, true); err != nil {
+		return err
+	}
+	return c.appendRecord(record{id: id, place: at, short: true})
 }
 
 // appendRecord adds a record, and reserves memory where there are many more than before.
@@ -248,7 +280,7 @@ func (c *Corpus) NumShort() int { return c.rows.shorts }
 // sets cfg.Document.ValueFields as the policy needs them.
 func ReadDocuments(ctx context.Context, inputs []string, cfg ingest.Config, o ReadOptions) (*Corpus, ingest.Report,
 	error) {
-	cfg.Document.ValueFields = o.Keep.fields()
+	cfg.Document.ValueFields = o.fields()
 	if cfg.Recipe == (simhash.Recipe{}) {
 		cfg.Recipe = simhash.Default()
 	}
@@ -260,20 +292,27 @@ func ReadDocuments(ctx context.Context, inputs []string, cfg ingest.Config, o Re
 	if err := c.expect(0); err != nil {
 		return nil, ingest.Report{}, err // nothing is reserved
 	}
-	if err := o.Keep.checkDates(ctx, inputs, cfg.Document); err != nil {
+	err := c.sources.begin(ctx, inputs)
+	if err == nil {
+		err = o.checkFields(ctx, inputs, cfg.Document)
+	}
+	if err != nil {
 		c.Close()
 		return nil, ingest.Report{}, err
 	}
 	report, err := ingest.Run(ctx, inputs, cfg, func(r ingest.Record) error {
 		at := Place{r.Source, int64(r.Line)}
 		if !r.OK {
-			return c.appendRecord(record{id: r.ID, place: at, short: true})
+			return c.appendShort(r.ID, at, r.Values)
 		}
 		c.units.set(r.Unit)
-		return c.Append(Document{r.ID, r.Fingerprint, r.TextBytes, r.Value, r.Modified, at})
+		return c.Append(Document{r.ID, r.Fingerprint, r.TextBytes, r.Values, r.Modified, at})
 	})
 	c.fileUnits = report.FileUnits
 	c.countUnits()
+	if err == nil {
+		err = c.sources.end()
+	}
 	if err == nil {
 		err = c.expect(c.Len())
 	}
@@ -321,8 +360,11 @@ func ReadPrints(ctx context.Context, paths []string, o ReadOptions) (_ *Corpus, 
 	if err := o.Keep.checkPrints(c.recipe != nil); err != nil && n > 0 { // rather than after all is read
 		return nil, err
 	}
-	if parts != nil {
+	if c.sources.shares = parts != nil; parts != nil {
 		return c, c.readParts(ctx, files, parts)
+	}
+	if err := c.sources.begin(ctx, paths); err != nil {
+		return nil, err
 	}
 	if c.recipe != nil && o.Keep.byLength() {
 		c.lengths = make([]uint32, 0, n)
@@ -365,7 +407,7 @@ func (c *Corpus) readParts(ctx context.Context, files []*ndf.File, parts []ndf.P
 			case d.OK:
 				err = c.Append(Document{ID: d.ID, Fingerprint: d.Fingerprint, TextBytes: d.TextBytes, Place: at})
 			default:
-				err = c.appendRecord(record{id: d.ID, place: at, short: true})
+				err = c.appendShort(d.ID, at, nil)
 			}
 			if err != nil {
 				return err
@@ -375,7 +417,7 @@ func (c *Corpus) readParts(ctx context.Context, files []*ndf.File, parts []ndf.P
 			return ctx.Err()
 		}
 	}
-	return nil
+	return c.sources.end()
 }
 
 // readFile appends a file whose first row is given, and whose recipe must be that of the first file.
@@ -388,6 +430,7 @@ func (c *Corpus) readFile(ctx context.Context, f, first *ndf.File, row Row) erro
 		return ctx.Err() // no row is of it
 	}
 	c.parts = append(c.parts, part{row, f.Path()})
+	c.sources.appendFile(f.Path(), row, int(f.Len()))
 	if c.o.Keep.byLength() {
 		for chunk := range f.TextBytes {
 			c.lengths = append(c.lengths, chunk...)
@@ -424,7 +467,8 @@ func (o *ReadOptions) reading(cfg ingest.Config) ingest.Config {
 //	a document                          bytes
 //	fingerprint, unless it is mapped    8
 //	where its record is                 0.25
-//	what --keep goes by                 0, 4 (length) or 8
+//	what --keep goes by                 0, 4 (length), 8 for each value
+//	its source, if a field names it     2
 //	while it is compared                5.5
 func (c *Corpus) needBytes(documents int) uint64 {
 	o := cluster.Options{Star: !c.o.Find.Chains, Threads: c.o.Threads}
@@ -443,11 +487,12 @@ func (c *Corpus) columnBytes(documents int) uint64 {
 	if c.held {
 		each = 8
 	}
-	switch {
-	case c.o.Keep.byLength():
+	if c.o.Keep.byLength() {
 		each += 4
-	case c.o.Keep.Policy != First:
-		each += 8
+	}
+	each += 8 * uint64(len(c.values))
+	if c.o.Source.Field != "" {
+		each += 2
 	}
 	return each*uint64(documents) + uint64(documents)/4
 }
@@ -520,5 +565,13 @@ func (b *bitmap) set(i int) {
 }
 
 func (b bitmap) has(i int) bool { return i/64 < len(b) && b[i/64]>>(i%64)&1 == 1 }
+
+// bit returns 1 for a member.
+func (b bitmap) bit(i int) int {
+	if b.has(i) {
+		return 1
+	}
+	return 0
+}
 
 func newBitmap(n int) bitmap { return slices.Grow(bitmap(nil), n/64+1) }

@@ -49,7 +49,7 @@ func TestExact(t *testing.T) {
 				if mode > 1 {
 					e.old = set.Base
 				}
-				if keep == fields {
+				if len(keep) > 0 {
 					e.scores = scores
 				}
 				want := e.result()
@@ -171,7 +171,7 @@ func resultOf(t *testing.T, prints []uint64, scores []int, keep dedup.Keep, o de
 	c := dedup.NewCorpus(nil, dedup.ReadOptions{Keep: keep})
 	for i, f := range prints {
 		d := dedup.Document{ID: fmt.Sprint("new ", i), Fingerprint: simhash.Fingerprint(f),
-			Value: document.Value{Text: fmt.Sprint(scores[i]), Found: true}}
+			Values: []document.Value{{Text: fmt.Sprint(scores[i]), Found: true}}}
 		if err := c.Append(d); err != nil {
 			t.Fatal(err)
 		}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"iter"
 	"math/bits"
+	"slices"
 
 	"ndd/engine/near/cluster"
 	"ndd/engine/storage/store"
@@ -58,6 +59,7 @@ func Find(ctx context.Context, c *Corpus, o Options) (_ *Result, err error) {
 		if r.Known, err = o.Known(ctx, all.Flat()); err != nil {
 			return nil, err
 		}
+		r.Known = slices.DeleteFunc(r.Known, func(k Known) bool { return c.sources.safe.has(int(k.Row)) })
 		rest = r.others()
 		if o.Verify != nil {
 			if rest, err = r.verifyKnown(ctx, o.Verify, o.Threads, rest); err != nil {
@@ -67,6 +69,10 @@ func Find(ctx context.Context, c *Corpus, o Options) (_ *Result, err error) {
 	}
 	co := cluster.Options{K: o.K, Star: !o.Chains && o.Verify == nil, Threads: o.Threads, Prefer: prefer, Meter: o.Meter}
 	c.forClusters(&co)
+	safe := c.sources.safe
+	if len(safe) > 0 {
+		co.Always = func(row int) bool { return safe.has(row) }
+	}
 	if rest != nil {
 		prints := make([]uint64, len(rest))
 		for i, row := range rest {
@@ -75,6 +81,9 @@ func Find(ctx context.Context, c *Corpus, o Options) (_ *Result, err error) {
 		all = cluster.NewPrints(prints)
 		if prefer != nil {
 			co.Prefer = func(a, b int) int { return prefer(int(rest[a]), int(rest[b])) }
+		}
+		if len(safe) > 0 {
+			co.Always = func(row int) bool { return safe.has(int(rest[row])) }
 		}
 	}
 	if r.found, err = cluster.Find(ctx, all, co); err != nil {
@@ -86,6 +95,8 @@ func Find(ctx context.Context, c *Corpus, o Options) (_ *Result, err error) {
 	r.Distinct = r.found.Distinct
 	if o.Verify != nil {
 		err = r.verify(ctx, o, prefer)
+	} else if len(safe) > 0 {
+		r.found = r.found.Without(func(c cluster.Cluster, row Row) bool { return row != c.Representative && safe.has(int(row)) })
 	}
 	return r, cmp.Or(err, c.Err())
 }

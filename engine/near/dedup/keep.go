@@ -22,13 +22,18 @@ const (
 	Shortest               // text
 	Newest                 // by a date in the row, or when the file was modified
 	Largest                // value of a field
+	Source                 // by [Sources.Prefer]
 )
 
-// A Keep is a policy and the field of JSONL lines and CSV records that it goes by.
-type Keep struct {
+// A By is a policy and the field of JSONL lines and CSV records that it goes by.
+type By struct {
 	Policy Policy
 	Field  string // Largest: the field; Newest: the field, or "" for the first of TimeFields that there is
 }
+
+// A Keep is an order of documents: by the first policy, where that makes no difference by the second,
+// and so on.
+type Keep []By
 
 // TimeFields are where the date of a document is looked for.
 var TimeFields = [...]string{"date", "timestamp", "time", "published", "published_at", "crawl_date", "crawled_at",
@@ -39,128 +44,219 @@ var TimeFields = [...]string{"date", "timestamp", "time", "published", "publishe
 // ErrNoValue is wrapped where a policy goes by what no document has.
 var ErrNoValue = errors.New("no document has a value to choose by")
 
-// ParseKeep returns the policy of first, longest, shortest, newest, newest:FIELD or the name of a
-// field.
-func ParseKeep(s string) (Keep, error) {
-	words := map[string]Policy{"first": First, "longest": Longest, "shortest": Shortest, "newest": Newest}
-	word, field, named := strings.Cut(s, ":")
-	p, ok := words[word]
-	switch {
-	case s == "" || named && p == Newest && field == "":
-		return Keep{}, errors.New("must be first, longest, shortest, newest, newest:FIELD or the name of a field")
-	case !ok || named && p != Newest:
-		return Keep{Largest, s}, nil
+// policies are the words for policies. Largest has none.
+var policies = [...]string{"first", "longest", "shortest", "newest", "", "source"}
+
+// ParseKeep returns the policies of a list such as source,longest,newest: first, longest, shortest,
+// newest, newest:FIELD, source and names of fields, separated by commas.
+func ParseKeep(s string) (k Keep, err error) {
+	for one := range strings.SplitSeq(s, ",") {
+		word, field, named := strings.Cut(one, ":")
+		i := slices.Index(policies[:], word)
+		b := By{Largest, one}
+		switch {
+		case one == "" || named && word == policies[Newest] && field == "":
+			return nil, errors.New("must be first, longest, shortest, newest, newest:FIELD, source or the name of a field, " +
+				"or several of them, separated by commas")
+		case i >= 0 && (!named || Policy(i) == Newest):
+			b = By{Policy(i), field}
+		}
+		switch {
+		case slices.Contains(k, b):
+			return nil, fmt.Errorf("%s: %s is there twice", s, one)
+		case len(k) > 0 && k[len(k)-1].Policy == First:
+			return nil, fmt.Errorf("%s: %s makes no difference, since first tells any two documents apart", s, one)
+		case b.Policy == Shortest && k.has(Longest) || b.Policy == Longest && k.has(Shortest):
+			return nil, fmt.Errorf("%s: longest and shortest contradict each other", s)
+		}
+		k = append(k, b)
 	}
-	return Keep{p, field}, nil
+	return k, nil
+}
+
+func (k Keep) has(p Policy) bool {
+	return slices.ContainsFunc(k, func(b By) bool { return b.Policy == p })
 }
 
 // String returns what [ParseKeep] reads.
 func (k Keep) String() string {
-	switch {
-	case k.Policy == Largest:
-		return k.Field
-	case k.Field != "":
-		return "newest:" + k.Field
+	var words []string
+	for _, b := range k {
+		words = append(words, b.String())
 	}
-	return [...]string{"first", "longest", "shortest", "newest"}[k.Policy]
+	return strings.Join(words, ",")
 }
 
-// fields returns the fields that documents are to be read with.
-func (k Keep) fields() []string {
+// String returns a word of a list.
+func (b By) String() string {
 	switch {
-	case k.Policy == Largest || k.Policy == Newest && k.Field != "":
-		return []string{k.Field}
-	case k.Policy == Newest:
+	case b.Policy == Largest:
+		return b.Field
+	case b.Field != "":
+		return "newest:" + b.Field
+	}
+	return policies[b.Policy]
+}
+
+// fields returns the fields of which documents are to have one for this policy, nil if it goes by none.
+func (b By) fields() []string {
+	switch {
+	case b.Policy == Largest || b.Policy == Newest && b.Field != "":
+		return []string{b.Field}
+	case b.Policy == Newest:
 		return TimeFields[:]
 	}
 	return nil
 }
 
-// byLength reports whether the policy goes by the lengths of texts.
-func (k Keep) byLength() bool { return k.Policy == Longest || k.Policy == Shortest }
+// byValue returns the policies that go by values of documents.
+func (k Keep) byValue() (list []By) {
+	for _, b := range k {
+		if b.fields() != nil {
+			list = append(list, b)
+		}
+	}
+	return list
+}
+
+// byLength reports whether a policy goes by the lengths of texts.
+func (k Keep) byLength() bool { return k.has(Longest) || k.has(Shortest) }
 
 // checkPrints returns why a policy cannot choose between documents of fingerprint files, which have
-// lengths of texts unless they are raw; nil if it can. The error wraps [ErrNoValue].
+// lengths of texts unless they are raw; nil if all can. The error wraps [ErrNoValue].
 func (k Keep) checkPrints(lengths bool) error {
-	switch k.Policy {
-	case First:
-		return nil
-	case Longest, Shortest:
-		if lengths {
-			return nil
+	for _, b := range k {
+		switch {
+		case b.fields() != nil:
+			return fmt.Errorf("keep %s: %w: fingerprint files have no fields or dates; give the documents", k, ErrNoValue)
+		case (b.Policy == Longest || b.Policy == Shortest) && !lengths:
+			return fmt.Errorf("keep %s: %w: raw fingerprints have no text lengths", k, ErrNoValue)
 		}
-		return fmt.Errorf("keep %s: %w: raw fingerprints have no text lengths", k, ErrNoValue)
 	}
-	return fmt.Errorf("keep %s: %w: fingerprint files have no fields or dates; give the documents", k, ErrNoValue)
+	return nil
 }
 
 // prefer returns the order in which documents are kept, nil for that of their rows.
 func (c *Corpus) prefer() (func(a, b int) int, error) {
-	keep := c.values.keep
-	if c.Len() == 0 || keep.Policy == First {
+	var orders []func(a, b int) int
+	if c.Len() == 0 {
 		return nil, nil
 	}
-	if keep.byLength() {
-		if len(c.lengths) != c.Len() {
-			return nil, keep.checkPrints(false)
+	s := &c.sources
+	s.rank()
+	if len(s.safe) > 0 {
+		orders = append(orders, func(a, b int) int { return cmp.Compare(s.safe.bit(b), s.safe.bit(a)) })
+	}
+	n := 0 // of c.values
+	for _, by := range c.o.Keep {
+		switch {
+		case by.fields() != nil:
+			v := &c.values[n]
+			n++
+			if len(v.keys) != c.Len() {
+				return nil, c.o.Keep.checkPrints(true)
+			}
+			if v.missing == c.Len() {
+				return nil, by.noValue()
+			}
+			orders = append(orders, func(a, b int) int { return v.compare(b, a) })
+		case by.Policy == First:
+		case by.Policy == Source:
+			orders = append(orders, s.prefer)
+		case len(c.lengths) != c.Len():
+			return nil, c.o.Keep.checkPrints(false)
+		case by.Policy == Longest:
+			orders = append(orders, func(a, b int) int { return cmp.Compare(c.lengths[b], c.lengths[a]) })
+		default:
+			orders = append(orders, func(a, b int) int { return cmp.Compare(c.lengths[a], c.lengths[b]) })
 		}
-		if keep.Policy == Longest {
-			return func(a, b int) int { return cmp.Compare(c.lengths[b], c.lengths[a]) }, nil
+	}
+	switch len(orders) {
+	case 0:
+		return nil, nil
+	case 1:
+		return orders[0], nil
+	}
+	return func(a, b int) int {
+		for _, order := range orders {
+			if c := order(a, b); c != 0 {
+				return c
+			}
 		}
-		return func(a, b int) int { return cmp.Compare(c.lengths[a], c.lengths[b]) }, nil
-	}
-	if len(c.values.keys) != c.Len() {
-		return nil, keep.checkPrints(true)
-	}
-	if c.values.missing == c.Len() {
-		return nil, keep.noValue()
-	}
-	return func(a, b int) int { return c.values.compare(b, a) }, nil
+		return 0
+	}, nil
 }
 
-// noValue is the error where no document has what the policy goes by.
-func (k Keep) noValue() error {
+// noValue is the error where no document has what a policy goes by.
+func (b By) noValue() error {
 	what := fmt.Sprintf("there is no field %q with a number or text; "+
-		"the other choices are first, longest, shortest and newest", k.Field)
-	if k.Policy == Newest {
-		what = fmt.Sprintf("no date was found in any of the fields %s", strings.Join(k.fields(), ", "))
+		"the other choices are first, longest, shortest, newest and source", b.Field)
+	if b.Policy == Newest {
+		what = fmt.Sprintf("no date was found in any of the fields %s", strings.Join(b.fields(), ", "))
 	}
-	return fmt.Errorf("keep %s: %w: %s", k, ErrNoValue, what)
+	return fmt.Errorf("keep %s: %w: %s", b, ErrNoValue, what)
 }
 
-// Missing returns how many documents have no value that the policy can go by,
-// and an example of a value that is no date. They
-// are kept last.
-func (c *Corpus) Missing() (documents int, noDate string) { return c.values.missing, c.values.noDate }
+// Missing returns the policies that go by a value which some documents lack. These are ranked last.
+func (c *Corpus) Missing() (list []Missing) {
+	for i := range c.values {
+		if v := &c.values[i]; v.missing > 0 && v.missing < c.Len() {
+			list = append(list, Missing{v.by, v.missing, v.noDate})
+		}
+	}
+	return list
+}
 
-// datesLooked is how many documents of a file are looked at for a date before the work.
-const datesLooked = 100
+// Missing says how many documents have no value that a policy can go by.
+type Missing struct {
+	By
+	Documents int
+	NoDate    string // an example of a value that is no date
+}
 
-// checkDates returns the error that Find would, if none of the first documents of any file has a
-// date, so that it comes before hours of reading. It looks at nothing where the field is named, or
-// an input can be read only once; what cannot be read is left to the reading.
-func (k Keep) checkDates(ctx context.Context, inputs []string, opts document.Options) error {
-	if k.Policy != Newest || k.Field != "" || slices.ContainsFunc(inputs, document.ReadOnce) {
+// How many documents are looked at, of a file and of all, before the work.
+const (
+	lookedOfFile = 1000
+	lookedOfAll  = 20_000
+)
+
+// checkFields returns the error of a field that none of the first documents of any file has, so that
+// it comes before hours of reading. It looks at nothing where an input can be read only once; what
+// cannot be read is left to the reading.
+func (o *ReadOptions) checkFields(ctx context.Context, inputs []string, opts document.Options) error {
+	if len(opts.ValueFields) == 0 || slices.ContainsFunc(inputs, document.ReadOnce) {
 		return nil
 	}
-	opts.ValueFields, opts.Meter, opts.Chosen, opts.Strict = k.fields(), nil, nil, false
-	v := values{keep: k}
+	opts.Meter, opts.Chosen, opts.Strict = nil, nil, false
+	c := NewCorpus(nil, *o)
+	defer c.Close()
+	found, have, looked := make([]bool, len(opts.ValueFields)), []string(nil), 0
 	for f, err := range document.Files(ctx, inputs) {
 		if err == nil {
-			err = v.look(ctx, f, opts)
+			err = c.look(ctx, f, opts, found, &have, &looked)
 		}
-		if _, skipped := errors.AsType[*document.Skip](err); err != nil && !skipped || v.missing < len(v.keys) {
-			return nil // said where it is read, or there is a date
+		if _, skipped := errors.AsType[*document.Skip](err); err != nil && !skipped || looked >= lookedOfAll ||
+			!slices.Contains(found, false) {
+			return nil // said where it is read, or a later document may have the field, or all are there
 		}
 	}
-	if len(v.keys) == 0 {
+	if looked == 0 {
 		return nil
 	}
-	return k.noValue()
+	names := ""
+	if len(have) > 0 {
+		names = "; documents have the fields " + strings.Join(have, ", ")
+	}
+	i := slices.Index(found, false)
+	if i == len(c.values) {
+		return fmt.Errorf("%w%s", o.Source.noValue(), names)
+	}
+	return fmt.Errorf("%w%s", c.values[i].by.noValue(), names)
 }
 
-// look takes the values of the first documents of a file.
-func (v *values) look(ctx context.Context, f document.File, opts document.Options) error {
+// look finds out which values the first documents of a file have, and the names of the first fields.
+func (c *Corpus) look(ctx context.Context, f document.File, opts document.Options, found []bool, have *[]string,
+	looked *int) error {
 	extractor := document.NewExtractor(opts)
 	n := 0
 	for unit, err := range f.Scan(ctx, opts, nil) {
@@ -170,10 +266,23 @@ func (v *values) look(ctx context.Context, f document.File, opts document.Option
 		if err != nil {
 			return err
 		}
-		if doc, err := extractor.Extract(unit); err == nil {
-			v.append(doc.Value, doc.Modified)
+		if len(*have) == 0 {
+			*have = unit.FieldNames()
 		}
-		if n++; n == datesLooked {
+		if doc, err := extractor.Borrow(unit); err == nil {
+			*looked++
+			for i := range found {
+				if i < len(c.values) {
+					v := &c.values[i]
+					missing := v.missing
+					v.append(valueAt(doc.Values, i), doc.Modified)
+					found[i] = found[i] || v.missing == missing
+				} else {
+					found[i] = found[i] || valueAt(doc.Values, i).Found
+				}
+			}
+		}
+		if n++; n == lookedOfFile || !slices.Contains(found, false) {
 			return nil
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 	"time"
 
@@ -55,25 +56,25 @@ func TestValues(t *testing.T) {
 	none := document.Value{}
 	value := func(s string) document.Value { return document.Value{Text: s, Found: true} }
 	for _, c := range []struct {
-		keep   Keep
+		by     By
 		values []document.Value
 	}{
-		{Keep{Policy: Largest, Field: "f"}, []document.Value{none, value(""), value("NaN"), value("abc"), value("abd"),
+		{By{Policy: Largest, Field: "f"}, []document.Value{none, value(""), value("NaN"), value("abc"), value("abd"),
 			value("-Inf"),
 			value("-1e300"), value("-2"), value("-1.5"), value("0"), value("1e-300"), value("0.5"), value("1"), value("10"),
 			value("1e3"), value("+Inf")}},
-		{Keep{Policy: Newest}, []document.Value{none, value("0001-01-01"), value("1969-12-31"), value("0"),
+		{By{Policy: Newest}, []document.Value{none, value("0001-01-01"), value("1969-12-31"), value("0"),
 			value("2001-02-03"), value("1709210096")}},
 	} {
 		var texts []string
-		v := values{keep: c.keep, text: func(row int) string { return texts[row] }}
+		v := values{by: c.by, text: func(row int) string { return texts[row] }}
 		for _, x := range c.values {
 			texts = append(texts, v.append(x, 0))
 		}
 		for i := range c.values {
 			for j := range c.values {
 				if got := v.compare(i, j); got != cmp.Compare(i, j) {
-					t.Errorf("%s: %v against %v: %d", c.keep, c.values[i], c.values[j], got)
+					t.Errorf("%s: %v against %v: %d", c.by, c.values[i], c.values[j], got)
 				}
 			}
 		}
@@ -81,14 +82,14 @@ func TestValues(t *testing.T) {
 			t.Errorf("%d are missing", v.missing)
 		}
 	}
-	files := values{keep: Keep{Policy: Newest}} // by the times of modification
+	files := values{by: By{Policy: Newest}} // by the times of modification
 	for _, modified := range []int64{0, math.MinInt64, -5, 5} {
 		files.append(none, modified)
 	}
 	if files.missing != 1 || files.compare(1, 2) >= 0 || files.compare(2, 3) >= 0 {
 		t.Errorf("files before 1970: %d missing, keys %x", files.missing, files.keys)
 	}
-	v := values{keep: Keep{Policy: Largest}}
+	v := values{by: By{Policy: Largest}}
 	v.append(value("-0"), 0)
 	v.append(value("0"), 0)
 	v.append(value("0.0"), 0)
@@ -100,10 +101,10 @@ func TestValues(t *testing.T) {
 // TestKeep keeps another one of three equal documents by each policy.
 func TestKeep(t *testing.T) {
 	docs := []Document{
-		{ID: "a", TextBytes: 20, Value: document.Value{Text: "3", Found: true}},
-		{ID: "b", TextBytes: 10, Value: document.Value{Text: "11", Found: true}, Modified: 1},
+		{ID: "a", TextBytes: 20, Values: []document.Value{{Text: "3", Found: true}}},
+		{ID: "b", TextBytes: 10, Values: []document.Value{{Text: "11", Found: true}}, Modified: 1},
 		{ID: "c", TextBytes: 30},
-		{ID: "d", TextBytes: 20, Value: document.Value{Text: "11", Found: true}},
+		{ID: "d", TextBytes: 20, Values: []document.Value{{Text: "11", Found: true}}},
 	}
 	for _, c := range []struct{ keep, want string }{{"first", "a"}, {"shortest", "b"}, {"longest", "c"},
 		{"newest", "b"}, {"score", "b"}} {
@@ -133,13 +134,13 @@ func TestKeep(t *testing.T) {
 			t.Errorf("keep %s: %v", keep, err)
 		}
 	}
-	for _, bad := range []string{"", "newest:"} {
+	for _, bad := range []string{"", "newest:", "longest,", "longest,longest", "first,longest", "longest,source,shortest"} {
 		if k, err := ParseKeep(bad); err == nil {
 			t.Error(k)
 		}
 	}
-	for _, named := range []Keep{{Newest, "seen"}, {Largest, "first:score"}} {
-		if k, err := ParseKeep(named.String()); err != nil || k != named {
+	for _, named := range []Keep{{{Newest, "seen"}}, {{Largest, "first:score"}}, {{Source, ""}, {Longest, ""}, {Newest, "seen"}}} {
+		if k, err := ParseKeep(named.String()); err != nil || !slices.Equal(k, named) {
 			t.Error(k, err)
 		}
 	}

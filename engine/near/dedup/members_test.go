@@ -70,7 +70,7 @@ func TestSets(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, keep := range []Keep{{}, {Policy: Longest}} {
+	for _, keep := range []Keep{{}, {{Policy: Longest}}} {
 		for _, chains := range []bool{false, true} {
 			o := Options{K: 8, Chains: chains, Verify: &Verify{Rule: rule}}
 			want := said(found(t, read(t, "in", ingest.Config{}, ReadOptions{Keep: keep}), o))

@@ -21,16 +21,24 @@ type Place struct {
 type record struct {
 	id     string
 	place  Place
-	length uint32 // of its text
-	value  string // by which to keep, if that is a string
-	short  bool   // it has too few features for a fingerprint, and no row
+	length uint32   // of its text
+	values []string // by which to keep, those that are strings and "" for others; nil if none is
+	short  bool     // it has too few features for a fingerprint, and no row
+}
+
+// value returns a value.
+func (r record) value(i int) string {
+	if i < len(r.values) {
+		return r.values[i]
+	}
+	return ""
 }
 
 // A rowFile holds the records of documents in order, in a temporary file, as soon as they are more
 // than a tail of 256 KiB. In memory it has, for each block of records, where it begins:
 //
 //	blocks  | at, first row | at, first row | ...                16 bytes for 64 records
-//	file    | head, ID, file unless it is the one before or the ID, value, row, length | ...
+//	file    | head, ID, file unless it is the one before or the ID, values, row, length | ...
 //
 // So a record takes a quarter of a byte of memory, and 8 bytes and its ID in the file. Written one
 // after the other and read in order, records cost some 100 ns each; one by itself costs a read of
@@ -68,7 +76,7 @@ const (
 	recordShort = 1 << iota
 	recordIsFile
 	recordFile
-	recordValue
+	recordValues
 )
 
 // append adds a record. The error is a [spill.Error].
@@ -94,9 +102,12 @@ func (f *rowFile) append(r record) error {
 	if head&recordFile != 0 {
 		b = appendText(b, r.place.File)
 	}
-	if r.value != "" {
-		b[len(f.tail)] |= recordValue
-		b = appendText(b, r.value)
+	if slices.ContainsFunc(r.values, func(v string) bool { return v != "" }) {
+		b[len(f.tail)] |= recordValues
+		b = binary.AppendUvarint(b, uint64(len(r.values)))
+		for _, v := range r.values {
+			b = appendText(b, v)
+		}
 	}
 	f.file = r.place.File
 	b = binary.AppendUvarint(b, uint64(r.place.Row))
@@ -212,8 +223,10 @@ func (r *rowReader) record() (rec record, err error) {
 	case head&recordFile != 0:
 		r.place = string(r.text())
 	}
-	if head&recordValue != 0 {
-		rec.value = string(r.text())
+	if head&recordValues != 0 {
+		for range r.number() {
+			rec.values = append(rec.values, string(r.text()))
+		}
 	}
 	rec.place = Place{r.place, int64(r.number())}
 	rec.length = uint32(r.number())

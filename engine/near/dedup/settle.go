@@ -38,6 +38,8 @@ type setOf func(row Row, buf []uint64) (set, newBuf []uint64, err error)
 //   - a dropped document is within k of the one kept for it, is preferred less, and was compared with it;
 //   - of two kept documents that are within k, neither may go for the one preferred.
 //
+// Protected documents come first and are kept whatever they are near.
+//
 // There is exactly one choice for which both hold: of the documents before it, each is known to be
 // kept or not, and that decides.
 //
@@ -50,6 +52,7 @@ type settler struct {
 	prefer  func(a, b int) int
 	print   func(Row) uint64
 	rule    Rule
+	safe    bitmap // rows that are kept whatever they are near
 	set     setOf
 	bufs    *[2][]uint64
 
@@ -93,7 +96,7 @@ func (r *Result) settle(ctx context.Context, clusters []Cluster, o Options, pref
 		s, ok := idle.Get().(*settler)
 		if !ok {
 			s = &settler{k: o.K, chains: o.Chains, threads: 1, prefer: prefer, print: r.corpus.print,
-				rule: o.Verify.Rule, set: set}
+				rule: o.Verify.Rule, safe: r.corpus.sources.safe, set: set}
 		}
 		s.bufs = bufs
 		groups[i], err = s.settle(ctx, clusters[i])
@@ -101,7 +104,7 @@ func (r *Result) settle(ctx context.Context, clusters []Cluster, o Options, pref
 		return err
 	})
 	s := &settler{k: o.K, chains: o.Chains, threads: threads(o), prefer: prefer, print: r.corpus.print,
-		rule: o.Verify.Rule, set: set, bufs: new([2][]uint64)}
+		rule: o.Verify.Rule, safe: r.corpus.sources.safe, set: set, bufs: new([2][]uint64)}
 	for i, c := range clusters {
 		if err == nil && len(c.Rows) >= settleLarge {
 			groups[i], err = s.settle(ctx, c)
@@ -214,6 +217,9 @@ func (s *settler) look(ctx context.Context, rows []Row) error {
 // find replaces best by a better choice among the documents kept from a number on, if there is one.
 // set is read if it is nil.
 func (s *settler) find(row Row, own, set []uint64, from int, best *choice, near *[]uint64, bufs *[2][]uint64) (err error) {
+	if s.safe.has(int(row)) {
+		return nil
+	}
 	if *near = (*near)[:0]; s.chains {
 		for i := from; i < len(s.kept); i++ {
 			*near = append(*near, uint64(i))

@@ -84,7 +84,7 @@ func said(r *Result) string {
 // of the documents and those that are too short.
 func TestShares(t *testing.T) {
 	sharedCorpus(t)
-	for _, keep := range []Keep{{}, {Policy: Longest}} {
+	for _, keep := range []Keep{{}, {{Policy: Longest}}} {
 		want := said(found(t, read(t, "in", ingest.Config{}, ReadOptions{Keep: keep}), Options{K: 3}))
 		if n := strings.Count(want, "few"); n > 0 || !strings.Contains(want, "in/b/d.txt") || len(want) < 1000 {
 			t.Fatal(want)

@@ -11,7 +11,7 @@ import (
 	"ndd/engine/corpus/document"
 )
 
-// values are what documents are kept by: dates or the values of a field, as
+// values are what documents are kept by, by one policy: dates or the values of a field, as
 // integers in the same order.
 //
 //	0          none
@@ -20,8 +20,8 @@ import (
 //
 // so that any number is larger than any string.
 type values struct {
-	keep    Keep
-	keys    []uint64             // empty if the policy needs none
+	by      By
+	keys    []uint64
 	text    func(row int) string // of a value that is a string
 	missing int
 	noDate  string
@@ -33,22 +33,27 @@ const (
 	keyFirst
 )
 
+// valueAt returns the value for list i of fields; of a document without fields there is none.
+func valueAt(values []document.Value, i int) document.Value {
+	if i < len(values) {
+		return values[i]
+	}
+	return document.Value{}
+}
+
 // append adds the value of the next row, and returns it if it is a string.
 func (v *values) append(value document.Value, modified int64) (text string) {
-	if v.keep.Policy != Newest && v.keep.Policy != Largest {
-		return ""
-	}
 	key := uint64(keyNone)
 	switch {
-	case v.keep.Policy == Newest && value.Found:
+	case v.by.Policy == Newest && value.Found:
 		if ns, ok := parseTime(value.Text); ok {
 			key = max(uint64(ns)^1<<63, keyFirst)
 		} else if v.noDate == "" {
 			v.noDate = value.Text
 		}
-	case v.keep.Policy == Newest && modified != 0:
+	case v.by.Policy == Newest && modified != 0:
 		key = max(uint64(modified)^1<<63, keyFirst)
-	case v.keep.Policy == Largest && value.Found:
+	case v.by.Policy == Largest && value.Found:
 		if f, err := strconv.ParseFloat(value.Text, 64); err == nil && !math.IsNaN(f) {
 			key = max(numberKey(f), keyFirst)
 		} else {

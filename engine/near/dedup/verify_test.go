@@ -267,7 +267,7 @@ func TestKnown(t *testing.T) {
 	known := func(context.Context, []uint64) ([]Known, error) {
 		return []Known{{Row: 0, ID: "old", Distance: 1}, {Row: 2, ID: "old", Distance: 1}}, nil
 	}
-	r := found(t, appended(t, Keep{Policy: Longest}, docs...), Options{K: 1, Known: known})
+	r := found(t, appended(t, Keep{{Policy: Longest}}, docs...), Options{K: 1, Known: known})
 	got := fmt.Sprint(slices.Collect(r.Dropped()), keptRows(r), slices.Collect(r.Clusters()), r.Distinct)
 	want := "[{0 old -1 1 {0 0}} {2 old -1 1 {0 0}} {1 f 5 0 {0 0}} {3 f 5 1 {0 0}}] [4 5] [{1 [1 3 5] 5 []}] 3"
 	if got != want {

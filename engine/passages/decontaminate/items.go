@@ -164,9 +164,9 @@ func ReadItems(ctx context.Context, inputs []string, cfg ingest.Config, o Option
 		return nil, ingest.Report{}, err
 	}
 	cfg.Document.TextField, cfg.Document.PreferText = o.Question, QuestionFields
-	cfg.Document.ValueFields = AnswerFields
+	cfg.Document.ValueFields = [][]string{AnswerFields}
 	if o.Answer != "" {
-		cfg.Document.ValueFields = []string{o.Answer}
+		cfg.Document.ValueFields = [][]string{{o.Answer}}
 	}
 	x := &Items{o: o}
 	numbers := map[string]int{}
@@ -177,8 +177,8 @@ func ReadItems(ctx context.Context, inputs []string, cfg ingest.Config, o Option
 				k.take(doc.Text)
 				r := readItem{item: Item{ID: doc.ID, Source: doc.Source, Line: doc.Line}, words: k.words(),
 					tokens: append([]uint64(nil), k.hashes...)}
-				if doc.Value.Found {
-					k.take(doc.Value.Text)
+				if len(doc.Values) > 0 && doc.Values[0].Found {
+					k.take(doc.Values[0].Text)
 					r.answer = append(r.answer, k.hashes...)
 				}
 				return r, nil

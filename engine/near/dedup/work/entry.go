@@ -14,7 +14,7 @@ import (
 const (
 	hasSkip = 1 << iota
 	hasPrint
-	hasValue
+	hasValues
 	hasSource // other than that of the document before
 	isUnit
 	noID
@@ -29,11 +29,11 @@ type skipped struct {
 // appendEntry appends an entry, behind one of a document with the given source, or "" for the first:
 //
 //	head | skip: JSON
-//	head | ID, source, value, fingerprint, features, bytes of text, modified, line, repaired, charset
+//	head | ID, source, values, fingerprint, features, bytes of text, modified, line, repaired, charset
 //
-// Texts begin with their lengths. Source, value and fingerprint are there if the head says so.
+// Texts begin with their lengths. Source, values and fingerprint are there if the head says so.
 func appendEntry(b []byte, e *ingest.Entry, source string) []byte {
-	head := bit(e.Skip != nil, hasSkip) | bit(e.OK, hasPrint) | bit(e.Value.Found, hasValue) |
+	head := bit(e.Skip != nil, hasSkip) | bit(e.OK, hasPrint) | bit(e.Values != nil, hasValues) |
 		bit(e.Source != source, hasSource) | bit(e.IsUnit, isUnit) | bit(e.NoID, noID)
 	b = append(b, head)
 	if e.Skip != nil {
@@ -48,8 +48,13 @@ func appendEntry(b []byte, e *ingest.Entry, source string) []byte {
 	if head&hasSource != 0 {
 		b = appendText(b, e.Source)
 	}
-	if head&hasValue != 0 {
-		b = appendText(b, e.Value.Text)
+	if head&hasValues != 0 {
+		b = binary.AppendUvarint(b, uint64(len(e.Values)))
+		for _, v := range e.Values {
+			if b = append(b, bit(v.Found, 1)); v.Found {
+				b = appendText(b, v.Text)
+			}
+		}
 	}
 	if head&hasPrint != 0 {
 		b = binary.LittleEndian.AppendUint64(b, uint64(e.Fingerprint))
@@ -105,8 +110,15 @@ func (d *decoder) next() (e ingest.Entry, err error) {
 		d.source = d.text()
 	}
 	e.Source = d.source
-	if head&hasValue != 0 {
-		e.Value = document.Value{Text: d.text(), Found: true}
+	if head&hasValues != 0 {
+		for range d.length() {
+			found := d.b[0] == 1
+			if d.b = d.b[1:]; found {
+				e.Values = append(e.Values, document.Value{Text: d.text(), Found: true})
+			} else {
+				e.Values = append(e.Values, document.Value{})
+			}
+		}
 	}
 	if head&hasPrint != 0 {
 		e.Fingerprint = simhash.Fingerprint(binary.LittleEndian.Uint64(d.b))
@@ -124,9 +136,14 @@ func (d *decoder) number() int64 {
 	return n
 }
 
-func (d *decoder) text() string {
+func (d *decoder) length() uint64 {
 	n, size := binary.Uvarint(d.b)
 	d.b = d.b[size:]
+	return n
+}
+
+func (d *decoder) text() string {
+	n := d.length()
 	text := string(d.b[:n])
 	d.b = d.b[n:]
 	return text

@@ -21,7 +21,7 @@ import (
 
 const (
 	versionName = "version"
-	version     = "ndd dedup --work, version 1\n"
+	version     = "ndd dedup --work, version 2\n"
 	ending      = ".work"
 
 	pieceBytes = 1 << 20 // of input files in a work file, about; a single one may be larger
@@ -63,7 +63,7 @@ type key struct {
 	Recipe   simhash.Recipe
 	Format   document.Format
 	Text, ID string
-	Values   []string
+	Values   [][]string
 	Longest  int64
 }
 

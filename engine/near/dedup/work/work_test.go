@@ -71,7 +71,7 @@ var errStopped = errors.New("stopped")
 
 // run reads a folder, with the work folder at dir unless that is "", and stops after some records.
 func run(ctx context.Context, d *disk.Disk, in, dir string, threads, stop int, opts document.Options) (r read, err error) {
-	opts.IDField, opts.ValueFields = "name", []string{"date"}
+	opts.IDField, opts.ValueFields = "name", [][]string{{"date"}}
 	cfg := ingest.Config{Threads: threads, Document: opts, Skipped: func(s *document.Skip) error {
 		r.skips = append(r.skips, s.Error()+fmt.Sprint(s.At, s.To, s.Rows, s.ResumedAt))
 		return nil
@@ -100,7 +100,7 @@ const all = 1 << 30
 // same fails the test unless a run gave what another did.
 func same(t *testing.T, got, want read) {
 	t.Helper()
-	if !slices.Equal(got.records, want.records) || !slices.Equal(got.skips, want.skips) {
+	if !reflect.DeepEqual(got.records, want.records) || !slices.Equal(got.skips, want.skips) {
 		t.Fatalf("%d records and skips %q, want %d and %q", len(got.records), got.skips, len(want.records), want.skips)
 	}
 	clear := func(r ingest.Report) ingest.Report {
@@ -201,7 +201,7 @@ func TestChanges(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	opts := document.Options{IDField: "name", ValueFields: []string{"date"}}
+	opts := document.Options{IDField: "name", ValueFields: [][]string{{"date"}}}
 	if _, err := ingest.Run(t.Context(), []string{in}, ingest.Config{Document: opts, Work: w},
 		func(ingest.Record) error { return nil }); err != nil {
 		t.Fatal(err)
@@ -245,7 +245,7 @@ func TestBadFolder(t *testing.T) {
 		t.Fatalf("%v %q %+v", err, got.warned, got.taken)
 	}
 	same(t, got, want)
-	os.WriteFile(filepath.Join(dir, versionName), []byte("ndd dedup --work, version 2\n"), 0o644)
+	os.WriteFile(filepath.Join(dir, versionName), []byte("ndd dedup --work, version 3\n"), 0o644)
 	if _, err := run(t.Context(), nil, in, dir, 1, all, document.Options{}); err == nil ||
 		!strings.Contains(err.Error(), "another version") {
 		t.Error(err)

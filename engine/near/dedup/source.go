@@ -1,0 +1,379 @@
+package dedup
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"iter"
+	"math"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"ndd/engine/corpus/document"
+	"ndd/engine/storage/object"
+)
+
+// Sources says what the sources of documents are and which rights they have.
+type Sources struct {
+	Field   string     // of documents, names their source; "": a source is an input, a file or a folder
+	Prefer  []string   // sources in the order of the policy [Source], before all others
+	Protect []string   // patterns, as of [path.Match], of sources, files and folders of which no document is dropped
+	Limits  []DropRate // the most that may be dropped
+}
+
+// A DropRate is the most of a source, or with "" of everything, that may be dropped.
+type DropRate struct {
+	Source string
+	Most   float64 // of 1
+}
+
+// A SourceError says that sources are asked for that there are not, or that rights contradict each other.
+type SourceError string
+
+func (e SourceError) Error() string { return string(e) }
+
+func sourceErrorf(format string, args ...any) error { return SourceError(fmt.Sprintf(format, args...)) }
+
+// A SourceCount says what became of the documents of a source.
+type SourceCount struct {
+	Source    string // "" where documents have no field that names it
+	Documents int    // read, those too short to be compared among them
+	Dropped   int
+	KeptFor   int // documents of other sources that were dropped for one of this
+}
+
+// Kept returns the number of documents that are kept.
+func (s *SourceCount) Kept() int { return s.Documents - s.Dropped }
+
+// sources are the sources of a corpus, by number in the order in which they come.
+type sources struct {
+	Sources
+	names     []string
+	number    map[string]int32
+	documents []int // by source
+	protects  []bool
+	ranks     []int    // by source, for the policy
+	of        []uint16 // by row, where a field names them
+	runs      []run    // elsewhere
+	safe      bitmap   // rows that are protected
+	used      []bool   // patterns that protect something
+	shares    bool     // the inputs are unknown: a source is a file with documents or a folder of them
+
+	file       string // of the document before, with what comes of it
+	fileSource int32
+	fileSafe   bool
+}
+
+// A run is rows of one source.
+type run struct {
+	first  Row
+	source int32
+}
+
+// sourcesMost bounds the sources that a field names, which are 2 bytes for each document.
+const sourcesMost = math.MaxUint16
+
+// sourceNames returns the names of the sources that inputs are.
+func sourceNames(ctx context.Context, inputs []string) (names []string) {
+	for _, input := range inputs {
+		_, err := os.Stat(input)
+		switch pattern := strings.ContainsAny(input, "*?["); {
+		case object.Is(input) && pattern:
+			for f, err := range document.Files(ctx, []string{input}) {
+				if err == nil {
+					names = append(names, f.Path)
+				}
+			}
+		case object.Is(input):
+			names = append(names, strings.TrimSuffix(input, "/"))
+		case pattern && err != nil:
+			matches, _ := filepath.Glob(input) // reading returns the error
+			names = append(names, matches...)
+		default:
+			names = append(names, filepath.Clean(input))
+		}
+	}
+	return names
+}
+
+// begin prepares for documents of some inputs, and refuses names of none of them before they are read.
+func (s *sources) begin(ctx context.Context, inputs []string) error {
+	if s.Field != "" {
+		return nil // values name them
+	}
+	for _, name := range sourceNames(ctx, inputs) {
+		s.add(fileKey(name))
+	}
+	if len(s.Protect) > 0 {
+		for f, err := range document.Files(ctx, inputs) {
+			if err == nil {
+				s.protected(fileKey(f.Path))
+			}
+		}
+	}
+	return s.check()
+}
+
+// check refuses names of sources that there are not.
+func (s *sources) check() error {
+	for i, pattern := range s.Protect {
+		if !s.used[i] {
+			return sourceErrorf("protect %s: no source, file or folder has this name: %s", pattern, s.list())
+		}
+	}
+	for _, name := range s.Prefer {
+		if s.find(name) < 0 {
+			return sourceErrorf("prefer %s: no source has this name: %s", name, s.list())
+		}
+	}
+	for _, limit := range s.Limits {
+		if limit.Source != "" && s.find(limit.Source) < 0 {
+			return sourceErrorf("max-drop %s: no source has this name: %s", limit.Source, s.list())
+		}
+	}
+	for i, before := range s.Prefer {
+		for _, after := range s.Prefer[i+1:] {
+			if s.protects[s.find(after)] && !s.protects[s.find(before)] {
+				return sourceErrorf("prefer %s before %s contradicts that %s is protected, and so kept before all others",
+					before, after, after)
+			}
+		}
+	}
+	return nil
+}
+
+// rank ranks the sources for the policy.
+func (s *sources) rank() {
+	s.ranks = s.ranks[:0]
+	for i, name := range s.names {
+		if len(s.Prefer) > 0 {
+			if i = slices.IndexFunc(s.Prefer, func(p string) bool { return s.key(p) == name }); i < 0 {
+				i = len(s.Prefer)
+			}
+		}
+		s.ranks = append(s.ranks, i)
+	}
+}
+
+// list names the sources that there are.
+func (s *sources) list() string {
+	const most = 20
+	if n := len(s.names); n > most {
+		return fmt.Sprintf("the sources are %s and %d more", strings.Join(s.names[:most], ", "), n-most)
+	}
+	return "the sources are " + strings.Join(slices.DeleteFunc(slices.Clone(s.names), func(n string) bool { return n == "" }), ", ")
+}
+
+// key returns the name of a source as it is looked up.
+func (s *sources) key(name string) string {
+	if s.Field != "" {
+		return name
+	}
+	return strings.TrimSuffix(fileKey(name), "/")
+}
+
+// find returns the number of a source, -1 if there is none.
+func (s *sources) find(name string) int32 {
+	if i, ok := s.number[s.key(name)]; ok {
+		return i
+	}
+	return -1
+}
+
+// add returns the number of a source, which it adds if there is none.
+func (s *sources) add(name string) int32 {
+	i, ok := s.number[name]
+	if !ok {
+		if s.number == nil {
+			s.number = map[string]int32{}
+		}
+		i = int32(len(s.names))
+		s.number[name] = i
+		s.names, s.documents, s.protects = append(s.names, name), append(s.documents, 0), append(s.protects, s.matches(name))
+	}
+	return i
+}
+
+// matches reports whether a pattern protects a name.
+func (s *sources) matches(name string) (ok bool) {
+	for i, pattern := range s.Protect {
+		if found, _ := path.Match(s.key(pattern), name); found || pattern == name {
+			ok, s.used[i] = true, true
+		}
+	}
+	return ok
+}
+
+// protected reports whether a file is protected: by its name, its path or a folder above it.
+func (s *sources) protected(file string) bool {
+	ok := s.matches(path.Base(filepath.ToSlash(file)))
+	for at := range above(file) {
+		ok = s.matches(filepath.ToSlash(at)) || ok
+	}
+	return ok
+}
+
+// above yields a path and the folders above it.
+func above(file string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for at := file; yield(at); {
+			up := filepath.Dir(at)
+			if object.Is(at) {
+				up = at[:strings.LastIndexByte(at, '/')]
+			}
+			if up == at {
+				return
+			}
+			at = up
+		}
+	}
+}
+
+// ofFile sets what comes of the file of a document.
+func (s *sources) ofFile(at Place) {
+	if at.File == s.file && len(s.names) > 0 {
+		return
+	}
+	key := fileKey(at.File)
+	s.file, s.fileSource, s.fileSafe = at.File, -1, len(s.Protect) > 0 && s.protected(key)
+	if s.Field != "" {
+		return
+	}
+	if s.shares {
+		if at.Row == 0 {
+			key = filepath.Dir(key)
+		}
+		s.fileSource = s.add(key)
+		return
+	}
+	for up := range above(key) {
+		if s.fileSource = s.find(up); s.fileSource >= 0 {
+			return
+		}
+	}
+	s.fileSource = s.add(key)
+}
+
+// append adds a document, which becomes a row unless it is too short.
+func (s *sources) append(at Place, value document.Value, row Row, short bool) error {
+	s.ofFile(at)
+	n, safe := s.fileSource, s.fileSafe
+	if s.Field != "" {
+		n = s.add(value.Text)
+		if len(s.names) > sourcesMost {
+			return sourceErrorf("source %s: more than %d values: choose a field whose values many documents share", s.Field, sourcesMost)
+		}
+	}
+	s.documents[n]++
+	switch {
+	case short:
+		return nil
+	case s.Field != "":
+		s.of = append(s.of, uint16(n))
+	case len(s.runs) == 0 || s.runs[len(s.runs)-1].source != n:
+		s.runs = append(s.runs, run{row, n})
+	}
+	if safe || s.protects[n] {
+		s.safe.set(int(row))
+	}
+	return nil
+}
+
+// appendFile adds a fingerprint file, whose first row is given.
+func (s *sources) appendFile(path string, first Row, n int) {
+	s.ofFile(Place{File: path})
+	s.documents[s.fileSource] += n
+	s.runs = append(s.runs, run{first, s.fileSource})
+	for row := int(first); row < int(first)+n && (s.fileSafe || s.protects[s.fileSource]); row++ {
+		s.safe.set(row)
+	}
+}
+
+// end checks names of sources that are known when all is read.
+func (s *sources) end() error {
+	if s.Field != "" && len(s.names) == 1 && s.names[0] == "" {
+		return s.noValue()
+	}
+	if s.Field != "" || s.shares {
+		return s.check()
+	}
+	return nil
+}
+
+// noValue is the error of a field that no document has.
+func (s *Sources) noValue() error {
+	return sourceErrorf("source %s: no document has this field with a number or text", s.Field)
+}
+
+// ofRow returns the source of a row.
+func (s *sources) ofRow(row Row) int32 {
+	if len(s.of) > 0 {
+		return int32(s.of[row])
+	}
+	i, found := slices.BinarySearchFunc(s.runs, row, func(r run, row Row) int { return cmp.Compare(r.first, row) })
+	if !found {
+		i--
+	}
+	return s.runs[i].source
+}
+
+// prefer compares the sources of two rows.
+func (s *sources) prefer(a, b int) int {
+	return cmp.Compare(s.ranks[s.ofRow(Row(a))], s.ranks[s.ofRow(Row(b))])
+}
+
+// Source returns the name of a row's source.
+func (c *Corpus) Source(row Row) string { return c.sources.names[c.sources.ofRow(row)] }
+
+// Sources returns what became of the documents of each source, in the order in which they come.
+func (r *Result) Sources() []SourceCount {
+	s := &r.corpus.sources
+	list := make([]SourceCount, len(s.names))
+	for i, name := range s.names {
+		list[i] = SourceCount{Source: name, Documents: s.documents[i]}
+	}
+	for _, k := range r.Known {
+		list[s.ofRow(k.Row)].Dropped++
+	}
+	for c := range r.Clusters() {
+		kept := s.ofRow(c.Kept)
+		for _, row := range c.Rows {
+			if row == c.Kept {
+				continue
+			}
+			of := s.ofRow(row)
+			if list[of].Dropped++; of != kept {
+				list[kept].KeptFor++
+			}
+		}
+	}
+	return list
+}
+
+// A Beyond is a rate that is exceeded, and by what.
+type Beyond struct {
+	DropRate
+	SourceCount
+}
+
+// Beyond returns what exceeds the limits of the options.
+func (r *Result) Beyond() (list []Beyond) {
+	counts := r.Sources()
+	var all SourceCount
+	for _, c := range counts {
+		all.Documents, all.Dropped = all.Documents+c.Documents, all.Dropped+c.Dropped
+	}
+	for _, limit := range r.corpus.sources.Limits {
+		c := all
+		if limit.Source != "" {
+			c = counts[r.corpus.sources.find(limit.Source)]
+		}
+		if float64(c.Dropped) > limit.Most*float64(c.Documents) {
+			list = append(list, Beyond{limit, c})
+		}
+	}
+	return list
+}

@@ -1,0 +1,103 @@
+package dedup
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/ingest"
+)
+
+// TestSources finds the sources of documents by inputs and by a field, prefers some and protects
+// some, and counts what is dropped of each, with texts and without.
+func TestSources(t *testing.T) {
+	t.Chdir(t.TempDir())
+	line := func(text, source string) string { return fmt.Sprintf("{%q:%q,%q:%q}\n", "text", text, "set", source) }
+	write(t, map[string]string{
+		"crawl/a.jsonl":   line(rivers, "web") + line(bread, "web") + line("short", "web"),
+		"crawl/b/c.jsonl": line(rivers, "web"),
+		"books/d.jsonl":   line(rivers+" then", "books") + line(bread, "web"),
+		"gold.jsonl":      line(bread, "gold") + line(rivers, "gold") + line(rivers, "gold"),
+	})
+	keep, err := ParseKeep("source,longest")
+	if err != nil {
+		t.Fatal(err)
+	}
+	inputs := []string{"crawl/", "./books", "gold.json?"}
+	for _, c := range []struct {
+		name   string
+		source Sources
+		want   string
+	}{
+		{"inputs", Sources{}, "[{crawl 4 1 5} {books 2 2 0} {gold.jsonl 3 3 0}]"},
+		{"prefer", Sources{Prefer: []string{"gold.jsonl", "books/"}}, "[{crawl 4 3 0} {books 2 2 0} {gold.jsonl 3 1 5}]"},
+		{"field", Sources{Field: "set", Prefer: []string{"books"}}, "[{web 5 3 1} {books 1 0 4} {gold 3 3 0}]"},
+		{"protect", Sources{Protect: []string{"gold.*"}}, "[{crawl 4 3 0} {books 2 2 0} {gold.jsonl 3 0 5}]"},
+		{"folder", Sources{Protect: []string{"crawl/b"}}, "[{crawl 4 1 5} {books 2 2 0} {gold.jsonl 3 3 0}]"},
+		{"value", Sources{Field: "set", Protect: []string{"gold", "d.jsonl"}}, "[{web 5 3 0} {books 1 0 0} {gold 3 0 2}]"},
+	} {
+		for _, v := range []*Verify{nil, {Rule: Rule{{Jaccard: 0.5}}}} {
+			for _, chains := range []bool{false, true} {
+				corpus, _, err := ReadDocuments(t.Context(), inputs, ingest.Config{}, ReadOptions{Keep: keep, Source: c.source})
+				if err != nil {
+					t.Fatal(c.name, err)
+				}
+				r := found(t, corpus, Options{K: 8, Chains: chains, Verify: v})
+				want := c.want
+				if c.name == "value" && chains { // then the first of all that are protected represents the cluster
+					want = "[{web 5 3 0} {books 1 0 2} {gold 3 0 0}]"
+				}
+				if got := fmt.Sprint(r.Sources()); got != want {
+					t.Errorf("%s, texts %v, chains %v: %s, want %s", c.name, v != nil, chains, got, want)
+				}
+				if c.name == "folder" && slices.Contains(keptRows(r), 0) {
+					t.Error("a document near a protected one is kept")
+				}
+				corpus.Close()
+			}
+		}
+	}
+	for _, c := range []struct {
+		source Sources
+		want   string
+	}{
+		{Sources{Prefer: []string{"crawl", "book"}}, "prefer book: no source has this name: the sources are crawl, books, gold.jsonl"},
+		{Sources{Protect: []string{"*.txt"}},
+			"protect *.txt: no source, file or folder has this name: the sources are crawl, books, gold.jsonl"},
+		{Sources{Limits: []DropRate{{"", 0.5}, {"web", 0.5}}}, "max-drop web: no source has this name: the sources are crawl, books, gold.jsonl"},
+		{Sources{Prefer: []string{"crawl", "books"}, Protect: []string{"books"}},
+			"prefer crawl before books contradicts that books is protected, and so kept before all others"},
+		{Sources{Field: "sett"}, "source sett: no document has this field with a number or text; " +
+			"documents have the fields text, set"},
+		{Sources{Field: "set", Prefer: []string{"crawl"}}, "prefer crawl: no source has this name: the sources are web, books, gold"},
+	} {
+		if _, _, err := ReadDocuments(t.Context(), inputs, ingest.Config{}, ReadOptions{Source: c.source}); err == nil ||
+			err.Error() != c.want {
+			t.Errorf("%+v: %v, want %s", c.source, err, c.want)
+		}
+	}
+}
+
+// TestProtectedStars: a document that is protected holds its own star though it is near the
+// representative of another.
+func TestProtectedStars(t *testing.T) {
+	set := func(name string) []document.Value { return []document.Value{{Text: name, Found: true}} }
+	docs := []Document{{ID: "x", Fingerprint: 0b1_1111, Values: set("web")}, {ID: "p", Values: set("gold")},
+		{ID: "q", Fingerprint: 0b111, Values: set("gold")}, {ID: "r", Fingerprint: 0b111, Values: set("gold")}}
+	c := NewCorpus(nil, ReadOptions{Source: Sources{Field: "set", Protect: []string{"gold"},
+		Limits: []DropRate{{"", 0.25}, {"", 0.24}, {"web", 0.5}, {"gold", 0}}}})
+	defer c.Close()
+	for _, d := range docs {
+		if err := c.Append(d); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := found(t, c, Options{K: 3})
+	if got := fmt.Sprint(keptRows(r)); got != "[1 2 3]" {
+		t.Error("kept are", got)
+	}
+	if got := fmt.Sprint(r.Beyond()); got != "[{{ 0.24} { 4 1 0}} {{web 0.5} {web 1 1 0}}]" {
+		t.Error("beyond the limits are", got)
+	}
+}
