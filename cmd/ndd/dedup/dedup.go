@@ -12,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"ndd/cmd/ndd/cli"
-	"ndd/engine"
 	"ndd/engine/corpus/document"
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/memory"
@@ -137,10 +136,11 @@ files again that were being read, and takes the others over. It does so with any
 recipe, field, format or --max-document. Files that are added later are read alone.
 Texts are compared and copied anew. DIR can be removed at any time between runs.
 
-With --against, documents near a document of an index are dropped first, in favour
-of the nearest one there, and only the others are compared with each other. An
-index holds no texts: to compare them, give the files that it was made from with
---against-docs, under the same names as then.`,
+With --against, documents near a document of an index or a fingerprint file are dropped
+first, in favour of the nearest one there, and only the others are compared with each
+other. It may be given several times: all must have one recipe. They hold no texts: to
+compare these, give the files that they were made from with --against-docs, under the
+same names as then.`,
 		Example: `  ndd dedup docs/
   ndd dedup -o result --keep longest pages.ndf
   ndd dedup --keep newest --write-kept clean crawl-*.jsonl.gz
@@ -151,7 +151,7 @@ index holds no texts: to compare them, give the files that it was made from with
   ndd dedup -o result --quality fast crawl-*.jsonl.gz
   zstd -dc crawl.jsonl.zst | ndd dedup --input-format jsonl --write-kept - - > clean.jsonl
   ndd dedup --work work -o result crawl-*.jsonl.gz
-  ndd dedup -o result --against index new.jsonl
+  ndd dedup -o result --against index --against evals.ndf new.jsonl
   ndd dedup -o result --against index --against-docs old.jsonl --verify 'jaccard>=0.8' new.jsonl`,
 		Args: cli.SomeArgs("INPUT"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -176,7 +176,8 @@ index holds no texts: to compare them, give the files that it was made from with
 	f.BoolVar(&d.chains, "chains", false, "put into a cluster all that near pairs connect, so that documents can go "+
 		"for one farther than k from them")
 	f.BoolVar(&d.star, "star", false, "the opposite of --chains, and the default")
-	f.StringVar(&d.against, "against", "", "index of known documents: drop documents near one of them")
+	f.StringArrayVar(&d.against, "against", nil, "index or fingerprint file of known documents: drop documents near one of "+
+		"them; may be repeated")
 	f.StringArrayVar(&d.againstDocs, "against-docs", nil,
 		"with --verify: file, folder or glob with the documents of the index; may be repeated")
 	f.StringVar(&d.verify, "verify", "", "compare texts as well; a document goes only if jaccard>=X or contained>=X; "+
@@ -220,7 +221,7 @@ type deduping struct {
 	chains      bool
 	star        bool
 	changed     func(flag string) bool // reports whether it was given
-	against     string
+	against     []string
 	againstDocs []string
 	verify      string
 	writeKept   string
@@ -302,32 +303,21 @@ func (d *deduping) run(ctx context.Context, inputs []string) (err error) {
 // of the input was skipped.
 func (d *deduping) find(ctx context.Context, inputs []string, prints bool, o dedup.Options, read dedup.ReadOptions) (
 	c *dedup.Corpus, r *dedup.Result, partly, err error) {
-	var x *engine.Index
+	list, err := d.openAgainst(ctx, inputs, prints)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	defer list.Close()
 	var recipe *simhash.Recipe
-	if d.against != "" {
-		if x, err = engine.Open(ctx, d.against, engine.OpenOptions{Threads: d.g.Threads}); err != nil {
+	if len(list) > 0 {
+		if err := d.distance(list); err != nil {
 			return nil, nil, nil, err
 		}
-		defer x.Close()
-		if !d.changed("distance") && d.quality == "" {
-			d.k = min(d.k, x.Design().K)
-			o.K = d.k
+		recipe, o.K = list[0].recipe, d.k
+		o.Known = func(ctx context.Context, prints []uint64) ([]dedup.Known, error) {
+			return list.find(ctx, d.k, d.g.Threads, prints)
 		}
-		if err := x.CheckDistance(d.k); err != nil {
-			return nil, nil, nil, cli.Usagef("%w", err)
-		}
-		if recipe, err = x.DocumentRecipe(); err != nil && !prints { // known before hours of reading
-			return nil, nil, nil, fmt.Errorf("%s: %w", d.against, err)
-		}
-		asking := engine.BatchOptions{K: d.k, Docs: 1, Threads: d.g.Threads, MatchBytes: knownBytes}
-		o.Known = known(x, asking)
-		o.KnownBytes = func(documents int) uint64 {
-			p, err := x.PlanBatch(documents, asking)
-			if err != nil {
-				return 0 // the index is closed, and so is the command
-			}
-			return p.Bytes()
-		}
+		o.KnownBytes = func(documents int) uint64 { return list.bytes(d.k, d.g.Threads, documents) }
 		read.Find = o
 	}
 	if prints {
@@ -337,11 +327,6 @@ func (d *deduping) find(ctx context.Context, inputs []string, prints bool, o ded
 	}
 	if err != nil {
 		return nil, nil, nil, err
-	}
-	if x != nil {
-		if err := simhash.Compatible(d.against, recipe, "what is to be compared", c.Recipe()); err != nil {
-			return nil, nil, nil, err
-		}
 	}
 	o.Meter = &cluster.Meter{}
 	bar := d.g.NewCompareBar("comparing", o.Meter)
@@ -401,27 +386,6 @@ func (d *deduping) documents(ctx context.Context, inputs []string, recipe *simha
 	return c, d.g.Ingested(report), nil
 }
 
-// knownBytes is for what --against finds; a batch's own default is for more queries than this
-// command has in most cases.
-const knownBytes = 256 << 20
-
-// known looks fingerprints up in the index: of each that is near one there, the first document of
-// the nearest.
-func known(x *engine.Index, o engine.BatchOptions) func(context.Context, []uint64) ([]dedup.Known, error) {
-	return func(ctx context.Context, prints []uint64) (list []dedup.Known, err error) {
-		names := x.IDs()
-		err = x.Batch(ctx, simhash.Fingerprints(prints), o, func(row int, hits []engine.Hit) error {
-			if last := len(list) - 1; last >= 0 && list[last].Row == dedup.Row(row) {
-				return nil // more hits of the same query, which are not nearer
-			}
-			name, err := names.ID(hits[0].Docs[0])
-			list = append(list, dedup.Known{Row: dedup.Row(row), ID: name, Distance: hits[0].Distance})
-			return err
-		})
-		return list, err
-	}
-}
-
 // sum reports the result in one line, after warnings about very large clusters.
 func (d *deduping) sum(c *dedup.Corpus, r *dedup.Result) {
 	extra, farthest, beyond, giants := 0, 0, 0, 0
@@ -440,8 +404,8 @@ func (d *deduping) sum(c *dedup.Corpus, r *dedup.Result) {
 		d.g.Log.Warn(d.giants(c, r, giants, giant))
 	}
 	msg := fmt.Sprintf("found %s in %s", cli.Number(extra, "duplicate"), cli.Number(r.Len(), "cluster"))
-	if d.against != "" {
-		msg += fmt.Sprintf(", and %s near one in %s", cli.Number(len(r.Known), "document"), d.against)
+	if len(d.against) > 0 {
+		msg += fmt.Sprintf(", and %s near one in %s", cli.Number(len(r.Known), "document"), d.againstNames())
 	}
 	msg += fmt.Sprintf("; %s kept", cli.Number(c.Len()+c.NumShort()-len(r.Known)-extra, "document"))
 	if short := c.NumShort(); short > 0 {

@@ -103,8 +103,8 @@ func (d *deduping) choose(inputs []string, prints bool) error {
 		q, why = qualities["fast"], "fingerprint files have no texts"
 	case slices.ContainsFunc(inputs, document.ReadOnce):
 		q, why = qualities["fast"], "a pipe is read once; documents in files are read again to compare their texts"
-	case d.against != "" && len(d.againstDocs) == 0:
-		q, why = qualities["fast"], "an index has no texts; --against-docs names the documents that it was made from"
+	case len(d.against) > 0 && len(d.againstDocs) == 0:
+		q, why = qualities["fast"], "--against has no texts; --against-docs names the documents that they were made from"
 	default:
 		q = qualities["balanced"]
 	}
@@ -135,7 +135,7 @@ func (d *deduping) checkFormat() error {
 
 // verification returns the options of --verify and the flags that go with it, nil without it.
 func (d *deduping) verification() (*dedup.Verify, error) {
-	if len(d.againstDocs) > 0 && (d.verify == "" || d.against == "" || slices.ContainsFunc(d.againstDocs,
+	if len(d.againstDocs) > 0 && (d.verify == "" || len(d.against) == 0 || slices.ContainsFunc(d.againstDocs,
 		document.ReadOnce)) {
 		return nil, cli.Usagef("--against-docs applies only with --against and --verify, and takes files, not pipes")
 	}
@@ -146,9 +146,9 @@ func (d *deduping) verification() (*dedup.Verify, error) {
 	if err != nil {
 		return nil, cli.Usagef("--verify %w", err)
 	}
-	if d.against != "" && len(d.againstDocs) == 0 {
-		return nil, cli.Usagef("--verify needs the texts of the documents in %s, and an index holds only fingerprints: "+
-			"give the files that it was made from with --against-docs", d.against)
+	if len(d.against) > 0 && len(d.againstDocs) == 0 {
+		return nil, cli.Usagef("--verify needs the texts of the documents in %s, where there are only fingerprints: "+
+			"give the files that they were made from with --against-docs", d.againstNames())
 	}
 	return &dedup.Verify{Rule: rule, Known: d.againstDocs, Disk: d.g.Disk}, nil
 }

@@ -157,7 +157,7 @@ func (d *deduping) write(ctx context.Context, inputs []string, to folders, c *de
 	case d.g.Given["format"]:
 		err = d.g.WriteTable("", d.format.Format, clusterColumns, (&clusterTables{c: c, r: r}).clusters)
 	case to.copies == nil && to.annotated == nil && to.report == nil:
-		err = printClusters(d.g.Stdout, c, r, d.against)
+		err = printClusters(d.g.Stdout, c, r, d.againstNames())
 	}
 	return cmp.Or(err, c.Err(), ctx.Err())
 }

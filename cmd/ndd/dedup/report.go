@@ -108,7 +108,7 @@ func (d *deduping) newReport(ctx context.Context, c *dedup.Corpus, r *dedup.Resu
 		p.Settings += ", texts with " + d.verify
 	}
 	if len(r.Known) > 0 {
-		p.Known = fmt.Sprintf("%s near one in %s", cli.Number(len(r.Known), "document"), d.against)
+		p.Known = fmt.Sprintf("%s near one in %s", cli.Number(len(r.Known), "document"), d.againstNames())
 	}
 	p.sizes(clusters)
 	p.matrix(c, r)

@@ -91,7 +91,7 @@ func (d *deduping) inParts(ctx context.Context, v *dedup.Verify, prints bool) er
 		return cli.Usagef("--members comes first, then 'ndd shingles', then --sets")
 	case v == nil:
 		return cli.Usagef("--members and --sets are for texts that are compared: give --verify, too")
-	case d.against != "":
+	case len(d.against) > 0:
 		return cli.Usagef("--members and --sets cannot go with --against")
 	}
 	if d.members == "" {
