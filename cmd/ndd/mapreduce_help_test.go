@@ -19,6 +19,7 @@ var jobInputs = []struct {
 	from []string
 }{
 	{"fingerprint", []string{"documents"}}, {"tokenize", []string{"documents"}}, {"signatures", []string{"documents"}},
+	{"units", []string{"documents"}},
 	{"scan", []string{"fingerprint"}}, {"pairs", []string{"fingerprint"}}, {"cluster", []string{"pairs"}},
 	{"assign", []string{"fingerprint", "cluster"}},
 	{"dedup", []string{"assign"}}, {"index", []string{"signatures"}}, {"copies-docs", []string{"signatures"}},
@@ -68,6 +69,7 @@ func TestMapReduceHelp(t *testing.T) {
 		"fingerprint": "ndd fingerprint parts/* | cut -f1,2",
 		"scan":        "ndd fingerprint -o all.ndf parts/*; ndd batch --scan all.ndf -k 3 Q.bin",
 		"dedup":       "ndd dedup -k 3 --chains -o single parts/* >messages; tail -n +2 single/dropped.tsv | cut -f1-3",
+		"units":       "ndd passages --unit line parts/* | tail -n +2 | cut -f1,5,6,10,11,14",
 		"copies-docs": "ndd copies --method winnow parts/*",
 		"copies-sum":  "ndd copies --method winnow parts/*",
 	} {

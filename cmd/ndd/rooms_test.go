@@ -54,7 +54,7 @@ var rooms = map[string][]string{
 	"engine": {"permute", "engine/memory", "engine/parallel", "engine/storage", "engine/corpus",
 		"engine/index"},
 	"engine/mapreduce": {"permute", "engine/memory", "engine/parallel", "engine/storage", "engine/corpus",
-		"engine/index", "engine/result", "engine/near", "engine/copies", "engine"},
+		"engine/index", "engine/result", "engine/near", "engine/copies", "engine/passages", "engine"},
 	"engine/oracle":     {"asm", "engine/memory", "engine/storage"},
 	"cmd/ndd/client":    {"cmd/ndd/server", "engine/corpus"}, // its tests, against a server
 	"cmd/ndd/server":    libraries,

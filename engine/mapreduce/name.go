@@ -20,6 +20,11 @@ func (j Dedup) name() string  { return "dedup" }
 func (j Index) name() string  { return "index" }
 func (j Stars) name() string  { return "cluster," + string(j.Round) }
 
+func (j Units) name() string {
+	o := &j.Passages
+	return fmt.Sprintf("units,%s,ignore=%d,min-chars=%d", o.Unit, o.Ignore, o.MinChars)
+}
+
 func (j Fingerprint) name() string { return "" }
 func (j Tokenize) name() string    { return "" }
 func (j Signatures) name() string  { return "" }

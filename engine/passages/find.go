@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/minio/highwayhash"
@@ -125,10 +126,16 @@ type unitCutter struct {
 
 // prepare cuts a document.
 func (u *unitCutter) prepare(doc *document.Document) prepared {
+	end := u.cut(doc.Text)
+	return prepared{source: doc.Source, head: appendHead(nil, doc, int(end[1])), textBytes: len(doc.Text),
+		points: slices.Clone(u.points), atoms: len(u.points), units: slices.Clone(u.units)}
+}
+
+// cut sets the points and the units to those of a text, and returns its end.
+func (u *unitCutter) cut(text string) (at point) {
 	u.last, u.chars, u.points, u.units = u.last[:0], u.chars[:0], u.points[:0], u.units[:0]
 	least := max(u.o.MinChars, 1)
-	var at point
-	for text := doc.Text; text != ""; {
+	for text != "" {
 		atom := text[:atomEnd(u.o.Unit.Kind, text)]
 		text = text[len(atom):]
 		u.points = append(u.points, at)
@@ -142,8 +149,7 @@ func (u *unitCutter) prepare(doc *document.Document) prepared {
 			u.add(hash128(u.normal))
 		}
 	}
-	return prepared{source: doc.Source, head: appendHead(nil, doc, int(at[1])), textBytes: len(doc.Text),
-		points: slices.Clone(u.points), atoms: len(u.points), units: slices.Clone(u.units)}
+	return at
 }
 
 // add adds the window that ends with the last atom.
@@ -170,6 +176,30 @@ func (u *unitCutter) take(h [2]uint64, chars, least int) {
 		u.window = binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(u.window, h[0]), h[1])
 	}
 	u.add(hash128(u.window))
+}
+
+// NewCutter returns a function that calls each with the hash of every unit of a text and its bytes in it. It
+// is for callers who bring equal units together by themselves: their hashes are equal in all processes.
+// The function belongs to one goroutine.
+func NewCutter(o Options) (func(text string, each func(hash [2]uint64, at Cut)), error) {
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	if o.Unit.isString() {
+		return nil, fmt.Errorf("%s: strings are no units", o.Unit)
+	}
+	u := unitCutter{o: &o}
+	return func(text string, each func([2]uint64, Cut)) {
+		u.cut(text)
+		for _, m := range u.units {
+			at, end := int(m[2]), int(m[2])+o.Unit.Length
+			c := Cut{int(u.points[at][0]), len(text)}
+			if end < len(u.points) {
+				c.To = int(u.points[end][0])
+			}
+			each([2]uint64{m[0], m[1]}, c)
+		}
+	}, nil
 }
 
 func hash128(b []byte) [2]uint64 {

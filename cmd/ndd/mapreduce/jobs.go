@@ -11,6 +11,7 @@ import (
 	"ndd/engine/copies"
 	"ndd/engine/corpus/token"
 	"ndd/engine/mapreduce"
+	"ndd/engine/passages"
 	"ndd/permute"
 )
 
@@ -117,6 +118,33 @@ the bytes of its escaped form.`,
 		return mapreduce.Tokenize{Document: c.Document, Tokens: token.Options{Punctuation: true}}, err
 	},
 }, {
+	name: "units", short: "repeated lines, paragraphs, or sentences in a row",
+	in: `a JSON object, with the fields --text and --id`,
+	shuffle: `hash of the unit, ID, and where it begins and ends, all in the key: 39 bytes and
+the ID for each unit`,
+	out: `ID, tab, where it begins and ends in bytes, 1 if it stays or 0, ID of its first place, and
+where it begins there`,
+	notes: `The first place is that of the first ID, in order of the bytes of its escaped form;
+'ndd passages' takes the first in order of the inputs. Every ID must be of one document. Sentences in a row
+that follow each other have a line each. --unit, --ignore and --min-chars must be the same for map and reduce.`,
+	mapLine: "--unit line", reduceLine: "--unit line",
+	mapFlags: "documents unit", flags: "unit",
+	make: func(m *mapReduce) (_ any, err error) {
+		j := mapreduce.Units{Passages: passages.Options{MinChars: m.minChars}}
+		if j.Passages.Unit, err = passages.ParseUnit(m.unit); err != nil {
+			return nil, cli.Usagef("--unit %w", err)
+		}
+		if j.Passages.Ignore, err = passages.ParseIgnore(m.ignore); err != nil {
+			return nil, cli.Usagef("--ignore %w", err)
+		}
+		if m.step != "map" {
+			return j, nil
+		}
+		c, err := m.docs.Config(m.g, nil)
+		j.Document = c.Document
+		return j, err
+	},
+}, {
 	name: "signatures", short: "documents to signatures, for finding copies",
 	in:       `a JSON object, with the fields --text and --id`,
 	out:      `ID, tab, all signatures (11 digits each), or - for a document that has too few`,
@@ -208,6 +236,10 @@ func (m *mapReduce) registerJob(cmd *cobra.Command, names string) {
 			f.StringVar(&m.round, name, "", "large-star or small-star (required for map and reduce)")
 		case "keep":
 			f.StringVar(&m.keep, name, m.keep, "document of each cluster to keep: first (by ID), longest or shortest")
+		case "unit":
+			f.StringVar(&m.unit, name, "", "what is compared: line, paragraph, or sentences=3 (required)")
+			f.StringVar(&m.ignore, "ignore", "space", "what does not matter: case, space, digits, several with commas, or none")
+			f.IntVar(&m.minChars, "min-chars", 20, "leave units with fewer characters alone")
 		case "method":
 			f.StringVar(&m.method, name, string(copies.Winnow), "winnow, shingles, spotsigs or ccdet")
 		case "threshold":

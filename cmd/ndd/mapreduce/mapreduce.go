@@ -34,6 +34,9 @@ type mapReduce struct {
 	round   string
 	keep    string
 
+	unit, ignore string
+	minChars     int
+
 	method      string
 	threshold   float64
 	minFeatures int

@@ -1,0 +1,110 @@
+package mapreduce
+
+import (
+	"context"
+	"fmt"
+
+	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/ingest"
+	"ndd/engine/passages"
+)
+
+// A Units is the job that finds repeated units: lines, paragraphs, or sentences in a row.
+//
+//	in      a JSON object a line
+//	shuffle hash of the unit (22 digits), ID, first byte (8), byte behind the last (8)
+//	out     ID	first byte, byte behind the last, 1 if it stays or 0, ID of the first place, its first byte
+//
+// The first place is that of the first ID, in order of the bytes of its escaped form. The reduce holds
+// one unit. MinCount and AcrossOnly do not apply, and windows of sentences that follow each other are
+// not joined.
+type Units struct {
+	Document document.Options
+	Passages passages.Options
+}
+
+const (
+	hashDigits  = 2 * printDigits
+	placeDigits = 8
+)
+
+// A madeUnits is the keys of the units of one document, without the partitions.
+type madeUnits struct {
+	id     string
+	hashes []uint64
+	keys   [][]byte
+}
+
+func (j Units) mapPart(ctx context.Context, t *task) error {
+	return t.documents(ctx, j.Document, func(c ingest.Config) (ingest.Report, error) {
+		t.results.parts = 0 // it has a reduce
+		return ingest.Extract(ctx, []string{document.Stdin}, c, ingest.Steps[madeUnits]{
+			Worker: func() (func(int, *document.Document) (madeUnits, error), error) {
+				cut, err := passages.NewCutter(j.Passages)
+				return func(_ int, d *document.Document) (madeUnits, error) {
+					m := madeUnits{id: d.ID}
+					cut(d.Text, func(hash [2]uint64, at passages.Cut) {
+						key := appendNumber(appendNumber(nil, hash[0], printDigits), hash[1], printDigits)
+						key = append(appendEscaped(key, d.ID), ' ')
+						key = appendNumber(appendNumber(key, uint64(at.From), placeDigits), uint64(at.To), placeDigits)
+						m.hashes, m.keys = append(m.hashes, hash[0]), append(m.keys, key)
+					})
+					return m, nil
+				}, err
+			},
+			Borrows: true,
+			Emit: func(m madeUnits) error {
+				if noID(m.id) {
+					return t.bad(1, "document "+m.id, errNoID)
+				}
+				for i, key := range m.keys {
+					if err := t.send(t.partition(m.hashes[i]), key, nil); err != nil {
+						return err
+					}
+				}
+				return nil
+			},
+		})
+	})
+}
+
+// A unitPlace is where a unit stands.
+type unitPlace struct {
+	id       []byte
+	from, to uint64
+}
+
+func (j Units) reduce(ctx context.Context, t *task) error {
+	var hash, value []byte
+	var first unitPlace
+	alone := false // nothing is written of the first place
+	write := func(p unitPlace, stays int) error {
+		value = fmt.Appendf(value[:0], "%d %d %d %s %d", p.from, p.to, stays, first.id, first.from)
+		return t.result(p.id, value)
+	}
+	return t.distinct(ctx, func(_ int, key []byte) error {
+		const behind = 1 + 2*placeDigits
+		if len(key) <= hashDigits+behind {
+			return fmt.Errorf("%.80q is no unit of a document", key)
+		}
+		k := readKey(key)
+		k.rest = key[len(key)-2*placeDigits:]
+		p := unitPlace{key[hashDigits : len(key)-behind], k.number(placeDigits), k.number(placeDigits)}
+		if err := k.err("unit of a document", 0); err != nil {
+			return err
+		}
+		if string(hash) != string(key[:hashDigits]) {
+			hash, alone = append(hash[:0], key[:hashDigits]...), true
+			first = unitPlace{append(first.id[:0], p.id...), p.from, p.to}
+			t.counters.add(groups, 1)
+			return nil
+		}
+		if alone {
+			alone = false
+			if err := write(first, 1); err != nil {
+				return err
+			}
+		}
+		return write(p, 0)
+	})
+}
