@@ -9,6 +9,8 @@ import (
 	"io"
 	"math"
 	"os"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -30,6 +32,7 @@ type evalFlags struct {
 	table           string
 	format          cli.ReportFormat
 	compare, copies []string
+	languages       []string
 	verify          []float64
 	sample          int
 }
@@ -37,7 +40,7 @@ type evalFlags struct {
 func newEval(g *cli.Globals) *cobra.Command {
 	var f evalFlags
 	cmd := &cobra.Command{
-		Use:   "eval [--pairs PAIRS.tsv] INPUT...",
+		Use:   "eval [--pairs PAIRS.tsv] INPUT... | --languages all",
 		Short: "Measure how well near-duplicates are found",
 		Long: `Measure how many near-duplicates fingerprints find within k = 0 to 10 bits (recall),
 and how much of what they report is right (precision).
@@ -68,12 +71,29 @@ versions counts once. 'Expected' is what theory predicts of these very pairs, fr
 features that they share. Figure 1 draws equal numbers of pairs at each distance, of
 which near ones are right, those with a Jaccard below 0.5 wrong, and others neither.
 
+With --languages there is no INPUT: texts of the languages are invented, always the same
+ones, with copies whose words, sentences or paragraphs are edited, and with pairs that
+look alike and are not: the same words or sentences in another order, reports with other
+numbers, letters with other names, code with other values, tables, lists, forms and short
+texts. For each recipe, language and class the table has the share found of the pairs
+with a Jaccard of at least 0.8, the share reported of those below 0.5, and how much of
+all that is reported has a Jaccard of at least 0.5, for k = 3 and 4: the mean over eight
+keys of the recipe's hash, the least and the most.
+
 The files of the examples are in the folder cmd/ndd/testdata/sample of the source.`,
 		Example: `  ndd eval docs.jsonl
   ndd eval --pairs pairs.tsv --truth allpairs.tsv --verify 0,0.5 --report report.html docs.jsonl
   ndd eval --pairs pairs.tsv --table found.tsv docs.jsonl
-  ndd eval --compare simhash --plot figures docs.jsonl`,
-		Args: cli.SomeArgs("INPUT"),
+  ndd eval --compare simhash --plot figures docs.jsonl
+  ndd eval --languages zh,th --sample 20 --compare minwise-pairs`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if f.languages == nil {
+				return cli.SomeArgs("INPUT")(cmd, args)
+			} else if len(args) > 0 {
+				return cli.Usagef("%s: --languages measures invented texts, and reads no INPUT", args[0])
+			}
+			return nil
+		},
 		RunE: func(cmd *cobra.Command, args []string) error { return evaluate(g, cmd, args, &f) },
 	}
 	f.docs.Register(cmd)
@@ -91,9 +111,11 @@ The files of the examples are in the folder cmd/ndd/testdata/sample of the sourc
 			"without it the Jaccard of 3 words or 5 characters is computed")
 	fl.Float64SliceVar(&f.verify, "verify", []float64{0},
 		"also compare texts: lowest Jaccard similarity of reported pairs, or several to measure each; 0: fingerprints alone")
-	fl.IntVar(&f.sample, "sample", 500, "without --pairs: documents to edit")
+	fl.IntVar(&f.sample, "sample", 500, "without --pairs: documents to edit; with --languages: pairs of each class (default 100)")
+	fl.StringSliceVar(&f.languages, "languages", nil,
+		"measure invented texts in place of INPUT: "+strings.Join(eval.LanguageNames(), ", ")+", several of these, or all")
 	fl.StringVarP(&f.n, "number", "n", "8e9", "documents of the index for which unrelated hits are told")
-	f.format.Register(cmd, "text", "recall, a row for each method, kind of pairs and k")
+	f.format.Register(cmd, "text", "recall, a row for each method, kind of pairs (language and class) and k")
 	fl.StringVar(&f.plots, "plot", "",
 		"make this folder, with recall.svg and figure-1.svg, and signatures.svg with --copies")
 	fl.StringVar(&f.report, "report", "", "write a report as one page of HTML")
@@ -109,6 +131,9 @@ func evaluate(g *cli.Globals, cmd *cobra.Command, inputs []string, f *evalFlags)
 	o, err := f.options(g)
 	if err != nil {
 		return err
+	}
+	if f.languages != nil {
+		return f.evaluateLanguages(g, cmd.Context(), o)
 	}
 	config, err := f.docs.Config(g, nil)
 	if err != nil {
@@ -164,6 +189,49 @@ func evaluate(g *cli.Globals, cmd *cobra.Command, inputs []string, f *evalFlags)
 		}
 	}
 	return partly
+}
+
+// evaluateLanguages measures invented texts.
+func (f *evalFlags) evaluateLanguages(g *cli.Globals, ctx context.Context, o eval.Options) error {
+	if err := g.Refuse("does not apply with --languages: its texts and pairs are invented", "pairs", "truth", "table", "plot",
+		"report", "copies", "number"); err != nil {
+		return err
+	}
+	if slices.Equal(f.languages, []string{"all"}) {
+		f.languages = eval.LanguageNames()
+	}
+	for _, name := range f.languages {
+		if !slices.Contains(eval.LanguageNames(), name) {
+			return cli.Usagef("--languages %q: must be all, or of %s", name, strings.Join(eval.LanguageNames(), ", "))
+		}
+	}
+	methods, err := f.methods(g)
+	if err != nil {
+		return err
+	}
+	if !g.Given["sample"] {
+		f.sample = 100
+	}
+	o.Progress = func(name string) { g.Log.Debug("measuring " + name) }
+	found, err := eval.MeasureLanguages(ctx, f.languages, f.sample, methods, o)
+	switch {
+	case err != nil:
+		return err
+	case f.format.IsJSON():
+		return f.format.JSON(g, found)
+	case !f.format.IsTable():
+		return eval.WriteLanguages(g.Stdout, found)
+	}
+	var rows []cli.CellRow
+	for _, r := range found {
+		for i, shares := range [][]eval.KeyShare{r.Found, r.False, r.Right} {
+			for _, s := range shares {
+				rows = append(rows, cli.CellRow{r.Method, r.Language, r.Class, []string{"found", "false", "right"}[i],
+					[]any{r.Near, r.Unlike, nil}[i], s.K, s.Mean, s.Least, s.Most})
+			}
+		}
+	}
+	return f.format.Table(g, cli.ColumnsOf("method lang class share of_pairs:i? k:i mean:r least:r most:r"), rows)
 }
 
 // options checks the flags.
