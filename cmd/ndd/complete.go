@@ -30,7 +30,7 @@ var values = map[string][]string{
 	"checksums":      {"full", "fast"},
 	"verify":         {"jaccard>=0.8"},
 	"eval verify":    {"0"},
-	"recipe":         {"minwise", "minwise-pairs", "simhash"},
+	"recipe":         {"minwise", "minwise-pairs", "ordered", "simhash"},
 	"sync":           {"always", "never", "interval=100ms"},
 	"on-conflict":    {"replace", "keep", "error"},
 	"eval format":    cli.ReportFormats("text"),

@@ -30,7 +30,7 @@ type DocumentFlags struct {
 func (d *DocumentFlags) Register(cmd *cobra.Command) {
 	d.RegisterReading(cmd)
 	f := cmd.Flags()
-	f.StringVar(&d.Recipe, "recipe", "", "how texts become fingerprints: minwise, minwise-pairs, simhash or a JSON "+
+	f.StringVar(&d.Recipe, "recipe", "", "how texts become fingerprints: minwise, minwise-pairs, ordered, simhash or a JSON "+
 		"file (see 'ndd help recipes'; default minwise)")
 	f.StringVar(&d.drop, "drop", "", "take out of texts before they are fingerprinted: urls, markup, numbers, dates, "+
 		"or several with commas (see 'ndd help recipes')")

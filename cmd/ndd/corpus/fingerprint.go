@@ -35,7 +35,7 @@ digits), tab, id. A document that is too short for a meaningful fingerprint has
 16 dashes instead. With -o the output is a fingerprint file: .ndf, which also has
 the ids, the lengths of the texts and the recipe, by which texts became fingerprints;
 or fingerprints alone, as a NumPy array (.npy) or as 64-bit integers (.bin).
-Fingerprints of different recipes cannot be mixed. --recipe takes a name (minwise, minwise-pairs, simhash)
+Fingerprints of different recipes cannot be mixed. --recipe takes a name (minwise, minwise-pairs, ordered, simhash)
 or a file; --show-recipe prints the recipe in use as JSON, to be edited and given
 back. 'ndd help recipes' says what each finds.
 

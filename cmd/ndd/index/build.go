@@ -70,7 +70,7 @@ otherwise.`,
 		"keep the length of each document's text, 4 bytes, for --max-length-ratio of query and batch; needs .ndf files")
 	f.StringVar(&b.madeBy, "recipe", "", "how fingerprints were made that came without a recipe, as text or .bin: "+
 		"minwise, "+
-		"minwise-pairs, simhash or a JSON file; the index can then be asked about documents")
+		"minwise-pairs, ordered, simhash or a JSON file; the index can then be asked about documents")
 	f.StringVar(&b.add, "add", "", "index to add the documents to, instead of -o")
 	RegisterConflict(cmd, &b.onConflict)
 	RegisterTTL(cmd, &b.ttl)

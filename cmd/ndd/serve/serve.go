@@ -117,7 +117,7 @@ requests together use --request-memory. Requests beyond are refused with 413 or 
 	f.Var((*bytesFlag)(&s.options.Limits.RequestMemory), "request-memory", "memory of all requests under way (default: a "+
 		"quarter of --memory, at most 512 MiB)")
 	s.design.RegisterNamed(cmd)
-	f.StringVar(&s.docs.Recipe, "recipe", "", "how texts become fingerprints: minwise, minwise-pairs, simhash or a JSON "+
+	f.StringVar(&s.docs.Recipe, "recipe", "", "how texts become fingerprints: minwise, minwise-pairs, ordered, simhash or a JSON "+
 		"file (see 'ndd help recipes'; default minwise)")
 	s.open.RegisterChecksums(cmd)
 	f.StringVar(&s.options.Listen, "listen", server.DefaultListen, "address to listen on, or unix:PATH for a socket that "+

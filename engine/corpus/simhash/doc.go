@@ -38,17 +38,22 @@
 //	mum(a, b)   high half ^ low half of the 128-bit product a * b
 //	fold(a, b)  mum(a ^ 243f6a8885a308d3, b ^ 13198a2e03707344)
 //
-// minwise (version 2):
+// minwise (versions 2 and 3):
 //
 //   - The hash of a token of n bytes is computed from its bytes, padded with zeros to a multiple of
 //     16 and read as little-endian words (lo, hi), (lo, hi), ..., and k[i] = mix(bytes 8i to 8i+7
 //     of the key, little-endian): h = 0; for each (lo, hi): h = mum(lo ^ h ^ k[0], hi ^ k[1]); at
 //     the end mum(h ^ k[2], n ^ k[3]).
-//   - Each token is a feature, of the weight of its kind. Each two neighbours a, b are one with the
-//     hash fold(a, b), whatever lies between them: of word_pair_weight if both are words, else of
-//     char_pair_weight. A weight of 0 makes no feature.
-//   - The top 6 bits of a feature's hash are its bin, and its other 58 bits, shifted right by log2
-//     of its weight, are its rank. The smallest rank in a bin wins. With fewer than min_bins bins
+//   - Tokens are words or characters. In version 3 a word of at most 16 bytes that starts with one of 0
+//     to 9 is a number, and a character below U+2000, or from U+A000 to U+AFFF, is a letter.
+//   - Each token is a feature, of the weight of its kind: word_weight, number_weight, char_weight,
+//     letter_weight. Each two neighbours a, b are one with the hash fold(a, b), whatever lies between
+//     them: of number_pair_weight if one is a number, else of word_pair_weight if both are words, else
+//     of letter_pair_weight if both are letters, else of char_pair_weight. A weight of 0 makes no
+//     feature.
+//   - The top 6 bits of a feature's hash are its bin. Its other 58 bits, times the smallest number that
+//     is at least 2^59 / weight, divided by 2^59 and rounded down, are its rank; with a weight of a
+//     power of two that is a shift. The smallest rank in a bin wins. With fewer than min_bins bins
 //     that have a feature the text has no fingerprint.
 //   - Bin j without a feature borrows the winner of the first bin that has one among mix(64 t + j)
 //     >> 58 for t = 1, 2, ...
@@ -67,7 +72,7 @@
 //   - A bit of the fingerprint is 1 if the features whose hashes have it set weigh more than those
 //     whose hashes have it clear.
 //
-// With the published key (bytes 00 to 1f), k is 9e2425d170d64369 9d25d4519671a522 751c499d8ad86c7f
+// With the published key (bytes 00 to 1f; ordered has that of version 3), k is 9e2425d170d64369 9d25d4519671a522 751c499d8ad86c7f
 // e9184a6e66fdf65d. The minwise hash of "the" is 3bc360914aadf92c, of "internationalisations"
 // ac9962ef8e705a1c, of both as a pair 6e8d7933e2c98373; the simhash hashes of the two words are
 // 17628bdb0d7946ba and 77210ada7bd33666. Whole texts:
@@ -76,6 +81,7 @@
 //	                  lazy dog near the river bank.            ᏣᎳᎩ ﬁne naïve isn't 3.14
 //	minwise           dc7649b7ea530094                         8c3f4b0fa4a39719
 //	minwise-pairs     cc5fed7fef5383f4                         2c3f4b0fa5a39711
+//	ordered           56d1ca4d949ac815                         c9bce0c5f7e613d5
 //	simhash           9ba0e8d4664c43ba                         d33d1baf07f57c5d
 //
 // .ci/interop/recipes.py is written from this alone, in Python.

@@ -24,29 +24,76 @@ const bins = 64
 // probability 1/n.
 type minwise struct {
 	key    token.Key
-	shift  [2]uint8 // log2 of the weight of a token, by kind
-	pair   [2]uint8 // log2 of the weight of a pair: of characters, of words
-	takes  [2]bool  // whether pairs are features: of characters, of words
-	least  int      // filled bins
+	weight [kinds]divisor        // of a token
+	pair   [kinds][kinds]divisor // of a pair, by the kinds of both; 0: no feature
+	least  int                   // filled bins
 	winner [bins]uint64
-	last   uint64     // hash of the token before; 0 for none
-	kind   token.Kind // and its kind
+	last   uint64 // hash of the token before; 0 for none
+	kind   kind   // and its kind
 
 	collect map[uint64]uint32 // if not nil, is told each feature and its weight
+}
+
+// A kind of token, which decides about weights.
+type kind uint8
+
+const (
+	kindWord   kind = iota
+	kindNumber      // a word that starts with a digit of ASCII
+	kindChar        // of a script without spaces whose characters are many: Han, kana
+	kindLetter      // of a script without spaces that is an alphabet: Thai, Lao, Khmer, Myanmar
+	kinds
+)
+
+// kindOf returns the kind of a token. The characters of the alphabets are U+0E00 to U+1FFF and U+A000
+// to U+AFFF, which their first byte of UTF-8 tells; of the chars tokeniser, those below are, too.
+func kindOf(t *token.Token) kind {
+	c := t.First()
+	if t.Kind == token.Word {
+		if c-'0' < 10 {
+			return kindNumber
+		}
+		return kindWord
+	}
+	if c <= 0xe1 || c == 0xea {
+		return kindLetter
+	}
+	return kindChar
+}
+
+// A divisor is a weight, as what divides a rank by it: 2^59 by the weight, rounded up.
+type divisor uint64
+
+// divisorOf returns the divisor of a weight, or 0 for 0.
+func divisorOf(weight int) divisor {
+	if weight == 0 {
+		return 0
+	}
+	return divisor((1<<59 + uint64(weight) - 1) / uint64(weight))
+}
+
+// weight is the inverse of divisorOf.
+func (d divisor) weight() uint32 { return uint32((1<<59 + uint64(d) - 1) / uint64(d)) }
+
+// rank returns the rank of a feature: the 58 low bits of its hash, times the divisor, by 2^59.
+func (d divisor) rank(hash uint64) uint64 {
+	high, _ := bits.Mul64(hash<<6>>1, uint64(d))
+	return high
 }
 
 // noWinner is the rank of a bin that has no feature; ranks have 58 bits.
 const noWinner = ^uint64(0)
 
 func newMinwise(r *Recipe, key *[32]byte) *minwise {
-	log := func(weight int) uint8 { return uint8(bits.TrailingZeros(uint(max(weight, 1)))) }
-	return &minwise{
-		key:   token.NewKey(*key),
-		shift: [2]uint8{token.Word: log(r.WordWeight), token.Char: log(r.CharWeight)},
-		pair:  [2]uint8{log(r.CharPairWeight), log(r.WordPairWeight)},
-		takes: [2]bool{r.CharPairWeight > 0, r.WordPairWeight > 0},
-		least: r.MinBins,
+	m := &minwise{key: token.NewKey(*key), least: r.MinBins}
+	weights := r.weights()
+	for a := range kinds {
+		m.weight[a] = divisorOf(weights.token[a])
+		for b := range kinds {
+			m.pair[a][b] = divisorOf(weights.pair[a][b])
+		}
 	}
+	return m
 }
 
 // begin forgets the last text.
@@ -59,33 +106,29 @@ func (m *minwise) begin() {
 
 // push takes some tokens of the text.
 func (m *minwise) push(s *token.Scanner, tokens []token.Token) {
-	last, kind := m.last, m.kind
+	last, before := m.last, m.kind
 	for i := range tokens {
 		t := &tokens[i]
 		if t.Stop {
 			continue
 		}
-		h := m.key.Hash(s, t)
-		m.add(h, m.shift[t.Kind&1])
-		words := 0
-		if kind|t.Kind == token.Word {
-			words = 1
+		h, kind := m.key.Hash(s, t), kindOf(t)
+		m.add(h, m.weight[kind])
+		if d := m.pair[before][kind]; d != 0 && last != 0 {
+			m.add(token.Fold(last, h), d)
 		}
-		if m.takes[words] && last != 0 {
-			m.add(token.Fold(last, h), m.pair[words])
-		}
-		last, kind = h, t.Kind
+		last, before = h, kind
 	}
-	m.last, m.kind = last, kind
+	m.last, m.kind = last, before
 }
 
 // add lets a feature compete in its bin.
-func (m *minwise) add(hash uint64, shift uint8) {
+func (m *minwise) add(hash uint64, d divisor) {
 	if m.collect != nil {
-		m.collect[hash] = 1 << shift
+		m.collect[hash] = d.weight()
 	}
 	w := &m.winner[hash>>58]
-	*w = min(*w, hash<<6>>6>>(shift&63)) // without a branch, which each sixth or so would mispredict
+	*w = min(*w, d.rank(hash)) // without a branch, which each sixth or so would mispredict
 }
 
 // sign returns the fingerprint and the number of bins that were filled; with too few of these ok is

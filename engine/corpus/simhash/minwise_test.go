@@ -9,6 +9,7 @@ import (
 	"math"
 	"math/big"
 	"math/rand/v2"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -53,22 +54,39 @@ func twinFeatures(r Recipe, text string) map[uint64]int {
 			features[h] = weight
 		}
 	}
+	number := regexp.MustCompile("^[0-9].{0,15}$")
+	letter := regexp.MustCompile("^[\x00-\U00001fff\ua000-\uafff]$")
 	var hashes []uint64
-	var kinds []token.Kind
+	var kinds []string
 	scanner.Scan(text, func(tokens []token.Token) {
 		for i := range tokens {
 			if t := &tokens[i]; !t.Stop {
-				hashes = append(hashes, twinToken(key, string(scanner.AppendText(nil, t))))
-				kinds = append(kinds, t.Kind)
+				s := scanner.AppendText(nil, t)
+				hashes = append(hashes, twinToken(key, string(s)))
+				switch {
+				case t.Kind == token.Word && r.Version == 3 && len(s) <= 16 && number.Match(s):
+					kinds = append(kinds, "number")
+				case t.Kind == token.Word:
+					kinds = append(kinds, "word")
+				case r.Version == 3 && letter.Match(s):
+					kinds = append(kinds, "letter")
+				default:
+					kinds = append(kinds, "char")
+				}
 			}
 		}
 	})
 	for i, h := range hashes {
-		add(h, map[token.Kind]int{token.Word: r.WordWeight, token.Char: r.CharWeight}[kinds[i]])
+		add(h, map[string]int{"word": r.WordWeight, "number": r.NumberWeight, "char": r.CharWeight, "letter": r.LetterWeight}[kinds[i]])
 		if i > 0 {
 			weight := r.CharPairWeight
-			if kinds[i-1] == token.Word && kinds[i] == token.Word {
+			switch a, b := kinds[i-1], kinds[i]; {
+			case a == "number" || b == "number":
+				weight = r.NumberPairWeight
+			case a == "word" && b == "word":
 				weight = r.WordPairWeight
+			case a == "letter" && b == "letter":
+				weight = r.LetterPairWeight
 			}
 			add(twinMum(hashes[i-1]^0x243f6a8885a308d3, h^0x13198a2e03707344), weight)
 		}
@@ -80,7 +98,9 @@ func twinFeatures(r Recipe, text string) map[uint64]int {
 func twinFingerprint(r Recipe, text string) (fp Fingerprint, filled int) {
 	winners := map[uint64]uint64{}
 	for h, weight := range twinFeatures(r, text) {
-		rank := h % (1 << 58) / uint64(weight)
+		divisor := (1<<59 + uint64(weight) - 1) / uint64(weight)
+		product := new(big.Int).Mul(new(big.Int).SetUint64(h%(1<<58)), new(big.Int).SetUint64(divisor))
+		rank := product.Rsh(product, 59).Uint64()
 		if w, ok := winners[h>>58]; !ok || rank < w {
 			winners[h>>58] = rank
 		}
@@ -105,7 +125,9 @@ func minwiseRecipes() []Recipe {
 	a, b := Minwise(), MinwisePairs()
 	a.Tokeniser, a.StopWords, a.WordWeight, a.CharWeight, a.CharPairWeight, a.MinBins = TokeniserChars, "en", 1, 16, 0, 1
 	b.StopWords, b.Key, b.WordWeight, b.CharPairWeight, b.WordPairWeight = "en", key('0'), 2, 16, 8
-	return []Recipe{Minwise(), MinwisePairs(), a, b}
+	c := Ordered()
+	c.Tokeniser, c.NumberWeight, c.LetterWeight, c.NumberPairWeight, c.LetterPairWeight = TokeniserChars, 7, 5, 0, 13
+	return []Recipe{Minwise(), MinwisePairs(), a, b, Ordered(), c}
 }
 
 type fataler interface {
@@ -144,7 +166,7 @@ func TestMinwiseAgainstTwin(t *testing.T) {
 			checkMinwise(t, r, c.text)
 		}
 		checkMinwise(t, r, pseudoEnglish(3, 1500)+pseudoChinese(4, 1500))
-		word := rapid.OneOf(rapid.SampledFrom([]string{"the", "lighthouse", "中", "文", "カ", "ß", "x1"}),
+		word := rapid.OneOf(rapid.SampledFrom([]string{"the", "lighthouse", "中", "文", "カ", "ß", "x1", "1.5", "กา", "12345678901234567"}),
 			rapid.StringMatching(`[a-z]{1,40}`))
 		rapid.Check(t, func(t *rapid.T) {
 			checkMinwise(t, r, strings.Join(rapid.SliceOfN(word, 0, 30).Draw(t, "words"), " "))

@@ -15,13 +15,14 @@ import (
 )
 
 // RecipeVersion is the highest version of recipes that this package knows. Version 1 is simhash,
-// version 2 is minwise. A version's rules, which turn text into fingerprints, never change: the
+// version 2 is minwise, version 3 is minwise with weights for numbers and alphabets without spaces.
+// A version's rules, which turn text into fingerprints, never change: the
 // same text under the same recipe has the same fingerprint for ever.
-const RecipeVersion = 2
+const RecipeVersion = 3
 
 // Names that a [Recipe] may hold.
 const (
-	// SketchMinwise is the minwise sketch, of recipe version 2.
+	// SketchMinwise is the minwise sketch, of recipe versions 2 and 3.
 	SketchMinwise = "minwise"
 
 	// TokeniserMixed takes words where scripts put spaces, single characters where they do not.
@@ -52,6 +53,9 @@ const (
 	// PublishedKey is the key of HighwayHash's published test vectors, bytes 00 to 1f. It is no
 	// secret: fingerprints made anywhere must be comparable.
 	PublishedKey = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f"
+	// KeyOfE is the key of recipe version 3: the first 256 bits of the fraction of e. No documents
+	// chose it; those of pi are in the hash already.
+	KeyOfE = "b7e151628aed2a6abf7158809cf4f3c762e7160f38b4da56a784d9045190cfef"
 )
 
 // maxShingle bounds the window of tokens that a Fingerprinter keeps.
@@ -63,7 +67,7 @@ const maxShingle = 16
 //
 // Fields that a sketch does not use are zero, and absent in JSON.
 type Recipe struct {
-	Version   int    `json:"version"`          // 1 for simhash, 2 for minwise
+	Version   int    `json:"version"`          // 1 for simhash, 2 and 3 for minwise
 	Sketch    string `json:"sketch,omitempty"` // "minwise"; absent for simhash
 	Tokeniser string `json:"tokeniser"`        // "mixed" or "chars"
 
@@ -73,12 +77,18 @@ type Recipe struct {
 	WordWeights string `json:"word_weights,omitempty"` // of word shingles: "tf", "sqrt-tf", "log-tf" or "binary"
 	CharWeights string `json:"char_weights,omitempty"` // of character shingles, likewise
 
-	// Of minwise: weights 1, 2, 4, 8 or 16.
+	// Of minwise: weights 1, 2, 4, 8 or 16, in version 3 any from 1 to 16.
 	WordWeight int `json:"word_weight,omitempty"` // of a word
 	CharWeight int `json:"char_weight,omitempty"` // of a character of a script without spaces
 	// of neighbours of which one or both are characters; 0 or absent: no feature
 	CharPairWeight int `json:"char_pair_weight,omitempty"`
 	WordPairWeight int `json:"word_pair_weight,omitempty"` // of neighbouring words, likewise
+
+	// Of version 3. In version 2 numbers are words, and letters characters.
+	NumberWeight     int `json:"number_weight,omitempty"`      // of a word that starts with a digit
+	LetterWeight     int `json:"letter_weight,omitempty"`      // of a character of an alphabet without spaces
+	NumberPairWeight int `json:"number_pair_weight,omitempty"` // of neighbours of which one or both are numbers, or 0
+	LetterPairWeight int `json:"letter_pair_weight,omitempty"` // of neighbouring letters, or 0
 
 	// Of the text before it is taken apart; a recipe without them takes all of it.
 	Extract string `json:"extract,omitempty"` // of pages: "main" or "auto"; absent: all text
@@ -98,12 +108,17 @@ type Recipe struct {
 }
 
 // ParseRecipe reads a recipe from JSON and validates it. Fields that are absent keep their values
-// of [Simhash] in version 1 and of [Minwise] in version 2; a version must be there, and unknown
+// of [Simhash] in version 1, of [Minwise] in version 2 and of [Ordered] in version 3; a version must be there, and unknown
 // fields are refused, since a misspelt one would silently change every fingerprint.
 func ParseRecipe(data []byte) (Recipe, error) {
 	var version struct{ Version int }
-	if err := json.Unmarshal(data, &version); err == nil && version.Version == 2 {
-		return parseRecipe(data, Minwise())
+	if err := json.Unmarshal(data, &version); err == nil {
+		switch version.Version {
+		case 2:
+			return parseRecipe(data, Minwise())
+		case 3:
+			return parseRecipe(data, Ordered())
+		}
 	}
 	return parseRecipe(data, Simhash())
 }
@@ -162,7 +177,8 @@ func (r Recipe) Validate() (err error) {
 	oneOf := func(field, value string, names ...string) {
 		want(slices.Contains(names, value), "%s is %.64q, must be one of %s", field, value, strings.Join(names, ", "))
 	}
-	sketches := []string{1: NameSimhash, 2: NameMinwise} // by version
+	sketches := []string{1: NameSimhash, 2: NameMinwise}
+	sketch := min(r.Version, 2) // as an index of these
 	if r.Version < 1 || r.Version > RecipeVersion {
 		return fmt.Errorf("recipe: version is %d, this program knows versions 1 to %d", r.Version, RecipeVersion)
 	}
@@ -178,37 +194,47 @@ func (r Recipe) Validate() (err error) {
 		oneOf("hash", r.Hash, HashMum)
 	}
 	for _, f := range []struct {
-		version int // that has the field
-		name    string
-		value   int
-		lo, hi  int
+		sketch int // that has the field
+		name   string
+		value  int
+		lo, hi int
 	}{
 		{1, "word_shingle", r.WordShingle, 1, maxShingle},
 		{1, "char_shingle", r.CharShingle, 1, maxShingle},
 		{1, "min_features", r.MinFeatures, 1, 1 << 20},
 		{2, "min_bins", r.MinBins, 1, bins},
 	} {
-		if f.version != r.Version {
-			want(f.value == 0, "%s is a setting of %s, and this is another sketch", f.name, sketches[f.version])
+		if f.sketch != sketch {
+			want(f.value == 0, "%s is a setting of %s, and this is another sketch", f.name, sketches[f.sketch])
 		} else {
 			want(f.value >= f.lo && f.value <= f.hi, "%s is %d, must be %d to %d", f.name, f.value, f.lo, f.hi)
 		}
 	}
 	for _, f := range []struct {
-		name  string
-		value int
-		zero  string // allowed, too
+		version int // that has the field, at least
+		name    string
+		value   int
+		zero    string // allowed, too
 	}{
-		{"word_weight", r.WordWeight, ""},
-		{"char_weight", r.CharWeight, ""},
-		{"char_pair_weight", r.CharPairWeight, "0, "},
-		{"word_pair_weight", r.WordPairWeight, "0, "},
+		{2, "word_weight", r.WordWeight, ""},
+		{2, "char_weight", r.CharWeight, ""},
+		{2, "char_pair_weight", r.CharPairWeight, "0, "},
+		{2, "word_pair_weight", r.WordPairWeight, "0, "},
+		{3, "number_weight", r.NumberWeight, ""},
+		{3, "letter_weight", r.LetterWeight, ""},
+		{3, "number_pair_weight", r.NumberPairWeight, "0, "},
+		{3, "letter_pair_weight", r.LetterPairWeight, "0, "},
 	} {
-		if r.Version == 1 {
+		within := (f.value > 0 || f.value == 0 && f.zero != "") && f.value <= 16
+		switch {
+		case r.Version == 1:
 			want(f.value == 0, "%s is a setting of minwise, and this is another sketch", f.name)
-		} else {
-			want((f.value > 0 || f.value == 0 && f.zero != "") && f.value <= 16 && f.value&(f.value-1) == 0,
-				"%s is %d, must be %s1, 2, 4, 8 or 16", f.name, f.value, f.zero)
+		case r.Version < f.version:
+			want(f.value == 0, "%s is a setting of version %d", f.name, f.version)
+		case r.Version == 2:
+			want(within && f.value&(f.value-1) == 0, "%s is %d, must be %s1, 2, 4, 8 or 16", f.name, f.value, f.zero)
+		default:
+			want(within, "%s is %d, must be %s1 to 16", f.name, f.value, f.zero)
 		}
 	}
 	if r.Prints == 2 {

@@ -57,8 +57,8 @@ func keyOf(i int) string {
 	return hex.EncodeToString(key[:])
 }
 
-// InventedPairs returns pairs of invented texts of a language, so many of each class, as a corpus
-// with labels. The same seed gives the same texts.
+// InventedPairs returns pairs of invented texts of a language, as a corpus with labels: pairs gives
+// their number in each class. The same seed gives the same texts.
 func InventedPairs(name string, pairs int, seed uint64) (*Corpus, []Label, error) {
 	at := slices.Index(LanguageNames(), name)
 	if at < 0 {
@@ -85,8 +85,8 @@ func InventedPairs(name string, pairs int, seed uint64) (*Corpus, []Label, error
 	return c, labels, nil
 }
 
-// MeasureLanguages returns what methods report of invented texts of languages, so many pairs of
-// each class, as the mean over eight keys of the hash.
+// MeasureLanguages returns the shares of invented texts that methods report, by language and class,
+// as the mean over eight keys of the hash; pairs is the number of pairs in each class.
 func MeasureLanguages(ctx context.Context, names []string, pairs int, methods []Method, o Options) (all []LanguageResult,
 	err error) {
 	for _, name := range names {
