@@ -72,6 +72,13 @@ of a dropped document is in the one kept for it. With contained the longest docu
 kept, unless --keep says otherwise. Fingerprints find no excerpt that is much shorter
 than the other text: 'ndd copies' does.
 
+--exact finds documents with the same text byte for byte and nothing else: their hashes
+of 128 bits are equal. Nothing is compared or read again; it costs reading and 24 bytes
+a document, of which 16 are in a temporary file. Short documents count, too. (With -k 0
+alone, unlike documents go whose fingerprints are equal, as those of texts that differ
+in a few words can be.) Without --exact, equal texts of documents in files are counted
+apart, and read again and held once.
+
 --chains puts into a cluster all that near pairs connect, directly or through others,
 and keeps one; with --verify it compares each with the kept ones of its cluster, near
 or not. Others of the cluster can be farther than k from the one that is kept.
@@ -83,7 +90,7 @@ and more, how many lose one of the two, English and Chinese: 98.6 and 98.3 % wit
 
 Without -o the clusters are printed, each document with its distance to the
 representative; with --format, as the table clusters below. If only --write-kept,
---annotate or --report is given, nothing is printed. --dry-run writes nothing and reports the counts
+--annotate, --attributes or --report is given, nothing is printed. --dry-run writes nothing and reports the counts
 alone. With -o the result is a folder, which appears when it is complete:
 
   clusters.tsv   cluster, id, representative, distance to it, kept (1 or 0), jaccard,
@@ -125,6 +132,18 @@ behind the others, empty where there is no value. Documents in other formats, an
 that has one of the fields already, are refused by name before the work. Of a Parquet
 file's metadata ARROW:schema and huggingface, which describe the columns, are left out.
 
+--attributes DIR writes for each file of the inputs a file of the same name (.gz is added
+unless it ends in .gz or .zst) with a line of JSON for each document, in order, as Dolma
+reads attributes beside documents: {"id":...,"attributes":{"ndd_kept":[[0,96,0]],...}},
+with the fields of --annotate that are numbers; 96 is the length of the text in
+characters. It works for documents in any format.
+
+--removal datatrove writes to the folder remove in that of -o what datatrove's
+MinhashDedupFilter reads: 000000.remove and so on, one for each file of the inputs in
+order of their paths, with the numbers of its documents to remove. Run that filter with
+as many tasks as there are files, on a reader of the same field. files.tsv lists rank,
+file, documents and removed.
+
 --report DIR makes a page, DIR/index.html, that needs nothing from outside: clusters by
 size, files that overlap, kept and dropped documents side by side with differences
 marked, those farthest apart first, and what was skipped. It reads documents twice.
@@ -147,6 +166,7 @@ same names as then.`,
   ndd dedup --annotate annotated crawl-*.jsonl.gz
   ndd dedup --prefer books,wiki --protect 'gold*' --max-drop crawl=60% --write-kept clean books wiki crawl gold.jsonl
   ndd dedup -o result --source dataset --keep quality,longest all.jsonl.zst
+  ndd dedup --exact -o result --removal datatrove crawl-*.jsonl.gz
   ndd dedup -o result --verify 'jaccard>=0.8 or contained>=0.95' docs/
   ndd dedup -o result --quality fast crawl-*.jsonl.gz
   zstd -dc crawl.jsonl.zst | ndd dedup --input-format jsonl --write-kept - - > clean.jsonl
@@ -186,6 +206,10 @@ same names as then.`,
 		"folder to create with copies of the inputs, without the dropped documents; - filters standard input")
 	f.StringVar(&d.annotate, "annotate", "",
 		"folder to create with copies of the inputs, all documents with fields that say what is kept for them")
+	f.StringVar(&d.attributes, "attributes", "",
+		"folder to create with a file of attributes for each of the inputs, as Dolma has them")
+	f.StringVar(&d.removal, "removal", "", "datatrove: with -o, write the numbers of the dropped documents for its filter, too")
+	f.BoolVar(&d.exact, "exact", false, "find documents with the same text only, byte for byte")
 	f.StringVar(&d.report, "report", "",
 		"folder to create with a report as one page of HTML: sizes, overlapping sources, examples side by side")
 	f.StringVar(&d.members, "members", "", "fingerprint files: write only a table of the documents whose texts are needed, "+
@@ -226,6 +250,9 @@ type deduping struct {
 	verify      string
 	writeKept   string
 	annotate    string
+	attributes  string
+	removal     string
+	exact       bool
 	report      string
 	dryRun      bool
 	format      cli.TableFormat
@@ -360,7 +387,7 @@ func (d *deduping) documents(ctx context.Context, inputs []string, recipe *simha
 		defer func() { err = cmp.Or(err, w.Close()) }()
 		config.Work = w
 	}
-	config.Document.Meter = &document.Meter{}
+	config.Document.Meter, config.Exact = &document.Meter{}, d.exact
 	bar := d.g.NewInputBar(ctx, "reading", inputs, config.Document.Meter)
 	c, report, err := dedup.ReadDocuments(ctx, inputs, config, read)
 	bar.End()
@@ -388,10 +415,15 @@ func (d *deduping) documents(ctx context.Context, inputs []string, recipe *simha
 
 // sum reports the result in one line, after warnings about very large clusters.
 func (d *deduping) sum(c *dedup.Corpus, r *dedup.Result) {
-	extra, farthest, beyond, giants := 0, 0, 0, 0
+	extra, equal, farthest, beyond, giants := 0, 0, 0, 0, 0
 	var giant dedup.Cluster
 	for cl := range r.Clusters() {
 		extra += len(cl.Rows) - 1
+		for _, row := range cl.Rows {
+			if row != cl.Kept && r.Equal(row, cl.Kept) {
+				equal++
+			}
+		}
 		_, distance, more := r.Farthest(cl, d.k)
 		farthest, beyond = max(farthest, distance), beyond+more
 		if len(cl.Rows) >= giantCluster {
@@ -404,6 +436,9 @@ func (d *deduping) sum(c *dedup.Corpus, r *dedup.Result) {
 		d.g.Log.Warn(d.giants(c, r, giants, giant))
 	}
 	msg := fmt.Sprintf("found %s in %s", cli.Number(extra, "duplicate"), cli.Number(r.Len(), "cluster"))
+	if equal > 0 {
+		msg += fmt.Sprintf(", %s with the same text as the one kept", humanize.Comma(int64(equal)))
+	}
 	if len(d.against) > 0 {
 		msg += fmt.Sprintf(", and %s near one in %s", cli.Number(len(r.Known), "document"), d.againstNames())
 	}

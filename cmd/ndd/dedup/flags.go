@@ -26,7 +26,7 @@ func (d *deduping) options(inputs []string, prints bool) (o dedup.Options, read 
 	if err = d.choose(inputs, prints); err != nil {
 		return o, read, err
 	}
-	o = dedup.Options{K: d.k, Chains: d.chains, Threads: d.g.Threads}
+	o = dedup.Options{K: d.k, Chains: d.chains, Threads: d.g.Threads, Exact: d.exact}
 	if o.Verify, err = d.verification(); err != nil {
 		return o, read, err
 	}
@@ -86,6 +86,14 @@ const balancedRule = "jaccard>=0.7"
 func (d *deduping) choose(inputs []string, prints bool) error {
 	if d.star && d.chains {
 		return cli.Usagef("--star and --chains contradict each other")
+	}
+	if d.exact {
+		if prints {
+			return cli.Usagef("--exact compares texts, and fingerprint files have none: give the documents")
+		}
+		d.k, d.verify = 0, ""
+		return d.g.Refuse("cannot go with --exact, which compares nothing else than whole texts", "distance", "quality",
+			"verify", "chains", "against", "against-docs", "recipe")
 	}
 	distance, verify, why := d.changed("distance"), d.changed("verify"), ""
 	q, known := qualities[d.quality]
@@ -160,7 +168,7 @@ func (d *deduping) checkStreams(inputs []string, prints bool) error {
 		verify = "--quality " + d.quality
 	}
 	for _, again := range []struct{ flag, value string }{{verify, d.verify}, {"--write-kept", d.writeKept},
-		{"--annotate", d.annotate}, {"--report", d.report}} {
+		{"--annotate", d.annotate}, {"--attributes", d.attributes}, {"--removal", d.removal}, {"--report", d.report}} {
 		if again.value == "" {
 			continue
 		}
@@ -185,7 +193,13 @@ func (d *deduping) checkStreams(inputs []string, prints bool) error {
 	if d.out == document.Stdin {
 		return cli.Usagef("-o -: the result is a folder; without -o, clusters are printed on standard output")
 	}
-	if copies := cmp.Or(d.writeKept, d.annotate); d.g.Given["format"] && d.out == "" && copies != "" {
+	switch {
+	case d.removal != "" && d.removal != "datatrove":
+		return cli.Usagef("--removal %s: must be datatrove", d.removal)
+	case d.removal != "" && d.out == "":
+		return cli.Usagef("--removal writes to a folder in that of -o: give -o, too")
+	}
+	if copies := cmp.Or(d.writeKept, d.annotate, d.attributes); d.g.Given["format"] && d.out == "" && copies != "" {
 		return cli.Usagef("--format is for clusters, which are not printed beside the copies in %s: give -o, too", copies)
 	}
 	return nil

@@ -6,18 +6,21 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"ndd/cmd/ndd/cli"
 	"ndd/engine/corpus/document"
 	"ndd/engine/near/dedup"
+	"ndd/engine/result"
 )
 
 // folders are the output folders, nil where none was requested.
 type folders struct {
-	clusters, copies, annotated, report cli.Folder
-	names                               *dedup.Copies // of copies
+	clusters, copies, annotated, attributes, report cli.Folder
+	names                                           *dedup.Copies // of copies
 }
 
 func (d *deduping) folders(ctx context.Context, inputs []string) (to folders, err error) {
@@ -35,8 +38,20 @@ func (d *deduping) folders(ctx context.Context, inputs []string) (to folders, er
 			return to, err
 		}
 	}
+	if d.attributes != "" {
+		if to.names, err = dedup.NewCopies(ctx, inputs, d.attributes); err == nil {
+			to.attributes, err = d.folder(d.g.CreateCopies, d.attributes, to.names.Has)
+		}
+		if err != nil {
+			to.abort()
+			return to, err
+		}
+	}
 	if d.out != "" {
-		if to.clusters, err = d.folder(d.g.CreateFolder, d.out, cli.Named(clusterNames()...)); err != nil {
+		own := cli.Named(clusterNames()...)
+		if to.clusters, err = d.folder(d.g.CreateFolder, d.out, func(name string) bool {
+			return own(name) || path.Dir(filepath.ToSlash(name)) == removalFolder
+		}); err != nil {
 			to.abort()
 			return to, err
 		}
@@ -94,6 +109,10 @@ func (d *deduping) wouldWrite(to folders, c *dedup.Corpus, r *dedup.Result) stri
 		parts = append(parts, fmt.Sprintf("%s would hold the copies of %s, with fields", d.annotate,
 			cli.Number(to.names.Len(), "file")))
 	}
+	if d.attributes != "" {
+		parts = append(parts, fmt.Sprintf("%s would hold the attributes of %s", d.attributes,
+			cli.Number(to.names.Len(), "file")))
+	}
 	if d.report != "" {
 		parts = append(parts, d.report+" would hold index.html")
 	}
@@ -101,7 +120,7 @@ func (d *deduping) wouldWrite(to folders, c *dedup.Corpus, r *dedup.Result) stri
 }
 
 func (f *folders) all() []cli.Folder {
-	return slices.DeleteFunc([]cli.Folder{f.copies, f.annotated, f.clusters, f.report}, func(o cli.Folder) bool { return o == nil })
+	return slices.DeleteFunc([]cli.Folder{f.copies, f.annotated, f.attributes, f.clusters, f.report}, func(o cli.Folder) bool { return o == nil })
 }
 
 func (f *folders) abort() {
@@ -126,7 +145,7 @@ func (d *deduping) write(ctx context.Context, inputs []string, to folders, c *de
 		to    cli.Folder
 		doing string
 		write func(context.Context, *dedup.Copies, *document.Meter, dedup.Create) (dedup.CopyReport, error)
-	}{{to.copies, "copying", r.Copy}, {to.annotated, "annotating", r.Annotate}} {
+	}{{to.copies, "copying", r.Copy}, {to.annotated, "annotating", r.Annotate}, {to.attributes, "annotating", r.Attributes}} {
 		if copies.to == nil {
 			continue
 		}
@@ -147,6 +166,11 @@ func (d *deduping) write(ctx context.Context, inputs []string, to folders, c *de
 			return err
 		}
 	}
+	if d.removal != "" {
+		if err := d.writeRemoval(ctx, to.clusters, r); err != nil {
+			return err
+		}
+	}
 	switch {
 	case to.clusters != nil:
 		var sameID int
@@ -156,8 +180,32 @@ func (d *deduping) write(ctx context.Context, inputs []string, to folders, c *de
 		}
 	case d.g.Given["format"]:
 		err = d.g.WriteTable("", d.format.Format, clusterColumns, (&clusterTables{c: c, r: r}).clusters)
-	case to.copies == nil && to.annotated == nil && to.report == nil:
+	case to.copies == nil && to.annotated == nil && to.attributes == nil && to.report == nil:
 		err = printClusters(d.g.Stdout, c, r, d.againstNames())
 	}
 	return cmp.Or(err, c.Err(), ctx.Err())
+}
+
+// removalFolder is the folder of --removal in that of -o.
+const removalFolder = "remove"
+
+var removalColumns = cli.ColumnsOf("rank:i file documents:i removed:i")
+
+// writeRemoval writes the files of --removal.
+func (d *deduping) writeRemoval(ctx context.Context, to cli.Folder, r *dedup.Result) error {
+	list, err := r.Removals(ctx, func(name string, fill func(io.Writer) error) error {
+		return to.Write(removalFolder+"/"+name, func(w *bufio.Writer) error { return fill(w) })
+	})
+	if err != nil {
+		return err
+	}
+	return to.Write(removalFolder+"/files.tsv", func(w *bufio.Writer) error {
+		t := result.NewTableWriter(w, result.TSV, removalColumns...)
+		for i, of := range list {
+			if err := t.Integer(int64(i)).Text(of.File).Integer(of.Documents).Integer(of.Removed).End(); err != nil {
+				return err
+			}
+		}
+		return t.Close()
+	})
 }

@@ -3,8 +3,12 @@ package ingest
 import (
 	"cmp"
 	"context"
+	"encoding/binary"
 	"io"
 	"slices"
+	"unsafe"
+
+	"github.com/minio/highwayhash"
 
 	"ndd/engine/corpus/document"
 	"ndd/engine/corpus/simhash"
@@ -21,6 +25,9 @@ type Config struct {
 	// Skipped, if not nil, is called with everything that did not become a document, in the order
 	// of the inputs, by the goroutine that called Run or Extract. An error ends the run.
 	Skipped func(*document.Skip) error
+
+	// Exact says that the fingerprint is the first half of the hash, of documents with few features, too.
+	Exact bool
 
 	// Work, if not nil, keeps what Run makes of each file, for later runs.
 	Work Work
@@ -43,6 +50,7 @@ type Record struct {
 	ID          string
 	Fingerprint simhash.Fingerprint // 0, and without meaning, unless OK
 	OK          bool                // the document has features enough
+	Hash        [2]uint64           // of the text; never 0
 	Features    int                 // see [simhash.Fingerprinter.Fingerprint]
 	TextBytes   int                 // of the extracted text
 	Values      []document.Value    // of the fields that the options ask for
@@ -100,7 +108,7 @@ func Run(ctx context.Context, inputs []string, cfg Config, emit func(Record) err
 	cfg.Document.Extract = document.Extract(cfg.Recipe.Extract)
 	tooFew := 0
 	steps := Steps[Record]{
-		Worker:   func() (func(int, *document.Document) (Record, error), error) { return fingerprint(cfg.Recipe) },
+		Worker:   func() (func(int, *document.Document) (Record, error), error) { return fingerprint(&cfg) },
 		Borrows:  true,
 		numbered: func(r *Record, unit int) { r.Unit = unit },
 		Emit: func(r Record) error {
@@ -122,16 +130,31 @@ func Run(ctx context.Context, inputs []string, cfg Config, emit func(Record) err
 }
 
 // fingerprint returns a worker that makes the records of documents.
-func fingerprint(r simhash.Recipe) (func(int, *document.Document) (Record, error), error) {
-	fingerprinter, err := simhash.New(r)
+func fingerprint(cfg *Config) (func(int, *document.Document) (Record, error), error) {
+	fingerprinter, err := simhash.New(cfg.Recipe)
 	if err != nil {
 		return nil, err
 	}
 	return func(_ int, doc *document.Document) (Record, error) {
-		fp, features, ok := fingerprinter.Fingerprint(doc.Text)
-		return Record{ID: doc.ID, Fingerprint: fp, OK: ok, Features: features, TextBytes: len(doc.Text),
-			Values: doc.Values, Modified: doc.Modified, Source: doc.Source, Line: doc.Line}, nil
+		r := Record{ID: doc.ID, Hash: hashOf(doc.Text), TextBytes: len(doc.Text), Values: doc.Values,
+			Modified: doc.Modified, Source: doc.Source, Line: doc.Line}
+		if cfg.Exact {
+			r.Fingerprint, r.OK = simhash.Fingerprint(r.Hash[0]), true
+		} else {
+			r.Fingerprint, r.Features, r.OK = fingerprinter.Fingerprint(doc.Text)
+		}
+		return r, nil
 	}, nil
+}
+
+// hashKey is the key of the hashes of texts.
+var hashKey = []byte("ndd ingest: texts, HighwayHash  ")
+
+// hashOf returns 128 bits of a text's hash: of n texts two unlike ones have the same with a chance of
+// n * n / 2^129.
+func hashOf(text string) [2]uint64 {
+	sum := highwayhash.Sum128(unsafe.Slice(unsafe.StringData(text), len(text)), hashKey)
+	return [2]uint64{binary.LittleEndian.Uint64(sum[:8]), binary.LittleEndian.Uint64(sum[8:])}
 }
 
 // budget returns how many bytes of documents a run may have in flight: two of the longest documents

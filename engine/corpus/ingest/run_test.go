@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"os"
@@ -16,6 +17,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/minio/highwayhash"
 
 	"ndd/engine/corpus/document"
 	"ndd/engine/corpus/ingest"
@@ -92,8 +94,11 @@ func oneByOne(t *testing.T, inputs ...string) (records []ingest.Record, tally do
 			t.Fatal(err)
 		}
 		fp, n, ok := f.Fingerprint(doc.Text)
-		records = append(records, ingest.Record{ID: doc.ID, Fingerprint: fp, OK: ok, Features: n, TextBytes: len(doc.Text),
-			Modified: doc.Modified, Source: doc.Source, Line: doc.Line, Unit: units - 1})
+		sum := highwayhash.Sum128([]byte(doc.Text), []byte("ndd ingest: texts, HighwayHash  "))
+		hash := [2]uint64{binary.LittleEndian.Uint64(sum[:8]), binary.LittleEndian.Uint64(sum[8:])}
+		records = append(records, ingest.Record{ID: doc.ID, Fingerprint: fp, OK: ok, Hash: hash, Features: n,
+			TextBytes: len(doc.Text),
+			Modified:  doc.Modified, Source: doc.Source, Line: doc.Line, Unit: units - 1})
 	}
 	return records, tally
 }

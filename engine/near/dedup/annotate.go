@@ -89,13 +89,24 @@ var Annotations = []result.Column{{Name: "ndd_cluster", Kind: result.Integer, Op
 // the number of its cluster, if it is in one, whether it is kept, and for one that is dropped what is
 // kept for it, and how near that is. Records of which nothing is known are kept.
 func (r *Result) Annotate(ctx context.Context, names *Copies, meter *document.Meter, create Create) (CopyReport, error) {
+	return r.annotate(ctx, names, meter, create, false)
+}
+
+// Attributes writes a file beside each of the inputs, with the [Annotations] that are numbers, as
+// [Rewriting].Beside has them.
+func (r *Result) Attributes(ctx context.Context, names *Copies, meter *document.Meter, create Create) (CopyReport, error) {
+	return r.annotate(ctx, names, meter, create, true)
+}
+
+func (r *Result) annotate(ctx context.Context, names *Copies, meter *document.Meter, create Create, beside bool) (
+	CopyReport, error) {
 	c := r.corpus
 	if err := c.readable(); err != nil {
 		return CopyReport{}, err
 	}
 	notes := r.notes()
 	w := Rewriting{Inputs: c.inputs, Options: c.options, FileUnits: c.fileUnits, Threads: c.o.Threads,
-		Judge: r.judge(r.droppedRows()), Fields: &Fields{Annotations, notes.values}}
+		Judge: r.judge(r.droppedRows()), Fields: &Fields{Annotations, notes.values}, Beside: beside}
 	report, err := w.Copy(ctx, names, meter, create)
 	return report, cmp.Or(err, c.Err())
 }

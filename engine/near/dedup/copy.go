@@ -52,6 +52,7 @@ type Rewriting struct {
 
 	// Fields, if not nil, are added to all documents; then all stay, with all their text.
 	Fields *Fields
+	Beside bool // files of attributes are written instead, with the fields that are numbers
 }
 
 // Copy reads the inputs again, counted by meter unless it is nil, and copies them without the
@@ -93,7 +94,7 @@ func (w *Rewriting) Copy(ctx context.Context, names *Copies, meter *document.Met
 			if len(copiers) == len(w.FileUnits) {
 				return Changed(strings.Join(w.Inputs, ", "))
 			}
-			k := &copier{opts: opts, names: names, create: create, file: f, fields: w.Fields}
+			k := &copier{opts: opts, names: names, create: create, file: f, fields: w.Fields, beside: w.Beside}
 			judge, left := w.Judge(f, unit), w.FileUnits[len(copiers)]
 			unit += left
 			k.judge = func(u document.Unit) (Verdict, error) {
@@ -197,6 +198,7 @@ type copier struct {
 	report    CopyReport
 
 	fields *Fields
+	beside bool
 	head   document.Head // of the file, where there are fields
 }
 
@@ -211,6 +213,9 @@ type cut struct {
 func (k *copier) copy() error {
 	f := k.file
 	defer k.opts.Meter.Begin(f)()
+	if k.beside {
+		return k.attributes()
+	}
 	if k.fields != nil {
 		k.head, _ = f.Head(k.ctx, k.opts) // the scan has the same error
 	}

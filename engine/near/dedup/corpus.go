@@ -19,6 +19,7 @@ import (
 	"ndd/engine/memory"
 	"ndd/engine/near/cluster"
 	"ndd/engine/storage/disk"
+	"ndd/engine/storage/spill"
 )
 
 // A Corpus has documents by row, from 0. It may be read by many goroutines once it is read whole.
@@ -33,6 +34,9 @@ type Corpus struct {
 	rows    rowFile  // IDs and places; no records where the rows are the IDs
 	parts   []part   // of fingerprint files, one after the other
 	sources sources
+	hashes  *spill.Run[[2]uint64] // of texts; nil: of none
+	hash    [][2]uint64           // mapped, when all are there
+	unread  map[string][]int64    // rows of each file that were too long
 	readers sync.Pool
 	failed  atomic.Pointer[error]
 
@@ -108,6 +112,8 @@ func (c *Corpus) Close() {
 	if c != nil {
 		c.reserved.Release()
 		c.rows.close() // what is lost is temporary
+		c.hashes.Close()
+		c.hash, c.hashes = nil, nil
 		for _, f := range c.files {
 			f.Close()
 		}
@@ -154,6 +160,7 @@ const checkFirst = 1 << 18
 type Document struct {
 	ID          string
 	Fingerprint simhash.Fingerprint
+	Hash        [2]uint64        // of its text, of all documents of a corpus or of none
 	TextBytes   int              // length of its text
 	Values      []document.Value // of the fields that the policies go by, in order
 	Modified    int64            // of its file, nanoseconds since 1970; 0 if unknown
@@ -163,6 +170,9 @@ type Document struct {
 // Append adds a document. The error is a [memory.TooLargeError] or a [spill.Error].
 func (c *Corpus) Append(d Document) error {
 	if err := c.sources.append(d.Place, valueAt(d.Values, len(c.values)), Row(c.Len()), false); err != nil {
+		return err
+	}
+	if err := c.appendHash(d.Hash); err != nil {
 		return err
 	}
 	length := lengthOf(d.TextBytes)
@@ -179,11 +189,11 @@ func (c *Corpus) Append(d Document) error {
 }
 
 // appendShort adds a document that is too short for a fingerprint.
-func (c *Corpus) appendShort(id string, at Place, values []document.Value) error {
+func (c *Corpus) appendShort(id string, textBytes int, at Place, values []document.Value) error {
 	if err := c.sources.append(at, valueAt(values, len(c.values)), 0, true); err != nil {
 		return err
 	}
-	return c.appendRecord(record{id: id, place: at, short: true})
+	return c.appendRecord(record{id: id, place: at, length: lengthOf(textBytes), short: true})
 }
 
 // appendRecord adds a record, and reserves memory where there are many more than before.
@@ -300,18 +310,32 @@ func ReadDocuments(ctx context.Context, inputs []string, cfg ingest.Config, o Re
 		c.Close()
 		return nil, ingest.Report{}, err
 	}
+	c.unread = map[string][]int64{}
+	skipped := cfg.Skipped
+	cfg.Skipped = func(s *document.Skip) error {
+		if s.Reason == document.TooLarge && s.Line > 0 {
+			c.unread[s.Source] = append(c.unread[s.Source], int64(s.Line))
+		}
+		if skipped == nil {
+			return nil
+		}
+		return skipped(s)
+	}
 	report, err := ingest.Run(ctx, inputs, cfg, func(r ingest.Record) error {
 		at := Place{r.Source, int64(r.Line)}
 		if !r.OK {
-			return c.appendShort(r.ID, at, r.Values)
+			return c.appendShort(r.ID, r.TextBytes, at, r.Values)
 		}
 		c.units.set(r.Unit)
-		return c.Append(Document{r.ID, r.Fingerprint, r.TextBytes, r.Values, r.Modified, at})
+		return c.Append(Document{r.ID, r.Fingerprint, r.Hash, r.TextBytes, r.Values, r.Modified, at})
 	})
 	c.fileUnits = report.FileUnits
 	c.countUnits()
 	if err == nil {
 		err = c.sources.end()
+	}
+	if err == nil && c.hashes != nil {
+		c.hash, err = c.hashes.Map()
 	}
 	if err == nil {
 		err = c.expect(c.Len())
@@ -407,7 +431,7 @@ func (c *Corpus) readParts(ctx context.Context, files []*ndf.File, parts []ndf.P
 			case d.OK:
 				err = c.Append(Document{ID: d.ID, Fingerprint: d.Fingerprint, TextBytes: d.TextBytes, Place: at})
 			default:
-				err = c.appendShort(d.ID, at, nil)
+				err = c.appendShort(d.ID, d.TextBytes, at, nil)
 			}
 			if err != nil {
 				return err

@@ -17,6 +17,7 @@ type Options struct {
 	K       int  // largest Hamming distance
 	Chains  bool // a cluster is all that near pairs connect; else each member is within K of what is kept
 	Threads int  // goroutines; 0 or less: as many as there are processors
+	Exact   bool // documents go for one with the same text alone; of a corpus that was read so, with K and Verify of 0
 
 	// Known, if not nil, is called once with all fingerprints. It returns the rows near a document
 	// that the caller has already, ascending. These are dropped; the others are compared with each
@@ -42,7 +43,7 @@ func Find(ctx context.Context, c *Corpus, o Options) (_ *Result, err error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Result{corpus: c, verified: o.Verify != nil}
+	r := &Result{corpus: c, verified: o.Verify != nil || o.Exact}
 	if o.Verify != nil {
 		if o.Verify.Sets == nil && o.Verify.Members == nil {
 			if err := c.readable(); err != nil {
@@ -97,6 +98,9 @@ func Find(ctx context.Context, c *Corpus, o Options) (_ *Result, err error) {
 		err = r.verify(ctx, o, prefer)
 	} else if len(safe) > 0 {
 		r.found = r.found.Without(func(c cluster.Cluster, row Row) bool { return row != c.Representative && safe.has(int(row)) })
+	}
+	if o.Exact {
+		r.splitUnequal(prefer)
 	}
 	return r, cmp.Or(err, c.Err())
 }

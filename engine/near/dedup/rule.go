@@ -79,7 +79,11 @@ func (r Rule) ByContainment() bool {
 // Judge compares the sets of shingles of a document and of the one kept, and reports whether the
 // document may go.
 func (r Rule) Judge(dropped, kept []uint64) (Likeness, bool) {
-	return r.judge(shingle.Shared(dropped, kept), len(dropped), len(kept))
+	both := len(kept)
+	if len(dropped) != both || both == 0 || &dropped[0] != &kept[0] { // else they are one set in memory
+		both = shingle.Shared(dropped, kept)
+	}
+	return r.judge(both, len(dropped), len(kept))
 }
 
 // judge is Judge for two sizes of sets and the number of shingles in both. More of these never make a

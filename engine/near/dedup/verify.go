@@ -77,19 +77,20 @@ func (r *Result) verify(ctx context.Context, o Options, prefer func(a, b int) in
 	if v.Members != nil {
 		return cmp.Or(v.Members(r.corpus.members(members)), r.corpus.Err())
 	}
-	sets := shingle.NewSets(len(members), v.memory(), v.TempDir, v.Disk)
+	texts, of := r.corpus.distinct(members) // equal ones are read and held once
+	sets := shingle.NewSets(len(texts), v.memory(), v.TempDir, v.Disk)
 	defer func() { err = cmp.Or(err, sets.Close()) }()
 	if v.Sets != nil {
-		err = r.corpus.readSets(ctx, v.Sets, sets, members, o.Threads)
+		err = r.corpus.readSets(ctx, v.Sets, sets, texts, o.Threads)
 	} else {
-		err = r.corpus.shingle(ctx, v, sets, members, o.Threads)
+		err = r.corpus.shingle(ctx, v, sets, texts, o.Threads)
 	}
 	if err != nil {
 		return err
 	}
 	groups, err := r.settle(ctx, clusters, o, prefer, func(row Row, buf []uint64) (set, newBuf []uint64, err error) {
 		i, _ := slices.BinarySearch(members, row)
-		return sets.Get(i, buf)
+		return sets.Get(int(of[i]), buf)
 	})
 	if err == nil {
 		r.replaceClusters(groups)

@@ -29,7 +29,7 @@ type skipped struct {
 // appendEntry appends an entry, behind one of a document with the given source, or "" for the first:
 //
 //	head | skip: JSON
-//	head | ID, source, values, fingerprint, features, bytes of text, modified, line, repaired, charset
+//	head | ID, source, values, hash, fingerprint, features, bytes of text, modified, line, repaired, charset
 //
 // Texts begin with their lengths. Source, values and fingerprint are there if the head says so.
 func appendEntry(b []byte, e *ingest.Entry, source string) []byte {
@@ -56,6 +56,8 @@ func appendEntry(b []byte, e *ingest.Entry, source string) []byte {
 			}
 		}
 	}
+	b = binary.LittleEndian.AppendUint64(b, e.Hash[0])
+	b = binary.LittleEndian.AppendUint64(b, e.Hash[1])
 	if head&hasPrint != 0 {
 		b = binary.LittleEndian.AppendUint64(b, uint64(e.Fingerprint))
 	}
@@ -120,9 +122,9 @@ func (d *decoder) next() (e ingest.Entry, err error) {
 			}
 		}
 	}
+	e.Hash = [2]uint64{d.word(), d.word()}
 	if head&hasPrint != 0 {
-		e.Fingerprint = simhash.Fingerprint(binary.LittleEndian.Uint64(d.b))
-		d.b = d.b[8:]
+		e.Fingerprint = simhash.Fingerprint(d.word())
 	}
 	e.Features, e.TextBytes, e.Modified = int(d.number()), int(d.number()), d.number()
 	e.Line, e.Repaired = int(d.number()), int(d.number())
@@ -140,6 +142,12 @@ func (d *decoder) length() uint64 {
 	n, size := binary.Uvarint(d.b)
 	d.b = d.b[size:]
 	return n
+}
+
+func (d *decoder) word() uint64 {
+	v := binary.LittleEndian.Uint64(d.b)
+	d.b = d.b[8:]
+	return v
 }
 
 func (d *decoder) text() string {

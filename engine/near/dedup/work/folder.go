@@ -21,7 +21,7 @@ import (
 
 const (
 	versionName = "version"
-	version     = "ndd dedup --work, version 2\n"
+	version     = "ndd dedup --work, version 3\n"
 	ending      = ".work"
 
 	pieceBytes = 1 << 20 // of input files in a work file, about; a single one may be larger
@@ -65,6 +65,7 @@ type key struct {
 	Text, ID string
 	Values   [][]string
 	Longest  int64
+	Exact    bool
 }
 
 // String returns the key in one line.
@@ -281,7 +282,8 @@ func (w *Folder) Begin(ctx context.Context, inputs []string, cfg *ingest.Config)
 func keyOf(ctx context.Context, f document.File, cfg *ingest.Config) (k key, err error) {
 	o := &cfg.Document
 	k = key{Path: f.Path, Absolute: f.Path, InFolder: f.Root != "", Size: -1, Recipe: cfg.Recipe, Format: o.Format,
-		Text: o.TextField, ID: o.IDField, Values: o.ValueFields, Longest: o.MaxDocumentBytes}
+		Text: o.TextField, ID: o.IDField, Values: o.ValueFields, Longest: o.MaxDocumentBytes,
+		Exact: cfg.Exact}
 	if object.Is(f.Path) {
 		x, err := object.From(ctx).Open(ctx, f.Path)
 		if err != nil {
