@@ -90,7 +90,7 @@ func Find(ctx context.Context, inputs []string, cfg ingest.Config, x *Items, d *
 	report, err := ingest.Extract(ctx, inputs, cfg, ingest.Steps[prepared]{
 		Worker: func() (func(int, *document.Document) (prepared, error), error) {
 			k, err := newTokeniser()
-			m := &matcher{tokeniser: k, x: x, documents: r.documents}
+			m := &matcher{tokeniser: k, x: x, documents: r.documents, windows: make([][]window, len(x.table.lengths))}
 			return func(_ int, doc *document.Document) (prepared, error) { return m.prepare(doc), nil }, err
 		},
 		Borrows: true,
@@ -184,7 +184,7 @@ func (r *Result) add(p prepared) error {
 		if it.whole {
 			r.found[c.item]++
 		}
-		possible = possible || r.score(it, c.spans, uint32(r.x.o.Common)) >= r.x.o.Threshold
+		possible = possible || r.score(it, c.spans, false) >= r.x.o.Threshold
 	}
 	if !possible {
 		return nil
@@ -192,50 +192,39 @@ func (r *Result) add(p prepared) error {
 	return r.spool.Append(p.record)
 }
 
-// score returns the weight of some spans of an item divided by that of all. The n-grams around the
-// tokens that are not covered stand in others documents at least, if that is not 0: while documents
-// are still read, the most possible gives the most that the score may be in the end.
-func (r *Result) score(it *Item, spans []span, others uint32) float64 {
-	n := it.Tokens()
+// score returns the weight of some spans of an item divided by that of all, or, while documents are
+// still read, the most that it may be in the end: what is not covered may come up often.
+func (r *Result) score(it *Item, spans []span, inTheEnd bool) float64 {
+	n, common := it.Tokens(), uint32(r.x.o.Common)
 	if it.whole || len(spans) == 1 && spans[0] == (span{0, n}) {
 		return 1
 	}
-	covered := make([]bool, n)
-	for _, s := range spans {
-		for i := s.from; i < s.to; i++ {
-			covered[i] = true
+	most := make([]float64, n) // for each token, of the n-grams with it
+	for p, g := range r.x.gram[it.from : int(it.to)-it.n+1] {
+		v := float64(r.x.table.items[g]) * float64(max(min(r.documents[g].Load(), common), 1))
+		for i := p + it.n - 1; i >= p && most[i] < v; i-- {
+			most[i] = v
 		}
 	}
-	most := make([]float64, n)
-	for p := range n - it.n + 1 {
-		g := r.x.gram[int(it.from)+p]
-		documents := min(r.documents[g].Load(), uint32(r.x.o.Common))
-		share := float64(r.x.table.items[g])
-		for i := p; i < p+it.n; i++ {
-			d := documents
-			if !covered[i] {
-				d = max(d, others)
+	sum := func(from, to int, covered bool) (sum float64) {
+		for i, m := range most[from:to] {
+			if !covered && !inTheEnd {
+				m = float64(r.x.shared[int(it.from)+from+i]) * float64(common)
 			}
-			most[i] = max(most[i], share*float64(max(d, 1)))
+			sum += 1 / (m * m)
 		}
-	}
-	some, all, before := 0.0, 0.0, 0
-	add := func(from, to int, factor float64) (sum float64) {
-		for _, m := range most[from:to] {
-			sum += factor / (m * m)
+		if !covered && to-from >= otherTokens {
+			sum *= 2
 		}
 		return sum
 	}
-	for _, s := range append(spans, span{n, n}) {
-		factor := 1.0
-		if s.from-before >= otherTokens {
-			factor = 2
-		}
-		in := add(s.from, s.to, 1)
-		some, all = some+in, all+in+add(before, s.from, factor)
+	some, rest, before := 0.0, 0.0, 0
+	for _, s := range spans {
+		some += sum(s.from, s.to, true)
+		rest += sum(before, s.from, false)
 		before = s.to
 	}
-	return some / all
+	return some / (some + rest + sum(before, n, false))
 }
 
 // Documents yields the documents with hits, in the order of the inputs.
@@ -266,7 +255,7 @@ func (r *Result) Documents() iter.Seq[Document] {
 					spans[i] = span{next(), next()}
 					covered += spans[i].to - spans[i].from
 				}
-				if h.Score = r.score(it, spans, 0); h.Score < r.x.o.Threshold || r.isPhrase(item) {
+				if h.Score = r.score(it, spans, true); h.Score < r.x.o.Threshold || r.isPhrase(item) {
 					continue
 				}
 				h.Covered = float64(covered) / float64(it.Tokens())

@@ -49,7 +49,8 @@ type matcher struct {
 	*tokeniser
 	x         *Items
 	documents []atomic.Uint32 // with each n-gram so far
-	windows   []window
+	windows   [][]window      // for each n
+	sums      []uint64
 	grams     []uint32 // n-grams of the document that still count
 	runs      []run
 	open      []run // that may go on, by place
@@ -60,8 +61,12 @@ type matcher struct {
 func (m *matcher) find(text string) (all []candidate) {
 	m.take(text)
 	m.runs, m.grams = m.runs[:0], m.grams[:0]
-	for _, n := range m.x.table.lengths {
-		m.seeds(n)
+	for k := range m.windows {
+		m.windows[k] = m.windows[k][:0]
+	}
+	m.sums = m.x.table.windows(m.windows, m.sums, m.hashes)
+	for k, n := range m.x.table.lengths {
+		m.seeds(n, m.windows[k])
 	}
 	slices.Sort(m.grams)
 	m.grams = slices.Compact(m.grams)
@@ -91,11 +96,10 @@ func (m *matcher) find(text string) (all []candidate) {
 }
 
 // seeds adds the runs around the n-grams of one length.
-func (m *matcher) seeds(n int) {
+func (m *matcher) seeds(n int, windows []window) {
 	t, doc := &m.x.table, m.hashes
-	m.windows = t.windows(m.windows[:0], doc, n)
 	m.open = m.open[:0]
-	for _, w := range m.windows {
+	for _, w := range windows {
 		g := t.find(w.hash)
 		if g == noGram {
 			continue

@@ -1,6 +1,7 @@
 package decontaminate
 
 import (
+	"iter"
 	"math/bits"
 	"slices"
 
@@ -9,10 +10,16 @@ import (
 
 // A table finds n-grams by their hashes.
 //
-//	h ──► filter: 2 bits of one word ──► starts[leading bits of h] ──► keys ──► first ──► places
+//	gate ──► filter: 2 bits of one word ──► starts[leading bits of the hash] ──► keys ──► first ──► places
+//
+// An n-gram passes the gate if all windows of it do that have the least n: so there is one look-up for
+// each token of a document, in a gate that is small enough for a second-level cache.
 type table struct {
-	lengths []int // values of n, descending
+	lengths []int    // values of n, descending
+	powers  []uint64 // base^n for each
 
+	gate        []uint64 // a bit for each window of an item that has as many tokens as the least n
+	gateShift   uint
 	filter      []uint64
 	filterShift uint
 	starts      []uint32 // for each value of the leading bits, the first of keys
@@ -27,6 +34,7 @@ const (
 	base       = 0x9e3779b97f4a7c15 // of the rolling hash: odd, so that no bit is lost modulo 2^64
 	sharedMax  = 32                 // items that may have an n-gram which is a seed
 	filterBits = 16                 // for each n-gram
+	gateBits   = 4                  // for each window of the least n
 )
 
 // power returns base^n modulo 2^64.
@@ -38,12 +46,20 @@ func power(n int) uint64 {
 	return p
 }
 
-// gramHash returns the hash of some tokens: the sum of token i times base^(n-1-i).
-func gramHash(tokens []uint64) (h uint64) {
-	for _, t := range tokens {
-		h = h*base + t
+// grams yields the beginnings of the n-grams of some tokens with their hashes, the sum of token i times
+// base^(n-1-i).
+func grams(tokens []uint64, n int) iter.Seq2[int, uint64] {
+	return func(yield func(int, uint64) bool) {
+		top, h := power(n), uint64(0)
+		for i, t := range tokens {
+			if h = h*base + t; i >= n {
+				h -= tokens[i-n] * top
+			}
+			if i >= n-1 && !yield(i-n+1, h) {
+				return
+			}
+		}
 	}
-	return h
 }
 
 // mask returns the bits of a hash in its word of the filter. They are low bits, the word's number
@@ -56,14 +72,8 @@ func (x *Items) build(threads int) {
 	var places []uint32
 	for i := range x.items {
 		it := &x.items[i]
-		tokens := x.tokens[it.from:it.to]
-		h, top := gramHash(tokens[:it.n]), power(it.n)
-		for j := 0; ; j++ {
+		for j, h := range grams(x.tokens[it.from:it.to], it.n) {
 			hashes, places = append(hashes, h), append(places, it.from+uint32(j))
-			if j+it.n == len(tokens) {
-				break
-			}
-			h = h*base + tokens[j+it.n] - tokens[j]*top
 		}
 		if !slices.Contains(x.table.lengths, it.n) {
 			x.table.lengths = append(x.table.lengths, it.n)
@@ -75,7 +85,11 @@ func (x *Items) build(threads int) {
 	if len(pairs) > 0 {
 		radix.Pairs(pairs, hashes, ^uint64(0), max(threads, 1))
 	}
+	for _, n := range x.table.lengths {
+		x.table.powers = append(x.table.powers, power(n))
+	}
 	x.table.fill(pairs, places)
+	x.table.open(x)
 	x.fillBlocks()
 	x.share()
 }
@@ -104,6 +118,17 @@ func (t *table) fill(pairs []radix.Pair, places []uint32) {
 	}
 }
 
+// open fills the gate.
+func (t *table) open(x *Items) {
+	words := bits.Len(uint(len(x.tokens)*gateBits/64 | 1))
+	t.gate, t.gateShift = make([]uint64, 1<<words), uint(64-words)
+	for i := range x.items {
+		for _, h := range grams(x.tokens[x.items[i].from:x.items[i].to], t.lengths[len(t.lengths)-1]) {
+			t.gate[h>>t.gateShift] |= 1 << (h & 63)
+		}
+	}
+}
+
 // find returns the number of an n-gram, or noGram.
 func (t *table) find(h uint64) uint32 {
 	bucket := h >> t.startShift
@@ -124,23 +149,38 @@ type window struct {
 	hash uint64
 }
 
-// windows appends the windows of n tokens that pass the filter.
-func (t *table) windows(dst []window, tokens []uint64, n int) []window {
-	if len(tokens) < n {
-		return dst
+// windows appends to dst, for each value of n, the windows of n tokens that pass the gate and the
+// filter. sums is memory for the hashes of all beginnings, which it returns.
+func (t *table) windows(dst [][]window, sums, tokens []uint64) []uint64 {
+	sums = append(sums[:0], 0)
+	least := len(t.lengths) - 1
+	if least < 0 {
+		return sums // there are no items
 	}
-	h, top := gramHash(tokens[:n]), power(n)
-	filter, shift := t.filter, t.filterShift
-	for i, out := range tokens[:len(tokens)-n] {
-		if m := mask(h); filter[h>>(shift&63)]&m == m {
-			dst = append(dst, window{i, h})
+	m, top, gate, shift := t.lengths[least], t.powers[least], t.gate, t.gateShift&63
+	sum, passed := uint64(0), uint64(0) // a bit for each of the last short windows
+	for i, token := range tokens {
+		sum = sum*base + token
+		sums = append(sums, sum)
+		if i+1 < m {
+			continue
 		}
-		h = h*base + tokens[i+n] - out*top
+		h := sum - sums[i+1-m]*top
+		passed = passed<<1 | gate[h>>shift]>>(h&63)&1
+		if passed&1 == 0 {
+			continue
+		}
+		for k, n := range t.lengths {
+			if short := uint64(1)<<(n-m+1) - 1; passed&short != short {
+				continue
+			}
+			h := sum - sums[i+1-n]*t.powers[k]
+			if bits := mask(h); t.filter[h>>t.filterShift]&bits == bits {
+				dst[k] = append(dst[k], window{i + 1 - n, h})
+			}
+		}
 	}
-	if m := mask(h); filter[h>>(shift&63)]&m == m {
-		dst = append(dst, window{len(tokens) - n, h})
-	}
-	return dst
+	return sums
 }
 
 // share counts for each token of the items how many items share it, and takes out those that share
