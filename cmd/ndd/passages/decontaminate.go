@@ -1,12 +1,10 @@
 package passages
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -62,7 +60,11 @@ or rows of the file, from 1, and empty where a file is one document.
 because they share all they have, phrases, those met, those met with their answer, and documents.
 
 --write-kept DIR copies the inputs to a new folder without the documents that have hits, as
-'ndd dedup' does; the table is written only with -o then.
+'ndd dedup' does; with it or --annotate the table is written only with -o. --annotate DIR copies
+them with all documents, and adds two fields: ndd_items, a list of a document's hits with what the
+table has of them, and ndd_score, the highest score; both are null without a hit. In CSV and
+Parquet they are columns behind the others, the list as JSON in a string. Documents in other
+formats, and files that have one of the fields, are refused before the work.
 
 The exit status is 4 if inputs could not be read, or items were left out.`,
 		Example: `  ndd decontaminate --evals evals/ -o hits.tsv --sets sets.tsv crawl-*.jsonl.gz
@@ -88,19 +90,22 @@ The exit status is 4 if inputs could not be read, or items were left out.`,
 	f.StringVarP(&p.out, "output", "o", "", "file for the table (default: standard output)")
 	f.StringVar(&p.sets, "sets", "", "file for a table of the sets (.tsv, .jsonl or .parquet)")
 	f.StringVar(&p.writeKept, "write-kept", "", "folder to create with copies of the inputs, without documents that have hits")
+	f.StringVar(&p.annotate, "annotate", "", "folder to create with copies of the inputs that have the items in fields "+
+		"beside the text")
 	f.StringVar(&p.memory, "memory", "", "memory limit, such as 4GiB (default: what is available)")
 	return cmd
 }
 
 // decontamination is one run of the command.
 type decontamination struct {
-	g                            *cli.Globals
-	docs                         cli.DocumentFlags
-	format                       cli.TableFormat
-	setsFormat                   result.Format
-	evals                        []string
-	out, sets, writeKept, memory string
-	o                            decontaminate.Options
+	g                   *cli.Globals
+	docs                cli.DocumentFlags
+	format              cli.TableFormat
+	setsFormat          result.Format
+	evals               []string
+	out, sets, memory   string
+	writeKept, annotate string
+	o                   decontaminate.Options
 }
 
 // options checks the flags.
@@ -135,14 +140,12 @@ func (p *decontamination) run(ctx context.Context, inputs []string) error {
 		p.g.KeepInputs(slices.Concat(p.evals, inputs))); err != nil {
 		return err
 	}
-	names, folder, err := copies(ctx, p.g, inputs, "--write-kept", p.writeKept, false)
+	config, err := p.docs.Config(p.g, nil)
 	if err != nil {
 		return err
 	}
-	if folder != nil {
-		defer folder.Abort()
-	}
-	config, err := p.docs.Config(p.g, nil)
+	to, err := begin(ctx, p.g, inputs, config.Document, p.writeKept, p.annotate, decontaminate.Annotations, false)
+	defer to.abort()
 	if err != nil {
 		return err
 	}
@@ -170,7 +173,7 @@ func (p *decontamination) run(ctx context.Context, inputs []string) error {
 	}
 	defer r.Close()
 	partly := cmp.Or(p.g.Ingested(report), partlyItems)
-	if p.writeKept == "" || p.out != "" {
+	if p.writeKept+p.annotate == "" || p.out != "" {
 		if err := p.g.WriteTable(p.out, p.format.Format, hitColumns, func(w *result.TableWriter) error {
 			for d := range r.Documents() {
 				if err := writeHits(w, &d, r.Sets); err != nil {
@@ -187,21 +190,8 @@ func (p *decontamination) run(ctx context.Context, inputs []string) error {
 			return err
 		}
 	}
-	if folder != nil {
-		meter := &document.Meter{}
-		bar := p.g.NewInputBar(ctx, "copying", inputs, meter)
-		report, err := r.Copy(ctx, names, meter, func(name string, fill func(io.Writer) error) error {
-			return folder.Write(name, func(w *bufio.Writer) error { return fill(w) })
-		})
-		bar.End()
-		if err != nil {
-			return err
-		}
-		report.Lost = nil // it was named when it was read first
-		p.g.SayCopied(report)
-		if err := folder.Commit(); err != nil {
-			return err
-		}
+	if err := cmp.Or(to.fill(ctx, p.g, inputs, r), to.each(cli.Folder.Commit)); err != nil {
+		return err
 	}
 	p.say(r, report.Documents)
 	return partly

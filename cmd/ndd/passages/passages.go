@@ -319,16 +319,8 @@ func readTwice(flag string, inputs []string) error {
 
 // folders begins the folders that are wanted; with --dry-run it only finds out whether it could.
 func (p *finding) folders(ctx context.Context, inputs []string, opts document.Options) (to folders, err error) {
-	if to.names, to.copies, err = copies(ctx, p.g, inputs, "--write-kept", p.writeKept, p.dryRun); err != nil {
+	if to, err = begin(ctx, p.g, inputs, opts, p.writeKept, p.annotate, passages.Annotations, p.dryRun); err != nil {
 		return to, err
-	}
-	if p.annotate != "" {
-		if err := dedup.CheckFields(ctx, inputs, opts, passages.Annotations); err != nil {
-			return to, cli.Usagef("--annotate: %w", err)
-		}
-		if to.names, to.annotated, err = copies(ctx, p.g, inputs, "--annotate", p.annotate, p.dryRun); err != nil {
-			return to, err
-		}
 	}
 	if p.report != "" {
 		own := cli.Named("index.html")
@@ -341,8 +333,40 @@ func (p *finding) folders(ctx context.Context, inputs []string, opts document.Op
 	return to, err
 }
 
+// begin begins the folders of --write-kept and --annotate, which adds fields.
+func begin(ctx context.Context, g *cli.Globals, inputs []string, opts document.Options, writeKept, annotate string,
+	fields []result.Column, dryRun bool) (to folders, err error) {
+	if to.names, to.copies, err = copies(ctx, g, inputs, "--write-kept", writeKept, dryRun); err != nil || annotate == "" {
+		return to, err
+	}
+	if err := dedup.CheckFields(ctx, inputs, opts, fields); err != nil {
+		return to, cli.Usagef("--annotate: %w", err)
+	}
+	to.names, to.annotated, err = copies(ctx, g, inputs, "--annotate", annotate, dryRun)
+	return to, err
+}
+
 // write fills the folders.
 func (p *finding) write(ctx context.Context, inputs []string, to folders, t *totals, r *passages.Result) error {
+	if err := to.fill(ctx, p.g, inputs, r); err != nil {
+		return err
+	}
+	if to.report != nil {
+		if err := p.writeReport(ctx, to.report, inputs, t, r); err != nil {
+			return err
+		}
+	}
+	return to.each(cli.Folder.Commit)
+}
+
+// A rewriter copies inputs.
+type rewriter interface {
+	Copy(context.Context, *dedup.Copies, *document.Meter, dedup.Create) (dedup.CopyReport, error)
+	Annotate(context.Context, *dedup.Copies, *document.Meter, dedup.Create) (dedup.CopyReport, error)
+}
+
+// fill fills the folders of copies.
+func (to *folders) fill(ctx context.Context, g *cli.Globals, inputs []string, r rewriter) error {
 	for _, copies := range []struct {
 		to    cli.Folder
 		doing string
@@ -352,7 +376,7 @@ func (p *finding) write(ctx context.Context, inputs []string, to folders, t *tot
 			continue
 		}
 		meter := &document.Meter{}
-		bar := p.g.NewInputBar(ctx, copies.doing, inputs, meter)
+		bar := g.NewInputBar(ctx, copies.doing, inputs, meter)
 		report, err := copies.write(ctx, to.names, meter, func(name string, fill func(io.Writer) error) error {
 			return copies.to.Write(name, func(w *bufio.Writer) error { return fill(w) })
 		})
@@ -361,14 +385,9 @@ func (p *finding) write(ctx context.Context, inputs []string, to folders, t *tot
 			return err
 		}
 		report.Lost = nil // it was named when it was read first
-		p.g.SayCopied(report)
+		g.SayCopied(report)
 	}
-	if to.report != nil {
-		if err := p.writeReport(ctx, to.report, inputs, t, r); err != nil {
-			return err
-		}
-	}
-	return to.each(cli.Folder.Commit)
+	return nil
 }
 
 // marksBytes is the most memory that is taken for marks: more makes runs that are no faster to merge.

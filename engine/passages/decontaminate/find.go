@@ -3,6 +3,7 @@ package decontaminate
 import (
 	"context"
 	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"hash/maphash"
 	"iter"
@@ -14,6 +15,7 @@ import (
 	"ndd/engine/corpus/document"
 	"ndd/engine/corpus/ingest"
 	"ndd/engine/near/dedup"
+	"ndd/engine/result"
 	"ndd/engine/storage/disk"
 	"ndd/engine/storage/spill"
 )
@@ -36,6 +38,7 @@ type Document struct {
 	Hits       []Hit
 
 	hash uint64 // of the text
+	at   int    // in the spool
 }
 
 // A Result is what was found in a corpus. It must be closed.
@@ -56,10 +59,12 @@ type Result struct {
 	found     []uint32        // for each item found as a whole, the documents with it
 }
 
-// A goes is the place of a document with hits in its file, and the hash of its text.
+// A goes is a document with hits: its place in its file, the hash of its text, its place in the
+// spool.
 type goes struct {
 	line int
 	hash uint64
+	at   int
 }
 
 // textSeed is of the hashes by which a text is known again.
@@ -230,42 +235,50 @@ func (r *Result) score(it *Item, spans []span, inTheEnd bool) float64 {
 // Documents yields the documents with hits, in the order of the inputs.
 func (r *Result) Documents() iter.Seq[Document] {
 	return func(yield func(Document) bool) {
-		for b := r.all; len(b) > 0; {
-			next := func() int {
-				v, n := binary.Uvarint(b)
-				b = b[n:]
-				return int(v)
-			}
-			text := func() string {
-				n := next()
-				s := string(b[:n])
-				b = b[n:]
-				return s
-			}
-			d := Document{ID: text(), Source: text(), Line: next()}
-			d.hash = binary.LittleEndian.Uint64(b)
-			b = b[8:]
-			for range next() {
-				item := next()
-				it := &r.x.items[item]
-				h := Hit{Item: it, From: next(), To: next(), FromChar: next(), ToChar: next(), Longest: next(),
-					Answer: next() == 1}
-				spans, covered := make([]span, next()), 0
-				for i := range spans {
-					spans[i] = span{next(), next()}
-					covered += spans[i].to - spans[i].from
-				}
-				if h.Score = r.score(it, spans, true); h.Score < r.x.o.Threshold || r.isPhrase(item) {
-					continue
-				}
-				h.Covered = float64(covered) / float64(it.Tokens())
-				d.Hits = append(d.Hits, h)
-			}
+		for at := 0; at < len(r.all); {
+			d, size := r.document(at)
 			if len(d.Hits) > 0 && !yield(d) {
 				return
 			}
+			at += size
 		}
 	}
+}
+
+// document decodes the document at a place of the spool, with its hits, and returns the bytes that
+// it takes.
+func (r *Result) document(at int) (d Document, size int) {
+	b := r.all[at:]
+	next := func() int {
+		v, n := binary.Uvarint(b)
+		b = b[n:]
+		return int(v)
+	}
+	text := func() string {
+		n := next()
+		s := string(b[:n])
+		b = b[n:]
+		return s
+	}
+	d = Document{ID: text(), Source: text(), Line: next(), at: at}
+	d.hash = binary.LittleEndian.Uint64(b)
+	b = b[8:]
+	for range next() {
+		item := next()
+		it := &r.x.items[item]
+		h := Hit{Item: it, From: next(), To: next(), FromChar: next(), ToChar: next(), Longest: next(), Answer: next() == 1}
+		spans, covered := make([]span, next()), 0
+		for i := range spans {
+			spans[i] = span{next(), next()}
+			covered += spans[i].to - spans[i].from
+		}
+		if h.Score = r.score(it, spans, true); h.Score < r.x.o.Threshold || r.isPhrase(item) {
+			continue
+		}
+		h.Covered = float64(covered) / float64(it.Tokens())
+		d.Hits = append(d.Hits, h)
+	}
+	return d, len(r.all) - at - len(b)
 }
 
 // isPhrase reports whether an item is short and stands in too many documents.
@@ -278,7 +291,7 @@ func (r *Result) count() {
 	met, answered := map[*Item]bool{}, map[*Item]bool{}
 	for d := range r.Documents() {
 		r.Met++
-		r.gone[d.Source] = append(r.gone[d.Source], goes{d.Line, d.hash})
+		r.gone[d.Source] = append(r.gone[d.Source], goes{d.Line, d.hash, d.at})
 		for i, h := range d.Hits {
 			set := &r.Sets[h.Item.Set]
 			if !slices.ContainsFunc(d.Hits[:i], func(o Hit) bool { return o.Item.Set == h.Item.Set }) {
@@ -308,19 +321,66 @@ func (r *Result) Close() error { return r.spool.Close() }
 // documents that have hits, as [dedup.Rewriting] does.
 func (r *Result) Copy(ctx context.Context, names *dedup.Copies, meter *document.Meter, create dedup.Create) (
 	dedup.CopyReport, error) {
-	w := dedup.Rewriting{Inputs: r.inputs, Options: r.reading, FileUnits: r.units, Threads: r.threads,
+	return r.rewrite(ctx, names, meter, create, nil)
+}
+
+// Annotations are the columns that [Result.Annotate] adds to documents.
+var Annotations = []result.Column{{Name: "ndd_items", Kind: result.Text, Optional: true},
+	{Name: "ndd_score", Kind: result.Real, Optional: true}}
+
+// Annotate copies the inputs as [Result.Copy] does, with all documents, and adds [Annotations] to
+// each: a list of its hits, and the highest score.
+func (r *Result) Annotate(ctx context.Context, names *dedup.Copies, meter *document.Meter, create dedup.Create) (
+	dedup.CopyReport, error) {
+	return r.rewrite(ctx, names, meter, create, &dedup.Fields{Columns: Annotations, Values: r.values})
+}
+
+// values returns the values of [Annotations]; a note is a place in the spool, from 1.
+func (r *Result) values(note int) []any {
+	if note == 0 {
+		return []any{nil, nil}
+	}
+	type hit struct {
+		Set      string  `json:"set"`
+		ItemID   string  `json:"item_id"`
+		From     int     `json:"from"`
+		To       int     `json:"to"`
+		FromChar int     `json:"from_char"`
+		ToChar   int     `json:"to_char"`
+		Score    float64 `json:"score"`
+		Answer   bool    `json:"answer"`
+	}
+	var list []hit
+	d, _ := r.document(note - 1)
+	highest := 0.0
+	for _, h := range d.Hits {
+		highest = max(highest, h.Score)
+		list = append(list, hit{r.Sets[h.Item.Set].Name, h.Item.ID, h.From, h.To, h.FromChar, h.ToChar, h.Score, h.Answer})
+	}
+	text, err := json.Marshal(list)
+	if err != nil {
+		panic(err) // strings and numbers can be written
+	}
+	return []any{json.RawMessage(text), highest}
+}
+
+// rewrite copies the inputs without documents that have hits, or with fields.
+func (r *Result) rewrite(ctx context.Context, names *dedup.Copies, meter *document.Meter, create dedup.Create,
+	fields *dedup.Fields) (dedup.CopyReport, error) {
+	w := dedup.Rewriting{Inputs: r.inputs, Options: r.reading, FileUnits: r.units, Threads: r.threads, Fields: fields,
 		Judge: func(f document.File, _ int) func(*document.Extractor, document.Unit) (dedup.Verdict, error) {
 			ahead := r.gone[f.Path]
 			return func(x *document.Extractor, u document.Unit) (dedup.Verdict, error) {
 				if len(ahead) == 0 || ahead[0].line != u.Line {
 					return dedup.Verdict{}, nil
 				}
+				g := ahead[0]
 				doc, err := x.Extract(u)
-				if err != nil || maphash.String(textSeed, doc.Text) != ahead[0].hash {
+				if err != nil || maphash.String(textSeed, doc.Text) != g.hash {
 					return dedup.Verdict{}, dedup.Changed(u.Source)
 				}
 				ahead = ahead[1:]
-				return dedup.Verdict{Drop: true}, nil
+				return dedup.Verdict{Drop: true, Note: g.at + 1}, nil
 			}
 		}}
 	return w.Copy(ctx, names, meter, create)

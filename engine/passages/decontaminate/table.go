@@ -12,8 +12,8 @@ import (
 //
 //	gate ──► filter: 2 bits of one word ──► starts[leading bits of the hash] ──► keys ──► first ──► places
 //
-// An n-gram passes the gate if all windows of it do that have the least n: so there is one look-up for
-// each token of a document, in a gate that is small enough for a second-level cache.
+// An n-gram passes the gate if all windows of it do that have the least n: so there is one look-up
+// for each token of a document, in a gate that is small enough for a second-level cache.
 type table struct {
 	lengths []int    // values of n, descending
 	powers  []uint64 // base^n for each
@@ -46,8 +46,8 @@ func power(n int) uint64 {
 	return p
 }
 
-// grams yields the beginnings of the n-grams of some tokens with their hashes, the sum of token i times
-// base^(n-1-i).
+// grams yields the beginnings of the n-grams of some tokens with their hashes, the sum of token i
+// times base^(n-1-i).
 func grams(tokens []uint64, n int) iter.Seq2[int, uint64] {
 	return func(yield func(int, uint64) bool) {
 		top, h := power(n), uint64(0)
