@@ -26,6 +26,9 @@ func (r *Representatives) Add(key uint64) {
 	r.add(key, 0)
 }
 
+// At returns a fingerprint by its number.
+func (r *Representatives) At(i int) uint64 { return r.keys[i] }
+
 // Len returns how many there are.
 func (r *Representatives) Len() int { return len(r.keys) }
 

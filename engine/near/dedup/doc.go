@@ -29,7 +29,9 @@
 // it with all kept ones of its cluster instead, however long the chain of near pairs was.
 //
 // Documents that are alike leave few to compare with. Where thousands within k of each other
-// all stay, each is held against all that are kept: by sketches (sketch.go), 10 ns a pair.
+// all stay, each is held against all that are kept: by sketches (sketch.go), 10 ns a pair. Once
+// that has taken longer than to read all sets twice, lists of rare shingles find the few that the
+// rule may allow (rare.go).
 //
 // A document near a known one is compared with the text of that one, which is found by its ID in
 // Verify.Known (against.go). If they are not alike, it is compared with the others.

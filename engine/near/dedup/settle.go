@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"context"
 	"math"
+	"math/bits"
 	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"ndd/engine/near/cluster"
 	"ndd/engine/near/shingle"
@@ -62,9 +64,28 @@ type settler struct {
 	kept     []Row    // rows of reps
 	sketches sketches // of them
 
-	best []choice // of a part, among those kept before it
-	own  sketches // of the part
+	own     sketches // of a part
+	scratch sync.Pool
+
+	rare     *rareIndex // nil before it is worth it
+	compared atomic.Int64
+	part     int // documents that a goroutine compares at a time
+	patience int // comparisons for each document left until there is an index
+	rareFrom int // documents left from which on there may be one
+}
+
+// A scratch is memory of a goroutine that compares documents.
+type scratch struct {
+	rareOrder
 	near []uint64
+}
+
+// newSettler returns a settler whose documents that many goroutines compare.
+func (r *Result) newSettler(o Options, threads int, prefer func(a, b int) int, set setOf) *settler {
+	s := &settler{k: o.K, chains: o.Chains, threads: threads, prefer: prefer, print: r.corpus.print,
+		rule: o.Verify.Rule, safe: r.corpus.sources.safe, set: set, part: settlePart, patience: rarePatience, rareFrom: rareFrom}
+	s.scratch.New = func() any { return new(scratch) }
+	return s
 }
 
 // A choice is what a document goes for: the number of a kept document under its distance, as
@@ -95,16 +116,15 @@ func (r *Result) settle(ctx context.Context, clusters []Cluster, o Options, pref
 		}
 		s, ok := idle.Get().(*settler)
 		if !ok {
-			s = &settler{k: o.K, chains: o.Chains, threads: 1, prefer: prefer, print: r.corpus.print,
-				rule: o.Verify.Rule, safe: r.corpus.sources.safe, set: set}
+			s = r.newSettler(o, 1, prefer, set)
 		}
 		s.bufs = bufs
 		groups[i], err = s.settle(ctx, clusters[i])
 		idle.Put(s)
 		return err
 	})
-	s := &settler{k: o.K, chains: o.Chains, threads: threads(o), prefer: prefer, print: r.corpus.print,
-		rule: o.Verify.Rule, safe: r.corpus.sources.safe, set: set, bufs: new([2][]uint64)}
+	s := r.newSettler(o, threads(o), prefer, set)
+	s.bufs = new([2][]uint64)
 	for i, c := range clusters {
 		if err == nil && len(c.Rows) >= settleLarge {
 			groups[i], err = s.settle(ctx, c)
@@ -120,32 +140,47 @@ func (s *settler) settle(ctx context.Context, c Cluster) ([]group, error) {
 		slices.SortStableFunc(s.rows, func(a, b Row) int { return s.prefer(int(a), int(b)) })
 	}
 	s.reps.Reset(s.k, settleBytes)
-	s.kept, s.choices = s.kept[:0], s.choices[:0]
+	s.kept, s.choices = s.kept[:0], slices.Grow(s.choices[:0], len(s.rows))[:len(s.rows)]
+	for i := range s.choices {
+		s.choices[i] = choice{near: none}
+	}
+	s.compared.Store(0)
+	defer func() {
+		if s.rare != nil {
+			s.rare.arena.Free()
+			s.rare = nil
+		}
+	}()
 	if err := s.beginSketches(); err != nil {
 		return nil, err
 	}
-	for rest := s.rows; len(rest) > 0; {
-		part := rest[:min(len(rest), settlePart*s.threads)]
-		if err := s.look(ctx, part); err != nil {
+	sc := s.scratch.Get().(*scratch)
+	defer s.scratch.Put(sc)
+	for at := 0; at < len(s.rows); {
+		n, err := s.look(ctx, at)
+		if err != nil {
 			return nil, err
 		}
 		before := len(s.kept)
-		for i, row := range part {
-			best, own := s.best[i], s.own.of(i)
+		for i, row := range s.rows[at : at+n] {
+			best, own := &s.choices[at+i], s.own.of(i)
 			if len(s.kept) > before {
-				if err := s.find(row, own, nil, before, &best, &s.near, s.bufs); err != nil {
+				sc.near = s.nearby(sc.near[:0], row, before)
+				if err := s.find(row, own, nil, best, sc, s.bufs); err != nil {
 					return nil, err
 				}
 			}
 			if best.near == none {
-				best = choice{uint64(len(s.kept)), same}
+				*best = choice{uint64(len(s.kept)), same}
 				s.reps.Add(s.print(row))
 				s.kept = append(s.kept, row)
 				s.sketches.all = append(s.sketches.all, own...)
 			}
-			s.choices = append(s.choices, best)
 		}
-		rest = rest[len(part):]
+		at += n
+		if err := s.listRare(ctx, at); err != nil {
+			return nil, err
+		}
 	}
 	return s.groups(), nil
 }
@@ -181,54 +216,83 @@ func (s *settler) groups() []group {
 	return groups
 }
 
-// look finds the choice of each of some documents among those kept so far, and makes their sketches.
-func (s *settler) look(ctx context.Context, rows []Row) error {
-	s.best = slices.Grow(s.best[:0], len(rows))[:len(rows)]
+// look finds the choices of a part of the documents, from a number on, among those kept so far, and
+// makes their sketches. It returns how many these are.
+func (s *settler) look(ctx context.Context, at int) (n int, err error) {
+	rows := s.rows[at:min(at+s.part*s.threads, len(s.rows))]
 	s.own.resize(s.sketches.words, len(rows))
-	do := func(i int, near *[]uint64, bufs *[2][]uint64) (err error) {
-		s.best[i] = choice{near: none}
+	do := func(i int, bufs *[2][]uint64) (err error) {
 		var set []uint64
 		own := s.own.of(i)
-		if own != nil {
+		if own != nil || s.rare != nil {
 			if set, bufs[0], err = s.set(rows[i], bufs[0]); err != nil {
 				return err
 			}
+		}
+		if own != nil {
 			sketch(own, set)
 		}
 		if len(s.kept) == 0 {
 			return nil
 		}
-		return s.find(rows[i], own, set, 0, &s.best[i], near, bufs)
+		sc := s.scratch.Get().(*scratch)
+		defer s.scratch.Put(sc)
+		from, ok := 0, false
+		if sc.near = sc.near[:0]; s.rare != nil {
+			if sc.near, ok = s.rare.near(sc.near, &sc.rareOrder, set); ok {
+				sc.near, from = s.within(sc.near, rows[i]), s.rare.to
+			} else {
+				sc.near, from = sc.near[:0], s.rare.from
+			}
+		}
+		sc.near = s.nearby(sc.near, rows[i], from)
+		return s.find(rows[i], own, set, &s.choices[at+i], sc, bufs)
 	}
 	if s.threads > 1 {
-		return shingle.Each(ctx, s.threads, len(rows), func(i int, bufs *[2][]uint64) error {
-			var near []uint64
-			return do(i, &near, bufs)
-		})
+		return len(rows), shingle.Each(ctx, s.threads, len(rows), do)
 	}
 	for i := range rows {
-		if err := do(i, &s.near, s.bufs); err != nil {
-			return err
+		if err := do(i, s.bufs); err != nil {
+			return 0, err
 		}
 	}
-	return ctx.Err()
+	return len(rows), ctx.Err()
 }
 
-// find replaces best by a better choice among the documents kept from a number on, if there is one.
-// set is read if it is nil.
-func (s *settler) find(row Row, own, set []uint64, from int, best *choice, near *[]uint64, bufs *[2][]uint64) (err error) {
+// nearby appends the documents kept from a number on that a document is compared with, as choices'
+// nears.
+func (s *settler) nearby(dst []uint64, row Row, from int) []uint64 {
+	if !s.chains {
+		return s.reps.Near(dst, s.print(row), from)
+	}
+	for i := from; i < len(s.kept); i++ {
+		dst = append(dst, uint64(i))
+	}
+	return dst
+}
+
+// within makes choices' nears of numbers of kept documents, without those that are not within k.
+func (s *settler) within(numbers []uint64, row Row) []uint64 {
+	if s.chains {
+		return numbers
+	}
+	left, print := numbers[:0], s.print(row)
+	for _, n := range numbers {
+		if d := bits.OnesCount64(print ^ s.reps.At(int(n))); d <= s.k {
+			left = append(left, uint64(d)<<32|n)
+		}
+	}
+	return left
+}
+
+// find replaces best by a better choice among the near ones, if there is one. set is read if it is nil.
+func (s *settler) find(row Row, own, set []uint64, best *choice, sc *scratch, bufs *[2][]uint64) (err error) {
 	if s.safe.has(int(row)) {
 		return nil
 	}
-	if *near = (*near)[:0]; s.chains {
-		for i := from; i < len(s.kept); i++ {
-			*near = append(*near, uint64(i))
-		}
-	} else {
-		*near = s.reps.Near(*near, s.print(row), from)
-	}
-	left := (*near)[:0]
-	for _, n := range *near {
+	s.compared.Add(int64(len(sc.near)))
+	left := sc.near[:0]
+	for _, n := range sc.near {
 		if n < best.near && (own == nil || s.sketches.may(s.rule, own, int(uint32(n)))) {
 			left = append(left, n)
 		}

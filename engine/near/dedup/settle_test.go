@@ -2,8 +2,10 @@ package dedup
 
 import (
 	"fmt"
+	"maps"
 	"math/bits"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"ndd/engine/oracle/sets"
@@ -62,7 +64,8 @@ func TestJudge(t *testing.T) {
 
 // TestSettle looks at all choices of what to keep of clusters of up to 12 documents. Exactly one of
 // them lets every document go for a kept one that is near, preferred and allowed, and keeps no two of
-// which one may go for the other; it is the one that is made, whatever the number of goroutines.
+// which one may go for the other; it is the one that is made, whatever the number of goroutines, and
+// with lists of rare shingles, too, that begin anew all the time.
 func TestSettle(t *testing.T) {
 	const k = 3
 	rng := rand.New(rand.NewPCG(29, 3))
@@ -111,12 +114,14 @@ func TestSettle(t *testing.T) {
 		for i := range rows {
 			rows[i] = Row(i)
 		}
-		for _, threads := range []int{1, 3} {
-			s := settler{k: k, threads: threads, prefer: func(a, b int) int { return rank[a] - rank[b] },
-				print: func(row Row) uint64 { return prints[row] },
-				rule:  rule, bufs: new([2][]uint64), set: func(row Row, buf []uint64) (set, newBuf []uint64, err error) {
-					return texts[row], buf, nil
-				}}
+		for variant := range 4 {
+			r := &Result{corpus: &Corpus{prints: prints}}
+			s := r.newSettler(Options{K: k, Verify: &Verify{Rule: rule}}, 1+variant%2*2,
+				func(a, b int) int { return rank[a] - rank[b] },
+				func(row Row, buf []uint64) (set, newBuf []uint64, err error) { return texts[row], buf, nil })
+			if s.bufs = new([2][]uint64); variant > 1 {
+				s.part, s.patience, s.rareFrom = 1, 0, 0
+			}
 			groups, err := s.settle(t.Context(), Cluster{Rows: rows})
 			if err != nil {
 				t.Fatal(err)
@@ -139,4 +144,65 @@ func TestSettle(t *testing.T) {
 		kept, fewest = kept+bits.OnesCount(solutions[0]), fewest+least
 	}
 	t.Logf("%d kept; %d if two may be kept of which one may go for the other", kept, fewest)
+}
+
+// TestRare: with lists of rare shingles, full or not, documents of templates go for the same ones as
+// without, whatever the rule, and few are compared.
+func TestRare(t *testing.T) {
+	const n = 900
+	rng := rand.New(rand.NewPCG(29, 4))
+	texts, rows, prints := make([][]uint64, n), make([]Row, n), make([]uint64, n)
+	for i := range texts {
+		set := map[uint64]bool{}
+		for x := range uint64(60 + 3*rng.IntN(4)) {
+			set[x*0x9e3779b97f4a7c15] = true
+		}
+		for range rng.IntN(40) {
+			set[rng.Uint64()] = true
+		}
+		texts[i] = slices.Sorted(maps.Keys(set))
+		if i%9 == 8 { // a copy of an earlier one, without some shingles
+			texts[i] = slices.Clone(texts[rng.IntN(i)])
+			cut := rng.IntN(20)
+			texts[i] = slices.Delete(texts[i], cut, cut+rng.IntN(8))
+		}
+		rows[i], prints[i] = Row(i), sets.Near(rng, 0, rng.IntN(3))
+	}
+	texts[300], texts[800] = nil, nil
+	for _, rule := range []Rule{{{Contained: 1}}, {{Contained: 0.9}}, {{Jaccard: 0.9}}, {{Jaccard: 0.7}},
+		{{Jaccard: 0.95}, {Contained: 1}}} {
+		for _, chains := range []bool{false, true} {
+			want := ""
+			var plain int64
+			for variant := range 4 {
+				r := &Result{corpus: &Corpus{prints: prints}}
+				s := r.newSettler(Options{K: 3, Chains: chains, Verify: &Verify{Rule: rule}}, 1+variant%2, nil,
+					func(row Row, buf []uint64) (set, newBuf []uint64, err error) { return texts[row], buf, nil })
+				s.bufs, s.patience, s.rareFrom = new([2][]uint64), 0, []int{n, n, 0, 700}[variant]
+				groups, err := s.settle(t.Context(), Cluster{Rows: rows})
+				if err != nil {
+					t.Fatal(err)
+				}
+				t.Logf("%v, chains %v, variant %d: %d compared", rule, chains, variant, s.compared.Load())
+				switch got := fmt.Sprint(groups); {
+				case want == "":
+					want, plain = got, s.compared.Load()
+				case got != want:
+					t.Fatalf("%v, chains %v, variant %d: other groups", rule, chains, variant)
+				case rule[0].Contained == 1 && variant == 3 && s.compared.Load() > plain/2:
+					t.Errorf("%v: %d comparisons, without lists %d", rule, s.compared.Load(), plain)
+				}
+			}
+		}
+	}
+}
+
+// TestClasses: sizes of a class differ by less than a sixteenth, and its smallest is in it.
+func TestClasses(t *testing.T) {
+	for size := range 1 << 12 {
+		class := classOf(size)
+		if least := leastOf(class); classOf(least) != class || least > size || size-least > least/16 || classOf(size+1) < class {
+			t.Fatalf("size %d: class %d from %d on", size, class, least)
+		}
+	}
 }
