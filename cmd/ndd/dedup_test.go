@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"compress/gzip"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -10,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -158,5 +160,50 @@ func TestDedupWorkKilled(t *testing.T) {
 	noError(t, os.RemoveAll(filepath.Join(out, "work")))
 	if !maps.Equal(contents(t, out), contents(t, sound)) {
 		t.Error("not what a run without kills gives")
+	}
+}
+
+// Copies that were finished when a run failed are taken over, if they are not damaged and the same
+// documents go: of the second file all, whatever --verify says. When all are there, none is kept any more.
+func TestDedupWorkCopies(t *testing.T) {
+	args := dedupCorpus(t, 200)
+	sound, out := t.TempDir(), t.TempDir()
+	ran(t, exitDone, args(sound)...)
+	command := append(args(out), "--work", filepath.Join(out, "work"))
+	full := disk.Failing(func(_ disk.Call, path string) error {
+		if filepath.Base(path) == "clusters.tsv" {
+			return syscall.ENOSPC
+		}
+		return nil
+	})
+	copies := func() []string {
+		names, err := filepath.Glob(filepath.Join(out, "work", "*.copy"))
+		noError(t, err)
+		return names
+	}
+	for _, c := range []struct {
+		taken   string
+		damaged bool
+		more    []string
+	}{{"the copies of 2 files", false, nil}, {"the copies of 1 file ", true, nil}, {"the copies of 1 file ", false, []string{"--verify", "jaccard>=0.97"}}} {
+		if err := runOn(t.Context(), full, command); !errors.Is(err, syscall.ENOSPC) || len(copies()) != 2 {
+			t.Fatalf("%v, and %d copies are kept", err, len(copies()))
+		}
+		if c.damaged {
+			noError(t, os.Truncate(copies()[0], 100))
+		}
+		_, stderr := ran(t, exitDone, append(command, c.more...)...)
+		if !strings.Contains(stderr, "took over "+c.taken) {
+			t.Errorf("want %q: %s", c.taken, stderr)
+		}
+		if n := len(copies()); n > 0 {
+			t.Errorf("%d copies are still kept", n)
+		}
+		noError(t, os.RemoveAll(filepath.Join(out, "work")))
+		if same := maps.Equal(contents(t, out), contents(t, sound)); same != (c.more == nil) {
+			t.Errorf("%v: the same as without --work: %v", c, same)
+		}
+		noError(t, os.RemoveAll(filepath.Join(out, "result")))
+		noError(t, os.RemoveAll(filepath.Join(out, "kept")))
 	}
 }

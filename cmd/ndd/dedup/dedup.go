@@ -17,6 +17,7 @@ import (
 	"ndd/engine/memory"
 	"ndd/engine/near/cluster"
 	"ndd/engine/near/dedup"
+	"ndd/engine/near/dedup/work"
 	"ndd/engine/result"
 	"ndd/engine/storage/store"
 )
@@ -153,7 +154,9 @@ stopped, by a signal, a full disk or a power cut, the same command goes on: it r
 files again that were being read, and takes the others over. It does so with any -k,
 --verify and outputs; a file that has changed is read again, and all are with another
 recipe, field, format or --max-document. Files that are added later are read alone.
-Texts are compared and copied anew. DIR can be removed at any time between runs.
+Texts are compared anew. Finished copies of --write-kept are kept, too, until all are
+there, and taken over where the same documents go: DIR must be on the file system that
+the copies are written to. DIR can be removed at any time between runs.
 
 With --against, documents near a document of an index or a fingerprint file are dropped
 first, in favour of the nearest one there, and only the others are compared with each
@@ -262,6 +265,7 @@ type deduping struct {
 	work        string
 
 	inputs []string
+	kept   *work.Folder   // of --work; nil without it
 	prints bool           // they are fingerprints
 	skips  document.Tally // what was not read
 }
@@ -291,6 +295,7 @@ func (d *deduping) run(ctx context.Context, inputs []string) (err error) {
 		return err
 	}
 	defer to.abort()
+	defer func() { err = cmp.Or(err, d.kept.Close()) }()
 	c, r, partly, err := d.find(ctx, inputs, prints, o, read)
 	if c != nil {
 		defer c.Close()
@@ -321,6 +326,11 @@ func (d *deduping) run(ctx context.Context, inputs []string) (err error) {
 	}
 	if err := to.commit(); err != nil {
 		return err
+	}
+	if d.kept != nil {
+		if err := d.kept.DropCopies(); err != nil {
+			d.g.Log.Warn("--work " + err.Error())
+		}
 	}
 	d.sum(c, r)
 	return partly
@@ -380,12 +390,11 @@ func (d *deduping) documents(ctx context.Context, inputs []string, recipe *simha
 		return nil, nil, err
 	}
 	if d.work != "" {
-		w, err := d.openWork(ctx)
-		if err != nil {
+		if d.kept, err = d.openWork(ctx); err != nil {
 			return nil, nil, err
 		}
-		defer func() { err = cmp.Or(err, w.Close()) }()
-		config.Work = w
+		defer d.kept.Complete()
+		config.Work = d.kept
 	}
 	config.Document.Meter, config.Exact = &document.Meter{}, d.exact
 	bar := d.g.NewInputBar(ctx, "reading", inputs, config.Document.Meter)

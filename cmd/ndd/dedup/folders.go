@@ -141,6 +141,7 @@ func (f *folders) commit() error {
 // write writes the result.
 func (d *deduping) write(ctx context.Context, inputs []string, to folders, c *dedup.Corpus,
 	r *dedup.Result) (err error) {
+	defer d.keepCopies(to.copies, r)()
 	for _, copies := range []struct {
 		to    cli.Folder
 		doing string

@@ -4,9 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
+	"sync/atomic"
 
 	"ndd/cmd/ndd/cli"
+	"ndd/engine/corpus/document"
+	"ndd/engine/near/dedup"
 	"ndd/engine/near/dedup/work"
 	"ndd/engine/storage/disk"
 )
@@ -18,6 +22,43 @@ func (d *deduping) openWork(ctx context.Context) (*work.Folder, error) {
 		return nil, fmt.Errorf("--work %w", err)
 	}
 	return w, err
+}
+
+// A copyKeeper keeps the copies in a folder that is being made.
+type copyKeeper struct {
+	work  *work.Folder
+	dir   string
+	taken atomic.Int64
+}
+
+func (c *copyKeeper) Take(f document.File, decision []byte) (path string, report []byte, ok bool) {
+	if path, report, ok = c.work.TakeCopy(f, decision); ok {
+		c.taken.Add(1)
+	}
+	return path, report, ok
+}
+
+func (c *copyKeeper) Keep(f document.File, decision []byte, name string, report []byte) {
+	if name != "" {
+		name = filepath.Join(c.dir, name)
+	}
+	c.work.KeepCopy(f, decision, name, report)
+}
+
+// keepCopies lets the folder of --work keep finished copies, if they are on a disk. The function that
+// it returns says how many it gave.
+func (d *deduping) keepCopies(to cli.Folder, r *dedup.Result) (say func()) {
+	folder, onDisk := to.(interface{ Dir() string })
+	if d.kept == nil || !onDisk {
+		return func() {}
+	}
+	k := &copyKeeper{work: d.kept, dir: folder.Dir()}
+	r.Work = k
+	return func() {
+		if n := int(k.taken.Load()); n > 0 {
+			d.g.Log.Info(fmt.Sprintf("took over the copies of %s from %s", cli.Number(n, "file"), d.work))
+		}
+	}
 }
 
 // sayTaken says how many files are taken over, and which ones are read.

@@ -3,11 +3,15 @@ package dedup
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"iter"
 	"math"
+	"os"
 	"runtime"
 	"slices"
 	"strings"
@@ -50,9 +54,23 @@ type Rewriting struct {
 	// its units in order. It is called by one goroutine; what it returns, by others.
 	Judge func(f document.File, unit int) func(*document.Extractor, document.Unit) (Verdict, error)
 
+	// Work, if not nil, keeps finished copies for another run, and gives those that one has kept.
+	// Decision says, in some bytes, what of that many units from the first on goes.
+	Work     Work
+	Decision func(first, units int) []byte
+
 	// Fields, if not nil, are added to all documents; then all stay, with all their text.
 	Fields *Fields
 	Beside bool // files of attributes are written instead, with the fields that are numbers
+}
+
+// A Work keeps finished copies. Many goroutines call it.
+type Work interface {
+	// Take returns the path of the copy of a file that is kept, or "" where none is made of it, and
+	// what Keep was given with it.
+	Take(f document.File, decision []byte) (path string, report []byte, ok bool)
+	// Keep keeps a finished copy under its name in the folder of copies, "" where none is made.
+	Keep(f document.File, decision []byte, name string, report []byte)
 }
 
 // Copy reads the inputs again, counted by meter unless it is nil, and copies them without the
@@ -64,14 +82,18 @@ type Rewriting struct {
 // compared, stay, and so do WARC records of other types. Of Parquet files all columns of the rows
 // that stay are copied, in order, with the encodings and compression that they had. A file that is
 // one document is copied as it is if it is kept, and so is a file that could not be judged: that is
-// no text, too long, or damaged from the beginning. Hidden files are not copied.
+// no text, too long, or damaged from the beginning. Hidden files are not copied. Finished copies of
+// r.Work are taken over.
 func (r *Result) Copy(ctx context.Context, names *Copies, meter *document.Meter, create Create) (CopyReport, error) {
 	c := r.corpus
 	if err := c.readable(); err != nil {
 		return CopyReport{}, err
 	}
+	dropped := r.droppedRows()
 	w := Rewriting{Inputs: c.inputs, Options: c.options, FileUnits: c.fileUnits, Threads: c.o.Threads,
-		Judge: r.judge(r.droppedRows())}
+		Judge: r.judge(dropped), Work: r.Work, Decision: func(first, units int) []byte {
+			return c.decision(dropped, first, units)
+		}}
 	return w.Copy(ctx, names, meter, create)
 }
 
@@ -96,6 +118,9 @@ func (w *Rewriting) Copy(ctx context.Context, names *Copies, meter *document.Met
 			}
 			k := &copier{opts: opts, names: names, create: create, file: f, fields: w.Fields, beside: w.Beside}
 			judge, left := w.Judge(f, unit), w.FileUnits[len(copiers)]
+			if w.Work != nil {
+				k.work, k.decision = w.Work, w.Decision(unit, left)
+			}
 			unit += left
 			k.judge = func(u document.Unit) (Verdict, error) {
 				left--
@@ -119,6 +144,21 @@ func (w *Rewriting) Copy(ctx context.Context, names *Copies, meter *document.Met
 	}
 	err := copyFiles(ctx, w.Threads, opts, produce)
 	return reportOf(copiers), err
+}
+
+// decision returns a hash of what goes of some units.
+func (c *Corpus) decision(dropped bitmap, first, units int) []byte {
+	h, row := sha256.New(), int(c.rowAt(first))
+	for unit := range units {
+		if !c.units.has(first + unit) {
+			continue
+		}
+		if dropped.has(row) {
+			h.Write(binary.LittleEndian.AppendUint64(nil, uint64(unit)))
+		}
+		row++
+	}
+	return h.Sum(nil)
 }
 
 // judge drops documents.
@@ -164,7 +204,7 @@ func copyFiles(ctx context.Context, threads int, opts document.Options, produce 
 			extractor := document.NewExtractor(opts)
 			for k := range files {
 				k.ctx, k.extractor, k.packers, k.opts.Decoders = ctx, extractor, packers, decoders
-				if err := k.copy(); err != nil {
+				if err := k.copyOnce(); err != nil {
 					return err
 				}
 			}
@@ -200,6 +240,54 @@ type copier struct {
 	fields *Fields
 	beside bool
 	head   document.Head // of the file, where there are fields
+
+	work     Work   // may be nil
+	decision []byte // for it
+	made     made
+}
+
+// A made is what became of a file.
+type made struct {
+	Copied   bool   // there is a copy
+	Ending   string // of its name, as in write
+	Repacked bool
+	Uncut    int
+
+	name string // of the copy
+}
+
+// copyOnce copies the file, or takes the copy over that was kept. It keeps the copy unless something
+// could not be read, which may be better another time.
+func (k *copier) copyOnce() error {
+	if k.work == nil {
+		return k.copy()
+	}
+	if path, report, ok := k.work.Take(k.file, k.decision); ok && json.Unmarshal(report, &k.made) == nil {
+		defer k.opts.Meter.Begin(k.file)()
+		if k.report.Uncut = k.made.Uncut; k.made.Repacked {
+			k.report.Repacked = []string{k.file.Path}
+		}
+		if !k.made.Copied {
+			return nil
+		}
+		return k.write(k.file, k.made.Ending, func(w io.Writer) error {
+			f, err := os.Open(path)
+			if err != nil {
+				return err
+			}
+			defer f.Close()
+			_, err = io.Copy(w, f)
+			return err
+		})
+	}
+	k.made = made{}
+	if err := k.copy(); err != nil || len(k.report.Lost)+len(k.report.Unjudged) > 0 {
+		return err
+	}
+	k.made.Repacked, k.made.Uncut = len(k.report.Repacked) > 0, k.report.Uncut
+	report, err := json.Marshal(k.made)
+	k.work.Keep(k.file, k.decision, k.made.name, report)
+	return err
 }
 
 // cut is a range of bytes that is left out; where fields are added, where those of a document go, or
@@ -283,6 +371,7 @@ func (k *copier) write(f document.File, ending string, fill func(io.Writer) erro
 	if err != nil {
 		return err
 	}
+	k.made.Copied, k.made.Ending, k.made.name = true, ending, name
 	return k.create(name, func(w io.Writer) error {
 		if err := fill(w); err != nil {
 			return fmt.Errorf("copying %s: %w", f.Path, err)

@@ -127,6 +127,8 @@ type Result struct {
 	Known    []Known // rows that the caller has already, ascending
 	Rejected int     // documents that would go by their fingerprints and stay by their texts or the lengths of these
 
+	Work Work // of Copy; may be nil
+
 	corpus   *Corpus
 	verified bool
 	found    *cluster.Result

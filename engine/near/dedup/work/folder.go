@@ -49,6 +49,7 @@ type Folder struct {
 	say  func(Taken)
 
 	writing
+	copies copies
 }
 
 // A key is what the entries of a file depend on.
@@ -152,7 +153,7 @@ func Open(ctx context.Context, d *disk.Disk, dir string, threads int, say func(T
 			return nil, err
 		}
 	}
-	return w, nil
+	return w, w.openCopies()
 }
 
 // checkVersion returns why a folder is no work folder of this version, nil if it is or has nothing.
@@ -232,13 +233,16 @@ func (w *Folder) add(k key, at place) {
 	w.paths[k.Path] = k
 }
 
+// Complete completes the finished files.
+func (w *Folder) Complete() { w.complete() }
+
 // Close completes the finished files and unlocks the folder. It may be called again, and on nil.
 func (w *Folder) Close() error {
 	if w == nil || w.lock == nil {
 		return nil
 	}
 	w.complete()
-	err := w.lock.Close()
+	err := errors.Join(w.copies.close(), w.lock.Close())
 	w.lock = nil
 	return err
 }
