@@ -158,6 +158,9 @@ func TestRooms(t *testing.T) {
 			}
 		}
 		check(p.Imports)
+		if slices.Contains(p.Imports, "text/template") || slices.Contains(p.Imports, "html/template") {
+			t.Errorf("%s imports a package of templates: plot.Page says what that costs", p.ImportPath)
+		}
 		ground := []string{"asm", "permute", "numa", "huffman", "engine/oracle"}
 		check(p.TestImports, ground...)
 		check(p.XTestImports, append(ground, "engine")...)

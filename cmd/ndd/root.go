@@ -101,14 +101,20 @@ Exit status: 0 done, 1 failed, 2 wrong usage, 3 corrupt or mismatched data,
   ndd build -o index pages.ndf        fingerprints to an index
   ndd query -i index --document new.html
   ndd serve -i index`,
-		Version:           buildVersion(),
 		SilenceErrors:     true,
 		SilenceUsage:      true,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return g.Begin(cmd) },
-		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		Args:              cli.NoArgs,
 	}
-	root.SetVersionTemplate("ndd {{.Version}}\n")
+	// A Version of cobra's would be written by text/template: see plot.Page.
+	version := root.Flags().Bool("version", false, "print the version")
+	root.RunE = func(cmd *cobra.Command, _ []string) error {
+		if !*version {
+			return cmd.Help()
+		}
+		_, err := fmt.Fprintln(g.Stdout, "ndd", buildVersion())
+		return err
+	}
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return flagError(cmd, err) })
 	g.Register(root.PersistentFlags())
 

@@ -28,6 +28,16 @@ var (
 	dashes  = []string{"", "8 4", "2 3", "10 3 2 3", "14 4", "4 2 1 2"}
 )
 
+// HTML returns the chart as SVG to stand in a page, "" for none.
+func (c *Lines) HTML() HTML {
+	if c == nil {
+		return ""
+	}
+	var b bytes.Buffer
+	c.WriteTo(&b) // a buffer takes all
+	return HTML(b.String())
+}
+
 // WriteTo writes the chart as SVG. The error is that of w.
 func (c *Lines) WriteTo(w io.Writer) (int64, error) {
 	const insideX, insideY, names = width - left - right - 180, height - above - under, 14

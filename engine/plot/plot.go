@@ -1,4 +1,5 @@
-// Package plot draws bars ([Bars]) and lines ([Lines]) as SVG, a text format that browsers show:
+// Package plot draws bars ([Bars]) and lines ([Lines]) as SVG, a text format that browsers show, and writes the pages
+// of HTML ([Page]) that they stand in:
 //
 //	title                                    title
 //	y |        |                             y |   .--'    -- one

@@ -3,12 +3,13 @@ package cli
 import (
 	"bufio"
 	_ "embed"
-	"html/template"
+	"html"
 	"strings"
 	"time"
 	"unicode/utf8"
 
 	"ndd/engine/corpus/document"
+	"ndd/engine/plot"
 )
 
 //go:embed page.html
@@ -20,7 +21,7 @@ const titleMax = 120
 // markedBytes is the most bytes of a text that a page shows.
 const markedBytes = 2000
 
-// A PageHead is what the template "head" of a page shows. It is embedded in what the page shows.
+// A PageHead is what the head of a page shows. It is embedded in what the page shows.
 type PageHead struct{ Title, Made string }
 
 // NewPageHead returns the head of a page, whose title is a subject and the names of the inputs.
@@ -32,21 +33,17 @@ func NewPageHead(subject string, inputs []string) PageHead {
 	return PageHead{subject + " in " + string(names), time.Now().Format("2006-01-02 15:04")}
 }
 
-// WritePage writes index.html from a template, which begins with the template "head".
+// WritePage writes index.html, of which text is all but the head.
 func WritePage(to Folder, text string, data any) error {
-	t, err := template.New("page").Parse(pageHead)
-	if err == nil {
-		t, err = t.Parse(text)
-	}
-	if err != nil {
+	return to.Write("index.html", func(w *bufio.Writer) error {
+		_, err := w.WriteString(plot.NewPage(pageHead + text).Format(data))
 		return err
-	}
-	return to.Write("index.html", func(w *bufio.Writer) error { return t.Execute(w, data) })
+	})
 }
 
 // Marked returns a part of a text as HTML with some ranges marked, which ascend. It begins a little before
 // the first of them.
-func Marked(text string, marks []document.Range) template.HTML {
+func Marked(text string, marks []document.Range) plot.HTML {
 	from := 0
 	if len(marks) > 0 && marks[0].From > markedBytes/2 {
 		from = int(marks[0].From) - markedBytes/4
@@ -65,15 +62,15 @@ func Marked(text string, marks []document.Range) template.HTML {
 	at := from
 	for _, m := range marks {
 		start, end := min(max(int(m.From), at), to), min(max(int(m.To), at), to)
-		out.WriteString(template.HTMLEscapeString(text[at:start]))
+		out.WriteString(html.EscapeString(text[at:start]))
 		if start < end {
-			out.WriteString("<mark>" + template.HTMLEscapeString(text[start:end]) + "</mark>")
+			out.WriteString("<mark>" + html.EscapeString(text[start:end]) + "</mark>")
 		}
 		at = end
 	}
-	out.WriteString(template.HTMLEscapeString(text[at:to]))
+	out.WriteString(html.EscapeString(text[at:to]))
 	if to < len(text) {
 		out.WriteString(`<span class="cut">…</span>`)
 	}
-	return template.HTML(out.String())
+	return plot.HTML(out.String())
 }

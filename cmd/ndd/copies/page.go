@@ -4,7 +4,6 @@ import (
 	"context"
 	_ "embed"
 	"fmt"
-	"html/template"
 	"io"
 	"path/filepath"
 	"strings"
@@ -16,31 +15,28 @@ import (
 	"ndd/cmd/ndd/corpus"
 	"ndd/engine/copies"
 	"ndd/engine/corpus/document"
+	"ndd/engine/plot"
 	"ndd/engine/result"
 )
 
 //go:embed page.html
 var copiesPageText string
 
-var copiesPageTemplate = template.Must(template.New("page").Parse(copiesPageText))
+var copiesPageTemplate = plot.NewPage(copiesPageText)
 
 // A copiesPage is what the HTML page of an explanation has: two documents, and what they share.
 type copiesPage struct {
-	Summary string
-	A, B    pageSide
+	Summary   string
+	A, B      *pageSide
+	Sides     []*pageSide // left and right
+	Shortened bool        // it has not all of both documents
 }
-
-// Sides returns the documents, left and right.
-func (p *copiesPage) Sides() []*pageSide { return []*pageSide{&p.A, &p.B} }
-
-// Shortened reports whether the page has not all of both documents.
-func (p *copiesPage) Shortened() bool { return p.A.shortened || p.B.shortened }
 
 // A pageSide is one document.
 type pageSide struct {
-	Name, OtherName, ID, Summary string
-	Parts                        []pagePart
-	Rest                         string // says what is not shown behind the parts
+	ID, Summary string
+	Parts       []pagePart
+	Rest        string // says what is not shown behind the parts
 
 	room      int // bytes of text that the page may still have
 	shown     int // passages
@@ -51,22 +47,10 @@ type pageSide struct {
 // either may be hidden until it is asked for, or left out.
 type pagePart struct {
 	Text, Hidden, Rest   string
-	leftOut              int // bytes between Text and Rest that are not in the page
-	Number, Other, Color int // Other is the number of the passage in the other document, 0 for none
-	Start, End           int // bytes
-}
-
-// HiddenBytes says how many bytes are hidden, "" for none.
-func (p pagePart) HiddenBytes() string { return bytesOrNone(len(p.Hidden)) }
-
-// LeftOut says how many bytes are left out, "" for none.
-func (p pagePart) LeftOut() string { return bytesOrNone(p.leftOut) }
-
-func bytesOrNone(n int) string {
-	if n == 0 {
-		return ""
-	}
-	return humanize.Comma(int64(n))
+	HiddenBytes, LeftOut string // how many bytes between Text and Rest are hidden, or not in the page; "" for none
+	Side, OtherSide      string // names of the documents
+	Number, Other, Color int    // Other is the number of the passage in the other document, 0 for none
+	Start, End           int    // bytes
 }
 
 const (
@@ -83,17 +67,18 @@ const (
 // writeCopiesPage writes an explanation as an HTML page that loads nothing from anywhere. Of long
 // documents it has the beginning, and says so, which shortened tells.
 func writeCopiesPage(w io.Writer, e *copies.Explanation, two [2]document.Document) (shortened bool, err error) {
-	p := copiesPage{Summary: explanationSummary(e)}
-	p.A = pageSideOf("a", "b", &two[0], e.A, e.CoveredA)
-	p.B = pageSideOf("b", "a", &two[1], e.B, e.CoveredB)
-	p.A.leadTo(p.B.shown)
-	p.B.leadTo(p.A.shown)
-	for i := range p.B.Parts { // a passage has the colour of the one that it leads to
-		if part := &p.B.Parts[i]; part.Other > 0 {
+	a := pageSideOf("a", "b", &two[0], e.A, e.CoveredA)
+	b := pageSideOf("b", "a", &two[1], e.B, e.CoveredB)
+	a.leadTo(b.shown)
+	b.leadTo(a.shown)
+	for i := range b.Parts { // a passage has the colour of the one that it leads to
+		if part := &b.Parts[i]; part.Other > 0 {
 			part.Color = (part.Other - 1) % pageColors
 		}
 	}
-	return p.Shortened(), copiesPageTemplate.Execute(w, &p)
+	p := copiesPage{explanationSummary(e), &a, &b, []*pageSide{&a, &b}, a.shortened || b.shortened}
+	_, err = io.WriteString(w, copiesPageTemplate.Format(&p))
+	return p.Shortened, err
 }
 
 // leadTo takes the links to passages away that are not shown.
@@ -115,7 +100,7 @@ func passageSummary(passages []copies.Passage, covered float64) string {
 }
 
 func pageSideOf(name, other string, doc *document.Document, passages []copies.Passage, covered float64) pageSide {
-	s := pageSide{Name: name, OtherName: other, ID: doc.ID, Summary: passageSummary(passages, covered), room: pageBytes}
+	s := pageSide{ID: doc.ID, Summary: passageSummary(passages, covered), room: pageBytes}
 	at := 0
 	for i, p := range passages {
 		if s.room <= 0 || i == pagePassages {
@@ -127,6 +112,7 @@ func pageSideOf(name, other string, doc *document.Document, passages []copies.Pa
 		s.Parts = append(s.Parts, s.shorten(doc.Text[at:p.Start], pageBetween, pageContext))
 		part := s.shorten(doc.Text[p.Start:p.End], pagePassage, pageEnds)
 		part.Number, part.Other, part.Color, part.Start, part.End = i+1, p.Other+1, i%pageColors, p.Start, p.End
+		part.Side, part.OtherSide = name, other
 		s.Parts = append(s.Parts, part)
 		s.shown, at = i+1, p.End
 	}
@@ -151,10 +137,10 @@ func (s *pageSide) shorten(text string, most, ends int) pagePart {
 	p := pagePart{Text: text[:from], Rest: text[to:]}
 	s.room -= from + len(text) - to
 	if to-from > min(pageHides, s.room) {
-		p.leftOut, s.shortened = to-from, true
+		p.LeftOut, s.shortened = humanize.Comma(int64(to-from)), true
 		return p
 	}
-	p.Hidden = text[from:to]
+	p.Hidden, p.HiddenBytes = text[from:to], humanize.Comma(int64(to-from))
 	s.room -= to - from
 	return p
 }

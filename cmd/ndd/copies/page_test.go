@@ -1,6 +1,7 @@
 package copies
 
 import (
+	"fmt"
 	"regexp"
 	"strings"
 	"testing"
@@ -40,7 +41,7 @@ func TestPageIsBounded(t *testing.T) {
 		{"many and long", 3000, 9000, 9000, true, []string{"shared passages more, and all else behind byte "}},
 	} {
 		doc, passages := explained(c.n, c.passage, c.between)
-		other := document.Document{ID: "short", Text: "shared ü and more"}
+		other := document.Document{ID: `<i>"short`, Text: "shared ü and <i>more</i>"}
 		e := copies.Explanation{Method: copies.Winnow, A: passages, B: []copies.Passage{{Start: 0, End: 9, Other: c.n - 1}}}
 		if c.name == "short" {
 			e.B, other = passages, doc
@@ -57,6 +58,9 @@ func TestPageIsBounded(t *testing.T) {
 			if !strings.Contains(page.String(), want) {
 				t.Errorf("%s: without %q", c.name, want)
 			}
+		}
+		if strings.Contains(page.String(), "<i>") || strings.Contains(page.String(), `"short`) {
+			t.Errorf("%s: a document's text is markup", c.name)
 		}
 		there := map[string]bool{}
 		for _, m := range regexp.MustCompile(` id="([ab]\d+)"`).FindAllStringSubmatch(page.String(), -1) {
@@ -77,10 +81,11 @@ func TestShortenLosesNothing(t *testing.T) {
 		strings.Repeat("x", 20000), strings.Repeat("a b ", 400)} {
 		for _, room := range []int{pageBytes, 2000} {
 			s := pageSide{room: room}
-			p := s.shorten(text, pageBetween, pageContext)
-			if len(p.Text)+len(p.Hidden)+len(p.Rest)+p.leftOut != len(text) || !strings.HasPrefix(text,
+			p, leftOut := s.shorten(text, pageBetween, pageContext), 0
+			fmt.Sscan(strings.ReplaceAll(p.LeftOut, ",", ""), &leftOut)
+			if len(p.Text)+len(p.Hidden)+len(p.Rest)+leftOut != len(text) || !strings.HasPrefix(text,
 				p.Text+p.Hidden) || !strings.HasSuffix(text, p.Rest) {
-				t.Errorf("%.20q: %d, %d, %d, %d bytes of %d", text, len(p.Text), len(p.Hidden), len(p.Rest), p.leftOut, len(text))
+				t.Errorf("%.20q: %d, %d, %d, %d bytes of %d", text, len(p.Text), len(p.Hidden), len(p.Rest), leftOut, len(text))
 			}
 			for _, part := range []string{p.Text, p.Hidden, p.Rest} {
 				if part != strings.ToValidUTF8(part, "") {

@@ -5,7 +5,6 @@ import (
 	"context"
 	_ "embed"
 	"fmt"
-	"html/template"
 	"slices"
 	"strings"
 
@@ -15,6 +14,7 @@ import (
 	"ndd/engine/corpus/document"
 	"ndd/engine/near/dedup"
 	"ndd/engine/near/shingle"
+	"ndd/engine/plot"
 )
 
 //go:embed report.html
@@ -33,12 +33,11 @@ type report struct {
 	Settings          string
 	Documents, Kept   string
 	Dropped, Clusters string
-	Share             float64 // of the documents that is dropped, in percent
+	Share             string // of the documents that is dropped, in percent
 	Sizes             []reportSize
 	Largest           []reportCluster
 	More              int // clusters that are not in Largest
-	Sources           []string
-	Matrix            [][]reportCell
+	Matrix            []reportSource
 	Examples          []reportExample
 	Known             string
 	Short             int
@@ -50,19 +49,26 @@ type report struct {
 type reportSize struct {
 	Label               string
 	Clusters, Documents int
-	Width               float64 // of the bar, in percent
+	Width               string // of the bar, in percent
 }
 
 type reportCluster struct {
 	Number, Size, Distance int
-	Kept, Place            string
+	Kept                   string
+	Place                  string // "" where it is the ID
+}
+
+// reportSource is a row of the matrix: how many documents of a source were dropped in favour of each of them.
+type reportSource struct {
+	Number int
+	Name   string
+	Cells  []reportCell
 }
 
 // reportCell is how many documents of one source were dropped in favour of another.
 type reportCell struct {
-	N     int
-	Text  string
-	Shade float64
+	N           int
+	Text, Shade string
 }
 
 type reportExample struct {
@@ -72,8 +78,9 @@ type reportExample struct {
 }
 
 type reportSide struct {
-	ID, Place string
-	Text      template.HTML
+	ID    string
+	Place string // "" where it is the ID
+	Text  plot.HTML
 }
 
 type reportSkip struct {
@@ -102,8 +109,9 @@ func (d *deduping) newReport(ctx context.Context, c *dedup.Corpus, r *dedup.Resu
 		Settings:  fmt.Sprintf("k = %d, keep %s", d.k, d.keep),
 		Documents: humanize.Comma(int64(all)), Kept: humanize.Comma(int64(all - dropped)),
 		Dropped:  humanize.Comma(int64(dropped)),
-		Clusters: humanize.Comma(int64(len(clusters))), Share: 100 * float64(dropped) / float64(max(all, 1)),
-		Short: c.NumShort(), Verified: r.Verified()}
+		Clusters: humanize.Comma(int64(len(clusters))),
+		Share:    fmt.Sprintf("%.1f", 100*float64(dropped)/float64(max(all, 1))),
+		Short:    c.NumShort(), Verified: r.Verified()}
 	if d.verify != "" {
 		p.Settings += ", texts with " + d.verify
 	}
@@ -116,18 +124,24 @@ func (d *deduping) newReport(ctx context.Context, c *dedup.Corpus, r *dedup.Resu
 	for _, cl := range clusters[:min(len(clusters), reportClusters)] {
 		_, distance, _ := r.Farthest(cl, 0)
 		p.Largest = append(p.Largest, reportCluster{cl.Number, len(cl.Rows), distance, c.ID(cl.Kept),
-			placeText(c.Place(cl.Kept))})
+			placeText(c, cl.Kept)})
 	}
 	p.More = len(clusters) - len(p.Largest)
 	p.skips(&d.skips)
 	return p, p.examples(ctx, d, c, r, clusters)
 }
 
-func placeText(at dedup.Place) string {
-	if at.Row == 0 {
-		return at.File
+// placeText returns where a document is, "" where its ID says so.
+func placeText(c *dedup.Corpus, row dedup.Row) string {
+	at := c.Place(row)
+	place := at.File
+	if at.Row > 0 {
+		place = fmt.Sprintf("%s:%d", at.File, at.Row)
 	}
-	return fmt.Sprintf("%s:%d", at.File, at.Row)
+	if place == c.ID(row) {
+		return ""
+	}
+	return place
 }
 
 // sizes counts clusters by their sizes.
@@ -153,7 +167,7 @@ func (p *report) sizes(clusters []dedup.Cluster) {
 		most = max(most, s.Documents)
 	}
 	for i := range p.Sizes {
-		p.Sizes[i].Width = 100 * float64(p.Sizes[i].Documents) / float64(most)
+		p.Sizes[i].Width = fmt.Sprintf("%.1f", 100*float64(p.Sizes[i].Documents)/float64(most))
 	}
 }
 
@@ -176,29 +190,25 @@ func (p *report) matrix(c *dedup.Corpus, r *dedup.Result) {
 	}
 	slices.SortFunc(files, func(a, b string) int { return cmp.Or(cmp.Compare(total[b], total[a]), cmp.Compare(a, b)) })
 	index := map[string]int{}
+	p.Matrix = make([]reportSource, min(len(files), reportSources+1))
 	for i, f := range files {
 		index[f] = min(i, reportSources)
-		if i < reportSources {
-			p.Sources = append(p.Sources, f)
-		}
+		p.Matrix[index[f]] = reportSource{index[f], f, make([]reportCell, len(p.Matrix))}
 	}
-	if len(files) > reportSources {
-		p.Sources = append(p.Sources, fmt.Sprintf("%s more", cli.Number(len(files)-reportSources, "file")))
-	}
-	p.Matrix = make([][]reportCell, len(p.Sources))
-	for i := range p.Matrix {
-		p.Matrix[i] = make([]reportCell, len(p.Sources))
+	if more := len(files) - reportSources; more > 0 {
+		p.Matrix[reportSources].Name = fmt.Sprintf("%s more", cli.Number(more, "file"))
 	}
 	most := 1
 	for pair, n := range counts {
-		cell := &p.Matrix[index[pair[0]]][index[pair[1]]]
+		cell := &p.Matrix[index[pair[0]]].Cells[index[pair[1]]]
 		cell.N += n
 		most = max(most, cell.N)
 	}
 	for i := range p.Matrix {
-		for j := range p.Matrix[i] {
-			if cell := &p.Matrix[i][j]; cell.N > 0 {
-				cell.Text, cell.Shade = humanize.Comma(int64(cell.N)), 0.12+0.6*float64(cell.N)/float64(most)
+		for j := range p.Matrix[i].Cells {
+			if cell := &p.Matrix[i].Cells[j]; cell.N > 0 {
+				cell.Text = humanize.Comma(int64(cell.N))
+				cell.Shade = fmt.Sprintf("%.2f", 0.12+0.6*float64(cell.N)/float64(most))
 			}
 		}
 	}
@@ -261,15 +271,15 @@ func (p *report) examples(ctx context.Context, d *deduping, c *dedup.Corpus, r *
 			return err
 		}
 		e.Jaccard = fmt.Sprintf("%.3f", found.Jaccard)
-		e.A = reportSide{c.ID(a), placeText(c.Place(a)), marked(texts[a], found.A.Passages)}
-		e.B = reportSide{c.ID(b), placeText(c.Place(b)), marked(texts[b], found.B.Passages)}
+		e.A = reportSide{c.ID(a), placeText(c, a), marked(texts[a], found.A.Passages)}
+		e.B = reportSide{c.ID(b), placeText(c, b), marked(texts[b], found.B.Passages)}
 		p.Examples = append(p.Examples, e)
 	}
 	return nil
 }
 
 // marked returns a part of a text, the passages that the other text lacks marked.
-func marked(text string, passages []shingle.Passage) template.HTML {
+func marked(text string, passages []shingle.Passage) plot.HTML {
 	marks := make([]document.Range, len(passages))
 	for i, p := range passages {
 		marks[i] = document.Range{From: int64(p.Start), To: int64(p.End)}

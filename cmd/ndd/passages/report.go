@@ -5,7 +5,6 @@ import (
 	"context"
 	_ "embed"
 	"fmt"
-	"html/template"
 	"slices"
 
 	"github.com/dustin/go-humanize"
@@ -13,6 +12,7 @@ import (
 	"ndd/cmd/ndd/cli"
 	"ndd/engine/corpus/document"
 	"ndd/engine/passages"
+	"ndd/engine/plot"
 )
 
 //go:embed report.html
@@ -75,15 +75,14 @@ func more(list []example, e example, measure func(*example) int) []example {
 type report struct {
 	cli.PageHead
 	Settings, Documents, Repeated, Spans, Cut string
-	Share                                     float64 // of all text, in percent
+	Share                                     string // of all text, in percent
 	Sources                                   []reportSource
 	More                                      int // files that are not in Sources
 	Examples                                  []reportGroup
 }
 
 type reportSource struct {
-	Name, Documents, Cut string
-	Share                float64
+	Name, Documents, Cut, Share string
 }
 
 type reportGroup struct {
@@ -97,23 +96,25 @@ type reportPair struct {
 }
 
 type reportSide struct {
-	Here      bool
-	ID, Place string
-	Text      template.HTML
+	Here  bool
+	ID    string
+	Place string // "" where it is the ID
+	Text  plot.HTML
 }
 
 // writeReport writes the page of a result.
 func (p *finding) writeReport(ctx context.Context, to cli.Folder, inputs []string, t *totals, r *passages.Result) error {
 	page := &report{PageHead: cli.NewPageHead("Repeated passages", inputs), Settings: p.o.Unit.String(),
 		Documents: humanize.Comma(int64(r.Len())), Repeated: humanize.Comma(int64(t.documents)),
-		Spans: humanize.Comma(int64(t.spans)), Cut: humanize.IBytes(uint64(t.cutBytes)), Share: t.percent(r)}
+		Spans: humanize.Comma(int64(t.spans)), Cut: humanize.IBytes(uint64(t.cutBytes)),
+		Share: percent(t.percent(r))}
 	names := slices.SortedStableFunc(slices.Values(t.sources), func(a, b string) int {
 		return cmp.Compare(t.bySource[b].cutBytes, t.bySource[a].cutBytes)
 	})
 	for _, name := range names[:min(len(names), reportSources)] {
 		s := t.bySource[name]
 		page.Sources = append(page.Sources, reportSource{name, humanize.Comma(int64(s.documents)),
-			humanize.IBytes(uint64(s.cutBytes)), 100 * float64(s.cutBytes) / float64(max(s.textBytes, 1))})
+			humanize.IBytes(uint64(s.cutBytes)), percent(100 * float64(s.cutBytes) / float64(max(s.textBytes, 1)))})
 	}
 	page.More = len(names) - len(page.Sources)
 	groups := []struct {
@@ -146,11 +147,17 @@ func (p *finding) writeReport(ctx context.Context, to cli.Folder, inputs []strin
 	return cli.WritePage(to, reportPage, page)
 }
 
+// percent returns a share with one digit.
+func percent(share float64) string { return fmt.Sprintf("%.1f", share) }
+
 // sideOf returns one document, with a range of its text marked.
 func sideOf(here bool, id, source string, line int, text string, from, to int) reportSide {
 	place := source
 	if line > 0 {
 		place = fmt.Sprintf("%s:%d", source, line)
+	}
+	if place == id {
+		place = ""
 	}
 	return reportSide{here, id, place, cli.Marked(text, []document.Range{{From: int64(from), To: int64(to)}})}
 }

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"bytes"
 	"context"
 	_ "embed"
 	"encoding/json"
@@ -13,7 +12,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"sync"
-	"text/template"
 	"time"
 
 	"github.com/dustin/go-humanize"
@@ -26,6 +24,7 @@ import (
 	"ndd/engine/index/distribution"
 	"ndd/engine/index/live"
 	"ndd/engine/parallel"
+	"ndd/engine/plot"
 )
 
 // administration handles the requests about the server and its index as a whole.
@@ -282,7 +281,7 @@ func (c *census) count(ctx context.Context, x *engine.Index) (*distributionAnswe
 	return a, nil
 }
 
-// openAPI describes the interface. It is a template, for values of type traits.
+// openAPI describes the interface. It is a page, for values of type traits.
 //
 //go:embed openapi.yaml
 var openAPI string
@@ -317,12 +316,8 @@ func (s *service) traits() traits {
 // json returns the description as JSON. It panics if openapi.yaml is not as it must be, which tests
 // exclude.
 func (t traits) json() []byte {
-	var text bytes.Buffer
 	var spec map[string]any
-	err := template.Must(template.New("openapi.yaml").Parse(openAPI)).Execute(&text, t)
-	if err == nil {
-		err = yaml.Unmarshal(text.Bytes(), &spec)
-	}
+	err := yaml.Unmarshal([]byte(plot.NewTextPage(openAPI).Format(t)), &spec)
 	delete(spec, "x-parts")
 	data, e := json.Marshal(spec)
 	if err != nil || e != nil {

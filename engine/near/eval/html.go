@@ -1,9 +1,7 @@
 package eval
 
 import (
-	"bytes"
 	_ "embed"
-	"html/template"
 	"io"
 	"strings"
 
@@ -14,24 +12,37 @@ import (
 var reportPage string
 
 // page is the report: one file, without scripts or outside resources, that reads in light and dark.
-var page = template.Must(template.New("report").Funcs(template.FuncMap{
-	"isPart":  func(cell string) bool { return strings.HasPrefix(cell, " ") },
-	"columns": func() int { return len(shown) + 1 },
-}).Parse(reportPage))
+var page = plot.NewPage(reportPage)
+
+// A pageRow is a row of a method's table: a heading of all columns, or a name and its cells, of which the first row of
+// the table has the distances. Part says that it belongs to the row above.
+type pageRow struct {
+	Name                 string
+	Columns, First, Part bool
+	Cells                []string
+}
 
 // WriteHTML writes the result as one page of HTML with its charts in it. The error is that of w.
 func (r *Result) WriteHTML(w io.Writer) error {
-	svg := func(c *plot.Lines) template.HTML {
-		var b bytes.Buffer
-		if c != nil {
-			c.WriteTo(&b) // a buffer takes all
-		}
-		return template.HTML(b.String()) // of package plot, which escapes names
+	type method struct {
+		*MethodResult
+		Rows []pageRow
 	}
-	var tables []textTable
+	p := struct {
+		*Result
+		Columns                    int
+		Signatures, Recall, Figure plot.HTML
+		Tables                     []method
+	}{Result: r, Columns: len(shown) + 1, Signatures: r.SignatureChart().HTML(), Recall: r.RecallChart().HTML(),
+		Figure: r.FigureChart().HTML()}
 	for i := range r.Methods {
-		tables = append(tables, r.table(&r.Methods[i]))
+		m := method{MethodResult: &r.Methods[i]}
+		for at, cells := range r.table(m.MethodResult) {
+			m.Rows = append(m.Rows, pageRow{cells[0], at > 0 && len(cells) == 1, at == 0, strings.HasPrefix(cells[0], " "),
+				cells[1:]})
+		}
+		p.Tables = append(p.Tables, m)
 	}
-	return page.Execute(w, map[string]any{"Result": r, "Tables": tables, "Signatures": svg(r.SignatureChart()),
-		"Recall": svg(r.RecallChart()), "Figure": svg(r.FigureChart())})
+	_, err := io.WriteString(w, page.Format(p))
+	return err
 }

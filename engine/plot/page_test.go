@@ -1,0 +1,86 @@
+package plot
+
+import (
+	"strings"
+	"testing"
+
+	"golang.org/x/net/html"
+)
+
+// TestPage: values stand where a page names them, whole pages and their parts.
+func TestPage(t *testing.T) {
+	type side struct{ Name string }
+	value := struct {
+		Title string
+		N     int
+		None  []int
+		Sides []*side
+		Words []string
+		Drawn HTML
+	}{Title: "a & b", N: 3, Sides: []*side{{"left"}, {"right"}}, Words: []string{"x", "<y>"}, Drawn: "<svg/>"}
+	for page, want := range map[string]string{
+		"":                                     "",
+		"no value }}":                          "no value }}",
+		"{{.Title}}: {{.N}}}":                  "a &amp; b: 3}",
+		"{{if .N}}some{{else}}none{{end}}.":    "some.",
+		"{{if .None}}some{{else}}none{{end}}.": "none.",
+		"{{if .None}}some{{end}}.":             ".",
+		"{{range .Sides}}{{.Name}} of {{$.N}}, {{end}}":                    "left of 3, right of 3, ",
+		"{{if .N}}{{range .Words}}[{{.}}]{{end}}{{end}}":                   "[x][&lt;y&gt;]",
+		"{{range .Words}}{{if .}}{{if $.None}}n{{end}}{{.}}{{end}}{{end}}": "x&lt;y&gt;",
+		"a\n{{- if .N}}\nb\n{{- end}}\nc":                                  "a\nb\nc",
+		"{{.Drawn}}":                                                       "<svg/>",
+	} {
+		if got := NewPage(page).Format(&value); got != want {
+			t.Errorf("%s: %q, want %q", page, got, want)
+		}
+	}
+	if got := NewTextPage("{{.Title}}").Format(value); got != "a & b" {
+		t.Errorf("as text: %q", got)
+	}
+}
+
+// TestPageMistakes: what is no page is a programmer's error, and so is a field that is not there.
+func TestPageMistakes(t *testing.T) {
+	for _, page := range []string{"{{.N", "{{}}", "{{end}}", "{{else}}", "{{if .N}}", "{{range .N}}x", "{{with .N}}x{{end}}",
+		"{{if .N}}{{else}}{{else}}{{end}}", "{{.Missing}}"} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%s was taken", page)
+				}
+			}()
+			NewPage(page).Format(struct{ N int }{1})
+		}()
+	}
+}
+
+// FuzzPage: whatever a value holds, it is text of the page and of its attributes, and makes no markup.
+func FuzzPage(f *testing.F) {
+	for _, s := range []string{`<script>alert(1)</script>`, `" onclick="x`, `' onclick='x`, `</title><b>`, "<!--", "--><i>", "]]>",
+		"&lt;b&gt;", "&#60;b&#62;", "\x00<\x00b>", "\xff<b>", "{{.}}", "`<b>"} {
+		f.Add(s)
+	}
+	page := NewPage(`<title>{{.}}</title><p title="{{.}}">{{.}}</p>`)
+	f.Fuzz(func(t *testing.T, s string) {
+		if strings.ContainsAny(s, "\x00\r") {
+			return // which HTML has no way to say
+		}
+		var tokens, attributes []string
+		z := html.NewTokenizer(strings.NewReader(page.Format(s)))
+		for z.Next() != html.ErrorToken {
+			token := z.Token()
+			if token.Type != html.TextToken {
+				tokens = append(tokens, token.Data)
+			} else if token.Data != s {
+				t.Errorf("%q became %q", s, token.Data)
+			}
+			for _, a := range token.Attr {
+				attributes = append(attributes, a.Key, a.Val)
+			}
+		}
+		if strings.Join(tokens, " ") != "title title p p" || len(attributes) != 2 || attributes[1] != s {
+			t.Errorf("%q: elements %q, attributes %q", s, tokens, attributes)
+		}
+	})
+}
