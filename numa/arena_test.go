@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"runtime"
 	"slices"
 	"strings"
@@ -165,23 +164,6 @@ func TestFull(t *testing.T) {
 	useArena(t, a, 8*hugeBytes)
 	if _, err = h.Arena(p, 8*hugeBytes+1); !errors.Is(err, ErrFull) {
 		t.Error(err)
-	}
-}
-
-func BenchmarkArena(b *testing.B) {
-	h := New(Options{Root: os.DirFS("/")})
-	const bytes = 256 << 20
-	b.SetBytes(bytes)
-	for b.Loop() {
-		a, err := h.Arena(h.Nodes()[0], bytes)
-		if err != nil {
-			b.Fatal(err)
-		}
-		clear(a.Data)
-		if p := a.Placement(); !whole(p) && p.Asked > 0 {
-			b.Fatal(p)
-		}
-		a.Free()
 	}
 }
 

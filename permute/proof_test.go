@@ -186,22 +186,3 @@ func TestFormIsChecked(t *testing.T) {
 		}
 	}
 }
-
-func BenchmarkValidate(b *testing.B) {
-	for _, c := range []struct {
-		name string
-		k    int
-	}{{"halves", 3}, {"paper-10", 3}, {"paper-20", 3}, {"weave-7-3", 6}, {"choose-10-5", 5}, {"choose-12-4", 8}} {
-		d, err := Named(c.name, c.k, 1)
-		if err != nil {
-			b.Fatal(err)
-		}
-		b.Run("design="+c.name, func(b *testing.B) {
-			for b.Loop() {
-				if err := d.Validate(); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
-}

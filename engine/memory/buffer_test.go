@@ -85,15 +85,3 @@ func TestHeapIsUntouched(t *testing.T) {
 		t.Errorf("64 MiB off the heap took %d bytes of it", grown)
 	}
 }
-
-func BenchmarkMake(b *testing.B) {
-	const bytes = 256 << 20
-	b.SetBytes(bytes)
-	for b.Loop() {
-		x, err := Make[uint64](bytes / 8)
-		if err != nil {
-			b.Fatal(err)
-		}
-		x.Free()
-	}
-}

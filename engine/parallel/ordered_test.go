@@ -293,22 +293,6 @@ func TestLeft(t *testing.T) {
 	})
 }
 
-// BenchmarkOrdered is the cost of a hand-over.
-func BenchmarkOrdered(b *testing.B) {
-	for _, workers := range []int{1, 2, 8} {
-		b.Run(fmt.Sprintf("workers=%d", workers), func(b *testing.B) {
-			n := 0
-			err := Ordered(b.Context(), Options{Workers: workers}, upTo(b.N, nil), compute(-1, nil), func(*square) error {
-				n++
-				return nil
-			})
-			if err != nil || n != b.N {
-				b.Fatal(n, err)
-			}
-		})
-	}
-}
-
 // inParts gives n squares in parts of which each is as long as its number, less one where failing
 // is said.
 func inParts(n int, failing int, err error) iter.Seq[Produce[*square]] {

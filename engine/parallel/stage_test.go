@@ -48,17 +48,3 @@ func TestStages(t *testing.T) {
 		t.Errorf("%s, and nobody wants labels any more", got)
 	}
 }
-
-func BenchmarkStage(b *testing.B) {
-	for name, labelled := range map[string]bool{"labelled=false": false, "labelled=true": true} {
-		b.Run(name, func(b *testing.B) {
-			if labelled {
-				defer EndStage()
-				defer LabelStages()()
-			}
-			for b.Loop() {
-				StageScan.Begin()
-			}
-		})
-	}
-}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 	"testing"
 
@@ -201,15 +200,3 @@ func FuzzEscape(f *testing.F) {
 
 // unescape reverses Escape.
 var unescape = strings.NewReplacer(`\\`, `\`, `\t`, "\t", `\n`, "\n", `\r`, "\r")
-
-func BenchmarkWrite(b *testing.B) {
-	row := result.Row{Query: 123456, Fingerprint: 0x0123456789abcdef, Distance: 3, ID: "http://example.org/some/page.html"}
-	for name, f := range formats {
-		b.Run("format="+name, func(b *testing.B) {
-			w := result.NewWriter(io.Discard, f, nil)
-			for b.Loop() {
-				w.Write(row)
-			}
-		})
-	}
-}

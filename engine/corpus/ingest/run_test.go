@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -310,26 +309,6 @@ func TestBudget(t *testing.T) {
 			t.Errorf("%d threads: %d records, then %v", threads, next, err)
 		}
 	}
-}
-
-// BenchmarkRun ingests a part of Go's source tree, where most of the time goes into opening small
-// files.
-func BenchmarkRun(b *testing.B) {
-	root, err := exec.Command("go", "env", "GOROOT").Output() // a binary built with -trimpath does not know it
-	if err != nil {
-		b.Fatal(err)
-	}
-	dir := filepath.Join(strings.TrimSpace(string(root)), "src", "net")
-	var report ingest.Report
-	for b.Loop() {
-		var err error
-		report, err = ingest.Run(b.Context(), []string{dir}, ingest.Config{}, func(ingest.Record) error { return nil })
-		if err != nil || report.Documents < 100 {
-			b.Fatalf("%+v, %v", report, err)
-		}
-	}
-	b.SetBytes(report.BytesRead)
-	b.ReportMetric(float64(report.Documents*b.N)/b.Elapsed().Seconds(), "documents/s")
 }
 
 // TestManyFiles: whatever the number of threads, the records of files of different sizes, of broken lines and of

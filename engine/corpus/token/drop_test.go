@@ -68,12 +68,3 @@ func FuzzDrop(f *testing.F) {
 		}
 	})
 }
-
-func BenchmarkDrop(b *testing.B) {
-	text := strings.Repeat("The fence around the orchard is old, as of 2024-01-31, and 12 goats have been at http://example.org/ since. ", 1000)
-	b.SetBytes(int64(len(text)))
-	var dst []byte
-	for b.Loop() {
-		dst = (DropURLs | DropMarkup | DropNumbers | DropDates).Append(dst[:0], text)
-	}
-}

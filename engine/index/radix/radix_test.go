@@ -420,47 +420,6 @@ func TestBucketsRoom(t *testing.T) {
 	}
 }
 
-// BenchmarkRows is what the documents of an index are sorted by: all at once, and as pairs, a quarter at a time.
-func BenchmarkRows(b *testing.B) {
-	for _, n := range []int{1e6, 2e7, 1e8} {
-		src, err := memory.Make[uint64](n)
-		if err != nil {
-			b.Fatal(err)
-		}
-		rng := rand.New(rand.NewPCG(uint64(n), 9))
-		for i := range src.Data {
-			src.Data[i] = rng.Uint64()
-		}
-		for _, threads := range []int{1, 2} {
-			o := Options{Mask: 0x5555555555555555, Threads: threads, Room: n / 4}
-			b.Run(fmt.Sprintf("n=%d/threads=%d/pairs", n, threads), func(b *testing.B) {
-				for b.Loop() {
-					if err := WalkPairs(b.Context(), Chunks{src.Data}, o, func([]Pair) error { return nil }); err != nil {
-						b.Fatal(err)
-					}
-				}
-				b.ReportMetric(b.Elapsed().Seconds()*1e9/float64(b.N)/float64(n), "ns/key")
-			})
-			b.Run(fmt.Sprintf("n=%d/threads=%d/rows", n, threads), func(b *testing.B) {
-				keys, err1 := memory.Make[uint64](n)
-				rows, err2 := memory.Make[uint32](n)
-				if err := errors.Join(err1, err2); err != nil {
-					b.Fatal(err)
-				}
-				defer keys.Free()
-				defer rows.Free()
-				for b.Loop() {
-					if err := SortRows(b.Context(), keys.Data, rows.Data, Chunks{src.Data}, o); err != nil {
-						b.Fatal(err)
-					}
-				}
-				b.ReportMetric(b.Elapsed().Seconds()*1e9/float64(b.N)/float64(n), "ns/key")
-			})
-		}
-		src.Free()
-	}
-}
-
 func BenchmarkKeys(b *testing.B) {
 	for _, n := range []int{1e6, 1e7, 1e8} {
 		for _, threads := range []int{1, 2} {

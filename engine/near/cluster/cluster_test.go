@@ -294,14 +294,3 @@ func BenchmarkJoin(b *testing.B) {
 		base.Free()
 	}
 }
-
-func BenchmarkFind(b *testing.B) {
-	base, _ := sets.Planted(1_000_000, 0)
-	for b.Loop() {
-		r, err := Find(context.Background(), NewPrints(base), Options{K: 3, Threads: 1})
-		if err != nil || r.Rows() == 0 {
-			b.Fatal(err)
-		}
-	}
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(base)), "ns/fingerprint")
-}

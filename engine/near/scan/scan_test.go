@@ -169,20 +169,6 @@ func TestDilate(t *testing.T) {
 	}
 }
 
-func BenchmarkDilate(b *testing.B) {
-	src, dst := make([]uint64, 1<<20), make([]uint64, 1<<20)
-	for i := range src {
-		src[i] = 1 << (i % 64)
-	}
-	for b.Loop() {
-		dilate(dst, src)
-	}
-	if dst[0] != 1|1<<1|1<<2|1<<4|1<<8|1<<16|1<<32 {
-		b.Fatal(dst[0])
-	}
-	b.ReportMetric(b.Elapsed().Seconds()*1e9/float64(b.N)/float64(len(src)/8), "ns/line")
-}
-
 // TestLarge has real sizes: tables beyond a cache, and buckets that are long since a third of the
 // queries begin alike. The hits of some rows of F are those of brute force.
 func TestLarge(t *testing.T) {

@@ -86,13 +86,6 @@ func TestOtherPanicsPass(t *testing.T) {
 	seen = byte(*p)
 }
 
-func BenchmarkCatchFault(b *testing.B) {
-	var err error
-	for b.Loop() {
-		func() { defer CatchFault(&err)() }()
-	}
-}
-
 // mapped maps the file at path.
 func mapped(t *testing.T, path string) (data []byte, unmap func() error) {
 	t.Helper()

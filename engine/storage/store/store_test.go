@@ -300,16 +300,6 @@ func BenchmarkVerify(b *testing.B) {
 	}
 }
 
-func BenchmarkOpen(b *testing.B) {
-	path := filepath.Join(b.TempDir(), "f")
-	small(b, path, Identity{})
-	for b.Loop() {
-		f, err := Open(path, KindSegment)
-		must(b, err)
-		f.Close()
-	}
-}
-
 // TestSectionJSON: a section of JSON with a field that this program does not know is of a newer
 // one, and said to be.
 func TestSectionJSON(t *testing.T) {

@@ -349,19 +349,3 @@ func TestConcurrent(t *testing.T) {
 		t.Errorf("%d records in %+v", len(had), r)
 	}
 }
-
-// BenchmarkAppend is one caller's share under its lock.
-func BenchmarkAppend(b *testing.B) {
-	l, _, _ := open(b, nil, b.TempDir(), Options{Sync: Never})
-	record := make([]byte, 16)
-	for b.Loop() {
-		at, err := l.Append(record)
-		must(b, err)
-		if at%10_000 == 0 {
-			b.StopTimer()
-			must(b, l.Sync(b.Context(), at))
-			b.StartTimer()
-		}
-	}
-	closed(b, l)
-}
