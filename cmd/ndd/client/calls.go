@@ -206,59 +206,6 @@ func (c *Client) List(ctx context.Context, prefix string) iter.Seq2[Stored, erro
 	}
 }
 
-// A Comparison says how near two documents are.
-type Comparison struct {
-	Near     bool   `json:"near"`
-	K        int    `json:"k"`
-	Distance int    `json:"distance"`
-	Bits     []int  `json:"bits"` // that differ, the leading one, 63, first
-	A        string `json:"a"`    // their fingerprints
-	B        string `json:"b"`
-	Texts    *Texts `json:"texts"` // nil where one of them is a fingerprint
-}
-
-// Texts say what two texts share: rows of 3 words, or of 5 characters.
-type Texts struct {
-	Shared  int       `json:"shared_shingles"`
-	Jaccard float64   `json:"jaccard"`
-	AInB    float64   `json:"a_in_b"`
-	BInA    float64   `json:"b_in_a"`
-	OnlyA   []Passage `json:"only_a"`
-	OnlyB   []Passage `json:"only_b"`
-}
-
-// A Passage is a part of a text that the other one has not.
-type Passage struct {
-	Start int    `json:"start"` // bytes of the text
-	End   int    `json:"end"`
-	Words int    `json:"words"`
-	Text  string `json:"text"`
-}
-
-// Compare compares two documents, neither of which needs to be stored.
-func (c *Client) Compare(ctx context.Context, a, b Document, k *int) (*Comparison, error) {
-	a.ID, b.ID, a.TTL, b.TTL = "", "", "", ""
-	return ask[Comparison](ctx, c, call{path: "/v1/compare", query: QueryOptions{K: k}.values(),
-		body: map[string]any{"a": a, "b": b}})
-}
-
-// A Backup says what a backup has.
-type Backup struct {
-	Name    string  `json:"name"`
-	Files   int     `json:"files"`        // of segments, and the manifest
-	Linked  uint64  `json:"linked_bytes"` // that it shares with the index
-	Copied  uint64  `json:"copied_bytes"`
-	Records uint64  `json:"log_records"`
-	Seconds float64 `json:"seconds"` // that it took
-}
-
-// Backup has the server make a backup of that name in the folder of its flag --backup-dir, with all
-// that was acknowledged before the call. It needs a token of role admin where there are tokens. A
-// name that is taken is a *Problem of status 409.
-func (c *Client) Backup(ctx context.Context, name string) (*Backup, error) {
-	return ask[Backup](ctx, c, call{path: "/v1/backup", body: map[string]any{"name": name}, changes: true})
-}
-
 // Stats are sizes of the index. /openapi.json of the server describes more.
 type Stats struct {
 	Documents    uint64  `json:"documents"`

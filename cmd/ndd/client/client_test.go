@@ -119,10 +119,6 @@ func TestCalls(t *testing.T) {
 		"<nil>"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
-	if both := must[*client.Comparison](t)(c.Compare(ctx, client.Document{Text: textA}, client.Document{Text: textA +
-		" and more"}, new(2))); both.K != 2 || both.Distance != len(both.Bits) || both.Texts.AInB != 1 {
-		t.Errorf("%+v", both)
-	}
 	if s := must[*client.Stats](t)(c.Stats(ctx)); s.Documents != 3 || s.K != 3 || s.Durable || s.Version != "test" {
 		t.Errorf("%+v", s)
 	}
@@ -131,7 +127,6 @@ func TestCalls(t *testing.T) {
 	}
 }
 
-// A backup is asked for by its name; where the server has no folder for them that is a problem.
 // TestList finds, lists and deletes documents by their IDs.
 func TestList(t *testing.T) {
 	c, ctx := serve(t, engine.Options{}), t.Context()
@@ -169,25 +164,6 @@ func TestList(t *testing.T) {
 	}
 	if got := listed(""); fmt.Sprint(got) != fmt.Sprint(ids[2:]) {
 		t.Errorf("%q", got)
-	}
-}
-
-func TestBackup(t *testing.T) {
-	var p *client.Problem
-	if _, err := serve(t, engine.Options{}).Backup(t.Context(), "monday"); !errors.As(err, &p) ||
-		p.Status != http.StatusNotFound {
-		t.Error(err)
-	}
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body, _ := io.ReadAll(r.Body)
-		fmt.Fprintf(w, `{"name": %q, "files": 3, "linked_bytes": 2, "copied_bytes": 1, "log_records": 7, "seconds": 0.5}`,
-			r.Method+r.URL.Path+string(body))
-	}))
-	defer s.Close()
-	b, err := client.New(s.URL, client.Options{HTTP: s.Client()}).Backup(t.Context(), "monday")
-	if err != nil || *b != (client.Backup{Name: `POST/v1/backup{"name":"monday"}`, Files: 3, Linked: 2, Copied: 1,
-		Records: 7, Seconds: 0.5}) {
-		t.Errorf("%+v %v", b, err)
 	}
 }
 
