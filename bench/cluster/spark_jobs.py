@@ -98,14 +98,8 @@ def all_jobs():
     run("dedup", "dedup", run("assign", "assign", prints + "," + edges))
     same("documents that can go, after %d rounds" % rounds, collected("dedup", "dedup", 2)[0], "want.drops")
 
-    run("tokenize", "tokenize", IN + "docs")
-    same("tokens", collected("tokenize", "tokenize", maps)[0], "want.tokens")
     signatures = run("signatures", "signatures", IN + "docs")
     same("signatures", collected("signatures", "signatures", maps)[0], "want.signatures")
-    run("index", "index", signatures)
-    lists = [l.rstrip(b"\n").split(b"\t") for l in collected("index", "index", 2)[0]]
-    postings = sorted(b"\t".join([f[0], f[i], f[i + 1]]) + b"\n" for f in lists for i in range(1, len(f), 2))
-    same("postings", postings, "want.postings")
     run("copies-docs", "copies-docs", signatures)
     same("copies by documents", collected("copies-docs", "copies-docs", 2)[0], "want.copies")
     run("copies-sum", "copies-sum", run("copies-terms", "copies-terms", signatures))

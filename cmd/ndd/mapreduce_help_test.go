@@ -18,11 +18,11 @@ var jobInputs = []struct {
 	job  string
 	from []string
 }{
-	{"fingerprint", []string{"documents"}}, {"tokenize", []string{"documents"}}, {"signatures", []string{"documents"}},
+	{"fingerprint", []string{"documents"}}, {"signatures", []string{"documents"}},
 	{"units", []string{"documents"}},
 	{"scan", []string{"fingerprint"}}, {"pairs", []string{"fingerprint"}}, {"cluster", []string{"pairs"}},
 	{"assign", []string{"fingerprint", "cluster"}},
-	{"dedup", []string{"assign"}}, {"index", []string{"signatures"}}, {"copies-docs", []string{"signatures"}},
+	{"dedup", []string{"assign"}}, {"copies-docs", []string{"signatures"}},
 	{"copies-terms", []string{"signatures"}},
 	{"copies-sum", []string{"copies-terms"}},
 }

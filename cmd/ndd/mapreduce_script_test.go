@@ -57,7 +57,7 @@ func runJob(ts *testscript.TestScript, _ bool, args []string) {
 		}
 		return out.String()
 	}
-	mapOnly := job == "fingerprint" || job == "signatures" || job == "tokenize"
+	mapOnly := job == "fingerprint" || job == "signatures"
 	var inputs [reduces]strings.Builder
 	var results strings.Builder
 	for _, file := range files {

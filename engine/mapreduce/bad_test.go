@@ -78,7 +78,8 @@ func TestTwice(t *testing.T) {
 	checkTwice(t, mapreduce.Stars{Round: mapreduce.LargeStar}, edges)
 	checkTwice(t, mapreduce.Stars{Round: mapreduce.SmallStar}, edges)
 	checkTwice(t, mapreduce.Dedup{}, l.run(mapreduce.Assign{}, []string{documents}))
-	checkTwice(t, mapreduce.Index{}, "a\t----------1----------2\nb\t----------1\n")
+	checkTwice(t, mapreduce.CopiesTerms{Copies: copies.Options{Method: copies.Winnow}},
+		"a\t----------1----------2\nb\t----------1\n")
 }
 
 func checkTwice(t *testing.T, job mapreduce.Mapper, input string) {
@@ -261,7 +262,6 @@ func TestOtherJob(t *testing.T) {
 		{signatures, mapreduce.CopiesDocs{Queries: side, Copies: winnow}, mapreduce.CopiesDocs{Copies: spots}},
 		{signatures, mapreduce.CopiesTerms{Copies: winnow},
 			mapreduce.CopiesTerms{Copies: copies.Options{Method: copies.Winnow, Threshold: 0.9}}},
-		{signatures, mapreduce.CopiesTerms{Copies: winnow}, mapreduce.Index{}},
 	} {
 		mapped := runMap(t, c.mapper, c.input)
 		runReduce(t, c.mapper, mapped)
@@ -280,7 +280,7 @@ func TestEmptyPart(t *testing.T) {
 		}
 	}
 	for _, job := range []mapreduce.Reducer{mapreduce.Scan{}, mapreduce.Pairs{K: 3},
-		mapreduce.Stars{Round: mapreduce.LargeStar}, mapreduce.Assign{}, mapreduce.Dedup{}, mapreduce.Index{}} {
+		mapreduce.Stars{Round: mapreduce.LargeStar}, mapreduce.Assign{}, mapreduce.Dedup{}} {
 		out, err := step(t, reduceOf(job), "", nil)
 		if err != nil || out != "~end\tparts=1 records=0 sum=0000000000000000\n" {
 			t.Errorf("%T: %q, %v", job, out, err)

@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"ndd/engine/copies"
-	"ndd/engine/corpus/token"
 	"ndd/engine/mapreduce"
 	"ndd/engine/result"
 )
@@ -134,63 +133,6 @@ func TestCopiesTies(t *testing.T) {
 	same(t, "pairs", got, []string{"a\tb\toverlap\t0.5313\t0.5313\t0.5313\t32\t32\t17\twinnow\t\n",
 		"a\tc\toverlap\t0.5313\t0.5313\t0.5313\t32\t32\t17\twinnow\t\n",
 		"b\tc\tduplicate\t1.0000\t1.0000\t1.0000\t32\t32\t32\twinnow\tequal\n", "id_a\n"})
-}
-
-// TestIndex: lists have the documents of every signature, in lines of at most 1,024.
-func TestIndex(t *testing.T) {
-	const digits = "-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz"
-	var input strings.Builder
-	lists := map[string][]string{}
-	for doc := range 2500 {
-		var set []string
-		for s := range 3 {
-			set = append(set, strings.Repeat("-", 9)+string(digits[s])+string(digits[(doc*(s+1)*s)%60]))
-		}
-		slices.Sort(set)
-		id := fmt.Sprintf("d%04d", doc)
-		fmt.Fprintf(&input, "%s\t%s\n", id, strings.Join(set, ""))
-		for _, s := range set {
-			lists[s] = append(lists[s], id+"\t3")
-		}
-	}
-	l := newLocal(t, 7, 5)
-	results := l.collect(l.run(mapreduce.Index{}, l.cut(input.String())), l.reduces)
-	got := map[string][]string{}
-	for _, line := range results {
-		fields := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
-		if len(fields) > 1+2*1024 {
-			t.Fatalf("a line of %d postings", len(fields)/2)
-		}
-		for i := 1; i < len(fields); i += 2 {
-			got[fields[0]] = append(got[fields[0]], fields[i]+"\t"+fields[i+1])
-		}
-	}
-	if len(got) != len(lists) {
-		t.Fatalf("%d lists, want %d", len(got), len(lists))
-	}
-	for s, list := range lists {
-		slices.Sort(got[s])
-		same(t, s, got[s], list)
-	}
-}
-
-// TestTokenize: tokens are those of package token.
-func TestTokenize(t *testing.T) {
-	input := `{"id":"a","text":"Straße, Ünïcode ~x and 東京!"}` + "\n" + `{"id":"b","text":""}` + "\n"
-	s, err := token.NewScanner(token.Options{Punctuation: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := "a"
-	s.Scan("Straße, Ünïcode ~x and 東京!", func(tokens []token.Token) {
-		for i := range tokens {
-			want += "\t" + string(s.AppendText(nil, &tokens[i]))
-		}
-	})
-	l := newLocal(t, 2, 1)
-	parts := l.cut(input)
-	got := l.collect(l.run(mapreduce.Tokenize{Tokens: token.Options{Punctuation: true}}, parts), len(parts))
-	same(t, "tokens", got, []string{want + "\n", "b\t\n"})
 }
 
 // TestOtherSignatures: signatures that were made otherwise are refused beside the map.

@@ -17,7 +17,6 @@ var ErrJob = errors.New("map and reduce are not of the same job, or its settings
 func (j Scan) name() string   { return "scan" }
 func (j Assign) name() string { return "assign" }
 func (j Dedup) name() string  { return "dedup" }
-func (j Index) name() string  { return "index" }
 func (j Stars) name() string  { return "cluster," + string(j.Round) }
 
 func (j Units) name() string {
@@ -26,7 +25,6 @@ func (j Units) name() string {
 }
 
 func (j Fingerprint) name() string { return "" }
-func (j Tokenize) name() string    { return "" }
 func (j Signatures) name() string  { return "" }
 
 func (j Pairs) name() string {

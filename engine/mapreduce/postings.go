@@ -1,25 +1,10 @@
 package mapreduce
 
-import (
-	"bytes"
-	"context"
-	"strconv"
-)
-
-// An Index is the job that inverts signatures: the lists of an index split by terms.
-//
-//	in      results of the job signatures
-//	shuffle signature (11 digits), number of the document's signatures (4), ID
-//	out     signature (11 digits)	some of its documents: ID, number of signatures, ID, ...
-//
-// A list of more than 1,024 documents has several lines. Documents are in order of the number of
-// their signatures.
-type Index struct{}
+import "context"
 
 const (
-	sizeDigits  = 4
-	sizeMax     = 1<<(6*sizeDigits) - 1
-	postingsMax = 1024 // of a line
+	sizeDigits = 4
+	sizeMax    = 1<<(6*sizeDigits) - 1
 )
 
 // sendPostings sends each signature of the documents of a map's input, followed by the number of
@@ -44,8 +29,6 @@ func (t *task) sendPostings(ctx context.Context) error {
 	})
 }
 
-func (j Index) mapPart(ctx context.Context, t *task) error { return t.sendPostings(ctx) }
-
 // A posting is a document that has a signature.
 type posting struct {
 	signature, id []byte
@@ -63,33 +46,4 @@ func (t *task) postings(ctx context.Context, each func(p posting) error) error {
 		}
 		return each(posting{key[:printDigits], k.rest, size})
 	})
-}
-
-func (j Index) reduce(ctx context.Context, t *task) error {
-	var signature, list []byte
-	n := 0
-	flush := func() error {
-		if n == 0 {
-			return nil
-		}
-		n = 0
-		return t.result(signature, list)
-	}
-	err := t.postings(ctx, func(p posting) error {
-		if n == postingsMax || !bytes.Equal(p.signature, signature) {
-			if err := flush(); err != nil {
-				return err
-			}
-			signature, list = append(signature[:0], p.signature...), list[:0]
-		} else {
-			list = append(list, ' ')
-		}
-		n++
-		list = strconv.AppendUint(append(append(list, p.id...), ' '), p.size, 10)
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	return flush()
 }

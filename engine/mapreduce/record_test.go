@@ -169,7 +169,7 @@ func FuzzReduce(f *testing.F) {
 	f.Add([]byte("--~end\tparts=1 records=0 sum=0000000000000000\n"))
 	f.Add([]byte("-----\tA---1AAAA\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		for _, j := range []Reducer{Scan{}, Pairs{K: 3}, Stars{Round: SmallStar}, Assign{}, Dedup{}, Index{}} {
+		for _, j := range []Reducer{Scan{}, Pairs{K: 3}, Stars{Round: SmallStar}, Assign{}, Dedup{}} {
 			var out bytes.Buffer
 			err := Reduce(t.Context(), j, Options{In: bytes.NewReader(data), Out: &out, Partitions: 64})
 			if err == nil && out.Len() > 0 && bytes.Count(out.Bytes(), []byte("\n")) > 1 && !bytes.Contains(data,

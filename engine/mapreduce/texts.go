@@ -11,7 +11,6 @@ import (
 	"ndd/engine/copies"
 	"ndd/engine/corpus/document"
 	"ndd/engine/corpus/ingest"
-	"ndd/engine/corpus/token"
 )
 
 // A made is the result for one document.
@@ -42,38 +41,6 @@ func (t *task) eachText(ctx context.Context, o document.Options,
 	}
 	return t.documents(ctx, o, func(c ingest.Config) (ingest.Report, error) {
 		return ingest.Extract(ctx, []string{document.Stdin}, c, steps)
-	})
-}
-
-// A Tokenize is the job that takes texts apart into tokens, as fingerprints and signatures do. It
-// has no reduce.
-//
-//	in    a JSON object a line
-//	out   ID	tokens, normalised
-type Tokenize struct {
-	Document document.Options
-	Tokens   token.Options
-}
-
-func (j Tokenize) mapPart(ctx context.Context, t *task) error {
-	return t.eachText(ctx, j.Document, func() (func(string) []byte, error) {
-		s, err := token.NewScanner(j.Tokens)
-		if err != nil {
-			return nil, err
-		}
-		var word []byte
-		return func(text string) (value []byte) {
-			s.Scan(text, func(tokens []token.Token) {
-				for i := range tokens {
-					if len(value) > 0 {
-						value = append(value, ' ')
-					}
-					word = s.AppendText(word[:0], &tokens[i])
-					value = appendEscaped(value, string(word))
-				}
-			})
-			return value
-		}, nil
 	})
 }
 

@@ -9,7 +9,6 @@ import (
 
 	"ndd/cmd/ndd/cli"
 	"ndd/engine/copies"
-	"ndd/engine/corpus/token"
 	"ndd/engine/mapreduce"
 	"ndd/engine/passages"
 	"ndd/permute"
@@ -109,15 +108,6 @@ the bytes of its escaped form.`,
 		return mapreduce.Dedup{Keep: k}, err
 	},
 }, {
-	name: "tokenize", short: "documents to their tokens",
-	in:       `a JSON object, with the fields --text and --id`,
-	out:      `ID, tab, tokens, normalised as fingerprints and signatures take them`,
-	mapFlags: "documents",
-	make: func(m *mapReduce) (any, error) {
-		c, err := m.docs.Config(m.g, nil)
-		return mapreduce.Tokenize{Document: c.Document, Tokens: token.Options{Punctuation: true}}, err
-	},
-}, {
 	name: "units", short: "repeated lines, paragraphs, or sentences in a row",
 	in: `a JSON object, with the fields --text and --id`,
 	shuffle: `hash of the unit, ID, and where it begins and ends, all in the key: 39 bytes and
@@ -158,13 +148,6 @@ that follow each other have a line each. --unit, --ignore and --min-chars must b
 		o, err := m.copyOptions()
 		return mapreduce.Signatures{Document: c.Document, Copies: o}, err
 	},
-}, {
-	name: "index", short: "signatures to postings: an index that is split by terms",
-	in: `what the job signatures writes`,
-	shuffle: `signature, number of the document's signatures and ID, all in the key: 19 bytes
-and the ID for each signature of each document`,
-	out:  `signature, tab, some of its documents, each with the number of its signatures`,
-	make: func(m *mapReduce) (any, error) { return mapreduce.Index{}, nil },
 }, {
 	name: "copies-docs", short: "copies, by an index that is split by documents",
 	in:      `what the job signatures writes; each map makes an index of its part`,
