@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
-	"math"
 	"slices"
 
 	"ndd/engine/copies/postings"
@@ -25,7 +23,6 @@ type Report struct {
 	Taken    int
 	TakenIDs []string // some of these IDs
 	SameSite int      // pairs that were left out for being of one site
-	Dropped  uint64   // signatures that the options leave out, once for each document that had one
 	Pairs    int
 
 	// What the joins say, added up; see [postings.Report].
@@ -54,9 +51,6 @@ func (d *Detector) Pairs(ctx context.Context) ([]Pair, Report, error) {
 	slices.SortFunc(d.methods, func(a, b methodIndex) int { return cmp.Compare(order(a.method), order(b.method)) })
 	for i := range d.methods {
 		m := &d.methods[i]
-		if err := d.filter(ctx, m); err != nil {
-			return nil, d.report, err
-		}
 		pairs, r, err := m.builder.Join(ctx, d.o.join(m.method))
 		if err != nil {
 			return nil, d.report, err
@@ -185,50 +179,5 @@ func (d *Detector) Close() (err error) {
 	for i := range d.methods {
 		err = errors.Join(err, d.methods[i].builder.Close())
 	}
-	return err
-}
-
-// An IDFRange bounds the normalised inverse document frequency of signatures: log(n/d) / log(n) for
-// a signature of d of n documents, so 1 for a signature of one document and 0 for one of all. The
-// zero value has no bounds.
-//
-// SpotSigs' authors bound it at .2 and .3 in places; an upper bound below 1 drops every rare
-// signature.
-type IDFRange struct {
-	Least, Most float64
-}
-
-// check returns an error if the bounds are out of range.
-func (r IDFRange) check() error {
-	if r != (IDFRange{}) && !(r.Least >= 0 && r.Least <= r.Most && r.Most <= 1) {
-		return fmt.Errorf("inverse document frequencies of %g to %g: must be within 0 and 1, the least first",
-			r.Least, r.Most)
-	}
-	return nil
-}
-
-// has reports whether a signature of documents of all documents is within the bounds.
-func (r IDFRange) has(documents, all int) bool {
-	if all < 2 {
-		return true
-	}
-	idf := math.Log(float64(all)/float64(documents)) / math.Log(float64(all))
-	return idf >= r.Least && idf <= r.Most
-}
-
-// filter drops the signatures of a method that the options exclude.
-func (d *Detector) filter(ctx context.Context, m *methodIndex) error {
-	var dropped uint64
-	var err error
-	switch {
-	case m.method == SpotSigs && d.o.IDF != (IDFRange{}):
-		all := m.builder.Documents()
-		dropped, err = m.builder.KeepFrequencies(ctx, d.o.Threads, d.o.Join.MemoryBytes,
-			func(n int) bool { return d.o.IDF.has(n, all) })
-	case m.method == CCDet && d.o.SiteFeatures > 0:
-		dropped, err = m.builder.DropLocal(ctx, d.o.Threads, d.o.Join.MemoryBytes, d.o.SiteFeatures,
-			func(row uint32) uint64 { return d.site(m.docs[row]) })
-	}
-	d.report.Dropped += dropped
 	return err
 }

@@ -108,9 +108,6 @@ type Options struct {
 
 	// Of a Detector alone:
 
-	IDF          IDFRange // of SpotSigs: signatures outside are dropped
-	SiteFeatures int      // of CCDet: features that more documents of one site have are dropped from these; 0: none are
-
 	OnConflict rows.OnConflict // of an IndexWriter: what it does with a document whose ID is taken; default rows.Replace
 
 	OtherSites bool // pairs of documents of one site are left out
@@ -145,12 +142,6 @@ func NewSigner(o Options) (s *Signer, err error) {
 	}
 	if o.MinFeatures < 0 {
 		return nil, fmt.Errorf("%d signatures at least: must not be negative", o.MinFeatures)
-	}
-	if o.SiteFeatures < 0 {
-		return nil, fmt.Errorf("features of %d documents of a site: must not be negative", o.SiteFeatures)
-	}
-	if err := o.IDF.check(); err != nil {
-		return nil, err
 	}
 	spots, err := spotsigs.New(o.SpotSigs)
 	if err != nil {

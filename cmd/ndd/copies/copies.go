@@ -352,9 +352,6 @@ func sayCopies(g *cli.Globals, r *copies.Report) {
 	if r.SameSite > 0 {
 		g.Log.Info(fmt.Sprintf("%s of one site left out", cli.Number(r.SameSite, "pair")))
 	}
-	if r.Dropped > 0 {
-		g.Log.Info(fmt.Sprintf("%s left out by idf or site-features", cli.Number(r.Dropped, "signature")))
-	}
 }
 
 // sayWork reports on the work of a join.

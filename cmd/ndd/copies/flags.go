@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -59,8 +57,8 @@ func (f *signatureFlags) options(g *cli.Globals) (o copies.Options, err error) {
 		return o, cli.Usagef("--method %q: %w", f.method, err)
 	}
 	for method, names := range map[copies.Method][]string{
-		copies.SpotSigs: {"spots", "spot-distance", "chain", "idf"},
-		copies.CCDet:    {"ends", "site-features"},
+		copies.SpotSigs: {"spots", "spot-distance", "chain"},
+		copies.CCDet:    {"ends"},
 	} {
 		if o.Method == method || o.Method == copies.Auto {
 			continue
@@ -169,12 +167,12 @@ func room(g *cli.Globals, limit string, o *copies.Options) (*memory.Budget, erro
 }
 
 // join adds to options of signatures those of which pairs are found.
-func (f *copiesFlags) join(g *cli.Globals, o *copies.Options) (err error) {
+func (f *copiesFlags) join(g *cli.Globals, o *copies.Options) error {
 	s := f.signatures.file
 	if g.Given["threshold"] && !(f.threshold > 0 && f.threshold <= 1) {
 		return cli.Usagef("--threshold %g: must be above 0 and at most 1", f.threshold)
 	}
-	o.Threshold, o.SiteFeatures = f.threshold, int(s.siteFeats)
+	o.Threshold = f.threshold
 	o.Join = postings.Options{MaxDocuments: int(s.maxDocuments), MaxEqual: int(s.maxEqual), Slices: int(s.slices)}
 	if s.split == "term" {
 		o.Join.Split = postings.Terms
@@ -184,18 +182,8 @@ func (f *copiesFlags) join(g *cli.Globals, o *copies.Options) (err error) {
 	if o.OtherSites = s.sameSite == "skip"; !o.OtherSites && s.sameSite != "keep" {
 		return cli.Usagef("%s: same-site %q: must be keep or skip", s.path, s.sameSite)
 	}
-	if (o.OtherSites || o.SiteFeatures > 0) && f.signatures.site == "" {
-		return cli.Usagef("%s: same-site and site-features need the field that has the site: --site FIELD", s.path)
-	}
-	if s.idf == "" {
-		return nil
-	}
-	least, most, _ := strings.Cut(s.idf, ",")
-	if o.IDF.Least, err = strconv.ParseFloat(least, 64); err == nil {
-		o.IDF.Most, err = strconv.ParseFloat(most, 64)
-	}
-	if err != nil {
-		return cli.Usagef("%s: idf %q: must be two numbers such as 0.2,0.9", s.path, s.idf)
+	if o.OtherSites && f.signatures.site == "" {
+		return cli.Usagef("%s: same-site needs the field that has the site: --site FIELD", s.path)
 	}
 	return nil
 }

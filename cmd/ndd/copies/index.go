@@ -181,7 +181,7 @@ func findIn(ctx context.Context, g *cli.Globals, inputs []string, f *copiesFlags
 		return err
 	}
 	if err := f.signatures.file.refuse("applies to documents that are compared with each other, without --against",
-		"max-equal", "idf", "site-features", "split", "slices"); err != nil {
+		"max-equal", "split", "slices"); err != nil {
 		return err
 	}
 	if err := f.join(g, &o); err != nil {

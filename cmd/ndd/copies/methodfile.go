@@ -19,9 +19,9 @@ type methodFile struct {
 	path string
 	set  *pflag.FlagSet
 
-	spots, ends, sameSite, idf, split                                       string
-	distance, chain, minFeatures, maxDocuments, maxEqual, slices, siteFeats uint
-	bags, self                                                              bool
+	spots, ends, sameSite, split                                 string
+	distance, chain, minFeatures, maxDocuments, maxEqual, slices uint
+	bags, self                                                   bool
 }
 
 // signatureSettings are those of the recipe: an index has its own.
@@ -35,11 +35,7 @@ func newMethodFile() *methodFile {
 		"for any language) or a file of words")
 	fl.UintVar(&f.distance, "spot-distance", 1, "spotsigs: distance between the content words of a signature, 1 to 16")
 	fl.UintVar(&f.chain, "chain", 0, "spotsigs: content words of a signature, 1 to 16 (2; with spots = paper 3)")
-	fl.StringVar(&f.idf, "idf", "", "spotsigs: use only signatures whose normalised inverse document frequency is "+
-		"in a range: 0.2,0.9")
 	fl.StringVar(&f.ends, "ends", "", "ccdet: characters that end a sentence (。！？；)")
-	fl.UintVar(&f.siteFeats, "site-features", 0,
-		"ccdet: ignore features that more than this many documents of one --site share")
 	fl.BoolVar(&f.bags, "bags", false, "count a signature as often as it occurs (false)")
 	fl.UintVar(&f.minFeatures, "min-features", 0,
 		"signatures that a document needs to be compared (spotsigs 8, ccdet 1, winnow 3, shingles 4)")
