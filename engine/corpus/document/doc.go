@@ -12,18 +12,19 @@
 //
 //	inputs ──► files ──► stream ───────► units ─────────────────► documents
 //	           input.go  open.go         format.go: by table      extract.go
-//	           sorted    gzip, zstd,     jsonl.go json.go csv.go  charset.go html.go
-//	                     xz, bzip2 by    warc.go parquet.go       http.go
-//	                     magic bytes
-//	           └────── Scan: one goroutine ──────┘└─── Extractor: many ───┘
+//	           sorted    gzip, zstd,     blocks.go jsonl.go       charset.go html.go
+//	                     xz, bzip2 by    json.go csv.go warc.go   http.go
+//	                     magic bytes     parquet.go
+//	           └─ Scan: one, with Decoders many ─┘└─── Extractor: many ───┘
 //	           └──────────────────────── Read: both ──────────────────────┘
 //
-// A gzip or zstd file of many members or frames is decompressed by several goroutines ahead of its
-// reading, if Options.Decoders are given (pieces.go).
+// If Options.Decoders are given, several goroutines decompress the members of a gzip file or the frames
+// of a zstd file ahead of its reading (pieces.go), and cut blocks of lines and CSV records into units
+// (blocks.go). What Scan yields is the same.
 //
-// Finding and cutting is sequential and cheap; decoding, parsing and stripping markup is not, so it
-// can be done elsewhere: a [Unit] owns its bytes and may move to another goroutine, which has an
-// [Extractor]. [Read] does both in place.
+// Finding and cutting is cheap; decoding, parsing and stripping markup is not, so it can be done
+// elsewhere: a [Unit] may move to another goroutine, which has an [Extractor]. [Read] does both in
+// place.
 //
 // # Encodings
 //
@@ -44,7 +45,7 @@
 //
 // A small file is one open, one stat, one read and one allocation: about 20 us, so Go's source tree
 // of 10,000 files takes a fifth of a second to read. A JSON line is found at memory speed and
-// copied once.
+// not copied.
 //
 // # Concurrency
 //

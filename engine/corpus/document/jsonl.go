@@ -11,32 +11,67 @@ import (
 
 // jsonLines yields one unit a line: of a JSON object, or of text. White space alone is no line.
 func (s *stream) jsonLines() error {
-	if err := s.each(s.jsonLine); err != nil {
+	c := s.cutting(0, func(b []byte) int { return bytes.LastIndexByte(b, '\n') + 1 }, s.cutLines)
+	c.long = c.longLine
+	if err := c.each(func(u *cutUnit) error {
+		s.line, s.good, s.at = u.Line, u.From, u.To
+		switch {
+		case u.skip != nil:
+			u.skip.Line = u.Line
+			return u.skip
+		case s.format == Lines:
+			u.format = Text
+			return s.emit(u.Unit)
+		}
+		return s.object(u.raw, u.From, u.at)
+	}); err != nil {
 		return err
 	}
 	return s.noText()
 }
 
-func (s *stream) jsonLine() error {
-	from := s.at
-	s.good = from
-	line, err := s.readLine()
-	if err != nil {
-		return err
+// cutLines cuts a block into lines.
+func (s *stream) cutLines(b *block) {
+	b.units = make([]cutUnit, 0, bytes.Count(b.raw, []byte("\n"))+1)
+	for at, end := 0, 0; at < len(b.raw); at = end {
+		end = len(b.raw)
+		if n := bytes.IndexByte(b.raw[at:], '\n'); n >= 0 {
+			end = at + n + 1
+		}
+		b.lines++
+		u := cutUnit{Unit: Unit{Line: b.lines, From: int64(at), To: int64(end)}}
+		line := b.raw[at:end:end]
+		if b.from == 0 && at == 0 {
+			line = bytes.TrimPrefix(line, []byte(utf8Mark))
+		}
+		line = bytes.TrimLeftFunc(line, unicode.IsSpace)
+		u.at = int64(end - len(line))
+		u.raw = bytes.TrimSpace(line)
+		switch {
+		case int64(end-at) > s.opts.MaxDocumentBytes:
+			u.skip = s.tooLarge(0)
+		case len(u.raw) == 0:
+			continue
+		}
+		b.units = append(b.units, u)
 	}
-	whole := len(line)
-	if s.line == 1 {
-		line = bytes.TrimPrefix(line, []byte(utf8Mark))
+}
+
+// longLine makes a block of a line beyond the limit, which it leaves behind, or nil if reading fails.
+func (c *cutting) longLine(b *block) *block {
+	b.raw, b.size, c.rest = nil, int64(len(c.rest)), nil
+	for {
+		part, err := c.s.r.ReadSlice('\n')
+		b.size += int64(len(part))
+		if err == bufio.ErrBufferFull {
+			continue
+		}
+		if c.err = err; err != nil && err != io.EOF {
+			return nil
+		}
+		b.lines, b.units = 1, []cutUnit{{Unit{Line: 1, To: b.size}, c.s.tooLarge(0)}}
+		return b
 	}
-	line = bytes.TrimLeftFunc(line, unicode.IsSpace)
-	at := from + int64(whole-len(line))
-	switch line = bytes.TrimSpace(line); {
-	case len(line) == 0:
-		return nil
-	case s.format == Lines:
-		return s.emit(Unit{Line: s.line, From: from, To: s.at, format: Text, raw: line, at: at})
-	}
-	return s.object(line, from, at)
 }
 
 // object yields a JSON object that begins at at, behind white space from from on, and ends here. The
@@ -101,55 +136,6 @@ func (s *stream) noText() error {
 		}
 	}
 	return s.release()
-}
-
-// readLine returns the next line in memory that no other line has, io.EOF at the end, or a skip for
-// a line beyond the limit, which it leaves behind.
-func (s *stream) readLine() ([]byte, error) {
-	s.line++
-	var line []byte
-	tooLong := false
-	for {
-		part, err := s.r.ReadSlice('\n')
-		s.at += int64(len(part))
-		if int64(len(line)+len(part)) > s.opts.MaxDocumentBytes {
-			tooLong, line = true, nil
-		}
-		switch {
-		case err == nil && len(line) == 0 && !tooLong:
-			return s.keep(part), nil
-		case !tooLong:
-			line = append(line, part...)
-		}
-		switch {
-		case err == bufio.ErrBufferFull:
-			continue
-		case err == io.EOF && (tooLong || len(line) > 0):
-		case err != nil:
-			return nil, err
-		}
-		if tooLong {
-			return nil, s.tooLarge(s.line)
-		}
-		return line, nil
-	}
-}
-
-// lineBlockBytes is how much memory is taken at a time for lines: much less than a batch of units
-// has, since the last unit that lies in a block keeps all of it.
-const lineBlockBytes = 32 << 10
-
-// keep copies a line into memory that it shares with its neighbours, unless it is long.
-func (s *stream) keep(line []byte) []byte {
-	if len(line) > lineBlockBytes/4 {
-		return bytes.Clone(line)
-	}
-	if len(line) > cap(s.lines)-len(s.lines) {
-		s.lines = make([]byte, 0, lineBlockBytes)
-	}
-	from := len(s.lines)
-	s.lines = append(s.lines, line...)
-	return s.lines[from:len(s.lines):len(s.lines)]
 }
 
 // jsonFields returns the ID ("" if there is none), text and values of a record. The text may be a

@@ -31,7 +31,7 @@ const (
 	blockMax        = 128 << 10
 )
 
-// Decoders decompress parts of files beside their reading. It is safe for concurrent use: all files
+// Decoders decompress and cut parts of files beside their reading. It is safe for concurrent use: all files
 // of a run share one.
 type Decoders struct {
 	ahead      int   // most pieces of a file

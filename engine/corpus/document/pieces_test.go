@@ -35,7 +35,13 @@ func gzipped(t *testing.T, level int, members ...string) (all []byte) {
 // scanned returns what a scan of a file yields, and the error of its content.
 func scanned(t *testing.T, path string, d *Decoders) (got []string, gaps []Gap) {
 	t.Helper()
-	for u, err := range (File{Path: path}).Scan(t.Context(), Options{Decoders: d, Format: formatByName(path)}, nil) {
+	return scannedWith(t, path, Options{Decoders: d})
+}
+
+func scannedWith(t *testing.T, path string, o Options) (got []string, gaps []Gap) {
+	t.Helper()
+	o.Format = formatByName(path)
+	for u, err := range (File{Path: path}).Scan(t.Context(), o, nil) {
 		line := fmt.Sprintf("%d %d %d %q %q", u.Line, u.From, u.To, u.id, u.raw)
 		if skip, ok := err.(*Skip); ok {
 			line = fmt.Sprintf("%v %d %d %d", err, skip.At, skip.To, skip.ResumedAt)

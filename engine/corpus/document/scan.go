@@ -10,7 +10,8 @@ import (
 	"iter"
 )
 
-// Unit is one document as it lies in its file. It owns its bytes.
+// Unit is one document as it lies in its file. Nobody writes to its bytes, which those of lines near it
+// may share; see [Unit.Alone].
 type Unit struct {
 	Source string
 	Line   int // from 1, or the number of a WARC record; 0 if the unit is the whole file
@@ -159,8 +160,7 @@ type stream struct {
 	held   []Unit  // the first JSON objects, until one has the text field that the options name
 	found  bool    // one has it
 
-	heldBytes int    // of held
-	lines     []byte // the block that lines are copied to
+	heldBytes int // of held
 
 	header    []string // of a table: the names of its fields
 	headerEnd int64    // of CSV, with tabs or commas
@@ -247,6 +247,14 @@ func (s *stream) skip(skip *Skip) error {
 
 // Size returns the number of bytes that the unit holds.
 func (u Unit) Size() int { return len(u.raw) }
+
+// Alone returns the unit without the lines that share its memory.
+func (u Unit) Alone() Unit {
+	if u.Line > 0 && (u.format == JSONL || u.format == Text) {
+		u.raw = bytes.Clone(u.raw)
+	}
+	return u
+}
 
 // whole reads the file as one unit.
 func (s *stream) whole() error {

@@ -225,6 +225,9 @@ func (p *pipeline[R]) scan(part []found[R]) parallel.Produce[*batch[R]] {
 					if p.steps.Want != nil && !p.steps.Want(number) {
 						continue
 					}
+					if p.steps.Want != nil {
+						unit = unit.Alone() // the lines beside it are needed no more
+					}
 				}
 				b.items = append(b.items, item[R]{unit: unit, number: number, err: err, origin: from})
 				b.bytes += int64(unit.Size())

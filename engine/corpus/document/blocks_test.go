@@ -1,0 +1,130 @@
+package document
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/klauspost/compress/gzip"
+)
+
+// TestBlocks: what a scan of lines and records yields depends neither on the size of blocks nor on the
+// number of goroutines: not with records over several lines, blank ones at the ends of blocks, quotes
+// that are left open or mean nothing, records that are too long, and files that end anywhere.
+func TestBlocks(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 9))
+	files := map[string]string{
+		"a.jsonl": utf8Mark + " {\"text\":\"one\"}\r\n\n\n{broken\n  \n" + strings.Repeat("{\"text\":\"long \"}", 9) + "\n" +
+			utf8Mark + "[1]\n{\"text\":\"end\"}",
+		"a.csv": "id,text\n1,one\n\n\n2,\"two\nlines, \"\"quoted\"\"\"\r\n3\n4,bad\"quote\n5,\"a\"b\n6,long" +
+			strings.Repeat(" long", 30) + "\n\n7,seven\n",
+		"open.csv":  "id,text\n1,one\n2,two\n3,\"three\n4,four\n5,five\n6,six\n",
+		"one.csv":   "text\none\nx\n\n\"two\nx\n\"\nthree\n",
+		"quote.tsv": "id\ttext\n1\t5\" disk\n2\t\"two\nlines\"\n3\t3\" and\n4\tfour\n5\t\"open\n6\tsix\n7\tseven",
+	}
+	for _, name := range []string{"random.csv", "random.tsv"} {
+		var b strings.Builder
+		b.WriteString("id" + separator(name) + "text\n")
+		for range 300 {
+			b.WriteString([]string{"a", "b c", "\"", "\"\"", "\n", "\r\n", ",", "\t"}[r.IntN(8)])
+		}
+		files[name] = b.String()
+	}
+	dir := t.TempDir()
+	for name, content := range files {
+		packed := gzipped(t, gzip.BestSpeed, content)
+		for what, b := range map[string][]byte{name: []byte(content), "cut " + name + ".gz": packed[:len(packed)-9],
+			"short " + name: []byte(content[:len(content)*2/3])} {
+			path := filepath.Join(dir, what)
+			if err := os.WriteFile(path, b, 0o644); err != nil {
+				t.Fatal(err)
+			}
+			for _, most := range []int64{20, 100, 0} {
+				want, _ := scannedWith(t, path, Options{MaxDocumentBytes: most})
+				if !strings.HasSuffix(name, ".jsonl") && most == 0 {
+					if in := inOrder(t, path); !slices.Equal(want, in) {
+						t.Fatalf("%s: %q\nin order: %q", what, want, in)
+					}
+				}
+				for size := 1; size < len(content)+50; size += 1 + size/3 {
+					one, _ := scannedWith(t, path, Options{MaxDocumentBytes: most, blockBytes: size})
+					d := NewDecoders(3, int64(size)*9)
+					many, _ := scannedWith(t, path, Options{MaxDocumentBytes: most, blockBytes: size, Decoders: d})
+					if !slices.Equal(one, many) {
+						t.Fatalf("%s, blocks of %d, %d at most: %q\nby one goroutine %q", what, size, most, many, one)
+					}
+					if strings.HasSuffix(name, ".jsonl") || most == 0 { // how long a record is is seen some bytes late
+						if !slices.Equal(one, want) {
+							t.Fatalf("%s, blocks of %d, %d at most: %q\nwant %q", what, size, most, one, want)
+						}
+					}
+					if d.held.Load() != 0 {
+						t.Fatalf("%s: %d bytes are held at the end", what, d.held.Load())
+					}
+				}
+			}
+		}
+	}
+}
+
+// inOrder returns what records yield that are not cut into blocks.
+func inOrder(t *testing.T, path string) (got []string) {
+	t.Helper()
+	opts, err := Options{}.withDefaults()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &stream{ctx: t.Context(), file: File{Path: path}, opts: opts}
+	s.yield = func(u Unit, err error) bool {
+		line := fmt.Sprintf("%d %d %d %q %q", u.Line, u.From, u.To, u.id, u.raw)
+		if skip, ok := err.(*Skip); ok {
+			line = fmt.Sprintf("%v %d %d %d", err, skip.At, skip.To, skip.ResumedAt)
+		}
+		got = append(got, line)
+		return true
+	}
+	closer, err := s.open(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer closer()
+	err = s.recordsInOrder(&table{mark: separator(path), most: opts.MaxDocumentBytes}, s.r, 0, 0)
+	if skip, ok := err.(*Skip); ok {
+		s.skip(skip)
+	} else if err != nil {
+		s.skip(&Skip{Line: s.line, At: s.good, Reason: Unreadable, Err: err})
+	}
+	return got
+}
+
+// TestBlocksStop: a consumer that stops gives back the memory of the blocks that were read ahead, which
+// are not more than there is room for.
+func TestBlocksStop(t *testing.T) {
+	var b bytes.Buffer
+	for i := range 20_000 {
+		fmt.Fprintf(&b, "{\"id\":%d,\"text\":\"%d\"}\n", i, i)
+	}
+	d := NewDecoders(8, 3000)
+	n := 0
+	for u, err := range Scan(t.Context(), []string{Stdin}, Options{Decoders: d, Format: JSONL, blockBytes: 1000},
+		bufio.NewReader(&b)) {
+		if err != nil || u.Line != n+1 {
+			t.Fatal(u.Line, err)
+		}
+		if held := d.held.Load(); held > 7000 { // one block of up to twice its size is always allowed
+			t.Fatalf("%d bytes are held", held)
+		}
+		if n++; n == 10_000 {
+			break
+		}
+	}
+	if n != 10_000 || d.held.Load() != 0 {
+		t.Errorf("%d units, %d bytes are held", n, d.held.Load())
+	}
+}
