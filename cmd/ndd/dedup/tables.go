@@ -2,6 +2,8 @@ package dedup
 
 import (
 	"bufio"
+	"cmp"
+	"sync"
 
 	"ndd/cmd/ndd/cli"
 	"ndd/engine/near/dedup"
@@ -40,21 +42,25 @@ func clusterNames() (names []string) {
 func writeClusters(dir cli.Folder, f result.Format, c *dedup.Corpus, r *dedup.Result) (sameID int, err error) {
 	t := &clusterTables{c: c, r: r}
 	clusters, dropped, kept := clusterFiles(f)
-	for _, file := range []struct {
+	files := []struct {
 		name    string
 		columns []result.Column
 		fill    func(*result.TableWriter) error
 	}{{clusters, clusterColumns, t.clusters}, {dropped, droppedColumns, t.dropped}, {kept, keptColumns, t.kept},
-		{sourcesFile(f), sourceColumns, t.sources}} {
-		if err := dir.Write(file.name, func(w *bufio.Writer) error {
-			table := result.NewTableWriter(w, f, file.columns...)
-			if err := file.fill(table); err != nil {
-				return err
-			}
-			return table.Close()
-		}); err != nil {
-			return 0, err
-		}
+		{sourcesFile(f), sourceColumns, t.sources}}
+	errs := make([]error, len(files))
+	var group sync.WaitGroup
+	for i, file := range files {
+		group.Go(func() {
+			errs[i] = dir.Write(file.name, func(w *bufio.Writer) error {
+				table := result.NewTableWriter(w, f, file.columns...)
+				return cmp.Or(file.fill(table), table.Close())
+			})
+		})
+	}
+	group.Wait()
+	if err := cmp.Or(errs...); err != nil {
+		return 0, err
 	}
 	return t.sameID, nil
 }

@@ -152,7 +152,15 @@ type rowReader struct {
 	rest   []byte // of the block
 	buffer []byte
 	place  string // the file of the last record
+	recent [recentRecords]struct {
+		after Row // the row, and 1; 0: none
+		rec   record
+	}
 }
+
+// recentRecords is how many records a reader remembers, as ID and place of one document are asked for
+// one after the other, and those of the document that is kept for several.
+const recentRecords = 16
 
 // all yields the records in order. It ends at an error.
 func (r *rowReader) all(yield func(record, error) bool) {
@@ -162,7 +170,7 @@ func (r *rowReader) all(yield func(record, error) bool) {
 			return
 		}
 		for len(r.rest) > 0 {
-			if rec, err := r.record(); !yield(rec, err) || err != nil {
+			if rec, err := r.record(true); !yield(rec, err) || err != nil {
 				return
 			}
 		}
@@ -171,6 +179,10 @@ func (r *rowReader) all(yield func(record, error) bool) {
 
 // find returns the record of a row. Rows that ascend are read without a search.
 func (r *rowReader) find(row Row) (rec record, err error) {
+	recent := &r.recent[row%recentRecords]
+	if recent.after == row+1 {
+		return recent.rec, nil
+	}
 	at, _ := slices.BinarySearchFunc(r.blocks, row+1, func(b rowBlock, row Row) int { return cmp.Compare(b.first, row) })
 	if at != r.block || row < r.next {
 		if err := r.load(at - 1); err != nil {
@@ -178,10 +190,11 @@ func (r *rowReader) find(row Row) (rec record, err error) {
 		}
 	}
 	for r.next <= row {
-		if rec, err = r.record(); err != nil {
+		if rec, err = r.record(r.next == row); err != nil {
 			return rec, err
 		}
 	}
+	recent.after, recent.rec = row+1, rec
 	return rec, nil
 }
 
@@ -206,8 +219,8 @@ func (r *rowReader) load(block int) error {
 	return nil
 }
 
-// record reads the next record of the block.
-func (r *rowReader) record() (rec record, err error) {
+// record reads the next record of the block, without its texts unless they are wanted.
+func (r *rowReader) record(wanted bool) (rec record, err error) {
 	defer func() {
 		if recover() != nil { // lengths that its bytes contradict
 			err = &spill.Error{What: "ids", Dir: r.dir, Err: io.ErrUnexpectedEOF}
@@ -216,16 +229,21 @@ func (r *rowReader) record() (rec record, err error) {
 	head := r.rest[0]
 	r.rest = r.rest[1:]
 	rec.short = head&recordShort != 0
-	rec.id = string(r.text())
+	id := r.text()
+	if wanted {
+		rec.id = string(id)
+	}
 	switch {
 	case head&recordIsFile != 0:
-		r.place = rec.id
+		r.place = string(id)
 	case head&recordFile != 0:
 		r.place = string(r.text())
 	}
 	if head&recordValues != 0 {
 		for range r.number() {
-			rec.values = append(rec.values, string(r.text()))
+			if value := r.text(); wanted {
+				rec.values = append(rec.values, string(value))
+			}
 		}
 	}
 	rec.place = Place{r.place, int64(r.number())}
