@@ -23,7 +23,7 @@ const (
 // errInOrder says that the next block is to be cut in order.
 var errInOrder = errors.New("records are to be cut in order")
 
-// A block is some whole records of a file.
+// A block is some whole records of a file, or a row group.
 type block struct {
 	raw   []byte // nil where it is one record that is too long
 	from  int64  // in the decompressed file
@@ -35,29 +35,41 @@ type block struct {
 	// cut in order
 	inOrder bool
 
+	group int // of a Parquet file, which is the block
+
 	held int64
 	done chan struct{} // closed when it has been taken apart; nil if nobody is at it
 }
 
-// A cutUnit is a unit of a block, or a skip. Line, From, To and at are counted from the beginning of the
-// block.
+// A cutUnit is a unit of a block, or a *[Skip], or why rows are lost. Line, From, To and at are counted
+// from the beginning of the block.
 type cutUnit struct {
 	Unit
-	skip *Skip
+	err error
+}
+
+// emitCut yields a unit, or returns its skip.
+func (s *stream) emitCut(u *cutUnit) error {
+	if skip, ok := u.err.(*Skip); ok {
+		skip.Line = u.Line
+		return skip
+	}
+	return s.emit(u.Unit)
 }
 
 // cutting reads a stream in blocks.
 type cutting struct {
 	s    *stream
-	ends func(b []byte) int // returns where the last record ends that b has whole, or 0
-	cut  func(*block)       // takes a block apart
-	most int64              // bytes of a record
+	cut  func(*block)          // takes a block apart
+	read func(*cutting) *block // reads the next block, nil where there is none
+	ends func(b []byte) int    // returns where the last record ends that b has whole, or 0
+	most int64                 // bytes of a record
 	// long makes a block of the record of which rest is the beginning; if nil, it is to be cut in order
 	long func(*block) *block
 
 	size   int    // of the next block
 	rest   []byte // that has been read and is in no block yet
-	read   int64  // up to here there are blocks
+	upto   int64  // there are blocks up to here
 	err    error  // of reading, io.EOF at the end
 	blocks []*block
 	at     int64 // where the first of them begins
@@ -66,8 +78,8 @@ type cutting struct {
 
 // cutting returns a cutting of the stream from here on, with some lines before.
 func (s *stream) cutting(line int, ends func([]byte) int, cut func(*block)) *cutting {
-	return &cutting{s: s, ends: ends, cut: cut, most: s.opts.MaxDocumentBytes, read: s.at, at: s.at, line: line,
-		size: min(blockFirst, s.opts.blockBytes, bufferFor(s.size))}
+	return &cutting{s: s, read: (*cutting).fetch, ends: ends, cut: cut, most: s.opts.MaxDocumentBytes, upto: s.at,
+		at: s.at, line: line, size: min(blockFirst, s.opts.blockBytes, bufferFor(s.size))}
 }
 
 // each calls take with each unit, whose places are those in the file then. Where it returns errInOrder,
@@ -118,18 +130,18 @@ func (c *cutting) fill() {
 		if len(c.blocks) > 0 && (d == nil || len(c.blocks) >= d.ahead || d.held.Load()+int64(c.size) > d.bytes) {
 			return
 		}
-		b := c.fetch()
+		b := c.read(c)
 		if b == nil {
 			return
 		}
 		c.blocks = append(c.blocks, b)
-		c.read += b.size
+		c.upto += b.size
 		switch {
-		case b.inOrder || b.raw == nil:
+		case b.inOrder || b.units != nil:
 		case d == nil:
 			c.cut(b)
 		default:
-			b.held, b.done = int64(cap(b.raw)), make(chan struct{})
+			b.held, b.done = max(b.held, int64(cap(b.raw))), make(chan struct{})
 			d.held.Add(b.held)
 			go func() {
 				defer close(b.done)
@@ -139,7 +151,7 @@ func (c *cutting) fill() {
 	}
 }
 
-// fetch reads the next block, nil where there is none.
+// fetch reads the next block of a stream.
 func (c *cutting) fetch() *block {
 	for {
 		raw := make([]byte, len(c.rest), len(c.rest)+max(c.size, len(c.rest)))
@@ -153,7 +165,7 @@ func (c *cutting) fetch() *block {
 			}
 		}
 		c.size = min(max(2*c.size, blockFirst), c.s.opts.blockBytes)
-		b := &block{from: c.read, last: c.err == io.EOF}
+		b := &block{from: c.upto, last: c.err == io.EOF}
 		n := len(raw)
 		if !b.last {
 			n = c.ends(raw)

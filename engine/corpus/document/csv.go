@@ -50,11 +50,7 @@ func (s *stream) records() error {
 	err = c.each(func(u *cutUnit) error {
 		s.line, s.good = u.Line, end
 		u.From, end = end, u.To // blank lines that another block ended with are before it
-		if u.skip != nil {
-			u.skip.Line = u.Line
-			return u.skip
-		}
-		return s.emit(u.Unit)
+		return s.emitCut(u)
 	})
 	if err == errInOrder {
 		return s.recordsInOrder(t, c.remainder(), c.line, c.at)
@@ -128,7 +124,7 @@ func (t *table) cut(b *block) {
 		}
 		u := cutUnit{}
 		if parse, ok := errors.AsType[*csv.ParseError](err); ok {
-			u.skip = &Skip{Reason: Broken, Err: parse.Err}
+			u.err = &Skip{Reason: Broken, Err: parse.Err}
 			u.Line = parse.StartLine
 		} else {
 			u.Unit = t.unit(record)

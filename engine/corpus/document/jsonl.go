@@ -15,13 +15,9 @@ func (s *stream) jsonLines() error {
 	c.long = c.longLine
 	if err := c.each(func(u *cutUnit) error {
 		s.line, s.good, s.at = u.Line, u.From, u.To
-		switch {
-		case u.skip != nil:
-			u.skip.Line = u.Line
-			return u.skip
-		case s.format == Lines:
+		if u.err != nil || s.format == Lines {
 			u.format = Text
-			return s.emit(u.Unit)
+			return s.emitCut(u)
 		}
 		return s.object(u.raw, u.From, u.at)
 	}); err != nil {
@@ -49,7 +45,7 @@ func (s *stream) cutLines(b *block) {
 		u.raw = bytes.TrimSpace(line)
 		switch {
 		case int64(end-at) > s.opts.MaxDocumentBytes:
-			u.skip = s.tooLarge(0)
+			u.err = s.tooLarge(0)
 		case len(u.raw) == 0:
 			continue
 		}

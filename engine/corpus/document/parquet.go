@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
 
@@ -20,8 +21,8 @@ var errNoFile = errors.New("a Parquet file is read from its end: " +
 const parquetPageMax = 256 << 20
 
 // parquetRows yields one unit a row of a Parquet file: of the columns, text, ID and values are
-// read, page by page. A row group that is damaged loses its rows from there on, which are counted;
-// the next one is read all the same.
+// read, page by page, of several row groups at a time. A row group that is damaged loses its rows from
+// there on, which are counted; the next one is read all the same.
 func (s *stream) parquetRows() error {
 	if s.plain == nil {
 		return errNoFile
@@ -39,21 +40,93 @@ func (s *stream) parquetRows() error {
 		return err
 	}
 	s.chosen(c.Fields)
-	s.line = 0
-	for group := range file.Groups() {
-		before := s.line
-		err := s.parquetGroup(file, group, c)
-		if err == nil {
-			continue
-		}
-		if errors.Is(err, errStop) || s.ctx.Err() != nil || errors.As(err, new(*Skip)) {
+	g := &groups{s: s, file: file, columns: c, numbers: slices.Concat([]int{c.text, c.id}, slices.Concat(c.values...))}
+	for line := 0; g.next < file.Groups(); {
+		cutting := &cutting{s: s, read: g.fetch, cut: g.cut, line: line}
+		if err := cutting.each(g.take); err != errInOrder {
 			return err
 		}
-		if err := s.parquetLost(int64(before)+file.Rows(group), err); err != nil {
+		b := cutting.blocks[0]
+		g.next, line = b.group+1, cutting.line
+		if err := g.rows(file, b.group, func(u cutUnit) error {
+			u.Line += line
+			return g.take(&u)
+		}); err != nil {
 			return err
 		}
+		line += int(file.Rows(b.group))
 	}
 	return nil
+}
+
+// groups reads the row groups of a file, several at a time while there is room for all of them.
+type groups struct {
+	s       *stream
+	file    *columns.File
+	columns recordColumns
+	numbers []int // of text, ID and values
+	next    int   // the group that is fetched next
+}
+
+// rowBytes is about what a row takes beside its text.
+const rowBytes = 400
+
+// need returns how many bytes a group takes in memory, by what it claims.
+func (g *groups) need(group int) int64 {
+	rows, n := g.file.Rows(group), g.file.Bytes(group)
+	if rows > math.MaxInt32 || n < 0 || n > math.MaxInt64/2 {
+		return math.MaxInt64
+	}
+	return rows*rowBytes + n
+}
+
+// fetch is of a [cutting]. A group that needs more than half of all memory is read in order.
+func (g *groups) fetch(c *cutting) *block {
+	if g.next == g.file.Groups() {
+		c.err = io.EOF
+		return nil
+	}
+	b := &block{group: g.next, held: g.need(g.next)}
+	g.next++
+	if d := g.s.opts.Decoders; d == nil || b.held > d.bytes/2 {
+		b.inOrder, b.held, c.err = true, 0, errInOrder
+	} else if g.next < g.file.Groups() {
+		c.size = int(min(g.need(g.next), math.MaxInt32, d.bytes))
+	}
+	return b
+}
+
+// cut is of a [cutting]. A group that takes more memory than it claims is read in order.
+func (g *groups) cut(b *block) {
+	file, size := g.file.Clone(), int64(0)
+	defer file.Close()
+	b.lines = int(file.Rows(b.group))
+	if err := g.rows(file, b.group, func(u cutUnit) error {
+		if size += int64(u.Size()) + rowBytes; size > b.held {
+			return errInOrder
+		}
+		b.units = append(b.units, u)
+		return nil
+	}); err != nil {
+		b.units, b.inOrder = nil, true
+	}
+}
+
+// take yields what a row is.
+func (g *groups) take(u *cutUnit) error {
+	s := g.s
+	s.line = u.Line
+	if skip, ok := u.err.(*Skip); ok {
+		skip.Line = u.Line
+		return s.skip(skip)
+	}
+	switch {
+	case u.err == nil:
+		return s.emit(u.Unit)
+	case s.ctx.Err() != nil:
+		return u.err
+	}
+	return s.parquetLost(int64(u.Line)+u.To-1, u.err)
 }
 
 // parquetLost yields the skip of rows that could not be read, from the one that is in hand to the
@@ -119,47 +192,49 @@ func withoutLists(schema *parquet.Schema, path []string) (steps []string) {
 	return steps
 }
 
-// parquetGroup yields the rows of one row group.
-func (s *stream) parquetGroup(file *columns.File, group int, c recordColumns) error {
-	numbers := slices.Concat([]int{c.text, c.id}, slices.Concat(c.values...))
-	readers := make([]*columnReader, len(numbers))
-	for i, n := range numbers {
+// rows calls yield with what each row of a group is, and at the first that cannot be read with the error
+// and, as To, the number of rows that are lost.
+func (g *groups) rows(file *columns.File, group int, yield func(cutUnit) error) error {
+	readers := make([]*columnReader, len(g.numbers))
+	for i, n := range g.numbers {
 		if n >= 0 {
 			readers[i] = &columnReader{values: file.Values(group, n), repeats: file.IsRepeated(n)}
 			defer readers[i].values.Close()
 		}
 	}
-	row := make([]cell, len(numbers))
-	for range file.Rows(group) {
-		s.line++
+	row, rows := make([]cell, len(g.numbers)), file.Rows(group)
+	for at := range rows {
 		for i, r := range readers {
-			row[i] = cell{most: s.opts.MaxDocumentBytes, isText: i == 0}
+			row[i] = cell{most: g.s.opts.MaxDocumentBytes, isText: i == 0}
 			if r == nil {
 				continue
 			}
 			if err := r.next(row[i].add); err != nil {
-				return err
+				return yield(cutUnit{Unit{Line: int(at) + 1, To: rows - at}, err})
 			}
 		}
-		if err := s.parquetRow(row, numbers, c); err != nil {
+		u := g.row(row)
+		u.Line = int(at) + 1
+		if err := yield(u); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// parquetRow yields a row's document.
-func (s *stream) parquetRow(row []cell, numbers []int, c recordColumns) error {
-	text := row[0]
-	if text.n == 0 {
-		return s.skip(&Skip{Line: s.line, Reason: NoText, Err: fmt.Errorf("column %q has no text here", c.Text)})
+// row returns a row's document.
+func (g *groups) row(row []cell) (u cutUnit) {
+	switch text := row[0]; {
+	case text.n == 0:
+		u.err = &Skip{Reason: NoText, Err: fmt.Errorf("column %q has no text here", g.columns.Text)}
+	case int64(len(text.content)) > g.s.opts.MaxDocumentBytes:
+		u.err = g.s.tooLarge(0)
+	default:
+		u.Unit = g.columns.unit(text.content, func(column int) string {
+			return row[1+slices.Index(g.numbers[1:], column)].one()
+		})
 	}
-	if int64(len(text.content)) > s.opts.MaxDocumentBytes {
-		return s.skip(s.tooLarge(s.line))
-	}
-	u := c.unit(text.content, func(column int) string { return row[1+slices.Index(numbers[1:], column)].one() })
-	u.Line = s.line
-	return s.emit(u)
+	return u
 }
 
 // A cell is the content of a column in a row: a value as text, or those of a list with line ends

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -164,26 +165,66 @@ func TestParquet(t *testing.T) {
 }
 
 // TestDamagedParquet cuts a file everywhere and changes its bytes: what cannot be read is a skip,
-// and nothing panics.
+// and nothing panics. Row groups that are read at the same time, as far as memory allows, change
+// nothing.
 func TestDamagedParquet(t *testing.T) {
-	data := table(t, 60)
+	data := table(t, 100)
 	tree(t, nil)
+	read := func(d *document.Decoders) (all []string) {
+		for doc, err := range document.Read(t.Context(), []string{"d.parquet"},
+			document.Options{TextField: "body", Decoders: d}, nil) {
+			if _, skip := errors.AsType[*document.Skip](err); err != nil && !skip && !strings.Contains(err.Error(),
+				`no field "body"`) {
+				t.Fatal(err)
+			}
+			all = append(all, fmt.Sprint(doc, err))
+		}
+		return all
+	}
 	try := func(damaged []byte) {
 		if err := os.WriteFile("d.parquet", damaged, 0o644); err != nil {
 			t.Fatal(err)
 		}
-		for _, err := range document.Read(t.Context(), []string{"d.parquet"}, document.Options{TextField: "body"}, nil) {
-			if _, skip := errors.AsType[*document.Skip](err); err != nil && !skip && !strings.Contains(err.Error(),
-				`no field "body"`) {
-				t.Fatalf("%d bytes: %v", len(damaged), err)
+		want := read(nil)
+		for _, bytes := range []int64{1 << 20, 40_000, 100} {
+			if got := read(document.NewDecoders(3, bytes)); !slices.Equal(got, want) {
+				t.Fatalf("%d bytes of the file, %d of memory: %q, want %q", len(damaged), bytes, got, want)
 			}
 		}
 	}
-	for n := 0; n < len(data); n += 17 {
+	try(data)
+	for n := 0; n < len(data); n += 41 {
 		try(data[:n])
 		damaged := bytes.Clone(data)
 		damaged[n] ^= 0x55
 		try(damaged)
+	}
+}
+
+// TestParquetDictionary: row groups that take more memory than they claim, as a dictionary has their text
+// once, are read in order.
+func TestParquetDictionary(t *testing.T) {
+	type row struct {
+		Text string `parquet:"text,dict"`
+	}
+	var b bytes.Buffer
+	w := parquet.NewGenericWriter[row](&b, parquet.MaxRowsPerRowGroup(30))
+	if _, err := w.Write(slices.Repeat([]row{{strings.Repeat("text ", 1000)}}, 100)); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	tree(t, map[string]string{"d.parquet": b.String()})
+	n := 0
+	for doc, err := range document.Read(t.Context(), []string{"d.parquet"},
+		document.Options{Decoders: document.NewDecoders(3, 1<<20)}, nil) {
+		if n++; err != nil || doc.Line != n {
+			t.Fatalf("row %d of line %d: %v", n, doc.Line, err)
+		}
+	}
+	if n != 100 {
+		t.Errorf("%d rows", n)
 	}
 }
 
