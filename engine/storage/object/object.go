@@ -16,6 +16,11 @@ const (
 	stallMax     = time.Minute            // without a byte, before the connection is given up
 	blockBytes   = 1 << 20                // that ReadAt asks for at a time
 	blocksMax    = 16                     // that it remembers
+
+	rangeFirst = 256 << 10 // that Read asks for first, as many callers look at the beginning alone
+	rangeMax   = 4 << 20   // that it asks for at last: each range is twice as long as the one before
+	rangesMax  = 4         // that an object is asked for at a time
+	rangesAll  = 16        // that all objects of a store are asked for ahead
 )
 
 // errChanged says that an object was replaced while it was read.
@@ -39,15 +44,32 @@ type Object struct {
 	body io.ReadCloser
 	at   int64 // of Read
 
+	ahead  chan struct{}      // of the store: room for ranges; nil: the object is read by one request
+	cancel context.CancelFunc // of the ranges; nil before the first
+	ranges []*span            // that are asked for, in order
+	next   int64              // where the next one begins
+	length int64              // of it
+	taken  int                // ranges that have been read
+
 	mu     sync.Mutex
 	blocks map[int64]*list.Element // of block
 	recent *list.List              // the most recent first
 }
 
-// block is some bytes that ReadAt has.
+// block is some bytes that ReadAt has, once they are fetched.
 type block struct {
 	number int64
+	fetch  sync.Once
 	bytes  []byte
+	err    error
+}
+
+// A span is a range that Read asks for.
+type span struct {
+	bytes []byte
+	err   error
+	done  chan struct{} // closed when it has the bytes or an error
+	ahead bool          // it takes room of the store
 }
 
 // Open opens an object. Its context is that of all reading.
@@ -82,15 +104,106 @@ func repeat(ctx context.Context, do func() error) (err error) {
 	}
 }
 
-// Read reads on from where the last call ended. When the connection breaks, it is made anew, and
-// reading goes on.
+// Read reads on from where the last call ended, of an object of S3 by several requests at a time. When a
+// connection breaks, it is made anew, and reading goes on.
 func (o *Object) Read(p []byte) (n int, err error) {
-	if len(p) == 0 {
+	switch {
+	case len(p) == 0:
 		return 0, nil
-	}
-	if o.Size >= 0 && o.at >= o.Size {
+	case o.Size >= 0 && o.at >= o.Size:
 		return 0, io.EOF
+	case o.ahead != nil:
+		return o.readRanges(p)
 	}
+	return o.readOn(p)
+}
+
+// readRanges is Read by ranges. As many are asked for ahead as have been read, so that who looks at the
+// beginning does not fetch the rest.
+func (o *Object) readRanges(p []byte) (int, error) {
+	for o.next < o.Size && len(o.ranges) <= min(o.taken, rangesMax-1) && o.ask() {
+	}
+	r := o.ranges[0]
+	if <-r.done; r.err != nil {
+		return 0, r.err
+	}
+	n := copy(p, r.bytes)
+	o.at += int64(n)
+	if r.bytes = r.bytes[n:]; len(r.bytes) == 0 {
+		r.leave(o.ahead)
+		o.ranges = o.ranges[1:]
+		o.taken++
+	}
+	return n, nil
+}
+
+// ask asks for the next range, unless there is no room. The first one always has some.
+func (o *Object) ask() bool {
+	r := &span{done: make(chan struct{})}
+	if len(o.ranges) > 0 {
+		select {
+		case o.ahead <- struct{}{}:
+			r.ahead = true
+		default:
+			return false
+		}
+	}
+	if o.cancel == nil {
+		o.ctx, o.cancel = context.WithCancel(o.ctx)
+		o.length = rangeFirst
+	}
+	from := o.next
+	r.bytes = make([]byte, min(o.length, o.Size-from))
+	o.next, o.length = from+int64(len(r.bytes)), min(2*o.length, rangeMax)
+	o.ranges = append(o.ranges, r)
+	go func() {
+		defer close(r.done)
+		r.err = o.fill(r.bytes, from)
+	}()
+	return true
+}
+
+// leave gives the room of a range back.
+func (r *span) leave(room chan struct{}) {
+	if <-r.done; r.ahead {
+		<-room
+	}
+}
+
+// fill reads bytes from a place on. When the connection breaks, it is made anew.
+func (o *Object) fill(p []byte, from int64) error {
+	for have := 0; have < len(p); {
+		if err := repeat(o.ctx, func() error {
+			body, err := o.from.open(o.ctx, from+int64(have), from+int64(len(p)))
+			if err != nil {
+				return err
+			}
+			defer body.Close()
+			stalled := time.AfterFunc(stallMax, func() { body.Close() })
+			defer stalled.Stop()
+			for before := have; err == nil && have < len(p); stalled.Reset(stallMax) {
+				var n int
+				n, err = body.Read(p[have:])
+				if have += n; err != nil && have > before {
+					return nil // with something more: it is asked for the rest
+				}
+			}
+			if err == io.EOF {
+				err = io.ErrUnexpectedEOF
+			}
+			if err != nil {
+				return fmt.Errorf("%s: byte %d: %w", o.Path, from+int64(have), err)
+			}
+			return nil
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readOn is Read by one request that goes on to the end.
+func (o *Object) readOn(p []byte) (n int, err error) {
 	ended := false
 	err = repeat(o.ctx, func() (err error) {
 		if o.body == nil {
@@ -142,43 +255,49 @@ func (o *Object) ReadAt(p []byte, at int64) (n int, err error) {
 	return n, nil
 }
 
-// block returns a block, which it reads unless it is there.
+// block returns a block, which it reads unless it is there. Several may be read at a time.
 func (o *Object) block(number int64) ([]byte, error) {
 	o.mu.Lock()
-	defer o.mu.Unlock()
-	if e, ok := o.blocks[number]; ok {
+	e, ok := o.blocks[number]
+	if ok {
 		o.recent.MoveToFront(e)
-		return e.Value.(*block).bytes, nil
+	} else {
+		e = o.recent.PushFront(&block{number: number})
+		if o.blocks[number] = e; o.recent.Len() > blocksMax {
+			o.forget(o.recent.Back())
+		}
 	}
-	from := number * blockBytes
-	bytes := make([]byte, min(blockBytes, o.Size-from))
-	err := repeat(o.ctx, func() error {
-		body, err := o.from.open(o.ctx, from, from+int64(len(bytes)))
-		if err != nil {
-			return err
+	o.mu.Unlock()
+	b := e.Value.(*block)
+	b.fetch.Do(func() {
+		from := number * blockBytes
+		b.bytes = make([]byte, min(blockBytes, o.Size-from))
+		if b.err = o.fill(b.bytes, from); b.err != nil {
+			o.mu.Lock()
+			defer o.mu.Unlock()
+			if o.blocks[number] == e {
+				o.forget(e) // the next call tries again
+			}
 		}
-		defer body.Close()
-		stalled := time.AfterFunc(stallMax, func() { body.Close() })
-		defer stalled.Stop()
-		if _, err := io.ReadFull(body, bytes); err != nil {
-			return fmt.Errorf("%s: bytes from %d on: %w", o.Path, from, err)
-		}
-		return nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	o.blocks[number] = o.recent.PushFront(&block{number, bytes})
-	if o.recent.Len() > blocksMax {
-		last := o.recent.Back()
-		delete(o.blocks, last.Value.(*block).number)
-		o.recent.Remove(last)
-	}
-	return bytes, nil
+	return b.bytes, b.err
 }
 
-// Close ends the connection.
+// forget removes a block.
+func (o *Object) forget(e *list.Element) {
+	delete(o.blocks, e.Value.(*block).number)
+	o.recent.Remove(e)
+}
+
+// Close ends the connections.
 func (o *Object) Close() error {
+	if o.cancel != nil {
+		o.cancel()
+	}
+	for _, r := range o.ranges {
+		r.leave(o.ahead)
+	}
+	o.ranges = nil
 	if o.body == nil {
 		return nil
 	}

@@ -11,6 +11,8 @@ import (
 	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -92,6 +94,84 @@ func TestRead(t *testing.T) {
 	if n, err := o.Read(make([]byte, 1)); n != 0 || err != io.EOF {
 		t.Error(n, err)
 	}
+}
+
+// TestRanges: an object is read by several requests at a time, which ask for every byte once; its
+// beginning by one that asks for little; and all objects together by no more than there is room for.
+func TestRanges(t *testing.T) {
+	s := bucket.New(t)
+	want := content(21 << 20)
+	s.Put(t, "x", want)
+	counter := &counting{from: &http.Transport{DisableCompression: true}}
+	objects := object.New(object.Config{Endpoint: s.URL, Region: "us-east-1",
+		Keys: credentials.NewStaticV4("key", "secret", ""), HTTP: &http.Client{Transport: counter}})
+	open := func() *object.Object {
+		o, err := objects.Open(t.Context(), "s3://docs/x")
+		check(t, err)
+		return o
+	}
+	o := open()
+	if n, err := io.ReadFull(o, make([]byte, 10)); err != nil || counter.bytes.Load() > 256<<10 {
+		t.Errorf("%d bytes, %v: %d were asked for", n, err, counter.bytes.Load())
+	}
+	check(t, o.Close())
+	counter.bytes.Store(0)
+	o = open()
+	got, err := io.ReadAll(o)
+	if err != nil || !bytes.Equal(got, want) || counter.bytes.Load() != int64(len(want)) {
+		t.Errorf("%d bytes, %v: %d were asked for", len(got), err, counter.bytes.Load())
+	}
+	check(t, o.Close())
+	if most := counter.most.Load(); most < 2 || most > 4 {
+		t.Errorf("%d requests at a time", most)
+	}
+	counter.most.Store(0)
+	var all []*object.Object
+	for range 12 {
+		o := open()
+		if _, err := io.ReadFull(o, make([]byte, 9<<20)); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, o)
+	}
+	if most := counter.most.Load(); most > 17 {
+		t.Errorf("%d requests at a time", most)
+	}
+	for _, o := range all {
+		check(t, o.Close())
+	}
+	if counter.now.Load() != 0 {
+		t.Errorf("%d requests go on", counter.now.Load())
+	}
+}
+
+// counting counts requests for content, at a time, and the bytes of their answers.
+type counting struct {
+	from             http.RoundTripper
+	now, most, bytes atomic.Int64
+}
+
+func (c *counting) RoundTrip(r *http.Request) (*http.Response, error) {
+	a, err := c.from.RoundTrip(r)
+	if err != nil || r.Method != http.MethodGet {
+		return a, err
+	}
+	c.bytes.Add(a.ContentLength)
+	c.most.Store(max(c.most.Load(), c.now.Add(1)))
+	a.Body = &counted{ReadCloser: a.Body, of: c}
+	return a, nil
+}
+
+// counted is the body of a request.
+type counted struct {
+	io.ReadCloser
+	of    *counting
+	ended sync.Once
+}
+
+func (c *counted) Close() error {
+	c.ended.Do(func() { c.of.now.Add(-1) })
+	return c.ReadCloser.Close()
 }
 
 // breaking ends an answer after so many bytes.

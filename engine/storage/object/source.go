@@ -29,6 +29,7 @@ func (s *Store) stat(ctx context.Context, o *Object) error {
 		return said(o.Path, err)
 	}
 	o.Size, o.Modified = info.Size, info.LastModified
+	o.ahead = s.ahead
 	o.from = &s3Source{s.core, o.Path, bucket, key, info.ETag}
 	return nil
 }

@@ -4,9 +4,10 @@
 //	s3://bucket/prefix/  s3://b/logs/*.gz   all below a prefix, and what a pattern matches
 //	http://host/path  https://host/path     read only
 //
-// Objects are read by ranges. Where a connection breaks, reading goes on where it ended, on the
-// same version of the object: an object that was replaced meanwhile is an error. Objects are
-// written in parts, and appear when they are committed, whole, or not at all.
+// Objects are read by ranges: one of S3 by up to four requests at a time, of up to 4 MiB each, and all
+// that are read at the same time by one each and 16 more. Where a connection breaks, reading goes on
+// where it ended, on the same version of the object: an object that was replaced meanwhile is an error.
+// Objects are written in parts, and appear when they are committed, whole, or not at all.
 //
 // The endpoint, region and keys of S3 are those that other programs use: AWS_ENDPOINT_URL_S3 or
 // AWS_ENDPOINT_URL, AWS_REGION or AWS_DEFAULT_REGION, AWS_ACCESS_KEY_ID with AWS_SECRET_ACCESS_KEY
@@ -63,11 +64,12 @@ type Store struct {
 	core   *minio.Core
 	err    error // of the configuration
 	http   *http.Client
+	ahead  chan struct{} // has an item for each range that is asked for ahead
 }
 
 // New returns the store of a configuration. An invalid one is the error of every operation on S3.
 func New(c Config) *Store {
-	s := &Store{config: c, http: c.HTTP}
+	s := &Store{config: c, http: c.HTTP, ahead: make(chan struct{}, rangesAll)}
 	if s.http == nil {
 		transport := http.DefaultTransport.(*http.Transport).Clone()
 		transport.ResponseHeaderTimeout = time.Minute
