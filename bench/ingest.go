@@ -107,16 +107,7 @@ func (b *bench) ingestFile(ctx context.Context, path string, write func(io.Write
 	if err != nil {
 		return nil, err
 	}
-	alone, err := b.byThreads(func(threads int) error {
-		_, err := ingest.Extract(ctx, []string{path}, ingest.Config{Recipe: simhash.Default(), Threads: threads},
-			ingest.Steps[struct{}]{
-				Worker: func() (func(int, *document.Document) (struct{}, error), error) {
-					return func(int, *document.Document) (struct{}, error) { return struct{}{}, nil }, nil
-				},
-				Borrows: true,
-			})
-		return err
-	})
+	alone, err := b.byThreads(func(threads int) error { return readAlone(ctx, threads, path) })
 	if err != nil {
 		return nil, err
 	}
@@ -126,6 +117,18 @@ func (b *bench) ingestFile(ctx context.Context, path string, write func(io.Write
 	}
 	return []Cell{whole[0].rate(mb), whole[1].rate(mb), alone[0].rate(mb), alone[1].rate(mb),
 		whole[1].scale(1 / alone[1].Value), number(float64(info.Size()) / 1e6)}, nil
+}
+
+// readAlone reads inputs to texts and does nothing with them.
+func readAlone(ctx context.Context, threads int, inputs ...string) error {
+	_, err := ingest.Extract(ctx, inputs, ingest.Config{Recipe: simhash.Default(), Threads: threads},
+		ingest.Steps[struct{}]{
+			Worker: func() (func(int, *document.Document) (struct{}, error), error) {
+				return func(int, *document.Document) (struct{}, error) { return struct{}{}, nil }, nil
+			},
+			Borrows: true,
+		})
+	return err
 }
 
 // pages fingerprints pages of HTML, a file each, on one thread: all their text, or the main part of

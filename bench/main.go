@@ -59,6 +59,8 @@ var benchmarks = []benchmark{
 	{name: "passages", what: "repeated lines, and strings of 100 bytes, in text with planted repeats, 100 bytes for each " +
 		"fingerprint", apart: true, run: repeatedPassages},
 	{name: "ingest", what: "documents to fingerprints, by format", run: ingestFormats},
+	{name: "corpus", what: "a corpus without its near-duplicates, by format and number of files, with one thread and two",
+		run: dedupCorpus},
 	{name: "insert", what: "check-and-insert one by one, in memory and durable", run: checkAndInsert},
 	{name: "serve", what: "a server under load, closed and open, beside one that answers a constant", run: serve},
 	{name: "size", what: "bytes, build and time of two tables, from a million fingerprints to as many as are asked " +

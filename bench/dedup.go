@@ -1,0 +1,188 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"time"
+
+	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/ingest"
+	"ndd/engine/corpus/simhash"
+	"ndd/engine/near/dedup"
+)
+
+// corpusFiles is how many files a corpus has.
+const corpusFiles = 20
+
+// dedupCorpus copies a corpus without its near-duplicates, as ndd dedup --write-kept does, from 20 files
+// and from one, with one thread and with two. Copies of all formats must have the same documents.
+func dedupCorpus(ctx context.Context, b *bench, r *Result) error {
+	r.Columns = []string{"MB/s of text, 1 thread", "2 threads", "times", "MB/s and core", "reading alone, 1 thread",
+		"2 threads", "by one alone, %", "times with 16", "64"}
+	e := newEdited(1)
+	texts := make([]string, max(b.n/200, corpusFiles))
+	size, originals := 0, 0
+	for i := range texts {
+		texts[i] = e.text(i)
+		size += len(texts[i])
+		if i%10 < 7 {
+			originals++
+		}
+	}
+	var want []simhash.Fingerprint
+	for _, f := range formats {
+		if f.name == "csv" {
+			continue
+		}
+		for _, files := range []int{corpusFiles, 1} {
+			b.say("%s, %d", f.name, files)
+			dir := filepath.Join(b.dir, fmt.Sprint(f.name, files))
+			if err := writeCorpus(dir, f.name, f.write, slices.Collect(slices.Chunk(texts, (len(texts)+files-1)/files))); err != nil {
+				return err
+			}
+			cells, kept, err := b.dedupFiles(ctx, dir, float64(size)/1e6)
+			if err != nil {
+				return fmt.Errorf("%s: %w", dir, err)
+			}
+			if want == nil {
+				want = kept
+			}
+			if !slices.Equal(kept, want) || len(kept) < originals*9/10 || len(kept) > originals+(len(texts)-originals)*8/10 {
+				return fmt.Errorf("%s: %d documents are kept of %d, and not those of the first format", dir, len(kept), len(texts))
+			}
+			name := fmt.Sprintf("%s, %d files", f.name, files)
+			if files == 1 {
+				name = f.name + ", one file"
+			}
+			r.row(name, cells...)
+		}
+	}
+	r.note("%d texts of invented words, of which two in ten are edited copies: %.0f MB; k = 3, copies written", len(texts),
+		float64(size)/1e6)
+	r.note("one thread is one processor; rounds of one and two take turns; MB/s and core: text by processor time")
+	r.note("by one alone: of the processor time with two, that in which the other had nothing to do, twice the wall time " +
+		"less the processor time; times with 16 and 64: what Amdahl's law makes of it, if nothing else is scarce. What one " +
+		"goroutine does beside others, such as decompressing a single stream, shows in it only with more of them")
+	r.note("verified: copies with two threads are byte for byte those with one, and have the same documents in all formats")
+	return nil
+}
+
+// writeCorpus writes files of texts into a new folder.
+func writeCorpus(dir, ending string, write func(io.Writer, []string) error, files [][]string) error {
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		return err
+	}
+	for i, texts := range files {
+		f, err := os.Create(filepath.Join(dir, fmt.Sprintf("%02d.%s", i, ending)))
+		if err != nil {
+			return err
+		}
+		if err := closing(f, write(f, texts)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// dedupFiles measures the files of a folder with some MB of text, and returns the fingerprints of the
+// copies' documents.
+func (b *bench) dedupFiles(ctx context.Context, in string, mb float64) ([]Cell, []simhash.Fingerprint, error) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	var wall, busy, alone [2][]float64
+	out := [2]string{in + "-1", in + "-2"}
+	for range b.rounds {
+		for i, threads := range []int{1, 2} {
+			runtime.GOMAXPROCS(threads)
+			if err := os.RemoveAll(out[i]); err != nil {
+				return nil, nil, err
+			}
+			began, before := time.Now(), processorTime()
+			if err := dedupTo(ctx, in, out[i], threads); err != nil {
+				return nil, nil, err
+			}
+			wall[i] = append(wall[i], time.Since(began).Seconds())
+			busy[i] = append(busy[i], (processorTime() - before).Seconds())
+			began = time.Now()
+			if err := readAlone(ctx, threads, in); err != nil {
+				return nil, nil, err
+			}
+			alone[i] = append(alone[i], time.Since(began).Seconds())
+		}
+	}
+	if err := sameFiles(out[0], out[1]); err != nil {
+		return nil, nil, err
+	}
+	var kept []simhash.Fingerprint
+	_, err := ingest.Run(ctx, out[:1], ingest.Config{Recipe: simhash.Default()}, func(d ingest.Record) error {
+		kept = append(kept, d.Fingerprint)
+		return nil
+	})
+	ratios, serial := make([]float64, b.rounds), make([]float64, b.rounds)
+	for i := range ratios {
+		ratios[i] = wall[0][i] / wall[1][i]
+		serial[i] = min(1, max(0, 2*wall[1][i]-busy[1][i])/max(busy[1][i], 1e-9))
+	}
+	idle := median(serial)
+	amdahl := func(n float64) Cell { return number(1 / (idle.Value + (1-idle.Value)/n)) }
+	return []Cell{median(wall[0]).rate(mb), median(wall[1]).rate(mb), median(ratios), median(busy[1]).rate(mb),
+		median(alone[0]).rate(mb), median(alone[1]).rate(mb), idle.scale(100), amdahl(16), amdahl(64)}, kept, err
+}
+
+// dedupTo copies the files of a folder without near-duplicates.
+func dedupTo(ctx context.Context, in, out string, threads int) error {
+	inputs := []string{in}
+	c, _, err := dedup.ReadDocuments(ctx, inputs, ingest.Config{Threads: threads}, dedup.ReadOptions{Threads: threads})
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	found, err := dedup.Find(ctx, c, dedup.Options{K: 3, Threads: threads})
+	if err != nil {
+		return err
+	}
+	names, err := dedup.NewCopies(ctx, inputs, out)
+	if err != nil {
+		return err
+	}
+	if err := os.Mkdir(out, 0o755); err != nil {
+		return err
+	}
+	_, err = found.Copy(ctx, names, &document.Meter{}, func(name string, fill func(io.Writer) error) error {
+		f, err := os.Create(filepath.Join(out, name))
+		if err != nil {
+			return err
+		}
+		return closing(f, fill(f))
+	})
+	return err
+}
+
+// sameFiles compares two folders.
+func sameFiles(a, b string) error {
+	var all [2]map[string]string
+	for i, dir := range []string{a, b} {
+		all[i] = map[string]string{}
+		files, err := os.ReadDir(dir)
+		if err != nil {
+			return err
+		}
+		for _, f := range files {
+			content, err := os.ReadFile(filepath.Join(dir, f.Name()))
+			if err != nil {
+				return err
+			}
+			all[i][f.Name()] = string(content)
+		}
+	}
+	if !maps.Equal(all[0], all[1]) {
+		return errors.New("copies depend on the number of threads")
+	}
+	return nil
+}
