@@ -198,7 +198,11 @@ func sizeOf(ctx context.Context, files iter.Seq2[document.File, error]) (bytes i
 // number of duplicates so far.
 func (g *Globals) NewCompareBar(task string, m *cluster.Meter) *Bar {
 	text := func(done, total int64, _ time.Duration) string {
-		return fmt.Sprintf("%d %%, %s near so far", 100*done/max(1, total), humanize.Comma(m.Joined.Load()))
+		share := fmt.Sprintf("%d %%", 100*done/max(1, total))
+		if n := m.Joined.Load(); n > 0 { // large inputs are searched for what is near at all, before it is joined
+			share += fmt.Sprintf(", %s near so far", humanize.Comma(n))
+		}
+		return share
 	}
 	return &Bar{end: g.draw(task, text, nil, func() (int64, int64) { return m.Compared.Load(), m.Total.Load() })}
 }

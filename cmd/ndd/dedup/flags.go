@@ -52,6 +52,7 @@ func (d *deduping) options(inputs []string, prints bool) (o dedup.Options, read 
 	}
 	read.Open, read.Disk = d.g.OpenPrintFile, d.g.Disk
 	read.Find, read.Threads, read.Budget = o, d.g.Threads, memory.ForProgram(d.g.Machine.Limit(limit))
+	read.Copies = !d.dryRun && d.writeKept+d.annotate+d.attributes != ""
 	if o.Verify != nil {
 		o.Verify.Memory = int64(min(read.Budget.Left()/4, dedup.VerifyMemory))
 	}

@@ -132,7 +132,7 @@ func findNear(ctx context.Context, all *Prints, o Options, room int, a *memory.A
 	defer near.Free()
 	marks := filter(near.Data)
 	d := Choose(all.Len(), o.K)
-	o.Meter.Total.Add(int64(all.Len() * len(d.Tables)))
+	o.Meter.Total.Add(int64(all.Len() * (len(d.Tables) + 2))) // filtered reads all twice
 	if err := joinForest(ctx, all.pieces, room, d, o.Threads, o.Meter, func(a uint64, near []uint64) {
 		marks.add(a)
 		for _, b := range near {
@@ -141,12 +141,12 @@ func findNear(ctx context.Context, all *Prints, o Options, room int, a *memory.A
 	}); err != nil {
 		return nil, err
 	}
-	return filtered(ctx, all, marks, o.Threads, a)
+	return filtered(ctx, all, marks, o, a)
 }
 
 // filtered returns the documents whose fingerprints are in a filter.
-func filtered(ctx context.Context, all *Prints, marks filter, threads int, a *memory.Arena) (*candidates, error) {
-	c := &candidates{all: all}
+func filtered(ctx context.Context, all *Prints, marks filter, o Options, a *memory.Arena) (*candidates, error) {
+	c, threads := &candidates{all: all}, o.Threads
 	highs := (all.Len()-1)>>32 + 1
 	ends := make([]int, threads*highs) // counts, then ends, of candidates, by part of the input and high half
 	each := func(do func(slot int, row int)) error {
@@ -162,6 +162,7 @@ func filtered(ctx context.Context, all *Prints, marks filter, threads int, a *me
 								do(part*highs+(row+i)>>32, row+i)
 							}
 						}
+						o.Meter.Compared.Add(int64(n))
 						if prints, row = prints[n:], row+n; ctx.Err() != nil {
 							return ctx.Err()
 						}

@@ -27,7 +27,11 @@ func TestCandidates(t *testing.T) {
 		for _, threads := range []int{1, 3} {
 			var arena memory.Arena
 			o := Options{K: k, Threads: threads}.withDefaults()
+			o.Meter = new(Meter)
 			c, err := findNear(t.Context(), &all, o, n/3, &arena)
+			if m := o.Meter; m.Compared.Load() != m.Total.Load() {
+				t.Errorf("%d of %d are compared in the end", m.Compared.Load(), m.Total.Load())
+			}
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -64,6 +64,7 @@ type ReadOptions struct {
 	Keep    Keep
 	Source  Sources
 	Find    Options        // with which Find will be called: memory depends on them
+	Copies  bool           // the inputs will be copied: memory depends on it, too
 	Budget  *memory.Budget // of which the memory is taken, until [Corpus.Close]; nil: no limit
 	Threads int            // goroutines; 0 or less: as many as there are processors
 	TempDir string         // of the file that IDs and places go to; default os.TempDir()
@@ -485,8 +486,8 @@ func (o *ReadOptions) reading(cfg ingest.Config) ingest.Config {
 	return cfg
 }
 
-// needBytes returns the memory that reading and comparing that many documents takes. If more than an
-// eighth of them are near another these take more, which is reserved when they are known.
+// needBytes returns the memory that reading, comparing and copying that many documents takes. If more
+// than an eighth of them are near another these take more, which is reserved when they are known.
 //
 //	a document                          bytes
 //	fingerprint, unless it is mapped    8
@@ -500,6 +501,9 @@ func (c *Corpus) needBytes(documents int) uint64 {
 	find := o.NeedBytes(uint64(documents))
 	if c.inputs != nil {
 		find = max(find, c.o.readingBytes+c.columnBytes(documents)*5/4)
+	}
+	if c.o.Copies {
+		find = max(find, copyBytes(threads(c.o.Find)))
 	}
 	return beside + find
 }

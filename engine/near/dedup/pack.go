@@ -35,6 +35,17 @@ type packers struct {
 	zstd       *zstd.Encoder
 }
 
+// copyBytes returns the memory for copying with that many goroutines. Row groups of Parquet files that
+// are copied at a time take more.
+func copyBytes(threads int) uint64 {
+	const block = 2*blockBytes + 1<<20 // with what is written of it, and its compressor
+	n := uint64(2*threads) * block
+	if threads > 1 {
+		n += decodersBytes
+	}
+	return n
+}
+
 // newPackers returns packers for that many goroutines.
 func newPackers(threads, blockBytes int) (*packers, error) {
 	z, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(threads), zstd.WithZeroFrames(true))
