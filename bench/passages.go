@@ -9,8 +9,7 @@ import (
 	"hash/maphash"
 	"os"
 	"path/filepath"
-	"runtime"
-	"runtime/metrics"
+	"runtime/debug"
 	"strings"
 	"sync"
 	"time"
@@ -57,7 +56,7 @@ func repeatedPassages(ctx context.Context, b *bench, r *Result) error {
 		}
 	}
 	r.note("JSON lines of invented text, 3 KB a document; one thread reads, cuts, sorts, finds, and writes a table of spans")
-	r.note("growth: processor time of a byte, relative to the smaller text; memory: the most of Go's heap and stacks, less " +
+	r.note("growth: processor time of a byte, relative to the smaller text; memory: the most of this process, less " +
 		"than before, without the mapped text; disk: the most of temporary files, less the text itself")
 	r.note("verified: the lines are those that a table of counts finds; of strings every planted one is covered, and what " +
 		"goes is no more than these but for some bytes")
@@ -212,30 +211,20 @@ func (p *plantedText) find(ctx context.Context, dir string, unit passages.Unit, 
 	return w.Close()
 }
 
-// watch follows the memory that Go has from the system, until the returned function is called.
+// watch follows the memory of this process, without mapped files, until the returned function is called.
 func (u *usage) watch() (stop func()) {
-	runtime.GC()
-	samples := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"},
-		{Name: "/memory/classes/heap/free:bytes"}}
-	used := func() uint64 {
-		metrics.Read(samples)
-		return samples[0].Value.Uint64() - samples[1].Value.Uint64() - samples[2].Value.Uint64()
-	}
-	before, done := used(), make(chan struct{})
+	debug.FreeOSMemory()
+	used := func() uint64 { return statusBytes(os.Getpid(), "RssAnon") }
+	before := used()
+	ctx, cancel := context.WithCancel(context.Background())
 	var watching sync.WaitGroup
 	watching.Go(func() {
-		for tick := time.NewTicker(10 * time.Millisecond); ; {
-			select {
-			case <-tick.C:
-				u.memory = max(u.memory, max(used(), before)-before)
-			case <-done:
-				tick.Stop()
-				return
-			}
+		for ; ctx.Err() == nil; time.Sleep(10 * time.Millisecond) {
+			u.memory = max(u.memory, max(used(), before)-before)
 		}
 	})
 	return func() {
-		close(done)
+		cancel()
 		watching.Wait()
 	}
 }
