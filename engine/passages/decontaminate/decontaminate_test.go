@@ -54,6 +54,12 @@ func TestChanged(t *testing.T) {
 	}
 	question := p.text(40)
 	words := strings.Fields(question)
+	scattered := slices.Clone(words)
+	for i := 24; i < len(words); i++ {
+		if i%3 > 0 {
+			scattered[i] = "x"
+		}
+	}
 	for _, c := range []struct {
 		text string
 		want float64 // least share
@@ -65,6 +71,7 @@ func TestChanged(t *testing.T) {
 		{strings.Join(words[:20], " ") + " x y z " + strings.Join(words[20:], " "), 1, true},
 		{strings.Join(words[:20], " ") + p.text(10) + strings.Join(words[30:], " "), 0, false},
 		{strings.Join(words[:24], " "), 0, false},
+		{strings.Join(scattered, " "), 0, false},
 	} {
 		docs := write(t, "docs.jsonl", texts("before "+c.text+" behind"))
 		r := find(t, write(t, "items.jsonl", texts(question)), docs, Options{}, 1)
@@ -78,15 +85,33 @@ func TestChanged(t *testing.T) {
 // TestWhole holds that items of few words are found as a whole or not at all.
 func TestWhole(t *testing.T) {
 	docs := texts("Well: who wrote the red book? He did.", "Who wrote the red letter? She did.", "The answer is no.")
-	items := texts("Who wrote the red book?", "The answer", "the")
+	items := texts("Who wrote the red book?", "The answer", "the", "So who wrote the red book there?")
 	r := find(t, write(t, "items.jsonl", items), write(t, "docs.jsonl", docs), Options{MinWords: 2}, 1)
 	want := []string{"a a who wrote the red book", "c b The answer"}
-	if got := hits(r, docs); !slices.Equal(got, want) || r.Sets[0].Short != 1 || r.Sets[0].Items != 3 {
+	if got := hits(r, docs); !slices.Equal(got, want) || r.Sets[0].Short != 1 || r.Sets[0].Items != 4 {
 		t.Errorf("%q, want %q; %+v", got, want, r.Sets)
 	}
 	again := write(t, "docs.jsonl", append(docs, docs[0]))
 	if r = find(t, write(t, "items.jsonl", items), again, Options{Common: 1}, 1); r.Met > 0 || r.Sets[0].Phrases != 1 {
 		t.Errorf("%d documents; %+v", r.Met, r.Sets)
+	}
+}
+
+// TestLaw holds that a document with the same law and another question is no hit: where no other has
+// the law, if that is up to 150 words long, and where another has it, if it is up to 400.
+func TestLaw(t *testing.T) {
+	for n, words := range []int{150, 400} {
+		p := newPlanter(8)
+		law, question := p.text(words)+". ", p.text(20)
+		docs := texts(law+p.text(20), law, law+question)
+		r := find(t, write(t, "items.jsonl", texts(law+question)), write(t, "docs.jsonl", docs[:n+1]), Options{}, 1)
+		if r.Met > 0 {
+			t.Errorf("%d words: found %q", words, hits(r, docs))
+		}
+		r = find(t, write(t, "items.jsonl", texts(law+question)), write(t, "docs.jsonl", docs), Options{}, 1)
+		if got := hits(r, docs); len(got) != 1 || got[0][:1] != "c" {
+			t.Errorf("%d words: found %q", words, got)
+		}
 	}
 }
 

@@ -245,3 +245,37 @@ func TestPlanted(t *testing.T) {
 		t.Errorf("precision %.4f", precision)
 	}
 }
+
+// BenchmarkFind measures a corpus past 100,000 items on one thread, with one document of 100 that holds one.
+func BenchmarkFind(b *testing.B) {
+	p := newPlanter(9)
+	var items, docs []map[string]string
+	for range 100_000 {
+		items = append(items, map[string]string{"question": p.question(8 + p.IntN(60)), "answer": p.text(3)})
+	}
+	size := 0
+	for i := 0; size < 32<<20; i++ {
+		text := p.text(500)
+		if i%100 == 0 {
+			text += " " + items[p.IntN(len(items))]["question"]
+		}
+		docs = append(docs, map[string]string{"text": text})
+		size += len(text)
+	}
+	cfg := ingest.Config{Threads: 1}
+	x, _, err := ReadItems(b.Context(), []string{write(b, "items.jsonl", items)}, cfg, Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	corpus := write(b, "docs.jsonl", docs)
+	b.SetBytes(int64(size))
+	for b.Loop() {
+		r, _, err := Find(b.Context(), []string{corpus}, cfg, x, nil, b.TempDir())
+		if err != nil || r.Met < len(docs)/200 {
+			b.Fatal(r, err)
+		}
+		if err := r.Close(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
