@@ -39,6 +39,21 @@ func printClusters(w io.Writer, c *dedup.Corpus, r *dedup.Result, against string
 			}
 		}
 	}
+	for i, s := range r.SameURL {
+		if i == 0 {
+			if r.Len() > 0 {
+				fmt.Fprintln(w)
+			}
+			fmt.Fprintf(w, "with the URL of another one: %s\n", cli.Number(len(r.SameURL), "document"))
+		}
+		kept := s.ID
+		if s.Kept >= 0 {
+			kept = c.ID(dedup.Row(s.Kept))
+		}
+		if _, err := fmt.Fprintf(w, "      %s  for  %s\n", result.Escape(c.ID(s.Row)), result.Escape(kept)); err != nil {
+			return err
+		}
+	}
 	for i, k := range r.Known {
 		if i == 0 && r.Len() > 0 {
 			fmt.Fprintln(w)

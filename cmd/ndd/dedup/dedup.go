@@ -80,6 +80,14 @@ alone, unlike documents go whose fingerprints are equal, as those of texts that 
 in a few words can be.) Without --exact, equal texts of documents in files are counted
 apart, and read again and held once.
 
+--same-url drops documents with the URL of another one before any text is compared, and
+counts them apart; --same-url=FIELD names the field (default: url, or WARC-Target-URI).
+URLs are compared in a canonical form, rule 1: without http or https, www., the port of
+the scheme, dot segments, index.html, index.htm and index.php, fragments, and the
+parameters utm_*, fbclid, gclid, dclid, gbraid, wbraid, msclkid, yclid, igshid, mc_cid,
+mc_eid, _ga and _gl; everything else counts. They are in dropped, without jaccard and
+contained, and in no cluster. Documents too short to be compared stay. 16 bytes a document.
+
 --chains puts into a cluster all that near pairs connect, directly or through others,
 and keeps one; with --verify it compares each with the kept ones of its cluster, near
 or not. Others of the cluster can be farther than k from the one that is kept.
@@ -170,6 +178,7 @@ same names as then.`,
   ndd dedup --prefer books,wiki --protect 'gold*' --max-drop crawl=60% --write-kept clean books wiki crawl gold.jsonl
   ndd dedup -o result --source dataset --keep quality,longest all.jsonl.zst
   ndd dedup --exact -o result --removal datatrove crawl-*.jsonl.gz
+  ndd dedup --same-url --keep newest -o result crawl-*.warc.gz
   ndd dedup -o result --verify 'jaccard>=0.8 or contained>=0.95' docs/
   ndd dedup -o result --quality fast crawl-*.jsonl.gz
   zstd -dc crawl.jsonl.zst | ndd dedup --input-format jsonl --write-kept - - > clean.jsonl
@@ -213,6 +222,9 @@ same names as then.`,
 		"folder to create with a file of attributes for each of the inputs, as Dolma has them")
 	f.StringVar(&d.removal, "removal", "", "datatrove: with -o, write the numbers of the dropped documents for its filter, too")
 	f.BoolVar(&d.exact, "exact", false, "find documents with the same text only, byte for byte")
+	f.StringVar(&d.sameURL, "same-url", "", "drop documents with the canonical URL of another one first; --same-url=FIELD "+
+		"names the field")
+	f.Lookup("same-url").NoOptDefVal = dedup.URLFields[0]
 	f.StringVar(&d.report, "report", "",
 		"folder to create with a report as one page of HTML: sizes, overlapping sources, examples side by side")
 	f.StringVar(&d.members, "members", "", "fingerprint files: write only a table of the documents whose texts are needed, "+
@@ -256,6 +268,7 @@ type deduping struct {
 	attributes  string
 	removal     string
 	exact       bool
+	sameURL     string
 	report      string
 	dryRun      bool
 	format      cli.TableFormat
@@ -448,10 +461,13 @@ func (d *deduping) sum(c *dedup.Corpus, r *dedup.Result) {
 	if equal > 0 {
 		msg += fmt.Sprintf(", %s with the same text as the one kept", humanize.Comma(int64(equal)))
 	}
+	if d.sameURL != "" {
+		msg += fmt.Sprintf(", and %s with the URL of another one", cli.Number(len(r.SameURL), "document"))
+	}
 	if len(d.against) > 0 {
 		msg += fmt.Sprintf(", and %s near one in %s", cli.Number(len(r.Known), "document"), d.againstNames())
 	}
-	msg += fmt.Sprintf("; %s kept", cli.Number(c.Len()+c.NumShort()-len(r.Known)-extra, "document"))
+	msg += fmt.Sprintf("; %s kept", cli.Number(c.Len()+c.NumShort()-len(r.Known)-len(r.SameURL)-extra, "document"))
 	if short := c.NumShort(); short > 0 {
 		msg += fmt.Sprintf(", %s of them too short to be compared", humanize.Comma(int64(short)))
 	}

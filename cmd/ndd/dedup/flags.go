@@ -36,6 +36,18 @@ func (d *deduping) options(inputs []string, prints bool) (o dedup.Options, read 
 	if read.Keep, err = dedup.ParseKeep(d.keep); err != nil {
 		return o, read, cli.Usagef("--keep %w", err)
 	}
+	if d.changed("same-url") {
+		switch {
+		case prints:
+			return o, read, cli.Usagef("--same-url applies only to documents; fingerprint files have no URLs")
+		case d.sameURL == "":
+			return o, read, cli.Usagef("--same-url= names no field")
+		case d.sameURL == dedup.URLFields[0]:
+			read.SameURL = dedup.URLFields
+		default:
+			read.SameURL = []string{d.sameURL}
+		}
+	}
 	if read.Source, read.Keep, err = d.sources.options(read.Keep, prints); err != nil {
 		return o, read, err
 	}

@@ -100,7 +100,7 @@ func (d *deduping) writeReport(ctx context.Context, to cli.Folder, c *dedup.Corp
 
 func (d *deduping) newReport(ctx context.Context, c *dedup.Corpus, r *dedup.Result) (*report, error) {
 	clusters := slices.Collect(r.Clusters())
-	dropped := len(r.Known)
+	dropped := len(r.Known) + len(r.SameURL)
 	for _, cl := range clusters {
 		dropped += len(cl.Rows) - 1
 	}

@@ -85,8 +85,8 @@ func place(t *result.TableWriter, at dedup.Place) *result.TableWriter {
 }
 
 // likeness writes the two cells of a likeness, if texts were compared.
-func (t *clusterTables) likeness(w *result.TableWriter, like dedup.Likeness) *result.TableWriter {
-	if !t.r.Verified() {
+func likeness(w *result.TableWriter, like dedup.Likeness, compared bool) *result.TableWriter {
+	if !compared {
 		return w.Null().Null()
 	}
 	return w.Real(float64(like.Jaccard)).Real(float64(like.Contained))
@@ -102,7 +102,7 @@ func (t *clusterTables) clusters(w *result.TableWriter) error {
 			if t.r.Verified() {
 				like = cl.Likes[i]
 			}
-			if err := place(place(t.likeness(w, like), t.c.Place(row)), at).End(); err != nil {
+			if err := place(place(likeness(w, like, t.r.Verified()), t.c.Place(row)), at).End(); err != nil {
 				return err
 			}
 		}
@@ -121,7 +121,7 @@ func (t *clusterTables) dropped(w *result.TableWriter) error {
 			t.sameID++
 		}
 		w.Text(id).Text(d.Kept).Integer(int64(d.Distance))
-		if err := place(place(t.likeness(w, d.Likeness), t.c.Place(d.Row)), kept).End(); err != nil {
+		if err := place(place(likeness(w, d.Likeness, d.Compared), t.c.Place(d.Row)), kept).End(); err != nil {
 			return err
 		}
 	}

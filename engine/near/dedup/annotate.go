@@ -146,6 +146,12 @@ func (r *Result) notes() *notes {
 func (n *notes) values(note int) []any {
 	row := Row(note - 1)
 	i, found := slices.BinarySearchFunc(n.list, row, func(n noteOf, row Row) int { return cmp.Compare(n.row, row) })
+	if s, gone := n.r.sameURL(row); gone && note > 0 {
+		if s.Kept < 0 {
+			return []any{nil, false, s.ID, nil, nil, nil}
+		}
+		return []any{nil, false, n.r.corpus.ID(Row(s.Kept)), int64(n.r.Distance(row, Row(s.Kept))), nil, nil}
+	}
 	if note == 0 || !found {
 		return []any{nil, true, nil, nil, nil, nil}
 	}

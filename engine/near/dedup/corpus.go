@@ -36,7 +36,9 @@ type Corpus struct {
 	sources sources
 	hashes  *spill.Run[[2]uint64] // of texts; nil: of none
 	hash    [][2]uint64           // mapped, when all are there
-	unread  map[string][]int64    // rows of each file that were too long
+	urls    *spill.Run[[2]uint64] // hashes of URLs, 0 for none; nil: of none
+	withURL int
+	unread  map[string][]int64 // rows of each file that were too long
 	readers sync.Pool
 	failed  atomic.Pointer[error]
 
@@ -63,6 +65,7 @@ type part struct {
 type ReadOptions struct {
 	Keep    Keep
 	Source  Sources
+	SameURL []string       // fields, the first of which that a document has is its URL; documents with one go for one
 	Find    Options        // with which Find will be called: memory depends on them
 	Copies  bool           // the inputs will be copied: memory depends on it, too
 	Budget  *memory.Budget // of which the memory is taken, until [Corpus.Close]; nil: no limit
@@ -82,13 +85,16 @@ type ReadOptions struct {
 }
 
 // fields returns the fields that documents are to be read with: a list for each policy that goes by
-// values, and that of the source.
+// values, that of the source, and that of the URL.
 func (o *ReadOptions) fields() (lists [][]string) {
 	for _, by := range o.Keep.byValue() {
 		lists = append(lists, by.fields())
 	}
 	if o.Source.Field != "" {
 		lists = append(lists, []string{o.Source.Field})
+	}
+	if len(o.SameURL) > 0 {
+		lists = append(lists, o.SameURL)
 	}
 	return lists
 }
@@ -114,7 +120,8 @@ func (c *Corpus) Close() {
 		c.reserved.Release()
 		c.rows.close() // what is lost is temporary
 		c.hashes.Close()
-		c.hash, c.hashes = nil, nil
+		c.urls.Close()
+		c.hash, c.hashes, c.urls = nil, nil, nil
 		for _, f := range c.files {
 			f.Close()
 		}
@@ -173,7 +180,7 @@ func (c *Corpus) Append(d Document) error {
 	if err := c.sources.append(d.Place, valueAt(d.Values, len(c.values)), Row(c.Len()), false); err != nil {
 		return err
 	}
-	if err := c.appendHash(d.Hash); err != nil {
+	if err := cmp.Or(c.appendHash(d.Hash), c.appendURL(valueAt(d.Values, len(d.Values)-1).Text)); err != nil {
 		return err
 	}
 	length := lengthOf(d.TextBytes)
@@ -494,6 +501,7 @@ func (o *ReadOptions) reading(cfg ingest.Config) ingest.Config {
 //	where its record is                 0.25
 //	what --keep goes by                 0, 4 (length), 8 for each value
 //	its source, if a field names it     2
+//	its URL, while these are compared   16
 //	while it is compared                5.5
 func (c *Corpus) needBytes(documents int) uint64 {
 	o := cluster.Options{Star: !c.o.Find.Chains, Threads: c.o.Threads}
@@ -521,6 +529,9 @@ func (c *Corpus) columnBytes(documents int) uint64 {
 	each += 8 * uint64(len(c.values))
 	if c.o.Source.Field != "" {
 		each += 2
+	}
+	if len(c.o.SameURL) > 0 {
+		each += 16
 	}
 	return each*uint64(documents) + uint64(documents)/4
 }

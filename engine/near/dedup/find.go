@@ -54,13 +54,24 @@ func Find(ctx context.Context, c *Corpus, o Options) (_ *Result, err error) {
 			return nil, errNoTexts
 		}
 	}
+	co := cluster.Options{K: o.K, Star: !o.Chains && o.Verify == nil, Threads: o.Threads, Prefer: prefer, Meter: o.Meter}
+	c.forClusters(&co)
+	if err := r.findURLs(ctx, co, prefer); err != nil {
+		return nil, err
+	}
 	all := c.all()
 	var rest []Row // the rows to compare; all of them if it is nil
+	if len(r.SameURL) > 0 {
+		rest = r.others()
+	}
 	if o.Known != nil {
 		if r.Known, err = o.Known(ctx, all.Flat()); err != nil {
 			return nil, err
 		}
-		r.Known = slices.DeleteFunc(r.Known, func(k Known) bool { return c.sources.safe.has(int(k.Row)) })
+		r.Known = slices.DeleteFunc(r.Known, func(k Known) bool {
+			_, gone := r.sameURL(k.Row)
+			return gone || c.sources.safe.has(int(k.Row))
+		})
 		rest = r.others()
 		if o.Verify != nil {
 			if rest, err = r.verifyKnown(ctx, o.Verify, o.Threads, rest); err != nil {
@@ -68,8 +79,6 @@ func Find(ctx context.Context, c *Corpus, o Options) (_ *Result, err error) {
 			}
 		}
 	}
-	co := cluster.Options{K: o.K, Star: !o.Chains && o.Verify == nil, Threads: o.Threads, Prefer: prefer, Meter: o.Meter}
-	c.forClusters(&co)
 	safe := c.sources.safe
 	if len(safe) > 0 {
 		co.Always = func(row int) bool { return safe.has(row) }
@@ -102,15 +111,20 @@ func Find(ctx context.Context, c *Corpus, o Options) (_ *Result, err error) {
 	if o.Exact {
 		r.splitUnequal(prefer)
 	}
+	r.settleURLs()
 	return r, cmp.Or(err, c.Err())
 }
 
-// others returns the rows that are not known.
+// others returns the rows that are not known, and have no URL of another one.
 func (r *Result) others() []Row {
-	known, rest := r.Known, make([]Row, 0, r.corpus.Len())
+	known, urls, rest := r.Known, r.SameURL, make([]Row, 0, r.corpus.Len())
 	for row := range Row(r.corpus.Len()) {
 		if len(known) > 0 && known[0].Row == row {
 			known = known[1:]
+			continue
+		}
+		if len(urls) > 0 && urls[0].Row == row {
+			urls = urls[1:]
 			continue
 		}
 		rest = append(rest, row)
@@ -123,9 +137,10 @@ type Row = cluster.Row
 
 // A Result is the clusters of a corpus.
 type Result struct {
-	Distinct int     // fingerprints that were compared
-	Known    []Known // rows that the caller has already, ascending
-	Rejected int     // documents that would go by their fingerprints and stay by their texts or the lengths of these
+	Distinct int       // fingerprints that were compared
+	Known    []Known   // rows that the caller has already, ascending
+	SameURL  []SameURL // rows with the URL of another one, ascending; they are in no cluster
+	Rejected int       // documents that would go by their fingerprints and stay by their texts or the lengths of these
 
 	Work Work // of Copy; may be nil
 
@@ -158,7 +173,8 @@ type Drop struct {
 	Kept     string // ID of what is kept for it
 	KeptRow  int64  // its row; -1 where it is known from elsewhere
 	Distance int
-	Likeness // if texts were verified
+	Likeness // if texts were compared
+	Compared bool
 }
 
 // Len returns the number of clusters.
@@ -204,11 +220,22 @@ func (r *Result) Clusters() iter.Seq[Cluster] {
 	}
 }
 
-// Dropped returns the dropped documents: known ones, by row, then those of each cluster.
+// Dropped returns the dropped documents: known ones, by row, those with the URL of another one, by row,
+// then those of each cluster.
 func (r *Result) Dropped() iter.Seq[Drop] {
 	return func(yield func(Drop) bool) {
 		for _, k := range r.Known {
-			if !yield(Drop{k.Row, k.ID, -1, k.Distance, k.Likeness}) {
+			if !yield(Drop{Row: k.Row, Kept: k.ID, KeptRow: -1, Distance: k.Distance, Likeness: k.Likeness,
+				Compared: r.verified}) {
+				return
+			}
+		}
+		for _, s := range r.SameURL {
+			d := Drop{Row: s.Row, Kept: s.ID, KeptRow: s.Kept}
+			if s.Kept >= 0 {
+				d.Kept, d.Distance = r.corpus.ID(Row(s.Kept)), r.Distance(s.Row, Row(s.Kept))
+			}
+			if !yield(d) {
 				return
 			}
 		}
@@ -220,7 +247,7 @@ func (r *Result) Dropped() iter.Seq[Drop] {
 				}
 				d := Drop{Row: row, Kept: kept, KeptRow: int64(c.Kept), Distance: r.Distance(row, c.Kept)}
 				if r.verified {
-					d.Likeness = c.Likes[i]
+					d.Likeness, d.Compared = c.Likes[i], true
 				}
 				if !yield(d) {
 					return
@@ -270,6 +297,9 @@ func (r *Result) droppedRows() bitmap {
 	dropped := newBitmap(r.corpus.Len())
 	for _, k := range r.Known {
 		dropped.set(int(k.Row))
+	}
+	for _, s := range r.SameURL {
+		dropped.set(int(s.Row))
 	}
 	for c := range r.Clusters() {
 		for _, row := range c.Rows {

@@ -248,6 +248,9 @@ func (o *ReadOptions) checkFields(ctx context.Context, inputs []string, opts doc
 		names = "; documents have the fields " + strings.Join(have, ", ")
 	}
 	i := slices.Index(found, false)
+	if len(o.SameURL) > 0 && i == len(found)-1 {
+		return fmt.Errorf("%w%s", o.noURL(), names)
+	}
 	if i == len(c.values) {
 		return fmt.Errorf("%w%s", o.Source.noValue(), names)
 	}

@@ -338,6 +338,13 @@ func (r *Result) Sources() []SourceCount {
 	for _, k := range r.Known {
 		list[s.ofRow(k.Row)].Dropped++
 	}
+	for _, u := range r.SameURL {
+		of := s.ofRow(u.Row)
+		list[of].Dropped++
+		if u.Kept >= 0 && s.ofRow(Row(u.Kept)) != of {
+			list[s.ofRow(Row(u.Kept))].KeptFor++
+		}
+	}
 	for c := range r.Clusters() {
 		kept := s.ofRow(c.Kept)
 		for _, row := range c.Rows {

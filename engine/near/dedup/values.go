@@ -35,7 +35,7 @@ const (
 
 // valueAt returns the value for list i of fields; of a document without fields there is none.
 func valueAt(values []document.Value, i int) document.Value {
-	if i < len(values) {
+	if i >= 0 && i < len(values) {
 		return values[i]
 	}
 	return document.Value{}

@@ -1,0 +1,166 @@
+package dedup
+
+import (
+	"cmp"
+	"context"
+	"encoding/binary"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/minio/highwayhash"
+
+	"ndd/engine/near/cluster"
+	"ndd/engine/storage/spill"
+)
+
+// URLFields are the fields that have a document's URL where no other is named.
+var URLFields = []string{"url", "WARC-Target-URI"}
+
+// tracking are the parameters of URLs that say where a reader came from, and not what is read; those
+// that begin with utm_ are, too.
+var tracking = []string{"fbclid", "gclid", "dclid", "gbraid", "wbraid", "msclkid", "yclid", "igshid", "mc_cid", "mc_eid",
+	"_ga", "_gl"}
+
+// indexNames are files that a server shows for the folder that they are in.
+var indexNames = []string{"index.html", "index.htm", "index.php"}
+
+// CanonicalURL returns a URL as it is compared, by rule 1: http and https are the same; the host is in
+// lower case, without www., a dot at its end and the port of the scheme; the path is without . and ..
+// and without index.html and the like at its end; parameters that track readers are gone, and so is the
+// fragment. Everything else stays, as the order of the parameters and a slash at the end of the path:
+// what servers tell apart is not the same. A text that is no such URL is returned as it is.
+func CanonicalURL(text string) string {
+	text = strings.TrimSpace(text)
+	u, err := url.Parse(text)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return text
+	}
+	port := map[string]string{"http": ":80", "https": ":443"}[u.Scheme]
+	host := strings.TrimSuffix(strings.TrimSuffix(strings.ToLower(u.Host), port), ".")
+	var params []string
+	for param := range strings.SplitSeq(u.RawQuery, "&") {
+		name, _, _ := strings.Cut(param, "=")
+		if param != "" && !strings.HasPrefix(name, "utm_") && !slices.Contains(tracking, name) {
+			params = append(params, param)
+		}
+	}
+	path := u.JoinPath().EscapedPath() // without dot segments
+	if at := strings.LastIndexByte(path, '/'); slices.Contains(indexNames, path[at+1:]) {
+		path = path[:at+1]
+	}
+	if path = "/" + strings.TrimPrefix(path, "/"); len(params) > 0 {
+		path += "?" + strings.Join(params, "&")
+	}
+	return strings.TrimPrefix(host, "www.") + path
+}
+
+// urlKey is the key of the hashes of URLs.
+var urlKey = []byte("ndd dedup: URLs, rule 1, Highway")
+
+// appendURL appends the hash of the next row's URL, 0 if it has none.
+func (c *Corpus) appendURL(text string) (err error) {
+	if len(c.o.SameURL) == 0 {
+		return nil
+	}
+	if c.urls == nil {
+		if c.urls, err = spill.Create[[2]uint64](c.o.Disk, c.o.TempDir, "URLs", hashBuffer); err != nil {
+			return err
+		}
+	}
+	h := [2]uint64{}
+	if text = CanonicalURL(text); text != "" {
+		sum := highwayhash.Sum128([]byte(text), urlKey)
+		h = [2]uint64{binary.LittleEndian.Uint64(sum[:8]), binary.LittleEndian.Uint64(sum[8:])}
+		c.withURL++
+	}
+	return c.urls.Append([][2]uint64{h})
+}
+
+// A SameURL is a row that is dropped for another one with the same canonical URL.
+type SameURL struct {
+	Row  Row
+	Kept int64  // the row that is kept; -1 where that is known from elsewhere
+	ID   string // of what is known from elsewhere
+}
+
+// findURLs finds the rows that have the URL of a row preferred, ascending, each with that one.
+func (r *Result) findURLs(ctx context.Context, co cluster.Options, prefer func(a, b int) int) error {
+	c := r.corpus
+	if c.urls == nil || c.withURL == 0 {
+		return nil
+	}
+	hashes, err := c.urls.Map()
+	if err != nil {
+		return err
+	}
+	rows, keys := make([]Row, 0, c.withURL), make([]uint64, 0, c.withURL)
+	for row, h := range hashes {
+		if h != [2]uint64{} {
+			rows, keys = append(rows, Row(row)), append(keys, h[0])
+		}
+	}
+	co.K, co.Star, co.Meter = 0, true, nil
+	if prefer != nil {
+		co.Prefer = func(a, b int) int { return prefer(int(rows[a]), int(rows[b])) }
+	}
+	safe := c.sources.safe
+	if len(safe) > 0 {
+		co.Always = func(row int) bool { return safe.has(int(rows[row])) }
+	}
+	found, err := cluster.Find(ctx, cluster.NewPrints(keys), co)
+	if err != nil {
+		return err
+	}
+	found.Map(rows)
+	for _, cl := range found.Clusters() {
+		for _, row := range cl.Rows {
+			if row != cl.Representative && hashes[row] == hashes[cl.Representative] && !safe.has(int(row)) {
+				r.SameURL = append(r.SameURL, SameURL{Row: row, Kept: int64(cl.Representative)})
+			}
+		}
+	}
+	slices.SortFunc(r.SameURL, func(a, b SameURL) int { return cmp.Compare(a.Row, b.Row) })
+	return nil
+}
+
+// settleURLs replaces what rows with the same URL are dropped for, where that is dropped itself.
+func (r *Result) settleURLs() {
+	if len(r.SameURL) == 0 {
+		return
+	}
+	final := map[Row]SameURL{}
+	for _, s := range r.SameURL {
+		final[Row(s.Kept)] = SameURL{Kept: s.Kept}
+	}
+	for _, k := range r.Known {
+		if _, ok := final[k.Row]; ok {
+			final[k.Row] = SameURL{Kept: -1, ID: k.ID}
+		}
+	}
+	for c := range r.Clusters() {
+		for _, row := range c.Rows {
+			if _, ok := final[row]; ok {
+				final[row] = SameURL{Kept: int64(c.Kept)}
+			}
+		}
+	}
+	for i, s := range r.SameURL {
+		to := final[Row(s.Kept)]
+		r.SameURL[i].Kept, r.SameURL[i].ID = to.Kept, to.ID
+	}
+}
+
+// sameURL returns a dropped row's entry.
+func (r *Result) sameURL(row Row) (SameURL, bool) {
+	i, found := slices.BinarySearchFunc(r.SameURL, row, func(s SameURL, row Row) int { return cmp.Compare(s.Row, row) })
+	if !found {
+		return SameURL{}, false
+	}
+	return r.SameURL[i], true
+}
+
+// noURL is the error where no document has a URL.
+func (o *ReadOptions) noURL() error {
+	return sourceErrorf("same-url: no document has a URL in the field %s", strings.Join(o.SameURL, " or "))
+}
