@@ -97,8 +97,8 @@ func TestWhole(t *testing.T) {
 	}
 }
 
-// TestLaw holds that a document with the same law and another question is no hit: where no other has
-// the law, if that is up to 150 words long, and where another has it, if it is up to 400.
+// TestLaw holds that a document with the same law and another question is no hit: where no other
+// has the law, if that is up to 150 words long, and where another has it, if it is up to 400.
 func TestLaw(t *testing.T) {
 	for n, words := range []int{150, 400} {
 		p := newPlanter(8)
@@ -207,7 +207,7 @@ func TestTable(t *testing.T) {
 		it := &x.items[i]
 		tokens := x.tokens[it.from:it.to]
 		all := make([][]window, len(x.table.lengths))
-		x.table.windows(all, nil, tokens)
+		x.table.windows(all, new(room), tokens)
 		windows := all[slices.Index(x.table.lengths, it.n)]
 		if len(windows) != len(tokens)-it.n+1 {
 			t.Fatalf("item %d: %d of %d windows", i, len(windows), len(tokens)-it.n+1)
@@ -228,7 +228,7 @@ func TestTable(t *testing.T) {
 		random[i] = rng.Uint64()
 	}
 	all := make([][]window, len(x.table.lengths))
-	x.table.windows(all, nil, random)
+	x.table.windows(all, new(room), random)
 	if n := len(slices.Concat(all...)); n > 500 {
 		t.Errorf("%d of 10,000 windows pass", n)
 	}

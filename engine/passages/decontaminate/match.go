@@ -50,7 +50,7 @@ type matcher struct {
 	x         *Items
 	documents []atomic.Uint32 // with each n-gram so far
 	windows   [][]window      // for each n
-	sums      []uint64
+	room      room
 	grams     []uint32 // n-grams of the document that still count
 	runs      []run
 	open      []run // that may go on, by place
@@ -64,7 +64,7 @@ func (m *matcher) find(text string) (all []candidate) {
 	for k := range m.windows {
 		m.windows[k] = m.windows[k][:0]
 	}
-	m.sums = m.x.table.windows(m.windows, m.sums, m.hashes)
+	m.x.table.windows(m.windows, &m.room, m.hashes)
 	for k, n := range m.x.table.lengths {
 		m.seeds(n, m.windows[k])
 	}

@@ -246,7 +246,8 @@ func TestPlanted(t *testing.T) {
 	}
 }
 
-// BenchmarkFind measures a corpus past 100,000 items on one thread, with one document of 100 that holds one.
+// BenchmarkFind measures a corpus past 100,000 items on one thread, with one document of 100 that
+// holds one.
 func BenchmarkFind(b *testing.B) {
 	p := newPlanter(9)
 	var items, docs []map[string]string

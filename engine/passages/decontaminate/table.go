@@ -150,37 +150,46 @@ type window struct {
 }
 
 // windows appends to dst, for each value of n, the windows of n tokens that pass the gate and the
-// filter. sums is memory for the hashes of all beginnings, which it returns.
-func (t *table) windows(dst [][]window, sums, tokens []uint64) []uint64 {
-	sums = append(sums[:0], 0)
+// filter. A first loop looks up all tokens in the gate, without a branch that would wait for
+// memory.
+func (t *table) windows(dst [][]window, room *room, tokens []uint64) {
 	least := len(t.lengths) - 1
 	if least < 0 {
-		return sums // there are no items
+		return // there are no items
 	}
 	m, top, gate, shift := t.lengths[least], t.powers[least], t.gate, t.gateShift&63
-	sum, passed := uint64(0), uint64(0) // a bit for each of the last short windows
+	sums, passed := append(room.sums[:0], 0), room.passed[:0]
+	sum, bits := uint64(0), uint32(0)
 	for i, token := range tokens {
 		sum = sum*base + token
-		sums = append(sums, sum)
-		if i+1 < m {
-			continue
+		if sums = append(sums, sum); i+1 >= m {
+			h := sum - sums[i+1-m]*top
+			bits = bits<<1 | uint32(gate[h>>shift]>>(h&63)&1)
 		}
-		h := sum - sums[i+1-m]*top
-		passed = passed<<1 | gate[h>>shift]>>(h&63)&1
-		if passed&1 == 0 {
+		passed = append(passed, bits)
+	}
+	room.sums, room.passed = sums, passed
+	for i, bits := range passed {
+		if bits&1 == 0 {
 			continue
 		}
 		for k, n := range t.lengths {
-			if short := uint64(1)<<(n-m+1) - 1; passed&short != short {
+			if short := uint32(1)<<(n-m+1) - 1; bits&short != short {
 				continue
 			}
-			h := sum - sums[i+1-n]*t.powers[k]
-			if bits := mask(h); t.filter[h>>t.filterShift]&bits == bits {
+			h := sums[i+1] - sums[i+1-n]*t.powers[k]
+			if w := mask(h); t.filter[h>>t.filterShift]&w == w {
 				dst[k] = append(dst[k], window{i + 1 - n, h})
 			}
 		}
 	}
-	return sums
+}
+
+// A room is memory for the windows of a document: the hashes of all its beginnings, and for each
+// token a bit for each of the last windows of the least n that passed the gate.
+type room struct {
+	sums   []uint64
+	passed []uint32
 }
 
 // share counts for each token of the items how many items share it, and takes out those that share
