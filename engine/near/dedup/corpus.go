@@ -34,8 +34,8 @@ type Corpus struct {
 	rows    rowFile  // IDs and places; no records where the rows are the IDs
 	parts   []part   // of fingerprint files, one after the other
 	sources sources
-	hashes  *spill.Run[[2]uint64] // of texts; nil: of none
-	hash    [][2]uint64           // mapped, when all are there
+	hashes  *spill.Run[[2]uint64] // of texts; nil: they are few, or there are none
+	hash    [][2]uint64           // all of them, when all are there
 	urls    *spill.Run[[2]uint64] // hashes of URLs, 0 for none; nil: of none
 	withURL int
 	unread  map[string][]int64 // rows of each file that were too long
@@ -342,8 +342,8 @@ func ReadDocuments(ctx context.Context, inputs []string, cfg ingest.Config, o Re
 	if err == nil {
 		err = c.sources.end()
 	}
-	if err == nil && c.hashes != nil {
-		c.hash, err = c.hashes.Map()
+	if err == nil {
+		err = c.endHashes()
 	}
 	if err == nil {
 		err = c.expect(c.Len())

@@ -7,22 +7,38 @@ import (
 	"ndd/engine/storage/spill"
 )
 
-// Texts are equal if their hashes are. The hashes, 16 bytes a document, are in a temporary file.
+// Texts are equal if their hashes are. The hashes, 16 bytes a document, are in a temporary file where
+// they are many.
 
-// hashBuffer is how many bytes of hashes are written at a time.
-const hashBuffer = 64 << 10
+const (
+	hashesHeld = 16 << 10 // as many are in memory
+	hashBuffer = 64 << 10 // bytes that are written at a time
+)
 
 // appendHash appends the hash of the next row's text.
 func (c *Corpus) appendHash(h [2]uint64) (err error) {
-	if h == [2]uint64{} {
+	switch {
+	case h == [2]uint64{}:
+		return nil
+	case c.hashes != nil:
+		return c.hashes.Append([][2]uint64{h})
+	}
+	if c.hash = append(c.hash, h); len(c.hash) < hashesHeld {
 		return nil
 	}
-	if c.hashes == nil {
-		if c.hashes, err = spill.Create[[2]uint64](c.o.Disk, c.o.TempDir, "hashes", hashBuffer); err != nil {
-			return err
-		}
+	if c.hashes, err = spill.Create[[2]uint64](c.o.Disk, c.o.TempDir, "hashes", hashBuffer); err == nil {
+		err = c.hashes.Append(c.hash)
 	}
-	return c.hashes.Append([][2]uint64{h})
+	c.hash = nil
+	return err
+}
+
+// endHashes makes the hashes ready to be read.
+func (c *Corpus) endHashes() (err error) {
+	if c.hashes != nil {
+		c.hash, err = c.hashes.Map()
+	}
+	return err
 }
 
 // Equal reports whether two documents are known to have the same text: those of fingerprint files have

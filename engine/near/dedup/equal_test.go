@@ -63,10 +63,6 @@ func TestSplitUnequal(t *testing.T) {
 		}
 	}
 	defer c.Close()
-	var err error
-	if c.hash, err = c.hashes.Map(); err != nil {
-		t.Fatal(err)
-	}
 	r := found(t, c, Options{Exact: true})
 	var got []string
 	for cl := range r.Clusters() {
@@ -78,5 +74,16 @@ func TestSplitUnequal(t *testing.T) {
 	firsts, of := c.distinct([]Row{0, 1, 2, 3, 5})
 	if !slices.Equal(firsts, []Row{0, 1, 3}) || !slices.Equal(of, []uint32{0, 1, 0, 2, 1}) {
 		t.Errorf("%v %v", firsts, of)
+	}
+	many := appended(t, Keep{})
+	defer many.Close()
+	for i := range uint64(2*hashesHeld + 1) {
+		if err := many.appendHash([2]uint64{i + 1, i}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := many.endHashes(); err != nil || many.hashes == nil || len(many.hash) != 2*hashesHeld+1 ||
+		many.hash[0] != [2]uint64{1, 0} || many.hash[2*hashesHeld] != [2]uint64{2*hashesHeld + 1, 2 * hashesHeld} {
+		t.Error(len(many.hash), err)
 	}
 }
