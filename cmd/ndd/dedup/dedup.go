@@ -153,9 +153,11 @@ order of their paths, with the numbers of its documents to remove. Run that filt
 as many tasks as there are files, on a reader of the same field. files.tsv lists rank,
 file, documents and removed.
 
---report DIR makes a page, DIR/index.html, that needs nothing from outside: clusters by
-size, files that overlap, kept and dropped documents side by side with differences
-marked, those farthest apart first, and what was skipped. It reads documents twice.
+--report DIR makes a page, DIR/index.html, that needs nothing from outside: the drop rate
+of each source, what the next stricter and looser settings would drop, clusters by size,
+files that overlap, the pairs nearest to the threshold, dropped or both kept, side by
+side with differences marked, and what was skipped. It reads documents twice and solves
+the clusters once more for each other setting.
 
 --work DIR keeps what reading gave, for each file of the inputs. When the command was
 stopped, by a signal, a full disk or a power cut, the same command goes on: it reads the
@@ -309,7 +311,7 @@ func (d *deduping) run(ctx context.Context, inputs []string) (err error) {
 	}
 	defer to.abort()
 	defer func() { err = cmp.Or(err, d.kept.Close()) }()
-	c, r, partly, err := d.find(ctx, inputs, prints, o, read)
+	c, r, partly, err := d.find(ctx, inputs, prints, &o, read)
 	if c != nil {
 		defer c.Close()
 	}
@@ -334,7 +336,7 @@ func (d *deduping) run(ctx context.Context, inputs []string) (err error) {
 		d.g.Log.Info("dry run: nothing was written" + d.wouldWrite(to, c, r))
 		return partly
 	}
-	if err := d.write(ctx, inputs, to, c, r); err != nil {
+	if err := d.write(ctx, inputs, to, c, r, o); err != nil {
 		return err
 	}
 	if err := to.commit(); err != nil {
@@ -351,7 +353,7 @@ func (d *deduping) run(ctx context.Context, inputs []string) (err error) {
 
 // find reads the corpus and finds its clusters. partly is [cli.ErrPartly] when some
 // of the input was skipped.
-func (d *deduping) find(ctx context.Context, inputs []string, prints bool, o dedup.Options, read dedup.ReadOptions) (
+func (d *deduping) find(ctx context.Context, inputs []string, prints bool, o *dedup.Options, read dedup.ReadOptions) (
 	c *dedup.Corpus, r *dedup.Result, partly, err error) {
 	list, err := d.openAgainst(ctx, inputs, prints)
 	if err != nil {
@@ -368,7 +370,7 @@ func (d *deduping) find(ctx context.Context, inputs []string, prints bool, o ded
 			return list.find(ctx, d.k, d.g.Threads, prints)
 		}
 		o.KnownBytes = func(documents int) uint64 { return list.bytes(d.k, d.g.Threads, documents) }
-		read.Find = o
+		read.Find = *o
 	}
 	if prints {
 		c, err = dedup.ReadPrints(ctx, inputs, read)
@@ -377,6 +379,9 @@ func (d *deduping) find(ctx context.Context, inputs []string, prints bool, o ded
 	}
 	if err != nil {
 		return nil, nil, nil, err
+	}
+	if d.report != "" {
+		o.Also = otherSettings(*o)
 	}
 	o.Meter = &cluster.Meter{}
 	bar := d.g.NewCompareBar("comparing", o.Meter)
@@ -390,7 +395,7 @@ func (d *deduping) find(ctx context.Context, inputs []string, prints bool, o ded
 			bar = d.g.NewInputBar(ctx, "verifying", slices.Concat(inputs, d.againstDocs), o.Verify.Meter)
 		}
 	}
-	r, err = dedup.Find(ctx, c, o)
+	r, err = dedup.Find(ctx, c, *o)
 	bar.End()
 	return c, r, partly, err
 }

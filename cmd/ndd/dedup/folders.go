@@ -140,7 +140,7 @@ func (f *folders) commit() error {
 
 // write writes the result.
 func (d *deduping) write(ctx context.Context, inputs []string, to folders, c *dedup.Corpus,
-	r *dedup.Result) (err error) {
+	r *dedup.Result, o dedup.Options) (err error) {
 	defer d.keepCopies(to.copies, r)()
 	for _, copies := range []struct {
 		to    cli.Folder
@@ -163,7 +163,7 @@ func (d *deduping) write(ctx context.Context, inputs []string, to folders, c *de
 		d.g.SayCopied(report)
 	}
 	if to.report != nil {
-		if err := d.writeReport(ctx, to.report, c, r); err != nil {
+		if err := d.writeReport(ctx, to.report, c, r, o); err != nil {
 			return err
 		}
 	}

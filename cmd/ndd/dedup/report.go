@@ -5,6 +5,7 @@ import (
 	"context"
 	_ "embed"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -15,6 +16,7 @@ import (
 	"ndd/engine/near/dedup"
 	"ndd/engine/near/shingle"
 	"ndd/engine/plot"
+	"ndd/permute"
 )
 
 //go:embed report.html
@@ -22,8 +24,8 @@ var reportPage string
 
 // What a report shows at most.
 const (
-	reportExamples = 12  // clusters side by side
-	reportClusters = 100 // in the list of the largest
+	reportExamples = 12  // pairs side by side
+	reportClusters = 100 // in the list of the largest, and sources
 	reportSources  = 12  // rows and columns of the matrix; the rest is one more
 )
 
@@ -37,6 +39,10 @@ type report struct {
 	Sizes             []reportSize
 	Largest           []reportCluster
 	More              int // clusters that are not in Largest
+	Rates             []reportRate
+	MoreRates         int
+	Others            []reportSetting
+	K                 int
 	Matrix            []reportSource
 	Examples          []reportExample
 	Known             string
@@ -72,9 +78,22 @@ type reportCell struct {
 }
 
 type reportExample struct {
-	Number, Size, Distance int
-	Jaccard                string
-	A, B                   reportSide
+	Number, Distance           int
+	Gone                       bool
+	Jaccard, Contained, Beyond string
+	A, B                       reportSide
+}
+
+// reportRate is what became of a source.
+type reportRate struct {
+	Source, Documents, Dropped, Rate, Kept, Share, KeptFor string
+	Width                                                  string
+}
+
+// reportSetting is what a setting drops.
+type reportSetting struct {
+	Now                               bool // it is that of this result
+	Name, Dropped, Share, More, Fewer string
 }
 
 type reportSide struct {
@@ -90,20 +109,19 @@ type reportSkip struct {
 }
 
 // writeReport writes the page.
-func (d *deduping) writeReport(ctx context.Context, to cli.Folder, c *dedup.Corpus, r *dedup.Result) error {
-	page, err := d.newReport(ctx, c, r)
+func (d *deduping) writeReport(ctx context.Context, to cli.Folder, c *dedup.Corpus, r *dedup.Result,
+	o dedup.Options) error {
+	page, err := d.newReport(ctx, c, r, o)
 	if err != nil {
 		return err
 	}
 	return cli.WritePage(to, reportPage, page)
 }
 
-func (d *deduping) newReport(ctx context.Context, c *dedup.Corpus, r *dedup.Result) (*report, error) {
+func (d *deduping) newReport(ctx context.Context, c *dedup.Corpus, r *dedup.Result, o dedup.Options) (
+	*report, error) {
 	clusters := slices.Collect(r.Clusters())
-	dropped := len(r.Known) + len(r.SameURL)
-	for _, cl := range clusters {
-		dropped += len(cl.Rows) - 1
-	}
+	dropped := r.NumDropped()
 	all := c.Len() + c.NumShort()
 	p := &report{PageHead: cli.NewPageHead("Near-duplicates", d.inputs),
 		Settings:  fmt.Sprintf("k = %d, keep %s", d.k, d.keep),
@@ -119,6 +137,8 @@ func (d *deduping) newReport(ctx context.Context, c *dedup.Corpus, r *dedup.Resu
 		p.Known = fmt.Sprintf("%s near one in %s", cli.Number(len(r.Known), "document"), d.againstNames())
 	}
 	p.sizes(clusters)
+	p.sourceRows(r)
+	p.settings(r, o, all)
 	p.matrix(c, r)
 	slices.SortStableFunc(clusters, func(a, b dedup.Cluster) int { return cmp.Compare(len(b.Rows), len(a.Rows)) })
 	for _, cl := range clusters[:min(len(clusters), reportClusters)] {
@@ -128,7 +148,7 @@ func (d *deduping) newReport(ctx context.Context, c *dedup.Corpus, r *dedup.Resu
 	}
 	p.More = len(clusters) - len(p.Largest)
 	p.skips(&d.skips)
-	return p, p.examples(ctx, d, c, r, clusters)
+	return p, p.examples(ctx, d, c, r, o)
 }
 
 // placeText returns where a document is, "" where its ID says so.
@@ -236,41 +256,99 @@ func (p *report) skips(t *document.Tally) {
 	}
 }
 
-// examples shows of some clusters the document that is kept beside the farthest one that is
-// dropped: of clusters of all sizes, those whose texts differ most.
-func (p *report) examples(ctx context.Context, d *deduping, c *dedup.Corpus, r *dedup.Result,
-	clusters []dedup.Cluster) error {
-	if d.prints || len(clusters) == 0 {
+// sourceRows lists what became of the documents of each source, the largest first.
+func (p *report) sourceRows(r *dedup.Result) {
+	list, kept := r.Sources(), 0
+	for _, s := range list {
+		kept += s.Kept()
+	}
+	slices.SortStableFunc(list, func(a, b dedup.SourceCount) int { return cmp.Compare(b.Documents, a.Documents) })
+	for _, s := range list[:min(len(list), reportClusters)] {
+		p.Rates = append(p.Rates, reportRate{cmp.Or(s.Source, "(none)"), humanize.Comma(int64(s.Documents)),
+			humanize.Comma(int64(s.Dropped)), percent(rate(s.Dropped, s.Documents)), humanize.Comma(int64(s.Kept())),
+			percent(rate(s.Kept(), kept)), humanize.Comma(int64(s.KeptFor)), fmt.Sprintf("%.1f", 100*rate(s.Dropped, s.Documents))})
+	}
+	p.MoreRates = len(list) - len(p.Rates)
+}
+
+// otherSettings returns the next stricter and looser settings, which the report compares.
+func otherSettings(o dedup.Options) (list []dedup.Setting) {
+	if o.Verify == nil {
+		for _, k := range []int{o.K - 1, o.K + 1} {
+			if k >= 0 && k <= permute.MaxK {
+				list = append(list, dedup.Setting{K: k})
+			}
+		}
+		return list
+	}
+	rule := o.Verify.Rule
+	for _, by := range []float64{0.1, -0.1} {
+		if moved := rule.Moved(by); !slices.Equal(moved, rule) {
+			list = append(list, dedup.Setting{K: o.K, Rule: moved})
+		}
+	}
+	if o.K > 0 && !o.Chains {
+		list = append(list, dedup.Setting{K: o.K - 1, Rule: rule})
+	}
+	return list
+}
+
+// settings lists what other settings would drop.
+func (p *report) settings(r *dedup.Result, o dedup.Options, all int) {
+	row := func(s dedup.Setting, dropped int) *reportSetting {
+		name := fmt.Sprintf("k = %d", s.K)
+		if len(s.Rule) > 0 {
+			name += ", " + s.Rule.String()
+		}
+		p.Others = append(p.Others, reportSetting{Name: name, Dropped: humanize.Comma(int64(dropped)),
+			Share: percent(rate(dropped, all))})
+		return &p.Others[len(p.Others)-1]
+	}
+	now := dedup.Setting{K: o.K}
+	if o.Verify != nil {
+		now.Rule = o.Verify.Rule
+	}
+	row(now, r.NumDropped()).Now = true
+	for i, other := range r.Also {
+		more, fewer := r.Beside(other)
+		x := row(o.Also[i], other.NumDropped())
+		x.More, x.Fewer = humanize.Comma(int64(more)), humanize.Comma(int64(fewer))
+	}
+	p.K = o.K
+}
+
+// examples shows the pairs nearest to the threshold side by side.
+func (p *report) examples(ctx context.Context, d *deduping, c *dedup.Corpus, r *dedup.Result, o dedup.Options) error {
+	if d.prints {
 		return nil
 	}
-	type pair struct {
-		cluster  dedup.Cluster
-		a, b     dedup.Row
-		distance int
+	pairs := r.Doubts(reportExamples, o)
+	if len(pairs) == 0 {
+		return nil
 	}
-	var pairs []pair
-	for _, cl := range clusters {
-		row, distance, _ := r.Farthest(cl, 0)
-		pairs = append(pairs, pair{cl, cl.Kept, row, distance})
-	}
-	slices.SortStableFunc(pairs, func(a, b pair) int { return cmp.Compare(b.distance, a.distance) })
-	pairs = pairs[:min(len(pairs), reportExamples)]
 	var rows []dedup.Row
 	for _, p := range pairs {
-		rows = append(rows, p.a, p.b)
+		rows = append(rows, p.Row, dedup.Row(p.KeptRow))
 	}
 	texts, err := c.Texts(ctx, rows, d.g.Threads)
 	if err != nil {
 		return err
 	}
 	for _, of := range pairs {
-		a, b := of.a, of.b
-		e := reportExample{Number: of.cluster.Number, Size: len(of.cluster.Rows), Distance: of.distance}
+		a, b := dedup.Row(of.KeptRow), of.Row
+		e := reportExample{Number: of.Cluster, Distance: of.Distance, Gone: of.Gone}
 		found, err := shingle.Compare(texts[a], texts[b], *c.Recipe())
 		if err != nil {
 			return err
 		}
 		e.Jaccard = fmt.Sprintf("%.3f", found.Jaccard)
+		if r.Verified() {
+			side := "above"
+			if of.Beyond < 0 {
+				side = "below"
+			}
+			e.Contained, e.Beyond = fmt.Sprintf("%.3f", of.Contained), fmt.Sprintf("%.3f %s", math.Abs(of.Beyond), side)
+		}
 		e.A = reportSide{c.ID(a), placeText(c, a), marked(texts[a], found.A.Passages)}
 		e.B = reportSide{c.ID(b), placeText(c, b), marked(texts[b], found.B.Passages)}
 		p.Examples = append(p.Examples, e)

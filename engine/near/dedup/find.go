@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"iter"
+	"math"
 	"math/bits"
 	"slices"
 
@@ -34,6 +35,15 @@ type Options struct {
 	// by [ReadDocuments], from files. A document that Known finds is compared with
 	// the one that it names, and only with that.
 	Verify *Verify
+
+	// Also has other settings, for [Result.Also].
+	Also []Setting
+}
+
+// A Setting is a distance and a rule, with which other documents may go.
+type Setting struct {
+	K    int  // with texts at most that of the search, whose pairs are compared
+	Rule Rule // where texts are compared
 }
 
 // Find returns the clusters of a corpus. The errors are those of what it reads, and of ctx.
@@ -96,17 +106,31 @@ func Find(ctx context.Context, c *Corpus, o Options) (_ *Result, err error) {
 			co.Always = func(row int) bool { return safe.has(int(rest[row])) }
 		}
 	}
-	if r.found, err = cluster.Find(ctx, all, co); err != nil {
-		return nil, err
+	find := func() (found *cluster.Result, err error) {
+		if found, err = cluster.Find(ctx, all, co); err == nil && rest != nil {
+			found.Map(rest)
+		}
+		if err == nil && o.Verify == nil && len(safe) > 0 {
+			found = found.Without(func(c cluster.Cluster, row Row) bool { return row != c.Representative && safe.has(int(row)) })
+		}
+		return found, err
 	}
-	if rest != nil {
-		r.found.Map(rest)
+	if r.found, err = find(); err != nil {
+		return nil, err
 	}
 	r.Distinct = r.found.Distinct
 	if o.Verify != nil {
 		err = r.verify(ctx, o, prefer)
-	} else if len(safe) > 0 {
-		r.found = r.found.Without(func(c cluster.Cluster, row Row) bool { return row != c.Representative && safe.has(int(row)) })
+		return r, cmp.Or(err, c.Err())
+	}
+	co.Meter = nil
+	for _, also := range o.Also {
+		co.K = also.K
+		other := &Result{Known: r.Known, SameURL: r.SameURL, corpus: c}
+		if other.found, err = find(); err != nil {
+			return nil, err
+		}
+		r.Also = append(r.Also, other)
 	}
 	if o.Exact {
 		r.splitUnequal(prefer)
@@ -148,6 +172,9 @@ type Result struct {
 	verified bool
 	found    *cluster.Result
 	likes    []Likeness // of the rows of all clusters, one after the other
+
+	// Also has the results of other settings. Known rows are those of this one.
+	Also []*Result
 }
 
 // A Known is a row that is near a document that the caller has already.
@@ -290,6 +317,81 @@ func (r *Result) Kept() iter.Seq[Kept] {
 			}
 		}
 	}
+}
+
+// NumDropped returns how many documents are dropped.
+func (r *Result) NumDropped() int {
+	return len(r.Known) + len(r.SameURL) + r.found.Rows() - r.found.Len()
+}
+
+// Beside returns how many documents another result drops that this one keeps, and how many it keeps
+// that this one drops.
+func (r *Result) Beside(other *Result) (more, fewer int) {
+	here, there := r.droppedRows(), other.droppedRows()
+	for row := range r.corpus.Len() {
+		more += there.bit(row) &^ here.bit(row)
+		fewer += here.bit(row) &^ there.bit(row)
+	}
+	return more, fewer
+}
+
+// A Doubt is a pair of documents near the threshold, of which one is kept.
+type Doubt struct {
+	Drop            // of the row that goes, or would go
+	Gone    bool    // it is dropped; else it is kept, too
+	Beyond  float64 // by how much the pair is above the threshold, or below it if that is negative
+	Cluster int     // in which it is, 0 for none
+}
+
+// Doubts returns up to n pairs nearest to the threshold, one for each kept document at most: half of
+// them dropped and half of them kept by this result and dropped by one of Also, as far as there are
+// both. It yields no documents that are dropped for known ones.
+func (r *Result) Doubts(n int, o Options) (list []Doubt) {
+	dropped := r.droppedRows()
+	gone := r.doubts(o, func(d *Drop) bool { return true })
+	var kept []Doubt
+	for _, other := range r.Also {
+		kept = append(kept, other.doubts(o, func(d *Drop) bool { return !dropped.has(int(d.Row)) && !dropped.has(int(d.KeptRow)) })...)
+	}
+	for i := range kept {
+		kept[i].Gone, kept[i].Cluster = false, 0
+	}
+	for _, half := range []*[]Doubt{&gone, &kept} {
+		slices.SortStableFunc(*half, func(a, b Doubt) int { return cmp.Compare(math.Abs(a.Beyond), math.Abs(b.Beyond)) })
+	}
+	seen := map[Row]bool{} // a pair of two results
+	kept = slices.DeleteFunc(kept, func(d Doubt) bool {
+		again := seen[d.Row]
+		seen[d.Row] = true
+		return again
+	})
+	fromKept := min(len(kept), max(n/2, n-len(gone)))
+	return append(gone[:min(len(gone), n-fromKept)], kept[:fromKept]...)
+}
+
+// doubts returns of each cluster the pair nearest to the threshold of some options, of those that
+// are wanted.
+func (r *Result) doubts(o Options, want func(*Drop) bool) (list []Doubt) {
+	for c := range r.Clusters() {
+		best := Doubt{}
+		for i, row := range c.Rows {
+			d := Doubt{Drop{Row: row, KeptRow: int64(c.Kept), Distance: r.Distance(row, c.Kept)}, true, 0, c.Number}
+			if row == c.Kept || !want(&d.Drop) {
+				continue
+			}
+			if d.Beyond = float64(o.K - d.Distance); r.verified {
+				d.Likeness = c.Likes[i]
+				d.Beyond = o.Verify.Rule.beyond(d.Likeness)
+			}
+			if best.Cluster == 0 || math.Abs(d.Beyond) < math.Abs(best.Beyond) {
+				best = d
+			}
+		}
+		if best.Cluster > 0 {
+			list = append(list, best)
+		}
+	}
+	return list
 }
 
 // droppedRows returns the set of the rows that are dropped.

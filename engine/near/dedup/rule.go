@@ -2,6 +2,7 @@ package dedup
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -46,6 +47,54 @@ func ParseRule(s string) (r Rule, err error) {
 		r = append(r, c)
 	}
 	return r, nil
+}
+
+// String returns what [ParseRule] reads.
+func (r Rule) String() string {
+	var clauses []string
+	for _, c := range r {
+		var terms []string
+		for _, t := range []struct {
+			name  string
+			least float64
+		}{{"jaccard", c.Jaccard}, {"contained", c.Contained}} {
+			if t.least > 0 {
+				terms = append(terms, t.name+">="+strconv.FormatFloat(t.least, 'f', -1, 64))
+			}
+		}
+		clauses = append(clauses, strings.Join(terms, " and "))
+	}
+	return strings.Join(clauses, " or ")
+}
+
+// Moved returns the rule with all figures that it asks for changed by a number, from 0.01 to 1.
+func (r Rule) Moved(by float64) Rule {
+	moved := slices.Clone(r)
+	for i := range moved {
+		for _, least := range []*float64{&moved[i].Jaccard, &moved[i].Contained} {
+			if *least > 0 {
+				*least = min(max(math.Round(1e6*(*least+by))/1e6, 0.01), 1)
+			}
+		}
+	}
+	return moved
+}
+
+// beyond returns by how much a likeness is above the clause that it reaches best: below 0, it reaches
+// none.
+func (r Rule) beyond(like Likeness) float64 {
+	most := math.Inf(-1)
+	for _, c := range r {
+		least := math.Inf(1)
+		if c.Jaccard > 0 {
+			least = float64(like.Jaccard) - c.Jaccard
+		}
+		if c.Contained > 0 {
+			least = min(least, float64(like.Contained)-c.Contained)
+		}
+		most = max(most, least)
+	}
+	return most
 }
 
 // splitWord splits s at a word between spaces.

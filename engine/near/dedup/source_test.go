@@ -101,3 +101,64 @@ func TestProtectedStars(t *testing.T) {
 		t.Error("beyond the limits are", got)
 	}
 }
+
+// TestAlso holds the results of other settings against searches with these settings, and lists the
+// pairs nearest to the threshold of both sides.
+func TestAlso(t *testing.T) {
+	t.Chdir(t.TempDir())
+	lines := ""
+	for _, end := range []string{"", " at last", " in the end, says the book of the sea", " and go", " or so it is said in books",
+		" in the end, says the book of the river"} {
+		lines += fmt.Sprintf("{%q:%q}\n", "text", rivers+end) + fmt.Sprintf("{%q:%q}\n", "text", bread+end)
+	}
+	write(t, map[string]string{"in.jsonl": lines})
+	moved := Rule{{Jaccard: 0.9}}.Moved(-0.2)
+	if got := (Rule{{Jaccard: 0.95, Contained: 0.05}, {Contained: 0.5}}).Moved(0.1).String(); got !=
+		"jaccard>=1 and contained>=0.15 or contained>=0.6" {
+		t.Error(got)
+	}
+	drops := func(o Options) (*Result, string) {
+		c := read(t, "in.jsonl", ingest.Config{}, ReadOptions{})
+		t.Cleanup(c.Close)
+		r := found(t, c, o)
+		return r, fmt.Sprintln(slices.Collect(r.Dropped()))
+	}
+	for _, c := range []struct {
+		now  Options
+		also []Setting
+	}{
+		{Options{K: 8, Verify: &Verify{Rule: Rule{{Jaccard: 0.9}}}}, []Setting{{8, moved}, {8, Rule{{Jaccard: 1}}}, {5, moved}}},
+		{Options{K: 4}, []Setting{{8, nil}, {3, nil}, {5, nil}}},
+	} {
+		c.now.Also = c.also
+		r, now := drops(c.now)
+		for i, s := range c.also {
+			o := Options{K: s.K}
+			if s.Rule != nil {
+				o.Verify = &Verify{Rule: s.Rule}
+			}
+			alone, want := drops(o)
+			if got := fmt.Sprintln(slices.Collect(r.Also[i].Dropped())); got != want {
+				t.Errorf("%+v beside %d: %s, want %s", s, c.now.K, got, want)
+			}
+			if more, fewer := r.Beside(alone); more-fewer != alone.NumDropped()-r.NumDropped() || i == 0 && more+fewer == 0 {
+				t.Errorf("%+v: %d more and %d fewer than %d: %d", s, more, fewer, r.NumDropped(), alone.NumDropped())
+			}
+		}
+		gone, kept, last := 0, 0, 0.0
+		for _, d := range r.Doubts(4, c.now) {
+			if d.Gone {
+				gone++
+			} else if kept++; d.Beyond >= 0 {
+				t.Errorf("%+v is kept", d)
+			}
+			if d.Gone && (d.Beyond < last || d.Cluster == 0) {
+				t.Errorf("%+v comes behind %v", d, last)
+			}
+			last = d.Beyond
+		}
+		if _, again := drops(c.now); again != now || gone+kept == 0 || kept == 0 || gone+kept > 4 {
+			t.Errorf("%d and %d pairs", gone, kept)
+		}
+	}
+}

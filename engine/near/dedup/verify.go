@@ -88,12 +88,26 @@ func (r *Result) verify(ctx context.Context, o Options, prefer func(a, b int) in
 	if err != nil {
 		return err
 	}
-	groups, err := r.settle(ctx, clusters, o, prefer, func(row Row, buf []uint64) (set, newBuf []uint64, err error) {
+	get := func(row Row, buf []uint64) (set, newBuf []uint64, err error) {
 		i, _ := slices.BinarySearch(members, row)
 		return sets.Get(int(of[i]), buf)
-	})
+	}
+	near := r.found
+	groups, err := r.settle(ctx, clusters, o, prefer, get)
 	if err == nil {
 		r.replaceClusters(groups)
+	}
+	for _, also := range o.Also {
+		other := &Result{Known: r.Known, SameURL: r.SameURL, corpus: r.corpus, verified: true, found: near}
+		so, sv := o, *v
+		so.K, sv.Rule, so.Verify = also.K, also.Rule, &sv
+		if err == nil {
+			groups, err = other.settle(ctx, clusters, so, prefer, get)
+		}
+		if err == nil {
+			other.replaceClusters(groups)
+			r.Also = append(r.Also, other)
+		}
 	}
 	return err
 }
