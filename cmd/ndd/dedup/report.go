@@ -273,7 +273,10 @@ func (p *report) sourceRows(r *dedup.Result) {
 
 // otherSettings returns the next stricter and looser settings, which the report compares.
 func otherSettings(o dedup.Options) (list []dedup.Setting) {
-	if o.Verify == nil {
+	switch {
+	case o.Exact:
+		return nil
+	case o.Verify == nil:
 		for _, k := range []int{o.K - 1, o.K + 1} {
 			if k >= 0 && k <= permute.MaxK {
 				list = append(list, dedup.Setting{K: k})

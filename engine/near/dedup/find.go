@@ -380,8 +380,9 @@ func (r *Result) doubts(o Options, want func(*Drop) bool) (list []Doubt) {
 				continue
 			}
 			if d.Beyond = float64(o.K - d.Distance); r.verified {
-				d.Likeness = c.Likes[i]
-				d.Beyond = o.Verify.Rule.beyond(d.Likeness)
+				if d.Likeness = c.Likes[i]; o.Verify != nil {
+					d.Beyond = o.Verify.Rule.beyond(d.Likeness)
+				}
 			}
 			if best.Cluster == 0 || math.Abs(d.Beyond) < math.Abs(best.Beyond) {
 				best = d

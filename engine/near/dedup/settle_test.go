@@ -13,13 +13,13 @@ import (
 
 func TestParseRule(t *testing.T) {
 	for text, want := range map[string]string{
-		"jaccard >= 0.8":                   "[{0.8 0}]",
-		"contained>=1":                     "[{0 1}]",
-		"jaccard>=0.7 or contained>=0.9":   "[{0.7 0} {0 0.9}]",
-		" jaccard>=.5 and contained >=.9 ": "[{0.5 0.9}]",
-		"contained>=1 or jaccard>=0.9 and contained>=0.5 and jaccard>=0.8": "[{0 1} {0.9 0.5}]",
+		"jaccard >= 0.8":                   "jaccard>=0.8",
+		"contained>=1":                     "contained>=1",
+		"jaccard>=0.7 or contained>=0.9":   "jaccard>=0.7 or contained>=0.9",
+		" jaccard>=.5 and contained >=.9 ": "jaccard>=0.5 and contained>=0.9",
+		"contained>=1 or jaccard>=0.9 and contained>=0.5 and jaccard>=0.8": "contained>=1 or jaccard>=0.9 and contained>=0.5",
 	} {
-		if r, err := ParseRule(text); err != nil || fmt.Sprint(r) != want {
+		if r, err := ParseRule(text); err != nil || r.String() != want {
 			t.Errorf("%q: %v %v, want %s", text, r, err, want)
 		}
 	}

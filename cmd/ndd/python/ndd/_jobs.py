@@ -4,7 +4,7 @@ import os
 import tempfile
 
 from . import _process
-from ._errors import UsageError
+from ._errors import NddError, UsageError
 from ._sources import Files, source
 
 
@@ -70,18 +70,26 @@ def dedup(of, *, text=None, id=None, progress=True, **options):
     of is a path, folder, pattern or s3:// address, a list of pathlib.Path, a pyarrow Table, a pandas or polars
     DataFrame, a datasets.Dataset, or an iterable of texts or dicts. text and id name the column or field with the text
     and the id. options are the flags of ``ndd dedup``, such as quality="fast", verify="contained>=1", keep="longest",
-    against="index", write_kept="clean/". progress shows a bar where tqdm is installed.
+    against=["index", "evals.ndf"], write_kept="clean/", source="dataset", prefer=["books", "web"]. keep and prefer take
+    lists. NddError is raised where max_drop= is exceeded. progress shows a bar where tqdm is installed.
     """
     for name in ("output", "format", "dry_run"):
         if name in options:
             raise UsageError(f"{name} is not for Python: the result has the tables")
-    keep = str(options.get("keep") or "first").removeprefix("newest:")
-    fields = [] if keep in ("first", "longest", "shortest", "newest") else [keep]
+    for name in ("keep", "prefer"):
+        if isinstance(options.get(name), (list, tuple)):
+            options[name] = ",".join(map(str, options[name]))
+    fields = [name.removeprefix("newest:") for name in str(options.get("keep") or "first").split(",")]
+    fields = [name for name in fields if name not in ("first", "longest", "shortest", "newest", "source")]
+    fields += [options["source"]] if options.get("source") else []
     documents, extension = source(of, text, id, fields), _extension()
     with tempfile.TemporaryDirectory(prefix="ndd-") as folder:
         to = os.path.join(folder, "result")
         _, messages = _run("dedup", documents, text, id, progress, {**options, "output": to, "format": extension}, folder)
-        tables = {name: _read(os.path.join(to, f"{name}.{extension}")) for name in ("clusters", "dropped", "kept")}
+        if not os.path.isdir(to):
+            raise NddError(messages[-1] if messages else "nothing was written")
+        names = ("clusters", "dropped", "kept", "sources")
+        tables = {name: _read(os.path.join(to, f"{name}.{extension}")) for name in names}
     return Result(documents, tables, messages, {"text": text, "id": id, **options})
 
 
@@ -91,13 +99,14 @@ class Result:
     Attributes:
         clusters, dropped: tables with the columns that ``ndd dedup --help`` lists; pyarrow Tables, or lists of dicts
             where pyarrow is not installed. Rows count from 1, as in files.
+        sources: a table of what was read, dropped and kept of each source.
         kept: of files, the table of kept documents; otherwise the kept rows, from 0, in order.
         stats: documents, kept, dropped, clusters: numbers; messages: what ndd said.
     """
 
     def __init__(self, documents, tables, messages, options):
         self._documents, self._options = documents, options
-        self.clusters, self.dropped = tables["clusters"], tables["dropped"]
+        self.clusters, self.dropped, self.sources = tables["clusters"], tables["dropped"], tables["sources"]
         dropped = len(self.dropped)
         if isinstance(documents, Files):
             self.kept, count = tables["kept"], len(tables["kept"]) + dropped

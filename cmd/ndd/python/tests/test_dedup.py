@@ -121,6 +121,18 @@ def test_keep_by_field(texts):
     assert result.kept == [i for i in range(60) if i % 3 != 0]
 
 
+def test_sources(texts):
+    documents = [{"text": t, "score": i // 30, "set": "web" if i % 3 != 2 else "gold"} for i, t in enumerate(texts)]
+    result = ndd.dedup(documents, source="set", prefer=["gold", "web"], keep=["source", "score", "longest"])
+    assert result.kept == [i for i in range(60) if i % 3 != 0]
+    counts = result.sources if isinstance(result.sources, list) else result.sources.to_pylist()
+    assert [(s["source"], s["documents"], s["dropped"], s["kept_for_others"]) for s in counts] == [("web", 40, 20, 0), ("gold", 20, 0, 20)]
+    with pytest.raises(ndd.NddError, match="--max-drop 30%: 20 of 60 documents would be dropped"):
+        ndd.dedup(documents, max_drop="30%")
+    with pytest.raises(ndd.UsageError, match="the sources are web, gold"):
+        ndd.dedup(documents, source="set", protect="silver")
+
+
 def test_odd_texts(texts):
     result = ndd.dedup([*texts, None, "", "\ud800 lone", "tab\tnul\x00\x85\u2028\nline"])
     assert result.stats["documents"] == 64 and result.kept == [*KEPT, 60, 61, 62, 63]
