@@ -121,6 +121,7 @@ func Find(ctx context.Context, c *Corpus, o Options) (_ *Result, err error) {
 	r.Distinct = r.found.Distinct
 	if o.Verify != nil {
 		err = r.verify(ctx, o, prefer)
+		r.settleURLs()
 		return r, cmp.Or(err, c.Err())
 	}
 	co.Meter = nil
