@@ -82,16 +82,19 @@ func TestChanged(t *testing.T) {
 	}
 }
 
-// TestWhole holds that items of few words are found as a whole or not at all.
+// TestWhole holds that items of few words are found as a whole or not at all, behind parts of them,
+// too.
 func TestWhole(t *testing.T) {
-	docs := texts("Well: who wrote the red book? He did.", "Who wrote the red letter? She did.", "The answer is no.")
+	docs := texts("Well: who wrote the red book? He did.", "Who wrote the red letter? She did.", "The answer is no.",
+		"So who wrote the red tree, or wrote the red book there? "+strings.Repeat("Nobody. ", 70)+"So who wrote the red book there?")
 	items := texts("Who wrote the red book?", "The answer", "the", "So who wrote the red book there?")
 	r := find(t, write(t, "items.jsonl", items), write(t, "docs.jsonl", docs), Options{MinWords: 2}, 1)
-	want := []string{"a a who wrote the red book", "c b The answer"}
+	want := []string{"a a who wrote the red book", "c b The answer", "d a who wrote the red book",
+		"d d So who wrote the red book there"}
 	if got := hits(r, docs); !slices.Equal(got, want) || r.Sets[0].Short != 1 || r.Sets[0].Items != 4 {
 		t.Errorf("%q, want %q; %+v", got, want, r.Sets)
 	}
-	again := write(t, "docs.jsonl", append(docs, docs[0]))
+	again := write(t, "docs.jsonl", append(docs[:3], docs[0]))
 	if r = find(t, write(t, "items.jsonl", items), again, Options{Common: 1}, 1); r.Met > 0 || r.Sets[0].Phrases != 1 {
 		t.Errorf("%d documents; %+v", r.Met, r.Sets)
 	}

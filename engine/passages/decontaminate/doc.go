@@ -30,8 +30,8 @@
 //
 // Items of fewer than [Options].MinWords words are left out, and counted; two characters of a
 // script without spaces are a word. Items of fewer than 8 words are found only as a whole. An
-// n-gram that more than 32 items have is no seed, since it is an instruction rather than a
-// question; items without any other are left out, and counted.
+// n-gram that items have more than 32 times is no seed, since it is an instruction rather than a
+// question, or one word again and again; items without any other are left out, and counted.
 //
 // # Runs and gaps
 //

@@ -88,7 +88,7 @@ type Set struct {
 	Name   string
 	Items  int // all
 	Short  int // of these, left out because they have too few words
-	Shared int // of these, left out because more than 32 items share each of their n-grams
+	Shared int // of these, left out because each of their n-grams stands in items more than 32 times
 
 	// Of a Result.
 	Phrases   int // items of fewer than 8 words that are too common to be hits
@@ -113,6 +113,16 @@ type Items struct {
 
 // Len returns the number of items that are looked for.
 func (x *Items) Len() int { return len(x.items) }
+
+// Answers returns how many of them have an answer.
+func (x *Items) Answers() (n int) {
+	for i := range x.items {
+		if x.items[i].HasAnswer() {
+			n++
+		}
+	}
+	return n
+}
 
 // readItem is an item on its way to Items.
 type readItem struct {

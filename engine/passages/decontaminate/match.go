@@ -82,7 +82,7 @@ func (m *matcher) find(text string) (all []candidate) {
 				end = max(end, m.runs[to].end())
 				to++
 			}
-			if c := m.candidate(m.runs[from:to]); c.covered > best.covered {
+			if c := m.candidate(m.runs[from:to]); cmp.Or(cmp.Compare(c.covered, best.covered), cmp.Compare(c.longest, best.longest)) > 0 {
 				best = c
 			}
 			from = to
@@ -136,7 +136,9 @@ func (m *matcher) extend(at, n int, places []uint32) {
 		item := m.x.itemAt(p)
 		back := m.equal(item, at-1, int(p)-1, -1)
 		r := run{item, at - back, p - uint32(back), back + n + m.equal(item, at+n, int(p)+n, 1)}
-		m.runs = append(m.runs, r)
+		if it := &m.x.items[item]; !it.whole || r.length == it.Tokens() {
+			m.runs = append(m.runs, r)
+		}
 		keep(r)
 	}
 	for ; k < len(m.open); k++ {
@@ -233,10 +235,7 @@ func (m *matcher) candidate(runs []run) candidate {
 // keeps reports whether a candidate may be a hit, by what is known of the items alone.
 func (x *Items) keeps(c *candidate) bool {
 	it := &x.items[c.item]
-	if it.whole {
-		return c.longest == it.Tokens()
-	}
-	if c.longest >= runLeast {
+	if it.whole || c.longest >= runLeast {
 		return true
 	}
 	all, covered := 0.0, 0.0
