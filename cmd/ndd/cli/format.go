@@ -2,6 +2,7 @@ package cli
 
 import (
 	"encoding/json"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -41,6 +42,29 @@ func (t *TableFormat) Check(g *Globals, out string) (err error) {
 			"redirect standard output, or give -o FILE where the command has it", t.Name)
 	}
 	return nil
+}
+
+// CheckFile is Check for a command whose output is a file: its ending names the format where --format
+// is not given, and may not contradict it.
+func (t *TableFormat) CheckFile(g *Globals, out string) error {
+	byName, known := FormatOf(out, t.allowed...)
+	if known && !g.Given["format"] {
+		t.Name = byName.String()
+	}
+	if err := t.Check(g, out); err != nil || !known || t.Format == byName {
+		return err
+	}
+	return Usagef("--format %s contradicts the ending of %s: leave --format out, or change the name", t.Name, out)
+}
+
+// FormatOf returns the format that the ending of a path names, and TSV if it names none of those
+// allowed.
+func FormatOf(path string, allowed ...result.Format) (f result.Format, known bool) {
+	f, err := result.ParseFormat(strings.TrimPrefix(filepath.Ext(path), "."), allowed...)
+	if err != nil {
+		return result.TSV, false
+	}
+	return f, true
 }
 
 // A ReportFormat is the format of a report that has a table: text for people, one JSON value with

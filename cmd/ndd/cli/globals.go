@@ -43,7 +43,8 @@ type Globals struct {
 	Force      bool // of commands with --force
 	Skipped    skippedFlag
 	noFiles    bool     // the share of --shard is empty
-	outputs    []string // paths that CheckOutput has allowed
+	outputs    []string // paths that CheckOutput has allowed, and folders
+	folders    []string // of these, the folders
 
 	Disk    *disk.Disk     // files are written to it; nil for the system's
 	Machine memory.Machine // reports free memory; the zero value for this host

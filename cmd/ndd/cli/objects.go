@@ -23,6 +23,9 @@ type Folder interface {
 // CreateFolder begins an output folder. own reports whether a name may be of an older output, which
 // --force replaces.
 func (g *Globals) CreateFolder(path string, own func(name string) bool) (Folder, error) {
+	if err := g.apart(path, true); err != nil {
+		return nil, err
+	}
 	switch {
 	case object.Is(path):
 		ctx := g.cmd.Context()
@@ -44,6 +47,9 @@ func orNil(f *disk.Folder, err error) (Folder, error) {
 
 // CheckFolder returns the error that CreateFolder would return now.
 func (g *Globals) CheckFolder(path string, own func(name string) bool) error {
+	if err := g.apart(path, true); err != nil {
+		return err
+	}
 	switch {
 	case object.Is(path):
 		return g.absent(strings.TrimSuffix(path, "/") + "/")

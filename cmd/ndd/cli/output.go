@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -117,14 +118,8 @@ func (g *Globals) CheckOutput(path string) error {
 	if IsStdout(path) {
 		return nil
 	}
-	for _, other := range g.outputs {
-		if samePath(path, other) {
-			return Usagef("%s: two outputs cannot be one file: give each its own name", path)
-		}
-	}
-	g.outputs = append(g.outputs, path)
-	if g.Force {
-		return nil
+	if err := g.apart(path, false); err != nil || g.Force {
+		return err
 	}
 	if object.Is(path) {
 		ctx := g.cmd.Context()
@@ -135,6 +130,26 @@ func (g *Globals) CheckOutput(path string) error {
 		return err
 	}
 	return disk.Absent(at)
+}
+
+// apart returns an error if an output is another one of the command, or one of them is a folder, which
+// replaces what is at its path, and has the other one in it.
+func (g *Globals) apart(path string, isFolder bool) error {
+	below := func(path, folder string) bool {
+		return strings.HasPrefix(filepath.Clean(path), filepath.Clean(folder)+string(filepath.Separator))
+	}
+	for _, other := range g.outputs {
+		if samePath(path, other) {
+			return Usagef("%s: two outputs cannot be one file or folder: give each its own name", path)
+		}
+		if isFolder && below(other, path) || slices.Contains(g.folders, other) && below(path, other) {
+			return Usagef("%s and %s: no output can be in a folder that is another one: give it its own place", other, path)
+		}
+	}
+	if g.outputs = append(g.outputs, path); isFolder {
+		g.folders = append(g.folders, path)
+	}
+	return nil
 }
 
 // KeepInputs returns an error if an output of the command would replace one of its inputs.

@@ -1,9 +1,6 @@
 package cli
 
 import (
-	"path/filepath"
-	"strings"
-
 	"github.com/spf13/cobra"
 
 	"ndd/engine/corpus/document"
@@ -37,12 +34,7 @@ func (s *skippedFlag) begin(g *Globals, c *ingest.Config) error {
 	if s.path == "" || s.table != nil {
 		return nil
 	}
-	format := result.TSV
-	if ending := strings.TrimPrefix(filepath.Ext(s.path), "."); ending != "" {
-		if f, err := result.ParseFormat(ending, result.Tables...); err == nil {
-			format = f
-		}
-	}
+	format, _ := FormatOf(s.path, result.Tables...)
 	if err := g.CheckOutput(s.path); err != nil {
 		return err
 	}

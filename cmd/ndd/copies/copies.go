@@ -110,7 +110,7 @@ lines that begin with # are comments. There are, with their defaults:
 
 // check checks flags that are about the output, and those that exclude others.
 func (f *copiesFlags) check(g *cli.Globals) error {
-	if err := f.format.Check(g, f.out); err != nil {
+	if err := f.format.CheckFile(g, f.out); err != nil {
 		return err
 	}
 	if f.explain {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -47,8 +46,8 @@ or 5 words and by the number of documents, at most --common, squared; 8 and more
 are missing count twice. So a document that has only the instructions of a test, or a law or licence
 that the corpus has elsewhere, too, is no hit. All documents are counted, in the same pass; no sample
 is taken, and their order does not matter. An item of fewer than 8 words that stands in more than
---common documents is a phrase and no hit. Words that more than 32 items have in a row find no item;
-an item without any other is left out.
+--common documents is a phrase and no hit. Words in a row that items have more than 32 times find
+none of them; an item without any other is left out.
 
 The table has a row for each document and item: from and to are bytes of the document's text,
 from_char and to_char characters; run is the longest run of equal words, words the length of the
@@ -119,18 +118,18 @@ func (p *decontamination) options() error {
 		return cli.Usagef("--threshold %g: must be above 0, and at most 1", p.o.Threshold)
 	case p.o.Common < 1:
 		return cli.Usagef("--common %d: must be at least 1", p.o.Common)
+	case p.sets != "" && cli.IsStdout(p.sets) && p.tabled() && cli.IsStdout(p.out):
+		return cli.Usagef("--sets %s: both tables cannot be standard output: give a file for one", p.sets)
 	}
-	if err := cmp.Or(p.format.Check(p.g, p.out), p.g.CheckOutput(p.out)); err != nil || p.sets == "" {
+	if err := cmp.Or(p.format.CheckFile(p.g, p.out), p.g.CheckOutput(p.out)); err != nil || p.sets == "" {
 		return err
 	}
-	p.setsFormat = result.TSV
-	if ending := strings.TrimPrefix(filepath.Ext(p.sets), "."); ending != "" {
-		if f, err := result.ParseFormat(ending, result.Tables...); err == nil {
-			p.setsFormat = f
-		}
-	}
+	p.setsFormat, _ = cli.FormatOf(p.sets, result.Tables...)
 	return p.g.CheckOutput(p.sets)
 }
+
+// tabled reports whether the table of hits is written.
+func (p *decontamination) tabled() bool { return p.writeKept+p.annotate == "" || p.out != "" }
 
 func (p *decontamination) run(ctx context.Context, inputs []string) error {
 	if slices.Contains(p.evals, document.Stdin) && slices.Contains(inputs, document.Stdin) {
@@ -173,7 +172,7 @@ func (p *decontamination) run(ctx context.Context, inputs []string) error {
 	}
 	defer r.Close()
 	partly := cmp.Or(p.g.Ingested(report), partlyItems)
-	if p.writeKept+p.annotate == "" || p.out != "" {
+	if p.tabled() {
 		if err := p.g.WriteTable(p.out, p.format.Format, hitColumns, func(w *result.TableWriter) error {
 			for d := range r.Documents() {
 				if err := writeHits(w, &d, r.Sets); err != nil {
@@ -224,7 +223,8 @@ func (p *decontamination) readItems(ctx context.Context, config ingest.Config) (
 		return nil, nil, fmt.Errorf("no items in %s: --evals names files with items, and --question their field",
 			strings.Join(p.evals, " "))
 	}
-	msg := fmt.Sprintf("%s in %s", cli.Number(all.Items, "item"), cli.Number(len(x.Sets), "set"))
+	msg := fmt.Sprintf("%s in %s, %s", cli.Number(all.Items, "item"), cli.Number(len(x.Sets), "set"),
+		cli.Number(x.Answers(), "answer"))
 	if report.Repaired > 0 {
 		msg += fmt.Sprintf("; invalid characters were replaced in %s", cli.Number(report.Repaired, "item"))
 	}
@@ -237,13 +237,18 @@ func (p *decontamination) readItems(ctx context.Context, config ingest.Config) (
 			cli.Number(all.Short, "item"), cli.Number(p.o.MinWords, "word")))
 	}
 	if all.Shared > 0 {
-		p.g.Log.Warn(fmt.Sprintf("left out %s: more than 32 items share all that they have", cli.Number(all.Shared, "item")))
+		p.g.Log.Warn(fmt.Sprintf("left out %s: more than 32 items share all that they have, or they repeat it",
+			cli.Number(all.Shared, "item")))
 	}
 	if report.Skipped.Lost() > 0 || all.Short+all.Shared > 0 {
 		partly = cli.ErrPartly
 	}
 	if all.Items == all.Short+all.Shared {
 		return nil, nil, errors.New("all items were left out: nothing can be found")
+	}
+	if p.o.Answer != "" && x.Answers() == 0 {
+		return nil, nil, fmt.Errorf("no item has an answer in the field %q: --answer names a field of texts or numbers",
+			p.o.Answer)
 	}
 	return x, partly, nil
 }

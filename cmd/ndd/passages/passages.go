@@ -196,7 +196,7 @@ func (p *finding) options() (err error) {
 			return cli.Usagef("--words %d: must be %d to %d", p.words, passages.WordsMin, passages.WordsMax)
 		}
 	}
-	if err := p.format.Check(p.g, p.out); err != nil {
+	if err := p.format.CheckFile(p.g, p.out); err != nil {
 		return err
 	}
 	if p.dryRun {

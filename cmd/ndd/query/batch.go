@@ -141,7 +141,7 @@ func (b *batch) check(q string) (err error) {
 	if b.shardFlag != "" && object.Is(b.out) {
 		return cli.Usagef("--shard writes to disk, because it records beside the output what is done")
 	}
-	if err := b.format.Check(b.g, b.out); err != nil && !b.count {
+	if err := b.format.CheckFile(b.g, b.out); err != nil && !b.count {
 		return err
 	}
 	sharded := b.shardFlag != ""
