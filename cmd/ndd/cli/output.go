@@ -118,7 +118,7 @@ func (g *Globals) CheckOutput(path string) error {
 	if IsStdout(path) {
 		return nil
 	}
-	if err := g.apart(path, false); err != nil || g.Force {
+	if err := g.Apart(path, false); err != nil || g.Force {
 		return err
 	}
 	if object.Is(path) {
@@ -132,9 +132,9 @@ func (g *Globals) CheckOutput(path string) error {
 	return disk.Absent(at)
 }
 
-// apart returns an error if an output is another one of the command, or one of them is a folder, which
+// Apart returns an error if an output is another one of the command, or one of them is a folder, which
 // replaces what is at its path, and has the other one in it.
-func (g *Globals) apart(path string, isFolder bool) error {
+func (g *Globals) Apart(path string, isFolder bool) error {
 	below := func(path, folder string) bool {
 		return strings.HasPrefix(filepath.Clean(path), filepath.Clean(folder)+string(filepath.Separator))
 	}

@@ -82,7 +82,7 @@ apart, and read again and held once.
 
 --same-url drops documents with the URL of another one before any text is compared, and
 counts them apart; --same-url=FIELD names the field (default: url, or WARC-Target-URI).
-URLs are compared in a canonical form, rule 1: without http or https, www., the port of
+URLs are compared in a canonical form, rule 1: without http or https, users, www., the port of
 the scheme, dot segments, index.html, index.htm and index.php, fragments, and the
 parameters utm_*, fbclid, gclid, dclid, gbraid, wbraid, msclkid, yclid, igshid, mc_cid,
 mc_eid, _ga and _gl; everything else counts. They are in dropped, without jaccard and

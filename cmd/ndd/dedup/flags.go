@@ -106,7 +106,7 @@ func (d *deduping) choose(inputs []string, prints bool) error {
 		}
 		d.k, d.verify = 0, ""
 		return d.g.Refuse("cannot go with --exact, which compares nothing else than whole texts", "distance", "quality",
-			"verify", "chains", "against", "against-docs", "recipe")
+			"verify", "chains", "against", "against-docs", "recipe", "drop")
 	}
 	distance, verify, why := d.changed("distance"), d.changed("verify"), ""
 	q, known := qualities[d.quality]
@@ -184,6 +184,9 @@ func (d *deduping) checkStreams(inputs []string, prints bool) error {
 		{"--annotate", d.annotate}, {"--attributes", d.attributes}, {"--removal", d.removal}, {"--report", d.report}} {
 		if again.value == "" {
 			continue
+		}
+		if again.value == document.Stdin {
+			return cli.Usagef("%s -: it is a folder, and cannot be standard output", again.flag)
 		}
 		if prints && again.flag == verify && (d.members != "" || len(d.sets) > 0) {
 			continue

@@ -94,6 +94,9 @@ func (d *deduping) wouldWrite(to folders, c *dedup.Corpus, r *dedup.Result) stri
 	parts := []string{""}
 	if d.out != "" {
 		clusters, dropped, kept := clusterFiles(d.format.Format)
+		if d.removal != "" {
+			kept += ", " + removalFolder
+		}
 		parts = append(parts, fmt.Sprintf("%s would hold %s, %s, %s and %s", d.out, clusters, dropped, kept,
 			sourcesFile(d.format.Format)))
 	}
@@ -159,7 +162,9 @@ func (d *deduping) write(ctx context.Context, inputs []string, to folders, c *de
 		if err != nil {
 			return err
 		}
-		report.Lost = nil // it was named when it was read first
+		if report.Lost = nil; copies.to == to.attributes { // it was named when it was read first
+			report.Unnoted = 0 // skipped ones, which were named then, too
+		}
 		d.g.SayCopied(report)
 	}
 	if to.report != nil {

@@ -17,6 +17,9 @@ import (
 
 // openWork opens the folder of --work.
 func (d *deduping) openWork(ctx context.Context) (*work.Folder, error) {
+	if err := d.g.Apart(d.work, true); err != nil {
+		return nil, err
+	}
 	w, err := work.Open(ctx, d.g.Disk, d.work, d.g.Threads, d.sayTaken, func(msg string) { d.g.Log.Warn(msg) })
 	if errors.Is(err, disk.ErrLocked) {
 		return nil, fmt.Errorf("--work %w", err)

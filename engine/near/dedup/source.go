@@ -378,7 +378,8 @@ func (r *Result) Beyond() (list []Beyond) {
 		if limit.Source != "" {
 			c = counts[r.corpus.sources.find(limit.Source)]
 		}
-		if float64(c.Dropped) > limit.Most*float64(c.Documents) {
+		const rounding = 1 + 1e-12 // 0.29 * 100 is less than 29
+		if float64(c.Dropped) > limit.Most*float64(c.Documents)*rounding {
 			list = append(list, Beyond{limit, c})
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"ndd/engine/corpus/document"
 	"ndd/engine/corpus/ingest"
+	"ndd/engine/corpus/simhash"
 )
 
 // TestSources finds the sources of documents by inputs and by a field, prefers some and protects
@@ -99,6 +100,20 @@ func TestProtectedStars(t *testing.T) {
 	}
 	if got := fmt.Sprint(r.Beyond()); got != "[{{ 0.24} { 4 1 0}} {{web 0.5} {web 1 1 0}}]" {
 		t.Error("beyond the limits are", got)
+	}
+}
+
+// TestBeyondItself: a limit of 29 % allows 29 of 100, which is not so of 0.29 * 100 in floating point.
+func TestBeyondItself(t *testing.T) {
+	c := NewCorpus(nil, ReadOptions{Source: Sources{Limits: []DropRate{{"", 0.29}, {"", 0.2899}}}})
+	defer c.Close()
+	for i := range 100 {
+		if err := c.Append(Document{Fingerprint: simhash.Fingerprint(max(0, i-29))}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := fmt.Sprint(found(t, c, Options{}).Beyond()); got != "[{{ 0.2899} { 100 29 0}}]" {
+		t.Error(got)
 	}
 }
 

@@ -26,10 +26,10 @@ var tracking = []string{"fbclid", "gclid", "dclid", "gbraid", "wbraid", "msclkid
 var indexNames = []string{"index.html", "index.htm", "index.php"}
 
 // CanonicalURL returns a URL as it is compared, by rule 1: http and https are the same; the host is in
-// lower case, without www., a dot at its end and the port of the scheme; the path is without . and ..
-// and without index.html and the like at its end; parameters that track readers are gone, and so is the
-// fragment. Everything else stays, as the order of the parameters and a slash at the end of the path:
-// what servers tell apart is not the same. A text that is no such URL is returned as it is.
+// lower case, without a user, www., a dot at its end and the port of the scheme; the path is without .
+// and .., and without index.html and the like at its end; parameters that track readers are gone, and
+// so is the fragment. Everything else stays, as the order of the parameters and a slash at the end of
+// the path: what servers tell apart is not the same. A text that is no such URL is returned as it is.
 func CanonicalURL(text string) string {
 	text = strings.TrimSpace(text)
 	u, err := url.Parse(text)
@@ -45,7 +45,7 @@ func CanonicalURL(text string) string {
 			params = append(params, param)
 		}
 	}
-	path := u.JoinPath().EscapedPath() // without dot segments
+	path := u.ResolveReference(u).EscapedPath() // without dot segments
 	if at := strings.LastIndexByte(path, '/'); slices.Contains(indexNames, path[at+1:]) {
 		path = path[:at+1]
 	}

@@ -15,16 +15,18 @@ func TestCanonicalURL(t *testing.T) {
 			"http://example.org/a/../?utm_source=x&fbclid=1&",
 		"example.org/a/b?x=1&y=2": "http://example.org/a/./b?x=1&y=2 https://example.org/c/../a/b?x=1&utm_id=3&y=2&_ga=4#x",
 		"example.org/a/b?y=2&x=1": "http://example.org/a/b?y=2&x=1",
-		"example.org/a/":          "http://example.org/a/ http://example.org/a/index.htm http://example.org/a/b/../index.php",
-		"example.org/a":           "http://example.org/a",
-		"example.org/A":           "http://example.org/A",
-		"example.org:443/":        "http://example.org:443/",
-		"example.org:8080/x":      "https://www.example.org:8080/x",
-		"[::1]/x":                 "http://[::1]/x",
-		"example.org/a%2Fb":       "http://example.org/a%2Fb",
-		"ftp://example.org/a":     "ftp://example.org/a",
-		"urn:x:1":                 "urn:x:1",
-		"http://%zz/":             "http://%zz/",
+		"example.org/a/": "http://example.org/a/ http://example.org/a/index.htm http://example.org/a/b/../index.php " +
+			"http://example.org/a/. http://example.org/a/b/.. http://me@example.org/a/",
+		"example.org/a//b":    "http://example.org/a//b http://example.org/c/..//a//b/../b",
+		"example.org/a":       "http://example.org/a",
+		"example.org/A":       "http://example.org/A",
+		"example.org:443/":    "http://example.org:443/",
+		"example.org:8080/x":  "https://www.example.org:8080/x",
+		"[::1]/x":             "http://[::1]/x",
+		"example.org/a%2Fb":   "http://example.org/a%2Fb",
+		"ftp://example.org/a": "ftp://example.org/a",
+		"urn:x:1":             "urn:x:1",
+		"http://%zz/":         "http://%zz/",
 	} {
 		for url := range strings.FieldsSeq(urls) {
 			if got := CanonicalURL(" " + url + "\n"); got != want {

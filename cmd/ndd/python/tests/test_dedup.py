@@ -133,6 +133,22 @@ def test_sources(texts):
         ndd.dedup(documents, source="set", protect="silver")
 
 
+def test_equal_urls_and_annotations(texts, tmp_path):
+    documents = [{"text": t, "url": f"http://example.org/{i % 30}"} for i, t in enumerate(texts)]
+    assert ndd.dedup(documents, exact=True, same_url=True).stats["dropped"] == 30
+    renamed = [{"text": d["text"], "link": d["url"]} for d in documents]
+    assert ndd.dedup(renamed, exact=True, same_url="link").stats["dropped"] == 30
+    file = tmp_path / "in.jsonl"
+    file.write_text("".join(json.dumps(d) + "\n" for d in documents))
+    result = ndd.dedup(file, annotate=tmp_path / "notes")
+    noted = [json.loads(line) for line in open(tmp_path / "notes" / "in.jsonl")]
+    assert [i for i, d in enumerate(noted) if d["ndd_kept"]] == KEPT
+    result.report(tmp_path / "report")
+    for name in ("annotate", "attributes", "removal"):
+        with pytest.raises(ndd.UsageError, match=name):
+            ndd.dedup(documents, **{name: tmp_path / "no"})
+
+
 def test_odd_texts(texts):
     result = ndd.dedup([*texts, None, "", "\ud800 lone", "tab\tnul\x00\x85\u2028\nline"])
     assert result.stats["documents"] == 64 and result.kept == [*KEPT, 60, 61, 62, 63]
