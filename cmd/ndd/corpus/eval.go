@@ -111,7 +111,7 @@ The files of the examples are in the folder cmd/ndd/testdata/sample of the sourc
 			"without it the Jaccard of 3 words or 5 characters is computed")
 	fl.Float64SliceVar(&f.verify, "verify", []float64{0},
 		"also compare texts: lowest Jaccard similarity of reported pairs, or several to measure each; 0: fingerprints alone")
-	fl.IntVar(&f.sample, "sample", 500, "without --pairs: documents to edit; with --languages: pairs of each class (default 100)")
+	fl.IntVar(&f.sample, "sample", 500, "without --pairs: documents to edit; with --languages: pairs of each class, 100 unless given")
 	fl.StringSliceVar(&f.languages, "languages", nil,
 		"measure invented texts in place of INPUT: "+strings.Join(eval.LanguageNames(), ", ")+", several of these, or all")
 	fl.StringVarP(&f.n, "number", "n", "8e9", "documents of the index for which unrelated hits are told")

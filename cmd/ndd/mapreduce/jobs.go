@@ -118,7 +118,7 @@ where it begins there`,
 'ndd passages' takes the first in order of the inputs. Every ID must be of one document. Sentences in a row
 that follow each other have a line each. --unit, --ignore and --min-chars must be the same for map and reduce.`,
 	mapLine: "--unit line", reduceLine: "--unit line",
-	mapFlags: "documents unit", flags: "unit",
+	mapFlags: "texts unit", flags: "unit",
 	make: func(m *mapReduce) (_ any, err error) {
 		j := mapreduce.Units{Passages: passages.Options{MinChars: m.minChars}}
 		if j.Passages.Unit, err = passages.ParseUnit(m.unit); err != nil {
@@ -139,7 +139,7 @@ that follow each other have a line each. --unit, --ignore and --min-chars must b
 	in:       `a JSON object, with the fields --text and --id`,
 	out:      `ID, tab, all signatures (11 digits each), or - for a document that has too few`,
 	notes:    `The method is one for all documents: 'ndd copies --method auto' takes one by language.`,
-	mapFlags: "documents method min-features",
+	mapFlags: "texts method min-features",
 	make: func(m *mapReduce) (any, error) {
 		c, err := m.docs.Config(m.g, nil)
 		if err != nil {
@@ -202,6 +202,8 @@ func (m *mapReduce) registerJob(cmd *cobra.Command, names string) {
 		switch name {
 		case "documents":
 			m.docs.Register(cmd)
+		case "texts":
+			m.docs.RegisterReading(cmd)
 		case "input":
 			f.StringVar(&m.input, name, string(mapreduce.Lines), "form of the input: lines, or rawbytes of Hadoop")
 		case "distance":
