@@ -29,7 +29,7 @@ func (g *Globals) SayCopied(r dedup.CopyReport) {
 			"file as it was read")
 	}
 	if r.Unnoted > 0 {
-		g.Log.Warn(Number(r.Unnoted, "record") + " without fields: no JSON object, or an empty one")
+		g.Log.Warn(Number(r.Unnoted, "record") + " without fields: broken, too large, or an empty object")
 	}
 }
 

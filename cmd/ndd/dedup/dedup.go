@@ -62,8 +62,8 @@ both before all others; --keep source goes by the order of the inputs. With --ke
 longest,source it is asked second. --protect PATTERN drops no document of the sources,
 files and folders that it matches: they come before all others and can all be kept,
 though they are near each other. --max-drop 60% writes nothing and exits with status 4
-if more than that share of all documents would go, and --max-drop SOURCE=60% likewise
-of one source.
+(with --ok-status 4, too) if more than that share of all documents would go, and
+--max-drop SOURCE=60% likewise of one source.
 
 --verify says when a document may go, by the shingles of the texts (3 words, or 5
 characters in scripts without spaces): jaccard>=X, the share that both have of those
@@ -329,6 +329,7 @@ func (d *deduping) run(ctx context.Context, inputs []string) (err error) {
 	if beyond := r.Beyond(); len(beyond) > 0 {
 		d.sum(c, r)
 		d.sayBeyond(beyond)
+		d.g.OKStatus = 0 // nothing is done
 		return cli.ErrPartly
 	}
 	if d.dryRun {

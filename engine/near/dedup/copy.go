@@ -32,7 +32,7 @@ type CopyReport struct {
 	Repacked []string // compressed by zstd instead of xz or bzip2
 	Lost     []string // what could not be read and is in no copy, with the reason
 	Uncut    int      // documents that have all their text, because parts cannot be cut out of their format
-	Unnoted  int      // records without the fields that the others got, because they are broken
+	Unnoted  int      // records without the fields that the others got, because they are broken or too large
 }
 
 // A Verdict says what of a document goes: nothing if it is zero.
@@ -434,6 +434,9 @@ func (k *copier) scan(f document.File) (x scanned, err error) {
 	for u, err := range f.Scan(k.ctx, k.opts, nil) {
 		if skip, skipped := errors.AsType[*document.Skip](err); skipped {
 			x.lost = x.lost || skip.Reason.LosesData()
+			if k.fields != nil && (skip.Reason == document.Broken || skip.Reason == document.TooLarge) && skip.ResumedAt == 0 {
+				k.report.Unnoted++
+			}
 			switch {
 			case skip.ResumedAt > 0:
 				x.gaps = append(x.gaps, document.Gap{At: skip.At, ResumedAt: skip.ResumedAt})
