@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/encoding"
 
 	"ndd/engine/corpus/columns"
 	"ndd/engine/corpus/document"
@@ -41,7 +42,7 @@ func (p *packers) copyColumns(ctx context.Context, w io.Writer, content *documen
 	if err != nil {
 		return err
 	}
-	schema := file.Schema()
+	schema := encodable(file.Schema())
 	if fields != nil {
 		schema = fields.schema(schema)
 	}
@@ -60,6 +61,9 @@ func (p *packers) copyColumns(ctx context.Context, w io.Writer, content *documen
 	produce := func(ctx context.Context, yield func(*columnGroup) bool) error {
 		row := int64(0)
 		for n := range checked.Groups() {
+			if checked.Rows(n) == 0 {
+				continue // its columns may have no place in the file
+			}
 			g := &columnGroup{number: n, row: row}
 			row += checked.Rows(n)
 			i, _ := slices.BinarySearch(drop, row+1)
@@ -96,6 +100,43 @@ func (p *packers) copyColumns(ctx context.Context, w io.Writer, content *documen
 		return err
 	}
 	return c.to.Close()
+}
+
+// encodable returns a schema of which all columns can be written. For a column without a dictionary the
+// library takes the encoding that the file lists first, which may be RLE, that of levels: other writers
+// list them in any order.
+func encodable(of *parquet.Schema) *parquet.Schema {
+	for _, path := range of.Columns() {
+		if leaf, ok := of.Lookup(path...); ok && levelsOnly(leaf.Node) {
+			return parquet.NewSchema(of.Name(), wider{of, plainFields(of)})
+		}
+	}
+	return of
+}
+
+// levelsOnly reports whether a column has an encoding that is not for its values.
+func levelsOnly(n parquet.Node) bool {
+	return n.Leaf() && n.Type().Kind() != parquet.Boolean && n.Encoding() == encoding.Encoding(&parquet.RLE)
+}
+
+// plain is a field whose columns are encoded as they are where [levelsOnly] holds.
+type plain struct{ parquet.Field }
+
+func (p plain) Encoding() encoding.Encoding {
+	if levelsOnly(p.Field) {
+		return &parquet.Plain
+	}
+	return p.Field.Encoding()
+}
+
+func (p plain) Fields() []parquet.Field { return plainFields(p.Field) }
+
+func plainFields(n parquet.Node) []parquet.Field {
+	fields := slices.Clone(n.Fields())
+	for i, f := range fields {
+		fields[i] = plain{f}
+	}
+	return fields
 }
 
 // noPanic makes an error of the library's panic, of pages that contradict themselves.

@@ -2,6 +2,7 @@ package dedup
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"io"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
 
 	"ndd/engine/corpus/document"
@@ -225,5 +227,53 @@ func TestCopyUnjudged(t *testing.T) {
 	}
 	if d := cmp.Diff(want, copies); d != "" || !slices.Equal(said.Unjudged, unjudged) {
 		t.Errorf("%q, %s", said.Unjudged, d)
+	}
+}
+
+// TestCopyForeignColumns copies a file as pyarrow writes it: a column without a dictionary lists RLE
+// first, and a row group without rows says no place of its columns.
+func TestCopyForeignColumns(t *testing.T) {
+	t.Chdir(t.TempDir())
+	type row struct {
+		Meta struct {
+			Text string `parquet:"text,plain"`
+		} `parquet:"meta"`
+	}
+	var b bytes.Buffer
+	w := parquet.NewGenericWriter[row](&b)
+	rows := make([]row, 3)
+	rows[0].Meta.Text, rows[1].Meta.Text, rows[2].Meta.Text = rivers, bread, rivers
+	if _, err := w.Write(rows); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	raw := b.Bytes()
+	m := *metadata(t, raw)
+	footer := int(binary.LittleEndian.Uint32(raw[len(raw)-8:]))
+	m.RowGroups[0].Columns[0].MetaData.Encoding = []format.Encoding{format.RLE, format.Plain}
+	empty := m.RowGroups[0]
+	empty.NumRows, empty.TotalByteSize = 0, 0
+	empty.Columns = slices.Clone(empty.Columns)
+	of := &empty.Columns[0].MetaData
+	of.NumValues, of.DataPageOffset, of.TotalCompressedSize = 0, 0, 0
+	m.RowGroups = append(m.RowGroups, empty)
+	changed, err := thrift.Marshal(new(thrift.CompactProtocol), &m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw = append(slices.Clone(raw[:len(raw)-8-footer]), changed...)
+	raw = append(binary.LittleEndian.AppendUint32(raw, uint32(len(changed))), "PAR1"...)
+	write(t, map[string][]byte{"in.parquet": raw})
+	r := found(t, read(t, "in.parquet", ingest.Config{Document: document.Options{TextField: "meta.text"}},
+		ReadOptions{}), Options{K: 0})
+	got, _ := copied(t, r)
+	kept, err := parquet.Read[row](strings.NewReader(string(got["in.parquet"])), int64(len(got["in.parquet"])))
+	if err != nil || !slices.Equal(kept, rows[:2]) {
+		t.Errorf("%v, %+v", err, kept)
+	}
+	if got, _ = annotated(t, r); len(got["in.parquet"]) == 0 {
+		t.Error("no annotated copy")
 	}
 }
