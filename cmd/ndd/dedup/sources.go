@@ -54,7 +54,8 @@ func (s *sourceFlags) options(keep dedup.Keep, prints bool) (o dedup.Sources, _ 
 		return o, nil, cli.Usagef("--keep source needs --prefer where --source names a field: values have no order")
 	}
 	for i, name := range o.Prefer {
-		if name == "" || slices.Contains(o.Prefer[:i], name) {
+		name = strings.TrimSpace(name)
+		if o.Prefer[i] = name; name == "" || slices.Contains(o.Prefer[:i], name) {
 			return o, nil, cli.Usagef("--prefer %s: %q is there twice or is no name", s.prefer, name)
 		}
 	}
@@ -115,7 +116,7 @@ func (d *deduping) saySources(r *dedup.Result) {
 	}
 	slices.SortStableFunc(list, func(a, b dedup.SourceCount) int { return cmp.Compare(b.Documents, a.Documents) })
 	for _, s := range list[:min(len(list), sourceLines)] {
-		d.g.Log.Info(fmt.Sprintf("source %s: %s, %s dropped (%s), %s kept (%s of all kept); %s of other sources dropped for them",
+		d.g.Log.Info(fmt.Sprintf("source %.60s: %s, %s dropped (%s), %s kept (%s of all kept); %s of other sources dropped for them",
 			cmp.Or(result.Escape(s.Source), "(none)"), cli.Number(s.Documents, "document"), humanize.Comma(int64(s.Dropped)),
 			percent(rate(s.Dropped, s.Documents)), humanize.Comma(int64(s.Kept())), percent(rate(s.Kept(), kept)),
 			humanize.Comma(int64(s.KeptFor))))

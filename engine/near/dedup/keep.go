@@ -51,6 +51,7 @@ var policies = [...]string{"first", "longest", "shortest", "newest", "", "source
 // newest, newest:FIELD, source and names of fields, separated by commas.
 func ParseKeep(s string) (k Keep, err error) {
 	for one := range strings.SplitSeq(s, ",") {
+		one = strings.TrimSpace(one)
 		word, field, named := strings.Cut(one, ":")
 		i := slices.Index(policies[:], word)
 		b := By{Largest, one}
