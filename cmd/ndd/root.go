@@ -54,7 +54,7 @@ func runWith(ctx context.Context, g *cli.Globals, args []string) int {
 	switch {
 	case status == exitInterrupted:
 		fmt.Fprintln(stderr, "ndd: interrupted")
-	// what was left out has been said
+	// the warning has been printed
 	case err != nil && status != exitPipe && !errors.Is(err, cli.ErrPartly) && !errors.Is(err, query.ErrNoHits):
 		text := strings.TrimPrefix(err.Error(), cli.ErrUsage.Error()+": ") + flagHint(cmd, err)
 		fmt.Fprintf(stderr, "ndd: %s\n", strings.ReplaceAll(text, "\n", "\nndd: ")) // of several errors, a line each

@@ -50,7 +50,8 @@ func (r *Result) values(note int) []any {
 		if i > 0 {
 			list = append(list, ',')
 		}
-		list = fmt.Appendf(list, `{"from":%d,"to":%d,"from_char":%d,"to_char":%d,"count":%d,"kept":%t,"first_id":%s,"first_from":%d}`,
+		list = fmt.Appendf(list, `{"from":%d,"to":%d,"from_char":%d,"to_char":%d,"count":%d,"kept":%t,`+
+			`"first_id":%s,"first_from":%d}`,
 			s.From, s.To, s.FromChar, s.ToChar, s.Count, s.Kept, id, s.First.From)
 	}
 	return []any{json.RawMessage(append(list, ']')), float64(d.CutBytes()) / float64(max(d.TextBytes, 1))}

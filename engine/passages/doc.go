@@ -45,7 +45,7 @@
 // once, so time is linear in the text, whatever is repeated. Runs of d with one first place are repeats.
 //
 // Strings of words are found the same way in a text of hashes, 8 bytes for each word of package token;
-// of what is found, whole words are taken. Different words have the same hash with a chance of 2^-64. A
+// of each run, whole words are taken. Different words have the same hash with a chance of 2^-64. A
 // word as a part of the text goes up to the next word.
 //
 // # Cost

@@ -127,7 +127,7 @@ func (s *spool) behind(row int) uint64 {
 // textSeed is of the hashes by which a text is known again.
 var textSeed = maphash.MakeSeed()
 
-// appendHead appends the head of a document whose text has so many characters.
+// appendHead appends the head of a document whose text has that many characters.
 func appendHead(dst []byte, doc *document.Document, chars int) []byte {
 	for _, name := range []string{doc.ID, doc.Source} {
 		dst = append(binary.AppendUvarint(dst, uint64(len(name))), name...)

@@ -23,7 +23,7 @@ type Page struct {
 // HTML is text that is HTML already.
 type HTML string
 
-// A node is some text, or what stands in braces.
+// A node is some text, or an action in braces.
 type node struct {
 	text  string
 	verb  string   // value, if or range; "" for text

@@ -133,7 +133,7 @@ func (g *Globals) CheckOutput(path string) error {
 }
 
 // Apart returns an error if an output is another one of the command, or one of them is a folder, which
-// replaces what is at its path, and has the other one in it.
+// replaces the one at its path, and has the other one in it.
 func (g *Globals) Apart(path string, isFolder bool) error {
 	below := func(path, folder string) bool {
 		return strings.HasPrefix(filepath.Clean(path), filepath.Clean(folder)+string(filepath.Separator))

@@ -48,7 +48,7 @@ type QueryOptions struct {
 	Limit int  // of IDs; 0: the server's own, 1,000
 }
 
-// Query returns what is stored within a distance of a document.
+// Query returns the stored documents within a distance of a document.
 func (c *Client) Query(ctx context.Context, d Document, o QueryOptions) (*Neighbours, error) {
 	d.ID, d.TTL = "", ""
 	return ask[Neighbours](ctx, c, call{path: "/v1/query", query: o.values(), body: d})

@@ -123,7 +123,8 @@ func (d *deduping) wouldWrite(to folders, c *dedup.Corpus, r *dedup.Result) stri
 }
 
 func (f *folders) all() []cli.Folder {
-	return slices.DeleteFunc([]cli.Folder{f.copies, f.annotated, f.attributes, f.clusters, f.report}, func(o cli.Folder) bool { return o == nil })
+	all := []cli.Folder{f.copies, f.annotated, f.attributes, f.clusters, f.report}
+	return slices.DeleteFunc(all, func(o cli.Folder) bool { return o == nil })
 }
 
 func (f *folders) abort() {

@@ -266,7 +266,8 @@ func (p *report) sourceRows(r *dedup.Result) {
 	for _, s := range list[:min(len(list), reportClusters)] {
 		p.Rates = append(p.Rates, reportRate{cmp.Or(s.Source, "(none)"), humanize.Comma(int64(s.Documents)),
 			humanize.Comma(int64(s.Dropped)), percent(rate(s.Dropped, s.Documents)), humanize.Comma(int64(s.Kept())),
-			percent(rate(s.Kept(), kept)), humanize.Comma(int64(s.KeptFor)), fmt.Sprintf("%.1f", 100*rate(s.Dropped, s.Documents))})
+			percent(rate(s.Kept(), kept)), humanize.Comma(int64(s.KeptFor)),
+			fmt.Sprintf("%.1f", 100*rate(s.Dropped, s.Documents))})
 	}
 	p.MoreRates = len(list) - len(p.Rates)
 }

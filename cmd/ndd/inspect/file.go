@@ -31,7 +31,7 @@ import (
 type file struct {
 	Path string `json:"path"`
 	Kind string `json:"kind"`
-	// 0 for raw fingerprints, which have nothing of what follows
+	// 0 for raw fingerprints, which have none of the fields below
 	FormatVersion int            `json:"format_version,omitempty"`
 	Identity      string         `json:"identity,omitempty"`
 	Generation    uint64         `json:"generation,omitempty"`

@@ -55,7 +55,9 @@ func more(list []example, e example, measure func(*example) int) []example {
 	if len(list) == reportExamples && measure(&list[len(list)-1]) >= n {
 		return list
 	}
-	same := slices.IndexFunc(list, func(o example) bool { return o.First.Row == e.First.Row && o.First.From == e.First.From })
+	same := slices.IndexFunc(list, func(o example) bool {
+		return o.First.Row == e.First.Row && o.First.From == e.First.From
+	})
 	switch {
 	case same >= 0 && measure(&list[same]) >= n:
 		return list

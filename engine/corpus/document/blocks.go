@@ -31,8 +31,8 @@ type block struct {
 	last  bool   // the file ends with it
 	units []cutUnit
 	lines int // that end in it
-	// it does not end where a record does, or has one that is too long: it and what follows is to be
-	// cut in order
+	// it does not end where a record does, or has one that is too long: it and the blocks behind it are to
+	// be cut in order
 	inOrder bool
 
 	group int // of a Parquet file, which is the block

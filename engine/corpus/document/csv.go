@@ -143,7 +143,7 @@ func (t *table) cut(b *block) {
 	}
 }
 
-// recordsInOrder yields one unit a record of what is read from r, where some lines are before, and which
+// recordsInOrder yields one unit a record of the bytes of r, where some lines are before, and which
 // begins at an offset.
 func (s *stream) recordsInOrder(t *table, r io.Reader, lines int, begin int64) error {
 	limited := &recordLimit{r: r, mark: []byte(t.mark), most: min(t.most, csvHeaderMax), marksMax: csvFieldsMax}

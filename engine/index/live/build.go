@@ -111,7 +111,7 @@ func createFolder(dir string, o *BuildOptions) (*disk.Folder, error) {
 }
 
 // isOwn says whether a file of an index's folder can be built again from fingerprint files: its
-// manifest and segments, but not what was inserted since.
+// manifest and segments, but not later inserts.
 func isOwn(name string) bool { return name == manifestName || segmentName.MatchString(name) }
 
 // commonRecipe returns the recipe of all files, nil when they are raw, or an error if it is not

@@ -86,8 +86,8 @@ var Annotations = []result.Column{{Name: "ndd_cluster", Kind: result.Integer, Op
 	{Name: "ndd_contained", Kind: result.Real, Optional: true}}
 
 // Annotate copies the inputs as [Result.Copy] does, with all documents, and adds [Annotations] to each:
-// the number of its cluster, if it is in one, whether it is kept, and for one that is dropped what is
-// kept for it, and how near that is. Records of which nothing is known are kept.
+// the number of its cluster, if it is in one, whether it is kept, and for one that is dropped the
+// document kept for it, and how near that one is. Records without a decision are kept.
 func (r *Result) Annotate(ctx context.Context, names *Copies, meter *document.Meter, create Create) (CopyReport, error) {
 	return r.annotate(ctx, names, meter, create, false)
 }
@@ -216,7 +216,7 @@ func newNoter(f *Fields, h *document.Head) *noter {
 	return &noter{fields: f, csv: h.Format == document.CSV, tabs: h.Tabs}
 }
 
-// text returns what is added for a note, valid until the next call.
+// text returns the fields of a note as text, valid until the next call.
 func (n *noter) text(note int) ([]byte, error) {
 	n.line.Reset()
 	if note == noteNames {

@@ -352,7 +352,9 @@ func (r *Result) Doubts(n int, o Options) (list []Doubt) {
 	gone := r.doubts(o, func(d *Drop) bool { return true })
 	var kept []Doubt
 	for _, other := range r.Also {
-		kept = append(kept, other.doubts(o, func(d *Drop) bool { return !dropped.has(int(d.Row)) && !dropped.has(int(d.KeptRow)) })...)
+		kept = append(kept, other.doubts(o, func(d *Drop) bool {
+			return !dropped.has(int(d.Row)) && !dropped.has(int(d.KeptRow))
+		})...)
 	}
 	for i := range kept {
 		kept[i].Gone, kept[i].Cluster = false, 0

@@ -23,7 +23,7 @@ import (
 // cluster, so that a document is looked up by its own shingles, in short lists. Since t depends on b,
 // each class of sizes has its lists; the sizes in a class differ by less than a sixteenth.
 //
-// Lists are chained in one table by a hash of shingle and class. What has the same hash by chance is
+// Lists are chained in one table by a hash of shingle and class. An entry with the same hash by chance is
 // a candidate more and changes no result. When there is no room for more postings, the documents that
 // are left are compared with those listed, and the lists begin anew.
 //
@@ -184,7 +184,7 @@ func (x *rareIndex) near(dst []uint64, o *rareOrder, set []uint64) (_ []uint64, 
 }
 
 // listRare begins the lists of rare shingles where they are worth it, before the documents from a
-// number on, and lists what was kept since.
+// number on, and lists the documents kept since.
 func (s *settler) listRare(ctx context.Context, at int) (err error) {
 	x, left := s.rare, s.rows[at:]
 	if x == nil {

@@ -164,7 +164,8 @@ func (s *sources) list() string {
 	if n := len(s.names); n > most {
 		return fmt.Sprintf("the sources are %s and %d more", strings.Join(s.names[:most], ", "), n-most)
 	}
-	return "the sources are " + strings.Join(slices.DeleteFunc(slices.Clone(s.names), func(n string) bool { return n == "" }), ", ")
+	names := slices.DeleteFunc(slices.Clone(s.names), func(n string) bool { return n == "" })
+	return "the sources are " + strings.Join(names, ", ")
 }
 
 // key returns the name of a source as it is looked up.
@@ -232,7 +233,7 @@ func above(file string) iter.Seq[string] {
 	}
 }
 
-// ofFile sets what comes of the file of a document.
+// ofFile sets the fields that follow from the file of a document.
 func (s *sources) ofFile(at Place) {
 	if at.File == s.file && len(s.names) > 0 {
 		return
@@ -264,7 +265,8 @@ func (s *sources) append(at Place, value document.Value, row Row, short bool) er
 	if s.Field != "" {
 		n = s.add(value.Text)
 		if len(s.names) > sourcesMost {
-			return sourceErrorf("source %s: more than %d values: choose a field whose values many documents share", s.Field, sourcesMost)
+			return sourceErrorf("source %s: more than %d values: choose a field whose values many documents share",
+				s.Field, sourcesMost)
 		}
 	}
 	s.documents[n]++

@@ -17,7 +17,7 @@ import (
 // URLFields are the fields that have a document's URL where no other is named.
 var URLFields = []string{"url", "WARC-Target-URI"}
 
-// tracking are the parameters of URLs that say where a reader came from, and not what is read; those
+// tracking are the parameters of URLs that name where a reader came from, and not the page; those
 // that begin with utm_ are, too.
 var tracking = []string{"fbclid", "gclid", "dclid", "gbraid", "wbraid", "msclkid", "yclid", "igshid", "mc_cid", "mc_eid",
 	"_ga", "_gl"}

@@ -61,9 +61,9 @@
 // of fewer than 8 words that stand in more than Common documents are phrases; they are counted, and
 // no hits.
 //
-// What is missed: items with more than one word of 15 changed, in part; those of 5 to 9 words with
+// Missed are items with more than one word of 15 changed, in part; those of 5 to 9 words with
 // one changed; a part of an item, such as its question without the passage before it; a text said
-// in other words or in another language. What is wrong: a document with the same law and another
+// in other words or in another language. A false hit is a document with the same law and another
 // question, if the law is ten times as long and the corpus has it nowhere else.
 //
 // # Exactness

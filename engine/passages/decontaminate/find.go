@@ -41,7 +41,7 @@ type Document struct {
 	at   int    // in the spool
 }
 
-// A Result is what was found in a corpus. It must be closed.
+// A Result holds the hits in a corpus. It must be closed.
 type Result struct {
 	Sets []Set // of the items, with what was met
 	Met  int   // documents with hits
@@ -198,7 +198,7 @@ func (r *Result) add(p prepared) error {
 }
 
 // score returns the weight of some spans of an item divided by that of all, or, while documents are
-// still read, the most that it may be in the end: what is not covered may come up often.
+// still read, the most that it may be in the end: the spans not covered may come up often.
 func (r *Result) score(it *Item, spans []span, inTheEnd bool) float64 {
 	n, common := it.Tokens(), uint32(r.x.o.Common)
 	if it.whole || len(spans) == 1 && spans[0] == (span{0, n}) {
@@ -286,7 +286,7 @@ func (r *Result) isPhrase(item int) bool {
 	return r.found[item] > uint32(min(r.x.o.Common, math.MaxInt32))
 }
 
-// count counts what was met.
+// count counts the items and documents met.
 func (r *Result) count() {
 	met, answered := map[*Item]bool{}, map[*Item]bool{}
 	for d := range r.Documents() {

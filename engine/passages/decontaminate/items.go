@@ -19,7 +19,7 @@ var (
 	AnswerFields   = []string{"answer", "solution", "canonical_solution", "target", "answers"}
 )
 
-// Options configures which items are looked for, and what is found.
+// Options configures the items looked for and the hits.
 type Options struct {
 	Question, Answer string // fields of items; "" is the first of QuestionFields, of AnswerFields
 

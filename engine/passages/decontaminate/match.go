@@ -12,11 +12,11 @@ const (
 	nearTokens = 64 // between runs of one candidate, and between an item and its answer
 	answerGram = 8  // tokens of a longer answer that stand for it
 
-	// A candidate that is none of a whole item has this share of it, or a run of so many tokens.
+	// A candidate that is none of a whole item has this share of it, or a run of this many tokens.
 	shareLeast = 0.5
 	runLeast   = 13
 
-	// So many tokens in a row that are not covered are another question rather than changed words.
+	// This many tokens in a row that are not covered are another question rather than changed words.
 	otherTokens = 8
 )
 
@@ -82,7 +82,8 @@ func (m *matcher) find(text string) (all []candidate) {
 				end = max(end, m.runs[to].end())
 				to++
 			}
-			if c := m.candidate(m.runs[from:to]); cmp.Or(cmp.Compare(c.covered, best.covered), cmp.Compare(c.longest, best.longest)) > 0 {
+			c := m.candidate(m.runs[from:to])
+			if cmp.Or(cmp.Compare(c.covered, best.covered), cmp.Compare(c.longest, best.longest)) > 0 {
 				best = c
 			}
 			from = to
@@ -169,7 +170,7 @@ var hops = func() (all [][2]int) {
 	return all
 }()
 
-// further adds to the candidate what follows behind gaps, forward or backward.
+// further adds to the candidate the runs behind gaps, forward or backward.
 func (m *matcher) further(c *candidate, r run, step int) {
 	it := &m.x.items[r.item]
 	at, place := r.at-1, int(r.place)-1
@@ -203,7 +204,7 @@ func (c *candidate) take(it *Item, r run) {
 	c.from, c.to, c.longest = min(c.from, r.at), max(c.to, r.end()), max(c.longest, r.length)
 }
 
-// candidate makes a candidate of runs of an item, with what is behind gaps.
+// candidate makes a candidate of runs of an item, with the runs behind gaps.
 func (m *matcher) candidate(runs []run) candidate {
 	c := candidate{item: runs[0].item, from: runs[0].at}
 	it := &m.x.items[c.item]
@@ -232,7 +233,7 @@ func (m *matcher) candidate(runs []run) candidate {
 	return c
 }
 
-// keeps reports whether a candidate may be a hit, by what is known of the items alone.
+// keeps reports whether a candidate may be a hit, by the items alone.
 func (x *Items) keeps(c *candidate) bool {
 	it := &x.items[c.item]
 	if it.whole || c.longest >= runLeast {

@@ -104,7 +104,7 @@ func (w *Folder) identity(f document.File, decision []byte) string {
 }
 
 // TakeCopy returns the path of a finished copy, or "" where it is none, and the report it was kept with.
-// The decision says what is left out. It may be called from many goroutines.
+// The decision names the documents left out. It may be called from many goroutines.
 func (w *Folder) TakeCopy(f document.File, decision []byte) (path string, report []byte, ok bool) {
 	of := w.identity(f, decision)
 	w.copies.mu.Lock()
