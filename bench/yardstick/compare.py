@@ -4,6 +4,9 @@
 #	pip install ndd rensa datasketch 'datatrove[processing]' orjson spacy
 #	python3 bench/yardstick/compare.py FOLDER [TOOL...]
 #
+# text-dedup asks for libraries that exclude those of the others: pip install it into an environment of its own, and name
+# that one's Python in TEXT_DEDUP_PYTHON.
+#
 # FOLDER has documents as *.jsonl, with the fields id, lang and text; pairs.tsv, with the columns id_a, id_b, label,
 # lang and jaccard, of which near pairs are those labelled "same" with a Jaccard of at least 0.8; and allpairs.tsv, with
 # id_a, id_b, jaccard, a_in_b and b_in_a of all pairs of documents that are alike. A drop is right where a document that
@@ -105,12 +108,29 @@ def datatrove(folder):
         return {d["id"] for d in documents(to + "/gone")}
 
 
+def text_dedup(folder):
+    python = os.environ["TEXT_DEDUP_PYTHON"]
+    kept = "import sys, datasets; print(*datasets.load_from_disk(sys.argv[1])['id'], sep='\\n')"
+    with tempfile.TemporaryDirectory() as to:
+        ids = []
+        with open(to + "/documents.jsonl", "w", encoding="utf-8") as f:
+            for d in documents(folder):
+                ids.append(d["id"])
+                f.write(json.dumps({"id": d["id"], "text": d["text"]}) + "\n")
+        options = ["--path", "json", "--data_files", to + "/documents.jsonl", "--split", "train", "--cache_dir", to + "/cache"]
+        options += ["--output", to + "/kept", "--column", "text", "--num_proc", "1", "--num_perm", str(HASHES), "--threshold", str(THRESHOLD)]
+        subprocess.run([python, "-m", "text_dedup.minhash", *options], check=True, stdout=subprocess.DEVNULL)
+        left = subprocess.run([python, "-c", kept, to + "/kept"], check=True, capture_output=True, text=True).stdout
+        return set(ids) - set(left.splitlines())
+
+
 TOOLS = {
     "ndd dedup": ndd_by(),
     "ndd dedup -k 3": ndd_by("-k", "3"),
     "rensa": rensa,
     "datasketch": datasketch,
     "datatrove": datatrove,
+    "text-dedup": text_dedup,
 }
 
 
@@ -136,6 +156,9 @@ def score(folder, dropped):
 def version(tool):
     if tool.startswith("ndd"):
         return subprocess.run(["ndd", "--version"], check=True, capture_output=True, text=True).stdout.split("\n")[0].removeprefix("ndd ")
+    if tool == "text-dedup":
+        show = "import importlib.metadata; print(importlib.metadata.version('text-dedup'))"
+        return subprocess.run([os.environ["TEXT_DEDUP_PYTHON"], "-c", show], check=True, capture_output=True, text=True).stdout.strip()
     return importlib.metadata.version(tool)
 
 
