@@ -14,7 +14,6 @@ import (
 	"ndd/cmd/ndd/cli"
 	"ndd/engine/corpus/document"
 	"ndd/engine/corpus/ingest"
-	"ndd/engine/memory"
 	"ndd/engine/passages/decontaminate"
 	"ndd/engine/result"
 )
@@ -148,15 +147,9 @@ func (p *decontamination) run(ctx context.Context, inputs []string) error {
 	if err != nil {
 		return err
 	}
-	limit, err := cli.ParseMemory(p.memory)
+	_, room, err := reserve(p.g, &p.docs, p.memory, &config)
 	if err != nil {
 		return err
-	}
-	budget := memory.ForProgram(p.g.Machine.Limit(limit))
-	config.Budget = int64(max(budget.Left()/4, 1))
-	room, err := budget.Reserve("reading", config.NeedBytes())
-	if err != nil {
-		return memory.Advise(err, "a lower --max-document than "+p.docs.MaxDocument+" needs less")
 	}
 	defer room.Release()
 	items, partlyItems, err := p.readItems(ctx, config)

@@ -15,6 +15,7 @@ import (
 
 	"ndd/cmd/ndd/cli"
 	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/ingest"
 	"ndd/engine/memory"
 	"ndd/engine/near/dedup"
 	"ndd/engine/passages"
@@ -205,6 +206,23 @@ func (p *finding) options() (err error) {
 	return p.g.CheckOutput(p.out)
 }
 
+// reserve returns the budget that --memory allows, and a reservation in it of the memory that reading
+// takes by the settings, whose share it sets.
+func reserve(g *cli.Globals, docs *cli.DocumentFlags, most string, config *ingest.Config) (*memory.Budget,
+	*memory.Reservation, error) {
+	limit, err := cli.ParseMemory(most)
+	if err != nil {
+		return nil, nil, err
+	}
+	budget := memory.ForProgram(g.Machine.Limit(limit))
+	config.Budget = int64(max(budget.Left()/4, 1))
+	room, err := budget.Reserve("reading", config.NeedBytes())
+	if err != nil {
+		err = memory.Advise(err, "a lower --max-document than "+docs.MaxDocument+" needs less")
+	}
+	return budget, room, err
+}
+
 func (p *finding) run(ctx context.Context, inputs []string) error {
 	if err := cmp.Or(p.options(), cli.ReadOnce(inputs), p.g.KeepInputs(inputs)); err != nil {
 		return err
@@ -218,15 +236,9 @@ func (p *finding) run(ctx context.Context, inputs []string) error {
 	if err != nil {
 		return err
 	}
-	limit, err := cli.ParseMemory(p.memory)
+	budget, room, err := reserve(p.g, &p.docs, p.memory, &config)
 	if err != nil {
 		return err
-	}
-	budget := memory.ForProgram(p.g.Machine.Limit(limit))
-	config.Budget = int64(max(budget.Left()/4, 1))
-	room, err := budget.Reserve("reading", config.NeedBytes())
-	if err != nil {
-		return memory.Advise(err, "a lower --max-document than "+p.docs.MaxDocument+" needs less")
 	}
 	defer room.Release()
 	p.o.Threads, p.o.Disk = p.g.Threads, p.g.Disk
