@@ -124,6 +124,19 @@ func (s *sorter[E]) sort(ctx context.Context, iv interval, n int) error {
 		}
 		return sum
 	}
+	first, last := 0, 1<<digit-1
+	for first < last && total(first) == 0 {
+		first++
+	}
+	for last > first && total(last) == 0 {
+		last--
+	}
+	if part := bits.Len(uint(first ^ last)); part < digit-1 && shift+part > s.floor {
+		// Keys that share leading bits, such as a range of all keys, fill few buckets, and most of
+		// those would be heavy.
+		low := iv.low + uint64(first>>part<<part)<<shift
+		return s.sort(ctx, interval{low, low + 1<<(shift+part) - 1}, n)
+	}
 	whole := s.emit != nil && shift == s.floor // buckets are done: none is split
 	for d := 0; d < 1<<digit; {
 		low := iv.low + uint64(d)<<shift

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -448,5 +449,40 @@ func BenchmarkKeys(b *testing.B) {
 				}
 			})
 		}
+	}
+}
+
+// countedInput counts how many times it is read.
+type countedInput struct {
+	Chunks
+	reads atomic.Int32
+}
+
+func (c *countedInput) Read(thread, threads int, f func([]uint64, int) error) error {
+	if thread == 0 {
+		c.reads.Add(1)
+	}
+	return c.Chunks.Read(thread, threads, f)
+}
+
+// TestRange holds that fingerprints that share leading bits, such as one range of many, are counted
+// once more, and not read again for each bucket.
+func TestRange(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 9))
+	src := make([]uint64, 1<<20)
+	for i := range src {
+		src[i] = rng.Uint64()>>5 | 0b10110<<59
+	}
+	in := &countedInput{Chunks: Chunks{src}}
+	keys := make([]uint64, len(src))
+	s := newSorter(in, Options{Mask: ^uint64(0), Threads: 2}, makeKeys)
+	if err := s.into(t.Context(), asKeys(keys)); err != nil {
+		t.Fatal(err)
+	}
+	if slices.Sort(src); !slices.Equal(keys, src) {
+		t.Error("keys differ")
+	}
+	if n := in.reads.Load(); n > 3 {
+		t.Errorf("the input was read %d times", n)
 	}
 }
