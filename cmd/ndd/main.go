@@ -6,7 +6,7 @@
 //	complete.go, help.go, man.go   completion, the pages of help/, manual pages
 //	corpus/ design/ index/ inspect/ query/ dedup/ copies/ passages/ mapreduce/ serve/   the commands, by job
 //	cli/                           shared by them: flags, inputs, outputs, messages
-//	server/, client/               the HTTP server behind `ndd serve`, and Go's client of it
+//	server/                        the HTTP server behind `ndd serve`
 package main
 
 import (

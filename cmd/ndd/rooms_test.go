@@ -56,7 +56,6 @@ var rooms = map[string][]string{
 	"engine/mapreduce": {"permute", "engine/memory", "engine/parallel", "engine/storage", "engine/corpus",
 		"engine/index", "engine/result", "engine/near", "engine/copies", "engine/passages", "engine"},
 	"engine/oracle":     {"asm", "engine/memory", "engine/storage"},
-	"cmd/ndd/client":    {"cmd/ndd/server", "engine/corpus"}, // its tests, against a server
 	"cmd/ndd/server":    libraries,
 	"cmd/ndd/cli":       libraries,
 	"cmd/ndd/corpus":    with("cmd/ndd/cli"),
