@@ -27,7 +27,7 @@ import (
 // evalFlags are those of ndd eval.
 type evalFlags struct {
 	docs            cli.DocumentFlags
-	pairs, truth, n string
+	pairs, truth    string
 	plots, report   string
 	table           string
 	format          cli.ReportFormat
@@ -53,12 +53,11 @@ found; precision is then that of the documents themselves.
 
 The report has, for each recipe (--recipe, and others given with --compare) and each
 --verify, and for each method of 'ndd copies' given with --copies: recall by pair and
-by group of pairs, without identical texts, beside the recall that theory predicts;
-pairs labelled different that are within k; precision over all pairs of the corpus
-within k; how often unrelated texts are within k, also as the expected hits of a query
-in an index of -n documents; and figure 1 of the paper. 'By the labels' counts labelled
-pairs alone, whatever their Jaccard: true positives are found, false negatives are not,
-false positives are labelled different; pairs labelled contains count as neither.
+by group of pairs, without identical texts; pairs labelled different that are within
+k; precision over all pairs of the corpus within k; and figure 1 of the paper. 'By the
+labels' counts labelled pairs alone, whatever their Jaccard: true positives are found,
+false negatives are not, false positives are labelled different; pairs labelled
+contains count as neither.
 --table has a row for each labelled pair: its label, distance, Jaccard, and whether it
 is found (k = 3, or the method's threshold).
 A pair is right with a Jaccard of at least 0.5: ccdet and winnow also report what
@@ -67,8 +66,7 @@ one document has of another, which is not. All texts are held in memory.
 A row such as 'en same near' is of the pairs of a language with a label, by their
 Jaccard: near from 0.8, revised from 0.5, heavy from 0.2, low below. A group is what
 pairs join, such as all versions of a page: in the mean of groups a page with many
-versions counts once. 'Expected' is what theory predicts of these very pairs, from the
-features that they share. Figure 1 draws equal numbers of pairs at each distance, of
+versions counts once. Figure 1 draws equal numbers of pairs at each distance, of
 which near ones are right, those with a Jaccard below 0.5 wrong, and others neither.
 
 With --languages there is no INPUT: texts of the languages are invented, always the same
@@ -111,10 +109,10 @@ The files of the examples are in the folder cmd/ndd/testdata/sample of the sourc
 			"without it the Jaccard of 3 words or 5 characters is computed")
 	fl.Float64SliceVar(&f.verify, "verify", []float64{0},
 		"also compare texts: lowest Jaccard similarity of reported pairs, or several to measure each; 0: fingerprints alone")
-	fl.IntVar(&f.sample, "sample", 500, "without --pairs: documents to edit; with --languages: pairs of each class, 100 unless given")
+	fl.IntVar(&f.sample, "sample", 500, "without --pairs: documents to edit; with --languages: "+
+		"pairs of each class, 100 unless given")
 	fl.StringSliceVar(&f.languages, "languages", nil,
 		"measure invented texts in place of INPUT: "+strings.Join(eval.LanguageNames(), ", ")+", several of these, or all")
-	fl.StringVarP(&f.n, "number", "n", "8e9", "documents of the index for which unrelated hits are told")
 	f.format.Register(cmd, "text", "recall, a row for each method, kind of pairs (language and class) and k")
 	fl.StringVar(&f.plots, "plot", "",
 		"make this folder, with recall.svg and figure-1.svg, and signatures.svg with --copies")
@@ -122,7 +120,7 @@ The files of the examples are in the folder cmd/ndd/testdata/sample of the sourc
 	fl.StringVar(&f.table, "table", "",
 		"with --pairs: write a row for each pair (label, distance, Jaccard, found) to this file: .tsv, .jsonl or .parquet")
 	cli.FormerFlags(cmd, map[string]string{"keys": "a recipe with another key, for --compare, measures that",
-		"seed": "--sample chooses other documents"})
+		"seed": "--sample chooses other documents", "number": "chance hits are not told any more"})
 	return cmd
 }
 
@@ -194,7 +192,7 @@ func evaluate(g *cli.Globals, cmd *cobra.Command, inputs []string, f *evalFlags)
 // evaluateLanguages measures invented texts.
 func (f *evalFlags) evaluateLanguages(g *cli.Globals, ctx context.Context, o eval.Options) error {
 	if err := g.Refuse("does not apply with --languages: its texts and pairs are invented", "pairs", "truth", "table", "plot",
-		"report", "copies", "number"); err != nil {
+		"report", "copies"); err != nil {
 		return err
 	}
 	if slices.Equal(f.languages, []string{"all"}) {
@@ -240,16 +238,11 @@ func (f *evalFlags) options(g *cli.Globals) (o eval.Options, err error) {
 		return o, err
 	}
 	o = eval.Options{Threads: g.Threads}
-	n, err := cli.ParseCount(f.n)
-	if err != nil {
-		return o, cli.Usagef("-n %q: %w", f.n, err)
-	}
 	if f.pairs != "" {
 		if err := g.Refuse("applies only without --pairs: it is about copies that ndd edits", "sample"); err != nil {
 			return o, err
 		}
 	}
-	o.N = float64(n)
 	switch {
 	case f.sample < 1:
 		return o, cli.Usagef("--sample %d: must be at least 1", f.sample)
@@ -471,7 +464,7 @@ func (f *evalFlags) writePairs(g *cli.Globals, c *eval.Corpus, pairs []eval.Pair
 }
 
 var recallColumns = cli.ColumnsOf("method lang label band pairs:i groups:i identical:i k:i threshold:r? " +
-	"found:i per_pair:r? per_group:r? per_pair_edited:r? per_group_edited:r? expected:r?")
+	"found:i per_pair:r? per_group:r? per_pair_edited:r? per_group_edited:r?")
 
 // recallRows returns recall by method, kind of pairs and distance, or threshold of signatures.
 func recallRows(r *eval.Result) (rows []cli.CellRow) {
@@ -490,8 +483,7 @@ func recallRows(r *eval.Result) (rows []cli.CellRow) {
 				}
 				rows = append(rows, cli.CellRow{m.Name, of.Lang, of.Kind, of.Band, of.Pairs, of.Groups, of.Identical, k,
 					threshold, of.Found[k],
-					cell(of.PerPair[k]), cell(of.PerGroup[k]), cell(of.PerPairEdited[k]), cell(of.PerGroupEdited[k]),
-					cell(of.Expected[k])})
+					cell(of.PerPair[k]), cell(of.PerGroup[k]), cell(of.PerPairEdited[k]), cell(of.PerGroupEdited[k])})
 			}
 		}
 	}

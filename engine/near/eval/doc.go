@@ -1,6 +1,6 @@
-// Package eval measures how well fingerprints find near-duplicates: recall on labelled pairs,
-// precision over everything that is reported, and chance meetings of unrelated texts, for every
-// distance k from 0 to [MaxK] and for several methods side by side.
+// Package eval measures how well fingerprints find near-duplicates: recall on labelled pairs, and
+// precision over everything that is reported, for every distance k from 0 to [MaxK] and for several
+// methods side by side.
 //
 //	documents ──────────► Corpus ──► Method (recipe, verification) ──► fingerprints ─┐
 //	pairs.tsv ──► Pairs ──┘                                                          ├──► Result ──► text, JSON, SVG, HTML
@@ -18,12 +18,6 @@
 //	                 pairs of which one only contains the other left out
 //	precision        pairs of the whole corpus that are within k and have a Jaccard of at least 0.5, over
 //	                 all pairs that are within k
-//	unrelated        pairs of different groups with a Jaccard below 0.1; those of them within k are
-//	                 chance meetings, counted for 1e9 pairs
-//	expected         the share of pairs that a sketch should find: the chance that at most k of 64
-//	                 independent bits flip, where a bit flips with arccos(cosine)/pi (simhash; Charikar,
-//	                 STOC 2002) or (1 - Jaccard)/2 (minwise; Li and Koenig, WWW 2010), both of the
-//	                 features and weights of the method's own recipe
 //
 // Figure 1 of Manku, Jain and Das Sarma (WWW 2007) draws equal numbers of pairs at each distance,
 // and has them tagged true, false or unknown; precision at k is the share of true pairs among those

@@ -119,7 +119,7 @@ func TestRecall(t *testing.T) {
 		{A: 1, B: 2, Kind: Different, Jaccard: 0, Group: 1},             // 1
 		{A: 0, B: 1, Kind: Same, Lang: "zh", Jaccard: 0.9, Group: 0},    // another language
 	}
-	rows := recall(pairs, p, 0, true, make([]Curve, len(pairs)))
+	rows := recall(pairs, p, 0, true)
 	names := make([]string, len(rows))
 	for i := range rows {
 		names[i] = rows[i].Name()
@@ -140,7 +140,7 @@ func TestRecall(t *testing.T) {
 	if r.PerGroupEdited[2] != (2.0/3)/2 || r.PerPairEdited[2] != 2.0/4 {
 		t.Errorf("identical left out: %g, %g", r.PerGroupEdited[2], r.PerPairEdited[2])
 	}
-	if verified := recall(pairs, p, 0.95, true, make([]Curve, len(pairs)))[0]; verified.Found[10] != 1 {
+	if verified := recall(pairs, p, 0.95, true)[0]; verified.Found[10] != 1 {
 		t.Errorf("verified: %+v", verified.Found)
 	}
 }
@@ -210,7 +210,7 @@ func TestReported(t *testing.T) {
 	if counts != r.counts || counts[3] == 0 {
 		t.Fatalf("%v, want %v", r.counts, counts)
 	}
-	precision := r.precision(c.Len(), 0)
+	precision := r.precision(0)
 	all, right := 0, 0
 	for k := range counts {
 		all, right = all+counts[k], right+good[k]
@@ -219,12 +219,9 @@ func TestReported(t *testing.T) {
 				all, right)
 		}
 	}
-	if precision.LargestSize != 3 {
-		t.Errorf("largest cluster %d, want 3", precision.LargestSize)
-	}
 	// A truth that knows no pair makes every one wrong.
 	r, err = findReported(context.Background(), c, p, c.Len(), Truth{})
-	if err != nil || r.precision(c.Len(), 0).Share[MaxK] != 0 {
+	if err != nil || r.precision(0).Share[MaxK] != 0 {
 		t.Error("precision with an empty truth", err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -245,52 +242,6 @@ func TestReservoir(t *testing.T) {
 	early := r.shares(0, func(x *reportedPair) bool { return x.a < all/4 })
 	if r.counts[2] != all || len(r.judged[2]) != judgedMax || math.Abs(early[2]/all-0.25) > 0.01 {
 		t.Errorf("%d kept of %d, share %g", len(r.judged[2]), r.counts[2], early[2]/all)
-	}
-}
-
-// TestExpected: for both sketches, what is found of very many edited texts is what the theory says,
-// within a few percent.
-func TestExpected(t *testing.T) {
-	random := rand.New(rand.NewPCG(11, 12))
-	var texts []string
-	for range 150 {
-		texts = append(texts, sentence(random, 200))
-	}
-	c := newCorpus(t, texts...)
-	labels, err := c.SyntheticLabels(150, 5)
-	if err != nil {
-		t.Fatal(err)
-	}
-	pairs, _ := c.Pairs(labels)
-	for _, name := range []string{simhash.NameMinwise, simhash.NameSimhash} {
-		recipe, err := simhash.RecipeByName(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		r, err := Measure(context.Background(), c, pairs, []Method{{Name: name, Recipe: recipe}}, Options{AllBands: true})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, row := range r.Methods[0].Recall {
-			if strings.HasPrefix(row.Kind, "moved") {
-				continue // nearly all identical
-			}
-			for _, k := range []int{0, 3, 6} {
-				if k == 0 && name == simhash.NameSimhash {
-					continue // votes are whole numbers: one word of 200 turns more ties than the angle says
-				}
-				if got, want := row.PerPairEdited[k], row.Expected[k]; math.Abs(got-want) > 0.12 {
-					t.Errorf("%s, %s, k = %d: %.3f found, %.3f expected", name, row.Kind, k, got, want)
-				}
-			}
-		}
-	}
-	// A binomial sum by hand: 64 bits that differ with chance 1/2.
-	if got, want := within(0.5)[2], (1+64+64*63/2)/math.Pow(2, 64); math.Abs(got/want-1) > 1e-9 {
-		t.Errorf("%g, want %g", got, want)
-	}
-	if within(0)[0] != 1 {
-		t.Error("equal texts")
 	}
 }
 
@@ -398,9 +349,6 @@ func TestMeasure(t *testing.T) {
 	if plain.TooShort != 1 || plain.Recall[0].PerPair[10] == 0 || plain.Candidates != verified.Candidates {
 		t.Errorf("%+v", plain)
 	}
-	if u := plain.Unrelated.Pairs; u < 1700 || u > 61*60/2 {
-		t.Errorf("%g unrelated pairs of 61 originals", u)
-	}
 	if verified, err = measured(c, pairs, methods[1]); err != nil {
 		t.Fatal(err)
 	}
@@ -409,9 +357,6 @@ func TestMeasure(t *testing.T) {
 	}
 	if verified.Precision.Share[10] != 1 || verified.Precision.Reported[10] >= plain.Precision.Reported[10] {
 		t.Errorf("verified: %+v, plain: %+v", verified.Precision, plain.Precision)
-	}
-	if u := plain.Unrelated; u.Pairs < 1e5 || u.N != 8e9 || u.PerQuery[3] != 8e9*u.Within[3]/u.Pairs {
-		t.Errorf("unrelated %+v", u)
 	}
 	if data, err := json.Marshal(plain.Figure); err != nil || !bytes.HasPrefix(data, []byte(`{"precision":[null,`)) {
 		t.Errorf("JSON: %s, %v", data, err)

@@ -3,18 +3,14 @@ package eval
 import (
 	"cmp"
 	"context"
-	"math"
 	"time"
-
-	"ndd/engine/corpus/simhash"
 )
 
 // Options configures [Measure]. The zero value measures every band.
 type Options struct {
-	Threads  int     // default: one for each processor
-	Truth    Truth   // of every pair with a Jaccard of at least 0.5; nil: the corpus's own Jaccard
-	N        float64 // documents of the index for which unrelated hits are told; default 8e9
-	AllBands bool    // count labels without regard to their band
+	Threads  int   // default: one for each processor
+	Truth    Truth // of every pair with a Jaccard of at least 0.5; nil: the corpus's own Jaccard
+	AllBands bool  // count labels without regard to their band
 
 	// Originals, unless 0, is how many documents were in the corpus before [Corpus.SyntheticLabels]
 	// added copies: reported pairs are counted among these alone.
@@ -33,9 +29,6 @@ func Measure(ctx context.Context, c *Corpus, pairs []Pair, methods []Method, o O
 	}
 	for _, t := range c.texts {
 		result.TextBytes += len(t)
-	}
-	if o.N == 0 {
-		o.N = 8e9
 	}
 	for _, m := range methods {
 		if o.Progress != nil {
@@ -59,25 +52,18 @@ func (c *Corpus) measure(ctx context.Context, pairs []Pair, m Method, o Options)
 	}
 	r := &MethodResult{Name: m.Name, Verify: m.Verify, Seconds: time.Since(began).Seconds(),
 		TooShort: c.Len() - len(rowsOf(p, c.Len()))}
-	var expected []Curve
-	if m.Signing != nil {
-		r.Thresholds = Thresholds[:]
-	} else {
-		r.Recipe = m.Recipe.String()
-		if expected, err = c.expected(ctx, pairs, m.Recipe, o.Threads); err != nil {
-			return nil, err
-		}
+	if r.Recipe = m.Recipe.String(); m.Signing != nil {
+		r.Recipe, r.Thresholds = "", Thresholds[:]
 	}
 	documents := cmp.Or(o.Originals, c.Len())
 	all, err := findReported(ctx, c, p, documents, o.Truth)
 	if err != nil {
 		return nil, err
 	}
-	r.Recall = recall(pairs, p, m.Verify, !o.AllBands, expected)
+	r.Recall = recall(pairs, p, m.Verify, !o.AllBands)
 	r.ByLabel = byLabel(pairs, p, m.Verify)
 	r.Distances = distances(pairs, p)
-	r.Precision = all.precision(c.Len(), m.Verify)
-	r.Unrelated = all.unrelated(c, rowsOf(p, documents), m.Verify, o.N)
+	r.Precision = all.precision(m.Verify)
 	r.Figure = all.figure()
 	sum := 0
 	for k, n := range all.counts {
@@ -85,32 +71,4 @@ func (c *Corpus) measure(ctx context.Context, pairs []Pair, m Method, o Options)
 		r.Candidates[k] = sum
 	}
 	return r, nil
-}
-
-// expected returns for each pair the chance that the sketch of a recipe finds it within each k; see
-// the package comment. Pairs that are identical or different have none.
-func (c *Corpus) expected(ctx context.Context, pairs []Pair, r simhash.Recipe, threads int) ([]Curve, error) {
-	chances := make([]Curve, len(pairs))
-	return chances, each(ctx, threads, len(pairs), func() (func(int), error) {
-		f, err := simhash.New(r)
-		var a, b []simhash.Feature
-		return func(i int) {
-			if p := &pairs[i]; !p.Identical && p.Kind != Different {
-				a, b = f.AppendFeatures(a[:0], c.texts[p.A]), f.AppendFeatures(b[:0], c.texts[p.B])
-				chances[i] = within(r.FlipRate(simhash.OverlapOf(a, b)))
-			}
-		}, err
-	})
-}
-
-// within returns the chance that at most k of 64 bits differ, where each does with chance p.
-func within(p float64) (c Curve) {
-	chance := math.Pow(1-p, 64) // of none
-	sum := 0.0
-	for k := range c {
-		sum += chance
-		c[k] = min(sum, 1)
-		chance *= p / (1 - p) * float64(64-k) / float64(k+1)
-	}
-	return c
 }

@@ -24,7 +24,7 @@ func kindOrder(kind string) int {
 }
 
 // recall counts the pairs that fingerprints find, by language, label and band.
-func recall(pairs []Pair, p finder, verify float64, bands bool, expected []Curve) []Recall {
+func recall(pairs []Pair, p finder, verify float64, bands bool) []Recall {
 	rows := map[rowKey][]int{}
 	kinds := map[string]int{} // in order of appearance
 	for i := range pairs {
@@ -49,16 +49,15 @@ func recall(pairs []Pair, p finder, verify float64, bands bool, expected []Curve
 	})
 	out := make([]Recall, len(keys))
 	for i, k := range keys {
-		out[i] = recallOf(k, pairs, rows[k], p, verify, expected)
+		out[i] = recallOf(k, pairs, rows[k], p, verify)
 	}
 	return out
 }
 
 // recallOf counts one row.
-func recallOf(key rowKey, pairs []Pair, row []int, p finder, verify float64, expected []Curve) Recall {
+func recallOf(key rowKey, pairs []Pair, row []int, p finder, verify float64) Recall {
 	r := Recall{Lang: key.lang, Kind: key.kind, Band: key.band, Pairs: len(row)}
 	all, edited := newTally(), newTally()
-	var sum Curve
 	for _, i := range row {
 		pair := &pairs[i]
 		d := distance(p, pair, verify)
@@ -68,21 +67,10 @@ func recallOf(key rowKey, pairs []Pair, row []int, p finder, verify float64, exp
 			continue
 		}
 		edited.add(pair.Group, d)
-		for k := range sum {
-			if expected != nil {
-				sum[k] += expected[i][k]
-			}
-		}
 	}
 	r.Groups, r.Found = len(all.groups), all.found
 	r.PerPair, r.PerGroup = all.curves()
 	r.PerPairEdited, r.PerGroupEdited = edited.curves()
-	for k := range sum {
-		r.Expected[k] = math.NaN()
-		if expected != nil && edited.pairs > 0 && key.kind != Different {
-			r.Expected[k] = sum[k] / float64(edited.pairs)
-		}
-	}
 	return r
 }
 

@@ -140,15 +140,6 @@ func (r *Recall) addTo(t *textTable) {
 		t.row(fmt.Sprintf("  without %s identical, mean of groups", humanize.Comma(int64(r.Identical))),
 			percent(&r.PerGroupEdited))
 	}
-	if math.IsNaN(r.Expected[0]) {
-		return
-	}
-	if r.Identical == 0 {
-		t.row("  expected", percent(&r.Expected))
-		return
-	}
-	t.row("  expected of those not identical, by pair", percent(&r.Expected))
-	t.row("  measured, by pair", percent(&r.PerPairEdited))
 }
 
 // addEdits adds the recall of edited copies: a block for each kind of edit, with rows for its
@@ -163,9 +154,6 @@ func addEdits(t *textTable, rows []Recall) {
 			last = kind
 		}
 		t.row(fmt.Sprintf("  1 word in %s, %s: found, %%", rate, plural(r.Pairs, "copy")), percent(&r.PerPair))
-		if !math.IsNaN(r.Expected[0]) {
-			t.row("    expected", percent(&r.Expected))
-		}
 	}
 }
 
@@ -184,13 +172,6 @@ func (m *MethodResult) addTo(t *textTable) {
 	t.row("candidates: pairs of documents", number(&m.Candidates))
 	t.row("reported pairs", number(&m.Precision.Reported))
 	t.row("  precision: Jaccard at least 0.5, %", shows("%.2f", 100, &m.Precision.Share))
-	if m.Precision.LargestSize > 0 {
-		t.row(fmt.Sprintf("  without the largest cluster (%s), %%", plural(m.Precision.LargestSize, "document")),
-			shows("%.2f", 100, &m.Precision.ShareRest))
-	}
-	t.row("unrelated pairs reported, of 1e9", shows("%.3g", 1, &m.Unrelated.PerBillion))
-	t.row(fmt.Sprintf("  hits of a query in %s documents", humanize.SIWithDigits(m.Unrelated.N, 1, "")),
-		shows("%.3g", 1, &m.Unrelated.PerQuery))
 	t.row("figure 1: precision, %", percent(&m.Figure.Precision))
 	t.row("figure 1: recall, %", percent(&m.Figure.Recall))
 }

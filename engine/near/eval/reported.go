@@ -4,16 +4,11 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
-
-	"ndd/engine/near/cluster"
 )
 
 const (
-	judgedMax    = 200_000 // pairs at each distance whose Jaccard is looked at; more are sampled
-	unrelatedMax = 200_000 // random pairs that tell how many pairs of the corpus are unrelated
-
-	right     = 0.5 // Jaccard of a pair that is rightly reported
-	unrelated = 0.1 // and below which texts have nothing to do with each other
+	judgedMax = 200_000 // pairs at each distance whose Jaccard is looked at; more are sampled
+	right     = 0.5     // Jaccard of a pair that is rightly reported
 )
 
 // reportedPair is a pair of documents within MaxK of each other.
@@ -85,27 +80,13 @@ func (r *reported) shares(verify float64, want func(*reportedPair) bool) (number
 }
 
 // precision returns the share of right pairs among those reported within each k.
-func (r *reported) precision(documents int, verify float64) Precision {
-	var p Precision
-	largest := r.largestCluster(documents, verify)
-	for _, in := range largest {
-		if in {
-			p.LargestSize++
-		}
-	}
-	inside := func(x *reportedPair) bool { return largest[x.a] && largest[x.b] }
+func (r *reported) precision(verify float64) (p Precision) {
 	all := r.shares(verify, func(*reportedPair) bool { return true })
 	good := r.shares(verify, func(x *reportedPair) bool { return x.right })
-	rest := r.shares(verify, func(x *reportedPair) bool { return !inside(x) })
-	goodRest := r.shares(verify, func(x *reportedPair) bool { return x.right && !inside(x) })
-	var sums [4]float64
+	var sumAll, sumGood float64
 	for k := range p.Share {
-		for i, n := range []float64{all[k], good[k], rest[k], goodRest[k]} {
-			sums[i] += n
-		}
-		p.Reported[k] = int(math.Round(sums[0]))
-		p.Share[k], p.ShareRest[k] = ratio(sums[1], sums[0]), ratio(sums[3], sums[2])
-		p.Sampled[k] = len(r.judged[k])
+		sumAll, sumGood = sumAll+all[k], sumGood+good[k]
+		p.Reported[k], p.Share[k], p.Sampled[k] = int(math.Round(sumAll)), ratio(sumGood, sumAll), len(r.judged[k])
 	}
 	return p
 }
@@ -115,61 +96,6 @@ func ratio(a, b float64) float64 {
 		return math.NaN()
 	}
 	return a / b
-}
-
-// largestCluster returns which documents are in the largest cluster that right pairs connect.
-func (r *reported) largestCluster(documents int, verify float64) []bool {
-	sets := cluster.NewUnionFind(make([]uint32, documents))
-	for _, pairs := range r.judged {
-		for i := range pairs {
-			if x := &pairs[i]; x.right && float64(x.jaccard) >= verify {
-				sets.Union(uint32(x.a), uint32(x.b))
-			}
-		}
-	}
-	size, best := make([]int, documents), uint32(0)
-	for i := range sets {
-		root := sets.Find(uint32(i))
-		size[root]++
-		if size[root] > size[best] {
-			best = root
-		}
-	}
-	in := make([]bool, documents)
-	for i := range in {
-		in[i] = size[best] > 1 && sets.Find(uint32(i)) == best
-	}
-	return in
-}
-
-// unrelated returns how often texts that have nothing to do with each other are within each k.
-func (r *reported) unrelated(c *Corpus, rows []uint32, verify, n float64) Unrelated {
-	u := Unrelated{N: n}
-	if len(rows) < 2 {
-		for k := range u.Within {
-			u.PerBillion[k], u.PerQuery[k] = math.NaN(), math.NaN()
-		}
-		return u
-	}
-	random := rand.New(rand.NewPCG(3, 4))
-	apart, looked := 0, min(unrelatedMax, len(rows)*min(len(rows), 1<<10)) // in 32 bits, too
-	for range looked {
-		i := random.IntN(len(rows))
-		j := (i + 1 + random.IntN(len(rows)-1)) % len(rows)
-		if c.Jaccard(int(rows[i]), int(rows[j])) < unrelated {
-			apart++
-		}
-	}
-	u.Pairs = float64(len(rows)) * float64(len(rows)-1) / 2 * float64(apart) / float64(looked)
-	within := r.shares(verify, func(x *reportedPair) bool { return x.jaccard < unrelated })
-	sum := 0.0
-	for k := range u.Within {
-		sum += within[k]
-		u.Within[k] = sum
-		share := ratio(sum, u.Pairs)
-		u.PerBillion[k], u.PerQuery[k] = 1e9*share, n*share
-	}
-	return u
 }
 
 // figure returns the paper's figure 1: every distance weighs the same.

@@ -47,7 +47,6 @@ type MethodResult struct {
 	Recall     []Recall  `json:"recall"`
 	ByLabel    ByLabel   `json:"by_label"`
 	Precision  Precision `json:"precision"`
-	Unrelated  Unrelated `json:"unrelated"`
 	Figure     Figure    `json:"figure_1"`
 	Candidates Counts    `json:"candidates"` // pairs of documents within k, before verification
 
@@ -70,7 +69,6 @@ type Recall struct {
 	PerPairEdited  Curve  `json:"per_pair_without_identical"`
 	PerGroupEdited Curve  `json:"per_group_without_identical"`
 	Found          Counts `json:"found"` // pairs
-	Expected       Curve  `json:"expected_per_pair_without_identical"`
 }
 
 // ByLabel counts labelled pairs by their labels alone. A pair labelled [Different] is negative; a
@@ -86,20 +84,9 @@ type ByLabel struct {
 
 // Precision is that of everything that is reported within k.
 type Precision struct {
-	Reported    Counts `json:"reported"` // pairs
-	Share       Curve  `json:"share"`    // with a Jaccard of at least 0.5
-	LargestSize int    `json:"largest_cluster"`
-	ShareRest   Curve  `json:"share_without_largest_cluster"`
-	Sampled     Counts `json:"judged"` // pairs at exactly this distance whose Jaccard was looked at
-}
-
-// Unrelated counts chance meetings.
-type Unrelated struct {
-	Pairs      float64 `json:"pairs"`           // with a Jaccard below 0.1, about
-	Within     Curve   `json:"within"`          // of them
-	PerBillion Curve   `json:"within_of_1e9"`   // the same for 1e9 pairs
-	PerQuery   Curve   `json:"hits_of_a_query"` // expected unrelated hits of one query in an index of N documents
-	N          float64 `json:"n"`
+	Reported Counts `json:"reported"` // pairs
+	Share    Curve  `json:"share"`    // with a Jaccard of at least 0.5
+	Sampled  Counts `json:"judged"`   // pairs at exactly this distance whose Jaccard was looked at
 }
 
 // Figure is figure 1 of the paper: see the package comment.
