@@ -199,7 +199,10 @@ func TestConnectionsAreBounded(t *testing.T) {
 	b := startWith(t, newIndex(t, 3, nil, []uint64{0}), "", Limits{Queue: waitMax, Connections: most, times: patient})
 	for i := range 3 * most {
 		dialRaw(t, b, "")
-		eventually(t, "it is accepted or closed", func() bool { n := b.front.Counts(); return n.Taken+n.Turned == uint64(i+1) })
+		eventually(t, "it is accepted or closed", func() bool {
+			n := b.front.Counts()
+			return n.Taken+n.Turned == uint64(i+1)
+		})
 	}
 	time.Sleep(30 * time.Millisecond) // all are idle for the server
 	good(t, b, "idle connections")
