@@ -44,7 +44,8 @@ func dedupCorpus(ctx context.Context, b *bench, r *Result) error {
 		for _, files := range []int{corpusFiles, 1} {
 			b.say("%s, %d", f.name, files)
 			dir := filepath.Join(b.dir, fmt.Sprint(f.name, files))
-			if err := writeCorpus(dir, f.name, f.write, slices.Collect(slices.Chunk(texts, (len(texts)+files-1)/files))); err != nil {
+			shares := slices.Collect(slices.Chunk(texts, (len(texts)+files-1)/files))
+			if err := writeCorpus(dir, f.name, f.write, shares); err != nil {
 				return err
 			}
 			cells, kept, err := b.dedupFiles(ctx, dir, float64(size)/1e6)

@@ -265,7 +265,9 @@ func replace(text string, old, new []string) (string, error) {
 	lines := strings.Split(text, "\n")
 	at := -1
 	for i := 0; i+len(old) <= len(lines); i++ {
-		if !slices.EqualFunc(lines[i:i+len(old)], old, func(a, b string) bool { return strings.TrimSpace(a) == strings.TrimSpace(b) }) {
+		if !slices.EqualFunc(lines[i:i+len(old)], old, func(a, b string) bool {
+			return strings.TrimSpace(a) == strings.TrimSpace(b)
+		}) {
 			continue
 		}
 		if at >= 0 {

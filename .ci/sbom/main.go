@@ -60,10 +60,12 @@ func run(name, version string, programs []string) error {
 		program := id("Program", filepath.Base(path))
 		packages = append(packages, object{
 			"SPDXID": program, "name": filepath.Base(path), "versionInfo": version, "downloadLocation": "NOASSERTION",
-			"licenseConcluded": "Apache-2.0", "licenseDeclared": "Apache-2.0", "copyrightText": "NOASSERTION", "filesAnalyzed": false,
+			"licenseConcluded": "Apache-2.0", "licenseDeclared": "Apache-2.0",
+			"copyrightText": "NOASSERTION", "filesAnalyzed": false,
 			"checksums": []object{{"algorithm": "SHA256", "checksumValue": hex.EncodeToString(sum[:])}},
 		})
-		relations = append(relations, object{"spdxElementId": "SPDXRef-DOCUMENT", "relationshipType": "DESCRIBES", "relatedSpdxElement": program})
+		relations = append(relations, object{"spdxElementId": "SPDXRef-DOCUMENT", "relationshipType": "DESCRIBES",
+			"relatedSpdxElement": program})
 		needs := []object{module("stdlib", strings.TrimPrefix(info.GoVersion, "go"))}
 		for _, m := range info.Deps {
 			if m.Replace != nil {
@@ -73,7 +75,8 @@ func run(name, version string, programs []string) error {
 		}
 		for _, m := range needs {
 			modules[m["SPDXID"].(string)] = m
-			relations = append(relations, object{"spdxElementId": program, "relationshipType": "CONTAINS", "relatedSpdxElement": m["SPDXID"]})
+			relations = append(relations, object{"spdxElementId": program, "relationshipType": "CONTAINS",
+				"relatedSpdxElement": m["SPDXID"]})
 		}
 	}
 	ids := make([]string, 0, len(modules))
@@ -88,17 +91,21 @@ func run(name, version string, programs []string) error {
 	e.SetIndent("", " ")
 	return e.Encode(object{
 		"spdxVersion": "SPDX-2.3", "dataLicense": "CC0-1.0", "SPDXID": "SPDXRef-DOCUMENT", "name": name + "-" + version,
-		"documentNamespace": "https://spdx.org/spdxdocs/" + name + "-" + version + "-" + hex.EncodeToString(all.Sum(nil)[:16]),
-		"creationInfo":      object{"created": created.UTC().Format("2006-01-02T15:04:05Z"), "creators": []string{"Tool: ndd-ci-sbom"}},
-		"packages":          packages, "relationships": relations,
+		"documentNamespace": "https://spdx.org/spdxdocs/" + name + "-" + version + "-" +
+			hex.EncodeToString(all.Sum(nil)[:16]),
+		"creationInfo": object{"created": created.UTC().Format("2006-01-02T15:04:05Z"),
+			"creators": []string{"Tool: ndd-ci-sbom"}},
+		"packages": packages, "relationships": relations,
 	})
 }
 
 func module(path, version string) object {
 	return object{
 		"SPDXID": id("Module", path+"-"+version), "name": path, "versionInfo": version, "downloadLocation": "NOASSERTION",
-		"licenseConcluded": "NOASSERTION", "licenseDeclared": "NOASSERTION", "copyrightText": "NOASSERTION", "filesAnalyzed": false,
-		"externalRefs": []object{{"referenceCategory": "PACKAGE-MANAGER", "referenceType": "purl", "referenceLocator": "pkg:golang/" + path + "@" + version}},
+		"licenseConcluded": "NOASSERTION", "licenseDeclared": "NOASSERTION",
+		"copyrightText": "NOASSERTION", "filesAnalyzed": false,
+		"externalRefs": []object{{"referenceCategory": "PACKAGE-MANAGER", "referenceType": "purl",
+			"referenceLocator": "pkg:golang/" + path + "@" + version}},
 	}
 }
 

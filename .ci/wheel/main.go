@@ -1,5 +1,5 @@
-// Command wheel writes a Python wheel that holds the program ndd for one platform and the package cmd/ndd/python. The same
-// inputs give the same bytes.
+// Command wheel writes a Python wheel that holds the program ndd for one platform and the
+// package cmd/ndd/python. The same inputs give the same bytes.
 //
 //	go run ./.ci/wheel OUT VERSION PROGRAM TAG...     in the root of the repository
 //
@@ -130,5 +130,6 @@ func write(out, version, program string, tags []string) error {
 	if err := z.Close(); err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(out, fmt.Sprintf("%s-py3-none-%s.whl", name, strings.Join(tags, "."))), archive.Bytes(), 0o644)
+	return os.WriteFile(filepath.Join(out, fmt.Sprintf("%s-py3-none-%s.whl", name, strings.Join(tags, "."))),
+		archive.Bytes(), 0o644)
 }

@@ -185,7 +185,8 @@ func TestDedupWorkCopies(t *testing.T) {
 		taken   string
 		damaged bool
 		more    []string
-	}{{"the copies of 2 files", false, nil}, {"the copies of 1 file ", true, nil}, {"the copies of 1 file ", false, []string{"--verify", "jaccard>=0.97"}}} {
+	}{{"the copies of 2 files", false, nil}, {"the copies of 1 file ", true, nil},
+		{"the copies of 1 file ", false, []string{"--verify", "jaccard>=0.97"}}} {
 		if err := runOn(t.Context(), full, command); !errors.Is(err, syscall.ENOSPC) || len(copies()) != 2 {
 			t.Fatalf("%v, and %d copies are kept", err, len(copies()))
 		}

@@ -61,8 +61,9 @@ func TestDedupLittle(t *testing.T) {
 		status int
 		want   string
 	}{
-		{200 << 20, []string{"-k", "3"}, exitFailed, "reading needs up to 352 MiB of memory, and there are 200 MiB (left by the memory " +
-			"limit of control group /job): a lower --max-document than 64MiB needs less\n"},
+		{200 << 20, []string{"-k", "3"}, exitFailed,
+			"reading needs up to 352 MiB of memory, and there are 200 MiB (left by the memory " +
+				"limit of control group /job): a lower --max-document than 64MiB needs less\n"},
 		{200 << 20, []string{"-k", "3", "--max-document", "8MiB"}, exitDone, "reading takes up to 104 MiB of memory"},
 		{200 << 20, []string{"--max-document", "8MiB", "--verify", "jaccard>=0.5"}, exitDone,
 			"reading takes up to 108 MiB of memory"},

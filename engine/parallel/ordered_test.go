@@ -52,7 +52,8 @@ func compute(failing int, err error) Work[*square] {
 // TestOrder: every item is emitted once, in order, with its result, whatever the number of workers.
 func TestOrder(t *testing.T) {
 	for _, n := range []int{0, 1, 2, 1000} {
-		for _, o := range []Options{{}, {Workers: 1, Ahead: 1}, {Workers: 1, Ahead: 7}, {Workers: 3, Ahead: 1}, {Workers: 3, Ahead: 2},
+		for _, o := range []Options{{}, {Workers: 1, Ahead: 1}, {Workers: 1, Ahead: 7}, {Workers: 3, Ahead: 1},
+			{Workers: 3, Ahead: 2},
 			{Workers: 16}, {Workers: 16, Ahead: 100}} {
 			next := 0
 			err := Ordered(t.Context(), o, upTo(n, nil), compute(-1, nil), func(s *square) error {
@@ -324,7 +325,8 @@ func inParts(n int, failing int, err error) iter.Seq[Produce[*square]] {
 // error of one comes behind all items before it.
 func TestOrderOfParts(t *testing.T) {
 	broken := errors.New("broken")
-	for _, o := range []Options{{}, {Workers: 1, Ahead: 1, Producers: 2, Held: 1}, {Workers: 3, Ahead: 2, Producers: 3, Held: 1},
+	for _, o := range []Options{{}, {Workers: 1, Ahead: 1, Producers: 2, Held: 1},
+		{Workers: 3, Ahead: 2, Producers: 3, Held: 1},
 		{Workers: 4, Producers: 8, Held: 1000}, {Workers: 2, Ahead: 50, Producers: 2}} {
 		for _, failing := range []int{-1, 0, 500, 1999} {
 			next := 0
@@ -410,7 +412,8 @@ func TestBeyondBudget(t *testing.T) {
 		return nil
 	}
 	n := 0
-	err := OrderedParts(ctx, Options{Workers: 2, Producers: 2, Budget: 10, Held: 10}, slices.Values([]Produce[*heavy]{part, part}),
+	err := OrderedParts(ctx, Options{Workers: 2, Producers: 2, Budget: 10, Held: 10},
+		slices.Values([]Produce[*heavy]{part, part}),
 		func(_ context.Context, items iter.Seq[*heavy]) error {
 			for range items {
 			}

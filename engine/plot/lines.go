@@ -52,7 +52,8 @@ func (c *Lines) WriteTo(w io.Writer) (int64, error) {
 		top, ticks, digits = float64(c.Top), c.Top, 0
 	}
 	y := func(v float64) float64 { return above + insideY*(1-min(max(v, 0), top)/top) }
-	fmt.Fprintf(&b, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" font-family=\"sans-serif\" font-size=\"12\">\n", width, height)
+	fmt.Fprintf(&b, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" "+
+		"font-family=\"sans-serif\" font-size=\"12\">\n", width, height)
 	fmt.Fprintf(&b, "<rect width=\"%d\" height=\"%d\" fill=\"#fff\"/>\n", width, height)
 	text(&b, left+insideX/2, above/2+4, "middle", "", c.Title)
 	for i := range ticks + 1 {
@@ -69,7 +70,8 @@ func (c *Lines) WriteTo(w io.Writer) (int64, error) {
 	}
 	for i, s := range c.Series {
 		colour, dash := colours[i%len(colours)], dashes[i%len(dashes)]
-		fmt.Fprintf(&b, "<path d=\"%s\" fill=\"none\" stroke=\"%s\" stroke-width=\"2\" stroke-linecap=\"round\" stroke-dasharray=\"%s\"/>\n", path(s.Values, x, y), colour, dash)
+		fmt.Fprintf(&b, "<path d=\"%s\" fill=\"none\" stroke=\"%s\" stroke-width=\"2\" "+
+			"stroke-linecap=\"round\" stroke-dasharray=\"%s\"/>\n", path(s.Values, x, y), colour, dash)
 		at := float64(above + names + i*20)
 		fmt.Fprintf(&b, "<path d=\"M%d %sh28\" stroke=\"%s\" stroke-width=\"2\" stroke-dasharray=\"%s\"/>\n",
 			left+insideX+12, coordinate(at-4), colour, dash)

@@ -42,7 +42,8 @@ func TestPage(t *testing.T) {
 
 // TestPageMistakes: what is no page is a programmer's error, and so is a field that is not there.
 func TestPageMistakes(t *testing.T) {
-	for _, page := range []string{"{{.N", "{{}}", "{{end}}", "{{else}}", "{{if .N}}", "{{range .N}}x", "{{with .N}}x{{end}}",
+	for _, page := range []string{"{{.N", "{{}}", "{{end}}", "{{else}}", "{{if .N}}", "{{range .N}}x",
+		"{{with .N}}x{{end}}",
 		"{{if .N}}{{else}}{{else}}{{end}}", "{{.Missing}}"} {
 		func() {
 			defer func() {
@@ -57,7 +58,8 @@ func TestPageMistakes(t *testing.T) {
 
 // FuzzPage: whatever a value holds, it is text of the page and of its attributes, and makes no markup.
 func FuzzPage(f *testing.F) {
-	for _, s := range []string{`<script>alert(1)</script>`, `" onclick="x`, `' onclick='x`, `</title><b>`, "<!--", "--><i>", "]]>",
+	for _, s := range []string{`<script>alert(1)</script>`, `" onclick="x`, `' onclick='x`, `</title><b>`, "<!--",
+		"--><i>", "]]>",
 		"&lt;b&gt;", "&#60;b&#62;", "\x00<\x00b>", "\xff<b>", "{{.}}", "`<b>"} {
 		f.Add(s)
 	}

@@ -44,7 +44,8 @@ func (c *Bars) WriteTo(w io.Writer) (int64, error) {
 	top := c.top()
 	const insideX, insideY = width - left - right, height - above - under
 	y := func(v float64) float64 { return above + insideY*(1-min(max(v, 0), top)/top) }
-	fmt.Fprintf(&b, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" font-family=\"sans-serif\" font-size=\"12\">\n", width, height)
+	fmt.Fprintf(&b, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" "+
+		"font-family=\"sans-serif\" font-size=\"12\">\n", width, height)
 	fmt.Fprintf(&b, "<rect width=\"%d\" height=\"%d\" fill=\"#fff\"/>\n", width, height)
 	text(&b, width/2, above/2+4, "middle", "", c.Title)
 	for i := range 5 {

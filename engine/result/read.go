@@ -27,8 +27,8 @@ type Cell struct {
 // ReadTable reads a table of a [TableWriter], or one like it of another program, and calls row with
 // the cells of some columns. The format goes by the ending of its name, behind which may be .gz or
 // .zst. Choose is called first, with the names of the columns, in TSV and Parquet of all, in JSON of
-// those of the first object, and returns those to read, which must be among them; it is not called for JSON without objects. The cells are
-// valid during the call. An error says where.
+// those of the first object, and returns those to read, which must be among them; it is not called
+// for JSON without objects. The cells are valid during the call. An error says where.
 func ReadTable(ctx context.Context, path string, choose func(have []string) ([]string, error),
 	row func(cells []Cell) error) error {
 	name := path

@@ -1,7 +1,7 @@
 // Package cli is what the commands of ndd share: each room of commands beside it imports this one, and it
 // imports none of them.
 //
-//	globals.go, profile.go         the flags that all commands have, and what they set: threads, kernel, messages, a profile
+//	globals.go, profile.go         the flags that all commands have, and what they set: threads, kernel, messages
 //	args.go, errors.go, former.go  arguments, kinds of errors, flags of earlier versions
 //	input.go, prints.go            documents and fingerprint files as inputs; skipped.go: what could not be read
 //	output.go, objects.go          results, which appear whole or not at all: files, folders, objects

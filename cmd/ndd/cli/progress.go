@@ -65,7 +65,8 @@ func (g *Globals) NewBar(task string, total int64, text progressText) *Bar {
 
 // draw draws a bar until the returned function is called. It calls read for the amount done and the
 // total. m is nil where no documents are read.
-func (g *Globals) draw(task string, text progressText, m *document.Meter, read func() (done, total int64)) (end func()) {
+func (g *Globals) draw(task string, text progressText, m *document.Meter,
+	read func() (done, total int64)) (end func()) {
 	told := g.tell(task, text, m, read)
 	if g.silent() {
 		return told

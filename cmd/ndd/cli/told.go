@@ -20,7 +20,8 @@ const (
 // tell writes a line of the log about a task every ten seconds, until the returned function is
 // called: where standard error is no terminal, or messages are JSON. With --verbose another one
 // names the files in flight, in a terminal, too.
-func (g *Globals) tell(task string, text progressText, m *document.Meter, read func() (done, total int64)) (end func()) {
+func (g *Globals) tell(task string, text progressText, m *document.Meter,
+	read func() (done, total int64)) (end func()) {
 	if g.Quiet || g.noProgress {
 		return func() {}
 	}

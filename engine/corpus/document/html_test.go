@@ -234,7 +234,8 @@ func FuzzHTML(f *testing.F) {
 			"  ") {
 			t.Fatalf("white space is not folded: %q", doc.Text)
 		}
-		if again, _ := NewExtractor(Options{}).Extract(Unit{Source: "p", format: HTML, raw: raw}); !reflect.DeepEqual(again, doc) {
+		again, _ := NewExtractor(Options{}).Extract(Unit{Source: "p", format: HTML, raw: raw})
+		if !reflect.DeepEqual(again, doc) {
 			t.Fatalf("%+v with a history, %+v without", doc, again)
 		}
 	})

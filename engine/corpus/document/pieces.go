@@ -190,7 +190,8 @@ func isMember(b []byte) bool {
 		return false
 	}
 	flags, hint, system := b[3], b[8], b[9]
-	return (flags == 0 || flags == 4 || flags == 8) && (hint == 0 || hint == 2 || hint == 4) && (system < 14 || system == 255)
+	return (flags == 0 || flags == 4 || flags == 8) && (hint == 0 || hint == 2 || hint == 4) &&
+		(system < 14 || system == 255)
 }
 
 // decodeMembers decompresses gzip members.

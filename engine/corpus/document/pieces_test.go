@@ -205,7 +205,8 @@ func TestFrames(t *testing.T) {
 	for i := range noise {
 		noise[i] = byte(r.IntN(256))
 	}
-	for _, content := range []string{"a", strings.Repeat("a", 300_000), strings.Repeat("some text ", 50_000), string(noise)} {
+	for _, content := range []string{"a", strings.Repeat("a", 300_000), strings.Repeat("some text ", 50_000),
+		string(noise)} {
 		b := z.EncodeAll([]byte(content), nil)
 		for _, more := range []string{"", "more"} {
 			if n, size := frame(append(b, more...)); n != len(b) || size < len(content) {

@@ -16,7 +16,8 @@ import (
 // the same, byte for byte, and have the texts without the parts.
 func TestPlaces(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
-	pieces := []string{"a", "word ", `\n`, `\"`, `\\`, `\/`, `\u0041`, `\u00e9`, `\ud83d\ude00`, "é", "漢", "🙂", `\t`, `\q`, `\uzz`}
+	pieces := []string{"a", "word ", `\n`, `\"`, `\\`, `\/`, `\u0041`, `\u00e9`, `\ud83d\ude00`,
+		"é", "漢", "🙂", `\t`, `\q`, `\uzz`}
 	quotedText := func() string {
 		var b strings.Builder
 		for range rng.IntN(40) {
@@ -33,7 +34,8 @@ func TestPlaces(t *testing.T) {
 			for i := range 1 + rng.IntN(5) {
 				switch format {
 				case JSONL:
-					fmt.Fprintf(&file, `%s{"x": [1, "text"], "text" : "%s","id":"%d" } %s`, strings.Repeat(" ", i%2), quotedText(), i, "\r\n")
+					fmt.Fprintf(&file, `%s{"x": [1, "text"], "text" : "%s","id":"%d" } %s`, strings.Repeat(" ", i%2),
+						quotedText(), i, "\r\n")
 				case JSON:
 					fmt.Fprintf(&file, "%s {\n\"text\":\"%s\", \"id\": %d}", []string{"[", ","}[min(i, 1)], quotedText(), i)
 				default:

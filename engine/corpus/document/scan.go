@@ -53,7 +53,8 @@ func (f File) Scan(ctx context.Context, opts Options, stdin io.Reader) iter.Seq2
 }
 
 // ScanFiles is [Scan] of files, with errors as [Files] yields them.
-func ScanFiles(ctx context.Context, files iter.Seq2[File, error], opts Options, stdin io.Reader) iter.Seq2[Unit, error] {
+func ScanFiles(ctx context.Context, files iter.Seq2[File, error], opts Options,
+	stdin io.Reader) iter.Seq2[Unit, error] {
 	return func(yield func(Unit, error) bool) {
 		opts, err := opts.withDefaults()
 		if err != nil {

@@ -13,7 +13,8 @@ type Reason string
 
 // The reasons. Hidden concerns files that a folder happens to hold and that are left out on
 // purpose, Again files that are read anyway, NoPage what an archive holds beside pages; these are no
-// loss of data, and the others are. A file that the user named, or whose name promises text, and that is none is Unreadable.
+// loss of data, and the others are. A file that the user named, or whose name promises text, and that is none is
+// Unreadable.
 const (
 	Hidden  Reason = "hidden"  // a file or folder in a folder whose name starts with a dot
 	Binary  Reason = "binary"  // bytes that are no text

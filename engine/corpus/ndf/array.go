@@ -73,7 +73,8 @@ func npyHeader(n uint64) []byte {
 // An array of NumPy is a header of text and then the numbers as they lie in memory
 // (https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html):
 //
-//	"\x93NUMPY" | major minor | length of the header, 2 bytes, from version 2 on 4 | {'descr': '<u8', ..., 'shape': (3,), } | uint64 ...
+//	"\x93NUMPY" | major minor | header length: 2 bytes, from version 2 on 4 | {'descr': '<u8', ..., 'shape': (3,), }
+//	| uint64 ...
 //
 // The header is padded so that the numbers begin at a multiple of 64.
 var (

@@ -155,7 +155,8 @@ func (f *File) parse() (err error) {
 	defer store.CatchFault(&err)()
 	s := f.file.Sections()
 	var placed []store.Section
-	if n := len(s) - placeSections; n >= 0 && s[n].Name == "files" && s[n+1].Name == "files.ends" && s[n+2].Name == "places" {
+	if n := len(s) - placeSections; n >= 0 && s[n].Name == "files" &&
+		s[n+1].Name == "files.ends" && s[n+2].Name == "places" {
 		s, placed = s[:n], s[n:]
 	}
 	const perChunk = 4

@@ -103,7 +103,8 @@ func TestPlaces(t *testing.T) {
 		slices.Reverse(files)
 		got, err := all(files...)
 		if of == 2000 {
-			if !errors.Is(err, simhash.ErrMixed) || !strings.Contains(err.Error(), "share 32/2000 of the same files is missing") {
+			if !errors.Is(err, simhash.ErrMixed) ||
+				!strings.Contains(err.Error(), "share 32/2000 of the same files is missing") {
 				t.Errorf("some of 2000: %v", err)
 			}
 			continue

@@ -72,8 +72,8 @@
 //   - A bit of the fingerprint is 1 if the features whose hashes have it set weigh more than those
 //     whose hashes have it clear.
 //
-// With the published key (bytes 00 to 1f; ordered has that of version 3), k is 9e2425d170d64369 9d25d4519671a522 751c499d8ad86c7f
-// e9184a6e66fdf65d. The minwise hash of "the" is 3bc360914aadf92c, of "internationalisations"
+// With the published key (bytes 00 to 1f; ordered has that of version 3), k is
+// 9e2425d170d64369 9d25d4519671a522 751c499d8ad86c7f e9184a6e66fdf65d. The minwise hash of "the" is 3bc360914aadf92c, of "internationalisations"
 // ac9962ef8e705a1c, of both as a pair 6e8d7933e2c98373; the simhash hashes of the two words are
 // 17628bdb0d7946ba and 77210ada7bd33666. Whole texts:
 //

@@ -77,7 +77,8 @@ func twinFeatures(r Recipe, text string) map[uint64]int {
 		}
 	})
 	for i, h := range hashes {
-		add(h, map[string]int{"word": r.WordWeight, "number": r.NumberWeight, "char": r.CharWeight, "letter": r.LetterWeight}[kinds[i]])
+		add(h, map[string]int{"word": r.WordWeight, "number": r.NumberWeight,
+			"char": r.CharWeight, "letter": r.LetterWeight}[kinds[i]])
 		if i > 0 {
 			weight := r.CharPairWeight
 			switch a, b := kinds[i-1], kinds[i]; {
@@ -166,7 +167,8 @@ func TestMinwiseAgainstTwin(t *testing.T) {
 			checkMinwise(t, r, c.text)
 		}
 		checkMinwise(t, r, pseudoEnglish(3, 1500)+pseudoChinese(4, 1500))
-		word := rapid.OneOf(rapid.SampledFrom([]string{"the", "lighthouse", "中", "文", "カ", "ß", "x1", "1.5", "กา", "12345678901234567"}),
+		word := rapid.OneOf(rapid.SampledFrom([]string{"the", "lighthouse",
+			"中", "文", "カ", "ß", "x1", "1.5", "กา", "12345678901234567"}),
 			rapid.StringMatching(`[a-z]{1,40}`))
 		rapid.Check(t, func(t *rapid.T) {
 			checkMinwise(t, r, strings.Join(rapid.SliceOfN(word, 0, 30).Draw(t, "words"), " "))

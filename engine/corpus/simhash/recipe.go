@@ -108,8 +108,8 @@ type Recipe struct {
 }
 
 // ParseRecipe reads a recipe from JSON and validates it. Fields that are absent keep their values
-// of [Simhash] in version 1, of [Minwise] in version 2 and of [Ordered] in version 3; a version must be there, and unknown
-// fields are refused, since a misspelt one would silently change every fingerprint.
+// of [Simhash] in version 1, of [Minwise] in version 2 and of [Ordered] in version 3; a version
+// must be there, and unknown fields are refused, since a misspelt one would silently change every fingerprint.
 func ParseRecipe(data []byte) (Recipe, error) {
 	var version struct{ Version int }
 	if err := json.Unmarshal(data, &version); err == nil {

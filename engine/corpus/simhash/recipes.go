@@ -63,17 +63,17 @@ func Default() Recipe { return Minwise() }
 //	wrong             pairs with a Jaccard below 0.5 that are reported, as a number: English, Chinese, Go's sources
 //
 //	words, numbers, characters;
-//	pairs: words, number, character   English    Chinese    spaced     CJK        order    numbers  wrong: English, Chinese, Go
-//	16 16 2; 0 0 8  (version 2)       93.6 93.4  98.8 98.6  96.9 98.8  92.4 88.1  100 100  0.8 0.5   13 11   0.6 0.9  40 47
-//	16 16 2; 4 4 8                    92.0 91.5  98.6 98.5  92.6 96.6  92.4 88.1  0.1 0.1  0.3 0.2  2.0 1.8  0.5 0.8   5  5
-//	16 12 4; 2 4 3                    92.4 92.1  98.4 98.4  94.6 97.8  95.0 91.9  3.1 3.1  0.5 0.3  3.4 3.2  1.2 1.6   7  9
-//	16 12 4; 3 3 3                    92.4 91.9  98.5 98.5  93.7 97.2  95.1 92.0  0.4 0.4  1.0 0.7  2.9 2.6  1.9 2.8   7  8
-//	16 12 4; 3 4 3  (chosen)          92.2 91.8  98.4 98.4  93.6 97.2  95.0 91.9  0.4 0.4  0.6 0.4  2.6 2.4  1.2 1.6   6  7
-//	16 12 4; 4 4 3                    92.1 91.6  98.3 98.4  92.7 96.6  95.0 91.9  0.1 0.1  0.8 0.5  2.1 1.9  1.2 1.6   5  5
-//	16  8 4; 3 4 3                    92.4 91.9  98.7 98.6  93.7 97.1  95.0 91.9  0.4 0.4  1.7 1.1  2.8 2.6  2.9 4.3   6  7
-//	16 16 4; 3 4 3                    92.1 91.7  98.0 98.1  93.5 97.2  95.0 91.9  0.4 0.4  0.2 0.1  2.4 2.3  0.8 0.8   6  6
-//	16 12 8; 3 4 3                    92.2 91.8  98.9 98.8  93.6 97.2  96.3 94.0  0.4 0.4  0.6 0.4  2.6 2.4  9.2  14   6  7
-//	16 12 4; 3 4 6                    92.2 91.8  98.8 98.7  93.6 97.2  93.7 90.2  0.4 0.4  0.6 0.4  2.6 2.4  5.9 9.1   6  7
+//	pairs: words, number, char.  English    Chinese    spaced     CJK        order    numbers  wrong: English, Chinese, Go
+//	16 16 2; 0 0 8  (version 2)  93.6 93.4  98.8 98.6  96.9 98.8  92.4 88.1  100 100  0.8 0.5   13 11   0.6 0.9  40 47
+//	16 16 2; 4 4 8               92.0 91.5  98.6 98.5  92.6 96.6  92.4 88.1  0.1 0.1  0.3 0.2  2.0 1.8  0.5 0.8   5  5
+//	16 12 4; 2 4 3               92.4 92.1  98.4 98.4  94.6 97.8  95.0 91.9  3.1 3.1  0.5 0.3  3.4 3.2  1.2 1.6   7  9
+//	16 12 4; 3 3 3               92.4 91.9  98.5 98.5  93.7 97.2  95.1 92.0  0.4 0.4  1.0 0.7  2.9 2.6  1.9 2.8   7  8
+//	16 12 4; 3 4 3  (chosen)     92.2 91.8  98.4 98.4  93.6 97.2  95.0 91.9  0.4 0.4  0.6 0.4  2.6 2.4  1.2 1.6   6  7
+//	16 12 4; 4 4 3               92.1 91.6  98.3 98.4  92.7 96.6  95.0 91.9  0.1 0.1  0.8 0.5  2.1 1.9  1.2 1.6   5  5
+//	16  8 4; 3 4 3               92.4 91.9  98.7 98.6  93.7 97.1  95.0 91.9  0.4 0.4  1.7 1.1  2.8 2.6  2.9 4.3   6  7
+//	16 16 4; 3 4 3               92.1 91.7  98.0 98.1  93.5 97.2  95.0 91.9  0.4 0.4  0.2 0.1  2.4 2.3  0.8 0.8   6  6
+//	16 12 8; 3 4 3               92.2 91.8  98.9 98.8  93.6 97.2  96.3 94.0  0.4 0.4  0.6 0.4  2.6 2.4  9.2  14   6  7
+//	16 12 4; 3 4 6               92.2 91.8  98.8 98.7  93.6 97.2  93.7 90.2  0.4 0.4  0.6 0.4  2.6 2.4  5.9 9.1   6  7
 //
 // Pairs of words say what order is, and cost recall, since each changed word changes two of them. At
 // 3/16 of a word's weight they end the pairs of the same words; at 1/8 3 % of these stay, and at 1/4
@@ -108,7 +108,8 @@ func (r *Recipe) weights() (w weights) {
 		}
 		return w
 	}
-	w.token = [kinds]int{kindWord: r.WordWeight, kindNumber: r.NumberWeight, kindChar: r.CharWeight, kindLetter: r.LetterWeight}
+	w.token = [kinds]int{kindWord: r.WordWeight, kindNumber: r.NumberWeight, kindChar: r.CharWeight,
+		kindLetter: r.LetterWeight}
 	for a := range kinds {
 		for b := range kinds {
 			switch {

@@ -45,9 +45,10 @@
 //     1AFF0-1AFF3 1AFF5-1AFFB 1AFFD-1AFFE 1B000-1B122 1B132 1B150-1B152 1B155 1B164-1B167 20000-2A6DF 2A700-2B739
 //     2B740-2B81D 2B820-2CEA1 2CEB0-2EBE0 2F800-2FA1D 30000-3134A 31350-323AF
 //
-//     These are the letters and marks (L, M) of Han, Hiragana, Katakana, Thai, Lao, Khmer and Myanmar, with 3007, and 30FC, which is
-//     common to the kana. A vowel sign or tone mark is a token of its own. Digits of these scripts are not among them, nor are
-//     combining marks that are common to all scripts, such as 0301.
+//     These are the letters and marks (L, M) of Han, Hiragana, Katakana, Thai, Lao, Khmer and Myanmar,
+//     with 3007, and 30FC, which is common to the kana. A vowel sign or tone mark is a token of its own.
+//     Digits of these scripts are not among them, nor are combining marks that are common to all
+//     scripts, such as 0301.
 //
 //  4. Segment each stretch between such characters by the default word boundaries of UAX #29 alone,
 //     whatever is beside it. A segment with a letter or a number (L, N) is a token of kind Word,

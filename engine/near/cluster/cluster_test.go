@@ -212,14 +212,15 @@ func TestSkew(t *testing.T) {
 				t.Errorf("%s, %d threads: %d pairs, want %d", name, threads, len(got), len(want))
 			}
 			u := NewUnionFind(make([]uint32, len(prints)))
-			err := joinForest(t.Context(), radix.Chunks{prints}, len(prints), Choose(len(prints), 3), threads, nil, func(a uint64, near []uint64) {
-				for _, b := range near {
-					if bits.OnesCount64(a^b) > 3 {
-						t.Errorf("%s: %x is linked to %x", name, a, b)
+			err := joinForest(t.Context(), radix.Chunks{prints}, len(prints), Choose(len(prints), 3), threads, nil,
+				func(a uint64, near []uint64) {
+					for _, b := range near {
+						if bits.OnesCount64(a^b) > 3 {
+							t.Errorf("%s: %x is linked to %x", name, a, b)
+						}
+						u.Union(uint32(place(prints, a)), uint32(place(prints, b)))
 					}
-					u.Union(uint32(place(prints, a)), uint32(place(prints, b)))
-				}
-			})
+				})
 			if err != nil || !slices.Equal(u.flatten(), connected(len(prints), want)) {
 				t.Errorf("%s, %d threads: other components; %v", name, threads, err)
 			}

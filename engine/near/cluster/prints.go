@@ -35,7 +35,8 @@ func newPrints(ctx context.Context, c *candidates, o Options) (_ *prints, err er
 	if p.sorted = memory.In[uint32](&p.memory, c.len, &err); err != nil {
 		return nil, err
 	}
-	if err := radix.SortRows(ctx, keys.Data, p.sorted, c, radix.Options{Mask: ^uint64(0), Threads: o.Threads}); err != nil {
+	if err := radix.SortRows(ctx, keys.Data, p.sorted, c, radix.Options{Mask: ^uint64(0),
+		Threads: o.Threads}); err != nil {
 		return nil, err
 	}
 	n := 0

@@ -75,27 +75,28 @@ func zipf[T any](r *rand.Rand, list []T, q float64) T {
 
 // languages are the languages that there are.
 var languages = []language{
-	{"en", " ", ". ", `the of and to in a is that for it as was with be by on not but at are this have from or had an they which
-		one you were all there would their we been has when who will no more if out so what its about than into them can only other
-		new some could these two may first then do any now over such even most made after also did many before must through where
-		much should because each those how very`, "", " s ed ing ly er", []shape{{least: 1, most: 3,
+	{"en", " ", ". ", `the of and to in a is that for it as was with be by on not but at are this have from or had an
+		they which one you were all there would their we been has when who will no more if out so what its about than into
+		them can only other new some could these two may first then do any now over such even most made after also did
+		many before must through where much should because each those how very`, "", " s ed ing ly er", []shape{{least: 1, most: 3,
 		units:    "t s c r m d p l b f n h g w v st pr tr ch th pl gr sh br fl cl k j sp y",
 		patterns: "-e -a -i -o -u -ea -ou -ai -y", codas: " n r t s l d m nt st ct ng"}}},
-	{"de", " ", ". ", `der die und in den von zu das mit sich des auf für ist im dem nicht ein eine als auch es an werden aus er hat
-		dass sie nach wird bei einer um am sind noch wie einem über einen so zum war haben nur oder aber vor zur bis mehr durch man
-		sein wurde sei`, " ge be ver", " en er e ung te ten", []shape{{least: 1, most: 3,
+	{"de", " ", ". ", `der die und in den von zu das mit sich des auf für ist im dem nicht ein eine als auch es an
+		werden aus er hat dass sie nach wird bei einer um am sind noch wie einem über einen so zum war haben nur oder aber
+		vor zur bis mehr durch man sein wurde sei`, " ge be ver", " en er e ung te ten", []shape{{least: 1, most: 3,
 		units:    "s g b r d m h k l t w f v n z st sch p pf kr br str tr gr",
 		patterns: "-e -a -i -o -u -ei -ä -ü -au -ie -ö -eu", codas: " n r t l s ch st ng rt"}}},
-	{"ru", " ", ". ", `и в не на я что он с как это по но они к у ты из мы за вы так же от сказать этот который мочь человек о один
-		ещё бы такой только себя какой когда уже для вот кто да год знать мой до или если время нет свой всё есть был была были`,
+	{"ru", " ", ". ", `и в не на я что он с как это по но они к у ты из мы за вы так же от сказать этот который мочь
+		человек о один ещё бы такой только себя какой когда уже для вот кто да год знать мой до или если время нет свой
+		всё есть был была были`,
 		"", " а ов ый ого ие ая ем и у", []shape{{least: 1, most: 3,
 			units:    "п р с т к в н л м д б з г х ст пр пл ч ш ж ц щ кр тр ф",
 			patterns: "-о -а -е -и -у -ы -я -ю", codas: " н т р л с й в м ть"}}},
-	{"ar", " ", ". ", `في من على إلى أن عن التي الذي هذا هذه مع ما كان بعد ذلك لا كما قد بين كل قبل أو هو هي لم حيث وقال خلال غير
-		أكثر عند ولا أي إن منذ عام حتى يكون كانت`, " ال و ب وال", " ة ات ها ين", []shape{{least: 2, most: 4,
+	{"ar", " ", ". ", `في من على إلى أن عن التي الذي هذا هذه مع ما كان بعد ذلك لا كما قد بين كل قبل أو هو هي لم حيث
+		وقال خلال غير أكثر عند ولا أي إن منذ عام حتى يكون كانت`, " ال و ب وال", " ة ات ها ين", []shape{{least: 2, most: 4,
 		units: "م ل ت ن ر ع ب س د ح ق ف ك ج ش ه خ ص ط ز ذ غ ض و ي", patterns: "- -ا -ي -و"}}},
-	{"hi", " ", "। ", `के में की है और से का को पर ने कि यह भी हैं एक नहीं कर हो था लिए तो ही इस या जो वह गया थी बाद अपने किया साथ तक
-		उस हुए दिया थे रहा कुछ जा बात सकता जब अब कोई`, "", " ों ी ा ें", []shape{{least: 1, most: 3,
+	{"hi", " ", "। ", `के में की है और से का को पर ने कि यह भी हैं एक नहीं कर हो था लिए तो ही इस या जो वह गया थी बाद
+		अपने किया साथ तक उस हुए दिया थे रहा कुछ जा बात सकता जब अब कोई`, "", " ों ी ा ें", []shape{{least: 1, most: 3,
 		units:    "क र स त न म प ल व द ह ब ज ग य च श भ ट थ ध ख प्र स्त",
 		patterns: "- -ा -ि -ी -े -ु -ो -ं -ै -ू", codas: " न र त ल"}}},
 	{"ko", " ", ". ", `있다 하는 그 것이 수 이 등 한 것은 있는 및 위해 대한 더 그리고 했다 때 통해 하지만 것을 이번 모두 또 다른 가장 함께
@@ -114,9 +115,11 @@ var languages = []language{
 			"山安機思使表決別万"},
 		{least: 2, most: 4, patterns: "-", units: "いうかしたてとなにのるすくきこさはもまらりれよおけそちつみめ"},
 		{least: 2, most: 5, patterns: "-", units: "ンスルトリアイラクシロタレコテマカドプサセバメオキニナブパ"}}},
-	{"th", "", " ", `ที่ และ การ ใน เป็น ของ มี ได้ ว่า ให้ จะ ไม่ กับ ความ จาก โดย นี้ แต่ คน ไป มา หรือ อยู่ ก็ ต้อง ผู้ ซึ่ง กัน แล้ว เมื่อ ถึง ทำ
-		อย่าง`, "", "", []shape{{least: 1, most: 3, units: "ก น ร อ ม ส ท ว ต ล ย ค ป บ ด จ ห พ ช ข ง ถ ผ ฟ ศ ธ ซ ณ กร ปร คร หน หล",
-		patterns: "-า เ- -อ -ี -ั แ- -ิ -ุ โ- -ะ -ู ไ- -ื เ-ีย -้า -่า -ำ เ-ือ ใ- -่อ -ี่ -ื่อ", codas: " น ง ก ม ย บ ด ว ต"}}},
+	{"th", "", " ", `ที่ และ การ ใน เป็น ของ มี ได้ ว่า ให้ จะ ไม่ กับ ความ จาก โดย นี้ แต่ คน ไป มา หรือ อยู่ ก็ ต้อง
+		ผู้ ซึ่ง กัน แล้ว เมื่อ ถึง ทำ อย่าง`, "", "", []shape{{least: 1, most: 3, units: "ก น ร อ ม ส ท ว ต ล ย ค ป บ ด จ ห พ ช ข ง " +
+		"ถ ผ ฟ ศ ธ ซ ณ กร ปร คร หน หล",
+		patterns: "-า เ- -อ -ี -ั แ- -ิ -ุ โ- -ะ -ู ไ- -ื เ-ีย -้า -่า -ำ เ-ือ ใ- -่อ -ี่ -ื่อ",
+		codas:    " น ง ก ม ย บ ด ว ต"}}},
 }
 
 // LanguageNames returns the languages of invented texts.

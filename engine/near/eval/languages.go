@@ -87,7 +87,8 @@ func InventedPairs(name string, pairs int, seed uint64) (*Corpus, []Label, error
 
 // MeasureLanguages returns the shares of invented texts that methods report, by language and class,
 // as the mean over eight keys of the hash; pairs is the number of pairs in each class.
-func MeasureLanguages(ctx context.Context, names []string, pairs int, methods []Method, o Options) (all []LanguageResult,
+func MeasureLanguages(ctx context.Context, names []string, pairs int, methods []Method,
+	o Options) (all []LanguageResult,
 	err error) {
 	for _, name := range names {
 		corpus, labels, err := InventedPairs(name, pairs, 1)

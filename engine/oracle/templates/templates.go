@@ -68,7 +68,8 @@ func (p *page) reference() {
 		p.words(8 + p.fixed.IntN(12))
 		p.text.WriteString(". It is an error if the argument is nil.\n")
 	}
-	p.text.WriteString("See also: Index of functions, Examples, Source files, Subdirectories. Last updated by the editors.")
+	p.text.WriteString("See also: Index of functions, Examples, Source files, Subdirectories. " +
+		"Last updated by the editors.")
 }
 
 func (p *page) product() {
@@ -89,5 +90,6 @@ func (p *page) form() {
 		p.words(4 + p.fixed.IntN(8))
 		p.text.WriteString("\n")
 	}
-	p.text.WriteString("I declare that what is stated above is complete and true. Place, date, signature of the applicant.")
+	p.text.WriteString("I declare that what is stated above is complete and true. " +
+		"Place, date, signature of the applicant.")
 }

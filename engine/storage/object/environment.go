@@ -95,7 +95,8 @@ const (
 // namesRole reports whether the variables name a role of a container or of a web identity, rather
 // than one of the machine.
 func namesRole(lookup func(string) string) bool {
-	return lookup("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI")+lookup("AWS_CONTAINER_CREDENTIALS_FULL_URI")+lookup("AWS_WEB_IDENTITY_TOKEN_FILE") != ""
+	return lookup("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI")+lookup("AWS_CONTAINER_CREDENTIALS_FULL_URI")+
+		lookup("AWS_WEB_IDENTITY_TOKEN_FILE") != ""
 }
 
 // A role has the keys of the role that the machine or container has. It is asked for them when an
