@@ -29,10 +29,8 @@ import (
 // 12 ns a fingerprint, 48 s, beside the reading.
 func scanDisk(ctx context.Context, b *bench, r *Result) error {
 	path := filepath.Join(b.dir, "fingerprints.bin")
-	need := 8*uint64(b.n) + 1<<30 // what else is written, by others too
-	if free, ok := (*disk.Disk)(nil).FreeBytes(b.dir); ok && free < need {
-		return fmt.Errorf("%s has %s free, and %s fingerprints need %s: name another folder with --dir", b.dir,
-			humanize.IBytes(free), humanize.Comma(int64(b.n)), humanize.IBytes(need))
+	if err := b.needDisk(8 * uint64(b.n)); err != nil {
+		return err
 	}
 	b.say("writing %s fingerprints", humanize.Comma(int64(b.n)))
 	written, err := rounds(1, func() error { return writeGenerated(ctx, path, uint64(b.n)) })
@@ -61,7 +59,7 @@ func scanDisk(ctx context.Context, b *bench, r *Result) error {
 	}
 	scanCPU := processorTime().Seconds() - began
 	b.say("comparing %d queries with all", first)
-	if want := compareGenerated(uint64(b.n), queries[:first]); got != want {
+	if want := compareGenerated(ctx, uint64(b.n), queries[:first]); ctx.Err() == nil && got != want {
 		return fmt.Errorf("the first queries found %v, comparing with all finds %v", got, want)
 	}
 	gigabytes := float64(8*b.n) / 1e9
@@ -74,6 +72,17 @@ func scanDisk(ctx context.Context, b *bench, r *Result) error {
 		distance, runtime.GOMAXPROCS(0), humanize.Bytes(8*uint64(b.n)))
 	r.note("verified: each query that was made within %d bits of a fingerprint finds it, and the first %d find what "+
 		"comparing with all finds", distance, first)
+	return ctx.Err()
+}
+
+// needDisk returns an error where the disk has not that many bytes free, and a gigabyte for what others
+// write.
+func (b *bench) needDisk(bytes uint64) error {
+	bytes += 1 << 30
+	if free, ok := (*disk.Disk)(nil).FreeBytes(b.dir); ok && free < bytes {
+		return fmt.Errorf("%s has %s free, and %s fingerprints need %s: name another folder with --dir, or fewer with -n",
+			b.dir, humanize.IBytes(free), humanize.Comma(int64(b.n)), humanize.IBytes(bytes))
+	}
 	return nil
 }
 

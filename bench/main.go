@@ -5,7 +5,7 @@
 //	go run ./bench -n 100e6 search    with 100 million fingerprints
 //	go run ./bench paper              the figures and tables of Manku, Jain and Das Sarma (WWW 2007)
 //	go run ./bench -n 2e9 size        as many fingerprints as fit in memory
-//	go run ./bench -n 8e9 disk        eight billion in a file, 64 GB of disk
+//	go run ./bench -n 8e9 disk        eight billion in a file, then in an index, 68 GB of disk
 //	go run ./bench --list             what there is
 //
 // A table is measured in rounds; each figure is the median, followed by the least and the
@@ -65,8 +65,10 @@ var benchmarks = []benchmark{
 	{name: "serve", what: "a server under load, closed and open, beside one that answers a constant", run: serve},
 	{name: "size", what: "bytes, build and time of two tables, from a million fingerprints to as many as are asked " +
 		"for", run: size},
-	{name: "disk", what: "a batch of queries against a file of fingerprints, which may be larger than memory",
+	{name: "disk-file", what: "a batch of queries against a file of fingerprints, which may be larger than memory",
 		apart: true, run: scanDisk},
+	{name: "disk-index", what: "the same against an index in files, built in pieces, which may be larger than memory",
+		apart: true, run: indexDisk},
 	{name: "paper-1", what: "figure 1: precision and recall by distance", apart: true, run: figure1},
 	{name: "paper-2", what: "figures 2a and 2b: how fingerprints are distributed", apart: true, run: figure2},
 	{name: "paper-3.1", what: "section 3.1: designs of tables", apart: true, run: designs},

@@ -14,7 +14,6 @@ import (
 	"github.com/dustin/go-humanize"
 	"golang.org/x/sync/errgroup"
 
-	"ndd/asm"
 	"ndd/engine/index/distribution"
 	"ndd/engine/index/plan"
 	"ndd/engine/index/radix"
@@ -24,24 +23,24 @@ import (
 	"ndd/permute"
 )
 
-// size builds and searches two planar tables of 1e6, 1e7, ... up to b.n fingerprints, and holds
-// bytes and time against the model of `ndd design`.
+// size builds and searches two planar tables of 1e6, 1e7, ... up to b.n fingerprints, or of b.n alone
+// where they are more than 1e9, and holds bytes and time against the model of `ndd design`.
 //
-// Fingerprint i is mix(i): there are no files and no array of them. A table is made range by range
-// of its leading bits: all fingerprints are made again for each range, those of it are kept,
-// sorted and packed. Napkin, for n = 8e9 on 16 processors: 64 ranges x 8e9 x 1.5 ns / 16 = 48 s a
-// table, and as much for sorting at 100 M/s a processor; memory 4.4 bytes a fingerprint for the
-// packed pieces and as much again while they are written out, beside the tables that are there.
+// Fingerprints are made from their numbers: there are no files and no array of them. A table is made
+// range by range of its leading bits: those of a range are made, sorted and packed. Napkin, for
+// n = 8e9 on 16 processors: 2 s a table to make them at 4 ns, 5 s to sort them at 100 M/s a
+// processor; memory 4.4 bytes a fingerprint for the packed pieces and as much again while they are
+// written out, beside the tables that are there.
 func size(ctx context.Context, b *bench, r *Result) error {
-	design, err := permute.Named("halves", distance, 1)
-	if err != nil {
-		return err
-	}
 	r.Columns = []string{"B/fingerprint", "of the bound", "build s", "build M/s", "ns, one by one", "batch ns",
 		"of the model", "batch in misses", "hits"}
-	for n := min(1_000_000, b.n); ; n = min(n*10, b.n) {
+	first := 1_000_000
+	if b.n > manyFingerprints {
+		first = b.n // each size less takes minutes, too
+	}
+	for n := min(first, b.n); ; n = min(n*10, b.n) {
 		b.say("%s fingerprints", humanize.Comma(int64(n)))
-		if err := b.sizeOf(ctx, uint64(n), design, r); err != nil {
+		if err := b.sizeOf(ctx, uint64(n), r); err != nil {
 			return fmt.Errorf("%d fingerprints: %w", n, err)
 		}
 		if n == b.n {
@@ -61,22 +60,22 @@ const (
 	manyFingerprints = 1e9 // from so many on, all queries are asked, and else at most 200,000
 )
 
-func (b *bench) sizeOf(ctx context.Context, n uint64, design permute.Design, r *Result) error {
+func (b *bench) sizeOf(ctx context.Context, n uint64, r *Result) error {
 	count := b.queries
 	if n < manyFingerprints {
 		count = min(count, 200_000)
 	}
 	queries, near := generatedQueries(n, count)
 	began := time.Now()
-	set := &tableSet{design: design}
+	set := &tableSet{design: generatedDesign}
 	var held []*store.File
 	defer func() {
 		for _, f := range held {
 			f.Close()
 		}
 	}()
-	for _, t := range design.Tables {
-		f, err := b.generateTable(ctx, n, t.Mask)
+	for i := range generatedDesign.Tables {
+		f, err := b.generateTable(ctx, n, i)
 		if err != nil {
 			return err
 		}
@@ -108,12 +107,12 @@ func (b *bench) sizeOf(ctx context.Context, n uint64, design permute.Design, r *
 		times[i] = times[i].scale(1e9 / float64(len(queries)))
 	}
 	p, err := plan.New(ctx, plan.Request{Fingerprints: n, K: distance, Layout: table.LayoutPlanar,
-		Designs: []permute.Design{design}})
+		Designs: []permute.Design{generatedDesign}})
 	if err != nil {
 		return err
 	}
 	ns := times[1]
-	bound := distribution.Bound(n) / 8 * float64(len(design.Tables))
+	bound := distribution.Bound(n) / 8 * float64(len(generatedDesign.Tables))
 	r.row(humanize.Comma(int64(n)), number(bytes), number(bytes/bound), number(build), number(float64(n)/build/1e6),
 		times[0], ns,
 		number(ns.Value/p.Choice.BatchNS),
@@ -121,8 +120,34 @@ func (b *bench) sizeOf(ctx context.Context, n uint64, design permute.Design, r *
 	return nil
 }
 
+// generatedDesign is the tables of generated fingerprints: halves, each with its own bits leading.
+var generatedDesign = permute.Design{Name: "halves", K: distance, Tables: []permute.Table{
+	{Mask: 0xffffffff << 32, Radius: 1}, {Mask: 0xffffffff, Radius: 1}}}
+
+// Fingerprints are numbered so that a range of either table can be made without the others:
+//
+//	i       row            a        b
+//	bits    52             6        6        a and b are the cell
+//	print   a | 26 of mix(row, cell) | b | 26 of mix(row, cell)
+//	        leads table 0              leads table 1
+const (
+	cellBits = 6 // that lead a table
+	cells    = 1 << (2 * cellBits)
+	halfMix  = 32 - cellBits // bits
+)
+
 // generated returns fingerprint i: all are distinct, and look random.
-func generated(i uint64) uint64 { return mix(i + 0x9e3779b97f4a7c15) }
+func generated(i uint64) uint64 {
+	const mask = 1<<(2*halfMix) - 1
+	row, cell := i/cells, i%cells
+	x := (row + cell*0x9e3779b97f4a7) & mask // a bijection of rows, as are the steps of mix
+	x ^= x >> 26
+	x = x * 0xbf58476d1ce4e5b9 & mask
+	x ^= x >> 23
+	x = x * 0x94d049bb133111eb & mask
+	x ^= x >> 27
+	return cell>>cellBits<<(64-cellBits) | x>>halfMix<<32 | cell%(1<<cellBits)<<halfMix | x&(1<<halfMix-1)
+}
 
 // generatedQueries returns queries, of which each second is within the distance of a fingerprint,
 // and those fingerprints; 0 where there is none.
@@ -145,7 +170,7 @@ func generatedQueries(n uint64, count int) (queries, near []uint64) {
 }
 
 // generateTable makes a table of n fingerprints in a file, and reads that into memory.
-func (b *bench) generateTable(ctx context.Context, n, mask uint64) (*store.File, error) {
+func (b *bench) generateTable(ctx context.Context, n uint64, number int) (*store.File, error) {
 	builder, err := table.NewPlanarBuilder(n)
 	if err != nil {
 		return nil, err
@@ -157,19 +182,12 @@ func (b *bench) generateTable(ctx context.Context, n, mask uint64) (*store.File,
 			room.Free()
 		}
 	}()
-	rank := uint64(0)
-	for part := range parts(n) {
-		keys, err := generateRange(ctx, n, mask, part, parts(n))
-		if err != nil {
-			return nil, err
-		}
-		packed, err := packPieces(builder, rank, keys.Data, n)
-		rank += uint64(len(keys.Data))
-		keys.Free()
-		if err != nil {
-			return nil, err
-		}
-		rooms = append(rooms, packed)
+	err = packGenerated(ctx, builder, n, number, parts(n, 2<<30), func(room *memory.Buffer[uint64]) error {
+		rooms = append(rooms, room)
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	return loadTable(ctx, filepath.Join(b.dir, "table"), func(w *store.Writer) error {
 		if err := builder.Write(w, "", runtime.GOMAXPROCS(0)); err != nil {
@@ -199,47 +217,63 @@ func loadTable(ctx context.Context, path string, write func(w *store.Writer) err
 	return store.Load(ctx, nil, path, store.KindSegment, runtime.GOMAXPROCS(0))
 }
 
-// parts returns into how many ranges of leading bits n fingerprints are cut: 64 to 128 million a
-// range, which take two gigabytes while they are sorted.
-func parts(n uint64) uint64 { return uint64(1) << bits.Len64(n>>27) }
+// packGenerated packs a table of n fingerprints, made and sorted range by range of their leading bits, and
+// hands over the memory of each range's planes.
+func packGenerated(ctx context.Context, builder *table.PlanarBuilder, n uint64, number int, parts uint64,
+	packed func(room *memory.Buffer[uint64]) error) error {
+	rank := uint64(0)
+	for part := range parts {
+		keys, err := generateRange(ctx, n, number, part, parts)
+		if err != nil {
+			return err
+		}
+		room, err := packPieces(builder, rank, keys.Data, n)
+		rank += uint64(len(keys.Data))
+		keys.Free()
+		if err == nil {
+			err = packed(room)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
-// generateRange returns the permuted fingerprints of a range, sorted.
-func generateRange(ctx context.Context, n, mask, part, parts uint64) (*memory.Buffer[uint64], error) {
-	const chunk = 4096
-	room := n/parts + n/parts/64 // of one range all, of several a hundred sigma above what is expected
-	found, err := memory.Make[uint64](int(room))
+// parts returns into how many ranges of leading bits n fingerprints are cut, so that sorting one takes at
+// most so many bytes, or somewhat more; but not into more than can be made by themselves.
+func parts(n, bytes uint64) uint64 { return uint64(1) << min(cellBits, bits.Len64(16*n/(bytes+1))) }
+
+// generateRange returns the permuted fingerprints of a range of a table, sorted.
+func generateRange(ctx context.Context, n uint64, number int, part, parts uint64) (*memory.Buffer[uint64], error) {
+	rows, own := (n+cells-1)/cells, cells/parts // and how many cells are of this range
+	found, err := memory.Make[uint64](int(rows * own))
 	if err != nil {
 		return nil, err
 	}
 	defer found.Free()
-	shift := 64 - bits.Len64(parts-1)
 	var at atomic.Uint64
 	group, ctx := errgroup.WithContext(ctx)
 	threads := uint64(runtime.GOMAXPROCS(0))
 	for t := range threads {
 		group.Go(func() error {
-			var prints, keys, kept [chunk]uint64
-			for from := n * t / threads; from < n*(t+1)/threads; from += chunk {
-				count := min(chunk, n*(t+1)/threads-from)
-				for i := range count {
-					prints[i] = generated(from + i)
-				}
-				asm.Permute(keys[:count], prints[:count], mask)
-				k := 0
-				for i, key := range keys[:count] {
-					kept[k] = prints[i]
-					if key>>shift == part { // a conditional move: one in many is kept
-						k++
-					}
-				}
-				end := at.Add(uint64(k))
-				if end > room {
-					return fmt.Errorf("more than %d fingerprints in a range", room)
-				}
-				copy(found.Data[end-uint64(k):end], kept[:k])
-				if from/chunk%1024 == 0 && ctx.Err() != nil {
+			var made [cells]uint64
+			for row := rows * t / threads; row < rows*(t+1)/threads; row++ {
+				if row%1024 == 0 && ctx.Err() != nil {
 					return ctx.Err()
 				}
+				count := uint64(0)
+				for cell := part * own; cell < (part+1)*own; cell++ {
+					i := row*cells + cell
+					if number > 0 { // its bits lead in the lower half of the cell
+						i = row*cells + cell>>cellBits + cell%(1<<cellBits)<<cellBits
+					}
+					if i < n {
+						made[count] = generated(i)
+						count++
+					}
+				}
+				copy(found.Data[at.Add(count)-count:], made[:count])
 			}
 			return nil
 		})
@@ -251,7 +285,7 @@ func generateRange(ctx context.Context, n, mask, part, parts uint64) (*memory.Bu
 	if err != nil {
 		return nil, err
 	}
-	radix.Keys(keys.Data, found.Data[:at.Load()], mask, runtime.GOMAXPROCS(0))
+	radix.Keys(keys.Data, found.Data[:at.Load()], generatedDesign.Tables[number].Mask, runtime.GOMAXPROCS(0))
 	return keys, nil
 }
 
@@ -302,14 +336,14 @@ func verifyGenerated(ctx context.Context, set *tableSet, n uint64, queries, near
 				queries[i], f, times[i])
 		}
 	}
-	if want := compareGenerated(n, queries[:comparedQueries]); first != want {
+	if want := compareGenerated(ctx, n, queries[:comparedQueries]); ctx.Err() == nil && first != want {
 		return 0, fmt.Errorf("the first queries found %v, comparing with all finds %v", first, want)
 	}
-	return hits, nil
+	return hits, ctx.Err()
 }
 
-// compareGenerated compares queries with all n fingerprints.
-func compareGenerated(n uint64, queries []uint64) (all answer) {
+// compareGenerated compares queries with all n fingerprints, or with fewer once ctx is done.
+func compareGenerated(ctx context.Context, n uint64, queries []uint64) (all answer) {
 	var mu sync.Mutex
 	var wait sync.WaitGroup
 	threads := uint64(runtime.GOMAXPROCS(0))
@@ -317,6 +351,9 @@ func compareGenerated(n uint64, queries []uint64) (all answer) {
 		wait.Go(func() {
 			var own answer
 			for i := n * t / threads; i < n*(t+1)/threads; i++ {
+				if i%(1<<20) == 0 && ctx.Err() != nil {
+					return
+				}
 				f := generated(i)
 				for j, q := range queries {
 					if bits.OnesCount64(f^q) <= distance {

@@ -3,6 +3,7 @@ package table
 import (
 	"cmp"
 	"fmt"
+	"io"
 	"math/bits"
 	"slices"
 	"sync"
@@ -18,6 +19,9 @@ import (
 //	                            `--> unary, fences: 0.3 to 0.5 bytes a key
 //	Write: unary --> lines, wide; all planes --> sink
 //
+// A table that does not fit in memory is flushed after some pieces: its low and rest go to files of
+// their own.
+//
 // Napkin, a key: packing 10 instructions for each of three planes, 8 bytes read from the
 // cache and 5 written; the lines 100 for each line, one a key. Memory beside the
 // rooms: 2^bucketBits + keys bits of unary, 1/16 bit a key of fences, and the lines.
@@ -26,8 +30,11 @@ type PlanarBuilder struct {
 	unary  *memory.Buffer[uint64]
 	fences *memory.Buffer[uint64]
 
-	mu     sync.Mutex
-	pieces []planarPiece
+	mu      sync.Mutex
+	pieces  []planarPiece
+	flushed int    // pieces that [PlanarBuilder.Flush] has written,
+	written uint64 // and their keys
+	rest    restWriter
 }
 
 // NewPlanarBuilder returns a builder of a table of n distinct keys. Its memory is off the heap until
@@ -78,24 +85,54 @@ func (b *PlanarBuilder) Pack(rank uint64, keys, room []uint64) {
 	b.mu.Unlock()
 }
 
+// Flush writes the pieces that were packed since the last Flush, which must be those of the next
+// ranks, to the sections "low" and "rest" of a table that is larger than memory; then their rooms
+// may be used again. Once some were flushed all must be, and Write writes the other sections.
+func (b *PlanarBuilder) Flush(low, rest io.Writer) error {
+	pieces := b.inOrder(b.flushed, b.written)
+	width := b.head.restBits()
+	if err := cmp.Or(writeLow(low, pieces, width), b.rest.write(rest, pieces, width)); err != nil {
+		return err
+	}
+	for i := range pieces {
+		pieces[i].words = nil
+		b.written += uint64(pieces[i].keys)
+	}
+	b.flushed = len(b.pieces)
+	if b.written < b.head.keys {
+		return nil
+	}
+	return cmp.Or(padLow(low), b.rest.close(rest))
+}
+
+// inOrder sorts the pieces from one on, whose first key must have the given rank, and returns them.
+func (b *PlanarBuilder) inOrder(from int, rank uint64) []planarPiece {
+	pieces := b.pieces[from:]
+	slices.SortFunc(pieces, func(p, q planarPiece) int { return cmp.Compare(p.rank, q.rank) })
+	for _, p := range pieces {
+		if p.rank != rank {
+			panic(fmt.Sprintf("table: keys from rank %d to %d are missing, or there twice", rank, p.rank))
+		}
+		rank += uint64(p.keys)
+	}
+	return pieces
+}
+
 // Write writes the table, which must be complete, as sections of sink whose names begin with
 // prefix. The builder is of no more use then.
 func (b *PlanarBuilder) Write(sink store.Sink, prefix string, threads int) error {
-	slices.SortFunc(b.pieces, func(p, q planarPiece) int { return cmp.Compare(p.rank, q.rank) })
 	at := uint64(0)
-	for _, p := range b.pieces {
-		if p.rank != at {
-			panic(fmt.Sprintf("table: keys from rank %d to %d are missing, or there twice", at, p.rank))
-		}
+	for _, p := range b.inOrder(0, 0) {
 		at += uint64(p.keys)
 	}
-	if at != b.head.keys {
-		panic(fmt.Sprintf("table: %d keys of %d", at, b.head.keys))
+	if at != b.head.keys || b.flushed > 0 && b.flushed < len(b.pieces) {
+		panic(fmt.Sprintf("table: %d keys of %d, %d of %d pieces flushed", at, b.head.keys, b.flushed, len(b.pieces)))
 	}
 	d := b.directory(threads)
 	return d.write(sink, prefix, planarPlanes{
-		pieces: b.pieces,
-		fences: func(w *wordWriter) { w.words(b.fences.Data) },
+		pieces:  b.pieces,
+		flushed: b.flushed > 0,
+		fences:  func(w *wordWriter) { w.words(b.fences.Data) },
 	})
 }
 

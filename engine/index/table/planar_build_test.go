@@ -1,7 +1,9 @@
 package table
 
 import (
+	"bytes"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -60,7 +62,41 @@ func packed(t *testing.T, keys []uint64, rng *rand.Rand, threads int) *store.Mem
 	return &m
 }
 
-// TestPlanarBuilder: piece by piece it is byte for byte the table of all keys at once.
+// flushed is the table that a builder makes of keys and flushes after some pieces, whose memory is then overwritten.
+func flushed(t *testing.T, keys []uint64, rng *rand.Rand) map[string][]byte {
+	t.Helper()
+	b, err := NewPlanarBuilder(uint64(len(keys)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Free()
+	var low, rest bytes.Buffer
+	for at := 0; at < len(keys); {
+		n := min(len(keys)-at, 1+rng.IntN(1<<rng.IntN(17)))
+		room := make([]uint64, n)
+		middle := rng.IntN(n + 1)
+		b.Pack(uint64(at+middle), keys[at+middle:at+n], room[middle:])
+		b.Pack(uint64(at), keys[at:at+middle], room[:middle])
+		if err := b.Flush(&low, &rest); err != nil {
+			t.Fatal(err)
+		}
+		for i := range room {
+			room[i] = rng.Uint64()
+		}
+		at += n
+	}
+	var m store.Memory
+	if err := b.Write(&m, "", 2); err != nil {
+		t.Fatal(err)
+	}
+	m.Section("low")
+	m.Write(low.Bytes())
+	m.Section("rest")
+	m.Write(rest.Bytes())
+	return sections(t, &m)
+}
+
+// TestPlanarBuilder: piece by piece, and flushed, it is byte for byte the table of all keys at once.
 func TestPlanarBuilder(t *testing.T) {
 	inputs := skewed(60_000)
 	for _, set := range sets.All(3000, 0, 3, 5) {
@@ -82,11 +118,17 @@ func TestPlanarBuilder(t *testing.T) {
 				t.Fatal(err)
 			}
 			want := sections(t, &whole)
-			for _, threads := range []int{1, 4} {
-				got := sections(t, packed(t, keys, rng, threads))
+			made := map[string]map[string][]byte{
+				"1 thread":  sections(t, packed(t, keys, rng, 1)),
+				"4 threads": sections(t, packed(t, keys, rng, 4)),
+			}
+			if len(keys) > 0 {
+				made["flushed"] = flushed(t, keys, rng)
+			}
+			for how, got := range made {
 				for name, bytes := range want {
 					if !slices.Equal(got[name], bytes) {
-						t.Errorf("%d threads: section %s differs: %d bytes, want %d", threads, name, len(got[name]), len(bytes))
+						t.Errorf("%s: section %s differs: %d bytes, want %d", how, name, len(got[name]), len(bytes))
 					}
 				}
 			}
@@ -109,8 +151,18 @@ func TestPlanarBuilderMisuse(t *testing.T) {
 		},
 		"descending": func(b *PlanarBuilder, _ *store.Memory) { b.Pack(0, []uint64{2, 1}, make([]uint64, 2)) },
 		"equal":      func(b *PlanarBuilder, _ *store.Memory) { b.Pack(0, []uint64{2, 2}, make([]uint64, 2)) },
-		"too many":   func(b *PlanarBuilder, _ *store.Memory) { b.Pack(1, []uint64{2, 3}, make([]uint64, 2)) },
-		"no room":    func(b *PlanarBuilder, _ *store.Memory) { b.Pack(0, []uint64{2, 3}, make([]uint64, 1)) },
+		"flushed with a gap": func(b *PlanarBuilder, _ *store.Memory) {
+			b.Pack(1, []uint64{1}, make([]uint64, 1))
+			b.Flush(io.Discard, io.Discard)
+		},
+		"flushed in part": func(b *PlanarBuilder, m *store.Memory) {
+			b.Pack(0, []uint64{1}, make([]uint64, 1))
+			b.Flush(io.Discard, io.Discard)
+			b.Pack(1, []uint64{2}, make([]uint64, 1))
+			b.Write(m, "", 1)
+		},
+		"too many": func(b *PlanarBuilder, _ *store.Memory) { b.Pack(1, []uint64{2, 3}, make([]uint64, 2)) },
+		"no room":  func(b *PlanarBuilder, _ *store.Memory) { b.Pack(0, []uint64{2, 3}, make([]uint64, 1)) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			b, err := NewPlanarBuilder(2)

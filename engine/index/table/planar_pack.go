@@ -137,7 +137,13 @@ func packUnary(words, keys []uint64, rank uint64, bucketBits uint) (ascend bool)
 	return descents == 0
 }
 
-// writeLow writes the section "low" of pieces that follow each other.
+// padLow writes what stands behind the last key in the section "low".
+func padLow(to io.Writer) error {
+	_, err := to.Write(make([]byte, 2*asm.PlanarPad))
+	return err
+}
+
+// writeLow writes pieces that follow each other to the section "low".
 func writeLow(to io.Writer, pieces []planarPiece, width uint) error {
 	var buffer, low []uint64
 	for i := range pieces {
@@ -147,33 +153,39 @@ func writeLow(to io.Writer, pieces []planarPiece, width uint) error {
 			return err
 		}
 	}
-	_, err := to.Write(make([]byte, 2*asm.PlanarPad))
-	return err
+	return nil
 }
 
-// writeRest writes the section "rest". Two pieces may share a word.
-func writeRest(to io.Writer, pieces []planarPiece, width uint) error {
+// A restWriter writes the section "rest", pieces that follow each other. Two of them may share a word.
+type restWriter struct {
+	shared uint64 // what is known of a word that is not written yet
+	open   bool   // whether there is one
+}
+
+func (w *restWriter) write(to io.Writer, pieces []planarPiece, width uint) error {
 	var buffer, rest []uint64
-	shared := uint64(0) // what is known of a word that is not written yet
-	open := false       // whether there is one
 	for i := range pieces {
 		p := &pieces[i]
 		rest, _, buffer = p.planes(width, buffer)
 		if len(rest) == 0 {
 			continue
 		}
-		rest[0] |= shared
-		shared, open = 0, (p.rank+uint64(p.keys))*uint64(width)%64 != 0
-		if open {
-			shared, rest = rest[len(rest)-1], rest[:len(rest)-1]
+		rest[0] |= w.shared
+		w.shared, w.open = 0, (p.rank+uint64(p.keys))*uint64(width)%64 != 0
+		if w.open {
+			w.shared, rest = rest[len(rest)-1], rest[:len(rest)-1]
 		}
 		if _, err := to.Write(store.Bytes64(rest)); err != nil {
 			return err
 		}
 	}
-	if !open {
-		return nil
+	return nil
+}
+
+// close writes the last word.
+func (w *restWriter) close(to io.Writer) (err error) {
+	if w.open {
+		_, err = to.Write(store.Bytes64([]uint64{w.shared}))
 	}
-	_, err := to.Write(store.Bytes64([]uint64{shared}))
 	return err
 }

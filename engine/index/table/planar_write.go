@@ -1,6 +1,7 @@
 package table
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"io"
@@ -11,8 +12,9 @@ import (
 
 // planarPlanes are what the sections of a planar table are written from.
 type planarPlanes struct {
-	pieces []planarPiece // all keys, in order
-	fences func(*wordWriter)
+	pieces  []planarPiece // all keys, in order
+	flushed bool          // low and rest are written elsewhere
+	fences  func(*wordWriter)
 }
 
 // writePlanar writes plane after plane, each in one pass over the keys: memory
@@ -60,10 +62,16 @@ func (d *planarDirectory) write(sink store.Sink, prefix string, p planarPlanes) 
 		}},
 		{"lines", words(func(w *wordWriter) { w.words(d.lines) })},
 		{"wide", words(func(w *wordWriter) { w.words(d.wide.Words) })},
-		{"low", func(w io.Writer) error { return writeLow(w, p.pieces, width) }},
-		{"rest", func(w io.Writer) error { return writeRest(w, p.pieces, width) }},
+		{"low", func(w io.Writer) error { return cmp.Or(writeLow(w, p.pieces, width), padLow(w)) }},
+		{"rest", func(w io.Writer) error {
+			var rest restWriter
+			return cmp.Or(rest.write(w, p.pieces, width), rest.close(w))
+		}},
 		{"fences", words(p.fences)},
 	} {
+		if p.flushed && (section.name == "low" || section.name == "rest") {
+			continue
+		}
 		sink.Section(prefix + section.name)
 		if err := section.write(sink); err != nil {
 			return err
