@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -134,7 +135,39 @@ func TestDedupWorkKilled(t *testing.T) {
 	if *long {
 		docs, kills = 1200, 50
 	}
-	args := dedupCorpus(t, docs)
+	testWorkKilled(t, kills, "took over 2 of 2 files", dedupCorpus(t, docs))
+}
+
+// TestPassagesWorkKilled is the same of passages and decontaminate.
+func TestPassagesWorkKilled(t *testing.T) {
+	docs, kills := 100, 2
+	if *long {
+		docs, kills = 1200, 50
+	}
+	inputs := dedupCorpus(t, docs)("")[9:]
+	data, err := os.ReadFile(inputs[0])
+	noError(t, err)
+	_, text, _ := strings.Cut(string(data), `"text":"`)
+	question := strings.Join(strings.Fields(text)[:12], " ")
+	items := writeFile(t, filepath.Join(t.TempDir(), "items.jsonl"), []byte(`{"question":"`+question+`"}`))
+	for name, flags := range map[string][]string{
+		"units":         {"passages", "--unit", "line", "--ignore", "digits"},
+		"strings":       {"passages", "--bytes", "100"},
+		"decontaminate": {"decontaminate", "--evals", items}} {
+		t.Run(name, func(t *testing.T) {
+			taken := "took over 2 of 2 files"
+			if name == "strings" {
+				taken = ""
+			}
+			testWorkKilled(t, kills, taken, func(out string) []string {
+				return slices.Concat(flags, []string{"-o", filepath.Join(out, "result"),
+					"--write-kept", filepath.Join(out, "kept")}, inputs)
+			})
+		})
+	}
+}
+
+func testWorkKilled(t *testing.T, kills int, taken string, args func(out string) []string) {
 	sound, out := t.TempDir(), t.TempDir()
 	began := time.Now()
 	ran(t, exitDone, args(sound)...)
@@ -154,7 +187,7 @@ func TestDedupWorkKilled(t *testing.T) {
 	noError(t, os.RemoveAll(filepath.Join(out, "result")))
 	noError(t, os.RemoveAll(filepath.Join(out, "kept")))
 	_, stderr = ran(t, exitDone, command...)
-	if !strings.Contains(stderr, "took over 2 of 2 files") {
+	if !strings.Contains(stderr, taken) || strings.Contains(stderr, "ndd: 0 of ") {
 		t.Error(stderr)
 	}
 	noError(t, os.RemoveAll(filepath.Join(out, "work")))

@@ -2,11 +2,13 @@ package passages
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
-	"hash/maphash"
 	"slices"
 	"strings"
+
+	"github.com/cespare/xxhash/v2"
 
 	"ndd/engine/corpus/document"
 	"ndd/engine/near/dedup"
@@ -14,7 +16,8 @@ import (
 )
 
 // Copy reads the inputs again, counted by meter unless it is nil, and copies them without the cuts, as
-// [dedup.Rewriting] does. A document of which nothing but white space would be left goes as a whole.
+// [dedup.Rewriting] does; finished copies of r.Work are taken over. A document of which nothing but
+// white space would be left goes as a whole.
 func (r *Result) Copy(ctx context.Context, names *dedup.Copies, meter *document.Meter, create dedup.Create) (
 	dedup.CopyReport, error) {
 	return r.rewrite(ctx, names, meter, create, nil, r.judge)
@@ -61,9 +64,11 @@ func (r *Result) values(note int) []any {
 func (r *Result) rewrite(ctx context.Context, names *dedup.Copies, meter *document.Meter, create dedup.Create,
 	fields *dedup.Fields, judge func(*head, *document.Extractor, document.Unit) (dedup.Verdict, error)) (
 	dedup.CopyReport, error) {
-	first := map[string]int{}
-	for _, f := range r.spool.files {
-		first[f.source] = f.row
+	first, behind := map[string]int{}, map[string]int{} // rows of each file
+	for i, f := range r.spool.files {
+		if first[f.source], behind[f.source] = f.row, r.Len(); i+1 < len(r.spool.files) {
+			behind[f.source] = r.spool.files[i+1].row
+		}
 	}
 	w := dedup.Rewriting{Inputs: r.inputs, Options: r.reading, FileUnits: r.fileUnits, Threads: r.o.Threads, Fields: fields,
 		Judge: func(f document.File, _ int) func(*document.Extractor, document.Unit) (dedup.Verdict, error) {
@@ -83,6 +88,17 @@ func (r *Result) rewrite(ctx context.Context, names *dedup.Copies, meter *docume
 				return judge(&h, x, u)
 			}
 		}}
+	if fields == nil {
+		w.Work, w.Decision = r.Work, func(f document.File, _, _ int) []byte {
+			h := sha256.New()
+			for row := first[f.Path]; row < behind[f.Path]; row++ {
+				if cuts := r.Document(row).Cuts; len(cuts) > 0 {
+					fmt.Fprintln(h, r.spool.at(row).Line, cuts)
+				}
+			}
+			return h.Sum(nil)
+		}
+	}
 	return w.Copy(ctx, names, meter, create)
 }
 
@@ -93,7 +109,7 @@ func (r *Result) judge(h *head, x *document.Extractor, u document.Unit) (v dedup
 		return v, nil
 	}
 	doc, err := x.Extract(u)
-	if err != nil || maphash.String(textSeed, doc.Text) != h.hash {
+	if err != nil || xxhash.Sum64String(doc.Text) != h.hash {
 		return v, dedup.Changed(h.ID)
 	}
 	at, left := 0, false
@@ -125,7 +141,7 @@ func (r *Result) Texts(ctx context.Context, rows []int) (map[int]string, error) 
 			if err != nil || doc.Source != h.Source || doc.Line != h.Line {
 				continue // what was skipped is told of
 			}
-			if maphash.String(textSeed, doc.Text) != h.hash {
+			if xxhash.Sum64String(doc.Text) != h.hash {
 				break
 			}
 			texts[h.Row] = doc.Text

@@ -73,8 +73,8 @@ func TestCuts(t *testing.T) {
 				}
 			}
 			files, report := copyAll(t, r, []string{path})
-			if len(files) != 1 || report.Uncut > 0 {
-				t.Fatalf("%d files, %d documents whole", len(files), report.Uncut)
+			if len(files) != 1 || len(report.Uncut) > 0 {
+				t.Fatalf("%d files, %d documents whole", len(files), len(report.Uncut))
 			}
 			var want strings.Builder
 			for row, text := range texts {
@@ -163,8 +163,8 @@ func TestCopyFormats(t *testing.T) {
 			t.Errorf("%s: %q, want %q", name, files[name], want)
 		}
 	}
-	if report.Uncut != 1 {
-		t.Errorf("%d documents whole", report.Uncut)
+	if len(report.Uncut) != 1 || report.Uncut[0].Documents != 1 {
+		t.Errorf("whole: %v", report.Uncut)
 	}
 }
 

@@ -7,22 +7,29 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/cespare/xxhash/v2"
 	"github.com/minio/highwayhash"
 
 	"ndd/engine/corpus/document"
 	"ndd/engine/corpus/ingest"
+	"ndd/engine/corpus/simhash"
 )
 
 // prepared is a document on its way to the spool, with its marks.
 type prepared struct {
-	source    string
-	head      []byte
-	text      string  // of strings: itself, or the hashes of its words
-	points    []point // of atoms that are no bytes
-	textBytes int
-	atoms     int
-	units     [][3]uint64 // hash, and the first atom, from 0
-	strings   []mark
+	of      ingest.Record // names, length and hash
+	chars   int
+	text    string  // of strings: itself, or the hashes of its words
+	points  []point // of atoms that are no bytes
+	atoms   int
+	units   [][3]uint64 // hash, and the first atom, from 0
+	strings []mark
+}
+
+// prepare returns the names, length and hash of a document.
+func prepare(doc *document.Document, chars int) prepared {
+	return prepared{of: ingest.Record{ID: doc.ID, Source: doc.Source, Line: doc.Line, TextBytes: len(doc.Text),
+		Hash: [2]uint64{xxhash.Sum64String(doc.Text)}}, chars: chars}
 }
 
 // A mark of strings is a hash, and a place.
@@ -31,13 +38,24 @@ type mark [2]uint64
 // unitKey is the key of the hashes of units.
 var unitKey = []byte("ndd passages: units, HighwayHash")
 
-// Find reads documents and finds their repeated passages. It does not use cfg.Recipe. The result
+// Find reads documents and finds their repeated passages. It does not use cfg.Recipe. Of units,
+// cfg.Work keeps the hashes of files; of strings, which would need the texts, nothing. The result
 // must be closed. The report is valid with an error, too.
-func Find(ctx context.Context, inputs []string, cfg ingest.Config, o Options) (_ *Result, _ ingest.Report, err error) {
-	if err := o.check(); err != nil {
+func Find(ctx context.Context, inputs []string, cfg ingest.Config, o Options) (*Result, ingest.Report, error) {
+	return findIn(ctx, &Result{o: o, inputs: inputs, reading: cfg.Document}, cfg)
+}
+
+// FindIn is Find in documents that have been read. The result cannot be copied.
+func FindIn(ctx context.Context, docs []document.Document, o Options) (*Result, error) {
+	r, _, err := findIn(ctx, &Result{o: o, docs: docs}, ingest.Config{})
+	return r, err
+}
+
+func findIn(ctx context.Context, r *Result, cfg ingest.Config) (_ *Result, _ ingest.Report, err error) {
+	if err := r.o.check(); err != nil {
 		return nil, ingest.Report{}, err
 	}
-	r := &Result{o: o, inputs: inputs, reading: cfg.Document}
+	o := r.o
 	r.reading.Meter = nil // it counts the first reading
 	if r.spool, err = newSpool(&o); err != nil {
 		return nil, ingest.Report{}, err
@@ -47,6 +65,7 @@ func Find(ctx context.Context, inputs []string, cfg ingest.Config, o Options) (_
 			err = errors.Join(err, r.Close())
 		}
 	}()
+	cfg.Recipe = simhash.Recipe{}
 	var report ingest.Report
 	if o.Unit.isString() {
 		report, err = r.findStrings(ctx, cfg)
@@ -63,17 +82,35 @@ func Find(ctx context.Context, inputs []string, cfg ingest.Config, o Options) (_
 	return r, report, nil
 }
 
+// read reads the documents.
+func (r *Result) read(ctx context.Context, cfg ingest.Config, s ingest.Steps[prepared]) (ingest.Report, error) {
+	if r.docs == nil {
+		return ingest.Extract(ctx, r.inputs, cfg, s)
+	}
+	prepare, err := s.Worker()
+	for i := 0; i < len(r.docs) && err == nil; i++ {
+		var p prepared
+		if p, err = prepare(i, &r.docs[i]); err == nil {
+			err = s.Emit(p)
+		}
+	}
+	return ingest.Report{}, err
+}
+
 // findUnits finds repeated units.
 func (r *Result) findUnits(ctx context.Context, cfg ingest.Config) (ingest.Report, error) {
 	marks := newSorter[[3]uint64](&r.o, "units", 1)
 	defer marks.close()
 	var list [][3]uint64
-	report, err := ingest.Extract(ctx, r.inputs, cfg, ingest.Steps[prepared]{
+	cfg.Job = fmt.Sprintf("%s, ignore %d, at least %d characters", r.o.Unit, r.o.Ignore, r.o.MinChars)
+	report, err := r.read(ctx, cfg, ingest.Steps[prepared]{
 		Worker: func() (func(int, *document.Document) (prepared, error), error) {
 			u := unitCutter{o: &r.o}
 			return func(_ int, doc *document.Document) (prepared, error) { return u.prepare(doc), nil }, nil
 		},
 		Borrows: true,
+		Record:  prepared.record,
+		Result:  keptUnits,
 		Emit: func(p prepared) (err error) {
 			r.marks += len(p.units)
 			for _, m := range p.units {
@@ -126,9 +163,57 @@ type unitCutter struct {
 
 // prepare cuts a document.
 func (u *unitCutter) prepare(doc *document.Document) prepared {
-	end := u.cut(doc.Text)
-	return prepared{source: doc.Source, head: appendHead(nil, doc, int(end[1])), textBytes: len(doc.Text),
-		points: slices.Clone(u.points), atoms: len(u.points), units: slices.Clone(u.units)}
+	p := prepare(doc, int(u.cut(doc.Text)[1]))
+	p.points, p.atoms, p.units = slices.Clone(u.points), len(u.points), slices.Clone(u.units)
+	return p
+}
+
+// record returns the record kept of a document with units:
+//
+//	characters, atoms, of each its bytes and characters | units: of each its atom, and its hash in 16 bytes
+//
+// Numbers are varints; places count from the one before.
+func (p prepared) record() ingest.Record {
+	b := binary.AppendUvarint(binary.AppendUvarint(nil, uint64(p.chars)), uint64(len(p.points)))
+	before := point{}
+	for _, at := range p.points {
+		b = binary.AppendUvarint(binary.AppendUvarint(b, at[0]-before[0]), at[1]-before[1])
+		before = at
+	}
+	b = binary.AppendUvarint(b, uint64(len(p.units)))
+	atom := uint64(0)
+	for _, m := range p.units {
+		b = binary.AppendUvarint(b, m[2]-atom)
+		b = binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(b, m[0]), m[1])
+		atom = m[2]
+	}
+	p.of.Payload = b
+	return p.of
+}
+
+// keptUnits is the inverse of record.
+func keptUnits(of ingest.Record) prepared {
+	b := of.Payload
+	next := func() uint64 {
+		v, n := binary.Uvarint(b)
+		b = b[max(n, 1):] // a number that makes no sense comes to the end at last
+		return v
+	}
+	of.Payload = nil
+	p := prepared{of: of, chars: int(next())}
+	at := point{}
+	for range next() {
+		at = point{at[0] + next(), at[1] + next()}
+		p.points = append(p.points, at)
+	}
+	p.atoms = len(p.points)
+	atom := uint64(0)
+	for range next() {
+		atom += next()
+		p.units = append(p.units, [3]uint64{binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[8:]), atom})
+		b = b[16:]
+	}
+	return p
 }
 
 // cut sets the points and the units to those of a text, and returns its end.

@@ -4,10 +4,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/maphash"
 	"sort"
 
-	"ndd/engine/corpus/document"
 	"ndd/engine/storage/spill"
 )
 
@@ -26,6 +24,7 @@ type spool struct {
 
 	headBytes, atoms, textBytes uint64 // so far
 	files                       []file
+	one                         []byte // the head at work
 
 	// When all documents are there.
 	head, text []uint8
@@ -68,18 +67,19 @@ func newSpool(o *Options) (s *spool, err error) {
 
 // add adds the next document.
 func (s *spool) add(p *prepared) error {
-	if len(s.files) == 0 || s.files[len(s.files)-1].source != p.source {
-		s.files = append(s.files, file{p.source, int(s.rows())})
+	if len(s.files) == 0 || s.files[len(s.files)-1].source != p.of.Source {
+		s.files = append(s.files, file{p.of.Source, int(s.rows())})
 	}
 	err := s.docs.Append([]entry{{s.headBytes, s.atoms}})
-	if err = errors.Join(err, s.heads.Append(p.head)); s.texts != nil {
+	s.one = appendHead(s.one[:0], p)
+	if err = errors.Join(err, s.heads.Append(s.one)); s.texts != nil {
 		err = errors.Join(err, s.texts.Append([]uint8(p.text)))
 	}
 	if s.points != nil {
 		err = errors.Join(err, s.points.Append(p.points))
 	}
-	s.headBytes += uint64(len(p.head))
-	s.textBytes += uint64(p.textBytes)
+	s.headBytes += uint64(len(s.one))
+	s.textBytes += uint64(p.of.TextBytes)
 	if s.atoms += uint64(p.atoms); s.atoms > atomsMax && err == nil {
 		err = fmt.Errorf("more than %d %ss: take fewer documents at a time", uint64(atomsMax), s.unit.Kind)
 	}
@@ -124,18 +124,15 @@ func (s *spool) behind(row int) uint64 {
 	return s.atoms
 }
 
-// textSeed is of the hashes by which a text is known again.
-var textSeed = maphash.MakeSeed()
-
-// appendHead appends the head of a document whose text has that many characters.
-func appendHead(dst []byte, doc *document.Document, chars int) []byte {
-	for _, name := range []string{doc.ID, doc.Source} {
+// appendHead appends the head of a document.
+func appendHead(dst []byte, p *prepared) []byte {
+	for _, name := range []string{p.of.ID, p.of.Source} {
 		dst = append(binary.AppendUvarint(dst, uint64(len(name))), name...)
 	}
-	dst = binary.AppendUvarint(dst, uint64(doc.Line))
-	dst = binary.AppendUvarint(dst, uint64(len(doc.Text)))
-	dst = binary.AppendUvarint(dst, uint64(chars))
-	return binary.LittleEndian.AppendUint64(dst, maphash.String(textSeed, doc.Text))
+	for _, n := range []int{p.of.Line, p.of.TextBytes, p.chars} {
+		dst = binary.AppendUvarint(dst, uint64(n))
+	}
+	return binary.LittleEndian.AppendUint64(dst, p.of.Hash[0])
 }
 
 // A head is a document's.

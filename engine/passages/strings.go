@@ -34,14 +34,18 @@ func (r *Result) findStrings(ctx context.Context, cfg ingest.Config) (ingest.Rep
 	marks := newSorter[mark](&r.o, "marks", 1)
 	defer marks.close()
 	var list []mark
-	report, err := ingest.Extract(ctx, r.inputs, cfg, ingest.Steps[prepared]{
+	if cfg.Work != nil { // for the copies
+		if err := cfg.Work.Begin(ctx, r.inputs, &cfg); err != nil {
+			return ingest.Report{}, err
+		}
+	}
+	report, err := r.read(ctx, cfg, ingest.Steps[prepared]{
 		Worker: func() (func(int, *document.Document) (prepared, error), error) {
 			m := newMarker(r.length())
 			scanner, err := token.NewScanner(token.Options{})
 			return func(_ int, doc *document.Document) (prepared, error) {
-				p := prepared{source: doc.Source, head: appendHead(nil, doc, countChars(doc.Text)), text: doc.Text,
-					textBytes: len(doc.Text)}
-				if r.o.Unit.Kind == Words {
+				p := prepare(doc, countChars(doc.Text))
+				if p.text = doc.Text; r.o.Unit.Kind == Words {
 					p.words(scanner, doc.Text)
 				}
 				p.atoms, p.strings = len(p.text), m.marks(p.text)
@@ -68,7 +72,7 @@ func (r *Result) findStrings(ctx context.Context, cfg ingest.Config) (ingest.Rep
 	marks.end(list)
 	list = nil
 	r.repeats, err = groups(ctx, &r.o, marks, 1, "repeated marks", func() func([]mark, func(repeat) error) error {
-		return newStringGroup(r).find
+		return newStringGroup(&r.o, r.length(), r.spool).find
 	})
 	return report, err
 }
@@ -219,7 +223,8 @@ type run struct {
 
 // A stringGroup finds the repeats of the marks of groups. It belongs to one goroutine.
 type stringGroup struct {
-	r       *Result
+	o       *Options
+	spool   *spool // nil if only the marks of a group are there
 	text    []byte
 	length  int
 	roller  roller
@@ -237,9 +242,12 @@ type slot struct {
 	class int32
 }
 
-func newStringGroup(r *Result) *stringGroup {
-	return &stringGroup{r: r, text: r.spool.text, length: r.length(), roller: newRoller(r.length()),
-		seed: maphash.MakeSeed()}
+func newStringGroup(o *Options, length int, s *spool) *stringGroup {
+	g := &stringGroup{o: o, spool: s, length: length, roller: newRoller(length), seed: maphash.MakeSeed()}
+	if s != nil {
+		g.text = s.text
+	}
+	return g
 }
 
 // find emits the repeats of a group of marks, which ascend by their places.
@@ -309,8 +317,8 @@ func (g *stringGroup) classify(group []mark) {
 			most: int(m[1] & distanceMax), count: 1}
 		around := g.around(&c)
 		c.hash = maphash.Bytes(g.seed, around) ^ uint64(c.least)
-		if g.r.o.AcrossOnly {
-			c.doc = g.r.spool.row(c.at)
+		if g.o.AcrossOnly {
+			c.doc = g.spool.row(c.at)
 		}
 		new := int32(len(g.classes))
 		i := g.look(c.hash, new, func(other int32) bool {
@@ -348,7 +356,7 @@ func (g *stringGroup) alone() {
 }
 
 func (g *stringGroup) isRepeated(places uint64, across bool) bool {
-	return places >= uint64(g.r.o.MinCount) && (across || !g.r.o.AcrossOnly)
+	return places >= uint64(g.o.MinCount) && (across || !g.o.AcrossOnly)
 }
 
 // compare compares the windows at a distance before the marks, of all classes that have one, and makes

@@ -24,9 +24,13 @@ func (g *Globals) SayCopied(r dedup.CopyReport) {
 			g.Log.Warn(path + ": " + of.what)
 		}
 	}
-	if r.Uncut > 0 {
-		g.Log.Warn(Number(r.Uncut, "document") + " with spans that go: copied whole, because the text does not lie in the " +
-			"file as it was read")
+	for i, u := range r.Uncut {
+		if i == NamedMax {
+			g.Log.Warn(Number(len(r.Uncut)-i, "file") + " more with documents that were copied whole")
+			break
+		}
+		g.Log.Warn(fmt.Sprintf("%s: %s with spans that go: copied whole, because the text does not lie in the file as it "+
+			"was read", u.File, Number(u.Documents, "document")))
 	}
 	if r.Unnoted > 0 {
 		g.Log.Warn(Number(r.Unnoted, "record") + " without fields: broken, too large, or an empty object")

@@ -1,11 +1,9 @@
 package dedup
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -96,13 +94,13 @@ func (d *deciding) run(ctx context.Context, inputs []string) error {
 	if err != nil {
 		return err
 	}
-	config.Document.Meter = &document.Meter{}
-	bar := d.g.NewShareBar(ctx, "copying", inputs, config.Document)
-	report, left, err := decisions.Copy(ctx, inputs, config.Document, d.g.Threads, names,
-		func(name string, fill func(io.Writer) error) error {
-			return to.Write(name, func(w *bufio.Writer) error { return fill(w) })
+	var left dedup.Leftover
+	report, err := d.g.FillCopies(ctx, "copying", inputs, config.Document, to,
+		func(meter *document.Meter, create dedup.Create) (report dedup.CopyReport, err error) {
+			config.Document.Meter = meter
+			report, left, err = decisions.Copy(ctx, inputs, config.Document, d.g.Threads, names, create)
+			return report, err
 		})
-	bar.End()
 	if err != nil {
 		return err
 	}

@@ -17,7 +17,6 @@ import (
 	"ndd/engine/memory"
 	"ndd/engine/near/cluster"
 	"ndd/engine/near/dedup"
-	"ndd/engine/near/dedup/work"
 	"ndd/engine/result"
 	"ndd/engine/storage/store"
 )
@@ -280,7 +279,7 @@ type deduping struct {
 	work        string
 
 	inputs []string
-	kept   *work.Folder   // of --work; nil without it
+	kept   *cli.Work      // of --work; nil without it
 	prints bool           // they are fingerprints
 	skips  document.Tally // what was not read
 }
@@ -343,11 +342,7 @@ func (d *deduping) run(ctx context.Context, inputs []string) (err error) {
 	if err := to.commit(); err != nil {
 		return err
 	}
-	if d.kept != nil {
-		if err := d.kept.DropCopies(); err != nil {
-			d.g.Log.Warn("--work " + err.Error())
-		}
-	}
+	d.kept.Done()
 	d.sum(c, r)
 	return partly
 }
@@ -409,7 +404,7 @@ func (d *deduping) documents(ctx context.Context, inputs []string, recipe *simha
 		return nil, nil, err
 	}
 	if d.work != "" {
-		if d.kept, err = d.openWork(ctx); err != nil {
+		if d.kept, err = d.g.OpenWork(ctx, d.work); err != nil {
 			return nil, nil, err
 		}
 		defer d.kept.Complete()

@@ -202,9 +202,8 @@ func (d *deduping) checkStreams(inputs []string, prints bool) error {
 	if d.work != "" && prints {
 		return cli.Usagef("--work keeps what is read of documents; fingerprint files hold that already")
 	}
-	if i := slices.IndexFunc(inputs, document.ReadOnce); d.work != "" && i >= 0 {
-		return cli.Usagef("--work needs files that can be told from others by name, size and time, and a pipe (%s) cannot: "+
-			"write it to a file first", inputs[i])
+	if err := cli.CheckWork(d.work, inputs); err != nil {
+		return err
 	}
 	if d.out == document.Stdin {
 		return cli.Usagef("-o -: the result is a folder; without -o, clusters are printed on standard output")

@@ -145,7 +145,7 @@ func (f *folders) commit() error {
 // write writes the result.
 func (d *deduping) write(ctx context.Context, inputs []string, to folders, c *dedup.Corpus,
 	r *dedup.Result, o dedup.Options) (err error) {
-	defer d.keepCopies(to.copies, r)()
+	r.Work = d.kept.Copies(to.copies)
 	for _, copies := range []struct {
 		to    cli.Folder
 		doing string
@@ -154,12 +154,10 @@ func (d *deduping) write(ctx context.Context, inputs []string, to folders, c *de
 		if copies.to == nil {
 			continue
 		}
-		meter := &document.Meter{}
-		bar := d.g.NewInputBar(ctx, copies.doing, inputs, meter)
-		report, err := copies.write(ctx, to.names, meter, func(name string, fill func(io.Writer) error) error {
-			return copies.to.Write(name, func(w *bufio.Writer) error { return fill(w) })
-		})
-		bar.End()
+		report, err := d.g.FillCopies(ctx, copies.doing, inputs, document.Options{}, copies.to,
+			func(meter *document.Meter, create dedup.Create) (dedup.CopyReport, error) {
+				return copies.write(ctx, to.names, meter, create)
+			})
 		if err != nil {
 			return err
 		}

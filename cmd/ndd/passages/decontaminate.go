@@ -28,7 +28,8 @@ benchmark, and say which items they are. 'ndd help passages' says which command 
 question.
 
 --evals names files, folders and patterns, and may be given several times: JSON lines, JSON, CSV or
-Parquet with a field for the question and one for its answer, or texts, each of which is an item.
+Parquet with a field for the question and one for its answer, or texts, each of which is an item;
+of a list of answers, such as answers.text[] of SQuAD, the first one counts.
 A file is a set, and so is each file or folder in a folder that is named.
 
 The question alone is looked for, word by word; case, punctuation and line ends do not matter. A
@@ -64,6 +65,12 @@ table has of them, and ndd_score, the highest score; both are null without a hit
 Parquet they are columns behind the others, the list as JSON in a string. Documents in other
 formats, and files that have one of the fields, are refused before the work.
 
+--work DIR keeps, for each file of the inputs, what its documents hold of the items, and finished
+copies of --write-kept, until all are there. When the command was stopped, the same one goes on: it
+takes over the files that it had read, with any --common, and reads those again that have changed or
+were read with other items or options, which it names. DIR must be on the file system that the copies
+are written to, and can be removed at any time between runs.
+
 The exit status is 4 if inputs could not be read, or items were left out.`,
 		Example: `  ndd decontaminate --evals evals/ -o hits.tsv --sets sets.tsv crawl-*.jsonl.gz
   ndd decontaminate --evals gsm8k.jsonl --evals mmlu/ --write-kept clean crawl-*.jsonl.zst
@@ -80,7 +87,7 @@ The exit status is 4 if inputs could not be read, or items were left out.`,
 	f.StringVar(&p.o.Question, "question", "", "of items: the field with the question (default: question, problem, prompt, "+
 		"query, text or the like, whichever is there)")
 	f.StringVar(&p.o.Answer, "answer", "", "of items: the field with the answer (default: answer, solution, "+
-		"canonical_solution, target or answers, whichever is there)")
+		"canonical_solution, target, answers or answers.text[], whichever is there)")
 	f.IntVar(&p.o.MinWords, "min-words", decontaminate.DefaultMinWords, "leave out items with fewer words")
 	f.Float64Var(&p.o.Threshold, "threshold", decontaminate.DefaultThreshold, "the least score of a hit, above 0 and at most 1")
 	f.IntVar(&p.o.Common, "common", decontaminate.DefaultCommon, "documents with the same words beyond which more "+
@@ -91,6 +98,8 @@ The exit status is 4 if inputs could not be read, or items were left out.`,
 	f.StringVar(&p.annotate, "annotate", "", "folder to create with copies of the inputs that have the items in fields "+
 		"beside the text")
 	f.StringVar(&p.memory, "memory", "", "memory limit, such as 4GiB (default: what is available)")
+	f.StringVar(&p.work, "work", "", "folder that keeps what the files hold of the items, and finished copies, so that "+
+		"the same command goes on after a stop")
 	return cmd
 }
 
@@ -103,6 +112,7 @@ type decontamination struct {
 	evals               []string
 	out, sets, memory   string
 	writeKept, annotate string
+	work                string
 	o                   decontaminate.Options
 }
 
@@ -134,7 +144,7 @@ func (p *decontamination) run(ctx context.Context, inputs []string) error {
 	if slices.Contains(p.evals, document.Stdin) && slices.Contains(inputs, document.Stdin) {
 		return cli.Usagef("--evals and the inputs cannot both be standard input: write the items to a file first")
 	}
-	if err := cmp.Or(p.options(), cli.ReadOnce(p.evals), cli.ReadOnce(inputs),
+	if err := cmp.Or(p.options(), cli.CheckWork(p.work, inputs), cli.ReadOnce(p.evals), cli.ReadOnce(inputs),
 		p.g.KeepInputs(slices.Concat(p.evals, inputs))); err != nil {
 		return err
 	}
@@ -156,6 +166,14 @@ func (p *decontamination) run(ctx context.Context, inputs []string) error {
 	if err != nil {
 		return err
 	}
+	w, err := p.g.OpenWork(ctx, p.work)
+	if err != nil {
+		return err
+	}
+	defer w.Close()
+	if w != nil {
+		config.Work = w
+	}
 	config.Document.Meter = &document.Meter{}
 	bar := p.g.NewInputBar(ctx, "reading", inputs, config.Document.Meter)
 	r, report, err := decontaminate.Find(ctx, inputs, config, items, p.g.Disk, "")
@@ -164,6 +182,7 @@ func (p *decontamination) run(ctx context.Context, inputs []string) error {
 		return err
 	}
 	defer r.Close()
+	r.Work = w.Copies(to.copies)
 	partly := cmp.Or(p.g.Ingested(report), partlyItems)
 	if p.tabled() {
 		if err := p.g.WriteTable(p.out, p.format.Format, hitColumns, func(w *result.TableWriter) error {
@@ -182,9 +201,13 @@ func (p *decontamination) run(ctx context.Context, inputs []string) error {
 			return err
 		}
 	}
-	if err := cmp.Or(to.fill(ctx, p.g, inputs, r), to.each(cli.Folder.Commit)); err != nil {
+	if _, err := to.fill(ctx, p.g, inputs, r); err != nil { // whole documents go
 		return err
 	}
+	if err := to.each(cli.Folder.Commit); err != nil {
+		return err
+	}
+	w.Done()
 	p.say(r, report.Documents)
 	return partly
 }

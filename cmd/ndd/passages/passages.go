@@ -3,11 +3,9 @@
 package passages
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"slices"
 
 	"github.com/dustin/go-humanize"
@@ -79,9 +77,10 @@ document whole of which more would go; with --over drop it goes.
 --write-kept DIR copies the inputs to a new folder without the spans that go; with it, --annotate
 or --report the table is written only with -o. In JSONL and JSON the string of the text is shortened, in lines and text
 files the text; everything else stays byte for byte, compressed as it was (xz and bzip2 become
-.zst). A document of which only white space would be left goes as a whole. Of other formats, and
-of HTML, documents stay whole unless they go as a whole; how many is said. File names are relative
-to the deepest folder that holds all inputs. --dry-run says how much of each file would go.
+.zst). A document of which only white space would be left goes as a whole. Of other formats and of
+HTML, and where invalid characters were replaced, documents stay whole unless they go as a whole:
+they are counted by file, and the exit status is 4. File names are relative to the deepest folder
+that holds all inputs. --dry-run says how much of each file would go.
 
 --annotate DIR copies the inputs with all text and adds two fields to each document: ndd_spans,
 a list of its spans with what the table has of them, and ndd_repeated, the share of its text
@@ -93,7 +92,14 @@ places the spans that stand at most places, and the longest ones.
 
 Texts, or for units 40 bytes each, for words 24, go through temporary files ($TMPDIR), and so do marks of strings
 that do not fit the memory. --memory bounds that; reading takes 250 MiB with the default
---max-document.`,
+--max-document.
+
+--work DIR keeps, for each file of the inputs, the hashes of its units, some 20 bytes each. When the
+command was stopped, the same one goes on: it takes over the files that it had read, and reads those
+again that have changed or were read with other options, which it names. Of strings the texts would
+have to be kept, which takes more time than reading them again: they are read again. Finished copies
+of --write-kept are kept in any case until all are there, and taken over where the same goes; DIR must
+be on the file system that the copies are written to. It can be removed at any time between runs.`,
 		Example: `  ndd passages --unit line --min-chars 40 -o lines.tsv crawl-*.jsonl.gz
   ndd passages --unit sentences=3 --ignore case,space,digits --across-only -o spans.parquet docs/
   ndd passages --bytes 100 --cut words docs.jsonl
@@ -129,6 +135,8 @@ that do not fit the memory. --memory bounds that; reading takes 250 MiB with the
 	f.StringVar(&p.report, "report", "", "folder to create with a report as one page of HTML: files, examples side by side")
 	f.BoolVar(&p.dryRun, "dry-run", false, "write nothing: report how much would go, by source")
 	f.StringVar(&p.memory, "memory", "", "memory limit, such as 4GiB (default: what is available)")
+	f.StringVar(&p.work, "work", "", "folder that keeps finished copies, and with --unit what was read, so that the same "+
+		"command goes on after a stop")
 	return cmd
 }
 
@@ -139,7 +147,7 @@ type finding struct {
 	format                  cli.TableFormat
 	unit, ignore, over, cut string
 	out, memory, writeKept  string
-	annotate, report        string
+	annotate, report, work  string
 	bytes, words            int
 	dryRun                  bool
 	o                       passages.Options
@@ -224,7 +232,8 @@ func reserve(g *cli.Globals, docs *cli.DocumentFlags, most string, config *inges
 }
 
 func (p *finding) run(ctx context.Context, inputs []string) error {
-	if err := cmp.Or(p.options(), cli.ReadOnce(inputs), p.g.KeepInputs(inputs)); err != nil {
+	if err := cmp.Or(p.options(), cli.CheckWork(p.work, inputs), cli.ReadOnce(inputs),
+		p.g.KeepInputs(inputs)); err != nil {
 		return err
 	}
 	config, err := p.docs.Config(p.g, nil)
@@ -243,6 +252,14 @@ func (p *finding) run(ctx context.Context, inputs []string) error {
 	defer room.Release()
 	p.o.Threads, p.o.Disk = p.g.Threads, p.g.Disk
 	p.o.MemoryBytes = int64(max(min(budget.Left()/2, marksBytes), 1))
+	w, err := p.g.OpenWork(ctx, p.work)
+	if err != nil {
+		return err
+	}
+	defer w.Close()
+	if w != nil {
+		config.Work = w
+	}
 	config.Document.Meter = &document.Meter{}
 	bar := p.g.NewInputBar(ctx, "reading", inputs, config.Document.Meter)
 	r, report, err := passages.Find(ctx, inputs, config, p.o)
@@ -251,6 +268,7 @@ func (p *finding) run(ctx context.Context, inputs []string) error {
 		return err
 	}
 	defer r.Close()
+	r.Work = w.Copies(to.copies)
 	partly := p.g.Ingested(report)
 	t := totals{bySource: map[string]*share{}}
 	if p.dryRun || p.writeKept+p.annotate+p.report != "" && p.out == "" {
@@ -269,9 +287,12 @@ func (p *finding) run(ctx context.Context, inputs []string) error {
 		return err
 	}
 	if !p.dryRun {
-		if err := p.write(ctx, inputs, to, &t, r); err != nil {
+		uncut, err := p.write(ctx, inputs, to, &t, r)
+		if err != nil {
 			return err
 		}
+		partly = cmp.Or(partly, uncut)
+		w.Done()
 	}
 	p.say(&t, r)
 	return partly
@@ -359,16 +380,17 @@ func begin(ctx context.Context, g *cli.Globals, inputs []string, opts document.O
 }
 
 // write fills the folders.
-func (p *finding) write(ctx context.Context, inputs []string, to folders, t *totals, r *passages.Result) error {
-	if err := to.fill(ctx, p.g, inputs, r); err != nil {
-		return err
+func (p *finding) write(ctx context.Context, inputs []string, to folders, t *totals, r *passages.Result) (
+	partly, err error) {
+	if partly, err = to.fill(ctx, p.g, inputs, r); err != nil {
+		return partly, err
 	}
 	if to.report != nil {
 		if err := p.writeReport(ctx, to.report, inputs, t, r); err != nil {
-			return err
+			return partly, err
 		}
 	}
-	return to.each(cli.Folder.Commit)
+	return partly, to.each(cli.Folder.Commit)
 }
 
 // A rewriter copies inputs.
@@ -377,8 +399,8 @@ type rewriter interface {
 	Annotate(context.Context, *dedup.Copies, *document.Meter, dedup.Create) (dedup.CopyReport, error)
 }
 
-// fill fills the folders of copies.
-func (to *folders) fill(ctx context.Context, g *cli.Globals, inputs []string, r rewriter) error {
+// fill fills the folders of copies. partly is cli.ErrPartly if documents have spans that could not be cut out.
+func (to *folders) fill(ctx context.Context, g *cli.Globals, inputs []string, r rewriter) (partly, err error) {
 	for _, copies := range []struct {
 		to    cli.Folder
 		doing string
@@ -387,19 +409,19 @@ func (to *folders) fill(ctx context.Context, g *cli.Globals, inputs []string, r 
 		if copies.to == nil {
 			continue
 		}
-		meter := &document.Meter{}
-		bar := g.NewInputBar(ctx, copies.doing, inputs, meter)
-		report, err := copies.write(ctx, to.names, meter, func(name string, fill func(io.Writer) error) error {
-			return copies.to.Write(name, func(w *bufio.Writer) error { return fill(w) })
-		})
-		bar.End()
+		report, err := g.FillCopies(ctx, copies.doing, inputs, document.Options{}, copies.to,
+			func(meter *document.Meter, create dedup.Create) (dedup.CopyReport, error) {
+				return copies.write(ctx, to.names, meter, create)
+			})
 		if err != nil {
-			return err
+			return partly, err
 		}
-		report.Lost = nil // it was named when it was read first
+		if report.Lost = nil; len(report.Uncut) > 0 { // it was named when it was read first
+			partly = cli.ErrPartly
+		}
 		g.SayCopied(report)
 	}
-	return nil
+	return partly, nil
 }
 
 // marksBytes is the most memory that is taken for marks: more makes runs that are no faster to merge.

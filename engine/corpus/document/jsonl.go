@@ -142,11 +142,11 @@ func (e *Extractor) jsonFields(record []byte, names *Fields) (id string, text []
 	if err != nil {
 		return "", nil, nil, reason, err
 	}
-	if id, _, err = jsonScalar(record, names.ID); err != nil {
+	if id, _, err = jsonScalar(record, names.ID, false); err != nil {
 		return "", nil, nil, Broken, err
 	}
 	values = e.opts.values(func(field string) (v Value) {
-		v.Text, v.Found, _ = jsonScalar(record, field)
+		v.Text, v.Found, _ = jsonScalar(record, field, e.opts.FirstValue)
 		return v
 	})
 	return id, text, values, "", nil
@@ -197,17 +197,19 @@ func (e *Extractor) jsonText(record []byte, field string) (text []byte, reason R
 }
 
 // jsonScalar returns the content of a string, or a number as it is written. A field that is
-// missing, or has several values, has none.
-func jsonScalar(record []byte, field string) (s string, ok bool, err error) {
+// missing has none, nor has one with several values, unless the first is wanted.
+func jsonScalar(record []byte, field string, first bool) (s string, ok bool, err error) {
 	if field == "" {
 		return "", false, nil
 	}
 	var v []byte
 	n, err := jsonEach(record, field, func(value []byte) error {
-		v = value
+		if v == nil {
+			v = value
+		}
 		return nil
 	})
-	if err != nil || n != 1 {
+	if err != nil || n == 0 || n > 1 && !first {
 		return "", false, err
 	}
 	switch jsonKind(v) {

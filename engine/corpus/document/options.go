@@ -17,6 +17,7 @@ type Options struct {
 	// ValueFields are lists of names of fields, as TextField, or of a WARC record's headers: of each
 	// list, the first that a line or record has as a string or number is one of the document's Values.
 	ValueFields [][]string
+	FirstValue  bool // of several values of such a field, as of a list, the first one counts; else none
 
 	// MaxDocumentBytes bounds one document, as bytes of its decompressed file or line; longer ones
 	// are skipped. 0 is DefaultMaxDocumentBytes.

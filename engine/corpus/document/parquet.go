@@ -231,7 +231,7 @@ func (g *groups) row(row []cell) (u cutUnit) {
 		u.err = g.s.tooLarge(0)
 	default:
 		u.Unit = g.columns.unit(text.content, func(column int) string {
-			return row[1+slices.Index(g.numbers[1:], column)].one()
+			return row[1+slices.Index(g.numbers[1:], column)].one(g.s.opts.FirstValue && column != g.columns.id)
 		})
 	}
 	return u
@@ -243,6 +243,7 @@ type cell struct {
 	most    int64 // bytes, beyond which it does not matter how many there are
 	isText  bool  // strings alone count
 	n       int   // values that are not null
+	first   int   // bytes of the first
 	content []byte
 }
 
@@ -251,7 +252,10 @@ func (c *cell) add(v parquet.Value) {
 	if v.IsNull() || c.isText && !isBytes {
 		return
 	}
-	if c.n++; c.n > 1 {
+	if c.n++; c.n == 2 {
+		c.first = len(c.content)
+	}
+	if c.n > 1 {
 		c.content = append(c.content, '\n')
 	}
 	switch {
@@ -263,8 +267,11 @@ func (c *cell) add(v parquet.Value) {
 	}
 }
 
-// one returns the content of a single value, "" where there are none or several.
-func (c *cell) one() string {
+// one returns the content of a single value, "" where there are none or several, unless the first is wanted.
+func (c *cell) one(first bool) string {
+	if c.n > 1 && first {
+		return string(c.content[:c.first])
+	}
 	if c.n != 1 {
 		return ""
 	}

@@ -41,6 +41,11 @@ type Steps[R any] struct {
 	// that called Extract. An error ends the run.
 	Emit func(R) error
 
+	// Record returns what cfg.Work keeps of a result, and Result is its inverse, which may panic if a
+	// payload makes no sense. Without them nothing is kept. Result is called by several goroutines.
+	Record func(R) Record
+	Result func(Record) R
+
 	numbered func(r *R, unit int) // if not nil, is called before Emit with the number of the unit
 
 	// Of a [Work], if not nil.
@@ -62,6 +67,12 @@ func Extract[R any](ctx context.Context, inputs []string, cfg Config, s Steps[R]
 	}
 	if cfg.Document.Meter == nil {
 		cfg.Document.Meter = &document.Meter{}
+	}
+	if cfg.Work != nil && s.Record != nil {
+		if err := cfg.Work.Begin(ctx, inputs, &cfg); err != nil {
+			return Report{}, err
+		}
+		s.through(cfg.Work)
 	}
 	budget := cfg.budget()
 	if cfg.Document.Decoders == nil && cfg.Threads > 1 {
@@ -132,6 +143,7 @@ type item[R any] struct {
 	result    R
 	err       error // of the scanner or of extraction; a *document.Skip may be passed over
 	origin    origin
+	kept      int // bytes of the payload it was made of
 }
 
 // An origin is where an item comes from.
@@ -266,7 +278,7 @@ func (p *pipeline[R]) take(ctx context.Context, b *batch[R], f found[R], yield f
 			units++
 		}
 		b.items = append(b.items, it)
-		if b.bytes += itemBytes; len(b.items) >= batchUnits {
+		if b.bytes += itemBytes + int64(it.kept); len(b.items) >= batchUnits || b.bytes >= batchBytes {
 			if !yield(b) {
 				return nil
 			}

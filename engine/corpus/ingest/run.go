@@ -29,8 +29,10 @@ type Config struct {
 	// Exact says that the fingerprint is the first half of the hash, of documents with few features, too.
 	Exact bool
 
-	// Work, if not nil, keeps what Run makes of each file, for later runs.
+	// Work, if not nil, keeps the results of each file for later runs. Job names the settings, beside
+	// those here, that the results depend on; it is "" for fingerprints.
 	Work Work
+	Job  string
 
 	// Progress, if not nil, is called about ten times a second while records come, and once at the
 	// end.
@@ -58,6 +60,7 @@ type Record struct {
 	Source      string              // its file
 	Line        int                 // in the file, as document.Document has it
 	Unit        int                 // its place, from 0, among the units that document.Scan yields
+	Payload     []byte              // what else [Steps].Record keeps
 }
 
 // Report sums up a run.
@@ -110,6 +113,8 @@ func Run(ctx context.Context, inputs []string, cfg Config, emit func(Record) err
 	steps := Steps[Record]{
 		Worker:   func() (func(int, *document.Document) (Record, error), error) { return fingerprint(&cfg) },
 		Borrows:  true,
+		Record:   func(r Record) Record { return r },
+		Result:   func(r Record) Record { return r },
 		numbered: func(r *Record, unit int) { r.Unit = unit },
 		Emit: func(r Record) error {
 			if !r.OK {
@@ -117,12 +122,6 @@ func Run(ctx context.Context, inputs []string, cfg Config, emit func(Record) err
 			}
 			return emit(r)
 		},
-	}
-	if cfg.Work != nil {
-		if err := cfg.Work.Begin(ctx, inputs, &cfg); err != nil {
-			return Report{}, err
-		}
-		through(&steps, cfg.Work)
 	}
 	report, err := Extract(ctx, inputs, cfg, steps)
 	report.TooFew = tooFew

@@ -8,7 +8,8 @@ import (
 	"ndd/engine/corpus/document"
 )
 
-// A Work keeps what [Run] makes of files, so that a later run takes it over instead of reading them.
+// A Work keeps what [Run], or [Extract], makes of files, so that a later run takes it over instead of
+// reading them.
 type Work interface {
 	// Begin is called before anything is read, with the inputs and the complete configuration. An
 	// error ends the run.
@@ -19,12 +20,12 @@ type Work interface {
 	Stored(document.File) iter.Seq2[Entry, error]
 
 	// Keep is called with each entry of a file that is read, in order, and Finish at its end, by the
-	// goroutine that called Run. A file that ends the run is not finished.
+	// goroutine that called Run or Extract. A file that ends the run is not finished.
 	Keep(*Entry)
 	Finish(document.File)
 }
 
-// An Entry is what Run makes of one document, or a skip.
+// An Entry is the record kept of one document, or a skip.
 type Entry struct {
 	Record         // without its unit, unless there is a skip
 	Skip           *document.Skip
@@ -34,37 +35,54 @@ type Entry struct {
 	UnknownCharset string
 }
 
-// through keeps the records of new files and takes over those of stored ones.
-func through(records *Steps[Record], w Work) {
-	records.stored = func(f document.File) iter.Seq2[item[Record], error] {
+// errPayload is the error of a payload that Steps.Result cannot read.
+var errPayload = errors.New("what was kept of a document makes no sense: remove the folder that keeps it")
+
+// through keeps the results of new files and takes over those of stored ones.
+func (s *Steps[R]) through(w Work) {
+	s.stored = func(f document.File) iter.Seq2[item[R], error] {
 		entries := w.Stored(f)
 		if entries == nil {
 			return nil
 		}
-		return func(yield func(item[Record], error) bool) {
+		return func(yield func(item[R], error) bool) {
 			for e, err := range entries {
-				if !yield(e.item(), err) {
+				it := item[R]{}
+				if err == nil {
+					it, err = s.item(&e)
+				}
+				if !yield(it, err) {
 					return
 				}
 			}
 		}
 	}
-	records.keep = func(it *item[Record]) {
-		skip, _ := errors.AsType[*document.Skip](it.err)
-		w.Keep(&Entry{it.result, skip, it.number != noUnit, it.doc.Repaired, it.doc.NoID, it.doc.Charset})
+	s.keep = func(it *item[R]) {
+		e := Entry{IsUnit: it.number != noUnit, Repaired: it.doc.Repaired, NoID: it.doc.NoID, UnknownCharset: it.doc.Charset}
+		if e.Skip, _ = errors.AsType[*document.Skip](it.err); e.Skip == nil {
+			e.Record = s.Record(it.result)
+		}
+		w.Keep(&e)
 	}
-	records.finish = w.Finish
+	s.finish = w.Finish
 }
 
 // item is the inverse of what keep makes.
-func (e *Entry) item() item[Record] {
-	it := item[Record]{number: unnumbered, result: e.Record, textBytes: e.TextBytes}
+func (s *Steps[R]) item(e *Entry) (it item[R], err error) {
+	it = item[R]{number: unnumbered, textBytes: e.TextBytes, kept: len(e.Payload)}
 	it.doc.Repaired, it.doc.NoID, it.doc.Charset = e.Repaired, e.NoID, e.UnknownCharset
 	if !e.IsUnit {
 		it.number = noUnit
 	}
 	if e.Skip != nil {
 		it.err = e.Skip
+		return it, nil
 	}
-	return it
+	defer func() {
+		if recover() != nil { // lengths that its bytes contradict
+			err = errPayload
+		}
+	}()
+	it.result = s.Result(e.Record)
+	return it, nil
 }

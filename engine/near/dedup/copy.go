@@ -31,8 +31,14 @@ type CopyReport struct {
 	Unjudged []string // copied as they are, because nothing of them could be compared
 	Repacked []string // compressed by zstd instead of xz or bzip2
 	Lost     []string // what could not be read and is in no copy, with the reason
-	Uncut    int      // documents that have all their text, because parts cannot be cut out of their format
+	Uncut    []Uncut  // documents that have all their text, because parts cannot be cut out of their format
 	Unnoted  int      // records without the fields that the others got, because they are broken or too large
+}
+
+// An Uncut is a number of documents of a file.
+type Uncut struct {
+	File      string
+	Documents int
 }
 
 // A Verdict says what of a document goes: nothing if it is zero.
@@ -55,9 +61,9 @@ type Rewriting struct {
 	Judge func(f document.File, unit int) func(*document.Extractor, document.Unit) (Verdict, error)
 
 	// Work, if not nil, keeps finished copies for another run, and gives those that one has kept.
-	// Decision says, in some bytes, what of that many units from the first on goes.
+	// Decision returns some bytes that tell which of a file's units go, and which parts of them.
 	Work     Work
-	Decision func(first, units int) []byte
+	Decision func(f document.File, first, units int) []byte
 
 	// Fields, if not nil, are added to all documents; then all stay, with all their text.
 	Fields *Fields
@@ -66,11 +72,11 @@ type Rewriting struct {
 
 // A Work keeps finished copies. Many goroutines call it.
 type Work interface {
-	// Take returns the path of the copy of a file that is kept, or "" where none is made of it, and
-	// what Keep was given with it.
-	Take(f document.File, decision []byte) (path string, report []byte, ok bool)
-	// Keep keeps a finished copy under its name in the folder of copies, "" where none is made.
-	Keep(f document.File, decision []byte, name string, report []byte)
+	// TakeCopy returns the path of the copy of a file that is kept, or "" where none is made of it, and
+	// what KeepCopy was given with it.
+	TakeCopy(f document.File, decision []byte) (path string, report []byte, ok bool)
+	// KeepCopy keeps a finished copy under its name in the folder of copies, "" where none is made.
+	KeepCopy(f document.File, decision []byte, name string, report []byte)
 }
 
 // Copy reads the inputs again, counted by meter unless it is nil, and copies them without the
@@ -91,7 +97,7 @@ func (r *Result) Copy(ctx context.Context, names *Copies, meter *document.Meter,
 	}
 	dropped := r.droppedRows()
 	w := Rewriting{Inputs: c.inputs, Options: c.options, FileUnits: c.fileUnits, Threads: c.o.Threads,
-		Judge: r.judge(dropped), Work: r.Work, Decision: func(first, units int) []byte {
+		Judge: r.judge(dropped), Work: r.Work, Decision: func(_ document.File, first, units int) []byte {
 			return c.decision(dropped, first, units)
 		}}
 	return w.Copy(ctx, names, meter, create)
@@ -119,7 +125,7 @@ func (w *Rewriting) Copy(ctx context.Context, names *Copies, meter *document.Met
 			k := &copier{opts: opts, names: names, create: create, file: f, fields: w.Fields, beside: w.Beside}
 			judge, left := w.Judge(f, unit), w.FileUnits[len(copiers)]
 			if w.Work != nil {
-				k.work, k.decision = w.Work, w.Decision(unit, left)
+				k.work, k.decision = w.Work, w.Decision(f, unit, left)
 			}
 			unit += left
 			k.judge = func(u document.Unit) (Verdict, error) {
@@ -218,7 +224,9 @@ func reportOf(copiers []*copier) (all CopyReport) {
 		all.Unjudged = append(all.Unjudged, k.report.Unjudged...)
 		all.Repacked = append(all.Repacked, k.report.Repacked...)
 		all.Lost = append(all.Lost, k.report.Lost...)
-		all.Uncut += k.report.Uncut
+		if k.made.Uncut > 0 {
+			all.Uncut = append(all.Uncut, Uncut{k.file.Path, k.made.Uncut})
+		}
 		all.Unnoted += k.report.Unnoted
 	}
 	return all
@@ -262,9 +270,9 @@ func (k *copier) copyOnce() error {
 	if k.work == nil {
 		return k.copy()
 	}
-	if path, report, ok := k.work.Take(k.file, k.decision); ok && json.Unmarshal(report, &k.made) == nil {
+	if path, report, ok := k.work.TakeCopy(k.file, k.decision); ok && json.Unmarshal(report, &k.made) == nil {
 		defer k.opts.Meter.Begin(k.file)()
-		if k.report.Uncut = k.made.Uncut; k.made.Repacked {
+		if k.made.Repacked {
 			k.report.Repacked = []string{k.file.Path}
 		}
 		if !k.made.Copied {
@@ -284,9 +292,9 @@ func (k *copier) copyOnce() error {
 	if err := k.copy(); err != nil || len(k.report.Lost)+len(k.report.Unjudged) > 0 {
 		return err
 	}
-	k.made.Repacked, k.made.Uncut = len(k.report.Repacked) > 0, k.report.Uncut
+	k.made.Repacked = len(k.report.Repacked) > 0
 	report, err := json.Marshal(k.made)
-	k.work.Keep(k.file, k.decision, k.made.name, report)
+	k.work.KeepCopy(k.file, k.decision, k.made.name, report)
 	return err
 }
 
@@ -482,7 +490,7 @@ func (k *copier) scan(f document.File) (x scanned, err error) {
 		}
 		places, ok := k.extractor.Places(u, v.Cuts)
 		if !ok {
-			k.report.Uncut++
+			k.made.Uncut++
 		}
 		for _, p := range places {
 			x.cuts = append(x.cuts, cut{from: p.From, to: p.To})

@@ -3,6 +3,7 @@ package decontaminate
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"math/rand/v2"
 	"os"
@@ -15,6 +16,7 @@ import (
 
 	"ndd/engine/corpus/ingest"
 	"ndd/engine/near/dedup"
+	"ndd/engine/near/dedup/work"
 )
 
 // hits returns the hits of documents, as the line of the document, that of the item and the text.
@@ -195,6 +197,41 @@ func TestThreads(t *testing.T) {
 	}
 	if _, err := r.Copy(context.Background(), names, nil, create); err == nil {
 		t.Error("a changed document was copied")
+	}
+}
+
+// TestWork holds that what was kept of a file gives the same result when another file has changed, though
+// n-grams were common in all files then.
+func TestWork(t *testing.T) {
+	p := newPlanter(9)
+	law, question := p.text(400)+". ", p.text(20)
+	evals, dir := write(t, "items.jsonl", texts(law+question)), t.TempDir()
+	common := write(t, "common.jsonl", texts(slices.Repeat([]string{law}, 500)...)) // more than is read ahead
+	corpus := write(t, "docs.jsonl", texts(law, law+p.text(20), law+question))
+	x, _, err := ReadItems(t.Context(), []string{evals}, ingest.Config{}, Options{Common: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for run := range 3 {
+		taken := work.Taken{}
+		w, err := work.Open(t.Context(), nil, dir, 1, func(t work.Taken) { taken = t }, func(msg string) { t.Error(msg) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, _, err := Find(t.Context(), []string{common, corpus}, ingest.Config{Threads: 1, Work: w}, x, nil, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := slices.Collect(r.Documents())
+		if len(found) != 1 || found[0].ID != "c" || found[0].Hits[0].Score != 1 || taken.Stored != min(run, 1) {
+			t.Errorf("run %d: %+v, %+v", run, found, taken)
+		}
+		if err := errors.Join(r.Close(), w.Close()); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(common, []byte(`{"text":"`+strings.Repeat("other ", run)+`words"}`), 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 

@@ -2,18 +2,22 @@ package decontaminate
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
-	"hash/maphash"
+	"fmt"
 	"iter"
 	"math"
 	"slices"
 	"sync/atomic"
 	"unicode/utf8"
 
+	"github.com/cespare/xxhash/v2"
+
 	"ndd/engine/corpus/document"
 	"ndd/engine/corpus/ingest"
+	"ndd/engine/corpus/simhash"
 	"ndd/engine/near/dedup"
 	"ndd/engine/result"
 	"ndd/engine/storage/disk"
@@ -36,15 +40,13 @@ type Document struct {
 	ID, Source string
 	Line       int // as document.Document has it
 	Hits       []Hit
-
-	hash uint64 // of the text
-	at   int    // in the spool
 }
 
 // A Result holds the hits in a corpus. It must be closed.
 type Result struct {
-	Sets []Set // of the items, with what was met
-	Met  int   // documents with hits
+	Sets []Set      // of the items, with what was met
+	Met  int        // documents with hits
+	Work dedup.Work // of Copy; may be nil
 
 	x       *Items
 	inputs  []string
@@ -53,36 +55,39 @@ type Result struct {
 	spool   *spill.Run[byte]
 	all     []byte
 	units   []int // of the files
-	gone    map[string][]goes
+	met     []goes
+	gone    map[string][2]int // of each file, the range of met
+	scores  []float64         // of the candidates of met; 0 for one that is no hit
 
 	documents []atomic.Uint32 // with each n-gram, more than Options.Common or exact
 	found     []uint32        // for each item found as a whole, the documents with it
+	weights   []weights       // of the items, while documents are read and counted
 }
 
 // A goes is a document with hits: its place in its file, the hash of its text, its place in the
-// spool.
+// spool, the first of its scores.
 type goes struct {
-	line int
-	hash uint64
-	at   int
+	line       int
+	hash       uint64
+	at, scores int
 }
 
-// textSeed is of the hashes by which a text is known again.
-var textSeed = maphash.MakeSeed()
-
-// prepared is a document on its way to the spool: its candidates, encoded, and its n-grams.
+// prepared is a document on its way to the spool: its names and the hash of its text, its n-grams,
+// its candidates, encoded; none if it has none.
 type prepared struct {
-	candidates []candidate
-	record     []byte // of the document and its candidates; empty if it has none
+	of         ingest.Record
 	grams      []uint32
+	candidates []byte
 }
 
-// Find reads a corpus and finds the items in it. It does not use cfg.Recipe. Temporary files lie in
-// the folder dir, "" for the system's. The report is valid with an error, too.
+// Find reads a corpus and finds the items in it. It does not use cfg.Recipe; cfg.Work keeps what the
+// files hold of these items. Temporary files lie in the folder dir, "" for the system's. The report
+// is valid with an error, too.
 func Find(ctx context.Context, inputs []string, cfg ingest.Config, x *Items, d *disk.Disk, dir string) (
 	_ *Result, _ ingest.Report, err error) {
 	r := &Result{Sets: slices.Clone(x.Sets), x: x, inputs: inputs, reading: cfg.Document, threads: cfg.Threads,
-		documents: make([]atomic.Uint32, len(x.table.keys)), found: make([]uint32, len(x.items)), gone: map[string][]goes{}}
+		documents: make([]atomic.Uint32, len(x.table.keys)), found: make([]uint32, len(x.items)), gone: map[string][2]int{},
+		weights: make([]weights, len(x.items))}
 	r.reading.Meter = nil // it counts the first reading
 	if r.spool, err = spill.Create[byte](d, dir, "candidates", 1<<18); err != nil {
 		return nil, ingest.Report{}, err
@@ -92,13 +97,20 @@ func Find(ctx context.Context, inputs []string, cfg ingest.Config, x *Items, d *
 			err = errors.Join(err, r.Close())
 		}
 	}()
+	cfg.Recipe = simhash.Recipe{}
+	if cfg.Work != nil {
+		cfg.Job = x.job()
+	}
 	report, err := ingest.Extract(ctx, inputs, cfg, ingest.Steps[prepared]{
 		Worker: func() (func(int, *document.Document) (prepared, error), error) {
 			k, err := newTokeniser()
-			m := &matcher{tokeniser: k, x: x, documents: r.documents, windows: make([][]window, len(x.table.lengths))}
+			m := &matcher{tokeniser: k, x: x, documents: r.documents, windows: make([][]window, len(x.table.lengths)),
+				all: cfg.Work != nil}
 			return func(_ int, doc *document.Document) (prepared, error) { return m.prepare(doc), nil }, err
 		},
 		Borrows: true,
+		Record:  prepared.record,
+		Result:  kept,
 		Emit:    r.add,
 	})
 	if err == nil {
@@ -112,20 +124,21 @@ func Find(ctx context.Context, inputs []string, cfg ingest.Config, x *Items, d *
 	return r, report, nil
 }
 
-// prepare finds the candidates of a document.
-func (m *matcher) prepare(doc *document.Document) (p prepared) {
-	p.candidates = m.find(doc.Text)
-	p.grams = slices.Clone(m.grams)
-	if len(p.candidates) == 0 {
+// prepare finds the candidates of a document. It encodes them as numbers, varints:
+//
+//	candidates | of each: item, from, to, their characters, longest run, answer, spans | of each: from, to
+func (m *matcher) prepare(doc *document.Document) prepared {
+	list := m.find(doc.Text)
+	p := prepared{of: ingest.Record{ID: doc.ID, Source: doc.Source, Line: doc.Line, TextBytes: len(doc.Text)},
+		grams: slices.Clone(m.grams)}
+	if len(list) == 0 {
 		return p
 	}
-	b := appendText(appendText(nil, doc.ID), doc.Source)
-	b = binary.AppendUvarint(b, uint64(doc.Line))
-	b = binary.LittleEndian.AppendUint64(b, maphash.String(textSeed, doc.Text))
-	b = binary.AppendUvarint(b, uint64(len(p.candidates)))
+	p.of.Hash[0] = xxhash.Sum64String(doc.Text)
+	b := binary.AppendUvarint(nil, uint64(len(list)))
 	chars := newCharIndex(doc.Text)
-	for i := range p.candidates {
-		c := &p.candidates[i]
+	for i := range list {
+		c := &list[i]
 		from, to := m.starts[c.from], m.ends[c.to-1]
 		answer := 0
 		if c.answer {
@@ -138,8 +151,77 @@ func (m *matcher) prepare(doc *document.Document) (p prepared) {
 			b = binary.AppendUvarint(binary.AppendUvarint(b, uint64(s.from)), uint64(s.to))
 		}
 	}
-	p.record = b
+	p.candidates = b
 	return p
+}
+
+// A reader takes numbers and texts from encoded ones.
+type reader struct{ b []byte }
+
+func (r *reader) next() int {
+	v, n := binary.Uvarint(r.b)
+	r.b = r.b[max(n, 1):] // a number that makes no sense comes to the end at last
+	return int(v)
+}
+
+func (r *reader) text() string {
+	n := r.next()
+	s := string(r.b[:n])
+	r.b = r.b[n:]
+	return s
+}
+
+// candidates calls each with the candidates that prepare encoded, as hits without a score, and their
+// spans, which are valid until each returns.
+func (r *reader) candidates(x *Items, each func(item int, h Hit, spans []span)) {
+	var spans []span
+	for range r.next() {
+		item := r.next()
+		h := Hit{Item: &x.items[item], From: r.next(), To: r.next(), FromChar: r.next(), ToChar: r.next(), Longest: r.next(),
+			Answer: r.next() == 1}
+		spans = spans[:0]
+		for range r.next() {
+			spans = append(spans, span{r.next(), r.next()})
+		}
+		each(item, h, spans)
+	}
+}
+
+// record returns the record kept of a document: its n-grams, each from the one before, and candidates.
+func (p prepared) record() ingest.Record {
+	b, before := binary.AppendUvarint(nil, uint64(len(p.grams))), uint32(0)
+	for _, g := range p.grams {
+		b = binary.AppendUvarint(b, uint64(g-before))
+		before = g
+	}
+	p.of.Payload = append(b, p.candidates...)
+	return p.of
+}
+
+// kept is the inverse of record.
+func kept(of ingest.Record) prepared {
+	r, gram := reader{of.Payload}, uint32(0)
+	of.Payload = nil
+	p := prepared{of: of}
+	for range r.next() {
+		gram += uint32(r.next())
+		p.grams = append(p.grams, gram)
+	}
+	p.candidates = r.b
+	return p
+}
+
+// job returns what candidates depend on beside the corpus.
+func (x *Items) job() string {
+	h := sha256.New()
+	for _, list := range [][]uint64{x.tokens, x.answers} {
+		binary.Write(h, binary.LittleEndian, list) // a hash takes all
+	}
+	for i := range x.items {
+		it := &x.items[i]
+		fmt.Fprintln(h, it.from, it.answerFrom, it.n, it.whole)
+	}
+	return fmt.Sprintf("items %x, threshold %g", h.Sum(nil), x.o.Threshold)
 }
 
 // A charIndex counts the characters before places of a text.
@@ -182,28 +264,44 @@ func (r *Result) add(p prepared) error {
 	for _, g := range p.grams {
 		r.documents[g].Add(1)
 	}
-	possible := false
-	for i := range p.candidates {
-		c := &p.candidates[i]
-		it := &r.x.items[c.item]
-		if it.whole {
-			r.found[c.item]++
-		}
-		possible = possible || r.score(it, c.spans, false) >= r.x.o.Threshold
+	if len(p.candidates) == 0 {
+		return nil
 	}
+	possible := false
+	(&reader{p.candidates}).candidates(r.x, func(item int, h Hit, spans []span) {
+		if h.Item.whole {
+			r.found[item]++
+		}
+		const rounding = 1e-9
+		possible = possible || r.score(item, spans, false) >= r.x.o.Threshold-rounding
+	})
 	if !possible {
 		return nil
 	}
-	return r.spool.Append(p.record)
+	b := appendText(appendText(nil, p.of.ID), p.of.Source)
+	b = binary.AppendUvarint(b, uint64(p.of.Line))
+	b = binary.LittleEndian.AppendUint64(b, p.of.Hash[0])
+	return r.spool.Append(append(b, p.candidates...))
 }
 
-// score returns the weight of some spans of an item divided by that of all, or, while documents are
-// still read, the most that it may be in the end: the spans not covered may come up often.
-func (r *Result) score(it *Item, spans []span, inTheEnd bool) float64 {
-	n, common := it.Tokens(), uint32(r.x.o.Common)
-	if it.whole || len(spans) == 1 && spans[0] == (span{0, n}) {
-		return 1
+// The weights of an item are what its tokens before each one weigh together: by the documents
+// counted when they were computed, and the least that may become of it.
+type weights struct {
+	sums, least []float64
+	uses, again int // they are computed anew when they were used so often
+}
+
+// weigh returns an item's weights, those of some time ago while documents are still read: documents
+// only become more, so they were no less.
+func (r *Result) weigh(item int, inTheEnd bool) *weights {
+	w, it := &r.weights[item], &r.x.items[item]
+	if w.uses++; w.uses <= w.again {
+		return w
 	}
+	if w.again = 2 * w.uses; inTheEnd {
+		w.again = math.MaxInt
+	}
+	n, common := it.Tokens(), uint32(r.x.o.Common)
 	most := make([]float64, n) // for each token, of the n-grams with it
 	for p, g := range r.x.gram[it.from : int(it.to)-it.n+1] {
 		v := float64(r.x.table.items[g]) * float64(max(min(r.documents[g].Load(), common), 1))
@@ -211,74 +309,70 @@ func (r *Result) score(it *Item, spans []span, inTheEnd bool) float64 {
 			most[i] = v
 		}
 	}
-	sum := func(from, to int, covered bool) (sum float64) {
-		for i, m := range most[from:to] {
-			if !covered && !inTheEnd {
-				m = float64(r.x.shared[int(it.from)+from+i]) * float64(common)
-			}
-			sum += 1 / (m * m)
+	w.sums, w.least = make([]float64, n+1), make([]float64, n+1)
+	for i, m := range most {
+		low := m
+		if !inTheEnd {
+			low = float64(r.x.shared[int(it.from)+i]) * float64(common)
 		}
-		if !covered && to-from >= otherTokens {
-			sum *= 2
+		w.sums[i+1], w.least[i+1] = w.sums[i]+1/(m*m), w.least[i]+1/(low*low)
+	}
+	return w
+}
+
+// score returns the weight of some spans of an item divided by that of all, or, while documents are
+// still read, the most that it may be in the end: the spans not covered may come up often.
+func (r *Result) score(item int, spans []span, inTheEnd bool) float64 {
+	it := &r.x.items[item]
+	n := it.Tokens()
+	if it.whole || len(spans) == 1 && spans[0] == (span{0, n}) {
+		return 1
+	}
+	w := r.weigh(item, inTheEnd)
+	other := func(from, to int) float64 {
+		if to-from >= otherTokens {
+			return 2 * (w.least[to] - w.least[from])
 		}
-		return sum
+		return w.least[to] - w.least[from]
 	}
 	some, rest, before := 0.0, 0.0, 0
 	for _, s := range spans {
-		some += sum(s.from, s.to, true)
-		rest += sum(before, s.from, false)
+		some += w.sums[s.to] - w.sums[s.from]
+		rest += other(before, s.from)
 		before = s.to
 	}
-	return some / (some + rest + sum(before, n, false))
+	return some / (some + rest + other(before, n))
 }
 
 // Documents yields the documents with hits, in the order of the inputs.
 func (r *Result) Documents() iter.Seq[Document] {
 	return func(yield func(Document) bool) {
-		for at := 0; at < len(r.all); {
-			d, size := r.document(at)
-			if len(d.Hits) > 0 && !yield(d) {
+		for i := range r.met {
+			if !yield(r.document(&r.met[i])) {
 				return
 			}
-			at += size
 		}
 	}
 }
 
-// document decodes the document at a place of the spool, with its hits, and returns the bytes that
-// it takes.
-func (r *Result) document(at int) (d Document, size int) {
-	b := r.all[at:]
-	next := func() int {
-		v, n := binary.Uvarint(b)
-		b = b[n:]
-		return int(v)
-	}
-	text := func() string {
-		n := next()
-		s := string(b[:n])
-		b = b[n:]
-		return s
-	}
-	d = Document{ID: text(), Source: text(), Line: next(), at: at}
-	d.hash = binary.LittleEndian.Uint64(b)
-	b = b[8:]
-	for range next() {
-		item := next()
-		it := &r.x.items[item]
-		h := Hit{Item: it, From: next(), To: next(), FromChar: next(), ToChar: next(), Longest: next(), Answer: next() == 1}
-		spans, covered := make([]span, next()), 0
-		for i := range spans {
-			spans[i] = span{next(), next()}
-			covered += spans[i].to - spans[i].from
+// document returns a document with its hits.
+func (r *Result) document(g *goes) Document {
+	b := reader{r.all[g.at:]}
+	d := Document{ID: b.text(), Source: b.text(), Line: b.next()}
+	b.b = b.b[8:]
+	i := g.scores
+	b.candidates(r.x, func(_ int, h Hit, spans []span) {
+		if h.Score = r.scores[i]; h.Score > 0 {
+			covered := 0
+			for _, s := range spans {
+				covered += s.to - s.from
+			}
+			h.Covered = float64(covered) / float64(h.Item.Tokens())
+			d.Hits = append(d.Hits, h)
 		}
-		if h.Score = r.score(it, spans, true); h.Score < r.x.o.Threshold || r.isPhrase(item) {
-			continue
-		}
-		h.Covered = float64(covered) / float64(it.Tokens())
-		d.Hits = append(d.Hits, h)
-	}
-	return d, len(r.all) - at - len(b)
+		i++
+	})
+	return d
 }
 
 // isPhrase reports whether an item is short and stands in too many documents.
@@ -288,25 +382,47 @@ func (r *Result) isPhrase(item int) bool {
 
 // count counts the items and documents met.
 func (r *Result) count() {
-	met, answered := map[*Item]bool{}, map[*Item]bool{}
-	for d := range r.Documents() {
-		r.Met++
-		r.gone[d.Source] = append(r.gone[d.Source], goes{d.Line, d.hash, d.at})
-		for i, h := range d.Hits {
+	met, answered := make([]bool, len(r.x.items)), make([]bool, len(r.x.items))
+	in := make([]int, len(r.Sets)) // for each set, the last document with hits, from 1
+	clear(r.weights)               // documents are counted now
+	for b := (reader{r.all}); len(b.b) > 0; {
+		g, scores, hit := goes{at: len(r.all) - len(b.b), scores: len(r.scores)}, r.scores, false
+		_, source, line := b.text(), b.text(), b.next()
+		g.line, g.hash = line, binary.LittleEndian.Uint64(b.b)
+		b.b = b.b[8:]
+		b.candidates(r.x, func(item int, h Hit, spans []span) {
+			score := r.score(item, spans, true)
+			if score < r.x.o.Threshold || r.isPhrase(item) {
+				r.scores = append(r.scores, 0)
+				return
+			}
+			r.scores, hit = append(r.scores, score), true
 			set := &r.Sets[h.Item.Set]
-			if !slices.ContainsFunc(d.Hits[:i], func(o Hit) bool { return o.Item.Set == h.Item.Set }) {
+			if in[h.Item.Set] != len(r.met)+1 {
+				in[h.Item.Set] = len(r.met) + 1
 				set.Documents++
 			}
-			if !met[h.Item] {
-				met[h.Item] = true
+			if !met[item] {
+				met[item] = true
 				set.Met++
 			}
-			if h.Answer && !answered[h.Item] {
-				answered[h.Item] = true
+			if h.Answer && !answered[item] {
+				answered[item] = true
 				set.Answered++
 			}
+		})
+		if !hit {
+			r.scores = scores
+			continue
 		}
+		of, ok := r.gone[source]
+		if !ok {
+			of[0] = len(r.met)
+		}
+		r.met = append(r.met, g)
+		r.gone[source] = [2]int{of[0], len(r.met)}
 	}
+	r.Met, r.weights = len(r.met), nil
 	for i := range r.x.items {
 		if r.isPhrase(i) {
 			r.Sets[r.x.items[i].Set].Phrases++
@@ -318,7 +434,7 @@ func (r *Result) count() {
 func (r *Result) Close() error { return r.spool.Close() }
 
 // Copy reads the inputs again, counted by meter unless it is nil, and copies them without the
-// documents that have hits, as [dedup.Rewriting] does.
+// documents that have hits, as [dedup.Rewriting] does; finished copies of r.Work are taken over.
 func (r *Result) Copy(ctx context.Context, names *dedup.Copies, meter *document.Meter, create dedup.Create) (
 	dedup.CopyReport, error) {
 	return r.rewrite(ctx, names, meter, create, nil)
@@ -335,7 +451,7 @@ func (r *Result) Annotate(ctx context.Context, names *dedup.Copies, meter *docum
 	return r.rewrite(ctx, names, meter, create, &dedup.Fields{Columns: Annotations, Values: r.values})
 }
 
-// values returns the values of [Annotations]; a note is a place in the spool, from 1.
+// values returns the values of [Annotations]; a note is a document of met, from 1.
 func (r *Result) values(note int) []any {
 	if note == 0 {
 		return []any{nil, nil}
@@ -351,9 +467,8 @@ func (r *Result) values(note int) []any {
 		Answer   bool    `json:"answer"`
 	}
 	var list []hit
-	d, _ := r.document(note - 1)
 	highest := 0.0
-	for _, h := range d.Hits {
+	for _, h := range r.document(&r.met[note-1]).Hits {
 		highest = max(highest, h.Score)
 		list = append(list, hit{r.Sets[h.Item.Set].Name, h.Item.ID, h.From, h.To, h.FromChar, h.ToChar, h.Score, h.Answer})
 	}
@@ -369,19 +484,27 @@ func (r *Result) rewrite(ctx context.Context, names *dedup.Copies, meter *docume
 	fields *dedup.Fields) (dedup.CopyReport, error) {
 	w := dedup.Rewriting{Inputs: r.inputs, Options: r.reading, FileUnits: r.units, Threads: r.threads, Fields: fields,
 		Judge: func(f document.File, _ int) func(*document.Extractor, document.Unit) (dedup.Verdict, error) {
-			ahead := r.gone[f.Path]
+			next, end := r.gone[f.Path][0], r.gone[f.Path][1]
 			return func(x *document.Extractor, u document.Unit) (dedup.Verdict, error) {
-				if len(ahead) == 0 || ahead[0].line != u.Line {
+				if next == end || r.met[next].line != u.Line {
 					return dedup.Verdict{}, nil
 				}
-				g := ahead[0]
 				doc, err := x.Extract(u)
-				if err != nil || maphash.String(textSeed, doc.Text) != g.hash {
+				if err != nil || xxhash.Sum64String(doc.Text) != r.met[next].hash {
 					return dedup.Verdict{}, dedup.Changed(u.Source)
 				}
-				ahead = ahead[1:]
-				return dedup.Verdict{Drop: true, Note: g.at + 1}, nil
+				next++
+				return dedup.Verdict{Drop: true, Note: next}, nil
 			}
 		}}
+	if fields == nil {
+		w.Work, w.Decision = r.Work, func(f document.File, _, _ int) []byte {
+			h := sha256.New()
+			for i := r.gone[f.Path][0]; i < r.gone[f.Path][1]; i++ {
+				fmt.Fprintln(h, r.met[i].line)
+			}
+			return h.Sum(nil)
+		}
+	}
 	return w.Copy(ctx, names, meter, create)
 }

@@ -13,10 +13,11 @@ import (
 )
 
 // Fields that hold a question and its answer where the options name none, in the order in which
-// they are looked for; the fields of texts follow.
+// they are looked for; the fields of texts follow. Of a list of answers the first one counts.
 var (
 	QuestionFields = []string{"question", "problem", "prompt", "query"}
-	AnswerFields   = []string{"answer", "solution", "canonical_solution", "target", "answers"}
+	AnswerFields   = []string{"answer", "solution", "canonical_solution", "target", "answers", "answers.text[]",
+		"answers[]", "answer[]"}
 )
 
 // Options configures the items looked for and the hits.
@@ -174,7 +175,7 @@ func ReadItems(ctx context.Context, inputs []string, cfg ingest.Config, o Option
 		return nil, ingest.Report{}, err
 	}
 	cfg.Document.TextField, cfg.Document.PreferText = o.Question, QuestionFields
-	cfg.Document.ValueFields = [][]string{AnswerFields}
+	cfg.Document.ValueFields, cfg.Document.FirstValue = [][]string{AnswerFields}, true
 	if o.Answer != "" {
 		cfg.Document.ValueFields = [][]string{{o.Answer}}
 	}

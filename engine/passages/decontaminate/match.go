@@ -49,6 +49,7 @@ type matcher struct {
 	*tokeniser
 	x         *Items
 	documents []atomic.Uint32 // with each n-gram so far
+	all       bool            // n-grams count that do not matter any more, too
 	windows   [][]window      // for each n
 	room      room
 	grams     []uint32 // n-grams of the document that still count
@@ -109,7 +110,7 @@ func (m *matcher) seeds(n int, windows []window) {
 		if p := places[0]; !slices.Equal(doc[w.at:w.at+n], m.x.tokens[p:int(p)+n]) {
 			continue
 		}
-		if m.documents[g].Load() < uint32(m.x.o.Common) {
+		if m.all || m.documents[g].Load() < uint32(m.x.o.Common) {
 			m.grams = append(m.grams, g)
 		}
 		if len(places) <= sharedMax {

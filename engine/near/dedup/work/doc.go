@@ -1,7 +1,7 @@
 // Package work keeps in a folder the results of the first reading of input files: fingerprints, IDs,
-// lengths, and all else that becomes of a document; and finished copies, until all are there. A job
-// that was stopped at any moment, or that has new files, then reads only the files that no run has
-// finished.
+// lengths, hashes of lines, and all else that becomes of a document; and finished copies, until all
+// are there. A job that was stopped at any moment, or that has new files, then reads only the files
+// that no run has finished.
 //
 //	version        of the folder
 //	lock           one process at a time

@@ -18,6 +18,7 @@ const (
 	hasSource // other than that of the document before
 	isUnit
 	noID
+	hasPayload
 )
 
 // A skipped is a skip as it is stored.
@@ -29,12 +30,14 @@ type skipped struct {
 // appendEntry appends an entry, behind one of a document with the given source, or "" for the first:
 //
 //	head | skip: JSON
-//	head | ID, source, values, hash, fingerprint, features, bytes of text, modified, line, repaired, charset
+//	head | ID, source, values, hash, fingerprint, features, bytes of text, modified, line, repaired, charset,
+//	       payload
 //
-// Texts begin with their lengths. Source, values and fingerprint are there if the head says so.
+// Texts begin with their lengths. Source, values, fingerprint and payload are there if the head says so.
 func appendEntry(b []byte, e *ingest.Entry, source string) []byte {
 	head := bit(e.Skip != nil, hasSkip) | bit(e.OK, hasPrint) | bit(e.Values != nil, hasValues) |
-		bit(e.Source != source, hasSource) | bit(e.IsUnit, isUnit) | bit(e.NoID, noID)
+		bit(e.Source != source, hasSource) | bit(e.IsUnit, isUnit) | bit(e.NoID, noID) |
+		bit(len(e.Payload) > 0, hasPayload)
 	b = append(b, head)
 	if e.Skip != nil {
 		s := skipped{Skip: *e.Skip}
@@ -64,7 +67,10 @@ func appendEntry(b []byte, e *ingest.Entry, source string) []byte {
 	for _, n := range []int64{int64(e.Features), int64(e.TextBytes), e.Modified, int64(e.Line), int64(e.Repaired)} {
 		b = binary.AppendVarint(b, n)
 	}
-	return appendText(b, e.UnknownCharset)
+	if b = appendText(b, e.UnknownCharset); head&hasPayload != 0 {
+		b = appendText(b, string(e.Payload))
+	}
+	return b
 }
 
 func bit(set bool, b byte) byte {
@@ -128,7 +134,9 @@ func (d *decoder) next() (e ingest.Entry, err error) {
 	}
 	e.Features, e.TextBytes, e.Modified = int(d.number()), int(d.number()), d.number()
 	e.Line, e.Repaired = int(d.number()), int(d.number())
-	e.UnknownCharset = d.text()
+	if e.UnknownCharset = d.text(); head&hasPayload != 0 {
+		e.Payload = []byte(d.text())
+	}
 	return e, nil
 }
 

@@ -21,7 +21,7 @@ import (
 
 const (
 	versionName = "version"
-	version     = "ndd dedup --work, version 3\n"
+	version     = "ndd --work, version 4\n"
 	ending      = ".work"
 
 	pieceBytes = 1 << 20 // of input files in a work file, about; a single one may be larger
@@ -61,7 +61,9 @@ type key struct {
 	Modified int64
 	Version  string `json:",omitempty"` // of an object
 
+	Job      string `json:",omitempty"` // of ingest.Config
 	Recipe   simhash.Recipe
+	Extract  document.Extract `json:",omitempty"`
 	Format   document.Format
 	Text, ID string
 	Values   [][]string
@@ -285,9 +287,9 @@ func (w *Folder) Begin(ctx context.Context, inputs []string, cfg *ingest.Config)
 // keyOf returns the key of a file as it is now.
 func keyOf(ctx context.Context, f document.File, cfg *ingest.Config) (k key, err error) {
 	o := &cfg.Document
-	k = key{Path: f.Path, Absolute: f.Path, InFolder: f.Root != "", Size: -1, Recipe: cfg.Recipe, Format: o.Format,
-		Text: o.TextField, ID: o.IDField, Values: o.ValueFields, Longest: o.MaxDocumentBytes,
-		Exact: cfg.Exact}
+	k = key{Path: f.Path, Absolute: f.Path, InFolder: f.Root != "", Size: -1, Job: cfg.Job, Recipe: cfg.Recipe,
+		Extract: o.Extract, Format: o.Format, Text: o.TextField, ID: o.IDField, Values: o.ValueFields,
+		Longest: o.MaxDocumentBytes, Exact: cfg.Exact}
 	if object.Is(f.Path) {
 		x, err := object.From(ctx).Open(ctx, f.Path)
 		if err != nil {

@@ -245,7 +245,7 @@ func TestBadFolder(t *testing.T) {
 		t.Fatalf("%v %q %+v", err, got.warned, got.taken)
 	}
 	same(t, got, want)
-	os.WriteFile(filepath.Join(dir, versionName), []byte("ndd dedup --work, version 4\n"), 0o644)
+	os.WriteFile(filepath.Join(dir, versionName), []byte("ndd dedup --work, version 3\n"), 0o644)
 	if _, err := run(t.Context(), nil, in, dir, 1, all, document.Options{}); err == nil ||
 		!strings.Contains(err.Error(), "another version") {
 		t.Error(err)

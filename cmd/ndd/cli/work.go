@@ -1,0 +1,144 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"ndd/engine/corpus/document"
+	"ndd/engine/near/dedup"
+	"ndd/engine/near/dedup/work"
+	"ndd/engine/storage/disk"
+)
+
+// A Work is the folder of --work.
+type Work struct {
+	*work.Folder
+	g     *Globals
+	dir   string
+	to    string // the folder of copies that is being made
+	taken atomic.Int64
+}
+
+// CheckWork returns an error for inputs that --work cannot know again.
+func CheckWork(dir string, inputs []string) error {
+	if i := slices.IndexFunc(inputs, document.ReadOnce); dir != "" && i >= 0 {
+		return Usagef("--work needs files that can be told from others by name, size and time, and a pipe (%s) cannot: "+
+			"write it to a file first", inputs[i])
+	}
+	return nil
+}
+
+// OpenWork opens the folder of --work; it returns nil for "". Close must be called, on nil, too.
+func (g *Globals) OpenWork(ctx context.Context, dir string) (*Work, error) {
+	if dir == "" {
+		return nil, nil
+	}
+	if err := g.Apart(dir, true); err != nil {
+		return nil, err
+	}
+	w := &Work{g: g, dir: dir}
+	var err error
+	w.Folder, err = work.Open(ctx, g.Disk, dir, g.Threads, w.say, func(msg string) { g.Log.Warn(msg) })
+	if errors.Is(err, disk.ErrLocked) {
+		err = fmt.Errorf("--work %w", err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return w, nil
+}
+
+// Close completes the finished files and unlocks the folder.
+func (w *Work) Close() error {
+	if w == nil {
+		return nil
+	}
+	return w.Folder.Close()
+}
+
+// Copies returns what keeps the finished copies in a folder that is being made; nil if it is not on a
+// disk, or there is no --work.
+func (w *Work) Copies(to Folder) dedup.Work {
+	folder, onDisk := to.(interface{ Dir() string })
+	if w == nil || !onDisk {
+		return nil
+	}
+	w.to = folder.Dir()
+	return w
+}
+
+// TakeCopy is of [dedup.Work].
+func (w *Work) TakeCopy(f document.File, decision []byte) (path string, report []byte, ok bool) {
+	if path, report, ok = w.Folder.TakeCopy(f, decision); ok {
+		w.taken.Add(1)
+	}
+	return path, report, ok
+}
+
+// KeepCopy is of [dedup.Work].
+func (w *Work) KeepCopy(f document.File, decision []byte, name string, report []byte) {
+	if name != "" {
+		name = filepath.Join(w.to, name)
+	}
+	w.Folder.KeepCopy(f, decision, name, report)
+}
+
+// Done says how many copies were taken over, and removes those that were kept: all are there.
+func (w *Work) Done() {
+	if w == nil {
+		return
+	}
+	if n := int(w.taken.Load()); n > 0 {
+		w.g.Log.Info(fmt.Sprintf("took over the copies of %s from %s", Number(n, "file"), w.dir))
+	}
+	if err := w.DropCopies(); err != nil {
+		w.g.Log.Warn("--work " + err.Error())
+	}
+}
+
+// say says how many files are taken over, and which ones are read.
+func (w *Work) say(t work.Taken) {
+	if t.Stored+len(t.Changed)+len(t.Other)+t.Unused == 0 {
+		return // the first run
+	}
+	msg := fmt.Sprintf("took over %d of %s from %s", t.Stored, Number(t.Files, "file"), t.Dir)
+	for _, again := range []struct {
+		why   string
+		files []string
+	}{{"new", t.New}, {"changed", t.Changed}, {"read with other options before", t.Other}} {
+		if n := len(again.files); n > 0 {
+			msg += fmt.Sprintf("; %s: %s", again.why, firstOf(again.files))
+		}
+	}
+	if t.Unused > 0 {
+		msg += fmt.Sprintf("; it has %s of no input now", Number(t.Unused, "more reading"))
+	}
+	w.g.Log.Info(msg)
+}
+
+// firstOf names the first few of some files.
+func firstOf(files []string) string {
+	const most = 5
+	if n := len(files); n > most {
+		return fmt.Sprintf("%s and %d more", strings.Join(files[:most], ", "), n-most)
+	}
+	return strings.Join(files, ", ")
+}
+
+// FillCopies fills a folder with copies of the inputs, which write writes, and shows how far it is.
+func (g *Globals) FillCopies(ctx context.Context, doing string, inputs []string, o document.Options, to Folder,
+	write func(*document.Meter, dedup.Create) (dedup.CopyReport, error)) (dedup.CopyReport, error) {
+	o.Meter = &document.Meter{}
+	bar := g.NewShareBar(ctx, doing, inputs, o)
+	defer bar.End()
+	return write(o.Meter, func(name string, fill func(io.Writer) error) error {
+		return to.Write(name, func(w *bufio.Writer) error { return fill(w) })
+	})
+}
