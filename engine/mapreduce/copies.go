@@ -97,25 +97,10 @@ func (j CopiesDocs) mapPart(ctx context.Context, t *task) error {
 // documents the one with fewer signatures is searched for, or the smaller ID if they have as many,
 // so that a pair comes once.
 func (j CopiesDocs) search(ctx context.Context, t *task, s *lists.Searcher, ids [][]byte) error {
-	f, err := os.Open(j.Queries)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
 	var set []uint64
 	var matches []postings.Match
 	var counts []int
-	var side end
-	var read count
-	err = newLines(f).records(ctx, func(r record) (err error) {
-		if string(r.key) == endKey {
-			e, err := parseEnd(r.value)
-			if err != nil {
-				return err
-			}
-			return errors.Join(side.add(e), t.read.add(end{recipe: e.recipe}))
-		}
-		read.add(r)
+	return t.side(ctx, j.Queries, func(r record) (err error) {
 		if set, err = parseSet(set[:0], r.value); err != nil || len(set) == 0 {
 			return err
 		}
@@ -128,10 +113,33 @@ func (j CopiesDocs) search(ctx context.Context, t *task, s *lists.Searcher, ids 
 		}
 		return t.sendPairs(r.key, len(set), matches, ids)
 	})
+}
+
+// side calls each with the records of a file beside a map, which are the results of another job, and
+// checks that all are there.
+func (t *task) side(ctx context.Context, path string, each func(r record) error) error {
+	f, err := os.Open(path)
 	if err != nil {
-		return fmt.Errorf("%s: %w", j.Queries, err)
+		return err
 	}
-	return side.whole(j.Queries, read)
+	defer f.Close()
+	var side end
+	var read count
+	err = newLines(f).records(ctx, func(r record) error {
+		if string(r.key) == endKey {
+			e, err := parseEnd(r.value)
+			if err != nil {
+				return err
+			}
+			return errors.Join(side.add(e), t.read.add(end{recipe: e.recipe}))
+		}
+		read.add(r)
+		return each(r)
+	})
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return side.whole(path, read)
 }
 
 // sendPairs sends the pairs of a document of size signatures with its matches that are larger, or

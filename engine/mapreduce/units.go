@@ -28,32 +28,31 @@ const (
 	placeDigits = 8
 )
 
-// A madeUnits is the keys of the units of one document, without the partitions.
-type madeUnits struct {
+// A madeKeys is the keys of one document, without the partitions, and the hashes that choose these.
+type madeKeys struct {
 	id     string
 	hashes []uint64
 	keys   [][]byte
 }
 
-func (j Units) mapPart(ctx context.Context, t *task) error {
-	return t.documents(ctx, j.Document, func(c ingest.Config) (ingest.Report, error) {
+// sendKeys sends the keys that a worker makes of each document of a map's input.
+func (t *task) sendKeys(ctx context.Context, o document.Options,
+	worker func() (func(d *document.Document, send func(hash uint64, key []byte)), error)) error {
+	return t.documents(ctx, o, func(c ingest.Config) (ingest.Report, error) {
 		t.results.parts = 0 // it has a reduce
-		return ingest.Extract(ctx, []string{document.Stdin}, c, ingest.Steps[madeUnits]{
-			Worker: func() (func(int, *document.Document) (madeUnits, error), error) {
-				cut, err := passages.NewCutter(j.Passages)
-				return func(_ int, d *document.Document) (madeUnits, error) {
-					m := madeUnits{id: d.ID}
-					cut(d.Text, func(hash [2]uint64, at passages.Cut) {
-						key := appendNumber(appendNumber(nil, hash[0], printDigits), hash[1], printDigits)
-						key = append(appendEscaped(key, d.ID), ' ')
-						key = appendNumber(appendNumber(key, uint64(at.From), placeDigits), uint64(at.To), placeDigits)
-						m.hashes, m.keys = append(m.hashes, hash[0]), append(m.keys, key)
+		return ingest.Extract(ctx, []string{document.Stdin}, c, ingest.Steps[madeKeys]{
+			Worker: func() (func(int, *document.Document) (madeKeys, error), error) {
+				of, err := worker()
+				return func(_ int, d *document.Document) (madeKeys, error) {
+					m := madeKeys{id: d.ID}
+					of(d, func(hash uint64, key []byte) {
+						m.hashes, m.keys = append(m.hashes, hash), append(m.keys, key)
 					})
 					return m, nil
 				}, err
 			},
 			Borrows: true,
-			Emit: func(m madeUnits) error {
+			Emit: func(m madeKeys) error {
 				if noID(m.id) {
 					return t.bad(1, "document "+m.id, errNoID)
 				}
@@ -65,6 +64,19 @@ func (j Units) mapPart(ctx context.Context, t *task) error {
 				return nil
 			},
 		})
+	})
+}
+
+func (j Units) mapPart(ctx context.Context, t *task) error {
+	return t.sendKeys(ctx, j.Document, func() (func(*document.Document, func(uint64, []byte)), error) {
+		cut, err := passages.NewCutter(j.Passages)
+		return func(d *document.Document, send func(uint64, []byte)) {
+			cut(d.Text, func(hash [2]uint64, at passages.Cut) {
+				key := appendNumber(appendNumber(nil, hash[0], printDigits), hash[1], printDigits)
+				key = append(appendEscaped(key, d.ID), ' ')
+				send(hash[0], appendNumber(appendNumber(key, uint64(at.From), placeDigits), uint64(at.To), placeDigits))
+			})
+		}, err
 	})
 }
 

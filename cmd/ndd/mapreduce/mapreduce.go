@@ -34,8 +34,9 @@ type mapReduce struct {
 	round   string
 	keep    string
 
-	unit, ignore string
-	minChars     int
+	unit, ignore    string
+	minChars, bytes int
+	marks           string
 
 	method      string
 	threshold   float64
