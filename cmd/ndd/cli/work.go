@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -47,7 +48,9 @@ func (g *Globals) OpenWork(ctx context.Context, dir string) (*Work, error) {
 	var err error
 	w.Folder, err = work.Open(ctx, g.Disk, dir, g.Threads, w.say, func(msg string) { g.Log.Warn(msg) })
 	if errors.Is(err, disk.ErrLocked) {
-		err = fmt.Errorf("--work %w", err)
+		holder, _ := os.ReadFile(filepath.Join(dir, disk.LockName))
+		err = fmt.Errorf("--work %s: process %s is using it: wait until that ends, or choose another folder", dir,
+			strings.TrimSpace(string(holder)))
 	}
 	if err != nil {
 		return nil, err

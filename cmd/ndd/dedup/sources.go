@@ -88,7 +88,7 @@ func (d *deduping) sayBeyond(list []dedup.Beyond) {
 		if b.DropRate.Source != "" {
 			of = " of " + b.DropRate.Source
 		}
-		d.g.Log.Warn(fmt.Sprintf("--max-drop %s%s: %s of %s%s would be dropped (%s): nothing was written", percent(b.Most),
+		d.g.Log.Error(fmt.Sprintf("--max-drop %s%s: %s of %s%s would be dropped (%s): nothing was written", percent(b.Most),
 			strings.Replace(of, " of", " for", 1), humanize.Comma(int64(b.Dropped)), cli.Number(b.Documents, "document"), of,
 			percent(rate(b.Dropped, b.Documents))))
 	}

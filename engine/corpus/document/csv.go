@@ -70,6 +70,9 @@ func (t *table) reader(from io.Reader) *csv.Reader {
 
 // name sets the fields of a table, whose first record names them and ends at an offset.
 func (s *stream) name(t *table, names []string, end int64) (err error) {
+	if slices.ContainsFunc(names, func(name string) bool { return strings.Contains(name, "\r") }) {
+		return errors.New(`its lines end with CR alone: change that first, such as by tr '\r' '\n'`)
+	}
 	names = slices.Clone(names)
 	s.header, s.headerEnd, s.tabs = names, end, t.mark == "\t"
 	t.fields = len(names)

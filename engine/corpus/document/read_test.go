@@ -224,6 +224,7 @@ func TestReadBadInput(t *testing.T) {
 		"short.xz":     string(hexBytes(t, xzHello)[:40]),
 		"open.csv":     "text\n\"" + strings.Repeat(long, 100),
 		"many.csv":     "id,text\n" + strings.Repeat("same,row\n", 5000),
+		"cr.csv":       "id,text\ra,first\rb,second\r",
 		"short.txt.gz": gz(t, long)[:20],
 		"long.txt":     long,
 		"bomb.txt.gz":  gz(t, strings.Repeat(long, 10_000)),
@@ -260,6 +261,8 @@ func TestReadBadInput(t *testing.T) {
 			err: "broken.jsonl:2: broken: byte 8: no value where one was expected"},
 		{name: "records", inputs: []string{"broken.csv"}, want: []string{
 			`skip: broken.csv:2: broken: extraneous or missing " in quoted-field`, "broken.csv:3: last"}},
+		{name: "records whose lines end with CR", inputs: []string{"cr.csv"},
+			err: `cr.csv:1: its lines end with CR alone: change that first, such as by tr '\r' '\n'`},
 		{name: "records without the field", inputs: []string{"nofield.csv"}, opts: document.Options{TextField: "text"},
 			err: `nofield.csv:1: no field "text" among id, topic; --text names the field`},
 		{name: "records without a field", inputs: []string{"nofield.csv"},
