@@ -43,7 +43,7 @@ func ReadTable(ctx context.Context, path string, choose func(have []string) ([]s
 	if format == Parquet {
 		as = document.Parquet
 	}
-	content, err := document.File{Path: path}.Open(ctx, document.Options{Format: as}, nil)
+	content, err := document.File{Path: path}.Open(ctx, document.Options{Format: as})
 	if err != nil {
 		return err
 	}

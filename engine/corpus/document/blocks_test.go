@@ -46,16 +46,16 @@ func TestBlocks(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, most := range []int64{20, 100, 0} {
-				want, _ := scannedWith(t, path, Options{MaxDocumentBytes: most})
+				want := scannedWith(t, path, Options{MaxDocumentBytes: most})
 				if !strings.HasSuffix(name, ".jsonl") && most == 0 {
 					if in := inOrder(t, path); !slices.Equal(want, in) {
 						t.Fatalf("%s: %q\nin order: %q", what, want, in)
 					}
 				}
 				for size := 1; size < len(content)+50; size += 1 + size/3 {
-					one, _ := scannedWith(t, path, Options{MaxDocumentBytes: most, blockBytes: size})
+					one := scannedWith(t, path, Options{MaxDocumentBytes: most, blockBytes: size})
 					d := NewDecoders(3, int64(size)*9)
-					many, _ := scannedWith(t, path, Options{MaxDocumentBytes: most, blockBytes: size, Decoders: d})
+					many := scannedWith(t, path, Options{MaxDocumentBytes: most, blockBytes: size, Decoders: d})
 					if !slices.Equal(one, many) {
 						t.Fatalf("%s, blocks of %d, %d at most: %q\nby one goroutine %q", what, size, most, many, one)
 					}

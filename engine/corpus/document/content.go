@@ -1,12 +1,14 @@
 package document
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"io"
 )
 
-// Content is a file's content, decompressed, as the offsets of its units count it.
+// Content is a file's content, decompressed, as the offsets of its units count it. It belongs to one
+// goroutine.
 type Content struct {
 	io.Reader
 	Packing Packing
@@ -16,46 +18,92 @@ type Content struct {
 
 	Columns io.ReaderAt // of a Parquet file, whose documents are rows; else nil
 	Size    int64       // of the file, where Columns is set
+	s       *stream
+	format  Format
+	err     error // of finding out that
 	closer  func()
 }
 
-// A Gap is a part of a gzip file that is left out, as a [Skip] reports it: from byte At of the
-// content on, the content is that of the file from byte ResumedAt on, where a member begins.
-type Gap struct{ At, ResumedAt int64 }
-
-// Open opens the file. Its content is without the gaps, in order. The error names it.
-func (f File) Open(ctx context.Context, opts Options, gaps []Gap) (*Content, error) {
+// Open opens the file. The error names it.
+func (f File) Open(ctx context.Context, opts Options) (*Content, error) {
 	opts, err := opts.withDefaults()
 	if err != nil {
 		return nil, err
 	}
+	opts.Meter.Files.Add(1)
 	s := &stream{ctx: ctx, file: f, opts: opts}
 	closer, err := s.open(nil)
 	if err != nil {
 		return nil, bare(f.Path, err)
 	}
-	r := io.Reader(s.r)
-	if s.members != nil && len(gaps) > 0 {
-		g := &gapped{s, gaps, 0}
-		if err := g.jump(); err != nil {
-			closer()
-			return nil, bare(f.Path, err)
-		}
-		r = g
-	}
 	format, err := s.detect()
-	if _, skipped := err.(*Skip); err != nil && !skipped {
+	if _, skipped := err.(*Skip); err != nil && !skipped && !errors.Is(err, ErrDamaged) {
 		closer()
 		return nil, bare(f.Path, err)
 	}
-	c := &Content{Reader: r, Rows: formats[format].rows, List: format == JSON, Members: format == WARC, closer: closer}
+	c := &Content{Reader: s.r, Rows: formats[format].rows, List: format == JSON, Members: format == WARC, s: s, format: format,
+		err: err, closer: closer}
 	if s.unpacking != nil {
 		c.Packing = s.unpacking.packing
 	}
 	if format == Parquet && s.plain != nil {
-		c.Columns, c.Size = &meteredReaderAt{s, s.plain}, s.size
+		quiet := &stream{ctx: ctx, opts: Options{Meter: &Meter{}}} // Units counts what it reads
+		c.Columns, c.Size = &meteredReaderAt{quiet, s.plain}, s.size
 	}
 	return c, nil
+}
+
+// Units yields the units as [File.Scan] does. Nothing may have been read of the content before. While a
+// unit is yielded, Read returns the content up to its end, at least, and afterwards all of it; what a
+// [Skip] with ResumedAt leaves out is not part of it. What Read has not returned yet is held in memory.
+func (c *Content) Units(yield func(Unit, error) bool) {
+	s := c.s
+	s.yield, s.copied = yield, &tee{from: s.r}
+	c.Reader, s.r = s.copied, bufio.NewReaderSize(s.copied.keeping(), s.r.Size())
+	if err := s.end(s.unitsOf(c.format, c.err)); err != nil && !errors.Is(err, errStop) {
+		yield(Unit{}, err)
+	}
+}
+
+// A tee keeps what one reader has read for another one, which reads it behind that.
+type tee struct {
+	from io.Reader
+	held []byte // from next on
+	next int
+	end  int64 // of held, in the content
+}
+
+// keeping returns the reader that is ahead.
+func (t *tee) keeping() io.Reader {
+	return readerFunc(func(p []byte) (int, error) {
+		n, err := t.from.Read(p)
+		if t.next > len(t.held)/2 {
+			t.held, t.next = append(t.held[:0], t.held[t.next:]...), 0
+		}
+		t.held = append(t.held, p[:n]...)
+		t.end += int64(n)
+		return n, err
+	})
+}
+
+type readerFunc func(p []byte) (int, error)
+
+func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
+
+// Read is of the reader behind.
+func (t *tee) Read(p []byte) (int, error) {
+	if t.next == len(t.held) {
+		return t.from.Read(p)
+	}
+	n := copy(p, t.held[t.next:])
+	t.next += n
+	return n, nil
+}
+
+// forget forgets what is held from byte at of the content on, which goes on with what from reads.
+func (t *tee) forget(at int64, from io.Reader) {
+	t.held = t.held[:max(len(t.held)-int(t.end-at), t.next)]
+	t.from, t.end = from, at
 }
 
 // CopyPacking returns how a copy of the file is compressed: as the file is, or by zstd, with the
@@ -72,43 +120,17 @@ func (f File) CopyPacking(ctx context.Context) (ending string, err error) {
 	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && err != io.EOF {
 		return "", bare(f.Path, err)
 	}
-	switch packingOf(head[:n]) {
-	case Xz, Bzip2:
-		return ".zst", nil
+	return packingOf(head[:n]).CopyEnding(), nil
+}
+
+// CopyEnding returns the ending of the name of a copy of a file that is compressed so, "" where the name
+// stays.
+func (p Packing) CopyEnding() string {
+	if p == Xz || p == Bzip2 {
+		return ".zst"
 	}
-	return "", nil
+	return ""
 }
 
 // Close closes the file.
 func (c *Content) Close() { c.closer() }
-
-// gapped reads a stream without gaps.
-type gapped struct {
-	s    *stream
-	gaps []Gap // ahead
-	at   int64
-}
-
-func (g *gapped) Read(p []byte) (int, error) {
-	if err := g.jump(); err != nil {
-		return 0, err
-	}
-	if len(g.gaps) > 0 {
-		p = p[:min(int64(len(p)), g.gaps[0].At-g.at)]
-	}
-	n, err := g.s.r.Read(p)
-	g.at += int64(n)
-	return n, err
-}
-
-// jump passes over a gap that begins here.
-func (g *gapped) jump() error {
-	for len(g.gaps) > 0 && g.at == g.gaps[0].At {
-		if err := g.s.members.jump(g.gaps[0]); err != nil {
-			return err
-		}
-		g.s.r.Reset(g.s.unpacking)
-		g.gaps = g.gaps[1:]
-	}
-	return nil
-}

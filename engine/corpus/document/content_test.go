@@ -28,7 +28,7 @@ func TestRanges(t *testing.T) {
 		{"e.jsonl", "{\"text\":\"a\"}\n" + long + "{\"text\":\"c\"}", "{\"text\":\"a\"}\n{\"text\":\"c\"}"},
 	} {
 		f := document.File{Path: c.path}
-		content, err := f.Open(t.Context(), document.Options{}, nil)
+		content, err := f.Open(t.Context(), document.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -141,21 +141,6 @@ func (m *members) resume(at int64, prefix string) (raw int64, err error) {
 	}
 }
 
-// jump resumes at a known member offset.
-func (m *members) jump(g Gap) error {
-	m.drop()
-	if g.ResumedAt < m.offset() {
-		m.raw.rewind(g.ResumedAt)
-		m.disk.Reset(m.raw)
-	}
-	// Discard takes an int, and the gap may be beyond one
-	if _, err := io.CopyN(io.Discard, m.disk, g.ResumedAt-m.offset()); err != nil {
-		return err
-	}
-	m.follow(g.At)
-	return nil
-}
-
 // follow has a member begin here, whose content follows byte at.
 func (m *members) follow(at int64) {
 	m.starts, m.content, m.out, m.err, m.inside = m.starts[:0], nil, at, nil, false

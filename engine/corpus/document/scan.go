@@ -132,15 +132,20 @@ func scanFile(ctx context.Context, f File, opts Options, stdin io.Reader, yield 
 		err = s.units()
 		closer()
 	}
+	return s.end(err)
+}
+
+// end returns the error that ends everything, nil where that of reading the file does not.
+func (s *stream) end(err error) error {
 	switch {
-	case err == nil || errors.Is(err, errStop) || ctx.Err() != nil:
+	case err == nil || errors.Is(err, errStop) || s.ctx.Err() != nil:
 		return err
 	case errors.As(err, new(*Skip)):
 		return s.skip(err.(*Skip))
-	case f.inFolder(), errors.Is(err, ErrDamaged):
+	case s.file.inFolder(), errors.Is(err, ErrDamaged):
 		return s.skip(&Skip{Line: s.line, At: s.good, Reason: Unreadable, Err: err})
 	}
-	return fmt.Errorf("%s: %w", place(f.Path, s.line), err)
+	return fmt.Errorf("%s: %w", place(s.file.Path, s.line), err)
 }
 
 // stream is one open file on its way to units.
@@ -171,11 +176,14 @@ type stream struct {
 	members   *members    // of gzip
 	plain     io.ReaderAt // the file, where it is not compressed and can be read at any place; else nil
 	modified  int64       // of the file, nanoseconds since 1970; 0 if unknown
+	copied    *tee        // what r reads is copied behind it; nil: it is not
 }
 
 // units cuts the stream into units, as its format does.
-func (s *stream) units() error {
-	format, err := s.detect()
+func (s *stream) units() error { return s.unitsOf(s.detect()) }
+
+// unitsOf cuts a stream of which the format is known, or why it is not.
+func (s *stream) unitsOf(format Format, err error) error {
 	if errors.Is(err, ErrDamaged) { // from the beginning: an archive's next record says what it is
 		if err = s.resume(err); errors.As(err, new(*Skip)) {
 			if err = s.skip(err.(*Skip)); err == nil {

@@ -60,7 +60,12 @@ func (s *stream) resume(damage error) error {
 	if err != nil {
 		return err
 	}
-	s.r.Reset(s.unpacking)
+	if from := io.Reader(s.unpacking); s.copied == nil {
+		s.r.Reset(from)
+	} else {
+		s.copied.forget(at, from)
+		s.r.Reset(s.copied.keeping())
+	}
 	s.at = at
 	return &Skip{Line: s.line, At: at, ResumedAt: raw, Reason: Unreadable,
 		Err: fmt.Errorf("%w: left out up to byte %d of the file, where the next record begins", damage, raw)}

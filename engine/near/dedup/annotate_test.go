@@ -179,7 +179,7 @@ func TestNotes(t *testing.T) {
 		var out bytes.Buffer
 		c := &document.Content{Reader: strings.NewReader(content)}
 		n := newNoter(fields, &document.Head{Format: document.CSV})
-		if err := p.without(t.Context(), &out, c, cuts, nil, n); err != nil || out.String() != want {
+		if err := p.pack(t.Context(), &out, c, n, without(cuts, nil)); err != nil || out.String() != want {
 			t.Fatalf("blocks of %d: %v, %q", blockBytes, err, out.String())
 		}
 	}

@@ -13,7 +13,6 @@ import (
 	"math"
 	"os"
 	"runtime"
-	"slices"
 	"strings"
 
 	"ndd/engine/corpus/document"
@@ -313,64 +312,101 @@ func (k *copier) copy() error {
 		return k.attributes()
 	}
 	if k.fields != nil {
-		k.head, _ = f.Head(k.ctx, k.opts) // the scan has the same error
+		k.head, _ = f.Head(k.ctx, k.opts) // reading has the same error
 	}
-	x, err := k.scan(f)
-	if err == nil {
-		err = k.end()
-	}
+	content, err := f.Open(k.ctx, k.opts)
 	if err != nil {
-		return err
-	}
-	if x.units == 0 && x.lost {
+		if (f.Root == "" && !errors.Is(err, document.ErrDamaged)) || k.ctx.Err() != nil {
+			return err
+		}
+		if err := k.end(); err != nil {
+			return err
+		}
 		return k.unjudged(f)
 	}
-	if k.head.End > 0 {
-		x.cuts = slices.Insert(x.cuts, 0, cut{from: k.head.End, note: noteNames})
-	}
-	again := k.opts
-	again.Meter = nil // it has counted the file
-	content, err := f.Open(k.ctx, again, x.gaps)
-	if err != nil {
-		if (f.Root != "" || errors.Is(err, document.ErrDamaged)) && k.ctx.Err() == nil {
-			return k.unjudged(f)
-		}
-		return err
-	}
 	defer content.Close()
+	if content.Rows {
+		return k.copyRows(content)
+	}
+	x, err := k.scan(content, nil)
 	switch {
-	case content.Columns != nil && x.whole < math.MaxInt64: // what is behind the damage would be lost
+	case err != nil:
+		return err
+	case x.isLost(), content.Columns != nil && x.whole < math.MaxInt64: // what is behind the damage would be lost
 		return k.unjudged(f)
 	case content.Columns != nil && (len(x.rows) > 0 || k.fields != nil):
 		return k.write(f, "", func(w io.Writer) error {
 			return k.packers.copyColumns(k.ctx, w, content, x.rows, k.fields, x.cuts)
 		})
-	case content.Columns != nil, !content.Rows && x.kept > 0 && len(x.cuts) == 0:
+	case content.Columns != nil, x.kept > 0 && len(x.cuts) == 0:
 		return k.write(f, "", func(w io.Writer) error { return f.Copy(k.ctx, w) })
-	case !content.Rows && x.kept == 0:
+	case x.kept == 0:
 		return nil
 	}
-	k.report.Lost = x.damage
-	content.Reader = io.LimitReader(content.Reader, x.whole)
-	ending, err := f.CopyPacking(k.ctx)
-	if err != nil {
-		return err
-	}
-	if ending != "" {
-		k.report.Repacked = append(k.report.Repacked, f.Path)
-	}
-	return k.write(f, ending, func(w io.Writer) error {
-		if !content.Members {
-			x.starts = nil
-		}
-		if k.fields != nil {
-			return k.packers.without(k.ctx, w, content, x.cuts, nil, newNoter(k.fields, &k.head))
-		}
-		if content.List {
-			x.cuts = x.list()
-		}
-		return k.packers.without(k.ctx, w, content, x.cuts, x.starts, nil)
+	return k.write(f, k.repack(content), func(w io.Writer) error {
+		return k.packers.pack(k.ctx, w, content, nil, func(c *copying) error { return c.follow(&x, math.MaxInt64) })
 	})
+}
+
+// copyRows copies a file whose documents are parts of it, while it is read.
+func (k *copier) copyRows(content *document.Content) error {
+	f := k.file
+	if content.Packing.CopyEnding() != "" && !k.judgeable() {
+		return k.unjudged(f) // under its own name
+	}
+	var notes *noter
+	if k.fields != nil {
+		notes = newNoter(k.fields, &k.head)
+	}
+	var scanErr error // names the file
+	err := k.write(f, k.repack(content), func(w io.Writer) error {
+		err := k.packers.pack(k.ctx, w, content, notes, func(c *copying) error {
+			x, err := k.scan(content, c)
+			if scanErr = err; err == nil && x.isLost() {
+				k.packers.free <- c.b // nothing is in it
+				err = errLost
+			}
+			if err != nil {
+				return err
+			}
+			k.report.Lost = x.damage
+			return c.last(&x)
+		})
+		if errors.Is(err, errLost) {
+			k.report.Unjudged = []string{f.Path}
+			err = f.Copy(k.ctx, w)
+		}
+		if !errors.Is(err, scanErr) {
+			scanErr = nil // it ended for another reason
+		}
+		return err
+	})
+	return cmp.Or(scanErr, err)
+}
+
+// errLost says that nothing of a file could be judged.
+var errLost = errors.New("nothing of it could be judged")
+
+// judgeable reports whether a document of the file can be judged, or nothing of it is lost.
+func (k *copier) judgeable() bool {
+	opts, x := k.opts, scanned{}
+	opts.Meter, opts.Decoders = nil, nil
+	for _, err := range k.file.Scan(k.ctx, opts, nil) {
+		if skip, skipped := errors.AsType[*document.Skip](err); !skipped {
+			return true // an error comes again
+		} else if skip.Reason.LosesData() {
+			x.lost = true
+		}
+	}
+	return !x.lost
+}
+
+// repack returns the ending of the copy's name, and notes where it is compressed in another way.
+func (k *copier) repack(content *document.Content) (ending string) {
+	if ending = content.Packing.CopyEnding(); ending != "" {
+		k.report.Repacked = append(k.report.Repacked, k.file.Path)
+	}
+	return ending
 }
 
 // write creates the copy of a file and fills it.
@@ -401,93 +437,77 @@ func (k *copier) unjudged(f document.File) error {
 // scanned is what a scan found in a file.
 type scanned struct {
 	units, kept int
-	lost        bool           // something could not be read
-	cuts        []cut          // to leave out
-	rows        []int64        // of a Parquet file, from 1, to leave out
-	starts      []int64        // of records that stay
-	gaps        []document.Gap // where it is damaged and goes on
-	whole       int64          // where it is damaged and does not
-	damage      []string       // what of it cannot be read, in words
+	lost        bool     // something could not be read
+	rows        []int64  // of a Parquet file, from 1, to leave out
+	whole       int64    // where it is damaged and does not go on
+	damage      []string // what of it cannot be read, in words
 
-	values []cut // all units, and values of JSON that are none
-	stays  int   // of these, up to the last that stays
+	// Of what is not copied yet.
+	cuts   []cut   // to leave out
+	starts []int64 // of records
 }
 
-// list returns the cuts of a JSON list: each dropped value up to the next one, and everything from
-// the last value kept to the end of the last value, so that commas remain only between values.
-func (x *scanned) list() (cuts []cut) {
-	next := 0 // of x.cuts
-	for i, v := range x.values[:x.stays] {
-		for ; next < len(x.cuts) && x.cuts[next].from < v.to; next++ {
-			c := x.cuts[next]
-			if c.from == v.from { // all of it
-				c.to = x.values[i+1].from
-			}
-			cuts = append(cuts, c)
-		}
-	}
-	if x.stays < len(x.values) {
-		from := x.values[x.stays].from
-		if x.stays > 0 {
-			from = x.values[x.stays-1].to
-		}
-		cuts = append(cuts, cut{from: from, to: x.values[len(x.values)-1].to})
-	}
-	return cuts
-}
+// isLost reports whether nothing of the file could be judged.
+func (x *scanned) isLost() bool { return x.units == 0 && x.lost }
 
-// scan finds out what of a file is to be left out.
-func (k *copier) scan(f document.File) (x scanned, err error) {
+// scan finds out what of a file is to be left out, and copies it meanwhile, up to its last unit, unless
+// c is nil.
+func (k *copier) scan(content *document.Content, c *copying) (x scanned, err error) {
 	x.whole = math.MaxInt64
-	for u, err := range f.Scan(k.ctx, k.opts, nil) {
+	if k.head.End > 0 {
+		x.cuts = append(x.cuts, cut{from: k.head.End, note: noteNames})
+	}
+	for u, err := range content.Units {
 		if skip, skipped := errors.AsType[*document.Skip](err); skipped {
-			x.lost = x.lost || skip.Reason.LosesData()
-			if k.fields != nil && (skip.Reason == document.Broken || skip.Reason == document.TooLarge) && skip.ResumedAt == 0 {
-				k.report.Unnoted++
-			}
-			switch {
-			case skip.ResumedAt > 0:
-				x.gaps = append(x.gaps, document.Gap{At: skip.At, ResumedAt: skip.ResumedAt})
-				x.damage = append(x.damage, skip.Error())
-				continue // a record begins there that comes up itself
-			case skip.To > skip.At: // of JSON
-				x.values = append(x.values, cut{from: skip.At, to: skip.To})
-				x.stays = len(x.values)
-				continue
-			case skip.Reason == document.Unreadable, skip.Reason == document.DamagedRows:
-				x.whole = skip.At
-				x.damage = append(x.damage, skip.Error())
-			}
-			x.starts = append(x.starts, skip.At)
-			continue
+			err = k.skipped(&x, skip, c)
+		} else if err == nil {
+			err = k.unit(&x, u, c)
 		}
 		if err != nil {
 			return x, err
 		}
-		x.units++
-		v, err := k.judge(u)
-		if err == nil && k.fields != nil {
-			err = k.note(&x, u, v.Note)
-		}
-		if err != nil {
-			return x, err
-		}
-		if k.fields != nil {
-			x.kept++
-			continue
-		}
-		x.values = append(x.values, cut{from: u.From, to: u.To})
-		if v.Drop {
-			x.cuts = append(x.cuts, cut{from: u.From, to: u.To})
-			x.rows = append(x.rows, int64(u.Line))
-			continue
-		}
+	}
+	return x, k.end()
+}
+
+// skipped notes what cannot be judged: it stays, as far as it can be read.
+func (k *copier) skipped(x *scanned, skip *document.Skip, c *copying) error {
+	x.lost = x.lost || skip.Reason.LosesData()
+	if k.fields != nil && (skip.Reason == document.Broken || skip.Reason == document.TooLarge) && skip.ResumedAt == 0 {
+		k.report.Unnoted++
+	}
+	switch {
+	case skip.ResumedAt > 0: // a record begins there that comes up itself
+		x.damage = append(x.damage, skip.Error())
+		return nil
+	case skip.To > skip.At && c != nil && k.fields == nil: // of JSON
+		return c.value(x, skip.At, skip.To, true)
+	case skip.Reason == document.Unreadable, skip.Reason == document.DamagedRows:
+		x.whole = skip.At
+		x.damage = append(x.damage, skip.Error())
+	}
+	x.starts = append(x.starts, skip.At)
+	return nil
+}
+
+// unit judges a unit.
+func (k *copier) unit(x *scanned, u document.Unit, c *copying) error {
+	x.units++
+	v, err := k.judge(u)
+	if err == nil && k.fields != nil {
+		v.Drop, v.Cuts = false, nil
+		err = k.note(x, u, v.Note)
+	}
+	if err != nil {
+		return err
+	}
+	if v.Drop {
+		x.rows = append(x.rows, int64(u.Line))
+	} else {
 		x.kept++
-		x.stays = len(x.values)
 		x.starts = append(x.starts, u.From)
-		if len(v.Cuts) == 0 {
-			continue
-		}
+	}
+	if len(v.Cuts) > 0 && !v.Drop {
 		places, ok := k.extractor.Places(u, v.Cuts)
 		if !ok {
 			k.made.Uncut++
@@ -496,5 +516,13 @@ func (k *copier) scan(f document.File) (x scanned, err error) {
 			x.cuts = append(x.cuts, cut{from: p.From, to: p.To})
 		}
 	}
-	return x, nil
+	switch {
+	case c == nil:
+		return nil
+	case c.list && k.fields == nil:
+		return c.value(x, u.From, u.To, !v.Drop)
+	case v.Drop:
+		x.cuts = append(x.cuts, cut{from: u.From, to: u.To})
+	}
+	return c.follow(x, u.To)
 }

@@ -2,6 +2,7 @@ package dedup
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -267,6 +268,37 @@ func TestCopyJSON(t *testing.T) {
 		if got["in.json"] != c.want {
 			t.Errorf("of %s:\n%s, want\n%s", c.in, got["in.json"], c.want)
 		}
+	}
+}
+
+// TestCopyErrors: a list of which nothing stays is an empty one; an error of writing is reported as that of
+// the copy, also where much of the file has not been read.
+func TestCopyErrors(t *testing.T) {
+	t.Chdir(t.TempDir())
+	const a = `{"text":"` + rivers + `"}`
+	var long strings.Builder
+	for i := range 60_000 {
+		fmt.Fprintf(&long, "{\"text\":\"line %d of %d\"}\n", i, i*i)
+	}
+	write(t, map[string]string{"in/a.json": "[" + a + "]", "in/b.json": " [ " + a + " , " + a + " ]\n", "in/c.jsonl": long.String()})
+	r := found(t, read(t, "in", ingest.Config{}, ReadOptions{}), Options{K: 0})
+	got, _ := copied(t, r)
+	if got["a.json"] != "["+a+"]" || got["b.json"] != " [  ]\n" || got["c.jsonl"] != long.String() {
+		t.Errorf("%q, %q, %d bytes", got["a.json"], got["b.json"], len(got["c.jsonl"]))
+	}
+	names, err := NewCopies(t.Context(), r.corpus.inputs, "out")
+	if err != nil {
+		t.Fatal(err)
+	}
+	full := errors.New("full")
+	_, err = r.Copy(t.Context(), names, nil, func(name string, fill func(io.Writer) error) error {
+		if name == "c.jsonl" {
+			return fill(failing{full})
+		}
+		return fill(io.Discard)
+	})
+	if !errors.Is(err, full) || err.Error() != "copying "+filepath.Join("in", "c.jsonl")+": full" {
+		t.Error(err)
 	}
 }
 

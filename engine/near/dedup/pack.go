@@ -15,7 +15,7 @@ import (
 	"ndd/engine/parallel"
 )
 
-// A copy is compressed in blocks, by several goroutines at a time:
+// A copy is compressed in blocks, by several goroutines at a time, while its file is read:
 //
 //	content | record record rec|ord record ...        the cuts are left out
 //	blocks  | 2 MiB            | 2 MiB      |         as long as the last record allows, of WARC
@@ -64,7 +64,7 @@ func newPackers(threads, blockBytes int) (*packers, error) {
 type block struct {
 	in   []byte
 	ends []int // of the members in it
-	out  bytes.Buffer
+	out  []byte
 	gzip *gzip.Writer
 
 	part, last bool // it is a part of a member that is longer than a block; the last one
@@ -77,34 +77,33 @@ func (p *packers) take(ctx context.Context) (*block, error) {
 		if b == nil {
 			b = &block{in: make([]byte, 0, p.blockBytes)}
 		}
-		b.in, b.ends, b.part, b.last = b.in[:0], b.ends[:0], false, false
-		b.out.Reset()
+		b.in, b.out, b.ends, b.part, b.last = b.in[:0], b.out[:0], b.ends[:0], false, false
 		return b, nil
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
 }
 
-// pack compresses the members of a block.
-func (p *packers) pack(b *block, packing document.Packing) error {
+// compress compresses the members of a block.
+func (p *packers) compress(b *block, packing document.Packing) error {
 	from := 0
 	for _, end := range b.ends {
 		member := b.in[from:end]
 		from = end
 		switch packing {
-		case document.Unpacked:
-			b.out.Write(member)
 		case document.Gzip:
 			if b.gzip == nil {
 				b.gzip = gzip.NewWriter(nil)
 			}
-			b.gzip.Reset(&b.out)
+			out := bytes.NewBuffer(b.out)
+			b.gzip.Reset(out)
 			_, err := b.gzip.Write(member)
 			if err := cmp.Or(err, b.gzip.Close()); err != nil {
 				return err
 			}
+			b.out = out.Bytes()
 		default: // nothing writes xz and bzip2
-			b.out.Write(p.zstd.EncodeAll(member, b.out.AvailableBuffer()))
+			b.out = p.zstd.EncodeAll(member, b.out)
 		}
 	}
 	return nil
@@ -118,19 +117,22 @@ func stream(w io.Writer, packing document.Packing) (io.WriteCloser, error) {
 	return zstd.NewWriter(w, zstd.WithEncoderConcurrency(1))
 }
 
-// without copies a content but for the cuts, compressed as it was, in members of which one begins
-// at each start. Without starts each block is a member. With notes, what they add stands at the cuts.
-func (p *packers) without(ctx context.Context, w io.Writer, content *document.Content, cuts []cut, starts []int64,
-	notes *noter) error {
+// pack copies what fill has copied of a content, compressed as that was, in members: of WARC one for each
+// record, else one for each block. With notes, what they add stands at the cuts.
+func (p *packers) pack(ctx context.Context, w io.Writer, content *document.Content, notes *noter,
+	fill func(*copying) error) error {
 	packing := content.Packing
 	produce := func(ctx context.Context, yield func(*block) bool) error {
-		c := copying{ctx: ctx, p: p, in: content, records: starts != nil && packing != document.Unpacked,
-			starts: starts, notes: notes, yield: yield}
-		return c.without(cuts)
+		c := copying{ctx: ctx, p: p, in: content, records: content.Members && packing != document.Unpacked,
+			list: content.List, notes: notes, yield: yield}
+		return c.all(fill)
 	}
 	work := func(ctx context.Context, blocks iter.Seq[*block]) error {
 		for b := range blocks {
-			if err := p.pack(b, packing); err != nil {
+			if packing == document.Unpacked {
+				continue
+			}
+			if err := p.compress(b, packing); err != nil {
 				return err
 			}
 		}
@@ -143,10 +145,13 @@ func (p *packers) without(ctx context.Context, w io.Writer, content *document.Co
 				return err
 			}
 		}
-		if b.part {
+		switch {
+		case b.part:
 			_, err = long.Write(b.in)
-		} else {
-			_, err = w.Write(b.out.Bytes())
+		case packing == document.Unpacked:
+			_, err = w.Write(b.in)
+		default:
+			_, err = w.Write(b.out)
 		}
 		if err == nil && b.last {
 			err, long = long.Close(), nil
@@ -173,30 +178,19 @@ type copying struct {
 	some  bool   // there is a member
 	long  bool   // it is longer than a block
 	rest  []byte // of a record, for the next block
+
+	list    bool         // it is JSON
+	stays   bool         // a value of it stays
+	dropped bool         // the last value does not
+	between bytes.Buffer // what lies before that one, and behind the last one that stays
 }
 
-// without copies all but the cuts.
-func (c *copying) without(cuts []cut) (err error) {
+// all copies what fill does.
+func (c *copying) all(fill func(*copying) error) (err error) {
 	if c.b, err = c.p.take(c.ctx); err != nil {
 		return err
 	}
-	for _, cut := range cuts {
-		if c.notes != nil {
-			if err := c.note(cut); err != nil {
-				return err
-			}
-			continue
-		}
-		if err := c.copy(cut.from); err != nil {
-			return err
-		}
-		// Discard takes an int, and a cut may be beyond one
-		if _, err := io.CopyN(io.Discard, c.in, cut.to-cut.from); err != nil {
-			return err
-		}
-		c.at = cut.to
-	}
-	if err := c.copy(math.MaxInt64); err != nil {
+	if err := fill(c); err != nil {
 		return err
 	}
 	c.begun = c.begun || !c.some // an empty file is a member
@@ -204,6 +198,64 @@ func (c *copying) without(cuts []cut) (err error) {
 		return context.Cause(c.ctx)
 	}
 	return nil
+}
+
+// follow copies up to an offset, without the cuts that the scan has found up to there.
+func (c *copying) follow(x *scanned, to int64) error {
+	c.starts = append(c.starts, x.starts...)
+	for _, cut := range x.cuts {
+		var err error
+		if c.notes != nil {
+			err = c.note(cut)
+		} else if err = c.copy(cut.from); err == nil {
+			err = c.discard(cut.to)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	x.starts, x.cuts = x.starts[:0], x.cuts[:0]
+	return c.copy(to)
+}
+
+// value copies up to the end of a value of a JSON list, or leaves the value out with what lies between it
+// and the next one, so that commas remain only between values.
+func (c *copying) value(x *scanned, from, to int64, stays bool) error {
+	if !stays && !c.dropped {
+		c.dropped = true
+		c.between.Reset()
+		if _, err := io.CopyN(&c.between, c.in, from-c.at); err != nil {
+			return err
+		}
+		c.at = from
+	}
+	if !stays {
+		return c.discard(to)
+	}
+	if c.dropped {
+		if err := cmp.Or(c.put(c.between.Bytes()), c.discard(from)); err != nil {
+			return err
+		}
+	}
+	c.stays, c.dropped = true, false
+	return c.follow(x, to)
+}
+
+// last copies what lies behind the last unit.
+func (c *copying) last(x *scanned) error {
+	if c.dropped && !c.stays { // the beginning of the list
+		if err := c.put(c.between.Bytes()); err != nil {
+			return err
+		}
+	}
+	return c.follow(x, x.whole)
+}
+
+// discard passes over what lies before an offset.
+func (c *copying) discard(to int64) error {
+	_, err := io.CopyN(io.Discard, c.in, to-c.at) // a reader's own Discard takes an int, beyond which this may be
+	c.at = to
+	return err
 }
 
 // copy copies up to an offset, or the end of the file.
