@@ -97,8 +97,8 @@ func TestPageLines(t *testing.T) {
 	}
 }
 
-// TestProfilingPage runs those lines of bench/PROFILING.md that take seconds: a profile of a batch,
-// and where its time goes.
+// TestProfilingPage runs a line of bench/PROFILING.md, a profile of a batch; its long form also the one that says
+// where the time goes, for which pprof is built.
 func TestProfilingPage(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join("..", "..", "bench", "PROFILING.md"))
 	noError(t, err)
@@ -108,13 +108,13 @@ func TestProfilingPage(t *testing.T) {
 	lines := 0
 	for line := range strings.Lines(string(page)) {
 		line, indented := strings.CutPrefix(line, "    ")
-		if indented && (strings.HasPrefix(line, "ndd batch") || strings.HasPrefix(line, "go tool pprof -tags")) {
+		if indented && (strings.HasPrefix(line, "ndd batch") || *long && strings.HasPrefix(line, "go tool pprof -tags")) {
 			mustShell(t, line)
 			lines++
 		}
 	}
-	if lines != 2 {
-		t.Errorf("%d lines, want 2", lines)
+	if lines == 0 {
+		t.Error("no line")
 	}
 }
 
