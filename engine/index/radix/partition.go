@@ -131,7 +131,7 @@ func (s *sorter[E]) sort(ctx context.Context, iv interval, n int) error {
 	for last > first && total(last) == 0 {
 		last--
 	}
-	if part := bits.Len(uint(first ^ last)); part < digit-1 && shift+part > s.floor {
+	if part := bits.Len(uint(first ^ last)); n > s.heavy && part < digit-1 && shift+part > s.floor {
 		// Keys that share leading bits, such as a range of all keys, fill few buckets, and most of
 		// those would be heavy.
 		low := iv.low + uint64(first>>part<<part)<<shift
