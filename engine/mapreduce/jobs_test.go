@@ -59,7 +59,7 @@ func TestScan(t *testing.T) {
 // TestPairs: pairs are those of brute force, each once, however the corpus is cut.
 func TestPairs(t *testing.T) {
 	for k := 0; k <= 6; k += 3 {
-		for _, set := range sets.All(600, 10, k, 6) {
+		for _, set := range sets.All(300, 10, k, 6) {
 			distinct := slices.Clone(set.Base)
 			slices.Sort(distinct)
 			distinct = slices.Compact(distinct)

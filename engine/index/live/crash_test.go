@@ -163,7 +163,7 @@ func TestPowerCut(t *testing.T) {
 		}
 	}
 	noError(t, x.end())
-	step, seeds := long(31, 11, 3), 1
+	step, seeds := long(31, 17, 3), 1
 	if *cuts > 1 {
 		step, seeds = 1, *cuts
 	}

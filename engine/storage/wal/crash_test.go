@@ -91,10 +91,10 @@ var long = flag.Bool("long", false, "run the long form of the tests: four times 
 // With the other policies it is a beginning of what was appended, and never damaged. Then the power
 // is cut during recovery and what comes after it, too.
 func TestPowerCut(t *testing.T) {
-	for policy, seeds := range map[Sync]int{Always: 10, Never: 5, Sync(time.Millisecond): 5} {
+	for policy, seeds := range map[Sync]int{Always: 6, Never: 3, Sync(time.Millisecond): 3} {
 		switch {
 		case *long:
-			seeds *= 4
+			seeds *= 7
 		case testing.Short():
 			seeds /= 2
 		}
