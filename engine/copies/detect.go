@@ -45,7 +45,7 @@ func (r *Report) add(j *postings.Report) {
 }
 
 // Pairs returns all pairs, ordered by A and B, and removes the documents. A pair that two methods
-// find is that of its language's method. The error is of ctx.
+// find is one; see the package comment. The error is of ctx.
 func (d *Detector) Pairs(ctx context.Context) ([]Pair, Report, error) {
 	var all []Pair
 	slices.SortFunc(d.methods, func(a, b methodIndex) int { return cmp.Compare(order(a.method), order(b.method)) })
@@ -58,14 +58,7 @@ func (d *Detector) Pairs(ctx context.Context) ([]Pair, Report, error) {
 		d.report.add(&r)
 		for _, p := range pairs {
 			a, b := m.docs[p.A], m.docs[p.B]
-			if m.method == Winnow && d.o.Method == Auto && !d.few[a] && !d.few[b] {
-				continue // both are compared by their languages' methods
-			}
 			site := d.site(a) != 0 && d.site(a) == d.site(b)
-			if d.o.OtherSites && site {
-				d.report.SameSite++
-				continue
-			}
 			pair := newPair(m.method, p.SizeA, p.SizeB, p.Shared, flags(d.few[a], d.few[b], site))
 			pair.A, pair.B = a, b
 			all = append(all, pair)
@@ -75,7 +68,14 @@ func (d *Detector) Pairs(ctx context.Context) ([]Pair, Report, error) {
 		return cmp.Compare(uint64(a.A)<<32|uint64(a.B),
 			uint64(b.A)<<32|uint64(b.B))
 	})
-	all = slices.CompactFunc(all, func(a, b Pair) bool { return a.A == b.A && a.B == b.B })
+	all = settle(&d.o, all, func(p *Pair) *Pair { return p }, func(p, q *Pair) bool { return p.A == q.A && p.B == q.B },
+		func(p *Pair) bool { return d.ends[p.A] && d.ends[p.B] })
+	if d.o.OtherSites {
+		found := len(all)
+		all = slices.DeleteFunc(all, func(p Pair) bool { return p.Flags.Has(SameSite) })
+		d.report.SameSite += found - len(all)
+	}
+	flagCommon(all)
 	d.report.Pairs = len(all)
 	d.methods = nil
 	return all, d.report, nil
@@ -85,7 +85,8 @@ func (d *Detector) Pairs(ctx context.Context) ([]Pair, Report, error) {
 type Detector struct {
 	o       Options
 	methods []methodIndex
-	few     []bool   // by document: too few signatures of its own method
+	few     []bool   // by document: too few signatures of its own method to tell by it alone
+	ends    []bool   // by document: compared by CCDet
 	sites   []uint64 // by document, where any has a site; see SiteOf
 	report  Report
 }
@@ -106,7 +107,8 @@ func NewDetector(o Options) *Detector {
 // Add adds the sets of the next document.
 func (d *Detector) Add(s Sets) {
 	own, winnow, shingles := d.o.compared(&s)
-	doc := d.document(!own, s.Site)
+	doc := d.document(d.o.few(&s), s.Site)
+	d.ends = append(d.ends, own && s.Method == CCDet)
 	d.report.Methods[s.Method]++
 	switch {
 	case own:
@@ -139,10 +141,61 @@ func (d *Detector) document(few bool, site uint64) (doc uint32) {
 
 // compared returns which of its sets a document is compared by: that of its own method unless it
 // has too few signatures; with Auto that of winnow; and that of shingles if its own are too few.
+// Auto compares by CCDet whatever has a signature of it, and by winnow beside it; see settle.
 func (o *Options) compared(s *Sets) (own, winnow, shingles bool) {
-	enough := func(m Method, set []uint64) bool { return len(set) >= max(cmp.Or(o.MinFeatures, m.MinFeatures()), 1) }
-	own = enough(s.Method, s.Own)
-	return own, o.Method == Auto && enough(Winnow, s.Winnow), o.Method == Auto && !own && enough(Shingles, s.Shingles)
+	enough := func(m Method, set []uint64) bool { return len(set) >= max(o.minFeatures(m), 1) }
+	if o.Method != Auto {
+		return !o.few(s), false, false
+	}
+	few := o.few(s)
+	own = !few || s.Method == CCDet && o.MinFeatures == 0 && len(s.Own) > 0
+	return own, enough(Winnow, s.Winnow) || own && few && len(s.Winnow) > 0, !own && enough(Shingles, s.Shingles)
+}
+
+// few reports whether a document has too few signatures of its own method to tell by it alone.
+func (o *Options) few(s *Sets) bool { return len(s.Own) < max(o.minFeatures(s.Method), 1) }
+
+// minFeatures returns the minimum of signatures of a method.
+func (o *Options) minFeatures(m Method) int {
+	if o.Version < versionBoth && m == CCDet {
+		return cmp.Or(o.MinFeatures, 1)
+	}
+	return cmp.Or(o.MinFeatures, m.MinFeatures())
+}
+
+// wholeLeast is the containment from which winnow tells of two documents of about the same size,
+// whose Jaccard is below the threshold of SpotSigs.
+const wholeLeast = 0.8
+
+// settle leaves one of those pairs that methods find of the same two documents, or none. Pairs of
+// the same documents follow each other, in order of the methods; ends says of a pair whether both
+// are compared by CCDet.
+func settle[T any](o *Options, all []T, pair func(*T) *Pair, same func(a, b *T) bool, ends func(*T) bool) []T {
+	settled := all[:0]
+	for i := 0; i < len(all); {
+		j := i + 1
+		for j < len(all) && same(&all[i], &all[j]) {
+			j++
+		}
+		first, last := pair(&all[i]), pair(&all[j-1])
+		few, take, ok := first.Flags&(FewA|FewB) != 0, i, true
+		switch {
+		case o.Method != Auto || few && o.Version < versionBoth:
+		case o.Version < versionBoth:
+			ok = first.Method != Winnow
+		case ends(&all[i]) && few: // a sentence of very many documents is not enough
+			take, ok = j-1, first.Method == CCDet && last.Method == Winnow
+		case ends(&all[i]):
+			ok = first.Method == CCDet
+		case first.Method == Winnow && !few:
+			ok = first.Relation == Contains || first.Relation == Contained || first.Score >= wholeLeast
+		}
+		if ok {
+			settled = append(settled, all[take])
+		}
+		i = j
+	}
+	return settled
 }
 
 // site returns the site of a document, 0 for none.
@@ -166,7 +219,7 @@ func (d *Detector) add(m Method, doc uint32, set []uint64) {
 
 // NeedBytes returns the memory of the documents so far, until a join begins.
 func (d *Detector) NeedBytes() uint64 {
-	const document = 1 + 4 + 8 + 8 + 8 // few, number, site, end, key of its set
+	const document = 2 + 4 + 8 + 8 + 8 // few, ends, number, site, end, key of its set
 	sum := uint64(len(d.few)) * document
 	for i := range d.methods {
 		sum += d.methods[i].builder.NeedBytes()

@@ -9,14 +9,22 @@
 //	ccdet      characters before the ends of Chinese sentences. Shared over the smaller set, at least 0.6
 //	winnow     rows of words or characters, selected by their hashes; any language. Shared over the smaller set, at least 0.65
 //	shingles   all rows of 3 words or 5 characters; any language. Jaccard of at least 0.4
-//	auto       ccdet for texts of mostly Chinese, Japanese or Thai characters, spotsigs for others; texts that have too few
-//	           signatures of their method ([Method.MinFeatures]) are compared by winnow, with all, and by shingles, with each other
+//	auto       ccdet for texts of mostly Chinese, Japanese or Thai characters, spotsigs for others, and winnow for all
+//
+// With auto a pair is one
+//
+//   - of two texts by ccdet: if it finds them, and, where one has fewer than 4 signatures, winnow
+//     finds them, too: a sentence may be one of very many documents;
+//   - of two others: if spotsigs finds them, or if by winnow one contains the other, or 0.8 of it;
+//   - of a text with too few signatures of its method ([Method.MinFeatures]), and for ccdet none:
+//     if winnow finds them, or shingles, where both have too few.
 //
 // # Relation
 //
 // Let c be the signatures that two documents share over those of the smaller one, and r the size of
 // the smaller set over that of the larger (CLR in CCDet). With c below 0.6 the documents overlap;
-// else, with r below 0.5, the larger contains the smaller; else they are duplicates.
+// with a Jaccard of at least 0.8 they are duplicates; else, with r below 0.5, the larger contains
+// the smaller; else one is a revision of the other.
 //
 // # Index
 //

@@ -27,22 +27,23 @@ type Explanation struct {
 var ErrTooLong = errors.New("texts of 2 GiB and more cannot be explained")
 
 // MethodOfPair returns the method that Auto compares two texts by: that of their language; where it
-// is not the same, or one of them has too few signatures of it, winnow; where both have, shingles.
+// is not the same, or one of them has too few signatures of it, or they are not similar by it,
+// winnow; where both have too few to be compared by it, shingles.
 func (s *Signer) MethodOfPair(a, b string) Method {
-	few := func(text string) bool {
-		sets := Sets{Method: methodOf(text)}
-		sets.Own = s.set(sets.Method, text)
-		own, _, _ := s.o.compared(&sets)
-		return !own
-	}
-	fewA, fewB := few(a), few(b)
+	one, other := s.Sign(a), s.Sign(b)
+	m := one.Method
+	ownA, _, _ := s.o.compared(&one)
+	ownB, _, _ := s.o.compared(&other)
 	switch {
-	case fewA && fewB:
+	case !ownA && !ownB:
 		return Shingles
-	case fewA || fewB || methodOf(a) != methodOf(b):
+	case m != other.Method || s.o.few(&one) || s.o.few(&other):
+		return Winnow
+	case m == SpotSigs && m.Measure().Similarity(len(one.Own), len(other.Own),
+		signature.Shared(one.Own, other.Own)) < s.o.threshold(m):
 		return Winnow
 	}
-	return methodOf(a)
+	return m
 }
 
 // Explain returns the passages that two texts share. A passage is the text of common signatures,

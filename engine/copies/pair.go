@@ -14,6 +14,7 @@ type Relation string
 // The relations; see the package comment.
 const (
 	Duplicate Relation = "duplicate"
+	Revised   Relation = "revised"
 	Contains  Relation = "contains"  // the first contains the second
 	Contained Relation = "contained" // the second contains the first
 	Overlap   Relation = "overlap"
@@ -23,6 +24,7 @@ const (
 const (
 	containmentLeast = 0.6
 	lengthRatioLeast = 0.5
+	duplicateLeast   = 0.8 // Jaccard
 )
 
 // A Pair is two documents that have text in common.
@@ -47,7 +49,12 @@ const (
 	FewA
 	FewB     // the second has
 	SameSite // both are of one site
+	Common   // the one that is contained is so in more than commonIn documents
 )
+
+// commonIn is in how many documents another one is contained at most before it is common: a notice,
+// a licence, the text of a template.
+const commonIn = 20
 
 // Has reports whether all of some flags are set.
 func (f Flags) Has(some Flags) bool { return f&some == some }
@@ -55,7 +62,7 @@ func (f Flags) Has(some Flags) bool { return f&some == some }
 // String returns the names of the flags, separated by commas.
 func (f Flags) String() string {
 	var names []string
-	for i, name := range []string{"equal", "few_a", "few_b", "same_site"} {
+	for i, name := range []string{"equal", "few_a", "few_b", "same_site", "common"} {
 		if f.Has(1 << i) {
 			names = append(names, name)
 		}
@@ -88,6 +95,29 @@ func newPair(m Method, sizeA, sizeB, shared int, f Flags) Pair {
 		SizeA: sizeA, SizeB: sizeB, Shared: shared, Flags: f | FlagsOf(sizeA, sizeB, shared)}
 }
 
+// part returns the document that the other one contains; ok is false if none is.
+func (p *Pair) part() (doc uint32, ok bool) {
+	if p.Relation == Contained {
+		return p.A, true
+	}
+	return p.B, p.Relation == Contains
+}
+
+// flagCommon sets the flag Common of pairs.
+func flagCommon(pairs []Pair) {
+	in := map[uint32]int{}
+	for i := range pairs {
+		if doc, ok := pairs[i].part(); ok {
+			in[doc]++
+		}
+	}
+	for i := range pairs {
+		if doc, ok := pairs[i].part(); ok && in[doc] > commonIn {
+			pairs[i].Flags |= Common
+		}
+	}
+}
+
 // ContainmentA returns the share of the first document's signatures that the second has.
 func (p *Pair) ContainmentA() float64 { return float64(p.Shared) / float64(p.SizeA) }
 
@@ -100,8 +130,10 @@ func RelationOf(a, b, shared int) Relation {
 	switch {
 	case float64(shared)/float64(small) < containmentLeast:
 		return Overlap
-	case float64(small)/float64(large) >= lengthRatioLeast:
+	case float64(shared)/float64(a+b-shared) >= duplicateLeast:
 		return Duplicate
+	case float64(small)/float64(large) >= lengthRatioLeast:
+		return Revised
 	case a > b:
 		return Contains
 	}

@@ -37,13 +37,19 @@ type Recipe struct {
 	ShingleChars int `json:"shingle_chars"`
 }
 
-// recipeVersion is the version of the tokeniser and the hashes of signatures.
-const recipeVersion = 3
+// recipeVersion is the version of the tokeniser, the hashes of signatures and the choices of Auto. An
+// index of version 3 is searched and added to as it was made: one sentence is enough for CCDet, and
+// two documents with signatures enough of their languages' methods are not compared by winnow.
+const (
+	recipeVersion       = versionBoth
+	recipeVersionOldest = 3
+	versionBoth         = 4
+)
 
 // Recipe returns the recipe of the signatures that these options make.
 func (o Options) Recipe() Recipe {
 	o.complete()
-	r := Recipe{Version: recipeVersion, Method: o.Method, MinFeatures: o.MinFeatures, Bags: o.Bags, Ends: o.Ends,
+	r := Recipe{Version: o.Version, Method: o.Method, MinFeatures: o.MinFeatures, Bags: o.Bags, Ends: o.Ends,
 		Distance: o.SpotSigs.Distance, Chain: o.SpotSigs.Chain, Words: winnow.Words, Chars: winnow.Chars, Window: winnow.Window,
 		ShingleWords: shingleWords, ShingleChars: shingleChars}
 	l := o.SpotSigs.Lists
@@ -58,8 +64,9 @@ func (o Options) Recipe() Recipe {
 // Options returns the options that make signatures by the recipe, or an error if this program
 // cannot.
 func (r *Recipe) Options() (o Options, err error) {
-	if r.Version != recipeVersion {
-		return o, fmt.Errorf("signatures of version %d: this program makes version %d", r.Version, recipeVersion)
+	if r.Version < recipeVersionOldest || r.Version > recipeVersion {
+		return o, fmt.Errorf("signatures of version %d: this program makes versions %d and %d", r.Version,
+			recipeVersionOldest, recipeVersion)
 	}
 	if r.Words != winnow.Words || r.Chars != winnow.Chars || r.Window != winnow.Window {
 		return o, fmt.Errorf("winnowing of %d words, %d characters, windows of %d: this program has %d, %d, %d",
@@ -82,7 +89,7 @@ func (r *Recipe) Options() (o Options, err error) {
 		return o, fmt.Errorf("lists of stop words %s of digest %s, not %s: another version of the program made them",
 			r.Lists, d, r.Digest)
 	}
-	o = Options{Method: r.Method, MinFeatures: r.MinFeatures, Bags: r.Bags, Ends: r.Ends,
+	o = Options{Method: r.Method, Version: r.Version, MinFeatures: r.MinFeatures, Bags: r.Bags, Ends: r.Ends,
 		SpotSigs: spotsigs.Options{Lists: lists, Distance: r.Distance, Chain: r.Chain}}
 	_, err = NewSigner(o)
 	return o, err

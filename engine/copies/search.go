@@ -60,7 +60,7 @@ func (x *Index) Searcher(o Options) (*Searcher, error) {
 	if err != nil {
 		return nil, err
 	}
-	o.Method, o.MinFeatures, o.SpotSigs = made.Method, made.MinFeatures, made.SpotSigs
+	o.Method, o.Version, o.MinFeatures, o.SpotSigs = made.Method, made.Version, made.MinFeatures, made.SpotSigs
 	s := &Searcher{o: o, index: x, methods: map[Method]*methodSearch{}}
 	for i := range methods {
 		m := methods[i].method
@@ -118,9 +118,8 @@ type found struct {
 }
 
 // Search returns the documents that are copies of one, in order of the index; none if the document
-// has too few signatures ([Searcher.Compared]). Each document is in one hit: that of its language's
-// method before that of shingles, and that before winnow's. The error is of ctx, or wraps
-// store.ErrCorrupt.
+// has too few signatures ([Searcher.Compared]). Each document is in one hit. The error is of ctx,
+// or wraps store.ErrCorrupt.
 func (s *Searcher) Search(ctx context.Context, sets *Sets) ([]Hit, error) {
 	all, err := s.find(ctx, sets)
 	if err != nil {
@@ -144,6 +143,7 @@ func (s *Searcher) Best(ctx context.Context, sets *Sets, limit int) (hits []Hit,
 // find returns the hits in order of the index.
 func (s *Searcher) find(ctx context.Context, sets *Sets) (all []found, err error) {
 	own, winnow, shingles := s.o.compared(sets)
+	few := s.o.few(sets)
 	s.frequent = false
 	search := func(m Method, set []uint64) error {
 		return s.each(ctx, m, set, func(segment int, doc uint32, p postings.Match) {
@@ -151,15 +151,8 @@ func (s *Searcher) find(ctx context.Context, sets *Sets) (all []found, err error
 			if x.deleted.has(doc) {
 				return
 			}
-			if m == Winnow && s.o.Method == Auto && own && !x.isFew(doc) {
-				return // both are compared by their languages' methods
-			}
 			site := sets.Site != 0 && x.site(doc) == sets.Site
-			if s.o.OtherSites && site {
-				s.SameSite++
-				return
-			}
-			all = append(all, found{segment, doc, newPair(m, len(set), p.Size, p.Shared, flags(!own, x.isFew(doc), site))})
+			all = append(all, found{segment, doc, newPair(m, len(set), p.Size, p.Shared, flags(few, x.isFew(doc), site))})
 		})
 	}
 	if own {
@@ -181,7 +174,27 @@ func (s *Searcher) find(ctx context.Context, sets *Sets) (all []found, err error
 		return cmp.Or(cmp.Compare(a.segment, b.segment),
 			cmp.Compare(a.doc, b.doc))
 	})
-	return slices.CompactFunc(all, func(a, b found) bool { return a.segment == b.segment && a.doc == b.doc }), nil
+	ends := own && sets.Method == CCDet
+	all = settle(&s.o, all, func(f *found) *Pair { return &f.Pair },
+		func(a, b *found) bool { return a.segment == b.segment && a.doc == b.doc },
+		func(f *found) bool { return ends && s.index.segments[f.segment].hasEnds(f.doc) })
+	if s.o.OtherSites {
+		n := len(all)
+		all = slices.DeleteFunc(all, func(f found) bool { return f.Flags.Has(SameSite) })
+		s.SameSite += n - len(all)
+	}
+	in := 0
+	for i := range all {
+		if all[i].Relation == Contained {
+			in++
+		}
+	}
+	for i := range all {
+		if all[i].Relation == Contained && in > commonIn {
+			all[i].Flags |= Common
+		}
+	}
+	return all, nil
 }
 
 // named looks up the IDs of hits.

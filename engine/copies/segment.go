@@ -219,6 +219,16 @@ func (s *segment) openMethod(m Method) (*segmentMethod, error) {
 // isFew reports whether a document has too few signatures of its own method.
 func (s *segment) isFew(doc uint32) bool { return s.few.has(doc) }
 
+// hasEnds reports whether a document is compared by CCDet.
+func (s *segment) hasEnds(doc uint32) bool {
+	m := s.methods[CCDet]
+	if m == nil {
+		return false
+	}
+	_, ok := slices.BinarySearch(m.rows, doc)
+	return ok
+}
+
 // check reads and compares all content of the segment.
 func (s *segment) check(ctx context.Context) (err error) {
 	defer store.CatchFault(&err)()

@@ -1,6 +1,7 @@
 package copies
 
 import (
+	"cmp"
 	"fmt"
 	"net/url"
 	"slices"
@@ -50,16 +51,16 @@ func ParseMethod(name string) (Method, error) {
 // development set, for documents that have four fifths of another: of these it finds 0.997 in the
 // other half, where 0.6 has four times the false ones.
 //
-// On the development set 8 spot signatures are a paragraph; one sentence is enough for CCDet, whose
-// features hardly ever meet by chance; rows that fill no window are too few for winnow; 4 shingles
-// are 6 words.
+// On the development set 8 spot signatures are a paragraph; with fewer than 4 sentences one that is
+// in many documents, such as the last one of an announcement, decides over CCDet; rows that fill no
+// window are too few for winnow; 4 shingles are 6 words.
 var methods = []struct {
 	method      Method
 	measure     postings.Measure
 	threshold   float64
 	minFeatures int
 }{
-	{CCDet, postings.Containment, 0.6, 1},
+	{CCDet, postings.Containment, 0.6, 4},
 	{SpotSigs, postings.Jaccard, 0.5, 8},
 	{Shingles, postings.Jaccard, 0.4, 4},
 	{Winnow, postings.Containment, 0.65, 3},
@@ -100,6 +101,7 @@ func (o *Options) threshold(m Method) float64 {
 // Options configures a Detector. The zero value is every default.
 type Options struct {
 	Method      Method           // default Auto
+	Version     int              // of an index's recipe: see [Recipe]; default: the newest
 	Threshold   float64          // of all methods; default: each method's own
 	MinFeatures int              // fewer signatures than this are too few to tell by; default: each method's own
 	SpotSigs    spotsigs.Options // lists, spot distance, chain length
@@ -121,6 +123,7 @@ func (o *Options) complete() {
 	if o.Method == "" {
 		o.Method = Auto
 	}
+	o.Version = cmp.Or(o.Version, recipeVersion)
 	if o.Ends == "" {
 		o.Ends = ccdet.Ends
 	}
@@ -131,7 +134,9 @@ func (o *Options) complete() {
 type Signer struct {
 	o         Options
 	selectors map[Method]signature.Selector
+	reader    *signature.Reader
 	gatherer  signature.Gatherer
+	winnowed  signature.Gatherer
 }
 
 // NewSigner returns a Signer, or an error that names the option out of range.
@@ -151,8 +156,9 @@ func NewSigner(o Options) (s *Signer, err error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Signer{o: o, gatherer: signature.Gatherer{Bag: o.Bags}, selectors: map[Method]signature.Selector{
-		SpotSigs: spots, CCDet: ends, Winnow: winnow.New(), Shingles: winnow.NewAll(shingleWords, shingleChars)}}, nil
+	return &Signer{o: o, reader: signature.NewReader(), gatherer: signature.Gatherer{Bag: o.Bags},
+		winnowed: signature.Gatherer{Bag: o.Bags}, selectors: map[Method]signature.Selector{
+			SpotSigs: spots, CCDet: ends, Winnow: winnow.New(), Shingles: winnow.NewAll(shingleWords, shingleChars)}}, nil
 }
 
 // Sets are the sets of signatures of one document by the methods that it is compared by: nil where
@@ -180,11 +186,22 @@ func SiteOf(name string) (site uint64) {
 // Sign returns the sets of a text. They belong to the caller.
 func (s *Signer) Sign(text string) Sets {
 	sets := Sets{Method: s.o.Method}
-	if sets.Method == Auto {
+	auto := sets.Method == Auto
+	if auto {
 		sets.Method = methodOf(text)
-		sets.Winnow = s.set(Winnow, text)
 	}
-	sets.Own = s.set(sets.Method, text)
+	if own, ok := s.selectors[sets.Method].(signature.Part); auto && ok { // in one pass
+		winnow := s.selectors[Winnow].(signature.Part)
+		own.Begin(s.gatherer.Add)
+		winnow.Begin(s.winnowed.Add)
+		s.reader.Read(text, own, winnow)
+		sets.Own, sets.Winnow = s.gatherer.Set(), s.winnowed.Set()
+	} else {
+		sets.Own = s.set(sets.Method, text)
+		if auto {
+			sets.Winnow = s.set(Winnow, text)
+		}
+	}
 	if own, _, _ := s.o.compared(&sets); s.o.Method == Auto && !own {
 		sets.Shingles = s.set(Shingles, text)
 	}

@@ -53,15 +53,20 @@ least 0.5; with chain = 3 or more, 0.45). ccdet, for Chinese, compares the chara
 before the ends of sentences, and winnow some sequences of words or characters (both:
 containment of the smaller document, at least 0.6 and 0.65). shingles compares all rows of 3 words or 5 characters
 (Jaccard similarity at least 0.4): it suits short documents, and takes more memory.
-auto uses ccdet or spotsigs by the language of each document. Documents too short for
-these are compared by shingles with each other, and by winnow with the others.
+auto uses ccdet for documents in Chinese, Japanese and Thai; for others spotsigs finds
+revisions, and winnow which document contains another, in one pass over the text.
+Documents too short for these are compared by shingles with each other, and by winnow
+with the others; with fewer than 4 sentences by ccdet and winnow, which must agree.
 
 The output is a table of pairs, in tsv with a header: id, id, relation, score, share of
 the first in the second and of the second in the first, signatures of each, shared
-signatures, method, flags. The relation is duplicate, contains (the first contains the
-second), contained, or overlap. Flags: equal (the same signatures), few_a and few_b
-(too few signatures of the method of its language), same_site. Of more than 1,000
-documents with equal signatures each is paired with the first of them only.
+signatures, method, flags. The relation is duplicate (Jaccard similarity of signatures
+at least 0.8), revised, contains (the first contains the second), contained, or overlap.
+Flags: equal (the same signatures), few_a and few_b (too few signatures of the method of
+its language), same_site, and common: what one contains of the other is a document that
+more than 20 contain, such as a notice (with --against: the new document is in more than
+20). Of more than 1,000 documents with equal signatures each is paired with the first of
+them only.
 
 --against compares with the documents of an index, which 'ndd copies build' makes.
 Documents with the same ID are taken for one: their pairs are counted and not listed.

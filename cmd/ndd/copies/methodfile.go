@@ -38,7 +38,7 @@ func newMethodFile() *methodFile {
 	fl.StringVar(&f.ends, "ends", "", "ccdet: characters that end a sentence (。！？；)")
 	fl.BoolVar(&f.bags, "bags", false, "count a signature as often as it occurs (false)")
 	fl.UintVar(&f.minFeatures, "min-features", 0,
-		"signatures that a document needs to be compared (spotsigs 8, ccdet 1, winnow 3, shingles 4)")
+		"signatures that a document needs to be compared (spotsigs 8, ccdet 4, winnow 3, shingles 4)")
 	fl.StringVar(&f.sameSite, "same-site", "keep", "pairs of documents of one --site: keep or skip")
 	fl.BoolVar(&f.self, "self", false, "list pairs of documents with the same ID, too (false)")
 	fl.UintVar(&f.maxDocuments, "max-df", postings.MaxDocuments,

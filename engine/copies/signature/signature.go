@@ -54,6 +54,44 @@ func Append(dst []Signature, s Selector, text string) []Signature {
 	return dst
 }
 
+// A Part is a Selector of tokens, several of which may take those of one pass over a text.
+type Part interface {
+	Begin(yield func([]Signature))
+	Take(tokens []token.Token, hashes []uint64) // by Key
+	End()
+}
+
+// A Reader reads the tokens of texts. It belongs to one goroutine.
+type Reader struct {
+	scanner *token.Scanner
+	hashes  []uint64
+}
+
+// NewReader returns a Reader.
+func NewReader() *Reader {
+	scanner, err := token.NewScanner(token.Options{})
+	if err != nil {
+		panic(err) // of a list of stop words, and there is none
+	}
+	return &Reader{scanner: scanner}
+}
+
+// Read has parts take the tokens of a text that begins and ends with Begin and End of each.
+func (r *Reader) Read(text string, parts ...Part) {
+	r.scanner.Scan(text, func(batch []token.Token) {
+		r.hashes = r.hashes[:0]
+		for i := range batch {
+			r.hashes = append(r.hashes, Key.Hash(r.scanner, &batch[i]))
+		}
+		for _, p := range parts {
+			p.Take(batch, r.hashes)
+		}
+	})
+	for _, p := range parts {
+		p.End()
+	}
+}
+
 // batchMax is how many signatures a Batch passes on at a time.
 const batchMax = 1024
 

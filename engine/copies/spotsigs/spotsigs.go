@@ -64,7 +64,7 @@ func defaultChain(l *Lists) int {
 type Selector struct {
 	lists           *Lists
 	distance, chain int
-	scanner         *token.Scanner
+	reader          *signature.Reader
 	open            []spot // antecedents whose chains are not whole
 	words           []word // the content words so far, less those that no antecedent needs any more
 	dropped         int    // these
@@ -92,11 +92,7 @@ func New(o Options) (*Selector, error) {
 			return nil, fmt.Errorf("%s %d: must be 1 to %d", name, v, Longest)
 		}
 	}
-	scanner, err := token.NewScanner(token.Options{})
-	if err != nil {
-		return nil, err
-	}
-	return &Selector{lists: o.Lists, distance: o.Distance, chain: o.Chain, scanner: scanner}, nil
+	return &Selector{lists: o.Lists, distance: o.Distance, chain: o.Chain, reader: signature.NewReader()}, nil
 }
 
 // What a word is.
@@ -112,18 +108,24 @@ const wordsMost = 4096
 
 // Each implements [signature.Selector]. Signatures come in the order in which their chains end.
 func (s *Selector) Each(text string, yield func([]signature.Signature)) {
-	s.out.Begin(yield)
-	s.open, s.words, s.dropped = s.open[:0], s.words[:0], 0
-	s.scanner.Scan(text, s.tokens)
-	s.out.End()
+	s.Begin(yield)
+	s.reader.Read(text, s)
 }
 
-// tokens takes some words.
-func (s *Selector) tokens(batch []token.Token) {
+// Begin implements [signature.Part], as do Take and End.
+func (s *Selector) Begin(yield func([]signature.Signature)) {
+	s.out.Begin(yield)
+	s.open, s.words, s.dropped = s.open[:0], s.words[:0], 0
+}
+
+// End ends a text.
+func (s *Selector) End() { s.out.End() }
+
+// Take takes some words.
+func (s *Selector) Take(batch []token.Token, hashes []uint64) {
 	next := s.next()
-	for i := range batch {
+	for i, hash := range hashes {
 		t := &batch[i]
-		hash := signature.Key.Hash(s.scanner, t)
 		switch s.lists.kinds[hash] {
 		case antecedent:
 			s.open = append(s.open, spot{hash, int32(t.Start), s.dropped + len(s.words)})

@@ -34,14 +34,14 @@ const (
 
 // A Selector selects features. It reuses its memory.
 type Selector struct {
-	scanner *token.Scanner
-	words   length  // of a row of words
-	chars   length  // and of characters
-	all     bool    // every row is selected
-	tokens  []place // of the run of one kind at work
-	char    bool    // that kind
-	taken   bool    // rows of the run have been taken
-	out     signature.Batch
+	reader *signature.Reader
+	words  length  // of a row of words
+	chars  length  // and of characters
+	all    bool    // every row is selected
+	tokens []place // of the run of one kind at work
+	char   bool    // that kind
+	taken  bool    // rows of the run have been taken
+	out    signature.Batch
 
 	window [Window]signature.Signature // the last rows, by index % Window
 	index  int                         // rows so far
@@ -77,19 +77,24 @@ func New() *Selector { return selector(Words, Chars, false) }
 func NewAll(words, chars int) *Selector { return selector(words, chars, true) }
 
 func selector(words, chars int, all bool) *Selector {
-	scanner, err := token.NewScanner(token.Options{})
-	if err != nil {
-		panic(err) // of a list of stop words, and there is none
-	}
-	return &Selector{scanner: scanner, words: lengthOf(words), chars: lengthOf(chars), all: all}
+	return &Selector{reader: signature.NewReader(), words: lengthOf(words), chars: lengthOf(chars), all: all}
 }
 
 // Each implements [signature.Selector]. A text of fewer rows than a window selects its least; one
 // of fewer words than a row is one row.
 func (s *Selector) Each(text string, yield func([]signature.Signature)) {
+	s.Begin(yield)
+	s.reader.Read(text, s)
+}
+
+// Begin implements [signature.Part], as do Take and End.
+func (s *Selector) Begin(yield func([]signature.Signature)) {
 	s.out.Begin(yield)
 	s.tokens, s.taken, s.index, s.least, s.last = s.tokens[:0], false, 0, 0, -1
-	s.scanner.Scan(text, s.take)
+}
+
+// End ends a text.
+func (s *Selector) End() {
 	s.flush()
 	if !s.all && s.index < Window && s.index > 0 { // no window was full
 		s.out.Add(s.window[s.least])
@@ -97,15 +102,15 @@ func (s *Selector) Each(text string, yield func([]signature.Signature)) {
 	s.out.End()
 }
 
-// take takes some tokens.
-func (s *Selector) take(batch []token.Token) {
+// Take takes some tokens.
+func (s *Selector) Take(batch []token.Token, hashes []uint64) {
 	for i := range batch {
 		t := &batch[i]
 		if char := t.Kind == token.Char; char != s.char {
 			s.flush()
 			s.char = char
 		}
-		s.tokens = append(s.tokens, place{signature.Key.Hash(s.scanner, t), int32(t.Start), int32(t.End)})
+		s.tokens = append(s.tokens, place{hashes[i], int32(t.Start), int32(t.End)})
 	}
 	if len(s.tokens) >= 1024 {
 		s.rows()
