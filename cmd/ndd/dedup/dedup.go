@@ -163,8 +163,9 @@ stopped, by a signal, a full disk or a power cut, the same command goes on: it r
 files again that were being read, and takes the others over. It does so with any -k,
 --verify and outputs; a file that has changed is read again, and all are with another
 recipe, field, format or --max-document. Files that are added later are read alone.
-Texts are compared anew. Finished copies of --write-kept are kept, too, until all are
-there, and taken over where the same documents go: DIR must be on the file system that
+What the comparison of texts found is kept, too, and taken over with the same inputs,
+--verify, -k and order of preference, as long as neither --report nor --against is given;
+and so are finished copies of --write-kept, until all are there, where the same documents go: DIR must be on the file system that
 the copies are written to. DIR can be removed at any time between runs.
 
 With --against, documents near a document of an index or a fingerprint file are dropped
@@ -389,6 +390,15 @@ func (d *deduping) find(ctx context.Context, inputs []string, prints bool, o *de
 			}
 			bar.End()
 			bar = d.g.NewInputBar(ctx, "verifying", slices.Concat(inputs, d.againstDocs), o.Verify.Meter)
+		}
+		if d.kept != nil {
+			o.Verify.Keep, o.Verify.Take = d.kept.KeepVerdicts, func(of []byte) []uint64 {
+				verdicts := d.kept.TakeVerdicts(ctx, of)
+				if verdicts != nil {
+					d.g.Log.Info("took over the comparison of texts from " + d.work)
+				}
+				return verdicts
+			}
 		}
 	}
 	r, err = dedup.Find(ctx, c, *o)

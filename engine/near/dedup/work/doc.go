@@ -7,6 +7,7 @@
 //	lock           one process at a time
 //	000001.work    entries of one or more input files, and a list of these
 //	000002.work    ...
+//	verdicts       what the last comparison of texts has found
 //	copies         a list of finished copies, a line each
 //	000001.copy    a finished copy: another name of a file in the folder that is being made
 //
@@ -22,7 +23,8 @@
 // and all options that its entries depend on are the same. A file that changed while it was read is
 // not kept, nor is one that could not be read.
 //
-// A copy is taken over if, besides, the decision is the same: what of the file is left out.
+// Verdicts are taken over if all inputs, their order, their fingerprints and all options of the comparison are
+// the same. A copy is taken over if, besides, the decision is the same: what of the file is left out.
 //
 // # Concurrency
 //

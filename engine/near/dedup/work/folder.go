@@ -2,9 +2,11 @@ package work
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash"
 	"io/fs"
 	"iter"
 	"os"
@@ -47,6 +49,7 @@ type Folder struct {
 	plan map[string]key   // the files, as they were, by path
 	take map[string]place // of these, what is taken over
 	say  func(Taken)
+	key  hash.Hash // of all inputs, in order; nil: they are not what they were when the run began
 
 	writing
 	copies copies
@@ -251,14 +254,14 @@ func (w *Folder) Close() error {
 
 // Begin finds out which files are taken over.
 func (w *Folder) Begin(ctx context.Context, inputs []string, cfg *ingest.Config) error {
-	w.ctx, w.cfg, w.plan, w.take = ctx, cfg, map[string]key{}, map[string]place{}
+	w.ctx, w.cfg, w.plan, w.take, w.key = ctx, cfg, map[string]key{}, map[string]place{}, sha256.New()
 	t := Taken{Dir: w.dir}
 	for f, err := range cfg.Document.Files(ctx, inputs) {
 		if err != nil {
 			continue // it comes again when the files are read
 		}
 		k, err := keyOf(ctx, f, cfg)
-		if err != nil {
+		if fmt.Fprintln(w.key, k.String(), err); err != nil {
 			continue
 		}
 		if _, again := w.plan[f.Path]; again {
