@@ -82,7 +82,8 @@ func TestRelations(t *testing.T) {
 		}
 	}
 	if RelationOf(2, 10, 2) != Contained || RelationOf(10, 2, 2) != Contains || RelationOf(10, 10,
-		5) != Overlap || RelationOf(4, 8, 3) != Revised || RelationOf(4, 5, 4) != Duplicate {
+		5) != Overlap || RelationOf(4, 8, 3) != Revised || RelationOf(4, 5, 4) != Duplicate ||
+		RelationOf(10, 6, 6) != Contains {
 		t.Error("relation")
 	}
 }
@@ -121,8 +122,26 @@ func TestAnnouncement(t *testing.T) {
 	for n, text := range map[int]string{0: notice, commonIn + 1: article, 1: texts[2]} {
 		sets := newSigner(t, Options{}).Sign(text)
 		hits, err := searcher.Search(t.Context(), &sets)
-		if err != nil || len(hits) != n || slices.ContainsFunc(hits, func(h Hit) bool { return h.Flags.Has(Common) != (n > 1) }) {
+		if err != nil || len(hits) != n ||
+			slices.ContainsFunc(hits, func(h Hit) bool { return h.Flags.Has(Common) != (n > 1) }) {
 			t.Errorf("%v: want %d hits: %+v", err, n, hits)
+		}
+	}
+}
+
+// TestSettle: what winnow alone tells of two documents without CCDet.
+func TestSettle(t *testing.T) {
+	o := Options{Method: Auto, Version: versionBoth}
+	for _, x := range []struct {
+		a, b, shared int
+		flags        Flags
+		want         int
+	}{{3, 100, 2, FewA, 0}, {5, 100, 4, FewA, 1}, {12, 100, 8, FewA, 1}, {12, 100, 8, 0, 1}, {11, 100, 8, 0, 0},
+		{40, 50, 30, 0, 0}, {40, 50, 32, 0, 1}} {
+		all := settle(&o, []Pair{newPair(Winnow, x.a, x.b, x.shared, x.flags)}, func(p *Pair) *Pair { return p },
+			func(p, q *Pair) bool { return false }, func(*Pair) bool { return false })
+		if len(all) != x.want {
+			t.Errorf("%d of %d and %d, %s: %v", x.shared, x.a, x.b, x.flags, all)
 		}
 	}
 }

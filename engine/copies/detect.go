@@ -163,9 +163,13 @@ func (o *Options) minFeatures(m Method) int {
 	return cmp.Or(o.MinFeatures, m.MinFeatures())
 }
 
-// wholeLeast is the containment from which winnow tells of two documents of about the same size,
-// whose Jaccard is below the threshold of SpotSigs.
-const wholeLeast = 0.8
+// surelyLeast is the containment that winnow needs to tell of two documents of about the same size,
+// whose Jaccard is below the threshold of SpotSigs, and where one has fewer signatures than
+// surelySize: below it, half of these are wrong on the development set.
+const (
+	surelyLeast = 0.8
+	surelySize  = 12
+)
 
 // settle leaves one of those pairs that methods find of the same two documents, or none. Pairs of
 // the same documents follow each other, in order of the methods; ends says of a pair whether both
@@ -187,8 +191,9 @@ func settle[T any](o *Options, all []T, pair func(*T) *Pair, same func(a, b *T) 
 			take, ok = j-1, first.Method == CCDet && last.Method == Winnow
 		case ends(&all[i]):
 			ok = first.Method == CCDet
-		case first.Method == Winnow && !few:
-			ok = first.Relation == Contains || first.Relation == Contained || first.Score >= wholeLeast
+		case first.Method == Winnow:
+			ok = first.Score >= surelyLeast || min(first.SizeA, first.SizeB) >= surelySize &&
+				(few || first.Relation == Contains || first.Relation == Contained)
 		}
 		if ok {
 			settled = append(settled, all[take])

@@ -19,12 +19,14 @@
 //   - of a text with too few signatures of its method ([Method.MinFeatures]), and for ccdet none:
 //     if winnow finds them, or shingles, where both have too few.
 //
+// With fewer than 12 signatures winnow must find 0.8 of a text in the other.
+//
 // # Relation
 //
 // Let c be the signatures that two documents share over those of the smaller one, and r the size of
 // the smaller set over that of the larger (CLR in CCDet). With c below 0.6 the documents overlap;
-// with a Jaccard of at least 0.8 they are duplicates; else, with r below 0.5, the larger contains
-// the smaller; else one is a revision of the other.
+// with a Jaccard of at least 0.8 they are duplicates; else, with r below 0.5 or c of at least 0.9,
+// the larger contains the smaller; else one is a revision of the other.
 //
 // # Index
 //

@@ -25,6 +25,7 @@ const (
 	containmentLeast = 0.6
 	lengthRatioLeast = 0.5
 	duplicateLeast   = 0.8 // Jaccard
+	wholeLeast       = 0.9 // containment from which the length does not matter
 )
 
 // A Pair is two documents that have text in common.
@@ -132,7 +133,7 @@ func RelationOf(a, b, shared int) Relation {
 		return Overlap
 	case float64(shared)/float64(a+b-shared) >= duplicateLeast:
 		return Duplicate
-	case float64(small)/float64(large) >= lengthRatioLeast:
+	case float64(small)/float64(large) >= lengthRatioLeast && float64(shared)/float64(small) < wholeLeast:
 		return Revised
 	case a > b:
 		return Contains

@@ -57,14 +57,23 @@ func keyOf(i int) string {
 	return hex.EncodeToString(key[:])
 }
 
+// vocabularyOf returns the vocabulary of a language, or an error that names those there are.
+func vocabularyOf(name string) (*vocabulary, error) {
+	at := slices.Index(LanguageNames(), name)
+	if at < 0 {
+		return nil, fmt.Errorf("no language is called %.64q: there are %s", name, strings.Join(LanguageNames(), ", "))
+	}
+	return newVocabulary(&languages[at]), nil
+}
+
 // InventedPairs returns pairs of invented texts of a language, as a corpus with labels: pairs gives
 // their number in each class. The same seed gives the same texts.
 func InventedPairs(name string, pairs int, seed uint64) (*Corpus, []Label, error) {
-	at := slices.Index(LanguageNames(), name)
-	if at < 0 {
-		return nil, nil, fmt.Errorf("no language is called %.64q: there are %s", name, strings.Join(LanguageNames(), ", "))
+	words, err := vocabularyOf(name)
+	if err != nil {
+		return nil, nil, err
 	}
-	c, words, english := NewCorpus(), newVocabulary(&languages[at]), newVocabulary(&languages[0])
+	c, english := NewCorpus(), newVocabulary(&languages[0])
 	var labels []Label
 	for i, class := range classes {
 		r := rand.New(rand.NewPCG(seed, uint64(i)))
