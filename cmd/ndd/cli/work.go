@@ -121,7 +121,7 @@ func (w *Work) say(t work.Taken) {
 		}
 	}
 	if t.Unused > 0 {
-		msg += fmt.Sprintf("; it has %s of no input now", Number(t.Unused, "more reading"))
+		msg += fmt.Sprintf("; not used: %s of other files or options", Number(t.Unused, "reading"))
 	}
 	w.g.Log.Info(msg)
 }
