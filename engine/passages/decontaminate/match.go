@@ -2,6 +2,7 @@ package decontaminate
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"sync/atomic"
 )
@@ -55,6 +56,7 @@ type matcher struct {
 	grams     []uint32 // n-grams of the document that still count
 	runs      []run
 	open      []run // that may go on, by place
+	openTo    int   // where the first of them ends
 	next      []run
 }
 
@@ -102,18 +104,21 @@ func (m *matcher) seeds(n int, windows []window) {
 	t, doc := &m.x.table, m.hashes
 	m.open = m.open[:0]
 	for _, w := range windows {
-		g := t.find(w.hash)
-		if g == noGram {
+		var g uint32
+		within := len(m.open) > 0 && m.openTo >= w.at+n // of all open runs, so it is the n-gram of any item there
+		if within {
+			g = m.x.gram[int(m.open[0].place)+w.at-m.open[0].at]
+		} else if g = t.find(w.hash); g == noGram {
 			continue
 		}
 		places := t.placesOf(g)
-		if p := places[0]; !slices.Equal(doc[w.at:w.at+n], m.x.tokens[p:int(p)+n]) {
+		if p := places[0]; !within && !slices.Equal(doc[w.at:w.at+n], m.x.tokens[p:int(p)+n]) {
 			continue
 		}
 		if m.all || m.documents[g].Load() < uint32(m.x.o.Common) {
 			m.grams = append(m.grams, g)
 		}
-		if len(places) <= sharedMax {
+		if len(places) <= sharedMax && !(within && len(places) == len(m.open)) {
 			m.extend(w.at, n, places)
 		}
 	}
@@ -123,9 +128,10 @@ func (m *matcher) seeds(n int, windows []window) {
 // places of the n-gram ascend, and open runs stay in order as the document goes on.
 func (m *matcher) extend(at, n int, places []uint32) {
 	next, k := m.next[:0], 0
+	m.openTo = math.MaxInt
 	keep := func(r run) {
 		if r.end() > at+n {
-			next = append(next, r)
+			next, m.openTo = append(next, r), min(m.openTo, r.end())
 		}
 	}
 	for _, p := range places {

@@ -10,16 +10,21 @@ import (
 
 // A table finds n-grams by their hashes.
 //
-//	gate ──► filter: 2 bits of one word ──► starts[leading bits of the hash] ──► keys ──► first ──► places
+//	gate of n ──► filter: 2 bits of one word ──► starts[leading bits of the hash] ──► keys ──► first ──► places
 //
-// An n-gram passes the gate if all windows of it do that have the least n: so there is one look-up
-// for each token of a document, in a gate that is small enough for a second-level cache.
+// The gate of an n above 5 holds windows of fewer tokens, so that each n-gram of a document has one at a
+// place that is a multiple of the stride, and only those are looked up:
+//
+//	n       13  8  5  less
+//	window   8  5  4  n
+//	stride   6  4  2  1
+//
+// What is looked up for each token is small enough for a second-level cache.
 type table struct {
 	lengths []int    // values of n, descending
 	powers  []uint64 // base^n for each
+	gates   []gate
 
-	gate        []uint64 // a bit for each window of an item that has as many tokens as the least n
-	gateShift   uint
 	filter      []uint64
 	filterShift uint
 	starts      []uint32 // for each value of the leading bits, the first of keys
@@ -34,8 +39,22 @@ const (
 	base       = 0x9e3779b97f4a7c15 // of the rolling hash: odd, so that no bit is lost modulo 2^64
 	sharedMax  = 32                 // items that may have an n-gram which is a seed
 	filterBits = 16                 // for each n-gram
-	gateBits   = 4                  // for each window of the least n
+	gateBits   = 8                  // for each window of a gate
 )
+
+// A gate tells which windows of items there may be, by 2 bits of one word.
+type gate struct {
+	window, stride int
+	power          uint64 // base^window
+	bits           []uint64
+	shift          uint
+}
+
+// has reports whether there may be a window with a hash.
+func (g *gate) has(h uint64) bool {
+	w := mask(h)
+	return g.bits[h>>(g.shift&63)]&w == w
+}
 
 // power returns base^n modulo 2^64.
 func power(n int) uint64 {
@@ -118,14 +137,30 @@ func (t *table) fill(pairs []radix.Pair, places []uint32) {
 	}
 }
 
-// open fills the gate.
+// open fills the gates.
 func (t *table) open(x *Items) {
-	words := bits.Len(uint(len(x.tokens)*gateBits/64 | 1))
-	t.gate, t.gateShift = make([]uint64, 1<<words), uint(64-words)
-	for i := range x.items {
-		for _, h := range grams(x.tokens[x.items[i].from:x.items[i].to], t.lengths[len(t.lengths)-1]) {
-			t.gate[h>>t.gateShift] |= 1 << (h & 63)
+	for _, n := range t.lengths {
+		g := gate{window: n}
+		if n >= 5 {
+			g.window = (n + 3) / 2
 		}
+		g.stride, g.power = n-g.window+1, power(g.window)
+		tokens := 0
+		for i := range x.items {
+			if x.items[i].n == n {
+				tokens += x.items[i].Tokens()
+			}
+		}
+		words := bits.Len(uint(tokens*gateBits/64 | 1))
+		g.bits, g.shift = make([]uint64, 1<<words), uint(64-words)
+		for i := range x.items {
+			if it := &x.items[i]; it.n == n {
+				for _, h := range grams(x.tokens[it.from:it.to], g.window) {
+					g.bits[h>>g.shift] |= mask(h)
+				}
+			}
+		}
+		t.gates = append(t.gates, g)
 	}
 }
 
@@ -150,46 +185,39 @@ type window struct {
 }
 
 // windows appends to dst, for each value of n, the windows of n tokens that pass the gate and the
-// filter. A first loop looks up all tokens in the gate, without a branch that would wait for
-// memory.
+// filter. The look-ups in a gate do not wait for each other.
 func (t *table) windows(dst [][]window, room *room, tokens []uint64) {
-	least := len(t.lengths) - 1
-	if least < 0 {
-		return // there are no items
-	}
-	m, top, gate, shift := t.lengths[least], t.powers[least], t.gate, t.gateShift&63
-	sums, passed := append(room.sums[:0], 0), room.passed[:0]
-	sum, bits := uint64(0), uint32(0)
-	for i, token := range tokens {
+	sums, sum := append(slices.Grow(room.sums[:0], len(tokens)+1), 0), uint64(0)
+	for _, token := range tokens {
 		sum = sum*base + token
-		if sums = append(sums, sum); i+1 >= m {
-			h := sum - sums[i+1-m]*top
-			bits = bits<<1 | uint32(gate[h>>shift]>>(h&63)&1)
-		}
-		passed = append(passed, bits)
+		sums = append(sums, sum)
 	}
+	passed := slices.Grow(room.passed[:0], len(tokens))[:len(tokens)]
 	room.sums, room.passed = sums, passed
-	for i, bits := range passed {
-		if bits&1 == 0 {
-			continue
-		}
-		for k, n := range t.lengths {
-			if short := uint32(1)<<(n-m+1) - 1; bits&short != short {
-				continue
+	for k, n := range t.lengths {
+		g, power, found := &t.gates[k], t.powers[k], 0
+		for p := 0; p+g.window <= len(tokens); p += g.stride {
+			passed[found] = p
+			if g.has(sums[p+g.window] - sums[p]*g.power) {
+				found++
 			}
-			h := sums[i+1] - sums[i+1-n]*t.powers[k]
-			if w := mask(h); t.filter[h>>t.filterShift]&w == w {
-				dst[k] = append(dst[k], window{i + 1 - n, h})
+		}
+		for _, p := range passed[:found] {
+			for at := max(p-g.stride+1, 0); at <= min(p, len(tokens)-n); at++ {
+				h := sums[at+n] - sums[at]*power
+				if w := mask(h); t.filter[h>>t.filterShift]&w == w {
+					dst[k] = append(dst[k], window{at, h})
+				}
 			}
 		}
 	}
 }
 
-// A room is memory for the windows of a document: the hashes of all its beginnings, and for each
-// token a bit for each of the last windows of the least n that passed the gate.
+// A room is memory for the windows of a document: the hashes of all its beginnings, and places that
+// passed a gate.
 type room struct {
 	sums   []uint64
-	passed []uint32
+	passed []int
 }
 
 // share counts for each token of the items how many items share it, and takes out those that share
