@@ -108,7 +108,7 @@ func (r *Result) Copy(ctx context.Context, names *Copies, meter *document.Meter,
 func (w *Rewriting) Copy(ctx context.Context, names *Copies, meter *document.Meter, create Create) (CopyReport, error) {
 	opts := w.Options
 	opts.Meter = cmp.Or(meter, &document.Meter{})
-	var copiers []*copier // of the files, in order
+	var reports []*CopyReport // of the files, in order
 	produce := func(ctx context.Context, yield func(*copier) bool) error {
 		unit := 0
 		for f, err := range document.Files(ctx, w.Inputs) {
@@ -118,11 +118,12 @@ func (w *Rewriting) Copy(ctx context.Context, names *Copies, meter *document.Met
 			if err != nil {
 				return err
 			}
-			if len(copiers) == len(w.FileUnits) {
+			if len(reports) == len(w.FileUnits) {
 				return Changed(strings.Join(w.Inputs, ", "))
 			}
-			k := &copier{opts: opts, names: names, create: create, file: f, fields: w.Fields, beside: w.Beside}
-			judge, left := w.Judge(f, unit), w.FileUnits[len(copiers)]
+			k := &copier{opts: opts, names: names, create: create, file: f, fields: w.Fields, beside: w.Beside,
+				report: new(CopyReport)}
+			judge, left := w.Judge(f, unit), w.FileUnits[len(reports)]
 			if w.Work != nil {
 				k.work, k.decision = w.Work, w.Decision(f, unit, left)
 			}
@@ -137,18 +138,18 @@ func (w *Rewriting) Copy(ctx context.Context, names *Copies, meter *document.Met
 				}
 				return nil
 			}
-			copiers = append(copiers, k)
+			reports = append(reports, k.report)
 			if !yield(k) {
 				return nil
 			}
 		}
-		if len(copiers) < len(w.FileUnits) {
+		if len(reports) < len(w.FileUnits) {
 			return Changed(strings.Join(w.Inputs, ", "))
 		}
 		return nil
 	}
 	err := copyFiles(ctx, w.Threads, opts, produce)
-	return reportOf(copiers), err
+	return together(reports), err
 }
 
 // decision returns a hash of what goes of some units.
@@ -212,21 +213,22 @@ func copyFiles(ctx context.Context, threads int, opts document.Options, produce 
 				if err := k.copyOnce(); err != nil {
 					return err
 				}
+				if k.made.Uncut > 0 {
+					k.report.Uncut = []Uncut{{k.file.Path, k.made.Uncut}}
+				}
 			}
 			return nil
 		})
 }
 
-// reportOf returns what became of files, in order.
-func reportOf(copiers []*copier) (all CopyReport) {
-	for _, k := range copiers {
-		all.Unjudged = append(all.Unjudged, k.report.Unjudged...)
-		all.Repacked = append(all.Repacked, k.report.Repacked...)
-		all.Lost = append(all.Lost, k.report.Lost...)
-		if k.made.Uncut > 0 {
-			all.Uncut = append(all.Uncut, Uncut{k.file.Path, k.made.Uncut})
-		}
-		all.Unnoted += k.report.Unnoted
+// together returns what became of files, in order.
+func together(reports []*CopyReport) (all CopyReport) {
+	for _, r := range reports {
+		all.Unjudged = append(all.Unjudged, r.Unjudged...)
+		all.Repacked = append(all.Repacked, r.Repacked...)
+		all.Lost = append(all.Lost, r.Lost...)
+		all.Uncut = append(all.Uncut, r.Uncut...)
+		all.Unnoted += r.Unnoted
 	}
 	return all
 }
@@ -242,7 +244,7 @@ type copier struct {
 	end       func() error                         // is called after the last unit
 	extractor *document.Extractor
 	file      document.File
-	report    CopyReport
+	report    *CopyReport
 
 	fields *Fields
 	beside bool

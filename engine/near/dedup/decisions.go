@@ -197,7 +197,7 @@ func (d *Decisions) Copy(ctx context.Context, inputs []string, opts document.Opt
 	create Create) (CopyReport, Leftover, error) {
 	opts.Strict = false // what cannot be read stays in the copies
 	opts.Meter = cmp.Or(opts.Meter, &document.Meter{})
-	var copiers []*copier
+	var reports []*CopyReport
 	var deciders []*decider
 	var lost []string
 	produce := func(ctx context.Context, yield func(*copier) bool) error {
@@ -212,12 +212,13 @@ func (d *Decisions) Copy(ctx context.Context, inputs []string, opts document.Opt
 				return err
 			}
 			x := &decider{d: d, rows: d.files[fileKey(f.Path)]}
-			k := &copier{opts: opts, names: names, create: create, file: f, end: func() error { return nil }}
+			k := &copier{opts: opts, names: names, create: create, file: f, end: func() error { return nil },
+				report: new(CopyReport)}
 			k.judge = func(u document.Unit) (Verdict, error) {
 				x.extractor = k.extractor
 				return Verdict{Drop: x.drops(u)}, nil
 			}
-			copiers, deciders = append(copiers, k), append(deciders, x)
+			reports, deciders = append(reports, k.report), append(deciders, x)
 			if !yield(k) {
 				return nil
 			}
@@ -225,7 +226,7 @@ func (d *Decisions) Copy(ctx context.Context, inputs []string, opts document.Opt
 		return nil
 	}
 	err := copyFiles(ctx, threads, opts, produce)
-	report := reportOf(copiers)
+	report := together(reports)
 	report.Lost = append(lost, report.Lost...)
 	if err != nil {
 		return report, Leftover{}, err

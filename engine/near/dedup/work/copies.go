@@ -97,10 +97,10 @@ func (w *Folder) write(k copied) (err error) {
 // identity returns what a copy depends on; "" if the file is not what it was when it was read.
 func (w *Folder) identity(f document.File, decision []byte) string {
 	k, known := w.plan[f.Path]
-	if now, err := keyOf(w.ctx, f, w.cfg); !known || err != nil || now.String() != k.String() {
+	if now, err := keyOf(w.ctx, f, w.cfg); !known || err != nil || now.digest() != k {
 		return ""
 	}
-	return k.String() + " " + hex.EncodeToString(decision)
+	return hex.EncodeToString(k[:]) + " " + hex.EncodeToString(decision)
 }
 
 // TakeCopy returns the path of a finished copy, or "" where it is none, and the report it was kept with.

@@ -13,6 +13,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/minio/highwayhash"
+
 	"ndd/engine/corpus/document"
 	"ndd/engine/corpus/ingest"
 	"ndd/engine/corpus/simhash"
@@ -39,15 +41,14 @@ type Folder struct {
 	threads int
 	warn    func(string)
 
-	stored map[string]place // by key
-	paths  map[string]key   // of the latest entry of each path
-	next   int              // number of the next work file
+	stored map[digest]place  // by key
+	paths  map[string]digest // by path: of the file as it was when it was read last
+	next   int               // number of the next work file
 
 	// Of a run, from Begin on.
 	ctx  context.Context
 	cfg  *ingest.Config
-	plan map[string]key   // the files, as they were, by path
-	take map[string]place // of these, what is taken over
+	plan map[string]digest // keys of the files, as they were, by path
 	say  func(Taken)
 	key  hash.Hash // of all inputs, in order; nil: they are not what they were when the run began
 
@@ -74,15 +75,18 @@ type key struct {
 	Exact    bool
 }
 
-// String returns the key in one line.
-func (k *key) String() string {
+// A digest is a hash of a key: a folder may have many files.
+type digest [highwayhash.Size128]byte
+
+// digest returns that of the key.
+func (k *key) digest() digest {
 	data, _ := json.Marshal(k) // of strings and numbers
-	return string(data)
+	return highwayhash.Sum128(data, make([]byte, highwayhash.Size))
 }
 
-// sameFile reports whether two keys differ in options at most.
-func (k *key) sameFile(o *key) bool {
-	return k.Absolute == o.Absolute && k.Size == o.Size && k.Modified == o.Modified && k.Version == o.Version
+// file returns the digest of the file alone, without options.
+func (k *key) file() digest {
+	return (&key{Absolute: k.Absolute, Size: k.Size, Modified: k.Modified, Version: k.Version}).digest()
 }
 
 // A place is where the entries of a file are.
@@ -122,7 +126,7 @@ func Open(ctx context.Context, d *disk.Disk, dir string, threads int, say func(T
 	if err := checkVersion(dir); err != nil {
 		return nil, err
 	}
-	w = &Folder{dir: dir, threads: threads, say: say, warn: warn, stored: map[string]place{}, paths: map[string]key{}, next: 1}
+	w = &Folder{dir: dir, threads: threads, say: say, warn: warn, stored: map[digest]place{}, paths: map[string]digest{}, next: 1}
 	lock, err := disk.LockFolder(dir)
 	if err != nil {
 		return nil, err
@@ -234,8 +238,8 @@ func (w *Folder) load(ctx context.Context, name string) (err error) {
 }
 
 func (w *Folder) add(k key, at place) {
-	w.stored[k.String()] = at
-	w.paths[k.Path] = k
+	w.stored[k.digest()] = at
+	w.paths[k.Path] = k.file()
 }
 
 // Complete completes the finished files.
@@ -254,34 +258,33 @@ func (w *Folder) Close() error {
 
 // Begin finds out which files are taken over.
 func (w *Folder) Begin(ctx context.Context, inputs []string, cfg *ingest.Config) error {
-	w.ctx, w.cfg, w.plan, w.take, w.key = ctx, cfg, map[string]key{}, map[string]place{}, sha256.New()
+	w.ctx, w.cfg, w.plan, w.key = ctx, cfg, map[string]digest{}, sha256.New()
 	t := Taken{Dir: w.dir}
 	for f, err := range cfg.Document.Files(ctx, inputs) {
 		if err != nil {
 			continue // it comes again when the files are read
 		}
 		k, err := keyOf(ctx, f, cfg)
-		if fmt.Fprintln(w.key, k.String(), err); err != nil {
+		if fmt.Fprintln(w.key, k.digest(), err); err != nil {
 			continue
 		}
 		if _, again := w.plan[f.Path]; again {
 			continue
 		}
-		w.plan[f.Path] = k
+		w.plan[f.Path] = k.digest()
 		t.Files++
 		last, known := w.paths[f.Path]
-		switch at, has := w.stored[k.String()]; {
+		switch _, has := w.stored[k.digest()]; {
 		case has:
-			w.take[f.Path] = at
+			t.Stored++
 		case !known:
 			t.New = append(t.New, f.Path)
-		case last.sameFile(&k):
+		case last == k.file():
 			t.Other = append(t.Other, f.Path)
 		default:
 			t.Changed = append(t.Changed, f.Path)
 		}
 	}
-	t.Stored = len(w.take)
 	t.Unused = len(w.stored) - t.Stored
 	w.say(t)
 	return ctx.Err()
@@ -318,7 +321,7 @@ func keyOf(ctx context.Context, f document.File, cfg *ingest.Config) (k key, err
 
 // Stored returns the entries of a file that was finished.
 func (w *Folder) Stored(f document.File) iter.Seq2[ingest.Entry, error] {
-	at, has := w.take[f.Path]
+	at, has := w.stored[w.plan[f.Path]]
 	if !has {
 		return nil
 	}

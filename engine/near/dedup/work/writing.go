@@ -52,14 +52,14 @@ func (w *Folder) Keep(e *ingest.Entry) {
 func (w *Folder) Finish(f document.File) {
 	before, known := w.plan[f.Path]
 	now, err := keyOf(w.ctx, f, w.cfg)
-	if known && (err != nil || before.String() != now.String()) {
+	if known && (err != nil || before != now.digest()) {
 		w.warn(f.Path + ": changed while it was read; the next run reads it again")
 		known, w.key = false, nil
 	}
 	w.flush()
 	l := listed{Bytes: w.written} // of no file
 	if known && !w.spoilt {
-		l.Key = before
+		l.Key = now
 	}
 	w.files, w.bytes = append(w.files, l), w.bytes+max(now.Size, 0)
 	w.written, w.source, w.spoilt = 0, "", false
