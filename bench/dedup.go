@@ -98,7 +98,7 @@ func (b *bench) dedupFiles(ctx context.Context, in string, mb float64) ([]Cell, 
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	var wall, busy, alone [2][]float64
 	out := [2]string{in + "-1", in + "-2"}
-	for range b.rounds {
+	for range b.turns {
 		for i, threads := range []int{1, 2} {
 			runtime.GOMAXPROCS(threads)
 			if err := os.RemoveAll(out[i]); err != nil {
@@ -125,7 +125,7 @@ func (b *bench) dedupFiles(ctx context.Context, in string, mb float64) ([]Cell, 
 		kept = append(kept, d.Fingerprint)
 		return nil
 	})
-	ratios, serial := make([]float64, b.rounds), make([]float64, b.rounds)
+	ratios, serial := make([]float64, len(wall[0])), make([]float64, len(wall[0]))
 	for i := range ratios {
 		ratios[i] = wall[0][i] / wall[1][i]
 		serial[i] = min(1, max(0, 2*wall[1][i]-busy[1][i])/max(busy[1][i], 1e-9))

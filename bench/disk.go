@@ -33,13 +33,13 @@ func scanDisk(ctx context.Context, b *bench, r *Result) error {
 		return err
 	}
 	b.say("writing %s fingerprints", humanize.Comma(int64(b.n)))
-	written, err := rounds(1, func() error { return writeGenerated(ctx, path, uint64(b.n)) })
+	written, err := once(func() error { return writeGenerated(ctx, path, uint64(b.n)) })
 	if err != nil {
 		return err
 	}
 	b.say("reading them")
 	began := processorTime().Seconds()
-	read, err := rounds(1, func() error { return readFile(ctx, path) })
+	read, err := once(func() error { return readFile(ctx, path) })
 	if err != nil {
 		return err
 	}
@@ -50,7 +50,7 @@ func scanDisk(ctx context.Context, b *bench, r *Result) error {
 	first := min(comparedQueries, len(queries))
 	var got answer
 	began = processorTime().Seconds()
-	scanned, err := rounds(1, func() (err error) {
+	scanned, err := once(func() (err error) {
 		got, err = b.scanFile(ctx, path, queries, near, first)
 		return err
 	})

@@ -41,7 +41,7 @@ func indexDisk(ctx context.Context, b *bench, r *Result) error {
 	var files sources
 	defer files.close()
 	began := processorTime().Seconds()
-	built, err := rounds(1, func() error {
+	built, err := once(func() error {
 		return b.buildFiles(ctx, &files, n, parts(n, limit/2-unary))
 	})
 	if err != nil {
@@ -50,7 +50,7 @@ func indexDisk(ctx context.Context, b *bench, r *Result) error {
 	buildCPU := processorTime().Seconds() - began
 	b.say("reading %s of index", humanize.Bytes(bytes))
 	size, began := uint64(0), processorTime().Seconds()
-	read, err := rounds(1, func() error {
+	read, err := once(func() error {
 		for _, f := range files {
 			size += f.Bytes()
 			if err := readFile(ctx, f.Path()); err != nil {
@@ -73,7 +73,7 @@ func indexDisk(ctx context.Context, b *bench, r *Result) error {
 	defer s.Close()
 	var found *segment.Found
 	began = processorTime().Seconds()
-	swept, err := rounds(1, func() (err error) {
+	swept, err := once(func() (err error) {
 		found, err = s.Sweep(ctx, queries, distance, runtime.GOMAXPROCS(0), 1<<26)
 		return err
 	})

@@ -70,7 +70,7 @@ func (b *bench) sketch(ctx context.Context, texts []string) (want []simhash.Fing
 	if err != nil {
 		return nil, Cell{}, err
 	}
-	took, err = rounds(b.rounds, func() error {
+	took, err = b.repeat(func() error {
 		want = want[:0]
 		for _, t := range texts {
 			f, _, _ := printer.Fingerprint(t)
@@ -152,7 +152,7 @@ func (b *bench) pages(ctx context.Context, texts []string, r *Result) error {
 		if how != document.ExtractAll {
 			recipe.Extract = string(how)
 		}
-		took, err := rounds(b.rounds, func() error {
+		took, err := b.repeat(func() error {
 			n := 0
 			_, err := ingest.Run(ctx, []string{dir}, ingest.Config{Recipe: recipe, Threads: 1}, func(d ingest.Record) error {
 				if d.OK {

@@ -1,6 +1,6 @@
 // Command bench measures ndd on this machine, and verifies every answer that it measures.
 //
-//	go run ./bench                    every benchmark, at a size that takes some minutes
+//	go run ./bench                    every benchmark, at sizes that take up to six minutes
 //	go run ./bench search insert      two of them
 //	go run ./bench -n 100e6 search    with 100 million fingerprints
 //	go run ./bench paper              the figures and tables of Manku, Jain and Das Sarma (WWW 2007)
@@ -28,6 +28,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/dustin/go-humanize"
 	"github.com/spf13/pflag"
 
 	"ndd/asm"
@@ -78,10 +79,11 @@ var benchmarks = []benchmark{
 
 // A bench is the settings of a run.
 type bench struct {
-	n         int    // fingerprints
-	queries   int    // in a batch
-	rounds    int    // of each measurement
-	pairs     string // table of labelled pairs, of documents; "" for invented ones
+	n         int           // fingerprints
+	queries   int           // in a batch
+	rounds    int           // of each measurement,
+	limit     time.Duration // after which it has no further one; 0: none
+	pairs     string        // table of labelled pairs, of documents; "" for invented ones
 	documents []string
 	dir       string // for files of the benchmark; removed after it
 	log       io.Writer
@@ -115,6 +117,7 @@ type invocation struct {
 	chosen []benchmark
 	listed bool
 	asJSON bool
+	sized  bool   // by the command line, not by the machine
 	plots  string // folder for figures
 	kernel string
 }
@@ -129,9 +132,11 @@ func parse(args []string, stdout, stderr io.Writer) (*invocation, error) {
 			"what it measures.\n\n%s\nBenchmarks:\n", f.FlagUsages())
 		list(stdout)
 	}
-	n := f.Float64P("fingerprints", "n", 10e6, "number of fingerprints, such as 1e9")
+	n := f.Float64P("fingerprints", "n", 10e6, "number of fingerprints, such as 1e9; a run of all benchmarks has fewer "+
+		"on a slow machine")
 	queries := f.Float64("queries", 1e6, "number of queries of a batch")
-	f.IntVar(&v.rounds, "rounds", 5, "rounds of each measurement, of which the median is printed")
+	f.IntVar(&v.rounds, "rounds", 5, "rounds of each measurement, of which the median is printed; a run of all "+
+		"benchmarks has fewer of what takes seconds")
 	f.StringVar(&v.pairs, "pairs", "", "paper-1: table of labelled pairs, as of ndd eval (default: invented texts "+
 		"with versions)")
 	f.StringArrayVar(&v.documents, "documents", nil,
@@ -163,6 +168,7 @@ func parse(args []string, stdout, stderr io.Writer) (*invocation, error) {
 		return nil, fmt.Errorf("%w; %w", err, errUsage)
 	}
 	v.n, v.queries = int(*n), int(*queries)
+	v.sized = f.NArg() > 0 || f.Changed("fingerprints") || f.Changed("queries") || f.Changed("rounds")
 	return v, nil
 }
 
@@ -187,7 +193,7 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) error
 		return err
 	}
 	defer os.RemoveAll(v.dir)
-	report, err := v.measure(ctx, v.chosen, stdout, v.asJSON)
+	report, err := v.measure(ctx, stdout)
 	if err != nil || v.plots == "" {
 		return err
 	}
@@ -195,14 +201,18 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) error
 }
 
 // measure runs benchmarks one after the other; text is printed as soon as there is some.
-func (b *bench) measure(ctx context.Context, chosen []benchmark, stdout io.Writer, asJSON bool) (*Report, error) {
+func (v *invocation) measure(ctx context.Context, stdout io.Writer) (*Report, error) {
+	b := &v.bench
 	fmt.Fprintln(b.log, "bench: measuring the machine")
 	report := newReport()
-	if !asJSON {
+	if !v.asJSON {
 		report.Machine.write(stdout)
 	}
-	for _, t := range chosen {
-		fmt.Fprintf(b.log, "bench: %s: %s\n", t.name, t.what)
+	if !v.sized {
+		b.size(&report.Machine)
+	}
+	for i, t := range v.chosen {
+		fmt.Fprintf(b.log, "bench: %d of %d, %s: %s\n", i+1, len(v.chosen), t.name, t.what)
 		began := time.Now()
 		result := &Result{Name: t.name, Title: t.what}
 		own := *b
@@ -219,16 +229,33 @@ func (b *bench) measure(ctx context.Context, chosen []benchmark, stdout io.Write
 		}
 		result.Seconds = time.Since(began).Seconds()
 		report.Tables = append(report.Tables, result)
-		if !asJSON {
+		if !v.asJSON {
 			if err := result.write(stdout); err != nil {
 				return nil, err
 			}
 		}
 	}
-	if asJSON {
+	if v.asJSON {
 		return report, report.writeJSON(stdout)
 	}
 	return report, nil
+}
+
+// wholeLimit and the sizes that a machine is given are such that a run of all benchmarks takes at most six
+// minutes on two processors without AVX-512 and with a miss of 440 ns.
+const wholeLimit = 2 * time.Second
+
+// size has a run of all benchmarks take minutes, whatever the machine.
+func (b *bench) size(m *Machine) {
+	b.limit = wholeLimit
+	if m.Memory.DependentNs > 300 {
+		b.n, b.queries = b.n/2, b.queries/2
+	}
+	if m.Kernel == "avx2" || m.Kernel == "generic" {
+		b.n, b.queries = b.n/2, b.queries/2
+	}
+	b.say("%s fingerprints and %s queries, by the machine; a measurement has rounds for %v", humanize.Comma(int64(b.n)),
+		humanize.Comma(int64(b.queries)), b.limit)
 }
 
 // choose returns the benchmarks with these names, or names that begin with them and a dash, each

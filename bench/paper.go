@@ -268,7 +268,7 @@ func mappers(ctx context.Context, b *bench, r *Result) error {
 	r.Columns = []string{"ms a chunk", "s for 8e9, 200 mappers", "paper", "s for 8e9, this host"}
 	for _, count := range []int{max(1, len(queries)/10), len(queries)} {
 		once := func(prints []uint64, want answer) (Cell, error) {
-			return rounds(b.rounds, func() error {
+			return b.repeat(func() error {
 				got, err := own.scan(ctx, prints, queries[:count], 1, len(first))
 				if err == nil && got != want {
 					err = fmt.Errorf("%d queries: of the first %v, comparing all with all finds %v", count, got, want)

@@ -38,7 +38,7 @@ func repeatedPassages(ctx context.Context, b *bench, r *Result) error {
 			}
 			var use usage
 			var used []float64
-			took, err := rounds(b.rounds, func() error {
+			took, err := b.repeat(func() error {
 				began := processorTime()
 				err := p.find(ctx, b.dir, unit, &use)
 				used = append(used, (processorTime() - began).Seconds())

@@ -207,23 +207,36 @@ func (r *Report) plot(dir string) error {
 	return nil
 }
 
-// rounds measures f n times and returns its seconds as a cell. The first error ends it.
-func rounds(n int, f func() error) (Cell, error) {
-	seconds := make([]float64, n)
-	for i := range seconds {
+// turns calls yield for each round of a measurement: b.rounds times, or at least once and until b.limit is over.
+func (b *bench) turns(yield func() bool) {
+	began := time.Now()
+	for i := 0; i < b.rounds && (i == 0 || b.limit == 0 || time.Since(began) < b.limit) && yield(); i++ {
+	}
+}
+
+// repeat measures f in rounds and returns its seconds as a cell. The first error ends it.
+func (b *bench) repeat(f func() error) (Cell, error) {
+	var seconds []float64
+	for range b.turns {
 		began := time.Now()
 		if err := f(); err != nil {
 			return Cell{}, err
 		}
-		seconds[i] = time.Since(began).Seconds()
+		seconds = append(seconds, time.Since(began).Seconds())
 	}
 	return median(seconds), nil
+}
+
+// once measures f once.
+func once(f func() error) (Cell, error) {
+	b := bench{rounds: 1}
+	return b.repeat(f)
 }
 
 // byThreads measures f with one thread, and with all (0).
 func (b *bench) byThreads(f func(threads int) error) (times [2]Cell, err error) {
 	for i, threads := range []int{1, 0} {
-		if times[i], err = rounds(b.rounds, func() error { return f(threads) }); err != nil {
+		if times[i], err = b.repeat(func() error { return f(threads) }); err != nil {
 			return times, err
 		}
 	}

@@ -103,7 +103,7 @@ func (b *bench) searchDesign(ctx context.Context, path string, s searchedDesign,
 		return nil, err
 	}
 	rng := rand.New(rand.NewPCG(uint64(b.n), 1))
-	online, err := rounds(b.rounds, func() error { return ask(ctx, x, queries, rng.IntN(len(queries)), onlineQueries) })
+	online, err := b.repeat(func() error { return ask(ctx, x, queries, rng.IntN(len(queries)), onlineQueries) })
 	if err != nil {
 		return nil, err
 	}

@@ -97,7 +97,7 @@ func (b *bench) sizeOf(ctx context.Context, n uint64, r *Result) error {
 	}
 	var times [2]Cell
 	for i, batch := range []int{1, 256} {
-		times[i], err = rounds(b.rounds, func() error {
+		times[i], err = b.repeat(func() error {
 			_, err := set.count(ctx, queries, 0, batch)
 			return err
 		})

@@ -79,10 +79,8 @@ func (s *Segment) SearchTables(dst []Match, tables []int, queries []uint64, k in
 	for i, number := range tables {
 		own := c.queries[i*len(queries) : (i+1)*len(queries)]
 		asm.Permute(own, queries, s.perms[number].Mask())
-		search := p.search[number]
-		search.Queries = own
-		c.tables = append(c.tables, s.tables[number])
-		c.searches = append(c.searches, search)
+		c.tables, c.searches = append(c.tables, s.tables[number]), append(c.searches, p.search[number])
+		c.searches[i].Queries = own
 	}
 	if c.matches, err = table.SearchAll(c.matches[:0], c.tables, c.searches, &c.table); err != nil {
 		return dst, err
