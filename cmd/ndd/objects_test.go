@@ -2,6 +2,8 @@ package main
 
 import (
 	"bytes"
+	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -124,6 +126,29 @@ func TestObjectOutputs(t *testing.T) {
 		}
 	}
 	nddOut(t, exitUsage, "batch", "-i", dir+"/index", "--shard", "0/2", "-o", "s3://docs/part.tsv", dir+"/prints.ndf")
+}
+
+// TestObjectWork: a second run takes over what the first one read of objects, and reads again one that
+// another of the same size has replaced.
+func TestObjectWork(t *testing.T) {
+	s, dir := objects(t)
+	work := func(n int) []string {
+		return []string{"dedup", "--work", dir + "/work", "-o", fmt.Sprint(dir, "/out", n),
+			"--write-kept", fmt.Sprintf("s3://docs/kept%d/", n), "s3://docs/in"}
+	}
+	ran(t, exitDone, work(1)...)
+	_, stderr := ran(t, exitDone, work(2)...)
+	if !strings.Contains(stderr, "took over 3 of 3 files") || !strings.Contains(stderr, "took over the comparison") {
+		t.Error(stderr)
+	}
+	if !maps.Equal(contents(t, dir+"/out1"), contents(t, dir+"/out2")) ||
+		!bytes.Equal(s.Get(t, "kept1/t.parquet"), s.Get(t, "kept2/t.parquet")) {
+		t.Error("other results")
+	}
+	s.Put(t, "in/deep/b.jsonl", bytes.ReplaceAll(s.Get(t, "in/deep/b.jsonl"), []byte("goat"), []byte("calf")))
+	if _, stderr = ran(t, exitDone, work(3)...); !strings.Contains(stderr, "changed: s3://docs/in/deep/b.jsonl") {
+		t.Error(stderr)
+	}
 }
 
 // TestObjectAborted: a command that fails leaves no object, not even one of several.

@@ -184,7 +184,7 @@ func (r *Result) judge(dropped bitmap) func(document.File, int) func(*document.E
 				return v, nil
 			}
 			if doc, err := x.Extract(u); err != nil || !c.same(Row(row), &doc) {
-				return v, Changed(c.ID(Row(row)))
+				return v, c.changed(Row(row))
 			}
 			v.Drop = true
 			return v, nil

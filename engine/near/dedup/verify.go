@@ -68,6 +68,12 @@ func Changed(where string) error {
 	return fmt.Errorf("%s: changed since it was first read: run again while nothing writes to it", where)
 }
 
+// changed returns the error of a row that is not what it was. Its file may have vanished, too.
+func (c *Corpus) changed(row Row) error {
+	at := c.Place(row)
+	return Changed(placed(at.File, at.Row))
+}
+
 // verify splits the clusters by their texts.
 func (r *Result) verify(ctx context.Context, o Options, prefer func(a, b int) int) (err error) {
 	v := o.Verify
@@ -243,7 +249,7 @@ func (c *Corpus) readAgain(ctx context.Context, cfg ingest.Config, rows []Row,
 			return func(unit int, doc *document.Document) (none struct{}, err error) {
 				i, _ := wanted(unit)
 				if !c.same(rows[i], doc) {
-					return none, Changed(c.ID(rows[i]))
+					return none, c.changed(rows[i])
 				}
 				return none, do(i, doc)
 			}, nil
