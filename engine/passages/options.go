@@ -141,12 +141,12 @@ func (o *Options) Check() error {
 func (o *Options) check() error {
 	u := o.Unit
 	switch {
-	case u.Kind < Lines || u.Kind > Words || u.Length < 1:
-		return fmt.Errorf("no unit is given")
 	case u.Kind == Bytes && (u.Length < BytesMin || u.Length > BytesMax):
 		return fmt.Errorf("strings of %d bytes: must be %d to %d", u.Length, BytesMin, BytesMax)
 	case u.Kind == Words && (u.Length < WordsMin || u.Length > WordsMax):
 		return fmt.Errorf("strings of %d words: must be %d to %d", u.Length, WordsMin, WordsMax)
+	case u.Kind < Lines || u.Kind > Words || u.Length < 1:
+		return fmt.Errorf("no unit is given")
 	case o.MinCount == 1 || o.MinCount < 0 || uint64(o.MinCount) > countMax:
 		return fmt.Errorf("a count of %d places: must be at least 2", o.MinCount)
 	case !(o.MaxShare >= 0 && o.MaxShare <= 1):
