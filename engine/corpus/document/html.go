@@ -68,11 +68,7 @@ func (p *pageText) extract(page []byte, how Extract) string {
 	}
 	text := bytes.TrimRight(p.out, " \n")
 	if p.zones != nil {
-		least := 1
-		if how == ExtractAuto {
-			least = mainBytesMin
-		}
-		text = p.zones.mainText(text, least)
+		text = p.zones.mainText(text, how)
 	}
 	return string(text)
 }

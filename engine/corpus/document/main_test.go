@@ -7,7 +7,7 @@ import (
 
 // TestMainText: what is taken of pages that mark their main part, and of those that do not.
 func TestMainText(t *testing.T) {
-	long := strings.Repeat("The lighthouse keeper writes down the weather every evening. ", 3)
+	long := strings.Repeat("The lighthouse keeper writes down the weather every evening before his supper gets cold. ", 3)
 	text := strings.TrimSpace(long)
 	for _, c := range []struct{ name, page, main, auto string }{
 		{"main", "<nav>Home</nav><main><h1>T</h1>" + long + "<aside>ad</aside></main><footer>c</footer>", "T\n" + text,

@@ -1,0 +1,90 @@
+package eval
+
+import (
+	"fmt"
+	"math/bits"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/simhash"
+)
+
+// page returns a page of a site: an article, or a stub of a line or two, in a template. Templates
+// are 0, with a menu and a footer that nothing but their classes mark, 1, which marks its main part,
+// and 2, which marks nothing.
+func (a *author) page(template int, title, text string) string {
+	r := rand.New(rand.NewPCG(uint64(template), 4)) // the site's own words
+	site := *a
+	site.random = r
+	var menu strings.Builder
+	for range 40 {
+		fmt.Fprintf(&menu, "<li><a href='/%d'>%s</a></li>", r.IntN(1000), strings.Join(site.words(2), a.between))
+	}
+	footer := strings.Join(site.words(40), a.between)
+	body := "<h1>" + title + "</h1><p>" + strings.ReplaceAll(text, "\n\n", "</p><p>") + "</p>"
+	return fmt.Sprintf([]string{
+		"<div class='sphinxsidebar'><ul>%s</ul></div><div class='body'>%s</div><div class='footer'>%s</div>",
+		"<header><nav><ul>%s</ul></nav></header><main>%s</main><footer>%s</footer>",
+		"<table><tr><td><ul>%s</ul></td><td>%s</td></tr></table><p>%s</p>",
+	}[template], menu.String(), body, footer)
+}
+
+// TestPages: main text finds versions of pages whose template changes, and tells pages of one
+// template apart; all pages that have 8 features in all their text have a fingerprint.
+func TestPages(t *testing.T) {
+	ways := []document.Extract{document.ExtractAll, document.ExtractMain, document.ExtractAuto}
+	found := map[string]map[document.Extract]int{}
+	none := map[document.Extract]int{}
+	of := map[string]int{}
+	printer, err := simhash.New(simhash.Default())
+	if err != nil {
+		t.Fatal(err)
+	}
+	count := func(class, one, other string) {
+		of[class]++
+		for _, how := range ways {
+			a, _, okA := printer.Fingerprint(document.PageText([]byte(one), "", how))
+			b, _, okB := printer.Fingerprint(document.PageText([]byte(other), "", how))
+			if found[class] == nil {
+				found[class] = map[document.Extract]int{}
+			}
+			if !okA || !okB {
+				none[how]++
+			} else if bits.OnesCount64(uint64(a^b)) <= 3 {
+				found[class][how]++
+			}
+		}
+	}
+	for _, name := range []string{"en", "zh", "ru"} {
+		v, _ := vocabularyOf(name)
+		r := rand.New(rand.NewPCG(30, 4))
+		for i := range 60 {
+			a := newAuthor(v, newVocabulary(&languages[0]), r)
+			article := a.text(150 << r.IntN(3))
+			title := strings.Join(a.words(4), a.between)
+			template := i % 3
+			page := a.page(template, title, a.written(article))
+			count("versions under another template", page, a.page((template+1)%3, title,
+				a.written(a.edit(article, byWord, 0.95))))
+			count("articles under one template", page, a.page(template, strings.Join(a.words(4), a.between),
+				a.written(a.text(150<<r.IntN(3)))))
+			stub := func() string {
+				name := strings.Join(a.words(2), a.between)
+				return a.page(template, name, strings.Join(a.words(1+r.IntN(24)), a.between)+" "+name)
+			}
+			count("stubs under one template", stub(), stub())
+		}
+	}
+	for class, n := range of {
+		t.Logf("%s, %d pairs, found by all, main, auto: %d, %d, %d", class, n, found[class]["all"], found[class]["main"],
+			found[class]["auto"])
+	}
+	t.Logf("pairs without fingerprints: %v", none)
+	versions, stubs := found["versions under another template"], found["stubs under one template"]
+	if none["auto"] > 0 || found["articles under one template"]["auto"] > 0 || versions["auto"] < versions["main"] ||
+		versions["auto"] < 140 || 2*stubs["auto"] > stubs["all"] {
+		t.Errorf("%v, %v", found, none)
+	}
+}
