@@ -71,7 +71,8 @@ func dedupCorpus(ctx context.Context, b *bench, r *Result) error {
 	r.note("by one alone: of the processor time with two, that in which the other had nothing to do, twice the wall time " +
 		"less the processor time; times with 16 and 64: what Amdahl's law makes of it, if nothing else is scarce. What one " +
 		"goroutine does beside others, such as decompressing a single stream, shows in it only with more of them")
-	r.note("verified: copies with two threads are byte for byte those with one, and have the same documents in all formats")
+	r.note("verified: copies with two threads are byte for byte those with one, and have the same documents " +
+		"in all formats")
 	return nil
 }
 

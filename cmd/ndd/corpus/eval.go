@@ -196,8 +196,8 @@ func evaluate(g *cli.Globals, cmd *cobra.Command, inputs []string, f *evalFlags)
 
 // evaluateLanguages measures invented texts.
 func (f *evalFlags) evaluateLanguages(g *cli.Globals, ctx context.Context, o eval.Options) error {
-	if err := g.Refuse("does not apply with --languages: its texts and pairs are invented", "pairs", "truth", "table", "plot",
-		"report"); err != nil {
+	if err := g.Refuse("does not apply with --languages: its texts and pairs are invented", "pairs", "truth", "table",
+		"plot", "report"); err != nil {
 		return err
 	}
 	if slices.Equal(f.languages, []string{"all"}) {
