@@ -241,8 +241,8 @@ func (v *invocation) measure(ctx context.Context, stdout io.Writer) (*Report, er
 	return report, nil
 }
 
-// wholeLimit and the sizes that a machine is given are such that a run of all benchmarks takes at most six
-// minutes on two processors without AVX-512 and with a miss of 440 ns.
+// wholeLimit and the sizes that a machine is given are such that a run of all benchmarks should take six
+// minutes at most on two processors: 190 s of processor time at half the size, with AVX-512.
 const wholeLimit = 2 * time.Second
 
 // size has a run of all benchmarks take minutes, whatever the machine.
