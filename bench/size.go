@@ -182,7 +182,7 @@ func (b *bench) generateTable(ctx context.Context, n uint64, number int) (*store
 			room.Free()
 		}
 	}()
-	err = packGenerated(ctx, builder, n, number, parts(n, 2<<30), func(room *memory.Buffer[uint64]) error {
+	err = packGenerated(ctx, builder, n, number, parts(n, 1<<30), func(room *memory.Buffer[uint64]) error {
 		rooms = append(rooms, room)
 		return nil
 	})
@@ -221,15 +221,25 @@ func loadTable(ctx context.Context, path string, write func(w *store.Writer) err
 // hands over the memory of each range's planes.
 func packGenerated(ctx context.Context, builder *table.PlanarBuilder, n uint64, number int, parts uint64,
 	packed func(room *memory.Buffer[uint64]) error) error {
+	length := int((n + cells - 1) / cells * (cells / parts))
+	made, err := memory.Make[uint64](length) // one for all ranges: the system clears what is new
+	if err != nil {
+		return err
+	}
+	defer made.Free()
+	sorted, err := memory.Make[uint64](length)
+	if err != nil {
+		return err
+	}
+	defer sorted.Free()
 	rank := uint64(0)
 	for part := range parts {
-		keys, err := generateRange(ctx, n, number, part, parts)
+		keys, err := generateRange(ctx, sorted.Data, made.Data, n, number, part, parts)
 		if err != nil {
 			return err
 		}
-		room, err := packPieces(builder, rank, keys.Data, n)
-		rank += uint64(len(keys.Data))
-		keys.Free()
+		room, err := packPieces(builder, rank, keys, n)
+		rank += uint64(len(keys))
 		if err == nil {
 			err = packed(room)
 		}
@@ -244,20 +254,15 @@ func packGenerated(ctx context.Context, builder *table.PlanarBuilder, n uint64, 
 // most so many bytes, or somewhat more; but not into more than can be made by themselves.
 func parts(n, bytes uint64) uint64 { return uint64(1) << min(cellBits, bits.Len64(16*n/(bytes+1))) }
 
-// generateRange returns the permuted fingerprints of a range of a table, sorted.
-func generateRange(ctx context.Context, n uint64, number int, part, parts uint64) (*memory.Buffer[uint64], error) {
+// generateRange returns the permuted fingerprints of a range of a table, sorted, in dst. It overwrites made.
+func generateRange(ctx context.Context, dst, made []uint64, n uint64, number int, part, parts uint64) ([]uint64, error) {
 	rows, own := (n+cells-1)/cells, cells/parts // and how many cells are of this range
-	found, err := memory.Make[uint64](int(rows * own))
-	if err != nil {
-		return nil, err
-	}
-	defer found.Free()
 	var at atomic.Uint64
 	group, ctx := errgroup.WithContext(ctx)
 	threads := uint64(runtime.GOMAXPROCS(0))
 	for t := range threads {
 		group.Go(func() error {
-			var made [cells]uint64
+			var some [cells]uint64
 			for row := rows * t / threads; row < rows*(t+1)/threads; row++ {
 				if row%1024 == 0 && ctx.Err() != nil {
 					return ctx.Err()
@@ -269,11 +274,11 @@ func generateRange(ctx context.Context, n uint64, number int, part, parts uint64
 						i = row*cells + cell>>cellBits + cell%(1<<cellBits)<<cellBits
 					}
 					if i < n {
-						made[count] = generated(i)
+						some[count] = generated(i)
 						count++
 					}
 				}
-				copy(found.Data[at.Add(count)-count:], made[:count])
+				copy(made[at.Add(count)-count:], some[:count])
 			}
 			return nil
 		})
@@ -281,11 +286,8 @@ func generateRange(ctx context.Context, n uint64, number int, part, parts uint64
 	if err := group.Wait(); err != nil {
 		return nil, err
 	}
-	keys, err := memory.Make[uint64](int(at.Load()))
-	if err != nil {
-		return nil, err
-	}
-	radix.Keys(keys.Data, found.Data[:at.Load()], generatedDesign.Tables[number].Mask, runtime.GOMAXPROCS(0))
+	keys := dst[:at.Load()]
+	radix.Keys(keys, made[:at.Load()], generatedDesign.Tables[number].Mask, runtime.GOMAXPROCS(0))
 	return keys, nil
 }
 

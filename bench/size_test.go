@@ -23,12 +23,11 @@ func TestGenerateRange(t *testing.T) {
 		for _, parts := range []uint64{1, 4, 1 << cellBits} {
 			var got []uint64
 			for part := range parts {
-				keys, err := generateRange(t.Context(), n, number, part, parts)
+				keys, err := generateRange(t.Context(), make([]uint64, 2*n), make([]uint64, 2*n), n, number, part, parts)
 				if err != nil {
 					t.Fatal(err)
 				}
-				got = append(got, keys.Data...)
-				keys.Free()
+				got = append(got, keys...)
 			}
 			if !slices.Equal(got, want) {
 				t.Errorf("table %d in %d ranges differs", number, parts)
