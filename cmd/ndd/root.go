@@ -47,7 +47,8 @@ func runWith(ctx context.Context, g *cli.Globals, args []string) int {
 		completeValues(root)
 	}
 	cmd, err := root.ExecuteContextC(object.NewContext(ctx, object.New(object.FromEnvironment(os.Getenv))))
-	if e := g.Close(); err == nil {
+	// Of a command that has no error but its status, a failed write is the error.
+	if e := g.Close(); e != nil && (err == nil || errors.Is(err, cli.ErrPartly) || errors.Is(err, query.ErrNoHits)) {
 		err = e
 	}
 	status := exitStatus(ctx, err)
