@@ -19,7 +19,7 @@ import (
 // asked for, and answers b.queries sorted queries through a mapping, as `ndd batch` does with an index
 // larger than memory. It reads the files whole before, for comparison.
 //
-// Keys are made, sorted and packed a range at a time, and what is packed is written before the next
+// Keys are made, sorted and packed a range at a time, and written before the next
 // range. In memory are a range, and the unary bits of a table while it is built.
 //
 // Napkin, for 8e9, 24 GiB and two processors: 16 s a table to make them at 4 ns, 40 s to sort them and

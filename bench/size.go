@@ -251,7 +251,7 @@ func packGenerated(ctx context.Context, builder *table.PlanarBuilder, n uint64, 
 }
 
 // parts returns into how many ranges of leading bits n fingerprints are cut, so that sorting one takes at
-// most so many bytes, or somewhat more; but not into more than can be made by themselves.
+// most that memory, in bytes, or somewhat more; but not into more than can be made by themselves.
 func parts(n, bytes uint64) uint64 { return uint64(1) << min(cellBits, bits.Len64(16*n/(bytes+1))) }
 
 // generateRange returns the permuted fingerprints of a range of a table, sorted, in dst. It overwrites made.

@@ -100,7 +100,7 @@ func (t *tee) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// forget forgets what is held from byte at of the content on, which goes on with what from reads.
+// forget drops the bytes held from byte at of the content on; the content goes on with those of from.
 func (t *tee) forget(at int64, from io.Reader) {
 	t.held = t.held[:max(len(t.held)-int(t.end-at), t.next)]
 	t.from, t.end = from, at

@@ -35,7 +35,7 @@ import (
 // bits. A line has room for 448 keys and buckets; the L(1 + n/2^B) that are expected leave four
 // deviations free. n = 1e8: B = 28, L = 294, 40.7 bits; n = 1e9: 37.1; n = 8e9: 34.1, where the bound
 // is 32.5. One bucket bit less saves 0.6 bits of a key at 1e8 and costs a tenth more time. Of the 4.7
-// bits of a key's line at 1e8, 3.7 are its ones and zeros, 0.5 the head of the line and 0.5 what is left
+// bits of a key's line at 1e8, 3.7 are its ones and zeros, 0.5 the head of the line and 0.5 room left
 // free: without both, two tables would take 9.94 bytes a key instead of 10.18.
 //
 // A probe at n = 1e8 reads a line of buckets; 31 % of the buckets have keys, 0.37 on average, which
@@ -43,7 +43,7 @@ import (
 // radius 0 reads 15.9 lines (sharedSearch); one of two tables and radius 1 makes 58 probes, which
 // share 42 lines of buckets and read 18 lines of low. Such a query alone, at 1e7: half of its 1.3 us goes
 // to finding buckets, most of that waiting for their lines, a fifth to low and rest, a tenth to
-// making probes, and a fifth to what is around the tables: version, permutation, hits.
+// making probes, and a fifth to the work around the tables: version, permutation, hits.
 //
 // Tags of each key on its line, and eight probes located at once, were tried and are no faster.
 //

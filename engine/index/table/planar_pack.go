@@ -137,7 +137,7 @@ func packUnary(words, keys []uint64, rank uint64, bucketBits uint) (ascend bool)
 	return descents == 0
 }
 
-// padLow writes what stands behind the last key in the section "low".
+// padLow writes the padding behind the last key in the section "low".
 func padLow(to io.Writer) error {
 	_, err := to.Write(make([]byte, 2*asm.PlanarPad))
 	return err

@@ -444,7 +444,7 @@ type scanned struct {
 	whole       int64    // where it is damaged and does not go on
 	damage      []string // what of it cannot be read, in words
 
-	// Of what is not copied yet.
+	// Of the part that is not copied yet.
 	cuts   []cut   // to leave out
 	starts []int64 // of records
 }

@@ -218,7 +218,7 @@ func (c *copying) follow(x *scanned, to int64) error {
 	return c.copy(to)
 }
 
-// value copies up to the end of a value of a JSON list, or leaves the value out with what lies between it
+// value copies up to the end of a value of a JSON list, or leaves the value out with the bytes between it
 // and the next one, so that commas remain only between values.
 func (c *copying) value(x *scanned, from, to int64, stays bool) error {
 	if !stays && !c.dropped {
@@ -241,7 +241,7 @@ func (c *copying) value(x *scanned, from, to int64, stays bool) error {
 	return c.follow(x, to)
 }
 
-// last copies what lies behind the last unit.
+// last copies the bytes behind the last unit.
 func (c *copying) last(x *scanned) error {
 	if c.dropped && !c.stays { // the beginning of the list
 		if err := c.put(c.between.Bytes()); err != nil {
@@ -251,7 +251,7 @@ func (c *copying) last(x *scanned) error {
 	return c.follow(x, x.whole)
 }
 
-// discard passes over what lies before an offset.
+// discard passes over the bytes before an offset.
 func (c *copying) discard(to int64) error {
 	_, err := io.CopyN(io.Discard, c.in, to-c.at) // a reader's own Discard takes an int, beyond which this may be
 	c.at = to

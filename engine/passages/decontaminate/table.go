@@ -19,7 +19,7 @@ import (
 //	window   8  5  4  n
 //	stride   6  4  2  1
 //
-// What is looked up for each token is small enough for a second-level cache.
+// The part that is looked up for each token is small enough for a second-level cache.
 type table struct {
 	lengths []int    // values of n, descending
 	powers  []uint64 // base^n for each

@@ -53,7 +53,7 @@ func (w *Folder) readVerdicts(ctx context.Context, of string) (verdicts []uint64
 }
 
 // KeepVerdicts keeps what the comparison of texts has found, for another run with the same inputs and
-// options. It takes the place of what was kept before.
+// options. It replaces the verdicts kept before.
 func (w *Folder) KeepVerdicts(options []byte, verdicts []uint64) {
 	of := w.verdictsOf(options)
 	if of == "" || w.broken {
