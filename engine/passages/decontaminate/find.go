@@ -10,6 +10,7 @@ import (
 	"iter"
 	"math"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"unicode/utf8"
 
@@ -482,18 +483,25 @@ func (r *Result) values(note int) []any {
 // rewrite copies the inputs without documents that have hits, or with fields.
 func (r *Result) rewrite(ctx context.Context, names *dedup.Copies, meter *document.Meter, create dedup.Create,
 	fields *dedup.Fields) (dedup.CopyReport, error) {
+	var missing atomic.Int64 // documents with hits of files that are judged, and are not met yet
 	w := dedup.Rewriting{Inputs: r.inputs, Options: r.reading, FileUnits: r.units, Threads: r.threads, Fields: fields,
 		Judge: func(f document.File, _ int) func(*document.Extractor, document.Unit) (dedup.Verdict, error) {
 			next, end := r.gone[f.Path][0], r.gone[f.Path][1]
+			begun := false
 			return func(x *document.Extractor, u document.Unit) (dedup.Verdict, error) {
+				if !begun {
+					begun = true
+					missing.Add(int64(end - next))
+				}
 				if next == end || r.met[next].line != u.Line {
 					return dedup.Verdict{}, nil
 				}
 				doc, err := x.Extract(u)
 				if err != nil || xxhash.Sum64String(doc.Text) != r.met[next].hash {
-					return dedup.Verdict{}, dedup.Changed(u.Source)
+					return dedup.Verdict{}, nil // another one of a JSON list on one line, or it has changed
 				}
 				next++
+				missing.Add(-1)
 				return dedup.Verdict{Drop: true, Note: next}, nil
 			}
 		}}
@@ -501,10 +509,14 @@ func (r *Result) rewrite(ctx context.Context, names *dedup.Copies, meter *docume
 		w.Work, w.Decision = r.Work, func(f document.File, _, _ int) []byte {
 			h := sha256.New()
 			for i := r.gone[f.Path][0]; i < r.gone[f.Path][1]; i++ {
-				fmt.Fprintln(h, r.met[i].line)
+				fmt.Fprintln(h, r.met[i].line, r.met[i].hash)
 			}
 			return h.Sum(nil)
 		}
 	}
-	return w.Copy(ctx, names, meter, create)
+	report, err := w.Copy(ctx, names, meter, create)
+	if err == nil && missing.Load() > 0 {
+		err = dedup.Changed(strings.Join(r.inputs, ", "))
+	}
+	return report, err
 }
