@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/cespare/xxhash/v2"
 
@@ -70,13 +71,19 @@ func (r *Result) rewrite(ctx context.Context, names *dedup.Copies, meter *docume
 			behind[f.source] = r.spool.files[i+1].row
 		}
 	}
+	var missing atomic.Int64 // rows of files that are judged, and are not met yet
 	w := dedup.Rewriting{Inputs: r.inputs, Options: r.reading, FileUnits: r.fileUnits, Threads: r.o.Threads, Fields: fields,
 		Judge: func(f document.File, _ int) func(*document.Extractor, document.Unit) (dedup.Verdict, error) {
 			row, ok := first[f.Path]
 			if !ok {
 				row = r.Len()
 			}
+			begun := false
 			return func(x *document.Extractor, u document.Unit) (v dedup.Verdict, err error) {
+				if !begun {
+					begun = true
+					missing.Add(int64(max(behind[f.Path]-row, 0)))
+				}
 				if row == r.Len() {
 					return v, nil
 				}
@@ -84,7 +91,11 @@ func (r *Result) rewrite(ctx context.Context, names *dedup.Copies, meter *docume
 				if h.Source != u.Source || h.Line != u.Line {
 					return v, nil // it became no document
 				}
+				if _, err := x.Borrow(u); err != nil {
+					return v, nil // nor did it: in a JSON list, documents can share a line
+				}
 				row++
+				missing.Add(-1)
 				return judge(&h, x, u)
 			}
 		}}
@@ -99,7 +110,11 @@ func (r *Result) rewrite(ctx context.Context, names *dedup.Copies, meter *docume
 			return h.Sum(nil)
 		}
 	}
-	return w.Copy(ctx, names, meter, create)
+	report, err := w.Copy(ctx, names, meter, create)
+	if err == nil && missing.Load() > 0 {
+		err = dedup.Changed(strings.Join(r.inputs, ", "))
+	}
+	return report, err
 }
 
 // judge says what of a document goes, whose unit was read again.

@@ -208,3 +208,23 @@ func TestOptions(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestListOnOneLine holds that a record without text on the line of others has none of their spans.
+func TestListOnOneLine(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "list.json")
+	const line = "the same line stands twice"
+	list := `[{"id":"n"},{"id":"a","text":"` + line + `"},{"id":"n"},{"id":"b","text":"` + line + `"}]`
+	if err := os.WriteFile(path, []byte(`[{"id":"p","text":"plain"},`+list[1:]), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := find(t, path, Options{Unit: Unit{Lines, 1}})
+	names, err := dedup.NewCopies(t.Context(), []string{path}, filepath.Join(t.TempDir(), "copies"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	_, err = r.Annotate(t.Context(), names, nil, func(_ string, fill func(io.Writer) error) error { return fill(&b) })
+	if err != nil || strings.Count(b.String(), `"id":"n","ndd_spans":null`) != 2 {
+		t.Errorf("%v: %s", err, b.String())
+	}
+}
