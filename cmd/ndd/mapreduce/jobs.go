@@ -140,7 +140,7 @@ that follow each other have a line each. --unit, --ignore and --min-chars must b
 	in:      `a JSON object, with the fields --text and --id`,
 	shuffle: `a hash, 14 bytes with the partition, for each of 3.2 % of all places with --bytes 100`,
 	out:     `hash`,
-	notes: `The job strings sends less with what collect or the reduces of this one write. The hashes are
+	notes: `The job strings sends less with the results of the reduces of this one, as they are. The hashes are
 in the memory of each of its maps.`,
 	mapLine: "--bytes 100", reduceLine: "--bytes 100",
 	mapFlags: "texts bytes", flags: "bytes",
