@@ -96,8 +96,14 @@ func (f *methodFile) read() error {
 			return cli.Usagef("%s:%d: %q is no setting; write NAME = VALUE, with a name that 'ndd copies --help' lists",
 				f.path, n, line)
 		}
+		if f.set.Changed(name) {
+			return cli.Usagef("%s:%d: %s is set twice", f.path, n, name)
+		}
 		if err := f.set.Set(name, strings.TrimSpace(value)); err != nil {
-			return cli.Usagef("%s:%d: %w", f.path, n, cli.ValueError(err))
+			return cli.Usagef("%s:%d: %s", f.path, n, strings.Replace(cli.ValueError(err).Error(), "--"+name, name, 1))
+		}
+		if name == "chain" && f.chain == 0 {
+			return cli.Usagef("%s:%d: chain 0: must be 1 to 16", f.path, n)
 		}
 	}
 	if err := lines.Err(); err != nil {
