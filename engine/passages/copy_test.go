@@ -228,3 +228,24 @@ func TestListOnOneLine(t *testing.T) {
 		t.Errorf("%v: %s", err, b.String())
 	}
 }
+
+// TestMissingDocument holds that a copy of a file of which a document has lost its text since it was read is an error.
+func TestMissingDocument(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "docs.jsonl")
+	const doc = `{"text":"the same line stands twice"}` + "\n"
+	if err := os.WriteFile(path, []byte(doc+doc), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := find(t, path, Options{Unit: Unit{Lines, 1}})
+	if err := os.WriteFile(path, []byte(doc+strings.Replace(doc, "text", "none", 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	names, err := dedup.NewCopies(t.Context(), []string{path}, filepath.Join(t.TempDir(), "copies"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = r.Annotate(t.Context(), names, nil, func(_ string, fill func(io.Writer) error) error { return fill(io.Discard) })
+	if err == nil || !strings.Contains(err.Error(), "changed since") {
+		t.Errorf("%v", err)
+	}
+}
