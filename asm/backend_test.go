@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"ndd/engine/oracle/must"
 )
 
 // envRequire names backends, separated by commas, that a test run must have
@@ -81,9 +83,7 @@ func TestBackendsWhole(t *testing.T) {
 		}
 		for _, file := range files {
 			text, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			source[arch] += string(text)
 		}
 	}

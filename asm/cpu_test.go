@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/klauspost/cpuid/v2"
+
+	"ndd/engine/oracle/must"
 )
 
 // What the operating system saves of the registers: the low bits of XCR0.
@@ -191,9 +193,7 @@ func TestFeaturesListed(t *testing.T) {
 	used := map[cpuid.FeatureID]bool{cpuid.AVX512F: true, cpuid.AVX512VL: true, cpuid.AVX: true, cpuid.AVX2: true}
 	for _, file := range files {
 		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		for _, match := range instruction.FindAllStringSubmatch(string(text), -1) {
 			mnemonic := match[1]
 			f, known := belongs[mnemonic]

@@ -8,22 +8,19 @@ import (
 	"time"
 
 	"ndd/asm/guard"
+	"ndd/engine/oracle/must"
 )
 
 func TestSelfTest(t *testing.T) {
 	eachKernel(t, func(t *testing.T) {
-		if err := selfTest(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, selfTest())
 		if testing.CoverMode() != "" || raceEnabled {
 			return
 		}
 		best := time.Duration(1 << 62)
 		for range 20 {
 			start := time.Now()
-			if err := selfTest(); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, selfTest())
 			best = min(best, time.Since(start))
 		}
 		t.Logf("self-test: %v", best)

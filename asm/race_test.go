@@ -9,6 +9,8 @@ import (
 	"runtime"
 	"slices"
 	"testing"
+
+	"ndd/engine/oracle/must"
 )
 
 // envRace makes TestRaceChild race on purpose.
@@ -125,9 +127,7 @@ var races = map[string]func(touch touching){
 // what is in assembly or hidden from it.
 func TestRaceSeen(t *testing.T) {
 	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for _, kernel := range slices.Compact([]string{Backend(), Generic}) {
 		for name := range races {
 			t.Run("kernel="+kernel+"/"+name, func(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"ndd/engine/oracle"
+	"ndd/engine/oracle/must"
 	"ndd/huffman"
 )
 
@@ -59,9 +60,7 @@ func BenchmarkDecode(b *testing.B) {
 					for i := range b.N {
 						i %= 512
 						n, err := code.DecodeBlock(dst, blocks[i*blockBytes:][:blockBytes], fences[i], fences[i+1])
-						if err != nil {
-							b.Fatal(err)
-						}
+						must.Do(b, err)
 						decoded += n
 					}
 					nsPerKey := float64(b.Elapsed().Nanoseconds()) / float64(decoded)

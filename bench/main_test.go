@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"ndd/engine/oracle"
+	"ndd/engine/oracle/must"
 	"ndd/engine/oracle/sets"
 )
 
@@ -33,9 +34,7 @@ func TestEveryBenchmark(t *testing.T) {
 		t.Fatalf("status %d\n%s", status, messages.String())
 	}
 	var report Report
-	if err := json.Unmarshal(out.Bytes(), &report); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(out.Bytes(), &report))
 	if m := report.Machine.Memory; m.ReadGBps <= 0 || m.DependentNs <= 0 || m.IndependentNs <= 0 {
 		t.Errorf("memory %+v", m)
 	}
@@ -92,9 +91,7 @@ func TestPageLines(t *testing.T) {
 	lines := 0
 	for _, page := range []string{"README.md", "PROFILING.md", "main.go"} {
 		text, err := os.ReadFile(page)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		for line := range strings.Lines(string(text)) {
 			_, line, found := strings.Cut(strings.TrimLeft(line, "/ \t"), "go run ./bench")
 			if !found || strings.Contains(line, "`") || strings.Contains(line, "\\n") {
@@ -135,9 +132,7 @@ func TestFigure1(t *testing.T) {
 	figure := func(b bench) []Row {
 		t.Helper()
 		var r Result
-		if err := figure1(t.Context(), &b, &r); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, figure1(t.Context(), &b, &r))
 		return r.Rows
 	}
 	sample := filepath.Join("..", "cmd", "ndd", "testdata", "sample")

@@ -16,6 +16,7 @@ import (
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/index/plan"
 	"ndd/engine/index/table"
+	"ndd/engine/oracle/must"
 	"ndd/engine/storage/store"
 	"ndd/permute"
 )
@@ -55,9 +56,7 @@ func BenchmarkPlan(b *testing.B) {
 	}
 	prints = prints[:n] // uniform: it is filled with hashes
 	path := filepath.Join(b.TempDir(), "base.bin")
-	if err := os.WriteFile(path, store.Bytes64(prints), 0o644); err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, os.WriteFile(path, store.Bytes64(prints), 0o644))
 	machine := plan.Reference()
 	if *planMeasure {
 		var err error
@@ -72,26 +71,18 @@ func BenchmarkPlan(b *testing.B) {
 		}
 		b.Run(fmt.Sprintf("design=%s/layout=%s/n=%d", c.design, c.layout, n), func(b *testing.B) {
 			design, err := permute.Named(c.design, k, 1)
-			if err != nil {
-				b.Fatal(err)
-			}
+			must.Do(b, err)
 			p, err := plan.New(b.Context(), plan.Request{Fingerprints: uint64(n), K: k, Layout: c.layout,
 				Designs: []permute.Design{design}, Machine: machine})
-			if err != nil {
-				b.Fatal(err)
-			}
+			must.Do(b, err)
 			x, err := buildIndex(b.Context(), filepath.Join(b.TempDir(), "index"), path, c.design, c.layout)
-			if err != nil {
-				b.Fatal(err)
-			}
+			must.Do(b, err)
 			defer x.Close()
 			queries := slices.Clone(prints[:20])
 			for i := range queries {
 				queries[i] ^= 1<<(i%(k+2)) - 1
 			}
-			if err := verifyIndex(b.Context(), x, prints, queries); err != nil {
-				b.Fatal(err)
-			}
+			must.Do(b, verifyIndex(b.Context(), x, prints, queries))
 			var online, batch float64
 			for b.Loop() {
 				online, batch = timeQueries(b, x, k, p.Choice.OnlineNS)
@@ -118,9 +109,7 @@ type planCase struct {
 // allPlanCases returns those that a plan for n fingerprints looks at.
 func allPlanCases(b *testing.B, n, k int) (cases []planCase) {
 	p, err := plan.New(b.Context(), plan.Request{Fingerprints: uint64(n), K: k})
-	if err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, err)
 	for _, o := range p.Options {
 		cases = append(cases, planCase{o.Design.Name, o.Layout})
 	}
@@ -144,9 +133,7 @@ func timeQueries(b *testing.B, x *engine.Index, k int, about float64) (online, b
 	return online, leastTime(rng, batchCount, func(queries []uint64) {
 		err := x.Batch(context.Background(), simhash.Fingerprints(queries), engine.BatchOptions{K: k, Threads: 1},
 			func(int, []engine.Hit) error { return nil })
-		if err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, err)
 	})
 }
 

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"ndd/engine/oracle/must"
 	"ndd/permute"
 )
 
@@ -24,9 +25,7 @@ func TestGenerateRange(t *testing.T) {
 			var got []uint64
 			for part := range parts {
 				keys, err := generateRange(t.Context(), make([]uint64, 2*n), make([]uint64, 2*n), n, number, part, parts)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, err)
 				got = append(got, keys...)
 			}
 			if !slices.Equal(got, want) {

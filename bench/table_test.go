@@ -9,6 +9,7 @@ import (
 
 	"ndd/engine/index/radix"
 	"ndd/engine/index/table"
+	"ndd/engine/oracle/must"
 	"ndd/engine/storage/store"
 	"ndd/permute"
 )
@@ -37,9 +38,7 @@ func BenchmarkTable(b *testing.B) {
 						for from := 0; from < len(queries); from += 1000 {
 							shortest = min(shortest, float64(timed(func() {
 								got, err := s.count(b.Context(), queries[from:from+1000], from, batch)
-								if err != nil {
-									b.Fatal(err)
-								}
+								must.Do(b, err)
 								all.plus(got)
 							}).Nanoseconds())/1000)
 						}
@@ -61,9 +60,7 @@ func BenchmarkTable(b *testing.B) {
 // loadTables builds and loads the tables of a design, and returns their bytes a fingerprint.
 func loadTables(b *testing.B, base []uint64, of searchedDesign) (s *tableSet, bytes float64) {
 	design, err := permute.Named(of.design, distance, 1)
-	if err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, err)
 	s = &tableSet{design: design}
 	keys := make([]uint64, len(base))
 	for _, t := range design.Tables {
@@ -71,14 +68,10 @@ func loadTables(b *testing.B, base []uint64, of searchedDesign) (s *tableSet, by
 		f, err := loadTable(b.Context(), filepath.Join(b.TempDir(), "table"), func(w *store.Writer) error {
 			return table.Write(w, "", slices.Compact(slices.Clone(keys)), table.Options{Layout: of.layout})
 		})
-		if err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, err)
 		b.Cleanup(func() { f.Close() })
 		tab, err := table.Open(f, "", of.layout)
-		if err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, err)
 		s.add(tab)
 		bytes += float64(table.Bytes(tab)) / float64(len(base))
 	}

@@ -13,6 +13,7 @@ import (
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/index/table"
 	"ndd/engine/index/worker"
+	"ndd/engine/oracle/must"
 	"ndd/engine/storage/store"
 	"ndd/numa"
 )
@@ -24,13 +25,9 @@ import (
 func BenchmarkWorker(b *testing.B) {
 	base, queries := planted(*tableFingerprints, 100_000)
 	path, dir := filepath.Join(b.TempDir(), "base.bin"), filepath.Join(b.TempDir(), "index")
-	if err := os.WriteFile(path, store.Bytes64(base), 0o644); err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, os.WriteFile(path, store.Bytes64(base), 0o644))
 	built, err := buildIndex(b.Context(), dir, path, "halves", table.LayoutPlanar)
-	if err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, err)
 	built.Close()
 	h := numa.New(numa.Options{})
 	var want answer
@@ -45,9 +42,7 @@ func BenchmarkWorker(b *testing.B) {
 		{"workers2", engine.OpenOptions{Spread: &worker.Options{Host: h, Workers: 2}}},
 	} {
 		x, err := engine.Open(b.Context(), dir, way.options)
-		if err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, err)
 		bench := func(name string, ask func(b *testing.B) answer) {
 			b.Run(fmt.Sprintf("way=%s/%s/n=%d", way.name, name, len(base)), func(b *testing.B) {
 				for b.Loop() {
@@ -70,9 +65,7 @@ func BenchmarkWorker(b *testing.B) {
 		for _, threads := range []int{1, 2} {
 			bench(fmt.Sprintf("ask=batch/threads=%d", threads), func(b *testing.B) answer {
 				a, err := batchSum(b.Context(), x, queries, threads)
-				if err != nil {
-					b.Fatal(err)
-				}
+				must.Do(b, err)
 				return a
 			})
 		}

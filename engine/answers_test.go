@@ -10,6 +10,7 @@ import (
 	"ndd/engine/index/live/search"
 	"ndd/engine/index/segment"
 	"ndd/engine/oracle"
+	"ndd/engine/oracle/must"
 	"ndd/engine/oracle/sets"
 )
 
@@ -20,7 +21,7 @@ func TestBatchAnswers(t *testing.T) {
 	base = append(base, queries[:1000]...)
 	x := inMemory(t, base, segment.Options{Design: halves(t)})
 	w, err := x.Live().View()
-	noError(t, err)
+	must.Do(t, err)
 	defer w.Release()
 	if !search.Sweeps(w, len(queries)) {
 		t.Fatal("no sweep")
@@ -41,7 +42,7 @@ func TestBatchAnswers(t *testing.T) {
 				all = append(all, answer{query, slices.Clone(hits)})
 				return nil
 			})
-		noError(t, err)
+		must.Do(t, err)
 		return all
 	}
 	all := collect(0)

@@ -7,6 +7,7 @@ import (
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/index/segment"
 	"ndd/engine/memory"
+	"ndd/engine/oracle/must"
 	"ndd/engine/oracle/sets"
 )
 
@@ -36,7 +37,7 @@ func TestBatchBudget(t *testing.T) {
 		t.Errorf("%d answers, %v, %d left", answered, err, budget.Left())
 	}
 	other, err := budget.Reserve("another", 250<<20)
-	noError(t, err)
+	must.Do(t, err)
 	err = x.Batch(t.Context(), queries, o, func(int, []Hit) error { t.Fatal("it has begun"); return nil })
 	const want = "answering 20,000 queries needs up to 66 MiB of memory, and there are 50 MiB (the limit that was set)"
 	if !errors.Is(err, memory.ErrTooLarge) || err.Error() != want {

@@ -11,6 +11,7 @@ import (
 	"ndd/engine/index/table"
 	"ndd/engine/memory"
 	"ndd/engine/oracle/faults"
+	"ndd/engine/oracle/must"
 	"ndd/engine/storage/disk"
 	"ndd/engine/storage/store"
 )
@@ -22,16 +23,16 @@ import (
 func TestBuildFaults(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "pages.ndf")
 	w, err := ndf.Create(path, simhash.Default(), store.Options{})
-	noError(t, err)
+	must.Do(t, err)
 	defer w.Abort()
 	for i := range 5000 {
 		d := ndf.Document{ID: filepath.Join("page", simhash.Fingerprint(i).String()),
 			Fingerprint: simhash.Fingerprint(uint64(i/2) * 0x9e3779b97f4a7c15)}
-		noError(t, w.Append(d))
+		must.Do(t, w.Append(d))
 	}
-	noError(t, w.Commit())
+	must.Do(t, w.Commit())
 	pages, err := ndf.Open(path)
-	noError(t, err)
+	must.Do(t, err)
 	defer pages.Close()
 	step := 1
 	if testing.Short() {
@@ -51,7 +52,7 @@ func TestBuildFaults(t *testing.T) {
 				dir := t.TempDir()
 				index := filepath.Join(dir, "index")
 				calls := faults.Each(t, step, func(d *disk.Disk) error {
-					noError(t, os.RemoveAll(index))
+					must.Do(t, os.RemoveAll(index))
 					o.Disk = d
 					return Build(t.Context(), index, []*ndf.File{pages}, BuildOptions{Options: o})
 				}, func(f faults.Fault, whole bool) {
@@ -77,7 +78,7 @@ func TestBuildFaults(t *testing.T) {
 func checkIndex(t *testing.T, dir string, documents uint64) {
 	t.Helper()
 	x, err := Open(t.Context(), dir, OpenOptions{})
-	noError(t, err)
+	must.Do(t, err)
 	defer x.Close()
 	if err := x.Check(t.Context()); err != nil || x.Stats().Documents != documents {
 		t.Errorf("%d documents, %v", x.Stats().Documents, err)

@@ -19,6 +19,7 @@ import (
 	"ndd/engine/index/live"
 	"ndd/engine/index/segment"
 	"ndd/engine/index/table"
+	"ndd/engine/oracle/must"
 	"ndd/engine/oracle/sets"
 	"ndd/engine/storage/store"
 )
@@ -30,7 +31,7 @@ const pageBytes = 4096
 func read(t testing.TB, elem ...string) []byte {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join(append([]string{golden}, elem...)...))
-	noError(t, err)
+	must.Do(t, err)
 	return b
 }
 
@@ -67,7 +68,7 @@ var long = flag.Bool("long", false, "run the long form of the tests: every bit, 
 func TestEveryBitOfAnIndex(t *testing.T) {
 	for _, file := range goldenFiles {
 		data := read(t, file.path...)
-		noError(t, sound(data, file.kind))
+		must.Do(t, sound(data, file.kind))
 		var next atomic.Int64
 		var group sync.WaitGroup
 		for range 2 {
@@ -127,7 +128,7 @@ func TestEveryLengthOfAnIndex(t *testing.T) {
 func rewritten(t *testing.T, data []byte, kind store.Kind, id store.Identity) []byte {
 	t.Helper()
 	f, err := store.OpenBytes("sound", data, kind)
-	noError(t, err)
+	must.Do(t, err)
 	return store.AppendFile(nil, kind, id, f.Sections())
 }
 
@@ -135,7 +136,7 @@ func rewritten(t *testing.T, data []byte, kind store.Kind, id store.Identity) []
 // into an index.
 func TestReplayedFiles(t *testing.T) {
 	mine := filepath.Join(t.TempDir(), "index")
-	noError(t, os.CopyFS(mine, os.DirFS(filepath.Join(golden, "planar"))))
+	must.Do(t, os.CopyFS(mine, os.DirFS(filepath.Join(golden, "planar"))))
 	segmentPath := filepath.Join(mine, "00000001.segment")
 	data := read(t, "planar", "00000001.segment")
 	for what, other := range map[string][]byte{
@@ -143,7 +144,7 @@ func TestReplayedFiles(t *testing.T) {
 		"another file":            rewritten(t, data, store.KindSegment, identity(1, 78)),
 		"a newer generation":      rewritten(t, data, store.KindSegment, identity(2, 1)),
 	} {
-		noError(t, os.WriteFile(segmentPath, other, 0o644))
+		must.Do(t, os.WriteFile(segmentPath, other, 0o644))
 		for _, verify := range []live.Verify{VerifyFull, VerifyFast} {
 			if _, err := Open(t.Context(), mine, OpenOptions{Verify: verify}); !errors.Is(err, store.ErrCorrupt) {
 				t.Errorf("%s, verify=%s: %v", what, verify, err)
@@ -160,7 +161,7 @@ func large(t *testing.T, layout table.Layout) (dir string, prints []uint64) {
 	dir = filepath.Join(t.TempDir(), "index")
 	d := halves(t)
 	o := segment.Options{Design: d, Table: table.Options{Layout: layout}}
-	noError(t, Build(t.Context(), dir, []*ndf.File{rawFile(t, prints)}, BuildOptions{Options: o}))
+	must.Do(t, Build(t.Context(), dir, []*ndf.File{rawFile(t, prints)}, BuildOptions{Options: o}))
 	return dir, prints
 }
 
@@ -171,9 +172,9 @@ func TestFastAndDamaged(t *testing.T) {
 		dir, prints := large(t, layout)
 		path := filepath.Join(dir, "00000001.segment")
 		data, err := os.ReadFile(path)
-		noError(t, err)
+		must.Do(t, err)
 		file, err := os.OpenFile(path, os.O_RDWR, 0)
-		noError(t, err)
+		must.Do(t, err)
 		defer file.Close()
 		rng := rand.New(rand.NewPCG(3, 3))
 		unseen := 0
@@ -201,7 +202,7 @@ func TestFastAndDamaged(t *testing.T) {
 			t.Errorf("%s: only %d of 60 flips were in sections that fast leaves out", layout, unseen)
 		}
 		x, err := Open(t.Context(), dir, OpenOptions{Verify: VerifyFast})
-		noError(t, err)
+		must.Do(t, err)
 		if err := scrubbed(t, x); err != nil {
 			t.Error(err)
 		}

@@ -14,6 +14,7 @@ import (
 	"ndd/engine/corpus/ndf"
 	"ndd/engine/index/segment"
 	"ndd/engine/index/table"
+	"ndd/engine/oracle/must"
 	"ndd/engine/storage/store"
 )
 
@@ -35,14 +36,14 @@ func TestFormatPage(t *testing.T) {
 	prints = append(prints, prints[:100]...)
 	dir := t.TempDir()
 	file := filepath.Join(dir, "skewed.bin")
-	noError(t, os.WriteFile(file, store.Bytes64(prints), 0o644))
+	must.Do(t, os.WriteFile(file, store.Bytes64(prints), 0o644))
 	pages, err := ndf.Open(file)
-	noError(t, err)
+	must.Do(t, err)
 	defer pages.Close()
 	for _, layout := range []table.Layout{table.LayoutPlanar, table.LayoutHuffman} {
 		index := filepath.Join(dir, string(layout))
 		o := segment.Options{Design: halves(t), Table: table.Options{Layout: layout}}
-		noError(t, Build(t.Context(), index, []*ndf.File{pages}, BuildOptions{Options: o}))
+		must.Do(t, Build(t.Context(), index, []*ndf.File{pages}, BuildOptions{Options: o}))
 		if wide := readAsTold(t, index, file); (wide == 0) != (layout == table.LayoutHuffman) {
 			t.Errorf("%s: %d wide lines", layout, wide)
 		}
@@ -57,13 +58,13 @@ func TestFormatPageOfMany(t *testing.T) {
 		prints[i] = r.Uint64()
 	}
 	file := filepath.Join(t.TempDir(), "many.bin")
-	noError(t, os.WriteFile(file, store.Bytes64(append(prints, prints[:100]...)), 0o644))
+	must.Do(t, os.WriteFile(file, store.Bytes64(append(prints, prints[:100]...)), 0o644))
 	raw, err := ndf.Open(file)
-	noError(t, err)
+	must.Do(t, err)
 	defer raw.Close()
 	index := filepath.Join(t.TempDir(), "index")
 	o := segment.Options{Design: halves(t), Table: table.Options{Layout: table.LayoutHuffman}}
-	noError(t, Build(t.Context(), index, []*ndf.File{raw}, BuildOptions{Options: o}))
+	must.Do(t, Build(t.Context(), index, []*ndf.File{raw}, BuildOptions{Options: o}))
 	readAsTold(t, index, file)
 }
 
@@ -73,11 +74,11 @@ func TestFormatPageOfMany(t *testing.T) {
 func readAsTold(t *testing.T, index, file string) (wideLines uint64) {
 	t.Helper()
 	f, err := store.Open(filepath.Join(index, "00000001.segment"), store.KindSegment)
-	noError(t, err)
+	must.Do(t, err)
 	defer f.Close()
 	section := func(name string) []byte {
 		s, err := f.Section(name)
-		noError(t, err)
+		must.Do(t, err)
 		return s.Data
 	}
 	var meta struct {
@@ -88,9 +89,9 @@ func readAsTold(t *testing.T, index, file string) (wideLines uint64) {
 		Documents   uint64
 		OrdinalBase uint64
 	}
-	noError(t, json.Unmarshal(section("segment"), &meta))
+	must.Do(t, json.Unmarshal(section("segment"), &meta))
 	mask, err := strconv.ParseUint(meta.Design.Tables[0].Mask, 0, 64)
-	noError(t, err)
+	must.Do(t, err)
 
 	var keys []uint64
 	if meta.Layout == "huffman" {
@@ -121,7 +122,7 @@ func readAsTold(t *testing.T, index, file string) (wideLines uint64) {
 		rows[row(i)] = prints[rank]
 	}
 	pages, err := ndf.Open(file)
-	noError(t, err)
+	must.Do(t, err)
 	defer pages.Close()
 	if !slices.Equal(rows, pages.Fingerprints()) {
 		t.Error("read otherwise than written")

@@ -19,6 +19,7 @@ import (
 	"ndd/engine/index/segment"
 	"ndd/engine/index/table"
 	"ndd/engine/oracle"
+	"ndd/engine/oracle/must"
 	"ndd/engine/storage/store"
 )
 
@@ -63,9 +64,9 @@ func TestGolden(t *testing.T) {
 	}
 	for _, dir := range versions {
 		want, err := os.ReadFile(filepath.Join(dir, "answers.tsv"))
-		noError(t, err)
+		must.Do(t, err)
 		pages, err := ndf.Open(filepath.Join(dir, "pages.ndf"))
-		noError(t, err)
+		must.Do(t, err)
 		defer pages.Close()
 		if err := pages.Store().Verify(t.Context(), 1, nil); err != nil {
 			t.Error(err)
@@ -76,7 +77,7 @@ func TestGolden(t *testing.T) {
 		for _, layout := range goldenLayouts {
 			for _, verify := range []live.Verify{VerifyFull, VerifyFast} {
 				x, err := Open(t.Context(), filepath.Join(dir, string(layout)), OpenOptions{Verify: verify})
-				noError(t, err)
+				must.Do(t, err)
 				if err := x.Check(t.Context()); err != nil {
 					t.Error(err)
 				}
@@ -93,16 +94,16 @@ func TestGolden(t *testing.T) {
 // names are left out, since another version of zstd may pack them otherwise.
 func TestGoldenBytes(t *testing.T) {
 	pages, err := ndf.Open(filepath.Join(golden, "pages.ndf"))
-	noError(t, err)
+	must.Do(t, err)
 	defer pages.Close()
 	for _, layout := range goldenLayouts {
 		dir := filepath.Join(t.TempDir(), "index")
 		buildGolden(t, dir, pages, layout)
 		want, err := store.Open(filepath.Join(golden, string(layout), "00000001.segment"), store.KindSegment)
-		noError(t, err)
+		must.Do(t, err)
 		defer want.Close()
 		got, err := store.Open(filepath.Join(dir, "00000001.segment"), store.KindSegment)
-		noError(t, err)
+		must.Do(t, err)
 		defer got.Close()
 		if got.Identity() != want.Identity() {
 			t.Errorf("%s: another identity", layout)
@@ -123,7 +124,7 @@ func TestGoldenBytes(t *testing.T) {
 // TestOtherVersion is the promise for versions that this program does not know: refused, by its name.
 func TestOtherVersion(t *testing.T) {
 	data, err := os.ReadFile(filepath.Join(golden, "planar", "00000001.segment"))
-	noError(t, err)
+	must.Do(t, err)
 	data[8]++
 	_, err = store.OpenBytes("f", data, store.KindSegment)
 	want := fmt.Sprintf("format version %d, this ndd reads version %d", store.Version+1, store.Version)
@@ -142,7 +143,7 @@ func goldenQueries(prints []uint64) (queries []uint64) {
 func oracleAnswers(t *testing.T, pages *ndf.File) string {
 	var names []string
 	for name, err := range pages.IDs {
-		noError(t, err)
+		must.Do(t, err)
 		names = append(names, name)
 	}
 	queries := goldenQueries(pages.Fingerprints())
@@ -158,11 +159,11 @@ func indexAnswers(t *testing.T, x *Index, prints []uint64) string {
 	var out strings.Builder
 	for _, q := range goldenQueries(prints) {
 		hits, err := x.Query(t.Context(), simhash.Fingerprint(q), 3, AllDocs)
-		noError(t, err)
+		must.Do(t, err)
 		for _, h := range hits {
 			for _, d := range h.Docs {
 				name, err := names.ID(d)
-				noError(t, err)
+				must.Do(t, err)
 				fmt.Fprintf(&out, "%016x\t%s\t%d\t%s\n", q, h.Fingerprint, h.Distance, name)
 			}
 		}
@@ -173,15 +174,15 @@ func indexAnswers(t *testing.T, x *Index, prints []uint64) string {
 func buildGolden(t *testing.T, dir string, pages *ndf.File, layout table.Layout) {
 	t.Helper()
 	o := segment.Options{Design: halves(t), Table: table.Options{Layout: layout, BlockBytes: 256}, Random: new(identities)}
-	noError(t, Build(context.Background(), dir, []*ndf.File{pages}, BuildOptions{Options: o}))
+	must.Do(t, Build(context.Background(), dir, []*ndf.File{pages}, BuildOptions{Options: o}))
 }
 
 func writeGolden(t *testing.T) {
-	noError(t, os.RemoveAll(golden))
-	noError(t, os.MkdirAll(golden, 0o755))
+	must.Do(t, os.RemoveAll(golden))
+	must.Do(t, os.MkdirAll(golden, 0o755))
 	path := filepath.Join(golden, "pages.ndf")
 	w, err := ndf.Create(path, simhash.Simhash(), store.Options{})
-	noError(t, err)
+	must.Do(t, err)
 	defer w.Abort()
 	f := uint64(0x243f6a8885a308d3)
 	for i := range 400 {
@@ -197,23 +198,23 @@ func writeGolden(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	noError(t, w.AppendUnmarked("https://example.org/empty.html", ndf.Place{}))
-	noError(t, w.Commit())
+	must.Do(t, w.AppendUnmarked("https://example.org/empty.html", ndf.Place{}))
+	must.Do(t, w.Commit())
 	pin(t, path, store.KindFingerprints)
 	pages, err := ndf.Open(path)
-	noError(t, err)
+	must.Do(t, err)
 	defer pages.Close()
 	for _, layout := range goldenLayouts {
 		buildGolden(t, filepath.Join(golden, string(layout)), pages, layout)
 	}
-	noError(t, os.WriteFile(filepath.Join(golden, "answers.tsv"), []byte(oracleAnswers(t, pages)), 0o644))
+	must.Do(t, os.WriteFile(filepath.Join(golden, "answers.tsv"), []byte(oracleAnswers(t, pages)), 0o644))
 }
 
 // pin gives a file an identity that does not change, by writing it once more.
 func pin(t *testing.T, path string, kind store.Kind) {
 	t.Helper()
 	f, err := store.Open(path, kind)
-	noError(t, err)
+	must.Do(t, err)
 	defer f.Close()
 	if err := os.WriteFile(path, store.AppendFile(nil, kind, identity(f.Identity().Generation, 1), f.Sections()),
 		0o644); err != nil {

@@ -12,6 +12,7 @@ import (
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/index/live"
 	"ndd/engine/oracle/hostile"
+	"ndd/engine/oracle/must"
 	"ndd/engine/storage/generations"
 	"ndd/engine/storage/store"
 )
@@ -30,7 +31,7 @@ func newAdversary(t testing.TB) *adversary {
 	a := &adversary{dir: filepath.Join(golden, "planar")}
 	a.sections = hostile.Sections(t, filepath.Join(a.dir, "manifest"), store.KindManifest)
 	pages, err := ndf.Open(filepath.Join(golden, "pages.ndf"))
-	noError(t, err)
+	must.Do(t, err)
 	defer pages.Close()
 	a.queries = append(a.queries, pages.Fingerprints()[:3]...)
 	a.want = a.answers(t, a.sections)
@@ -72,7 +73,7 @@ func (a *adversary) answers(t testing.TB, sections []store.Section) string {
 	var out bytes.Buffer
 	for _, q := range a.queries {
 		hits, err := x.Query(t.Context(), simhash.Fingerprint(q), 3, AllDocs)
-		noError(t, err)
+		must.Do(t, err)
 		for _, h := range hits {
 			out.WriteString(h.Fingerprint.String())
 		}

@@ -19,6 +19,7 @@ import (
 	"ndd/engine/index/segment"
 	"ndd/engine/index/table"
 	"ndd/engine/oracle"
+	"ndd/engine/oracle/must"
 	"ndd/engine/oracle/sets"
 	"ndd/engine/storage/store"
 	"ndd/permute"
@@ -33,9 +34,9 @@ func TestMain(m *testing.M) { oracle.NoLeaks(m) }
 func rawFile(t testing.TB, prints []uint64) *ndf.File {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "base.bin")
-	noError(t, os.WriteFile(path, store.Bytes64(prints), 0o644))
+	must.Do(t, os.WriteFile(path, store.Bytes64(prints), 0o644))
 	f, err := ndf.Open(path)
-	noError(t, err)
+	must.Do(t, err)
 	t.Cleanup(func() { f.Close() })
 	return f
 }
@@ -44,16 +45,16 @@ func rawFile(t testing.TB, prints []uint64) *ndf.File {
 func halves(t testing.TB) permute.Design {
 	t.Helper()
 	d, err := permute.Named("halves", 3, 1)
-	noError(t, err)
+	must.Do(t, err)
 	return d
 }
 
 func buildAndOpen(t testing.TB, prints []uint64, o segment.Options) *Index {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "index")
-	noError(t, Build(context.Background(), dir, []*ndf.File{rawFile(t, prints)}, BuildOptions{Options: o}))
+	must.Do(t, Build(context.Background(), dir, []*ndf.File{rawFile(t, prints)}, BuildOptions{Options: o}))
 	x, err := Open(context.Background(), dir, OpenOptions{})
-	noError(t, err)
+	must.Do(t, err)
 	t.Cleanup(func() { x.Close() })
 	return x
 }
@@ -62,22 +63,14 @@ func buildAndOpen(t testing.TB, prints []uint64, o segment.Options) *Index {
 func inMemory(t testing.TB, prints []uint64, o segment.Options) *Index {
 	t.Helper()
 	var m store.Memory
-	noError(t, segment.Write(context.Background(), &m, segment.Input{Fingerprints: prints}, o))
+	must.Do(t, segment.Write(context.Background(), &m, segment.Input{Fingerprints: prints}, o))
 	s, err := segment.Open(m.Source())
-	noError(t, err)
+	must.Do(t, err)
 	l, err := live.New(live.Config{Design: o.Design, Table: table.Options{Layout: s.Layout()}}, s)
-	noError(t, err)
+	must.Do(t, err)
 	x := &Index{l}
 	t.Cleanup(func() { x.Close() })
 	return x
-}
-
-// noError ends a test that met an error.
-func noError(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 // segmentsOf returns the segments of an index, nil if it is closed.
@@ -107,7 +100,7 @@ func flat(t testing.TB, x *Index, queries []uint64, k, threads int) (hits []orac
 			}
 			return nil
 		})
-	noError(t, err)
+	must.Do(t, err)
 	return hits
 }
 
@@ -135,7 +128,7 @@ func TestOracle(t *testing.T) {
 					}
 					q := set.Queries[1]
 					hits, err := x.Query(t.Context(), simhash.Fingerprint(q), k, AllDocs)
-					noError(t, err)
+					must.Do(t, err)
 					docs := 0
 					for _, h := range hits {
 						docs += len(h.Docs)
@@ -157,7 +150,7 @@ func TestLarger(t *testing.T) {
 	}
 	for _, name := range tables {
 		d, err := permute.Named(fmt.Sprintf("paper-%d", name), 3, 1)
-		noError(t, err)
+		must.Do(t, err)
 		for _, set := range sets.All(n, 60, 3, 99) {
 			x := inMemory(t, set.Base, segment.Options{Design: d, Threads: 2})
 			want := oracle.Search(set.Base, set.Queries, 3)
@@ -175,7 +168,7 @@ func TestLarger(t *testing.T) {
 // against the oracle, while others read it.
 func TestInsert(t *testing.T) {
 	d, err := permute.Named("paper-4", 3, 1)
-	noError(t, err)
+	must.Do(t, err)
 	rng := rand.New(rand.NewPCG(1, 1))
 	var base []uint64
 	for range 1000 {
@@ -237,7 +230,7 @@ func TestInsert(t *testing.T) {
 func TestInsertNamed(t *testing.T) {
 	d, _ := permute.Named("choose-5-2", 3, 0)
 	x, err := New(3, Options{Design: &d})
-	noError(t, err)
+	must.Do(t, err)
 	defer x.Close()
 	n := 3*memtableDocs + 5
 	for i := range n {
@@ -266,7 +259,7 @@ func TestInsertNamed(t *testing.T) {
 func TestCheckAndInsert(t *testing.T) {
 	d, _ := permute.Named("choose-5-2", 3, 0)
 	x, err := New(3, Options{Design: &d})
-	noError(t, err)
+	must.Do(t, err)
 	defer x.Close()
 	const groups, writers = 300, 4
 	rng := rand.New(rand.NewPCG(2, 2))
@@ -310,13 +303,13 @@ func TestBadInput(t *testing.T) {
 	ctx := context.Background()
 	file := rawFile(t, []uint64{1, 2, 3})
 	dir := filepath.Join(t.TempDir(), "index")
-	noError(t, Build(ctx, dir, []*ndf.File{file}, BuildOptions{Options: segment.Options{Design: d}}))
+	must.Do(t, Build(ctx, dir, []*ndf.File{file}, BuildOptions{Options: segment.Options{Design: d}}))
 	if err := Build(ctx, dir, []*ndf.File{file}, BuildOptions{Options: segment.Options{Design: d}}); !errors.Is(err,
 		os.ErrExist) {
 		t.Errorf("over an index: %v", err)
 	}
 	x, err := Open(ctx, dir, OpenOptions{})
-	noError(t, err)
+	must.Do(t, err)
 	defer x.Close()
 	if _, err := x.Query(t.Context(), 0, 4, 0); err == nil || !strings.Contains(err.Error(), "k = 4") {
 		t.Errorf("k above the index's: %v", err)
@@ -327,11 +320,11 @@ func TestBadInput(t *testing.T) {
 
 	named := filepath.Join(t.TempDir(), "named.ndf")
 	w, err := ndf.Create(named, simhash.Default(), store.Options{})
-	noError(t, err)
+	must.Do(t, err)
 	w.Append(ndf.Document{ID: "a", Fingerprint: 1})
-	noError(t, w.Commit())
+	must.Do(t, w.Commit())
 	n, err := ndf.Open(named)
-	noError(t, err)
+	must.Do(t, err)
 	defer n.Close()
 	if err := Build(ctx, dir+"2", []*ndf.File{file, n},
 		BuildOptions{Options: segment.Options{Design: d}}); !errors.Is(err, ErrMixed) {
@@ -389,7 +382,7 @@ func TestPlanted(t *testing.T) {
 	base, queries := sets.Planted(20_000, 1_000)
 	for _, tables := range []int{4, 10, 16, 20} {
 		d, err := permute.Named(fmt.Sprintf("paper-%d", tables), 3, 1)
-		noError(t, err)
+		must.Do(t, err)
 		hits := flat(t, buildAndOpen(t, base, segment.Options{Design: d}), queries, 3, 2)
 		if sum := oracle.Checksum(hits); len(hits) != 483 || sum != 0xc04db04f9f51f40d {
 			t.Errorf("%d tables: %d hits, checksum %016x", tables, len(hits), sum)

@@ -14,6 +14,7 @@ import (
 	"ndd/engine/index/worker"
 	"ndd/engine/oracle/faults"
 	"ndd/engine/oracle/hostile"
+	"ndd/engine/oracle/must"
 	"ndd/engine/storage/store"
 	"ndd/numa"
 )
@@ -44,10 +45,10 @@ func TestRefusedLeavesNothing(t *testing.T) {
 	}
 	for _, layout := range goldenLayouts {
 		manifest := read(t, string(layout), "manifest")
-		noError(t, os.WriteFile(filepath.Join(dir, "manifest"), manifest, 0o644))
+		must.Do(t, os.WriteFile(filepath.Join(dir, "manifest"), manifest, 0o644))
 		sound := read(t, string(layout), "00000001.segment")
 		write := func(data []byte) {
-			noError(t, os.WriteFile(path, data, 0o644))
+			must.Do(t, os.WriteFile(path, data, 0o644))
 			open()
 		}
 		for n := 0; n < len(sound); n += 4999 { // cut, and flipped
@@ -58,7 +59,7 @@ func TestRefusedLeavesNothing(t *testing.T) {
 		}
 		// What verifies, and is as long as the manifest says, is refused further on.
 		f, err := store.OpenBytes(path, sound, store.KindSegment)
-		noError(t, err)
+		must.Do(t, err)
 		change, every := 0, 7
 		if !*long {
 			every = 31
@@ -81,14 +82,14 @@ func held(t *testing.T, dir string) string {
 	t.Helper()
 	var list []string
 	fds, err := os.ReadDir("/proc/self/fd")
-	noError(t, err)
+	must.Do(t, err)
 	for _, fd := range fds {
 		if to, err := os.Readlink("/proc/self/fd/" + fd.Name()); err == nil && strings.HasPrefix(to, dir) {
 			list = append(list, "open: "+to)
 		}
 	}
 	maps, err := os.ReadFile("/proc/self/maps")
-	noError(t, err)
+	must.Do(t, err)
 	for line := range strings.Lines(string(maps)) {
 		if strings.Contains(line, dir) {
 			list = append(list, "mapped: "+line)
@@ -119,9 +120,9 @@ func TestRefusedGivesBack(t *testing.T) {
 	}
 	path := filepath.Join(dir, "00000001.segment")
 	data, err := os.ReadFile(path)
-	noError(t, err)
+	must.Do(t, err)
 	data[len(data)/2] ^= 1
-	noError(t, os.WriteFile(path, data, 0o644))
+	must.Do(t, os.WriteFile(path, data, 0o644))
 	for range 40 {
 		if _, err := Open(t.Context(), dir, OpenOptions{Load: true}); !errors.Is(err, store.ErrCorrupt) {
 			t.Fatal(err)
@@ -143,8 +144,8 @@ func TestRefusedGivesBack(t *testing.T) {
 func addressSpace(t *testing.T) int {
 	t.Helper()
 	data, err := os.ReadFile("/proc/self/statm")
-	noError(t, err)
+	must.Do(t, err)
 	pages, err := strconv.Atoi(strings.Fields(string(data))[0])
-	noError(t, err)
+	must.Do(t, err)
 	return pages * os.Getpagesize()
 }

@@ -14,6 +14,7 @@ import (
 	"ndd/engine/index/table"
 	"ndd/engine/memory"
 	"ndd/engine/oracle"
+	"ndd/engine/oracle/must"
 	"ndd/engine/storage/store"
 )
 
@@ -39,7 +40,7 @@ func TestOpenModes(t *testing.T) {
 			}
 		}
 		x, err := Open(t.Context(), dir, o)
-		noError(t, err)
+		must.Do(t, err)
 		if got := flat(t, x, queries, 3, 1); !slices.Equal(got, want) {
 			t.Errorf("%+v: %d hits, want %d", o, len(got), len(want))
 		}
@@ -87,7 +88,7 @@ func TestBuildTooLarge(t *testing.T) {
 	if left, _ := os.ReadDir(dir); len(left) != 0 {
 		t.Errorf("left behind: %v", left)
 	}
-	noError(t, Build(t.Context(), filepath.Join(dir, "index"), []*ndf.File{base}, BuildOptions{Options: o}))
+	must.Do(t, Build(t.Context(), filepath.Join(dir, "index"), []*ndf.File{base}, BuildOptions{Options: o}))
 	if files, _ := filepath.Glob(filepath.Join(dir, "*", "*")); len(files) != 2 {
 		t.Errorf("files %v", files)
 	}
@@ -95,7 +96,7 @@ func TestBuildTooLarge(t *testing.T) {
 		t.Errorf("left behind: %v", hidden)
 	}
 	x, err := Open(t.Context(), filepath.Join(dir, "index"), OpenOptions{})
-	noError(t, err)
+	must.Do(t, err)
 	defer x.Close()
 	if err := x.Check(t.Context()); err != nil {
 		t.Error(err)
@@ -114,9 +115,9 @@ func TestTruncatedIndex(t *testing.T) {
 	for _, load := range []bool{false, true} {
 		dir, _ := large(t, table.LayoutPlanar)
 		x, err := Open(t.Context(), dir, OpenOptions{Verify: VerifyFast, Load: load})
-		noError(t, err)
+		must.Do(t, err)
 		defer x.Close()
-		noError(t, os.Truncate(filepath.Join(dir, "00000001.segment"), 2*pageBytes))
+		must.Do(t, os.Truncate(filepath.Join(dir, "00000001.segment"), 2*pageBytes))
 		s := segmentsOf(x)[0].Segment
 		walk := s.Walk(func([]uint64) bool { return true })
 		for what, err := range map[string]error{
@@ -140,9 +141,9 @@ func TestTruncatedQuery(t *testing.T) {
 	for _, layout := range goldenLayouts {
 		dir, prints := large(t, layout)
 		x, err := Open(t.Context(), dir, OpenOptions{})
-		noError(t, err)
+		must.Do(t, err)
 		defer x.Close()
-		noError(t, os.Truncate(filepath.Join(dir, "00000001.segment"), 2*pageBytes))
+		must.Do(t, os.Truncate(filepath.Join(dir, "00000001.segment"), 2*pageBytes))
 		for i := range 1000 {
 			if _, err := x.Query(t.Context(), fingerprint(prints[i]), 3, AllDocs); !errors.Is(err, store.ErrFault) {
 				t.Fatalf("%s, query %d: %v", layout, i, err)

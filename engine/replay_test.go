@@ -14,6 +14,7 @@ import (
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/index/segment"
 	"ndd/engine/index/table"
+	"ndd/engine/oracle/must"
 	"ndd/engine/storage/store"
 )
 
@@ -61,17 +62,17 @@ func replayed(t *testing.T) map[string][]byte {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "pages.ndf")
 	w, err := ndf.Create(path, simhash.Default(), store.Options{})
-	noError(t, err)
+	must.Do(t, err)
 	defer w.Abort()
 	rng := rand.New(rand.NewPCG(2, 2))
 	for i := range 60_000 {
 		d := ndf.Document{ID: fmt.Sprintf("https://example.org/%x", rng.Uint64()),
 			Fingerprint: simhash.Fingerprint(rng.Uint64()), TextBytes: i}
-		noError(t, errors.Join(w.Append(d), w.AppendUnmarked(d.ID, ndf.Place{})))
+		must.Do(t, errors.Join(w.Append(d), w.AppendUnmarked(d.ID, ndf.Place{})))
 	}
-	noError(t, w.Commit())
+	must.Do(t, w.Commit())
 	pages, err := ndf.Open(path)
-	noError(t, err)
+	must.Do(t, err)
 	defer pages.Close()
 	prints := make([]uint64, 600_000)
 	for i := range prints {
@@ -81,7 +82,7 @@ func replayed(t *testing.T) map[string][]byte {
 	build := func(name string, from *ndf.File, layout table.Layout) {
 		index := filepath.Join(dir, name)
 		o := segment.Options{Design: halves(t), Table: table.Options{Layout: layout, BlockBytes: 256}}
-		noError(t, Build(t.Context(), index, []*ndf.File{from}, BuildOptions{Options: o}))
+		must.Do(t, Build(t.Context(), index, []*ndf.File{from}, BuildOptions{Options: o}))
 		files[name] = fileBytes(t, filepath.Join(index, "00000001.segment"))
 	}
 	build("planar of many", raw, table.LayoutPlanar)
@@ -94,7 +95,7 @@ func replayed(t *testing.T) map[string][]byte {
 func fileBytes(t *testing.T, path string) []byte {
 	t.Helper()
 	b, err := os.ReadFile(path)
-	noError(t, err)
+	must.Do(t, err)
 	return b
 }
 

@@ -13,6 +13,7 @@ import (
 	"ndd/engine/index/table"
 	"ndd/engine/index/worker"
 	"ndd/engine/oracle"
+	"ndd/engine/oracle/must"
 	"ndd/engine/oracle/sets"
 	"ndd/numa"
 )
@@ -34,7 +35,7 @@ func TestSpreadAdded(t *testing.T) {
 					t.Fatal(err)
 				}
 				x, err := Open(t.Context(), dir, OpenOptions{Write: true, Sync: -1, Spread: how})
-				noError(t, err)
+				must.Do(t, err)
 				defer x.Close()
 				tables := func(segments int) {
 					t.Helper()
@@ -59,14 +60,14 @@ func TestSpreadAdded(t *testing.T) {
 					if _, err := x.Insert(t.Context(), docs...); err != nil {
 						t.Fatal(err)
 					}
-					noError(t, x.Live().Flush(t.Context()))
+					must.Do(t, x.Live().Flush(t.Context()))
 					segments++
 					asked(t, x, set.Queries, 3, oracle.Search(set.Base[:at+1000], set.Queries, 3))
 				}
 				if from > 0 { // else they are merged in the background
 					tables(segments)
 				}
-				noError(t, x.Live().Merge(t.Context(), 1))
+				must.Do(t, x.Live().Merge(t.Context(), 1))
 				tables(1)
 				asked(t, x, set.Queries, 3, oracle.Search(set.Base, set.Queries, 3))
 			})
@@ -85,7 +86,7 @@ func TestSpreadAddedMeanwhile(t *testing.T) {
 		drawnNode{"1-4095", 1})})
 	x, err := Open(t.Context(), dir, OpenOptions{Write: true, Sync: -1,
 		Spread: &worker.Options{Host: h, Replicate: true, Direct: true}})
-	noError(t, err)
+	must.Do(t, err)
 	defer x.Close()
 	ofFourth := func() (copies, tables int) {
 		r, _ := x.Live().Spread()

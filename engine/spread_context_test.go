@@ -15,6 +15,7 @@ import (
 	"ndd/engine/index/segment"
 	"ndd/engine/index/table"
 	"ndd/engine/oracle"
+	"ndd/engine/oracle/must"
 	"ndd/engine/oracle/sets"
 	"ndd/numa"
 )
@@ -42,7 +43,7 @@ func TestSpreadContext(t *testing.T) {
 		dir := built(t, base, segment.Options{Design: halves(t), Table: table.Options{Layout: layout}})
 		for way, spread := range spreads(numa.New(numa.Options{Root: os.DirFS("/")})) {
 			x, err := Open(t.Context(), dir, OpenOptions{Spread: spread})
-			noError(t, err)
+			must.Do(t, err)
 			search := func(ctx context.Context) error {
 				w, err := x.live.View()
 				if err != nil {

@@ -21,6 +21,7 @@ import (
 	"ndd/engine/index/worker"
 	"ndd/engine/memory"
 	"ndd/engine/oracle"
+	"ndd/engine/oracle/must"
 	"ndd/engine/oracle/sets"
 	"ndd/numa"
 	"ndd/permute"
@@ -64,7 +65,7 @@ func spreads(h *numa.Host) map[string]*worker.Options {
 func built(t testing.TB, prints []uint64, o segment.Options) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "index")
-	noError(t, Build(t.Context(), dir, []*ndf.File{rawFile(t, prints)}, BuildOptions{Options: o}))
+	must.Do(t, Build(t.Context(), dir, []*ndf.File{rawFile(t, prints)}, BuildOptions{Options: o}))
 	return dir
 }
 
@@ -115,7 +116,7 @@ func TestSpread(t *testing.T) {
 	}
 	for _, name := range names {
 		design, err := permute.Named(name, 3, 4)
-		noError(t, err)
+		must.Do(t, err)
 		for _, layout := range []table.Layout{table.LayoutPlanar, table.LayoutHuffman} {
 			for _, set := range sets.All(4_000, 4_100, 3, 8)[:1] {
 				dir := built(t, set.Base, segment.Options{Design: design, Table: table.Options{Layout: layout}})
@@ -125,7 +126,7 @@ func TestSpread(t *testing.T) {
 					h := numa.New(numa.Options{Root: root})
 					for way, spread := range spreads(h) {
 						x, err := Open(t.Context(), dir, OpenOptions{Spread: spread})
-						noError(t, err)
+						must.Do(t, err)
 						var docs []Doc
 						for _, f := range extra {
 							docs = append(docs, Doc{Fingerprint: simhash.Fingerprint(f)})
@@ -192,7 +193,7 @@ func TestSpreadWithoutRoom(t *testing.T) {
 	}{{100, 2, 0, true}, {3, 1, 0, true}, {3, 1, 0, false}, {0, 1, 2, false}} {
 		h := numa.New(numa.Options{Root: twoNodes(c.mib)})
 		x, err := Open(t.Context(), dir, OpenOptions{Spread: &worker.Options{Host: h, Replicate: c.replicate}})
-		noError(t, err)
+		must.Do(t, err)
 		asked(t, x, queries[:20], 3, want)
 		r, _ := x.Live().Spread()
 		stay := 0
@@ -213,13 +214,13 @@ func TestSpreadWithoutRoom(t *testing.T) {
 // all of them.
 func TestSpreadEvenly(t *testing.T) {
 	design, err := permute.Named("paper-4", 3, 4)
-	noError(t, err)
+	must.Do(t, err)
 	set := sets.All(4_000, 1_000, 3, 8)[0]
 	dir := built(t, set.Base, segment.Options{Design: design, Table: table.Options{Layout: table.LayoutPlanar}})
 	for replicate, want := range map[bool]uint64{true: 500, false: 1000} {
 		x, err := Open(t.Context(), dir,
 			OpenOptions{Spread: &worker.Options{Host: numa.New(numa.Options{Root: twoNodes(1 << 20)}), Replicate: replicate}})
-		noError(t, err)
+		must.Do(t, err)
 		var all sync.WaitGroup
 		for first := range 4 {
 			all.Go(func() {
@@ -251,7 +252,7 @@ func TestSpreadClose(t *testing.T) {
 	want := oracle.Search(set.Base, set.Queries, 3)
 	x, err := Open(t.Context(), dir,
 		OpenOptions{Spread: &worker.Options{Host: numa.New(numa.Options{Root: twoNodes(1 << 20)}), Replicate: true}})
-	noError(t, err)
+	must.Do(t, err)
 	hits, closed := 0, false
 	err = x.Batch(t.Context(), simhash.Fingerprints(set.Queries), BatchOptions{K: 3, Docs: AllDocs, Threads: 2},
 		func(_ int, list []Hit) error {
@@ -309,18 +310,18 @@ func TestLabSpread(t *testing.T) {
 		t.Skip("needs a machine of the lab: numa/lab/run boots one, and .ci/run runs this there")
 	}
 	design, err := permute.Named("paper-4", 3, 4)
-	noError(t, err)
+	must.Do(t, err)
 	set := sets.All(20_000, 4_200, 3, 8)[0]
 	dir := built(t, set.Base, segment.Options{Design: design, Table: table.Options{Layout: table.LayoutPlanar}})
 	plain, err := Open(t.Context(), dir, OpenOptions{})
-	noError(t, err)
+	must.Do(t, err)
 	defer plain.Close()
 	few := set.Queries[:200]
 	want := oracle.Search(set.Base, few, 3)
 	for _, replicate := range []bool{false, true} {
 		h := numa.New(numa.Options{})
 		x, err := Open(t.Context(), dir, OpenOptions{Spread: &worker.Options{Host: h, Replicate: replicate}})
-		noError(t, err)
+		must.Do(t, err)
 		asked(t, x, few, 3, want)
 		// a sweep
 		if got, want := flat(t, x, set.Queries, 3, 2), flat(t, plain, set.Queries, 3, 2); !slices.Equal(got, want) {
@@ -334,7 +335,7 @@ func TestLabSpread(t *testing.T) {
 		grown := built(t, set.Base, segment.Options{Design: design, Table: table.Options{Layout: table.LayoutPlanar}})
 		x, err := Open(t.Context(), grown, OpenOptions{Write: true, Sync: -1,
 			Spread: &worker.Options{Host: numa.New(numa.Options{}), Replicate: replicate}})
-		noError(t, err)
+		must.Do(t, err)
 		docs := make([]Doc, len(more))
 		for i, f := range more {
 			docs[i].Fingerprint = simhash.Fingerprint(f)
@@ -342,11 +343,11 @@ func TestLabSpread(t *testing.T) {
 		if _, err := x.Insert(t.Context(), docs...); err != nil {
 			t.Fatal(err)
 		}
-		noError(t, x.Live().Flush(t.Context()))
+		must.Do(t, x.Live().Flush(t.Context()))
 		want := oracle.Search(slices.Concat(set.Base, more), few, 3)
 		asked(t, x, few, 3, want)
 		onNodes(t, x)
-		noError(t, x.Live().Merge(t.Context(), 1))
+		must.Do(t, x.Live().Merge(t.Context(), 1))
 		asked(t, x, few, 3, want)
 		onNodes(t, x)
 		x.Close()
@@ -390,7 +391,7 @@ func TestSpreadBudget(t *testing.T) {
 	for _, c := range []struct{ budget, copied uint64 }{{64 << 20, 2}, {200 << 10, 1}, {100 << 10, 0}} {
 		budget := memory.NewBudget(memory.Set(c.budget))
 		x, err := Open(t.Context(), dir, OpenOptions{Budget: budget, Spread: &worker.Options{Host: h}})
-		noError(t, err)
+		must.Do(t, err)
 		if taken := c.budget - budget.Left(); (taken > 0) != (c.copied > 0) {
 			t.Errorf("%d bytes: %d are taken for copies", c.budget, taken)
 		}

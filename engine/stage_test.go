@@ -11,6 +11,7 @@ import (
 
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/index/segment"
+	"ndd/engine/oracle/must"
 	"ndd/engine/oracle/sets"
 	"ndd/engine/parallel"
 )
@@ -31,18 +32,18 @@ func TestProfileStages(t *testing.T) {
 	// Each profile is twice as long as the one before, two minutes in all at most: samples are a matter of chance.
 	for long := 250 * time.Millisecond; len(missing) > 0 && long < 2*time.Minute; long *= 2 {
 		var profile bytes.Buffer
-		noError(t, pprof.StartCPUProfile(&profile))
+		must.Do(t, pprof.StartCPUProfile(&profile))
 		for began := time.Now(); time.Since(began) < long; {
 			for range 4 { // of distance 0, which is much sorting and little scanning
-				noError(t, x.Batch(t.Context(), queries, BatchOptions{Docs: 1}, emit))
+				must.Do(t, x.Batch(t.Context(), queries, BatchOptions{Docs: 1}, emit))
 			}
-			noError(t, x.Batch(t.Context(), queries[:4096], BatchOptions{K: 3, Docs: AllDocs}, emit))
+			must.Do(t, x.Batch(t.Context(), queries[:4096], BatchOptions{K: 3, Docs: AllDocs}, emit))
 		}
 		pprof.StopCPUProfile()
 		z, err := gzip.NewReader(&profile)
-		noError(t, err)
+		must.Do(t, err)
 		raw, err := io.ReadAll(z)
-		noError(t, err)
+		must.Do(t, err)
 		missing = slices.DeleteFunc(missing, func(stage string) bool {
 			// An entry of the table of strings: field 6, a length, and the bytes.
 			return bytes.Contains(raw, append([]byte{6<<3 | 2, byte(len(stage))}, stage...))

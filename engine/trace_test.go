@@ -24,6 +24,7 @@ import (
 	"ndd/engine/index/table"
 	"ndd/engine/memory"
 	"ndd/engine/oracle"
+	"ndd/engine/oracle/must"
 	"ndd/engine/oracle/sets"
 	"ndd/numa"
 	"ndd/permute"
@@ -172,10 +173,10 @@ func TestTrace(t *testing.T) {
 
 // answers are what an index in this setting says.
 func (s setting) answers(t *testing.T, base, queries []uint64) (text []byte) {
-	noError(t, asm.Select(s.kernel))
+	must.Do(t, asm.Select(s.kernel))
 	runtime.GOMAXPROCS(s.procs)
 	d, err := permute.Named(s.design, 3, 4)
-	noError(t, err)
+	must.Do(t, err)
 	o := segment.Options{Design: d, Table: table.Options{Layout: s.layout}, Threads: s.threads}
 	built := len(base) - int(s.inserted*float64(len(base)))
 	if s.tight { // the least that is not refused
@@ -188,12 +189,12 @@ func (s setting) answers(t *testing.T, base, queries []uint64) (text []byte) {
 		o.Budget, o.TempDir = memory.NewBudget(memory.Set(e.Need)), ""
 	}
 	dir := filepath.Join(t.TempDir(), "index")
-	noError(t, Build(t.Context(), dir, []*ndf.File{rawFile(t, base[:built])}, BuildOptions{Options: o}))
+	must.Do(t, Build(t.Context(), dir, []*ndf.File{rawFile(t, base[:built])}, BuildOptions{Options: o}))
 	hosts := []fs.FS{os.DirFS("/"), twoNodes(1 << 20)}
 	h := numa.New(numa.Options{Root: hosts[s.threads%2]})
 	x, err := Open(t.Context(), dir, OpenOptions{Verify: s.verify, Threads: s.threads, Load: s.load,
 		Spread: spreads(h)[s.spread]})
-	noError(t, err)
+	must.Do(t, err)
 	defer x.Close()
 	for rest := range slices.Chunk(base[built:], 1000) {
 		list := make([]Doc, len(rest))
@@ -215,7 +216,7 @@ func (s setting) answers(t *testing.T, base, queries []uint64) (text []byte) {
 	if s.batch == 1 {
 		for i, q := range queries {
 			hits, err := x.Query(t.Context(), fingerprint(q), 3, AllDocs)
-			noError(t, err)
+			must.Do(t, err)
 			add(i, hits)
 		}
 		return text
@@ -228,7 +229,7 @@ func (s setting) answers(t *testing.T, base, queries []uint64) (text []byte) {
 		part := queries[first:min(first+size, len(queries))]
 		err := x.Batch(t.Context(), simhash.Fingerprints(part), BatchOptions{K: 3, Docs: AllDocs, Threads: s.threads},
 			func(query int, hits []Hit) error { return add(first+query, hits) })
-		noError(t, err)
+		must.Do(t, err)
 	}
 	return text
 }

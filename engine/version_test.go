@@ -15,6 +15,7 @@ import (
 	"ndd/engine/index/table"
 	"ndd/engine/memory"
 	"ndd/engine/oracle"
+	"ndd/engine/oracle/must"
 	"ndd/engine/oracle/sets"
 )
 
@@ -34,7 +35,7 @@ func TestCloseWhileRead(t *testing.T) {
 	for _, load := range []bool{false, true} {
 		dir, prints := large(t, table.LayoutPlanar)
 		x, err := Open(t.Context(), dir, OpenOptions{Load: load, Verify: VerifyFast})
-		noError(t, err)
+		must.Do(t, err)
 		names := x.IDs()
 		queries := prints[:3000]
 		found := 0
@@ -194,7 +195,7 @@ const segmentsMax = 8
 func TestInsertedSegments(t *testing.T) {
 	d := halves(t)
 	x, err := New(3, Options{Design: &d, Budget: memory.NewBudget(memory.Set(64 << 20))})
-	noError(t, err)
+	must.Do(t, err)
 	defer x.Close()
 	rng := rand.New(rand.NewPCG(6, 2))
 	var all []uint64

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"ndd/engine/oracle/must"
 )
 
 // TestPinEnds says that no affinity is left behind: whatever runs after pinned
@@ -37,9 +39,7 @@ func TestPinEnds(t *testing.T) {
 // threadAffinity is what the calling thread may use.
 func threadAffinity(t *testing.T) (cpus []int) {
 	set := unix.NewCPUSet(8192)
-	if err := unix.SchedGetaffinityDynamic(0, set); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, unix.SchedGetaffinityDynamic(0, set))
 	for cpu := range 8192 {
 		if set.IsSet(cpu) {
 			cpus = append(cpus, cpu)

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"testing/fstest"
 	"time"
+
+	"ndd/engine/oracle/must"
 )
 
 // sizes are those at which an arena is made in another way: a page and less, more than a huge page.
@@ -52,9 +54,7 @@ func TestArena(t *testing.T) {
 	for _, p := range h.Nodes() {
 		for _, bytes := range sizes {
 			a, err := h.Arena(p, bytes)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			clear(a.Data) // now it is there
 			where := placement(t, a)
 			if where.Bytes != bytes || where.Pages != (bytes+pageBytes-1)/pageBytes {
@@ -158,9 +158,7 @@ func TestFull(t *testing.T) {
 	h := New(Options{Root: withMemory(reserve + 8*hugeBytes)})
 	p := h.Nodes()[0]
 	a, err := h.Arena(p, 8*hugeBytes)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	useArena(t, a, 8*hugeBytes)
 	if _, err = h.Arena(p, 8*hugeBytes+1); !errors.Is(err, ErrFull) {
 		t.Error(err)

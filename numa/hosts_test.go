@@ -10,6 +10,8 @@ import (
 	"testing/fstest"
 
 	"golang.org/x/tools/txtar"
+
+	"ndd/engine/oracle/must"
 )
 
 var update = flag.Bool("update", false, "write what is read as what is wanted")
@@ -24,23 +26,17 @@ func TestHosts(t *testing.T) {
 	for _, name := range names {
 		t.Run(strings.TrimSuffix(filepath.Base(name), ".txtar"), func(t *testing.T) {
 			archive, err := txtar.ParseFile(name)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			last := &archive.Files[len(archive.Files)-1]
 			if last.Name != "want" {
 				t.Fatal("the last file must be what is wanted")
 			}
 			root, err := txtar.FS(&txtar.Archive{Files: archive.Files[:len(archive.Files)-1]})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			got := describe(New(Options{Root: root, cpus: 6}))
 			if *update {
 				last.Data = []byte(got)
-				if err := os.WriteFile(name, txtar.Format(archive), 0o644); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, os.WriteFile(name, txtar.Format(archive), 0o644))
 				return
 			}
 			if want := string(last.Data); got != want {

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"ndd/engine/oracle/must"
 )
 
 // The tests below change the machine that they run on: they run in the lab
@@ -34,9 +36,7 @@ func set(t *testing.T, path, value string) {
 	if err == nil {
 		err = os.WriteFile(path, []byte(value), 0)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Cleanup(func() {
 		if err := os.WriteFile(path, before, 0); err != nil {
 			t.Error(err)
@@ -135,9 +135,7 @@ func TestLabFull(t *testing.T) {
 	nodes := h.Nodes()
 	p := nodes[len(nodes)-1]
 	free, err := h.Free(p.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if _, err := h.Arena(p, free+64<<20); !errors.Is(err, ErrFull) {
 		t.Fatal(err)
 	}
@@ -194,16 +192,12 @@ func TestLabCpuset(t *testing.T) {
 	}
 	last := farthest(nodes)
 	before, err := h.Arena(last, 2*hugeBytes)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer before.Free()
 
 	const group = "/sys/fs/cgroup/lab"
 	set(t, "/sys/fs/cgroup/cgroup.subtree_control", "+cpuset")
-	if err := os.Mkdir(group, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(group, 0o755))
 	t.Cleanup(func() { // all of the process leaves before the group can go
 		if err := errors.Join(os.WriteFile("/sys/fs/cgroup/cgroup.procs", []byte("0"), 0), os.Remove(group)); err != nil {
 			t.Error(err)
@@ -211,18 +205,12 @@ func TestLabCpuset(t *testing.T) {
 		os.WriteFile("/sys/fs/cgroup/cgroup.subtree_control", []byte("-cpuset"), 0)
 	})
 	for name, value := range map[string]string{"cpuset.mems": "0", "cpuset.cpus": "0"} {
-		if err := os.WriteFile(filepath.Join(group, name), []byte(value), 0); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(group, name), []byte(value), 0))
 	}
-	if err := os.WriteFile(group+"/cgroup.procs", []byte("0"), 0); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(group+"/cgroup.procs", []byte("0"), 0))
 
 	after, err := h.Arena(last, 2*hugeBytes)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	clear(after.Data)
 	if after.Bound || after.Placement().On > 0 || !said(h, "mbind: invalid argument") {
 		t.Errorf("bound %t, %v; %q", after.Bound, after.Placement(), h.Notes())

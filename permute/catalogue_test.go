@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"ndd/engine/oracle/must"
 )
 
 // candidates are all the designs for k that Named can make and that do not have too many tables, in
@@ -132,9 +134,7 @@ func TestBitsAreForEver(t *testing.T) {
 		{1 << 63, 0x9ac990b8bac758b6},
 	} {
 		d, err := Named("halves", 3, c.seed)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if d.Tables[0].Mask != c.mask || d.Tables[1].Mask != ^c.mask {
 			t.Errorf("seed %d: halves lead with %#x and %#x, want %#x", c.seed, d.Tables[0].Mask, d.Tables[1].Mask, c.mask)
 		}

@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"ndd/engine/oracle/must"
 )
 
 // everyDesign calls f with each design of the catalogue, and each further one that a name of the
@@ -35,9 +37,7 @@ func designsFor(t *testing.T, k int, seed uint64) []Design {
 	}
 	if k > 0 {
 		d, err := choose(k+2, 2, k, seed)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		list = append(list, d)
 	}
 	return list

@@ -5,14 +5,14 @@ import (
 	"os"
 	"regexp"
 	"testing"
+
+	"ndd/engine/oracle/must"
 )
 
 // The table in the package's documentation says what the code says.
 func TestDocTable(t *testing.T) {
 	text, err := os.ReadFile("doc.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	row := regexp.MustCompile(`(?m)^//\t([a-z0-9-]+) +(\d+) ([0-9-]+) +(\d+) +(\d+)  \S`)
 	rows := row.FindAllStringSubmatch(string(text), -1)
 	named := make(map[string]bool)

@@ -4,14 +4,14 @@ import (
 	"encoding/json"
 	"reflect"
 	"testing"
+
+	"ndd/engine/oracle/must"
 )
 
 func TestJSON(t *testing.T) {
 	d := Design{Name: "halves", K: 3, Seed: 1 << 63, Tables: []Table{{0xffffffff << 32, 1}, {0xffffffff, 1}}}
 	data, err := json.Marshal(d)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	const want = `{"name":"halves","k":3,"seed":"0x8000000000000000","tables":[` +
 		`{"mask":"0xffffffff00000000","radius":1},{"mask":"0x00000000ffffffff","radius":1}]}`
 	if string(data) != want {
@@ -19,9 +19,7 @@ func TestJSON(t *testing.T) {
 	}
 	everyDesign(t, 1<<60+1, func(t *testing.T, d Design) {
 		data, err := json.Marshal(&d)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		var back Design
 		if err := json.Unmarshal(data, &back); err != nil || !reflect.DeepEqual(back, d) {
 			t.Errorf("%s, k = %d: %v\n%+v\n%+v", d.Name, d.K, err, back, d)
@@ -64,9 +62,7 @@ func TestHostileJSON(t *testing.T) {
 func FuzzDesign(f *testing.F) {
 	for _, d := range Catalogue(3, 1) {
 		data, err := json.Marshal(d)
-		if err != nil {
-			f.Fatal(err)
-		}
+		must.Do(f, err)
 		f.Add(data)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {

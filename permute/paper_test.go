@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"ndd/engine/oracle/must"
 )
 
 // The four designs of section 3.1.1, as the paper spells them.
@@ -11,9 +13,7 @@ func TestPaper(t *testing.T) {
 	for _, c := range []struct{ tables, least, most int }{{4, 16, 16}, {10, 25, 26}, {16, 28, 28}, {20, 31, 33}} {
 		for _, seed := range []uint64{0, 1, 42} {
 			d, err := paper(c.tables, 3, seed)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			least, most := d.Leading()
 			if len(d.Tables) != c.tables || least != c.least || most != c.most || d.K != 3 {
 				t.Errorf("%s: %d tables, %d to %d leading bits, k = %d", d.Name, len(d.Tables), least, most, d.K)
@@ -36,9 +36,7 @@ func TestChoose(t *testing.T) {
 	for k := 0; k <= MaxK; k++ {
 		for m := k + 1; m <= k+4; m++ {
 			d, err := choose(m, m-k, k, 3)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			if want := int(Binomial(m, k)); len(d.Tables) != want {
 				t.Errorf("%s: %d tables, want %d", d.Name, len(d.Tables), want)
 			}
@@ -66,9 +64,7 @@ func TestNested(t *testing.T) {
 	}{{1, []int{2, 2, 2}}, {1, []int{3, 2}}, {2, []int{3, 4}}, {2, []int{4, 3, 3}}, {3, []int{4, 4, 4}}, {3,
 		[]int{5, 4}}, {4, []int{5, 6}}} {
 		d, err := nested(c.m, c.k, 9)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		want := 1
 		for _, m := range c.m {
 			want *= int(Binomial(m, c.k))

@@ -11,6 +11,7 @@ import (
 	"ndd/engine/memory"
 	"ndd/engine/oracle"
 	"ndd/engine/oracle/faults"
+	"ndd/engine/oracle/must"
 	"ndd/engine/oracle/sets"
 	"ndd/engine/storage/disk"
 	"ndd/engine/storage/store"
@@ -90,7 +91,7 @@ func TestBatchCount(t *testing.T) {
 func TestBatchFaults(t *testing.T) {
 	args := batchCorpus(t, 300, 400)
 	sound := t.TempDir()
-	noError(t, runOn(t.Context(), nil, args(sound)))
+	must.Do(t, runOn(t.Context(), nil, args(sound)))
 	want := contents(t, sound)
 	step := 17
 	if *long {

@@ -11,6 +11,7 @@ import (
 
 	"ndd/engine"
 	"ndd/engine/index/live"
+	"ndd/engine/oracle/must"
 	"ndd/engine/oracle/sets"
 )
 
@@ -34,7 +35,7 @@ func TestBuildKilled(t *testing.T) {
 	start := func(dir string) (cmd *exec.Cmd, said *strings.Builder, ended chan struct{}) {
 		cmd, said, ended = build(dir), new(strings.Builder), make(chan struct{})
 		cmd.Stderr = said
-		noError(t, cmd.Start())
+		must.Do(t, cmd.Start())
 		go func() {
 			cmd.Wait() // the test reads cmd.ProcessState
 			close(ended)

@@ -12,6 +12,7 @@ import (
 	"ndd/engine"
 	"ndd/engine/index/live"
 	"ndd/engine/index/live/rows"
+	"ndd/engine/oracle/must"
 	"ndd/engine/storage/store"
 )
 
@@ -19,27 +20,27 @@ import (
 // ahead: it says so, and starts without a word with --accept-clock.
 func TestClockConfirmed(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), servedDir)
-	noError(t, engine.Create(dir, 3, engine.Options{}))
+	must.Do(t, engine.Create(dir, 3, engine.Options{}))
 	x, err := engine.Open(t.Context(), dir, engine.OpenOptions{Write: true})
-	noError(t, err)
+	must.Do(t, err)
 	if _, err := x.Live().Insert(t.Context(), []rows.Doc{{Fingerprint: 1, TTL: 24 * time.Hour}}); err != nil {
 		t.Fatal(err)
 	}
-	noError(t, x.Close())
+	must.Do(t, x.Close())
 	m, err := live.ReadManifest(dir)
-	noError(t, err)
+	must.Do(t, err)
 	if m.Live.Time == 0 {
 		t.Fatal("the manifest has no time")
 	}
 	m.Live.Time += 10 * 365 * 24 * 3600
 	data, err := json.Marshal(m)
-	noError(t, err)
+	must.Do(t, err)
 	data = store.AppendFile(nil, store.KindManifest, store.Identity{Generation: m.Generation + 1},
 		[]store.Section{{Name: "manifest", Data: data}})
 	writeFile(t, filepath.Join(dir, "manifest"), data)
 	for i, flags := range [][]string{nil, {"--accept-clock"}, nil} {
 		s := startServer(t, dir, flags...)
-		noError(t, s.cmd.Process.Signal(syscall.SIGTERM))
+		must.Do(t, s.cmd.Process.Signal(syscall.SIGTERM))
 		s.cmd.Wait()
 		const told = "the system's clock is 3650.0 days behind the index's"
 		if said := s.cmd.Stderr.(*bytes.Buffer).String(); strings.Contains(said, told) != (i == 0) {

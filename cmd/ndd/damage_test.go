@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"ndd/engine/memory"
+	"ndd/engine/oracle/must"
 )
 
 var damages = flag.Int("damages", 0, "files that TestDamagedIndex damages; 0: 200, 1000 with -long")
@@ -45,7 +46,7 @@ func TestDamagedIndex(t *testing.T) {
 			name := []string{"manifest", "00000001.segment"}[i%2]
 			path := filepath.Join(dir, name)
 			good, err := os.ReadFile(path)
-			noError(t, err)
+			must.Do(t, err)
 			bad := bytes.Clone(good)
 			at := rng.IntN(len(bad))
 			if bad[at] ^= 1 << rng.IntN(8); i%5 == 4 {

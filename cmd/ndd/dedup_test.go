@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"ndd/engine/oracle/faults"
+	"ndd/engine/oracle/must"
 	"ndd/engine/storage/disk"
 )
 
@@ -42,7 +43,7 @@ func dedupCorpus(t *testing.T, n int) (args func(out string) []string) {
 	var packed bytes.Buffer
 	z := gzip.NewWriter(&packed)
 	io.WriteString(z, lines.String())
-	noError(t, z.Close())
+	must.Do(t, z.Close())
 	for name, content := range map[string][]byte{"a.jsonl": []byte(lines.String()), "b.jsonl.gz": packed.Bytes()} {
 		writeFile(t, filepath.Join(dir, name), content)
 	}
@@ -62,7 +63,7 @@ func TestDedupFaults(t *testing.T) {
 	}
 	args := dedupCorpus(t, docs)
 	sound := t.TempDir()
-	noError(t, runOn(t.Context(), nil, append(args(sound), "--threads", "5")))
+	must.Do(t, runOn(t.Context(), nil, append(args(sound), "--threads", "5")))
 	want := contents(t, sound)
 	var out string
 	calls := faults.Each(t, step, func(d *disk.Disk) error {
@@ -146,7 +147,7 @@ func TestPassagesWorkKilled(t *testing.T) {
 	}
 	inputs := dedupCorpus(t, docs)("")[9:]
 	data, err := os.ReadFile(inputs[0])
-	noError(t, err)
+	must.Do(t, err)
 	_, text, _ := strings.Cut(string(data), `"text":"`)
 	question := strings.Join(strings.Fields(text)[:12], " ")
 	items := writeFile(t, filepath.Join(t.TempDir(), "items.jsonl"), []byte(`{"question":"`+question+`"}`))
@@ -177,20 +178,20 @@ func testWorkKilled(t *testing.T, kills int, taken string, args func(out string)
 	for range kills {
 		killedAfter(t, rng.IntN(int(took.Milliseconds())+1), command...)
 		for _, name := range []string{"result", "kept"} { // where it came to its end
-			noError(t, os.RemoveAll(filepath.Join(out, name)))
+			must.Do(t, os.RemoveAll(filepath.Join(out, name)))
 		}
 	}
 	_, stderr := ran(t, exitDone, command...)
 	if strings.Contains(stderr, "corrupt") {
 		t.Error(stderr)
 	}
-	noError(t, os.RemoveAll(filepath.Join(out, "result")))
-	noError(t, os.RemoveAll(filepath.Join(out, "kept")))
+	must.Do(t, os.RemoveAll(filepath.Join(out, "result")))
+	must.Do(t, os.RemoveAll(filepath.Join(out, "kept")))
 	_, stderr = ran(t, exitDone, command...)
 	if !strings.Contains(stderr, taken) || strings.Contains(stderr, "ndd: 0 of ") {
 		t.Error(stderr)
 	}
-	noError(t, os.RemoveAll(filepath.Join(out, "work")))
+	must.Do(t, os.RemoveAll(filepath.Join(out, "work")))
 	if !maps.Equal(contents(t, out), contents(t, sound)) {
 		t.Error("not what a run without kills gives")
 	}
@@ -212,7 +213,7 @@ func TestDedupWorkCopies(t *testing.T) {
 	})
 	copies := func() []string {
 		names, err := filepath.Glob(filepath.Join(out, "work", "*.copy"))
-		noError(t, err)
+		must.Do(t, err)
 		return names
 	}
 	for _, c := range []struct {
@@ -225,7 +226,7 @@ func TestDedupWorkCopies(t *testing.T) {
 			t.Fatalf("%v, and %d copies are kept", err, len(copies()))
 		}
 		if c.damaged {
-			noError(t, os.Truncate(copies()[0], 100))
+			must.Do(t, os.Truncate(copies()[0], 100))
 		}
 		_, stderr := ran(t, exitDone, append(command, c.more...)...)
 		if !strings.Contains(stderr, "took over "+c.taken) {
@@ -237,11 +238,11 @@ func TestDedupWorkCopies(t *testing.T) {
 		if n := len(copies()); n > 0 {
 			t.Errorf("%d copies are still kept", n)
 		}
-		noError(t, os.RemoveAll(filepath.Join(out, "work")))
+		must.Do(t, os.RemoveAll(filepath.Join(out, "work")))
 		if same := maps.Equal(contents(t, out), contents(t, sound)); same != (c.more == nil) {
 			t.Errorf("%v: the same as without --work: %v", c, same)
 		}
-		noError(t, os.RemoveAll(filepath.Join(out, "result")))
-		noError(t, os.RemoveAll(filepath.Join(out, "kept")))
+		must.Do(t, os.RemoveAll(filepath.Join(out, "result")))
+		must.Do(t, os.RemoveAll(filepath.Join(out, "kept")))
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"ndd/engine/oracle/must"
 	"ndd/engine/oracle/skewed"
 )
 
@@ -30,7 +31,7 @@ func TestBuildAsDesigned(t *testing.T) {
 			}
 			Why []string
 		}
-		noError(t, json.Unmarshal([]byte(said), &p))
+		must.Do(t, json.Unmarshal([]byte(said), &p))
 		if again, _ := ran(t, exitDone, question...); again != said {
 			t.Errorf("%s, %v: %s\nthen\n%s", set.Name, flags, said, again)
 		}

@@ -20,6 +20,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"ndd/engine/oracle/must"
 )
 
 var (
@@ -87,7 +89,7 @@ func TestKilledServer(t *testing.T) {
 func killedAfter(t *testing.T, ms int, args ...string) {
 	t.Helper()
 	p := exec.Command("ndd", args...)
-	noError(t, p.Start())
+	must.Do(t, p.Start())
 	time.Sleep(time.Duration(ms) * time.Millisecond)
 	p.Process.Kill()
 	p.Wait()
@@ -151,7 +153,7 @@ func (x *expected) check(t *testing.T, s *durableServer) {
 	found := map[string]bool{}
 	if len(list) > 0 {
 		r, err := s.client.Post(s.url+"/v1/batch?k=0", "application/octet-stream", bytes.NewReader(body))
-		noError(t, err)
+		must.Do(t, err)
 		defer r.Body.Close()
 		for lines := bufio.NewScanner(r.Body); lines.Scan(); {
 			if fields := strings.Split(lines.Text(), "\t"); len(fields) == 4 {
@@ -207,8 +209,8 @@ func startServerIn(t *testing.T, group, dir string, flags ...string) *durableSer
 	var said bytes.Buffer
 	s.cmd.Stderr = &said
 	out, err := s.cmd.StdoutPipe()
-	noError(t, err)
-	noError(t, s.cmd.Start())
+	must.Do(t, err)
+	must.Do(t, s.cmd.Start())
 	t.Cleanup(func() {
 		s.cmd.Process.Kill()
 		s.cmd.Wait()

@@ -13,6 +13,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"ndd/engine/oracle/bucket"
+	"ndd/engine/oracle/must"
 	"ndd/engine/result"
 )
 
@@ -64,7 +65,7 @@ var containers = []container{
 		for _, d := range everywhere {
 			w.Text(d.id).Text(d.text).End()
 		}
-		noError(t, w.Close())
+		must.Do(t, w.Close())
 		return b.Bytes()
 	}},
 	{name: "txt", single: true, write: func(*testing.T) []byte { return []byte(everywhere[0].text) }},

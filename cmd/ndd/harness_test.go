@@ -19,6 +19,7 @@ import (
 	"ndd/cmd/ndd/cli"
 	"ndd/engine/memory"
 	"ndd/engine/oracle/curl"
+	"ndd/engine/oracle/must"
 	"ndd/engine/storage/disk"
 	"ndd/engine/storage/store"
 )
@@ -97,19 +98,11 @@ func underRace() bool {
 	return slices.Contains(build.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
 }
 
-// noError ends the test if there is an error.
-func noError(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 // writeFile writes a file, and the folders above it, and returns its path.
 func writeFile(t *testing.T, path string, data []byte) string {
 	t.Helper()
-	noError(t, os.MkdirAll(filepath.Dir(path), 0o755))
-	noError(t, os.WriteFile(path, data, 0o644))
+	must.Do(t, os.MkdirAll(filepath.Dir(path), 0o755))
+	must.Do(t, os.WriteFile(path, data, 0o644))
 	return path
 }
 
@@ -143,7 +136,7 @@ func builtIndex(t *testing.T, file string, flags ...string) string {
 func copyOf(t *testing.T, dir string) string {
 	t.Helper()
 	to := filepath.Join(t.TempDir(), "copy")
-	noError(t, os.CopyFS(to, os.DirFS(dir)))
+	must.Do(t, os.CopyFS(to, os.DirFS(dir)))
 	return to
 }
 
@@ -151,7 +144,7 @@ func copyOf(t *testing.T, dir string) string {
 func contents(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	files := map[string]string{}
-	noError(t, filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+	must.Do(t, filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
@@ -167,7 +160,7 @@ func contents(t *testing.T, dir string) map[string]string {
 func left(t *testing.T, dir string) (names []string) {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
-	noError(t, err)
+	must.Do(t, err)
 	for _, e := range entries {
 		names = append(names, e.Name())
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ndd/cmd/ndd/cli"
+	"ndd/engine/oracle/must"
 	"ndd/engine/oracle/sets"
 	"ndd/engine/storage/store"
 )
@@ -19,7 +20,7 @@ import (
 // the README, against the flags and arguments that there are.
 func TestExamples(t *testing.T) {
 	readme, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
-	noError(t, err)
+	must.Do(t, err)
 	named := map[string]bool{} // commands that the README names
 	var blocks strings.Builder
 	for _, block := range fenced.FindAllStringSubmatch(string(readme), -1) {
@@ -55,7 +56,7 @@ func TestTopicLines(t *testing.T) {
 	lines := 0
 	for _, topic := range topics {
 		page, err := pages.ReadFile("help/" + topic[0] + ".txt")
-		noError(t, err)
+		must.Do(t, err)
 		for _, line := range commandLines(strings.ReplaceAll(string(page), "&&", ";")) {
 			// not the words of a paragraph
 			if strings.Contains(string(page), "\n      "+line) || strings.Contains(string(page), "\n        "+line) {
@@ -76,7 +77,7 @@ func TestPageLines(t *testing.T) {
 	for _, page := range []string{"README.md", "bench/README.md", "bench/PROFILING.md", "bench/cluster/README.md",
 		"engine/RELIABILITY.md"} {
 		text, err := os.ReadFile(filepath.Join("..", "..", filepath.FromSlash(page)))
-		noError(t, err)
+		must.Do(t, err)
 		var code strings.Builder
 		fence := false
 		for line := range strings.Lines(string(text)) {
@@ -101,9 +102,9 @@ func TestPageLines(t *testing.T) {
 // where the time goes, for which pprof is built.
 func TestProfilingPage(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join("..", "..", "bench", "PROFILING.md"))
-	noError(t, err)
+	must.Do(t, err)
 	t.Chdir(t.TempDir())
-	noError(t, os.WriteFile("Q.bin", store.Bytes64(sets.Uniform(10_000, 1)), 0o644))
+	must.Do(t, os.WriteFile("Q.bin", store.Bytes64(sets.Uniform(10_000, 1)), 0o644))
 	mustShell(t, "ndd build -o INDEX Q.bin")
 	lines := 0
 	for line := range strings.Lines(string(page)) {
@@ -123,9 +124,9 @@ func TestProfilingPage(t *testing.T) {
 func TestEvalExamples(t *testing.T) {
 	sample := os.DirFS(filepath.Join("testdata", "sample"))
 	eval, _, err := newRoot(&cli.Globals{}).Find([]string{"eval"})
-	noError(t, err)
+	must.Do(t, err)
 	dir := t.TempDir()
-	noError(t, os.CopyFS(dir, sample))
+	must.Do(t, os.CopyFS(dir, sample))
 	t.Chdir(dir)
 	for _, line := range commandLines(eval.Example) {
 		var out, messages bytes.Buffer

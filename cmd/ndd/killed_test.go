@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"ndd/engine/oracle/must"
 )
 
 // signalsMax is after how many signals a test says that they do not come in time. On a loaded
@@ -23,7 +25,7 @@ func testKilled(t *testing.T, moments int, args func(out string) []string,
 	start := func(out string) (*exec.Cmd, *bytes.Buffer) {
 		cmd, stderr := exec.Command("ndd", args(out)...), new(bytes.Buffer)
 		cmd.Stderr, cmd.Env = stderr, append(os.Environ(), "TMPDIR="+t.TempDir())
-		noError(t, cmd.Start())
+		must.Do(t, cmd.Start())
 		return cmd, stderr
 	}
 	run := func(out string) map[string]string {
@@ -70,7 +72,7 @@ func testKilled(t *testing.T, moments int, args func(out string) []string,
 			continue
 		}
 		for _, name := range clear {
-			noError(t, os.RemoveAll(filepath.Join(out, name)))
+			must.Do(t, os.RemoveAll(filepath.Join(out, name)))
 		}
 		again := run(out)
 		for name := range want {

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"ndd/cmd/ndd/cli"
+	"ndd/engine/oracle/must"
 )
 
 // jobInputs names, for each job in the order in which they can run, the jobs whose results it
@@ -39,19 +40,19 @@ func TestMapReduceHelp(t *testing.T) {
 	mustShell(t, "ndd fingerprint -o Q.ndf results/documents/0; mv Q.ndf Q.bin")
 	results := map[string]string{} // what collect writes
 	maps, _, err := newRoot(&cli.Globals{}).Find([]string{"mapreduce", "map"})
-	noError(t, err)
+	must.Do(t, err)
 	if jobs := maps.Commands(); len(jobs) != len(jobInputs) {
 		t.Fatalf("%d jobs are tried, and there are %d", len(jobInputs), len(jobs))
 	}
 	for _, j := range jobInputs {
 		job, _, err := maps.Find([]string{j.job})
-		noError(t, err)
-		noError(t, os.Mkdir("parts", 0o755))
+		must.Do(t, err)
+		must.Do(t, os.Mkdir("parts", 0o755))
 		for _, from := range j.from {
 			parts, err := filepath.Glob("results/" + from + "/*")
-			noError(t, err)
+			must.Do(t, err)
 			for _, part := range parts {
-				noError(t, os.Link(part, filepath.Join("parts", from+filepath.Base(part))))
+				must.Do(t, os.Link(part, filepath.Join("parts", from+filepath.Base(part))))
 			}
 		}
 		if j.job == "copies-docs" {
@@ -66,9 +67,9 @@ func TestMapReduceHelp(t *testing.T) {
 		}
 		results[j.job] = sorted(mustShell(t, script))
 		writeParts(t, "results/"+j.job, fileLines(t, "out"), 2)
-		noError(t, os.RemoveAll("parts"))
+		must.Do(t, os.RemoveAll("parts"))
 	}
-	noError(t, os.Rename("results/documents", "parts"))
+	must.Do(t, os.Rename("results/documents", "parts"))
 	for job, command := range map[string]string{
 		"fingerprint": "ndd fingerprint parts/* | cut -f1,2",
 		"scan":        "ndd fingerprint -o all.ndf parts/*; ndd batch --scan all.ndf -k 3 Q.bin",
@@ -83,7 +84,7 @@ func TestMapReduceHelp(t *testing.T) {
 		}
 	}
 	page, err := pages.ReadFile("help/cluster.txt")
-	noError(t, err)
+	must.Do(t, err)
 	chain := mustShell(t, between(t, string(page), "From a terminal", "What a step hands"))
 	if pairs, drops := results["pairs"], results["dedup"]; pairs == "" || sorted(chain) != sorted(pairs+drops) {
 		t.Errorf("the lines of 'ndd help cluster' find\n%s\nwant\n%s%s", chain, pairs, drops)
@@ -130,10 +131,10 @@ func families(n int) (lines []string) {
 // writeParts writes lines in n files of about the same size into a folder.
 func writeParts(t *testing.T, dir string, lines []string, n int) {
 	t.Helper()
-	noError(t, os.MkdirAll(dir, 0o755))
+	must.Do(t, os.MkdirAll(dir, 0o755))
 	i := 0
 	for part := range slices.Chunk(lines, (len(lines)+n-1)/n) {
-		noError(t, os.WriteFile(filepath.Join(dir, fmt.Sprint(i)), []byte(strings.Join(part, "")), 0o644))
+		must.Do(t, os.WriteFile(filepath.Join(dir, fmt.Sprint(i)), []byte(strings.Join(part, "")), 0o644))
 		i++
 	}
 }
@@ -141,7 +142,7 @@ func writeParts(t *testing.T, dir string, lines []string, n int) {
 func fileLines(t *testing.T, name string) []string {
 	t.Helper()
 	text, err := os.ReadFile(name)
-	noError(t, err)
+	must.Do(t, err)
 	return slices.Collect(strings.Lines(string(text)))
 }
 

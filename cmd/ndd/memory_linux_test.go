@@ -15,6 +15,7 @@ import (
 
 	"github.com/dustin/go-humanize"
 
+	"ndd/engine/oracle/must"
 	"ndd/engine/storage/store"
 )
 
@@ -166,7 +167,7 @@ func memoryOf(t *testing.T, expression, limit string, args ...string) (said, mos
 	cmd := limited(limit, args...)
 	var log bytes.Buffer
 	cmd.Stderr = &log
-	noError(t, cmd.Start())
+	must.Do(t, cmd.Start())
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
 	status := fmt.Sprintf("/proc/%d/status", cmd.Process.Pid)
@@ -191,7 +192,7 @@ func memoryOf(t *testing.T, expression, limit string, args ...string) (said, mos
 		t.Fatalf("%q: no memory is announced: %s", args, &log)
 	}
 	said, err := humanize.ParseBytes(m[1])
-	noError(t, err)
+	must.Do(t, err)
 	program := uint64(0)
 	if slices.Contains(args, "--scan") {
 		program = 8 << 20 // a scan may need a MiB only and does not count the program

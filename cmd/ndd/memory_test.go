@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"ndd/engine/oracle"
+	"ndd/engine/oracle/must"
 	"ndd/engine/oracle/sets"
 	"ndd/engine/storage/store"
 )
@@ -18,10 +19,10 @@ import (
 func TestPreloadRefused(t *testing.T) {
 	golden := filepath.Join("..", "..", "testdata", "golden", "v1")
 	dir := filepath.Join(t.TempDir(), "index")
-	noError(t, os.CopyFS(dir, os.DirFS(filepath.Join(golden, "planar"))))
+	must.Do(t, os.CopyFS(dir, os.DirFS(filepath.Join(golden, "planar"))))
 	segment := filepath.Join(dir, "00000001.segment")
 	info, err := os.Stat(segment)
-	noError(t, err)
+	must.Do(t, err)
 	size, pages := uint64(info.Size()), filepath.Join(golden, "pages.ndf")
 	small, large := oracle.Machine(t, size-1), oracle.Machine(t, size)
 	if status, _, said := onMachine(t, large, "", "query", "--preload", "-i", dir,
@@ -31,7 +32,7 @@ func TestPreloadRefused(t *testing.T) {
 	if status, out, said := onMachine(t, small, "", "batch", "-i", dir, pages); status != exitDone || out == "" {
 		t.Errorf("mapped: status %d: %s", status, said)
 	}
-	noError(t, os.Remove(segment))
+	must.Do(t, os.Remove(segment))
 	for _, args := range [][]string{
 		{"query", "--preload", "--checksums", "fast", "-i", dir, "0123456789abcdef"},
 		{"query", "--preload", "-i", dir, "0123456789abcdef"},
@@ -54,7 +55,7 @@ func TestPreloadRefused(t *testing.T) {
 func TestDedupLittle(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.jsonl")
 	line := `{"text": "rivers carry stones from the mountains to the plain and the further the smaller"}` + "\n"
-	noError(t, os.WriteFile(path, []byte(strings.Repeat(line, 3)), 0o644))
+	must.Do(t, os.WriteFile(path, []byte(strings.Repeat(line, 3)), 0o644))
 	for _, c := range []struct {
 		memory uint64
 		flags  []string
@@ -85,7 +86,7 @@ func TestBatchLittle(t *testing.T) {
 	base, queries := sets.Planted(20_000, 10_000)
 	f, q := filepath.Join(dir, "f.bin"), filepath.Join(dir, "q.bin")
 	for name, prints := range map[string][]uint64{f: base, q: queries} {
-		noError(t, os.WriteFile(name, store.Bytes64(prints), 0o644))
+		must.Do(t, os.WriteFile(name, store.Bytes64(prints), 0o644))
 	}
 	index := builtIndex(t, f, "--design", "halves", "--layout", "planar") // whatever is fast here now
 	_, all, _ := onMachine(t, oracle.Machine(t, 8<<30), "", "batch", "-i", index, q)
@@ -115,7 +116,7 @@ func TestBatchLittle(t *testing.T) {
 // TestScanNothing: where nothing is left, a scan says so, and takes no default.
 func TestScanNothing(t *testing.T) {
 	f := filepath.Join(t.TempDir(), "f.bin")
-	noError(t, os.WriteFile(f, make([]byte, 800), 0o644))
+	must.Do(t, os.WriteFile(f, make([]byte, 800), 0o644))
 	status, out, said := onMachine(t, oracle.Machine(t, 0), "", "batch", "--scan", f, f)
 	if status != exitFailed || out != "" || !strings.Contains(said, "answering 100 queries at a time needs up to") {
 		t.Errorf("status %d, %q, %s", status, out, said)

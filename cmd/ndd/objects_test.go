@@ -12,6 +12,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 
 	"ndd/engine/oracle/bucket"
+	"ndd/engine/oracle/must"
 	"ndd/engine/result"
 )
 
@@ -41,7 +42,7 @@ func objects(t *testing.T) (s *bucket.Server, dir string) {
 		result.Column{Name: "text", Kind: result.Text})
 	w.Text("p1").Text(boats).End()
 	w.Text("p2").Text("The committee met four times this year and agreed on rules about noise, parking and dogs.").End()
-	noError(t, w.Close())
+	must.Do(t, w.Close())
 	for name, content := range map[string][]byte{"in/a.jsonl.gz": zipped.Bytes(),
 		"in/deep/b.jsonl": []byte(`{"id":"b1","text":"` + fence + `"}` + "\n"), "in/t.parquet": table.Bytes()} {
 		writeFile(t, filepath.Join(dir, name), content)
@@ -87,7 +88,7 @@ func TestObjectOutputs(t *testing.T) {
 	for _, name := range []string{"out/clusters.tsv", "out/dropped.tsv", "out/kept.txt", "kept/a.jsonl.gz",
 		"kept/deep/b.jsonl", "kept/t.parquet"} {
 		want, err := os.ReadFile(filepath.Join(dir, name))
-		noError(t, err)
+		must.Do(t, err)
 		got := bytes.ReplaceAll(s.Get(t, name), []byte("s3://docs/in"), []byte(dir+"/in"))
 		if !bytes.Equal(got, want) {
 			t.Errorf("%s: %q, want %q", name, got, want)
@@ -115,7 +116,7 @@ func TestObjectOutputs(t *testing.T) {
 	}
 	// Whatever reads fingerprints reads them from objects.
 	same, err := os.ReadFile(dir + "/prints.ndf")
-	noError(t, err)
+	must.Do(t, err)
 	s.Put(t, "prints.ndf", same)
 	for _, command := range []string{"dedup -q", "check", "info --sections", "design --all --sample",
 		"batch -q --scan " + dir + "/prints.ndf", "batch -q " + dir + "/prints.ndf --scan"} {

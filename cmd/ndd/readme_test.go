@@ -17,6 +17,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"ndd/engine/oracle/must"
 	"ndd/engine/oracle/sets"
 	"ndd/engine/storage/store"
 )
@@ -26,9 +27,9 @@ import (
 // but for the numbers in it and the place of Go's source tree.
 func TestReadme(t *testing.T) {
 	readme, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
-	noError(t, err)
+	must.Do(t, err)
 	root, err := os.Getwd()
-	noError(t, err)
+	must.Do(t, err)
 	t.Chdir(t.TempDir())
 	readmeFiles(t)
 	port := freePort(t)
@@ -105,7 +106,7 @@ func TestTopicExamples(t *testing.T) {
 	} {
 		t.Run(c.page, func(t *testing.T) {
 			page, err := pages.ReadFile("help/" + c.page + ".txt")
-			noError(t, err)
+			must.Do(t, err)
 			begin, end, on := regexp.MustCompile("^("+c.begin+")"), regexp.MustCompile("^"+c.end), false
 			script := "trap 'kill $(jobs -p) 2>/dev/null || true; wait' EXIT\n" + c.before + "\n"
 			for line := range strings.Lines(string(page)) {
@@ -148,7 +149,7 @@ const fakeSlurm = `sbatch() {
 // order; their outputs are those of one process.
 func TestAirflowExample(t *testing.T) {
 	page, err := pages.ReadFile("help/corpus.txt")
-	noError(t, err)
+	must.Do(t, err)
 	_, example, _ := strings.Cut(string(page), "with DAG(")
 	example, _, _ = strings.Cut(example, "prints >> near >> sets >> join >> clean")
 	example = regexp.MustCompile(`"\n +f"`).ReplaceAllString(example, "")
@@ -185,9 +186,9 @@ func corpusFiles(t *testing.T) {
 			i, i, i*i, 7*i, i^5, 3*i, i*i*i, 11*i)
 	}
 	z, err := zstd.NewWriter(nil)
-	noError(t, err)
+	must.Do(t, err)
 	for _, folder := range []string{"crawl", "prints"} {
-		noError(t, os.Mkdir(folder, 0o755))
+		must.Do(t, os.Mkdir(folder, 0o755))
 	}
 	for name, text := range map[string]string{"crawl/a.jsonl.zst": lines, "crawl/b.jsonl.zst": lines,
 		"crawl.jsonl.zst": lines + "broken\n",
@@ -265,7 +266,7 @@ func readmeFiles(t *testing.T) {
 		if _, err := io.WriteString(w, text); err != nil {
 			t.Fatal(err)
 		}
-		noError(t, w.Close())
+		must.Do(t, w.Close())
 		return b.Bytes()
 	}
 	const text = "the river rose two metres on Sunday night and flooded the lower town, and nobody was hurt, the " +
@@ -276,7 +277,7 @@ func readmeFiles(t *testing.T) {
 			`year"}`+"\n", i, i+1, text, i)
 	}
 	z, err := zstd.NewWriter(nil)
-	noError(t, err)
+	must.Do(t, err)
 	write("crawl.jsonl.zst", z.EncodeAll([]byte(lines), nil))
 	write("a.jsonl.gz", packed(lines))
 	write("b.jsonl.gz", packed(lines))

@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"ndd/engine/oracle/must"
 )
 
 // TestReliabilityPage holds engine/RELIABILITY.md against the tree: every test that it names, as
@@ -14,7 +16,7 @@ import (
 func TestReliabilityPage(t *testing.T) {
 	root := filepath.Join("..", "..")
 	page, err := os.ReadFile(filepath.Join(root, "engine", "RELIABILITY.md"))
-	noError(t, err)
+	must.Do(t, err)
 	named := regexp.MustCompile(`\b([a-z][a-z0-9/]*)\.((?:Test|Fuzz)[A-Z]\w*)`)
 	found := named.FindAllSubmatch(page, -1)
 	if len(found) < 50 {
@@ -41,7 +43,7 @@ func TestReliabilityPage(t *testing.T) {
 func TestLongForms(t *testing.T) {
 	root := filepath.Join("..", "..")
 	page, err := os.ReadFile(filepath.Join(root, "engine", "RELIABILITY.md"))
-	noError(t, err)
+	must.Do(t, err)
 	forms := regexp.MustCompile("`go test \\./(\\S+) -run (\\w+) ([^`]*)`").FindAllStringSubmatch(string(page), -1)
 	if len(forms) < 4 {
 		t.Fatalf("only %d long forms", len(forms))
@@ -70,10 +72,10 @@ func hasTest(t *testing.T, dir, test string) bool {
 func inTests(t *testing.T, dir string, what *regexp.Regexp) bool {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "*_test.go"))
-	noError(t, err)
+	must.Do(t, err)
 	for _, file := range files {
 		text, err := os.ReadFile(file)
-		noError(t, err)
+		must.Do(t, err)
 		if what.Match(text) {
 			return true
 		}
@@ -95,5 +97,5 @@ func TestPromisesInWords(t *testing.T) {
 		}
 		return err
 	})
-	noError(t, err)
+	must.Do(t, err)
 }

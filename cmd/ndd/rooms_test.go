@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"ndd/engine/oracle/must"
 )
 
 // rooms says which rooms a room may import, and so which way data flows:
@@ -190,9 +192,7 @@ type listed struct {
 func packages(t *testing.T) (all []listed) {
 	t.Helper()
 	out, err := exec.Command("go", "list", "-json=ImportPath,Imports,TestImports,XTestImports", "ndd/...").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for dec := json.NewDecoder(bytes.NewReader(out)); ; {
 		var p listed
 		if err := dec.Decode(&p); errors.Is(err, io.EOF) {
@@ -208,9 +208,7 @@ func packages(t *testing.T) (all []listed) {
 // 15 types and functions.
 func TestFacadeFitsOnTwoScreens(t *testing.T) {
 	out, err := exec.Command("go", "doc", "ndd/engine").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	lines, names := strings.Count(string(out), "\n"), len(regexp.MustCompile(`(?m)^ *(type|func) `).FindAll(out, -1))
 	if lines > 48 || names > 15 || names < 10 {
 		t.Errorf("%d lines, %d types and functions:\n%s", lines, names, out)
@@ -222,9 +220,7 @@ func TestTopLevel(t *testing.T) {
 	want := []string{"README.md", "asm", "bench", "cmd", "engine", "go.mod", "go.sum", "huffman", "numa", "permute",
 		"testdata"}
 	entries, err := os.ReadDir(filepath.Join("..", ".."))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for _, e := range entries {
 		if name := e.Name(); !strings.HasPrefix(name, ".") && !slices.Contains(want, name) && name != "ndd" &&
 			name != "ndd-data" {
@@ -257,9 +253,7 @@ func TestLinks(t *testing.T) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if links < 30 {
 		t.Fatalf("only %d links", links)
 	}

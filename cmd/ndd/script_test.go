@@ -16,6 +16,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"ndd/engine/oracle"
+	"ndd/engine/oracle/must"
 	"ndd/engine/oracle/sets"
 	"ndd/engine/storage/store"
 )
@@ -81,7 +82,7 @@ func (t inTurn) Run(name string, script func(testscript.T)) {
 func goSource(t *testing.T) string {
 	t.Helper()
 	root, err := exec.Command("go", "env", "GOROOT").Output()
-	noError(t, err)
+	must.Do(t, err)
 	return string(bytes.TrimSpace(root)) + "/src"
 }
 

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"ndd/cmd/ndd/cli"
+	"ndd/engine/oracle/must"
 )
 
 // An inServer is ndd serve in this process.
@@ -92,7 +93,7 @@ func TestServeLoad(t *testing.T) {
 		t.Errorf("%s %v", answer, err)
 	}
 	s.stop()
-	noError(t, <-s.ended)
+	must.Do(t, <-s.ended)
 	for _, want := range []string{"in memory only", "more.jsonl:2", "draining"} {
 		if !strings.Contains(s.said.String(), want) {
 			t.Errorf("standard error without %q:\n%s", want, s.said)
@@ -104,7 +105,7 @@ func TestServeLoad(t *testing.T) {
 // rely on.
 func TestServeRefuses(t *testing.T) {
 	busy, err := net.Listen("tcp", "127.0.0.1:0")
-	noError(t, err)
+	must.Do(t, err)
 	defer busy.Close()
 	none := filepath.Join(t.TempDir(), "none")
 	raw := writePrints(t, make([]uint64, 10))
@@ -112,7 +113,7 @@ func TestServeRefuses(t *testing.T) {
 	damaged := copyOf(t, index)
 	segment := filepath.Join(damaged, "00000001.segment")
 	data, err := os.ReadFile(segment)
-	noError(t, err)
+	must.Do(t, err)
 	data[len(data)/2] ^= 4
 	writeFile(t, segment, data)
 	for _, c := range []struct {
@@ -173,7 +174,7 @@ func TestServeIndex(t *testing.T) {
 			}
 		}
 		s.stop()
-		noError(t, <-s.ended)
+		must.Do(t, <-s.ended)
 	}
 }
 
@@ -193,5 +194,5 @@ func post(url, media, body string) (string, error) {
 // TestStopWithStdin: a server with --stop-with-stdin ends when standard input does, which here is
 // at once.
 func TestStopWithStdin(t *testing.T) {
-	noError(t, <-serveHere(t, "--memory-only", "--stop-with-stdin").ended)
+	must.Do(t, <-serveHere(t, "--memory-only", "--stop-with-stdin").ended)
 }

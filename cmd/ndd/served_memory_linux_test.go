@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"github.com/dustin/go-humanize"
+
+	"ndd/engine/oracle/must"
 )
 
 // TestServeMemory sends large requests of all kinds from 24 clients to servers in control groups of
@@ -192,7 +194,7 @@ func (s *durableServer) drain(t *testing.T, path, media, body string) (status in
 func (s *durableServer) memory(t *testing.T) (most uint64) {
 	t.Helper()
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.cmd.Process.Pid))
-	noError(t, err)
+	must.Do(t, err)
 	_, after, _ := strings.Cut(string(data), "VmHWM:")
 	if _, err := fmt.Sscan(after, &most); err != nil {
 		t.Fatal(err)

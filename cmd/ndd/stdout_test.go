@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"ndd/engine/oracle/must"
 )
 
 // full is a file of a full disk.
@@ -18,7 +20,7 @@ func (full) Write([]byte) (int, error) { return 0, errors.New("no space left") }
 func TestLostOutput(t *testing.T) {
 	line := `{"text":"` + strings.Repeat("some words of a page that stands twice ", 5) + `"}` + "\n"
 	in := filepath.Join(t.TempDir(), "in.jsonl")
-	noError(t, os.WriteFile(in, []byte(line+"{broken\n"+line), 0o666))
+	must.Do(t, os.WriteFile(in, []byte(line+"{broken\n"+line), 0o666))
 	var messages bytes.Buffer
 	status := run(t.Context(), []string{"passages", "--bytes", "20", in}, strings.NewReader(""), full{}, &messages)
 	if status != exitFailed || !strings.Contains(messages.String(), "ndd: standard output: no space left") {

@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"ndd/engine/oracle/must"
 )
 
 // command returns a process that runs ndd in dir, and what it writes to standard error.
@@ -28,13 +30,13 @@ func TestReaderGone(t *testing.T) {
 	dir := t.TempDir()
 	line := `{"id": "` + strings.Repeat("x", 1000) + `", "text": "rivers carry stones from the mountains to the plain ` +
 		`and further"}` + "\n"
-	noError(t, os.WriteFile(filepath.Join(dir, "a.jsonl"), []byte(strings.Repeat(line, 500)), 0o644))
+	must.Do(t, os.WriteFile(filepath.Join(dir, "a.jsonl"), []byte(strings.Repeat(line, 500)), 0o644))
 	r, w, err := os.Pipe()
-	noError(t, err)
+	must.Do(t, err)
 	cmd, said := command(dir, "fingerprint", "-q", "--skipped", "skipped.tsv", "a.jsonl")
 	cmd.Stdout = w
 	r.Close()
-	noError(t, cmd.Start())
+	must.Do(t, cmd.Start())
 	w.Close()
 	cmd.Wait()
 	if status := cmd.ProcessState.ExitCode(); status != exitPipe || said.Len() > 0 {
@@ -50,7 +52,7 @@ func TestReaderGone(t *testing.T) {
 func TestIdlePipe(t *testing.T) {
 	dir := t.TempDir()
 	fifo := filepath.Join(dir, "fifo")
-	noError(t, syscall.Mkfifo(fifo, 0o600))
+	must.Do(t, syscall.Mkfifo(fifo, 0o600))
 	prints := writePrints(t, []uint64{7})
 	index := builtIndex(t, prints)
 	for _, args := range [][]string{
@@ -76,9 +78,9 @@ func TestIdlePipe(t *testing.T) {
 func interruptedIn(t *testing.T, dir string, wait time.Duration, args []string) bool {
 	cmd, said := command(dir, args...)
 	idle, err := cmd.StdinPipe()
-	noError(t, err)
+	must.Do(t, err)
 	defer idle.Close()
-	noError(t, cmd.Start())
+	must.Do(t, cmd.Start())
 	time.Sleep(wait)
 	ended := make(chan struct{})
 	var group sync.WaitGroup
@@ -117,10 +119,10 @@ func TestQueryTurns(t *testing.T) {
 	prints := writePrints(t, []uint64{7})
 	cmd, said := command(t.TempDir(), "query", "-i", builtIndex(t, prints), "-")
 	in, err := cmd.StdinPipe()
-	noError(t, err)
+	must.Do(t, err)
 	out, err := cmd.StdoutPipe()
-	noError(t, err)
-	noError(t, cmd.Start())
+	must.Do(t, err)
+	must.Do(t, cmd.Start())
 	stuck := time.AfterFunc(waitMax, func() { cmd.Process.Kill() })
 	answers := bufio.NewReader(out)
 	for _, c := range []struct{ ask, want string }{

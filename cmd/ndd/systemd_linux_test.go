@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"ndd/engine/oracle/must"
 )
 
 // A server that systemd starts takes the sockets that it is given, says when it is ready, lives and
@@ -21,17 +23,17 @@ import (
 func TestSystemd(t *testing.T) {
 	dir := t.TempDir()
 	tokens := filepath.Join(dir, "tokens")
-	noError(t, os.WriteFile(tokens, []byte("0123456789abcdef admin\n"), 0o600))
+	must.Do(t, os.WriteFile(tokens, []byte("0123456789abcdef admin\n"), 0o600))
 	notify, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: filepath.Join(dir, "notify"), Net: "unixgram"})
-	noError(t, err)
+	must.Do(t, err)
 	defer notify.Close()
 	var addresses []string
 	var files []*os.File
 	for range 2 {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
-		noError(t, err)
+		must.Do(t, err)
 		f, err := l.(*net.TCPListener).File()
-		noError(t, err)
+		must.Do(t, err)
 		addresses, files = append(addresses, l.Addr().String()), append(files, f)
 		l.Close()
 	}
@@ -42,7 +44,7 @@ func TestSystemd(t *testing.T) {
 	cmd.ExtraFiles = files
 	var said strings.Builder
 	cmd.Stderr = &said
-	noError(t, cmd.Start())
+	must.Do(t, cmd.Start())
 	defer cmd.Process.Kill()
 	for _, f := range files {
 		f.Close()
@@ -87,7 +89,7 @@ func TestSystemd(t *testing.T) {
 // ndd health tells a server that is not ready, and what it says.
 func TestHealth(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	noError(t, err)
+	must.Do(t, err)
 	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != "/livez" {
 			w.WriteHeader(503)
@@ -122,7 +124,7 @@ func TestHealth(t *testing.T) {
 func TestPrintUnit(t *testing.T) {
 	dir := t.TempDir()
 	unit := filepath.Join(dir, "ndd.service")
-	noError(t, os.Mkdir(filepath.Join(dir, "an index"), 0o755))
+	must.Do(t, os.Mkdir(filepath.Join(dir, "an index"), 0o755))
 	for _, c := range []struct{ args, line, paths, user string }{
 		{"-i,an index", `-i "` + dir + `/an index"`, `ReadWritePaths="` + dir + `/an index"`, "User=ndd"},
 		// which can be named: it is there
@@ -142,7 +144,7 @@ func TestPrintUnit(t *testing.T) {
 			}
 		}
 		out, err := exec.Command("ndd", append([]string{"serve"}, args...)...).Output()
-		noError(t, err)
+		must.Do(t, err)
 		line := strings.ReplaceAll(" serve "+c.line+" --listen 127.0.0.1:7744\n", "  ", " ")
 		for _, want := range []string{line, c.paths, "\n" + c.user + "\n"} {
 			if !strings.Contains(string(out), want) {
@@ -154,7 +156,7 @@ func TestPrintUnit(t *testing.T) {
 				strings.Contains(string(out), "ReadWrite") {
 			t.Errorf("two users, or one who may write elsewhere:\n%s", out)
 		}
-		noError(t, os.WriteFile(unit, out, 0o644))
+		must.Do(t, os.WriteFile(unit, out, 0o644))
 		if check, err := exec.LookPath("systemd-analyze"); err == nil {
 			if said, err := exec.Command(check, "verify", unit).CombinedOutput(); err != nil ||
 				strings.Contains(string(said), unit) {

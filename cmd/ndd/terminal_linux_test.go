@@ -19,6 +19,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"ndd/cmd/ndd/cli"
+	"ndd/engine/oracle/must"
 	"ndd/engine/oracle/sets"
 	"ndd/engine/storage/store"
 )
@@ -27,15 +28,15 @@ import (
 func terminal(t *testing.T) (other, tty *os.File) {
 	t.Helper()
 	other, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
-	noError(t, err)
+	must.Do(t, err)
 	t.Cleanup(func() { other.Close() })
-	noError(t, unix.IoctlSetPointerInt(int(other.Fd()), unix.TIOCSPTLCK, 0))
+	must.Do(t, unix.IoctlSetPointerInt(int(other.Fd()), unix.TIOCSPTLCK, 0))
 	number, err := unix.IoctlGetInt(int(other.Fd()), unix.TIOCGPTN)
-	noError(t, err)
+	must.Do(t, err)
 	tty, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|syscall.O_NOCTTY, 0)
-	noError(t, err)
+	must.Do(t, err)
 	t.Cleanup(func() { tty.Close() })
-	noError(t, unix.IoctlSetWinsize(int(tty.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: 100}))
+	must.Do(t, unix.IoctlSetWinsize(int(tty.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: 100}))
 	return other, tty
 }
 
@@ -97,7 +98,7 @@ func onTerminal(t *testing.T, base string, flags ...string) string {
 func TestMessageAboveBar(t *testing.T) {
 	other, tty := terminal(t)
 	g := &cli.Globals{Stderr: tty, LogFormat: "text"}
-	noError(t, g.Begin(new(cobra.Command)))
+	must.Do(t, g.Begin(new(cobra.Command)))
 	var mu sync.Mutex
 	var text []byte
 	shown := func() string {

@@ -13,23 +13,16 @@ import (
 
 	"ndd/engine/copies/postings"
 	"ndd/engine/index/live/rows"
+	"ndd/engine/oracle/must"
 	"ndd/engine/storage/disk"
 	"ndd/engine/storage/store"
 )
-
-// check ends a test that has an error.
-func check(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
 
 // sections returns what a file of postings has, by section.
 func sections(t testing.TB, dir, file string) map[string][]byte {
 	t.Helper()
 	f, err := store.Open(filepath.Join(dir, file), store.KindPostings)
-	check(t, err)
+	must.Do(t, err)
 	defer f.Close()
 	all := map[string][]byte{}
 	for _, s := range f.Sections() {
@@ -42,14 +35,14 @@ func sections(t testing.TB, dir, file string) map[string][]byte {
 func answers(t testing.TB, dir string, o Options, texts []string) (all []string) {
 	t.Helper()
 	x := openIndexAt(t, dir)
-	check(t, x.Check(context.Background()))
+	must.Do(t, x.Check(context.Background()))
 	searcher, err := x.Searcher(o)
-	check(t, err)
+	must.Do(t, err)
 	signer := newSigner(t, o)
 	for i, text := range texts {
 		sets := signer.Sign(text)
 		hits, err := searcher.Search(context.Background(), &sets)
-		check(t, err)
+		must.Do(t, err)
 		var found []string
 		for _, h := range hits {
 			found = append(found, fmt.Sprint(i, h))
@@ -64,7 +57,7 @@ func answers(t testing.TB, dir string, o Options, texts []string) (all []string)
 func openIndexAt(t testing.TB, dir string) *Index {
 	t.Helper()
 	x, err := OpenIndex(context.Background(), dir, 1)
-	check(t, err)
+	must.Do(t, err)
 	t.Cleanup(func() { x.Close() })
 	return x
 }
@@ -72,7 +65,7 @@ func openIndexAt(t testing.TB, dir string) *Index {
 func newSigner(t testing.TB, o Options) *Signer {
 	t.Helper()
 	s, err := NewSigner(o)
-	check(t, err)
+	must.Do(t, err)
 	return s
 }
 
@@ -88,7 +81,7 @@ func create(t testing.TB, o Options, texts []string, each int) string {
 		} else {
 			w, err = AppendIndex(context.Background(), dir, o)
 		}
-		check(t, err)
+		must.Do(t, err)
 		write(t, w, o, texts[from:min(from+each, len(texts))], from)
 	}
 	return dir
@@ -105,7 +98,7 @@ func TestMerge(t *testing.T) {
 		var gone, kept []string
 		wanted := filepath.Join(t.TempDir(), "wanted")
 		w, err := CreateIndex(wanted, o, false)
-		check(t, err)
+		must.Do(t, err)
 		signer := newSigner(t, o)
 		for i, text := range texts {
 			if i%7 == 3 {
@@ -115,7 +108,7 @@ func TestMerge(t *testing.T) {
 			kept = append(kept, text)
 			sets := signer.Sign(text)
 			sets.Site = siteOf(i)
-			check(t, w.Add(id(i), sets))
+			must.Do(t, w.Add(id(i), sets))
 		}
 		if _, _, err := w.Commit(context.Background()); err != nil {
 			t.Fatal(err)
@@ -129,7 +122,7 @@ func TestMerge(t *testing.T) {
 			t.Errorf("after deleting: %d answers, want %d", len(got), len(want))
 		}
 		before, err := OpenIndex(context.Background(), dir, 1)
-		check(t, err)
+		must.Do(t, err)
 		m := o
 		m.Room = postings.Room{Bytes: room, Dir: t.TempDir()}
 		if segments, deleted, err := Merge(context.Background(), dir,
@@ -164,7 +157,7 @@ func TestConflicts(t *testing.T) {
 		o := Options{Method: SpotSigs, OnConflict: conflict}
 		dir := create(t, o, []string{old, english(random, 20)}, 1)
 		w, err := AppendIndex(context.Background(), dir, o)
-		check(t, err)
+		must.Do(t, err)
 		signer := newSigner(t, o)
 		for i, text := range []string{added, later} {
 			err = w.Add(id(0), signer.Sign(text))
@@ -173,7 +166,7 @@ func TestConflicts(t *testing.T) {
 			}
 		}
 		if conflict == rows.Refuse {
-			check(t, w.Abort())
+			must.Do(t, w.Abort())
 		} else if _, r, err := w.Commit(context.Background()); err != nil || r.Taken != 2 ||
 			!slices.Equal(r.TakenIDs, []string{id(0), id(0)}) {
 			t.Fatalf("%d: %+v, %v", conflict, r, err)
@@ -205,17 +198,17 @@ func TestReplaceAll(t *testing.T) {
 	add := func(some []string, forget bool) {
 		t.Helper()
 		w, err := AppendIndex(context.Background(), dir, o)
-		check(t, err)
+		must.Do(t, err)
 		for _, text := range some {
 			if forget { // that the ID is taken
 				w.taken = newTaken()
 			}
-			check(t, w.Add(id(0), signer.Sign(text)))
+			must.Do(t, w.Add(id(0), signer.Sign(text)))
 		}
 		if _, _, err := w.Commit(context.Background()); err != nil {
 			t.Fatal(err)
 		}
-		check(t, w.Abort())
+		must.Do(t, w.Abort())
 	}
 	add(texts[1:3], true)
 	add(texts[3:], false) // the last replaces the fourth, too
@@ -239,11 +232,11 @@ func TestDeletedLies(t *testing.T) {
 		"of no segment": func(m *Manifest) { m.Segments = m.Segments[:1]; m.Segments = append(m.Segments, m.Segments[0]) },
 	} {
 		m, err := ReadManifest(dir)
-		check(t, err)
+		must.Do(t, err)
 		m.delete(0, 3)
 		lie(m)
 		bad := t.TempDir()
-		check(t, m.write(bad, store.Options{}))
+		must.Do(t, m.write(bad, store.Options{}))
 		if _, err := ReadManifest(bad); !errors.Is(err, store.ErrCorrupt) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -287,7 +280,7 @@ func TestFaults(t *testing.T) {
 		for fails := 0; ; fails++ {
 			dir := filepath.Join(t.TempDir(), "index")
 			if c.before > 0 {
-				check(t, os.CopyFS(dir, os.DirFS(sound)))
+				must.Do(t, os.CopyFS(dir, os.DirFS(sound)))
 			}
 			calls := 0
 			err := c.change(dir, Options{Room: postings.Room{Disk: disk.Failing(func(disk.Call, string) error {
@@ -308,7 +301,7 @@ func TestFaults(t *testing.T) {
 			}
 			if n > 0 {
 				_, _, err := Merge(context.Background(), dir, Options{})
-				check(t, err)
+				must.Do(t, err)
 				left, err := os.ReadDir(dir) // the manifest, the lock and one segment
 				if x := openIndexAt(t, dir); err != nil || len(left) != 3 || x.Documents() != n {
 					t.Fatalf("%s, call %d fails: left behind: %v, %v", name, fails, left, err)
@@ -326,7 +319,7 @@ func TestFaults(t *testing.T) {
 func TestMergeMeanwhile(t *testing.T) {
 	dir := create(t, Options{}, corpus(rand.New(rand.NewPCG(29, 30)), 20), 10)
 	m, err := ReadManifest(dir)
-	check(t, err)
+	must.Do(t, err)
 	if _, _, err := Merge(context.Background(), dir, Options{}); err != nil {
 		t.Fatal(err)
 	}
@@ -349,11 +342,11 @@ func TestMergeMeanwhile(t *testing.T) {
 	}()
 	for {
 		x, err := OpenIndex(context.Background(), dir, 1)
-		check(t, err)
-		check(t, x.Close())
+		must.Do(t, err)
+		must.Do(t, x.Close())
 		select {
 		case err := <-done:
-			check(t, err)
+			must.Do(t, err)
 			return
 		default:
 		}
@@ -373,7 +366,7 @@ func TestIndexFrequent(t *testing.T) {
 	dir := create(t, o, texts, 6)
 	x := openIndexAt(t, dir)
 	s, err := x.Searcher(o)
-	check(t, err)
+	must.Do(t, err)
 	signer := newSigner(t, o)
 	for text, want := range map[string]int{common: 1, english(random, 20): 0} {
 		before := s.Frequent

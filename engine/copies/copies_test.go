@@ -12,6 +12,7 @@ import (
 	"ndd/engine/copies/postings"
 	"ndd/engine/copies/signature"
 	"ndd/engine/oracle"
+	"ndd/engine/oracle/must"
 )
 
 func TestMain(m *testing.M) { oracle.NoLeaks(m) }
@@ -50,7 +51,7 @@ func detect(t *testing.T, o Options, texts ...string) ([]Pair, Report) {
 		t.Error("no memory needed")
 	}
 	pairs, report, err := d.Pairs(context.Background())
-	check(t, err)
+	must.Do(t, err)
 	return pairs, report
 }
 
@@ -118,7 +119,7 @@ func TestAnnouncement(t *testing.T) {
 		t.Errorf("in one more: %+v", pairs)
 	}
 	searcher, err := openIndexAt(t, create(t, Options{}, texts[2:], 1000)).Searcher(Options{})
-	check(t, err)
+	must.Do(t, err)
 	for n, text := range map[int]string{0: notice, commonIn + 1: article, 1: texts[2]} {
 		sets := newSigner(t, Options{}).Sign(text)
 		hits, err := searcher.Search(t.Context(), &sets)
@@ -320,7 +321,7 @@ func TestMethodOfPair(t *testing.T) {
 func FuzzSign(f *testing.F) {
 	f.Add("The cat is on the mat。 猫在垫子上。\xff")
 	s, err := NewSigner(Options{})
-	check(f, err)
+	must.Do(f, err)
 	f.Fuzz(func(t *testing.T, text string) {
 		sets := s.Sign(text)
 		for _, set := range [][]uint64{sets.Own, sets.Winnow, sets.Shingles} {
@@ -399,7 +400,7 @@ func TestInvalidText(t *testing.T) {
 	for _, m := range []Method{SpotSigs, CCDet, Winnow, Shingles} {
 		for _, a := range texts {
 			e, err := s.Explain(m, a, broken, 100)
-			check(t, err)
+			must.Do(t, err)
 			for i, p := range append(e.A, e.B...) {
 				text := a
 				if i >= len(e.A) {

@@ -16,6 +16,7 @@ import (
 
 	"ndd/engine/copies/postings"
 	"ndd/engine/copies/spotsigs"
+	"ndd/engine/oracle/must"
 	"ndd/engine/storage/disk"
 	"ndd/engine/storage/store"
 )
@@ -56,7 +57,7 @@ func write(t testing.TB, w *IndexWriter, o Options, texts []string, from int) {
 	for i, text := range texts {
 		sets := s.Sign(text)
 		sets.Site = siteOf(from + i)
-		check(t, w.Add(id(from+i), sets))
+		must.Do(t, w.Add(id(from+i), sets))
 	}
 	if _, _, err := w.Commit(context.Background()); err != nil {
 		t.Fatal(err)
@@ -79,7 +80,7 @@ func TestIndexAnswersAsDetector(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), "index")
 		o.Join.MaxEqual = 1000
 		w, err := CreateIndex(dir, o, false)
-		check(t, err)
+		must.Do(t, err)
 		write(t, w, o, texts[:50], 0)
 		o.Room = postings.Room{Bytes: 1 << 12, Dir: t.TempDir()} // through files
 		for from := 50; from < stored; from += 75 {
@@ -89,19 +90,19 @@ func TestIndexAnswersAsDetector(t *testing.T) {
 			write(t, w, o, texts[from:from+75], from)
 		}
 		x, err := OpenIndex(context.Background(), dir, 2)
-		check(t, err)
+		must.Do(t, err)
 		if err := x.Check(context.Background()); err != nil || x.Documents() != stored || len(x.segments) != 3 {
 			t.Fatal(err, x.Documents())
 		}
 		searcher, err := x.Searcher(o)
-		check(t, err)
+		must.Do(t, err)
 		signer := newSigner(t, o)
 		total := 0
 		for q := stored; q < len(texts); q++ {
 			sets := signer.Sign(texts[q])
 			sets.Site = siteOf(q)
 			hits, err := searcher.Search(context.Background(), &sets)
-			check(t, err)
+			must.Do(t, err)
 			best, all, err := searcher.Best(context.Background(), &sets, 2)
 			if err != nil || all != len(hits) || len(best) != min(2, all) || slices.ContainsFunc(hits,
 				func(h Hit) bool { return all > 0 && h.Score > best[0].Score }) {
@@ -121,7 +122,7 @@ func TestIndexAnswersAsDetector(t *testing.T) {
 				d.Add(s)
 			}
 			pairs, _, err := d.Pairs(context.Background())
-			check(t, err)
+			must.Do(t, err)
 			for _, p := range pairs {
 				if p.B == stored { // the pair the other way round
 					r, ok := map[Relation]Relation{Contains: Contained, Contained: Contains}[p.Relation]
@@ -171,7 +172,7 @@ func TestIndexOfNothing(t *testing.T) {
 		dir := create(t, Options{}, texts, 1000)
 		x := openIndexAt(t, dir)
 		s, err := x.Searcher(Options{})
-		check(t, err)
+		must.Do(t, err)
 		signer := newSigner(t, Options{})
 		for _, text := range []string{"", "short", english(rand.New(rand.NewPCG(1, 1)), 5)} {
 			sets := signer.Sign(text)
@@ -201,11 +202,11 @@ func TestIndexRefuses(t *testing.T) {
 		}
 	}
 	first, err := AppendIndex(context.Background(), dir, Options{})
-	check(t, err)
+	must.Do(t, err)
 	if _, err := AppendIndex(context.Background(), dir, Options{}); !errors.Is(err, disk.ErrLocked) {
 		t.Errorf("a second writer: %v", err)
 	}
-	check(t, first.Abort())
+	must.Do(t, first.Abort())
 	if left, _ := filepath.Glob(filepath.Join(dir, "*")); len(left) != 3 {
 		t.Errorf("left behind: %v", left)
 	}
@@ -215,16 +216,16 @@ func TestIndexRefuses(t *testing.T) {
 	}
 	path := filepath.Join(dir, "00000001.postings")
 	good, err := os.ReadFile(path)
-	check(t, err)
+	must.Do(t, err)
 	for at := 0; at < len(good); at += 1 + len(good)/300 {
 		bad := slices.Clone(good)
 		bad[at] ^= 4
-		check(t, os.WriteFile(path, bad, 0o644))
+		must.Do(t, os.WriteFile(path, bad, 0o644))
 		if x, err := OpenIndex(context.Background(), dir, 1); !errors.Is(err, store.ErrCorrupt) {
 			t.Errorf("byte %d changed: %v, %v", at, x, err)
 		}
 	}
-	check(t, os.Remove(path))
+	must.Do(t, os.Remove(path))
 	if _, err := OpenIndex(context.Background(), dir, 1); !errors.Is(err,
 		store.ErrCorrupt) || !strings.Contains(err.Error(), "missing") {
 		t.Errorf("a lost file: %v", err)
@@ -248,11 +249,11 @@ func TestThresholdOfChains(t *testing.T) {
 		dir := create(t, c.o, []string{"one text"}, 1000)
 		x := openIndexAt(t, dir)
 		s, err := x.Searcher(Options{Threshold: c.o.Threshold})
-		check(t, err)
+		must.Do(t, err)
 		if got := s.methods[SpotSigs].o.Threshold; got != c.want {
 			t.Errorf("index, %+v: %g, want %g", c.o, got, c.want)
 		}
-		check(t, s.Configure(0, false))
+		must.Do(t, s.Configure(0, false))
 		if got, want := s.methods[SpotSigs].o.Threshold, map[bool]float64{true: 0.45,
 			false: 0.5}[s.o.SpotSigs.Chain == 3]; got != want {
 			t.Errorf("configured, %+v: %g, want %g", c.o, got, want)

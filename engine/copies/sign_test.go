@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"ndd/engine/copies/signature"
+	"ndd/engine/oracle/must"
 )
 
 // TestLongText: the signatures of a long text, which are gathered in batches, are those of a short
@@ -21,7 +22,7 @@ func TestLongText(t *testing.T) {
 	for _, m := range []Method{SpotSigs, CCDet, Winnow, Shingles} {
 		for _, bags := range []bool{false, true} {
 			s, err := NewSigner(Options{Method: m, Bags: bags})
-			check(t, err)
+			must.Do(t, err)
 			signed := signature.Append(nil, s.selectors[m], b.String())
 			all := signature.Gatherer{Bag: bags}
 			all.Add(signed)

@@ -16,6 +16,7 @@ import (
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/mapreduce"
 	"ndd/engine/memory"
+	"ndd/engine/oracle/must"
 	"ndd/engine/oracle/sets"
 	"ndd/engine/storage/store"
 )
@@ -41,9 +42,7 @@ func TestLost(t *testing.T) {
 		_, err := step(t, reduceOf(mapreduce.Pairs{K: 3}), strings.Join(lines, ""), change)
 		return err
 	}
-	if err := reduce(lines, nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, reduce(lines, nil))
 	for i := 0; i < len(lines); i += 1 + i/20 {
 		if !strings.HasPrefix(lines[i], "--~end") || !strings.Contains(lines[i], "records=0 ") {
 			wantError(t, reduce(slices.Delete(slices.Clone(lines), i, i+1), nil), mapreduce.ErrLost, "partition")
@@ -66,9 +65,7 @@ func TestLost(t *testing.T) {
 func TestTwice(t *testing.T) {
 	set := sets.All(400, 40, 3, 2)[1]
 	q := filepath.Join(t.TempDir(), "q.bin")
-	if err := os.WriteFile(q, store.Bytes64(set.Queries), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(q, store.Bytes64(set.Queries), 0o644))
 	documents := printLines(set.Base)
 	for _, job := range []mapreduce.Mapper{mapreduce.Scan{Queries: q, K: 3}, mapreduce.Pairs{K: 3}, mapreduce.Assign{}} {
 		checkTwice(t, job, documents)
@@ -107,9 +104,7 @@ func TestCollected(t *testing.T) {
 		_, err := step(t, mapreduce.Collect, results, func(o *mapreduce.Options) { o.Parts = parts })
 		return err
 	}
-	if err := collect(results, 1); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, collect(results, 1))
 	_, rest, _ := strings.Cut(results, "\n")
 	body, _, _ := strings.Cut(results, "~end")
 	wantError(t, collect(rest, 1), mapreduce.ErrLost, "were sent")
@@ -138,9 +133,7 @@ func TestLostBetweenJobs(t *testing.T) {
 		}
 		return err
 	}
-	if err := run(lines); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, run(lines))
 	wantError(t, run(lines[1:]), mapreduce.ErrLost, "lack 1 of the records")
 	wantError(t, run(append(lines[:1:1], lines...)), mapreduce.ErrLost, "1 records more")
 }
@@ -222,9 +215,7 @@ func TestOtherRecipe(t *testing.T) {
 		if err == nil {
 			err = errors.Join(w.Append(ndf.Document{ID: "a", Fingerprint: 1}), w.Commit())
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		return path
 	}
 	one := file("one.ndf", simhash.Default())
@@ -248,9 +239,7 @@ func TestOtherJob(t *testing.T) {
 	edges := "0000000000000001\t0000000000000002\n"
 	signatures := "a\t----------1----------2\nb\t----------1\n"
 	side := filepath.Join(t.TempDir(), "signatures.tsv")
-	if err := os.WriteFile(side, []byte(signatures+mapreduce.EndOf(signatures)), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(side, []byte(signatures+mapreduce.EndOf(signatures)), 0o644))
 	winnow, spots := copies.Options{Method: copies.Winnow}, copies.Options{Method: copies.SpotSigs}
 	for _, c := range []struct {
 		input  string

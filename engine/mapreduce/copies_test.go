@@ -11,6 +11,7 @@ import (
 
 	"ndd/engine/copies"
 	"ndd/engine/mapreduce"
+	"ndd/engine/oracle/must"
 	"ndd/engine/result"
 )
 
@@ -58,28 +59,20 @@ func textLines(all []string) string {
 func copiesOf(t *testing.T, all []string, o copies.Options) (lines []string) {
 	t.Helper()
 	s, err := copies.NewSigner(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	d := copies.NewDetector(o)
 	defer d.Close()
 	for _, text := range all {
 		d.Add(s.Sign(text))
 	}
 	found, _, err := d.Pairs(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	var table strings.Builder
 	w := result.NewTableWriter(&table, result.TSV, copies.Columns...)
 	for _, p := range found {
-		if err := p.Write(w, fmt.Sprintf("d%04d é", p.A), fmt.Sprintf("d%04d é", p.B)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, p.Write(w, fmt.Sprintf("d%04d é", p.A), fmt.Sprintf("d%04d é", p.B)))
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.Close())
 	lines = slices.Collect(strings.Lines(table.String()))
 	slices.Sort(lines)
 	return lines
@@ -102,9 +95,7 @@ func TestCopies(t *testing.T) {
 			parts := l.cut(textLines(all))
 			signed := l.run(mapreduce.Signatures{Copies: o}, parts)
 			side := filepath.Join(t.TempDir(), "signatures.tsv")
-			if err := os.WriteFile(side, []byte(signed), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(side, []byte(signed), 0o644))
 			l.options.Table = copies.Columns
 			docs := l.run(mapreduce.CopiesDocs{Queries: side, Copies: o}, l.cut(signed))
 			same(t, fmt.Sprintf("%s by documents, %d parts", o.Method, n), l.collect(docs, l.reduces), want)
@@ -140,9 +131,7 @@ func TestOtherSignatures(t *testing.T) {
 	all := textLines(texts(20))
 	sign := func(o copies.Options) string { return runMap(t, mapreduce.Signatures{Copies: o}, all) }
 	side := filepath.Join(t.TempDir(), "other.tsv")
-	if err := os.WriteFile(side, []byte(sign(copies.Options{Method: copies.SpotSigs})), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(side, []byte(sign(copies.Options{Method: copies.SpotSigs})), 0o644))
 	job := mapreduce.CopiesDocs{Queries: side, Copies: copies.Options{Method: copies.Winnow}}
 	_, err := step(t, mapOf(job), sign(copies.Options{Method: copies.Winnow}), nil)
 	wantError(t, err, mapreduce.ErrRecipe, "recipe")

@@ -19,6 +19,7 @@ import (
 	"ndd/engine/mapreduce"
 	"ndd/engine/near/dedup"
 	"ndd/engine/oracle"
+	"ndd/engine/oracle/must"
 	"ndd/engine/oracle/sets"
 	"ndd/engine/result"
 	"ndd/engine/storage/store"
@@ -41,9 +42,7 @@ var full = flag.Bool("splits.full", false, "run every set of fingerprints with e
 func TestScan(t *testing.T) {
 	for _, set := range sets.All(600, 60, 3, 5) {
 		path := filepath.Join(t.TempDir(), "q.bin")
-		if err := os.WriteFile(path, store.Bytes64(set.Queries), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, store.Bytes64(set.Queries), 0o644))
 		var want []string
 		for _, h := range oracle.Search(set.Base, set.Queries, 3) {
 			want = append(want, fmt.Sprintf("%d\t%016x\t%d\t%06d\n", h.Query, h.Fingerprint, h.Distance, h.Row))
@@ -122,9 +121,7 @@ func TestDedup(t *testing.T) {
 func dropped(t *testing.T, prints []uint64, keep mapreduce.Keep) (lines []string) {
 	t.Helper()
 	policy, err := dedup.ParseKeep(string(keep))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	read := dedup.ReadOptions{Keep: policy, Find: dedup.Options{K: 3, Chains: true}}
 	c := dedup.NewCorpus(nil, read)
 	defer c.Close()
@@ -135,9 +132,7 @@ func dropped(t *testing.T, prints []uint64, keep mapreduce.Keep) (lines []string
 		}
 	}
 	r, err := dedup.Find(t.Context(), c, read.Find)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for d := range r.Dropped() {
 		lines = append(lines, fmt.Sprintf("%s\t%s\t%d\n", c.ID(d.Row), d.Kept, d.Distance))
 	}
@@ -174,9 +169,7 @@ func TestFingerprint(t *testing.T) {
 			want = append(want, print+"\t"+result.Escape(r.ID)+"\n")
 			return nil
 		})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	slices.Sort(want)
 	job := mapreduce.Fingerprint{Recipe: simhash.Default()}
 	eachSplit(t, true, func(t *testing.T, l *local) {
@@ -190,9 +183,7 @@ func TestFingerprint(t *testing.T) {
 func TestRawBytes(t *testing.T) {
 	set := sets.All(5000, 50, 3, 9)[0]
 	q := filepath.Join(t.TempDir(), "q.bin")
-	if err := os.WriteFile(q, store.Bytes64(set.Queries), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(q, store.Bytes64(set.Queries), 0o644))
 	var want []string
 	for _, h := range oracle.Search(set.Base, set.Queries, 3) {
 		want = append(want, fmt.Sprintf("%d\t%016x\t%d\tf.bin:%d\n", h.Query, h.Fingerprint, h.Distance, h.Row))

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"ndd/engine/oracle/must"
 )
 
 // TestEscape: every text is a field of printable ASCII without space, and comes back as it was.
@@ -111,9 +113,7 @@ func checkBlock(t *testing.T, set []uint64) {
 	if got, err := parseBlock(nil, block); err != nil || !slices.Equal(got, set) {
 		t.Fatalf("%x come back as %x: %v", set, got, err)
 	}
-	if err := (record{value: block}).check(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, (record{value: block}).check())
 }
 
 // FuzzBlock: no text makes more numbers than it has digits, or numbers that do not ascend, and they

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"ndd/engine/mapreduce"
+	"ndd/engine/oracle/must"
 )
 
 // TestStatus: a task says that it is alive however long its input takes to come: what is silent for
@@ -28,9 +29,7 @@ func TestStatus(t *testing.T) {
 		}
 		time.Sleep(2*mapreduce.StatusEvery + mapreduce.StatusEvery/2) // of the test's own clock
 		w.Close()
-		if err := <-done; err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, <-done)
 		if len(said) != 2 || !strings.Contains(said[1], "map: 3 records in") {
 			t.Errorf("it said %q", said)
 		}

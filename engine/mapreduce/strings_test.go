@@ -10,6 +10,7 @@ import (
 
 	"ndd/engine/corpus/ingest"
 	"ndd/engine/mapreduce"
+	"ndd/engine/oracle/must"
 	"ndd/engine/passages"
 )
 
@@ -54,14 +55,10 @@ func TestStrings(t *testing.T) {
 		byID[id] = all[i]
 	}
 	path := filepath.Join(t.TempDir(), "docs.jsonl")
-	if err := os.WriteFile(path, []byte(textLines(all)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte(textLines(all)), 0o600))
 	o := passages.Options{Unit: passages.Unit{Kind: passages.Bytes, Length: 50}}
 	r, _, err := passages.Find(t.Context(), []string{path}, ingest.Config{}, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer r.Close()
 	found := map[string][][3]int{}
 	for d := range r.Documents() {
@@ -80,9 +77,7 @@ func TestStrings(t *testing.T) {
 	eachSplit(t, false, func(t *testing.T, l *local) {
 		parts := l.cut(textLines(all))
 		marks := filepath.Join(t.TempDir(), "marks.tsv")
-		if err := os.WriteFile(marks, []byte(l.run(mapreduce.Marks{Passages: o}, parts)), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(marks, []byte(l.run(mapreduce.Marks{Passages: o}, parts)), 0o600))
 		var shuffled []int
 		for _, marks := range []string{marks, ""} {
 			results := l.run(mapreduce.Strings{Passages: o, Marks: marks}, parts)

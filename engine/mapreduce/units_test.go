@@ -10,6 +10,7 @@ import (
 
 	"ndd/engine/corpus/ingest"
 	"ndd/engine/mapreduce"
+	"ndd/engine/oracle/must"
 	"ndd/engine/passages"
 )
 
@@ -20,15 +21,11 @@ func TestUnits(t *testing.T) {
 		all[i] = strings.ReplaceAll(text, " the ", ".\n") + "\nThe same line."
 	}
 	path := filepath.Join(t.TempDir(), "docs.jsonl")
-	if err := os.WriteFile(path, []byte(textLines(all)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte(textLines(all)), 0o600))
 	for _, o := range []passages.Options{{Unit: passages.Unit{Kind: passages.Lines, Length: 1}, MinChars: 5},
 		{Unit: passages.Unit{Kind: passages.Sentences, Length: 1}, Ignore: passages.IgnoreDigits}} {
 		r, _, err := passages.Find(t.Context(), []string{path}, ingest.Config{}, o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		var want []string
 		for d := range r.Documents() {
 			for _, s := range d.Spans {
@@ -39,9 +36,7 @@ func TestUnits(t *testing.T) {
 				want = append(want, fmt.Sprintf("%s\t%d\t%d\t%d\t%s\t%d\n", d.ID, s.From, s.To, kept, s.First.ID, s.First.From))
 			}
 		}
-		if err := r.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, r.Close())
 		if slices.Sort(want); len(want) < 50 {
 			t.Fatalf("%d spans", len(want))
 		}

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"ndd/engine/oracle/must"
 )
 
 // TestTooLarge reads the one message that there is for want of memory.
@@ -70,9 +72,7 @@ func TestForProgram(t *testing.T) {
 		t.Error(b.Left(), b.Total(0))
 	}
 	r, err := b.Reserve("one", 4<<20)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	err = b.Check("another", 8<<20)
 	if err == nil || err.Error() != "another needs up to 40 MiB of memory, and there are 38 MiB (the limit that was set)" {
 		t.Error(err)

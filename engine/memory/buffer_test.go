@@ -3,14 +3,14 @@ package memory
 import (
 	"runtime"
 	"testing"
+
+	"ndd/engine/oracle/must"
 )
 
 func TestMake(t *testing.T) {
 	for _, n := range []int{0, 1, 511, 512, hugeBytes / 8, hugeBytes/8 + 1, 3*hugeBytes/8 + 7} {
 		b, err := Make[uint64](n)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if len(b.Data) != n || cap(b.Data) != n {
 			t.Fatalf("%d elements, want %d", len(b.Data), n)
 		}
@@ -38,9 +38,7 @@ func TestMake(t *testing.T) {
 func TestTrim(t *testing.T) {
 	for _, keep := range []int{0, 1, 5000, 1 << 20} {
 		b, err := Make[uint32](1 << 20)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		for i := range b.Data {
 			b.Data[i] = uint32(i)
 		}
@@ -76,9 +74,7 @@ func TestHeapIsUntouched(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	b, err := Make[uint64](8 << 20)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer b.Free()
 	runtime.ReadMemStats(&after)
 	if grown := int64(after.TotalAlloc - before.TotalAlloc); grown > 1<<20 {

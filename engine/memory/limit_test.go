@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"ndd/engine/oracle/must"
 )
 
 // limits is a part of what Linux has in /proc/self/limits.
@@ -66,12 +68,8 @@ func TestLimit(t *testing.T) {
 			root := t.TempDir()
 			for name, content := range c.files {
 				p := filepath.Join(root, name)
-				if err := os.MkdirAll(filepath.Dir(p), 0o755); err != nil {
-					t.Fatal(err)
-				}
-				if err := os.WriteFile(p, []byte(content), 0o644); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, os.MkdirAll(filepath.Dir(p), 0o755))
+				must.Do(t, os.WriteFile(p, []byte(content), 0o644))
 			}
 			l := Machine{root}.Limit(c.asked)
 			if l.Bytes != c.want || !strings.Contains(l.Source, c.source) {

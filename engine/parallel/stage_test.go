@@ -5,6 +5,8 @@ import (
 	"runtime/pprof"
 	"strings"
 	"testing"
+
+	"ndd/engine/oracle/must"
 )
 
 // label returns the line of labels of the goroutine that has any, as a profile of goroutines has
@@ -12,9 +14,7 @@ import (
 func label(t *testing.T) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := pprof.Lookup("goroutine").WriteTo(&b, 1); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, pprof.Lookup("goroutine").WriteTo(&b, 1))
 	for line := range strings.Lines(b.String()) {
 		if labels, ok := strings.CutPrefix(line, "# labels: "); ok {
 			return strings.TrimSpace(labels)

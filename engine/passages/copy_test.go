@@ -17,15 +17,14 @@ import (
 	"ndd/engine/corpus/document"
 	"ndd/engine/corpus/ingest"
 	"ndd/engine/near/dedup"
+	"ndd/engine/oracle/must"
 )
 
 // copyAll copies a result, and returns the files by name.
 func copyAll(t *testing.T, r *Result, inputs []string) (map[string]string, dedup.CopyReport) {
 	t.Helper()
 	names, err := dedup.NewCopies(context.Background(), inputs, filepath.Join(t.TempDir(), "copies"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	files := map[string]string{}
 	done := make(chan [2]string, 100)
 	report, err := r.Copy(context.Background(), names, nil, func(name string, fill func(io.Writer) error) error {
@@ -33,9 +32,7 @@ func copyAll(t *testing.T, r *Result, inputs []string) (map[string]string, dedup
 		defer func() { done <- [2]string{name, b.String()} }()
 		return fill(&b)
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	close(done)
 	for f := range done {
 		files[f[0]] = f[1]
@@ -83,9 +80,7 @@ func TestCuts(t *testing.T) {
 					continue
 				}
 				line, err := json.Marshal(map[string]string{"id": id, "text": rest[id]})
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, err)
 				want.Write(append(line, '\n'))
 			}
 			if files["docs.jsonl"] != want.String() {
@@ -137,20 +132,14 @@ func TestCopyFormats(t *testing.T) {
 		"e.csv":      "id,text\n1,\"x\n" + again + "\"\n2," + again,
 	}
 	for name, content := range in {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600))
 	}
 	r := find(t, dir, Options{Unit: Unit{Lines, 1}, MinChars: 10, Ignore: IgnoreSpace, Threads: 2})
 	files, report := copyAll(t, r, []string{dir})
 	unzipped, err := gzip.NewReader(strings.NewReader(files["b.jsonl.gz"]))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	b, err := io.ReadAll(unzipped)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	files["b.jsonl.gz"] = string(b)
 	for name, want := range map[string]string{
 		"a.txt":      in["a.txt"],
@@ -173,16 +162,10 @@ func TestChanged(t *testing.T) {
 	path := writeDocs(t, []string{"the same line\nx", "the same line\ny"})
 	r := find(t, path, Options{Unit: Unit{Lines, 1}})
 	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, bytes.ReplaceAll(b, []byte("y"), []byte("z")), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
+	must.Do(t, os.WriteFile(path, bytes.ReplaceAll(b, []byte("y"), []byte("z")), 0o600))
 	names, err := dedup.NewCopies(context.Background(), []string{path}, filepath.Join(t.TempDir(), "copies"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	_, err = r.Copy(context.Background(), names, nil, func(_ string, fill func(io.Writer) error) error { return fill(io.Discard) })
 	if err == nil || !strings.Contains(err.Error(), "d1: changed since it was first read") {
 		t.Errorf("%v", err)
@@ -214,14 +197,10 @@ func TestListOnOneLine(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "list.json")
 	const line = "the same line stands twice"
 	list := `[{"id":"n"},{"id":"a","text":"` + line + `"},{"id":"n"},{"id":"b","text":"` + line + `"}]`
-	if err := os.WriteFile(path, []byte(`[{"id":"p","text":"plain"},`+list[1:]), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte(`[{"id":"p","text":"plain"},`+list[1:]), 0o600))
 	r := find(t, path, Options{Unit: Unit{Lines, 1}})
 	names, err := dedup.NewCopies(t.Context(), []string{path}, filepath.Join(t.TempDir(), "copies"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	var b bytes.Buffer
 	_, err = r.Annotate(t.Context(), names, nil, func(_ string, fill func(io.Writer) error) error { return fill(&b) })
 	if err != nil || strings.Count(b.String(), `"id":"n","ndd_spans":null`) != 2 {
@@ -233,17 +212,11 @@ func TestListOnOneLine(t *testing.T) {
 func TestMissingDocument(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "docs.jsonl")
 	const doc = `{"text":"the same line stands twice"}` + "\n"
-	if err := os.WriteFile(path, []byte(doc+doc), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte(doc+doc), 0o600))
 	r := find(t, path, Options{Unit: Unit{Lines, 1}})
-	if err := os.WriteFile(path, []byte(doc+strings.Replace(doc, "text", "none", 1)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte(doc+strings.Replace(doc, "text", "none", 1)), 0o600))
 	names, err := dedup.NewCopies(t.Context(), []string{path}, filepath.Join(t.TempDir(), "copies"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	_, err = r.Annotate(t.Context(), names, nil, func(_ string, fill func(io.Writer) error) error { return fill(io.Discard) })
 	if err == nil || !strings.Contains(err.Error(), "changed since") {
 		t.Errorf("%v", err)

@@ -16,6 +16,7 @@ import (
 
 	"ndd/engine/corpus/ingest"
 	"ndd/engine/corpus/token"
+	"ndd/engine/oracle/must"
 )
 
 // writeDocs writes texts as the lines of a JSONL file, and returns its path.
@@ -24,24 +25,18 @@ func writeDocs(t testing.TB, texts []string) string {
 	var b strings.Builder
 	for i, text := range texts {
 		line, err := json.Marshal(map[string]string{"id": fmt.Sprint("d", i), "text": text})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		b.Write(append(line, '\n'))
 	}
 	path := filepath.Join(t.TempDir(), "docs.jsonl")
-	if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte(b.String()), 0o600))
 	return path
 }
 
 func find(t testing.TB, path string, o Options) *Result {
 	t.Helper()
 	r, _, err := Find(context.Background(), []string{path}, ingest.Config{Threads: o.Threads}, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Cleanup(func() {
 		if err := r.Close(); err != nil {
 			t.Error(err)
@@ -283,9 +278,7 @@ func TestRuns(t *testing.T) {
 // TestWords holds spans of words against all windows of the words of the texts.
 func TestWords(t *testing.T) {
 	scanner, err := token.NewScanner(token.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	corpora := sets(rand.New(rand.NewPCG(9, 10)), 20_000)
 	corpora["case"] = []string{"One two, THREE four! ﬁve six", "x one TWO three - four (five six) seven", "五一二三四五六七、一二三四。五六七八"}
 	for name, texts := range corpora {

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"ndd/engine/oracle"
+	"ndd/engine/oracle/must"
 )
 
 func TestMain(m *testing.M) { oracle.NoLeaks(m) }
@@ -51,9 +52,7 @@ func TestGolden(t *testing.T) {
 		Labels: []int{4, 3, 2, 1, 0}, Every: 2, Top: 1, Line: 0.5})
 	path := filepath.Join("testdata", "bars.svg")
 	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte(got), 0o644))
 	}
 	want, err := os.ReadFile(path)
 	if err != nil || got != string(want) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 
+	"ndd/engine/oracle/must"
 	"ndd/engine/result"
 )
 
@@ -36,18 +37,14 @@ func TestReadTable(t *testing.T) {
 				} else {
 					w.Integer(int64(i))
 				}
-				if err := w.Text(text).Real(0.25).Flag(i%2 == 0).End(); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, w.Text(text).Real(0.25).Flag(i%2 == 0).End())
 				n := result.Cell{}
 				if i%3 != 0 {
 					n = result.Cell{Text: fmt.Sprint(i), Found: true}
 				}
 				fmt.Fprintln(&want, text, n, i%2 == 0)
 			}
-			if err := w.Close(); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, w.Close())
 			data := b.Bytes()
 			if packed != "" {
 				var z bytes.Buffer
@@ -57,9 +54,7 @@ func TestReadTable(t *testing.T) {
 				data = z.Bytes()
 			}
 			path := filepath.Join(t.TempDir(), "t."+format.String()+packed)
-			if err := os.WriteFile(path, data, 0o644); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(path, data, 0o644))
 			var got strings.Builder
 			err := result.ReadTable(t.Context(), path, func(have []string) ([]string, error) {
 				if len(have) != len(columns) {

@@ -10,6 +10,7 @@ import (
 
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/oracle"
+	"ndd/engine/oracle/must"
 	"ndd/engine/oracle/sets"
 	"ndd/engine/result"
 )
@@ -60,13 +61,9 @@ func written(t *testing.T, f result.Format, rows []result.Row) string {
 	for ; next < len(rows); next++ {
 		r := rows[next]
 		r.ID = "to be looked up"
-		if err := w.Write(r); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, w.Write(r))
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.Close())
 	return out.String()
 }
 
@@ -74,9 +71,7 @@ func written(t *testing.T, f result.Format, rows []result.Row) string {
 func named(t *testing.T, f result.Format, row result.Row) string {
 	t.Helper()
 	var out bytes.Buffer
-	if err := result.NewNamedWriter(&out, f, nil).WriteNamed(row.ID, row); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, result.NewNamedWriter(&out, f, nil).WriteNamed(row.ID, row))
 	return out.String()
 }
 
@@ -110,9 +105,7 @@ func TestJSON(t *testing.T) {
 			enc := json.NewEncoder(&want)
 			enc.SetEscapeHTML(format == result.JSONEscaped)
 			for _, query := range []any{r.Query, r.ID} {
-				if err := enc.Encode(object{query, r.Fingerprint, r.Distance, r.ID}); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, enc.Encode(object{query, r.Fingerprint, r.Distance, r.ID}))
 			}
 			if got := written(t, format, []result.Row{r}) + named(t, format, r); got != want.String() {
 				t.Errorf("%q: %s, want %s", r.ID, got, &want)

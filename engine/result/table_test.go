@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/parquet-go/parquet-go"
 
+	"ndd/engine/oracle/must"
 	"ndd/engine/result"
 )
 
@@ -25,13 +26,9 @@ func table(t *testing.T, f result.Format) []byte {
 	var out bytes.Buffer
 	w := result.NewTableWriter(&out, f, columns...)
 	w.Text("a").Text("x.jsonl").Integer(7).Real(0.87654).Flag(true)
-	if err := w.End(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.End())
 	w.Text("tab\tline\n<b>").Null().Integer(math.MinInt64).Null().Flag(false)
-	if err := errors.Join(w.End(), w.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(w.End(), w.Close()))
 	return out.Bytes()
 }
 
@@ -56,9 +53,7 @@ func TestTable(t *testing.T) {
 func TestTableParquet(t *testing.T) {
 	raw := table(t, result.Parquet)
 	f, err := parquet.OpenFile(bytes.NewReader(raw), int64(len(raw)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	want := `message {
 	required binary id (STRING);
 	optional binary file (STRING);
@@ -78,9 +73,7 @@ func TestTableParquet(t *testing.T) {
 	}
 	file, share := "x.jsonl", 0.8765
 	rows, err := parquet.Read[row](bytes.NewReader(raw), int64(len(raw)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if d := cmp.Diff([]row{{"a", &file, 7, &share, true}, {"tab\tline\n<b>", nil, math.MinInt64, nil, false}},
 		rows); d != "" {
 		t.Error(d)
@@ -101,13 +94,9 @@ func TestTableGroups(t *testing.T) {
 			return fmt.Sprint(i)
 		}
 		for i := range c.rows {
-			if err := w.Text(id(i)).End(); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, w.Text(id(i)).End())
 		}
-		if err := w.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, w.Close())
 		type row struct {
 			ID string `parquet:"id"`
 		}
@@ -193,9 +182,7 @@ func TestHitsParquet(t *testing.T) {
 	}
 	var out bytes.Buffer
 	w := result.NewNamedWriter(&out, result.Parquet, nil)
-	if err := errors.Join(w.WriteNamed("a text", rows[0]), w.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(w.WriteNamed("a text", rows[0]), w.Close()))
 	named, err := parquet.Read[struct {
 		Query string `parquet:"query"`
 	}](bytes.NewReader(out.Bytes()), int64(out.Len()))

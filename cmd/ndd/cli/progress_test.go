@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ndd/engine/corpus/document"
+	"ndd/engine/oracle/must"
 )
 
 // TestAmounts: what is known is told, as soon as it means something.
@@ -44,12 +45,8 @@ func TestSizeOf(t *testing.T) {
 	dir := t.TempDir()
 	for name, size := range map[string]int{"a.txt": 100, "b/c.jsonl.gz": 20, "b/.hidden": 7} {
 		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, make([]byte, size), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		must.Do(t, os.WriteFile(path, make([]byte, size), 0o644))
 	}
 	if got := sizeOf(t.Context(), document.Files(t.Context(), []string{dir, filepath.Join(dir, "a.txt")})); got != 220 {
 		t.Errorf("%d bytes, want 220", got)
@@ -63,9 +60,7 @@ func TestTold(t *testing.T) {
 		var messages bytes.Buffer
 		synctest.Test(t, func(t *testing.T) {
 			g.Stderr = &messages
-			if err := g.Begin(&cobra.Command{}); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, g.Begin(&cobra.Command{}))
 			m := &document.Meter{}
 			bar := &Bar{end: g.draw("reading", reading(m), m, func() (int64, int64) { return m.Bytes.Load(), 4 << 20 })}
 			end := m.Begin(document.File{Path: "in/a.jsonl"})

@@ -7,6 +7,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"ndd/engine/oracle/must"
 )
 
 // TestReadOnce: an input is there twice under whatever names; others are not, be they of the same
@@ -15,13 +17,9 @@ func TestReadOnce(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, name := range []string{"a", "b", "d/a", "d/.h/x", "d/e/f"} {
 		os.MkdirAll(filepath.Dir(name), 0o755)
-		if err := os.WriteFile(name, []byte("same"), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(name, []byte("same"), 0o644))
 	}
-	if err := os.Link("a", "hard"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Link("a", "hard"))
 	for _, inputs := range []string{"", "-", "a", "a b d", "d/e d/a", "d d/.h", "d d/.h/x", "none",
 		"s3://b/a s3://b/c", "s3://b/a s3://b/ab", "d/e d/ee", "[ ]"} {
 		if err := ReadOnce(strings.Fields(inputs)); err != nil {

@@ -8,15 +8,14 @@ import (
 	"testing"
 
 	"ndd/cmd/ndd/cli"
+	"ndd/engine/oracle/must"
 )
 
 // TestInterrupted: commands that read all fingerprints end with their context, not behind the last
 // fingerprint.
 func TestInterrupted(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f.bin")
-	if err := os.WriteFile(path, make([]byte, 8000), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, make([]byte, 8000), 0o644))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	g := &cli.Globals{}

@@ -14,20 +14,21 @@ import (
 
 	"ndd/engine"
 	"ndd/engine/corpus/simhash"
+	"ndd/engine/oracle/must"
 )
 
 // backupBench is a server of a durable index, which makes backups in folder backups.
 func backupBench(t *testing.T, tokens string) *bench {
 	t.Helper()
 	dir, backups := filepath.Join(t.TempDir(), "index"), t.TempDir()
-	noError(t, engine.Create(dir, 3, engine.Options{Recipe: defaultRecipe()}))
+	must.Do(t, engine.Create(dir, 3, engine.Options{Recipe: defaultRecipe()}))
 	x, err := engine.Open(t.Context(), dir, engine.OpenOptions{Write: true})
-	noError(t, err)
+	must.Do(t, err)
 	t.Cleanup(func() { x.Close() })
 	o := &Options{Backups: backups, Limits: Limits{Queue: waitMax}}
 	if tokens != "" {
 		o.TokenFile = filepath.Join(t.TempDir(), "tokens")
-		noError(t, os.WriteFile(o.TokenFile, []byte(tokens), 0o600))
+		must.Do(t, os.WriteFile(o.TokenFile, []byte(tokens), 0o600))
 	}
 	return startOptions(t, x, o)
 }
@@ -38,8 +39,8 @@ func TestBackup(t *testing.T) {
 	b := backupBench(t, "")
 	x := b.index.Load()
 	_, err := x.Insert(t.Context(), engine.Doc{ID: "first"})
-	noError(t, err)
-	noError(t, x.Live().Flush(t.Context())) // each backup has a segment to link
+	must.Do(t, err)
+	must.Do(t, x.Live().Flush(t.Context())) // each backup has a segment to link
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	var all sync.WaitGroup
@@ -83,7 +84,7 @@ func TestBackup(t *testing.T) {
 	all.Wait()
 	for i := range backups {
 		y, err := engine.Open(t.Context(), filepath.Join(b.options.Backups, fmt.Sprint("day-", i)), engine.OpenOptions{})
-		noError(t, err)
+		must.Do(t, err)
 		if err := y.Live().Check(t.Context()); err != nil {
 			t.Error(err)
 		}
@@ -130,7 +131,7 @@ func TestBackupRefused(t *testing.T) {
 	if status, answer := post(adminToken, `{"name": "a-1.b_2"}`); status != http.StatusOK {
 		t.Errorf("%d %s", status, answer)
 	}
-	noError(t, os.Symlink("nowhere", filepath.Join(b.options.Backups, "link")))
+	must.Do(t, os.Symlink("nowhere", filepath.Join(b.options.Backups, "link")))
 	for _, name := range []string{"a-1.b_2", "link"} {
 		if status, answer := post(adminToken, fmt.Sprintf(`{"name": %q}`, name)); status != http.StatusConflict ||
 			!strings.Contains(answer, "choose another") {
@@ -157,6 +158,6 @@ func TestBackupRefused(t *testing.T) {
 func entriesOf(t *testing.T, dir string) []os.DirEntry {
 	t.Helper()
 	list, err := os.ReadDir(dir)
-	noError(t, err)
+	must.Do(t, err)
 	return list
 }

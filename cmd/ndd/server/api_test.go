@@ -15,6 +15,7 @@ import (
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/index/live/rows"
 	"ndd/engine/oracle"
+	"ndd/engine/oracle/must"
 	"ndd/engine/oracle/sets"
 )
 
@@ -61,7 +62,7 @@ func answerOf(query uint64, k, row int, hits []oracle.Hit) Neighbours {
 func TestDocumentsAreFingerprintedAlike(t *testing.T) {
 	b := start(t, newIndex(t, 3, defaultRecipe(), nil), "")
 	f, err := simhash.New(simhash.Default())
-	noError(t, err)
+	must.Do(t, err)
 	print, _, _ := f.Fingerprint(pageA)
 	quoted, _ := json.Marshal(pageA)
 	markup, _ := json.Marshal("<html><script>var noise = 1</script><body><p>" + pageA)
@@ -248,7 +249,7 @@ func TestDeleteAndConflicts(t *testing.T) {
 		engine.Refuse:  "409 ",
 	} {
 		x, err := engine.New(3, engine.Options{OnConflict: conflict})
-		noError(t, err)
+		must.Do(t, err)
 		b := start(t, x, "")
 		ask[answerList[insertAnswer]](t, b, "/v1/insert", insert)
 		status, body := b.send(t, "/v1/insert", "application/json", again)
@@ -276,7 +277,7 @@ func TestDeleteAndConflicts(t *testing.T) {
 // up: what is gone by then is left out, and is no error.
 func TestQueriesBesideReplacements(t *testing.T) {
 	x, err := engine.New(3, engine.Options{})
-	noError(t, err)
+	must.Do(t, err)
 	b := start(t, x, "")
 	var done atomic.Bool
 	var group sync.WaitGroup
@@ -313,7 +314,7 @@ func TestQueriesBesideReplacements(t *testing.T) {
 // drop.
 func TestInsertWithoutIDs(t *testing.T) {
 	x, err := engine.New(3, engine.Options{NoIDs: true})
-	noError(t, err)
+	must.Do(t, err)
 	b := start(t, x, "")
 	added := ask[answerList[insertAnswer]](t, b, "/v1/insert",
 		`{"documents": [{"fingerprint": "0000000000000000"}, {"fingerprint": "00000000000000ff"}]}`)

@@ -18,6 +18,7 @@ import (
 
 	"ndd/engine"
 	"ndd/engine/oracle"
+	"ndd/engine/oracle/must"
 	"ndd/engine/oracle/sets"
 	"ndd/engine/result"
 	"ndd/engine/storage/store"
@@ -137,7 +138,7 @@ func TestBatchClientGoes(t *testing.T) {
 	body := little(make([]uint64, 2000)) // 4 M lines, if somebody read them
 	for range b.batches.Slots + 2 {
 		c, err := net.Dial("tcp", strings.TrimPrefix(b.URL, "http://"))
-		noError(t, err)
+		must.Do(t, err)
 		fmt.Fprintf(c, "POST /v1/batch HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
 		line, err := bufio.NewReader(c).ReadString('\n')
 		if err != nil || !strings.Contains(line, "200") {
@@ -167,7 +168,7 @@ func TestFailureCutsTheAnswerOff(t *testing.T) {
 		t.Errorf("before the first byte: %d %s", status, body)
 	}
 	a, err := b.Client().Get(b.URL + "/late")
-	noError(t, err)
+	must.Do(t, err)
 	defer a.Body.Close()
 	if data, err := io.ReadAll(a.Body); err == nil {
 		t.Errorf("after the first bytes: %d bytes that look whole", len(data))
@@ -244,7 +245,7 @@ func TestBatchTimeout(t *testing.T) {
 	body := little(make([]uint64, batchMax)) // 26 million rows
 	r := b.request(t, "/v1/batch", "application/octet-stream", body)
 	answer, err := b.Client().Do(r)
-	noError(t, err)
+	must.Do(t, err)
 	defer answer.Body.Close()
 	text, err := io.ReadAll(answer.Body)
 	switch {
@@ -266,7 +267,7 @@ func TestHotBatch(t *testing.T) {
 	b := start(t, newIndex(t, 3, nil, make([]uint64, 20_000)), "")
 	r := b.request(t, "/v1/batch?unique=true", "application/octet-stream", little(make([]uint64, batchMax)))
 	answer, err := b.Client().Do(r)
-	noError(t, err)
+	must.Do(t, err)
 	defer answer.Body.Close()
 	lines := bufio.NewScanner(answer.Body)
 	n := 0

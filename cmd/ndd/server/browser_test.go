@@ -18,6 +18,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"ndd/engine"
+	"ndd/engine/oracle/must"
 )
 
 // browserMax is how long a browser may take for one test: it waits for what it sees, not for time.
@@ -141,7 +142,7 @@ func (b *tab) look(width, height int64, scheme string) {
 // pageIndex has documents that are near pageA, and some thousand others.
 func pageIndex(t *testing.T) *bench {
 	x, err := engine.New(3, engine.Options{Recipe: defaultRecipe()})
-	noError(t, err)
+	must.Do(t, err)
 	random := rand.New(rand.NewPCG(5, 6))
 	b := start(t, x, "")
 	first := ask[insertAnswer](t, b, "/v1/insert", fmt.Sprintf(`{"id": "https://a.example/page", "text": %q}`, pageA))

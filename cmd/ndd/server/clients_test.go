@@ -21,6 +21,7 @@ import (
 
 	"ndd/cmd/ndd/server/admit"
 	"ndd/engine"
+	"ndd/engine/oracle/must"
 )
 
 // dialRaw opens a connection with a small receive window, and sends what is given.
@@ -28,7 +29,7 @@ func dialRaw(t testing.TB, b *bench, text string) *net.TCPConn {
 	t.Helper()
 	d := net.Dialer{}
 	c, err := d.Dial("tcp", b.Listener.Addr().String())
-	noError(t, err)
+	must.Do(t, err)
 	t.Cleanup(func() { c.Close() })
 	tcp := c.(*net.TCPConn)
 	tcp.SetReadBuffer(4 << 10)
@@ -224,7 +225,7 @@ func TestWholeAnswersSaySo(t *testing.T) {
 	b := start(t, newIndex(t, 3, nil, make([]uint64, 100)), "")
 	a, err := b.Client().Post(b.URL+"/v1/batch", "application/octet-stream", strings.NewReader(strings.Repeat("\x00",
 		8*7)))
-	noError(t, err)
+	must.Do(t, err)
 	defer a.Body.Close()
 	if n, err := io.Copy(io.Discard, a.Body); err != nil || n == 0 || a.Trailer.Get(rowsTrailer) != "700" {
 		t.Errorf("%d bytes, %v, trailer %v", n, err, a.Trailer)
@@ -261,7 +262,7 @@ func TestRunLimitsConnections(t *testing.T) {
 	var all []net.Conn
 	for i := range 2 * most {
 		c, err := net.Dial("tcp", address)
-		noError(t, err)
+		must.Do(t, err)
 		defer c.Close()
 		all = append(all, c)
 		eventually(t, "it is accepted", func() bool { return s.front.Counts().Taken == uint64(i+1) })
@@ -293,7 +294,7 @@ func packed(t *testing.T, encoding, text string) string {
 		}
 	}
 	io.WriteString(w, text)
-	noError(t, w.Close())
+	must.Do(t, w.Close())
 	return out.String()
 }
 

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"ndd/engine/copies"
+	"ndd/engine/oracle/must"
 )
 
 const (
@@ -38,13 +39,13 @@ func copiesBenchAt(t *testing.T) (*bench, string) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "copies")
 	w, err := copies.CreateIndex(dir, copies.Options{}, false)
-	noError(t, err)
+	must.Do(t, err)
 	signer, err := copies.NewSigner(copies.Options{})
-	noError(t, err)
+	must.Do(t, err)
 	for i, text := range []string{orchard, boats, orchard} {
 		sets := signer.Sign(text)
 		sets.Site = copies.SiteOf(fmt.Sprintf("http://site%d.example/", i))
-		noError(t, w.Add(fmt.Sprintf("page-%d", i), sets))
+		must.Do(t, w.Add(fmt.Sprintf("page-%d", i), sets))
 	}
 	if _, _, err := w.Commit(context.Background()); err != nil {
 		t.Fatal(err)
@@ -89,9 +90,9 @@ func TestCopiesReload(t *testing.T) {
 	}
 	reload(3, false)
 	w, err := copies.AppendIndex(context.Background(), dir, copies.Options{})
-	noError(t, err)
+	must.Do(t, err)
 	signer, _ := copies.NewSigner(copies.Options{})
-	noError(t, w.Add("page-9", signer.Sign(orchard)))
+	must.Do(t, w.Add("page-9", signer.Sign(orchard)))
 	if _, _, err := w.Commit(context.Background()); err != nil {
 		t.Fatal(err)
 	}
@@ -120,7 +121,7 @@ func TestCopiesReload(t *testing.T) {
 	if got := ids(); fmt.Sprint(got) != "[page-2 page-9]" {
 		t.Errorf("merged: %v", got)
 	}
-	noError(t, os.Remove(filepath.Join(dir, "copies")))
+	must.Do(t, os.Remove(filepath.Join(dir, "copies")))
 	if _, changed, err := b.copies.reload(context.Background()); changed || err == nil {
 		t.Errorf("opened again without a manifest: %t, %v", changed, err)
 	}

@@ -21,6 +21,7 @@ import (
 	"ndd/engine/index/segment"
 	"ndd/engine/index/table"
 	"ndd/engine/memory"
+	"ndd/engine/oracle/must"
 	"ndd/engine/oracle/sets"
 	"ndd/engine/storage/disk"
 	"ndd/engine/storage/store"
@@ -37,7 +38,7 @@ func TestIndexLosesItsEnd(t *testing.T) {
 	prints := sets.Uniform(200_000, 5)
 	dir := buildIndex(t, prints, false)
 	x, err := engine.Open(t.Context(), dir, engine.OpenOptions{})
-	noError(t, err)
+	must.Do(t, err)
 	b := start(t, x, "")
 	query := func(f uint64) (int, string) {
 		return b.send(t, "/v1/query", "application/json", fmt.Sprintf(`{"fingerprint": "%016x"}`, f))
@@ -46,7 +47,7 @@ func TestIndexLosesItsEnd(t *testing.T) {
 		prints[0])) {
 		t.Fatalf("%d %s", status, body)
 	}
-	noError(t, os.Truncate(filepath.Join(dir, "00000001.segment"), 8192))
+	must.Do(t, os.Truncate(filepath.Join(dir, "00000001.segment"), 8192))
 	for i := range 1000 {
 		if status, body := query(prints[i]); status != http.StatusServiceUnavailable || !strings.Contains(body,
 			"cannot be read any more") {
@@ -72,15 +73,15 @@ func TestIndexLosesItsEnd(t *testing.T) {
 func buildIndex(t *testing.T, prints []uint64, noDocs bool) (dir string) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "base.bin")
-	noError(t, os.WriteFile(path, store.Bytes64(prints), 0o644))
+	must.Do(t, os.WriteFile(path, store.Bytes64(prints), 0o644))
 	file, err := ndf.Open(path)
-	noError(t, err)
+	must.Do(t, err)
 	defer file.Close()
 	design, err := permute.Named("halves", 3, 1)
-	noError(t, err)
+	must.Do(t, err)
 	dir = filepath.Join(t.TempDir(), "index")
 	o := segment.Options{Design: design, NoDocs: noDocs, Table: table.Options{Layout: table.LayoutPlanar}}
-	noError(t, engine.Build(t.Context(), dir, []*ndf.File{file}, engine.BuildOptions{Options: o}))
+	must.Do(t, engine.Build(t.Context(), dir, []*ndf.File{file}, engine.BuildOptions{Options: o}))
 	return dir
 }
 
@@ -88,7 +89,7 @@ func buildIndex(t *testing.T, prints []uint64, noDocs bool) (dir string) {
 func flip(t *testing.T, path string, at int64) {
 	t.Helper()
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
-	noError(t, err)
+	must.Do(t, err)
 	defer f.Close()
 	b := make([]byte, 1)
 	if _, err := f.ReadAt(b, at); err != nil {
@@ -108,7 +109,7 @@ func TestScrub(t *testing.T) {
 	dir := buildIndex(t, sets.Uniform(200_000, 5), false)
 	segment := filepath.Join(dir, "00000001.segment")
 	info, err := os.Stat(segment)
-	noError(t, err)
+	must.Do(t, err)
 	for i := range *scrubPlaces {
 		at := info.Size() * int64(i+1) / int64(*scrubPlaces+1)
 		var b *service
@@ -153,7 +154,7 @@ func TestLoadedIsVerified(t *testing.T) {
 	dir := buildIndex(t, sets.Uniform(1_000_000, 5), false)
 	segment := filepath.Join(dir, "00000001.segment")
 	info, err := os.Stat(segment)
-	noError(t, err)
+	must.Do(t, err)
 	flip(t, segment, info.Size()/2)
 	x, err := engine.Open(t.Context(), dir, engine.OpenOptions{Load: true, Verify: engine.VerifyFast})
 	if !errors.Is(err, store.ErrCorrupt) || !strings.Contains(err.Error(), "block") {
@@ -168,7 +169,7 @@ func TestLoadedIsVerified(t *testing.T) {
 func scrape(t *testing.T, s *service) (int, string) {
 	t.Helper()
 	families, err := s.metrics.registry.Gather()
-	noError(t, err)
+	must.Do(t, err)
 	var b strings.Builder
 	for _, f := range families {
 		for _, m := range f.Metric {
@@ -217,10 +218,10 @@ func TestFullDisk(t *testing.T) {
 		return nil
 	})
 	dir := filepath.Join(t.TempDir(), "index")
-	noError(t, engine.Create(dir, 3, engine.Options{}))
+	must.Do(t, engine.Create(dir, 3, engine.Options{}))
 	open := func() *engine.Index {
 		x, err := engine.Open(t.Context(), dir, engine.OpenOptions{Write: true, Disk: d})
-		noError(t, err)
+		must.Do(t, err)
 		return x
 	}
 	x := open()
@@ -260,7 +261,7 @@ func TestFullDisk(t *testing.T) {
 	if got := ask[deleteAnswer](t, b, "/v1/delete", `{"id": "1"}`); got.Deleted != 1 {
 		t.Errorf("%+v", got)
 	}
-	noError(t, x.Close())
+	must.Do(t, x.Close())
 	x = open()
 	defer x.Close()
 	for id, want := range map[string]bool{"9": true, "1": false, "2": false, "3": true} {
@@ -282,9 +283,9 @@ func TestFullDiskWithinAList(t *testing.T) {
 		return nil
 	})
 	dir := filepath.Join(t.TempDir(), "index")
-	noError(t, engine.Create(dir, 3, engine.Options{}))
+	must.Do(t, engine.Create(dir, 3, engine.Options{}))
 	x, err := engine.Open(t.Context(), dir, engine.OpenOptions{Write: true, Disk: d})
-	noError(t, err)
+	must.Do(t, err)
 	b := start(t, x, "")
 	ask[insertAnswer](t, b, "/v1/insert", `{"id": "held", "fingerprint": "00000000ffffffff"}`)
 	full.Store(true)
@@ -312,7 +313,7 @@ func TestFullDiskWithinAList(t *testing.T) {
 // queries and deletions are answered.
 func TestFullMemory(t *testing.T) {
 	x, err := engine.New(3, engine.Options{Budget: memory.NewBudget(memory.Set(16 << 20))})
-	noError(t, err)
+	must.Do(t, err)
 	defer x.Close()
 	b := start(t, x, "")
 	random := rand.New(rand.NewPCG(18, 4))

@@ -12,6 +12,7 @@ import (
 
 	"ndd/engine"
 	"ndd/engine/index/live/rows"
+	"ndd/engine/oracle/must"
 )
 
 // A document may be the whole body of an insert and of a check-and-insert, as text or as a page,
@@ -129,7 +130,7 @@ func post[T any](t testing.TB, b *bench, path, media, body, id string) (answer T
 	if status != http.StatusOK {
 		t.Fatalf("%s, %s: %d %s", path, media, status, data)
 	}
-	noError(t, json.Unmarshal([]byte(data), &answer))
+	must.Do(t, json.Unmarshal([]byte(data), &answer))
 	return answer
 }
 
@@ -180,9 +181,9 @@ func pages(t *testing.T, b *bench, parameters string) (ids []string, count int) 
 // and deletes them by prefix. Deleted and expired documents are left out.
 func TestListing(t *testing.T) {
 	dir := t.TempDir() + "/index"
-	noError(t, engine.Create(dir, 3, engine.Options{}))
+	must.Do(t, engine.Create(dir, 3, engine.Options{}))
 	x, err := engine.Open(t.Context(), dir, engine.OpenOptions{Write: true})
-	noError(t, err)
+	must.Do(t, err)
 	b := start(t, x, "")
 	want := map[string][]string{}
 	for i := range 30 {
@@ -191,7 +192,7 @@ func TestListing(t *testing.T) {
 		want[id[:16]] = append(want[id[:16]], id)
 		want[""] = append(want[""], id)
 		if i == 10 || i == 20 {
-			noError(t, x.Live().Flush(t.Context()))
+			must.Do(t, x.Live().Flush(t.Context()))
 		}
 	}
 	if n := x.Stats().Segments; n == 0 {
@@ -235,7 +236,7 @@ func TestListing(t *testing.T) {
 		t.Errorf("%d %s, %q are left", status, body, left)
 	}
 	raw, err := engine.New(3, engine.Options{NoIDs: true})
-	noError(t, err)
+	must.Do(t, err)
 	none := start(t, raw, "")
 	for _, what := range []string{"GET /v1/documents", "GET /v1/documents/a", "DELETE /v1/documents?prefix=a"} {
 		if status, body := none.send(t, what, "", ""); status != http.StatusUnprocessableEntity || !strings.Contains(body,
@@ -255,7 +256,7 @@ func TestOnConflict(t *testing.T) {
 				"error": "409 false, list 409 false, 200 true",
 			} {
 				x, err := engine.New(3, engine.Options{OnConflict: started})
-				noError(t, err)
+				must.Do(t, err)
 				b := start(t, x, "")
 				ask[checkAnswer](t, b, path+"?on_conflict=error", `{"id": "a", "fingerprint": "0000000000000000"}`)
 				status, body := b.send(t, path+"?on_conflict="+given, "", `{"id": "a", "fingerprint": "00000000ffffffff"}`)
@@ -277,7 +278,7 @@ func TestOnConflict(t *testing.T) {
 // A server that refuses IDs that are taken says so for each document, and adds the others.
 func TestOnConflictOfTheServer(t *testing.T) {
 	x, err := engine.New(3, engine.Options{OnConflict: engine.Refuse})
-	noError(t, err)
+	must.Do(t, err)
 	b := start(t, x, "")
 	list := `{"documents": [{"id": "a", "fingerprint": "0000000000000000"},
 		{"id": "b", "fingerprint": "ffff000000000000"},
@@ -344,7 +345,7 @@ func TestParseTTL(t *testing.T) {
 func TestIndexWithoutDocuments(t *testing.T) {
 	dir := buildIndex(t, []uint64{5, 7, 1 << 40}, true)
 	x, err := engine.Open(context.Background(), dir, engine.OpenOptions{})
-	noError(t, err)
+	must.Do(t, err)
 	b := start(t, x, "")
 	got := ask[Neighbours](t, b, "/v1/query", `{"fingerprint": "0000000000000005", "k": 1}`)
 	if len(got.Hits) != 2 || got.Hits[0].Distance != 0 || got.Hits[1].Distance != 1 ||

@@ -15,6 +15,7 @@ import (
 	"ndd/engine/index/segment"
 	"ndd/engine/index/worker"
 	"ndd/engine/memory"
+	"ndd/engine/oracle/must"
 	"ndd/engine/storage/disk"
 	"ndd/engine/storage/store"
 	"ndd/numa"
@@ -119,17 +120,17 @@ func value(t *testing.T, text, name string) float64 {
 // tables, memory, latency and waiting.
 func TestMetrics(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "index")
-	noError(t, engine.Create(dir, 3, engine.Options{}))
+	must.Do(t, engine.Create(dir, 3, engine.Options{}))
 	figures := NewDiskFigures()
 	x, err := engine.Open(t.Context(), dir, engine.OpenOptions{Write: true, Disk: disk.Hooked(figures)})
-	noError(t, err)
+	must.Do(t, err)
 	b := startOptions(t, x, &Options{Limits: Limits{Queue: waitMax},
 		Storage: Storage{Disk: figures, Folder: dir, Budget: memory.NewBudget(memory.Set(1 << 30))}})
 	for i := range 3 {
 		ask[any](t, b, "/v1/insert", fmt.Sprintf(`{"id": "%d", "fingerprint": "%016x"}`, i, i))
 	}
 	logged := scrapeText(t, b)
-	noError(t, x.Live().Flush(t.Context()))
+	must.Do(t, x.Live().Flush(t.Context()))
 	ask[any](t, b, "/v1/query", `{"fingerprint": "0000000000000000"}`)
 	ask[any](t, b, "/v1/check-and-insert",
 		`{"documents": [{"id": "a", "fingerprint": "0000000000000000"}, {"id": "b", "fingerprint": "0000000000000000"}]}`)
@@ -157,7 +158,7 @@ func TestMetrics(t *testing.T) {
 		}
 	}
 	page, err := os.ReadFile("../help/operations.txt")
-	noError(t, err)
+	must.Do(t, err)
 	told := regexp.MustCompile(`\bndd_[a-z_]+`).FindAllString(string(page), -1)
 	for _, name := range told {
 		if !strings.Contains(text, "\n"+name+"{") && !strings.Contains(text, "\n"+name+" ") && !strings.Contains(text,
@@ -192,12 +193,12 @@ func scrapeText(t *testing.T, b *bench) string {
 func TestNodes(t *testing.T) {
 	dir := t.TempDir()
 	base := filepath.Join(dir, "base.bin")
-	noError(t, os.WriteFile(base, store.Bytes64([]uint64{1, 2, 4, 1 << 63}), 0o644))
+	must.Do(t, os.WriteFile(base, store.Bytes64([]uint64{1, 2, 4, 1 << 63}), 0o644))
 	f, err := ndf.Open(base)
-	noError(t, err)
+	must.Do(t, err)
 	defer f.Close()
 	design, err := permute.Named("halves", 3, 1)
-	noError(t, err)
+	must.Do(t, err)
 	if err := engine.Build(t.Context(), filepath.Join(dir, "index"), []*ndf.File{f},
 		engine.BuildOptions{Options: segment.Options{Design: design}}); err != nil {
 		t.Fatal(err)
@@ -218,7 +219,7 @@ func TestNodes(t *testing.T) {
 	}
 	x, err := engine.Open(t.Context(), filepath.Join(dir, "index"),
 		engine.OpenOptions{Spread: &worker.Options{Host: numa.New(numa.Options{}), Workers: 3}})
-	noError(t, err)
+	must.Do(t, err)
 	b.serve(x)
 	for range 3 {
 		if status, body := b.send(t, "/v1/query", "application/json",

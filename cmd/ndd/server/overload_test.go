@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"ndd/cmd/ndd/server/admit"
+	"ndd/engine/oracle/must"
 )
 
 // Over capacity the server sheds with Retry-After; queries, batches and
@@ -41,7 +42,7 @@ func TestOverloadShedsAndRecovers(t *testing.T) {
 		var in []*admit.Pass
 		for range (*c.gate).Slots {
 			p, err := (*c.gate).Enter(context.Background(), false)
-			noError(t, err)
+			must.Do(t, err)
 			in = append(in, p)
 		}
 		for range 3 {
@@ -78,7 +79,7 @@ func TestTenfold(t *testing.T) {
 	var in []*admit.Pass
 	for range slots { // nothing ends for now
 		p, err := b.batches.Enter(context.Background(), false)
-		noError(t, err)
+		must.Do(t, err)
 		in = append(in, p)
 	}
 	before := runtime.NumGoroutine()
@@ -147,7 +148,7 @@ func TestRefusedBeforeTheBody(t *testing.T) {
 	b.batches = admit.NewGate(admit.Options{Name: "batch", Slots: 1, Places: 1, WaitMax: waitMax})
 	b.Config.Handler = b.handler(true)
 	in, err := b.batches.Enter(context.Background(), false)
-	noError(t, err)
+	must.Do(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	var group sync.WaitGroup
 	group.Go(func() { b.batches.Enter(ctx, false) }) // which fills the queue
@@ -157,7 +158,7 @@ func TestRefusedBeforeTheBody(t *testing.T) {
 		t.Helper()
 		c.SetReadDeadline(time.Now().Add(waitMax))
 		answer, err := http.ReadResponse(in, nil)
-		noError(t, err)
+		must.Do(t, err)
 		defer answer.Body.Close()
 		text, err := io.ReadAll(answer.Body)
 		if answer.StatusCode != http.StatusTooManyRequests || answer.Header.Get("Retry-After") == "" || err != nil {
@@ -263,7 +264,7 @@ func TestLargeBodiesOfOneClient(t *testing.T) {
 	limits := Limits{Queue: waitMax, RequestMemory: 64 << 20, times: patient}
 	b := startWith(t, newIndex(t, 3, defaultRecipe(), nil), "", limits)
 	other := b.transfers.Begin("127.0.0.1/32", func() { t.Error("cut off") })
-	noError(t, other.Grow(1<<20))
+	must.Do(t, other.Grow(1<<20))
 	body := strings.Repeat(pageA+" ", 7_000_000/len(pageA))
 	b.wants(t, http.StatusOK, "/v1/query", mediaText, body)
 	var answered, shed atomic.Int64

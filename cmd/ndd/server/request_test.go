@@ -19,6 +19,7 @@ import (
 	"golang.org/x/text/encoding/unicode"
 
 	"ndd/engine/corpus/simhash"
+	"ndd/engine/oracle/must"
 )
 
 // print0 is the field of a fingerprint.
@@ -223,7 +224,7 @@ func TestMalformedRequests(t *testing.T) {
 func sendRaw(t testing.TB, b *bench, data string) string {
 	t.Helper()
 	c, err := net.Dial("tcp", b.Listener.Addr().String())
-	noError(t, err)
+	must.Do(t, err)
 	defer c.Close()
 	c.SetDeadline(time.Now().Add(waitMax))
 	sent := make(chan struct{})
@@ -310,7 +311,7 @@ func TestBodiesHaveCharsets(t *testing.T) {
 	const text = "Übergrößenträger müssen über die Brücke fahren, höflich grüßen und schöne Mädchen früh küssen"
 	const english = "Now is the winter of our discontent made glorious summer by this sun of York"
 	f, err := simhash.New(simhash.Default())
-	noError(t, err)
+	must.Do(t, err)
 	latin, _ := charmap.ISO8859_1.NewEncoder().String(text)
 	wide, _ := unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM).NewEncoder().String(english)
 	for _, c := range []struct{ contentType, body, text string }{
@@ -356,9 +357,7 @@ func FuzzBodies(f *testing.F) {
 	x := newIndex(f, 3, defaultRecipe(), []uint64{0})
 	defer x.Close()
 	s, err := newService(&Options{Output: Output{Log: slog.New(slog.DiscardHandler)}})
-	if err != nil {
-		f.Fatal(err)
-	}
+	must.Do(f, err)
 	s.serve(x)
 	h := s.handler(true)
 	f.Fuzz(func(t *testing.T, path, contentType string, body []byte) {
@@ -397,9 +396,7 @@ func FuzzURLs(f *testing.F) {
 	x := newIndex(f, 3, defaultRecipe(), []uint64{0})
 	defer x.Close()
 	s, err := newService(&Options{Output: Output{Log: slog.New(slog.DiscardHandler)}})
-	if err != nil {
-		f.Fatal(err)
-	}
+	must.Do(f, err)
 	s.serve(x)
 	h := s.handler(true)
 	f.Fuzz(func(t *testing.T, url, id, accept string) {

@@ -23,6 +23,7 @@ import (
 
 	"ndd/engine"
 	"ndd/engine/memory"
+	"ndd/engine/oracle/must"
 )
 
 // running is a server that Run runs.
@@ -109,7 +110,7 @@ func (r *running) address() string {
 func listenerHere(t *testing.T) (l net.Listener, address string) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	noError(t, err)
+	must.Do(t, err)
 	t.Cleanup(func() { l.Close() })
 	return l, l.Addr().String()
 }
@@ -216,7 +217,7 @@ func TestStopAsLoadingEnds(t *testing.T) {
 // Errors of the start come back as they are, and name their place.
 func TestStartErrors(t *testing.T) {
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
-	noError(t, err)
+	must.Do(t, err)
 	defer taken.Close()
 	busy := taken.Addr().String()
 	none := filepath.Join(t.TempDir(), "none")
@@ -249,7 +250,7 @@ func TestStartErrors(t *testing.T) {
 
 func TestHangupReadsTokens(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "tokens")
-	noError(t, os.WriteFile(path, []byte(tokenLines), 0o600))
+	must.Do(t, os.WriteFile(path, []byte(tokenLines), 0o600))
 	r := runServer(t, Options{Access: Access{TokenFile: path}}, loads(t, nil))
 	if line := r.readyLine(); !strings.Contains(line, "$TOKEN") {
 		t.Errorf("the command has no token: %s", line)
@@ -298,7 +299,7 @@ func TestExampleWorks(t *testing.T) {
 func TestUnixSocket(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s")
 	left, err := net.Listen("unix", path)
-	noError(t, err)
+	must.Do(t, err)
 	left.(*net.UnixListener).SetUnlinkOnClose(false)
 	left.Close() // as a killed server leaves it
 	load := loads(t, []uint64{7})
@@ -420,7 +421,7 @@ func once(c *http.Client, url, body string) (status int, closes bool, err error)
 func longAnswer(t *testing.T, r *running) (c net.Conn, lines int) {
 	t.Helper()
 	c, err := net.Dial("tcp", r.address())
-	noError(t, err)
+	must.Do(t, err)
 	t.Cleanup(func() { c.Close() })
 	const queries = 200
 	fmt.Fprintf(c, "POST /v1/batch HTTP/1.0\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n%s", 8*queries,

@@ -19,6 +19,7 @@ import (
 	"ndd/cmd/ndd/server/conns"
 	"ndd/engine"
 	"ndd/engine/corpus/simhash"
+	"ndd/engine/oracle/must"
 	"ndd/permute"
 )
 
@@ -49,9 +50,9 @@ func (j *journal) String() string {
 func newIndex(t testing.TB, k int, recipe *simhash.Recipe, prints []uint64) *engine.Index {
 	t.Helper()
 	design, err := permute.Named("halves", k, 1)
-	noError(t, err)
+	must.Do(t, err)
 	x, err := engine.New(design.K, engine.Options{Design: &design, Recipe: recipe})
-	noError(t, err)
+	must.Do(t, err)
 	docs := make([]engine.Doc, len(prints))
 	for i, f := range prints {
 		docs[i] = engine.Doc{Fingerprint: simhash.Fingerprint(f), ID: fmt.Sprintf("row-%d", i)}
@@ -83,7 +84,7 @@ func startWith(t testing.TB, x *engine.Index, tokens string, limits Limits) *ben
 	o := &Options{Limits: limits}
 	if tokens != "" {
 		o.TokenFile = filepath.Join(t.TempDir(), "tokens")
-		noError(t, os.WriteFile(o.TokenFile, []byte(tokens), 0o600))
+		must.Do(t, os.WriteFile(o.TokenFile, []byte(tokens), 0o600))
 	}
 	return startOptions(t, x, o)
 }
@@ -135,13 +136,6 @@ func defaultRecipe() *simhash.Recipe {
 	return &r
 }
 
-func noError(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 // send makes a request of "METHOD /path", or "/path" for POST, and returns the status and the body.
 func (b *bench) send(t testing.TB, what, contentType, body string) (int, string) {
 	t.Helper()
@@ -168,7 +162,7 @@ func (b *bench) request(t testing.TB, what, contentType, body string) *http.Requ
 		method, path = http.MethodPost, what
 	}
 	r, err := http.NewRequestWithContext(context.Background(), method, b.URL+path, strings.NewReader(body))
-	noError(t, err)
+	must.Do(t, err)
 	if contentType != "" {
 		r.Header.Set("Content-Type", contentType)
 	}
@@ -184,10 +178,10 @@ func (b *bench) do(t testing.TB, r *http.Request) (int, string) {
 func (b *bench) roundTrip(t testing.TB, r *http.Request) (int, http.Header, string) {
 	t.Helper()
 	a, err := b.Client().Do(r)
-	noError(t, err)
+	must.Do(t, err)
 	defer a.Body.Close()
 	data, err := io.ReadAll(a.Body)
-	noError(t, err)
+	must.Do(t, err)
 	return a.StatusCode, a.Header, string(data)
 }
 

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"ndd/cmd/ndd/server/access"
+	"ndd/engine/oracle/must"
 )
 
 // The OpenAPI page names every route, and nothing in it leads elsewhere.
@@ -95,7 +96,7 @@ func TestDescriptionFitsTheHandlers(t *testing.T) {
 		Paths      map[string]map[string]described
 		Components struct{ Schemas map[string]schema }
 	}
-	noError(t, json.Unmarshal(of.json(), &spec))
+	must.Do(t, json.Unmarshal(of.json(), &spec))
 	schemas := spec.Components.Schemas
 	fields := func(s schema) (names []string) {
 		if s.Ref != "" {
@@ -214,7 +215,7 @@ func examplesAreTaken(t *testing.T, b *bench) (sent int) {
 			} `json:"requestBody"`
 		} `json:"paths"`
 	}
-	noError(t, json.Unmarshal([]byte(body), &spec))
+	must.Do(t, json.Unmarshal([]byte(body), &spec))
 	for path, methods := range spec.Paths {
 		for method, o := range methods {
 			for media, c := range o.RequestBody.Content {
@@ -261,7 +262,7 @@ func TestLimitsAreTold(t *testing.T) {
 	}
 	_, body := b.send(t, "GET /v1/stats", "", "")
 	var got statistics
-	noError(t, json.Unmarshal([]byte(body), &got))
+	must.Do(t, json.Unmarshal([]byte(body), &got))
 	want := limits{1 << 20, 7, 50, limitMax, 100, 1 << 20, 64 << 20, waitMax.Seconds(), waitMax.Seconds()}
 	if got.Limits != want {
 		t.Errorf("%+v, want %+v", got.Limits, want)

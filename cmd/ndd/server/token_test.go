@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"ndd/cmd/ndd/server/access"
+	"ndd/engine/oracle/must"
 )
 
 const (
@@ -187,7 +188,7 @@ func TestReload(t *testing.T) {
 		{tokenLines, 200, 401},
 		{"", 401, 401},
 	} {
-		noError(t, os.WriteFile(b.tokens, []byte(c.text), 0o600))
+		must.Do(t, os.WriteFile(b.tokens, []byte(c.text), 0o600))
 		b.reload(t.Context())
 		if old, new := status(readToken), status(fresh); old != c.old || new != c.fresh {
 			t.Errorf("after reading %q: the old token %d, the fresh one %d; want %d, %d", c.text, old, new, c.old, c.fresh)
@@ -355,14 +356,14 @@ func TestTLS(t *testing.T) {
 	served := func() string {
 		c := a.client("looks in")
 		answer, err := c.Get("https://" + address + "/livez")
-		noError(t, err)
+		must.Do(t, err)
 		answer.Body.Close()
 		return answer.TLS.PeerCertificates[0].Subject.CommonName
 	}
 	for _, c := range []struct{ name, log, want string }{{"broken", "certificate not read", "server one"},
 		{"server two", "certificate read again", "server two"}} {
 		if c.name == "broken" {
-			noError(t, os.WriteFile(path("cert"), []byte("nothing"), 0o600))
+			must.Do(t, os.WriteFile(path("cert"), []byte("nothing"), 0o600))
 		} else {
 			cert, key := a.sign(c.name, false)
 			a.files(cert, key, path("cert"), path("key"))
@@ -385,9 +386,9 @@ func TestTLSVersions(t *testing.T) {
 	certPath, keyPath := filepath.Join(a.dir, "cert"), filepath.Join(a.dir, "key")
 	a.files(cert, key, certPath, keyPath)
 	served, err := access.NewTLS(certPath, keyPath, "")
-	noError(t, err)
+	must.Do(t, err)
 	l, err := tls.Listen("tcp", "127.0.0.1:0", served.Config())
-	noError(t, err)
+	must.Do(t, err)
 	defer l.Close()
 	go func() {
 		for {
@@ -434,7 +435,7 @@ func TestTLSVersions(t *testing.T) {
 func checkAccessLog(t *testing.T, path string) {
 	t.Helper()
 	data, err := os.ReadFile(path)
-	noError(t, err)
+	must.Do(t, err)
 	found := false
 	for line := range strings.Lines(string(data)) {
 		var l struct {

@@ -12,6 +12,7 @@ import (
 
 	"ndd/engine/oracle"
 	"ndd/engine/oracle/curl"
+	"ndd/engine/oracle/must"
 )
 
 // TestMain is curl where this program is called so.
@@ -29,9 +30,9 @@ func curlFolder(t *testing.T) string {
 		return filepath.Dir(path)
 	}
 	self, err := os.Executable()
-	noError(t, err)
+	must.Do(t, err)
 	own := t.TempDir()
-	noError(t, os.Symlink(self, filepath.Join(own, "curl")))
+	must.Do(t, os.Symlink(self, filepath.Join(own, "curl")))
 	return own
 }
 
@@ -42,10 +43,10 @@ var update = flag.Bool("update", false, "write the golden files")
 func TestTranscript(t *testing.T) {
 	path := filepath.Join("testdata", "curl.txt")
 	golden, err := os.ReadFile(path)
-	noError(t, err)
+	must.Do(t, err)
 	got := typed(t, string(golden), curlFolder(t))
 	if *update {
-		noError(t, os.WriteFile(path, []byte(got), 0o644))
+		must.Do(t, os.WriteFile(path, []byte(got), 0o644))
 	} else if diff := cmp.Diff(string(golden), got); diff != "" {
 		t.Error(diff)
 	}

@@ -8,14 +8,13 @@ import (
 	"unicode/utf8"
 
 	"ndd/engine/copies/signature"
+	"ndd/engine/oracle/must"
 )
 
 func newSelector(t testing.TB, ends string) *Selector {
 	t.Helper()
 	s, err := New(ends)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return s
 }
 

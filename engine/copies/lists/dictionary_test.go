@@ -5,6 +5,7 @@ import (
 	"errors"
 	"testing"
 
+	"ndd/engine/oracle/must"
 	"ndd/engine/storage/store"
 )
 
@@ -17,7 +18,7 @@ func TestDamagedBlock(t *testing.T) {
 	m.Section("x.index")
 	m.Write(binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(nil, 5), 0))
 	d, err := openDictionary(m.Source(), "x", 2)
-	check(t, err)
+	must.Do(t, err)
 	for _, hash := range []uint64{5, 6, 100} {
 		if _, ok, err := d.find(hash); ok || !errors.Is(err, store.ErrCorrupt) {
 			t.Errorf("signature %d: %v, %v", hash, ok, err)

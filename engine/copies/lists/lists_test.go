@@ -10,16 +10,9 @@ import (
 
 	"ndd/engine/copies/postings"
 	"ndd/engine/oracle"
+	"ndd/engine/oracle/must"
 	"ndd/engine/storage/store"
 )
-
-// check ends a test that has an error.
-func check(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
 
 func TestMain(m *testing.M) { oracle.NoLeaks(m) }
 
@@ -61,10 +54,10 @@ func written(t testing.TB, sets [][]uint64, o Options) (*store.Memory, Stats) {
 		b.Add(s)
 	}
 	s, err := b.Sets(context.Background(), 1)
-	check(t, err)
+	must.Do(t, err)
 	to := new(store.Memory)
 	stats, err := Write(context.Background(), to, "words", s, o)
-	check(t, err)
+	must.Do(t, err)
 	return to, stats
 }
 
@@ -73,8 +66,8 @@ func opened(t testing.TB, sets [][]uint64) *Lists {
 	t.Helper()
 	to, _ := written(t, sets, Options{})
 	l, err := Open(to.Source(), "words")
-	check(t, err)
-	check(t, l.Check(context.Background()))
+	must.Do(t, err)
+	must.Do(t, l.Check(context.Background()))
 	return l
 }
 
@@ -83,9 +76,9 @@ func search(t testing.TB, l *Lists, o postings.Options, set []uint64) (matches [
 	t.Helper()
 	s := l.Searcher(&o)
 	counts = make([]int, len(set))
-	check(t, s.Look(set, counts))
+	must.Do(t, s.Look(set, counts))
 	matches, err := s.AppendSimilar(context.Background(), nil, len(set), counts)
-	check(t, err)
+	must.Do(t, err)
 	return matches, counts
 }
 
@@ -148,7 +141,7 @@ func TestSearch(t *testing.T) {
 				var got []postings.Match
 				found := make([]int, len(q))
 				for _, s := range searchers {
-					check(t, s.Look(q, found))
+					must.Do(t, s.Look(q, found))
 				}
 				for i, s := range searchers {
 					from := len(got)
@@ -291,7 +284,7 @@ func TestHostile(t *testing.T) {
 	good := sourceOf{}
 	for _, name := range sections {
 		s, err := to.Source().Section("words" + name)
-		check(t, err)
+		must.Do(t, err)
 		good["words"+name] = s.Data
 	}
 	found, refused, step := 0, 0, 1

@@ -8,15 +8,8 @@ import (
 	"testing"
 
 	"ndd/engine/copies/signature"
+	"ndd/engine/oracle/must"
 )
-
-// check ends a test that has an error.
-func check(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
 
 // specification reads the definition of the package comment, for texts of lower-case words and
 // spaces: it returns the words of each signature.
@@ -52,7 +45,7 @@ func hashes(t *testing.T, sigs []string) (all []uint64) {
 		words := strings.Split(sig, ":")
 		for _, w := range append(words[1:], words[0]) { // the chain, and then the antecedent
 			one, err := makeLists("test", []string{w}, nil)
-			check(t, err)
+			must.Do(t, err)
 			for hash := range one.kinds {
 				h = signature.Fold(h, hash)
 			}
@@ -67,7 +60,7 @@ func TestPaperExample(t *testing.T) {
 	text := "At a rally to kick off a weeklong campaign for the South Carolina primary, Obama tried to set the " +
 		"record straight"
 	s, err := New(Options{Lists: Paper, Chain: 2})
-	check(t, err)
+	must.Do(t, err)
 	want := hashes(t, []string{"a:rally:kick", "a:weeklong:campaign", "the:south:carolina", "the:record:straight"})
 	var got []uint64
 	for _, x := range signature.Append(nil, s, text) {
@@ -87,7 +80,7 @@ func TestSpecification(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	antecedents, stops := []string{"the", "is", "a"}, []string{"the", "is", "a", "of", "and"}
 	lists, err := makeLists("test", antecedents, stops)
-	check(t, err)
+	must.Do(t, err)
 	for i := range 400 {
 		var b strings.Builder
 		for range random.IntN(60) {
@@ -99,7 +92,7 @@ func TestSpecification(t *testing.T) {
 		}
 		o := Options{lists, 1 + i%3, 1 + i/3%4}
 		s, err := New(o)
-		check(t, err)
+		must.Do(t, err)
 		var got []uint64
 		for _, x := range signature.Append(nil, s, b.String()) {
 			got = append(got, x.Hash)
@@ -119,7 +112,7 @@ func TestLists(t *testing.T) {
 		t.Fatal(l, err)
 	}
 	s, err := New(Options{Lists: l, Chain: 1})
-	check(t, err)
+	must.Do(t, err)
 	if got := signature.Append(nil, s, "Der und Hund bellt und die Katze"); len(got) != 2 {
 		t.Errorf("%d signatures", len(got))
 	}
@@ -143,12 +136,12 @@ func TestLists(t *testing.T) {
 // TestLearn: the commonest words are antecedents, the next ones stop words.
 func TestLearn(t *testing.T) {
 	l, err := NewLearner()
-	check(t, err)
+	must.Do(t, err)
 	for i := range 300 {
 		l.Add(strings.Repeat(fmt.Sprintf("w%03d ", i), 600-i))
 	}
 	lists, err := l.Lists()
-	check(t, err)
+	must.Do(t, err)
 	counts := map[uint64]int{}
 	for _, k := range lists.kinds {
 		counts[k]++
@@ -157,7 +150,7 @@ func TestLearn(t *testing.T) {
 		t.Errorf("%d antecedents, %d other stop words", counts[antecedent], counts[stop])
 	}
 	s, err := New(Options{Lists: lists, Chain: 1})
-	check(t, err)
+	must.Do(t, err)
 	if got := signature.Append(nil, s, "w019 w099 w100 w020 w200"); len(got) != 1 {
 		t.Errorf("%d signatures, want that of w019 and w100", len(got))
 	}
@@ -171,9 +164,7 @@ func TestLearn(t *testing.T) {
 func FuzzSelector(f *testing.F) {
 	f.Add("The cat is on the mat, and the dog has been under a table since noon.")
 	s, err := New(Options{})
-	if err != nil {
-		f.Fatal(err)
-	}
+	must.Do(f, err)
 	f.Fuzz(func(t *testing.T, text string) {
 		for _, x := range signature.Append(nil, s, text) {
 			if x.Start < 0 || x.End <= x.Start || int(x.End) > len(text) {

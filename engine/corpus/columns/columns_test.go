@@ -14,6 +14,7 @@ import (
 
 	"ndd/engine/corpus/columns"
 	"ndd/engine/oracle"
+	"ndd/engine/oracle/must"
 )
 
 func TestMain(m *testing.M) { oracle.NoLeaks(m) }
@@ -80,9 +81,7 @@ func write[T any](t testing.TB, rows []T, options ...parquet.WriterOption) []byt
 	if _, err := w.Write(rows); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.Close())
 	return b.Bytes()
 }
 
@@ -157,13 +156,9 @@ func TestColumns(t *testing.T) {
 func sameAsLibrary(t *testing.T, data []byte, repeats bool) {
 	t.Helper()
 	alone, err := parquet.OpenFile(bytes.NewReader(data), int64(len(data)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	f, err := columns.Open(bytes.NewReader(data), int64(len(data)), 1<<20)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer f.Close()
 	if f.Repeats() != repeats {
 		t.Error("lists:", f.Repeats())
@@ -171,9 +166,7 @@ func sameAsLibrary(t *testing.T, data []byte, repeats bool) {
 	values := make([][]string, len(f.Schema().Columns()))
 	for i, group := range alone.RowGroups() {
 		want, err := rowsOf(group)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		got, err := rowsOf(f.RowGroup(i))
 		if err != nil || len(got) == 0 || strings.Join(got, "\n") != strings.Join(want, "\n") {
 			t.Errorf("row group %d: %v: %d rows, want %d", i, err, len(got), len(want))

@@ -20,6 +20,7 @@ import (
 	"github.com/pierrec/lz4/v4"
 
 	"ndd/engine/corpus/columns"
+	"ndd/engine/oracle/must"
 )
 
 // A hostile file has one column "text", whose pages are as a test wants them.
@@ -66,9 +67,7 @@ func (p page) packed(body []byte, size int32) page {
 func encode(t *testing.T, v any) []byte {
 	t.Helper()
 	b, err := thrift.Marshal(new(thrift.CompactProtocol), v)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return b
 }
 
@@ -140,9 +139,7 @@ func TestHostile(t *testing.T) {
 		return b.Bytes()
 	}()
 	e, err := zstd.NewWriter(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer e.Close()
 	squeezed := e.EncodeAll(zeros, nil)
 	prefixes, _ := new(delta.BinaryPackedEncoding).EncodeInt32(nil, make30k(1))
@@ -358,9 +355,7 @@ func TestCompressedPage(t *testing.T) {
 		footer: func(m *format.FileMetaData) { m.RowGroups[0].Columns[0].MetaData.TotalCompressedSize = size - 1<<20 }}
 	w := &wide{start: start, end: h.bytes(t), size: size}
 	f, err := columns.Open(w, size, 1<<20)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer f.Close()
 	if _, err := valuesOf(f, 0); err == nil || !strings.Contains(err.Error(), "page 1: 67108864 bytes compressed") {
 		t.Error(err)
@@ -377,18 +372,14 @@ func TestLargePages(t *testing.T) {
 	for codec, pack := range map[format.CompressionCodec]func([]byte) []byte{
 		format.Zstd: func(b []byte) []byte {
 			e, err := zstd.NewWriter(nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			defer e.Close()
 			return e.EncodeAll(b, nil)
 		},
 		format.Lz4Raw: func(b []byte) []byte {
 			packed := make([]byte, lz4.CompressBlockBound(len(b)))
 			n, err := lz4.CompressBlock(b, packed, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			return packed[:n]
 		},
 	} {
@@ -399,9 +390,7 @@ func TestLargePages(t *testing.T) {
 			int32(len(body)))}}
 		data := h.bytes(t)
 		f, err := columns.Open(bytes.NewReader(data), int64(len(data)), 1<<30)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if values, err := valuesOf(f, 0); err != nil || len(values) != 1 || values[0] != string(noise) {
 			t.Errorf("%v: %d values, %v", codec, len(values), err)
 		}

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"ndd/engine/oracle/must"
 )
 
 // TestBinaryIsNamed: a file that is no text is said to be what it is.
@@ -21,9 +23,7 @@ func TestBinaryIsNamed(t *testing.T) {
 		"SQLite format 3\x00": "an SQLite database",
 	} {
 		path := filepath.Join(t.TempDir(), "file")
-		if err := os.WriteFile(path, []byte(begin), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte(begin), 0o644))
 		for _, err := range Read(context.Background(), []string{path}, Options{}, nil) {
 			skip, ok := errors.AsType[*Skip](err)
 			if !ok || skip.Reason != Unreadable || !errors.Is(err, ErrBinary) || !strings.Contains(err.Error(),
@@ -51,14 +51,10 @@ func TestNoID(t *testing.T) {
 		{"key", "a.txt", "one\n", []bool{false}},
 	} {
 		path := filepath.Join(t.TempDir(), c.name)
-		if err := os.WriteFile(path, []byte(c.content), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte(c.content), 0o644))
 		var got []bool
 		for doc, err := range Read(context.Background(), []string{path}, Options{IDField: c.field}, nil) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			got = append(got, doc.NoID)
 		}
 		if len(got) != len(c.want) || got[0] != c.want[0] || got[len(got)-1] != c.want[len(got)-1] {

@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/klauspost/compress/gzip"
+
+	"ndd/engine/oracle/must"
 )
 
 // TestBlocks: what a scan of lines and records yields depends neither on the size of blocks nor on the
@@ -42,9 +44,7 @@ func TestBlocks(t *testing.T) {
 		for what, b := range map[string][]byte{name: []byte(content), "cut " + name + ".gz": packed[:len(packed)-9],
 			"short " + name: []byte(content[:len(content)*2/3])} {
 			path := filepath.Join(dir, what)
-			if err := os.WriteFile(path, b, 0o644); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(path, b, 0o644))
 			for _, most := range []int64{20, 100, 0} {
 				want := scannedWith(t, path, Options{MaxDocumentBytes: most})
 				if !strings.HasSuffix(name, ".jsonl") && most == 0 {
@@ -77,9 +77,7 @@ func TestBlocks(t *testing.T) {
 func inOrder(t *testing.T, path string) (got []string) {
 	t.Helper()
 	opts, err := Options{}.withDefaults()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	s := &stream{ctx: t.Context(), file: File{Path: path}, opts: opts}
 	s.yield = func(u Unit, err error) bool {
 		line := fmt.Sprintf("%d %d %d %q %q", u.Line, u.From, u.To, u.id, u.raw)
@@ -90,9 +88,7 @@ func inOrder(t *testing.T, path string) (got []string) {
 		return true
 	}
 	closer, err := s.open(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer closer()
 	err = s.recordsInOrder(&table{mark: separator(path), most: opts.MaxDocumentBytes}, s.r, 0, 0)
 	if skip, ok := err.(*Skip); ok {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"ndd/engine/corpus/document"
+	"ndd/engine/oracle/must"
 )
 
 // TestRanges puts files of lines and records together from the ranges of their units, and leaves
@@ -29,9 +30,7 @@ func TestRanges(t *testing.T) {
 	} {
 		f := document.File{Path: c.path}
 		content, err := f.Open(t.Context(), document.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		all, err := io.ReadAll(content)
 		content.Close()
 		if err != nil || string(all) != c.content || !content.Rows {
@@ -62,15 +61,11 @@ func TestValues(t *testing.T) {
 		"c.txt": "words",
 	})
 	when := time.Unix(1_700_000_000, 5)
-	if err := os.Chtimes("c.txt", when, when); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Chtimes("c.txt", when, when))
 	opts := document.Options{ValueFields: [][]string{{"meta.score", "date", "later"}, {"later"}}}
 	var got bytes.Buffer
 	for doc, err := range document.Read(t.Context(), []string{"a.jsonl", "b.csv", "c.txt"}, opts, nil) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if doc.Line > 0 && doc.Modified != 0 || doc.Line == 0 && doc.Modified != when.UnixNano() {
 			t.Errorf("%s: modified %d", doc.ID, doc.Modified)
 		}
@@ -90,9 +85,7 @@ func TestValues(t *testing.T) {
 // TestLinkedFolder names a folder by a link to it.
 func TestLinkedFolder(t *testing.T) {
 	tree(t, map[string]string{"folder/a.txt": "words"})
-	if err := os.Symlink("folder", "link"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Symlink("folder", "link"))
 	for _, input := range []string{"link", "link/"} {
 		if got, err := read(t, document.Options{}, nil, input); err != nil || !slices.Equal(got,
 			[]string{"link/a.txt: words"}) {

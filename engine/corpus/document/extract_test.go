@@ -3,6 +3,8 @@ package document
 import (
 	"strings"
 	"testing"
+
+	"ndd/engine/oracle/must"
 )
 
 // TestOwnText: a document that was extracted keeps its text when the next one is; a borrowed one
@@ -15,18 +17,12 @@ func TestOwnText(t *testing.T) {
 		var owned []Document
 		var want []string
 		for unit, err := range Scan(t.Context(), []string{Stdin}, opts, strings.NewReader(input)) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			lent, err := borrower.Borrow(unit)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			want = append(want, strings.Clone(lent.Text))
 			doc, err := owner.Extract(unit)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			owned = append(owned, doc)
 			clear(unit.raw) // what lines share with their neighbours is no document's
 		}

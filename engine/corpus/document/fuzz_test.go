@@ -11,15 +11,14 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"ndd/engine/corpus/document"
+	"ndd/engine/oracle/must"
 )
 
 // readBytes has bytes read as a file of a name, and demands that nothing but documents, skips and
 // errors that name the file comes.
 func readBytes(t *testing.T, name string, raw []byte, format document.Format) {
 	path := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(path, raw, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, raw, 0o644))
 	for doc, err := range document.Read(t.Context(), []string{path}, document.Options{Format: format,
 		MaxDocumentBytes: 1 << 20}, nil) {
 		skip, skipped := errors.AsType[*document.Skip](err)
@@ -51,9 +50,7 @@ func FuzzPacked(f *testing.F) {
 	w.Write([]byte(lines))
 	w.Close()
 	e, err := zstd.NewWriter(&z)
-	if err != nil {
-		f.Fatal(err)
-	}
+	must.Do(f, err)
 	e.Write([]byte(lines))
 	e.Close()
 	for _, seed := range []string{zipped.String(), z.String(), "\xfd7zXZ\x00\x00\x04\xe6\xd6\xb4F", "BZh91AY&SY", lines} {

@@ -16,6 +16,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"ndd/engine/corpus/document"
+	"ndd/engine/oracle/must"
 )
 
 // allocated reads a file and returns what came of it, and how many bytes of memory that took.
@@ -23,9 +24,7 @@ func allocated(t *testing.T, name string, content []byte, format document.Format
 	bytes uint64) {
 	t.Helper()
 	tree(t, nil)
-	if err := os.WriteFile(name, content, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(name, content, 0o644))
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	for _, err := range document.Read(t.Context(), []string{name}, document.Options{Format: format,
@@ -52,9 +51,7 @@ func TestHostileFiles(t *testing.T) {
 	squeeze := func(parts ...string) []byte {
 		var b bytes.Buffer
 		w, err := zstd.NewWriter(&b, zstd.WithEncoderConcurrency(1))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		for _, p := range parts {
 			for range bomb / max(len(p), 1<<20) {
 				if w.Write([]byte(p)); len(p) < 1<<20 {
@@ -162,15 +159,11 @@ func TestFlatMemory(t *testing.T) {
 	}
 	w.Close()
 	tree(t, nil)
-	if err := os.WriteFile("a.jsonl.gz", b.Bytes(), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile("a.jsonl.gz", b.Bytes(), 0o644))
 	var most uint64
 	n := 0
 	for _, err := range document.Read(t.Context(), []string{"a.jsonl.gz"}, document.Options{}, nil) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if n++; n%2000 == 0 {
 			var m runtime.MemStats
 			runtime.GC()

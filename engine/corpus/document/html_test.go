@@ -13,15 +13,15 @@ import (
 	"golang.org/x/text/encoding/simplifiedchinese"
 	"golang.org/x/text/encoding/traditionalchinese"
 	"golang.org/x/text/encoding/unicode"
+
+	"ndd/engine/oracle/must"
 )
 
 // pageOf extracts a page as Extract does.
 func pageOf(t testing.TB, raw string) Document {
 	t.Helper()
 	doc, err := NewExtractor(Options{}).Extract(Unit{Source: "page.html", format: HTML, raw: []byte(raw)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return doc
 }
 
@@ -71,9 +71,7 @@ func TestHTMLEncodings(t *testing.T) {
 	meta := func(name string) string { return `<meta charset="` + name + `">` }
 	encode := func(e encoding.Encoding, s string) string {
 		b, err := e.NewEncoder().String(s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		return b
 	}
 	for _, c := range []struct{ name, raw, want string }{
@@ -136,9 +134,7 @@ func TestEncodingsByBytes(t *testing.T) {
 			charmap.Windows1253, greece},
 	} {
 		raw, err := c.enc.NewEncoder().String(c.text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		for _, declared := range []string{"", "gbk", "big5", "shift_jis", "euc-kr", "iso-8859-1", "utf-8", "windows-1251"} {
 			if declared == "windows-1251" && c.name == "windows-1253" {
 				continue // letters of which no frequency tells: what is declared
@@ -170,13 +166,9 @@ func TestEncodingsByBytes(t *testing.T) {
 func TestTextEncodings(t *testing.T) {
 	const chinese = "灯塔看守人每天晚上记录天气，ndd 也记录。\n"
 	gbk, err := simplifiedchinese.GBK.NewEncoder().String(chinese)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	utf16, err := unicode.UTF16(unicode.BigEndian, unicode.UseBOM).NewEncoder().String(chinese)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for _, c := range []struct {
 		name, raw, want string
 		repaired        int

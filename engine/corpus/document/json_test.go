@@ -12,6 +12,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
+
+	"ndd/engine/oracle/must"
 )
 
 // values returns the texts of a JSON file, and whether all of it was read.
@@ -103,9 +105,7 @@ func TestFirstLineIsBroken(t *testing.T) {
 				got = append(got, string(skip.Reason))
 				continue
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			got = append(got, doc.ID+" "+doc.Text)
 		}
 		if diff := cmp.Diff([]string{"broken", "a one", "b two"}, got); diff != "" || chosen != 1 {

@@ -3,6 +3,8 @@ package document
 import (
 	"strings"
 	"testing"
+
+	"ndd/engine/oracle/must"
 )
 
 // TestMainText: what is taken of pages that mark their main part, and of those that do not.
@@ -50,9 +52,7 @@ func FuzzMainText(f *testing.F) {
 	f.Fuzz(func(t *testing.T, page string) {
 		text := func(how Extract) string {
 			doc, err := NewExtractor(Options{Extract: how}).Extract(Unit{format: HTML, raw: []byte(page)})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			return doc.Text
 		}
 		all := text(ExtractAll)

@@ -13,6 +13,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"ndd/engine/corpus/document"
+	"ndd/engine/oracle/must"
 )
 
 // page is a row of the tables below.
@@ -68,9 +69,7 @@ func TestParquetLists(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.Close())
 	tree(t, map[string]string{"c.parquet": b.String()})
 	for _, name := range []string{"messages.content", "messages[].content", "messages.list.element.content"} {
 		got, err := read(t, document.Options{TextField: name, IDField: "meta.id"}, nil, "c.parquet")
@@ -111,9 +110,7 @@ func table(t testing.TB, n int) []byte {
 			t.Fatal(err)
 		}
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.Close())
 	return b.Bytes()
 }
 
@@ -182,9 +179,7 @@ func TestDamagedParquet(t *testing.T) {
 		return all
 	}
 	try := func(damaged []byte) {
-		if err := os.WriteFile("d.parquet", damaged, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile("d.parquet", damaged, 0o644))
 		want := read(nil)
 		for _, bytes := range []int64{1 << 20, 40_000, 100} {
 			if got := read(document.NewDecoders(3, bytes)); !slices.Equal(got, want) {
@@ -212,9 +207,7 @@ func TestParquetDictionary(t *testing.T) {
 	if _, err := w.Write(slices.Repeat([]row{{strings.Repeat("text ", 1000)}}, 100)); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.Close())
 	tree(t, map[string]string{"d.parquet": b.String()})
 	n := 0
 	for doc, err := range document.Read(t.Context(), []string{"d.parquet"},
@@ -246,9 +239,7 @@ func TestDamagedRowGroup(t *testing.T) {
 			tally.Add(skip)
 			continue
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if documents++; doc.ID != "u"+strings.TrimPrefix(doc.Text, "text ") || doc.Line < 1 || doc.ID != fmt.Sprint("u",
 			doc.Line-1) {
 			t.Errorf("%+v", doc)

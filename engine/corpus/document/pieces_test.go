@@ -14,6 +14,8 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
+
+	"ndd/engine/oracle/must"
 )
 
 // gzipped returns members of a level of compression.
@@ -22,13 +24,9 @@ func gzipped(t *testing.T, level int, members ...string) (all []byte) {
 	var b bytes.Buffer
 	for _, m := range members {
 		w, err := gzip.NewWriterLevel(&b, level)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		io.WriteString(w, m)
-		if err := w.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, w.Close())
 	}
 	return b.Bytes()
 }
@@ -94,9 +92,7 @@ func TestPieces(t *testing.T) {
 		plain = append(plain, text+"\n")
 	}
 	z, err := zstd.NewWriter(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	var frames, streams []byte
 	for i, line := range lines {
 		frames = z.EncodeAll([]byte(line), frames)
@@ -105,14 +101,10 @@ func TestPieces(t *testing.T) {
 		}
 		var b bytes.Buffer
 		s, err := zstd.NewWriter(&b, zstd.WithEncoderCRC(i%2 == 0)) // without the size of its content
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		io.WriteString(s, line)
 		s.Flush()
-		if err := s.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.Close())
 		streams = append(streams, b.Bytes()...)
 	}
 	member := string(gzipped(t, gzip.BestSpeed, "inner member"))
@@ -135,9 +127,7 @@ func TestPieces(t *testing.T) {
 		path := filepath.Join(dir, name)
 		same := func(what string, content []byte, sizes ...int) {
 			t.Helper()
-			if err := os.WriteFile(path, content, 0o644); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(path, content, 0o644))
 			want := scanned(t, path, nil)
 			units, whole := contentOf(t, path, nil)
 			if units != nil && !slices.Equal(units, want) {
@@ -196,9 +186,7 @@ func TestLargePieces(t *testing.T) {
 		"damaged late": func(b []byte) []byte { b[len(b)-50_000] ^= 1; return b },
 		"cut":          func(b []byte) []byte { return b[:len(b)-10] },
 	} {
-		if err := os.WriteFile(path, change(slices.Clone(sound)), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, change(slices.Clone(sound)), 0o644))
 		want := scanned(t, path, nil)
 		_, whole := contentOf(t, path, nil)
 		d := NewDecoders(16, 64<<20)
@@ -214,9 +202,7 @@ func TestLargePieces(t *testing.T) {
 // TestFrames: the length of a frame is found, of every kind of block.
 func TestFrames(t *testing.T) {
 	z, err := zstd.NewWriter(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	noise := make([]byte, 300_000)
 	r := rand.New(rand.NewPCG(3, 5))
 	for i := range noise {

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"ndd/engine/oracle/must"
 )
 
 // TestPlaces cuts parts of texts out of files by their places, and demands files that are otherwise
@@ -58,17 +60,11 @@ func checkPlaces(t *testing.T, rng *rand.Rand, format Format, file string) {
 	opts := Options{Format: format}
 	extractor := NewExtractor(opts)
 	write := func(content string) (units []Unit, texts []string) {
-		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte(content), 0o600))
 		for u, err := range Scan(context.Background(), []string{path}, opts, nil) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			doc, err := extractor.Extract(u)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			units, texts = append(units, u), append(texts, doc.Text)
 		}
 		return units, texts
@@ -119,15 +115,11 @@ func TestNoPlaces(t *testing.T) {
 		"a.jsonl": `{"text":["abc","d"]}` + "\n", "b.jsonl": `{"html":"abc"}` + "\n",
 	} {
 		path := filepath.Join(t.TempDir(), name)
-		if err := os.WriteFile(path, []byte(file), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte(file), 0o600))
 		n := 0
 		opts := Options{TextField: map[string]string{"a.jsonl": "text[]"}[name]}
 		for u, err := range Scan(context.Background(), []string{path}, opts, nil) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			n++
 			if places, ok := NewExtractor(opts).Places(u, []Range{{0, 1}}); ok {
 				t.Errorf("%s: %v", name, places)

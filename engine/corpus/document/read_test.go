@@ -20,6 +20,7 @@ import (
 
 	"ndd/engine/corpus/document"
 	"ndd/engine/oracle"
+	"ndd/engine/oracle/must"
 )
 
 func TestMain(m *testing.M) { oracle.NoLeaks(m) }
@@ -30,12 +31,8 @@ func tree(t *testing.T, files map[string]string) {
 	root := t.TempDir()
 	for name, content := range files {
 		path := filepath.Join(root, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		must.Do(t, os.WriteFile(path, []byte(content), 0o644))
 	}
 	t.Chdir(root)
 }
@@ -64,9 +61,7 @@ func gz(t *testing.T, members ...string) string {
 		if _, err := w.Write([]byte(m)); err != nil {
 			t.Fatal(err)
 		}
-		if err := w.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, w.Close())
 	}
 	return b.String()
 }
@@ -74,9 +69,7 @@ func gz(t *testing.T, members ...string) string {
 func zst(t *testing.T, frames ...string) string {
 	t.Helper()
 	w, err := zstd.NewWriter(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	var b []byte
 	for _, f := range frames {
 		b = w.EncodeAll([]byte(f), b)
@@ -93,9 +86,7 @@ const (
 func hexBytes(t *testing.T, s string) []byte {
 	t.Helper()
 	b, err := hex.DecodeString(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return b
 }
 
@@ -196,9 +187,7 @@ func TestReadInputs(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got, err := read(t, c.opts, strings.NewReader(c.stdin), c.inputs...)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			if diff := cmp.Diff(c.want, got); diff != "" {
 				t.Error(diff)
 			}

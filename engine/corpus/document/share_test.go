@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"ndd/engine/corpus/document"
+	"ndd/engine/oracle/must"
 )
 
 // names returns the paths of files and, with a mark, what is skipped.
@@ -40,9 +41,7 @@ func TestShare(t *testing.T) {
 		var least, most int64 = 1 << 40, 0
 		for i := range of {
 			share, err := document.NewShare(t.Context(), inputs, i, of)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			mine := names(t, document.Options{Share: share}, inputs...)
 			if !slices.IsSortedFunc(mine, func(a, b string) int { return slices.Index(all, a) - slices.Index(all, b) }) {
 				t.Errorf("share %d/%d is out of order: %q", i, of, mine)
@@ -63,9 +62,7 @@ func TestShare(t *testing.T) {
 			least, most = min(least, bytes), max(most, bytes)
 			got = append(got, mine...)
 			other, err := document.NewShare(t.Context(), again, i, of)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			theirs := names(t, document.Options{Share: other}, again...)
 			slices.Sort(mine)
 			slices.Sort(theirs)
@@ -83,9 +80,7 @@ func TestShare(t *testing.T) {
 		}
 	}
 	before, err := document.NewShare(t.Context(), inputs, 0, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	files["d/a/new"] = ""
 	tree(t, files)
 	if after, err := document.NewShare(t.Context(), inputs, 0, 2); err != nil || after.Digest == before.Digest {
@@ -100,12 +95,8 @@ func TestLinks(t *testing.T) {
 		"hub/s/b2.txt": "b.txt", "hub/s/c.txt": "../.cache/3", "hub/s/loop": "loop", "hub/s/none": "../none",
 		"hub/s/up": ".."} {
 		tree := strings.TrimSuffix(name, "/"+name[strings.LastIndex(name, "/")+1:])
-		if err := os.MkdirAll(tree, 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Symlink(to, name); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(tree, 0o755))
+		must.Do(t, os.Symlink(to, name))
 	}
 	for _, c := range []struct{ inputs, want string }{
 		// Out of the folder named: one link to each file.

@@ -16,6 +16,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 
 	"ndd/engine/corpus/document"
+	"ndd/engine/oracle/must"
 )
 
 // record is a WARC record. Headers are name and value in turn.
@@ -177,9 +178,7 @@ func TestResumedWARC(t *testing.T) {
 	tree(t, nil)
 	try := func(what string, damaged int, packed []string) {
 		t.Helper()
-		if err := os.WriteFile("a.warc.gz", []byte(strings.Join(packed, "")), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile("a.warc.gz", []byte(strings.Join(packed, "")), 0o644))
 		opts := document.Options{Format: document.WARC}
 		var ids, content []string
 		c, err := document.File{Path: "a.warc.gz"}.Open(t.Context(), opts)
@@ -338,9 +337,7 @@ func FuzzMembers(f *testing.F) {
 			file[at] ^= change
 		}
 		path := filepath.Join(t.TempDir(), "a.warc.gz")
-		if err := os.WriteFile(path, file, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, file, 0o644))
 		opts := document.Options{Format: document.WARC, MaxDocumentBytes: 1 << 16}
 		c, err := document.File{Path: path}.Open(t.Context(), opts)
 		if err != nil {

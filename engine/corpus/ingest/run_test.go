@@ -22,6 +22,7 @@ import (
 	"ndd/engine/corpus/ingest"
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/oracle"
+	"ndd/engine/oracle/must"
 )
 
 func TestMain(m *testing.M) { oracle.NoLeaks(m) }
@@ -48,9 +49,7 @@ func corpus(t *testing.T, n int) string {
 		}
 	}
 	write := func(name string, content []byte) {
-		if err := os.WriteFile(filepath.Join(dir, name), content, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(dir, name), content, 0o644))
 	}
 	write("lines.jsonl", lines.Bytes())
 	for i := range n / 10 {
@@ -74,9 +73,7 @@ func run(t *testing.T, cfg ingest.Config, inputs ...string) (records []ingest.Re
 func oneByOne(t *testing.T, inputs ...string) (records []ingest.Record, tally document.Tally) {
 	t.Helper()
 	f, err := simhash.New(simhash.Default())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	extractor := document.NewExtractor(document.Options{})
 	units := 0
 	for unit, err := range document.Scan(t.Context(), inputs, document.Options{}, nil) {
@@ -89,9 +86,7 @@ func oneByOne(t *testing.T, inputs ...string) (records []ingest.Record, tally do
 			tally.Add(skip)
 			continue
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		fp, n, ok := f.Fingerprint(doc.Text)
 		sum := highwayhash.Sum128([]byte(doc.Text), []byte("ndd ingest: texts, HighwayHash  "))
 		hash := [2]uint64{binary.LittleEndian.Uint64(sum[:8]), binary.LittleEndian.Uint64(sum[8:])}
@@ -109,9 +104,7 @@ func TestRunEqualsOneByOne(t *testing.T) {
 	for _, threads := range []int{0, 1, 2, 3, 16} {
 		t.Run(fmt.Sprintf("threads=%d", threads), func(t *testing.T) {
 			got, report, err := run(t, ingest.Config{Threads: threads}, dir)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Fatal(diff)
 			}
@@ -206,9 +199,7 @@ func TestRunProgress(t *testing.T) {
 		last = p
 		calls++
 	}}, slow)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	want := ingest.Progress{Files: report.Files, BytesRead: report.BytesRead, Documents: report.Documents, Done: true}
 	if last != want || calls < 3 {
 		t.Errorf("%d calls, the last %+v, want %+v", calls, last, want)
@@ -332,9 +323,7 @@ func TestManyFiles(t *testing.T) {
 			z.Truncate(z.Len() * 3 / 4)
 			b, name = z, name+".gz"
 		}
-		if err := os.WriteFile(name, b.Bytes(), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(name, b.Bytes(), 0o666))
 	}
 	read := func(threads int) (lines []string, report ingest.Report) {
 		cfg := ingest.Config{Threads: threads, Skipped: func(s *document.Skip) error {
@@ -345,9 +334,7 @@ func TestManyFiles(t *testing.T) {
 			lines = append(lines, fmt.Sprint(r))
 			return nil
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		return lines, report
 	}
 	want, report := read(1)

@@ -15,6 +15,7 @@ import (
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/oracle"
 	"ndd/engine/oracle/faults"
+	"ndd/engine/oracle/must"
 	"ndd/engine/storage/disk"
 	"ndd/engine/storage/store"
 )
@@ -23,9 +24,7 @@ func TestMain(m *testing.M) { oracle.NoLeaks(m) }
 
 func write(t testing.TB, path string, docs, unmarked int) {
 	t.Helper()
-	if err := writeTo(nil, path, docs, unmarked); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, writeTo(nil, path, docs, unmarked))
 }
 
 func writeTo(d *disk.Disk, path string, docs, unmarked int) error {
@@ -53,9 +52,7 @@ func TestFaults(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "f.ndf")
 	faults.Each(t, 1, func(d *disk.Disk) error {
-		if err := os.RemoveAll(path); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.RemoveAll(path))
 		return writeTo(d, path, 5000, 7)
 	}, func(f faults.Fault, whole bool) {
 		left, err := os.ReadDir(dir)
@@ -73,9 +70,7 @@ func TestRoundTrip(t *testing.T) {
 	for _, docs := range []int{0, 1, 1000, chunkDocs, 2*chunkDocs + 3} {
 		write(t, path, docs, docs%7)
 		f, err := Open(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if f.Len() != uint64(docs) || *f.Recipe() != simhash.Default() || !f.HasIDs() {
 			t.Fatalf("%d documents, recipe %v", f.Len(), f.Recipe())
 		}
@@ -129,9 +124,7 @@ func TestRoundTrip(t *testing.T) {
 func TestLongIDs(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f.ndf")
 	w, err := Create(path, simhash.Default(), store.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	const docs = 1700
 	rng := rand.NewChaCha8([32]byte{})
 	id := make([]byte, 30_000)
@@ -139,20 +132,14 @@ func TestLongIDs(t *testing.T) {
 	for i := range docs {
 		rng.Read(id)
 		ids[i] = xxhash.Sum64(id)
-		if err := w.Append(Document{ID: string(id), Fingerprint: print(i)}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, w.Append(Document{ID: string(id), Fingerprint: print(i)}))
 		if held := w.idData.Len(); held > chunkIDBytes+8<<20 {
 			t.Fatalf("%d bytes of IDs are held", held)
 		}
 	}
-	if err := w.Commit(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.Commit())
 	f, err := Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer f.Close()
 	if len(f.chunks) < 3 || f.Len() != docs {
 		t.Fatalf("%d documents in %d chunks", f.Len(), len(f.chunks))
@@ -177,9 +164,7 @@ func TestRaw(t *testing.T) {
 	want := []uint64{1, 1 << 63, 0}
 	os.WriteFile(path, store.Bytes64(want), 0o644)
 	f, err := Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer f.Close()
 	if !slices.Equal(f.Fingerprints(), want) || f.Recipe() != nil || f.HasIDs() || f.Len() != 3 {
 		t.Fatal("differs")
@@ -204,9 +189,7 @@ func TestBadFiles(t *testing.T) {
 	good, _ := os.ReadFile(at("good.ndf"))
 	os.WriteFile(at("cut.ndf"), good[:len(good)-9], 0o644)
 	seg, err := store.Create(at("seg"), store.KindSegment, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	seg.Commit()
 	for _, c := range []struct {
 		file, says string
@@ -234,12 +217,8 @@ func TestTwoPrintsRefused(t *testing.T) {
 	recipe := simhash.Minwise()
 	recipe.Prints = 2
 	w, err := Create(path, recipe, store.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Commit(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
+	must.Do(t, w.Commit())
 	if _, err := Open(path); !errors.Is(err, simhash.ErrTwoPrints) || errors.Is(err, store.ErrCorrupt) ||
 		!strings.HasPrefix(err.Error(), path) {
 		t.Error(err)

@@ -12,6 +12,7 @@ import (
 
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/oracle/hostile"
+	"ndd/engine/oracle/must"
 	"ndd/engine/storage/store"
 )
 
@@ -45,9 +46,7 @@ func share(t *testing.T, docs []Placed, i, of int) *File {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), fmt.Sprintf("%d.ndf", i))
 	w, err := Create(path, simhash.Default(), store.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer w.Abort()
 	if of > 0 {
 		w.KeepPlaces(Share{i, of, 77})
@@ -61,17 +60,11 @@ func share(t *testing.T, docs []Placed, i, of int) *File {
 		default:
 			err = w.AppendUnmarked(d.ID, d.Place)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 	}
-	if err := w.Commit(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.Commit())
 	f, err := Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Cleanup(func() { f.Close() })
 	return f
 }
@@ -84,9 +77,7 @@ func TestPlaces(t *testing.T) {
 		parts, err := Parts(files)
 		for _, p := range parts {
 			for d, err := range p.Documents {
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, err)
 				got = append(got, d)
 			}
 		}

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"ndd/engine/corpus/simhash"
+	"ndd/engine/oracle/must"
 	"ndd/engine/storage/store"
 )
 
@@ -51,9 +52,7 @@ func TestNoRawFingerprints(t *testing.T) {
 		{"half zeros", "text text text text text text te" + zeros, ""},
 	} {
 		path := filepath.Join(t.TempDir(), c.name)
-		if err := os.WriteFile(path, []byte(c.data), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte(c.data), 0o644))
 		if len(c.data)%8 != 0 {
 			t.Fatalf("%s: %d bytes would be refused anyway", c.name, len(c.data))
 		}
@@ -89,9 +88,7 @@ func TestNoRawFingerprints(t *testing.T) {
 // TestHalf: a file with a part of a number is refused, unless it is read raw, without that part.
 func TestHalf(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "odd.bin")
-	if err := os.WriteFile(path, []byte("\x01\x00\x00\x00\x00\x00\x00\x00\x02\x03\x04"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte("\x01\x00\x00\x00\x00\x00\x00\x00\x02\x03\x04"), 0o644))
 	if _, err := Open(path); !errors.Is(err, store.ErrCorrupt) || !strings.Contains(err.Error(),
 		"offset 0x8: 11 bytes are no multiple of 8") {
 		t.Error(err)
@@ -109,9 +106,7 @@ func TestWriteArray(t *testing.T) {
 		"False, 'shape': (2,), }", "a.bin": "\x01\x00\x00", "a.ndf": "nddhead\n"} {
 		path := filepath.Join(t.TempDir(), name)
 		w, err := Create(path, simhash.Default(), store.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if err := errors.Join(w.Append(Document{ID: "a", Fingerprint: 1}), w.AppendUnmarked("short", Place{}),
 			w.Append(Document{ID: "b", Fingerprint: 2}), w.Commit()); err != nil {
 			t.Fatal(name, err)
@@ -127,9 +122,7 @@ func TestWriteArray(t *testing.T) {
 		}
 		f.Close()
 		w, err = Create(filepath.Join(t.TempDir(), name), simhash.Default(), store.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		w.Abort()
 	}
 }

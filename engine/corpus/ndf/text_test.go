@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"ndd/engine/corpus/simhash"
+	"ndd/engine/oracle/must"
 	"ndd/engine/storage/store"
 )
 
@@ -19,9 +20,7 @@ import (
 func opened(t *testing.T, name string, content []byte) (*File, error) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(path, content, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, content, 0o644))
 	f, err := Open(path)
 	piped, pipedErr := Read(bytes.NewReader(content), name)
 	if (err == nil) != (pipedErr == nil) || err == nil && !slices.Equal(f.Fingerprints(), piped.Fingerprints()) {
@@ -37,9 +36,7 @@ func opened(t *testing.T, name string, content []byte) (*File, error) {
 func ids(t *testing.T, all func(func(string, error) bool)) (list []string) {
 	t.Helper()
 	all(func(id string, err error) bool {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		list = append(list, id)
 		return true
 	})
@@ -94,9 +91,7 @@ func TestHaveIDs(t *testing.T) {
 	with, err1 := opened(t, "with", []byte("0123456789abcdef\ta\n"))
 	without, err2 := opened(t, "without.bin", make([]byte, 64))
 	empty, err3 := opened(t, "empty.bin", nil)
-	if err := errors.Join(err1, err2, err3); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(err1, err2, err3))
 	for _, c := range []struct {
 		files []*File
 		have  bool

@@ -8,15 +8,14 @@ import (
 	"testing"
 
 	"ndd/engine/corpus/token"
+	"ndd/engine/oracle/must"
 )
 
 // TestDefinition: the package comment says the fingerprints, hashes and constants that the code
 // makes.
 func TestDefinition(t *testing.T) {
 	page, err := os.ReadFile("doc.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	var vectors []string
 	for _, name := range Names() {
 		line := name
@@ -24,9 +23,7 @@ func TestDefinition(t *testing.T) {
 			"敏捷的棕色狐狸跳过了懒狗。กาแฟ ២៣ ᏣᎳᎩ ﬁne naïve isn't 3.14"} {
 			r, _ := RecipeByName(name)
 			f, err := New(r)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			fp, _, _ := f.Fingerprint(text)
 			line += " " + fp.String()
 		}
@@ -36,9 +33,7 @@ func TestDefinition(t *testing.T) {
 	hex.Decode(key[:], []byte(PublishedKey))
 	k := token.NewKey(key)
 	s, err := token.NewScanner(token.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	hasher := token.NewHasher(s, key)
 	s.Scan("the internationalisations", func(words []token.Token) {
 		a, b := k.Hash(s, &words[0]), k.Hash(s, &words[1])

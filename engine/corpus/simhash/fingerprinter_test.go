@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"ndd/engine/corpus/token"
+	"ndd/engine/oracle/must"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -21,13 +22,9 @@ var update = flag.Bool("update", false, "write the golden files anew")
 func newFingerprinter(t testing.TB, name string) *Fingerprinter {
 	t.Helper()
 	r, err := RecipeByName(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	f, err := New(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return f
 }
 
@@ -78,14 +75,10 @@ func TestGolden(t *testing.T) {
 		}
 		path := filepath.Join("testdata", name+".golden")
 		if *update {
-			if err := os.WriteFile(path, []byte(got.String()), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(path, []byte(got.String()), 0o644))
 		}
 		want, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if got.String() != string(want) {
 			t.Errorf("%s: got\n%swant\n%s", name, got.String(), want)
 		}
@@ -163,9 +156,7 @@ func TestHistoryDoesNotMatter(t *testing.T) {
 			words := rapid.SliceOfN(rapid.SampledFrom(strings.Fields("a bb ccc it's 3.14 é straße 中 文字 がか Ünïcödé "+
 				"verylongwordwithmanyletters x_y")), 0, 60)
 			used, err := New(r)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			for range 4 {
 				text := strings.Join(words.Draw(t, "words"), " ")
 				fresh, _ := New(r)

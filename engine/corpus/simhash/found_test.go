@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"ndd/engine/oracle/must"
 )
 
 // TestFound holds what each recipe finds in texts that this test makes and edits against a golden
@@ -31,14 +33,10 @@ func TestFound(t *testing.T) {
 	}
 	path := filepath.Join("testdata", "found.golden")
 	if *update {
-		if err := os.WriteFile(path, []byte(got.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte(got.String()), 0o644))
 	}
 	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if got.String() != string(want) {
 		t.Errorf("got\n%swant\n%s", got.String(), want)
 	}

@@ -16,6 +16,7 @@ import (
 	"pgregory.net/rapid"
 
 	"ndd/engine/corpus/token"
+	"ndd/engine/oracle/must"
 )
 
 // The twin below is written from the package comment, with maps.
@@ -250,9 +251,7 @@ func TestWeightsOfMinwise(t *testing.T) {
 	for _, weight := range []int{1, 4, 16} {
 		r.WordWeight = weight
 		f, err := New(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		flips := 0
 		for range pairs {
 			var fps [2]Fingerprint

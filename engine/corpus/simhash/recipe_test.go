@@ -5,6 +5,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"ndd/engine/oracle/must"
 )
 
 // TestParseRecipe: recipes round-trip through their JSON, fields that are absent have their defaults, and a recipe is
@@ -151,9 +153,7 @@ func TestRecipeChangesFingerprints(t *testing.T) {
 		r := Simhash()
 		change(&r)
 		f, err := New(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		fp, _, ok := f.Fingerprint(text)
 		if before, twice := seen[fp]; twice || !ok {
 			t.Errorf("%s gives %v, ok %v, as %s does", name, fp, ok, before)

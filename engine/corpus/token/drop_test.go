@@ -3,6 +3,8 @@ package token
 import (
 	"strings"
 	"testing"
+
+	"ndd/engine/oracle/must"
 )
 
 // TestDrop: what goes and what stays of each kind; nothing within a word goes.
@@ -24,9 +26,7 @@ func TestDrop(t *testing.T) {
 		{"", "http://x <b> 12", "http://x <b> 12"},
 	} {
 		d, err := ParseDrop(c.drop)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if got := string(d.Append(nil, c.text)); got != c.want {
 			t.Errorf("%s of %q:\n%q, want\n%q", c.drop, c.text, got, c.want)
 		}

@@ -11,6 +11,8 @@ import (
 	"github.com/clipperhouse/uax29/v2/words"
 	"github.com/minio/highwayhash"
 	"pgregory.net/rapid"
+
+	"ndd/engine/oracle/must"
 )
 
 // found is a token without its place.
@@ -299,9 +301,7 @@ func checkTagOfNewcomer(t *testing.T, s *Scanner, h *Hasher) {
 // for a slot, and tags last as long as their token.
 func TestHasher(t *testing.T) {
 	s, err := NewScanner(Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	key := [32]byte{1, 2, 3}
 	h := NewHasher(s, key)
 	hashes := map[string]uint64{}

@@ -15,6 +15,7 @@ import (
 	"ndd/engine/index/live/rows"
 	"ndd/engine/oracle/crash"
 	"ndd/engine/oracle/faults"
+	"ndd/engine/oracle/must"
 	"ndd/engine/storage/disk"
 	"ndd/engine/storage/store"
 	"ndd/engine/storage/wal"
@@ -25,7 +26,7 @@ func backupSource(t *testing.T, dir string) *Index {
 	t.Helper()
 	create(t, dir, Config{Design: halves(t), IDs: true, Table: planar})
 	x, err := Open(t.Context(), dir, OpenOptions{Write: true})
-	noError(t, err)
+	must.Do(t, err)
 	for i := range 3 {
 		for j := range 20 {
 			put(t, x, 100*i+j)
@@ -34,7 +35,7 @@ func backupSource(t *testing.T, dir string) *Index {
 			t.Fatal(n, err)
 		}
 		if i < 2 {
-			noError(t, x.Flush(t.Context()))
+			must.Do(t, x.Flush(t.Context()))
 		}
 	}
 	return x
@@ -67,12 +68,12 @@ func put(t *testing.T, x *Index, i int) {
 func backedUp(t *testing.T, dir string, of int) (ids []int) {
 	t.Helper()
 	x, err := Open(t.Context(), dir, OpenOptions{Write: true})
-	noError(t, err)
+	must.Do(t, err)
 	defer x.end()
-	noError(t, x.Check(t.Context()))
+	must.Do(t, x.Check(t.Context()))
 	for i := range of {
 		_, ok, err := x.Find(fmt.Sprint("doc-", i))
-		noError(t, err)
+		must.Do(t, err)
 		if ok {
 			ids = append(ids, i)
 		}
@@ -119,12 +120,12 @@ func TestBackupWhileWritten(t *testing.T) {
 	least := make([]int, rounds)
 	for i := range rounds {
 		least[i] = int(acknowledged.Load())
-		noError(t, waysToBackup[i%2].backup(x, nil, dir, filepath.Join(base, fmt.Sprint("backup", i))))
+		must.Do(t, waysToBackup[i%2].backup(x, nil, dir, filepath.Join(base, fmt.Sprint("backup", i))))
 	}
 	cancel()
 	all.Wait()
-	noError(t, x.Close())
-	noError(t, os.RemoveAll(dir))
+	must.Do(t, x.Close())
+	must.Do(t, os.RemoveAll(dir))
 	for i := range rounds {
 		ids := backedUp(t, filepath.Join(base, fmt.Sprint("backup", i)), int(acknowledged.Load()))
 		at, found := slices.BinarySearch(ids, first)
@@ -174,11 +175,11 @@ func TestBackupAgain(t *testing.T) {
 				dir, to := filepath.Join(base, "index"), filepath.Join(base, "backup")
 				x := backupSource(t, dir)
 				defer x.end()
-				noError(t, way.backup(x, nil, dir, filepath.Join(base, "still")))
+				must.Do(t, way.backup(x, nil, dir, filepath.Join(base, "still")))
 				a, err := os.Stat(filepath.Join(dir, manifestName))
-				noError(t, err)
+				must.Do(t, err)
 				b, err := os.Stat(filepath.Join(base, "still", manifestName))
-				noError(t, err)
+				must.Do(t, err)
 				if os.SameFile(a, b) {
 					t.Error("the manifest is a link, which fails where it is replaced meanwhile")
 				}
@@ -187,7 +188,7 @@ func TestBackupAgain(t *testing.T) {
 						t.Error(err)
 					}
 				}}
-				noError(t, way.backup(x, disk.Hooked(hook), dir, to))
+				must.Do(t, way.backup(x, disk.Hooked(hook), dir, to))
 				if got := backedUp(t, to, 300); len(got) != 56 {
 					t.Errorf("%d documents, want 56", len(got))
 				}
@@ -211,10 +212,10 @@ func backupFaults(t *testing.T, way func(x *Index, d *disk.Disk, dir, to string)
 	x := backupSource(t, dir)
 	defer x.end()
 	backup := func(d *disk.Disk) error {
-		noError(t, os.RemoveAll(to))
+		must.Do(t, os.RemoveAll(to))
 		return way(x, d, dir, to)
 	}
-	noError(t, backup(nil))
+	must.Do(t, backup(nil))
 	want := backedUp(t, to, 300)
 	if len(want) != 56 {
 		t.Fatalf("%d documents", len(want))
@@ -228,9 +229,9 @@ func backupFaults(t *testing.T, way func(x *Index, d *disk.Disk, dir, to string)
 			t.Errorf("%+v: another backup", f)
 		}
 	})
-	noError(t, os.RemoveAll(to))
+	must.Do(t, os.RemoveAll(to))
 	r := crash.Record(t, base)
-	noError(t, backup(r.Disk()))
+	must.Do(t, backup(r.Disk()))
 	seen := map[bool]int{}
 	r.States(1, 1, func(s crash.State) {
 		cut := filepath.Join(t.TempDir(), "cut")
@@ -271,9 +272,9 @@ func TestBackupRefused(t *testing.T) {
 		t.Fatal(logs, err)
 	}
 	data, err := os.ReadFile(logs[0])
-	noError(t, err)
+	must.Do(t, err)
 	data[80] ^= 1
-	noError(t, os.WriteFile(logs[0], data, 0o600))
+	must.Do(t, os.WriteFile(logs[0], data, 0o600))
 	if _, err := Backup(t.Context(), nil, dir, to); !errors.Is(err, store.ErrCorrupt) {
 		t.Errorf("a damaged log: %v", err)
 	}

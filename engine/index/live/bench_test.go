@@ -15,6 +15,7 @@ import (
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/index/live/rows"
 	"ndd/engine/index/segment"
+	"ndd/engine/oracle/must"
 	"ndd/engine/oracle/sets"
 	"ndd/engine/storage/disk"
 	"ndd/engine/storage/store"
@@ -29,9 +30,9 @@ func ofSize(b *testing.B, n int) *Index {
 	c := Config{Design: halves(b), Table: planar}
 	s, err := heapSegment(segment.Input{Fingerprints: sets.Uniform(n, 1)},
 		segment.Options{Design: c.Design, Table: c.Table})
-	noError(b, err)
+	must.Do(b, err)
 	x, err := New(c, s)
-	noError(b, err)
+	must.Do(b, err)
 	b.Cleanup(func() { x.Close() })
 	return x
 }
@@ -109,7 +110,7 @@ func BenchmarkDurable(b *testing.B) {
 			dir := filepath.Join(b.TempDir(), "index")
 			create(b, dir, Config{Design: halves(b), Table: planar})
 			x, err := Open(b.Context(), dir, OpenOptions{Write: true, Sync: sync})
-			noError(b, err)
+			must.Do(b, err)
 			defer x.Close()
 			var seed atomic.Uint64
 			b.SetParallelism(64)
@@ -138,7 +139,7 @@ func BenchmarkRecover(b *testing.B) {
 	create(b, dir, Config{Design: halves(b), Table: planar})
 	open := func() *Index {
 		x, err := Open(b.Context(), dir, OpenOptions{Write: true, Sync: wal.Never, flushDocs: neverFlush})
-		noError(b, err)
+		must.Do(b, err)
 		if s := x.Stats(); s.Documents != 0 && s.Documents != uint64(*logged) {
 			b.Fatalf("%+v, want %d documents", s, *logged)
 		}
@@ -160,7 +161,7 @@ func BenchmarkRecover(b *testing.B) {
 				if stopped {
 					end = x.Close
 				}
-				noError(b, end())
+				must.Do(b, end())
 				b.StartTimer()
 				x = open()
 			}
@@ -183,11 +184,11 @@ func BenchmarkWritten(b *testing.B) {
 	create(b, dir, Config{Design: halves(b), Table: planar})
 	written := new(countWritten)
 	x, err := Open(b.Context(), dir, OpenOptions{Write: true, Sync: wal.Never, Disk: disk.Hooked(written)})
-	noError(b, err)
+	must.Do(b, err)
 	defer x.Close()
 	size := func() (bytes int64) {
 		entries, err := os.ReadDir(dir)
-		noError(b, err)
+		must.Do(b, err)
 		for _, e := range entries {
 			if info, err := e.Info(); err == nil { // or it is gone already
 				bytes += info.Size()
@@ -208,7 +209,7 @@ func BenchmarkWritten(b *testing.B) {
 			most = max(most, size())
 		}
 	}
-	noError(b, x.Flush(b.Context()))
+	must.Do(b, x.Flush(b.Context()))
 	for merged := false; !merged; { // tiers are in order when nothing is left to pick
 		most = max(most, size())
 		time.Sleep(time.Millisecond)

@@ -22,6 +22,7 @@ import (
 	"ndd/engine/index/segment"
 	"ndd/engine/index/table"
 	"ndd/engine/memory"
+	"ndd/engine/oracle/must"
 	"ndd/engine/oracle/sets"
 	"ndd/engine/storage/disk"
 	"ndd/engine/storage/generations"
@@ -45,13 +46,13 @@ func printsFile(t *testing.T, docs []rows.Doc) *ndf.File {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "docs.ndf")
 	w, err := ndf.Create(path, simhash.Default(), store.Options{})
-	noError(t, err)
+	must.Do(t, err)
 	for _, d := range docs {
-		noError(t, w.Append(ndf.Document{Fingerprint: d.Fingerprint, ID: d.ID}))
+		must.Do(t, w.Append(ndf.Document{Fingerprint: d.Fingerprint, ID: d.ID}))
 	}
-	noError(t, w.Commit())
+	must.Do(t, w.Commit())
 	f, err := ndf.Open(path)
-	noError(t, err)
+	must.Do(t, err)
 	t.Cleanup(func() { f.Close() })
 	return f
 }
@@ -64,7 +65,7 @@ func sectionsOf(t *testing.T, dir string) map[string][]byte {
 		t.Fatalf("%+v, %v", m, err)
 	}
 	f, err := store.Open(filepath.Join(dir, m.Segments[0].File), store.KindSegment)
-	noError(t, err)
+	must.Do(t, err)
 	defer f.Close()
 	sections := map[string][]byte{}
 	for _, s := range f.Sections() {
@@ -82,7 +83,7 @@ func TestSameAsBuilt(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), "inserted")
 		create(t, dir, c)
 		x, err := Open(t.Context(), dir, OpenOptions{Write: true, Sync: -1, flushDocs: 4000})
-		noError(t, err)
+		must.Do(t, err)
 		docs := someDocs(20_000, 5)
 		for list := range slices.Chunk(docs, 777) {
 			if _, err := x.Insert(t.Context(), list); err != nil {
@@ -99,11 +100,11 @@ func TestSameAsBuilt(t *testing.T) {
 			t.Fatal(n, err)
 		}
 		docs = slices.Delete(docs, 500, 502)
-		noError(t, x.Merge(t.Context(), 2))
-		noError(t, x.Close())
+		must.Do(t, x.Merge(t.Context(), 2))
+		must.Do(t, x.Close())
 		built := filepath.Join(t.TempDir(), "built")
 		o := BuildOptions{Options: segment.Options{Design: c.Design, Table: c.Table}}
-		noError(t, Build(t.Context(), built, []*ndf.File{printsFile(t, docs)}, o))
+		must.Do(t, Build(t.Context(), built, []*ndf.File{printsFile(t, docs)}, o))
 		got, want := sectionsOf(t, dir), sectionsOf(t, built)
 		if !maps.EqualFunc(got, want, bytes.Equal) {
 			t.Errorf("%s: other sections", layout)
@@ -118,9 +119,9 @@ func TestBuiltBecomesLive(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "index")
 	docs := someDocs(9000, 6)
 	o := BuildOptions{Options: segment.Options{Design: halves(t), Table: planar}}
-	noError(t, Build(t.Context(), dir, []*ndf.File{printsFile(t, docs[:5000])}, o))
+	must.Do(t, Build(t.Context(), dir, []*ndf.File{printsFile(t, docs[:5000])}, o))
 	before, err := os.ReadFile(filepath.Join(dir, "00000001.segment"))
-	noError(t, err)
+	must.Do(t, err)
 	want := map[rows.DocID]rows.Doc{}
 	for i, d := range docs[:5000] {
 		want[rows.DocID(i)] = d
@@ -128,7 +129,7 @@ func TestBuiltBecomesLive(t *testing.T) {
 	open := func() *Index {
 		t.Helper()
 		x, err := Open(t.Context(), dir, OpenOptions{Write: true, Sync: -1})
-		noError(t, err)
+		must.Do(t, err)
 		if got := contents(t, x); !maps.Equal(got, want) {
 			t.Fatalf("%d documents, want %d", len(got), len(want))
 		}
@@ -144,9 +145,9 @@ func TestBuiltBecomesLive(t *testing.T) {
 	}
 	delete(want, 17)
 	want[5000] = rows.Doc{Fingerprint: 77, ID: docs[17].ID}
-	noError(t, x.Close())
+	must.Do(t, x.Close())
 	x = open()
-	noError(t, x.Add(t.Context(), []*ndf.File{printsFile(t, docs[4000:])}, BuildOptions{}))
+	must.Do(t, x.Add(t.Context(), []*ndf.File{printsFile(t, docs[4000:])}, BuildOptions{}))
 	for i, d := range docs[4000:] {
 		if 4000+i < 5000 {
 			delete(want, rows.DocID(4000+i))
@@ -157,7 +158,7 @@ func TestBuiltBecomesLive(t *testing.T) {
 		t.Fatal(err)
 	}
 	want[10_001] = rows.Doc{Fingerprint: 78, ID: "last"}
-	noError(t, x.end())
+	must.Do(t, x.end())
 	x = open()
 	defer x.Close()
 	if r := x.Recovery(); r.Inserted != 1 {
@@ -175,7 +176,7 @@ func TestLocked(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "index")
 	create(t, dir, Config{Design: halves(t)})
 	x, err := Open(t.Context(), dir, OpenOptions{Write: true})
-	noError(t, err)
+	must.Do(t, err)
 	_, err = Open(t.Context(), dir, OpenOptions{Write: true})
 	if want := fmt.Sprintf("%s: %v: by process %d; end that first, and meanwhile read it or make a backup", dir,
 		disk.ErrLocked, os.Getpid()); err == nil || err.Error() != want {
@@ -185,12 +186,12 @@ func TestLocked(t *testing.T) {
 		t.Fatal(err)
 	}
 	r, err := Open(t.Context(), dir, OpenOptions{})
-	noError(t, err)
+	must.Do(t, err)
 	defer r.Close()
 	if s := r.Stats(); s.Documents != 1 {
 		t.Errorf("a reader sees %d documents", s.Documents)
 	}
-	noError(t, x.Close())
+	must.Do(t, x.Close())
 	if x, err = Open(t.Context(), dir, OpenOptions{Write: true}); err != nil {
 		t.Fatal(err)
 	}
@@ -206,7 +207,7 @@ func TestReadWhileWritten(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "index")
 	create(t, dir, Config{Design: halves(t), IDs: true, Table: planar})
 	x, err := Open(t.Context(), dir, OpenOptions{Write: true, Sync: -1, flushDocs: 1000, Threads: 1})
-	noError(t, err)
+	must.Do(t, err)
 	defer x.Close()
 	var there atomic.Uint64
 	ctx, cancel := context.WithCancel(t.Context())
@@ -257,17 +258,17 @@ func TestOpenChanged(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "index")
 	create(t, dir, Config{Design: halves(t), IDs: true})
 	x, err := Open(t.Context(), dir, OpenOptions{Write: true, Sync: -1})
-	noError(t, err)
+	must.Do(t, err)
 	defer x.Close()
 	for _, d := range someDocs(2, 1) {
 		if _, err := x.Insert(t.Context(), []rows.Doc{d}); err != nil {
 			t.Fatal(err)
 		}
-		noError(t, x.Flush(t.Context()))
+		must.Do(t, x.Flush(t.Context()))
 	}
 	stale, err := ReadManifest(dir)
-	noError(t, err)
-	noError(t, x.Merge(t.Context(), 1))
+	must.Do(t, err)
+	must.Do(t, x.Merge(t.Context(), 1))
 	reads := 0
 	read := func() (*Manifest, error) {
 		if reads++; reads == 1 {
@@ -277,7 +278,7 @@ func TestOpenChanged(t *testing.T) {
 	}
 	open := func(m *Manifest) (*Index, error) { return m.Open(t.Context(), dir, OpenOptions{}) }
 	y, err := generations.Open(read, open, sameGeneration)
-	noError(t, err)
+	must.Do(t, err)
 	if s := y.Stats(); s.Documents != 2 || s.Segments != 1 || reads != 3 {
 		t.Errorf("%+v after reading %d manifests", s, reads)
 	}

@@ -19,6 +19,7 @@ import (
 	"ndd/engine/index/live/rows"
 	"ndd/engine/index/live/search"
 	"ndd/engine/index/table"
+	"ndd/engine/oracle/must"
 	"ndd/engine/oracle/sets"
 	"ndd/engine/storage/wal"
 )
@@ -34,7 +35,7 @@ func filled(t *testing.T, c Config) (x *Index, free func()) {
 	t.Helper()
 	c.flushDocs = smallDocs
 	x, err := New(c)
-	noError(t, err)
+	must.Do(t, err)
 	t.Cleanup(func() { x.Close() })
 	x.upkeep.flushing.Lock() // nothing is sealed
 	var docs []rows.Doc
@@ -126,7 +127,7 @@ func checking(t *testing.T, x *Index, docs ...rows.Doc) *checker {
 	t.Helper()
 	c := x.checkers.Get().(*checker)
 	c.ctx, c.k, c.most = t.Context(), 3, 1
-	noError(t, c.begin(docs))
+	must.Do(t, c.begin(docs))
 	return c
 }
 
@@ -141,7 +142,7 @@ func TestCheckAndInsertBesideAdd(t *testing.T) {
 			c = checking(t, e.Index, rows.Doc{ID: "near", Fingerprint: 12345})
 		}
 	}
-	noError(t, e.Add(t.Context(), []*ndf.File{printsFile(t, []rows.Doc{{ID: "added", Fingerprint: 12344}})}, o))
+	must.Do(t, e.Add(t.Context(), []*ndf.File{printsFile(t, []rows.Doc{{ID: "added", Fingerprint: 12344}})}, o))
 	if out, err := c.conclude(); err != nil || out[0].Inserted || out[0].ID != "added" {
 		t.Errorf("%+v, %v: a near-duplicate was added meanwhile", out, err)
 	}
@@ -188,7 +189,7 @@ func TestCheckAndInsertBesideRefusal(t *testing.T) {
 // another holds it, nothing is.
 func TestCheckAndInsertLocks(t *testing.T) {
 	x, err := New(Config{Design: halves(t)})
-	noError(t, err)
+	must.Do(t, err)
 	defer x.Close()
 	x.writer.mu.Lock()
 	done := make(chan []Outcome, 1)
@@ -334,7 +335,7 @@ func TestLinearizable(t *testing.T) {
 	begun := time.Now()
 	for round := range rounds {
 		x, err := Open(t.Context(), dir, OpenOptions{Write: true, Sync: wal.Never, flushDocs: 20_000})
-		noError(t, err)
+		must.Do(t, err)
 		ctx, cancel := context.WithTimeout(t.Context(), seconds/rounds)
 		enough := func() bool { // however slow the machine is
 			mu.Lock()
@@ -382,7 +383,7 @@ func TestLinearizable(t *testing.T) {
 		} else {
 			err = x.end()
 		}
-		noError(t, err)
+		must.Do(t, err)
 	}
 	t.Logf("%d operations", len(history))
 	if res, info := porcupine.CheckOperationsVerbose(groupModel, history, time.Minute); res != porcupine.Ok {

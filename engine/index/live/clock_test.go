@@ -8,6 +8,7 @@ import (
 
 	"ndd/engine/index/live/rows"
 	"ndd/engine/index/live/search"
+	"ndd/engine/oracle/must"
 )
 
 // A clocked index is opened with a system's clock that the test sets, beside a monotonic one.
@@ -24,7 +25,7 @@ type clocked struct {
 func (c *clocked) reopen(t *testing.T, write, accept bool) {
 	t.Helper()
 	if c.Index != nil {
-		noError(t, c.end())
+		must.Do(t, c.end())
 	}
 	c.jumps = 0
 	c.Index = openFolder(t, c.dir, OpenOptions{Write: write, AcceptClock: accept,
@@ -69,7 +70,7 @@ func (c *clocked) found(t *testing.T) (n int) {
 	defer s.Done()
 	for f := range 2 {
 		hits, err := s.Query(fingerprintOf(string(rune('a'+f))), 0, 0, search.AllDocs)
-		noError(t, err)
+		must.Do(t, err)
 		n += len(hits)
 	}
 	return n
@@ -91,13 +92,13 @@ func TestClockJumps(t *testing.T) {
 	expect := func(what string, want, jumps int) {
 		t.Helper()
 		stopped := c.upkeep.watchClock(c.jumps > 0)
-		noError(t, c.upkeep.DropExpired(t.Context()))
+		must.Do(t, c.upkeep.DropExpired(t.Context()))
 		if got := c.found(t); got != want || c.jumps != jumps || stopped != (jumps > 0) {
 			t.Errorf("%s: %d documents, told %d times of a jump, stopped %t; want %d and %d", what, got, c.jumps, stopped,
 				want, jumps)
 		}
 	}
-	noError(t, c.Flush(t.Context()))
+	must.Do(t, c.Flush(t.Context()))
 	c.set(years)
 	expect("while it is open", 1, 1)
 	c.pass(1500 * time.Millisecond)
@@ -130,7 +131,7 @@ func TestClockSetBack(t *testing.T) {
 		c := newClocked(t)
 		c.add(t, rows.Doc{Fingerprint: fingerprintOf("a"), ID: "id", TTL: time.Minute})
 		if flushed {
-			noError(t, c.Flush(t.Context()))
+			must.Do(t, c.Flush(t.Context()))
 		}
 		c.pass(2 * time.Minute)
 		c.add(t, rows.Doc{Fingerprint: fingerprintOf("b"), ID: "id"})

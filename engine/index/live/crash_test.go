@@ -20,6 +20,7 @@ import (
 	"ndd/engine/index/segment"
 	"ndd/engine/oracle/crash"
 	"ndd/engine/oracle/faults"
+	"ndd/engine/oracle/must"
 	"ndd/engine/storage/disk"
 	"ndd/engine/storage/wal"
 )
@@ -46,10 +47,10 @@ func rowsOf(t *testing.T, s *segment.Segment) []uint64 {
 	var c segment.Scratch
 	if err := s.Walk(func(prints []uint64) bool {
 		ranges := make([]segment.Range, len(prints))
-		noError(t, s.Locate(ranges, prints, &c))
+		must.Do(t, s.Locate(ranges, prints, &c))
 		for i, f := range prints {
 			docs, err := s.AppendDocs(nil, ranges[i], int(ranges[i].Len()))
-			noError(t, err)
+			must.Do(t, err)
 			for _, row := range docs {
 				rows[row] = f
 			}
@@ -66,7 +67,7 @@ func contents(t *testing.T, x *Index) map[rows.DocID]rows.Doc {
 	t.Helper()
 	docs := map[rows.DocID]rows.Doc{}
 	w, err := x.View() // held, as a merge may be under way
-	noError(t, err)
+	must.Do(t, err)
 	defer w.Release()
 	v := w.Version
 	for _, s := range v.Segments {
@@ -78,7 +79,7 @@ func contents(t *testing.T, x *Index) map[rows.DocID]rows.Doc {
 			d := rows.Doc{Fingerprint: simhash.Fingerprint(f)}
 			if list := s.Segment.IDs(); list != nil {
 				id, err := list.Cursor().ID(uint64(row))
-				noError(t, err)
+				must.Do(t, err)
 				d.ID = id
 			}
 			docs[doc] = d
@@ -151,18 +152,18 @@ func TestPowerCut(t *testing.T) {
 	r := crash.Record(t, base)
 	s := newScript(5)
 	x, err := openScripted(dir, r.Disk())
-	noError(t, err)
+	must.Do(t, err)
 	for i := range 40 {
-		noError(t, s.step(x))
+		must.Do(t, s.step(x))
 		r.Mark(i + 1)
 		if i%13 == 12 {
-			noError(t, x.Close())
+			must.Do(t, x.Close())
 			if x, err = openScripted(dir, r.Disk()); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
-	noError(t, x.end())
+	must.Do(t, x.end())
 	step, seeds := long(31, 17, 3), 1
 	if *cuts > 1 {
 		step, seeds = 1, *cuts
@@ -271,7 +272,7 @@ func TestNearIsDurable(t *testing.T) {
 	create(t, dir, Config{Design: halves(t)})
 	g := &gate{open: make(chan struct{})}
 	x, err := openScripted(dir, disk.Hooked(g))
-	noError(t, err)
+	must.Do(t, err)
 	defer x.Close()
 	g.shut.Store(true)
 	told := make(chan []Outcome, 2)
@@ -308,7 +309,7 @@ func TestNearIsDurableUnderLock(t *testing.T) {
 	create(t, dir, Config{Design: halves(t)})
 	g := &gate{open: make(chan struct{})}
 	x, err := openScripted(dir, disk.Hooked(g))
-	noError(t, err)
+	must.Do(t, err)
 	defer x.Close()
 	c := checking(t, x, rows.Doc{})
 	if c.near[0].Near != nil {
@@ -358,12 +359,12 @@ func TestDiskFull(t *testing.T) {
 		}
 		return nil
 	}))
-	noError(t, err)
+	must.Do(t, err)
 	insert := func(f simhash.Fingerprint) error {
 		_, err := x.Insert(t.Context(), []rows.Doc{{Fingerprint: f}})
 		return err
 	}
-	noError(t, insert(1))
+	must.Do(t, insert(1))
 	full.Store(true)
 	for i := range 3 {
 		if err := insert(simhash.Fingerprint(100 << i)); !errors.Is(err, syscall.ENOSPC) {
@@ -382,7 +383,7 @@ func TestDiskFull(t *testing.T) {
 	if err := insert(7777); err != nil {
 		t.Errorf("with room again: %v", err)
 	}
-	noError(t, x.Close())
+	must.Do(t, x.Close())
 	if x, err = openScripted(dir, nil); err != nil {
 		t.Fatal(err)
 	}

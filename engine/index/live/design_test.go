@@ -11,6 +11,7 @@ import (
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/index/segment"
 	"ndd/engine/index/table"
+	"ndd/engine/oracle/must"
 	"ndd/permute"
 )
 
@@ -62,7 +63,7 @@ func TestSmallSegments(t *testing.T) {
 		docs[i].Fingerprint = docs[i/2].Fingerprint ^ 1<<(i%64) ^ 1<<(i%13)
 	}
 	o := BuildOptions{Options: segment.Options{Design: halves(t), Table: planar}}
-	noError(t, Build(t.Context(), dir, []*ndf.File{printsFile(t, docs[:base])}, o))
+	must.Do(t, Build(t.Context(), dir, []*ndf.File{printsFile(t, docs[:base])}, o))
 	var x *Index
 	designs := func() (names []string) {
 		for _, s := range x.versions.Current().Segments {
@@ -85,7 +86,7 @@ func TestSmallSegments(t *testing.T) {
 			for k := range 4 {
 				q := docs[i].Fingerprint ^ 1<<(i%64)
 				hits, err := c.Query(q, 0, k, 1)
-				noError(t, err)
+				must.Do(t, err)
 				want := 0
 				for _, d := range docs {
 					if simhash.Distance(d.Fingerprint, q) <= k {
@@ -108,36 +109,36 @@ func TestSmallSegments(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	noError(t, x.Flush(t.Context()))
+	must.Do(t, x.Flush(t.Context()))
 	if d := designs(); len(d) != 2 || d[0] != "halves" || d[1] == "halves" {
 		t.Fatalf("segments of designs %v", d)
 	}
 	compare("flushed")
-	noError(t, x.Close())
+	must.Do(t, x.Close())
 	alone := filepath.Join(t.TempDir(), "alone")
-	noError(t, os.CopyFS(alone, os.DirFS(dir)))
+	must.Do(t, os.CopyFS(alone, os.DirFS(dir)))
 	reopen()
 	if d := designs(); len(d) != 2 || d[1] == "halves" || x.config.Design.Name != "halves" {
 		t.Fatalf("opened again: segments of designs %v, index of %s", d, x.config.Design.Name)
 	}
 	compare("opened again")
-	noError(t, x.Merge(t.Context(), 2))
+	must.Do(t, x.Merge(t.Context(), 2))
 	if d := designs(); !slices.Equal(d, []string{"halves"}) {
 		t.Fatalf("merged: segments of designs %v", d)
 	}
 	compare("merged")
-	noError(t, x.Close())
+	must.Do(t, x.Close())
 	// Of an index whose other documents are gone, the small segment is merged by itself.
 	dir = alone
 	reopen()
 	x.folder.mu.Lock()
 	err := x.folder.publish(func(m *Manifest) { m.Segments = m.Segments[1:] })
 	x.folder.mu.Unlock()
-	noError(t, errors.Join(err, x.Close()))
+	must.Do(t, errors.Join(err, x.Close()))
 	reopen()
-	noError(t, x.Merge(t.Context(), 1))
+	must.Do(t, x.Merge(t.Context(), 1))
 	if d := designs(); !slices.Equal(d, []string{"halves"}) || x.Stats().Documents != added {
 		t.Fatalf("merged by itself: segments of designs %v, %d documents", d, x.Stats().Documents)
 	}
-	noError(t, x.Close())
+	must.Do(t, x.Close())
 }

@@ -9,6 +9,7 @@ import (
 
 	"ndd/engine/index/live/rows"
 	"ndd/engine/oracle/hostile"
+	"ndd/engine/oracle/must"
 	"ndd/engine/storage/generations"
 	"ndd/engine/storage/store"
 )
@@ -20,7 +21,7 @@ func TestHostileDocuments(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "index")
 	create(t, dir, Config{Design: halves(t), IDs: true})
 	x, err := Open(t.Context(), dir, OpenOptions{Write: true, Sync: -1, Threads: 1})
-	noError(t, err)
+	must.Do(t, err)
 	for i := range 3 {
 		docs := make([]rows.Doc, 20)
 		for j := range docs {
@@ -30,9 +31,9 @@ func TestHostileDocuments(t *testing.T) {
 		if _, err := x.Insert(t.Context(), docs); err != nil {
 			t.Fatal(err)
 		}
-		noError(t, x.Flush(t.Context()))
+		must.Do(t, x.Flush(t.Context()))
 	}
-	noError(t, x.Close())
+	must.Do(t, x.Close())
 	m, err := ReadManifest(dir)
 	if err != nil || len(m.Segments) != 3 || m.Segments[2].Beside == nil {
 		t.Fatalf("%+v, %v", m, err)
@@ -86,7 +87,7 @@ func TestHostileDocuments(t *testing.T) {
 // TestCheckIDs: an index of IDs that is another segment's is found by a check.
 func TestCheckIDs(t *testing.T) {
 	x, err := New(Config{Design: halves(t), IDs: true, flushDocs: smallDocs})
-	noError(t, err)
+	must.Do(t, err)
 	defer x.Close()
 	docs := someDocs(smallDocs+1, 3)
 	if _, err := x.Insert(t.Context(), docs); err != nil {
@@ -97,7 +98,7 @@ func TestCheckIDs(t *testing.T) {
 	}
 	s := x.versions.Current().Segments[0]
 	file, err := store.OpenBytes("beside", emptyDocuments(), store.KindDocuments)
-	noError(t, err)
+	must.Do(t, err)
 	s.Beside = file
 	if err := x.Check(t.Context()); err != nil {
 		t.Error(err)

@@ -12,6 +12,7 @@ import (
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/index/live/rows"
 	"ndd/engine/index/live/search"
+	"ndd/engine/oracle/must"
 )
 
 // expiring opens an index whose time is the test's.
@@ -39,7 +40,7 @@ func (e *expiring) open(t *testing.T) {
 	var err error
 	e.Index, err = Open(t.Context(), e.dir, OpenOptions{Write: true, Sync: -1, TTL: time.Minute,
 		now: func() time.Time { return time.Unix(e.second.Load(), 0) }})
-	noError(t, err)
+	must.Do(t, err)
 }
 
 func (e *expiring) insert(t *testing.T, ttl time.Duration, ids ...string) {
@@ -59,7 +60,7 @@ func (e *expiring) has(t *testing.T, id string) bool {
 	c := e.Searcher()
 	defer c.Done()
 	hits, err := c.Query(fingerprintOf(id), 0, 0, search.AllDocs)
-	noError(t, err)
+	must.Do(t, err)
 	_, found, err := e.Find(id)
 	if err != nil || found != (len(hits) > 0) {
 		t.Fatalf("%s: found by its ID %t, by its fingerprint %d times: %v", id, found, len(hits), err)
@@ -74,14 +75,14 @@ func TestExpire(t *testing.T) {
 	steps := map[string]func(){
 		"in memory": func() {},
 		"in a file": func() {
-			noError(t, e.Flush(t.Context()))
+			must.Do(t, e.Flush(t.Context()))
 		},
 		"stopped and opened": func() {
-			noError(t, e.Close())
+			must.Do(t, e.Close())
 			e.open(t)
 		},
 		"read from the log": func() {
-			noError(t, e.end())
+			must.Do(t, e.end())
 			e.open(t)
 		},
 	}
@@ -120,7 +121,7 @@ func TestExpire(t *testing.T) {
 	if s := e.Stats(); s.Documents != uint64(len(steps)) || s.Expired == 0 {
 		t.Errorf("%+v", s)
 	}
-	noError(t, e.Merge(t.Context(), 1))
+	must.Do(t, e.Merge(t.Context(), 1))
 	if s := e.Stats(); s.Documents != uint64(len(steps)) || s.Expired != 0 || s.Fingerprints != s.Documents {
 		t.Errorf("after a merge: %+v", s)
 	}
@@ -132,7 +133,7 @@ func TestExpiredSegments(t *testing.T) {
 	e := newExpiring(t)
 	flush := func() {
 		t.Helper()
-		noError(t, e.Flush(t.Context()))
+		must.Do(t, e.Flush(t.Context()))
 	}
 	e.insert(t, rows.Forever, "kept", "deleted", "kept too",
 		"kept as well") // more than half of all, so that no merge is due
@@ -147,14 +148,14 @@ func TestExpiredSegments(t *testing.T) {
 	e.insert(t, 0, "in memory")
 	files := func() int {
 		entries, err := filepath.Glob(filepath.Join(e.dir, "*[^l]")) // without logs
-		noError(t, err)
+		must.Do(t, err)
 		return len(entries)
 	}
 	before := files()
 	e.pass(time.Minute)
-	noError(t, e.upkeep.DropExpired(t.Context()))
+	must.Do(t, e.upkeep.DropExpired(t.Context()))
 	w, err := e.View()
-	noError(t, err)
+	must.Do(t, err)
 	if n := len(w.Version.Segments); n != 2 || w.Version.Segments[1].Documents() != 0 {
 		t.Errorf("%d segments are left, want that of what is kept and an empty one", n)
 	}
@@ -166,7 +167,7 @@ func TestExpiredSegments(t *testing.T) {
 		if !e.has(t, "kept") || e.has(t, "deleted") || e.has(t, "a minute") || e.has(t, "in memory") {
 			t.Error("wrong documents are left")
 		}
-		noError(t, e.end())
+		must.Do(t, e.end())
 		if now := files(); now != before-2 {
 			t.Errorf("%d files, want 2 fewer than %d", now, before)
 		}
@@ -186,18 +187,18 @@ func TestExpiredInMemory(t *testing.T) {
 	var second atomic.Int64
 	x, err := New(Config{Design: halves(t), TTL: time.Minute,
 		now: func() time.Time { return time.Unix(second.Load(), 0) }})
-	noError(t, err)
+	must.Do(t, err)
 	defer x.Close()
 	docs := someDocs(100, 4)
 	if _, err := x.Insert(t.Context(), docs); err != nil {
 		t.Fatal(err)
 	}
-	noError(t, x.upkeep.flush(t.Context()))
+	must.Do(t, x.upkeep.flush(t.Context()))
 	if s := x.Stats(); s.Segments != 1 || s.Documents != 100 {
 		t.Errorf("%+v", s)
 	}
 	second.Store(61)
-	noError(t, x.upkeep.DropExpired(t.Context()))
+	must.Do(t, x.upkeep.DropExpired(t.Context()))
 	if s := x.Stats(); s.Segments != 0 || s.Documents != 0 || s.Expired != 0 {
 		t.Errorf("%+v", s)
 	}
@@ -207,7 +208,7 @@ func TestExpiredInMemory(t *testing.T) {
 func TestAddExpires(t *testing.T) {
 	e := newExpiring(t)
 	docs := someDocs(100, 3)
-	noError(t, e.Add(t.Context(), []*ndf.File{printsFile(t, docs)}, BuildOptions{}))
+	must.Do(t, e.Add(t.Context(), []*ndf.File{printsFile(t, docs)}, BuildOptions{}))
 	if s := e.Stats(); s.Documents != 100 {
 		t.Errorf("%+v", s)
 	}
@@ -224,7 +225,7 @@ func TestAddRefuses(t *testing.T) {
 	dir, recipe := filepath.Join(t.TempDir(), "index"), simhash.Default()
 	create(t, dir, Config{Design: halves(t), Recipe: &recipe, IDs: true, Table: planar})
 	x, err := Open(t.Context(), dir, OpenOptions{Write: true, Sync: -1, OnConflict: rows.Refuse})
-	noError(t, err)
+	must.Do(t, err)
 	defer x.Close()
 	docs := someDocs(5000, 4)
 	add := func(docs []rows.Doc, during func()) error {
@@ -241,7 +242,7 @@ func TestAddRefuses(t *testing.T) {
 		_, err := x.Insert(t.Context(), []rows.Doc{d})
 		return err
 	}
-	noError(t, insert(docs[0]))
+	must.Do(t, insert(docs[0]))
 	if err := add(docs, nil); !errors.Is(err, ErrConflict) {
 		t.Errorf("an ID that is there: %v", err)
 	}
@@ -303,7 +304,7 @@ func TestDeleteBesideAdd(t *testing.T) {
 		t.Errorf("deleted %d, %v", n, err)
 	}
 	e.folder.mu.Unlock()
-	noError(t, <-done)
+	must.Do(t, <-done)
 	for range 2 {
 		if e.has(t, "a") {
 			t.Error("a document that was deleted while it came is there")
@@ -311,7 +312,7 @@ func TestDeleteBesideAdd(t *testing.T) {
 		if _, ok, err := e.Find("b"); !ok || err != nil {
 			t.Error(ok, err)
 		}
-		noError(t, e.Close())
+		must.Do(t, e.Close())
 		e.open(t)
 	}
 }
@@ -320,7 +321,7 @@ func TestDeleteBesideAdd(t *testing.T) {
 func TestOnConflict(t *testing.T) {
 	for _, own := range []rows.OnConflict{0, rows.Replace, rows.Keep, rows.Refuse} {
 		x, err := New(Config{Design: halves(t), IDs: true, OnConflict: own})
-		noError(t, err)
+		must.Do(t, err)
 		insert := func(f simhash.Fingerprint, how rows.OnConflict) (Outcome, error) {
 			out, err := x.Insert(context.Background(), []rows.Doc{{Fingerprint: f, ID: "one", OnConflict: how}})
 			if err != nil {

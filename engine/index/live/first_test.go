@@ -10,6 +10,7 @@ import (
 	"ndd/engine/index/live/rows"
 	"ndd/engine/index/live/search"
 	"ndd/engine/index/table"
+	"ndd/engine/oracle/must"
 	"ndd/engine/oracle/sets"
 )
 
@@ -29,7 +30,7 @@ func TestFirstDoc(t *testing.T) {
 		wants[q] = m.hits(simhash.Fingerprint(q), 3, search.FirstDoc)
 	}
 	w, err := x.View()
-	noError(t, err)
+	must.Do(t, err)
 	defer w.Release()
 	c := x.Searcher()
 	defer c.Done()
@@ -70,13 +71,13 @@ func (c *endsAt) Err() error {
 // the last of many queries.
 func TestSearchEndsBetweenQueries(t *testing.T) {
 	x, err := New(Config{Design: halves(t)})
-	noError(t, err)
+	must.Do(t, err)
 	defer x.Close()
 	if _, err := x.Insert(t.Context(), make([]rows.Doc, 3000)); err != nil {
 		t.Fatal(err)
 	}
 	w, err := x.View()
-	noError(t, err)
+	must.Do(t, err)
 	defer w.Release()
 	c := x.Searcher()
 	defer c.Done()

@@ -17,6 +17,7 @@ import (
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/index/live/rows"
 	"ndd/engine/oracle"
+	"ndd/engine/oracle/must"
 )
 
 var kills = flag.Int("kills", 0, "how often TestKill kills a process; 0 is 25, or 6 with -short")
@@ -82,8 +83,8 @@ func (a told) write(t *testing.T, dir string, all bool, end func(*os.Process)) {
 	cmd.Env = append(os.Environ(), killedFolder+"="+dir)
 	cmd.Stderr = t.Output()
 	out, err := cmd.StdoutPipe()
-	noError(t, err)
-	noError(t, cmd.Start())
+	must.Do(t, err)
+	must.Do(t, cmd.Start())
 	after := rand.IntN(400)
 	lines := bufio.NewReader(out)
 	for n := 0; ; n++ {
@@ -110,7 +111,7 @@ func (a told) write(t *testing.T, dir string, all bool, end func(*os.Process)) {
 func (a told) check(t *testing.T, dir string) {
 	t.Helper()
 	x, err := Open(t.Context(), dir, OpenOptions{Write: true})
-	noError(t, err)
+	must.Do(t, err)
 	defer x.Close()
 	there := map[[2]int]int{}
 	for doc, d := range contents(t, x) {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"ndd/engine/index/live/rows"
+	"ndd/engine/oracle/must"
 	"ndd/engine/storage/disk"
 )
 
@@ -19,14 +20,14 @@ func TestOrphans(t *testing.T) {
 	create(t, dir, Config{Design: halves(t)})
 	left := []string{"00000007.segment", "00000007.documents", ".00000008.segment.tmp-123", ".manifest.tmp-5"}
 	for _, name := range append([]string{"notes.txt"}, left...) {
-		noError(t, os.WriteFile(filepath.Join(dir, name), []byte("left"), 0o666))
+		must.Do(t, os.WriteFile(filepath.Join(dir, name), []byte("left"), 0o666))
 	}
 	there := func(name string) bool {
 		_, err := os.Stat(filepath.Join(dir, name))
 		return err == nil
 	}
 	x, err := Open(t.Context(), dir, OpenOptions{})
-	noError(t, err)
+	must.Do(t, err)
 	x.Close()
 	for _, name := range left {
 		if !there(name) {
@@ -61,7 +62,7 @@ func TestDeletedWhileFlushed(t *testing.T) {
 		return nil
 	})
 	x, err := openScripted(dir, d)
-	noError(t, err)
+	must.Do(t, err)
 	defer func() { x.Close() }()
 	for _, doc := range someDocs(6, 9) {
 		if _, err := x.Insert(t.Context(), []rows.Doc{doc}); err != nil {
@@ -79,15 +80,15 @@ func TestDeletedWhileFlushed(t *testing.T) {
 		func(ctx context.Context) error { return x.Merge(ctx, 1) }} {
 		gone := delete(i)
 		if i == 1 { // so that there is something to merge
-			noError(t, x.Flush(t.Context()))
+			must.Do(t, x.Flush(t.Context()))
 		}
 		during.Store(&gone)
-		noError(t, act(t.Context()))
+		must.Do(t, act(t.Context()))
 		if got := contents(t, x); len(got) != 5-i {
 			t.Errorf("%d documents, want %d", len(got), 5-i)
 		}
 	}
-	noError(t, x.end())
+	must.Do(t, x.end())
 	if x, err = openScripted(dir, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +103,7 @@ func TestFlushTakesAll(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "index")
 	create(t, dir, Config{Design: halves(t), IDs: true, Table: planar})
 	x, err := Open(t.Context(), dir, OpenOptions{Write: true, flushDocs: smallDocs})
-	noError(t, err)
+	must.Do(t, err)
 	defer func() { x.Close() }()
 	x.upkeep.flushing.Lock() // memtables wait
 	docs := someDocs(3*smallDocs+10, 8)
@@ -116,7 +117,7 @@ func TestFlushTakesAll(t *testing.T) {
 	if s := x.Stats(); s.Segments != 1 || s.Unflushed != 0 {
 		t.Errorf("%+v", s)
 	}
-	noError(t, x.end())
+	must.Do(t, x.end())
 	if x, err = openScripted(dir, nil); err != nil {
 		t.Fatal(err)
 	}

@@ -19,6 +19,7 @@ import (
 	"ndd/engine/index/segment"
 	"ndd/engine/index/table"
 	"ndd/engine/memory"
+	"ndd/engine/oracle/must"
 	"ndd/engine/storage/store"
 )
 
@@ -70,12 +71,12 @@ func TestListedBuildsTheSame(t *testing.T) {
 			write := func(name string) (*ndf.Writer, string) {
 				path := filepath.Join(base, name+".ndf")
 				w, err := ndf.Create(path, recipe, store.Options{})
-				noError(t, err)
+				must.Do(t, err)
 				return w, path
 			}
 			w, path := write("first")
 			for _, d := range docs {
-				noError(t, w.Append(ndf.Document{ID: d.ID, Fingerprint: d.Fingerprint, TextBytes: int(d.TextBytes)}))
+				must.Do(t, w.Append(ndf.Document{ID: d.ID, Fingerprint: d.Fingerprint, TextBytes: int(d.TextBytes)}))
 			}
 			first := builtOf(t, w, path, keep)
 			x, v := viewOf(t, filepath.Dir(first), OpenOptions{})
@@ -98,13 +99,13 @@ func TestListedBuildsTheSame(t *testing.T) {
 // segment.
 func builtOf(t *testing.T, w *ndf.Writer, path string, o BuildOptions) string {
 	t.Helper()
-	noError(t, w.Commit())
+	must.Do(t, w.Commit())
 	f, err := ndf.Open(path)
-	noError(t, err)
+	must.Do(t, err)
 	defer f.Close()
 	o.Design, o.Table, o.Random = halves(t), table.Options{Layout: table.LayoutHuffman},
 		bytes.NewReader(make([]byte, 1<<10))
-	noError(t, Build(t.Context(), path+".index", []*ndf.File{f}, o))
+	must.Do(t, Build(t.Context(), path+".index", []*ndf.File{f}, o))
 	return filepath.Join(path+".index", "00000001.segment")
 }
 
@@ -112,10 +113,10 @@ func builtOf(t *testing.T, w *ndf.Writer, path string, o BuildOptions) string {
 func viewOf(t *testing.T, dir string, o OpenOptions) (*Index, version.View) {
 	t.Helper()
 	x, err := Open(t.Context(), dir, o)
-	noError(t, err)
+	must.Do(t, err)
 	t.Cleanup(func() { x.Close() })
 	v, err := x.View()
-	noError(t, err)
+	must.Do(t, err)
 	t.Cleanup(v.Release)
 	return x, v
 }
@@ -123,7 +124,7 @@ func viewOf(t *testing.T, dir string, o OpenOptions) (*Index, version.View) {
 func fileBytes(t *testing.T, path string) []byte {
 	t.Helper()
 	data, err := os.ReadFile(path)
-	noError(t, err)
+	must.Do(t, err)
 	return data
 }
 
@@ -148,7 +149,7 @@ func TestListedErrors(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "index")
 			o := BuildOptions{Options: segment.Options{Design: halves(t), Table: planar, NoDocs: c.noDocs}}
-			noError(t, Build(t.Context(), dir, []*ndf.File{printsFile(t, someDocs(1000, 3))}, o))
+			must.Do(t, Build(t.Context(), dir, []*ndf.File{printsFile(t, someDocs(1000, 3))}, o))
 			budget := memory.NewBudget(memory.Set(c.bytes))
 			_, v := viewOf(t, dir, OpenOptions{Budget: budget})
 			left := budget.Left()
@@ -177,13 +178,13 @@ func TestListedIsInterrupted(t *testing.T) {
 	docs := someDocs(20_000, 5)
 	dir := filepath.Join(t.TempDir(), "index")
 	o := BuildOptions{Options: segment.Options{Design: halves(t), Table: planar}}
-	noError(t, Build(t.Context(), dir, []*ndf.File{printsFile(t, docs[:10_000])}, o))
+	must.Do(t, Build(t.Context(), dir, []*ndf.File{printsFile(t, docs[:10_000])}, o))
 	x, _ := viewOf(t, dir, OpenOptions{})
 	if _, err := x.Insert(t.Context(), docs[10_000:]); err != nil {
 		t.Fatal(err)
 	}
 	w, err := x.View()
-	noError(t, err)
+	must.Do(t, err)
 	defer w.Release()
 	for _, at := range []uint64{1, 10_001} {
 		ctx, end := context.WithCancel(t.Context())
@@ -205,14 +206,14 @@ func TestListedIsInterrupted(t *testing.T) {
 // deleted meanwhile.
 func TestListedView(t *testing.T) {
 	x, err := New(Config{Design: halves(t), Table: planar, IDs: true, Budget: memory.NewBudget(memory.Set(math.MaxInt64))})
-	noError(t, err)
+	must.Do(t, err)
 	defer x.Close()
 	docs := someDocs(50, 4)
 	if _, err := x.Insert(t.Context(), docs[:40]); err != nil {
 		t.Fatal(err)
 	}
 	v, err := x.View()
-	noError(t, err)
+	must.Do(t, err)
 	defer v.Release()
 	again := docs[3]
 	again.Fingerprint++
@@ -223,7 +224,7 @@ func TestListedView(t *testing.T) {
 		t.Fatal(n, err)
 	}
 	now, err := x.View()
-	noError(t, err)
+	must.Do(t, err)
 	defer now.Release()
 	for _, c := range []struct {
 		view version.View
@@ -248,10 +249,10 @@ func TestTwoPrintsRefused(t *testing.T) {
 	recipe := simhash.Minwise()
 	create(t, dir, Config{Recipe: &recipe, Design: halves(t), IDs: true})
 	m, err := ReadManifest(dir)
-	noError(t, err)
+	must.Do(t, err)
 	m.Recipe.Prints = 2
-	noError(t, os.Remove(filepath.Join(dir, manifestName)))
-	noError(t, writeManifest(dir, m.Generation, store.Options{}, m))
+	must.Do(t, os.Remove(filepath.Join(dir, manifestName)))
+	must.Do(t, writeManifest(dir, m.Generation, store.Options{}, m))
 	if _, err := Open(t.Context(), dir, OpenOptions{}); !errors.Is(err, simhash.ErrTwoPrints) ||
 		!strings.Contains(err.Error(), manifestName) {
 		t.Error(err)

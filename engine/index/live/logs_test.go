@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"ndd/engine/index/live/rows"
+	"ndd/engine/oracle/must"
 	"ndd/engine/storage/disk"
 	"ndd/engine/storage/store"
 	"ndd/engine/storage/wal"
@@ -16,7 +17,7 @@ import (
 // killed ends an index as kill -9 does, without a flush, and returns the files of its log.
 func killed(t *testing.T, x *Index, dir string) []string {
 	t.Helper()
-	noError(t, x.end())
+	must.Do(t, x.end())
 	logs, err := wal.Paths(nil, dir, wal.Mark{})
 	if err != nil || len(logs) == 0 {
 		t.Fatal(logs, err)
@@ -37,11 +38,11 @@ func TestLogMissing(t *testing.T) {
 			x := newFolder(t, dir)
 			insertNumbered(t, x, 0, 5)
 			if flushed {
-				noError(t, x.Flush(t.Context()))
+				must.Do(t, x.Flush(t.Context()))
 				insertNumbered(t, x, 5, 7)
 			}
 			logs := killed(t, x, dir)
-			noError(t, harm(logs[len(logs)-1]))
+			must.Do(t, harm(logs[len(logs)-1]))
 			for _, write := range []bool{false, true} {
 				_, err := Open(t.Context(), dir, OpenOptions{Write: write})
 				if !errors.Is(err, store.ErrCorrupt) || !strings.Contains(err.Error(), logs[len(logs)-1]) ||
@@ -58,14 +59,14 @@ func TestLogHolds(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "index")
 	x := newFolder(t, dir)
 	insertNumbered(t, x, 0, 5)
-	noError(t, x.upkeep.keep(true))
+	must.Do(t, x.upkeep.keep(true))
 	log := killed(t, x, dir)[0]
 	info, err := os.Stat(log)
-	noError(t, err)
+	must.Do(t, err)
 	if x := openFolder(t, dir, OpenOptions{}); x.Stats().Documents != 5 {
 		t.Error(x.Stats())
 	}
-	noError(t, os.Truncate(log, info.Size()/2))
+	must.Do(t, os.Truncate(log, info.Size()/2))
 	if _, err := Open(t.Context(), dir, OpenOptions{}); !errors.Is(err, store.ErrCorrupt) ||
 		!strings.Contains(err.Error(), "had at least 5") {
 		t.Error(err)
@@ -80,7 +81,7 @@ func TestFormerLogNames(t *testing.T) {
 	insertNumbered(t, x, 0, 5)
 	x.folder.publish(func(m *Manifest) { m.Live.File, m.Live.Held = 0, 0 })
 	log := killed(t, x, dir)[0]
-	noError(t, os.Rename(log, strings.TrimSuffix(log, wal.Extension)+".log"))
+	must.Do(t, os.Rename(log, strings.TrimSuffix(log, wal.Extension)+".log"))
 	for i := range 2 {
 		x = openFolder(t, dir, OpenOptions{Write: true})
 		if got := x.Stats().Documents; got != 5+uint64(i) {

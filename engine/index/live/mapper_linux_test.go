@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"ndd/engine/index/live/rows"
+	"ndd/engine/oracle/must"
 	"ndd/engine/storage/store"
 )
 
@@ -17,11 +18,11 @@ func TestMapper(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "index")
 	create(t, dir, Config{Design: halves(t)})
 	x, err := Open(t.Context(), dir, OpenOptions{Write: true})
-	noError(t, err)
+	must.Do(t, err)
 	if _, err := x.Insert(t.Context(), []rows.Doc{{Fingerprint: 5}, {Fingerprint: 500}}); err != nil {
 		t.Fatal(err)
 	}
-	noError(t, x.Close())
+	must.Do(t, x.Close())
 	m, err := ReadManifest(dir)
 	if err != nil || len(m.Segments) != 1 {
 		t.Fatalf("%+v, %v", m, err)
@@ -32,11 +33,11 @@ func TestMapper(t *testing.T) {
 		}
 		path := filepath.Join(dir, m.Segments[0].File)
 		f, err := m.mapper(nil)(path, store.KindSegment)
-		noError(t, err)
+		must.Do(t, err)
 		if got := strings.Contains(mappingFlags(t, path), " rr"); got != larger {
 			t.Errorf("larger than memory %v: single pages %v", larger, got)
 		}
-		noError(t, f.Close())
+		must.Do(t, f.Close())
 	}
 }
 
@@ -44,7 +45,7 @@ func TestMapper(t *testing.T) {
 func mappingFlags(t *testing.T, path string) string {
 	t.Helper()
 	maps, err := os.Open("/proc/self/smaps")
-	noError(t, err)
+	must.Do(t, err)
 	defer maps.Close()
 	found := false
 	for lines := bufio.NewScanner(maps); lines.Scan(); {

@@ -12,6 +12,7 @@ import (
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/index/live/rows"
 	"ndd/engine/memory"
+	"ndd/engine/oracle/must"
 )
 
 // longIDs returns documents whose IDs have so many bytes that do not compress.
@@ -32,10 +33,10 @@ func longIDs(rng *rand.Rand, n, bytes int) []rows.Doc {
 func TestNoRoom(t *testing.T) {
 	budget := memory.NewBudget(memory.Set(64 << 20))
 	x, err := New(Config{Design: halves(t), IDs: true, Table: planar, Budget: budget})
-	noError(t, err)
+	must.Do(t, err)
 	defer x.Close()
 	other, err := budget.Reserve("another", 32<<20)
-	noError(t, err)
+	must.Do(t, err)
 	rng := rand.New(rand.NewPCG(14, 3))
 	fill := func() (last rows.Doc, inserted int) {
 		t.Helper()
@@ -86,7 +87,7 @@ func TestBoundedMemory(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "index")
 	create(t, dir, Config{Design: halves(t), IDs: true, Table: planar})
 	x, err := Open(t.Context(), dir, OpenOptions{Write: true, Sync: -1, Budget: memory.NewBudget(memory.Set(48 << 20))})
-	noError(t, err)
+	must.Do(t, err)
 	defer x.Close()
 	rng := rand.New(rand.NewPCG(14, 4))
 	most, n := uint64(0), 30_000
@@ -98,7 +99,7 @@ func TestBoundedMemory(t *testing.T) {
 			t.Fatalf("%d documents: %v", i, err)
 		}
 		w, err := x.View()
-		noError(t, err)
+		must.Do(t, err)
 		most = max(most, w.Version.Memory())
 		for _, m := range w.Version.Memtables {
 			if m.Memory() > 2*x.writer.memtableBytes() {

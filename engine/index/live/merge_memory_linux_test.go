@@ -13,6 +13,7 @@ import (
 	"ndd/engine/index/live/rows"
 	"ndd/engine/index/segment"
 	"ndd/engine/memory"
+	"ndd/engine/oracle/must"
 	"ndd/engine/oracle/sets"
 	"ndd/engine/storage/disk"
 	"ndd/engine/storage/store"
@@ -22,7 +23,7 @@ import (
 // /proc/self/status are behind by some pages for each processor.
 func anonymous(t *testing.T) (bytes uint64) {
 	rollup, err := os.ReadFile("/proc/self/smaps_rollup")
-	noError(t, err)
+	must.Do(t, err)
 	_, rest, _ := strings.Cut(string(rollup), "\nAnonymous:")
 	if _, err := fmt.Sscan(rest, &bytes); err != nil {
 		t.Fatal(err)
@@ -74,9 +75,9 @@ func TestMergeMemory(t *testing.T) {
 	}
 	files := func(seed uint64, n int) []*ndf.File {
 		path := filepath.Join(t.TempDir(), "prints.bin")
-		noError(t, os.WriteFile(path, store.Bytes64(sets.Uniform(n, seed)), 0o600))
+		must.Do(t, os.WriteFile(path, store.Bytes64(sets.Uniform(n, seed)), 0o600))
 		f, err := ndf.Open(path)
-		noError(t, err)
+		must.Do(t, err)
 		t.Cleanup(func() { f.Close() })
 		return []*ndf.File{f}
 	}
@@ -88,10 +89,10 @@ func TestMergeMemory(t *testing.T) {
 	each := func(bytes uint64) float64 { return float64(bytes) / float64(docs) }
 	for _, deleted := range []int{0, docs / 64} {
 		dir := filepath.Join(t.TempDir(), "index")
-		noError(t, Build(t.Context(), dir, base, o))
+		must.Do(t, Build(t.Context(), dir, base, o))
 		x, err := Open(t.Context(), dir, OpenOptions{Write: true, Sync: -1, Budget: w.budget, Disk: disk.Hooked(w)})
-		noError(t, err)
-		noError(t, x.Add(t.Context(), added, o))
+		must.Do(t, err)
+		must.Do(t, x.Add(t.Context(), added, o))
 		var gone []rows.DocID
 		for i := range deleted {
 			gone = append(gone, rows.DocID(i*docs/deleted))
@@ -99,7 +100,7 @@ func TestMergeMemory(t *testing.T) {
 		if _, err := x.writer.deleting(t.Context(), func() ([]rows.DocID, error) { return gone, nil }); err != nil {
 			t.Fatal(err)
 		}
-		noError(t, x.Flush(t.Context()))
+		must.Do(t, x.Flush(t.Context()))
 		taken, reserved := w.measure(func() error { return x.Merge(t.Context(), 1) })
 		t.Logf("%d documents, %d deleted: %.1f bytes a document reserved, %.1f taken; building %.1f and %.1f", docs,
 			deleted, each(reserved), each(taken), each(build), each(building))
@@ -110,6 +111,6 @@ func TestMergeMemory(t *testing.T) {
 		if taken > building+heap {
 			t.Errorf("%d deleted: %d bytes are taken, and by building %d", deleted, taken, building)
 		}
-		noError(t, x.Close())
+		must.Do(t, x.Close())
 	}
 }

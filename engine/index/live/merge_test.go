@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"ndd/engine/index/live/rows"
+	"ndd/engine/oracle/must"
 )
 
 // TestOlderDeletions: a merge of some segments keeps what stands beside them on deletions of
@@ -15,7 +16,7 @@ func TestOlderDeletions(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "index")
 	create(t, dir, Config{Design: halves(t), IDs: true, Table: planar})
 	x, err := openScripted(dir, nil)
-	noError(t, err)
+	must.Do(t, err)
 	defer func() { x.Close() }()
 	docs := someDocs(60, 6)
 	for i, list := range [][]rows.Doc{docs[:40], docs[40:50],
@@ -26,14 +27,14 @@ func TestOlderDeletions(t *testing.T) {
 		if n, err := x.Delete(t.Context(), docs[i].ID); n != 1 || err != nil {
 			t.Fatal(n, err)
 		}
-		noError(t, x.Flush(t.Context()))
+		must.Do(t, x.Flush(t.Context()))
 	}
 	x.upkeep.merging.Lock()
 	x.writer.mu.Lock()
 	later := x.versions.Current().Segments[1:]
 	mark(later, true)
 	x.writer.mu.Unlock()
-	noError(t, x.upkeep.mergeFiles(t.Context(), later, 1))
+	must.Do(t, x.upkeep.mergeFiles(t.Context(), later, 1))
 	x.upkeep.merging.Unlock()
 	for range 2 {
 		if n := len(x.versions.Current().Segments); n != 2 {
@@ -48,7 +49,7 @@ func TestOlderDeletions(t *testing.T) {
 				t.Errorf("%+v has come back", d)
 			}
 		}
-		noError(t, x.Close())
+		must.Do(t, x.Close())
 		if x, err = openScripted(dir, nil); err != nil {
 			t.Fatal(err)
 		}
@@ -61,13 +62,13 @@ func TestMergedAway(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "index")
 	create(t, dir, Config{Design: halves(t), IDs: true, Table: planar})
 	x, err := openScripted(dir, nil)
-	noError(t, err)
+	must.Do(t, err)
 	defer x.Close()
 	docs := someDocs(60, 6)
 	for _, list := range [][]rows.Doc{docs[:40], docs[40:]} {
 		_, err := x.Insert(t.Context(), list)
-		noError(t, err)
-		noError(t, x.Flush(t.Context()))
+		must.Do(t, err)
+		must.Do(t, x.Flush(t.Context()))
 	}
 	if n, err := x.Delete(t.Context(), docs[3].ID, docs[50].ID); n != 2 || err != nil {
 		t.Fatal(n, err)
@@ -75,9 +76,9 @@ func TestMergedAway(t *testing.T) {
 	x.upkeep.merging.Lock()
 	all := x.versions.Current().Segments
 	mark(all, true)
-	noError(t, x.upkeep.mergeFiles(t.Context(), all, 1))
+	must.Do(t, x.upkeep.mergeFiles(t.Context(), all, 1))
 	x.upkeep.merging.Unlock()
-	noError(t, x.Flush(t.Context()))
+	must.Do(t, x.Flush(t.Context()))
 	if n := len(x.versions.Current().Segments); n != 1 {
 		t.Errorf("%d segments, want 1", n)
 	}
@@ -91,13 +92,13 @@ func TestMergedAway(t *testing.T) {
 func TestNumbersOfTheGone(t *testing.T) {
 	e := newExpiring(t)
 	e.insert(t, 0, "zero", "one", "two")
-	noError(t, e.Flush(t.Context()))
+	must.Do(t, e.Flush(t.Context()))
 	e.pass(time.Minute)
-	noError(t, e.upkeep.DropExpired(t.Context()))
+	must.Do(t, e.upkeep.DropExpired(t.Context()))
 	if n := len(e.versions.Current().Segments); n != 0 {
 		t.Fatalf("%d segments, want none", n)
 	}
-	noError(t, e.Close())
+	must.Do(t, e.Close())
 	e.open(t)
 	if next := e.versions.Current().End(); next != 3 {
 		t.Errorf("the next number is %d, and 0 to 2 were given", next)

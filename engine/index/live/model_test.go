@@ -15,6 +15,7 @@ import (
 	"ndd/engine/index/live/rows"
 	"ndd/engine/index/live/search"
 	"ndd/engine/index/table"
+	"ndd/engine/oracle/must"
 	"ndd/engine/oracle/sets"
 )
 
@@ -309,16 +310,16 @@ func TestModel(t *testing.T) {
 			if err := w.x.Check(t.Context()); err != nil {
 				t.Error(err)
 			}
-			noError(t, w.x.Close())
+			must.Do(t, w.x.Close())
 			left, err := os.ReadDir(w.dir)
-			noError(t, err)
+			must.Do(t, err)
 			m, err := ReadManifest(w.dir)
-			noError(t, err)
+			must.Do(t, err)
 			if want := 2 + 2*len(m.Segments); len(left) > want+1 { // manifest, lock, two for each segment, the log's end
 				t.Errorf("%d files are left, want %d: %v", len(left), want, left)
 			}
 			x, err := Open(t.Context(), w.dir, OpenOptions{now: w.now, MaxLengthRatio: w.m.ratio}) // for reading
-			noError(t, err)
+			must.Do(t, err)
 			w.x = x
 			w.check("opening for reading")
 		})

@@ -10,6 +10,7 @@ import (
 
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/index/live/rows"
+	"ndd/engine/oracle/must"
 	"ndd/engine/storage/disk"
 )
 
@@ -23,7 +24,7 @@ func newFolder(t *testing.T, dir string) *Index {
 func openFolder(t *testing.T, dir string, o OpenOptions) *Index {
 	t.Helper()
 	x, err := Open(t.Context(), dir, o)
-	noError(t, err)
+	must.Do(t, err)
 	t.Cleanup(func() { x.Close() })
 	return x
 }
@@ -49,7 +50,7 @@ func TestMovedFolder(t *testing.T) {
 	dir, moved := filepath.Join(at, "index"), filepath.Join(at, "moved")
 	first := newFolder(t, dir)
 	insertNumbered(t, first, 0, 5)
-	noError(t, os.Rename(dir, moved))
+	must.Do(t, os.Rename(dir, moved))
 	second := newFolder(t, dir)
 	insertNumbered(t, second, 10, 13)
 	if err := first.Flush(t.Context()); err != nil { // a segment, a manifest, a new log
@@ -93,6 +94,6 @@ func TestLockRemoved(t *testing.T) {
 	if _, err := Open(t.Context(), dir, OpenOptions{Write: true}); !errors.Is(err, disk.ErrLocked) {
 		t.Errorf("opened a second time: %v", err)
 	}
-	noError(t, x.Close())
+	must.Do(t, x.Close())
 	openFolder(t, dir, OpenOptions{Write: true})
 }

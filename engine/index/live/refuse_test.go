@@ -17,6 +17,7 @@ import (
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/index/live/rows"
 	"ndd/engine/index/live/version"
+	"ndd/engine/oracle/must"
 	"ndd/engine/storage/disk"
 	"ndd/engine/storage/wal"
 )
@@ -38,7 +39,7 @@ func refusing(t *testing.T, full *atomic.Bool) (x *Index, reopen func() *Index) 
 	create(t, dir, Config{Design: halves(t), IDs: true, Table: planar})
 	reopen = func() *Index {
 		x, err := openScripted(dir, fillingDisk(full))
-		noError(t, err)
+		must.Do(t, err)
 		return x
 	}
 	return reopen(), reopen
@@ -73,9 +74,9 @@ func TestRefusedIsUndone(t *testing.T) {
 				_, err := x.Insert(t.Context(), []rows.Doc{{ID: id, Fingerprint: f}})
 				return err
 			}
-			noError(t, errors.Join(insert("a", 1<<10), insert("b", 1<<20|7<<40)))
+			must.Do(t, errors.Join(insert("a", 1<<10), insert("b", 1<<20|7<<40)))
 			if flushed {
-				noError(t, x.Flush(t.Context()))
+				must.Do(t, x.Flush(t.Context()))
 			}
 			want := map[string]simhash.Fingerprint{"a": 1 << 10, "b": 1<<20 | 7<<40}
 			for range 2 {
@@ -226,7 +227,7 @@ func TestOutcomesAreDurable(t *testing.T) {
 		}
 		return nil
 	}))
-	noError(t, err)
+	must.Do(t, err)
 	defer x.Close()
 	if out, err := x.CheckAndInsert(t.Context(), []rows.Doc{{Fingerprint: 1}}, 0, 1); err != nil || len(out) != 1 {
 		t.Fatal(out, err)
@@ -248,17 +249,17 @@ func TestFlushBesideRefusal(t *testing.T) {
 		_, err := x.Insert(t.Context(), []rows.Doc{{ID: id}})
 		return err
 	}
-	noError(t, insert("a"))
+	must.Do(t, insert("a"))
 	x.upkeep.flushing.Lock()
 	defer x.upkeep.flushing.Unlock()
 	f, err := x.upkeep.beginFlush(0)
-	noError(t, err)
+	must.Do(t, err)
 	full.Store(true)
 	if err := insert("b"); !errors.Is(err, syscall.ENOSPC) {
 		t.Fatal(err)
 	}
 	full.Store(false)
-	noError(t, insert("c"))
+	must.Do(t, insert("c"))
 	if err := x.upkeep.flushTo(t.Context(), f); !errors.Is(err, errUndone) {
 		t.Errorf("a flush beside an undone change ends with %v", err)
 	}
@@ -278,7 +279,7 @@ func TestDeletedBesideWork(t *testing.T) {
 		return nil
 	})})
 	insertNumbered(t, x, 0, 3)
-	noError(t, x.Flush(t.Context()))
+	must.Do(t, x.Flush(t.Context()))
 	if n, err := x.Delete(t.Context(), "0", "1"); n != 2 || err != nil {
 		t.Fatal(n, err)
 	}
@@ -299,14 +300,14 @@ func TestDeletedBesideWork(t *testing.T) {
 	x.writer.mu.Lock()
 	x.writer.deleted = append(x.writer.deleted, x.writer.deleted...)
 	x.writer.mu.Unlock()
-	noError(t, x.Flush(t.Context()))
+	must.Do(t, x.Flush(t.Context()))
 	if older := x.versions.Current().Segments[1].Older; !slices.Equal(older, []rows.DocID{1}) {
 		t.Errorf("the file has the deletions %v, want that of document 1", older)
 	}
 	x.writer.mu.Lock()
 	_, err := x.writer.commit(&change{delete: []rows.DocID{4}}) // not synced
 	x.writer.mu.Unlock()
-	noError(t, err)
+	must.Do(t, err)
 	beside = func(c disk.Call, name string) error {
 		if c == disk.CallSync && filepath.Ext(name) == wal.Extension {
 			x.writer.refused.Add(1)

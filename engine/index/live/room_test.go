@@ -8,6 +8,7 @@ import (
 	"ndd/engine/index/table"
 	"ndd/engine/memory"
 	"ndd/engine/oracle"
+	"ndd/engine/oracle/must"
 	"ndd/engine/storage/store"
 	"ndd/permute"
 )
@@ -17,21 +18,13 @@ var planar = table.Options{Layout: table.LayoutPlanar}
 // create makes the folder of an empty index.
 func create(t testing.TB, dir string, c Config) {
 	t.Helper()
-	noError(t, Create(dir, c, store.Options{}))
-}
-
-// noError ends a test that met an error.
-func noError(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, Create(dir, c, store.Options{}))
 }
 
 func halves(t testing.TB) permute.Design {
 	t.Helper()
 	d, err := permute.Named("halves", 3, 1)
-	noError(t, err)
+	must.Do(t, err)
 	return d
 }
 
@@ -96,7 +89,7 @@ func TestPlanBuild(t *testing.T) {
 func BenchmarkHold(b *testing.B) {
 	d := halves(b)
 	x, err := New(Config{Design: d})
-	noError(b, err)
+	must.Do(b, err)
 	defer x.Close()
 	b.RunParallel(func(pb *testing.PB) {
 		slot := x.versions.Slot()

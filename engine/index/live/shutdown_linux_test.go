@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"ndd/engine/oracle/must"
 )
 
 var shutdowns = flag.Int("shutdowns", 2, "how often TestShutDown cuts a file system off, where this process may "+
@@ -51,7 +53,7 @@ func TestShutDown(t *testing.T) {
 			p.Kill()
 		})
 		unmount()
-		noError(t, mount())
+		must.Do(t, mount())
 	}
 	acknowledged.check(t, dir)
 }

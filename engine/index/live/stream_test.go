@@ -14,6 +14,7 @@ import (
 	"ndd/engine/index/live/search"
 	"ndd/engine/index/segment"
 	"ndd/engine/index/table"
+	"ndd/engine/oracle/must"
 	"ndd/engine/oracle/sets"
 )
 
@@ -46,11 +47,11 @@ func crowded(t *testing.T, layout table.Layout) (*Index, *model) {
 			m.insert(d)
 		}
 		s, err := heapSegment(segment.Input{Fingerprints: prints}, segment.Options{Design: c.Design, Table: c.Table})
-		noError(t, err)
+		must.Do(t, err)
 		segments = append(segments, s)
 	}
 	x, err := New(c, segments...)
-	noError(t, err)
+	must.Do(t, err)
 	t.Cleanup(func() { x.Close() })
 	for i := range each * 3 / 5 {
 		d := document(i)
@@ -155,7 +156,7 @@ func TestStream(t *testing.T) {
 				want := m.hits(q, 3, docs)
 				for _, piece := range []search.Bound{{Hits: 50, Docs: 70}, {Hits: 1, Docs: 1}} {
 					w, err := x.View()
-					noError(t, err)
+					must.Do(t, err)
 					c := x.Searcher()
 					c.Limits.Piece = piece
 					got := whole{most: piece}
@@ -175,7 +176,7 @@ func TestStream(t *testing.T) {
 func TestStreamEnds(t *testing.T) {
 	x, _ := crowded(t, table.LayoutHuffman)
 	w, err := x.View()
-	noError(t, err)
+	must.Do(t, err)
 	defer w.Release()
 	for n := range 10 {
 		c := x.Searcher()
@@ -209,7 +210,7 @@ func TestStreamEnds(t *testing.T) {
 // finds more documents.
 func TestStreamDense(t *testing.T) {
 	x, err := New(Config{Design: halves(t)})
-	noError(t, err)
+	must.Do(t, err)
 	defer x.Close()
 	docs := make([]rows.Doc, 1000)
 	for i := range docs {
@@ -219,7 +220,7 @@ func TestStreamDense(t *testing.T) {
 		t.Fatal(err)
 	}
 	w, err := x.View()
-	noError(t, err)
+	must.Do(t, err)
 	defer w.Release()
 	for most, want := range map[int]error{9: search.ErrDense, 10: nil, 1000: nil} {
 		c := x.Searcher()
@@ -242,14 +243,14 @@ func TestSearchSome(t *testing.T) {
 		queries = append(queries, sets.Near(rng, 0, i%9), rng.Uint64())
 	}
 	w, err := x.View()
-	noError(t, err)
+	must.Do(t, err)
 	defer w.Release()
 	c := x.Searcher()
 	c.Limits.ChunkMatches, c.Limits.Chunk = 300, search.Bound{Hits: 300, Docs: 2000}
 	parts, alone := 0, 0
 	for at := 0; at < len(queries); parts++ {
 		a, n, err := c.SearchSome(w, queries[at:], 3, search.AllDocs, search.Swept{}, rows.Lengths{})
-		noError(t, err)
+		must.Do(t, err)
 		got := make([][]search.Hit, n)
 		held := 0
 		if err := a.Each(0, func(i int, hits []search.Hit) error {

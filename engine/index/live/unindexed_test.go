@@ -6,13 +6,14 @@ import (
 
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/index/live/rows"
+	"ndd/engine/oracle/must"
 )
 
 // TestUnindexed: however documents come in, one caller leaves few of them in no block, and the
 // memory of the blocks is counted when his call returns.
 func TestUnindexed(t *testing.T) {
 	x, err := New(Config{Design: halves(t)})
-	noError(t, err)
+	must.Do(t, err)
 	defer x.Close()
 	rng := rand.New(rand.NewPCG(14, 21))
 	for n := 0; n < 6000; {

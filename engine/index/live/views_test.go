@@ -11,6 +11,7 @@ import (
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/index/live/rows"
 	"ndd/engine/index/live/search"
+	"ndd/engine/oracle/must"
 )
 
 // TestConsistentReads has a document replaced again and again while others look for it, by itself
@@ -18,7 +19,7 @@ import (
 // fits into a memtable is seen whole or not at all: its first and last documents are alike.
 func TestConsistentReads(t *testing.T) {
 	x, err := New(Config{Design: halves(t), IDs: true, Table: planar, flushDocs: smallDocs})
-	noError(t, err)
+	must.Do(t, err)
 	defer x.Close()
 	both := []uint64{0x0123456789abcdef, 0xfedcba9876543210}
 	const ends = 0x5555aaaa3333cccc
@@ -77,13 +78,13 @@ func TestConsistentReads(t *testing.T) {
 // however many memtables it takes, and then all of it.
 func TestClock(t *testing.T) {
 	x, err := New(Config{Design: halves(t), flushDocs: smallDocs})
-	noError(t, err)
+	must.Do(t, err)
 	defer x.Close()
 	c := x.Searcher()
 	defer c.Done()
 	seen := func() (documents uint64) {
 		hits, err := c.Query(7, 0, 0, search.AllDocs)
-		noError(t, err)
+		must.Do(t, err)
 		for _, h := range hits {
 			documents += h.Documents
 		}
@@ -111,17 +112,17 @@ func TestHeldVersion(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "index")
 	create(t, dir, Config{Design: halves(t)})
 	x, err := Open(t.Context(), dir, OpenOptions{Write: true, Sync: -1})
-	noError(t, err)
+	must.Do(t, err)
 	defer x.Close()
 	for i := range 2 {
 		if _, err := x.Insert(t.Context(), []rows.Doc{{Fingerprint: simhash.Fingerprint(i)}}); err != nil {
 			t.Fatal(err)
 		}
-		noError(t, x.Flush(t.Context()))
+		must.Do(t, x.Flush(t.Context()))
 	}
 	w, err := x.View()
-	noError(t, err)
-	noError(t, x.Merge(t.Context(), 1))
+	must.Do(t, err)
+	must.Do(t, x.Merge(t.Context(), 1))
 	if x.Held() != 1 {
 		t.Errorf("%d versions are held, want that of the view", x.Held())
 	}
@@ -140,16 +141,16 @@ func TestHeldMemtable(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "index")
 	create(t, dir, Config{Design: halves(t), IDs: true})
 	x, err := Open(t.Context(), dir, OpenOptions{Write: true, Sync: -1})
-	noError(t, err)
+	must.Do(t, err)
 	defer x.Close()
 	docs := someDocs(3000, 5)
 	if _, err := x.Insert(t.Context(), docs); err != nil {
 		t.Fatal(err)
 	}
 	w, err := x.View()
-	noError(t, err)
+	must.Do(t, err)
 	m := w.Version.Memtables[0]
-	noError(t, x.Flush(t.Context()))
+	must.Do(t, x.Flush(t.Context()))
 	if x.Held() == 0 || m.IDBytes() == 0 {
 		t.Fatal("the memtable of a view is gone")
 	}
@@ -178,7 +179,7 @@ func TestHeldMemtable(t *testing.T) {
 // TestBatchOfOneID: of a batch whose documents all have one ID, no reader sees more than one.
 func TestBatchOfOneID(t *testing.T) {
 	x, err := New(Config{Design: halves(t), IDs: true})
-	noError(t, err)
+	must.Do(t, err)
 	defer x.Close()
 	docs := make([]rows.Doc, 1000)
 	for i := range docs {

@@ -17,6 +17,7 @@ import (
 	"ndd/engine/index/plan"
 	"ndd/engine/index/segment"
 	"ndd/engine/index/table"
+	"ndd/engine/oracle/must"
 	"ndd/engine/oracle/sets"
 	"ndd/engine/storage/store"
 	"ndd/permute"
@@ -39,15 +40,11 @@ func TestAnswers(t *testing.T) {
 		}
 		base, queries := answerSet(n, k)
 		path := filepath.Join(t.TempDir(), "base.bin")
-		if err := os.WriteFile(path, store.Bytes64(base), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, store.Bytes64(base), 0o644))
 		want := linear(base, queries, k)
 		for _, layout := range []table.Layout{table.LayoutPlanar, table.LayoutHuffman} {
 			p, err := plan.New(t.Context(), plan.Request{Fingerprints: uint64(n), K: k, Layout: layout, Seed: 7})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			for _, o := range p.Options {
 				t.Run(fmt.Sprintf("k=%d/%s/%s", k, layout, o.Name), func(t *testing.T) {
 					if o.BatchNS > 1e8 {
@@ -118,19 +115,13 @@ func within(list []uint64, query uint64, k int) (near []uint64) {
 
 func answerIndex(t *testing.T, path string, d permute.Design, layout table.Layout) *engine.Index {
 	f, err := ndf.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer f.Close()
 	dir := filepath.Join(t.TempDir(), "index")
 	o := segment.Options{Design: d, Table: table.Options{Layout: layout}}
-	if err := engine.Build(context.Background(), dir, []*ndf.File{f}, engine.BuildOptions{Options: o}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, engine.Build(context.Background(), dir, []*ndf.File{f}, engine.BuildOptions{Options: o}))
 	x, err := engine.Open(context.Background(), dir, engine.OpenOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Cleanup(func() { x.Close() })
 	return x
 }
@@ -145,8 +136,6 @@ func answersFrom(t *testing.T, x *engine.Index, queries []uint64, k int) [][]uin
 			slices.Sort(answers[q])
 			return nil
 		})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return answers
 }

@@ -15,6 +15,7 @@ import (
 	"ndd/asm"
 	"ndd/engine/index/table"
 	"ndd/engine/memory"
+	"ndd/engine/oracle/must"
 	"ndd/permute"
 )
 
@@ -75,14 +76,10 @@ func TestGolden(t *testing.T) {
 	}
 	path := filepath.Join("testdata", "plans.golden")
 	if *update {
-		if err := os.WriteFile(path, []byte(b.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte(b.String()), 0o644))
 	}
 	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	got := b.String()
 	if got == string(want) {
 		return
@@ -99,9 +96,7 @@ func TestGolden(t *testing.T) {
 // TestFits is the request that the planner was asked for.
 func TestFits(t *testing.T) {
 	p, err := New(t.Context(), Request{Fingerprints: 8e9, K: 3, Memory: 128 << 30, Seed: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	c := &p.Choice
 	if c.Tables != 2 || c.Bytes < 65e9 || c.Bytes > 71e9 || !c.Fits || !c.Frontier {
 		t.Errorf("the choice is %+v", *c)
@@ -213,17 +208,13 @@ func TestSkew(t *testing.T) {
 		prints[i] &= 0x00000000ffffffff | 0x0101010100000000
 	}
 	s, err := NewSample(prints, len(prints), 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	upper := permute.Design{Name: "upper", K: 1, Tables: []permute.Table{{Mask: 0xffffffff << 32, Radius: 1}}}
 	lower := permute.Design{Name: "lower", K: 1, Tables: []permute.Table{{Mask: 0xffffffff, Radius: 1}}}
 	ask := func(s *Sample, designs ...permute.Design) Option {
 		p, err := New(t.Context(), Request{Fingerprints: 100_000, K: 1, Designs: designs, Layout: table.LayoutPlanar,
 			Sample: s})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		return p.Choice
 	}
 	uniform, skewed := ask(nil, upper), ask(s, upper)
@@ -290,9 +281,7 @@ func TestMachineScales(t *testing.T) {
 		r := Request{Fingerprints: 1e6, K: 3, Designs: []permute.Design{named(t, "halves")}, Layout: table.LayoutPlanar,
 			Machine: m}
 		p, err := New(t.Context(), r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		return p.Choice
 	}
 	one := of(Reference())
@@ -311,8 +300,6 @@ func TestMachineScales(t *testing.T) {
 
 func named(t *testing.T, name string) permute.Design {
 	d, err := permute.Named(name, 3, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return d
 }

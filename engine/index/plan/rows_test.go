@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"ndd/engine/index/segment"
+	"ndd/engine/oracle/must"
 	"ndd/engine/storage/store"
 	"ndd/permute"
 )
@@ -13,9 +14,7 @@ import (
 // plan against one that takes every document for a fingerprint.
 func TestRowBytes(t *testing.T) {
 	design, err := permute.Named("halves", 3, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	rng := rand.New(rand.NewPCG(9, 9))
 	for _, repeated := range []int{1, 2, 10, 5000} {
 		prints := make([]uint64, 5000)
@@ -50,14 +49,10 @@ func TestRowBytes(t *testing.T) {
 func TestDocumentsBeyondFingerprints(t *testing.T) {
 	r := Request{Fingerprints: 1e6, Documents: 1e7, K: 3, IDs: IDsRows, Seed: 1}
 	few, err := New(t.Context(), r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	r.Fingerprints, r.Documents = 1e7, 0
 	all, err := New(t.Context(), r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for i := range few.Options {
 		o := &few.Options[i]
 		if o.TableBytes > all.Options[i].TableBytes/7 || o.IDBytes < all.Options[i].IDBytes ||

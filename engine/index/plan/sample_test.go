@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"ndd/engine/oracle/must"
 	"ndd/engine/oracle/sets"
 	"ndd/huffman"
 	"ndd/permute"
@@ -45,9 +46,7 @@ func TestShare(t *testing.T) {
 			prints[i] = shape()
 		}
 		s, err := NewSample(prints, 3000, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		for _, mask := range []uint64{0xffff << 48, 0xffffffff, 0x5555555555555555} {
 			for _, ask := range [][2]int{{4, 0}, {9, 0}, {12, 1}, {16, 3}} {
 				leading, radius := ask[0], ask[1]
@@ -74,9 +73,7 @@ func TestLongest(t *testing.T) {
 		}
 	}
 	s, err := NewSample(prints, len(prints), 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if _, longest := s.share(0xfffff<<44, 20, 0); math.Abs(longest-0.025) > 0.001 {
 		t.Errorf("longest run %.4f of all, want 0.025", longest)
 	}
@@ -99,13 +96,9 @@ func TestEntry(t *testing.T) {
 			all[i] = shape()
 		}
 		s, err := NewSample(all, 1<<15, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		whole, err := NewSample(all, len(all), 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		const mask = 0xffffffff
 		var counts [huffman.Positions]uint64
 		huffman.Count(&counts, whole.under(mask))

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"ndd/engine/index/table"
+	"ndd/engine/oracle/must"
 	"ndd/engine/storage/store"
 	"ndd/huffman"
 )
@@ -29,13 +30,9 @@ func TestBytes(t *testing.T) {
 		keys := uniformKeys(n, 1)
 		for _, md := range models {
 			var memory store.Memory
-			if err := table.Write(&memory, "", keys, table.Options{Layout: md.layout()}); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, table.Write(&memory, "", keys, table.Options{Layout: md.layout()}))
 			built, err := table.Open(memory.Source(), "", md.layout())
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			got := make(map[string]uint64)
 			for _, p := range built.Parts() {
 				got[p.Name] += p.Bytes

@@ -12,6 +12,7 @@ import (
 	"ndd/engine/index/plan"
 	"ndd/engine/index/segment"
 	"ndd/engine/index/table"
+	"ndd/engine/oracle/must"
 	"ndd/engine/oracle/sets"
 	"ndd/engine/oracle/skewed"
 	"ndd/engine/storage/store"
@@ -57,18 +58,12 @@ func chosenSegment(t *testing.T, prints []uint64, k int) *segment.Segment {
 		IDs: plan.IDsRows, Seed: 1}
 	r.Sample, _ = plan.NewSample(distinct.Sample(), plan.SampleSize, 1)
 	p, err := plan.New(t.Context(), r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	var m store.Memory
 	o := segment.Options{Design: p.Choice.Design, Table: table.Options{Layout: p.Choice.Layout}}
-	if err := segment.Write(t.Context(), &m, segment.Input{Fingerprints: prints}, o); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, segment.Write(t.Context(), &m, segment.Input{Fingerprints: prints}, o))
 	s, err := segment.Open(m.Source())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Cleanup(s.Close)
 	return s
 }
@@ -93,9 +88,7 @@ func checkSkewed(t *testing.T, set skewed.Set, s *segment.Segment, k int) {
 	scratch.Until(looks)
 	before := allocated()
 	got, err := s.Search(nil, queries, k, &scratch)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	order := func(a, b segment.Match) int {
 		return cmp.Or(cmp.Compare(a.Query, b.Query), cmp.Compare(a.Fingerprint, b.Fingerprint))
 	}

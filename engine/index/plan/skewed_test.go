@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"ndd/engine/index/distribution"
+	"ndd/engine/oracle/must"
 	"ndd/engine/oracle/skewed"
 	"ndd/permute"
 )
@@ -79,9 +80,7 @@ func TestSamePlan(t *testing.T) {
 		for range 2 {
 			s, _ := NewSample(set.Fingerprints, SampleSize, 1)
 			p, err := New(t.Context(), Request{Fingerprints: 20_000, K: 3, Seed: 1, Sample: s, IDs: IDsRows})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			if got := words(p); first == "" {
 				first = got
 			} else if got != first {
@@ -112,9 +111,7 @@ func TestLongMasks(t *testing.T) {
 		}
 		for _, name := range []string{"cover-11-6-3", "cover-8-4-3"} {
 			design, err := permute.Named(name, 3, 1)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			var said, counted float64
 			for _, table := range design.Tables[:6] {
 				share, _ := s.share(table.Mask, table.Leading(), 0)

@@ -8,6 +8,7 @@ import (
 	"ndd/engine/index/plan"
 	"ndd/engine/index/segment"
 	"ndd/engine/index/table"
+	"ndd/engine/oracle/must"
 	"ndd/engine/oracle/skewed"
 	"ndd/engine/storage/store"
 	"ndd/permute"
@@ -30,24 +31,18 @@ func TestWideLines(t *testing.T) {
 		}
 		for _, name := range []string{"halves", "thirds"} {
 			design, err := permute.Named(name, 3, 1)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			r := plan.Request{Fingerprints: uint64(len(prints)), K: 3, Layout: table.LayoutPlanar,
 				Designs: []permute.Design{design}, Sample: sample, Seed: 1}
 			p, err := plan.New(t.Context(), r)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			var m store.Memory
 			if err := segment.Write(t.Context(), &m, segment.Input{Fingerprints: prints},
 				segment.Options{Design: design, Table: table.Options{Layout: table.LayoutPlanar}}); err != nil {
 				t.Fatal(err)
 			}
 			s, err := segment.Open(m.Source())
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			built, wide := uint64(0), uint64(0)
 			for _, tab := range s.Tables() {
 				for _, part := range tab.Parts() {

@@ -13,17 +13,10 @@ import (
 	"ndd/engine/index/table"
 	"ndd/engine/memory"
 	"ndd/engine/oracle"
+	"ndd/engine/oracle/must"
 	"ndd/engine/storage/store"
 	"ndd/permute"
 )
-
-// noError ends a test that met an error.
-func noError(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
 
 func TestMain(m *testing.M) { oracle.NoLeaks(m) }
 
@@ -35,7 +28,7 @@ func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
 func design(t testing.TB, tables int) permute.Design {
 	t.Helper()
 	d, err := permute.Named(fmt.Sprintf("paper-%d", tables), 3, 1)
-	noError(t, err)
+	must.Do(t, err)
 	return d
 }
 
@@ -44,12 +37,12 @@ func written(t testing.TB, in Input, o Options) []byte {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "segment")
 	w, err := store.CreateWith(path, store.KindSegment, 1, store.Options{Random: zeros{}})
-	noError(t, err)
+	must.Do(t, err)
 	defer w.Abort()
-	noError(t, Write(t.Context(), w, in, o))
-	noError(t, w.Commit())
+	must.Do(t, Write(t.Context(), w, in, o))
+	must.Do(t, w.Commit())
 	b, err := os.ReadFile(path)
-	noError(t, err)
+	must.Do(t, err)
 	return b
 }
 
@@ -150,7 +143,7 @@ func TestInterrupted(t *testing.T) {
 			t.Run(fmt.Sprintf("external=%v/stage=%d", external, stage), func(t *testing.T) {
 				dir := t.TempDir()
 				w, err := store.Create(filepath.Join(dir, "segment"), store.KindSegment, 1)
-				noError(t, err)
+				must.Do(t, err)
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
 				o := Options{Design: design(t, 4), Progress: func(_ string, part, of int) {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"ndd/engine/index/table"
+	"ndd/engine/oracle/must"
 	"ndd/engine/oracle/sets"
 	"ndd/engine/storage/store"
 	"ndd/permute"
@@ -41,9 +42,9 @@ func TestEveryDesign(t *testing.T) {
 			for _, layout := range layouts {
 				var m store.Memory
 				o := Options{Design: design, Threads: 2, Table: table.Options{Layout: table.Layout(layout)}}
-				noError(t, Write(t.Context(), &m, Input{Fingerprints: prints}, o))
+				must.Do(t, Write(t.Context(), &m, Input{Fingerprints: prints}, o))
 				s, err := Open(m.Source())
-				noError(t, err)
+				must.Do(t, err)
 				var tables []int
 				for i := range s.Tables() {
 					tables = append(tables, i)
@@ -57,7 +58,7 @@ func TestEveryDesign(t *testing.T) {
 							probed++
 						}
 						found, err := s.Search(nil, part, k, &c)
-						noError(t, err)
+						must.Do(t, err)
 						for _, x := range found {
 							got = append(got, Match{from + x.Query, x.Fingerprint})
 						}

@@ -11,6 +11,7 @@ import (
 
 	"ndd/engine/index/table"
 	"ndd/engine/oracle/hostile"
+	"ndd/engine/oracle/must"
 	"ndd/engine/storage/store"
 )
 
@@ -34,15 +35,15 @@ func TestDocuments(t *testing.T) {
 			}
 			var m store.Memory
 			o := Options{Design: design(t, 4), Table: table.Options{Layout: table.LayoutPlanar}}
-			noError(t, Write(t.Context(), &m, Input{Fingerprints: prints}, o))
+			must.Do(t, Write(t.Context(), &m, Input{Fingerprints: prints}, o))
 			s := opened(t, &m)
 			if s.meta.OrdinalBase != c.base {
 				t.Fatalf("base %d, want %d", s.meta.OrdinalBase, c.base)
 			}
-			noError(t, s.Check())
+			must.Do(t, s.Check())
 			var scratch Scratch
 			ranges := make([]Range, len(prints))
-			noError(t, s.Locate(ranges, prints, &scratch))
+			must.Do(t, s.Locate(ranges, prints, &scratch))
 			for i, r := range ranges {
 				if got, err := s.AppendDocs(nil, r, c.docs); err != nil || !slices.Equal(got, docs[prints[i]]) {
 					t.Fatalf("documents of %016x: %v, %v; want %v", prints[i], got, err, docs[prints[i]])

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"ndd/engine/index/table"
+	"ndd/engine/oracle/must"
 	"ndd/engine/oracle/sets"
 	"ndd/engine/storage/store"
 )
@@ -29,7 +30,7 @@ func TestReadAhead(t *testing.T) {
 	}
 	source := &watched{Source: m.Source()}
 	s, err := Open(source)
-	noError(t, err)
+	must.Do(t, err)
 	defer s.Close()
 	var c Scratch
 	for _, test := range []struct {

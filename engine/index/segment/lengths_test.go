@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"ndd/engine/oracle/hostile"
+	"ndd/engine/oracle/must"
 	"ndd/engine/storage/store"
 )
 
@@ -16,13 +17,13 @@ func withLengths(t *testing.T, lengths [][]uint32) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "segment")
 	w, err := store.CreateWith(path, store.KindSegment, 1, store.Options{Random: zeros{}})
-	noError(t, err)
+	must.Do(t, err)
 	defer w.Abort()
 	if err := Write(t.Context(), w, Input{Fingerprints: []uint64{5, 3, 5, 9}, Lengths: slices.Values(lengths)},
 		Options{Design: design(t, 4)}); err != nil {
 		t.Fatal(err)
 	}
-	noError(t, w.Commit())
+	must.Do(t, w.Commit())
 	return path
 }
 
@@ -30,16 +31,16 @@ func withLengths(t *testing.T, lengths [][]uint32) string {
 // without them says so.
 func TestLengths(t *testing.T) {
 	f, err := store.Open(withLengths(t, [][]uint32{{10, 20}, {}, {30, 0}}), store.KindSegment)
-	noError(t, err)
+	must.Do(t, err)
 	defer f.Close()
 	s, err := Open(f)
-	noError(t, err)
+	must.Do(t, err)
 	defer s.Close()
 	if want := []uint32{10, 20, 30, 0}; !slices.Equal(s.Lengths(), want) {
 		t.Errorf("%v, want %v", s.Lengths(), want)
 	}
 	golden, err := Open(hostile.File(t, store.KindSegment, goldenSections(t, layouts[0])))
-	noError(t, err)
+	must.Do(t, err)
 	defer golden.Close()
 	if golden.Lengths() != nil {
 		t.Error("a segment that was written without lengths has some")

@@ -10,6 +10,7 @@ import (
 
 	"ndd/engine/index/table"
 	"ndd/engine/memory"
+	"ndd/engine/oracle/must"
 	"ndd/engine/oracle/sets"
 	"ndd/engine/storage/store"
 	"ndd/permute"
@@ -20,7 +21,7 @@ import (
 func sources(t *testing.T, rng *rand.Rand, lists [][]uint64, drop func() bool) (all []Source, kept []uint64) {
 	t.Helper()
 	halves, err := permute.Named("halves", 3, 1)
-	noError(t, err)
+	must.Do(t, err)
 	for i, prints := range lists {
 		o := Options{Design: halves, Threads: 1, Table: table.Options{Layout: []table.Layout{table.LayoutPlanar,
 			table.LayoutHuffman}[i%2]}}
@@ -28,7 +29,7 @@ func sources(t *testing.T, rng *rand.Rand, lists [][]uint64, drop func() bool) (
 			o.Design = design(t, 4)
 		}
 		var m store.Memory
-		noError(t, Write(t.Context(), &m, Input{Fingerprints: prints}, o))
+		must.Do(t, Write(t.Context(), &m, Input{Fingerprints: prints}, o))
 		s := Source{Segment: opened(t, &m)}
 		if i != 1 {
 			s.Rows = NewRowSet(uint64(len(prints)))

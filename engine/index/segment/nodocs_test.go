@@ -10,6 +10,7 @@ import (
 
 	"ndd/engine/index/table"
 	"ndd/engine/memory"
+	"ndd/engine/oracle/must"
 	"ndd/engine/oracle/sets"
 	"ndd/engine/storage/store"
 )
@@ -22,9 +23,9 @@ func TestNoDocs(t *testing.T) {
 		for _, layout := range []table.Layout{table.LayoutPlanar, table.LayoutHuffman} {
 			o := Options{Design: design(t, 4), Table: table.Options{Layout: layout}, Threads: 2}
 			var all, alone store.Memory
-			noError(t, Write(t.Context(), &all, Input{Fingerprints: set.Base}, o))
+			must.Do(t, Write(t.Context(), &all, Input{Fingerprints: set.Base}, o))
 			o.NoDocs = true
-			noError(t, Write(t.Context(), &alone, Input{Fingerprints: set.Base}, o))
+			must.Do(t, Write(t.Context(), &alone, Input{Fingerprints: set.Base}, o))
 			with, without := opened(t, &all), opened(t, &alone)
 			for i := range o.Design.Tables {
 				for _, part := range []string{"head", "low", "rest", "blocks", "last"} {
@@ -40,7 +41,7 @@ func TestNoDocs(t *testing.T) {
 			}
 			var c Scratch
 			a, err := with.Search(nil, set.Queries, 3, &c)
-			noError(t, err)
+			must.Do(t, err)
 			b, err := without.Search(nil, set.Queries, 3, &c)
 			order := func(a, b Match) int {
 				return cmp.Or(cmp.Compare(a.Query, b.Query), cmp.Compare(a.Fingerprint, b.Fingerprint))
@@ -68,7 +69,7 @@ func TestNoDocs(t *testing.T) {
 func opened(t *testing.T, m *store.Memory) *Segment {
 	t.Helper()
 	s, err := Open(m.Source())
-	noError(t, err)
+	must.Do(t, err)
 	t.Cleanup(s.Close)
 	return s
 }

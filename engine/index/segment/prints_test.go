@@ -12,6 +12,7 @@ import (
 
 	"ndd/engine/index/table"
 	"ndd/engine/oracle/hostile"
+	"ndd/engine/oracle/must"
 	"ndd/engine/oracle/sets"
 	"ndd/engine/storage/store"
 )
@@ -32,7 +33,7 @@ func TestPrints(t *testing.T) {
 				var got []uint64
 				for len(got) < len(set.Base) {
 					some := make([]uint64, min(1+rng.IntN(2000), len(set.Base)-len(got)))
-					noError(t, s.Prints(t.Context(), some, uint64(len(got))))
+					must.Do(t, s.Prints(t.Context(), some, uint64(len(got))))
 					got = append(got, some...)
 				}
 				if !slices.Equal(got, set.Base) {
@@ -61,7 +62,7 @@ func TestPrintsHostile(t *testing.T) {
 	at := slices.IndexFunc(list, func(s store.Section) bool { return s.Name == "ids.ordinals" })
 	clear(list[at].Data)
 	s, err := Open(hostile.File(t, store.KindSegment, list))
-	noError(t, err)
+	must.Do(t, err)
 	defer s.Close()
 	err = s.Prints(t.Context(), make([]uint64, 1000), 0)
 	if !errors.Is(err, store.ErrCorrupt) {

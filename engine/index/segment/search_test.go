@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"ndd/engine/index/table"
+	"ndd/engine/oracle/must"
 	"ndd/engine/storage/store"
 	"ndd/permute"
 )
@@ -15,7 +16,7 @@ import (
 // they find what a search of all finds.
 func TestSearchTables(t *testing.T) {
 	design, err := permute.Named("paper-10", 3, 1)
-	noError(t, err)
+	must.Do(t, err)
 	rng := rand.New(rand.NewPCG(1, 5))
 	prints := make([]uint64, 20000)
 	for i := range prints {
@@ -28,7 +29,7 @@ func TestSearchTables(t *testing.T) {
 			t.Fatal(err)
 		}
 		s, err := Open(m.Source())
-		noError(t, err)
+		must.Do(t, err)
 		defer s.Close()
 		var c Scratch
 		order := func(list []Match) []Match {

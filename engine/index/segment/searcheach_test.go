@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"ndd/engine/index/table"
+	"ndd/engine/oracle/must"
 	"ndd/engine/storage/store"
 	"ndd/permute"
 )
@@ -20,7 +21,7 @@ func TestSearchEach(t *testing.T) {
 	var stored [][]uint64
 	for i, design := range []string{"halves", "paper-10", "halves", "paper-10", "halves"} {
 		d, err := permute.Named(design, 3, 1)
-		noError(t, err)
+		must.Do(t, err)
 		prints := make([]uint64, []int{30_000, 5_000, 1_000, 20_000, 0}[i])
 		for j := range prints {
 			if prints[j] = rng.Uint64(); j%2 == 0 {
@@ -29,9 +30,9 @@ func TestSearchEach(t *testing.T) {
 		}
 		var m store.Memory
 		o := Options{Design: d, Threads: 1, Table: table.Options{Layout: table.Layout(layouts[i%len(layouts)])}}
-		noError(t, Write(t.Context(), &m, Input{Fingerprints: prints}, o))
+		must.Do(t, Write(t.Context(), &m, Input{Fingerprints: prints}, o))
 		s, err := Open(m.Source())
-		noError(t, err)
+		must.Do(t, err)
 		defer s.Close()
 		slices.Sort(prints)
 		segments, stored = append(segments, s), append(stored, slices.Compact(prints))
@@ -62,7 +63,7 @@ func TestSearchEach(t *testing.T) {
 					}
 				}
 			}
-			noError(t, SearchEach(segments, queries, k, &c, func(i int, m Match) { got = append(got, found{i, m}) }))
+			must.Do(t, SearchEach(segments, queries, k, &c, func(i int, m Match) { got = append(got, found{i, m}) }))
 			slices.SortFunc(want, order)
 			slices.SortFunc(got, order)
 			if !slices.Equal(got, want) {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"ndd/engine/index/table"
+	"ndd/engine/oracle/must"
 	"ndd/engine/oracle/sets"
 	"ndd/engine/oracle/skewed"
 	"ndd/permute"
@@ -39,7 +40,7 @@ func TestSearchOfSkewed(t *testing.T) {
 		}
 		for _, name := range []string{"one", "thirds"} {
 			design, err := permute.Named(name, k, 1)
-			noError(t, err)
+			must.Do(t, err)
 			for _, layout := range []table.Layout{table.LayoutPlanar, table.LayoutHuffman} {
 				s := inMemory(t, set.Fingerprints, Options{Design: design, Table: table.Options{Layout: layout}})
 				before := allocatedBytes()
@@ -68,7 +69,7 @@ func TestSearchOfSkewed(t *testing.T) {
 					if err == nil {
 						got, err = s.SearchTables(got, []int{1}, queries, k, &c)
 					}
-					noError(t, err)
+					must.Do(t, err)
 					compareMatches(t, got, want)
 				}
 			}
@@ -83,7 +84,7 @@ func checkMatches(t *testing.T, s *Segment, queries []uint64, k int, tables []in
 	t.Helper()
 	var c Scratch
 	got, err := s.SearchTables(nil, tables, queries, k, &c)
-	noError(t, err)
+	must.Do(t, err)
 	compareMatches(t, got, want)
 }
 
@@ -115,7 +116,7 @@ func TestConsecutiveAreScanned(t *testing.T) {
 	}
 	for _, name := range []string{"one", "halves", "thirds"} {
 		design, err := permute.Named(name, k, 1)
-		noError(t, err)
+		must.Do(t, err)
 		for _, layout := range []table.Layout{table.LayoutPlanar, table.LayoutHuffman} {
 			s := inMemory(t, consecutive, Options{Design: design, Table: table.Options{Layout: layout}})
 			if !s.searchPlan(k).scans(s, s.every, 1) {
@@ -125,7 +126,7 @@ func TestConsecutiveAreScanned(t *testing.T) {
 		}
 	}
 	design, err := permute.Named("halves", 3, 1)
-	noError(t, err)
+	must.Do(t, err)
 	if s := inMemory(t, sets.Uniform(n, 3), Options{Design: design}); s.searchPlan(3).scans(s, s.every, 1) {
 		t.Error("uniform fingerprints are scanned")
 	}
@@ -140,7 +141,7 @@ func TestLocateMany(t *testing.T) {
 	}
 	for _, layout := range []table.Layout{table.LayoutPlanar, table.LayoutHuffman} {
 		design, err := permute.Named("halves", 3, 1)
-		noError(t, err)
+		must.Do(t, err)
 		s := inMemory(t, prints, Options{Design: design, Table: table.Options{Layout: layout}})
 		var c Scratch
 		for _, n := range []int{1, 100, 2000, 20_000} {
@@ -151,7 +152,7 @@ func TestLocateMany(t *testing.T) {
 				}
 			}
 			together, single := make([]Range, n), make([]Range, 1)
-			noError(t, s.Locate(together, asked, &c))
+			must.Do(t, s.Locate(together, asked, &c))
 			for i := 0; i < n; i += 1 + n/500 {
 				if err := s.Locate(single, asked[i:i+1], &c); err != nil || single[0] != together[i] ||
 					(single[0].Len() == 0) != (i%7 == 3) {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"ndd/engine/index/table"
+	"ndd/engine/oracle/must"
 	"ndd/engine/oracle/sets"
 	"ndd/engine/storage/store"
 	"ndd/permute"
@@ -16,9 +17,9 @@ import (
 func inMemory(t testing.TB, prints []uint64, o Options) *Segment {
 	t.Helper()
 	var m store.Memory
-	noError(t, Write(context.Background(), &m, Input{Fingerprints: prints}, o))
+	must.Do(t, Write(context.Background(), &m, Input{Fingerprints: prints}, o))
 	s, err := Open(m.Source())
-	noError(t, err)
+	must.Do(t, err)
 	t.Cleanup(s.Close)
 	return s
 }
@@ -48,7 +49,7 @@ func TestSweepIsSearch(t *testing.T) {
 				for _, ask := range slices.Compact([]int{0, k / 2, k}) {
 					var c Scratch
 					want, err := s.Search(nil, set.Queries, ask, &c)
-					noError(t, err)
+					must.Do(t, err)
 					for way, sweep := range map[string]func() (*Found, error){
 						"one thread":    func() (*Found, error) { return s.Sweep(context.Background(), set.Queries, ask, 1, len(want)) },
 						"three threads": func() (*Found, error) { return s.Sweep(context.Background(), set.Queries, ask, 3, len(want)) },
@@ -58,7 +59,7 @@ func TestSweepIsSearch(t *testing.T) {
 						},
 					} {
 						found, err := sweep()
-						noError(t, err)
+						must.Do(t, err)
 						var got []Match
 						for q := range set.Queries {
 							for _, f := range found.Of(q) {

@@ -8,6 +8,7 @@ import (
 	"ndd/engine/index/radix"
 	"ndd/engine/index/table"
 	"ndd/engine/memory"
+	"ndd/engine/oracle/must"
 	"ndd/permute"
 )
 
@@ -24,7 +25,7 @@ func (n *nowhere) Write(p []byte) (int, error) {
 // uniform fingerprints stand outside the heap, as mapped ones do.
 func uniform(b *testing.B, n int) []uint64 {
 	prints, err := memory.Make[uint64](n)
-	noError(b, err)
+	must.Do(b, err)
 	b.Cleanup(prints.Free)
 	rng := rand.New(rand.NewPCG(uint64(n), 9))
 	for i := range prints.Data {
@@ -42,7 +43,7 @@ func BenchmarkTable(b *testing.B) {
 			for _, threads := range []int{1, 2} {
 				b.Run(fmt.Sprintf("layout=%s/n=%d/threads=%d", layout, n, threads), func(b *testing.B) {
 					keys, err := memory.Make[uint64](n)
-					noError(b, err)
+					must.Do(b, err)
 					defer keys.Free()
 					o := Options{Table: table.Options{Layout: layout}, Threads: threads}
 					o.Design.Tables = []permute.Table{{}, {Mask: 0x5555555555555555}}
@@ -50,7 +51,7 @@ func BenchmarkTable(b *testing.B) {
 						input: radix.Chunks{prints},
 						docs:  n, distinct: n, sort: radix.Options{Threads: threads, Room: n}, memory: keys}
 					for b.Loop() {
-						noError(b, w.table(b.Context(), 1))
+						must.Do(b, w.table(b.Context(), 1))
 					}
 					b.ReportMetric(b.Elapsed().Seconds()*1e9/float64(b.N)/float64(n), "ns/key")
 					b.ReportMetric(float64(b.N)*float64(n)/b.Elapsed().Seconds()/1e6, "Mkeys/s")
@@ -73,7 +74,7 @@ func BenchmarkWrite(b *testing.B) {
 				o.Budget = memory.NewBudget(memory.Set(uint64(perDoc*n) + 16<<20))
 			}
 			for b.Loop() {
-				noError(b, Write(b.Context(), new(nowhere), Input{Fingerprints: prints}, o))
+				must.Do(b, Write(b.Context(), new(nowhere), Input{Fingerprints: prints}, o))
 			}
 			b.ReportMetric(b.Elapsed().Seconds()*1e9/float64(b.N)/n, "ns/document")
 		})

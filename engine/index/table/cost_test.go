@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"ndd/engine/oracle/must"
 	"ndd/engine/oracle/sets"
 	"ndd/permute"
 )
@@ -100,9 +101,7 @@ func TestScan(t *testing.T) {
 			var c Scratch
 			for _, k := range []int{0, 3, 8} {
 				got, err := Scan(nil, tab, queries, k, &c)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, err)
 				want := find(keys, &Search{Queries: queries, K: k})
 				if !slices.Equal(order(got), order(want)) {
 					t.Errorf("%s, %v, k = %d: %d matches, want %d", name, o, k, len(got), len(want))

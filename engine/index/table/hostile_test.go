@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"ndd/asm"
+	"ndd/engine/oracle/must"
 	"ndd/engine/oracle/sets"
 	"ndd/engine/storage/store"
 	"ndd/permute"
@@ -84,9 +85,7 @@ func hostileTables(t testing.TB) (all []*recorder, of []Layout, queries []uint64
 		queries = append(queries[:0], set.Queries...)
 		for _, o := range []Options{{Layout: LayoutPlanar}, {Layout: LayoutHuffman, BlockBytes: 128}} {
 			r := &recorder{}
-			if err := Write(r, "", distinct(set.Base), o); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, Write(r, "", distinct(set.Base), o))
 			all, of = append(all, r), append(of, o.Layout)
 		}
 	}
@@ -128,9 +127,7 @@ func TestHostile(t *testing.T) {
 func TestWalkFindsChange(t *testing.T) {
 	set := sets.All(3000, 0, 3, 3)[0]
 	r := &recorder{}
-	if err := Write(r, "", distinct(set.Base), Options{Layout: LayoutPlanar}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, Write(r, "", distinct(set.Base), Options{Layout: LayoutPlanar}))
 	for s, name := range r.names {
 		if name != "lines" && name != "fences" {
 			continue
@@ -191,9 +188,7 @@ func TestCorruptPlace(t *testing.T) {
 		{sequence, "low", 2*4321 + 1, 2}, {sequence, "fences", 8, 8},
 	} {
 		var bad recorder
-		if err := Write(&bad, "", distinct(c.keys), Options{Layout: LayoutPlanar}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, Write(&bad, "", distinct(c.keys), Options{Layout: LayoutPlanar}))
 		bad.data[slices.Index(bad.names, c.section)][c.at] ^= 0x1f
 		tab, err := Open(bad.source(), "", LayoutPlanar)
 		if err == nil {

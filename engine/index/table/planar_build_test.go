@@ -9,6 +9,7 @@ import (
 	"sync"
 	"testing"
 
+	"ndd/engine/oracle/must"
 	"ndd/engine/oracle/sets"
 	"ndd/engine/storage/store"
 )
@@ -19,9 +20,7 @@ func sections(t *testing.T, m *store.Memory) map[string][]byte {
 	all := make(map[string][]byte)
 	for _, name := range []string{"head", "lines", "wide", "low", "rest", "fences"} {
 		s, err := m.Source().Section(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		all[name] = s.Data
 	}
 	return all
@@ -32,9 +31,7 @@ func sections(t *testing.T, m *store.Memory) map[string][]byte {
 func packed(t *testing.T, keys []uint64, rng *rand.Rand, threads int) *store.Memory {
 	t.Helper()
 	b, err := NewPlanarBuilder(uint64(len(keys)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer b.Free()
 	memory := slices.Clone(keys)
 	type piece struct{ from, to int }
@@ -56,9 +53,7 @@ func packed(t *testing.T, keys []uint64, rng *rand.Rand, threads int) *store.Mem
 	}
 	wait.Wait()
 	var m store.Memory
-	if err := b.Write(&m, "", threads); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, b.Write(&m, "", threads))
 	return &m
 }
 
@@ -66,9 +61,7 @@ func packed(t *testing.T, keys []uint64, rng *rand.Rand, threads int) *store.Mem
 func flushed(t *testing.T, keys []uint64, rng *rand.Rand) map[string][]byte {
 	t.Helper()
 	b, err := NewPlanarBuilder(uint64(len(keys)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer b.Free()
 	var low, rest bytes.Buffer
 	for at := 0; at < len(keys); {
@@ -77,18 +70,14 @@ func flushed(t *testing.T, keys []uint64, rng *rand.Rand) map[string][]byte {
 		middle := rng.IntN(n + 1)
 		b.Pack(uint64(at+middle), keys[at+middle:at+n], room[middle:])
 		b.Pack(uint64(at), keys[at:at+middle], room[:middle])
-		if err := b.Flush(&low, &rest); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, b.Flush(&low, &rest))
 		for i := range room {
 			room[i] = rng.Uint64()
 		}
 		at += n
 	}
 	var m store.Memory
-	if err := b.Write(&m, "", 2); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, b.Write(&m, "", 2))
 	m.Section("low")
 	m.Write(low.Bytes())
 	m.Section("rest")
@@ -114,9 +103,7 @@ func TestPlanarBuilder(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			keys := distinct(base)
 			var whole store.Memory
-			if err := Write(&whole, "", keys, Options{Layout: LayoutPlanar}); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, Write(&whole, "", keys, Options{Layout: LayoutPlanar}))
 			want := sections(t, &whole)
 			made := map[string]map[string][]byte{
 				"1 thread":  sections(t, packed(t, keys, rng, 1)),
@@ -166,9 +153,7 @@ func TestPlanarBuilderMisuse(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			b, err := NewPlanarBuilder(2)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			defer b.Free()
 			defer func() {
 				if recover() == nil {

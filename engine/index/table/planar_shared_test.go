@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"ndd/engine/oracle"
+	"ndd/engine/oracle/must"
 	"ndd/engine/oracle/sets"
 	"ndd/engine/storage/store"
 	"ndd/permute"
@@ -35,13 +36,9 @@ func newShared(t testing.TB, base []uint64, name string) *shared {
 			keys = append(keys, perm.Apply(f))
 		}
 		r := &recorder{}
-		if err := Write(r, "", distinct(keys), Options{Layout: LayoutPlanar}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, Write(r, "", distinct(keys), Options{Layout: LayoutPlanar}))
 		tab, err := Open(r.source(), "", LayoutPlanar)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		s.perms, s.written, s.tables = append(s.perms, perm), append(s.written, r), append(s.tables, tab)
 	}
 	return s
@@ -107,9 +104,7 @@ func TestShared(t *testing.T) {
 						slices.Sort(some)
 						tables, searches := s.searches(some, queries, k)
 						matches, err := SearchAll(nil, tables, searches, &c)
-						if err != nil {
-							t.Fatal(err)
-						}
+						must.Do(t, err)
 						got = append(got, s.hits(matches, some, queries)...)
 						numbers = numbers[len(some):]
 					}

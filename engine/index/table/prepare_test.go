@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"ndd/engine/oracle/must"
 	"ndd/permute"
 )
 
@@ -33,9 +34,7 @@ func TestPrepare(t *testing.T) {
 				for k := range 4 {
 					s := Search{Queries: queries, Leading: leading, Flips: permute.Flips(leading, radius), K: k}
 					want, err := search(table, &s, &c)
-					if err != nil {
-						t.Fatal(err)
-					}
+					must.Do(t, err)
 					s.Prepare(table)
 					for _, few := range []int{1, 7} {
 						alone := s
@@ -52,9 +51,7 @@ func TestPrepare(t *testing.T) {
 					part := s // as a sweep searches for some of the patterns at a time
 					if part.Flips.Radius--; part.Flips.Len() > 0 {
 						some, err := search(table, &part, &c)
-						if err != nil {
-							t.Fatal(err)
-						}
+						must.Do(t, err)
 						part.prepared = nil
 						if fewer, err := search(table, &part, &c); err != nil || !slices.Equal(some, fewer) {
 							t.Fatalf("%d keys, %d leading bits, radius %d, k = %d, prepared for one more: %d matches, want %d; %v", n,
@@ -71,9 +68,7 @@ func TestPrepare(t *testing.T) {
 func compareAlone(t *testing.T, table Table, s *Search, want []Match, c *Scratch) {
 	t.Helper()
 	got, err := search(table, s, c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	want = slices.DeleteFunc(slices.Clone(want), func(m Match) bool { return m.Query >= len(s.Queries) })
 	if !slices.Equal(order(got), order(want)) {
 		t.Fatalf("%d keys, %d leading bits, radius %d, k = %d, %d queries: %d matches, want %d", table.Len(), s.Leading,
@@ -89,13 +84,9 @@ func compareMany(t *testing.T, table Table, s *Search, c *Scratch) {
 	few.Queries = few.Queries[:1]
 	const tables = probesPerRound + 7
 	want, err := search(table, &few, c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	got, err := SearchAll(nil, slices.Repeat([]Table{table}, tables), slices.Repeat([]Search{few}, tables), c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for i := range tables {
 		var of []Match
 		for _, m := range got {

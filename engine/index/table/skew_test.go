@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"ndd/engine/oracle/must"
 	"ndd/engine/oracle/sets"
 	"ndd/permute"
 )
@@ -49,9 +50,7 @@ func TestSkew(t *testing.T) {
 			} {
 				s := &Search{Queries: queries, Leading: probe.leading, Flips: permute.Flips(probe.leading, probe.radius), K: 3}
 				got, err := search(tab, s, &c)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, err)
 				if want := find(keys, s); !slices.Equal(order(got), order(want)) {
 					t.Fatalf("%s, %v, %v: %d matches, want %d", name, o, probe, len(got), len(want))
 				}
@@ -120,9 +119,7 @@ func TestSearchAll(t *testing.T) {
 				leading := tab.Probing(20+i, i%2, 3).Leading
 				s := Search{Queries: queries, Leading: leading, Flips: permute.Flips(leading, i%2), K: 3}
 				alone, err := search(tab, &s, &c)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, err)
 				for _, m := range order(alone) {
 					m.Table = i
 					want = append(want, m)
@@ -130,9 +127,7 @@ func TestSearchAll(t *testing.T) {
 				tables, searches = append(tables, tab), append(searches, s)
 			}
 			got, err := SearchAll(nil, tables, searches, &c)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			order(got)
 			slices.SortStableFunc(got, func(a, b Match) int { return a.Table - b.Table })
 			if !slices.Equal(got, want) {
@@ -155,14 +150,10 @@ func TestEarlier(t *testing.T) {
 			leading := tab.Probing(32, 1, 3).Leading
 			s := &Search{Queries: set.Queries, Leading: leading, Flips: permute.Flips(leading, 1), K: 3}
 			all, err := search(tab, s, &c)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			s.Earlier = []Finder{{rng.Uint64(), 0}, {^uint64(0), -1}, {1<<32 - 1, 1}}
 			some, err := search(tab, s, &c)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			kept := make(map[Match]bool)
 			for _, m := range some {
 				kept[m] = true

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"ndd/asm"
+	"ndd/engine/oracle/must"
 	"ndd/engine/oracle/sets"
 	"ndd/engine/storage/store"
 	"ndd/permute"
@@ -44,9 +45,7 @@ func (o Options) String() string {
 func build(t testing.TB, keys []uint64, o Options) Table {
 	t.Helper()
 	var m store.Memory
-	if err := Write(&m, "t.", keys, o); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, Write(&m, "t.", keys, o))
 	tab, err := Open(m.Source(), "t.", o.Layout)
 	if err != nil {
 		t.Fatalf("%v: %v", o, err)
@@ -102,9 +101,7 @@ func eachKernel(t *testing.T, f func(t *testing.T)) {
 		kernels = []string{kernels[0], kernels[len(kernels)-1]}
 	}
 	for _, name := range kernels {
-		if err := asm.Select(name); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, asm.Select(name))
 		t.Run("kernel="+name, f)
 	}
 }
@@ -130,9 +127,7 @@ func TestSearch(t *testing.T) {
 							K: k}
 						want := find(keys, s)
 						got, err := search(tab, s, &c)
-						if err != nil {
-							t.Fatal(err)
-						}
+						must.Do(t, err)
 						if !slices.Equal(order(got), order(want)) {
 							t.Fatalf("%s, %v, k = %d, %d leading bits, radius %d: %d matches, want %d",
 								set.Name, o, k, probe.leading, probe.radius, len(got), len(want))
@@ -163,9 +158,7 @@ func checkOrder(t testing.TB, tab Table, keys, others []uint64) {
 		t.Fatalf("%d keys, want %d", tab.Len(), len(keys))
 	}
 	var walked []uint64
-	if err := tab.Walk(func(part []uint64) bool { walked = append(walked, part...); return true }); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, tab.Walk(func(part []uint64) bool { walked = append(walked, part...); return true }))
 	if !slices.Equal(walked, keys) {
 		t.Fatal("a walk gives other keys")
 	}
@@ -207,9 +200,7 @@ func checkOrder(t testing.TB, tab Table, keys, others []uint64) {
 		}
 	}
 	ranks := make([]uint64, len(keys))
-	if err := Ranks(ranks, tab, keys, &c); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, Ranks(ranks, tab, keys, &c))
 	for i, key := range keys {
 		if rank, err := rankOf(tab, key, &c); err != nil || rank != uint64(i) || ranks[i] != rank {
 			t.Fatalf("rank of key %d, %#x: %d alone, %d with others, %v", i, key, rank, ranks[i], err)
@@ -240,13 +231,9 @@ func TestOrderProperty(t *testing.T) {
 		keys = distinct(keys)
 		for _, o := range layouts {
 			var m store.Memory
-			if err := Write(&m, "", keys, o); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, Write(&m, "", keys, o))
 			tab, err := Open(m.Source(), "", o.Layout)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			var c Scratch
 			at := 0
 			err = tab.Walk(func(part []uint64) bool {
@@ -276,9 +263,7 @@ func TestSearchAllocates(t *testing.T) {
 		s := &Search{Queries: set.Queries, Leading: leading, Flips: permute.Flips(leading, 1), K: 3}
 		tables, searches := []Table{tab}, []Search{*s}
 		dst, err := SearchAll(nil, tables, searches, &c)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		again := func() { dst, err = SearchAll(dst[:0], tables, searches, &c) }
 		if n := testing.AllocsPerRun(5, again); n != 0 || err != nil {
 			t.Errorf("%v: %v allocations a search, %v", o, n, err)
@@ -297,9 +282,7 @@ func TestParts(t *testing.T) {
 		keys = distinct(keys)
 		for _, o := range layouts {
 			w := &counter{}
-			if err := Write(w, "", keys, o); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, Write(w, "", keys, o))
 			if got := Bytes(build(t, keys, o)); got != w.bytes {
 				t.Errorf("%v, %d keys: parts have %d bytes, written are %d", o, n, got, w.bytes)
 			}

@@ -9,6 +9,7 @@ import (
 
 	"ndd/engine/index/radix"
 	"ndd/engine/memory"
+	"ndd/engine/oracle/must"
 	"ndd/engine/oracle/sets"
 )
 
@@ -32,9 +33,7 @@ func TestCandidates(t *testing.T) {
 			if m := o.Meter; m.Compared.Load() != m.Total.Load() {
 				t.Errorf("%d of %d are compared in the end", m.Compared.Load(), m.Total.Load())
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			var got []Row
 			for i := range c.len {
 				if row := c.row(uint32(i)); all.At(row) != base[row] {

@@ -16,6 +16,7 @@ import (
 	"ndd/engine/memory"
 	"ndd/engine/oracle"
 	"ndd/engine/oracle/faults"
+	"ndd/engine/oracle/must"
 	"ndd/engine/oracle/sets"
 	"ndd/permute"
 )
@@ -28,9 +29,7 @@ func joined(t *testing.T, prints []uint64, k, threads int) (got []oracle.Pair) {
 	err := Join(t.Context(), prints, Choose(len(prints), k), threads, func(a, b uint64) {
 		got = append(got, oracle.Pair{A: place(prints, a), B: place(prints, b)})
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	slices.SortFunc(got, func(x, y oracle.Pair) int { return cmp.Or(cmp.Compare(x.A, y.A), cmp.Compare(x.B, y.B)) })
 	return got
 }
@@ -84,9 +83,7 @@ func TestStarsOfLargeComponents(t *testing.T) {
 			prints[i] = uint64(i)
 		}
 		r, err := Find(t.Context(), NewPrints(prints), Options{K: 1, Star: true, Threads: 2})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		for _, c := range r.Clusters() {
 			for _, row := range c.Rows {
 				if d := bits.OnesCount64(prints[row] ^ prints[c.Representative]); d > 1 {
@@ -257,9 +254,7 @@ func TestLargeBuckets(t *testing.T) {
 func BenchmarkJoin(b *testing.B) {
 	for _, n := range []int{1e6, 1e7, 1e8} {
 		base, err := memory.Make[uint64](n)
-		if err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, err)
 		rng := rand.New(rand.NewPCG(uint64(n), 9))
 		for i := range base.Data {
 			base.Data[i] = rng.Uint64()
@@ -281,9 +276,7 @@ func BenchmarkJoin(b *testing.B) {
 				pairs := 0
 				for b.Loop() {
 					pairs = 0
-					if err := Join(b.Context(), base.Data, d, 1, func(_, _ uint64) { pairs++ }); err != nil {
-						b.Fatal(err)
-					}
+					must.Do(b, Join(b.Context(), base.Data, d, 1, func(_, _ uint64) { pairs++ }))
 				}
 				if planted := n / 100 * 3 / 4; pairs < planted {
 					b.Fatalf("%d pairs of %d", pairs, planted)

@@ -12,6 +12,7 @@ import (
 
 	"ndd/engine/index/radix"
 	"ndd/engine/oracle"
+	"ndd/engine/oracle/must"
 	"ndd/engine/oracle/sets"
 )
 
@@ -161,9 +162,7 @@ func foundIn(t *testing.T, what string, base Prints, o Options, want []Cluster) 
 	t.Helper()
 	o.Meter = &Meter{}
 	r, err := Find(t.Context(), base, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	var got []Cluster
 	rows := 0
 	for _, c := range r.Clusters() {
@@ -255,9 +254,7 @@ func BenchmarkDenseGroups(b *testing.B) {
 				clusters := 0
 				for b.Loop() {
 					r, err := Find(context.Background(), NewPrints(prints), Options{K: 3, Star: star, Threads: 1})
-					if err != nil {
-						b.Fatal(err)
-					}
+					must.Do(b, err)
 					clusters = r.Len()
 				}
 				if name == "cube" && !star && clusters != 1 {

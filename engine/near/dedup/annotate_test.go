@@ -12,6 +12,7 @@ import (
 
 	"ndd/engine/corpus/document"
 	"ndd/engine/corpus/ingest"
+	"ndd/engine/oracle/must"
 	"ndd/engine/result"
 )
 
@@ -19,14 +20,10 @@ import (
 func annotated(t *testing.T, r *Result) (map[string]string, CopyReport) {
 	t.Helper()
 	names, err := NewCopies(t.Context(), r.corpus.inputs, "out")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	copies := map[string]string{}
 	report, err := r.Annotate(t.Context(), names, nil, into(copies))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return copies, report
 }
 
@@ -96,9 +93,7 @@ func TestAnnotate(t *testing.T) {
 	late := lineA + "}\n" + lineB + `,"ndd\u005fkept":1}` + "\n"
 	write(t, map[string][]byte{"late.jsonl": []byte(late)})
 	names, err := NewCopies(t.Context(), []string{"late.jsonl"}, "out")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	r = found(t, read(t, "late.jsonl", ingest.Config{}, ReadOptions{}), Options{K: 3})
 	if _, err = r.Annotate(t.Context(), names, nil, into(map[string]string{})); err == nil ||
 		!strings.HasPrefix(err.Error(), "late.jsonl:2: there is a field ndd_kept already") {
@@ -123,9 +118,7 @@ func TestAnnotateColumns(t *testing.T) {
 		Jaccard  *float64 `parquet:"ndd_jaccard,optional"`
 	}
 	want, err := parquet.Read[page](bytes.NewReader(original), int64(len(original)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	have, err := parquet.Read[page](strings.NewReader(raw), int64(len(raw)))
 	if d := cmp.Diff(want, have); d != "" || err != nil {
 		t.Error(d, err)
@@ -173,9 +166,7 @@ func TestNotes(t *testing.T) {
 	cuts := []cut{{from: 5, note: noteNames}, {from: 10, note: 1}, {from: 19, note: 2}, {from: int64(len(content)), note: 3}}
 	for blockBytes := 1; blockBytes < len(want)+2; blockBytes++ {
 		p, err := newPackers(2, blockBytes)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		var out bytes.Buffer
 		c := &document.Content{Reader: strings.NewReader(content)}
 		n := newNoter(fields, &document.Head{Format: document.CSV})

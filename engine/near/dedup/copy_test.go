@@ -18,6 +18,7 @@ import (
 
 	"ndd/engine/corpus/document"
 	"ndd/engine/corpus/ingest"
+	"ndd/engine/oracle/must"
 )
 
 func pack(t *testing.T, name, content string) []byte {
@@ -29,9 +30,7 @@ func pack(t *testing.T, name, content string) []byte {
 		w = gzip.NewWriter(&b)
 	case ".zst":
 		z, err := zstd.NewWriter(&b)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		w = z
 	default:
 		return []byte(content)
@@ -39,9 +38,7 @@ func pack(t *testing.T, name, content string) []byte {
 	if _, err := io.WriteString(w, content); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.Close())
 	return b.Bytes()
 }
 
@@ -51,22 +48,16 @@ func unpack(t *testing.T, name, content string) string {
 	switch filepath.Ext(name) {
 	case ".gz":
 		z, err := gzip.NewReader(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		r = z
 	case ".zst":
 		z, err := zstd.NewReader(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		defer z.Close()
 		r = z
 	}
 	b, err := io.ReadAll(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return string(b)
 }
 
@@ -102,9 +93,7 @@ func TestCopy(t *testing.T) {
 	}
 	inputs := []string{"in/1/one.jsonl", "in/1/two.jsonl.gz", "in/2", "in/3"}
 	c, _, err := ReadDocuments(t.Context(), inputs, ingest.Config{}, ReadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	r := found(t, c, Options{K: 3})
 	got, _ := copied(t, r)
 	plain := map[string]string{}
@@ -173,9 +162,7 @@ func TestCopyWARC(t *testing.T) {
 func TestCopies(t *testing.T) {
 	t.Chdir(t.TempDir())
 	write(t, map[string]string{"a.jsonl": "", "d/a.jsonl": "", "d/e/b.jsonl": "", "f/a.jsonl": ""})
-	if err := os.Symlink("d", "link"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Symlink("d", "link"))
 	for _, c := range []struct {
 		inputs []string
 		dir    string
@@ -218,17 +205,13 @@ func TestCopyRepacked(t *testing.T) {
 	files := map[string][]byte{}
 	for ending, name := range map[string]string{"bz2": "in/a.jsonl.bz2", "xz": "in/b.jsonl.xz"} {
 		raw, err := os.ReadFile("testdata/twice.jsonl." + ending)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		files[name] = raw
 	}
 	t.Chdir(t.TempDir())
 	write(t, files)
 	names, err := NewCopies(t.Context(), []string{"in"}, "out")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	c := read(t, "in", ingest.Config{}, ReadOptions{})
 	got, report := copied(t, found(t, c, Options{K: 0}))
 	for name, raw := range got {
@@ -287,9 +270,7 @@ func TestCopyErrors(t *testing.T) {
 		t.Errorf("%q, %q, %d bytes", got["a.json"], got["b.json"], len(got["c.jsonl"]))
 	}
 	names, err := NewCopies(t.Context(), r.corpus.inputs, "out")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	full := errors.New("full")
 	_, err = r.Copy(t.Context(), names, nil, func(name string, fill func(io.Writer) error) error {
 		if name == "c.jsonl" {
@@ -320,9 +301,7 @@ func TestCopyChanged(t *testing.T) {
 			if err == nil {
 				err = change()
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			if _, err := r.Copy(t.Context(), names, nil, into(map[string]string{})); err == nil ||
 				!strings.Contains(err.Error(), "in") || !strings.Contains(err.Error(), "changed") {
 				t.Errorf("%v", err)

@@ -9,6 +9,7 @@ import (
 
 	"ndd/engine/corpus/document"
 	"ndd/engine/corpus/ingest"
+	"ndd/engine/oracle/must"
 )
 
 // TestDecisions: a table of what was dropped, by file and row or by ID, makes the copies of the
@@ -64,17 +65,11 @@ func TestDecisions(t *testing.T) {
 				t.Fatal(err)
 			}
 			names, err := NewCopies(t.Context(), []string{"in"}, "out")
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			d, err := ReadDecisions(t.Context(), c.table, []string{"in"}, opts.Share)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			report, l, err := d.Copy(t.Context(), []string{"in"}, opts, 2, names, into(got))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			left = append(left, report.Lost...)
 			left = append(left, l.Named...)
 			dropped, unmatched = dropped+l.Dropped, unmatched+l.Unmatched

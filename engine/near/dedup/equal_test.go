@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"ndd/engine/corpus/ingest"
+	"ndd/engine/oracle/must"
 )
 
 // TestExactTexts: documents with one text go for the one preferred, whatever the threads, and equal ones
@@ -58,9 +59,7 @@ func TestExactTexts(t *testing.T) {
 func TestSplitUnequal(t *testing.T) {
 	c := appended(t, Keep{})
 	for i, h := range []uint64{1, 2, 1, 3, 2, 2} {
-		if err := c.Append(Document{ID: fmt.Sprint(i), Fingerprint: 7, Hash: [2]uint64{7, h}}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, c.Append(Document{ID: fmt.Sprint(i), Fingerprint: 7, Hash: [2]uint64{7, h}}))
 	}
 	defer c.Close()
 	r := found(t, c, Options{Exact: true})
@@ -78,9 +77,7 @@ func TestSplitUnequal(t *testing.T) {
 	many := appended(t, Keep{})
 	defer many.Close()
 	for i := range uint64(2*hashesHeld + 1) {
-		if err := many.appendHash([2]uint64{i + 1, i}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, many.appendHash([2]uint64{i + 1, i}))
 	}
 	if err := many.endHashes(); err != nil || many.hashes == nil || len(many.hash) != 2*hashesHeld+1 ||
 		many.hash[0] != [2]uint64{1, 0} || many.hash[2*hashesHeld] != [2]uint64{2*hashesHeld + 1, 2 * hashesHeld} {

@@ -19,6 +19,7 @@ import (
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/index/segment"
 	"ndd/engine/near/dedup"
+	"ndd/engine/oracle/must"
 	"ndd/engine/oracle/sets"
 	"ndd/permute"
 )
@@ -29,9 +30,7 @@ import (
 func TestExact(t *testing.T) {
 	const n, k = 300, 3
 	fields, err := dedup.ParseKeep("score")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	dropped, left := 0, 0
 	for _, set := range sets.All(n, n, k, 99) {
 		rng := rand.New(rand.NewPCG(1, 2))
@@ -172,14 +171,10 @@ func resultOf(t *testing.T, prints []uint64, scores []int, keep dedup.Keep, o de
 	for i, f := range prints {
 		d := dedup.Document{ID: fmt.Sprint("new ", i), Fingerprint: simhash.Fingerprint(f),
 			Values: []document.Value{{Text: fmt.Sprint(scores[i]), Found: true}}}
-		if err := c.Append(d); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, c.Append(d))
 	}
 	r, err := dedup.Find(t.Context(), c, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	var out strings.Builder
 	for d := range r.Dropped() {
 		fmt.Fprintf(&out, "%d goes for %s at %d\n", d.Row, d.Kept, d.Distance)
@@ -210,26 +205,18 @@ func indexOf(t *testing.T, base []uint64) *engine.Index {
 	for _, f := range base {
 		raw = binary.LittleEndian.AppendUint64(raw, f)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "old.bin"), raw, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(dir, "old.bin"), raw, 0o644))
 	file, err := ndf.Open(filepath.Join(dir, "old.bin"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer file.Close()
 	design, err := permute.Named("halves", 3, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if err := engine.Build(t.Context(), filepath.Join(dir, "index"), []*ndf.File{file},
 		engine.BuildOptions{Options: segment.Options{Design: design}}); err != nil {
 		t.Fatal(err)
 	}
 	x, err := engine.Open(t.Context(), filepath.Join(dir, "index"), engine.OpenOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Cleanup(func() { x.Close() })
 	return x
 }

@@ -16,6 +16,7 @@ import (
 	"ndd/engine/corpus/document"
 	"ndd/engine/corpus/ingest"
 	"ndd/engine/corpus/simhash"
+	"ndd/engine/oracle/must"
 )
 
 // filtered runs Filter with stars of distance 3 over all that was kept.
@@ -32,9 +33,7 @@ func filtered(t *testing.T, in io.Reader, cfg ingest.Config) (string, int, inges
 		kept = append(kept, f)
 		return false, nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return out.String(), dropped, report
 }
 
@@ -56,9 +55,7 @@ func TestFilter(t *testing.T) {
 		fmt.Fprintf(&lines, "{\"id\": %d,  \"text\": %q}%s", i, text, []string{"\n", "\r\n"}[i%2])
 	}
 	f, err := simhash.New(simhash.Default())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	var corpus []Document
 	for _, text := range docs {
 		print, _, _ := f.Fingerprint(text)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"ndd/engine/corpus/document"
+	"ndd/engine/oracle/must"
 )
 
 func TestParseTime(t *testing.T) {
@@ -126,9 +127,7 @@ func TestKeep(t *testing.T) {
 	}
 	for _, keep := range []string{"newest", "score"} {
 		k, err := ParseKeep(keep)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		corpus := appended(t, k, Document{}, Document{})
 		if _, err := Find(t.Context(), corpus, Options{}); !errors.Is(err, ErrNoValue) {
 			t.Errorf("keep %s: %v", keep, err)

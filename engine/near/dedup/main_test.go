@@ -11,6 +11,7 @@ import (
 	"ndd/engine/corpus/ingest"
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/oracle"
+	"ndd/engine/oracle/must"
 )
 
 func TestMain(m *testing.M) { oracle.NoLeaks(m) }
@@ -27,12 +28,8 @@ const (
 func write[T string | []byte](t *testing.T, files map[string]T) {
 	t.Helper()
 	for name, content := range files {
-		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name, []byte(content), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Dir(name), 0o755))
+		must.Do(t, os.WriteFile(name, []byte(content), 0o644))
 	}
 }
 
@@ -40,9 +37,7 @@ func write[T string | []byte](t *testing.T, files map[string]T) {
 func read(t *testing.T, input string, cfg ingest.Config, o ReadOptions) *Corpus {
 	t.Helper()
 	c, _, err := ReadDocuments(t.Context(), []string{input}, cfg, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return c
 }
 
@@ -50,9 +45,7 @@ func read(t *testing.T, input string, cfg ingest.Config, o ReadOptions) *Corpus 
 func found(t *testing.T, c *Corpus, o Options) *Result {
 	t.Helper()
 	r, err := Find(t.Context(), c, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return r
 }
 
@@ -61,9 +54,7 @@ func appended(t *testing.T, keep Keep, docs ...Document) *Corpus {
 	t.Helper()
 	c := NewCorpus(nil, ReadOptions{Keep: keep})
 	for _, d := range docs {
-		if err := c.Append(d); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, c.Append(d))
 	}
 	return c
 }
@@ -72,14 +63,10 @@ func appended(t *testing.T, keep Keep, docs ...Document) *Corpus {
 func copied(t *testing.T, r *Result) (map[string]string, CopyReport) {
 	t.Helper()
 	names, err := NewCopies(t.Context(), r.corpus.inputs, "out")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	copies := map[string]string{}
 	report, err := r.Copy(t.Context(), names, nil, into(copies))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return copies, report
 }
 

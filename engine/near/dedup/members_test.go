@@ -14,6 +14,7 @@ import (
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/near/shingle"
 	"ndd/engine/oracle/hostile"
+	"ndd/engine/oracle/must"
 	"ndd/engine/storage/store"
 )
 
@@ -26,9 +27,7 @@ func inParts(t *testing.T, of int, keep Keep, o Options) (*Corpus, []string) {
 		paths = append(paths, shareOf(t, i, of))
 	}
 	c, err := ReadPrints(t.Context(), paths, ReadOptions{Keep: keep})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Cleanup(c.Close)
 	table := "file\trow\ttext_bytes\n"
 	o.Verify = &Verify{Members: func(members iter.Seq[Member]) error {
@@ -45,18 +44,12 @@ func inParts(t *testing.T, of int, keep Keep, o Options) (*Corpus, []string) {
 	write(t, map[string]string{"members.tsv": table})
 	for i := range of {
 		share, err := document.NewShare(t.Context(), []string{"in"}, i, of)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		m, err := ReadMembers(t.Context(), "members.tsv", []string{"in"}, share)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		sets = append(sets, fmt.Sprintf("%d.sets", i))
 		cfg := ingest.Config{Document: document.Options{Share: share}, Threads: 1 + i%2}
-		if err := m.WriteSets(t.Context(), sets[i], []string{"in"}, cfg, store.Options{}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, m.WriteSets(t.Context(), sets[i], []string{"in"}, cfg, store.Options{}))
 	}
 	return c, sets
 }
@@ -67,9 +60,7 @@ func TestSets(t *testing.T) {
 	long := rivers + "; " + bread + "; the wind over the pass is cold in the evening and the goats come down before it does"
 	write(t, map[string]string{"in/y.txt": long, "in/z.txt": long + " again"}) // near, and not the same
 	rule, err := ParseRule("jaccard>=0.7 or contained>=0.9")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for _, keep := range []Keep{{}, {{Policy: Longest}}} {
 		for _, chains := range []bool{false, true} {
 			o := Options{K: 8, Chains: chains, Verify: &Verify{Rule: rule}}
@@ -102,9 +93,7 @@ func TestSets(t *testing.T) {
 	}
 	// A document that is not what it was, or not there any more.
 	m, err := ReadMembers(t.Context(), "members.tsv", []string{"in"}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for text, says := range map[string]string{`{"text":"` + bread + ` and this"}` + "\n": "in/0.jsonl:1: changed since",
 		"": "were not found"} {
 		write(t, map[string]string{"in/0.jsonl": text})

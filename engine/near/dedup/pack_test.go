@@ -13,6 +13,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 
 	"ndd/engine/corpus/document"
+	"ndd/engine/oracle/must"
 )
 
 // TestPackers: whatever the size of a block and the number of goroutines, a copy is the content
@@ -39,14 +40,10 @@ func TestPackers(t *testing.T) {
 				var first string
 				for _, threads := range []int{1, 3} {
 					p, err := newPackers(threads, blockBytes)
-					if err != nil {
-						t.Fatal(err)
-					}
+					must.Do(t, err)
 					var out bytes.Buffer
 					c := &document.Content{Reader: strings.NewReader(content.String()), Packing: packing, Members: starts != nil}
-					if err := p.pack(t.Context(), &out, c, nil, without(cuts, starts)); err != nil {
-						t.Fatal(err)
-					}
+					must.Do(t, p.pack(t.Context(), &out, c, nil, without(cuts, starts)))
 					if got := unpack(t, name, out.String()); got != strings.Join(records, "") {
 						t.Fatalf("%s in blocks of %d: %q, want %q", name, blockBytes, got, records)
 					}
@@ -80,14 +77,10 @@ func membersOf(t *testing.T, packed []byte) (all []string) {
 	in := bytes.NewReader(packed)
 	for in.Len() > 0 {
 		z, err := gzip.NewReader(in)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		z.Multistream(false)
 		b, err := io.ReadAll(z)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		all = append(all, string(b))
 	}
 	return all
@@ -107,9 +100,7 @@ func TestPackersErrors(t *testing.T) {
 		{strings.NewReader("s"), io.Discard, io.ErrUnexpectedEOF},
 	} {
 		p, err := newPackers(2, 3)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if err := p.pack(t.Context(), c.out, &document.Content{Reader: c.in}, nil,
 			without([]cut{{from: 3, to: 4}}, nil)); !errors.Is(err, c.want) {
 			t.Errorf("%v, want %v", err, c.want)

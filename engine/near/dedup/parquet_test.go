@@ -17,6 +17,7 @@ import (
 
 	"ndd/engine/corpus/document"
 	"ndd/engine/corpus/ingest"
+	"ndd/engine/oracle/must"
 )
 
 // page is a row with what tables of documents have: optional and repeated columns, groups and
@@ -56,9 +57,7 @@ func parquetOf(t *testing.T, rows []page, perGroup int) []byte {
 	if _, err := w.Write(rows); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.Close())
 	return b.Bytes()
 }
 
@@ -68,18 +67,14 @@ func TestCopyColumns(t *testing.T) {
 	t.Chdir(t.TempDir())
 	original := parquetOf(t, pages(200), 70)
 	rows, err := parquet.Read[page](bytes.NewReader(original), int64(len(original)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	write(t, map[string][]byte{"in.parquet": original, "other.parquet": parquetOf(t, rows[1:3], 10)})
 	c := read(t, "in.parquet", ingest.Config{}, ReadOptions{})
 	r := found(t, c, Options{K: 0})
 	got, _ := copied(t, r)
 	raw := got["in.parquet"]
 	copied, err := parquet.Read[page](strings.NewReader(raw), int64(len(raw)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	gone := map[string]bool{}
 	for d := range r.Dropped() {
 		gone[c.ID(d.Row)] = true
@@ -131,19 +126,13 @@ func TestCopyGroups(t *testing.T) {
 		var first []byte
 		for _, threads := range []int{1, 4} {
 			p, err := newPackers(threads, blockBytes)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			p.groupBytes = groupBytes
 			var out bytes.Buffer
 			in := &document.Content{Columns: bytes.NewReader(original), Size: int64(len(original))}
-			if err := p.copyColumns(t.Context(), &out, in, drop, nil, nil); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, p.copyColumns(t.Context(), &out, in, drop, nil, nil))
 			got, err := parquet.Read[page](bytes.NewReader(out.Bytes()), int64(out.Len()))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			if d := cmp.Diff(want, got, cmpopts.EquateEmpty()); d != "" {
 				t.Fatal(d)
 			}
@@ -174,9 +163,7 @@ func TestCopyGroups(t *testing.T) {
 	says := ""
 	for _, threads := range []int{1, 4, 4, 4} {
 		p, err := newPackers(threads, blockBytes)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		in := &document.Content{Columns: bytes.NewReader(original), Size: int64(len(original))}
 		err = p.copyColumns(t.Context(), io.Discard, in, drop, nil, nil)
 		if err == nil || says != "" && err.Error() != says {
@@ -189,9 +176,7 @@ func TestCopyGroups(t *testing.T) {
 func open(t *testing.T, raw []byte) *parquet.File {
 	t.Helper()
 	f, err := parquet.OpenFile(bytes.NewReader(raw), int64(len(raw)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return f
 }
 
@@ -246,9 +231,7 @@ func TestCopyForeignColumns(t *testing.T) {
 	if _, err := w.Write(rows); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.Close())
 	raw := b.Bytes()
 	m := *metadata(t, raw)
 	footer := int(binary.LittleEndian.Uint32(raw[len(raw)-8:]))
@@ -260,9 +243,7 @@ func TestCopyForeignColumns(t *testing.T) {
 	of.NumValues, of.DataPageOffset, of.TotalCompressedSize = 0, 0, 0
 	m.RowGroups = append(m.RowGroups, empty)
 	changed, err := thrift.Marshal(new(thrift.CompactProtocol), &m)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	raw = append(slices.Clone(raw[:len(raw)-8-footer]), changed...)
 	raw = append(binary.LittleEndian.AppendUint32(raw, uint32(len(changed))), "PAR1"...)
 	write(t, map[string][]byte{"in.parquet": raw})

@@ -16,6 +16,7 @@ import (
 	"syscall"
 	"testing"
 
+	"ndd/engine/oracle/must"
 	"ndd/engine/storage/disk"
 	"ndd/engine/storage/spill"
 )
@@ -48,9 +49,7 @@ func TestRecords(t *testing.T) {
 		list := records(n)
 		var long []record // that have rows
 		for _, r := range list {
-			if err := f.append(r); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, f.append(r))
 			if !r.short {
 				long = append(long, r)
 			}
@@ -61,9 +60,7 @@ func TestRecords(t *testing.T) {
 		}
 		got := make([]record, 0, n)
 		for r, err := range (&rowReader{rowFile: f}).all {
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			got = append(got, r)
 		}
 		if !slices.EqualFunc(got, list, func(a, b record) bool { return reflect.DeepEqual(a, b) }) {
@@ -191,9 +188,7 @@ func testReadPrints(t *testing.T, ids bool) {
 		write(t, map[string][]byte{paths[i]: raw})
 	}
 	c, err := ReadPrints(t.Context(), paths, ReadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer c.Close()
 	known := func(_ context.Context, prints []uint64) (list []Known, err error) {
 		for row, f := range prints {

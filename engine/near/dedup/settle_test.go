@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"ndd/engine/oracle/must"
 	"ndd/engine/oracle/sets"
 )
 
@@ -123,9 +124,7 @@ func TestSettle(t *testing.T) {
 				s.part, s.patience, s.rareFrom = 1, 0, 0
 			}
 			groups, err := s.settle(t.Context(), Cluster{Rows: rows})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			got := uint(1)<<n - 1
 			for _, g := range groups {
 				for _, m := range g.members {
@@ -180,9 +179,7 @@ func TestRare(t *testing.T) {
 					func(row Row, buf []uint64) (set, newBuf []uint64, err error) { return texts[row], buf, nil })
 				s.bufs, s.patience, s.rareFrom = new([2][]uint64), 0, []int{n, n, 0, 700}[variant]
 				groups, err := s.settle(t.Context(), Cluster{Rows: rows})
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, err)
 				t.Logf("%v, chains %v, variant %d: %d compared", rule, chains, variant, s.compared.Load())
 				switch got := fmt.Sprint(groups); {
 				case want == "":

@@ -10,6 +10,7 @@ import (
 	"ndd/engine/corpus/ingest"
 	"ndd/engine/corpus/ndf"
 	"ndd/engine/corpus/simhash"
+	"ndd/engine/oracle/must"
 	"ndd/engine/storage/store"
 )
 
@@ -38,14 +39,10 @@ func sharedCorpus(t *testing.T) {
 func shareOf(t *testing.T, i, of int) string {
 	t.Helper()
 	s, err := document.NewShare(t.Context(), []string{"in"}, i, of)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	path := fmt.Sprintf("%d.ndf", i)
 	w, err := ndf.Create(path, simhash.Default(), store.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer w.Abort()
 	w.KeepPlaces(ndf.Share{Number: i, Of: of, Digest: s.Digest})
 	cfg := ingest.Config{Document: document.Options{Share: s}}
@@ -59,9 +56,7 @@ func shareOf(t *testing.T, i, of int) string {
 	if err == nil {
 		err = w.Commit()
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return path
 }
 
@@ -96,9 +91,7 @@ func TestShares(t *testing.T) {
 			}
 			slices.Reverse(paths)
 			c, err := ReadPrints(t.Context(), paths, ReadOptions{Keep: keep})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			if got := said(found(t, c, Options{K: 3})); got != want {
 				t.Errorf("%d shares say\n%s\nwant\n%s", of, got, want)
 			}

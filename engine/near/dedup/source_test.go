@@ -8,6 +8,7 @@ import (
 	"ndd/engine/corpus/document"
 	"ndd/engine/corpus/ingest"
 	"ndd/engine/corpus/simhash"
+	"ndd/engine/oracle/must"
 )
 
 // TestSources finds the sources of documents by inputs and by a field, prefers some and protects
@@ -22,9 +23,7 @@ func TestSources(t *testing.T) {
 		"gold.jsonl":      line(bread, "gold") + line(rivers, "gold") + line(rivers, "gold"),
 	})
 	keep, err := ParseKeep("source,longest")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	inputs := []string{"crawl/", "./books", "gold.json?"}
 	for _, c := range []struct {
 		name   string
@@ -90,9 +89,7 @@ func TestProtectedStars(t *testing.T) {
 		Limits: []DropRate{{"", 0.25}, {"", 0.24}, {"web", 0.5}, {"gold", 0}}}})
 	defer c.Close()
 	for _, d := range docs {
-		if err := c.Append(d); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, c.Append(d))
 	}
 	r := found(t, c, Options{K: 3})
 	if got := fmt.Sprint(keptRows(r)); got != "[1 2 3]" {
@@ -108,9 +105,7 @@ func TestBeyondItself(t *testing.T) {
 	c := NewCorpus(nil, ReadOptions{Source: Sources{Limits: []DropRate{{"", 0.29}, {"", 0.2899}}}})
 	defer c.Close()
 	for i := range 100 {
-		if err := c.Append(Document{Fingerprint: simhash.Fingerprint(max(0, i-29))}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, c.Append(Document{Fingerprint: simhash.Fingerprint(max(0, i-29))}))
 	}
 	if got := fmt.Sprint(found(t, c, Options{}).Beyond()); got != "[{{ 0.2899} { 100 29 0}}]" {
 		t.Error(got)

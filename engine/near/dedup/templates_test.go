@@ -9,6 +9,7 @@ import (
 
 	"ndd/engine/corpus/ingest"
 	"ndd/engine/near/shingle"
+	"ndd/engine/oracle/must"
 	"ndd/engine/oracle/templates"
 )
 
@@ -40,9 +41,7 @@ func TestTemplates(t *testing.T) {
 	}
 	for text, least := range map[string]int{"jaccard>=0.7": 150, "contained>=1": 10, "contained>=0.9": 50} {
 		rule, err := ParseRule(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		first := ""
 		for _, threads := range []int{1, 3} {
 			r := found(t, c, Options{K: 6, Threads: threads, Verify: &Verify{Rule: rule}})

@@ -16,6 +16,7 @@ import (
 	"ndd/engine/corpus/ingest"
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/memory"
+	"ndd/engine/oracle/must"
 )
 
 // chained writes JSONL whose lines change a word or some from one to the next,
@@ -75,17 +76,13 @@ func TestVerify(t *testing.T) {
 	const words = 3
 	for _, policy := range []string{"first", "score"} {
 		keep, err := ParseKeep(policy)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		c := read(t, path, ingest.Config{}, ReadOptions{Keep: keep})
 		if c.Len() != len(texts) {
 			t.Fatal(c.Len())
 		}
 		prefer, err := c.prefer()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		for mode, rule := range []Rule{{{Jaccard: 0.79}}, {{Contained: 0.9}}, {{0.75, 0.9}, {Jaccard: 0.9}}} {
 			o := Options{K: 5, Chains: mode == 0, Verify: &Verify{Rule: rule, TempDir: t.TempDir()}}
 			plain := found(t, c, Options{K: o.K, Chains: true})
@@ -161,9 +158,7 @@ func TestChanged(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.jsonl")
 	chained(t, path, 50)
 	before, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for name, after := range map[string][]byte{
 		"a line more":    append([]byte("{\"text\":\"more\"}\n"), before...),
 		"a line less":    before[slices.Index(before, '\n')+1:],
@@ -176,9 +171,7 @@ func TestChanged(t *testing.T) {
 		c := read(t, path, ingest.Config{}, ReadOptions{})
 		r := found(t, c, Options{K: 8})
 		names, err := NewCopies(t.Context(), []string{path}, t.TempDir()+"/new")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		write(t, map[string][]byte{path: after})
 		if _, err := Find(t.Context(), c, Options{K: 8, Verify: &Verify{Rule: Rule{{Jaccard: 0.5}}}}); err == nil ||
 			!strings.Contains(err.Error(), "changed") {
@@ -195,9 +188,7 @@ func TestChanged(t *testing.T) {
 func TestReadable(t *testing.T) {
 	piped, _, err := ReadDocuments(t.Context(), []string{"-"}, ingest.Config{Stdin: strings.NewReader("words")},
 		ReadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if *piped.Recipe() != simhash.Default() {
 		t.Error(piped.Recipe())
 	}
@@ -224,9 +215,7 @@ func TestLimit(t *testing.T) {
 	}
 	c.Close()
 	path := filepath.Join(t.TempDir(), "a.bin")
-	if err := os.WriteFile(path, make([]byte, 32<<20), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, make([]byte, 32<<20), 0o644))
 	if _, err := ReadPrints(t.Context(), []string{path}, o); !errors.Is(err, memory.ErrTooLarge) || said != 1 ||
 		!strings.Contains(err.Error(), "4194304 documents") {
 		t.Error(err, said)
@@ -250,9 +239,7 @@ func TestCancel(t *testing.T) {
 		t.Error(err)
 	}
 	names, err := NewCopies(t.Context(), []string{path}, t.TempDir()+"/new")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if _, err := r.Copy(ctx, names, nil, into(map[string]string{})); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
@@ -283,9 +270,7 @@ func TestVerifyKnown(t *testing.T) {
 	path := filepath.Join(dir, "all.jsonl")
 	texts := chained(t, path, 400)
 	all, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	lines := strings.SplitAfter(string(all), "\n")
 	var halves [2]strings.Builder // every other line that is a document
 	documents := 0

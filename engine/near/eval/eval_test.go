@@ -17,6 +17,7 @@ import (
 
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/oracle"
+	"ndd/engine/oracle/must"
 )
 
 func TestMain(m *testing.M) { oracle.NoLeaks(m) }
@@ -25,9 +26,7 @@ func newCorpus(t *testing.T, texts ...string) *Corpus {
 	t.Helper()
 	c := NewCorpus()
 	for i, text := range texts {
-		if err := c.Add(fmt.Sprint(i), text); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, c.Add(fmt.Sprint(i), text))
 	}
 	return c
 }
@@ -189,13 +188,9 @@ func TestReported(t *testing.T) {
 	}
 	c := newCorpus(t, texts...)
 	p, err := c.fingerprint(context.Background(), simhash.Default(), 2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	r, err := findReported(context.Background(), c, p, c.Len(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	var counts, good Counts
 	for i := range texts {
 		for j := i + 1; j < len(texts); j++ {
@@ -267,9 +262,7 @@ func TestEdits(t *testing.T) {
 	make := func() (*Corpus, []Label) {
 		c := newCorpus(t, texts...)
 		labels, err := c.SyntheticLabels(10, 42)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		return c, labels
 	}
 	c, labels := make()
@@ -332,9 +325,7 @@ func TestMeasure(t *testing.T) {
 	}
 	c := newCorpus(t, append(texts, "short")...)
 	labels, err := c.SyntheticLabels(50, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	pairs, missing := c.Pairs(labels)
 	if len(missing) > 0 {
 		t.Fatal(missing)
@@ -342,9 +333,7 @@ func TestMeasure(t *testing.T) {
 	methods := []Method{{Name: "plain", Recipe: simhash.Default()}, {Name: "verified <&>", Recipe: simhash.Default(),
 		Verify: 0.9}}
 	r, err := Measure(context.Background(), c, pairs, methods, Options{AllBands: true, Originals: 61})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	plain, verified := r.Methods[0], r.Methods[1]
 	if plain.TooShort != 1 || plain.Recall[0].PerPair[10] == 0 || plain.Candidates != verified.Candidates {
 		t.Errorf("%+v", plain)
@@ -362,9 +351,7 @@ func TestMeasure(t *testing.T) {
 		t.Errorf("JSON: %s, %v", data, err)
 	}
 	var text, html bytes.Buffer
-	if err := errors.Join(r.WriteText(&text), r.WriteHTML(&html)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(r.WriteText(&text), r.WriteHTML(&html)))
 	for _, want := range []string{"\nreplaced\n", "verified <&>: ", "1 document too short"} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("no %q in\n%s", want, text.String())

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"ndd/engine/corpus/simhash"
+	"ndd/engine/oracle/must"
 )
 
 // TestInventedPairs: texts are the same for a seed, edits cover the Jaccards from 0.5 to 1, and the
@@ -15,9 +16,7 @@ func TestInventedPairs(t *testing.T) {
 	const pairs = 10
 	for _, name := range []string{"en", "zh", "th"} {
 		c, labels, err := InventedPairs(name, pairs, 7)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		again := c
 		if name == "zh" {
 			again, _, _ = InventedPairs(name, pairs, 7)
@@ -86,9 +85,7 @@ func TestMeasureLanguages(t *testing.T) {
 	methods := []Method{{Name: "bag", Recipe: bag}, {Name: "pairs", Recipe: simhash.MinwisePairs()},
 		{Name: "verified", Recipe: bag, Verify: 0.5}}
 	found, err := MeasureLanguages(context.Background(), []string{"en"}, 20, methods, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	got := map[string]LanguageResult{}
 	for _, r := range found {
 		got[r.Method+" "+r.Class] = r
@@ -130,9 +127,7 @@ func TestMeasureCopies(t *testing.T) {
 		}
 		return append(pairs, CopyPair{A: 0, B: uint32(len(all) - 1), Flagged: true}), err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if r := found[0]; r.Found != r.Pairs || r.Related != r.Pairs || r.Reported != r.Pairs+1 || r.Right != r.Pairs || r.Flagged != 1 {
 		t.Errorf("%+v", r)
 	}

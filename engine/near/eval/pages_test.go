@@ -9,6 +9,7 @@ import (
 
 	"ndd/engine/corpus/document"
 	"ndd/engine/corpus/simhash"
+	"ndd/engine/oracle/must"
 )
 
 // page returns a page of a site: an article, or a stub of a line or two, in a template. Templates
@@ -39,9 +40,7 @@ func TestPages(t *testing.T) {
 	none := map[document.Extract]int{}
 	of := map[string]int{}
 	printer, err := simhash.New(simhash.Default())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	count := func(class, one, other string) {
 		of[class]++
 		for _, how := range ways {

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"ndd/engine/oracle/must"
 )
 
 // wordSets is a signing by the words' numbers in a text of numbers: texts of fewer than two have
@@ -43,14 +45,10 @@ func TestSignatures(t *testing.T) {
 		for range 1 + rng.IntN(8) {
 			text += fmt.Sprint(rng.IntN(12), " ")
 		}
-		if err := c.Add(fmt.Sprint(i), text+"0"); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, c.Add(fmt.Sprint(i), text+"0"))
 	}
 	x, err := c.sign(t.Context(), wordSets(), 3)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	got := map[[2]uint32]int{}
 	if err := x.near(t.Context(), c.Len(), func(a, b uint32, level int) {
 		if _, twice := got[[2]uint32{a, b}]; twice || a >= b {
@@ -99,9 +97,7 @@ func TestMeasureSignatures(t *testing.T) {
 	pairs, _ := c.Pairs([]Label{{A: "0", B: "1", Kind: Same, Jaccard: 1}, {A: "0", B: "2", Kind: Similar,
 		Jaccard: 0.6}, {A: "0", B: "3", Kind: Different}})
 	r, err := Measure(t.Context(), c, pairs, []Method{{Name: "sets", Signing: wordSets()}}, Options{AllBands: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	m := &r.Methods[0]
 	if header := r.table(m)[0]; header[0] != "similarity at least" || header[1] != "1" || m.Recipe != "" {
 		t.Errorf("%q, %q", header, m.Recipe)

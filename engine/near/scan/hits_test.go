@@ -13,6 +13,7 @@ import (
 
 	"ndd/engine/memory"
 	"ndd/engine/oracle"
+	"ndd/engine/oracle/must"
 	"ndd/engine/oracle/sets"
 	"ndd/engine/storage/store"
 )
@@ -21,9 +22,7 @@ func TestScanHits(t *testing.T) {
 	base, queries := sets.Planted(30_000, 500)
 	want := oracle.Search(base, queries, 3)
 	tables, err := newTables(queries, buildOptions{K: 3, Threads: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer tables.Close()
 	for name, source := range map[string]func() Source{
 		"slice":  func() Source { return Slice(base, 0) },
@@ -47,9 +46,7 @@ func TestScanHits(t *testing.T) {
 				defer mu.Unlock()
 				done = max(done, n)
 			}})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			if got := collect(t, hits); !slices.Equal(got, want) || done != uint64(len(base)) {
 				t.Fatalf("%s: %d hits, want %d; %d done", name, len(got), len(want), done)
 			}
@@ -106,9 +103,7 @@ func testHits(t *testing.T, hits *hits, dir string, rng *rand.Rand, runs int64) 
 	for i := range n {
 		h := Hit{rng.Uint64N(30_000), rng.IntN(4), rng.Uint64N(4), rng.Uint64N(3)}
 		want = append(want, h)
-		if err := writers[i%2].Add(h); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, writers[i%2].Add(h))
 	}
 	for _, w := range writers {
 		w.Close()
@@ -117,9 +112,7 @@ func testHits(t *testing.T, hits *hits, dir string, rng *rand.Rand, runs int64) 
 	want = slices.Compact(want)
 	var got []Hit
 	for h, err := range hits.All(context.Background()) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		got = append(got, h)
 	}
 	if hits.runs.Bytes() < runs*256*recordBytes || !slices.Equal(got, want) {
@@ -147,9 +140,7 @@ func TestAnswer(t *testing.T) {
 		var got []oracle.Hit
 		for h, err := range Answer(context.Background(), func() (Source, error) { opened++; return Slice(base, 0), nil },
 			queries, 3, s, o) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			if o.Budget.Left() != bytes-s.Bytes() {
 				t.Fatalf("%d of %d bytes are left while %d are in use", o.Budget.Left(), bytes, s.Bytes())
 			}

@@ -6,14 +6,13 @@ import (
 	"testing"
 
 	"ndd/engine/corpus/simhash"
+	"ndd/engine/oracle/must"
 )
 
 func compared(t *testing.T, a, b string) *Comparison {
 	t.Helper()
 	c, err := Compare(a, b, simhash.Default())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return c
 }
 

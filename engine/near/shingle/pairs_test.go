@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"ndd/engine/oracle"
+	"ndd/engine/oracle/must"
 )
 
 func TestMain(m *testing.M) { oracle.NoLeaks(m) }
@@ -29,9 +30,7 @@ func corpus(t *testing.T, rng *rand.Rand, path, prefix string, texts map[string]
 		texts[id] = append(texts[id], text)
 		fmt.Fprintf(&out, "{\"id\": %q, \"text\": %q}\n", id, text)
 	}
-	if err := os.WriteFile(path, out.Bytes(), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, out.Bytes(), 0o600))
 }
 
 // TestCompare holds similarities against those of all texts in a map, with sets in memory and in a

@@ -4,6 +4,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"ndd/engine/oracle/must"
 )
 
 // TestSets: every set comes back as it was put, from memory and from the file, and of equal ones one
@@ -13,9 +15,7 @@ func TestSets(t *testing.T) {
 	for _, memory := range []int64{0, 1, 8 * 7, 8 * 11, 1 << 20} {
 		s := NewSets(60, memory, t.TempDir(), nil)
 		for i := range 60 {
-			if err := s.Put(i, distinct[i%6]); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, s.Put(i, distinct[i%6]))
 		}
 		if n, err := s.Add(distinct[0]); n != 60 || err != nil {
 			t.Fatal(n, err)
@@ -30,9 +30,7 @@ func TestSets(t *testing.T) {
 		if most := int64(21 + 5); s.end > most { // less than a set may be left empty where memory ends
 			t.Errorf("%d bytes: %d elements are stored", memory, s.end)
 		}
-		if err := s.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.Close())
 	}
 }
 

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"ndd/engine/oracle/must"
 )
 
 // tree returns the files below a folder with their contents.
@@ -24,9 +26,7 @@ func tree(t *testing.T, dir string) string {
 		files[rel] = string(data)
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	var all []string
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		all = append(all, name+"="+files[name])
@@ -38,15 +38,11 @@ func tree(t *testing.T, dir string) string {
 // moment when all that is not durable is lost, and when all is kept.
 func TestStates(t *testing.T) {
 	base, cut := t.TempDir(), filepath.Join(t.TempDir(), "cut")
-	if err := os.WriteFile(filepath.Join(base, "old"), []byte("old"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(base, "old"), []byte("old"), 0o600))
 	r := Record(t, base)
 	d := r.Disk()
 	f, err := d.CreateAppend(filepath.Join(base, "a"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for _, step := range []func() error{
 		func() error { _, err := io.WriteString(f, "1"); return err },
 		f.Sync,
@@ -57,9 +53,7 @@ func TestStates(t *testing.T) {
 		func() error { return d.SyncFolder(base) },
 		func() error { return d.Link(filepath.Join(base, "a"), filepath.Join(base, "b")) },
 	} {
-		if err := step(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, step())
 		r.Mark(r.Calls())
 	}
 	f.Close()
@@ -101,23 +95,15 @@ func TestStates(t *testing.T) {
 // whole, is there at every moment, whatever is kept; and at the end the new one.
 func TestPublished(t *testing.T) {
 	base, cut := t.TempDir(), filepath.Join(t.TempDir(), "cut")
-	if err := os.WriteFile(filepath.Join(base, "f"), []byte("old"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(base, "f"), []byte("old"), 0o600))
 	r := Record(t, base)
 	content := strings.Repeat("new", 1000)
 	f, err := r.Disk().Create(filepath.Join(base, "f"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	io.WriteString(f, content)
-	if err := f.Commit(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, f.Commit())
 	folder, err := r.Disk().CreateFolder(filepath.Join(base, "folder"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for _, name := range []string{"x", "y/z"} {
 		if err := folder.Write(name, func(w *bufio.Writer) error {
 			_,
@@ -127,9 +113,7 @@ func TestPublished(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := folder.Commit(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, folder.Commit())
 	seen := map[string]int{}
 	r.States(1, 20, func(s State) {
 		r.Cut(cut, s)
@@ -158,21 +142,15 @@ func TestTorn(t *testing.T) {
 	base, cut := t.TempDir(), filepath.Join(t.TempDir(), "cut")
 	r := Record(t, base)
 	f, err := r.Disk().CreateAppend(filepath.Join(base, "f"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer f.Close()
-	if err := r.Disk().SyncFolder(base); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, r.Disk().SyncFolder(base))
 	io.WriteString(f, strings.Repeat("x", 100*sectorBytes))
 	holes := 0
 	for seed := range uint64(20) {
 		r.Cut(cut, State{After: r.Calls(), Keep: 50, Seed: seed})
 		data, err := os.ReadFile(filepath.Join(cut, "f"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		kept := strings.Count(string(data), strings.Repeat("x", sectorBytes))
 		if kept < 20 || kept > 80 || strings.Trim(string(data), "x\x00") != "" {
 			t.Errorf("seed %d: %d sectors", seed, kept)

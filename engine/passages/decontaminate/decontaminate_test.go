@@ -17,6 +17,7 @@ import (
 	"ndd/engine/corpus/ingest"
 	"ndd/engine/near/dedup"
 	"ndd/engine/near/dedup/work"
+	"ndd/engine/oracle/must"
 )
 
 // hits returns the hits of documents, as the line of the document, that of the item and the text.
@@ -165,9 +166,7 @@ func TestThreads(t *testing.T) {
 		t.Error("another result of other threads")
 	}
 	names, err := dedup.NewCopies(context.Background(), []string{corpus}, filepath.Join(t.TempDir(), "copies"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	var mu sync.Mutex
 	var copied []byte
 	create := func(_ string, fill func(io.Writer) error) error {
@@ -179,9 +178,7 @@ func TestThreads(t *testing.T) {
 		t.Fatal(err)
 	}
 	all, err := os.ReadFile(corpus)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	var kept []byte
 	for i, line := range bytes.SplitAfter(all, []byte("\n")) {
 		if !dropped[i+1] {
@@ -192,9 +189,7 @@ func TestThreads(t *testing.T) {
 		t.Errorf("the copy of %d bytes is not what is left, %d", len(copied), len(kept))
 	}
 	changed := bytes.Replace(all, []byte(lines[want[0].Line-1]["text"][:20]), []byte("x"), 1)
-	if err := os.WriteFile(corpus, changed, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(corpus, changed, 0o600))
 	if _, err := r.Copy(context.Background(), names, nil, create); err == nil {
 		t.Error("a changed document was copied")
 	}
@@ -209,29 +204,19 @@ func TestWork(t *testing.T) {
 	common := write(t, "common.jsonl", texts(slices.Repeat([]string{law}, 500)...)) // more than is read ahead
 	corpus := write(t, "docs.jsonl", texts(law, law+p.text(20), law+question))
 	x, _, err := ReadItems(t.Context(), []string{evals}, ingest.Config{}, Options{Common: 2})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for run := range 3 {
 		taken := work.Taken{}
 		w, err := work.Open(t.Context(), nil, dir, 1, func(t work.Taken) { taken = t }, func(msg string) { t.Error(msg) })
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		r, _, err := Find(t.Context(), []string{common, corpus}, ingest.Config{Threads: 1, Work: w}, x, nil, "")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		found := slices.Collect(r.Documents())
 		if len(found) != 1 || found[0].ID != "c" || found[0].Hits[0].Score != 1 || taken.Stored != min(run, 1) {
 			t.Errorf("run %d: %+v, %+v", run, found, taken)
 		}
-		if err := errors.Join(r.Close(), w.Close()); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(common, []byte(`{"text":"`+strings.Repeat("other ", run)+`words"}`), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(r.Close(), w.Close()))
+		must.Do(t, os.WriteFile(common, []byte(`{"text":"`+strings.Repeat("other ", run)+`words"}`), 0o600))
 	}
 }
 
@@ -240,9 +225,7 @@ func TestTable(t *testing.T) {
 	items, _ := newPlanter(6).plant(10)
 	evals := []string{write(t, "items.jsonl", items)}
 	x, _, err := ReadItems(context.Background(), evals, ingest.Config{Threads: 1}, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for i := range x.items {
 		it := &x.items[i]
 		tokens := x.tokens[it.from:it.to]

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"ndd/engine/corpus/ingest"
+	"ndd/engine/oracle/must"
 )
 
 var plantedSeed = flag.Uint64("planted.seed", 1, "seed of the planted items")
@@ -164,15 +165,11 @@ func write[R any](t testing.TB, name string, records []R) string {
 	var b strings.Builder
 	for _, r := range records {
 		line, err := json.Marshal(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		b.Write(append(line, '\n'))
 	}
 	path := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte(b.String()), 0o600))
 	return path
 }
 
@@ -181,13 +178,9 @@ func find(t testing.TB, items, corpus string, o Options, threads int) *Result {
 	t.Helper()
 	ctx, cfg := context.Background(), ingest.Config{Threads: threads}
 	x, _, err := ReadItems(ctx, []string{items}, cfg, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	r, _, err := Find(ctx, []string{corpus}, cfg, x, nil, t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Cleanup(func() { r.Close() })
 	return r
 }
@@ -265,9 +258,7 @@ func BenchmarkFind(b *testing.B) {
 	}
 	cfg := ingest.Config{Threads: 1}
 	x, _, err := ReadItems(b.Context(), []string{write(b, "items.jsonl", items)}, cfg, Options{})
-	if err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, err)
 	corpus := write(b, "docs.jsonl", docs)
 	b.SetBytes(int64(size))
 	for b.Loop() {
@@ -275,8 +266,6 @@ func BenchmarkFind(b *testing.B) {
 		if err != nil || r.Met < len(docs)/200 {
 			b.Fatal(r, err)
 		}
-		if err := r.Close(); err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, r.Close())
 	}
 }

@@ -12,22 +12,15 @@ import (
 	"testing"
 
 	"ndd/engine/oracle/faults"
+	"ndd/engine/oracle/must"
 	"ndd/engine/storage/disk"
 )
-
-// check ends a test that has an error.
-func check(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
 
 // left are the names in a folder.
 func left(t *testing.T, dir string) string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
-	check(t, err)
+	must.Do(t, err)
 	var names []string
 	for _, e := range entries {
 		names = append(names, e.Name())
@@ -38,7 +31,7 @@ func left(t *testing.T, dir string) string {
 func read(t *testing.T, path string) string {
 	t.Helper()
 	data, err := os.ReadFile(path)
-	check(t, err)
+	must.Do(t, err)
 	return string(data)
 }
 
@@ -47,7 +40,7 @@ func TestFile(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "f")
 	calls := faults.Each(t, 1, func(d *disk.Disk) error {
-		check(t, os.WriteFile(path, []byte("old"), 0o600))
+		must.Do(t, os.WriteFile(path, []byte("old"), 0o600))
 		f, err := d.Create(path)
 		if err != nil {
 			return err
@@ -77,7 +70,7 @@ func TestFolder(t *testing.T) {
 			dir := t.TempDir()
 			path := filepath.Join(dir, "f")
 			faults.Each(t, 1+files/4, func(d *disk.Disk) error {
-				check(t, os.RemoveAll(path))
+				must.Do(t, os.RemoveAll(path))
 				f, err := d.CreateFolder(path)
 				if err != nil {
 					return err
@@ -99,7 +92,7 @@ func TestFolder(t *testing.T) {
 					t.Errorf("%+v: %s", f, got)
 				}
 			})
-			check(t, os.MkdirAll(path, 0o755))
+			must.Do(t, os.MkdirAll(path, 0o755))
 			if _, err := (*disk.Disk)(nil).CreateFolder(path); !errors.Is(err, os.ErrExist) {
 				t.Errorf("a second one: %v", err)
 			}
@@ -150,9 +143,9 @@ func TestReplaceFolder(t *testing.T) {
 	faults.Each(t, 1, func(d *disk.Disk) error {
 		entries, err := filepath.Glob(filepath.Join(dir, "*"))
 		hidden, err2 := filepath.Glob(filepath.Join(dir, ".*"))
-		check(t, errors.Join(err, err2))
+		must.Do(t, errors.Join(err, err2))
 		for _, e := range append(entries, hidden...) {
-			check(t, os.RemoveAll(e))
+			must.Do(t, os.RemoveAll(e))
 		}
 		if err := write(nil, "old"); err != nil { // nothing is there: as CreateFolder
 			t.Fatal(err)
@@ -177,13 +170,13 @@ func TestReplaceFolder(t *testing.T) {
 	if err := write(nil, "newest"); err != nil || read(t, filepath.Join(path, "a")) != "newest" {
 		t.Error(err)
 	}
-	check(t, os.WriteFile(filepath.Join(path, "b", "mine"), nil, 0o644))
+	must.Do(t, os.WriteFile(filepath.Join(path, "b", "mine"), nil, 0o644))
 	if err := write(nil, "never"); err == nil || !strings.Contains(err.Error(), filepath.Join("b", "mine")) || read(t,
 		filepath.Join(path, "a")) != "newest" {
 		t.Errorf("a folder with another file: %v", err)
 	}
-	check(t, os.RemoveAll(path))
-	check(t, os.WriteFile(path, nil, 0o644))
+	must.Do(t, os.RemoveAll(path))
+	must.Do(t, os.WriteFile(path, nil, 0o644))
 	if err := write(nil, "never"); err == nil || !strings.Contains(err.Error(), "not a folder") {
 		t.Errorf("a file: %v", err)
 	}
@@ -258,8 +251,8 @@ func TestInMemory(t *testing.T) {
 	for _, reserved := range []uint64{0, 1000, 1 << 22} {
 		want = want[:0]
 		f, err := d.Create("file")
-		check(t, err)
-		check(t, f.Reserve(reserved))
+		must.Do(t, err)
+		must.Do(t, f.Reserve(reserved))
 		for i := range 300 {
 			p := bytes.Repeat([]byte{byte(i)}, 7*i)
 			if n, err := f.Write(p); n != len(p) || err != nil {
@@ -270,7 +263,7 @@ func TestInMemory(t *testing.T) {
 		if _, err := d.Take("file"); !errors.Is(err, os.ErrNotExist) {
 			t.Errorf("an unfinished file: %v", err)
 		}
-		check(t, f.Commit())
+		must.Do(t, f.Commit())
 		f.Abort()
 		b, err := d.Take("file")
 		if err != nil || !bytes.Equal(b.Data, want) {

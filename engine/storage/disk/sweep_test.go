@@ -8,15 +8,9 @@ import (
 	"runtime"
 	"slices"
 	"testing"
-)
 
-// check ends a test that has an error.
-func check(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+	"ndd/engine/oracle/must"
+)
 
 // TestSweep removes what was left by makers that were killed, and nothing else: not what is being
 // made, nor what is not ours.
@@ -25,20 +19,20 @@ func TestSweep(t *testing.T) {
 	at := func(name string) string { return filepath.Join(dir, name) }
 	var d *Disk
 	folder, err := d.CreateFolder(at("folder"))
-	check(t, err)
+	must.Do(t, err)
 	defer folder.Abort()
 	if folder.lock == nil {
 		needsLocks(t)
 	}
 	file, err := d.Create(at("file"))
-	check(t, err)
+	must.Do(t, err)
 	defer file.Abort()
-	check(t, folder.Write("a/b", func(w *bufio.Writer) error { return nil }))
+	must.Do(t, folder.Write("a/b", func(w *bufio.Writer) error { return nil }))
 	for _, name := range []string{".left.tmp-ndd12/in", ".left.tmp-12/in", "left.tmp-ndd12/in",
 		".replaced.tmp-ndd12.old/in"} {
-		check(t, os.MkdirAll(at(name), 0o755))
+		must.Do(t, os.MkdirAll(at(name), 0o755))
 	}
-	check(t, os.WriteFile(at(".file.tmp-ndd12"), nil, 0o600))
+	must.Do(t, os.WriteFile(at(".file.tmp-ndd12"), nil, 0o600))
 	removed := Sweep(dir)
 	slices.Sort(removed)
 	if want := []string{at(".file.tmp-ndd12"), at(".left.tmp-ndd12")}; !slices.Equal(removed, want) {
@@ -64,7 +58,7 @@ func TestClaimAgain(t *testing.T) {
 	if lock, ok := (*Disk)(nil).claim(path); ok || lock != nil {
 		t.Error("nothing is there")
 	}
-	check(t, os.WriteFile(path, nil, 0o600))
+	must.Do(t, os.WriteFile(path, nil, 0o600))
 	lock, ok := (*Disk)(nil).claim(path)
 	if lock == nil {
 		needsLocks(t)

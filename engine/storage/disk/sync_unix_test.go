@@ -5,13 +5,15 @@ package disk
 import (
 	"os"
 	"testing"
+
+	"ndd/engine/oracle/must"
 )
 
 // A sync asks the system: of a pipe, which cannot be synced, it tells. One that did nothing would
 // not.
 func TestSyncIsReal(t *testing.T) {
 	r, w, err := os.Pipe()
-	check(t, err)
+	must.Do(t, err)
 	defer r.Close()
 	defer w.Close()
 	var d *Disk

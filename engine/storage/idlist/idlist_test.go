@@ -10,16 +10,9 @@ import (
 
 	"ndd/engine/oracle"
 	"ndd/engine/oracle/hostile"
+	"ndd/engine/oracle/must"
 	"ndd/engine/storage/store"
 )
-
-// check ends a test that has an error.
-func check(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
 
 func TestMain(m *testing.M) { oracle.NoLeaks(m) }
 
@@ -28,10 +21,10 @@ func build(t testing.TB, list []string) (*bytes.Buffer, []uint64) {
 	var out bytes.Buffer
 	w := NewWriter(&out)
 	for _, s := range list {
-		check(t, w.Append(s))
+		must.Do(t, w.Append(s))
 	}
 	ends, err := w.Close()
-	check(t, err)
+	must.Do(t, err)
 	return &out, ends
 }
 
@@ -52,7 +45,7 @@ func TestRoundTrip(t *testing.T) {
 		}
 		out, ends := build(t, list)
 		names, err := open(out.Bytes(), ends)
-		check(t, err)
+		must.Do(t, err)
 		if names.Len() != uint64(n) {
 			t.Fatalf("%d names of %d", names.Len(), n)
 		}
@@ -87,7 +80,7 @@ func TestCorrupt(t *testing.T) {
 	}
 	swapped := []uint64{ends[0], ends[2], ends[1], ends[3]}
 	n, err := open(out.Bytes(), swapped)
-	check(t, err)
+	must.Do(t, err)
 	defer n.Close()
 	if _, err := n.Cursor().ID(perBlock); !errors.Is(err, store.ErrCorrupt) {
 		t.Errorf("ends out of order: %v", err)
@@ -114,7 +107,7 @@ func TestLyingFrame(t *testing.T) {
 		{[]byte("no frame at all"), "invalid"},
 	} {
 		n, err := open(c.frame, []uint64{1, uint64(len(c.frame))})
-		check(t, err)
+		must.Do(t, err)
 		hostile.Allocates(t, hostile.Limit(uint64(len(c.frame))), func() { _, err = n.Cursor().ID(0) })
 		if !errors.Is(err, store.ErrCorrupt) || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%x: %v, want %q", c.frame, err, c.says)

@@ -8,15 +8,9 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
-)
 
-// check ends a test that has an error.
-func check(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+	"ndd/engine/oracle/must"
+)
 
 // variables returns a lookup, with files in an empty folder.
 func variables(t *testing.T, set map[string]string) func(string) string {
@@ -40,7 +34,7 @@ func TestEnvironmentProfile(t *testing.T) {
 		keys: "[default]\naws_access_key_id = A\naws_secret_access_key = B=C\n[work]\naws_access_key_id = " +
 			"W\naws_secret_access_key = X\naws_session_token = Y\n",
 	} {
-		check(t, os.WriteFile(path, []byte(text), 0o600))
+		must.Do(t, os.WriteFile(path, []byte(text), 0o600))
 	}
 	for name, c := range map[string]struct {
 		set                           map[string]string

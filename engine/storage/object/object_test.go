@@ -19,16 +19,9 @@ import (
 	"github.com/minio/minio-go/v7/pkg/credentials"
 
 	"ndd/engine/oracle/bucket"
+	"ndd/engine/oracle/must"
 	"ndd/engine/storage/object"
 )
-
-// check ends a test that has an error.
-func check(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
 
 // store returns a store of the server.
 func store(s *bucket.Server) *object.Store {
@@ -90,7 +83,7 @@ func TestRead(t *testing.T) {
 	}
 	s.CutAfter(0)
 	o, err := store(s).Open(t.Context(), "s3://docs/empty")
-	check(t, err)
+	must.Do(t, err)
 	if n, err := o.Read(make([]byte, 1)); n != 0 || err != io.EOF {
 		t.Error(n, err)
 	}
@@ -107,21 +100,21 @@ func TestRanges(t *testing.T) {
 		Keys: credentials.NewStaticV4("key", "secret", ""), HTTP: &http.Client{Transport: counter}})
 	open := func() *object.Object {
 		o, err := objects.Open(t.Context(), "s3://docs/x")
-		check(t, err)
+		must.Do(t, err)
 		return o
 	}
 	o := open()
 	if n, err := io.ReadFull(o, make([]byte, 10)); err != nil || counter.bytes.Load() > 256<<10 {
 		t.Errorf("%d bytes, %v: %d were asked for", n, err, counter.bytes.Load())
 	}
-	check(t, o.Close())
+	must.Do(t, o.Close())
 	counter.bytes.Store(0)
 	o = open()
 	got, err := io.ReadAll(o)
 	if err != nil || !bytes.Equal(got, want) || counter.bytes.Load() != int64(len(want)) {
 		t.Errorf("%d bytes, %v: %d were asked for", len(got), err, counter.bytes.Load())
 	}
-	check(t, o.Close())
+	must.Do(t, o.Close())
 	if most := counter.most.Load(); most < 2 || most > 4 {
 		t.Errorf("%d requests at a time", most)
 	}
@@ -138,7 +131,7 @@ func TestRanges(t *testing.T) {
 		t.Errorf("%d requests at a time", most)
 	}
 	for _, o := range all {
-		check(t, o.Close())
+		must.Do(t, o.Close())
 	}
 	if counter.now.Load() != 0 {
 		t.Errorf("%d requests go on", counter.now.Load())
@@ -193,7 +186,7 @@ func TestChanged(t *testing.T) {
 	s.Put(t, "x", content(3<<20))
 	s.CutAfter(1 << 20)
 	o, err := store(s).Open(t.Context(), "s3://docs/x")
-	check(t, err)
+	must.Do(t, err)
 	if _, err := io.CopyN(io.Discard, o, 1000); err != nil {
 		t.Fatal(err)
 	}
@@ -245,7 +238,7 @@ func TestList(t *testing.T) {
 		"s3://docs/*/*/*": "a/b/3.jsonl", "s3://docs/z": "z", "s3://docs/none": ""} {
 		var got []string
 		for path, err := range store(s).List(t.Context(), path) {
-			check(t, err)
+			must.Do(t, err)
 			got = append(got, strings.TrimPrefix(path, "s3://docs/"))
 		}
 		if strings.Join(got, " ") != want {
@@ -262,7 +255,7 @@ func TestUpload(t *testing.T) {
 		want, key := content(size), fmt.Sprint("out", size)
 		s.Fail.Store(1)
 		u, err := store(s).Create(t.Context(), "s3://docs/"+key, false)
-		check(t, err)
+		must.Do(t, err)
 		for part := range slices.Chunk(want, 1<<20+1) {
 			s.Fail.Store(1)
 			if _, err := u.Write(part); err != nil {
@@ -273,7 +266,7 @@ func TestUpload(t *testing.T) {
 			t.Fatalf("%d bytes are there before they are committed", len(got))
 		}
 		s.Fail.Store(1)
-		check(t, u.Commit())
+		must.Do(t, u.Commit())
 		if got := s.Get(t, key); !bytes.Equal(got, want) {
 			t.Fatalf("%d bytes, want %d", len(got), size)
 		}
@@ -281,7 +274,7 @@ func TestUpload(t *testing.T) {
 			t.Error(err)
 		}
 		u, err = store(s).Create(t.Context(), "s3://docs/"+key, true)
-		check(t, err)
+		must.Do(t, err)
 		if _, err := u.Write(content(6 << 20)); err != nil {
 			t.Fatal(err)
 		}

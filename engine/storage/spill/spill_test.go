@@ -13,16 +13,9 @@ import (
 	"testing"
 
 	"ndd/engine/oracle/faults"
+	"ndd/engine/oracle/must"
 	"ndd/engine/storage/disk"
 )
-
-// check ends a test that has an error.
-func check(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
 
 func compare3(a, b [3]uint64) int {
 	return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1]), cmp.Compare(a[2], b[2]))
@@ -75,7 +68,7 @@ func TestMerge(t *testing.T) {
 		for range 2 { // it may be read again
 			var got [][3]uint64
 			for r, err := range s.Merge(lists) {
-				check(t, err)
+				must.Do(t, err)
 				got = append(got, r)
 			}
 			if !slices.Equal(got, want) {
@@ -110,17 +103,17 @@ func TestWords(t *testing.T) {
 func TestRun(t *testing.T) {
 	dir := t.TempDir()
 	r, err := Create[uint64](nil, dir, "keys", 64)
-	check(t, err)
+	must.Do(t, err)
 	defer r.Close()
 	if got, err := r.Map(); err != nil || len(got) > 0 {
 		t.Errorf("an empty run: %d, %v", got, err)
 	}
 	for round := range uint64(3) {
-		check(t, r.Rewind())
+		must.Do(t, r.Rewind())
 		var want []uint64
 		for i := range uint64(1000) {
 			v := round << 40
-			check(t, r.AppendDistinct([]uint64{v + i, v + i, v + i + 1, v + i + 1}))
+			must.Do(t, r.AppendDistinct([]uint64{v + i, v + i, v + i + 1, v + i + 1}))
 		}
 		for i := range uint64(1001) {
 			want = append(want, round<<40+i)
@@ -189,8 +182,8 @@ func TestFaults(t *testing.T) {
 func TestLost(t *testing.T) {
 	s := NewRuns[uint64](nil, t.TempDir(), "things", 1)
 	defer s.Close()
-	check(t, s.Spill([]uint64{1, 2, 3}))
-	check(t, s.runs[0].file.File().Truncate(8))
+	must.Do(t, s.Spill([]uint64{1, 2, 3}))
+	must.Do(t, s.runs[0].file.File().Truncate(8))
 	n, last := 0, error(nil)
 	for _, err := range s.Merge(nil) {
 		n, last = n+1, err

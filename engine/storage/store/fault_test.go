@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"ndd/asm"
+	"ndd/engine/oracle/must"
 )
 
 var seen byte // keeps reads from being optimised away
@@ -35,7 +36,7 @@ func TestTruncatedUnderneath(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			must(t, os.WriteFile(path, make([]byte, 1<<20), 0o644))
+			must.Do(t, os.WriteFile(path, make([]byte, 1<<20), 0o644))
 			data, unmap := mapped(t, path)
 			defer unmap()
 			guarded := func() (err error) {
@@ -49,7 +50,7 @@ func TestTruncatedUnderneath(t *testing.T) {
 				return nil
 			}
 			truncated = false
-			must(t, ended())
+			must.Do(t, ended())
 			if n := testing.AllocsPerRun(100, func() {
 				func() (err error) {
 					defer EndFaults(BeginFaults(),
@@ -59,8 +60,8 @@ func TestTruncatedUnderneath(t *testing.T) {
 			}); n != 0 {
 				t.Errorf("EndFaults allocates %v times", n)
 			}
-			must(t, guarded())
-			must(t, os.Truncate(path, 4096))
+			must.Do(t, guarded())
+			must.Do(t, os.Truncate(path, 4096))
 			truncated = true
 			for range 100 {
 				if err := guarded(); !errors.Is(err, ErrFault) || !errors.Is(err, ErrCorrupt) {
@@ -90,7 +91,7 @@ func TestOtherPanicsPass(t *testing.T) {
 func mapped(t *testing.T, path string) (data []byte, unmap func() error) {
 	t.Helper()
 	file, err := os.Open(path)
-	must(t, err)
+	must.Do(t, err)
 	defer file.Close()
 	if data, unmap, err = Map(file); err != nil {
 		t.Fatal(err)

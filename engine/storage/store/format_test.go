@@ -10,15 +10,17 @@ import (
 	"testing"
 
 	"github.com/minio/highwayhash"
+
+	"ndd/engine/oracle/must"
 )
 
 // TestWorkedExample holds FORMAT.md's example against the file that it is of,
 // and its key against the checksum.
 func TestWorkedExample(t *testing.T) {
 	page, err := os.ReadFile("FORMAT.md")
-	must(t, err)
+	must.Do(t, err)
 	file, err := os.ReadFile(filepath.Join("..", "..", "..", "testdata", "golden", "v1", "planar", "manifest"))
-	must(t, err)
+	must.Do(t, err)
 	lines := regexp.MustCompile(`(?m)^    ([0-9a-f]{8}): ( {17})?([0-9a-f]{16})( [0-9a-f]{16})? `).FindAllSubmatch(page,
 		-1)
 	if len(lines) < 15 {
@@ -27,14 +29,14 @@ func TestWorkedExample(t *testing.T) {
 	for _, l := range lines {
 		at, _ := hex.DecodeString(string(l[1]))
 		want, err := hex.DecodeString(strings.TrimSpace(string(l[3]) + strings.TrimSpace(string(l[4]))))
-		must(t, err)
+		must.Do(t, err)
 		from := int(binary.BigEndian.Uint32(at))
 		if got := file[from:min(from+len(want), len(file))]; string(got) != string(want) {
 			t.Errorf("at %#x the file has %x, the page %x", from, got, want)
 		}
 	}
 	key, err := hex.DecodeString("e979ad8992ac1a73" + "8647422256da639e" + "0100000000000000" + "0000000000000000")
-	must(t, err)
+	must.Do(t, err)
 	if sum := highwayhash.Sum64(file[0x1000:0x2000], key); sum != binary.LittleEndian.Uint64(file[0x2000:]) {
 		t.Errorf("the sum is %#x", sum)
 	}

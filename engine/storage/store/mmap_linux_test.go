@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"ndd/engine/oracle/must"
 )
 
 // TestHugeFolios holds a written file against one that was written in aligned pieces of 2 MiB by
@@ -36,18 +38,18 @@ func hugeFolios(t *testing.T, size int) (byHand, ofSections int) {
 	t.Helper()
 	dir := t.TempDir()
 	plain, err := os.Create(filepath.Join(dir, "plain"))
-	must(t, err)
+	must.Do(t, err)
 	piece := make([]byte, batchBytes)
 	for range size / batchBytes {
 		if _, err := plain.Write(piece); err != nil {
 			t.Fatal(err)
 		}
 	}
-	must(t, plain.Close())
+	must.Do(t, plain.Close())
 
 	path := filepath.Join(dir, "sections")
 	w, err := Create(path, KindSegment, 1)
-	must(t, err)
+	must.Do(t, err)
 	defer w.Abort()
 	for i, left := 0, size; left > 0; i++ {
 		w.Section(fmt.Sprint("s", i))
@@ -59,7 +61,7 @@ func hugeFolios(t *testing.T, size int) (byHand, ofSections int) {
 		}
 		left -= n
 	}
-	must(t, w.Commit())
+	must.Do(t, w.Commit())
 	return hugeBytes(t, plain.Name()), hugeBytes(t, path)
 }
 
@@ -72,7 +74,7 @@ func hugeBytes(t *testing.T, path string) (bytes int) {
 		t.Logf("%s: not populated: %v", path, err)
 	}
 	smaps, err := os.Open("/proc/self/smaps")
-	must(t, err)
+	must.Do(t, err)
 	defer smaps.Close()
 	own := false
 	for lines := bufio.NewScanner(smaps); lines.Scan(); {

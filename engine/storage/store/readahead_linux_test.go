@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"unsafe"
+
+	"ndd/engine/oracle/must"
 )
 
 // TestReadAhead reads in /proc what the system knows of a mapped file: that it is read here and
@@ -15,15 +17,15 @@ import (
 func TestReadAhead(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "file")
 	w, err := Create(path, KindSegment, 1)
-	must(t, err)
+	must.Do(t, err)
 	defer w.Abort()
 	w.Section("s")
 	if _, err := w.Write(make([]byte, 3*blockBytes)); err != nil {
 		t.Fatal(err)
 	}
-	must(t, w.Commit())
+	must.Do(t, w.Commit())
 	f, err := Open(path, KindSegment)
-	must(t, err)
+	must.Do(t, err)
 	defer f.Close()
 	want := func(when string, scattered bool) {
 		t.Helper()
@@ -51,7 +53,7 @@ func TestReadAhead(t *testing.T) {
 func mappingFlags(t *testing.T, data []byte) string {
 	t.Helper()
 	maps, err := os.Open("/proc/self/smaps")
-	must(t, err)
+	must.Do(t, err)
 	defer maps.Close()
 	begin, found := fmt.Sprintf("%08x-", uintptr(unsafe.Pointer(&data[0]))), false
 	for lines := bufio.NewScanner(maps); lines.Scan(); {

@@ -9,22 +9,16 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-)
 
-// must ends a test that has an error.
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+	"ndd/engine/oracle/must"
+)
 
 // small writes a file with every shape of section: empty, shorter than a page,
 // two of one name.
 func small(t testing.TB, path string, id Identity) {
 	t.Helper()
 	w, err := create(nil, path, KindSegment, id, 0)
-	must(t, err)
+	must.Do(t, err)
 	defer w.Abort()
 	for _, s := range []struct{ name, data string }{{"a", "first"}, {"empty", ""}, {"twice", "one"}, {"twice", "two"}} {
 		w.Section(s.name)
@@ -32,7 +26,7 @@ func small(t testing.TB, path string, id Identity) {
 			t.Fatal(err)
 		}
 	}
-	must(t, w.Commit())
+	must.Do(t, w.Commit())
 }
 
 // check opens and verifies, as `ndd check` does.
@@ -67,7 +61,7 @@ func TestRoundTrip(t *testing.T) {
 		want = append(want, b)
 	}
 	w, err := Create(path, KindFingerprints, 7)
-	must(t, err)
+	must.Do(t, err)
 	for _, b := range want {
 		w.Section("s")
 		for len(b) > 0 { // in writes of random sizes
@@ -81,10 +75,10 @@ func TestRoundTrip(t *testing.T) {
 	if _, err := os.Stat(path); err == nil {
 		t.Fatal("the file stands under its name before Commit")
 	}
-	must(t, w.Commit())
+	must.Do(t, w.Commit())
 	w.Abort()
 	f, err := Open(path, KindFingerprints)
-	must(t, err)
+	must.Do(t, err)
 	defer f.Close()
 	if f.Identity() != w.Identity() || f.Identity().Generation != 7 {
 		t.Fatal("identity")
@@ -98,26 +92,26 @@ func TestRoundTrip(t *testing.T) {
 		t.Fatal("AppendFile makes another file")
 	}
 	loaded, err := Load(context.Background(), nil, path, KindFingerprints, 2)
-	must(t, err)
+	must.Do(t, err)
 	defer loaded.Close()
 	if err := loaded.Verify(context.Background(), 2, nil); err != nil || !bytes.Equal(loaded.data, f.data) {
 		t.Fatalf("loaded: %v", err)
 	}
 	var done int
-	must(t, f.Verify(context.Background(), 1, func(n int) { done += n }))
+	must.Do(t, f.Verify(context.Background(), 1, func(n int) { done += n }))
 	if want := int(f.tail.sums) - pageBytes; done != want {
 		t.Fatalf("verified %d bytes of %d", done, want)
 	}
-	must(t, f.Verify(context.Background(), 3, nil))
+	must.Do(t, f.Verify(context.Background(), 3, nil))
 }
 
 // TestEveryBit flips each bit of the smallest file that has everything: each is found.
 func TestEveryBit(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f")
 	small(t, path, Identity{})
-	must(t, check(path))
+	must.Do(t, check(path))
 	data, err := os.ReadFile(path)
-	must(t, err)
+	must.Do(t, err)
 	for bit := range len(data) * 8 {
 		data[bit/8] ^= 1 << (bit % 8)
 		if err := checkBytes(path, data); !errors.Is(err, ErrCorrupt) {
@@ -125,7 +119,7 @@ func TestEveryBit(t *testing.T) {
 		}
 		data[bit/8] ^= 1 << (bit % 8)
 	}
-	must(t, checkBytes(path, data))
+	must.Do(t, checkBytes(path, data))
 }
 
 func TestEveryLength(t *testing.T) {
@@ -225,7 +219,7 @@ func TestForeign(t *testing.T) {
 func TestAbortLeavesNothing(t *testing.T) {
 	dir := t.TempDir()
 	w, err := Create(filepath.Join(dir, "f"), KindSegment, 0)
-	must(t, err)
+	must.Do(t, err)
 	w.Section("s")
 	w.Write(make([]byte, 1<<20))
 	w.Abort()
@@ -279,7 +273,7 @@ func repair(b []byte) {
 func BenchmarkVerify(b *testing.B) {
 	path := filepath.Join(b.TempDir(), "f")
 	w, err := Create(path, KindSegment, 1)
-	must(b, err)
+	must.Do(b, err)
 	defer w.Abort()
 	w.Section("s")
 	rng := rand.New(rand.NewPCG(1, 1))
@@ -290,13 +284,13 @@ func BenchmarkVerify(b *testing.B) {
 		}
 		w.Write(Bytes64(p))
 	}
-	must(b, w.Commit())
+	must.Do(b, w.Commit())
 	f, err := Open(path, KindSegment)
-	must(b, err)
+	must.Do(b, err)
 	defer f.Close()
 	b.SetBytes(int64(f.Bytes()))
 	for b.Loop() {
-		must(b, f.Verify(b.Context(), 1, nil))
+		must.Do(b, f.Verify(b.Context(), 1, nil))
 	}
 }
 
@@ -313,7 +307,7 @@ func TestSectionJSON(t *testing.T) {
 		m.Section("made")
 		m.Write([]byte(content))
 		s, err := m.Source().Section("made")
-		must(t, err)
+		must.Do(t, err)
 		var into struct{ Keys int }
 		err = s.JSON(&into)
 		switch {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"ndd/engine/oracle/faults"
+	"ndd/engine/oracle/must"
 	"ndd/engine/storage/disk"
 )
 
@@ -18,10 +19,10 @@ func TestWriterFaults(t *testing.T) {
 	path := filepath.Join(dir, "f")
 	small(t, path, Identity{})
 	before, err := os.ReadFile(path)
-	must(t, err)
+	must.Do(t, err)
 	part := make([]byte, batchBytes/4)
 	calls := faults.Each(t, 1, func(d *disk.Disk) error {
-		must(t, os.WriteFile(path, before, 0o644))
+		must.Do(t, os.WriteFile(path, before, 0o644))
 		w, err := CreateWith(path, KindSegment, 1, Options{Disk: d})
 		if err != nil {
 			return err
@@ -64,7 +65,7 @@ func TestWriterFaults(t *testing.T) {
 func TestWriterSays(t *testing.T) {
 	f := faults.Fault{Call: faults.Call{Call: disk.CallWrite}, Number: 1, Lasting: true}
 	w, err := CreateWith(filepath.Join(t.TempDir(), "f"), KindSegment, 1, Options{Disk: f.Disk()})
-	must(t, err)
+	must.Do(t, err)
 	defer w.Abort()
 	w.Section("s")
 	part := make([]byte, batchBytes)

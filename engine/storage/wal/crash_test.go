@@ -15,6 +15,7 @@ import (
 
 	"ndd/engine/oracle/crash"
 	"ndd/engine/oracle/faults"
+	"ndd/engine/oracle/must"
 	"ndd/engine/storage/disk"
 )
 
@@ -111,7 +112,7 @@ func powerCut(t *testing.T, policy Sync, seeds int) {
 		}
 		r.Mark(acked{last, from})
 	}
-	must(t, work(t, r.Disk(), base, Options{Sync: policy}, 12, promise))
+	must.Do(t, work(t, r.Disk(), base, Options{Sync: policy}, 12, promise))
 	states, deep := 0, 0
 	r.States(1, seeds, func(s crash.State) {
 		states++
@@ -242,8 +243,8 @@ func TestRemoveIsDurable(t *testing.T) {
 	l, _, _ := open(t, r.Disk(), dir, Options{})
 	put(t, l, "a")
 	mark, err := l.Rotate()
-	must(t, err)
-	must(t, l.Remove(mark))
+	must.Do(t, err)
+	must.Do(t, l.Remove(mark))
 	r.Cut(cut, crash.State{After: r.Calls()})
 	if got := files(t, cut); got != "" {
 		t.Errorf("after a power cut there is %s", got)
@@ -327,7 +328,7 @@ func TestResumeTwice(t *testing.T) {
 		}
 	}
 	full.Store(false)
-	must(t, l.Resume())
+	must.Do(t, l.Resume())
 	put(t, l, "record 3")
 	if err := l.Resume(); err != nil {
 		t.Errorf("without an error before: %v", err)

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"ndd/engine/oracle/hostile"
+	"ndd/engine/oracle/must"
 	"ndd/engine/storage/store"
 )
 
@@ -34,7 +35,7 @@ func small(t testing.TB, dir string, end bool) (first, last []byte) {
 func content(t testing.TB, path string) []byte {
 	t.Helper()
 	data, err := os.ReadFile(path)
-	must(t, err)
+	must.Do(t, err)
 	return data
 }
 
@@ -55,7 +56,7 @@ func check(first, last []byte) (Report, []string, error) {
 func write(t testing.TB, dir string, first, last []byte) {
 	t.Helper()
 	for i, data := range [][]byte{first, last} {
-		must(t, os.WriteFile(path(dir, uint64(i+1)), data, 0o600))
+		must.Do(t, os.WriteFile(path(dir, uint64(i+1)), data, 0o600))
 	}
 }
 

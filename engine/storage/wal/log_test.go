@@ -12,17 +12,10 @@ import (
 	"sync"
 	"testing"
 
+	"ndd/engine/oracle/must"
 	"ndd/engine/storage/disk"
 	"ndd/engine/storage/store"
 )
-
-// must ends a test that has an error.
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
 
 // constant is a source of identities that are all the same byte.
 type constant byte
@@ -48,7 +41,7 @@ func open(t testing.TB, d *disk.Disk, dir string, o Options) (*Log, Report, []st
 	t.Helper()
 	replay, records := collect()
 	l, r, err := Open(d, dir, o, replay)
-	must(t, err)
+	must.Do(t, err)
 	return l, r, *records
 }
 
@@ -56,14 +49,14 @@ func open(t testing.TB, d *disk.Disk, dir string, o Options) (*Log, Report, []st
 func add(t testing.TB, l *Log, record string) Position {
 	t.Helper()
 	at, err := l.Append([]byte(record))
-	must(t, err)
+	must.Do(t, err)
 	return at
 }
 
 func rotate(t testing.TB, l *Log) {
 	t.Helper()
 	_, err := l.Rotate()
-	must(t, err)
+	must.Do(t, err)
 }
 
 // put appends records and waits until they are acknowledged.
@@ -72,20 +65,20 @@ func put(t testing.TB, l *Log, records ...string) (at Position) {
 	for _, r := range records {
 		at = add(t, l, r)
 	}
-	must(t, l.Sync(t.Context(), at))
+	must.Do(t, l.Sync(t.Context(), at))
 	return at
 }
 
 func closed(t testing.TB, l *Log) {
 	t.Helper()
-	must(t, l.Close())
+	must.Do(t, l.Close())
 }
 
 // files are the names in a folder.
 func files(t testing.TB, dir string) string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
-	must(t, err)
+	must.Do(t, err)
 	var names []string
 	for _, e := range entries {
 		names = append(names, e.Name())
@@ -101,9 +94,9 @@ func TestExample(t *testing.T) {
 	put(t, l, "one", "two")
 	closed(t, l)
 	data, err := os.ReadFile(path(dir, 1))
-	must(t, err)
+	must.Do(t, err)
 	doc, err := os.ReadFile("doc.go")
-	must(t, err)
+	must.Do(t, err)
 	_, example, _ := strings.Cut(string(doc), "An example:")
 	lines := 0
 	for line := range strings.Lines(example) {
@@ -165,7 +158,7 @@ func TestLog(t *testing.T) {
 	if !r.Clean || r.Files != 3 || r.Records != 8 || r.Last != 8 || r.TornFile != "" {
 		t.Errorf("%+v", r)
 	}
-	must(t, l.Remove(Mark{3, 7}))
+	must.Do(t, l.Remove(Mark{3, 7}))
 	if at := put(t, l, "f"); at != 9 {
 		t.Errorf("position %d", at)
 	}
@@ -193,7 +186,7 @@ func TestLog(t *testing.T) {
 	}
 
 	o.From = Mark{6, 10}
-	must(t, os.WriteFile(path(dir, 4), []byte("came back after a power cut"), 0o600))
+	must.Do(t, os.WriteFile(path(dir, 4), []byte("came back after a power cut"), 0o600))
 	l, r, had = open(t, nil, dir, o)
 	if !slices.Equal(had, []string{"11:g"}) || r.Last != 11 || files(t, dir) != "00000006.wal" {
 		t.Errorf("%v, %+v, %s", had, r, files(t, dir))
@@ -221,12 +214,12 @@ func TestCheckFile(t *testing.T) {
 	if paths, err := Paths(nil, dir, Mark{File: 2}); err != nil || !slices.Equal(paths, []string{path(dir, 2)}) {
 		t.Errorf("%v, %v", paths, err)
 	}
-	must(t, overwrite(path(dir, 2), 100, 0xff))
+	must.Do(t, overwrite(path(dir, 2), 100, 0xff))
 	if _, err := CheckFile(path(dir, 2), nil); !errors.Is(err, store.ErrCorrupt) {
 		t.Errorf("damaged: %v", err)
 	}
 	other := filepath.Join(dir, "other")
-	must(t, os.WriteFile(other, make([]byte, 100), 0o600))
+	must.Do(t, os.WriteFile(other, make([]byte, 100), 0o600))
 	if !IsLog(path(dir, 1)) || IsLog(other) || IsLog(dir) || IsLog(filepath.Join(dir, "none")) {
 		t.Error("IsLog is wrong")
 	}
@@ -270,7 +263,7 @@ func TestRefused(t *testing.T) {
 				rotate(t, l)
 			}
 			closed(t, l)
-			must(t, c.change(dir))
+			must.Do(t, c.change(dir))
 			before := files(t, dir)
 			replay := func(Position, []byte) error {
 				if name == "an error of replay" {

@@ -12,6 +12,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"ndd/engine/oracle/must"
 )
 
 const (
@@ -36,9 +38,7 @@ func TestTokenFiles(t *testing.T) {
 		{"too many", manyTokens(tokensMax + 1), "more than 10000"},
 	} {
 		path := filepath.Join(t.TempDir(), "tokens")
-		if err := os.WriteFile(path, []byte(c.text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte(c.text), 0o600))
 		_, err := NewKeyring(path)
 		if c.wrong == "" && err != nil || c.wrong != "" && (err == nil || !strings.Contains(err.Error(), c.wrong) ||
 			!strings.Contains(err.Error(), path)) {
@@ -58,9 +58,7 @@ func TestTokenFiles(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		return
 	}
-	if err := os.WriteFile(path, []byte(tokenLines), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte(tokenLines), 0o644))
 	if _, err := NewKeyring(path); err == nil || !strings.Contains(err.Error(), "chmod 600") {
 		t.Errorf("a file that others may read: %v", err)
 	}
@@ -107,9 +105,7 @@ func TestTokensAreComparedInConstantTime(t *testing.T) {
 		}
 	}
 	file, err := parser.ParseFile(gotoken.NewFileSet(), "keyring.go", keyringSource, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	calls := map[string]int{}
 	for _, d := range file.Decls {
 		f, ok := d.(*ast.FuncDecl)

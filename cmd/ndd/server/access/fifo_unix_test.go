@@ -8,14 +8,14 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"ndd/engine/oracle/must"
 )
 
 // A named pipe as a token file is refused: to open it would wait for a writer.
 func TestPipeIsNoTokenFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "tokens")
-	if err := syscall.Mkfifo(path, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, syscall.Mkfifo(path, 0o600))
 	done := make(chan error, 1)
 	go func() { _, err := NewKeyring(path); done <- err }()
 	select {

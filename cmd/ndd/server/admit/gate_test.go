@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"ndd/engine/oracle"
+	"ndd/engine/oracle/must"
 )
 
 func TestMain(m *testing.M) { oracle.NoLeaks(m) }
@@ -29,9 +30,7 @@ func eventually(t *testing.T, what string, is func() bool) {
 func enter(t *testing.T, g *Gate, heavy bool) *Pass {
 	t.Helper()
 	p, err := g.Enter(t.Context(), heavy)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return p
 }
 

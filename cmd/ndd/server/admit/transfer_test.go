@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"ndd/engine/memory"
+	"ndd/engine/oracle/must"
 )
 
 // A client may have a quarter of the memory, all clients may have all of it, and what is given back
@@ -14,9 +15,7 @@ func TestTransfersAreBounded(t *testing.T) {
 	all := NewTransfers(memory.Set(4000))
 	none := func() { t.Error("cut off, though it was at work") }
 	mine := all.Begin("a", none)
-	if err := mine.Grow(1000); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, mine.Grow(1000))
 	again := all.Begin("a", none)
 	if err := again.Grow(1); refused(t, err) != "share" {
 		t.Errorf("%v", err)
@@ -25,9 +24,7 @@ func TestTransfersAreBounded(t *testing.T) {
 	for _, client := range []string{"b", "c", "d"} {
 		r := all.Begin(client, none)
 		others = append(others, r)
-		if err := r.Grow(1000); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, r.Grow(1000))
 	}
 	late := all.Begin("e", none)
 	if err := late.Grow(1); refused(t, err) != "memory" {
@@ -51,14 +48,10 @@ func TestOwnShare(t *testing.T) {
 	all := NewTransfers(memory.Set(4000))
 	all.yield = 0
 	other := all.Begin("b", func() { t.Error("another client's transfer was cut off") })
-	if err := other.Grow(1000); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, other.Grow(1000))
 	other.Waits(true)
 	mine := all.Begin("a", func() {})
-	if err := mine.Grow(900); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, mine.Grow(900))
 	time.Sleep(stallMin)
 	more := all.Begin("a", func() {})
 	if err := more.Grow(200); refused(t, err) != "share" || other.Gone() {
@@ -89,9 +82,7 @@ func TestWorkInTurn(t *testing.T) {
 	for range 4 {
 		r := all.Begin("a", none)
 		mine = append(mine, r)
-		if err := r.Await(250); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, r.Await(250))
 	}
 	late := all.Begin("a", none)
 	began := time.Now()
@@ -164,9 +155,7 @@ func TestStandingStill(t *testing.T) {
 	begin := func(client string, bytes uint64) one {
 		o := one{cut: make(chan struct{})}
 		o.Transfer = all.Begin(client, func() { close(o.cut) })
-		if err := o.Grow(bytes); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, o.Grow(bytes))
 		return o
 	}
 	var ended atomic.Int64

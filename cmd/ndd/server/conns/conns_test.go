@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"ndd/engine/oracle"
+	"ndd/engine/oracle/must"
 )
 
 func TestMain(m *testing.M) { oracle.NoLeaks(m) }
@@ -34,9 +35,7 @@ func eventually(t *testing.T, what string, is func() bool) {
 func serve(t *testing.T, max int) (l *Listener, proceed chan struct{}) {
 	t.Helper()
 	inner, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	l, proceed = Limit(inner, max), make(chan struct{})
 	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c := Of(r.Context())
@@ -63,9 +62,7 @@ func serve(t *testing.T, max int) (l *Listener, proceed chan struct{}) {
 func dial(t *testing.T, l *Listener, path string) net.Conn {
 	t.Helper()
 	c, err := net.Dial("tcp", l.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Cleanup(func() { c.Close() })
 	c.SetDeadline(time.Now().Add(waitMax))
 	if path != "" {
@@ -176,9 +173,7 @@ func TestFinish(t *testing.T) {
 // would report one, as if requests had been cut off.
 func TestCloseAgain(t *testing.T) {
 	inner, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	l := Limit(inner, 1)
 	for range 2 {
 		if err := l.Close(); err != nil {

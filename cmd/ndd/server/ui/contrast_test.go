@@ -6,15 +6,15 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"ndd/engine/oracle/must"
 )
 
 // TestContrast: in both colour schemes text stands out from what is behind it 4.5 times and the
 // edges of what can be typed into or pressed 3 times, as WCAG 2.2 has it (1.4.3 and 1.4.11).
 func TestContrast(t *testing.T) {
 	css, err := static.ReadFile("static/style.css")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	light, dark, ok := strings.Cut(string(css), "@media (prefers-color-scheme: dark)")
 	dark, _, more := strings.Cut(dark, "* {")
 	if !ok || !more {

@@ -9,6 +9,7 @@ import (
 	"ndd/engine/index/live/memtable"
 	"ndd/engine/index/live/rows"
 	"ndd/engine/index/segment"
+	"ndd/engine/oracle/must"
 )
 
 func table(first rows.DocID) *memtable.Table {
@@ -20,9 +21,7 @@ func table(first rows.DocID) *memtable.Table {
 func TestViewClock(t *testing.T) {
 	var s Set
 	s.Committed.Store(5)
-	if err := s.Publish(s.Next(Edit{AddMemtable: table(10)})); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Publish(s.Next(Edit{AddMemtable: table(10)})))
 	time.AfterFunc(20*time.Millisecond, func() { s.Committed.Store(10) })
 	w, err := s.View(0)
 	if err != nil || w.Clock != 10 {

@@ -19,6 +19,7 @@ import (
 	"ndd/engine/oracle"
 	"ndd/engine/oracle/crash"
 	"ndd/engine/oracle/faults"
+	"ndd/engine/oracle/must"
 	"ndd/engine/storage/disk"
 )
 
@@ -50,9 +51,7 @@ func inputs(t *testing.T) string {
 		"h.csv": "id,text\n1," + words(3, 30) + "\n2,\n", "i.html": "<meta charset=none><p>" + words(9, 20), ".hidden": "x"} {
 		path := filepath.Join(dir, name)
 		os.MkdirAll(filepath.Dir(path), 0o755)
-		if err := os.WriteFile(path, []byte(data), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte(data), 0o644))
 	}
 	return dir
 }
@@ -198,9 +197,7 @@ func TestChanges(t *testing.T) {
 			t.Error(msg)
 		}
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	opts := document.Options{IDField: "name", ValueFields: [][]string{{"date"}}}
 	if _, err := ingest.Run(t.Context(), []string{in}, ingest.Config{Document: opts, Work: w},
 		func(ingest.Record) error { return nil }); err != nil {
@@ -209,9 +206,7 @@ func TestChanges(t *testing.T) {
 	if _, err := Open(t.Context(), nil, dir, 1, nil, nil); !errors.Is(err, disk.ErrLocked) {
 		t.Errorf("a second process: %v", err)
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.Close())
 	check(document.Options{}, Taken{Files: 9, Stored: 8, Changed: []string{name("new.txt")}, Unused: 3 + 3*9})
 
 	// A change of a file is seen by its time, where the size is the same.
@@ -235,9 +230,7 @@ func TestBadFolder(t *testing.T) {
 	}
 	pieces, _ := filepath.Glob(filepath.Join(dir, "*.work"))
 	data, err := os.ReadFile(pieces[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	data[5000] ^= 1
 	os.WriteFile(pieces[0], data, 0o644)
 	got, err := run(t.Context(), nil, in, dir, 2, all, document.Options{})
