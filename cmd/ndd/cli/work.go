@@ -1,11 +1,9 @@
 package cli
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,6 +11,7 @@ import (
 	"sync/atomic"
 
 	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/ingest"
 	"ndd/engine/near/dedup"
 	"ndd/engine/near/dedup/work"
 	"ndd/engine/storage/disk"
@@ -27,6 +26,15 @@ type Work struct {
 	taken atomic.Int64
 }
 
+// ReadTwice returns an error for inputs that a flag cannot read again.
+func ReadTwice(flag string, inputs []string) error {
+	if i := slices.IndexFunc(inputs, document.ReadOnce); i >= 0 {
+		return Usagef("%s reads documents twice, and a pipe (%s) can be read only once: write it to a file first", flag,
+			inputs[i])
+	}
+	return nil
+}
+
 // CheckWork returns an error for inputs that --work cannot know again.
 func CheckWork(dir string, inputs []string) error {
 	if i := slices.IndexFunc(inputs, document.ReadOnce); dir != "" && i >= 0 {
@@ -36,8 +44,22 @@ func CheckWork(dir string, inputs []string) error {
 	return nil
 }
 
-// OpenWork opens the folder of --work; it returns nil for "". Close must be called, on nil, too.
-func (g *Globals) OpenWork(ctx context.Context, dir string) (*Work, error) {
+// BeginReading begins a reading of inputs that takes over what the folder of --work has, unless dir is "",
+// and shows how far it is. Close must be called, also if the work is nil.
+func (g *Globals) BeginReading(ctx context.Context, inputs []string, c *ingest.Config, dir string) (*Work, *Bar, error) {
+	w, err := g.openWork(ctx, dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	if w != nil {
+		c.Work = w
+	}
+	c.Document.Meter = &document.Meter{}
+	return w, g.NewInputBar(ctx, "reading", inputs, c.Document.Meter), nil
+}
+
+// openWork opens the folder of --work; it returns nil for "".
+func (g *Globals) openWork(ctx context.Context, dir string) (*Work, error) {
 	if dir == "" {
 		return nil, nil
 	}
@@ -68,9 +90,12 @@ func (w *Work) Close() error {
 
 // Copies returns what keeps the finished copies in a folder that is being made; nil if it is not on a
 // disk, or there is no --work.
-func (w *Work) Copies(to Folder) dedup.Work {
-	folder, onDisk := to.(interface{ Dir() string })
-	if w == nil || !onDisk {
+func (w *Work) Copies(to *CopyFolder) dedup.Work {
+	if w == nil || to == nil {
+		return nil
+	}
+	folder, onDisk := to.to.(interface{ Dir() string })
+	if !onDisk {
 		return nil
 	}
 	w.to = folder.Dir()
@@ -133,15 +158,4 @@ func firstOf(files []string) string {
 		return fmt.Sprintf("%s and %d more", strings.Join(files[:most], ", "), n-most)
 	}
 	return strings.Join(files, ", ")
-}
-
-// FillCopies fills a folder with copies of the inputs, which write writes, and shows how far it is.
-func (g *Globals) FillCopies(ctx context.Context, doing string, inputs []string, o document.Options, to Folder,
-	write func(*document.Meter, dedup.Create) (dedup.CopyReport, error)) (dedup.CopyReport, error) {
-	o.Meter = &document.Meter{}
-	bar := g.NewShareBar(ctx, doing, inputs, o)
-	defer bar.End()
-	return write(o.Meter, func(name string, fill func(io.Writer) error) error {
-		return to.Write(name, func(w *bufio.Writer) error { return fill(w) })
-	})
 }

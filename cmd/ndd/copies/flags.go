@@ -152,13 +152,9 @@ func (f *signatureFlags) siteOf(doc *document.Document) uint64 {
 // The rest is for other sets, IDs and pairs.
 func room(g *cli.Globals, limit string, o *copies.Options) (*memory.Budget, error) {
 	const setsShare, sliceShare = 4, 3
-	bytes, err := cli.ParseMemory(limit)
+	budget, err := g.Budget(limit)
 	if err != nil {
 		return nil, err
-	}
-	budget := memory.ForProgram(g.Machine.Limit(0))
-	if bytes > 0 {
-		budget = memory.ForProgram(memory.Set(bytes))
 	}
 	left := budget.Left()
 	o.Room.Bytes, o.Join.MemoryBytes = max(left/setsShare, 1), max(left/sliceShare, 1)

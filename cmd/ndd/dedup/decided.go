@@ -78,15 +78,12 @@ func (d *deciding) run(ctx context.Context, inputs []string) error {
 	if config.Document.Share, err = d.shard.Share(ctx, d.g, inputs); err != nil {
 		return err
 	}
-	names, err := dedup.NewCopies(ctx, inputs, d.writeKept)
+	outputs := d.g.NewOutputs(false)
+	defer outputs.Abort()
+	to, err := outputs.Copies(ctx, inputs, d.writeKept)
 	if err != nil {
 		return err
 	}
-	to, err := d.g.CreateCopies(d.writeKept, names.Has)
-	if err != nil {
-		return err
-	}
-	defer to.Abort()
 	decisions, err := dedup.ReadDecisions(ctx, d.dropped, inputs, config.Document.Share)
 	if errors.Is(err, dedup.ErrNoDecisions) {
 		return cli.Usagef("--dropped %w", err)
@@ -95,16 +92,16 @@ func (d *deciding) run(ctx context.Context, inputs []string) error {
 		return err
 	}
 	var left dedup.Leftover
-	report, err := d.g.FillCopies(ctx, "copying", inputs, config.Document, to,
-		func(meter *document.Meter, create dedup.Create) (report dedup.CopyReport, err error) {
-			config.Document.Meter = meter
-			report, left, err = decisions.Copy(ctx, inputs, config.Document, d.g.Threads, names, create)
-			return report, err
-		})
+	report, err := to.Fill(ctx, "copying", config.Document, func(ctx context.Context, names *dedup.Copies,
+		meter *document.Meter, create dedup.Create) (report dedup.CopyReport, err error) {
+		config.Document.Meter = meter
+		report, left, err = decisions.Copy(ctx, inputs, config.Document, d.g.Threads, names, create)
+		return report, err
+	})
 	if err != nil {
 		return err
 	}
-	if err := to.Commit(); err != nil {
+	if err := outputs.Commit(); err != nil {
 		return err
 	}
 	return d.say(decisions, report, left)

@@ -305,11 +305,11 @@ func (d *deduping) run(ctx context.Context, inputs []string) (err error) {
 	if err := d.inParts(ctx, o.Verify, prints); err != nil {
 		return err
 	}
-	to, err := d.folders(ctx, inputs) // before the work, so that a wrong name costs nothing
-	if err != nil {
+	to := &folders{Outputs: d.g.NewOutputs(d.dryRun)} // before the work, so that a wrong name costs nothing
+	defer to.Abort()
+	if err := to.begin(ctx, inputs, d); err != nil {
 		return err
 	}
-	defer to.abort()
 	defer func() { err = cmp.Or(err, d.kept.Close()) }()
 	c, r, partly, err := d.find(ctx, inputs, prints, &o, read)
 	if c != nil {
@@ -337,10 +337,10 @@ func (d *deduping) run(ctx context.Context, inputs []string) (err error) {
 		d.g.Log.Info("dry run: nothing was written" + d.wouldWrite(to, c, r))
 		return partly
 	}
-	if err := d.write(ctx, inputs, to, c, r, o); err != nil {
+	if err := d.write(ctx, to, c, r, o); err != nil {
 		return err
 	}
-	if err := to.commit(); err != nil {
+	if err := to.Commit(); err != nil {
 		return err
 	}
 	d.kept.Done()
@@ -413,15 +413,14 @@ func (d *deduping) documents(ctx context.Context, inputs []string, recipe *simha
 	if err != nil {
 		return nil, nil, err
 	}
-	if d.work != "" {
-		if d.kept, err = d.g.OpenWork(ctx, d.work); err != nil {
-			return nil, nil, err
-		}
-		defer d.kept.Complete()
-		config.Work = d.kept
+	config.Exact = d.exact
+	var bar *cli.Bar
+	if d.kept, bar, err = d.g.BeginReading(ctx, inputs, &config, d.work); err != nil {
+		return nil, nil, err
 	}
-	config.Document.Meter, config.Exact = &document.Meter{}, d.exact
-	bar := d.g.NewInputBar(ctx, "reading", inputs, config.Document.Meter)
+	if d.kept != nil {
+		defer d.kept.Complete()
+	}
 	c, report, err := dedup.ReadDocuments(ctx, inputs, config, read)
 	bar.End()
 	if err != nil {

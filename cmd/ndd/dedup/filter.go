@@ -10,7 +10,6 @@ import (
 	"ndd/engine"
 	"ndd/engine/corpus/document"
 	"ndd/engine/corpus/simhash"
-	"ndd/engine/memory"
 	"ndd/engine/near/dedup"
 )
 
@@ -37,12 +36,11 @@ func (d *deduping) filter(ctx context.Context, inputs []string) error {
 	if err != nil {
 		return err
 	}
-	limit, err := cli.ParseMemory(d.memory)
+	budget, err := d.g.Budget(d.memory)
 	if err != nil {
 		return err
 	}
-	x, err := engine.New(d.k, engine.Options{Recipe: &config.Recipe, NoIDs: true,
-		Budget: memory.ForProgram(d.g.Machine.Limit(limit))})
+	x, err := engine.New(d.k, engine.Options{Recipe: &config.Recipe, NoIDs: true, Budget: budget})
 	if err != nil {
 		return err
 	}

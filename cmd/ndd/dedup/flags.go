@@ -9,7 +9,6 @@ import (
 
 	"ndd/cmd/ndd/cli"
 	"ndd/engine/corpus/document"
-	"ndd/engine/memory"
 	"ndd/engine/near/cluster"
 	"ndd/engine/near/dedup"
 	"ndd/permute"
@@ -55,15 +54,14 @@ func (d *deduping) options(inputs []string, prints bool) (o dedup.Options, read 
 	if err = d.checkFormat(); err != nil {
 		return o, read, err
 	}
-	limit, err := cli.ParseMemory(d.memory)
-	if err != nil {
+	if read.Budget, err = d.g.Budget(d.memory); err != nil {
 		return o, read, err
 	}
 	if err = d.checkStreams(inputs, prints); err != nil {
 		return o, read, err
 	}
 	read.Open, read.Disk = d.g.OpenPrintFile, d.g.Disk
-	read.Find, read.Threads, read.Budget = o, d.g.Threads, memory.ForProgram(d.g.Machine.Limit(limit))
+	read.Find, read.Threads = o, d.g.Threads
 	read.Copies = !d.dryRun && d.writeKept+d.annotate+d.attributes != ""
 	if o.Verify != nil {
 		o.Verify.Memory = int64(min(read.Budget.Left()/4, dedup.VerifyMemory))
@@ -194,9 +192,10 @@ func (d *deduping) checkStreams(inputs []string, prints bool) error {
 		if prints && again.flag != "--report" {
 			return cli.Usagef("%s needs documents; fingerprint files have no texts", again.flag)
 		}
-		if i := slices.IndexFunc(inputs, document.ReadOnce); i >= 0 && !prints {
-			return cli.Usagef("%s reads documents twice, and a pipe (%s) can be read only once: write it to a file first",
-				again.flag, inputs[i])
+		if !prints {
+			if err := cli.ReadTwice(again.flag, inputs); err != nil {
+				return err
+			}
 		}
 	}
 	if d.work != "" && prints {

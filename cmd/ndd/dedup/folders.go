@@ -8,7 +8,6 @@ import (
 	"io"
 	"path"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"ndd/cmd/ndd/cli"
@@ -19,78 +18,40 @@ import (
 
 // folders are the output folders, nil where none was requested.
 type folders struct {
-	clusters, copies, annotated, attributes, report cli.Folder
-	names                                           *dedup.Copies // of copies
+	cli.Outputs
+	kept, annotated, attributes *cli.CopyFolder
+	clusters, report            cli.Folder
 }
 
-func (d *deduping) folders(ctx context.Context, inputs []string) (to folders, err error) {
-	if d.writeKept != "" {
-		if to.names, err = dedup.NewCopies(ctx, inputs, d.writeKept); err != nil {
-			return to, err
-		}
-		if to.copies, err = d.folder(d.g.CreateCopies, d.writeKept, to.names.Has); err != nil {
-			return to, err
-		}
+// begin begins the folders; with --dry-run it only finds out whether it could.
+func (to *folders) begin(ctx context.Context, inputs []string, d *deduping) (err error) {
+	if to.kept, err = to.Copies(ctx, inputs, d.writeKept); err != nil {
+		return err
 	}
 	if d.annotate != "" {
-		if to.annotated, err = d.annotations(ctx, inputs, &to); err != nil {
-			to.abort()
-			return to, err
-		}
-	}
-	if d.attributes != "" {
-		if to.names, err = dedup.NewCopies(ctx, inputs, d.attributes); err == nil {
-			to.attributes, err = d.folder(d.g.CreateCopies, d.attributes, to.names.Has)
-		}
+		config, err := d.docs.Config(d.g, nil)
 		if err != nil {
-			to.abort()
-			return to, err
+			return err
+		}
+		if to.annotated, err = to.Annotations(ctx, inputs, d.annotate, config.Document, dedup.Annotations); err != nil {
+			return err
 		}
 	}
-	if d.out != "" {
-		own := cli.Named(clusterNames()...)
-		if to.clusters, err = d.folder(d.g.CreateFolder, d.out, func(name string) bool {
-			return own(name) || path.Dir(filepath.ToSlash(name)) == removalFolder
-		}); err != nil {
-			to.abort()
-			return to, err
-		}
+	if to.attributes, err = to.Copies(ctx, inputs, d.attributes); err != nil {
+		return err
 	}
-	if d.report != "" {
-		if to.report, err = d.folder(d.g.CreateFolder, d.report, cli.Named("index.html")); err != nil {
-			to.abort()
-		}
+	own := cli.Named(clusterNames()...)
+	if to.clusters, err = to.Folder(d.out, func(name string) bool {
+		return own(name) || path.Dir(filepath.ToSlash(name)) == removalFolder
+	}); err != nil {
+		return err
 	}
-	return to, err
-}
-
-// annotations begins the folder of --annotate, if fields can be added to the documents.
-func (d *deduping) annotations(ctx context.Context, inputs []string, to *folders) (_ cli.Folder, err error) {
-	if to.names, err = dedup.NewCopies(ctx, inputs, d.annotate); err != nil {
-		return nil, err
-	}
-	config, err := d.docs.Config(d.g, nil)
-	if err != nil {
-		return nil, err
-	}
-	if err := dedup.CheckFields(ctx, inputs, config.Document, dedup.Annotations); err != nil {
-		return nil, cli.Usagef("--annotate: %w", err)
-	}
-	return d.folder(d.g.CreateCopies, d.annotate, to.names.Has)
-}
-
-// folder begins an output folder; with --dry-run it only finds out whether it could, and returns
-// nil.
-func (d *deduping) folder(create func(string, func(string) bool) (cli.Folder, error), path string,
-	own func(name string) bool) (cli.Folder, error) {
-	if d.dryRun {
-		return nil, d.g.CheckFolder(path, own)
-	}
-	return create(path, own)
+	to.report, err = to.Page(d.report)
+	return err
 }
 
 // wouldWrite names the outputs that --dry-run leaves out, as the end of a sentence.
-func (d *deduping) wouldWrite(to folders, c *dedup.Corpus, r *dedup.Result) string {
+func (d *deduping) wouldWrite(to *folders, c *dedup.Corpus, r *dedup.Result) string {
 	parts := []string{""}
 	if d.out != "" {
 		clusters, dropped, kept := clusterFiles(d.format.Format)
@@ -101,20 +62,16 @@ func (d *deduping) wouldWrite(to folders, c *dedup.Corpus, r *dedup.Result) stri
 			sourcesFile(d.format.Format)))
 	}
 	if d.writeKept != "" {
-		n := 0
-		for range r.Dropped() {
-			n++
-		}
 		parts = append(parts, fmt.Sprintf("%s would hold the copies of %s, without %s", d.writeKept,
-			cli.Number(to.names.Len(), "file"), cli.Number(n, "document")))
+			cli.Number(to.kept.Len(), "file"), cli.Number(r.NumDropped(), "document")))
 	}
 	if d.annotate != "" {
 		parts = append(parts, fmt.Sprintf("%s would hold the copies of %s, with fields", d.annotate,
-			cli.Number(to.names.Len(), "file")))
+			cli.Number(to.annotated.Len(), "file")))
 	}
 	if d.attributes != "" {
 		parts = append(parts, fmt.Sprintf("%s would hold the attributes of %s", d.attributes,
-			cli.Number(to.names.Len(), "file")))
+			cli.Number(to.attributes.Len(), "file")))
 	}
 	if d.report != "" {
 		parts = append(parts, d.report+" would hold index.html")
@@ -122,49 +79,19 @@ func (d *deduping) wouldWrite(to folders, c *dedup.Corpus, r *dedup.Result) stri
 	return strings.Join(parts, "; ")
 }
 
-func (f *folders) all() []cli.Folder {
-	all := []cli.Folder{f.copies, f.annotated, f.attributes, f.clusters, f.report}
-	return slices.DeleteFunc(all, func(o cli.Folder) bool { return o == nil })
-}
-
-func (f *folders) abort() {
-	for _, o := range f.all() {
-		o.Abort()
-	}
-}
-
-func (f *folders) commit() error {
-	for _, o := range f.all() {
-		if err := o.Commit(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // write writes the result.
-func (d *deduping) write(ctx context.Context, inputs []string, to folders, c *dedup.Corpus,
+func (d *deduping) write(ctx context.Context, to *folders, c *dedup.Corpus,
 	r *dedup.Result, o dedup.Options) (err error) {
-	r.Work = d.kept.Copies(to.copies)
-	for _, copies := range []struct {
-		to    cli.Folder
-		doing string
-		write func(context.Context, *dedup.Copies, *document.Meter, dedup.Create) (dedup.CopyReport, error)
-	}{{to.copies, "copying", r.Copy}, {to.annotated, "annotating", r.Annotate}, {to.attributes, "annotating", r.Attributes}} {
-		if copies.to == nil {
-			continue
-		}
-		report, err := d.g.FillCopies(ctx, copies.doing, inputs, document.Options{}, copies.to,
-			func(meter *document.Meter, create dedup.Create) (dedup.CopyReport, error) {
-				return copies.write(ctx, to.names, meter, create)
-			})
-		if err != nil {
-			return err
-		}
-		if report.Lost = nil; copies.to == to.attributes { // it was named when it was read first
-			report.Unnoted = 0 // skipped ones, which were named then, too
-		}
-		d.g.SayCopied(report)
+	r.Work = d.kept.Copies(to.kept)
+	if _, err := to.kept.Refill(ctx, "copying", r.Copy); err != nil {
+		return err
+	}
+	if _, err := to.annotated.Refill(ctx, "annotating", r.Annotate); err != nil {
+		return err
+	}
+	// What it reports was named when the inputs were read.
+	if _, err := to.attributes.Fill(ctx, "annotating", document.Options{}, r.Attributes); err != nil {
+		return err
 	}
 	if to.report != nil {
 		if err := d.writeReport(ctx, to.report, c, r, o); err != nil {
@@ -185,7 +112,7 @@ func (d *deduping) write(ctx context.Context, inputs []string, to folders, c *de
 		}
 	case d.g.Given["format"]:
 		err = d.g.WriteTable("", d.format.Format, clusterColumns, (&clusterTables{c: c, r: r}).clusters)
-	case to.copies == nil && to.annotated == nil && to.attributes == nil && to.report == nil:
+	case to.kept == nil && to.annotated == nil && to.attributes == nil && to.report == nil:
 		err = printClusters(d.g.Stdout, c, r, d.againstNames())
 	}
 	return cmp.Or(err, c.Err(), ctx.Err())

@@ -15,7 +15,6 @@ import (
 
 	"ndd/cmd/ndd/cli"
 	"ndd/engine/mapreduce"
-	"ndd/engine/memory"
 	"ndd/engine/result"
 )
 
@@ -214,7 +213,7 @@ func (m *mapReduce) run(cmd *cobra.Command, j *mapReduceJob) error {
 
 // options returns the options of a task.
 func (m *mapReduce) options(cmd *cobra.Command, j *mapReduceJob) (o mapreduce.Options, err error) {
-	limit, err := cli.ParseMemory(m.memory)
+	budget, err := m.g.Budget(m.memory)
 	if err != nil {
 		return o, err
 	}
@@ -226,7 +225,7 @@ func (m *mapReduce) options(cmd *cobra.Command, j *mapReduceJob) (o mapreduce.Op
 	}
 	o = mapreduce.Options{In: m.g.Stdin, Out: m.g.Stdout, Partitions: max(1, m.partitions), Parts: m.parts,
 		MaxBad: m.maxBad, Columns: j.columns,
-		Table: j.table, Threads: 1, Budget: memory.ForProgram(m.g.Machine.Limit(limit))}
+		Table: j.table, Threads: 1, Budget: budget}
 	if cmd.Flags().Changed("threads") { // else one: a task has a core
 		o.Threads = m.g.Threads
 	}

@@ -152,9 +152,9 @@ func (p *decontamination) run(ctx context.Context, inputs []string) error {
 	if err != nil {
 		return err
 	}
-	to, err := begin(ctx, p.g, inputs, config.Document, p.writeKept, p.annotate, decontaminate.Annotations, false)
-	defer to.abort()
-	if err != nil {
+	to := folders{Outputs: p.g.NewOutputs(false)}
+	defer to.Abort()
+	if err := to.begin(ctx, inputs, config.Document, p.writeKept, p.annotate, decontaminate.Annotations); err != nil {
 		return err
 	}
 	_, room, err := reserve(p.g, &p.docs, p.memory, &config)
@@ -166,23 +166,18 @@ func (p *decontamination) run(ctx context.Context, inputs []string) error {
 	if err != nil {
 		return err
 	}
-	w, err := p.g.OpenWork(ctx, p.work)
+	w, bar, err := p.g.BeginReading(ctx, inputs, &config, p.work)
 	if err != nil {
 		return err
 	}
 	defer w.Close()
-	if w != nil {
-		config.Work = w
-	}
-	config.Document.Meter = &document.Meter{}
-	bar := p.g.NewInputBar(ctx, "reading", inputs, config.Document.Meter)
 	r, report, err := decontaminate.Find(ctx, inputs, config, items, p.g.Disk, "")
 	bar.End()
 	if err != nil {
 		return err
 	}
 	defer r.Close()
-	r.Work = w.Copies(to.copies)
+	r.Work = w.Copies(to.kept)
 	partly := cmp.Or(p.g.Ingested(report), partlyItems)
 	if p.tabled() {
 		if err := p.g.WriteTable(p.out, p.format.Format, hitColumns, func(w *result.TableWriter) error {
@@ -201,10 +196,10 @@ func (p *decontamination) run(ctx context.Context, inputs []string) error {
 			return err
 		}
 	}
-	if _, err := to.fill(ctx, p.g, inputs, r); err != nil { // whole documents go
+	if _, err := to.fill(ctx, r); err != nil { // whole documents go
 		return err
 	}
-	if err := to.each(cli.Folder.Commit); err != nil {
+	if err := to.Commit(); err != nil {
 		return err
 	}
 	w.Done()

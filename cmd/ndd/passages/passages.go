@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
@@ -218,11 +217,10 @@ func (p *finding) options() (err error) {
 // takes by the settings, whose share it sets.
 func reserve(g *cli.Globals, docs *cli.DocumentFlags, most string, config *ingest.Config) (*memory.Budget,
 	*memory.Reservation, error) {
-	limit, err := cli.ParseMemory(most)
+	budget, err := g.Budget(most)
 	if err != nil {
 		return nil, nil, err
 	}
-	budget := memory.ForProgram(g.Machine.Limit(limit))
 	config.Budget = int64(max(budget.Left()/4, 1))
 	room, err := budget.Reserve("reading", config.NeedBytes())
 	if err != nil {
@@ -240,8 +238,12 @@ func (p *finding) run(ctx context.Context, inputs []string) error {
 	if err != nil {
 		return err
 	}
-	to, err := p.folders(ctx, inputs, config.Document) // before the work, so that a wrong name costs nothing
-	defer to.abort()
+	to := folders{Outputs: p.g.NewOutputs(p.dryRun)} // before the work, so that a wrong name costs nothing
+	defer to.Abort()
+	if err := to.begin(ctx, inputs, config.Document, p.writeKept, p.annotate, passages.Annotations); err != nil {
+		return err
+	}
+	page, err := p.page(inputs, &to)
 	if err != nil {
 		return err
 	}
@@ -252,23 +254,18 @@ func (p *finding) run(ctx context.Context, inputs []string) error {
 	defer room.Release()
 	p.o.Threads, p.o.Disk = p.g.Threads, p.g.Disk
 	p.o.MemoryBytes = int64(max(min(budget.Left()/2, marksBytes), 1))
-	w, err := p.g.OpenWork(ctx, p.work)
+	w, bar, err := p.g.BeginReading(ctx, inputs, &config, p.work)
 	if err != nil {
 		return err
 	}
 	defer w.Close()
-	if w != nil {
-		config.Work = w
-	}
-	config.Document.Meter = &document.Meter{}
-	bar := p.g.NewInputBar(ctx, "reading", inputs, config.Document.Meter)
 	r, report, err := passages.Find(ctx, inputs, config, p.o)
 	bar.End()
 	if err != nil {
 		return err
 	}
 	defer r.Close()
-	r.Work = w.Copies(to.copies)
+	r.Work = w.Copies(to.kept)
 	partly := p.g.Ingested(report)
 	t := totals{bySource: map[string]*share{}}
 	if p.dryRun || p.writeKept+p.annotate+p.report != "" && p.out == "" {
@@ -287,8 +284,11 @@ func (p *finding) run(ctx context.Context, inputs []string) error {
 		return err
 	}
 	if !p.dryRun {
-		uncut, err := p.write(ctx, inputs, to, &t, r)
-		if err != nil {
+		uncut, err := to.fill(ctx, r)
+		if err == nil && page != nil {
+			err = p.writeReport(ctx, page, inputs, &t, r)
+		}
+		if err = cmp.Or(err, to.Commit()); err != nil {
 			return err
 		}
 		partly = cmp.Or(partly, uncut)
@@ -298,99 +298,39 @@ func (p *finding) run(ctx context.Context, inputs []string) error {
 	return partly
 }
 
-// copies begins the folder of copies that a flag names, unless its name is "", and returns the names of the
-// files in it. With --dry-run it only finds out whether it could.
-func copies(ctx context.Context, g *cli.Globals, inputs []string, flag, dir string, dryRun bool) (*dedup.Copies,
-	cli.Folder, error) {
-	if dir == "" {
-		return nil, nil, nil
-	}
-	if err := readTwice(flag, inputs); err != nil {
-		return nil, nil, err
-	}
-	names, err := dedup.NewCopies(ctx, inputs, dir)
-	if err != nil {
-		return nil, nil, err
-	}
-	if dryRun {
-		return names, nil, g.CheckFolder(dir, names.Has)
-	}
-	folder, err := g.CreateFolder(dir, names.Has)
-	return names, folder, err
-}
-
-// folders are the output folders, nil where none was requested.
+// folders are the output folders; those of copies are nil where none was requested.
 type folders struct {
-	copies, annotated, report cli.Folder
-	names                     *dedup.Copies // of copies
-}
-
-// each calls f with each folder that is there.
-func (to *folders) each(f func(cli.Folder) error) error {
-	for _, o := range []cli.Folder{to.copies, to.annotated, to.report} {
-		if o != nil {
-			if err := f(o); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-func (to *folders) abort() {
-	to.each(func(o cli.Folder) error { o.Abort(); return nil })
-}
-
-// readTwice returns an error for inputs that the flag cannot read again.
-func readTwice(flag string, inputs []string) error {
-	if i := slices.IndexFunc(inputs, document.ReadOnce); i >= 0 {
-		return cli.Usagef("%s reads documents twice, and a pipe (%s) can be read only once: write it to a file first", flag,
-			inputs[i])
-	}
-	return nil
-}
-
-// folders begins the folders that are wanted; with --dry-run it only finds out whether it could.
-func (p *finding) folders(ctx context.Context, inputs []string, opts document.Options) (to folders, err error) {
-	if to, err = begin(ctx, p.g, inputs, opts, p.writeKept, p.annotate, passages.Annotations, p.dryRun); err != nil {
-		return to, err
-	}
-	if p.report != "" {
-		own := cli.Named("index.html")
-		if err = readTwice("--report", inputs); err == nil && p.dryRun {
-			err = p.g.CheckFolder(p.report, own)
-		} else if err == nil {
-			to.report, err = p.g.CreateFolder(p.report, own)
-		}
-	}
-	return to, err
+	cli.Outputs
+	kept, annotated *cli.CopyFolder
 }
 
 // begin begins the folders of --write-kept and --annotate, which adds fields.
-func begin(ctx context.Context, g *cli.Globals, inputs []string, opts document.Options, writeKept, annotate string,
-	fields []result.Column, dryRun bool) (to folders, err error) {
-	if to.names, to.copies, err = copies(ctx, g, inputs, "--write-kept", writeKept, dryRun); err != nil || annotate == "" {
-		return to, err
+func (to *folders) begin(ctx context.Context, inputs []string, opts document.Options, writeKept, annotate string,
+	fields []result.Column) (err error) {
+	if writeKept != "" {
+		err = cli.ReadTwice("--write-kept", inputs)
 	}
-	if err := dedup.CheckFields(ctx, inputs, opts, fields); err != nil {
-		return to, cli.Usagef("--annotate: %w", err)
+	if err == nil {
+		to.kept, err = to.Copies(ctx, inputs, writeKept)
 	}
-	to.names, to.annotated, err = copies(ctx, g, inputs, "--annotate", annotate, dryRun)
-	return to, err
+	if err == nil && annotate != "" {
+		err = cli.ReadTwice("--annotate", inputs)
+	}
+	if err == nil {
+		to.annotated, err = to.Annotations(ctx, inputs, annotate, opts, fields)
+	}
+	return err
 }
 
-// write fills the folders.
-func (p *finding) write(ctx context.Context, inputs []string, to folders, t *totals, r *passages.Result) (
-	partly, err error) {
-	if partly, err = to.fill(ctx, p.g, inputs, r); err != nil {
-		return partly, err
+// page begins the folder of --report, nil without it.
+func (p *finding) page(inputs []string, to *folders) (cli.Folder, error) {
+	if p.report == "" {
+		return nil, nil
 	}
-	if to.report != nil {
-		if err := p.writeReport(ctx, to.report, inputs, t, r); err != nil {
-			return partly, err
-		}
+	if err := cli.ReadTwice("--report", inputs); err != nil {
+		return nil, err
 	}
-	return partly, to.each(cli.Folder.Commit)
+	return to.Page(p.report)
 }
 
 // A rewriter copies inputs.
@@ -400,28 +340,16 @@ type rewriter interface {
 }
 
 // fill fills the folders of copies. partly is cli.ErrPartly if documents have spans that could not be cut out.
-func (to *folders) fill(ctx context.Context, g *cli.Globals, inputs []string, r rewriter) (partly, err error) {
-	for _, copies := range []struct {
-		to    cli.Folder
-		doing string
-		write func(context.Context, *dedup.Copies, *document.Meter, dedup.Create) (dedup.CopyReport, error)
-	}{{to.copies, "copying", r.Copy}, {to.annotated, "annotating", r.Annotate}} {
-		if copies.to == nil {
-			continue
-		}
-		report, err := g.FillCopies(ctx, copies.doing, inputs, document.Options{}, copies.to,
-			func(meter *document.Meter, create dedup.Create) (dedup.CopyReport, error) {
-				return copies.write(ctx, to.names, meter, create)
-			})
-		if err != nil {
-			return partly, err
-		}
-		if report.Lost = nil; len(report.Uncut) > 0 { // it was named when it was read first
-			partly = cli.ErrPartly
-		}
-		g.SayCopied(report)
+func (to *folders) fill(ctx context.Context, r rewriter) (partly, err error) {
+	report, err := to.kept.Refill(ctx, "copying", r.Copy)
+	if err != nil {
+		return nil, err
 	}
-	return partly, nil
+	if len(report.Uncut) > 0 {
+		partly = cli.ErrPartly
+	}
+	_, err = to.annotated.Refill(ctx, "annotating", r.Annotate)
+	return partly, err
 }
 
 // marksBytes is the most memory that is taken for marks: more makes runs that are no faster to merge.

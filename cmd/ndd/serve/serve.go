@@ -26,7 +26,6 @@ import (
 	"ndd/engine/copies"
 	"ndd/engine/corpus/ingest"
 	"ndd/engine/index/worker"
-	"ndd/engine/memory"
 	"ndd/engine/storage/disk"
 	"ndd/engine/storage/wal"
 	"ndd/numa"
@@ -250,11 +249,9 @@ func (s *serving) place(cmd *cobra.Command) (err error) {
 		return err
 	}
 	s.how.TTL = time.Duration(s.ttl)
-	limit, err := cli.ParseMemory(s.memory)
-	if err != nil {
+	if s.how.Budget, err = s.g.Budget(s.memory); err != nil {
 		return err
 	}
-	s.how.Budget = memory.ForProgram(s.g.Machine.Limit(limit))
 	s.how.Write, s.how.Disk = !s.memoryOnly, s.g.Disk
 	s.how.Planned = index.SayPlanned(s.g, s.how.Budget)
 	if s.how.Disk == nil {

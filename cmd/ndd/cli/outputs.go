@@ -1,0 +1,164 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+
+	"ndd/engine/corpus/document"
+	"ndd/engine/near/dedup"
+	"ndd/engine/result"
+)
+
+// Outputs are the folders that a command makes. None of them is there before all are complete.
+type Outputs struct {
+	g      *Globals
+	dryRun bool
+	made   []Folder
+}
+
+// NewOutputs returns no folders yet. With dryRun none is made: it is only found out whether it could be.
+// Abort must be called.
+func (g *Globals) NewOutputs(dryRun bool) Outputs { return Outputs{g: g, dryRun: dryRun} }
+
+// Folder begins a folder, of which own is as in [Globals.CreateFolder]. It returns nil if the path is ""
+// or nothing is made.
+func (o *Outputs) Folder(path string, own func(name string) bool) (Folder, error) {
+	return o.begin(path, own, o.g.CreateFolder)
+}
+
+func (o *Outputs) begin(path string, own func(name string) bool, create func(string, func(string) bool) (Folder, error)) (
+	Folder, error) {
+	switch {
+	case path == "":
+		return nil, nil
+	case o.dryRun:
+		return nil, o.g.CheckFolder(path, own)
+	}
+	f, err := create(path, own)
+	if err == nil {
+		o.made = append(o.made, f)
+	}
+	return f, err
+}
+
+// Page begins the folder of a page, as [WritePage] writes it.
+func (o *Outputs) Page(path string) (Folder, error) { return o.Folder(path, Named("index.html")) }
+
+// Copies begins a folder of copies of inputs, unless the path is "".
+func (o *Outputs) Copies(ctx context.Context, inputs []string, path string) (*CopyFolder, error) {
+	if path == "" {
+		return nil, nil
+	}
+	names, err := dedup.NewCopies(ctx, inputs, path)
+	if err != nil {
+		return nil, err
+	}
+	c := &CopyFolder{g: o.g, inputs: inputs, names: names}
+	c.to, err = o.begin(path, names.Has, o.g.CreateCopies)
+	return c, err
+}
+
+// Annotations is Copies for copies with fields, which documents as they are read by opts must not have.
+func (o *Outputs) Annotations(ctx context.Context, inputs []string, path string, opts document.Options,
+	fields []result.Column) (*CopyFolder, error) {
+	if path == "" {
+		return nil, nil
+	}
+	if err := dedup.CheckFields(ctx, inputs, opts, fields); err != nil {
+		return nil, Usagef("--annotate: %w", err)
+	}
+	return o.Copies(ctx, inputs, path)
+}
+
+// Commit publishes all folders.
+func (o *Outputs) Commit() error {
+	for _, f := range o.made {
+		if err := f.Commit(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Abort removes the folders unless they were published.
+func (o *Outputs) Abort() {
+	for _, f := range o.made {
+		f.Abort()
+	}
+}
+
+// A CopyFolder is a folder of copies of inputs, which appears with the others of its [Outputs].
+type CopyFolder struct {
+	g      *Globals
+	inputs []string
+	names  *dedup.Copies
+	to     Folder // nil if it is not made
+}
+
+// Len returns the number of copies.
+func (c *CopyFolder) Len() int { return c.names.Len() }
+
+// A copying writes copies under names, counted by a meter.
+type copying func(context.Context, *dedup.Copies, *document.Meter, dedup.Create) (dedup.CopyReport, error)
+
+// Fill fills the folder with what write writes, and shows how far it is; doing says what that is. It does
+// nothing if c is nil.
+func (c *CopyFolder) Fill(ctx context.Context, doing string, o document.Options, write copying) (dedup.CopyReport, error) {
+	if c == nil {
+		return dedup.CopyReport{}, nil
+	}
+	o.Meter = &document.Meter{}
+	bar := c.g.NewShareBar(ctx, doing, c.inputs, o)
+	defer bar.End()
+	return write(ctx, c.names, o.Meter, func(name string, fill func(io.Writer) error) error {
+		return c.to.Write(name, func(w *bufio.Writer) error { return fill(w) })
+	})
+}
+
+// Refill is Fill for inputs that were read before: what could not be read is known.
+func (c *CopyFolder) Refill(ctx context.Context, doing string, write copying) (dedup.CopyReport, error) {
+	if c == nil {
+		return dedup.CopyReport{}, nil
+	}
+	report, err := c.Fill(ctx, doing, document.Options{}, write)
+	if report.Lost = nil; err == nil {
+		c.g.SayCopied(report)
+	}
+	return report, err
+}
+
+// SayCopied names the files of a copy that are not what the user may expect, and counts the documents.
+func (g *Globals) SayCopied(r dedup.CopyReport) {
+	for _, of := range []struct {
+		files []string
+		what  string
+	}{
+		{r.Unjudged, "copied as it is, because nothing of it could be compared"},
+		{r.Repacked, "copied with the ending .zst: its compression can be read and not written"},
+		{r.Lost, "could not be read, and is in no copy"},
+	} {
+		for i, path := range of.files {
+			if i == NamedMax {
+				g.Log.Warn(fmt.Sprintf("%s more: %s", Number(len(of.files)-i, "file"), of.what))
+				break
+			}
+			g.Log.Warn(path + ": " + of.what)
+		}
+	}
+	for i, u := range r.Uncut {
+		if i == NamedMax {
+			g.Log.Warn(Number(len(r.Uncut)-i, "file") + " more with documents that were copied whole")
+			break
+		}
+		g.Log.Warn(fmt.Sprintf("%s: %s with spans that go: copied whole, because the text does not lie in the file as it "+
+			"was read", u.File, Number(u.Documents, "document")))
+	}
+	if r.Unnoted > 0 {
+		g.Log.Warn(Number(r.Unnoted, "record") + " without fields: broken, too large, or an empty object")
+	}
+}
+
+// NamedMax is how many files are named before the rest is counted.
+const NamedMax = 20
