@@ -52,7 +52,7 @@ type Verdict struct {
 type Rewriting struct {
 	Inputs    []string
 	Options   document.Options // with which they were read
-	FileUnits []int            // of the report of the first reading
+	FileUnits []int            // of the report of the first reading; nil if there was none
 	Threads   int
 
 	// Judge returns, for a file and the number of its first unit of all, a function that is called with
@@ -109,21 +109,29 @@ func (w *Rewriting) Copy(ctx context.Context, names *Copies, meter *document.Met
 	opts := w.Options
 	opts.Meter = cmp.Or(meter, &document.Meter{})
 	var reports []*CopyReport // of the files, in order
+	var lost []string         // files, if there was no reading that has named them
+	again := w.FileUnits != nil
 	produce := func(ctx context.Context, yield func(*copier) bool) error {
 		unit := 0
-		for f, err := range document.Files(ctx, w.Inputs) {
-			if _, skipped := errors.AsType[*document.Skip](err); skipped {
+		for f, err := range opts.Files(ctx, w.Inputs) {
+			if skip, skipped := errors.AsType[*document.Skip](err); skipped {
+				if !again && skip.Reason.LosesData() {
+					lost = append(lost, skip.Error())
+				}
 				continue
 			}
 			if err != nil {
 				return err
 			}
-			if len(reports) == len(w.FileUnits) {
+			if again && len(reports) == len(w.FileUnits) {
 				return Changed(strings.Join(w.Inputs, ", "))
 			}
 			k := &copier{opts: opts, names: names, create: create, file: f, fields: w.Fields, beside: w.Beside,
 				report: new(CopyReport)}
-			judge, left := w.Judge(f, unit), w.FileUnits[len(reports)]
+			judge, left := w.Judge(f, unit), 0
+			if again {
+				left = w.FileUnits[len(reports)]
+			}
 			if w.Work != nil {
 				k.work, k.decision = w.Work, w.Decision(f, unit, left)
 			}
@@ -133,7 +141,7 @@ func (w *Rewriting) Copy(ctx context.Context, names *Copies, meter *document.Met
 				return judge(k.extractor, u)
 			}
 			k.end = func() error {
-				if left != 0 {
+				if again && left != 0 {
 					return Changed(f.Path)
 				}
 				return nil
@@ -149,7 +157,15 @@ func (w *Rewriting) Copy(ctx context.Context, names *Copies, meter *document.Met
 		return nil
 	}
 	err := copyFiles(ctx, w.Threads, opts, produce)
-	return together(reports), err
+	all := CopyReport{Lost: lost}
+	for _, r := range reports {
+		all.Unjudged = append(all.Unjudged, r.Unjudged...)
+		all.Repacked = append(all.Repacked, r.Repacked...)
+		all.Lost = append(all.Lost, r.Lost...)
+		all.Uncut = append(all.Uncut, r.Uncut...)
+		all.Unnoted += r.Unnoted
+	}
+	return all, err
 }
 
 // decision returns a hash of what goes of some units.
@@ -219,18 +235,6 @@ func copyFiles(ctx context.Context, threads int, opts document.Options, produce 
 			}
 			return nil
 		})
-}
-
-// together returns what became of files, in order.
-func together(reports []*CopyReport) (all CopyReport) {
-	for _, r := range reports {
-		all.Unjudged = append(all.Unjudged, r.Unjudged...)
-		all.Repacked = append(all.Repacked, r.Repacked...)
-		all.Lost = append(all.Lost, r.Lost...)
-		all.Uncut = append(all.Uncut, r.Uncut...)
-		all.Unnoted += r.Unnoted
-	}
-	return all
 }
 
 // copier copies one file.

@@ -1,7 +1,6 @@
 package dedup
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -59,19 +58,7 @@ var ErrNoDecisions = errors.New("no columns that name documents")
 func ReadDecisions(ctx context.Context, path string, inputs []string, share *document.Share) (*Decisions, error) {
 	d := &Decisions{Path: path, files: map[string]*decided{}, others: map[string]bool{},
 		ids: map[[highwayhash.Size128]byte]uint8{}}
-	opts := document.Options{Share: share}
-	first := "none"
-	for f, err := range document.Files(ctx, inputs) {
-		if err == nil {
-			d.others[fileKey(f.Path)] = true
-			first = f.Path
-		}
-	}
-	for f, err := range opts.Files(ctx, inputs) {
-		if err == nil {
-			d.files[fileKey(f.Path)] = &decided{}
-		}
-	}
+	first := filesOf(ctx, inputs, share, d.others, d.files)
 	hasKept, known := false, false
 	choose := func(have []string) (want []string, err error) {
 		has := func(name string) bool { return slices.Contains(have, name) }
@@ -102,12 +89,9 @@ func ReadDecisions(ctx context.Context, path string, inputs []string, share *doc
 			d.ids[idKey(cells[0].Text)] = 0
 			return nil
 		}
-		row := int64(0)
-		if cells[1].Found {
-			var err error
-			if row, err = strconv.ParseInt(cells[1].Text, 10, 64); err != nil || row < 0 {
-				return fmt.Errorf("row %.30q is no number", cells[1].Text)
-			}
+		row, err := rowOf(cells[1])
+		if err != nil {
+			return err
 		}
 		key := fileKey(cells[0].Text)
 		f := d.files[key]
@@ -139,6 +123,37 @@ func ReadDecisions(ctx context.Context, path string, inputs []string, share *doc
 	return d, nil
 }
 
+// filesOf adds the files of inputs to all, and those of a share, or all of them if it is nil, to mine. It
+// returns one of them.
+func filesOf[T any](ctx context.Context, inputs []string, share *document.Share, all map[string]bool,
+	mine map[string]*T) (one string) {
+	one = "none"
+	for f, err := range document.Files(ctx, inputs) {
+		if err == nil {
+			all[fileKey(f.Path)] = true
+			one = f.Path
+		}
+	}
+	opts := document.Options{Share: share}
+	for f, err := range opts.Files(ctx, inputs) {
+		if err == nil {
+			mine[fileKey(f.Path)] = new(T)
+		}
+	}
+	return one
+}
+
+// rowOf returns the row of a file that a cell has, 0 for none.
+func rowOf(c result.Cell) (row int64, err error) {
+	if !c.Found {
+		return 0, nil
+	}
+	if row, err = strconv.ParseInt(c.Text, 10, 64); err != nil || row < 0 {
+		return 0, fmt.Errorf("row %.30q is no number", c.Text)
+	}
+	return row, nil
+}
+
 // fileKey returns the name by which a file is looked up.
 func fileKey(path string) string {
 	if object.Is(path) {
@@ -161,15 +176,14 @@ func placed(file string, row int64) string {
 
 // A decider finds out which units of one file are dropped.
 type decider struct {
-	d         *Decisions
-	rows      *decided
-	extractor *document.Extractor
-	ids       [][highwayhash.Size128]byte // that were dropped
-	dropped   int64
+	d       *Decisions
+	rows    *decided
+	ids     [][highwayhash.Size128]byte // that were dropped
+	dropped int64
 }
 
 // drops reports whether a unit is dropped.
-func (x *decider) drops(u document.Unit) bool {
+func (x *decider) drops(e *document.Extractor, u document.Unit) bool {
 	if !x.d.ByID {
 		i, found := slices.BinarySearch(x.rows.rows, int64(u.Line))
 		if found {
@@ -178,7 +192,7 @@ func (x *decider) drops(u document.Unit) bool {
 		}
 		return found
 	}
-	doc, err := x.extractor.Borrow(u)
+	doc, err := e.Borrow(u)
 	if err != nil {
 		return false // it is no document, and has no ID
 	}
@@ -196,38 +210,16 @@ func (x *decider) drops(u document.Unit) bool {
 func (d *Decisions) Copy(ctx context.Context, inputs []string, opts document.Options, threads int, names *Copies,
 	create Create) (CopyReport, Leftover, error) {
 	opts.Strict = false // what cannot be read stays in the copies
-	opts.Meter = cmp.Or(opts.Meter, &document.Meter{})
-	var reports []*CopyReport
 	var deciders []*decider
-	var lost []string
-	produce := func(ctx context.Context, yield func(*copier) bool) error {
-		for f, err := range opts.Files(ctx, inputs) {
-			if skip, skipped := errors.AsType[*document.Skip](err); skipped {
-				if skip.Reason.LosesData() {
-					lost = append(lost, skip.Error())
-				}
-				continue
-			}
-			if err != nil {
-				return err
-			}
+	w := Rewriting{Inputs: inputs, Options: opts, Threads: threads,
+		Judge: func(f document.File, _ int) func(*document.Extractor, document.Unit) (Verdict, error) {
 			x := &decider{d: d, rows: d.files[fileKey(f.Path)]}
-			k := &copier{opts: opts, names: names, create: create, file: f, end: func() error { return nil },
-				report: new(CopyReport)}
-			k.judge = func(u document.Unit) (Verdict, error) {
-				x.extractor = k.extractor
-				return Verdict{Drop: x.drops(u)}, nil
+			deciders = append(deciders, x)
+			return func(e *document.Extractor, u document.Unit) (Verdict, error) {
+				return Verdict{Drop: x.drops(e, u)}, nil
 			}
-			reports, deciders = append(reports, k.report), append(deciders, x)
-			if !yield(k) {
-				return nil
-			}
-		}
-		return nil
-	}
-	err := copyFiles(ctx, threads, opts, produce)
-	report := together(reports)
-	report.Lost = append(lost, report.Lost...)
+		}}
+	report, err := w.Copy(ctx, names, opts.Meter, create)
 	if err != nil {
 		return report, Leftover{}, err
 	}

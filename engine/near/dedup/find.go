@@ -203,6 +203,7 @@ type Drop struct {
 	Distance int
 	Likeness // if texts were compared
 	Compared bool
+	Cluster  int // its number, 0 for none
 }
 
 // Len returns the number of clusters.
@@ -252,34 +253,49 @@ func (r *Result) Clusters() iter.Seq[Cluster] {
 // then those of each cluster.
 func (r *Result) Dropped() iter.Seq[Drop] {
 	return func(yield func(Drop) bool) {
-		for _, k := range r.Known {
-			if !yield(Drop{Row: k.Row, Kept: k.ID, KeptRow: -1, Distance: k.Distance, Likeness: k.Likeness,
-				Compared: r.verified}) {
-				return
+		last, id := int64(-1), ""
+		for d := range r.drops {
+			if d.KeptRow != last && d.KeptRow >= 0 {
+				last, id = d.KeptRow, r.corpus.ID(Row(d.KeptRow))
 			}
-		}
-		for _, s := range r.SameURL {
-			d := Drop{Row: s.Row, Kept: s.ID, KeptRow: s.Kept}
-			if s.Kept >= 0 {
-				d.Kept, d.Distance = r.corpus.ID(Row(s.Kept)), r.Distance(s.Row, Row(s.Kept))
+			if d.KeptRow >= 0 {
+				d.Kept = id
 			}
 			if !yield(d) {
 				return
 			}
 		}
-		for c := range r.Clusters() {
-			kept := r.corpus.ID(c.Kept)
-			for i, row := range c.Rows {
-				if row == c.Kept {
-					continue
-				}
-				d := Drop{Row: row, Kept: kept, KeptRow: int64(c.Kept), Distance: r.Distance(row, c.Kept)}
-				if r.verified {
-					d.Likeness, d.Compared = c.Likes[i], true
-				}
-				if !yield(d) {
-					return
-				}
+	}
+}
+
+// drops yields what Dropped returns, without the IDs of documents of the corpus.
+func (r *Result) drops(yield func(Drop) bool) {
+	for _, k := range r.Known {
+		if !yield(Drop{Row: k.Row, Kept: k.ID, KeptRow: -1, Distance: k.Distance, Likeness: k.Likeness,
+			Compared: r.verified}) {
+			return
+		}
+	}
+	for _, s := range r.SameURL {
+		d := Drop{Row: s.Row, Kept: s.ID, KeptRow: s.Kept}
+		if s.Kept >= 0 {
+			d.Distance = r.Distance(s.Row, Row(s.Kept))
+		}
+		if !yield(d) {
+			return
+		}
+	}
+	for c := range r.Clusters() {
+		for i, row := range c.Rows {
+			if row == c.Kept {
+				continue
+			}
+			d := Drop{Row: row, KeptRow: int64(c.Kept), Distance: r.Distance(row, c.Kept), Cluster: c.Number}
+			if r.verified {
+				d.Likeness, d.Compared = c.Likes[i], true
+			}
+			if !yield(d) {
+				return
 			}
 		}
 	}
@@ -338,10 +354,9 @@ func (r *Result) Beside(other *Result) (more, fewer int) {
 
 // A Doubt is a pair of documents near the threshold, of which one is kept.
 type Doubt struct {
-	Drop            // of the row that goes, or would go
-	Gone    bool    // it is dropped; else it is kept, too
-	Beyond  float64 // by how much the pair is above the threshold, or below it if that is negative
-	Cluster int     // in which it is, 0 for none
+	Drop           // of the row that goes, or would go
+	Gone   bool    // it is dropped; else it is kept, too, and in no cluster
+	Beyond float64 // by how much the pair is above the threshold, or below it if that is negative
 }
 
 // Doubts returns up to n pairs nearest to the threshold, one for each kept document at most: half of
@@ -375,24 +390,19 @@ func (r *Result) Doubts(n int, o Options) (list []Doubt) {
 // doubts returns of each cluster the pair nearest to the threshold of some options, of those that
 // are wanted.
 func (r *Result) doubts(o Options, want func(*Drop) bool) (list []Doubt) {
-	for c := range r.Clusters() {
-		best := Doubt{}
-		for i, row := range c.Rows {
-			d := Doubt{Drop{Row: row, KeptRow: int64(c.Kept), Distance: r.Distance(row, c.Kept)}, true, 0, c.Number}
-			if row == c.Kept || !want(&d.Drop) {
-				continue
-			}
-			if d.Beyond = float64(o.K - d.Distance); r.verified {
-				if d.Likeness = c.Likes[i]; o.Verify != nil {
-					d.Beyond = o.Verify.Rule.beyond(d.Likeness)
-				}
-			}
-			if best.Cluster == 0 || math.Abs(d.Beyond) < math.Abs(best.Beyond) {
-				best = d
-			}
+	for drop := range r.drops {
+		if drop.Cluster == 0 || !want(&drop) {
+			continue
 		}
-		if best.Cluster > 0 {
-			list = append(list, best)
+		d := Doubt{drop, true, float64(o.K - drop.Distance)}
+		if o.Verify != nil {
+			d.Beyond = o.Verify.Rule.beyond(d.Likeness)
+		}
+		last := len(list) - 1
+		if last < 0 || list[last].Cluster != d.Cluster {
+			list = append(list, d)
+		} else if math.Abs(d.Beyond) < math.Abs(list[last].Beyond) {
+			list[last] = d
 		}
 	}
 	return list
@@ -401,18 +411,8 @@ func (r *Result) doubts(o Options, want func(*Drop) bool) (list []Doubt) {
 // droppedRows returns the set of the rows that are dropped.
 func (r *Result) droppedRows() bitmap {
 	dropped := newBitmap(r.corpus.Len())
-	for _, k := range r.Known {
-		dropped.set(int(k.Row))
-	}
-	for _, s := range r.SameURL {
-		dropped.set(int(s.Row))
-	}
-	for c := range r.Clusters() {
-		for _, row := range c.Rows {
-			if row != c.Kept {
-				dropped.set(int(row))
-			}
-		}
+	for d := range r.drops {
+		dropped.set(int(d.Row))
 	}
 	return dropped
 }

@@ -76,17 +76,7 @@ func (m *Members) Len() int { return m.mine }
 func ReadMembers(ctx context.Context, path string, inputs []string, share *document.Share) (*Members, error) {
 	m := &Members{files: map[string]*[]memberOf{}, digest: newMemberDigest()}
 	all := map[string]bool{}
-	for f, err := range document.Files(ctx, inputs) {
-		if err == nil {
-			all[fileKey(f.Path)] = true
-		}
-	}
-	opts := document.Options{Share: share}
-	for f, err := range opts.Files(ctx, inputs) {
-		if err == nil {
-			m.files[fileKey(f.Path)] = &[]memberOf{}
-		}
-	}
+	filesOf(ctx, inputs, share, all, m.files)
 	want := []string{"file", "row", "text_bytes"}
 	err := result.ReadTable(ctx, path, func(have []string) ([]string, error) {
 		for _, name := range want {
@@ -98,9 +88,7 @@ func ReadMembers(ctx context.Context, path string, inputs []string, share *docum
 	}, func(cells []result.Cell) error {
 		one := Member{Place: Place{File: cells[0].Text}}
 		var err, err2 error
-		if cells[1].Found {
-			one.Row, err = strconv.ParseInt(cells[1].Text, 10, 64)
-		}
+		one.Row, err = rowOf(cells[1])
 		if one.TextBytes, err2 = strconv.ParseInt(cells[2].Text, 10, 64); err != nil || err2 != nil {
 			return errors.Join(err, err2)
 		}

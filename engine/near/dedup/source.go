@@ -337,26 +337,14 @@ func (r *Result) Sources() []SourceCount {
 	for i, name := range s.names {
 		list[i] = SourceCount{Source: name, Documents: s.documents[i]}
 	}
-	for _, k := range r.Known {
-		list[s.ofRow(k.Row)].Dropped++
-	}
-	for _, u := range r.SameURL {
-		of := s.ofRow(u.Row)
+	for d := range r.drops {
+		of := s.ofRow(d.Row)
 		list[of].Dropped++
-		if u.Kept >= 0 && s.ofRow(Row(u.Kept)) != of {
-			list[s.ofRow(Row(u.Kept))].KeptFor++
+		if d.KeptRow < 0 {
+			continue
 		}
-	}
-	for c := range r.Clusters() {
-		kept := s.ofRow(c.Kept)
-		for _, row := range c.Rows {
-			if row == c.Kept {
-				continue
-			}
-			of := s.ofRow(row)
-			if list[of].Dropped++; of != kept {
-				list[kept].KeptFor++
-			}
+		if kept := s.ofRow(Row(d.KeptRow)); kept != of {
+			list[kept].KeptFor++
 		}
 	}
 	return list
