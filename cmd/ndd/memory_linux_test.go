@@ -116,7 +116,7 @@ func TestAnswerMemory(t *testing.T) {
 	} {
 		memoryOf(t, batchMemory, "unlimited", append([]string{"batch", "-v", "--force"}, args...)...)
 	}
-	for _, more := range [][]string{nil, {"--star"}, {"--against", index}} {
+	for _, more := range [][]string{nil, {"--against", index}} {
 		args := append([]string{"dedup", "--verbose", "-o", filepath.Join(t.TempDir(), "out")}, more...)
 		memoryOf(t, `comparing \S+ documents takes up to (\S+ \S+) of memory`, "unlimited", append(args, base)...)
 	}

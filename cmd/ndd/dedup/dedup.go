@@ -72,11 +72,11 @@ of a dropped document is in the one kept for it. With contained the longest docu
 kept, unless --keep says otherwise. Fingerprints find no excerpt that is much shorter
 than the other text: 'ndd copies' does.
 
---exact finds documents with the same text byte for byte and nothing else: their hashes
+--quality exact finds documents with the same text byte for byte and nothing else: their hashes
 of 128 bits are equal. Nothing is compared or read again; it costs reading and 24 bytes
 a document, of which 16 are in a temporary file. Short documents count, too. (With -k 0
 alone, unlike documents go whose fingerprints are equal, as those of texts that differ
-in a few words can be.) Without --exact, equal texts of documents in files are counted
+in a few words can be.) Otherwise equal texts of documents in files are counted
 apart, and read again and held once.
 
 --same-url drops documents with the URL of another one before any text is compared, and
@@ -179,7 +179,7 @@ same names as then.`,
   ndd dedup --annotate annotated crawl-*.jsonl.gz
   ndd dedup --prefer books,wiki --protect 'gold*' --max-drop crawl=60% --write-kept clean books wiki crawl gold.jsonl
   ndd dedup -o result --source dataset --keep quality,longest all.jsonl.zst
-  ndd dedup --exact -o result --removal datatrove crawl-*.jsonl.gz
+  ndd dedup --quality exact -o result --removal datatrove crawl-*.jsonl.gz
   ndd dedup --same-url --keep newest -o result crawl-*.warc.gz
   ndd dedup -o result --verify 'jaccard>=0.8 or contained>=0.95' docs/
   ndd dedup -o result --quality fast crawl-*.jsonl.gz
@@ -201,7 +201,8 @@ same names as then.`,
 	f.IntVarP(&d.k, "distance", "k", 0,
 		"largest Hamming distance between near-duplicates, 0 to 8; without --verify, texts are not compared")
 	f.StringVar(&d.quality, "quality", "", "balanced: -k 6 --verify 'jaccard>=0.7', the default where texts can be read "+
-		"again; fast: -k 3 without texts, the default otherwise; thorough: balanced with -k 8")
+		"again; fast: -k 3 without texts, the default otherwise; thorough: balanced with -k 8; exact: the same text only, "+
+		"byte for byte")
 	f.StringVarP(&d.out, "output", "o", "", "folder to create for the result")
 	f.StringVar(&d.keep, "keep", "first", "document of each cluster to keep: first, longest, shortest, newest, "+
 		"newest:FIELD (the field with the date), source, or the name of a field, whose largest value is kept; or several of "+
@@ -209,7 +210,6 @@ same names as then.`,
 	d.sources.register(cmd)
 	f.BoolVar(&d.chains, "chains", false, "put into a cluster all that near pairs connect, so that documents can go "+
 		"for one farther than k from them")
-	f.BoolVar(&d.star, "star", false, "the opposite of --chains, and the default")
 	f.StringArrayVar(&d.against, "against", nil, "index or fingerprint file of known documents: drop documents near one of "+
 		"them; may be repeated")
 	f.StringArrayVar(&d.againstDocs, "against-docs", nil,
@@ -223,7 +223,6 @@ same names as then.`,
 	f.StringVar(&d.attributes, "attributes", "",
 		"folder to create with a file of attributes for each of the inputs, as Dolma has them")
 	f.StringVar(&d.removal, "removal", "", "datatrove: with -o, write the numbers of the dropped documents for its filter, too")
-	f.BoolVar(&d.exact, "exact", false, "find documents with the same text only, byte for byte")
 	f.StringVar(&d.sameURL, "same-url", "", "drop documents with the canonical URL of another one first; --same-url=FIELD "+
 		"names the field")
 	f.Lookup("same-url").NoOptDefVal = dedup.URLFields[0]
@@ -231,15 +230,16 @@ same names as then.`,
 		"folder to create with a report as one page of HTML: sizes, overlapping sources, examples side by side")
 	f.StringVar(&d.members, "members", "", "fingerprint files: write only a table of the documents whose texts are needed, "+
 		"for 'ndd shingles' (.tsv, .jsonl or .parquet)")
-	f.StringArrayVar(&d.sets, "sets", nil, "fingerprint files: compare texts by the files of 'ndd shingles': file, folder "+
-		"or glob; may be repeated")
 	f.BoolVar(&d.dryRun, "dry-run", false, "write nothing: report how many documents would be kept and dropped")
 	f.StringVar(&d.memory, "memory", "",
 		"memory limit, such as 16GiB; fails before the work if more is needed (default: what is available)")
 	f.StringVar(&d.work, "work", "", "folder that keeps what was read, so that the same command goes on after a stop, "+
 		"and reads only new files later")
 	cli.FormerFlags(cmd, map[string]string{
+		"exact":            "--quality exact",
 		"json":             "--format jsonl",
+		"sets":             "give the files of 'ndd shingles' beside the fingerprint files",
+		"star":             "a document goes for one within k of it unless --chains is given",
 		"time":             "--keep newest:FIELD names the field with the date",
 		"shingle-words":    "--verify compares shingles of 3 words",
 		"shingle-chars":    "--verify compares shingles of 5 characters in scripts without spaces",
@@ -260,7 +260,6 @@ type deduping struct {
 	sources     sourceFlags
 	quality     string
 	chains      bool
-	star        bool
 	changed     func(flag string) bool // reports whether it was given
 	against     []string
 	againstDocs []string
@@ -269,17 +268,17 @@ type deduping struct {
 	annotate    string
 	attributes  string
 	removal     string
-	exact       bool
 	sameURL     string
 	report      string
 	dryRun      bool
 	format      cli.TableFormat
 	memory      string
 	members     string
-	sets        []string
 	work        string
 
 	inputs []string
+	sets   []string       // of the inputs, the files of 'ndd shingles'
+	exact  bool           // --quality exact
 	kept   *cli.Work      // of --work; nil without it
 	prints bool           // they are fingerprints
 	skips  document.Tally // what was not read
@@ -293,6 +292,7 @@ func (d *deduping) run(ctx context.Context, inputs []string) (err error) {
 	if err := cli.ReadOnce(inputs); err != nil {
 		return err
 	}
+	inputs, d.sets = withoutSets(inputs)
 	prints, err := d.g.ArePrints(inputs, d.docs.Format != string(document.Auto))
 	if err != nil {
 		return err
@@ -302,7 +302,7 @@ func (d *deduping) run(ctx context.Context, inputs []string) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := d.inParts(ctx, o.Verify, prints); err != nil {
+	if err := d.compareInParts(o.Verify, prints); err != nil {
 		return err
 	}
 	to := &folders{Outputs: d.g.NewOutputs(d.dryRun)} // before the work, so that a wrong name costs nothing

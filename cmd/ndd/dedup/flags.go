@@ -88,29 +88,27 @@ type quality struct {
 }
 
 // qualities are the values of --quality.
-var qualities = map[string]quality{"fast": {3, ""}, "balanced": {6, balancedRule}, "thorough": {8, balancedRule}}
+var qualities = map[string]quality{"exact": {}, "fast": {3, ""}, "balanced": {6, balancedRule}, "thorough": {8, balancedRule}}
 
 const balancedRule = "jaccard>=0.7"
 
 // choose sets -k and --verify where they are not given: texts are compared if they can be read again
 // and neither is given. If they cannot, it says so.
 func (d *deduping) choose(inputs []string, prints bool) error {
-	if d.star && d.chains {
-		return cli.Usagef("--star and --chains contradict each other")
-	}
-	if d.exact {
+	if d.exact = d.quality == "exact"; d.exact {
 		if prints {
-			return cli.Usagef("--exact compares texts, and fingerprint files have none: give the documents")
+			return cli.Usagef("--quality exact compares texts, and fingerprint files have none: give the documents")
 		}
-		d.k, d.verify = 0, ""
-		return d.g.Refuse("cannot go with --exact, which compares nothing else than whole texts", "distance", "quality",
-			"verify", "chains", "against", "against-docs", "recipe", "drop")
+		if err := d.g.Refuse("cannot go with --quality exact, which compares nothing else than whole texts", "distance",
+			"verify", "chains", "against", "against-docs", "recipe", "drop"); err != nil {
+			return err
+		}
 	}
 	distance, verify, why := d.changed("distance"), d.changed("verify"), ""
 	q, known := qualities[d.quality]
 	switch {
 	case d.quality != "" && !known:
-		return cli.Usagef("--quality %s: must be fast, balanced or thorough", d.quality)
+		return cli.Usagef("--quality %s: must be exact, fast, balanced or thorough", d.quality)
 	case known && (distance || verify):
 		return cli.Usagef("--quality stands for -k and --verify: leave it out to give these")
 	case known:
@@ -118,7 +116,7 @@ func (d *deduping) choose(inputs []string, prints bool) error {
 		q = quality{qualities["fast"].k, d.verify}
 	case verify:
 		q = quality{qualities["balanced"].k, d.verify}
-	case prints && d.members == "" && len(d.sets) == 0:
+	case prints && !d.inParts():
 		q, why = qualities["fast"], "fingerprint files have no texts"
 	case slices.ContainsFunc(inputs, document.ReadOnce):
 		q, why = qualities["fast"], "a pipe is read once; documents in files are read again to compare their texts"
@@ -186,7 +184,7 @@ func (d *deduping) checkStreams(inputs []string, prints bool) error {
 		if again.value == document.Stdin {
 			return cli.Usagef("%s -: it is a folder, and cannot be standard output", again.flag)
 		}
-		if prints && again.flag == verify && (d.members != "" || len(d.sets) > 0) {
+		if prints && again.flag == verify && d.inParts() {
 			continue
 		}
 		if prints && again.flag != "--report" {

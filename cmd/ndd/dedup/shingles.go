@@ -1,7 +1,6 @@
 package dedup
 
 import (
-	"context"
 	"fmt"
 	"iter"
 
@@ -25,16 +24,16 @@ func newShingles(g *cli.Globals) *cobra.Command {
 		Use:   "shingles --members TABLE -o FILE [--shard I/N] INPUT...",
 		Short: "Write the shingles of the documents that a join in parts compares",
 		Long: `Read the documents in TABLE, which 'ndd dedup --members' writes, and write the
-shingles of their texts to a file, 8 bytes for each distinct one. 'ndd dedup --sets'
-compares documents by these files as it does by their texts, so that fingerprint files
-made by 'ndd fingerprint --shard' get the same result as the inputs themselves.
+shingles of their texts to a file, 8 bytes for each distinct one. 'ndd dedup' compares
+documents by these files, given beside the fingerprint files, as it does by their texts:
+files made by 'ndd fingerprint --shard' get the same result as the inputs themselves.
 
 --shard i/N reads a share of the files. The inputs and the flags for documents are those
 of 'ndd fingerprint'. A document that is not what it was is an error. 'ndd help corpus'
 shows the steps.`,
 		Example: `  ndd dedup --members members.parquet parts/*.ndf
   ndd shingles --members members.parquet --shard 0/4 -o sets/0.sets crawl/
-  ndd dedup --sets sets/ -o result parts/*.ndf`,
+  ndd dedup -o result sets/*.sets parts/*.ndf`,
 		Args: cli.SomeArgs("INPUT"),
 		RunE: func(cmd *cobra.Command, inputs []string) error {
 			ctx := cmd.Context()
@@ -79,28 +78,37 @@ shows the steps.`,
 	return cmd
 }
 
-// inParts checks --members and --sets, and makes the comparison of texts go by them.
-func (d *deduping) inParts(ctx context.Context, v *dedup.Verify, prints bool) error {
-	if d.members == "" && len(d.sets) == 0 {
+// withoutSets returns the inputs without the files of 'ndd shingles', and these.
+func withoutSets(inputs []string) (others, sets []string) {
+	for _, path := range inputs {
+		if kind, ok, err := store.Sniff(path); !cli.IsRead(path) && err == nil && ok && kind == store.KindShingles {
+			sets = append(sets, path)
+		} else {
+			others = append(others, path)
+		}
+	}
+	return others, sets
+}
+
+// inParts reports whether texts are compared in parts.
+func (d *deduping) inParts() bool { return d.members != "" || len(d.sets) > 0 }
+
+// compareInParts checks --members and files of shingles, and makes the comparison of texts go by them.
+func (d *deduping) compareInParts(v *dedup.Verify, prints bool) error {
+	if !d.inParts() {
 		return nil
 	}
 	switch {
 	case !prints:
-		return cli.Usagef("--members and --sets apply to fingerprint files; of documents the texts are read")
+		return cli.Usagef("--members and files of 'ndd shingles' apply to fingerprint files; of documents the texts are read")
 	case d.members != "" && len(d.sets) > 0:
-		return cli.Usagef("--members comes first, then 'ndd shingles', then --sets")
+		return cli.Usagef("--members comes first, and then 'ndd shingles', whose files are given without it")
 	case v == nil:
-		return cli.Usagef("--members and --sets are for texts that are compared: give --verify, too")
+		return cli.Usagef("--members and files of 'ndd shingles' are for texts that are compared: give --verify, too")
 	case len(d.against) > 0:
-		return cli.Usagef("--members and --sets cannot go with --against")
+		return cli.Usagef("--members and files of 'ndd shingles' cannot go with --against")
 	}
-	if d.members == "" {
-		for f, err := range document.Files(ctx, d.sets) {
-			if err != nil {
-				return err
-			}
-			v.Sets = append(v.Sets, f.Path)
-		}
+	if v.Sets = d.sets; d.members == "" {
 		return nil
 	}
 	if err := d.g.Refuse("cannot go with --members, which writes a table alone", "output", "report", "dry-run",

@@ -71,7 +71,7 @@ def dedup(of, *, text=None, id=None, progress=True, **options):
     DataFrame, a datasets.Dataset, or an iterable of texts or dicts. text and id name the column or field with the text
     and the id. options are the flags of ``ndd dedup``, such as quality="fast", verify="contained>=1", keep="longest",
     against=["index", "evals.ndf"], write_kept="clean/", source="dataset", prefer=["books", "web"]. keep and prefer take
-    lists; same_url=True or "field" and exact=True find equal URLs and texts; annotate="folder/" and
+    lists; same_url=True or "field" and quality="exact" find equal URLs and texts; annotate="folder/" and
     attributes="folder/" are for files. NddError is raised where max_drop= is exceeded. progress shows a bar where tqdm is installed.
     """
     for name in ("output", "format", "dry_run"):
