@@ -52,12 +52,11 @@ func drawn(nodes ...drawnNode) fs.FS {
 // spreads are the ways to spread an index on a host.
 func spreads(h *numa.Host) map[string]*worker.Options {
 	return map[string]*worker.Options{
-		"not":            nil,
-		"workers":        {Host: h},
-		"five workers":   {Host: h, Workers: 5},
-		"direct":         {Host: h, Direct: true},
-		"copies":         {Host: h, Replicate: true, Workers: 1},
-		"copies, direct": {Host: h, Replicate: true, Direct: true},
+		"not":          nil,
+		"workers":      {Host: h},
+		"five workers": {Host: h, Workers: 5},
+		"direct":       {Host: h, Direct: true},
+		"one worker":   {Host: h, Workers: 1},
 	}
 }
 
@@ -136,8 +135,7 @@ func TestSpread(t *testing.T) {
 						}
 						t.Run(strings.Join([]string{name, string(layout), set.Name, way}, "/"),
 							func(t *testing.T) { asked(t, x, set.Queries, 3, want) })
-						r, ok := x.Live().Spread()
-						if ok != (spread != nil) || ok && spread.Replicate && r.Copies != len(h.Nodes()) {
+						if r, ok := x.Live().Spread(); ok != (spread != nil) {
 							t.Errorf("%s: %v", way, r)
 						}
 						if err := x.Close(); err != nil {
@@ -165,7 +163,7 @@ func TestSpreadFaults(t *testing.T) {
 				}
 				return nil
 			}})
-			x, err := Open(t.Context(), dir, OpenOptions{Spread: &worker.Options{Host: h, Replicate: true}})
+			x, err := Open(t.Context(), dir, OpenOptions{Spread: &worker.Options{Host: h}})
 			if err != nil {
 				t.Fatalf("%s: %v: %v", call, fault, err)
 			}
@@ -178,7 +176,7 @@ func TestSpreadFaults(t *testing.T) {
 	}
 }
 
-// TestSpreadWithoutRoom leaves tables in their file, and copies out, where nodes
+// TestSpreadWithoutRoom leaves tables in their file where nodes
 // are too full.
 func TestSpreadWithoutRoom(t *testing.T) {
 	design := halves(t)
@@ -186,13 +184,9 @@ func TestSpreadWithoutRoom(t *testing.T) {
 	dir := built(t, prints, segment.Options{Design: design, Table: table.Options{Layout: table.LayoutPlanar}})
 	queries := prints[:500]
 	want := oracle.Search(prints, queries[:20], 3)
-	for _, c := range []struct {
-		mib, copies int
-		stay        int
-		replicate   bool
-	}{{100, 2, 0, true}, {3, 1, 0, true}, {3, 1, 0, false}, {0, 1, 2, false}} {
+	for _, c := range []struct{ mib, stay int }{{100, 0}, {3, 0}, {0, 2}} {
 		h := numa.New(numa.Options{Root: twoNodes(c.mib)})
-		x, err := Open(t.Context(), dir, OpenOptions{Spread: &worker.Options{Host: h, Replicate: c.replicate}})
+		x, err := Open(t.Context(), dir, OpenOptions{Spread: &worker.Options{Host: h}})
 		must.Do(t, err)
 		asked(t, x, queries[:20], 3, want)
 		r, _ := x.Live().Spread()
@@ -202,43 +196,39 @@ func TestSpreadWithoutRoom(t *testing.T) {
 				stay++
 			}
 		}
-		if r.Copies != c.copies || stay != c.stay {
+		if stay != c.stay {
 			t.Errorf("%+v: %v; %q", c, r, r.Notes)
 		}
 		x.Close()
 	}
 }
 
-// TestSpreadEvenly says that load is shared by the copies: of two nodes each
-// answers half of the queries; and of one copy each node searches its tables for
-// all of them.
+// TestSpreadEvenly says that of two nodes each has half of the tables, and searches them for all queries.
 func TestSpreadEvenly(t *testing.T) {
 	design, err := permute.Named("paper-4", 3, 4)
 	must.Do(t, err)
 	set := sets.All(4_000, 1_000, 3, 8)[0]
 	dir := built(t, set.Base, segment.Options{Design: design, Table: table.Options{Layout: table.LayoutPlanar}})
-	for replicate, want := range map[bool]uint64{true: 500, false: 1000} {
-		x, err := Open(t.Context(), dir,
-			OpenOptions{Spread: &worker.Options{Host: numa.New(numa.Options{Root: twoNodes(1 << 20)}), Replicate: replicate}})
-		must.Do(t, err)
-		var all sync.WaitGroup
-		for first := range 4 {
-			all.Go(func() {
-				for q := first; q < 1000; q += 4 {
-					if _, err := x.Query(t.Context(), simhash.Fingerprint(set.Queries[q]), 3, 0); err != nil {
-						t.Error(err)
-					}
+	x, err := Open(t.Context(), dir,
+		OpenOptions{Spread: &worker.Options{Host: numa.New(numa.Options{Root: twoNodes(1 << 20)})}})
+	must.Do(t, err)
+	defer x.Close()
+	var all sync.WaitGroup
+	for first := range 4 {
+		all.Go(func() {
+			for q := first; q < 1000; q += 4 {
+				if _, err := x.Query(t.Context(), simhash.Fingerprint(set.Queries[q]), 3, 0); err != nil {
+					t.Error(err)
 				}
-			})
-		}
-		all.Wait()
-		r, _ := x.Live().Spread()
-		for _, n := range r.Nodes {
-			if n.Queries != want || n.Tasks != want || n.Tables != map[bool]int{true: 4, false: 2}[replicate] {
-				t.Errorf("replicate %t: %+v", replicate, n)
 			}
+		})
+	}
+	all.Wait()
+	r, _ := x.Live().Spread()
+	for _, n := range r.Nodes {
+		if n.Queries != 1000 || n.Tasks != 1000 || n.Tables != 2 {
+			t.Errorf("%+v", n)
 		}
-		x.Close()
 	}
 }
 
@@ -251,7 +241,7 @@ func TestSpreadClose(t *testing.T) {
 	dir := built(t, set.Base, segment.Options{Design: design, Table: table.Options{Layout: table.LayoutPlanar}})
 	want := oracle.Search(set.Base, set.Queries, 3)
 	x, err := Open(t.Context(), dir,
-		OpenOptions{Spread: &worker.Options{Host: numa.New(numa.Options{Root: twoNodes(1 << 20)}), Replicate: true}})
+		OpenOptions{Spread: &worker.Options{Host: numa.New(numa.Options{Root: twoNodes(1 << 20)})}})
 	must.Do(t, err)
 	hits, closed := 0, false
 	err = x.Batch(t.Context(), simhash.Fingerprints(set.Queries), BatchOptions{K: 3, Docs: AllDocs, Threads: 2},
@@ -318,43 +308,41 @@ func TestLabSpread(t *testing.T) {
 	defer plain.Close()
 	few := set.Queries[:200]
 	want := oracle.Search(set.Base, few, 3)
-	for _, replicate := range []bool{false, true} {
-		h := numa.New(numa.Options{})
-		x, err := Open(t.Context(), dir, OpenOptions{Spread: &worker.Options{Host: h, Replicate: replicate}})
+	open := func(dir string, o OpenOptions) *Index {
+		o.Spread = &worker.Options{Host: numa.New(numa.Options{})}
+		x, err := Open(t.Context(), dir, o)
 		must.Do(t, err)
-		asked(t, x, few, 3, want)
-		// a sweep
-		if got, want := flat(t, x, set.Queries, 3, 2), flat(t, plain, set.Queries, 3, 2); !slices.Equal(got, want) {
-			t.Errorf("%d hits of a sweep, want %d", len(got), len(want))
-		}
-		onNodes(t, x)
-		x.Close()
+		return x
 	}
+	x := open(dir, OpenOptions{})
+	asked(t, x, few, 3, want)
+	// a sweep
+	if got, want := flat(t, x, set.Queries, 3, 2), flat(t, plain, set.Queries, 3, 2); !slices.Equal(got, want) {
+		t.Errorf("%d hits of a sweep, want %d", len(got), len(want))
+	}
+	onNodes(t, x)
+	x.Close()
 	more := sets.Uniform(3000, 9)
-	for _, replicate := range []bool{false, true} {
-		grown := built(t, set.Base, segment.Options{Design: design, Table: table.Options{Layout: table.LayoutPlanar}})
-		x, err := Open(t.Context(), grown, OpenOptions{Write: true, Sync: -1,
-			Spread: &worker.Options{Host: numa.New(numa.Options{}), Replicate: replicate}})
-		must.Do(t, err)
-		docs := make([]Doc, len(more))
-		for i, f := range more {
-			docs[i].Fingerprint = simhash.Fingerprint(f)
-		}
-		if _, err := x.Insert(t.Context(), docs...); err != nil {
-			t.Fatal(err)
-		}
-		must.Do(t, x.Live().Flush(t.Context()))
-		want := oracle.Search(slices.Concat(set.Base, more), few, 3)
-		asked(t, x, few, 3, want)
-		onNodes(t, x)
-		must.Do(t, x.Live().Merge(t.Context(), 1))
-		asked(t, x, few, 3, want)
-		onNodes(t, x)
-		x.Close()
+	grown := built(t, set.Base, segment.Options{Design: design, Table: table.Options{Layout: table.LayoutPlanar}})
+	x = open(grown, OpenOptions{Write: true, Sync: -1})
+	defer x.Close()
+	docs := make([]Doc, len(more))
+	for i, f := range more {
+		docs[i].Fingerprint = simhash.Fingerprint(f)
 	}
+	if _, err := x.Insert(t.Context(), docs...); err != nil {
+		t.Fatal(err)
+	}
+	must.Do(t, x.Live().Flush(t.Context()))
+	want = oracle.Search(slices.Concat(set.Base, more), few, 3)
+	asked(t, x, few, 3, want)
+	onNodes(t, x)
+	must.Do(t, x.Live().Merge(t.Context(), 1))
+	asked(t, x, few, 3, want)
+	onNodes(t, x)
 }
 
-// onNodes demands that all tables of an index are on nodes, once for each copy, with all their
+// onNodes demands that all tables of an index are on nodes with all their
 // pages, and are searched there: where there is one segment, by a worker for each table at least.
 func onNodes(t *testing.T, x *Index) {
 	t.Helper()
@@ -375,8 +363,8 @@ func onNodes(t *testing.T, x *Index) {
 		}
 		there += n.Tables
 	}
-	if !ok || len(r.Notes) > 0 || there != max(r.Copies, 1)*tables {
-		t.Errorf("%d tables in %d copies, want %d; %q", there, r.Copies, tables, r.Notes)
+	if !ok || len(r.Notes) > 0 || there != tables {
+		t.Errorf("%d tables, want %d; %q", there, tables, r.Notes)
 	}
 	t.Log(r)
 }

@@ -224,7 +224,6 @@ func collectNodes(to figures, x *engine.Index) {
 	if !ok {
 		return
 	}
-	to.gauge("ndd_table_copies", "Copies of the tables on memory nodes.", float64(r.Copies))
 	to.gauge("ndd_nodes_without", "Things that could not be had of the memory nodes; the log says which.",
 		float64(len(r.Notes)))
 	for i := range r.Nodes {
@@ -234,7 +233,7 @@ func collectNodes(to figures, x *engine.Index) {
 		counter := func(name, help string, value uint64) {
 			to.counter("ndd_node_"+name, help, float64(value), "node", node)
 		}
-		gauge("tables", "Tables on the memory node, in all copies.", uint64(n.Tables))
+		gauge("tables", "Tables on the memory node.", uint64(n.Tables))
 		gauge("table_bytes", "Bytes of its tables that were copied to the memory node.", n.Placement.Bytes)
 		gauge("pages", "Pages of 4 KiB of those tables.", n.Placement.Pages)
 		gauge("pages_asked", "Pages of which the kernel told where they are, when the index was opened.", n.Placement.Asked)

@@ -229,7 +229,7 @@ func TestNodes(t *testing.T) {
 	}
 	body := metrics(b)
 	for _, want := range []string{
-		`ndd_table_copies 1`, `ndd_nodes_without `, `ndd_node_tables{node="0"} `, `ndd_node_table_bytes{node="0"} `,
+		`ndd_nodes_without `, `ndd_node_tables{node="0"} `, `ndd_node_table_bytes{node="0"} `,
 		`ndd_node_pages{node="0"} `,
 		`ndd_node_workers{node="0"} 3`,
 	} {

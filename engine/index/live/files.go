@@ -10,7 +10,6 @@ import (
 	"ndd/engine/index/live/rows"
 	"ndd/engine/index/live/version"
 	"ndd/engine/index/segment"
-	"ndd/engine/index/worker"
 	"ndd/engine/memory"
 	"ndd/engine/storage/generations"
 )
@@ -78,12 +77,12 @@ func (u *upkeep) writeBeside(path string, generation uint64, of string, g *gathe
 
 // place puts the tables of a segment that was made on memory nodes, as those of the index are.
 func (u *upkeep) place(ctx context.Context, s *version.Segment) error {
-	placed, err := u.workers.Add(ctx, worker.Part{File: s.File, Segment: s.Segment})
+	placed, err := u.workers.Add(ctx, s.File, s.Segment)
 	if err != nil {
 		return err
 	}
 	s.Segment.Close()
-	s.Segment, s.Workers = placed.First(), placed
+	s.Segment, s.Workers = placed.Segment, placed
 	return nil
 }
 

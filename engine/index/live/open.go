@@ -264,17 +264,14 @@ func (m *Manifest) openSegment(d *disk.Disk, dir string, i int, next rows.DocID,
 // placed puts the tables of opened segments on memory nodes, with workers to search them (package
 // worker). The files stay open for the rest.
 func placed(ctx context.Context, segments []*version.Segment, o worker.Options) (*worker.Set, error) {
-	parts := make([]worker.Part, len(segments))
+	set := worker.New(o)
 	for i, s := range segments {
-		parts[i] = worker.Part{File: s.File, Segment: s.Segment}
-	}
-	set, copies, err := worker.New(ctx, parts, o)
-	if err != nil {
-		return nil, err
-	}
-	for i, c := range copies {
-		segments[i].Segment.Close()
-		segments[i].Segment, segments[i].Workers = c.First(), c
+		placed, err := set.Add(ctx, s.File, s.Segment)
+		if err != nil {
+			return nil, err
+		}
+		s.Segment.Close()
+		segments[i].Segment, segments[i].Workers = placed.Segment, placed
 	}
 	return set, nil
 }

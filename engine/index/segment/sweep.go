@@ -1,7 +1,6 @@
 package segment
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -85,13 +84,10 @@ func (s *Segment) Sweeps(n int) (sweeps bool) {
 	return true
 }
 
-// A Team sweeps some of a segment's tables, or a part of each, where it is best
+// A Team sweeps some of a segment's tables where it is best
 // done: beside the memory that they are in.
 type Team struct {
-	Segment *Segment // the same in other memory; nil for the one that is swept
-	Tables  []int    // by number
-	Part    int      // of the key range of each, 0 to Parts-1
-	Parts   int      // 0 is 1
+	Tables  []int // by number
 	Threads int
 
 	// Run calls each step until it reports that there is no more, or fails: one
@@ -109,7 +105,7 @@ func (s *Segment) Sweep(ctx context.Context, queries []uint64, k, threads, limit
 	return s.SweepTeams(ctx, queries, k, limit, []Team{{Tables: s.every, Threads: threads}})
 }
 
-// SweepTeams is Sweep by teams who together have every part of every table, all
+// SweepTeams is Sweep by teams who together have every table, all
 // at the same time. It takes 24 bytes a query more for each table that is swept
 // at a time but the first.
 func (s *Segment) SweepTeams(ctx context.Context, queries []uint64, k, limit int, teams []Team) (*Found, error) {
@@ -121,13 +117,9 @@ func (s *Segment) sweep(ctx context.Context, queries []uint64, k, limit int, tea
 		return nil, fmt.Errorf("distance %d is not within 0..%d, for which the index was built", k, s.meta.Design.K)
 	}
 	defer s.inOrder()()
-	w := &sweep{segment: s, plan: s.searchPlan(k), regions: r, queries: queries, limit: limit,
-		orders: make([]order, len(s.tables))}
+	w := &sweep{segment: s, plan: s.searchPlan(k), regions: r, queries: queries, limit: limit}
 	for i := range teams {
 		w.threads += teams[i].Threads
-		for _, t := range teams[i].Tables {
-			w.orders[t].users++
-		}
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	for i := range teams {
@@ -158,80 +150,61 @@ type sweep struct {
 	limit   int
 	threads int
 
-	orders []order // by table
-	spare  []order // that none uses any more
-
-	mu      sync.Mutex // of orders, spare and matches
+	mu      sync.Mutex // of spare and matches
+	spare   []order    // that no table uses any more
 	matches [][]Match  // of each goroutine and table
 	count   atomic.Int64
 }
 
 // An order is the queries in the order of a table.
 type order struct {
-	users int // teams that will take it, or have it
-	built sync.Once
 	pairs []radix.Pair // the queries permuted, with their rows
 	keys  []uint64     // their keys alone
 }
 
-// take returns the order of table i, which is valid until [sweep.give]. The first to take it sorts
-// the queries.
-func (w *sweep) take(i int) *order {
-	o := &w.orders[i]
-	o.built.Do(func() {
-		w.mu.Lock()
-		if n := len(w.spare); n > 0 {
-			o.pairs, o.keys = w.spare[n-1].pairs, w.spare[n-1].keys
-			w.spare = w.spare[:n-1]
-		}
-		w.mu.Unlock()
-		if o.pairs == nil {
-			o.pairs = make([]radix.Pair, len(w.queries))
-			o.keys = make([]uint64, len(w.queries))
-		}
-		defer parallel.EndStage()
-		parallel.StagePermute.Begin()
-		radix.Pairs(o.pairs, w.queries, w.segment.perms[i].Mask(), w.threads)
-		for j := range o.pairs {
-			o.keys[j] = o.pairs[j][0]
-		}
-	})
+// take returns the order of table i, to be given back by [sweep.give].
+func (w *sweep) take(i int) (o order) {
+	w.mu.Lock()
+	if n := len(w.spare); n > 0 {
+		o, w.spare = w.spare[n-1], w.spare[:n-1]
+	}
+	w.mu.Unlock()
+	if o.pairs == nil {
+		o = order{make([]radix.Pair, len(w.queries)), make([]uint64, len(w.queries))}
+	}
+	defer parallel.EndStage()
+	parallel.StagePermute.Begin()
+	radix.Pairs(o.pairs, w.queries, w.segment.perms[i].Mask(), w.threads)
+	for j := range o.pairs {
+		o.keys[j] = o.pairs[j][0]
+	}
 	return o
 }
 
-// give reports that a team does not need the order of table i any more. The last one makes its
-// memory that of another.
-func (w *sweep) give(i int) {
+// give makes the memory of an order that of another.
+func (w *sweep) give(o order) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	o := &w.orders[i]
-	if o.users--; o.users == 0 {
-		w.spare = append(w.spare, order{pairs: o.pairs, keys: o.keys})
-		o.pairs, o.keys = nil, nil
-	}
+	w.spare = append(w.spare, o)
 }
 
-// table has a team sweep its part of table i.
+// table has a team sweep table i.
 func (w *sweep) table(ctx context.Context, i int, team *Team) error {
 	o := w.take(i)
-	defer w.give(i)
-	s := cmp.Or(team.Segment, w.segment)
-	t := min(w.regions.bits(s.tables[i], len(w.queries)), w.plan.search[i].Leading)
+	defer w.give(o)
+	t := min(w.regions.bits(w.segment.tables[i], len(w.queries)), w.plan.search[i].Leading)
 	starts := regionStarts(o.keys, t)
-	parts := max(team.Parts, 1)
-	end := (team.Part + 1) << t / parts
 
 	var next atomic.Int64
-	next.Store(int64(team.Part << t / parts))
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	steps := make([]Step, max(team.Threads, 1))
 	for j := range steps {
-		r := sweeper{sweep: w, order: o, segment: s, table: i, regionBits: t, starts: starts}
+		r := sweeper{sweep: w, order: &o, table: i, regionBits: t, starts: starts}
 		steps[j] = func() (more bool, err error) {
 			defer store.CatchFault(&err)()
 			region := int(next.Add(1)) - 1
-			if region >= end {
+			if region >= 1<<t {
 				r.done()
 				return false, nil
 			}
@@ -279,7 +252,6 @@ func regionStarts(keys []uint64, t int) []int {
 type sweeper struct {
 	*sweep
 	*order
-	segment    *Segment // of the team
 	table      int
 	regionBits int // t
 	starts     []int

@@ -76,8 +76,7 @@ func TestSweepIsSearch(t *testing.T) {
 	}
 }
 
-// teams share a segment out: its first table by key range, the others one by
-// one, and one team does its steps in turn.
+// teams share a segment out table by table; one team does its steps in turn.
 func teams(s *Segment) []Team {
 	inTurn := func(ctx context.Context, steps []Step) error {
 		for len(steps) > 0 {
@@ -91,8 +90,7 @@ func teams(s *Segment) []Team {
 		}
 		return nil
 	}
-	list := []Team{{Tables: []int{0}, Part: 0, Parts: 3, Threads: 2},
-		{Segment: s, Tables: []int{0}, Part: 1, Parts: 3, Threads: 3, Run: inTurn}, {Tables: []int{0}, Part: 2, Parts: 3}}
+	list := []Team{{Tables: []int{0}, Threads: 3, Run: inTurn}}
 	for i := 1; i < len(s.Tables()); i++ {
 		list = append(list, Team{Tables: []int{i}})
 	}

@@ -2,7 +2,7 @@
 // (package numa), and has each searched by workers beside it.
 //
 //	file, mapped                     node 0: arena, workers      node 1: arena, workers
-//	  segment 0: tables 0, 1  --New--> table 0 of 0, 1 of 1        table 1 of 0, 0 of 1
+//	  segment 0: tables 0, 1  --Add--> table 0 of 0, 1 of 1        table 1 of 0, 0 of 1
 //	  segment 1: tables 0, 1
 //
 //	Request: queries --Submit--> a task for each node that has tables, all at once
@@ -10,18 +10,12 @@
 //	                 <-Wait-- matches; each is found by one table only, so they are
 //	                          put together by appending them
 //
-// The words: a piece is a table of a segment, which lies in one arena; a copy
-// is every piece once, on one node or several. There is one copy, or with
-// [Options.Replicate] one for each node, or as many as there is memory for: a
-// request is answered by one copy, the next by the next. A sweep of many
-// queries is cut by table and, among copies, by key range.
+// [Set.Add] places a segment while others are searched; the last segment that is closed ends the
+// workers, and the next one starts others.
 //
-// [Set.Add] places a segment that is made later in the same copies, while others are searched; the
-// last segment that is closed ends the workers, and the next one starts others.
-//
-// Pieces go to the node that has least of them for its processors, the largest
+// Tables go to the node that has least of them for its processors, the largest
 // first, and only where there is room. Far memory without processors comes
-// last; a piece without room anywhere stays in its file. Documents' numbers go with
+// last; a table without room anywhere stays in its file. Documents' numbers go with
 // table 0; IDs stay in the file.
 //
 // A task costs its hand-over, some 20 microseconds to a worker who sleeps and little to one who finds

@@ -26,7 +26,6 @@ type Request struct {
 	k        int
 	most     int
 	ctx      context.Context
-	copy     int
 
 	tasks   []task         // one for each node that has tables of the segments
 	left    sync.WaitGroup // tasks
@@ -49,17 +48,15 @@ type task struct {
 func (r *Request) Submit(ctx context.Context, segments []*Segment, queries []uint64, k, most int) {
 	s := segments[0].set
 	r.set, r.segments, r.queries, r.k, r.most, r.ctx = s, segments, queries, k, most, ctx
-	if s.direct {
-		r.copy = s.nearest()
+	if s.options.Direct {
 		return
 	}
-	r.copy = int(s.turn.Add(1) % uint32(s.copies))
 	if cap(r.tasks) < len(s.nodes) {
 		r.tasks = make([]task, len(s.nodes))
 	}
 	r.tasks = r.tasks[:0]
 	for i := range s.nodes {
-		if slices.ContainsFunc(segments, func(g *Segment) bool { return len(g.tables[r.copy][i]) > 0 }) {
+		if slices.ContainsFunc(segments, func(g *Segment) bool { return len(g.tables[i]) > 0 }) {
 			r.tasks = r.tasks[:len(r.tasks)+1]
 			t := &r.tasks[len(r.tasks)-1]
 			*t = task{request: r, node: i, matches: t.matches[:0]}
@@ -74,7 +71,7 @@ func (r *Request) Submit(ctx context.Context, segments []*Segment, queries []uin
 // Wait waits until the search that was submitted is done, and returns dst with the matches appended, in no order. The
 // error is that of reading a table, and then the matches are not all.
 func (r *Request) Wait(dst []Match) (_ []Match, err error) {
-	if r.set.direct {
+	if r.set.options.Direct {
 		return r.search(dst)
 	}
 	r.left.Wait()
@@ -92,7 +89,7 @@ func (r *Request) search(dst []Match) ([]Match, error) {
 	r.scratch.AtMost(r.most)
 	for i, g := range r.segments {
 		var err error
-		if found, err = g.copies[r.copy].Search(found[:0], r.queries, r.k, &r.scratch); err != nil {
+		if found, err = g.Search(found[:0], r.queries, r.k, &r.scratch); err != nil {
 			return dst, err
 		}
 		for _, m := range found {
@@ -100,21 +97,6 @@ func (r *Request) search(dst []Match) ([]Match, error) {
 		}
 	}
 	return dst, nil
-}
-
-// nearest returns the copy of the node that the caller runs on, as far as is known.
-func (s *Set) nearest() int {
-	if s.copies == 1 {
-		return 0
-	}
-	if cpu, _, err := s.host.CPU(); err == nil {
-		for _, n := range s.nodes {
-			if _, here := slices.BinarySearch(n.memory.CPUs, cpu); here && n.tables.Load() > 0 {
-				return n.copy
-			}
-		}
-	}
-	return 0
 }
 
 // start starts the node's workers.
@@ -159,7 +141,7 @@ func (w *searcher) work(tasks []*task) {
 // like reports whether two tasks search the same segments in the same way.
 func (t *task) like(o *task) bool {
 	a, b := t.request, o.request
-	return t.step == nil && a.k == b.k && a.most == b.most && a.copy == b.copy && slices.Equal(a.segments, b.segments)
+	return t.step == nil && a.k == b.k && a.most == b.most && slices.Equal(a.segments, b.segments)
 }
 
 // search answers tasks that are alike: together or, where they find too much together, one by one.
@@ -189,11 +171,11 @@ func (w *searcher) find(tasks []*task) (err error) {
 	defer w.scratch.Until(context.Background())
 	w.scratch.AtMost(r.most * len(tasks))
 	for i, g := range r.segments {
-		tables := g.tables[r.copy][tasks[0].node]
+		tables := g.tables[tasks[0].node]
 		if len(tables) == 0 {
 			continue
 		}
-		if w.found, err = g.copies[r.copy].SearchTables(w.found[:0], tables, queries, r.k, &w.scratch); err != nil {
+		if w.found, err = g.SearchTables(w.found[:0], tables, queries, r.k, &w.scratch); err != nil {
 			return err
 		}
 		for _, m := range w.found {
@@ -261,19 +243,16 @@ func (w *searcher) step(t *task) {
 // Sweep returns what [segment.Segment.Sweep] does, found by the workers, or without them by threads
 // goroutines.
 func (s *Segment) Sweep(ctx context.Context, queries []uint64, k, threads, limit int) (*segment.Found, error) {
-	if s.set.direct {
-		return s.First().Sweep(ctx, queries, k, threads, limit)
+	if s.set.options.Direct {
+		return s.Segment.Sweep(ctx, queries, k, threads, limit)
 	}
 	var teams []segment.Team
-	for c, nodes := range s.tables {
-		for i, tables := range nodes {
-			if n := s.set.nodes[i]; len(tables) > 0 {
-				teams = append(teams, segment.Team{Segment: s.copies[c], Tables: tables, Part: c, Parts: len(s.copies),
-					Threads: int(n.crew.Stats().Workers), Run: n.run})
-			}
+	for i, tables := range s.tables {
+		if n := s.set.nodes[i]; len(tables) > 0 {
+			teams = append(teams, segment.Team{Tables: tables, Threads: int(n.crew.Stats().Workers), Run: n.run})
 		}
 	}
-	return s.First().SweepTeams(ctx, queries, k, limit, teams)
+	return s.SweepTeams(ctx, queries, k, limit, teams)
 }
 
 // run has the node's workers do the steps of a sweep.
