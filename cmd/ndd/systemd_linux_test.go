@@ -119,49 +119,24 @@ func TestHealth(t *testing.T) {
 	}
 }
 
-// The unit that is printed has the command line that was given, and is one for systemd's own check,
-// where that is.
-func TestPrintUnit(t *testing.T) {
-	dir := t.TempDir()
-	unit := filepath.Join(dir, "ndd.service")
-	must.Do(t, os.Mkdir(filepath.Join(dir, "an index"), 0o755))
-	for _, c := range []struct{ args, line, paths, user string }{
-		{"-i,an index", `-i "` + dir + `/an index"`, `ReadWritePaths="` + dir + `/an index"`, "User=ndd"},
-		// which can be named: it is there
-		{"-i,new,--create", "-i " + dir + "/new --create", "ReadWritePaths=" + dir + "\n", "User=ndd"},
-		{"", "", "StateDirectory=ndd", "DynamicUser=yes"},
-		{"-i,/var/lib/ndd/pages,--create", "-i /var/lib/ndd/pages --create", "StateDirectory=ndd", "DynamicUser=yes"},
-		{"--token-file,tokens", "--token-file " + dir + "/tokens", "StateDirectory=ndd", "User=ndd"}, // who can read them
-		{"-i,/var/lib/ndd/pages,--backup-dir,/var/lib/ndd-backups",
-			"-i /var/lib/ndd/pages --backup-dir /var/lib/ndd-backups", "# install -d -o ndd -g ndd /var/lib/ndd-backups\n",
-			"User=ndd"},
-	} {
-		args := append(strings.FieldsFunc(c.args, func(r rune) bool { return r == ',' }), "--listen", "127.0.0.1:7744",
-			"--print-unit")
-		for i, a := range args {
-			if a == "an index" || a == "new" || a == "tokens" {
-				args[i] = filepath.Join(dir, a)
-			}
-		}
-		out, err := exec.Command("ndd", append([]string{"serve"}, args...)...).Output()
-		must.Do(t, err)
-		line := strings.ReplaceAll(" serve "+c.line+" --listen 127.0.0.1:7744\n", "  ", " ")
-		for _, want := range []string{line, c.paths, "\n" + c.user + "\n"} {
-			if !strings.Contains(string(out), want) {
-				t.Errorf("%s\nwithout %s", out, want)
-			}
-		}
-		if strings.Contains(string(out), "DynamicUser") == strings.Contains(string(out), "User=ndd") ||
-			!strings.Contains(c.args, "backup") && !strings.Contains(c.paths, "ReadWrite") &&
-				strings.Contains(string(out), "ReadWrite") {
-			t.Errorf("two users, or one who may write elsewhere:\n%s", out)
-		}
-		must.Do(t, os.WriteFile(unit, out, 0o644))
-		if check, err := exec.LookPath("systemd-analyze"); err == nil {
-			if said, err := exec.Command(check, "verify", unit).CombinedOutput(); err != nil ||
-				strings.Contains(string(said), unit) {
-				t.Errorf("systemd-analyze: %v %s", err, said)
-			}
+// The unit of 'ndd help operations' is one for systemd's own check, where that is.
+func TestUnit(t *testing.T) {
+	page, err := pages.ReadFile("help/operations.txt")
+	must.Do(t, err)
+	_, text, _ := strings.Cut(strings.ReplaceAll(string(page), "\n        ", "\n"), "\n[Unit]\n")
+	text, _, found := strings.Cut("[Unit]\n"+text, "\n    Then:")
+	program, err := exec.LookPath("ndd")
+	must.Do(t, err)
+	if text = strings.Replace(text, "/usr/local/bin/ndd serve", program+" serve", 1); !found ||
+		!strings.Contains(text, program) || strings.Count(text, "\n") < 25 {
+		t.Fatal(text)
+	}
+	unit := filepath.Join(t.TempDir(), "ndd.service")
+	must.Do(t, os.WriteFile(unit, []byte(text), 0o644))
+	if check, err := exec.LookPath("systemd-analyze"); err == nil {
+		if said, err := exec.Command(check, "verify", unit).CombinedOutput(); err != nil ||
+			strings.Contains(string(said), unit) {
+			t.Errorf("systemd-analyze: %v %s", err, said)
 		}
 	}
 }

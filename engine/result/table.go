@@ -102,6 +102,14 @@ func (t *TableWriter) Flag(v bool) *TableWriter { t.to.flag(t.cell(Flag), v); re
 // Null leaves the next cell, of an optional column, without a value.
 func (t *TableWriter) Null() *TableWriter { t.to.null(t.cell(0)); return t }
 
+// Row adds the cell of a row of a file, none for 0.
+func (t *TableWriter) Row(n int64) *TableWriter {
+	if n == 0 {
+		return t.Null()
+	}
+	return t.Integer(n)
+}
+
 // End ends the row. Its error is that of the stream, and stays.
 func (t *TableWriter) End() error {
 	if t.next != len(t.columns) {

@@ -41,9 +41,30 @@ func WritePage(to Folder, text string, data any) error {
 	})
 }
 
-// Marked returns a part of a text as HTML with some ranges marked, which ascend. It begins a little before
+// A PageSide is one of two documents side by side.
+type PageSide struct {
+	ID    string
+	Place string // "" where it is the ID
+	Text  plot.HTML
+}
+
+// NewPageSide returns a document in a row of a file, or a file of its own if the row is 0, with some ranges
+// of its text marked.
+func NewPageSide[N int | int64](id, file string, row N, text string, marks []document.Range) PageSide {
+	return PageSide{id, OtherPlace(id, file, row), marked(text, marks)}
+}
+
+// OtherPlace returns where a document is, "" where its ID says so.
+func OtherPlace[N int | int64](id, file string, row N) string {
+	if place := document.Place(file, row); place != id {
+		return place
+	}
+	return ""
+}
+
+// marked returns a part of a text as HTML with some ranges marked, which ascend. It begins a little before
 // the first of them.
-func Marked(text string, marks []document.Range) plot.HTML {
+func marked(text string, marks []document.Range) plot.HTML {
 	from := 0
 	if len(marks) > 0 && marks[0].From > markedBytes/2 {
 		from = int(marks[0].From) - markedBytes/4

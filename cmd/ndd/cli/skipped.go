@@ -49,12 +49,7 @@ func (s *skippedFlag) begin(g *Globals, c *ingest.Config) error {
 
 // add writes a row.
 func (s *skippedFlag) add(skip *document.Skip) error {
-	if s.table.Text(skip.Source); skip.Line > 0 {
-		s.table.Integer(int64(skip.Line))
-	} else {
-		s.table.Null()
-	}
-	if s.table.Text(string(skip.Reason)); skip.Err != nil {
+	if s.table.Text(skip.Source).Row(int64(skip.Line)).Text(string(skip.Reason)); skip.Err != nil {
 		s.table.Text(skip.Err.Error())
 	} else {
 		s.table.Null()

@@ -194,7 +194,8 @@ func TwoDocuments(ctx context.Context, g *cli.Globals, a, b string, in []string,
 			}
 			if found[i] {
 				return two, fmt.Errorf("%s has the ID %s, and so has %s: name one of the files, or with --id "+
-					"a field whose values differ", place(&two[i]), result.Escape(id), place(&doc))
+					"a field whose values differ", document.Place(two[i].Source, two[i].Line),
+					result.Escape(id), document.Place(doc.Source, doc.Line))
 			}
 			two[i], found[i] = doc, true
 		}
@@ -205,14 +206,6 @@ func TwoDocuments(ctx context.Context, g *cli.Globals, a, b string, in []string,
 		}
 	}
 	return two, nil
-}
-
-// place returns a document's file and line.
-func place(doc *document.Document) string {
-	if doc.Line > 0 {
-		return fmt.Sprintf("%s:%d", doc.Source, doc.Line)
-	}
-	return doc.Source
 }
 
 // namedDocument reads the document that a file with one document, or a file and a row with a colon

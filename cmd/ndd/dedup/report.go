@@ -15,7 +15,6 @@ import (
 	"ndd/engine/corpus/document"
 	"ndd/engine/near/dedup"
 	"ndd/engine/near/shingle"
-	"ndd/engine/plot"
 	"ndd/permute"
 )
 
@@ -81,7 +80,7 @@ type reportExample struct {
 	Number, Distance           int
 	Gone                       bool
 	Jaccard, Contained, Beyond string
-	A, B                       reportSide
+	A, B                       cli.PageSide
 }
 
 // reportRate is what became of a source.
@@ -94,12 +93,6 @@ type reportRate struct {
 type reportSetting struct {
 	Now                               bool // it is that of this result
 	Name, Dropped, Share, More, Fewer string
-}
-
-type reportSide struct {
-	ID    string
-	Place string // "" where it is the ID
-	Text  plot.HTML
 }
 
 type reportSkip struct {
@@ -143,25 +136,13 @@ func (d *deduping) newReport(ctx context.Context, c *dedup.Corpus, r *dedup.Resu
 	slices.SortStableFunc(clusters, func(a, b dedup.Cluster) int { return cmp.Compare(len(b.Rows), len(a.Rows)) })
 	for _, cl := range clusters[:min(len(clusters), reportClusters)] {
 		_, distance, _ := r.Farthest(cl, 0)
-		p.Largest = append(p.Largest, reportCluster{cl.Number, len(cl.Rows), distance, c.ID(cl.Kept),
-			placeText(c, cl.Kept)})
+		id, at := c.ID(cl.Kept), c.Place(cl.Kept)
+		p.Largest = append(p.Largest, reportCluster{cl.Number, len(cl.Rows), distance, id,
+			cli.OtherPlace(id, at.File, at.Row)})
 	}
 	p.More = len(clusters) - len(p.Largest)
 	p.skips(&d.skips)
 	return p, p.examples(ctx, d, c, r, o)
-}
-
-// placeText returns where a document is, "" where its ID says so.
-func placeText(c *dedup.Corpus, row dedup.Row) string {
-	at := c.Place(row)
-	place := at.File
-	if at.Row > 0 {
-		place = fmt.Sprintf("%s:%d", at.File, at.Row)
-	}
-	if place == c.ID(row) {
-		return ""
-	}
-	return place
 }
 
 // sizes counts clusters by their sizes.
@@ -353,18 +334,18 @@ func (p *report) examples(ctx context.Context, d *deduping, c *dedup.Corpus, r *
 			}
 			e.Contained, e.Beyond = fmt.Sprintf("%.3f", of.Contained), fmt.Sprintf("%.3f %s", math.Abs(of.Beyond), side)
 		}
-		e.A = reportSide{c.ID(a), placeText(c, a), marked(texts[a], found.A.Passages)}
-		e.B = reportSide{c.ID(b), placeText(c, b), marked(texts[b], found.B.Passages)}
+		e.A, e.B = sideOf(c, a, texts[a], found.A.Passages), sideOf(c, b, texts[b], found.B.Passages)
 		p.Examples = append(p.Examples, e)
 	}
 	return nil
 }
 
-// marked returns a part of a text, the passages that the other text lacks marked.
-func marked(text string, passages []shingle.Passage) plot.HTML {
+// sideOf returns a document, the passages that the other one lacks marked.
+func sideOf(c *dedup.Corpus, row dedup.Row, text string, passages []shingle.Passage) cli.PageSide {
 	marks := make([]document.Range, len(passages))
 	for i, p := range passages {
 		marks[i] = document.Range{From: int64(p.Start), To: int64(p.End)}
 	}
-	return cli.Marked(text, marks)
+	at := c.Place(row)
+	return cli.NewPageSide(c.ID(row), at.File, at.Row, text, marks)
 }

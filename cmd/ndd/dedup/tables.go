@@ -78,10 +78,7 @@ func place(t *result.TableWriter, at dedup.Place) *result.TableWriter {
 	if at.File == "" {
 		return t.Null().Null()
 	}
-	if t.Text(at.File); at.Row == 0 {
-		return t.Null()
-	}
-	return t.Integer(at.Row)
+	return t.Text(at.File).Row(at.Row)
 }
 
 // likeness writes the two cells of a likeness, if texts were compared.

@@ -274,11 +274,11 @@ var (
 func writeHits(w *result.TableWriter, d *decontaminate.Document, sets []decontaminate.Set) error {
 	for i := range d.Hits {
 		h := &d.Hits[i]
-		line(w.Text(d.ID).Text(d.Source), d.Line)
+		w.Text(d.ID).Text(d.Source).Row(int64(d.Line))
 		for _, n := range []int{h.From, h.To, h.FromChar, h.ToChar} {
 			w.Integer(int64(n))
 		}
-		line(w.Text(sets[h.Item.Set].Name).Text(h.Item.ID).Text(h.Item.Source), h.Item.Line)
+		w.Text(sets[h.Item.Set].Name).Text(h.Item.ID).Text(h.Item.Source).Row(int64(h.Item.Line))
 		w.Integer(int64(h.Longest)).Integer(int64(h.Item.Tokens())).Real(h.Covered).Real(h.Score)
 		if h.Item.HasAnswer() {
 			w.Flag(h.Answer)

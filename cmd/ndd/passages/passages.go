@@ -362,26 +362,16 @@ var columns = cli.ColumnsOf("id file row:i? unit from:i to:i from_char:i to_char
 func (p *finding) writeSpans(w *result.TableWriter, d *passages.Document) error {
 	for i := range d.Spans {
 		s := &d.Spans[i]
-		line(w.Text(d.ID).Text(d.Source), d.Line)
-		w.Text(p.o.Unit.String())
+		w.Text(d.ID).Text(d.Source).Row(int64(d.Line)).Text(p.o.Unit.String())
 		for _, n := range []int{s.From, s.To, s.FromChar, s.ToChar, s.Count} {
 			w.Integer(int64(n))
 		}
-		line(w.Flag(s.Kept).Text(s.First.ID).Text(s.First.Source), s.First.Line)
-		if err := w.Integer(int64(s.First.From)).End(); err != nil {
+		if err := w.Flag(s.Kept).Text(s.First.ID).Text(s.First.Source).Row(int64(s.First.Line)).
+			Integer(int64(s.First.From)).End(); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// line writes the number of a row, none for 0.
-func line(w *result.TableWriter, n int) {
-	if n == 0 {
-		w.Null()
-	} else {
-		w.Integer(int64(n))
-	}
 }
 
 // A share is what of some documents goes.

@@ -12,7 +12,6 @@ import (
 	"ndd/cmd/ndd/cli"
 	"ndd/engine/corpus/document"
 	"ndd/engine/passages"
-	"ndd/engine/plot"
 )
 
 //go:embed report.html
@@ -98,10 +97,8 @@ type reportPair struct {
 }
 
 type reportSide struct {
-	Here  bool
-	ID    string
-	Place string // "" where it is the ID
-	Text  plot.HTML
+	Here bool
+	cli.PageSide
 }
 
 // writeReport writes the page of a result.
@@ -154,12 +151,5 @@ func percent(share float64) string { return fmt.Sprintf("%.1f", share) }
 
 // sideOf returns one document, with a range of its text marked.
 func sideOf(here bool, id, source string, line int, text string, from, to int) reportSide {
-	place := source
-	if line > 0 {
-		place = fmt.Sprintf("%s:%d", source, line)
-	}
-	if place == id {
-		place = ""
-	}
-	return reportSide{here, id, place, cli.Marked(text, []document.Range{{From: int64(from), To: int64(to)}})}
+	return reportSide{here, cli.NewPageSide(id, source, line, text, []document.Range{{From: int64(from), To: int64(to)}})}
 }

@@ -133,7 +133,6 @@ requests together use --request-memory. Requests beyond are refused with 413 or 
 	f.StringVar(&s.options.TLSKey, "tls-key", "", "key (PEM) of --tls-cert")
 	f.StringVar(&s.options.TLSClientCA, "tls-client-ca", "", "certificates (PEM) of authorities: clients need a "+
 		"certificate that one of them has signed")
-	f.BoolVar(&s.printUnit, "print-unit", false, "print a systemd unit that runs the server with these flags, and stop")
 	f.StringVar(&s.options.AccessLog, "access-log", "", "file that gets a line of JSON for each request; - is standard "+
 		"error")
 	f.BoolVar(&s.options.InsecureNoAuth, "insecure-no-auth", false, "allow other machines to connect without a token")
@@ -162,7 +161,7 @@ type serving struct {
 // flags are the flags of serve that are looked at as they are given.
 type flags struct {
 	load                     []string
-	memoryOnly, printUnit    bool
+	memoryOnly               bool
 	stopWithStdin            bool
 	mayCreate                bool // it is not an error that there is no index
 	sync, onConflict, memory string
@@ -177,17 +176,6 @@ func (s *serving) run(cmd *cobra.Command, args []string) error {
 		return cli.Usagef("unexpected argument %q: to load documents, put --load before them", args[0])
 	}
 	s.load = append(s.load, args...)
-	if s.printUnit && s.how.AcceptClock {
-		return cli.Usagef("--accept-clock is said for one start, once someone has looked at the clock: a unit would say it at " +
-			"every start")
-	}
-	if s.printUnit {
-		program, err := os.Executable()
-		if err != nil {
-			return err
-		}
-		return s.writeUnit(g.Stdout, program, g.Args)
-	}
 	if err := s.place(cmd); err != nil {
 		return err
 	}
@@ -444,6 +432,7 @@ var formerFlags = former(
 	"the server shows no files any more", "show-files",
 	"documents have one fingerprint each", "prints",
 	"compare lengths with 'ndd query' or batch", "max-length-ratio",
+	"'ndd help operations' has a unit for systemd", "print-unit",
 )
 
 // former returns the hint for each flag; texts are a hint, its flags, the next hint, ...

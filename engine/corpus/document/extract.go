@@ -107,7 +107,7 @@ func (e *Extractor) Borrow(u Unit) (Document, error) {
 		doc.Text, doc.Repaired, doc.Charset = ownString(text), repaired, unknownCharset(u.raw, u.contentType, false)
 	}
 	if doc.ID == "" {
-		doc.ID, doc.NoID = place(u.Source, u.Line), e.opts.IDField != "" && (u.format == JSONL || u.format == CSV)
+		doc.ID, doc.NoID = Place(u.Source, u.Line), e.opts.IDField != "" && (u.format == JSONL || u.format == CSV)
 	}
 	if len(doc.ID) > MaxIDBytes {
 		return Document{}, &Skip{Source: u.Source, Line: u.Line, Reason: Broken,

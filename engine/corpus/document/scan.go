@@ -145,7 +145,7 @@ func (s *stream) end(err error) error {
 	case s.file.inFolder(), errors.Is(err, ErrDamaged):
 		return s.skip(&Skip{Line: s.line, At: s.good, Reason: Unreadable, Err: err})
 	}
-	return fmt.Errorf("%s: %w", place(s.file.Path, s.line), err)
+	return fmt.Errorf("%s: %w", Place(s.file.Path, s.line), err)
 }
 
 // stream is one open file on its way to units.

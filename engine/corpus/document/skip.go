@@ -69,7 +69,7 @@ type Skip struct {
 
 // Error names file, line, reason and cause.
 func (s *Skip) Error() string {
-	text := fmt.Sprintf("%s: %s", place(s.Source, s.Line), s.Reason)
+	text := fmt.Sprintf("%s: %s", Place(s.Source, s.Line), s.Reason)
 	if s.Err != nil {
 		text += ": " + s.Err.Error()
 	}
@@ -79,8 +79,8 @@ func (s *Skip) Error() string {
 // Unwrap gives the cause.
 func (s *Skip) Unwrap() error { return s.Err }
 
-// place returns file:line, or the file alone.
-func place(source string, line int) string {
+// Place returns file:line, or the file alone where the line is 0.
+func Place[N int | int64](source string, line N) string {
 	if line == 0 {
 		return source
 	}

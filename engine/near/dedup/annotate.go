@@ -190,7 +190,7 @@ func (k *copier) note(x *scanned, u document.Unit, note int) error {
 	default:
 		end, taken, ok := u.ObjectEnd(k.fields.names())
 		if taken != "" {
-			return errTaken(placed(u.Source, int64(u.Line)), taken)
+			return errTaken(document.Place(u.Source, u.Line), taken)
 		}
 		if !ok {
 			k.report.Unnoted++

@@ -104,7 +104,7 @@ func ReadDecisions(ctx context.Context, path string, inputs []string, share *doc
 		default:
 			d.strange++
 			if len(d.unknown) < leftoverMost {
-				d.unknown = append(d.unknown, placed(cells[0].Text, row)+" (no input)")
+				d.unknown = append(d.unknown, document.Place(cells[0].Text, row)+" (no input)")
 			}
 		}
 		return nil
@@ -164,14 +164,6 @@ func fileKey(path string) string {
 
 func idKey(id string) [highwayhash.Size128]byte {
 	return highwayhash.Sum128([]byte(id), make([]byte, highwayhash.Size))
-}
-
-// placed names a row of a file.
-func placed(file string, row int64) string {
-	if row == 0 {
-		return file
-	}
-	return file + ":" + strconv.FormatInt(row, 10)
 }
 
 // A decider finds out which units of one file are dropped.
@@ -252,7 +244,7 @@ func (d *Decisions) leftover(ctx context.Context, deciders []*decider, share *do
 		for i, row := range f.rows {
 			if !f.seen.has(i) {
 				if l.Unmatched++; len(l.Named) < leftoverMost {
-					l.Named = append(l.Named, placed(file, row))
+					l.Named = append(l.Named, document.Place(file, row))
 				}
 			}
 		}

@@ -141,7 +141,7 @@ func (m *Members) WriteSets(ctx context.Context, path string, inputs []string, c
 					return set{number: -1}, nil
 				}
 				if int64(lengthOf(len(doc.Text))) != list[i].bytes {
-					return set{}, Changed(placed(doc.Source, int64(doc.Line)))
+					return set{}, Changed(document.Place(doc.Source, doc.Line))
 				}
 				return set{list[i].number, shingler.Append(nil, doc.Text)}, nil
 			}, nil
@@ -196,7 +196,7 @@ func (c *Corpus) readSets(ctx context.Context, paths []string, s *shingle.Sets, 
 		for i, row := range members {
 			if at := c.Place(row); !have.has(i) {
 				return fmt.Errorf("%w: the shingles of %d documents are missing, the first is %s: give the files of all shares",
-					simhash.ErrMixed, left, placed(at.File, at.Row))
+					simhash.ErrMixed, left, document.Place(at.File, at.Row))
 			}
 		}
 	}

@@ -71,7 +71,7 @@ func Changed(where string) error {
 // changed returns the error of a row that is not what it was. Its file may have vanished, too.
 func (c *Corpus) changed(row Row) error {
 	at := c.Place(row)
-	return Changed(placed(at.File, at.Row))
+	return Changed(document.Place(at.File, at.Row))
 }
 
 // verify splits the clusters by their texts.
