@@ -79,14 +79,12 @@ var benchmarks = []benchmark{
 
 // A bench is the settings of a run.
 type bench struct {
-	n         int           // fingerprints
-	queries   int           // in a batch
-	rounds    int           // of each measurement,
-	limit     time.Duration // after which it has no further one; 0: none
-	pairs     string        // table of labelled pairs, of documents; "" for invented ones
-	documents []string
-	dir       string // for files of the benchmark; removed after it
-	log       io.Writer
+	n       int           // fingerprints
+	queries int           // in a batch
+	rounds  int           // of each measurement,
+	limit   time.Duration // after which it has no further one; 0: none
+	dir     string        // for files of the benchmark; removed after it
+	log     io.Writer
 }
 
 // run runs the command and returns its exit status.
@@ -116,7 +114,6 @@ type invocation struct {
 	bench
 	chosen []benchmark
 	listed bool
-	asJSON bool
 	sized  bool   // by the command line, not by the machine
 	plots  string // folder for figures
 	kernel string
@@ -137,11 +134,6 @@ func parse(args []string, stdout, stderr io.Writer) (*invocation, error) {
 	queries := f.Float64("queries", 1e6, "number of queries of a batch")
 	f.IntVar(&v.rounds, "rounds", 5, "rounds of each measurement, of which the median is printed; a run of all "+
 		"benchmarks has fewer of what takes seconds")
-	f.StringVar(&v.pairs, "pairs", "", "paper-1: table of labelled pairs, as of ndd eval (default: invented texts "+
-		"with versions)")
-	f.StringArrayVar(&v.documents, "documents", nil,
-		"paper-1: documents of the pairs: a file or folder; may be given more than once")
-	f.BoolVar(&v.asJSON, "json", false, "print JSON")
 	f.StringVar(&v.plots, "plot", "", "write the figures of the paper as SVG into this folder")
 	f.StringVar(&v.dir, "dir", "", "folder for temporary files (default: the system's)")
 	f.StringVar(&v.kernel, "kernel", "", "instruction set to use: auto, avx512, avx2, neon or generic")
@@ -156,16 +148,9 @@ func parse(args []string, stdout, stderr io.Writer) (*invocation, error) {
 	if v.chosen, err = choose(f.Args()); err != nil {
 		return nil, err
 	}
-	switch {
-	case !(*n >= 1000 && *n <= most) || !(*queries >= 100 && *queries <= most) || v.rounds < 1: // also NaN
-		err = fmt.Errorf("at least 1,000 fingerprints, 100 queries and one round, and at most 1e12 of the first two")
-	case (v.pairs == "") != (len(v.documents) == 0):
-		err = fmt.Errorf("--pairs and --documents belong together")
-	case v.pairs != "" && !slices.ContainsFunc(v.chosen, func(t benchmark) bool { return t.name == "paper-1" }):
-		err = fmt.Errorf("--pairs and --documents are for paper-1, which is not to be run")
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%w; %w", err, errUsage)
+	if !(*n >= 1000 && *n <= most) || !(*queries >= 100 && *queries <= most) || v.rounds < 1 { // also NaN
+		return nil, fmt.Errorf("at least 1,000 fingerprints, 100 queries and one round, and at most 1e12 of the first "+
+			"two; %w", errUsage)
 	}
 	v.n, v.queries = int(*n), int(*queries)
 	v.sized = f.NArg() > 0 || f.Changed("fingerprints") || f.Changed("queries") || f.Changed("rounds")
@@ -205,9 +190,7 @@ func (v *invocation) measure(ctx context.Context, stdout io.Writer) (*Report, er
 	b := &v.bench
 	fmt.Fprintln(b.log, "bench: measuring the machine")
 	report := newReport()
-	if !v.asJSON {
-		report.Machine.write(stdout)
-	}
+	report.Machine.write(stdout)
 	if !v.sized {
 		b.size(&report.Machine)
 	}
@@ -229,14 +212,9 @@ func (v *invocation) measure(ctx context.Context, stdout io.Writer) (*Report, er
 		}
 		result.Seconds = time.Since(began).Seconds()
 		report.Tables = append(report.Tables, result)
-		if !v.asJSON {
-			if err := result.write(stdout); err != nil {
-				return nil, err
-			}
+		if err := result.write(stdout); err != nil {
+			return nil, err
 		}
-	}
-	if v.asJSON {
-		return report, report.writeJSON(stdout)
 	}
 	return report, nil
 }

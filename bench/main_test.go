@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
 	"flag"
 	"io"
 	"os"
@@ -27,14 +26,14 @@ func TestEveryBenchmark(t *testing.T) {
 	if !*long {
 		all = slices.DeleteFunc(all, func(name string) bool { return name == "serve" })
 	}
-	args := []string{"-n", "20000", "--queries", "2000", "--rounds", "1", "--json", "--dir", t.TempDir(), "--plot",
+	args := []string{"-n", "20000", "--queries", "2000", "--rounds", "1", "--dir", t.TempDir(), "--plot",
 		filepath.Join(t.TempDir(), "figures")}
-	var out, messages bytes.Buffer
-	if status := run(t.Context(), append(args, all...), &out, &messages); status != 0 {
-		t.Fatalf("status %d\n%s", status, messages.String())
-	}
-	var report Report
-	must.Do(t, json.Unmarshal(out.Bytes(), &report))
+	v, err := parse(append(args, all...), io.Discard, io.Discard)
+	must.Do(t, err)
+	report, err := v.measure(t.Context(), io.Discard)
+	must.Do(t, err)
+	must.Do(t, os.Mkdir(v.plots, 0o755))
+	must.Do(t, report.plot(v.plots))
 	if m := report.Machine.Memory; m.ReadGBps <= 0 || m.DependentNs <= 0 || m.IndependentNs <= 0 {
 		t.Errorf("memory %+v", m)
 	}
@@ -70,8 +69,6 @@ func TestMessages(t *testing.T) {
 		{[]string{"-n", "10"}, "at least 1,000 fingerprints"},
 		{[]string{"-n", "NaN"}, "at least 1,000 fingerprints"},
 		{[]string{"--queries", "+Inf"}, "at most 1e12"},
-		{[]string{"--pairs", "p.tsv", "--documents", "docs", "search"}, "are for paper-1"},
-		{[]string{"--pairs", "p.tsv"}, "--pairs and --documents belong together"},
 		{[]string{"--nosuch"}, "unknown flag: --nosuch"},
 		{[]string{"--kernel", "z80"}, "z80"},
 	} {
@@ -125,23 +122,12 @@ func TestPlanted(t *testing.T) {
 	}
 }
 
-// TestFigure1 holds the recall of near pairs against a count by hand: pairs labelled different are
-// none of them. By default figure 1 has a value at each distance, and the paper's shape: precision
+// TestFigure1: figure 1 has a value at each distance, and the paper's shape: precision
 // falls, recall rises.
 func TestFigure1(t *testing.T) {
-	figure := func(b bench) []Row {
-		t.Helper()
-		var r Result
-		must.Do(t, figure1(t.Context(), &b, &r))
-		return r.Rows
-	}
-	sample := filepath.Join("..", "cmd", "ndd", "testdata", "sample")
-	labelled := figure(bench{pairs: filepath.Join(sample, "pairs.tsv"),
-		documents: []string{filepath.Join(sample, "docs.jsonl")}})
-	if recall := labelled[3].Cells[7]; recall.Value != 1 { // all 15 near pairs
-		t.Errorf("minwise, k = 3: recall of near pairs %v, want 1", recall)
-	}
-	rows := figure(bench{n: 20_000})
+	var r Result
+	must.Do(t, figure1(t.Context(), &bench{n: 20_000, log: io.Discard}, &r))
+	rows := r.Rows
 	for _, column := range []int{4, 8} { // of figure 1: precision, and recall beside it
 		for k := 1; k < len(rows); k++ {
 			precision, recall, before := rows[k].Cells[column], rows[k].Cells[column+1], rows[k-1].Cells[column+1]

@@ -21,9 +21,9 @@ const memoryBytes = 1 << 30
 
 // memoryFigures are for one thread.
 type memoryFigures struct {
-	ReadGBps      float64 `json:"read_gb_per_second"`  // sequential
-	DependentNs   float64 `json:"dependent_miss_ns"`   // a miss whose address the one before has to deliver
-	IndependentNs float64 `json:"independent_miss_ns"` // one of many misses whose addresses are known at once
+	ReadGBps      float64 // sequential
+	DependentNs   float64 // a miss whose address the one before has to deliver
+	IndependentNs float64 // one of many misses whose addresses are known at once
 }
 
 func (m memoryFigures) String() string {

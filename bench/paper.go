@@ -3,15 +3,11 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
 	"runtime"
 	"slices"
-	"strings"
 
 	"github.com/dustin/go-humanize"
 
-	"ndd/engine/corpus/document"
-	"ndd/engine/corpus/ingest"
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/index/distribution"
 	"ndd/engine/index/plan"
@@ -32,14 +28,12 @@ const paperN = 8_000_000_000
 // figure1 is precision and recall by distance. The paper has 0.75 for both at k = 3, of pages that
 // people have judged.
 func figure1(ctx context.Context, b *bench, r *Result) error {
-	corpus, labels, err := b.labelled(ctx)
+	corpus := eval.NewCorpus()
+	labels, err := newEnglish(1).versions(corpus, max(50, min(1000, b.n/1000)))
 	if err != nil {
 		return err
 	}
 	pairs, _ := corpus.Pairs(labels)
-	if len(pairs) == 0 {
-		return fmt.Errorf("none of %d labelled pairs is of documents of the corpus", len(labels))
-	}
 	methods := []eval.Method{{Name: "simhash", Recipe: simhash.Simhash()}, {Name: "minwise", Recipe: simhash.Minwise()}}
 	result, err := eval.Measure(ctx, corpus, pairs, methods, eval.Options{})
 	if err != nil {
@@ -62,10 +56,8 @@ func figure1(ctx context.Context, b *bench, r *Result) error {
 	}
 	r.chart("figure-1", result.FigureChart())
 	r.note("%d documents, %d labelled pairs", corpus.Len(), len(pairs))
-	if b.pairs == "" {
-		r.note("the documents are invented texts with versions: words replaced, or pieces in another order; --pairs and " +
-			"--documents measure real ones")
-	}
+	r.note("the documents are invented texts with versions: words replaced, or pieces in another order; ndd eval " +
+		"measures real ones")
 	r.note("precision: share of all pairs within k that have a Jaccard of at least 0.5; the paper had pairs judged " +
 		"by people")
 	r.note("recall of near pairs: share of the pairs labelled as versions, with a Jaccard of at least 0.8, that are " +
@@ -75,43 +67,15 @@ func figure1(ctx context.Context, b *bench, r *Result) error {
 	return nil
 }
 
-// recallOf returns the share of near pairs, all languages and labels but different together, that
-// are within k.
+// recallOf returns the share of near pairs that are within k.
 func recallOf(m eval.MethodResult, k int) float64 {
 	found, pairs := 0, 0
 	for _, row := range m.Recall {
-		if row.Band == eval.Near.String() { // pairs labelled different have no band
+		if row.Band == eval.Near.String() {
 			found, pairs = found+row.Found[k], pairs+row.Pairs
 		}
 	}
 	return float64(found) / float64(pairs)
-}
-
-// labelled returns the documents and pairs of --documents and --pairs, or invented ones.
-func (b *bench) labelled(ctx context.Context) (c *eval.Corpus, labels []eval.Label, err error) {
-	c = eval.NewCorpus()
-	if b.pairs == "" {
-		labels, err = newEnglish(1).versions(c, max(50, min(1000, b.n/1000)))
-		return c, labels, err
-	}
-	f, err := os.Open(b.pairs)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer f.Close()
-	if labels, _, err = eval.ReadLabels(f, b.pairs); err != nil {
-		return nil, nil, err
-	}
-	type text struct{ id, text string }
-	_, err = ingest.Extract(ctx, b.documents, ingest.Config{Recipe: simhash.Default()}, ingest.Steps[text]{
-		Worker: func() (func(int, *document.Document) (text, error), error) {
-			return func(_ int, d *document.Document) (text, error) {
-				return text{strings.Clone(d.ID), strings.Clone(d.Text)}, nil
-			}, nil
-		},
-		Emit: func(t text) error { return c.Add(t.id, t.text) },
-	})
-	return c, labels, err
 }
 
 // figure2 is the distribution of fingerprints: figure 2a how often each bit is set, 2b how many

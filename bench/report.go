@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"math"
@@ -25,26 +24,25 @@ import (
 
 // A Report is a run.
 type Report struct {
-	Time    time.Time `json:"time"`
-	Machine Machine   `json:"machine"`
-	Tables  []*Result `json:"tables"`
+	Machine Machine
+	Tables  []*Result
 }
 
 // A Machine is what the figures were measured on.
 type Machine struct {
-	Version   string        `json:"version"` // of ndd: the commit
-	Go        string        `json:"go"`
-	OS        string        `json:"os"`
-	Arch      string        `json:"arch"`
-	Processor string        `json:"processor"`
-	Cores     int           `json:"cores"`
-	L2Bytes   int           `json:"l2_bytes"`
-	L3Bytes   int           `json:"l3_bytes"`
-	Kernel    string        `json:"kernel"`
-	Nodes     string        `json:"nodes"`
-	PageBytes int           `json:"page_bytes"`
-	Memory    memoryFigures `json:"memory"` // one thread
-	Limit     uint64        `json:"memory_limit_bytes"`
+	Version   string // of ndd: the commit
+	Go        string
+	OS        string
+	Arch      string
+	Processor string
+	Cores     int
+	L2Bytes   int
+	L3Bytes   int
+	Kernel    string
+	Nodes     string
+	PageBytes int
+	Memory    memoryFigures // one thread
+	Limit     uint64
 }
 
 func newReport() *Report {
@@ -64,7 +62,7 @@ func newReport() *Report {
 			m.Version = strings.TrimSpace(string(out))
 		}
 	}
-	return &Report{Time: time.Now().UTC().Truncate(time.Second), Machine: m}
+	return &Report{Machine: m}
 }
 
 func (m *Machine) write(w io.Writer) {
@@ -78,30 +76,30 @@ func (m *Machine) write(w io.Writer) {
 
 // A Result is what a table's run found.
 type Result struct {
-	Name    string   `json:"name"`
-	Title   string   `json:"title"`
-	Columns []string `json:"columns"` // what the cells of a row are, with units
-	Rows    []Row    `json:"rows"`
-	Notes   []string `json:"notes,omitempty"` // how the answers were verified, and what to keep in mind
-	Seconds float64  `json:"seconds"`         // the whole run of the table, with what is not measured
+	Name    string
+	Title   string
+	Columns []string // what the cells of a row are, with units
+	Rows    []Row
+	Notes   []string // how the answers were verified, and what to keep in mind
+	Seconds float64  // the whole run of the table, with what is not measured
 
 	charts []chart
 }
 
 // A Row is one line of a table.
 type Row struct {
-	Name  string `json:"name"`
-	Cells []Cell `json:"cells"`
+	Name  string
+	Cells []Cell
 }
 
 // A Cell is a figure: the median of its rounds with the least and the greatest, one number, or a
 // word.
 type Cell struct {
-	Value  float64 `json:"value"`
-	Least  float64 `json:"least,omitempty"`
-	Most   float64 `json:"most,omitempty"`
-	Text   string  `json:"text,omitempty"` // instead of a number
-	Rounds int     `json:"rounds,omitempty"`
+	Value  float64
+	Least  float64
+	Most   float64
+	Text   string // instead of a number
+	Rounds int
 }
 
 // chart is a picture of a table.
@@ -182,12 +180,6 @@ func (r *Result) write(w io.Writer) error {
 		fmt.Fprintf(w, "  %s\n", n)
 	}
 	return nil
-}
-
-func (r *Report) writeJSON(w io.Writer) error {
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
-	return e.Encode(r)
 }
 
 // plot writes the charts of all tables into a folder that is there.
