@@ -59,12 +59,6 @@ func (s *Scanner) words(text []byte, i int) int {
 		case asciiBeyond:
 			return i
 		default:
-			if s.opts.Punctuation && text[i] > ' ' && text[i] != 0x7f {
-				if i+1 < len(text) && asciiClass[text[i+1]] == asciiBeyond {
-					return i // a combining character may make another one of it
-				}
-				s.asciiByte(text, i, asciiMark(text[i]))
-			}
 			i++
 			continue
 		}
@@ -74,10 +68,6 @@ func (s *Scanner) words(text []byte, i int) int {
 		}
 		if wordly {
 			s.asciiWord(text, i, end)
-		} else if s.opts.Punctuation {
-			for j := i; j < end; j++ {
-				s.asciiByte(text, j, asciiMark(text[j]))
-			}
 		}
 		i = end
 	}
@@ -125,9 +115,7 @@ func (s *Scanner) asciiWord(text []byte, i, end int) {
 	if s.opts.Chars {
 		for j := i; j < end; j++ {
 			if class := asciiClass[text[j]]; class == asciiLetter || class == asciiDigit {
-				s.asciiByte(text, j, Char)
-			} else if s.opts.Punctuation {
-				s.asciiByte(text, j, asciiMark(text[j]))
+				s.next().set(uint64(lowerASCII(text[j])), 0, 1, s.origin+j, s.origin+j+1, Char)
 			}
 		}
 		return
@@ -142,19 +130,6 @@ func (s *Scanner) asciiWord(text []byte, i, end int) {
 	}
 	lo, hi := pack(text[i:end])
 	s.next().set(lowerASCII8(lo), lowerASCII8(hi), end-i, s.origin+i, s.origin+end, Word)
-}
-
-// asciiByte pushes one byte as a token.
-func (s *Scanner) asciiByte(text []byte, i int, kind Kind) {
-	s.next().set(uint64(lowerASCII(text[i])), 0, 1, s.origin+i, s.origin+i+1, kind)
-}
-
-// asciiMark returns the kind of a punctuation mark or symbol.
-func asciiMark(c byte) Kind {
-	if c == '.' || c == '!' || c == '?' {
-		return SentenceEnd
-	}
-	return Punctuation
 }
 
 // shortWord folds and packs the word that s starts with, if it is 1 to 16 letters and the next byte

@@ -26,7 +26,7 @@ func (s *Scanner) characters(text []byte, i int) int {
 		case rune(table.normal[r]) == r && table.continuous[r>>6]>>(r&63)&1 != 0:
 			lo := uint64(text[i]) | uint64(text[i+1])<<8 | uint64(text[i+2])<<16
 			s.next().set(lo, 0, 3, i, i+3, Char)
-		case s.opts.Punctuation || !separates(rune(table.normal[r])):
+		case !separates(rune(table.normal[r])):
 			return i
 		}
 		i += 3

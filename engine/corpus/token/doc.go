@@ -1,12 +1,12 @@
 // Package token takes texts apart into tokens with their places in the text: words, the characters
-// of scripts without spaces, punctuation marks and ends of sentences, with stop words marked.
+// of scripts without spaces, with stop words marked.
 // Fingerprints, shingles, SpotSigs, CCDet and winnowing are all made of them, so that they agree on
 // what a word is.
 //
 // # Words
 //
 //	token        a word of a script that puts spaces between words, or one character of a script that does not
-//	             (Han, kana, Thai, Lao, Khmer, Myanmar); by option also a punctuation mark or symbol
+//	             (Han, kana, Thai, Lao, Khmer, Myanmar)
 //	normal form  NFKC, full case folding, no invisible characters, ’ as ': equal words are equal bytes (normal.go)
 //	chunk        a piece of text that is normalised and taken apart on its own
 //	packed       of a token's normalised bytes: lying in two machine words, as nearly all tokens do

@@ -7,9 +7,8 @@ import (
 
 // Options configures a Scanner. The zero value yields words and characters, and mark no stop words.
 type Options struct {
-	Chars       bool   // every letter and digit is a token of kind Char, in every script
-	StopWords   string // language whose stop words are marked, such as "en"; "" for none
-	Punctuation bool   // yield tokens of kind Punctuation and SentenceEnd too
+	Chars     bool   // every letter and digit is a token of kind Char, in every script
+	StopWords string // language whose stop words are marked, such as "en"; "" for none
 }
 
 // A Scanner takes texts apart. It reuses its memory from text to text, about 12 KiB and as much as

@@ -64,14 +64,12 @@ func (s *Scanner) spaced(chunk []byte, start int, kinds holds) {
 		s.words(chunk, start)
 		return
 	case kinds&letters == 0:
-		s.pushMarks(chunk[start:], start)
 		return
 	}
 	for w := words.FromBytes(chunk[start:]); w.Next(); {
 		token := w.Value()
 		switch {
 		case !isWord(token):
-			s.pushMarks(token, start)
 		case s.opts.Chars:
 			s.pushChars(token, start)
 		default:
@@ -103,8 +101,6 @@ func (s *Scanner) pushChars(token []byte, start int) {
 		r, size := utf8.DecodeRune(token)
 		if wordly(r) || unicode.IsMark(r) {
 			s.pushChar(token[:size], start)
-		} else {
-			s.pushMarks(token[:size], start)
 		}
 		token, start = token[size:], start+size
 	}
@@ -117,32 +113,6 @@ func (s *Scanner) pushChar(char []byte, start int) {
 		lo |= uint64(c) << (8 * i)
 	}
 	s.next().set(lo, 0, len(char), s.origin+start, s.origin+start+len(char), Char)
-}
-
-// pushMarks pushes the punctuation marks and symbols between words, if they are wanted. White
-// space, combining and control characters and invalid bytes are none.
-func (s *Scanner) pushMarks(token []byte, start int) {
-	if !s.opts.Punctuation {
-		return
-	}
-	for len(token) > 0 {
-		r, size := utf8.DecodeRune(token)
-		if kind, ok := mark(r); ok {
-			s.push(token[:size], s.origin+start, s.origin+start+size, kind)
-		}
-		token, start = token[size:], start+size
-	}
-}
-
-// mark returns the kind of a punctuation mark or symbol, and whether r is one.
-func mark(r rune) (Kind, bool) {
-	switch {
-	case r == utf8.RuneError || !unicode.IsPunct(r) && !unicode.IsSymbol(r):
-		return 0, false
-	case unicode.Is(unicode.Sentence_Terminal, r):
-		return SentenceEnd, true
-	}
-	return Punctuation, true
 }
 
 // decodeValid decodes the first character of valid UTF-8 that begins with one beyond ASCII; the

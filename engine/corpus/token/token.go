@@ -18,16 +18,7 @@ const (
 	// Char is one character of a script that puts no spaces between words; of the chars tokeniser,
 	// any letter or digit.
 	Char
-	// Punctuation is one punctuation mark or symbol that ends no sentence.
-	Punctuation
-	// SentenceEnd is one punctuation mark that may end a sentence, such as "." "?" "。".
-	SentenceEnd
 )
-
-var kindNames = [...]string{"word", "char", "punctuation", "sentence end"}
-
-// String returns the name of the kind.
-func (k Kind) String() string { return kindNames[k] }
 
 // packedMax is the number of bytes of the longest token that a [Token] holds itself.
 const packedMax = 16

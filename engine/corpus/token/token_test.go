@@ -21,7 +21,7 @@ type found struct {
 	kind Kind
 }
 
-// specification says in the plainest way what a Scanner that is asked for punctuation has to yield:
+// specification says in the plainest way what a Scanner has to yield:
 // normalise everything at once, take characters of continuous scripts alone, and leave the rest to
 // UAX #29. With chars, letters and digits are all alone.
 func specification(text string, chars bool) (tokens []found) {
@@ -35,9 +35,7 @@ func specification(text string, chars bool) (tokens []found) {
 				continue
 			}
 			for _, r := range w.Value() {
-				if kind, ok := mark(r); ok {
-					tokens = append(tokens, found{string(r), kind})
-				} else if word && (unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.IsMark(r)) {
+				if word && (unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.IsMark(r)) {
 					tokens = append(tokens, found{string(r), Char})
 				}
 			}
@@ -82,16 +80,12 @@ func checkTokens(t fataler, text string) {
 	t.Helper()
 	for _, chars := range []bool{false, true} {
 		want := specification(text, chars)
-		got, places, _ := scan(t, Options{Chars: chars, Punctuation: true}, text)
+		got, places, _ := scan(t, Options{Chars: chars}, text)
 		if !slices.Equal(got, want) {
 			t.Fatalf("chars %v: %q: tokens %v, by the specification %v", chars, text, got, want)
 		}
 		if !chars {
 			checkPlaces(t, text, got, places)
-		}
-		want = slices.DeleteFunc(want, func(f found) bool { return f.kind >= Punctuation })
-		if got, _, _ = scan(t, Options{Chars: chars}, text); !slices.Equal(got, want) {
-			t.Fatalf("chars %v, no punctuation: %q: tokens %v, by the specification %v", chars, text, got, want)
 		}
 	}
 }
@@ -184,9 +178,9 @@ func FuzzTokens(f *testing.F) {
 func TestExample(t *testing.T) {
 	const text = "The ﬁne Straße isn't “here”. 使用 Ｖｕｅ３．４ 的组件。"
 	var got strings.Builder
-	tokens, places, stops := scan(t, Options{Punctuation: true, StopWords: "en"}, text)
+	tokens, places, stops := scan(t, Options{StopWords: "en"}, text)
 	for i, k := range tokens {
-		fmt.Fprintf(&got, "%s|%s|%v", text[places[i][0]:places[i][1]], k.text, k.kind)
+		fmt.Fprintf(&got, "%s|%s|%s", text[places[i][0]:places[i][1]], k.text, []string{Word: "word", Char: "char"}[k.kind])
 		if stops[i] {
 			got.WriteString("|stop")
 		}
@@ -197,17 +191,13 @@ The|the|word|stop
 ﬁne|fine|word
 Straße|strasse|word
 isn't|isn't|word|stop
-“|“|punctuation
 here|here|word|stop
-”|”|punctuation
-.|.|sentence end
 使|使|char
 用|用|char
 Ｖｕｅ３．４|vue3.4|word
 的|的|char
 组|组|char
 件|件|char
-。|。|sentence end
 `, "\n")
 	if got.String() != want {
 		t.Errorf("got\n%swant\n%s", got.String(), want)
