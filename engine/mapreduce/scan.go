@@ -25,8 +25,7 @@ import (
 type Scan struct {
 	Queries string // file with the queries
 	K       int
-	Temp    string     // folder for hits of a chunk that do not fit in memory
-	Disk    *disk.Disk // that it is on; nil: the system's
+	Disk    *disk.Disk // for hits of a chunk that do not fit in memory; nil: the system's
 }
 
 func (j Scan) mapPart(ctx context.Context, t *task) (err error) {
@@ -51,7 +50,7 @@ func (j Scan) mapPart(ctx context.Context, t *task) (err error) {
 		return err
 	}
 	defer reading.Release()
-	o := scan.Options{Threads: t.Threads, Budget: t.Budget, Temp: j.Temp, Disk: j.Disk, Fingerprints: chunkPrints,
+	o := scan.Options{Threads: t.Threads, Budget: t.Budget, Disk: j.Disk, Fingerprints: chunkPrints,
 		Once: true}
 	plan, err := scan.NewPlan(len(queries), j.K, false, o)
 	if err != nil {

@@ -8,12 +8,10 @@ import (
 	"strconv"
 )
 
-// Lines is a chart of several series over the same positions 0, 1, 2, ... Series are told apart by
+// Lines is a chart of several series of shares, 0 to 1, over the same positions 0, 1, 2, ... Series are told apart by
 // dashes and by the name at their end, not by colour alone.
 type Lines struct {
 	Title, X, Y string
-	Labels      []string // of the positions; their numbers where there are none
-	Top         int      // of the y axis, which has a line for each whole number; 0: values are shares, from 0 to 1
 	Series      []Series
 }
 
@@ -47,26 +45,19 @@ func (c *Lines) WriteTo(w io.Writer) (int64, error) {
 		last = max(last, len(s.Values)-1)
 	}
 	x := func(i int) float64 { return left + insideX*float64(i)/float64(last) }
-	top, ticks, digits := 1.0, 5, 1
-	if c.Top > 0 {
-		top, ticks, digits = float64(c.Top), c.Top, 0
-	}
-	y := func(v float64) float64 { return above + insideY*(1-min(max(v, 0), top)/top) }
+	y := func(v float64) float64 { return above + insideY*(1-min(max(v, 0), 1)) }
 	fmt.Fprintf(&b, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" "+
 		"font-family=\"sans-serif\" font-size=\"12\">\n", width, height)
 	fmt.Fprintf(&b, "<rect width=\"%d\" height=\"%d\" fill=\"#fff\"/>\n", width, height)
 	text(&b, left+insideX/2, above/2+4, "middle", "", c.Title)
+	const ticks = 5
 	for i := range ticks + 1 {
-		v := top * float64(i) / float64(ticks)
+		v := float64(i) / ticks
 		fmt.Fprintf(&b, "<path d=\"M%d %sH%d\" stroke=\"#ddd\"/>\n", left, coordinate(y(v)), left+insideX)
-		text(&b, left-6, y(v)+4, "end", "", strconv.FormatFloat(v, 'f', digits, 64))
+		text(&b, left-6, y(v)+4, "end", "", strconv.FormatFloat(v, 'f', 1, 64))
 	}
 	for i := range last + 1 {
-		label := strconv.Itoa(i)
-		if i < len(c.Labels) {
-			label = c.Labels[i]
-		}
-		text(&b, x(i), height-under+18, "middle", "", label)
+		text(&b, x(i), height-under+18, "middle", "", strconv.Itoa(i))
 	}
 	for i, s := range c.Series {
 		colour, dash := colours[i%len(colours)], dashes[i%len(dashes)]

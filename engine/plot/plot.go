@@ -28,7 +28,7 @@ type Bars struct {
 	Values      []float64 // from left to right, not negative; those beyond Top end there
 	Labels      []int     // of the values; their positions where there are none
 	Every       int       // so many-th label is written, and the first and the last
-	Top         float64   // of the y axis; 0: what the values need
+	Top         float64   // of the y axis, above 0
 	Line        float64   // drawn across; 0: none
 }
 
@@ -41,15 +41,14 @@ const (
 // WriteTo writes the chart as SVG and returns the number of bytes and the error of w.
 func (c *Bars) WriteTo(w io.Writer) (int64, error) {
 	var b bytes.Buffer
-	top := c.top()
 	const insideX, insideY = width - left - right, height - above - under
-	y := func(v float64) float64 { return above + insideY*(1-min(max(v, 0), top)/top) }
+	y := func(v float64) float64 { return above + insideY*(1-min(max(v, 0), c.Top)/c.Top) }
 	fmt.Fprintf(&b, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" "+
 		"font-family=\"sans-serif\" font-size=\"12\">\n", width, height)
 	fmt.Fprintf(&b, "<rect width=\"%d\" height=\"%d\" fill=\"#fff\"/>\n", width, height)
 	text(&b, width/2, above/2+4, "middle", "", c.Title)
 	for i := range 5 {
-		v := top * float64(i) / 4
+		v := c.Top * float64(i) / 4
 		fmt.Fprintf(&b, "<path d=\"M%d %sH%d\" stroke=\"#ddd\"/>\n", left, coordinate(y(v)), width-right)
 		text(&b, left-6, y(v)+4, "end", "", strconv.FormatFloat(v, 'g', 4, 64))
 	}
@@ -79,30 +78,6 @@ func (c *Bars) WriteTo(w io.Writer) (int64, error) {
 	text(&b, 14, above+insideY/2, "middle", fmt.Sprintf(" transform=\"rotate(-90 14 %d)\"", above+insideY/2), c.Y)
 	b.WriteString("</svg>\n")
 	return b.WriteTo(w)
-}
-
-// top returns the upper end of the y axis: the least of 1, 2 or 5 times a power of
-// ten that is above all values and the line.
-func (c *Bars) top() float64 {
-	if c.Top > 0 {
-		return c.Top
-	}
-	most := c.Line
-	for _, v := range c.Values {
-		if !math.IsInf(v, 0) && v > most {
-			most = v
-		}
-	}
-	if most <= 0 {
-		return 1
-	}
-	unit := math.Pow(10, math.Floor(math.Log10(most)))
-	for _, by := range []float64{1, 2, 5} {
-		if by*unit >= most {
-			return by * unit
-		}
-	}
-	return 10 * unit
 }
 
 // label returns the label below value i.

@@ -70,21 +70,12 @@ func TestBars(t *testing.T) {
 				bars++
 			}
 		}
-		svg := draw(t, &Bars{Values: values, Every: 16})
+		svg := draw(t, &Bars{Values: values, Every: 16, Top: 1})
 		if e := elements(t, svg); e["svg"] != 1 || e["rect"] != bars {
 			t.Errorf("%v: %v", values, e)
 		}
 		if strings.Contains(svg, "\"NaN") || strings.Contains(svg, "Inf\"") || strings.Contains(svg, "=\"-") {
 			t.Errorf("%v: %s", values, svg)
-		}
-	}
-}
-
-func TestTop(t *testing.T) {
-	for most, want := range map[float64]float64{0: 1, 0.3: 0.5, 1: 1, 1.1: 2, 4.9: 5, 7: 10, 128: 200} {
-		c := Bars{Values: []float64{most}}
-		if got := c.top(); math.Abs(got-want) > 1e-9 {
-			t.Errorf("above %g: %g, want %g", most, got, want)
 		}
 	}
 }
@@ -113,20 +104,6 @@ func TestLines(t *testing.T) {
 	}
 	for _, want := range []string{"one &amp; two", ">gap<", "M64 312h0L277.33 176L490.67 40L704 40",
 		"M277.33 244h0M704 108h0"} {
-		if !strings.Contains(svg, want) {
-			t.Errorf("no %q in\n%s", want, svg)
-		}
-	}
-	c.Top, c.Labels = 2, []string{"1,000", "2,000"}
-	b.Reset()
-	if _, err := c.WriteTo(&b); err != nil {
-		t.Fatal(err)
-	}
-	svg = b.String()
-	if found := elements(t, svg); found["path"] != 3+2*2 {
-		t.Errorf("elements %v in %s", found, svg)
-	}
-	for _, want := range []string{">1,000<", ">2,000<", ">3<", "M64 312h0L277.33 244L490.67 176L704 40"} {
 		if !strings.Contains(svg, want) {
 			t.Errorf("no %q in\n%s", want, svg)
 		}

@@ -50,9 +50,6 @@ func (b *Builder) Close() error {
 	return b.hashes.close()
 }
 
-// Documents returns how many sets have been added.
-func (b *Builder) Documents() int { return len(b.ends) }
-
 // Spilled reports whether the sets are in a temporary file.
 func (b *Builder) Spilled() bool { return b.hashes.run != nil }
 

@@ -36,16 +36,13 @@ func comparePairs(a, b Pair) int {
 
 // A Report counts the work of a join and the pairs it left out.
 type Report struct {
-	Empty int // documents without signatures, which are in no pair
-	Equal int // documents whose set another one had before
-	// of these, those in groups of more than Options.MaxEqual: each is in one pair, with the first
-	// of its group
+	// Unlisted is how many documents are in groups of more than Options.MaxEqual with the same set:
+	// each is in one pair, with the first of its group.
 	Unlisted   int
 	Candidates uint64 // pairs that were verified, or summed
 	Lookups    uint64 // of the doc-split: lists that documents were looked up in
 	Postings   uint64 // of these: documents of lists that were read
-	Pairs      int
-	Slices     int // that the documents, or the signatures, were split in
+	Slices     int    // that the documents, or the signatures, were split in
 	Traffic    Traffic
 
 	// Common is how many signatures are in more than Options.MaxDocuments documents, and Frequent
@@ -94,7 +91,6 @@ func (b *Builder) Join(ctx context.Context, o Options) (_ []Pair, report Report,
 	if err != nil {
 		return nil, report, err
 	}
-	report.Empty = r.empty
 	s, err := b.shared(ctx, r.docs, &o)
 	if err != nil {
 		return nil, report, err
@@ -110,7 +106,6 @@ func (b *Builder) Join(ctx context.Context, o Options) (_ []Pair, report Report,
 	}
 	pairs = b.expand(r.equal, pairs, o.MaxEqual, &report)
 	slices.SortFunc(pairs, comparePairs)
-	report.Pairs = len(pairs)
 	return pairs, report, b.Close()
 }
 

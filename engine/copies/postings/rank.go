@@ -15,7 +15,6 @@ import (
 type ranking struct {
 	docs  []uint32   // by rank: the document; of equal ones the first alone
 	equal [][]uint32 // documents with equal sets, each group in order of the documents
-	empty int        // documents without signatures
 }
 
 // leadingMask is the mask that leaves the order of numbers unchanged.
@@ -72,7 +71,6 @@ func (b *Builder) group(r *ranking, pairs []radix.Pair) {
 	for _, p := range pairs {
 		doc := uint32(p[1])
 		if b.size(doc) == 0 {
-			r.empty++
 			continue
 		}
 		at := slices.IndexFunc(groups, func(g []uint32) bool { return slices.Equal(b.set(g[0]), b.set(doc)) })
@@ -120,7 +118,6 @@ func (b *Builder) expand(equal [][]uint32, pairs []Pair, most int, r *Report) []
 	members := make(map[uint32][]uint32, len(equal)) // by first document: those to list
 	var expanded []Pair
 	for _, group := range equal {
-		r.Equal += len(group) - 1
 		firsts := group
 		if len(group) > most {
 			firsts = group[:1]

@@ -7,12 +7,6 @@ import (
 	"ndd/engine/storage/spill"
 )
 
-// A Posting is a document that has a signature, with the number of all its signatures.
-type Posting struct {
-	Doc  uint32
-	Size uint32
-}
-
 // splitTerms makes of the documents of each signature the partial overlaps of its pairs, which are
 // sorted, spilled and summed pair by pair.
 func (b *Builder) splitTerms(ctx context.Context, rs *ranking, s *shared, o *Options, r *Report) (pairs []Pair,

@@ -5,21 +5,19 @@ import (
 	"errors"
 	"iter"
 	"runtime"
-	"time"
 
 	"ndd/engine/corpus/document"
 	"ndd/engine/parallel"
 )
 
 const (
-	batchBytes  = 128 << 10
-	batchUnits  = 256
-	queueDepth  = 6        // batches in flight for each worker
-	heldBytes   = 64 << 20 // of results that wait for an earlier file
-	itemBytes   = 400      // about what a result holds
-	partBytes   = 1 << 20  // of small files that one goroutine reads after the other
-	partFiles   = 64
-	progressGap = 100 * time.Millisecond
+	batchBytes = 128 << 10
+	batchUnits = 256
+	queueDepth = 6        // batches in flight for each worker
+	heldBytes  = 64 << 20 // of results that wait for an earlier file
+	itemBytes  = 400      // about what a result holds
+	partBytes  = 1 << 20  // of small files that one goroutine reads after the other
+	partFiles  = 64
 )
 
 // Steps turns each document of some inputs into a result of type R.
@@ -79,7 +77,7 @@ func Extract[R any](ctx context.Context, inputs []string, cfg Config, s Steps[R]
 		cfg.Document.Decoders = document.NewDecoders(cfg.Threads, budget/4)
 		budget -= budget / 4
 	}
-	p := &pipeline[R]{cfg: cfg, steps: s, told: time.Now()}
+	p := &pipeline[R]{cfg: cfg, steps: s}
 	o := parallel.Options{Workers: cfg.Threads, Ahead: queueDepth * cfg.Threads, Producers: cfg.Threads,
 		Budget: budget, Held: heldBytes}
 	if s.Want != nil && s.FileUnits == nil {
@@ -92,10 +90,8 @@ func Extract[R any](ctx context.Context, inputs []string, cfg Config, s Steps[R]
 			p.report.Units += n
 		}
 	}
-	p.report.Files, p.report.BytesRead, p.report.Outside = p.files(), p.bytes(), cfg.Document.Meter.Outside()
-	if cfg.Progress != nil {
-		cfg.Progress(p.progress(true))
-	}
+	m := cfg.Document.Meter
+	p.report.Files, p.report.BytesRead, p.report.Outside = m.Files.Load(), m.Bytes.Load(), m.Outside()
 	return p.report, err
 }
 
@@ -106,14 +102,6 @@ type pipeline[R any] struct {
 	units int // numbered so far
 
 	report Report
-	told   time.Time // of the last call of cfg.Progress
-}
-
-func (p *pipeline[R]) files() int64 { return p.cfg.Document.Meter.Files.Load() }
-func (p *pipeline[R]) bytes() int64 { return p.cfg.Document.Meter.Bytes.Load() }
-
-func (p *pipeline[R]) progress(done bool) Progress {
-	return Progress{Files: p.files(), BytesRead: p.bytes(), Documents: p.report.Documents, Done: done}
 }
 
 // batch is some units in a row. The scanner fills items, a worker their results.
@@ -367,10 +355,6 @@ func (p *pipeline[R]) emit(b *batch[R]) error {
 		}
 	}
 	p.cfg.Document.Meter.Documents.Store(int64(p.report.Documents))
-	if p.cfg.Progress != nil && time.Since(p.told) >= progressGap {
-		p.told = time.Now()
-		p.cfg.Progress(p.progress(false))
-	}
 	return nil
 }
 

@@ -33,18 +33,6 @@ type Config struct {
 	// those here, that the results depend on; it is "" for fingerprints.
 	Work Work
 	Job  string
-
-	// Progress, if not nil, is called about ten times a second while records come, and once at the
-	// end.
-	Progress func(Progress)
-}
-
-// Progress is how far a run has come.
-type Progress struct {
-	Files     int64 // opened so far
-	BytesRead int64 // read from disk so far
-	Documents int   // emitted so far
-	Done      bool  // the last call
 }
 
 // Record is one document on its way to an index.

@@ -13,7 +13,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/minio/highwayhash"
@@ -181,28 +180,6 @@ func TestRunCancelled(t *testing.T) {
 	})
 	if !errors.Is(err, why) {
 		t.Errorf("after %d records: %v", calls, err)
-	}
-}
-
-func TestRunProgress(t *testing.T) {
-	dir := corpus(t, 100)
-	var last ingest.Progress
-	calls := 0
-	slow := func(ingest.Record) error {
-		time.Sleep(2 * time.Millisecond)
-		return nil
-	}
-	report, err := ingest.Run(t.Context(), []string{dir, dir, dir}, ingest.Config{Progress: func(p ingest.Progress) {
-		if p.Documents < last.Documents || p.BytesRead < last.BytesRead || last.Done {
-			t.Errorf("%+v after %+v", p, last)
-		}
-		last = p
-		calls++
-	}}, slow)
-	must.Do(t, err)
-	want := ingest.Progress{Files: report.Files, BytesRead: report.BytesRead, Documents: report.Documents, Done: true}
-	if last != want || calls < 3 {
-		t.Errorf("%d calls, the last %+v, want %+v", calls, last, want)
 	}
 }
 

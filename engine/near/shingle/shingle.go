@@ -193,11 +193,3 @@ func Shared(a, b []uint64) (both int) {
 	}
 	return both
 }
-
-// JaccardBound returns the most that the similarity of sets of these sizes can be.
-func JaccardBound(a, b int) float64 {
-	if a+b == 0 {
-		return 1
-	}
-	return float64(min(a, b)) / float64(max(a, b))
-}
