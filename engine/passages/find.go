@@ -100,8 +100,8 @@ func (r *Result) read(ctx context.Context, cfg ingest.Config, s ingest.Steps[pre
 // findUnits finds repeated units.
 func (r *Result) findUnits(ctx context.Context, cfg ingest.Config) (ingest.Report, error) {
 	marks := newSorter[[3]uint64](&r.o, "units", 1)
-	defer marks.close()
-	var list [][3]uint64
+	defer marks.Close()
+	list := marks.Writer()
 	cfg.Job = fmt.Sprintf("%s, ignore %d, at least %d characters", r.o.Unit, r.o.Ignore, r.o.MinChars)
 	report, err := r.read(ctx, cfg, ingest.Steps[prepared]{
 		Worker: func() (func(int, *document.Document) (prepared, error), error) {
@@ -115,7 +115,7 @@ func (r *Result) findUnits(ctx context.Context, cfg ingest.Config) (ingest.Repor
 			r.marks += len(p.units)
 			for _, m := range p.units {
 				m[2] += r.spool.atoms
-				if list, err = marks.add(list, m); err != nil {
+				if err = list.Add(m); err != nil {
 					return err
 				}
 			}
@@ -128,8 +128,7 @@ func (r *Result) findUnits(ctx context.Context, cfg ingest.Config) (ingest.Repor
 	if err != nil {
 		return report, err
 	}
-	marks.end(list)
-	list = nil
+	list.Close()
 	r.repeats, err = groups(ctx, &r.o, marks, 2, "repeated units", func() func([][3]uint64, func(repeat) error) error {
 		return r.unitGroup
 	})

@@ -245,19 +245,6 @@ func TestCollision(t *testing.T) {
 	t.Fatal("no head has the mark")
 }
 
-// TestSortRecords sorts records with few keys.
-func TestSortRecords(t *testing.T) {
-	rng := rand.New(rand.NewPCG(13, 14))
-	records := make([][3]uint64, 3000)
-	for i := range records {
-		records[i] = [3]uint64{rng.Uint64N(9) << 40, rng.Uint64N(5), rng.Uint64()}
-	}
-	want := slices.SortedFunc(slices.Values(records), func(a, b [3]uint64) int { return slices.Compare(a[:], b[:]) })
-	if got := sortRecords(records, 2); !slices.Equal(got, want) {
-		t.Error("not in order")
-	}
-}
-
 // TestRuns: text with a period is two spans, the first place and what repeats it.
 func TestRuns(t *testing.T) {
 	for _, period := range []string{"a", "ab", "abcdefg"} {

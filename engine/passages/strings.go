@@ -32,8 +32,8 @@ func selected(length int) int { return max(2*length/5, length-distanceMax) }
 // findStrings finds repeated strings.
 func (r *Result) findStrings(ctx context.Context, cfg ingest.Config) (ingest.Report, error) {
 	marks := newSorter[mark](&r.o, "marks", 1)
-	defer marks.close()
-	var list []mark
+	defer marks.Close()
+	list := marks.Writer()
 	if cfg.Work != nil { // for the copies
 		if err := cfg.Work.Begin(ctx, r.inputs, &cfg); err != nil {
 			return ingest.Report{}, err
@@ -56,7 +56,7 @@ func (r *Result) findStrings(ctx context.Context, cfg ingest.Config) (ingest.Rep
 			r.marks += len(p.strings)
 			for _, m := range p.strings {
 				m[1] += markPlace(r.spool.atoms, 0, 0)
-				if list, err = marks.add(list, m); err != nil {
+				if err = list.Add(m); err != nil {
 					return err
 				}
 			}
@@ -69,8 +69,7 @@ func (r *Result) findStrings(ctx context.Context, cfg ingest.Config) (ingest.Rep
 	if err != nil {
 		return report, err
 	}
-	marks.end(list)
-	list = nil
+	list.Close()
 	r.repeats, err = groups(ctx, &r.o, marks, 1, "repeated marks", func() func([]mark, func(repeat) error) error {
 		return newStringGroup(&r.o, r.length(), r.spool).find
 	})

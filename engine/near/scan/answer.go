@@ -51,7 +51,7 @@ func (s *Searcher) Hits(ctx context.Context, f Source) iter.Seq2[Hit, error] {
 			return
 		}
 		defer hits.Close()
-		for h, err := range hits.All(ctx) {
+		for h, err := range hits.all(ctx) {
 			if !yield(h, err) || err != nil {
 				return
 			}

@@ -2,6 +2,7 @@ package scan
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"math/rand/v2"
@@ -11,9 +12,9 @@ import (
 	"sync"
 	"testing"
 
+	"ndd/engine/index/radix"
 	"ndd/engine/memory"
 	"ndd/engine/oracle"
-	"ndd/engine/oracle/must"
 	"ndd/engine/oracle/sets"
 	"ndd/engine/storage/store"
 )
@@ -22,7 +23,9 @@ func TestScanHits(t *testing.T) {
 	base, queries := sets.Planted(30_000, 500)
 	want := oracle.Search(base, queries, 3)
 	tables, err := newTables(queries, buildOptions{K: 3, Threads: 1})
-	must.Do(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	defer tables.Close()
 	for name, source := range map[string]func() Source{
 		"slice":  func() Source { return Slice(base, 0) },
@@ -46,7 +49,9 @@ func TestScanHits(t *testing.T) {
 				defer mu.Unlock()
 				done = max(done, n)
 			}})
-			must.Do(t, err)
+			if err != nil {
+				t.Fatal(err)
+			}
 			if got := collect(t, hits); !slices.Equal(got, want) || done != uint64(len(base)) {
 				t.Fatalf("%s: %d hits, want %d; %d done", name, len(got), len(want), done)
 			}
@@ -69,20 +74,48 @@ func TestScanHits(t *testing.T) {
 	}
 }
 
-// TestSpill gives so little memory that runs are written, merged, and merged again.
+// TestSpill gives so little memory that hits are written to files, and wants them in order, each once.
 func TestSpill(t *testing.T) {
 	dir := t.TempDir()
+	hits := newHits(nil, dir, 1, 2)
 	rng := rand.New(rand.NewPCG(3, 4))
-	testHits(t, newHits(nil, dir, 1, 2), dir, rng, 1000)
-	for range newHits(nil, dir, 0, 1).All(context.Background()) {
+	writers := []*radix.RecordWriter[record]{hits.Writer(), hits.Writer()}
+	var want []Hit
+	for i := range 30_000 {
+		h := Hit{rng.Uint64N(30_000), rng.IntN(4), rng.Uint64N(4), rng.Uint64N(3)}
+		want = append(want, h, h)
+		for _, w := range writers {
+			if err := w.Add(h.record()); err != nil {
+				t.Fatal(i, err)
+			}
+		}
+	}
+	for _, w := range writers {
+		w.Close()
+	}
+	slices.SortFunc(want, func(a, b Hit) int {
+		return cmp.Or(cmp.Compare(a.Query, b.Query), cmp.Compare(a.Distance, b.Distance),
+			cmp.Compare(a.Fingerprint, b.Fingerprint), cmp.Compare(a.Row, b.Row))
+	})
+	want = slices.Compact(want)
+	if got := collectHits(t, hits); !slices.Equal(got, want) {
+		t.Errorf("%d hits, want %d", len(got), len(want))
+	}
+	if err := hits.Close(); err != nil {
+		t.Error(err)
+	}
+	if names, err := os.ReadDir(dir); err != nil || len(names) > 0 {
+		t.Errorf("left over: %v, %v", names, err)
+	}
+	for range newHits(nil, dir, 0, 1).all(context.Background()) {
 		t.Error("a hit of none")
 	}
 
-	// A file that cannot be, and one that is lost.
+	// A file that cannot be.
 	w := newHits(nil, dir+"/none", 1, 1).Writer()
 	var err error
 	for i := range uint64(1000) {
-		if err = w.Add(Hit{Query: i}); err != nil {
+		if err = w.Add(record{i << 8}); err != nil {
 			break
 		}
 	}
@@ -91,39 +124,16 @@ func TestSpill(t *testing.T) {
 	}
 }
 
-// testHits adds hits of which each repeats some times, and wants at least so many runs.
-func testHits(t *testing.T, hits *hits, dir string, rng *rand.Rand, runs int64) {
+// collectHits returns all hits.
+func collectHits(t *testing.T, hits *hits) (all []Hit) {
 	t.Helper()
-	n := 500_000
-	if testing.Short() {
-		n = 300_000
+	for h, err := range hits.all(context.Background()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, h)
 	}
-	var want []Hit
-	writers := []*hitWriter{hits.Writer(), hits.Writer()}
-	for i := range n {
-		h := Hit{rng.Uint64N(30_000), rng.IntN(4), rng.Uint64N(4), rng.Uint64N(3)}
-		want = append(want, h)
-		must.Do(t, writers[i%2].Add(h))
-	}
-	for _, w := range writers {
-		w.Close()
-	}
-	slices.SortFunc(want, func(a, b Hit) int { return compareRecords(a.record(), b.record()) })
-	want = slices.Compact(want)
-	var got []Hit
-	for h, err := range hits.All(context.Background()) {
-		must.Do(t, err)
-		got = append(got, h)
-	}
-	if hits.runs.Bytes() < runs*256*recordBytes || !slices.Equal(got, want) {
-		t.Errorf("%d hits after %d bytes of runs, want %d", len(got), hits.runs.Bytes(), len(want))
-	}
-	if err := hits.Close(); err != nil {
-		t.Error(err)
-	}
-	if names, err := os.ReadDir(dir); err != nil || len(names) > 0 {
-		t.Errorf("left over: %v, %v", names, err)
-	}
+	return all
 }
 
 // TestAnswer gives memory for some of the queries at a time.
@@ -140,7 +150,9 @@ func TestAnswer(t *testing.T) {
 		var got []oracle.Hit
 		for h, err := range Answer(context.Background(), func() (Source, error) { opened++; return Slice(base, 0), nil },
 			queries, 3, s, o) {
-			must.Do(t, err)
+			if err != nil {
+				t.Fatal(err)
+			}
 			if o.Budget.Left() != bytes-s.Bytes() {
 				t.Fatalf("%d of %d bytes are left while %d are in use", o.Budget.Left(), bytes, s.Bytes())
 			}

@@ -1,0 +1,117 @@
+package radix
+
+import (
+	"iter"
+	"math/bits"
+	"slices"
+	"sync"
+	"unsafe"
+
+	"ndd/engine/storage/spill"
+)
+
+// Records sorts records of several words that need not fit in memory, and drops repeated ones. A
+// writer that is full sorts what it has and spills it as a run (package spill); the runs are merged
+// when the records are read:
+//
+//	Writer ..full--> sort --> run     Writer ..the rest -----> sort
+//	Writer ..full--> sort --> run       `------ merge by All -----'
+type Records[R spill.Record] struct {
+	runs    *spill.Runs[R]
+	room    int // records of a writer
+	threads int // that sort the records of one writer
+
+	mu    sync.Mutex
+	lists [][]R // sorted, of closed writers
+}
+
+// NewRecords returns no records yet, whose writers hold up to room of them each, and which go to
+// runs beyond that.
+func NewRecords[R spill.Record](runs *spill.Runs[R], room, threads int) *Records[R] {
+	return &Records[R]{runs: runs, room: room, threads: threads}
+}
+
+// A RecordWriter takes records of one goroutine.
+type RecordWriter[R spill.Record] struct {
+	to   *Records[R]
+	list []R
+}
+
+// Writer returns a writer, to be closed when it has all records of its goroutine.
+func (s *Records[R]) Writer() *RecordWriter[R] { return &RecordWriter[R]{to: s} }
+
+// Add adds a record. The error is that of a temporary file.
+func (w *RecordWriter[R]) Add(r R) error {
+	if len(w.list) == w.to.room {
+		w.sort()
+		if len(w.list) > w.to.room/2 { // not mostly repetitions
+			if err := w.to.runs.Spill(w.list); err != nil {
+				return err
+			}
+			w.list = w.list[:0]
+		}
+	}
+	if len(w.list) == cap(w.list) {
+		// Never twice the room, as append would.
+		grown := make([]R, len(w.list), min(w.to.room, 2*cap(w.list)+1024))
+		copy(grown, w.list)
+		w.list = grown
+	}
+	w.list = append(w.list, r)
+	return nil
+}
+
+// Close hands the remaining records over.
+func (w *RecordWriter[R]) Close() {
+	if len(w.list) == 0 {
+		return
+	}
+	w.sort()
+	w.to.mu.Lock()
+	defer w.to.mu.Unlock()
+	w.to.lists = append(w.to.lists, w.list)
+	w.list = nil
+}
+
+// sort sorts the records by the digits of their first word, which few share, and drops repetitions:
+// a tenth of the time that comparing takes.
+func (w *RecordWriter[R]) sort() {
+	keys, all := make([]uint64, len(w.list)), uint64(0)
+	for i := range w.list {
+		keys[i] = words(&w.list[i])[0]
+		all |= keys[i]
+	}
+	// The leading zeros that all keys have would leave most buckets empty.
+	mask := ^uint64(0) >> bits.LeadingZeros64(all)
+	pairs := make([]Pair, len(w.list))
+	Pairs(pairs, keys, max(mask, 1), w.to.threads)
+	sorted := make([]R, len(w.list), cap(w.list))
+	compare := func(a, b R) int { return slices.Compare(words(&a)[1:], words(&b)[1:]) }
+	from := 0 // of records with one key
+	for i := range pairs {
+		sorted[i] = w.list[pairs[i][1]]
+		if i+1 < len(pairs) && pairs[i+1][0] == pairs[i][0] {
+			continue
+		}
+		if equal := sorted[from : i+1]; len(equal) > 1 && !slices.IsSortedFunc(equal, compare) {
+			slices.SortFunc(equal, compare)
+		}
+		from = i + 1
+	}
+	w.list = slices.Compact(sorted)
+}
+
+// words returns the words of a record.
+func words[R spill.Record](r *R) []uint64 {
+	return unsafe.Slice((*uint64)(unsafe.Pointer(r)), unsafe.Sizeof(*r)/8)
+}
+
+// All yields every record in order, once. It ends with an error, after which there is none. All
+// writers must be closed.
+func (s *Records[R]) All() iter.Seq2[R, error] { return s.runs.Merge(s.lists) }
+
+// Close removes the files; it may be called again.
+func (s *Records[R]) Close() error {
+	s.lists = nil
+	return s.runs.Close()
+}
