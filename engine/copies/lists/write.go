@@ -94,12 +94,12 @@ func (w *writer) close() error {
 
 // signatures sorts all signatures with their documents and writes the lists.
 func (w *writer) signatures(ctx context.Context, s *postings.Sets, d *documents, o Options) error {
-	rows := newRows(s, d)
+	rows := s.Rows(d.docs)
 	var hash uint64
 	var ranks []uint32
 	radixOptions := radix.Options{Mask: 0xffffffff << 32, Threads: max(o.Threads, 1),
-		Room: int(min(o.Room.Bytes/pairBytes, 1<<30))}
-	err := radix.WalkPairs(ctx, radix.Chunks(s.Chunks()), radixOptions, func(pairs []radix.Pair) error {
+		Room: int(min(o.Room.Bytes/postings.SortedBytes, 1<<30))}
+	err := radix.WalkPairs(ctx, s.Chunks(), radixOptions, func(pairs []radix.Pair) error {
 		for _, p := range pairs {
 			if p[0] != hash && len(ranks) > 0 {
 				if err := w.signature(hash, ranks); err != nil {
@@ -108,7 +108,7 @@ func (w *writer) signatures(ctx context.Context, s *postings.Sets, d *documents,
 				ranks = ranks[:0]
 			}
 			hash = p[0]
-			ranks = append(ranks, rows.rank(p[1]))
+			ranks = append(ranks, rows.Index(p[1]))
 		}
 		return nil
 	})
@@ -117,9 +117,6 @@ func (w *writer) signatures(ctx context.Context, s *postings.Sets, d *documents,
 	}
 	return err
 }
-
-// pairBytes is the memory of a signature while it is sorted.
-const pairBytes = 40
 
 // signature writes one signature.
 func (w *writer) signature(hash uint64, ranks []uint32) error {
@@ -194,43 +191,6 @@ func (w *writer) sections(name string, d *documents) error {
 	w.to.Section(name + ".head")
 	_, err = w.to.Write(head)
 	return err
-}
-
-// rows maps rows of the sorted signatures to ranks.
-type rows struct {
-	ends  []uint64 // of each document, in order of the documents
-	ranks []uint32 // likewise
-	at    []uint32 // of each step rows: the document that the first of them belongs to
-}
-
-const step = 64
-
-func newRows(s *postings.Sets, d *documents) *rows {
-	type place struct{ doc, rank uint32 }
-	places := make([]place, len(d.docs))
-	for rank, doc := range d.docs {
-		places[rank] = place{doc, uint32(rank)}
-	}
-	slices.SortFunc(places, func(a, b place) int { return int(a.doc) - int(b.doc) })
-	r := &rows{}
-	sum := uint64(0)
-	for i, p := range places {
-		sum += uint64(len(s.Set(p.doc)))
-		r.ends = append(r.ends, sum)
-		r.ranks = append(r.ranks, p.rank)
-		for uint64(len(r.at))*step < sum {
-			r.at = append(r.at, uint32(i))
-		}
-	}
-	return r
-}
-
-func (r *rows) rank(row uint64) uint32 {
-	i := r.at[row/step]
-	for r.ends[i] <= row {
-		i++
-	}
-	return r.ranks[i]
 }
 
 // A spool holds bytes in a temporary file.

@@ -1,16 +1,17 @@
 package postings
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math"
 	"slices"
 
+	"ndd/engine/index/radix"
 	"ndd/engine/storage/store"
 )
 
-// ErrTooMany is returned for more than 2^31 documents, signatures of one document, or signatures
-// with the same leading bits.
+// ErrTooMany is returned for more than 2^31 documents, or signatures of one document.
 var ErrTooMany = errors.New("more than 2^31 documents or signatures of one kind")
 
 // A Builder holds sets. The zero value is empty and keeps them in memory. It belongs to one
@@ -114,8 +115,15 @@ func (b *Builder) Sets(ctx context.Context, threads int) (_ *Sets, err error) {
 func (s *Sets) Set(doc uint32) []uint64 { return s.builder.set(doc) }
 
 // Chunks returns the sets of s.Docs in order of the documents, those of neighbours together.
-func (s *Sets) Chunks() (all [][]uint64) {
-	b, docs := s.builder, slices.Sorted(slices.Values(s.Docs))
+func (s *Sets) Chunks() radix.Chunks { return s.builder.chunks(s.Docs) }
+
+// Rows maps rows of [Sets.Chunks], which are signatures, to the indexes of their documents in docs,
+// which are s.Docs in some order.
+func (s *Sets) Rows(docs []uint32) *Rows { return s.builder.rows(docs) }
+
+// chunks returns the sets of documents in their order, those of neighbours together.
+func (b *Builder) chunks(docs []uint32) (all radix.Chunks) {
+	docs = slices.Sorted(slices.Values(docs))
 	for i := 0; i < len(docs); {
 		j := i + 1
 		for j < len(docs) && docs[j] == docs[j-1]+1 {
@@ -125,4 +133,39 @@ func (s *Sets) Chunks() (all [][]uint64) {
 		i = j
 	}
 	return all
+}
+
+// Rows maps rows of sorted signatures to documents.
+type Rows struct {
+	ends  []uint64 // of each document, in order of the documents
+	index []uint32 // likewise
+	at    []uint32 // of each rowStep rows: the document that the first of them belongs to
+}
+
+const rowStep = 64
+
+func (b *Builder) rows(docs []uint32) *Rows {
+	r := &Rows{index: make([]uint32, len(docs))}
+	for i := range r.index {
+		r.index[i] = uint32(i)
+	}
+	slices.SortFunc(r.index, func(x, y uint32) int { return cmp.Compare(docs[x], docs[y]) })
+	sum := uint64(0)
+	for i, at := range r.index {
+		sum += uint64(b.size(docs[at]))
+		r.ends = append(r.ends, sum)
+		for uint64(len(r.at))*rowStep < sum {
+			r.at = append(r.at, uint32(i))
+		}
+	}
+	return r
+}
+
+// Index returns the index of the document of a row.
+func (r *Rows) Index(row uint64) uint32 {
+	i := r.at[row/rowStep]
+	for r.ends[i] <= row {
+		i++
+	}
+	return r.index[i]
 }

@@ -12,10 +12,10 @@
 // only be found by its rarest signatures, and finds larger documents by fewer still (prefix
 // filtering; Chaudhuri, Ganti and Kaushik, ICDE 2006, Bayardo, Ma and Srikant, WWW 2007).
 // Signatures of no other document, 70 % of real text, come first among these, so most documents
-// have few left or none. They are found without random access to memory, so that the cost of a
-// signature hardly depends on their number:
+// have few left or none. They are found by a sort (package radix), so that the cost of a signature
+// hardly depends on their number:
 //
-//	sets ──scatter by leading bits──► partitions that fit the cache ──group──► signatures of several documents, by number of these
+//	sets ──sort──► signatures of several documents, by number of these
 //	──from the most frequent to the rarest──► of each document those by which it is found ──► lists of ranks, ascending
 //
 // # Join

@@ -6,14 +6,14 @@ import (
 	"sync/atomic"
 )
 
-// The memory of a join is divided into eight shares. Scattered signatures take scatterShare of them
+// The memory of a join is divided into eight shares. Signatures that are sorted take sortShare of them
 // and are released before the queries take queryShare; resultShare is for the signatures of several
 // documents, and for the postings that find pairs.
 const (
-	shares       = 8
-	scatterShare = 5
-	resultShare  = 2
-	queryShare   = 4
+	shares      = 8
+	sortShare   = 5
+	resultShare = 2
+	queryShare  = 4
 )
 
 // share returns the memory of some shares, 0 if there is no limit.
