@@ -15,6 +15,7 @@ import (
 	"ndd/engine/index/radix"
 	"ndd/engine/memory"
 	"ndd/engine/oracle"
+	"ndd/engine/oracle/must"
 	"ndd/engine/oracle/sets"
 	"ndd/engine/storage/store"
 )
@@ -23,9 +24,7 @@ func TestScanHits(t *testing.T) {
 	base, queries := sets.Planted(30_000, 500)
 	want := oracle.Search(base, queries, 3)
 	tables, err := newTables(queries, buildOptions{K: 3, Threads: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer tables.Close()
 	for name, source := range map[string]func() Source{
 		"slice":  func() Source { return Slice(base, 0) },
@@ -49,9 +48,7 @@ func TestScanHits(t *testing.T) {
 				defer mu.Unlock()
 				done = max(done, n)
 			}})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			if got := collect(t, hits); !slices.Equal(got, want) || done != uint64(len(base)) {
 				t.Fatalf("%s: %d hits, want %d; %d done", name, len(got), len(want), done)
 			}
@@ -150,9 +147,7 @@ func TestAnswer(t *testing.T) {
 		var got []oracle.Hit
 		for h, err := range Answer(context.Background(), func() (Source, error) { opened++; return Slice(base, 0), nil },
 			queries, 3, s, o) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			if o.Budget.Left() != bytes-s.Bytes() {
 				t.Fatalf("%d of %d bytes are left while %d are in use", o.Budget.Left(), bytes, s.Bytes())
 			}

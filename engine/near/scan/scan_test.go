@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"ndd/engine/oracle"
+	"ndd/engine/oracle/must"
 	"ndd/engine/oracle/sets"
 	"ndd/permute"
 )
@@ -23,18 +24,12 @@ func answer(t testing.TB, tables *tables, base []uint64, chunk int) []oracle.Hit
 	defer hits.Close()
 	to := &expander{tables, 0, hits.Writer()}
 	m, err := tables.newMapper(func(matches []match) error { return to.take(t.Context(), matches) })
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer m.Close()
 	for first := (len(base) - 1) / chunk * chunk; first >= 0 && len(base) > 0; first -= chunk {
-		if err := m.Map(base[first:min(first+chunk, len(base))], uint64(first)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, m.Map(base[first:min(first+chunk, len(base))], uint64(first)))
 	}
-	if err := m.Map(base[:min(chunk, len(base))], 0); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, m.Map(base[:min(chunk, len(base))], 0))
 	to.close()
 	return collect(t, hits)
 }
@@ -42,9 +37,7 @@ func answer(t testing.TB, tables *tables, base []uint64, chunk int) []oracle.Hit
 func collect(t testing.TB, hits *hits) (list []oracle.Hit) {
 	t.Helper()
 	for h, err := range hits.all(context.Background()) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		list = append(list, oracle.Hit{Query: int(h.Query), Distance: h.Distance, Fingerprint: h.Fingerprint,
 			Row: int(h.Row)})
 	}
@@ -60,9 +53,7 @@ func TestOracle(t *testing.T) {
 			queries := append(slices.Clone(set.Queries), set.Queries[:20]...) // some twice
 			want := oracle.Search(set.Base, queries, k)
 			tables, err := newTables(queries, buildOptions{K: k, Threads: 2, Fingerprints: uint64(len(set.Base))})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			for _, chunk := range []int{100, 2048} {
 				if got := answer(t, tables, set.Base, chunk); !slices.Equal(got, want) {
 					t.Fatalf("k=%d, %s, chunks of %d: %d hits, want %d", k, set.Name, chunk, len(got), len(want))
@@ -92,9 +83,7 @@ func TestLayouts(t *testing.T) {
 				base, queries = set.Base, set.Queries
 			}
 			tables, err := newTables(queries, buildOptions{K: k, Threads: 1, Strategy: &s})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			if got, want := answer(t, tables, base, 1000), oracle.Search(base, queries, k); !slices.Equal(got, want) {
 				t.Errorf("k=%d, tables for %d queries, %s: %d hits, want %d", k, pretended, name, len(got), len(want))
 			}
@@ -138,9 +127,7 @@ func TestPrefilter(t *testing.T) {
 			size := mapBitsMin + (i+k)%3
 			s := prefilterStrategy(workload{queries: len(queries), k: k, fingerprints: 1}, size)
 			tables, err := newTables(queries, buildOptions{K: k, Threads: 1, Strategy: &s})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			if got := answer(t, tables, set.Base, 700); !slices.Equal(got, want) {
 				t.Errorf("k=%d, %s, 2^%d bits: %d hits, want %d", k, set.Name, size, len(got), len(want))
 			}
@@ -185,9 +172,7 @@ func TestLarge(t *testing.T) {
 		base[rng.IntN(n)] = sets.Near(rng, queries[rng.IntN(nq)], rng.IntN(4))
 	}
 	tables, err := newTables(queries, buildOptions{K: 3, Threads: 2})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer tables.Close()
 	if tables.strategy.mapBits == 0 {
 		t.Fatal("no prefilter")
@@ -221,9 +206,7 @@ func TestBadQueries(t *testing.T) {
 		t.Fatal("no error for k = 9")
 	}
 	tables, err := newTables(nil, buildOptions{K: 3, Threads: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer tables.Close()
 	if got := answer(t, tables, []uint64{1, 2}, 10); got != nil {
 		t.Fatalf("hits of no queries: %v", got)
@@ -262,9 +245,7 @@ func BenchmarkMap(b *testing.B) {
 func benchmarkMap(b *testing.B, what string, base, queries []uint64, s strategy) {
 	b.Run(fmt.Sprintf("q=%d/plan=%s/design=%s", len(queries), what, s.name), func(b *testing.B) {
 		tables, err := newTables(queries, buildOptions{K: 3, Threads: 2, Strategy: &s})
-		if err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, err)
 		defer tables.Close()
 		benchmarkTables(b, tables, base, len(base)/10_000, s.cost)
 	})
@@ -274,15 +255,11 @@ func benchmarkMap(b *testing.B, what string, base, queries []uint64, s strategy)
 func benchmarkTables(b *testing.B, t *tables, base []uint64, matches int, cost float64) {
 	n := 0
 	m, err := t.newMapper(func(matches []match) error { n += len(matches); return nil })
-	if err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, err)
 	defer m.Close()
 	for b.Loop() {
 		n = 0
-		if err := m.Map(base, 0); err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, m.Map(base, 0))
 	}
 	if n < matches {
 		b.Fatalf("%d matches", n)
@@ -312,9 +289,7 @@ func BenchmarkLayout(b *testing.B) {
 			s := strategy{part: partPrints, groups: []group{{tables: []permute.Table{{Mask: 0x5555555555555555}},
 				layouts: []layout{l}}}}
 			tables, err := newTables(queries, buildOptions{K: 3, Threads: 2, Strategy: &s})
-			if err != nil {
-				b.Fatal(err)
-			}
+			must.Do(b, err)
 			b.Run(fmt.Sprintf("q=%d/bits=%d/lanes=%d/bytes=%d", nq, bits, tables.tables[0].buckets.lanes, l.bytes),
 				func(b *testing.B) { benchmarkTables(b, tables, base, 0, l.cost) })
 			tables.Close()
