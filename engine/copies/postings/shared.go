@@ -33,22 +33,30 @@ func (b *Builder) shared(ctx context.Context, docs []uint32, o *Options) (*share
 		room = min(room, o.share(sortShare)/SortedBytes)
 	}
 	chunks, rows := b.chunks(docs), b.rows(docs)
-	var hash uint64
-	var same []uint64 // rows of one signature
-	g := groups{to: s}
+	var open []radix.Pair // of the last signature, which may go on
+	g := groups{to: s, rows: rows}
 	err := radix.WalkPairs(ctx, chunks, radix.Options{Mask: leadingMask, Threads: o.Threads, Room: int(max(room, 1))},
 		func(pairs []radix.Pair) error {
-			for _, p := range pairs {
-				if p[0] != hash {
-					g.add(same, rows)
-					same = same[:0]
+			for len(pairs) > 0 {
+				n := 1
+				for n < len(pairs) && pairs[n][0] == pairs[0][0] {
+					n++
 				}
-				hash, same = p[0], append(same, p[1])
+				if len(open) > 0 && open[0][0] != pairs[0][0] {
+					g.add(open)
+					open = open[:0]
+				}
+				if len(open) > 0 || n == len(pairs) {
+					open = append(open, pairs[:n]...)
+				} else {
+					g.add(pairs[:n])
+				}
+				pairs = pairs[n:]
 			}
 			g.end()
 			return ctx.Err()
 		})
-	g.add(same, rows)
+	g.add(open)
 	g.end()
 	if err = cmp.Or(err, s.ranks.seal()); err != nil {
 		return nil, errors.Join(err, s.ranks.close())
@@ -60,6 +68,7 @@ func (b *Builder) shared(ctx context.Context, docs []uint32, o *Options) (*share
 // groups arranges the documents of some signatures by how many a signature has.
 type groups struct {
 	to     *shared
+	rows   *Rows
 	counts []uint32 // of each signature
 	ranks  []uint32 // of the documents of all, one signature after the other
 	ends   []uint32 // by count; all 0 between calls
@@ -67,13 +76,13 @@ type groups struct {
 }
 
 // add adds a signature if several documents have it.
-func (g *groups) add(same []uint64, rows *Rows) {
+func (g *groups) add(same []radix.Pair) {
 	if len(same) < 2 {
 		return
 	}
 	g.counts = append(g.counts, uint32(len(same)))
-	for _, row := range same {
-		g.ranks = append(g.ranks, rows.Index(row))
+	for i := range same {
+		g.ranks = append(g.ranks, g.rows.Index(same[i][1]))
 	}
 }
 
@@ -135,7 +144,7 @@ const (
 	// use more costs more than to read the sets again.
 	sortedSize = 24 << 20
 	// SortedBytes is the memory of a signature while it is sorted with its row.
-	SortedBytes = 40
+	SortedBytes = 24
 )
 
 // fork calls f with 0 to threads - 1 in goroutines, and returns the first error, including faults
