@@ -18,8 +18,6 @@ import (
 const envRequire = "NDD_REQUIRE_KERNEL"
 
 // long asks for the long forms of the proofs.
-var long = flag.Bool("long", false, "run the long form of the proofs")
-
 // exercised counts the tests that ran on each backend.
 var exercised = map[string]int{}
 

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"ndd/asm/guard"
+	"ndd/engine/oracle/long"
 )
 
 // testCode is a prefix code and its window.
@@ -136,10 +137,7 @@ func TestDecode(t *testing.T) {
 	src, out := guard.New(t, most), guard.New(t, 8*(4*most+40))
 	eachKernel(t, func(t *testing.T) {
 		rng := rand.New(rand.NewPCG(1, 1))
-		rounds, valid := 600, 0
-		if *long {
-			rounds = 60_000
-		}
+		rounds, valid := long.Or(600, 60_000), 0
 		for round := range rounds {
 			// Positions above 57 in one round of four: the AVX forms leave those to the generic one.
 			skip := 6

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"ndd/asm/guard"
+	"ndd/engine/oracle/long"
 )
 
 // uniformCode is the code of keys as dense as 2^log2 uniform ones: of positions near 64-log2.
@@ -119,10 +120,7 @@ func TestSeek(t *testing.T) {
 	region := guard.New(t, seekFirst+size*halves)
 	eachKernel(t, func(t *testing.T) {
 		rng := rand.New(rand.NewPCG(7, 7))
-		rounds := 60
-		if *long {
-			rounds = 6000
-		}
+		rounds := long.Or(60, 6000)
 		done, found, must := 0, 0, 0
 		for round := range rounds {
 			c := uniformCode(20 + round%12)

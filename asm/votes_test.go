@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"ndd/asm/guard"
+	"ndd/engine/oracle/long"
 )
 
 // count64 is WeightedVotes by brute force, onto a copy of counts.
@@ -152,12 +153,7 @@ func TestVotesOverflow(t *testing.T) {
 }
 
 func TestVotesRandom(t *testing.T) {
-	hashesTotal := 1_000_000
-	if *long {
-		hashesTotal = 100_000_000
-	} else if testing.Short() {
-		hashesTotal = 400_000
-	}
+	hashesTotal := long.Or(400_000, 100_000_000)
 	eachKernel(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(2, 7))
 		for done := 0; done < hashesTotal; {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"ndd/asm/guard"
+	"ndd/engine/oracle/long"
 )
 
 // A width is one of the kernels within32 and within64.
@@ -260,12 +261,7 @@ func (w width[T]) testRoom(t *testing.T) {
 
 // Random pairs, a million of them for each query: 10^9 in the long form.
 func (w width[T]) testRandom(t *testing.T) {
-	pairs := 5_000_000
-	if *long {
-		pairs = 1_000_000_000
-	} else if testing.Short() {
-		pairs = 1_000_000
-	}
+	pairs := long.Or(1_000_000, 1_000_000_000)
 	eachKernel(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(4, 64))
 		xs := make([]T, 1<<20)

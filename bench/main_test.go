@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"flag"
 	"io"
 	"os"
 	"path/filepath"
@@ -11,19 +10,18 @@ import (
 	"testing"
 
 	"ndd/engine/oracle"
+	"ndd/engine/oracle/long"
 	"ndd/engine/oracle/must"
 	"ndd/engine/oracle/sets"
 )
 
 func TestMain(m *testing.M) { oracle.NoLeaks(m) }
 
-var long = flag.Bool("long", false, "also run the benchmark of the server, which builds it")
-
 // TestEveryBenchmark runs each in small: it verifies its answers, its rows have a cell for each
 // column, and each has a picture.
 func TestEveryBenchmark(t *testing.T) {
 	all := known()
-	if !*long {
+	if !long.Form() {
 		all = slices.DeleteFunc(all, func(name string) bool { return name == "serve" })
 	}
 	args := []string{"-n", "20000", "--queries", "2000", "--rounds", "1", "--dir", t.TempDir(), "--plot",

@@ -67,9 +67,6 @@ func TestBatchAnswers(t *testing.T) {
 		t.Fatalf("%d queries have hits, want %d", found, len(want))
 	}
 	memories := []uint64{24 * 3000, 1}
-	if testing.Short() {
-		memories = memories[:1]
-	}
 	for _, memory := range memories {
 		little := collect(memory)
 		if !slices.EqualFunc(all, little, func(a, b answer) bool {

@@ -11,6 +11,7 @@ import (
 	"ndd/engine/index/table"
 	"ndd/engine/memory"
 	"ndd/engine/oracle/faults"
+	"ndd/engine/oracle/long"
 	"ndd/engine/oracle/must"
 	"ndd/engine/storage/disk"
 	"ndd/engine/storage/store"
@@ -34,10 +35,7 @@ func TestBuildFaults(t *testing.T) {
 	pages, err := ndf.Open(path)
 	must.Do(t, err)
 	defer pages.Close()
-	step := 1
-	if testing.Short() {
-		step = 3
-	}
+	step := long.Or(3, 1)
 	for name, budget := range map[string]*memory.Budget{"memory": nil,
 		"file": memory.NewBudget(memory.Set(8<<20 + 10_000))} {
 		for _, layout := range []table.Layout{table.LayoutPlanar, table.LayoutHuffman} {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"flag"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -19,6 +18,7 @@ import (
 	"ndd/engine/index/live"
 	"ndd/engine/index/segment"
 	"ndd/engine/index/table"
+	"ndd/engine/oracle/long"
 	"ndd/engine/oracle/must"
 	"ndd/engine/oracle/sets"
 	"ndd/engine/storage/store"
@@ -61,8 +61,6 @@ var goldenFiles = []struct {
 	{store.KindFingerprints, []string{"pages.ndf"}},
 }
 
-var long = flag.Bool("long", false, "run the long form of the tests: every bit, every design, long traces")
-
 // TestEveryBitOfAnIndex is the promise that damage is found: each flipped bit, before any answer.
 // Without -long it takes one bit of each byte.
 func TestEveryBitOfAnIndex(t *testing.T) {
@@ -79,10 +77,7 @@ func TestEveryBitOfAnIndex(t *testing.T) {
 					if at >= len(bad) {
 						return
 					}
-					first, last := 0, 7
-					if !*long {
-						first, last = at%8, at%8
-					}
+					first, last := long.Or(at%8, 0), long.Or(at%8, 7)
 					for bit := first; bit <= last; bit++ {
 						bad[at] ^= 1 << bit
 						if err := sound(bad, file.kind); !errors.Is(err, store.ErrCorrupt) {

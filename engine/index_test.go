@@ -19,6 +19,7 @@ import (
 	"ndd/engine/index/segment"
 	"ndd/engine/index/table"
 	"ndd/engine/oracle"
+	"ndd/engine/oracle/long"
 	"ndd/engine/oracle/must"
 	"ndd/engine/oracle/sets"
 	"ndd/engine/storage/store"
@@ -108,12 +109,12 @@ func flat(t testing.TB, x *Index, queries []uint64, k, threads int) (hits []orac
 // design is valid for, against brute force: batches and single queries.
 func TestOracle(t *testing.T) {
 	for k := 0; k <= 4; k++ {
-		if testing.Short() && k%2 == 0 {
+		if !long.Form() && k%2 == 0 {
 			continue
 		}
 		designs := permute.Catalogue(k, 7)
 		for _, d := range designs {
-			if len(d.Tables) > 24 || !*long && len(d.Tables) > 8 {
+			if len(d.Tables) > 24 || !long.Form() && len(d.Tables) > 8 {
 				continue // the same code with more tables
 			}
 			t.Run(fmt.Sprintf("k=%d/%s", k, d.Name), func(t *testing.T) {
@@ -144,10 +145,7 @@ func TestOracle(t *testing.T) {
 
 // TestLarger has blocks enough for interpolation and ranges over many of them.
 func TestLarger(t *testing.T) {
-	tables, n := []int{4, 10, 16, 20}, 20_000
-	if testing.Short() {
-		tables, n = tables[:2], 5_000
-	}
+	tables, n := long.Or([]int{4, 10}, []int{4, 10, 16, 20}), long.Or(5_000, 20_000)
 	for _, name := range tables {
 		d, err := permute.Named(fmt.Sprintf("paper-%d", name), 3, 1)
 		must.Do(t, err)

@@ -14,6 +14,7 @@ import (
 	"ndd/engine/index/worker"
 	"ndd/engine/oracle/faults"
 	"ndd/engine/oracle/hostile"
+	"ndd/engine/oracle/long"
 	"ndd/engine/oracle/must"
 	"ndd/engine/storage/store"
 	"ndd/numa"
@@ -60,10 +61,7 @@ func TestRefusedLeavesNothing(t *testing.T) {
 		// What verifies, and is as long as the manifest says, is refused further on.
 		f, err := store.OpenBytes(path, sound, store.KindSegment)
 		must.Do(t, err)
-		change, every := 0, 7
-		if !*long {
-			every = 31
-		}
+		change, every := 0, long.Or(31, 7)
 		hostile.Each(f.Sections(), 1000, 11, func(changed []store.Section) {
 			change++
 			if data := store.AppendFile(nil, store.KindSegment, f.Identity(), changed); len(data) == len(sound) &&

@@ -21,6 +21,7 @@ import (
 	"ndd/engine/index/worker"
 	"ndd/engine/memory"
 	"ndd/engine/oracle"
+	"ndd/engine/oracle/long"
 	"ndd/engine/oracle/must"
 	"ndd/engine/oracle/sets"
 	"ndd/numa"
@@ -110,7 +111,7 @@ func asked(t testing.TB, x *Index, queries []uint64, k int, want []oracle.Hit) {
 // searches them, sweeps and inserts included.
 func TestSpread(t *testing.T) {
 	names, roots := []string{"halves", "paper-4"}, []fs.FS{twoNodes(1 << 20), os.DirFS("/")}
-	if testing.Short() {
+	if !long.Form() {
 		names, roots = names[:1], roots[:1]
 	}
 	for _, name := range names {

@@ -15,6 +15,7 @@ import (
 	"ndd/engine/index/table"
 	"ndd/engine/memory"
 	"ndd/engine/oracle"
+	"ndd/engine/oracle/long"
 	"ndd/engine/oracle/must"
 	"ndd/engine/oracle/sets"
 )
@@ -87,10 +88,7 @@ func TestCloseWhileRead(t *testing.T) {
 func TestVersions(t *testing.T) {
 	d := halves(t)
 	base := sets.Uniform(20_000, 6)
-	rounds := 5
-	if testing.Short() {
-		rounds = 3
-	}
+	rounds := long.Or(3, 5)
 	for round := range rounds {
 		x := buildAndOpen(t, base, segment.Options{Design: d, Table: table.Options{Layout: goldenLayouts[round%2]}})
 		stop := make(chan struct{})

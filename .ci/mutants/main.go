@@ -9,7 +9,7 @@
 // and flags of go test, and the changes: a place, the lines there, and the lines to put instead.
 //
 //	wal-no-sync
-//	test ./engine/storage/wal TestPowerCut -short
+//	test ./engine/storage/wal TestPowerCut
 //	in engine/storage/wal Log.lead
 //	-		synced = l.file.sync()
 //	+		synced = nil

@@ -11,6 +11,7 @@ import (
 	"ndd/engine/memory"
 	"ndd/engine/oracle"
 	"ndd/engine/oracle/faults"
+	"ndd/engine/oracle/long"
 	"ndd/engine/oracle/must"
 	"ndd/engine/oracle/sets"
 	"ndd/engine/storage/disk"
@@ -93,10 +94,7 @@ func TestBatchFaults(t *testing.T) {
 	sound := t.TempDir()
 	must.Do(t, runOn(t.Context(), nil, args(sound)))
 	want := contents(t, sound)
-	step := 17
-	if *long {
-		step = 3
-	}
+	step := long.Or(17, 3)
 	var out string
 	calls := faults.Each(t, step, func(d *disk.Disk) error {
 		out = t.TempDir()
@@ -116,10 +114,7 @@ func TestBatchFaults(t *testing.T) {
 }
 
 func TestBatchKilled(t *testing.T) {
-	prints, queries, moments := 300, 400, 2
-	if *long {
-		prints, queries, moments = 600, 1500, 10
-	}
+	prints, queries, moments := long.Or(300, 600), long.Or(400, 1500), long.Or(2, 10)
 	testKilled(t, moments, batchCorpus(t, prints, queries), func(out string, want map[string]string) {
 		if left := contents(t, out); len(left) > 0 && left["hits.tsv"] != want["hits.tsv"] {
 			t.Fatalf("interrupted: %d files are left", len(left))

@@ -11,6 +11,7 @@ import (
 
 	"ndd/engine"
 	"ndd/engine/index/live"
+	"ndd/engine/oracle/long"
 	"ndd/engine/oracle/must"
 	"ndd/engine/oracle/sets"
 )
@@ -21,10 +22,7 @@ import (
 // all, and who is killed a hidden folder, which the next build does not mind and which a query for
 // the index names.
 func TestBuildKilled(t *testing.T) {
-	moments, n := 2, 50_000
-	if *long {
-		moments, n = 5, 200_000
-	}
+	moments, n := long.Or(2, 5), long.Or(50_000, 200_000)
 	base := writePrints(t, sets.All(n, 0, 3, 5)[0].Base)
 	build := func(dir string) *exec.Cmd {
 		cmd := exec.Command("ndd", "build", "-o", "index", "--tables", "10", base)

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"ndd/engine/memory"
+	"ndd/engine/oracle/long"
 	"ndd/engine/oracle/must"
 )
 
@@ -22,7 +23,7 @@ func TestDamagedIndex(t *testing.T) {
 	n := *damages
 	if n == 0 {
 		n = 200
-		if *long {
+		if long.Form() {
 			n = 1000
 		}
 	}

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"ndd/engine/oracle/faults"
+	"ndd/engine/oracle/long"
 	"ndd/engine/oracle/must"
 	"ndd/engine/storage/disk"
 )
@@ -57,10 +58,7 @@ func dedupCorpus(t *testing.T, n int) (args func(out string) []string) {
 // A disk that fails at any call leaves nothing that is not whole, and a rerun gives the bytes that
 // a run without trouble gives, whatever the threads.
 func TestDedupFaults(t *testing.T) {
-	docs, step := 300, 47
-	if *long {
-		docs, step = 1800, 3
-	}
+	docs, step := long.Or(300, 1800), long.Or(47, 3)
 	args := dedupCorpus(t, docs)
 	sound := t.TempDir()
 	must.Do(t, runOn(t.Context(), nil, append(args(sound), "--threads", "5")))
@@ -91,10 +89,7 @@ func TestDedupFaults(t *testing.T) {
 // Cancelled at any moment, it leaves nothing.
 func TestDedupCancelled(t *testing.T) {
 	args := dedupCorpus(t, 500)
-	ended, quarters := 0, int64(6)
-	if *long {
-		quarters = 5
-	}
+	ended, quarters := 0, long.Or(int64(6), 5)
 	for left := int64(0); ; left = left*quarters/4 + 1 {
 		ctx := faults.NewEnding(t, left)
 		out := t.TempDir()
@@ -117,10 +112,7 @@ func TestDedupCancelled(t *testing.T) {
 }
 
 func TestDedupKilled(t *testing.T) {
-	docs, moments := 300, 2
-	if *long {
-		docs, moments = 1200, 5
-	}
+	docs, moments := long.Or(300, 1200), long.Or(2, 5)
 	args := dedupCorpus(t, docs)
 	testKilled(t, moments, args, func(out string, _ map[string]string) {
 		if left, err := os.ReadDir(out); err != nil || len(left) > 0 {
@@ -132,19 +124,13 @@ func TestDedupKilled(t *testing.T) {
 // Killed at any moment, again and again, it goes on with what is in its work folder, which is never
 // damaged, and gives what a run that nobody killed gives.
 func TestDedupWorkKilled(t *testing.T) {
-	docs, kills := 300, 5
-	if *long {
-		docs, kills = 1200, 50
-	}
+	docs, kills := long.Or(300, 1200), long.Or(5, 50)
 	testWorkKilled(t, kills, "took over 2 of 2 files", dedupCorpus(t, docs))
 }
 
 // TestPassagesWorkKilled is the same of passages and decontaminate.
 func TestPassagesWorkKilled(t *testing.T) {
-	docs, kills := 100, 2
-	if *long {
-		docs, kills = 1200, 50
-	}
+	docs, kills := long.Or(100, 1200), long.Or(2, 50)
 	inputs := dedupCorpus(t, docs)("")[9:]
 	data, err := os.ReadFile(inputs[0])
 	must.Do(t, err)

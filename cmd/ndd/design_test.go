@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"ndd/engine/oracle/long"
 	"ndd/engine/oracle/must"
 	"ndd/engine/oracle/skewed"
 )
@@ -18,7 +19,7 @@ import (
 func TestBuildAsDesigned(t *testing.T) {
 	questions := [][]string{{"-k", "3"}, {"-k", "5", "--layout", "planar"}, {"-k", "3", "--memory", "100KiB"}}
 	for i, set := range skewed.Sets(3000, 4) {
-		if i%5 > 0 && !*long {
+		if i%5 > 0 && !long.Form() {
 			continue
 		}
 		file, flags := writePrints(t, set.Fingerprints), questions[i%len(questions)]

@@ -21,6 +21,7 @@ import (
 	"testing"
 	"time"
 
+	"ndd/engine/oracle/long"
 	"ndd/engine/oracle/must"
 )
 
@@ -37,7 +38,7 @@ func TestKilledServer(t *testing.T) {
 	times := *kills
 	if times == 0 {
 		times = 5 // one of each kind
-		if *long {
+		if long.Form() {
 			times = 40
 		}
 	}

@@ -24,9 +24,6 @@ import (
 	"ndd/engine/storage/store"
 )
 
-var long = flag.Bool("long", false, "run the long form of the tests: more kills, faults and damages, all skewed "+
-	"sets, the largest requests")
-
 // waitMax bounds, on any machine, the time of a command that ends or becomes ready by itself.
 const waitMax = 2 * time.Minute
 

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ndd/cmd/ndd/cli"
+	"ndd/engine/oracle/long"
 	"ndd/engine/oracle/must"
 	"ndd/engine/oracle/sets"
 	"ndd/engine/storage/store"
@@ -109,7 +110,7 @@ func TestProfilingPage(t *testing.T) {
 	lines := 0
 	for line := range strings.Lines(string(page)) {
 		line, indented := strings.CutPrefix(line, "    ")
-		if indented && (strings.HasPrefix(line, "ndd batch") || *long && strings.HasPrefix(line, "go tool pprof -tags")) {
+		if indented && (strings.HasPrefix(line, "ndd batch") || long.Form() && strings.HasPrefix(line, "go tool pprof -tags")) {
 			mustShell(t, line)
 			lines++
 		}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/dustin/go-humanize"
 
+	"ndd/engine/oracle/long"
 	"ndd/engine/oracle/must"
 	"ndd/engine/storage/store"
 )
@@ -35,10 +36,7 @@ func TestBuildMemory(t *testing.T) {
 	if underRace() {
 		t.Skip("the race detector's memory counts")
 	}
-	n := 1_000_000
-	if *long {
-		n = 4_000_000
-	}
+	n := long.Or(1_000_000, 4_000_000)
 	base, more := writePrints(t, randomPrints(n)), writePrints(t, randomPrints(n/2))
 	const (
 		building = `building uses at most (\S+ \S+) of memory beside the input; \S+ [GM]iB are available \(.+\)$`
@@ -131,10 +129,7 @@ func TestCrowdedAnswerMemory(t *testing.T) {
 	if underRace() {
 		t.Skip("the race detector's memory counts")
 	}
-	n := 20_000
-	if *long {
-		n = 60_000
-	}
+	n := long.Or(20_000, 60_000)
 	count := func(n int) []uint64 {
 		prints := make([]uint64, n)
 		for i := range prints {

@@ -17,6 +17,7 @@ import (
 
 	"github.com/dustin/go-humanize"
 
+	"ndd/engine/oracle/long"
 	"ndd/engine/oracle/must"
 )
 
@@ -29,7 +30,7 @@ func TestServeMemory(t *testing.T) {
 		t.Skip("needs a build without the race detector, which takes several times the memory: go test ./... runs this")
 	}
 	limits, sending := []uint64{256 << 20}, time.Second/2
-	if *long {
+	if long.Form() {
 		limits, sending = []uint64{512 << 20, 256 << 20}, 2*time.Second
 	}
 	for _, limit := range limits {

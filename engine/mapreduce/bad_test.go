@@ -16,6 +16,7 @@ import (
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/mapreduce"
 	"ndd/engine/memory"
+	"ndd/engine/oracle/long"
 	"ndd/engine/oracle/must"
 	"ndd/engine/oracle/sets"
 	"ndd/engine/storage/store"
@@ -280,10 +281,7 @@ func TestEmptyPart(t *testing.T) {
 // TestMillionValues: a key with a million values costs a reduce the memory of one record, or is
 // refused by name where a group must fit.
 func TestMillionValues(t *testing.T) {
-	n := 1_000_000
-	if testing.Short() {
-		n = 50_000
-	}
+	n := long.Or(50_000, 1_000_000)
 	var edges strings.Builder
 	for i := range n {
 		fmt.Fprintf(&edges, "%016x\t%016x\n", i+1, 0)

@@ -18,6 +18,7 @@ import (
 
 	"ndd/engine"
 	"ndd/engine/oracle"
+	"ndd/engine/oracle/long"
 	"ndd/engine/oracle/must"
 	"ndd/engine/oracle/sets"
 	"ndd/engine/result"
@@ -35,10 +36,7 @@ func little(queries []uint64) string {
 // A batch's lines are the oracle's, in its order, in both forms.
 func TestBatchIsTheOracle(t *testing.T) {
 	const most = 3
-	n := 300
-	if testing.Short() {
-		n = 120
-	}
+	n := long.Or(120, 300)
 	for _, set := range sets.All(n, n, most, 11) {
 		b := start(t, newIndex(t, most, nil, set.Base), "")
 		for k := 0; k <= most; k++ {

@@ -10,6 +10,7 @@ import (
 
 	"ndd/engine/copies/postings"
 	"ndd/engine/oracle"
+	"ndd/engine/oracle/long"
 	"ndd/engine/oracle/must"
 	"ndd/engine/storage/store"
 )
@@ -118,10 +119,7 @@ func TestSearch(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	random := rand.New(rand.NewPCG(seed, 0))
-	sizes := []int{1, 3, 90, 700}
-	if testing.Short() {
-		sizes = sizes[:3]
-	}
+	sizes := long.Or([]int{1, 3, 90}, []int{1, 3, 90, 700})
 	for _, n := range sizes {
 		all := randomSets(random, n+60)
 		sets, queries := all[:n], all[n:]
@@ -287,10 +285,7 @@ func TestHostile(t *testing.T) {
 		must.Do(t, err)
 		good["words"+name] = s.Data
 	}
-	found, refused, step := 0, 0, 1
-	if testing.Short() {
-		step = 11
-	}
+	found, refused, step := 0, 0, long.Or(11, 1)
 	for _, name := range sections {
 		data := good["words"+name]
 		for i := 0; i < len(data); i += step {

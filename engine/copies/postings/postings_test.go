@@ -13,6 +13,7 @@ import (
 
 	"ndd/engine/copies/signature"
 	"ndd/engine/oracle"
+	"ndd/engine/oracle/long"
 )
 
 func TestMain(m *testing.M) { oracle.NoLeaks(m) }
@@ -96,10 +97,7 @@ func TestJoin(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	random := rand.New(rand.NewPCG(seed, 0))
-	rounds := 4
-	if testing.Short() {
-		rounds = 2
-	}
+	rounds := long.Or(2, 4)
 	for round := range rounds {
 		sets := randomSets(random, 60*(round+1))
 		for _, m := range []Measure{Jaccard, Containment} {

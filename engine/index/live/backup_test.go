@@ -15,6 +15,7 @@ import (
 	"ndd/engine/index/live/rows"
 	"ndd/engine/oracle/crash"
 	"ndd/engine/oracle/faults"
+	"ndd/engine/oracle/long"
 	"ndd/engine/oracle/must"
 	"ndd/engine/storage/disk"
 	"ndd/engine/storage/store"
@@ -113,10 +114,7 @@ func TestBackupWhileWritten(t *testing.T) {
 			}
 		}
 	})
-	rounds := 20
-	if testing.Short() {
-		rounds = 5
-	}
+	rounds := long.Or(5, 20)
 	least := make([]int, rounds)
 	for i := range rounds {
 		least[i] = int(acknowledged.Load())

@@ -22,6 +22,7 @@ import (
 	"ndd/engine/index/segment"
 	"ndd/engine/index/table"
 	"ndd/engine/memory"
+	"ndd/engine/oracle/long"
 	"ndd/engine/oracle/must"
 	"ndd/engine/oracle/sets"
 	"ndd/engine/storage/disk"
@@ -226,10 +227,7 @@ func TestReadWhileWritten(t *testing.T) {
 			time.Sleep(100 * time.Microsecond)
 		}
 	})
-	rounds := 150
-	if testing.Short() {
-		rounds = 40
-	}
+	rounds := long.Or(40, 150)
 	for range rounds {
 		least := there.Load()
 		r, err := Open(t.Context(), dir, OpenOptions{Threads: 1})

@@ -19,6 +19,7 @@ import (
 	"ndd/engine/index/live/rows"
 	"ndd/engine/index/live/search"
 	"ndd/engine/index/table"
+	"ndd/engine/oracle/long"
 	"ndd/engine/oracle/must"
 	"ndd/engine/oracle/sets"
 	"ndd/engine/storage/wal"
@@ -325,7 +326,7 @@ var groupModel = porcupine.Model{
 // and opened now and then: what they are told is what one caller after another could have been
 // told.
 func TestLinearizable(t *testing.T) {
-	seconds := time.Duration(long(2, 3, 6)) * time.Second
+	seconds := time.Duration(long.Or(2, 6)) * time.Second
 	const groups, callers, rounds, least = 40, 6, 3, 120
 	dir := filepath.Join(t.TempDir(), "index")
 	create(t, dir, Config{Design: halves(t), IDs: true, Table: planar})

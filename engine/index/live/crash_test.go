@@ -20,25 +20,13 @@ import (
 	"ndd/engine/index/segment"
 	"ndd/engine/oracle/crash"
 	"ndd/engine/oracle/faults"
+	"ndd/engine/oracle/long"
 	"ndd/engine/oracle/must"
 	"ndd/engine/storage/disk"
 	"ndd/engine/storage/wal"
 )
 
-var cuts = flag.Int("cuts", 1, "seeds of each power cut of TestPowerCut; with more than 1 all tests take their long "+
-	"form")
-
-// long returns the size of a test that has a short form, one that is run by default, and a long
-// one.
-func long(short, normal, long int) int {
-	switch {
-	case testing.Short():
-		return short
-	case *cuts > 1:
-		return long
-	}
-	return normal
-}
+var cuts = flag.Int("cuts", 20, "seeds of each power cut of TestPowerCut in its long form")
 
 // rowsOf returns the fingerprints of a segment's documents by row.
 func rowsOf(t *testing.T, s *segment.Segment) []uint64 {
@@ -164,10 +152,7 @@ func TestPowerCut(t *testing.T) {
 		}
 	}
 	must.Do(t, x.end())
-	step, seeds := long(31, 17, 3), 1
-	if *cuts > 1 {
-		step, seeds = 1, *cuts
-	}
+	step, seeds := long.Or(31, 1), long.Or(1, *cuts)
 	states := 0
 	r.States(step, seeds, func(state crash.State) {
 		states++
@@ -199,7 +184,7 @@ func TestPowerCut(t *testing.T) {
 // TestDiskFaults has each call to the disk fail: nothing that failed is acknowledged, and the index
 // is opened again with what was, and at most what was begun.
 func TestDiskFaults(t *testing.T) {
-	step := long(13, 7, 1)
+	step := long.Or(13, 1)
 	design := halves(t)
 	var dir string
 	var s *script

@@ -17,6 +17,7 @@ import (
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/index/live/rows"
 	"ndd/engine/oracle"
+	"ndd/engine/oracle/long"
 	"ndd/engine/oracle/must"
 )
 
@@ -137,10 +138,7 @@ func (a told) check(t *testing.T, dir string) {
 // TestKill kills processes that insert, again and again: of each writer what it was told is there
 // is there, whole, and what is there is a prefix of what it inserted.
 func TestKill(t *testing.T) {
-	times := 25
-	if testing.Short() {
-		times = 6
-	}
+	times := long.Or(6, 25)
 	if *kills > 0 {
 		times = *kills
 	}

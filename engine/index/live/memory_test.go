@@ -12,6 +12,7 @@ import (
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/index/live/rows"
 	"ndd/engine/memory"
+	"ndd/engine/oracle/long"
 	"ndd/engine/oracle/must"
 )
 
@@ -90,10 +91,7 @@ func TestBoundedMemory(t *testing.T) {
 	must.Do(t, err)
 	defer x.Close()
 	rng := rand.New(rand.NewPCG(14, 4))
-	most, n := uint64(0), 30_000
-	if testing.Short() {
-		n = 15_000
-	}
+	most, n := uint64(0), long.Or(15_000, 30_000)
 	for i := 0; i < n; i += 100 {
 		if _, err := x.Insert(t.Context(), longIDs(rng, 100, 4000)); err != nil {
 			t.Fatalf("%d documents: %v", i, err)

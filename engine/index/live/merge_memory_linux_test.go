@@ -13,6 +13,7 @@ import (
 	"ndd/engine/index/live/rows"
 	"ndd/engine/index/segment"
 	"ndd/engine/memory"
+	"ndd/engine/oracle/long"
 	"ndd/engine/oracle/must"
 	"ndd/engine/oracle/sets"
 	"ndd/engine/storage/disk"
@@ -69,10 +70,7 @@ func (w *memoryWatch) measure(do func() error) (taken, reserved uint64) {
 // TestMergeMemory: a merge takes and reserves no more memory than a build of as many documents
 // does, whether some are deleted or not.
 func TestMergeMemory(t *testing.T) {
-	docs := 4 << 20
-	if testing.Short() {
-		docs = 2 << 20
-	}
+	docs := long.Or(2<<20, 4<<20)
 	files := func(seed uint64, n int) []*ndf.File {
 		path := filepath.Join(t.TempDir(), "prints.bin")
 		must.Do(t, os.WriteFile(path, store.Bytes64(sets.Uniform(n, seed)), 0o600))

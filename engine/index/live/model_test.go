@@ -15,6 +15,7 @@ import (
 	"ndd/engine/index/live/rows"
 	"ndd/engine/index/live/search"
 	"ndd/engine/index/table"
+	"ndd/engine/oracle/long"
 	"ndd/engine/oracle/must"
 	"ndd/engine/oracle/sets"
 )
@@ -288,7 +289,7 @@ func (w *modelled) check(after string) {
 // TestModel changes an index and a map in the same random ways, with ends of the process and
 // openings in between, and holds one against the other.
 func TestModel(t *testing.T) {
-	runs, steps := long(4, 6, 12), 60
+	runs, steps := long.Or(4, 12), 60
 	for run := range runs {
 		seed := rand.Uint64()
 		layout := []table.Layout{table.LayoutPlanar, table.LayoutHuffman}[run%2]

@@ -17,6 +17,7 @@ import (
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/index/live/rows"
 	"ndd/engine/index/live/version"
+	"ndd/engine/oracle/long"
 	"ndd/engine/oracle/must"
 	"ndd/engine/storage/disk"
 	"ndd/engine/storage/wal"
@@ -127,7 +128,7 @@ func TestRefusedIsUndone(t *testing.T) {
 // disk that is full now and then, with ends of the process: the index always has exactly what was
 // acknowledged.
 func TestRefusedAtRandom(t *testing.T) {
-	rounds := long(6, 15, 60)
+	rounds := long.Or(6, 60)
 	const callers, steps = 4, 40
 	var full atomic.Bool
 	x, reopen := refusing(t, &full)

@@ -14,6 +14,7 @@ import (
 	"ndd/engine/index/live/search"
 	"ndd/engine/index/segment"
 	"ndd/engine/index/table"
+	"ndd/engine/oracle/long"
 	"ndd/engine/oracle/must"
 	"ndd/engine/oracle/sets"
 )
@@ -38,7 +39,7 @@ func crowded(t *testing.T, layout table.Layout) (*Index, *model) {
 	}
 	c := Config{Design: halves(t), Table: table.Options{Layout: layout}}
 	var segments []*segment.Segment
-	each := long(1500, 2500, 5000) // pieces of one hit cost the square of it
+	each := long.Or(1500, 5000) // pieces of one hit cost the square of it
 	for range 2 {
 		prints := make([]uint64, each)
 		for i := range prints {

@@ -17,13 +17,14 @@ import (
 	"ndd/engine/index/plan"
 	"ndd/engine/index/segment"
 	"ndd/engine/index/table"
+	"ndd/engine/oracle/long"
 	"ndd/engine/oracle/must"
 	"ndd/engine/oracle/sets"
 	"ndd/engine/storage/store"
 	"ndd/permute"
 )
 
-var answersOf = flag.Int("answers.n", 8_000, "fingerprints of TestAnswers; 1,000,000 and 10,000,000 in the long form")
+var answersOf = flag.Int("answers.n", 5_000, "fingerprints of TestAnswers; 1,000,000 and 10,000,000 by hand")
 
 // TestAnswers: whatever the design and the layout, an index gives the answers of
 // a linear scan, for every k from 1 to 6 and every distance up to it. It leaves out what the
@@ -31,11 +32,8 @@ var answersOf = flag.Int("answers.n", 8_000, "fingerprints of TestAnswers; 1,000
 // more than 0.1 s a query on.
 func TestAnswers(t *testing.T) {
 	n := *answersOf
-	if testing.Short() {
-		n = min(n, 5000)
-	}
 	for k := 1; k <= 6; k++ {
-		if testing.Short() && k != 1 && k != 3 && k != 6 {
+		if !long.Form() && k != 1 && k != 3 && k != 6 {
 			continue
 		}
 		base, queries := answerSet(n, k)

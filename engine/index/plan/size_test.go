@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"ndd/engine/index/table"
+	"ndd/engine/oracle/long"
 	"ndd/engine/oracle/must"
 	"ndd/engine/storage/store"
 	"ndd/huffman"
@@ -62,7 +63,7 @@ func TestBytes(t *testing.T) {
 // TestPositions holds the expected positions against counted ones.
 func TestPositions(t *testing.T) {
 	sizes := []int{2, 1000, 300_000}
-	if testing.Short() {
+	if !long.Form() {
 		sizes[2] = 30_000
 	}
 	for _, n := range sizes {

@@ -12,6 +12,7 @@ import (
 	"ndd/engine/index/plan"
 	"ndd/engine/index/segment"
 	"ndd/engine/index/table"
+	"ndd/engine/oracle/long"
 	"ndd/engine/oracle/must"
 	"ndd/engine/oracle/sets"
 	"ndd/engine/oracle/skewed"
@@ -24,15 +25,12 @@ import (
 // allocate what their answers take and a few megabytes, and their probes and scans cost no more
 // than ten linear scans. All of that is counted, and no time is taken.
 func TestSkewedIndexes(t *testing.T) {
-	n := 20_000
-	if *plan.Long {
-		n = 100_000
-	}
+	n := long.Or(8_000, 100_000)
 	all := append([]skewed.Set{{Name: "uniform", Fingerprints: sets.Uniform(n, 9)}}, skewed.Sets(n, 6)...)
 	var uniform uint64
 	for i, set := range all {
 		for _, k := range []int{0, 3, 8} {
-			if !*plan.Long && i > 0 && (i%2 > 0 || []int{0, 3, 8}[i/2%3] != k) {
+			if !long.Form() && i > 0 && (i%2 > 0 || []int{0, 3, 8}[i/2%3] != k) {
 				continue
 			}
 			before := allocated()

@@ -3,22 +3,17 @@ package plan
 import (
 	"context"
 	"errors"
-	"flag"
 	"math"
 	"runtime"
 	"slices"
 	"testing"
 
 	"ndd/engine/index/distribution"
+	"ndd/engine/oracle/long"
 	"ndd/engine/oracle/must"
 	"ndd/engine/oracle/skewed"
 	"ndd/permute"
 )
-
-var long = flag.Bool("long", false, "run the long form of the tests of skewed sets: all of them, and larger ones")
-
-// Long is the flag for the tests outside the package.
-var Long = long
 
 // TestPlanningIsQuick: whatever the fingerprints, a plan looks at no more keys and allocates no
 // more than one for uniform ones and k = 5, which has most designs, and little more for k = 8:
@@ -43,7 +38,7 @@ func TestPlanningIsQuick(t *testing.T) {
 	}
 	for i, set := range skewed.Sets(n, 1) {
 		for _, k := range []int{0, 3, 8} {
-			if !*long && i%6 > 0 {
+			if !long.Form() && i%6 > 0 {
 				continue
 			}
 			if steps, bytes := cost(set.Fingerprints, k); steps > 2*uniformSteps || bytes > 2*uniformBytes {
@@ -73,7 +68,7 @@ func TestPlanningEnds(t *testing.T) {
 // TestSamePlan: the same request gives the same plan, down to the last digit and the words.
 func TestSamePlan(t *testing.T) {
 	for i, set := range skewed.Sets(20_000, 2) {
-		if !*long && i%4 > 0 {
+		if !long.Form() && i%4 > 0 {
 			continue
 		}
 		var first string
@@ -94,12 +89,9 @@ func TestSamePlan(t *testing.T) {
 // counted among all fingerprints, within a tenth or the five that tell few from none: the sample is one of
 // distinct fingerprints, of which documents would show the frequent ones too often.
 func TestLongMasks(t *testing.T) {
-	n := 200_000
-	if *long {
-		n = 1_000_000
-	}
+	n := long.Or(200_000, 1_000_000)
 	for i, set := range skewed.Sets(n, 3) {
-		if !*long && i%4 > 0 {
+		if !long.Form() && i%4 > 0 {
 			continue
 		}
 		all := slices.Compact(slices.Sorted(slices.Values(set.Fingerprints)))

@@ -8,6 +8,7 @@ import (
 	"ndd/engine/index/plan"
 	"ndd/engine/index/segment"
 	"ndd/engine/index/table"
+	"ndd/engine/oracle/long"
 	"ndd/engine/oracle/must"
 	"ndd/engine/oracle/skewed"
 	"ndd/engine/storage/store"
@@ -17,10 +18,7 @@ import (
 // TestWideLines holds the bytes of planar tables of skewed sets against those that a plan with a
 // sample foretells, wide lines included: within four in a hundred.
 func TestWideLines(t *testing.T) {
-	n := 60_000
-	if *plan.Long {
-		n = 300_000
-	}
+	n := long.Or(60_000, 300_000)
 	for _, set := range skewed.Sets(n, 7) {
 		prints := slices.Compact(slices.Sorted(slices.Values(set.Fingerprints)))
 		var distinct distribution.Distinct

@@ -14,6 +14,7 @@ import (
 
 	"ndd/engine/memory"
 	"ndd/engine/oracle"
+	"ndd/engine/oracle/long"
 	"ndd/permute"
 )
 
@@ -207,7 +208,7 @@ func TestDistinct(t *testing.T) {
 		for name, src := range sets(n) {
 			want := slices.Compact(wantedKeys(src, mask))
 			for _, threads := range []int{1, 3} {
-				if testing.Short() && n > 30_000 && threads == 1 {
+				if !long.Form() && n > 30_000 && threads == 1 {
 					continue
 				}
 				t.Run(fmt.Sprintf("n=%d/%s/threads=%d", n, name, threads), func(t *testing.T) {
@@ -255,7 +256,7 @@ func TestBuckets(t *testing.T) {
 					if n > 30_000 && (leading != 21 || threads != 3) {
 						continue // heavy buckets, once
 					}
-					if testing.Short() && leading%20 > 0 && n <= 30_000 {
+					if !long.Form() && leading%20 > 0 && n <= 30_000 {
 						continue
 					}
 					t.Run(fmt.Sprintf("n=%d/%s/leading=%d/threads=%d", n, name, leading, threads), func(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"ndd/engine/index/table"
+	"ndd/engine/oracle/long"
 	"ndd/engine/oracle/must"
 	"ndd/engine/oracle/sets"
 	"ndd/engine/storage/store"
@@ -19,10 +20,7 @@ import (
 // probes: a scan would find all whatever these do.
 func TestEveryDesign(t *testing.T) {
 	ks := []int{5, 6, 7, 8}
-	n := 40_000
-	if testing.Short() {
-		ks = []int{8}
-	}
+	n := long.Or(10_000, 40_000)
 	prints := sets.Uniform(n, 4)
 	for _, k := range ks {
 		rng := rand.New(rand.NewPCG(2, uint64(k)))

@@ -1,12 +1,12 @@
 package segment
 
 import (
-	"flag"
 	"path/filepath"
 	"testing"
 
 	"ndd/engine/index/table"
 	"ndd/engine/oracle/hostile"
+	"ndd/engine/oracle/long"
 	"ndd/engine/storage/store"
 )
 
@@ -15,8 +15,6 @@ func goldenSections(t testing.TB, layout string) []store.Section {
 	return hostile.Sections(t, filepath.Join("..", "..", "..", "testdata", "golden", "v1", layout, "00000001.segment"),
 		store.KindSegment)
 }
-
-var long = flag.Bool("long", false, "run the long form of the tests: all hostile changes, and larger segments")
 
 var layouts = []string{"planar", "huffman"}
 
@@ -73,7 +71,7 @@ func exerciseAll(t *testing.T, list []store.Section, seed uint64) {
 	const changes = 1500
 	n := 0
 	hostile.Each(list, changes, seed, func(changed []store.Section) {
-		if n++; *long || n%5 == 0 {
+		if n++; long.Form() || n%5 == 0 {
 			exercise(t, changed)
 		}
 	})

@@ -10,6 +10,7 @@ import (
 
 	"ndd/engine/index/table"
 	"ndd/engine/memory"
+	"ndd/engine/oracle/long"
 	"ndd/engine/oracle/must"
 	"ndd/engine/oracle/sets"
 	"ndd/engine/storage/store"
@@ -65,7 +66,7 @@ func TestMergeSameAsBuilt(t *testing.T) {
 		} {
 			var lists [][]uint64
 			sizes := []int{20_000, 3_000, 1, 0, 700}
-			if *long || name == "random" && kind == "some" {
+			if long.Form() || name == "random" && kind == "some" {
 				sizes[0] = 600_000 // more than are sorted at a time
 			}
 			for _, n := range sizes {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"ndd/engine/index/table"
+	"ndd/engine/oracle/long"
 	"ndd/engine/oracle/must"
 	"ndd/engine/oracle/sets"
 	"ndd/engine/oracle/skewed"
@@ -24,7 +25,7 @@ func TestSearchOfSkewed(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 8))
 	scanned, probed := 0, 0
 	for i, set := range skewed.Sets(n, 5) {
-		if testing.Short() && i%3 > 0 {
+		if !long.Form() && i%3 > 0 {
 			continue
 		}
 		list := slices.Compact(slices.Sorted(slices.Values(set.Fingerprints)))

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"ndd/engine/index/table"
+	"ndd/engine/oracle/long"
 	"ndd/engine/oracle/must"
 	"ndd/engine/oracle/sets"
 	"ndd/engine/storage/store"
@@ -27,13 +28,10 @@ func inMemory(t testing.TB, prints []uint64, o Options) *Segment {
 // TestSweepIsSearch holds the two ways to answer a batch against each other, in both layouts,
 // with regions small enough for many of them and for several groups of flips.
 func TestSweepIsSearch(t *testing.T) {
-	n := 4_000
-	if testing.Short() {
-		n = 1_500
-	}
+	n := long.Or(1_500, 4_000)
 	layouts := 0 // of one segment after another
 	for _, k := range []int{0, 1, 3, 5} {
-		if testing.Short() && k != 3 {
+		if !long.Form() && k != 3 {
 			continue
 		}
 		for _, name := range []string{"halves", "one", "choose-6-1"} {

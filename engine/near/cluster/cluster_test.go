@@ -16,6 +16,7 @@ import (
 	"ndd/engine/memory"
 	"ndd/engine/oracle"
 	"ndd/engine/oracle/faults"
+	"ndd/engine/oracle/long"
 	"ndd/engine/oracle/must"
 	"ndd/engine/oracle/sets"
 	"ndd/permute"
@@ -54,10 +55,10 @@ func connected(n int, pairs []oracle.Pair) []uint32 {
 func TestJoin(t *testing.T) {
 	for k := 0; k <= 6; k++ {
 		n := 700
-		if testing.Short() && k%3 > 0 {
+		if !long.Form() && k%3 > 0 {
 			continue
 		}
-		if k%3 == 0 && !testing.Short() {
+		if k == 3 || k%3 == 0 && long.Form() {
 			n = 3 * asm.NearBucketMax / 2
 		}
 		for _, set := range sets.All(n, 0, k, uint64(k)) {
@@ -108,7 +109,7 @@ func order(n int, prefer func(a, b int) int) []int {
 
 func TestFind(t *testing.T) {
 	for k := 0; k <= 4; k++ {
-		if testing.Short() && k%2 == 0 {
+		if !long.Form() && k%2 == 0 {
 			continue
 		}
 		for _, set := range sets.All(400, 0, k, uint64(k)+10) {

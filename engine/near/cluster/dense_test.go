@@ -12,6 +12,7 @@ import (
 
 	"ndd/engine/index/radix"
 	"ndd/engine/oracle"
+	"ndd/engine/oracle/long"
 	"ndd/engine/oracle/must"
 	"ndd/engine/oracle/sets"
 )
@@ -99,16 +100,13 @@ func greedy(base []uint64, o Options) (list []Cluster) {
 // for all at once; as by comparing all with all.
 func TestDenseGroups(t *testing.T) {
 	n := 9000 // enough for tables of representatives: a walk has more than tablesMin
-	if testing.Short() {
-		n = 3000
-	}
 	for name, base := range denseGroups(n) {
 		score := rand.New(rand.NewPCG(1, 1)).Perm(n)
 		scored := func(a, b int) int { return cmp.Compare(score[a]/8, score[b]/8) }
 		for _, prefer := range []func(a, b int) int{scored, nil} {
 			for _, star := range []bool{false, true} {
 				for _, k := range []int{3, 1} {
-					if prefer == nil && k == 1 || testing.Short() && (prefer == nil || k == 1) {
+					if prefer == nil && k == 1 || !long.Form() && (prefer == nil || k == 1) {
 						continue
 					}
 					o := Options{K: k, Star: star, Prefer: prefer}
@@ -133,9 +131,6 @@ func TestDenseGroups(t *testing.T) {
 func TestLargeStar(t *testing.T) {
 	few, many := int64(10<<10), int64(2<<20) // bytes for some of the representatives
 	for name, bytes := range map[string]int64{"cube": few, "wide walk": many} {
-		if testing.Short() && bytes == many {
-			continue
-		}
 		base := denseGroups(starLarge + 2*starLook)[name]
 		o := Options{K: 3, Star: true}
 		want := greedy(base, o)
@@ -215,9 +210,6 @@ func TestIndex(t *testing.T) {
 func TestRepresentatives(t *testing.T) {
 	const k = 3
 	n := growthFactor*tablesMin + 2
-	if testing.Short() {
-		n = tablesMin + 100
-	}
 	rng := rand.New(rand.NewPCG(6, 1))
 	r := representatives{k: k, bytes: 1 << 40}
 	at := rng.Uint64()

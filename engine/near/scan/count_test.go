@@ -8,6 +8,7 @@ import (
 
 	"ndd/engine/memory"
 	"ndd/engine/oracle"
+	"ndd/engine/oracle/long"
 	"ndd/engine/oracle/sets"
 	"ndd/engine/result"
 )
@@ -23,7 +24,7 @@ func TestCount(t *testing.T) {
 			want := totalsOf(t, hits, how)
 			for _, threads := range []int{1, 3} {
 				for _, at := range []int{len(queries), 77} {
-					if testing.Short() && (threads == 1) == (at == 77) {
+					if !long.Form() && (threads == 1) == (at == 77) {
 						continue
 					}
 					open := func() (Source, error) { return Slice(set.Base, 0), nil }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"ndd/engine/oracle"
+	"ndd/engine/oracle/long"
 	"ndd/engine/oracle/must"
 	"ndd/engine/oracle/sets"
 	"ndd/permute"
@@ -46,7 +47,7 @@ func collect(t testing.TB, hits *hits) (list []oracle.Hit) {
 
 func TestOracle(t *testing.T) {
 	for k := 0; k <= 6; k++ {
-		if testing.Short() && k%3 > 0 {
+		if !long.Form() && k%3 > 0 {
 			continue
 		}
 		for _, set := range sets.All(600, 100, k, uint64(k)+77) {
@@ -118,7 +119,7 @@ func inLessMemory(s strategy) strategy {
 // TestPrefilter answers through prefilters of any size, whether they would pay or not.
 func TestPrefilter(t *testing.T) {
 	for _, k := range []int{1, 3, 4, 6} {
-		if testing.Short() && k != 3 {
+		if !long.Form() && k != 3 {
 			continue
 		}
 		for i, set := range sets.All(1500, 300, k, uint64(k)+7) {
@@ -159,10 +160,7 @@ func TestDilate(t *testing.T) {
 // TestLarge has real sizes: tables beyond a cache, and buckets that are long since a third of the
 // queries begin alike. The hits of some rows of F are those of brute force.
 func TestLarge(t *testing.T) {
-	n, nq := 1_500_000, 300_000
-	if testing.Short() {
-		n = 300_000
-	}
+	n, nq := long.Or(300_000, 1_500_000), 300_000
 	rng := rand.New(rand.NewPCG(1, 2))
 	base, queries := sets.Uniform(n, 1), sets.Uniform(nq, 2)
 	for i := 0; i < nq; i += 3 {

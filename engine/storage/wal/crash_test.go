@@ -3,7 +3,6 @@ package wal
 import (
 	"encoding/binary"
 	"errors"
-	"flag"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -15,6 +14,7 @@ import (
 
 	"ndd/engine/oracle/crash"
 	"ndd/engine/oracle/faults"
+	"ndd/engine/oracle/long"
 	"ndd/engine/oracle/must"
 	"ndd/engine/storage/disk"
 )
@@ -85,20 +85,13 @@ type acked struct {
 	from Mark // that is in the manifest
 }
 
-var long = flag.Bool("long", false, "run the long form of the tests: four times as many power cuts")
-
 // TestPowerCut opens the log as it may be after a power cut behind every call. What was
 // acknowledged is there, in its order, where every record is synced; what follows it was appended.
 // With the other policies it is a beginning of what was appended, and never damaged. Then the power
 // is cut during recovery and what comes after it, too.
 func TestPowerCut(t *testing.T) {
 	for policy, seeds := range map[Sync]int{Always: 6, Never: 3, Sync(time.Millisecond): 3} {
-		switch {
-		case *long:
-			seeds *= 7
-		case testing.Short():
-			seeds /= 2
-		}
+		seeds *= long.Or(1, 7)
 		t.Run(policy.String(), func(t *testing.T) { powerCut(t, policy, seeds) })
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"ndd/engine/oracle/hostile"
+	"ndd/engine/oracle/long"
 	"ndd/engine/oracle/must"
 	"ndd/engine/storage/store"
 )
@@ -187,10 +188,7 @@ func TestReplayed(t *testing.T) {
 func TestHostile(t *testing.T) {
 	first, last := small(t, t.TempDir(), true)
 	rng := rand.New(rand.NewPCG(1, 2))
-	rounds := 20_000
-	if testing.Short() {
-		rounds = 2_000
-	}
+	rounds := long.Or(2_000, 20_000)
 	for i := range rounds {
 		changed := slices.Clone(last)
 		for range 1 + rng.IntN(3) {

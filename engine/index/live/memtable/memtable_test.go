@@ -12,6 +12,7 @@ import (
 
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/index/live/rows"
+	"ndd/engine/oracle/long"
 	"ndd/engine/oracle/sets"
 )
 
@@ -40,10 +41,7 @@ func skewed(rng *rand.Rand, n, k int) []rows.Doc {
 // some rows in none yet; and with rows of which a search does not know that they are in blocks by
 // now.
 func TestMemtableSearch(t *testing.T) {
-	most := 6000
-	if testing.Short() {
-		most = 2500
-	}
+	most := long.Or(2500, 6000)
 	for K := range 17 {
 		rng := rand.New(rand.NewPCG(uint64(K), 7))
 		docs := skewed(rng, most, K)
