@@ -9,7 +9,6 @@ import (
 	"io"
 	"math"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -192,101 +191,6 @@ func evaluate(g *cli.Globals, cmd *cobra.Command, inputs []string, f *evalFlags)
 		}
 	}
 	return partly
-}
-
-// evaluateLanguages measures invented texts.
-func (f *evalFlags) evaluateLanguages(g *cli.Globals, ctx context.Context, o eval.Options) error {
-	if err := g.Refuse("does not apply with --languages: its texts and pairs are invented", "pairs", "truth", "table",
-		"plot", "report"); err != nil {
-		return err
-	}
-	if slices.Equal(f.languages, []string{"all"}) {
-		f.languages = eval.LanguageNames()
-	}
-	for _, name := range f.languages {
-		if !slices.Contains(eval.LanguageNames(), name) {
-			return cli.Usagef("--languages %q: must be all, or of %s", name, strings.Join(eval.LanguageNames(), ", "))
-		}
-	}
-	if !g.Given["sample"] {
-		f.sample = 100
-	}
-	if f.copies != nil {
-		return f.evaluateCopies(g, ctx)
-	}
-	methods, err := f.methods(g)
-	if err != nil {
-		return err
-	}
-	o.Progress = func(name string) { g.Log.Debug("measuring " + name) }
-	found, err := eval.MeasureLanguages(ctx, f.languages, f.sample, methods, o)
-	switch {
-	case err != nil:
-		return err
-	case f.format.IsJSON():
-		return f.format.JSON(g, found)
-	case !f.format.IsTable():
-		return eval.WriteLanguages(g.Stdout, found)
-	}
-	var rows []cli.CellRow
-	for _, r := range found {
-		for i, shares := range [][]eval.KeyShare{r.Found, r.False, r.Right} {
-			for _, s := range shares {
-				rows = append(rows, cli.CellRow{r.Method, r.Language, r.Class, []string{"found", "false", "right"}[i],
-					[]any{r.Near, r.Unlike, nil}[i], s.K, s.Mean, s.Least, s.Most})
-			}
-		}
-	}
-	return f.format.Table(g, cli.ColumnsOf("method lang class share of_pairs:i? k:i mean:r least:r most:r"), rows)
-}
-
-// evaluateCopies measures methods of ndd copies on invented documents.
-func (f *evalFlags) evaluateCopies(g *cli.Globals, ctx context.Context) error {
-	if err := g.Refuse("is of fingerprints, which --copies with --languages does not measure", "compare", "recipe",
-		"verify"); err != nil {
-		return err
-	}
-	var found []eval.CopyResult
-	for _, name := range f.copies {
-		method, err := copies.ParseMethod(name)
-		if err != nil {
-			return cli.Usagef("--copies %q: %w", name, err)
-		}
-		results, err := eval.MeasureCopies(f.languages, f.sample, name, func(texts []string) (all []eval.CopyPair, err error) {
-			signer, err := copies.NewSigner(copies.Options{Method: method})
-			if err != nil {
-				return nil, err
-			}
-			d := copies.NewDetector(copies.Options{Method: method, Threads: g.Threads})
-			defer d.Close()
-			for _, text := range texts {
-				d.Add(signer.Sign(text))
-			}
-			pairs, _, err := d.Pairs(ctx)
-			for _, p := range pairs {
-				all = append(all, eval.CopyPair{A: p.A, B: p.B, Contains: p.Relation == copies.Contains,
-					Contained: p.Relation == copies.Contained, Flagged: p.Flags.Has(copies.Common)})
-			}
-			return all, err
-		})
-		if err != nil {
-			return err
-		}
-		found = append(found, results...)
-	}
-	switch {
-	case f.format.IsJSON():
-		return f.format.JSON(g, found)
-	case !f.format.IsTable():
-		return eval.WriteCopies(g.Stdout, found)
-	}
-	var rows []cli.CellRow
-	for _, r := range found {
-		rows = append(rows, cli.CellRow{r.Method, r.Language, r.Class, r.Pairs, r.Found, r.Related, r.Reported, r.Right, r.Flagged,
-			r.FlaggedRight})
-	}
-	return f.format.Table(g, cli.ColumnsOf("method lang class pairs:i found:i related:i reported:i right:i flagged:i "+
-		"flagged_right:i"), rows)
 }
 
 // options checks the flags.

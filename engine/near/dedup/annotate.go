@@ -101,12 +101,12 @@ func (r *Result) Attributes(ctx context.Context, names *Copies, meter *document.
 func (r *Result) annotate(ctx context.Context, names *Copies, meter *document.Meter, create Create, beside bool) (
 	CopyReport, error) {
 	c := r.corpus
-	if err := c.readable(); err != nil {
+	if err := c.from.readable(); err != nil {
 		return CopyReport{}, err
 	}
 	notes := r.notes()
-	w := Rewriting{Inputs: c.inputs, Options: c.options, FileUnits: c.fileUnits, Threads: c.o.Threads,
-		Judge: r.judge(r.droppedRows()), Fields: &Fields{Annotations, notes.values}, Beside: beside}
+	w := c.from.rewriting(c.o.Threads)
+	w.Judge, w.Fields, w.Beside = r.judge(r.droppedRows()), &Fields{Annotations, notes.values}, beside
 	report, err := w.Copy(ctx, names, meter, create)
 	return report, cmp.Or(err, c.Err())
 }

@@ -19,7 +19,7 @@ import (
 // annotated returns the copies with annotations.
 func annotated(t *testing.T, r *Result) (map[string]string, CopyReport) {
 	t.Helper()
-	names, err := NewCopies(t.Context(), r.corpus.inputs, "out")
+	names, err := NewCopies(t.Context(), r.corpus.from.inputs, "out")
 	must.Do(t, err)
 	copies := map[string]string{}
 	report, err := r.Annotate(t.Context(), names, nil, into(copies))

@@ -91,14 +91,13 @@ type Work interface {
 // r.Work are taken over.
 func (r *Result) Copy(ctx context.Context, names *Copies, meter *document.Meter, create Create) (CopyReport, error) {
 	c := r.corpus
-	if err := c.readable(); err != nil {
+	if err := c.from.readable(); err != nil {
 		return CopyReport{}, err
 	}
 	dropped := r.droppedRows()
-	w := Rewriting{Inputs: c.inputs, Options: c.options, FileUnits: c.fileUnits, Threads: c.o.Threads,
-		Judge: r.judge(dropped), Work: r.Work, Decision: func(_ document.File, first, units int) []byte {
-			return c.decision(dropped, first, units)
-		}}
+	w := c.from.rewriting(c.o.Threads)
+	w.Judge, w.Work = r.judge(dropped), r.Work
+	w.Decision = func(_ document.File, first, units int) []byte { return c.from.decision(dropped, first, units) }
 	return w.Copy(ctx, names, meter, create)
 }
 
@@ -169,10 +168,10 @@ func (w *Rewriting) Copy(ctx context.Context, names *Copies, meter *document.Met
 }
 
 // decision returns a hash of what goes of some units.
-func (c *Corpus) decision(dropped bitmap, first, units int) []byte {
-	h, row := sha256.New(), int(c.rowAt(first))
+func (o *origin) decision(dropped bitmap, first, units int) []byte {
+	h, row := sha256.New(), int(o.rowAt(first))
 	for unit := range units {
-		if !c.units.has(first + unit) {
+		if !o.units.has(first + unit) {
 			continue
 		}
 		if dropped.has(row) {
@@ -187,9 +186,9 @@ func (c *Corpus) decision(dropped bitmap, first, units int) []byte {
 func (r *Result) judge(dropped bitmap) func(document.File, int) func(*document.Extractor, document.Unit) (Verdict, error) {
 	c := r.corpus
 	return func(_ document.File, unit int) func(*document.Extractor, document.Unit) (Verdict, error) {
-		row := int(c.rowAt(unit)) - 1
+		row := int(c.from.rowAt(unit)) - 1
 		return func(x *document.Extractor, u document.Unit) (v Verdict, err error) {
-			isRow := c.units.has(unit)
+			isRow := c.from.units.has(unit)
 			if unit++; isRow {
 				row++
 			}
@@ -438,97 +437,4 @@ func (k *copier) unjudged(f document.File) error {
 	}
 	k.report.Unjudged = append(k.report.Unjudged, f.Path)
 	return k.write(f, "", func(w io.Writer) error { return f.Copy(k.ctx, w) })
-}
-
-// scanned is what a scan found in a file.
-type scanned struct {
-	units, kept int
-	lost        bool     // something could not be read
-	rows        []int64  // of a Parquet file, from 1, to leave out
-	whole       int64    // where it is damaged and does not go on
-	damage      []string // what of it cannot be read, in words
-
-	// Of the part that is not copied yet.
-	cuts   []cut   // to leave out
-	starts []int64 // of records
-}
-
-// isLost reports whether nothing of the file could be judged.
-func (x *scanned) isLost() bool { return x.units == 0 && x.lost }
-
-// scan finds out what of a file is to be left out, and copies it meanwhile, up to its last unit, unless
-// c is nil.
-func (k *copier) scan(content *document.Content, c *copying) (x scanned, err error) {
-	x.whole = math.MaxInt64
-	if k.head.End > 0 {
-		x.cuts = append(x.cuts, cut{from: k.head.End, note: noteNames})
-	}
-	for u, err := range content.Units {
-		if skip, skipped := errors.AsType[*document.Skip](err); skipped {
-			err = k.skipped(&x, skip, c)
-		} else if err == nil {
-			err = k.unit(&x, u, c)
-		}
-		if err != nil {
-			return x, err
-		}
-	}
-	return x, k.end()
-}
-
-// skipped notes what cannot be judged: it stays, as far as it can be read.
-func (k *copier) skipped(x *scanned, skip *document.Skip, c *copying) error {
-	x.lost = x.lost || skip.Reason.LosesData()
-	if k.fields != nil && (skip.Reason == document.Broken || skip.Reason == document.TooLarge) && skip.ResumedAt == 0 {
-		k.report.Unnoted++
-	}
-	switch {
-	case skip.ResumedAt > 0: // a record begins there that comes up itself
-		x.damage = append(x.damage, skip.Error())
-		return nil
-	case skip.To > skip.At && c != nil && k.fields == nil: // of JSON
-		return c.value(x, skip.At, skip.To, true)
-	case skip.Reason == document.Unreadable, skip.Reason == document.DamagedRows:
-		x.whole = skip.At
-		x.damage = append(x.damage, skip.Error())
-	}
-	x.starts = append(x.starts, skip.At)
-	return nil
-}
-
-// unit judges a unit.
-func (k *copier) unit(x *scanned, u document.Unit, c *copying) error {
-	x.units++
-	v, err := k.judge(u)
-	if err == nil && k.fields != nil {
-		v.Drop, v.Cuts = false, nil
-		err = k.note(x, u, v.Note)
-	}
-	if err != nil {
-		return err
-	}
-	if v.Drop {
-		x.rows = append(x.rows, int64(u.Line))
-	} else {
-		x.kept++
-		x.starts = append(x.starts, u.From)
-	}
-	if len(v.Cuts) > 0 && !v.Drop {
-		places, ok := k.extractor.Places(u, v.Cuts)
-		if !ok {
-			k.made.Uncut++
-		}
-		for _, p := range places {
-			x.cuts = append(x.cuts, cut{from: p.From, to: p.To})
-		}
-	}
-	switch {
-	case c == nil:
-		return nil
-	case c.list && k.fields == nil:
-		return c.value(x, u.From, u.To, !v.Drop)
-	case v.Drop:
-		x.cuts = append(x.cuts, cut{from: u.From, to: u.To})
-	}
-	return c.follow(x, u.To)
 }

@@ -269,7 +269,7 @@ func TestCopyErrors(t *testing.T) {
 	if got["a.json"] != "["+a+"]" || got["b.json"] != " [  ]\n" || got["c.jsonl"] != long.String() {
 		t.Errorf("%q, %q, %d bytes", got["a.json"], got["b.json"], len(got["c.jsonl"]))
 	}
-	names, err := NewCopies(t.Context(), r.corpus.inputs, "out")
+	names, err := NewCopies(t.Context(), r.corpus.from.inputs, "out")
 	must.Do(t, err)
 	full := errors.New("full")
 	_, err = r.Copy(t.Context(), names, nil, func(name string, fill func(io.Writer) error) error {
@@ -297,7 +297,7 @@ func TestCopyChanged(t *testing.T) {
 			t.Chdir(t.TempDir())
 			write(t, map[string]string{"in/a.jsonl": line(1) + line(2), "in/b.jsonl": line(4) + line(5)})
 			r := found(t, read(t, "in", ingest.Config{}, ReadOptions{}), Options{K: 3})
-			names, err := NewCopies(t.Context(), r.corpus.inputs, "out")
+			names, err := NewCopies(t.Context(), r.corpus.from.inputs, "out")
 			if err == nil {
 				err = change()
 			}

@@ -19,6 +19,24 @@
 //
 //	lines of a pipe --one pass--> the lines that are kept (Filter)
 //
+// The files, in the order of the flow:
+//
+//	corpus.go read.go           read: documents through ingest, or fingerprint files
+//	  source.go values.go       what is noted of each: its source, dates and values,
+//	  equal.go url.go           hashes of its text and its URL,
+//	  rows.go origin.go         its ID and place, and the way back to it
+//	  need.go                   the memory of all that
+//	keep.go find.go             join: the order of preference, and what is near (package cluster)
+//	verify.go rule.go           verify: texts are read again and compared,
+//	  members.go verdicts.go    on other machines, or in an earlier run
+//	settle.go sketch.go rare.go settle: what goes for what
+//	result.go                   clusters, drops and what is kept
+//	copy.go scan.go             write: the inputs without some documents (Rewriting),
+//	  pack.go parquet.go        compressed as they were,
+//	  annotate.go attributes.go with fields, or files beside them,
+//	  copies.go removal.go      under these names; numbers for other programs
+//	decisions.go filter.go      write by a table of an earlier run; a pipe in one pass
+//
 // # Verification
 //
 // Fingerprints within k bits are near-duplicates with a probability; with

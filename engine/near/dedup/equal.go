@@ -7,44 +7,64 @@ import (
 	"ndd/engine/storage/spill"
 )
 
-// Texts are equal if their hashes are. The hashes, 16 bytes a document, are in a temporary file where
-// they are many.
+// A hashList has a hash of 128 bits for each row, in a temporary file where they are many. Texts are equal
+// if their hashes are.
+type hashList struct {
+	run *spill.Run[[2]uint64] // nil while they are few
+	all [][2]uint64           // while they are few, and when all are there; nil for none
+}
 
 const (
 	hashesHeld = 16 << 10 // as many are in memory
 	hashBuffer = 64 << 10 // bytes that are written at a time
 )
 
-// appendHash appends the hash of the next row's text.
-func (c *Corpus) appendHash(h [2]uint64) (err error) {
-	switch {
-	case h == [2]uint64{}:
-		return nil
-	case c.hashes != nil:
-		return c.hashes.Append([][2]uint64{h})
+// append appends the hash of the next row.
+func (l *hashList) append(o *ReadOptions, what string, h [2]uint64) (err error) {
+	if l.run != nil {
+		return l.run.Append([][2]uint64{h})
 	}
-	if c.hash = append(c.hash, h); len(c.hash) < hashesHeld {
+	if l.all = append(l.all, h); len(l.all) < hashesHeld {
 		return nil
 	}
-	if c.hashes, err = spill.Create[[2]uint64](c.o.Disk, c.o.TempDir, "hashes", hashBuffer); err == nil {
-		err = c.hashes.Append(c.hash)
+	if l.run, err = spill.Create[[2]uint64](o.Disk, o.TempDir, what, hashBuffer); err == nil {
+		err = l.run.Append(l.all)
 	}
-	c.hash = nil
+	l.all = nil
 	return err
 }
 
-// endHashes makes the hashes ready to be read.
-func (c *Corpus) endHashes() (err error) {
-	if c.hashes != nil {
-		c.hash, err = c.hashes.Map()
+// end makes the hashes ready to be read.
+func (l *hashList) end() (err error) {
+	if l.run != nil {
+		l.all, err = l.run.Map()
 	}
 	return err
+}
+
+// close gives the file back. It may be called again.
+func (l *hashList) close() {
+	l.run.Close() // what is lost is temporary
+	*l = hashList{}
+}
+
+// appendHashes appends the hashes of the text and the URL of the next row.
+func (c *Corpus) appendHashes(d *Document) error {
+	if d.Hash != [2]uint64{} {
+		if err := c.hashes.append(&c.o, "hashes", d.Hash); err != nil {
+			return err
+		}
+	}
+	if len(c.o.SameURL) == 0 {
+		return nil
+	}
+	return c.urls.append(&c.o, "URLs", hashURL(valueAt(d.Values, len(d.Values)-1).Text))
 }
 
 // Equal reports whether two documents are known to have the same text: those of fingerprint files have
 // no hashes.
 func (r *Result) Equal(a, b Row) bool {
-	h := r.corpus.hash
+	h := r.corpus.hashes.all
 	return h != nil && h[a] == h[b]
 }
 
@@ -55,16 +75,17 @@ func (c *Corpus) distinct(members []Row) (firsts []Row, of []uint32) {
 	for i := range of {
 		of[i] = uint32(i)
 	}
-	if c.hash == nil {
+	hash := c.hashes.all
+	if hash == nil {
 		return members, of
 	}
 	number := slices.Clone(of)
 	slices.SortFunc(number, func(a, b uint32) int {
-		x, y := c.hash[members[a]], c.hash[members[b]]
+		x, y := hash[members[a]], hash[members[b]]
 		return cmp.Or(cmp.Compare(x[0], y[0]), cmp.Compare(x[1], y[1]), cmp.Compare(a, b))
 	})
 	for i, m := range number[min(1, len(number)):] {
-		if before := number[i]; c.hash[members[m]] == c.hash[members[before]] {
+		if before := number[i]; hash[members[m]] == hash[members[before]] {
 			of[m] = of[before]
 		}
 	}

@@ -49,7 +49,7 @@ func TestExactTexts(t *testing.T) {
 	defer c.Close()
 	o := Options{K: 6, Verify: &Verify{Rule: Rule{{Jaccard: 0.9}}}}
 	with := slices.Collect(found(t, c, o).Dropped())
-	c.hash = nil
+	c.hashes.all = nil
 	if without := slices.Collect(found(t, c, o).Dropped()); !slices.Equal(with, without) || len(with) < 150 {
 		t.Errorf("%d drops, without hashes %d", len(with), len(without))
 	}
@@ -77,10 +77,10 @@ func TestSplitUnequal(t *testing.T) {
 	many := appended(t, Keep{})
 	defer many.Close()
 	for i := range uint64(2*hashesHeld + 1) {
-		must.Do(t, many.appendHash([2]uint64{i + 1, i}))
+		must.Do(t, many.hashes.append(&many.o, "hashes", [2]uint64{i + 1, i}))
 	}
-	if err := many.endHashes(); err != nil || many.hashes == nil || len(many.hash) != 2*hashesHeld+1 ||
-		many.hash[0] != [2]uint64{1, 0} || many.hash[2*hashesHeld] != [2]uint64{2*hashesHeld + 1, 2 * hashesHeld} {
-		t.Error(len(many.hash), err)
+	if err := many.hashes.end(); err != nil || many.hashes.run == nil || len(many.hashes.all) != 2*hashesHeld+1 ||
+		many.hashes.all[0] != [2]uint64{1, 0} || many.hashes.all[2*hashesHeld] != [2]uint64{2*hashesHeld + 1, 2 * hashesHeld} {
+		t.Error(len(many.hashes.all), err)
 	}
 }

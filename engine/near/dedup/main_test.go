@@ -62,7 +62,7 @@ func appended(t *testing.T, keep Keep, docs ...Document) *Corpus {
 // copied copies the inputs of a result, and returns the copies by name.
 func copied(t *testing.T, r *Result) (map[string]string, CopyReport) {
 	t.Helper()
-	names, err := NewCopies(t.Context(), r.corpus.inputs, "out")
+	names, err := NewCopies(t.Context(), r.corpus.from.inputs, "out")
 	must.Do(t, err)
 	copies := map[string]string{}
 	report, err := r.Copy(t.Context(), names, nil, into(copies))

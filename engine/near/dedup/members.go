@@ -48,7 +48,7 @@ func (d memberDigest) add(m Member) {
 func (c *Corpus) members(rows []Row) iter.Seq[Member] {
 	return func(yield func(Member) bool) {
 		for _, row := range rows {
-			if !yield(Member{c.Place(row), int64(c.record(row).length)}) {
+			if !yield(Member{c.Place(row), int64(c.rows.record(row).length)}) {
 				return
 			}
 		}

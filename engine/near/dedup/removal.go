@@ -27,11 +27,11 @@ type Removal struct {
 // those that were too long here. create is called by one goroutine.
 func (r *Result) Removals(ctx context.Context, create Create) (list []Removal, err error) {
 	c := r.corpus
-	if len(c.rows.blocks) == 0 && c.Len() > 0 || c.inputs == nil {
+	if len(c.rows.blocks) == 0 && c.Len() > 0 || c.from.inputs == nil {
 		return nil, errors.New("fingerprint files do not say which documents a file has: give the documents")
 	}
 	files := map[string]int{}
-	for f, err := range document.Files(ctx, c.inputs) {
+	for f, err := range document.Files(ctx, c.from.inputs) {
 		if err == nil {
 			files[f.Path] = 0
 		}
@@ -41,7 +41,7 @@ func (r *Result) Removals(ctx context.Context, create Create) (list []Removal, e
 		list = append(list, Removal{Name: fmt.Sprintf("%06d.remove", i), File: path})
 	}
 	numbers := make([][]byte, len(list))
-	unread := maps.Clone(c.unread)
+	unread := maps.Clone(c.from.unread)
 	dropped := r.droppedRows()
 	reader := &rowReader{rowFile: &c.rows}
 	row := -1

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"io"
 	"slices"
+	"sync"
+	"sync/atomic"
 
 	"ndd/engine/storage/disk"
 	"ndd/engine/storage/spill"
@@ -56,6 +58,9 @@ type rowFile struct {
 	rows   Row // with a fingerprint
 	shorts int // records without one
 	file   string
+
+	readers sync.Pool
+	failed  atomic.Pointer[error] // the first error of record
 }
 
 // A rowBlock is some records that follow each other. File names are written anew in each.
@@ -144,6 +149,28 @@ func (f *rowFile) close() error {
 	return run.Close()
 }
 
+// record returns the record of a row, an empty one where it cannot be read.
+func (f *rowFile) record(row Row) record {
+	if len(f.blocks) == 0 {
+		return record{}
+	}
+	r, ok := f.readers.Get().(*rowReader)
+	if !ok {
+		r = &rowReader{rowFile: f}
+	}
+	defer f.readers.Put(r)
+	return f.checked(r.find(row))
+}
+
+// checked returns a record, and for an error an empty one, and [Corpus.Err] has it.
+func (f *rowFile) checked(r record, err error) record {
+	if err != nil {
+		f.failed.CompareAndSwap(nil, &err)
+		return record{}
+	}
+	return r
+}
+
 // A rowReader reads records. It belongs to one goroutine.
 type rowReader struct {
 	*rowFile
@@ -170,7 +197,7 @@ func (r *rowReader) all(yield func(record, error) bool) {
 			return
 		}
 		for len(r.rest) > 0 {
-			if rec, err := r.record(true); !yield(rec, err) || err != nil {
+			if rec, err := r.read(true); !yield(rec, err) || err != nil {
 				return
 			}
 		}
@@ -190,7 +217,7 @@ func (r *rowReader) find(row Row) (rec record, err error) {
 		}
 	}
 	for r.next <= row {
-		if rec, err = r.record(r.next == row); err != nil {
+		if rec, err = r.read(r.next == row); err != nil {
 			return rec, err
 		}
 	}
@@ -219,8 +246,8 @@ func (r *rowReader) load(block int) error {
 	return nil
 }
 
-// record reads the next record of the block, without its texts unless they are wanted.
-func (r *rowReader) record(wanted bool) (rec record, err error) {
+// read reads the next record of the block, without its texts unless they are wanted.
+func (r *rowReader) read(wanted bool) (rec record, err error) {
 	defer func() {
 		if recover() != nil { // lengths that its bytes contradict
 			err = &spill.Error{What: "ids", Dir: r.dir, Err: io.ErrUnexpectedEOF}

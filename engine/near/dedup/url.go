@@ -11,7 +11,6 @@ import (
 	"github.com/minio/highwayhash"
 
 	"ndd/engine/near/cluster"
-	"ndd/engine/storage/spill"
 )
 
 // URLFields are the fields that have a document's URL where no other is named.
@@ -58,23 +57,13 @@ func CanonicalURL(text string) string {
 // urlKey is the key of the hashes of URLs.
 var urlKey = []byte("ndd dedup: URLs, rule 1, Highway")
 
-// appendURL appends the hash of the next row's URL, 0 if it has none.
-func (c *Corpus) appendURL(text string) (err error) {
-	if len(c.o.SameURL) == 0 {
-		return nil
+// hashURL returns the hash of a URL in its canonical form, 0 for none.
+func hashURL(text string) [2]uint64 {
+	if text = CanonicalURL(text); text == "" {
+		return [2]uint64{}
 	}
-	if c.urls == nil {
-		if c.urls, err = spill.Create[[2]uint64](c.o.Disk, c.o.TempDir, "URLs", hashBuffer); err != nil {
-			return err
-		}
-	}
-	h := [2]uint64{}
-	if text = CanonicalURL(text); text != "" {
-		sum := highwayhash.Sum128([]byte(text), urlKey)
-		h = [2]uint64{binary.LittleEndian.Uint64(sum[:8]), binary.LittleEndian.Uint64(sum[8:])}
-		c.withURL++
-	}
-	return c.urls.Append([][2]uint64{h})
+	sum := highwayhash.Sum128([]byte(text), urlKey)
+	return [2]uint64{binary.LittleEndian.Uint64(sum[:8]), binary.LittleEndian.Uint64(sum[8:])}
 }
 
 // A SameURL is a row that is dropped for another one with the same canonical URL.
@@ -87,14 +76,16 @@ type SameURL struct {
 // findURLs finds the rows that have the URL of a row preferred, ascending, each with that one.
 func (r *Result) findURLs(ctx context.Context, co cluster.Options, prefer func(a, b int) int) error {
 	c := r.corpus
-	if c.urls == nil || c.withURL == 0 {
+	hashes, n := c.urls.all, 0
+	for _, h := range hashes {
+		if h != [2]uint64{} {
+			n++
+		}
+	}
+	if n == 0 {
 		return nil
 	}
-	hashes, err := c.urls.Map()
-	if err != nil {
-		return err
-	}
-	rows, keys := make([]Row, 0, c.withURL), make([]uint64, 0, c.withURL)
+	rows, keys := make([]Row, 0, n), make([]uint64, 0, n)
 	for row, h := range hashes {
 		if h != [2]uint64{} {
 			rows, keys = append(rows, Row(row)), append(keys, h[0])

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"iter"
 	"slices"
 	"strings"
@@ -47,25 +46,6 @@ func (v *Verify) memory() int64 {
 		return VerifyMemory
 	}
 	return v.Memory
-}
-
-// errAgain begins what keeps documents from being read again.
-var errAgain = errors.New("texts are needed again, and")
-
-// readable returns why the documents cannot be read again; nil if they can.
-func (c *Corpus) readable() error {
-	if c.inputs == nil {
-		return fmt.Errorf("%w fingerprints have none: give the documents", errAgain)
-	}
-	if i := slices.IndexFunc(c.inputs, document.ReadOnce); i >= 0 {
-		return fmt.Errorf("%w a pipe (%s) cannot be read twice: put it in a file", errAgain, c.inputs[i])
-	}
-	return nil
-}
-
-// Changed returns the error of documents that are not what they were.
-func Changed(where string) error {
-	return fmt.Errorf("%s: changed since it was first read: run again while nothing writes to it", where)
 }
 
 // changed returns the error of a row that is not what it was. Its file may have vanished, too.
@@ -159,7 +139,7 @@ func (r *Result) verifyKnown(ctx context.Context, v *Verify, threads int, rest [
 	if err := r.corpus.shingle(ctx, v, own, rows, threads); err != nil {
 		return nil, err
 	}
-	of, err := known.ReadByID(ctx, v.Known, ids, r.corpus.again(v, threads))
+	of, err := known.ReadByID(ctx, v.Known, ids, r.corpus.from.again(v.Meter, threads))
 	if err != nil {
 		return nil, err
 	}
@@ -195,7 +175,7 @@ func (r *Result) verifyKnown(ctx context.Context, v *Verify, threads int, rest [
 
 // shingle reads the documents again and puts the sets of the members, which are ascending, into s.
 func (c *Corpus) shingle(ctx context.Context, v *Verify, s *shingle.Sets, members []Row, threads int) error {
-	return c.readAgain(ctx, c.again(v, threads), members, func() func(int, *document.Document) error {
+	return c.readAgain(ctx, c.from.again(v.Meter, threads), members, func() func(int, *document.Document) error {
 		shingler := shingle.New()
 		var set []uint64
 		return func(i int, doc *document.Document) error {
@@ -208,12 +188,12 @@ func (c *Corpus) shingle(ctx context.Context, v *Verify, s *shingle.Sets, member
 // Texts reads the inputs again and returns the texts of some rows. It costs as much as reading all;
 // the texts are held in memory.
 func (c *Corpus) Texts(ctx context.Context, rows []Row, threads int) (map[Row]string, error) {
-	if err := c.readable(); err != nil {
+	if err := c.from.readable(); err != nil {
 		return nil, err
 	}
 	rows = slices.Compact(slices.Sorted(slices.Values(rows)))
 	texts := make([]string, len(rows))
-	err := c.readAgain(ctx, c.again(&Verify{}, threads), rows, func() func(int, *document.Document) error {
+	err := c.readAgain(ctx, c.from.again(nil, threads), rows, func() func(int, *document.Document) error {
 		return func(i int, doc *document.Document) error {
 			texts[i] = strings.Clone(doc.Text)
 			return nil
@@ -233,13 +213,13 @@ func (c *Corpus) readAgain(ctx context.Context, cfg ingest.Config, rows []Row,
 	worker func() func(i int, doc *document.Document) error) error {
 	var made int
 	wanted := func(unit int) (i int, ok bool) {
-		if !c.units.has(unit) {
+		if !c.from.units.has(unit) {
 			return 0, false
 		}
-		return slices.BinarySearch(rows, c.rowAt(unit))
+		return slices.BinarySearch(rows, c.from.rowAt(unit))
 	}
-	report, err := ingest.Extract(ctx, c.inputs, cfg, ingest.Steps[struct{}]{
-		FileUnits: c.fileUnits,
+	report, err := ingest.Extract(ctx, c.from.inputs, cfg, ingest.Steps[struct{}]{
+		FileUnits: c.from.fileUnits,
 		Want: func(unit int) bool {
 			_, ok := wanted(unit)
 			return ok
@@ -256,22 +236,15 @@ func (c *Corpus) readAgain(ctx context.Context, cfg ingest.Config, rows []Row,
 		},
 		Emit: func(struct{}) error { made++; return nil },
 	})
-	if err == nil && (!slices.Equal(report.FileUnits, c.fileUnits) || made != len(rows)) {
-		return Changed(strings.Join(c.inputs, ", "))
+	if err == nil && (!slices.Equal(report.FileUnits, c.from.fileUnits) || made != len(rows)) {
+		return Changed(strings.Join(c.from.inputs, ", "))
 	}
 	return err
 }
 
-// again returns the configuration for a second reading, which skips the same inputs as the first.
-func (c *Corpus) again(v *Verify, threads int) ingest.Config {
-	cfg := ingest.Config{Document: c.options, Threads: threads}
-	cfg.Document.Meter, cfg.Document.Strict = v.Meter, false
-	return cfg
-}
-
 // same returns whether the document of a row is what it was.
 func (c *Corpus) same(row Row, doc *document.Document) bool {
-	r := c.record(row)
+	r := c.rows.record(row)
 	return doc.ID == r.id && lengthOf(len(doc.Text)) == r.length
 }
 

@@ -4,13 +4,11 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
 	"math"
 	"slices"
-	"strings"
 	"sync/atomic"
 	"unicode/utf8"
 
@@ -20,7 +18,6 @@ import (
 	"ndd/engine/corpus/ingest"
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/near/dedup"
-	"ndd/engine/result"
 	"ndd/engine/storage/disk"
 	"ndd/engine/storage/spill"
 )
@@ -433,90 +430,3 @@ func (r *Result) count() {
 
 // Close gives back the temporary file.
 func (r *Result) Close() error { return r.spool.Close() }
-
-// Copy reads the inputs again, counted by meter unless it is nil, and copies them without the
-// documents that have hits, as [dedup.Rewriting] does; finished copies of r.Work are taken over.
-func (r *Result) Copy(ctx context.Context, names *dedup.Copies, meter *document.Meter, create dedup.Create) (
-	dedup.CopyReport, error) {
-	return r.rewrite(ctx, names, meter, create, nil)
-}
-
-// Annotations are the columns that [Result.Annotate] adds to documents.
-var Annotations = []result.Column{{Name: "ndd_items", Kind: result.Text, Optional: true},
-	{Name: "ndd_score", Kind: result.Real, Optional: true}}
-
-// Annotate copies the inputs as [Result.Copy] does, with all documents, and adds [Annotations] to
-// each: a list of its hits, and the highest score.
-func (r *Result) Annotate(ctx context.Context, names *dedup.Copies, meter *document.Meter, create dedup.Create) (
-	dedup.CopyReport, error) {
-	return r.rewrite(ctx, names, meter, create, &dedup.Fields{Columns: Annotations, Values: r.values})
-}
-
-// values returns the values of [Annotations]; a note is a document of met, from 1.
-func (r *Result) values(note int) []any {
-	if note == 0 {
-		return []any{nil, nil}
-	}
-	type hit struct {
-		Set      string  `json:"set"`
-		ItemID   string  `json:"item_id"`
-		From     int     `json:"from"`
-		To       int     `json:"to"`
-		FromChar int     `json:"from_char"`
-		ToChar   int     `json:"to_char"`
-		Score    float64 `json:"score"`
-		Answer   bool    `json:"answer"`
-	}
-	var list []hit
-	highest := 0.0
-	for _, h := range r.document(&r.met[note-1]).Hits {
-		highest = max(highest, h.Score)
-		list = append(list, hit{r.Sets[h.Item.Set].Name, h.Item.ID, h.From, h.To, h.FromChar, h.ToChar, h.Score, h.Answer})
-	}
-	text, err := json.Marshal(list)
-	if err != nil {
-		panic(err) // strings and numbers can be written
-	}
-	return []any{json.RawMessage(text), highest}
-}
-
-// rewrite copies the inputs without documents that have hits, or with fields.
-func (r *Result) rewrite(ctx context.Context, names *dedup.Copies, meter *document.Meter, create dedup.Create,
-	fields *dedup.Fields) (dedup.CopyReport, error) {
-	var missing atomic.Int64 // documents with hits of files that are judged, and are not met yet
-	w := dedup.Rewriting{Inputs: r.inputs, Options: r.reading, FileUnits: r.units, Threads: r.threads, Fields: fields,
-		Judge: func(f document.File, _ int) func(*document.Extractor, document.Unit) (dedup.Verdict, error) {
-			next, end := r.gone[f.Path][0], r.gone[f.Path][1]
-			begun := false
-			return func(x *document.Extractor, u document.Unit) (dedup.Verdict, error) {
-				if !begun {
-					begun = true
-					missing.Add(int64(end - next))
-				}
-				if next == end || r.met[next].line != u.Line {
-					return dedup.Verdict{}, nil
-				}
-				doc, err := x.Extract(u)
-				if err != nil || xxhash.Sum64String(doc.Text) != r.met[next].hash {
-					return dedup.Verdict{}, nil // another one of a JSON list on one line, or it has changed
-				}
-				next++
-				missing.Add(-1)
-				return dedup.Verdict{Drop: true, Note: next}, nil
-			}
-		}}
-	if fields == nil {
-		w.Work, w.Decision = r.Work, func(f document.File, _, _ int) []byte {
-			h := sha256.New()
-			for i := r.gone[f.Path][0]; i < r.gone[f.Path][1]; i++ {
-				fmt.Fprintln(h, r.met[i].line, r.met[i].hash)
-			}
-			return h.Sum(nil)
-		}
-	}
-	report, err := w.Copy(ctx, names, meter, create)
-	if err == nil && missing.Load() > 0 {
-		err = dedup.Changed(strings.Join(r.inputs, ", "))
-	}
-	return report, err
-}

@@ -1,0 +1,102 @@
+package dedup
+
+import (
+	"errors"
+	"fmt"
+	"math/bits"
+	"slices"
+
+	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/ingest"
+)
+
+// An origin is where the documents of a corpus were read, to read them again.
+type origin struct {
+	inputs    []string // nil for fingerprint files
+	options   document.Options
+	fileUnits []int              // units of each file
+	units     bitmap             // which units of the inputs became rows
+	before    []Row              // rows before each unitsEach units
+	rows      Row                // all
+	unread    map[string][]int64 // rows of each file that were too long
+}
+
+// unitsEach is the number of units of which the rows are counted at a time.
+const unitsEach = 512
+
+// end is called when all is read.
+func (o *origin) end(fileUnits []int) {
+	o.fileUnits = fileUnits
+	for i, word := range o.units {
+		if i%(unitsEach/64) == 0 {
+			o.before = append(o.before, o.rows)
+		}
+		o.rows += Row(bits.OnesCount64(word))
+	}
+}
+
+// rowAt returns the row of the first unit, from a unit on, that became one.
+func (o *origin) rowAt(unit int) Row {
+	if unit/64 >= len(o.units) {
+		return o.rows
+	}
+	row := o.before[unit/unitsEach]
+	for _, word := range o.units[unit/unitsEach*(unitsEach/64) : unit/64] {
+		row += Row(bits.OnesCount64(word))
+	}
+	return row + Row(bits.OnesCount64(o.units[unit/64]&(1<<(unit%64)-1)))
+}
+
+// rewriting returns a copying of the inputs.
+func (o *origin) rewriting(threads int) Rewriting {
+	return Rewriting{Inputs: o.inputs, Options: o.options, FileUnits: o.fileUnits, Threads: threads}
+}
+
+// again returns the configuration for a second reading, which a meter counts unless it is nil. It skips
+// the same inputs as the first.
+func (o *origin) again(m *document.Meter, threads int) ingest.Config {
+	cfg := ingest.Config{Document: o.options, Threads: threads}
+	cfg.Document.Meter, cfg.Document.Strict = m, false
+	return cfg
+}
+
+// errAgain begins what keeps documents from being read again.
+var errAgain = errors.New("texts are needed again, and")
+
+// readable returns why the documents cannot be read again; nil if they can.
+func (o *origin) readable() error {
+	if o.inputs == nil {
+		return fmt.Errorf("%w fingerprints have none: give the documents", errAgain)
+	}
+	if i := slices.IndexFunc(o.inputs, document.ReadOnce); i >= 0 {
+		return fmt.Errorf("%w a pipe (%s) cannot be read twice: put it in a file", errAgain, o.inputs[i])
+	}
+	return nil
+}
+
+// Changed returns the error of documents that are not what they were.
+func Changed(where string) error {
+	return fmt.Errorf("%s: changed since it was first read: run again while nothing writes to it", where)
+}
+
+// bitmap is a set of small integers.
+type bitmap []uint64
+
+func (b *bitmap) set(i int) {
+	for len(*b) <= i/64 {
+		*b = append(*b, 0)
+	}
+	(*b)[i/64] |= 1 << (i % 64)
+}
+
+func (b bitmap) has(i int) bool { return i/64 < len(b) && b[i/64]>>(i%64)&1 == 1 }
+
+// bit returns 1 for a member.
+func (b bitmap) bit(i int) int {
+	if b.has(i) {
+		return 1
+	}
+	return 0
+}
+
+func newBitmap(n int) bitmap { return slices.Grow(bitmap(nil), n/64+1) }

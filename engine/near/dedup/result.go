@@ -1,0 +1,271 @@
+package dedup
+
+import (
+	"cmp"
+	"iter"
+	"math"
+	"math/bits"
+	"slices"
+
+	"ndd/engine/near/cluster"
+)
+
+// A Row is the number of a document of a corpus, from 0.
+type Row = cluster.Row
+
+// A Result is the clusters of a corpus.
+type Result struct {
+	Distinct int       // fingerprints that were compared
+	Known    []Known   // rows that the caller has already, ascending
+	SameURL  []SameURL // rows with the URL of another one, ascending; they are in no cluster
+	Rejected int       // documents that would go by their fingerprints and stay by their texts or the lengths of these
+
+	Work Work // of Copy; may be nil
+
+	corpus   *Corpus
+	verified bool
+	found    *cluster.Result
+	likes    []Likeness // of the rows of all clusters, one after the other
+
+	// Also has the results of other settings. Known rows are those of this one.
+	Also []*Result
+}
+
+// A Known is a row that is near a document that the caller has already.
+type Known struct {
+	Row      Row
+	ID       string // of that document
+	Distance int
+	Likeness // of their texts, if they were verified
+}
+
+// A Cluster is two documents or more of which one is kept. Its slices are not
+// to be written.
+type Cluster struct {
+	Number int        // from 1, in order of the first rows
+	Rows   []Row      // ascending
+	Kept   Row        // one of them
+	Likes  []Likeness // of each row's text to the kept one's, if they were verified
+}
+
+// A Drop is a document that is dropped.
+type Drop struct {
+	Row      Row
+	Kept     string // ID of what is kept for it
+	KeptRow  int64  // its row; -1 where it is known from elsewhere
+	Distance int
+	Likeness // if texts were compared
+	Compared bool
+	Cluster  int // its number, 0 for none
+}
+
+// Len returns the number of clusters.
+func (r *Result) Len() int { return r.found.Len() }
+
+// Verified reports whether texts were compared.
+func (r *Result) Verified() bool { return r.verified }
+
+// Distance returns the distance of two rows' fingerprints, in bits.
+func (r *Result) Distance(a, b Row) int {
+	return bits.OnesCount64(r.corpus.print(a) ^ r.corpus.print(b))
+}
+
+// Farthest returns the dropped document of a cluster that is farthest from the one kept, the first
+// of several, with its distance, and how many are farther than k.
+func (r *Result) Farthest(c Cluster, k int) (row Row, distance, beyond int) {
+	distance = -1
+	for _, other := range c.Rows {
+		d := r.Distance(other, c.Kept)
+		if d > k {
+			beyond++
+		}
+		if d > distance && other != c.Kept {
+			row, distance = other, d
+		}
+	}
+	return row, distance, beyond
+}
+
+// Clusters returns the clusters, in order of their first rows.
+func (r *Result) Clusters() iter.Seq[Cluster] {
+	return func(yield func(Cluster) bool) {
+		likes := r.likes
+		for i, found := range r.found.Clusters() {
+			c := Cluster{Number: i + 1, Rows: found.Rows, Kept: found.Representative}
+			if n := len(found.Rows); likes != nil {
+				c.Likes, likes = likes[:n:n], likes[n:]
+			}
+			if !yield(c) {
+				return
+			}
+		}
+	}
+}
+
+// Dropped returns the dropped documents: known ones, by row, those with the URL of another one, by row,
+// then those of each cluster.
+func (r *Result) Dropped() iter.Seq[Drop] {
+	return func(yield func(Drop) bool) {
+		last, id := int64(-1), ""
+		for d := range r.drops {
+			if d.KeptRow != last && d.KeptRow >= 0 {
+				last, id = d.KeptRow, r.corpus.ID(Row(d.KeptRow))
+			}
+			if d.KeptRow >= 0 {
+				d.Kept = id
+			}
+			if !yield(d) {
+				return
+			}
+		}
+	}
+}
+
+// drops yields what Dropped returns, without the IDs of documents of the corpus.
+func (r *Result) drops(yield func(Drop) bool) {
+	for _, k := range r.Known {
+		if !yield(Drop{Row: k.Row, Kept: k.ID, KeptRow: -1, Distance: k.Distance, Likeness: k.Likeness,
+			Compared: r.verified}) {
+			return
+		}
+	}
+	for _, s := range r.SameURL {
+		d := Drop{Row: s.Row, Kept: s.ID, KeptRow: s.Kept}
+		if s.Kept >= 0 {
+			d.Distance = r.Distance(s.Row, Row(s.Kept))
+		}
+		if !yield(d) {
+			return
+		}
+	}
+	for c := range r.Clusters() {
+		for i, row := range c.Rows {
+			if row == c.Kept {
+				continue
+			}
+			d := Drop{Row: row, KeptRow: int64(c.Kept), Distance: r.Distance(row, c.Kept), Cluster: c.Number}
+			if r.verified {
+				d.Likeness, d.Compared = c.Likes[i], true
+			}
+			if !yield(d) {
+				return
+			}
+		}
+	}
+}
+
+// A Kept is a document that is kept.
+type Kept struct {
+	ID string
+	Place
+	Short bool // it has too few features for a fingerprint and was compared with none
+}
+
+// Kept returns the documents that are kept, in the order of the inputs.
+func (r *Result) Kept() iter.Seq[Kept] {
+	return func(yield func(Kept) bool) {
+		c, dropped := r.corpus, r.droppedRows()
+		if len(c.rows.blocks) == 0 { // the rows are the IDs
+			for row := range Row(c.Len()) {
+				if !dropped.has(int(row)) && !yield(Kept{c.ID(row), c.Place(row), false}) {
+					return
+				}
+			}
+			return
+		}
+		reader := &rowReader{rowFile: &c.rows}
+		for rec, err := range reader.all {
+			row := reader.next - 1 // unless it is short
+			if c.rows.checked(rec, err); err != nil || !rec.short && dropped.has(int(row)) {
+				continue
+			}
+			if len(c.parts) > 0 {
+				rec.place = c.Place(row)
+			}
+			if !yield(Kept{rec.id, rec.place, rec.short}) {
+				return
+			}
+		}
+	}
+}
+
+// NumDropped returns how many documents are dropped.
+func (r *Result) NumDropped() int {
+	return len(r.Known) + len(r.SameURL) + r.found.Rows() - r.found.Len()
+}
+
+// Beside returns how many documents another result drops that this one keeps, and how many it keeps
+// that this one drops.
+func (r *Result) Beside(other *Result) (more, fewer int) {
+	here, there := r.droppedRows(), other.droppedRows()
+	for row := range r.corpus.Len() {
+		more += there.bit(row) &^ here.bit(row)
+		fewer += here.bit(row) &^ there.bit(row)
+	}
+	return more, fewer
+}
+
+// A Doubt is a pair of documents near the threshold, of which one is kept.
+type Doubt struct {
+	Drop           // of the row that goes, or would go
+	Gone   bool    // it is dropped; else it is kept, too, and in no cluster
+	Beyond float64 // by how much the pair is above the threshold, or below it if that is negative
+}
+
+// Doubts returns up to n pairs nearest to the threshold, one for each kept document at most: half of
+// them dropped and half of them kept by this result and dropped by one of Also, as far as there are
+// both. It yields no documents that are dropped for known ones.
+func (r *Result) Doubts(n int, o Options) (list []Doubt) {
+	dropped := r.droppedRows()
+	gone := r.doubts(o, func(d *Drop) bool { return true })
+	var kept []Doubt
+	for _, other := range r.Also {
+		kept = append(kept, other.doubts(o, func(d *Drop) bool {
+			return !dropped.has(int(d.Row)) && !dropped.has(int(d.KeptRow))
+		})...)
+	}
+	for i := range kept {
+		kept[i].Gone, kept[i].Cluster = false, 0
+	}
+	for _, half := range []*[]Doubt{&gone, &kept} {
+		slices.SortStableFunc(*half, func(a, b Doubt) int { return cmp.Compare(math.Abs(a.Beyond), math.Abs(b.Beyond)) })
+	}
+	seen := map[Row]bool{} // a pair of two results
+	kept = slices.DeleteFunc(kept, func(d Doubt) bool {
+		again := seen[d.Row]
+		seen[d.Row] = true
+		return again
+	})
+	fromKept := min(len(kept), max(n/2, n-len(gone)))
+	return append(gone[:min(len(gone), n-fromKept)], kept[:fromKept]...)
+}
+
+// doubts returns of each cluster the pair nearest to the threshold of some options, of those that
+// are wanted.
+func (r *Result) doubts(o Options, want func(*Drop) bool) (list []Doubt) {
+	for drop := range r.drops {
+		if drop.Cluster == 0 || !want(&drop) {
+			continue
+		}
+		d := Doubt{drop, true, float64(o.K - drop.Distance)}
+		if o.Verify != nil {
+			d.Beyond = o.Verify.Rule.beyond(d.Likeness)
+		}
+		last := len(list) - 1
+		if last < 0 || list[last].Cluster != d.Cluster {
+			list = append(list, d)
+		} else if math.Abs(d.Beyond) < math.Abs(list[last].Beyond) {
+			list[last] = d
+		}
+	}
+	return list
+}
+
+// droppedRows returns the set of the rows that are dropped.
+func (r *Result) droppedRows() bitmap {
+	dropped := newBitmap(r.corpus.Len())
+	for d := range r.drops {
+		dropped.set(int(d.Row))
+	}
+	return dropped
+}
