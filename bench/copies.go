@@ -17,7 +17,7 @@ import (
 
 	"ndd/engine/copies"
 	"ndd/engine/copies/postings"
-	"ndd/engine/copies/signature"
+	"ndd/engine/near/shingle"
 	"ndd/engine/parallel"
 )
 
@@ -283,7 +283,7 @@ func (c *edited) verify(pairs []copies.Pair, n int) error {
 			continue
 		}
 		x, y := signer.Sign(c.text(i-7)).Own, signer.Sign(c.text(i)).Own
-		if c.method.Measure().Similarity(len(x), len(y), signature.Shared(x, y)) >= c.method.Threshold() {
+		if c.method.Measure().Similarity(len(x), len(y), shingle.Shared(x, y)) >= c.method.Threshold() {
 			return fmt.Errorf("text %d, a copy of %d, is not found", i, i-7)
 		}
 	}

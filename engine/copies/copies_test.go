@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"ndd/engine/copies/postings"
-	"ndd/engine/copies/signature"
+	"ndd/engine/near/shingle"
 	"ndd/engine/oracle"
 	"ndd/engine/oracle/must"
 )
@@ -200,7 +200,7 @@ func TestBrute(t *testing.T) {
 		var want [][2]uint32
 		for a := range sets {
 			for b := a + 1; b < len(sets); b++ {
-				shared := signature.Shared(sets[a], sets[b])
+				shared := shingle.Shared(sets[a], sets[b])
 				if len(sets[a]) >= m.MinFeatures() && len(sets[b]) >= m.MinFeatures() &&
 					m.Measure().Similarity(len(sets[a]), len(sets[b]), shared) >= m.Threshold() {
 					want = append(want, [2]uint32{uint32(a), uint32(b)})

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"ndd/engine/copies/signature"
+	"ndd/engine/near/shingle"
 )
 
 // A Passage is a part of a text that another one has too.
@@ -40,7 +41,7 @@ func (s *Signer) MethodOfPair(a, b string) Method {
 	case m != other.Method || s.o.few(&one) || s.o.few(&other):
 		return Winnow
 	case m == SpotSigs && m.Measure().Similarity(len(one.Own), len(other.Own),
-		signature.Shared(one.Own, other.Own)) < s.o.threshold(m):
+		shingle.Shared(one.Own, other.Own)) < s.o.threshold(m):
 		return Winnow
 	}
 	return m
@@ -57,7 +58,7 @@ func (s *Signer) Explain(m Method, a, b string, gap int) (Explanation, error) {
 	signed := func(m Method, text string) []signature.Signature { return signature.Append(nil, s.selectors[m], text) }
 	sigsA, sigsB := signed(m, a), signed(m, b)
 	setA, setB := signature.Set(sigsA), signature.Set(sigsB)
-	e := Explanation{Method: m, SizeA: len(setA), SizeB: len(setB), Shared: signature.Shared(setA, setB)}
+	e := Explanation{Method: m, SizeA: len(setA), SizeB: len(setB), Shared: shingle.Shared(setA, setB)}
 	rowsA, rowsB := signed(Shingles, a), signed(Shingles, b)
 	runsA := passages(rowsA, signature.Set(rowsB), 1)
 	runsB := passages(rowsB, signature.Set(rowsA), 1)

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"ndd/engine/near/cluster"
 	"ndd/engine/result"
 )
 
@@ -144,24 +145,13 @@ func RelationOf(a, b, shared int) Relation {
 // Clusters returns what pairs connect: for each cluster its documents in order, clusters in order
 // of their first document. A contained document connects, so a digest brings its sources together.
 func Clusters(documents int, pairs []Pair) (clusters [][]uint32) {
-	parent := make([]uint32, documents)
-	for i := range parent {
-		parent[i] = uint32(i)
-	}
-	root := func(i uint32) uint32 { // the first document
-		for parent[i] != i {
-			parent[i] = parent[parent[i]]
-			i = parent[i]
-		}
-		return i
-	}
+	sets := cluster.NewUnionFind(make([]uint32, documents))
 	for i := range pairs {
-		a, b := root(pairs[i].A), root(pairs[i].B)
-		parent[max(a, b)] = min(a, b)
+		sets.Union(pairs[i].A, pairs[i].B)
 	}
 	at := map[uint32]int{} // by root: the cluster
 	for i := range uint32(documents) {
-		r := root(i)
+		r := sets.Find(i)
 		if r == i {
 			continue
 		}

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"math/bits"
 	"strings"
+
+	"ndd/engine/corpus/simhash"
 )
 
 // A record is one line: a key, a tab, a value. Both are printable ASCII, so that no framework,
@@ -144,12 +146,7 @@ func number(text []byte) (v uint64, ok bool) {
 }
 
 // appendPrint appends a fingerprint as results have it, in 16 hexadecimal digits.
-func appendPrint(dst []byte, print uint64) []byte {
-	for shift := 60; shift >= 0; shift -= 4 {
-		dst = append(dst, hexDigits[print>>shift&15])
-	}
-	return dst
-}
+func appendPrint(dst []byte, print uint64) []byte { return simhash.Fingerprint(print).Append(dst) }
 
 // A keyReader takes the numbers of a key, one after the other.
 type keyReader struct {

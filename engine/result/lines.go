@@ -45,7 +45,7 @@ func (e *tsvEncoder) text(column int, s string) {
 
 func (e *tsvEncoder) print(column int, f simhash.Fingerprint) {
 	e.begin(column)
-	e.line = appendHex(e.line, f)
+	e.line = f.Append(e.line)
 }
 
 func (e *tsvEncoder) integer(column int, v int64) {
@@ -110,7 +110,7 @@ func (e *jsonEncoder) text(column int, s string) {
 }
 
 func (e *jsonEncoder) print(column int, f simhash.Fingerprint) {
-	e.line = append(appendHex(append(append(e.line, e.keys[column]...), '"'), f), '"')
+	e.line = append(f.Append(append(append(e.line, e.keys[column]...), '"')), '"')
 }
 
 func (e *jsonEncoder) integer(column int, v int64) {
@@ -141,15 +141,6 @@ func (e *jsonEncoder) close() error { return nil }
 func Rounded(v float64) float64 {
 	scale := math.Pow10(realPlaces)
 	return math.Round(v*scale) / scale
-}
-
-// appendHex appends what [simhash.Fingerprint.String] returns.
-func appendHex(dst []byte, f simhash.Fingerprint) []byte {
-	const digits = "0123456789abcdef"
-	for shift := 60; shift >= 0; shift -= 4 {
-		dst = append(dst, digits[f>>shift&15])
-	}
-	return dst
 }
 
 // escapes replaces the characters that would break a line of tab-separated fields.

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"ndd/engine/copies/signature"
+	"ndd/engine/near/shingle"
 	"ndd/engine/oracle/must"
 )
 
@@ -57,11 +58,11 @@ func TestEqual(t *testing.T) {
 	s := newSelector(t, Ends)
 	base := signature.Set(signature.Append(nil, s, "今天用ABC公司的产品。"))
 	for _, same := range []string{"今天 用 ABC\n公司的产品。", "今天用abc公司的产品！", "今天用ＡＢＣ公司的产品。", "昨天晚上。今天用ABC公司的产\u200b品。"} {
-		if got := signature.Set(signature.Append(nil, s, same)); signature.Shared(base, got) != 1 {
+		if got := signature.Set(signature.Append(nil, s, same)); shingle.Shared(base, got) != 1 {
 			t.Errorf("%q has another feature", same)
 		}
 	}
-	if got := signature.Set(signature.Append(nil, s, "今天用ABD公司的产品。")); signature.Shared(base, got) != 0 {
+	if got := signature.Set(signature.Append(nil, s, "今天用ABD公司的产品。")); shingle.Shared(base, got) != 0 {
 		t.Error("another letter, and the same feature")
 	}
 }

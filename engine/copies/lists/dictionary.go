@@ -2,10 +2,10 @@ package lists
 
 import (
 	"encoding/binary"
-	"io"
 	"math/bits"
 	"sort"
 
+	"ndd/engine/storage/spill"
 	"ndd/engine/storage/store"
 )
 
@@ -19,7 +19,7 @@ type term struct {
 
 // A dictionaryWriter writes terms in ascending order.
 type dictionaryWriter struct {
-	out   io.Writer
+	out   *spill.Run[uint8]
 	index []uint64 // of each block: its first signature, and the byte where it begins
 	block []term
 	bits  bitWriter
@@ -61,8 +61,7 @@ func (w *dictionaryWriter) flush() error {
 	w.bits.flush()
 	w.block = w.block[:0]
 	w.bytes += uint64(len(w.bits.data))
-	_, err := w.out.Write(w.bits.data)
-	return err
+	return w.out.Append(w.bits.data)
 }
 
 // A dictionary is stored terms.

@@ -1,16 +1,14 @@
 package lists
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
 	"slices"
 
 	"ndd/engine/copies/postings"
 	"ndd/engine/index/radix"
-	"ndd/engine/storage/disk"
+	"ndd/engine/storage/spill"
 	"ndd/engine/storage/store"
 )
 
@@ -60,7 +58,7 @@ type writer struct {
 	room           postings.Room
 	stats          Stats
 	shared, single dictionaryWriter
-	spools         [2]*spool // of these
+	spools         [2]*spill.Run[uint8] // of these
 	lists          listWriter
 	encoded        []byte
 	known          []knownList // by the hash of the list
@@ -79,7 +77,7 @@ const (
 
 func (w *writer) open() (err error) {
 	for i, d := range []*dictionaryWriter{&w.shared, &w.single} {
-		if w.spools[i], err = newSpool(w.room); err != nil {
+		if w.spools[i], err = spill.Create[uint8](w.room.Disk, w.room.Dir, "postings", 1<<18); err != nil {
 			return err
 		}
 		d.out = w.spools[i]
@@ -89,7 +87,7 @@ func (w *writer) open() (err error) {
 }
 
 func (w *writer) close() error {
-	return errors.Join(w.spools[0].close(), w.spools[1].close())
+	return errors.Join(w.spools[0].Close(), w.spools[1].Close())
 }
 
 // signatures sorts all signatures with their documents and writes the lists.
@@ -168,7 +166,11 @@ func (w *writer) sections(name string, d *documents) error {
 		}
 		section := name + []string{".shared", ".single"}[i]
 		w.to.Section(section)
-		if err := w.spools[i].copyTo(w.to); err != nil {
+		spooled, err := w.spools[i].Map()
+		if err != nil {
+			return err
+		}
+		if _, err := w.to.Write(spooled); err != nil {
 			return err
 		}
 		w.to.Section(section + ".index")
@@ -191,35 +193,4 @@ func (w *writer) sections(name string, d *documents) error {
 	w.to.Section(name + ".head")
 	_, err = w.to.Write(head)
 	return err
-}
-
-// A spool holds bytes in a temporary file.
-type spool struct {
-	file *disk.Temp
-	out  *bufio.Writer
-}
-
-func newSpool(r postings.Room) (*spool, error) {
-	file, err := r.Disk.Temp(r.Dir, "postings")
-	if err != nil {
-		return nil, err
-	}
-	return &spool{file, bufio.NewWriterSize(file, 1<<18)}, nil
-}
-
-func (s *spool) Write(p []byte) (int, error) { return s.out.Write(p) }
-
-func (s *spool) copyTo(to io.Writer) error {
-	if err := s.out.Flush(); err != nil {
-		return err
-	}
-	_, err := io.Copy(to, io.NewSectionReader(s.file.File(), 0, 1<<62))
-	return err
-}
-
-func (s *spool) close() error {
-	if s == nil {
-		return nil
-	}
-	return s.file.Close()
 }

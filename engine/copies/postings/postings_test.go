@@ -11,7 +11,7 @@ import (
 	"slices"
 	"testing"
 
-	"ndd/engine/copies/signature"
+	"ndd/engine/near/shingle"
 	"ndd/engine/oracle"
 	"ndd/engine/oracle/long"
 )
@@ -69,7 +69,7 @@ func brute(sets [][]uint64, m Measure, num, den int64, most int) (pairs []Pair) 
 			if !(listed(a) && listed(b) || a == first[b]) || len(sets[a]) == 0 || len(sets[b]) == 0 {
 				continue
 			}
-			shared := signature.Shared(sets[a], sets[b])
+			shared := shingle.Shared(sets[a], sets[b])
 			if exact(m, len(sets[a]), len(sets[b]), shared, num, den) {
 				pairs = append(pairs, Pair{uint32(a), uint32(b), len(sets[a]), len(sets[b]), shared})
 			}

@@ -195,20 +195,3 @@ func Set(signatures []Signature) []uint64 {
 	g.Add(signatures)
 	return g.Set()
 }
-
-// Shared returns how many hashes two sets have in common.
-func Shared(a, b []uint64) (n int) {
-	for i, j := 0, 0; i < len(a) && j < len(b); {
-		x, y := a[i], b[j]
-		if x == y {
-			n++
-		}
-		if x <= y {
-			i++
-		}
-		if y <= x {
-			j++
-		}
-	}
-	return n
-}

@@ -9,6 +9,7 @@ import (
 
 	"ndd/engine/copies/signature"
 	"ndd/engine/corpus/token"
+	"ndd/engine/near/shingle"
 )
 
 // allRows returns the rows of a text, of so many words or characters.
@@ -132,7 +133,7 @@ func TestGuarantee(t *testing.T) {
 		passage := words("p", Words+Window-1)
 		a := signature.Set(signature.Append(nil, s, words("a", random.IntN(50))+passage+words("b", random.IntN(50))))
 		b := signature.Set(signature.Append(nil, s, words("c", random.IntN(50))+passage+words("d", random.IntN(50))))
-		if signature.Shared(a, b) == 0 {
+		if shingle.Shared(a, b) == 0 {
 			t.Fatalf("no common feature of %q", passage)
 		}
 	}

@@ -13,12 +13,17 @@ type Fingerprint uint64
 
 // String returns the 16 lower-case hexadecimal digits, most significant first.
 func (f Fingerprint) String() string {
-	const digits = "0123456789abcdef"
 	var s [16]byte
-	for i := range s {
-		s[i] = digits[f>>(60-4*i)&15]
+	return string(f.Append(s[:0]))
+}
+
+// Append appends what String returns.
+func (f Fingerprint) Append(dst []byte) []byte {
+	const digits = "0123456789abcdef"
+	for shift := 60; shift >= 0; shift -= 4 {
+		dst = append(dst, digits[f>>shift&15])
 	}
-	return string(s[:])
+	return dst
 }
 
 // Parse reads what [Fingerprint.String] writes. Upper-case digits are taken too; anything but

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 
 	"ndd/engine/storage/store"
 )
@@ -51,7 +52,7 @@ func Slice(f []uint64, first uint64) Source {
 // [store.ErrCorrupt]. The source can be used once.
 func Reader(r io.Reader, chunk int) Source {
 	return func(yield func(Chunk) bool) error {
-		free := buffers{size: chunk}
+		free := newBuffers(chunk)
 		for first := uint64(0); ; {
 			buffer := free.take()
 			n, err := io.ReadFull(r, store.Bytes64(buffer))
@@ -76,7 +77,7 @@ func Reader(r io.Reader, chunk int) Source {
 // rows are their numbers in the walk.
 func Walk(walk func(yield func([]uint64) bool) error, chunk int) Source {
 	return func(yield func(Chunk) bool) error {
-		free := buffers{size: chunk}
+		free := newBuffers(chunk)
 		buffer, n, first := free.take(), 0, uint64(0)
 		going := true
 		err := walk(func(prints []uint64) bool {
@@ -101,32 +102,21 @@ func Walk(walk func(yield func([]uint64) bool) error, chunk int) Source {
 	}
 }
 
-// buffers are arrays of chunks that were mapped, to be filled again: as many as are mapped at a
-// time, and one that is being filled.
-type buffers struct {
-	size int
-	free chan []uint64
+// buffers are arrays of chunks that were mapped, to be filled again.
+type buffers struct{ sync.Pool }
+
+// newBuffers returns buffers of size fingerprints.
+func newBuffers(size int) *buffers {
+	return &buffers{sync.Pool{New: func() any {
+		buffer := make([]uint64, size)
+		return &buffer
+	}}}
 }
 
 // take returns an array that is free, or a new one.
-func (b *buffers) take() []uint64 {
-	if b.free == nil {
-		b.free = make(chan []uint64, 4096)
-	}
-	select {
-	case buffer := <-b.free:
-		return buffer
-	default:
-		return make([]uint64, b.size)
-	}
-}
+func (b *buffers) take() []uint64 { return *b.Get().(*[]uint64) }
 
 // chunk returns the first n fingerprints of an array as a chunk, which gives it back.
 func (b *buffers) chunk(buffer []uint64, n int, first uint64) Chunk {
-	return Chunk{buffer[:n], first, func() {
-		select {
-		case b.free <- buffer:
-		default:
-		}
-	}}
+	return Chunk{buffer[:n], first, func() { b.Put(&buffer) }}
 }
