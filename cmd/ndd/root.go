@@ -36,7 +36,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 // runWith is run with the given globals.
 func runWith(ctx context.Context, g *cli.Globals, args []string) int {
 	stderr := g.Stderr
-	g.Version, g.Args = buildVersion(), args
+	g.Version = buildVersion()
 	g.Open()
 	root := newRoot(g)
 	root.SetArgs(args)

@@ -97,7 +97,7 @@ func onTerminal(t *testing.T, base string, flags ...string) string {
 // A message that comes while a bar is drawn stands above it, whole, and nothing of the bar is left.
 func TestMessageAboveBar(t *testing.T) {
 	other, tty := terminal(t)
-	g := &cli.Globals{Stderr: tty, LogFormat: "text"}
+	g := &cli.Globals{Stderr: tty, Progress: cli.Progress{Format: "text"}}
 	must.Do(t, g.Begin(new(cobra.Command)))
 	var mu sync.Mutex
 	var text []byte
@@ -119,7 +119,7 @@ func TestMessageAboveBar(t *testing.T) {
 		}
 	})
 	for i := range 3 {
-		b := g.NewBar("reading", int64(100+i), cli.CountUnit)
+		b := g.Progress.NewBar("reading", int64(100+i), cli.CountUnit)
 		b.Set(50)
 		for !strings.Contains(shown(), fmt.Sprintf("50 / %d", 100+i)) { // until it has been drawn
 			time.Sleep(time.Millisecond)

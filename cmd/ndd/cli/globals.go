@@ -23,28 +23,20 @@ type Globals struct {
 	Stdout io.Writer
 	Stderr io.Writer
 
-	out      *bufio.Writer // buffers standard output
-	terminal bool          // standard output is a terminal
+	out buffered // standard output
 
 	Version string // of the program
 
-	Args []string // of the command line, with the command
-
 	Raw bool // files of fingerprints are read as integers, whatever is in them
 
-	Threads    int
-	kernel     string
-	profile    string
-	LogFormat  string
-	Quiet      bool
-	OKStatus   int // exit status for which 0 is returned
-	verbose    bool
-	noProgress bool
-	Force      bool // of commands with --force
-	Skipped    skippedFlag
-	noFiles    bool     // the share of --shard is empty
-	outputs    []string // paths that CheckOutput has allowed, and folders
-	folders    []string // of these, the folders
+	Threads  int
+	kernel   string
+	profile  profiling
+	OKStatus int  // exit status for which 0 is returned
+	Force    bool // of commands with --force
+	Skipped  skippedFlag
+	noFiles  bool // the share of --shard is empty
+	Claimed  Claims
 
 	Disk    *disk.Disk     // files are written to it; nil for the system's
 	Machine memory.Machine // reports free memory; the zero value for this host
@@ -53,8 +45,13 @@ type Globals struct {
 	Given map[string]bool // flags of the command line, without those of the environment
 
 	Log      *slog.Logger
-	messages *messages // the destination of Log
-	stop     func()    // ends the profile; nil without one
+	Progress Progress // how far the command is, beside Log
+}
+
+// buffered is standard output with a buffer.
+type buffered struct {
+	*bufio.Writer
+	terminal bool
 }
 
 // stdoutBytes is the size of the buffer of standard output.
@@ -62,17 +59,14 @@ const stdoutBytes = 1 << 16
 
 // Open begins buffering standard output, until Close.
 func (g *Globals) Open() {
-	g.terminal = isTerminal(g.Stdout)
-	g.out = bufio.NewWriterSize(g.Stdout, stdoutBytes)
-	g.Stdout = g.out
+	g.out = buffered{bufio.NewWriterSize(g.Stdout, stdoutBytes), isTerminal(g.Stdout)}
+	g.Stdout = g.out.Writer
 }
 
 // Close ends the profile, removes unpublished outputs, and flushes standard output.
 func (g *Globals) Close() error {
 	g.Skipped.abort()
-	if g.stop != nil {
-		g.stop()
-	}
+	g.profile.end()
 	if err := g.out.Flush(); err != nil {
 		return fmt.Errorf("standard output: %w", err)
 	}
@@ -84,13 +78,13 @@ func (g *Globals) Register(f *pflag.FlagSet) {
 	f.IntVar(&g.Threads, "threads", 0, "threads that work at the same time; at most 4 per processor, or 16 (default: "+
 		"one per processor)")
 	f.StringVar(&g.kernel, "kernel", "", "instruction set to use: auto, avx512, avx2, neon or generic (default auto)")
-	f.StringVar(&g.profile, "profile", "", "write a profile, NAME.pprof or trace.out, into the current folder: cpu, "+
+	f.StringVar(&g.profile.kind, "profile", "", "write a profile, NAME.pprof or trace.out, into the current folder: cpu, "+
 		"mem, allocs, block, mutex, goroutine, thread, clock or trace")
-	f.StringVar(&g.LogFormat, "log-format", "text", "format of messages on standard error: text or json")
-	f.BoolVarP(&g.Quiet, "quiet", "q", false, "print no messages except errors")
-	f.BoolVarP(&g.verbose, "verbose", "v", false, "also report memory plans, timings, and how tables were chosen")
+	f.StringVar(&g.Progress.Format, "log-format", "text", "format of messages on standard error: text or json")
+	f.BoolVarP(&g.Progress.Quiet, "quiet", "q", false, "print no messages except errors")
+	f.BoolVarP(&g.Progress.verbose, "verbose", "v", false, "also report memory plans, timings, and how tables were chosen")
 	f.IntVar(&g.OKStatus, "ok-status", 0, "exit with 0 instead of this status, for schedulers: 4, done in part")
-	f.BoolVar(&g.noProgress, "no-progress", false, "show no progress: no bar in a terminal, no line each 10 s elsewhere")
+	f.BoolVar(&g.Progress.off, "no-progress", false, "show no progress: no bar in a terminal, no line each 10 s elsewhere")
 }
 
 // Begin applies the settings before a command runs.
@@ -110,20 +104,22 @@ func (g *Globals) Begin(cmd *cobra.Command) error {
 	g.Threads = threadsOf(asked, runtime.GOMAXPROCS(0))
 	level := slog.LevelInfo
 	switch {
-	case g.Quiet:
+	case g.Progress.Quiet:
 		level = slog.LevelError
-	case g.verbose:
+	case g.Progress.verbose:
 		level = slog.LevelDebug
 	}
-	g.messages = &messages{out: g.Stderr}
-	switch g.LogFormat {
+	p := &g.Progress
+	p.messages, p.stderr = &messages{out: g.Stderr}, g.Stderr
+	switch p.Format {
 	case "text":
-		g.Log = slog.New(newPlainHandler(g.messages, level))
+		g.Log = slog.New(newPlainHandler(p.messages, level))
 	case "json":
-		g.Log = slog.New(slog.NewJSONHandler(g.messages, &slog.HandlerOptions{Level: level}))
+		g.Log = slog.New(slog.NewJSONHandler(p.messages, &slog.HandlerOptions{Level: level}))
 	default:
-		return Usagef("--log-format %q: must be text or json", g.LogFormat)
+		return Usagef("--log-format %q: must be text or json", p.Format)
 	}
+	p.log = g.Log
 	g.sayMisspelt(cmd.Root())
 	if g.Threads < asked {
 		g.Log.Warn(fmt.Sprintf("--threads %d: using %d, the most that %s can use", asked, g.Threads,
@@ -133,7 +129,7 @@ func (g *Globals) Begin(cmd *cobra.Command) error {
 		return err
 	}
 	g.sweep(cmd)
-	return g.beginProfile()
+	return g.profile.begin()
 }
 
 // sweep removes what killed processes left in the present folder and in those of the command's

@@ -162,11 +162,11 @@ func RecipeOf(nameOrFile string) (simhash.Recipe, error) {
 // Ingest fingerprints documents, with a progress bar and a summary, and
 // returns ErrPartly when input was lost.
 func (g *Globals) Ingest(ctx context.Context, inputs []string, c ingest.Config, emit func(ingest.Record) error) error {
-	if err := errors.Join(ReadOnce(inputs), g.KeepInputs(inputs)); err != nil {
+	if err := errors.Join(ReadOnce(inputs), g.Claimed.KeepInputs(inputs)); err != nil {
 		return err
 	}
 	c.Document.Meter = &document.Meter{}
-	bar := g.NewShareBar(ctx, "reading", inputs, c.Document)
+	bar := g.Progress.NewShareBar(ctx, "reading", inputs, c.Document)
 	report, err := ingest.Run(ctx, inputs, c, emit)
 	bar.End()
 	if err == nil {
@@ -263,11 +263,11 @@ func (g *Globals) sayFields() func(file string, f document.Fields) {
 // Extract reads documents with a progress bar. That there is none is an error.
 func Extract[R any](ctx context.Context, g *Globals, inputs []string, c ingest.Config,
 	s ingest.Steps[R]) (ingest.Report, error) {
-	if err := errors.Join(ReadOnce(inputs), g.KeepInputs(inputs)); err != nil {
+	if err := errors.Join(ReadOnce(inputs), g.Claimed.KeepInputs(inputs)); err != nil {
 		return ingest.Report{}, err
 	}
 	c.Document.Meter = &document.Meter{}
-	bar := g.NewShareBar(ctx, "reading", inputs, c.Document)
+	bar := g.Progress.NewShareBar(ctx, "reading", inputs, c.Document)
 	report, err := ingest.Extract(ctx, inputs, c, s)
 	bar.End()
 	if err == nil && report.Documents == 0 && report.Skipped.Lost() == 0 {

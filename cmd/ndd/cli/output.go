@@ -118,7 +118,7 @@ func (g *Globals) CheckOutput(path string) error {
 	if IsStdout(path) {
 		return nil
 	}
-	if err := g.Apart(path, false); err != nil || g.Force {
+	if err := g.Claimed.Apart(path, false); err != nil || g.Force {
 		return err
 	}
 	if object.Is(path) {
@@ -132,30 +132,33 @@ func (g *Globals) CheckOutput(path string) error {
 	return disk.Absent(at)
 }
 
+// Claims are the paths that a command writes to, as far as they are known before the work.
+type Claims struct{ outputs, folders []string }
+
 // Apart returns an error if an output is another one of the command, or one of them is a folder, which
 // replaces the one at its path, and has the other one in it.
-func (g *Globals) Apart(path string, isFolder bool) error {
+func (c *Claims) Apart(path string, isFolder bool) error {
 	below := func(path, folder string) bool {
 		return strings.HasPrefix(filepath.Clean(path), filepath.Clean(folder)+string(filepath.Separator))
 	}
-	for _, other := range g.outputs {
+	for _, other := range c.outputs {
 		if samePath(path, other) {
 			return Usagef("%s: two outputs cannot be one file or folder: give each its own name", path)
 		}
-		if isFolder && below(other, path) || slices.Contains(g.folders, other) && below(path, other) {
+		if isFolder && below(other, path) || slices.Contains(c.folders, other) && below(path, other) {
 			return Usagef("%s and %s: no output can be in a folder that is another one: give it its own place", other, path)
 		}
 	}
-	if g.outputs = append(g.outputs, path); isFolder {
-		g.folders = append(g.folders, path)
+	if c.outputs = append(c.outputs, path); isFolder {
+		c.folders = append(c.folders, path)
 	}
 	return nil
 }
 
 // KeepInputs returns an error if an output of the command would replace one of its inputs.
-func (g *Globals) KeepInputs(inputs []string) error {
+func (c *Claims) KeepInputs(inputs []string) error {
 	for _, in := range inputs {
-		for _, out := range g.outputs {
+		for _, out := range c.outputs {
 			if info, err := os.Stat(out); err == nil && info.Mode().IsRegular() && samePath(in, out) {
 				return Usagef("%s: is an input, which the output would replace: choose another name for the output", out)
 			}

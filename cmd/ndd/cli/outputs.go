@@ -28,8 +28,8 @@ func (o *Outputs) Folder(path string, own func(name string) bool) (Folder, error
 	return o.begin(path, own, o.g.CreateFolder)
 }
 
-func (o *Outputs) begin(path string, own func(name string) bool, create func(string, func(string) bool) (Folder, error)) (
-	Folder, error) {
+func (o *Outputs) begin(path string, own func(name string) bool,
+	create func(string, func(string) bool) (Folder, error)) (Folder, error) {
 	switch {
 	case path == "":
 		return nil, nil
@@ -105,12 +105,13 @@ type copying func(context.Context, *dedup.Copies, *document.Meter, dedup.Create)
 
 // Fill fills the folder with what write writes, and shows how far it is; doing says what that is. It does
 // nothing if c is nil.
-func (c *CopyFolder) Fill(ctx context.Context, doing string, o document.Options, write copying) (dedup.CopyReport, error) {
+func (c *CopyFolder) Fill(ctx context.Context, doing string, o document.Options, write copying) (
+	dedup.CopyReport, error) {
 	if c == nil {
 		return dedup.CopyReport{}, nil
 	}
 	o.Meter = &document.Meter{}
-	bar := c.g.NewShareBar(ctx, doing, c.inputs, o)
+	bar := c.g.Progress.NewShareBar(ctx, doing, c.inputs, o)
 	defer bar.End()
 	return write(ctx, c.names, o.Meter, func(name string, fill func(io.Writer) error) error {
 		return c.to.Write(name, func(w *bufio.Writer) error { return fill(w) })

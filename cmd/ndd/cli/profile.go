@@ -12,22 +12,34 @@ var profiles = map[string]func(*profile.Profile){
 	"thread": profile.ThreadcreationProfile, "clock": profile.ClockProfile, "trace": profile.TraceProfile,
 }
 
-func (g *Globals) beginProfile() error {
-	if g.profile == "" {
+// profiling is a profile of the command.
+type profiling struct {
+	kind string // "" for none
+	stop func() // nil before it has begun
+}
+
+func (p *profiling) begin() error {
+	if p.kind == "" {
 		return nil
 	}
-	mode, ok := profiles[g.profile]
+	mode, ok := profiles[p.kind]
 	if !ok {
-		return Usagef("--profile %q: must be cpu, mem, allocs, block, mutex, goroutine, thread, clock or trace", g.profile)
+		return Usagef("--profile %q: must be cpu, mem, allocs, block, mutex, goroutine, thread, clock or trace", p.kind)
 	}
-	p := profile.Start(mode, profile.ProfilePath("."), profile.NoShutdownHook, profile.Quiet)
+	running := profile.Start(mode, profile.ProfilePath("."), profile.NoShutdownHook, profile.Quiet)
 	labelled := func() {}
-	if g.profile == "cpu" || g.profile == "goroutine" {
+	if p.kind == "cpu" || p.kind == "goroutine" {
 		labelled = parallel.LabelStages()
 	}
-	g.stop = func() {
-		p.Stop()
+	p.stop = func() {
+		running.Stop()
 		labelled()
 	}
 	return nil
+}
+
+func (p *profiling) end() {
+	if p.stop != nil {
+		p.stop()
+	}
 }

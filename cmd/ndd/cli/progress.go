@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"log/slog"
 	"os"
 	"slices"
 	"sync"
@@ -20,6 +21,17 @@ import (
 	"ndd/engine/corpus/document"
 	"ndd/engine/near/cluster"
 )
+
+// Progress shows on standard error how far a command is. Its first fields are flags.
+type Progress struct {
+	Format         string // of the log
+	Quiet, verbose bool
+	off            bool
+
+	stderr   io.Writer
+	log      *slog.Logger
+	messages *messages // the destination of the log
+}
 
 // A Bar shows progress on standard error if that is a terminal, and lines of the log otherwise
 // (told.go). It is drawn ten times a second, however often it is set; Set may be called from many
@@ -56,22 +68,22 @@ func isTerminal(w io.Writer) bool {
 type progressText func(done, total int64, took time.Duration) string
 
 // NewBar begins the bar of a task. While total is 0, for unknown, only the text is shown.
-func (g *Globals) NewBar(task string, total int64, text progressText) *Bar {
+func (p *Progress) NewBar(task string, total int64, text progressText) *Bar {
 	b := &Bar{}
 	b.total.Store(total)
-	b.end = g.draw(task, text, nil, func() (int64, int64) { return b.done.Load(), b.total.Load() })
+	b.end = p.draw(task, text, nil, func() (int64, int64) { return b.done.Load(), b.total.Load() })
 	return b
 }
 
 // draw draws a bar until the returned function is called. It calls read for the amount done and the
 // total. m is nil where no documents are read.
-func (g *Globals) draw(task string, text progressText, m *document.Meter,
+func (p *Progress) draw(task string, text progressText, m *document.Meter,
 	read func() (done, total int64)) (end func()) {
-	told := g.tell(task, text, m, read)
-	if g.silent() {
+	told := p.tell(task, text, m, read)
+	if p.silent() {
 		return told
 	}
-	p := mpb.New(mpb.WithOutput(g.Stderr), mpb.WithWidth(40), mpb.WithRefreshRate(100*time.Millisecond))
+	container := mpb.New(mpb.WithOutput(p.stderr), mpb.WithWidth(40), mpb.WithRefreshRate(100*time.Millisecond))
 	begun, filler := time.Now(), mpb.BarStyle().Build()
 	fill := func(w io.Writer, s decor.Statistics) error {
 		if s.Current, s.Total = read(); s.Total <= 0 {
@@ -79,22 +91,22 @@ func (g *Globals) draw(task string, text progressText, m *document.Meter,
 		}
 		return filler.Fill(w, s)
 	}
-	bar := p.MustAdd(0, mpb.BarFillerFunc(fill), mpb.PrependDecorators(decor.Name(task+" ")),
+	bar := container.MustAdd(0, mpb.BarFillerFunc(fill), mpb.PrependDecorators(decor.Name(task+" ")),
 		mpb.AppendDecorators(decor.Any(func(decor.Statistics) string {
 			done, total := read()
 			return text(done, total, time.Since(begun))
 		})))
-	g.messages.bar.Store(p)
+	p.messages.bar.Store(container)
 	return sync.OnceFunc(func() {
 		told()
 		bar.Abort(true)
-		p.Wait()
-		g.messages.bar.CompareAndSwap(p, nil)
+		container.Wait()
+		p.messages.bar.CompareAndSwap(container, nil)
 	})
 }
 
 // silent reports whether no bar is drawn.
-func (g *Globals) silent() bool { return g.Quiet || g.noProgress || !isTerminal(g.Stderr) }
+func (p *Progress) silent() bool { return p.Quiet || p.off || !isTerminal(p.stderr) }
 
 // BytesUnit is a [progressText] for amounts in bytes.
 func BytesUnit(done, total int64, took time.Duration) string {
@@ -140,28 +152,28 @@ func (b *Bar) SetOf(done, total uint64) {
 func (b *Bar) End() { b.end() }
 
 // NewMeterBar returns a bar that follows the bytes of a meter.
-func (g *Globals) NewMeterBar(task string, m *document.Meter) *Bar {
-	return &Bar{end: g.draw(task, reading(m), m, func() (int64, int64) { return m.Bytes.Load(), 0 })}
+func (p *Progress) NewMeterBar(task string, m *document.Meter) *Bar {
+	return &Bar{end: p.draw(task, reading(m), m, func() (int64, int64) { return m.Bytes.Load(), 0 })}
 }
 
 // NewInputBar returns a bar that follows the bytes of a meter while inputs are read. The sizes of
 // files are looked up meanwhile; for pipes and objects the bar has no total.
-func (g *Globals) NewInputBar(ctx context.Context, task string, inputs []string, m *document.Meter) *Bar {
-	return g.NewShareBar(ctx, task, inputs, document.Options{Meter: m})
+func (p *Progress) NewInputBar(ctx context.Context, task string, inputs []string, m *document.Meter) *Bar {
+	return p.NewShareBar(ctx, task, inputs, document.Options{Meter: m})
 }
 
-// NewShareBar is [Globals.NewInputBar] of the files of a share.
-func (g *Globals) NewShareBar(ctx context.Context, task string, inputs []string, o document.Options) *Bar {
+// NewShareBar is [Progress.NewInputBar] of the files of a share.
+func (p *Progress) NewShareBar(ctx context.Context, task string, inputs []string, o document.Options) *Bar {
 	m := o.Meter
-	if g.Quiet || g.noProgress || slices.ContainsFunc(inputs, document.ReadOnce) {
-		return g.NewMeterBar(task, m)
+	if p.Quiet || p.off || slices.ContainsFunc(inputs, document.ReadOnce) {
+		return p.NewMeterBar(task, m)
 	}
 	b := &Bar{}
-	end := g.draw(task, reading(m), m, func() (int64, int64) { return m.Bytes.Load(), b.total.Load() })
+	end := p.draw(task, reading(m), m, func() (int64, int64) { return m.Bytes.Load(), b.total.Load() })
 	ctx, cancel := context.WithCancel(ctx)
 	var looking sync.WaitGroup
 	looking.Go(func() {
-		if g.silent() { // until the first line; most commands end before
+		if p.silent() { // until the first line; most commands end before
 			select {
 			case <-ctx.Done():
 			case <-time.After(tellEach / 2):
@@ -197,7 +209,7 @@ func sizeOf(ctx context.Context, files iter.Seq2[document.File, error]) (bytes i
 
 // NewCompareBar returns a bar that follows fingerprints while they are compared and shows the
 // number of duplicates so far.
-func (g *Globals) NewCompareBar(task string, m *cluster.Meter) *Bar {
+func (p *Progress) NewCompareBar(task string, m *cluster.Meter) *Bar {
 	text := func(done, total int64, _ time.Duration) string {
 		share := fmt.Sprintf("%d %%", 100*done/max(1, total))
 		if n := m.Joined.Load(); n > 0 { // large inputs are searched for what is near at all, before it is joined
@@ -205,5 +217,5 @@ func (g *Globals) NewCompareBar(task string, m *cluster.Meter) *Bar {
 		}
 		return share
 	}
-	return &Bar{end: g.draw(task, text, nil, func() (int64, int64) { return m.Compared.Load(), m.Total.Load() })}
+	return &Bar{end: p.draw(task, text, nil, func() (int64, int64) { return m.Compared.Load(), m.Total.Load() })}
 }

@@ -62,7 +62,7 @@ func TestTold(t *testing.T) {
 			g.Stderr = &messages
 			must.Do(t, g.Begin(&cobra.Command{}))
 			m := &document.Meter{}
-			bar := &Bar{end: g.draw("reading", reading(m), m, func() (int64, int64) { return m.Bytes.Load(), 4 << 20 })}
+			bar := &Bar{end: g.Progress.draw("reading", reading(m), m, func() (int64, int64) { return m.Bytes.Load(), 4 << 20 })}
 			end := m.Begin(document.File{Path: "in/a.jsonl"})
 			m.Bytes.Store(1 << 20)
 			m.Files.Store(1)
@@ -76,7 +76,7 @@ func TestTold(t *testing.T) {
 		})
 		return strings.Split(strings.TrimSuffix(messages.String(), "\n"), "\n")
 	}
-	got := strings.Join(told(&Globals{LogFormat: "text", verbose: true}), "\n")
+	got := strings.Join(told(&Globals{Progress: Progress{Format: "text", verbose: true}}), "\n")
 	if want := `ndd: reading: 1.0 MiB / 4.0 MiB, 102 KiB/s, 30s left; 5,000 documents
 ndd: reading now: in/a.jsonl
 ndd: reading: 2.0 MiB / 4.0 MiB, 102 KiB/s, 20s left; 5,000 documents`; got != want {
@@ -88,13 +88,14 @@ ndd: reading: 2.0 MiB / 4.0 MiB, 102 KiB/s, 20s left; 5,000 documents`; got != w
 		PerSecond                     float64 `json:"per_second"`
 		SecondsLeft                   float64 `json:"seconds_left"`
 	}
-	lines := told(&Globals{LogFormat: "json"})
+	lines := told(&Globals{Progress: Progress{Format: "json"}})
 	if err := json.Unmarshal([]byte(lines[0]), &line); err != nil || len(lines) != 2 || line.Msg != "progress" ||
 		line.Task != "reading" || line.Done != 1<<20 || line.Total != 4<<20 || line.Files != 1 || line.Documents != 5000 ||
 		line.PerSecond < 104000 || line.PerSecond > 105000 || line.SecondsLeft < 29 || line.SecondsLeft > 31 {
 		t.Errorf("%q, %+v, %v", lines, line, err)
 	}
-	for _, g := range []*Globals{{LogFormat: "text", Quiet: true}, {LogFormat: "json", noProgress: true}} {
+	for _, g := range []*Globals{{Progress: Progress{Format: "text", Quiet: true}},
+		{Progress: Progress{Format: "json", off: true}}} {
 		if got := told(g); len(got) != 1 || got[0] != "" {
 			t.Errorf("%+v: %q", g, got)
 		}

@@ -20,9 +20,9 @@ const (
 // tell writes a line of the log about a task every ten seconds, until the returned function is
 // called: where standard error is no terminal, or messages are JSON. With --verbose another one
 // names the files in flight, in a terminal, too.
-func (g *Globals) tell(task string, text progressText, m *document.Meter,
+func (p *Progress) tell(task string, text progressText, m *document.Meter,
 	read func() (done, total int64)) (end func()) {
-	if g.Quiet || g.noProgress {
+	if p.Quiet || p.off {
 		return func() {}
 	}
 	begun, stop := time.Now(), make(chan struct{})
@@ -36,7 +36,7 @@ func (g *Globals) tell(task string, text progressText, m *document.Meter,
 				return
 			case <-tick.C:
 				done, total := read()
-				g.tellOnce(task, text, m, done, total, time.Since(begun))
+				p.tellOnce(task, text, m, done, total, time.Since(begun))
 			}
 		}
 	})
@@ -47,28 +47,28 @@ func (g *Globals) tell(task string, text progressText, m *document.Meter,
 }
 
 // tellOnce writes the lines of one moment.
-func (g *Globals) tellOnce(task string, text progressText, m *document.Meter, done, total int64, took time.Duration) {
+func (p *Progress) tellOnce(task string, text progressText, m *document.Meter, done, total int64, took time.Duration) {
 	var open []string
 	if m != nil {
 		open = m.Open()
 	}
-	isJSON := g.LogFormat == "json"
+	isJSON := p.Format == "json"
 	switch {
 	case isJSON:
-		g.Log.Info("progress", progressAttrs(task, m, done, total, took)...)
-	case !isTerminal(g.Stderr):
-		g.Log.Info(task + ": " + text(done, total, took))
+		p.log.Info("progress", progressAttrs(task, m, done, total, took)...)
+	case !isTerminal(p.stderr):
+		p.log.Info(task + ": " + text(done, total, took))
 	}
 	switch {
 	case len(open) == 0:
 	case isJSON:
-		g.Log.Debug("files", "task", task, "open", open)
+		p.log.Debug("files", "task", task, "open", open)
 	default:
 		more := ""
 		if len(open) > tellMost {
 			more = fmt.Sprintf(" and %d more", len(open)-tellMost)
 		}
-		g.Log.Debug(task + " now: " + strings.Join(open[:min(tellMost, len(open))], ", ") + more)
+		p.log.Debug(task + " now: " + strings.Join(open[:min(tellMost, len(open))], ", ") + more)
 	}
 }
 

@@ -46,7 +46,8 @@ func CheckWork(dir string, inputs []string) error {
 
 // BeginReading begins a reading of inputs that takes over what the folder of --work has, unless dir is "",
 // and shows how far it is. Close must be called, also if the work is nil.
-func (g *Globals) BeginReading(ctx context.Context, inputs []string, c *ingest.Config, dir string) (*Work, *Bar, error) {
+func (g *Globals) BeginReading(ctx context.Context, inputs []string, c *ingest.Config, dir string) (
+	*Work, *Bar, error) {
 	w, err := g.openWork(ctx, dir)
 	if err != nil {
 		return nil, nil, err
@@ -55,7 +56,7 @@ func (g *Globals) BeginReading(ctx context.Context, inputs []string, c *ingest.C
 		c.Work = w
 	}
 	c.Document.Meter = &document.Meter{}
-	return w, g.NewInputBar(ctx, "reading", inputs, c.Document.Meter), nil
+	return w, g.Progress.NewInputBar(ctx, "reading", inputs, c.Document.Meter), nil
 }
 
 // openWork opens the folder of --work; it returns nil for "".
@@ -63,7 +64,7 @@ func (g *Globals) openWork(ctx context.Context, dir string) (*Work, error) {
 	if dir == "" {
 		return nil, nil
 	}
-	if err := g.Apart(dir, true); err != nil {
+	if err := g.Claimed.Apart(dir, true); err != nil {
 		return nil, err
 	}
 	w := &Work{g: g, dir: dir}

@@ -186,7 +186,7 @@ func findCopies(ctx context.Context, g *cli.Globals, inputs []string, f *copiesF
 		return partly
 	}
 	signed := time.Now()
-	show = g.NewBar("comparing", 0, cli.CountUnit)
+	show = g.Progress.NewBar("comparing", 0, cli.CountUnit)
 	pairs, report, err := d.Pairs(ctx)
 	show.End()
 	if err != nil {

@@ -86,7 +86,7 @@ func buildCopies(ctx context.Context, g *cli.Globals, inputs []string, out, add,
 	if partly != nil && !errors.Is(partly, cli.ErrPartly) {
 		return partly
 	}
-	bar := g.NewBar("building", 0, cli.CountUnit)
+	bar := g.Progress.NewBar("building", 0, cli.CountUnit)
 	_, report, err := w.Commit(ctx)
 	bar.End()
 	if err != nil {

@@ -381,7 +381,7 @@ func (d *deduping) find(ctx context.Context, inputs []string, prints bool, o *de
 		o.Also = otherSettings(*o)
 	}
 	o.Meter = &cluster.Meter{}
-	bar := d.g.NewCompareBar("comparing", o.Meter)
+	bar := d.g.Progress.NewCompareBar("comparing", o.Meter)
 	if o.Verify != nil {
 		o.Verify.Meter = &document.Meter{}
 		o.Verify.Begin = func() {
@@ -389,7 +389,7 @@ func (d *deduping) find(ctx context.Context, inputs []string, prints bool, o *de
 				return // no text is read
 			}
 			bar.End()
-			bar = d.g.NewInputBar(ctx, "verifying", slices.Concat(inputs, d.againstDocs), o.Verify.Meter)
+			bar = d.g.Progress.NewInputBar(ctx, "verifying", slices.Concat(inputs, d.againstDocs), o.Verify.Meter)
 		}
 		if d.kept != nil {
 			o.Verify.Keep, o.Verify.Take = d.kept.KeepVerdicts, func(of []byte) []uint64 {

@@ -88,7 +88,8 @@ type quality struct {
 }
 
 // qualities are the values of --quality.
-var qualities = map[string]quality{"exact": {}, "fast": {3, ""}, "balanced": {6, balancedRule}, "thorough": {8, balancedRule}}
+var qualities = map[string]quality{"exact": {}, "fast": {3, ""}, "balanced": {6, balancedRule},
+	"thorough": {8, balancedRule}}
 
 const balancedRule = "jaccard>=0.7"
 

@@ -28,7 +28,7 @@ func (b *building) addTo(ctx context.Context, files []*ndf.File, docs uint64) (e
 	}
 	defer func() { err = errors.Join(err, x.Close()) }()
 	before := x.Stats().Documents
-	bar := g.NewBar("building", int64(len(x.Design().Tables)+1), cli.CountUnit)
+	bar := g.Progress.NewBar("building", int64(len(x.Design().Tables)+1), cli.CountUnit)
 	budget := memory.ForProgram(g.Machine.Limit(0))
 	o := engine.BuildOptions{NoIDs: b.choice.Request.IDs == plan.IDsRows,
 		Options: segment.Options{Threads: g.Threads, Budget: budget}}

@@ -168,7 +168,7 @@ func (b *building) create(ctx context.Context, files []*ndf.File, docs uint64) e
 		return err
 	}
 	design, layout := p.Choice.Design, p.Choice.Layout
-	bar := b.g.NewBar("building", int64(len(design.Tables)+1), cli.CountUnit)
+	bar := b.g.Progress.NewBar("building", int64(len(design.Tables)+1), cli.CountUnit)
 	o.Design, o.Table.Layout, o.Choice = design, layout, live.ChoiceOf(p)
 	o.Progress = func(_ string, part, _ int) { bar.Set(int64(part)) }
 	o.OnConflict, o.Dropped = b.conflict, func(docs uint64) { dropped = docs }

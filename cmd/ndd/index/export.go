@@ -124,7 +124,7 @@ func (e *exporting) run(ctx context.Context, g *cli.Globals, dir string) error {
 	}
 	defer view.Release()
 	from := source{g: g, dir: dir, x: x, view: view}
-	from.bar = g.NewBar("exporting", int64(x.Stats().Documents), cli.CountUnit)
+	from.bar = g.Progress.NewBar("exporting", int64(x.Stats().Documents), cli.CountUnit)
 	err = from.write(ctx, e)
 	from.bar.End()
 	if err != nil {

@@ -40,7 +40,7 @@ func (o *OpenFlags) RegisterChecksums(cmd *cobra.Command) {
 // --verbose how the index was opened.
 func (o *OpenFlags) Open(ctx context.Context, g *cli.Globals, dir string,
 	options engine.OpenOptions) (*engine.Index, error) {
-	bar := g.NewBar("verifying", 0, cli.BytesUnit)
+	bar := g.Progress.NewBar("verifying", 0, cli.BytesUnit)
 	options.Threads, options.Verify, options.Load = g.Threads, o.verify, o.Preload
 	if options.Budget == nil {
 		options.Budget = memory.NewBudget(g.Machine.Limit(0))

@@ -144,7 +144,7 @@ func (f *finding) check(ctx context.Context, g *cli.Globals) error {
 }
 
 func (f *finding) checkIndex(ctx context.Context, g *cli.Globals) error {
-	bar := g.NewBar("verifying", 0, cli.BytesUnit)
+	bar := g.Progress.NewBar("verifying", 0, cli.BytesUnit)
 	x, err := engine.Open(ctx, f.Path, engine.OpenOptions{Threads: g.Threads,
 		Progress: bar.SetOf})
 	bar.End()

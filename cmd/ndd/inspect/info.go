@@ -182,7 +182,7 @@ func (x *info) index(ctx context.Context, g *cli.Globals) error {
 	if x.counts != nil {
 		o.Verify = engine.VerifyFull // all is read in any case
 	}
-	bar := g.NewBar("verifying", 0, cli.BytesUnit)
+	bar := g.Progress.NewBar("verifying", 0, cli.BytesUnit)
 	o.Progress = bar.SetOf
 	open, err := engine.Open(ctx, x.Path, o)
 	bar.End()

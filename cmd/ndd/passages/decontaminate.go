@@ -145,7 +145,7 @@ func (p *decontamination) run(ctx context.Context, inputs []string) error {
 		return cli.Usagef("--evals and the inputs cannot both be standard input: write the items to a file first")
 	}
 	if err := cmp.Or(p.options(), cli.CheckWork(p.work, inputs), cli.ReadOnce(p.evals), cli.ReadOnce(inputs),
-		p.g.KeepInputs(slices.Concat(p.evals, inputs))); err != nil {
+		p.g.Claimed.KeepInputs(slices.Concat(p.evals, inputs))); err != nil {
 		return err
 	}
 	config, err := p.docs.Config(p.g, nil)
@@ -211,7 +211,7 @@ func (p *decontamination) run(ctx context.Context, inputs []string) error {
 func (p *decontamination) readItems(ctx context.Context, config ingest.Config) (x *decontaminate.Items, partly, err error) {
 	config.Document.Format, config.Document.IDField, config.Document.Chosen = document.Auto, "", nil
 	config.Document.Meter = &document.Meter{}
-	bar := p.g.NewInputBar(ctx, "reading items", p.evals, config.Document.Meter)
+	bar := p.g.Progress.NewInputBar(ctx, "reading items", p.evals, config.Document.Meter)
 	x, report, err := decontaminate.ReadItems(ctx, p.evals, config, p.o)
 	bar.End()
 	question := func(err error) string { return strings.ReplaceAll(err.Error(), "--text names", "--question names") }

@@ -74,7 +74,7 @@ func (t *textFlags) String() string {
 // compare returns the similarities of the pairs.
 func (t *textFlags) compare(ctx context.Context, g *cli.Globals, read ingest.Config) ([]float64, error) {
 	read.Document.Strict = false // what was skipped before is skipped now
-	bar := g.NewBar("comparing texts", 0, cli.CountUnit)
+	bar := g.Progress.NewBar("comparing texts", 0, cli.CountUnit)
 	defer bar.End()
 	return t.pairs.Compare(ctx, shingle.PairOptions{
 		Inputs: [2][]string{t.queryDocs, t.againstDocs}, Read: read, Threads: g.Threads,

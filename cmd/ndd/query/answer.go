@@ -124,7 +124,7 @@ func (a *indexed) count(ctx context.Context, t *result.Tally) error {
 
 // each calls yield with every hit, in order, with its first docs documents; the row lacks one.
 func (a *indexed) each(ctx context.Context, docs int, yield func(result.Row, *engine.Hit) error) error {
-	bar := a.b.g.NewBar("answering", int64(len(a.b.queries)), cli.CountUnit)
+	bar := a.b.g.Progress.NewBar("answering", int64(len(a.b.queries)), cli.CountUnit)
 	defer bar.End()
 	o, err := a.plan(engine.BatchOptions{K: a.b.index.k, TextBytes: a.b.lengths, Docs: docs, Threads: a.b.g.Threads,
 		MatchBytes: a.b.memory})

@@ -160,7 +160,7 @@ func (b *batch) check(q string) (err error) {
 	}
 	if err == nil && !sharded { // shards know by their record what is done, and what is not
 		if err = b.g.CheckOutput(b.out); err == nil {
-			err = b.g.KeepInputs([]string{q, b.scan})
+			err = b.g.Claimed.KeepInputs([]string{q, b.scan})
 		}
 	}
 	if err == nil && b.count {
@@ -352,7 +352,7 @@ func (b *batch) verified(ctx context.Context, against answerer) error {
 // report says the totals.
 func (b *batch) report(t totals) {
 	to := b.g.Stderr
-	if b.g.Quiet {
+	if b.g.Progress.Quiet {
 		to = io.Discard
 		if b.count { // they are all that was asked for
 			to = b.g.Stdout

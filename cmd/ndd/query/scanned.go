@@ -199,7 +199,7 @@ func (s *scanned) begin(ctx context.Context, counted bool) (p scan.Plan, o scan.
 	}
 	s.ctx, s.chunk = ctx, p.Chunk
 	s.say(p, o)
-	bar := b.g.NewBar("scanning", 8*int64(s.total), cli.BytesUnit)
+	bar := b.g.Progress.NewBar("scanning", 8*int64(s.total), cli.BytesUnit)
 	o.Progress = func(done uint64) { bar.Set(8 * int64(done)) }
 	return p, o, bar.End, nil
 }
