@@ -36,7 +36,7 @@ func TestBuildMemory(t *testing.T) {
 	if underRace() {
 		t.Skip("the race detector's memory counts")
 	}
-	n := long.Or(1_000_000, 4_000_000)
+	n := long.Or(500_000, 4_000_000)
 	base, more := writePrints(t, randomPrints(n)), writePrints(t, randomPrints(n/2))
 	const (
 		building = `building uses at most (\S+ \S+) of memory beside the input; \S+ [GM]iB are available \(.+\)$`
@@ -101,7 +101,7 @@ func TestAnswerMemory(t *testing.T) {
 	if underRace() {
 		t.Skip("the race detector's memory counts")
 	}
-	base, queries := writePrints(t, randomPrints(40_000)), writePrints(t, randomPrints(10_000))
+	base, queries := writePrints(t, randomPrints(20_000)), writePrints(t, randomPrints(5_000))
 	index := builtIndex(t, base, "--tables", "2") // with probes enough to be swept
 	out := filepath.Join(t.TempDir(), "hits.tsv")
 	for _, args := range [][]string{

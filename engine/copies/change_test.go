@@ -248,14 +248,17 @@ func TestDeletedLies(t *testing.T) {
 func TestFaults(t *testing.T) {
 	texts := corpus(rand.New(rand.NewPCG(27, 28)), 12)
 	sound := create(t, Options{}, texts, 5)
+	s, signed := newSigner(t, Options{}), make([]Sets, len(texts))
+	for i, text := range texts {
+		signed[i] = s.Sign(text)
+	}
 	add := func(w *IndexWriter, err error) error {
 		if err != nil {
 			return err
 		}
 		defer w.Abort()
-		s := newSigner(t, Options{})
-		for i, text := range texts {
-			if err := w.Add(id(12+i), s.Sign(text)); err != nil {
+		for i, sets := range signed {
+			if err := w.Add(id(12+i), sets); err != nil {
 				return err
 			}
 		}

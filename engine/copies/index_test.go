@@ -96,11 +96,14 @@ func TestIndexAnswersAsDetector(t *testing.T) {
 		}
 		searcher, err := x.Searcher(o)
 		must.Do(t, err)
-		signer := newSigner(t, o)
+		signer, signed := newSigner(t, o), make([]Sets, len(texts))
+		for i, text := range texts {
+			signed[i] = signer.Sign(text)
+			signed[i].Site = siteOf(i)
+		}
 		total := 0
 		for q := stored; q < len(texts); q++ {
-			sets := signer.Sign(texts[q])
-			sets.Site = siteOf(q)
+			sets := signed[q]
 			hits, err := searcher.Search(context.Background(), &sets)
 			must.Do(t, err)
 			best, all, err := searcher.Best(context.Background(), &sets, 2)
@@ -113,12 +116,7 @@ func TestIndexAnswersAsDetector(t *testing.T) {
 				got = append(got, fmt.Sprint(h.ID, h.Relation, h.Method, h.Score, h.SizeA, h.SizeB, h.Shared))
 			}
 			d := NewDetector(o)
-			for i, text := range append(texts[:stored:stored], texts[q]) {
-				s := signer.Sign(text)
-				s.Site = siteOf(i)
-				if i == stored {
-					s.Site = siteOf(q)
-				}
+			for _, s := range append(signed[:stored:stored], sets) {
 				d.Add(s)
 			}
 			pairs, _, err := d.Pairs(context.Background())

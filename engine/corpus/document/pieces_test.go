@@ -15,6 +15,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
+	"ndd/engine/oracle/long"
 	"ndd/engine/oracle/must"
 )
 
@@ -152,10 +153,10 @@ func TestPieces(t *testing.T) {
 				}
 			}
 		}
-		for size := 1; size < len(content)+2; size += 1 + size/20 {
+		for size := 1; size < len(content)+2; size += 1 + size/long.Or(5, 20) {
 			same("whole", content, size)
 		}
-		for at := 5; at < len(content); at += 1 + len(content)/60 {
+		for at := 5; at < len(content); at += 1 + len(content)/long.Or(20, 60) {
 			same(fmt.Sprint("cut at ", at), content[:at], 1, 100)
 			damaged := slices.Clone(content)
 			damaged[at] ^= 0x10
