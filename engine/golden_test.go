@@ -68,9 +68,7 @@ func TestGolden(t *testing.T) {
 		pages, err := ndf.Open(filepath.Join(dir, "pages.ndf"))
 		must.Do(t, err)
 		defer pages.Close()
-		if err := pages.Store().Verify(t.Context(), 1, nil); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, pages.Store().Verify(t.Context(), 1, nil))
 		if got := oracleAnswers(t, pages); got != string(want) {
 			t.Errorf("%s: the oracle answers otherwise", dir)
 		}
@@ -78,9 +76,7 @@ func TestGolden(t *testing.T) {
 			for _, verify := range []live.Verify{VerifyFull, VerifyFast} {
 				x, err := Open(t.Context(), filepath.Join(dir, string(layout)), OpenOptions{Verify: verify})
 				must.Do(t, err)
-				if err := x.Check(t.Context()); err != nil {
-					t.Error(err)
-				}
+				must.Do(t, x.Check(t.Context()))
 				if got := indexAnswers(t, x, pages.Fingerprints()); got != string(want) {
 					t.Errorf("%s, %s, verify=%s: other answers", dir, layout, verify)
 				}

@@ -98,9 +98,7 @@ func TestBuildTooLarge(t *testing.T) {
 	x, err := Open(t.Context(), filepath.Join(dir, "index"), OpenOptions{})
 	must.Do(t, err)
 	defer x.Close()
-	if err := x.Check(t.Context()); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, x.Check(t.Context()))
 	if got, want := flat(t, x, prints[:5], 3, 1), oracle.Search(prints, prints[:5], 3); !slices.Equal(got, want) {
 		t.Errorf("%d hits, want %d", len(got), len(want))
 	}

@@ -113,9 +113,7 @@ func TestSpreadAddedMeanwhile(t *testing.T) {
 	if _, err := x.Insert(t.Context(), docs...); err != nil {
 		t.Error(err)
 	}
-	if err := x.Live().Flush(t.Context()); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, x.Live().Flush(t.Context()))
 	for least := asked.Load() + 100; asked.Load() < least && !t.Failed(); {
 		runtime.Gosched()
 	}

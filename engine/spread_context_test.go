@@ -72,9 +72,7 @@ func TestSpreadContext(t *testing.T) {
 				}
 			}
 			impatient(t, x, queries, want)
-			if err := x.Close(); err != nil {
-				t.Error(err)
-			}
+			must.Do(t, x.Close())
 		}
 	}
 }

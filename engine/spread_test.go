@@ -139,9 +139,7 @@ func TestSpread(t *testing.T) {
 						if r, ok := x.Live().Spread(); ok != (spread != nil) {
 							t.Errorf("%s: %v", way, r)
 						}
-						if err := x.Close(); err != nil {
-							t.Error(err)
-						}
+						must.Do(t, x.Close())
 					}
 				}
 			}

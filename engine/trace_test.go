@@ -150,9 +150,7 @@ func TestTrace(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	kernel := asm.Backend()
 	defer func() {
-		if err := asm.Select(kernel); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, asm.Select(kernel))
 	}()
 	for _, s := range settings(rng, n) {
 		t.Run(s.String(), func(t *testing.T) {

@@ -76,9 +76,7 @@ func TestCloseWhileRead(t *testing.T) {
 		if s := x.Stats(); s != (Stats{}) || segmentsOf(x) != nil {
 			t.Errorf("%+v", s)
 		}
-		if err := x.Close(); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, x.Close())
 	}
 }
 
@@ -172,9 +170,7 @@ func TestVersions(t *testing.T) {
 				time.Sleep(time.Millisecond)
 			}
 		}
-		if err := x.Close(); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, x.Close())
 		close(stop)
 		group.Wait()
 		freed(t, x)

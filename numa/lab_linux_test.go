@@ -38,9 +38,7 @@ func set(t *testing.T, path, value string) {
 	}
 	must.Do(t, err)
 	t.Cleanup(func() {
-		if err := os.WriteFile(path, before, 0); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, os.WriteFile(path, before, 0))
 	})
 }
 
@@ -199,9 +197,7 @@ func TestLabCpuset(t *testing.T) {
 	set(t, "/sys/fs/cgroup/cgroup.subtree_control", "+cpuset")
 	must.Do(t, os.Mkdir(group, 0o755))
 	t.Cleanup(func() { // all of the process leaves before the group can go
-		if err := errors.Join(os.WriteFile("/sys/fs/cgroup/cgroup.procs", []byte("0"), 0), os.Remove(group)); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, errors.Join(os.WriteFile("/sys/fs/cgroup/cgroup.procs", []byte("0"), 0), os.Remove(group)))
 		os.WriteFile("/sys/fs/cgroup/cgroup.subtree_control", []byte("-cpuset"), 0)
 	})
 	for name, value := range map[string]string{"cpuset.mems": "0", "cpuset.cpus": "0"} {

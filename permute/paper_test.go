@@ -18,9 +18,7 @@ func TestPaper(t *testing.T) {
 			if len(d.Tables) != c.tables || least != c.least || most != c.most || d.K != 3 {
 				t.Errorf("%s: %d tables, %d to %d leading bits, k = %d", d.Name, len(d.Tables), least, most, d.K)
 			}
-			if err := d.Validate(); err != nil {
-				t.Error(err)
-			}
+			must.Do(t, d.Validate())
 		}
 	}
 	if _, err := paper(11, 3, 1); err == nil {
@@ -45,9 +43,7 @@ func TestChoose(t *testing.T) {
 				most-least > m-k {
 				t.Errorf("%s: %d to %d leading bits, want about %.1f", d.Name, least, most, mean)
 			}
-			if err := d.Validate(); err != nil {
-				t.Error(err)
-			}
+			must.Do(t, d.Validate())
 		}
 	}
 	for _, c := range []struct{ m, k int }{{3, 3}, {0, 0}, {65, 1}, {64, 4}, {5, -1}} {

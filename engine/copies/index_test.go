@@ -138,9 +138,7 @@ func TestIndexAnswersAsDetector(t *testing.T) {
 		if total == 0 {
 			t.Errorf("options %d: nothing is found", n)
 		}
-		if err := x.Close(); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, x.Close())
 	}
 }
 
@@ -179,9 +177,7 @@ func TestIndexOfNothing(t *testing.T) {
 				t.Errorf("%d documents, %q: %v, %v", len(texts), text, hits, err)
 			}
 		}
-		if err := x.Check(context.Background()); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, x.Check(context.Background()))
 	}
 }
 

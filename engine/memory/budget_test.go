@@ -13,9 +13,7 @@ import (
 // TestTooLarge reads the one message that there is for want of memory.
 func TestTooLarge(t *testing.T) {
 	b := NewBudget(Set(3 << 30))
-	if err := b.Check("building", 3<<30); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, b.Check("building", 3<<30))
 	err := b.Check("building", 12<<30)
 	const said = "building needs up to 12 GiB of memory, and there are 3.0 GiB (the limit that was set)"
 	if !errors.Is(err, ErrTooLarge) || err.Error() != said {
@@ -78,9 +76,7 @@ func TestForProgram(t *testing.T) {
 		t.Error(err)
 	}
 	r.Release()
-	if err := b.Check("another", 8<<20); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, b.Check("another", 8<<20))
 	if tiny := ForProgram(Set(1)); tiny.Left() != 0 || tiny.Check("anything", 1) == nil {
 		t.Error("more than the machine has")
 	}

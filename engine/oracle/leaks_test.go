@@ -4,21 +4,19 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"ndd/engine/oracle/must"
 )
 
 // A goroutine that ends late is none that stays.
 func TestStay(t *testing.T) {
 	go time.Sleep(2 * time.Second) // longer than goleak would wait
-	if err := stay(timeout); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, stay(timeout))
 	end := make(chan struct{})
 	go func() { <-end }()
 	if err := stay(0); err == nil || !strings.Contains(err.Error(), "oracle.TestStay.func") {
 		t.Errorf("a goroutine that stays: %v", err)
 	}
 	close(end)
-	if err := stay(timeout); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, stay(timeout))
 }

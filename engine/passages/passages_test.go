@@ -38,9 +38,7 @@ func find(t testing.TB, path string, o Options) *Result {
 	r, _, err := Find(context.Background(), []string{path}, ingest.Config{Threads: o.Threads}, o)
 	must.Do(t, err)
 	t.Cleanup(func() {
-		if err := r.Close(); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, r.Close())
 	})
 	return r
 }

@@ -85,16 +85,12 @@ func TestBackup(t *testing.T) {
 	for i := range backups {
 		y, err := engine.Open(t.Context(), filepath.Join(b.options.Backups, fmt.Sprint("day-", i)), engine.OpenOptions{})
 		must.Do(t, err)
-		if err := y.Live().Check(t.Context()); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, y.Live().Check(t.Context()))
 		n := int64(y.Stats().Documents)
 		if _, ok, err := y.Find(fmt.Sprint(least[i] - 1)); n < least[i] || !ok || err != nil {
 			t.Errorf("backup %d has %d documents, and %d were acknowledged: the last of those: %v %v", i, n, least[i], ok, err)
 		}
-		if err := y.Close(); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, y.Close())
 	}
 	if entries, err := os.ReadDir(b.options.Backups); err != nil || len(entries) != backups {
 		t.Errorf("%v %v", entries, err)

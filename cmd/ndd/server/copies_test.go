@@ -62,9 +62,7 @@ func copiesBenchAt(t *testing.T) (*bench, string) {
 	t.Cleanup(func() {
 		b.Server.Close()
 		b.Server = plain
-		if err := b.copies.close(); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, b.copies.close())
 	})
 	return b, dir
 }

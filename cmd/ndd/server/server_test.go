@@ -109,9 +109,7 @@ func startOptions(t testing.TB, x *engine.Index, o *Options) *bench {
 	t.Cleanup(func() {
 		b.Server.Close()
 		if x := b.index.Load(); x != nil {
-			if err := x.Close(); err != nil {
-				t.Error(err)
-			}
+			must.Do(t, x.Close())
 		}
 	})
 	return b

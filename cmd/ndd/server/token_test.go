@@ -426,9 +426,7 @@ func TestTLSVersions(t *testing.T) {
 			t.Errorf("%s: %v", s.Name, err)
 		}
 	}
-	if err := dial(tls.VersionTLS13); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, dial(tls.VersionTLS13))
 }
 
 // checkAccessLog wants a line of JSON for a request of the crawler that was answered.

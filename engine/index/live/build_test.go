@@ -196,9 +196,7 @@ func TestLocked(t *testing.T) {
 	if x, err = Open(t.Context(), dir, OpenOptions{Write: true}); err != nil {
 		t.Fatal(err)
 	}
-	if err := x.Close(); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, x.Close())
 }
 
 // TestReadWhileWritten opens an index for reading again and again while another has it open for
@@ -239,9 +237,7 @@ func TestReadWhileWritten(t *testing.T) {
 		if s.Documents < least || s.Documents > there.Load()+100 {
 			t.Errorf("%d documents, at least %d were there before", s.Documents, least)
 		}
-		if err := r.Close(); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, r.Close())
 	}
 	cancel()
 	group.Wait()

@@ -100,9 +100,7 @@ func TestCheckIDs(t *testing.T) {
 	file, err := store.OpenBytes("beside", emptyDocuments(), store.KindDocuments)
 	must.Do(t, err)
 	s.Beside = file
-	if err := x.Check(t.Context()); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, x.Check(t.Context()))
 	s.IDIndex = rows.NewIDIndex(make([]uint64, rows.IDIndexLen(s.Documents())), s.Documents())
 	if err := x.Check(t.Context()); !errors.Is(err, store.ErrCorrupt) {
 		t.Errorf("an index of no IDs: %v", err)

@@ -173,9 +173,7 @@ func TestExpiredSegments(t *testing.T) {
 		}
 		e.open(t)
 	}
-	if err := e.Check(t.Context()); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, e.Check(t.Context()))
 	e.insert(t, 0, "number")
 	if doc, _, _ := e.Find("number"); doc != 9 {
 		t.Errorf("a number was given twice: %d", doc)
@@ -260,9 +258,7 @@ func TestAddRefuses(t *testing.T) {
 	if s := x.Stats(); s.Documents != 2 || x.writer.incoming != nil {
 		t.Errorf("%+v", s)
 	}
-	if err := add(docs[1:3000], nil); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, add(docs[1:3000], nil))
 	if err := insert(docs[2000]); !errors.Is(err, ErrConflict) {
 		t.Errorf("an ID that was added: %v", err)
 	}

@@ -308,9 +308,7 @@ func TestModel(t *testing.T) {
 			for i := range steps {
 				w.check(fmt.Sprintf("step %d, %s", i, w.step()))
 			}
-			if err := w.x.Check(t.Context()); err != nil {
-				t.Error(err)
-			}
+			must.Do(t, w.x.Check(t.Context()))
 			must.Do(t, w.x.Close())
 			left, err := os.ReadDir(w.dir)
 			must.Do(t, err)

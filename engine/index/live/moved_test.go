@@ -75,9 +75,7 @@ func TestMovedFolder(t *testing.T) {
 		if got := x.Stats().Documents; got != want || len(x.Recovery().Removed) > 0 {
 			t.Errorf("%s has %d documents, want %d; %s", dir, got, want, x.Recovery())
 		}
-		if err := x.Check(t.Context()); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, x.Check(t.Context()))
 	}
 }
 

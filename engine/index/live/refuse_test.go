@@ -112,9 +112,7 @@ func TestRefusedIsUndone(t *testing.T) {
 				}
 				delete(want, "c")
 			}
-			if err := x.end(); err != nil {
-				t.Error(err)
-			}
+			must.Do(t, x.end())
 			x = reopen()
 			defer x.end()
 			if got := byID(t, x); !maps.Equal(got, want) {

@@ -74,7 +74,5 @@ func TestSearchEach(t *testing.T) {
 	if err := SearchEach(segments, []uint64{0}, 4, &c, nil); err == nil {
 		t.Error("searched beyond the design")
 	}
-	if err := SearchEach(segments[4:], []uint64{0}, 3, &c, nil); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, SearchEach(segments[4:], []uint64{0}, 3, &c, nil))
 }

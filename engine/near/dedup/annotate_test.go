@@ -143,9 +143,7 @@ func TestAnnotateColumns(t *testing.T) {
 		!strings.HasSuffix(after, "optional double ndd_contained;\n}") {
 		t.Error(after)
 	}
-	if err := CheckFields(t.Context(), []string{"in.parquet"}, document.Options{}, Annotations); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, CheckFields(t.Context(), []string{"in.parquet"}, document.Options{}, Annotations))
 	write(t, map[string][]byte{"noted.parquet": []byte(raw), "a.html": []byte("<p>a</p>")})
 	for name, want := range map[string]string{"noted.parquet": "noted.parquet: there is a field ndd_cluster already",
 		"a.html": "a.html: fields can be added to JSONL, JSON, CSV and Parquet, and this is html"} {

@@ -76,9 +76,7 @@ func TestRecords(t *testing.T) {
 				t.Fatalf("%d records, row %d: %v, want %v; %v", n, row, r, long[row], err)
 			}
 		}
-		if err := f.close(); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, f.close())
 	}
 }
 

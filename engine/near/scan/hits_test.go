@@ -98,9 +98,7 @@ func TestSpill(t *testing.T) {
 	if got := collectHits(t, hits); !slices.Equal(got, want) {
 		t.Errorf("%d hits, want %d", len(got), len(want))
 	}
-	if err := hits.Close(); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, hits.Close())
 	if names, err := os.ReadDir(dir); err != nil || len(names) > 0 {
 		t.Errorf("left over: %v, %v", names, err)
 	}

@@ -220,9 +220,7 @@ func TestTemp(t *testing.T) {
 		}
 	}
 	var none *disk.Temp
-	if err := none.Close(); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, none.Close())
 }
 
 // TestRefused is what no file can be made at.

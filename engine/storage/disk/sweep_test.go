@@ -43,9 +43,7 @@ func TestSweep(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if err := errors.Join(folder.Commit(), file.Commit()); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, errors.Join(folder.Commit(), file.Commit()))
 	if removed := Sweep(dir); removed != nil {
 		t.Errorf("removed %q", removed)
 	}

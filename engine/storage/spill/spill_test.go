@@ -78,9 +78,7 @@ func TestMerge(t *testing.T) {
 		for range s.Merge(lists) {
 			break
 		}
-		if err := errors.Join(s.Close(), s.Close()); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, errors.Join(s.Close(), s.Close()))
 	}
 	nothingLeft(t, dir)
 }
@@ -118,16 +116,12 @@ func TestRun(t *testing.T) {
 		for i := range uint64(1001) {
 			want = append(want, round<<40+i)
 		}
-		if err := r.Append(nil); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, r.Append(nil))
 		if got, err := r.Map(); err != nil || !slices.Equal(got, want) || r.count != len(want) {
 			t.Fatalf("%d of %d keys, want %d: %v", len(got), r.count, len(want), err)
 		}
 	}
-	if err := r.Close(); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, r.Close())
 	nothingLeft(t, dir)
 }
 

@@ -43,9 +43,7 @@ func TestReadAhead(t *testing.T) {
 	want("read in order by one of two", false)
 	second()
 	want("scattered again", true)
-	if err := f.Verify(t.Context(), 2, nil); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, f.Verify(t.Context(), 2, nil))
 	want("verified", true)
 }
 

@@ -13,6 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"ndd/engine/oracle/must"
 	"ndd/engine/storage/disk"
 )
 
@@ -100,9 +101,7 @@ func TestCancelled(t *testing.T) {
 	}
 	close(hold)
 	leader.Wait()
-	if err := l.Sync(t.Context(), second); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, l.Sync(t.Context(), second))
 	closed(t, l)
 }
 
@@ -170,9 +169,7 @@ func TestNotOvertaken(t *testing.T) {
 	var waited []int64
 	for range 9 {
 		before := writes.Load()
-		if err := l.SyncAll(); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, l.SyncAll())
 		waited = append(waited, writes.Load()-before)
 		runtime.Gosched()
 	}

@@ -7,6 +7,7 @@ import (
 	"syscall"
 	"testing"
 
+	"ndd/engine/oracle/must"
 	"ndd/engine/storage/disk"
 )
 
@@ -64,9 +65,7 @@ func TestWithdraw(t *testing.T) {
 				t.Errorf("Sync of %d: %v", at, err)
 			}
 		}
-		if err := l.Sync(t.Context(), fifth); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, l.Sync(t.Context(), fifth))
 	}
 	broken.Store(true)
 	if err := l.Sync(t.Context(), add(t, l, "record 6")); !errors.Is(err, syscall.EIO) {

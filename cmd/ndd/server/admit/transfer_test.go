@@ -124,9 +124,7 @@ func TestWorkInTurn(t *testing.T) {
 	}
 	mine[0].End()
 	for range 2 {
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
+		must.Do(t, <-done)
 	}
 	if all.clients["a"] != 1000 || all.Held() != 1000+900+1000 {
 		t.Errorf("%d bytes within the share, %d in all", all.clients["a"], all.Held())

@@ -176,9 +176,7 @@ func TestCloseAgain(t *testing.T) {
 	must.Do(t, err)
 	l := Limit(inner, 1)
 	for range 2 {
-		if err := l.Close(); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, l.Close())
 	}
 	if _, err := l.Accept(); !errors.Is(err, net.ErrClosed) {
 		t.Errorf("accepting: %v", err)
