@@ -144,7 +144,7 @@ func TestBatchClientGoes(t *testing.T) {
 		}
 		c.Close()
 	}
-	eventually(t, "the gate is empty", func() bool { return b.batches.State().Running == 0 })
+	must.Eventually(t, "the gate is empty", func() bool { return b.batches.State().Running == 0 })
 	if log := b.journal.String(); strings.Contains(log, "ERROR") {
 		t.Errorf("logged as errors:\n%s", log)
 	}
@@ -178,16 +178,6 @@ func TestFailureCutsTheAnswerOff(t *testing.T) {
 
 // waitMax is how long something that is about to happen may take, on whatever machine.
 const waitMax = 2 * time.Minute
-
-// eventually waits for something that is about to be true.
-func eventually(t *testing.T, what string, is func() bool) {
-	t.Helper()
-	for end := time.Now().Add(waitMax); !is(); time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("waited in vain: %s", what)
-		}
-	}
-}
 
 var errBroken = errors.New("a page cannot be read")
 
@@ -254,9 +244,9 @@ func TestBatchTimeout(t *testing.T) {
 	case answer.StatusCode != http.StatusOK || err == nil || answer.Trailer.Get(rowsTrailer) != "":
 		t.Errorf("%d, %d bytes, error %v, trailer %q", answer.StatusCode, len(text), err, answer.Trailer)
 	default:
-		eventually(t, "it is logged", func() bool { return strings.Contains(b.journal.String(), "worked on for") })
+		must.Eventually(t, "it is logged", func() bool { return strings.Contains(b.journal.String(), "worked on for") })
 	}
-	eventually(t, "the gate is empty", func() bool { return b.held() == "" })
+	must.Eventually(t, "the gate is empty", func() bool { return b.held() == "" })
 }
 
 // TestHotBatch: the most queries for a fingerprint that very many recent documents have are

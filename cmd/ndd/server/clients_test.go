@@ -95,14 +95,14 @@ func TestReadersThatStop(t *testing.T) {
 			stopped = append(stopped, r)
 		}
 	}
-	eventually(t, "no slot is held", func() bool {
+	must.Eventually(t, "no slot is held", func() bool {
 		return b.queries.State().Running+b.batches.State().Running+b.inserts.State().Running == 0
 	})
 	good(t, b, "readers that stop")
 	for _, c := range stopped {
 		c.Close()
 	}
-	eventually(t, "all is given back", func() bool { return b.held() == "" })
+	must.Eventually(t, "all is given back", func() bool { return b.held() == "" })
 }
 
 // Uploads that pause keep nobody out: when they hold all the memory that a client may have, the
@@ -119,9 +119,9 @@ func TestPausedUploads(t *testing.T) {
 			1<<20, strings.Repeat(" ", 1<<20-10))
 		slow = append(slow, c)
 	}
-	eventually(t, "the share is used up", func() bool { return b.transfers.Held() >= 3<<20 })
+	must.Eventually(t, "the share is used up", func() bool { return b.transfers.Held() >= 3<<20 })
 	large := fmt.Sprintf(`{"id": "large", "fingerprint": "00000000ffffffff"%s}`, strings.Repeat(" ", 900_000))
-	eventually(t, "a large body beside them", func() bool { // as soon as they have paused for long enough
+	must.Eventually(t, "a large body beside them", func() bool { // as soon as they have paused for long enough
 		a, err := b.Client().Do(b.request(t, "/v1/insert", "", large))
 		if err != nil { // it was refused while it was sent
 			return false
@@ -139,7 +139,7 @@ func TestPausedUploads(t *testing.T) {
 	for _, c := range slow {
 		c.Close()
 	}
-	eventually(t, "all is given back", func() bool { return b.held() == "" })
+	must.Eventually(t, "all is given back", func() bool { return b.held() == "" })
 }
 
 // Every time limit of a connection ends it: a header, a body, an answer and the next request that
@@ -170,8 +170,8 @@ func TestConnectionTimesOut(t *testing.T) {
 		c.set(&limits.times)
 		b := startWith(t, x(), "", limits)
 		io.WriteString(dialRaw(t, b, ""), c.text) // on a slow machine it is ended before all was sent
-		eventually(t, c.name+" is waited for", func() bool { n := b.front.Counts(); return n.Taken == 1 && n.Open == 0 })
-		eventually(t, "all is given back", func() bool { return b.held() == "" })
+		must.Eventually(t, c.name+" is waited for", func() bool { n := b.front.Counts(); return n.Taken == 1 && n.Open == 0 })
+		must.Eventually(t, "all is given back", func() bool { return b.held() == "" })
 	}
 	if l := DefaultLimits().times; l.header > 10*time.Second || l.body > time.Minute || l.write > time.Minute ||
 		l.idle > 5*time.Minute || l.stall > 10*time.Second || l.write == 0 {
@@ -200,7 +200,7 @@ func TestConnectionsAreBounded(t *testing.T) {
 	b := startWith(t, newIndex(t, 3, nil, []uint64{0}), "", Limits{Queue: waitMax, Connections: most, times: patient})
 	for i := range 3 * most {
 		dialRaw(t, b, "")
-		eventually(t, "it is accepted or closed", func() bool {
+		must.Eventually(t, "it is accepted or closed", func() bool {
 			n := b.front.Counts()
 			return n.Taken+n.Turned == uint64(i+1)
 		})
@@ -208,10 +208,10 @@ func TestConnectionsAreBounded(t *testing.T) {
 	time.Sleep(30 * time.Millisecond) // all are idle for the server
 	good(t, b, "idle connections")
 	b.Client().CloseIdleConnections()
-	eventually(t, "the good one is closed", func() bool { return b.front.Counts().Open == most-1 })
+	must.Eventually(t, "the good one is closed", func() bool { return b.front.Counts().Open == most-1 })
 	for i := range most {
 		dialRaw(t, b, "POST /v1/query HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{")
-		eventually(t, "it is busy", func() bool { n := b.front.Counts(); return n.Open-n.Idle == i+1 })
+		must.Eventually(t, "it is busy", func() bool { n := b.front.Counts(); return n.Open-n.Idle == i+1 })
 	}
 	turned := b.front.Counts().Turned
 	if _, err := dialRaw(t, b, "").Read(make([]byte, 1)); err == nil || b.front.Counts().Turned != turned+1 {
@@ -265,7 +265,7 @@ func TestRunLimitsConnections(t *testing.T) {
 		must.Do(t, err)
 		defer c.Close()
 		all = append(all, c)
-		eventually(t, "it is accepted", func() bool { return s.front.Counts().Taken == uint64(i+1) })
+		must.Eventually(t, "it is accepted", func() bool { return s.front.Counts().Taken == uint64(i+1) })
 		time.Sleep(30 * time.Millisecond) // which is idle for the server
 	}
 	for i, c := range all {
@@ -349,7 +349,7 @@ func TestPackedBodies(t *testing.T) {
 		}
 	}
 	b.wants(t, http.StatusOK, "/v1/batch", mediaBytes, prints)
-	eventually(t, "all memory is released", func() bool { return b.held() == "" })
+	must.Eventually(t, "all memory is released", func() bool { return b.held() == "" })
 }
 
 // TestPackedMemory: what a body becomes counts towards --request-memory, as the body does.

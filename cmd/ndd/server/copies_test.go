@@ -100,7 +100,7 @@ func TestCopiesReload(t *testing.T) {
 	}
 	old := b.copies.acquire()
 	b.reload(context.Background())
-	eventually(t, "it is opened again", func() bool { return fmt.Sprint(ids()) == "[page-0 page-2 page-9]" })
+	must.Eventually(t, "it is opened again", func() bool { return fmt.Sprint(ids()) == "[page-0 page-2 page-9]" })
 	if err := old.index.Check(context.Background()); err != nil || old.index.Documents() != 3 {
 		t.Errorf("a request that had begun: %v", err)
 	}

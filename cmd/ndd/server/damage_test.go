@@ -120,7 +120,7 @@ func TestScrub(t *testing.T) {
 		})
 		address := r.address()
 		c := client(t)
-		eventually(t, "it was scrubbed twice", func() bool {
+		must.Eventually(t, "it was scrubbed twice", func() bool {
 			_, body := scrape(t, b)
 			return !strings.Contains(body, "ndd_scrubs_total 0\n") && !strings.Contains(body, "ndd_scrubs_total 1\n")
 		})
@@ -128,7 +128,7 @@ func TestScrub(t *testing.T) {
 			t.Fatalf("sound: %d %s %v", status, body, err)
 		}
 		flip(t, segment, at)
-		eventually(t, "damage is found", func() bool {
+		must.Eventually(t, "damage is found", func() bool {
 			status, _, _, err := get(c, "GET", "http://"+address+"/readyz", "")
 			return err == nil && status == http.StatusServiceUnavailable
 		})
@@ -139,7 +139,7 @@ func TestScrub(t *testing.T) {
 				t.Errorf("%s: %d %s %v", what.path, status, body, err)
 			}
 		}
-		eventually(t, "the log says where", func() bool {
+		must.Eventually(t, "the log says where", func() bool {
 			log := r.journal.String()
 			return strings.Contains(log, "file="+segment) && strings.Contains(log, "section=") && strings.Contains(log, "block=")
 		})

@@ -201,7 +201,7 @@ func TestListing(t *testing.T) {
 	ask[insertAnswer](t, b, "/v1/insert", `{"id": "gone", "ttl": "1s", "fingerprint": "00000000000000ff"}`)
 	ask[insertAnswer](t, b, "/v1/insert", `{"id": "deleted", "fingerprint": "00000000000000ff"}`)
 	ask[deleteAnswer](t, b, "/v1/delete", `{"id": "deleted"}`)
-	eventually(t, "one expires", func() bool {
+	must.Eventually(t, "one expires", func() bool {
 		all, _ := pages(t, b, "")
 		return len(all) == 30
 	})
@@ -299,7 +299,7 @@ func TestTTL(t *testing.T) {
 	ask[insertAnswer](t, b, "/v1/insert?ttl=1s", `{"id": "a", "fingerprint": "0000000000000000"}`)
 	ask[insertAnswer](t, b, "/v1/insert?ttl=90d", `{"id": "b", "fingerprint": "0000000000000000"}`)
 	ask[checkAnswer](t, b, "/v1/check-and-insert?ttl=forever", `{"id": "c", "fingerprint": "ffffffffffffffff"}`)
-	eventually(t, "the one of a second is gone", func() bool {
+	must.Eventually(t, "the one of a second is gone", func() bool {
 		got := ask[Neighbours](t, b, "/v1/query", `{"fingerprint": "0000000000000000"}`)
 		return len(got.Hits) == 1 && len(got.Hits[0].IDs) == 1 && got.Hits[0].IDs[0] == "b"
 	})
@@ -318,7 +318,7 @@ func TestTTLOfDocuments(t *testing.T) {
 		{"id": "three", "ttl": "90d", "fingerprint": "0000000000000000"}]}`)
 	ask[answerList[checkAnswer]](t, b, "/v1/check-and-insert",
 		`{"documents": [{"id": "four", "ttl": "1s", "fingerprint": "ffffffffffffffff"}], "ttl": "90d"}`)
-	eventually(t, "those of a second are gone", func() bool {
+	must.Eventually(t, "those of a second are gone", func() bool {
 		got := ask[Neighbours](t, b, "/v1/query", `{"fingerprint": "0000000000000000"}`)
 		other := ask[Neighbours](t, b, "/v1/query", `{"fingerprint": "ffffffffffffffff"}`)
 		return len(got.Hits) == 1 && fmt.Sprint(got.Hits[0].IDs) == "[three]" && other.Documents == 0

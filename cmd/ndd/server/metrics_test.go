@@ -68,7 +68,7 @@ func TestChangesAreCounted(t *testing.T) {
 		{"/v1/delete", `{"id": "a"}`, "a", "deleted"},
 	} {
 		b.wants(t, http.StatusOK, c.what, "", c.body)
-		eventually(t, "the line", func() bool {
+		must.Eventually(t, "the line", func() bool {
 			data, err := os.ReadFile(path)
 			lines := strings.Split(strings.TrimSpace(string(data)), "\n")
 			return err == nil && strings.Contains(lines[len(lines)-1], fmt.Sprintf(`"id":%q,"outcome":%q`, c.id, c.outcome))
@@ -77,7 +77,7 @@ func TestChangesAreCounted(t *testing.T) {
 	b.Config.Handler = b.adminHandler(true, false)
 	for _, want := range []string{"ndd_near_duplicates_total 1", "ndd_replaced_documents_total 1",
 		"ndd_inserted_documents_total 3", "ndd_deleted_documents_total 1", "ndd_expired_documents_total 1"} {
-		eventually(t, want, func() bool {
+		must.Eventually(t, want, func() bool {
 			_, body := b.send(t, "GET /metrics", "", "")
 			return strings.Contains(body, "\n"+want+"\n")
 		})

@@ -99,7 +99,7 @@ func TestTenfold(t *testing.T) {
 			}
 		})
 	}
-	eventually(t, "all others are shed", func() bool { return shed.Load() == 10*(slots+places)-places || t.Failed() })
+	must.Eventually(t, "all others are shed", func() bool { return shed.Load() == 10*(slots+places)-places || t.Failed() })
 	if now := b.batches.State(); now.Running != slots || now.Waiting != places {
 		t.Errorf("%+v", now)
 	}
@@ -114,7 +114,7 @@ func TestTenfold(t *testing.T) {
 	if answered.Load() != places {
 		t.Errorf("%d answered of the %d that waited", answered.Load(), places)
 	}
-	eventually(t, "all is given back", func() bool { return b.held() == "" })
+	must.Eventually(t, "all is given back", func() bool { return b.held() == "" })
 	good(t, b, "what is over")
 }
 
@@ -136,7 +136,7 @@ func TestRefusedStream(t *testing.T) {
 	if _, err := a.Write([]byte("a row")); !errors.Is(err, errRefused) {
 		t.Errorf("a row of a refused answer: %v", err)
 	}
-	eventually(t, "its slot is free", func() bool { return b.batches.State().Running == 0 })
+	must.Eventually(t, "its slot is free", func() bool { return b.batches.State().Running == 0 })
 	t.Logf("refused in %v", time.Since(began))
 }
 
@@ -152,7 +152,7 @@ func TestRefusedBeforeTheBody(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var group sync.WaitGroup
 	group.Go(func() { b.batches.Enter(ctx, false) }) // which fills the queue
-	eventually(t, "one waits", func() bool { return b.batches.State().Waiting == 1 })
+	must.Eventually(t, "one waits", func() bool { return b.batches.State().Waiting == 1 })
 	const head = "POST /v1/batch HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n"
 	refused := func(c net.Conn, in *bufio.Reader) {
 		t.Helper()
@@ -203,8 +203,8 @@ func TestSlowClients(t *testing.T) {
 		dialRaw(t, b, "POST /v1/query HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{")
 		dialRaw(t, b, "POST /v1/batch HTTP/1.1\r\nHost: localhost\r\nContent-Length: 800\r\n\r\n"+strings.Repeat("\x00", 800))
 	}
-	eventually(t, "they are there", func() bool { return b.front.Counts().Taken >= uint64(4**slowClients) })
-	eventually(t, "their answers stand still", func() bool {
+	must.Eventually(t, "they are there", func() bool { return b.front.Counts().Taken >= uint64(4**slowClients) })
+	must.Eventually(t, "their answers stand still", func() bool {
 		now := b.batches.State()
 		return now.Running+now.Waiting == 0
 	})
@@ -296,5 +296,5 @@ func TestLargeBodiesOfOneClient(t *testing.T) {
 		t.Errorf("%d of 12 were answered", answered.Load())
 	}
 	other.End()
-	eventually(t, "all is given back", func() bool { return b.held() == "" })
+	must.Eventually(t, "all is given back", func() bool { return b.held() == "" })
 }

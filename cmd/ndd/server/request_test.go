@@ -217,7 +217,7 @@ func TestMalformedRequests(t *testing.T) {
 	if n := b.index.Load().Stats().Documents; n != 1 {
 		t.Errorf("%d documents, one was there before", n)
 	}
-	eventually(t, "all is given back", func() bool { return b.held() == "" })
+	must.Eventually(t, "all is given back", func() bool { return b.held() == "" })
 }
 
 // sendRaw sends bytes and returns the status, "" where there is none.
@@ -302,7 +302,7 @@ func TestBadRequestsHarmOnlyThemselves(t *testing.T) {
 	if n := strings.Count(b.journal.String(), "a bug for the test"); n < panics {
 		t.Errorf("%d panics, %d in the log", panics, n)
 	}
-	eventually(t, "all is given back", func() bool { return b.held() == "" })
+	must.Eventually(t, "all is given back", func() bool { return b.held() == "" })
 }
 
 // A document that is the whole body is read as the charset of its type says.

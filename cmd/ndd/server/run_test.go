@@ -151,11 +151,11 @@ func TestLife(t *testing.T) {
 		<-proceed
 		return x, nil
 	})
-	eventually(t, "it listens", func() bool {
+	must.Eventually(t, "it listens", func() bool {
 		status, _, _, err := get(c, "GET", "http://"+address+"/livez", "")
 		return err == nil && status == http.StatusOK
 	})
-	eventually(t, "it says how far it is", func() bool {
+	must.Eventually(t, "it says how far it is", func() bool {
 		status, header, body, err := get(c, "GET", "http://"+address+"/readyz", "")
 		return err == nil && status == http.StatusServiceUnavailable && header.Get("Retry-After") != "" &&
 			strings.Contains(body, "reading documents, 1 document so far")
@@ -256,7 +256,7 @@ func TestHangupReadsTokens(t *testing.T) {
 		t.Errorf("the command has no token: %s", line)
 	}
 	r.hangup <- syscall.SIGHUP
-	eventually(t, "it is read", func() bool { return strings.Contains(r.journal.String(), "token file read again") })
+	must.Eventually(t, "it is read", func() bool { return strings.Contains(r.journal.String(), "token file read again") })
 	r.end()
 }
 
@@ -374,9 +374,9 @@ func drainUnderLoad(t *testing.T, requests int64) {
 			}
 		})
 	}
-	eventually(t, "load", func() bool { return served.Load() > requests || t.Failed() })
+	must.Eventually(t, "load", func() bool { return served.Load() > requests || t.Failed() })
 	r.stop()
-	eventually(t, "it is not ready", func() bool {
+	must.Eventually(t, "it is not ready", func() bool {
 		status, _, err := once(c, "http://"+address+"/readyz", "")
 		return err == nil && status == http.StatusServiceUnavailable
 	})
@@ -447,7 +447,7 @@ func TestDrainFinishesWhatRuns(t *testing.T) {
 	c, lines := longAnswer(t, r)
 	stopped := time.Now()
 	r.stop()
-	eventually(t, "not listening", func() bool {
+	must.Eventually(t, "not listening", func() bool {
 		other, err := net.Dial("tcp", c.RemoteAddr().String())
 		if err == nil {
 			other.Close()

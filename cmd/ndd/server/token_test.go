@@ -369,7 +369,7 @@ func TestTLS(t *testing.T) {
 			a.files(cert, key, path("cert"), path("key"))
 		}
 		r.hangup <- syscall.SIGHUP
-		eventually(t, c.log, func() bool { return strings.Contains(r.journal.String(), c.log) })
+		must.Eventually(t, c.log, func() bool { return strings.Contains(r.journal.String(), c.log) })
 		if got := served(); got != c.want {
 			t.Errorf("%s: %s", c.name, got)
 		}

@@ -1,13 +1,29 @@
-// Package must ends tests that meet an error.
+// Package must ends tests that meet an error, or wait in vain.
 package must
 
-// Do ends the test, benchmark or check of a property if there is an error.
-func Do(t interface {
+import "time"
+
+// A test is a test, a benchmark or a check of a property.
+type test interface {
 	Helper()
 	Fatal(args ...any)
-}, err error) {
+}
+
+// Do ends the test if there is an error.
+func Do(t test, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// Eventually waits until is returns true. It ends the test after two minutes, more than a loaded
+// machine takes.
+func Eventually(t test, what string, is func() bool) {
+	t.Helper()
+	for end := time.Now().Add(2 * time.Minute); !is(); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("waited in vain: " + what)
+		}
 	}
 }

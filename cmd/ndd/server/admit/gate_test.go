@@ -17,16 +17,6 @@ func TestMain(m *testing.M) { oracle.NoLeaks(m) }
 // waitMax is how long something that is about to happen may take on a slow machine.
 const waitMax = 2 * time.Minute
 
-// eventually waits for something that is about to be true.
-func eventually(t *testing.T, what string, is func() bool) {
-	t.Helper()
-	for end := time.Now().Add(waitMax); !is(); time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("waited in vain: %s", what)
-		}
-	}
-}
-
 func enter(t *testing.T, g *Gate, heavy bool) *Pass {
 	t.Helper()
 	p, err := g.Enter(t.Context(), heavy)
@@ -65,7 +55,7 @@ func TestGate(t *testing.T) {
 		}
 		in <- p
 	}()
-	eventually(t, "one waits", func() bool { return g.State().Waiting == 1 })
+	must.Eventually(t, "one waits", func() bool { return g.State().Waiting == 1 })
 	if _, err := g.Enter(t.Context(), false); refused(t, err) != "full" {
 		t.Errorf("a second one waits: %v", err)
 	}
@@ -142,7 +132,7 @@ func TestHeavyKeepNoLightOneOut(t *testing.T) {
 			other <- p
 		}()
 	}
-	eventually(t, "the other heavy ones wait", func() bool { return g.State().Waiting == 3 })
+	must.Eventually(t, "the other heavy ones wait", func() bool { return g.State().Waiting == 3 })
 	first, second := enter(t, g, false), enter(t, g, false)
 	first.Leave()
 	second.Leave()

@@ -94,7 +94,7 @@ func TestWorkInTurn(t *testing.T) {
 	}
 	waits := func(n int) {
 		t.Helper()
-		eventually(t, "some wait", func() bool { all.mu.Lock(); defer all.mu.Unlock(); return all.waiting["a"] == n })
+		must.Eventually(t, "some wait", func() bool { all.mu.Lock(); defer all.mu.Unlock(); return all.waiting["a"] == n })
 	}
 	done := make(chan error)
 	mine[3].Waits(true)
@@ -167,14 +167,14 @@ func TestStandingStill(t *testing.T) {
 		endWhenCut(o)
 	}
 	own := begin("b2", 400) // the budget is full: the slowest of all goes
-	eventually(t, "one was cut off", func() bool { return ended.Load() == 1 })
+	must.Eventually(t, "one was cut off", func() bool { return ended.Load() == 1 })
 	select {
 	case <-slower.cut:
 	default:
 		t.Error("another than the slowest was cut off")
 	}
 	second := begin("a", 600) // the client's share is full
-	eventually(t, "the other was cut off", func() bool { return ended.Load() == 2 })
+	must.Eventually(t, "the other was cut off", func() bool { return ended.Load() == 2 })
 	for _, o := range append(busy, own, second) {
 		if o.Gone() {
 			t.Error("one that was at work was cut off")

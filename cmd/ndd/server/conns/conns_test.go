@@ -20,16 +20,6 @@ func TestMain(m *testing.M) { oracle.NoLeaks(m) }
 // waitMax is how long something that is about to happen may take, on whatever machine.
 const waitMax = 2 * time.Minute
 
-// eventually waits for something that is about to be true.
-func eventually(t *testing.T, what string, is func() bool) {
-	t.Helper()
-	for end := time.Now().Add(waitMax); !is(); time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("waited in vain: %s", what)
-		}
-	}
-}
-
 // serve answers at a listener of at most max connections: /wait only when it is told to, and /reset
 // with a part of an answer.
 func serve(t *testing.T, max int) (l *Listener, proceed chan struct{}) {
@@ -94,7 +84,7 @@ func TestOldestIdleIsClosed(t *testing.T) {
 			t.Fatalf("connection %d: %v %s", len(idle), err, text)
 		}
 		idle = append(idle, c)
-		eventually(t, "all are idle", func() bool { n := l.Counts(); return n.Idle == n.Open })
+		must.Eventually(t, "all are idle", func() bool { n := l.Counts(); return n.Idle == n.Open })
 		if len(idle) >= max {
 			time.Sleep(settleTime) // the oldest is idle for good
 		}
@@ -125,7 +115,7 @@ func TestAllBusy(t *testing.T) {
 	for range max {
 		busy = append(busy, dial(t, l, "/wait"))
 	}
-	eventually(t, "all are busy", func() bool { n := l.Counts(); return n.Open == max && n.Idle == 0 })
+	must.Eventually(t, "all are busy", func() bool { n := l.Counts(); return n.Open == max && n.Idle == 0 })
 	time.Sleep(settleTime)
 	if text, err := answer(dial(t, l, "/")); err == nil {
 		t.Errorf("one too many was served: %s", text)
