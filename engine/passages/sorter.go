@@ -24,11 +24,6 @@ func newSorter[R spill.Record](o *Options, what string, writers int) *radix.Reco
 		int(max(o.MemoryBytes/int64(writers)/each, 1<<10)), max(o.Threads/writers, 1))
 }
 
-// words returns the words of a record.
-func words[R spill.Record](r *R) []uint64 {
-	return unsafe.Slice((*uint64)(unsafe.Pointer(r)), unsafe.Sizeof(*r)/8)
-}
-
 // groups calls work, on all threads, with the records that share a number of first words,
 // and more than one. Each worker has a list of repeats, which become sorted.
 func groups[R spill.Record](ctx context.Context, o *Options, marks *radix.Records[R], shared int, what string,
@@ -90,7 +85,7 @@ func groups[R spill.Record](ctx context.Context, o *Options, marks *radix.Record
 
 // same reports whether records share their first words.
 func same[R spill.Record](a, b *R, shared int) bool {
-	return slices.Equal(words(a)[:shared], words(b)[:shared])
+	return slices.Equal(spill.Words(a)[:shared], spill.Words(b)[:shared])
 }
 
 // repeated appends the records that share their first words with another.

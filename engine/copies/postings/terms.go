@@ -2,22 +2,26 @@ package postings
 
 import (
 	"context"
+	"iter"
 	"slices"
 
+	"ndd/engine/index/radix"
 	"ndd/engine/storage/spill"
 )
 
 // splitTerms makes of the documents of each signature the partial overlaps of its pairs, which are
-// sorted, spilled and summed pair by pair.
+// sorted, spilled where they need more memory, and counted pair by pair.
 func (b *Builder) splitTerms(ctx context.Context, rs *ranking, s *shared, o *Options, r *Report) (pairs []Pair,
 	err error) {
-	t := &terms{docs: rs.docs, sizes: b.sizes(rs.docs), o: o, report: r, frequent: make([][]uint32, len(rs.docs)),
-		most: 1 << 20}
-	t.runs = spill.NewRuns[[3]uint64](b.hashes.room.Disk, b.hashes.room.Dir, "partial-overlaps", 1<<20)
-	defer t.runs.Close()
+	room := 1 << 20
 	if o.MemoryBytes > 0 {
-		t.most = max(int(o.MemoryBytes/partialBytes/2), 1024)
+		room = max(int(o.MemoryBytes/partialBytes/2), 1024)
 	}
+	overlaps := radix.NewRecords(spill.NewRuns[[2]uint64](b.hashes.room.Disk, b.hashes.room.Dir, "partial-overlaps",
+		1<<20), room, o.Threads)
+	defer overlaps.Close()
+	t := &terms{docs: rs.docs, sizes: b.sizes(rs.docs), o: o, report: r, frequent: make([][]uint32, len(rs.docs)),
+		overlaps: overlaps.Writer()}
 	r.Slices = max(o.Slices, 1)
 	for _, size := range t.sizes {
 		r.Traffic.Sent += uint64(size)
@@ -34,19 +38,16 @@ func (b *Builder) splitTerms(ctx context.Context, rs *ranking, s *shared, o *Opt
 		frequent.add(ranks, len(t.docs))
 		return nil
 	})
-	if err == nil {
-		err = t.spill()
-	}
 	if err != nil {
 		return nil, err
 	}
+	t.overlaps.Close()
 	r.Common, r.Frequent = frequent.signatures, frequent.documents(t.sizes, o)
-	return t.sum()
+	return t.sum(overlaps.All())
 }
 
-// partialBytes is the memory of a partial overlap that waits to be spilled, and of the record that
-// it becomes.
-const partialBytes = 32
+// partialBytes is the memory of a partial overlap while it is sorted.
+const partialBytes = 2*16 + 8 + 2*16
 
 // terms is a term-split under way.
 type terms struct {
@@ -55,11 +56,9 @@ type terms struct {
 	frequent [][]uint32 // by rank: numbers of its signatures that find no candidates, ascending
 	o        *Options
 	report   *Report
-	ranks    []uint32 // of a signature
-	waiting  []uint64 // pairs of ranks, the lower one in the upper half
-	most     int      // that wait
-	runs     *spill.Runs[[3]uint64]
-	spilled  uint64
+	ranks    []uint32                       // of a signature
+	overlaps *radix.RecordWriter[[2]uint64] // a pair of ranks, the lower one in the upper half, and a signature's number
+	lists    uint64                         // signatures so far
 }
 
 // list adds the pairs of the documents of one signature.
@@ -73,38 +72,18 @@ func (t *terms) list(ctx context.Context, ranks []uint32) error {
 				break
 			}
 			t.report.Traffic.Partial++
-			t.waiting = append(t.waiting, uint64(a)<<32|uint64(b))
-		}
-		if len(t.waiting) >= t.most {
-			if err := t.spill(); err != nil {
+			if err := t.overlaps.Add([2]uint64{uint64(a)<<32 | uint64(b), t.lists}); err != nil {
 				return err
 			}
 		}
 	}
+	t.lists++
 	return ctx.Err()
-}
-
-// spill writes what waits as a sorted run of pairs, each with the number of the run and how often
-// it came.
-func (t *terms) spill() error {
-	slices.Sort(t.waiting)
-	var run [][3]uint64
-	for i := 0; i < len(t.waiting); {
-		j := i + 1
-		for j < len(t.waiting) && t.waiting[j] == t.waiting[i] {
-			j++
-		}
-		run = append(run, [3]uint64{t.waiting[i], t.spilled, uint64(j - i)})
-		i = j
-	}
-	t.waiting = t.waiting[:0]
-	t.spilled++
-	return t.runs.Spill(run)
 }
 
 // sum adds the partial overlaps of each pair up, and what it shares of signatures that find no
 // candidates.
-func (t *terms) sum() (pairs []Pair, err error) {
+func (t *terms) sum(overlaps iter.Seq2[[2]uint64, error]) (pairs []Pair, err error) {
 	t.report.Traffic.PartialBytes = pairBytes * t.report.Traffic.Partial
 	at, shared := uint64(0), 0 // a pair of ranks, and how many signatures it shares
 	flush := func() {
@@ -119,7 +98,7 @@ func (t *terms) sum() (pairs []Pair, err error) {
 			pairs = append(pairs, p.ordered())
 		}
 	}
-	for r, err := range t.runs.Merge(nil) {
+	for r, err := range overlaps {
 		if err != nil {
 			return nil, err
 		}
@@ -127,7 +106,7 @@ func (t *terms) sum() (pairs []Pair, err error) {
 			flush()
 			at, shared = r[0], 0
 		}
-		shared += int(r[2])
+		shared++
 	}
 	flush()
 	return pairs, nil

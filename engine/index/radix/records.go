@@ -5,7 +5,6 @@ import (
 	"math/bits"
 	"slices"
 	"sync"
-	"unsafe"
 
 	"ndd/engine/storage/spill"
 )
@@ -78,7 +77,7 @@ func (w *RecordWriter[R]) Close() {
 func (w *RecordWriter[R]) sort() {
 	keys, all := make([]uint64, len(w.list)), uint64(0)
 	for i := range w.list {
-		keys[i] = words(&w.list[i])[0]
+		keys[i] = spill.Words(&w.list[i])[0]
 		all |= keys[i]
 	}
 	// The leading zeros that all keys have would leave most buckets empty.
@@ -86,7 +85,7 @@ func (w *RecordWriter[R]) sort() {
 	pairs := make([]Pair, len(w.list))
 	Pairs(pairs, keys, max(mask, 1), w.to.threads)
 	sorted := make([]R, len(w.list), cap(w.list))
-	compare := func(a, b R) int { return slices.Compare(words(&a)[1:], words(&b)[1:]) }
+	compare := func(a, b R) int { return slices.Compare(spill.Words(&a)[1:], spill.Words(&b)[1:]) }
 	from := 0 // of records with one key
 	for i := range pairs {
 		sorted[i] = w.list[pairs[i][1]]
@@ -99,11 +98,6 @@ func (w *RecordWriter[R]) sort() {
 		from = i + 1
 	}
 	w.list = slices.Compact(sorted)
-}
-
-// words returns the words of a record.
-func words[R spill.Record](r *R) []uint64 {
-	return unsafe.Slice((*uint64)(unsafe.Pointer(r)), unsafe.Sizeof(*r)/8)
 }
 
 // All yields every record in order, once. It ends with an error, after which there is none. All

@@ -46,7 +46,7 @@ func (e *Error) Unwrap() error { return e.Err }
 
 // less says whether a comes before b.
 func less[R Record](a, b *R) bool {
-	x, y := words(a), words(b)
+	x, y := Words(a), Words(b)
 	for i, v := range x {
 		if v != y[i] {
 			return v < y[i]
@@ -55,7 +55,8 @@ func less[R Record](a, b *R) bool {
 	return false
 }
 
-func words[R Record](r *R) []uint64 {
+// Words returns the words of a record, in its memory.
+func Words[R Record](r *R) []uint64 {
 	return unsafe.Slice((*uint64)(unsafe.Pointer(r)), unsafe.Sizeof(*r)/8)
 }
 
