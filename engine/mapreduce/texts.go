@@ -13,34 +13,30 @@ import (
 	"ndd/engine/corpus/ingest"
 )
 
-// A made is the result for one document.
-type made struct {
-	id    string
-	value []byte
+// made is what a worker made of a document.
+type made[R any] struct {
+	id string
+	of R
 }
 
-// eachText writes the value that a worker makes of each text, after the document's ID.
-func (t *task) eachText(ctx context.Context, o document.Options,
-	worker func() (func(text string) []byte, error)) error {
-	var key []byte
-	steps := ingest.Steps[made]{
-		Worker: func() (func(int, *document.Document) (made, error), error) {
-			of, err := worker()
-			if err != nil {
-				return nil, err
-			}
-			return func(_ int, d *document.Document) (made, error) { return made{d.ID, of(d.Text)}, nil }, nil
-		},
-		Emit: func(m made) error {
-			if noID(m.id) {
-				return t.bad(1, "document "+m.id, errNoID)
-			}
-			key = appendEscaped(key[:0], m.id)
-			return t.result(key, m.value)
-		},
-	}
+// eachDocument has workers make something of each document of a map's input, and calls emit with it,
+// in order.
+func eachDocument[R any](ctx context.Context, t *task, o document.Options,
+	worker func() (func(*document.Document) R, error), emit func(id string, of R) error) error {
 	return t.documents(ctx, o, func(c ingest.Config) (ingest.Report, error) {
-		return ingest.Extract(ctx, []string{document.Stdin}, c, steps)
+		return ingest.Extract(ctx, []string{document.Stdin}, c, ingest.Steps[made[R]]{
+			Worker: func() (func(int, *document.Document) (made[R], error), error) {
+				of, err := worker()
+				return func(_ int, d *document.Document) (made[R], error) { return made[R]{d.ID, of(d)}, nil }, err
+			},
+			Borrows: true,
+			Emit: func(m made[R]) error {
+				if noID(m.id) {
+					return t.bad(1, "document "+m.id, errNoID)
+				}
+				return emit(m.id, m.of)
+			},
+		})
 	})
 }
 
@@ -71,19 +67,20 @@ func (j Signatures) mapPart(ctx context.Context, t *task) (err error) {
 		return err
 	}
 	least := cmp.Or(j.Copies.MinFeatures, m.MinFeatures())
-	return t.eachText(ctx, j.Document, func() (func(string) []byte, error) {
+	var key []byte
+	return eachDocument(ctx, t, j.Document, func() (func(*document.Document) []byte, error) {
 		s, err := copies.NewSigner(j.Copies)
-		if err != nil {
-			return nil, err
-		}
-		return func(text string) []byte {
-			set := s.Sign(text).Own
+		return func(d *document.Document) []byte {
+			set := s.Sign(d.Text).Own
 			if len(set) < least {
 				t.counters.add(unmarked, 1)
 				return []byte(noSignatures)
 			}
 			return appendSet(nil, set)
-		}, nil
+		}, err
+	}, func(id string, value []byte) error {
+		key = appendEscaped(key[:0], id)
+		return t.result(key, value)
 	})
 }
 

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"ndd/engine/corpus/document"
-	"ndd/engine/corpus/ingest"
 	"ndd/engine/passages"
 )
 
@@ -28,43 +27,31 @@ const (
 	placeDigits = 8
 )
 
-// A madeKeys is the keys of one document, without the partitions, and the hashes that choose these.
-type madeKeys struct {
-	id     string
-	hashes []uint64
-	keys   [][]byte
+// A hashedKey is a key without the partition, and the hash that chooses that.
+type hashedKey struct {
+	hash uint64
+	key  []byte
 }
 
 // sendKeys sends the keys that a worker makes of each document of a map's input.
 func (t *task) sendKeys(ctx context.Context, o document.Options,
 	worker func() (func(d *document.Document, send func(hash uint64, key []byte)), error)) error {
-	return t.documents(ctx, o, func(c ingest.Config) (ingest.Report, error) {
-		t.results.parts = 0 // it has a reduce
-		return ingest.Extract(ctx, []string{document.Stdin}, c, ingest.Steps[madeKeys]{
-			Worker: func() (func(int, *document.Document) (madeKeys, error), error) {
-				of, err := worker()
-				return func(_ int, d *document.Document) (madeKeys, error) {
-					m := madeKeys{id: d.ID}
-					of(d, func(hash uint64, key []byte) {
-						m.hashes, m.keys = append(m.hashes, hash), append(m.keys, key)
-					})
-					return m, nil
-				}, err
-			},
-			Borrows: true,
-			Emit: func(m madeKeys) error {
-				if noID(m.id) {
-					return t.bad(1, "document "+m.id, errNoID)
-				}
-				for i, key := range m.keys {
-					if err := t.send(t.partition(m.hashes[i]), key, nil); err != nil {
-						return err
-					}
-				}
-				return nil
-			},
-		})
+	err := eachDocument(ctx, t, o, func() (func(*document.Document) []hashedKey, error) {
+		of, err := worker()
+		return func(d *document.Document) (keys []hashedKey) {
+			of(d, func(hash uint64, key []byte) { keys = append(keys, hashedKey{hash, key}) })
+			return keys
+		}, err
+	}, func(_ string, keys []hashedKey) error {
+		for _, k := range keys {
+			if err := t.send(t.partition(k.hash), k.key, nil); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
+	t.results.parts = 0 // it has a reduce
+	return err
 }
 
 func (j Units) mapPart(ctx context.Context, t *task) error {
