@@ -80,7 +80,7 @@ func groups[R spill.Record](ctx context.Context, o *Options, marks *radix.Record
 	if twice = nil; err != nil || closed != nil {
 		return nil, errors.Join(err, closed)
 	}
-	return gather(o, out)
+	return out.Run()
 }
 
 // same reports whether records share their first words.
@@ -113,28 +113,4 @@ func repeated[R spill.Record](marks *radix.Records[R], shared int, to *spill.Run
 		}
 	}
 	return to.Append(list)
-}
-
-// gather returns a run of all records.
-func gather[R spill.Record](o *Options, s *radix.Records[R]) (*spill.Run[R], error) {
-	run, err := spill.Create[R](o.Disk, o.Dir, "repeats", 1<<18)
-	if err != nil {
-		return nil, err
-	}
-	list := make([]R, 0, 1<<12)
-	for r, err := range s.All() {
-		if err == nil {
-			if list = append(list, r); len(list) == cap(list) {
-				err = run.Append(list)
-				list = list[:0]
-			}
-		}
-		if err != nil {
-			return nil, errors.Join(err, run.Close())
-		}
-	}
-	if err := run.Append(list); err != nil {
-		return nil, errors.Join(err, run.Close())
-	}
-	return run, nil
 }

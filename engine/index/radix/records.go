@@ -104,6 +104,9 @@ func (w *RecordWriter[R]) sort() {
 // writers must be closed.
 func (s *Records[R]) All() iter.Seq2[R, error] { return s.runs.Merge(s.lists) }
 
+// Run returns a run of every record in order, once. All writers must be closed.
+func (s *Records[R]) Run() (*spill.Run[R], error) { return s.runs.One(s.lists) }
+
 // Close removes the files; it may be called again.
 func (s *Records[R]) Close() error {
 	s.lists = nil

@@ -66,7 +66,7 @@ func (s *Runs[R]) add(run *Run[R]) error {
 	if full == nil {
 		return nil
 	}
-	one, err := s.one(full)
+	one, err := s.one(full, nil)
 	if err = errors.Join(err, closeAll(full)); err != nil {
 		one.Close()
 		return err
@@ -74,9 +74,19 @@ func (s *Runs[R]) add(run *Run[R]) error {
 	return s.add(one)
 }
 
-// one merges runs into one.
-func (s *Runs[R]) one(runs []*Run[R]) (*Run[R], error) {
-	m, err := merge(runs, s.bufferBytes, nil)
+// One returns a run of all records that were spilled, and of those of lists in memory, which must
+// each be in order: in order, each once.
+func (s *Runs[R]) One(lists [][]R) (*Run[R], error) {
+	one, err := s.one(s.runs, lists)
+	if err != nil {
+		return nil, errors.Join(err, one.Close())
+	}
+	return one, nil
+}
+
+// one merges runs and lists into one run.
+func (s *Runs[R]) one(runs []*Run[R], lists [][]R) (*Run[R], error) {
+	m, err := merge(runs, s.bufferBytes, lists)
 	if err != nil {
 		return nil, err
 	}

@@ -78,6 +78,12 @@ func TestMerge(t *testing.T) {
 		for range s.Merge(lists) {
 			break
 		}
+		one, err := s.One(lists)
+		must.Do(t, err)
+		if got, err := one.Map(); err != nil || !slices.Equal(got, want) {
+			t.Errorf("%d runs: %d records in one run, want %d, %v", n, len(got), len(want), err)
+		}
+		must.Do(t, one.Close())
 		must.Do(t, errors.Join(s.Close(), s.Close()))
 	}
 	nothingLeft(t, dir)
