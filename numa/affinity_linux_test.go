@@ -7,11 +7,20 @@ import (
 	"sync"
 	"testing"
 	"time"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 
 	"ndd/engine/oracle/must"
 )
+
+func init() {
+	thisCPU = func() (cpu, node int, err error) {
+		var c, n uint32
+		_, _, e := unix.RawSyscall(unix.SYS_GETCPU, uintptr(unsafe.Pointer(&c)), uintptr(unsafe.Pointer(&n)), 0)
+		return int(c), int(n), failed(e)
+	}
+}
 
 // TestPinEnds says that no affinity is left behind: whatever runs after pinned
 // workers have ended may use every processor again.

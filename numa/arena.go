@@ -41,19 +41,28 @@ func (h *Host) Arena(p UsableNode, bytes uint64) (*Arena, error) {
 			return nil, err
 		}
 	}
-	var err error
-	if a.raw, err = h.calls.mmap(int(size)); err != nil {
+	err := h.fails("mmap")
+	if err == nil {
+		a.raw, err = h.calls.mmap(int(size))
+	}
+	if err != nil {
 		return nil, fmt.Errorf("node %d: %d bytes of memory: %w", p.ID, size, err)
 	}
 	if h.topology.Known {
-		if err := h.calls.mbind(a.raw, p.ID); err != nil {
+		if err = h.fails("mbind"); err == nil {
+			err = h.calls.mbind(a.raw, p.ID)
+		}
+		if err != nil {
 			h.note("mbind", "memory cannot be bound to a node, it is where it is first used: mbind: "+err.Error())
 		} else {
 			a.Bound = true
 		}
 	}
 	if size >= hugeBytes {
-		if err := h.calls.hugepage(a.raw); err != nil {
+		if err = h.fails("madvise hugepage"); err == nil {
+			err = h.calls.hugepage(a.raw)
+		}
+		if err != nil {
 			h.note("hugepage", "no transparent huge pages: madvise: "+err.Error())
 		}
 	}

@@ -9,56 +9,20 @@ type calls struct {
 	hugepage  func(b []byte) error                    // of huge pages, where there are some
 	movePages func(pages []uintptr, on []int32) error // where is each: a node, or an error number below 0
 	affinity  func(cpus []int) error                  // of the calling thread
-	getcpu    func() (cpu, node int, err error)
 
 	firstThread func() bool // is the calling thread the process's first?
 }
 
-// failing is c with errors where inject gives one. The names are those of the
-// system calls, and madvise's of its advice.
-func (c calls) failing(inject func(call string) error) calls {
-	fails := c
-	fails.mmap = func(bytes int) ([]byte, error) {
-		if err := inject("mmap"); err != nil {
-			return nil, err
-		}
-		return c.mmap(bytes)
+// fails returns the error that a test puts in the place of a system call.
+func (h *Host) fails(call string) error {
+	if h.inject == nil {
+		return nil
 	}
-	fails.mbind = func(b []byte, node int) error {
-		if err := inject("mbind"); err != nil {
-			return err
-		}
-		return c.mbind(b, node)
-	}
-	fails.hugepage = func(b []byte) error {
-		if err := inject("madvise hugepage"); err != nil {
-			return err
-		}
-		return c.hugepage(b)
-	}
-	fails.movePages = func(pages []uintptr, on []int32) error {
-		if err := inject("move_pages"); err != nil {
-			return err
-		}
-		return c.movePages(pages, on)
-	}
-	fails.affinity = func(cpus []int) error {
-		if err := inject("sched_setaffinity"); err != nil {
-			return err
-		}
-		return c.affinity(cpus)
-	}
-	fails.getcpu = func() (int, int, error) {
-		if err := inject("getcpu"); err != nil {
-			return 0, 0, err
-		}
-		return c.getcpu()
-	}
-	return fails
+	return h.inject(call)
 }
 
 // Injectable lists the names of the calls in whose place [Options.Inject] can
-// put an error.
+// put an error: those of the system calls, and madvise's of its advice.
 func Injectable() []string {
-	return []string{"mmap", "mbind", "madvise hugepage", "move_pages", "sched_setaffinity", "getcpu"}
+	return []string{"mmap", "mbind", "madvise hugepage", "move_pages", "sched_setaffinity"}
 }

@@ -37,11 +37,6 @@ var system = calls{
 		}
 		return unix.SchedSetaffinityDynamic(0, set)
 	},
-	getcpu: func() (cpu, node int, err error) {
-		var c, n uint32
-		_, _, e := unix.RawSyscall(unix.SYS_GETCPU, uintptr(unsafe.Pointer(&c)), uintptr(unsafe.Pointer(&n)), 0)
-		return int(c), int(n), failed(e)
-	},
 	firstThread: func() bool { return unix.Gettid() == unix.Getpid() },
 }
 

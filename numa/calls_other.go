@@ -15,7 +15,6 @@ var system = calls{
 	hugepage:  func([]byte) error { return errors.ErrUnsupported },
 	movePages: func([]uintptr, []int32) error { return errors.ErrUnsupported },
 	affinity:  func([]int) error { return errors.ErrUnsupported },
-	getcpu:    func() (int, int, error) { return 0, 0, errors.ErrUnsupported },
 
 	firstThread: func() bool { return false },
 }

@@ -16,6 +16,7 @@ type Host struct {
 	nodes    []UsableNode
 	root     fs.FS
 	calls    calls
+	inject   func(call string) error // of tests; nil for none
 	log      *slog.Logger
 
 	mu    sync.Mutex
@@ -38,15 +39,12 @@ type Options struct {
 // New reads the host. It does not fail: a host that makes no sense is one node
 // with all processors.
 func New(o Options) *Host {
-	h := &Host{root: o.Root, log: o.Log, calls: system, said: make(map[string]bool)}
+	h := &Host{root: o.Root, log: o.Log, calls: system, inject: o.Inject, said: make(map[string]bool)}
 	if h.root == nil {
 		h.root = os.DirFS("/")
 	}
 	if h.log == nil {
 		h.log = slog.New(slog.DiscardHandler)
-	}
-	if o.Inject != nil {
-		h.calls = h.calls.failing(o.Inject)
 	}
 	if o.cpus == 0 {
 		o.cpus = runtime.NumCPU()
@@ -109,9 +107,6 @@ func (h *Host) Try() {
 		a.Free()
 	}
 }
-
-// CPU returns the processor that the calling thread runs on now, and its node.
-func (h *Host) CPU() (cpu, node int, err error) { return h.calls.getcpu() }
 
 // String returns a list of the usable nodes: "2 usable nodes: 0 (16 processors, 32768 MiB), ...".
 func (h *Host) String() string {

@@ -94,7 +94,7 @@ func TestLabPlacement(t *testing.T) {
 			}
 			c := NewCrew(h, p, 2, func(w *Worker) func([]int) {
 				return func([]int) {
-					cpu, node, err := w.host.CPU()
+					cpu, node, err := thisCPU()
 					// Of a node without memory the processors work for another: what is said of the
 					// node must be right all the same.
 					_, wrong := os.Stat(fmt.Sprintf("/sys/devices/system/cpu/cpu%d/node%d", cpu, node))

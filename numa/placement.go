@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// A Placement counts where an arena\'s pages are.
+// A Placement counts where an arena's pages are.
 type Placement struct {
 	Node    int
 	Bytes   uint64
@@ -67,21 +67,19 @@ func (a *Arena) Placement() Placement {
 // The kernel says so too of a page that it is just moving within a node, to make
 // room for huge ones, so missing pages are asked for again.
 func (a *Arena) where(pages []uintptr, on []int32) error {
-	if err := a.host.calls.movePages(pages, on); err != nil {
-		return err
+	err := a.host.fails("move_pages")
+	if err == nil {
+		err = a.host.calls.movePages(pages, on)
 	}
-	for try := 0; try < retriesMax && slices.ContainsFunc(on, func(node int32) bool { return node < 0 }); try++ {
+	for try := 0; err == nil && try < retriesMax && slices.ContainsFunc(on, func(node int32) bool { return node < 0 }); try++ {
 		time.Sleep(time.Millisecond << try)
 		for i := range on {
-			if on[i] >= 0 {
-				continue
-			}
-			if err := a.host.calls.movePages(pages[i:i+1], on[i:i+1]); err != nil {
-				return err
+			if on[i] < 0 && err == nil {
+				err = a.host.calls.movePages(pages[i:i+1], on[i:i+1])
 			}
 		}
 	}
-	return nil
+	return err
 }
 
 // Add adds the counts of another arena of the same node.

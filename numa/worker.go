@@ -52,7 +52,11 @@ func (w *Worker) pin() bool {
 	if len(w.Node.CPUs) == 0 {
 		return false
 	}
-	if err := w.host.calls.affinity(w.Node.CPUs); err != nil {
+	err := w.host.fails("sched_setaffinity")
+	if err == nil {
+		err = w.host.calls.affinity(w.Node.CPUs)
+	}
+	if err != nil {
 		w.host.note("affinity", "workers run on any processor: sched_setaffinity: "+err.Error())
 		return false
 	}
