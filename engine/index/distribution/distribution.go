@@ -152,17 +152,3 @@ func (c *Counts) percentile(p float64) int {
 	}
 	return 64
 }
-
-// Merge adds the counts of d.
-func (c *Counts) Merge(d *Counts) {
-	c.Fingerprints += d.Fingerprints
-	for i, n := range d.Ones {
-		c.Ones[i] += n
-	}
-	for i, n := range d.Weights {
-		c.Weights[i] += n
-	}
-	for i, n := range d.Leading {
-		c.Leading[i] += n
-	}
-}

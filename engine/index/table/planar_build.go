@@ -132,7 +132,7 @@ func (b *PlanarBuilder) Write(sink store.Sink, prefix string, threads int) error
 	return d.write(sink, prefix, planarPlanes{
 		pieces:  b.pieces,
 		flushed: b.flushed > 0,
-		fences:  func(w *wordWriter) { w.words(b.fences.Data) },
+		fences:  b.fences.Data,
 	})
 }
 

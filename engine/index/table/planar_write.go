@@ -2,9 +2,9 @@ package table
 
 import (
 	"cmp"
-	"encoding/binary"
 	"fmt"
 	"io"
+	"slices"
 
 	"ndd/asm"
 	"ndd/engine/storage/store"
@@ -14,7 +14,7 @@ import (
 type planarPlanes struct {
 	pieces  []planarPiece // all keys, in order
 	flushed bool          // low and rest are written elsewhere
-	fences  func(*wordWriter)
+	fences  []uint64
 }
 
 // writePlanar writes plane after plane, each in one pass over the keys: memory
@@ -32,25 +32,18 @@ func writePlanar(sink store.Sink, prefix string, keys []uint64) error {
 		pieces = append(pieces, planarPiece{rank: uint64(rank), keys: n, words: rest[:n]})
 		rest = rest[n:]
 	}
-	return d.write(sink, prefix, planarPlanes{
-		pieces: pieces,
-		fences: func(w *wordWriter) {
-			for i := 0; i < len(keys); i += fenceKeys {
-				w.word(keys[i])
-			}
-		},
-	})
+	fences := make([]uint64, 0, h.fences())
+	for i := 0; i < len(keys); i += fenceKeys {
+		fences = append(fences, keys[i])
+	}
+	return d.write(sink, prefix, planarPlanes{pieces: pieces, fences: fences})
 }
 
 // write writes all sections.
 func (d *planarDirectory) write(sink store.Sink, prefix string, p planarPlanes) error {
 	width := d.head.restBits()
-	words := func(f func(*wordWriter)) func(io.Writer) error {
-		return func(to io.Writer) error {
-			w := &wordWriter{to: to, buffer: make([]byte, 0, 1<<16)}
-			f(w)
-			return w.close()
-		}
+	words := func(words []uint64) func(io.Writer) error {
+		return func(w io.Writer) error { return writeWords(w, words) }
 	}
 	for _, section := range []struct {
 		name  string
@@ -60,8 +53,8 @@ func (d *planarDirectory) write(sink store.Sink, prefix string, p planarPlanes) 
 			_, err := w.Write(d.head.append(nil))
 			return err
 		}},
-		{"lines", words(func(w *wordWriter) { w.words(d.lines) })},
-		{"wide", words(func(w *wordWriter) { w.words(d.wide.Words) })},
+		{"lines", words(d.lines)},
+		{"wide", words(d.wide.Words)},
 		{"low", func(w io.Writer) error { return cmp.Or(writeLow(w, p.pieces, width), padLow(w)) }},
 		{"rest", func(w io.Writer) error {
 			var rest restWriter
@@ -89,39 +82,12 @@ func (h *planarHead) plan() error {
 	return nil
 }
 
-// wordWriter writes little-endian words, and hands them on in pieces.
-type wordWriter struct {
-	to     io.Writer
-	buffer []byte
-	err    error
-}
-
-func (w *wordWriter) word(v uint64) {
-	w.buffer = binary.LittleEndian.AppendUint64(w.buffer, v)
-	if len(w.buffer) == cap(w.buffer) {
-		w.flush()
+// writeWords writes little-endian words, some at a time: a sink looks at its context then.
+func writeWords(w io.Writer, words []uint64) error {
+	for some := range slices.Chunk(words, 1<<13) {
+		if _, err := w.Write(store.Bytes64(some)); err != nil {
+			return err
+		}
 	}
-}
-
-// words writes many, without a copy.
-func (w *wordWriter) words(vs []uint64) {
-	const atOnce = 1 << 13
-	w.flush()
-	for len(vs) > 0 && w.err == nil {
-		n := min(len(vs), atOnce)
-		_, w.err = w.to.Write(store.Bytes64(vs[:n]))
-		vs = vs[n:]
-	}
-}
-
-func (w *wordWriter) flush() {
-	if w.err == nil && len(w.buffer) > 0 {
-		_, w.err = w.to.Write(w.buffer)
-	}
-	w.buffer = w.buffer[:0]
-}
-
-func (w *wordWriter) close() error {
-	w.flush()
-	return w.err
+	return nil
 }

@@ -98,9 +98,6 @@ func (v *Version) Source(source int) *memtable.Table {
 	return v.Memtables[source-len(v.Segments)]
 }
 
-// Sources returns how many segments and memtables the version has.
-func (v *Version) Sources() int { return len(v.Segments) + len(v.Memtables) }
-
 // Memory returns how many bytes the version takes beside the files of segments.
 func (v *Version) Memory() (bytes uint64) {
 	for _, s := range v.Segments {
