@@ -188,17 +188,6 @@ func seek(s *Seek, k int, w *Window) {
 //go:noescape
 func seekAVX512(s *Seek, data *byte, k int, w *Window)
 
-func countDigits(counts, keys []uint64, mask uint64) {
-	if slowExtract || !useAVX512 && !useAVX2 {
-		countDigitsGeneric(counts, keys, mask)
-		return
-	}
-	countDigitsBMI2(&counts[0], &keys[0], len(keys), mask)
-}
-
-//go:noescape
-func countDigitsBMI2(counts, keys *uint64, n int, mask uint64)
-
 // scatterCombines reports whether scatter collects keys in lines. The race detector sees only
 // what Go writes, so nothing is collected under it.
 func scatterCombines() bool { return (useAVX512 || useAVX2) && !raceEnabled }

@@ -7,8 +7,6 @@ package asm
 
 func seek(s *Seek, k int, w *Window) { seekGeneric(s, k, w) }
 
-func countDigits(counts, keys []uint64, mask uint64) { countDigitsGeneric(counts, keys, mask) }
-
 func scatter(b *Buckets, keys []uint64) (done int) { return scatterGeneric(b, keys) }
 
 func scatterFlush(*Buckets) {}

@@ -13,7 +13,6 @@
 //	weightedVotes        hashes, weights            -> 64 sums, one a bit position
 //	interpolate          sorted keys, sought ones   -> their lower bounds
 //	permute              keys, mask                 -> keys whose masked bits lead
-//	countdigits          keys, mask                 -> how many have each value of the mask's bits
 //	scatter              keys, starts               -> keys in buckets by their leading bits
 //	leaves               keys in leaves of up to 16 -> each leaf sorted
 //	nearrows             buckets of keys, k         -> keys with another near them in their bucket

@@ -27,7 +27,6 @@ var kernels = []kernel{
 	{"decode", everywhere, runDecode, 0x9cd64aedb868199f},
 	{"seek", widest, runSeeks, 0x93695412f0b68154},
 	{"permute", everywhere, runPermute, 0xcdbddf9c7b578242},
-	{"countDigits", amd64Only, runCountDigits, 0x1fdea06fe8ae7bf0},
 	{"scatter", amd64Only, runScatter, 0x882469275f18bee7},
 	{"leaves", widest, runSortLeaves, 0xae9121d4b60fc5fd},
 	{"join", amd64Only, runJoin, 0xfcf707aa985a2b46},

@@ -176,12 +176,6 @@ func runPermute(a *answers) {
 	}
 }
 
-func runCountDigits(a *answers) {
-	counts := make([]uint64, 8)
-	CountDigits(counts, a.words(100), 1<<61|1<<9|1)
-	add(a, counts...)
-}
-
 func runScatter(a *answers) {
 	keys, dst := a.words(300), make([]uint64, 300)
 	next := make([]uint64, 16)

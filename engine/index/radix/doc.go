@@ -7,7 +7,7 @@
 // The sort is by most significant digit, and moves each element twice. Keys alone,
 // with AVX-512 (asm.Scatter, asm.SortLeaves):
 //
-//	input --those bits of the mask--> count the leading 12 bits (asm.CountDigits)
+//	input --permute--> count the leading 12 bits
 //	input --permute--> scatter into 4,096 buckets of some 24,000 keys, a cache line at a time
 //	each bucket, in cache: count the next 12 bits, scatter into leaves of six keys,
 //	sort each in registers on its way back

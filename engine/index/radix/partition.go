@@ -187,21 +187,11 @@ func (s *sorter[E]) count(ctx context.Context, iv interval, shift int) ([][]uint
 	err := s.each(func(t int) error {
 		count := make([]uint64, (iv.high-iv.low)>>shift+1)
 		counts[t] = count
-		if iv == (interval{0, ^uint64(0)}) {
-			if digit := leadingBits(s.mask, 64-shift); digit != 0 {
-				return s.chunks(ctx, t, iv, func(keys []uint64, _ int) { asm.CountDigits(count, keys, digit) })
-			}
-			return s.keys(ctx, t, iv, func(keys []uint64, _ int) {
-				for _, k := range keys {
-					count[k>>shift]++
-				}
-			})
-		}
 		span := iv.high - iv.low
 		return s.keys(ctx, t, iv, func(keys []uint64, _ int) {
 			for _, k := range keys {
 				if k -= iv.low; k <= span {
-					count[k>>shift]++
+					count[k>>(shift&63)]++
 				}
 			}
 		})
@@ -373,34 +363,16 @@ func (s *sorter[E]) copy(ctx context.Context, key uint64, n int) error {
 	return errors.Join(failed, err)
 }
 
-// leadingBits returns the highest n bits of a mask: those that the permutation moves to the
-// front first. It returns 0 when there are fewer.
-func leadingBits(mask uint64, n int) uint64 {
-	for extra := bits.OnesCount64(mask) - n; extra != 0; extra-- {
-		if extra < 0 {
-			return 0
-		}
-		mask &= mask - 1
-	}
-	return mask
-}
-
 // keys calls f with thread t's part of the input, or with what of it is in an interval at least,
 // permuted, a cache-sized chunk at a time, and the row of its first.
 func (s *sorter[E]) keys(ctx context.Context, t int, iv interval, f func(keys []uint64, row int)) error {
 	buffer := make([]uint64, chunkKeys)
-	return s.chunks(ctx, t, iv, func(prints []uint64, row int) {
-		keys := buffer[:len(prints)]
-		asm.Permute(keys, prints, s.mask)
-		f(keys, row)
-	})
-}
-
-// chunks is [sorter.keys] without the permutation.
-func (s *sorter[E]) chunks(ctx context.Context, t int, iv interval, f func(prints []uint64, row int)) error {
 	take := func(piece []uint64, row int) error {
 		for a := 0; a < len(piece); a += chunkKeys {
-			f(piece[a:min(a+chunkKeys, len(piece))], row+a)
+			prints := piece[a:min(a+chunkKeys, len(piece))]
+			keys := buffer[:len(prints)]
+			asm.Permute(keys, prints, s.mask)
+			f(keys, row+a)
 			if err := ctx.Err(); err != nil {
 				return err
 			}
