@@ -10,7 +10,6 @@ import (
 	"ndd/engine/corpus/ingest"
 	"ndd/engine/near/shingle"
 	"ndd/engine/oracle/must"
-	"ndd/engine/oracle/templates"
 )
 
 // TestTemplates: of pages of templates, which fingerprints alone take for each other, only those go
@@ -21,7 +20,7 @@ func TestTemplates(t *testing.T) {
 	var file strings.Builder
 	var texts []string
 	for i := range 36 * each {
-		texts = append(texts, templates.Page(i%36, i/36))
+		texts = append(texts, newTemplatePage(i%36, i/36))
 		fmt.Fprintf(&file, "{\"text\":%q}\n", texts[i])
 	}
 	// Documents that are contained in an earlier one.

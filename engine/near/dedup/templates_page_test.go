@@ -1,10 +1,4 @@
-// Package templates makes pages of a site's templates, for tests of what must tell documents apart
-// that look alike: references of functions, product pages and forms. What a page says for itself is
-// from a fiftieth to two thirds of it, by its template.
-//
-// A page is made from its template and its number alone. Functions may be called from many
-// goroutines.
-package templates
+package dedup
 
 import (
 	"fmt"
@@ -14,16 +8,18 @@ import (
 
 const syllables = "ba ce di fo gu ha je ki lo mu na pe ri so tu va we xi yo zu"
 
-// A page under construction. Its template's words come from fixed, its own from own.
-type page struct {
+// A templatePage is a page under construction. Its template's words come from fixed, its own from own.
+type templatePage struct {
 	fixed, own *rand.Rand
 	share      float64 // of the words that are its own
 	text       strings.Builder
 }
 
-// Page returns a page of a template. Pages of one template differ in what they say for themselves.
-func Page(template, number int) string {
-	p := page{fixed: rand.New(rand.NewPCG(uint64(template), 1)),
+// newTemplatePage returns a page of a site's template, made from the numbers of both alone: references of
+// functions, product pages and forms. What a page says for itself is from a fiftieth to two thirds of it, by
+// its template.
+func newTemplatePage(template, number int) string {
+	p := templatePage{fixed: rand.New(rand.NewPCG(uint64(template), 1)),
 		own: rand.New(rand.NewPCG(uint64(template), uint64(number)+2))}
 	p.share = 0.02 + 0.64*p.fixed.Float64()
 	switch template % 3 {
@@ -37,32 +33,32 @@ func Page(template, number int) string {
 	return p.text.String()
 }
 
-// word returns one of some thousand words, the first ones more often.
-func word(rng *rand.Rand) string {
+// templateWord returns one of some thousand words, the first ones more often.
+func templateWord(rng *rand.Rand) string {
 	all := strings.Fields(syllables)
 	n := int(4000 * rng.Float64() * rng.Float64())
 	return all[n%20] + all[n/20%20] + all[n/400]
 }
 
 // words writes some words; each is the page's own or the template's.
-func (p *page) words(n int) {
+func (p *templatePage) words(n int) {
 	for range n {
-		rng, fixed := p.own, word(p.fixed)
+		rng, fixed := p.own, templateWord(p.fixed)
 		if p.fixed.Float64() >= p.share {
 			p.text.WriteString(fixed)
 		} else {
-			p.text.WriteString(word(rng))
+			p.text.WriteString(templateWord(rng))
 		}
 		p.text.WriteByte(' ')
 	}
 }
 
-func (p *page) name() string { return word(p.own) + "_" + word(p.own) }
+func (p *templatePage) name() string { return templateWord(p.own) + "_" + templateWord(p.own) }
 
-func (p *page) reference() {
+func (p *templatePage) reference() {
 	name := p.name()
-	fmt.Fprintf(&p.text, "Package %s Reference\nfunc %s(%s int, %s []byte) (%s, error)\n", word(p.fixed), name,
-		word(p.own), word(p.own), word(p.own))
+	fmt.Fprintf(&p.text, "Package %s Reference\nfunc %s(%s int, %s []byte) (%s, error)\n", templateWord(p.fixed), name,
+		templateWord(p.own), templateWord(p.own), templateWord(p.own))
 	for range 4 + p.fixed.IntN(8) {
 		fmt.Fprintf(&p.text, "%s returns the ", name)
 		p.words(8 + p.fixed.IntN(12))
@@ -72,8 +68,8 @@ func (p *page) reference() {
 		"Last updated by the editors.")
 }
 
-func (p *page) product() {
-	fmt.Fprintf(&p.text, "%s %s\nPrice: %d.%02d, in stock: %d. Delivery in %d days.\n", word(p.own), word(p.fixed),
+func (p *templatePage) product() {
+	fmt.Fprintf(&p.text, "%s %s\nPrice: %d.%02d, in stock: %d. Delivery in %d days.\n", templateWord(p.own), templateWord(p.fixed),
 		p.own.IntN(1000), p.own.IntN(100), p.own.IntN(50), 1+p.own.IntN(9))
 	for range 3 + p.fixed.IntN(6) {
 		p.words(12 + p.fixed.IntN(20))
@@ -83,10 +79,10 @@ func (p *page) product() {
 		"Sign in to write a review, or ask a question about this item.")
 }
 
-func (p *page) form() {
-	fmt.Fprintf(&p.text, "Application %06d to the office of %s\n", p.own.IntN(1e6), word(p.fixed))
+func (p *templatePage) form() {
+	fmt.Fprintf(&p.text, "Application %06d to the office of %s\n", p.own.IntN(1e6), templateWord(p.fixed))
 	for i := range 10 + p.fixed.IntN(12) {
-		fmt.Fprintf(&p.text, "%d. Please state your %s %s: ", i+1, word(p.fixed), word(p.fixed))
+		fmt.Fprintf(&p.text, "%d. Please state your %s %s: ", i+1, templateWord(p.fixed), templateWord(p.fixed))
 		p.words(4 + p.fixed.IntN(8))
 		p.text.WriteString("\n")
 	}
