@@ -2,10 +2,12 @@
 // other or of another corpus, and which of them to keep.
 //
 //	dedup.go, flags.go               the command and its flags
+//	against.go, sources.go           --against; sources and their rights
+//	folders.go, tables.go, report.go the output folders, their tables and the report
+//	clusters.go, summary.go          clusters for people; what is said in the end
 //	filter.go                        --write-kept -: a filter between pipes
-//	clusters.go                      clusters for people
 //	decided.go                       the command filter: copies by a table of decisions
-//	folders.go                       -o: the folder of tables (tables.go, kept.go) and the report (report.go)
+//	shingles.go                      the command shingles: texts that a join in parts compares
 package dedup
 
 import (
