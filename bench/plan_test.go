@@ -60,9 +60,8 @@ func BenchmarkPlan(b *testing.B) {
 	machine := plan.Reference()
 	if *planMeasure {
 		var err error
-		if machine, err = plan.Measure(b.Context(), nil); err != nil {
-			b.Fatal(err)
-		}
+		machine, err = plan.Measure(b.Context(), nil)
+		must.Do(b, err)
 	}
 	b.Logf("machine: %+v", *machine)
 	for _, c := range cases {

@@ -57,9 +57,8 @@ func TestSpreadAdded(t *testing.T) {
 					for i := range docs {
 						docs[i].Fingerprint = simhash.Fingerprint(set.Base[at+i])
 					}
-					if _, err := x.Insert(t.Context(), docs...); err != nil {
-						t.Fatal(err)
-					}
+					_, err = x.Insert(t.Context(), docs...)
+					must.Do(t, err)
 					must.Do(t, x.Live().Flush(t.Context()))
 					segments++
 					asked(t, x, set.Queries, 3, oracle.Search(set.Base[:at+1000], set.Queries, 3))

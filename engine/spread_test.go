@@ -131,9 +131,8 @@ func TestSpread(t *testing.T) {
 						for _, f := range extra {
 							docs = append(docs, Doc{Fingerprint: simhash.Fingerprint(f)})
 						}
-						if _, err := x.Insert(t.Context(), docs...); err != nil {
-							t.Fatal(err)
-						}
+						_, err = x.Insert(t.Context(), docs...)
+						must.Do(t, err)
 						t.Run(strings.Join([]string{name, string(layout), set.Name, way}, "/"),
 							func(t *testing.T) { asked(t, x, set.Queries, 3, want) })
 						if r, ok := x.Live().Spread(); ok != (spread != nil) {
@@ -329,9 +328,8 @@ func TestLabSpread(t *testing.T) {
 	for i, f := range more {
 		docs[i].Fingerprint = simhash.Fingerprint(f)
 	}
-	if _, err := x.Insert(t.Context(), docs...); err != nil {
-		t.Fatal(err)
-	}
+	_, err = x.Insert(t.Context(), docs...)
+	must.Do(t, err)
 	must.Do(t, x.Live().Flush(t.Context()))
 	want = oracle.Search(slices.Concat(set.Base, more), few, 3)
 	asked(t, x, few, 3, want)

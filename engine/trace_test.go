@@ -199,9 +199,8 @@ func (s setting) answers(t *testing.T, base, queries []uint64) (text []byte) {
 		for i, f := range rest {
 			list[i].Fingerprint = fingerprint(f)
 		}
-		if _, err := x.Insert(t.Context(), list...); err != nil {
-			t.Fatal(err)
-		}
+		_, err = x.Insert(t.Context(), list...)
+		must.Do(t, err)
 	}
 	add := func(query int, hits []Hit) error {
 		for _, h := range hits {

@@ -23,9 +23,8 @@ func TestClockConfirmed(t *testing.T) {
 	must.Do(t, engine.Create(dir, 3, engine.Options{}))
 	x, err := engine.Open(t.Context(), dir, engine.OpenOptions{Write: true})
 	must.Do(t, err)
-	if _, err := x.Live().Insert(t.Context(), []rows.Doc{{Fingerprint: 1, TTL: 24 * time.Hour}}); err != nil {
-		t.Fatal(err)
-	}
+	_, err = x.Live().Insert(t.Context(), []rows.Doc{{Fingerprint: 1, TTL: 24 * time.Hour}})
+	must.Do(t, err)
 	must.Do(t, x.Close())
 	m, err := live.ReadManifest(dir)
 	must.Do(t, err)

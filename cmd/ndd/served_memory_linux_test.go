@@ -197,8 +197,7 @@ func (s *durableServer) memory(t *testing.T) (most uint64) {
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.cmd.Process.Pid))
 	must.Do(t, err)
 	_, after, _ := strings.Cut(string(data), "VmHWM:")
-	if _, err := fmt.Sscan(after, &most); err != nil {
-		t.Fatal(err)
-	}
+	_, err = fmt.Sscan(after, &most)
+	must.Do(t, err)
 	return most << 10
 }

@@ -129,16 +129,14 @@ func TestQueryTurns(t *testing.T) {
 		{"\ufeff0000000000000000\r\n", "0000000000000000\t0000000000000007\t3\t0\n"}, // as some editors save it
 		{"\n0000000000000007\n", "0000000000000007\t0000000000000007\t0\t0\n"},
 	} {
-		if _, err := in.Write([]byte(c.ask)); err != nil {
-			t.Fatal(err)
-		}
+		_, err = in.Write([]byte(c.ask))
+		must.Do(t, err)
 		if got, err := answers.ReadString('\n'); got != c.want {
 			t.Fatalf("%q, %v, want %q; %s", got, err, c.want, said)
 		}
 	}
-	if _, err := in.Write([]byte("\nx\n")); err != nil {
-		t.Fatal(err)
-	}
+	_, err = in.Write([]byte("\nx\n"))
+	must.Do(t, err)
 	cmd.Wait()
 	stuck.Stop()
 	if want := "standard input, line 5: "; cmd.ProcessState.ExitCode() != exitFailed ||

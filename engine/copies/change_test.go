@@ -110,9 +110,8 @@ func TestMerge(t *testing.T) {
 			sets.Site = siteOf(i)
 			must.Do(t, w.Add(id(i), sets))
 		}
-		if _, _, err := w.Commit(context.Background()); err != nil {
-			t.Fatal(err)
-		}
+		_, _, err = w.Commit(context.Background())
+		must.Do(t, err)
 		if n, missing, err := Delete(context.Background(), dir, append(gone, "nobody", "nobody"),
 			o); n != len(gone) || len(missing) != 1 || err != nil {
 			t.Fatalf("%d deleted, not there: %q, %v", n, missing, err)
@@ -205,9 +204,8 @@ func TestReplaceAll(t *testing.T) {
 			}
 			must.Do(t, w.Add(id(0), signer.Sign(text)))
 		}
-		if _, _, err := w.Commit(context.Background()); err != nil {
-			t.Fatal(err)
-		}
+		_, _, err = w.Commit(context.Background())
+		must.Do(t, err)
 		must.Do(t, w.Abort())
 	}
 	add(texts[1:3], true)
@@ -323,9 +321,8 @@ func TestMergeMeanwhile(t *testing.T) {
 	dir := create(t, Options{}, corpus(rand.New(rand.NewPCG(29, 30)), 20), 10)
 	m, err := ReadManifest(dir)
 	must.Do(t, err)
-	if _, _, err := Merge(context.Background(), dir, Options{}); err != nil {
-		t.Fatal(err)
-	}
+	_, _, err = Merge(context.Background(), dir, Options{})
+	must.Do(t, err)
 	if _, err := openIndex(context.Background(), dir, m, 1); !errors.Is(err, store.ErrCorrupt) {
 		t.Errorf("by the manifest before: %v", err)
 	}

@@ -84,9 +84,8 @@ func TestIndexAnswersAsDetector(t *testing.T) {
 		write(t, w, o, texts[:50], 0)
 		o.Room = postings.Room{Bytes: 1 << 12, Dir: t.TempDir()} // through files
 		for from := 50; from < stored; from += 75 {
-			if w, err = AppendIndex(context.Background(), dir, o); err != nil {
-				t.Fatal(err)
-			}
+			w, err = AppendIndex(context.Background(), dir, o)
+			must.Do(t, err)
 			write(t, w, o, texts[from:from+75], from)
 		}
 		x, err := OpenIndex(context.Background(), dir, 2)

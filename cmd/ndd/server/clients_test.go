@@ -34,9 +34,8 @@ func dialRaw(t testing.TB, b *bench, text string) *net.TCPConn {
 	tcp := c.(*net.TCPConn)
 	tcp.SetReadBuffer(4 << 10)
 	tcp.SetDeadline(time.Now().Add(waitMax))
-	if _, err := io.WriteString(tcp, text); err != nil {
-		t.Fatal(err)
-	}
+	_, err = io.WriteString(tcp, text)
+	must.Do(t, err)
 	return tcp
 }
 
@@ -289,9 +288,8 @@ func packed(t *testing.T, encoding, text string) string {
 	var w io.WriteCloser = gzip.NewWriter(&out)
 	if encoding == "zstd" {
 		var err error
-		if w, err = zstd.NewWriter(&out); err != nil {
-			t.Fatal(err)
-		}
+		w, err = zstd.NewWriter(&out)
+		must.Do(t, err)
 	}
 	io.WriteString(w, text)
 	must.Do(t, w.Close())

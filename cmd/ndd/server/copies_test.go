@@ -47,16 +47,14 @@ func copiesBenchAt(t *testing.T) (*bench, string) {
 		sets.Site = copies.SiteOf(fmt.Sprintf("http://site%d.example/", i))
 		must.Do(t, w.Add(fmt.Sprintf("page-%d", i), sets))
 	}
-	if _, _, err := w.Commit(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	_, _, err = w.Commit(context.Background())
+	must.Do(t, err)
 	b := start(t, newIndex(t, 3, defaultRecipe(), nil), "")
 	b.copies = &copySource{open: func(ctx context.Context) (*copies.Index, error) {
 		return copies.OpenIndex(ctx, dir, 1)
 	}}
-	if _, _, err := b.copies.reload(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	_, _, err = b.copies.reload(context.Background())
+	must.Do(t, err)
 	plain := b.Server
 	b.Server = httptest.NewServer(b.handler(true))
 	t.Cleanup(func() {
@@ -91,9 +89,8 @@ func TestCopiesReload(t *testing.T) {
 	must.Do(t, err)
 	signer, _ := copies.NewSigner(copies.Options{})
 	must.Do(t, w.Add("page-9", signer.Sign(orchard)))
-	if _, _, err := w.Commit(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	_, _, err = w.Commit(context.Background())
+	must.Do(t, err)
 	w.Abort()
 	if got := ids(); fmt.Sprint(got) != "[page-0 page-2]" {
 		t.Errorf("before: %v", got)
@@ -108,13 +105,11 @@ func TestCopiesReload(t *testing.T) {
 	if b.background.Wait(); old.index.Segments() != 0 {
 		t.Error("its index is not closed")
 	}
-	if _, _, err := copies.Delete(context.Background(), dir, []string{"page-0"}, copies.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	_, _, err = copies.Delete(context.Background(), dir, []string{"page-0"}, copies.Options{})
+	must.Do(t, err)
 	reload(3, true)
-	if _, _, err := copies.Merge(context.Background(), dir, copies.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	_, _, err = copies.Merge(context.Background(), dir, copies.Options{})
+	must.Do(t, err)
 	reload(3, true)
 	if got := ids(); fmt.Sprint(got) != "[page-2 page-9]" {
 		t.Errorf("merged: %v", got)

@@ -92,13 +92,11 @@ func flip(t *testing.T, path string, at int64) {
 	must.Do(t, err)
 	defer f.Close()
 	b := make([]byte, 1)
-	if _, err := f.ReadAt(b, at); err != nil {
-		t.Fatal(err)
-	}
+	_, err = f.ReadAt(b, at)
+	must.Do(t, err)
 	b[0] ^= 0x10
-	if _, err := f.WriteAt(b, at); err != nil {
-		t.Fatal(err)
-	}
+	_, err = f.WriteAt(b, at)
+	must.Do(t, err)
 }
 
 var scrubPlaces = flag.Int("scrub.places", 3, "places that TestScrub damages, one after the other")

@@ -55,9 +55,8 @@ func TestChangesAreCounted(t *testing.T) {
 	b := start(t, newIndex(t, 3, nil, []uint64{0}), "")
 	path := filepath.Join(t.TempDir(), "log")
 	var err error
-	if b.accessLog, err = openAccessLog(path); err != nil {
-		t.Fatal(err)
-	}
+	b.accessLog, err = openAccessLog(path)
+	must.Do(t, err)
 	for _, c := range []struct{ what, body, id, outcome string }{
 		{"/v1/insert", `{"id": "a", "fingerprint": "00000000000000ff"}`, "a", "inserted"},
 		{"/v1/insert", `{"id": "a", "fingerprint": "000000000000ffff"}`, "a", "replaced"},

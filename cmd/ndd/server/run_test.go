@@ -432,9 +432,8 @@ func longAnswer(t *testing.T, r *running) (c net.Conn, lines int) {
 		}
 		line = ""
 		for b := make([]byte, 1); !strings.HasSuffix(line, "\n"); line += string(b) {
-			if _, err := io.ReadFull(c, b); err != nil {
-				t.Fatal(err)
-			}
+			_, err = io.ReadFull(c, b)
+			must.Do(t, err)
 		}
 	}
 	return c, queries * 3000

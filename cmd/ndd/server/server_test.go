@@ -57,9 +57,8 @@ func newIndex(t testing.TB, k int, recipe *simhash.Recipe, prints []uint64) *eng
 	for i, f := range prints {
 		docs[i] = engine.Doc{Fingerprint: simhash.Fingerprint(f), ID: fmt.Sprintf("row-%d", i)}
 	}
-	if _, err := x.Insert(t.Context(), docs...); err != nil {
-		t.Fatal(err)
-	}
+	_, err = x.Insert(t.Context(), docs...)
+	must.Do(t, err)
 	return x
 }
 
@@ -95,9 +94,8 @@ func startOptions(t testing.TB, x *engine.Index, o *Options) *bench {
 	b := &bench{journal: new(journal), tokens: o.TokenFile}
 	o.Version, o.Log = "test", slog.New(slog.NewTextHandler(b.journal, nil))
 	var err error
-	if b.service, err = newService(o); err != nil {
-		t.Fatal(err)
-	}
+	b.service, err = newService(o)
+	must.Do(t, err)
 	if x != nil {
 		b.serve(x)
 	}

@@ -144,9 +144,8 @@ func TestSearch(t *testing.T) {
 				for i, s := range searchers {
 					from := len(got)
 					var err error
-					if got, err = s.AppendSimilar(context.Background(), got, len(q), found); err != nil {
-						t.Fatal(err)
-					}
+					got, err = s.AppendSimilar(context.Background(), got, len(q), found)
+					must.Do(t, err)
 					for j := range got[from:] {
 						got[from+j].Doc += offsets[i]
 					}

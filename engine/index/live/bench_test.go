@@ -202,9 +202,8 @@ func BenchmarkWritten(b *testing.B) {
 		for i := range docs {
 			docs[i].Fingerprint = simhash.Fingerprint(rng.Uint64())
 		}
-		if _, err := x.Insert(b.Context(), docs); err != nil {
-			b.Fatal(err)
-		}
+		_, err = x.Insert(b.Context(), docs)
+		must.Do(b, err)
 		if n%(64<<10) == 0 {
 			most = max(most, size())
 		}

@@ -87,9 +87,8 @@ func TestSameAsBuilt(t *testing.T) {
 		must.Do(t, err)
 		docs := someDocs(20_000, 5)
 		for list := range slices.Chunk(docs, 777) {
-			if _, err := x.Insert(t.Context(), list); err != nil {
-				t.Fatal(err)
-			}
+			_, err = x.Insert(t.Context(), list)
+			must.Do(t, err)
 		}
 		docs[11].Fingerprint = 1234
 		if _, err := x.Insert(t.Context(), docs[11:12]); err != nil { // replaces, and is the last now
@@ -155,9 +154,8 @@ func TestBuiltBecomesLive(t *testing.T) {
 		}
 		want[rows.DocID(5001+i)] = d
 	}
-	if _, err := x.Insert(t.Context(), []rows.Doc{{Fingerprint: 78, ID: "last"}}); err != nil {
-		t.Fatal(err)
-	}
+	_, err = x.Insert(t.Context(), []rows.Doc{{Fingerprint: 78, ID: "last"}})
+	must.Do(t, err)
 	want[10_001] = rows.Doc{Fingerprint: 78, ID: "last"}
 	must.Do(t, x.end())
 	x = open()
@@ -183,9 +181,8 @@ func TestLocked(t *testing.T) {
 		disk.ErrLocked, os.Getpid()); err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}
-	if _, err := x.Insert(t.Context(), []rows.Doc{{Fingerprint: 5}}); err != nil {
-		t.Fatal(err)
-	}
+	_, err = x.Insert(t.Context(), []rows.Doc{{Fingerprint: 5}})
+	must.Do(t, err)
 	r, err := Open(t.Context(), dir, OpenOptions{})
 	must.Do(t, err)
 	defer r.Close()
@@ -193,9 +190,8 @@ func TestLocked(t *testing.T) {
 		t.Errorf("a reader sees %d documents", s.Documents)
 	}
 	must.Do(t, x.Close())
-	if x, err = Open(t.Context(), dir, OpenOptions{Write: true}); err != nil {
-		t.Fatal(err)
-	}
+	x, err = Open(t.Context(), dir, OpenOptions{Write: true})
+	must.Do(t, err)
 	must.Do(t, x.Close())
 }
 
@@ -255,9 +251,8 @@ func TestOpenChanged(t *testing.T) {
 	must.Do(t, err)
 	defer x.Close()
 	for _, d := range someDocs(2, 1) {
-		if _, err := x.Insert(t.Context(), []rows.Doc{d}); err != nil {
-			t.Fatal(err)
-		}
+		_, err = x.Insert(t.Context(), []rows.Doc{d})
+		must.Do(t, err)
 		must.Do(t, x.Flush(t.Context()))
 	}
 	stale, err := ReadManifest(dir)

@@ -43,9 +43,8 @@ func filled(t *testing.T, c Config) (x *Index, free func()) {
 	for _, f := range sets.Uniform(filledDocs, 3) {
 		docs = append(docs, rows.Doc{Fingerprint: simhash.Fingerprint(f)})
 	}
-	if _, err := x.Insert(t.Context(), docs); err != nil {
-		t.Fatal(err)
-	}
+	_, err = x.Insert(t.Context(), docs)
+	must.Do(t, err)
 	return x, sync.OnceFunc(x.upkeep.flushing.Unlock)
 }
 

@@ -146,9 +146,8 @@ func TestPowerCut(t *testing.T) {
 		r.Mark(i + 1)
 		if i%13 == 12 {
 			must.Do(t, x.Close())
-			if x, err = openScripted(dir, r.Disk()); err != nil {
-				t.Fatal(err)
-			}
+			x, err = openScripted(dir, r.Disk())
+			must.Do(t, err)
 		}
 	}
 	must.Do(t, x.end())
@@ -369,9 +368,8 @@ func TestDiskFull(t *testing.T) {
 		t.Errorf("with room again: %v", err)
 	}
 	must.Do(t, x.Close())
-	if x, err = openScripted(dir, nil); err != nil {
-		t.Fatal(err)
-	}
+	x, err = openScripted(dir, nil)
+	must.Do(t, err)
 	defer x.Close()
 	c = x.Searcher()
 	defer c.Done()

@@ -74,9 +74,8 @@ func TestSmallSegments(t *testing.T) {
 	reopen := func() {
 		t.Helper()
 		var err error
-		if x, err = Open(t.Context(), dir, OpenOptions{Write: true, Sync: -1}); err != nil {
-			t.Fatal(err)
-		}
+		x, err = Open(t.Context(), dir, OpenOptions{Write: true, Sync: -1})
+		must.Do(t, err)
 	}
 	compare := func(when string) {
 		t.Helper()

@@ -28,9 +28,8 @@ func TestHostileDocuments(t *testing.T) {
 			docs[j] = rows.Doc{Fingerprint: fingerprintOf(fmt.Sprint(i, j)),
 				ID: fmt.Sprint("doc ", 15*i+j)} // some replace others
 		}
-		if _, err := x.Insert(t.Context(), docs); err != nil {
-			t.Fatal(err)
-		}
+		_, err = x.Insert(t.Context(), docs)
+		must.Do(t, err)
 		must.Do(t, x.Flush(t.Context()))
 	}
 	must.Do(t, x.Close())
@@ -90,9 +89,8 @@ func TestCheckIDs(t *testing.T) {
 	must.Do(t, err)
 	defer x.Close()
 	docs := someDocs(smallDocs+1, 3)
-	if _, err := x.Insert(t.Context(), docs); err != nil {
-		t.Fatal(err)
-	}
+	_, err = x.Insert(t.Context(), docs)
+	must.Do(t, err)
 	for x.Stats().Segments == 0 {
 		time.Sleep(time.Millisecond)
 	}

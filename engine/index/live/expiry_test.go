@@ -188,9 +188,8 @@ func TestExpiredInMemory(t *testing.T) {
 	must.Do(t, err)
 	defer x.Close()
 	docs := someDocs(100, 4)
-	if _, err := x.Insert(t.Context(), docs); err != nil {
-		t.Fatal(err)
-	}
+	_, err = x.Insert(t.Context(), docs)
+	must.Do(t, err)
 	must.Do(t, x.upkeep.flush(t.Context()))
 	if s := x.Stats(); s.Segments != 1 || s.Documents != 100 {
 		t.Errorf("%+v", s)

@@ -73,9 +73,8 @@ func TestSearchEndsBetweenQueries(t *testing.T) {
 	x, err := New(Config{Design: halves(t)})
 	must.Do(t, err)
 	defer x.Close()
-	if _, err := x.Insert(t.Context(), make([]rows.Doc, 3000)); err != nil {
-		t.Fatal(err)
-	}
+	_, err = x.Insert(t.Context(), make([]rows.Doc, 3000))
+	must.Do(t, err)
 	w, err := x.View()
 	must.Do(t, err)
 	defer w.Release()

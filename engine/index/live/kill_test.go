@@ -98,9 +98,8 @@ func (a told) write(t *testing.T, dir string, all bool, end func(*os.Process)) {
 			break // what it did not print whole was not told
 		}
 		var pid, w, upTo int
-		if _, err := fmt.Sscan(line, &pid, &w, &upTo); err != nil {
-			t.Fatal(err)
-		}
+		_, err = fmt.Sscan(line, &pid, &w, &upTo)
+		must.Do(t, err)
 		if all || n < after {
 			a[[2]int{pid, w}] = upTo
 		}

@@ -34,9 +34,8 @@ func TestOrphans(t *testing.T) {
 			t.Errorf("%s was removed by reading", name)
 		}
 	}
-	if x, err = openScripted(dir, nil); err != nil {
-		t.Fatal(err)
-	}
+	x, err = openScripted(dir, nil)
+	must.Do(t, err)
 	defer x.Close()
 	for _, name := range left {
 		if there(name) {
@@ -65,9 +64,8 @@ func TestDeletedWhileFlushed(t *testing.T) {
 	must.Do(t, err)
 	defer func() { x.Close() }()
 	for _, doc := range someDocs(6, 9) {
-		if _, err := x.Insert(t.Context(), []rows.Doc{doc}); err != nil {
-			t.Fatal(err)
-		}
+		_, err = x.Insert(t.Context(), []rows.Doc{doc})
+		must.Do(t, err)
 	}
 	delete := func(i int) func() {
 		return func() {
@@ -89,9 +87,8 @@ func TestDeletedWhileFlushed(t *testing.T) {
 		}
 	}
 	must.Do(t, x.end())
-	if x, err = openScripted(dir, nil); err != nil {
-		t.Fatal(err)
-	}
+	x, err = openScripted(dir, nil)
+	must.Do(t, err)
 	if got := contents(t, x); len(got) != 4 {
 		t.Errorf("%d documents after an end of the process, want 4", len(got))
 	}
@@ -107,20 +104,17 @@ func TestFlushTakesAll(t *testing.T) {
 	defer func() { x.Close() }()
 	x.upkeep.flushing.Lock() // memtables wait
 	docs := someDocs(3*smallDocs+10, 8)
-	if _, err := x.Insert(t.Context(), docs); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := x.upkeep.flushBefore(t.Context(), 0); err != nil {
-		t.Fatal(err)
-	}
+	_, err = x.Insert(t.Context(), docs)
+	must.Do(t, err)
+	_, err = x.upkeep.flushBefore(t.Context(), 0)
+	must.Do(t, err)
 	x.upkeep.flushing.Unlock()
 	if s := x.Stats(); s.Segments != 1 || s.Unflushed != 0 {
 		t.Errorf("%+v", s)
 	}
 	must.Do(t, x.end())
-	if x, err = openScripted(dir, nil); err != nil {
-		t.Fatal(err)
-	}
+	x, err = openScripted(dir, nil)
+	must.Do(t, err)
 	if got := contents(t, x); len(got) != len(docs) {
 		t.Errorf("%d documents are there, want %d", len(got), len(docs))
 	}

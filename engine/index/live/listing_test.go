@@ -209,17 +209,15 @@ func TestListedView(t *testing.T) {
 	must.Do(t, err)
 	defer x.Close()
 	docs := someDocs(50, 4)
-	if _, err := x.Insert(t.Context(), docs[:40]); err != nil {
-		t.Fatal(err)
-	}
+	_, err = x.Insert(t.Context(), docs[:40])
+	must.Do(t, err)
 	v, err := x.View()
 	must.Do(t, err)
 	defer v.Release()
 	again := docs[3]
 	again.Fingerprint++
-	if _, err := x.Insert(t.Context(), append([]rows.Doc{again}, docs[40:]...)); err != nil {
-		t.Fatal(err)
-	}
+	_, err = x.Insert(t.Context(), append([]rows.Doc{again}, docs[40:]...))
+	must.Do(t, err)
 	if n, err := x.Delete(t.Context(), docs[5].ID); n != 1 || err != nil {
 		t.Fatal(n, err)
 	}

@@ -19,9 +19,8 @@ func TestMapper(t *testing.T) {
 	create(t, dir, Config{Design: halves(t)})
 	x, err := Open(t.Context(), dir, OpenOptions{Write: true})
 	must.Do(t, err)
-	if _, err := x.Insert(t.Context(), []rows.Doc{{Fingerprint: 5}, {Fingerprint: 500}}); err != nil {
-		t.Fatal(err)
-	}
+	_, err = x.Insert(t.Context(), []rows.Doc{{Fingerprint: 5}, {Fingerprint: 500}})
+	must.Do(t, err)
 	must.Do(t, x.Close())
 	m, err := ReadManifest(dir)
 	if err != nil || len(m.Segments) != 1 {

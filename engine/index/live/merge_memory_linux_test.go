@@ -26,9 +26,8 @@ func anonymous(t *testing.T) (bytes uint64) {
 	rollup, err := os.ReadFile("/proc/self/smaps_rollup")
 	must.Do(t, err)
 	_, rest, _ := strings.Cut(string(rollup), "\nAnonymous:")
-	if _, err := fmt.Sscan(rest, &bytes); err != nil {
-		t.Fatal(err)
-	}
+	_, err = fmt.Sscan(rest, &bytes)
+	must.Do(t, err)
 	return bytes << 10
 }
 
@@ -95,9 +94,8 @@ func TestMergeMemory(t *testing.T) {
 		for i := range deleted {
 			gone = append(gone, rows.DocID(i*docs/deleted))
 		}
-		if _, err := x.writer.deleting(t.Context(), func() ([]rows.DocID, error) { return gone, nil }); err != nil {
-			t.Fatal(err)
-		}
+		_, err = x.writer.deleting(t.Context(), func() ([]rows.DocID, error) { return gone, nil })
+		must.Do(t, err)
 		must.Do(t, x.Flush(t.Context()))
 		taken, reserved := w.measure(func() error { return x.Merge(t.Context(), 1) })
 		t.Logf("%d documents, %d deleted: %.1f bytes a document reserved, %.1f taken; building %.1f and %.1f", docs,

@@ -21,9 +21,8 @@ func TestOlderDeletions(t *testing.T) {
 	docs := someDocs(60, 6)
 	for i, list := range [][]rows.Doc{docs[:40], docs[40:50],
 		docs[50:]} { // in the later ones stands that one of the first is deleted
-		if _, err := x.Insert(t.Context(), list); err != nil {
-			t.Fatal(err)
-		}
+		_, err = x.Insert(t.Context(), list)
+		must.Do(t, err)
 		if n, err := x.Delete(t.Context(), docs[i].ID); n != 1 || err != nil {
 			t.Fatal(n, err)
 		}
@@ -50,9 +49,8 @@ func TestOlderDeletions(t *testing.T) {
 			}
 		}
 		must.Do(t, x.Close())
-		if x, err = openScripted(dir, nil); err != nil {
-			t.Fatal(err)
-		}
+		x, err = openScripted(dir, nil)
+		must.Do(t, err)
 	}
 }
 

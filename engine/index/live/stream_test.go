@@ -56,9 +56,8 @@ func crowded(t *testing.T, layout table.Layout) (*Index, *model) {
 	t.Cleanup(func() { x.Close() })
 	for i := range each * 3 / 5 {
 		d := document(i)
-		if _, err := x.Insert(t.Context(), []rows.Doc{d}); err != nil {
-			t.Fatal(err)
-		}
+		_, err = x.Insert(t.Context(), []rows.Doc{d})
+		must.Do(t, err)
 		m.insert(d)
 	}
 	var gone []rows.DocID
@@ -217,9 +216,8 @@ func TestStreamDense(t *testing.T) {
 	for i := range docs {
 		docs[i].Fingerprint = simhash.Fingerprint(1 << (i % 10))
 	}
-	if _, err := x.Insert(t.Context(), docs); err != nil {
-		t.Fatal(err)
-	}
+	_, err = x.Insert(t.Context(), docs)
+	must.Do(t, err)
 	w, err := x.View()
 	must.Do(t, err)
 	defer w.Release()

@@ -25,9 +25,8 @@ func TestUnindexed(t *testing.T) {
 		if rng.IntN(2) == 0 {
 			insert = func() ([]Outcome, error) { return x.Insert(t.Context(), docs) }
 		}
-		if _, err := insert(); err != nil {
-			t.Fatal(err)
-		}
+		_, err = insert()
+		must.Do(t, err)
 		n += len(docs)
 		v := x.versions.Current()
 		m := v.Memtables[len(v.Memtables)-1]

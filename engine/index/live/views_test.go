@@ -116,9 +116,8 @@ func TestHeldVersion(t *testing.T) {
 	must.Do(t, err)
 	defer x.Close()
 	for i := range 2 {
-		if _, err := x.Insert(t.Context(), []rows.Doc{{Fingerprint: simhash.Fingerprint(i)}}); err != nil {
-			t.Fatal(err)
-		}
+		_, err = x.Insert(t.Context(), []rows.Doc{{Fingerprint: simhash.Fingerprint(i)}})
+		must.Do(t, err)
 		must.Do(t, x.Flush(t.Context()))
 	}
 	w, err := x.View()
@@ -145,9 +144,8 @@ func TestHeldMemtable(t *testing.T) {
 	must.Do(t, err)
 	defer x.Close()
 	docs := someDocs(3000, 5)
-	if _, err := x.Insert(t.Context(), docs); err != nil {
-		t.Fatal(err)
-	}
+	_, err = x.Insert(t.Context(), docs)
+	must.Do(t, err)
 	w, err := x.View()
 	must.Do(t, err)
 	m := w.Version.Memtables[0]
@@ -197,9 +195,8 @@ func TestBatchOfOneID(t *testing.T) {
 		}
 	})
 	for range 10 {
-		if _, err := x.Insert(t.Context(), docs); err != nil {
-			t.Fatal(err)
-		}
+		_, err = x.Insert(t.Context(), docs)
+		must.Do(t, err)
 	}
 	done.Store(true)
 	group.Wait()

@@ -27,9 +27,8 @@ func TestPlanningIsQuick(t *testing.T) {
 			return 0, 0 // too few distinct ones
 		}
 		before := allocated()
-		if _, err := New(t.Context(), Request{Fingerprints: 1 << 30, K: k, Seed: 1, Sample: s, IDs: IDsRows}); err != nil {
-			t.Fatal(err)
-		}
+		_, err = New(t.Context(), Request{Fingerprints: 1 << 30, K: k, Seed: 1, Sample: s, IDs: IDsRows})
+		must.Do(t, err)
 		return s.steps, allocated() - before
 	}
 	uniformSteps, uniformBytes := cost(uniformKeys(n, 3), 5)

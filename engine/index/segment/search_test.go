@@ -49,9 +49,8 @@ func TestSearchTables(t *testing.T) {
 			var got []Match
 			for len(numbers) > 0 {
 				n := 1 + rng.IntN(len(numbers))
-				if got, err = s.SearchTables(got, numbers[:n], queries, 3, &c); err != nil {
-					t.Fatal(err)
-				}
+				got, err = s.SearchTables(got, numbers[:n], queries, 3, &c)
+				must.Do(t, err)
 				numbers = numbers[n:]
 			}
 			if !slices.Equal(order(got), want) {

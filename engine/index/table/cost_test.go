@@ -147,9 +147,8 @@ func BenchmarkCosts(b *testing.B) {
 					s := Search{Queries: queries[:queryCount], Leading: leading, Flips: permute.Flips(leading, radius), K: k}
 					began := time.Now()
 					var err error
-					if matches, err = SearchAll(matches[:0], []Table{tab}, []Search{s}, &c); err != nil {
-						b.Fatal(err)
-					}
+					matches, err = SearchAll(matches[:0], []Table{tab}, []Search{s}, &c)
+					must.Do(b, err)
 					best = min(best, time.Since(began))
 				}
 				return float64(best) / float64(queryCount)
@@ -159,9 +158,8 @@ func BenchmarkCosts(b *testing.B) {
 				for range 5 {
 					began := time.Now()
 					var err error
-					if matches, err = Scan(matches[:0], tab, queries[:queryCount], 3, &c); err != nil {
-						b.Fatal(err)
-					}
+					matches, err = Scan(matches[:0], tab, queries[:queryCount], 3, &c)
+					must.Do(b, err)
 					best = min(best, time.Since(began))
 				}
 				return float64(best) / float64(len(keys))

@@ -26,9 +26,8 @@ func newShared(t testing.TB, base []uint64, name string) *shared {
 	t.Helper()
 	s := &shared{}
 	var err error
-	if s.design, err = permute.Named(name, 3, 1); err != nil {
-		t.Fatal(err)
-	}
+	s.design, err = permute.Named(name, 3, 1)
+	must.Do(t, err)
 	for _, d := range s.design.Tables {
 		perm := permute.New(d.Mask)
 		var keys []uint64

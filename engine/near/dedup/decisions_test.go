@@ -61,9 +61,8 @@ func TestDecisions(t *testing.T) {
 		for i := range c.of {
 			opts := document.Options{}
 			var err error
-			if opts.Share, err = document.NewShare(t.Context(), []string{"in"}, i, c.of); err != nil {
-				t.Fatal(err)
-			}
+			opts.Share, err = document.NewShare(t.Context(), []string{"in"}, i, c.of)
+			must.Do(t, err)
 			names, err := NewCopies(t.Context(), []string{"in"}, "out")
 			must.Do(t, err)
 			d, err := ReadDecisions(t.Context(), c.table, []string{"in"}, opts.Share)

@@ -302,9 +302,8 @@ func TestVerifyKnown(t *testing.T) {
 	list, err := known(t.Context(), c.prints)
 	for _, n := range list {
 		var number int
-		if _, err := fmt.Sscanf(n.ID, "d%d", &number); err != nil {
-			t.Fatal(err)
-		}
+		_, err = fmt.Sscanf(n.ID, "d%d", &number)
+		must.Do(t, err)
 		if n.Likeness = likeness(texts[2*n.Row+1], texts[number], words); n.Jaccard >= least {
 			want = append(want, n)
 		} else {

@@ -338,12 +338,10 @@ func TestMeasure(t *testing.T) {
 	if plain.TooShort != 1 || plain.Recall[0].PerPair[10] == 0 || plain.Candidates != verified.Candidates {
 		t.Errorf("%+v", plain)
 	}
-	if verified, err = measured(c, pairs, methods[1]); err != nil {
-		t.Fatal(err)
-	}
-	if plain, err = measured(c, pairs, methods[0]); err != nil {
-		t.Fatal(err)
-	}
+	verified, err = measured(c, pairs, methods[1])
+	must.Do(t, err)
+	plain, err = measured(c, pairs, methods[0])
+	must.Do(t, err)
 	if verified.Precision.Share[10] != 1 || verified.Precision.Reported[10] >= plain.Precision.Reported[10] {
 		t.Errorf("verified: %+v, plain: %+v", verified.Precision, plain.Precision)
 	}
@@ -361,9 +359,8 @@ func TestMeasure(t *testing.T) {
 		t.Errorf("HTML: %s", html.String())
 	}
 	var svg bytes.Buffer
-	if _, err := r.FigureChart().WriteTo(&svg); err != nil {
-		t.Fatal(err)
-	}
+	_, err = r.FigureChart().WriteTo(&svg)
+	must.Do(t, err)
 	for d := xml.NewDecoder(&svg); ; {
 		if _, err := d.Token(); errors.Is(err, io.EOF) {
 			break

@@ -174,9 +174,8 @@ func TestThreads(t *testing.T) {
 		defer func() { mu.Lock(); copied = b.Bytes(); mu.Unlock() }()
 		return fill(&b)
 	}
-	if _, err := r.Copy(context.Background(), names, nil, create); err != nil {
-		t.Fatal(err)
-	}
+	_, err = r.Copy(context.Background(), names, nil, create)
+	must.Do(t, err)
 	all, err := os.ReadFile(corpus)
 	must.Do(t, err)
 	var kept []byte

@@ -122,9 +122,8 @@ func TestRanges(t *testing.T) {
 	var all []*object.Object
 	for range 12 {
 		o := open()
-		if _, err := io.ReadFull(o, make([]byte, 9<<20)); err != nil {
-			t.Fatal(err)
-		}
+		_, err = io.ReadFull(o, make([]byte, 9<<20))
+		must.Do(t, err)
 		all = append(all, o)
 	}
 	if most := counter.most.Load(); most > 17 {
@@ -187,9 +186,8 @@ func TestChanged(t *testing.T) {
 	s.CutAfter(1 << 20)
 	o, err := store(s).Open(t.Context(), "s3://docs/x")
 	must.Do(t, err)
-	if _, err := io.CopyN(io.Discard, o, 1000); err != nil {
-		t.Fatal(err)
-	}
+	_, err = io.CopyN(io.Discard, o, 1000)
+	must.Do(t, err)
 	s.Put(t, "x", bytes.Repeat([]byte("y"), 3<<20))
 	if _, err := io.ReadAll(o); err == nil || !strings.Contains(err.Error(), "changed while it was read") {
 		t.Error(err)
@@ -258,9 +256,8 @@ func TestUpload(t *testing.T) {
 		must.Do(t, err)
 		for part := range slices.Chunk(want, 1<<20+1) {
 			s.Fail.Store(1)
-			if _, err := u.Write(part); err != nil {
-				t.Fatal(err)
-			}
+			_, err = u.Write(part)
+			must.Do(t, err)
 		}
 		if got := s.Get(t, key); got != nil {
 			t.Fatalf("%d bytes are there before they are committed", len(got))
@@ -275,9 +272,8 @@ func TestUpload(t *testing.T) {
 		}
 		u, err = store(s).Create(t.Context(), "s3://docs/"+key, true)
 		must.Do(t, err)
-		if _, err := u.Write(content(6 << 20)); err != nil {
-			t.Fatal(err)
-		}
+		_, err = u.Write(content(6 << 20))
+		must.Do(t, err)
 		if err := u.Abort(); err != nil || !bytes.Equal(s.Get(t, key), want) {
 			t.Error("an aborted upload changed the object", err)
 		}

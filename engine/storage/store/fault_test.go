@@ -93,8 +93,7 @@ func mapped(t *testing.T, path string) (data []byte, unmap func() error) {
 	file, err := os.Open(path)
 	must.Do(t, err)
 	defer file.Close()
-	if data, unmap, err = Map(file); err != nil {
-		t.Fatal(err)
-	}
+	data, unmap, err = Map(file)
+	must.Do(t, err)
 	return data, unmap
 }

@@ -41,9 +41,8 @@ func hugeFolios(t *testing.T, size int) (byHand, ofSections int) {
 	must.Do(t, err)
 	piece := make([]byte, batchBytes)
 	for range size / batchBytes {
-		if _, err := plain.Write(piece); err != nil {
-			t.Fatal(err)
-		}
+		_, err = plain.Write(piece)
+		must.Do(t, err)
 	}
 	must.Do(t, plain.Close())
 
@@ -55,9 +54,8 @@ func hugeFolios(t *testing.T, size int) (byHand, ofSections int) {
 		w.Section(fmt.Sprint("s", i))
 		n := min(left, 3_000_001*(i+1))
 		for at := 0; at < n; at += 70_000 {
-			if _, err := w.Write(piece[:min(70_000, n-at)]); err != nil {
-				t.Fatal(err)
-			}
+			_, err = w.Write(piece[:min(70_000, n-at)])
+			must.Do(t, err)
 		}
 		left -= n
 	}

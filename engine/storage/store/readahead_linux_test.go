@@ -20,9 +20,8 @@ func TestReadAhead(t *testing.T) {
 	must.Do(t, err)
 	defer w.Abort()
 	w.Section("s")
-	if _, err := w.Write(make([]byte, 3*blockBytes)); err != nil {
-		t.Fatal(err)
-	}
+	_, err = w.Write(make([]byte, 3*blockBytes))
+	must.Do(t, err)
 	must.Do(t, w.Commit())
 	f, err := Open(path, KindSegment)
 	must.Do(t, err)

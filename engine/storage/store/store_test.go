@@ -22,9 +22,8 @@ func small(t testing.TB, path string, id Identity) {
 	defer w.Abort()
 	for _, s := range []struct{ name, data string }{{"a", "first"}, {"empty", ""}, {"twice", "one"}, {"twice", "two"}} {
 		w.Section(s.name)
-		if _, err := w.Write([]byte(s.data)); err != nil {
-			t.Fatal(err)
-		}
+		_, err = w.Write([]byte(s.data))
+		must.Do(t, err)
 	}
 	must.Do(t, w.Commit())
 }
@@ -66,9 +65,8 @@ func TestRoundTrip(t *testing.T) {
 		w.Section("s")
 		for len(b) > 0 { // in writes of random sizes
 			n := min(len(b), 1+rng.IntN(70_000))
-			if _, err := w.Write(b[:n]); err != nil {
-				t.Fatal(err)
-			}
+			_, err = w.Write(b[:n])
+			must.Do(t, err)
 			b = b[n:]
 		}
 	}

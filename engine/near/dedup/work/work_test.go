@@ -153,9 +153,8 @@ func TestTakeOver(t *testing.T) {
 		}
 		same(t, got, want)
 		in = inputs(t)
-		if want, err = run(t.Context(), nil, in, "", 2, all, document.Options{}); err != nil {
-			t.Fatal(err)
-		}
+		want, err = run(t.Context(), nil, in, "", 2, all, document.Options{})
+		must.Do(t, err)
 	}
 }
 
