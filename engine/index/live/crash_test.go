@@ -1,6 +1,7 @@
 package live
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -26,7 +27,8 @@ import (
 	"ndd/engine/storage/wal"
 )
 
-var cuts = flag.Int("cuts", 20, "seeds of each power cut of TestPowerCut in its long form")
+var cuts = flag.Int("cuts", 0, "seeds of each power cut of TestPowerCut behind every call; 0: 20 with -long, else one "+
+	"behind every 31st")
 
 // rowsOf returns the fingerprints of a segment's documents by row.
 func rowsOf(t *testing.T, s *segment.Segment) []uint64 {
@@ -151,7 +153,10 @@ func TestPowerCut(t *testing.T) {
 		}
 	}
 	must.Do(t, x.end())
-	step, seeds := long.Or(31, 1), long.Or(1, *cuts)
+	step, seeds := 31, cmp.Or(*cuts, long.Or(1, 20))
+	if seeds > 1 {
+		step = 1
+	}
 	states := 0
 	r.States(step, seeds, func(state crash.State) {
 		states++
