@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"io"
+
+	"ndd/engine/corpus/columns"
 )
 
 // A file of lines or CSV records is cut into blocks of whole ones, which several goroutines take
@@ -23,7 +25,7 @@ const (
 // errInOrder says that the next block is to be cut in order.
 var errInOrder = errors.New("records are to be cut in order")
 
-// A block is some whole records of a file, or a row group.
+// A block is some whole records of a file, or rows of a Parquet file.
 type block struct {
 	raw   []byte // nil where it is one record that is too long
 	from  int64  // in the decompressed file
@@ -35,7 +37,7 @@ type block struct {
 	// be cut in order
 	inOrder bool
 
-	group int // of a Parquet file, which is the block
+	rows columns.Range // of a Parquet file, which are the block
 
 	held int64
 	done chan struct{} // closed when it has been taken apart; nil if nobody is at it

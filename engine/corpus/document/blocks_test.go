@@ -12,7 +12,9 @@ import (
 	"testing"
 
 	"github.com/klauspost/compress/gzip"
+	"github.com/parquet-go/parquet-go"
 
+	"ndd/engine/corpus/columns"
 	"ndd/engine/oracle/must"
 )
 
@@ -68,6 +70,66 @@ func TestBlocks(t *testing.T) {
 						t.Fatalf("%s: %d bytes are held at the end", what, d.held.Load())
 					}
 				}
+			}
+		}
+	}
+}
+
+// TestRowBlocks: what a scan of a Parquet file of one row group yields does not depend on the number of
+// goroutines, nor on how its rows are divided: with nulls, dictionaries, lists, several sizes of pages, and
+// wherever it is damaged.
+func TestRowBlocks(t *testing.T) {
+	type row struct {
+		ID    string   `parquet:"id,dict"`
+		Text  *string  `parquet:"text,optional,zstd"`
+		Tags  []string `parquet:"tags,list"`
+		Score int64    `parquet:"score"`
+	}
+	path := filepath.Join(t.TempDir(), "a.parquet")
+	for _, pageBytes := range []int{200, 3000} {
+		for version := 1; version <= 2; version++ {
+			var b bytes.Buffer
+			w := parquet.NewGenericWriter[row](&b, parquet.PageBufferSize(pageBytes), parquet.DataPageVersion(version))
+			for i := range 200 {
+				text := strings.Repeat(fmt.Sprintf("text %d ", i), 1+i%7)
+				r := row{fmt.Sprint("id ", i%10), &text, make([]string, i%3), int64(i)}
+				if i%10 == 9 {
+					r.Text = nil
+				}
+				_, err := w.Write([]row{r})
+				must.Do(t, err)
+			}
+			must.Do(t, w.Close())
+			try := func(content []byte, o Options) {
+				must.Do(t, os.WriteFile(path, content, 0o644))
+				want := scannedWith(t, path, o)
+				for _, threads := range []int{2, 8} {
+					for _, size := range []int{1, 300} {
+						o.blockBytes, o.Decoders = size, NewDecoders(threads, 40_000)
+						if got := scannedWith(t, path, o); !slices.Equal(got, want) {
+							t.Fatalf("pages of %d bytes, %d threads, blocks of %d: %q\nwant %q", pageBytes, threads, size, got, want)
+						}
+						if n := o.Decoders.held.Load(); n != 0 {
+							t.Fatalf("%d bytes are held at the end", n)
+						}
+					}
+				}
+			}
+			f, err := columns.Open(bytes.NewReader(b.Bytes()), int64(b.Len()), 1<<20)
+			must.Do(t, err)
+			if n := len(f.Ranges(0, []int{0, 1, 3}, rangeBlocks)); n < 3 && pageBytes < 3000 {
+				t.Errorf("%d ranges", n)
+			}
+			f.Close()
+			tags := Options{ValueFields: [][]string{{"tags"}}}
+			try(b.Bytes(), Options{})
+			try(b.Bytes(), tags)
+			for n := 0; n < b.Len(); n += 1 + b.Len()/50 {
+				damaged := bytes.Clone(b.Bytes())
+				damaged[n] ^= 0x55
+				try(damaged, Options{ValueFields: [][]string{{"score"}}})
+				try(damaged, tags)
+				try(b.Bytes()[:n], Options{})
 			}
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/parquet-go/parquet-go"
 
@@ -41,68 +42,104 @@ func (s *stream) parquetRows() error {
 	}
 	s.chosen(c.Fields)
 	g := &groups{s: s, file: file, columns: c, numbers: slices.Concat([]int{c.text, c.id}, slices.Concat(c.values...))}
-	for line := 0; g.next < file.Groups(); {
+	for line := 0; g.more(); {
 		cutting := &cutting{s: s, read: g.fetch, cut: g.cut, line: line}
 		if err := cutting.each(g.take); err != errInOrder {
 			return err
 		}
-		b := cutting.blocks[0]
-		g.next, line = b.group+1, cutting.line
-		if err := g.rows(file, b.group, func(u cutUnit) error {
+		line = cutting.line
+		rows := cutting.blocks[0].rows
+		for i, b := range cutting.blocks[1:] {
+			g.ahead = slices.Insert(g.ahead, i, b.rows)
+		}
+		lost := false
+		if err := g.rows(file, rows, func(u cutUnit) error {
+			_, skipped := u.err.(*Skip)
+			lost = u.err != nil && !skipped
 			u.Line += line
 			return g.take(&u)
 		}); err != nil {
 			return err
 		}
-		line += int(file.Rows(b.group))
+		line += int(rows.To - rows.From)
+		for lost && len(g.ahead) > 0 && g.ahead[0].Group == rows.Group {
+			line += int(g.ahead[0].To - g.ahead[0].From)
+			g.ahead = g.ahead[1:]
+		}
 	}
 	return nil
 }
 
-// groups reads the row groups of a file, several at a time while there is room for all of them.
+// groups reads the row groups of a file, several ranges of rows at a time while there is room for all of
+// them.
 type groups struct {
 	s       *stream
 	file    *columns.File
 	columns recordColumns
-	numbers []int // of text, ID and values
-	next    int   // the group that is fetched next
+	numbers []int           // of text, ID and values; -1 where there is none
+	next    int             // the group behind those ahead
+	ahead   []columns.Range // that are fetched next
+	clones  sync.Pool       // of file
 }
 
-// rowBytes is about what a row takes beside its text.
-const rowBytes = 400
+const (
+	rowBytes    = 400 // what a row takes beside its text, about
+	rangeBlocks = 4   // a range has about as many bytes as so many blocks
+)
 
-// need returns how many bytes a group takes in memory, by what it claims.
-func (g *groups) need(group int) int64 {
-	rows, n := g.file.Rows(group), g.file.Bytes(group)
-	if rows > math.MaxInt32 || n < 0 || n > math.MaxInt64/2 {
+// more reports whether there are rows ahead, and finds out where the next ones can be divided.
+func (g *groups) more() bool {
+	if len(g.ahead) > 0 || g.next == g.file.Groups() {
+		return len(g.ahead) > 0
+	}
+	g.ahead = []columns.Range{g.file.Range(g.next)}
+	if g.s.opts.Decoders != nil {
+		of := slices.DeleteFunc(slices.Clone(g.numbers), func(n int) bool { return n < 0 })
+		g.ahead = g.file.Ranges(g.next, of, rangeBlocks*int64(g.s.opts.blockBytes))
+	}
+	g.next++
+	return true
+}
+
+// need returns how many bytes a range takes in memory, by what it claims.
+func need(r columns.Range) int64 {
+	rows := r.To - r.From
+	if rows > math.MaxInt32 || r.Bytes < 0 || r.Bytes > math.MaxInt64/2 {
 		return math.MaxInt64
 	}
-	return rows*rowBytes + n
+	return rows*rowBytes + r.Bytes
 }
 
-// fetch is of a [cutting]. A group that needs more than half of all memory is read in order.
+// fetch is of a [cutting]. A range that needs more than half of all memory is read in order.
 func (g *groups) fetch(c *cutting) *block {
-	if g.next == g.file.Groups() {
+	if !g.more() {
 		c.err = io.EOF
 		return nil
 	}
-	b := &block{group: g.next, held: g.need(g.next)}
-	g.next++
+	b := &block{rows: g.ahead[0], held: need(g.ahead[0])}
+	g.ahead = g.ahead[1:]
 	if d := g.s.opts.Decoders; d == nil || b.held > d.bytes/2 {
 		b.inOrder, b.held, c.err = true, 0, errInOrder
-	} else if g.next < g.file.Groups() {
-		c.size = int(min(g.need(g.next), math.MaxInt32, d.bytes))
+	} else if g.more() {
+		c.size = int(min(need(g.ahead[0]), math.MaxInt32, d.bytes))
 	}
 	return b
 }
 
-// cut is of a [cutting]. A group that takes more memory than it claims is read in order.
+// cut is of a [cutting]. A range that takes more memory than it claims is read in order.
 func (g *groups) cut(b *block) {
-	file, size := g.file.Clone(), int64(0)
-	defer file.Close()
-	b.lines = int(file.Rows(b.group))
-	if err := g.rows(file, b.group, func(u cutUnit) error {
+	file, _ := g.clones.Get().(*columns.File)
+	if file == nil {
+		file = g.file.Clone()
+	}
+	defer g.clones.Put(file)
+	size := int64(0)
+	b.lines = int(b.rows.To - b.rows.From)
+	if err := g.rows(file, b.rows, func(u cutUnit) error {
 		if size += int64(u.Size()) + rowBytes; size > b.held {
+			return errInOrder
+		}
+		if _, skipped := u.err.(*Skip); u.err != nil && !skipped {
 			return errInOrder
 		}
 		b.units = append(b.units, u)
@@ -192,29 +229,30 @@ func withoutLists(schema *parquet.Schema, path []string) (steps []string) {
 	return steps
 }
 
-// rows calls yield with what each row of a group is, and at the first that cannot be read with the error
-// and, as To, the number of rows that are lost.
-func (g *groups) rows(file *columns.File, group int, yield func(cutUnit) error) error {
+// rows calls yield with what each row of a range is, and at the first that cannot be read with the error
+// and, as To, the number of rows that are lost, up to the end of its group.
+func (g *groups) rows(file *columns.File, rows columns.Range, yield func(cutUnit) error) error {
 	readers := make([]*columnReader, len(g.numbers))
 	for i, n := range g.numbers {
 		if n >= 0 {
-			readers[i] = &columnReader{values: file.Values(group, n), repeats: file.IsRepeated(n)}
+			readers[i] = &columnReader{values: file.Values(rows, n), repeats: file.IsRepeated(n)}
 			defer readers[i].values.Close()
 		}
 	}
-	row, rows := make([]cell, len(g.numbers)), file.Rows(group)
-	for at := range rows {
+	row := make([]cell, len(g.numbers))
+	for at := rows.From; at < rows.To; at++ {
+		line := int(at-rows.From) + 1
 		for i, r := range readers {
 			row[i] = cell{most: g.s.opts.MaxDocumentBytes, isText: i == 0}
 			if r == nil {
 				continue
 			}
 			if err := r.next(row[i].add); err != nil {
-				return yield(cutUnit{Unit{Line: int(at) + 1, To: rows - at}, err})
+				return yield(cutUnit{Unit{Line: line, To: file.Rows(rows.Group) - at}, err})
 			}
 		}
 		u := g.row(row)
-		u.Line = int(at) + 1
+		u.Line = line
 		if err := yield(u); err != nil {
 			return err
 		}
