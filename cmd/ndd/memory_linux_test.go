@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -117,6 +118,48 @@ func TestAnswerMemory(t *testing.T) {
 	for _, more := range [][]string{nil, {"--against", index}} {
 		args := append([]string{"dedup", "--verbose", "-o", filepath.Join(t.TempDir(), "out")}, more...)
 		memoryOf(t, `comparing \S+ documents takes up to (\S+ \S+) of memory`, "unlimited", append(args, base)...)
+	}
+}
+
+// TestDedupMemory: with the least memory that it begins with, dedup writes what it does with plenty, to the
+// byte, and takes no more than it announces.
+func TestDedupMemory(t *testing.T) {
+	if underRace() {
+		t.Skip("the race detector's memory counts")
+	}
+	prints := randomPrints(1_200_000)
+	for i := range prints[:len(prints)/2] {
+		prints[i] = prints[len(prints)/2+i/3] ^ 1<<(i%64)
+	}
+	base, needs := writePrints(t, prints), regexp.MustCompile(`needs up to (\d+) MiB of memory`)
+	for _, more := range [][]string{{"-k", "3"}, {"-k", "2", "--chains", "--keep", "source"}} {
+		var wants map[string][]byte
+		limit := "64GiB"
+		for limit != "" {
+			out := filepath.Join(t.TempDir(), "out")
+			memoryOf(t, `comparing \S+ documents takes up to (\S+ \S+) of memory`+map[bool]string{true: " beside"}[wants != nil],
+				"unlimited", append([]string{"dedup", "--raw", "-v", "--memory", limit, "-o", out, base}, more...)...)
+			names, err := os.ReadDir(out)
+			must.Do(t, err)
+			got := map[string][]byte{}
+			for _, n := range names {
+				got[n.Name()], err = os.ReadFile(filepath.Join(out, n.Name()))
+				must.Do(t, err)
+			}
+			if limit == "64GiB" {
+				refusal, _ := limited("unlimited", append([]string{"dedup", "--raw", "--memory", "1MiB", base}, more...)...).CombinedOutput()
+				m := needs.FindSubmatch(refusal)
+				if m == nil {
+					t.Fatalf("%s", refusal)
+				}
+				wants, limit = got, string(m[1])+"MiB"
+				continue
+			}
+			if len(got) < 4 || !maps.EqualFunc(got, wants, bytes.Equal) {
+				t.Errorf("%q with %s: other results", more, limit)
+			}
+			limit = ""
+		}
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 
 // Plain is a type without pointers that a buffer may hold.
 type Plain interface {
-	uint8 | uint16 | uint32 | uint64 | [1]uint64 | [2]uint64
+	uint8 | uint16 | uint32 | ~uint64 | [1]uint64 | ~[2]uint64
 }
 
 // A Buffer is an array outside the Go heap. Data is zeroed at first and has no
@@ -22,6 +22,9 @@ type Buffer[T Plain] struct {
 // collector, and a mapping takes longer.
 const heapBytes = 64 << 10
 
+// mapBytes is the same for a buffer in a file.
+const mapBytes = 4 << 10
+
 // sizeMax is the size of an address space.
 const sizeMax = min(1<<46, math.MaxInt-2*hugeBytes)
 
@@ -30,7 +33,9 @@ const hugeBytes = 2 << 20
 
 // Make returns a buffer of n elements. The error says how much was
 // asked for. It panics for a negative n.
-func Make[T Plain](n int) (*Buffer[T], error) {
+func Make[T Plain](n int) (*Buffer[T], error) { return makeBy[T](n, heapBytes, allocate) }
+
+func makeBy[T Plain](n int, least uint64, allocate func(bytes uint64) ([]byte, error)) (*Buffer[T], error) {
 	var t T
 	size := uint64(n) * uint64(unsafe.Sizeof(t))
 	switch {
@@ -41,7 +46,7 @@ func Make[T Plain](n int) (*Buffer[T], error) {
 	case size/uint64(unsafe.Sizeof(t)) != uint64(n) || size > sizeMax:
 		return nil, fmt.Errorf("%d elements of %d bytes are more than memory can have", n, unsafe.Sizeof(t))
 	}
-	if size <= heapBytes {
+	if size <= least {
 		return &Buffer[T]{Data: make([]T, n)}, nil
 	}
 	raw, err := allocate(size)
@@ -77,27 +82,39 @@ func (b *Buffer[T]) Trim(n int) {
 
 // An Arena owns buffers that are freed together, such as those of one search. Its zero value is
 // empty.
-type Arena []interface{ Free() }
+type Arena struct {
+	// Map, if not nil, returns zeroed memory for buffers that are not small, by [MapFile].
+	Map func(bytes uint64) ([]byte, error)
+
+	buffers []interface{ Free() }
+}
 
 // In returns the data of a buffer of n elements that is freed with the arena. If that fails, or has
 // failed before, it returns nil and *err is the first error.
-func In[T Plain](a *Arena, n int, err *error) []T {
+func In[T Plain](a *Arena, n int, err *error) []T { return BufferIn[T](a, n, err).Data }
+
+// BufferIn is [In] for a buffer that is trimmed, or freed before. That of an error is empty.
+func BufferIn[T Plain](a *Arena, n int, err *error) *Buffer[T] {
 	if *err != nil {
-		return nil
+		return &Buffer[T]{}
 	}
-	b, failed := Make[T](n)
+	from, least := allocate, uint64(heapBytes)
+	if a.Map != nil {
+		from, least = a.Map, mapBytes
+	}
+	b, failed := makeBy[T](n, least, from)
 	if failed != nil {
 		*err = failed
-		return nil
+		return &Buffer[T]{}
 	}
-	*a = append(*a, b)
-	return b.Data
+	a.buffers = append(a.buffers, b)
+	return b
 }
 
 // Free frees all buffers.
 func (a *Arena) Free() {
-	for _, b := range *a {
+	for _, b := range a.buffers {
 		b.Free()
 	}
-	*a = nil
+	a.buffers = nil
 }

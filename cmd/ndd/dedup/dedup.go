@@ -226,7 +226,8 @@ same names as then.`,
 		"for 'ndd shingles' (.tsv, .jsonl or .parquet)")
 	f.BoolVar(&d.dryRun, "dry-run", false, "write nothing: report how many documents would be kept and dropped")
 	f.StringVar(&d.memory, "memory", "",
-		"memory limit, such as 16GiB; fails before the work if more is needed (default: what is available)")
+		"memory limit, such as 16GiB; beyond it, what grows with the documents is in temporary files, in $TMPDIR (default: "+
+			"what is available)")
 	f.StringVar(&d.work, "work", "", "folder that keeps what was read, so that the same command goes on after a stop, "+
 		"and reads only new files later")
 	cli.FormerFlags(cmd, map[string]string{

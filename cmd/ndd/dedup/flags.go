@@ -66,13 +66,15 @@ func (d *deduping) options(inputs []string, prints bool) (o dedup.Options, read 
 	if o.Verify != nil {
 		o.Verify.Memory = int64(min(read.Budget.Left()/4, dedup.VerifyMemory))
 	}
-	read.Say = func(n int, bytes uint64) {
+	read.Say = func(n int, bytes uint64, spilled bool) {
 		what, limit := "reading", read.Budget.Limit()
 		if n > 0 {
 			what = "comparing " + cli.Number(n, "document")
 		}
 		more := ""
-		if n > cluster.DirectMax {
+		if spilled {
+			more = " beside temporary files of what grows with their number"
+		} else if n > cluster.DirectMax {
 			more = fmt.Sprintf(" (%d bytes for each that is near another, if these are very many)", cluster.CandidateBytes)
 		}
 		d.g.Log.Debug(fmt.Sprintf("%s takes up to %s of memory%s, of %s (%s)", what,

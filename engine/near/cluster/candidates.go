@@ -84,6 +84,7 @@ type candidates struct {
 	rows  []uint32 // the lower 32 bits; nil for all
 	highs []int    // how many are below each multiple of 2^32 rows
 	len   int
+	arena memory.Arena // of rows, and of the kind of all that the candidates take
 }
 
 // row returns the row of a candidate.
@@ -122,18 +123,18 @@ func (c *candidates) Read(part, parts int, f func(prints []uint64, row int) erro
 const filterBits = 8
 
 // findNear returns the documents that are near another or equal to one, and few others. It joins all
-// fingerprints, but only notes which have a near one, in room for some of them at a time. Memory
-// beside that is the filter and 4 bytes a candidate, which the arena owns.
-func findNear(ctx context.Context, all *Prints, o Options, room int, a *memory.Arena) (*candidates, error) {
-	near, err := memory.Make[uint64](all.Len()*filterBits/64 + 1)
+// fingerprints, but only notes which have a near one, in room for some of them at a time. That and the
+// filter are in an arena, which it frees.
+func findNear(ctx context.Context, all *Prints, o Options, room int, a *memory.Arena) (_ *candidates, err error) {
+	defer a.Free()
+	marks := filter(memory.In[uint64](a, all.Len()*filterBits/64+1, &err))
+	keys := memory.BufferIn[uint64](a, room, &err)
 	if err != nil {
 		return nil, err
 	}
-	defer near.Free()
-	marks := filter(near.Data)
 	d := Choose(all.Len(), o.K)
 	o.Meter.Total.Add(int64(all.Len() * (len(d.Tables) + 2))) // filtered reads all twice
-	if err := joinForest(ctx, all.pieces, room, d, o.Threads, o.Meter, func(a uint64, near []uint64) {
+	if err := joinForest(ctx, all.pieces, keys.Data, d, o.Threads, o.Meter, func(a uint64, near []uint64) {
 		marks.add(a)
 		for _, b := range near {
 			marks.add(b)
@@ -141,11 +142,12 @@ func findNear(ctx context.Context, all *Prints, o Options, room int, a *memory.A
 	}); err != nil {
 		return nil, err
 	}
-	return filtered(ctx, all, marks, o, a)
+	keys.Free()
+	return filtered(ctx, all, marks, o)
 }
 
 // filtered returns the documents whose fingerprints are in a filter.
-func filtered(ctx context.Context, all *Prints, marks filter, o Options, a *memory.Arena) (*candidates, error) {
+func filtered(ctx context.Context, all *Prints, marks filter, o Options) (*candidates, error) {
 	c, threads := &candidates{all: all}, o.Threads
 	highs := (all.Len()-1)>>32 + 1
 	ends := make([]int, threads*highs) // counts, then ends, of candidates, by part of the input and high half
@@ -189,7 +191,10 @@ func filtered(ctx context.Context, all *Prints, marks filter, o Options, a *memo
 			c.len, uint32(math.MaxUint32))
 	}
 	var err error
-	if c.rows = memory.In[uint32](a, c.len, &err); err != nil {
+	if c.arena, err = o.room(CandidateBytes*uint64(c.len), all.Len()); err != nil {
+		return nil, err
+	}
+	if c.rows = memory.In[uint32](&c.arena, c.len, &err); err != nil {
 		return nil, err
 	}
 	if c.len == 0 {

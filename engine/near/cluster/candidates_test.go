@@ -26,10 +26,9 @@ func TestCandidates(t *testing.T) {
 	}
 	for _, all := range []Prints{NewPrints(base), NewPrints(base[:1], base[1:30_001], nil, base[30_001:])} {
 		for _, threads := range []int{1, 3} {
-			var arena memory.Arena
 			o := Options{K: k, Threads: threads}.withDefaults()
 			o.Meter = new(Meter)
-			c, err := findNear(t.Context(), &all, o, n/3, &arena)
+			c, err := findNear(t.Context(), &all, o, n/3, new(memory.Arena))
 			if m := o.Meter; m.Compared.Load() != m.Total.Load() {
 				t.Errorf("%d of %d are compared in the end", m.Compared.Load(), m.Total.Load())
 			}
@@ -66,7 +65,7 @@ func TestCandidates(t *testing.T) {
 			if at != c.Len() {
 				t.Errorf("%d of %d were read", at, c.Len())
 			}
-			arena.Free()
+			c.arena.Free()
 		}
 	}
 }
@@ -83,9 +82,9 @@ func TestRow(t *testing.T) {
 	}
 }
 
-// TestReserve: what the candidates take is asked for when they are known, and a refusal ends the
+// TestRoom: what the candidates take is asked for when they are known, and a refusal ends the
 // search; as does that of more room, where nearly all share a bucket.
-func TestReserve(t *testing.T) {
+func TestRoom(t *testing.T) {
 	refused := errors.New("refused")
 	skewed := make([]uint64, 4000)
 	for i := range skewed {
@@ -94,7 +93,10 @@ func TestReserve(t *testing.T) {
 	for name, base := range map[string][]uint64{"repeated": make([]uint64, 1000), "in one bucket": skewed} {
 		var asked []uint64
 		o := Options{K: 0, Threads: 1, Memory: 1}
-		o.Reserve = func(bytes uint64) error { asked = append(asked, bytes-o.fixedBytes(0)); return nil }
+		o.Room = func(bytes uint64) (a memory.Arena, err error) {
+			asked = append(asked, bytes-o.fixedBytes(0))
+			return a, nil
+		}
 		r, err := Find(t.Context(), NewPrints(base), o)
 		if err != nil {
 			t.Fatal(name, err)
@@ -102,7 +104,7 @@ func TestReserve(t *testing.T) {
 		if last := asked[len(asked)-1]; name == "repeated" && (last != 1000*CandidateBytes || r.Rows() != 1000) {
 			t.Errorf("%s: %d bytes, %d rows", name, last, r.Rows())
 		}
-		o.Reserve = func(uint64) error { return refused }
+		o.Room = func(uint64) (a memory.Arena, err error) { return a, refused }
 		if _, err := Find(t.Context(), NewPrints(base), o); !errors.Is(err, refused) || errors.Is(err, radix.ErrRoom) {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -39,9 +39,12 @@ type Options struct {
 	// are near others; default [Options.NeedBytes], with fewer than which it does not do.
 	Memory uint64
 
-	// Reserve, if not nil, is called with the bytes that the second step takes, when it is known how
-	// many documents may have a near one. Its error ends the search.
-	Reserve func(bytes uint64) error
+	// Room, if not nil, returns an empty arena for so many bytes that a step takes, one at a time: of memory,
+	// or of a file where memory does not do. Its error ends the search.
+	Room func(bytes uint64) (memory.Arena, error)
+
+	// Results, if not nil, is where the result is, until it is freed; default the Go heap.
+	Results *memory.Arena
 }
 
 const starBytesDefault = 32 << 20
@@ -83,7 +86,7 @@ const (
 // NeedBytes returns the memory that [Find] takes for that many documents beside their fingerprints:
 // [CandidateBytes] for each document that is near another, an eighth of all, in which there is room
 // for 4 bytes for each and a filter of one before those are known; and the sort's
-// buckets, with Star the representatives. More documents near others take more; see Reserve.
+// buckets, with Star the representatives. More documents near others take more; see Room.
 func (o Options) NeedBytes(documents uint64) uint64 {
 	o = o.withDefaults()
 	if documents <= DirectMax {
@@ -114,27 +117,39 @@ type Cluster struct {
 type Result struct {
 	Distinct int // fingerprints
 
-	rows     []Row // of the clusters, one after the other
+	rows     []Row // of the clusters
+	gone     int   // of the rows, in no cluster any more
 	clusters []span
 }
 
-// A span is the rows of one cluster, rows[from:to], and the one preferred most.
-type span struct {
-	from, to uint32
-	best     Row
+// A span is the rows of one cluster, rows[from:to], both in the first word, and the one preferred most.
+type span [2]uint64
+
+func spanOf(from, to int, best Row) span { return span{uint64(from)<<32 | uint64(to), uint64(best)} }
+func (s span) from() int                 { return int(s[0] >> 32) }
+func (s span) to() int                   { return int(uint32(s[0])) }
+
+// NewResult returns a result of no clusters yet, with room in an arena for so many of so many rows together;
+// more of them, and all if the arena is nil, are in the Go heap.
+func NewResult(a *memory.Arena, clusters, rows int) (r *Result, err error) {
+	if a == nil {
+		return &Result{rows: make([]Row, 0, rows), clusters: make([]span, 0, clusters)}, nil
+	}
+	r = &Result{clusters: memory.In[span](a, clusters, &err)[:0], rows: memory.In[Row](a, rows, &err)[:0]}
+	return r, err
 }
 
 // Len returns the number of clusters.
 func (r *Result) Len() int { return len(r.clusters) }
 
 // Rows returns the number of documents in clusters.
-func (r *Result) Rows() int { return len(r.rows) }
+func (r *Result) Rows() int { return len(r.rows) - r.gone }
 
 // Append adds a cluster behind the others.
 func (r *Result) Append(c Cluster) {
-	from := uint32(len(r.rows))
+	from := len(r.rows)
 	r.rows = append(r.rows, c.Rows...)
-	r.clusters = append(r.clusters, span{from, uint32(len(r.rows)), c.Representative})
+	r.clusters = append(r.clusters, spanOf(from, len(r.rows), c.Representative))
 }
 
 // Map replaces each row by the one of its number in a list, which is ascending.
@@ -143,20 +158,23 @@ func (r *Result) Map(rows []Row) {
 		r.rows[i] = rows[row]
 	}
 	for i := range r.clusters {
-		r.clusters[i].best = rows[r.clusters[i].best]
+		r.clusters[i][1] = uint64(rows[r.clusters[i][1]])
 	}
 }
 
-// Without returns the clusters without some of their rows, where two are left.
-func (r *Result) Without(drop func(c Cluster, row Row) bool) *Result {
-	left := &Result{Distinct: r.Distinct}
-	for _, c := range r.Clusters() {
-		rows := slices.DeleteFunc(slices.Clone(c.Rows), func(row Row) bool { return drop(c, row) })
-		if len(rows) > 1 {
-			left.Append(Cluster{rows, c.Representative})
+// Delete deletes some rows that are no representatives, and the clusters of which one is left.
+func (r *Result) Delete(drop func(c Cluster, row Row) bool) {
+	left := r.clusters[:0] // behind what is read
+	for i, c := range r.Clusters() {
+		n, from := len(c.Rows), r.clusters[i].from()
+		c.Rows = slices.DeleteFunc(c.Rows, func(row Row) bool { return drop(c, row) })
+		if r.gone += n - len(c.Rows); len(c.Rows) > 1 {
+			left = append(left, spanOf(from, from+len(c.Rows), c.Representative))
+		} else {
+			r.gone++
 		}
 	}
-	return left
+	r.clusters = left
 }
 
 // Clusters returns all clusters, of two documents or more, in order of their first rows, with their
@@ -164,7 +182,7 @@ func (r *Result) Without(drop func(c Cluster, row Row) bool) *Result {
 func (r *Result) Clusters() iter.Seq2[int, Cluster] {
 	return func(yield func(int, Cluster) bool) {
 		for i, c := range r.clusters {
-			if !yield(i, Cluster{r.rows[c.from:c.to:c.to], c.best}) {
+			if !yield(i, Cluster{r.rows[c.from():c.to():c.to()], Row(c[1])}) {
 				return
 			}
 		}
@@ -192,18 +210,17 @@ func (r *Result) Clusters() iter.Seq2[int, Cluster] {
 // a fingerprint and thread, and 3 ns to read it once more for each.
 func Find(ctx context.Context, all Prints, o Options) (*Result, error) {
 	o = o.withDefaults()
-	var arena memory.Arena
-	defer arena.Free()
-	c, err := o.candidates(ctx, &all, &arena)
+	c, err := o.candidates(ctx, &all)
 	if err != nil {
 		return nil, err
 	}
+	defer c.arena.Free()
 	p, err := newPrints(ctx, c, o)
 	if err != nil {
 		return nil, err
 	}
 	defer p.free()
-	r := &Result{Distinct: all.Len() - (c.len - len(p.distinct))}
+	distinct := all.Len() - (c.len - len(p.distinct))
 	best, err := p.best()
 	if err != nil {
 		return nil, err
@@ -213,40 +230,44 @@ func Find(ctx context.Context, all Prints, o Options) (*Result, error) {
 		return nil, err
 	}
 	p.first.Free() // distinct is not needed any more
-	if err := r.gather(p, roots, best); err != nil {
+	r, err := p.gather(roots, best)
+	if err != nil {
 		return nil, err
 	}
+	r.Distinct = distinct
 	return r, ctx.Err()
 }
 
 // candidates returns the documents to be compared with each other.
-func (o *Options) candidates(ctx context.Context, all *Prints, a *memory.Arena) (c *candidates, err error) {
+func (o *Options) candidates(ctx context.Context, all *Prints) (c *candidates, err error) {
 	n := uint64(all.Len())
 	if n < 2 || n <= DirectMax && (o.Memory == 0 || CandidateBytes*n+o.fixedBytes(n) <= o.Memory) {
 		return &candidates{all: all, len: int(n)}, nil
-	}
-	reserve := func(bytes uint64) error {
-		if o.Reserve == nil {
-			return nil
-		}
-		return o.Reserve(bytes + o.fixedBytes(n))
 	}
 	room := n/roomShare + 1
 	if beside := o.fixedBytes(n) + n*filterBits/8; o.Memory > 0 {
 		room = min(max((max(o.Memory, beside)-beside)/8, room), n)
 	}
-	c, err = findNear(ctx, all, *o, int(room), a)
-	for errors.Is(err, radix.ErrRoom) && room < n { // most are equal in very many bits
-		room = min(2*room, n)
-		o.Meter.Total.Store(o.Meter.Compared.Load())
-		if err = reserve(8*room + n*filterBits/8); err == nil {
-			c, err = findNear(ctx, all, *o, int(room), a)
+	for {
+		a, err := o.room(8*room+n*filterBits/8, all.Len())
+		if err != nil {
+			return nil, err
 		}
+		c, err = findNear(ctx, all, *o, int(room), &a)
+		if !errors.Is(err, radix.ErrRoom) || room == n {
+			return c, err
+		}
+		room = min(2*room, n) // most are equal in very many bits
+		o.Meter.Total.Store(o.Meter.Compared.Load())
 	}
-	if err != nil {
-		return nil, err
+}
+
+// room returns an arena for some bytes, of the search in a number of documents, and the fixed ones.
+func (o *Options) room(bytes uint64, documents int) (memory.Arena, error) {
+	if o.Room == nil {
+		return memory.Arena{}, nil
 	}
-	return c, reserve(CandidateBytes * uint64(c.len))
+	return o.Room(bytes + o.fixedBytes(uint64(documents)))
 }
 
 // connect returns for each fingerprint the root of its cluster.
@@ -256,9 +277,14 @@ func connect(ctx context.Context, p *prints, best []uint32) (roots []uint32, err
 		return nil, err
 	}
 	if len(u) > 1 {
+		room := memory.BufferIn[uint64](&p.first, len(u), &err)
+		if err != nil {
+			return nil, err
+		}
+		defer room.Free()
 		d := Choose(len(u), p.K)
 		p.Meter.Total.Add(int64(len(u) * len(d.Tables)))
-		err = joinForest(ctx, radix.Chunks{p.distinct}, len(u), d, p.Threads, p.Meter, func(a uint64, near []uint64) {
+		err = joinForest(ctx, radix.Chunks{p.distinct}, room.Data, d, p.Threads, p.Meter, func(a uint64, near []uint64) {
 			x := p.index(a)
 			for _, b := range near {
 				if u.Union(x, p.index(b)) {
@@ -306,23 +332,27 @@ func (c *components) of(root int) []uint32 {
 	return c.list[from:c.ends[root]]
 }
 
-// gather collects the rows of the fingerprints that have the same root, where they are two or more.
-func (r *Result) gather(p *prints, roots, best []uint32) error {
+// gather returns the rows of the fingerprints that have the same root, where they are two or more.
+func (p *prints) gather(roots, best []uint32) (*Result, error) {
 	all, err := listComponents(&p.memory, roots)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	rows := 0
+	clusters, rows := 0, 0
 	for root := range roots {
 		if n := p.countRows(all.of(root)); n > 1 {
-			r.clusters = append(r.clusters, span{uint32(rows), uint32(rows + n), Row(root)})
-			rows += n
+			clusters, rows = clusters+1, rows+n
 		}
 	}
-	r.rows = make([]Row, 0, rows)
-	for i := range r.clusters {
-		c := &r.clusters[i]
-		members := all.of(int(c.best))
+	r, err := NewResult(p.Results, clusters, rows)
+	if err != nil {
+		return nil, err
+	}
+	for root := range roots {
+		members, from := all.of(root), len(r.rows)
+		if p.countRows(members) < 2 {
+			continue
+		}
 		first := best[members[0]]
 		for _, i := range members {
 			for _, candidate := range p.having(int(i)) {
@@ -332,9 +362,9 @@ func (r *Result) gather(p *prints, roots, best []uint32) error {
 				first = best[i]
 			}
 		}
-		c.best = p.row(first)
-		slices.Sort(r.rows[c.from:c.to])
+		r.clusters = append(r.clusters, spanOf(from, len(r.rows), p.row(first)))
+		slices.Sort(r.rows[from:])
 	}
-	slices.SortFunc(r.clusters, func(a, b span) int { return cmp.Compare(r.rows[a.from], r.rows[b.from]) })
-	return nil
+	slices.SortFunc(r.clusters, func(a, b span) int { return cmp.Compare(r.rows[a.from()], r.rows[b.from()]) })
+	return r, nil
 }

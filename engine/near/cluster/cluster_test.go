@@ -210,7 +210,7 @@ func TestSkew(t *testing.T) {
 				t.Errorf("%s, %d threads: %d pairs, want %d", name, threads, len(got), len(want))
 			}
 			u := NewUnionFind(make([]uint32, len(prints)))
-			err := joinForest(t.Context(), radix.Chunks{prints}, len(prints), Choose(len(prints), 3), threads, nil,
+			err := joinForest(t.Context(), radix.Chunks{prints}, make([]uint64, len(prints)), Choose(len(prints), 3), threads, nil,
 				func(a uint64, near []uint64) {
 					for _, b := range near {
 						if bits.OnesCount64(a^b) > 3 {

@@ -182,7 +182,7 @@ func TestDenseGroupsAreCheap(t *testing.T) {
 		base := slices.Compact(slices.Sorted(slices.Values(denseGroups(1 << 16)[name])))
 		n := 0
 		d := Choose(len(base), 3)
-		if err := joinForest(t.Context(), radix.Chunks{base}, len(base), d, 1, nil,
+		if err := joinForest(t.Context(), radix.Chunks{base}, make([]uint64, len(base)), d, 1, nil,
 			func(_ uint64, near []uint64) { n += len(near) }); err != nil || n > links*len(base) {
 			t.Errorf("%s: %d links of %d fingerprints, %v", name, n, len(base), err)
 		}

@@ -19,7 +19,7 @@ import (
 // that of ctx, or of memory that is not there.
 func Join(ctx context.Context, fingerprints []uint64, d permute.Design, threads int, emit func(a, b uint64)) error {
 	var mu sync.Mutex
-	return join(ctx, radix.Chunks{fingerprints}, len(fingerprints), d, threads, joiner{emit: func(a, b uint64) {
+	return joinAll(ctx, fingerprints, d, threads, joiner{emit: func(a, b uint64) {
 		mu.Lock()
 		defer mu.Unlock()
 		emit(a, b)
@@ -30,22 +30,27 @@ func Join(ctx context.Context, fingerprints []uint64, d permute.Design, threads 
 // time with a fingerprint and some that are near it. It leaves out pairs that the others connect,
 // and may repeat some. link is called from several goroutines; the slice belongs to it during the
 // call. Where very many fingerprints are near each other Join spends its time on their pairs;
-// joinForest does not. Fingerprints may repeat: equal ones are near each other. It takes memory for
-// room of them, and reads all of them again for each part that this holds. The meter, if not nil,
+// joinForest does not. Fingerprints may repeat: equal ones are near each other. It has
+// room for some of them, and reads all of them again for each part that this holds. The meter, if not nil,
 // counts fingerprints, once for each table.
-func joinForest(ctx context.Context, in radix.Input, room int, d permute.Design, threads int, m *Meter,
+func joinForest(ctx context.Context, in radix.Input, room []uint64, d permute.Design, threads int, m *Meter,
 	link func(a uint64, near []uint64)) error {
 	pair := func(a, b uint64) { link(a, []uint64{b}) }
 	return join(ctx, in, room, d, threads, joiner{emit: pair, link: link, meter: m})
 }
 
-// join joins each table of the design with a copy of j.
-func join(ctx context.Context, in radix.Input, room int, d permute.Design, threads int, j joiner) error {
-	rows, err := memory.Make[uint64](room)
+// joinAll is join with room for all fingerprints.
+func joinAll(ctx context.Context, prints []uint64, d permute.Design, threads int, j joiner) error {
+	room, err := memory.Make[uint64](len(prints))
 	if err != nil {
 		return err
 	}
-	defer rows.Free()
+	defer room.Free()
+	return join(ctx, radix.Chunks{prints}, room.Data, d, threads, j)
+}
+
+// join joins each table of the design with a copy of j.
+func join(ctx context.Context, in radix.Input, room []uint64, d permute.Design, threads int, j joiner) error {
 	for t, tab := range d.Tables {
 		if tab.Radius != 0 {
 			panic("cluster: a join needs tables of radius 0")
@@ -53,7 +58,7 @@ func join(ctx context.Context, in radix.Input, room int, d permute.Design, threa
 		j := j
 		j.ctx, j.design, j.table, j.perm = ctx, &d, t, permute.New(tab.Mask)
 		o := radix.Options{Mask: tab.Mask, Threads: threads}
-		if err := radix.Buckets(ctx, rows.Data, in, o, tab.Leading(), j.buckets); err != nil {
+		if err := radix.Buckets(ctx, room, in, o, tab.Leading(), j.buckets); err != nil {
 			return err
 		}
 	}
@@ -186,7 +191,7 @@ func (j *joiner) rejoin(keys []uint64) error {
 	if j.link != nil {
 		inner.emit = j.emit // found here, wherever else it is found
 	}
-	return join(j.ctx, radix.Chunks{prints}, len(prints), chooseForSample(prints, len(prints), j.design.K), 1, inner)
+	return joinAll(j.ctx, prints, chooseForSample(prints, len(prints), j.design.K), 1, inner)
 }
 
 // pair reports two keys if this table is the pair's canonical one.

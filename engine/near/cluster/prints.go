@@ -21,27 +21,24 @@ type prints struct {
 
 // newPrints sorts the fingerprints of candidates. Free what it returns.
 func newPrints(ctx context.Context, c *candidates, o Options) (_ *prints, err error) {
-	p := &prints{Options: o, candidates: c}
+	p := &prints{Options: o, candidates: c, memory: memory.Arena{Map: c.arena.Map}, first: memory.Arena{Map: c.arena.Map}}
 	defer func() {
 		if err != nil {
 			p.free()
 		}
 	}()
-	keys, err := memory.Make[uint64](c.len)
-	if err != nil {
-		return nil, err
-	}
-	p.first = append(p.first, keys)
+	buffer := memory.BufferIn[uint64](&p.first, c.len, &err)
+	keys := buffer.Data
 	if p.sorted = memory.In[uint32](&p.memory, c.len, &err); err != nil {
 		return nil, err
 	}
-	if err := radix.SortRows(ctx, keys.Data, p.sorted, c, radix.Options{Mask: ^uint64(0),
+	if err := radix.SortRows(ctx, keys, p.sorted, c, radix.Options{Mask: ^uint64(0),
 		Threads: o.Threads}); err != nil {
 		return nil, err
 	}
 	n := 0
-	for i, f := range keys.Data {
-		if i == 0 || f != keys.Data[i-1] {
+	for i, f := range keys {
+		if i == 0 || f != keys[i-1] {
 			n++
 		}
 	}
@@ -49,15 +46,15 @@ func newPrints(ctx context.Context, c *candidates, o Options) (_ *prints, err er
 		return nil, err
 	}
 	at := -1
-	for i, f := range keys.Data {
-		if at < 0 || f != keys.Data[at] {
+	for i, f := range keys {
+		if at < 0 || f != keys[at] {
 			at++
-			keys.Data[at] = f
+			keys[at] = f
 		}
 		p.ends[at] = uint32(i + 1)
 	}
-	keys.Trim(n)
-	p.distinct = keys.Data
+	buffer.Trim(n)
+	p.distinct = buffer.Data
 	return p, nil
 }
 

@@ -24,7 +24,7 @@ import (
 // So a member is compared with the representatives of its neighbourhood and never with its
 // neighbours, which may be thousands: in a dense group a few represent all.
 func (p *prints) stars(ctx context.Context, roots, best []uint32) error {
-	var arena memory.Arena
+	arena := memory.Arena{Map: p.arena.Map}
 	defer arena.Free()
 	all, err := listComponents(&arena, roots)
 	if err != nil {

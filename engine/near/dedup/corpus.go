@@ -17,14 +17,14 @@ import (
 // A Corpus has documents by row, from 0. It may be read by many goroutines once it is read whole.
 type Corpus struct {
 	recipe  *simhash.Recipe // nil for raw fingerprints
-	prints  []uint64        // of documents that were appended
+	prints  column[uint64]  // of documents that were appended
 	mapped  cluster.Prints  // of fingerprint files, which are open, instead
 	files   []*ndf.File
-	lengths []uint32 // of texts, where the policy goes by them; empty for raw fingerprints
-	values  []values // by which to keep, one for each policy that goes by one
-	texts   []string // of the values of the document being appended that are strings
-	rows    rowFile  // IDs and places; no records where the rows are the IDs
-	parts   []part   // of fingerprint files, one after the other
+	lengths column[uint32] // of texts, where the policy goes by them; empty for raw fingerprints
+	values  []values       // by which to keep, one for each policy that goes by one
+	texts   []string       // of the values of the document being appended that are strings
+	rows    rowFile        // IDs and places; no records where the rows are the IDs
+	parts   []part         // of fingerprint files, one after the other
 	sources sources
 	hashes  hashList // of texts, or none
 	urls    hashList // hashes of URLs, 0 for none, or none
@@ -32,6 +32,8 @@ type Corpus struct {
 
 	o        ReadOptions
 	reserved *memory.Reservation // of o.Budget, for everything
+	spilled  bool                // what grows with the rows is in temporary files
+	results  memory.Arena        // of clusters
 	held     bool                // the fingerprints are in memory
 	next     int                 // the length at which it is looked at again
 }
@@ -62,8 +64,15 @@ func (c *Corpus) Close() {
 	if c != nil {
 		c.reserved.Release()
 		c.rows.close() // what is lost is temporary
+		c.results.Free()
+		c.prints.close()
+		c.lengths.close()
+		c.sources.of.close()
 		c.hashes.close()
 		c.urls.close()
+		for i := range c.values {
+			c.values[i].keys.close()
+		}
 		for _, f := range c.files {
 			f.Close()
 		}
@@ -100,15 +109,18 @@ func (c *Corpus) Append(d Document) error {
 		return err
 	}
 	length := lengthOf(d.TextBytes)
-	c.prints = append(c.prints, uint64(d.Fingerprint))
+	err := c.prints.append(uint64(d.Fingerprint))
 	if c.o.Keep.byLength() {
-		c.lengths = append(c.lengths, length)
+		err = cmp.Or(err, c.lengths.append(length))
 	}
 	texts := c.texts[:0]
 	for i := range c.values {
-		texts = append(texts, c.values[i].append(valueAt(d.Values, i), d.Modified))
+		text, failed := c.values[i].append(valueAt(d.Values, i), d.Modified)
+		texts, err = append(texts, text), cmp.Or(err, failed)
 	}
-	c.texts = texts
+	if c.texts = texts; err != nil {
+		return err
+	}
 	return c.appendRecord(record{id: d.ID, place: d.Place, length: length, values: texts})
 }
 
@@ -132,20 +144,20 @@ func (c *Corpus) appendRecord(r record) error {
 func lengthOf(bytes int) uint32 { return uint32(min(uint64(bytes), math.MaxUint32)) }
 
 // Len returns the number of documents.
-func (c *Corpus) Len() int { return len(c.prints) + c.mapped.Len() }
+func (c *Corpus) Len() int { return c.prints.len() + c.mapped.Len() }
 
 // print returns the fingerprint of a row.
 func (c *Corpus) print(row Row) uint64 {
-	if len(c.prints) > 0 {
-		return c.prints[row]
+	if len(c.prints.all) > 0 {
+		return c.prints.all[row]
 	}
 	return c.mapped.At(row)
 }
 
 // all returns all fingerprints.
 func (c *Corpus) all() cluster.Prints {
-	if len(c.prints) > 0 {
-		return cluster.NewPrints(c.prints)
+	if len(c.prints.all) > 0 {
+		return cluster.NewPrints(c.prints.all)
 	}
 	return c.mapped
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 
+	"ndd/engine/memory"
 	"ndd/engine/near/cluster"
 	"ndd/engine/storage/store"
 )
@@ -69,7 +70,9 @@ func Find(ctx context.Context, c *Corpus, o Options) (_ *Result, err error) {
 	all := c.all()
 	var rest []Row // the rows to compare; all of them if it is nil
 	if len(r.SameURL) > 0 {
-		rest = r.others()
+		if rest, err = r.others(); err != nil {
+			return nil, err
+		}
 	}
 	if o.Known != nil {
 		if r.Known, err = o.Known(ctx, all.Flat()); err != nil {
@@ -79,11 +82,11 @@ func Find(ctx context.Context, c *Corpus, o Options) (_ *Result, err error) {
 			_, gone := r.sameURL(k.Row)
 			return gone || c.sources.safe.has(int(k.Row))
 		})
-		rest = r.others()
-		if o.Verify != nil {
-			if rest, err = r.verifyKnown(ctx, o.Verify, o.Threads, rest); err != nil {
-				return nil, err
-			}
+		if rest, err = r.others(); err == nil && o.Verify != nil {
+			rest, err = r.verifyKnown(ctx, o.Verify, o.Threads, rest)
+		}
+		if err != nil {
+			return nil, err
 		}
 	}
 	safe := c.sources.safe
@@ -91,7 +94,10 @@ func Find(ctx context.Context, c *Corpus, o Options) (_ *Result, err error) {
 		co.Always = func(row int) bool { return safe.has(row) }
 	}
 	if rest != nil {
-		prints := make([]uint64, len(rest))
+		prints := memory.In[uint64](&c.results, len(rest), &err)
+		if err != nil {
+			return nil, err
+		}
 		for i, row := range rest {
 			prints[i] = all.At(row)
 		}
@@ -108,7 +114,7 @@ func Find(ctx context.Context, c *Corpus, o Options) (_ *Result, err error) {
 			found.Map(rest)
 		}
 		if err == nil && o.Verify == nil && len(safe) > 0 {
-			found = found.Without(func(c cluster.Cluster, row Row) bool { return row != c.Representative && safe.has(int(row)) })
+			found.Delete(func(c cluster.Cluster, row Row) bool { return row != c.Representative && safe.has(int(row)) })
 		}
 		return found, err
 	}
@@ -137,9 +143,12 @@ func Find(ctx context.Context, c *Corpus, o Options) (_ *Result, err error) {
 	return r, cmp.Or(err, c.Err())
 }
 
-// others returns the rows that are not known, and have no URL of another one.
-func (r *Result) others() []Row {
-	known, urls, rest := r.Known, r.SameURL, make([]Row, 0, r.corpus.Len())
+// others returns the rows that are not known, and have no URL of another one, with room for all.
+func (r *Result) others() (rest []Row, err error) {
+	known, urls := r.Known, r.SameURL
+	if rest = memory.In[Row](&r.corpus.results, r.corpus.Len(), &err)[:0]; err != nil {
+		return nil, err
+	}
 	for row := range Row(r.corpus.Len()) {
 		if len(known) > 0 && known[0].Row == row {
 			known = known[1:]
@@ -151,5 +160,5 @@ func (r *Result) others() []Row {
 		}
 		rest = append(rest, row)
 	}
-	return rest
+	return rest, nil
 }

@@ -154,7 +154,7 @@ func (c *Corpus) prefer() (func(a, b int) int, error) {
 		case by.fields() != nil:
 			v := &c.values[n]
 			n++
-			if len(v.keys) != c.Len() {
+			if v.keys.len() != c.Len() {
 				return nil, c.o.Keep.checkPrints(true)
 			}
 			if v.missing == c.Len() {
@@ -164,12 +164,12 @@ func (c *Corpus) prefer() (func(a, b int) int, error) {
 		case by.Policy == First:
 		case by.Policy == Source:
 			orders = append(orders, s.prefer)
-		case len(c.lengths) != c.Len():
+		case c.lengths.len() != c.Len():
 			return nil, c.o.Keep.checkPrints(false)
 		case by.Policy == Longest:
-			orders = append(orders, func(a, b int) int { return cmp.Compare(c.lengths[b], c.lengths[a]) })
+			orders = append(orders, func(a, b int) int { return cmp.Compare(c.lengths.all[b], c.lengths.all[a]) })
 		default:
-			orders = append(orders, func(a, b int) int { return cmp.Compare(c.lengths[a], c.lengths[b]) })
+			orders = append(orders, func(a, b int) int { return cmp.Compare(c.lengths.all[a], c.lengths.all[b]) })
 		}
 	}
 	switch len(orders) {

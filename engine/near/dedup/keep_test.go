@@ -70,7 +70,8 @@ func TestValues(t *testing.T) {
 		var texts []string
 		v := values{by: c.by, text: func(row int) string { return texts[row] }}
 		for _, x := range c.values {
-			texts = append(texts, v.append(x, 0))
+			text, _ := v.append(x, 0)
+			texts = append(texts, text)
 		}
 		for i := range c.values {
 			for j := range c.values {
@@ -88,7 +89,7 @@ func TestValues(t *testing.T) {
 		files.append(none, modified)
 	}
 	if files.missing != 1 || files.compare(1, 2) >= 0 || files.compare(2, 3) >= 0 {
-		t.Errorf("files before 1970: %d missing, keys %x", files.missing, files.keys)
+		t.Errorf("files before 1970: %d missing, keys %x", files.missing, files.keys.all)
 	}
 	v := values{by: By{Policy: Largest}}
 	v.append(value("-0"), 0)

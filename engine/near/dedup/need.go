@@ -4,29 +4,46 @@ import (
 	"fmt"
 
 	"ndd/engine/corpus/ingest"
+	"ndd/engine/memory"
 	"ndd/engine/near/cluster"
+	"ndd/engine/storage/spill"
 )
 
-// reserve reserves the memory for a number of documents from the budget.
-func (c *Corpus) reserve(what string, documents int) (err error) {
-	bytes := c.needBytes(documents)
+// reserve reserves the memory for a number of documents from the budget. Where there is less, what grows
+// with their number goes to temporary files.
+func (c *Corpus) reserve(what string, documents int) error {
 	if c.reserved == nil {
-		c.reserved, err = c.o.Budget.Reserve(what, bytes)
+		c.reserved, _ = c.o.Budget.Reserve(what, 0) // nothing always fits
+	}
+	err := c.reserved.Resize(what, c.needBytes(documents))
+	if err == nil || c.spilled || documents == 0 || !memory.CanMapFile {
 		return err
 	}
-	return c.reserved.Resize(what, bytes)
+	if err := c.spillColumns(); err != nil {
+		return err
+	}
+	return c.reserved.Resize(what, c.needBytes(documents))
+}
+
+// mapping returns what makes memory that grows with the number of documents: nil for that of the system.
+func (c *Corpus) mapping() func(bytes uint64) ([]byte, error) {
+	if !c.spilled {
+		return nil
+	}
+	return spill.Memory(c.o.Disk, c.o.TempDir, "clusters")
 }
 
 // expect reserves and reports the memory for a number of documents; 0 is an unknown number.
 func (c *Corpus) expect(documents int) error {
-	if c.o.Say != nil {
-		c.o.Say(documents, c.needBytes(documents))
-	}
 	what := fmt.Sprintf("comparing %d documents", documents)
 	if documents == 0 {
 		what = "reading"
 	}
-	return c.reserve(what, documents)
+	err := c.reserve(what, documents)
+	if c.o.Say != nil {
+		c.o.Say(documents, c.needBytes(documents), c.spilled)
+	}
+	return err
 }
 
 // checkFirst is the number of documents from which on memory is reserved anew, each time that
@@ -35,11 +52,11 @@ const checkFirst = 1 << 18
 
 // grown reserves memory anew where there are twice as many documents as when that was done last.
 func (c *Corpus) grown() error {
-	if len(c.prints)+c.rows.shorts < c.next {
+	if c.prints.len()+c.rows.shorts < c.next {
 		return nil
 	}
 	c.next *= 2
-	return c.reserve(fmt.Sprintf("comparing %d documents, and there are more,", len(c.prints)), len(c.prints))
+	return c.reserve(fmt.Sprintf("comparing %d documents, and there are more,", c.prints.len()), c.prints.len())
 }
 
 // reading returns cfg with less read ahead where there is little memory: a quarter of what the
@@ -70,6 +87,9 @@ func (c *Corpus) needBytes(documents int) uint64 {
 	o := cluster.Options{Star: !c.o.Find.Chains, Threads: c.o.Threads}
 	beside := c.besideBytes(documents)
 	find := o.NeedBytes(uint64(documents))
+	if c.spilled {
+		find = o.NeedBytes(0) + spilledStars
+	}
 	if c.from.inputs != nil {
 		find = max(find, c.o.readingBytes+c.columnBytes(documents)*5/4)
 	}
@@ -83,6 +103,9 @@ func (c *Corpus) needBytes(documents int) uint64 {
 // arrive takes more than twice its bytes for a moment; the clusters come when that is over.
 func (c *Corpus) columnBytes(documents int) uint64 {
 	each := uint64(0)
+	if c.spilled {
+		return uint64(documents) / 2
+	}
 	if c.held {
 		each = 8
 	}
@@ -118,14 +141,29 @@ func (c *Corpus) forClusters(o *cluster.Options) {
 	if c.reserved == nil || c.reserved.Bytes() < beside {
 		return
 	}
-	o.Memory = c.reserved.Bytes() - beside
-	o.Reserve = func(bytes uint64) error {
-		if beside+bytes <= c.reserved.Bytes() {
-			return nil
+	o.Memory, o.Results = c.reserved.Bytes()-beside, &c.results
+	if c.results.Map = c.mapping(); c.spilled {
+		o.Memory, o.StarBytes = 1, spilledStars // nothing is done without Room
+	}
+	o.Room = func(bytes uint64) (a memory.Arena, err error) {
+		if beside+bytes > c.reserved.Bytes() && !c.spilled {
+			err = c.reserved.Resize("comparing documents of which very many are near others", beside+bytes)
+			if err != nil && memory.CanMapFile {
+				c.spilled, err = true, nil
+			}
+			if c.spilled {
+				bytes = c.needBytes(c.Len()) - beside
+			}
+			if c.o.Say != nil {
+				c.o.Say(c.Len(), beside+bytes, c.spilled)
+			}
 		}
-		if c.o.Say != nil {
-			c.o.Say(c.Len(), beside+bytes)
-		}
-		return c.reserved.Resize("comparing documents of which very many are near others", beside+bytes)
+		a.Map = c.mapping()
+		c.results.Map = a.Map
+		return a, err
 	}
 }
+
+// spilledStars is the memory for stars, as of [cluster.Options.StarBytes], where there is less than by
+// default.
+const spilledStars = 4 << 20

@@ -31,8 +31,9 @@ type ReadOptions struct {
 
 	// Say, if not nil, is called with the most memory that everything takes, which is [NeedBytes]:
 	// for fingerprints before they are read; for documents before that, when their number is
-	// unknown and 0, and before they are compared.
-	Say func(documents int, bytes uint64)
+	// unknown and 0, and before they are compared. What grows with their number may be spilled to
+	// temporary files, since there is less memory.
+	Say func(documents int, bytes uint64, spilled bool)
 
 	readingBytes uint64 // what reading documents takes
 }
@@ -102,6 +103,9 @@ func ReadDocuments(ctx context.Context, inputs []string, cfg ingest.Config, o Re
 	if err == nil {
 		err = c.expect(c.Len())
 	}
+	if err == nil {
+		err = c.endColumns()
+	}
 	if err != nil {
 		c.Close()
 	}
@@ -152,8 +156,8 @@ func ReadPrints(ctx context.Context, paths []string, o ReadOptions) (_ *Corpus, 
 	if err := c.sources.begin(ctx, paths); err != nil {
 		return nil, err
 	}
-	if c.recipe != nil && o.Keep.byLength() {
-		c.lengths = make([]uint32, 0, n)
+	if c.recipe != nil && o.Keep.byLength() && !c.spilled {
+		c.lengths.all = make([]uint32, 0, n)
 	}
 	var pieces [][]uint64
 	n = 0
@@ -165,7 +169,7 @@ func ReadPrints(ctx context.Context, paths []string, o ReadOptions) (_ *Corpus, 
 		pieces = slices.AppendSeq(pieces, f.Chunks)
 	}
 	c.mapped = cluster.NewPrints(pieces...)
-	return c, nil
+	return c, c.endColumns()
 }
 
 // check verifies a file, whose recipe must be that of the first.
@@ -203,7 +207,7 @@ func (c *Corpus) readParts(ctx context.Context, files []*ndf.File, parts []ndf.P
 			return ctx.Err()
 		}
 	}
-	return c.sources.end()
+	return cmp.Or(c.sources.end(), c.endColumns())
 }
 
 // readFile appends a file whose first row is given, and whose recipe must be that of the first file.
@@ -219,7 +223,11 @@ func (c *Corpus) readFile(ctx context.Context, f, first *ndf.File, row Row) erro
 	c.sources.appendFile(f.Path(), row, int(f.Len()))
 	if c.o.Keep.byLength() {
 		for chunk := range f.TextBytes {
-			c.lengths = append(c.lengths, chunk...)
+			for _, length := range chunk {
+				if err := c.lengths.append(length); err != nil {
+					return err
+				}
+			}
 		}
 	}
 	for id, err := range f.IDs {

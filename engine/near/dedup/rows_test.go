@@ -124,7 +124,7 @@ func TestRecordsLost(t *testing.T) {
 
 // TestPlacesOfPrints: rows of fingerprint files are found in their files, behind an empty one too.
 func TestPlacesOfPrints(t *testing.T) {
-	c := &Corpus{prints: make([]uint64, 5), parts: []part{{0, "a"}, {2, "b"}}}
+	c := &Corpus{prints: column[uint64]{all: make([]uint64, 5)}, parts: []part{{0, "a"}, {2, "b"}}}
 	var got []string
 	for row := range Row(5) {
 		got = append(got, fmt.Sprint(c.Place(row)))
@@ -132,7 +132,7 @@ func TestPlacesOfPrints(t *testing.T) {
 	if want := "[{a 1} {a 2} {b 1} {b 2} {b 3}]"; fmt.Sprint(got) != want {
 		t.Errorf("%v, want %s", got, want)
 	}
-	if at := (&Corpus{prints: make([]uint64, 1)}).Place(0); at != (Place{}) {
+	if at := (&Corpus{prints: column[uint64]{all: make([]uint64, 1)}}).Place(0); at != (Place{}) {
 		t.Error(at)
 	}
 }

@@ -55,12 +55,12 @@ type sources struct {
 	number    map[string]int32
 	documents []int // by source
 	protects  []bool
-	ranks     []int    // by source, for the policy
-	of        []uint16 // by row, where a field names them
-	runs      []run    // elsewhere
-	safe      bitmap   // rows that are protected
-	used      []bool   // patterns that protect something
-	shares    bool     // the inputs are unknown: a source is a file with documents or a folder of them
+	ranks     []int          // by source, for the policy
+	of        column[uint16] // by row, where a field names them
+	runs      []run          // elsewhere
+	safe      bitmap         // rows that are protected
+	used      []bool         // patterns that protect something
+	shares    bool           // the inputs are unknown: a source is a file with documents or a folder of them
 
 	file       string // of the document before, with what comes of it
 	fileSource int32
@@ -274,7 +274,9 @@ func (s *sources) append(at Place, value document.Value, row Row, short bool) er
 	case short:
 		return nil
 	case s.Field != "":
-		s.of = append(s.of, uint16(n))
+		if err := s.of.append(uint16(n)); err != nil {
+			return err
+		}
 	case len(s.runs) == 0 || s.runs[len(s.runs)-1].source != n:
 		s.runs = append(s.runs, run{row, n})
 	}
@@ -312,8 +314,8 @@ func (s *Sources) noValue() error {
 
 // ofRow returns the source of a row.
 func (s *sources) ofRow(row Row) int32 {
-	if len(s.of) > 0 {
-		return int32(s.of[row])
+	if len(s.of.all) > 0 {
+		return int32(s.of.all[row])
 	}
 	i, found := slices.BinarySearchFunc(s.runs, row, func(r run, row Row) int { return cmp.Compare(r.first, row) })
 	if !found {

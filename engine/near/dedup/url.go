@@ -10,6 +10,7 @@ import (
 
 	"github.com/minio/highwayhash"
 
+	"ndd/engine/memory"
 	"ndd/engine/near/cluster"
 )
 
@@ -85,7 +86,13 @@ func (r *Result) findURLs(ctx context.Context, co cluster.Options, prefer func(a
 	if n == 0 {
 		return nil
 	}
-	rows, keys := make([]Row, 0, n), make([]uint64, 0, n)
+	var err error
+	a := memory.Arena{Map: c.mapping()}
+	defer a.Free()
+	rows, keys := memory.In[Row](&a, n, &err)[:0], memory.In[uint64](&a, n, &err)[:0]
+	if err != nil {
+		return err
+	}
 	for row, h := range hashes {
 		if h != [2]uint64{} {
 			rows, keys = append(rows, Row(row)), append(keys, h[0])

@@ -21,7 +21,7 @@ import (
 // so that any number is larger than any string.
 type values struct {
 	by      By
-	keys    []uint64
+	keys    column[uint64]
 	text    func(row int) string // of a value that is a string
 	missing int
 	noDate  string
@@ -42,7 +42,7 @@ func valueAt(values []document.Value, i int) document.Value {
 }
 
 // append adds the value of the next row, and returns it if it is a string.
-func (v *values) append(value document.Value, modified int64) (text string) {
+func (v *values) append(value document.Value, modified int64) (text string, err error) {
 	key := uint64(keyNone)
 	switch {
 	case v.by.Policy == Newest && value.Found:
@@ -63,8 +63,7 @@ func (v *values) append(value document.Value, modified int64) (text string) {
 	if key == keyNone {
 		v.missing++
 	}
-	v.keys = append(v.keys, key)
-	return text
+	return text, v.keys.append(key)
 }
 
 // numberKey orders numbers as their values: the bits of positive ones above
@@ -79,7 +78,7 @@ func numberKey(f float64) uint64 {
 
 // compare compares the values of two rows.
 func (v *values) compare(a, b int) int {
-	if c := cmp.Compare(v.keys[a], v.keys[b]); c != 0 || v.keys[a] != keyText {
+	if c := cmp.Compare(v.keys.all[a], v.keys.all[b]); c != 0 || v.keys.all[a] != keyText {
 		return c
 	}
 	return cmp.Compare(v.text(a), v.text(b))

@@ -199,10 +199,12 @@ func TestReadable(t *testing.T) {
 	}
 }
 
-// TestLimit refuses what will not fit, in the middle of the documents.
+// TestLimit refuses what will not fit beside temporary files, in the middle of the documents.
 func TestLimit(t *testing.T) {
+	const limit = 6<<20 + 256<<10
 	said := 0
-	o := ReadOptions{Threads: 1, Budget: memory.NewBudget(memory.Set(48 << 20)), Say: func(int, uint64) { said++ }}
+	o := ReadOptions{Threads: 1, Budget: memory.NewBudget(memory.Set(limit)), TempDir: t.TempDir(),
+		Say: func(int, uint64, bool) { said++ }}
 	c := NewCorpus(nil, o)
 	var err error
 	for err == nil {
@@ -210,7 +212,7 @@ func TestLimit(t *testing.T) {
 			t.Fatal("nothing was refused")
 		}
 	}
-	if !errors.Is(err, memory.ErrTooLarge) || o.Budget.Left() == 48<<20 {
+	if !errors.Is(err, memory.ErrTooLarge) || o.Budget.Left() == limit {
 		t.Error(err, o.Budget.Left())
 	}
 	c.Close()
@@ -220,7 +222,7 @@ func TestLimit(t *testing.T) {
 		!strings.Contains(err.Error(), "4194304 documents") {
 		t.Error(err, said)
 	}
-	if o.Budget.Left() != 48<<20 {
+	if o.Budget.Left() != limit {
 		t.Errorf("%d bytes are left", o.Budget.Left())
 	}
 }
@@ -286,7 +288,7 @@ func TestVerifyKnown(t *testing.T) {
 	known := func(_ context.Context, prints []uint64) (list []Known, err error) {
 		for row, f := range prints {
 			best, least := 0, k+1
-			for i, o := range was.prints {
+			for i, o := range was.prints.all {
 				if d := bits.OnesCount64(f ^ o); d < least {
 					best, least = i, d
 				}
@@ -299,7 +301,7 @@ func TestVerifyKnown(t *testing.T) {
 	}
 	var want []Known
 	rejected := map[Row]bool{}
-	list, err := known(t.Context(), c.prints)
+	list, err := known(t.Context(), c.prints.all)
 	for _, n := range list {
 		var number int
 		_, err = fmt.Sscanf(n.ID, "d%d", &number)

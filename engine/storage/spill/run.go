@@ -13,7 +13,9 @@ import (
 )
 
 // A Number is what a [Run] consists of that is mapped, or read by place.
-type Number interface{ Record | uint32 | byte }
+type Number interface {
+	Record | uint32 | uint16 | byte
+}
 
 // A Run is a sorted run: records in order in a temporary file. A run that is not merged may have
 // numbers in any order. It belongs to one goroutine.

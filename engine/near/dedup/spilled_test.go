@@ -1,0 +1,215 @@
+package dedup
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"ndd/engine/corpus/ingest"
+	"ndd/engine/memory"
+	"ndd/engine/oracle/sets"
+	"ndd/engine/storage/disk"
+	"ndd/engine/storage/spill"
+)
+
+// documentsOf returns JSON lines of documents: of templates, the copies of one, or of different words.
+func documentsOf(kind string, n int) string {
+	rng := rand.New(rand.NewPCG(8, uint64(len(kind))))
+	words := func(n int) string {
+		var b strings.Builder
+		for range n {
+			fmt.Fprintf(&b, " w%d", rng.IntN(1<<20))
+		}
+		return b.String()
+	}
+	templates := make([]string, map[string]int{"templates": n / 20, "one template": 1}[kind])
+	for i := range templates {
+		templates[i] = words(30)
+	}
+	var b strings.Builder
+	for i := range n {
+		text := rivers
+		switch {
+		case kind == "different":
+			text = words(30)
+		case kind != "equal":
+			text = templates[i%len(templates)] + words(rng.IntN(4))
+		}
+		fmt.Fprintf(&b, `{"id":"d%d","text":%q,"set":"s%d","rank":%d,"url":"http://a/%d"}`+"\n", i, text, i%3, rng.IntN(9), rng.IntN(n))
+	}
+	return b.String()
+}
+
+// squeezed returns options with a budget of which something else takes what is left as soon as documents are
+// read, but for what a corpus of so many needs whose columns are in temporary files.
+func squeezed(o ReadOptions, documents int, spilled *bool) ReadOptions {
+	o.Budget = memory.NewBudget(memory.Set(1 << 40))
+	o.Say = func(n int, _ uint64, s bool) {
+		if *spilled = s; n == 0 {
+			o.Budget.Reserve("the rest", o.Budget.Left()-uint64(2*documents))
+		}
+	}
+	return o
+}
+
+// TestSpilled: results are the same, to the byte of copies, with all that grows with the documents in
+// temporary files, which are gone in the end.
+func TestSpilled(t *testing.T) {
+	if !memory.CanMapFile {
+		t.Skip("nothing is spilled here")
+	}
+	const n = 600 // smaller buffers are in memory
+	t.Chdir(t.TempDir())
+	temp := t.TempDir()
+	keep, err := ParseKeep("rank,longest")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := ReadOptions{Keep: keep, Source: Sources{Field: "set", Protect: []string{"s2"}}}
+	balanced := func() *Verify { return &Verify{Rule: Rule{{Jaccard: 0.7}}, TempDir: temp} }
+	for _, kind := range []string{"templates", "one template", "equal", "different"} {
+		write(t, map[string]string{"in.jsonl": documentsOf(kind, n)})
+		for _, c := range []struct {
+			name string
+			read ReadOptions
+			find func() Options
+		}{
+			{"fast", ReadOptions{}, func() Options { return Options{K: 3} }},
+			{"chains", all, func() Options { return Options{K: 3, Chains: true} }},
+			{"star", all, func() Options { return Options{K: 8, Also: []Setting{{K: 3}}} }},
+			{"balanced", ReadOptions{}, func() Options { return Options{K: 6, Verify: balanced()} }},
+			{"balanced, ordered", all, func() Options {
+				return Options{K: 6, Verify: balanced(), Also: []Setting{{3, Rule{{Jaccard: 0.9}}}}}
+			}},
+			{"exact", ReadOptions{}, func() Options { return Options{Exact: true} }},
+			{"URLs", ReadOptions{SameURL: URLFields, Keep: keep}, func() Options { return Options{K: 6, Verify: balanced()} }},
+		} {
+			var want string
+			for _, few := range []bool{false, true} {
+				o, spilled := c.find(), false
+				c.read.Find, c.read.TempDir = o, temp
+				read, threads := c.read, 1
+				if few {
+					read, threads = squeezed(c.read, n, &spilled), 3
+				}
+				o.Threads, read.Threads = threads, threads
+				corpus, _, err := ReadDocuments(t.Context(), []string{"in.jsonl"}, ingest.Config{Exact: o.Exact}, read)
+				if err != nil {
+					t.Fatal(kind, c.name, few, err)
+				}
+				if spilled != few || few != (corpus.prints.run != nil) {
+					t.Fatalf("%s, %s: spilled %v", kind, c.name, spilled)
+				}
+				r := found(t, corpus, o)
+				copies, report := copied(t, r)
+				got := fmt.Sprintln(r.Distinct, r.Rejected, r.SameURL, report, copies)
+				for _, r := range append(r.Also, r) {
+					for c := range r.Clusters() {
+						got += fmt.Sprintln(c)
+					}
+					for d := range r.Dropped() {
+						got += fmt.Sprintln(d)
+					}
+				}
+				for k := range r.Kept() {
+					got += fmt.Sprintln(k)
+				}
+				if want = cmp.Or(want, got); got != want {
+					t.Errorf("%s, %s: %.300s\nwant %.300s", kind, c.name, got, want)
+				}
+				corpus.Close()
+			}
+		}
+	}
+	if left, err := os.ReadDir(temp); err != nil || len(left) > 0 {
+		t.Error(left, err)
+	}
+}
+
+// TestSpilledPrints: so are those of fingerprint files, and of a corpus that is spilled while documents come.
+func TestSpilledPrints(t *testing.T) {
+	if !memory.CanMapFile {
+		t.Skip("nothing is spilled here")
+	}
+	const n = checkFirst + 1000
+	rng := rand.New(rand.NewPCG(4, 5))
+	prints := sets.Uniform(n, 8)
+	for i := 0; i < n/2; i++ {
+		prints[i] = sets.Near(rng, prints[n/2+rng.IntN(n/2)], i%4)
+	}
+	keep := Keep{{Policy: Longest}}
+	var want string
+	for _, limit := range []uint64{1 << 40, 7 << 20} {
+		o := ReadOptions{Keep: keep, Threads: 1, Budget: memory.NewBudget(memory.Set(limit)), TempDir: t.TempDir()}
+		c := NewCorpus(nil, o)
+		for i, f := range prints {
+			if err := c.Append(Document{ID: "d", Fingerprint: simhashOf(f), TextBytes: i % 100}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := c.endColumns(); err != nil {
+			t.Fatal(err)
+		}
+		if c.spilled != (limit == 7<<20) || c.spilled != (c.lengths.run != nil) {
+			t.Fatal(limit, c.spilled)
+		}
+		r := found(t, c, Options{K: 3, Threads: 1})
+		got := fmt.Sprintln(r.Distinct, r.NumDropped(), keptRows(r))
+		if want = cmp.Or(want, got); got != want {
+			t.Errorf("limit %d: %.300s\nwant %.300s", limit, got, want)
+		}
+		c.Close()
+	}
+}
+
+// TestSpillFull: a disk that is full while something is spilled is an error that names the folder, and leaves
+// nothing there.
+func TestSpillFull(t *testing.T) {
+	if !memory.CanMapFile {
+		t.Skip("nothing is spilled here")
+	}
+	const n = 2000 // smaller buffers are in memory
+	for full := 1; ; full++ {
+		temp, writes, spilled := t.TempDir(), 0, false
+		o := squeezed(ReadOptions{TempDir: temp, Threads: 1}, 16<<20, &spilled)
+		o.Disk = disk.Failing(func(call disk.Call, _ string) error {
+			if call == disk.CallWrite {
+				if writes++; writes == full {
+					return syscall.ENOSPC
+				}
+			}
+			return nil
+		})
+		c := NewCorpus(nil, o)
+		err := c.expect(0)
+		for i := 0; i < n && err == nil; i++ {
+			err = c.Append(Document{Fingerprint: simhashOf(uint64(i/2) * 0x9e3779b97f4a7c15)})
+		}
+		if err == nil {
+			err = cmp.Or(c.spillColumns(), c.endColumns())
+		}
+		if err == nil {
+			_, err = Find(t.Context(), c, Options{K: 1, Threads: 1})
+		}
+		c.Close()
+		if left, _ := os.ReadDir(temp); len(left) > 0 {
+			t.Fatal(left)
+		}
+		if err == nil {
+			if full < 9 {
+				t.Errorf("%d writes", full)
+			}
+			return
+		}
+		if _, ok := errors.AsType[*spill.Error](err); !ok || !errors.Is(err, syscall.ENOSPC) ||
+			!strings.Contains(err.Error(), filepath.Base(temp)) {
+			t.Fatalf("write %d: %v", full, err)
+		}
+	}
+}
