@@ -45,8 +45,11 @@ func (t *TableFormat) Check(g *Globals, out string) (err error) {
 }
 
 // CheckFile is Check for a command whose output is a file: its ending names the format where --format
-// is not given, and may not contradict it.
+// is not given, and may not contradict it, nor promise a compressed table.
 func (t *TableFormat) CheckFile(g *Globals, out string) error {
+	if packed := filepath.Ext(out); slices.Contains([]string{".gz", ".zst", ".bz2", ".xz"}, packed) {
+		return Usagef("-o %s: tables are written uncompressed: leave %s out of the name, or write .parquet", out, packed)
+	}
 	byName, known := FormatOf(out, t.allowed...)
 	if known && !g.Given["format"] {
 		t.Name = byName.String()

@@ -97,9 +97,13 @@ func (d *deduping) sayBeyond(list []dedup.Beyond) {
 // rate returns n of all, 0 of none.
 func rate(n, all int) float64 { return float64(n) / float64(max(all, 1)) }
 
-// percent writes a share with a digit where it needs one.
+// percent writes a share with a digit where it needs one. Only all is 100%.
 func percent(share float64) string {
-	return strconv.FormatFloat(float64(int64(share*1000+0.5))/10, 'f', -1, 64) + "%"
+	tenths := float64(int64(share*1000 + 0.5))
+	if share < 1 {
+		tenths = min(tenths, 999)
+	}
+	return strconv.FormatFloat(tenths/10, 'f', -1, 64) + "%"
 }
 
 // sourceLines is how many sources the summary has at most.

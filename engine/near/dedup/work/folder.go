@@ -171,6 +171,9 @@ func checkVersion(dir string) error {
 	switch {
 	case err == nil && string(data) == version:
 		return nil
+	case err == nil && strings.HasPrefix(version, string(data)):
+		return fmt.Errorf("%s: its file %s is damaged: it has %d of %d bytes; remove the folder, and all files are read again",
+			dir, versionName, len(data), len(version))
 	case err == nil:
 		return fmt.Errorf("%s: a work folder of another version of ndd (%.60q, and this one writes %q): "+
 			"finish the job with that one, or choose another name", dir, data, version)

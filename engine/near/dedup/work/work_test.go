@@ -242,6 +242,10 @@ func TestBadFolder(t *testing.T) {
 		!strings.Contains(err.Error(), "another version") {
 		t.Error(err)
 	}
+	os.WriteFile(filepath.Join(dir, versionName), nil, 0o644)
+	if _, err := run(t.Context(), nil, in, dir, 1, all, document.Options{}); err == nil || !strings.Contains(err.Error(), "it has 0 of 22 bytes") {
+		t.Error(err)
+	}
 }
 
 // With a disk that fails at any call, such as one that is full, the run ends well or says why, and
