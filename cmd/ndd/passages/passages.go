@@ -288,7 +288,10 @@ func (p *finding) run(ctx context.Context, inputs []string) error {
 		if err == nil && page != nil {
 			err = p.writeReport(ctx, page, inputs, &t, r)
 		}
-		if err = cmp.Or(err, to.Commit()); err != nil {
+		if err == nil {
+			err = to.Commit()
+		}
+		if err != nil {
 			return err
 		}
 		partly = cmp.Or(partly, uncut)
