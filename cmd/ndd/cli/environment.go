@@ -37,20 +37,23 @@ func fromEnvironment(flags *pflag.FlagSet) (err error) {
 	return err
 }
 
-// sayMisspelt warns of variables whose names are nearly the variable of a flag of any command.
-// Other names may belong to other programs.
-func (g *Globals) sayMisspelt(root *cobra.Command) {
+// sayMisspelt warns of variables of flags that the command had, and of those whose names are nearly the
+// variable of a flag of any command. Other names may belong to other programs.
+func (g *Globals) sayMisspelt(cmd *cobra.Command) {
 	known := map[string]bool{}
 	for _, name := range otherVariables {
 		known[name] = true
 	}
-	knownFlags(root, known)
+	knownFlags(cmd.Root(), known)
 	for _, pair := range os.Environ() {
 		name, value, _ := strings.Cut(pair, "=")
 		if !strings.HasPrefix(name, prefix) || known[name] || value == "" {
 			continue
 		}
-		if like := similarVariables(name, known); len(like) > 0 {
+		flag := strings.ReplaceAll(strings.ToLower(strings.TrimPrefix(name, prefix)), "_", "-")
+		if now := cmd.Annotations[former+flag]; now != "" {
+			g.Log.Warn(fmt.Sprintf("environment variable %s has no effect: there is no --%s: %s", name, flag, now))
+		} else if like := similarVariables(name, known); len(like) > 0 {
 			g.Log.Warn(fmt.Sprintf("environment variable %s has no effect: did you mean %s?", name, like[0]))
 		}
 	}

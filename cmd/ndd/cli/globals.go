@@ -120,7 +120,7 @@ func (g *Globals) Begin(cmd *cobra.Command) error {
 		return Usagef("--log-format %q: must be text or json", p.Format)
 	}
 	p.log = g.Log
-	g.sayMisspelt(cmd.Root())
+	g.sayMisspelt(cmd)
 	if g.Threads < asked {
 		g.Log.Warn(fmt.Sprintf("--threads %d: using %d, the most that %s can use", asked, g.Threads,
 			Number(runtime.GOMAXPROCS(0), "processor")))

@@ -103,20 +103,20 @@ func ClosePrints(files []*ndf.File) {
 // and .npy, so that a damaged one is not read as text. A mixture with documents is wrong usage.
 // Where documents is set, fingerprints as text are documents: their format is said.
 func (g *Globals) ArePrints(paths []string, documents bool) (bool, error) {
-	n := 0
+	of := map[bool]string{} // one path of each kind
 	for _, path := range paths {
 		prints, err := g.isPrints(path, documents)
 		if err != nil {
 			return false, err
 		}
-		if prints {
-			n++
-		}
+		of[prints] = path
 	}
-	if n > 0 && n < len(paths) {
-		return false, Usagef("fingerprint files and documents cannot be mixed in one run")
+	if len(of) > 1 {
+		return false, Usagef("fingerprint files and documents cannot be mixed in one run: %s has fingerprints, and %s "+
+			"has none", of[true], of[false])
 	}
-	return n > 0, nil
+	_, prints := of[true]
+	return prints, nil
 }
 
 // isPrints is ArePrints for one input.
