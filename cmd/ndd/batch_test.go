@@ -115,9 +115,5 @@ func TestBatchFaults(t *testing.T) {
 
 func TestBatchKilled(t *testing.T) {
 	prints, queries, moments := long.Or(300, 600), long.Or(400, 1500), long.Or(2, 10)
-	testKilled(t, moments, batchCorpus(t, prints, queries), func(out string, want map[string]string) {
-		if left := contents(t, out); len(left) > 0 && left["hits.tsv"] != want["hits.tsv"] {
-			t.Fatalf("interrupted: %d files are left", len(left))
-		}
-	})
+	killing{moments: moments, args: batchCorpus(t, prints, queries), partly: true}.test(t)
 }

@@ -19,6 +19,7 @@ import (
 // TestClockConfirmed starts a server with an index that was last open when the clock was ten years
 // ahead: it says so, and starts without a word with --accept-clock.
 func TestClockConfirmed(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), servedDir)
 	must.Do(t, engine.Create(dir, 3, engine.Options{}))
 	x, err := engine.Open(t.Context(), dir, engine.OpenOptions{Write: true})

@@ -20,6 +20,7 @@ var damages = flag.Int("damages", 0, "files that TestDamagedIndex damages; 0: 20
 // index with one flipped bit, or cut short, ends batch, query and serve with
 // status 3, the file's name, and no answer at all.
 func TestDamagedIndex(t *testing.T) {
+	t.Parallel()
 	n := *damages
 	if n == 0 {
 		n = 200

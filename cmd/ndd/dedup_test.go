@@ -113,12 +113,7 @@ func TestDedupCancelled(t *testing.T) {
 
 func TestDedupKilled(t *testing.T) {
 	docs, moments := long.Or(300, 1200), long.Or(2, 5)
-	args := dedupCorpus(t, docs)
-	testKilled(t, moments, args, func(out string, _ map[string]string) {
-		if left, err := os.ReadDir(out); err != nil || len(left) > 0 {
-			t.Fatalf("interrupted: %v is left, %v", left, err)
-		}
-	}, "result", "kept")
+	killing{moments: moments, args: dedupCorpus(t, docs), clear: []string{"result", "kept"}}.test(t)
 }
 
 // Killed at any moment, again and again, it goes on with what is in its work folder, which is never

@@ -35,6 +35,7 @@ var (
 // there when it has been started again, a request of several documents is there whole or not at
 // all, and what one start has found every later one finds.
 func TestKilledServer(t *testing.T) {
+	t.Parallel()
 	times := *kills
 	if times == 0 {
 		times = 5 // one of each kind

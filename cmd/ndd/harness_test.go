@@ -89,10 +89,13 @@ func runOn(ctx context.Context, d *disk.Disk, args []string) error {
 	return root.ExecuteContext(ctx)
 }
 
-// underRace reports whether the race detector is on, which takes memory of its own.
-func underRace() bool {
+// skipUnderRace skips a test of memory, of which the race detector takes its own.
+func skipUnderRace(t *testing.T) {
+	t.Helper()
 	build, _ := debug.ReadBuildInfo()
-	return slices.Contains(build.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
+	if slices.Contains(build.Settings, debug.BuildSetting{Key: "-race", Value: "true"}) {
+		t.Skip("the race detector's memory counts: go test without -race runs this")
+	}
 }
 
 // writeFile writes a file, and the folders above it, and returns its path.

@@ -16,12 +16,24 @@ import (
 // machine some processes end before the test, which waits for its own turn, sends theirs.
 const signalsMax = 200
 
-// testKilled kills and interrupts processes with args, at moments spread over the time that one
-// takes, until some of either came to their end so. One that is killed leaves nothing under a final
-// name that is not whole; one that is interrupted leaves what interrupted allows; and a rerun,
-// after the folders named in clear are removed, gives the same bytes and removes what a kill left.
-func testKilled(t *testing.T, moments int, args func(out string) []string,
-	interrupted func(out string, want map[string]string), clear ...string) {
+// A killing is a command that is killed and interrupted.
+type killing struct {
+	moments int                                // spread over the time that the command takes
+	args    func(out string) []string          // of the command, which writes to the folder out
+	results func(out string) map[string]string // what is in a folder, by name; nil for its files
+	partly  bool                               // results may be there after an interruption
+	killed  func(out string, left []string)    // looks at a folder after a kill, if it is not nil
+	clear   []string                           // what is removed before the command is run again
+}
+
+// test kills and interrupts processes until some of either came to their end so. One that is killed
+// leaves nothing under a final name that is not whole; one that is interrupted leaves nothing that
+// is not whole, or nothing at all; and a rerun gives the same and removes what a kill left.
+func (k killing) test(t *testing.T) {
+	moments, args := k.moments, k.args
+	if k.results == nil {
+		k.results = func(out string) map[string]string { return contents(t, out) }
+	}
 	start := func(out string) (*exec.Cmd, *bytes.Buffer) {
 		cmd, stderr := exec.Command("ndd", args(out)...), new(bytes.Buffer)
 		cmd.Stderr, cmd.Env = stderr, append(os.Environ(), "TMPDIR="+t.TempDir())
@@ -32,7 +44,7 @@ func testKilled(t *testing.T, moments int, args func(out string) []string,
 		if cmd, stderr := start(out); cmd.Wait() != nil {
 			t.Fatal(stderr)
 		}
-		return contents(t, out)
+		return k.results(out)
 	}
 	began := time.Now()
 	want := run(t.TempDir())
@@ -60,18 +72,23 @@ func testKilled(t *testing.T, moments int, args func(out string) []string,
 		if signal == os.Interrupt && status != exitInterrupted && status != exitDone && status != -1 {
 			t.Fatalf("interrupted: status %d, %v: %s", status, err, stderr)
 		}
-		for name := range want {
-			if data, err := os.ReadFile(filepath.Join(out, name)); err == nil && string(data) != want[name] {
+		there, names := k.results(out), left(t, out)
+		for name, data := range there {
+			if whole, final := want[name]; final && data != whole || !final && status == exitInterrupted {
 				t.Fatalf("%v: %s is there and not whole", signal, name)
 			}
 		}
-		if signal == os.Interrupt && status == exitInterrupted {
-			interrupted(out, want)
+		switch {
+		case status == exitInterrupted && len(names) > 0 && !k.partly, status == exitInterrupted &&
+			!strings.HasSuffix(stderr.String(), "ndd: interrupted\n"):
+			t.Fatalf("interrupted: %v is left; %s", names, stderr)
+		case status == -1 && k.killed != nil:
+			k.killed(out, names)
 		}
 		if i >= moments {
 			continue
 		}
-		for _, name := range clear {
+		for _, name := range k.clear {
 			must.Do(t, os.RemoveAll(filepath.Join(out, name)))
 		}
 		again := run(out)

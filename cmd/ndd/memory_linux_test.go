@@ -18,7 +18,6 @@ import (
 
 	"ndd/engine/oracle/long"
 	"ndd/engine/oracle/must"
-	"ndd/engine/storage/store"
 )
 
 // limited returns a process that runs ndd on two processors, with at most limit KiB of data: with
@@ -34,9 +33,7 @@ func limited(limit string, args ...string) *exec.Cmd {
 // With a limit they take less and announce less. A build announces at most four times what it
 // takes; a peak between two looks is missed, so that several builds are looked at.
 func TestBuildMemory(t *testing.T) {
-	if underRace() {
-		t.Skip("the race detector's memory counts")
-	}
+	skipUnderRace(t)
 	n := long.Or(500_000, 4_000_000)
 	base, more := writePrints(t, randomPrints(n)), writePrints(t, randomPrints(n/2))
 	const (
@@ -67,9 +64,7 @@ func TestBuildMemory(t *testing.T) {
 // TestBuildTight: with little memory a build ends well, or fails before it begins, with what it
 // needs and what there is. Below the limits that are tried the runtime cannot begin its threads.
 func TestBuildTight(t *testing.T) {
-	if underRace() {
-		t.Skip("the race detector reserves more than any of the limits")
-	}
+	skipUnderRace(t)
 	base := writePrints(t, randomPrints(200_000))
 	refusal := regexp.MustCompile(`^ndd: building a segment of 200,000 documents needs up to \d+ MiB of memory, ` +
 		`and there are [\d.]+ \w+ \(left by the process's limit, ulimit -d\): `)
@@ -99,9 +94,7 @@ func TestBuildTight(t *testing.T) {
 // TestAnswerMemory: batches and self-joins take no more memory than they announce, whether queries
 // find little or much.
 func TestAnswerMemory(t *testing.T) {
-	if underRace() {
-		t.Skip("the race detector's memory counts")
-	}
+	skipUnderRace(t)
 	base, queries := writePrints(t, randomPrints(20_000)), writePrints(t, randomPrints(5_000))
 	index := builtIndex(t, base, "--tables", "2") // with probes enough to be swept
 	out := filepath.Join(t.TempDir(), "hits.tsv")
@@ -124,41 +117,31 @@ func TestAnswerMemory(t *testing.T) {
 // TestDedupMemory: with the least memory that it begins with, dedup writes what it does with plenty, to the
 // byte, and takes no more than it announces.
 func TestDedupMemory(t *testing.T) {
-	if underRace() {
-		t.Skip("the race detector's memory counts")
-	}
-	prints := randomPrints(1_200_000)
+	skipUnderRace(t)
+	prints := randomPrints(long.Or(300_000, 1_200_000))
 	for i := range prints[:len(prints)/2] {
 		prints[i] = prints[len(prints)/2+i/3] ^ 1<<(i%64)
 	}
 	base, needs := writePrints(t, prints), regexp.MustCompile(`needs up to (\d+) MiB of memory`)
+	const announced = `comparing \S+ documents takes up to (\S+ \S+) of memory`
 	for _, more := range [][]string{{"-k", "3"}, {"-k", "2", "--chains", "--keep", "source"}} {
-		var wants map[string][]byte
-		limit := "64GiB"
-		for limit != "" {
+		dedup := func(expression, limit string) map[string]string {
 			out := filepath.Join(t.TempDir(), "out")
-			memoryOf(t, `comparing \S+ documents takes up to (\S+ \S+) of memory`+map[bool]string{true: " beside"}[wants != nil],
-				"unlimited", append([]string{"dedup", "--raw", "-v", "--memory", limit, "-o", out, base}, more...)...)
-			names, err := os.ReadDir(out)
-			must.Do(t, err)
-			got := map[string][]byte{}
-			for _, n := range names {
-				got[n.Name()], err = os.ReadFile(filepath.Join(out, n.Name()))
-				must.Do(t, err)
-			}
-			if limit == "64GiB" {
-				refusal, _ := limited("unlimited", append([]string{"dedup", "--raw", "--memory", "1MiB", base}, more...)...).CombinedOutput()
-				m := needs.FindSubmatch(refusal)
-				if m == nil {
-					t.Fatalf("%s", refusal)
-				}
-				wants, limit = got, string(m[1])+"MiB"
-				continue
-			}
-			if len(got) < 4 || !maps.EqualFunc(got, wants, bytes.Equal) {
-				t.Errorf("%q with %s: other results", more, limit)
-			}
-			limit = ""
+			memoryOf(t, expression, "unlimited",
+				append([]string{"dedup", "--raw", "-v", "--memory", limit, "-o", out, base}, more...)...)
+			return contents(t, out)
+		}
+		want := dedup(announced, "64GiB")
+		refusal, _ := limited("unlimited",
+			append([]string{"dedup", "--raw", "--memory", "1MiB", base}, more...)...).CombinedOutput()
+		m := needs.FindSubmatch(refusal)
+		if m == nil {
+			t.Fatalf("%s", refusal)
+		}
+		least, err := strconv.Atoi(string(m[1])) // rounded
+		must.Do(t, err)
+		if got := dedup(announced+" beside", fmt.Sprint(least+1, "MiB")); len(got) < 4 || !maps.Equal(got, want) {
+			t.Errorf("%q with %d MiB: other results", more, least+1)
 		}
 	}
 }
@@ -169,9 +152,7 @@ const batchMemory = `memory at most (\S+ \S+)(?: beside the index(?: and the que
 // TestCrowdedAnswerMemory: nor do they where a query finds very much: a fingerprint of thousands of
 // documents, and a dense ball.
 func TestCrowdedAnswerMemory(t *testing.T) {
-	if underRace() {
-		t.Skip("the race detector's memory counts")
-	}
+	skipUnderRace(t)
 	n := long.Or(20_000, 60_000)
 	count := func(n int) []uint64 {
 		prints := make([]uint64, n)
@@ -239,33 +220,4 @@ func memoryOf(t *testing.T, expression, limit string, args ...string) (said, mos
 		t.Errorf("%q, ulimit -d %s: %s announced, %s taken", args, limit, m[1], humanize.IBytes(most))
 	}
 	return said, most
-}
-
-// TestPreloadRefusedHere asks this machine, which has no petabyte, and a process with a limit of
-// its own, which has no terabyte.
-func TestPreloadRefusedHere(t *testing.T) {
-	for _, c := range []struct {
-		bytes uint64
-		limit string // KiB
-		want  string
-	}{
-		{1 << 50, "unlimited", "needs up to 1.0 PiB of memory, and there are "},
-		{1 << 40, "1500000", "(left by the process's limit, ulimit -d)"},
-	} {
-		if underRace() && c.limit != "unlimited" {
-			continue // the race detector reserves more
-		}
-		dir := t.TempDir()
-		manifest := fmt.Appendf(nil, `{"k": 3, "recipe": null, "segments": [{"file": "00000001.segment", `+
-			`"id": "000102030405060708090a0b0c0d0e0f", "bytes": %d, "documents": 1}]}`, c.bytes)
-		sections := []store.Section{{Name: "manifest", Data: manifest}}
-		writeFile(t, filepath.Join(dir, "manifest"), store.AppendFile(nil, store.KindManifest,
-			store.Identity{Generation: 1}, sections))
-		cmd := limited(c.limit, "query", "--preload", "-i", dir, "0")
-		out, err := cmd.CombinedOutput()
-		if cmd.ProcessState.ExitCode() != exitFailed || !bytes.Contains(out, []byte(c.want)) ||
-			!bytes.Contains(out, []byte("without --preload")) {
-			t.Errorf("%v, %q, want %q", err, out, c.want)
-		}
-	}
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -85,21 +84,4 @@ func inTests(t *testing.T, dir string, what *regexp.Regexp) bool {
 		}
 	}
 	return false
-}
-
-// TestPromisesInWords refuses comments that call a promise by a number: the page names them in
-// words.
-func TestPromisesInWords(t *testing.T) {
-	number := regexp.MustCompile(`(?i)promises? P\d|\(P\d+\)`)
-	err := filepath.WalkDir(filepath.Join("..", ".."), func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") {
-			return err
-		}
-		text, err := os.ReadFile(path)
-		if at := number.FindIndex(text); at != nil {
-			t.Errorf("%s: %s", path, text[at[0]:at[1]])
-		}
-		return err
-	})
-	must.Do(t, err)
 }

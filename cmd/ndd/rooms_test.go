@@ -171,17 +171,6 @@ func TestRooms(t *testing.T) {
 	}
 }
 
-// TestOracleOnlyInTests holds that no file but a test imports brute force and faults.
-func TestOracleOnlyInTests(t *testing.T) {
-	for _, p := range packages(t) {
-		for _, path := range p.Imports {
-			if room(path) == "engine/oracle" && room(p.ImportPath) != "engine/oracle" {
-				t.Errorf("%s imports %s in a file that is no test", p.ImportPath, path)
-			}
-		}
-	}
-}
-
 // listed is a package as go list describes it.
 type listed struct {
 	ImportPath                         string

@@ -69,6 +69,7 @@ const servedText = "the quick brown fox jumps over the lazy dog while seven wiza
 // TestServeLoad: folders of documents are loaded, the ready line says how many, and its command
 // finds one of them with its near-duplicate.
 func TestServeLoad(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	for name, text := range map[string]string{
 		"a.txt": servedText + "one", "b.txt": servedText + "one", "short.txt": "too short",
@@ -104,6 +105,7 @@ func TestServeLoad(t *testing.T) {
 // What cannot be served is said in one line, with the exit status that scripts
 // rely on.
 func TestServeRefuses(t *testing.T) {
+	t.Parallel()
 	busy, err := net.Listen("tcp", "127.0.0.1:0")
 	must.Do(t, err)
 	defer busy.Close()
@@ -154,6 +156,7 @@ func TestServeRefuses(t *testing.T) {
 // TestServeIndex: the index of a folder is served with its own k and names, takes inserts, and,
 // with --memory-only, is not changed by them.
 func TestServeIndex(t *testing.T) {
+	t.Parallel()
 	index := builtIndex(t, writePrints(t, []uint64{1, 1<<64 - 1}), "-k", "1")
 	for range 2 { // the second finds what the first found
 		s := serveHere(t, "--memory-only", "-i", index)

@@ -26,9 +26,7 @@ import (
 // and then each request alone is answered. Where control groups cannot be made, --memory is the
 // limit and the process's own peak is held against it.
 func TestServeMemory(t *testing.T) {
-	if underRace() {
-		t.Skip("needs a build without the race detector, which takes several times the memory: go test ./... runs this")
-	}
+	skipUnderRace(t)
 	limits, sending := []uint64{256 << 20}, time.Second/2
 	if long.Form() {
 		limits, sending = []uint64{512 << 20, 256 << 20}, 2*time.Second

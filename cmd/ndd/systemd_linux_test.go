@@ -21,6 +21,7 @@ import (
 // A server that systemd starts takes the sockets that it is given, says when it is ready, lives and
 // stops; and ndd health asks it, at the admin address without a token, too.
 func TestSystemd(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	tokens := filepath.Join(dir, "tokens")
 	must.Do(t, os.WriteFile(tokens, []byte("0123456789abcdef admin\n"), 0o600))

@@ -96,6 +96,7 @@ func onTerminal(t *testing.T, base string, flags ...string) string {
 
 // A message that comes while a bar is drawn stands above it, whole, and nothing of the bar is left.
 func TestMessageAboveBar(t *testing.T) {
+	t.Parallel()
 	other, tty := terminal(t)
 	g := &cli.Globals{Stderr: tty, Progress: cli.Progress{Format: "text"}}
 	must.Do(t, g.Begin(new(cobra.Command)))
@@ -184,6 +185,7 @@ func TestBinaryToTerminal(t *testing.T) {
 // TestPipeProgress: for a pipe, whose length is unknown, the bytes and the rate are shown instead
 // of a bar.
 func TestPipeProgress(t *testing.T) {
+	t.Parallel()
 	q := writePrints(t, []uint64{0})
 	chunk := store.Bytes64(make([]uint64, 1<<16))
 	for i := range chunk {

@@ -10,7 +10,7 @@ import (
 
 // A goroutine that ends late is none that stays.
 func TestStay(t *testing.T) {
-	go time.Sleep(2 * time.Second) // longer than goleak would wait
+	go time.Sleep(600 * time.Millisecond) // longer than goleak would wait
 	must.Do(t, stay(timeout))
 	end := make(chan struct{})
 	go func() { <-end }()
