@@ -21,8 +21,12 @@ import (
 	"testing"
 	"time"
 
+	"ndd/engine"
+	"ndd/engine/index/live"
+	"ndd/engine/index/live/rows"
 	"ndd/engine/oracle/long"
 	"ndd/engine/oracle/must"
+	"ndd/engine/storage/store"
 )
 
 var (
@@ -144,7 +148,7 @@ func (x *expected) record(docs []*expectedDoc, insert, answered bool) {
 }
 
 // check asks a server that was just started for all documents.
-func (x *expected) check(t *testing.T, s *durableServer) {
+func (x *expected) check(t *testing.T, s *served) {
 	t.Helper()
 	var body []byte
 	var list []*expectedDoc
@@ -183,52 +187,80 @@ func (x *expected) check(t *testing.T, s *durableServer) {
 	}
 }
 
-// A durableServer is ndd serve in a process of its own.
-type durableServer struct {
+// A served is ndd serve in a process of its own.
+type served struct {
 	cmd    *exec.Cmd
 	url    string
 	client *http.Client
+	stderr string // file with its messages: a pipe would have them some time later
 }
 
-func startServer(t *testing.T, dir string, flags ...string) *durableServer {
+// startServed starts a server, whose messages go to a file in dir, and waits until it is ready.
+func startServed(cmd *exec.Cmd, dir string) (*served, error) {
+	f, err := os.CreateTemp(dir, "stderr")
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	s := &served{cmd: cmd, client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 16}}, stderr: f.Name()}
+	cmd.Stderr = f
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		return nil, err
+	}
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if s.url = regexp.MustCompile(`http://[^ ]+`).FindString(line); err != nil || s.url == "" {
+		cmd.Wait()
+		return nil, fmt.Errorf("%s is not ready: %q, %v\n%s", cmd, line, err, s.messages())
+	}
+	return s, nil
+}
+
+// end kills the server.
+func (s *served) end() {
+	s.cmd.Process.Kill()
+	s.cmd.Wait()
+	s.client.CloseIdleConnections()
+}
+
+// messages returns what the server has said on standard error.
+func (s *served) messages() string {
+	text, err := os.ReadFile(s.stderr)
+	if err != nil {
+		return err.Error()
+	}
+	return string(text)
+}
+
+func startServer(t *testing.T, dir string, flags ...string) *served {
 	t.Helper()
 	return startServerIn(t, "", dir, flags...)
 }
 
 // startServerIn starts a server in a control group, unless its folder is "".
-func startServerIn(t *testing.T, group, dir string, flags ...string) *durableServer {
+func startServerIn(t *testing.T, group, dir string, flags ...string) *served {
 	t.Helper()
 	args := append(append([]string{"serve", "--listen", "127.0.0.1:0", "--admin", "off"}, flags...), "-i", dir)
 	if _, err := os.Stat(dir); err != nil { // the first time it makes the folder
 		args = args[:len(args)-2]
 	}
-	s := &durableServer{cmd: exec.Command("ndd", args...),
-		client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 16}}}
+	cmd := exec.Command("ndd", args...)
 	if group != "" {
-		s.cmd = exec.Command("sh", append([]string{"-c", `echo $$ >"$0/cgroup.procs" && exec ndd "$@"`, group}, args...)...)
+		cmd = exec.Command("sh", append([]string{"-c", `echo $$ >"$0/cgroup.procs" && exec ndd "$@"`, group}, args...)...)
 	}
-	s.cmd.Dir = filepath.Dir(dir)
-	var said bytes.Buffer
-	s.cmd.Stderr = &said
-	out, err := s.cmd.StdoutPipe()
+	cmd.Dir = filepath.Dir(dir)
+	s, err := startServed(cmd, t.TempDir())
 	must.Do(t, err)
-	must.Do(t, s.cmd.Start())
-	t.Cleanup(func() {
-		s.cmd.Process.Kill()
-		s.cmd.Wait()
-		s.client.CloseIdleConnections()
-	})
-	line, err := bufio.NewReader(out).ReadString('\n')
-	if s.url = regexp.MustCompile(`http://[^ ]+`).FindString(line); err != nil || s.url == "" {
-		s.cmd.Wait()
-		t.Fatalf("not ready: %q, %v\n%s", line, err, &said)
-	}
+	t.Cleanup(s.end)
 	return s
 }
 
 // write has clients write until so many requests were answered, then calls end, and waits for the
 // clients, which stop at the first request without an answer.
-func (s *durableServer) write(t *testing.T, x *expected, clients int, rng *rand.Rand, answers int, end func()) {
+func (s *served) write(t *testing.T, x *expected, clients int, rng *rand.Rand, answers int, end func()) {
 	answered := func() int {
 		x.mu.Lock()
 		defer x.mu.Unlock()
@@ -274,7 +306,7 @@ func (s *durableServer) write(t *testing.T, x *expected, clients int, rng *rand.
 }
 
 // send sends a request about documents, and says whether it was answered.
-func (s *durableServer) send(t *testing.T, path string, docs []*expectedDoc) bool {
+func (s *served) send(t *testing.T, path string, docs []*expectedDoc) bool {
 	type document struct {
 		ID          string `json:"id"`
 		Fingerprint string `json:"fingerprint"`
@@ -315,3 +347,36 @@ func (s *durableServer) send(t *testing.T, path string, docs []*expectedDoc) boo
 
 // servedDir is the folder that serve makes where it is given none.
 const servedDir = "ndd-data"
+
+// TestClockConfirmed starts a server with an index that was last open when the clock was ten years
+// ahead: it says so, and starts without a word with --accept-clock.
+func TestClockConfirmed(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), servedDir)
+	must.Do(t, engine.Create(dir, 3, engine.Options{}))
+	x, err := engine.Open(t.Context(), dir, engine.OpenOptions{Write: true})
+	must.Do(t, err)
+	_, err = x.Live().Insert(t.Context(), []rows.Doc{{Fingerprint: 1, TTL: 24 * time.Hour}})
+	must.Do(t, err)
+	must.Do(t, x.Close())
+	m, err := live.ReadManifest(dir)
+	must.Do(t, err)
+	if m.Live.Time == 0 {
+		t.Fatal("the manifest has no time")
+	}
+	m.Live.Time += 10 * 365 * 24 * 3600
+	data, err := json.Marshal(m)
+	must.Do(t, err)
+	data = store.AppendFile(nil, store.KindManifest, store.Identity{Generation: m.Generation + 1},
+		[]store.Section{{Name: "manifest", Data: data}})
+	writeFile(t, filepath.Join(dir, "manifest"), data)
+	for i, flags := range [][]string{nil, {"--accept-clock"}, nil} {
+		s := startServer(t, dir, flags...)
+		must.Do(t, s.cmd.Process.Signal(syscall.SIGTERM))
+		s.cmd.Wait()
+		const told = "the system's clock is 3650.0 days behind the index's"
+		if said := s.messages(); strings.Contains(said, told) != (i == 0) {
+			t.Errorf("start %d with %s:\n%s", i, flags, said)
+		}
+	}
+}

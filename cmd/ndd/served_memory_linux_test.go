@@ -170,7 +170,7 @@ func largeRequests(size int) []largeRequest {
 }
 
 // drain sends a request and reads the first MiB of what comes.
-func (s *durableServer) drain(t *testing.T, path, media, body string) (status int, answer []byte) {
+func (s *served) drain(t *testing.T, path, media, body string) (status int, answer []byte) {
 	t.Helper()
 	r, err := http.NewRequest(http.MethodPost, s.url+path, bytes.NewReader([]byte(body)))
 	if err != nil {
@@ -190,7 +190,7 @@ func (s *durableServer) drain(t *testing.T, path, media, body string) (status in
 }
 
 // memory returns how many bytes the server had at most.
-func (s *durableServer) memory(t *testing.T) (most uint64) {
+func (s *served) memory(t *testing.T) (most uint64) {
 	t.Helper()
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.cmd.Process.Pid))
 	must.Do(t, err)

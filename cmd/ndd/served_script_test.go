@@ -1,11 +1,9 @@
 package main
 
 import (
-	"bufio"
 	"fmt"
 	"os"
 	"os/exec"
-	"regexp"
 	"strings"
 	"sync"
 	"syscall"
@@ -13,22 +11,6 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
-
-// A served is a server of a script, in a process of its own.
-type served struct {
-	cmd    *exec.Cmd
-	url    string
-	stderr string // file with its messages: a pipe would have them some time later
-}
-
-// messages returns what the server has said on standard error.
-func (v *served) messages() string {
-	text, err := os.ReadFile(v.stderr)
-	if err != nil {
-		return err.Error()
-	}
-	return string(text)
-}
 
 // servers are the commands of scripts that talk to a server:
 //
@@ -39,24 +21,11 @@ func (v *served) messages() string {
 type servers struct{ running sync.Map }
 
 func (s *servers) serving(ts *testscript.TestScript, _ bool, args []string) {
-	v := &served{}
-	v.cmd = exec.Command("ndd", append([]string{"serve", "--listen", "127.0.0.1:0", "--admin", "off"}, args...)...)
-	v.cmd.Dir = ts.Getenv("WORK")
-	f, err := os.CreateTemp(ts.Getenv("WORK"), "stderr")
+	cmd := exec.Command("ndd", append([]string{"serve", "--listen", "127.0.0.1:0", "--admin", "off"}, args...)...)
+	cmd.Dir = ts.Getenv("WORK")
+	v, err := startServed(cmd, cmd.Dir)
 	ts.Check(err)
-	defer f.Close()
-	v.cmd.Stderr, v.stderr = f, f.Name()
-	out, err := v.cmd.StdoutPipe()
-	ts.Check(err)
-	ts.Check(v.cmd.Start())
-	ts.Defer(func() { v.cmd.Process.Kill(); v.cmd.Wait() })
-	line, err := bufio.NewReader(out).ReadString('\n')
-	m := regexp.MustCompile(`http://[^ ]+`).FindString(line)
-	if err != nil || m == "" {
-		v.cmd.Wait()
-		ts.Fatalf("serve %s: not ready: %q, %v\n%s", strings.Join(args, " "), line, err, v.messages())
-	}
-	v.url = m
+	ts.Defer(v.end)
 	s.running.Store(ts, v)
 	fmt.Fprint(ts.Stderr(), v.messages())
 }

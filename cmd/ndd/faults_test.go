@@ -1,0 +1,213 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"ndd/engine"
+	"ndd/engine/index/live"
+	"ndd/engine/oracle/long"
+	"ndd/engine/oracle/must"
+	"ndd/engine/oracle/sets"
+	"ndd/engine/storage/disk"
+)
+
+// signalsMax is after how many signals a test says that they do not come in time. On a loaded
+// machine some processes end before the test, which waits for its own turn, sends theirs.
+const signalsMax = 200
+
+// A killing is a command that is killed and interrupted.
+type killing struct {
+	moments int                                // spread over the time that the command takes
+	args    func(out string) []string          // of the command, which writes to the folder out
+	results func(out string) map[string]string // what is in a folder, by name; nil for its files
+	partly  bool                               // results may be there after an interruption
+	killed  func(out string, left []string)    // looks at a folder after a kill, if it is not nil
+	clear   []string                           // what is removed before the command is run again
+}
+
+// test kills and interrupts processes until some of either came to their end so. One that is killed
+// leaves nothing under a final name that is not whole; one that is interrupted leaves nothing that
+// is not whole, or nothing at all; and a rerun gives the same and removes what a kill left.
+func (k killing) test(t *testing.T) {
+	moments, args := k.moments, k.args
+	if k.results == nil {
+		k.results = func(out string) map[string]string { return contents(t, out) }
+	}
+	start := func(out string) (*exec.Cmd, *bytes.Buffer) {
+		cmd, stderr := exec.Command("ndd", args(out)...), new(bytes.Buffer)
+		cmd.Stderr, cmd.Env = stderr, append(os.Environ(), "TMPDIR="+t.TempDir())
+		must.Do(t, cmd.Start())
+		return cmd, stderr
+	}
+	run := func(out string) map[string]string {
+		if cmd, stderr := start(out); cmd.Wait() != nil {
+			t.Fatal(stderr)
+		}
+		return k.results(out)
+	}
+	began := time.Now()
+	want := run(t.TempDir())
+	took := time.Since(began)
+	came := map[os.Signal]int{}
+	for i := 0; i < 2*moments || came[os.Kill] == 0 || came[os.Interrupt] == 0; i++ {
+		if i == signalsMax {
+			t.Fatalf("of %d signals hardly any came while it ran: %v", i, came)
+		}
+		signal := []os.Signal{os.Kill, os.Interrupt}[i%2]
+		out := t.TempDir()
+		cmd, stderr := start(out)
+		// A process that has just begun has no handler yet; then nothing has been made either.
+		began, moment := time.Now(), i/2%moments
+		time.Sleep(took * time.Duration(moment) / time.Duration(moments))
+		cmd.Process.Signal(signal) // it may have ended
+		err := cmd.Wait()
+		status := cmd.ProcessState.ExitCode()
+		switch {
+		case status == exitInterrupted, signal == os.Kill && status == -1 && moment > 0:
+			came[signal]++
+		case status == exitDone:
+			took = min(took, time.Since(began)) // the machine has become faster
+		}
+		if signal == os.Interrupt && status != exitInterrupted && status != exitDone && status != -1 {
+			t.Fatalf("interrupted: status %d, %v: %s", status, err, stderr)
+		}
+		there, names := k.results(out), left(t, out)
+		for name, data := range there {
+			if whole, final := want[name]; final && data != whole || !final && status == exitInterrupted {
+				t.Fatalf("%v: %s is there and not whole", signal, name)
+			}
+		}
+		switch {
+		case status == exitInterrupted && len(names) > 0 && !k.partly, status == exitInterrupted &&
+			!strings.HasSuffix(stderr.String(), "ndd: interrupted\n"):
+			t.Fatalf("interrupted: %v is left; %s", names, stderr)
+		case status == -1 && k.killed != nil:
+			k.killed(out, names)
+		}
+		if i >= moments {
+			continue
+		}
+		for _, name := range k.clear {
+			must.Do(t, os.RemoveAll(filepath.Join(out, name)))
+		}
+		again := run(out)
+		for name := range want {
+			if again[name] != want[name] {
+				t.Fatalf("the rerun differs in %s", name)
+			}
+		}
+		for name := range again {
+			if strings.Contains(name, ".tmp-") {
+				t.Errorf("the rerun has left %s", name)
+			}
+		}
+	}
+}
+
+// TestBuildKilled: what stands under the name of an index whose build was killed or interrupted is
+// whole and sound, or nothing does. A kill may leave a hidden folder, which a query for the index
+// names.
+func TestBuildKilled(t *testing.T) {
+	base := writePrints(t, sets.All(long.Or(50_000, 200_000), 0, 3, 5)[0].Base)
+	killing{
+		moments: long.Or(2, 5),
+		args: func(out string) []string {
+			return []string{"build", "-o", filepath.Join(out, "index"), "--tables", "10", base}
+		},
+		results: func(out string) map[string]string {
+			found := map[string]string{}
+			for _, name := range left(t, out) {
+				if found[name] = ""; name != "index" {
+					continue
+				}
+				x, err := engine.Open(t.Context(), filepath.Join(out, name), engine.OpenOptions{})
+				if err == nil {
+					err = x.Check(t.Context())
+					x.Close()
+				}
+				if found[name] = "sound"; err != nil {
+					found[name] = err.Error()
+				}
+			}
+			return found
+		},
+		killed: func(out string, left []string) {
+			if len(left) == 0 || left[0] == "index" {
+				return
+			}
+			_, err := live.ManifestPath(filepath.Join(out, "index"))
+			if len(left) > 1 || !strings.HasPrefix(left[0], ".index.tmp-") || err == nil ||
+				!strings.Contains(err.Error(), left[0]+" is beside it") {
+				t.Errorf("killed: %v is left; %v", left, err)
+			}
+		},
+		clear: []string{"index"},
+	}.test(t)
+}
+
+// full is a file of a full disk.
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, errors.New("no space left") }
+
+// TestLostOutput writes to a full disk after some input was skipped: the lost output is an error.
+func TestLostOutput(t *testing.T) {
+	line := `{"text":"` + strings.Repeat("some words of a page that stands twice ", 5) + `"}` + "\n"
+	in := filepath.Join(t.TempDir(), "in.jsonl")
+	must.Do(t, os.WriteFile(in, []byte(line+"{broken\n"+line), 0o666))
+	var messages bytes.Buffer
+	status := run(t.Context(), []string{"passages", "--bytes", "20", in}, strings.NewReader(""), full{}, &messages)
+	if status != exitFailed || !strings.Contains(messages.String(), "ndd: standard output: no space left") {
+		t.Errorf("status %d, want %d: %s", status, exitFailed, messages.String())
+	}
+}
+
+// TestUnwrittenCopies fills the disk while copies are written: no folder of copies appears.
+func TestUnwrittenCopies(t *testing.T) {
+	var line strings.Builder
+	for i := range 200 {
+		fmt.Fprintf(&line, "word%d ", i)
+	}
+	dir := t.TempDir()
+	in, kept := filepath.Join(dir, "in.jsonl"), filepath.Join(dir, "kept")
+	twice := strings.Repeat(`{"text":"`+line.String()+`"}`+"\n", 2)
+	must.Do(t, os.WriteFile(in, []byte(twice+`{"text":"`+strings.ReplaceAll(line.String(), "word", "other")+`"}`), 0o666))
+	evals := filepath.Join(dir, "evals.jsonl")
+	must.Do(t, os.WriteFile(evals, []byte(twice), 0o666))
+	table := filepath.Join(dir, "dropped.tsv")
+	must.Do(t, os.WriteFile(table, []byte("file\trow\n"+in+"\t2\n"), 0o666))
+	full := errors.New("no space left")
+	for _, args := range [][]string{
+		{"passages", "--bytes", "20", "--write-kept"},
+		{"passages", "--bytes", "20", "--annotate"},
+		{"decontaminate", "--evals", evals, "--question", "text", "--write-kept"},
+		{"dedup", "--write-kept"},
+		{"dedup", "--annotate"},
+		{"dedup", "--attributes"},
+		{"filter", "--dropped", table, "--write-kept"},
+	} {
+		failed := false
+		d := disk.Failing(func(call disk.Call, path string) error {
+			if call == disk.CallWrite && strings.Contains(path, "in.jsonl") {
+				failed = true
+				return full
+			}
+			return nil
+		})
+		if err := runOn(t.Context(), d, append(args, kept, in)); !errors.Is(err, full) || !failed {
+			t.Errorf("ndd %s: %v", args, err)
+		}
+		if _, err := os.Stat(kept); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("ndd %s: the folder is there: %v", args, err)
+			must.Do(t, os.RemoveAll(kept))
+		}
+	}
+}
