@@ -77,34 +77,30 @@ type backupAnswer struct {
 	Seconds float64 `json:"seconds"`
 }
 
-// backupFields are the names of the fields of a request.
-var backupFields = []string{"name"}
+// A backupRequest is the body of /v1/backup.
+type backupRequest struct {
+	Name string `json:"name"`
+}
 
 // backupName is the pattern of the name of a backup.
 var backupName = regexp.MustCompile(`^[0-9A-Za-z][0-9A-Za-z._-]{0,99}$`)
 
 // backup is /v1/backup. It makes a backup of a name.
 func (s administration) backup(v *visit) (any, *problem) {
-	var name string
-	p := v.decode(func(r *strict.Reader) {
-		r.Object(backupFields, func(string) {
-			if name = r.String(); !r.Failed() && !backupName.MatchString(name) {
-				r.Refuse("must begin with a letter or digit; then letters, digits and . _ - are allowed, 100 in all")
-			}
-		})
-	})
-	switch {
-	case p != nil:
+	in := new(backupRequest)
+	if p := v.decode(in); p != nil {
 		return nil, p
-	case name == "":
-		return nil, misfit("body", "expected required property name")
+	}
+	if !backupName.MatchString(in.Name) {
+		return nil, misfit("body.name",
+			"must begin with a letter or digit; then letters, digits and . _ - are allowed, 100 in all")
 	}
 	if !s.backingUp.TryLock() {
 		return nil, refusal(http.StatusTooManyRequests, "a backup is being made").retry(5)
 	}
 	defer s.backingUp.Unlock()
 	began := time.Now()
-	r, err := v.index().Live().Backup(v, filepath.Join(s.options.Backups, name))
+	r, err := v.index().Live().Backup(v, filepath.Join(s.options.Backups, in.Name))
 	switch {
 	case errors.Is(err, live.ErrNotDurable):
 		return nil, refusal(http.StatusConflict, "there is nothing to back up: "+err.Error())
@@ -116,9 +112,9 @@ func (s administration) backup(v *visit) (any, *problem) {
 		return nil, broken(err)
 	}
 	took := time.Since(began)
-	s.log.Info("backup made", "name", name, "files", r.Files, "linked_bytes", r.Linked, "copied_bytes", r.Copied,
+	s.log.Info("backup made", "name", in.Name, "files", r.Files, "linked_bytes", r.Linked, "copied_bytes", r.Copied,
 		"seconds", took.Seconds())
-	return &backupAnswer{name, r.Files, r.Linked, r.Copied, r.Log.Records, took.Seconds()}, nil
+	return &backupAnswer{in.Name, r.Files, r.Linked, r.Copied, r.Log.Records, took.Seconds()}, nil
 }
 
 // statistics are the sizes of the index, and what it is.
@@ -187,7 +183,7 @@ type limits struct {
 
 // shown returns the limits as /v1/stats has them.
 func (l *Limits) shown() limits {
-	return limits{int(l.Body), l.Documents, l.Fingerprints, limitMax, l.Connections, l.Answer, l.RequestMemory,
+	return limits{int(l.Body), strict.Max, l.Fingerprints, limitMax, l.Connections, l.Answer, l.RequestMemory,
 		l.Timeout.Seconds(), l.Queue.Seconds()}
 }
 
@@ -304,7 +300,7 @@ func (s *service) traits() traits {
 	prints := min(s.limits.Fingerprints, int(s.limits.Body/8))
 	t := traits{IDs: true, Recipe: true, K: 64, Tokens: s.keys != nil, Copies: s.copies != nil,
 		Backups:   s.options.Backups != "",
-		Documents: s.limits.Documents, BatchBytes: 8 * prints, Fingerprints: humanize.Comma(int64(prints)),
+		Documents: strict.Max, BatchBytes: 8 * prints, Fingerprints: humanize.Comma(int64(prints)),
 		Version: s.options.Version}
 	if x := s.index.Load(); x != nil {
 		t.IDs, t.Recipe, t.K = x.Live().Config().IDs, x.Recipe() != nil, x.Design().K

@@ -234,7 +234,7 @@ func TestWholeAnswersSaySo(t *testing.T) {
 // What a server allows that is not told otherwise.
 func TestDefaultLimits(t *testing.T) {
 	want := Limits{
-		Connections: 4096, Body: 8 << 20, Documents: 4096, Fingerprints: 65_536, Answer: 16 << 20,
+		Connections: 4096, Body: 8 << 20, Fingerprints: 65_536, Answer: 16 << 20,
 		RequestMemory: 512 << 20, Timeout: time.Minute, Queue: 100 * time.Millisecond,
 		times: times{header: 5 * time.Second, body: 30 * time.Second, write: 60 * time.Second, idle: 120 * time.Second,
 			stall: 5 * time.Second},

@@ -7,56 +7,33 @@ import (
 	"sync"
 	"unicode/utf8"
 
-	"ndd/cmd/ndd/server/strict"
 	"ndd/engine/copies"
 )
 
 // copiesFinder handles the requests for copies.
 type copiesFinder struct{ *service }
 
-// copiesFields are the names of the fields of a request, in order.
-var copiesFields = []string{"html", "limit", "same_site", "site", "text", "threshold"}
-
 // A copiesRequest is the body of /v1/copies.
 type copiesRequest struct {
-	text, html *string
-	threshold  float64 // 0: each method's own
-	limit      *int
-	site       *string
-	skipSame   bool // documents of the same site
+	Text      *string  `json:"text"`
+	HTML      *string  `json:"html"`
+	Threshold *float64 `json:"threshold"` // nil: each method's own
+	Limit     *idLimit `json:"limit"`
+	Site      *string  `json:"site"`
+	SameSite  *string  `json:"same_site"` // keep or skip: documents of the same site
 }
 
-func (in *copiesRequest) read(r *strict.Reader) {
-	r.Object(copiesFields, func(name string) {
-		switch name {
-		case "limit":
-			in.limit = readLimit(r)
-		case "threshold":
-			if in.threshold = r.Number(); !r.Failed() && (in.threshold <= 0 || in.threshold > 1) {
-				r.Refuse("must be above 0 and at most 1")
-			}
-		default:
-			in.readText(r, name, r.String())
-		}
-	})
-}
-
-// readText sets a field that is a text.
-func (in *copiesRequest) readText(r *strict.Reader, name, text string) {
-	switch name {
-	case "html":
-		in.html = &text
-	case "same_site":
-		if in.skipSame = text == "skip"; !in.skipSame && text != "keep" {
-			r.Refuse("must be keep or skip")
-		}
-	case "site":
-		if in.site = &text; utf8.RuneCountInString(text) > idMax {
-			r.Refuse("expected length <= %d", idMax)
-		}
-	case "text":
-		in.text = &text
+// check refuses values that make no sense.
+func (in *copiesRequest) check() *problem {
+	switch {
+	case in.Threshold != nil && (*in.Threshold <= 0 || *in.Threshold > 1):
+		return misfit("body.threshold", "must be above 0 and at most 1")
+	case in.SameSite != nil && *in.SameSite != "keep" && *in.SameSite != "skip":
+		return misfit("body.same_site", "must be keep or skip")
+	case in.Site != nil && utf8.RuneCountInString(*in.Site) > idMax:
+		return misfit("body.site", "expected length <= %d", idMax)
 	}
+	return oneOf("body", "text and html", in.Text != nil, in.HTML != nil)
 }
 
 // copiesAnswer are the documents that have text in common with one.
@@ -86,18 +63,18 @@ func (s copiesFinder) find(v *visit) (any, *problem) {
 	in := new(copiesRequest)
 	if v.isDocument() {
 		text := v.wholeText()
-		in.text = &text
-	} else if p := v.decode(in.read); p != nil {
+		in.Text = &text
+	} else if p := v.decode(in); p != nil {
 		return nil, p
 	}
-	if p := oneOf("body", "text and html", in.text != nil, in.html != nil); p != nil {
+	if p := in.check(); p != nil {
 		return nil, p
 	}
 	var text string
-	if in.html != nil {
-		text = s.textOf([]byte(*in.html), mediaHTML)
+	if in.HTML != nil {
+		text = s.textOf([]byte(*in.HTML), mediaHTML)
 	} else {
-		text = *in.text
+		text = *in.Text
 	}
 	index := s.copies.acquire()
 	if index == nil {
@@ -106,14 +83,18 @@ func (s copiesFinder) find(v *visit) (any, *problem) {
 	defer index.users.Done()
 	c := index.searchers.Get().(*copySearcher)
 	defer index.searchers.Put(c)
-	if err := c.searcher.Configure(in.threshold, in.skipSame); err != nil {
+	var threshold float64
+	if in.Threshold != nil {
+		threshold = *in.Threshold
+	}
+	if err := c.searcher.Configure(threshold, in.SameSite != nil && *in.SameSite == "skip"); err != nil {
 		return nil, misfit("body.threshold", "%v", err)
 	}
 	sets := c.signer.Sign(text)
-	if in.site != nil {
-		sets.Site = copies.SiteOf(*in.site)
+	if in.Site != nil {
+		sets.Site = copies.SiteOf(*in.Site)
 	}
-	hits, total, err := c.searcher.Best(v, &sets, v.limit(in.limit, limitDefault))
+	hits, total, err := c.searcher.Best(v, &sets, v.limit(in.Limit, limitDefault))
 	if err != nil {
 		return nil, broken(err)
 	}

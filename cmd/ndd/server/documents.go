@@ -4,16 +4,22 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"ndd/cmd/ndd/server/strict"
 	"ndd/engine"
+	"ndd/engine/corpus/simhash"
 )
 
 // documents handles the requests that change what the index holds.
 type documents struct{ *service }
 
-// deleteFields are the names of the fields of a deletion, in order.
-var deleteFields = []string{"fingerprint", "id", "ids"}
+// A deleteRequest is the body of /v1/delete.
+type deleteRequest struct {
+	Fingerprint *hexPrint           `json:"fingerprint"`
+	ID          *string             `json:"id"`
+	IDs         strict.List[string] `json:"ids"`
+}
 
 type deleteAnswer struct {
 	Deleted int `json:"deleted"`
@@ -21,24 +27,10 @@ type deleteAnswer struct {
 
 // delete is /v1/delete.
 func (s documents) delete(v *visit) (any, *problem) {
-	var id, fingerprint *string
-	var ids []string
-	p := v.decode(func(r *strict.Reader) {
-		r.Object(deleteFields, func(name string) {
-			switch name {
-			case "fingerprint":
-				text := r.String()
-				fingerprint = &text
-				checkFingerprint(r, text)
-			case "id":
-				id = readWantedID(r)
-			case "ids":
-				r.Array(s.limits.Documents, func() { ids = append(ids, r.String()) })
-			}
-		})
-	})
+	in := new(deleteRequest)
+	p := v.decode(in)
 	if p == nil {
-		p = oneOf("body", "id, ids and fingerprint", id != nil, ids != nil, fingerprint != nil)
+		p = oneOf("body", "id, ids and fingerprint", in.ID != nil, in.IDs != nil, in.Fingerprint != nil)
 	}
 	if p != nil {
 		return nil, p
@@ -46,25 +38,25 @@ func (s documents) delete(v *visit) (any, *problem) {
 	x, deleted := v.index(), 0
 	var err error
 	switch {
-	case fingerprint != nil:
-		print, p := parsePrint(*fingerprint, "body.fingerprint")
-		if p != nil {
-			return nil, p
-		}
-		deleted, err = s.deleting(func() (int, error) { return x.DeleteFingerprint(v, print) })
+	case in.ID != nil && (*in.ID == "" || utf8.RuneCountInString(*in.ID) > idMax):
+		return nil, misfit("body.id", "expected 1 to %d characters", idMax)
+	case in.Fingerprint != nil:
+		deleted, err = s.deleting(func() (int, error) {
+			return x.DeleteFingerprint(v, simhash.Fingerprint(*in.Fingerprint))
+		})
 	case !x.Live().Config().IDs:
 		return nil, misfit("body", "the index was built from raw fingerprints and keeps no ids: delete by fingerprint")
 	default:
-		if id != nil {
-			ids = []string{*id}
+		if in.ID != nil {
+			in.IDs = []string{*in.ID}
 		}
-		deleted, err = s.deleting(func() (int, error) { return x.Delete(v, ids...) })
+		deleted, err = s.deleting(func() (int, error) { return x.Delete(v, in.IDs...) })
 	}
 	if err != nil {
 		return nil, broken(err)
 	}
-	if id != nil {
-		v.noted = noted{documents: 1, id: *id, outcome: "not there"}
+	if in.ID != nil {
+		v.noted = noted{documents: 1, id: *in.ID, outcome: "not there"}
 		if deleted > 0 {
 			v.noted.outcome = "deleted"
 		}

@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"strconv"
 	"time"
-	"unicode/utf8"
 
 	"ndd/cmd/ndd/server/strict"
 	"ndd/engine"
@@ -17,98 +16,63 @@ import (
 // fingerprints: such an index numbers its documents and keeps no ids.
 type newDocument struct {
 	subject
-	id  *string
-	ttl time.Duration // 0: not given
+	ID  *newID   `json:"id"`
+	TTL lifetime `json:"ttl"` // 0: not given
 }
 
-// The names of fields of documents, and of bodies, in order.
-var (
-	documentFields = []string{"fingerprint", "html", "id", "text", "ttl"}
-	insertFields   = []string{"documents", "fingerprint", "html", "id", "text", "ttl"}
-	checkFields    = []string{"documents", "fingerprint", "html", "id", "k", "limit", "text", "ttl"}
-)
+// A newID is the id of a document to add.
+type newID string
 
-// read reads the value of a field of a document.
-func (d *newDocument) read(r *strict.Reader, name string) {
-	switch name {
-	case "id":
-		d.id = readID(r)
-	case "ttl":
-		d.ttl = readTTL(r)
-	default:
-		d.subject.read(r, name)
+// UnmarshalText refuses an id that would break the lines of an answer.
+func (id *newID) UnmarshalText(text []byte) error {
+	*id = newID(text)
+	if why := badID(string(text)); why != "" {
+		return errors.New(why)
 	}
+	return nil
 }
 
-// readID reads an id.
-func readID(r *strict.Reader) *string {
-	id := r.String()
-	if why := badID(id); why != "" && !r.Failed() {
-		r.Refuse("%s", why)
+// A lifetime is how long a document is kept.
+type lifetime time.Duration
+
+// UnmarshalText reads a time such as 90d.
+func (l *lifetime) UnmarshalText(text []byte) error {
+	ttl, ok := parseTTL(string(text))
+	if *l = lifetime(ttl); !ok {
+		return fmt.Errorf(wantTTL, text)
 	}
-	return &id
+	return nil
 }
 
-// readWantedID reads the id of a document that is asked for.
-func readWantedID(r *strict.Reader) *string {
-	id := r.String()
-	if n := utf8.RuneCountInString(id); !r.Failed() && (n == 0 || n > idMax) {
-		r.Refuse("expected 1 to %d characters", idMax)
-	}
-	return &id
-}
-
-// readTTL reads a time to live.
-func readTTL(r *strict.Reader) time.Duration {
-	text := r.String()
-	ttl, ok := parseTTL(text)
-	if !ok && !r.Failed() {
-		r.Refuse(wantTTL, text)
-	}
-	return ttl
-}
-
-// An insertRequest is the body of /v1/insert and /v1/check-and-insert: one document, or a list.
+// An insertRequest is the body of /v1/insert: one document, or a list.
 type insertRequest struct {
 	newDocument
-	documents []newDocument // nil for one
-	k, limit  *int
+	Documents strict.List[newDocument] `json:"documents"` // nil for one
 }
 
-// readInsert reads the documents of a request, and the fields with these names beside them.
-func (s documents) readInsert(v *visit, names []string) (*insertRequest, *problem) {
-	in := new(insertRequest)
+// A checkRequest is the body of /v1/check-and-insert.
+type checkRequest struct {
+	insertRequest
+	K     *bitCount `json:"k"`
+	Limit *idLimit  `json:"limit"`
+}
+
+// readInsert reads the documents of a request into a part of its body.
+func (s documents) readInsert(v *visit, body any, in *insertRequest) *problem {
 	if v.isDocument() {
-		if in.id = v.arguments.id; in.id == nil && v.index().Live().Config().IDs {
-			return nil, misfit("query.id", "a document that is the whole body needs an id: ?id=..., or the header %s", idHeader)
+		if in.ID = (*newID)(v.arguments.id); in.ID == nil && v.index().Live().Config().IDs {
+			return misfit("query.id", "a document that is the whole body needs an id: ?id=..., or the header %s", idHeader)
 		}
 		text := v.wholeText()
-		in.text, in.whole = &text, true
-		return in, nil
+		in.Text, in.whole = &text, true
+		return nil
 	}
 	if v.arguments.id != nil {
-		return nil, misfit("query.id",
+		return misfit("query.id",
 			"a JSON body has the ids in its documents: ?id= and the header %s are for a body that is the document itself",
 			idHeader)
 	}
-	return in, v.decode(func(r *strict.Reader) {
-		r.Object(names, func(name string) {
-			switch name {
-			case "documents":
-				r.Array(s.limits.Documents, func() {
-					in.documents = append(in.documents, newDocument{})
-					d := &in.documents[len(in.documents)-1]
-					r.Object(documentFields, func(name string) { d.read(r, name) })
-				})
-			case "k":
-				in.k = readK(r)
-			case "limit":
-				in.limit = readLimit(r)
-			default:
-				in.read(r, name)
-			}
-		})
-	})
+	return v.decode(body)
 }
 
 // An item is one document of a request, as the engine stores it, or the reason why it cannot be
@@ -138,20 +102,20 @@ func (i *item) result(list bool) itemResult {
 // items returns the documents of a request: a single one, which the problem is about, or those of a
 // list, each of which has a problem of its own.
 func (s documents) items(v *visit, in *insertRequest) ([]item, *problem) {
-	ttl := cmp.Or(in.ttl, v.arguments.ttl)
-	if in.documents == nil {
+	ttl := cmp.Or(time.Duration(in.TTL), v.arguments.ttl)
+	if in.Documents == nil {
 		d, p := s.item(v, &in.newDocument, ttl, "body")
 		return []item{{doc: d}}, p
 	}
-	if in.id != nil || in.fingerprint != nil || in.text != nil || in.html != nil {
+	if in.ID != nil || in.Fingerprint != nil || in.Text != nil || in.HTML != nil {
 		return nil, misfit("body.documents", "give either documents or the fields of one document, not both")
 	}
-	list := make([]item, len(in.documents))
+	list := make([]item, len(in.Documents))
 	for i := range list {
 		if err := v.Err(); err != nil {
 			return nil, broken(err)
 		}
-		list[i].doc, list[i].fail = s.item(v, &in.documents[i], ttl, fmt.Sprintf("body.documents[%d]", i))
+		list[i].doc, list[i].fail = s.item(v, &in.Documents[i], ttl, fmt.Sprintf("body.documents[%d]", i))
 	}
 	return list, nil
 }
@@ -160,15 +124,15 @@ func (s documents) items(v *visit, in *insertRequest) ([]item, *problem) {
 // taken is kept out, and conflict makes an error of that.
 func (s documents) item(v *visit, d *newDocument, ttl time.Duration, place string) (doc engine.Doc, p *problem) {
 	switch ids := v.index().Live().Config().IDs; {
-	case ids && d.id == nil:
+	case ids && d.ID == nil:
 		return doc, misfit(place+".id", "a document needs an id")
-	case !ids && d.id != nil:
+	case !ids && d.ID != nil:
 		return doc, misfit(place+".id",
 			"the index was built from raw fingerprints and keeps no ids: leave it out, the answer has the document's number")
 	case ids:
-		doc.ID = *d.id
+		doc.ID = string(*d.ID)
 	}
-	doc.TTL, doc.OnConflict = cmp.Or(d.ttl, ttl), v.arguments.onConflict
+	doc.TTL, doc.OnConflict = cmp.Or(time.Duration(d.TTL), ttl), v.arguments.onConflict
 	if s.refusesTaken(v) {
 		doc.OnConflict = engine.Keep
 	}
@@ -210,7 +174,7 @@ type answerList[T any] struct {
 // answerFor returns the answer for one document, or for each of a list.
 func answerFor[T any](in *insertRequest, list []item, results []T) (any, *problem) {
 	switch {
-	case in.documents != nil:
+	case in.Documents != nil:
 		return answerList[T]{results}, nil
 	case list[0].fail != nil:
 		return nil, list[0].fail
@@ -231,8 +195,8 @@ type insertAnswer struct {
 
 // insert is /v1/insert. It adds the documents that can be added, all together.
 func (s documents) insert(v *visit) (any, *problem) {
-	in, p := s.readInsert(v, insertFields)
-	if p != nil {
+	in := new(insertRequest)
+	if p := s.readInsert(v, in, in); p != nil {
 		return nil, p
 	}
 	list, p := s.items(v, in)
@@ -252,7 +216,7 @@ func (s documents) insert(v *visit) (any, *problem) {
 		}
 		o, d, number := &outcomes[0], docs[0], uint64(outcomes[0].Doc)
 		list[i].fail = s.conflict(v, d, o)
-		results[i] = insertAnswer{list[i].result(in.documents != nil), o.Inserted, idOf(d, o.Doc), &number,
+		results[i] = insertAnswer{list[i].result(in.Documents != nil), o.Inserted, idOf(d, o.Doc), &number,
 			d.Fingerprint.String(), o.Replaced, !o.Inserted}
 		s.changed(o.Inserted, o.Replaced, false)
 		v.note(results[i].ID, o.Inserted, o.Replaced, false)
@@ -276,23 +240,23 @@ type checkAnswer struct {
 // checkAndInsert is /v1/check-and-insert. It adds the documents that are not near a stored one, in
 // order.
 func (s documents) checkAndInsert(v *visit) (any, *problem) {
-	in, p := s.readInsert(v, checkFields)
+	in := new(checkRequest)
+	if p := s.readInsert(v, in, &in.insertRequest); p != nil {
+		return nil, p
+	}
+	k, p := v.distance(in.K)
 	if p != nil {
 		return nil, p
 	}
-	k, p := v.distance(in.k)
-	if p != nil {
-		return nil, p
-	}
-	list, p := s.items(v, in)
+	list, p := s.items(v, &in.insertRequest)
 	if p != nil {
 		return nil, p
 	}
 	limit := limitDefault
-	if in.documents != nil {
+	if in.Documents != nil {
 		limit = 1
 	}
-	limit = v.limit(in.limit, limit)
+	limit = v.limit(in.Limit, limit)
 	docs := storable(list)
 	s.metrics.asked.WithLabelValues("/v1/check-and-insert").Add(float64(len(docs)))
 	outcomes, err := v.index().CheckAndInsertAll(v, docs, k, limit)
@@ -310,15 +274,15 @@ func (s documents) checkAndInsert(v *visit) (any, *problem) {
 		case len(outcomes) == 0:
 			list[i].fail = brokenOff
 		default:
-			if results[i], err = s.outcome(v, in.documents == nil, docs[0], outcomes[0], k, limit, &room); err != nil {
+			if results[i], err = s.outcome(v, in.Documents == nil, docs[0], outcomes[0], k, limit, &room); err != nil {
 				return nil, broken(err)
 			}
 			list[i].fail = s.conflict(v, docs[0], &outcomes[0])
 			outcomes, docs = outcomes[1:], docs[1:]
 		}
-		results[i].itemResult = list[i].result(in.documents != nil)
+		results[i].itemResult = list[i].result(in.Documents != nil)
 	}
-	return answerFor(in, list, results)
+	return answerFor(&in.insertRequest, list, results)
 }
 
 // outcome describes what happened to a document. That of a document alone reserves memory for its

@@ -125,7 +125,6 @@ func (o *Options) Validate() error {
 type Limits struct {
 	Connections   int   // open at a time
 	Body          int64 // bytes of a request's body
-	Documents     int   // of a request
 	Fingerprints  int   // of a request of /v1/batch
 	Answer        int64 // bytes of the ids in an answer in JSON; the rest is counted and left out
 	RequestMemory int64 // --request-memory: bytes of all requests under way; one client may have a quarter
@@ -160,7 +159,7 @@ const headerBytesMax = 32 << 10
 // DefaultLimits returns the limits of a server with memory to spare.
 func DefaultLimits() Limits {
 	return Limits{
-		Connections: 4096, Body: bodyBytesMax, Documents: 4096, Fingerprints: fingerprintsMax, Answer: 16 << 20,
+		Connections: 4096, Body: bodyBytesMax, Fingerprints: fingerprintsMax, Answer: 16 << 20,
 		RequestMemory: requestMemoryMax,
 		Timeout:       60 * time.Second, Queue: 100 * time.Millisecond,
 		times: times{header: 5 * time.Second, body: 30 * time.Second, write: 60 * time.Second, idle: 120 * time.Second,
@@ -188,8 +187,7 @@ func (l Limits) withDefaults() Limits {
 	l.RequestMemory = cmp.Or(l.RequestMemory, d.RequestMemory)
 	d.Body, d.Answer = min(d.Body, l.RequestMemory/largestParts), min(d.Answer, l.RequestMemory/largestParts)
 	return Limits{
-		cmp.Or(l.Connections, d.Connections), cmp.Or(l.Body, d.Body), cmp.Or(l.Documents, d.Documents),
-		cmp.Or(l.Fingerprints, d.Fingerprints),
+		cmp.Or(l.Connections, d.Connections), cmp.Or(l.Body, d.Body), cmp.Or(l.Fingerprints, d.Fingerprints),
 		cmp.Or(l.Answer, d.Answer), l.RequestMemory, cmp.Or(l.Timeout, d.Timeout), cmp.Or(l.Queue, d.Queue),
 		times{cmp.Or(l.times.header, d.times.header), cmp.Or(l.times.body, d.times.body), cmp.Or(l.times.write,
 			d.times.write),

@@ -2,9 +2,7 @@ package server
 
 import (
 	"math/bits"
-	"strings"
 
-	"ndd/cmd/ndd/server/strict"
 	"ndd/engine"
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/index/live/version"
@@ -14,39 +12,31 @@ import (
 // queries handles the requests that ask the index.
 type queries struct{ *service }
 
-// queryFields are the names of the fields of a query, in order.
-var queryFields = []string{"fingerprint", "html", "k", "limit", "text"}
+// A queryRequest is the body of /v1/query.
+type queryRequest struct {
+	subject
+	K     *bitCount `json:"k"`
+	Limit *idLimit  `json:"limit"`
+}
 
 // query is /v1/query.
 func (s queries) query(v *visit) (any, *problem) {
-	var sub subject
-	var k, limit *int
+	in := new(queryRequest)
 	if v.isDocument() {
 		text := v.wholeText()
-		sub.text, sub.whole = &text, true
-	} else if p := v.decode(func(r *strict.Reader) {
-		r.Object(queryFields, func(name string) {
-			switch name {
-			case "k":
-				k = readK(r)
-			case "limit":
-				limit = readLimit(r)
-			default:
-				sub.read(r, name)
-			}
-		})
-	}); p != nil {
+		in.Text, in.whole = &text, true
+	} else if p := v.decode(in); p != nil {
 		return nil, p
 	}
-	f, _, p := s.sketch(&sub, "body")
+	f, _, p := s.sketch(&in.subject, "body")
 	if p != nil {
 		return nil, p
 	}
-	within, p := v.distance(k)
+	within, p := v.distance(in.K)
 	if p != nil {
 		return nil, p
 	}
-	return s.near(v, f, within, v.limit(limit, limitDefault))
+	return s.near(v, f, within, v.limit(in.Limit, limitDefault))
 }
 
 // Neighbours are the stored fingerprints near one, nearest first. It has an exported name because
@@ -162,33 +152,11 @@ func (l *listing) add(hits []engine.Hit) error {
 // passagesMax is how many passages of each document an answer has at most.
 const passagesMax = 100
 
-// The names of the fields of a comparison and of its sides, in order.
-var (
-	compareFields = []string{"a", "b", "k"}
-	sideNames     = [2]string{"body.a", "body.b"}
-)
-
 // A compareRequest is the body of /v1/compare.
 type compareRequest struct {
-	sides [2]*subject
-	k     *int
-}
-
-func (in *compareRequest) read(r *strict.Reader) {
-	side := func(i int) {
-		in.sides[i] = new(subject)
-		r.Object(subjectFields, func(name string) { in.sides[i].read(r, name) })
-	}
-	r.Object(compareFields, func(name string) {
-		switch name {
-		case "a":
-			side(0)
-		case "b":
-			side(1)
-		case "k":
-			in.k = readK(r)
-		}
-	})
+	A *subject  `json:"a"`
+	B *subject  `json:"b"`
+	K *bitCount `json:"k"`
 }
 
 // A compareAnswer is the distance of two subjects, and the comparison of their texts if both are
@@ -224,29 +192,28 @@ type passage struct {
 // compare is /v1/compare.
 func (s queries) compare(v *visit) (any, *problem) {
 	in := new(compareRequest)
-	if p := v.decode(in.read); p != nil {
+	if p := v.decode(in); p != nil {
 		return nil, p
 	}
-	k, p := v.distance(in.k)
+	k, p := v.distance(in.K)
 	if p != nil {
 		return nil, p
 	}
-	for i, name := range sideNames {
-		if in.sides[i] == nil {
-			return nil, misfit("body", "expected required property %s", strings.TrimPrefix(name, "body."))
-		}
-	}
 	var sides [2]sketch
 	var texts [2]string
-	for i, side := range in.sides {
-		if sides[i], texts[i], p = s.sketch(side, sideNames[i]); p != nil {
+	for i, name := range []string{"a", "b"} {
+		side := []*subject{in.A, in.B}[i]
+		if side == nil {
+			return nil, misfit("body", "expected required property %s", name)
+		}
+		if sides[i], texts[i], p = s.sketch(side, "body."+name); p != nil {
 			return nil, p
 		}
 	}
 	a, b := sides[0].print, sides[1].print
 	answer := &compareAnswer{K: k, A: a.String(), B: b.String(), Distance: simhash.Distance(a, b), Bits: differing(a, b)}
 	answer.Near = answer.Distance <= k
-	if in.sides[0].fingerprint == nil && in.sides[1].fingerprint == nil {
+	if in.A.Fingerprint == nil && in.B.Fingerprint == nil {
 		c, err := shingle.Compare(texts[0], texts[1], *s.index.Load().Recipe())
 		if err != nil {
 			return nil, broken(err)

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"mime"
@@ -180,13 +181,13 @@ func badID(id string) string {
 }
 
 // distance returns the k of a request: that of its body, the parameter, or the index's own.
-func (v *visit) distance(k *int) (int, *problem) {
+func (v *visit) distance(k *bitCount) (int, *problem) {
 	most := v.index().Design().K
 	within := most
 	for _, one := range []struct {
 		place string
 		k     *int
-	}{{"query.k", v.arguments.k}, {"body.k", k}} {
+	}{{"query.k", v.arguments.k}, {"body.k", (*int)(k)}} {
 		if one.k == nil {
 			continue
 		}
@@ -203,10 +204,10 @@ func (v *visit) distance(k *int) (int, *problem) {
 }
 
 // limit returns the limit of a request: that of its body, the parameter, or otherwise.
-func (v *visit) limit(limit *int, otherwise int) int {
+func (v *visit) limit(limit *idLimit, otherwise int) int {
 	switch {
 	case limit != nil:
-		return *limit
+		return int(*limit)
 	case v.arguments.limit != nil:
 		return *v.arguments.limit
 	}
@@ -214,32 +215,39 @@ func (v *visit) limit(limit *int, otherwise int) int {
 }
 
 // decode reads the body, which is JSON.
-func (v *visit) decode(value func(r *strict.Reader)) *problem {
-	err := strict.Read(v.body, value)
-	switch {
-	case err == nil:
+func (v *visit) decode(into any) *problem {
+	err := strict.Read(v.body, into)
+	if err == nil {
 		return nil
-	case !err.Syntax:
-		return misfit(err.Place, "%s", err.Message)
 	}
 	p := misfit(err.Place, "%s", err.Message)
-	p.Status, p.Title = http.StatusBadRequest, http.StatusText(http.StatusBadRequest)
-	if len(v.to.accepts) > 1 {
-		p.Detail += "; a document itself is sent with the header Content-Type: text/plain or text/html"
+	if err.Syntax {
+		p.Status, p.Title = http.StatusBadRequest, http.StatusText(http.StatusBadRequest)
+		if len(v.to.accepts) > 1 {
+			p.Detail += "; a document itself is sent with the header Content-Type: text/plain or text/html"
+		}
 	}
 	return p
 }
 
-// readK reads the k of a body, which the index limits.
-func readK(r *strict.Reader) *int {
-	k := r.Integer(-kMax, kMax)
-	return &k
+// A bitCount is the k of a body, which the index limits.
+type bitCount int
+
+// UnmarshalJSON reads the number.
+func (k *bitCount) UnmarshalJSON(value []byte) error {
+	n, err := strict.Integer(value, -kMax, kMax)
+	*k = bitCount(n)
+	return err
 }
 
-// readLimit reads the limit of a body.
-func readLimit(r *strict.Reader) *int {
-	n := r.Integer(1, limitMax)
-	return &n
+// An idLimit is the limit of a body.
+type idLimit int
+
+// UnmarshalJSON reads the number.
+func (l *idLimit) UnmarshalJSON(value []byte) error {
+	n, err := strict.Integer(value, 1, limitMax)
+	*l = idLimit(n)
+	return err
 }
 
 // isDocument reports whether the body is a document itself.
@@ -281,38 +289,24 @@ func (v *visit) acceptMedia(r *http.Request) *problem {
 
 // A subject is what a request is about: a fingerprint, or a document that gets one.
 type subject struct {
-	fingerprint, text, html *string
+	Fingerprint *hexPrint `json:"fingerprint"`
+	Text        *string   `json:"text"`
+	HTML        *string   `json:"html"`
 
 	whole bool // the text is the whole body
 }
 
-// subjectFields are the names of a subject's fields, in order.
-var subjectFields = []string{"fingerprint", "html", "text"}
+// A hexPrint is a fingerprint that is written as 16 hexadecimal digits.
+type hexPrint simhash.Fingerprint
 
-// read reads the value of a field of a subject.
-func (sub *subject) read(r *strict.Reader, name string) {
-	value := r.String()
-	switch name {
-	case "fingerprint":
-		sub.fingerprint = &value
-		checkFingerprint(r, value)
-	case "html":
-		sub.html = &value
-	case "text":
-		sub.text = &value
+// UnmarshalText reads the digits.
+func (f *hexPrint) UnmarshalText(text []byte) error {
+	print, err := simhash.Parse(string(text))
+	if err != nil {
+		return errors.New("expected 16 hexadecimal digits, such as 8c7f2d1e0a9b4455")
 	}
-}
-
-// checkFingerprint refuses a text that is no fingerprint.
-func checkFingerprint(r *strict.Reader, text string) {
-	if !r.Failed() && !isHex(text) {
-		r.Refuse("expected 16 hexadecimal digits, such as 8c7f2d1e0a9b4455")
-	}
-}
-
-// isHex reports whether a text is 16 hexadecimal digits.
-func isHex(text string) bool {
-	return len(text) == 16 && strings.Trim(text, "0123456789abcdefABCDEF") == ""
+	*f = hexPrint(print)
+	return nil
 }
 
 // A sketch is the fingerprint of a document and the length of its text, 0 if that is not known.
@@ -324,29 +318,19 @@ type sketch struct {
 // sketchOf returns the sketch of a document.
 func sketchOf(d engine.Doc) sketch { return sketch{d.Fingerprint, d.TextBytes} }
 
-// parsePrint reads a fingerprint.
-func parsePrint(text, place string) (simhash.Fingerprint, *problem) {
-	f, err := simhash.Parse(text)
-	if err != nil {
-		return 0, misfit(place, "%v", err)
-	}
-	return f, nil
-}
-
 // sketch returns the subject's sketch, and its text if it is a document. Place is its position in
 // the request.
 func (s *service) sketch(sub *subject, place string) (_ sketch, text string, p *problem) {
-	p = oneOf(place, "fingerprint, text and html", sub.fingerprint != nil, sub.text != nil, sub.html != nil)
+	p = oneOf(place, "fingerprint, text and html", sub.Fingerprint != nil, sub.Text != nil, sub.HTML != nil)
 	switch {
 	case p != nil:
 		return sketch{}, "", p
-	case sub.fingerprint != nil:
-		print, p := parsePrint(*sub.fingerprint, place+".fingerprint")
-		return sketch{print: print}, "", p
-	case sub.html != nil:
-		text, place = s.textOf([]byte(*sub.html), mediaHTML), place+".html"
+	case sub.Fingerprint != nil:
+		return sketch{print: simhash.Fingerprint(*sub.Fingerprint)}, "", nil
+	case sub.HTML != nil:
+		text, place = s.textOf([]byte(*sub.HTML), mediaHTML), place+".html"
 	default:
-		if text = *sub.text; !sub.whole {
+		if text = *sub.Text; !sub.whole {
 			place += ".text"
 		}
 	}

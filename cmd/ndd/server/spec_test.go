@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"ndd/cmd/ndd/server/access"
+	"ndd/cmd/ndd/server/strict"
 	"ndd/engine/oracle/must"
 )
 
@@ -113,9 +114,10 @@ func TestDescriptionFitsTheHandlers(t *testing.T) {
 		slices.Sort(names)
 		return slices.Compact(names)
 	}
-	requests := map[string][]string{"/v1/query": queryFields, "/v1/insert": insertFields,
-		"/v1/check-and-insert": checkFields, "/v1/delete": deleteFields,
-		"/v1/compare": compareFields, "/v1/copies": copiesFields, "/v1/backup": backupFields}
+	read := func(body any) []string { return strict.Fields(reflect.TypeOf(body)) }
+	requests := map[string][]string{"/v1/query": read(queryRequest{}), "/v1/insert": read(insertRequest{}),
+		"/v1/check-and-insert": read(checkRequest{}), "/v1/delete": read(deleteRequest{}),
+		"/v1/compare": read(compareRequest{}), "/v1/copies": read(copiesRequest{}), "/v1/backup": read(backupRequest{})}
 	for _, r := range b.routes() {
 		method, path, _ := strings.Cut(strings.ReplaceAll(r.pattern, "...}", "}"), " ")
 		if path == "/openapi.json" {
@@ -150,11 +152,10 @@ func TestDescriptionFitsTheHandlers(t *testing.T) {
 			}
 		}
 	}
-	if got := fields(schemas["Document"]); !slices.Equal(got, documentFields) {
-		t.Errorf("a document is described with %v, read with %v", got, documentFields)
-	}
-	if got := fields(schemas["Subject"]); !slices.Equal(got, subjectFields) {
-		t.Errorf("a subject is described with %v, read with %v", got, subjectFields)
+	for name, body := range map[string]any{"Document": newDocument{}, "Subject": subject{}} {
+		if got := fields(schemas[name]); !slices.Equal(got, read(body)) {
+			t.Errorf("a %s is described with %v, read with %v", name, got, read(body))
+		}
 	}
 	for name, answer := range map[string]any{"Neighbours": Neighbours{}, "Hit": hit{}, "InsertAnswer": insertAnswer{},
 		"CheckAnswer": checkAnswer{Neighbours: &Neighbours{}}, "InsertAnswers": answerList[insertAnswer]{},
@@ -241,11 +242,11 @@ func examplesAreTaken(t *testing.T, b *bench) (sent int) {
 // The description, the answers and /v1/stats have the limits that the server was started with, all
 // of them.
 func TestLimitsAreTold(t *testing.T) {
-	given := Limits{Connections: 100, Body: 1 << 20, Documents: 7, Fingerprints: 50, Answer: 1 << 20,
+	given := Limits{Connections: 100, Body: 1 << 20, Fingerprints: 50, Answer: 1 << 20,
 		RequestMemory: 64 << 20, Timeout: waitMax, Queue: waitMax}
 	b := startWith(t, newIndex(t, 3, nil, []uint64{0}), "", given)
 	_, spec := b.send(t, "GET /openapi.json", "", "")
-	for _, want := range []string{`"maxLength":400,`, "Body: 1 to 50 fingerprints", `"maxItems":7,`,
+	for _, want := range []string{`"maxLength":400,`, "Body: 1 to 50 fingerprints", `"maxItems":4096,`,
 		`"pattern":"^[0-9a-fA-F]{16}$"`} {
 		if !strings.Contains(spec, want) {
 			t.Errorf("the description has no %s", want)
@@ -263,7 +264,7 @@ func TestLimitsAreTold(t *testing.T) {
 	_, body := b.send(t, "GET /v1/stats", "", "")
 	var got statistics
 	must.Do(t, json.Unmarshal([]byte(body), &got))
-	want := limits{1 << 20, 7, 50, limitMax, 100, 1 << 20, 64 << 20, waitMax.Seconds(), waitMax.Seconds()}
+	want := limits{1 << 20, strict.Max, 50, limitMax, 100, 1 << 20, 64 << 20, waitMax.Seconds(), waitMax.Seconds()}
 	if got.Limits != want {
 		t.Errorf("%+v, want %+v", got.Limits, want)
 	}
