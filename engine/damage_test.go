@@ -14,7 +14,6 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"ndd/engine/corpus/ndf"
 	"ndd/engine/index/live"
 	"ndd/engine/index/segment"
 	"ndd/engine/index/table"
@@ -153,11 +152,7 @@ func TestReplayedFiles(t *testing.T) {
 func large(t *testing.T, layout table.Layout) (dir string, prints []uint64) {
 	t.Helper()
 	prints = sets.Uniform(500_000, 1)
-	dir = filepath.Join(t.TempDir(), "index")
-	d := halves(t)
-	o := segment.Options{Design: d, Table: table.Options{Layout: layout}}
-	must.Do(t, Build(t.Context(), dir, []*ndf.File{rawFile(t, prints)}, BuildOptions{Options: o}))
-	return dir, prints
+	return built(t, prints, segment.Options{Design: halves(t), Table: table.Options{Layout: layout}}), prints
 }
 
 // TestFastAndDamaged flips bits that VerifyFast does not see: queries give

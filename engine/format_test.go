@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"math/bits"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -15,6 +14,7 @@ import (
 	"ndd/engine/index/segment"
 	"ndd/engine/index/table"
 	"ndd/engine/oracle/must"
+	"ndd/engine/oracle/sets"
 	"ndd/engine/storage/store"
 )
 
@@ -34,38 +34,22 @@ func TestFormatPage(t *testing.T) {
 		prints = append(prints, r.Uint64(), 0x8421<<48|r.Uint64N(1<<24))
 	}
 	prints = append(prints, prints[:100]...)
-	dir := t.TempDir()
-	file := filepath.Join(dir, "skewed.bin")
-	must.Do(t, os.WriteFile(file, store.Bytes64(prints), 0o644))
-	pages, err := ndf.Open(file)
-	must.Do(t, err)
-	defer pages.Close()
-	for _, layout := range []table.Layout{table.LayoutPlanar, table.LayoutHuffman} {
-		index := filepath.Join(dir, string(layout))
-		o := segment.Options{Design: halves(t), Table: table.Options{Layout: layout}}
-		must.Do(t, Build(t.Context(), index, []*ndf.File{pages}, BuildOptions{Options: o}))
-		if wide := readAsTold(t, index, file); (wide == 0) != (layout == table.LayoutHuffman) {
-			t.Errorf("%s: %d wide lines", layout, wide)
+	many := sets.Uniform(66_000, 2) // whose rows are in blocks
+	for name, c := range map[string]struct {
+		prints []uint64
+		layout table.Layout
+		wide   bool
+	}{
+		"skewed, planar":  {prints, table.LayoutPlanar, true},
+		"skewed, huffman": {prints, table.LayoutHuffman, false},
+		"many":            {append(many, many[:100]...), table.LayoutHuffman, false},
+	} {
+		file := writeRaw(t, c.prints)
+		dir := built(t, c.prints, segment.Options{Design: halves(t), Table: table.Options{Layout: c.layout}})
+		if wide := readAsTold(t, dir, file); (wide > 0) != c.wide {
+			t.Errorf("%s: %d wide lines", name, wide)
 		}
 	}
-}
-
-// TestFormatPageOfMany reads a segment of so many documents that their rows are in blocks.
-func TestFormatPageOfMany(t *testing.T) {
-	r := rand.New(rand.NewPCG(3, 2))
-	prints := make([]uint64, 66_000)
-	for i := range prints {
-		prints[i] = r.Uint64()
-	}
-	file := filepath.Join(t.TempDir(), "many.bin")
-	must.Do(t, os.WriteFile(file, store.Bytes64(append(prints, prints[:100]...)), 0o644))
-	raw, err := ndf.Open(file)
-	must.Do(t, err)
-	defer raw.Close()
-	index := filepath.Join(t.TempDir(), "index")
-	o := segment.Options{Design: halves(t), Table: table.Options{Layout: table.LayoutHuffman}}
-	must.Do(t, Build(t.Context(), index, []*ndf.File{raw}, BuildOptions{Options: o}))
-	readAsTold(t, index, file)
 }
 
 // readAsTold reads, with nothing of ours but the sections' bytes, the fingerprints

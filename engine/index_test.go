@@ -31,12 +31,18 @@ const memtableDocs = 4096
 
 func TestMain(m *testing.M) { oracle.NoLeaks(m) }
 
-// rawFile writes fingerprints as a .bin and opens it.
-func rawFile(t testing.TB, prints []uint64) *ndf.File {
+// writeRaw writes fingerprints as a .bin and returns its path.
+func writeRaw(t testing.TB, prints []uint64) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "base.bin")
 	must.Do(t, os.WriteFile(path, store.Bytes64(prints), 0o644))
-	f, err := ndf.Open(path)
+	return path
+}
+
+// rawFile writes fingerprints as a .bin and opens it.
+func rawFile(t testing.TB, prints []uint64) *ndf.File {
+	t.Helper()
+	f, err := ndf.Open(writeRaw(t, prints))
 	must.Do(t, err)
 	t.Cleanup(func() { f.Close() })
 	return f
@@ -52,9 +58,7 @@ func halves(t testing.TB) permute.Design {
 
 func buildAndOpen(t testing.TB, prints []uint64, o segment.Options) *Index {
 	t.Helper()
-	dir := filepath.Join(t.TempDir(), "index")
-	must.Do(t, Build(context.Background(), dir, []*ndf.File{rawFile(t, prints)}, BuildOptions{Options: o}))
-	x, err := Open(context.Background(), dir, OpenOptions{})
+	x, err := Open(t.Context(), built(t, prints, o), OpenOptions{})
 	must.Do(t, err)
 	t.Cleanup(func() { x.Close() })
 	return x
@@ -143,25 +147,6 @@ func TestOracle(t *testing.T) {
 	}
 }
 
-// TestLarger has blocks enough for interpolation and ranges over many of them.
-func TestLarger(t *testing.T) {
-	tables, n := long.Or([]int{4, 10}, []int{4, 10, 16, 20}), long.Or(5_000, 20_000)
-	for _, name := range tables {
-		d, err := permute.Named(fmt.Sprintf("paper-%d", name), 3, 1)
-		must.Do(t, err)
-		for _, set := range sets.All(n, 60, 3, 99) {
-			x := inMemory(t, set.Base, segment.Options{Design: d, Threads: 2})
-			want := oracle.Search(set.Base, set.Queries, 3)
-			if got := flat(t, x, set.Queries, 3, 2); !slices.Equal(got, want) {
-				t.Fatalf("%s, %s: %d hits, want %d", d.Name, set.Name, len(got), len(want))
-			}
-			if err := x.Check(context.Background()); err != nil {
-				t.Fatalf("%s, %s: %v", d.Name, set.Name, err)
-			}
-		}
-	}
-}
-
 // TestInsert holds an index that grows through buffers, seals and merges
 // against the oracle, while others read it.
 func TestInsert(t *testing.T) {
@@ -222,33 +207,6 @@ func TestInsert(t *testing.T) {
 	}
 	if s := x.Stats(); s.Documents != uint64(len(all)) {
 		t.Fatalf("%+v", s)
-	}
-}
-
-func TestInsertNamed(t *testing.T) {
-	d, _ := permute.Named("choose-5-2", 3, 0)
-	x, err := New(3, Options{Design: &d})
-	must.Do(t, err)
-	defer x.Close()
-	n := 3*memtableDocs + 5
-	for i := range n {
-		if _, err := x.Insert(t.Context(), Doc{Fingerprint: simhash.Fingerprint(uint64(i) << 20),
-			ID: fmt.Sprintf("doc %d", i)}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	names := x.IDs()
-	for i := range n {
-		hits, err := x.Query(t.Context(), simhash.Fingerprint(uint64(i)<<20), 0, 9)
-		if err != nil || len(hits) != 1 || len(hits[0].Docs) != 1 {
-			t.Fatalf("%v %v", hits, err)
-		}
-		if name, err := names.ID(hits[0].Docs[0]); err != nil || name != fmt.Sprintf("doc %d", i) {
-			t.Fatalf("document %d is %q, %v", i, name, err)
-		}
-	}
-	if _, err := names.ID(DocID(n)); err == nil {
-		t.Fatal("a name for a document that is not there")
 	}
 }
 
@@ -337,40 +295,6 @@ func TestBadInput(t *testing.T) {
 	left, _ := os.ReadDir(filepath.Dir(dir))
 	if len(left) != 1 {
 		t.Errorf("left behind: %v", left)
-	}
-}
-
-// TestCorruptIndex flips bytes all over an index's files: each is found when
-// the index is opened, as corrupt, not as missing.
-func TestCorruptIndex(t *testing.T) {
-	d, _ := permute.Named("choose-4-1", 3, 0)
-	ctx := context.Background()
-	dir := filepath.Join(t.TempDir(), "index")
-	if err := Build(ctx, dir, []*ndf.File{rawFile(t, []uint64{1, 2, 3, 3})},
-		BuildOptions{Options: segment.Options{Design: d}}); err != nil {
-		t.Fatal(err)
-	}
-	files, _ := filepath.Glob(filepath.Join(dir, "*"))
-	if len(files) != 2 {
-		t.Fatal(files)
-	}
-	for _, path := range files {
-		good, _ := os.ReadFile(path)
-		rng := rand.New(rand.NewPCG(4, 4))
-		for range 300 {
-			bad := slices.Clone(good)
-			at := rng.IntN(len(bad))
-			bad[at] ^= 1 << rng.IntN(8)
-			os.WriteFile(path, bad, 0o644)
-			if _, err := Open(ctx, dir, OpenOptions{}); !errors.Is(err, store.ErrCorrupt) {
-				t.Fatalf("%s, byte %#x: %v", path, at, err)
-			}
-		}
-		os.WriteFile(path, good, 0o644)
-	}
-	os.Remove(files[0])
-	if _, err := Open(ctx, dir, OpenOptions{}); err == nil {
-		t.Fatal("a segment is missing and nobody noticed")
 	}
 }
 

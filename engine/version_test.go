@@ -214,7 +214,17 @@ func TestInsertedSegments(t *testing.T) {
 	for range 50 {
 		queries = append(queries, sets.Near(rng, all[rng.IntN(len(all))], rng.IntN(5)))
 	}
-	if got, want := flat(t, x, queries, 3, 2), oracle.Search(all, queries, 3); !slices.Equal(got, want) {
-		t.Errorf("%d hits, want %d", len(got), len(want))
+	hits, want := flat(t, x, queries, 3, 2), oracle.Search(all, queries, 3)
+	if !slices.Equal(hits, want) {
+		t.Errorf("%d hits, want %d", len(hits), len(want))
+	}
+	names := x.IDs()
+	for _, h := range hits {
+		if name, err := names.ID(DocID(h.Row)); err != nil || name != fmt.Sprint("n", h.Row+1) {
+			t.Errorf("document %d is %q, %v", h.Row, name, err)
+		}
+	}
+	if _, err := names.ID(DocID(len(all))); err == nil {
+		t.Error("a name for a document that is not there")
 	}
 }
