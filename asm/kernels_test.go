@@ -101,7 +101,7 @@ func TestPanics(t *testing.T) {
 	})
 }
 
-// BenchmarkKernels takes the time of the kernels that sort, join and scatter, an element.
+// BenchmarkKernels takes the time of a kernel, an element.
 func BenchmarkKernels(b *testing.B) {
 	const n = 1 << 20
 	rng := rand.New(rand.NewPCG(1, 9))
@@ -140,6 +140,8 @@ func BenchmarkKernels(b *testing.B) {
 				halves.take(i)
 			}
 		},
+		"permute":  func() { Permute(dst, keys, 0x0ff00ff00ff00ff0) },
+		"within":   func() { Within64(rows, keys, keys[0], 3) },
 		"filter":   func() { Filter(dst, keys, keys[:1<<15]) },
 		"leaves":   func() { SortLeaves(dst, keys, ends, 0) },
 		"nearrows": func() { NearRows(rows, keys, ends, 0, 3) },

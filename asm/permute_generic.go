@@ -64,7 +64,7 @@ func (c *compressor) deposit(x uint64) uint64 {
 }
 
 // lookupFrom is the length from which building a lookup (2,048 entries, about 1.5 us) pays: the
-// shifts and masks of a compressor take about 15 ns a key, the lookup 2.3 (BenchmarkPermute,
+// shifts and masks of a compressor take about 15 ns a key, the lookup 2.3 (BenchmarkKernels,
 // impl=generic).
 const lookupFrom = 128
 

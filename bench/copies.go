@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"iter"
 	"math/rand/v2"
 	"os"
 	"runtime"
@@ -18,7 +17,6 @@ import (
 	"ndd/engine/copies"
 	"ndd/engine/copies/postings"
 	"ndd/engine/near/shingle"
-	"ndd/engine/parallel"
 )
 
 // copiesMemory is the memory of a join for its sets, and for a slice.
@@ -28,21 +26,20 @@ const copiesMemory = 1 << 30
 // square.
 const termsMax = 30_000
 
-// copiesOf returns the benchmark of the copies of a corpus.
-func copiesOf(corpus func(seed uint64) *edited) func(context.Context, *bench, *Result) error {
-	return func(ctx context.Context, b *bench, r *Result) error { return b.copies(ctx, r, corpus(3)) }
-}
+// copiesMethod is how texts are compared.
+const copiesMethod = copies.SpotSigs
 
-// copies finds all pairs of copies of texts, of which there is one for a hundred fingerprints
+// copiesOfTexts finds all pairs of copies of texts, of which there is one for a hundred fingerprints
 // of b.n, and of a hundredth of them, and of sizes between, with both splits of Zhang et al., and
 // counts the records that either would send between machines: what their table 1 and figure 9 show.
 //
 // Napkin for a million texts of 150 spot signatures: 1.5e8 signatures, 1.2 GB of sets, two radix
 // sorts and a look-up each: 20 s; and 1e6 queries of some 20 look-ups and a dozen candidates, 10 us
 // each: 10 s.
-func (b *bench) copies(ctx context.Context, r *Result, c *edited) error {
+func copiesOfTexts(ctx context.Context, b *bench, r *Result) error {
 	r.Columns = []string{"signing MB/s", "doc-split s", "processor s", "growth", "lookups", "postings", "candidates",
-		"pairs", "slices", "records", "MB sent", "term-split s", "partial overlaps", "MB sent", "peak GiB"}
+		"pairs", "slices", "records", "MB sent", "peak GiB", "term-split s", "partial overlaps", "MB sent"}
+	c := newEdited(3)
 	var first float64 // processor time of a document, of the fewest
 	texts := max(b.n/100, 100)
 	for n := max(texts/100, 100); ; n = min(next(n), texts) {
@@ -54,12 +51,12 @@ func (b *bench) copies(ctx context.Context, r *Result, c *edited) error {
 			break
 		}
 	}
-	r.note("texts of about %d bytes: of ten, seven are new, two are others with 1 word in 40 and 1 in 10 replaced, one "+
-		"is half of another; 300 in a row share a sentence; %s, threshold %g, %d threads", c.meanBytes(), c.method,
-		c.method.Threshold(), runtime.GOMAXPROCS(0))
+	r.note("of ten texts, seven are new, two are others with 1 word in 40 and 1 in 10 replaced, one "+
+		"is half of another; 300 in a row share a sentence; %s, threshold %g, %d threads", copiesMethod,
+		copiesMethod.Threshold(), runtime.GOMAXPROCS(0))
 	r.note("verified: every copy with 1 word in 40 replaced whose signatures are similar is found, and both splits find "+
 		"the same pairs (term-split up to %s texts)", humanize.Comma(termsMax))
-	r.note("signing: on one thread, up to 10,000 texts; growth: processor time of a document, relative to the fewest " +
+	r.note("signing: on one thread; growth: processor time of a document, relative to the fewest " +
 		"documents; peak: of this process until then, 1 GiB for the machine's memory included")
 	r.note("lookups, postings: lists that a document is looked up in, and entries of them that are read, a document; " +
 		"records: documents to the slices and pairs from them; MB: 10^6 bytes")
@@ -82,18 +79,14 @@ func (b *bench) copiesRow(ctx context.Context, c *edited, n int, first *float64,
 	if err := c.verify(docs.pairs, n); err != nil {
 		return err
 	}
-	signing, err := signingRate(c, min(n, 10_000))
-	if err != nil {
-		return err
-	}
-	each := docs.processor / float64(n)
-	*first = cmp.Or(*first, each)
-	sent := func(t postings.Traffic) Cell { return number(float64(t.SentBytes+t.PartialBytes) / 1e6) }
-	t := docs.report.Traffic
-	cells := []Cell{number(signing), number(docs.seconds), number(docs.processor), number(each / *first),
-		number(float64(docs.report.Lookups) / float64(n)), number(float64(docs.report.Postings) / float64(n)),
-		number(float64(docs.report.Candidates)), number(float64(len(docs.pairs))), number(float64(docs.report.Slices)),
-		number(float64(t.Sent + t.Partial)), sent(t), word("-"), word("-"), word("-")}
+	texts := float64(n)
+	*first = cmp.Or(*first, docs.processor/texts)
+	sent := func(t postings.Traffic) float64 { return float64(t.SentBytes+t.PartialBytes) / 1e6 }
+	found := docs.report
+	cells := []any{docs.signing, docs.seconds, docs.processor, docs.processor / texts / *first,
+		float64(found.Lookups) / texts, float64(found.Postings) / texts, float64(found.Candidates), len(docs.pairs),
+		float64(found.Slices), float64(found.Traffic.Sent + found.Traffic.Partial), sent(found.Traffic),
+		float64(statusBytes(os.Getpid(), "VmHWM")) / (1 << 30)}
 	if n <= termsMax {
 		terms, err := b.joinTexts(ctx, c, n, postings.Terms)
 		if err != nil {
@@ -103,9 +96,9 @@ func (b *bench) copiesRow(ctx context.Context, c *edited, n int, first *float64,
 			return fmt.Errorf("the term-split finds %d pairs, the doc-split %d", len(terms.pairs), len(docs.pairs))
 		}
 		t := terms.report.Traffic
-		cells = append(cells[:len(cells)-3], number(terms.seconds), number(float64(t.Partial)), sent(t))
+		cells = append(cells, terms.seconds, float64(t.Partial), sent(t))
 	}
-	r.row(humanize.Comma(int64(n))+" texts", append(cells, number(float64(peakBytes())/(1<<30)))...)
+	r.row(humanize.Comma(int64(n))+" texts", cells...)
 	return nil
 }
 
@@ -114,17 +107,29 @@ type joinedTexts struct {
 	pairs              []copies.Pair
 	report             copies.Report
 	seconds, processor float64
+	signing            float64 // MB/s
 }
 
-// joinTexts signs n texts on all threads and joins them. Only the join is timed.
+// joinTexts makes and signs n texts on one thread, and joins them on all.
 func (b *bench) joinTexts(ctx context.Context, c *edited, n int, split postings.Split) (j joinedTexts, err error) {
-	o := copies.Options{Method: c.method, Room: postings.Room{Bytes: copiesMemory, Dir: b.dir},
+	o := copies.Options{Method: copiesMethod, Room: postings.Room{Bytes: copiesMemory, Dir: b.dir},
 		Join: postings.Options{MemoryBytes: copiesMemory, Split: split}}
-	d := copies.NewDetector(o)
-	defer d.Close()
-	if err := signTexts(ctx, c, n, o, d.Add); err != nil {
+	signer, err := copies.NewSigner(o)
+	if err != nil {
 		return j, err
 	}
+	d := copies.NewDetector(o)
+	defer d.Close()
+	bytes, took := 0, time.Duration(0)
+	for i := range n {
+		if err := ctx.Err(); err != nil {
+			return j, err
+		}
+		text := c.text(i)
+		bytes += len(text)
+		took += timed(func() { d.Add(signer.Sign(text)) })
+	}
+	j.signing = float64(bytes) / 1e6 / took.Seconds()
 	runtime.GC() // of what was made before
 	began, used := time.Now(), processorTime()
 	j.pairs, j.report, err = d.Pairs(ctx)
@@ -132,83 +137,17 @@ func (b *bench) joinTexts(ctx context.Context, c *edited, n int, split postings.
 	return j, err
 }
 
-// signTexts calls f with the signatures of the first n texts, in order.
-func signTexts(ctx context.Context, c *edited, n int, o copies.Options, f func(copies.Sets)) error {
-	type batch struct {
-		from int
-		sets []copies.Sets
-	}
-	const size = 256
-	produce := func(_ context.Context, yield func(*batch) bool) error {
-		for from := 0; from < n && yield(&batch{from: from}); from += size {
-		}
-		return nil
-	}
-	work := func(_ context.Context, items iter.Seq[*batch]) error {
-		signer, err := copies.NewSigner(o)
-		if err != nil {
-			return err
-		}
-		for x := range items {
-			for i := x.from; i < min(x.from+size, n); i++ {
-				x.sets = append(x.sets, signer.Sign(c.text(i)))
-			}
-		}
-		return nil
-	}
-	return parallel.Ordered(ctx, parallel.Options{}, produce, work, func(x *batch) error {
-		for _, sets := range x.sets {
-			f(sets)
-		}
-		return nil
-	})
-}
-
-// signingRate returns the MB a second of signing the first n texts on one thread, without the time
-// to make them.
-func signingRate(c *edited, n int) (float64, error) {
-	signer, err := copies.NewSigner(copies.Options{Method: c.method})
-	if err != nil {
-		return 0, err
-	}
-	bytes, took := 0, time.Duration(0)
-	for i := range n {
-		text := c.text(i)
-		bytes += len(text)
-		took += timed(func() { signer.Sign(text) })
-	}
-	return float64(bytes) / 1e6 / took.Seconds(), nil
-}
-
 // An edited corpus has texts of invented words and common English ones, and copies of them. Text i
 // is the same on every machine.
 type edited struct {
 	corpus *corpus
-	method copies.Method
 	common []string // words that hold sentences together
 }
 
-// commonWords are those that sentences are held together by: spotsigs needs them.
-var commonWords = strings.Fields("the of and to in a is that for it was on are as with they at be this from have " +
-	"or by one had not but what all were when we there can an which their if will each about how up out them")
-
 func newEdited(seed uint64) *edited {
-	return &edited{newEnglish(seed), copies.SpotSigs, commonWords}
-}
-
-// newChineseEdited has sentences that end with a full stop: CCDet needs them.
-func newChineseEdited(seed uint64) *edited {
-	c := newChinese(seed)
-	return &edited{c, copies.CCDet, c.words[:50]}
-}
-
-// meanBytes returns about how long a text is.
-func (c *edited) meanBytes() (bytes int) {
-	const some = 100
-	for i := range some {
-		bytes += len(c.text(i))
-	}
-	return bytes / some
+	return &edited{newEnglish(seed), strings.Fields("the of and to in a is that for it was on are as with they at be " +
+		"this from have or by one had not but what all were when we there can an which their if will each about how up " +
+		"out them")}
 }
 
 // text returns text i. Of ten, the eighth and ninth are edited copies of the first, and the last is
@@ -250,9 +189,6 @@ func (c *edited) sentence(rng *rand.Rand) (words []string) {
 			words = append(words, c.corpus.word(rng))
 		}
 	}
-	if c.method == copies.CCDet {
-		words[len(words)-1] += c.corpus.stop
-	}
 	return words
 }
 
@@ -268,7 +204,7 @@ func (c *edited) replaced(rng *rand.Rand, i, rate int) []string {
 // verify wants every copy of which few words were replaced among the pairs of n texts, but for
 // those whose signatures are not similar.
 func (c *edited) verify(pairs []copies.Pair, n int) error {
-	signer, err := copies.NewSigner(copies.Options{Method: c.method})
+	signer, err := copies.NewSigner(copies.Options{Method: copiesMethod})
 	if err != nil {
 		return err
 	}
@@ -283,13 +219,9 @@ func (c *edited) verify(pairs []copies.Pair, n int) error {
 			continue
 		}
 		x, y := signer.Sign(c.text(i-7)).Own, signer.Sign(c.text(i)).Own
-		if c.method.Measure().Similarity(len(x), len(y), shingle.Shared(x, y)) >= c.method.Threshold() {
+		if copiesMethod.Measure().Similarity(len(x), len(y), shingle.Shared(x, y)) >= copiesMethod.Threshold() {
 			return fmt.Errorf("text %d, a copy of %d, is not found", i, i-7)
 		}
 	}
 	return nil
 }
-
-// peakBytes returns the most memory that this process has had at one time, 0 where the system does
-// not tell.
-func peakBytes() uint64 { return statusBytes(os.Getpid(), "VmHWM") }

@@ -13,7 +13,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/klauspost/compress/zstd"
 	"github.com/parquet-go/parquet-go"
@@ -38,7 +37,7 @@ func ingestFormats(ctx context.Context, b *bench, r *Result) error {
 		if err != nil {
 			return err
 		}
-		r.row(language.name+" texts in memory", took.rate(mb), word("-"), word("-"), word("-"), word("-"), number(mb))
+		r.row(language.name+" texts in memory", took.rate(mb), "-", "-", "-", "-", mb)
 		for _, f := range formats {
 			if language.name != "English" && f.name != "jsonl" {
 				continue
@@ -51,15 +50,9 @@ func ingestFormats(ctx context.Context, b *bench, r *Result) error {
 			}
 			r.row(language.name+", "+f.name, cells...)
 		}
-		if language.name == "English" {
-			if err := b.pages(ctx, texts, r); err != nil {
-				return err
-			}
-		}
 	}
 	r.note("%d texts of invented words, about 4 KB each; default recipe", b.n/1000)
-	r.note("times reading alone: the time of reading and fingerprinting over that of reading, both on all threads; " +
-		"pages have about as much markup as text")
+	r.note("times reading alone: the time of reading and fingerprinting over that of reading, both on all threads")
 	r.note("verified: every format gives the fingerprints of the texts; reading alone: to texts, without fingerprints")
 	return nil
 }
@@ -84,7 +77,7 @@ func (b *bench) sketch(ctx context.Context, texts []string) (want []simhash.Fing
 // ingestFile writes texts to a file and fingerprints its documents, which must have the
 // fingerprints want in this order.
 func (b *bench) ingestFile(ctx context.Context, path string, write func(io.Writer, []string) error, texts []string,
-	want []simhash.Fingerprint, mb float64) ([]Cell, error) {
+	want []simhash.Fingerprint, mb float64) ([]any, error) {
 	f, err := os.Create(path)
 	if err != nil {
 		return nil, err
@@ -93,12 +86,7 @@ func (b *bench) ingestFile(ctx context.Context, path string, write func(io.Write
 		return nil, err
 	}
 	whole, err := b.byThreads(func(threads int) error {
-		var got []simhash.Fingerprint
-		_, err := ingest.Run(ctx, []string{path}, ingest.Config{Recipe: simhash.Default(), Threads: threads},
-			func(d ingest.Record) error {
-				got = append(got, d.Fingerprint)
-				return nil
-			})
+		got, err := printsOf(ctx, path, threads)
 		if err == nil && !slices.Equal(got, want) {
 			err = errors.New("not the fingerprints of the texts")
 		}
@@ -115,8 +103,18 @@ func (b *bench) ingestFile(ctx context.Context, path string, write func(io.Write
 	if err != nil {
 		return nil, err
 	}
-	return []Cell{whole[0].rate(mb), whole[1].rate(mb), alone[0].rate(mb), alone[1].rate(mb),
-		whole[1].scale(1 / alone[1].Value), number(float64(info.Size()) / 1e6)}, nil
+	return []any{whole[0].rate(mb), whole[1].rate(mb), alone[0].rate(mb), alone[1].rate(mb),
+		whole[1].scale(1 / alone[1].Value), float64(info.Size()) / 1e6}, nil
+}
+
+// printsOf returns the fingerprints of the documents in an input.
+func printsOf(ctx context.Context, input string, threads int) (prints []simhash.Fingerprint, err error) {
+	_, err = ingest.Run(ctx, []string{input}, ingest.Config{Recipe: simhash.Default(), Threads: threads},
+		func(d ingest.Record) error {
+			prints = append(prints, d.Fingerprint)
+			return nil
+		})
+	return prints, err
 }
 
 // readAlone reads inputs to texts and does nothing with them.
@@ -129,71 +127,6 @@ func readAlone(ctx context.Context, threads int, inputs ...string) error {
 			Borrows: true,
 		})
 	return err
-}
-
-// pages fingerprints pages of HTML, a file each, on one thread: all their text, or the main part of
-// it.
-func (b *bench) pages(ctx context.Context, texts []string, r *Result) error {
-	dir := filepath.Join(b.dir, "pages")
-	if err := os.Mkdir(dir, 0o755); err != nil {
-		return err
-	}
-	size := 0
-	for i, t := range texts {
-		page := pageOf(i, t)
-		size += len(page)
-		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("%07d.html", i)), []byte(page), 0o644); err != nil {
-			return err
-		}
-	}
-	mb := float64(size) / 1e6
-	for _, how := range []document.Extract{document.ExtractAll, document.ExtractMain} {
-		recipe := simhash.Default()
-		if how != document.ExtractAll {
-			recipe.Extract = string(how)
-		}
-		took, err := b.repeat(func() error {
-			n := 0
-			_, err := ingest.Run(ctx, []string{dir}, ingest.Config{Recipe: recipe, Threads: 1}, func(d ingest.Record) error {
-				if d.OK {
-					n++
-				}
-				return nil
-			})
-			if err == nil && n != len(texts) {
-				err = fmt.Errorf("%d pages have fingerprints, want %d", n, len(texts))
-			}
-			return err
-		})
-		if err != nil {
-			return err
-		}
-		r.row("pages of HTML, --extract "+string(how)+", MB of HTML", took.rate(mb), word("-"), word("-"), word("-"),
-			word("-"), number(mb))
-	}
-	return nil
-}
-
-// pageOf returns a page with a text: as much markup as text, as pages have.
-func pageOf(i int, text string) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>Page %d</title><link "+
-		"rel=\"stylesheet\" href=\"/static/style.css?v=%d\"></head>\n<body class=\"docs layout-%d\">\n<nav "+
-		"class=\"navbar\"><ul>", i, i, i%7)
-	for k := range 20 {
-		fmt.Fprintf(&b, "<li class=\"item item-%d\"><a href=\"/section/%d/%d.html\" title=\"Section %d\">Section "+
-			"%d</a></li>\n", k, k, i, k, k)
-	}
-	b.WriteString("</ul></nav>\n<main id=\"content\">\n")
-	for k, paragraph := range strings.Split(text, "\n\n") {
-		fmt.Fprintf(&b, "<div class=\"section\" id=\"s%d\"><h2><a class=\"anchor\" href=\"#s%d\">%d</a></h2><p "+
-			"data-line=\"%d\">", k, k, k, k)
-		b.WriteString(strings.ReplaceAll(paragraph, ". ", ".</p>\n<p class=\"text\">"))
-		b.WriteString("</p></div>\n")
-	}
-	b.WriteString("</main>\n<footer class=\"footer\"><p>Copyright &copy; nobody</p></footer><script>var x = 1 < " +
-		"2;</script></body></html>\n")
-	return b.String()
 }
 
 // formats are the files that texts are written to.

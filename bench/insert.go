@@ -68,7 +68,7 @@ func checkAndInsert(ctx context.Context, b *bench, r *Result) error {
 func (b *bench) inserts() int { return max(1000, b.n/10) }
 
 // insert measures one way.
-func (b *bench) insert(ctx context.Context, dir string, how inserting) ([]Cell, error) {
+func (b *bench) insert(ctx context.Context, dir string, how inserting) ([]any, error) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(how.cores))
 	o := engine.OpenOptions{Load: true, Verify: engine.VerifyFast}
 	if how.durable {
@@ -97,8 +97,8 @@ func (b *bench) insert(ctx context.Context, dir string, how inserting) ([]Cell, 
 		return nil, err
 	}
 	n := float64(len(docs))
-	return []Cell{number(n / took.Seconds() / 1e3), number(spent.Seconds() / n * 1e6),
-		number(took.Seconds() * float64(how.callers) / n * 1e6)}, nil
+	return []any{n / took.Seconds() / 1e3, spent.Seconds() / n * 1e6,
+		took.Seconds() * float64(how.callers) / n * 1e6}, nil
 }
 
 // insertFrom checks and inserts documents from several goroutines.

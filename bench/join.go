@@ -43,8 +43,8 @@ func join(ctx context.Context, b *bench, r *Result) error {
 			return err
 		}
 		read := float64(8*n) / machineMemory().ReadGBps / 1e9
-		r.row(humanize.Comma(int64(n)), times[0].rate(float64(n)/1e6), number(times[0].Value/read),
-			times[1].rate(float64(n)/1e6), number(float64(pairs)), number(float64(found)))
+		r.row(humanize.Comma(int64(n)), times[0].rate(float64(n)/1e6), times[0].Value/read,
+			times[1].rate(float64(n)/1e6), pairs, found)
 	}
 	r.note("every pair within k = %d of a corpus of which one in a hundred is near another: sorted, joined, clustered",
 		distance)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"runtime"
@@ -44,17 +45,15 @@ func figure1(ctx context.Context, b *bench, r *Result) error {
 		r.Columns = append(r.Columns, m.Name+": precision", "recall of near pairs", "figure 1: precision", "recall")
 	}
 	for k := range eval.MaxK + 1 {
-		cells := []Cell{word("-"), word("-")}
+		cells := []any{"-", "-"}
 		if k == 3 {
-			cells = []Cell{number(0.75), number(0.75)}
+			cells = []any{0.75, 0.75}
 		}
 		for _, m := range result.Methods {
-			cells = append(cells, number(m.Precision.Share[k]), number(recallOf(m, k)), number(m.Figure.Precision[k]),
-				number(m.Figure.Recall[k]))
+			cells = append(cells, m.Precision.Share[k], recallOf(m, k), m.Figure.Precision[k], m.Figure.Recall[k])
 		}
 		r.row(fmt.Sprintf("k = %d", k), cells...)
 	}
-	r.chart("figure-1", result.FigureChart())
 	r.note("%d documents, %d labelled pairs", corpus.Len(), len(pairs))
 	r.note("the documents are invented texts with versions: words replaced, or pieces in another order; ndd eval " +
 		"measures real ones")
@@ -64,7 +63,7 @@ func figure1(ctx context.Context, b *bench, r *Result) error {
 		"within k")
 	r.note("figure 1, as in the paper: equal numbers of pairs at each distance, of which those with a Jaccard of at " +
 		"least 0.8 are right and those below 0.5 wrong")
-	return nil
+	return b.chart("figure-1", result.FigureChart())
 }
 
 // recallOf returns the share of near pairs that are within k.
@@ -109,11 +108,11 @@ func figure2(ctx context.Context, b *bench, r *Result) error {
 			leading.Values = append(leading.Values, counts.Share(i))
 			equal = append(equal, chance.Share(i))
 		}
-		r.chart("figure-2a-"+recipe.Name(), ones)
-		r.chart("figure-2b-"+recipe.Name(), leading)
+		if err := cmp.Or(b.chart("figure-2a-"+recipe.Name(), ones), b.chart("figure-2b-"+recipe.Name(), leading)); err != nil {
+			return err
+		}
 		bit, share, random := median(ones.Values), median(leading.Values), median(equal)
-		r.row(recipe.Name(), number(bit.Least), number(bit.Most), number(share.Least), number(share.Most),
-			number(random.Least), number(random.Most))
+		r.row(recipe.Name(), bit.Least, bit.Most, share.Least, share.Most, random.Least, random.Most)
 	}
 	r.note("%d invented texts; the paper's figures are of 8e9 pages, and near 1/2 and an equal share", len(texts))
 	return nil
@@ -127,11 +126,11 @@ func designs(ctx context.Context, _ *bench, r *Result) error {
 	for _, d := range []struct {
 		name   string
 		layout table.Layout
-		paper  float64
+		paper  any
 	}{
 		{"paper-20", table.LayoutHuffman, 8}, {"paper-16", table.LayoutHuffman, 64},
 		{"paper-10", table.LayoutHuffman, 512}, {"paper-4", table.LayoutHuffman, 262144},
-		{"halves", table.LayoutPlanar, 0}, {"cover-6-4-3", table.LayoutPlanar, 0}, {"cover-11-6-3", table.LayoutPlanar, 0},
+		{"halves", table.LayoutPlanar, "-"}, {"cover-6-4-3", table.LayoutPlanar, "-"}, {"cover-11-6-3", table.LayoutPlanar, "-"},
 	} {
 		design, err := permute.Named(d.name, distance, 1)
 		if err != nil {
@@ -146,16 +145,13 @@ func designs(ctx context.Context, _ *bench, r *Result) error {
 			}
 			options[i] = p.Choice
 		}
-		paper, bits := word("-"), fmt.Sprint(options[0].Leading[0])
-		if d.paper > 0 {
-			paper = number(d.paper)
-		}
+		bits := fmt.Sprint(options[0].Leading[0])
 		if options[0].Leading[1] != options[0].Leading[0] {
 			bits += fmt.Sprintf("-%d", options[0].Leading[1])
 		}
 		keys := float64(uint64(1)<<34) / float64(uint64(1)<<options[0].Leading[0])
-		r.row(d.name+", "+string(d.layout), number(float64(len(design.Tables))), word(bits), paper, number(keys),
-			number(options[1].Candidates), number(float64(options[1].TableBytes)/1e9), number(options[1].OnlineNS/1000))
+		r.row(d.name+", "+string(d.layout), len(design.Tables), bits, d.paper, keys,
+			options[1].Candidates, float64(options[1].TableBytes)/1e9, options[1].OnlineNS/1000)
 	}
 	r.note("k = %d; keys a probe: 2^34 divided by 2^(least leading bits); halves probes also with single bits "+
 		"flipped, buckets of less than a key", distance)
@@ -189,16 +185,16 @@ func compression(ctx context.Context, b *bench, r *Result) error {
 			return fmt.Errorf("%s: %w", layout, err)
 		}
 		bytes := float64(table.Bytes(tab)) / float64(len(keys))
-		r.row(fmt.Sprintf("%s, %s, measured", layout, humanize.Comma(int64(b.n))), number(bytes), number(bytes/8),
-			number(bytes*8/distribution.Bound(uint64(b.n))), word("-"))
+		r.row(fmt.Sprintf("%s, %s, measured", layout, humanize.Comma(int64(b.n))), bytes, bytes/8,
+			bytes*8/distribution.Bound(uint64(b.n)))
 		p, err := plan.New(ctx, plan.Request{Fingerprints: paperN, K: distance, Layout: layout,
 			Designs: []permute.Design{design}})
 		if err != nil {
 			return err
 		}
 		bytes = float64(p.Choice.TableBytes) / paperN / float64(len(design.Tables))
-		r.row(fmt.Sprintf("%s, 8e9, by the model", layout), number(bytes), number(bytes/8),
-			number(bytes*8/distribution.Bound(paperN)), number(0.5))
+		r.row(fmt.Sprintf("%s, 8e9, by the model", layout), bytes, bytes/8,
+			bytes*8/distribution.Bound(paperN), 0.5)
 	}
 	r.note("one table; verified: walked, it has the keys that were packed")
 	return nil
@@ -250,12 +246,12 @@ func mappers(ctx context.Context, b *bench, r *Result) error {
 		}
 		seconds := max(0, whole.Value-tables.Value) * chunk / float64(len(base))
 		chunks := float64(paperN) / chunk
-		paper := word("-")
+		var paper any = "-"
 		if count == 1_000_000 {
-			paper = number(100)
+			paper = 100
 		}
-		r.row(humanize.Comma(int64(count))+" queries", number(seconds*1000), number(tables.Value+seconds*chunks/200),
-			paper, number(tables.Value+seconds*chunks/float64(runtime.GOMAXPROCS(0))))
+		r.row(humanize.Comma(int64(count))+" queries", seconds*1000, tables.Value+seconds*chunks/200, paper,
+			tables.Value+seconds*chunks/float64(runtime.GOMAXPROCS(0)))
 	}
 	r.note("one chunk of 64 MB is measured on one thread, without and with the fingerprints, and multiplied; reading " +
 		"F from a network is not in it")

@@ -51,8 +51,8 @@ func repeatedPassages(ctx context.Context, b *bench, r *Result) error {
 			own := processor.Value / float64(p.bytes)
 			each = cmp.Or(each, own)
 			r.row(fmt.Sprintf("%s, %s", unit, humanize.Bytes(uint64(p.bytes))), processor.rate(float64(p.bytes)/1e6), took,
-				number(own/each), number(float64(use.spans)), number(float64(use.memory)/1e6), number(float64(use.disk)/1e6),
-				number(float64(use.memory+use.disk)/float64(p.bytes)))
+				own/each, use.spans, float64(use.memory)/1e6, float64(use.disk)/1e6,
+				float64(use.memory+use.disk)/float64(p.bytes))
 		}
 	}
 	r.note("JSON lines of invented text, 3 KB a document; one thread reads, cuts, sorts, finds, and writes a table of spans")

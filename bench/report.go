@@ -22,136 +22,122 @@ import (
 	"ndd/numa"
 )
 
-// A Report is a run.
-type Report struct {
-	Machine Machine
-	Tables  []*Result
-}
-
-// A Machine is what the figures were measured on.
-type Machine struct {
-	Version   string // of ndd: the commit
-	Go        string
-	OS        string
-	Arch      string
-	Processor string
-	Cores     int
-	L2Bytes   int
-	L3Bytes   int
-	Kernel    string
-	Nodes     string
-	PageBytes int
-	Memory    memoryFigures // one thread
-	Limit     uint64
-}
-
-func newReport() *Report {
-	m := Machine{
-		Version: "(unknown)", Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH,
-		Processor: strings.TrimSpace(cpuid.CPU.BrandName), Cores: runtime.GOMAXPROCS(0),
-		L2Bytes: cpuid.CPU.Cache.L2, L3Bytes: cpuid.CPU.Cache.L3,
-		Kernel: asm.Backend(), Nodes: fmt.Sprint(numa.New(numa.Options{}).Topology()), PageBytes: os.Getpagesize(),
-		Limit:  memory.Machine{}.Limit(0).Bytes,
-		Memory: machineMemory(),
-	}
+// writeMachine writes what the figures are measured on.
+func writeMachine(w io.Writer) {
+	version := "(unknown)"
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
-		m.Version = info.Main.Version
+		version = info.Main.Version
 	}
-	if m.Version == "(devel)" { // as go run leaves it
+	if version == "(devel)" { // as go run leaves it
 		if out, err := exec.Command("git", "describe", "--always", "--dirty").Output(); err == nil {
-			m.Version = strings.TrimSpace(string(out))
+			version = strings.TrimSpace(string(out))
 		}
 	}
-	return &Report{Machine: m}
+	size := func(bytes int) string { return humanize.IBytes(uint64(max(0, bytes))) }
+	fmt.Fprintf(w, "ndd %s, %s, %s/%s\n", version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	fmt.Fprintf(w, "%s, %d threads, kernels %s, caches %s and %s\n", strings.TrimSpace(cpuid.CPU.BrandName),
+		runtime.GOMAXPROCS(0), asm.Backend(), size(cpuid.CPU.Cache.L2), size(cpuid.CPU.Cache.L3))
+	fmt.Fprintf(w, "memory: %v, of which %s may be used, pages of %s\n", numa.New(numa.Options{}).Topology(),
+		humanize.IBytes(memory.Machine{}.Limit(0).Bytes), size(os.Getpagesize()))
+	fmt.Fprintf(w, "memory, one thread: %v\n", machineMemory())
 }
 
-func (m *Machine) write(w io.Writer) {
-	fmt.Fprintf(w, "ndd %s, %s, %s/%s\n", m.Version, m.Go, m.OS, m.Arch)
-	fmt.Fprintf(w, "%s, %d threads, kernels %s, caches %s and %s\n", m.Processor, m.Cores, m.Kernel,
-		humanize.IBytes(uint64(max(0, m.L2Bytes))), humanize.IBytes(uint64(max(0, m.L3Bytes))))
-	fmt.Fprintf(w, "memory: %s, of which %s may be used, pages of %s\n", m.Nodes, humanize.IBytes(m.Limit),
-		humanize.IBytes(uint64(m.PageBytes)))
-	fmt.Fprintf(w, "memory, one thread: %v\n", m.Memory)
-}
-
-// A Result is what a table's run found.
+// A Result is what a benchmark found.
 type Result struct {
 	Name    string
-	Title   string
 	Columns []string // what the cells of a row are, with units
 	Rows    []Row
 	Notes   []string // how the answers were verified, and what to keep in mind
-	Seconds float64  // the whole run of the table, with what is not measured
-
-	charts []chart
 }
 
-// A Row is one line of a table.
+// A Row is one line of a table. Its cells are numbers, words, and a [Cell] where there were rounds.
 type Row struct {
 	Name  string
-	Cells []Cell
+	Cells []any
 }
 
-// A Cell is a figure: the median of its rounds with the least and the greatest, one number, or a
-// word.
-type Cell struct {
-	Value  float64
-	Least  float64
-	Most   float64
-	Text   string // instead of a number
-	Rounds int
+// row adds a row; columns without a cell were not measured.
+func (r *Result) row(name string, cells ...any) {
+	for len(cells) < len(r.Columns) {
+		cells = append(cells, math.NaN())
+	}
+	r.Rows = append(r.Rows, Row{name, cells})
 }
-
-// chart is a picture of a table.
-type chart struct {
-	name string
-	svg  io.WriterTo
-}
-
-func (r *Result) row(name string, cells ...Cell) { r.Rows = append(r.Rows, Row{name, cells}) }
 
 func (r *Result) note(format string, args ...any) {
 	r.Notes = append(r.Notes, fmt.Sprintf(format, args...))
 }
 
-func (r *Result) chart(name string, svg io.WriterTo) { r.charts = append(r.charts, chart{name, svg}) }
-
-// number returns a cell of one value: a dash where there was nothing to measure.
-func number(v float64) Cell {
-	if math.IsNaN(v) || math.IsInf(v, 0) {
-		return word("-")
+func (r *Result) write(w io.Writer) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(t, "\t%s\n", strings.Join(r.Columns, "\t"))
+	for _, row := range r.Rows {
+		fmt.Fprint(t, row.Name)
+		for _, c := range row.Cells {
+			switch v := c.(type) {
+			case float64:
+				c = short(v)
+			case int:
+				c = short(float64(v))
+			}
+			fmt.Fprintf(t, "\t%v", c)
+		}
+		fmt.Fprintln(t)
 	}
-	return Cell{Value: v}
+	for _, n := range r.Notes {
+		fmt.Fprintf(t, "  %s\n", n)
+	}
+	return t.Flush()
 }
 
-// word returns a cell with a word.
-func word(s string) Cell { return Cell{Text: s} }
+// chart writes a picture into the folder for figures, if there is one.
+func (b *bench) chart(name string, svg io.WriterTo) error {
+	if b.plots == "" {
+		return nil
+	}
+	f, err := os.Create(filepath.Join(b.plots, name+".svg"))
+	if err != nil {
+		return err
+	}
+	_, err = svg.WriteTo(f)
+	return closing(f, err)
+}
+
+// A Cell is the median of rounds, with the least and the greatest.
+type Cell struct {
+	Value, Least, Most float64
+	Rounds             int
+}
+
+// median returns the cell of some values.
+func median(values []float64) Cell {
+	values = slices.Sorted(slices.Values(values)) // which a chart may have in their order
+	n := len(values)
+	return Cell{Value: (values[(n-1)/2] + values[n/2]) / 2, Least: values[0], Most: values[n-1], Rounds: n}
+}
 
 // scale returns the cell with another unit.
-func (c Cell) scale(by float64) Cell {
-	c.Value, c.Least, c.Most = c.Value*by, c.Least*by, c.Most*by
-	return c
-}
+func (c Cell) scale(by float64) Cell { return Cell{c.Value * by, c.Least * by, c.Most * by, c.Rounds} }
 
 // rate returns amount divided by the cell's value: a time becomes a rate.
 func (c Cell) rate(amount float64) Cell {
-	return Cell{Value: amount / c.Value, Least: amount / c.Most, Most: amount / c.Least, Rounds: c.Rounds}
+	return Cell{amount / c.Value, amount / c.Most, amount / c.Least, c.Rounds}
 }
 
 func (c Cell) String() string {
-	switch {
-	case c.Text != "":
-		return c.Text
-	case c.Rounds > 1:
+	if c.Rounds > 1 {
 		return fmt.Sprintf("%s (%s-%s)", short(c.Value), short(c.Least), short(c.Most))
 	}
 	return short(c.Value)
 }
 
-// short writes a number with three digits that matter, and thousands apart.
+// short writes a number with three digits that matter, and thousands apart; a dash where there was nothing
+// to measure.
 func short(v float64) string {
 	a := math.Abs(v)
 	switch {
+	case math.IsNaN(v) || math.IsInf(v, 0):
+		return "-"
 	case v == math.Trunc(v) && a < 1e15, a >= 100:
 		return humanize.Comma(int64(math.Round(v)))
 	case a >= 10:
@@ -160,43 +146,6 @@ func short(v float64) string {
 		return fmt.Sprintf("%.2f", v)
 	}
 	return fmt.Sprintf("%.3g", v)
-}
-
-func (r *Result) write(w io.Writer) error {
-	fmt.Fprintf(w, "\n%s: %s (%.0f s)\n\n", r.Name, r.Title, r.Seconds)
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(t, "\t%s\n", strings.Join(r.Columns, "\t"))
-	for _, row := range r.Rows {
-		fmt.Fprint(t, row.Name)
-		for _, c := range row.Cells {
-			fmt.Fprintf(t, "\t%v", c)
-		}
-		fmt.Fprintln(t)
-	}
-	if err := t.Flush(); err != nil {
-		return err
-	}
-	for _, n := range r.Notes {
-		fmt.Fprintf(w, "  %s\n", n)
-	}
-	return nil
-}
-
-// plot writes the charts of all tables into a folder that is there.
-func (r *Report) plot(dir string) error {
-	for _, t := range r.Tables {
-		for _, c := range t.charts {
-			f, err := os.Create(filepath.Join(dir, c.name+".svg"))
-			if err != nil {
-				return err
-			}
-			_, err = c.svg.WriteTo(f)
-			if err := closing(f, err); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }
 
 // turns calls yield for each round of a measurement: b.rounds times, or at least once and until b.limit is over.
@@ -219,12 +168,6 @@ func (b *bench) repeat(f func() error) (Cell, error) {
 	return median(seconds), nil
 }
 
-// once measures f once.
-func once(f func() error) (Cell, error) {
-	b := bench{rounds: 1}
-	return b.repeat(f)
-}
-
 // byThreads measures f with one thread, and with all (0).
 func (b *bench) byThreads(f func(threads int) error) (times [2]Cell, err error) {
 	for i, threads := range []int{1, 0} {
@@ -233,11 +176,4 @@ func (b *bench) byThreads(f func(threads int) error) (times [2]Cell, err error) 
 		}
 	}
 	return times, nil
-}
-
-// median returns a cell of the median of values, with the least and the greatest.
-func median(values []float64) Cell {
-	values = slices.Sorted(slices.Values(values)) // which a chart may have in their order
-	n := len(values)
-	return Cell{Value: (values[(n-1)/2] + values[n/2]) / 2, Least: values[0], Most: values[n-1], Rounds: n}
 }

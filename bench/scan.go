@@ -33,8 +33,8 @@ func scanQueries(ctx context.Context, b *bench, r *Result) error {
 				return fmt.Errorf("%v, comparing all with all finds %v", got, want)
 			}
 		}
-		r.row(humanize.Comma(int64(count))+" queries", times[0].rate(float64(b.n)/1e6), number(times[0].Value/read),
-			times[1].rate(float64(b.n)/1e6), number(float64(got.hits)))
+		r.row(humanize.Comma(int64(count))+" queries", times[0].rate(float64(b.n)/1e6), times[0].Value/read,
+			times[1].rate(float64(b.n)/1e6), got.hits)
 		if count == len(all) {
 			break
 		}

@@ -89,7 +89,7 @@ func search(ctx context.Context, b *bench, r *Result) error {
 // searchDesign measures one design. It compares its answers to all queries and to a tenth of them
 // with those of the designs before, in want.
 func (b *bench) searchDesign(ctx context.Context, path string, s searchedDesign, base, queries []uint64,
-	want map[int]answer) ([]Cell, error) {
+	want map[int]answer) ([]any, error) {
 	dir := filepath.Join(b.dir, "index")
 	defer os.RemoveAll(dir)
 	began := time.Now()
@@ -128,10 +128,8 @@ func (b *bench) searchDesign(ctx context.Context, path string, s searchedDesign,
 	}
 	one, all := batches[0].scale(1e9/float64(len(queries))), batches[1].scale(1e9/float64(len(queries)))
 	bytes := float64(x.Stats().TableBytes) / float64(b.n)
-	return []Cell{
-		number(bytes), number(bytes / b.bound(len(x.Design().Tables))), number(float64(b.n) / build.Seconds() / 1e6),
-		online.scale(1e9 / onlineQueries), one, all, number(one.Value / machineMemory().IndependentNs),
-	}, nil
+	return []any{bytes, bytes / b.bound(len(x.Design().Tables)), float64(b.n) / build.Seconds() / 1e6,
+		online.scale(1e9 / onlineQueries), one, all, one.Value / machineMemory().IndependentNs}, nil
 }
 
 // bound returns the entropy of a number of tables, in bytes a fingerprint.

@@ -21,32 +21,17 @@ type served struct {
 	address string
 }
 
-// buildProgram builds a program of this module, unless it is in the folder already, and returns its
-// path.
-func buildProgram(ctx context.Context, dir, program string) (string, error) {
-	binary := filepath.Join(dir, filepath.Base(program))
-	if _, err := os.Stat(binary); err == nil {
-		return binary, nil
-	}
-	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", binary, "ndd/"+strings.TrimPrefix(program, "./"))
-	build.Env = append(os.Environ(), "GOTMPDIR="+dir) // which is removed, also when the build is killed
-	if out, err := build.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("go build %s: %w\n%s", program, err, out)
-	}
-	return binary, nil
-}
-
-// startServer builds a program of this module, starts it, and waits until it is ready.
+// startServer builds a program of this module, unless it is in the folder already, starts it, and waits
+// until it is ready.
 func startServer(ctx context.Context, dir, program string, args []string) (*served, error) {
-	binary, err := buildProgram(ctx, dir, program)
-	if err != nil {
-		return nil, err
+	binary := filepath.Join(dir, filepath.Base(program))
+	if _, err := os.Stat(binary); err != nil {
+		build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", binary, "ndd/"+strings.TrimPrefix(program, "./"))
+		build.Env = append(os.Environ(), "GOTMPDIR="+dir) // which is removed, also when the build is killed
+		if out, err := build.CombinedOutput(); err != nil {
+			return nil, fmt.Errorf("go build %s: %w\n%s", program, err, out)
+		}
 	}
-	return startProgram(ctx, binary, args)
-}
-
-// startProgram starts a server, and waits until it is ready.
-func startProgram(ctx context.Context, binary string, args []string) (*served, error) {
 	s := &served{cmd: exec.CommandContext(ctx, binary, args...)}
 	var said bytes.Buffer
 	s.cmd.Stderr = &said

@@ -90,9 +90,8 @@ func (b *bench) sizeOf(ctx context.Context, n uint64, r *Result) error {
 	}
 	ns := times[1]
 	bound := distribution.Bound(n) / 8 * float64(len(generatedDesign.Tables))
-	r.row(humanize.Comma(int64(n)), number(bytes), number(bytes/bound), number(build), number(float64(n)/build/1e6),
-		times[0], ns, number(ns.Value/p.Choice.BatchNS), number(ns.Value/machineMemory().IndependentNs),
-		number(float64(batch.hits)))
+	r.row(humanize.Comma(int64(n)), bytes, bytes/bound, build, float64(n)/build/1e6, times[0], ns,
+		ns.Value/p.Choice.BatchNS, ns.Value/machineMemory().IndependentNs, batch.hits)
 	return nil
 }
 

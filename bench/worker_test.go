@@ -1,6 +1,7 @@
 package main
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -18,12 +19,14 @@ import (
 	"ndd/numa"
 )
 
+var workerFingerprints = flag.Int("worker.n", 1_000_000, "fingerprints of BenchmarkWorker")
+
 // BenchmarkWorker queries an index through workers (package worker) and directly: one query after
 // the other, from eight goroutines at a time, and in batches of one and two threads. All ways must
 // give the same answers. A single query through a worker takes longer by one hand-over, which many
 // goroutines and batches share.
 func BenchmarkWorker(b *testing.B) {
-	base, queries := planted(*tableFingerprints, 100_000)
+	base, queries := planted(*workerFingerprints, 100_000)
 	path, dir := filepath.Join(b.TempDir(), "base.bin"), filepath.Join(b.TempDir(), "index")
 	must.Do(b, os.WriteFile(path, store.Bytes64(base), 0o644))
 	built, err := buildIndex(b.Context(), dir, path, "halves", table.LayoutPlanar)

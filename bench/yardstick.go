@@ -34,7 +34,7 @@ func march() string {
 
 // yardstick measures the C program with a number of tables, as a row of [search]. The note says why
 // there is none, where there is none.
-func (b *bench) yardstick(ctx context.Context, base, queries string, tables int, want answer) (cells []Cell,
+func (b *bench) yardstick(ctx context.Context, base, queries string, tables int, want answer) (cells []any,
 	note string, err error) {
 	if runtime.GOOS != "linux" || !cpuid.CPU.Supports(cpuid.AVX2, cpuid.BMI2) {
 		return nil, "no yardstick in C: it needs Linux, AVX2 and BMI2", nil
@@ -74,6 +74,6 @@ func (b *bench) yardstick(ctx context.Context, base, queries string, tables int,
 		ns = append(ns, took)
 	}
 	took := median(ns)
-	return []Cell{number(size), number(size / b.bound(tables)), number(float64(b.n) / build / 1e6), took, took,
-		word("-"), number(took.Value / machineMemory().IndependentNs)}, "", nil
+	return []any{size, size / b.bound(tables), float64(b.n) / build / 1e6, took, took, "-",
+		took.Value / machineMemory().IndependentNs}, "", nil
 }
