@@ -23,10 +23,8 @@ import (
 
 var (
 	planFingerprints = flag.Int("plan.n", 10_000_000, "fingerprints of BenchmarkPlan")
-	planMeasure      = flag.Bool("plan.measure", false,
-		"let BenchmarkPlan predict by the costs of this machine, instead of the fixed ones")
-	planWith = flag.String("plan.design", "", "the one design of BenchmarkPlan, instead of six")
-	planAll  = flag.Bool("plan.all", false,
+	planWith         = flag.String("plan.design", "", "the one design of BenchmarkPlan, instead of six")
+	planAll          = flag.Bool("plan.all", false,
 		"let BenchmarkPlan take every design that 'ndd design' lists, in both layouts")
 )
 
@@ -57,13 +55,6 @@ func BenchmarkPlan(b *testing.B) {
 	prints = prints[:n] // uniform: it is filled with hashes
 	path := filepath.Join(b.TempDir(), "base.bin")
 	must.Do(b, os.WriteFile(path, store.Bytes64(prints), 0o644))
-	machine := plan.Reference()
-	if *planMeasure {
-		var err error
-		machine, err = plan.Measure(b.Context(), nil)
-		must.Do(b, err)
-	}
-	b.Logf("machine: %+v", *machine)
 	for _, c := range cases {
 		if *planWith != "" && *planWith != c.design {
 			continue
@@ -72,7 +63,7 @@ func BenchmarkPlan(b *testing.B) {
 			design, err := permute.Named(c.design, k, 1)
 			must.Do(b, err)
 			p, err := plan.New(b.Context(), plan.Request{Fingerprints: uint64(n), K: k, Layout: c.layout,
-				Designs: []permute.Design{design}, Machine: machine})
+				Designs: []permute.Design{design}})
 			must.Do(b, err)
 			x, err := buildIndex(b.Context(), filepath.Join(b.TempDir(), "index"), path, c.design, c.layout)
 			must.Do(b, err)

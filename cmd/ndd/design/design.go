@@ -12,7 +12,6 @@ import (
 	"ndd/cmd/ndd/cli"
 	"ndd/engine/index/distribution"
 	"ndd/engine/index/plan"
-	"ndd/engine/memory"
 )
 
 // designCommand are the flags of ndd design.
@@ -35,8 +34,7 @@ func newDesign(g *cli.Globals) *cobra.Command {
 		Long: `Compare the table designs for an index of n fingerprints, distance k and a limit
 on memory: each with its bytes, probes, expected candidates and time per query;
 which one 'ndd build' would choose, and why. Times are for one thread, by a fixed
-cost model or, with --measure, by the costs of this machine, and for queries with
-few hits: online is a query by itself, batch one among hundreds. A star marks designs that
+cost model, and for queries with few hits: online is a query by itself, batch one among hundreds. A star marks designs that
 no other design beats in all three of bytes, online and batch time; > marks the
 choice. 'ndd help concepts' explains the columns.
 
@@ -66,7 +64,7 @@ sample instead of assuming uniform fingerprints: real fingerprints cluster.`,
 	d.format.Register(cmd, "table", "the designs")
 	g.RegisterRaw(cmd)
 	cli.FormerFlags(cmd, map[string]string{
-		"costs": "--measure compares this machine with the one of the fixed cost model",
+		"costs": formerCosts,
 		"list":  "--all lists all designs for -k",
 	})
 	f.BoolVar(&d.all, "all", false, "list all designs, also those that others beat")
@@ -101,7 +99,6 @@ func (d *designCommand) plan(g *cli.Globals, cmd *cobra.Command) (*plan.Plan, er
 	if d.sample == "" || cmd.Flags().Changed("fingerprints") {
 		r.Fingerprints = n
 	}
-	budget := memory.NewBudget(g.Machine.Limit(0))
 	if d.sample != "" {
 		c, err := collectPath(cmd.Context(), g, d.sample)
 		if err != nil {
@@ -109,7 +106,7 @@ func (d *designCommand) plan(g *cli.Globals, cmd *cobra.Command) (*plan.Plan, er
 		}
 		c.Request(r)
 	}
-	return d.choice.Choose(cmd.Context(), budget)
+	return d.choice.Choose(cmd.Context())
 }
 
 // planJSON is the output with --format json.
@@ -122,7 +119,6 @@ type planJSON struct {
 	Choice       plan.Option   `json:"choice"`
 	Why          []string      `json:"why"`
 	Designs      []plan.Option `json:"designs"`
-	Machine      *plan.Machine `json:"machine"`
 }
 
 func writePlanJSON(w io.Writer, p *plan.Plan) error {
@@ -130,7 +126,7 @@ func writePlanJSON(w io.Writer, p *plan.Plan) error {
 	e := json.NewEncoder(w)
 	e.SetIndent("", "  ")
 	return e.Encode(planJSON{r.Fingerprints, r.K, r.Memory, r.Purpose, distribution.Bound(r.Fingerprints), p.Choice,
-		p.Why, p.Options, r.Machine})
+		p.Why, p.Options})
 }
 
 var optionColumns = cli.ColumnsOf("design layout tables:i leading_least:i leading_most:i radius_least:i " +
@@ -185,19 +181,9 @@ func (d *designCommand) write(w io.Writer, p *plan.Plan) error {
 	for _, s := range p.Why {
 		fmt.Fprintln(w, s)
 	}
-	_, err := fmt.Fprintln(w, errorOf(r.Machine))
+	_, err := fmt.Fprintln(w, "Bytes are within 1 % for uniform fingerprints. Times are by fixed costs, the same on every "+
+		"machine: yours may take half or twice as long.")
 	return err
-}
-
-// errorOf returns how exact the bytes and times are.
-func errorOf(m *plan.Machine) string {
-	if m.Kernel == plan.Reference().Kernel {
-		return "Bytes are within 1 % for uniform fingerprints. Times are by fixed costs, the same on every machine: " +
-			"yours may take half or twice as long; --measure compares it."
-	}
-	return fmt.Sprintf("Bytes are within 1 %% for uniform fingerprints. Times are within 0.7 to 1.4: this machine "+
-		"takes %.2f times the reference's time for instructions, %.2f for reads, %.2f for latency.",
-		m.Instructions, m.Reads, m.Latency)
 }
 
 func span(v [2]int) string {

@@ -12,7 +12,6 @@ import (
 	"ndd/cmd/ndd/cli"
 	"ndd/engine/index/plan"
 	"ndd/engine/index/table"
-	"ndd/engine/memory"
 	"ndd/permute"
 )
 
@@ -100,11 +99,13 @@ const Seed = 1
 type Choice struct {
 	flags   Flags
 	Request plan.Request
-	Measure bool
 	layout  string
 	memory  string
 	ids     string
 }
+
+// formerCosts is the hint for flags that once chose by the speed of a machine.
+const formerCosts = "the costs are fixed, so that the same input gives the same tables everywhere"
 
 // Register adds the flags, those of [Flags] included.
 func (c *Choice) Register(cmd *cobra.Command) {
@@ -112,9 +113,7 @@ func (c *Choice) Register(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&c.layout, "layout", "auto", "layout of the tables: auto, planar or huffman")
 	f.StringVar(&c.memory, "memory", "", "memory limit for the index in use, such as 16GiB (default: no limit)")
-	f.BoolVar(&c.Measure, "measure", false,
-		"choose by the speed of this machine, which is measured in less than a second; the choice may then differ from "+
-			"one build to the next")
+	cli.FormerFlags(cmd, map[string]string{"measure": formerCosts})
 }
 
 // RegisterIDs adds the flag that chooses what the index keeps of documents.
@@ -139,16 +138,8 @@ func (c *Choice) Parse() (err error) {
 	return err
 }
 
-// Choose returns the plan. With --measure it measures the machine first.
-func (c *Choice) Choose(ctx context.Context, b *memory.Budget) (_ *plan.Plan, err error) {
-	r := c.Request
-	if c.Measure {
-		if r.Machine, err = plan.Measure(ctx, b); err != nil {
-			return nil, err
-		}
-	}
-	return c.flags.plan(ctx, r)
-}
+// Choose returns the plan.
+func (c *Choice) Choose(ctx context.Context) (*plan.Plan, error) { return c.flags.plan(ctx, c.Request) }
 
 func parseLayout(s string) (table.Layout, error) {
 	switch l := table.Layout(s); l {

@@ -35,9 +35,9 @@ numbers from 0 over all files. The index appears when it is complete.
 Tables and layout are chosen by a fixed cost model from the number of
 fingerprints, the distance, --memory and a sample of the data: the same input
 gives the same index on every machine. With --memory, the index fits in it and
-queries take least time; without, memory times query time is smallest. With
---measure, this machine's own costs decide. 'ndd design' shows what there is to
-choose from, 'ndd info --sections' and --verbose why the choice was made.
+queries take least time; without, memory times query time is smallest. 'ndd
+design' shows what there is to choose from, 'ndd info --sections' and --verbose
+why the choice was made.
 
 --memory limits the index in use. Building uses at most 15/16 of the memory
 that this machine, or the process's control group, has left. 13 bytes per
@@ -104,8 +104,7 @@ func (b *building) check() (err error) {
 		return cli.Usagef("--ids none applies only to a new index, without --add")
 	case b.add != "":
 		return b.g.Refuse("applies only to a new index, without --add", "output", "force", "lengths", "distance",
-			"tables", "design",
-			"layout", "memory", "measure")
+			"tables", "design", "layout", "memory")
 	case b.out == "":
 		err = cli.Usagef("no -o INDEX given")
 	case b.out == document.Stdin:
@@ -163,7 +162,7 @@ func (b *building) create(ctx context.Context, files []*ndf.File, docs uint64) e
 	if err := b.planBuild(docs, &o); err != nil {
 		return err
 	}
-	p, err := b.chooseTables(ctx, files, o.Budget)
+	p, err := b.chooseTables(ctx, files)
 	if err != nil {
 		return err
 	}
@@ -225,21 +224,17 @@ func (b *building) planBuild(docs uint64, o *engine.BuildOptions) error {
 		return memory.Advise(err, "that is for building, whatever --memory the index may take later; --threads 1 takes a "+
 			"little less")
 	}
-	most := p.Bytes
-	if b.choice.Measure {
-		most = max(most, plan.NeedBytes(o.Budget))
-	}
 	where := ""
 	if p.External {
 		where = ", and a temporary file for sorted keys"
 	}
 	b.g.Log.Debug(fmt.Sprintf("building uses at most %s of memory beside the input%s; %s are available (%s)",
-		humanize.IBytes(o.Budget.Total(most+choiceBytes)), where, humanize.IBytes(limit.Bytes), limit.Source))
+		humanize.IBytes(o.Budget.Total(p.Bytes+choiceBytes)), where, humanize.IBytes(limit.Bytes), limit.Source))
 	return nil
 }
 
 // chooseTables returns the plan for the files' fingerprints, and frees the memory that it took.
-func (b *building) chooseTables(ctx context.Context, files []*ndf.File, budget *memory.Budget) (*plan.Plan, error) {
+func (b *building) chooseTables(ctx context.Context, files []*ndf.File) (*plan.Plan, error) {
 	c, err := design.CollectFiles(ctx, files)
 	if err != nil {
 		return nil, err
@@ -247,7 +242,7 @@ func (b *building) chooseTables(ctx context.Context, files []*ndf.File, budget *
 	if c.Request(&b.choice.Request); b.lengths {
 		b.choice.Request.NameBytes += 4 * c.Documents
 	}
-	p, err := b.choice.Choose(ctx, budget)
+	p, err := b.choice.Choose(ctx)
 	if err != nil {
 		return nil, err
 	}

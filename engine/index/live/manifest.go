@@ -200,7 +200,7 @@ type Choice struct {
 	Documents uint64          `json:"documents"`
 	Distinct  uint64          `json:"distinct,omitempty"` // fingerprints, about, where they are fewer
 	Memory    uint64          `json:"memory,omitempty"`   // bytes that were given
-	Kernel    string          `json:"kernel"`             // with which was measured
+	Kernel    string          `json:"kernel"`             // "reference"; of earlier releases also that which was measured
 	Sample    int             `json:"sample,omitempty"`   // of earlier releases, which tried layouts on a sample
 	Layouts   json.RawMessage `json:"layouts,omitempty"`  // likewise: the results
 	Why       []string        `json:"why"`                // sentences
@@ -209,7 +209,7 @@ type Choice struct {
 // ChoiceOf returns what to keep of a plan.
 func ChoiceOf(p *plan.Plan) *Choice {
 	r := &p.Request
-	c := &Choice{Documents: r.Fingerprints, Memory: r.Memory, Kernel: r.Machine.Kernel, Why: p.Why}
+	c := &Choice{Documents: r.Fingerprints, Memory: r.Memory, Kernel: "reference", Why: p.Why}
 	if r.Documents > r.Fingerprints {
 		c.Documents, c.Distinct = r.Documents, r.Fingerprints
 	}

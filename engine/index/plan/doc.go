@@ -16,8 +16,7 @@
 //	n, k, memory --+                          +-> bytes, part by part
 //	catalogue -----+--> options --model-------+-> ns online, in batch
 //	sample --------+        ^                        |
-//	            Machine: Reference                   +-> frontier, choice, why
-//	            or Measure
+//	                   fixed costs                   +-> frontier, choice, why
 //
 // # Bytes
 //
@@ -40,9 +39,7 @@
 //	        caches hold a part of them; amortised when many are in flight, in
 //	        full when the next depends on it
 //
-// The costs are constants, measured on one machine ([Reference]). [Measure] takes three figures of the
-// machine that runs it, by which they are scaled: the time of a search in cache, of random reads that are
-// in flight together, and of reads that wait for each other. A query of a batch costs
+// The costs are constants, measured on one machine. A query of a batch costs
 //
 //	index + tables * table + probes * probe + units * unit + lines * read(bytes of the tables)
 //
@@ -65,7 +62,6 @@
 //
 // # Concurrency and cost
 //
-// Everything but [Measure] is arithmetic on values: safe anywhere. A plan takes about a millisecond, some
-// tenths of a second with a sample, whatever the fingerprints (TestPlanningIsQuick); measuring takes some
-// tenths of a second.
+// Everything is arithmetic on values: safe anywhere. A plan takes about a millisecond, some
+// tenths of a second with a sample, whatever the fingerprints (TestPlanningIsQuick).
 package plan

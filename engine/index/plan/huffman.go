@@ -53,8 +53,8 @@ func (huffmanModel) units(w *work) float64 {
 // that comes alone is waited for: as long as for one read, since codes and raw bits, at both ends
 // of half a block, are asked for at once (bench: 0.8 to 0.9 reads at 1 M in four to eleven tables,
 // 1.2 at 10 M).
-func (md huffmanModel) time(m *Machine, tables []work) (online, batch float64) {
-	c := m.costs(huffmanCosts)
+func (md huffmanModel) time(tables []work) (online, batch float64) {
+	c := huffmanCosts
 	online, batch = indexNS+c.call, indexBatchNS
 	for i := range tables {
 		w := &tables[i]
@@ -65,11 +65,11 @@ func (md huffmanModel) time(m *Machine, tables []work) (online, batch float64) {
 		all := float64(len(tables)) * blocks * huffman.BlockBytesDefault
 		last := float64(len(tables)) * 8 * blocks
 		others := (1 + firstBeside + (units-1)*huffman.BlockBytesDefault/64) / seekLines
-		seek := m.extra(min(all, last*(1+others)))
-		read := m.extra(all)
+		seek := extra(min(all, last*(1+others)))
+		read := extra(all)
 
 		const lines = huffman.BlockBytesDefault / 64
-		line := m.line(read)
+		line := line(read)
 		first := read.together + firstBeside*line
 		further := lines * line
 		// A block of skewed keys has more of them to decode.

@@ -23,11 +23,11 @@ type model interface {
 	units(w *work) float64
 
 	// time is what a query of all the tables of an index takes, in ns.
-	time(m *Machine, tables []work) (online, batch float64)
+	time(tables []work) (online, batch float64)
 }
 
 // indexNS is what an index adds to a query alone, around the search of its segments: BenchmarkPlan in bench shows
-// 120 to 270 with two to eleven tables. Measure does not see it, as it makes no index.
+// 120 to 270 with two to eleven tables.
 const indexNS = 180
 
 // indexBatchNS is what an index adds to a query of a batch of a thousand: a call starts goroutines

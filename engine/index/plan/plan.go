@@ -25,7 +25,7 @@ type Plan struct {
 
 // New returns the plan for a request. It fails with a [*NoRoomError] when nothing fits in the memory
 // given, with the error of ctx when that is done, and otherwise only for a request that is wrong in
-// itself. The same request gives the same plan on every machine, unless it names the costs of one. It
+// itself. The same request gives the same plan on every machine. It
 // takes a millisecond, and with a sample less than a second, whatever the fingerprints
 // (TestPlanningIsQuick).
 //
@@ -42,9 +42,6 @@ func New(ctx context.Context, r Request) (*Plan, error) {
 	}
 	if r.IDs == "" {
 		r.IDs = IDsNone
-	}
-	if r.Machine == nil {
-		r.Machine = Reference()
 	}
 	p := &Plan{Request: r}
 	designs, err := candidates(&r)
@@ -157,7 +154,7 @@ func (p *Plan) option(d *permute.Design, md model) (o Option) {
 		}
 		o.TableBytes += uint64(sum(parts))
 	}
-	o.OnlineNS, o.BatchNS = md.time(r.Machine, tables)
+	o.OnlineNS, o.BatchNS = md.time(tables)
 	o.scan(n)
 	if r.IDs != IDsNone {
 		o.IDBytes = r.rowBytes() + r.NameBytes

@@ -1,20 +1,16 @@
 package plan
 
 import (
-	"context"
 	"errors"
 	"flag"
 	"fmt"
-	"math"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 
-	"ndd/asm"
 	"ndd/engine/index/table"
-	"ndd/engine/memory"
 	"ndd/engine/oracle/must"
 	"ndd/permute"
 )
@@ -248,53 +244,6 @@ func TestReads(t *testing.T) {
 			t.Fatalf("%g bytes: %v after %v", bytes, r, before)
 		}
 		before = r
-	}
-}
-
-// TestMeasure: this machine's figures are of the order of the reference machine's, the memory measured is
-// half of what is left at most, it is given back, and a context that is done ends the measurement.
-func TestMeasure(t *testing.T) {
-	b := memory.NewBudget(memory.Limit{Bytes: 8 << 20, Source: "the test"})
-	if got := NeedBytes(b); got != 4<<20 {
-		t.Errorf("%d bytes", got)
-	}
-	m, err := Measure(t.Context(), b)
-	if err != nil || b.Left() != 8<<20 || m.Kernel != asm.Backend() {
-		t.Fatalf("%+v, %v, %d bytes left", m, err, b.Left())
-	}
-	for _, x := range []float64{m.Instructions, m.Reads, m.Latency} {
-		if !(x > 0.05 && x < 1000) {
-			t.Errorf("%+v", m)
-		}
-	}
-	t.Logf("%+v", m)
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := Measure(ctx, b); !errors.Is(err, context.Canceled) {
-		t.Errorf("a measurement that was called off: %v", err)
-	}
-}
-
-// TestMachineScales: each figure of a machine scales its part of the predicted times, and all of them scale a whole.
-func TestMachineScales(t *testing.T) {
-	of := func(m *Machine) Option {
-		r := Request{Fingerprints: 1e6, K: 3, Designs: []permute.Design{named(t, "halves")}, Layout: table.LayoutPlanar,
-			Machine: m}
-		p, err := New(t.Context(), r)
-		must.Do(t, err)
-		return p.Choice
-	}
-	one := of(Reference())
-	for _, m := range []*Machine{{"", 2, 1, 1}, {"", 1, 2, 1}, {"", 1, 1, 2}} {
-		if o := of(m); o.OnlineNS < one.OnlineNS || o.BatchNS < one.BatchNS ||
-			o.OnlineNS+o.BatchNS == one.OnlineNS+one.BatchNS || o.Bytes != one.Bytes {
-			t.Errorf("%+v: %.0f and %.0f ns, the reference takes %.0f and %.0f", m, o.OnlineNS, o.BatchNS, one.OnlineNS,
-				one.BatchNS)
-		}
-	}
-	if o := of(&Machine{"", 2, 2, 2}); math.Abs(o.OnlineNS-2*one.OnlineNS+indexNS) > 1 ||
-		math.Abs(o.BatchNS-2*one.BatchNS+indexBatchNS) > 1 {
-		t.Errorf("%.0f and %.0f ns, the reference takes %.0f and %.0f", o.OnlineNS, o.BatchNS, one.OnlineNS, one.BatchNS)
 	}
 }
 

@@ -94,8 +94,8 @@ func (w *work) listed() bool {
 // time: the probes of all tables are one list, of which lines and runs
 // are prefetched some hundred ahead. A query alone waits for each pass at least as
 // long as one read takes.
-func (md planarModel) time(m *Machine, tables []work) (online, batch float64) {
-	c := m.costs(planarCosts)
+func (md planarModel) time(tables []work) (online, batch float64) {
+	c := planarCosts
 	bytes := make(map[string]float64)
 	// Of each query: instructions, and lines of buckets, of runs that are
 	// prefetched, of runs that come by themselves, and of the plane above.
@@ -124,11 +124,11 @@ func (md planarModel) time(m *Machine, tables []work) (online, batch float64) {
 	// A line of buckets is read again after as many others as there are, and
 	// what those probes read of the larger planes.
 	large := bytes["lines"] + bytes["low"]
-	lines := m.extra(min(large, bytes["lines"]*(entries+prefetched+passing)/entries))
-	low := m.extra(large)
-	rest := m.extra(large + bytes["rest"])
+	lines := extra(min(large, bytes["lines"]*(entries+prefetched+passing)/entries))
+	low := extra(large)
+	rest := extra(large + bytes["rest"])
 	seek := entries * lines.together
-	scan := prefetched*low.together + further*min(m.Reads*lineNS, low.together)
+	scan := prefetched*low.together + further*min(lineNS, low.together)
 	check := passing * rest.together
 
 	t := float64(len(tables))

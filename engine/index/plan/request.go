@@ -43,7 +43,6 @@ type Request struct {
 	Purpose      Purpose          // empty: online
 	Seed         uint64           // of the designs
 	Sample       *Sample          // nil: uniform fingerprints
-	Machine      *Machine         // nil: [Reference]
 }
 
 // FingerprintsMax is how many fingerprints a plan may be for.
