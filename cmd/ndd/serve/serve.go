@@ -15,7 +15,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
 	"ndd/cmd/ndd/cli"
@@ -91,7 +90,7 @@ index of --copies. An interrupt finishes running requests and ends the server wi
 seconds; a second one ends it at once.
 
 A body has at most 8 MiB, a list 4,096 documents and a batch 65,536 fingerprints; all
-requests together use --request-memory. Requests beyond are refused with 413 or 429.`,
+requests together use a quarter of --memory, or 512 MiB. Requests beyond are refused with 413 or 429.`,
 		Example: `  ndd serve --load docs/
   ndd serve -i index --listen 0.0.0.0:7744 --token-file tokens
   curl -s http://127.0.0.1:7744/v1/query -d '{"text": "..."}'
@@ -113,8 +112,6 @@ requests together use --request-memory. Requests beyond are refused with 413 or 
 		"the time at which the index was last open; without it no document expires then")
 	f.StringVar(&s.memory, "memory", "", "memory limit of the server, such as 2GiB (default: what is available); mapped "+
 		"files do not count")
-	f.Var((*bytesFlag)(&s.options.Limits.RequestMemory), "request-memory", "memory of all requests under way (default: a "+
-		"quarter of --memory, at most 512 MiB)")
 	s.design.RegisterNamed(cmd)
 	f.StringVar(&s.docs.Recipe, "recipe", "", "how texts become fingerprints: minwise, minwise-pairs, ordered, simhash or a JSON "+
 		"file (see 'ndd help recipes'; default minwise)")
@@ -423,6 +420,7 @@ var formerFlags = former(
 	"input-format format document-format text id extract drop max-document strict",
 	"the limit is fixed now; see 'ndd serve --help'",
 	"max-body max-documents max-fingerprints max-answer max-queue timeout",
+	"it is a quarter of --memory, at most 512 MiB", "request-memory",
 	"the limit is 4,096, or less by 'ulimit -n'", "max-connections",
 	"all blocks are checked once a day", "scrub",
 	"name a design with --design; 'ndd design --all' lists them", "tables",
@@ -445,27 +443,3 @@ func former(texts ...string) map[string]string {
 	}
 	return hints
 }
-
-// bytesFlag is a number of bytes such as 8MiB. It is a pflag.Value.
-type bytesFlag int64
-
-// String returns "" for 0, which stands for a default that is not known yet.
-func (b *bytesFlag) String() string {
-	if *b == 0 {
-		return ""
-	}
-	return humanize.IBytes(uint64(*b))
-}
-
-// Set takes a number with or without a unit.
-func (b *bytesFlag) Set(text string) error {
-	n, err := humanize.ParseBytes(text)
-	if err != nil || n == 0 || n > 1<<62 {
-		return errors.New("must be a number of bytes, such as 128MiB")
-	}
-	*b = bytesFlag(n)
-	return nil
-}
-
-// Type returns the word for the value in a command's help.
-func (*bytesFlag) Type() string { return "size" }

@@ -182,7 +182,7 @@ type limits struct {
 }
 
 // shown returns the limits as /v1/stats has them.
-func (l *Limits) shown() limits {
+func (l *bounds) shown() limits {
 	return limits{int(l.Body), strict.Max, l.Fingerprints, limitMax, l.Connections, l.Answer, l.RequestMemory,
 		l.Timeout.Seconds(), l.Queue.Seconds()}
 }

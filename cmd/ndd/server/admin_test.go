@@ -25,7 +25,7 @@ func backupBench(t *testing.T, tokens string) *bench {
 	x, err := engine.Open(t.Context(), dir, engine.OpenOptions{Write: true})
 	must.Do(t, err)
 	t.Cleanup(func() { x.Close() })
-	o := &Options{Backups: backups, Limits: Limits{Queue: waitMax}}
+	o := &Options{Backups: backups, hooks: hooks{limit: bounds{Queue: waitMax}.set}}
 	if tokens != "" {
 		o.TokenFile = filepath.Join(t.TempDir(), "tokens")
 		must.Do(t, os.WriteFile(o.TokenFile, []byte(tokens), 0o600))

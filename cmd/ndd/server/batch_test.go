@@ -126,7 +126,7 @@ func TestLinesStayLines(t *testing.T) {
 }
 
 // batchMax fingerprints may be asked for at a time.
-var batchMax = DefaultLimits().Fingerprints
+var batchMax = fingerprintsMax
 
 // A client that goes away in the middle of a long answer ends its batch, gives
 // its place back and is no failure of the server.
@@ -229,7 +229,7 @@ func (slowWriter) Write([]byte) (int, error) {
 // TestBatchTimeout: a batch that is worked on for too long ends: with 503, or as an answer that
 // does not look whole.
 func TestBatchTimeout(t *testing.T) {
-	b := startWith(t, newIndex(t, 3, nil, make([]uint64, 400)), "", Limits{Queue: waitMax, Timeout: time.Millisecond})
+	b := startWith(t, newIndex(t, 3, nil, make([]uint64, 400)), "", bounds{Queue: waitMax, Timeout: time.Millisecond})
 	body := little(make([]uint64, batchMax)) // 26 million rows
 	r := b.request(t, "/v1/batch", "application/octet-stream", body)
 	answer, err := b.Client().Do(r)

@@ -72,7 +72,7 @@ func (s *service) readBody(w http.ResponseWriter, r *http.Request, v *visit) (bo
 		case v.transfer.Gone():
 			w.Header().Set("Connection", "close")
 			return nil, refusal(http.StatusRequestTimeout, fmt.Sprintf("body: %d bytes have come, and no more for a while; "+
-				"others needed the memory (--request-memory)", len(body))).retry(1)
+				"others needed the memory", len(body))).retry(1)
 		case errors.Is(err, os.ErrDeadlineExceeded):
 			w.Header().Set("Connection", "close")
 			return nil, refusal(http.StatusRequestTimeout, fmt.Sprintf("body: not received in time, only %d bytes", len(body)))
@@ -107,9 +107,8 @@ func (s *service) reserveWork(v *visit) *problem {
 	}
 	work := n * workBytes(v.to, v.media, v.body)
 	if work > s.limits.RequestMemory {
-		return refusal(http.StatusRequestEntityTooLarge, fmt.Sprintf("body: %d bytes would take %s to work on, more than "+
-			"--request-memory %s",
-			n, humanize.IBytes(uint64(work)), humanize.IBytes(uint64(s.limits.RequestMemory))))
+		return refusal(http.StatusRequestEntityTooLarge, fmt.Sprintf("body: %d bytes would take %s to work on, more than the "+
+			"%s of requests: give the server more --memory", n, humanize.IBytes(uint64(work)), humanize.IBytes(uint64(s.limits.RequestMemory))))
 	}
 	if err := v.account().Work(uint64(work - n)); err != nil {
 		return shed(err)

@@ -3,7 +3,6 @@ package server
 import (
 	"bufio"
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -70,7 +69,7 @@ func TestReadersThatStop(t *testing.T) {
 	x := newIndex(t, 3, nil, nil)
 	insertNamed(t, x, 4000, 2000)
 	// nobody is cut off
-	b := startWith(t, x, "", Limits{Queue: waitMax, times: times{write: 10 * waitMax, stall: 10 * waitMax}})
+	b := startWith(t, x, "", bounds{Queue: waitMax, times: patient})
 	// On whatever machine: answers of 8 MB for twice as many are less than a client may have, 128
 	// MiB.
 	const slots = 3
@@ -107,8 +106,7 @@ func TestReadersThatStop(t *testing.T) {
 // Uploads that pause keep nobody out: when they hold all the memory that a client may have, the
 // oldest of them are ended, and told so.
 func TestPausedUploads(t *testing.T) {
-	limits := Limits{Queue: waitMax, Body: 1 << 20, Answer: 1 << 20, RequestMemory: 16 << 20,
-		times: times{body: 10 * waitMax, stall: 10 * waitMax}}
+	limits := bounds{Queue: waitMax, Body: 1 << 20, Answer: 1 << 20, RequestMemory: 16 << 20, times: patient}
 	b := startWith(t, newIndex(t, 3, nil, []uint64{0}), "", limits)
 	var slow []net.Conn
 	for range 32 { // of nearly 1 MiB each: many times a client's 4 MiB
@@ -165,14 +163,14 @@ func TestConnectionTimesOut(t *testing.T) {
 		{"a reader of lines", "POST /v1/batch HTTP/1.1\r\nHost: localhost\r\nContent-Length: 800\r\n\r\n" +
 			strings.Repeat("\x00", 800), func(l *times) { l.stall = brief }},
 	} {
-		limits := Limits{Queue: waitMax, times: patient}
+		limits := bounds{Queue: waitMax, times: patient}
 		c.set(&limits.times)
 		b := startWith(t, x(), "", limits)
 		io.WriteString(dialRaw(t, b, ""), c.text) // on a slow machine it is ended before all was sent
 		must.Eventually(t, c.name+" is waited for", func() bool { n := b.front.Counts(); return n.Taken == 1 && n.Open == 0 })
 		must.Eventually(t, "all is given back", func() bool { return b.held() == "" })
 	}
-	if l := DefaultLimits().times; l.header > 10*time.Second || l.body > time.Minute || l.write > time.Minute ||
+	if l := boundsOf(requestMemoryMax).times; l.header > 10*time.Second || l.body > time.Minute || l.write > time.Minute ||
 		l.idle > 5*time.Minute || l.stall > 10*time.Second || l.write == 0 {
 		t.Errorf("%+v", l)
 	}
@@ -196,7 +194,7 @@ func TestServersHaveAllTimes(t *testing.T) {
 // further one is closed at once.
 func TestConnectionsAreBounded(t *testing.T) {
 	const most = 24
-	b := startWith(t, newIndex(t, 3, nil, []uint64{0}), "", Limits{Queue: waitMax, Connections: most, times: patient})
+	b := startWith(t, newIndex(t, 3, nil, []uint64{0}), "", bounds{Queue: waitMax, Connections: most, times: patient})
 	for i := range 3 * most {
 		dialRaw(t, b, "")
 		must.Eventually(t, "it is accepted or closed", func() bool {
@@ -233,13 +231,13 @@ func TestWholeAnswersSaySo(t *testing.T) {
 
 // What a server allows that is not told otherwise.
 func TestDefaultLimits(t *testing.T) {
-	want := Limits{
+	want := bounds{
 		Connections: 4096, Body: 8 << 20, Fingerprints: 65_536, Answer: 16 << 20,
 		RequestMemory: 512 << 20, Timeout: time.Minute, Queue: 100 * time.Millisecond,
 		times: times{header: 5 * time.Second, body: 30 * time.Second, write: 60 * time.Second, idle: 120 * time.Second,
 			stall: 5 * time.Second},
 	}
-	if got := (Limits{}).withDefaults(); got != want {
+	if got := boundsOf(requestMemoryMax); got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 	if DefaultListen != "127.0.0.1:7744" || DefaultAdmin != "127.0.0.1:7745" {
@@ -252,11 +250,8 @@ func TestDefaultLimits(t *testing.T) {
 func TestRunLimitsConnections(t *testing.T) {
 	const most = 8
 	var s *service
-	r := runServer(t, Options{Limits: Limits{Connections: most, times: patient},
-		hooks: hooks{started: func(started *service) { s = started }}}, func(context.Context, *Loading) (*engine.Index,
-		error) {
-		return newIndex(t, 3, nil, []uint64{0}), nil
-	})
+	r := runServer(t, Options{hooks: hooks{limit: bounds{Connections: most, times: patient}.set,
+		started: func(started *service) { s = started }}}, loads(t, []uint64{0}))
 	address := r.address()
 	var all []net.Conn
 	for i := range 2 * most {
@@ -277,6 +272,7 @@ func TestRunLimitsConnections(t *testing.T) {
 		if closed := errors.Is(err, io.EOF); closed != (i < most) || !closed && !errors.Is(err, os.ErrDeadlineExceeded) {
 			t.Errorf("connection %d of %d, of which %d may be open: %v", i, len(all), most, err)
 		}
+		c.Close() // or else the server waits for a request
 	}
 	r.end()
 }
@@ -309,7 +305,7 @@ func sendPacked(t *testing.T, b *bench, path, media, encoding, body string) (int
 // TestPackedBodies: compressed bodies are read as what they hold, up to the limit of a body, and
 // refused without their header.
 func TestPackedBodies(t *testing.T) {
-	b := startWith(t, newIndex(t, 3, defaultRecipe(), nil), "", Limits{Queue: waitMax, Body: 1 << 20})
+	b := startWith(t, newIndex(t, 3, defaultRecipe(), nil), "", bounds{Queue: waitMax, Body: 1 << 20})
 	object, _ := json.Marshal(map[string]string{"text": pageA})
 	_, want := b.send(t, "/v1/query", mediaText, pageA)
 	prints := little([]uint64{0x0000000000088b1f, 1}) // which begins as gzip does
@@ -350,9 +346,9 @@ func TestPackedBodies(t *testing.T) {
 	must.Eventually(t, "all memory is released", func() bool { return b.held() == "" })
 }
 
-// TestPackedMemory: what a body becomes counts towards --request-memory, as the body does.
+// TestPackedMemory: what a body becomes counts towards the memory of requests, as the body does.
 func TestPackedMemory(t *testing.T) {
-	b := startWith(t, newIndex(t, 3, defaultRecipe(), nil), "", Limits{Queue: waitMax, Body: 1 << 20, Answer: 64 << 10,
+	b := startWith(t, newIndex(t, 3, defaultRecipe(), nil), "", bounds{Queue: waitMax, Body: 1 << 20, Answer: 64 << 10,
 		RequestMemory: 6400 << 10})
 	rng := rand.New(rand.NewPCG(26, 10))
 	var text strings.Builder

@@ -112,7 +112,7 @@ func TestScrub(t *testing.T) {
 		at := info.Size() * int64(i+1) / int64(*scrubPlaces+1)
 		var b *service
 		o := Options{Scrub: 20 * time.Millisecond,
-			hooks: hooks{notice: func() {}, started: func(s *service) { b = s }}}
+			hooks: hooks{started: func(s *service) { b = s }}}
 		r := runServer(t, o, func(ctx context.Context, _ *Loading) (*engine.Index, error) {
 			return engine.Open(ctx, dir, engine.OpenOptions{})
 		})

@@ -73,7 +73,7 @@ func TestIDsBesideTheBody(t *testing.T) {
 
 // Ids that fill an answer are cut off at some megabytes, and the answer says so.
 func TestAnswersAreBounded(t *testing.T) {
-	b := startWith(t, newIndex(t, 3, nil, nil), "", Limits{Queue: waitMax, Answer: 1 << 20})
+	b := startWith(t, newIndex(t, 3, nil, nil), "", bounds{Queue: waitMax, Answer: 1 << 20})
 	const n, each, most = 2000, 2000, 1 << 20
 	for part := range n / 2000 {
 		var list []string
@@ -173,6 +173,7 @@ func pages(t *testing.T, b *bench, parameters string) (ids []string, count int) 
 // TestListing lists documents of segments and of memory by prefix, page by page, finds them by id
 // and deletes them by prefix. Deleted and expired documents are left out.
 func TestListing(t *testing.T) {
+	t.Parallel() // it waits for a time to live
 	dir := t.TempDir() + "/index"
 	must.Do(t, engine.Create(dir, 3, engine.Options{}))
 	x, err := engine.Open(t.Context(), dir, engine.OpenOptions{Write: true})
@@ -286,35 +287,31 @@ func TestOnConflictOfTheServer(t *testing.T) {
 	}
 }
 
-// A document is gone when its time is over, and stays where it has none.
+// TestTTL: a document is gone when its time is over, and stays where it has none. The time stands
+// beside a body, or in it for one document or a whole list, or in each document of a list; the
+// nearest one counts.
 func TestTTL(t *testing.T) {
+	t.Parallel() // it waits for the time
 	b := start(t, newIndex(t, 3, nil, nil), "")
-	ask[insertAnswer](t, b, "/v1/insert?ttl=1s", `{"id": "a", "fingerprint": "0000000000000000"}`)
-	ask[insertAnswer](t, b, "/v1/insert?ttl=90d", `{"id": "b", "fingerprint": "0000000000000000"}`)
-	ask[checkAnswer](t, b, "/v1/check-and-insert?ttl=forever", `{"id": "c", "fingerprint": "ffffffffffffffff"}`)
-	must.Eventually(t, "the one of a second is gone", func() bool {
-		got := ask[Neighbours](t, b, "/v1/query", `{"fingerprint": "0000000000000000"}`)
-		return len(got.Hits) == 1 && len(got.Hits[0].IDs) == 1 && got.Hits[0].IDs[0] == "b"
-	})
-	if got := ask[Neighbours](t, b, "/v1/query", `{"fingerprint": "ffffffffffffffff"}`); got.Documents != 1 {
-		t.Errorf("%+v", got)
+	for _, c := range []struct{ path, body string }{
+		{"insert?ttl=1s", `{"id": "zero", "fingerprint": "0000000000000000"}`},
+		{"insert?ttl=forever", `{"id": "one", "ttl": "1s", "fingerprint": "0000000000000000"}`},
+		{"insert?ttl=90d", `{"id": "kept", "fingerprint": "0000000000000000"}`},
+		{"insert?ttl=forever", `{"ttl": "1s", "documents": [{"id": "two", "fingerprint": "0000000000000000"},
+			{"id": "three", "ttl": "90d", "fingerprint": "0000000000000000"}]}`},
+		{"check-and-insert", `{"documents": [{"id": "four", "ttl": "1s", "fingerprint": "ffffffffffffffff"}], "ttl": "90d"}`},
+		{"check-and-insert?ttl=forever", `{"id": "five", "fingerprint": "ffffffff00000000"}`},
+	} {
+		b.wants(t, http.StatusOK, "/v1/"+c.path, "", c.body, `"inserted":true`)
 	}
-}
-
-// TestTTLOfDocuments: a time to live stands in a body, for one document or a whole list, and in
-// each document of a list; the nearest one counts.
-func TestTTLOfDocuments(t *testing.T) {
-	b := start(t, newIndex(t, 3, nil, nil), "")
-	ask[insertAnswer](t, b, "/v1/insert?ttl=forever", `{"id": "one", "ttl": "1s", "fingerprint": "0000000000000000"}`)
-	ask[answerList[insertAnswer]](t, b, "/v1/insert?ttl=forever",
-		`{"ttl": "1s", "documents": [{"id": "two", "fingerprint": "0000000000000000"},
-		{"id": "three", "ttl": "90d", "fingerprint": "0000000000000000"}]}`)
-	ask[answerList[checkAnswer]](t, b, "/v1/check-and-insert",
-		`{"documents": [{"id": "four", "ttl": "1s", "fingerprint": "ffffffffffffffff"}], "ttl": "90d"}`)
+	ids := func(fingerprint string) (ids []string) {
+		for _, h := range ask[Neighbours](t, b, "/v1/query", `{"fingerprint": "`+fingerprint+`"}`).Hits {
+			ids = append(ids, h.IDs...)
+		}
+		return ids
+	}
 	must.Eventually(t, "those of a second are gone", func() bool {
-		got := ask[Neighbours](t, b, "/v1/query", `{"fingerprint": "0000000000000000"}`)
-		other := ask[Neighbours](t, b, "/v1/query", `{"fingerprint": "ffffffffffffffff"}`)
-		return len(got.Hits) == 1 && fmt.Sprint(got.Hits[0].IDs) == "[three]" && other.Documents == 0
+		return fmt.Sprint(ids("0000000000000000"), ids("ffffffffffffffff"), ids("ffffffff00000000")) == "[kept three] [] [five]"
 	})
 	for _, body := range []string{`{"id": "a", "ttl": "1y", "fingerprint": "0000000000000000"}`,
 		`{"documents": [{"id": "a", "ttl": 1, "fingerprint": "0000000000000000"}]}`} {

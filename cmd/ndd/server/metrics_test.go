@@ -52,6 +52,7 @@ func TestMetricsOnTheMainPort(t *testing.T) {
 // TestChangesAreCounted: the metrics count near-duplicates kept out, replaced and expired
 // documents, and the access log has the id and the outcome of each.
 func TestChangesAreCounted(t *testing.T) {
+	t.Parallel() // it waits for a time to live
 	b := start(t, newIndex(t, 3, nil, []uint64{0}), "")
 	path := filepath.Join(t.TempDir(), "log")
 	var err error
@@ -123,7 +124,7 @@ func TestMetrics(t *testing.T) {
 	figures := NewDiskFigures()
 	x, err := engine.Open(t.Context(), dir, engine.OpenOptions{Write: true, Disk: disk.Hooked(figures)})
 	must.Do(t, err)
-	b := startOptions(t, x, &Options{Limits: Limits{Queue: waitMax},
+	b := startOptions(t, x, &Options{hooks: hooks{limit: bounds{Queue: waitMax}.set},
 		Storage: Storage{Disk: figures, Folder: dir, Budget: memory.NewBudget(memory.Set(1 << 30))}})
 	for i := range 3 {
 		ask[any](t, b, "/v1/insert", fmt.Sprintf(`{"id": "%d", "fingerprint": "%016x"}`, i, i))

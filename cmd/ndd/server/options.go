@@ -1,7 +1,6 @@
 package server
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -46,7 +45,6 @@ type Options struct {
 
 	Backups string        // folder in which /v1/backup makes backups of the index; "": /v1/backup is not served
 	Scrub   time.Duration // in which all blocks of the index's files are checked, again and again; 0 for never
-	Limits  Limits        // zero fields stand for the defaults
 	Version string        // of the program, for /openapi.json
 	Threads int           // for one batch; 0 is one for each processor
 
@@ -87,6 +85,7 @@ type Output struct {
 // hooks are for tests.
 type hooks struct {
 	started  func(*service) // gets the service
+	limit    func(*bounds)  // changes the limits
 	notice   func()         // returns when clients have had notice of the end; default after drainNotice
 	drainMax time.Duration  // how long what runs may go on after that; default drainMax
 }
@@ -119,15 +118,13 @@ func (o *Options) Validate() error {
 	return nil
 }
 
-// Limits bound what clients may use of the server. The zero value of a field stands for its
-// default, which [DefaultLimits] returns. Only RequestMemory has a flag; the others were never set
-// to anything else and are fields for tests.
-type Limits struct {
+// bounds are what clients may use of the server. [boundsOf] returns them; only tests have others.
+type bounds struct {
 	Connections   int   // open at a time
 	Body          int64 // bytes of a request's body
 	Fingerprints  int   // of a request of /v1/batch
 	Answer        int64 // bytes of the ids in an answer in JSON; the rest is counted and left out
-	RequestMemory int64 // --request-memory: bytes of all requests under way; one client may have a quarter
+	RequestMemory int64 // bytes of all requests under way; one client may have a quarter
 	// of a request, from the end of its body to the beginning of its answer; of a batch, its work
 	Timeout time.Duration
 	Queue   time.Duration // the longest wait of a query for a slot; batches and inserts wait ten times as long
@@ -150,74 +147,59 @@ const stallBytes = 64 << 10
 // bodyBytesMax is the longest body: pages are cut off by crawlers at a few MiB.
 const bodyBytesMax = 8 << 20
 
+// answerBytesMax is the most bytes of ids in an answer.
+const answerBytesMax = 16 << 20
+
 // fingerprintsMax is the largest batch: 512 KiB of body, some 100 ms of work.
 const fingerprintsMax = 1 << 16
 
 // headerBytesMax is the longest header of a request.
 const headerBytesMax = 32 << 10
 
-// DefaultLimits returns the limits of a server with memory to spare.
-func DefaultLimits() Limits {
-	return Limits{
-		Connections: 4096, Body: bodyBytesMax, Fingerprints: fingerprintsMax, Answer: 16 << 20,
-		RequestMemory: requestMemoryMax,
-		Timeout:       60 * time.Second, Queue: 100 * time.Millisecond,
-		times: times{header: 5 * time.Second, body: 30 * time.Second, write: 60 * time.Second, idle: 120 * time.Second,
-			stall: 5 * time.Second},
-	}
-}
-
 const (
-	// requestMemoryMax and requestMemoryMin bound the default of --request-memory, a quarter of the
-	// memory limit.
+	// requestMemoryMax and requestMemoryMin bound the memory of requests, a quarter of the memory
+	// limit.
 	requestMemoryMax = 512 << 20
 	requestMemoryMin = 16 << 20
 	// memoryMin is the least memory to serve with: the program, requests, and 40 MiB for inserts
 	// and merges.
 	memoryMin = memory.Program + requestMemoryMin*3/2 + 40<<20
-	// largestParts is the part of --request-memory that a body or an answer may have at most,
+	// largestParts is the part of the memory of requests that a body or an answer may have at most,
 	// because working on it takes several times its size.
 	largestParts = 8
 )
 
-// withDefaults returns the limits with the defaults of those that are zero: in little memory,
-// bodies and answers are shorter, too.
-func (l Limits) withDefaults() Limits {
-	d := DefaultLimits()
-	l.RequestMemory = cmp.Or(l.RequestMemory, d.RequestMemory)
-	d.Body, d.Answer = min(d.Body, l.RequestMemory/largestParts), min(d.Answer, l.RequestMemory/largestParts)
-	return Limits{
-		cmp.Or(l.Connections, d.Connections), cmp.Or(l.Body, d.Body), cmp.Or(l.Fingerprints, d.Fingerprints),
-		cmp.Or(l.Answer, d.Answer), l.RequestMemory, cmp.Or(l.Timeout, d.Timeout), cmp.Or(l.Queue, d.Queue),
-		times{cmp.Or(l.times.header, d.times.header), cmp.Or(l.times.body, d.times.body), cmp.Or(l.times.write,
-			d.times.write),
-			cmp.Or(l.times.idle, d.times.idle), cmp.Or(l.times.stall, d.times.stall)},
+// boundsOf returns the bounds of a server whose requests may take so many bytes of memory: in
+// little, bodies and answers are shorter, too.
+func boundsOf(requestMemory int64) bounds {
+	part := requestMemory / largestParts
+	return bounds{
+		Connections: 4096, Body: min(bodyBytesMax, part), Fingerprints: fingerprintsMax, Answer: min(answerBytesMax, part),
+		RequestMemory: requestMemory, Timeout: 60 * time.Second, Queue: 100 * time.Millisecond,
+		times: times{header: 5 * time.Second, body: 30 * time.Second, write: 60 * time.Second, idle: 120 * time.Second,
+			stall: 5 * time.Second},
 	}
 }
 
 // reserve takes the memory of requests and of the program's garbage from a budget, and sets Go's
 // memory limit. The error is one of a budget that is too small to serve with. A nil budget has no
 // limit.
-func (l *Limits) reserve(b *memory.Budget) (release func(), err error) {
+func reserve(b *memory.Budget) (requestMemory int64, release func(), err error) {
 	limit := b.Limit()
 	if limit.Bytes < memoryMin {
-		return nil, &memory.TooLargeError{What: "a server", Need: memoryMin, Limit: limit,
+		return 0, nil, &memory.TooLargeError{What: "a server", Need: memoryMin, Limit: limit,
 			Advice: "--memory must be at least " + humanize.IBytes(memoryMin)}
 	}
-	l.RequestMemory = cmp.Or(l.RequestMemory, int64(min(requestMemoryMax, limit.Bytes/4)))
-	if l.RequestMemory < requestMemoryMin {
-		return nil, fmt.Errorf("--request-memory %s: must be at least %s", humanize.IBytes(uint64(l.RequestMemory)),
-			humanize.IBytes(requestMemoryMin))
-	}
-	reserved, err := b.Reserve("requests (--request-memory)", uint64(l.RequestMemory))
+	requests := min(requestMemoryMax, limit.Bytes/4)
+	reserved, err := b.Reserve("requests", requests)
 	if err != nil {
-		return nil, err
+		return 0, nil, err
 	}
 	// The rest is for what Go does not count: mapped tables of merges, the kernel's buffers of
 	// connections.
 	if limit.Bytes >= memory.Unlimited.Bytes || os.Getenv("GOMEMLIMIT") != "" {
-		return reserved.Release, nil
+		return int64(requests), reserved.Release, nil
 	}
 	before := debug.SetMemoryLimit(int64(limit.Bytes - memory.Program))
-	return func() { debug.SetMemoryLimit(before); reserved.Release() }, nil
+	return int64(requests), func() { debug.SetMemoryLimit(before); reserved.Release() }, nil
 }

@@ -121,7 +121,7 @@ func TestTenfold(t *testing.T) {
 // TestRefusedStream: a batch whose answer finds no memory is answered 429 and ends; it does not go
 // on for nobody.
 func TestRefusedStream(t *testing.T) {
-	b := startWith(t, newIndex(t, 3, nil, make([]uint64, 3000)), "", Limits{Queue: waitMax, RequestMemory: 16 << 20})
+	b := startWith(t, newIndex(t, 3, nil, make([]uint64, 3000)), "", bounds{Queue: waitMax, RequestMemory: 16 << 20})
 	other := b.transfers.Begin("another client", func() { t.Error("cut off") })
 	defer other.End()
 	if err := other.Grow(16<<20 - 60<<10); err != nil { // what is left is enough for the body, and not for an answer
@@ -143,8 +143,7 @@ func TestRefusedStream(t *testing.T) {
 // TestRefusedBeforeTheBody: what has no room is refused before its body has come, and a body of
 // usual length is read all the same, so that the connection serves the next request.
 func TestRefusedBeforeTheBody(t *testing.T) {
-	b := startWith(t, newIndex(t, 3, nil, []uint64{0}), "", Limits{Queue: waitMax, times: times{header: 10 * waitMax,
-		body: 10 * waitMax}})
+	b := startWith(t, newIndex(t, 3, nil, []uint64{0}), "", bounds{Queue: waitMax, times: patient})
 	b.batches = admit.NewGate(admit.Options{Name: "batch", Slots: 1, Places: 1, WaitMax: waitMax})
 	b.Config.Handler = b.handler(true)
 	in, err := b.batches.Enter(context.Background(), false)
@@ -195,7 +194,7 @@ var (
 func TestSlowClients(t *testing.T) {
 	x := newIndex(t, 3, nil, nil)
 	insertNamed(t, x, 4000, 2000)
-	b := startWith(t, x, "", Limits{Queue: waitMax, Connections: max(1024, 8**slowClients), times: patient})
+	b := startWith(t, x, "", bounds{Queue: waitMax, Connections: max(1024, 8**slowClients), times: patient})
 	alone := goodClients(t, b)
 	for range *slowClients {
 		dialRaw(t, b, "")
@@ -261,7 +260,7 @@ func goodRound(t *testing.T, b *bench) time.Duration {
 // TestLargeBodiesOfOneClient: large bodies of one client, of which the work takes more than its
 // share of the memory, are answered beside its other requests, many of them in turn.
 func TestLargeBodiesOfOneClient(t *testing.T) {
-	limits := Limits{Queue: waitMax, RequestMemory: 64 << 20, times: patient}
+	limits := bounds{Queue: waitMax, RequestMemory: 64 << 20, times: patient}
 	b := startWith(t, newIndex(t, 3, defaultRecipe(), nil), "", limits)
 	other := b.transfers.Begin("127.0.0.1/32", func() { t.Error("cut off") })
 	must.Do(t, other.Grow(1<<20))

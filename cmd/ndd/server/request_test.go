@@ -352,7 +352,7 @@ func FuzzBodies(f *testing.F) {
 
 	x := newIndex(f, 3, defaultRecipe(), []uint64{0})
 	defer x.Close()
-	s, err := newService(&Options{Output: Output{Log: slog.New(slog.DiscardHandler)}})
+	s, err := newService(&Options{Output: Output{Log: slog.New(slog.DiscardHandler)}}, requestMemoryMax)
 	must.Do(f, err)
 	s.serve(x)
 	h := s.handler(true)
@@ -391,7 +391,7 @@ func FuzzURLs(f *testing.F) {
 	}
 	x := newIndex(f, 3, defaultRecipe(), []uint64{0})
 	defer x.Close()
-	s, err := newService(&Options{Output: Output{Log: slog.New(slog.DiscardHandler)}})
+	s, err := newService(&Options{Output: Output{Log: slog.New(slog.DiscardHandler)}}, requestMemoryMax)
 	must.Do(f, err)
 	s.serve(x)
 	h := s.handler(true)

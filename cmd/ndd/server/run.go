@@ -44,12 +44,12 @@ func Run(ctx context.Context, o Options) error {
 		o.Notify = func(string) {}
 	}
 	o.drainMax = cmp.Or(o.drainMax, drainMax)
-	release, err := o.Limits.reserve(o.Budget)
+	requestMemory, release, err := reserve(o.Budget)
 	if err != nil {
 		return err
 	}
 	defer release()
-	s, err := newService(&o)
+	s, err := newService(&o, requestMemory)
 	if err != nil {
 		return err
 	}

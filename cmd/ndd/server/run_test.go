@@ -36,13 +36,16 @@ type running struct {
 	hangup  chan os.Signal
 }
 
-// runServer starts Run; load makes the index.
+// runServer starts Run; load makes the index. Without hooks for its end it gives clients no notice.
 func runServer(t *testing.T, o Options, load func(context.Context, *Loading) (*engine.Index, error)) *running {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	r := &running{t: t, stop: cancel, lines: make(chan string, 10), ended: make(chan error, 1), journal: new(journal),
 		hangup: make(chan os.Signal)}
 	o.Listen = cmp.Or(o.Listen, "127.0.0.1:0")
+	if o.notice == nil && o.drainMax == 0 {
+		o.notice = func() {}
+	}
 	o.Load, o.Ready, o.Reload = load, r, r.hangup
 	o.Log = slog.New(slog.NewTextHandler(r.journal, nil))
 	go func() { r.ended <- Run(ctx, o) }()
@@ -236,8 +239,6 @@ func TestStartErrors(t *testing.T) {
 		{"an address that is none", Options{Listen: "here"}, empty, "host:port"},
 		{"too little memory", Options{Storage: Storage{Budget: memory.NewBudget(memory.Set(96<<20 - 1))}}, empty,
 			"--memory must be at least 96 MiB"},
-		{"too little memory for requests", Options{Limits: Limits{RequestMemory: 1 << 20}}, empty,
-			"--request-memory 1.0 MiB: must be at least 16 MiB"},
 		{"loading fails", Options{}, func(context.Context, *Loading) (*engine.Index, error) { return nil, errLoad },
 			"segment 3"},
 	} {
@@ -272,7 +273,7 @@ func TestExampleWorks(t *testing.T) {
 			`"fingerprint": "000000000000fedc"`, 2},
 		{"nothing loaded", nil, "check-and-insert", 0},
 	} {
-		r := runServer(t, Options{hooks: hooks{notice: func() {}}}, func(_ context.Context, l *Loading) (*engine.Index,
+		r := runServer(t, Options{}, func(_ context.Context, l *Loading) (*engine.Index,
 			error) {
 			x := newIndex(t, 3, defaultRecipe(), nil)
 			for _, d := range c.docs {
@@ -380,7 +381,8 @@ func drainUnderLoad(t *testing.T, requests int64) {
 		status, _, err := once(c, "http://"+address+"/readyz", "")
 		return err == nil && status == http.StatusServiceUnavailable
 	})
-	group.Wait() // each was told by an answer, or has failed
+	group.Wait()             // each was told by an answer, or has failed
+	c.CloseIdleConnections() // also those that had no request, which the server waits for
 	close(allTold)
 	if err := r.wait(); err != nil {
 		t.Errorf("ended with %v", err)

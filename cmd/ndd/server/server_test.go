@@ -2,6 +2,7 @@ package server
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -74,18 +75,26 @@ type bench struct {
 // text of a token file.
 func start(t testing.TB, x *engine.Index, tokens string) *bench {
 	t.Helper()
-	return startWith(t, x, tokens, Limits{Queue: waitMax}) // nothing is shed because this machine stands still
+	return startWith(t, x, tokens, bounds{Queue: waitMax}) // nothing is shed because this machine stands still
 }
 
 // startWith serves an index with limits.
-func startWith(t testing.TB, x *engine.Index, tokens string, limits Limits) *bench {
+func startWith(t testing.TB, x *engine.Index, tokens string, limits bounds) *bench {
 	t.Helper()
-	o := &Options{Limits: limits}
+	o := &Options{hooks: hooks{limit: limits.set}}
 	if tokens != "" {
 		o.TokenFile = filepath.Join(t.TempDir(), "tokens")
 		must.Do(t, os.WriteFile(o.TokenFile, []byte(tokens), 0o600))
 	}
 	return startOptions(t, x, o)
+}
+
+// set puts the bounds that are not zero in the place of others.
+func (l bounds) set(to *bounds) {
+	to.Connections, to.Body = cmp.Or(l.Connections, to.Connections), cmp.Or(l.Body, to.Body)
+	to.Fingerprints, to.Answer = cmp.Or(l.Fingerprints, to.Fingerprints), cmp.Or(l.Answer, to.Answer)
+	to.RequestMemory, to.times = cmp.Or(l.RequestMemory, to.RequestMemory), cmp.Or(l.times, to.times)
+	to.Timeout, to.Queue = cmp.Or(l.Timeout, to.Timeout), cmp.Or(l.Queue, to.Queue)
 }
 
 // startOptions serves an index with options.
@@ -94,7 +103,7 @@ func startOptions(t testing.TB, x *engine.Index, o *Options) *bench {
 	b := &bench{journal: new(journal), tokens: o.TokenFile}
 	o.Version, o.Log = "test", slog.New(slog.NewTextHandler(b.journal, nil))
 	var err error
-	b.service, err = newService(o)
+	b.service, err = newService(o, requestMemoryMax)
 	must.Do(t, err)
 	if x != nil {
 		b.serve(x)

@@ -45,7 +45,7 @@ type clients struct {
 
 // admission is how much is done at a time.
 type admission struct {
-	limits                    Limits
+	limits                    bounds
 	transfers                 *admit.Transfers
 	queries, batches, inserts *admit.Gate
 }
@@ -65,11 +65,14 @@ type extras struct {
 	backingUp sync.Mutex  // held while a backup is made
 }
 
-func newService(o *Options) (*service, error) {
+func newService(o *Options, requestMemory int64) (*service, error) {
 	s := &service{options: o, log: o.Log, start: time.Now()}
-	s.limits = o.Limits.withDefaults()
+	s.limits = boundsOf(requestMemory)
+	if o.limit != nil {
+		o.limit(&s.limits)
+	}
 	s.transfers = admit.NewTransfers(memory.Limit{Bytes: uint64(s.limits.RequestMemory),
-		Source: "for requests (--request-memory)"})
+		Source: "for requests"})
 	s.openGates()
 	s.metrics = newMetrics(s, o)
 	var err error

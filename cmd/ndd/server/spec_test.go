@@ -89,7 +89,7 @@ type schema struct {
 // problems, the fields that its handler reads, and those of its answers.
 func TestDescriptionFitsTheHandlers(t *testing.T) {
 	b := startOptions(t, newIndex(t, 3, defaultRecipe(), nil), &Options{Backups: t.TempDir(),
-		Limits: Limits{Queue: waitMax}})
+		hooks: hooks{limit: bounds{Queue: waitMax}.set}})
 	b.copies = copiesBench(t).copies
 	of := b.traits()
 	of.Tokens = true
@@ -242,7 +242,7 @@ func examplesAreTaken(t *testing.T, b *bench) (sent int) {
 // The description, the answers and /v1/stats have the limits that the server was started with, all
 // of them.
 func TestLimitsAreTold(t *testing.T) {
-	given := Limits{Connections: 100, Body: 1 << 20, Fingerprints: 50, Answer: 1 << 20,
+	given := bounds{Connections: 100, Body: 1 << 20, Fingerprints: 50, Answer: 1 << 20,
 		RequestMemory: 64 << 20, Timeout: waitMax, Queue: waitMax}
 	b := startWith(t, newIndex(t, 3, nil, []uint64{0}), "", given)
 	_, spec := b.send(t, "GET /openapi.json", "", "")
@@ -268,8 +268,8 @@ func TestLimitsAreTold(t *testing.T) {
 	if got.Limits != want {
 		t.Errorf("%+v, want %+v", got.Limits, want)
 	}
-	for i := range reflect.TypeFor[Limits]().NumField() - 1 { // times have no flags
-		if f := reflect.TypeFor[Limits]().Field(i); reflect.ValueOf(given).Field(i).IsZero() {
+	for i := range reflect.TypeFor[bounds]().NumField() - 1 { // times have no flags
+		if f := reflect.TypeFor[bounds]().Field(i); reflect.ValueOf(given).Field(i).IsZero() {
 			t.Errorf("%s is not held", f.Name)
 		}
 	}

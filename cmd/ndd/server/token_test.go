@@ -317,7 +317,7 @@ func TestTLS(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := Options{Access: Access{TLSCert: path("cert"), TLSKey: path("key"), TLSClientCA: path("ca"),
-		TokenFile: path("tokens")}, Output: Output{AccessLog: path("access")}, hooks: hooks{notice: func() {}}}
+		TokenFile: path("tokens")}, Output: Output{AccessLog: path("access")}}
 	r := runServer(t, o, loads(t, []uint64{0}))
 	line := r.readyLine()
 	_, after, _ := strings.Cut(line, "https://")
