@@ -30,15 +30,15 @@ const termsMax = 30_000
 const copiesMethod = copies.SpotSigs
 
 // copiesOfTexts finds all pairs of copies of texts, of which there is one for a hundred fingerprints
-// of b.n, and of a hundredth of them, and of sizes between, with both splits of Zhang et al., and
-// counts the records that either would send between machines: what their table 1 and figure 9 show.
+// of b.n, and of a hundredth of them, and of sizes between, with both splits of Zhang et al. What
+// either would send between machines is measured by bench/cluster/splits.
 //
 // Napkin for a million texts of 150 spot signatures: 1.5e8 signatures, 1.2 GB of sets, two radix
 // sorts and a look-up each: 20 s; and 1e6 queries of some 20 look-ups and a dozen candidates, 10 us
 // each: 10 s.
 func copiesOfTexts(ctx context.Context, b *bench, r *Result) error {
 	r.Columns = []string{"signing MB/s", "doc-split s", "processor s", "growth", "lookups", "postings", "candidates",
-		"pairs", "slices", "records", "MB sent", "peak GiB", "term-split s", "partial overlaps", "MB sent"}
+		"pairs", "slices", "peak GiB", "term-split s"}
 	c := newEdited(3)
 	var first float64 // processor time of a document, of the fewest
 	texts := max(b.n/100, 100)
@@ -58,8 +58,7 @@ func copiesOfTexts(ctx context.Context, b *bench, r *Result) error {
 		"the same pairs (term-split up to %s texts)", humanize.Comma(termsMax))
 	r.note("signing: on one thread; growth: processor time of a document, relative to the fewest " +
 		"documents; peak: of this process until then, 1 GiB for the machine's memory included")
-	r.note("lookups, postings: lists that a document is looked up in, and entries of them that are read, a document; " +
-		"records: documents to the slices and pairs from them; MB: 10^6 bytes")
+	r.note("lookups, postings: lists that a document is looked up in, and entries of them that are read, a document")
 	return nil
 }
 
@@ -81,12 +80,10 @@ func (b *bench) copiesRow(ctx context.Context, c *edited, n int, first *float64,
 	}
 	texts := float64(n)
 	*first = cmp.Or(*first, docs.processor/texts)
-	sent := func(t postings.Traffic) float64 { return float64(t.SentBytes+t.PartialBytes) / 1e6 }
 	found := docs.report
 	cells := []any{docs.signing, docs.seconds, docs.processor, docs.processor / texts / *first,
 		float64(found.Lookups) / texts, float64(found.Postings) / texts, float64(found.Candidates), len(docs.pairs),
-		float64(found.Slices), float64(found.Traffic.Sent + found.Traffic.Partial), sent(found.Traffic),
-		float64(statusBytes(os.Getpid(), "VmHWM")) / (1 << 30)}
+		float64(found.Slices), float64(statusBytes(os.Getpid(), "VmHWM")) / (1 << 30)}
 	if n <= termsMax {
 		terms, err := b.joinTexts(ctx, c, n, postings.Terms)
 		if err != nil {
@@ -95,8 +92,7 @@ func (b *bench) copiesRow(ctx context.Context, c *edited, n int, first *float64,
 		if !slices.Equal(terms.pairs, docs.pairs) {
 			return fmt.Errorf("the term-split finds %d pairs, the doc-split %d", len(terms.pairs), len(docs.pairs))
 		}
-		t := terms.report.Traffic
-		cells = append(cells, terms.seconds, float64(t.Partial), sent(t))
+		cells = append(cells, terms.seconds)
 	}
 	r.row(humanize.Comma(int64(n))+" texts", cells...)
 	return nil

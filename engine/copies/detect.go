@@ -15,9 +15,6 @@ type Report struct {
 	Methods   map[Method]int // documents by the method of their own
 	Fallback  int            // documents with too few signatures of their own method, compared by winnow and shingles
 	None      int            // documents with no signature at all, or too few by the only method: in no pair
-	// documents with the same signatures as very many others: each is in one pair, with the first
-	// of them
-	Unlisted int
 	// of an IndexWriter: documents whose ID another one had; what became of them says
 	// Options.OnConflict
 	Taken    int
@@ -25,23 +22,7 @@ type Report struct {
 	SameSite int      // pairs that were left out for being of one site
 	Pairs    int
 
-	// What the joins say, added up; see [postings.Report].
-	Common, Frequent, Slices int
-	Candidates               uint64
-	Lookups, Postings        uint64
-	Traffic                  postings.Traffic
-}
-
-// add adds the report of one method's join.
-func (r *Report) add(j *postings.Report) {
-	r.Common += j.Common
-	r.Frequent += j.Frequent
-	r.Unlisted += j.Unlisted
-	r.Slices += j.Slices
-	r.Candidates += j.Candidates
-	r.Lookups += j.Lookups
-	r.Postings += j.Postings
-	r.Traffic.Add(j.Traffic)
+	postings.Report // of the joins, added up
 }
 
 // Pairs returns all pairs, ordered by A and B, and removes the documents. A pair that two methods
@@ -55,7 +36,7 @@ func (d *Detector) Pairs(ctx context.Context) ([]Pair, Report, error) {
 		if err != nil {
 			return nil, d.report, err
 		}
-		d.report.add(&r)
+		d.report.Add(&r)
 		for _, p := range pairs {
 			a, b := m.docs[p.A], m.docs[p.B]
 			site := d.site(a) != 0 && d.site(a) == d.site(b)

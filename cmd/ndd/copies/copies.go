@@ -361,13 +361,8 @@ func sayCopies(g *cli.Globals, r *copies.Report) {
 
 // sayWork reports on the work of a join.
 func sayWork(g *cli.Globals, r *copies.Report) {
-	g.Log.Debug(fmt.Sprintf("%s of signatures in lists, %s read", cli.Number(r.Lookups, "look-up"),
-		cli.Number(r.Postings, "posting")))
-	t := &r.Traffic
-	g.Log.Debug(fmt.Sprintf("%s, %s compared; divided over machines, this would send %s (%s) to them and %s (%s) "+
-		"from them",
-		cli.Number(r.Slices, "slice"), cli.Number(r.Candidates, "candidate pair"), cli.Number(t.Sent, "record"),
-		humanize.IBytes(t.SentBytes), cli.Number(t.Partial, "record"), humanize.IBytes(t.PartialBytes)))
+	g.Log.Debug(fmt.Sprintf("%s of signatures in lists, %s read; %s, %s compared", cli.Number(r.Lookups, "look-up"),
+		cli.Number(r.Postings, "posting"), cli.Number(r.Slices, "slice"), cli.Number(r.Candidates, "candidate pair")))
 }
 
 // sayLeftOut says which documents are not compared as the others are.

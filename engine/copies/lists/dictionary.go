@@ -1,7 +1,6 @@
 package lists
 
 import (
-	"encoding/binary"
 	"math/bits"
 	"sort"
 
@@ -180,13 +179,4 @@ func (d *dictionary) appendTerms(dst []term, i int) ([]term, error) {
 		return dst, b.corrupt()
 	}
 	return dst, nil
-}
-
-// indexBytes returns the index as it is stored.
-func (w *dictionaryWriter) indexBytes() []byte {
-	b := make([]byte, 0, 8*len(w.index))
-	for _, v := range w.index {
-		b = binary.LittleEndian.AppendUint64(b, v)
-	}
-	return b
 }

@@ -174,7 +174,7 @@ func (w *writer) sections(name string, d *documents) error {
 			return err
 		}
 		w.to.Section(section + ".index")
-		if _, err := w.to.Write(x.indexBytes()); err != nil {
+		if _, err := w.to.Write(store.Bytes64(x.index)); err != nil {
 			return err
 		}
 	}

@@ -36,9 +36,9 @@
 // The work can be divided in two ways (Zhang et al., distributed indexes for text copy detection,
 // 2011), which find the same pairs. By documents, the default: those of a slice are queries, and
 // the results are whole pairs. By terms: each signature gives a partial overlap for every pair of
-// its documents; these are sorted, spilled to files and summed. [Traffic] counts the records that
-// either would send between machines: partial overlaps grow with the square of the documents that
-// share a signature. The number of slices bounds the memory, too ([Options].MemoryBytes).
+// its documents; these are sorted, spilled to files and summed. Partial overlaps grow with the
+// square of the documents that share a signature; bench/cluster/splits measures what either would
+// send between machines. The number of slices bounds the memory, too ([Options].MemoryBytes).
 //
 // # Cost
 //

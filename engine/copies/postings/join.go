@@ -43,7 +43,6 @@ type Report struct {
 	Lookups    uint64 // of the doc-split: lists that documents were looked up in
 	Postings   uint64 // of these: documents of lists that were read
 	Slices     int    // that the documents, or the signatures, were split in
-	Traffic    Traffic
 
 	// Common is how many signatures are in more than Options.MaxDocuments documents, and Frequent
 	// how many documents had such signatures among their rarest: pairs of these may be missing that
@@ -51,29 +50,16 @@ type Report struct {
 	Common, Frequent int
 }
 
-// Traffic is the records that a cluster would send between machines for the same join, as Zhang et
-// al. count them.
-type Traffic struct {
-	Sent, SentBytes       uint64 // records to the slices: documents, or postings
-	Partial, PartialBytes uint64 // records from the slices: pairs, whole or partial
+// Add adds the report of another join.
+func (r *Report) Add(other *Report) {
+	r.Unlisted += other.Unlisted
+	r.Candidates += other.Candidates
+	r.Lookups += other.Lookups
+	r.Postings += other.Postings
+	r.Slices += other.Slices
+	r.Common += other.Common
+	r.Frequent += other.Frequent
 }
-
-// Add adds other traffic.
-func (t *Traffic) Add(other Traffic) {
-	t.Sent += other.Sent
-	t.SentBytes += other.SentBytes
-	t.Partial += other.Partial
-	t.PartialBytes += other.PartialBytes
-}
-
-// The bytes of a record: a document is its number and its signatures; a posting a signature, a
-// document and its size; a pair two documents and what they share.
-const (
-	documentBytes  = 4
-	signatureBytes = 8
-	postingBytes   = signatureBytes + 8
-	pairBytes      = 12
-)
 
 // Join returns all pairs of documents that reach o's threshold, ordered by A and B; of more equal
 // documents than o.MaxEqual each with the first of them only. The result does not depend on the
@@ -141,12 +127,6 @@ func (b *Builder) splitDocuments(ctx context.Context, rs *ranking, s *shared, o 
 		from = end
 		r.Slices++
 	}
-	t := &r.Traffic
-	t.Sent, t.Partial = uint64(r.Slices*len(sizes)), uint64(len(j.pairs))
-	for _, size := range sizes {
-		t.SentBytes += uint64(r.Slices) * (documentBytes + signatureBytes*uint64(size))
-	}
-	t.PartialBytes = pairBytes * t.Partial
 	return j.pairs, nil
 }
 

@@ -115,7 +115,7 @@ func TestJoin(t *testing.T) {
 					if err != nil || !slices.Equal(got, want) {
 						t.Fatalf("%+v: %d pairs, want %d, %v", o, len(got), len(want), err)
 					}
-					if report.Frequent != 0 || report.Traffic.Sent == 0 {
+					if report.Frequent != 0 || report.Slices == 0 {
 						t.Errorf("%+v", report)
 					}
 				}
@@ -258,20 +258,6 @@ func TestEqual(t *testing.T) {
 	if err != nil || len(got) != 90_000-1 || report.Unlisted != len(got) ||
 		got[0] != (Pair{1, 2, 3, 3, 3}) {
 		t.Errorf("%d pairs, %+v, %v", len(got), report, err)
-	}
-}
-
-// TestTraffic counts by hand: documents with two and three signatures of which two are shared, and
-// one with another.
-func TestTraffic(t *testing.T) {
-	sets := [][]uint64{{1, 2}, {1, 2, 3}, {9}}
-	_, r, err := joined(sets, Options{Threshold: 0.5, Slices: 1})
-	if want := (Traffic{3, 3*4 + 6*8, 1, 12}); err != nil || r.Traffic != want {
-		t.Errorf("documents: %+v, want %+v, %v", r.Traffic, want, err)
-	}
-	_, r, err = joined(sets, Options{Threshold: 0.5, Slices: 2, Split: Terms})
-	if want := (Traffic{6, 6 * 16, 2, 24}); err != nil || r.Traffic != want {
-		t.Errorf("terms: %+v, want %+v, %v", r.Traffic, want, err)
 	}
 }
 

@@ -23,10 +23,6 @@ func (b *Builder) splitTerms(ctx context.Context, rs *ranking, s *shared, o *Opt
 	t := &terms{docs: rs.docs, sizes: b.sizes(rs.docs), o: o, report: r, frequent: make([][]uint32, len(rs.docs)),
 		overlaps: overlaps.Writer()}
 	r.Slices = max(o.Slices, 1)
-	for _, size := range t.sizes {
-		r.Traffic.Sent += uint64(size)
-	}
-	r.Traffic.SentBytes = postingBytes * r.Traffic.Sent
 	var frequent frequentOnes
 	err = s.each(ctx, func(ranks []uint32) error {
 		if len(ranks) <= o.MaxDocuments {
@@ -71,7 +67,6 @@ func (t *terms) list(ctx context.Context, ranks []uint32) error {
 			if int(t.sizes[b]) > largest {
 				break
 			}
-			t.report.Traffic.Partial++
 			if err := t.overlaps.Add([2]uint64{uint64(a)<<32 | uint64(b), t.lists}); err != nil {
 				return err
 			}
@@ -84,7 +79,6 @@ func (t *terms) list(ctx context.Context, ranks []uint32) error {
 // sum adds the partial overlaps of each pair up, and what it shares of signatures that find no
 // candidates.
 func (t *terms) sum(overlaps iter.Seq2[[2]uint64, error]) (pairs []Pair, err error) {
-	t.report.Traffic.PartialBytes = pairBytes * t.report.Traffic.Partial
 	at, shared := uint64(0), 0 // a pair of ranks, and how many signatures it shares
 	flush := func() {
 		if shared == 0 {
