@@ -19,7 +19,6 @@ import (
 
 	"ndd/cmd/ndd/cli"
 	"ndd/engine/copies"
-	"ndd/engine/copies/spotsigs"
 	"ndd/engine/corpus/document"
 	"ndd/engine/corpus/ingest"
 	"ndd/engine/memory"
@@ -168,9 +167,6 @@ func findCopies(ctx context.Context, g *cli.Globals, inputs []string, f *copiesF
 	if err != nil {
 		return err
 	}
-	if err := f.signatures.learn(ctx, g, inputs, config, &o); err != nil {
-		return err
-	}
 	var show *cli.Bar // once the documents are read
 	o.Join.Progress = func(done, total uint64) { show.SetOf(done, total) }
 	d := copies.NewDetector(o)
@@ -264,33 +260,6 @@ func sayRepeated(g *cli.Globals, documents, pairs int) {
 		g.Log.Info(fmt.Sprintf("%s of documents with the same ID left out; 'self = true' in a --method-file lists them",
 			cli.Number(pairs, "pair")))
 	}
-}
-
-// learnSpots reads the inputs once for their commonest words.
-func learnSpots(ctx context.Context, g *cli.Globals, inputs []string, c ingest.Config) (*spotsigs.Lists, error) {
-	for _, in := range inputs {
-		if document.ReadOnce(in) {
-			return nil, cli.Usagef("spots = auto reads the inputs twice, and %s can be read once only", in)
-		}
-	}
-	l, err := spotsigs.NewLearner()
-	if err != nil {
-		return nil, err
-	}
-	for doc, err := range document.Read(ctx, inputs, c.Document, c.Stdin) {
-		if _, ok := errors.AsType[*document.Skip](err); ok {
-			continue // said when the documents are compared
-		}
-		if err != nil {
-			return nil, err
-		}
-		l.Add(doc.Text)
-	}
-	lists, err := l.Lists()
-	if err != nil {
-		return nil, fmt.Errorf("spots = auto: %w", err)
-	}
-	return lists, nil
 }
 
 // signed is a signed document.

@@ -1,7 +1,6 @@
 package copies
 
 import (
-	"context"
 	"fmt"
 	"os"
 
@@ -68,7 +67,8 @@ func (f *signatureFlags) options(g *cli.Globals) (o copies.Options, err error) {
 		}
 	}
 	switch s.spots {
-	case "auto": // learned from the inputs, later
+	case "auto":
+		return o, cli.Usagef("%s: spots = auto is gone: name a file with the commonest words of the language", s.path)
 	case spotsigs.Paper.Name(), spotsigs.Wide.Name():
 		o.SpotSigs.Lists, err = spotsigs.ByName(s.spots)
 	default:
@@ -109,7 +109,7 @@ func (f *signatureFlags) fill(g *cli.Globals, o, own *copies.Options) {
 func readSpots(path string) (*spotsigs.Lists, error) {
 	file, err := os.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("spots: %w; the lists are paper, wide and auto", err)
+		return nil, fmt.Errorf("spots: %w; the lists are paper and wide", err)
 	}
 	defer file.Close()
 	return spotsigs.ReadLists(file, path)
@@ -122,15 +122,6 @@ func (f *signatureFlags) config(g *cli.Globals) (ingest.Config, error) {
 		c.Document.ValueFields = [][]string{{f.site}}
 	}
 	return c, err
-}
-
-// learn learns the stop words from the inputs if the file says spots = auto.
-func (f *signatureFlags) learn(ctx context.Context, g *cli.Globals, inputs []string, c ingest.Config,
-	o *copies.Options) (err error) {
-	if f.file.spots == "auto" {
-		o.SpotSigs.Lists, err = learnSpots(ctx, g, inputs, c)
-	}
-	return err
 }
 
 // siteOf returns the number of a document's site, 0 where it has none.

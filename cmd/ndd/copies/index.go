@@ -62,7 +62,7 @@ func buildCopies(ctx context.Context, g *cli.Globals, inputs []string, out, add,
 	if err != nil {
 		return err
 	}
-	o, config, err := optionsOfIndex(ctx, g, inputs, add, f)
+	o, config, err := optionsOfIndex(g, add, f)
 	if err != nil {
 		return err
 	}
@@ -116,8 +116,7 @@ func sayTaken(g *cli.Globals, r *copies.Report, conflict rows.OnConflict) {
 
 // optionsOfIndex returns the options by which the documents that are compared with an index, or
 // added to it, are signed: the index's own. Where index is empty they are those of the flags.
-func optionsOfIndex(ctx context.Context, g *cli.Globals, inputs []string, index string,
-	f *signatureFlags) (o copies.Options, c ingest.Config, err error) {
+func optionsOfIndex(g *cli.Globals, index string, f *signatureFlags) (o copies.Options, c ingest.Config, err error) {
 	if c, err = f.config(g); err != nil {
 		return o, c, err
 	}
@@ -125,9 +124,7 @@ func optionsOfIndex(ctx context.Context, g *cli.Globals, inputs []string, index 
 		return o, c, err
 	}
 	if index == "" {
-		if err = f.learn(ctx, g, inputs, c, &o); err == nil {
-			_, err = copies.NewSigner(o)
-		}
+		_, err = copies.NewSigner(o)
 		return o, c, err
 	}
 	m, err := copies.ReadManifest(index)
@@ -140,18 +137,14 @@ func optionsOfIndex(ctx context.Context, g *cli.Globals, inputs []string, index 
 	}
 	own.Threads = g.Threads
 	if f.givesRecipe(g) {
-		return own, c, checkRecipe(ctx, g, inputs, c, f, o, index, &m.Recipe)
+		return own, c, checkRecipe(g, f, o, index, &m.Recipe)
 	}
 	return own, c, nil
 }
 
 // checkRecipe returns an error unless the flags that were given say what the recipe of an index
 // does.
-func checkRecipe(ctx context.Context, g *cli.Globals, inputs []string, c ingest.Config, f *signatureFlags,
-	o copies.Options, index string, r *copies.Recipe) error {
-	if err := f.learn(ctx, g, inputs, c, &o); err != nil {
-		return err
-	}
+func checkRecipe(g *cli.Globals, f *signatureFlags, o copies.Options, index string, r *copies.Recipe) error {
 	if _, err := copies.NewSigner(o); err != nil {
 		return cli.Usagef("%w", err)
 	}
@@ -176,7 +169,7 @@ func checkMemory(b *memory.Budget, doing string, need func() uint64) func(docume
 
 // findIn compares documents with those of an index and writes the pairs, in order of the documents.
 func findIn(ctx context.Context, g *cli.Globals, inputs []string, f *copiesFlags) error {
-	o, config, err := optionsOfIndex(ctx, g, inputs, f.against, &f.signatures)
+	o, config, err := optionsOfIndex(g, f.against, &f.signatures)
 	if err != nil {
 		return err
 	}

@@ -31,8 +31,8 @@ func newMethodFile() *methodFile {
 	f := &methodFile{set: pflag.NewFlagSet("", pflag.ContinueOnError)}
 	fl := f.set
 	fl.SortFlags = false
-	fl.StringVar(&f.spots, "spots", "wide", "spotsigs: stop words: paper, wide, auto (the input's commonest words, "+
-		"for any language) or a file of words")
+	fl.StringVar(&f.spots, "spots", "wide", "spotsigs: stop words: paper, wide or a file of words, for "+
+		"any language")
 	fl.UintVar(&f.distance, "spot-distance", 1, "spotsigs: distance between the content words of a signature, 1 to 16")
 	fl.UintVar(&f.chain, "chain", 0, "spotsigs: content words of a signature, 1 to 16 (2; with spots = paper 3)")
 	fl.StringVar(&f.ends, "ends", "", "ccdet: characters that end a sentence (。！？；)")

@@ -179,9 +179,6 @@ func explainCopies(ctx context.Context, g *cli.Globals, args []string, f *copies
 	if err != nil {
 		return err
 	}
-	if err := f.signatures.learn(ctx, g, inputs, config, &o); err != nil {
-		return err
-	}
 	s, err := copies.NewSigner(o)
 	if err != nil {
 		return err

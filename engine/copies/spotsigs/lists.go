@@ -2,10 +2,8 @@ package spotsigs
 
 import (
 	"bufio"
-	"cmp"
 	"fmt"
 	"io"
-	"maps"
 	"slices"
 	"strings"
 
@@ -149,52 +147,4 @@ func ReadLists(r io.Reader, name string) (*Lists, error) {
 		return nil, fmt.Errorf("%s: no antecedents: a word a line, then an empty line, then further stop words", name)
 	}
 	return makeLists(name, antecedents, stops)
-}
-
-// The sizes of lists that are learned.
-const (
-	learnedAntecedents = 20
-	learnedStops       = 100
-)
-
-// A Learner makes lists for any language: the commonest words of a corpus. It belongs to one
-// goroutine.
-type Learner struct {
-	scanner *token.Scanner
-	counts  map[string]int
-	word    []byte
-}
-
-// NewLearner returns a Learner that has read nothing.
-func NewLearner() (*Learner, error) {
-	scanner, err := token.NewScanner(token.Options{})
-	if err != nil {
-		return nil, err
-	}
-	return &Learner{scanner: scanner, counts: map[string]int{}}, nil
-}
-
-// Add counts the words of a text. Characters of scripts without spaces are no words.
-func (l *Learner) Add(text string) {
-	l.scanner.Scan(text, func(batch []token.Token) {
-		for i := range batch {
-			if batch[i].Kind != token.Word {
-				continue
-			}
-			l.word = l.scanner.AppendText(l.word[:0], &batch[i])
-			l.counts[string(l.word)]++
-		}
-	})
-}
-
-// Lists returns the 20 commonest words as antecedents and the 100 commonest as stop words; equally
-// common words count in order of the alphabet. The error says that the texts have too few words.
-func (l *Learner) Lists() (*Lists, error) {
-	words := slices.SortedFunc(maps.Keys(l.counts), func(a, b string) int {
-		return cmp.Or(cmp.Compare(l.counts[b], l.counts[a]), cmp.Compare(a, b))
-	})
-	if len(words) < 2*learnedStops {
-		return nil, fmt.Errorf("the texts have %d different words: too few to tell which are stop words", len(words))
-	}
-	return makeLists("auto", words[:learnedAntecedents], words[:learnedStops])
 }

@@ -133,34 +133,6 @@ func TestLists(t *testing.T) {
 	}
 }
 
-// TestLearn: the commonest words are antecedents, the next ones stop words.
-func TestLearn(t *testing.T) {
-	l, err := NewLearner()
-	must.Do(t, err)
-	for i := range 300 {
-		l.Add(strings.Repeat(fmt.Sprintf("w%03d ", i), 600-i))
-	}
-	lists, err := l.Lists()
-	must.Do(t, err)
-	counts := map[uint64]int{}
-	for _, k := range lists.kinds {
-		counts[k]++
-	}
-	if counts[antecedent] != 20 || counts[stop] != 80 {
-		t.Errorf("%d antecedents, %d other stop words", counts[antecedent], counts[stop])
-	}
-	s, err := New(Options{Lists: lists, Chain: 1})
-	must.Do(t, err)
-	if got := signature.Append(nil, s, "w019 w099 w100 w020 w200"); len(got) != 1 {
-		t.Errorf("%d signatures, want that of w019 and w100", len(got))
-	}
-	few, _ := NewLearner()
-	few.Add("only a few words")
-	if _, err := few.Lists(); err == nil {
-		t.Error("4 words were enough")
-	}
-}
-
 func FuzzSelector(f *testing.F) {
 	f.Add("The cat is on the mat, and the dog has been under a table since noon.")
 	s, err := New(Options{})
