@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"slices"
 
 	"ndd/engine/copies/lists"
 	"ndd/engine/index/live/rows"
@@ -258,11 +257,6 @@ func (x *Index) Deleted() (n uint64) {
 
 // Segments returns the number of segments.
 func (x *Index) Segments() int { return len(x.segments) }
-
-// Same reports whether another open index has the same documents, according to the manifests.
-func (x *Index) Same(other *Index) bool {
-	return slices.Equal(x.manifest.Segments, other.manifest.Segments) && x.manifest.Generation == other.manifest.Generation
-}
 
 // Stats returns the sizes of the lists of each method, over all segments.
 func (x *Index) Stats() map[Method]lists.Stats {

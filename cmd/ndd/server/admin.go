@@ -1,7 +1,6 @@
 package server
 
 import (
-	"context"
 	_ "embed"
 	"encoding/json"
 	"errors"
@@ -19,7 +18,6 @@ import (
 
 	"ndd/cmd/ndd/server/access"
 	"ndd/cmd/ndd/server/strict"
-	"ndd/engine"
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/index/distribution"
 	"ndd/engine/index/live"
@@ -213,67 +211,6 @@ func (s administration) statistics(v *visit) (any, *problem) {
 			a.Nodes = append(a.Nodes, nodeSizes{n.Node, n.Tables, n.Placement.Bytes, n.Workers})
 		}
 	}
-	return a, nil
-}
-
-// A distributionAnswer is the distribution of the stored fingerprints.
-type distributionAnswer struct {
-	Fingerprints uint64    `json:"fingerprints"`
-	Ones         []float64 `json:"ones_by_bit"`
-	Intervals    []uint64  `json:"by_interval"`
-	Measured     string    `json:"measured"`
-	Seconds      float64   `json:"seconds"`
-}
-
-// A census is the last count of the stored fingerprints.
-type census struct {
-	mu    sync.Mutex // held while they are counted
-	last  *distributionAnswer
-	until time.Time // when it is counted again
-}
-
-const (
-	// A count is valid for censusRest, and for censusShare times as long as it took: at most a
-	// hundredth of the time is spent on counting.
-	censusRest  = 20 * time.Second
-	censusShare = 100
-)
-
-// distribution is /v1/distribution.
-func (s administration) distribution(v *visit) (any, *problem) {
-	a, err := s.census.count(v, v.index())
-	if err != nil {
-		return nil, broken(err)
-	}
-	return a, nil
-}
-
-// count returns the last count, or a new one.
-func (c *census) count(ctx context.Context, x *engine.Index) (*distributionAnswer, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	began := time.Now()
-	if c.last != nil && began.Before(c.until) {
-		return c.last, nil
-	}
-	var counts distribution.Counts
-	err := x.Walk(ctx, func(list []simhash.Fingerprint) bool {
-		counts.Add(simhash.Words(list))
-		return ctx.Err() == nil
-	})
-	if err == nil {
-		err = ctx.Err()
-	}
-	if err != nil {
-		return nil, err
-	}
-	took := time.Since(began)
-	a := &distributionAnswer{Fingerprints: counts.Fingerprints, Intervals: counts.Leading[:],
-		Measured: began.UTC().Format(time.RFC3339), Seconds: took.Seconds()}
-	for bit := range 64 {
-		a.Ones = append(a.Ones, counts.Fraction(bit))
-	}
-	c.last, c.until = a, began.Add(max(censusRest, censusShare*took))
 	return a, nil
 }
 

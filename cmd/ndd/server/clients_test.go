@@ -270,7 +270,7 @@ func TestRunLimitsConnections(t *testing.T) {
 		c.SetReadDeadline(time.Now().Add(wait))
 		_, err := c.Read(make([]byte, 1))
 		if closed := errors.Is(err, io.EOF); closed != (i < most) || !closed && !errors.Is(err, os.ErrDeadlineExceeded) {
-			t.Errorf("connection %d of %d, of which %d may be open: %v", i, len(all), most, err)
+			t.Fatalf("connection %d of %d, of which %d may be open: %v", i, len(all), most, err)
 		}
 		c.Close() // or else the server waits for a request
 	}

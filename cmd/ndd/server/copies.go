@@ -144,24 +144,20 @@ type copySearcher struct {
 	searcher *copies.Searcher
 }
 
-// reload opens the index, again or for the first time, and returns its number of documents. An
-// index that has not changed, and one that cannot be opened, change nothing.
-func (c *copySource) reload(ctx context.Context) (documents uint64, changed bool, err error) {
+// reload opens the index, again or for the first time, and returns its number of documents. One
+// that cannot be opened changes nothing.
+func (c *copySource) reload(ctx context.Context) (documents uint64, err error) {
 	c.changing.Lock()
 	defer c.changing.Unlock()
 	x, err := c.open(ctx)
 	if err != nil {
-		return 0, false, err
-	}
-	documents = x.Documents()
-	if c.current != nil && x.Same(c.current.index) {
-		return documents, false, x.Close()
+		return 0, err
 	}
 	next, err := newCopyIndex(x)
 	if err != nil {
-		return 0, false, errors.Join(err, x.Close())
+		return 0, errors.Join(err, x.Close())
 	}
-	return documents, true, c.replace(next)
+	return x.Documents(), c.replace(next)
 }
 
 // replace serves another index, or none for nil, and closes the one before when no request uses it

@@ -14,7 +14,6 @@
 //	POST /v1/copies            read   the documents that have text in common with one (with --copies)
 //	POST /v1/backup            admin  make a backup of the index in the folder of --backup-dir
 //	GET  /v1/stats             read   sizes of the index, and limits
-//	GET  /v1/distribution      read   how the stored fingerprints are distributed
 //	GET  /livez, /readyz       -      200 while the process runs; 200 while queries are answered
 //
 // A document is a fingerprint, a text or an HTML page, or the whole body as text/plain or

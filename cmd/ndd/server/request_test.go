@@ -382,8 +382,7 @@ func FuzzBodies(f *testing.F) {
 // FuzzURLs sends anything as path, parameters and headers, by both methods: no answer is a failure
 // of the server.
 func FuzzURLs(f *testing.F) {
-	for _, url := range []string{"/", "/docs", "/ui/main.js", "/livez", "/readyz", "/openapi.json", "/v1/stats",
-		"/v1/distribution", "/v1/stats?x=1",
+	for _, url := range []string{"/", "/docs", "/ui/main.js", "/livez", "/readyz", "/openapi.json", "/v1/stats", "/v1/stats?x=1",
 		"/v1/query?k=3&limit=1", "/v1/insert?id=a&ttl=90d&on_conflict=keep", "/v1/check-and-insert?id=%00",
 		"/v1/batch?unique=maybe&k=-1", "/v1/compare?k=99999999999999999999", "//", "/ui/../v1/stats", "/%2e%2e"} {
 		f.Add(url, "a", "text/plain")

@@ -33,7 +33,6 @@ func (s *service) routes() []route {
 		{pattern: "DELETE /v1/documents", least: access.Admin, takes: []string{"prefix"}, needs: true,
 			gate: s.batches, streams: true, make: d.deletePrefix},
 		{pattern: "GET /v1/stats", least: access.Read, needs: true, make: a.statistics},
-		{pattern: "GET /v1/distribution", least: access.Read, needs: true, gate: s.batches, make: a.distribution},
 		{pattern: "GET /openapi.json", least: access.Anyone, serve: s.serveOpenAPI()},
 		{pattern: "GET /livez", least: access.Anyone, serve: s.livez},
 		{pattern: "GET /readyz", least: access.Anyone, serve: s.readyz},

@@ -71,7 +71,7 @@ func Run(ctx context.Context, o Options) error {
 	}
 	if o.Copies != nil {
 		s.copies = &copySource{open: o.Copies}
-		if _, _, err = s.copies.reload(ctx); err != nil {
+		if _, err = s.copies.reload(ctx); err != nil {
 			return err
 		}
 		defer s.closeCopies()
@@ -199,13 +199,10 @@ func (s *service) reload(ctx context.Context) {
 
 // reloadCopies opens the index of copies again.
 func (s *service) reloadCopies(ctx context.Context) {
-	switch n, changed, err := s.copies.reload(ctx); {
-	case err != nil:
+	if n, err := s.copies.reload(ctx); err != nil {
 		s.log.Error("index of copies not opened again; it goes on as before", "error", err)
-	case changed:
+	} else {
 		s.log.Info("index of copies opened again", "documents", n)
-	default:
-		s.log.Info("index of copies is unchanged", "documents", n)
 	}
 }
 

@@ -60,7 +60,6 @@ type condition struct {
 
 // extras are behind endpoints of administration, and those that a flag adds.
 type extras struct {
-	census    census
 	copies    *copySource // nil: /v1/copies is not served
 	backingUp sync.Mutex  // held while a backup is made
 }
@@ -129,10 +128,6 @@ const (
 	draining // what runs is finished
 )
 
-var phaseNames = [...]string{"loading", "ready", "leaving", "draining"}
-
-func (p phase) String() string { return phaseNames[p] }
-
 // life is the current phase. It only goes forward.
 type life struct{ now atomic.Int32 }
 
@@ -150,7 +145,7 @@ func (s *service) readyz(w http.ResponseWriter, _ *http.Request) {
 		p.write(w)
 		return
 	}
-	writeJSON(w, http.StatusOK, map[string]string{"status": ready.String()})
+	writeJSON(w, http.StatusOK, map[string]string{"status": "ready"})
 }
 
 // unready returns why clients should go elsewhere, or nil. A server that is leaving is unready and

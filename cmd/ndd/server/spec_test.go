@@ -164,7 +164,7 @@ func TestDescriptionFitsTheHandlers(t *testing.T) {
 		"CopiesAnswer": copiesAnswer{}, "FoundCopy": foundCopy{},
 		"BackupAnswer": backupAnswer{}, "Statistics": statistics{}, "SegmentSizes": segmentSizes{},
 		"NodeSizes": nodeSizes{}, "Limits": limits{},
-		"DistributionAnswer": distributionAnswer{}, "ErrorModel": problem{}, "ErrorDetail": fieldError{}} {
+		"ErrorModel": problem{}, "ErrorDetail": fieldError{}} {
 		all, always := jsonFields(reflect.TypeOf(answer))
 		required := slices.Sorted(slices.Values(schemas[name].Required))
 		if name == "CheckAnswer" { // the neighbours are left out of some

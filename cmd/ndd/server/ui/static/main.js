@@ -1,15 +1,13 @@
 // The page of the index: what it holds, and the box.
 
 import { ask } from "/ui/api.js";
-import { columns, meter } from "/ui/charts.js";
+import { meter } from "/ui/charts.js";
 import { setK, setup, setupCompare } from "/ui/search.js";
 import { bytes, count, duration, element, integer, short } from "/ui/words.js";
 
 const statsEvery = 4000; // milliseconds
-const readAtOnce = 20e6; // fingerprints that are read for the figures without being asked
 
 const at = (id) => document.getElementById(id);
-const room = (id) => at(id).clientWidth || 480;
 
 function tile(title, value, ...notes) {
   return element("div", {}, element("dt", {}, title), element("dd", { class: "big" }, value), ...notes.filter(Boolean).map((n) => element("dd", { class: "quiet" }, n)));
@@ -51,35 +49,6 @@ function table(heads, rows) {
   return element("table", {}, element("thead", {}, element("tr", {}, ...heads.map((h) => element("th", { scope: "col", class: h === "Size" ? "share" : "" }, h)))), element("tbody", {}, ...rows));
 }
 
-let measured = false, drawn = null; // whether the fingerprints were read, and what came of it
-
-async function measure() {
-  measured = true;
-  at("measure").hidden = true;
-  at("distribution-words").textContent = "Reading all fingerprints";
-  try {
-    const d = await ask("/v1/distribution");
-    showDistribution(d);
-    measured = d.fingerprints > 0;
-    drawn = d;
-  } catch (error) {
-    at("distribution-words").textContent = error.message;
-    at("measure").hidden = false;
-  }
-}
-
-function showDistribution(d) {
-  const ones = d.ones_by_bit.slice().reverse(), share = d.by_interval.map((n) => (n * d.by_interval.length) / (d.fingerprints || 1));
-  const low = ones.indexOf(Math.min(...ones)), high = ones.indexOf(Math.max(...ones));
-  at("distribution-words").textContent = d.fingerprints
-    ? `Of ${count(d.fingerprints, "fingerprint")}, bit ${63 - low} is set least often (${(100 * ones[low]).toFixed(1)} %) and bit ${63 - high} most often (${(100 * ones[high]).toFixed(1)} %); ` +
-      `the fullest interval has ${Math.max(...share).toFixed(2)} times its equal share.`
-    : "There are no fingerprints yet.";
-  at("bits-chart").replaceChildren(columns("Fraction of fingerprints in which each bit is set", room("bits-chart"), ones, 1, 0.5, [63, 48, 32, 16, 0].map((b) => [63 - b, String(b)]), [0, 0.5, 1]));
-  const most = Math.max(2, Math.ceil(Math.max(...share)));
-  at("intervals-chart").replaceChildren(columns("Fingerprints by interval, as ratios to an equal share", room("intervals-chart"), share, most, 1, [0, 32, 64, 96, 127].map((i) => [i, String(i)]), [0, 1, most]));
-}
-
 function state(text, kind) {
   at("state").textContent = text;
   at("state").className = "state " + kind;
@@ -92,8 +61,6 @@ async function refresh() {
     setK(s.k);
     showTiles(s);
     showSegments(s);
-    if (!measured && s.fingerprints <= readAtOnce) await measure();
-    else if (!measured) at("measure").hidden = false;
   } catch (error) {
     state(error.status === 503 ? error.message : error.status ? `Error ${error.status}` : "No connection", error.status === 503 && error.message.startsWith("loading") ? "" : "bad");
   }
@@ -109,7 +76,5 @@ async function keepFresh() {
 setup();
 setupCompare();
 setK(3);
-at("measure").addEventListener("click", measure);
 document.addEventListener("visibilitychange", () => document.hidden || refresh());
-addEventListener("resize", () => drawn && showDistribution(drawn));
 keepFresh();
