@@ -11,7 +11,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime/debug"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -19,6 +18,7 @@ import (
 	"ndd/cmd/ndd/cli"
 	"ndd/engine/memory"
 	"ndd/engine/oracle/curl"
+	"ndd/engine/oracle/long"
 	"ndd/engine/oracle/must"
 	"ndd/engine/storage/disk"
 	"ndd/engine/storage/store"
@@ -92,8 +92,7 @@ func runOn(ctx context.Context, d *disk.Disk, args []string) error {
 // skipUnderRace skips a test of memory, of which the race detector takes its own.
 func skipUnderRace(t *testing.T) {
 	t.Helper()
-	build, _ := debug.ReadBuildInfo()
-	if slices.Contains(build.Settings, debug.BuildSetting{Key: "-race", Value: "true"}) {
+	if long.Race() {
 		t.Skip("the race detector's memory counts: go test without -race runs this")
 	}
 }

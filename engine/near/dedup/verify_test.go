@@ -16,6 +16,7 @@ import (
 	"ndd/engine/corpus/ingest"
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/memory"
+	"ndd/engine/oracle/long"
 	"ndd/engine/oracle/must"
 )
 
@@ -74,7 +75,7 @@ func TestVerify(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.jsonl")
 	texts := chained(t, path, 400)
 	const words = 3
-	for _, policy := range []string{"first", "score"} {
+	for _, policy := range long.Raced([]string{"first", "score"}, []string{"score"}) {
 		keep, err := ParseKeep(policy)
 		must.Do(t, err)
 		c := read(t, path, ingest.Config{}, ReadOptions{Keep: keep})
@@ -126,7 +127,7 @@ func TestVerify(t *testing.T) {
 			if dropped < 100 || rejected < 20 || farther < 20 {
 				t.Fatalf("%v: %d go, %d of them not for the first, %d stay", rule, dropped, farther, rejected)
 			}
-			for _, memory := range []int64{0, 1, 10_000} {
+			for _, memory := range long.Raced([]int64{0, 1, 10_000}, []int64{10_000}) {
 				for _, threads := range []int{1, 3} {
 					o.Threads, o.Verify.Memory, o.Verify.Meter = threads, memory, &document.Meter{}
 					r := found(t, c, o)

@@ -1,4 +1,5 @@
-// Package long has the flag of tests that have a longer form, which .ci/run long runs.
+// Package long has the flag of tests that have a longer form, which .ci/run long runs, and tells
+// those that have a shorter one whether the race detector is on.
 package long
 
 import "flag"
@@ -12,6 +13,18 @@ func Form() bool { return *asked }
 func Or[T any](usual, long T) T {
 	if *asked {
 		return long
+	}
+	return usual
+}
+
+// Race reports whether the race detector is on. It makes code slower by ten times, has memory of its
+// own, and looks at accesses and locks: other values of the data show it nothing new.
+func Race() bool { return race }
+
+// Raced returns the size of a test: usual, or that under the race detector.
+func Raced[T any](usual, raced T) T {
+	if race {
+		return raced
 	}
 	return usual
 }

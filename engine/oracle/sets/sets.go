@@ -3,7 +3,11 @@
 // seeds give equal sets.
 package sets
 
-import "math/rand/v2"
+import (
+	"math/rand/v2"
+
+	"ndd/engine/oracle/long"
+)
 
 // A Set is a base of fingerprints, and queries against it.
 type Set struct {
@@ -13,7 +17,7 @@ type Set struct {
 
 // All returns a set of each shape with about n fingerprints and nq queries:
 // some queries equal to stored ones, some at distances 0 to k+1 of them, some
-// anywhere.
+// anywhere. Under the race detector it returns five of the shapes, the first two among them.
 func All(n, nq, k int, seed uint64) []Set {
 	rng := rand.New(rand.NewPCG(seed, 0x5e75))
 	shapes := []struct {
@@ -34,7 +38,10 @@ func All(n, nq, k int, seed uint64) []Set {
 		{"two ends", func(i int) uint64 { return rng.Uint64N(1000) ^ -uint64(i&1) }},
 	}
 	var all []Set
-	for _, shape := range shapes {
+	for i, shape := range shapes {
+		if long.Race() && i > 1 && shape.name != "half equal" {
+			continue
+		}
 		base := make([]uint64, n)
 		for i := range base {
 			base[i] = shape.at(i)
