@@ -141,7 +141,7 @@ func TestReplayedFiles(t *testing.T) {
 		must.Do(t, os.WriteFile(segmentPath, other, 0o644))
 		for _, verify := range []live.Verify{VerifyFull, VerifyFast} {
 			if _, err := Open(t.Context(), mine, OpenOptions{Verify: verify}); !errors.Is(err, store.ErrCorrupt) {
-				t.Errorf("%s, verify=%s: %v", what, verify, err)
+				t.Errorf("%s, verify=%v: %v", what, verify, err)
 			}
 		}
 	}

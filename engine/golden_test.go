@@ -78,7 +78,7 @@ func TestGolden(t *testing.T) {
 				must.Do(t, err)
 				must.Do(t, x.Check(t.Context()))
 				if got := indexAnswers(t, x, pages.Fingerprints()); got != string(want) {
-					t.Errorf("%s, %s, verify=%s: other answers", dir, layout, verify)
+					t.Errorf("%s, %s, verify=%v: other answers", dir, layout, verify)
 				}
 				x.Close()
 			}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"runtime"
@@ -29,19 +28,14 @@ machine's memory nodes.`,
   ndd version --format json`,
 		Args: cli.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			if format != "text" && format != "json" {
-				return cli.Usagef("--format %q: must be text or json", format)
-			}
 			v := versionHere()
 			if format == "json" {
-				e := json.NewEncoder(g.Stdout)
-				e.SetIndent("", "  ")
-				return e.Encode(v)
+				return g.WriteJSON(v)
 			}
 			return v.write(g.Stdout)
 		},
 	}
-	cmd.Flags().StringVar(&format, "format", "text", "output format: text or json")
+	cli.WordVar(cmd.Flags(), &format, "format", "output format: text or json", "text", "json")
 	return cmd
 }
 

@@ -5,7 +5,7 @@
 //	args.go, errors.go, former.go  arguments, kinds of errors, flags of earlier versions
 //	input.go, prints.go            documents and fingerprint files as inputs; skipped.go: what could not be read
 //	output.go, objects.go          results, which appear whole or not at all: files, folders, objects
-//	tables.go, reports.go          tables and reports in all formats of --format
+//	format.go, value.go            tables in all formats of --format; flags of a few words
 //	progress.go, log.go            bars and messages on standard error
 //	number.go, lengths.go          numbers, sizes and ratios as people write them
 //

@@ -25,12 +25,6 @@ func (t *TableFormat) Register(cmd *cobra.Command, others ...result.Format) {
 		"output format: "+orList(result.FormatNames(t.allowed...))+"; json is another name of jsonl")
 }
 
-// orList returns names as part of a sentence: "tsv, jsonl or parquet".
-func orList(names []string) string {
-	last := len(names) - 1
-	return strings.Join(names[:last], ", ") + " or " + names[last]
-}
-
 // Check parses the flag. Writing binary data to a terminal is an error; out is the path of the
 // output.
 func (t *TableFormat) Check(g *Globals, out string) (err error) {
@@ -70,53 +64,11 @@ func FormatOf(path string, allowed ...result.Format) (f result.Format, known boo
 	return f, true
 }
 
-// A ReportFormat is the format of a report that has a table: text for people, one JSON value with
-// everything, or the table alone.
-type ReportFormat struct {
-	TableFormat
-	people string // name of the format for people
-}
-
-// Register adds the flag --format.
-func (r *ReportFormat) Register(cmd *cobra.Command, people, table string) {
-	r.people, r.allowed = people, result.Tables
-	cmd.Flags().StringVar(&r.Name, "format", people,
-		"output format: "+people+", json with everything, or tsv, jsonl or parquet: "+table)
-}
-
-// ReportFormats returns the values of --format of a report, of which people is the name of the
-// format for people.
-func ReportFormats(people string) []string {
-	return append([]string{people, "json"}, result.FormatNames(result.Tables...)...)
-}
-
-// Check parses the flag. Writing binary data to a terminal is an error.
-func (r *ReportFormat) Check(g *Globals) error {
-	if names := ReportFormats(r.people); !slices.Contains(names, r.Name) {
-		return Usagef("--format %q: must be %s", r.Name, orList(names))
-	}
-	if !r.IsTable() {
-		return nil
-	}
-	return r.TableFormat.Check(g, "")
-}
-
-// IsTable reports whether the table alone is written.
-func (r *ReportFormat) IsTable() bool { return r.Name != r.people && !r.IsJSON() }
-
-// IsJSON reports whether everything is written as JSON.
-func (r *ReportFormat) IsJSON() bool { return r.Name == "json" }
-
-// JSON writes everything.
-func (r *ReportFormat) JSON(g *Globals, v any) error {
+// WriteJSON writes a value to standard output, for people and programs.
+func (g *Globals) WriteJSON(v any) error {
 	e := json.NewEncoder(g.Stdout)
 	e.SetIndent("", "  ")
 	return e.Encode(v)
-}
-
-// Table writes a table of few rows.
-func (r *ReportFormat) Table(g *Globals, columns []result.Column, rows []CellRow) error {
-	return g.WriteRows("", r.Format, columns, rows)
 }
 
 // WriteTable writes a table to a file, which appears when it is complete, or to standard output.

@@ -80,7 +80,7 @@ func (g *Globals) Register(f *pflag.FlagSet) {
 	f.StringVar(&g.kernel, "kernel", "", "instruction set to use: auto, avx512, avx2, neon or generic (default auto)")
 	f.StringVar(&g.profile.kind, "profile", "", "write a profile, NAME.pprof or trace.out, into the current folder: cpu, "+
 		"mem, allocs, block, mutex, goroutine, thread, clock or trace")
-	f.StringVar(&g.Progress.Format, "log-format", "text", "format of messages on standard error: text or json")
+	WordVar(f, &g.Progress.Format, "log-format", "format of messages on standard error: text or json", "text", "json")
 	f.BoolVarP(&g.Progress.Quiet, "quiet", "q", false, "print no messages except errors")
 	f.BoolVarP(&g.Progress.verbose, "verbose", "v", false, "also report memory plans, timings, and how tables were chosen")
 	f.IntVar(&g.OKStatus, "ok-status", 0, "exit with 0 instead of this status, for schedulers: 4, done in part")
@@ -111,13 +111,9 @@ func (g *Globals) Begin(cmd *cobra.Command) error {
 	}
 	p := &g.Progress
 	p.messages, p.stderr = &messages{out: g.Stderr}, g.Stderr
-	switch p.Format {
-	case "text":
-		g.Log = slog.New(newPlainHandler(p.messages, level))
-	case "json":
+	g.Log = slog.New(newPlainHandler(p.messages, level))
+	if p.Format == "json" {
 		g.Log = slog.New(slog.NewJSONHandler(p.messages, &slog.HandlerOptions{Level: level}))
-	default:
-		return Usagef("--log-format %q: must be text or json", p.Format)
 	}
 	p.log = g.Log
 	g.sayMisspelt(cmd)

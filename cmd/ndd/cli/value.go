@@ -1,30 +1,87 @@
 package cli
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/pflag"
 )
 
+// A WordFlag is the value of a flag that takes one of a few words, which errors and the shell's completion list.
+type WordFlag struct {
+	Words []string
+	at    int
+	set   func(at int)
+}
+
+// WordVar adds a flag that takes one of a few words; the first is the default.
+func WordVar[T ~string](f *pflag.FlagSet, to *T, name, usage string, words ...T) {
+	all := make([]string, len(words))
+	for i, w := range words {
+		all[i] = string(w)
+	}
+	ValueVar(f, to, name, usage, all, words...)
+}
+
+// ValueVar is WordVar for words that stand for values.
+func ValueVar[T any](f *pflag.FlagSet, to *T, name, usage string, words []string, values ...T) {
+	w := &WordFlag{Words: words, set: func(at int) { *to = values[at] }}
+	w.set(0)
+	f.Var(w, name, usage)
+}
+
+// String returns the word that was given.
+func (w *WordFlag) String() string {
+	if w.Words == nil {
+		return "" // pflag asks the zero value
+	}
+	return w.Words[w.at]
+}
+
+// Type returns what the help calls the value.
+func (w *WordFlag) Type() string { return "string" }
+
+// Set is of [pflag.Value].
+func (w *WordFlag) Set(text string) error {
+	at := slices.Index(w.Words, text)
+	if at < 0 {
+		return errors.New("must be " + orList(w.Words))
+	}
+	w.at = at
+	w.set(at)
+	return nil
+}
+
+// orList returns names as part of a sentence: "tsv, jsonl or parquet".
+func orList(names []string) string {
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " or " + names[last]
+}
+
 // ValueError rewords the parser's error about the value of a flag to say which values are allowed.
 // It returns other errors as they are.
 func ValueError(err error) error {
-	bad, _ := errors.AsType[*pflag.InvalidValueError](err)
-	number, _ := errors.AsType[*strconv.NumError](err)
-	switch {
-	case errors.Is(err, ErrUsage): // worded by one of our own flags
+	bad, isValue := errors.AsType[*pflag.InvalidValueError](err)
+	if !isValue {
 		return err
-	case bad != nil && bad.GetFlag().Value.Type() == "duration":
-		return fmt.Errorf("--%s %q: must be a time with its unit, such as 30s or 500ms", bad.GetFlag().Name, bad.GetValue())
-	case bad == nil || number == nil:
-		return err
-	case errors.Is(number.Err, strconv.ErrRange):
-		return fmt.Errorf("--%s %q: too large or too small a number", bad.GetFlag().Name, bad.GetValue())
 	}
-	must := map[string]string{"bool": "true or false", "float64": "a number, with a point before its " +
-		"fraction"}[bad.GetFlag().Value.Type()]
-	return fmt.Errorf("--%s %q: must be %s", bad.GetFlag().Name, bad.GetValue(), cmp.Or(must, "a whole number"))
+	flag := bad.GetFlag()
+	number, isNumber := errors.AsType[*strconv.NumError](err)
+	must := "a whole number"
+	switch kind := flag.Value.Type(); {
+	case kind == "duration":
+		must = "a time with its unit, such as 30s or 500ms"
+	case !isNumber:
+		return fmt.Errorf("--%s %q: %w", flag.Name, bad.GetValue(), bad.Unwrap())
+	case errors.Is(number.Err, strconv.ErrRange):
+		return fmt.Errorf("--%s %q: too large or too small a number", flag.Name, bad.GetValue())
+	case kind == "bool":
+		must = "true or false"
+	case strings.HasPrefix(kind, "float64"):
+		must = "a number, with a point before its fraction"
+	}
+	return fmt.Errorf("--%s %q: must be %s", flag.Name, bad.GetValue(), must)
 }

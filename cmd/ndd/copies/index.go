@@ -22,7 +22,8 @@ import (
 
 func newCopiesBuild(g *cli.Globals) *cobra.Command {
 	f := newSignatureFlags()
-	var out, add, onConflict string
+	var out, add string
+	var onConflict rows.OnConflict
 	cmd := &cobra.Command{
 		Use:   "build -o INDEX | --add INDEX INPUT...",
 		Short: "Build an index of documents to find copies of",
@@ -56,17 +57,13 @@ one that was built at once. A server sees what was added after SIGHUP.`,
 }
 
 // buildCopies writes an index, or adds to one.
-func buildCopies(ctx context.Context, g *cli.Globals, inputs []string, out, add, onConflict string,
-	f *signatureFlags) error {
-	conflict, err := index.ParseConflict(onConflict)
-	if err != nil {
-		return err
-	}
+func buildCopies(ctx context.Context, g *cli.Globals, inputs []string, out, add string,
+	onConflict rows.OnConflict, f *signatureFlags) error {
 	o, config, err := optionsOfIndex(g, add, f)
 	if err != nil {
 		return err
 	}
-	o.OnConflict = conflict
+	o.OnConflict = onConflict
 	budget, err := room(g, f.memory, &o)
 	if err != nil {
 		return err
@@ -93,7 +90,7 @@ func buildCopies(ctx context.Context, g *cli.Globals, inputs []string, out, add,
 		return err
 	}
 	g.Log.Info(fmt.Sprintf("%s: %s added", out+add, cli.Number(report.Documents, "document")))
-	sayTaken(g, &report, conflict)
+	sayTaken(g, &report, onConflict)
 	sayLeftOut(g, &report)
 	return partly
 }

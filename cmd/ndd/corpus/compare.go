@@ -2,7 +2,6 @@ package corpus
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -31,7 +30,7 @@ type compareFlags struct {
 	passages int
 	bytes    int
 	words    int
-	format   cli.ReportFormat
+	format   string
 }
 
 func newCompare(g *cli.Globals) *cobra.Command {
@@ -74,14 +73,11 @@ passages' finds them, and --words 50 those of 50 words.`,
 	fl.IntVar(&f.passages, "passages", 10, "passages to show of each document, the longest ones")
 	fl.IntVar(&f.bytes, "bytes", 0, "show strings of at least so many bytes that both have")
 	fl.IntVar(&f.words, "words", 0, "show strings of at least so many words that both have")
-	f.format.Register(cmd, "text", "a row without the passages")
+	cli.WordVar(fl, &f.format, "format", "output format: text or json", "text", "json")
 	return cmd
 }
 
 func compareTwo(ctx context.Context, g *cli.Globals, a, b string, f *compareFlags) error {
-	if err := f.format.Check(g); err != nil {
-		return err
-	}
 	switch {
 	case f.k < 0 || f.k > 64:
 		return cli.Usagef("-k %d: must be 0 to 64", f.k)
@@ -112,11 +108,8 @@ func compareTwo(ctx context.Context, g *cli.Globals, a, b string, f *compareFlag
 			return err
 		}
 	}
-	switch {
-	case f.format.IsJSON():
-		return r.json(g.Stdout)
-	case f.format.IsTable():
-		return f.format.Table(g, comparisonColumns, []cli.CellRow{r.row()})
+	if f.format == "json" {
+		return r.json(g)
 	}
 	r.text(g.Stdout)
 	return nil
@@ -133,9 +126,6 @@ func (f *compareFlags) unit(g *cli.Globals) (u passages.Unit, err error) {
 		u = passages.Unit{Kind: passages.Words, Length: f.words}
 	default:
 		return u, nil
-	}
-	if f.format.IsTable() {
-		return u, cli.Usagef("--bytes and --words: a row has no strings; use --format text or json")
 	}
 	if err := (&passages.Options{Unit: u}).Check(); err != nil {
 		return u, cli.Usagef("--%ss: %w", u.Kind, err)
@@ -346,25 +336,7 @@ func Excerpt(s string) string {
 	return result.Escape(string(runes))
 }
 
-var comparisonColumns = cli.ColumnsOf("id_a id_b near:b k:i distance:i? fingerprint_a? fingerprint_b? " +
-	"expected_distance:r shared_shingles:i jaccard:r a_in_b:r b_in_a:r")
-
-// row returns the comparison without its passages.
-func (c *comparison) row() cli.CellRow {
-	r := cli.CellRow{c.docs[0].ID, c.docs[1].ID, c.Distance >= 0 && c.Distance <= c.k, c.k, nil, nil, nil, c.Expected,
-		c.Shared, c.Jaccard, c.AInB, c.BInA}
-	if c.Distance >= 0 {
-		r[4] = c.Distance
-	}
-	for i, t := range []*shingle.Text{&c.A, &c.B} {
-		if t.OK {
-			r[5+i] = t.Fingerprint.String()
-		}
-	}
-	return r
-}
-
-func (c *comparison) json(w io.Writer) error {
+func (c *comparison) json(g *cli.Globals) error {
 	type passage struct {
 		Start int    `json:"start"`
 		End   int    `json:"end"`
@@ -417,7 +389,5 @@ func (c *comparison) json(w io.Writer) error {
 		}
 		out.Docs[i] = s
 	}
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
-	return e.Encode(out)
+	return g.WriteJSON(out)
 }

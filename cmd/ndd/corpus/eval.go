@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"strings"
 
@@ -29,7 +28,7 @@ type evalFlags struct {
 	pairs, truth    string
 	plots, report   string
 	table           string
-	format          cli.ReportFormat
+	format          string
 	compare, copies []string
 	languages       []string
 	verify          []float64
@@ -117,7 +116,7 @@ The files of the examples are in the folder cmd/ndd/testdata/sample of the sourc
 		"pairs of each class, 100 unless given")
 	fl.StringSliceVar(&f.languages, "languages", nil,
 		"measure invented texts in place of INPUT: "+strings.Join(eval.LanguageNames(), ", ")+", several of these, or all")
-	f.format.Register(cmd, "text", "recall, a row for each method, kind of pairs (language and class) and k")
+	cli.WordVar(fl, &f.format, "format", "output format: text or json", "text", "json")
 	fl.StringVar(&f.plots, "plot", "",
 		"make this folder, with recall.svg and figure-1.svg, and signatures.svg with --copies")
 	fl.StringVar(&f.report, "report", "", "write a report as one page of HTML")
@@ -195,9 +194,6 @@ func evaluate(g *cli.Globals, cmd *cobra.Command, inputs []string, f *evalFlags)
 
 // options checks the flags.
 func (f *evalFlags) options(g *cli.Globals) (o eval.Options, err error) {
-	if err := f.format.Check(g); err != nil {
-		return o, err
-	}
 	o = eval.Options{Threads: g.Threads}
 	if f.pairs != "" {
 		if err := g.Refuse("applies only without --pairs: it is about copies that ndd edits", "sample"); err != nil {
@@ -385,11 +381,8 @@ func evalWrite(g *cli.Globals, r *eval.Result, f *evalFlags, dir cli.Folder) err
 			return err
 		}
 	}
-	switch {
-	case f.format.IsJSON():
-		return f.format.JSON(g, r)
-	case f.format.IsTable():
-		return f.format.Table(g, recallColumns, recallRows(r))
+	if f.format == "json" {
+		return g.WriteJSON(r)
 	}
 	return r.WriteText(g.Stdout)
 }
@@ -422,31 +415,4 @@ func (f *evalFlags) writePairs(g *cli.Globals, c *eval.Corpus, pairs []eval.Pair
 		}
 	}
 	return g.WriteRows(f.table, format, pairColumns, rows)
-}
-
-var recallColumns = cli.ColumnsOf("method lang label band pairs:i groups:i identical:i k:i threshold:r? " +
-	"found:i per_pair:r? per_group:r? per_pair_edited:r? per_group_edited:r?")
-
-// recallRows returns recall by method, kind of pairs and distance, or threshold of signatures.
-func recallRows(r *eval.Result) (rows []cli.CellRow) {
-	cell := func(v float64) any {
-		if math.IsNaN(v) {
-			return nil
-		}
-		return v
-	}
-	for _, m := range r.Methods {
-		for _, of := range m.Recall {
-			for k := range of.PerPair {
-				var threshold any
-				if k < len(m.Thresholds) {
-					threshold = m.Thresholds[k]
-				}
-				rows = append(rows, cli.CellRow{m.Name, of.Lang, of.Kind, of.Band, of.Pairs, of.Groups, of.Identical, k,
-					threshold, of.Found[k],
-					cell(of.PerPair[k]), cell(of.PerGroup[k]), cell(of.PerPairEdited[k]), cell(of.PerGroupEdited[k])})
-			}
-		}
-	}
-	return rows
 }

@@ -39,21 +39,10 @@ func (f *evalFlags) evaluateLanguages(g *cli.Globals, ctx context.Context, o eva
 	switch {
 	case err != nil:
 		return err
-	case f.format.IsJSON():
-		return f.format.JSON(g, found)
-	case !f.format.IsTable():
-		return eval.WriteLanguages(g.Stdout, found)
+	case f.format == "json":
+		return g.WriteJSON(found)
 	}
-	var rows []cli.CellRow
-	for _, r := range found {
-		for i, shares := range [][]eval.KeyShare{r.Found, r.False, r.Right} {
-			for _, s := range shares {
-				rows = append(rows, cli.CellRow{r.Method, r.Language, r.Class, []string{"found", "false", "right"}[i],
-					[]any{r.Near, r.Unlike, nil}[i], s.K, s.Mean, s.Least, s.Most})
-			}
-		}
-	}
-	return f.format.Table(g, cli.ColumnsOf("method lang class share of_pairs:i? k:i mean:r least:r most:r"), rows)
+	return eval.WriteLanguages(g.Stdout, found)
 }
 
 // evaluateCopies measures methods of ndd copies on invented documents.
@@ -90,17 +79,8 @@ func (f *evalFlags) evaluateCopies(g *cli.Globals, ctx context.Context) error {
 		}
 		found = append(found, results...)
 	}
-	switch {
-	case f.format.IsJSON():
-		return f.format.JSON(g, found)
-	case !f.format.IsTable():
-		return eval.WriteCopies(g.Stdout, found)
+	if f.format == "json" {
+		return g.WriteJSON(found)
 	}
-	var rows []cli.CellRow
-	for _, r := range found {
-		rows = append(rows, cli.CellRow{r.Method, r.Language, r.Class, r.Pairs, r.Found, r.Related, r.Reported, r.Right, r.Flagged,
-			r.FlaggedRight})
-	}
-	return f.format.Table(g, cli.ColumnsOf("method lang class pairs:i found:i related:i reported:i right:i flagged:i "+
-		"flagged_right:i"), rows)
+	return eval.WriteCopies(g.Stdout, found)
 }

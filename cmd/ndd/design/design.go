@@ -1,7 +1,6 @@
 package design
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"strconv"
@@ -17,8 +16,7 @@ import (
 // designCommand are the flags of ndd design.
 type designCommand struct {
 	n, sample string
-	purpose   string
-	format    cli.ReportFormat
+	format    string
 	all       bool
 	choice    Choice
 }
@@ -45,23 +43,17 @@ sample instead of assuming uniform fingerprints: real fingerprints cluster.`,
   ndd design --all -k 2
   ndd design --sample pages.ndf --format json`,
 		Args: cli.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := d.format.Check(g); err != nil {
-				return err
-			}
-			return d.run(g, cmd)
-		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return d.run(g, cmd) },
 	}
 	d.choice.Register(cmd)
 	f := cmd.Flags()
 	f.StringVarP(&d.n, "fingerprints", "n", designDocs,
 		"number of fingerprints, such as 8e9 or 100M (default with --sample: as many as the sample)")
 	f.StringVar(&d.sample, "sample", "", "index or fingerprint file that is typical of the data")
-	d.choice.RegisterIDs(cmd, plan.IDsNames,
-		"what is kept of documents and counts towards the memory limit: names (numbers, and the IDs of a sample that is "+
-			"the collection itself), rows (numbers) or none")
-	f.StringVar(&d.purpose, "for", string(plan.Online), "query time to minimise: online or batch")
-	d.format.Register(cmd, "table", "the designs")
+	d.choice.RegisterIDs(cmd, "what is kept of documents and counts towards the memory limit: names (numbers, and the IDs of a sample that is "+
+		"the collection itself), rows (numbers) or none")
+	cli.WordVar(f, &d.choice.Request.Purpose, "for", "query time to minimise: online or batch", plan.Online, plan.Batch)
+	cli.WordVar(f, &d.format, "format", "output format: table or json", "table", "json")
 	g.RegisterRaw(cmd)
 	cli.FormerFlags(cmd, map[string]string{
 		"costs": formerCosts,
@@ -76,13 +68,12 @@ func (d *designCommand) run(g *cli.Globals, cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	switch {
-	case d.format.IsJSON():
-		return writePlanJSON(g.Stdout, p)
-	case d.format.IsTable():
-		return d.format.Table(g, optionColumns, optionRows(p))
+	if d.format == "table" {
+		return d.write(g.Stdout, p)
 	}
-	return d.write(g.Stdout, p)
+	r := &p.Request
+	return g.WriteJSON(planJSON{r.Fingerprints, r.K, r.Memory, r.Purpose, distribution.Bound(r.Fingerprints), p.Choice,
+		p.Why, p.Options})
 }
 
 // plan answers the question that the flags put, as a build would.
@@ -91,7 +82,6 @@ func (d *designCommand) plan(g *cli.Globals, cmd *cobra.Command) (*plan.Plan, er
 		return nil, err
 	}
 	r := &d.choice.Request
-	r.Purpose = plan.Purpose(d.purpose)
 	n, err := cli.ParseCount(d.n)
 	if err != nil {
 		return nil, cli.Usagef("-n %q: %w", d.n, err)
@@ -119,30 +109,6 @@ type planJSON struct {
 	Choice       plan.Option   `json:"choice"`
 	Why          []string      `json:"why"`
 	Designs      []plan.Option `json:"designs"`
-}
-
-func writePlanJSON(w io.Writer, p *plan.Plan) error {
-	r := &p.Request
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
-	return e.Encode(planJSON{r.Fingerprints, r.K, r.Memory, r.Purpose, distribution.Bound(r.Fingerprints), p.Choice,
-		p.Why, p.Options})
-}
-
-var optionColumns = cli.ColumnsOf("design layout tables:i leading_least:i leading_most:i radius_least:i " +
-	"radius_most:i probes:r candidates:r bytes:i " +
-	"bytes_per_fingerprint:r online_ns:r batch_ns:r fits:b frontier:b chosen:b")
-
-// optionRows returns all designs.
-func optionRows(p *plan.Plan) (rows []cli.CellRow) {
-	for i := range p.Options {
-		o := &p.Options[i]
-		rows = append(rows, cli.CellRow{o.Name, string(o.Layout), o.Tables, o.Leading[0], o.Leading[1], o.Radius[0],
-			o.Radius[1], o.Probes, o.Candidates,
-			o.Bytes, o.PerFingerprint(p.Request.Fingerprints), o.OnlineNS, o.BatchNS, o.Fits, o.Frontier,
-			o.Name == p.Choice.Name && o.Layout == p.Choice.Layout})
-	}
-	return rows
 }
 
 // write writes the plan as a table and sentences.

@@ -99,9 +99,7 @@ const Seed = 1
 type Choice struct {
 	flags   Flags
 	Request plan.Request
-	layout  string
 	memory  string
-	ids     string
 }
 
 // formerCosts is the hint for flags that once chose by the speed of a machine.
@@ -111,14 +109,15 @@ const formerCosts = "the costs are fixed, so that the same input gives the same 
 func (c *Choice) Register(cmd *cobra.Command) {
 	c.flags.Register(cmd)
 	f := cmd.Flags()
-	f.StringVar(&c.layout, "layout", "auto", "layout of the tables: auto, planar or huffman")
+	cli.ValueVar(f, &c.Request.Layout, "layout", "layout of the tables: auto, planar or huffman",
+		[]string{"auto", "planar", "huffman"}, "", table.LayoutPlanar, table.LayoutHuffman)
 	f.StringVar(&c.memory, "memory", "", "memory limit for the index in use, such as 16GiB (default: no limit)")
 	cli.FormerFlags(cmd, map[string]string{"measure": formerCosts})
 }
 
 // RegisterIDs adds the flag that chooses what the index keeps of documents.
-func (c *Choice) RegisterIDs(cmd *cobra.Command, ids plan.IDs, usage string) {
-	cmd.Flags().StringVar(&c.ids, "ids", string(ids), usage)
+func (c *Choice) RegisterIDs(cmd *cobra.Command, usage string) {
+	cli.WordVar(cmd.Flags(), &c.Request.IDs, "ids", usage, plan.IDsNames, plan.IDsRows, plan.IDsNone)
 }
 
 // Parse reads the flags into the request.
@@ -126,30 +125,12 @@ func (c *Choice) Parse() (err error) {
 	if err := c.flags.apply(&c.Request); err != nil {
 		return err
 	}
-	if c.Request.Layout, err = parseLayout(c.layout); err != nil {
-		return err
-	}
-	switch c.Request.IDs = plan.IDs(c.ids); c.Request.IDs {
-	case plan.IDsNone, plan.IDsRows, plan.IDsNames:
-	default:
-		return cli.Usagef("--ids %q: must be %s, %s or %s", c.ids, plan.IDsNone, plan.IDsRows, plan.IDsNames)
-	}
 	c.Request.Memory, err = cli.ParseMemory(c.memory)
 	return err
 }
 
 // Choose returns the plan.
 func (c *Choice) Choose(ctx context.Context) (*plan.Plan, error) { return c.flags.plan(ctx, c.Request) }
-
-func parseLayout(s string) (table.Layout, error) {
-	switch l := table.Layout(s); l {
-	case "auto":
-		return "", nil
-	case table.LayoutHuffman, table.LayoutPlanar:
-		return l, nil
-	}
-	return "", cli.Usagef("--layout %q: must be auto, %s or %s", s, table.LayoutPlanar, table.LayoutHuffman)
-}
 
 // Complete returns the names of the designs for the distance that was given.
 func Complete(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {

@@ -51,20 +51,9 @@ func (b *building) addTo(ctx context.Context, files []*ndf.File, docs uint64) (e
 }
 
 // RegisterConflict adds the flag --on-conflict.
-func RegisterConflict(cmd *cobra.Command, text *string) {
-	cmd.Flags().StringVar(text, "on-conflict", "replace", "for documents with the same ID: replace (the last one "+
-		"stays), keep (the first one stays), or error")
-}
-
-// ParseConflict returns the value of --on-conflict.
-func ParseConflict(text string) (rows.OnConflict, error) {
-	for c, name := range map[rows.OnConflict]string{engine.Replace: "replace", engine.Keep: "keep",
-		engine.Refuse: "error"} {
-		if text == name {
-			return c, nil
-		}
-	}
-	return 0, cli.Usagef("--on-conflict %q: must be replace, keep or error", text)
+func RegisterConflict(cmd *cobra.Command, to *rows.OnConflict) {
+	cli.ValueVar(cmd.Flags(), to, "on-conflict", "for documents with the same ID: replace (the last one stays), keep "+
+		"(the first one stays), or error", []string{"replace", "keep", "error"}, engine.Replace, engine.Keep, engine.Refuse)
 }
 
 // sayConflicts says how many documents an ID of another one has cost.
@@ -96,7 +85,7 @@ func (f *TTL) String() string {
 }
 
 // Type returns what the help calls the value.
-func (f *TTL) Type() string { return "duration" }
+func (f *TTL) Type() string { return "time" }
 
 // Set reads a duration, or a number of days.
 func (f *TTL) Set(text string) error {
@@ -104,14 +93,14 @@ func (f *TTL) Set(text string) error {
 	if days, ok := strings.CutSuffix(text, "d"); ok {
 		n, err := strconv.ParseFloat(days, 64)
 		if err != nil || n != n || n < 0 || n > 100*366 {
-			return cli.Usagef("%q: must be a time such as 90d, 36h or 10m", text)
+			return errors.New("must be a time such as 90d, 36h or 10m")
 		}
 		ttl = time.Duration(n * 24 * float64(time.Hour))
 	} else if d, err := time.ParseDuration(text); err == nil {
 		ttl = d
 	}
 	if ttl < time.Second {
-		return cli.Usagef("%q: must be a time of at least a second, such as 90d, 36h or 10m", text)
+		return errors.New("must be a time of at least a second, such as 90d, 36h or 10m")
 	}
 	*f = TTL(ttl)
 	return nil

@@ -63,7 +63,7 @@ otherwise.`,
 	g.RegisterRaw(cmd)
 	f := cmd.Flags()
 	f.StringVarP(&b.out, "output", "o", "", "folder to create for the index; must not exist")
-	b.choice.RegisterIDs(cmd, plan.IDsNames, "what is kept of documents: names (the IDs of the files, where they have "+
+	b.choice.RegisterIDs(cmd, "what is kept of documents: names (the IDs of the files, where they have "+
 		"some, "+
 		"and row numbers), rows (numbers) or none (queries answer fingerprints)")
 	f.BoolVar(&b.lengths, "lengths", false,
@@ -72,20 +72,19 @@ otherwise.`,
 		"minwise, "+
 		"minwise-pairs, ordered, simhash or a JSON file; the index can then be asked about documents")
 	f.StringVar(&b.add, "add", "", "index to add the documents to, instead of -o")
-	RegisterConflict(cmd, &b.onConflict)
+	RegisterConflict(cmd, &b.conflict)
 	RegisterTTL(cmd, &b.ttl)
 	return cmd
 }
 
 // A building is one run of the command.
 type building struct {
-	g          *cli.Globals
-	choice     design.Choice
-	out, add   string
-	lengths    bool
-	madeBy     string
-	onConflict string
-	ttl        TTL
+	g        *cli.Globals
+	choice   design.Choice
+	out, add string
+	lengths  bool
+	madeBy   string
+	ttl      TTL
 
 	conflict rows.OnConflict
 }
@@ -93,9 +92,6 @@ type building struct {
 // check checks the flags.
 func (b *building) check() (err error) {
 	if err := b.choice.Parse(); err != nil {
-		return err
-	}
-	if b.conflict, err = ParseConflict(b.onConflict); err != nil {
 		return err
 	}
 	none := b.choice.Request.IDs == plan.IDsNone

@@ -57,8 +57,7 @@ or else half of what is left, for which the segment is read several times.`,
 	cmd.Flags().StringVar(&e.format, "format", "",
 		"output format: tsv (default without -o) or jsonl; with -o also ndf, npy or bin, and the ending of the file says "+
 			"which")
-	cmd.Flags().Var(&e.open.verify, "checksums",
-		"how to verify the index: full, or fast, which does not verify large sections")
+	e.open.RegisterChecksums(cmd)
 	g.RegisterForce(cmd)
 	return cmd
 }

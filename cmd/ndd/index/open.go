@@ -32,8 +32,9 @@ func (o *OpenFlags) Register(cmd *cobra.Command) {
 
 // RegisterChecksums adds --checksums alone.
 func (o *OpenFlags) RegisterChecksums(cmd *cobra.Command) {
-	cmd.Flags().Var(&o.verify, "checksums", "how to verify the index: full checks every checksum before the first "+
-		"answer; fast opens in milliseconds and leaves large sections to 'ndd check'")
+	cli.ValueVar(cmd.Flags(), &o.verify, "checksums", "how to verify the index: full checks every checksum before the "+
+		"first answer; fast opens in milliseconds and leaves large sections to 'ndd check'",
+		[]string{"full", "fast"}, live.VerifyFull, live.VerifyFast)
 }
 
 // Open opens an index for the flags and options. It logs the amount that was not verified, and with
@@ -82,8 +83,8 @@ func SpreadAuto() SpreadFlags { return SpreadFlags{when: "auto"} }
 
 // Register adds the flag.
 func (s *SpreadFlags) Register(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&s.when, "numa", "auto", "copy tables to NUMA memory nodes and search each with threads on "+
-		"that node: auto (if there are several nodes), on or off")
+	cli.WordVar(cmd.Flags(), &s.when, "numa", "copy tables to NUMA memory nodes and search each with threads on that "+
+		"node: auto (if there are several nodes), on or off", "auto", "on", "off")
 	const now = "--numa chooses copies and workers by the machine"
 	cli.FormerFlags(cmd, map[string]string{"replicate": now, "workers": now, "hugetlb": now})
 }
@@ -94,12 +95,8 @@ const processorsMin = 8
 
 // Options returns nil if the tables remain in their file.
 func (s *SpreadFlags) Options(g *cli.Globals) (*worker.Options, error) {
-	switch s.when {
-	case "auto", "on":
-	case "off", "": // not a flag of this command
+	if s.when == "off" || s.when == "" { // not a flag of this command
 		return nil, nil
-	default:
-		return nil, cli.Usagef("--numa %q: must be auto, on or off", s.when)
 	}
 	h := numa.New(numa.Options{Log: g.Log})
 	if s.when == "auto" && len(h.Nodes()) == 1 {

@@ -21,7 +21,7 @@ import (
 )
 
 func newCheck(g *cli.Globals) *cobra.Command {
-	var format cli.ReportFormat
+	var format string
 	cmd := &cobra.Command{
 		Use:   "check INDEX|FILE...",
 		Short: "Verify every byte of indexes and fingerprint files",
@@ -35,10 +35,6 @@ bytes or documents, and error.`,
   ndd check index/00000001.segment pages.ndf`,
 		Args: cli.SomeArgs("INDEX or FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := format.Check(g); err != nil {
-				return err
-			}
-			var rows []cli.CellRow
 			var wrong []error // of each that is
 			for _, path := range args {
 				f := &finding{Path: path}
@@ -51,42 +47,19 @@ bytes or documents, and error.`,
 				}
 				wrong = append(wrong, err)
 				switch {
-				case format.IsTable():
-					rows = append(rows, f.row())
-				case format.IsJSON():
+				case format == "json":
 					wrong = append(wrong, writeJSON(g.Stdout, f))
 				case f.Sound: // an error is reported in the end
 					_, err = fmt.Fprintf(g.Stdout, "%s: %s\n", f.Path, f.text)
 					wrong = append(wrong, err)
 				}
 			}
-			if format.IsTable() {
-				wrong = append(wrong, format.Table(g, findingColumns, rows))
-			}
 			return errors.Join(wrong...)
 		},
 	}
-	format.Register(cmd, "text", "a row for each INDEX or FILE")
+	cli.WordVar(cmd.Flags(), &format, "format", "output format: text or json", "text", "json")
 	g.RegisterRaw(cmd)
 	return cmd
-}
-
-var findingColumns = cli.ColumnsOf("path sound:b kind? bytes:i? documents:i? fingerprints:i? too_short:i? " +
-	"deleted:i? expired:i? error?")
-
-// row returns the finding as a row of a table.
-func (f *finding) row() cli.CellRow {
-	return cli.CellRow{f.Path, f.Sound, some(f.Kind), some(f.Bytes), some(f.Documents), some(f.Fingerprints),
-		some(f.TooShort), some(f.Deleted), some(f.Expired), some(f.Error)}
-}
-
-// some returns the cell of a value, which has none for zero.
-func some[T comparable](v T) any {
-	var zero T
-	if v == zero {
-		return nil
-	}
-	return v
 }
 
 // writeJSON writes a line of JSON.

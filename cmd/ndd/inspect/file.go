@@ -260,27 +260,6 @@ func bitsEach(bytes, n uint64) float64 {
 	return float64(bytes) * 8 / float64(n)
 }
 
-var partColumns = cli.ColumnsOf("path kind table:i? part offset:i? bytes:i bits_per_fingerprint:r?")
-
-// rows returns the sections of the file and the parts of its tables.
-func (f *file) rows() (rows []cli.CellRow) {
-	row := func(table any, p part) {
-		rows = append(rows, cli.CellRow{f.Path, f.Kind, table, p.Name, some(p.Offset), p.Bytes, some(p.Bits)})
-	}
-	for _, p := range f.Sections {
-		row(nil, p)
-	}
-	for i, t := range f.Tables {
-		for _, p := range t.Parts {
-			row(i, p)
-		}
-	}
-	if len(rows) == 0 {
-		row(nil, part{Name: f.Kind, Bytes: f.Bytes, Bits: bitsEach(f.Bytes, f.Documents)})
-	}
-	return rows
-}
-
 // text writes the report for people. A segment with tables of its own names their design.
 func (f *file) text(w io.Writer, design string) error {
 	if f.FormatVersion == 0 {

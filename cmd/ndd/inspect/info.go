@@ -19,7 +19,7 @@ import (
 )
 
 func newInfo(g *cli.Globals) *cobra.Command {
-	var format cli.ReportFormat
+	var format string
 	var long bool
 	var plots string
 	cmd := &cobra.Command{
@@ -40,15 +40,12 @@ intervals (figure 2b). With --format json, one object per INDEX or FILE.`,
   ndd info --plot figures pages.ndf`,
 		Args: cli.SomeArgs("INDEX or FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := format.Check(g); err != nil {
-				return err
-			}
 			if plots != "" && len(args) > 1 {
 				return cli.Usagef("--plot draws one INDEX or FILE")
 			}
 			var all []*info
 			for _, path := range args {
-				x, err := infoOf(cmd.Context(), g, path, long || format.IsTable(), plots != "")
+				x, err := infoOf(cmd.Context(), g, path, long, plots != "")
 				if err != nil {
 					return err
 				}
@@ -59,10 +56,10 @@ intervals (figure 2b). With --format json, one object per INDEX or FILE.`,
 					return err
 				}
 			}
-			return write(g, &format, all)
+			return write(g, format, all)
 		},
 	}
-	format.Register(cmd, "text", "sections and parts of tables")
+	cli.WordVar(cmd.Flags(), &format, "format", "output format: text or json", "text", "json")
 	g.RegisterForce(cmd)
 	g.RegisterRaw(cmd)
 	cmd.Flags().BoolVar(&long, "sections", false, "also show sections, tables and how the fingerprints are distributed")
@@ -71,18 +68,9 @@ intervals (figure 2b). With --format json, one object per INDEX or FILE.`,
 }
 
 // write writes all in a format.
-func write(g *cli.Globals, format *cli.ReportFormat, all []*info) error {
-	if format.IsTable() {
-		var rows []cli.CellRow
-		for _, x := range all {
-			for _, f := range x.Files {
-				rows = append(rows, f.rows()...)
-			}
-		}
-		return format.Table(g, partColumns, rows)
-	}
+func write(g *cli.Globals, format string, all []*info) error {
 	for i, x := range all {
-		if format.IsJSON() {
+		if format == "json" {
 			if err := writeJSON(g.Stdout, x); err != nil {
 				return err
 			}

@@ -106,7 +106,7 @@ requests together use a quarter of --memory, or 512 MiB. Requests beyond are ref
 		"stops")
 	f.StringVar(&s.sync, "sync", "always", "when inserts are durable against a power cut: always (before the answer), "+
 		"interval=DURATION, or never (when the system writes them)")
-	index.RegisterConflict(cmd, &s.onConflict)
+	index.RegisterConflict(cmd, &s.how.OnConflict)
 	index.RegisterTTL(cmd, &s.ttl)
 	f.BoolVar(&s.how.AcceptClock, "accept-clock", false, "the system's clock is right, though it is more than a day from "+
 		"the time at which the index was last open; without it no document expires then")
@@ -157,13 +157,13 @@ type serving struct {
 
 // flags are the flags of serve that are looked at as they are given.
 type flags struct {
-	load                     []string
-	memoryOnly               bool
-	stopWithStdin            bool
-	mayCreate                bool // it is not an error that there is no index
-	sync, onConflict, memory string
-	ttl                      index.TTL
-	copies                   string // index to find copies in
+	load          []string
+	memoryOnly    bool
+	stopWithStdin bool
+	mayCreate     bool // it is not an error that there is no index
+	sync, memory  string
+	ttl           index.TTL
+	copies        string // index to find copies in
 }
 
 func (s *serving) run(cmd *cobra.Command, args []string) error {
@@ -229,9 +229,6 @@ const defaultDir = "ndd-data"
 func (s *serving) place(cmd *cobra.Command) (err error) {
 	if s.how.Sync, err = wal.ParseSync(s.sync); err != nil {
 		return cli.Usagef("--sync: %w", err)
-	}
-	if s.how.OnConflict, err = index.ParseConflict(s.onConflict); err != nil {
-		return err
 	}
 	s.how.TTL = time.Duration(s.ttl)
 	if s.how.Budget, err = s.g.Budget(s.memory); err != nil {

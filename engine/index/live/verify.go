@@ -3,7 +3,6 @@ package live
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"math"
 	"runtime"
 	"slices"
@@ -13,8 +12,7 @@ import (
 	"ndd/engine/storage/store"
 )
 
-// Verify says how much of an index [Open] holds against its checksums. It is a
-// flag's value (flag.Value, pflag.Value).
+// Verify says how much of an index [Open] holds against its checksums.
 type Verify int
 
 const (
@@ -30,24 +28,6 @@ const (
 	// finds it.
 	VerifyFast
 )
-
-var verifyNames = []string{"full", "fast"}
-
-func (v Verify) String() string { return verifyNames[v] }
-
-// Set is the inverse of String.
-func (v *Verify) Set(name string) error {
-	for i, n := range verifyNames {
-		if n == name {
-			*v = Verify(i)
-			return nil
-		}
-	}
-	return fmt.Errorf("must be full or fast")
-}
-
-// Type returns what a command's help calls it.
-func (v *Verify) Type() string { return "full|fast" }
 
 func verify(ctx context.Context, files []*store.File, threads int, progress func(done, of uint64)) error {
 	if threads <= 0 {
