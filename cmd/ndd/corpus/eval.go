@@ -13,8 +13,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"ndd/cmd/ndd/cli"
-	"ndd/engine/copies"
-	"ndd/engine/copies/postings"
 	"ndd/engine/corpus/document"
 	"ndd/engine/corpus/ingest"
 	"ndd/engine/memory"
@@ -50,16 +48,14 @@ deleted or moved, text cut off, boilerplate added) and measures how many copies 
 found; precision is then that of the documents themselves.
 
 The report has, for each recipe (--recipe, and others given with --compare) and each
---verify, and for each method of 'ndd copies' given with --copies: recall by pair and
-by group of pairs, without identical texts; pairs labelled different that are within
-k; precision over all pairs of the corpus within k; and figure 1 of the paper. 'By the
-labels' counts labelled pairs alone, whatever their Jaccard: true positives are found,
-false negatives are not, false positives are labelled different; pairs labelled
-contains count as neither.
+--verify: recall by pair and by group of pairs, without identical texts; pairs labelled
+different that are within k; precision over all pairs of the corpus within k; and
+figure 1 of the paper. 'By the labels' counts labelled pairs alone, whatever their
+Jaccard: true positives are found, false negatives are not, false positives are
+labelled different; pairs labelled contains count as neither.
 --table has a row for each labelled pair: its label, distance, Jaccard, and whether it
-is found (k = 3, or the method's threshold).
-A pair is right with a Jaccard of at least 0.5: ccdet and winnow also report what
-one document has of another, which is not. All texts are held in memory.
+is found with k = 3. A pair is right with a Jaccard of at least 0.5. All texts are held
+in memory.
 
 A row such as 'en same near' is of the pairs of a language with a label, by their
 Jaccard: near from 0.8, revised from 0.5, heavy from 0.2, low below. A group is what
@@ -104,8 +100,7 @@ The files of the examples are in the folder cmd/ndd/testdata/sample of the sourc
 	fl.StringArrayVar(&f.compare, "compare", nil,
 		"another recipe to measure beside that of --recipe; may be given more than once")
 	fl.StringSliceVar(&f.copies, "copies", nil,
-		"also measure methods of 'ndd copies', by the least similarity of a pair's signatures: "+
-			"spotsigs, ccdet, winnow or shingles, or several")
+		"with --languages: measure methods of 'ndd copies' instead: auto, spotsigs, ccdet, winnow or shingles, or several")
 	fl.StringVar(&f.pairs, "pairs", "", "table of labelled pairs; - for standard input")
 	fl.StringVar(&f.truth, "truth", "",
 		"table of every pair with a Jaccard of at least 0.5 (id_a, id_b, jaccard), for precision; "+
@@ -118,7 +113,7 @@ The files of the examples are in the folder cmd/ndd/testdata/sample of the sourc
 		"measure invented texts in place of INPUT: "+strings.Join(eval.LanguageNames(), ", ")+", several of these, or all")
 	cli.WordVar(fl, &f.format, "format", "output format: text or json", "text", "json")
 	fl.StringVar(&f.plots, "plot", "",
-		"make this folder, with recall.svg and figure-1.svg, and signatures.svg with --copies")
+		"make this folder, with recall.svg and figure-1.svg")
 	fl.StringVar(&f.report, "report", "", "write a report as one page of HTML")
 	fl.StringVar(&f.table, "table", "",
 		"with --pairs: write a row for each pair (label, distance, Jaccard, found) to this file: .tsv, .jsonl or .parquet")
@@ -149,7 +144,7 @@ func evaluate(g *cli.Globals, cmd *cobra.Command, inputs []string, f *evalFlags)
 	}
 	var dir cli.Folder
 	if f.plots != "" { // before the work, so that a wrong name costs nothing
-		if dir, err = g.CreateFolder(f.plots, cli.Named("recall.svg", "figure-1.svg", "signatures.svg")); err != nil {
+		if dir, err = g.CreateFolder(f.plots, cli.Named("recall.svg", "figure-1.svg")); err != nil {
 			return err
 		}
 		defer dir.Abort()
@@ -164,7 +159,7 @@ func evaluate(g *cli.Globals, cmd *cobra.Command, inputs []string, f *evalFlags)
 		return partly
 	}
 	if f.pairs == "" {
-		o.AllBands, o.Originals = true, corpus.Len()
+		o.Originals = corpus.Len()
 		if labels, err = corpus.SyntheticLabels(f.sample, 1); err != nil {
 			return err
 		}
@@ -201,6 +196,8 @@ func (f *evalFlags) options(g *cli.Globals) (o eval.Options, err error) {
 		}
 	}
 	switch {
+	case f.copies != nil && f.languages == nil:
+		return o, cli.Usagef("--copies applies only with --languages")
 	case f.sample < 1:
 		return o, cli.Usagef("--sample %d: must be at least 1", f.sample)
 	case f.table != "" && f.pairs == "":
@@ -238,44 +235,7 @@ func (f *evalFlags) methods(g *cli.Globals) (methods []eval.Method, err error) {
 			methods = append(methods, m)
 		}
 	}
-	for _, name := range f.copies {
-		m, err := signing(name)
-		if err != nil {
-			return nil, err
-		}
-		methods = append(methods, m)
-	}
 	return methods, nil
-}
-
-// signing returns the method of signatures with a name.
-func signing(name string) (eval.Method, error) {
-	method, err := copies.ParseMethod(name)
-	if err != nil || method == copies.Auto {
-		return eval.Method{}, cli.Usagef("--copies %q: must be spotsigs, ccdet, winnow or shingles", name)
-	}
-	s := &eval.Signing{
-		Threshold: method.Threshold(),
-		Worker: func() (func(string) []uint64, error) {
-			signer, err := copies.NewSigner(copies.Options{Method: method})
-			if err != nil {
-				return nil, err
-			}
-			return func(text string) []uint64 {
-				if set := signer.Sign(text).Own; len(set) >= method.MinFeatures() {
-					return set
-				}
-				return nil
-			}, nil
-		},
-		Similarity: func(a, b, shared int) float64 {
-			if method.Measure() == postings.Jaccard {
-				return float64(shared) / float64(a+b-shared)
-			}
-			return float64(shared) / float64(min(a, b))
-		},
-	}
-	return eval.Method{Name: "copies " + name, Signing: s}, nil
 }
 
 // evalTables reads the tables of pairs.
@@ -351,14 +311,9 @@ func evalMissing(g *cli.Globals, f *evalFlags, pairs []eval.Pair, missing []eval
 // none.
 func evalWrite(g *cli.Globals, r *eval.Result, f *evalFlags, dir cli.Folder) error {
 	if dir != nil {
-		charts := map[string]io.WriterTo{"recall.svg": r.RecallChart(), "figure-1.svg": r.FigureChart()}
-		if c := r.SignatureChart(); c != nil {
-			charts["signatures.svg"] = c
-		}
-		for name, chart := range charts {
+		for name, chart := range map[string]io.WriterTo{"recall.svg": r.RecallChart(), "figure-1.svg": r.FigureChart()} {
 			if err := dir.Write(name, func(w *bufio.Writer) error {
-				_,
-					err := chart.WriteTo(w)
+				_, err := chart.WriteTo(w)
 				return err
 			}); err != nil {
 				return err
@@ -387,7 +342,7 @@ func evalWrite(g *cli.Globals, r *eval.Result, f *evalFlags, dir cli.Folder) err
 	return r.WriteText(g.Stdout)
 }
 
-var pairColumns = cli.ColumnsOf("method id_a id_b lang? label jaccard:r distance:i? similarity:r? found:b")
+var pairColumns = cli.ColumnsOf("method id_a id_b lang? label jaccard:r distance:i? found:b")
 
 // writePairs writes the table of labelled pairs, for each method.
 func (f *evalFlags) writePairs(g *cli.Globals, c *eval.Corpus, pairs []eval.Pair, methods []eval.Method,
@@ -400,15 +355,12 @@ func (f *evalFlags) writePairs(g *cli.Globals, c *eval.Corpus, pairs []eval.Pair
 	for i := range methods {
 		for j, pair := range pairs {
 			d := r.Methods[i].Distances[j]
-			row := cli.CellRow{methods[i].Name, c.ID(pair.A), c.ID(pair.B), nil, pair.Kind, pair.Jaccard, nil, nil,
+			row := cli.CellRow{methods[i].Name, c.ID(pair.A), c.ID(pair.B), nil, pair.Kind, pair.Jaccard, nil,
 				methods[i].Finds(d, pair.Jaccard)}
 			if pair.Lang != "" {
 				row[3] = pair.Lang
 			}
-			switch {
-			case methods[i].Signing != nil && d >= 0 && d <= eval.MaxK:
-				row[7] = eval.Thresholds[d]
-			case methods[i].Signing == nil && d >= 0:
+			if d >= 0 {
 				row[6] = d
 			}
 			rows = append(rows, row)

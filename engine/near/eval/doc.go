@@ -24,10 +24,6 @@
 // within k, recall the share of all true pairs that are within k. Here near pairs are true, pairs
 // below 0.5 false, and revised ones unknown, which count for neither ([Result.Figure]).
 //
-// Methods of signatures ([Signing]) are measured in the same way by the least similarity of two
-// sets, [Thresholds] in the place of distances, as figure 8 of Theobald, Siddharth and Paepcke
-// (SpotSigs, SIGIR 2008) draws them.
-//
 // # Invented texts
 //
 // [MeasureLanguages] measures recipes by language and class, on pairs that [InventedPairs] makes of
@@ -39,8 +35,7 @@
 // # Cost
 //
 // All pairs of fingerprints are compared, with the linear kernel of package asm: 0.15 s for 24,000
-// documents, 3 s for 100,000. Signatures are compared by the lists of rows that have each: what
-// lists share, two rows at a time. Shingles of all documents are kept, about 1.4 times the text.
+// documents, 3 s for 100,000. Shingles of all documents are kept, about 1.4 times the text.
 //
 // # Concurrency
 //

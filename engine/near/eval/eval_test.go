@@ -332,7 +332,7 @@ func TestMeasure(t *testing.T) {
 	}
 	methods := []Method{{Name: "plain", Recipe: simhash.Default()}, {Name: "verified <&>", Recipe: simhash.Default(),
 		Verify: 0.9}}
-	r, err := Measure(context.Background(), c, pairs, methods, Options{AllBands: true, Originals: 61})
+	r, err := Measure(context.Background(), c, pairs, methods, Options{Originals: 61})
 	must.Do(t, err)
 	plain, verified := r.Methods[0], r.Methods[1]
 	if plain.TooShort != 1 || plain.Recall[0].PerPair[10] == 0 || plain.Candidates != verified.Candidates {

@@ -30,11 +30,10 @@ func (r *Result) WriteHTML(w io.Writer) error {
 	}
 	p := struct {
 		*Result
-		Columns                    int
-		Signatures, Recall, Figure plot.HTML
-		Tables                     []method
-	}{Result: r, Columns: len(shown) + 1, Signatures: r.SignatureChart().HTML(), Recall: r.RecallChart().HTML(),
-		Figure: r.FigureChart().HTML()}
+		Columns        int
+		Recall, Figure plot.HTML
+		Tables         []method
+	}{Result: r, Columns: len(shown) + 1, Recall: r.RecallChart().HTML(), Figure: r.FigureChart().HTML()}
 	for i := range r.Methods {
 		m := method{MethodResult: &r.Methods[i]}
 		for at, cells := range r.table(m.MethodResult) {

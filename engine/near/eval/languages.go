@@ -150,10 +150,9 @@ func (r *LanguageResult) add(key int, pairs []Pair, p *prints, verify float64) {
 		if r.Class != pair.Kind && r.Class != AllClasses && (r.Class != AllEdits || !strings.HasPrefix(pair.Kind, "edited")) {
 			continue
 		}
-		a, b := uint32(pair.A), uint32(pair.B)
 		count := func(of []int) {
 			for i, k := range languageK {
-				if p.ok[a] && p.ok[b] && p.between(a, b) <= k && pair.Jaccard >= verify {
+				if distance(p, &pair, verify) <= k {
 					of[i]++
 				}
 			}

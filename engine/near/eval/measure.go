@@ -6,14 +6,13 @@ import (
 	"time"
 )
 
-// Options configures [Measure]. The zero value measures every band.
+// Options configures [Measure]. The zero value measures labelled pairs by band.
 type Options struct {
-	Threads  int   // default: one for each processor
-	Truth    Truth // of every pair with a Jaccard of at least 0.5; nil: the corpus's own Jaccard
-	AllBands bool  // count labels without regard to their band
+	Threads int   // default: one for each processor
+	Truth   Truth // of every pair with a Jaccard of at least 0.5; nil: the corpus's own Jaccard
 
 	// Originals, unless 0, is how many documents were in the corpus before [Corpus.SyntheticLabels]
-	// added copies: reported pairs are counted among these alone.
+	// added copies: reported pairs are counted among these alone, and labels without regard to their band.
 	Originals int
 
 	// Progress, if not nil, is told the name of each method before it is measured.
@@ -46,21 +45,18 @@ func Measure(ctx context.Context, c *Corpus, pairs []Pair, methods []Method, o O
 // measure measures one method.
 func (c *Corpus) measure(ctx context.Context, pairs []Pair, m Method, o Options) (*MethodResult, error) {
 	began := time.Now()
-	p, err := c.finder(ctx, m, o.Threads)
+	p, err := c.fingerprint(ctx, m.Recipe, o.Threads)
 	if err != nil {
 		return nil, err
 	}
-	r := &MethodResult{Name: m.Name, Verify: m.Verify, Seconds: time.Since(began).Seconds(),
-		TooShort: c.Len() - len(rowsOf(p, c.Len()))}
-	if r.Recipe = m.Recipe.String(); m.Signing != nil {
-		r.Recipe, r.Thresholds = "", Thresholds[:]
-	}
+	r := &MethodResult{Name: m.Name, Recipe: m.Recipe.String(), Verify: m.Verify, Seconds: time.Since(began).Seconds(),
+		TooShort: c.Len() - len(p.rows(c.Len()))}
 	documents := cmp.Or(o.Originals, c.Len())
 	all, err := findReported(ctx, c, p, documents, o.Truth)
 	if err != nil {
 		return nil, err
 	}
-	r.Recall = recall(pairs, p, m.Verify, !o.AllBands)
+	r.Recall = recall(pairs, p, m.Verify, o.Originals == 0)
 	r.ByLabel = byLabel(pairs, p, m.Verify)
 	r.Distances = distances(pairs, p)
 	r.Precision = all.precision(m.Verify)

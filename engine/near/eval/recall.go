@@ -24,7 +24,7 @@ func kindOrder(kind string) int {
 }
 
 // recall counts the pairs that fingerprints find, by language, label and band.
-func recall(pairs []Pair, p finder, verify float64, bands bool) []Recall {
+func recall(pairs []Pair, p *prints, verify float64, bands bool) []Recall {
 	rows := map[rowKey][]int{}
 	kinds := map[string]int{} // in order of appearance
 	for i := range pairs {
@@ -55,7 +55,7 @@ func recall(pairs []Pair, p finder, verify float64, bands bool) []Recall {
 }
 
 // recallOf counts one row.
-func recallOf(key rowKey, pairs []Pair, row []int, p finder, verify float64) Recall {
+func recallOf(key rowKey, pairs []Pair, row []int, p *prints, verify float64) Recall {
 	r := Recall{Lang: key.lang, Kind: key.kind, Band: key.band, Pairs: len(row)}
 	all, edited := newTally(), newTally()
 	for _, i := range row {
@@ -75,7 +75,7 @@ func recallOf(key rowKey, pairs []Pair, row []int, p finder, verify float64) Rec
 }
 
 // byLabel counts the pairs that are found and those that are not by their labels.
-func byLabel(pairs []Pair, p finder, verify float64) (b ByLabel) {
+func byLabel(pairs []Pair, p *prints, verify float64) (b ByLabel) {
 	for i := range pairs {
 		d := distance(p, &pairs[i], verify)
 		for k := range b.F1 {
@@ -99,11 +99,11 @@ func byLabel(pairs []Pair, p finder, verify float64) (b ByLabel) {
 }
 
 // distances returns the distance of each pair without regard to verification; -1 if there is none.
-func distances(pairs []Pair, p finder) []int {
+func distances(pairs []Pair, p *prints) []int {
 	all := make([]int, len(pairs))
 	for i := range pairs {
 		all[i] = -1
-		if a, b := uint32(pairs[i].A), uint32(pairs[i].B); p.has(a) && p.has(b) {
+		if a, b := pairs[i].A, pairs[i].B; p.ok[a] && p.ok[b] {
 			all[i] = p.between(a, b)
 		}
 	}
@@ -111,12 +111,12 @@ func distances(pairs []Pair, p finder) []int {
 }
 
 // distance returns how far the documents of a pair are from each other, more than MaxK where one
-// has nothing to compare or verification refuses the pair.
-func distance(p finder, pair *Pair, verify float64) int {
-	if !p.has(uint32(pair.A)) || !p.has(uint32(pair.B)) || pair.Jaccard < verify {
+// has no fingerprint or verification refuses the pair.
+func distance(p *prints, pair *Pair, verify float64) int {
+	if pair.Jaccard < verify {
 		return MaxK + 1
 	}
-	return p.between(uint32(pair.A), uint32(pair.B))
+	return p.between(pair.A, pair.B)
 }
 
 // tally counts found pairs in all and by group.

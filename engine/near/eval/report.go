@@ -33,11 +33,7 @@ func (r *Result) WriteText(w io.Writer) error {
 
 // table returns the table of a method, with a header.
 func (r *Result) table(m *MethodResult) (t textTable) {
-	if m.Thresholds != nil {
-		t.row("similarity at least", func(k int) string { return fmt.Sprint(m.Thresholds[k]) })
-	} else {
-		t.row("within k bits", func(k int) string { return fmt.Sprint(k) })
-	}
+	t.row("within k bits", func(k int) string { return fmt.Sprint(k) })
 	if r.Copies > 0 {
 		addEdits(&t, m.Recall)
 	} else {
@@ -55,9 +51,7 @@ func (m *MethodResult) heading(textBytes int) string {
 	if m.Verify > 0 {
 		s += fmt.Sprintf("; pairs verified: Jaccard at least %g", m.Verify)
 	}
-	if m.TooShort > 0 && m.Thresholds != nil {
-		s += fmt.Sprintf("; %s with too few signatures", plural(m.TooShort, "document"))
-	} else if m.TooShort > 0 {
+	if m.TooShort > 0 {
 		s += fmt.Sprintf("; %s too short for a fingerprint", plural(m.TooShort, "document"))
 	}
 	return s
@@ -176,23 +170,15 @@ func (m *MethodResult) addTo(t *textTable) {
 	t.row("figure 1: recall, %", percent(&m.Figure.Recall))
 }
 
-// nearRecall returns the recall of near pairs by group, a line for each language.
-func (m *MethodResult) nearRecall(what string) (lines []plot.Series) {
-	for i := range m.Recall {
-		if x := &m.Recall[i]; x.Band == Near.String() && x.Kind == Same {
-			name := strings.Join(strings.Fields(m.Name+" "+x.Lang+" "+what), " ")
-			lines = append(lines, plot.Series{Name: name, Values: x.PerGroup[:]})
-		}
-	}
-	return lines
-}
-
 // RecallChart draws the recall of near pairs by group, a line for each method and language.
 func (r *Result) RecallChart() *plot.Lines {
 	c := &plot.Lines{Title: "Near pairs found (Jaccard at least 0.8), mean of groups", X: "k", Y: "recall"}
 	for i := range r.Methods {
-		if m := &r.Methods[i]; m.Thresholds == nil { // signatures have another axis
-			c.Series = append(c.Series, m.nearRecall("")...)
+		m := &r.Methods[i]
+		for j := range m.Recall {
+			if x := &m.Recall[j]; x.Band == Near.String() && x.Kind == Same {
+				c.Series = append(c.Series, plot.Series{Name: strings.TrimSpace(m.Name + " " + x.Lang), Values: x.PerGroup[:]})
+			}
 		}
 	}
 	return c
@@ -202,28 +188,9 @@ func (r *Result) RecallChart() *plot.Lines {
 func (r *Result) FigureChart() *plot.Lines {
 	c := &plot.Lines{Title: "Figure 1: precision and recall, equal samples by distance", X: "k", Y: "share"}
 	for i := range r.Methods {
-		if m := &r.Methods[i]; m.Thresholds == nil {
-			c.Series = append(c.Series, plot.Series{Name: m.Name + " precision", Values: m.Figure.Precision[:]},
-				plot.Series{Name: m.Name + " recall", Values: m.Figure.Recall[:]})
-		}
-	}
-	return c
-}
-
-// SignatureChart draws recall of near pairs and precision by the least similarity of signatures,
-// for each method of them; nil where there is none.
-func (r *Result) SignatureChart() *plot.Lines {
-	steps := strings.Trim(fmt.Sprint(Thresholds), "[]")
-	c := &plot.Lines{Title: "Signatures: near pairs found, mean of groups, and precision",
-		X: "least similarity, from 0 to 10: " + steps, Y: "share"}
-	for i := range r.Methods {
-		if m := &r.Methods[i]; m.Thresholds != nil {
-			c.Series = append(c.Series, m.nearRecall("recall")...)
-			c.Series = append(c.Series, plot.Series{Name: m.Name + " precision", Values: m.Precision.Share[:]})
-		}
-	}
-	if len(c.Series) == 0 {
-		return nil
+		m := &r.Methods[i]
+		c.Series = append(c.Series, plot.Series{Name: m.Name + " precision", Values: m.Figure.Precision[:]},
+			plot.Series{Name: m.Name + " recall", Values: m.Figure.Recall[:]})
 	}
 	return c
 }

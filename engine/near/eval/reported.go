@@ -26,7 +26,7 @@ type reported struct {
 }
 
 // findReported finds all pairs of the first documents that a method reports, and judges them.
-func findReported(ctx context.Context, c *Corpus, p finder, documents int, truth Truth) (*reported, error) {
+func findReported(ctx context.Context, c *Corpus, p *prints, documents int, truth Truth) (*reported, error) {
 	r := new(reported)
 	// Reservoir sampling (Vitter's algorithm R): every pair of a distance is kept with the same
 	// chance.

@@ -37,11 +37,9 @@ type Result struct {
 
 // A MethodResult is one method's.
 type MethodResult struct {
-	Name   string  `json:"name"`
-	Recipe string  `json:"recipe,omitempty"` // as JSON; none where signatures are compared
-	Verify float64 `json:"verify,omitempty"`
-	// of signatures: what the values of curves are of, in the place of k
-	Thresholds []float64 `json:"thresholds,omitempty"`
+	Name       string    `json:"name"`
+	Recipe     string    `json:"recipe"` // as JSON
+	Verify     float64   `json:"verify,omitempty"`
 	Seconds    float64   `json:"seconds"`             // from texts to fingerprints, on all threads
 	TooShort   int       `json:"without_fingerprint"` // documents with too few features
 	Recall     []Recall  `json:"recall"`
@@ -50,8 +48,8 @@ type MethodResult struct {
 	Figure     Figure    `json:"figure_1"`
 	Candidates Counts    `json:"candidates"` // pairs of documents within k, before verification
 
-	// Distances holds the distance of each labelled pair, or the index of the threshold that it
-	// reaches; -1 if one of the documents has nothing to compare.
+	// Distances holds the distance of each labelled pair, -1 if one of the documents has no
+	// fingerprint.
 	Distances []int `json:"-"`
 }
 
