@@ -13,7 +13,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/dustin/go-humanize"
 	"go.yaml.in/yaml/v3"
 
 	"ndd/cmd/ndd/server/access"
@@ -181,7 +180,7 @@ type limits struct {
 
 // shown returns the limits as /v1/stats has them.
 func (l *bounds) shown() limits {
-	return limits{int(l.Body), strict.Max, l.Fingerprints, limitMax, l.Connections, l.Answer, l.RequestMemory,
+	return limits{int(l.Body), strict.Max, fingerprintsMax, limitMax, l.Connections, l.Answer, l.RequestMemory,
 		l.Timeout.Seconds(), l.Queue.Seconds()}
 }
 
@@ -228,17 +227,14 @@ type traits struct {
 	Backups  bool // /v1/backup is served
 	Examples bool // those of the description fit the index
 
-	K, Documents, BatchBytes int
-	Fingerprints, Version    string
+	K       int
+	Version string
 }
 
 // traits returns the values for the index, and while there is none, values that fit any.
 func (s *service) traits() traits {
-	prints := min(s.limits.Fingerprints, int(s.limits.Body/8))
 	t := traits{IDs: true, Recipe: true, K: 64, Tokens: s.keys != nil, Copies: s.copies != nil,
-		Backups:   s.options.Backups != "",
-		Documents: strict.Max, BatchBytes: 8 * prints, Fingerprints: humanize.Comma(int64(prints)),
-		Version: s.options.Version}
+		Backups: s.options.Backups != "", Version: s.options.Version}
 	if x := s.index.Load(); x != nil {
 		t.IDs, t.Recipe, t.K = x.Live().Config().IDs, x.Recipe() != nil, x.Design().K
 	}

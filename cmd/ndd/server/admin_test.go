@@ -140,10 +140,6 @@ func TestBackupRefused(t *testing.T) {
 	if status != http.StatusTooManyRequests {
 		t.Errorf("a second one at a time: %d %s", status, answer)
 	}
-	if status, _ := start(t, newIndex(t, 3, nil, nil), "").send(t, "/v1/backup", "",
-		`{"name": "a"}`); status != http.StatusNotFound {
-		t.Errorf("without a folder: %d", status)
-	}
 	m := startOptions(t, newIndex(t, 3, nil, nil), &Options{Backups: t.TempDir()})
 	if status, answer := m.send(t, "/v1/backup", "", `{"name": "a"}`); status != http.StatusConflict ||
 		!strings.Contains(answer, "in memory only") {

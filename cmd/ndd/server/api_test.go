@@ -377,7 +377,7 @@ func TestOverview(t *testing.T) {
 	status, body := b.send(t, "GET /v1/stats", "", "")
 	var s statistics
 	if err := json.Unmarshal([]byte(body), &s); err != nil || status != http.StatusOK || s.Documents != 3 || s.Merging ||
-		len(s.SegmentList) != s.Segments || s.Limits.Fingerprints != b.limits.Fingerprints || !s.IDs {
+		len(s.SegmentList) != s.Segments || s.Limits.Fingerprints != fingerprintsMax || !s.IDs {
 		t.Errorf("%d %s", status, body)
 	}
 }

@@ -152,9 +152,9 @@ func (s queries) batchRequest(v *visit) (k int, prints []uint64, p *problem) {
 		return 0, nil, refusal(http.StatusBadRequest, "body: empty; it must have at least one fingerprint, of 8 bytes")
 	case len(v.body)%8 != 0:
 		return 0, nil, misfit("body", "%d bytes are not a whole number of 8-byte fingerprints", len(v.body))
-	case n > s.limits.Fingerprints:
+	case n > fingerprintsMax:
 		return 0, nil, refusal(http.StatusRequestEntityTooLarge,
-			fmt.Sprintf("body: %d fingerprints; a request may have at most %d", n, s.limits.Fingerprints))
+			fmt.Sprintf("body: %d fingerprints; a request may have at most %d", n, fingerprintsMax))
 	}
 	prints = make([]uint64, len(v.body)/8)
 	for i := range prints {

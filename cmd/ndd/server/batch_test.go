@@ -86,13 +86,13 @@ func TestBatchIsTheOracle(t *testing.T) {
 func TestBatchOfNothingAndOfTheMost(t *testing.T) {
 	b := start(t, newIndex(t, 3, nil, []uint64{5}), "")
 	b.wants(t, http.StatusBadRequest, "/v1/batch", "application/octet-stream", "")
-	queries := make([]uint64, batchMax)
+	queries := make([]uint64, fingerprintsMax)
 	for i := range queries {
 		queries[i] = 0xffff_ffff_ffff_0000
 	}
-	queries[batchMax-1] = 4
+	queries[fingerprintsMax-1] = 4
 	status, body := b.send(t, "/v1/batch", "application/octet-stream", little(queries))
-	if want := fmt.Sprintf("%d\t%016x\t1\trow-0\n", batchMax-1, 5); status != http.StatusOK || body != want {
+	if want := fmt.Sprintf("%d\t%016x\t1\trow-0\n", fingerprintsMax-1, 5); status != http.StatusOK || body != want {
 		t.Errorf("%d %q, want %q", status, body, want)
 	}
 	status, body = b.send(t, "/v1/batch", "application/octet-stream", little(append(queries, 0)))
@@ -124,9 +124,6 @@ func TestLinesStayLines(t *testing.T) {
 		}
 	}
 }
-
-// batchMax fingerprints may be asked for at a time.
-var batchMax = fingerprintsMax
 
 // A client that goes away in the middle of a long answer ends its batch, gives
 // its place back and is no failure of the server.
@@ -230,7 +227,7 @@ func (slowWriter) Write([]byte) (int, error) {
 // does not look whole.
 func TestBatchTimeout(t *testing.T) {
 	b := startWith(t, newIndex(t, 3, nil, make([]uint64, 400)), "", bounds{Queue: waitMax, Timeout: time.Millisecond})
-	body := little(make([]uint64, batchMax)) // 26 million rows
+	body := little(make([]uint64, fingerprintsMax)) // 26 million rows
 	r := b.request(t, "/v1/batch", "application/octet-stream", body)
 	answer, err := b.Client().Do(r)
 	must.Do(t, err)
@@ -253,7 +250,7 @@ func TestBatchTimeout(t *testing.T) {
 // answered with the first one each.
 func TestHotBatch(t *testing.T) {
 	b := start(t, newIndex(t, 3, nil, make([]uint64, 20_000)), "")
-	r := b.request(t, "/v1/batch?unique=true", "application/octet-stream", little(make([]uint64, batchMax)))
+	r := b.request(t, "/v1/batch?unique=true", "application/octet-stream", little(make([]uint64, fingerprintsMax)))
 	answer, err := b.Client().Do(r)
 	must.Do(t, err)
 	defer answer.Body.Close()
@@ -264,7 +261,7 @@ func TestHotBatch(t *testing.T) {
 			t.Fatalf("%q, want %q", lines.Text(), want)
 		}
 	}
-	if err := lines.Err(); err != nil || n != batchMax || answer.Trailer.Get(rowsTrailer) != fmt.Sprint(n) {
+	if err := lines.Err(); err != nil || n != fingerprintsMax || answer.Trailer.Get(rowsTrailer) != fmt.Sprint(n) {
 		t.Errorf("%d rows, error %v, trailer %q", n, err, answer.Trailer)
 	}
 }

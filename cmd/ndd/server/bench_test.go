@@ -1,7 +1,6 @@
 package server
 
 import (
-	"bytes"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -30,23 +29,6 @@ func BenchmarkQuery(b *testing.B) {
 			}
 		})
 	}
-}
-
-// BenchmarkBatch is 65,536 queries in a request.
-func BenchmarkBatch(b *testing.B) {
-	base, queries := sets.Planted(1<<15, batchMax)
-	s := start(b, newIndex(b, 3, nil, base), "")
-	body := little(queries)
-	b.Run("n=32768/k=3", func(b *testing.B) {
-		lines := 0
-		for b.Loop() {
-			lines = bytes.Count(exchange(b, s.Config.Handler, "/v1/batch", body), []byte("\n"))
-		}
-		if lines < batchMax/2 {
-			b.Fatalf("%d hits: half of the queries were planted", lines)
-		}
-		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(batchMax), "ns/query")
-	})
 }
 
 // BenchmarkInsert adds a document a request.

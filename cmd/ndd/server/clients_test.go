@@ -190,49 +190,10 @@ func TestServersHaveAllTimes(t *testing.T) {
 	}
 }
 
-// TestConnectionsAreBounded: idle connections keep nobody out, and when all connections are busy a
-// further one is closed at once.
-func TestConnectionsAreBounded(t *testing.T) {
-	const most = 24
-	b := startWith(t, newIndex(t, 3, nil, []uint64{0}), "", bounds{Queue: waitMax, Connections: most, times: patient})
-	for i := range 3 * most {
-		dialRaw(t, b, "")
-		must.Eventually(t, "it is accepted or closed", func() bool {
-			n := b.front.Counts()
-			return n.Taken+n.Turned == uint64(i+1)
-		})
-	}
-	time.Sleep(30 * time.Millisecond) // all are idle for the server
-	good(t, b, "idle connections")
-	b.Client().CloseIdleConnections()
-	must.Eventually(t, "the good one is closed", func() bool { return b.front.Counts().Open == most-1 })
-	for i := range most {
-		dialRaw(t, b, "POST /v1/query HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{")
-		must.Eventually(t, "it is busy", func() bool { n := b.front.Counts(); return n.Open-n.Idle == i+1 })
-	}
-	turned := b.front.Counts().Turned
-	if _, err := dialRaw(t, b, "").Read(make([]byte, 1)); err == nil || b.front.Counts().Turned != turned+1 {
-		t.Errorf("one too many: %v, %+v", err, b.front.Counts())
-	}
-}
-
-// A batch that is whole says so behind its rows; one that is cut off does not, and its connection
-// is reset.
-func TestWholeAnswersSaySo(t *testing.T) {
-	b := start(t, newIndex(t, 3, nil, make([]uint64, 100)), "")
-	a, err := b.Client().Post(b.URL+"/v1/batch", "application/octet-stream", strings.NewReader(strings.Repeat("\x00",
-		8*7)))
-	must.Do(t, err)
-	defer a.Body.Close()
-	if n, err := io.Copy(io.Discard, a.Body); err != nil || n == 0 || a.Trailer.Get(rowsTrailer) != "700" {
-		t.Errorf("%d bytes, %v, trailer %v", n, err, a.Trailer)
-	}
-}
-
 // What a server allows that is not told otherwise.
 func TestDefaultLimits(t *testing.T) {
 	want := bounds{
-		Connections: 4096, Body: 8 << 20, Fingerprints: 65_536, Answer: 16 << 20,
+		Connections: 4096, Body: 8 << 20, Answer: 16 << 20,
 		RequestMemory: 512 << 20, Timeout: time.Minute, Queue: 100 * time.Millisecond,
 		times: times{header: 5 * time.Second, body: 30 * time.Second, write: 60 * time.Second, idle: 120 * time.Second,
 			stall: 5 * time.Second},
@@ -328,7 +289,7 @@ func TestPackedBodies(t *testing.T) {
 			t.Errorf("%s, batch: %d %s", encoding, status, got)
 		}
 		for size, want := range map[int]int{1 << 20: http.StatusUnprocessableEntity, 1<<20 +
-			1: http.StatusRequestEntityTooLarge, 256 << 20: http.StatusRequestEntityTooLarge} {
+			1: http.StatusRequestEntityTooLarge, 32 << 20: http.StatusRequestEntityTooLarge} {
 			if status, got := sendPacked(t, b, "/v1/query", mediaText, encoding, packed(t, kind, strings.Repeat("a",
 				size))); status != want {
 				t.Errorf("%s, %d bytes: %d %s", encoding, size, status, got)

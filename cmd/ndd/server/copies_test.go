@@ -157,8 +157,7 @@ func TestCopies(t *testing.T) {
 	}
 }
 
-// TestCopiesRefused: what cannot be a request is told so, and a server without an index for it has
-// no such endpoint.
+// TestCopiesRefused: what cannot be a request is told so.
 func TestCopiesRefused(t *testing.T) {
 	b := copiesBench(t)
 	for body, want := range map[string]string{
@@ -171,9 +170,5 @@ func TestCopiesRefused(t *testing.T) {
 		`{"fingerprint": "0"}`:            "unexpected property",
 	} {
 		b.wants(t, http.StatusUnprocessableEntity, "/v1/copies", mediaJSON, body, want)
-	}
-	without := start(t, newIndex(t, 3, nil, []uint64{0}), "")
-	if status, answer := without.send(t, "/v1/copies", mediaJSON, `{"text": "a"}`); status != http.StatusNotFound {
-		t.Errorf("%d %s", status, answer)
 	}
 }

@@ -203,18 +203,8 @@ func TestNodes(t *testing.T) {
 		engine.BuildOptions{Options: segment.Options{Design: design}}); err != nil {
 		t.Fatal(err)
 	}
-	metrics := func(b *bench) string {
-		handler := b.Config.Handler
-		defer func() { b.Config.Handler = handler }()
-		b.Config.Handler = b.adminHandler(true, false)
-		status, body := b.send(t, "GET /metrics", "", "")
-		if status != 200 {
-			t.Errorf("/metrics: %d", status)
-		}
-		return body
-	}
 	b := start(t, nil, "")
-	if strings.Contains(metrics(b), "ndd_node") {
+	if strings.Contains(scrapeText(t, b), "ndd_node") {
 		t.Error("figures of nodes before there is an index")
 	}
 	x, err := engine.Open(t.Context(), filepath.Join(dir, "index"),
@@ -227,7 +217,7 @@ func TestNodes(t *testing.T) {
 			t.Fatal(status, body)
 		}
 	}
-	body := metrics(b)
+	body := scrapeText(t, b)
 	for _, want := range []string{
 		`ndd_nodes_without `, `ndd_node_tables{node="0"} `, `ndd_node_table_bytes{node="0"} `,
 		`ndd_node_pages{node="0"} `,

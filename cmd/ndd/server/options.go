@@ -122,7 +122,6 @@ func (o *Options) Validate() error {
 type bounds struct {
 	Connections   int   // open at a time
 	Body          int64 // bytes of a request's body
-	Fingerprints  int   // of a request of /v1/batch
 	Answer        int64 // bytes of the ids in an answer in JSON; the rest is counted and left out
 	RequestMemory int64 // bytes of all requests under way; one client may have a quarter
 	// of a request, from the end of its body to the beginning of its answer; of a batch, its work
@@ -174,7 +173,7 @@ const (
 func boundsOf(requestMemory int64) bounds {
 	part := requestMemory / largestParts
 	return bounds{
-		Connections: 4096, Body: min(bodyBytesMax, part), Fingerprints: fingerprintsMax, Answer: min(answerBytesMax, part),
+		Connections: 4096, Body: min(bodyBytesMax, part), Answer: min(answerBytesMax, part),
 		RequestMemory: requestMemory, Timeout: 60 * time.Second, Queue: 100 * time.Millisecond,
 		times: times{header: 5 * time.Second, body: 30 * time.Second, write: 60 * time.Second, idle: 120 * time.Second,
 			stall: 5 * time.Second},

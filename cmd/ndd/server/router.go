@@ -57,17 +57,14 @@ func (s *service) handler(local bool) http.Handler {
 	for _, r := range s.routes() {
 		m.Handle(r.pattern, s.guard(&r))
 	}
-	pages := ui.New()
-	m.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		methods := methodsOf(m, r)
-		if pages.Has(r.URL.Path) {
-			if r.Method == http.MethodGet || r.Method == http.MethodHead {
-				pages.ServeHTTP(w, r)
-				return
-			}
-			methods = []string{http.MethodGet, http.MethodHead}
+	for path, page := range ui.Pages() {
+		if path == "/" {
+			path = "/{$}"
 		}
-		if len(methods) > 0 {
+		m.Handle("GET "+path, page)
+	}
+	m.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		if methods := methodsOf(m, r); len(methods) > 0 {
 			w.Header().Set("Allow", strings.Join(methods, ", "))
 			refusal(http.StatusMethodNotAllowed, fmt.Sprintf("method %.20q: %s takes %s", r.Method, r.URL.Path,
 				strings.Join(methods, ", "))).write(w)
@@ -90,10 +87,10 @@ func (s *service) handler(local bool) http.Handler {
 
 // methodsOf returns the methods that the path of a request takes.
 func methodsOf(m *http.ServeMux, r *http.Request) (methods []string) {
-	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodDelete} {
+	for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodDelete} {
 		other := *r
 		other.Method = method
-		if _, pattern := m.Handler(&other); strings.HasPrefix(pattern, method) {
+		if _, pattern := m.Handler(&other); pattern != "/" {
 			methods = append(methods, method)
 		}
 	}

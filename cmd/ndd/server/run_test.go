@@ -189,32 +189,24 @@ func TestLife(t *testing.T) {
 	}
 }
 
-// A signal while loading ends it: loading is told, and nothing is said to be
-// ready.
+// TestStopWhileLoading: a signal ends loading, which is told; nothing is said to be ready, and a load
+// that ends well just then leaves no index open.
 func TestStopWhileLoading(t *testing.T) {
-	loading := make(chan struct{})
-	r := runServer(t, Options{}, func(ctx context.Context, _ *Loading) (*engine.Index, error) {
-		close(loading)
-		<-ctx.Done()
-		return nil, context.Cause(ctx)
-	})
-	<-loading
-	r.stop()
-	if err := r.wait(); err != nil || len(r.lines) != 0 {
-		t.Errorf("ended with %v, %d lines", err, len(r.lines))
+	for _, ends := range []func(context.Context) (*engine.Index, error){
+		func(ctx context.Context) (*engine.Index, error) { return nil, context.Cause(ctx) },
+		func(context.Context) (*engine.Index, error) { return newIndex(t, 3, nil, nil), nil }, // goleak sees its sealer
+	} {
+		loading := make(chan struct{})
+		r := runServer(t, Options{}, func(ctx context.Context, _ *Loading) (*engine.Index, error) {
+			close(loading)
+			<-ctx.Done()
+			return ends(ctx)
+		})
+		<-loading
+		if r.end(); len(r.lines) != 0 {
+			t.Errorf("%d lines", len(r.lines))
+		}
 	}
-}
-
-// A load that ends well just when the signal comes leaves no index open.
-func TestStopAsLoadingEnds(t *testing.T) {
-	loading := make(chan struct{})
-	r := runServer(t, Options{}, func(ctx context.Context, _ *Loading) (*engine.Index, error) {
-		close(loading)
-		<-ctx.Done()
-		return newIndex(t, 3, nil, nil), nil // goleak sees its sealer unless it is closed
-	})
-	<-loading
-	r.end()
 }
 
 // Errors of the start come back as they are, and name their place.
@@ -239,6 +231,12 @@ func TestStartErrors(t *testing.T) {
 		{"an address that is none", Options{Listen: "here"}, empty, "host:port"},
 		{"too little memory", Options{Storage: Storage{Budget: memory.NewBudget(memory.Set(96<<20 - 1))}}, empty,
 			"--memory must be at least 96 MiB"},
+		{"no key", Options{Access: Access{TLSCert: "a"}}, empty, "--tls-cert and --tls-key go together"},
+		{"no certificate", Options{Access: Access{TLSKey: "a"}}, empty, "--tls-cert and --tls-key go together"},
+		{"clients' certificates", Options{Access: Access{TLSClientCA: "a"}}, empty, "--tls-client-ca needs"},
+		{"no such certificate", Options{Access: Access{TLSCert: "no-such-cert", TLSKey: "no-such-key"}}, empty,
+			"no-such-cert"},
+		{"no access log", Options{Output: Output{AccessLog: filepath.Join(none, "log")}}, empty, "--access-log"},
 		{"loading fails", Options{}, func(context.Context, *Loading) (*engine.Index, error) { return nil, errLoad },
 			"segment 3"},
 	} {

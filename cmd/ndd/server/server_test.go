@@ -92,8 +92,8 @@ func startWith(t testing.TB, x *engine.Index, tokens string, limits bounds) *ben
 // set puts the bounds that are not zero in the place of others.
 func (l bounds) set(to *bounds) {
 	to.Connections, to.Body = cmp.Or(l.Connections, to.Connections), cmp.Or(l.Body, to.Body)
-	to.Fingerprints, to.Answer = cmp.Or(l.Fingerprints, to.Fingerprints), cmp.Or(l.Answer, to.Answer)
 	to.RequestMemory, to.times = cmp.Or(l.RequestMemory, to.RequestMemory), cmp.Or(l.times, to.times)
+	to.Answer = cmp.Or(l.Answer, to.Answer)
 	to.Timeout, to.Queue = cmp.Or(l.Timeout, to.Timeout), cmp.Or(l.Queue, to.Queue)
 }
 

@@ -452,22 +452,3 @@ func checkAccessLog(t *testing.T, path string) {
 		t.Errorf("%s", data)
 	}
 }
-
-// Wrong flags of TLS are said before anything is served.
-func TestTLSErrors(t *testing.T) {
-	for _, c := range []struct {
-		o    Options
-		want string
-	}{
-		{Options{Access: Access{TLSCert: "a"}}, "--tls-cert and --tls-key go together"},
-		{Options{Access: Access{TLSKey: "a"}}, "--tls-cert and --tls-key go together"},
-		{Options{Access: Access{TLSClientCA: "a"}}, "--tls-client-ca needs"},
-		{Options{Access: Access{TLSCert: "no-such-cert", TLSKey: "no-such-key"}}, "no-such-cert"},
-		{Options{Output: Output{AccessLog: filepath.Join(t.TempDir(), "no", "such")}}, "--access-log"},
-	} {
-		r := runServer(t, c.o, loads(t, nil))
-		if err := r.wait(); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%v, want %q", err, c.want)
-		}
-	}
-}

@@ -11,7 +11,6 @@ import (
 	"crypto/sha256"
 	"embed"
 	"fmt"
-	"io/fs"
 	"mime"
 	"net/http"
 	"path"
@@ -25,8 +24,7 @@ var static embed.FS
 // policy lets a page load what this server has, run nothing that stands in it, send no forms, and
 // be in no frame.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
-	"base-uri " +
-	"'none'; form-action 'none'; frame-ancestors 'none'"
+	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 // A page is one file as it is sent.
 type page struct {
@@ -35,57 +33,34 @@ type page struct {
 	tag   string // for If-None-Match
 }
 
-// Pages are all files, by path. They are safe for concurrent use.
-type Pages struct{ pages map[string]page }
-
-// New returns the pages. It panics if the program carries none, which a build cannot do.
-func New() *Pages {
-	p := &Pages{map[string]page{}}
-	entries, err := fs.ReadDir(static, "static")
-	if err != nil {
-		panic(err)
-	}
+// Pages returns the handlers of all files, by path.
+func Pages() map[string]http.Handler {
+	pages := map[string]http.Handler{}
+	entries, _ := static.ReadDir("static") // a build cannot do without it
 	for _, e := range entries {
-		data, err := static.ReadFile("static/" + e.Name())
-		if err != nil {
-			panic(err)
-		}
-		to := "/ui/" + e.Name()
-		switch e.Name() {
-		case "index.html":
-			to = "/"
-		case "docs.html":
-			to = "/docs"
-		}
+		data, _ := static.ReadFile("static/" + e.Name())
 		media := mime.TypeByExtension(path.Ext(e.Name()))
 		if strings.HasSuffix(e.Name(), ".js") {
 			media = "text/javascript; charset=utf-8" // whatever this machine's tables say
 		}
-		p.pages[to] = page{data, media, fmt.Sprintf(`"%.16x"`, sha256.Sum256(data))}
+		to, known := map[string]string{"index.html": "/", "docs.html": "/docs"}[e.Name()]
+		if !known {
+			to = "/ui/" + e.Name()
+		}
+		pages[to] = page{data, media, fmt.Sprintf(`"%.16x"`, sha256.Sum256(data))}
 	}
-	return p
+	return pages
 }
 
-// Has says whether there is a page of that path.
-func (p *Pages) Has(path string) bool {
-	_, ok := p.pages[path]
-	return ok
-}
-
-// ServeHTTP sends a page that there is, by GET or HEAD.
-func (p *Pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	one, ok := p.pages[r.URL.Path]
-	if !ok {
-		http.NotFound(w, r)
-		return
-	}
+// ServeHTTP sends the page.
+func (p page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
-	h.Set("Content-Type", one.media)
+	h.Set("Content-Type", p.media)
 	h.Set("Content-Security-Policy", policy)
 	h.Set("Referrer-Policy", "no-referrer")
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 	h.Set("Cache-Control", "no-cache")
-	h.Set("ETag", one.tag)
-	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(one.data))
+	h.Set("ETag", p.tag)
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(p.data))
 }
