@@ -141,7 +141,7 @@ func (f *copiesFlags) check(g *cli.Globals) error {
 
 // options returns what the flags say.
 func (f *copiesFlags) options(g *cli.Globals) (o copies.Options, err error) {
-	if o, err = f.signatures.options(g); err != nil {
+	if o, err = f.signatures.options(g, copies.Options{}); err != nil {
 		return o, err
 	}
 	if err := f.join(g, &o); err != nil {

@@ -44,69 +44,55 @@ func registerMemory(cmd *cobra.Command, to *string) {
 	cmd.Flags().StringVar(to, "memory", "", "memory limit, such as 4GiB (default: what is available)")
 }
 
-// options reads --method-file and returns the options of signatures.
-func (f *signatureFlags) options(g *cli.Globals) (o copies.Options, err error) {
+// options reads --method-file and returns the options of signatures: those of an index, or zero ones, but for
+// what the command line and the file give.
+func (f *signatureFlags) options(g *cli.Globals, o copies.Options) (copies.Options, error) {
 	if err := f.file.read(); err != nil {
 		return o, err
 	}
-	s := f.file
-	o = copies.Options{MinFeatures: int(s.minFeatures), Ends: s.ends, Bags: s.bags, Threads: g.Threads,
-		SpotSigs: spotsigs.Options{Distance: int(s.distance), Chain: int(s.chain)}}
-	if o.Method, err = copies.ParseMethod(f.method); err != nil {
+	method, err := copies.ParseMethod(f.method)
+	if err != nil {
 		return o, cli.Usagef("--method %q: %w", f.method, err)
 	}
-	for method, names := range map[copies.Method][]string{
+	s := f.file
+	for of, names := range map[copies.Method][]string{
 		copies.SpotSigs: {"spots", "spot-distance", "chain"},
 		copies.CCDet:    {"ends"},
 	} {
-		if o.Method == method || o.Method == copies.Auto {
+		if method == of || method == copies.Auto {
 			continue
 		}
-		if err := s.refuse(fmt.Sprintf("applies to the method %s, not to %s", method, o.Method), names...); err != nil {
+		if err := s.refuse(fmt.Sprintf("applies to the method %s, not to %s", of, method), names...); err != nil {
 			return o, err
 		}
 	}
-	switch s.spots {
-	case "auto":
-		return o, cli.Usagef("%s: spots = auto is gone: name a file with the commonest words of the language", s.path)
-	case spotsigs.Paper.Name(), spotsigs.Wide.Name():
-		o.SpotSigs.Lists, err = spotsigs.ByName(s.spots)
-	default:
-		o.SpotSigs.Lists, err = readSpots(s.spots)
+	o.Threads = g.Threads
+	if g.Given["method"] || o.Method == "" {
+		o.Method = method
+	}
+	for name, set := range map[string]func(){
+		"spots":         func() { o.SpotSigs.Lists, err = readSpots(s.path, s.spots) },
+		"spot-distance": func() { o.SpotSigs.Distance = int(s.distance) },
+		"chain":         func() { o.SpotSigs.Chain = int(s.chain) },
+		"ends":          func() { o.Ends = s.ends },
+		"bags":          func() { o.Bags = s.bags },
+		"min-features":  func() { o.MinFeatures = int(s.minFeatures) },
+	} {
+		if s.set.Changed(name) {
+			set()
+		}
 	}
 	return o, err
 }
 
-// givesRecipe reports whether the command line or the file says something of how signatures are
-// made.
-func (f *signatureFlags) givesRecipe(g *cli.Globals) bool {
-	given := g.Given["method"]
-	for _, name := range signatureSettings {
-		given = given || f.file.set.Changed(name)
+// readSpots returns the lists of stop words of a name, or of a file.
+func readSpots(of, path string) (*spotsigs.Lists, error) {
+	if lists, err := spotsigs.ByName(path); err == nil {
+		return lists, nil
 	}
-	return given
-}
-
-// fill sets options that neither the command line nor the file gives to those of an index.
-func (f *signatureFlags) fill(g *cli.Globals, o, own *copies.Options) {
-	if !g.Given["method"] {
-		o.Method = own.Method
+	if path == "auto" {
+		return nil, cli.Usagef("%s: spots = auto is gone: name a file with the commonest words of the language", of)
 	}
-	for name, set := range map[string]func(){
-		"spots":         func() { o.SpotSigs.Lists = own.SpotSigs.Lists },
-		"spot-distance": func() { o.SpotSigs.Distance = own.SpotSigs.Distance },
-		"chain":         func() { o.SpotSigs.Chain = own.SpotSigs.Chain },
-		"ends":          func() { o.Ends = own.Ends },
-		"bags":          func() { o.Bags = own.Bags },
-		"min-features":  func() { o.MinFeatures = own.MinFeatures },
-	} {
-		if !f.file.set.Changed(name) {
-			set()
-		}
-	}
-}
-
-func readSpots(path string) (*spotsigs.Lists, error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("spots: %w; the lists are paper and wide", err)

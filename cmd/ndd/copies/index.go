@@ -112,46 +112,32 @@ func sayTaken(g *cli.Globals, r *copies.Report, conflict rows.OnConflict) {
 }
 
 // optionsOfIndex returns the options by which the documents that are compared with an index, or
-// added to it, are signed: the index's own. Where index is empty they are those of the flags.
+// added to it, are signed: the index's own, from which the flags must not differ. Where index is empty
+// they are those of the flags.
 func optionsOfIndex(g *cli.Globals, index string, f *signatureFlags) (o copies.Options, c ingest.Config, err error) {
 	if c, err = f.config(g); err != nil {
 		return o, c, err
 	}
-	if o, err = f.options(g); err != nil {
+	var m *copies.Manifest
+	if index != "" {
+		if m, err = copies.ReadManifest(index); err != nil {
+			return o, c, err
+		}
+		if o, err = m.Recipe.Options(); err != nil {
+			return o, c, fmt.Errorf("%s: %w", index, err)
+		}
+	}
+	if o, err = f.options(g, o); err != nil {
 		return o, c, err
 	}
-	if index == "" {
-		_, err = copies.NewSigner(o)
-		return o, c, err
-	}
-	m, err := copies.ReadManifest(index)
-	if err != nil {
-		return o, c, err
-	}
-	own, err := m.Recipe.Options()
-	if err != nil {
-		return o, c, fmt.Errorf("%s: %w", index, err)
-	}
-	own.Threads = g.Threads
-	if f.givesRecipe(g) {
-		return own, c, checkRecipe(g, f, o, index, &m.Recipe)
-	}
-	return own, c, nil
-}
-
-// checkRecipe returns an error unless the flags that were given say what the recipe of an index
-// does.
-func checkRecipe(g *cli.Globals, f *signatureFlags, o copies.Options, index string, r *copies.Recipe) error {
 	if _, err := copies.NewSigner(o); err != nil {
-		return cli.Usagef("%w", err)
+		return o, c, cli.Usagef("%w", err)
 	}
-	own, err := r.Options()
-	if err != nil {
-		return err
+	if m != nil {
+		asked := o.Recipe()
+		err = asked.Compatible("the flags", &m.Recipe, index)
 	}
-	f.fill(g, &o, &own)
-	asked := o.Recipe()
-	return asked.Compatible("the flags", r, index)
+	return o, c, err
 }
 
 // checkMemory returns a function that checks, from time to time, that documents fit.

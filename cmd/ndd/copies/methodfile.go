@@ -24,9 +24,6 @@ type methodFile struct {
 	bags, self                                                   bool
 }
 
-// signatureSettings are those of the recipe: an index has its own.
-var signatureSettings = []string{"spots", "spot-distance", "chain", "ends", "bags", "min-features"}
-
 func newMethodFile() *methodFile {
 	f := &methodFile{set: pflag.NewFlagSet("", pflag.ContinueOnError)}
 	fl := f.set
