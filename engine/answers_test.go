@@ -109,15 +109,16 @@ func TestWalk(t *testing.T) {
 	if _, err := x.Insert(t.Context(), more); err != nil {
 		t.Fatal(err)
 	}
+	view, err := x.Live().View()
+	must.Do(t, err)
+	defer view.Release()
 	seen := map[uint64]int{}
-	if err := x.Walk(context.Background(), func(prints []simhash.Fingerprint) bool {
+	must.Do(t, view.Walk(t.Context(), func(prints []uint64) bool {
 		for _, f := range prints {
-			seen[uint64(f)]++
+			seen[f]++
 		}
 		return true
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))
 	want := map[uint64]bool{12345: true}
 	for _, f := range base {
 		want[f] = true
@@ -131,13 +132,13 @@ func TestWalk(t *testing.T) {
 		t.Errorf("%d fingerprints, want %d", len(seen), len(want))
 	}
 	calls := 0
-	if err := x.Walk(context.Background(), func([]simhash.Fingerprint) bool { calls++; return false }); err != nil ||
+	if err := view.Walk(t.Context(), func([]uint64) bool { calls++; return false }); err != nil ||
 		calls != 1 {
 		t.Errorf("ended: %v after %d calls", err, calls)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if err := x.Walk(ctx, func([]simhash.Fingerprint) bool { return true }); !errors.Is(err, context.Canceled) {
+	if err := view.Walk(ctx, func([]uint64) bool { return true }); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 }

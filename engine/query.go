@@ -89,17 +89,6 @@ func (v View) QueryEach(ctx context.Context, q simhash.Fingerprint, textBytes ui
 	return c.Stream(v.live, q, lengths, k, docs, emit)
 }
 
-// Walk calls yield with all distinct fingerprints of the index, some at a time, until it returns
-// false or ctx ends; one that was inserted again may come again.
-func (x *Index) Walk(ctx context.Context, yield func([]simhash.Fingerprint) bool) error {
-	w, err := x.live.View()
-	if err != nil {
-		return err
-	}
-	defer w.Release()
-	return w.Walk(ctx, func(words []uint64) bool { return yield(simhash.Fingerprints(words)) })
-}
-
 // A distanceError refuses a query for distance k in an index that was built for distances up to
 // most. It is [ErrDistance].
 type distanceError struct{ k, most int }

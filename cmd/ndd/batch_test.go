@@ -56,7 +56,7 @@ func TestBatchCount(t *testing.T) {
 		return !strings.Contains(messages, "no hits (they are only counted)"), totals
 	}
 	hits := oracle.Search(set.Base, queries, 3)
-	index, huffman := builtIndex(t, f), builtIndex(t, f, "--layout", "huffman")
+	index := builtIndex(t, f)
 	for _, c := range []struct {
 		stdin bool
 		args  []string
@@ -65,8 +65,6 @@ func TestBatchCount(t *testing.T) {
 		{false, []string{"--scan", f}, [2]bool{false, true}},
 		{true, []string{"--scan", "-"}, [2]bool{false, true}},
 		{false, []string{"--scan", f, "--threads", "1", "--memory", "600KiB"}, [2]bool{false, true}},
-		{false, []string{"--scan", index}, [2]bool{false, false}},
-		{false, []string{"--scan", huffman}, [2]bool{false, false}},
 		{false, []string{"-i", index}, [2]bool{true, true}},
 	} {
 		for i, unique := range []string{"--unique=false", "--unique"} {

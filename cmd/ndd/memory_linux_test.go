@@ -104,7 +104,6 @@ func TestAnswerMemory(t *testing.T) {
 		{"-i", index, "--unique", "-o", out, base},
 		{"--scan", base, "--count", queries},
 		{"--scan", base, "--count", "--memory", "300MiB", queries},
-		{"--scan", index, "--count", queries},
 	} {
 		memoryOf(t, batchMemory, "unlimited", append([]string{"batch", "-v", "--force"}, args...)...)
 	}
@@ -170,7 +169,6 @@ func TestCrowdedAnswerMemory(t *testing.T) {
 		{"batch", "-v", "--force", "-i", indexDense, "--format", "bin", "-o", out, few},
 		{"batch", "-v", "--force", "-i", indexDense, "--count", few},
 		{"batch", "-v", "--force", "--scan", dense, "-k", "8", "--format", "bin", "-o", out, few},
-		{"batch", "-v", "--force", "--scan", indexSame, "--format", "bin", "-o", out, few},
 		{"query", "-v", "-i", indexSame, "0000000000000000"},
 		{"query", "-v", "-i", indexDense, "0000000000000000"},
 	} {

@@ -22,13 +22,8 @@ import (
 
 // An answerer answers the queries of a batch line by line, in order, or counts the lines.
 type answerer interface {
-	source
 	answer(ctx context.Context, line func(result.Row) error) error
 	count(ctx context.Context, t *result.Tally) error
-}
-
-// A source has the fingerprints that queries are answered from.
-type source interface {
 	Name(doc uint64) (string, error)
 	hasIDs() bool // or else a name is a number
 	// record returns what identifies the fingerprints, and their recipe.
@@ -48,16 +43,16 @@ func (b *batch) made(ctx context.Context, q *ndf.File, against answerer) (m made
 	return m, err
 }
 
-// An indexSource is an index.
-type indexSource struct {
+// An indexed answers from the tables of an index.
+type indexed struct {
 	*engine.Index
-	dir   string
+	b     *batch
 	names *version.IDs
 }
 
-// openSource opens the index that flags name, for queries.
-func (b *batch) openSource(cmd *cobra.Command, flags *indexFlags, q *ndf.File) (*indexSource, error) {
-	x, err := flags.open(cmd, b.g)
+// openIndex opens the index of -i.
+func (b *batch) openIndex(cmd *cobra.Command, q *ndf.File) (answerer, error) {
+	x, err := b.index.open(cmd, b.g)
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +60,7 @@ func (b *batch) openSource(cmd *cobra.Command, flags *indexFlags, q *ndf.File) (
 		x.Close()
 		return nil, err
 	}
-	return &indexSource{x, flags.dir, x.IDs()}, nil
+	return &indexed{x, b, x.IDs()}, nil
 }
 
 // sameRecipe refuses queries that were made by another recipe. Raw ones may be asked of anything.
@@ -76,23 +71,17 @@ func sameRecipe(what string, r *simhash.Recipe, q *ndf.File) error {
 	return simhash.Compatible(what, r, q.Path(), q.Recipe())
 }
 
-func (x *indexSource) hasIDs() bool                    { return x.Live().Config().IDs }
-func (x *indexSource) Name(doc uint64) (string, error) { return x.names.ID(engine.DocID(doc)) }
+func (a *indexed) hasIDs() bool                    { return a.Live().Config().IDs }
+func (a *indexed) Name(doc uint64) (string, error) { return a.names.ID(engine.DocID(doc)) }
 
 // record returns the record of the manifest, which names the files and has their identities.
-func (x *indexSource) record(ctx context.Context) (fileRecord, *simhash.Recipe, error) {
-	path, err := live.ManifestPath(x.dir)
+func (a *indexed) record(ctx context.Context) (fileRecord, *simhash.Recipe, error) {
+	path, err := live.ManifestPath(a.b.index.dir)
 	if err != nil {
 		return fileRecord{}, nil, err
 	}
 	r, err := recordOfFile(ctx, path)
-	return r, x.Recipe(), err
-}
-
-// indexed answers from the tables of an index.
-type indexed struct {
-	*indexSource
-	b *batch
+	return r, a.Recipe(), err
 }
 
 func (a *indexed) answer(ctx context.Context, line func(result.Row) error) error {
@@ -100,18 +89,15 @@ func (a *indexed) answer(ctx context.Context, line func(result.Row) error) error
 	if a.b.unique {
 		docs = 1
 	}
-	return a.each(ctx, docs, func(r result.Row, h *engine.Hit) error { return eachDoc(r, h, line) })
-}
-
-// eachDoc calls line with the row of each document of a hit.
-func eachDoc(r result.Row, h *engine.Hit, line func(result.Row) error) error {
-	for _, doc := range h.Docs {
-		r.DocID = uint64(doc)
-		if err := line(r); err != nil {
-			return err
+	return a.each(ctx, docs, func(r result.Row, h *engine.Hit) error {
+		for _, doc := range h.Docs {
+			r.DocID = uint64(doc)
+			if err := line(r); err != nil {
+				return err
+			}
 		}
-	}
-	return nil
+		return nil
+	})
 }
 
 // count lists no documents: an empty page's fingerprint may have millions, for every query.

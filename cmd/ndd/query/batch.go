@@ -28,8 +28,8 @@ func newBatch(g *cli.Globals) *cobra.Command {
 64-bit integers or is an .ndf file (- for standard input).
 
 With -i the queries are answered by an index. With --scan they are compared with
-fingerprints F that have no index: a file like Q.bin, an index, or a pipe of raw
-integers (-). The tables are then built on the queries, and F is streamed past
+fingerprints F that have no index: a file like Q.bin, or a pipe of raw integers (-);
+'ndd export' makes a file of an index. The tables are then built on the queries, and F is streamed past
 them: about 55 million fingerprints per second and core for a million queries. If
 the queries do not fit in --memory, F is read once for each part of them that
 does. Hits that do not fit are sorted in temporary files, in the folder of the output,
@@ -73,8 +73,7 @@ order, are the whole result (but for parquet). Parts of F are merged (tsv) by
 	g.RegisterForce(cmd)
 	g.RegisterRaw(cmd)
 	f := cmd.Flags()
-	f.StringVar(&b.scan, "scan", "", "fingerprints to scan: a file, an index, or - (-k defaults to 3 unless it is an "+
-		"index)")
+	f.StringVar(&b.scan, "scan", "", "fingerprints to scan: a file, or - (-k defaults to 3)")
 	f.StringVarP(&b.out, "output", "o", "", "file for the hits; it appears when it is complete")
 	b.format.Register(cmd, result.Binary)
 	f.BoolVar(&b.unique, "unique", false, "one line per distinct fingerprint, with the id of its first document")
@@ -174,17 +173,14 @@ func (b *batch) checkScan(sharded bool) error {
 	if k := b.index.k; k < -1 || k > permute.MaxK || k == -1 && b.g.Given["distance"] {
 		return cli.Usagef("-k %d: must be 0 to %d", k, permute.MaxK)
 	}
-	switch {
-	case sharded && document.ReadOnce(b.scan):
+	if sharded && document.ReadOnce(b.scan) {
 		return cli.Usagef("--shard cannot divide a pipe, whose length is unknown; scan a file instead")
 	}
-	if err := b.g.Refuse("applies only with -i: a scan does not search the tables of an index", "numa"); err != nil {
-		return err
-	}
 	if info, err := os.Stat(b.scan); err == nil && info.IsDir() {
-		return nil
+		return cli.Usagef("--scan %[1]s: is a folder: -i searches an index, and 'ndd export %[1]s -o FILE' makes a file of it",
+			b.scan)
 	}
-	return b.g.Refuse("applies only to an index, and "+b.scan+" is none", "checksums")
+	return b.g.Refuse("applies only with -i: a scan does not search an index", "numa", "checksums")
 }
 
 func (b *batch) run(cmd *cobra.Command, path string) error {
@@ -213,11 +209,9 @@ func (b *batch) run(cmd *cobra.Command, path string) error {
 
 	var against answerer
 	if b.scan != "" {
-		against, err = b.openScan(cmd, q)
-	} else if x, e := b.openSource(cmd, &b.index, q); e == nil {
-		against = &indexed{x, b}
+		against, err = b.openScan(ctx, q)
 	} else {
-		err = e
+		against, err = b.openIndex(cmd, q)
 	}
 	if err != nil {
 		return err

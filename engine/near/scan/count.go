@@ -9,24 +9,18 @@ import (
 	"ndd/engine/result"
 )
 
-// Counting configures a count. Times is called from many goroutines.
-type Counting struct {
-	Times func(fingerprint uint64) (uint64, error) // how often a hit of this one of F counts; nil: once
-	Sum   bool                                     // add up the checksum of the hits, see [result.Term]
-}
-
-// Count returns how many hits [Answer] would return, and what c says of them. It counts hits as
-// they are found: none is kept, put in order or written to a file, so that there may be any number
+// Count returns how many hits [Answer] would return, with sum also their checksum, see [result.Term]. It counts hits
+// as they are found: none is kept, put in order or written to a file, so that there may be any number
 // of them. A pair of a row of Q and a row of F is found once, see [tables.first], so that nothing
 // need be remembered of it. Without a sum all rows that have the same query are counted in one
 // step.
 //
 // p is a plan for options that say Counted.
 func Count(ctx context.Context, open func() (Source, error), queries []uint64, k int, p Plan, o Options,
-	c Counting) (result.Totals, error) {
+	sum bool) (result.Totals, error) {
 	var all result.Totals
 	err := inParts(open, queries, k, p, o, func(s *Searcher, f Source) error {
-		n := &count{Searcher: s, how: c, marks: make([]atomic.Uint64, marksBytes(len(s.tables.distinct))/8)}
+		n := &count{Searcher: s, sum: sum, marks: make([]atomic.Uint64, marksBytes(len(s.tables.distinct))/8)}
 		newSink := func() sink { return &counter{count: n, sums: map[rowsKey]uint64{}} }
 		if err := s.tables.scan(ctx, f, s.options, newSink); err != nil {
 			return err
@@ -43,7 +37,7 @@ func Count(ctx context.Context, open func() (Source, error), queries []uint64, k
 // A count is what goroutines count together.
 type count struct {
 	*Searcher
-	how   Counting
+	sum   bool
 	marks []atomic.Uint64 // a bit for each distinct query that has hits
 
 	mu     sync.Mutex
@@ -62,12 +56,7 @@ func (c *count) mark(query uint32) (first bool) {
 // A counter is the sink of one goroutine.
 type counter struct {
 	*count
-	own result.Totals
-
-	times       uint64 // of the fingerprint, if some: matches of one fingerprint come one after the other
-	fingerprint uint64
-	some        bool
-
+	own  result.Totals
 	sums map[rowsKey]uint64 // of matches with many rows, some at a time
 }
 
@@ -82,17 +71,13 @@ const sumsMax = 1 << 10
 
 func (c *counter) take(ctx context.Context, matches []match) error {
 	for _, m := range matches {
-		times, err := c.timesOf(m.Fingerprint)
-		if err != nil {
-			return err
-		}
 		rows := c.tables.rowsOf(m.Query)
-		if times > 0 && c.mark(m.Query) {
+		if c.mark(m.Query) {
 			c.own.WithHits += uint64(len(rows))
 		}
-		c.own.Hits += times * uint64(len(rows))
-		if c.how.Sum {
-			c.own.Sum += times * c.sumOf(m, rows)
+		c.own.Hits += uint64(len(rows))
+		if c.sum {
+			c.own.Sum += c.sumOf(m, rows)
 		}
 		if len(rows) >= rowsMany && ctx.Err() != nil {
 			return ctx.Err()
@@ -117,19 +102,6 @@ func (c *counter) sumOf(m match, rows []uint32) (sum uint64) {
 		c.sums[key] = sum
 	}
 	return sum
-}
-
-func (c *counter) timesOf(fingerprint uint64) (_ uint64, err error) {
-	if c.how.Times == nil {
-		return 1, nil
-	}
-	if !c.some || c.fingerprint != fingerprint {
-		if c.times, err = c.how.Times(fingerprint); err != nil {
-			return 0, err
-		}
-		c.fingerprint, c.some = fingerprint, true
-	}
-	return c.times, nil
 }
 
 func (c *counter) close() {

@@ -14,14 +14,13 @@ import (
 )
 
 // TestCount holds totals against the oracle's hits: queries and fingerprints that repeat, parts of
-// the queries, several goroutines, and fingerprints that count more than once, or not at all.
+// the queries, and several goroutines.
 func TestCount(t *testing.T) {
-	times := func(fingerprint uint64) (uint64, error) { return fingerprint % 3, nil }
 	for _, set := range sets.All(900, 300, 3, 21) {
 		queries := append(slices.Clone(set.Queries), set.Queries[:40]...)
 		hits := oracle.Search(set.Base, queries, 3)
-		for _, how := range []Counting{{Sum: true}, {}, {Times: times, Sum: true}} {
-			want := totalsOf(t, hits, how)
+		for _, sum := range []bool{true, false} {
+			want := totalsOf(hits, sum)
 			for _, threads := range []int{1, 3} {
 				for _, at := range []int{len(queries), 77} {
 					if !long.Form() && (threads == 1) == (at == 77) {
@@ -29,7 +28,7 @@ func TestCount(t *testing.T) {
 					}
 					open := func() (Source, error) { return Slice(set.Base, 0), nil }
 					got, err := Count(context.Background(), open, queries, 3, Plan{Queries: at},
-						Options{Threads: threads, Counted: true}, how)
+						Options{Threads: threads, Counted: true}, sum)
 					if err != nil || got != want {
 						t.Fatalf("%s, %d threads, %d queries at a time: %+v, %v, want %+v", set.Name, threads, at, got, err, want)
 					}
@@ -40,24 +39,16 @@ func TestCount(t *testing.T) {
 }
 
 // totalsOf counts hits in order of their queries.
-func totalsOf(t *testing.T, hits []oracle.Hit, how Counting) (want result.Totals) {
-	t.Helper()
+func totalsOf(hits []oracle.Hit, sum bool) (want result.Totals) {
 	last := -1
 	for _, h := range hits {
-		times := uint64(1)
-		if how.Times != nil {
-			var err error
-			if times, err = how.Times(h.Fingerprint); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if times > 0 && h.Query != last {
+		if h.Query != last {
 			want.WithHits++
 			last = h.Query
 		}
-		want.Hits += times
-		if how.Sum {
-			want.Sum += times * oracle.Term(h.Query, h.Fingerprint)
+		want.Hits++
+		if sum {
+			want.Sum += oracle.Term(h.Query, h.Fingerprint)
 		}
 	}
 	return want
@@ -82,7 +73,7 @@ func TestCountMany(t *testing.T) {
 		want.Sum += 2*n/3*oracle.Term(query, 0) + n/3*oracle.Term(query, 1)
 	}
 	open := func() (Source, error) { return Slice(base, 0), nil }
-	got, err := Count(context.Background(), open, queries, 3, s, o, Counting{Sum: true})
+	got, err := Count(context.Background(), open, queries, 3, s, o, true)
 	if err != nil || got != want {
 		t.Errorf("%+v, %v, want %+v", got, err, want)
 	}
@@ -91,22 +82,18 @@ func TestCountMany(t *testing.T) {
 func TestCountFails(t *testing.T) {
 	broken := errors.New("broken")
 	open := func() (Source, error) { return Slice([]uint64{1, 2}, 0), nil }
-	for _, c := range []struct {
-		open func() (Source, error)
-		how  Counting
-	}{
-		{func() (Source, error) { return nil, broken }, Counting{}},
-		{func() (Source, error) { return func(func(Chunk) bool) error { return broken }, nil }, Counting{}},
-		{open, Counting{Times: func(uint64) (uint64, error) { return 0, broken }}},
+	for _, open := range []func() (Source, error){
+		func() (Source, error) { return nil, broken },
+		func() (Source, error) { return func(func(Chunk) bool) error { return broken }, nil },
 	} {
-		got, err := Count(context.Background(), c.open, []uint64{1}, 3, Plan{Queries: 1}, Options{Threads: 2}, c.how)
+		got, err := Count(context.Background(), open, []uint64{1}, 3, Plan{Queries: 1}, Options{Threads: 2}, false)
 		if !errors.Is(err, broken) || got != (result.Totals{}) {
 			t.Errorf("%+v, %v", got, err)
 		}
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := Count(ctx, open, []uint64{1}, 3, Plan{Queries: 1}, Options{}, Counting{}); !errors.Is(err,
+	if _, err := Count(ctx, open, []uint64{1}, 3, Plan{Queries: 1}, Options{}, false); !errors.Is(err,
 		context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
