@@ -329,7 +329,7 @@ func (d *deduping) run(ctx context.Context, inputs []string) (err error) {
 	}
 	if d.dryRun {
 		d.sum(c, r)
-		d.g.Log.Info("dry run: nothing was written" + d.wouldWrite(to, c, r))
+		d.g.Log.Info("dry run: nothing was written")
 		return partly
 	}
 	if err := d.write(ctx, to, c, r, o); err != nil {

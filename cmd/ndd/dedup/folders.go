@@ -4,11 +4,9 @@ import (
 	"bufio"
 	"cmp"
 	"context"
-	"fmt"
 	"io"
 	"path"
 	"path/filepath"
-	"strings"
 
 	"ndd/cmd/ndd/cli"
 	"ndd/engine/corpus/document"
@@ -48,35 +46,6 @@ func (to *folders) begin(ctx context.Context, inputs []string, d *deduping) (err
 	}
 	to.report, err = to.Page(d.report)
 	return err
-}
-
-// wouldWrite names the outputs that --dry-run leaves out, as the end of a sentence.
-func (d *deduping) wouldWrite(to *folders, c *dedup.Corpus, r *dedup.Result) string {
-	parts := []string{""}
-	if d.out != "" {
-		clusters, dropped, kept := clusterFiles(d.format.Format)
-		if d.removal != "" {
-			kept += ", " + removalFolder
-		}
-		parts = append(parts, fmt.Sprintf("%s would hold %s, %s, %s and %s", d.out, clusters, dropped, kept,
-			sourcesFile(d.format.Format)))
-	}
-	if d.writeKept != "" {
-		parts = append(parts, fmt.Sprintf("%s would hold the copies of %s, without %s", d.writeKept,
-			cli.Number(to.kept.Len(), "file"), cli.Number(r.NumDropped(), "document")))
-	}
-	if d.annotate != "" {
-		parts = append(parts, fmt.Sprintf("%s would hold the copies of %s, with fields", d.annotate,
-			cli.Number(to.annotated.Len(), "file")))
-	}
-	if d.attributes != "" {
-		parts = append(parts, fmt.Sprintf("%s would hold the attributes of %s", d.attributes,
-			cli.Number(to.attributes.Len(), "file")))
-	}
-	if d.report != "" {
-		parts = append(parts, d.report+" would hold index.html")
-	}
-	return strings.Join(parts, "; ")
 }
 
 // write writes the result.

@@ -211,10 +211,10 @@ func TestRepresentatives(t *testing.T) {
 	const k = 3
 	n := growthFactor*tablesMin + 2
 	rng := rand.New(rand.NewPCG(6, 1))
-	r := representatives{k: k, bytes: 1 << 40}
+	var r Representatives
 	at := rng.Uint64()
 	for range 2 {
-		r.reset()
+		r.Reset(k, 1<<40)
 		var keys []uint64
 		first := func(key uint64) int32 {
 			return int32(slices.IndexFunc(keys, func(other uint64) bool { return bits.OnesCount64(key^other) <= k }))
@@ -224,7 +224,7 @@ func TestRepresentatives(t *testing.T) {
 				at = rng.Uint64()
 			}
 			keys = append(keys, at)
-			r.add(at, uint32(i))
+			r.add(at)
 			if i%tablesMin > 2 && i < n-2 && rng.IntN(8) > 0 {
 				continue
 			}

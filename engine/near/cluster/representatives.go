@@ -8,14 +8,46 @@ import (
 )
 
 // Representatives are fingerprints in order of preference, of which Near finds those within k bits
-// of another. The zero value has none; New or Reset begin.
-type Representatives struct{ representatives }
+// of another. The zero value has none; Reset begins. While they are few, all are compared. When they
+// are more, there are tables of them: each finds those that agree in some bits of a fingerprint.
+//
+//	bits of a table --map--> bucket: | a f g | ranks |    compared eight a step
+//
+// The tables are built anew each time that there are four times as many representatives, by the
+// bits that tell those apart best.
+type Representatives struct {
+	k      int
+	bytes  int64 // they may take
+	keys   []uint64
+	tables []repTable // none while all are compared
+	grow   int        // size beyond which the tables are built anew
+}
+
+// A repTable has the representatives by their bits under a mask.
+type repTable struct {
+	mask    uint64
+	buckets map[uint64]*repBucket
+}
+
+// A repBucket has representatives in order, with their indexes.
+type repBucket struct {
+	keys  []uint64
+	ranks []int32
+}
+
+const (
+	tablesMin    = 4096 // size from which on there are tables: where comparing all takes 300 ns
+	withinBlock  = 256  // compared at a time
+	growthFactor = 4    // by which they may grow until the tables are built anew
+	repBytes     = 24   // of a representative, in slices that grow
+	repInTable   = 100  // bytes of it in a table, alone in its bucket
+)
 
 // Reset removes all fingerprints and sets the distance. Tables of more than bytes are not made:
 // without them every search compares all.
 func (r *Representatives) Reset(k int, bytes int64) {
 	r.k, r.bytes = k, bytes
-	r.reset()
+	r.keys, r.tables, r.grow = r.keys[:0], nil, tablesMin
 }
 
 // Add adds a fingerprint behind all others.
@@ -23,14 +55,11 @@ func (r *Representatives) Add(key uint64) {
 	if r.full() {
 		r.tables, r.grow = nil, math.MaxInt
 	}
-	r.add(key, 0)
+	r.add(key)
 }
 
 // At returns a fingerprint by its number.
 func (r *Representatives) At(i int) uint64 { return r.keys[i] }
-
-// Len returns how many there are.
-func (r *Representatives) Len() int { return len(r.keys) }
 
 // Near appends a number for each representative from number from on that is within k bits of a
 // fingerprint: the distance in the upper 32 bits, the representative's number in the lower. They are
@@ -68,56 +97,14 @@ func (r *Representatives) appendWithin(dst []uint64, key uint64, keys []uint64, 
 	return dst
 }
 
-// representatives are fingerprints in order of preference, of which first returns the first within
-// k bits of another. While they are few, all are compared. When they are more, there are tables of
-// them: each finds those that agree in some bits of a fingerprint.
-//
-//	bits of a table --map--> bucket: | a f g | ranks |    compared eight a step
-//
-// The tables are built anew each time that there are four times as many representatives, by the
-// bits that tell those apart best.
-type representatives struct {
-	k     int
-	bytes int64 // they may take
-
-	keys   []uint64
-	ids    []uint32
-	tables []repTable // none while all are compared
-	grow   int        // size beyond which the tables are built anew
-}
-
-// A repTable has the representatives by their bits under a mask.
-type repTable struct {
-	mask    uint64
-	buckets map[uint64]*repBucket
-}
-
-// A repBucket has representatives in order, with their indexes.
-type repBucket struct {
-	keys  []uint64
-	ranks []int32
-}
-
-const (
-	tablesMin    = 4096 // size from which on there are tables: where comparing all takes 300 ns
-	withinBlock  = 256  // compared at a time
-	growthFactor = 4    // by which they may grow until the tables are built anew
-	repBytes     = 24   // of a representative, in slices that grow
-	repInTable   = 100  // bytes of it in a table, alone in its bucket
-)
-
-func (r *representatives) reset() {
-	r.keys, r.ids, r.tables, r.grow = r.keys[:0], r.ids[:0], nil, tablesMin
-}
-
 // full reports whether there is no room for more.
-func (r *representatives) full() bool {
+func (r *Representatives) full() bool {
 	return int64(len(r.keys))*int64(repBytes+repInTable*len(r.tables)) >= r.bytes
 }
 
 // add adds a fingerprint behind all others.
-func (r *representatives) add(key uint64, id uint32) {
-	r.keys, r.ids = append(r.keys, key), append(r.ids, id)
+func (r *Representatives) add(key uint64) {
+	r.keys = append(r.keys, key)
 	if len(r.keys) > r.grow {
 		r.grow = growthFactor * len(r.keys)
 		r.tables = nil
@@ -147,7 +134,7 @@ func (t *repTable) add(key uint64, rank int32) {
 
 // first returns the index of the first one within k bits of a fingerprint, -1 if there is none. It
 // may be called from many goroutines while there is no call of add.
-func (r *representatives) first(key uint64) int32 {
+func (r *Representatives) first(key uint64) int32 {
 	if len(r.tables) == 0 {
 		return within(r.keys, key, r.k)
 	}

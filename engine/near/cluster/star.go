@@ -34,8 +34,7 @@ func (p *prints) stars(ctx context.Context, roots, best []uint32) error {
 	g, inner := errgroup.WithContext(ctx)
 	for range p.Threads {
 		g.Go(func() error {
-			s := star{prints: p, by: roots, best: best, threads: 1, reps: representatives{k: p.K,
-				bytes: max(1, p.StarBytes/int64(p.Threads))}}
+			s := star{prints: p, by: roots, best: best, threads: 1, bytes: max(1, p.StarBytes/int64(p.Threads))}
 			for from := 0; from < len(roots); {
 				from = int(next.Add(starPart)) - starPart
 				for i := from; i < min(from+starPart, len(roots)); i++ {
@@ -52,7 +51,7 @@ func (p *prints) stars(ctx context.Context, roots, best []uint32) error {
 	if err := g.Wait(); err != nil {
 		return err
 	}
-	s := star{prints: p, by: roots, best: best, threads: p.Threads, reps: representatives{k: p.K, bytes: p.StarBytes}}
+	s := star{prints: p, by: roots, best: best, threads: p.Threads, bytes: p.StarBytes}
 	for i := range roots {
 		if c := all.of(i); len(c) >= starLarge {
 			if err := s.solve(ctx, c); err != nil {
@@ -74,8 +73,10 @@ type star struct {
 	*prints
 	by, best []uint32 // by fingerprint
 	threads  int
-	reps     representatives
-	found    []int32 // by member, which representative has been found for it; -1: none
+	bytes    int64 // of reps
+	reps     Representatives
+	ids      []uint32 // of reps, by fingerprint
+	found    []int32  // by member, which representative has been found for it; -1: none
 }
 
 // solve finds the representative of each member of a component, which it reorders.
@@ -86,7 +87,8 @@ func (s *star) solve(ctx context.Context, members []uint32) error {
 		slices.SortFunc(members, func(a, b uint32) int { return s.better(s.best[a], s.best[b]) })
 	}
 	for len(members) > 0 {
-		s.reps.reset()
+		s.reps.Reset(s.K, s.bytes)
+		s.ids = s.ids[:0]
 		for len(members) > 0 && !s.reps.full() {
 			part := members[:min(len(members), s.threads*starLook)]
 			n, err := s.elect(ctx, part)
@@ -107,7 +109,7 @@ func (s *star) solve(ctx context.Context, members []uint32) error {
 				if s.found[i] < 0 {
 					free = append(free, x)
 				} else {
-					s.by[x] = s.reps.ids[s.found[i]]
+					s.by[x] = s.ids[s.found[i]]
 				}
 			}
 			members = members[len(part):]
@@ -130,14 +132,15 @@ func (s *star) elect(ctx context.Context, members []uint32) (n int, err error) {
 			r = s.first(x) // that was added meanwhile
 		}
 		if r >= 0 {
-			s.by[x] = s.reps.ids[r]
+			s.by[x] = s.ids[r]
 			continue
 		}
 		if s.reps.full() {
 			return i, nil
 		}
 		s.by[x] = x
-		s.reps.add(s.distinct[x], x)
+		s.reps.add(s.distinct[x])
+		s.ids = append(s.ids, x)
 	}
 	return len(members), nil
 }

@@ -26,9 +26,9 @@ type Corpus struct {
 	rows    rowFile        // IDs and places; no records where the rows are the IDs
 	parts   []part         // of fingerprint files, one after the other
 	sources sources
-	hashes  hashList // of texts, or none
-	urls    hashList // hashes of URLs, 0 for none, or none
-	from    origin   // of documents
+	hashes  column[[2]uint64] // of texts, or none; texts are equal if these are
+	urls    column[[2]uint64] // hashes of URLs, 0 for none, or none
+	from    origin            // of documents
 
 	o        ReadOptions
 	reserved *memory.Reservation // of o.Budget, for everything

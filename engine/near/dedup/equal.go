@@ -3,62 +3,29 @@ package dedup
 import (
 	"cmp"
 	"slices"
-
-	"ndd/engine/storage/spill"
 )
 
-// A hashList has a hash of 128 bits for each row, in a temporary file where they are many. Texts are equal
-// if their hashes are.
-type hashList struct {
-	run *spill.Run[[2]uint64] // nil while they are few
-	all [][2]uint64           // while they are few, and when all are there; nil for none
-}
-
-const (
-	hashesHeld = 16 << 10 // as many are in memory
-	hashBuffer = 64 << 10 // bytes that are written at a time
-)
-
-// append appends the hash of the next row.
-func (l *hashList) append(o *ReadOptions, what string, h [2]uint64) (err error) {
-	if l.run != nil {
-		return l.run.Append([][2]uint64{h})
-	}
-	if l.all = append(l.all, h); len(l.all) < hashesHeld {
-		return nil
-	}
-	if l.run, err = spill.Create[[2]uint64](o.Disk, o.TempDir, what, hashBuffer); err == nil {
-		err = l.run.Append(l.all)
-	}
-	l.all = nil
-	return err
-}
-
-// end makes the hashes ready to be read.
-func (l *hashList) end() (err error) {
-	if l.run != nil {
-		l.all, err = l.run.Map()
-	}
-	return err
-}
-
-// close gives the file back. It may be called again.
-func (l *hashList) close() {
-	l.run.Close() // what is lost is temporary
-	*l = hashList{}
-}
+// hashesHeld is how many hashes of 128 bits are in memory; more are in a temporary file.
+const hashesHeld = 16 << 10
 
 // appendHashes appends the hashes of the text and the URL of the next row.
 func (c *Corpus) appendHashes(d *Document) error {
 	if d.Hash != [2]uint64{} {
-		if err := c.hashes.append(&c.o, "hashes", d.Hash); err != nil {
+		if err := c.appendHash(&c.hashes, "hashes", d.Hash); err != nil {
 			return err
 		}
 	}
 	if len(c.o.SameURL) == 0 {
 		return nil
 	}
-	return c.urls.append(&c.o, "URLs", hashURL(valueAt(d.Values, len(d.Values)-1).Text))
+	return c.appendHash(&c.urls, "URLs", hashURL(valueAt(d.Values, len(d.Values)-1).Text))
+}
+
+func (c *Corpus) appendHash(to *column[[2]uint64], what string, h [2]uint64) error {
+	if err := to.append(h); err != nil || len(to.all) < hashesHeld {
+		return err
+	}
+	return to.spill(&c.o, what)
 }
 
 // Equal reports whether two documents are known to have the same text: those of fingerprint files have

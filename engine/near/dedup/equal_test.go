@@ -77,7 +77,7 @@ func TestSplitUnequal(t *testing.T) {
 	many := appended(t, Keep{})
 	defer many.Close()
 	for i := range uint64(2*hashesHeld + 1) {
-		must.Do(t, many.hashes.append(&many.o, "hashes", [2]uint64{i + 1, i}))
+		must.Do(t, many.appendHash(&many.hashes, "hashes", [2]uint64{i + 1, i}))
 	}
 	if err := many.hashes.end(); err != nil || many.hashes.run == nil || len(many.hashes.all) != 2*hashesHeld+1 ||
 		many.hashes.all[0] != [2]uint64{1, 0} || many.hashes.all[2*hashesHeld] != [2]uint64{2*hashesHeld + 1, 2 * hashesHeld} {

@@ -62,7 +62,7 @@ func Find(ctx context.Context, c *Corpus, o Options) (_ *Result, err error) {
 			return nil, errNoTexts
 		}
 	}
-	co := cluster.Options{K: o.K, Star: !o.Chains && o.Verify == nil, Threads: o.Threads, Prefer: prefer, Meter: o.Meter}
+	co := cluster.Options{K: o.K, Star: !o.Chains && o.Verify == nil, Threads: o.Threads, Meter: o.Meter}
 	c.forClusters(&co)
 	if err := r.findURLs(ctx, co, prefer); err != nil {
 		return nil, err
@@ -89,10 +89,6 @@ func Find(ctx context.Context, c *Corpus, o Options) (_ *Result, err error) {
 			return nil, err
 		}
 	}
-	safe := c.sources.safe
-	if len(safe) > 0 {
-		co.Always = func(row int) bool { return safe.has(row) }
-	}
 	if rest != nil {
 		prints := memory.In[uint64](&c.results, len(rest), &err)
 		if err != nil {
@@ -102,18 +98,10 @@ func Find(ctx context.Context, c *Corpus, o Options) (_ *Result, err error) {
 			prints[i] = all.At(row)
 		}
 		all = cluster.NewPrints(prints)
-		if prefer != nil {
-			co.Prefer = func(a, b int) int { return prefer(int(rest[a]), int(rest[b])) }
-		}
-		if len(safe) > 0 {
-			co.Always = func(row int) bool { return safe.has(int(rest[row])) }
-		}
 	}
 	find := func() (found *cluster.Result, err error) {
-		if found, err = cluster.Find(ctx, all, co); err == nil && rest != nil {
-			found.Map(rest)
-		}
-		if err == nil && o.Verify == nil && len(safe) > 0 {
+		found, err = c.clusters(ctx, all, rest, co, prefer)
+		if safe := c.sources.safe; err == nil && o.Verify == nil && len(safe) > 0 {
 			found.Delete(func(c cluster.Cluster, row Row) bool { return row != c.Representative && safe.has(int(row)) })
 		}
 		return found, err
@@ -141,6 +129,31 @@ func Find(ctx context.Context, c *Corpus, o Options) (_ *Result, err error) {
 	}
 	r.settleURLs()
 	return r, cmp.Or(err, c.Err())
+}
+
+// clusters returns the clusters of some rows, all of them if rows is nil, by keys that they have: their
+// fingerprints or others.
+func (c *Corpus) clusters(ctx context.Context, keys cluster.Prints, rows []Row, co cluster.Options,
+	prefer func(a, b int) int) (*cluster.Result, error) {
+	safe := c.sources.safe
+	co.Prefer = prefer
+	if len(safe) > 0 {
+		co.Always = func(row int) bool { return safe.has(row) }
+	}
+	if rows == nil {
+		return cluster.Find(ctx, keys, co)
+	}
+	if prefer != nil {
+		co.Prefer = func(a, b int) int { return prefer(int(rows[a]), int(rows[b])) }
+	}
+	if len(safe) > 0 {
+		co.Always = func(row int) bool { return safe.has(int(rows[row])) }
+	}
+	found, err := cluster.Find(ctx, keys, co)
+	if err == nil {
+		found.Map(rows)
+	}
+	return found, err
 }
 
 // others returns the rows that are not known, and have no URL of another one, with room for all.

@@ -99,21 +99,13 @@ func (r *Result) findURLs(ctx context.Context, co cluster.Options, prefer func(a
 		}
 	}
 	co.K, co.Star, co.Meter = 0, true, nil
-	if prefer != nil {
-		co.Prefer = func(a, b int) int { return prefer(int(rows[a]), int(rows[b])) }
-	}
-	safe := c.sources.safe
-	if len(safe) > 0 {
-		co.Always = func(row int) bool { return safe.has(int(rows[row])) }
-	}
-	found, err := cluster.Find(ctx, cluster.NewPrints(keys), co)
+	found, err := c.clusters(ctx, cluster.NewPrints(keys), rows, co, prefer)
 	if err != nil {
 		return err
 	}
-	found.Map(rows)
 	for _, cl := range found.Clusters() {
 		for _, row := range cl.Rows {
-			if row != cl.Representative && hashes[row] == hashes[cl.Representative] && !safe.has(int(row)) {
+			if row != cl.Representative && hashes[row] == hashes[cl.Representative] && !c.sources.safe.has(int(row)) {
 				r.SameURL = append(r.SameURL, SameURL{Row: row, Kept: int64(cl.Representative)})
 			}
 		}
