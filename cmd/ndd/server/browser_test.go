@@ -139,6 +139,23 @@ func (b *tab) look(width, height int64, scheme string) {
 	}
 }
 
+// fits wants a page to be no wider than a browser in all looks, and the browser not to have
+// complained of it.
+func (b *tab) fits(name string) {
+	b.t.Helper()
+	for _, l := range looks {
+		b.look(l.width, l.height, l.scheme)
+		over := evaluate(b, chromedp.Evaluate[float64](`document.documentElement.scrollWidth - innerWidth`))
+		if over > 0 {
+			b.t.Errorf("%s: the page is %g pixels too wide", l.name, over)
+		}
+		b.picture(name + "-" + l.name)
+	}
+	if faults := b.complaints(); len(faults) > 0 {
+		b.t.Errorf("the browser complained of %q", faults)
+	}
+}
+
 // pageIndex has documents that are near pageA, and some thousand others.
 func pageIndex(t *testing.T) *bench {
 	x, err := engine.New(3, engine.Options{Recipe: defaultRecipe()})
@@ -196,17 +213,7 @@ func TestPageInABrowser(t *testing.T) {
 		t.Errorf("comparison: %s", got)
 	}
 
-	for _, l := range looks {
-		p.look(l.width, l.height, l.scheme)
-		over := evaluate(p, chromedp.Evaluate[float64](`document.documentElement.scrollWidth - innerWidth`))
-		if over > 0 {
-			t.Errorf("%s: the page is %g pixels too wide", l.name, over)
-		}
-		p.picture("page-" + l.name)
-	}
-	if faults := p.complaints(); len(faults) > 0 {
-		t.Errorf("the browser complained of %q", faults)
-	}
+	p.fits("page")
 }
 
 // All is done by keyboard: what has the focus is seen, and in an order that makes sense.
@@ -309,17 +316,7 @@ func TestDocsInABrowser(t *testing.T) {
 	if !strings.Contains(text, `curl -s '`+b.URL+`/v1/check-and-insert?id=https://a.example/&k=3'`) {
 		t.Errorf("no command for a page: %.2000s", text)
 	}
-	for _, l := range looks {
-		p.look(l.width, l.height, l.scheme)
-		over := evaluate(p, chromedp.Evaluate[float64](`document.documentElement.scrollWidth - innerWidth`))
-		if over > 0 {
-			t.Errorf("%s: the page is %g pixels too wide", l.name, over)
-		}
-		p.picture("docs-" + l.name)
-	}
-	if faults := p.complaints(); len(faults) > 0 {
-		t.Errorf("the browser complained of %q", faults)
-	}
+	p.fits("docs")
 }
 
 // A script that is none of the server's files does not run in the page.

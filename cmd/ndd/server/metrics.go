@@ -91,8 +91,7 @@ func (m *metrics) handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
 }
 
-// A collector reads figures when they are asked for: of admission, of memory, of the index and of
-// the memory nodes that it is spread over.
+// A collector reads figures when they are asked for: of admission, of memory and of the index.
 type collector struct {
 	service *service
 	options *Options
@@ -163,11 +162,19 @@ func (m collector) Collect(out chan<- prometheus.Metric) {
 	to.gauge("ndd_index_deleted", "Deleted documents that take room until a merge drops them.", float64(t.Deleted))
 	to.gauge("ndd_index_expired", "Documents whose time is over, likewise.", float64(t.Expired))
 	to.gauge("ndd_index_merging", "1 while files are merged.", bit(x.Live().Merging()))
-	collectSegments(to, x)
+	var files uint64
+	for _, s := range x.Live().Segments() {
+		files += s.FileBytes
+	}
+	to.gauge("ndd_segment_file_bytes", "Bytes of the segments' files, which are mapped unless they are loaded.",
+		float64(files))
 	if m.options.Folder != "" {
 		to.gauge("ndd_log_bytes", "Bytes of the write-ahead log.", float64(logBytes(m.options.Folder)))
 	}
-	collectNodes(to, x)
+	if r, ok := x.Live().Spread(); ok {
+		to.gauge("ndd_nodes_without", "Things that could not be had of the memory nodes; the log says which.",
+			float64(len(r.Notes)))
+	}
 }
 
 // collectAdmission sends what runs, waits and was refused, and the connections of clients.
@@ -198,53 +205,6 @@ func (s *service) collectAdmission(to figures) {
 		float64(c.Closed))
 	to.counter("ndd_connections_turned_away_total",
 		"Connections that were closed at once because all others were busy.", float64(c.Turned))
-}
-
-// collectSegments sends the sizes of files and tables.
-func collectSegments(to figures, x *engine.Index) {
-	var files uint64
-	var tables []uint64
-	for _, s := range x.Live().Segments() {
-		files += s.FileBytes
-		tables = append(tables, make([]uint64, max(0, len(s.Tables)-len(tables)))...)
-		for i, bytes := range s.Tables {
-			tables[i] += bytes
-		}
-	}
-	to.gauge("ndd_segment_file_bytes", "Bytes of the segments' files, which are mapped unless they are loaded.",
-		float64(files))
-	for i, bytes := range tables {
-		to.gauge("ndd_table_bytes", "Bytes of each table, in all segments.", float64(bytes), "table", strconv.Itoa(i))
-	}
-}
-
-// collectNodes sends the figures of every memory node; package numa has the words.
-func collectNodes(to figures, x *engine.Index) {
-	r, ok := x.Live().Spread()
-	if !ok {
-		return
-	}
-	to.gauge("ndd_nodes_without", "Things that could not be had of the memory nodes; the log says which.",
-		float64(len(r.Notes)))
-	for i := range r.Nodes {
-		n := &r.Nodes[i]
-		node := strconv.Itoa(n.Node)
-		gauge := func(name, help string, value uint64) { to.gauge("ndd_node_"+name, help, float64(value), "node", node) }
-		counter := func(name, help string, value uint64) {
-			to.counter("ndd_node_"+name, help, float64(value), "node", node)
-		}
-		gauge("tables", "Tables on the memory node.", uint64(n.Tables))
-		gauge("table_bytes", "Bytes of its tables that were copied to the memory node.", n.Placement.Bytes)
-		gauge("pages", "Pages of 4 KiB of those tables.", n.Placement.Pages)
-		gauge("pages_asked", "Pages of which the kernel told where they are, when the index was opened.", n.Placement.Asked)
-		gauge("pages_here", "Of the pages asked for, those on the memory node.", n.Placement.On)
-		gauge("workers", "Workers of the memory node.", n.Workers)
-		gauge("workers_pinned", "Workers that may run on the memory node's processors only.", n.Pinned)
-		counter("queries_total",
-			"Fingerprints that the workers searched the memory node's tables for, sweeps left out.", n.Queries)
-		counter("tasks_total", "Tasks handed to the workers.", n.Tasks)
-		counter("batches_total", "Batches in which the workers took the tasks.", n.Batches)
-	}
 }
 
 // logBytes returns the bytes of the write-ahead log in an index's folder.

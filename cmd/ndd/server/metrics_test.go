@@ -11,15 +11,11 @@ import (
 	"testing"
 
 	"ndd/engine"
-	"ndd/engine/corpus/ndf"
-	"ndd/engine/index/segment"
 	"ndd/engine/index/worker"
 	"ndd/engine/memory"
 	"ndd/engine/oracle/must"
 	"ndd/engine/storage/disk"
-	"ndd/engine/storage/store"
 	"ndd/numa"
-	"ndd/permute"
 )
 
 // TestMetricsOnTheMainPort: /metrics there names the admin address, and every answer of both
@@ -150,7 +146,7 @@ func TestMetrics(t *testing.T) {
 			t.Errorf("%s is %v, want %v", name, got, want)
 		}
 	}
-	for _, name := range []string{`ndd_table_bytes{table="0"}`, `ndd_table_bytes{table="1"}`, `ndd_segment_file_bytes`,
+	for _, name := range []string{`ndd_index_table_bytes`, `ndd_segment_file_bytes`,
 		`ndd_disk_written_bytes_total{file="log"}`, `ndd_disk_written_bytes_total{file="other"}`,
 		`ndd_disk_sync_seconds_sum{file="log"}`} {
 		if value(t, text, name) <= 0 {
@@ -188,51 +184,15 @@ func scrapeText(t *testing.T, b *bench) string {
 	return text
 }
 
-// TestNodes asks an index whose tables are spread, and reads the memory nodes'
-// figures; without it, or while it loads, there are none.
+// TestNodes: an index whose tables are spread over memory nodes says so in /v1/stats, and in the
+// metrics whether something could not be had.
 func TestNodes(t *testing.T) {
-	dir := t.TempDir()
-	base := filepath.Join(dir, "base.bin")
-	must.Do(t, os.WriteFile(base, store.Bytes64([]uint64{1, 2, 4, 1 << 63}), 0o644))
-	f, err := ndf.Open(base)
-	must.Do(t, err)
-	defer f.Close()
-	design, err := permute.Named("halves", 3, 1)
-	must.Do(t, err)
-	if err := engine.Build(t.Context(), filepath.Join(dir, "index"), []*ndf.File{f},
-		engine.BuildOptions{Options: segment.Options{Design: design}}); err != nil {
-		t.Fatal(err)
-	}
-	b := start(t, nil, "")
-	if strings.Contains(scrapeText(t, b), "ndd_node") {
-		t.Error("figures of nodes before there is an index")
-	}
-	x, err := engine.Open(t.Context(), filepath.Join(dir, "index"),
+	dir := buildIndex(t, []uint64{1, 2, 4, 1 << 63}, false)
+	x, err := engine.Open(t.Context(), dir,
 		engine.OpenOptions{Spread: &worker.Options{Host: numa.New(numa.Options{}), Workers: 3}})
 	must.Do(t, err)
-	b.serve(x)
-	for range 3 {
-		if status, body := b.send(t, "/v1/query", "application/json",
-			`{"fingerprint": "0000000000000003"}`); status != 200 || !strings.Contains(body, "0000000000000001") {
-			t.Fatal(status, body)
-		}
-	}
-	body := scrapeText(t, b)
-	for _, want := range []string{
-		`ndd_nodes_without `, `ndd_node_tables{node="0"} `, `ndd_node_table_bytes{node="0"} `,
-		`ndd_node_pages{node="0"} `,
-		`ndd_node_workers{node="0"} 3`,
-	} {
-		if !strings.Contains(body, "\n"+want) {
-			t.Errorf("no %q in the metrics", want)
-		}
-	}
-	queries := 0
-	r, _ := x.Live().Spread()
-	for _, n := range r.Nodes {
-		queries += int(n.Queries)
-	}
-	if queries < 3 {
-		t.Errorf("%+v", r)
-	}
+	b := start(t, x, "")
+	b.wants(t, http.StatusOK, "/v1/query", "", `{"fingerprint": "0000000000000003"}`, "0000000000000001")
+	b.wants(t, http.StatusOK, "GET /v1/stats", "", "", `"nodes":[{"node":0,"tables":`, `"workers":3}`)
+	value(t, scrapeText(t, b), "ndd_nodes_without")
 }
