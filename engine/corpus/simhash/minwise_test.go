@@ -16,7 +16,6 @@ import (
 	"pgregory.net/rapid"
 
 	"ndd/engine/corpus/token"
-	"ndd/engine/oracle/must"
 )
 
 // The twin below is written from the package comment, with maps.
@@ -234,39 +233,5 @@ func TestTwoPrintsRefused(t *testing.T) {
 	}
 	if r.Prints = 1; r.Validate() == nil || errors.Is(r.Validate(), ErrTwoPrints) {
 		t.Error(r.Validate())
-	}
-}
-
-// TestWeightsOfMinwise: a feature of weight w counts as w features. Of texts that differ in their
-// words only, and share their characters, the share of words in all weight is what flips.
-func TestWeightsOfMinwise(t *testing.T) {
-	r := Minwise()
-	r.CharPairWeight = 0
-	rng := rand.New(rand.NewPCG(13, 14))
-	var chars strings.Builder
-	const words, shared, pairs = 600, 3000, 20
-	for i := range shared {
-		chars.WriteRune(rune(0x4e00 + i))
-	}
-	for _, weight := range []int{1, 4, 16} {
-		r.WordWeight = weight
-		f, err := New(r)
-		must.Do(t, err)
-		flips := 0
-		for range pairs {
-			var fps [2]Fingerprint
-			for i := range fps {
-				text := chars.String()
-				for range words {
-					text += fmt.Sprintf(" w%x", rng.Uint64())
-				}
-				fps[i], _, _ = f.Fingerprint(text)
-			}
-			flips += Distance(fps[0], fps[1])
-		}
-		p := (1 - float64(shared)/float64(shared+2*words*weight)) / 2
-		if got := float64(flips) / (64 * pairs); math.Abs(got-p) > 0.02 {
-			t.Errorf("words of weight %d: %.4f of the bits differ, expected %.4f", weight, got, p)
-		}
 	}
 }

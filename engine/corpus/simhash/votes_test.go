@@ -1,11 +1,9 @@
 package simhash
 
 import (
-	"math/rand/v2"
 	"slices"
 	"testing"
 
-	"ndd/engine/oracle"
 	"pgregory.net/rapid"
 )
 
@@ -43,74 +41,36 @@ func sum(hashes []uint64, weights []uint32) Fingerprint {
 	return elect(&counter{hashes: hashes[:n], times: weights[:n]}, &counter{hashes: hashes[n:], times: weights[n:]})
 }
 
+// TestSum: ties are zeros, and weights count. Package asm holds the kernels of the votes against
+// brute force.
 func TestSum(t *testing.T) {
-	oracle.EachKernel(t, func(t *testing.T) {
-		rapid.Check(t, func(t *rapid.T) {
-			// Few different hashes with many repeats make ties; sparse ones leave counters at zero.
-			pool := rapid.SliceOfN(rapid.Uint64(), 1, 6).Draw(t, "pool")
-			hashes := rapid.SliceOfN(rapid.SampledFrom(pool), 0, 70).Draw(t, "hashes")
-			weight := rapid.OneOf(rapid.Uint32Range(0, 3), rapid.Uint32(), rapid.Just(^uint32(0)))
-			weights := rapid.SliceOfN(weight, len(hashes), len(hashes)).Draw(t, "weights")
-			for _, w := range [][]uint32{nil, weights} {
-				if got, want := sum(hashes, w), sumOracle(hashes, w); got != want {
-					t.Fatalf("weights %v: %v, want %v", w, got, want)
-				}
-			}
-		})
-		rng := rand.New(rand.NewPCG(1, 2))
-		for _, n := range []int{0, 1, 7, 8, 9, 63, 64, 1000, 100_003} {
-			hashes, weights := make([]uint64, n), make([]uint32, n)
-			for i := range hashes {
-				hashes[i], weights[i] = rng.Uint64(), 1+rng.Uint32N(9)
-			}
-			for _, w := range [][]uint32{nil, weights} {
-				if got, want := sum(hashes, w), sumOracle(hashes, w); got != want {
-					t.Errorf("%d hashes, weighted %t: %v, want %v", n, w != nil, got, want)
-				}
-			}
+	for _, c := range []struct {
+		name    string
+		hashes  []uint64
+		weights []uint32
+		want    Fingerprint
+	}{
+		{"empty", nil, nil, 0},
+		{"one", []uint64{5}, nil, 5},
+		{"one against one is a tie, a 0", []uint64{0b1100, 0b1010}, nil, 0b1000},
+		{"weight breaks the tie", []uint64{0b1100, 0b1010}, []uint32{2, 1}, 0b1100},
+		{"weight 0 does not vote", []uint64{0b1100, 0b1010}, []uint32{0, 1}, 0b1010},
+		{"two against two", []uint64{3, 3, 0, 0}, nil, 0},
+	} {
+		if got := sum(c.hashes, c.weights); got != c.want {
+			t.Errorf("%s: %v, want %v", c.name, got, c.want)
 		}
-		for _, c := range []struct {
-			name    string
-			hashes  []uint64
-			weights []uint32
-			want    Fingerprint
-		}{
-			{"empty", nil, nil, 0},
-			{"one", []uint64{5}, nil, 5},
-			{"one against one is a tie, a 0", []uint64{0b1100, 0b1010}, nil, 0b1000},
-			{"weight breaks the tie", []uint64{0b1100, 0b1010}, []uint32{2, 1}, 0b1100},
-			{"weight 0 does not vote", []uint64{0b1100, 0b1010}, []uint32{0, 1}, 0b1010},
-			{"two against two", []uint64{3, 3, 0, 0}, nil, 0},
-		} {
-			if got := sum(c.hashes, c.weights); got != c.want {
-				t.Errorf("%s: %v, want %v", c.name, got, c.want)
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		// Few different hashes with many repeats make ties; sparse ones leave counters at zero.
+		pool := rapid.SliceOfN(rapid.Uint64(), 1, 6).Draw(t, "pool")
+		hashes := rapid.SliceOfN(rapid.SampledFrom(pool), 0, 70).Draw(t, "hashes")
+		weight := rapid.OneOf(rapid.Uint32Range(0, 3), rapid.Uint32(), rapid.Just(^uint32(0)))
+		weights := rapid.SliceOfN(weight, len(hashes), len(hashes)).Draw(t, "weights")
+		for _, w := range [][]uint32{nil, weights} {
+			if got, want := sum(hashes, w), sumOracle(hashes, w); got != want {
+				t.Fatalf("weights %v: %v, want %v", w, got, want)
 			}
 		}
 	})
-}
-
-func BenchmarkSum(b *testing.B) {
-	hashes, weights := make([]uint64, 1000), make([]uint32, 1000)
-	rng := rand.New(rand.NewPCG(3, 4))
-	for i := range hashes {
-		hashes[i], weights[i] = rng.Uint64(), 1
-		for rng.Uint32N(4) == 0 {
-			weights[i]++
-		}
-	}
-	for _, c := range []struct {
-		name    string
-		weights []uint32
-	}{{"weights=binary", slices.Repeat([]uint32{1}, len(hashes))}, {"weights=tf", weights}} {
-		b.Run(c.name, func(b *testing.B) {
-			var f Fingerprint
-			for b.Loop() {
-				f = sum(hashes, c.weights)
-			}
-			if want := sumOracle(hashes, c.weights); f != want {
-				b.Fatalf("%v, want %v", f, want)
-			}
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/1000, "ns/feature")
-		})
-	}
 }
