@@ -32,6 +32,8 @@ func TestHTMLText(t *testing.T) {
 		{"inline elements do not break words", "<p>un<b>believ</b>able <i>a</i><em>b</em></p>", "unbelievable ab"},
 		{"block elements do", "<div>a<p>b</div>c<ul><li>d<li>e</ul>f<br>g<h1>h</h1>i", "a\nb\nc\nd\ne\nf\ng\nh\ni"},
 		{"cells are apart", "<table><tr><td>1<td>2<tr><th>3</th><th>4</th></table>", "1 2\n3 4"},
+		{"nothing but markup within words", "<div><span>l<!-- y -->i<em class=x>ne</em> of<wbr>ten &#23383;</span></div>",
+			"line often 字"},
 		{"head", "<!doctype html><html><head><title>T &amp; t</title><meta name=description content=no><link " +
 			"href=no></head><body>b</body></html>", "T & t\nb"},
 		{"references", "&lt;&#20013;&#x6587;&nbsp;&eacute;&unknown;&amp", "<中文\u00a0é&unknown;&"},
@@ -188,25 +190,6 @@ func TestTextEncodings(t *testing.T) {
 	}
 }
 
-// TestMarkupDoesNotMatter wraps text into ever other markup.
-func TestMarkupDoesNotMatter(t *testing.T) {
-	const text = "One line of text, 两三个字 & a bit more."
-	escaped := strings.ReplaceAll(text, "&", "&amp;")
-	for _, page := range []string{
-		escaped,
-		"<p>" + escaped,
-		"<html><body><div><div><span>" + escaped + "</span></div></div><script>var x = 1</script>",
-		strings.ReplaceAll(escaped, "text", "<em class=x>te</em>xt"),
-		strings.ReplaceAll(escaped, " ", "\n\t "),
-		strings.ReplaceAll(escaped, "字", "&#23383;"),
-		"<!-- x -->" + strings.ReplaceAll(escaped, "line", "<!-- y -->line<wbr>"),
-	} {
-		if got := pageOf(t, page).Text; got != text {
-			t.Errorf("%q gives %q", page, got)
-		}
-	}
-}
-
 func FuzzHTML(f *testing.F) {
 	for _, page := range []string{"<p>a</p>", "<svg><p>", "<template><template>", "<pre>\n</pre>",
 		"\xff<meta charset=gbk>\x81\x81", "\xfe\xff\x00<", "<script>"} {
@@ -231,22 +214,4 @@ func FuzzHTML(f *testing.F) {
 			t.Fatalf("%+v with a history, %+v without", doc, again)
 		}
 	})
-}
-
-func BenchmarkHTML(b *testing.B) {
-	var page strings.Builder
-	page.WriteString("<!doctype html><html><head><title>Weather</title><style>p { margin: 0 }</style></head><body>")
-	for page.Len() < 64<<10 {
-		page.WriteString(`<div class="entry"><h2 id="x">Monday</h2><p>Wind from the <a href="/west">west</a>, rain before ` +
-			`dawn &amp; no ship in <b>sight</b>.</p><ul><li>one<li>two</ul></div>`)
-	}
-	raw := []byte(page.String())
-	e := NewExtractor(Options{})
-	b.SetBytes(int64(len(raw)))
-	for b.Loop() {
-		if doc, err := e.Extract(Unit{format: HTML, raw: raw}); err != nil || !strings.HasPrefix(doc.Text,
-			"Weather\nMonday\nWind from the west, rain") {
-			b.Fatalf("%.80q, %v", doc.Text, err)
-		}
-	}
 }

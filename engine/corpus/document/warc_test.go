@@ -138,7 +138,9 @@ func TestDamagedWARC(t *testing.T) {
 		`there is none, but "nonsense"`:               "nonsense\r\n" + two,
 		`Content-Length "many" is no number of bytes`: "WARC/1.0\r\nContent-Length: many\r\n\r\n",
 		`Content-Length "-1" is no number of bytes`:   "WARC/1.0\r\nContent-Length: -1\r\n\r\n",
-		`Content-Length "" is no number of bytes`:     "WARC/1.0\r\n\r\n",
+		`Content-Length "99999999999999999999" is no number of bytes`: "WARC/1.0\r\nContent-Length: " +
+			"99999999999999999999\r\n\r\n",
+		`Content-Length "" is no number of bytes`: "WARC/1.0\r\n\r\n",
 		"the file ends within it: is it cut short?": "WARC/1.0\r\nWARC-Type: resource\r\nContent-Length: " +
 			"9000000000000000000\r\n\r\n",
 		"a line of 131072 bytes and more among its headers": "WARC/1.0\r\nX: " + strings.Repeat("x", 300_000),

@@ -85,21 +85,6 @@ func TestNoRawFingerprints(t *testing.T) {
 	}
 }
 
-// TestHalf: a file with a part of a number is refused, unless it is read raw, without that part.
-func TestHalf(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "odd.bin")
-	must.Do(t, os.WriteFile(path, []byte("\x01\x00\x00\x00\x00\x00\x00\x00\x02\x03\x04"), 0o644))
-	if _, err := Open(path); !errors.Is(err, store.ErrCorrupt) || !strings.Contains(err.Error(),
-		"offset 0x8: 11 bytes are no multiple of 8") {
-		t.Error(err)
-	}
-	f, err := OpenRaw(path)
-	if err != nil || !slices.Equal(f.Fingerprints(), []uint64{1}) {
-		t.Fatal(f, err)
-	}
-	f.Close()
-}
-
 // TestWriteArray: a file has the format of its ending.
 func TestWriteArray(t *testing.T) {
 	for name, begins := range map[string]string{"a.npy": "\x93NUMPY\x01\x00v\x00{'descr': '<u8', 'fortran_order': " +

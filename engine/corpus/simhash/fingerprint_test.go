@@ -2,7 +2,6 @@ package simhash
 
 import (
 	"encoding/json"
-	"math/bits"
 	"slices"
 	"strings"
 	"testing"
@@ -65,15 +64,6 @@ func TestFingerprintInJSON(t *testing.T) {
 	if err := json.Unmarshal([]byte(`{"F":12}`), &r); err == nil {
 		t.Error("a number was taken for a fingerprint")
 	}
-}
-
-func TestDistance(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		a, flips := rapid.Uint64().Draw(t, "a"), rapid.Uint64().Draw(t, "flips")
-		if got := Distance(Fingerprint(a), Fingerprint(a^flips)); got != bits.OnesCount64(flips) {
-			t.Fatalf("%d", got)
-		}
-	})
 }
 
 func TestWords(t *testing.T) {

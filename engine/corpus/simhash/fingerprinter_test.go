@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/minio/highwayhash"
@@ -197,26 +196,6 @@ func TestHistoryDoesNotMatter(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-func TestManyFingerprintersAtOnce(t *testing.T) {
-	long := pseudoEnglish(1, 200_000)
-	for _, name := range Names() {
-		want, _, _ := newFingerprinter(t, name).Fingerprint(long)
-		var wg sync.WaitGroup
-		for range 8 {
-			wg.Go(func() {
-				f := newFingerprinter(t, name)
-				for _, c := range texts {
-					f.Fingerprint(c.text)
-				}
-				if got, _, _ := f.Fingerprint(long); got != want {
-					t.Errorf("%s: %v, want %v", name, got, want)
-				}
-			})
-		}
-		wg.Wait()
 	}
 }
 

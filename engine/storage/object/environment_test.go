@@ -44,6 +44,8 @@ func TestEnvironmentProfile(t *testing.T) {
 		"profile": {map[string]string{"AWS_PROFILE": "work"}, "us-west-2", "http://localhost:9000", "W", "X"},
 		"variables": {map[string]string{"AWS_PROFILE": "work", "AWS_REGION": "r", "AWS_ENDPOINT_URL": "http://e",
 			"AWS_ACCESS_KEY_ID": "k", "AWS_SECRET_ACCESS_KEY": "s"}, "r", "http://e", "k", "s"},
+		"endpoint of S3": {map[string]string{"AWS_DEFAULT_REGION": "r", "AWS_ENDPOINT_URL": "http://e",
+			"AWS_ENDPOINT_URL_S3": "http://b"}, "r", "http://b", "A", "B=C"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			set := map[string]string{"AWS_CONFIG_FILE": config, "AWS_SHARED_CREDENTIALS_FILE": keys}

@@ -290,15 +290,3 @@ func TestUpload(t *testing.T) {
 		t.Error(err)
 	}
 }
-
-// TestFromEnvironment: the names that other programs know.
-func TestFromEnvironment(t *testing.T) {
-	env := map[string]string{"AWS_ENDPOINT_URL": "http://a", "AWS_ENDPOINT_URL_S3": "http://b", "AWS_DEFAULT_REGION": "r",
-		"AWS_ACCESS_KEY_ID": "i", "AWS_SECRET_ACCESS_KEY": "s", "AWS_SESSION_TOKEN": "t"}
-	c := object.FromEnvironment(func(name string) string { return env[name] })
-	v, err := c.Keys.GetWithContext(nil)
-	if err != nil || c.Endpoint != "http://b" || c.Region != "r" || v.AccessKeyID != "i" || v.SecretAccessKey != "s" ||
-		v.SessionToken != "t" {
-		t.Error(c, v, err)
-	}
-}
