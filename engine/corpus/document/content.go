@@ -110,7 +110,7 @@ func (t *tee) forget(at int64, from io.Reader) {
 // name's ending to match, where nothing writes the file's compression. The ending is "" where the
 // name stays. It looks at the first bytes.
 func (f File) CopyPacking(ctx context.Context) (ending string, err error) {
-	file, err := f.raw(ctx)
+	file, err := f.Raw(ctx)
 	if err != nil {
 		return "", err
 	}

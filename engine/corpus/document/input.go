@@ -136,7 +136,7 @@ func expandObjects(ctx context.Context, input string, yield func(File, error) bo
 
 // Copy writes the file, as it is, to w.
 func (f File) Copy(ctx context.Context, w io.Writer) error {
-	r, err := f.raw(ctx)
+	r, err := f.Raw(ctx)
 	if err != nil {
 		return err
 	}
@@ -145,17 +145,8 @@ func (f File) Copy(ctx context.Context, w io.Writer) error {
 	return err
 }
 
-// CanOpen returns why the file cannot be opened, nil if it can.
-func (f File) CanOpen(ctx context.Context) error {
-	r, err := f.raw(ctx)
-	if err != nil {
-		return err
-	}
-	return r.Close()
-}
-
-// raw opens the file without seeing through its compression.
-func (f File) raw(ctx context.Context) (io.ReadCloser, error) {
+// Raw opens the file without seeing through its compression. The error names it.
+func (f File) Raw(ctx context.Context) (io.ReadCloser, error) {
 	if object.Is(f.Path) {
 		return object.From(ctx).Open(ctx, f.Path)
 	}

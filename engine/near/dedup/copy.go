@@ -431,10 +431,12 @@ func (k *copier) write(f document.File, ending string, fill func(io.Writer) erro
 
 // unjudged copies a file of which nothing could be compared, as it is, if it can be opened.
 func (k *copier) unjudged(f document.File) error {
-	if err := f.CanOpen(k.ctx); err != nil {
+	r, err := f.Raw(k.ctx)
+	if err != nil {
 		k.report.Lost = append(k.report.Lost, err.Error())
 		return nil
 	}
+	r.Close()
 	k.report.Unjudged = append(k.report.Unjudged, f.Path)
 	return k.write(f, "", func(w io.Writer) error { return f.Copy(k.ctx, w) })
 }

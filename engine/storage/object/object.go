@@ -1,11 +1,11 @@
 package object
 
 import (
-	"container/list"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 	"time"
 )
@@ -52,8 +52,7 @@ type Object struct {
 	taken  int                // ranges that have been read
 
 	mu     sync.Mutex
-	blocks map[int64]*list.Element // of block
-	recent *list.List              // the most recent first
+	blocks []*block // that ReadAt used last, the most recent one at the end
 }
 
 // block is some bytes that ReadAt has, once they are fetched.
@@ -74,7 +73,7 @@ type span struct {
 
 // Open opens an object. Its context is that of all reading.
 func (s *Store) Open(ctx context.Context, path string) (*Object, error) {
-	o := &Object{Path: path, ctx: ctx, blocks: map[int64]*list.Element{}, recent: list.New()}
+	o := &Object{Path: path, ctx: ctx}
 	err := repeat(ctx, func() error { return s.stat(ctx, o) })
 	if err != nil {
 		return nil, err
@@ -258,35 +257,26 @@ func (o *Object) ReadAt(p []byte, at int64) (n int, err error) {
 // block returns a block, which it reads unless it is there. Several may be read at a time.
 func (o *Object) block(number int64) ([]byte, error) {
 	o.mu.Lock()
-	e, ok := o.blocks[number]
-	if ok {
-		o.recent.MoveToFront(e)
-	} else {
-		e = o.recent.PushFront(&block{number: number})
-		if o.blocks[number] = e; o.recent.Len() > blocksMax {
-			o.forget(o.recent.Back())
-		}
+	b := &block{number: number}
+	if i := slices.IndexFunc(o.blocks, func(b *block) bool { return b.number == number }); i >= 0 {
+		b = o.blocks[i]
+		o.blocks = slices.Delete(o.blocks, i, i+1)
+	}
+	o.blocks = append(o.blocks, b)
+	if len(o.blocks) > blocksMax {
+		o.blocks = slices.Delete(o.blocks, 0, 1)
 	}
 	o.mu.Unlock()
-	b := e.Value.(*block)
 	b.fetch.Do(func() {
 		from := number * blockBytes
 		b.bytes = make([]byte, min(blockBytes, o.Size-from))
 		if b.err = o.fill(b.bytes, from); b.err != nil {
 			o.mu.Lock()
 			defer o.mu.Unlock()
-			if o.blocks[number] == e {
-				o.forget(e) // the next call tries again
-			}
+			o.blocks = slices.DeleteFunc(o.blocks, func(have *block) bool { return have == b }) // the next call tries again
 		}
 	})
 	return b.bytes, b.err
-}
-
-// forget removes a block.
-func (o *Object) forget(e *list.Element) {
-	delete(o.blocks, e.Value.(*block).number)
-	o.recent.Remove(e)
 }
 
 // Close ends the connections.
