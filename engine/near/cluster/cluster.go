@@ -142,14 +142,66 @@ func NewResult(a *memory.Arena, clusters, rows int) (r *Result, err error) {
 // Len returns the number of clusters.
 func (r *Result) Len() int { return len(r.clusters) }
 
+// Room returns the number of rows that there is room for.
+func (r *Result) Room() int { return len(r.rows) }
+
 // Rows returns the number of documents in clusters.
 func (r *Result) Rows() int { return len(r.rows) - r.gone }
 
-// Append adds a cluster behind the others.
+// Append adds a cluster behind the others. Its first row must be larger than theirs.
 func (r *Result) Append(c Cluster) {
 	from := len(r.rows)
 	r.rows = append(r.rows, c.Rows...)
 	r.clusters = append(r.clusters, spanOf(from, len(r.rows), c.Representative))
+}
+
+// Cluster returns the cluster of a number from 0.
+func (r *Result) Cluster(i int) Cluster { return r.cluster(r.clusters[i]) }
+
+func (r *Result) cluster(s span) Cluster { return Cluster{r.rows[s.from():s.to():s.to()], Row(s[1])} }
+
+// At returns where the rows of a cluster are among those of all, from 0 and below Room.
+func (r *Result) At(i int) int { return r.clusters[i].from() }
+
+// A Division replaces each cluster of a result by groups of its rows. Groups of different clusters may be
+// added by several goroutines.
+type Division struct {
+	*Result
+	rows   []Row
+	groups []span // the one that begins at row i in groups[i/2]; since each has two or more, no two are in one place
+}
+
+// Divide returns a division without any groups. In place, it uses the memory of the result's rows, which is
+// then gone. Its own is in the arena: 4 bytes a row in place, else 12.
+func (r *Result) Divide(a *memory.Arena, inPlace bool) (d *Division, err error) {
+	d = &Division{Result: r, rows: r.rows, groups: memory.In[span](a, (len(r.rows)+1)/2, &err)}
+	if !inPlace {
+		d.rows = memory.In[Row](a, len(r.rows), &err)
+	}
+	return d, err
+}
+
+// Add adds a group of two rows or more of a cluster, which begins at number at of the result's rows: behind
+// the other groups of the cluster, whose rows are not needed any more if the division is in place.
+func (d *Division) Add(at int, c Cluster) {
+	copy(d.rows[at:], c.Rows)
+	d.groups[at/2] = spanOf(at, at+len(c.Rows), c.Representative)
+}
+
+// Done returns the groups as clusters.
+func (d *Division) Done() *Result {
+	r := &Result{Distinct: d.Distinct, rows: d.rows, gone: len(d.rows)}
+	r.clusters = slices.DeleteFunc(d.groups, func(s span) bool { return s.to() == 0 })
+	for _, s := range r.clusters {
+		r.gone -= s.to() - s.from()
+	}
+	r.sort()
+	return r
+}
+
+// sort puts the clusters in order of their first rows.
+func (r *Result) sort() {
+	slices.SortFunc(r.clusters, func(a, b span) int { return cmp.Compare(r.rows[a.from()], r.rows[b.from()]) })
 }
 
 // Map replaces each row by the one of its number in a list, which is ascending.
@@ -182,7 +234,7 @@ func (r *Result) Delete(drop func(c Cluster, row Row) bool) {
 func (r *Result) Clusters() iter.Seq2[int, Cluster] {
 	return func(yield func(int, Cluster) bool) {
 		for i, c := range r.clusters {
-			if !yield(i, Cluster{r.rows[c.from():c.to():c.to()], Row(c[1])}) {
+			if !yield(i, r.cluster(c)) {
 				return
 			}
 		}
@@ -365,6 +417,6 @@ func (p *prints) gather(roots, best []uint32) (*Result, error) {
 		r.clusters = append(r.clusters, spanOf(from, len(r.rows), p.row(first)))
 		slices.Sort(r.rows[from:])
 	}
-	slices.SortFunc(r.clusters, func(a, b span) int { return cmp.Compare(r.rows[a.from()], r.rows[b.from()]) })
+	r.sort()
 	return r, nil
 }

@@ -130,12 +130,10 @@ func (r *Result) notes() *notes {
 	for i, k := range r.Known {
 		n.list = append(n.list, noteOf{k.Row, 0, uint32(i)})
 	}
-	at := uint32(0)
-	for c := range r.Clusters() {
-		n.kept = append(n.kept, c.Kept)
-		for _, row := range c.Rows {
-			n.list = append(n.list, noteOf{row, uint32(c.Number), at})
-			at++
+	for i, c := range r.found.Clusters() {
+		n.kept = append(n.kept, c.Representative)
+		for j, row := range c.Rows {
+			n.list = append(n.list, noteOf{row, uint32(i + 1), uint32(r.found.At(i) + j)})
 		}
 	}
 	slices.SortFunc(n.list, func(a, b noteOf) int { return cmp.Compare(a.row, b.row) })

@@ -3,6 +3,8 @@ package dedup
 import (
 	"cmp"
 	"slices"
+
+	"ndd/engine/memory"
 )
 
 // hashesHeld is how many hashes of 128 bits are in memory; more are in a temporary file.
@@ -36,17 +38,22 @@ func (r *Result) Equal(a, b Row) bool {
 }
 
 // distinct returns the first of the members with each text, ascending as the members are, and for each
-// member the number of its text.
-func (c *Corpus) distinct(members []Row) (firsts []Row, of []uint32) {
-	of = make([]uint32, len(members))
+// member the number of its text: 4 bytes a member, and where texts have hashes 16.
+func (c *Corpus) distinct(a *memory.Arena, members []Row) (firsts []Row, of []uint32, err error) {
+	of = memory.In[uint32](a, len(members), &err)
 	for i := range of {
 		of[i] = uint32(i)
 	}
 	hash := c.hashes.all
-	if hash == nil {
-		return members, of
+	if hash == nil || err != nil {
+		return members, of, err
 	}
-	number := slices.Clone(of)
+	firsts = memory.In[Row](a, len(members), &err)[:0]
+	number := memory.In[uint32](a, len(members), &err)
+	if err != nil {
+		return nil, nil, err
+	}
+	copy(number, of)
 	slices.SortFunc(number, func(a, b uint32) int {
 		x, y := hash[members[a]], hash[members[b]]
 		return cmp.Or(cmp.Compare(x[0], y[0]), cmp.Compare(x[1], y[1]), cmp.Compare(a, b))
@@ -62,15 +69,19 @@ func (c *Corpus) distinct(members []Row) (firsts []Row, of []uint32) {
 		}
 		of[i] = number[first]
 	}
-	return firsts, of
+	return firsts, of, nil
 }
 
 // splitUnequal leaves in each cluster the documents that have the text of the one kept. The clusters
 // are of documents whose hashes begin with the same 64 bits.
-func (r *Result) splitUnequal(prefer func(a, b int) int) {
-	var groups []group
-	for c := range r.Clusters() {
-		kept := c.Kept
+func (r *Result) splitUnequal(prefer func(a, b int) int) error {
+	d, err := r.divide(true)
+	if err != nil {
+		return err
+	}
+	for i, c := range r.found.Clusters() {
+		var groups []group
+		kept := c.Representative
 		for rest := c.Rows; len(rest) > 0; {
 			g := group{kept: kept}
 			var others []Row
@@ -81,7 +92,9 @@ func (r *Result) splitUnequal(prefer func(a, b int) int) {
 					others = append(others, row)
 				}
 			}
-			groups = append(groups, g)
+			if len(g.members) > 1 {
+				groups = append(groups, g)
+			}
 			if rest = others; len(rest) > 0 {
 				kept = rest[0]
 				for _, row := range rest {
@@ -91,7 +104,9 @@ func (r *Result) splitUnequal(prefer func(a, b int) int) {
 				}
 			}
 		}
+		d.add(r.found.At(i), groups)
 	}
-	r.replaceClusters(groups)
+	r.replace(d)
 	r.Rejected = 0
+	return nil
 }

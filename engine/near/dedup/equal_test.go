@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"ndd/engine/corpus/ingest"
+	"ndd/engine/memory"
 	"ndd/engine/oracle/must"
 )
 
@@ -70,8 +71,8 @@ func TestSplitUnequal(t *testing.T) {
 	if want := []string{"0 [0 2]", "1 [1 4 5]"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
-	firsts, of := c.distinct([]Row{0, 1, 2, 3, 5})
-	if !slices.Equal(firsts, []Row{0, 1, 3}) || !slices.Equal(of, []uint32{0, 1, 0, 2, 1}) {
+	firsts, of, err := c.distinct(new(memory.Arena), []Row{0, 1, 2, 3, 5})
+	if err != nil || !slices.Equal(firsts, []Row{0, 1, 3}) || !slices.Equal(of, []uint32{0, 1, 0, 2, 1}) {
 		t.Errorf("%v %v", firsts, of)
 	}
 	many := appended(t, Keep{})

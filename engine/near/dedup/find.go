@@ -111,7 +111,7 @@ func Find(ctx context.Context, c *Corpus, o Options) (_ *Result, err error) {
 	}
 	r.Distinct = r.found.Distinct
 	if o.Verify != nil {
-		err = r.verify(ctx, o, prefer)
+		err = r.verify(ctx, o, prefer, co.Room)
 		r.settleURLs()
 		return r, cmp.Or(err, c.Err())
 	}
@@ -125,7 +125,7 @@ func Find(ctx context.Context, c *Corpus, o Options) (_ *Result, err error) {
 		r.Also = append(r.Also, other)
 	}
 	if o.Exact {
-		r.splitUnequal(prefer)
+		err = r.splitUnequal(prefer)
 	}
 	r.settleURLs()
 	return r, cmp.Or(err, c.Err())

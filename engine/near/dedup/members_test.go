@@ -12,6 +12,7 @@ import (
 	"ndd/engine/corpus/document"
 	"ndd/engine/corpus/ingest"
 	"ndd/engine/corpus/simhash"
+	"ndd/engine/memory"
 	"ndd/engine/near/shingle"
 	"ndd/engine/oracle/hostile"
 	"ndd/engine/oracle/must"
@@ -117,7 +118,8 @@ func TestHostileSets(t *testing.T) {
 	hostile.Each(list, 1000, 7, func(changed []store.Section) {
 		file := hostile.File(t, store.KindShingles, changed)
 		defer file.Close()
-		sets := shingle.NewSets(n, 1<<30, "", nil)
+		sets, err := shingle.NewSets(new(memory.Arena), n, 1<<30, "", nil)
+		must.Do(t, err)
 		defer sets.Close()
 		var have bitmap
 		if _, err := readSetFile(t.Context(), file, digest, n, &have, sets, 1); err != nil && !errors.Is(err, simhash.ErrMixed) {

@@ -25,7 +25,7 @@ type Result struct {
 	corpus   *Corpus
 	verified bool
 	found    *cluster.Result
-	likes    []Likeness // of the rows of all clusters, one after the other
+	likes    []Likeness // of the rows of found; nil: texts were not compared
 
 	// Also has the results of other settings. Known rows are those of this one.
 	Also []*Result
@@ -89,11 +89,10 @@ func (r *Result) Farthest(c Cluster, k int) (row Row, distance, beyond int) {
 // Clusters returns the clusters, in order of their first rows.
 func (r *Result) Clusters() iter.Seq[Cluster] {
 	return func(yield func(Cluster) bool) {
-		likes := r.likes
 		for i, found := range r.found.Clusters() {
 			c := Cluster{Number: i + 1, Rows: found.Rows, Kept: found.Representative}
-			if n := len(found.Rows); likes != nil {
-				c.Likes, likes = likes[:n:n], likes[n:]
+			if r.likes != nil {
+				c.Likes = r.likes[r.found.At(i):][:len(found.Rows)]
 			}
 			if !yield(c) {
 				return

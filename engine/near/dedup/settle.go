@@ -104,14 +104,17 @@ const (
 	settleBytes = 32 << 20 // that tables of kept documents may take, as cluster.Options.StarBytes
 )
 
-// settle returns the groups of some clusters: of small ones each goroutine solves one at a time, and
-// large ones are solved by all.
-func (r *Result) settle(ctx context.Context, clusters []Cluster, o Options, prefer func(a, b int) int, set setOf) (
-	[]group, error) {
-	groups := make([][]group, len(clusters))
+// settle replaces the clusters by their groups, in place or not: small ones each goroutine solves one at a
+// time, and large ones are solved by all.
+func (r *Result) settle(ctx context.Context, o Options, inPlace bool, prefer func(a, b int) int, set setOf) error {
+	d, err := r.divide(inPlace)
+	if err != nil {
+		return err
+	}
 	var idle sync.Pool // of settlers of small clusters
-	err := shingle.Each(ctx, o.Threads, len(clusters), func(i int, bufs *[2][]uint64) (err error) {
-		if len(clusters[i].Rows) >= settleLarge {
+	err = shingle.Each(ctx, o.Threads, r.found.Len(), func(i int, bufs *[2][]uint64) error {
+		c := r.found.Cluster(i)
+		if len(c.Rows) >= settleLarge {
 			return nil
 		}
 		s, ok := idle.Get().(*settler)
@@ -119,23 +122,29 @@ func (r *Result) settle(ctx context.Context, clusters []Cluster, o Options, pref
 			s = r.newSettler(o, 1, prefer, set)
 		}
 		s.bufs = bufs
-		groups[i], err = s.settle(ctx, clusters[i])
+		groups, err := s.settle(ctx, c.Rows)
+		d.add(r.found.At(i), groups)
 		idle.Put(s)
 		return err
 	})
 	s := r.newSettler(o, threads(o), prefer, set)
 	s.bufs = new([2][]uint64)
-	for i, c := range clusters {
+	for i, c := range r.found.Clusters() {
 		if err == nil && len(c.Rows) >= settleLarge {
-			groups[i], err = s.settle(ctx, c)
+			var groups []group
+			groups, err = s.settle(ctx, c.Rows)
+			d.add(r.found.At(i), groups)
 		}
 	}
-	return slices.Concat(groups...), err
+	if err == nil {
+		r.replace(d)
+	}
+	return err
 }
 
 // settle returns the groups of a cluster that have two documents or more.
-func (s *settler) settle(ctx context.Context, c Cluster) ([]group, error) {
-	s.rows = append(s.rows[:0], c.Rows...)
+func (s *settler) settle(ctx context.Context, rows []Row) ([]group, error) {
+	s.rows = append(s.rows[:0], rows...)
 	if s.prefer != nil {
 		slices.SortStableFunc(s.rows, func(a, b Row) int { return s.prefer(int(a), int(b)) })
 	}

@@ -123,7 +123,7 @@ func TestSettle(t *testing.T) {
 			if s.bufs = new([2][]uint64); variant > 1 {
 				s.part, s.patience, s.rareFrom = 1, 0, 0
 			}
-			groups, err := s.settle(t.Context(), Cluster{Rows: rows})
+			groups, err := s.settle(t.Context(), rows)
 			must.Do(t, err)
 			got := uint(1)<<n - 1
 			for _, g := range groups {
@@ -178,7 +178,7 @@ func TestRare(t *testing.T) {
 				s := r.newSettler(Options{K: 3, Chains: chains, Verify: &Verify{Rule: rule}}, 1+variant%2, nil,
 					func(row Row, buf []uint64) (set, newBuf []uint64, err error) { return texts[row], buf, nil })
 				s.bufs, s.patience, s.rareFrom = new([2][]uint64), 0, []int{n, n, 0, 700}[variant]
-				groups, err := s.settle(t.Context(), Cluster{Rows: rows})
+				groups, err := s.settle(t.Context(), rows)
 				must.Do(t, err)
 				t.Logf("%v, chains %v, variant %d: %d compared", rule, chains, variant, s.compared.Load())
 				switch got := fmt.Sprint(groups); {

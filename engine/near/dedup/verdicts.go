@@ -6,6 +6,7 @@ import (
 
 	"github.com/minio/highwayhash"
 
+	"ndd/engine/near/cluster"
 	"ndd/engine/storage/store"
 )
 
@@ -45,24 +46,24 @@ func (r *Result) decide(list []uint64) bool {
 		return false
 	}
 	rejected := int(list[0])
-	var groups []group
+	found, likes := new(cluster.Result), []Likeness{}
 	for list = list[1:]; len(list) > 2; {
 		n := int(list[0])
 		if n < 2 || n > (len(list)-2)/2 || list[1] >= uint64(r.corpus.Len()) {
 			return false
 		}
-		g := group{kept: Row(list[1])}
+		rows := make([]Row, n)
 		for i, row := range list[2:][:n] {
+			rows[i] = Row(row)
 			like := list[2+n+i]
-			g.members = append(g.members, member{Row(row), Likeness{math.Float32frombits(uint32(like >> 32)),
-				math.Float32frombits(uint32(like))}})
+			likes = append(likes, Likeness{math.Float32frombits(uint32(like >> 32)), math.Float32frombits(uint32(like))})
 		}
-		groups, list = append(groups, g), list[2+2*n:]
+		found.Append(cluster.Cluster{Rows: rows, Representative: Row(list[1])})
+		list = list[2+2*n:]
 	}
 	if len(list) > 0 {
 		return false
 	}
-	r.replaceClusters(groups)
-	r.Rejected = rejected
+	r.found, r.likes, r.Rejected = found, likes, rejected
 	return true
 }

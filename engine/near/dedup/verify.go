@@ -7,9 +7,11 @@ import (
 	"iter"
 	"slices"
 	"strings"
+	"unsafe"
 
 	"ndd/engine/corpus/document"
 	"ndd/engine/corpus/ingest"
+	"ndd/engine/memory"
 	"ndd/engine/near/cluster"
 	"ndd/engine/near/shingle"
 	"ndd/engine/storage/disk"
@@ -55,7 +57,8 @@ func (c *Corpus) changed(row Row) error {
 }
 
 // verify splits the clusters by their texts.
-func (r *Result) verify(ctx context.Context, o Options, prefer func(a, b int) int) (err error) {
+func (r *Result) verify(ctx context.Context, o Options, prefer func(a, b int) int,
+	room func(bytes uint64) (memory.Arena, error)) (err error) {
 	v := o.Verify
 	if v.Take != nil && o.Known == nil && len(o.Also) == 0 {
 		of, failed := r.corpus.comparison(o)
@@ -71,17 +74,30 @@ func (r *Result) verify(ctx context.Context, o Options, prefer func(a, b int) in
 	if v.Begin != nil {
 		v.Begin()
 	}
-	clusters := slices.Collect(r.Clusters())
-	members := make([]Row, 0, r.found.Rows())
-	for _, c := range clusters {
+	var arena memory.Arena
+	if room != nil {
+		arena, err = room(uint64(r.found.Rows()) * uint64(resultBytes+comparedBytes+dividedBytes*(1+len(o.Also))))
+	}
+	defer arena.Free()
+	members := memory.In[Row](&arena, r.found.Rows(), &err)[:0]
+	if err != nil {
+		return err
+	}
+	for _, c := range r.found.Clusters() {
 		members = append(members, c.Rows...)
 	}
 	slices.Sort(members)
 	if v.Members != nil {
 		return cmp.Or(v.Members(r.corpus.members(members)), r.corpus.Err())
 	}
-	texts, of := r.corpus.distinct(members) // equal ones are read and held once
-	sets := shingle.NewSets(len(texts), v.memory(), v.TempDir, v.Disk)
+	texts, of, err := r.corpus.distinct(&arena, members) // equal ones are read and held once
+	if err != nil {
+		return err
+	}
+	sets, err := shingle.NewSets(&arena, len(texts), v.memory(), v.TempDir, v.Disk)
+	if err != nil {
+		return err
+	}
 	defer func() { err = cmp.Or(err, sets.Close()) }()
 	if v.Sets != nil {
 		err = r.corpus.readSets(ctx, v.Sets, sets, texts, o.Threads)
@@ -95,25 +111,24 @@ func (r *Result) verify(ctx context.Context, o Options, prefer func(a, b int) in
 		i, _ := slices.BinarySearch(members, row)
 		return sets.Get(int(of[i]), buf)
 	}
-	near := r.found
-	groups, err := r.settle(ctx, clusters, o, prefer, get)
-	if err == nil {
-		r.replaceClusters(groups)
-	}
 	for _, also := range o.Also {
-		other := &Result{Known: r.Known, SameURL: r.SameURL, corpus: r.corpus, verified: true, found: near}
+		other := &Result{Known: r.Known, SameURL: r.SameURL, corpus: r.corpus, verified: true, found: r.found}
 		so, sv := o, *v
 		so.K, sv.Rule, so.Verify = also.K, also.Rule, &sv
-		if err == nil {
-			groups, err = other.settle(ctx, clusters, so, prefer, get)
+		if err := other.settle(ctx, so, false, prefer, get); err != nil {
+			return err
 		}
-		if err == nil {
-			other.replaceClusters(groups)
-			r.Also = append(r.Also, other)
-		}
+		r.Also = append(r.Also, other)
 	}
-	return err
+	return r.settle(ctx, o, true, prefer, get)
 }
+
+// Bytes of memory for each row that is near another.
+const (
+	resultBytes   = 16 // in a [cluster.Result]
+	comparedBytes = 40 // while texts are compared: its row, number, text and where that one's set is
+	dividedBytes  = 20 // in a division
+)
 
 // errNoTexts is the error of Options.Verify and Options.Known without the texts of known documents.
 var errNoTexts = errors.New("verifying needs the texts of the known documents: give their inputs")
@@ -133,8 +148,16 @@ func (r *Result) verifyKnown(ctx context.Context, v *Verify, threads int, rest [
 			ids[k.ID] = uint32(len(ids))
 		}
 	}
-	own, known := shingle.NewSets(len(rows), v.memory()/2, v.TempDir, v.Disk),
-		shingle.NewSets(0, v.memory()/2, v.TempDir, v.Disk)
+	var arena memory.Arena
+	defer arena.Free()
+	own, err := shingle.NewSets(&arena, len(rows), v.memory()/2, v.TempDir, v.Disk)
+	if err != nil {
+		return nil, err
+	}
+	known, err := shingle.NewSets(&arena, 0, v.memory()/2, v.TempDir, v.Disk)
+	if err != nil {
+		return nil, err
+	}
 	defer func() { err = cmp.Or(err, own.Close(), known.Close()) }()
 	if err := r.corpus.shingle(ctx, v, own, rows, threads); err != nil {
 		return nil, err
@@ -248,21 +271,39 @@ func (c *Corpus) same(row Row, doc *document.Document) bool {
 	return doc.ID == r.id && lengthOf(len(doc.Text)) == r.length
 }
 
-// replaceClusters replaces the clusters with the groups of two and more documents.
-func (r *Result) replaceClusters(groups []group) {
-	before := r.found.Rows() - r.found.Len()
-	slices.SortFunc(groups, func(a, b group) int { return cmp.Compare(a.members[0].row, b.members[0].row) })
-	r.found, r.likes = new(cluster.Result), make([]Likeness, 0, r.found.Rows())
-	var rows []Row
-	for _, g := range groups {
-		if len(g.members) < 2 {
-			continue
-		}
-		rows = rows[:0]
-		for _, m := range g.members {
-			rows, r.likes = append(rows, m.row), append(r.likes, m.like)
-		}
-		r.found.Append(cluster.Cluster{Rows: rows, Representative: g.kept})
+// A division replaces the clusters of a result by groups of their rows, with likenesses.
+type division struct {
+	*cluster.Division
+	likes []Likeness
+}
+
+// divide returns a division of the clusters without groups, as [cluster.Result.Divide] does. Its memory is
+// that of the corpus's results.
+func (r *Result) divide(inPlace bool) (d division, err error) {
+	arena := &r.corpus.results
+	if d.Division, err = r.found.Divide(arena, inPlace); err != nil {
+		return d, err
 	}
+	likes := memory.In[uint64](arena, r.found.Room(), &err)
+	d.likes = unsafe.Slice((*Likeness)(unsafe.Pointer(unsafe.SliceData(likes))), len(likes)) // two float32 each
+	return d, err
+}
+
+// add adds the groups of a cluster whose rows begin at number at of all.
+func (d *division) add(at int, groups []group) {
+	for _, g := range groups {
+		rows := make([]Row, len(g.members))
+		for i, m := range g.members {
+			rows[i], d.likes[at+i] = m.row, m.like
+		}
+		d.Add(at, cluster.Cluster{Rows: rows, Representative: g.kept})
+		at += len(rows)
+	}
+}
+
+// replace replaces the clusters by those of a division.
+func (r *Result) replace(d division) {
+	before := r.found.Rows() - r.found.Len()
+	r.found, r.likes = d.Done(), d.likes
 	r.Rejected += before - (r.found.Rows() - r.found.Len())
 }

@@ -238,7 +238,7 @@ func TestCancel(t *testing.T) {
 	if _, err := Find(ctx, c, Options{K: 3}); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
-	if err := r.verify(ctx, Options{Verify: &Verify{Rule: Rule{{Jaccard: 0.5}}}, Threads: 2}, nil); !errors.Is(err, context.Canceled) {
+	if err := r.verify(ctx, Options{Verify: &Verify{Rule: Rule{{Jaccard: 0.5}}}, Threads: 2}, nil, nil); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 	names, err := NewCopies(t.Context(), []string{path}, t.TempDir()+"/new")

@@ -13,6 +13,7 @@ import (
 
 	"ndd/engine/corpus/document"
 	"ndd/engine/corpus/ingest"
+	"ndd/engine/memory"
 	"ndd/engine/parallel"
 	"ndd/engine/storage/disk"
 )
@@ -70,7 +71,9 @@ func (p *Pairs) Compare(ctx context.Context, o PairOptions) (shares []float64, e
 	var sets [2]*Sets
 	var of [2][][]int
 	for side := range sets {
-		sets[side] = NewSets(0, o.Memory/2, "", o.Disk)
+		if sets[side], err = NewSets(new(memory.Arena), 0, o.Memory/2, "", o.Disk); err != nil {
+			return nil, err
+		}
 		defer func() { err = cmp.Or(err, sets[side].Close()) }()
 		if of[side], err = sets[side].ReadByID(ctx, o.Inputs[side], p.ids[side], o.Read); err != nil {
 			return nil, err

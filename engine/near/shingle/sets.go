@@ -25,11 +25,11 @@ type Sets struct {
 	recent []recent   // by hash
 }
 
-// A location is where a set is: in memory, or in the file from the elements on that do not fit.
-type location struct {
-	at   int64
-	size int32
-}
+// A location is where a set is, in memory or in the file from the elements on that do not fit, and its size.
+type location [2]uint64
+
+func (l location) at() int64 { return int64(l[0]) }
+func (l location) size() int { return int(l[1]) }
 
 // A recent is a set that was stored, with its hash.
 type recent struct {
@@ -40,10 +40,12 @@ type recent struct {
 // recentSets are remembered to find equal ones.
 const recentSets = 1 << 14
 
-// NewSets returns room for n sets, of which it holds up to memory bytes in memory. The file is in
-// folder dir, by default os.TempDir(), on d, by default the system's disk.
-func NewSets(n int, memory int64, dir string, d *disk.Disk) *Sets {
-	return &Sets{room: int(memory / 8), disk: d, dir: dir, at: make([]location, n)}
+// NewSets returns room for n sets, of which it holds up to bytes in memory, and 16 bytes for each in the
+// arena. The file is in folder dir, by default os.TempDir(), on d, by default the system's disk.
+func NewSets(a *memory.Arena, n int, bytes int64, dir string, d *disk.Disk) (*Sets, error) {
+	var err error
+	at := memory.In[location](a, n, &err)
+	return &Sets{room: int(bytes / 8), disk: d, dir: dir, at: at}, err
 }
 
 // Add stores another set, which it copies, and returns its number.
@@ -69,7 +71,7 @@ func (s *Sets) store(set []uint64) (l location, err error) {
 		if held := s.held(l); held != nil {
 			copy(held, set)
 		} else {
-			_, err = s.file.WriteAt(store.Bytes64(set), 8*(l.at-int64(s.room)))
+			_, err = s.file.WriteAt(store.Bytes64(set), 8*(l.at()-int64(s.room)))
 		}
 	}
 	if err != nil {
@@ -89,15 +91,15 @@ func (s *Sets) place(hash [2]uint64, size int) (l location, stored bool, err err
 		}
 	}
 	r := &s.recent[hash[0]%recentSets]
-	if r.hash == hash && r.size == int32(size) {
+	if r.hash == hash && r.size() == size {
 		return r.location, true, nil
 	}
-	l = location{s.end, int32(size)}
-	if s.end < int64(s.room) && s.end+int64(size) > int64(s.room) {
-		l.at = int64(s.room) // no set is in both
+	at := s.end
+	if at < int64(s.room) && at+int64(size) > int64(s.room) {
+		at = int64(s.room) // no set is in both
 	}
-	s.end = l.at + int64(size)
-	if l.at >= int64(s.room) && s.file == nil {
+	l, s.end = location{uint64(at), uint64(size)}, at+int64(size)
+	if at >= int64(s.room) && s.file == nil {
 		s.file, err = s.disk.Temp(s.dir, "shingles")
 	}
 	*r = recent{hash, l}
@@ -106,10 +108,10 @@ func (s *Sets) place(hash [2]uint64, size int) (l location, stored bool, err err
 
 // held returns the elements in memory of a set, nil if it is in the file.
 func (s *Sets) held(l location) []uint64 {
-	if l.at >= int64(s.room) {
+	if l.at() >= int64(s.room) {
 		return nil
 	}
-	return s.memory.Data[l.at : l.at+int64(l.size)]
+	return s.memory.Data[l.at():][:l.size()]
 }
 
 // hashOf returns a hash of a set, of 128 bits.
@@ -125,24 +127,24 @@ func hashOf(set []uint64) (h [2]uint64) {
 // again. A set that was not put is empty.
 func (s *Sets) Get(i int, buf []uint64) (set, newBuf []uint64, err error) {
 	l := s.at[i]
-	if l.size == 0 {
+	if l.size() == 0 {
 		return nil, buf, nil
 	}
 	if held := s.held(l); held != nil {
 		return held, buf, nil
 	}
-	if cap(buf) < int(l.size) {
-		buf = make([]uint64, l.size)
+	if cap(buf) < l.size() {
+		buf = make([]uint64, l.size())
 	}
-	buf = buf[:l.size]
-	if _, err := s.file.File().ReadAt(store.Bytes64(buf), 8*(l.at-int64(s.room))); err != nil {
+	buf = buf[:l.size()]
+	if _, err := s.file.File().ReadAt(store.Bytes64(buf), 8*(l.at()-int64(s.room))); err != nil {
 		return nil, buf, fmt.Errorf("temporary file of shingles: %w", err)
 	}
 	return buf, buf, nil
 }
 
 // Len returns how many shingles set i has.
-func (s *Sets) Len(i int) int { return int(s.at[i].size) }
+func (s *Sets) Len(i int) int { return s.at[i].size() }
 
 // Close frees the memory and removes the file.
 func (s *Sets) Close() error {

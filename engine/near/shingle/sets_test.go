@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"ndd/engine/memory"
 	"ndd/engine/oracle/must"
 )
 
@@ -12,8 +13,9 @@ import (
 // is stored.
 func TestSets(t *testing.T) {
 	distinct := [][]uint64{{1, 2, 3, 4, 5}, {1, 2, 3, 4, 6}, {7}, {}, {8, 9, 10, 11}, {1, 2, 3, 4, 5, 6}}
-	for _, memory := range []int64{0, 1, 8 * 7, 8 * 11, 1 << 20} {
-		s := NewSets(60, memory, t.TempDir(), nil)
+	for _, bytes := range []int64{0, 1, 8 * 7, 8 * 11, 1 << 20} {
+		s, err := NewSets(new(memory.Arena), 60, bytes, t.TempDir(), nil)
+		must.Do(t, err)
 		for i := range 60 {
 			must.Do(t, s.Put(i, distinct[i%6]))
 		}
@@ -24,11 +26,11 @@ func TestSets(t *testing.T) {
 		for i := range 61 {
 			set, next, err := s.Get(i, buf)
 			if buf = next; err != nil || !slices.Equal(set, distinct[i%6]) || s.Len(i) != len(set) {
-				t.Fatalf("%d bytes: set %d is %v, %v", memory, i, set, err)
+				t.Fatalf("%d bytes: set %d is %v, %v", bytes, i, set, err)
 			}
 		}
 		if most := int64(21 + 5); s.end > most { // less than a set may be left empty where memory ends
-			t.Errorf("%d bytes: %d elements are stored", memory, s.end)
+			t.Errorf("%d bytes: %d elements are stored", bytes, s.end)
 		}
 		must.Do(t, s.Close())
 	}
