@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"maps"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -123,16 +124,18 @@ func TestDedupMemory(t *testing.T) {
 	}
 	base, needs := writePrints(t, prints), regexp.MustCompile(`needs up to (\d+) MiB of memory`)
 	const announced = `comparing \S+ documents takes up to (\S+ \S+) of memory`
-	for _, more := range [][]string{{"-k", "3"}, {"-k", "2", "--chains", "--keep", "source"}} {
+	for _, args := range [][]string{
+		{"--raw", base, "-k", "3"},
+		{"--raw", base, "-k", "2", "--chains", "--keep", "source"},
+		{nearDocuments(t, long.Or(300_000, 1_000_000)), "--max-document", "1MiB", "--threads", "1"},
+	} {
 		dedup := func(expression, limit string) map[string]string {
 			out := filepath.Join(t.TempDir(), "out")
-			memoryOf(t, expression, "unlimited",
-				append([]string{"dedup", "--raw", "-v", "--memory", limit, "-o", out, base}, more...)...)
+			memoryOf(t, expression, "unlimited", append([]string{"dedup", "-v", "--memory", limit, "-o", out}, args...)...)
 			return contents(t, out)
 		}
 		want := dedup(announced, "64GiB")
-		refusal, _ := limited("unlimited",
-			append([]string{"dedup", "--raw", "--memory", "1MiB", base}, more...)...).CombinedOutput()
+		refusal, _ := limited("unlimited", append([]string{"dedup", "--memory", "1MiB"}, args...)...).CombinedOutput()
 		m := needs.FindSubmatch(refusal)
 		if m == nil {
 			t.Fatalf("%s", refusal)
@@ -140,9 +143,28 @@ func TestDedupMemory(t *testing.T) {
 		least, err := strconv.Atoi(string(m[1])) // rounded
 		must.Do(t, err)
 		if got := dedup(announced+" beside", fmt.Sprint(least+1, "MiB")); len(got) < 4 || !maps.Equal(got, want) {
-			t.Errorf("%q with %d MiB: other results", more, least+1)
+			t.Errorf("%q with %d MiB: other results", args, least+1)
 		}
 	}
+}
+
+// nearDocuments writes n short documents, each of which is near another, as JSON lines.
+func nearDocuments(t *testing.T, n int) string {
+	path := filepath.Join(t.TempDir(), "near.jsonl")
+	rng := rand.New(rand.NewPCG(6, 1))
+	var b bytes.Buffer
+	for i := range n / 2 {
+		var words [20]uint16
+		for w := range words {
+			words[w] = uint16(rng.Uint32())
+		}
+		for version := range 2 {
+			words[0] += uint16(version)
+			fmt.Fprintf(&b, `{"id":"%d.%d","text":"%x"}`+"\n", i, version, words)
+		}
+	}
+	must.Do(t, os.WriteFile(path, b.Bytes(), 0o600))
+	return path
 }
 
 // batchMemory matches the memory that ndd batch and ndd query announce.
