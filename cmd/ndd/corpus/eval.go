@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -101,7 +100,7 @@ The files of the examples are in the folder cmd/ndd/testdata/sample of the sourc
 		"another recipe to measure beside that of --recipe; may be given more than once")
 	fl.StringSliceVar(&f.copies, "copies", nil,
 		"with --languages: measure methods of 'ndd copies' instead: auto, spotsigs, ccdet, winnow or shingles, or several")
-	fl.StringVar(&f.pairs, "pairs", "", "table of labelled pairs; - for standard input")
+	fl.StringVar(&f.pairs, "pairs", "", "table of labelled pairs: .tsv, .jsonl or .parquet")
 	fl.StringVar(&f.truth, "truth", "",
 		"table of every pair with a Jaccard of at least 0.5 (id_a, id_b, jaccard), for precision; "+
 			"without it the Jaccard of 3 words or 5 characters is computed")
@@ -149,7 +148,7 @@ func evaluate(g *cli.Globals, cmd *cobra.Command, inputs []string, f *evalFlags)
 		}
 		defer dir.Abort()
 	}
-	labels, truth, err := evalTables(g, f)
+	labels, truth, err := evalTables(cmd.Context(), g, f)
 	if err != nil {
 		return err
 	}
@@ -202,8 +201,6 @@ func (f *evalFlags) options(g *cli.Globals) (o eval.Options, err error) {
 		return o, cli.Usagef("--sample %d: must be at least 1", f.sample)
 	case f.table != "" && f.pairs == "":
 		return o, cli.Usagef("--table needs --pairs: it has a row for each labelled pair")
-	case f.pairs == "-" && f.truth == "-":
-		return o, cli.Usagef("--pairs - and --truth -: standard input can be only one of them")
 	}
 	if f.table != "" {
 		if _, err := result.FormatOf(f.table); err != nil {
@@ -239,35 +236,18 @@ func (f *evalFlags) methods(g *cli.Globals) (methods []eval.Method, err error) {
 }
 
 // evalTables reads the tables of pairs.
-func evalTables(g *cli.Globals, f *evalFlags) (labels []eval.Label, truth eval.Truth, err error) {
-	err = evalTable(g, f.pairs, func(r io.Reader) (err error) {
+func evalTables(ctx context.Context, g *cli.Globals, f *evalFlags) (labels []eval.Label, truth eval.Truth, err error) {
+	if f.pairs != "" {
 		var repeated int
-		if labels, repeated, err = eval.ReadLabels(r, f.pairs); repeated > 0 {
-			g.Log.Warn(fmt.Sprintf("%s: %s with the label of an earlier line: each pair counts once", f.pairs,
+		if labels, repeated, err = eval.ReadLabels(ctx, f.pairs); repeated > 0 {
+			g.Log.Warn(fmt.Sprintf("%s: %s with the label of an earlier row: each pair counts once", f.pairs,
 				cli.Number(repeated, "repeated pair")))
 		}
-		return err
-	})
-	if err == nil {
-		err = evalTable(g, f.truth, func(r io.Reader) (err error) { truth, err = eval.ReadTruth(r, f.truth); return err })
+	}
+	if err == nil && f.truth != "" {
+		truth, err = eval.ReadTruth(ctx, f.truth)
 	}
 	return labels, truth, err
-}
-
-// evalTable has a table read, if it is named.
-func evalTable(g *cli.Globals, path string, read func(io.Reader) error) error {
-	switch path {
-	case "":
-		return nil
-	case "-":
-		return read(g.Stdin)
-	}
-	file, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	return read(file)
 }
 
 // evalCorpus reads the documents. The error is cli.ErrPartly when input was lost.
@@ -298,8 +278,8 @@ func evalMissing(g *cli.Globals, f *evalFlags, pairs []eval.Pair, missing []eval
 		return nil
 	}
 	l := missing[0]
-	what := fmt.Sprintf("%s: of %s the inputs lack a document, such as that of line %d (%s, %s)",
-		f.pairs, cli.Number(len(missing), "labelled pair"), l.Line, l.A, l.B)
+	what := fmt.Sprintf("%s: of %s the inputs lack a document, such as that of row %d (%s, %s)",
+		f.pairs, cli.Number(len(missing), "labelled pair"), l.Row, l.A, l.B)
 	if len(pairs) == 0 {
 		return fmt.Errorf("%s, and no pair is left: --id names the field that the IDs are in", what)
 	}
