@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"math"
-	"math/rand/v2"
 	"runtime"
 	"strings"
 	"testing"
@@ -17,7 +16,6 @@ import (
 	"github.com/parquet-go/parquet-go/encoding/delta"
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
-	"github.com/pierrec/lz4/v4"
 
 	"ndd/engine/corpus/columns"
 	"ndd/engine/oracle/must"
@@ -362,39 +360,6 @@ func TestCompressedPage(t *testing.T) {
 	}
 	if w.longest > 4<<20 {
 		t.Errorf("%d bytes were read at a time", w.longest)
-	}
-}
-
-// TestLargePages: what a page may become is reckoned in 64 bits, on machines of 32 too.
-func TestLargePages(t *testing.T) {
-	noise := make([]byte, 12<<20) // of which 256 times as many, and 32 Ki times, are beyond 32 bits
-	rand.NewChaCha8([32]byte{}).Read(noise)
-	for codec, pack := range map[format.CompressionCodec]func([]byte) []byte{
-		format.Zstd: func(b []byte) []byte {
-			e, err := zstd.NewWriter(nil)
-			must.Do(t, err)
-			defer e.Close()
-			return e.EncodeAll(b, nil)
-		},
-		format.Lz4Raw: func(b []byte) []byte {
-			packed := make([]byte, lz4.CompressBlockBound(len(b)))
-			n, err := lz4.CompressBlock(b, packed, nil)
-			must.Do(t, err)
-			return packed[:n]
-		},
-	} {
-		body := binary.LittleEndian.AppendUint32([]byte{2, 0, 0, 0, 2, 1}, uint32(len(noise)))
-		body = append(body, noise...)
-		packed := pack(body)
-		h := hostile{rows: 1, codec: codec, pages: []page{dataPage(1, format.Plain, nil).packed(packed,
-			int32(len(body)))}}
-		data := h.bytes(t)
-		f, err := columns.Open(bytes.NewReader(data), int64(len(data)), 1<<30)
-		must.Do(t, err)
-		if values, err := valuesOf(f, 0); err != nil || len(values) != 1 || values[0] != string(noise) {
-			t.Errorf("%v: %d values, %v", codec, len(values), err)
-		}
-		f.Close()
 	}
 }
 

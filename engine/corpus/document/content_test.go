@@ -81,15 +81,3 @@ func TestValues(t *testing.T) {
 		t.Error(got.String())
 	}
 }
-
-// TestLinkedFolder names a folder by a link to it.
-func TestLinkedFolder(t *testing.T) {
-	tree(t, map[string]string{"folder/a.txt": "words"})
-	must.Do(t, os.Symlink("folder", "link"))
-	for _, input := range []string{"link", "link/"} {
-		if got, err := read(t, document.Options{}, nil, input); err != nil || !slices.Equal(got,
-			[]string{"link/a.txt: words"}) {
-			t.Errorf("%s: %q %v", input, got, err)
-		}
-	}
-}

@@ -167,28 +167,6 @@ func TestRecordMemory(t *testing.T) {
 	}
 }
 
-// TestLongLines has lines around the sizes of the buffers, with and without an end of line at the
-// end.
-func TestLongLines(t *testing.T) {
-	for _, size := range []int{1, 4095, 4096, 4097, diskBufferBytes - 1, diskBufferBytes, diskBufferBytes + 1,
-		3 * diskBufferBytes} {
-		for _, end := range []string{"", "\n", "\r\n", "\n\n\r\n"} {
-			text := strings.Repeat("x", size)
-			in := "\xef\xbb\xbf{\"text\":\"" + text + "\"}\n{\"text\":\"" + text + "y\"}" + end
-			n := 0
-			for doc, err := range Read(t.Context(), []string{Stdin}, Options{Format: JSONL}, strings.NewReader(in)) {
-				n++
-				if err != nil || doc.Text != (text + "y")[:size+n-1] || doc.Line != n {
-					t.Fatalf("size %d: line %d: %d bytes, %v", size, doc.Line, len(doc.Text), err)
-				}
-			}
-			if n != 2 {
-				t.Fatalf("size %d, end %q: %d documents", size, end, n)
-			}
-		}
-	}
-}
-
 // FuzzJSONL: what encoding/json reads is read alike; nothing panics; what comes out is valid UTF-8.
 func FuzzJSONL(f *testing.F) {
 	for _, lines := range []string{`{"text":"a","id":1}`, "{\"text\":\"\xff\"}\n{}", `{"text":"\ud800"}`,

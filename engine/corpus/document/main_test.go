@@ -37,15 +37,6 @@ func TestMainText(t *testing.T) {
 	}
 }
 
-// TestExtractOption: a way that is not known is an error, and does not mean another.
-func TestExtractOption(t *testing.T) {
-	for _, err := range Read(t.Context(), []string{Stdin}, Options{Extract: "body"}, strings.NewReader("x")) {
-		if err == nil || !strings.Contains(err.Error(), `"body": must be main, all or auto`) {
-			t.Error(err)
-		}
-	}
-}
-
 // FuzzMainText: no page makes it panic; the main text has no word that the whole text lacks.
 func FuzzMainText(f *testing.F) {
 	f.Add("<nav><a>x</a></nav><main>a<aside>b</main></aside><div role=main>c</div></div></main>")

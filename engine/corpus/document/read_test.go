@@ -296,6 +296,8 @@ func TestReadBadInput(t *testing.T) {
 			want: []string{"skip: table: unreadable: 8 bytes, which is too few: is the file cut short?"}},
 		{name: "unknown format", opts: document.Options{Format: "doc"}, inputs: []string{"bad.txt"},
 			err: `format "doc": must be one of auto, text, html, jsonl, json, lines, csv, parquet, warc`},
+		{name: "unknown way of extraction", opts: document.Options{Extract: "body"}, inputs: []string{"bad.txt"},
+			err: `"body": must be main, all or auto`},
 		{name: "no stdin", inputs: []string{"-"}, err: "-: standard input is not there"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -3,6 +3,7 @@ package document_test
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -91,11 +92,10 @@ func TestShare(t *testing.T) {
 // TestLinks follows links in a folder to files, each once, and names those that lead elsewhere.
 func TestLinks(t *testing.T) {
 	tree(t, map[string]string{"hub/blobs/1": "one", "hub/blobs/2": "two", "hub/.cache/3": "three", "hub/other/a.txt": "a"})
-	for name, to := range map[string]string{"hub/s/a.txt": "../blobs/1", "hub/s/b.txt": "../blobs/2",
+	for name, to := range map[string]string{"linked": "hub/blobs", "hub/s/a.txt": "../blobs/1", "hub/s/b.txt": "../blobs/2",
 		"hub/s/b2.txt": "b.txt", "hub/s/c.txt": "../.cache/3", "hub/s/loop": "loop", "hub/s/none": "../none",
 		"hub/s/up": ".."} {
-		tree := strings.TrimSuffix(name, "/"+name[strings.LastIndex(name, "/")+1:])
-		must.Do(t, os.MkdirAll(tree, 0o755))
+		must.Do(t, os.MkdirAll(filepath.Dir(name), 0o755))
 		must.Do(t, os.Symlink(to, name))
 	}
 	for _, c := range []struct{ inputs, want string }{
@@ -105,6 +105,9 @@ func TestLinks(t *testing.T) {
 		// Within it: what is read itself is not read by a link, and what is hidden is.
 		{"hub", "hub/.cache hidden hub/blobs/1: one hub/blobs/2: two hub/other/a.txt: a hub/s/a.txt again hub/s/b.txt again " +
 			"hub/s/b2.txt again hub/s/c.txt: three hub/s/loop special hub/s/none special hub/s/up special"},
+		// A folder that is named by a link.
+		{"linked", "linked/1: one linked/2: two"},
+		{"linked/", "linked/1: one linked/2: two"},
 		// To another input.
 		{"hub/s hub/b*/1", "hub/s/a.txt again hub/s/b.txt: two hub/s/b2.txt again hub/s/c.txt: three hub/s/loop special " +
 			"hub/s/none special hub/s/up special hub/blobs/1: one"},
@@ -130,7 +133,7 @@ func TestLinks(t *testing.T) {
 		}
 		want := "hub/s/a.txt hub/s/b.txt hub/s/c.txt"
 		switch c.inputs {
-		case "hub":
+		case "hub", "linked", "linked/":
 			want = ""
 		case "hub/s hub/b*/1":
 			want = "hub/s/b.txt hub/s/c.txt"

@@ -89,20 +89,6 @@ func TestMerge(t *testing.T) {
 	nothingLeft(t, dir)
 }
 
-// TestWords orders records of every width by their words, the first of which counts most.
-func TestWords(t *testing.T) {
-	a, b := uint64(1), uint64(1)<<63
-	if !less(&a, &b) || less(&b, &a) || less(&a, &a) {
-		t.Error("one word")
-	}
-	if x, y := ([2]uint64{1, 9}), ([2]uint64{2, 0}); !less(&x, &y) || less(&y, &x) || less(&x, &x) {
-		t.Error("two words")
-	}
-	if x, y := ([3]uint64{1, 2, 3}), ([3]uint64{1, 2, 1 << 40}); !less(&x, &y) || less(&y, &x) {
-		t.Error("three words")
-	}
-}
-
 // TestRun appends keys, each once, maps them, and does that again.
 func TestRun(t *testing.T) {
 	dir := t.TempDir()
