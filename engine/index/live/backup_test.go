@@ -86,6 +86,7 @@ func backedUp(t *testing.T, dir string, of int) (ids []int) {
 // is a sound index of its own with all that was acknowledged before it began, also when the index
 // is gone.
 func TestBackupWhileWritten(t *testing.T) {
+	t.Parallel()
 	base := t.TempDir()
 	dir := filepath.Join(base, "index")
 	x := backupSource(t, dir)
@@ -163,6 +164,7 @@ func (h *onLink) After(*disk.Op) {}
 // removed, and segments are, so that one from outside begins again, and one by the process that has
 // the index keeps what it needs.
 func TestBackupAgain(t *testing.T) {
+	t.Parallel()
 	for name, change := range map[string]func(*Index) error{
 		"flush": func(x *Index) error { return x.Flush(t.Context()) },
 		"merge": func(x *Index) error { return x.Merge(t.Context(), 1) },
@@ -199,6 +201,7 @@ func TestBackupAgain(t *testing.T) {
 // the backup, and the index is as it was. A power cut behind any call leaves the whole backup or
 // none.
 func TestBackupFaults(t *testing.T) {
+	t.Parallel()
 	for _, way := range waysToBackup {
 		t.Run(way.name, func(t *testing.T) { backupFaults(t, way.backup) })
 	}

@@ -78,6 +78,7 @@ func sectionsOf(t *testing.T, dir string) map[string][]byte {
 // TestSameAsBuilt inserts documents, deletes and replaces some, and merges: the segment is byte for
 // byte what building makes of the documents that are left.
 func TestSameAsBuilt(t *testing.T) {
+	t.Parallel()
 	recipe := simhash.Default()
 	for _, layout := range []table.Layout{table.LayoutPlanar, table.LayoutHuffman} {
 		c := Config{Design: halves(t), Table: table.Options{Layout: layout}, Recipe: &recipe, IDs: true}
@@ -116,6 +117,7 @@ func TestSameAsBuilt(t *testing.T) {
 // numbers and are found by their IDs, new ones follow, and it is the same when it is opened again.
 // Adding files does the same to documents of IDs that are there as inserting does.
 func TestBuiltBecomesLive(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "index")
 	docs := someDocs(9000, 6)
 	o := BuildOptions{Options: segment.Options{Design: halves(t), Table: planar}}
@@ -199,6 +201,7 @@ func TestLocked(t *testing.T) {
 // writing, flushes and merges: each sees all that was acknowledged before, and the index stays
 // sound.
 func TestReadWhileWritten(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "index")
 	create(t, dir, Config{Design: halves(t), IDs: true, Table: planar})
 	x, err := Open(t.Context(), dir, OpenOptions{Write: true, Sync: -1, flushDocs: 1000, Threads: 1})
@@ -285,6 +288,7 @@ func TestOpenChanged(t *testing.T) {
 // TestUnique holds a build of files with repeated IDs against a map, by each conflict policy, with
 // memory for all hashes and for few.
 func TestUnique(t *testing.T) {
+	t.Parallel()
 	docs := someDocs(200_000, 3)
 	docs = docs[:len(docs):len(docs)]
 	for i := range docs {

@@ -51,6 +51,7 @@ func filled(t *testing.T, c Config) (x *Index, free func()) {
 // TestCheckAndInsertWaiting has two near-duplicates wait for room, after both have searched and
 // found nothing: one is admitted.
 func TestCheckAndInsertWaiting(t *testing.T) {
+	t.Parallel()
 	for round := range 5 {
 		x, free := filled(t, Config{Design: halves(t)})
 		defer free()
@@ -220,6 +221,7 @@ func TestCheckAndInsertLocks(t *testing.T) {
 // TestInsertWhole inserts lists that do not fit beside each other: each has consecutive numbers,
 // and one whose context ends while it waits is not there at all.
 func TestInsertWhole(t *testing.T) {
+	t.Parallel()
 	x, free := filled(t, Config{Design: halves(t)})
 	defer free()
 	before := x.Stats().Documents
@@ -263,6 +265,7 @@ func TestInsertWhole(t *testing.T) {
 // TestSealedLayout: what is inserted becomes segments of the index's own layout, and, but for small
 // ones, of its design.
 func TestSealedLayout(t *testing.T) {
+	t.Parallel()
 	for _, layout := range []table.Layout{table.LayoutPlanar, table.LayoutHuffman} {
 		x, free := filled(t, Config{Design: halves(t), Table: table.Options{Layout: layout}})
 		free()
@@ -325,6 +328,7 @@ var groupModel = porcupine.Model{
 // and opened now and then: what they are told is what one caller after another could have been
 // told.
 func TestLinearizable(t *testing.T) {
+	t.Parallel()
 	seconds := time.Duration(long.Or(2, 6)) * time.Second
 	const groups, callers, rounds, least = 40, 6, 3, 120
 	dir := filepath.Join(t.TempDir(), "index")

@@ -136,6 +136,7 @@ func openScripted(dir string, d *disk.Disk) (*Index, error) {
 // TestPowerCut cuts the power behind calls to the disk, with none, half and all of what was not
 // durable kept: what is found is what was acknowledged, and at most the one change behind it.
 func TestPowerCut(t *testing.T) {
+	t.Parallel()
 	base := t.TempDir()
 	dir := filepath.Join(base, "index")
 	create(t, dir, Config{Design: halves(t), IDs: true, Table: planar})
@@ -188,6 +189,7 @@ func TestPowerCut(t *testing.T) {
 // TestDiskFaults has each call to the disk fail: nothing that failed is acknowledged, and the index
 // is opened again with what was, and at most what was begun.
 func TestDiskFaults(t *testing.T) {
+	t.Parallel()
 	step := long.Or(13, 1)
 	design := halves(t)
 	var dir string
@@ -257,6 +259,7 @@ func (g *gate) After(*disk.Op) {}
 
 // TestNearIsDurable: who is told that a document is near hears so when that is durable, not before.
 func TestNearIsDurable(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "index")
 	create(t, dir, Config{Design: halves(t)})
 	g := &gate{open: make(chan struct{})}
@@ -294,6 +297,7 @@ func TestNearIsDurable(t *testing.T) {
 // when the lock is held: the caller searches, another inserts and waits for the disk, then the
 // caller goes on.
 func TestNearIsDurableUnderLock(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "index")
 	create(t, dir, Config{Design: halves(t)})
 	g := &gate{open: make(chan struct{})}

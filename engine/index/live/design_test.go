@@ -20,6 +20,7 @@ import (
 // times the bytes at most; a larger one has the index's, and so has every one in the huffman
 // layout. With k = 3 and two tables, small ones have four that are each probed once.
 func TestDesignOf(t *testing.T) {
+	t.Parallel()
 	for k := range permute.MaxK + 1 {
 		for _, d := range permute.Catalogue(k, 3) {
 			c := Config{Design: d, Table: planar}
@@ -56,6 +57,7 @@ func TestDesignOf(t *testing.T) {
 // the next one; a merge makes one segment of the index's design, also where the small segment is
 // the only one.
 func TestSmallSegments(t *testing.T) {
+	t.Parallel()
 	const base, added = 160_000, 20_000
 	dir := filepath.Join(t.TempDir(), "index")
 	docs := someDocs(base+added, 14)

@@ -219,6 +219,7 @@ func TestAddExpires(t *testing.T) {
 // taken by a document that was there, by another of the files, or by one that comes while the
 // segment is made.
 func TestAddRefuses(t *testing.T) {
+	t.Parallel()
 	dir, recipe := filepath.Join(t.TempDir(), "index"), simhash.Default()
 	create(t, dir, Config{Design: halves(t), Recipe: &recipe, IDs: true, Table: planar})
 	x, err := Open(t.Context(), dir, OpenOptions{Write: true, Sync: -1, OnConflict: rows.Refuse})

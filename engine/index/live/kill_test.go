@@ -137,6 +137,7 @@ func (a told) check(t *testing.T, dir string) {
 // TestKill kills processes that insert, again and again: of each writer what it was told is there
 // is there, whole, and what is there is a prefix of what it inserted.
 func TestKill(t *testing.T) {
+	t.Parallel()
 	times := long.Or(6, 25)
 	if *kills > 0 {
 		times = *kills

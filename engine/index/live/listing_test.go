@@ -60,6 +60,7 @@ func (w *modelled) list(after string) {
 // TestListedBuildsTheSame lists built indexes into fingerprint files: what is built of these is the
 // same file.
 func TestListedBuildsTheSame(t *testing.T) {
+	t.Parallel()
 	for _, keep := range []BuildOptions{{}, {Lengths: true}, {NoIDs: true}} {
 		t.Run(fmt.Sprintf("lengths=%t/noIDs=%t", keep.Lengths, keep.NoIDs), func(t *testing.T) {
 			recipe := simhash.Minwise()

@@ -28,6 +28,7 @@ func killed(t *testing.T, x *Index, dir string) []string {
 // TestLogMissing removes, empties and cuts the last file of a log behind a kill: an index that
 // lacks what it had is refused.
 func TestLogMissing(t *testing.T) {
+	t.Parallel()
 	harms := map[string]func(path string) error{
 		"removed": os.Remove,
 		"emptied": func(path string) error { return os.Truncate(path, 0) },

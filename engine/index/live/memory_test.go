@@ -32,6 +32,7 @@ func longIDs(rng *rand.Rand, n, bytes int) []rows.Doc {
 // TestNoRoom fills the memory of an index without files: inserts are refused by name while queries
 // and deletions go on, and inserts do when there is room again.
 func TestNoRoom(t *testing.T) {
+	t.Parallel()
 	budget := memory.NewBudget(memory.Set(64 << 20))
 	x, err := New(Config{Design: halves(t), IDs: true, Table: planar, Budget: budget})
 	must.Do(t, err)
@@ -85,6 +86,7 @@ func TestNoRoom(t *testing.T) {
 // TestBoundedMemory inserts more than fits into the memory of an index with files: it goes there,
 // no insert is refused, and what is in memory stays inside half of the budget and a memtable more.
 func TestBoundedMemory(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "index")
 	create(t, dir, Config{Design: halves(t), IDs: true, Table: planar})
 	x, err := Open(t.Context(), dir, OpenOptions{Write: true, Sync: -1, Budget: memory.NewBudget(memory.Set(48 << 20))})

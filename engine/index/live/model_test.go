@@ -289,6 +289,7 @@ func (w *modelled) check(after string) {
 // TestModel changes an index and a map in the same random ways, with ends of the process and
 // openings in between, and holds one against the other.
 func TestModel(t *testing.T) {
+	t.Parallel()
 	runs, steps := long.Or(4, 12), 60
 	for run := range runs {
 		seed := rand.Uint64()

@@ -67,6 +67,7 @@ func byID(t *testing.T, x *Index) map[string]simhash.Fingerprint {
 // on a full disk: nothing of them is in the index then, what they replaced and deleted is, and so
 // it is when the disk has room again and after the index is opened again.
 func TestRefusedIsUndone(t *testing.T) {
+	t.Parallel()
 	for _, flushed := range []bool{false, true} {
 		t.Run(fmt.Sprint("flushed=", flushed), func(t *testing.T) {
 			var full atomic.Bool
@@ -126,6 +127,7 @@ func TestRefusedIsUndone(t *testing.T) {
 // disk that is full now and then, with ends of the process: the index always has exactly what was
 // acknowledged.
 func TestRefusedAtRandom(t *testing.T) {
+	t.Parallel()
 	rounds := long.Or(6, 60)
 	const callers, steps = 4, 40
 	var full atomic.Bool

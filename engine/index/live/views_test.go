@@ -19,6 +19,7 @@ import (
 // and twice in one insert: a reader sees one of it, never two, never none. An insert of more than
 // fits into a memtable is seen whole or not at all: its first and last documents are alike.
 func TestConsistentReads(t *testing.T) {
+	t.Parallel()
 	x, err := New(Config{Design: halves(t), IDs: true, Table: planar, flushDocs: smallDocs})
 	must.Do(t, err)
 	defer x.Close()

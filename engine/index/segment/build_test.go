@@ -50,6 +50,7 @@ func written(t testing.TB, in Input, o Options) []byte {
 // form, in pieces and with other numbers of threads: the file is the same, byte
 // for byte.
 func TestSameFile(t *testing.T) {
+	t.Parallel()
 	rng := rand.New(rand.NewPCG(1, 2))
 	for name, at := range map[string]func(i int) uint64{
 		"random":     func(int) uint64 { return rng.Uint64() },
@@ -134,6 +135,7 @@ func TestPlan(t *testing.T) {
 // TestInterrupted stops at every stage: nothing is left, and the error is the
 // context's.
 func TestInterrupted(t *testing.T) {
+	t.Parallel()
 	prints := make([]uint64, 300_000)
 	for i := range prints {
 		prints[i] = uint64(i) * 0x9e3779b97f4a7c15

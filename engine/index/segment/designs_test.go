@@ -19,6 +19,7 @@ import (
 // both layouts, and compares with all fingerprints. Some of the designs for each k must answer by
 // probes: a scan would find all whatever these do.
 func TestEveryDesign(t *testing.T) {
+	t.Parallel()
 	ks := []int{5, 6, 7, 8}
 	n := long.Or(10_000, 40_000)
 	prints := sets.Uniform(n, 4)

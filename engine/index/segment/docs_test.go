@@ -18,6 +18,7 @@ import (
 // TestDocuments writes few documents, whose numbers are packed, and many, of which they are in
 // blocks: the segment gives back the rows of each fingerprint, ascending.
 func TestDocuments(t *testing.T) {
+	t.Parallel()
 	rng := rand.New(rand.NewPCG(8, 1))
 	for _, c := range []struct {
 		docs  int

@@ -54,6 +54,7 @@ func sources(t *testing.T, rng *rand.Rand, lists [][]uint64, drop func() bool) (
 // fingerprint in many of them and with some left out, in all the memory and in little, with several
 // numbers of threads: the segment is, byte for byte, what building makes of the same documents.
 func TestMergeSameAsBuilt(t *testing.T) {
+	t.Parallel()
 	rng := rand.New(rand.NewPCG(14, 7))
 	for name, f := range map[string]func() uint64{
 		"random": rng.Uint64,

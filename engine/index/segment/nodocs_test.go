@@ -19,6 +19,7 @@ import (
 // one that does, in memory and through a temporary file; it takes less, finds nobody's documents,
 // and says so where they are asked for.
 func TestNoDocs(t *testing.T) {
+	t.Parallel()
 	for _, set := range sets.All(3000, 300, 3, 4) {
 		for _, layout := range []table.Layout{table.LayoutPlanar, table.LayoutHuffman} {
 			o := Options{Design: design(t, 4), Table: table.Options{Layout: layout}, Threads: 2}
@@ -77,6 +78,7 @@ func opened(t *testing.T, m *store.Memory) *Segment {
 // TestNoDocsExternal: with little memory the keys go through a temporary file, and the segment is
 // the same.
 func TestNoDocsExternal(t *testing.T) {
+	t.Parallel()
 	const n = 2*roomLeast + 1000
 	prints := sets.Uniform(n, 3)
 	copy(prints[n/2:], prints[:n/8])

@@ -16,6 +16,7 @@ import (
 // TestSearchEach searches segments of several designs, layouts and sizes at once, and finds in each
 // what a comparison with all of its fingerprints finds, each match once, for every k.
 func TestSearchEach(t *testing.T) {
+	t.Parallel()
 	rng := rand.New(rand.NewPCG(14, 6))
 	var segments []*Segment
 	var stored [][]uint64

@@ -28,6 +28,7 @@ func inMemory(t testing.TB, prints []uint64, o Options) *Segment {
 // TestSweepIsSearch holds the two ways to answer a batch against each other, in both layouts,
 // with regions small enough for many of them and for several groups of flips.
 func TestSweepIsSearch(t *testing.T) {
+	t.Parallel()
 	n := long.Or(1_500, 4_000)
 	layouts := 0 // of one segment after another
 	for _, k := range []int{0, 1, 3, 5} {

@@ -37,6 +37,7 @@ func read(t *testing.T, path string) string {
 
 // TestFile replaces a file: whatever call fails, the old one or the new one is there, whole.
 func TestFile(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	path := filepath.Join(dir, "f")
 	calls := faults.Each(t, 1, func(d *disk.Disk) error {
@@ -65,6 +66,7 @@ func TestFile(t *testing.T) {
 
 // TestFolder makes folders whose files are synced each by itself, or with the file system.
 func TestFolder(t *testing.T) {
+	t.Parallel()
 	for _, files := range []int{0, 3, 40} {
 		t.Run(fmt.Sprintf("files=%d", files), func(t *testing.T) {
 			dir := t.TempDir()
@@ -102,6 +104,7 @@ func TestFolder(t *testing.T) {
 
 // TestFolderDurable makes folders of as many files as are synced one by one, and of one more.
 func TestFolderDurable(t *testing.T) {
+	t.Parallel()
 	for _, files := range []int{1, 32, 33} {
 		path := filepath.Join(t.TempDir(), "f")
 		faults.Durable(t, faults.Calls(t, func(d *disk.Disk) error {
@@ -123,6 +126,7 @@ func TestFolderDurable(t *testing.T) {
 // TestReplaceFolder replaces a folder while each call fails: the name is the old folder's or the
 // new one's, whole, and what is not an output is not replaced.
 func TestReplaceFolder(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	path := filepath.Join(dir, "f")
 	own := func(name string) bool { return name == "a" || name == filepath.Join("b", "c") }

@@ -105,6 +105,7 @@ func TestRoundTrip(t *testing.T) {
 
 // TestEveryBit flips each bit of the smallest file that has everything: each is found.
 func TestEveryBit(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "f")
 	small(t, path, Identity{})
 	must.Do(t, check(path))
@@ -121,6 +122,7 @@ func TestEveryBit(t *testing.T) {
 }
 
 func TestEveryLength(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	path := filepath.Join(dir, "f")
 	small(t, path, Identity{})

@@ -15,6 +15,7 @@ import (
 // an error, and the file that stood there, or the new one where only the durability of its name is
 // in doubt, is whole.
 func TestWriterFaults(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	path := filepath.Join(dir, "f")
 	small(t, path, Identity{})

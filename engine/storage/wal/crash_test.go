@@ -90,6 +90,7 @@ type acked struct {
 // With the other policies it is a beginning of what was appended, and never damaged. Then the power
 // is cut during recovery and what comes after it, too.
 func TestPowerCut(t *testing.T) {
+	t.Parallel()
 	for policy, seeds := range map[Sync]int{Always: 6, Never: 3, Sync(time.Millisecond): 3} {
 		seeds *= long.Or(1, 7)
 		t.Run(policy.String(), func(t *testing.T) { powerCut(t, policy, seeds) })
@@ -152,6 +153,7 @@ func after(t *testing.T, what string, d *disk.Disk, dir string, had acked) {
 // TestFaults makes every call fail, alone and with all that follow: no record is acknowledged from
 // then on, and when the log is opened again every record is there that was acknowledged.
 func TestFaults(t *testing.T) {
+	t.Parallel()
 	run := func(d *disk.Disk, dir string) (had acked, err error) {
 		err = work(t, d, dir, Options{}, 9, func(last Position, from Mark) { had = acked{last, from} })
 		return had, err
@@ -249,6 +251,7 @@ func TestRemoveIsDurable(t *testing.T) {
 // the creation of a file, the log goes on with all records, those whose Sync failed too; after a
 // sync it does not.
 func TestResume(t *testing.T) {
+	t.Parallel()
 	run := func(d *disk.Disk, dir string) (failures int, last Position, err error) {
 		l, _, err := Open(d, dir, Options{}, func(Position, []byte) error { return nil })
 		if err != nil {
@@ -335,6 +338,7 @@ func TestResumeTwice(t *testing.T) {
 // TestFailedRepair fails every call of an opening that has a torn end to cut off, or files to
 // remove.
 func TestFailedRepair(t *testing.T) {
+	t.Parallel()
 	for name, torn := range map[string]int{"a frame": 7, "a header": -1} {
 		for number := range 10 {
 			dir := t.TempDir()

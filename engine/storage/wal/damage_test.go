@@ -72,6 +72,7 @@ func prefix(t *testing.T, what string, records []string, least int) {
 // TestCut cuts the files at every length. Of the last one the whole frames remain, and the log goes
 // on behind them; the first is damaged.
 func TestCut(t *testing.T) {
+	t.Parallel()
 	for _, end := range []bool{false, true} {
 		first, last := small(t, t.TempDir(), end)
 		for n := range last {
@@ -112,6 +113,7 @@ func TestCut(t *testing.T) {
 // TestFlip flips every bit. It is found, or what is left is what was before the last frame of a log
 // that was not closed: with what follows it, nothing is mistaken for a crash.
 func TestFlip(t *testing.T) {
+	t.Parallel()
 	for _, end := range []bool{false, true} {
 		first, last := small(t, t.TempDir(), end)
 		tail := len(last) - 48 // where the last record's frame begins

@@ -311,6 +311,7 @@ func overwrite(path string, at int, to byte) error {
 // TestConcurrent appends, rotates and removes from many goroutines: each finds its own records in
 // its order when the log is opened again.
 func TestConcurrent(t *testing.T) {
+	t.Parallel()
 	const goroutines, each = 32, 100
 	dir := t.TempDir()
 	l, _, _ := open(t, nil, dir, Options{})
