@@ -26,8 +26,7 @@ import (
 func backupSource(t *testing.T, dir string) *Index {
 	t.Helper()
 	create(t, dir, Config{Design: halves(t), IDs: true, Table: planar})
-	x, err := Open(t.Context(), dir, OpenOptions{Write: true})
-	must.Do(t, err)
+	x := openFolder(t, dir, OpenOptions{Write: true})
 	for i := range 3 {
 		for j := range 20 {
 			put(t, x, 100*i+j)
@@ -68,8 +67,7 @@ func put(t *testing.T, x *Index, i int) {
 // backedUp returns which of the documents an index in a folder has, after it was checked in full.
 func backedUp(t *testing.T, dir string, of int) (ids []int) {
 	t.Helper()
-	x, err := Open(t.Context(), dir, OpenOptions{Write: true})
-	must.Do(t, err)
+	x := openFolder(t, dir, OpenOptions{Write: true, Disk: crash.Unsynced})
 	defer x.end()
 	must.Do(t, x.Check(t.Context()))
 	for i := range of {

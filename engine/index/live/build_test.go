@@ -84,17 +84,13 @@ func TestSameAsBuilt(t *testing.T) {
 		c := Config{Design: halves(t), Table: table.Options{Layout: layout}, Recipe: &recipe, IDs: true}
 		dir := filepath.Join(t.TempDir(), "inserted")
 		create(t, dir, c)
-		x, err := Open(t.Context(), dir, OpenOptions{Write: true, Sync: -1, flushDocs: 4000})
-		must.Do(t, err)
+		x := openFolder(t, dir, OpenOptions{Write: true, Sync: -1, flushDocs: 4000})
 		docs := someDocs(20_000, 5)
 		for list := range slices.Chunk(docs, 777) {
-			_, err = x.Insert(t.Context(), list)
-			must.Do(t, err)
+			insert(t, x, list...)
 		}
 		docs[11].Fingerprint = 1234
-		if _, err := x.Insert(t.Context(), docs[11:12]); err != nil { // replaces, and is the last now
-			t.Fatal(err)
-		}
+		insert(t, x, docs[11:12]...)
 		docs = append(docs, docs[11])
 		docs = slices.Delete(docs, 11, 12)
 		if n, err := x.Delete(t.Context(), docs[500].ID, docs[501].ID); n != 2 || err != nil {
@@ -130,8 +126,7 @@ func TestBuiltBecomesLive(t *testing.T) {
 	}
 	open := func() *Index {
 		t.Helper()
-		x, err := Open(t.Context(), dir, OpenOptions{Write: true, Sync: -1})
-		must.Do(t, err)
+		x := openFolder(t, dir, OpenOptions{Write: true, Sync: -1})
 		if got := contents(t, x); !maps.Equal(got, want) {
 			t.Fatalf("%d documents, want %d", len(got), len(want))
 		}
@@ -156,8 +151,7 @@ func TestBuiltBecomesLive(t *testing.T) {
 		}
 		want[rows.DocID(5001+i)] = d
 	}
-	_, err = x.Insert(t.Context(), []rows.Doc{{Fingerprint: 78, ID: "last"}})
-	must.Do(t, err)
+	insert(t, x, rows.Doc{Fingerprint: 78, ID: "last"})
 	want[10_001] = rows.Doc{Fingerprint: 78, ID: "last"}
 	must.Do(t, x.end())
 	x = open()
@@ -174,26 +168,19 @@ func TestBuiltBecomesLive(t *testing.T) {
 // TestLocked: one process at a time writes to an index; others may read it, and see what was
 // acknowledged.
 func TestLocked(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "index")
-	create(t, dir, Config{Design: halves(t)})
-	x, err := Open(t.Context(), dir, OpenOptions{Write: true})
-	must.Do(t, err)
-	_, err = Open(t.Context(), dir, OpenOptions{Write: true})
+	x, dir := makeIndex(t, Config{Design: halves(t)}, OpenOptions{Write: true})
+	_, err := Open(t.Context(), dir, OpenOptions{Write: true})
 	if want := fmt.Sprintf("%s: %v: by process %d; end that first, and meanwhile read it or make a backup", dir,
 		disk.ErrLocked, os.Getpid()); err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}
-	_, err = x.Insert(t.Context(), []rows.Doc{{Fingerprint: 5}})
-	must.Do(t, err)
-	r, err := Open(t.Context(), dir, OpenOptions{})
-	must.Do(t, err)
-	defer r.Close()
+	insert(t, x, rows.Doc{Fingerprint: 5})
+	r := openFolder(t, dir, OpenOptions{})
 	if s := r.Stats(); s.Documents != 1 {
 		t.Errorf("a reader sees %d documents", s.Documents)
 	}
 	must.Do(t, x.Close())
-	x, err = Open(t.Context(), dir, OpenOptions{Write: true})
-	must.Do(t, err)
+	x = openFolder(t, dir, OpenOptions{Write: true})
 	must.Do(t, x.Close())
 }
 
@@ -202,11 +189,8 @@ func TestLocked(t *testing.T) {
 // sound.
 func TestReadWhileWritten(t *testing.T) {
 	t.Parallel()
-	dir := filepath.Join(t.TempDir(), "index")
-	create(t, dir, Config{Design: halves(t), IDs: true, Table: planar})
-	x, err := Open(t.Context(), dir, OpenOptions{Write: true, Sync: -1, flushDocs: 1000, Threads: 1})
-	must.Do(t, err)
-	defer x.Close()
+	x, dir := makeIndex(t, Config{Design: halves(t), IDs: true, Table: planar},
+		OpenOptions{Write: true, Sync: -1, flushDocs: 1000, Threads: 1})
 	var there atomic.Uint64
 	ctx, cancel := context.WithCancel(t.Context())
 	var group sync.WaitGroup
@@ -248,14 +232,9 @@ func TestReadWhileWritten(t *testing.T) {
 // TestOpenChanged: an index whose files are merged away between reading its manifest and opening
 // them is opened as the next manifest says; one that is damaged is not tried again.
 func TestOpenChanged(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "index")
-	create(t, dir, Config{Design: halves(t), IDs: true})
-	x, err := Open(t.Context(), dir, OpenOptions{Write: true, Sync: -1})
-	must.Do(t, err)
-	defer x.Close()
+	x, dir := makeIndex(t, Config{Design: halves(t), IDs: true}, OpenOptions{Write: true, Sync: -1})
 	for _, d := range someDocs(2, 1) {
-		_, err = x.Insert(t.Context(), []rows.Doc{d})
-		must.Do(t, err)
+		insert(t, x, d)
 		must.Do(t, x.Flush(t.Context()))
 	}
 	stale, err := ReadManifest(dir)

@@ -35,16 +35,13 @@ const (
 func filled(t *testing.T, c Config) (x *Index, free func()) {
 	t.Helper()
 	c.flushDocs = smallDocs
-	x, err := New(c)
-	must.Do(t, err)
-	t.Cleanup(func() { x.Close() })
+	x = memoryIndex(t, c)
 	x.upkeep.flushing.Lock() // nothing is sealed
 	var docs []rows.Doc
 	for _, f := range sets.Uniform(filledDocs, 3) {
 		docs = append(docs, rows.Doc{Fingerprint: simhash.Fingerprint(f)})
 	}
-	_, err = x.Insert(t.Context(), docs)
-	must.Do(t, err)
+	insert(t, x, docs...)
 	return x, sync.OnceFunc(x.upkeep.flushing.Unlock)
 }
 
@@ -109,9 +106,7 @@ func TestCheckAndInsertLate(t *testing.T) {
 		docs[i].Fingerprint = simhash.Fingerprint(rand.Uint64())
 	}
 	docs[1].Fingerprint = 12344
-	if _, err := x.Insert(t.Context(), docs); err != nil {
-		t.Fatal(err)
-	}
+	insert(t, x, docs...)
 	for x.versions.Current().Memtables[0].First <= c.seen { // the near one is sealed
 		time.Sleep(time.Millisecond)
 	}
@@ -189,9 +184,7 @@ func TestCheckAndInsertBesideRefusal(t *testing.T) {
 // TestCheckAndInsertLocks: a document is decided upon, and inserted, with the lock held: while
 // another holds it, nothing is.
 func TestCheckAndInsertLocks(t *testing.T) {
-	x, err := New(Config{Design: halves(t)})
-	must.Do(t, err)
-	defer x.Close()
+	x := memoryIndex(t, Config{Design: halves(t)})
 	x.writer.mu.Lock()
 	done := make(chan []Outcome, 1)
 	go func() {
@@ -338,8 +331,7 @@ func TestLinearizable(t *testing.T) {
 	var history []porcupine.Operation
 	begun := time.Now()
 	for round := range rounds {
-		x, err := Open(t.Context(), dir, OpenOptions{Write: true, Sync: wal.Never, flushDocs: 20_000})
-		must.Do(t, err)
+		x := openFolder(t, dir, OpenOptions{Write: true, Sync: wal.Never, flushDocs: 20_000})
 		ctx, cancel := context.WithTimeout(t.Context(), seconds/rounds)
 		enough := func() bool { // however slow the machine is
 			mu.Lock()
@@ -383,11 +375,10 @@ func TestLinearizable(t *testing.T) {
 		group.Wait()
 		cancel()
 		if round%2 == 0 {
-			err = x.Close()
+			must.Do(t, x.Close())
 		} else {
-			err = x.end()
+			must.Do(t, x.end())
 		}
-		must.Do(t, err)
 	}
 	t.Logf("%d operations", len(history))
 	if res, info := porcupine.CheckOperationsVerbose(groupModel, history, time.Minute); res != porcupine.Ok {

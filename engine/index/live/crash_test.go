@@ -129,8 +129,9 @@ func (s *script) step(x *Index) error {
 	return act()
 }
 
-func openScripted(dir string, d *disk.Disk) (*Index, error) {
-	return Open(context.Background(), dir, OpenOptions{Write: true, Disk: d, Threads: 1, flushDocs: neverFlush})
+// scripted are the options of an index that flushes only when it is told to.
+func scripted(d *disk.Disk) OpenOptions {
+	return OpenOptions{Write: true, Disk: d, Threads: 1, flushDocs: neverFlush}
 }
 
 // TestPowerCut cuts the power behind calls to the disk, with none, half and all of what was not
@@ -142,15 +143,13 @@ func TestPowerCut(t *testing.T) {
 	create(t, dir, Config{Design: halves(t), IDs: true, Table: planar})
 	r := crash.Record(t, base)
 	s := newScript(5)
-	x, err := openScripted(dir, r.Disk())
-	must.Do(t, err)
+	x := openFolder(t, dir, scripted(r.Disk()))
 	for i := range 40 {
 		must.Do(t, s.step(x))
 		r.Mark(i + 1)
 		if i%13 == 12 {
 			must.Do(t, x.Close())
-			x, err = openScripted(dir, r.Disk())
-			must.Do(t, err)
+			x = openFolder(t, dir, scripted(r.Disk()))
 		}
 	}
 	must.Do(t, x.end())
@@ -164,7 +163,7 @@ func TestPowerCut(t *testing.T) {
 		found := filepath.Join(t.TempDir(), "found")
 		r.Cut(found, state)
 		acknowledged := len(r.Marks(state))
-		x, err := openScripted(filepath.Join(found, "index"), nil)
+		x, err := Open(t.Context(), filepath.Join(found, "index"), scripted(crash.Unsynced))
 		if err != nil {
 			t.Fatalf("%v, %d acknowledged: %v", state, acknowledged, err)
 		}
@@ -199,7 +198,7 @@ func TestDiskFaults(t *testing.T) {
 		dir = filepath.Join(t.TempDir(), "index")
 		create(t, dir, Config{Design: design, IDs: true, Table: planar})
 		s, acknowledged = newScript(6), 0
-		x, err := openScripted(dir, d)
+		x, err := Open(context.Background(), dir, scripted(d))
 		if err != nil {
 			return err
 		}
@@ -219,7 +218,7 @@ func TestDiskFaults(t *testing.T) {
 			if err != nil && !errors.Is(err, f.Err()) && f.Err() != nil {
 				t.Errorf("%+v: another error: %v", f, err)
 			}
-			x, err := openScripted(dir, nil)
+			x, err := Open(t.Context(), dir, scripted(crash.Unsynced))
 			if err != nil {
 				t.Fatalf("%+v: %v", f, err)
 			}
@@ -263,9 +262,7 @@ func TestNearIsDurable(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "index")
 	create(t, dir, Config{Design: halves(t)})
 	g := &gate{open: make(chan struct{})}
-	x, err := openScripted(dir, disk.Hooked(g))
-	must.Do(t, err)
-	defer x.Close()
+	x := openFolder(t, dir, scripted(disk.Hooked(g)))
 	g.shut.Store(true)
 	told := make(chan []Outcome, 2)
 	for i := range 2 { // the first is admitted and waits for the disk; the second is near it
@@ -301,9 +298,7 @@ func TestNearIsDurableUnderLock(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "index")
 	create(t, dir, Config{Design: halves(t)})
 	g := &gate{open: make(chan struct{})}
-	x, err := openScripted(dir, disk.Hooked(g))
-	must.Do(t, err)
-	defer x.Close()
+	x := openFolder(t, dir, scripted(disk.Hooked(g)))
 	c := checking(t, x, rows.Doc{})
 	if c.near[0].Near != nil {
 		t.Fatal(c.near)
@@ -343,16 +338,8 @@ func TestNearIsDurableUnderLock(t *testing.T) {
 // TestDiskFull: while the disk is full nothing is inserted, and queries go on; when it has room
 // again inserts go on, and nothing that was acknowledged is gone.
 func TestDiskFull(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "index")
-	create(t, dir, Config{Design: halves(t)})
 	var full atomic.Bool
-	x, err := openScripted(dir, disk.Failing(func(c disk.Call, _ string) error {
-		if full.Load() && (c == disk.CallWrite || c == disk.CallCreate) {
-			return syscall.ENOSPC
-		}
-		return nil
-	}))
-	must.Do(t, err)
+	x, dir := makeIndex(t, Config{Design: halves(t)}, scripted(fillingDisk(&full)))
 	insert := func(f simhash.Fingerprint) error {
 		_, err := x.Insert(t.Context(), []rows.Doc{{Fingerprint: f}})
 		return err
@@ -377,9 +364,7 @@ func TestDiskFull(t *testing.T) {
 		t.Errorf("with room again: %v", err)
 	}
 	must.Do(t, x.Close())
-	x, err = openScripted(dir, nil)
-	must.Do(t, err)
-	defer x.Close()
+	x = openFolder(t, dir, scripted(nil))
 	c = x.Searcher()
 	defer c.Done()
 	for _, f := range []simhash.Fingerprint{1, 7777} {

@@ -75,9 +75,7 @@ func TestSmallSegments(t *testing.T) {
 	}
 	reopen := func() {
 		t.Helper()
-		var err error
-		x, err = Open(t.Context(), dir, OpenOptions{Write: true, Sync: -1})
-		must.Do(t, err)
+		x = openFolder(t, dir, OpenOptions{Write: true, Sync: -1})
 	}
 	compare := func(when string) {
 		t.Helper()
@@ -106,9 +104,7 @@ func TestSmallSegments(t *testing.T) {
 	}
 	reopen()
 	for list := range slices.Chunk(docs[base:], 1000) {
-		if _, err := x.Insert(t.Context(), list); err != nil {
-			t.Fatal(err)
-		}
+		insert(t, x, list...)
 	}
 	must.Do(t, x.Flush(t.Context()))
 	if d := designs(); len(d) != 2 || d[0] != "halves" || d[1] == "halves" {

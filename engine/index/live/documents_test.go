@@ -20,16 +20,14 @@ import (
 func TestHostileDocuments(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "index")
 	create(t, dir, Config{Design: halves(t), IDs: true})
-	x, err := Open(t.Context(), dir, OpenOptions{Write: true, Sync: -1, Threads: 1})
-	must.Do(t, err)
+	x := openFolder(t, dir, OpenOptions{Write: true, Sync: -1, Threads: 1})
 	for i := range 3 {
 		docs := make([]rows.Doc, 20)
 		for j := range docs {
 			docs[j] = rows.Doc{Fingerprint: fingerprintOf(fmt.Sprint(i, j)),
 				ID: fmt.Sprint("doc ", 15*i+j)} // some replace others
 		}
-		_, err = x.Insert(t.Context(), docs)
-		must.Do(t, err)
+		insert(t, x, docs...)
 		must.Do(t, x.Flush(t.Context()))
 	}
 	must.Do(t, x.Close())
@@ -85,12 +83,9 @@ func TestHostileDocuments(t *testing.T) {
 
 // TestCheckIDs: an index of IDs that is another segment's is found by a check.
 func TestCheckIDs(t *testing.T) {
-	x, err := New(Config{Design: halves(t), IDs: true, flushDocs: smallDocs})
-	must.Do(t, err)
-	defer x.Close()
+	x := memoryIndex(t, Config{Design: halves(t), IDs: true, flushDocs: smallDocs})
 	docs := someDocs(smallDocs+1, 3)
-	_, err = x.Insert(t.Context(), docs)
-	must.Do(t, err)
+	insert(t, x, docs...)
 	for x.Stats().Segments == 0 {
 		time.Sleep(time.Millisecond)
 	}

@@ -188,8 +188,7 @@ func TestExpiredInMemory(t *testing.T) {
 	must.Do(t, err)
 	defer x.Close()
 	docs := someDocs(100, 4)
-	_, err = x.Insert(t.Context(), docs)
-	must.Do(t, err)
+	insert(t, x, docs...)
 	must.Do(t, x.upkeep.flush(t.Context()))
 	if s := x.Stats(); s.Segments != 1 || s.Documents != 100 {
 		t.Errorf("%+v", s)
@@ -222,9 +221,7 @@ func TestAddRefuses(t *testing.T) {
 	t.Parallel()
 	dir, recipe := filepath.Join(t.TempDir(), "index"), simhash.Default()
 	create(t, dir, Config{Design: halves(t), Recipe: &recipe, IDs: true, Table: planar})
-	x, err := Open(t.Context(), dir, OpenOptions{Write: true, Sync: -1, OnConflict: rows.Refuse})
-	must.Do(t, err)
-	defer x.Close()
+	x := openFolder(t, dir, OpenOptions{Write: true, Sync: -1, OnConflict: rows.Refuse})
 	docs := someDocs(5000, 4)
 	add := func(docs []rows.Doc, during func()) error {
 		o := BuildOptions{}
@@ -316,8 +313,7 @@ func TestDeleteBesideAdd(t *testing.T) {
 // TestOnConflict: a document says itself what becomes of it when its ID is taken.
 func TestOnConflict(t *testing.T) {
 	for _, own := range []rows.OnConflict{0, rows.Replace, rows.Keep, rows.Refuse} {
-		x, err := New(Config{Design: halves(t), IDs: true, OnConflict: own})
-		must.Do(t, err)
+		x := memoryIndex(t, Config{Design: halves(t), IDs: true, OnConflict: own})
 		insert := func(f simhash.Fingerprint, how rows.OnConflict) (Outcome, error) {
 			out, err := x.Insert(context.Background(), []rows.Doc{{Fingerprint: f, ID: "one", OnConflict: how}})
 			if err != nil {

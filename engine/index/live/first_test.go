@@ -10,7 +10,6 @@ import (
 	"ndd/engine/index/live/rows"
 	"ndd/engine/index/live/search"
 	"ndd/engine/index/table"
-	"ndd/engine/oracle/must"
 	"ndd/engine/oracle/sets"
 )
 
@@ -29,9 +28,7 @@ func TestFirstDoc(t *testing.T) {
 	for _, q := range queries[:8] {
 		wants[q] = m.hits(simhash.Fingerprint(q), 3, search.FirstDoc)
 	}
-	w, err := x.View()
-	must.Do(t, err)
-	defer w.Release()
+	w := viewOf(t, x)
 	c := x.Searcher()
 	defer c.Done()
 	for at := 0; at < len(queries); {
@@ -70,14 +67,9 @@ func (c *endsAt) Err() error {
 // TestSearchEndsBetweenQueries: a search of a memtable ends soon after its context, and not with
 // the last of many queries.
 func TestSearchEndsBetweenQueries(t *testing.T) {
-	x, err := New(Config{Design: halves(t)})
-	must.Do(t, err)
-	defer x.Close()
-	_, err = x.Insert(t.Context(), make([]rows.Doc, 3000))
-	must.Do(t, err)
-	w, err := x.View()
-	must.Do(t, err)
-	defer w.Release()
+	x := memoryIndex(t, Config{Design: halves(t)})
+	insert(t, x, make([]rows.Doc, 3000)...)
+	w := viewOf(t, x)
 	c := x.Searcher()
 	defer c.Done()
 	queries := make([]uint64, 128)

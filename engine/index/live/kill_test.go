@@ -110,9 +110,7 @@ func (a told) write(t *testing.T, dir string, all bool, end func(*os.Process)) {
 // check opens the index and demands what was acknowledged, and of the rest a prefix of each writer.
 func (a told) check(t *testing.T, dir string) {
 	t.Helper()
-	x, err := Open(t.Context(), dir, OpenOptions{Write: true})
-	must.Do(t, err)
-	defer x.Close()
+	x := openFolder(t, dir, OpenOptions{Write: true})
 	there := map[[2]int]int{}
 	for doc, d := range contents(t, x) {
 		var pid, w, n int
@@ -135,9 +133,9 @@ func (a told) check(t *testing.T, dir string) {
 }
 
 // TestKill kills processes that insert, again and again: of each writer what it was told is there
-// is there, whole, and what is there is a prefix of what it inserted.
+// is there, whole, and what is there is a prefix of what it inserted. It does not run beside
+// others: a process that begins has their locks, too, for a moment.
 func TestKill(t *testing.T) {
-	t.Parallel()
 	times := long.Or(6, 25)
 	if *kills > 0 {
 		times = *kills

@@ -8,7 +8,6 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"ndd/engine/index/live/rows"
 	"ndd/engine/oracle/must"
 	"ndd/engine/storage/disk"
 )
@@ -26,17 +25,14 @@ func TestOrphans(t *testing.T) {
 		_, err := os.Stat(filepath.Join(dir, name))
 		return err == nil
 	}
-	x, err := Open(t.Context(), dir, OpenOptions{})
-	must.Do(t, err)
+	x := openFolder(t, dir, OpenOptions{})
 	x.Close()
 	for _, name := range left {
 		if !there(name) {
 			t.Errorf("%s was removed by reading", name)
 		}
 	}
-	x, err = openScripted(dir, nil)
-	must.Do(t, err)
-	defer x.Close()
+	x = openFolder(t, dir, scripted(nil))
 	for _, name := range left {
 		if there(name) {
 			t.Errorf("%s is still there", name)
@@ -60,12 +56,9 @@ func TestDeletedWhileFlushed(t *testing.T) {
 		}
 		return nil
 	})
-	x, err := openScripted(dir, d)
-	must.Do(t, err)
-	defer func() { x.Close() }()
+	x := openFolder(t, dir, scripted(d))
 	for _, doc := range someDocs(6, 9) {
-		_, err = x.Insert(t.Context(), []rows.Doc{doc})
-		must.Do(t, err)
+		insert(t, x, doc)
 	}
 	delete := func(i int) func() {
 		return func() {
@@ -87,8 +80,7 @@ func TestDeletedWhileFlushed(t *testing.T) {
 		}
 	}
 	must.Do(t, x.end())
-	x, err = openScripted(dir, nil)
-	must.Do(t, err)
+	x = openFolder(t, dir, scripted(nil))
 	if got := contents(t, x); len(got) != 4 {
 		t.Errorf("%d documents after an end of the process, want 4", len(got))
 	}
@@ -99,22 +91,18 @@ func TestDeletedWhileFlushed(t *testing.T) {
 func TestFlushTakesAll(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "index")
 	create(t, dir, Config{Design: halves(t), IDs: true, Table: planar})
-	x, err := Open(t.Context(), dir, OpenOptions{Write: true, flushDocs: smallDocs})
-	must.Do(t, err)
-	defer func() { x.Close() }()
+	x := openFolder(t, dir, OpenOptions{Write: true, flushDocs: smallDocs})
 	x.upkeep.flushing.Lock() // memtables wait
 	docs := someDocs(3*smallDocs+10, 8)
-	_, err = x.Insert(t.Context(), docs)
-	must.Do(t, err)
-	_, err = x.upkeep.flushBefore(t.Context(), 0)
+	insert(t, x, docs...)
+	_, err := x.upkeep.flushBefore(t.Context(), 0)
 	must.Do(t, err)
 	x.upkeep.flushing.Unlock()
 	if s := x.Stats(); s.Segments != 1 || s.Unflushed != 0 {
 		t.Errorf("%+v", s)
 	}
 	must.Do(t, x.end())
-	x, err = openScripted(dir, nil)
-	must.Do(t, err)
+	x = openFolder(t, dir, scripted(nil))
 	if got := contents(t, x); len(got) != len(docs) {
 		t.Errorf("%d documents are there, want %d", len(got), len(docs))
 	}

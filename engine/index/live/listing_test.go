@@ -80,7 +80,8 @@ func TestListedBuildsTheSame(t *testing.T) {
 				must.Do(t, w.Append(ndf.Document{ID: d.ID, Fingerprint: d.Fingerprint, TextBytes: int(d.TextBytes)}))
 			}
 			first := builtOf(t, w, path, keep)
-			x, v := viewOf(t, filepath.Dir(first), OpenOptions{})
+			x := openFolder(t, filepath.Dir(first), OpenOptions{})
+			v := viewOf(t, x)
 			w, path = write("again")
 			got, err := x.Documents(t.Context(), v, func(_ rows.DocID, d rows.Doc) error {
 				return w.Append(ndf.Document{ID: d.ID, Fingerprint: d.Fingerprint, TextBytes: int(d.TextBytes)})
@@ -108,18 +109,6 @@ func builtOf(t *testing.T, w *ndf.Writer, path string, o BuildOptions) string {
 		bytes.NewReader(make([]byte, 1<<10))
 	must.Do(t, Build(t.Context(), path+".index", []*ndf.File{f}, o))
 	return filepath.Join(path+".index", "00000001.segment")
-}
-
-// viewOf returns a view of an index on disk, for as long as the test runs.
-func viewOf(t *testing.T, dir string, o OpenOptions) (*Index, version.View) {
-	t.Helper()
-	x, err := Open(t.Context(), dir, o)
-	must.Do(t, err)
-	t.Cleanup(func() { x.Close() })
-	v, err := x.View()
-	must.Do(t, err)
-	t.Cleanup(v.Release)
-	return x, v
 }
 
 func fileBytes(t *testing.T, path string) []byte {
@@ -152,7 +141,7 @@ func TestListedErrors(t *testing.T) {
 			o := BuildOptions{Options: segment.Options{Design: halves(t), Table: planar, NoDocs: c.noDocs}}
 			must.Do(t, Build(t.Context(), dir, []*ndf.File{printsFile(t, someDocs(1000, 3))}, o))
 			budget := memory.NewBudget(memory.Set(c.bytes))
-			_, v := viewOf(t, dir, OpenOptions{Budget: budget})
+			v := viewOf(t, openFolder(t, dir, OpenOptions{Budget: budget}))
 			left := budget.Left()
 			got, err := search.Documents(c.ctx, v, budget, c.most, func(doc rows.DocID, _ rows.Doc) error {
 				if doc == 150 {
@@ -180,13 +169,9 @@ func TestListedIsInterrupted(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "index")
 	o := BuildOptions{Options: segment.Options{Design: halves(t), Table: planar}}
 	must.Do(t, Build(t.Context(), dir, []*ndf.File{printsFile(t, docs[:10_000])}, o))
-	x, _ := viewOf(t, dir, OpenOptions{})
-	if _, err := x.Insert(t.Context(), docs[10_000:]); err != nil {
-		t.Fatal(err)
-	}
-	w, err := x.View()
-	must.Do(t, err)
-	defer w.Release()
+	x := openFolder(t, dir, OpenOptions{})
+	insert(t, x, docs[10_000:]...)
+	w := viewOf(t, x)
 	for _, at := range []uint64{1, 10_001} {
 		ctx, end := context.WithCancel(t.Context())
 		defer end()
@@ -206,25 +191,18 @@ func TestListedIsInterrupted(t *testing.T) {
 // TestListedView: a view lists what the index had when it began, whatever is inserted, replaced and
 // deleted meanwhile.
 func TestListedView(t *testing.T) {
-	x, err := New(Config{Design: halves(t), Table: planar, IDs: true, Budget: memory.NewBudget(memory.Set(math.MaxInt64))})
-	must.Do(t, err)
-	defer x.Close()
+	x := memoryIndex(t, Config{Design: halves(t), Table: planar, IDs: true,
+		Budget: memory.NewBudget(memory.Set(math.MaxInt64))})
 	docs := someDocs(50, 4)
-	_, err = x.Insert(t.Context(), docs[:40])
-	must.Do(t, err)
-	v, err := x.View()
-	must.Do(t, err)
-	defer v.Release()
+	insert(t, x, docs[:40]...)
+	v := viewOf(t, x)
 	again := docs[3]
 	again.Fingerprint++
-	_, err = x.Insert(t.Context(), append([]rows.Doc{again}, docs[40:]...))
-	must.Do(t, err)
+	insert(t, x, append([]rows.Doc{again}, docs[40:]...)...)
 	if n, err := x.Delete(t.Context(), docs[5].ID); n != 1 || err != nil {
 		t.Fatal(n, err)
 	}
-	now, err := x.View()
-	must.Do(t, err)
-	defer now.Release()
+	now := viewOf(t, x)
 	for _, c := range []struct {
 		view version.View
 		want search.Listed

@@ -17,10 +17,8 @@ import (
 func TestMapper(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "index")
 	create(t, dir, Config{Design: halves(t)})
-	x, err := Open(t.Context(), dir, OpenOptions{Write: true})
-	must.Do(t, err)
-	_, err = x.Insert(t.Context(), []rows.Doc{{Fingerprint: 5}, {Fingerprint: 500}})
-	must.Do(t, err)
+	x := openFolder(t, dir, OpenOptions{Write: true})
+	insert(t, x, rows.Doc{Fingerprint: 5}, rows.Doc{Fingerprint: 500})
 	must.Do(t, x.Close())
 	m, err := ReadManifest(dir)
 	if err != nil || len(m.Segments) != 1 {

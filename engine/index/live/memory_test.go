@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"math/rand/v2"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -34,9 +33,7 @@ func longIDs(rng *rand.Rand, n, bytes int) []rows.Doc {
 func TestNoRoom(t *testing.T) {
 	t.Parallel()
 	budget := memory.NewBudget(memory.Set(64 << 20))
-	x, err := New(Config{Design: halves(t), IDs: true, Table: planar, Budget: budget})
-	must.Do(t, err)
-	defer x.Close()
+	x := memoryIndex(t, Config{Design: halves(t), IDs: true, Table: planar, Budget: budget})
 	other, err := budget.Reserve("another", 32<<20)
 	must.Do(t, err)
 	rng := rand.New(rand.NewPCG(14, 3))
@@ -87,11 +84,8 @@ func TestNoRoom(t *testing.T) {
 // no insert is refused, and what is in memory stays inside half of the budget and a memtable more.
 func TestBoundedMemory(t *testing.T) {
 	t.Parallel()
-	dir := filepath.Join(t.TempDir(), "index")
-	create(t, dir, Config{Design: halves(t), IDs: true, Table: planar})
-	x, err := Open(t.Context(), dir, OpenOptions{Write: true, Sync: -1, Budget: memory.NewBudget(memory.Set(48 << 20))})
-	must.Do(t, err)
-	defer x.Close()
+	x, _ := makeIndex(t, Config{Design: halves(t), IDs: true, Table: planar},
+		OpenOptions{Write: true, Sync: -1, Budget: memory.NewBudget(memory.Set(48 << 20))})
 	rng := rand.New(rand.NewPCG(14, 4))
 	most, n := uint64(0), long.Or(15_000, 30_000)
 	for i := 0; i < n; i += 100 {

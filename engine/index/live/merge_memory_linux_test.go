@@ -87,14 +87,13 @@ func TestMergeMemory(t *testing.T) {
 	for _, deleted := range []int{0, docs / 64} {
 		dir := filepath.Join(t.TempDir(), "index")
 		must.Do(t, Build(t.Context(), dir, base, o))
-		x, err := Open(t.Context(), dir, OpenOptions{Write: true, Sync: -1, Budget: w.budget, Disk: disk.Hooked(w)})
-		must.Do(t, err)
+		x := openFolder(t, dir, OpenOptions{Write: true, Sync: -1, Budget: w.budget, Disk: disk.Hooked(w)})
 		must.Do(t, x.Add(t.Context(), added, o))
 		var gone []rows.DocID
 		for i := range deleted {
 			gone = append(gone, rows.DocID(i*docs/deleted))
 		}
-		_, err = x.writer.deleting(t.Context(), func() ([]rows.DocID, error) { return gone, nil })
+		_, err := x.writer.deleting(t.Context(), func() ([]rows.DocID, error) { return gone, nil })
 		must.Do(t, err)
 		must.Do(t, x.Flush(t.Context()))
 		taken, reserved := w.measure(func() error { return x.Merge(t.Context(), 1) })

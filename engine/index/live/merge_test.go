@@ -1,7 +1,6 @@
 package live
 
 import (
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -13,16 +12,11 @@ import (
 // documents in earlier ones, which are not merged: after the index is opened again, they are
 // deleted still.
 func TestOlderDeletions(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "index")
-	create(t, dir, Config{Design: halves(t), IDs: true, Table: planar})
-	x, err := openScripted(dir, nil)
-	must.Do(t, err)
-	defer func() { x.Close() }()
+	x, dir := makeIndex(t, Config{Design: halves(t), IDs: true, Table: planar}, scripted(nil))
 	docs := someDocs(60, 6)
 	for i, list := range [][]rows.Doc{docs[:40], docs[40:50],
 		docs[50:]} { // in the later ones stands that one of the first is deleted
-		_, err = x.Insert(t.Context(), list)
-		must.Do(t, err)
+		insert(t, x, list...)
 		if n, err := x.Delete(t.Context(), docs[i].ID); n != 1 || err != nil {
 			t.Fatal(n, err)
 		}
@@ -49,23 +43,17 @@ func TestOlderDeletions(t *testing.T) {
 			}
 		}
 		must.Do(t, x.Close())
-		x, err = openScripted(dir, nil)
-		must.Do(t, err)
+		x = openFolder(t, dir, scripted(nil))
 	}
 }
 
 // TestMergedAway: no deletion is written of a document that a merge has removed from the files since
 // it was deleted.
 func TestMergedAway(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "index")
-	create(t, dir, Config{Design: halves(t), IDs: true, Table: planar})
-	x, err := openScripted(dir, nil)
-	must.Do(t, err)
-	defer x.Close()
+	x, _ := makeIndex(t, Config{Design: halves(t), IDs: true, Table: planar}, scripted(nil))
 	docs := someDocs(60, 6)
 	for _, list := range [][]rows.Doc{docs[:40], docs[40:]} {
-		_, err := x.Insert(t.Context(), list)
-		must.Do(t, err)
+		insert(t, x, list...)
 		must.Do(t, x.Flush(t.Context()))
 	}
 	if n, err := x.Delete(t.Context(), docs[3].ID, docs[50].ID); n != 2 || err != nil {

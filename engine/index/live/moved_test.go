@@ -21,22 +21,11 @@ func newFolder(t *testing.T, dir string) *Index {
 	return openFolder(t, dir, OpenOptions{Write: true})
 }
 
-func openFolder(t *testing.T, dir string, o OpenOptions) *Index {
-	t.Helper()
-	x, err := Open(t.Context(), dir, o)
-	must.Do(t, err)
-	t.Cleanup(func() { x.Close() })
-	return x
-}
-
 // insertNumbered inserts documents from up to to, with their numbers as fingerprints and IDs.
 func insertNumbered(t *testing.T, x *Index, from, to uint64) {
 	t.Helper()
 	for i := from; i < to; i++ {
-		doc := []rows.Doc{{Fingerprint: simhash.Fingerprint(i * 0x9e3779b97f4a7c15), ID: fmt.Sprint(i)}}
-		if _, err := x.Insert(t.Context(), doc); err != nil {
-			t.Fatal(err)
-		}
+		insert(t, x, rows.Doc{Fingerprint: simhash.Fingerprint(i * 0x9e3779b97f4a7c15), ID: fmt.Sprint(i)})
 	}
 }
 

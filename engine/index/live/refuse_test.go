@@ -39,8 +39,7 @@ func refusing(t *testing.T, full *atomic.Bool) (x *Index, reopen func() *Index) 
 	dir := filepath.Join(t.TempDir(), "index")
 	create(t, dir, Config{Design: halves(t), IDs: true, Table: planar})
 	reopen = func() *Index {
-		x, err := openScripted(dir, fillingDisk(full))
-		must.Do(t, err)
+		x := openFolder(t, dir, scripted(fillingDisk(full)))
 		return x
 	}
 	return reopen(), reopen
@@ -219,17 +218,13 @@ func TestRefusedAtRandom(t *testing.T) {
 // TestOutcomesAreDurable has the disk fail to sync what a check-and-insert wrote: the error comes
 // without an outcome, since nobody may be told of what the next opening may not show.
 func TestOutcomesAreDurable(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "index")
-	create(t, dir, Config{Design: halves(t)})
 	var broken atomic.Bool
-	x, err := openScripted(dir, disk.Failing(func(c disk.Call, _ string) error {
+	x, _ := makeIndex(t, Config{Design: halves(t)}, scripted(disk.Failing(func(c disk.Call, _ string) error {
 		if broken.Load() && c == disk.CallSync {
 			return syscall.EIO
 		}
 		return nil
-	}))
-	must.Do(t, err)
-	defer x.Close()
+	})))
 	if out, err := x.CheckAndInsert(t.Context(), []rows.Doc{{Fingerprint: 1}}, 0, 1); err != nil || len(out) != 1 {
 		t.Fatal(out, err)
 	}

@@ -4,6 +4,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"ndd/engine/index/live/rows"
+	"ndd/engine/index/live/version"
 	"ndd/engine/index/segment"
 	"ndd/engine/index/table"
 	"ndd/engine/memory"
@@ -19,6 +21,49 @@ var planar = table.Options{Layout: table.LayoutPlanar}
 func create(t testing.TB, dir string, c Config) {
 	t.Helper()
 	must.Do(t, Create(dir, c, store.Options{}))
+}
+
+// makeIndex makes an empty index and opens it, for as long as the test runs.
+func makeIndex(t testing.TB, c Config, o OpenOptions) (x *Index, dir string) {
+	t.Helper()
+	dir = filepath.Join(t.TempDir(), "index")
+	create(t, dir, c)
+	return openFolder(t, dir, o), dir
+}
+
+// openFolder opens an index for as long as the test runs.
+func openFolder(t testing.TB, dir string, o OpenOptions) *Index {
+	t.Helper()
+	x, err := Open(t.Context(), dir, o)
+	must.Do(t, err)
+	t.Cleanup(func() { x.Close() })
+	return x
+}
+
+// memoryIndex returns an index in memory for as long as the test runs.
+func memoryIndex(t testing.TB, c Config, segments ...*segment.Segment) *Index {
+	t.Helper()
+	x, err := New(c, segments...)
+	must.Do(t, err)
+	t.Cleanup(func() { x.Close() })
+	return x
+}
+
+// insert inserts documents in one call.
+func insert(t testing.TB, x *Index, docs ...rows.Doc) []Outcome {
+	t.Helper()
+	out, err := x.Insert(t.Context(), docs)
+	must.Do(t, err)
+	return out
+}
+
+// viewOf returns a view for as long as the test runs.
+func viewOf(t testing.TB, x *Index) version.View {
+	t.Helper()
+	w, err := x.View()
+	must.Do(t, err)
+	t.Cleanup(w.Release)
+	return w
 }
 
 func halves(t testing.TB) permute.Design {

@@ -22,7 +22,6 @@ var shutdowns = flag.Int("shutdowns", 2, "how often TestShutDown cuts a file sys
 // dropped, for a program of twenty lines as for this one. It needs root and loop devices; elsewhere
 // it says that it proved nothing.
 func TestShutDown(t *testing.T) {
-	t.Parallel()
 	image, at := filepath.Join(t.TempDir(), "image"), t.TempDir()
 	command := func(name string, arguments ...string) error {
 		out, err := exec.Command(name, arguments...).CombinedOutput()

@@ -51,13 +51,11 @@ func crowded(t *testing.T, layout table.Layout) (*Index, *model) {
 		must.Do(t, err)
 		segments = append(segments, s)
 	}
-	x, err := New(c, segments...)
-	must.Do(t, err)
+	x := memoryIndex(t, c, segments...)
 	t.Cleanup(func() { x.Close() })
 	for i := range each * 3 / 5 {
 		d := document(i)
-		_, err = x.Insert(t.Context(), []rows.Doc{d})
-		must.Do(t, err)
+		insert(t, x, d)
 		m.insert(d)
 	}
 	var gone []rows.DocID
@@ -175,9 +173,7 @@ func TestStream(t *testing.T) {
 // TestStreamEnds: an error of who takes the pieces, and a context that is done, end it.
 func TestStreamEnds(t *testing.T) {
 	x, _ := crowded(t, table.LayoutHuffman)
-	w, err := x.View()
-	must.Do(t, err)
-	defer w.Release()
+	w := viewOf(t, x)
 	for n := range 10 {
 		c := x.Searcher()
 		c.Limits.Piece = search.Bound{Hits: 20, Docs: 70}
@@ -209,18 +205,13 @@ func TestStreamEnds(t *testing.T) {
 // TestStreamDense: a query is refused that finds more fingerprints than are held, and not one that
 // finds more documents.
 func TestStreamDense(t *testing.T) {
-	x, err := New(Config{Design: halves(t)})
-	must.Do(t, err)
-	defer x.Close()
+	x := memoryIndex(t, Config{Design: halves(t)})
 	docs := make([]rows.Doc, 1000)
 	for i := range docs {
 		docs[i].Fingerprint = simhash.Fingerprint(1 << (i % 10))
 	}
-	_, err = x.Insert(t.Context(), docs)
-	must.Do(t, err)
-	w, err := x.View()
-	must.Do(t, err)
-	defer w.Release()
+	insert(t, x, docs...)
+	w := viewOf(t, x)
 	for most, want := range map[int]error{9: search.ErrDense, 10: nil, 1000: nil} {
 		c := x.Searcher()
 		c.Limits.StreamMatches = most
@@ -241,9 +232,7 @@ func TestSearchSome(t *testing.T) {
 	for i := range 60 {
 		queries = append(queries, sets.Near(rng, 0, i%9), rng.Uint64())
 	}
-	w, err := x.View()
-	must.Do(t, err)
-	defer w.Release()
+	w := viewOf(t, x)
 	c := x.Searcher()
 	c.Limits.ChunkMatches, c.Limits.Chunk = 300, search.Bound{Hits: 300, Docs: 2000}
 	parts, alone := 0, 0

@@ -6,27 +6,23 @@ import (
 
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/index/live/rows"
-	"ndd/engine/oracle/must"
 )
 
 // TestUnindexed: however documents come in, one caller leaves few of them in no block, and the
 // memory of the blocks is counted when his call returns.
 func TestUnindexed(t *testing.T) {
-	x, err := New(Config{Design: halves(t)})
-	must.Do(t, err)
-	defer x.Close()
+	x := memoryIndex(t, Config{Design: halves(t)})
 	rng := rand.New(rand.NewPCG(14, 21))
 	for n := 0; n < 6000; {
 		docs := make([]rows.Doc, []int{1, 1, 1, 20, 64, 1500}[rng.IntN(6)])
 		for i := range docs {
 			docs[i].Fingerprint = simhash.Fingerprint(rng.Uint64())
 		}
-		insert := func() ([]Outcome, error) { return x.CheckAndInsert(t.Context(), docs, 3, 1) }
 		if rng.IntN(2) == 0 {
-			insert = func() ([]Outcome, error) { return x.Insert(t.Context(), docs) }
+			insert(t, x, docs...)
+		} else if _, err := x.CheckAndInsert(t.Context(), docs, 3, 1); err != nil {
+			t.Fatal(err)
 		}
-		_, err = insert()
-		must.Do(t, err)
 		n += len(docs)
 		v := x.versions.Current()
 		m := v.Memtables[len(v.Memtables)-1]

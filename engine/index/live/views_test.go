@@ -2,7 +2,6 @@ package live
 
 import (
 	"math/rand/v2"
-	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -20,9 +19,7 @@ import (
 // fits into a memtable is seen whole or not at all: its first and last documents are alike.
 func TestConsistentReads(t *testing.T) {
 	t.Parallel()
-	x, err := New(Config{Design: halves(t), IDs: true, Table: planar, flushDocs: smallDocs})
-	must.Do(t, err)
-	defer x.Close()
+	x := memoryIndex(t, Config{Design: halves(t), IDs: true, Table: planar, flushDocs: smallDocs})
 	both := []uint64{0x0123456789abcdef, 0xfedcba9876543210}
 	const ends = 0x5555aaaa3333cccc
 	replace := func(i int) {
@@ -79,9 +76,7 @@ func TestConsistentReads(t *testing.T) {
 // TestClock: readers see nothing of a change that is in memory until the clock moves beyond it,
 // however many memtables it takes, and then all of it.
 func TestClock(t *testing.T) {
-	x, err := New(Config{Design: halves(t), flushDocs: smallDocs})
-	must.Do(t, err)
-	defer x.Close()
+	x := memoryIndex(t, Config{Design: halves(t), flushDocs: smallDocs})
 	c := x.Searcher()
 	defer c.Done()
 	seen := func() (documents uint64) {
@@ -111,14 +106,9 @@ func TestClock(t *testing.T) {
 // TestHeldVersion: who holds a view reads it as it was, though its segments are merged away
 // meanwhile.
 func TestHeldVersion(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "index")
-	create(t, dir, Config{Design: halves(t)})
-	x, err := Open(t.Context(), dir, OpenOptions{Write: true, Sync: -1})
-	must.Do(t, err)
-	defer x.Close()
+	x, _ := makeIndex(t, Config{Design: halves(t)}, OpenOptions{Write: true, Sync: -1})
 	for i := range 2 {
-		_, err = x.Insert(t.Context(), []rows.Doc{{Fingerprint: simhash.Fingerprint(i)}})
-		must.Do(t, err)
+		insert(t, x, rows.Doc{Fingerprint: simhash.Fingerprint(i)})
 		must.Do(t, x.Flush(t.Context()))
 	}
 	w, err := x.View()
@@ -139,14 +129,9 @@ func TestHeldVersion(t *testing.T) {
 // TestHeldMemtable: who holds a view reads the memtable that it has, though that was flushed
 // meanwhile.
 func TestHeldMemtable(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "index")
-	create(t, dir, Config{Design: halves(t), IDs: true})
-	x, err := Open(t.Context(), dir, OpenOptions{Write: true, Sync: -1})
-	must.Do(t, err)
-	defer x.Close()
+	x, _ := makeIndex(t, Config{Design: halves(t), IDs: true}, OpenOptions{Write: true, Sync: -1})
 	docs := someDocs(3000, 5)
-	_, err = x.Insert(t.Context(), docs)
-	must.Do(t, err)
+	insert(t, x, docs...)
 	w, err := x.View()
 	must.Do(t, err)
 	m := w.Version.Memtables[0]
@@ -178,9 +163,7 @@ func TestHeldMemtable(t *testing.T) {
 
 // TestBatchOfOneID: of a batch whose documents all have one ID, no reader sees more than one.
 func TestBatchOfOneID(t *testing.T) {
-	x, err := New(Config{Design: halves(t), IDs: true})
-	must.Do(t, err)
-	defer x.Close()
+	x := memoryIndex(t, Config{Design: halves(t), IDs: true})
 	docs := make([]rows.Doc, 1000)
 	for i := range docs {
 		docs[i].ID = "one"
@@ -196,8 +179,7 @@ func TestBatchOfOneID(t *testing.T) {
 		}
 	})
 	for range 10 {
-		_, err = x.Insert(t.Context(), docs)
-		must.Do(t, err)
+		insert(t, x, docs...)
 	}
 	done.Store(true)
 	group.Wait()

@@ -388,3 +388,11 @@ func (im *image) store(path string, n *node) error {
 	}
 	return nil
 }
+
+// Unsynced is a disk that makes nothing durable, for tests that open thousands of states.
+var Unsynced = disk.Failing(func(c disk.Call, _ string) error {
+	if c == disk.CallSync || c == disk.CallSyncFolder {
+		return disk.ErrSkip
+	}
+	return nil
+})

@@ -24,14 +24,6 @@ func set(b []byte, v uint64)    { binary.LittleEndian.PutUint64(b, v) }
 func text(at Position) string   { return fmt.Sprintf("%d:record %d", at, at) }
 func record(at Position) []byte { return fmt.Appendf(nil, "record %d", at) }
 
-// unsynced is a disk that makes nothing durable, for tests that open thousands of logs.
-var unsynced = disk.Failing(func(c disk.Call, _ string) error {
-	if c == disk.CallSync || c == disk.CallSyncFolder {
-		return disk.ErrSkip
-	}
-	return nil
-})
-
 // work appends records until an error, acknowledging each batch with ack; it rotates, and removes
 // old files of which told knows that they may go. It opens the log first, and demands a sequence.
 func work(t testing.TB, d *disk.Disk, dir string, o Options, batches int, ack func(last Position, from Mark)) error {
@@ -113,7 +105,7 @@ func powerCut(t *testing.T, policy Sync, seeds int) {
 		had := last(r.Marks(s))
 		r.Cut(cut, s)
 		if states%10 > 0 {
-			after(t, s.String(), unsynced, cut, had)
+			after(t, s.String(), crash.Unsynced, cut, had)
 			return
 		}
 		again := crash.Record(t, cut)
@@ -121,7 +113,7 @@ func powerCut(t *testing.T, policy Sync, seeds int) {
 		again.States(1, 2, func(s2 crash.State) {
 			deep++
 			again.Cut(second, s2)
-			after(t, s.String()+" "+s2.String(), unsynced, second, had)
+			after(t, s.String()+" "+s2.String(), crash.Unsynced, second, had)
 		})
 	})
 	t.Logf("%d states, and %d after a second power cut", states, deep)

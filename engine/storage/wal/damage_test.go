@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"ndd/engine/oracle/crash"
 	"ndd/engine/oracle/hostile"
 	"ndd/engine/oracle/long"
 	"ndd/engine/oracle/must"
@@ -87,7 +88,7 @@ func TestCut(t *testing.T) {
 			}
 			dir := t.TempDir()
 			write(t, dir, first, last[:n])
-			l, _, _ := open(t, unsynced, dir, Options{})
+			l, _, _ := open(t, crash.Unsynced, dir, Options{})
 			put(t, l, "next")
 			closed(t, l)
 			r, again, err := func() (Report, []string, error) {
@@ -258,7 +259,7 @@ func FuzzLog(f *testing.F) {
 		}
 		dir := t.TempDir()
 		write(t, dir, first, data)
-		l, again, _ := open(t, unsynced, dir, Options{})
+		l, again, _ := open(t, crash.Unsynced, dir, Options{})
 		if again.Records != r.Records {
 			t.Errorf("opened: %+v; checked: %+v", again, r)
 		}
