@@ -27,41 +27,25 @@ import (
 // administration handles the requests about the server and its index as a whole.
 type administration struct{ *service }
 
-// adminHandler returns the handler of the admin listener. If there are tokens, it needs one of role
-// admin, or metrics for /metrics.
-func (s *service) adminHandler(local, withPProf bool) http.Handler {
-	m := http.NewServeMux()
-	m.Handle("GET /metrics", s.metrics.handler())
-	m.HandleFunc("GET /livez", s.livez)
-	m.HandleFunc("GET /readyz", s.readyz)
-	if withPProf {
-		m.HandleFunc("GET /debug/pprof/", pprof.Index)
-		m.HandleFunc("GET /debug/pprof/cmdline", pprof.Cmdline)
-		m.HandleFunc("GET /debug/pprof/profile", func(w http.ResponseWriter, r *http.Request) {
-			defer parallel.LabelStages()()
-			pprof.Profile(w, r)
-		})
-		m.HandleFunc("GET /debug/pprof/symbol", pprof.Symbol)
-		m.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
+// adminRoutes returns the endpoints of the admin listener.
+func (s *service) adminRoutes(withPProf bool) []route {
+	list := []route{
+		{pattern: "GET /metrics", least: access.Metrics, serve: s.metrics.handler().ServeHTTP},
+		{pattern: "GET /livez", serve: s.livez},
+		{pattern: "GET /readyz", serve: s.readyz},
 	}
-	m.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		refusal(http.StatusNotFound, fmt.Sprintf("no such endpoint: %.80q; there are /metrics, /livez, /readyz and, with "+
-			"--pprof, /debug/pprof/", r.URL.Path)).write(w)
-	})
-	return checked(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		least := access.Admin
-		if r.URL.Path == "/metrics" {
-			least = access.Metrics
-		}
-		if r.URL.Path == "/livez" || r.URL.Path == "/readyz" {
-			least = access.Anyone // as on the main listener
-		}
-		if _, no := s.keys.Authorize(r, least); no != nil {
-			writeRefused(w, no)
-			return
-		}
-		m.ServeHTTP(w, r)
-	}), local)
+	if !withPProf {
+		return list
+	}
+	profile := func(w http.ResponseWriter, r *http.Request) {
+		defer parallel.LabelStages()()
+		pprof.Profile(w, r)
+	}
+	for name, serve := range map[string]http.HandlerFunc{"": pprof.Index, "cmdline": pprof.Cmdline, "profile": profile,
+		"symbol": pprof.Symbol, "trace": pprof.Trace} {
+		list = append(list, route{pattern: "GET /debug/pprof/" + name, least: access.Admin, serve: serve, streams: true})
+	}
+	return list
 }
 
 // A backupAnswer describes a backup.

@@ -53,15 +53,41 @@ var optional = map[string]string{"/v1/copies": "--copies", "/v1/backup": "--back
 
 // handler returns the handler of the main listener. local says that only this machine can reach it.
 func (s *service) handler(local bool) http.Handler {
-	m := http.NewServeMux()
-	for _, r := range s.routes() {
-		m.Handle(r.pattern, s.guard(&r))
-	}
+	m := s.mux(s.routes(), func(path string) string {
+		flag, ok := optional[path]
+		switch {
+		case ok:
+			return fmt.Sprintf("%s is there where the server was started with %s", path, flag)
+		case path == "/metrics" && s.options.Admin == "":
+			return "metrics are not served: the server was started with --admin off"
+		case path == "/metrics":
+			return "metrics are served at http://" + s.options.Admin + "/metrics (--admin)"
+		}
+		return fmt.Sprintf("no such endpoint: %.80q; see /openapi.json", path)
+	})
 	for path, page := range ui.Pages() {
 		if path == "/" {
 			path = "/{$}"
 		}
 		m.Handle("GET "+path, page)
+	}
+	return s.observe(checked(m, local))
+}
+
+// adminHandler returns the handler of the admin listener.
+func (s *service) adminHandler(local, withPProf bool) http.Handler {
+	m := s.mux(s.adminRoutes(withPProf), func(path string) string {
+		return fmt.Sprintf("no such endpoint: %.80q; there are /metrics, /livez, /readyz and, with --pprof, /debug/pprof/",
+			path)
+	})
+	return s.observe(checked(m, local))
+}
+
+// mux returns the router of endpoints. missing says why there is nothing at another path.
+func (s *service) mux(routes []route, missing func(path string) string) *http.ServeMux {
+	m := http.NewServeMux()
+	for _, r := range routes {
+		m.Handle(r.pattern, s.guard(&r))
 	}
 	m.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		if methods := methodsOf(m, r); len(methods) > 0 {
@@ -70,19 +96,9 @@ func (s *service) handler(local bool) http.Handler {
 				strings.Join(methods, ", "))).write(w)
 			return
 		}
-		why := fmt.Sprintf("no such endpoint: %.80q; see /openapi.json", r.URL.Path)
-		if flag, ok := optional[r.URL.Path]; ok {
-			why = fmt.Sprintf("%s is there where the server was started with %s", r.URL.Path, flag)
-		}
-		if r.URL.Path == "/metrics" {
-			why = "metrics are served at http://" + s.options.Admin + "/metrics (--admin)"
-			if s.options.Admin == "" {
-				why = "metrics are not served: the server was started with --admin off"
-			}
-		}
-		refusal(http.StatusNotFound, why).write(w)
+		refusal(http.StatusNotFound, missing(r.URL.Path)).write(w)
 	})
-	return s.observe(checked(m, local))
+	return m
 }
 
 // methodsOf returns the methods that the path of a request takes.
