@@ -139,8 +139,7 @@ func TestSettle(t *testing.T) {
 		want         int
 	}{{3, 100, 2, FewA, 0}, {5, 100, 4, FewA, 1}, {12, 100, 8, FewA, 1}, {12, 100, 8, 0, 1}, {11, 100, 8, 0, 0},
 		{40, 50, 30, 0, 0}, {40, 50, 32, 0, 1}} {
-		all := settle(&o, []Pair{newPair(Winnow, x.a, x.b, x.shared, x.flags)}, func(p *Pair) *Pair { return p },
-			func(p, q *Pair) bool { return false }, func(*Pair) bool { return false })
+		all, _ := o.settle([]Pair{newPair(Winnow, x.a, x.b, x.shared, x.flags)}, func(*Pair) bool { return false })
 		if len(all) != x.want {
 			t.Errorf("%d of %d and %d, %s: %v", x.shared, x.a, x.b, x.flags, all)
 		}

@@ -45,17 +45,7 @@ func (d *Detector) Pairs(ctx context.Context) ([]Pair, Report, error) {
 			all = append(all, pair)
 		}
 	}
-	slices.SortStableFunc(all, func(a, b Pair) int {
-		return cmp.Compare(uint64(a.A)<<32|uint64(a.B),
-			uint64(b.A)<<32|uint64(b.B))
-	})
-	all = settle(&d.o, all, func(p *Pair) *Pair { return p }, func(p, q *Pair) bool { return p.A == q.A && p.B == q.B },
-		func(p *Pair) bool { return d.ends[p.A] && d.ends[p.B] })
-	if d.o.OtherSites {
-		found := len(all)
-		all = slices.DeleteFunc(all, func(p Pair) bool { return p.Flags.Has(SameSite) })
-		d.report.SameSite += found - len(all)
-	}
+	all, d.report.SameSite = d.o.settle(all, func(p *Pair) bool { return d.ends[p.A] && d.ends[p.B] })
 	flagCommon(all)
 	d.report.Pairs = len(all)
 	d.methods = nil
@@ -152,25 +142,26 @@ const (
 	surelySize  = 12
 )
 
-// settle leaves one of those pairs that methods find of the same two documents, or none. Pairs of
-// the same documents follow each other, in order of the methods; ends says of a pair whether both
-// are compared by CCDet.
-func settle[T any](o *Options, all []T, pair func(*T) *Pair, same func(a, b *T) bool, ends func(*T) bool) []T {
-	settled := all[:0]
+// settle orders pairs that are in order of their methods by their documents, leaves one or none of those that
+// methods find of the same two documents, and drops those of one site if they do not count. It returns how
+// many these are. Ends reports whether both documents of a pair are compared by CCDet.
+func (o *Options) settle(all []Pair, ends func(*Pair) bool) (settled []Pair, sameSite int) {
+	slices.SortStableFunc(all, comparePairs)
+	settled = all[:0]
 	for i := 0; i < len(all); {
 		j := i + 1
-		for j < len(all) && same(&all[i], &all[j]) {
+		for j < len(all) && comparePairs(all[i], all[j]) == 0 {
 			j++
 		}
-		first, last := pair(&all[i]), pair(&all[j-1])
+		first, last := &all[i], &all[j-1]
 		few, take, ok := first.Flags&(FewA|FewB) != 0, i, true
 		switch {
 		case o.Method != Auto || few && o.Version < versionBoth:
 		case o.Version < versionBoth:
 			ok = first.Method != Winnow
-		case ends(&all[i]) && few: // a sentence of very many documents is not enough
+		case ends(first) && few: // a sentence of very many documents is not enough
 			take, ok = j-1, first.Method == CCDet && last.Method == Winnow
-		case ends(&all[i]):
+		case ends(first):
 			ok = first.Method == CCDet
 		case first.Method == Winnow:
 			ok = first.Score >= surelyLeast || min(first.SizeA, first.SizeB) >= surelySize &&
@@ -181,7 +172,16 @@ func settle[T any](o *Options, all []T, pair func(*T) *Pair, same func(a, b *T) 
 		}
 		i = j
 	}
-	return settled
+	if o.OtherSites {
+		found := len(settled)
+		settled = slices.DeleteFunc(settled, func(p Pair) bool { return p.Flags.Has(SameSite) })
+		sameSite = found - len(settled)
+	}
+	return settled, sameSite
+}
+
+func comparePairs(a, b Pair) int {
+	return cmp.Compare(uint64(a.A)<<32|uint64(a.B), uint64(b.A)<<32|uint64(b.B))
 }
 
 // site returns the site of a document, 0 for none.

@@ -110,13 +110,6 @@ func (s *Searcher) Configure(threshold float64, otherSites bool) error {
 	return nil
 }
 
-// found is a hit without its ID.
-type found struct {
-	segment int
-	doc     uint32
-	Pair
-}
-
 // Search returns the documents that are copies of one, in order of the index; none if the document
 // has too few signatures ([Searcher.Compared]). Each document is in one hit. The error is of ctx,
 // or wraps store.ErrCorrupt.
@@ -135,13 +128,13 @@ func (s *Searcher) Best(ctx context.Context, sets *Sets, limit int) (hits []Hit,
 		return nil, 0, err
 	}
 	total = len(all)
-	slices.SortStableFunc(all, func(a, b found) int { return cmp.Compare(b.Score, a.Score) })
+	slices.SortStableFunc(all, func(a, b Pair) int { return cmp.Compare(b.Score, a.Score) })
 	hits, err = s.named(all[:min(limit, total)])
 	return hits, total, err
 }
 
-// find returns the hits in order of the index.
-func (s *Searcher) find(ctx context.Context, sets *Sets) (all []found, err error) {
+// find returns the hits in order of the index, as pairs of a segment and the number of a document in it.
+func (s *Searcher) find(ctx context.Context, sets *Sets) (all []Pair, err error) {
 	own, winnow, shingles := s.o.compared(sets)
 	few := s.o.few(sets)
 	s.frequent = false
@@ -152,7 +145,9 @@ func (s *Searcher) find(ctx context.Context, sets *Sets) (all []found, err error
 				return
 			}
 			site := sets.Site != 0 && x.site(doc) == sets.Site
-			all = append(all, found{segment, doc, newPair(m, len(set), p.Size, p.Shared, flags(few, x.isFew(doc), site))})
+			pair := newPair(m, len(set), p.Size, p.Shared, flags(few, x.isFew(doc), site))
+			pair.A, pair.B = uint32(segment), doc
+			all = append(all, pair)
 		})
 	}
 	if own {
@@ -170,19 +165,9 @@ func (s *Searcher) find(ctx context.Context, sets *Sets) (all []found, err error
 	if s.frequent {
 		s.Frequent++
 	}
-	slices.SortStableFunc(all, func(a, b found) int {
-		return cmp.Or(cmp.Compare(a.segment, b.segment),
-			cmp.Compare(a.doc, b.doc))
-	})
 	ends := own && sets.Method == CCDet
-	all = settle(&s.o, all, func(f *found) *Pair { return &f.Pair },
-		func(a, b *found) bool { return a.segment == b.segment && a.doc == b.doc },
-		func(f *found) bool { return ends && s.index.segments[f.segment].hasEnds(f.doc) })
-	if s.o.OtherSites {
-		n := len(all)
-		all = slices.DeleteFunc(all, func(f found) bool { return f.Flags.Has(SameSite) })
-		s.SameSite += n - len(all)
-	}
+	all, sameSite := s.o.settle(all, func(p *Pair) bool { return ends && s.index.segments[p.A].hasEnds(p.B) })
+	s.SameSite += sameSite
 	in := 0
 	for i := range all {
 		if all[i].Relation == Contained {
@@ -198,14 +183,15 @@ func (s *Searcher) find(ctx context.Context, sets *Sets) (all []found, err error
 }
 
 // named looks up the IDs of hits.
-func (s *Searcher) named(all []found) (hits []Hit, err error) {
+func (s *Searcher) named(all []Pair) (hits []Hit, err error) {
 	defer store.CatchFault(&err)()
-	for _, f := range all {
-		id, err := s.ids[f.segment].ID(uint64(f.doc))
+	for _, p := range all {
+		id, err := s.ids[p.A].ID(uint64(p.B))
 		if err != nil {
 			return nil, err
 		}
-		hits = append(hits, Hit{id, f.Pair})
+		p.A, p.B = 0, 0
+		hits = append(hits, Hit{id, p})
 	}
 	return hits, nil
 }
