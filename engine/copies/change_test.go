@@ -176,11 +176,8 @@ func TestConflicts(t *testing.T) {
 		if len(got) != 1 || got[0][0] != "0 1 2"[2*want] {
 			t.Errorf("%d: found %v, want text %d alone", conflict, got, want)
 		}
-		if x, err := OpenIndex(context.Background(), dir,
-			1); err != nil || x.Documents() != 2 || x.Deleted() != uint64(want) {
-			t.Errorf("%d: %v", conflict, err)
-		} else {
-			x.Close()
+		if x := openIndexAt(t, dir); x.Documents() != 2 || x.Deleted() != uint64(want) {
+			t.Errorf("%d: %d documents, %d deleted", conflict, x.Documents(), x.Deleted())
 		}
 	}
 }
@@ -213,11 +210,9 @@ func TestReplaceAll(t *testing.T) {
 	if got := answers(t, dir, o, texts); len(got) != 1 || got[0][0] != '4' {
 		t.Errorf("found %v, want text 4 alone", got)
 	}
-	x, err := OpenIndex(context.Background(), dir, 1)
-	if err != nil || x.Documents() != 1 || x.Deleted() != 4 {
-		t.Errorf("%d documents, %d deleted, %v", x.Documents(), x.Deleted(), err)
+	if x := openIndexAt(t, dir); x.Documents() != 1 || x.Deleted() != 4 {
+		t.Errorf("%d documents, %d deleted", x.Documents(), x.Deleted())
 	}
-	x.Close()
 }
 
 // TestDeletedLies: a manifest that contradicts itself on deleted documents is refused.

@@ -20,24 +20,26 @@ import (
 	"ndd/engine/oracle/must"
 )
 
-// copyAll copies a result, and returns the files by name.
-func copyAll(t *testing.T, r *Result, inputs []string) (map[string]string, dedup.CopyReport) {
+// A writing is Copy or Annotate of a Result.
+type writing func(context.Context, *dedup.Copies, *document.Meter, dedup.Create) (dedup.CopyReport, error)
+
+// copied returns the copies of an input by name.
+func copied(t *testing.T, input string, write writing) (files map[string]string, report dedup.CopyReport, err error) {
 	t.Helper()
-	names, err := dedup.NewCopies(context.Background(), inputs, filepath.Join(t.TempDir(), "copies"))
+	names, err := dedup.NewCopies(t.Context(), []string{input}, filepath.Join(t.TempDir(), "copies"))
 	must.Do(t, err)
-	files := map[string]string{}
+	files = map[string]string{}
 	done := make(chan [2]string, 100)
-	report, err := r.Copy(context.Background(), names, nil, func(name string, fill func(io.Writer) error) error {
+	report, err = write(t.Context(), names, nil, func(name string, fill func(io.Writer) error) error {
 		var b bytes.Buffer
 		defer func() { done <- [2]string{name, b.String()} }()
 		return fill(&b)
 	})
-	must.Do(t, err)
 	close(done)
 	for f := range done {
 		files[f[0]] = f[1]
 	}
-	return files, report
+	return files, report, err
 }
 
 // less returns a text without some cuts.
@@ -69,9 +71,9 @@ func TestCuts(t *testing.T) {
 					t.Fatalf("%s, %+v: document %d: %v goes, want %v", name, o, row, d.Cuts, cuts)
 				}
 			}
-			files, report := copyAll(t, r, []string{path})
-			if len(files) != 1 || len(report.Uncut) > 0 {
-				t.Fatalf("%d files, %d documents whole", len(files), len(report.Uncut))
+			files, report, err := copied(t, path, r.Copy)
+			if err != nil || len(files) != 1 || len(report.Uncut) > 0 {
+				t.Fatalf("%d files, %d documents whole, %v", len(files), len(report.Uncut), err)
 			}
 			var want strings.Builder
 			for row, text := range texts {
@@ -135,7 +137,8 @@ func TestCopyFormats(t *testing.T) {
 		must.Do(t, os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600))
 	}
 	r := find(t, dir, Options{Unit: Unit{Lines, 1}, MinChars: 10, Ignore: IgnoreSpace, Threads: 2})
-	files, report := copyAll(t, r, []string{dir})
+	files, report, err := copied(t, dir, r.Copy)
+	must.Do(t, err)
 	unzipped, err := gzip.NewReader(strings.NewReader(files["b.jsonl.gz"]))
 	must.Do(t, err)
 	b, err := io.ReadAll(unzipped)
@@ -164,10 +167,7 @@ func TestChanged(t *testing.T) {
 	b, err := os.ReadFile(path)
 	must.Do(t, err)
 	must.Do(t, os.WriteFile(path, bytes.ReplaceAll(b, []byte("y"), []byte("z")), 0o600))
-	names, err := dedup.NewCopies(context.Background(), []string{path}, filepath.Join(t.TempDir(), "copies"))
-	must.Do(t, err)
-	_, err = r.Copy(context.Background(), names, nil, func(_ string, fill func(io.Writer) error) error { return fill(io.Discard) })
-	if err == nil || !strings.Contains(err.Error(), "d1: changed since it was first read") {
+	if _, _, err = copied(t, path, r.Copy); err == nil || !strings.Contains(err.Error(), "d1: changed since it was first read") {
 		t.Errorf("%v", err)
 	}
 	if texts, err := r.Texts(context.Background(), []int{0, 0}); err != nil || texts[0] != "the same line\nx" {
@@ -199,12 +199,9 @@ func TestListOnOneLine(t *testing.T) {
 	list := `[{"id":"n"},{"id":"a","text":"` + line + `"},{"id":"n"},{"id":"b","text":"` + line + `"}]`
 	must.Do(t, os.WriteFile(path, []byte(`[{"id":"p","text":"plain"},`+list[1:]), 0o600))
 	r := find(t, path, Options{Unit: Unit{Lines, 1}})
-	names, err := dedup.NewCopies(t.Context(), []string{path}, filepath.Join(t.TempDir(), "copies"))
-	must.Do(t, err)
-	var b bytes.Buffer
-	_, err = r.Annotate(t.Context(), names, nil, func(_ string, fill func(io.Writer) error) error { return fill(&b) })
-	if err != nil || strings.Count(b.String(), `"id":"n","ndd_spans":null`) != 2 {
-		t.Errorf("%v: %s", err, b.String())
+	files, _, err := copied(t, path, r.Annotate)
+	if err != nil || strings.Count(files["list.json"], `"id":"n","ndd_spans":null`) != 2 {
+		t.Errorf("%v: %s", err, files)
 	}
 }
 
@@ -215,10 +212,7 @@ func TestMissingDocument(t *testing.T) {
 	must.Do(t, os.WriteFile(path, []byte(doc+doc), 0o600))
 	r := find(t, path, Options{Unit: Unit{Lines, 1}})
 	must.Do(t, os.WriteFile(path, []byte(doc+strings.Replace(doc, "text", "none", 1)), 0o600))
-	names, err := dedup.NewCopies(t.Context(), []string{path}, filepath.Join(t.TempDir(), "copies"))
-	must.Do(t, err)
-	_, err = r.Annotate(t.Context(), names, nil, func(_ string, fill func(io.Writer) error) error { return fill(io.Discard) })
-	if err == nil || !strings.Contains(err.Error(), "changed since") {
+	if _, _, err := copied(t, path, r.Annotate); err == nil || !strings.Contains(err.Error(), "changed since") {
 		t.Errorf("%v", err)
 	}
 }
