@@ -18,9 +18,7 @@ import (
 
 // The names of an index's files. The manifest is not called as that of an index of fingerprints is,
 // so that neither is taken for the other.
-const (
-	manifestName = "copies"
-)
+const manifestName = "copies"
 
 var segmentName = regexp.MustCompile(`^[0-9]{8}\.postings$`)
 

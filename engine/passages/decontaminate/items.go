@@ -112,9 +112,6 @@ type Items struct {
 	table   table
 }
 
-// Len returns the number of items that are looked for.
-func (x *Items) Len() int { return len(x.items) }
-
 // Answers returns how many of them have an answer.
 func (x *Items) Answers() (n int) {
 	for i := range x.items {
