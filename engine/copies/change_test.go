@@ -358,9 +358,10 @@ func TestIndexFrequent(t *testing.T) {
 		texts = append(texts, common+english(random, 1))
 	}
 	o := Options{Method: SpotSigs, Join: postings.Options{MaxDocuments: 5, MaxEqual: 100}}
-	dir := create(t, o, texts, 6)
-	x := openIndexAt(t, dir)
-	s, err := x.Searcher(o)
+	if _, r := detect(t, o, texts...); r.Frequent != len(texts) || r.Common == 0 || r.Slices == 0 {
+		t.Errorf("all pairs: %+v", r)
+	}
+	s, err := openIndexAt(t, create(t, o, texts, 6)).Searcher(o)
 	must.Do(t, err)
 	signer := newSigner(t, o)
 	for text, want := range map[string]int{common: 1, english(random, 20): 0} {
