@@ -21,8 +21,9 @@ import (
 // corpusFiles is how many files a corpus has.
 const corpusFiles = 20
 
-// dedupCorpus copies a corpus without its near-duplicates, as ndd dedup --write-kept does, from 20 files
-// and from one, with one thread and with two. Copies of all formats must have the same documents.
+// dedupCorpus copies a corpus without its near-duplicates, as ndd dedup --quality fast --write-kept does, from
+// 20 files and from one, and with texts compared, as without --quality, from 20, with one thread and with two.
+// Copies of all formats must have the same documents.
 func dedupCorpus(ctx context.Context, b *bench, r *Result) error {
 	r.Columns = []string{"MB/s of text, 1 thread", "2 threads", "times", "MB/s and core", "reading alone, 1 thread",
 		"2 threads", "by one alone, %", "times with 16", "64"}
@@ -36,37 +37,42 @@ func dedupCorpus(ctx context.Context, b *bench, r *Result) error {
 			originals++
 		}
 	}
-	var want []simhash.Fingerprint
+	var want [2][]simhash.Fingerprint // without and with texts compared
 	for _, f := range formats {
 		if f.name == "csv" {
 			continue
 		}
-		for _, files := range []int{corpusFiles, 1} {
-			b.say("%s, %d", f.name, files)
-			dir := filepath.Join(b.dir, fmt.Sprint(f.name, files))
+		for _, of := range []struct {
+			files, compared int
+			name            string
+		}{{corpusFiles, 0, "20 files"}, {1, 0, "one file"}, {corpusFiles, 1, "20 files, texts compared"}} {
+			name, files := f.name+", "+of.name, of.files
+			b.say("%s", name)
+			dir := filepath.Join(b.dir, fmt.Sprint(f.name, files, of.compared))
 			shares := slices.Collect(slices.Chunk(texts, (len(texts)+files-1)/files))
 			if err := writeCorpus(dir, f.name, f.write, shares); err != nil {
 				return err
 			}
-			cells, kept, err := b.dedupFiles(ctx, dir, float64(size)/1e6)
+			o := dedup.Options{K: 3}
+			if of.compared > 0 {
+				o = dedup.Options{K: 6, Verify: &dedup.Verify{Rule: dedup.Rule{{Jaccard: 0.7}}}}
+			}
+			cells, kept, err := b.dedupFiles(ctx, dir, o, float64(size)/1e6)
 			if err != nil {
 				return fmt.Errorf("%s: %w", dir, err)
 			}
-			if want == nil {
-				want = kept
+			if want[of.compared] == nil {
+				want[of.compared] = kept
 			}
-			if !slices.Equal(kept, want) || len(kept) < originals*9/10 || len(kept) > originals+(len(texts)-originals)*8/10 {
+			if !slices.Equal(kept, want[of.compared]) || len(kept) < originals*9/10 ||
+				len(kept) > originals+(len(texts)-originals)*8/10 {
 				return fmt.Errorf("%s: %d documents are kept of %d, and not those of the first format", dir, len(kept), len(texts))
-			}
-			name := fmt.Sprintf("%s, %d files", f.name, files)
-			if files == 1 {
-				name = f.name + ", one file"
 			}
 			r.row(name, cells...)
 		}
 	}
-	r.note("%d texts of invented words, of which two in ten are edited copies: %.0f MB; k = 3, copies written", len(texts),
-		float64(size)/1e6)
+	r.note("%d texts of invented words, of which two in ten are edited copies: %.0f MB; k = 3, and 6 where texts "+
+		"are compared; copies written", len(texts), float64(size)/1e6)
 	r.note("one thread is one processor; rounds of one and two take turns; MB/s and core: text by processor time")
 	r.note("by one alone: of the processor time with two, that in which the other had nothing to do, twice the wall time " +
 		"less the processor time; times with 16 and 64: what Amdahl's law makes of it, if nothing else is scarce. What one " +
@@ -94,7 +100,8 @@ func writeCorpus(dir, ending string, write func(io.Writer, []string) error, file
 
 // dedupFiles measures the files of a folder with some MB of text, and returns the fingerprints of the
 // copies' documents.
-func (b *bench) dedupFiles(ctx context.Context, in string, mb float64) ([]any, []simhash.Fingerprint, error) {
+func (b *bench) dedupFiles(ctx context.Context, in string, o dedup.Options, mb float64) (
+	[]any, []simhash.Fingerprint, error) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	var wall, busy, alone [2][]float64
 	out := [2]string{in + "-1", in + "-2"}
@@ -105,7 +112,7 @@ func (b *bench) dedupFiles(ctx context.Context, in string, mb float64) ([]any, [
 				return nil, nil, err
 			}
 			began, before := time.Now(), processorTime()
-			if err := dedupTo(ctx, in, out[i], threads); err != nil {
+			if err := dedupTo(ctx, in, out[i], o, threads); err != nil {
 				return nil, nil, err
 			}
 			wall[i] = append(wall[i], time.Since(began).Seconds())
@@ -136,14 +143,16 @@ func (b *bench) dedupFiles(ctx context.Context, in string, mb float64) ([]any, [
 }
 
 // dedupTo copies the files of a folder without near-duplicates.
-func dedupTo(ctx context.Context, in, out string, threads int) error {
+func dedupTo(ctx context.Context, in, out string, o dedup.Options, threads int) error {
 	inputs := []string{in}
-	c, _, err := dedup.ReadDocuments(ctx, inputs, ingest.Config{Threads: threads}, dedup.ReadOptions{Threads: threads})
+	o.Threads = threads
+	c, _, err := dedup.ReadDocuments(ctx, inputs, ingest.Config{Threads: threads},
+		dedup.ReadOptions{Threads: threads, Find: o})
 	if err != nil {
 		return err
 	}
 	defer c.Close()
-	found, err := dedup.Find(ctx, c, dedup.Options{K: 3, Threads: threads})
+	found, err := dedup.Find(ctx, c, o)
 	if err != nil {
 		return err
 	}
