@@ -66,9 +66,9 @@ func packingBytes(docs uint64) uint64 { return docs * 3 / 8 }
 // NewPlan returns how [Write] builds a segment of n documents in the memory that o.Budget has
 // left: with [NeedBytes] if they are left. With fewer, down to 8.9 bytes a document, the ids
 // are sorted in more and smaller ranges. Below that, and with a TempDir, the keys go to a
-// temporary file, from where table.Write reads them in order through the page cache; 0.6 bytes a
+// temporary file, from where table.Write reads them in order through the page cache; 0.9 bytes a
 // document and some megabytes do. For 100 M documents and two planar tables, one thread, that is
-// 114 ns a document with 12.6 bytes, 165 ns with 2, 358 ns with 0.75 (BenchmarkWrite). What could
+// 114 ns a document with 12.6 bytes, 165 ns with 2 (BenchmarkWrite). What could
 // use any amount leaves a sixteenth of what there is to others, or takes o.Most.
 //
 // The error is a [memory.TooLargeError] when there is less. NewPlan reserves nothing.
@@ -102,7 +102,7 @@ func NewPlan(docs uint64, o Options) (Plan, error) {
 	if o.TempDir == "" {
 		return Plan{}, o.Budget.Check(task(docs), inMemory)
 	}
-	external := small + pairBytes*docs/spread
+	external := small + max(packingBytes(docs), pairBytes*docs/spread)
 	if left < external {
 		return Plan{}, o.Budget.Check(task(docs), external)
 	}

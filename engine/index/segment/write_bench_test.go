@@ -65,7 +65,7 @@ func BenchmarkTable(b *testing.B) {
 func BenchmarkWrite(b *testing.B) {
 	const n = 1e8
 	prints := uniform(b, n)
-	for _, perDoc := range []float64{0, 9, 2, 0.75} {
+	for _, perDoc := range []float64{0, 9, 2, 1} {
 		b.Run(fmt.Sprintf("n=%d/bytes-a-document=%v", int(n), perDoc), func(b *testing.B) {
 			o := Options{Design: design(b, 4), Threads: 1, Table: table.Options{Layout: table.LayoutPlanar},
 				TempDir: b.TempDir()}

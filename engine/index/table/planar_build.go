@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 
+	"ndd/asm"
 	"ndd/engine/memory"
 	"ndd/engine/storage/store"
 )
@@ -15,7 +16,7 @@ import (
 // A PlanarBuilder packs the keys of a planar table piece by piece, while each is in the
 // cache, into the memory in which they were sorted; then it writes the table.
 //
-//	keys, sorted, in cache --Pack--> low, rest: where the keys lay
+//	keys, sorted, in cache --Pack--> low, rest: where the keys lay, or packed by Write
 //	                            `--> unary, fences: 0.3 to 0.5 bytes a key
 //	Write: unary --> lines, wide; all planes --> sink
 //
@@ -40,11 +41,16 @@ type PlanarBuilder struct {
 // NewPlanarBuilder returns a builder of a table of n distinct keys. Its memory is off the heap until
 // Free.
 func NewPlanarBuilder(keys uint64) (*PlanarBuilder, error) {
-	b := &PlanarBuilder{head: planarHead{keys: keys}}
-	if err := b.head.plan(); err != nil {
-		return nil, err
+	if keys > asm.PlanarKeysMax {
+		return nil, fmt.Errorf("%d keys: a planar table holds %d", keys, uint64(asm.PlanarKeysMax))
 	}
-	var err error
+	h := planarHead{keys: keys}
+	h.bucketBits, h.perLine = PlanarWidths(keys)
+	return newPlanarBuilder(h)
+}
+
+func newPlanarBuilder(h planarHead) (b *PlanarBuilder, err error) {
+	b = &PlanarBuilder{head: h}
 	if b.unary, err = memory.Make[uint64](int(b.head.unaryWords())); err != nil {
 		return nil, err
 	}
@@ -63,13 +69,13 @@ func (b *PlanarBuilder) Free() {
 
 // Pack packs ascending distinct keys; the first has the given rank. It packs
 // them into room, which must be as long as keys, not overlap them, and stay as it is until
-// Write. Pieces may be packed in any order and at the same time. Keys that do not ascend, or
+// Write; where room is nil, the keys must stay, and Write packs them. Pieces may be packed in any order and at the same time. Keys that do not ascend, or
 // are more than there should be, are a programmer's error and panic.
 func (b *PlanarBuilder) Pack(rank uint64, keys, room []uint64) {
 	if len(keys) == 0 {
 		return
 	}
-	if rank > b.head.keys || uint64(len(keys)) > b.head.keys-rank || len(room) < len(keys) {
+	if rank > b.head.keys || uint64(len(keys)) > b.head.keys-rank || room != nil && len(room) < len(keys) {
 		panic(fmt.Sprintf("table: %d keys from rank %d of %d, room for %d", len(keys), rank, b.head.keys, len(room)))
 	}
 	p := planarPiece{rank: rank, bucket: keys[0] >> (64 - b.head.bucketBits), keys: len(keys)}
@@ -128,12 +134,61 @@ func (b *PlanarBuilder) Write(sink store.Sink, prefix string, threads int) error
 	if at != b.head.keys || b.flushed > 0 && b.flushed < len(b.pieces) {
 		panic(fmt.Sprintf("table: %d keys of %d, %d of %d pieces flushed", at, b.head.keys, b.flushed, len(b.pieces)))
 	}
-	d := b.directory(threads)
-	return d.write(sink, prefix, planarPlanes{
-		pieces:  b.pieces,
-		flushed: b.flushed > 0,
-		fences:  b.fences.Data,
-	})
+	d, width := b.directory(threads), b.head.restBits()
+	for _, section := range []struct {
+		name  string
+		write func(io.Writer) error
+	}{
+		{"head", func(w io.Writer) error {
+			_, err := w.Write(b.head.append(nil))
+			return err
+		}},
+		{"lines", func(w io.Writer) error { return writeWords(w, d.lines) }},
+		{"wide", func(w io.Writer) error { return writeWords(w, d.wide.Words) }},
+		{"low", func(w io.Writer) error { return cmp.Or(writeLow(w, b.pieces, width), padLow(w)) }},
+		{"rest", func(w io.Writer) error {
+			var rest restWriter
+			return cmp.Or(rest.write(w, b.pieces, width), rest.close(w))
+		}},
+		{"fences", func(w io.Writer) error { return writeWords(w, b.fences.Data) }},
+	} {
+		if b.flushed > 0 && (section.name == "low" || section.name == "rest") {
+			continue
+		}
+		sink.Section(prefix + section.name)
+		if err := section.write(sink); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeWords writes little-endian words, some at a time: a sink looks at its context then.
+func writeWords(w io.Writer, words []uint64) error {
+	for some := range slices.Chunk(words, 1<<13) {
+		if _, err := w.Write(store.Bytes64(some)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writePlanar writes the table of keys, which it packs as it writes them: memory beside them is what a
+// builder takes.
+func writePlanar(sink store.Sink, prefix string, keys []uint64, threads int) error {
+	b, err := NewPlanarBuilder(uint64(len(keys)))
+	if err != nil {
+		return err
+	}
+	defer b.Free()
+	const pieceKeys = 8192
+	for rank := 0; rank < len(keys); rank += pieceKeys {
+		if rank > 0 && keys[rank] <= keys[rank-1] {
+			panic(fmt.Sprintf("table: key %d does not ascend: %#016x after %#016x", rank, keys[rank], keys[rank-1]))
+		}
+		b.Pack(uint64(rank), keys[rank:min(rank+pieceKeys, len(keys))], nil)
+	}
+	return b.Write(sink, prefix, threads)
 }
 
 // directory makes the section "lines" from the unary bits, in which every line begins behind a

@@ -2,7 +2,6 @@ package table
 
 import (
 	"cmp"
-	"fmt"
 	"math/bits"
 	"slices"
 	"sync"
@@ -57,21 +56,6 @@ func (d *planarDirectory) set(line, base uint64, unary []uint64, at, n uint64, s
 	d.mu.Unlock()
 }
 
-// setKeys makes a line whose first key has rank base and whose keys these are, ascending. It reports whether they fit;
-// if not, the line is left as it was.
-func (d *planarDirectory) setKeys(line, base uint64, keys []uint64) bool {
-	if uint64(len(keys))+d.head.buckets(line) > asm.PlanarLineBits {
-		return false
-	}
-	words, first := d.lines[lineWords*line:][:lineWords], line*d.head.perLine
-	words[0] = base
-	for i, key := range keys {
-		at := 64 + key>>(64-d.head.bucketBits) - first + uint64(i)
-		words[at/64] |= 1 << (at % 64)
-	}
-	return true
-}
-
 // copyBits sets the first n bits of dst, which are zeros, to those of src from bit at on.
 func copyBits(dst, src []uint64, at, n uint64) {
 	for i := range dst {
@@ -108,39 +92,6 @@ func (d *planarDirectory) finish() {
 		}
 	}
 	d.lines[len(d.lines)-lineWords] = d.head.keys // the base behind the last line
-}
-
-// directoryOf makes the directory of keys. It panics when they do not ascend.
-func directoryOf(h *planarHead, keys []uint64) *planarDirectory {
-	d := newPlanarDirectory(h)
-	shift := 64 - h.bucketBits
-	rank := uint64(0)
-	for line := range h.lines() {
-		base := rank
-		for past := (line + 1) * h.perLine; rank < h.keys && keys[rank]>>shift < past; rank++ {
-			if rank > 0 && keys[rank] <= keys[rank-1] {
-				d.panic(keys, rank)
-			}
-		}
-		if !d.setKeys(line, base, keys[base:rank]) {
-			at := base
-			d.set(line, base, nil, 0, asm.PlanarLineBits+1, func(j uint64) uint64 {
-				for at < rank && keys[at]>>shift < line*h.perLine+j {
-					at++
-				}
-				return at
-			})
-		}
-	}
-	if rank != h.keys {
-		d.panic(keys, rank)
-	}
-	d.finish()
-	return d
-}
-
-func (d *planarDirectory) panic(keys []uint64, rank uint64) {
-	panic(fmt.Sprintf("table: key %d does not ascend: %#016x after %#016x", rank, keys[rank], keys[rank-1]))
 }
 
 // A zeroCursor finds the zeros of unary words, one after the other: zero number n, from 1, ends

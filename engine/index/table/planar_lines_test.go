@@ -6,7 +6,18 @@ import (
 	"testing"
 
 	"ndd/asm"
+	"ndd/engine/oracle/must"
 )
+
+// linesOf returns the lines of a table of keys.
+func linesOf(t *testing.T, h planarHead, keys []uint64) []uint64 {
+	t.Helper()
+	b, err := newPlanarBuilder(h)
+	must.Do(t, err)
+	defer b.Free()
+	b.Pack(0, keys, nil)
+	return b.directory(1).lines
+}
 
 // TestPlanarLines: of random keys, uniform and skewed, every line that is not wide tells the bucket of each of its
 // keys and the extent of each of its buckets.
@@ -23,7 +34,7 @@ func TestPlanarLines(t *testing.T) {
 			keys = slices.Compact(keys)
 			const bucketBits, perLine = 9, 200
 			h := planarHead{keys: uint64(len(keys)), bucketBits: bucketBits, perLine: perLine}
-			d := newPlanarLines(directoryOf(&h, keys).lines, make([]uint16, len(keys)+asm.PlanarPad), h.keys, bucketBits,
+			d := newPlanarLines(linesOf(t, h, keys), make([]uint16, len(keys)+asm.PlanarPad), h.keys, bucketBits,
 				perLine)
 			for i, key := range keys {
 				bucket := key >> (64 - bucketBits)
@@ -64,7 +75,7 @@ func TestPlanarLinesFull(t *testing.T) {
 			keys[i] = perLine/2<<(64-bucketBits) + uint64(i)
 		}
 		h := planarHead{keys: uint64(len(keys)), bucketBits: bucketBits, perLine: perLine}
-		d := newPlanarLines(directoryOf(&h, keys).lines, make([]uint16, len(keys)+asm.PlanarPad), h.keys, bucketBits, perLine)
+		d := newPlanarLines(linesOf(t, h, keys), make([]uint16, len(keys)+asm.PlanarPad), h.keys, bucketBits, perLine)
 		if d.wide(0) != (more > 0) {
 			t.Errorf("a line of %d keys and %d buckets is wide: %v", len(keys), perLine, d.wide(0))
 		}

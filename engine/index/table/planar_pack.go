@@ -32,8 +32,12 @@ func (p *planarPiece) restWords(width uint) int {
 func lowWords(keys int) int { return (keys + 3) / 4 }
 
 // pack packs keys into room, which must not overlap them; keys that are too few for that
-// are copied.
+// are copied, and those without room stay.
 func (p *planarPiece) pack(keys, room []uint64, width uint) {
+	if room == nil {
+		p.words = keys
+		return
+	}
 	rest, low := p.restWords(width), lowWords(len(keys))
 	if p.packed = rest+low <= len(room); !p.packed {
 		p.words = room[:copy(room, keys)]

@@ -1,10 +1,12 @@
 package table
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"math/bits"
+	"runtime"
 
 	"ndd/asm"
 	"ndd/engine/storage/store"
@@ -174,7 +176,7 @@ func Write(sink store.Sink, prefix string, keys []uint64, o Options) error {
 	case "", LayoutHuffman:
 		return writeHuffman(sink, prefix, keys, o)
 	case LayoutPlanar:
-		return writePlanar(sink, prefix, keys)
+		return writePlanar(sink, prefix, keys, cmp.Or(o.Threads, runtime.GOMAXPROCS(0)))
 	}
 	return fmt.Errorf("unknown layout %q: there are %q and %q", o.Layout, LayoutHuffman, LayoutPlanar)
 }
