@@ -18,17 +18,10 @@ import (
 	"ndd/engine/storage/store"
 )
 
-// halfEqual returns a set of which half the fingerprints are equal.
-func halfEqual(t *testing.T, n, nq int) sets.Set {
-	t.Helper()
-	all := sets.All(n, nq, 3, 9)
-	return all[slices.IndexFunc(all, func(s sets.Set) bool { return s.Name == "half equal" })]
-}
-
 // batchCorpus returns the arguments of a scan with so little memory that hits go to files.
 func batchCorpus(t *testing.T, n, nq int) (args func(out string) []string) {
 	t.Helper()
-	set := halfEqual(t, n, nq)
+	set := sets.Named("half equal", n, nq, 3, 9)
 	f, q := writePrints(t, set.Base), writePrints(t, set.Queries)
 	return func(out string) []string {
 		return []string{"batch", "--scan", f, "--threads", "1", "--memory", "700KiB", "--shard", "0/1", "-o",
@@ -39,7 +32,7 @@ func batchCorpus(t *testing.T, n, nq int) (args func(out string) []string) {
 // TestBatchCount: --count reports the totals of the hits that would be written, whatever they are
 // found in. A hit counts once for each document, or with --unique for each fingerprint.
 func TestBatchCount(t *testing.T) {
-	set := halfEqual(t, 1000, 300)
+	set := sets.Named("half equal", 1000, 300, 3, 9)
 	queries := append(slices.Clone(set.Queries), set.Queries[:50]...)
 	f, q := writePrints(t, set.Base), writePrints(t, queries)
 	said := func(stdin bool, args ...string) (kept bool, totals string) {

@@ -176,22 +176,19 @@ func prints(ts *testscript.TestScript, _ bool, args []string) {
 		number[i] = n
 	}
 	n, nq, k := number[0], number[1], number[2]
-	for _, set := range sets.All(n, nq, k, 1) {
-		if set.Name != args[3] {
-			continue
-		}
-		var want bytes.Buffer
-		for _, h := range oracle.Search(set.Base, set.Queries, k) {
-			fmt.Fprintf(&want, "%d\t%016x\t%d\t%d\n", h.Query, h.Fingerprint, h.Distance, h.Row)
-		}
-		dir := ts.MkAbs(args[4])
-		ts.Check(os.MkdirAll(dir, 0o755))
-		ts.Check(os.WriteFile(dir+"/base.bin", store.Bytes64(set.Base), 0o644))
-		ts.Check(os.WriteFile(dir+"/q.bin", store.Bytes64(set.Queries), 0o644))
-		ts.Check(os.WriteFile(dir+"/want.tsv", want.Bytes(), 0o644))
-		return
+	set := sets.Named(args[3], n, nq, k, 1)
+	if set.Name == "" {
+		ts.Fatalf("no set %q", args[3])
 	}
-	ts.Fatalf("no set %q", args[3])
+	var want bytes.Buffer
+	for _, h := range oracle.Search(set.Base, set.Queries, k) {
+		fmt.Fprintf(&want, "%d\t%016x\t%d\t%d\n", h.Query, h.Fingerprint, h.Distance, h.Row)
+	}
+	dir := ts.MkAbs(args[4])
+	ts.Check(os.MkdirAll(dir, 0o755))
+	ts.Check(os.WriteFile(dir+"/base.bin", store.Bytes64(set.Base), 0o644))
+	ts.Check(os.WriteFile(dir+"/q.bin", store.Bytes64(set.Queries), 0o644))
+	ts.Check(os.WriteFile(dir+"/want.tsv", want.Bytes(), 0o644))
 }
 
 func flip(ts *testscript.TestScript, _ bool, args []string) {
