@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"runtime"
 	"runtime/debug"
 	"strings"
@@ -17,63 +16,29 @@ import (
 )
 
 func newVersion(g *cli.Globals) *cobra.Command {
-	var format string
 	cmd := &cobra.Command{
 		Use:   "version",
 		Short: "Print the version, formats, kernels and memory nodes",
 		Long: `Print the version of this program, the versions of files and recipes that it
 writes, the kernels that it uses of those that this machine supports, and the
 machine's memory nodes.`,
-		Example: `  ndd version
-  ndd version --format json`,
-		Args: cli.NoArgs,
+		Example: `  ndd version`,
+		Args:    cli.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			v := versionHere()
-			if format == "json" {
-				return g.WriteJSON(v)
+			h := numa.New(numa.Options{})
+			h.Try()
+			fmt.Fprintf(g.Stdout, "ndd %s, %s, %s/%s\n", buildVersion(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			fmt.Fprintf(g.Stdout, "file format %d, recipe version %d\n", store.Version, simhash.RecipeVersion)
+			fmt.Fprintf(g.Stdout, "kernels %s (of %s)\n", asm.Backend(), strings.Join(asm.Backends(), ", "))
+			_, err := fmt.Fprintf(g.Stdout, "memory %v\nplacement %s\n", h.Topology(), h)
+			for _, note := range h.Notes() {
+				_, err = fmt.Fprintf(g.Stdout, "placement: %s\n", note)
 			}
-			return v.write(g.Stdout)
+			return err
 		},
 	}
-	cli.WordVar(cmd.Flags(), &format, "format", "output format: text or json", "text", "json")
+	cli.FormerFlags(cmd, map[string]string{"format": "it prints text"})
 	return cmd
-}
-
-// versionInfo is the output of version.
-type versionInfo struct {
-	Version       string   `json:"version"`
-	Go            string   `json:"go"`
-	OS            string   `json:"os"`
-	Arch          string   `json:"arch"`
-	FileFormat    int      `json:"file_format"`
-	RecipeVersion int      `json:"recipe_version"`
-	Kernel        string   `json:"kernel"`
-	Kernels       []string `json:"kernels"` // supported by this machine and build
-	Memory        string   `json:"memory"`
-	Placement     string   `json:"placement"`
-	Notes         []string `json:"placement_notes"` // settings that the system refuses
-}
-
-func versionHere() versionInfo {
-	h := numa.New(numa.Options{})
-	h.Try()
-	return versionInfo{
-		Version: buildVersion(), Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH,
-		FileFormat: store.Version, RecipeVersion: simhash.RecipeVersion,
-		Kernel: asm.Backend(), Kernels: asm.Backends(),
-		Memory: fmt.Sprint(h.Topology()), Placement: h.String(), Notes: append([]string{}, h.Notes()...),
-	}
-}
-
-func (v *versionInfo) write(w io.Writer) error {
-	fmt.Fprintf(w, "ndd %s, %s, %s/%s\n", v.Version, v.Go, v.OS, v.Arch)
-	fmt.Fprintf(w, "file format %d, recipe version %d\n", v.FileFormat, v.RecipeVersion)
-	fmt.Fprintf(w, "kernels %s (of %s)\n", v.Kernel, strings.Join(v.Kernels, ", "))
-	_, err := fmt.Fprintf(w, "memory %s\nplacement %s\n", v.Memory, v.Placement)
-	for _, n := range v.Notes {
-		_, err = fmt.Fprintf(w, "placement: %s\n", n)
-	}
-	return err
 }
 
 // release is the version of a release, which its build sets.

@@ -59,23 +59,6 @@ func (g *Globals) RegisterRaw(cmd *cobra.Command) {
 // objects.
 func IsRead(path string) bool { return path == document.Stdin || object.Is(path) }
 
-// KindOf says whether a path is a folder, or else what kind of file it is: fingerprints, unless it
-// says another one.
-func KindOf(path string) (folder bool, kind store.Kind, err error) {
-	if IsRead(path) {
-		return false, store.KindFingerprints, nil
-	}
-	info, err := os.Stat(path)
-	if err != nil || info.IsDir() {
-		return err == nil, 0, err
-	}
-	kind, ok, err := store.Sniff(path)
-	if !ok {
-		kind = store.KindFingerprints
-	}
-	return false, kind, err
-}
-
 // OpenPrints opens fingerprint files, all of them or none, each once.
 func (g *Globals) OpenPrints(paths []string) (files []*ndf.File, err error) {
 	if err := ReadOnce(paths); err != nil {

@@ -2,15 +2,11 @@ package design
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
-	"ndd/cmd/ndd/cli"
 	"ndd/engine/corpus/ndf"
 	"ndd/engine/index/distribution"
-	"ndd/engine/index/live"
 	"ndd/engine/index/plan"
-	"ndd/engine/index/segment"
 	"ndd/engine/storage/store"
 )
 
@@ -63,60 +59,4 @@ func CollectFiles(ctx context.Context, files []*ndf.File) (c *collection, err er
 		}
 	}
 	return c, nil
-}
-
-// collectPath reads an index or a fingerprint file.
-func collectPath(ctx context.Context, g *cli.Globals, path string) (*collection, error) {
-	folder, _, err := cli.KindOf(path)
-	if err != nil {
-		return nil, err
-	}
-	if !folder {
-		f, err := g.OpenPrintFile(path)
-		if err != nil {
-			return nil, err
-		}
-		defer f.Close()
-		return CollectFiles(ctx, []*ndf.File{f})
-	}
-	m, err := live.ReadManifest(path)
-	if err != nil {
-		return nil, err
-	}
-	parts, err := m.SegmentPaths(path)
-	if err != nil {
-		return nil, err
-	}
-	c := new(collection)
-	for _, part := range parts {
-		if err := c.addSegment(ctx, part); err != nil {
-			return nil, err
-		}
-	}
-	return c, nil
-}
-
-// addSegment adds a segment of an index.
-func (c *collection) addSegment(ctx context.Context, path string) error {
-	f, err := store.Open(path, store.KindSegment)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	s, err := segment.Open(f)
-	if err != nil {
-		return fmt.Errorf("%s: %w", path, err)
-	}
-	defer s.Close()
-	if err := s.Walk(func(list []uint64) bool {
-		c.distinct.Add(list)
-		return ctx.Err() == nil
-	}); err != nil {
-		return fmt.Errorf("%s: %w", path, err)
-	}
-	c.Documents += s.Documents()
-	if ids := s.IDs(); ids != nil {
-		c.idBytes += ids.Bytes()
-	}
-	return ctx.Err()
 }

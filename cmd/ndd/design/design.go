@@ -36,8 +36,9 @@ cost model, and for queries with few hits: online is a query by itself, batch on
 no other design beats in all three of bytes, online and batch time; > marks the
 choice. 'ndd help concepts' explains the columns.
 
-With --sample, an index or a fingerprint file, candidates are estimated from the
-sample instead of assuming uniform fingerprints: real fingerprints cluster.`,
+With --sample, a fingerprint file, candidates are estimated from the sample instead of
+assuming uniform fingerprints: real fingerprints cluster. 'ndd export' makes such a file
+of an index.`,
 		Example: `  ndd design -n 8e9 -k 3 --memory 128GiB
   ndd design -k 5 -n 100M
   ndd design --all -k 2
@@ -49,7 +50,7 @@ sample instead of assuming uniform fingerprints: real fingerprints cluster.`,
 	f := cmd.Flags()
 	f.StringVarP(&d.n, "fingerprints", "n", designDocs,
 		"number of fingerprints, such as 8e9 or 100M (default with --sample: as many as the sample)")
-	f.StringVar(&d.sample, "sample", "", "index or fingerprint file that is typical of the data")
+	f.StringVar(&d.sample, "sample", "", "fingerprint file that is typical of the data")
 	d.choice.RegisterIDs(cmd, "what is kept of documents and counts towards the memory limit: names (numbers, and the IDs of a sample that is "+
 		"the collection itself), rows (numbers) or none")
 	cli.WordVar(f, &d.choice.Request.Purpose, "for", "query time to minimise: online or batch", plan.Online, plan.Batch)
@@ -90,7 +91,12 @@ func (d *designCommand) plan(g *cli.Globals, cmd *cobra.Command) (*plan.Plan, er
 		r.Fingerprints = n
 	}
 	if d.sample != "" {
-		c, err := collectPath(cmd.Context(), g, d.sample)
+		files, err := g.OpenPrints([]string{d.sample})
+		if err != nil {
+			return nil, err
+		}
+		defer cli.ClosePrints(files)
+		c, err := CollectFiles(cmd.Context(), files)
 		if err != nil {
 			return nil, err
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 
 	"github.com/dustin/go-humanize"
@@ -119,9 +120,15 @@ func infoOf(ctx context.Context, g *cli.Globals, path string, long, drawn bool) 
 	if long || drawn {
 		x.counts = new(distribution.Counts)
 	}
-	folder, _, err := cli.KindOf(path)
+	folder := false
+	if !cli.IsRead(path) {
+		at, err := os.Stat(path)
+		if err != nil {
+			return nil, err
+		}
+		folder = at.IsDir()
+	}
 	switch {
-	case err != nil:
 	case folder && copies.IsIndex(path):
 		err = x.copies(ctx, g)
 	case folder:
