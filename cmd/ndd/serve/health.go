@@ -9,7 +9,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"os"
 	"strings"
 	"time"
 
@@ -17,6 +16,7 @@ import (
 
 	"ndd/cmd/ndd/cli"
 	"ndd/cmd/ndd/server"
+	"ndd/cmd/ndd/server/access"
 )
 
 func newHealth(g *cli.Globals) *cobra.Command {
@@ -67,9 +67,11 @@ func (h *health) ask(ctx context.Context, out io.Writer, target string) error {
 	}
 	client := http.Client{Timeout: h.timeout}
 	if h.ca != "" {
-		if client.Transport, err = trusting(h.ca); err != nil {
+		roots, err := access.Authorities(h.ca)
+		if err != nil {
 			return err
 		}
+		client.Transport = &http.Transport{TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: roots}}
 	}
 	defer client.CloseIdleConnections()
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
@@ -93,17 +95,4 @@ func (h *health) ask(ctx context.Context, out io.Writer, target string) error {
 	}
 	_, err = fmt.Fprintln(out, strings.TrimSpace(string(body)))
 	return err
-}
-
-// trusting returns a transport that trusts the authorities of a file.
-func trusting(path string) (http.RoundTripper, error) {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return nil, err
-	}
-	roots := x509.NewCertPool()
-	if !roots.AppendCertsFromPEM(data) {
-		return nil, errors.New(path + ": no certificate in PEM")
-	}
-	return &http.Transport{TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: roots}}, nil
 }

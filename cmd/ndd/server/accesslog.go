@@ -43,7 +43,10 @@ func (a *accessLog) Write(p []byte) (int, error) {
 
 // reopen opens the file of that name, and closes the one before.
 func (a *accessLog) reopen() error {
-	var out io.WriteCloser = stderr{}
+	var out io.WriteCloser = struct {
+		io.Writer
+		io.Closer
+	}{os.Stderr, io.NopCloser(nil)}
 	if a.path != "-" {
 		f, err := os.OpenFile(a.path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o640)
 		if err != nil {
@@ -67,33 +70,31 @@ func (a *accessLog) close() error {
 	return a.out.Close()
 }
 
-type stderr struct{}
-
-func (stderr) Write(p []byte) (int, error) { return os.Stderr.Write(p) }
-func (stderr) Close() error                { return nil }
-
 // noted is what a request did to documents.
 type noted struct {
 	documents, changed int
 	id, outcome        string // of the last one
 }
 
-// note records what happened to a document of the request: inserted, replaced, near-duplicate or
-// kept.
+// note records what happened to a document of the request, for its line and the metrics.
 func (v *visit) note(id string, inserted, replaced, near bool) {
-	n := &v.noted
+	n, m := &v.noted, v.service.metrics
 	n.documents++
 	n.id, n.outcome = id, "kept"
 	switch {
 	case replaced:
 		n.outcome = "replaced"
+		m.replaced.Inc()
 	case inserted:
 		n.outcome = "inserted"
+		v.service.balance.added.Add(1)
 	case near:
 		n.outcome = "near-duplicate"
+		m.near.Inc()
 	}
 	if inserted {
 		n.changed++
+		m.added.Inc()
 	}
 }
 

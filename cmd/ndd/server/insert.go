@@ -218,7 +218,6 @@ func (s documents) insert(v *visit) (any, *problem) {
 		list[i].fail = s.conflict(v, d, o)
 		results[i] = insertAnswer{list[i].result(in.Documents != nil), o.Inserted, idOf(d, o.Doc), &number,
 			d.Fingerprint.String(), o.Replaced, !o.Inserted}
-		s.changed(o.Inserted, o.Replaced, false)
 		v.note(results[i].ID, o.Inserted, o.Replaced, false)
 		outcomes, docs = outcomes[1:], docs[1:]
 	}
@@ -307,7 +306,6 @@ func (s documents) outcome(v *visit, alone bool, d engine.Doc, o engine.Outcome,
 		return checkAnswer{}, err
 	}
 	a := checkAnswer{Inserted: o.Inserted, Replaced: o.Replaced, Kept: !o.Inserted && len(o.Near) == 0, Neighbours: n}
-	s.changed(o.Inserted, o.Replaced, len(o.Near) > 0)
 	v.note(d.ID, o.Inserted, o.Replaced, len(o.Near) > 0)
 	if o.Inserted || a.Kept {
 		number := uint64(o.Doc)

@@ -250,20 +250,6 @@ func (s *service) deleting(remove func() (int, error)) (int, error) {
 	return n, err
 }
 
-// changed counts what happened to a document.
-func (s *service) changed(inserted, replaced, near bool) {
-	switch {
-	case replaced:
-		s.metrics.replaced.Inc()
-		s.metrics.added.Inc()
-	case inserted:
-		s.balance.added.Add(1)
-		s.metrics.added.Inc()
-	case near:
-		s.metrics.near.Inc()
-	}
-}
-
 // DiskFigures count what is written, and time how long the disk is waited for. They are the hook of
 // the disk that an index is written to (disk.Hooked), and of the metrics of its server. They are
 // safe for concurrent use.

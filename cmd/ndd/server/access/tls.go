@@ -38,7 +38,7 @@ func (t *TLS) Reload() error {
 		NextProtos:   []string{"http/1.1"}, // limits are by connection: one request at a time on each
 	}
 	if t.clientCA != "" {
-		if c.ClientCAs, err = authorities(t.clientCA); err != nil {
+		if c.ClientCAs, err = Authorities(t.clientCA); err != nil {
 			return err
 		}
 		c.ClientAuth = tls.RequireAndVerifyClientCert
@@ -58,15 +58,15 @@ func aead() (ids []uint16) {
 	return ids
 }
 
-// authorities reads the certificates of a file.
-func authorities(path string) (*x509.CertPool, error) {
+// Authorities reads the certificates of a file, in PEM.
+func Authorities(path string) (*x509.CertPool, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
-		return nil, fmt.Errorf("client certificate authorities: %w", err)
+		return nil, fmt.Errorf("certificate authorities: %w", err)
 	}
 	pool := x509.NewCertPool()
 	if !pool.AppendCertsFromPEM(data) {
-		return nil, fmt.Errorf("client certificate authorities %s: no certificate in PEM", path)
+		return nil, fmt.Errorf("certificate authorities %s: no certificate in PEM", path)
 	}
 	return pool, nil
 }
