@@ -1,13 +1,10 @@
 package main
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
-
-	"ndd/engine/near/eval"
 )
 
 // A corpus makes texts of invented words: syllables, whose frequency falls as one over their rank,
@@ -92,49 +89,4 @@ func (c *corpus) texts(count, bytes int) (texts []string, sum int) {
 		sum += len(texts[i])
 	}
 	return texts, sum
-}
-
-// versionsEach is the number of versions of a text in [versions].
-const versionsEach = 12
-
-// versions adds texts with versions of each to c, and returns the pairs of text and version as
-// labels. Versions cover the whole range of distances: a share of the words is replaced, from one
-// in 400 to one in three, or pieces of 2 to 40 words are put in another order, so that the
-// words are the same and few of their runs are.
-func (c *corpus) versions(to *eval.Corpus, texts int) (labels []eval.Label, err error) {
-	rng := rand.New(rand.NewPCG(c.seed, 3))
-	add := func(id, text string) {
-		if err == nil {
-			err = to.Add(id, text)
-		}
-	}
-	for i := range texts {
-		id := fmt.Sprintf("text %d", i)
-		text := c.text(i, 3000)
-		add(id, text)
-		for v := range versionsEach {
-			words := strings.Fields(text)
-			if v%3 == 2 {
-				words = rearranged(rng, words, 2+rng.IntN(39))
-			} else {
-				share := math.Exp(math.Log(1./400) + rng.Float64()*math.Log(400./3))
-				for _, at := range rng.Perm(len(words))[:max(1, int(share*float64(len(words))))] {
-					words[at] = c.word(rng)
-				}
-			}
-			version := fmt.Sprintf("%s, version %d", id, v)
-			add(version, strings.Join(words, " "))
-			labels = append(labels, eval.Label{A: id, B: version, Kind: eval.Same, Jaccard: math.NaN()})
-		}
-	}
-	return labels, err
-}
-
-// rearranged returns words with their pieces of n words in another order.
-func rearranged(rng *rand.Rand, words []string, n int) (all []string) {
-	pieces := slices.Collect(slices.Chunk(words, n))
-	for _, i := range rng.Perm(len(pieces)) {
-		all = append(all, pieces[i]...)
-	}
-	return all
 }
