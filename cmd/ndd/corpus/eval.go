@@ -42,9 +42,9 @@ and how much of what they report is right (precision).
 
 With --pairs, the pairs are yours: a table with the columns id_a, id_b and label (same,
 contains, different, ...; unsure is ignored), and optionally jaccard and lang. Without
-it, ndd edits copies of --sample documents at known rates (words replaced, inserted,
-deleted or moved, text cut off, boilerplate added) and measures how many copies are
-found; precision is then that of the documents themselves.
+it, ndd edits copies of --sample documents (one word in 20, 40, 80, 200 or 1,000 is
+replaced, deleted or inserted) and measures how many copies are found; precision is
+then that of the documents themselves.
 
 The report has, for each recipe (--recipe, and others given with --compare) and each
 --verify: recall by pair and by group of pairs, without identical texts; pairs labelled

@@ -248,7 +248,7 @@ func TestSpans(t *testing.T) {
 	}
 }
 
-// TestEdits: each edit changes as many words as its rate says, and the same seed makes the same
+// TestEdits: a copy differs in as many words as its rate says, and the same seed makes the same
 // copies.
 func TestEdits(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 5))
@@ -264,35 +264,21 @@ func TestEdits(t *testing.T) {
 	if !slices.Equal(c.texts, again.texts) {
 		t.Error("the same seed gave other copies")
 	}
-	if want := 3 * len(Edits) * 4; len(labels) != want { // 1 in 1,000 needs as many words
+	if want := 3 * 4; len(labels) != want { // 1 in 1,000 needs as many words
 		t.Errorf("%d labels, want %d", len(labels), want)
 	}
 	for _, l := range labels {
-		var kind string
 		var rate int
-		if _, err := fmt.Sscanf(strings.Replace(l.Kind, "cut off", "cutoff", 1), "%s 1 in %d", &kind, &rate); err != nil {
-			t.Fatal(l.Kind, err)
-		}
+		_, err := fmt.Sscanf(l.Kind, "edited 1 in %d", &rate)
+		must.Do(t, err)
 		was, _ := spans(c.texts[c.rows[l.A]])
 		is, _ := spans(c.texts[c.rows[l.B]])
 		n := len(was) / rate
-		want := map[string]int{"replaced": 0, "inserted": n, "deleted": -n, "moved": 0, "cutoff": -n, "boilerplate": n}[kind]
-		if len(is)-len(was) != want {
-			t.Errorf("%s of %d words: %d more, want %d", l.Kind, len(was), len(is)-len(was), want)
+		if more := len(is) - len(was); more < -n || more > n {
+			t.Errorf("%s of %d words: %d more", l.Kind, len(was), more)
 		}
-		if kind == "replaced" {
-			changed := 0
-			for i := range was {
-				if was[i].word != is[i].word {
-					changed++
-				}
-			}
-			if changed != n {
-				t.Errorf("%s: %d words changed, want %d", l.Kind, changed, n)
-			}
-		}
-		if l.Jaccard == 1 && kind != "moved" && kind != "boilerplate" && !strings.Contains(c.texts[c.rows[l.A]], "汉字") {
-			t.Errorf("%s: changed nothing", l.Kind)
+		if l.A != "2" && (l.Jaccard == 1 || l.Jaccard < 1-8*float64(n)/float64(len(was))) { // 2 repeats itself
+			t.Errorf("%s: Jaccard %.2f", l.Kind, l.Jaccard)
 		}
 	}
 	if _, err := newCorpus(t, "short").SyntheticLabels(10, 1); err == nil ||
@@ -344,7 +330,7 @@ func TestMeasure(t *testing.T) {
 	}
 	var text, html bytes.Buffer
 	must.Do(t, errors.Join(r.WriteText(&text), r.WriteHTML(&html)))
-	for _, want := range []string{"\nreplaced\n", "verified <&>: ", "1 document too short"} {
+	for _, want := range []string{"\n1 word in 20 edited, ", "verified <&>: ", "1 document too short"} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("no %q in\n%s", want, text.String())
 		}

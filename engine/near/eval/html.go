@@ -14,12 +14,12 @@ var reportPage string
 // page is the report: one file, without scripts or outside resources, that reads in light and dark.
 var page = plot.NewPage(reportPage)
 
-// A pageRow is a row of a method's table: a heading of all columns, or a name and its cells, of which the first row of
-// the table has the distances. Part says that it belongs to the row above.
+// A pageRow is a row of a method's table: a name and its cells, of which the first row of the table has
+// the distances. Part says that it belongs to the row above.
 type pageRow struct {
-	Name                 string
-	Columns, First, Part bool
-	Cells                []string
+	Name        string
+	First, Part bool
+	Cells       []string
 }
 
 // WriteHTML writes the result as one page of HTML with its charts in it. The error is that of w.
@@ -30,14 +30,13 @@ func (r *Result) WriteHTML(w io.Writer) error {
 	}
 	p := struct {
 		*Result
-		Columns        int
 		Recall, Figure plot.HTML
 		Tables         []method
-	}{Result: r, Columns: len(shown) + 1, Recall: r.RecallChart().HTML(), Figure: r.FigureChart().HTML()}
+	}{Result: r, Recall: r.RecallChart().HTML(), Figure: r.FigureChart().HTML()}
 	for i := range r.Methods {
 		m := method{MethodResult: &r.Methods[i]}
 		for at, cells := range r.table(m.MethodResult) {
-			m.Rows = append(m.Rows, pageRow{cells[0], at > 0 && len(cells) == 1, at == 0, strings.HasPrefix(cells[0], " "),
+			m.Rows = append(m.Rows, pageRow{cells[0], at == 0, strings.HasPrefix(cells[0], " "),
 				cells[1:]})
 		}
 		p.Tables = append(p.Tables, m)

@@ -35,7 +35,11 @@ func (r *Result) WriteText(w io.Writer) error {
 func (r *Result) table(m *MethodResult) (t textTable) {
 	t.row("within k bits", func(k int) string { return fmt.Sprint(k) })
 	if r.Copies > 0 {
-		addEdits(&t, m.Recall)
+		for i := range m.Recall {
+			r := &m.Recall[i]
+			t.row(fmt.Sprintf("1 word in %s edited, %s: found, %%", strings.TrimPrefix(r.Kind, "edited 1 in "),
+				plural(r.Pairs, "copy")), percent(&r.PerPair))
+		}
 	} else {
 		for j := range m.Recall {
 			m.Recall[j].addTo(&t)
@@ -78,10 +82,6 @@ func (t textTable) String() string {
 	}
 	var b strings.Builder
 	for _, cells := range t {
-		if len(cells) == 1 {
-			b.WriteString(cells[0] + "\n")
-			continue
-		}
 		fmt.Fprintf(&b, "%-*s", widths[0], cells[0])
 		for i, c := range cells[1:] {
 			fmt.Fprintf(&b, "  %*s", widths[i+1], c)
@@ -133,21 +133,6 @@ func (r *Recall) addTo(t *textTable) {
 	if r.Identical > 0 && r.Identical < r.Pairs {
 		t.row(fmt.Sprintf("  without %s identical, mean of groups", humanize.Comma(int64(r.Identical))),
 			percent(&r.PerGroupEdited))
-	}
-}
-
-// addEdits adds the recall of edited copies: a block for each kind of edit, with rows for its
-// rates.
-func addEdits(t *textTable, rows []Recall) {
-	last := ""
-	for i := range rows {
-		r := &rows[i]
-		kind, rate, _ := strings.Cut(r.Kind, " 1 in ")
-		if kind != last {
-			*t = append(*t, []string{kind})
-			last = kind
-		}
-		t.row(fmt.Sprintf("  1 word in %s, %s: found, %%", rate, plural(r.Pairs, "copy")), percent(&r.PerPair))
 	}
 }
 
