@@ -1,17 +1,15 @@
 package segment
 
 import (
-	"cmp"
+	"fmt"
 	"math/bits"
 	"math/rand/v2"
-	"slices"
 	"testing"
 
 	"ndd/engine/index/table"
 	"ndd/engine/oracle/long"
 	"ndd/engine/oracle/must"
 	"ndd/engine/oracle/sets"
-	"ndd/engine/storage/store"
 	"ndd/permute"
 )
 
@@ -35,25 +33,16 @@ func TestEveryDesign(t *testing.T) {
 				}
 			}
 		}
-		sortMatches(want)
 		probed := 0
 		for _, design := range permute.Catalogue(k, 1) {
 			for _, layout := range layouts {
-				var m store.Memory
-				o := Options{Design: design, Threads: 2, Table: table.Options{Layout: table.Layout(layout)}}
-				must.Do(t, Write(t.Context(), &m, Input{Fingerprints: prints}, o))
-				s, err := Open(m.Source())
-				must.Do(t, err)
-				var tables []int
-				for i := range s.Tables() {
-					tables = append(tables, i)
-				}
+				s := inMemory(t, prints, Options{Design: design, Threads: 2, Table: table.Options{Layout: table.Layout(layout)}})
 				var c Scratch
 				for _, at := range []int{1, 4, len(queries)} { // one at a time, some, and all
 					var got []Match
 					for from := 0; from < len(queries); from += at {
 						part := queries[from:min(from+at, len(queries))]
-						if !s.searchPlan(k).scans(s, tables, len(part)) {
+						if !s.searchPlan(k).scans(s, s.every, len(part)) {
 							probed++
 						}
 						found, err := s.Search(nil, part, k, &c)
@@ -62,23 +51,12 @@ func TestEveryDesign(t *testing.T) {
 							got = append(got, Match{from + x.Query, x.Fingerprint})
 						}
 					}
-					if sortMatches(got); !slices.Equal(got, want) {
-						t.Errorf("k = %d, %s, %s, %d queries at a time: %d matches, want %d", k, design.Name, layout, at, len(got),
-							len(want))
-					}
+					compareMatches(t, fmt.Sprintf("k = %d, %s, %s, %d queries at a time", k, design.Name, layout, at), got, want)
 				}
-				s.Close()
 			}
 		}
 		if probed < 100 {
 			t.Errorf("k = %d: %d searches by probes", k, probed)
 		}
 	}
-}
-
-// sortMatches sorts matches by query and fingerprint.
-func sortMatches(list []Match) {
-	slices.SortFunc(list, func(a, b Match) int {
-		return cmp.Or(cmp.Compare(a.Query, b.Query), cmp.Compare(a.Fingerprint, b.Fingerprint))
-	})
 }

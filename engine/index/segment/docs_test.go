@@ -34,10 +34,7 @@ func TestDocuments(t *testing.T) {
 				}
 				docs[prints[i]] = append(docs[prints[i]], uint64(i))
 			}
-			var m store.Memory
-			o := Options{Design: design(t, 4), Table: table.Options{Layout: table.LayoutPlanar}}
-			must.Do(t, Write(t.Context(), &m, Input{Fingerprints: prints}, o))
-			s := opened(t, &m)
+			s := inMemory(t, prints, Options{Design: design(t, 4), Table: table.Options{Layout: table.LayoutPlanar}})
 			if s.meta.OrdinalBase != c.base {
 				t.Fatalf("base %d, want %d", s.meta.OrdinalBase, c.base)
 			}

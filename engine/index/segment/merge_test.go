@@ -29,9 +29,7 @@ func sources(t *testing.T, rng *rand.Rand, lists [][]uint64, drop func() bool) (
 		if i%3 == 2 {
 			o.Design = design(t, 4)
 		}
-		var m store.Memory
-		must.Do(t, Write(t.Context(), &m, Input{Fingerprints: prints}, o))
-		s := Source{Segment: opened(t, &m)}
+		s := Source{Segment: inMemory(t, prints, o)}
 		if i != 1 {
 			s.Rows = NewRowSet(uint64(len(prints)))
 		}

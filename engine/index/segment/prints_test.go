@@ -24,12 +24,7 @@ func TestPrints(t *testing.T) {
 	for _, set := range sets.All(3000, 1, 3, 9) {
 		for _, layout := range []table.Layout{table.LayoutPlanar, table.LayoutHuffman} {
 			t.Run(fmt.Sprintf("%s/%s", set.Name, layout), func(t *testing.T) {
-				var m store.Memory
-				if err := Write(t.Context(), &m, Input{Fingerprints: set.Base},
-					Options{Design: design(t, 4), Table: table.Options{Layout: layout}}); err != nil {
-					t.Fatal(err)
-				}
-				s := opened(t, &m)
+				s := inMemory(t, set.Base, Options{Design: design(t, 4), Table: table.Options{Layout: layout}})
 				var got []uint64
 				for len(got) < len(set.Base) {
 					some := make([]uint64, min(1+rng.IntN(2000), len(set.Base)-len(got)))

@@ -9,7 +9,6 @@ import (
 
 	"ndd/engine/index/table"
 	"ndd/engine/oracle/must"
-	"ndd/engine/storage/store"
 	"ndd/permute"
 )
 
@@ -29,12 +28,8 @@ func TestSearchEach(t *testing.T) {
 				prints[j] = rng.Uint64N(1<<20) << 22 // crowded, so that many tables find the same
 			}
 		}
-		var m store.Memory
-		o := Options{Design: d, Threads: 1, Table: table.Options{Layout: table.Layout(layouts[i%len(layouts)])}}
-		must.Do(t, Write(t.Context(), &m, Input{Fingerprints: prints}, o))
-		s, err := Open(m.Source())
-		must.Do(t, err)
-		defer s.Close()
+		s := inMemory(t, prints, Options{Design: d, Threads: 1,
+			Table: table.Options{Layout: table.Layout(layouts[i%len(layouts)])}})
 		slices.Sort(prints)
 		segments, stored = append(segments, s), append(stored, slices.Compact(prints))
 	}

@@ -2,6 +2,7 @@ package segment
 
 import (
 	"cmp"
+	"fmt"
 	"math/bits"
 	"math/rand/v2"
 	"runtime"
@@ -71,7 +72,7 @@ func TestSearchOfSkewed(t *testing.T) {
 						got, err = s.SearchTables(got, []int{1}, queries, k, &c)
 					}
 					must.Do(t, err)
-					compareMatches(t, got, want)
+					compareMatches(t, "in two parts", got, want)
 				}
 			}
 		}
@@ -86,16 +87,19 @@ func checkMatches(t *testing.T, s *Segment, queries []uint64, k int, tables []in
 	var c Scratch
 	got, err := s.SearchTables(nil, tables, queries, k, &c)
 	must.Do(t, err)
-	compareMatches(t, got, want)
+	compareMatches(t, fmt.Sprint("tables ", tables), got, want)
 }
 
-func compareMatches(t *testing.T, got, want []Match) {
+// compareMatches demands the same matches, which it sorts.
+func compareMatches(t *testing.T, what string, got, want []Match) {
 	t.Helper()
-	slices.SortFunc(got, func(a, b Match) int {
-		return cmp.Or(cmp.Compare(a.Query, b.Query), cmp.Compare(a.Fingerprint, b.Fingerprint))
-	})
+	for _, list := range [][]Match{got, want} {
+		slices.SortFunc(list, func(a, b Match) int {
+			return cmp.Or(cmp.Compare(a.Query, b.Query), cmp.Compare(a.Fingerprint, b.Fingerprint))
+		})
+	}
 	if !slices.Equal(got, want) {
-		t.Errorf("%d matches, want %d", len(got), len(want))
+		t.Errorf("%s: %d matches, want %d", what, len(got), len(want))
 	}
 }
 

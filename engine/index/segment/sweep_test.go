@@ -3,6 +3,7 @@ package segment
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"testing"
 
@@ -65,9 +66,7 @@ func TestSweepIsSearch(t *testing.T) {
 								got = append(got, Match{q, f})
 							}
 						}
-						if !slices.Equal(sorted(got), sorted(want)) {
-							t.Fatalf("k=%d asked for %d, %s, %s, %s: %d matches, want %d", k, ask, name, set.Name, way, len(got), len(want))
-						}
+						compareMatches(t, fmt.Sprintf("k=%d asked for %d, %s, %s, %s", k, ask, name, set.Name, way), got, want)
 					}
 				}
 			}
@@ -94,20 +93,6 @@ func teams(s *Segment) []Team {
 		list = append(list, Team{Tables: []int{i}})
 	}
 	return list
-}
-
-func sorted(m []Match) []Match {
-	m = slices.Clone(m)
-	slices.SortFunc(m, func(a, b Match) int {
-		if a.Query != b.Query {
-			return a.Query - b.Query
-		}
-		if a.Fingerprint < b.Fingerprint {
-			return -1
-		}
-		return 1
-	})
-	return m
 }
 
 func TestSweepLimit(t *testing.T) {
