@@ -18,7 +18,6 @@ import (
 
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/index/live/rows"
-	"ndd/engine/index/segment"
 	"ndd/engine/oracle/crash"
 	"ndd/engine/oracle/faults"
 	"ndd/engine/oracle/long"
@@ -30,28 +29,6 @@ import (
 var cuts = flag.Int("cuts", 0, "seeds of each power cut of TestPowerCut behind every call; 0: 20 with -long, else one "+
 	"behind every 31st")
 
-// rowsOf returns the fingerprints of a segment's documents by row.
-func rowsOf(t *testing.T, s *segment.Segment) []uint64 {
-	t.Helper()
-	rows := make([]uint64, s.Documents())
-	var c segment.Scratch
-	if err := s.Walk(func(prints []uint64) bool {
-		ranges := make([]segment.Range, len(prints))
-		must.Do(t, s.Locate(ranges, prints, &c))
-		for i, f := range prints {
-			docs, err := s.AppendDocs(nil, ranges[i], int(ranges[i].Len()))
-			must.Do(t, err)
-			for _, row := range docs {
-				rows[row] = f
-			}
-		}
-		return true
-	}); err != nil {
-		t.Fatal(err)
-	}
-	return rows
-}
-
 // contents returns all documents that are not deleted.
 func contents(t *testing.T, x *Index) map[rows.DocID]rows.Doc {
 	t.Helper()
@@ -59,29 +36,11 @@ func contents(t *testing.T, x *Index) map[rows.DocID]rows.Doc {
 	w, err := x.View() // held, as a merge may be under way
 	must.Do(t, err)
 	defer w.Release()
-	v := w.Version
-	for _, s := range v.Segments {
-		for row, f := range rowsOf(t, s.Segment) {
-			doc := s.Numbers.Doc(uint64(row))
-			if s.Dead.Has(doc, rows.Max) {
-				continue
-			}
-			d := rows.Doc{Fingerprint: simhash.Fingerprint(f)}
-			if list := s.Segment.IDs(); list != nil {
-				id, err := list.Cursor().ID(uint64(row))
-				must.Do(t, err)
-				d.ID = id
-			}
-			docs[doc] = d
-		}
-	}
-	for _, m := range v.Memtables {
-		for i := range m.Len() {
-			if doc := m.First + rows.DocID(i); !m.Dead.Has(doc, rows.Max) {
-				docs[doc] = rows.Doc{Fingerprint: simhash.Fingerprint(m.Fingerprint(i)), ID: m.ID(i)}
-			}
-		}
-	}
+	_, err = x.Documents(t.Context(), w, func(doc rows.DocID, d rows.Doc) error {
+		docs[doc] = d
+		return nil
+	})
+	must.Do(t, err)
 	return docs
 }
 

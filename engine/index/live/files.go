@@ -51,7 +51,7 @@ func (u *upkeep) toFile(ctx context.Context, g *gathered, dead []rows.DocID, byt
 		return nil, entry, err
 	}
 	if u.workers != nil && f.durable() {
-		if err := u.place(ctx, made); err != nil {
+		if err := place(ctx, u.workers, made); err != nil {
 			made.Close()
 			return nil, entry, err
 		}
@@ -73,17 +73,6 @@ func (u *upkeep) writeBeside(path string, generation uint64, of string, g *gathe
 		return ManifestFile{}, err
 	}
 	return generations.EntryOf(w, path), nil
-}
-
-// place puts the tables of a segment that was made on memory nodes, as those of the index are.
-func (u *upkeep) place(ctx context.Context, s *version.Segment) error {
-	placed, err := u.workers.Add(ctx, s.File, s.Segment)
-	if err != nil {
-		return err
-	}
-	s.Segment.Close()
-	s.Segment, s.Workers = placed.Segment, placed
-	return nil
 }
 
 // reserveFiles reserves the memory for writing a file of the given size, in addition to beside, and

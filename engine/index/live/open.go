@@ -115,8 +115,11 @@ func (m *Manifest) open(ctx context.Context, dir string, o OpenOptions, f *folde
 	if x.opening, x.loaded = did, reserved; o.Spread != nil {
 		spread := *o.Spread
 		spread.Budget = cmp.Or(spread.Budget, o.Budget)
-		if x.workers, err = placed(ctx, segments, spread); err != nil {
-			return nil, err
+		x.workers = worker.New(spread)
+		for _, s := range segments {
+			if err := place(ctx, x.workers, s); err != nil {
+				return nil, err
+			}
 		}
 	}
 	next := rows.DocID(0)
@@ -261,17 +264,14 @@ func (m *Manifest) openSegment(d *disk.Disk, dir string, i int, next rows.DocID,
 	return opened, nil
 }
 
-// placed puts the tables of opened segments on memory nodes, with workers to search them (package
-// worker). The files stay open for the rest.
-func placed(ctx context.Context, segments []*version.Segment, o worker.Options) (*worker.Set, error) {
-	set := worker.New(o)
-	for i, s := range segments {
-		placed, err := set.Add(ctx, s.File, s.Segment)
-		if err != nil {
-			return nil, err
-		}
-		s.Segment.Close()
-		segments[i].Segment, segments[i].Workers = placed.Segment, placed
+// place puts the tables of an opened segment on memory nodes, with workers to search them (package
+// worker). Its file stays open for the rest.
+func place(ctx context.Context, nodes *worker.Set, s *version.Segment) error {
+	placed, err := nodes.Add(ctx, s.File, s.Segment)
+	if err != nil {
+		return err
 	}
-	return set, nil
+	s.Segment.Close()
+	s.Segment, s.Workers = placed.Segment, placed
+	return nil
 }

@@ -187,15 +187,6 @@ func (d *Disk) Link(path, to string) error {
 	return d.do(&Op{Call: CallLink, Path: path, To: to}, func() error { return d.link(path, to) })
 }
 
-// Truncate cuts the file at path to length bytes and makes that durable.
-func (d *Disk) Truncate(path string, length int64) error {
-	f, err := d.OpenAppend(path, length)
-	if err != nil {
-		return err
-	}
-	return f.Close()
-}
-
 // A tree opens, makes, renames and removes files by their names in a folder, as [os.Root] does.
 type tree interface {
 	OpenFile(name string, flag int, perm os.FileMode) (*os.File, error)

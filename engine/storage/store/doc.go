@@ -28,7 +28,7 @@
 // [Open] maps a file, in huge pages where the page cache has them (see [Writer]); [Load]
 // reads it into memory of huge pages. A mapped file can be truncated while it is read, which
 // [CatchFault] turns into an error. Sections are also kept without a file, on the heap
-// ([Memory]) or outside it ([Arena]).
+// ([Memory]).
 //
 // A [File] may be used from many goroutines; a [Writer] from one.
 package store

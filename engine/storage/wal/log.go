@@ -78,7 +78,6 @@ type Log struct {
 // returns; every other damage is an error that wraps [store.ErrCorrupt]. New records go to a new
 // file, which is created with the first of them.
 func Open(d *disk.Disk, dir string, o Options, replay func(at Position, record []byte) error) (*Log, Report, error) {
-	began := time.Now()
 	if o.Random == nil {
 		o.Random = rand.Reader
 	}
@@ -96,7 +95,6 @@ func Open(d *disk.Disk, dir string, o Options, replay func(at Position, record [
 	if every := time.Duration(o.Sync); every > 0 {
 		l.ticker.Go(func() { l.syncEach(ctx, every) })
 	}
-	found.Duration = time.Since(began)
 	return l, found.Report, nil
 }
 

@@ -10,9 +10,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
-
-	"github.com/dustin/go-humanize"
 
 	"ndd/engine/storage/disk"
 	"ndd/engine/storage/store"
@@ -27,25 +24,11 @@ type Report struct {
 	Clean    bool     // the log was closed; false as well when there is no file
 	TornFile string   // the last file, when a crash left its end unfinished
 	Torn     int64    // bytes of that end
-	Duration time.Duration
-}
-
-// String returns the report in one line.
-func (r Report) String() string {
-	text := fmt.Sprintf("%s records in %d log files, %s, in %v", humanize.Comma(int64(r.Records)), r.Files,
-		humanize.IBytes(uint64(r.Bytes)), r.Duration.Round(time.Millisecond))
-	if r.TornFile != "" {
-		text += fmt.Sprintf("; %d unfinished bytes at the end of %s were never acknowledged and are left out", r.Torn,
-			r.TornFile)
-	}
-	return text
 }
 
 // Check reads the log in the folder dir as [Open] does, and changes nothing.
 func Check(dir string, o Options, replay func(at Position, record []byte) error) (Report, error) {
-	began := time.Now()
 	found, err := scan(nil, dir, o, replay)
-	found.Duration = time.Since(began)
 	return found.Report, err
 }
 
@@ -158,7 +141,11 @@ func (s *scanned) repair(d *disk.Disk, dir string) error {
 	case s.torn == "":
 		return nil
 	case s.keep > 0:
-		return d.Truncate(s.torn, s.keep)
+		f, err := d.OpenAppend(s.torn, s.keep)
+		if err != nil {
+			return err
+		}
+		return f.Close()
 	}
 	if err := d.Remove(s.torn); err != nil {
 		return err

@@ -17,7 +17,7 @@ const JumpMax = 24 * time.Hour
 // differ by more than [JumpMax] it stands still. The zero Clock begins when it is first asked.
 type Clock struct {
 	System    func() time.Time     // nil is time.Now
-	Monotonic func() time.Duration // nil is that of time.Now, or that of System where that is set
+	Monotonic func() time.Duration // nil is that of System
 	Expiring  atomic.Bool          // some document has a time: otherwise nobody asks what time it is
 	begun     atomic.Pointer[beginning]
 }
@@ -40,13 +40,10 @@ func (c *Clock) system() time.Time {
 var processBegan = time.Now()
 
 func (c *Clock) monotonic() time.Duration {
-	switch {
-	case c.Monotonic != nil:
+	if c.Monotonic != nil {
 		return c.Monotonic()
-	case c.System != nil:
-		return c.System().Sub(time.Unix(0, 0))
 	}
-	return time.Since(processBegan)
+	return c.system().Sub(processBegan)
 }
 
 // Begin starts the clock at the system's time, or at latest, the time when the index was last open,

@@ -173,7 +173,7 @@ func (c *Searcher) collect(w version.View, from, docs int, most Bound) (a Answer
 		end := c.groupEnd(next)
 		h, err := c.hit(w, next, end)
 		if err == nil && len(a.Hits)%hitsAtOnce == hitsAtOnce-1 {
-			err = c.ended()
+			err = c.ctx.Err()
 		}
 		if err != nil {
 			return a, next, err

@@ -233,14 +233,6 @@ func (c *Searcher) match(segment int, queries []uint64, m segment.Match) {
 	c.matches = append(c.matches, rows.NewMatch(m.Query, queries[m.Query], m.Fingerprint, segment))
 }
 
-// ended returns the error of the context that ends searches.
-func (c *Searcher) ended() error {
-	if c.ctx == nil {
-		return nil
-	}
-	return c.ctx.Err()
-}
-
 // Limits are what a goroutine holds of answers at a time, whatever the data: a match is 96 bytes
 // with what it comes from and what becomes of it, a hit 80, and a document 8.
 type Limits struct {

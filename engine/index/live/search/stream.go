@@ -114,7 +114,7 @@ func (c *Searcher) emitLarge(w version.View, from, to, docs int, emit func([]Hit
 			return true
 		}
 		n := uint64(len(h.Docs))
-		if failed = c.ended(); failed == nil {
+		if failed = c.ctx.Err(); failed == nil {
 			failed = emit([]Hit{h})
 		}
 		h.Before += n
