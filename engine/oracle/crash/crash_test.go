@@ -48,7 +48,11 @@ func TestStates(t *testing.T) {
 		f.Sync,
 		func() error { _, err := io.WriteString(f, "2"); return err },
 		func() error { return d.SyncFolder(base) },
-		func() error { return d.Truncate(filepath.Join(base, "a"), 1) }, // and a sync
+		func() error { // truncates and syncs
+			a, err := d.OpenAppend(filepath.Join(base, "a"), 1)
+			must.Do(t, err)
+			return a.Close()
+		},
 		func() error { return d.Remove(filepath.Join(base, "old")) },
 		func() error { return d.SyncFolder(base) },
 		func() error { return d.Link(filepath.Join(base, "a"), filepath.Join(base, "b")) },
