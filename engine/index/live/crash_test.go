@@ -205,15 +205,13 @@ type gate struct {
 	open    chan struct{}
 }
 
-func (g *gate) Before(op *disk.Op) error {
-	if op.Call == disk.CallSync && filepath.Ext(op.Path) == wal.Extension && g.shut.Load() {
+func (g *gate) hold(c disk.Call, path string) error {
+	if c == disk.CallSync && filepath.Ext(path) == wal.Extension && g.shut.Load() {
 		g.waiting.Add(1)
 		<-g.open
 	}
 	return nil
 }
-
-func (g *gate) After(*disk.Op) {}
 
 // TestNearIsDurable: who is told that a document is near hears so when that is durable, not before.
 func TestNearIsDurable(t *testing.T) {
@@ -221,7 +219,7 @@ func TestNearIsDurable(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "index")
 	create(t, dir, Config{Design: halves(t)})
 	g := &gate{open: make(chan struct{})}
-	x := openFolder(t, dir, scripted(disk.Hooked(g)))
+	x := openFolder(t, dir, scripted(disk.Failing(g.hold)))
 	g.shut.Store(true)
 	told := make(chan []Outcome, 2)
 	for i := range 2 { // the first is admitted and waits for the disk; the second is near it
@@ -257,7 +255,7 @@ func TestNearIsDurableUnderLock(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "index")
 	create(t, dir, Config{Design: halves(t)})
 	g := &gate{open: make(chan struct{})}
-	x := openFolder(t, dir, scripted(disk.Hooked(g)))
+	x := openFolder(t, dir, scripted(disk.Failing(g.hold)))
 	c := checking(t, x, rows.Doc{})
 	if c.near[0].Near != nil {
 		t.Fatal(c.near)

@@ -40,15 +40,13 @@ type memoryWatch struct {
 	taken, leftest atomic.Uint64
 }
 
-func (w *memoryWatch) Before(*disk.Op) error {
+func (w *memoryWatch) look(disk.Call, string) error {
 	if w.on.Load() {
 		w.taken.Store(max(w.taken.Load(), anonymous(w.t)))
 		w.leftest.Store(min(w.leftest.Load(), w.budget.Left()))
 	}
 	return nil
 }
-
-func (*memoryWatch) After(*disk.Op) {}
 
 // measure calls do, and returns how much memory it took and reserved at most.
 func (w *memoryWatch) measure(do func() error) (taken, reserved uint64) {
@@ -81,13 +79,13 @@ func TestMergeMemory(t *testing.T) {
 	base, added, all := files(1, docs/4*3), files(2, docs/4), files(3, docs)
 	w := &memoryWatch{t: t, budget: memory.NewBudget(memory.Set(1 << 40))}
 	o := BuildOptions{Options: segment.Options{Design: halves(t), Table: planar, Threads: 1, Budget: w.budget,
-		Disk: disk.Hooked(w)}}
+		Disk: disk.Failing(w.look)}}
 	building, build := w.measure(func() error { return Build(t.Context(), filepath.Join(t.TempDir(), "built"), all, o) })
 	each := func(bytes uint64) float64 { return float64(bytes) / float64(docs) }
 	for _, deleted := range []int{0, docs / 64} {
 		dir := filepath.Join(t.TempDir(), "index")
 		must.Do(t, Build(t.Context(), dir, base, o))
-		x := openFolder(t, dir, OpenOptions{Write: true, Sync: -1, Budget: w.budget, Disk: disk.Hooked(w)})
+		x := openFolder(t, dir, OpenOptions{Write: true, Sync: -1, Budget: w.budget, Disk: disk.Failing(w.look)})
 		must.Do(t, x.Add(t.Context(), added, o))
 		var gone []rows.DocID
 		for i := range deleted {

@@ -35,20 +35,13 @@ func MaxDocs(K int) uint64 {
 // A Table holds the newest documents, by row in order of arrival. One writer appends; readers see
 // what is before their clock, and take no lock.
 type Table struct {
-	First    rows.DocID
-	maxDocs  int
-	maxBytes uint64
-	likely   int // documents that it will have, where those take as much memory as they mostly do
-	k        int // the index's K
-	pages    []atomic.Pointer[page]
-	blocks   atomic.Pointer[blocks] // of all rows but the newest; nil while these are few, or all are scanned
-	Dead     rows.Tombstones
-
-	key      *rows.IDKey // nil where documents have no IDs
-	ids      arena
-	rows     idRows // of the last document of each ID; the writer's
-	lengths  bool   // are kept
-	deferred bool   // the writer's: blocks are made when all is there
+	Options
+	likely int // documents that it will have, where those take as much memory as they mostly do
+	pages  []atomic.Pointer[page]
+	blocks atomic.Pointer[blocks] // of all rows but the newest; nil while these are few, or all are scanned
+	Dead   rows.Tombstones
+	ids    arena
+	rows   idRows // of the last document of each ID; the writer's
 
 	_        [lineBytes]byte // what each insert writes is on no line that each search reads
 	n        atomic.Int64
@@ -65,7 +58,7 @@ type page struct {
 	expires atomic.Pointer[[pageDocs]rows.Time]
 }
 
-// Options describe a memtable.
+// Options describe a memtable. Only the writer reads Key and Deferred.
 type Options struct {
 	First    rows.DocID  // number of the first document
 	MaxDocs  int         // documents that fill it
@@ -73,16 +66,15 @@ type Options struct {
 	K        int         // largest distance of a search
 	Key      *rows.IDKey // hashes IDs; nil where documents have none
 	Lengths  bool        // keep the lengths of texts
-	Deferred bool        // make no blocks before finish is called
+	Deferred bool        // make no blocks before IndexAll is called
 }
 
 // New returns an empty memtable.
 func New(o Options) *Table {
 	return &Table{
-		First: o.First, maxDocs: o.MaxDocs, maxBytes: o.MaxBytes, k: o.K, key: o.Key, lengths: o.Lengths,
-		deferred: o.Deferred,
-		likely:   min(o.MaxDocs, int(o.MaxBytes/documentBytes)),
-		pages:    make([]atomic.Pointer[page], (o.MaxDocs+pageDocs-1)/pageDocs),
+		Options: o,
+		likely:  min(o.MaxDocs, int(o.MaxBytes/documentBytes)),
+		pages:   make([]atomic.Pointer[page], (o.MaxDocs+pageDocs-1)/pageDocs),
 	}
 }
 
@@ -98,7 +90,7 @@ func (m *Table) Add(docs []rows.Doc, expires []rows.Time) int {
 	begin := m.Len()
 	row := begin
 	for i := range docs {
-		if row == m.maxDocs || row > 0 && m.size.Load() >= m.maxBytes {
+		if row == m.MaxDocs || row > 0 && m.size.Load() >= m.MaxBytes {
 			break
 		}
 		at := rows.Time(0)
@@ -109,7 +101,7 @@ func (m *Table) Add(docs []rows.Doc, expires []rows.Time) int {
 		row++
 	}
 	m.n.Store(int64(row))
-	if !m.deferred && m.unindexed() >= unindexedMax {
+	if !m.Deferred && m.unindexed() >= unindexedMax {
 		m.index()
 	}
 	return row - begin
@@ -141,11 +133,11 @@ func (m *Table) put(row int, d *rows.Doc, expires rows.Time) {
 func (m *Table) newPage(number int) *page {
 	p := new(page)
 	size := uint64(8 * pageDocs)
-	if m.key != nil {
+	if m.Key != nil {
 		p.ids = make([]uint32, pageDocs)
 		size += 4 * pageDocs
 	}
-	if m.lengths {
+	if m.Options.Lengths {
 		p.lengths = make([]uint32, pageDocs)
 		size += 4 * pageDocs
 	}
@@ -162,13 +154,13 @@ func (m *Table) putID(p *page, row int, id string) {
 	at, words := m.ids.alloc((n + len(id) + 7) / 8)
 	copy(bytesOf(words)[copy(bytesOf(words), length[:n]):], id)
 	p.ids[row%pageDocs] = at
-	m.rows.put(m.key.Hash(id), row, func(row int) bool { return string(m.idBytes(row)) == id })
+	m.rows.put(m.Key.Hash(id), row, func(row int) bool { return string(m.idBytes(row)) == id })
 	m.size.Add(m.ids.bytes() + m.rows.bytes() - before)
 }
 
 // IndexAll ends the deferring of blocks.
 func (m *Table) IndexAll() {
-	m.deferred = false
+	m.Deferred = false
 	m.index()
 }
 
@@ -210,7 +202,7 @@ func (m *Table) ID(row int) string { return string(m.idBytes(row)) }
 
 // TextBytes returns the length of the text of a row, 0 where it is not known.
 func (m *Table) TextBytes(row int) uint32 {
-	if !m.lengths {
+	if !m.Options.Lengths {
 		return 0
 	}
 	p, at := m.page(row)
@@ -287,7 +279,7 @@ func (m *Table) Restore(doc rows.DocID) {
 	m.Dead.Remove(doc)
 	row := int(doc - m.First)
 	if id := m.ID(row); id != "" {
-		m.rows.put(m.key.Hash(id), row, func(row int) bool { return string(m.idBytes(row)) == id })
+		m.rows.put(m.Key.Hash(id), row, func(row int) bool { return string(m.idBytes(row)) == id })
 	}
 }
 

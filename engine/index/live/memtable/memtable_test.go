@@ -105,7 +105,7 @@ func checkMemtable(t *testing.T, m *Table, docs []rows.Doc, clock rows.DocID, qu
 	}
 	slices.SortFunc(want, rows.CompareMatches)
 	if !slices.Equal(found, want) {
-		t.Fatalf("K = %d, k = %d, clock %d: %d matches, want %d", m.k, k, clock, len(found), len(want))
+		t.Fatalf("K = %d, k = %d, clock %d: %d matches, want %d", m.K, k, clock, len(found), len(want))
 	}
 	a.K = 0
 	m.Each(&a, 0, query, func(_ uint64, doc rows.DocID) bool {
@@ -113,7 +113,7 @@ func checkMemtable(t *testing.T, m *Table, docs []rows.Doc, clock rows.DocID, qu
 		return true
 	})
 	if !slices.Equal(enumerated, same) {
-		t.Fatalf("K = %d: documents %v, want %v", m.k, enumerated, same)
+		t.Fatalf("K = %d: documents %v, want %v", m.K, enumerated, same)
 	}
 }
 

@@ -28,7 +28,7 @@ func (m *Table) unindexed() int {
 	if b := m.blocks.Load(); b != nil {
 		return n - int(b.rows.Load())
 	}
-	if n < scanDocs || m.k > blocksMax {
+	if n < scanDocs || m.K > blocksMax {
 		return 0
 	}
 	return n
@@ -49,7 +49,7 @@ func (m *Table) indexLocked() {
 	}
 	b, before := m.blocks.Load(), uint64(0)
 	if b == nil {
-		b = newBlocks(m.k, m.likely)
+		b = newBlocks(m.K, m.likely)
 		b.fill(n, func(yield func(int, []uint64) bool) { m.EachPage(0, n, yield) })
 	} else {
 		before = b.bytes()
