@@ -2,7 +2,9 @@ package document
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 )
@@ -146,13 +148,22 @@ func (s *stream) objectFields(raw []byte) (f Fields, ok bool, err error) {
 }
 
 // noFields is the error of a file whose records have no text: the end where the user named the
-// file, and a skip of the whole file in a folder.
+// file, and a skip of the whole file in a folder. What was decompressed of a block of bzip2 whose checksum
+// is wrong may look like any record; then the error is the damage.
 func (s *stream) noFields(err error) error {
+	if s.unpacking != nil {
+		if _, failed := io.CopyN(io.Discard, s.r, bzip2BlockBytes); errors.Is(failed, ErrDamaged) {
+			return failed
+		}
+	}
 	if s.file.inFolder() {
 		return &Skip{Reason: NoFields, Err: err}
 	}
 	return err
 }
+
+// bzip2BlockBytes is more than a block of bzip2 decompresses to, unless it is very repetitive.
+const bzip2BlockBytes = 1 << 20
 
 // showsText reports whether the first bytes of a JSON object show a field with a text.
 func (o *Options) showsText(head []byte) bool {

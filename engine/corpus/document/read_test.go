@@ -80,6 +80,7 @@ func zst(t *testing.T, frames ...string) string {
 // "hello\n" by xz and by bzip2, which have no writer here.
 const (
 	xzHello    = "fd377a585a000004e6d6b4460200210116000000742fe5a301000568656c6c6f0a000000a56097f194f6fde000011e06c12fa41d1fb6f37d010000000004595a"
+	bzip2Other = "425a68393141592653595179435000000459800010100000103000000a2000310c01007ea8d712af17724538509051794350" // {"a":"b"}
 	bzip2Hello = "425a6839314159265359c1c080e2000001410000100244a00030cd00c3462997177245385090c1c080e2"
 )
 
@@ -210,18 +211,19 @@ func TestReadBadInput(t *testing.T) {
 		"mixed.json":   `[{"text": "one"}, 3, "x", [1], {"txt": "a"}, {"text": "` + long + `"}, {"text": "last"}]`,
 		"longid.jsonl": `{"id":"` + strings.Repeat("i", document.MaxIDBytes+1) + `","text":"one"}` + "\n" +
 			`{"id":"b","text":"two"}`,
-		"short.xz":     string(hexBytes(t, xzHello)[:40]),
-		"open.csv":     "text\n\"" + strings.Repeat(long, 100),
-		"many.csv":     "id,text\n" + strings.Repeat("same,row\n", 5000),
-		"cr.csv":       "id,text\ra,first\rb,second\r",
-		"short.txt.gz": gz(t, long)[:20],
-		"long.txt":     long,
-		"bomb.txt.gz":  gz(t, strings.Repeat(long, 10_000)),
-		"bad.txt":      "a\xff\xfe\xfdb\xc3 c",
-		"dir/bad.gz":   gz(t, long)[:20],
-		"dir/ok.txt":   "ok",
-		"pdf.pdf":      "%PDF-1.7 text",
-		"table":        "PAR1....",
+		"sum.jsonl.bz2": strings.Replace(string(hexBytes(t, bzip2Other)), "QyCP", "QyCQ", 1), // the checksum of its block
+		"short.xz":      string(hexBytes(t, xzHello)[:40]),
+		"open.csv":      "text\n\"" + strings.Repeat(long, 100),
+		"many.csv":      "id,text\n" + strings.Repeat("same,row\n", 5000),
+		"cr.csv":        "id,text\ra,first\rb,second\r",
+		"short.txt.gz":  gz(t, long)[:20],
+		"long.txt":      long,
+		"bomb.txt.gz":   gz(t, strings.Repeat(long, 10_000)),
+		"bad.txt":       "a\xff\xfe\xfdb\xc3 c",
+		"dir/bad.gz":    gz(t, long)[:20],
+		"dir/ok.txt":    "ok",
+		"pdf.pdf":       "%PDF-1.7 text",
+		"table":         "PAR1....",
 	})
 	limit := document.Options{MaxDocumentBytes: 100}
 	strict := document.Options{MaxDocumentBytes: 100, Strict: true}
@@ -276,6 +278,8 @@ func TestReadBadInput(t *testing.T) {
 				strings.Repeat("i", 60) + `"`, "b: two"}},
 		{name: "truncated xz", inputs: []string{"short.xz"}, want: []string{
 			"skip: short.xz: unreadable: after 6 bytes: xz: data is truncated or corrupt"}},
+		{name: "damaged bzip2 without the field", inputs: []string{"sum.jsonl.bz2"}, want: []string{
+			"skip: sum.jsonl.bz2:1: unreadable: bzip2: bzip2 data invalid: block checksum mismatch"}},
 		{name: "open quote", opts: limit, inputs: []string{"open.csv"},
 			want: []string{"skip: open.csv:1: unreadable: a record of more than 100 bytes; is a quote left open?"}},
 		{name: "many records", opts: limit, inputs: []string{"many.csv"}, want: slices.Repeat([]string{"same: row"}, 5000)},
