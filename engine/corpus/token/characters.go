@@ -38,14 +38,10 @@ func (s *Scanner) characters(text []byte, i int) int {
 // threeBytes returns the character of three bytes at byte i, 0 if there is none. Overlong forms and
 // surrogates give 0 or a character without an entry in the rune table.
 func threeBytes(text []byte, i int) rune {
-	if i+3 > len(text) {
+	if i+3 > len(text) || text[i]&0xf0 != 0xe0 || text[i+1]&0xc0 != 0x80 || text[i+2]&0xc0 != 0x80 {
 		return 0
 	}
-	a, b, c := text[i], text[i+1], text[i+2]
-	if a&0xf0 != 0xe0 || b&0xc0 != 0x80 || c&0xc0 != 0x80 {
-		return 0
-	}
-	if r := rune(a&0x0f)<<12 | rune(b&0x3f)<<6 | rune(c&0x3f); r >= 0x800 {
+	if r := rune(text[i]&0x0f)<<12 | rune(text[i+1]&0x3f)<<6 | rune(text[i+2]&0x3f); r >= 0x800 {
 		return r
 	}
 	return 0

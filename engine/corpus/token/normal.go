@@ -102,14 +102,11 @@ func (n *normaliser) chunk(s []byte) []byte {
 			continue
 		}
 		// Three bytes that stay as they are, as nearly all of Chinese.
-		if rest := s[i:]; len(rest) >= 3 && rest[0]&0xf0 == 0xe0 && rest[1]&0xc0 == 0x80 && rest[2]&0xc0 == 0x80 {
-			r := rune(rest[0]&0x0f)<<12 | rune(rest[1]&0x3f)<<6 | rune(rest[2]&0x3f)
-			if r >= 0x800 && rune(n.table.normal[r]) == r { // not an overlong form; a surrogate has no entry
-				before, beforeDst = i, len(dst)
-				dst = append(dst, rest[0], rest[1], rest[2])
-				i += 3
-				continue
-			}
+		if r := threeBytes(s, i); r != 0 && rune(n.table.normal[r]) == r {
+			before, beforeDst = i, len(dst)
+			dst = append(dst, s[i], s[i+1], s[i+2])
+			i += 3
+			continue
 		}
 		r, size := utf8.DecodeRune(s[i:])
 		if m := n.table.simple(r); m != 0 {

@@ -31,7 +31,10 @@ func (s *Scanner) segment(chunk []byte) {
 			i++
 			continue
 		}
-		r, size := decodeValid(chunk[i:])
+		r, size := threeBytes(chunk, i), 3
+		if r == 0 {
+			r, size = utf8.DecodeRune(chunk[i:])
+		}
 		if !table.isContinuous(r) {
 			kinds |= beyondASCII
 			if table.isLetter(r) {
@@ -113,13 +116,4 @@ func (s *Scanner) pushChar(char []byte, start int) {
 		lo |= uint64(c) << (8 * i)
 	}
 	s.next().set(lo, 0, len(char), s.origin+start, s.origin+start+len(char), Char)
-}
-
-// decodeValid decodes the first character of valid UTF-8 that begins with one beyond ASCII; the
-// three-byte ones of Chinese, Japanese and Thai without a call.
-func decodeValid(s []byte) (r rune, size int) {
-	if s[0]&0xf0 == 0xe0 && len(s) >= 3 {
-		return rune(s[0]&0x0f)<<12 | rune(s[1]&0x3f)<<6 | rune(s[2]&0x3f), 3
-	}
-	return utf8.DecodeRune(s)
 }
