@@ -29,7 +29,7 @@ func (f File) Head(ctx context.Context, opts Options) (h Head, err error) {
 	skips := 0
 	s.yield = func(u Unit, err error) bool {
 		if err == nil && u.fields != nil {
-			eachName(u.raw, func(name []byte) { s.header = append(s.header, string(name)) })
+			jsonMembers(u.raw, func(name []byte, _ byte) { s.header = append(s.header, string(name)) })
 		}
 		skips++
 		return err != nil && skips < heldMax
@@ -46,19 +46,6 @@ func (f File) Head(ctx context.Context, opts Options) (h Head, err error) {
 	return Head{s.format, s.header, s.tabs, s.headerEnd}, err
 }
 
-// eachName calls name with the names of the fields of a record, and returns how many there are; -1 if
-// it is no JSON object.
-func eachName(record []byte, name func([]byte)) (n int) {
-	ok, err := jsonMembers(record, func(b []byte, _ byte) {
-		n++
-		name(b)
-	})
-	if !ok || err != nil {
-		return -1
-	}
-	return n
-}
-
 // ObjectEnd returns where fields can be added to a unit's JSON object: before the brace that ends it,
 // as an offset of the decompressed file. taken is the first of some names that the object has already.
 // ok is false where the unit is no JSON object, or an empty one.
@@ -66,12 +53,14 @@ func (u Unit) ObjectEnd(names []string) (end int64, taken string, ok bool) {
 	if u.format != JSONL {
 		return 0, "", false
 	}
-	n := eachName(u.raw, func(name []byte) {
+	n := 0
+	isObject, err := jsonMembers(u.raw, func(name []byte, _ byte) {
+		n++
 		for _, own := range names {
 			if taken == "" && isName(name, own) {
 				taken = own
 			}
 		}
 	})
-	return u.at + int64(bytes.LastIndexByte(u.raw, '}')), taken, n > 0
+	return u.at + int64(bytes.LastIndexByte(u.raw, '}')), taken, isObject && err == nil && n > 0
 }

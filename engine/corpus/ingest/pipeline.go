@@ -130,18 +130,9 @@ type item[R any] struct {
 	textBytes int
 	result    R
 	err       error // of the scanner or of extraction; a *document.Skip may be passed over
-	origin    origin
-	kept      int // bytes of the payload it was made of
+	isDone    bool  // it has its result, of a [Work], or is an error of the walk of the inputs, which is of no file
+	kept      int   // bytes of the payload it was made of
 }
-
-// An origin is where an item comes from.
-type origin uint8
-
-const (
-	fromFile  origin = iota
-	fromStore        // it has its result
-	fromWalk         // of the inputs: it is of no file
-)
 
 // Numbers of items that Want was not called with.
 const (
@@ -208,10 +199,7 @@ func (p *pipeline[R]) scan(part []found[R]) parallel.Produce[*batch[R]] {
 				}
 				continue
 			}
-			units, from := 0, fromFile
-			if f.err != nil {
-				from = fromWalk
-			}
+			units := 0
 			one := func(yield func(document.File, error) bool) { yield(f.file, f.err) }
 			for unit, err := range document.ScanFiles(ctx, one, p.cfg.Document, p.cfg.Stdin) {
 				number := unnumbered
@@ -229,7 +217,7 @@ func (p *pipeline[R]) scan(part []found[R]) parallel.Produce[*batch[R]] {
 						unit = unit.Alone() // the lines beside it are needed no more
 					}
 				}
-				b.items = append(b.items, item[R]{unit: unit, number: number, err: err, origin: from})
+				b.items = append(b.items, item[R]{unit: unit, number: number, err: err, isDone: f.err != nil})
 				b.bytes += int64(unit.Size())
 				if b.bytes >= batchBytes || len(b.items) >= batchUnits {
 					if !yield(b) {
@@ -259,9 +247,10 @@ func (p *pipeline[R]) take(ctx context.Context, b *batch[R], f found[R], yield f
 		if ctx.Err() != nil {
 			return nil
 		}
-		if it.origin = fromStore; err != nil {
-			it = item[R]{number: noUnit, err: err, origin: fromStore}
+		if err != nil {
+			it = item[R]{number: noUnit, err: err}
 		}
+		it.isDone = true
 		if it.number != noUnit {
 			units++
 		}
@@ -319,7 +308,7 @@ func (p *pipeline[R]) work(ctx context.Context, batches iter.Seq[*batch[R]]) err
 // work makes the result of a unit. The error is that of the work.
 func (it *item[R]) work(extract func(document.Unit) (document.Document, error),
 	work func(int, *document.Document) (R, error)) (err error) {
-	if it.err != nil || it.origin == fromStore {
+	if it.err != nil || it.isDone {
 		return nil
 	}
 	it.doc, it.err = extract(it.unit)
@@ -350,7 +339,7 @@ func (p *pipeline[R]) emit(b *batch[R]) error {
 		if err := p.count(it); err != nil {
 			return err
 		}
-		if p.steps.keep != nil && it.origin == fromFile {
+		if p.steps.keep != nil && !it.isDone {
 			p.steps.keep(it)
 		}
 	}

@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/minio/minio-go/v7"
 )
@@ -168,14 +167,11 @@ func (h *httpSource) same(answer *http.Response) bool {
 	return answer.Header.Get("Last-Modified") == h.version
 }
 
-// modified returns a time as document.Document has it: nanoseconds since 1970, 0 if unknown.
-func modified(t time.Time) int64 {
-	if t.IsZero() {
-		return 0
-	}
-	return t.UnixNano()
-}
-
 // ModifiedNano returns when the object was changed, in nanoseconds since 1970; 0 if that is not
 // known.
-func (o *Object) ModifiedNano() int64 { return modified(o.Modified) }
+func (o *Object) ModifiedNano() int64 {
+	if o.Modified.IsZero() {
+		return 0
+	}
+	return o.Modified.UnixNano()
+}
