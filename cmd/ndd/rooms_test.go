@@ -91,30 +91,6 @@ var liveRooms = map[string][]string{
 	"":         {"rows", "memtable", "version", "search"},
 }
 
-// TestLiveRooms holds the imports within engine/index/live against the table above.
-func TestLiveRooms(t *testing.T) {
-	const live = "ndd/engine/index/live"
-	seen := 0
-	for _, p := range packages(t) {
-		name, ok := strings.CutPrefix(p.ImportPath, live)
-		if !ok {
-			continue
-		}
-		may, known := liveRooms[strings.TrimPrefix(name, "/")]
-		if seen++; !known {
-			t.Errorf("%s is not in the table", p.ImportPath)
-		}
-		for _, path := range slices.Concat(p.Imports, p.TestImports) {
-			if to, ok := strings.CutPrefix(path, live); ok && !slices.Contains(may, strings.TrimPrefix(to, "/")) {
-				t.Errorf("%s imports %s", p.ImportPath, path)
-			}
-		}
-	}
-	if seen != len(liveRooms) {
-		t.Errorf("%d packages, want %d", seen, len(liveRooms))
-	}
-}
-
 // libraries are the rooms that programs are made of.
 var libraries = []string{"asm", "permute", "numa", "engine/memory", "engine/parallel", "engine/plot",
 	"engine/storage", "engine/corpus", "engine/index",
@@ -140,21 +116,33 @@ func may(from, path string) bool {
 	return to == from || slices.Contains(rooms[from], to) || slices.Contains(rooms[from], strings.TrimPrefix(path, "ndd/"))
 }
 
-// TestRooms holds every package's imports against the table above. Tests may use the oracle and
+// TestRooms holds every package's imports against the tables above. Tests may use the oracle and
 // the kernels, designs and host from anywhere; tests from outside a package (package x_test) are
 // clients, who may use the facade.
 func TestRooms(t *testing.T) {
-	seen := 0
+	const live = "ndd/engine/index/live"
+	seen, seenLive := 0, 0
 	for _, p := range packages(t) {
 		seen++
 		from := room(p.ImportPath)
 		if from == "" {
 			t.Errorf("%s lies in no room", p.ImportPath)
 		}
+		own, inLive := strings.CutPrefix(p.ImportPath, live)
+		ofLive, known := liveRooms[strings.TrimPrefix(own, "/")]
+		if inLive {
+			seenLive++
+		}
+		if inLive && !known {
+			t.Errorf("%s is not in the table", p.ImportPath)
+		}
 		check := func(paths []string, clients ...string) {
 			for _, path := range paths {
 				if strings.HasPrefix(path, "ndd/") && !slices.Contains(clients, room(path)) && !may(from, path) {
 					t.Errorf("%s imports %s: %s may import from %v only", p.ImportPath, path, from, rooms[from])
+				}
+				if to, ok := strings.CutPrefix(path, live); ok && inLive && !slices.Contains(ofLive, strings.TrimPrefix(to, "/")) {
+					t.Errorf("%s imports %s", p.ImportPath, path)
 				}
 			}
 		}
@@ -166,8 +154,8 @@ func TestRooms(t *testing.T) {
 		check(p.TestImports, ground...)
 		check(p.XTestImports, append(ground, "engine")...)
 	}
-	if seen < 30 {
-		t.Fatalf("only %d packages", seen)
+	if seen < 30 || seenLive != len(liveRooms) {
+		t.Fatalf("%d packages, %d of live; want %d of live", seen, seenLive, len(liveRooms))
 	}
 }
 
