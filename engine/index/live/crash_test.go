@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
 
@@ -213,120 +212,52 @@ func (g *gate) hold(c disk.Call, path string) error {
 	return nil
 }
 
-// TestNearIsDurable: who is told that a document is near hears so when that is durable, not before.
+// TestNearIsDurable: who is told that a document is near hears so when that is durable, not before:
+// be it that the search found it, or that it came in after the search and was found under the lock.
 func TestNearIsDurable(t *testing.T) {
 	t.Parallel()
-	dir := filepath.Join(t.TempDir(), "index")
-	create(t, dir, Config{Design: halves(t)})
-	g := &gate{open: make(chan struct{})}
-	x := openFolder(t, dir, scripted(disk.Failing(g.hold)))
-	g.shut.Store(true)
-	told := make(chan []Outcome, 2)
-	for i := range 2 { // the first is admitted and waits for the disk; the second is near it
-		go func() {
-			out, err := x.CheckAndInsert(context.Background(), []rows.Doc{{Fingerprint: simhash.Fingerprint(i)}}, 3, 1)
+	for _, late := range []bool{false, true} {
+		g := &gate{open: make(chan struct{})}
+		x, _ := makeIndex(t, Config{Design: halves(t)}, scripted(disk.Failing(g.hold)))
+		var c *checker
+		if late {
+			c = checking(t, x, rows.Doc{})
+		}
+		g.shut.Store(true)
+		var group sync.WaitGroup
+		group.Go(func() {
+			if _, err := x.Insert(context.Background(), []rows.Doc{{Fingerprint: 1}}); err != nil {
+				t.Error(err)
+			}
+		})
+		for g.waiting.Load() == 0 {
+			time.Sleep(time.Millisecond)
+		}
+		if !late {
+			c = checking(t, x, rows.Doc{})
+		}
+		if (c.near[0].Near == nil) != late {
+			t.Errorf("late %v: the search found %v", late, c.near)
+		}
+		told := make(chan []Outcome, 1)
+		group.Go(func() {
+			out, err := c.conclude()
 			if err != nil {
 				t.Error(err)
 			}
 			told <- out
-		}()
-		for end := time.Now().Add(50 * time.Millisecond); g.waiting.Load() == 0 || i == 1 &&
-			time.Now().Before(end); time.Sleep(time.Millisecond) {
+		})
+		select {
+		case out := <-told:
+			t.Errorf("late %v: told %+v before it was durable", late, out)
+			told <- out
+		case <-time.After(50 * time.Millisecond):
 		}
-	}
-	select {
-	case out := <-told:
-		t.Errorf("told %+v before it was durable", out)
-		told <- out
-	default:
-	}
-	g.shut.Store(false)
-	close(g.open)
-	if a, b := (<-told)[0], (<-told)[0]; a.Inserted == b.Inserted {
-		t.Errorf("not exactly one of two near-duplicates was inserted: %+v, %+v", a, b)
-	}
-}
-
-// TestNearIsDurableUnderLock: likewise of a document that came in after the search, and is found
-// when the lock is held: the caller searches, another inserts and waits for the disk, then the
-// caller goes on.
-func TestNearIsDurableUnderLock(t *testing.T) {
-	t.Parallel()
-	dir := filepath.Join(t.TempDir(), "index")
-	create(t, dir, Config{Design: halves(t)})
-	g := &gate{open: make(chan struct{})}
-	x := openFolder(t, dir, scripted(disk.Failing(g.hold)))
-	c := checking(t, x, rows.Doc{})
-	if c.near[0].Near != nil {
-		t.Fatal(c.near)
-	}
-	g.shut.Store(true)
-	var group sync.WaitGroup
-	group.Go(func() {
-		if _, err := x.Insert(context.Background(), []rows.Doc{{Fingerprint: 1}}); err != nil {
-			t.Error(err)
-		}
-	})
-	for g.waiting.Load() == 0 {
-		time.Sleep(time.Millisecond)
-	}
-	told := make(chan []Outcome, 1)
-	group.Go(func() {
-		out, err := c.conclude()
-		if err != nil {
-			t.Error(err)
-		}
-		told <- out
-	})
-	select {
-	case out := <-told:
-		t.Errorf("told %+v before it was durable", out)
-		told <- out
-	case <-time.After(50 * time.Millisecond):
-	}
-	g.shut.Store(false)
-	close(g.open)
-	group.Wait()
-	if out := <-told; out[0].Inserted || len(out[0].Near) != 1 {
-		t.Errorf("%+v: want the document that was inserted meanwhile", out)
-	}
-}
-
-// TestDiskFull: while the disk is full nothing is inserted, and queries go on; when it has room
-// again inserts go on, and nothing that was acknowledged is gone.
-func TestDiskFull(t *testing.T) {
-	var full atomic.Bool
-	x, dir := makeIndex(t, Config{Design: halves(t)}, scripted(fillingDisk(&full)))
-	insert := func(f simhash.Fingerprint) error {
-		_, err := x.Insert(t.Context(), []rows.Doc{{Fingerprint: f}})
-		return err
-	}
-	must.Do(t, insert(1))
-	full.Store(true)
-	for i := range 3 {
-		if err := insert(simhash.Fingerprint(100 << i)); !errors.Is(err, syscall.ENOSPC) {
-			t.Errorf("with a full disk: %v", err)
-		}
-	}
-	if err := x.Flush(t.Context()); !errors.Is(err, syscall.ENOSPC) {
-		t.Errorf("a flush to a full disk: %v", err)
-	}
-	c := x.Searcher()
-	defer c.Done()
-	if hits, err := c.Query(1, 0, 0, 1); err != nil || len(hits) != 1 {
-		t.Errorf("%v, %v", hits, err)
-	}
-	full.Store(false)
-	if err := insert(7777); err != nil {
-		t.Errorf("with room again: %v", err)
-	}
-	must.Do(t, x.Close())
-	x = openFolder(t, dir, scripted(nil))
-	c = x.Searcher()
-	defer c.Done()
-	for _, f := range []simhash.Fingerprint{1, 7777} {
-		if hits, err := c.Query(f, 0, 0, 1); err != nil || len(hits) != 1 {
-			t.Errorf("%v: %v, %v", f, hits, err)
+		g.shut.Store(false)
+		close(g.open)
+		group.Wait()
+		if out := <-told; len(out) != 1 || out[0].Inserted || len(out[0].Near) != 1 {
+			t.Errorf("late %v: %+v, want the document that was inserted meanwhile", late, out)
 		}
 	}
 }

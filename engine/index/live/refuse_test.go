@@ -92,9 +92,17 @@ func TestRefusedIsUndone(t *testing.T) {
 						t.Errorf("%s: %v", what, err)
 					}
 				}
+				if err := x.Flush(t.Context()); !flushed && !errors.Is(err, syscall.ENOSPC) {
+					t.Errorf("a flush: %v", err)
+				}
 				if got := byID(t, x); !maps.Equal(got, want) {
 					t.Errorf("refused, and there is %v", got)
 				}
+				c := x.Searcher()
+				if hits, err := c.Query(1<<10, 0, 0, 1); err != nil || len(hits) != 1 {
+					t.Errorf("a query on a full disk: %v, %v", hits, err)
+				}
+				c.Done()
 				near, err := x.CheckAndInsert(t.Context(), []rows.Doc{{ID: "d", Fingerprint: 1<<10 | 1}}, 3, 1)
 				if err != nil || near[0].Inserted || near[0].ID != "a" {
 					t.Errorf("what is near is told on a full disk, too: %+v %v", near, err)
