@@ -5,19 +5,15 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
-	"runtime"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/index/live/rows"
 	"ndd/engine/index/segment"
 	"ndd/engine/oracle/must"
 	"ndd/engine/oracle/sets"
-	"ndd/engine/storage/disk"
 	"ndd/engine/storage/store"
 	"ndd/engine/storage/wal"
 )
@@ -75,32 +71,6 @@ func BenchmarkCheckAndInsert(b *testing.B) {
 			b.ReportMetric(float64(s.Buffered), "buffered")
 		})
 	}
-}
-
-// BenchmarkOwnIndex has each caller, -cpu of them, query an index of its own, which nobody writes
-// to: how many times as much two processors of this machine do as one, where nothing is shared but
-// the memory and what lies before it. It is what the same ratio of BenchmarkCheckAndInsert is to be
-// held against.
-func BenchmarkOwnIndex(b *testing.B) {
-	b.Run(fmt.Sprintf("held=%d", *held), func(b *testing.B) {
-		own := make([]*Index, runtime.GOMAXPROCS(0))
-		for i := range own {
-			own[i] = ofSize(b, *held)
-		}
-		var caller atomic.Int64
-		b.ResetTimer()
-		b.RunParallel(func(pb *testing.PB) {
-			i := caller.Add(1) - 1
-			c, rng := own[i].Searcher(), rand.New(rand.NewPCG(uint64(i), 14))
-			defer c.Done()
-			for pb.Next() {
-				if _, err := c.Query(simhash.Fingerprint(rng.Uint64()), 0, 3, 1); err != nil {
-					b.Error(err)
-				}
-			}
-		})
-		b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "queries/s")
-	})
 }
 
 // BenchmarkDurable does so with an index whose log is synced before each answer.
@@ -168,58 +138,4 @@ func BenchmarkRecover(b *testing.B) {
 		})
 	}
 	x.Close()
-}
-
-// countWritten counts bytes that are written to the disk.
-type countWritten struct{ bytes atomic.Int64 }
-
-func (*countWritten) Before(*disk.Op) error { return nil }
-func (w *countWritten) After(op *disk.Op)   { w.bytes.Add(int64(len(op.Data))) }
-
-// BenchmarkWritten inserts b.N documents into an empty index, some at a time, and waits until
-// merges are done: bytes written, to logs, segments and what stands beside them, for each byte
-// there is in the end, and the greatest size of the folder likewise.
-func BenchmarkWritten(b *testing.B) {
-	dir := filepath.Join(b.TempDir(), "index")
-	create(b, dir, Config{Design: halves(b), Table: planar})
-	written := new(countWritten)
-	x, err := Open(b.Context(), dir, OpenOptions{Write: true, Sync: wal.Never, Disk: disk.Hooked(written)})
-	must.Do(b, err)
-	defer x.Close()
-	size := func() (bytes int64) {
-		entries, err := os.ReadDir(dir)
-		must.Do(b, err)
-		for _, e := range entries {
-			if info, err := e.Info(); err == nil { // or it is gone already
-				bytes += info.Size()
-			}
-		}
-		return bytes
-	}
-	rng, most := rand.New(rand.NewPCG(14, 5)), int64(0)
-	docs := make([]rows.Doc, 1024)
-	for n := 0; n < b.N; n += len(docs) {
-		for i := range docs {
-			docs[i].Fingerprint = simhash.Fingerprint(rng.Uint64())
-		}
-		_, err = x.Insert(b.Context(), docs)
-		must.Do(b, err)
-		if n%(64<<10) == 0 {
-			most = max(most, size())
-		}
-	}
-	must.Do(b, x.Flush(b.Context()))
-	for merged := false; !merged; { // tiers are in order when nothing is left to pick
-		most = max(most, size())
-		time.Sleep(time.Millisecond)
-		x.writer.mu.Lock()
-		segments := x.versions.Current().Segments
-		merged = len(pick(segments, 0)) == 0
-		x.writer.mu.Unlock()
-	}
-	end := float64(size())
-	b.ReportMetric(float64(written.bytes.Load())/end, "written/byte")
-	b.ReportMetric(float64(most)/end, "most/byte")
-	b.ReportMetric(end/float64(b.N), "B/doc")
-	b.ReportMetric(float64(x.Stats().Segments), "segments")
 }

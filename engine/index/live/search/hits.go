@@ -269,11 +269,13 @@ func (c *Searcher) docsOf(w version.View, i int, yield func(rows.DocID) bool) (m
 	if m.Source == rows.OneDoc {
 		return yield(m.Doc), nil
 	}
-	if t := w.Version.Source(m.Source); t != nil {
+	segments := w.Version.Segments
+	if m.Source >= len(segments) {
+		t := w.Version.Memtables[m.Source-len(segments)]
 		a := memtable.Search{Clock: w.Clock, Now: w.Now, Lengths: c.lengths, Positions: c.positions}
 		return t.Each(&a, m.Query, m.Fingerprint, func(_ uint64, doc rows.DocID) bool { return yield(doc) }), nil
 	}
-	s := w.Version.Segments[m.Source]
+	s := segments[m.Source]
 	if !s.KeepsDocs() {
 		return yield(rows.NoDoc), nil
 	}

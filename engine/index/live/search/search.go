@@ -106,13 +106,8 @@ func (c *Searcher) Query(q simhash.Fingerprint, textBytes uint32, k, docs int) (
 	}
 	defer w.Release()
 	c.query[0] = uint64(q)
-	a, err := c.Search(w, c.query[:], k, docs, Swept{}, c.lengthOf(textBytes))
+	a, err := c.Search(w, c.query[:], k, docs, Swept{}, rows.Lengths{Ratio: c.pool.ratio, Of: []uint32{textBytes}})
 	return a.Hits, err
-}
-
-// lengthOf returns the lengths of one query whose text has textBytes bytes.
-func (c *Searcher) lengthOf(textBytes uint32) rows.Lengths {
-	return rows.Lengths{Ratio: c.pool.ratio, Of: []uint32{textBytes}}
 }
 
 // Search answers queries from a view, with what sweeps have found for them already, and without
@@ -158,7 +153,9 @@ func (c *Searcher) find(w version.View, queries []uint64, k int, swept Swept, mo
 	v := w.Version
 	c.matches, c.maxFound = c.matches[:0], most
 	c.segments.scratch.AtMost(most)
-	v.Prefetch(queries, k)
+	for _, m := range v.Memtables { // the search of segments hides these misses
+		m.PrefetchHeads(queries, k)
+	}
 	c.submission.submit(c.ctx, v, queries, k, most, swept)
 	err := c.findOwn(v, w.Now, queries, k, swept)
 	waited := c.submission.wait(func(segment int, m segment.Match) { c.match(segment, queries, m) })

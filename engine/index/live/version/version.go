@@ -89,15 +89,6 @@ func (v *Version) SegmentOf(doc rows.DocID) *Segment {
 	return v.Segments[i]
 }
 
-// Source returns the memtable that is the source of a match, nil where that is a segment or the
-// match a document.
-func (v *Version) Source(source int) *memtable.Table {
-	if source < len(v.Segments) || source == rows.OneDoc {
-		return nil
-	}
-	return v.Memtables[source-len(v.Segments)]
-}
-
 // Memory returns how many bytes the version takes beside the files of segments.
 func (v *Version) Memory() (bytes uint64) {
 	for _, s := range v.Segments {
@@ -115,14 +106,6 @@ func (v *Version) Documents() (docs uint64) {
 		docs += s.Documents()
 	}
 	return docs + v.Buffered()
-}
-
-// Prefetch begins the cache misses of a search of memtables for a few queries, which the search of
-// segments hides.
-func (v *Version) Prefetch(queries []uint64, k int) {
-	for _, m := range v.Memtables {
-		m.PrefetchHeads(queries, k)
-	}
 }
 
 // A slot counts some of the readers that hold a version.
