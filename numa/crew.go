@@ -12,7 +12,6 @@ type Crew[T any] struct {
 	workers int
 	pinned  atomic.Uint64
 	tasks   atomic.Uint64
-	batches atomic.Uint64
 
 	mu     sync.Mutex
 	more   sync.Cond // tasks in the queue, or the end; its lock is mu
@@ -25,7 +24,6 @@ type CrewStats struct {
 	Workers uint64
 	Pinned  uint64 // of the workers
 	Tasks   uint64
-	Batches uint64 // in which the tasks were taken
 }
 
 // batchMax tasks are taken at a time: enough to share the misses of a table, few enough for others to help.
@@ -76,7 +74,7 @@ func (c *Crew[T]) Close() {
 
 // Stats returns the counts so far. It may be called from any goroutine.
 func (c *Crew[T]) Stats() CrewStats {
-	return CrewStats{uint64(c.workers), c.pinned.Load(), c.tasks.Load(), c.batches.Load()}
+	return CrewStats{uint64(c.workers), c.pinned.Load(), c.tasks.Load()}
 }
 
 // run works until the crew is closed and the queue empty.
@@ -104,8 +102,5 @@ func (c *Crew[T]) take(batch []T) []T {
 	clear(c.queue[left:])
 	c.queue = c.queue[:left]
 	c.tasks.Add(uint64(n))
-	if n > 0 {
-		c.batches.Add(1)
-	}
 	return batch
 }
