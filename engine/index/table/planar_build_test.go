@@ -148,6 +148,13 @@ func TestPlanarBuilderMisuse(t *testing.T) {
 			b.Pack(1, []uint64{2}, make([]uint64, 1))
 			b.Write(m, "", 1)
 		},
+		"descending from piece to piece": func(_ *PlanarBuilder, m *store.Memory) {
+			keys := make([]uint64, 8193)
+			for i := range keys[:8192] {
+				keys[i] = uint64(i + 1)
+			}
+			Write(m, "", keys, Options{Layout: LayoutPlanar})
+		},
 		"too many": func(b *PlanarBuilder, _ *store.Memory) { b.Pack(1, []uint64{2, 3}, make([]uint64, 2)) },
 		"no room":  func(b *PlanarBuilder, _ *store.Memory) { b.Pack(0, []uint64{2, 3}, make([]uint64, 1)) },
 	} {
