@@ -74,6 +74,15 @@ func newEncoder(w io.Writer, f Format, columns []Column) encoder {
 	panic(fmt.Sprintf("result: no tables in format %v", f))
 }
 
+// WithoutHeader leaves out the header of TSV. It comes before the first row.
+func (t *TableWriter) WithoutHeader() { withoutHeader(t.to) }
+
+func withoutHeader(to encoder) {
+	if tsv, ok := to.(*tsvEncoder); ok {
+		tsv.line = nil
+	}
+}
+
 // cell returns the number of the next column, which must be of a kind, and goes on behind it.
 func (t *TableWriter) cell(k Kind) int {
 	i := t.next

@@ -181,7 +181,7 @@ func TestHitsParquet(t *testing.T) {
 		}
 	}
 	var out bytes.Buffer
-	w := result.NewNamedWriter(&out, result.Parquet, nil)
+	w := result.NewWriter(&out, result.Parquet, result.Text, nil)
 	must.Do(t, errors.Join(w.WriteNamed("a text", rows[0]), w.Close()))
 	named, err := parquet.Read[struct {
 		Query string `parquet:"query"`

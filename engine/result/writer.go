@@ -26,27 +26,16 @@ type Writer struct {
 	line   []byte
 }
 
-// NewWriter returns a writer of rows to w in a format. lookup returns the ID of a document, for
-// formats that have it; where it is nil, rows have their IDs already.
-func NewWriter(w io.Writer, f Format, lookup func(docID uint64) (string, error)) *Writer {
-	return newWriter(w, f, lookup, Integer)
-}
-
-// NewNamedWriter is [NewWriter] for queries that have a text instead of a row, all of which are
-// written with [Writer.WriteNamed]: the column of the query in Parquet is one of texts.
-func NewNamedWriter(w io.Writer, f Format, lookup func(docID uint64) (string, error)) *Writer {
-	return newWriter(w, f, lookup, Text)
-}
-
-func newWriter(w io.Writer, f Format, lookup func(docID uint64) (string, error), query Kind) *Writer {
+// NewWriter returns a writer of rows to w in a format. The column of the query is an [Integer], its row, or a [Text],
+// for queries that are no rows of a file: all are written with [Writer.WriteNamed] then. lookup returns the ID of a
+// document, for formats that have it; where it is nil, rows have their IDs already.
+func NewWriter(w io.Writer, f Format, query Kind, lookup func(docID uint64) (string, error)) *Writer {
 	if f == Binary {
 		return &Writer{binary: w}
 	}
 	to := newEncoder(w, f, []Column{{Name: "query", Kind: query}, {Name: "fingerprint", Kind: Text},
 		{Name: "distance", Kind: Integer}, {Name: "id", Kind: Text}})
-	if tsv, ok := to.(*tsvEncoder); ok {
-		tsv.line = nil // no header, so that parts of a result can be concatenated
-	}
+	withoutHeader(to) // so that parts of a result can be concatenated
 	return &Writer{lookup: lookup, to: to}
 }
 

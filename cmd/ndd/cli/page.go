@@ -4,6 +4,7 @@ import (
 	"bufio"
 	_ "embed"
 	"html"
+	"io"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -39,6 +40,16 @@ func WritePage(to Folder, text string, data any) error {
 		_, err := w.WriteString(plot.NewPage(pageHead + text).Format(data))
 		return err
 	})
+}
+
+// WriteFigures writes figures by the names of their files, and publishes the folder.
+func WriteFigures(to Folder, figures map[string]io.WriterTo) error {
+	for name, figure := range figures {
+		if err := to.Write(name, func(w *bufio.Writer) error { _, err := figure.WriteTo(w); return err }); err != nil {
+			return err
+		}
+	}
+	return to.Commit()
 }
 
 // A PageSide is one of two documents side by side.

@@ -360,11 +360,7 @@ func (c *comparison) json(g *cli.Globals) error {
 		Shared   int     `json:"shared_shingles"`
 		Jaccard  float64 `json:"jaccard"`
 		Features struct {
-			Both     int     `json:"shared"`
-			OnlyA    int     `json:"only_a"`
-			OnlyB    int     `json:"only_b"`
-			Jaccard  float64 `json:"weighted_jaccard"`
-			Cosine   float64 `json:"cosine"`
+			simhash.Overlap
 			Expected float64 `json:"expected_distance"`
 		} `json:"features"`
 		Docs    [2]side        `json:"documents"`
@@ -374,9 +370,7 @@ func (c *comparison) json(g *cli.Globals) error {
 	if c.Distance >= 0 {
 		out.Distance = &c.Distance
 	}
-	o := c.Features
-	out.Features.Both, out.Features.OnlyA, out.Features.OnlyB = o.Both, o.OnlyA, o.OnlyB
-	out.Features.Jaccard, out.Features.Cosine, out.Features.Expected = o.Jaccard, o.Cosine, c.Expected
+	out.Features.Overlap, out.Features.Expected = c.Features, c.Expected
 	for i, t := range []*shingle.Text{&c.A, &c.B} {
 		s := side{ID: c.docs[i].ID, Words: t.Tokens, Features: t.Features, Shingles: t.Shingles,
 			Contained: []float64{c.AInB, c.BInA}[i], Only: []passage{}}

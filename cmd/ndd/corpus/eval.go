@@ -1,7 +1,6 @@
 package corpus
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"errors"
@@ -291,28 +290,13 @@ func evalMissing(g *cli.Globals, f *evalFlags, pairs []eval.Pair, missing []eval
 // none.
 func evalWrite(g *cli.Globals, r *eval.Result, f *evalFlags, dir cli.Folder) error {
 	if dir != nil {
-		for name, chart := range map[string]io.WriterTo{"recall.svg": r.RecallChart(), "figure-1.svg": r.FigureChart()} {
-			if err := dir.Write(name, func(w *bufio.Writer) error {
-				_, err := chart.WriteTo(w)
-				return err
-			}); err != nil {
-				return err
-			}
-		}
-		if err := dir.Commit(); err != nil {
+		if err := cli.WriteFigures(dir, map[string]io.WriterTo{"recall.svg": r.RecallChart(),
+			"figure-1.svg": r.FigureChart()}); err != nil {
 			return err
 		}
 	}
 	if f.report != "" {
-		out, err := g.NewOutput(f.report)
-		if err != nil {
-			return err
-		}
-		defer out.Abort()
-		if err := r.WriteHTML(out); err != nil {
-			return err
-		}
-		if err := out.Commit(); err != nil {
+		if err := g.WriteOutput(f.report, func(o *cli.Output) error { return r.WriteHTML(o) }); err != nil {
 			return err
 		}
 	}

@@ -1,7 +1,6 @@
 package index
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"fmt"
@@ -152,50 +151,25 @@ func (s *source) write(ctx context.Context, e *exporting) error {
 	return s.toLines(ctx, e.out, e.format)
 }
 
-// toLines writes lines to a file, which appears when it is complete, or to standard output.
+// toLines writes lines to a file, which appears when it is complete, or to standard output: tsv as 'ndd fingerprint'
+// prints it, which 'ndd build' reads, or JSON.
 func (s *source) toLines(ctx context.Context, out, format string) error {
-	docs := s.keepsDocs()
-	return s.g.WriteOutput(out, func(w *cli.Output) error {
-		line, end := linesTo(w.Writer, format, docs)
-		list := func() error {
-			return s.each(ctx, func(d rows.Doc) error { return line(d.Fingerprint, d.ID) })
-		}
-		if !docs {
-			list = func() error {
-				return s.walk(ctx, func(f simhash.Fingerprint) error { return line(f, "") })
-			}
-		}
-		if err := list(); err != nil {
-			return err
-		}
-		return end()
-	})
-}
-
-// linesTo returns functions that write a line and end the last one: tsv as 'ndd fingerprint' prints
-// it, which 'ndd build' reads, or JSON.
-func linesTo(w *bufio.Writer, format string, ids bool) (line func(simhash.Fingerprint, string) error,
-	end func() error) {
-	if format == result.TSV.String() {
-		return func(f simhash.Fingerprint, id string) error {
-			if w.WriteString(f.String()); ids {
-				w.WriteByte('\t')
-				w.WriteString(result.Escape(id))
-			}
-			return w.WriteByte('\n')
-		}, func() error { return nil }
+	f, columns, docs := result.TSV, cli.ColumnsOf("fingerprint id"), s.keepsDocs()
+	if format == result.JSON.String() {
+		f = result.JSON
 	}
-	columns := cli.ColumnsOf("fingerprint id")
-	if !ids {
+	if !docs {
 		columns = columns[:1]
 	}
-	t := result.NewTableWriter(w, result.JSON, columns...)
-	return func(f simhash.Fingerprint, id string) error {
-		if t.Text(f.String()); ids {
-			t.Text(id)
+	return s.g.WriteOutput(out, func(w *cli.Output) (err error) {
+		t := result.NewTableWriter(w, f, columns...)
+		if t.WithoutHeader(); docs {
+			err = s.each(ctx, func(d rows.Doc) error { return t.Text(d.Fingerprint.String()).Text(d.ID).End() })
+		} else {
+			err = s.walk(ctx, func(p simhash.Fingerprint) error { return t.Text(p.String()).End() })
 		}
-		return t.End()
-	}, t.Close
+		return cmp.Or(err, t.Close())
+	})
 }
 
 // keepsDocs reports whether the index knows which documents have its fingerprints.

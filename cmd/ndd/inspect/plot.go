@@ -1,8 +1,8 @@
 package inspect
 
 import (
-	"bufio"
 	"fmt"
+	"io"
 	"path/filepath"
 
 	"ndd/cmd/ndd/cli"
@@ -29,10 +29,5 @@ func (x *info) plot(g *cli.Globals, path string) error {
 	for i := range distribution.Intervals {
 		b.Values = append(b.Values, x.counts.Share(i))
 	}
-	for name, figure := range map[string]*plot.Bars{"figure-2a.svg": &a, "figure-2b.svg": &b} {
-		if err := dir.Write(name, func(w *bufio.Writer) error { _, err := figure.WriteTo(w); return err }); err != nil {
-			return err
-		}
-	}
-	return dir.Commit()
+	return cli.WriteFigures(dir, map[string]io.WriterTo{"figure-2a.svg": &a, "figure-2b.svg": &b})
 }

@@ -261,7 +261,7 @@ func (b *batch) answer(ctx context.Context, against answerer) (t totals, err err
 	}
 	defer o.Abort()
 	if !b.count {
-		b.rows = result.NewWriter(o, b.format.Format, against.Name)
+		b.rows = result.NewWriter(o, b.format.Format, result.Integer, against.Name)
 	}
 	begun := time.Now()
 	switch {

@@ -152,7 +152,7 @@ func (q *querier) run(cmd *cobra.Command, args []string) (err error) {
 	defer q.index.Close()
 	g.Log.Debug(fmt.Sprintf("memory at most %s beside the index", humanize.IBytes(search.QueryBytes+memory.Program)))
 	ids := q.index.IDs()
-	q.rows = result.NewNamedWriter(g.Stdout, q.format.Format, func(doc uint64) (string, error) {
+	q.rows = result.NewWriter(g.Stdout, q.format.Format, result.Text, func(doc uint64) (string, error) {
 		return ids.ID(engine.DocID(doc))
 	})
 	q.take = q.write

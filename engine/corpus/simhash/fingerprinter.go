@@ -109,9 +109,11 @@ func (f *Fingerprinter) AppendFeatures(dst []Feature, text string) []Feature {
 // An Overlap measures the features that two texts share, as [Fingerprinter.AppendFeatures] returns
 // them.
 type Overlap struct {
-	Both, OnlyA, OnlyB int     // features
-	Jaccard            float64 // weight of what both have by the weight of all; 1 where neither has any
-	Cosine             float64 // of the vectors of weights; 1 where neither has any
+	Both    int     `json:"shared"` // features
+	OnlyA   int     `json:"only_a"`
+	OnlyB   int     `json:"only_b"`
+	Jaccard float64 `json:"weighted_jaccard"` // weight of what both have by the weight of all; 1 where neither has any
+	Cosine  float64 `json:"cosine"`           // of the vectors of weights; 1 where neither has any
 }
 
 // OverlapOf compares two lists of features, which it sorts.
