@@ -122,7 +122,7 @@ func TestRefusedGivesBack(t *testing.T) {
 	data[len(data)/2] ^= 1
 	must.Do(t, os.WriteFile(path, data, 0o644))
 	for range 40 {
-		if _, err := Open(t.Context(), dir, OpenOptions{Load: true}); !errors.Is(err, store.ErrCorrupt) {
+		if _, err := Open(t.Context(), dir, OpenOptions{Load: true, Verify: VerifyFast}); !errors.Is(err, store.ErrCorrupt) {
 			t.Fatal(err)
 		}
 		refused++

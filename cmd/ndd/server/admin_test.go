@@ -20,12 +20,8 @@ import (
 // backupBench is a server of a durable index, which makes backups in folder backups.
 func backupBench(t *testing.T, tokens string) *bench {
 	t.Helper()
-	dir, backups := filepath.Join(t.TempDir(), "index"), t.TempDir()
-	must.Do(t, engine.Create(dir, 3, engine.Options{Recipe: defaultRecipe()}))
-	x, err := engine.Open(t.Context(), dir, engine.OpenOptions{Write: true})
-	must.Do(t, err)
-	t.Cleanup(func() { x.Close() })
-	o := &Options{Backups: backups, hooks: hooks{limit: bounds{Queue: waitMax}.set}}
+	x, _ := durable(t, defaultRecipe(), nil)
+	o := &Options{Backups: t.TempDir(), hooks: hooks{limit: bounds{Queue: waitMax}.set}}
 	if tokens != "" {
 		o.TokenFile = filepath.Join(t.TempDir(), "tokens")
 		must.Do(t, os.WriteFile(o.TokenFile, []byte(tokens), 0o600))

@@ -13,7 +13,6 @@ import (
 
 	"ndd/engine"
 	"ndd/engine/corpus/simhash"
-	"ndd/engine/index/live/rows"
 	"ndd/engine/oracle"
 	"ndd/engine/oracle/must"
 	"ndd/engine/oracle/sets"
@@ -237,39 +236,27 @@ func TestCheckAndInsertList(t *testing.T) {
 	}
 }
 
-// Documents are deleted by id and by fingerprint, and an id that is taken is told of.
-func TestDeleteAndConflicts(t *testing.T) {
-	insert := `{"documents": [{"id": "a", "fingerprint": "0000000000000000"},
-		{"id": "b", "fingerprint": "0000000000000000"},
-		{"id": "c", "fingerprint": "00000000000000ff"}, {"id": "d", "fingerprint": "000000000000ffff"}]}`
-	again := `{"id": "a", "fingerprint": "00000000ffffffff"}`
-	for conflict, want := range map[rows.OnConflict]string{
-		engine.Replace: `200 {"inserted":true,"id":"a","number":4,"fingerprint":"00000000ffffffff","replaced":true}`,
-		engine.Keep:    `200 {"inserted":false,"id":"a","number":0,"fingerprint":"00000000ffffffff","kept":true}`,
-		engine.Refuse:  "409 ",
+// TestDelete: documents are deleted by id and by fingerprint, and what becomes of one whose id is
+// taken is told.
+func TestDelete(t *testing.T) {
+	b := start(t, newIndex(t, 3, nil, nil), "")
+	ask[answerList[insertAnswer]](t, b, "/v1/insert", `{"documents": [{"id": "a", "fingerprint": "0000000000000000"},
+		{"id": "b", "fingerprint": "0000000000000000"}, {"id": "c", "fingerprint": "00000000000000ff"},
+		{"id": "d", "fingerprint": "000000000000ffff"}]}`)
+	const again = `{"id": "a", "fingerprint": "00000000ffffffff"}`
+	for _, c := range []struct{ what, body, want string }{
+		{"/v1/insert?on_conflict=keep", again,
+			`{"inserted":false,"id":"a","number":0,"fingerprint":"00000000ffffffff","kept":true}`},
+		{"/v1/insert", again,
+			`{"inserted":true,"id":"a","number":4,"fingerprint":"00000000ffffffff","replaced":true}`},
+		{"/v1/delete", `{"fingerprint": "0000000000000000"}`, `{"deleted":1}`},
+		{"/v1/delete", `{"id": "c"}`, `{"deleted":1}`},
+		{"/v1/delete", `{"id": "c"}`, `{"deleted":0}`},
+		{"/v1/delete", `{"ids": ["a", "b", "d"]}`, `{"deleted":2}`},
+		{"/v1/query", `{"fingerprint": "0000000000000000"}`, `"hits":[]`},
+		{"GET /v1/stats", "", `{"documents":0,`},
 	} {
-		x, err := engine.New(3, engine.Options{OnConflict: conflict})
-		must.Do(t, err)
-		b := start(t, x, "")
-		ask[answerList[insertAnswer]](t, b, "/v1/insert", insert)
-		status, body := b.send(t, "/v1/insert", "application/json", again)
-		if got := fmt.Sprint(status, " ", body); !strings.HasPrefix(got, want) {
-			t.Errorf("%v: %s, want %s", conflict, got, want)
-		}
-		for _, c := range []struct {
-			request string
-			want    int
-		}{{`{"fingerprint": "0000000000000000"}`, map[bool]int{true: 1, false: 2}[conflict == engine.Replace]},
-			{`{"id": "c"}`, 1}, {`{"id": "c"}`, 0}, {`{"ids": ["a", "b", "d"]}`, map[bool]int{true: 2,
-				false: 1}[conflict == engine.Replace]}} {
-			if got := ask[deleteAnswer](t, b, "/v1/delete", c.request); got.Deleted != c.want {
-				t.Errorf("%v: %s deleted %d, want %d", conflict, c.request, got.Deleted, c.want)
-			}
-		}
-		if got := ask[Neighbours](t, b, "/v1/query", `{"fingerprint": "0000000000000000"}`); len(got.Hits) != 0 ||
-			x.Stats().Documents != 0 {
-			t.Errorf("%v: %+v, %d documents", conflict, got, x.Stats().Documents)
-		}
+		b.wants(t, http.StatusOK, c.what, "", c.body, c.want)
 	}
 }
 

@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"math/rand/v2"
@@ -146,23 +145,6 @@ func TestScrub(t *testing.T) {
 	}
 }
 
-// What --preload reads is checked as it is read, also with --checksums fast.
-func TestLoadedIsVerified(t *testing.T) {
-	// sections of more than 1 MiB, which --checksums fast leaves out
-	dir := buildIndex(t, sets.Uniform(1_000_000, 5), false)
-	segment := filepath.Join(dir, "00000001.segment")
-	info, err := os.Stat(segment)
-	must.Do(t, err)
-	flip(t, segment, info.Size()/2)
-	x, err := engine.Open(t.Context(), dir, engine.OpenOptions{Load: true, Verify: engine.VerifyFast})
-	if !errors.Is(err, store.ErrCorrupt) || !strings.Contains(err.Error(), "block") {
-		t.Errorf("%v", err)
-	}
-	if err == nil {
-		x.Close()
-	}
-}
-
 // scrape returns the metrics of a service.
 func scrape(t *testing.T, s *service) (int, string) {
 	t.Helper()
@@ -215,14 +197,7 @@ func TestFullDisk(t *testing.T) {
 		}
 		return nil
 	})
-	dir := filepath.Join(t.TempDir(), "index")
-	must.Do(t, engine.Create(dir, 3, engine.Options{}))
-	open := func() *engine.Index {
-		x, err := engine.Open(t.Context(), dir, engine.OpenOptions{Write: true, Disk: d})
-		must.Do(t, err)
-		return x
-	}
-	x := open()
+	x, dir := durable(t, nil, d)
 	b := start(t, x, "")
 	insert := func(i int) string {
 		return fmt.Sprintf(`{"id": "%d", "fingerprint": "%016x"}`, i, uint64(i)*0x9e3779b97f4a7c15)
@@ -260,7 +235,8 @@ func TestFullDisk(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	must.Do(t, x.Close())
-	x = open()
+	x, err := engine.Open(t.Context(), dir, engine.OpenOptions{})
+	must.Do(t, err)
 	defer x.Close()
 	for id, want := range map[string]bool{"9": true, "1": false, "2": false, "3": true} {
 		if _, ok, err := x.Find(id); ok != want || err != nil {
@@ -280,10 +256,7 @@ func TestFullDiskWithinAList(t *testing.T) {
 		}
 		return nil
 	})
-	dir := filepath.Join(t.TempDir(), "index")
-	must.Do(t, engine.Create(dir, 3, engine.Options{}))
-	x, err := engine.Open(t.Context(), dir, engine.OpenOptions{Write: true, Disk: d})
-	must.Do(t, err)
+	x, _ := durable(t, nil, d)
 	b := start(t, x, "")
 	ask[insertAnswer](t, b, "/v1/insert", `{"id": "held", "fingerprint": "00000000ffffffff"}`)
 	full.Store(true)

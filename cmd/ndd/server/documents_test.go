@@ -174,10 +174,7 @@ func pages(t *testing.T, b *bench, parameters string) (ids []string, count int) 
 // and deletes them by prefix. Deleted and expired documents are left out.
 func TestListing(t *testing.T) {
 	t.Parallel() // it waits for a time to live
-	dir := t.TempDir() + "/index"
-	must.Do(t, engine.Create(dir, 3, engine.Options{}))
-	x, err := engine.Open(t.Context(), dir, engine.OpenOptions{Write: true})
-	must.Do(t, err)
+	x, _ := durable(t, nil, nil)
 	b := start(t, x, "")
 	want := map[string][]string{}
 	for i := range 30 {

@@ -115,11 +115,8 @@ func value(t *testing.T, text, name string) float64 {
 // The metrics follow what requests do: queries by endpoint, the log and its syncs, segments and
 // tables, memory, latency and waiting.
 func TestMetrics(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "index")
-	must.Do(t, engine.Create(dir, 3, engine.Options{}))
 	figures := NewDiskFigures()
-	x, err := engine.Open(t.Context(), dir, engine.OpenOptions{Write: true, Disk: disk.Hooked(figures)})
-	must.Do(t, err)
+	x, dir := durable(t, nil, disk.Hooked(figures))
 	b := startOptions(t, x, &Options{hooks: hooks{limit: bounds{Queue: waitMax}.set},
 		Storage: Storage{Disk: figures, Folder: dir, Budget: memory.NewBudget(memory.Set(1 << 30))}})
 	for i := range 3 {

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
-	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -332,12 +331,7 @@ func FuzzBodies(f *testing.F) {
 	f.Add("/v1/check-and-insert", "application/json", []byte(`{"id": "a", "text": "`+pageA+`", "k": 0, "limit": 1}`))
 	f.Add("/v1/batch?k=1&unique=1", "", []byte("1234567812345678"))
 
-	x := newIndex(f, 3, defaultRecipe(), []uint64{0})
-	defer x.Close()
-	s, err := newService(&Options{Output: Output{Log: slog.New(slog.DiscardHandler)}}, requestMemoryMax)
-	must.Do(f, err)
-	s.serve(x)
-	h := s.handler(true)
+	b := start(f, newIndex(f, 3, defaultRecipe(), []uint64{0}), "")
 	f.Fuzz(func(t *testing.T, path, contentType string, body []byte) {
 		if !strings.HasPrefix(path, "/v1/") {
 			return
@@ -348,14 +342,14 @@ func FuzzBodies(f *testing.F) {
 		}
 		r.Header.Set("Content-Type", contentType)
 		w := httptest.NewRecorder()
-		h.ServeHTTP(w, r)
+		b.Config.Handler.ServeHTTP(w, r)
 		if w.Code >= 500 || w.Code == http.StatusTooManyRequests {
 			t.Fatalf("%s, %s, %q: %d %s", path, contentType, body, w.Code, w.Body)
 		}
 		if w.Code >= 400 && w.Header().Get("Content-Type") != "application/problem+json" {
 			t.Fatalf("%s, %s, %q: %d without a problem: %s", path, contentType, body, w.Code, w.Body)
 		}
-		if what := s.held(); what != "" {
+		if what := b.held(); what != "" {
 			t.Fatal("not given back: " + what)
 		}
 	})
@@ -370,12 +364,7 @@ func FuzzURLs(f *testing.F) {
 		f.Add(url, "a", "text/plain")
 		f.Add(url, "", "")
 	}
-	x := newIndex(f, 3, defaultRecipe(), []uint64{0})
-	defer x.Close()
-	s, err := newService(&Options{Output: Output{Log: slog.New(slog.DiscardHandler)}}, requestMemoryMax)
-	must.Do(f, err)
-	s.serve(x)
-	h := s.handler(true)
+	b := start(f, newIndex(f, 3, defaultRecipe(), []uint64{0}), "")
 	f.Fuzz(func(t *testing.T, url, id, accept string) {
 		for _, method := range []string{"GET", "POST"} {
 			r, err := http.NewRequest(method, "http://localhost"+url, strings.NewReader(pageA))
@@ -386,7 +375,7 @@ func FuzzURLs(f *testing.F) {
 			r.Header.Set("Accept", accept)
 			r.Header.Set("Content-Type", "text/plain")
 			w := httptest.NewRecorder()
-			h.ServeHTTP(w, r)
+			b.Config.Handler.ServeHTTP(w, r)
 			if w.Code >= 500 || w.Code == http.StatusTooManyRequests {
 				t.Fatalf("%s %s: %d %s", method, url, w.Code, w.Body)
 			}

@@ -21,6 +21,7 @@ import (
 	"ndd/engine"
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/oracle/must"
+	"ndd/engine/storage/disk"
 	"ndd/permute"
 )
 
@@ -61,6 +62,16 @@ func newIndex(t testing.TB, k int, recipe *simhash.Recipe, prints []uint64) *eng
 	_, err = x.Insert(t.Context(), docs...)
 	must.Do(t, err)
 	return x
+}
+
+// durable makes an index in a folder, and opens it on a disk.
+func durable(t testing.TB, recipe *simhash.Recipe, d *disk.Disk) (x *engine.Index, dir string) {
+	t.Helper()
+	dir = filepath.Join(t.TempDir(), "index")
+	must.Do(t, engine.Create(dir, 3, engine.Options{Recipe: recipe}))
+	x, err := engine.Open(t.Context(), dir, engine.OpenOptions{Write: true, Disk: d})
+	must.Do(t, err)
+	return x, dir
 }
 
 // bench is a service under test, with an HTTP server in front of it.
