@@ -154,8 +154,9 @@ func Open(ctx context.Context, d *disk.Disk, dir string, threads int, say func(T
 		w.next = max(w.next, number+1)
 		switch err := w.load(ctx, e.Name()); {
 		case errors.Is(err, store.ErrCorrupt):
-			warn(fmt.Sprintf("%v; it is removed, and its files are read again", err))
-			if err := w.disk.Remove(filepath.Join(dir, e.Name())); err != nil {
+			path := filepath.Join(dir, e.Name())
+			warn(fmt.Sprintf("%s is damaged: it is removed, and the inputs that it stands for are read again", path))
+			if err := w.disk.Remove(path); err != nil {
 				return nil, err
 			}
 		case err != nil:
