@@ -97,9 +97,6 @@ type CopyFolder struct {
 	to     Folder // nil if it is not made
 }
 
-// Len returns the number of copies.
-func (c *CopyFolder) Len() int { return c.names.Len() }
-
 // A copying writes copies under names, counted by a meter.
 type copying func(context.Context, *dedup.Copies, *document.Meter, dedup.Create) (dedup.CopyReport, error)
 

@@ -21,7 +21,7 @@ import (
 // evalFlags are those of ndd eval.
 type evalFlags struct {
 	docs            cli.DocumentFlags
-	pairs, truth    string
+	pairs           string
 	plots, report   string
 	table           string
 	format          string
@@ -76,7 +76,7 @@ is reported is right, and of what is flagged common.
 
 The files of the examples are in the folder cmd/ndd/testdata/sample of the source.`,
 		Example: `  ndd eval docs.jsonl
-  ndd eval --pairs pairs.tsv --truth allpairs.tsv --verify 0,0.5 --report report.html docs.jsonl
+  ndd eval --pairs pairs.tsv --verify 0,0.5 --report report.html docs.jsonl
   ndd eval --pairs pairs.tsv --table found.tsv docs.jsonl
   ndd eval --compare simhash --plot figures docs.jsonl
   ndd eval --languages zh,th --sample 20 --compare minwise-pairs
@@ -100,9 +100,6 @@ The files of the examples are in the folder cmd/ndd/testdata/sample of the sourc
 	fl.StringSliceVar(&f.copies, "copies", nil,
 		"with --languages: measure methods of 'ndd copies' instead: auto, spotsigs, ccdet, winnow or shingles, or several")
 	fl.StringVar(&f.pairs, "pairs", "", "table of labelled pairs: .tsv, .jsonl or .parquet")
-	fl.StringVar(&f.truth, "truth", "",
-		"table of every pair with a Jaccard of at least 0.5 (id_a, id_b, jaccard), for precision; "+
-			"without it the Jaccard of 3 words or 5 characters is computed")
 	fl.Float64SliceVar(&f.verify, "verify", []float64{0},
 		"also compare texts: lowest Jaccard similarity of reported pairs, or several to measure each; 0: fingerprints alone")
 	fl.IntVar(&f.sample, "sample", 500, "without --pairs: documents to edit; with --languages: "+
@@ -116,7 +113,8 @@ The files of the examples are in the folder cmd/ndd/testdata/sample of the sourc
 	fl.StringVar(&f.table, "table", "",
 		"with --pairs: write a row for each pair (label, distance, Jaccard, found) to this file: .tsv, .jsonl or .parquet")
 	cli.FormerFlags(cmd, map[string]string{"keys": "a recipe with another key, for --compare, measures that",
-		"seed": "--sample chooses other documents", "number": "chance hits are not told any more"})
+		"seed": "--sample chooses other documents", "number": "chance hits are not told any more",
+		"truth": "precision is by the Jaccard of 3 words or 5 characters"})
 	return cmd
 }
 
@@ -147,11 +145,17 @@ func evaluate(g *cli.Globals, cmd *cobra.Command, inputs []string, f *evalFlags)
 		}
 		defer dir.Abort()
 	}
-	labels, truth, err := evalTables(cmd.Context(), g, f)
-	if err != nil {
-		return err
+	var labels []eval.Label
+	if f.pairs != "" {
+		var repeated int
+		if labels, repeated, err = eval.ReadLabels(cmd.Context(), f.pairs); err != nil {
+			return err
+		}
+		if repeated > 0 {
+			g.Log.Warn(fmt.Sprintf("%s: %s with the label of an earlier row: each pair counts once", f.pairs,
+				cli.Number(repeated, "repeated pair")))
+		}
 	}
-	o.Truth = truth
 	corpus, partly := evalCorpus(cmd.Context(), g, inputs, config)
 	if partly != nil && !errors.Is(partly, cli.ErrPartly) {
 		return partly
@@ -232,21 +236,6 @@ func (f *evalFlags) methods(g *cli.Globals) (methods []eval.Method, err error) {
 		}
 	}
 	return methods, nil
-}
-
-// evalTables reads the tables of pairs.
-func evalTables(ctx context.Context, g *cli.Globals, f *evalFlags) (labels []eval.Label, truth eval.Truth, err error) {
-	if f.pairs != "" {
-		var repeated int
-		if labels, repeated, err = eval.ReadLabels(ctx, f.pairs); repeated > 0 {
-			g.Log.Warn(fmt.Sprintf("%s: %s with the label of an earlier row: each pair counts once", f.pairs,
-				cli.Number(repeated, "repeated pair")))
-		}
-	}
-	if err == nil && f.truth != "" {
-		truth, err = eval.ReadTruth(ctx, f.truth)
-	}
-	return labels, truth, err
 }
 
 // evalCorpus reads the documents. The error is cli.ErrPartly when input was lost.

@@ -12,7 +12,7 @@ import (
 
 // evaluateLanguages measures invented texts.
 func (f *evalFlags) evaluateLanguages(g *cli.Globals, ctx context.Context, o eval.Options) error {
-	if err := g.Refuse("does not apply with --languages: its texts and pairs are invented", "pairs", "truth", "table",
+	if err := g.Refuse("does not apply with --languages: its texts and pairs are invented", "pairs", "table",
 		"plot", "report"); err != nil {
 		return err
 	}

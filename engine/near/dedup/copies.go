@@ -24,11 +24,7 @@ import (
 type Copies struct {
 	root  location
 	names map[string]bool
-	files int
 }
-
-// Len returns the number of files.
-func (c *Copies) Len() int { return c.files }
 
 // Has reports whether a copy has that name, a path relative to the folder of the copies.
 func (c *Copies) Has(name string) bool { return c.names[name] }
@@ -63,7 +59,6 @@ func (c *Copies) add(ctx context.Context, f document.File) error {
 		return fmt.Errorf("%s is named twice among the inputs", f.Path)
 	}
 	c.names[name] = true
-	c.files++
 	ending, err := f.CopyPacking(ctx)
 	if err != nil || ending == "" {
 		return nil // what cannot be opened is named when it is read

@@ -254,7 +254,7 @@ func TestCopyUnjudged(t *testing.T) {
 	}
 	write(t, files)
 	names, err := NewCopies(t.Context(), []string{"in"}, "out")
-	if err != nil || names.Len() != len(files) {
+	if err != nil || len(names.names) != len(files) {
 		t.Fatal(err)
 	}
 	var cfg ingest.Config

@@ -41,8 +41,22 @@ func ReadLabels(ctx context.Context, path string) (labels []Label, repeated int,
 		kind string
 	}
 	seen := map[labelled]bool{}
-	row := 0
-	err = readTable(ctx, path, []string{"id_a", "id_b", "label"}, func(get func(string) string) error {
+	row, names := 0, []string{"id_a", "id_b", "label", "jaccard", "lang"}
+	err = result.ReadTable(ctx, path, func(have []string) ([]string, error) {
+		for _, name := range names[:3] {
+			if !slices.Contains(have, name) {
+				return nil, fmt.Errorf("no column %s; there are %.200q", name, strings.Join(have, ", "))
+			}
+		}
+		names = slices.DeleteFunc(names, func(name string) bool { return !slices.Contains(have, name) })
+		return names, nil
+	}, func(cells []result.Cell) error {
+		get := func(name string) string {
+			if i := slices.Index(names, name); i >= 0 {
+				return cells[i].Text
+			}
+			return ""
+		}
 		row++
 		l := Label{A: get("id_a"), B: get("id_b"), Kind: get("label"), Lang: get("lang"), Jaccard: math.NaN(), Row: row}
 		if l.Kind == "" {
@@ -68,20 +82,6 @@ func ReadLabels(ctx context.Context, path string) (labels []Label, repeated int,
 	return labels, repeated, err
 }
 
-// Truth holds the Jaccard of pairs that are known to be alike, by the documents' IDs, the smaller
-// first.
-type Truth map[[2]string]float64
-
-// ReadTruth reads a table of every pair of a corpus with a Jaccard of at least 0.5: columns id_a,
-// id_b and jaccard. Pairs that it does not have count as less alike. The error names the row.
-func ReadTruth(ctx context.Context, path string) (Truth, error) {
-	truth := Truth{}
-	return truth, readTable(ctx, path, []string{"id_a", "id_b", "jaccard"}, func(get func(string) string) (err error) {
-		truth[pairKey(get("id_a"), get("id_b"))], err = parseShare(get("jaccard"))
-		return err
-	})
-}
-
 func pairKey(a, b string) [2]string {
 	if a > b {
 		a, b = b, a
@@ -95,26 +95,4 @@ func parseShare(s string) (float64, error) {
 		return 0, fmt.Errorf("jaccard %q: must be a number from 0 to 1", s)
 	}
 	return f, nil
-}
-
-// readTable calls row for each row of a table that has the needed columns, with a function that
-// returns the value of one of these, of jaccard or of lang, empty where there is none.
-func readTable(ctx context.Context, path string, needed []string, row func(get func(string) string) error) error {
-	want := append(needed, "jaccard", "lang")
-	return result.ReadTable(ctx, path, func(have []string) ([]string, error) {
-		for _, name := range needed {
-			if !slices.Contains(have, name) {
-				return nil, fmt.Errorf("no column %s; there are %.200q", name, strings.Join(have, ", "))
-			}
-		}
-		want = slices.DeleteFunc(want, func(name string) bool { return !slices.Contains(have, name) })
-		return want, nil
-	}, func(cells []result.Cell) error {
-		return row(func(name string) string {
-			if i := slices.Index(want, name); i >= 0 {
-				return cells[i].Text
-			}
-			return ""
-		})
-	})
 }

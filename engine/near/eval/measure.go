@@ -8,8 +8,7 @@ import (
 
 // Options configures [Measure]. The zero value measures labelled pairs by band.
 type Options struct {
-	Threads int   // default: one for each processor
-	Truth   Truth // of every pair with a Jaccard of at least 0.5; nil: the corpus's own Jaccard
+	Threads int // default: one for each processor
 
 	// Originals, unless 0, is how many documents were in the corpus before [Corpus.SyntheticLabels]
 	// added copies: reported pairs are counted among these alone, and labels without regard to their band.
@@ -52,7 +51,7 @@ func (c *Corpus) measure(ctx context.Context, pairs []Pair, m Method, o Options)
 	r := &MethodResult{Name: m.Name, Recipe: m.Recipe.String(), Verify: m.Verify, Seconds: time.Since(began).Seconds(),
 		TooShort: c.Len() - len(p.rows(c.Len()))}
 	documents := cmp.Or(o.Originals, c.Len())
-	all, err := findReported(ctx, c, p, documents, o.Truth)
+	all, err := findReported(ctx, c, p, documents)
 	if err != nil {
 		return nil, err
 	}

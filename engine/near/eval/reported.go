@@ -26,7 +26,7 @@ type reported struct {
 }
 
 // findReported finds all pairs of the first documents that a method reports, and judges them.
-func findReported(ctx context.Context, c *Corpus, p *prints, documents int, truth Truth) (*reported, error) {
+func findReported(ctx context.Context, c *Corpus, p *prints, documents int) (*reported, error) {
 	r := new(reported)
 	// Reservoir sampling (Vitter's algorithm R): every pair of a distance is kept with the same
 	// chance.
@@ -43,9 +43,6 @@ func findReported(ctx context.Context, c *Corpus, p *prints, documents int, trut
 			pair := &r.judged[d][i]
 			j := c.Jaccard(int(pair.a), int(pair.b))
 			pair.jaccard, pair.right = float32(j), j >= right
-			if truth != nil {
-				pair.right = truth[pairKey(c.ids[pair.a], c.ids[pair.b])] >= right
-			}
 		}
 	}
 	return r, nil
