@@ -51,6 +51,7 @@ func exercise(t testing.TB, list []store.Section) {
 		t.Errorf("%d documents, %d fingerprints, %d lengths", f.Len(), prints, lengths)
 	}
 	hostile.Allocates(t, limit+uint64(len(list)*namesRoom), func() { exerciseNames(t, f) })
+	exercisePlaces(t, f)
 }
 
 func exerciseNames(t testing.TB, f *File) {

@@ -153,31 +153,28 @@ func TestPlacesOverflow(t *testing.T) {
 // TestHostilePlaces is [TestHostile] of a file with places.
 func TestHostilePlaces(t *testing.T) {
 	list := hostile.Sections(t, share(t, placed(9), 0, 1).Path(), store.KindFingerprints)
-	hostile.Each(list, 1500, 7, func(changed []store.Section) {
-		exercise(t, changed)
-		f, err := of(hostile.File(t, store.KindFingerprints, changed))
-		if err != nil {
-			return
-		}
-		defer f.Close()
-		parts, err := Parts([]*File{f})
-		if err != nil {
-			return // a share that is missing
-		}
-		docs := uint64(0)
-		for _, p := range parts {
-			for d, err := range p.Documents {
-				if err != nil {
-					hostile.Says(t, "a document", err)
-					return
-				}
-				if d.OK {
-					docs++
-				}
+	hostile.Each(list, 1500, 7, func(changed []store.Section) { exercise(t, changed) })
+}
+
+// exercisePlaces reads the documents of a file with places.
+func exercisePlaces(t testing.TB, f *File) {
+	parts, err := Parts([]*File{f})
+	if err != nil {
+		return // a share that is missing
+	}
+	docs := uint64(0)
+	for _, p := range parts {
+		for d, err := range p.Documents {
+			if err != nil {
+				hostile.Says(t, "a document", err)
+				return
+			}
+			if d.OK {
+				docs++
 			}
 		}
-		if docs != f.Len() && parts != nil {
-			t.Errorf("%d documents of %d", docs, f.Len())
-		}
-	})
+	}
+	if docs != f.Len() && parts != nil {
+		t.Errorf("%d documents of %d", docs, f.Len())
+	}
 }
