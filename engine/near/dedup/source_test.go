@@ -1,6 +1,7 @@
 package dedup
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"testing"
@@ -97,6 +98,17 @@ func TestProtectedStars(t *testing.T) {
 	}
 	if got := fmt.Sprint(r.Beyond()); got != "[{{ 0.24} { 4 1 0}} {{web 0.5} {web 1 1 0}}]" {
 		t.Error("beyond the limits are", got)
+	}
+
+	// Where a document is known, the others have other numbers among those that are compared.
+	c = NewCorpus(nil, ReadOptions{Source: Sources{Field: "set", Protect: []string{"gold"}}})
+	defer c.Close()
+	for _, d := range []Document{{ID: "known", Fingerprint: 1 << 60}, docs[1], docs[0], docs[2]} {
+		must.Do(t, c.Append(d))
+	}
+	r = found(t, c, Options{K: 3, Known: func(context.Context, []uint64) ([]Known, error) { return []Known{{ID: "old"}}, nil }})
+	if got := fmt.Sprint(keptRows(r)); got != "[1 3]" {
+		t.Error("beside a known document kept are", got)
 	}
 }
 
