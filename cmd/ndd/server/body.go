@@ -107,8 +107,9 @@ func (s *service) reserveWork(v *visit) *problem {
 	}
 	work := n * workBytes(v.to, v.media, v.body)
 	if work > s.limits.RequestMemory {
-		return refusal(http.StatusRequestEntityTooLarge, fmt.Sprintf("body: %d bytes would take %s to work on, more than the "+
-			"%s of requests: give the server more --memory", n, humanize.IBytes(uint64(work)), humanize.IBytes(uint64(s.limits.RequestMemory))))
+		return refusal(http.StatusRequestEntityTooLarge, fmt.Sprintf("body: %d bytes would take %s to work on, more "+
+			"than the %s of requests: give the server more --memory", n, humanize.IBytes(uint64(work)),
+			humanize.IBytes(uint64(s.limits.RequestMemory))))
 	}
 	if err := v.account().Work(uint64(work - n)); err != nil {
 		return shed(err)

@@ -294,7 +294,8 @@ func TestTTL(t *testing.T) {
 		return ids
 	}
 	must.Eventually(t, "those of a second are gone", func() bool {
-		return fmt.Sprint(ids("0000000000000000"), ids("ffffffffffffffff"), ids("ffffffff00000000")) == "[kept three] [] [five]"
+		got := fmt.Sprint(ids("0000000000000000"), ids("ffffffffffffffff"), ids("ffffffff00000000"))
+		return got == "[kept three] [] [five]"
 	})
 	for _, body := range []string{`{"id": "a", "ttl": "1y", "fingerprint": "0000000000000000"}`,
 		`{"documents": [{"id": "a", "ttl": 1, "fingerprint": "0000000000000000"}]}`} {

@@ -255,7 +255,8 @@ func TestLimitsAreTold(t *testing.T) {
 	_, body := b.send(t, "GET /v1/stats", "", "")
 	var got statistics
 	must.Do(t, json.Unmarshal([]byte(body), &got))
-	want := limits{1 << 20, strict.Max, fingerprintsMax, limitMax, 100, 1 << 20, 64 << 20, waitMax.Seconds(), waitMax.Seconds()}
+	want := limits{1 << 20, strict.Max, fingerprintsMax, limitMax, 100, 1 << 20, 64 << 20, waitMax.Seconds(),
+		waitMax.Seconds()}
 	if got.Limits != want {
 		t.Errorf("%+v, want %+v", got.Limits, want)
 	}
