@@ -3,6 +3,7 @@ package memory
 import (
 	"errors"
 	"fmt"
+	"math"
 	"sync"
 
 	"github.com/dustin/go-humanize"
@@ -30,11 +31,24 @@ type TooLargeError struct {
 
 func (e *TooLargeError) Error() string {
 	s := fmt.Sprintf("%s needs up to %s of memory, and there are %s (%s)",
-		e.What, humanize.IBytes(e.Need), humanize.IBytes(e.Limit.Bytes), e.Limit.Source)
+		e.What, humanize.IBytes(roundUp(e.Need)), humanize.IBytes(e.Limit.Bytes), e.Limit.Source)
 	if e.Advice != "" {
 		s += ": " + e.Advice
 	}
 	return s
+}
+
+// roundUp returns bytes rounded up to what [humanize.IBytes] writes, so that a limit of as many does.
+func roundUp(bytes uint64) uint64 {
+	unit := uint64(1)
+	for bytes/unit >= 1024 {
+		unit *= 1024
+	}
+	each := float64(unit)
+	if bytes < 10*unit {
+		each /= 10
+	}
+	return uint64(math.Ceil(float64(bytes)/each) * each)
 }
 
 // Unwrap returns [ErrTooLarge].

@@ -19,6 +19,9 @@ func TestTooLarge(t *testing.T) {
 	if !errors.Is(err, ErrTooLarge) || err.Error() != said {
 		t.Error(err)
 	}
+	if err := b.Check("building", 3<<30+1); err == nil || !strings.Contains(err.Error(), "needs up to 3.1 GiB of memory") {
+		t.Errorf("%v: rounded down, as many bytes do not do", err)
+	}
 	advised := Advise(fmt.Errorf("around it: %w", err), "take less")
 	if !errors.Is(advised, ErrTooLarge) || advised.Error() != said+": take less" || err.Error() != said {
 		t.Error(advised)

@@ -108,14 +108,14 @@ func TestPlanBuild(t *testing.T) {
 	}{
 		{left, 50_000_000, segment.NeedBytes(50_000_000, segment.Options{Threads: 1}), ""},
 		{left, 100_000_000, 15 << 26, ""},
-		{left, 8_000_000_000, 0, "building a segment of 8,000,000,000 documents needs up to 6.5 GiB of memory, and there " +
+		{left, 8_000_000_000, 0, "building a segment of 8,000,000,000 documents needs up to 6.6 GiB of memory, and there " +
 			"are 1.0 GiB (left by the memory limit of control group /job)"},
 		{memory.NewBudget(memory.Set(8 << 30)), 8_000_000_000, 8 << 30 / 16 * 15, ""},
 		{memory.ForProgram(memory.Set(45 << 20)), 10_000_000, 0,
-			"building a segment of 10,000,000 documents needs up to 48 MiB of memory, and there are 45 MiB (the limit that " +
+			"building a segment of 10,000,000 documents needs up to 49 MiB of memory, and there are 45 MiB (the limit that " +
 				"was set)"},
 		{memory.ForProgram(memory.Set(20 << 20)), 10_000_000, 0,
-			"building a segment of 10,000,000 documents needs up to 48 MiB of memory, and there are 20 MiB (the limit that " +
+			"building a segment of 10,000,000 documents needs up to 49 MiB of memory, and there are 20 MiB (the limit that " +
 				"was set)"},
 	} {
 		o := BuildOptions{Options: segment.Options{Design: halves(t), Threads: 1, Budget: c.budget}}

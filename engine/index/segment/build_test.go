@@ -103,9 +103,9 @@ func TestRefused(t *testing.T) {
 		dir  string
 		want string
 	}{
-		{"", "building a segment of 1,000,000 documents needs up to 16 MiB of memory, and there are 6.0 MiB (the limit " +
+		{"", "building a segment of 1,000,000 documents needs up to 17 MiB of memory, and there are 6.0 MiB (the limit " +
 			"that was set)"},
-		{t.TempDir(), "building a segment of 1,000,000 documents needs up to 8.8 MiB of memory, and there are 6.0 MiB (the " +
+		{t.TempDir(), "building a segment of 1,000,000 documents needs up to 8.9 MiB of memory, and there are 6.0 MiB (the " +
 			"limit that was set)"},
 	} {
 		o := Options{Design: design(t, 4), Threads: 1, Budget: memory.NewBudget(memory.Set(6 << 20)), TempDir: c.dir}
