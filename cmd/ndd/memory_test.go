@@ -38,8 +38,8 @@ func TestPreloadRefused(t *testing.T) {
 		{"query", "--preload", "-i", dir, "0123456789abcdef"},
 	} {
 		status, out, said := onMachine(t, small, "", args...)
-		want := fmt.Sprintf("ndd: the index %s needs up to %[2]s of memory, and there are %[2]s (left by the memory "+
-			"limit of control group /job): without --preload the files are mapped instead\n", dir, "69 KiB")
+		want := fmt.Sprintf("ndd: the index %s needs up to 70 KiB of memory, and there are 69 KiB (left by the memory "+
+			"limit of control group /job): without --preload the files are mapped instead\n", dir)
 		if status != exitFailed || out != "" || !strings.HasSuffix(said, want) {
 			t.Errorf("%v: status %d, %q, %q, want %q", args, status, out, said, want)
 		}
