@@ -101,7 +101,7 @@ func TestMergeMemory(t *testing.T) {
 			t.Errorf("%d deleted: %d bytes are reserved, and by building %d", deleted, reserved, build)
 		}
 		const heap = 8 << 20 // the collector may be late
-		if taken > max(building, build)+heap { // pages that were there before count in neither
+		if taken > max(building, build)+heap {
 			t.Errorf("%d deleted: %d bytes are taken, and by building %d of %d reserved", deleted, taken, building, build)
 		}
 		must.Do(t, x.Close())
