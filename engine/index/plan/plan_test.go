@@ -246,9 +246,3 @@ func TestReads(t *testing.T) {
 		before = r
 	}
 }
-
-func named(t *testing.T, name string) permute.Design {
-	d, err := permute.Named(name, 3, 1)
-	must.Do(t, err)
-	return d
-}
