@@ -12,55 +12,47 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"ndd/engine/index/segment"
-	"ndd/engine/index/table"
 	"ndd/engine/memory"
 	"ndd/engine/storage/disk"
+	"ndd/engine/storage/store"
 )
 
-// indexDisk makes two planar tables of b.n fingerprints in files, larger than memory where that is
+// indexDisk builds two planar tables of b.n fingerprints in a file, larger than memory where that is
 // asked for, and answers b.queries sorted queries through a mapping, as `ndd batch` does with an index
-// larger than memory. It reads the files whole before, for comparison.
-//
-// Napkin, for 8e9, 24 GiB and two processors: 16 s a table to make them at 4 ns, 40 s to sort them and
-// 30 s to pack them; 68 GB at 0.7 GB/s of disk 97 s beside that. The queries read nearly every page of
-// the lines and of the low bits, 39 of the 68 GB.
+// larger than memory. It reads the file whole before, for comparison. Sorted keys that memory does not
+// hold stand in a temporary file meanwhile, 8 bytes each.
 func indexDisk(ctx context.Context, b *bench, r *Result) error {
 	n := uint64(b.n)
-	bucketBits, perLine := table.PlanarWidths(n)
-	lines, unary := 64*table.PlanarLines(bucketBits, perLine), (1<<bucketBits+n)/8
-	bytes := uint64(len(generatedDesign.Tables)) * (2*n + n*uint64(48-bucketBits)/8 + lines + n/128)
-	bytes += bytes/500 + 1<<30 // the checksums, and a gigabyte for what others write
+	model, err := planGenerated(ctx, n)
+	if err != nil {
+		return err
+	}
+	build, err := segment.NewPlan(n, b.generatedOptions())
+	if err != nil {
+		return fmt.Errorf("%w: name fewer with -n", err)
+	}
+	bytes := model.TableBytes + model.TableBytes/500 + 1<<30 // the checksums, and a gigabyte for what others write
+	if build.External {
+		bytes += 8 * n
+	}
 	if free, ok := (*disk.Disk)(nil).FreeBytes(b.dir); ok && free < bytes {
 		return fmt.Errorf("%s has %s free, and %s fingerprints need %s: name another folder with --dir, or fewer with -n",
 			b.dir, humanize.IBytes(free), humanize.Comma(int64(b.n)), humanize.IBytes(bytes))
 	}
-	limit := memory.Machine{}.Limit(0).Bytes
-	if unary+lines > limit/2 {
-		return fmt.Errorf("%s of memory may be used, and %s fingerprints need %s: name fewer with -n",
-			humanize.IBytes(limit), humanize.Comma(int64(n)), humanize.IBytes(2*(unary+lines)))
-	}
-	var files sources
-	defer files.close()
-	batch, size := newGeneratedBatch(n, b.queries), uint64(0)
+	var path string
+	batch := newGeneratedBatch(n, b.queries)
 	r.Columns = []string{"seconds", "GB/s", "of reading", "processor seconds", "M fingerprints/s"}
 	steps := []struct {
 		name            string
 		run             func() error
 		took, processor float64
 	}{
-		{name: "building two tables", run: func() error {
-			return b.buildGenerated(ctx, &files, n, parts(n, limit/2-unary), false)
+		{name: "building two tables", run: func() (err error) {
+			path, err = b.buildGenerated(ctx, n)
+			return err
 		}},
-		{name: "reading the files", run: func() error {
-			for _, f := range files {
-				size += f.Bytes()
-				if err := readFile(ctx, f.Path()); err != nil {
-					return err
-				}
-			}
-			return nil
-		}},
-		{name: humanize.Comma(int64(b.queries)) + " queries", run: func() error { return sweep(ctx, files, batch) }},
+		{name: "reading the file", run: func() error { return readFile(ctx, path) }},
+		{name: humanize.Comma(int64(b.queries)) + " queries", run: func() error { return sweep(ctx, path, batch) }},
 	}
 	for i := range steps {
 		s := &steps[i]
@@ -71,18 +63,29 @@ func indexDisk(ctx context.Context, b *bench, r *Result) error {
 		}
 		s.took, s.processor = time.Since(began).Seconds(), (processorTime() - used).Seconds()
 	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	size := uint64(info.Size())
 	for _, s := range steps {
 		r.row(s.name, s.took, float64(size)/1e9/s.took, s.took/steps[1].took, s.processor, float64(b.n)/1e6/s.took)
 	}
-	r.note("k = %d; %d threads; %s in files, %s bytes a fingerprint, %.1f times the memory that may be used; %s hits",
-		distance, runtime.GOMAXPROCS(0), humanize.Bytes(size), short(float64(size)/float64(n)), float64(size)/float64(limit),
+	r.note("k = %d; %d threads; %s in a file, %s bytes a fingerprint, %.1f times the memory that may be used; %s hits",
+		distance, runtime.GOMAXPROCS(0), humanize.Bytes(size), short(float64(size)/float64(n)), float64(size)/float64(memory.Machine{}.Limit(0).Bytes),
 		humanize.Comma(int64(batch.hits)))
 	return batch.verify(ctx, n, r)
 }
 
-// sweep answers a batch of sorted queries from the segment in files.
-func sweep(ctx context.Context, files sources, batch *generatedBatch) error {
-	s, err := segment.Open(files)
+// sweep answers a batch of sorted queries from the segment in a file.
+func sweep(ctx context.Context, path string, batch *generatedBatch) error {
+	file, err := store.Open(path, store.KindSegment)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	file.Scattered()
+	s, err := segment.Open(file)
 	if err != nil {
 		return err
 	}

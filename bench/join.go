@@ -8,6 +8,8 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"ndd/engine/near/cluster"
+	"ndd/engine/oracle"
+	"ndd/engine/oracle/sets"
 )
 
 // join finds all near pairs of a corpus with itself, and groups them.
@@ -15,7 +17,7 @@ func join(ctx context.Context, b *bench, r *Result) error {
 	r.Columns = []string{"M fingerprints/s, 1 thread", "in reads of memory", "all threads", "near pairs", "clusters"}
 	for _, n := range []int{max(1000, b.n/10), b.n} {
 		b.say("%d fingerprints", n)
-		base, _ := planted(n, 0)
+		base, _ := sets.Planted(n, 0)
 		distinct := distinct(base)
 		pairs := 0
 		if err := cluster.Join(ctx, distinct, cluster.Choose(len(distinct), distance), runtime.GOMAXPROCS(0),
@@ -23,7 +25,7 @@ func join(ctx context.Context, b *bench, r *Result) error {
 			return err
 		}
 		if n <= 100_000 {
-			if want := pairsOf(base); pairs != want {
+			if want := len(oracle.Pairs(distinct, distance)); pairs != want {
 				return fmt.Errorf("%d pairs of %d fingerprints, comparing all with all finds %d", pairs, n, want)
 			}
 		}

@@ -5,7 +5,7 @@
 //	go run ./bench -n 100e6 search    with 100 million fingerprints
 //	go run ./bench paper              the figures and tables of Manku, Jain and Das Sarma (WWW 2007)
 //	go run ./bench -n 2e9 size        as many fingerprints as fit in memory
-//	go run ./bench -n 8e9 disk        an index of eight billion in files, 68 GB of disk
+//	go run ./bench -n 8e9 disk        an index of eight billion in a file, 132 GB of disk while it is built
 //	go run ./bench --help             what there is
 //
 // A table is measured in rounds; each figure is the median, followed by the least and the

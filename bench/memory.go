@@ -8,6 +8,7 @@ import (
 	"time"
 	"unsafe"
 
+	"ndd/engine/corpus/token"
 	"ndd/engine/memory"
 )
 
@@ -40,7 +41,7 @@ var bigMemory = sync.OnceValue(func() []uint64 {
 	}
 	words := buffer.Data
 	for i := range words {
-		words[i] = mix(uint64(i))
+		words[i] = token.Mix(uint64(i))
 	}
 	return words
 })
@@ -93,7 +94,7 @@ func chase(words []uint64, n int) {
 	mask := uint64(len(words) - 1)
 	at := uint64(1)
 	for range n {
-		at = mix(at + words[at&mask])
+		at = token.Mix(at + words[at&mask])
 	}
 	sink.Add(at)
 }
@@ -103,7 +104,7 @@ func scatter(words []uint64, n int) {
 	mask := uint64(len(words) - 1)
 	var sum uint64
 	for i := range uint64(n) {
-		sum += words[mix(i)&mask]
+		sum += words[token.Mix(i)&mask]
 	}
 	sink.Add(sum)
 }

@@ -10,11 +10,13 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"ndd/engine/corpus/simhash"
+	"ndd/engine/corpus/token"
 	"ndd/engine/index/distribution"
 	"ndd/engine/index/plan"
 	"ndd/engine/index/radix"
 	"ndd/engine/index/table"
 	"ndd/engine/near/eval"
+	"ndd/engine/oracle/sets"
 	"ndd/engine/plot"
 	"ndd/engine/storage/store"
 	"ndd/permute"
@@ -89,7 +91,7 @@ func figure2(ctx context.Context, b *bench, r *Result) error {
 		for i, t := range texts {
 			f, _, _ := printer.Fingerprint(t)
 			counts.Add([]uint64{uint64(f)})
-			chance.Add([]uint64{mix(uint64(i))})
+			chance.Add([]uint64{token.Mix(uint64(i))})
 			if err := ctx.Err(); err != nil {
 				return err
 			}
@@ -159,7 +161,7 @@ func designs(ctx context.Context, _ *bench, r *Result) error {
 
 // compression is section 3.2: "compression to one half".
 func compression(ctx context.Context, b *bench, r *Result) error {
-	prints := uniform(b.n, 7)
+	prints := sets.Uniform(b.n, 7)
 	keys := make([]uint64, len(prints))
 	if err := radix.SortKeys(ctx, keys, radix.Chunks{prints}, radix.Options{Mask: 0xffffffff00000000,
 		Threads: 1}); err != nil {
@@ -220,7 +222,7 @@ func mappers(ctx context.Context, b *bench, r *Result) error {
 	const chunk = 64 << 20 / 8
 	own := *b
 	own.n = min(b.n, chunk)
-	base, queries := planted(own.n, b.queries)
+	base, queries := sets.Planted(own.n, b.queries)
 	first := queries[:min(100, max(1, len(queries)/10))]
 	want := compareAll(base, first)
 	r.Columns = []string{"ms a chunk", "s for 8e9, 200 mappers", "paper", "s for 8e9, this host"}

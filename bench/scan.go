@@ -9,12 +9,13 @@ import (
 
 	"ndd/engine/memory"
 	"ndd/engine/near/scan"
+	"ndd/engine/oracle/sets"
 )
 
 // scanQueries streams fingerprints without an index past tables of the queries (section 3.3 of the
 // paper), for several numbers of queries. The first queries are compared with all fingerprints.
 func scanQueries(ctx context.Context, b *bench, r *Result) error {
-	base, all := planted(b.n, b.queries)
+	base, all := sets.Planted(b.n, b.queries)
 	read := float64(8*b.n) / machineMemory().ReadGBps / 1e9
 	r.Columns = []string{"M fingerprints/s, 1 thread", "in reads of memory", "all threads", "hits"}
 	for count := min(1000, len(all)); ; count = min(count*10, len(all)) {

@@ -18,6 +18,7 @@ import (
 	"ndd/engine/index/distribution"
 	"ndd/engine/index/segment"
 	"ndd/engine/index/table"
+	"ndd/engine/oracle/sets"
 	"ndd/engine/storage/store"
 	"ndd/permute"
 )
@@ -44,7 +45,7 @@ var searched = []searchedDesign{
 // to a batch must have the same checksum in every design, and those to the first queries are
 // compared with a linear scan.
 func search(ctx context.Context, b *bench, r *Result) error {
-	base, queries := planted(b.n, b.queries)
+	base, queries := sets.Planted(b.n, b.queries)
 	path, file := filepath.Join(b.dir, "base.bin"), filepath.Join(b.dir, "queries.bin")
 	for name, words := range map[string][]uint64{path: base, file: queries} {
 		if err := os.WriteFile(name, store.Bytes64(words), 0o644); err != nil {
@@ -161,7 +162,7 @@ func buildIndex(ctx context.Context, dir, path, design string, layout table.Layo
 // index writes uniform fingerprints into a file and builds the index of two planar tables that
 // servers and inserts are measured on.
 func (b *bench) index(ctx context.Context) (prints []uint64, index string, err error) {
-	prints, index = uniform(b.n, 1), filepath.Join(b.dir, "index")
+	prints, index = sets.Uniform(b.n, 1), filepath.Join(b.dir, "index")
 	path := filepath.Join(b.dir, "base.bin")
 	if err := os.WriteFile(path, store.Bytes64(prints), 0o644); err != nil {
 		return nil, "", err

@@ -3,25 +3,24 @@ package main
 import (
 	"context"
 	"fmt"
+	"os"
+	"runtime"
 	"time"
 
 	"github.com/dustin/go-humanize"
 
 	"ndd/engine/index/distribution"
-	"ndd/engine/index/plan"
 	"ndd/engine/index/segment"
 	"ndd/engine/index/table"
-	"ndd/permute"
+	"ndd/engine/storage/store"
 )
 
 // size builds and searches two planar tables of 1e6, 1e7, ... up to b.n fingerprints, or of b.n alone
 // where they are more than 1e9, and holds bytes and time against the model of `ndd design`.
 //
-// Fingerprints are made from their numbers: there are no files and no array of them. A table is made
-// range by range of its leading bits: those of a range are made, sorted and packed. Napkin, for
-// n = 8e9 on 16 processors: 2 s a table to make them at 4 ns, 5 s to sort them at 100 M/s a
-// processor; memory 4.4 bytes a fingerprint for the packed pieces and as much again while they are
-// written out, beside the tables that are there.
+// Fingerprints are made from their numbers: there is neither a file nor an array of them. The tables are
+// built one after the other as `ndd build` does, in 8.4 bytes of memory a fingerprint, into a file, which
+// is then read into memory.
 func size(ctx context.Context, b *bench, r *Result) error {
 	r.Columns = []string{"B/fingerprint", "of the bound", "build s", "build M/s", "ns, one by one", "batch ns",
 		"of the model", "batch in misses", "hits"}
@@ -54,12 +53,19 @@ func (b *bench) sizeOf(ctx context.Context, n uint64, r *Result) error {
 	}
 	batch := newGeneratedBatch(n, count)
 	began := time.Now()
-	var files sources
-	defer files.close()
-	if err := b.buildGenerated(ctx, &files, n, parts(n, 1<<30), true); err != nil {
+	path, err := b.buildGenerated(ctx, n)
+	if err != nil {
 		return err
 	}
-	s, err := segment.Open(files)
+	file, err := store.Load(ctx, nil, path, store.KindSegment, runtime.GOMAXPROCS(0))
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	if err := os.Remove(path); err != nil {
+		return err
+	}
+	s, err := segment.Open(file)
 	if err != nil {
 		return err
 	}
@@ -83,15 +89,14 @@ func (b *bench) sizeOf(ctx context.Context, n uint64, r *Result) error {
 		}
 		times[i] = times[i].scale(1e9 / float64(count))
 	}
-	p, err := plan.New(ctx, plan.Request{Fingerprints: n, K: distance, Layout: table.LayoutPlanar,
-		Designs: []permute.Design{generatedDesign}})
+	model, err := planGenerated(ctx, n)
 	if err != nil {
 		return err
 	}
 	ns := times[1]
 	bound := distribution.Bound(n) / 8 * float64(len(generatedDesign.Tables))
 	r.row(humanize.Comma(int64(n)), bytes, bytes/bound, build, float64(n)/build/1e6, times[0], ns,
-		ns.Value/p.Choice.BatchNS, ns.Value/machineMemory().IndependentNs, batch.hits)
+		ns.Value/model.BatchNS, ns.Value/machineMemory().IndependentNs, batch.hits)
 	return nil
 }
 

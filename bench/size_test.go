@@ -5,32 +5,25 @@ import (
 	"testing"
 
 	"ndd/engine/oracle/must"
-	"ndd/permute"
 )
 
-// TestGenerateRange: the ranges of a table are all fingerprints, each once, in the table's order.
-func TestGenerateRange(t *testing.T) {
-	const n = 3*cells + 1234
-	for number, tab := range generatedDesign.Tables {
-		p := permute.New(tab.Mask)
-		var want []uint64
-		for i := range uint64(n) {
-			want = append(want, p.Apply(generated(i)))
+// TestNumbered: the parts of generated fingerprints are all of them, each once, with their rows.
+func TestNumbered(t *testing.T) {
+	const n = 3*2048 + 1234
+	for _, parts := range []int{1, 3} {
+		var got []uint64
+		for part := range parts {
+			must.Do(t, numbered(n).Read(part, parts, func(prints []uint64, row int) error {
+				if row != len(got) {
+					t.Errorf("row %d after %d", row, len(got))
+				}
+				got = append(got, prints...)
+				return nil
+			}))
 		}
-		slices.Sort(want)
-		if distinct := slices.Compact(slices.Clone(want)); len(distinct) != n {
-			t.Fatalf("%d of %d are distinct", len(distinct), n)
-		}
-		for _, parts := range []uint64{1, 4, 1 << cellBits} {
-			var got []uint64
-			for part := range parts {
-				keys, err := generateRange(t.Context(), make([]uint64, 2*n), make([]uint64, 2*n), n, number, part, parts)
-				must.Do(t, err)
-				got = append(got, keys...)
-			}
-			if !slices.Equal(got, want) {
-				t.Errorf("table %d in %d ranges differs", number, parts)
-			}
+		slices.Sort(got)
+		if distinct := slices.Compact(got); len(distinct) != n || distinct[0] == 0 {
+			t.Errorf("%d of %d are distinct, the least %x", len(distinct), n, distinct[0])
 		}
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"ndd/engine/index/table"
 	"ndd/engine/index/worker"
 	"ndd/engine/oracle/must"
+	"ndd/engine/oracle/sets"
 	"ndd/engine/storage/store"
 	"ndd/numa"
 )
@@ -26,7 +27,7 @@ var workerFingerprints = flag.Int("worker.n", 1_000_000, "fingerprints of Benchm
 // give the same answers. A single query through a worker takes longer by one hand-over, which many
 // goroutines and batches share.
 func BenchmarkWorker(b *testing.B) {
-	base, queries := planted(*workerFingerprints, 100_000)
+	base, queries := sets.Planted(*workerFingerprints, 100_000)
 	path, dir := filepath.Join(b.TempDir(), "base.bin"), filepath.Join(b.TempDir(), "index")
 	must.Do(b, os.WriteFile(path, store.Bytes64(base), 0o644))
 	built, err := buildIndex(b.Context(), dir, path, "halves", table.LayoutPlanar)

@@ -2,7 +2,7 @@
 // everything with everything: slow, short, and without a kernel, a table or a
 // goroutine in it. And it has what tests run on: every kernel of this machine
 // ([EachKernel]), machines with a given memory ([Machine]), and no goroutine
-// that is left behind ([NoLeaks]). Only tests import it.
+// that is left behind ([NoLeaks]). Only tests and bench import it.
 package oracle
 
 import (

@@ -36,12 +36,12 @@ type builder struct {
 
 // open takes the input.
 func (b *builder) open(in *Input) (err error) {
-	chunks := in.chunks()
-	b.rows, b.input = chunks, chunks
+	prints := in.prints()
+	b.rows, b.input = prints, prints
 	if len(in.Sources) == 0 {
 		return nil
 	}
-	if len(chunks) > 0 {
+	if prints.Len() > 0 {
 		return errors.New("fingerprints and segments to be put together")
 	}
 	if b.merge, err = newMerging(in.Sources); err != nil {

@@ -21,8 +21,9 @@ import (
 
 // An Input is what a segment is built from.
 type Input struct {
-	Fingerprints []uint64   // by row, in any order, with repetitions
-	Chunks       [][]uint64 // more of them, where they do not lie in one piece
+	Fingerprints []uint64    // by row, in any order, with repetitions
+	Chunks       [][]uint64  // more of them, where they do not lie in one piece
+	Prints       radix.Input // instead of these, where they do not lie in memory
 	// whose documents follow one another, where there are neither Fingerprints nor Chunks
 	Sources []Source
 	IDs     iter.Seq2[string, error] // by row; nil when documents have none
@@ -32,16 +33,20 @@ type Input struct {
 
 // Len returns the number of documents.
 func (in *Input) Len() int {
-	n := in.chunks().Len()
+	n := in.prints().Len()
 	for i := range in.Sources {
 		n += int(in.Sources[i].Len())
 	}
 	return n
 }
 
-func (in *Input) chunks() radix.Chunks {
-	if len(in.Fingerprints) == 0 {
-		return in.Chunks
+// prints returns the fingerprints that are not of Sources.
+func (in *Input) prints() radix.Input {
+	switch {
+	case in.Prints != nil:
+		return in.Prints
+	case len(in.Fingerprints) == 0:
+		return radix.Chunks(in.Chunks)
 	}
 	return append(radix.Chunks{in.Fingerprints}, in.Chunks...)
 }

@@ -20,9 +20,6 @@ import (
 //	                            `--> unary, fences: 0.3 to 0.5 bytes a key
 //	Write: unary --> lines, wide; all planes --> sink
 //
-// A table that does not fit in memory is flushed after some pieces: its low and rest go to files of
-// their own.
-//
 // Napkin, a key: packing 10 instructions for each of three planes, 8 bytes read from the
 // cache and 5 written; the lines 100 for each line, one a key. Memory beside the
 // rooms: 2^bucketBits + keys bits of unary, 1/16 bit a key of fences, and the lines.
@@ -31,11 +28,8 @@ type PlanarBuilder struct {
 	unary  *memory.Buffer[uint64]
 	fences *memory.Buffer[uint64]
 
-	mu      sync.Mutex
-	pieces  []planarPiece
-	flushed int    // pieces that [PlanarBuilder.Flush] has written,
-	written uint64 // and their keys
-	rest    restWriter
+	mu     sync.Mutex
+	pieces []planarPiece
 }
 
 // NewPlanarBuilder returns a builder of a table of n distinct keys. Its memory is off the heap until
@@ -91,48 +85,19 @@ func (b *PlanarBuilder) Pack(rank uint64, keys, room []uint64) {
 	b.mu.Unlock()
 }
 
-// Flush writes the pieces that were packed since the last Flush, which must be those of the next
-// ranks, to the sections "low" and "rest" of a table that is larger than memory; then their rooms
-// may be used again. Once some were flushed all must be, and Write writes the other sections.
-func (b *PlanarBuilder) Flush(low, rest io.Writer) error {
-	pieces := b.inOrder(b.flushed, b.written)
-	width := b.head.restBits()
-	if err := cmp.Or(writeLow(low, pieces, width), b.rest.write(rest, pieces, width)); err != nil {
-		return err
-	}
-	for i := range pieces {
-		pieces[i].words = nil
-		b.written += uint64(pieces[i].keys)
-	}
-	b.flushed = len(b.pieces)
-	if b.written < b.head.keys {
-		return nil
-	}
-	return cmp.Or(padLow(low), b.rest.close(rest))
-}
-
-// inOrder sorts the pieces from one on, whose first key must have the given rank, and returns them.
-func (b *PlanarBuilder) inOrder(from int, rank uint64) []planarPiece {
-	pieces := b.pieces[from:]
-	slices.SortFunc(pieces, func(p, q planarPiece) int { return cmp.Compare(p.rank, q.rank) })
-	for _, p := range pieces {
-		if p.rank != rank {
-			panic(fmt.Sprintf("table: keys from rank %d to %d are missing, or there twice", rank, p.rank))
-		}
-		rank += uint64(p.keys)
-	}
-	return pieces
-}
-
 // Write writes the table, which must be complete, as sections of sink whose names begin with
 // prefix. The builder is of no more use then.
 func (b *PlanarBuilder) Write(sink store.Sink, prefix string, threads int) error {
+	slices.SortFunc(b.pieces, func(p, q planarPiece) int { return cmp.Compare(p.rank, q.rank) })
 	at := uint64(0)
-	for _, p := range b.inOrder(0, 0) {
+	for _, p := range b.pieces {
+		if p.rank != at {
+			panic(fmt.Sprintf("table: keys from rank %d to %d are missing, or there twice", at, p.rank))
+		}
 		at += uint64(p.keys)
 	}
-	if at != b.head.keys || b.flushed > 0 && b.flushed < len(b.pieces) {
-		panic(fmt.Sprintf("table: %d keys of %d, %d of %d pieces flushed", at, b.head.keys, b.flushed, len(b.pieces)))
+	if at != b.head.keys {
+		panic(fmt.Sprintf("table: %d keys of %d", at, b.head.keys))
 	}
 	d, width := b.directory(threads), b.head.restBits()
 	for _, section := range []struct {
@@ -145,16 +110,10 @@ func (b *PlanarBuilder) Write(sink store.Sink, prefix string, threads int) error
 		}},
 		{"lines", func(w io.Writer) error { return writeWords(w, d.lines) }},
 		{"wide", func(w io.Writer) error { return writeWords(w, d.wide.Words) }},
-		{"low", func(w io.Writer) error { return cmp.Or(writeLow(w, b.pieces, width), padLow(w)) }},
-		{"rest", func(w io.Writer) error {
-			var rest restWriter
-			return cmp.Or(rest.write(w, b.pieces, width), rest.close(w))
-		}},
+		{"low", func(w io.Writer) error { return writeLow(w, b.pieces, width) }},
+		{"rest", func(w io.Writer) error { return writeRest(w, b.pieces, width) }},
 		{"fences", func(w io.Writer) error { return writeWords(w, b.fences.Data) }},
 	} {
-		if b.flushed > 0 && (section.name == "low" || section.name == "rest") {
-			continue
-		}
 		sink.Section(prefix + section.name)
 		if err := section.write(sink); err != nil {
 			return err

@@ -1,9 +1,7 @@
 package table
 
 import (
-	"bytes"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -57,35 +55,7 @@ func packed(t *testing.T, keys []uint64, rng *rand.Rand, threads int) *store.Mem
 	return &m
 }
 
-// flushed is the table that a builder makes of keys and flushes after some pieces, whose memory is then overwritten.
-func flushed(t *testing.T, keys []uint64, rng *rand.Rand) map[string][]byte {
-	t.Helper()
-	b, err := NewPlanarBuilder(uint64(len(keys)))
-	must.Do(t, err)
-	defer b.Free()
-	var low, rest bytes.Buffer
-	for at := 0; at < len(keys); {
-		n := min(len(keys)-at, 1+rng.IntN(1<<rng.IntN(17)))
-		room := make([]uint64, n)
-		middle := rng.IntN(n + 1)
-		b.Pack(uint64(at+middle), keys[at+middle:at+n], room[middle:])
-		b.Pack(uint64(at), keys[at:at+middle], room[:middle])
-		must.Do(t, b.Flush(&low, &rest))
-		for i := range room {
-			room[i] = rng.Uint64()
-		}
-		at += n
-	}
-	var m store.Memory
-	must.Do(t, b.Write(&m, "", 2))
-	m.Section("low")
-	m.Write(low.Bytes())
-	m.Section("rest")
-	m.Write(rest.Bytes())
-	return sections(t, &m)
-}
-
-// TestPlanarBuilder: piece by piece, and flushed, it is byte for byte the table of all keys at once.
+// TestPlanarBuilder: piece by piece, it is byte for byte the table of all keys at once.
 func TestPlanarBuilder(t *testing.T) {
 	inputs := skewed(60_000)
 	for _, set := range sets.All(3000, 0, 3, 5) {
@@ -109,9 +79,6 @@ func TestPlanarBuilder(t *testing.T) {
 				"1 thread":  sections(t, packed(t, keys, rng, 1)),
 				"4 threads": sections(t, packed(t, keys, rng, 4)),
 			}
-			if len(keys) > 0 {
-				made["flushed"] = flushed(t, keys, rng)
-			}
 			for how, got := range made {
 				for name, bytes := range want {
 					if !slices.Equal(got[name], bytes) {
@@ -128,26 +95,14 @@ func TestPlanarBuilderMisuse(t *testing.T) {
 	for name, misuse := range map[string]func(b *PlanarBuilder, m *store.Memory){
 		"missing": func(b *PlanarBuilder, m *store.Memory) {
 			b.Pack(0, []uint64{1}, make([]uint64, 1))
-			b.Write(m, "",
-				1)
+			b.Write(m, "", 1)
 		},
 		"a gap": func(b *PlanarBuilder, m *store.Memory) {
 			b.Pack(1, []uint64{1}, make([]uint64, 1))
-			b.Write(m, "",
-				1)
+			b.Write(m, "", 1)
 		},
 		"descending": func(b *PlanarBuilder, _ *store.Memory) { b.Pack(0, []uint64{2, 1}, make([]uint64, 2)) },
 		"equal":      func(b *PlanarBuilder, _ *store.Memory) { b.Pack(0, []uint64{2, 2}, make([]uint64, 2)) },
-		"flushed with a gap": func(b *PlanarBuilder, _ *store.Memory) {
-			b.Pack(1, []uint64{1}, make([]uint64, 1))
-			b.Flush(io.Discard, io.Discard)
-		},
-		"flushed in part": func(b *PlanarBuilder, m *store.Memory) {
-			b.Pack(0, []uint64{1}, make([]uint64, 1))
-			b.Flush(io.Discard, io.Discard)
-			b.Pack(1, []uint64{2}, make([]uint64, 1))
-			b.Write(m, "", 1)
-		},
 		"descending from piece to piece": func(_ *PlanarBuilder, m *store.Memory) {
 			keys := make([]uint64, 8193)
 			for i := range keys[:8192] {

@@ -141,13 +141,7 @@ func packUnary(words, keys []uint64, rank uint64, bucketBits uint) (ascend bool)
 	return descents == 0
 }
 
-// padLow writes the padding behind the last key in the section "low".
-func padLow(to io.Writer) error {
-	_, err := to.Write(make([]byte, 2*asm.PlanarPad))
-	return err
-}
-
-// writeLow writes pieces that follow each other to the section "low".
+// writeLow writes all pieces to the section "low", and padding behind the last key.
 func writeLow(to io.Writer, pieces []planarPiece, width uint) error {
 	var buffer, low []uint64
 	for i := range pieces {
@@ -157,39 +151,33 @@ func writeLow(to io.Writer, pieces []planarPiece, width uint) error {
 			return err
 		}
 	}
-	return nil
+	_, err := to.Write(make([]byte, 2*asm.PlanarPad))
+	return err
 }
 
-// A restWriter writes the section "rest", pieces that follow each other. Two of them may share a word.
-type restWriter struct {
-	shared uint64 // what is known of a word that is not written yet
-	open   bool   // whether there is one
-}
-
-func (w *restWriter) write(to io.Writer, pieces []planarPiece, width uint) error {
+// writeRest writes all pieces to the section "rest". Two of them may share a word.
+func writeRest(to io.Writer, pieces []planarPiece, width uint) error {
 	var buffer, rest []uint64
+	var shared [1]uint64 // what is known of a word that is not written yet,
+	open := false        // if there is one
 	for i := range pieces {
 		p := &pieces[i]
 		rest, _, buffer = p.planes(width, buffer)
 		if len(rest) == 0 {
 			continue
 		}
-		rest[0] |= w.shared
-		w.shared, w.open = 0, (p.rank+uint64(p.keys))*uint64(width)%64 != 0
-		if w.open {
-			w.shared, rest = rest[len(rest)-1], rest[:len(rest)-1]
+		rest[0] |= shared[0]
+		shared[0], open = 0, (p.rank+uint64(p.keys))*uint64(width)%64 != 0
+		if open {
+			shared[0], rest = rest[len(rest)-1], rest[:len(rest)-1]
 		}
 		if _, err := to.Write(store.Bytes64(rest)); err != nil {
 			return err
 		}
 	}
-	return nil
-}
-
-// close writes the last word.
-func (w *restWriter) close(to io.Writer) (err error) {
-	if w.open {
-		_, err = to.Write(store.Bytes64([]uint64{w.shared}))
+	if !open {
+		return nil
 	}
+	_, err := to.Write(store.Bytes64(shared[:]))
 	return err
 }
