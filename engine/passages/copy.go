@@ -12,6 +12,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/ingest"
 	"ndd/engine/near/dedup"
 	"ndd/engine/result"
 )
@@ -112,7 +113,7 @@ func (r *Result) rewrite(ctx context.Context, names *dedup.Copies, meter *docume
 	}
 	report, err := w.Copy(ctx, names, meter, create)
 	if err == nil && missing.Load() > 0 {
-		err = dedup.Changed(strings.Join(r.inputs, ", "))
+		err = ingest.Changed(strings.Join(r.inputs, ", "))
 	}
 	return report, err
 }
@@ -125,7 +126,7 @@ func (r *Result) judge(h *head, x *document.Extractor, u document.Unit) (v dedup
 	}
 	doc, err := x.Extract(u)
 	if err != nil || xxhash.Sum64String(doc.Text) != h.hash {
-		return v, dedup.Changed(h.ID)
+		return v, ingest.Changed(h.ID)
 	}
 	at, left := 0, false
 	for _, c := range cuts {
@@ -168,7 +169,7 @@ func (r *Result) Texts(ctx context.Context, rows []int) (map[int]string, error) 
 			}
 		}
 		if len(rows) > 0 && r.spool.at(rows[0]).Source == source {
-			return nil, dedup.Changed(r.spool.at(rows[0]).ID)
+			return nil, ingest.Changed(r.spool.at(rows[0]).ID)
 		}
 	}
 	return texts, nil

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/ingest"
 	"ndd/engine/near/dedup"
 	"ndd/engine/storage/spill"
 )
@@ -23,7 +24,7 @@ type Result struct {
 	inputs    []string
 	docs      []document.Document // instead of inputs
 	reading   document.Options
-	fileUnits []int
+	fileUnits ingest.ReadFiles
 	spool     *spool
 	marks     int // of all documents: without one no document has a window
 	repeats   *spill.Run[repeat]

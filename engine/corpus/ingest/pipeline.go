@@ -26,8 +26,9 @@ type Steps[R any] struct {
 	// and returns whether its document is needed. It is called in order by one goroutine, which then
 	// reads all files, or by several in the order of each file where FileUnits is given.
 	Want func(unit int) bool
-	// FileUnits is that of the report of an earlier reading of the same inputs, or nil.
-	FileUnits []int
+	// FileUnits is that of the report of an earlier reading of the same inputs, or nil. The run fails
+	// with the error of [Changed] at the first file that differs.
+	FileUnits ReadFiles
 	// Worker returns a function that makes the result of a document, with the number that Want was
 	// called with. It is called once for each worker, and what it returns is called by that worker
 	// only; the document is the callee's during the call. An error ends the run.
@@ -84,10 +85,13 @@ func Extract[R any](ctx context.Context, inputs []string, cfg Config, s Steps[R]
 		o.Producers = 1
 	}
 	err := parallel.OrderedParts(ctx, o, p.parts(ctx, inputs), p.work, p.emit)
+	if err == nil && s.FileUnits != nil {
+		err = s.FileUnits.Check(len(p.report.FileUnits), "")
+	}
 	if err == nil {
 		p.report.Units = 0
-		for _, n := range p.report.FileUnits {
-			p.report.Units += n
+		for _, f := range p.report.FileUnits {
+			p.report.Units += f.Units
 		}
 	}
 	m := cfg.Document.Meter
@@ -153,12 +157,13 @@ func (p *pipeline[R]) parts(ctx context.Context, inputs []string) iter.Seq[paral
 			if p.steps.stored != nil {
 				part[len(part)-1].stored = p.steps.stored(f)
 			}
-			if p.steps.FileUnits != nil {
-				if file == len(p.steps.FileUnits) {
-					yield(func(context.Context, func(*batch[R]) bool) error { return errMoreFiles })
+			if before := p.steps.FileUnits; before != nil {
+				if err := before.Check(file, f.Path); err != nil {
+					yield(func(context.Context, func(*batch[R]) bool) error { return err })
 					return
 				}
-				unit += p.steps.FileUnits[file]
+				part[len(part)-1].units = before[file].Units
+				unit += before[file].Units
 			}
 			file++
 			n, known := f.Size()
@@ -176,15 +181,13 @@ func (p *pipeline[R]) parts(ctx context.Context, inputs []string) iter.Seq[paral
 	}
 }
 
-// errMoreFiles is the error where there are more files than at the first reading.
-var errMoreFiles = errors.New("there are more files than at the first reading")
-
-// A found is what [document.Files] yields, the number of the file's first unit where that is known,
-// and its stored items, if any.
+// A found is what [document.Files] yields, the number of the file's first unit and how many it has where that
+// is known, and its stored items, if any.
 type found[R any] struct {
 	file   document.File
 	err    error
 	unit   int
+	units  int
 	stored iter.Seq2[item[R], error]
 }
 
@@ -206,6 +209,9 @@ func (p *pipeline[R]) scan(part []found[R]) parallel.Produce[*batch[R]] {
 				if err != nil {
 					number = noUnit
 				} else {
+					if p.steps.FileUnits != nil && units == f.units {
+						return Changed(f.file.Path)
+					}
 					if p.steps.Want != nil {
 						number = p.number(f, units)
 					}
@@ -327,7 +333,11 @@ func (p *pipeline[R]) emit(b *batch[R]) error {
 	ends := b.ends
 	for i := 0; ; i++ {
 		for ; len(ends) > 0 && ends[0].items == i; ends = ends[1:] {
-			p.report.FileUnits = append(p.report.FileUnits, ends[0].units)
+			end := FileUnits{ends[0].file.Path, ends[0].units}
+			if i := len(p.report.FileUnits); p.steps.FileUnits != nil && p.steps.FileUnits[i] != end {
+				return Changed(end.Path)
+			}
+			p.report.FileUnits = append(p.report.FileUnits, end)
 			if p.steps.finish != nil && !ends[0].stored {
 				p.steps.finish(ends[0].file)
 			}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/binary"
+	"fmt"
 	"io"
 	"slices"
 	"unsafe"
@@ -51,16 +52,42 @@ type Record struct {
 	Payload     []byte              // what else [Steps].Record keeps
 }
 
+// FileUnits is the number of units of a file.
+type FileUnits struct {
+	Path  string
+	Units int
+}
+
+// ReadFiles are the files of a reading, in order.
+type ReadFiles []FileUnits
+
+// Check returns the error of [Changed] where a later reading finds path as file i, or no more files where
+// path is empty, and this one found another: path is new, or the other is gone.
+func (r ReadFiles) Check(i int, path string) error {
+	switch {
+	case i == len(r) && path != "", i < len(r) && path != "" && path < r[i].Path:
+		return Changed(path)
+	case i < len(r) && path != r[i].Path:
+		return Changed(r[i].Path)
+	}
+	return nil
+}
+
+// Changed returns the error of a file or document that is not what an earlier reading found.
+func Changed(where string) error {
+	return fmt.Errorf("%s: changed since it was first read: run again while nothing writes to it", where)
+}
+
 // Report sums up a run.
 type Report struct {
-	Units     int      // found by the scanner: documents, and what turned out to be none
-	Documents int      // emitted, those with too few features among them
-	TooFew    int      // documents with too few features: marked, without a fingerprint
-	Repaired  int      // documents in which invalid bytes were replaced
-	NoID      int      // documents without the field that the options name for IDs, called by their places
-	Unknown   int      // documents of an encoding that nobody knows, read by what their bytes show
-	Charsets  []string // some of the names of these encodings, each once
-	FileUnits []int    // units of each file, in order, as far as the run came
+	Units     int       // found by the scanner: documents, and what turned out to be none
+	Documents int       // emitted, those with too few features among them
+	TooFew    int       // documents with too few features: marked, without a fingerprint
+	Repaired  int       // documents in which invalid bytes were replaced
+	NoID      int       // documents without the field that the options name for IDs, called by their places
+	Unknown   int       // documents of an encoding that nobody knows, read by what their bytes show
+	Charsets  []string  // some of the names of these encodings, each once
+	FileUnits ReadFiles // of each file, in order, as far as the run came
 	Files     int64
 	BytesRead int64 // from disk, before decompression
 	TextBytes int64 // extracted

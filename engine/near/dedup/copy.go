@@ -13,9 +13,9 @@ import (
 	"math"
 	"os"
 	"runtime"
-	"strings"
 
 	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/ingest"
 	"ndd/engine/parallel"
 )
 
@@ -52,7 +52,7 @@ type Verdict struct {
 type Rewriting struct {
 	Inputs    []string
 	Options   document.Options // with which they were read
-	FileUnits []int            // of the report of the first reading; nil if there was none
+	FileUnits ingest.ReadFiles // of the report of the first reading; nil if there was none
 	Threads   int
 
 	// Judge returns, for a file and the number of its first unit of all, a function that is called with
@@ -122,14 +122,16 @@ func (w *Rewriting) Copy(ctx context.Context, names *Copies, meter *document.Met
 			if err != nil {
 				return err
 			}
-			if again && len(reports) == len(w.FileUnits) {
-				return Changed(strings.Join(w.Inputs, ", "))
+			if again {
+				if err := w.FileUnits.Check(len(reports), f.Path); err != nil {
+					return err
+				}
 			}
 			k := &copier{opts: opts, names: names, create: create, file: f, fields: w.Fields, beside: w.Beside,
 				report: new(CopyReport)}
 			judge, left := w.Judge(f, unit), 0
 			if again {
-				left = w.FileUnits[len(reports)]
+				left = w.FileUnits[len(reports)].Units
 			}
 			if w.Work != nil {
 				k.work, k.decision = w.Work, w.Decision(f, unit, left)
@@ -141,7 +143,7 @@ func (w *Rewriting) Copy(ctx context.Context, names *Copies, meter *document.Met
 			}
 			k.end = func() error {
 				if again && left != 0 {
-					return Changed(f.Path)
+					return ingest.Changed(f.Path)
 				}
 				return nil
 			}
@@ -150,10 +152,10 @@ func (w *Rewriting) Copy(ctx context.Context, names *Copies, meter *document.Met
 				return nil
 			}
 		}
-		if len(reports) < len(w.FileUnits) {
-			return Changed(strings.Join(w.Inputs, ", "))
+		if !again {
+			return nil
 		}
-		return nil
+		return w.FileUnits.Check(len(reports), "")
 	}
 	err := copyFiles(ctx, w.Threads, opts, produce)
 	all := CopyReport{Lost: lost}

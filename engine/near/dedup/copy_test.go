@@ -283,28 +283,36 @@ func TestCopyErrors(t *testing.T) {
 	}
 }
 
-// TestCopyChanged: a file that has another line, or is one file more or less, since it was read is
-// an error that names it, whatever lies behind it.
+// TestCopyChanged: a file that has another line, or is new or gone, since it was read is named by the error
+// of both readings that follow.
 func TestCopyChanged(t *testing.T) {
-	line := func(n int) string { return fmt.Sprintf("{\"id\":%d,\"text\":\"line %d, which is short\"}\n", n, n) }
-	for name, change := range map[string]func() error{
-		"a line more": func() error { return os.WriteFile("in/a.jsonl", []byte(line(1)+line(2)+line(3)), 0o644) },
-		"a line less": func() error { return os.WriteFile("in/a.jsonl", []byte(line(1)), 0o644) },
-		"a file more": func() error { return os.WriteFile("in/c.jsonl", []byte(line(7)), 0o644) },
-		"a file less": func() error { return os.Remove("in/b.jsonl") },
+	line := func(n int) string {
+		return fmt.Sprintf("{\"id\":%d,\"text\":\"line %d, of some more words than are too few for a fingerprint\"}\n", n, n/2)
+	}
+	for _, test := range []struct{ file, text string }{
+		{"in/a.jsonl", line(0) + line(1) + line(3)},
+		{"in/a.jsonl", line(0)},
+		{"in/aa.jsonl", line(7)}, // new
+		{"in/c.jsonl", line(7)},  // new
+		{"in/a.jsonl", ""},       // gone
+		{"in/b.jsonl", ""},       // gone
 	} {
-		t.Run(name, func(t *testing.T) {
+		t.Run(fmt.Sprint(test.file, " of ", len(test.text)), func(t *testing.T) {
 			t.Chdir(t.TempDir())
-			write(t, map[string]string{"in/a.jsonl": line(1) + line(2), "in/b.jsonl": line(4) + line(5)})
-			r := found(t, read(t, "in", ingest.Config{}, ReadOptions{}), Options{K: 3})
+			write(t, map[string]string{"in/a.jsonl": line(0) + line(1), "in/b.jsonl": line(4) + line(5)})
+			c := read(t, "in", ingest.Config{}, ReadOptions{})
+			r := found(t, c, Options{K: 3})
 			names, err := NewCopies(t.Context(), r.corpus.from.inputs, "out")
-			if err == nil {
-				err = change()
-			}
 			must.Do(t, err)
-			if _, err := r.Copy(t.Context(), names, nil, into(map[string]string{})); err == nil ||
-				!strings.Contains(err.Error(), "in") || !strings.Contains(err.Error(), "changed") {
-				t.Errorf("%v", err)
+			if must.Do(t, os.RemoveAll(test.file)); test.text != "" {
+				write(t, map[string]string{test.file: test.text})
+			}
+			_, copied := r.Copy(t.Context(), names, nil, into(map[string]string{}))
+			_, compared := Find(t.Context(), c, Options{K: 3, Verify: &Verify{Rule: Rule{{Jaccard: 0.5}}}})
+			for _, err := range []error{copied, compared} {
+				if err == nil || !strings.HasPrefix(err.Error(), test.file+":") || !strings.Contains(err.Error(), "changed") {
+					t.Error(err)
+				}
 			}
 		})
 	}

@@ -141,7 +141,7 @@ func (m *Members) WriteSets(ctx context.Context, path string, inputs []string, c
 					return set{number: -1}, nil
 				}
 				if int64(lengthOf(len(doc.Text))) != list[i].bytes {
-					return set{}, Changed(document.Place(doc.Source, doc.Line))
+					return set{}, ingest.Changed(document.Place(doc.Source, doc.Line))
 				}
 				return set{list[i].number, shingler.Append(nil, doc.Text)}, nil
 			}, nil

@@ -14,7 +14,7 @@ import (
 type origin struct {
 	inputs    []string // nil for fingerprint files
 	options   document.Options
-	fileUnits []int              // units of each file
+	fileUnits ingest.ReadFiles
 	units     bitmap             // which units of the inputs became rows
 	before    []Row              // rows before each unitsEach units
 	rows      Row                // all
@@ -25,7 +25,7 @@ type origin struct {
 const unitsEach = 512
 
 // end is called when all is read.
-func (o *origin) end(fileUnits []int) {
+func (o *origin) end(fileUnits ingest.ReadFiles) {
 	o.fileUnits = fileUnits
 	for i, word := range o.units {
 		if i%(unitsEach/64) == 0 {
@@ -72,11 +72,6 @@ func (o *origin) readable() error {
 		return fmt.Errorf("%w a pipe (%s) cannot be read twice: put it in a file", errAgain, o.inputs[i])
 	}
 	return nil
-}
-
-// Changed returns the error of documents that are not what they were.
-func Changed(where string) error {
-	return fmt.Errorf("%s: changed since it was first read: run again while nothing writes to it", where)
 }
 
 // bitmap is a set of small integers.

@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/ingest"
 )
 
 // A Removal says which documents of a file another program is to remove.
@@ -54,7 +55,7 @@ func (r *Result) Removals(ctx context.Context, create Create) (list []Removal, e
 		}
 		i, known := files[rec.place.File]
 		if !known {
-			return nil, Changed(rec.place.File)
+			return nil, ingest.Changed(rec.place.File)
 		}
 		of := &list[i]
 		for left := unread[of.File]; len(left) > 0 && left[0] < rec.place.Row; left = unread[of.File] {

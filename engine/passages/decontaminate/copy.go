@@ -11,6 +11,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/ingest"
 	"ndd/engine/near/dedup"
 	"ndd/engine/result"
 )
@@ -97,7 +98,7 @@ func (r *Result) rewrite(ctx context.Context, names *dedup.Copies, meter *docume
 	}
 	report, err := w.Copy(ctx, names, meter, create)
 	if err == nil && missing.Load() > 0 {
-		err = dedup.Changed(strings.Join(r.inputs, ", "))
+		err = ingest.Changed(strings.Join(r.inputs, ", "))
 	}
 	return report, err
 }

@@ -52,7 +52,7 @@ type Result struct {
 	threads int
 	spool   *spill.Run[byte]
 	all     []byte
-	units   []int // of the files
+	units   ingest.ReadFiles
 	met     []goes
 	gone    map[string][2]int // of each file, the range of met
 	scores  []float64         // of the candidates of met; 0 for one that is no hit
