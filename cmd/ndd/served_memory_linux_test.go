@@ -160,10 +160,6 @@ func largeRequests(size int) []largeRequest {
 		{"a page without an end", "/v1/query", "text/html", "<a " + strings.Repeat("a=b ", size/4-10)},
 		{"a deep page", "/v1/query", "text/html", strings.Repeat("<div><b>", size/8)},
 		{"a page of entities", "/v1/query", "text/html", strings.Repeat("&amp;", size/5)},
-		{"a comparison", "/v1/compare", "", fmt.Sprintf(`{"a": {"text": %q}, "b": {"text": %q}}`, words(size/2-100),
-			words(size/2-101))},
-		{"a comparison of what has nothing in common", "/v1/compare", "",
-			fmt.Sprintf(`{"a": {"text": %q}, "b": {"html": %q}}`, words(size/2-100), strings.Repeat("<p>a ", size/10-40))},
 		{"escaped text", "/v1/query", "", `{"text": "` + strings.Repeat(`\u00e9 a`, size/8-10) + `"}`},
 		{"HTML in JSON", "/v1/query", "", `{"html": "` + strings.Repeat("<p>a b", size/6-10) + `"}`},
 	}

@@ -70,7 +70,6 @@ has programs to copy, 'ndd help operations' sizes, backup and what to watch:
 
   POST /v1/query             find near-duplicates of a fingerprint or a document
   POST /v1/batch             the same for many fingerprints (little-endian 64-bit)
-  POST /v1/compare           compare two fingerprints or documents
   POST /v1/insert            add documents
   POST /v1/check-and-insert  add a document unless a near-duplicate is stored
   POST /v1/delete            delete documents by id or by fingerprint

@@ -88,12 +88,9 @@ func tooLarge(most int64) *problem {
 
 // workBytes returns the memory that a request takes for each byte of its body, the body included:
 // decoded copies, the extracted text and its features. The factors were measured with bodies of 8
-// MiB (the most: 4.6 for text in JSON, 7.4 for HTML, 8.5 for HTML in JSON, 22.8 for a comparison).
-func workBytes(to *route, media string, body []byte) int64 {
-	switch {
-	case to.pattern == "POST /v1/compare":
-		return 24
-	case media == mediaHTML, media == mediaJSON && bytes.Contains(body, []byte(`"html"`)):
+// MiB (the most: 4.6 for text in JSON, 7.4 for HTML, 8.5 for HTML in JSON).
+func workBytes(media string, body []byte) int64 {
+	if media == mediaHTML || media == mediaJSON && bytes.Contains(body, []byte(`"html"`)) {
 		return 9
 	}
 	return 6
@@ -105,7 +102,7 @@ func (s *service) reserveWork(v *visit) *problem {
 	if n <= bodyBytesFirst {
 		return nil
 	}
-	work := n * workBytes(v.to, v.media, v.body)
+	work := n * workBytes(v.media, v.body)
 	if work > s.limits.RequestMemory {
 		return refusal(http.StatusRequestEntityTooLarge, fmt.Sprintf("body: %d bytes would take %s to work on, more "+
 			"than the %s of requests: give the server more --memory", n, humanize.IBytes(uint64(work)),

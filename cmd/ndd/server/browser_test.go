@@ -206,13 +206,6 @@ func TestPageInABrowser(t *testing.T) {
 		t.Errorf("%d bits are boxed in %d entries", boxed, shown)
 	}
 
-	p.do(press("#other summary"), chromedp.WaitVisible("#against"), chromedp.SendKeys("#against",
-		pageA+" and seven more words that only this has"), press("#compare button"), chromedp.WaitVisible("#comparison .two"))
-	if got := p.text("#comparison"); !strings.Contains(got, "Of the first, 100.0 % is in the other") ||
-		!strings.Contains(got, "words that only this has") {
-		t.Errorf("comparison: %s", got)
-	}
-
 	p.fits("page")
 }
 

@@ -93,32 +93,6 @@ func TestAnswersAreBounded(t *testing.T) {
 	}
 }
 
-func TestCompare(t *testing.T) {
-	b := start(t, newIndex(t, 3, defaultRecipe(), nil), "")
-	got := ask[compareAnswer](t, b, "/v1/compare",
-		`{"a": {"fingerprint": "8000000000000001"}, "b": {"fingerprint": "0000000000000013"}, "k": 2}`)
-	if want := "{false 2 3 [63 4 1] 8000000000000001 0000000000000013 <nil>}"; fmt.Sprint(got) != want {
-		t.Errorf("%+v, want %s", got, want)
-	}
-	text, _ := json.Marshal(pageA)
-	longer, _ := json.Marshal("<p>" + pageA + " and a few words that only this one has, at its end")
-	got = ask[compareAnswer](t, b, "/v1/compare", fmt.Sprintf(`{"a": {"text": %s}, "b": {"html": %s}}`, text, longer))
-	if got.K != 3 || got.Distance != len(got.Bits) || got.Near != (got.Distance <= 3) || got.Texts == nil {
-		t.Fatalf("%+v", got)
-	}
-	if c := got.Texts; c.AInB != 1 || c.BInA >= 1 || c.Jaccard <= 0 || len(c.OnlyA) != 0 || len(c.OnlyB) != 1 ||
-		!strings.Contains(c.OnlyB[0].Text, "that only this one has") {
-		t.Errorf("%+v", c)
-	}
-	same := ask[compareAnswer](t, b, "/v1/compare", fmt.Sprintf(`{"a": {"text": %s}, "b": {"text": %[1]s}, "k": 0}`, text))
-	if !same.Near || same.Distance != 0 || same.Texts.Jaccard != 1 || same.A != same.B {
-		t.Errorf("%+v", same)
-	}
-	if n := b.index.Load().Stats().Documents; n != 0 {
-		t.Errorf("%d documents were stored", n)
-	}
-}
-
 // post sends a body with an id as header, unless that is empty, and decodes the answer, which must
 // be 200.
 func post[T any](t testing.TB, b *bench, path, media, body, id string) (answer T) {

@@ -136,7 +136,7 @@ func (s documents) item(v *visit, d *newDocument, ttl time.Duration, place strin
 	if s.refusesTaken(v) {
 		doc.OnConflict = engine.Keep
 	}
-	of, _, p := s.sketch(&d.subject, place)
+	of, p := s.sketch(&d.subject, place)
 	doc.Fingerprint, doc.TextBytes = of.print, of.textBytes
 	return doc, p
 }

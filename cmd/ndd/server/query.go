@@ -1,12 +1,8 @@
 package server
 
 import (
-	"math/bits"
-
 	"ndd/engine"
-	"ndd/engine/corpus/simhash"
 	"ndd/engine/index/live/version"
-	"ndd/engine/near/shingle"
 )
 
 // queries handles the requests that ask the index.
@@ -28,7 +24,7 @@ func (s queries) query(v *visit) (any, *problem) {
 	} else if p := v.decode(in); p != nil {
 		return nil, p
 	}
-	f, _, p := s.sketch(&in.subject, "body")
+	f, p := s.sketch(&in.subject, "body")
 	if p != nil {
 		return nil, p
 	}
@@ -147,98 +143,4 @@ func (l *listing) add(hits []engine.Hit) error {
 	}
 	l.Truncated = l.listed < l.Documents
 	return nil
-}
-
-// passagesMax is how many passages of each document an answer has at most.
-const passagesMax = 100
-
-// A compareRequest is the body of /v1/compare.
-type compareRequest struct {
-	A *subject  `json:"a"`
-	B *subject  `json:"b"`
-	K *bitCount `json:"k"`
-}
-
-// A compareAnswer is the distance of two subjects, and the comparison of their texts if both are
-// documents.
-type compareAnswer struct {
-	Near     bool            `json:"near"`
-	K        int             `json:"k"`
-	Distance int             `json:"distance"`
-	Bits     []int           `json:"bits"`
-	A        string          `json:"a"`
-	B        string          `json:"b"`
-	Texts    *textComparison `json:"texts,omitempty"`
-}
-
-// A textComparison compares two texts by their shingles: 3 words in a row, or 5 characters.
-type textComparison struct {
-	Shared  int       `json:"shared_shingles"`
-	Jaccard float64   `json:"jaccard"`
-	AInB    float64   `json:"a_in_b"`
-	BInA    float64   `json:"b_in_a"`
-	OnlyA   []passage `json:"only_a"`
-	OnlyB   []passage `json:"only_b"`
-}
-
-// passage is a part of a text.
-type passage struct {
-	Start int    `json:"start"`
-	End   int    `json:"end"`
-	Words int    `json:"words"`
-	Text  string `json:"text"`
-}
-
-// compare is /v1/compare.
-func (s queries) compare(v *visit) (any, *problem) {
-	in := new(compareRequest)
-	if p := v.decode(in); p != nil {
-		return nil, p
-	}
-	k, p := v.distance(in.K)
-	if p != nil {
-		return nil, p
-	}
-	var sides [2]sketch
-	var texts [2]string
-	for i, name := range []string{"a", "b"} {
-		side := []*subject{in.A, in.B}[i]
-		if side == nil {
-			return nil, misfit("body", "expected required property %s", name)
-		}
-		if sides[i], texts[i], p = s.sketch(side, "body."+name); p != nil {
-			return nil, p
-		}
-	}
-	a, b := sides[0].print, sides[1].print
-	answer := &compareAnswer{K: k, A: a.String(), B: b.String(), Distance: simhash.Distance(a, b), Bits: differing(a, b)}
-	answer.Near = answer.Distance <= k
-	if in.A.Fingerprint == nil && in.B.Fingerprint == nil {
-		c, err := shingle.Compare(texts[0], texts[1], *s.index.Load().Recipe())
-		if err != nil {
-			return nil, broken(err)
-		}
-		answer.Texts = &textComparison{c.Shared, c.Jaccard, c.AInB, c.BInA, passages(texts[0], &c.A),
-			passages(texts[1], &c.B)}
-	}
-	return answer, nil
-}
-
-// differing returns the bits in which two fingerprints differ, the leading one first.
-func differing(a, b simhash.Fingerprint) []int {
-	list := []int{}
-	for diff := uint64(a ^ b); diff != 0; {
-		bit := 63 - bits.LeadingZeros64(diff)
-		list, diff = append(list, bit), diff&^(1<<bit)
-	}
-	return list
-}
-
-// passages returns the first passages of a text that the other one lacks.
-func passages(text string, side *shingle.Text) []passage {
-	list := make([]passage, 0, min(len(side.Passages), passagesMax))
-	for _, p := range side.Passages[:min(len(side.Passages), passagesMax)] {
-		list = append(list, passage{p.Start, p.End, p.Tokens, text[p.Start:p.End]})
-	}
-	return list
 }

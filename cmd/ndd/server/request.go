@@ -318,24 +318,20 @@ type sketch struct {
 // sketchOf returns the sketch of a document.
 func sketchOf(d engine.Doc) sketch { return sketch{d.Fingerprint, d.TextBytes} }
 
-// sketch returns the subject's sketch, and its text if it is a document. Place is its position in
-// the request.
-func (s *service) sketch(sub *subject, place string) (_ sketch, text string, p *problem) {
-	p = oneOf(place, "fingerprint, text and html", sub.Fingerprint != nil, sub.Text != nil, sub.HTML != nil)
-	switch {
-	case p != nil:
-		return sketch{}, "", p
-	case sub.Fingerprint != nil:
-		return sketch{print: simhash.Fingerprint(*sub.Fingerprint)}, "", nil
-	case sub.HTML != nil:
-		text, place = s.textOf([]byte(*sub.HTML), mediaHTML), place+".html"
-	default:
-		if text = *sub.Text; !sub.whole {
-			place += ".text"
-		}
+// sketch returns the subject's sketch. Place is its position in the request.
+func (s *service) sketch(sub *subject, place string) (sketch, *problem) {
+	if p := oneOf(place, "fingerprint, text and html", sub.Fingerprint != nil, sub.Text != nil, sub.HTML != nil); p != nil {
+		return sketch{}, p
 	}
-	of, p := s.sketchText(text, place)
-	return of, text, p
+	switch {
+	case sub.Fingerprint != nil:
+		return sketch{print: simhash.Fingerprint(*sub.Fingerprint)}, nil
+	case sub.HTML != nil:
+		return s.sketchText(s.textOf([]byte(*sub.HTML), mediaHTML), place+".html")
+	case sub.whole:
+		return s.sketchText(*sub.Text, place)
+	}
+	return s.sketchText(*sub.Text, place+".text")
 }
 
 // textOf returns the text of a document as `ndd fingerprint` does. The content type is text/plain

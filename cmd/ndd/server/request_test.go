@@ -83,10 +83,6 @@ var malformed = []struct {
 	{"/v1/check-and-insert?id=a&k=9", "text/plain", pageA, 422, "query.k"},
 	{"/v1/check-and-insert", "text/html", pageA, 422, "Document-Id"},
 	{"/v1/insert", "", `{"documents": [` + strings.Repeat("1,", 1<<20) + `1]}`, 422, "body.documents[0]"},
-	{"/v1/compare", "", `{"a": {` + print0 + `}}`, 422, "expected required property b"},
-	{"/v1/compare", "", `{"a": {}, "b": {}}`, 422, "body.a"},
-	{"/v1/compare", "", `{"a": {` + print0 + `}, "b": {"text": "short"}}`, 422, "body.b.text"},
-	{"/v1/compare", "", `{"a": {` + print0 + `, "text": "x"}, "b": {"text": "short"}}`, 422, "body.a"},
 	{"/v1/batch", "application/octet-stream", ``, 400, "body"},
 	{"/v1/delete", "", `{}`, 422, "one of id, ids and fingerprint"},
 	{"/v1/delete", "", `{"id": ""}`, 422, "body.id"},
@@ -108,8 +104,6 @@ var malformed = []struct {
 	{"/v1/insert", "", `{"documents": [{"id": "a", "Id": "b", ` + print0 + `}], "k": 65}`, 422,
 		"body.documents[0].Id: unexpected property"},
 	{"/v1/delete", "", `{"id": "row-0", "ID": "row-0"}`, 422, "body.ID: unexpected property"},
-	{"/v1/compare", "", `{"a": {` + print0 + `}, "A": {` + print0 + `}, "b": {` + print0 + `}}`, 422,
-		"body.A: unexpected property"},
 	{"/v1/query", "", "{\"text\": \"caf\xe9\"}", 422, "body.text: not UTF-8"},
 	// The detail says where and what.
 	{"/v1/query", "", `{` + print0 + `, "k": 65}`, 422, "body.k: k = 65, but the index was built for k from 0 to 3"},
@@ -325,7 +319,6 @@ func FuzzBodies(f *testing.F) {
 	f.Add("/v1/insert", "application/json", []byte(`{"documents": [{"id": "a", "html": "<p>`+pageA+`"}]}`))
 	f.Add("/v1/insert?id=a", "text/plain", []byte(pageA))
 	f.Add("/v1/check-and-insert?id=a&k=1&limit=2", "text/html", []byte("<p>"+pageA))
-	f.Add("/v1/compare?k=1", "application/json", []byte(`{"a": {"text": "`+pageA+`"}, "b": {"html": "<p>`+pageB+`"}}`))
 	f.Add("/v1/delete", "application/json", []byte(`{"ids": ["a", "b"]}`))
 	f.Add("/v1/delete", "application/json", []byte(`{"fingerprint": "0000000000000000"}`))
 	f.Add("/v1/check-and-insert", "application/json", []byte(`{"id": "a", "text": "`+pageA+`", "k": 0, "limit": 1}`))
@@ -360,7 +353,7 @@ func FuzzBodies(f *testing.F) {
 func FuzzURLs(f *testing.F) {
 	for _, url := range []string{"/", "/docs", "/ui/main.js", "/livez", "/readyz", "/openapi.json", "/v1/stats", "/v1/stats?x=1",
 		"/v1/query?k=3&limit=1", "/v1/insert?id=a&ttl=90d&on_conflict=keep", "/v1/check-and-insert?id=%00",
-		"/v1/batch?unique=maybe&k=-1", "/v1/compare?k=99999999999999999999", "//", "/ui/../v1/stats", "/%2e%2e"} {
+		"/v1/batch?unique=maybe&k=-1", "/v1/query?k=99999999999999999999", "//", "/ui/../v1/stats", "/%2e%2e"} {
 		f.Add(url, "a", "text/plain")
 		f.Add(url, "", "")
 	}

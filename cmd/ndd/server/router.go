@@ -20,8 +20,6 @@ func (s *service) routes() []route {
 			gate: s.queries, make: q.query},
 		{pattern: "POST /v1/batch", least: access.Read, accepts: []string{mediaBytes}, takes: []string{"k", "unique"},
 			needs: true, gate: s.batches, serve: q.batch, streams: true},
-		{pattern: "POST /v1/compare", least: access.Read, accepts: json, takes: []string{"k"}, needs: true,
-			gate: s.queries, make: q.compare},
 		{pattern: "POST /v1/insert", least: access.Write, accepts: any, takes: []string{"id", "on_conflict", "ttl"},
 			needs: true, gate: s.inserts, make: d.insert},
 		{pattern: "POST /v1/check-and-insert", least: access.Write, accepts: any, takes: []string{"id", "k", "limit",

@@ -118,7 +118,7 @@ func TestDescriptionFitsTheHandlers(t *testing.T) {
 	read := func(body any) []string { return strict.Fields(reflect.TypeOf(body)) }
 	requests := map[string][]string{"/v1/query": read(queryRequest{}), "/v1/insert": read(insertRequest{}),
 		"/v1/check-and-insert": read(checkRequest{}), "/v1/delete": read(deleteRequest{}),
-		"/v1/compare": read(compareRequest{}), "/v1/copies": read(copiesRequest{}), "/v1/backup": read(backupRequest{})}
+		"/v1/copies": read(copiesRequest{}), "/v1/backup": read(backupRequest{})}
 	for _, r := range b.routes() {
 		method, path, _ := strings.Cut(strings.ReplaceAll(r.pattern, "...}", "}"), " ")
 		if path == "/openapi.json" {

@@ -42,7 +42,6 @@ func TestWhoMayDoWhat(t *testing.T) {
 		"POST /v1/insert":           `{"id": "a", "fingerprint": "0000000000000000"}`,
 		"POST /v1/check-and-insert": `{"id": "a", "fingerprint": "0000000000000000"}`,
 		"POST /v1/delete":           `{"id": "none"}`,
-		"POST /v1/compare":          `{"a": {"fingerprint": "0000000000000000"}, "b": {"fingerprint": "0000000000000001"}}`,
 		"POST /v1/batch":            "\x00\x00\x00\x00\x00\x00\x00\x00",
 	}
 	bearers := []struct {

@@ -54,11 +54,6 @@ class Client:
         body = {"id": id, "ids": None if ids is None else list(ids), "fingerprint": _hex(fingerprint)}
         return self._post("/v1/delete", body)["deleted"]
 
-    def compare(self, a, b, *, k=None):
-        """Compares two texts (str), or fingerprints (int): distance, and what the texts share."""
-        one = lambda x: {"text": x} if isinstance(x, str) else {"fingerprint": _hex(x)}
-        return self._post("/v1/compare", {"a": one(a), "b": one(b), "k": k})
-
     def batch(self, fingerprints, *, k=None):
         """Returns all stored documents near any of many fingerprints, a numpy array of uint64 or a list of int.
 
@@ -155,7 +150,7 @@ class Client:
             except (OSError, http.client.HTTPException) as e:
                 self.close()
                 # A kept connection may have been closed meanwhile. What may have been carried out is not sent again.
-                reads = method == "GET" or path.startswith(("/v1/query", "/v1/batch", "/v1/compare"))
+                reads = method == "GET" or path.startswith(("/v1/query", "/v1/batch"))
                 if not fresh and reads and not last and isinstance(e, (http.client.RemoteDisconnected, BrokenPipeError, ConnectionResetError)):
                     continue
                 raise ServerError(f"{self._url}: {e or type(e).__name__}; does a server run there?") from e

@@ -109,7 +109,7 @@ function operation(path, method, o) {
 
 const toc = document.getElementById("toc"), list = document.getElementById("operations");
 document.getElementById("about").textContent = spec.info.description;
-const rank = (path) => { const i = ["/v1/check-and-insert", "/v1/query", "/v1/insert", "/v1/delete", "/v1/documents", "/v1/documents/{id}", "/v1/compare", "/v1/batch", "/v1/copies", "/v1/stats", "/v1/backup"].indexOf(path); return i < 0 ? 99 : i; };
+const rank = (path) => { const i = ["/v1/check-and-insert", "/v1/query", "/v1/insert", "/v1/delete", "/v1/documents", "/v1/documents/{id}", "/v1/batch", "/v1/copies", "/v1/stats", "/v1/backup"].indexOf(path); return i < 0 ? 99 : i; };
 const paths = Object.entries(spec.paths).sort(([a], [b]) => rank(a) - rank(b) || (a < b ? -1 : 1));
 toc.append(element("strong", {}, "Endpoints"));
 for (const [path, methods] of paths) {
@@ -118,7 +118,7 @@ for (const [path, methods] of paths) {
     list.append(operation(path, method, o));
   }
 }
-const shared = Object.entries(spec.components.schemas).filter(([n]) => ["Hit", "Document", "Subject", "Passage", "TextComparison", "SegmentSizes", "NodeSizes", "Limits", "ErrorModel", "ErrorDetail"].includes(n));
+const shared = Object.entries(spec.components.schemas).filter(([n]) => ["Hit", "Document", "SegmentSizes", "NodeSizes", "Limits", "ErrorModel", "ErrorDetail"].includes(n));
 toc.append(element("strong", {}, "Objects"));
 for (const [n, schema] of shared) {
   toc.append(element("a", { href: "#" + n }, n));

@@ -2,7 +2,7 @@
 
 import { ask } from "/ui/api.js";
 import { meter } from "/ui/charts.js";
-import { setK, setup, setupCompare } from "/ui/search.js";
+import { setK, setup } from "/ui/search.js";
 import { bytes, count, duration, element, integer, short } from "/ui/words.js";
 
 const statsEvery = 4000; // milliseconds
@@ -74,7 +74,6 @@ async function keepFresh() {
 }
 
 setup();
-setupCompare();
 setK(3);
 document.addEventListener("visibilitychange", () => document.hidden || refresh());
 keepFresh();

@@ -3,7 +3,7 @@
 import { ask } from "/ui/api.js";
 import { count, element, integer } from "/ui/words.js";
 
-const idsShown = 200, passagesShown = 30;
+const idsShown = 200;
 
 // kindOf says what a pasted text is.
 export function kindOf(text) {
@@ -111,55 +111,6 @@ export function setup() {
 // subjectOf returns what a request is about, from a pasted text.
 function subjectOf(text, kind) {
   return { [kind]: kind === "fingerprint" ? text.trim() : text };
-}
-
-// passages lists what only one of two documents has.
-function passages(title, list) {
-  const node = element("div", {}, element("h3", {}, title));
-  if (!list.length) return element("div", {}, element("h3", {}, title), element("p", { class: "quiet" }, "Nothing."));
-  const items = element("ul", { class: "ids" });
-  for (const p of list.slice(0, passagesShown)) items.append(element("li", {}, p.text));
-  if (list.length > passagesShown) items.append(element("li", { class: "quiet" }, `and ${count(list.length - passagesShown, "more passage")}`));
-  node.append(items);
-  return node;
-}
-
-// sharing says what two texts share, and lists what only one of them has; first and other are what they are called.
-function sharing(texts, first, other) {
-  const percent = (part) => `${(100 * part).toFixed(1)} %`;
-  return [element("p", {}, `Of ${first}, ${percent(texts.a_in_b)} is in ${other}, and ${percent(texts.b_in_a)} of ${other} in ${first}; ${percent(texts.jaccard)} of all is shared.`),
-    element("div", { class: "two" }, passages(`Only in ${first}`, texts.only_a), passages(`Only in ${other}`, texts.only_b))];
-}
-
-// setupCompare makes the second box work: what is in the first one is compared with it.
-export function setupCompare() {
-  const form = document.getElementById("compare"), summary = document.getElementById("compare-summary"), out = document.getElementById("comparison");
-  form.addEventListener("submit", async (event) => {
-    event.preventDefault();
-    summary.classList.remove("error");
-    out.replaceChildren();
-    const one = document.getElementById("subject").value, other = document.getElementById("against").value;
-    if (!one.trim() || !other.trim()) {
-      summary.textContent = "Paste something into both boxes first.";
-      return;
-    }
-    let kind = document.getElementById("query").elements.kind.value;
-    if (kind === "auto") kind = kindOf(one);
-    summary.textContent = "Comparing";
-    try {
-      const c = await ask("/v1/compare", { a: subjectOf(one, kind), b: subjectOf(other, kindOf(other)), k: Number(document.getElementById("k").value) });
-      summary.textContent = `${c.near ? "Near" : "Not near"}: the fingerprints differ in ${count(c.distance, "bit")}.`;
-      const list = element("ol", { class: "hits" });
-      for (const [title, fingerprint, bits] of [["the first", c.a, []], ["the other", c.b, c.bits]]) {
-        list.append(element("li", { class: "hit" }, element("header", {}, element("h3", { class: "mono" }, fingerprint), element("span", { class: "quiet" }, title)), strip(fingerprint, bits)));
-      }
-      out.append(list);
-      if (c.texts) out.append(...sharing(c.texts, "the first", "the other"));
-    } catch (error) {
-      summary.classList.add("error");
-      summary.textContent = error.message;
-    }
-  });
 }
 
 // setK offers the distances that the index can answer.
