@@ -32,7 +32,6 @@ type service struct {
 	start      time.Time
 	index      atomic.Pointer[engine.Index] // nil until ready
 	prints     sync.Pool                    // of *simhash.Fingerprinter, by the index's recipe
-	balance    balance
 	background sync.WaitGroup
 }
 
@@ -113,7 +112,6 @@ func (s *service) serve(x *engine.Index) {
 			return f
 		}
 	}
-	s.balance.added.Store(int64(x.Stats().Documents))
 	s.index.Store(x)
 	s.life.enter(ready)
 }
