@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -59,7 +58,7 @@ func TestBuildProgress(t *testing.T) {
 	for n := 100_000; ; n *= 3 {
 		base = writePrints(t, randomPrints(n))
 		shown := onTerminal(t, base)
-		if len(regexp.MustCompile(`building .*[1-6] / 7`).FindAllString(shown, -1)) > 1 {
+		if len(regexp.MustCompile(`building [^\r]*[1-6] / 7`).FindAllString(shown, -1)) > 1 {
 			break
 		}
 		if n > 10_000_000 {
@@ -67,7 +66,7 @@ func TestBuildProgress(t *testing.T) {
 		}
 	}
 	for _, flag := range []string{"--no-progress", "--quiet"} {
-		if shown := onTerminal(t, base, flag); strings.Contains(shown, "building [") || strings.Contains(shown, "/ 7") {
+		if shown := onTerminal(t, base, flag); strings.Contains(shown, "/ 7") {
 			t.Errorf("%s: %q", flag, shown)
 		}
 	}
@@ -139,23 +138,15 @@ func TestMessageAboveBar(t *testing.T) {
 	}
 }
 
-// onScreen is what stands on a terminal in the end: of the codes, those that go up a line and those
-// that clear what is below matter.
+// onScreen is what stands on a terminal in the end.
 func onScreen(shown string) string {
-	lines := []string{""}
-	for part := range strings.SplitAfterSeq(shown, "\n") {
-		for strings.HasPrefix(part, "\x1b[") {
-			end := strings.IndexAny(part, "ABCDEFGHJKSTfmhl")
-			if n, err := strconv.Atoi(part[2:end]); err == nil && part[end] == 'A' {
-				lines = append(lines[:max(0, len(lines)-1-n)], "")
-			}
-			part = part[end+1:]
+	var lines []string
+	for line := range strings.SplitSeq(strings.ReplaceAll(shown, "\r\n", "\n"), "\n") {
+		at := ""
+		for part := range strings.SplitSeq(line, "\r") { // each over the one before
+			at = part + at[min(len(part), len(at)):]
 		}
-		text := strings.TrimRight(part, "\r\n")
-		lines[len(lines)-1] += text
-		if strings.HasSuffix(part, "\n") {
-			lines = append(lines, "")
-		}
+		lines = append(lines, strings.TrimRight(at, " "))
 	}
 	return strings.Join(lines, "\n")
 }
@@ -182,8 +173,7 @@ func TestBinaryToTerminal(t *testing.T) {
 	}
 }
 
-// TestPipeProgress: for a pipe, whose length is unknown, the bytes and the rate are shown instead
-// of a bar.
+// TestPipeProgress: for a pipe, whose length is unknown, the bytes and the rate are shown.
 func TestPipeProgress(t *testing.T) {
 	t.Parallel()
 	q := writePrints(t, []uint64{0})
@@ -207,8 +197,7 @@ func TestPipeProgress(t *testing.T) {
 	}
 	tty.Close()
 	shown := readAll(t, other)
-	if !regexp.MustCompile(`scanning +[\d.]+ [KM]iB, [\d.]+ [KM]iB/s`).MatchString(shown) ||
-		strings.Contains(shown, "[--") {
+	if !regexp.MustCompile(`scanning [\d.]+ [KM]iB, [\d.]+ [KM]iB/s`).MatchString(shown) {
 		t.Errorf("%q", shown)
 	}
 }

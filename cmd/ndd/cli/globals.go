@@ -84,7 +84,7 @@ func (g *Globals) Register(f *pflag.FlagSet) {
 	f.BoolVarP(&g.Progress.Quiet, "quiet", "q", false, "print no messages except errors")
 	f.BoolVarP(&g.Progress.verbose, "verbose", "v", false, "also report memory plans, timings, and how tables were chosen")
 	f.IntVar(&g.OKStatus, "ok-status", 0, "exit with 0 instead of this status, for schedulers: 4, done in part")
-	f.BoolVar(&g.Progress.off, "no-progress", false, "show no progress: no bar in a terminal, no line each 10 s elsewhere")
+	f.BoolVar(&g.Progress.off, "no-progress", false, "show no progress: no line in a terminal, none each 10 s elsewhere")
 }
 
 // Begin applies the settings before a command runs.

@@ -2,20 +2,18 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"iter"
 	"log/slog"
 	"os"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/dustin/go-humanize"
-	"github.com/vbauerster/mpb/v8"
-	"github.com/vbauerster/mpb/v8/decor"
 	"golang.org/x/term"
 
 	"ndd/engine/corpus/document"
@@ -33,29 +31,44 @@ type Progress struct {
 	messages *messages // the destination of the log
 }
 
-// A Bar shows progress on standard error if that is a terminal, and lines of the log otherwise
-// (told.go). It is drawn ten times a second, however often it is set; Set may be called from many
-// goroutines.
+// A Bar shows how far a task is: in a line below the messages where standard error is a terminal, and
+// in lines of the log. It is shown ten times a second, however often it is set; Set may be called from
+// many goroutines.
 type Bar struct {
 	done, total atomic.Int64
 	end         func()
 }
 
-// messages writes the lines of the log, above the bar while there is one, which would draw over
-// lines between its own.
+// messages writes the lines of the log and, in a terminal, one below them that changes.
 type messages struct {
-	out io.Writer
-	bar atomic.Pointer[mpb.Progress]
+	out  io.Writer
+	mu   sync.Mutex
+	last string // what stands below the lines; "" for nothing
 }
 
+// Write writes lines above the last one.
 func (m *messages) Write(p []byte) (int, error) {
-	if b := m.bar.Load(); b != nil {
-		if n, err := b.Write(p); !errors.Is(err, mpb.ErrDone) {
-			return n, err
-		}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.last == "" {
+		return m.out.Write(p)
 	}
-	return m.out.Write(p)
+	_, err := io.WriteString(m.out, m.erase()+string(p)+m.last)
+	return len(p), err
 }
+
+// show replaces the last line, or removes it for "".
+func (m *messages) show(line string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if line != m.last {
+		io.WriteString(m.out, m.erase()+line)
+		m.last = line
+	}
+}
+
+// erase returns what makes the last line empty. It needs m.mu.
+func (m *messages) erase() string { return "\r" + strings.Repeat(" ", len(m.last)) + "\r" }
 
 // isTerminal reports whether w is a terminal.
 func isTerminal(w io.Writer) bool {
@@ -75,38 +88,114 @@ func (p *Progress) NewBar(task string, total int64, text progressText) *Bar {
 	return b
 }
 
-// draw draws a bar until the returned function is called. It calls read for the amount done and the
-// total. m is nil where no documents are read.
+const (
+	drawEach = 100 * time.Millisecond // between changes of the line in a terminal
+	tellEach = 10 * time.Second       // between lines of the log about progress
+	tellMost = 8                      // files in flight that a line names
+)
+
+// draw shows how far a task is until the returned function is called: in a line of the terminal, and
+// where standard error is none, or messages are JSON, in a line of the log every ten seconds. With
+// --verbose another one names the files in flight, in a terminal, too. It calls read for the amount
+// done and the total. m is nil where no documents are read.
 func (p *Progress) draw(task string, text progressText, m *document.Meter,
 	read func() (done, total int64)) (end func()) {
-	told := p.tell(task, text, m, read)
-	if p.silent() {
-		return told
+	if p.Quiet || p.off {
+		return func() {}
 	}
-	container := mpb.New(mpb.WithOutput(p.stderr), mpb.WithWidth(40), mpb.WithRefreshRate(100*time.Millisecond))
-	begun, filler := time.Now(), mpb.BarStyle().Build()
-	fill := func(w io.Writer, s decor.Statistics) error {
-		if s.Current, s.Total = read(); s.Total <= 0 {
-			return nil
+	begun, stop := time.Now(), make(chan struct{})
+	var drawing sync.WaitGroup
+	drawing.Go(func() {
+		tell, redraw := time.NewTicker(tellEach), new(time.Ticker) // which never comes
+		if isTerminal(p.stderr) {
+			redraw = time.NewTicker(drawEach)
+			defer redraw.Stop()
+			defer p.messages.show("")
 		}
-		return filler.Fill(w, s)
-	}
-	bar := container.MustAdd(0, mpb.BarFillerFunc(fill), mpb.PrependDecorators(decor.Name(task+" ")),
-		mpb.AppendDecorators(decor.Any(func(decor.Statistics) string {
-			done, total := read()
-			return text(done, total, time.Since(begun))
-		})))
-	p.messages.bar.Store(container)
+		defer tell.Stop()
+		for {
+			select {
+			case <-stop:
+				return
+			case <-redraw.C:
+				done, total := read()
+				p.messages.show(p.fitted(task + " " + text(done, total, time.Since(begun))))
+			case <-tell.C:
+				done, total := read()
+				p.tellOnce(task, text, m, done, total, time.Since(begun))
+			}
+		}
+	})
 	return sync.OnceFunc(func() {
-		told()
-		bar.Abort(true)
-		container.Wait()
-		p.messages.bar.CompareAndSwap(container, nil)
+		close(stop)
+		drawing.Wait()
 	})
 }
 
-// silent reports whether no bar is drawn.
-func (p *Progress) silent() bool { return p.Quiet || p.off || !isTerminal(p.stderr) }
+// fitted returns as much of a line as the terminal has columns, but for the last one.
+func (p *Progress) fitted(line string) string {
+	columns, _, err := term.GetSize(int(p.stderr.(*os.File).Fd()))
+	if err != nil || columns == 0 {
+		columns = 80
+	}
+	return line[:min(len(line), columns-1)]
+}
+
+// tellOnce writes the lines of one moment.
+func (p *Progress) tellOnce(task string, text progressText, m *document.Meter, done, total int64, took time.Duration) {
+	var open []string
+	if m != nil {
+		open = m.Open()
+	}
+	isJSON := p.Format == "json"
+	switch {
+	case isJSON:
+		p.log.Info("progress", progressAttrs(task, m, done, total, took)...)
+	case !isTerminal(p.stderr):
+		p.log.Info(task + ": " + text(done, total, took))
+	}
+	switch {
+	case len(open) == 0:
+	case isJSON:
+		p.log.Debug("files", "task", task, "open", open)
+	default:
+		more := ""
+		if len(open) > tellMost {
+			more = fmt.Sprintf(" and %d more", len(open)-tellMost)
+		}
+		p.log.Debug(task + " now: " + strings.Join(open[:min(tellMost, len(open))], ", ") + more)
+	}
+}
+
+// progressAttrs are the fields of a line of progress in JSON; unknown ones are left out.
+func progressAttrs(task string, m *document.Meter, done, total int64, took time.Duration) []any {
+	attrs := []any{slog.String("task", task), slog.Int64("done", done)}
+	if total > 0 {
+		attrs = append(attrs, slog.Int64("total", total))
+	}
+	if m != nil {
+		attrs = append(attrs, slog.Int64("files", m.Files.Load()), slog.Int64("documents", m.Documents.Load()))
+	}
+	rate := float64(done) / took.Seconds()
+	if rate > 0 && took >= time.Second {
+		attrs = append(attrs, slog.Float64("per_second", rate))
+		if total > done {
+			attrs = append(attrs, slog.Float64("seconds_left", float64(total-done)/rate))
+		}
+	}
+	return attrs
+}
+
+// reading is [BytesUnit] with the number of documents.
+func reading(m *document.Meter) progressText {
+	return func(done, total int64, took time.Duration) string {
+		said := BytesUnit(done, total, took)
+		if n := m.Documents.Load(); n > 0 {
+			said += "; " + humanize.Comma(n) + " documents"
+		}
+		return said
+	}
+}
 
 // BytesUnit is a [progressText] for amounts in bytes.
 func BytesUnit(done, total int64, took time.Duration) string {
@@ -173,7 +262,7 @@ func (p *Progress) NewShareBar(ctx context.Context, task string, inputs []string
 	ctx, cancel := context.WithCancel(ctx)
 	var looking sync.WaitGroup
 	looking.Go(func() {
-		if p.silent() { // until the first line; most commands end before
+		if !isTerminal(p.stderr) { // until the first line; most commands end before
 			select {
 			case <-ctx.Done():
 			case <-time.After(tellEach / 2):
