@@ -7,7 +7,6 @@ import (
 	"io"
 	"net/http"
 	"os"
-	"strings"
 	"time"
 
 	"github.com/dustin/go-humanize"
@@ -15,6 +14,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"ndd/cmd/ndd/server/admit"
+	"ndd/engine/corpus/document"
 )
 
 // bodyBytesFirst of a body, and of an answer, are not counted among the memory of requests: each
@@ -209,23 +209,16 @@ func (v *visit) badPacking(err error) *problem {
 		v.encoding, err))
 }
 
-// packings are the first bytes of compressed data.
-var packings = []struct{ magic, name, encoding string }{
-	{"\x1f\x8b", "gzip", "gzip"}, {"\x28\xb5\x2f\xfd", "zstd", "zstd"}, {"BZh", "bzip2", "gzip or zstd"},
-	{"\xfd7zXZ\x00", "xz", "gzip or zstd"},
-}
-
 // refusePacked refuses a body that is compressed without saying so. A body of fingerprints may
 // begin with any bytes.
 func (v *visit) refusePacked() *problem {
-	if v.media == mediaBytes {
+	packing := document.PackingOf(v.body)
+	if v.media == mediaBytes || packing == document.Unpacked {
 		return nil
 	}
-	for _, p := range packings {
-		if strings.HasPrefix(string(v.body[:min(len(v.body), 6)]), p.magic) {
-			return misfit("body", "%s data instead of text: a compressed body needs the header Content-Encoding: %s",
-				p.name, p.encoding)
-		}
+	header := string(packing)
+	if packing != document.Gzip && packing != document.Zstd {
+		header = "gzip or zstd"
 	}
-	return nil
+	return misfit("body", "%s data instead of text: a compressed body needs the header Content-Encoding: %s", packing, header)
 }

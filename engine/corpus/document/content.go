@@ -120,7 +120,7 @@ func (f File) CopyPacking(ctx context.Context) (ending string, err error) {
 	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && err != io.EOF {
 		return "", bare(f.Path, err)
 	}
-	return packingOf(head[:n]).CopyEnding(), nil
+	return PackingOf(head[:n]).CopyEnding(), nil
 }
 
 // CopyEnding returns the ending of the name of a copy of a file that is compressed so, "" where the name

@@ -90,7 +90,7 @@ func unchunk(body []byte, most int64) []byte {
 func unpack(body []byte, coding string, most int64) ([]byte, error) {
 	var r io.Reader
 	var err error
-	in, packing := bytes.NewReader(body), packingOf(body)
+	in, packing := bytes.NewReader(body), PackingOf(body)
 	isGzip := strings.HasSuffix(coding, "gzip") // x-gzip too
 	switch {
 	case coding == "", coding == "identity", len(body) == 0, isGzip && packing != Gzip,

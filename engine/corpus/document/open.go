@@ -41,8 +41,8 @@ const (
 
 var gzipMagic = []byte{0x1f, 0x8b, 0x08}
 
-// packingOf recognises a compression by the first bytes of a file.
-func packingOf(head []byte) Packing {
+// PackingOf returns the compression of a file that begins with head.
+func PackingOf(head []byte) Packing {
 	switch {
 	case bytes.HasPrefix(head, gzipMagic):
 		return Gzip
@@ -114,7 +114,7 @@ func (s *stream) unpack(src io.Reader) (closer func(), err error) {
 		return nil, err
 	}
 	closer = func() {}
-	u := &unpacking{packing: packingOf(head), source: source}
+	u := &unpacking{packing: PackingOf(head), source: source}
 	switch u.packing {
 	case Unpacked:
 		s.r = disk

@@ -26,14 +26,12 @@ var ErrPacked = errors.New("compressed input")
 func Filter(ctx context.Context, in io.Reader, out io.Writer, cfg ingest.Config,
 	seen func(simhash.Fingerprint) (bool, error)) (dropped int, _ ingest.Report, _ error) {
 	buffered := bufio.NewReader(in)
-	head, err := buffered.Peek(4)
+	head, err := buffered.Peek(6)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return 0, ingest.Report{}, err
 	}
-	for _, magic := range []string{"\x1f\x8b", "\x28\xb5\x2f\xfd", "\xfd7zX", "BZh"} {
-		if bytes.HasPrefix(head, []byte(magic)) {
-			return 0, ingest.Report{}, ErrPacked
-		}
+	if document.PackingOf(head) != document.Unpacked {
+		return 0, ingest.Report{}, ErrPacked
 	}
 	lines := &lineTee{in: buffered, most: cfg.Document.MaxDocumentBytes}
 	cfg.Stdin = lines
