@@ -86,33 +86,6 @@ func TestDocumentsAreFingerprintedAlike(t *testing.T) {
 	b.wants(t, http.StatusOK, "/v1/query?k=1&limit=7", "text/plain", pageA, `"k":1`)
 }
 
-func TestInsertThenQuery(t *testing.T) {
-	b := start(t, newIndex(t, 3, defaultRecipe(), nil), "")
-	one := ask[insertAnswer](t, b, "/v1/insert", fmt.Sprintf(`{"id": "a", "text": %q}`, pageA))
-	two := ask[answerList[insertAnswer]](t, b, "/v1/insert",
-		fmt.Sprintf(`{"documents": [{"id": "b", "html": "<p>%s"}, {"id": "a again", "fingerprint": %q}]}`, pageB,
-			one.Fingerprint))
-	if !one.Inserted || *one.Number != 0 || len(two.Results) != 2 || *two.Results[0].Number != 1 ||
-		*two.Results[1].Number != 2 || two.Results[1].ID != "a again" {
-		t.Fatalf("%+v %+v", one, two)
-	}
-	got := ask[Neighbours](t, b, "/v1/query", fmt.Sprintf(`{"text": %q, "k": 0}`, pageA))
-	if got.Documents != 2 || got.Truncated || len(got.Hits) != 1 || !slices.Equal(got.Hits[0].IDs, []string{"a",
-		"a again"}) {
-		t.Errorf("%+v", got)
-	}
-	got = ask[Neighbours](t, b, "/v1/query", fmt.Sprintf(`{"text": %q, "limit": 1}`, pageA))
-	if got.Documents != 2 || !got.Truncated || len(got.Hits) != 1 || !slices.Equal(got.Hits[0].IDs, []string{"a"}) {
-		t.Errorf("with a limit of 1: %+v", got)
-	}
-	status, body := b.send(t, "GET /v1/stats", "", "")
-	var stats statistics
-	if err := json.Unmarshal([]byte(body), &stats); err != nil || status != http.StatusOK || stats.Documents != 3 ||
-		stats.K != 3 || *stats.Recipe != simhash.Default() || stats.Durable {
-		t.Errorf("stats: %d %s", status, body)
-	}
-}
-
 // A list is answered document by document: those that cannot be stored say why, and keep no other
 // out.
 func TestInsertAnswersForEach(t *testing.T) {
@@ -360,11 +333,12 @@ func TestPages(t *testing.T) {
 
 // What the page shows of the index.
 func TestOverview(t *testing.T) {
-	b := start(t, newIndex(t, 3, nil, []uint64{0, 1, 1 << 63}), "")
+	b := start(t, newIndex(t, 3, defaultRecipe(), []uint64{0, 1, 1 << 63}), "")
 	status, body := b.send(t, "GET /v1/stats", "", "")
 	var s statistics
 	if err := json.Unmarshal([]byte(body), &s); err != nil || status != http.StatusOK || s.Documents != 3 || s.Merging ||
-		len(s.SegmentList) != s.Segments || s.Limits.Fingerprints != fingerprintsMax || !s.IDs {
+		len(s.SegmentList) != s.Segments || s.Limits.Fingerprints != fingerprintsMax || !s.IDs || s.K != 3 || s.Durable ||
+		*s.Recipe != simhash.Default() {
 		t.Errorf("%d %s", status, body)
 	}
 }
