@@ -177,7 +177,7 @@ func TestBinaryToTerminal(t *testing.T) {
 func TestPipeProgress(t *testing.T) {
 	t.Parallel()
 	q := writePrints(t, []uint64{0})
-	chunk := store.Bytes64(make([]uint64, 1<<16))
+	chunk := store.Bytes64(make([]uint64, 1<<20)) // of which a scan reads 64 MiB at a time
 	for i := range chunk {
 		chunk[i] = byte(i % 251)
 	}

@@ -50,10 +50,7 @@ type messages struct {
 func (m *messages) Write(p []byte) (int, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.last == "" {
-		return m.out.Write(p)
-	}
-	_, err := io.WriteString(m.out, m.erase()+string(p)+m.last)
+	_, err := io.WriteString(m.out, m.erased()+string(p)+m.last)
 	return len(p), err
 }
 
@@ -62,13 +59,18 @@ func (m *messages) show(line string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if line != m.last {
-		io.WriteString(m.out, m.erase()+line)
+		io.WriteString(m.out, m.erased()+line)
 		m.last = line
 	}
 }
 
-// erase returns what makes the last line empty. It needs m.mu.
-func (m *messages) erase() string { return "\r" + strings.Repeat(" ", len(m.last)) + "\r" }
+// erased returns what takes the last line from the terminal. It needs m.mu.
+func (m *messages) erased() string {
+	if m.last == "" {
+		return ""
+	}
+	return "\r" + strings.Repeat(" ", len(m.last)) + "\r"
+}
 
 // isTerminal reports whether w is a terminal.
 func isTerminal(w io.Writer) bool {
