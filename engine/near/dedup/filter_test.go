@@ -94,7 +94,7 @@ func TestFilterUnjudged(t *testing.T) {
 		dropped != 1 || skips == 0 || report.Skipped.Lost() < 3 {
 		t.Errorf("%q, want %q; %d dropped, %d skips, %v", got, want, dropped, skips, report.Skipped)
 	}
-	for _, packed := range []string{"\x1f\x8b\x08", "\x28\xb5\x2f\xfd", "\xfd7zXZ", "BZh9"} {
+	for _, packed := range []string{"\x1f\x8b\x08", "\x28\xb5\x2f\xfd", "\xfd7zXZ\x00", "BZh9"} {
 		if _, _, err := Filter(t.Context(), strings.NewReader(packed), io.Discard, cfg, nil); !errors.Is(err, ErrPacked) {
 			t.Errorf("%q: %v", packed, err)
 		}
