@@ -20,15 +20,15 @@ import (
 
 // evalFlags are those of ndd eval.
 type evalFlags struct {
-	docs            cli.DocumentFlags
-	pairs           string
-	plots, report   string
-	table           string
-	format          string
-	compare, copies []string
-	languages       []string
-	verify          []float64
-	sample          int
+	docs          cli.DocumentFlags
+	pairs         string
+	plots, report string
+	table         string
+	format        string
+	compare       []string
+	languages     []string
+	verify        []float64
+	sample        int
 }
 
 func newEval(g *cli.Globals) *cobra.Command {
@@ -68,19 +68,14 @@ numbers, letters with other names, code with other values, tables, lists, forms 
 texts. For each recipe, language and class the table has the share found of the pairs
 with a Jaccard of at least 0.8, the share reported of those below 0.5, and how much of
 all that is reported has a Jaccard of at least 0.5, for k = 3 and 4: the mean over eight
-keys of the recipe's hash, the least and the most. With --copies it measures methods of
-'ndd copies' instead, auto among them: versions and excerpts (30 to 80 %) of articles,
-digests of 3 to 6, and statutes with common clauses beside notices that end alike; how
-many are found and how many of these with the right relation, and what part of all that
-is reported is right, and of what is flagged common.
+keys of the recipe's hash, the least and the most.
 
 The files of the examples are in the folder cmd/ndd/testdata/sample of the source.`,
 		Example: `  ndd eval docs.jsonl
   ndd eval --pairs pairs.tsv --verify 0,0.5 --report report.html docs.jsonl
   ndd eval --pairs pairs.tsv --table found.tsv docs.jsonl
   ndd eval --compare simhash --plot figures docs.jsonl
-  ndd eval --languages zh,th --sample 20 --compare minwise-pairs
-  ndd eval --languages all --copies auto`,
+  ndd eval --languages zh,th --sample 20 --compare minwise-pairs`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if f.languages == nil {
 				return cli.SomeArgs("INPUT")(cmd, args)
@@ -97,8 +92,6 @@ The files of the examples are in the folder cmd/ndd/testdata/sample of the sourc
 	fl := cmd.Flags()
 	fl.StringArrayVar(&f.compare, "compare", nil,
 		"another recipe to measure beside that of --recipe; may be given more than once")
-	fl.StringSliceVar(&f.copies, "copies", nil,
-		"with --languages: measure methods of 'ndd copies' instead: auto, spotsigs, ccdet, winnow or shingles, or several")
 	fl.StringVar(&f.pairs, "pairs", "", "table of labelled pairs: .tsv, .jsonl or .parquet")
 	fl.Float64SliceVar(&f.verify, "verify", []float64{0},
 		"also compare texts: lowest Jaccard similarity of reported pairs, or several to measure each; 0: fingerprints alone")
@@ -112,7 +105,8 @@ The files of the examples are in the folder cmd/ndd/testdata/sample of the sourc
 	fl.StringVar(&f.report, "report", "", "write a report as one page of HTML")
 	fl.StringVar(&f.table, "table", "",
 		"with --pairs: write a row for each pair (label, distance, Jaccard, found) to this file: .tsv, .jsonl or .parquet")
-	cli.FormerFlags(cmd, map[string]string{"keys": "a recipe with another key, for --compare, measures that",
+	cli.FormerFlags(cmd, map[string]string{"copies": "run 'ndd copies' on labelled documents of yours, which finds versions " +
+		"and excerpts", "keys": "a recipe with another key, for --compare, measures that",
 		"seed": "--sample chooses other documents", "number": "chance hits are not told any more",
 		"truth": "precision is by the Jaccard of 3 words or 5 characters"})
 	return cmd
@@ -198,8 +192,6 @@ func (f *evalFlags) options(g *cli.Globals) (o eval.Options, err error) {
 		}
 	}
 	switch {
-	case f.copies != nil && f.languages == nil:
-		return o, cli.Usagef("--copies applies only with --languages")
 	case f.sample < 1:
 		return o, cli.Usagef("--sample %d: must be at least 1", f.sample)
 	case f.table != "" && f.pairs == "":

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"ndd/cmd/ndd/cli"
-	"ndd/engine/copies"
 	"ndd/engine/near/eval"
 )
 
@@ -27,9 +26,6 @@ func (f *evalFlags) evaluateLanguages(g *cli.Globals, ctx context.Context, o eva
 	if !g.Given["sample"] {
 		f.sample = 100
 	}
-	if f.copies != nil {
-		return f.evaluateCopies(g, ctx)
-	}
 	methods, err := f.methods(g)
 	if err != nil {
 		return err
@@ -43,44 +39,4 @@ func (f *evalFlags) evaluateLanguages(g *cli.Globals, ctx context.Context, o eva
 		return g.WriteJSON(found)
 	}
 	return eval.WriteLanguages(g.Stdout, found)
-}
-
-// evaluateCopies measures methods of ndd copies on invented documents.
-func (f *evalFlags) evaluateCopies(g *cli.Globals, ctx context.Context) error {
-	if err := g.Refuse("is of fingerprints, which --copies with --languages does not measure", "compare", "recipe",
-		"verify"); err != nil {
-		return err
-	}
-	var found []eval.CopyResult
-	for _, name := range f.copies {
-		method, err := copies.ParseMethod(name)
-		if err != nil {
-			return cli.Usagef("--copies %q: %w", name, err)
-		}
-		results, err := eval.MeasureCopies(f.languages, f.sample, name, func(texts []string) (all []eval.CopyPair, err error) {
-			signer, err := copies.NewSigner(copies.Options{Method: method})
-			if err != nil {
-				return nil, err
-			}
-			d := copies.NewDetector(copies.Options{Method: method, Threads: g.Threads})
-			defer d.Close()
-			for _, text := range texts {
-				d.Add(signer.Sign(text))
-			}
-			pairs, _, err := d.Pairs(ctx)
-			for _, p := range pairs {
-				all = append(all, eval.CopyPair{A: p.A, B: p.B, Contains: p.Relation == copies.Contains,
-					Contained: p.Relation == copies.Contained, Flagged: p.Flags.Has(copies.Common)})
-			}
-			return all, err
-		})
-		if err != nil {
-			return err
-		}
-		found = append(found, results...)
-	}
-	if f.format == "json" {
-		return g.WriteJSON(found)
-	}
-	return eval.WriteCopies(g.Stdout, found)
 }

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strings"
-	"unicode"
-	"unicode/utf8"
+
+	"ndd/engine/corpus/token"
 )
 
 // editRates are the rates that [Corpus.SyntheticLabels] uses: one word in 20, 40, ... is replaced,
@@ -13,93 +13,66 @@ import (
 // character.
 var editRates = []int{20, 40, 80, 200, 1000}
 
-// A span is a word of a text, or one character of a script without spaces, with the text between it
-// and the previous one.
+// A span is a token of a text with the text between it and the one before.
 type span struct {
 	gap, word string
-}
-
-// first returns the first rune of the word.
-func (s span) first() rune {
-	r, _ := utf8.DecodeRuneInString(s.word)
-	return r
-}
-
-// spans splits a text; rest follows the last word. [joined] reverses it.
-func spans(text string) (all []span, rest string) {
-	for len(text) > 0 {
-		from := strings.IndexFunc(text, isWord)
-		if from < 0 {
-			break
-		}
-		r, size := utf8.DecodeRuneInString(text[from:])
-		end := from + size
-		if !spaceless(r) {
-			for end < len(text) {
-				r, size := utf8.DecodeRuneInString(text[end:])
-				if !isWord(r) || spaceless(r) {
-					break
-				}
-				end += size
-			}
-		}
-		all = append(all, span{text[:from], text[from:end]})
-		text = text[end:]
-	}
-	return all, text
-}
-
-func isWord(r rune) bool {
-	return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.Is(unicode.M, r)
-}
-
-// spaceless says whether a letter is of a script that puts no spaces between words.
-func spaceless(r rune) bool {
-	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer,
-		unicode.Myanmar)
-}
-
-// joined is the inverse of spans.
-func joined(all []span, rest string) string {
-	var b strings.Builder
-	for _, s := range all {
-		b.WriteString(s.gap)
-		b.WriteString(s.word)
-	}
-	b.WriteString(rest)
-	return b.String()
+	char      bool // a character of a script without spaces
 }
 
 // An editor changes texts. Words that it puts in are those of other texts, so that they are as
 // common as words are, and of scripts with or without spaces as the text is.
 type editor struct {
-	random *rand.Rand
-	words  map[bool][]string // of the corpus, by whether they are spaceless, each as often as it stands there
+	random  *rand.Rand
+	scanner *token.Scanner
+	words   map[bool][]string // of the sample, by whether they are characters, each as often as it stands there
+}
+
+func newEditor(random *rand.Rand) (*editor, error) {
+	scanner, err := token.NewScanner(token.Options{})
+	return &editor{random, scanner, map[bool][]string{}}, err
+}
+
+// spans splits a text; rest follows the last word. [joined] reverses it.
+func (e *editor) spans(text string) (all []span, rest string) {
+	at := 0
+	e.scanner.Scan(text, func(tokens []token.Token) {
+		for _, t := range tokens {
+			if t.Start >= at {
+				all = append(all, span{text[at:t.Start], text[t.Start:t.End], t.Kind == token.Char})
+				at = t.End
+			}
+		}
+	})
+	return all, text[at:]
+}
+
+// joined is the inverse of spans. It puts a space between words that an edit has brought together and that would be
+// one without.
+func joined(all []span, rest string) string {
+	var b strings.Builder
+	for i, s := range all {
+		if i > 0 && s.gap == "" && !s.char && !all[i-1].char {
+			s.gap = " "
+		}
+		b.WriteString(s.gap + s.word)
+	}
+	return b.String() + rest
 }
 
 // edit returns a text with one word in rate edited; ok is false where the text has fewer than rate
 // words, so that the rate cannot be kept.
 func (e *editor) edit(text string, rate int) (edited string, ok bool) {
-	all, rest := spans(text)
+	all, rest := e.spans(text)
 	if len(all) < rate {
 		return "", false
 	}
-	words := e.words[spaceless(all[len(all)/2].first())]
+	char := all[len(all)/2].char
 	for range len(all) / rate {
-		all = changed(e.random, all, func() span { return span{word: words[e.random.IntN(len(words))]} })
+		all = changed(e.random, all, func() span {
+			return span{word: e.words[char][e.random.IntN(len(e.words[char]))], char: char}
+		})
 	}
-	return joined(apart(all), rest), true
-}
-
-// apart puts spaces between words that an edit has brought together and that would be one without.
-func apart(all []span) []span {
-	for i := 1; i < len(all); i++ {
-		before, _ := utf8.DecodeLastRuneInString(all[i-1].word)
-		if all[i].gap == "" && !spaceless(before) && !spaceless(all[i].first()) {
-			all[i].gap = " "
-		}
-	}
-	return all
+	return joined(all, rest), true
 }
 
 // wordsMax is how many words of the sample of either kind the words that are put in come from.
@@ -113,12 +86,15 @@ func (c *Corpus) SyntheticLabels(sample int, seed uint64) ([]Label, error) {
 	random := rand.New(rand.NewPCG(seed, 0))
 	rows := random.Perm(c.Len())
 	rows = rows[:min(sample, len(rows))]
-	e := &editor{random, map[bool][]string{}}
+	e, err := newEditor(random)
+	if err != nil {
+		return nil, err
+	}
 	for _, i := range rows {
-		all, _ := spans(c.texts[i])
+		all, _ := e.spans(c.texts[i])
 		for _, s := range all {
-			if of := spaceless(s.first()); len(e.words[of]) < wordsMax {
-				e.words[of] = append(e.words[of], s.word)
+			if len(e.words[s.char]) < wordsMax {
+				e.words[s.char] = append(e.words[s.char], s.word)
 			}
 		}
 	}

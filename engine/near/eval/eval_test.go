@@ -227,14 +227,16 @@ func TestReservoir(t *testing.T) {
 
 // TestSpans: taking a text apart and joining it changes nothing.
 func TestSpans(t *testing.T) {
+	e, err := newEditor(nil)
+	must.Do(t, err)
 	for _, text := range []string{"", "  ", "Hello, big world!\n", "汉字 and words混合。", "e\u0301te\u0301 3.5%",
 		"\xff\xfe a"} {
-		all, rest := spans(text)
+		all, rest := e.spans(text)
 		if joined(all, rest) != text {
 			t.Errorf("%q: %q", text, joined(all, rest))
 		}
 	}
-	if all, _ := spans("汉字 and"); len(all) != 3 {
+	if all, _ := e.spans("汉字 and"); len(all) != 3 {
 		t.Errorf("%d words", len(all))
 	}
 }
@@ -251,6 +253,8 @@ func TestEdits(t *testing.T) {
 		return c, labels
 	}
 	c, labels := make()
+	e, err := newEditor(nil)
+	must.Do(t, err)
 	again, _ := make()
 	if !slices.Equal(c.texts, again.texts) {
 		t.Error("the same seed gave other copies")
@@ -262,8 +266,8 @@ func TestEdits(t *testing.T) {
 		var rate int
 		_, err := fmt.Sscanf(l.Kind, "edited 1 in %d", &rate)
 		must.Do(t, err)
-		was, _ := spans(c.texts[c.rows[l.A]])
-		is, _ := spans(c.texts[c.rows[l.B]])
+		was, _ := e.spans(c.texts[c.rows[l.A]])
+		is, _ := e.spans(c.texts[c.rows[l.B]])
 		n := len(was) / rate
 		if more := len(is) - len(was); more < -n || more > n {
 			t.Errorf("%s of %d words: %d more", l.Kind, len(was), more)

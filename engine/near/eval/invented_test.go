@@ -109,33 +109,3 @@ func TestMeasureLanguages(t *testing.T) {
 		t.Errorf("all classes %+v, edits %+v", a, b)
 	}
 }
-
-// TestMeasureCopies: of invented copies a perfect way of finding them reports all and nothing else;
-// excerpts and digests are contained, and each text stands in as many pairs as it should.
-func TestMeasureCopies(t *testing.T) {
-	var texts []string
-	found, err := MeasureCopies([]string{"ja"}, 8, "all", func(all []string) (pairs []CopyPair, err error) {
-		texts = all
-		_, labels, err := InventedCopies("ja", 8, 1)
-		for at, class := range labels {
-			contains := class == "excerpts" || class == "digests"
-			pairs = append(pairs, CopyPair{A: at[1], B: at[0], Contained: contains})
-			one, other := all[at[0]], all[at[1]]
-			if sentence, _, _ := strings.Cut(other, "。"); contains && !strings.Contains(one, sentence) {
-				t.Errorf("%s: %.60q does not contain %.60q", class, one, other)
-			}
-		}
-		return append(pairs, CopyPair{A: 0, B: uint32(len(all) - 1), Flagged: true}), err
-	})
-	must.Do(t, err)
-	if r := found[0]; r.Found != r.Pairs || r.Related != r.Pairs || r.Reported != r.Pairs+1 || r.Right != r.Pairs || r.Flagged != 1 {
-		t.Errorf("%+v", r)
-	}
-	if len(found) != 1+len(copyClasses) || found[1].Pairs != 8 || found[2].Pairs != 8 || found[4].Pairs != 2 {
-		t.Errorf("%+v", found)
-	}
-	last := texts[len(texts)-1] // a notice
-	if end := last[len(last)-40:]; !strings.Contains(texts[len(texts)-2], end) {
-		t.Errorf("%q does not end as the statute before it", last)
-	}
-}
