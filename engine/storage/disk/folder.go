@@ -112,7 +112,7 @@ func (f *Folder) Write(name string, fill func(w *bufio.Writer) error) error {
 		return err
 	}
 	defer h.file.Close()
-	w := bufio.NewWriterSize(h, 1<<18)
+	w := bufio.NewWriterSize(&flushed{handle: h}, 1<<18)
 	if err := fill(w); err != nil {
 		return err
 	}

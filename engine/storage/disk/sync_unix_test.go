@@ -24,3 +24,26 @@ func TestSyncIsReal(t *testing.T) {
 		t.Error("a folder was not synced")
 	}
 }
+
+// TestFlushed: each whole stretch of a file is handed to the disk once, in order, as it is written.
+func TestFlushed(t *testing.T) {
+	defer func(f func(*os.File, int64, int64)) { flush = f }(flush)
+	var end int64
+	flush = func(_ *os.File, at, n int64) {
+		if at != end || n%flushEach != 0 || n == 0 {
+			t.Errorf("%d bytes at %d, after %d", n, at, end)
+		}
+		end += n
+	}
+	h, err := (*Disk)(nil).createNamed(t.TempDir() + "/file")
+	must.Do(t, err)
+	defer h.file.Close()
+	f, size := flushed{handle: h}, 0
+	for _, n := range []int{1, flushEach - 2, 1, 1, 2*flushEach + 5, 7} {
+		_, err := f.Write(make([]byte, n))
+		must.Do(t, err)
+		if size += n; end != int64(size/flushEach*flushEach) {
+			t.Errorf("%d of %d bytes", end, size)
+		}
+	}
+}
