@@ -43,7 +43,7 @@ func (list olds) Close() {
 
 // openAgainst opens what --against names and refuses fingerprints of different recipes, and of another
 // than the first of the inputs has. For documents there must be a recipe.
-func (d *deduping) openAgainst(ctx context.Context, inputs []string, prints bool) (list olds, err error) {
+func (d *deduping) openAgainst(ctx context.Context) (list olds, err error) {
 	defer func() {
 		if err != nil {
 			list.Close()
@@ -65,7 +65,7 @@ func (d *deduping) openAgainst(ctx context.Context, inputs []string, prints bool
 					return list, err
 				}
 			}
-			if o.recipe = o.prints.Recipe(); o.recipe == nil && !prints {
+			if o.recipe = o.prints.Recipe(); o.recipe == nil && !d.prints {
 				return list, fmt.Errorf("%s: %w: it has raw fingerprints, without a recipe for documents", path, simhash.ErrMixed)
 			}
 		} else {
@@ -73,7 +73,7 @@ func (d *deduping) openAgainst(ctx context.Context, inputs []string, prints bool
 				return list, err
 			}
 			list = append(list, o)
-			if o.recipe, err = o.index.DocumentRecipe(); err != nil && !prints {
+			if o.recipe, err = o.index.DocumentRecipe(); err != nil && !d.prints {
 				return list, fmt.Errorf("%s: %w", path, err)
 			}
 		}
@@ -82,13 +82,13 @@ func (d *deduping) openAgainst(ctx context.Context, inputs []string, prints bool
 			return list, err
 		}
 	}
-	if len(list) > 0 && prints && !document.ReadOnce(inputs[0]) && !object.Is(inputs[0]) {
-		f, err := d.g.OpenPrintFile(inputs[0])
+	if first := d.inputs[0]; len(list) > 0 && d.prints && !document.ReadOnce(first) && !object.Is(first) {
+		f, err := d.g.OpenPrintFile(first)
 		if err != nil {
 			return list, err
 		}
 		defer f.Close()
-		return list, simhash.Compatible(list[0].path, list[0].recipe, inputs[0], f.Recipe())
+		return list, simhash.Compatible(list[0].path, list[0].recipe, first, f.Recipe())
 	}
 	return list, nil
 }
@@ -116,7 +116,7 @@ const knownBytes = 256 << 20
 
 // find looks fingerprints up in all that is old: of each that is near one there, the first document of
 // the nearest, in the first where several are as near.
-func (list olds) find(ctx context.Context, k, threads int, prints []uint64) (all []dedup.Known, err error) {
+func (list olds) find(ctx context.Context, k, threads int, prints []uint64) (all []dedup.Drop, err error) {
 	for _, o := range list {
 		one, err := o.find(ctx, k, threads, prints)
 		if err != nil {
@@ -124,10 +124,10 @@ func (list olds) find(ctx context.Context, k, threads int, prints []uint64) (all
 		}
 		all = append(all, one...)
 	}
-	slices.SortStableFunc(all, func(a, b dedup.Known) int {
+	slices.SortStableFunc(all, func(a, b dedup.Drop) int {
 		return cmp.Or(cmp.Compare(a.Row, b.Row), cmp.Compare(a.Distance, b.Distance))
 	})
-	return slices.CompactFunc(all, func(a, b dedup.Known) bool { return a.Row == b.Row }), nil
+	return slices.CompactFunc(all, func(a, b dedup.Drop) bool { return a.Row == b.Row }), nil
 }
 
 // bytes returns the most memory that find takes for a number of documents.
@@ -154,13 +154,13 @@ func (o *old) scan(threads int) scan.Options {
 	return scan.Options{Threads: threads, Fingerprints: o.prints.Len(), Budget: memory.NewBudget(memory.Set(knownBytes))}
 }
 
-func (o *old) find(ctx context.Context, k, threads int, prints []uint64) (list []dedup.Known, err error) {
+func (o *old) find(ctx context.Context, k, threads int, prints []uint64) (list []dedup.Drop, err error) {
 	add := func(row, distance int, id func() (string, error)) error {
 		if last := len(list) - 1; last >= 0 && list[last].Row == dedup.Row(row) {
 			return nil // more hits of the same query, which are not nearer
 		}
 		name, err := id()
-		list = append(list, dedup.Known{Row: dedup.Row(row), ID: name, Distance: distance})
+		list = append(list, dedup.Drop{Row: dedup.Row(row), Kept: name, Distance: distance})
 		return err
 	}
 	if o.index != nil {

@@ -39,18 +39,18 @@ func printClusters(w io.Writer, c *dedup.Corpus, r *dedup.Result, against string
 			}
 		}
 	}
-	for i, s := range r.SameURL {
+	for i, d := range r.SameURL {
 		if i == 0 {
 			if r.Len() > 0 {
 				fmt.Fprintln(w)
 			}
 			fmt.Fprintf(w, "with the URL of another one: %s\n", cli.Number(len(r.SameURL), "document"))
 		}
-		kept := s.ID
-		if s.Kept >= 0 {
-			kept = c.ID(dedup.Row(s.Kept))
+		kept := d.Kept
+		if d.KeptRow >= 0 {
+			kept = c.ID(dedup.Row(d.KeptRow))
 		}
-		if _, err := fmt.Fprintf(w, "      %s  for  %s\n", result.Escape(c.ID(s.Row)), result.Escape(kept)); err != nil {
+		if _, err := fmt.Fprintf(w, "      %s  for  %s\n", result.Escape(c.ID(d.Row)), result.Escape(kept)); err != nil {
 			return err
 		}
 	}
@@ -61,7 +61,7 @@ func printClusters(w io.Writer, c *dedup.Corpus, r *dedup.Result, against string
 		if i == 0 {
 			fmt.Fprintf(w, "near a document in %s: %s\n", against, cli.Number(len(r.Known), "document"))
 		}
-		if err := line(k.Distance, k.Jaccard, k.Row, "  near  "+result.Escape(k.ID)); err != nil {
+		if err := line(k.Distance, k.Jaccard, k.Row, "  near  "+result.Escape(k.Kept)); err != nil {
 			return err
 		}
 	}

@@ -68,7 +68,7 @@ than the other text: 'ndd copies' does.
 
 --quality exact finds documents with the same text byte for byte and nothing else: their hashes
 of 128 bits are equal. Nothing is compared or read again; it costs reading and 24 bytes
-a document, of which 16 are in a temporary file. Short documents count, too. (With -k 0
+a document, in temporary files. Short documents count, too. (With -k 0
 alone, unlike documents go whose fingerprints are equal, as those of texts that differ
 in a few words can be.) Otherwise equal texts of documents in files are counted
 apart, and read again and held once.
@@ -79,7 +79,8 @@ URLs are compared in a canonical form, rule 1: without http or https, users, www
 the scheme, dot segments, index.html, index.htm and index.php, fragments, and the
 parameters utm_*, fbclid, gclid, dclid, gbraid, wbraid, msclkid, yclid, igshid, mc_cid,
 mc_eid, _ga and _gl; everything else counts. They are in dropped, without jaccard and
-contained, and in no cluster. Documents too short to be compared stay. 16 bytes a document.
+contained, and in no cluster. Documents too short to be compared stay. It takes
+16 bytes a document, in a temporary file.
 
 --chains puts into a cluster all that near pairs connect, directly or through others,
 and keeps one; with --verify it compares each with the kept ones of its cluster, near
@@ -247,71 +248,82 @@ same names as then.`,
 
 // deduping is one run of the command.
 type deduping struct {
-	g           *cli.Globals
-	docs        cli.DocumentFlags
-	k           int
-	out         string
-	keep        string
-	sources     sourceFlags
-	quality     string
-	chains      bool
-	changed     func(flag string) bool // reports whether it was given
-	against     []string
-	againstDocs []string
-	verify      string
-	writeKept   string
-	annotate    string
-	attributes  string
-	removal     string
-	sameURL     string
-	report      string
-	dryRun      bool
-	format      cli.TableFormat
-	memory      string
-	members     string
-	work        string
+	g *cli.Globals
+	comparing
+	keeping
+	writing
+	docs    cli.DocumentFlags
+	changed func(flag string) bool // reports whether it was given
+	memory  string
+	work    string
 
 	inputs []string
-	sets   []string       // of the inputs, the files of 'ndd shingles'
-	exact  bool           // --quality exact
-	kept   *cli.Work      // of --work; nil without it
 	prints bool           // they are fingerprints
+	sets   []string       // beside them, the files of 'ndd shingles'
+	kept   *cli.Work      // of --work; nil without it
 	skips  document.Tally // what was not read
 }
 
+// comparing are the flags that say what is near.
+type comparing struct {
+	k           int
+	quality     string
+	verify      string
+	chains      bool
+	against     []string
+	againstDocs []string
+	members     string
+}
+
+// keeping are the flags that say which document of a cluster is kept.
+type keeping struct {
+	keep    string
+	sources sourceFlags
+	sameURL string
+}
+
+// writing are the flags for the outputs.
+type writing struct {
+	out, writeKept, annotate, attributes, removal, report string
+
+	dryRun bool
+	format cli.TableFormat
+}
+
+// exact reports whether documents go for one with the same text alone.
+func (c *comparing) exact() bool { return c.quality == "exact" }
+
 func (d *deduping) run(ctx context.Context, inputs []string) (err error) {
 	defer store.CatchFault(&err)() // fingerprint files are mapped
-	if d.filtering() {
-		return d.filter(ctx, inputs)
+	if d.inputs = inputs; d.filtering() {
+		return d.filter(ctx)
 	}
 	if err := cli.ReadOnce(inputs); err != nil {
 		return err
 	}
-	inputs, d.sets = withoutSets(inputs)
-	prints, err := d.g.ArePrints(inputs, d.docs.Format != string(document.Auto))
+	d.inputs, d.sets = withoutSets(inputs)
+	if d.prints, err = d.g.ArePrints(d.inputs, d.docs.Format != string(document.Auto)); err != nil {
+		return err
+	}
+	o, read, err := d.options()
 	if err != nil {
 		return err
 	}
-	d.inputs, d.prints = inputs, prints
-	o, read, err := d.options(inputs, prints)
-	if err != nil {
-		return err
-	}
-	if err := d.compareInParts(o.Verify, prints); err != nil {
+	if err := d.compareInParts(o.Verify); err != nil {
 		return err
 	}
 	to := &folders{Outputs: d.g.NewOutputs(d.dryRun)} // before the work, so that a wrong name costs nothing
 	defer to.Abort()
-	if err := to.begin(ctx, inputs, d); err != nil {
+	if err := to.begin(ctx, d); err != nil {
 		return err
 	}
 	defer func() { err = cmp.Or(err, d.kept.Close()) }()
-	c, r, partly, err := d.find(ctx, inputs, prints, &o, read)
+	c, r, partly, err := d.find(ctx, &o, read)
 	if c != nil {
 		defer c.Close()
 	}
 	if errors.Is(err, dedup.ErrNoValue) {
-		if err = cli.Usagef("--%w", err); slices.Contains(read.Keep, dedup.By{Policy: dedup.Newest}) && !prints {
+		if err = cli.Usagef("--%w", err); slices.Contains(read.Keep, dedup.By{Policy: dedup.Newest}) && !d.prints {
 			err = fmt.Errorf("%w; --keep newest:FIELD names the field with the date", err)
 		}
 	}
@@ -345,9 +357,9 @@ func (d *deduping) run(ctx context.Context, inputs []string) (err error) {
 
 // find reads the corpus and finds its clusters. partly is [cli.ErrPartly] when some
 // of the input was skipped.
-func (d *deduping) find(ctx context.Context, inputs []string, prints bool, o *dedup.Options, read dedup.ReadOptions) (
+func (d *deduping) find(ctx context.Context, o *dedup.Options, read dedup.ReadOptions) (
 	c *dedup.Corpus, r *dedup.Result, partly, err error) {
-	list, err := d.openAgainst(ctx, inputs, prints)
+	list, err := d.openAgainst(ctx)
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -358,16 +370,16 @@ func (d *deduping) find(ctx context.Context, inputs []string, prints bool, o *de
 			return nil, nil, nil, err
 		}
 		recipe, o.K = list[0].recipe, d.k
-		o.Known = func(ctx context.Context, prints []uint64) ([]dedup.Known, error) {
+		o.Known = func(ctx context.Context, prints []uint64) ([]dedup.Drop, error) {
 			return list.find(ctx, d.k, d.g.Threads, prints)
 		}
 		o.KnownBytes = func(documents int) uint64 { return list.bytes(d.k, d.g.Threads, documents) }
 		read.Find = *o
 	}
-	if prints {
-		c, err = dedup.ReadPrints(ctx, inputs, read)
+	if d.prints {
+		c, err = dedup.ReadPrints(ctx, d.inputs, read)
 	} else {
-		c, partly, err = d.documents(ctx, inputs, recipe, read)
+		c, partly, err = d.documents(ctx, recipe, read)
 	}
 	if err != nil {
 		return nil, nil, nil, err
@@ -380,11 +392,11 @@ func (d *deduping) find(ctx context.Context, inputs []string, prints bool, o *de
 	if o.Verify != nil {
 		o.Verify.Meter = &document.Meter{}
 		o.Verify.Begin = func() {
-			if prints {
+			if d.prints {
 				return // no text is read
 			}
 			bar.End()
-			bar = d.g.Progress.NewInputBar(ctx, "verifying", slices.Concat(inputs, d.againstDocs), o.Verify.Meter)
+			bar = d.g.Progress.NewInputBar(ctx, "verifying", slices.Concat(d.inputs, d.againstDocs), o.Verify.Meter)
 		}
 		if d.kept != nil {
 			o.Verify.Keep, o.Verify.Take = d.kept.KeepVerdicts, func(of []byte) []uint64 {
@@ -402,21 +414,21 @@ func (d *deduping) find(ctx context.Context, inputs []string, prints bool, o *de
 }
 
 // documents fingerprints the inputs.
-func (d *deduping) documents(ctx context.Context, inputs []string, recipe *simhash.Recipe,
-	read dedup.ReadOptions) (c *dedup.Corpus, partly, err error) {
+func (d *deduping) documents(ctx context.Context, recipe *simhash.Recipe, read dedup.ReadOptions) (
+	c *dedup.Corpus, partly, err error) {
 	config, err := d.docs.Config(d.g, recipe)
 	if err != nil {
 		return nil, nil, err
 	}
-	config.Exact = d.exact
+	config.Exact = d.exact()
 	var bar *cli.Bar
-	if d.kept, bar, err = d.g.BeginReading(ctx, inputs, &config, d.work); err != nil {
+	if d.kept, bar, err = d.g.BeginReading(ctx, d.inputs, &config, d.work); err != nil {
 		return nil, nil, err
 	}
 	if d.kept != nil {
 		defer d.kept.Complete()
 	}
-	c, report, err := dedup.ReadDocuments(ctx, inputs, config, read)
+	c, report, err := dedup.ReadDocuments(ctx, d.inputs, config, read)
 	bar.End()
 	if err != nil {
 		if c == nil {

@@ -17,8 +17,8 @@ import (
 func (d *deduping) filtering() bool { return d.writeKept == document.Stdin }
 
 // filter copies standard input to standard output without near-duplicates, in one pass.
-func (d *deduping) filter(ctx context.Context, inputs []string) error {
-	if !slices.Equal(inputs, []string{document.Stdin}) {
+func (d *deduping) filter(ctx context.Context) error {
+	if !slices.Equal(d.inputs, []string{document.Stdin}) {
 		return cli.Usagef("--write-kept - filters standard input: give - as the only input")
 	}
 	if f := d.docs.Format; f != string(document.JSONL) && f != string(document.Lines) {
@@ -29,7 +29,7 @@ func (d *deduping) filter(ctx context.Context, inputs []string) error {
 			"work", "annotate", "attributes", "removal", "same-url")...); err != nil {
 		return err
 	}
-	if err := d.choose(inputs, false); err != nil {
+	if err := d.choose(); err != nil {
 		return err
 	}
 	config, err := d.docs.Config(d.g, nil)

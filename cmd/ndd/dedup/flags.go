@@ -15,17 +15,17 @@ import (
 )
 
 // options checks the flags.
-func (d *deduping) options(inputs []string, prints bool) (o dedup.Options, read dedup.ReadOptions, err error) {
-	if prints {
+func (d *deduping) options() (o dedup.Options, read dedup.ReadOptions, err error) {
+	if d.prints {
 		err = d.g.Refuse("applies only to documents; fingerprint files have no texts", cli.DocumentFlagNames...)
 		if err != nil {
 			return o, read, err
 		}
 	}
-	if err = d.choose(inputs, prints); err != nil {
+	if err = d.choose(); err != nil {
 		return o, read, err
 	}
-	o = dedup.Options{K: d.k, Chains: d.chains, Threads: d.g.Threads, Exact: d.exact}
+	o = dedup.Options{K: d.k, Chains: d.chains, Threads: d.g.Threads, Exact: d.exact()}
 	if o.Verify, err = d.verification(); err != nil {
 		return o, read, err
 	}
@@ -37,7 +37,7 @@ func (d *deduping) options(inputs []string, prints bool) (o dedup.Options, read 
 	}
 	if d.changed("same-url") {
 		switch {
-		case prints:
+		case d.prints:
 			return o, read, cli.Usagef("--same-url applies only to documents; fingerprint files have no URLs")
 		case d.sameURL == "":
 			return o, read, cli.Usagef("--same-url= names no field")
@@ -47,7 +47,7 @@ func (d *deduping) options(inputs []string, prints bool) (o dedup.Options, read 
 			read.SameURL = []string{d.sameURL}
 		}
 	}
-	if read.Source, read.Keep, err = d.sources.options(read.Keep, prints); err != nil {
+	if read.Source, read.Keep, err = d.sources.options(read.Keep, d.prints); err != nil {
 		return o, read, err
 	}
 	d.keep = read.Keep.String()
@@ -57,7 +57,7 @@ func (d *deduping) options(inputs []string, prints bool) (o dedup.Options, read 
 	if read.Budget, err = d.g.Budget(d.memory); err != nil {
 		return o, read, err
 	}
-	if err = d.checkStreams(inputs, prints); err != nil {
+	if err = d.checkStreams(); err != nil {
 		return o, read, err
 	}
 	read.Open, read.Disk = d.g.OpenPrintFile, d.g.Disk
@@ -97,9 +97,9 @@ const balancedRule = "jaccard>=0.7"
 
 // choose sets -k and --verify where they are not given: texts are compared if they can be read again
 // and neither is given. If they cannot, it says so.
-func (d *deduping) choose(inputs []string, prints bool) error {
-	if d.exact = d.quality == "exact"; d.exact {
-		if prints {
+func (d *deduping) choose() error {
+	if d.exact() {
+		if d.prints {
 			return cli.Usagef("--quality exact compares texts, and fingerprint files have none: give the documents")
 		}
 		if err := d.g.Refuse("cannot go with --quality exact, which compares nothing else than whole texts", "distance",
@@ -119,9 +119,9 @@ func (d *deduping) choose(inputs []string, prints bool) error {
 		q = quality{qualities["fast"].k, d.verify}
 	case verify:
 		q = quality{qualities["balanced"].k, d.verify}
-	case prints && !d.inParts():
+	case d.prints && !d.inParts():
 		q, why = qualities["fast"], "fingerprint files have no texts"
-	case slices.ContainsFunc(inputs, document.ReadOnce):
+	case slices.ContainsFunc(d.inputs, document.ReadOnce):
 		q, why = qualities["fast"], "a pipe is read once; documents in files are read again to compare their texts"
 	case len(d.against) > 0 && len(d.againstDocs) == 0:
 		q, why = qualities["fast"], "--against has no texts; --against-docs names the documents that they were made from"
@@ -174,7 +174,7 @@ func (d *deduping) verification() (*dedup.Verify, error) {
 }
 
 // checkStreams refuses pipes that would have to be read twice, and outputs that are no folders.
-func (d *deduping) checkStreams(inputs []string, prints bool) error {
+func (d *deduping) checkStreams() error {
 	verify := "--verify"
 	if d.quality != "" {
 		verify = "--quality " + d.quality
@@ -187,22 +187,22 @@ func (d *deduping) checkStreams(inputs []string, prints bool) error {
 		if again.value == document.Stdin {
 			return cli.Usagef("%s -: it is a folder, and cannot be standard output", again.flag)
 		}
-		if prints && again.flag == verify && d.inParts() {
+		if d.prints && again.flag == verify && d.inParts() {
 			continue
 		}
-		if prints && again.flag != "--report" {
+		if d.prints && again.flag != "--report" {
 			return cli.Usagef("%s needs documents; fingerprint files have no texts", again.flag)
 		}
-		if !prints {
-			if err := cli.ReadTwice(again.flag, inputs); err != nil {
+		if !d.prints {
+			if err := cli.ReadTwice(again.flag, d.inputs); err != nil {
 				return err
 			}
 		}
 	}
-	if d.work != "" && prints {
+	if d.work != "" && d.prints {
 		return cli.Usagef("--work keeps what is read of documents; fingerprint files hold that already")
 	}
-	if err := cli.CheckWork(d.work, inputs); err != nil {
+	if err := cli.CheckWork(d.work, d.inputs); err != nil {
 		return err
 	}
 	if d.out == document.Stdin {

@@ -22,8 +22,8 @@ type folders struct {
 }
 
 // begin begins the folders; with --dry-run it only finds out whether it could.
-func (to *folders) begin(ctx context.Context, inputs []string, d *deduping) (err error) {
-	if to.kept, err = to.Copies(ctx, inputs, d.writeKept); err != nil {
+func (to *folders) begin(ctx context.Context, d *deduping) (err error) {
+	if to.kept, err = to.Copies(ctx, d.inputs, d.writeKept); err != nil {
 		return err
 	}
 	if d.annotate != "" {
@@ -31,11 +31,11 @@ func (to *folders) begin(ctx context.Context, inputs []string, d *deduping) (err
 		if err != nil {
 			return err
 		}
-		if to.annotated, err = to.Annotations(ctx, inputs, d.annotate, config.Document, dedup.Annotations); err != nil {
+		if to.annotated, err = to.Annotations(ctx, d.inputs, d.annotate, config.Document, dedup.Annotations); err != nil {
 			return err
 		}
 	}
-	if to.attributes, err = to.Copies(ctx, inputs, d.attributes); err != nil {
+	if to.attributes, err = to.Copies(ctx, d.inputs, d.attributes); err != nil {
 		return err
 	}
 	own := cli.Named(clusterNames()...)
@@ -84,7 +84,7 @@ func (d *deduping) write(ctx context.Context, to *folders, c *dedup.Corpus,
 	case to.kept == nil && to.annotated == nil && to.attributes == nil && to.report == nil:
 		err = printClusters(d.g.Stdout, c, r, d.againstNames())
 	}
-	return cmp.Or(err, c.Err(), ctx.Err())
+	return cmp.Or(err, ctx.Err())
 }
 
 // removalFolder is the folder of --removal in that of -o.

@@ -94,12 +94,12 @@ func withoutSets(inputs []string) (others, sets []string) {
 func (d *deduping) inParts() bool { return d.members != "" || len(d.sets) > 0 }
 
 // compareInParts checks --members and files of shingles, and makes the comparison of texts go by them.
-func (d *deduping) compareInParts(v *dedup.Verify, prints bool) error {
+func (d *deduping) compareInParts(v *dedup.Verify) error {
 	if !d.inParts() {
 		return nil
 	}
 	switch {
-	case !prints:
+	case !d.prints:
 		return cli.Usagef("--members and files of 'ndd shingles' apply to fingerprint files; of documents the texts are read")
 	case d.members != "" && len(d.sets) > 0:
 		return cli.Usagef("--members comes first, and then 'ndd shingles', whose files are given without it")

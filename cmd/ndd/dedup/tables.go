@@ -8,6 +8,7 @@ import (
 	"ndd/cmd/ndd/cli"
 	"ndd/engine/near/dedup"
 	"ndd/engine/result"
+	"ndd/engine/storage/store"
 )
 
 // The columns of the tables of dedup. Those for rows are empty where the file is the document.
@@ -52,6 +53,7 @@ func writeClusters(dir cli.Folder, f result.Format, c *dedup.Corpus, r *dedup.Re
 	var group sync.WaitGroup
 	for i, file := range files {
 		group.Go(func() {
+			defer store.CatchFault(&errs[i])() // temporary files are mapped
 			errs[i] = dir.Write(file.name, func(w *bufio.Writer) error {
 				table := result.NewTableWriter(w, f, file.columns...)
 				return cmp.Or(file.fill(table), table.Close())

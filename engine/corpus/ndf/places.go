@@ -188,6 +188,9 @@ func (f *File) parsePlaces(s []store.Section) error {
 	return err
 }
 
+// IsShare reports whether the file has the documents of a share of some inputs, with their places.
+func (f *File) IsShare() bool { return f.share != nil }
+
 // A Part is the documents of a fingerprint file that were read from one file of the inputs, or all
 // documents of a fingerprint file without places.
 type Part struct {
@@ -197,20 +200,15 @@ type Part struct {
 }
 
 // Parts returns the parts of fingerprint files in the order of the inputs: where a share is one of
-// the files, all shares of its inputs follow in place of it. It returns nothing where no file has
-// places. A share that is missing, or there twice, is an error, which wraps [simhash.ErrMixed].
+// the files, all shares of its inputs follow in place of it. A share that is missing, or there twice,
+// is an error, which wraps [simhash.ErrMixed].
 func Parts(files []*File) (parts []Part, err error) {
-	any := false
 	groups := map[Share][]*File{} // by the first share of a group
 	for _, f := range files {
 		if f.share != nil {
 			of := Share{0, f.share.Of, f.share.Digest}
 			groups[of] = append(groups[of], f)
-			any = true
 		}
-	}
-	if !any {
-		return nil, nil
 	}
 	for _, f := range files {
 		if f.share == nil {

@@ -117,9 +117,6 @@ func TestPlaces(t *testing.T) {
 			}
 		}
 	}
-	if parts, err := Parts([]*File{share(t, docs, 0, 0)}); parts != nil || err != nil {
-		t.Errorf("parts of a file without places: %v, %v", parts, err)
-	}
 }
 
 // TestPlacesOverflow: runs whose documents are as many as there are only modulo 2^64 are refused.

@@ -107,33 +107,28 @@ func (r *Result) annotate(ctx context.Context, names *Copies, meter *document.Me
 	notes := r.notes()
 	w := c.from.rewriting(c.o.Threads)
 	w.Judge, w.Fields, w.Beside = r.judge(r.droppedRows()), &Fields{Annotations, notes.values}, beside
-	report, err := w.Copy(ctx, names, meter, create)
-	return report, cmp.Or(err, c.Err())
+	return w.Copy(ctx, names, meter, create)
 }
 
-// notes find the values of documents in clusters, and of known ones.
+// notes find the values of documents in clusters, and of others that are dropped.
 type notes struct {
 	r    *Result
 	list []noteOf // by row
 	kept []Row    // of each cluster
 }
 
-// noteOf is the number of a document's cluster, from 1, and of its likeness; or 0, and its number in
-// Result.Known.
+// noteOf is the number of a document's cluster, from 0, and of its likeness.
 type noteOf struct {
 	row         Row
 	cluster, at uint32
 }
 
 func (r *Result) notes() *notes {
-	n := &notes{r: r, list: make([]noteOf, 0, len(r.Known)+r.found.Rows())}
-	for i, k := range r.Known {
-		n.list = append(n.list, noteOf{k.Row, 0, uint32(i)})
-	}
+	n := &notes{r: r, list: make([]noteOf, 0, r.found.Rows())}
 	for i, c := range r.found.Clusters() {
 		n.kept = append(n.kept, c.Representative)
 		for j, row := range c.Rows {
-			n.list = append(n.list, noteOf{row, uint32(i + 1), uint32(r.found.At(i) + j)})
+			n.list = append(n.list, noteOf{row, uint32(i), uint32(r.found.At(i) + j)})
 		}
 	}
 	slices.SortFunc(n.list, func(a, b noteOf) int { return cmp.Compare(a.row, b.row) })
@@ -142,32 +137,33 @@ func (r *Result) notes() *notes {
 
 // values returns the values of [Annotations]; a note is a row, from 1.
 func (n *notes) values(note int) []any {
-	row := Row(note - 1)
-	i, found := slices.BinarySearchFunc(n.list, row, func(n noteOf, row Row) int { return cmp.Compare(n.row, row) })
-	if s, gone := n.r.sameURL(row); gone && note > 0 {
-		if s.Kept < 0 {
-			return []any{nil, false, s.ID, nil, nil, nil}
-		}
-		return []any{nil, false, n.r.corpus.ID(Row(s.Kept)), int64(n.r.Distance(row, Row(s.Kept))), nil, nil}
+	r, row, none := n.r, Row(note-1), []any{nil, true, nil, nil, nil, nil}
+	if note == 0 {
+		return none
 	}
-	if note == 0 || !found {
-		return []any{nil, true, nil, nil, nil, nil}
+	if d, gone := findDrop(r.SameURL, row); gone {
+		if d.KeptRow < 0 {
+			return []any{nil, false, d.Kept, nil, nil, nil}
+		}
+		return []any{nil, false, r.corpus.ID(Row(d.KeptRow)), int64(d.Distance), nil, nil}
+	}
+	if d, gone := findDrop(r.Known, row); gone {
+		return append([]any{nil, false, d.Kept, int64(d.Distance)}, r.likeness(d.Likeness)...)
+	}
+	i, found := slices.BinarySearchFunc(n.list, row, func(n noteOf, row Row) int { return cmp.Compare(n.row, row) })
+	if !found {
+		return none
 	}
 	of := n.list[i]
-	if of.cluster == 0 {
-		k := n.r.Known[of.at]
-		return append([]any{nil, false, k.ID, int64(k.Distance)}, n.r.likeness(k.Likeness)...)
-	}
-	kept := n.kept[of.cluster-1]
+	number, kept := int64(of.cluster)+1, n.kept[of.cluster]
 	if row == kept {
-		return []any{int64(of.cluster), true, nil, nil, nil, nil}
+		return []any{number, true, nil, nil, nil, nil}
 	}
 	var like Likeness
-	if n.r.verified {
-		like = n.r.likes[of.at]
+	if r.verified {
+		like = r.likes[of.at]
 	}
-	return append([]any{int64(of.cluster), false, n.r.corpus.ID(kept), int64(n.r.Distance(row, kept))},
-		n.r.likeness(like)...)
+	return append([]any{number, false, r.corpus.ID(kept), int64(r.Distance(row, kept))}, r.likeness(like)...)
 }
 
 // likeness returns the two values of a likeness, if texts were compared.

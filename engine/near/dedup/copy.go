@@ -171,15 +171,12 @@ func (w *Rewriting) Copy(ctx context.Context, names *Copies, meter *document.Met
 
 // decision returns a hash of what goes of some units.
 func (o *origin) decision(dropped bitmap, first, units int) []byte {
-	h, row := sha256.New(), int(o.rowAt(first))
-	for unit := range units {
-		if !o.units.has(first + unit) {
-			continue
+	h := sha256.New()
+	end := o.rowAt(first + units)
+	for row := o.rowAt(first); row < end; row++ {
+		if dropped.has(int(row)) {
+			h.Write(binary.LittleEndian.AppendUint64(nil, o.units.All[row]-uint64(first)))
 		}
-		if dropped.has(row) {
-			h.Write(binary.LittleEndian.AppendUint64(nil, uint64(unit)))
-		}
-		row++
 	}
 	return h.Sum(nil)
 }
@@ -188,23 +185,19 @@ func (o *origin) decision(dropped bitmap, first, units int) []byte {
 func (r *Result) judge(dropped bitmap) func(document.File, int) func(*document.Extractor, document.Unit) (Verdict, error) {
 	c := r.corpus
 	return func(_ document.File, unit int) func(*document.Extractor, document.Unit) (Verdict, error) {
-		row := int(c.from.rowAt(unit)) - 1
-		return func(x *document.Extractor, u document.Unit) (v Verdict, err error) {
-			isRow := c.from.units.has(unit)
-			if unit++; isRow {
-				row++
+		next := c.from.rowAt(unit)
+		return func(x *document.Extractor, u document.Unit) (Verdict, error) {
+			row, isRow := next, c.from.isAt(next, unit)
+			if unit++; !isRow {
+				return Verdict{}, nil
 			}
-			if isRow {
-				v.Note = row + 1
+			if next++; !dropped.has(int(row)) {
+				return Verdict{Note: int(next)}, nil
 			}
-			if !isRow || !dropped.has(row) {
-				return v, nil
+			if doc, err := x.Extract(u); err != nil || !c.same(row, &doc) {
+				return Verdict{}, c.changed(row)
 			}
-			if doc, err := x.Extract(u); err != nil || !c.same(Row(row), &doc) {
-				return v, c.changed(Row(row))
-			}
-			v.Drop = true
-			return v, nil
+			return Verdict{Drop: true, Note: int(next)}, nil
 		}
 	}
 }

@@ -6,36 +6,40 @@ import (
 	"runtime"
 	"slices"
 	"strconv"
+	"strings"
 
 	"ndd/engine/corpus/document"
 	"ndd/engine/corpus/ndf"
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/memory"
 	"ndd/engine/near/cluster"
+	"ndd/engine/storage/spill"
 )
 
-// A Corpus has documents by row, from 0. It may be read by many goroutines once it is read whole.
+// A Corpus has documents by row, from 0. What grows with their number is in temporary files, which are mapped
+// when all are there. It may be read by many goroutines then.
 type Corpus struct {
-	recipe  *simhash.Recipe // nil for raw fingerprints
-	prints  column[uint64]  // of documents that were appended
-	mapped  cluster.Prints  // of fingerprint files, which are open, instead
-	files   []*ndf.File
-	lengths column[uint32] // of texts, where the policy goes by them; empty for raw fingerprints
-	values  []values       // by which to keep, one for each policy that goes by one
-	texts   []string       // of the values of the document being appended that are strings
-	rows    rowFile        // IDs and places; no records where the rows are the IDs
-	parts   []part         // of fingerprint files, one after the other
+	recipe  *simhash.Recipe         // nil for raw fingerprints
+	prints  spill.Column[uint64]    // or
+	raw     rawPrints               // without IDs
+	records records                 // IDs and places; none where the rows are the IDs
+	values  []values                // by which to keep, one for each policy that goes by one
+	hashes  spill.Column[[2]uint64] // of texts, or none; texts are equal if these are
+	urls    spill.Column[[2]uint64] // hashes of URLs, 0 for none, or none
 	sources sources
-	hashes  column[[2]uint64] // of texts, or none; texts are equal if these are
-	urls    column[[2]uint64] // hashes of URLs, 0 for none, or none
-	from    origin            // of documents
+	from    origin // of documents
 
 	o        ReadOptions
 	reserved *memory.Reservation // of o.Budget, for everything
-	spilled  bool                // what grows with the rows is in temporary files
+	spilled  bool                // clusters are in temporary files, too
 	results  memory.Arena        // of clusters
-	held     bool                // the fingerprints are in memory
-	next     int                 // the length at which it is looked at again
+}
+
+// Raw prints are fingerprint files without IDs, which are open.
+type rawPrints struct {
+	prints cluster.Prints
+	files  []*ndf.File
+	parts  []part // one after the other
 }
 
 // A part is the rows of one fingerprint file.
@@ -44,49 +48,82 @@ type part struct {
 	file  string
 }
 
+// columnBytes is how much of a column is in memory; more is in a temporary file.
+const columnBytes = 256 << 10
+
+// newColumn returns an empty column of some things.
+func newColumn[T spill.Number](o *ReadOptions, what string) spill.Column[T] {
+	return spill.NewColumn[T](o.Disk, o.TempDir, what, cmp.Or(o.columnBytes, columnBytes))
+}
+
 // NewCorpus returns an empty corpus of documents with fingerprints of one recipe,
 // nil if that is unknown.
 func NewCorpus(recipe *simhash.Recipe, o ReadOptions) *Corpus {
 	if o.Threads <= 0 {
 		o.Threads = runtime.GOMAXPROCS(0)
 	}
-	c := &Corpus{recipe: recipe, rows: rowFile{disk: o.Disk, dir: o.TempDir}, o: o, held: true, next: checkFirst,
-		sources: sources{Sources: o.Source, used: make([]bool, len(o.Source.Protect))}}
-	for i, by := range o.Keep.byValue() {
-		c.values = append(c.values, values{by: by, text: func(row int) string { return c.rows.record(Row(row)).value(i) }})
+	c := &Corpus{recipe: recipe, o: o, prints: newColumn[uint64](&o, "fingerprints"),
+		records: records{text: newColumn[byte](&o, "ids"), at: newColumn[uint64](&o, "rows")},
+		hashes:  newColumn[[2]uint64](&o, "hashes"), urls: newColumn[[2]uint64](&o, "URLs"),
+		sources: sources{Sources: o.Source, used: make([]bool, len(o.Source.Protect)), of: newColumn[uint16](&o, "sources")},
+		from:    origin{units: newColumn[uint64](&o, "units")}}
+	for _, by := range o.Keep {
+		if by.Policy == First || by.Policy == Source {
+			continue
+		}
+		v := values{by: by, at: -1, keys: newColumn[uint64](&o, "values")}
+		i := len(c.values)
+		v.text = func(row int) string { return c.records.of(Row(row)).value(i) }
+		if by.fields() != nil {
+			v.at = c.sources.at
+			c.sources.at++ // behind all policies
+		}
+		c.values = append(c.values, v)
 	}
 	return c
 }
 
-// Close releases the memory reserved from the budget, and the temporary file. The corpus must not be
-// used afterwards. It may be called again, and on nil.
-func (c *Corpus) Close() {
-	if c != nil {
-		c.reserved.Release()
-		c.rows.close() // what is lost is temporary
-		c.results.Free()
-		c.prints.close()
-		c.lengths.close()
-		c.sources.of.close()
-		c.hashes.close()
-		c.urls.close()
-		for i := range c.values {
-			c.values[i].keys.close()
-		}
-		for _, f := range c.files {
-			f.Close()
-		}
-		c.files = nil
+// columns returns all columns of the corpus.
+func (c *Corpus) columns() []interface {
+	End() error
+	Close() error
+} {
+	list := []interface {
+		End() error
+		Close() error
+	}{&c.prints, &c.records.text, &c.records.at, &c.hashes, &c.urls,
+		&c.sources.of, &c.from.units}
+	for i := range c.values {
+		list = append(list, &c.values[i].keys)
 	}
+	return list
 }
 
-// Err returns the first error of [Corpus.ID], [Corpus.Place] and [Result.Kept], which read a temporary
-// file. What they return after it is empty.
-func (c *Corpus) Err() error {
-	if err := c.rows.failed.Load(); err != nil {
-		return *err
+// end makes all that was appended readable. It may be called again.
+func (c *Corpus) end() error {
+	for _, column := range c.columns() {
+		if err := column.End(); err != nil {
+			return err
+		}
 	}
 	return nil
+}
+
+// Close releases the memory reserved from the budget, and the temporary files. The corpus must not be
+// used afterwards. It may be called again, and on nil.
+func (c *Corpus) Close() {
+	if c == nil {
+		return
+	}
+	c.reserved.Release()
+	c.results.Free()
+	for _, column := range c.columns() {
+		column.Close() // what is lost is temporary
+	}
+	for _, f := range c.raw.files {
+		f.Close()
+	}
+	c.raw.files = nil
 }
 
 // A Document is one to be compared.
@@ -100,66 +137,54 @@ type Document struct {
 	Place       Place            // where it was read, of all documents of a corpus or of none
 }
 
-// Append adds a document. The error is a [memory.TooLargeError] or a [spill.Error].
+// Append adds a document. The error is a [spill.Error].
 func (c *Corpus) Append(d Document) error {
-	if err := c.sources.append(d.Place, valueAt(d.Values, len(c.values)), Row(c.Len()), false); err != nil {
+	if err := c.sources.append(d.Place, d.Values, Row(c.Len()), false); err != nil {
 		return err
 	}
-	if err := c.appendHashes(&d); err != nil {
-		return err
+	err := c.prints.Append(uint64(d.Fingerprint))
+	if d.Hash != [2]uint64{} {
+		err = cmp.Or(err, c.hashes.Append(d.Hash))
 	}
-	length := lengthOf(d.TextBytes)
-	err := c.prints.append(uint64(d.Fingerprint))
-	if c.o.Keep.byLength() {
-		err = cmp.Or(err, c.lengths.append(length))
+	if len(c.o.SameURL) > 0 {
+		err = cmp.Or(err, c.urls.Append(hashURL(valueAt(d.Values, len(d.Values)-1).Text)))
 	}
-	texts := c.texts[:0]
+	var texts []string
 	for i := range c.values {
-		text, failed := c.values[i].append(valueAt(d.Values, i), d.Modified)
+		text, failed := c.values[i].append(valueAt(d.Values, c.values[i].at), lengthOf(d.TextBytes), d.Modified)
 		texts, err = append(texts, text), cmp.Or(err, failed)
 	}
-	if c.texts = texts; err != nil {
-		return err
-	}
-	return c.appendRecord(record{id: d.ID, place: d.Place, length: length, values: texts})
+	return cmp.Or(err, c.records.append(record{id: d.ID, place: d.Place, length: lengthOf(d.TextBytes), values: texts}))
 }
 
 // appendShort adds a document that is too short for a fingerprint.
 func (c *Corpus) appendShort(id string, textBytes int, at Place, values []document.Value) error {
-	if err := c.sources.append(at, valueAt(values, len(c.values)), 0, true); err != nil {
+	if err := c.sources.append(at, values, 0, true); err != nil {
 		return err
 	}
-	return c.appendRecord(record{id: id, place: at, length: lengthOf(textBytes), short: true})
-}
-
-// appendRecord adds a record, and reserves memory where there are many more than before.
-func (c *Corpus) appendRecord(r record) error {
-	if err := c.rows.append(r); err != nil {
-		return err
-	}
-	return c.grown()
+	return c.records.append(record{id: id, place: at, length: lengthOf(textBytes), short: true})
 }
 
 // lengthOf returns the length of a text as a corpus has it.
 func lengthOf(bytes int) uint32 { return uint32(min(uint64(bytes), math.MaxUint32)) }
 
 // Len returns the number of documents.
-func (c *Corpus) Len() int { return c.prints.len() + c.mapped.Len() }
+func (c *Corpus) Len() int { return c.prints.Len() + c.raw.prints.Len() }
 
 // print returns the fingerprint of a row.
 func (c *Corpus) print(row Row) uint64 {
-	if len(c.prints.all) > 0 {
-		return c.prints.all[row]
+	if len(c.prints.All) > 0 {
+		return c.prints.All[row]
 	}
-	return c.mapped.At(row)
+	return c.raw.prints.At(row)
 }
 
 // all returns all fingerprints.
 func (c *Corpus) all() cluster.Prints {
-	if len(c.prints.all) > 0 {
-		return cluster.NewPrints(c.prints.all)
+	if len(c.prints.All) > 0 {
+		return cluster.NewPrints(c.prints.All)
 	}
-	return c.mapped
+	return c.raw.prints
 }
 
 // Recipe returns the recipe of the fingerprints, nil if that is unknown.
@@ -167,25 +192,26 @@ func (c *Corpus) Recipe() *simhash.Recipe { return c.recipe }
 
 // ID returns the ID of a row.
 func (c *Corpus) ID(row Row) string {
-	if len(c.rows.blocks) == 0 {
+	if c.raw.prints.Len() > 0 {
 		return strconv.FormatUint(uint64(row), 10)
 	}
-	return c.rows.record(row).id
+	return strings.Clone(c.records.of(row).id)
 }
 
 // Place returns where the document of a row was read; nothing for one that came by [Corpus.Append]
 // without a place.
 func (c *Corpus) Place(row Row) Place {
-	if len(c.parts) == 0 {
-		return c.rows.record(row).place
+	if len(c.raw.parts) == 0 {
+		at := c.records.of(row).place
+		return Place{strings.Clone(at.File), at.Row}
 	}
-	i, found := slices.BinarySearchFunc(c.parts, row, func(p part, row Row) int { return cmp.Compare(p.first, row) })
+	i, found := slices.BinarySearchFunc(c.raw.parts, row, func(p part, row Row) int { return cmp.Compare(p.first, row) })
 	if !found {
 		i--
 	}
-	return Place{c.parts[i].file, int64(row-c.parts[i].first) + 1}
+	return Place{c.raw.parts[i].file, int64(row-c.raw.parts[i].first) + 1}
 }
 
 // NumShort returns the number of documents that are too short for a fingerprint: they are compared
 // with none, and kept.
-func (c *Corpus) NumShort() int { return c.rows.shorts }
+func (c *Corpus) NumShort() int { return c.records.shorts }

@@ -50,7 +50,7 @@ func TestExactTexts(t *testing.T) {
 	defer c.Close()
 	o := Options{K: 6, Verify: &Verify{Rule: Rule{{Jaccard: 0.9}}}}
 	with := slices.Collect(found(t, c, o).Dropped())
-	c.hashes.all = nil
+	c.hashes.All = nil
 	if without := slices.Collect(found(t, c, o).Dropped()); !slices.Equal(with, without) || len(with) < 150 {
 		t.Errorf("%d drops, without hashes %d", len(with), len(without))
 	}
@@ -74,14 +74,5 @@ func TestSplitUnequal(t *testing.T) {
 	firsts, of, err := c.distinct(new(memory.Arena), []Row{0, 1, 2, 3, 5})
 	if err != nil || !slices.Equal(firsts, []Row{0, 1, 3}) || !slices.Equal(of, []uint32{0, 1, 0, 2, 1}) {
 		t.Errorf("%v %v", firsts, of)
-	}
-	many := appended(t, Keep{})
-	defer many.Close()
-	for i := range uint64(2*hashesHeld + 1) {
-		must.Do(t, many.appendHash(&many.hashes, "hashes", [2]uint64{i + 1, i}))
-	}
-	if err := many.hashes.end(); err != nil || many.hashes.run == nil || len(many.hashes.all) != 2*hashesHeld+1 ||
-		many.hashes.all[0] != [2]uint64{1, 0} || many.hashes.all[2*hashesHeld] != [2]uint64{2*hashesHeld + 1, 2 * hashesHeld} {
-		t.Error(len(many.hashes.all), err)
 	}
 }

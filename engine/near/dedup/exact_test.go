@@ -222,10 +222,10 @@ func indexOf(t *testing.T, base []uint64) *engine.Index {
 }
 
 // asking looks fingerprints up in an index.
-func asking(x *engine.Index, o engine.BatchOptions) func(context.Context, []uint64) ([]dedup.Known, error) {
-	return func(ctx context.Context, prints []uint64) (list []dedup.Known, err error) {
+func asking(x *engine.Index, o engine.BatchOptions) func(context.Context, []uint64) ([]dedup.Drop, error) {
+	return func(ctx context.Context, prints []uint64) (list []dedup.Drop, err error) {
 		err = x.Batch(ctx, simhash.Fingerprints(prints), o, func(row int, hits []engine.Hit) error {
-			list = append(list, dedup.Known{Row: dedup.Row(row), ID: fmt.Sprint("old ", hits[0].Docs[0]),
+			list = append(list, dedup.Drop{Row: dedup.Row(row), Kept: fmt.Sprint("old ", hits[0].Docs[0]),
 				Distance: hits[0].Distance})
 			return nil
 		})

@@ -1,7 +1,6 @@
 package dedup
 
 import (
-	"cmp"
 	"context"
 	"slices"
 
@@ -19,9 +18,9 @@ type Options struct {
 	Exact   bool // documents go for one with the same text alone; of a corpus that was read so, with K and Verify of 0
 
 	// Known, if not nil, is called once with all fingerprints. It returns the rows near a document
-	// that the caller has already, ascending. These are dropped; the others are compared with each
+	// that the caller has already, ascending, each with the ID of that and its distance. These are dropped; the others are compared with each
 	// other.
-	Known func(ctx context.Context, fingerprints []uint64) ([]Known, error)
+	Known func(ctx context.Context, fingerprints []uint64) ([]Drop, error)
 
 	// KnownBytes returns the most memory that Known takes for a number of documents; nil is none.
 	KnownBytes func(documents int) uint64
@@ -47,47 +46,34 @@ type Setting struct {
 // Find returns the clusters of a corpus. The errors are those of what it reads, and of ctx.
 func Find(ctx context.Context, c *Corpus, o Options) (_ *Result, err error) {
 	defer store.CatchFault(&err)() // fingerprint files are mapped
+	if err := o.check(c); err != nil {
+		return nil, err
+	}
+	if err := c.end(); err != nil {
+		return nil, err
+	}
+	if c.reserved == nil { // documents were appended
+		if err := c.reserve(c.Len()); err != nil {
+			return nil, err
+		}
+	}
 	prefer, err := c.prefer()
 	if err != nil {
 		return nil, err
 	}
 	r := &Result{corpus: c, verified: o.Verify != nil || o.Exact}
-	if o.Verify != nil {
-		if o.Verify.Sets == nil && o.Verify.Members == nil {
-			if err := c.from.readable(); err != nil {
-				return nil, err
-			}
-		}
-		if o.Known != nil && len(o.Verify.Known) == 0 {
-			return nil, errNoTexts
-		}
-	}
-	co := cluster.Options{K: o.K, Star: !o.Chains && o.Verify == nil, Threads: o.Threads, Meter: o.Meter}
+	co := cluster.Options{K: o.K, Star: !o.Chains && o.Verify == nil, Threads: o.Threads, Meter: o.Meter, Prefer: prefer}
 	c.forClusters(&co)
-	if err := r.findURLs(ctx, co, prefer); err != nil {
+	if err := r.findURLs(ctx, co); err != nil {
+		return nil, err
+	}
+	if err := r.findKnown(ctx, o); err != nil {
 		return nil, err
 	}
 	all := c.all()
-	var rest []Row // the rows to compare; all of them if it is nil
-	if len(r.SameURL) > 0 {
-		if rest, err = r.others(); err != nil {
-			return nil, err
-		}
-	}
-	if o.Known != nil {
-		if r.Known, err = o.Known(ctx, all.Flat()); err != nil {
-			return nil, err
-		}
-		r.Known = slices.DeleteFunc(r.Known, func(k Known) bool {
-			_, gone := r.sameURL(k.Row)
-			return gone || c.sources.safe.has(int(k.Row))
-		})
-		if rest, err = r.others(); err == nil && o.Verify != nil {
-			rest, err = r.verifyKnown(ctx, o.Verify, o.Threads, rest)
-		}
-		if err != nil {
-			return nil, err
-		}
+	rest, err := r.rest() // the rows to compare; all of them if it is nil
+	if err != nil {
+		return nil, err
 	}
 	if rest != nil {
 		prints := memory.In[uint64](&c.results, len(rest), &err)
@@ -100,7 +86,7 @@ func Find(ctx context.Context, c *Corpus, o Options) (_ *Result, err error) {
 		all = cluster.NewPrints(prints)
 	}
 	find := func() (found *cluster.Result, err error) {
-		found, err = c.clusters(ctx, all, rest, co, prefer)
+		found, err = c.clusters(ctx, all, rest, co)
 		if safe := c.sources.safe; err == nil && o.Verify == nil && len(safe) > 0 {
 			found.Delete(func(c cluster.Cluster, row Row) bool { return row != c.Representative && safe.has(int(row)) })
 		}
@@ -110,68 +96,100 @@ func Find(ctx context.Context, c *Corpus, o Options) (_ *Result, err error) {
 		return nil, err
 	}
 	r.Distinct = r.found.Distinct
-	if o.Verify != nil {
+	switch {
+	case o.Verify != nil:
 		err = r.verify(ctx, o, prefer, co.Room)
-		r.settleURLs()
-		return r, cmp.Or(err, c.Err())
-	}
-	co.Meter = nil
-	for _, also := range o.Also {
-		co.K = also.K
-		other := &Result{Known: r.Known, SameURL: r.SameURL, corpus: c}
-		if other.found, err = find(); err != nil {
-			return nil, err
+	case o.Exact:
+		err = r.settleEqual(ctx, o, prefer)
+	default:
+		co.Meter = nil
+		for _, also := range o.Also {
+			co.K = also.K
+			other := &Result{Known: r.Known, SameURL: r.SameURL, corpus: c}
+			if other.found, err = find(); err != nil {
+				return nil, err
+			}
+			r.Also = append(r.Also, other)
 		}
-		r.Also = append(r.Also, other)
-	}
-	if o.Exact {
-		err = r.splitUnequal(prefer)
 	}
 	r.settleURLs()
-	return r, cmp.Or(err, c.Err())
+	return r, err
+}
+
+// check returns why texts cannot be compared; nil if they can.
+func (o *Options) check(c *Corpus) error {
+	switch v := o.Verify; {
+	case v == nil:
+		return nil
+	case o.Known != nil && len(v.Known) == 0:
+		return errNoTexts
+	case v.Sets == nil && v.Members == nil:
+		return c.from.readable()
+	}
+	return nil
 }
 
 // clusters returns the clusters of some rows, all of them if rows is nil, by keys that they have: their
 // fingerprints or others.
-func (c *Corpus) clusters(ctx context.Context, keys cluster.Prints, rows []Row, co cluster.Options,
-	prefer func(a, b int) int) (*cluster.Result, error) {
-	safe := c.sources.safe
-	co.Prefer = prefer
-	if len(safe) > 0 {
-		co.Always = func(row int) bool { return safe.has(row) }
+func (c *Corpus) clusters(ctx context.Context, keys cluster.Prints, rows []Row, co cluster.Options) (
+	*cluster.Result, error) {
+	number, prefer := func(i int) int { return i }, co.Prefer
+	if rows != nil {
+		number = func(i int) int { return int(rows[i]) }
+		if prefer != nil {
+			co.Prefer = func(a, b int) int { return prefer(number(a), number(b)) }
+		}
 	}
-	if rows == nil {
-		return cluster.Find(ctx, keys, co)
-	}
-	if prefer != nil {
-		co.Prefer = func(a, b int) int { return prefer(int(rows[a]), int(rows[b])) }
-	}
-	if len(safe) > 0 {
-		co.Always = func(row int) bool { return safe.has(int(rows[row])) }
+	if safe := c.sources.safe; len(safe) > 0 {
+		co.Always = func(row int) bool { return safe.has(number(row)) }
 	}
 	found, err := cluster.Find(ctx, keys, co)
-	if err == nil {
+	if err == nil && rows != nil {
 		found.Map(rows)
 	}
 	return found, err
 }
 
-// others returns the rows that are not known, and have no URL of another one, with room for all.
-func (r *Result) others() (rest []Row, err error) {
+// findKnown finds the rows that the caller has already, unless they are protected or have the URL of another one.
+func (r *Result) findKnown(ctx context.Context, o Options) (err error) {
+	if o.Known == nil {
+		return nil
+	}
+	all := r.corpus.all()
+	if r.Known, err = o.Known(ctx, all.Flat()); err != nil {
+		return err
+	}
+	r.Known = slices.DeleteFunc(r.Known, func(k Drop) bool {
+		_, gone := findDrop(r.SameURL, k.Row)
+		return gone || r.corpus.sources.safe.has(int(k.Row))
+	})
+	for i := range r.Known {
+		r.Known[i].KeptRow, r.Known[i].Compared = -1, r.verified
+	}
+	if o.Verify != nil {
+		return r.verifyKnown(ctx, o.Verify, o.Threads)
+	}
+	return nil
+}
+
+// rest returns the rows that are not known, and have no URL of another one; nil if that is all of them.
+func (r *Result) rest() (rest []Row, err error) {
+	if len(r.Known)+len(r.SameURL) == 0 {
+		return nil, nil
+	}
+	left := r.corpus.Len() - len(r.Known) - len(r.SameURL)
+	rest = memory.In[Row](&r.corpus.results, max(left, 1), &err)[:0] // none is not nil
 	known, urls := r.Known, r.SameURL
-	if rest = memory.In[Row](&r.corpus.results, r.corpus.Len(), &err)[:0]; err != nil {
-		return nil, err
-	}
 	for row := range Row(r.corpus.Len()) {
-		if len(known) > 0 && known[0].Row == row {
+		switch {
+		case err != nil:
+		case len(known) > 0 && known[0].Row == row:
 			known = known[1:]
-			continue
-		}
-		if len(urls) > 0 && urls[0].Row == row {
+		case len(urls) > 0 && urls[0].Row == row:
 			urls = urls[1:]
-			continue
+		default:
+			rest = append(rest, row)
 		}
-		rest = append(rest, row)
 	}
-	return rest, nil
+	return rest, err
 }

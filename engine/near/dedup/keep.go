@@ -110,19 +110,6 @@ func (b By) fields() []string {
 	return nil
 }
 
-// byValue returns the policies that go by values of documents.
-func (k Keep) byValue() (list []By) {
-	for _, b := range k {
-		if b.fields() != nil {
-			list = append(list, b)
-		}
-	}
-	return list
-}
-
-// byLength reports whether a policy goes by the lengths of texts.
-func (k Keep) byLength() bool { return k.has(Longest) || k.has(Shortest) }
-
 // checkPrints returns why a policy cannot choose between documents of fingerprint files, which have
 // lengths of texts unless they are raw; nil if all can. The error wraps [ErrNoValue].
 func (k Keep) checkPrints(lengths bool) error {
@@ -150,26 +137,20 @@ func (c *Corpus) prefer() (func(a, b int) int, error) {
 	}
 	n := 0 // of c.values
 	for _, by := range c.o.Keep {
-		switch {
-		case by.fields() != nil:
+		switch by.Policy {
+		case First:
+		case Source:
+			orders = append(orders, s.prefer)
+		default:
 			v := &c.values[n]
 			n++
-			if v.keys.len() != c.Len() {
-				return nil, c.o.Keep.checkPrints(true)
+			if v.keys.Len() != c.Len() {
+				return nil, c.o.Keep.checkPrints(by.fields() != nil)
 			}
 			if v.missing == c.Len() {
 				return nil, by.noValue()
 			}
 			orders = append(orders, func(a, b int) int { return v.compare(b, a) })
-		case by.Policy == First:
-		case by.Policy == Source:
-			orders = append(orders, s.prefer)
-		case c.lengths.len() != c.Len():
-			return nil, c.o.Keep.checkPrints(false)
-		case by.Policy == Longest:
-			orders = append(orders, func(a, b int) int { return cmp.Compare(c.lengths.all[b], c.lengths.all[a]) })
-		default:
-			orders = append(orders, func(a, b int) int { return cmp.Compare(c.lengths.all[a], c.lengths.all[b]) })
 		}
 	}
 	switch len(orders) {
@@ -221,20 +202,71 @@ const (
 	lookedOfAll  = 20_000
 )
 
-// checkFields returns the error of a field that none of the first documents of any file has, so that
+// A wanted is a list of fields, of the first of which a document has a value for some purpose.
+type wanted struct {
+	fields []string
+	isSome func(v document.Value, modified int64) bool // whether a value serves that
+	none   func() error                                // of no document that has one
+}
+
+// wanted returns the lists of fields that documents are read with: one for each policy that goes by fields, that
+// of the source, and that of the URL.
+func (o *ReadOptions) wanted() (lists []wanted) {
+	found := func(v document.Value, _ int64) bool { return v.Found }
+	for _, by := range o.Keep {
+		if by.fields() != nil {
+			lists = append(lists, wanted{by.fields(), func(v document.Value, modified int64) bool {
+				key, _ := by.key(v, 0, modified)
+				return key != keyNone
+			}, by.noValue})
+		}
+	}
+	if o.Source.Field != "" {
+		lists = append(lists, wanted{[]string{o.Source.Field}, found, o.Source.noValue})
+	}
+	if len(o.SameURL) > 0 {
+		lists = append(lists, wanted{o.SameURL, found, o.noURL})
+	}
+	return lists
+}
+
+// checkFields returns the error of a list of fields that none of the first documents of any file has, so that
 // it comes before hours of reading. It looks at nothing where an input can be read only once; what
 // cannot be read is left to the reading.
-func (o *ReadOptions) checkFields(ctx context.Context, inputs []string, opts document.Options) error {
-	if len(opts.ValueFields) == 0 || slices.ContainsFunc(inputs, document.ReadOnce) {
+func checkFields(ctx context.Context, inputs []string, opts document.Options, lists []wanted) error {
+	if len(lists) == 0 || slices.ContainsFunc(inputs, document.ReadOnce) {
 		return nil
 	}
 	opts.Meter, opts.Chosen, opts.Strict = nil, nil, false
-	c := NewCorpus(nil, *o)
-	defer c.Close()
-	found, have, looked := make([]bool, len(opts.ValueFields)), []string(nil), 0
+	extractor := document.NewExtractor(opts)
+	found, looked, names := make([]bool, len(lists)), 0, []string(nil)
+	look := func(f document.File) error {
+		n := 0
+		for unit, err := range f.Scan(ctx, opts, nil) {
+			if _, skipped := errors.AsType[*document.Skip](err); skipped {
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			if len(names) == 0 {
+				names = unit.FieldNames()
+			}
+			if doc, err := extractor.Borrow(unit); err == nil {
+				looked++
+				for i, w := range lists {
+					found[i] = found[i] || w.isSome(valueAt(doc.Values, i), doc.Modified)
+				}
+			}
+			if n++; n == lookedOfFile || !slices.Contains(found, false) {
+				return nil
+			}
+		}
+		return nil
+	}
 	for f, err := range document.Files(ctx, inputs) {
 		if err == nil {
-			err = c.look(ctx, f, opts, found, &have, &looked)
+			err = look(f)
 		}
 		if _, skipped := errors.AsType[*document.Skip](err); err != nil && !skipped || looked >= lookedOfAll ||
 			!slices.Contains(found, false) {
@@ -244,51 +276,9 @@ func (o *ReadOptions) checkFields(ctx context.Context, inputs []string, opts doc
 	if looked == 0 {
 		return nil
 	}
-	names := ""
-	if len(have) > 0 {
-		names = "; documents have the fields " + strings.Join(have, ", ")
+	err := lists[slices.Index(found, false)].none()
+	if len(names) > 0 {
+		err = fmt.Errorf("%w; documents have the fields %s", err, strings.Join(names, ", "))
 	}
-	i := slices.Index(found, false)
-	if len(o.SameURL) > 0 && i == len(found)-1 {
-		return fmt.Errorf("%w%s", o.noURL(), names)
-	}
-	if i == len(c.values) {
-		return fmt.Errorf("%w%s", o.Source.noValue(), names)
-	}
-	return fmt.Errorf("%w%s", c.values[i].by.noValue(), names)
-}
-
-// look finds out which values the first documents of a file have, and the names of the first fields.
-func (c *Corpus) look(ctx context.Context, f document.File, opts document.Options, found []bool, have *[]string,
-	looked *int) error {
-	extractor := document.NewExtractor(opts)
-	n := 0
-	for unit, err := range f.Scan(ctx, opts, nil) {
-		if _, skipped := errors.AsType[*document.Skip](err); skipped {
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		if len(*have) == 0 {
-			*have = unit.FieldNames()
-		}
-		if doc, err := extractor.Borrow(unit); err == nil {
-			*looked++
-			for i := range found {
-				if i < len(c.values) {
-					v := &c.values[i]
-					missing := v.missing
-					v.append(valueAt(doc.Values, i), doc.Modified)
-					found[i] = found[i] || v.missing == missing
-				} else {
-					found[i] = found[i] || valueAt(doc.Values, i).Found
-				}
-			}
-		}
-		if n++; n == lookedOfFile || !slices.Contains(found, false) {
-			return nil
-		}
-	}
-	return nil
+	return err
 }

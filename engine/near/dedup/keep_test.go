@@ -70,7 +70,7 @@ func TestValues(t *testing.T) {
 		var texts []string
 		v := values{by: c.by, text: func(row int) string { return texts[row] }}
 		for _, x := range c.values {
-			text, _ := v.append(x, 0)
+			text, _ := v.append(x, 0, 0)
 			texts = append(texts, text)
 		}
 		for i := range c.values {
@@ -86,15 +86,15 @@ func TestValues(t *testing.T) {
 	}
 	files := values{by: By{Policy: Newest}} // by the times of modification
 	for _, modified := range []int64{0, math.MinInt64, -5, 5} {
-		files.append(none, modified)
+		files.append(none, 0, modified)
 	}
 	if files.missing != 1 || files.compare(1, 2) >= 0 || files.compare(2, 3) >= 0 {
-		t.Errorf("files before 1970: %d missing, keys %x", files.missing, files.keys.all)
+		t.Errorf("files before 1970: %d missing, keys %x", files.missing, files.keys.All)
 	}
 	v := values{by: By{Policy: Largest}}
-	v.append(value("-0"), 0)
-	v.append(value("0"), 0)
-	v.append(value("0.0"), 0)
+	v.append(value("-0"), 0, 0)
+	v.append(value("0"), 0, 0)
+	v.append(value("0.0"), 0, 0)
 	if v.compare(0, 1) != 0 || v.compare(1, 2) != 0 {
 		t.Error("there are two zeros")
 	}

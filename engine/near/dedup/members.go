@@ -48,7 +48,7 @@ func (d memberDigest) add(m Member) {
 func (c *Corpus) members(rows []Row) iter.Seq[Member] {
 	return func(yield func(Member) bool) {
 		for _, row := range rows {
-			if !yield(Member{c.Place(row), int64(c.rows.record(row).length)}) {
+			if !yield(Member{c.Place(row), int64(c.records.of(row).length)}) {
 				return
 			}
 		}
@@ -200,7 +200,7 @@ func (c *Corpus) readSets(ctx context.Context, paths []string, s *shingle.Sets, 
 			}
 		}
 	}
-	return c.Err()
+	return nil
 }
 
 // readSetFile reads one file and returns how many sets it has.

@@ -3,11 +3,11 @@ package dedup
 import (
 	"errors"
 	"fmt"
-	"math/bits"
 	"slices"
 
 	"ndd/engine/corpus/document"
 	"ndd/engine/corpus/ingest"
+	"ndd/engine/storage/spill"
 )
 
 // An origin is where the documents of a corpus were read, to read them again.
@@ -15,36 +15,19 @@ type origin struct {
 	inputs    []string // nil for fingerprint files
 	options   document.Options
 	fileUnits ingest.ReadFiles
-	units     bitmap             // which units of the inputs became rows
-	before    []Row              // rows before each unitsEach units
-	rows      Row                // all
-	unread    map[string][]int64 // rows of each file that were too long
+	units     spill.Column[uint64] // of the inputs, that became the rows
+	unread    map[string][]int64   // rows of each file that were too long
 }
 
-// unitsEach is the number of units of which the rows are counted at a time.
-const unitsEach = 512
-
-// end is called when all is read.
-func (o *origin) end(fileUnits ingest.ReadFiles) {
-	o.fileUnits = fileUnits
-	for i, word := range o.units {
-		if i%(unitsEach/64) == 0 {
-			o.before = append(o.before, o.rows)
-		}
-		o.rows += Row(bits.OnesCount64(word))
-	}
+// isAt reports whether a row is that of a unit.
+func (o *origin) isAt(row Row, unit int) bool {
+	return row < Row(o.units.Len()) && o.units.All[row] == uint64(unit)
 }
 
 // rowAt returns the row of the first unit, from a unit on, that became one.
 func (o *origin) rowAt(unit int) Row {
-	if unit/64 >= len(o.units) {
-		return o.rows
-	}
-	row := o.before[unit/unitsEach]
-	for _, word := range o.units[unit/unitsEach*(unitsEach/64) : unit/64] {
-		row += Row(bits.OnesCount64(word))
-	}
-	return row + Row(bits.OnesCount64(o.units[unit/64]&(1<<(unit%64)-1)))
+	row, _ := slices.BinarySearch(o.units.All, uint64(unit))
+	return Row(row)
 }
 
 // rewriting returns a copying of the inputs.

@@ -36,21 +36,7 @@ type ReadOptions struct {
 	Say func(documents int, bytes uint64, spilled bool)
 
 	readingBytes uint64 // what reading documents takes
-}
-
-// fields returns the fields that documents are to be read with: a list for each policy that goes by
-// values, that of the source, and that of the URL.
-func (o *ReadOptions) fields() (lists [][]string) {
-	for _, by := range o.Keep.byValue() {
-		lists = append(lists, by.fields())
-	}
-	if o.Source.Field != "" {
-		lists = append(lists, []string{o.Source.Field})
-	}
-	if len(o.SameURL) > 0 {
-		lists = append(lists, o.SameURL)
-	}
-	return lists
+	columnBytes  int    // as [columnBytes], where it is not 0
 }
 
 // ReadDocuments returns the corpus of the documents in some inputs. Those with too few features for
@@ -58,21 +44,25 @@ func (o *ReadOptions) fields() (lists [][]string) {
 // sets cfg.Document.ValueFields as the policy needs them.
 func ReadDocuments(ctx context.Context, inputs []string, cfg ingest.Config, o ReadOptions) (*Corpus, ingest.Report,
 	error) {
-	cfg.Document.ValueFields = o.fields()
+	lists := o.wanted()
+	cfg.Document.ValueFields = nil
+	for _, w := range lists {
+		cfg.Document.ValueFields = append(cfg.Document.ValueFields, w.fields)
+	}
 	if cfg.Recipe == (simhash.Recipe{}) {
 		cfg.Recipe = simhash.Default()
 	}
 	cfg.Document.Extract = document.Extract(cfg.Recipe.Extract)
 	cfg = o.reading(cfg)
 	c := NewCorpus(&cfg.Recipe, o)
-	c.from = origin{inputs: inputs, options: cfg.Document, unread: map[string][]int64{}}
+	c.from.inputs, c.from.options, c.from.unread = inputs, cfg.Document, map[string][]int64{}
 	c.from.options.Meter = nil // it counts the first reading
-	if err := c.expect(0); err != nil {
+	if err := c.reserve(0); err != nil {
 		return nil, ingest.Report{}, err // nothing is reserved
 	}
 	err := c.sources.begin(ctx, inputs)
 	if err == nil {
-		err = o.checkFields(ctx, inputs, cfg.Document)
+		err = checkFields(ctx, inputs, cfg.Document, lists)
 	}
 	if err != nil {
 		c.Close()
@@ -93,18 +83,15 @@ func ReadDocuments(ctx context.Context, inputs []string, cfg ingest.Config, o Re
 		if !r.OK {
 			return c.appendShort(r.ID, r.TextBytes, at, r.Values)
 		}
-		c.from.units.set(r.Unit)
-		return c.Append(Document{r.ID, r.Fingerprint, r.Hash, r.TextBytes, r.Values, r.Modified, at})
+		return cmp.Or(c.from.units.Append(uint64(r.Unit)),
+			c.Append(Document{r.ID, r.Fingerprint, r.Hash, r.TextBytes, r.Values, r.Modified, at}))
 	})
-	c.from.end(report.FileUnits)
+	c.from.fileUnits = report.FileUnits
 	if err == nil {
-		err = cmp.Or(c.sources.end(), c.hashes.end(), c.urls.end())
+		err = c.sources.end()
 	}
 	if err == nil {
-		err = c.expect(c.Len())
-	}
-	if err == nil {
-		err = c.endColumns()
+		err = cmp.Or(c.reserve(c.Len()), c.end())
 	}
 	if err != nil {
 		c.Close()
@@ -131,45 +118,41 @@ func ReadPrints(ctx context.Context, paths []string, o ReadOptions) (_ *Corpus, 
 		if err != nil {
 			return nil, err
 		}
-		c.files = append(c.files, f)
+		c.raw.files = append(c.raw.files, f)
 		n += int(f.Len())
 	}
-	files := c.files
-	if _, err := ndf.HaveIDs(files); err != nil {
+	files := c.raw.files
+	ids, err := ndf.HaveIDs(files)
+	if err != nil {
 		return nil, err
 	}
 	parts, err := ndf.Parts(files)
 	if err != nil {
 		return nil, err
 	}
-	c.held = parts != nil
-	if err := c.expect(n); err != nil {
+	if err := c.reserve(n); err != nil {
 		return nil, err
 	}
 	c.recipe = files[0].Recipe()
 	if err := o.Keep.checkPrints(c.recipe != nil); err != nil && n > 0 { // rather than after all is read
 		return nil, err
 	}
-	if c.sources.shares = parts != nil; parts != nil {
-		return c, c.readParts(ctx, files, parts)
-	}
-	if err := c.sources.begin(ctx, paths); err != nil {
-		return nil, err
-	}
-	if c.recipe != nil && o.Keep.byLength() && !c.spilled {
-		c.lengths.all = make([]uint32, 0, n)
-	}
-	var pieces [][]uint64
-	n = 0
-	for _, f := range files {
-		if err := c.readFile(ctx, f, files[0], Row(n)); err != nil {
+	if c.sources.shares = slices.ContainsFunc(files, (*ndf.File).IsShare); !c.sources.shares {
+		if err := c.sources.begin(ctx, paths); err != nil {
 			return nil, err
 		}
-		n += int(f.Len())
-		pieces = slices.AppendSeq(pieces, f.Chunks)
 	}
-	c.mapped = cluster.NewPrints(pieces...)
-	return c, c.endColumns()
+	for _, f := range files {
+		if err := c.check(ctx, f, files[0]); err != nil {
+			return nil, err
+		}
+	}
+	if ids {
+		err = c.appendParts(ctx, parts)
+	} else {
+		c.mapRaw()
+	}
+	return c, cmp.Or(err, c.sources.end(), c.end(), ctx.Err())
 }
 
 // check verifies a file, whose recipe must be that of the first.
@@ -182,13 +165,9 @@ func (c *Corpus) check(ctx context.Context, f, first *ndf.File) error {
 	return simhash.Compatible(first.Path(), c.recipe, f.Path(), f.Recipe())
 }
 
-// readParts appends the documents of shares, in the order of the inputs of which they are shares.
-func (c *Corpus) readParts(ctx context.Context, files []*ndf.File, parts []ndf.Part) error {
-	for _, f := range files {
-		if err := c.check(ctx, f, files[0]); err != nil {
-			return err
-		}
-	}
+// appendParts appends the documents of files with IDs, those of shares in the order of the inputs of which they
+// are shares.
+func (c *Corpus) appendParts(ctx context.Context, parts []ndf.Part) error {
 	for _, p := range parts {
 		for d, err := range p.Documents {
 			at := Place{d.File, d.Row}
@@ -207,36 +186,20 @@ func (c *Corpus) readParts(ctx context.Context, files []*ndf.File, parts []ndf.P
 			return ctx.Err()
 		}
 	}
-	return cmp.Or(c.sources.end(), c.endColumns())
+	return nil
 }
 
-// readFile appends a file whose first row is given, and whose recipe must be that of the first file.
-// Its fingerprints stay in it.
-func (c *Corpus) readFile(ctx context.Context, f, first *ndf.File, row Row) error {
-	if err := c.check(ctx, f, first); err != nil {
-		return err
-	}
-	if f.Len() == 0 {
-		return ctx.Err() // no row is of it
-	}
-	c.parts = append(c.parts, part{row, f.Path()})
-	c.sources.appendFile(f.Path(), row, int(f.Len()))
-	if c.o.Keep.byLength() {
-		for chunk := range f.TextBytes {
-			for _, length := range chunk {
-				if err := c.lengths.append(length); err != nil {
-					return err
-				}
-			}
+// mapRaw takes the rows of files without IDs, whose fingerprints stay in them.
+func (c *Corpus) mapRaw() {
+	var pieces [][]uint64
+	row := Row(0)
+	for _, f := range c.raw.files {
+		if f.Len() > 0 {
+			c.raw.parts = append(c.raw.parts, part{row, f.Path()})
+			c.sources.appendFile(f.Path(), row, int(f.Len()))
+			row += Row(f.Len())
 		}
+		pieces = slices.AppendSeq(pieces, f.Chunks)
 	}
-	for id, err := range f.IDs {
-		if err != nil {
-			return err
-		}
-		if err := c.rows.append(record{id: id}); err != nil {
-			return err
-		}
-	}
-	return ctx.Err()
+	c.raw.prints = cluster.NewPrints(pieces...)
 }

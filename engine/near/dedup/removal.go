@@ -9,6 +9,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 
 	"ndd/engine/corpus/document"
 	"ndd/engine/corpus/ingest"
@@ -28,7 +29,7 @@ type Removal struct {
 // those that were too long here. create is called by one goroutine.
 func (r *Result) Removals(ctx context.Context, create Create) (list []Removal, err error) {
 	c := r.corpus
-	if len(c.rows.blocks) == 0 && c.Len() > 0 || c.from.inputs == nil {
+	if c.from.inputs == nil {
 		return nil, errors.New("fingerprint files do not say which documents a file has: give the documents")
 	}
 	files := map[string]int{}
@@ -44,18 +45,10 @@ func (r *Result) Removals(ctx context.Context, create Create) (list []Removal, e
 	numbers := make([][]byte, len(list))
 	unread := maps.Clone(c.from.unread)
 	dropped := r.droppedRows()
-	reader := &rowReader{rowFile: &c.rows}
-	row := -1
-	for rec, err := range reader.all {
-		if err != nil {
-			return nil, err
-		}
-		if !rec.short {
-			row++
-		}
+	for row, rec := range c.records.all {
 		i, known := files[rec.place.File]
 		if !known {
-			return nil, ingest.Changed(rec.place.File)
+			return nil, ingest.Changed(strings.Clone(rec.place.File))
 		}
 		of := &list[i]
 		for left := unread[of.File]; len(left) > 0 && left[0] < rec.place.Row; left = unread[of.File] {
@@ -65,7 +58,7 @@ func (r *Result) Removals(ctx context.Context, create Create) (list []Removal, e
 		if rec.length == 0 {
 			continue
 		}
-		if !rec.short && dropped.has(row) {
+		if !rec.short && dropped.has(int(row)) {
 			if of.Documents > math.MaxUint32 {
 				return nil, fmt.Errorf("%s: more documents than a number of 32 bits has", of.File)
 			}

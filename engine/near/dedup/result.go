@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/bits"
 	"slices"
+	"strings"
 
 	"ndd/engine/near/cluster"
 )
@@ -15,10 +16,10 @@ type Row = cluster.Row
 
 // A Result is the clusters of a corpus.
 type Result struct {
-	Distinct int       // fingerprints that were compared
-	Known    []Known   // rows that the caller has already, ascending
-	SameURL  []SameURL // rows with the URL of another one, ascending; they are in no cluster
-	Rejected int       // documents that would go by their fingerprints and stay by their texts or the lengths of these
+	Distinct int    // fingerprints that were compared
+	Known    []Drop // rows that the caller has already, ascending; they are in no cluster, nor are the next ones
+	SameURL  []Drop // rows with the URL of another one, ascending
+	Rejected int    // documents that would go by their fingerprints and stay by their texts or the lengths of these
 
 	Work Work // of Copy; may be nil
 
@@ -29,14 +30,6 @@ type Result struct {
 
 	// Also has the results of other settings. Known rows are those of this one.
 	Also []*Result
-}
-
-// A Known is a row that is near a document that the caller has already.
-type Known struct {
-	Row      Row
-	ID       string // of that document
-	Distance int
-	Likeness // of their texts, if they were verified
 }
 
 // A Cluster is two documents or more of which one is kept. Its slices are not
@@ -51,7 +44,7 @@ type Cluster struct {
 // A Drop is a document that is dropped.
 type Drop struct {
 	Row      Row
-	Kept     string // ID of what is kept for it
+	Kept     string // ID of what is kept for it; "" in Result.SameURL where that is a row
 	KeptRow  int64  // its row; -1 where it is known from elsewhere
 	Distance int
 	Likeness // if texts were compared
@@ -122,19 +115,11 @@ func (r *Result) Dropped() iter.Seq[Drop] {
 
 // drops yields what Dropped returns, without the IDs of documents of the corpus.
 func (r *Result) drops(yield func(Drop) bool) {
-	for _, k := range r.Known {
-		if !yield(Drop{Row: k.Row, Kept: k.ID, KeptRow: -1, Distance: k.Distance, Likeness: k.Likeness,
-			Compared: r.verified}) {
-			return
-		}
-	}
-	for _, s := range r.SameURL {
-		d := Drop{Row: s.Row, Kept: s.ID, KeptRow: s.Kept}
-		if s.Kept >= 0 {
-			d.Distance = r.Distance(s.Row, Row(s.Kept))
-		}
-		if !yield(d) {
-			return
+	for _, list := range [][]Drop{r.Known, r.SameURL} {
+		for _, d := range list {
+			if !yield(d) {
+				return
+			}
 		}
 	}
 	for c := range r.Clusters() {
@@ -164,7 +149,7 @@ type Kept struct {
 func (r *Result) Kept() iter.Seq[Kept] {
 	return func(yield func(Kept) bool) {
 		c, dropped := r.corpus, r.droppedRows()
-		if len(c.rows.blocks) == 0 { // the rows are the IDs
+		if c.raw.prints.Len() > 0 { // the rows are the IDs
 			for row := range Row(c.Len()) {
 				if !dropped.has(int(row)) && !yield(Kept{c.ID(row), c.Place(row), false}) {
 					return
@@ -172,20 +157,28 @@ func (r *Result) Kept() iter.Seq[Kept] {
 			}
 			return
 		}
-		reader := &rowReader{rowFile: &c.rows}
-		for rec, err := range reader.all {
-			row := reader.next - 1 // unless it is short
-			if c.rows.checked(rec, err); err != nil || !rec.short && dropped.has(int(row)) {
+		file := ""
+		for row, rec := range c.records.all {
+			if !rec.short && dropped.has(int(row)) {
 				continue
 			}
-			if len(c.parts) > 0 {
-				rec.place = c.Place(row)
+			if rec.place.File != file {
+				file = strings.Clone(rec.place.File)
 			}
-			if !yield(Kept{rec.id, rec.place, rec.short}) {
+			if !yield(Kept{strings.Clone(rec.id), Place{file, rec.place.Row}, rec.short}) {
 				return
 			}
 		}
 	}
+}
+
+// findDrop returns the drop of a row in a list by rows.
+func findDrop(list []Drop, row Row) (d Drop, ok bool) {
+	i, ok := slices.BinarySearchFunc(list, row, func(d Drop, row Row) int { return cmp.Compare(d.Row, row) })
+	if ok {
+		d = list[i]
+	}
+	return d, ok
 }
 
 // NumDropped returns how many documents are dropped.

@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -21,9 +20,9 @@ import (
 	"ndd/engine/storage/spill"
 )
 
-// records are those of n documents: some short, with long IDs and short ones, of files that come
+// someRecords are those of n documents: some short, with long IDs and short ones, of files that come
 // twice, or are the document, or are not known.
-func records(n int) (list []record) {
+func someRecords(n int) (list []record) {
 	rng := rand.New(rand.NewPCG(2, 9))
 	file := ""
 	for i := range n {
@@ -40,13 +39,11 @@ func records(n int) (list []record) {
 	return list
 }
 
-// TestRecords: records come back as they were given, all in order and one by one, those that are in
-// the file, in memory and on both sides.
+// TestRecords: records come back as they were given, all in order and one by one, in memory and in files.
 func TestRecords(t *testing.T) {
-	for _, n := range []int{0, 1, blockRecords, 1000, 40_000} {
-		dir := t.TempDir()
-		f := &rowFile{dir: dir}
-		list := records(n)
+	for _, n := range []int{0, 1, 1000, 40_000} {
+		c := NewCorpus(nil, ReadOptions{TempDir: t.TempDir()})
+		f, list := &c.records, someRecords(n)
 		var long []record // that have rows
 		for _, r := range list {
 			must.Do(t, f.append(r))
@@ -54,37 +51,38 @@ func TestRecords(t *testing.T) {
 				long = append(long, r)
 			}
 		}
-		if spilled := f.spilled > 0; spilled != (n == 40_000) || int(f.rows) != len(long) ||
-			f.shorts != n-len(long) || len(f.tail) > tailBytes {
-			t.Fatalf("%d records: %d bytes in the file, %d rows, %d short", n, f.spilled, f.rows, f.shorts)
+		must.Do(t, c.end())
+		if f.text.IsSpilled() != (n == 40_000) || f.at.Len() != len(long) || c.NumShort() != n-len(long) {
+			t.Fatalf("%d records: %d bytes, %d rows, %d short", n, f.text.Len(), f.at.Len(), f.shorts)
 		}
-		got := make([]record, 0, n)
-		for r, err := range (&rowReader{rowFile: f}).all {
-			must.Do(t, err)
-			got = append(got, r)
+		var got []record
+		rows := 0
+		for row, r := range f.all {
+			if got = append(got, r); row != Row(rows) {
+				t.Fatalf("row %d, want %d", row, rows)
+			}
+			if !r.short {
+				rows++
+			}
 		}
 		if !slices.EqualFunc(got, list, func(a, b record) bool { return reflect.DeepEqual(a, b) }) {
 			t.Errorf("%d records: others came in order", n)
 		}
-		rng, reader := rand.New(rand.NewPCG(3, 3)), &rowReader{rowFile: f}
 		for i := range min(len(long), 3000) {
 			row := (i * 7) % len(long)
-			if i%2 == 0 {
-				row = rng.IntN(len(long))
-			}
-			if r, err := reader.find(Row(row)); err != nil || !reflect.DeepEqual(r, long[row]) {
-				t.Fatalf("%d records, row %d: %v, want %v; %v", n, row, r, long[row], err)
+			if r := f.of(Row(row)); !reflect.DeepEqual(r, long[row]) {
+				t.Fatalf("%d records, row %d: %v, want %v", n, row, r, long[row])
 			}
 		}
-		must.Do(t, f.close())
+		c.Close()
+		c.Close()
 	}
 }
 
-// TestRecordsLost: a full disk is an error where records are appended, and a file that has lost its
-// end one of the corpus where they are read.
-func TestRecordsLost(t *testing.T) {
+// TestRecordsFull: a full disk is an error where records are appended.
+func TestRecordsFull(t *testing.T) {
 	dir := t.TempDir()
-	for _, call := range []disk.Call{disk.CallCreate, disk.CallWrite, ""} {
+	for _, call := range []disk.Call{disk.CallCreate, disk.CallWrite} {
 		c := NewCorpus(nil, ReadOptions{TempDir: dir, Disk: disk.Failing(func(made disk.Call, _ string) error {
 			if made == call {
 				return syscall.ENOSPC
@@ -92,48 +90,17 @@ func TestRecordsLost(t *testing.T) {
 			return nil
 		})})
 		var err error
-		for i := 0; i < 3*tailBytes/200 && err == nil; i++ {
+		for i := 0; i < 3*columnBytes/200 && err == nil; i++ {
 			err = c.Append(Document{ID: fmt.Sprintf("%0200d", i)})
 		}
 		var e *spill.Error
-		if call != "" && (!errors.As(err, &e) || e.Dir != dir || !errors.Is(err, syscall.ENOSPC)) || call == "" && err != nil {
+		if !errors.As(err, &e) || e.Dir != dir || !errors.Is(err, syscall.ENOSPC) {
 			t.Errorf("%s: %v", call, err)
 		}
-		if call == "" {
-			if id := c.ID(0); id != fmt.Sprintf("%0200d", 0) || c.Err() != nil {
-				t.Error(id, c.Err())
-			}
-			if err := c.rows.run.Rewind(); err != nil { // the file is empty
-				t.Fatal(err)
-			}
-			r := found(t, c, Options{})
-			for range r.Kept() {
-				t.Fatal("a record of a file that has none")
-			}
-			if id := c.ID(70); id != "" || !errors.Is(c.Err(), io.ErrUnexpectedEOF) {
-				t.Error(id, c.Err())
-			}
-		}
-		c.Close()
 		c.Close()
 	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
 		t.Errorf("left over: %v, %v", left, err)
-	}
-}
-
-// TestPlacesOfPrints: rows of fingerprint files are found in their files, behind an empty one too.
-func TestPlacesOfPrints(t *testing.T) {
-	c := &Corpus{prints: column[uint64]{all: make([]uint64, 5)}, parts: []part{{0, "a"}, {2, "b"}}}
-	var got []string
-	for row := range Row(5) {
-		got = append(got, fmt.Sprint(c.Place(row)))
-	}
-	if want := "[{a 1} {a 2} {b 1} {b 2} {b 3}]"; fmt.Sprint(got) != want {
-		t.Errorf("%v, want %s", got, want)
-	}
-	if at := (&Corpus{prints: column[uint64]{all: make([]uint64, 1)}}).Place(0); at != (Place{}) {
-		t.Error(at)
 	}
 }
 
@@ -188,10 +155,10 @@ func testReadPrints(t *testing.T, ids bool) {
 	c, err := ReadPrints(t.Context(), paths, ReadOptions{})
 	must.Do(t, err)
 	defer c.Close()
-	known := func(_ context.Context, prints []uint64) (list []Known, err error) {
+	known := func(_ context.Context, prints []uint64) (list []Drop, err error) {
 		for row, f := range prints {
 			if row%3 == 0 && f == uint64(docs[row].Fingerprint) {
-				list = append(list, Known{Row: Row(row), ID: "old"})
+				list = append(list, Drop{Row: Row(row), Kept: "old"})
 			}
 		}
 		return list, nil

@@ -10,6 +10,7 @@ import (
 
 	"ndd/engine/oracle/must"
 	"ndd/engine/oracle/sets"
+	"ndd/engine/storage/spill"
 )
 
 func TestParseRule(t *testing.T) {
@@ -116,7 +117,7 @@ func TestSettle(t *testing.T) {
 			rows[i] = Row(i)
 		}
 		for variant := range 4 {
-			r := &Result{corpus: &Corpus{prints: column[uint64]{all: prints}}}
+			r := &Result{corpus: &Corpus{prints: spill.Column[uint64]{All: prints}}}
 			s := r.newSettler(Options{K: k, Verify: &Verify{Rule: rule}}, 1+variant%2*2,
 				func(a, b int) int { return rank[a] - rank[b] },
 				func(row Row, buf []uint64) (set, newBuf []uint64, err error) { return texts[row], buf, nil })
@@ -174,7 +175,7 @@ func TestRare(t *testing.T) {
 			want := ""
 			var plain int64
 			for variant := range 4 {
-				r := &Result{corpus: &Corpus{prints: column[uint64]{all: prints}}}
+				r := &Result{corpus: &Corpus{prints: spill.Column[uint64]{All: prints}}}
 				s := r.newSettler(Options{K: 3, Chains: chains, Verify: &Verify{Rule: rule}}, 1+variant%2, nil,
 					func(row Row, buf []uint64) (set, newBuf []uint64, err error) { return texts[row], buf, nil })
 				s.bufs, s.patience, s.rareFrom = new([2][]uint64), 0, []int{n, n, 0, 700}[variant]

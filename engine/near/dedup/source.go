@@ -14,6 +14,7 @@ import (
 
 	"ndd/engine/corpus/document"
 	"ndd/engine/storage/object"
+	"ndd/engine/storage/spill"
 )
 
 // Sources says what the sources of documents are and which rights they have.
@@ -55,12 +56,13 @@ type sources struct {
 	number    map[string]int32
 	documents []int // by source
 	protects  []bool
-	ranks     []int          // by source, for the policy
-	of        column[uint16] // by row, where a field names them
-	runs      []run          // elsewhere
-	safe      bitmap         // rows that are protected
-	used      []bool         // patterns that protect something
-	shares    bool           // the inputs are unknown: a source is a file with documents or a folder of them
+	ranks     []int                // by source, for the policy
+	at        int                  // of the value that names one among those of a document
+	of        spill.Column[uint16] // by row, where a field names them
+	runs      []run                // elsewhere
+	safe      bitmap               // rows that are protected
+	used      []bool               // patterns that protect something
+	shares    bool                 // the inputs are unknown: a source is a file with documents or a folder of them
 
 	file       string // of the document before, with what comes of it
 	fileSource int32
@@ -259,11 +261,11 @@ func (s *sources) ofFile(at Place) {
 }
 
 // append adds a document, which becomes a row unless it is too short.
-func (s *sources) append(at Place, value document.Value, row Row, short bool) error {
+func (s *sources) append(at Place, values []document.Value, row Row, short bool) error {
 	s.ofFile(at)
 	n, safe := s.fileSource, s.fileSafe
 	if s.Field != "" {
-		n = s.add(value.Text)
+		n = s.add(valueAt(values, s.at).Text)
 		if len(s.names) > sourcesMost {
 			return sourceErrorf("source %s: more than %d values: choose a field whose values many documents share",
 				s.Field, sourcesMost)
@@ -274,7 +276,7 @@ func (s *sources) append(at Place, value document.Value, row Row, short bool) er
 	case short:
 		return nil
 	case s.Field != "":
-		if err := s.of.append(uint16(n)); err != nil {
+		if err := s.of.Append(uint16(n)); err != nil {
 			return err
 		}
 	case len(s.runs) == 0 || s.runs[len(s.runs)-1].source != n:
@@ -314,8 +316,8 @@ func (s *Sources) noValue() error {
 
 // ofRow returns the source of a row.
 func (s *sources) ofRow(row Row) int32 {
-	if len(s.of.all) > 0 {
-		return int32(s.of.all[row])
+	if len(s.of.All) > 0 {
+		return int32(s.of.All[row])
 	}
 	i, found := slices.BinarySearchFunc(s.runs, row, func(r run, row Row) int { return cmp.Compare(r.first, row) })
 	if !found {

@@ -106,7 +106,7 @@ func TestProtectedStars(t *testing.T) {
 	for _, d := range []Document{{ID: "known", Fingerprint: 1 << 60}, docs[1], docs[0], docs[2]} {
 		must.Do(t, c.Append(d))
 	}
-	r = found(t, c, Options{K: 3, Known: func(context.Context, []uint64) ([]Known, error) { return []Known{{ID: "old"}}, nil }})
+	r = found(t, c, Options{K: 3, Known: func(context.Context, []uint64) ([]Drop, error) { return []Drop{{Kept: "old"}}, nil }})
 	if got := fmt.Sprint(keptRows(r)); got != "[1 3]" {
 		t.Error("beside a known document kept are", got)
 	}

@@ -47,18 +47,6 @@ func documentsOf(kind string, n int) string {
 	return b.String()
 }
 
-// squeezed returns options with a budget of which something else takes what is left as soon as documents are
-// read, but for what a corpus of so many needs whose columns are in temporary files.
-func squeezed(o ReadOptions, documents int, spilled *bool) ReadOptions {
-	o.Budget = memory.NewBudget(memory.Set(1 << 40))
-	o.Say = func(n int, _ uint64, s bool) {
-		if *spilled = s; n == 0 {
-			o.Budget.Reserve("the rest", o.Budget.Left()-uint64(2*documents))
-		}
-	}
-	return o
-}
-
 // TestSpilled: results are the same, to the byte of copies, with all that grows with the documents in
 // temporary files, which are gone in the end.
 func TestSpilled(t *testing.T) {
@@ -94,19 +82,19 @@ func TestSpilled(t *testing.T) {
 		} {
 			var want string
 			for _, few := range []bool{false, true} {
-				o, spilled := c.find(), false
+				o := c.find()
 				c.read.Find, c.read.TempDir = o, temp
 				read, threads := c.read, 1
 				if few {
-					read, threads = squeezed(c.read, n, &spilled), 3
+					read.columnBytes, threads = 1, 3
 				}
 				o.Threads, read.Threads = threads, threads
 				corpus, _, err := ReadDocuments(t.Context(), []string{"in.jsonl"}, ingest.Config{Exact: o.Exact}, read)
 				if err != nil {
 					t.Fatal(kind, c.name, few, err)
 				}
-				if spilled != few || few != (corpus.prints.run != nil) {
-					t.Fatalf("%s, %s: spilled %v", kind, c.name, spilled)
+				if corpus.spilled = few; corpus.prints.IsSpilled() != few {
+					t.Fatalf("%s, %s: spilled %v", kind, c.name, !few)
 				}
 				r := found(t, corpus, o)
 				copies, report := copied(t, r)
@@ -134,12 +122,12 @@ func TestSpilled(t *testing.T) {
 	}
 }
 
-// TestSpilledPrints: so are those of fingerprint files, and of a corpus that is spilled while documents come.
+// TestSpilledPrints: so are those of documents that were appended, where their budget is too small.
 func TestSpilledPrints(t *testing.T) {
 	if !memory.CanMapFile {
 		t.Skip("nothing is spilled here")
 	}
-	const n = checkFirst + 1000
+	const n = 1<<18 + 1000
 	rng := rand.New(rand.NewPCG(4, 5))
 	prints := sets.Uniform(n, 8)
 	for i := 0; i < n/2; i++ {
@@ -155,13 +143,10 @@ func TestSpilledPrints(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if err := c.endColumns(); err != nil {
-			t.Fatal(err)
-		}
-		if c.spilled != (limit == 7<<20) || c.spilled != (c.lengths.run != nil) {
+		r := found(t, c, Options{K: 3, Threads: 1})
+		if c.spilled != (limit == 7<<20) {
 			t.Fatal(limit, c.spilled)
 		}
-		r := found(t, c, Options{K: 3, Threads: 1})
 		got := fmt.Sprintln(r.Distinct, r.NumDropped(), keptRows(r))
 		if want = cmp.Or(want, got); got != want {
 			t.Errorf("limit %d: %.300s\nwant %.300s", limit, got, want)
@@ -178,8 +163,8 @@ func TestSpillFull(t *testing.T) {
 	}
 	const n = 2000 // smaller buffers are in memory
 	for full := 1; ; full++ {
-		temp, writes, spilled := t.TempDir(), 0, false
-		o := squeezed(ReadOptions{TempDir: temp, Threads: 1}, 16<<20, &spilled)
+		temp, writes := t.TempDir(), 0
+		o := ReadOptions{TempDir: temp, Threads: 1, columnBytes: 1}
 		o.Disk = disk.Failing(func(call disk.Call, _ string) error {
 			if call == disk.CallWrite {
 				if writes++; writes == full {
@@ -189,14 +174,11 @@ func TestSpillFull(t *testing.T) {
 			return nil
 		})
 		c := NewCorpus(nil, o)
-		err := c.expect(0)
+		err := c.reserve(0)
 		for i := 0; i < n && err == nil; i++ {
 			err = c.Append(Document{Fingerprint: simhashOf(uint64(i/2) * 0x9e3779b97f4a7c15)})
 		}
-		if err == nil {
-			err = cmp.Or(c.spillColumns(), c.endColumns())
-		}
-		if err == nil {
+		if c.spilled = true; err == nil {
 			_, err = Find(t.Context(), c, Options{K: 1, Threads: 1})
 		}
 		c.Close()

@@ -67,17 +67,10 @@ func hashURL(text string) [2]uint64 {
 	return [2]uint64{binary.LittleEndian.Uint64(sum[:8]), binary.LittleEndian.Uint64(sum[8:])}
 }
 
-// A SameURL is a row that is dropped for another one with the same canonical URL.
-type SameURL struct {
-	Row  Row
-	Kept int64  // the row that is kept; -1 where that is known from elsewhere
-	ID   string // of what is known from elsewhere
-}
-
 // findURLs finds the rows that have the URL of a row preferred, ascending, each with that one.
-func (r *Result) findURLs(ctx context.Context, co cluster.Options, prefer func(a, b int) int) error {
+func (r *Result) findURLs(ctx context.Context, co cluster.Options) error {
 	c := r.corpus
-	hashes, n := c.urls.all, 0
+	hashes, n := c.urls.All, 0
 	for _, h := range hashes {
 		if h != [2]uint64{} {
 			n++
@@ -99,18 +92,18 @@ func (r *Result) findURLs(ctx context.Context, co cluster.Options, prefer func(a
 		}
 	}
 	co.K, co.Star, co.Meter = 0, true, nil
-	found, err := c.clusters(ctx, cluster.NewPrints(keys), rows, co, prefer)
+	found, err := c.clusters(ctx, cluster.NewPrints(keys), rows, co)
 	if err != nil {
 		return err
 	}
 	for _, cl := range found.Clusters() {
 		for _, row := range cl.Rows {
 			if row != cl.Representative && hashes[row] == hashes[cl.Representative] && !c.sources.safe.has(int(row)) {
-				r.SameURL = append(r.SameURL, SameURL{Row: row, Kept: int64(cl.Representative)})
+				r.SameURL = append(r.SameURL, Drop{Row: row, KeptRow: int64(cl.Representative)})
 			}
 		}
 	}
-	slices.SortFunc(r.SameURL, func(a, b SameURL) int { return cmp.Compare(a.Row, b.Row) })
+	slices.SortFunc(r.SameURL, func(a, b Drop) int { return cmp.Compare(a.Row, b.Row) })
 	return nil
 }
 
@@ -119,35 +112,29 @@ func (r *Result) settleURLs() {
 	if len(r.SameURL) == 0 {
 		return
 	}
-	final := map[Row]SameURL{}
-	for _, s := range r.SameURL {
-		final[Row(s.Kept)] = SameURL{Kept: s.Kept}
+	final := map[int64]Drop{}
+	for _, d := range r.SameURL {
+		final[d.KeptRow] = Drop{KeptRow: d.KeptRow}
 	}
 	for _, k := range r.Known {
-		if _, ok := final[k.Row]; ok {
-			final[k.Row] = SameURL{Kept: -1, ID: k.ID}
+		if _, ok := final[int64(k.Row)]; ok {
+			final[int64(k.Row)] = Drop{KeptRow: -1, Kept: k.Kept}
 		}
 	}
 	for c := range r.Clusters() {
 		for _, row := range c.Rows {
-			if _, ok := final[row]; ok {
-				final[row] = SameURL{Kept: int64(c.Kept)}
+			if _, ok := final[int64(row)]; ok {
+				final[int64(row)] = Drop{KeptRow: int64(c.Kept)}
 			}
 		}
 	}
-	for i, s := range r.SameURL {
-		to := final[Row(s.Kept)]
-		r.SameURL[i].Kept, r.SameURL[i].ID = to.Kept, to.ID
+	for i := range r.SameURL {
+		d := &r.SameURL[i]
+		to := final[d.KeptRow]
+		if d.KeptRow, d.Kept = to.KeptRow, to.Kept; d.KeptRow >= 0 {
+			d.Distance = r.Distance(d.Row, Row(d.KeptRow))
+		}
 	}
-}
-
-// sameURL returns a dropped row's entry.
-func (r *Result) sameURL(row Row) (SameURL, bool) {
-	i, found := slices.BinarySearchFunc(r.SameURL, row, func(s SameURL, row Row) int { return cmp.Compare(s.Row, row) })
-	if !found {
-		return SameURL{}, false
-	}
-	return r.SameURL[i], true
 }
 
 // noURL is the error where no document has a URL.

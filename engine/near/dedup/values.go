@@ -9,19 +9,21 @@ import (
 	"time"
 
 	"ndd/engine/corpus/document"
+	"ndd/engine/storage/spill"
 )
 
-// values are what documents are kept by, by one policy: dates or the values of a field, as
+// values are what documents are kept by, by one policy: lengths, dates or the values of a field, as
 // integers in the same order.
 //
 //	0          none
 //	1          a string: see text
-//	from 2     a number, by the bits of a float64, or a date
+//	from 2     a number, by the bits of a float64, a date or a length
 //
 // so that any number is larger than any string.
 type values struct {
 	by      By
-	keys    column[uint64]
+	at      int // of its value among those of a document; -1 where it goes by none
+	keys    spill.Column[uint64]
 	text    func(row int) string // of a value that is a string
 	missing int
 	noDate  string
@@ -41,29 +43,36 @@ func valueAt(values []document.Value, i int) document.Value {
 	return document.Value{}
 }
 
-// append adds the value of the next row, and returns it if it is a string.
-func (v *values) append(value document.Value, modified int64) (text string, err error) {
-	key := uint64(keyNone)
+// key returns the key of a document, and the value if it is a string.
+func (b By) key(value document.Value, length uint32, modified int64) (key uint64, text string) {
 	switch {
-	case v.by.Policy == Newest && value.Found:
+	case b.Policy == Longest:
+		return uint64(length) + keyFirst, ""
+	case b.Policy == Shortest:
+		return math.MaxUint64 - uint64(length), ""
+	case b.Policy == Newest && value.Found:
 		if ns, ok := parseTime(value.Text); ok {
-			key = max(uint64(ns)^1<<63, keyFirst)
-		} else if v.noDate == "" {
-			v.noDate = value.Text
+			return max(uint64(ns)^1<<63, keyFirst), ""
 		}
-	case v.by.Policy == Newest && modified != 0:
-		key = max(uint64(modified)^1<<63, keyFirst)
-	case v.by.Policy == Largest && value.Found:
+	case b.Policy == Newest && modified != 0:
+		return max(uint64(modified)^1<<63, keyFirst), ""
+	case b.Policy == Largest && value.Found:
 		if f, err := strconv.ParseFloat(value.Text, 64); err == nil && !math.IsNaN(f) {
-			key = max(numberKey(f), keyFirst)
-		} else {
-			key, text = keyText, value.Text
+			return max(numberKey(f), keyFirst), ""
 		}
+		return keyText, value.Text
 	}
+	return keyNone, ""
+}
+
+// append adds the key of the next row, and returns the value if it is a string.
+func (v *values) append(value document.Value, length uint32, modified int64) (text string, err error) {
+	key, text := v.by.key(value, length, modified)
 	if key == keyNone {
 		v.missing++
+		v.noDate = cmp.Or(v.noDate, value.Text)
 	}
-	return text, v.keys.append(key)
+	return text, v.keys.Append(key)
 }
 
 // numberKey orders numbers as their values: the bits of positive ones above
@@ -78,7 +87,7 @@ func numberKey(f float64) uint64 {
 
 // compare compares the values of two rows.
 func (v *values) compare(a, b int) int {
-	if c := cmp.Compare(v.keys.all[a], v.keys.all[b]); c != 0 || v.keys.all[a] != keyText {
+	if c := cmp.Compare(v.keys.All[a], v.keys.All[b]); c != 0 || v.keys.All[a] != keyText {
 		return c
 	}
 	return cmp.Compare(v.text(a), v.text(b))

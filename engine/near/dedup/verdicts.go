@@ -19,7 +19,7 @@ func (c *Corpus) comparison(o Options) ([]byte, error) {
 	s := &c.o.Source
 	fmt.Fprintf(h, "%d %v %q %v %q %q %q %q %d\n", o.K, o.Chains, fmt.Sprint(o.Verify.Rule), c.o.Keep, s.Field, s.Prefer,
 		s.Protect, c.o.SameURL, c.Len())
-	_, err = h.Write(store.Bytes64(c.prints.all))
+	_, err = h.Write(store.Bytes64(c.prints.All))
 	return h.Sum(nil), err
 }
 

@@ -88,7 +88,7 @@ func (r *Result) verify(ctx context.Context, o Options, prefer func(a, b int) in
 	}
 	slices.Sort(members)
 	if v.Members != nil {
-		return cmp.Or(v.Members(r.corpus.members(members)), r.corpus.Err())
+		return v.Members(r.corpus.members(members))
 	}
 	texts, of, err := r.corpus.distinct(&arena, members) // equal ones are read and held once
 	if err != nil {
@@ -134,41 +134,41 @@ const (
 var errNoTexts = errors.New("verifying needs the texts of the known documents: give their inputs")
 
 // verifyKnown reads the texts of known documents and of the new ones near them. New documents whose
-// texts are not alike are not dropped; it returns rest with their rows. If several known documents
-// have one ID, the most similar of those that the rule allows counts.
-func (r *Result) verifyKnown(ctx context.Context, v *Verify, threads int, rest []Row) (_ []Row, err error) {
+// texts are not alike are not dropped. If several known documents have one ID, the most similar of those
+// that the rule allows counts.
+func (r *Result) verifyKnown(ctx context.Context, v *Verify, threads int) (err error) {
 	if len(r.Known) == 0 {
-		return rest, nil
+		return nil
 	}
 	ids := map[string]uint32{}
 	rows := make([]Row, len(r.Known))
 	for i, k := range r.Known {
 		rows[i] = k.Row
-		if _, ok := ids[k.ID]; !ok {
-			ids[k.ID] = uint32(len(ids))
+		if _, ok := ids[k.Kept]; !ok {
+			ids[k.Kept] = uint32(len(ids))
 		}
 	}
 	var arena memory.Arena
 	defer arena.Free()
 	own, err := shingle.NewSets(&arena, len(rows), v.memory()/2, v.TempDir, v.Disk)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	known, err := shingle.NewSets(&arena, 0, v.memory()/2, v.TempDir, v.Disk)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer func() { err = cmp.Or(err, own.Close(), known.Close()) }()
 	if err := r.corpus.shingle(ctx, v, own, rows, threads); err != nil {
-		return nil, err
+		return err
 	}
 	of, err := known.ReadByID(ctx, v.Known, ids, r.corpus.from.again(v.Meter, threads))
 	if err != nil {
-		return nil, err
+		return err
 	}
 	alike := make([]bool, len(rows))
 	err = shingle.Each(ctx, threads, len(rows), func(i int, bufs *[2][]uint64) error {
-		for _, n := range of[ids[r.Known[i].ID]] {
+		for _, n := range of[ids[r.Known[i].Kept]] {
 			like, ok, err := v.Rule.compare(own, i, known, n, bufs)
 			if err != nil {
 				return err
@@ -180,20 +180,12 @@ func (r *Result) verifyKnown(ctx context.Context, v *Verify, threads int, rest [
 		return nil
 	})
 	if err != nil {
-		return nil, err
+		return err
 	}
-	left := r.Known[:0]
-	for i, k := range r.Known {
-		if alike[i] {
-			left = append(left, k)
-		} else {
-			rest = append(rest, k.Row)
-			r.Rejected++
-		}
-	}
-	r.Known = left
-	slices.Sort(rest)
-	return rest, nil
+	before, i := len(r.Known), -1
+	r.Known = slices.DeleteFunc(r.Known, func(Drop) bool { i++; return !alike[i] })
+	r.Rejected += before - len(r.Known)
+	return nil
 }
 
 // shingle reads the documents again and puts the sets of the members, which are ascending, into s.
@@ -236,10 +228,9 @@ func (c *Corpus) readAgain(ctx context.Context, cfg ingest.Config, rows []Row,
 	worker func() func(i int, doc *document.Document) error) error {
 	var made int
 	wanted := func(unit int) (i int, ok bool) {
-		if !c.from.units.has(unit) {
-			return 0, false
-		}
-		return slices.BinarySearch(rows, c.from.rowAt(unit))
+		return slices.BinarySearchFunc(rows, uint64(unit), func(row Row, unit uint64) int {
+			return cmp.Compare(c.from.units.All[row], unit)
+		})
 	}
 	_, err := ingest.Extract(ctx, c.from.inputs, cfg, ingest.Steps[struct{}]{
 		FileUnits: c.from.fileUnits,
@@ -267,7 +258,7 @@ func (c *Corpus) readAgain(ctx context.Context, cfg ingest.Config, rows []Row,
 
 // same returns whether the document of a row is what it was.
 func (c *Corpus) same(row Row, doc *document.Document) bool {
-	r := c.rows.record(row)
+	r := c.records.of(row)
 	return doc.ID == r.id && lengthOf(len(doc.Text)) == r.length
 }
 

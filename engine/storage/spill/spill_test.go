@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 
 	"ndd/engine/oracle/faults"
@@ -178,4 +179,41 @@ func TestLost(t *testing.T) {
 	if !errors.As(last, &e) || n != 1 {
 		t.Errorf("%d records, %v", n, last)
 	}
+}
+
+// TestColumn: numbers come back as they were appended, in memory and in a file; a full disk is an error that
+// stays, and nothing is left in the end.
+func TestColumn(t *testing.T) {
+	dir := t.TempDir()
+	for _, n := range []int{0, 1, 100, 50_000} {
+		c := NewColumn[uint32](nil, dir, "numbers", 400)
+		var want []uint32
+		for i := range n {
+			want = append(want, uint32(i)*7)
+			must.Do(t, c.Append(uint32(i)*7))
+		}
+		must.Do(t, c.AppendAll(want))
+		want = append(want, want...)
+		must.Do(t, errors.Join(c.End(), c.End()))
+		if !slices.Equal(c.All, want) || c.Len() != 2*n || c.IsSpilled() != (n > 50) {
+			t.Errorf("%d numbers: %d, spilled %v", 2*n, c.Len(), c.IsSpilled())
+		}
+		must.Do(t, errors.Join(c.Close(), c.Close()))
+		for _, call := range []disk.Call{disk.CallCreate, disk.CallWrite} {
+			fails := func(made disk.Call, _ string) error {
+				if made == call {
+					return syscall.ENOSPC
+				}
+				return nil
+			}
+			c := NewColumn[uint32](disk.Failing(fails), dir, "numbers", 400)
+			c.AppendAll(want)
+			err := c.End()
+			if e, is := errors.AsType[*Error](err); is != (n > 50) || is && (e.Dir != dir || c.Append(1) == nil) {
+				t.Errorf("%d numbers, %s fails: %v", 2*n, call, err)
+			}
+			c.Close()
+		}
+	}
+	nothingLeft(t, dir)
 }
