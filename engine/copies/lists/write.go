@@ -97,16 +97,16 @@ func (w *writer) signatures(ctx context.Context, s *postings.Sets, d *documents,
 	var ranks []uint32
 	radixOptions := radix.Options{Mask: 0xffffffff << 32, Threads: max(o.Threads, 1),
 		Room: int(min(o.Room.Bytes/postings.SortedBytes, 1<<30))}
-	err := radix.WalkPairs(ctx, s.Chunks(), radixOptions, func(pairs []radix.Pair) error {
-		for _, p := range pairs {
-			if p[0] != hash && len(ranks) > 0 {
+	err := radix.WalkRows(ctx, s.Chunks(), radixOptions, func(hashes, at []uint64) error {
+		for i, next := range hashes {
+			if next != hash && len(ranks) > 0 {
 				if err := w.signature(hash, ranks); err != nil {
 					return err
 				}
 				ranks = ranks[:0]
 			}
-			hash = p[0]
-			ranks = append(ranks, rows.Index(p[1]))
+			hash = next
+			ranks = append(ranks, rows.Index(at[i]))
 		}
 		return nil
 	})

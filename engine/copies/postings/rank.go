@@ -41,35 +41,28 @@ func (b *Builder) rank(ctx context.Context, threads int) (r ranking, err error) 
 	if err != nil {
 		return r, err
 	}
-	var pairs []radix.Pair // of one key
+	sorted, docs := make([]uint64, len(keys)), make([]uint32, len(keys))
 	o := radix.Options{Mask: leadingMask, Threads: threads}
-	err = radix.WalkPairs(ctx, radix.Chunks{keys}, o, func(next []radix.Pair) error {
-		for _, p := range next {
-			if len(pairs) > 0 && pairs[0][0] != p[0] {
-				b.group(&r, pairs)
-				pairs = pairs[:0]
-			}
-			pairs = append(pairs, p)
-		}
-		return nil
-	})
-	if err != nil {
+	if err = radix.SortRows(ctx, sorted, docs, radix.Chunks{keys}, o); err != nil {
 		return r, err
 	}
-	b.group(&r, pairs)
+	for from, to := 0, 0; from < len(docs); from = to {
+		for to = from + 1; to < len(docs) && sorted[to] == sorted[from]; to++ {
+		}
+		b.group(&r, docs[from:to])
+	}
 	slices.SortFunc(r.equal, func(x, y []uint32) int { return cmp.Compare(x[0], y[0]) })
 	return r, b.bySize(ctx, r.docs, threads)
 }
 
 // group adds the documents of one key, in order; the first of each set stands for its equals.
-func (b *Builder) group(r *ranking, pairs []radix.Pair) {
-	if len(pairs) == 1 && b.size(uint32(pairs[0][1])) > 0 {
-		r.docs = append(r.docs, uint32(pairs[0][1]))
+func (b *Builder) group(r *ranking, docs []uint32) {
+	if len(docs) == 1 && b.size(docs[0]) > 0 {
+		r.docs = append(r.docs, docs[0])
 		return
 	}
 	var groups [][]uint32
-	for _, p := range pairs {
-		doc := uint32(p[1])
+	for _, doc := range docs {
 		if b.size(doc) == 0 {
 			continue
 		}

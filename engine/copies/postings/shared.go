@@ -33,25 +33,26 @@ func (b *Builder) shared(ctx context.Context, docs []uint32, o *Options) (*share
 		room = min(room, o.share(sortShare)/SortedBytes)
 	}
 	chunks, rows := b.chunks(docs), b.rows(docs)
-	var open []radix.Pair // of the last signature, which may go on
+	var signature uint64
+	var open []uint64 // rows of the last signature, which may go on
 	g := groups{to: s, rows: rows}
-	err := radix.WalkPairs(ctx, chunks, radix.Options{Mask: leadingMask, Threads: o.Threads, Room: int(max(room, 1))},
-		func(pairs []radix.Pair) error {
-			for len(pairs) > 0 {
+	err := radix.WalkRows(ctx, chunks, radix.Options{Mask: leadingMask, Threads: o.Threads, Room: int(max(room, 1))},
+		func(keys, rows []uint64) error {
+			for len(keys) > 0 {
 				n := 1
-				for n < len(pairs) && pairs[n][0] == pairs[0][0] {
+				for n < len(keys) && keys[n] == keys[0] {
 					n++
 				}
-				if len(open) > 0 && open[0][0] != pairs[0][0] {
+				if len(open) > 0 && signature != keys[0] {
 					g.add(open)
 					open = open[:0]
 				}
-				if len(open) > 0 || n == len(pairs) {
-					open = append(open, pairs[:n]...)
+				if len(open) > 0 || n == len(keys) {
+					signature, open = keys[0], append(open, rows[:n]...)
 				} else {
-					g.add(pairs[:n])
+					g.add(rows[:n])
 				}
-				pairs = pairs[n:]
+				keys, rows = keys[n:], rows[n:]
 			}
 			g.end()
 			return ctx.Err()
@@ -75,14 +76,14 @@ type groups struct {
 	sorted []uint32
 }
 
-// add adds a signature if several documents have it.
-func (g *groups) add(same []radix.Pair) {
-	if len(same) < 2 {
+// add adds a signature, of which it takes the rows, if several documents have it.
+func (g *groups) add(rows []uint64) {
+	if len(rows) < 2 {
 		return
 	}
-	g.counts = append(g.counts, uint32(len(same)))
-	for i := range same {
-		g.ranks = append(g.ranks, g.rows.Index(same[i][1]))
+	g.counts = append(g.counts, uint32(len(rows)))
+	for _, row := range rows {
+		g.ranks = append(g.ranks, g.rows.Index(row))
 	}
 }
 

@@ -5,8 +5,6 @@ import (
 	"slices"
 	"sync"
 	"unsafe"
-
-	"ndd/asm"
 )
 
 // A Bucket is some of the sorted keys of a whole, which follow each other.
@@ -35,11 +33,11 @@ type Bucket struct {
 func Distinct(ctx context.Context, memory []uint64, in Input, o Options, f func(Bucket) error) (int, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	s := newSorter(in, o, makeKeys)
+	s := newSorter[uint32](in, o)
 	s.order = &order{f: f, memory: memory}
 	s.order.turn.L = &s.order.mu
 	defer context.AfterFunc(ctx, func() { s.order.fail(ctx.Err()) })()
-	err := s.into(ctx, asKeys(memory))
+	err := s.into(ctx, memory, nil)
 	if err == nil {
 		err = ctx.Err()
 	}
@@ -70,7 +68,7 @@ func (o *order) fail(err error) {
 	o.turn.Broadcast()
 }
 
-// take passes on distinct keys whose elements lay in room.
+// take passes on distinct keys which lay in room, with their repetitions.
 func (o *order) take(room, keys []uint64) error {
 	at := int(uintptr(unsafe.Pointer(unsafe.SliceData(room)))-uintptr(unsafe.Pointer(unsafe.SliceData(o.memory)))) / 8
 	o.mu.Lock()
@@ -89,7 +87,7 @@ func (o *order) take(room, keys []uint64) error {
 }
 
 // distinct sorts a bucket by the bits below low, and passes on its distinct keys.
-func (s *sorter[E]) distinct(w *worker[E], bucket []E, low int) error {
+func (o *order) distinct(w *worker, bucket []uint64, low int) error {
 	n := len(bucket)
 	if n == 0 {
 		return nil
@@ -97,14 +95,7 @@ func (s *sorter[E]) distinct(w *worker[E], bucket []E, low int) error {
 	if err := w.room(2 * n); err != nil {
 		return err
 	}
-	room, keys := asWords(bucket), asWords(w.tmp.Data[n:2*n])
-	if asm.Accelerated(asm.KernelSortLeaves) {
-		w.leaves(keys, room, asWords(w.tmp.Data[:n]), low, 0)
-	} else {
-		if err := w.sort(bucket, low); err != nil {
-			return err
-		}
-		copy(keys, room)
-	}
-	return s.order.take(room, slices.Compact(keys))
+	keys := w.tmp.Data[n : 2*n]
+	w.sortTo(keys, bucket, w.tmp.Data[:n], low)
+	return o.take(bucket, slices.Compact(keys))
 }

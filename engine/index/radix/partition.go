@@ -6,7 +6,6 @@ import (
 	"math/bits"
 	"slices"
 	"sync/atomic"
-	"unsafe"
 
 	"golang.org/x/sync/errgroup"
 
@@ -18,8 +17,8 @@ import (
 const (
 	chunkKeys   = 2048    // permuted at a time: 16 KiB, in the first-level cache
 	digitMax    = 13      // bits of a leading digit: 8,192 write streams
-	bucketAim   = 13      // log2 of the elements that a bucket may have, where leaves are sorted in Go
-	bucketWide  = 15      // the same for keys, where AVX-512 sorts leaves: 256 KiB, and as much for the copy
+	bucketAim   = 13      // log2 of the keys that a bucket may have, where leaves are sorted in Go
+	bucketWide  = 15      // the same where AVX-512 sorts leaves: 256 KiB, and as much for the copy
 	heavyLeast  = 1 << 16 // elements below which no bucket is heavy
 	heavyShares = 64      // of all threads together
 )
@@ -27,73 +26,87 @@ const (
 // An interval holds the keys from low to high.
 type interval struct{ low, high uint64 }
 
-// A sorter is the state of one call that sorts the elements of an input.
-type sorter[E element] struct {
+// A sorter is the state of one call that sorts the keys of an input, alone or with their rows.
+type sorter[R row] struct {
 	in      Input
 	len     int
 	mask    uint64
 	threads int
-	aim     int                                       // log2 of the elements that a bucket may have
-	heavy   int                                       // a bucket of more elements is sorted by itself
-	make    func(dst []E, keys []uint64, row int) []E // elements of permuted fingerprints
-	// of [SortRows]: where the rows of the next elements, which are keys, go; else nil
-	rows    []uint32
-	workers []*worker[E]                                // by thread
-	place   func(n int) []E                             // where the next n sorted elements go
-	room    int                                         // the most that place gives
-	yield   func(ctx context.Context, sorted []E) error // they are there
-	order   *order                                      // of [Distinct]: takes each bucket instead of yield
-	emit    func(keys []uint64, ends []uint32) error    // of [Buckets]: takes what each bucket is split into instead
-	floor   int                                         // the lowest bit that is looked at
+	aim     int                                                      // log2 of the keys that a bucket may have
+	heavy   int                                                      // a bucket of more keys is sorted by itself
+	rows    bool                                                     // are sorted with the keys
+	workers []*worker                                                // by thread
+	place   func(n int) ([]uint64, []R)                              // where the next n sorted keys go, and their rows
+	room    int                                                      // the most that place gives
+	yield   func(ctx context.Context, keys []uint64, rows []R) error // they are there
+	order   *order                                                   // of [Distinct]: takes each bucket instead of yield
+	emit    func(keys []uint64, ends []uint32) error                 // of [Buckets]: takes what each bucket is split into instead
+	floor   int                                                      // the lowest bit that is looked at
 }
 
-func newSorter[E element](in Input, o Options, make_ func([]E, []uint64, int) []E) *sorter[E] {
-	s := &sorter[E]{in: in, len: in.Len(), mask: o.Mask, make: make_}
+func newSorter[R row](in Input, o Options) *sorter[R] {
+	s := &sorter[R]{in: in, len: in.Len(), mask: o.Mask}
 	s.threads = max(1, min(o.Threads, s.len/(4*chunkKeys)))
 	s.aim = bucketAim
-	var e E
-	if len(e) == 1 && asm.Accelerated(asm.KernelSortLeaves) {
+	if asm.Accelerated(asm.KernelSortLeaves) {
 		s.aim = bucketWide
 	}
 	s.heavy = max(heavyLeast, s.len/(heavyShares*s.threads))
 	for range s.threads {
-		s.workers = append(s.workers, &worker[E]{})
+		s.workers = append(s.workers, &worker{})
 	}
 	return s
 }
 
-// into sorts everything into dst.
-func (s *sorter[E]) into(ctx context.Context, dst []E) error {
-	if len(dst) != s.len {
+// into sorts everything into keys, and into rows where they are sorted.
+func (s *sorter[R]) into(ctx context.Context, keys []uint64, rows []R) error {
+	if len(keys) != s.len {
 		panic("radix: lengths differ")
 	}
+	at := 0
 	s.room = s.len
-	s.place = func(n int) (to []E) {
-		to, dst = dst[:n:n], dst[n:]
-		return to
+	s.place = func(n int) ([]uint64, []R) {
+		from := at
+		at += n
+		if !s.rows {
+			return keys[from:at:at], nil
+		}
+		return keys[from:at:at], rows[from:at:at]
 	}
-	s.yield = func(context.Context, []E) error { return nil }
+	s.yield = func(context.Context, []uint64, []R) error { return nil }
 	return s.run(ctx)
 }
 
-// walk sorts ranges of the keys, one after the other, in a buffer of room elements.
-func (s *sorter[E]) walk(ctx context.Context, room int, yield func([]E) error) error {
+// walk sorts ranges of the keys, one after the other, in buffers of room elements.
+func (s *sorter[R]) walk(ctx context.Context, room int, yield func([]uint64, []R) error) error {
 	if room <= 0 || room > s.len {
 		room = s.len
 	}
-	buffer, err := memory.Make[E](room)
+	keys, err := memory.Make[uint64](room)
 	if err != nil {
 		return err
 	}
-	defer buffer.Free()
+	defer keys.Free()
+	var rows *memory.Buffer[R]
+	if s.rows {
+		if rows, err = memory.Make[R](room); err != nil {
+			return err
+		}
+		defer rows.Free()
+	}
 	s.room, s.heavy = room, min(s.heavy, room)
-	s.place = func(n int) []E { return buffer.Data[:n] }
-	s.yield = func(_ context.Context, sorted []E) error { return yield(sorted) }
+	s.place = func(n int) ([]uint64, []R) {
+		if rows == nil {
+			return keys.Data[:n], nil
+		}
+		return keys.Data[:n], rows.Data[:n]
+	}
+	s.yield = func(_ context.Context, keys []uint64, rows []R) error { return yield(keys, rows) }
 	return s.run(ctx)
 }
 
 // run sorts everything, and gives the memory of the threads back.
-func (s *sorter[E]) run(ctx context.Context) error {
+func (s *sorter[R]) run(ctx context.Context) error {
 	defer func() {
 		for _, w := range s.workers {
 			w.free()
@@ -107,7 +120,7 @@ func (s *sorter[E]) run(ctx context.Context) error {
 
 // sort sorts the n elements of an interval, which must be a power of two wide
 // and aligned to it, and passes them on.
-func (s *sorter[E]) sort(ctx context.Context, iv interval, n int) error {
+func (s *sorter[R]) sort(ctx context.Context, iv interval, n int) error {
 	width := bits.Len64(iv.high ^ iv.low)
 	if width == 0 && s.emit == nil {
 		return s.copy(ctx, iv.low, n)
@@ -173,16 +186,16 @@ func (s *sorter[E]) sort(ctx context.Context, iv interval, n int) error {
 }
 
 // digit returns by how many of the leading bits n elements, which differ in the last width ones, are put into buckets.
-func (s *sorter[E]) digit(width, n int) int {
+func (s *sorter[R]) digit(width, n int) int {
 	length := bits.Len(uint(n))
-	if s.rows != nil {
+	if s.rows {
 		return min(width, rowsDigitMax, length/2+1) // so that places within a bucket have no more bits
 	}
 	return min(width-s.floor, digitMax, max(length-s.aim, 1))
 }
 
 // count counts the digits of an interval's elements, by thread.
-func (s *sorter[E]) count(ctx context.Context, iv interval, shift int) ([][]uint64, error) {
+func (s *sorter[R]) count(ctx context.Context, iv interval, shift int) ([][]uint64, error) {
 	counts := make([][]uint64, s.threads)
 	err := s.each(func(t int) error {
 		count := make([]uint64, (iv.high-iv.low)>>shift+1)
@@ -201,9 +214,9 @@ func (s *sorter[E]) count(ctx context.Context, iv interval, shift int) ([][]uint
 
 // scatter puts the size elements of an interval, which are those of digits
 // [from, to), into their buckets, sorts these and passes them on.
-func (s *sorter[E]) scatter(ctx context.Context, iv interval, shift int, counts [][]uint64, from, to, size int) error {
-	dst, rows := s.place(size), s.placeRows(size)
-	// starts[t][d]: where thread t writes its next element of digit d.
+func (s *sorter[R]) scatter(ctx context.Context, iv interval, shift int, counts [][]uint64, from, to, size int) error {
+	keys, rows := s.place(size)
+	// starts[t][d]: where thread t writes its next key of digit d.
 	starts := make([][]uint64, s.threads)
 	for t := range starts {
 		starts[t] = make([]uint64, to-from)
@@ -217,88 +230,74 @@ func (s *sorter[E]) scatter(ctx context.Context, iv interval, shift int, counts 
 		}
 		ends[d] = int(at)
 	}
-	all := iv == (interval{0, ^uint64(0)})
 	err := s.each(func(t int) error {
+		b := newBuckets(keys, starts[t], iv.low, uint(shift))
+		var numbers []R
 		if rows != nil {
-			put := rowsPutter(asWords(dst), rows, starts[t], iv, uint(shift))
-			err := s.keys(ctx, t, iv, put)
-			put(nil, 0)
-			return err
+			numbers = make([]R, chunkKeys)
 		}
-		put := s.putter(dst, starts[t], iv.low, uint(shift))
-		elems := make([]E, chunkKeys)
-		err := s.keys(ctx, t, iv, func(keys []uint64, row int) {
-			elems := s.make(elems, keys, row)
-			if !all {
-				elems = within(elems, iv)
+		err := s.keys(ctx, t, iv, func(some []uint64, row int) {
+			some = within(some, numbers, row, iv)
+			asm.Scatter(b, some)
+			if rows != nil {
+				scatterRows(rows, numbers, some, starts[t], iv.low, uint(shift))
 			}
-			put(elems)
 		})
-		put(nil)
+		asm.ScatterFlush(b)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	if err := s.buckets(ctx, dst, rows, ends, shift); err != nil || s.order != nil || s.emit != nil {
+	if err := s.buckets(ctx, keys, rows, ends, shift); err != nil || s.order != nil || s.emit != nil {
 		return err
 	}
-	return s.yield(ctx, dst)
+	return s.yield(ctx, keys, rows)
 }
 
-// putter returns a function that moves elements to their buckets in dst and, called with none,
-// completes them. Keys alone go by cache lines.
-func (s *sorter[E]) putter(dst []E, start []uint64, low uint64, shift uint) func(elems []E) {
-	var e E
-	if len(e) == 1 {
-		b := newBuckets(asWords(dst), start, low, shift)
-		return func(elems []E) {
-			if asm.Scatter(b, asWords(elems)); elems == nil {
-				asm.ScatterFlush(b)
+// within moves the keys of an interval to the front and returns them. It sets numbers, unless
+// that is nil, to their rows; the first key has the given one.
+func within[R row](keys []uint64, numbers []R, first int, iv interval) []uint64 {
+	n, span := 0, iv.high-iv.low
+	switch {
+	case span == ^uint64(0):
+		for i := range numbers[:min(len(keys), len(numbers))] {
+			numbers[i] = R(first + i)
+		}
+		return keys
+	case numbers == nil:
+		for _, k := range keys {
+			keys[n] = k
+			if k-iv.low <= span {
+				n++
 			}
 		}
+		return keys[:n]
 	}
-	return func(elems []E) {
-		for i := range elems {
-			d := (elems[i][0] - low) >> (shift & 63)
-			p := start[d]
-			dst[p] = elems[i]
-			start[d] = p + 1
-		}
-	}
-}
-
-// asWords views elements, of one word or two, as words.
-func asWords[E element](x []E) []uint64 {
-	return unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(x))), len(x)*int(unsafe.Sizeof(*new(E))/8))
-}
-
-// wordsAs views words as elements of one word.
-func wordsAs[E element](x []uint64) []E {
-	return unsafe.Slice((*E)(unsafe.Pointer(unsafe.SliceData(x))), len(x))
-}
-
-// wordsAsRows views words as rows, two of them each.
-func wordsAsRows(x []uint64) []uint32 {
-	return unsafe.Slice((*uint32)(unsafe.Pointer(unsafe.SliceData(x))), 2*len(x))
-}
-
-// within moves the elements of an interval to the front.
-func within[E element](elems []E, iv interval) []E {
-	n, span := 0, iv.high-iv.low
-	for i := range elems {
-		k := elems[i][0]
-		elems[n] = elems[i]
+	numbers = numbers[:len(keys)]
+	for i, k := range keys {
+		keys[n], numbers[n] = k, R(first+i)
 		if k-iv.low <= span {
 			n++
 		}
 	}
-	return elems[:n]
+	return keys[:n]
+}
+
+// scatterRows puts the numbers of keys where the keys go: each to the next place of its digit.
+func scatterRows[R row](rows, numbers []R, keys, next []uint64, low uint64, shift uint) {
+	numbers = numbers[:len(keys)]
+	for i, k := range keys {
+		d := (k - low) >> (shift & 63)
+		p := next[d]
+		rows[p] = numbers[i]
+		next[d] = p + 1
+	}
 }
 
 // buckets sorts each bucket by the bits below shift; all threads take them one
 // by one.
-func (s *sorter[E]) buckets(ctx context.Context, dst []E, rows []uint32, ends []int, shift int) error {
+func (s *sorter[R]) buckets(ctx context.Context, keys []uint64, rows []R, ends []int, shift int) error {
 	var next atomic.Int64
 	return s.each(func(t int) (err error) {
 		for {
@@ -313,12 +312,12 @@ func (s *sorter[E]) buckets(ctx context.Context, dst []E, rows []uint32, ends []
 			if d%64 == 0 && ctx.Err() != nil {
 				return ctx.Err()
 			}
-			bucket := dst[from:ends[d]]
+			bucket := keys[from:ends[d]]
 			switch {
 			case rows != nil:
-				err = s.workers[t].sortRows(asWords(bucket), rows[from:ends[d]], shift)
+				err = sortRows(s.workers[t], bucket, rows[from:ends[d]], shift)
 			case s.order != nil:
-				err = s.distinct(s.workers[t], bucket, shift)
+				err = s.order.distinct(s.workers[t], bucket, shift)
 			case s.emit != nil:
 				err = s.split(s.workers[t], bucket, shift)
 			default:
@@ -331,31 +330,28 @@ func (s *sorter[E]) buckets(ctx context.Context, dst []E, rows []uint32, ends []
 	})
 }
 
-// copy passes on the n elements of one key, in the order of the input.
-func (s *sorter[E]) copy(ctx context.Context, key uint64, n int) error {
+// copy passes on the n keys of one value, with their rows in the order of the input.
+func (s *sorter[R]) copy(ctx context.Context, key uint64, n int) error {
+	keys, rows := s.place(min(n, s.room))
 	if s.order != nil {
-		return s.order.take(asWords(s.place(n)), []uint64{key})
+		return s.order.take(keys, []uint64{key})
 	}
-	size := min(n, s.room)
-	dst, rows, at := s.place(size), s.placeRows(size), 0
-	elems := make([]E, chunkKeys)
-	one := *s
+	one, at, failed := *s, 0, error(nil)
 	one.threads = 1
-	if rows != nil {
-		return one.keys(ctx, 0, interval{key, key}, rowsPutter(asWords(dst), rows, []uint64{0}, interval{key, key}, 0))
-	}
-	var failed error
-	err := one.keys(ctx, 0, interval{key, key}, func(keys []uint64, row int) {
-		for _, e := range within(s.make(elems, keys, row), interval{key, key}) {
+	numbers := make([]R, chunkKeys)
+	err := one.keys(ctx, 0, interval{key, key}, func(some []uint64, row int) {
+		for i := range within(some, numbers, row, interval{key, key}) {
 			if failed != nil {
 				return
 			}
-			dst[at] = e
-			if at++; at == size {
-				failed = s.yield(ctx, dst)
-				if n -= size; n > 0 {
-					size = min(n, s.room)
-					dst, at = s.place(size), 0
+			if keys[at] = key; rows != nil {
+				rows[at] = numbers[i]
+			}
+			if at++; at == len(keys) {
+				failed = s.yield(ctx, keys, rows)
+				if n -= at; n > 0 {
+					keys, rows = s.place(min(n, s.room))
+					at = 0
 				}
 			}
 		}
@@ -365,7 +361,7 @@ func (s *sorter[E]) copy(ctx context.Context, key uint64, n int) error {
 
 // keys calls f with thread t's part of the input, or with what of it is in an interval at least,
 // permuted, a cache-sized chunk at a time, and the row of its first.
-func (s *sorter[E]) keys(ctx context.Context, t int, iv interval, f func(keys []uint64, row int)) error {
+func (s *sorter[R]) keys(ctx context.Context, t int, iv interval, f func(keys []uint64, row int)) error {
 	buffer := make([]uint64, chunkKeys)
 	take := func(piece []uint64, row int) error {
 		for a := 0; a < len(piece); a += chunkKeys {
@@ -386,7 +382,7 @@ func (s *sorter[E]) keys(ctx context.Context, t int, iv interval, f func(keys []
 }
 
 // each calls f for every thread, at the same time.
-func (s *sorter[E]) each(f func(t int) error) error {
+func (s *sorter[R]) each(f func(t int) error) error {
 	if s.threads == 1 {
 		return f(0)
 	}

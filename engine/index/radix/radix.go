@@ -2,15 +2,12 @@ package radix
 
 import (
 	"context"
+	"fmt"
 	"math/bits"
-	"unsafe"
 )
 
-// An element is a key, or a key and the row of a document; the key comes first.
-type element interface{ [1]uint64 | [2]uint64 }
-
-// A Pair is a permuted fingerprint and the row of a document.
-type Pair = [2]uint64
+// A row is the number of the document that has a fingerprint.
+type row interface{ uint32 | uint64 }
 
 // An Input is fingerprints that are read in order of their rows, several times, a part by each thread.
 type Input interface {
@@ -68,7 +65,7 @@ func begin(part, parts, n int) int {
 type Options struct {
 	Mask    uint64 // the permutation moves these bits to the front
 	Threads int    // default 1
-	Room    int    // elements in memory at a time, for WalkKeys and WalkPairs; default: all
+	Room    int    // elements in memory at a time, for WalkKeys and WalkRows; default: all
 }
 
 // Keys sets dst to the sorted fingerprints of src under the permutation that
@@ -77,11 +74,10 @@ func Keys(dst, src []uint64, mask uint64, threads int) {
 	must(SortKeys(context.Background(), dst, Chunks{src}, Options{Mask: mask, Threads: threads}))
 }
 
-// Pairs sets dst to the sorted fingerprints of src, each with its row in src,
-// rows of one fingerprint ascending.
-func Pairs(dst []Pair, src []uint64, mask uint64, threads int) {
-	s := newSorter(Chunks{src}, Options{Mask: mask, Threads: threads}, makePairs)
-	must(s.into(context.Background(), dst))
+// Rows is [Keys] with rows: it sets rows to the place in src of each of keys, places of one
+// fingerprint ascending.
+func Rows[R row](keys []uint64, rows []R, src []uint64, mask uint64, threads int) {
+	must(SortRows(context.Background(), keys, rows, Chunks{src}, Options{Mask: mask, Threads: threads}))
 }
 
 // must panics for an error, of what fails only when there is no memory for the buckets.
@@ -94,36 +90,30 @@ func must(err error) {
 // SortKeys is [Keys] for an input in pieces. It returns the error of ctx, or one for want
 // of memory for the buckets.
 func SortKeys(ctx context.Context, dst []uint64, in Input, o Options) error {
-	return newSorter(in, o, makeKeys).into(ctx, asKeys(dst))
+	return newSorter[uint32](in, o).into(ctx, dst, nil)
+}
+
+// SortRows is [Rows] for an input in pieces. keys and rows must have the length of in, which must not
+// be beyond what a row holds. The error is as that of [SortKeys].
+func SortRows[R row](ctx context.Context, keys []uint64, rows []R, in Input, o Options) error {
+	if len(rows) != len(keys) || uint64(len(keys)) > uint64(^R(0)) {
+		panic(fmt.Sprintf("radix: %d rows of %d keys", len(rows), len(keys)))
+	}
+	s := newSorter[R](in, o)
+	s.rows = true
+	return s.into(ctx, keys, rows)
 }
 
 // WalkKeys calls yield with all permuted fingerprints, ascending, at most
 // o.Room at a time, whose memory it uses again after the call. An error of
 // yield or of ctx ends it.
 func WalkKeys(ctx context.Context, in Input, o Options, yield func(keys []uint64) error) error {
-	return newSorter(in, o, makeKeys).walk(ctx, o.Room, func(keys [][1]uint64) error {
-		return yield(unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(keys))), len(keys)))
-	})
+	return newSorter[uint32](in, o).walk(ctx, o.Room, func(keys []uint64, _ []uint32) error { return yield(keys) })
 }
 
-// WalkPairs is [WalkKeys] for pairs, as [Pairs] orders them.
-func WalkPairs(ctx context.Context, in Input, o Options, yield func([]Pair) error) error {
-	return newSorter(in, o, makePairs).walk(ctx, o.Room, yield)
-}
-
-// asKeys views words as elements.
-func asKeys(x []uint64) [][1]uint64 {
-	return unsafe.Slice((*[1]uint64)(unsafe.Pointer(unsafe.SliceData(x))), len(x))
-}
-
-// makeKeys returns permuted fingerprints as elements, without a copy.
-func makeKeys(_ [][1]uint64, keys []uint64, _ int) [][1]uint64 { return asKeys(keys) }
-
-// makePairs returns the elements of the permuted fingerprints of documents from row on.
-func makePairs(dst []Pair, keys []uint64, row int) []Pair {
-	dst = dst[:len(keys)]
-	for i, k := range keys {
-		dst[i] = Pair{k, uint64(row + i)}
-	}
-	return dst
+// WalkRows is [WalkKeys] with the rows of the keys, as [SortRows] orders them.
+func WalkRows(ctx context.Context, in Input, o Options, yield func(keys, rows []uint64) error) error {
+	s := newSorter[uint64](in, o)
+	s.rows = true
+	return s.walk(ctx, o.Room, yield)
 }

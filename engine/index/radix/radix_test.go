@@ -43,49 +43,32 @@ func sets(n int) map[string][]uint64 {
 	}
 }
 
-func wanted(src []uint64, mask uint64) []Pair {
+// wanted returns the sorted keys of src, and the row of each.
+func wanted(src []uint64, mask uint64) (keys []uint64, rows []uint32) {
 	p := permute.New(mask)
-	want := make([]Pair, len(src))
+	all := make([]uint64, len(src))
 	for i, x := range src {
-		want[i] = Pair{p.Apply(x), uint64(i)}
+		all[i], rows = p.Apply(x), append(rows, uint32(i))
 	}
-	slices.SortFunc(want, func(a, b Pair) int {
-		if a[0] != b[0] {
-			return cmp.Compare(a[0], b[0])
-		}
-		return cmp.Compare(a[1], b[1])
-	})
-	return want
+	slices.SortStableFunc(rows, func(a, b uint32) int { return cmp.Compare(all[a], all[b]) })
+	for _, row := range rows {
+		keys = append(keys, all[row])
+	}
+	return keys, rows
 }
 
-func wantedKeys(src []uint64, mask uint64) []uint64 {
-	p := permute.New(mask)
-	want := make([]uint64, len(src))
-	for i, x := range src {
-		want[i] = p.Apply(x)
-	}
-	slices.Sort(want)
-	return want
-}
-
-func TestKeysAndPairs(t *testing.T) {
+func TestKeysAndRows(t *testing.T) {
 	for _, n := range []int{0, 1, 2, leafMax, leafMax + 1, 1000, chunkKeys + 1, 30_000} {
 		for name, src := range sets(n) {
 			for _, mask := range []uint64{^uint64(0), 0x5555555555555555} {
-				want := wanted(src, mask)
+				want, rows := wanted(src, mask)
 				for _, threads := range []int{1, 3} {
 					t.Run(fmt.Sprintf("n=%d/%s/mask=%x/threads=%d", n, name, mask, threads), func(t *testing.T) {
-						pairs, keys := make([]Pair, n), make([]uint64, n)
-						Pairs(pairs, src, mask, threads)
+						keys := make([]uint64, n)
 						Keys(keys, src, mask, threads)
-						sortsRows(t, Chunks{src}, mask, threads, want)
-						if !slices.Equal(pairs, want) {
-							t.Fatal("pairs differ")
-						}
-						for i := range keys {
-							if keys[i] != want[i][0] {
-								t.Fatalf("key %d differs", i)
-							}
+						sortsRows(t, Chunks{src}, mask, threads, want, rows)
+						if !slices.Equal(keys, want) {
+							t.Fatal("keys differ")
 						}
 					})
 				}
@@ -99,27 +82,31 @@ func TestLarge(t *testing.T) {
 	n := 200_000
 	for name, src := range sets(n) {
 		t.Run(name, func(t *testing.T) {
-			want := wanted(src, 0xf0f0f0f0)
-			pairs := make([]Pair, n)
-			Pairs(pairs, src, 0xf0f0f0f0, 2)
-			if !slices.Equal(pairs, want) {
-				t.Fatal("pairs differ")
-			}
-			sortsRows(t, Chunks{src[:7], nil, src[7:100_000], src[100_000:]}, 0xf0f0f0f0, 2, want)
+			want, rows := wanted(src, 0xf0f0f0f0)
+			sortsRows(t, Chunks{src[:7], nil, src[7:100_000], src[100_000:]}, 0xf0f0f0f0, 2, want, rows)
 		})
 	}
 }
 
-// sortsRows demands that SortRows gives the pairs that are wanted.
-func sortsRows(t *testing.T, in Chunks, mask uint64, threads int, want []Pair) {
+// sortsRows demands that SortRows gives the keys and rows that are wanted.
+func sortsRows(t *testing.T, in Chunks, mask uint64, threads int, want []uint64, wantRows []uint32) {
 	t.Helper()
 	keys, rows := make([]uint64, len(want)), make([]uint32, len(want))
 	if err := SortRows(t.Context(), keys, rows, in, Options{Mask: mask, Threads: threads}); err != nil {
 		t.Fatal(err)
 	}
-	for i, p := range want {
-		if keys[i] != p[0] || uint64(rows[i]) != p[1] {
-			t.Fatalf("key %d is %#x of row %d, want %#x of %d", i, keys[i], rows[i], p[0], p[1])
+	equalRows(t, keys, rows, want, wantRows)
+}
+
+// equalRows demands that keys, and the row of each, are those that are wanted.
+func equalRows[R row](t *testing.T, keys []uint64, rows []R, want []uint64, wantRows []uint32) {
+	t.Helper()
+	if len(keys) != len(want) {
+		t.Fatalf("%d keys, want %d", len(keys), len(want))
+	}
+	for i := range keys {
+		if keys[i] != want[i] || uint64(rows[i]) != uint64(wantRows[i]) {
+			t.Fatalf("key %d is %#x of row %d, want %#x of %d", i, keys[i], rows[i], want[i], wantRows[i])
 		}
 	}
 }
@@ -130,33 +117,25 @@ func TestBucket(t *testing.T) {
 	for _, n := range []int{leafMax + 1, cachedMax, cachedMax + 1, 3 * cachedMax} {
 		for name, src := range sets(n) {
 			t.Run(fmt.Sprintf("n=%d/%s", n, name), func(t *testing.T) {
-				want := wanted(src, ^uint64(0))
-				got := make([]Pair, n)
-				for i, x := range src {
-					got[i] = Pair{x, uint64(i)}
-				}
-				var w worker[Pair]
+				want, wantRows := wanted(src, ^uint64(0))
+				var w worker
 				defer w.free()
-				if err := w.sort(got, 64); err != nil {
+				keys := slices.Clone(src)
+				if err := w.sort(keys, 64); err != nil {
 					t.Fatal(err)
 				}
-				if !slices.Equal(got, want) {
-					t.Fatal("pairs differ")
+				if !slices.Equal(keys, want) {
+					t.Fatal("keys differ")
 				}
-				keys, rows := slices.Clone(src), make([]uint32, n)
+				rows := make([]uint32, n)
 				for i := range rows {
 					rows[i] = uint32(i)
 				}
-				var alone worker[[1]uint64]
-				defer alone.free()
-				if err := alone.sortRows(keys, rows, 64); err != nil { // in parts: the places do not fit beside 64 bits
+				copy(keys, src)
+				if err := sortRows(&w, keys, rows, 64); err != nil { // in parts: the places do not fit beside 64 bits
 					t.Fatal(err)
 				}
-				for i, p := range want {
-					if keys[i] != p[0] || uint64(rows[i]) != p[1] {
-						t.Fatalf("key %d is %#x of row %d, want %#x of %d", i, keys[i], rows[i], p[0], p[1])
-					}
-				}
+				equalRows(t, keys, rows, want, wantRows)
 			})
 		}
 	}
@@ -166,7 +145,7 @@ func TestBucket(t *testing.T) {
 func TestWalk(t *testing.T) {
 	const n, mask = 20_000, 0x5555555555555555
 	for name, src := range sets(n) {
-		want := wanted(src, mask)
+		want, wantRows := wanted(src, mask)
 		in := Chunks{src[:1], nil, src[1:9000], src[9000:9003], src[9003:]}
 		for _, room := range []int{0, 1, 7, 1000, n - 1, n, 5 * n} {
 			if room > 0 && room < 1000 && name != "equal" && name != "few" {
@@ -175,23 +154,24 @@ func TestWalk(t *testing.T) {
 			for _, threads := range []int{1, 2} {
 				t.Run(fmt.Sprintf("%s/room=%d/threads=%d", name, room, threads), func(t *testing.T) {
 					o := Options{Mask: mask, Threads: threads, Room: room}
-					var pairs []Pair
-					err := WalkPairs(t.Context(), in, o, func(p []Pair) error {
-						if len(p) == 0 || room > 0 && len(p) > room {
-							t.Fatalf("%d elements in a room of %d", len(p), room)
+					var keys, rows []uint64
+					err := WalkRows(t.Context(), in, o, func(k, r []uint64) error {
+						if len(k) == 0 || room > 0 && len(k) > room {
+							t.Fatalf("%d keys in a room of %d", len(k), room)
 						}
-						pairs = append(pairs, p...)
+						keys, rows = append(keys, k...), append(rows, r...)
 						return nil
 					})
-					if err != nil || !slices.Equal(pairs, want) {
-						t.Fatalf("pairs differ, %v", err)
+					if err != nil {
+						t.Fatal(err)
 					}
-					var keys []uint64
+					equalRows(t, keys, rows, want, wantRows)
+					keys = nil
 					err = WalkKeys(t.Context(), in, o, func(k []uint64) error {
 						keys = append(keys, k...)
 						return nil
 					})
-					if err != nil || !slices.EqualFunc(keys, want, func(k uint64, p Pair) bool { return k == p[0] }) {
+					if err != nil || !slices.Equal(keys, want) {
 						t.Fatalf("keys differ, %v", err)
 					}
 				})
@@ -206,7 +186,8 @@ func TestDistinct(t *testing.T) {
 	const mask = 0x5555555555555555
 	for _, n := range []int{0, 1, 100, 30_000, 200_000} {
 		for name, src := range sets(n) {
-			want := slices.Compact(wantedKeys(src, mask))
+			sorted, _ := wanted(src, mask)
+			want := slices.Compact(sorted)
 			for _, threads := range []int{1, 3} {
 				if !long.Form() && n > 30_000 && threads == 1 {
 					continue
@@ -250,7 +231,7 @@ func TestBuckets(t *testing.T) {
 	const mask = 0x5555555555555555
 	for _, n := range []int{0, 1, 100, 30_000, 200_000} {
 		for name, src := range sets(n) {
-			want := wantedKeys(src, mask)
+			want, _ := wanted(src, mask)
 			for _, leading := range []int{1, 9, 21, 40, 64} {
 				for _, threads := range []int{1, 3} {
 					if n > 30_000 && (leading != 21 || threads != 3) {
@@ -335,8 +316,8 @@ func TestInterrupted(t *testing.T) {
 			}
 			ctx, cancel := context.WithCancel(t.Context())
 			calls = 0
-			err = WalkPairs(ctx, Chunks{src}, Options{Mask: 1, Room: 9000, Threads: 2},
-				func([]Pair) error { calls++; cancel(); return nil })
+			err = WalkRows(ctx, Chunks{src}, Options{Mask: 1, Room: 9000, Threads: 2},
+				func(_, _ []uint64) error { calls++; cancel(); return nil })
 			if !errors.Is(err, context.Canceled) || calls != 1 {
 				t.Errorf("%v after %d calls", err, calls)
 			}
@@ -476,8 +457,7 @@ func TestRange(t *testing.T) {
 	}
 	in := &countedInput{Chunks: Chunks{src}}
 	keys := make([]uint64, len(src))
-	s := newSorter(in, Options{Mask: ^uint64(0), Threads: 2}, makeKeys)
-	if err := s.into(t.Context(), asKeys(keys)); err != nil {
+	if err := SortKeys(t.Context(), keys, in, Options{Mask: ^uint64(0), Threads: 2}); err != nil {
 		t.Fatal(err)
 	}
 	if slices.Sort(src); !slices.Equal(keys, src) {

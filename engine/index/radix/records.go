@@ -2,6 +2,7 @@ package radix
 
 import (
 	"iter"
+	"math"
 	"math/bits"
 	"slices"
 	"sync"
@@ -24,10 +25,10 @@ type Records[R spill.Record] struct {
 	lists [][]R // sorted, of closed writers
 }
 
-// NewRecords returns no records yet, whose writers hold up to room of them each, and which go to
+// NewRecords returns no records yet, whose writers hold up to room of them each, two billion at most, and which go to
 // runs beyond that.
 func NewRecords[R spill.Record](runs *spill.Runs[R], room, threads int) *Records[R] {
-	return &Records[R]{runs: runs, room: room, threads: threads}
+	return &Records[R]{runs: runs, room: min(room, math.MaxInt32), threads: threads}
 }
 
 // A RecordWriter takes records of one goroutine.
@@ -82,14 +83,14 @@ func (w *RecordWriter[R]) sort() {
 	}
 	// The leading zeros that all keys have would leave most buckets empty.
 	mask := ^uint64(0) >> bits.LeadingZeros64(all)
-	pairs := make([]Pair, len(w.list))
-	Pairs(pairs, keys, max(mask, 1), w.to.threads)
+	first, places := make([]uint64, len(keys)), make([]uint32, len(keys))
+	Rows(first, places, keys, max(mask, 1), w.to.threads)
 	sorted := make([]R, len(w.list), cap(w.list))
 	compare := func(a, b R) int { return slices.Compare(spill.Words(&a)[1:], spill.Words(&b)[1:]) }
 	from := 0 // of records with one key
-	for i := range pairs {
-		sorted[i] = w.list[pairs[i][1]]
-		if i+1 < len(pairs) && pairs[i+1][0] == pairs[i][0] {
+	for i, place := range places {
+		sorted[i] = w.list[place]
+		if i+1 < len(first) && first[i+1] == first[i] {
 			continue
 		}
 		if equal := sorted[from : i+1]; len(equal) > 1 && !slices.IsSortedFunc(equal, compare) {

@@ -36,11 +36,11 @@ func Buckets(ctx context.Context, memory []uint64, in Input, o Options, leading 
 	if leading < 1 || leading > 64 {
 		panic(fmt.Sprintf("radix: buckets of %d leading bits", leading))
 	}
-	s := newSorter(in, o, makeKeys)
+	s := newSorter[uint32](in, o)
 	s.floor = 64 - leading
 	s.emit = f
 	s.room, s.heavy = len(memory), min(s.heavy, len(memory))
-	s.place = func(n int) []([1]uint64) { return asKeys(memory[:n]) }
+	s.place = func(n int) ([]uint64, []uint32) { return memory[:n], nil }
 	if err := s.run(ctx); err != nil {
 		return err
 	}
@@ -51,10 +51,10 @@ func Buckets(ctx context.Context, memory []uint64, in Input, o Options, leading 
 var ErrRoom = errors.New("fingerprints that share their leading bits are too many for the memory")
 
 // fill passes on a bucket of more keys than there is room for.
-func (s *sorter[E]) fill(ctx context.Context, iv interval) error {
+func (s *sorter[R]) fill(ctx context.Context, iv interval) error {
 	one, at, failed := *s, 0, error(nil)
 	one.threads = 1
-	keys := asWords(s.place(s.room))
+	keys, _ := s.place(s.room)
 	err := one.keys(ctx, 0, iv, func(some []uint64, _ int) {
 		for _, k := range some {
 			if k < iv.low || k > iv.high || failed != nil {
@@ -80,8 +80,7 @@ func (s *sorter[E]) fill(ctx context.Context, iv interval) error {
 }
 
 // split splits a bucket by the bits from floor to low, and hands on the buckets that it comes to.
-func (s *sorter[E]) split(w *worker[E], bucket []E, low int) error {
-	keys := asWords(bucket)
+func (s *sorter[R]) split(w *worker, keys []uint64, low int) error {
 	if low <= s.floor || len(keys) <= 1<<smallBits {
 		w.ends = append(w.ends[:0], uint32(len(keys)))
 		return s.emit(keys, w.ends)
@@ -89,7 +88,7 @@ func (s *sorter[E]) split(w *worker[E], bucket []E, low int) error {
 	if err := w.room(len(keys)); err != nil {
 		return err
 	}
-	tmp := asWords(w.tmp.Data[:len(keys)])
+	tmp := w.tmp.Data[:len(keys)]
 	w.ends = w.ends[:0]
 	w.part(tmp, keys, 0, low, s.floor, 0)
 	return s.emit(tmp, w.ends)
@@ -97,7 +96,7 @@ func (s *sorter[E]) split(w *worker[E], bucket []E, low int) error {
 
 // part moves src to dst by bits from floor to low, as many as are worth while, and appends
 // to w.ends where its buckets end if dst begins at base.
-func (w *worker[E]) part(dst, src []uint64, base uint32, low, floor, depth int) {
+func (w *worker) part(dst, src []uint64, base uint32, low, floor, depth int) {
 	digit := min(max(bits.Len(uint(len(src)))-smallBits, 1), leafDigit, low-floor)
 	shift := low - digit
 	ends := w.counters(depth, digit)

@@ -27,7 +27,7 @@ type builder struct {
 
 	docs, distinct int
 	sort           radix.Options // of keys, without a mask
-	pairs          int           // that are sorted at a time
+	pairs          int           // keys with rows that are sorted at a time
 	reserved       *memory.Reservation
 	memory         *memory.Buffer[uint64] // docs keys; nil when they are in spilled
 	spilled        *spill.Run[uint64]
@@ -122,13 +122,13 @@ func (b *builder) documentsAtOnce(ctx context.Context, w *docWriter) error {
 		b.distinct, err = appendDocs(w, keys, rows.Data)
 		return err
 	}
-	room := make([]radix.Pair, docPiece)
+	var places [docPiece]uint64
 	for at := 0; at < b.docs; at += docPiece {
-		pairs := room[:min(docPiece, b.docs-at)]
-		for i := range pairs {
-			pairs[i] = radix.Pair{keys[at+i], uint64(rows.Data[at+i])}
+		some := rows.Data[at:min(at+docPiece, b.docs)]
+		for i, place := range some {
+			places[i] = uint64(place)
 		}
-		if err := b.takePairs(w, pairs); err != nil {
+		if err := b.takeRows(w, keys[at:at+len(some)], places[:len(some)]); err != nil {
 			return err
 		}
 	}
@@ -139,36 +139,29 @@ func (b *builder) documentsAtOnce(ctx context.Context, w *docWriter) error {
 func (b *builder) documentsInRanges(ctx context.Context, w *docWriter) error {
 	o := b.sort
 	o.Mask, o.Room = b.Design.Tables[0].Mask, max(b.pairs, roomLeast) // of documents that are not kept there may be more
-	return radix.WalkPairs(ctx, b.rows, o, func(pairs []radix.Pair) error { return b.takePairs(w, pairs) })
+	return radix.WalkRows(ctx, b.rows, o, func(keys, rows []uint64) error { return b.takeRows(w, keys, rows) })
 }
 
-// takePairs writes documents, by ascending keys, and keeps the keys that are new. It overwrites the
-// pairs.
-func (b *builder) takePairs(w *docWriter, pairs []radix.Pair) (err error) {
+// takeRows writes documents, by ascending keys, and keeps the keys that are new. It overwrites both.
+func (b *builder) takeRows(w *docWriter, keys, rows []uint64) (err error) {
 	if b.merge != nil {
-		if pairs, err = b.merge.toRows(pairs, b.docs-w.docs); err != nil {
-			return err
-		}
-	}
-	var keys, rows [docPiece]uint64
-	for piece := range slices.Chunk(pairs, docPiece) {
-		for i, p := range piece {
-			keys[i], rows[i] = p[0], p[1]
-		}
-		n, err := appendDocs(w, keys[:len(piece)], rows[:len(piece)])
+		n, err := b.merge.toRows(keys, rows, b.docs-w.docs)
 		if err != nil {
 			return err
 		}
-		if b.spilled != nil {
-			err = b.spilled.Append(keys[:n])
-		} else {
-			copy(b.memory.Data[b.distinct:], keys[:n])
-		}
-		if b.distinct += n; err != nil {
-			return err
-		}
+		keys, rows = keys[:n], rows[:n]
 	}
-	return nil
+	n, err := appendDocs(w, keys, rows)
+	if err != nil {
+		return err
+	}
+	if b.spilled != nil {
+		err = b.spilled.Append(keys[:n])
+	} else {
+		copy(b.memory.Data[b.distinct:], keys[:n])
+	}
+	b.distinct += n
+	return err
 }
 
 // keepFewer keeps the distinct fingerprints, where they are so few that they and a table's keys fit

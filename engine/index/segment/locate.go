@@ -33,21 +33,18 @@ func (s *Segment) Locate(ranges []Range, fingerprints []uint64, c *Scratch) (err
 	if s.meta.Fingerprints == 0 || s.meta.NoDocs {
 		return nil
 	}
-	pairs := s.sorted(fingerprints, c)
-	if uint64(len(pairs)) > s.meta.Fingerprints/locateShare {
-		return s.locateAll(ranges, pairs)
+	keys, places := s.sorted(fingerprints, c)
+	if uint64(len(keys)) > s.meta.Fingerprints/locateShare {
+		return s.locateAll(ranges, keys, places)
 	}
-	var keys, ranks, room [locateAtOnce]uint64
-	for len(pairs) > 0 {
-		n := min(len(pairs), locateAtOnce)
-		for i, p := range pairs[:n] {
-			keys[i] = p[0]
-		}
+	var there, ranks, room [locateAtOnce]uint64
+	for len(keys) > 0 {
+		n := min(len(keys), locateAtOnce)
 		if err := table.Ranks(ranks[:n], s.tables[0], keys[:n], &c.table); err != nil {
 			return err
 		}
-		s.docs.prefetch(found(keys[:0], ranks[:n]), room[:])
-		for i, p := range pairs[:n] {
+		s.docs.prefetch(found(there[:0], ranks[:n]), room[:])
+		for i, place := range places[:n] {
 			if ranks[i] == table.NoRank {
 				continue
 			}
@@ -55,32 +52,32 @@ func (s *Segment) Locate(ranges []Range, fingerprints []uint64, c *Scratch) (err
 			if !ok {
 				return s.docs.corrupt(0, "no documents of the fingerprint of rank %d", ranks[i])
 			}
-			ranges[p[1]] = Range{from, to}
+			ranges[place] = Range{from, to}
 		}
-		pairs = pairs[n:]
+		keys, places = keys[n:], places[n:]
 	}
 	return nil
 }
 
 // locateAll is Locate of many sorted fingerprints, by one pass over table 0.
-func (s *Segment) locateAll(ranges []Range, pairs []radix.Pair) (err error) {
-	rank := uint64(0)
+func (s *Segment) locateAll(ranges []Range, sorted []uint64, places []uint32) (err error) {
+	rank, at := uint64(0), 0 // of the keys of the table, of those that are looked for
 	walked := s.tables[0].Walk(func(keys []uint64) bool {
 		for _, key := range keys {
-			for len(pairs) > 0 && pairs[0][0] < key {
-				pairs = pairs[1:]
+			for at < len(sorted) && sorted[at] < key {
+				at++
 			}
-			for ; len(pairs) > 0 && pairs[0][0] == key; pairs = pairs[1:] {
+			for ; at < len(sorted) && sorted[at] == key; at++ {
 				from, to, ok := s.docs.of(rank)
 				if !ok {
 					err = s.docs.corrupt(0, "no documents of the fingerprint of rank %d", rank)
 					return false
 				}
-				ranges[pairs[0][1]] = Range{from, to}
+				ranges[places[at]] = Range{from, to}
 			}
 			rank++
 		}
-		return len(pairs) > 0
+		return at < len(sorted)
 	})
 	return cmp.Or(err, walked)
 }
@@ -106,22 +103,25 @@ func found(dst, ranks []uint64) []uint64 {
 // sortedByRadix is from how many fingerprints on a radix sort is the faster one.
 const sortedByRadix = 1 << 12
 
-// sorted returns the fingerprints permuted for table 0, each with its place among them, ascending.
-func (s *Segment) sorted(fingerprints []uint64, c *Scratch) []radix.Pair {
+// sorted returns the fingerprints permuted for table 0, ascending, and the place of each among them.
+func (s *Segment) sorted(fingerprints []uint64, c *Scratch) (keys []uint64, places []uint32) {
 	n := len(fingerprints)
-	c.pairs = slices.Grow(c.pairs[:0], n)[:n]
+	c.keys, c.places = slices.Grow(c.keys[:0], n)[:n], slices.Grow(c.places[:0], n)[:n]
 	mask := s.perms[0].Mask()
 	if n >= sortedByRadix {
-		radix.Pairs(c.pairs, fingerprints, mask, 1)
-		return c.pairs
+		radix.Rows(c.keys, c.places, fingerprints, mask, 1)
+		return c.keys, c.places
 	}
 	c.ranks = slices.Grow(c.ranks[:0], n)[:n]
 	asm.Permute(c.ranks, fingerprints, mask)
-	for i, key := range c.ranks {
-		c.pairs[i] = radix.Pair{key, uint64(i)}
+	for i := range c.places {
+		c.places[i] = uint32(i)
 	}
-	slices.SortFunc(c.pairs, func(a, b radix.Pair) int { return cmp.Compare(a[0], b[0]) })
-	return c.pairs
+	slices.SortFunc(c.places, func(a, b uint32) int { return cmp.Compare(c.ranks[a], c.ranks[b]) })
+	for i, place := range c.places {
+		c.keys[i] = c.ranks[place]
+	}
+	return c.keys, c.places
 }
 
 // AppendDocs appends the rows of the documents of a range, ascending, the first most of them. The

@@ -4,7 +4,6 @@ import (
 	"errors"
 
 	"ndd/asm"
-	"ndd/engine/index/radix"
 )
 
 // A Source is a segment whose documents go into another one: [Input.Sources].
@@ -30,10 +29,10 @@ func SourceBytes(docs uint64) uint64 { return docs/4 + docs/64 + 64 }
 // keeps nothing in memory but bits:
 //
 //	table 0 of each source, walked ---> fingerprints ------------------------> keys of a table
-//	                               `--> fingerprints, each with its places --> pairs, sorted --> rows
+//	                               `--> fingerprints, each with its places --> sorted --> rows
 //
 // A place is where an ordinal stands among those of all sources. So documents that have one
-// fingerprint come in the order of their rows, and the row of a place is looked up when pairs are
+// fingerprint come in the order of their rows, and the row of a place is looked up when they are
 // sorted: the ordinals of a source that has the same table 0 are read in order.
 type merging struct {
 	sources []*reading
@@ -237,20 +236,19 @@ func (m *merging) miss(docs int) error {
 		docs)
 }
 
-// toRows puts the rows of the new segment in the place of places, and leaves out those that are not
-// kept. There may be at most most.
-func (m *merging) toRows(pairs []radix.Pair, most int) ([]radix.Pair, error) {
-	n := 0
-	for _, p := range pairs {
+// toRows puts the rows of the new segment in the place of places, moves those that are kept to the front, with their
+// keys, and returns how many they are. There may be at most most.
+func (m *merging) toRows(keys, places []uint64, most int) (n int, err error) {
+	for j, place := range places {
 		i := 0
-		for i+1 < len(m.sources) && m.sources[i+1].place <= p[1] {
+		for i+1 < len(m.sources) && m.sources[i+1].place <= place {
 			i++
 		}
 		r := m.sources[i]
-		at := p[1] - r.place
+		at := place - r.place
 		doc, err := r.Segment.row(at)
 		if err != nil {
-			return nil, err
+			return 0, err
 		}
 		if r.live != nil {
 			if !r.rows.Has(doc) {
@@ -259,11 +257,11 @@ func (m *merging) toRows(pairs []radix.Pair, most int) ([]radix.Pair, error) {
 			doc = r.rows.of(doc)
 		}
 		if n == most {
-			return nil, r.docs.corrupt(at,
+			return 0, r.docs.corrupt(at,
 				"of this segment, or another that it is merged with, there are more documents than it says")
 		}
-		pairs[n] = radix.Pair{p[0], r.row + doc}
+		keys[n], places[n] = keys[j], r.row+doc
 		n++
 	}
-	return pairs[:n], nil
+	return n, nil
 }

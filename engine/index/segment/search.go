@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"ndd/asm"
-	"ndd/engine/index/radix"
 	"ndd/engine/index/table"
 	"ndd/engine/parallel"
 	"ndd/engine/storage/store"
@@ -32,7 +31,8 @@ type Scratch struct {
 	matches  []table.Match
 	sources  []source // of tables, where they are of several segments
 	sorted   []int
-	pairs    []radix.Pair // of fingerprints whose documents are looked for
+	keys     []uint64 // of fingerprints whose documents are looked for
+	places   []uint32 // and the place of each among them
 	ranks    []uint64
 	most     int // matches; 0: any number
 }

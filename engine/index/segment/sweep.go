@@ -158,8 +158,8 @@ type sweep struct {
 
 // An order is the queries in the order of a table.
 type order struct {
-	pairs []radix.Pair // the queries permuted, with their rows
-	keys  []uint64     // their keys alone
+	keys []uint64 // the queries permuted
+	rows []uint32
 }
 
 // take returns the order of table i, to be given back by [sweep.give].
@@ -169,15 +169,12 @@ func (w *sweep) take(i int) (o order) {
 		o, w.spare = w.spare[n-1], w.spare[:n-1]
 	}
 	w.mu.Unlock()
-	if o.pairs == nil {
-		o = order{make([]radix.Pair, len(w.queries)), make([]uint64, len(w.queries))}
+	if o.keys == nil {
+		o = order{make([]uint64, len(w.queries)), make([]uint32, len(w.queries))}
 	}
 	defer parallel.EndStage()
 	parallel.StagePermute.Begin()
-	radix.Pairs(o.pairs, w.queries, w.segment.perms[i].Mask(), w.threads)
-	for j := range o.pairs {
-		o.keys[j] = o.pairs[j][0]
-	}
+	radix.Rows(o.keys, o.rows, w.queries, w.segment.perms[i].Mask(), w.threads)
 	return o
 }
 
@@ -279,7 +276,7 @@ func (r *sweeper) region(region int) error {
 			for _, m := range r.found {
 				diff := s.perms[r.table].Invert(m.Key ^ search.Queries[m.Query])
 				if p.design.First(diff) == r.table {
-					row := int(r.pairs[first+m.Query][1])
+					row := int(r.rows[first+m.Query])
 					r.out = append(r.out, Match{row, r.queries[row] ^ diff})
 				}
 			}

@@ -46,8 +46,9 @@ func newHits(d *disk.Disk, dir string, bytes uint64, writers int) *hits {
 	return &hits{radix.NewRecords(spill.NewRuns[record](d, dir, Spilled, buffer*recordBytes), buffer, 1)}
 }
 
-// sortBytes is what a record takes while it is sorted.
-const sortBytes = 2*recordBytes + 8 + 2*16
+// sortBytes is what a record takes while it is sorted: itself and a copy, its first word and a copy, its row, and
+// what those are sorted in.
+const sortBytes = 2*recordBytes + 2*8 + 4 + 20
 
 // An expander is the sink that writes a hit for every row of a match's query.
 type expander struct {

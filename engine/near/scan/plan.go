@@ -92,7 +92,7 @@ func (s *strategy) tableBytes(queries int) (bytes uint64) {
 			bytes += 2 * l.bytes // with the number of the query that each lane has
 		}
 	}
-	// The numbers of queries, and pairs while they are sorted, which takes as many again.
+	// The numbers of queries, and their keys and rows while they are sorted, which takes as much again.
 	bytes += uint64(queries) * (16 + 2*16)
 	if s.mapBits > 0 {
 		bytes += 3*1<<(s.mapBits-3) + 16*uint64(queries) // two maps, a copy of one while it is dilated; keys

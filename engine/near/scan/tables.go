@@ -82,30 +82,31 @@ func (t *tables) build(queries []uint64, o buildOptions) error {
 
 // groupQueries finds the distinct queries and the rows of each.
 func (t *tables) groupQueries(queries []uint64, threads int) error {
-	sorted, err := memory.Make[radix.Pair](len(queries))
+	sorted, err := memory.Make[uint64](len(queries))
 	if err != nil {
 		return err
 	}
 	defer sorted.Free()
-	radix.Pairs(sorted.Data, queries, ^uint64(0), threads)
+	if t.rows = memory.In[uint32](&t.memory, len(queries), &err); err != nil {
+		return err
+	}
+	radix.Rows(sorted.Data, t.rows, queries, ^uint64(0), threads)
 	distinct := 0
-	for i, p := range sorted.Data {
-		if i == 0 || p[0] != sorted.Data[i-1][0] {
+	for i, q := range sorted.Data {
+		if i == 0 || q != sorted.Data[i-1] {
 			distinct++
 		}
 	}
-	t.rows = memory.In[uint32](&t.memory, len(queries), &err)
 	t.distinct = memory.In[uint64](&t.memory, distinct, &err)
 	if t.starts = memory.In[uint32](&t.memory, distinct+1, &err); err != nil {
 		return err
 	}
 	distinct = 0
-	for i, p := range sorted.Data {
-		if i == 0 || p[0] != sorted.Data[i-1][0] {
-			t.distinct[distinct], t.starts[distinct] = p[0], uint32(i)
+	for i, q := range sorted.Data {
+		if i == 0 || q != sorted.Data[i-1] {
+			t.distinct[distinct], t.starts[distinct] = q, uint32(i)
 			distinct++
 		}
-		t.rows[i] = uint32(p[1])
 	}
 	t.starts[distinct] = uint32(len(queries))
 	return nil
@@ -116,37 +117,34 @@ func (t *tables) rowsOf(query uint32) []uint32 { return t.rows[t.starts[query]:t
 
 // buildTables builds the tables of the strategy, and its prefilter.
 func (t *tables) buildTables(threads int) (err error) {
-	sorted, err := memory.Make[radix.Pair](len(t.distinct))
-	if err != nil {
-		return err
-	}
-	defer sorted.Free()
 	if t.strategy.mapBits > 0 {
 		if t.prefilter, err = t.newPrefilter(t.strategy); err != nil {
 			return err
 		}
 	}
 	for i := range t.strategy.groups {
-		if err := t.buildGroup(i, sorted.Data, threads); err != nil {
+		if err := t.buildGroup(i, threads); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// buildGroup builds the tables of a group. sorted has room for all distinct queries.
-func (t *tables) buildGroup(group int, sorted []radix.Pair, threads int) error {
+// buildGroup builds the tables of a group.
+func (t *tables) buildGroup(group, threads int) (err error) {
+	var arena memory.Arena // while tables are built
+	defer arena.Free()
+	sorted, ids := memory.In[uint64](&arena, len(t.distinct), &err), memory.In[uint32](&arena, len(t.distinct), &err)
 	keys := t.distinct
 	if t.prefilter != nil {
-		halves, err := memory.Make[uint64](len(t.distinct))
-		if err != nil {
-			return err
+		if keys = memory.In[uint64](&arena, len(t.distinct), &err); err == nil {
+			for i, q := range t.distinct {
+				keys[i] = halfKey(q, group)
+			}
 		}
-		defer halves.Free()
-		keys = halves.Data
-		for i, q := range t.distinct {
-			keys[i] = halfKey(q, group)
-		}
+	}
+	if err != nil {
+		return err
 	}
 	g := &t.strategy.groups[group]
 	for i, find := range g.tables {
@@ -155,8 +153,8 @@ func (t *tables) buildGroup(group int, sorted []radix.Pair, threads int) error {
 			mask = halfKey(mask, group)
 		}
 		q := table{group: group, find: find, perm: permute.New(mask), layout: g.layouts[i]}
-		radix.Pairs(sorted, keys, mask, threads)
-		if err := t.fillBuckets(&q, sorted); err != nil {
+		radix.Rows(sorted, ids, keys, mask, threads)
+		if err := t.fillBuckets(&q, sorted, ids); err != nil {
 			return err
 		}
 		t.tables = append(t.tables, q)
@@ -177,19 +175,19 @@ func (t *tables) first(diff uint64) int {
 	return -1
 }
 
-// fillBuckets puts the queries, in order of their keys, into buckets.
-func (t *tables) fillBuckets(q *table, sorted []radix.Pair) (err error) {
+// fillBuckets puts the queries, whose keys are sorted, and which have these numbers, into buckets.
+func (t *tables) fillBuckets(q *table, keys []uint64, ids []uint32) (err error) {
 	shift := 64 - q.layout.bucketBits
 	sizes := memory.In[uint32](&t.memory, 1<<q.layout.bucketBits+1, &err)
 	if err != nil {
 		return err
 	}
-	for _, p := range sorted {
-		sizes[p[0]>>shift]++
+	for _, key := range keys {
+		sizes[key>>shift]++
 	}
 	lanes := laneCount(sizes)
 	if lanes > math.MaxUint32 {
-		return fmt.Errorf("%d queries in %d buckets are too many", len(sorted), len(sizes)-1)
+		return fmt.Errorf("%d queries in %d buckets are too many", len(keys), len(sizes)-1)
 	}
 	lows := memory.In[uint32](&t.memory, int(lanes), &err)
 	if q.ids = memory.In[uint32](&t.memory, int(lanes), &err); err != nil {
@@ -200,11 +198,11 @@ func (t *tables) fillBuckets(q *table, sorted []radix.Pair) (err error) {
 		q.ids[i] = noQuery
 	}
 	lane, last := uint32(0), uint64(math.MaxUint64)
-	for _, p := range sorted {
-		if b := p[0] >> shift; b != last {
+	for i, key := range keys {
+		if b := key >> shift; b != last {
 			lane, last = q.buckets.firstLane(int(b)), b
 		}
-		lows[lane], q.ids[lane] = uint32(p[0]>>q.layout.dropBits), uint32(p[1])
+		lows[lane], q.ids[lane] = uint32(key>>q.layout.dropBits), ids[i]
 		lane++
 	}
 	return nil

@@ -100,29 +100,29 @@ func (x *Items) build(threads int) {
 	}
 	slices.Sort(x.table.lengths)
 	slices.Reverse(x.table.lengths)
-	pairs := make([]radix.Pair, len(hashes))
-	if len(pairs) > 0 {
-		radix.Pairs(pairs, hashes, ^uint64(0), max(threads, 1))
+	sorted, order := make([]uint64, len(hashes)), make([]uint32, len(hashes))
+	radix.Rows(sorted, order, hashes, ^uint64(0), threads)
+	for i, at := range order {
+		order[i] = places[at]
 	}
 	for _, n := range x.table.lengths {
 		x.table.powers = append(x.table.powers, power(n))
 	}
-	x.table.fill(pairs, places)
+	x.table.fill(sorted, order)
 	x.table.open(x)
 	x.fillBlocks()
 	x.share()
 }
 
-// fill fills the table with hashes and the numbers of their places, sorted.
-func (t *table) fill(pairs []radix.Pair, places []uint32) {
-	for i := range pairs {
-		if i == 0 || pairs[i][0] != pairs[i-1][0] {
-			t.keys = append(t.keys, pairs[i][0])
+// fill fills the table with sorted hashes and their places.
+func (t *table) fill(hashes []uint64, places []uint32) {
+	for i, h := range hashes {
+		if i == 0 || h != hashes[i-1] {
+			t.keys = append(t.keys, h)
 			t.first = append(t.first, uint32(i))
 		}
-		t.places = append(t.places, places[pairs[i][1]])
 	}
-	t.first = append(t.first, uint32(len(pairs)))
+	t.places, t.first = places, append(t.first, uint32(len(hashes)))
 
 	words := bits.Len(uint(len(t.keys)*filterBits/64 | 1))
 	t.filter, t.filterShift = make([]uint64, 1<<words), uint(64-words)

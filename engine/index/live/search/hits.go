@@ -103,7 +103,8 @@ func (c *Searcher) locate(w version.View, docs int) error {
 func (c *Searcher) order() {
 	if n := len(c.matches); n >= sortedByRadix {
 		o := &c.sorting
-		o.pairs, o.matches = slices.Grow(o.pairs[:0], n)[:n], slices.Grow(o.matches[:0], n)[:n]
+		o.sorted, o.places = slices.Grow(o.sorted[:0], n)[:n], slices.Grow(o.places[:0], n)[:n]
+		o.matches = slices.Grow(o.matches[:0], n)[:n]
 		o.prints, o.ends = o.prints[:0], o.ends[:0]
 		for i := range c.matches {
 			m := &c.matches[i]
@@ -111,13 +112,13 @@ func (c *Searcher) order() {
 			o.ends = append(o.ends, make([]int, max(0, (m.Query+1)*distances-len(o.ends)))...)
 			o.ends[m.Query*distances+m.Distance]++
 		}
-		radix.Pairs(o.pairs, o.prints, ^uint64(0), 1)
+		radix.Rows(o.sorted, o.places, o.prints, ^uint64(0), 1)
 		at := 0
 		for i, n := range o.ends { // becomes where the first match of each query and distance goes, then the next one
 			o.ends[i], at = at, at+n
 		}
-		for _, p := range o.pairs {
-			m := &c.matches[p[1]]
+		for _, place := range o.places {
+			m := &c.matches[place]
 			to := &o.ends[m.Query*distances+m.Distance]
 			o.matches[*to] = *m
 			*to++
@@ -129,8 +130,9 @@ func (c *Searcher) order() {
 
 // sorting is the memory of [Searcher.order].
 type sorting struct {
-	pairs   []radix.Pair // fingerprints of matches, with their places
-	prints  []uint64
+	prints  []uint64 // of matches
+	sorted  []uint64
+	places  []uint32 // of them, sorted
 	matches []rows.Match
 	ends    []int // by query and distance
 }
