@@ -2,10 +2,8 @@ package inspect
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 
 	"github.com/dustin/go-humanize"
@@ -21,124 +19,77 @@ import (
 )
 
 func newCheck(g *cli.Globals) *cobra.Command {
-	var format string
 	cmd := &cobra.Command{
 		Use:   "check INDEX|FILE...",
 		Short: "Verify every byte of indexes and fingerprint files",
 		Long: `Verify every checksum of indexes, files of an index, and fingerprint files, then
 read all content and check that it is consistent. If anything is wrong, the exit
-status is 3 and the message names the file, section and offset.
-
-With --format json, one object per INDEX or FILE: path, sound (true or false), kind,
-bytes or documents, and error.`,
+status is 3 and the message names the file, section and offset.`,
 		Example: `  ndd check index
   ndd check index/00000001.segment pages.ndf`,
 		Args: cli.SomeArgs("INDEX or FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var wrong []error // of each that is
 			for _, path := range args {
-				f := &finding{Path: path}
-				err := f.check(cmd.Context(), g)
+				sound, err := check(cmd.Context(), g, path)
 				if ended := cmd.Context().Err(); ended != nil {
 					return ended
 				}
-				if f.Sound = err == nil; err != nil {
-					f.Error = err.Error()
+				if err == nil {
+					_, err = fmt.Fprintf(g.Stdout, "%s: %s\n", path, sound)
 				}
 				wrong = append(wrong, err)
-				switch {
-				case format == "json":
-					wrong = append(wrong, writeJSON(g.Stdout, f))
-				case f.Sound: // an error is reported in the end
-					_, err = fmt.Fprintf(g.Stdout, "%s: %s\n", f.Path, f.text)
-					wrong = append(wrong, err)
-				}
 			}
 			return errors.Join(wrong...)
 		},
 	}
-	cli.WordVar(cmd.Flags(), &format, "format", "output format: text or json", "text", "json")
 	g.RegisterRaw(cmd)
+	cli.FormerFlags(cmd, map[string]string{"format": "the exit status says what is wrong, and 'ndd info --format json' what " +
+		"there is"})
 	return cmd
 }
 
-// writeJSON writes a line of JSON.
-func writeJSON(w io.Writer, v any) error {
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	return e.Encode(v)
-}
-
-// A finding is the result of check for an index or a file.
-type finding struct {
-	Path         string `json:"path"`
-	Sound        bool   `json:"sound"`
-	Kind         string `json:"kind,omitempty"`
-	Bytes        uint64 `json:"bytes,omitempty"`
-	Documents    uint64 `json:"documents,omitempty"`
-	Fingerprints uint64 `json:"fingerprints,omitempty"`
-	TooShort     uint64 `json:"too_short,omitempty"` // documents without a fingerprint
-	K            int    `json:"k,omitempty"`
-	Tables       int    `json:"tables,omitempty"`
-	Deleted      uint64 `json:"deleted,omitempty"`     // documents that a merge will drop
-	Expired      uint64 `json:"expired,omitempty"`     // likewise, since their time is over
-	LogRecords   uint64 `json:"log_records,omitempty"` // that are in no segment yet
-	Unfinished   int64  `json:"unfinished_bytes,omitempty"`
-	Checksums    bool   `json:"checksums"` // false for raw fingerprints
-	Error        string `json:"error,omitempty"`
-
-	text string // all of it but the path
-}
-
-// check verifies what the path names.
-func (f *finding) check(ctx context.Context, g *cli.Globals) error {
-	if cli.IsRead(f.Path) {
-		return f.checkPrints(ctx, g)
+// check verifies what a path names, and says what it is.
+func check(ctx context.Context, g *cli.Globals, path string) (sound string, err error) {
+	if cli.IsRead(path) {
+		return checkPrints(ctx, g, path)
 	}
-	info, err := os.Stat(f.Path)
+	info, err := os.Stat(path)
 	switch {
 	case err != nil:
-		return err
-	case info.IsDir() && copies.IsIndex(f.Path):
-		return f.checkCopies(ctx, g)
+		return "", err
+	case info.IsDir() && copies.IsIndex(path):
+		return checkCopies(ctx, g, path)
 	case info.IsDir():
-		return f.checkIndex(ctx, g)
+		return checkIndex(ctx, g, path)
 	}
-	kind, ok, err := store.Sniff(f.Path)
+	kind, ok, err := store.Sniff(path)
 	switch {
 	case err != nil:
-		return err
-	case wal.IsLog(f.Path) && !g.Raw:
-		return f.checkLog()
+		return "", err
+	case wal.IsLog(path) && !g.Raw:
+		return checkLog(path)
 	case !ok, g.Raw, kind == store.KindFingerprints:
-		return f.checkPrints(ctx, g)
+		return checkPrints(ctx, g, path)
 	}
-	return f.checkPart(ctx, g, kind)
+	return checkPart(ctx, g, path, kind)
 }
 
-func (f *finding) checkIndex(ctx context.Context, g *cli.Globals) error {
+func checkIndex(ctx context.Context, g *cli.Globals, path string) (string, error) {
 	bar := g.Progress.NewBar("verifying", 0, cli.BytesUnit)
-	x, err := engine.Open(ctx, f.Path, engine.OpenOptions{Threads: g.Threads,
-		Progress: bar.SetOf})
+	x, err := engine.Open(ctx, path, engine.OpenOptions{Threads: g.Threads, Progress: bar.SetOf})
 	bar.End()
 	if err != nil {
-		return err
+		return "", err
 	}
 	defer x.Close()
 	if err := x.Check(ctx); err != nil {
-		return fmt.Errorf("%s: %w", f.Path, err)
+		return "", fmt.Errorf("%s: %w", path, err)
 	}
-	s := x.Stats()
-	f.Kind, f.Documents, f.Fingerprints, f.Checksums = "index", s.Documents, s.Fingerprints, true
-	f.K, f.Tables = x.Design().K, len(x.Design().Tables)
-	f.text = fmt.Sprintf("sound: %s, %s, k = %d, %s",
-		cli.Number(s.Documents, "document"), cli.Number(s.Fingerprints, "fingerprint"), f.K, cli.Number(f.Tables, "table"))
-	log := x.Live().Recovery().Log
-	f.Deleted, f.LogRecords, f.Unfinished = s.Deleted, log.Records, log.Torn
-	f.Expired = s.Expired
-	f.text += droppedText(s.Deleted, s.Expired)
-	f.text += logText(log)
-	return nil
+	s, d := x.Stats(), x.Design()
+	return fmt.Sprintf("sound: %s, %s, k = %d, %s", cli.Number(s.Documents, "document"),
+		cli.Number(s.Fingerprints, "fingerprint"), d.K, cli.Number(len(d.Tables), "table")) +
+		droppedText(s.Deleted, s.Expired) + logText(x.Live().Recovery().Log), nil
 }
 
 // droppedText describes the documents that a merge will drop.
@@ -150,20 +101,17 @@ func droppedText(deleted, expired uint64) string {
 }
 
 // checkCopies verifies an index of signatures.
-func (f *finding) checkCopies(ctx context.Context, g *cli.Globals) error {
-	x, err := copies.OpenIndex(ctx, f.Path, max(g.Threads, 1))
+func checkCopies(ctx context.Context, g *cli.Globals, path string) (string, error) {
+	x, err := copies.OpenIndex(ctx, path, max(g.Threads, 1))
 	if err != nil {
-		return err
+		return "", err
 	}
 	defer x.Close()
 	if err := x.Check(ctx); err != nil {
-		return err
+		return "", err
 	}
-	f.Kind, f.Documents, f.Checksums = "copies index", x.Documents(), true
-	f.Deleted = x.Deleted()
-	f.text = fmt.Sprintf("sound: index to find copies, %s, method %s", cli.Number(f.Documents, "document"),
-		x.Recipe().Method) + droppedText(f.Deleted, 0)
-	return nil
+	return fmt.Sprintf("sound: index to find copies, %s, method %s", cli.Number(x.Documents(), "document"),
+		x.Recipe().Method) + droppedText(x.Deleted(), 0), nil
 }
 
 // logText returns what check says of a log that has something.
@@ -179,75 +127,66 @@ func logText(r wal.Report) (text string) {
 }
 
 // checkLog verifies one file of a log.
-func (f *finding) checkLog() error {
-	r, err := wal.CheckFile(f.Path, nil)
+func checkLog(path string) (string, error) {
+	r, err := wal.CheckFile(path, nil)
 	if err != nil {
-		return err
+		return "", err
 	}
-	f.Kind, f.Bytes, f.Checksums = "write-ahead log", uint64(r.Bytes+r.Torn), true
-	f.LogRecords, f.Unfinished = r.Records, r.Torn
-	f.text = fmt.Sprintf("sound: write-ahead log, %s", humanize.IBytes(f.Bytes)) + logText(r.Report)
-	return nil
+	return fmt.Sprintf("sound: write-ahead log, %s", humanize.IBytes(uint64(r.Bytes+r.Torn))) + logText(r.Report), nil
 }
 
-func (f *finding) checkPrints(ctx context.Context, g *cli.Globals) (err error) {
+func checkPrints(ctx context.Context, g *cli.Globals, path string) (sound string, err error) {
 	defer store.CatchFault(&err)()
-	file, err := g.OpenPrintFile(f.Path)
+	f, err := g.OpenPrintFile(path)
 	if err != nil {
-		return err
+		return "", err
 	}
-	defer file.Close()
-	f.Documents = file.Len()
-	s := file.Store()
+	defer f.Close()
+	s := f.Store()
 	if s == nil {
-		f.Kind = "raw fingerprints"
-		f.text = cli.Number(f.Documents, "raw fingerprint") + ", without checksums"
-		return nil
+		return cli.Number(f.Len(), "raw fingerprint") + ", without checksums", nil
 	}
 	if err := s.Verify(ctx, g.Threads, nil); err != nil {
-		return err
+		return "", err
 	}
-	for _, list := range []func(func(string, error) bool){file.IDs, file.Unmarked} {
-		f.TooShort = 0
+	tooShort := uint64(0)
+	for _, list := range []func(func(string, error) bool){f.IDs, f.Unmarked} {
+		tooShort = 0
 		for _, err := range list {
 			if err != nil {
-				return err
+				return "", err
 			}
-			f.TooShort++
+			tooShort++
 		}
 	}
-	f.Kind, f.Bytes, f.Checksums = s.Kind().String(), s.Bytes(), true
-	f.text = fmt.Sprintf("sound: %s, and %s too short for a fingerprint",
-		cli.Number(f.Documents, "document"), cli.Number(f.TooShort, "document"))
-	return nil
+	return fmt.Sprintf("sound: %s, and %s too short for a fingerprint", cli.Number(f.Len(), "document"),
+		cli.Number(tooShort, "document")), nil
 }
 
 // checkPart verifies a file of an index.
-func (f *finding) checkPart(ctx context.Context, g *cli.Globals, kind store.Kind) error {
-	file, err := store.Open(f.Path, kind)
+func checkPart(ctx context.Context, g *cli.Globals, path string, kind store.Kind) (string, error) {
+	f, err := store.Open(path, kind)
 	if err != nil {
-		return err
+		return "", err
 	}
-	defer file.Close()
-	if err := file.Verify(ctx, g.Threads, nil); err != nil {
-		return err
+	defer f.Close()
+	if err := f.Verify(ctx, g.Threads, nil); err != nil {
+		return "", err
 	}
 	switch kind {
 	case store.KindSegment:
-		s, err := segment.Open(file)
+		s, err := segment.Open(f)
 		if err == nil {
 			defer s.Close()
 			err = s.Check()
 		}
 		if err != nil {
-			return fmt.Errorf("%s: %w", f.Path, err)
+			return "", fmt.Errorf("%s: %w", path, err)
 		}
 	case store.KindPostings:
-		if f.Documents, _, err = copies.CheckSegment(ctx, f.Path, g.Threads); err != nil {
-			return err
+		if _, _, err := copies.CheckSegment(ctx, path, g.Threads); err != nil {
+			return "", err
 		}
 	}
-	f.Kind, f.Bytes, f.Checksums = kind.String(), file.Bytes(), true
-	f.text = fmt.Sprintf("sound: %s, %s", kind, humanize.IBytes(f.Bytes))
-	return nil
+	return fmt.Sprintf("sound: %s, %s", kind, humanize.IBytes(f.Bytes())), nil
 }

@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -70,9 +71,11 @@ intervals (figure 2b). With --format json, one object per INDEX or FILE.`,
 
 // write writes all in a format.
 func write(g *cli.Globals, format string, all []*info) error {
+	lines := json.NewEncoder(g.Stdout)
+	lines.SetEscapeHTML(false)
 	for i, x := range all {
 		if format == "json" {
-			if err := writeJSON(g.Stdout, x); err != nil {
+			if err := lines.Encode(x); err != nil {
 				return err
 			}
 			continue
