@@ -109,7 +109,7 @@ func flat(t testing.TB, x *Index, queries []uint64, k, threads int) (hits []orac
 	return hits
 }
 
-// TestOracle holds every design, on sets of every shape, for every k that the
+// TestOracle holds every design in every layout, on sets of every shape, for every k that the
 // design is valid for, against brute force: batches and single queries.
 func TestOracle(t *testing.T) {
 	for k := 0; k <= 4; k++ {
@@ -123,12 +123,14 @@ func TestOracle(t *testing.T) {
 			}
 			t.Run(fmt.Sprintf("k=%d/%s", k, d.Name), func(t *testing.T) {
 				n, nq := 600, 80
-				for _, set := range sets.All(n, nq, k, uint64(k)) {
-					x := inMemory(t, set.Base, segment.Options{Design: d})
+				all := sets.All(n, nq, k, uint64(k))
+				for i := range 2 * len(all) {
+					set, layout := all[i/2], goldenLayouts[i%2]
+					x := inMemory(t, set.Base, segment.Options{Design: d, Table: table.Options{Layout: layout}})
 					for ask := range k + 1 {
 						want := oracle.Search(set.Base, set.Queries, ask)
 						if got := flat(t, x, set.Queries, ask, 1+ask%3); !slices.Equal(got, want) {
-							t.Fatalf("%s, asked for %d: %d hits, want %d", set.Name, ask, len(got), len(want))
+							t.Fatalf("%s, %s, asked for %d: %d hits, want %d", set.Name, layout, ask, len(got), len(want))
 						}
 					}
 					q := set.Queries[1]
@@ -139,7 +141,7 @@ func TestOracle(t *testing.T) {
 						docs += len(h.Docs)
 					}
 					if want := oracle.Search(set.Base, []uint64{q}, k); docs != len(want) {
-						t.Fatalf("%s, one query: %d documents, want %d", set.Name, docs, len(want))
+						t.Fatalf("%s, %s, one query: %d documents, want %d", set.Name, layout, docs, len(want))
 					}
 				}
 			})

@@ -56,7 +56,7 @@
 // Real fingerprints cluster, and a bit that is nearly always 0 should not carry a
 // table. With a sample, candidates are not n * Ball / 2^p but what the sample
 // shows under each mask: the chance that two of its fingerprints agree there
-// ([Sample]), and its longest run. A sample must be one of distinct fingerprints, as
+// ([Sample]). A sample must be one of distinct fingerprints, as
 // distribution.Distinct keeps: one of documents has the frequent fingerprints too often, and under long
 // masks foretells two to three times the candidates that are counted (TestLongMasks).
 //

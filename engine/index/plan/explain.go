@@ -47,9 +47,8 @@ func (p *Plan) explain() {
 			w := newUniformWork(modelOf(c.Layout), t, float64(r.Fingerprints), r.K, uniformEntry(float64(r.Fingerprints)))
 			uniform += w.probes * w.candidates
 		}
-		say("In the sample, a query has %.3g times the candidates that it would have among uniform fingerprints; the "+
-			"longest run of equal leading bits has %s.",
-			c.Candidates/max(uniform, 1e-300), Count(c.LongestRun, "fingerprint"))
+		say("In the sample, a query has %.3g times the candidates that it would have among uniform fingerprints.",
+			c.Candidates/max(uniform, 1e-300))
 	}
 	p.explainMemory(say)
 }

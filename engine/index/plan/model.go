@@ -68,12 +68,11 @@ func newUniformWork(md model, t permute.Table, n float64, k int, e entry) work {
 	return newWork(t, leading, n, k, e)
 }
 
-// workOn returns the work of table t over n keys like those of the sample, and the part of them in the
-// longest run.
-func workOn(s *Sample, md model, t permute.Table, n float64, k int, e entry) (w work, longest float64) {
-	w = newUniformWork(md, t, n, k, e)
+// workOn returns the work of table t over n keys like those of the sample, uniform ones if that is nil.
+func workOn(s *Sample, md model, t permute.Table, n float64, k int, e entry) work {
+	w := newUniformWork(md, t, n, k, e)
 	if s == nil {
-		return w, 0
+		return w
 	}
 	if t.Radius > 0 {
 		keys := s.keySample(t.Mask)
@@ -82,9 +81,8 @@ func workOn(s *Sample, md model, t permute.Table, n float64, k int, e entry) (w 
 			w = newWork(t, p.Leading, n, k, e) // as the table itself will do
 		}
 	}
-	share, longest := s.share(t.Mask, w.leading, t.Radius)
-	w.candidates = min(n, n*share/w.probes)
-	return w, longest
+	w.candidates = min(n, n*s.share(t.Mask, w.leading, t.Radius)/w.probes)
+	return w
 }
 
 // passing returns the part of a query's candidates whose low planarLow bits are within

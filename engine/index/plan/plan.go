@@ -138,8 +138,7 @@ func (p *Plan) option(d *permute.Design, md model) (o Option) {
 		if r.Sample != nil {
 			e = r.Sample.entry(t.Mask, n)
 		}
-		w, longest := workOn(r.Sample, md, t, n, r.K, e)
-		o.LongestRun = max(o.LongestRun, longest*n, w.candidates)
+		w := workOn(r.Sample, md, t, n, r.K, e)
 		tables = append(tables, w)
 		o.Probes += w.probes
 		o.Candidates += w.probes * w.candidates

@@ -83,9 +83,8 @@ type Option struct {
 	Leading    [2]int         `json:"leading"` // least and most
 	Radius     [2]int         `json:"radius"`  // least and most
 	BucketBits int            `json:"bucket_bits"`
-	Probes     float64        `json:"probes"`     // a query
-	Candidates float64        `json:"candidates"` // a query
-	LongestRun float64        `json:"longest_run"`
+	Probes     float64        `json:"probes"`         // a query
+	Candidates float64        `json:"candidates"`     // a query
 	Scan       bool           `json:"scan,omitempty"` // a query reads all of one table: probes would cost more
 	TableBytes uint64         `json:"table_bytes"`    // all tables
 	IDBytes    uint64         `json:"id_bytes"`

@@ -20,7 +20,7 @@ type Sample struct {
 	prints []uint64 // distinct, in random order
 
 	mu      sync.Mutex
-	shares  map[shareOf]shareValue
+	shares  map[shareOf]float64
 	sorted  map[uint64][]uint64 // under a mask
 	entryN  float64             // what entries are for
 	entries map[uint64]entry    // under a mask
@@ -42,7 +42,7 @@ const sampleMin = 1000
 // thousand are distinct.
 func NewSample(prints []uint64, most int, seed uint64) (*Sample, error) {
 	rng := rand.New(rand.NewPCG(seed, 0x5a3b1e))
-	s := &Sample{shares: make(map[shareOf]shareValue), sorted: make(map[uint64][]uint64), entries: make(map[uint64]entry)}
+	s := &Sample{shares: make(map[shareOf]float64), sorted: make(map[uint64][]uint64), entries: make(map[uint64]entry)}
 	if len(prints) <= most {
 		s.prints = slices.Clone(prints)
 	} else {
@@ -80,32 +80,26 @@ func (s *Sample) under(mask uint64) []uint64 {
 }
 
 // share returns the chance that two different fingerprints agree, but for radius
-// flips, in the first leading bits under mask, and the part of all that are in
-// the longest run of those that agree in all of them. It takes some milliseconds at most, whatever the
+// flips, in the first leading bits under mask. It takes some milliseconds at most, whatever the
 // radius, and is remembered.
-func (s *Sample) share(mask uint64, leading, radius int) (share, longest float64) {
+func (s *Sample) share(mask uint64, leading, radius int) float64 {
 	at := shareOf{mask, leading, radius}
 	s.mu.Lock()
-	known, ok := s.shares[at]
+	share, ok := s.shares[at]
 	s.mu.Unlock()
 	if !ok {
-		keys := s.under(mask)
-		e := estimate{keys: keys}
-		var most float64
-		known.share, most = e.exactShare(leading)
+		e := estimate{keys: s.under(mask)}
 		if radius > 0 {
-			known.share = e.nearShare(leading, radius)
-		}
-		// A run of a few is what chance makes.
-		if n := float64(len(keys)); most > 8+4*n*math.Ldexp(1, -leading) {
-			known.longest = most / n
+			share = e.nearShare(leading, radius)
+		} else {
+			share = e.exactShare(leading)
 		}
 		s.mu.Lock()
 		s.steps += e.steps
-		s.shares[at] = known
+		s.shares[at] = share
 		s.mu.Unlock()
 	}
-	return known.share, known.longest
+	return share
 }
 
 // shareOf names what [Sample.share] remembers.
@@ -113,8 +107,6 @@ type shareOf struct {
 	mask            uint64
 	leading, radius int
 }
-
-type shareValue struct{ share, longest float64 }
 
 // keySample returns some of the sample's keys under a mask, equally far apart in their order.
 func (s *Sample) keySample(mask uint64) (k table.KeySample) {
@@ -206,6 +198,5 @@ func (s *Sample) wideBytes(mask uint64, n float64) uint64 {
 func (s *Sample) lineShare(keys []uint64, bucketBits uint, perLine uint64) float64 {
 	leading := int(bucketBits) - succinct.WidthFor(perLine) + 1
 	e := estimate{keys: keys}
-	share, _ := e.exactShare(max(leading, 1))
-	return share
+	return e.exactShare(max(leading, 1))
 }

@@ -3,6 +3,7 @@ package plan_test
 import (
 	"cmp"
 	"context"
+	"math/bits"
 	"math/rand/v2"
 	"runtime"
 	"slices"
@@ -102,6 +103,16 @@ func checkSkewed(t *testing.T, set skewed.Set, s *segment.Segment, k int) {
 		t.Errorf("%s, k = %d, %s: %d queries look at their context %d times, ten linear scans would %d times", set.Name,
 			k, s.Layout(), len(queries), looks.n, most)
 	}
+}
+
+// within are those of the list within distance k of the query.
+func within(list []uint64, query uint64, k int) (near []uint64) {
+	for _, f := range list {
+		if bits.OnesCount64(f^query) <= k {
+			near = append(near, f)
+		}
+	}
+	return near
 }
 
 // lookedAt is a context that counts how often it is looked at.
