@@ -172,7 +172,7 @@ func appendPair(dst, a, b []byte, sizeA, sizeB int) []byte {
 }
 
 func (j CopiesDocs) reduce(ctx context.Context, t *task) error {
-	return t.distinct(ctx, func(_ int, key []byte) error {
+	return t.distinct(ctx, func(key []byte) error {
 		at := max(0, len(key)-sizeDigits)
 		k := readKey(key[at:])
 		shared := k.number(sizeDigits)
@@ -286,51 +286,17 @@ func (j CopiesSum) mapPart(ctx context.Context, t *task) error {
 	})
 }
 
-// sums calls each with every pair and the sum of its values.
-func (t *task) sums(ctx context.Context, each func(partition int, pair []byte, sum uint64) error) error {
-	var pair []byte
-	var sum uint64
-	last := 0
-	t.ending = func() error {
-		n := sum
-		if sum = 0; n == 0 {
-			return nil
-		}
-		return each(last, pair, n)
-	}
-	err := t.sorted(ctx, func(partition int, key, value []byte) error {
-		n, err := strconv.ParseUint(string(value), 10, 32)
-		if err != nil {
-			return fmt.Errorf("%.40q is no partial overlap", value)
-		}
-		if !bytes.Equal(key, pair) || partition != last {
-			if err := t.ending(); err != nil {
-				return err
-			}
-			pair, last = append(pair[:0], key...), partition
-		}
-		sum += n
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	return t.ending()
-}
-
-// combine adds up a map's overlaps of a pair.
-func (j CopiesSum) combine(ctx context.Context, t *task) error {
-	return t.sums(ctx, func(partition int, pair []byte, sum uint64) error {
-		return t.send(partition, pair, strconv.AppendUint(nil, sum, 10))
-	})
-}
-
 func (j CopiesSum) reduce(ctx context.Context, t *task) error {
 	o, err := join(&j.Copies)
 	if err != nil {
 		return err
 	}
-	return t.sums(ctx, func(_ int, pair []byte, sum uint64) error {
+	var pair []byte
+	sum := uint64(0)
+	end := func() error {
+		if sum == 0 {
+			return nil
+		}
 		_, _, sizeA, sizeB, err := pairOf(pair)
 		if err != nil {
 			return err
@@ -342,5 +308,23 @@ func (j CopiesSum) reduce(ctx context.Context, t *task) error {
 			return nil
 		}
 		return t.copied(j.Copies.Method, pair, int(sum))
+	}
+	err = t.sorted(ctx, func(key, value []byte) error {
+		n, err := strconv.ParseUint(string(value), 10, 32)
+		if err != nil {
+			return fmt.Errorf("%.40q is no partial overlap", value)
+		}
+		if !bytes.Equal(key, pair) {
+			if err := end(); err != nil {
+				return err
+			}
+			pair, sum = append(pair[:0], key...), 0
+		}
+		sum += n
+		return nil
 	})
+	if err != nil {
+		return err
+	}
+	return end()
 }

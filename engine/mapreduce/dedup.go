@@ -60,11 +60,9 @@ func (j Assign) mapPart(ctx context.Context, t *task) error {
 	})
 }
 
-func (j Assign) combine(ctx context.Context, t *task) error { return t.combineDistinct(ctx) }
-
 func (j Assign) reduce(ctx context.Context, t *task) error {
 	a := assigning{t: t}
-	return t.distinct(ctx, func(_ int, key []byte) error {
+	return t.distinct(ctx, func(key []byte) error {
 		k := readKey(key)
 		f := k.number(printDigits)
 		if err := k.err("document or cluster", 2); err != nil {
@@ -190,7 +188,7 @@ func (j Dedup) mapPart(ctx context.Context, t *task) error {
 func (j Dedup) reduce(ctx context.Context, t *task) error {
 	var root, kept, value []byte
 	var keptPrint uint64
-	return t.distinct(ctx, func(_ int, key []byte) error {
+	return t.distinct(ctx, func(key []byte) error {
 		const before, behind = printDigits + rowDigits, 1 + printDigits
 		if len(key) <= before+behind {
 			return fmt.Errorf("%.40q is no document of a cluster", key)

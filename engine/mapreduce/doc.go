@@ -8,7 +8,7 @@
 //	documents --Marks--> repeated hashes; documents, these --Strings--> repeated strings --Spans--> spans
 //	documents --Signatures--> signatures --CopiesDocs, or CopiesTerms and CopiesSum--> pairs of copies
 //
-// [Map], [Combine] and [Reduce] run one task of a job on one part of its input; [Collect] checks
+// [Map] and [Reduce] run one task of a job on one part of its input; [Collect] checks
 // the results of all tasks and writes them as the commands of one machine do.
 //
 // # Records
@@ -47,7 +47,7 @@
 // partition 0 counts the maps too, if their number is known. A map adds up the end records of its
 // input and sends the difference to the records it read to partition 0, where all differences must
 // cancel. Collect checks the last results in the same way. The key sorts after all others of its
-// partition. A combiner's end records hold how many records fewer there are.
+// partition.
 //
 // End records also name the recipe of the fingerprints: parts, or a side file, of another recipe
 // are an error ([ErrRecipe]). They name the job and its settings: a reduce refuses the output of

@@ -18,8 +18,7 @@ import (
 func TestMain(m *testing.M) { oracle.NoLeaks(m) }
 
 // A local runs jobs as a framework does, on one machine and as unkindly as is allowed: maps in any
-// order, attempts that are killed or run twice, combiners any number of times, values of a key in
-// any order.
+// order, attempts that are killed or run twice, values of a key in any order.
 type local struct {
 	t        *testing.T
 	rng      *rand.Rand
@@ -97,33 +96,15 @@ func keyOf(line string) string {
 	return key
 }
 
-// shuffle deals a map's output into the reduces' inputs, through a combiner now and then.
-func (l *local) shuffle(out string, combiner mapreduce.Combiner, to [][]string) {
+// shuffle deals a map's output into the reduces' inputs.
+func (l *local) shuffle(out string, to [][]string) {
 	l.t.Helper()
-	segments := make([][]string, len(to))
 	for line := range strings.Lines(out) {
 		if n := strings.Count(line, "\t"); n != 1 {
 			l.t.Fatalf("%d tabs in %q", n, line)
 		}
 		p := (int(line[0])*64 + int(line[1])) % len(to)
-		segments[p] = append(segments[p], line)
-	}
-	for i, lines := range segments {
-		for combiner != nil && len(lines) > 0 && l.rng.IntN(2) == 0 {
-			n := l.rng.IntN(len(lines) + 1) // a spill has some of the records
-			l.rng.Shuffle(len(lines), func(i, j int) { lines[i], lines[j] = lines[j], lines[i] })
-			spill := slices.Clone(lines[:n])
-			l.sortKeys(spill)
-			combined := l.attempt(strings.Join(spill, ""), func(ctx context.Context, o mapreduce.Options) error {
-				return mapreduce.Combine(ctx, combiner, o)
-			})
-			less := slices.Collect(strings.Lines(combined))
-			if !slices.IsSortedFunc(less, func(a, b string) int { return cmp.Compare(keyOf(a), keyOf(b)) }) {
-				l.t.Fatalf("a combiner's output is not sorted:\n%s", combined)
-			}
-			lines = append(less, lines[n:]...)
-		}
-		to[i] = append(to[i], lines...)
+		to[p] = append(to[p], line)
 	}
 }
 
@@ -148,10 +129,9 @@ func (l *local) run(job mapreduce.Mapper, parts []string) string {
 	if !ok {
 		return strings.Join(outs, "")
 	}
-	combiner, _ := job.(mapreduce.Combiner)
 	inputs := make([][]string, l.reduces)
 	for _, out := range outs {
-		l.shuffle(out, combiner, inputs)
+		l.shuffle(out, inputs)
 	}
 	var results strings.Builder
 	l.shuffled = 0

@@ -12,7 +12,7 @@ import (
 var ErrJob = errors.New("map and reduce are not of the same job, or its settings differ")
 
 // name identifies the job and those settings that keys or results depend on; map and reduce must
-// agree. It has no space. Combiners and jobs without a reduce have none.
+// agree. It has no space. Jobs without a reduce have none.
 
 func (j Scan) name() string   { return "scan" }
 func (j Assign) name() string { return "assign" }

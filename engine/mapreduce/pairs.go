@@ -197,7 +197,7 @@ func (j Pairs) reduce(ctx context.Context, t *task) error {
 		return err
 	}
 	g := &joiner{t: t, p: p}
-	err = t.sorted(ctx, func(_ int, key, value []byte) error {
+	err = t.sorted(ctx, func(key, value []byte) error {
 		if string(key) != string(g.key) {
 			if err := g.flush(ctx); err != nil {
 				return err

@@ -37,7 +37,7 @@ type posting struct {
 
 // postings calls each with every posting of a reduce's input, in order, once.
 func (t *task) postings(ctx context.Context, each func(p posting) error) error {
-	return t.distinct(ctx, func(_ int, key []byte) error {
+	return t.distinct(ctx, func(key []byte) error {
 		k := readKey(key)
 		k.number(printDigits)
 		size := k.number(sizeDigits)

@@ -58,10 +58,10 @@ type arrive struct {
 // ErrOrder is wrapped if a reduce's input is not sorted.
 var ErrOrder = errors.New("not sorted by the bytes of the keys, as LC_ALL=C sort does (see 'ndd help cluster')")
 
-// sorted calls each with every record of a reduce's or combiner's input, in order: its partition,
-// its key without that, and its value. They are valid until each returns. A malformed record is an
-// error: a task of this package wrote it.
-func (t *task) sorted(ctx context.Context, each func(partition int, key, value []byte) error) error {
+// sorted calls each with every record of a reduce's input, in order: its key without the partition,
+// and its value. They are valid until each returns. A malformed record is an error: a task of this
+// package wrote it.
+func (t *task) sorted(ctx context.Context, each func(key, value []byte) error) error {
 	var last []byte
 	return newLines(t.In).records(ctx, func(r record) error {
 		if bytes.Compare(r.key, last) < 0 {
@@ -73,7 +73,7 @@ func (t *task) sorted(ctx context.Context, each func(partition int, key, value [
 }
 
 // arrival counts a record that arrived and passes it on unless it is an end record.
-func (t *task) arrival(r record, each func(partition int, key, value []byte) error) error {
+func (t *task) arrival(r record, each func(key, value []byte) error) error {
 	if err := r.check(); err != nil {
 		return err
 	}
@@ -84,11 +84,6 @@ func (t *task) arrival(r record, each func(partition int, key, value []byte) err
 	partition := int(p)
 	if partition >= t.Partitions {
 		return fmt.Errorf("partition %d, and there are %d: all tasks of a job need the same number", partition, t.Partitions)
-	}
-	if t.between != nil {
-		if err := t.between(partition); err != nil {
-			return err
-		}
 	}
 	a := t.arrived[partition]
 	if a == nil {
@@ -109,23 +104,18 @@ func (t *task) arrival(r record, each func(partition int, key, value []byte) err
 	t.counters.add(recordsIn, 1)
 	t.counters.add(bytesIn, r.size())
 	a.count.add(r)
-	return each(partition, r.key[partDigits:], r.value)
+	return each(r.key[partDigits:], r.value)
 }
 
-// distinct calls each with every distinct key of a reduce's or combiner's input, in order, and with
-// its partition: for records that are all key. A record that arrives twice counts once.
-func (t *task) distinct(ctx context.Context, each func(partition int, key []byte) error) error {
+// distinct calls each with every distinct key of a reduce's input, in order: for records that are all
+// key. A record that arrives twice counts once.
+func (t *task) distinct(ctx context.Context, each func(key []byte) error) error {
 	var last []byte
-	return t.sorted(ctx, func(partition int, key, _ []byte) error {
+	return t.sorted(ctx, func(key, _ []byte) error {
 		if bytes.Equal(key, last) {
 			return nil
 		}
 		last = append(last[:0], key...)
-		return each(partition, key)
+		return each(key)
 	})
-}
-
-// combineDistinct is the combiner of jobs whose records are all key: it drops repeated ones.
-func (t *task) combineDistinct(ctx context.Context) error {
-	return t.distinct(ctx, func(partition int, key []byte) error { return t.send(partition, key, nil) })
 }

@@ -62,11 +62,9 @@ func (t *task) sendEdge(node, neighbour uint64) error {
 	return t.send(t.partition(node), key, nil)
 }
 
-func (j Stars) combine(ctx context.Context, t *task) error { return t.combineDistinct(ctx) }
-
 func (j Stars) reduce(ctx context.Context, t *task) error {
 	s := star{t: t, round: j.Round}
-	return t.distinct(ctx, func(_ int, key []byte) error {
+	return t.distinct(ctx, func(key []byte) error {
 		k := readKey(key)
 		node, neighbour := k.number(printDigits), k.number(printDigits)
 		if err := k.err("edge", 0); err != nil {

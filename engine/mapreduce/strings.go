@@ -104,7 +104,7 @@ func (t *task) marks(ctx context.Context, d document.Options, o passages.Options
 func (j Marks) reduce(ctx context.Context, t *task) error {
 	var last []byte
 	times := 0
-	return t.sorted(ctx, func(_ int, key, _ []byte) error {
+	return t.sorted(ctx, func(key, _ []byte) error {
 		if !bytes.Equal(key, last) {
 			last, times = append(last[:0], key...), 0
 			t.counters.add(groups, 1)
@@ -139,7 +139,7 @@ func (j Strings) reduce(ctx context.Context, t *task) error {
 			return t.result(ids[r.Mark], value)
 		})
 	}
-	err = t.distinct(ctx, func(_ int, key []byte) error {
+	err = t.distinct(ctx, func(key []byte) error {
 		const numbers = placeDigits + 2*distanceDigits + 1
 		id, rest, ok := bytes.Cut(key[min(printDigits, len(key)):], []byte(" "))
 		if !ok || len(id) == 0 || len(rest) <= numbers {
@@ -216,7 +216,7 @@ func (Spans) reduce(ctx context.Context, t *task) error {
 		open = rest
 		return nil
 	}
-	err := t.distinct(ctx, func(_ int, key []byte) error {
+	err := t.distinct(ctx, func(key []byte) error {
 		of, rest, _ := bytes.Cut(key, []byte(" "))
 		k := readKey(rest)
 		s := stringSpan{from: k.number(placeDigits), to: k.number(placeDigits), stays: k.number(1)}

@@ -62,11 +62,6 @@ type Mapper interface {
 	name() string
 }
 
-// A Combiner reduces the number of records of a part of a map's output.
-type Combiner interface {
-	combine(ctx context.Context, t *task) error
-}
-
 // A Reducer makes results of all records of some partitions.
 type Reducer interface {
 	reduce(ctx context.Context, t *task) error
@@ -82,29 +77,6 @@ func Map(ctx context.Context, j Mapper, o Options) error {
 			return err
 		}
 		return t.endMap()
-	})
-}
-
-// Combine runs a job's combiner on some sorted records of a map. Its end records hold how many
-// records fewer there are.
-func Combine(ctx context.Context, j Combiner, o Options) error {
-	return run(ctx, o, "combine", "", func(ctx context.Context, t *task) error {
-		last := -1
-		t.between = func(partition int) error {
-			if last, partition = partition, last; partition < 0 || partition == last {
-				return nil
-			}
-			if t.ending != nil {
-				if err := t.ending(); err != nil {
-					return err
-				}
-			}
-			return t.endCombined(partition)
-		}
-		if err := j.combine(ctx, t); err != nil {
-			return err
-		}
-		return t.between(-1)
 	})
 }
 
@@ -134,9 +106,7 @@ type task struct {
 	read    end             // of the input: its ends, and in before what was read
 	written []count         // of each partition, by a map
 	results end             // of what is written as results
-	arrived map[int]*arrive // of each partition, to a reduce or a combiner
-	ending  func() error    // of a combiner that holds a record, writes it
-	between func(int) error // of a combiner, is called with the partition of each record that arrives, and -1 at the end
+	arrived map[int]*arrive // of each partition, to a reduce
 }
 
 // run runs the steps of a task, reports its status from time to time, and counts.
@@ -232,16 +202,6 @@ func (t *task) putEnd(partition int, e *end) error {
 func (t *task) writeEnd(prefix []byte, e *end) error {
 	_, err := t.w.Write(append(e.append(append(append(prefix, endKey...), '\t')), '\n'))
 	return err
-}
-
-// endCombined writes the end record of a partition: added to those of the map it gives the records
-// that are left. It comes after the partition's other records, because a combiner's output must be
-// sorted.
-func (t *task) endCombined(partition int) error {
-	a := t.arrived[partition]
-	e := a.end
-	e.count.plus(t.written[partition].minus(a.count))
-	return t.putEnd(partition, &e)
 }
 
 // endReduce checks that all records arrived, and writes the end record of the results.

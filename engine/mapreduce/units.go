@@ -81,7 +81,7 @@ func (j Units) reduce(ctx context.Context, t *task) error {
 		value = fmt.Appendf(value[:0], "%d %d %d %s %d", p.from, p.to, stays, first.id, first.from)
 		return t.result(p.id, value)
 	}
-	return t.distinct(ctx, func(_ int, key []byte) error {
+	return t.distinct(ctx, func(key []byte) error {
 		const behind = 1 + 2*placeDigits
 		if len(key) <= hashDigits+behind {
 			return fmt.Errorf("%.80q is no unit of a document", key)

@@ -94,17 +94,13 @@ func (j *mapReduceJob) hadoop() string {
 			"-output /out -mapper './%s'\n",
 			files, j.step("map", j.mapLine)) + results("")
 	}
-	combiner := ""
-	if j.combiner {
-		combiner = fmt.Sprintf(" \\\n    -combiner './%s'", j.step("combine", ""))
-	}
 	return fmt.Sprintf(`  hadoop jar hadoop-streaming.jar -D mapreduce.job.reduces=8 \
     -D mapreduce.partition.keypartitioner.options=-k1.1,1.2 \
     -D mapreduce.map.output.compress=true -files %s \
     -partitioner org.apache.hadoop.mapred.lib.KeyFieldBasedPartitioner \
     -input /in -output /out -mapper './%s' \
-    -reducer './%s'%s
-`, files, j.step("map", j.mapLine), j.step("reduce", j.reduceLine), combiner) + results(" --parts 8")
+    -reducer './%s'
+`, files, j.step("map", j.mapLine), j.step("reduce", j.reduceLine)) + results(" --parts 8")
 }
 
 func (j *mapReduceJob) spark() string {

@@ -69,10 +69,9 @@ k + 1 tables`,
 	},
 }, {
 	name: "cluster", short: "a round of connected components: large-star or small-star",
-	in:       `fingerprint, tab, another, anything behind it: what the job pairs writes, or a round before`,
-	shuffle:  `an edge, both fingerprints in the key: 25 bytes, twice for large-star`,
-	out:      `fingerprint, tab, the smaller one that it is joined to`,
-	combiner: true,
+	in:      `fingerprint, tab, another, anything behind it: what the job pairs writes, or a round before`,
+	shuffle: `an edge, both fingerprints in the key: 25 bytes, twice for large-star`,
+	out:     `fingerprint, tab, the smaller one that it is joined to`,
 	notes: `Alternate the rounds, --round large-star and --round small-star, until two in a row have changed nothing:
 the counter changed_edges says so, and 'ndd mapreduce collect cluster' ends with
 status 4 as long as its round has changed something. Then every fingerprint is joined to the smallest of
@@ -80,9 +79,6 @@ its cluster. 'ndd help cluster' has the loop. (Kiveris, Lattanzi, Mirrokni, Rast
 	mapLine: "--round large-star", reduceLine: "--round large-star",
 	mapFlags: "round", flags: "round",
 	make: func(m *mapReduce) (any, error) {
-		if m.step == "combine" { // both rounds combine alike
-			return mapreduce.Stars{}, nil
-		}
 		r, err := oneOf("round", m.round, mapreduce.LargeStar, mapreduce.SmallStar)
 		return mapreduce.Stars{Round: r}, err
 	},
@@ -90,11 +86,10 @@ its cluster. 'ndd help cluster' has the loop. (Kiveris, Lattanzi, Mirrokni, Rast
 	name: "assign", short: "documents to the clusters of their fingerprints",
 	in: `what the job fingerprint writes, and what the last round of the job cluster writes,
 in any order`,
-	shuffle:  `fingerprint and ID and bytes of text of every document in the key, and every edge twice`,
-	out:      `cluster (its smallest fingerprint), tab, ID, fingerprint, bytes of text`,
-	combiner: true,
-	notes:    `A document that is alone has no line.`,
-	make:     func(m *mapReduce) (any, error) { return mapreduce.Assign{}, nil },
+	shuffle: `fingerprint and ID and bytes of text of every document in the key, and every edge twice`,
+	out:     `cluster (its smallest fingerprint), tab, ID, fingerprint, bytes of text`,
+	notes:   `A document that is alone has no line.`,
+	make:    func(m *mapReduce) (any, error) { return mapreduce.Assign{}, nil },
 }, {
 	name: "dedup", short: "the documents that can go, and for which one",
 	in:      `what the job assign writes`,
@@ -220,12 +215,11 @@ job copies-sum adds it up. copies-docs finds the same pairs.`,
 	},
 }, {
 	name: "copies-sum", short: "copies, by an index that is split by terms: sums",
-	in:       `what the job copies-terms writes`,
-	shuffle:  `both IDs and numbers of signatures in the key, 14 bytes and the IDs, and behind the tab a sum`,
-	out:      `as copies-docs`,
-	table:    copies.Columns,
-	combiner: true,
-	mapLine:  "--method winnow", reduceLine: "--method winnow",
+	in:      `what the job copies-terms writes`,
+	shuffle: `both IDs and numbers of signatures in the key, 14 bytes and the IDs, and behind the tab a sum`,
+	out:     `as copies-docs`,
+	table:   copies.Columns,
+	mapLine: "--method winnow", reduceLine: "--method winnow",
 	notes:    `It adds up, so a part that is there twice makes a difference: --parts finds that.`,
 	mapFlags: "method threshold", flags: "method threshold",
 	make: func(m *mapReduce) (any, error) {

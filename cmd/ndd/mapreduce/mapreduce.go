@@ -1,7 +1,7 @@
 // Package mapreduce holds the command mapreduce: the steps of each job, as programs that Hadoop
 // Streaming, Spark or a shell run on lines.
 //
-//	mapreduce.go   map, combine, reduce and collect, and the flags that they share
+//	mapreduce.go   map, reduce and collect, and the flags that they share
 //	jobs.go        the jobs: what each reads, writes and needs
 //	help.go        a job's help, with command lines that work as they stand
 package mapreduce
@@ -32,7 +32,7 @@ func Commands(g *cli.Globals) []*cobra.Command {
 // mapReduce is one run of a step of a job.
 type mapReduce struct {
 	g     *cli.Globals
-	step  string // map, combine, reduce or collect
+	step  string // map, reduce or collect
 	input string
 	*taskFlags
 
@@ -78,7 +78,7 @@ func (t *taskFlags) register(f *pflag.FlagSet, step string) {
 
 func newMapReduce(g *cli.Globals) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "mapreduce map|combine|reduce|collect JOB",
+		Use:   "mapreduce map|reduce|collect JOB",
 		Short: "Run a step of a job over lines, for Hadoop, Spark or a shell",
 		Long: `Run one step of a job as a filter: lines from standard input, lines to standard
 output. Hadoop Streaming and Spark's pipe run such filters on a cluster, and a
@@ -109,9 +109,10 @@ the job cluster needs more rounds.`,
 		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	for _, step := range []string{"map", "combine", "reduce", "collect"} {
+	for _, step := range []string{"map", "reduce", "collect"} {
 		cmd.AddCommand(newStep(g, step))
 	}
+	cmd.AddCommand(cli.FormerCommand("combine", "leave it out; the results are the same"))
 	return cmd
 }
 
@@ -127,7 +128,6 @@ func jobList() string {
 // stepShort says what each step does.
 var stepShort = map[string]string{
 	"map":     "Read a part of the input, write records for the shuffle",
-	"combine": "Make fewer records of a sorted part of a map's output",
 	"reduce":  "Read sorted records, write results",
 	"collect": "Check that the results of all tasks are whole, write them as lines of the other commands",
 }
@@ -184,7 +184,7 @@ func newJobStep(g *cli.Globals, step string, task *taskFlags, j *mapReduceJob) *
 	switch step {
 	case "map":
 		m.registerJob(cmd, j.mapFlags)
-	case "combine", "reduce":
+	case "reduce":
 		m.registerJob(cmd, j.flags)
 	}
 	const cat = "give the files themselves, as hdfs dfs -cat FILE writes them"
@@ -214,8 +214,6 @@ func (m *mapReduce) run(cmd *cobra.Command, j *mapReduceJob) error {
 		if err != nil && o.Form == mapreduce.RawBytes && !errors.Is(err, mapreduce.ErrRecipe) {
 			err = fmt.Errorf("--input %s: %w", o.Form, err)
 		}
-	case "combine":
-		err = mapreduce.Combine(cmd.Context(), job.(mapreduce.Combiner), o)
 	case "reduce":
 		err = mapreduce.Reduce(cmd.Context(), job.(mapreduce.Reducer), o)
 	}
@@ -267,9 +265,6 @@ func (m *mapReduce) report(o *mapreduce.Options, what string) {
 		return
 	}
 	o.Count = func(name string, n int64) {
-		if m.step == "combine" { // whose counts would be added to those of the reduce
-			name = "combine_" + name
-		}
 		fmt.Fprintf(m.g.Stderr, "reporter:counter:ndd,%s,%d\n", name, n)
 	}
 	o.Status = func(message string) { fmt.Fprintf(m.g.Stderr, "reporter:status:%s\n", message) }
@@ -311,12 +306,11 @@ type mapReduceJob struct {
 	out         string // results
 	side        string // files that every task needs beside it
 	notes       string
-	mapLine     string // flags of the map in the examples
-	reduceLine  string // flags of the reduce
-	file        string // side file in the examples
-	mapFlags    string // names of the flags of the map
-	flags       string // of the combiner and the reduce
-	combiner    bool
+	mapLine     string          // flags of the map in the examples
+	reduceLine  string          // flags of the reduce
+	file        string          // side file in the examples
+	mapFlags    string          // names of the flags of the map
+	flags       string          // of the reduce
 	columns     int             // of each result, that collect writes
 	table       []result.Column // of which collect writes the header
 	make        func(m *mapReduce) (any, error)
@@ -324,11 +318,5 @@ type mapReduceJob struct {
 
 // has reports whether a job has a step.
 func (j *mapReduceJob) has(step string) bool {
-	switch step {
-	case "combine":
-		return j.combiner
-	case "reduce":
-		return j.shuffle != ""
-	}
-	return true
+	return step != "reduce" || j.shuffle != ""
 }
