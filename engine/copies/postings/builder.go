@@ -8,6 +8,8 @@ import (
 	"slices"
 
 	"ndd/engine/index/radix"
+	"ndd/engine/storage/disk"
+	"ndd/engine/storage/spill"
 	"ndd/engine/storage/store"
 )
 
@@ -20,18 +22,31 @@ var ErrTooMany = errors.New("more than 2^31 documents or signatures of one kind"
 // If they exceed its Room they go to a temporary file, 8 bytes a signature, which is written once,
 // mapped, and read sequentially except for sets that are compared as equal.
 type Builder struct {
-	hashes array[uint64] // all sets
-	ends   []uint64      // of the documents' sets in hashes
+	room   Room
+	hashes spill.Column[uint64] // all sets
+	ends   []uint64             // of the documents' sets in hashes
+}
+
+// A Room limits the memory of sets. The zero value has no limit.
+type Room struct {
+	Bytes uint64     // of the sets in memory; more go to a temporary file; 0: no limit
+	Dir   string     // of the temporary file; default: the system's
+	Disk  *disk.Disk // default: the system's
+}
+
+// columnIn returns an empty column of numbers in a room.
+func columnIn[T uint32 | uint64](r Room) spill.Column[T] {
+	return spill.NewColumn[T](r.Disk, r.Dir, "signatures", r.Bytes)
 }
 
 // NewBuilder returns an empty Builder, which must be closed.
-func NewBuilder(r Room) *Builder { return &Builder{hashes: array[uint64]{room: r}} }
+func NewBuilder(r Room) *Builder { return &Builder{room: r, hashes: columnIn[uint64](r)} }
 
 // Add adds the set of the next document: hashes, ascending, each once. A document with an empty set
 // is in no pair. If the temporary file cannot be written a later call returns the error.
 func (b *Builder) Add(set []uint64) {
-	b.hashes.append(set)
-	b.ends = append(b.ends, b.hashes.count)
+	b.hashes.AppendAll(set)
+	b.ends = append(b.ends, uint64(b.hashes.Len()))
 }
 
 // seal makes all sets readable; no more may be added.
@@ -39,7 +54,7 @@ func (b *Builder) seal() error {
 	if uint64(len(b.ends)) > math.MaxInt32 {
 		return ErrTooMany
 	}
-	return b.hashes.seal()
+	return b.hashes.End()
 }
 
 // Close releases the sets. It may be called again, and on nil.
@@ -48,11 +63,11 @@ func (b *Builder) Close() error {
 		return nil
 	}
 	b.ends = nil
-	return b.hashes.close()
+	return b.hashes.Close()
 }
 
 // Spilled reports whether the sets are in a temporary file.
-func (b *Builder) Spilled() bool { return b.hashes.run != nil }
+func (b *Builder) Spilled() bool { return b.hashes.IsSpilled() }
 
 // NeedBytes returns the memory that the sets take: none for those in a temporary file.
 func (b *Builder) NeedBytes() uint64 {
@@ -60,7 +75,7 @@ func (b *Builder) NeedBytes() uint64 {
 	if b.Spilled() {
 		return buffer
 	}
-	return 8 * b.hashes.count
+	return 8 * uint64(b.hashes.Len())
 }
 
 // set returns a document's set.
@@ -69,7 +84,7 @@ func (b *Builder) set(doc uint32) []uint64 {
 	if doc > 0 {
 		from = b.ends[doc-1]
 	}
-	return b.hashes.all[from:b.ends[doc]]
+	return b.hashes.All[from:b.ends[doc]]
 }
 
 // size returns how many signatures a document has.
@@ -129,7 +144,7 @@ func (b *Builder) chunks(docs []uint32) (all radix.Chunks) {
 		for j < len(docs) && docs[j] == docs[j-1]+1 {
 			j++
 		}
-		all = append(all, b.hashes.all[b.ends[docs[i]]-uint64(b.size(docs[i])):b.ends[docs[j-1]]])
+		all = append(all, b.hashes.All[b.ends[docs[i]]-uint64(b.size(docs[i])):b.ends[docs[j-1]]])
 		i = j
 	}
 	return all

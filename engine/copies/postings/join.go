@@ -81,7 +81,7 @@ func (b *Builder) Join(ctx context.Context, o Options) (_ []Pair, report Report,
 	if err != nil {
 		return nil, report, err
 	}
-	defer func() { err = errors.Join(err, s.ranks.close()) }()
+	defer func() { err = errors.Join(err, s.ranks.Close()) }()
 	split := b.splitDocuments
 	if o.Split == Terms {
 		split = b.splitTerms
@@ -114,10 +114,10 @@ func (b *Builder) splitDocuments(ctx context.Context, rs *ranking, s *shared, o 
 	err error) {
 	sizes := b.sizes(rs.docs)
 	p, err := b.prefixes(ctx, s, sizes, o, r)
-	if err = errors.Join(err, s.ranks.close()); err != nil { // before the queries need the memory
+	if err = errors.Join(err, s.ranks.Close()); err != nil { // before the queries need the memory
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, p.lists.close()) }()
+	defer func() { err = errors.Join(err, p.lists.Close()) }()
 	j := joining{sets: b, docs: rs.docs, sizes: sizes, prefixes: p, o: o, report: r}
 	from := 0
 	for _, end := range p.slices(o) {
@@ -200,7 +200,7 @@ func (s *search) documents(from, to int) {
 	s.candidates = s.candidates[:0]
 	for query := from; query < to; query++ {
 		if next := query + ahead; next < to {
-			asm.PrefetchAt(s.prefixes.lists.all, s.queries.of(next))
+			asm.PrefetchAt(s.prefixes.lists.All, s.queries.of(next))
 		}
 		if n := int(s.sizes[query]); n != size { // sizes ascend
 			size, end = n, len(s.docs)

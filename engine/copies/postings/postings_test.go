@@ -108,7 +108,7 @@ func TestJoin(t *testing.T) {
 					{MemoryBytes: 4096}, {Split: Terms}, {Split: Terms, Slices: 5}, {Split: Terms, MemoryBytes: 1 << 15}} {
 					o.Measure, o.Threshold, o.MaxEqual = m, float64(f[0])/float64(f[1]), most
 					b := builder(sets, Room{Bytes: o.MemoryBytes / 2, Dir: t.TempDir()})
-					if total := b.hashes.count; b.Spilled() != (o.MemoryBytes > 0 && 16*total > o.MemoryBytes) {
+					if total := uint64(b.hashes.Len()); b.Spilled() != (o.MemoryBytes > 0 && 16*total > o.MemoryBytes) {
 						t.Fatalf("%d signatures: in a file: %t", total, b.Spilled())
 					}
 					got, report, err := b.Join(context.Background(), o)

@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 	"sync/atomic"
+
+	"ndd/engine/storage/spill"
 )
 
 // The memory of a join is divided into eight shares. Signatures that are sorted take sortShare of them
@@ -22,7 +24,7 @@ func (o *Options) share(parts uint64) uint64 { return o.MemoryBytes / shares * p
 // prefixes are the postings that find pairs: each document's rarest signatures, grouped by
 // signature, the most frequent first.
 type prefixes struct {
-	lists  array[uint32]
+	lists  spill.Column[uint32]
 	pieces []uint64 // where about each pieceSize numbers begin, and the end
 	docs   []prefix // by rank
 	list   []uint32 // of add
@@ -47,7 +49,7 @@ const (
 // prefixes takes the postings that find pairs of all those of s. Sizes are those of the documents,
 // by rank.
 func (b *Builder) prefixes(ctx context.Context, s *shared, sizes []uint32, o *Options, r *Report) (*prefixes, error) {
-	p := &prefixes{lists: array[uint32]{room: b.scratch(o.share(resultShare))}, docs: make([]prefix, len(sizes))}
+	p := &prefixes{lists: columnIn[uint32](b.scratch(o.share(resultShare))), docs: make([]prefix, len(sizes))}
 	of, last := prefix{}, uint32(0)
 	for rank, size := range sizes {
 		if size != last {
@@ -69,13 +71,13 @@ func (b *Builder) prefixes(ctx context.Context, s *shared, sizes []uint32, o *Op
 		}
 		return nil
 	})
-	p.pieces = append(p.pieces, p.lists.count)
+	p.pieces = append(p.pieces, uint64(p.lists.Len()))
 	r.Common, r.Frequent = frequent.signatures, frequent.documents(sizes, o)
 	if err == nil {
-		err = p.lists.seal()
+		err = p.lists.End()
 	}
 	if err != nil {
-		p.lists.close()
+		p.lists.Close()
 		return nil, err
 	}
 	return p, nil
@@ -83,8 +85,8 @@ func (b *Builder) prefixes(ctx context.Context, s *shared, sizes []uint32, o *Op
 
 // add adds the documents of the next signature: those that are found by it, if it finds any.
 func (p *prefixes) add(ranks []uint32) {
-	if n := len(p.pieces); n == 0 || p.lists.count-p.pieces[n-1] >= pieceSize {
-		p.pieces = append(p.pieces, p.lists.count)
+	if n := len(p.pieces); n == 0 || uint64(p.lists.Len())-p.pieces[n-1] >= pieceSize {
+		p.pieces = append(p.pieces, uint64(p.lists.Len()))
 	}
 	p.list = slices.Grow(p.list[:0], len(ranks)+1)[:len(ranks)+1]
 	list, n, finds := p.list[1:], uint32(0), uint32(0)
@@ -99,13 +101,13 @@ func (p *prefixes) add(ranks []uint32) {
 	if n >= 2 && finds != 0 {
 		slices.Sort(list[:n])
 		p.list[0] = n
-		p.lists.append(p.list[:1+n])
+		p.lists.AppendAll(p.list[:1+n])
 	}
 }
 
 // at returns the list at a place.
 func (p *prefixes) at(place uint64) []uint32 {
-	return p.lists.all[place+1 : place+1+uint64(p.lists.all[place])]
+	return p.lists.All[place+1 : place+1+uint64(p.lists.All[place])]
 }
 
 // mostQueries returns at most how many signatures find larger documents of one.

@@ -9,12 +9,13 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"ndd/engine/index/radix"
+	"ndd/engine/storage/spill"
 	"ndd/engine/storage/store"
 )
 
 // shared is the signatures that several documents have, as the ranks of these.
 type shared struct {
-	ranks array[uint32]
+	ranks spill.Column[uint32]
 	runs  []run // the signatures of the most documents first
 }
 
@@ -27,7 +28,7 @@ type run struct {
 
 // shared finds the signatures that several of the documents have, by a sort of all signatures.
 func (b *Builder) shared(ctx context.Context, docs []uint32, o *Options) (*shared, error) {
-	s := &shared{ranks: array[uint32]{room: b.scratch(o.share(resultShare))}}
+	s := &shared{ranks: columnIn[uint32](b.scratch(o.share(resultShare)))}
 	room := uint64(sortedSize)
 	if o.MemoryBytes > 0 {
 		room = min(room, o.share(sortShare)/SortedBytes)
@@ -59,8 +60,8 @@ func (b *Builder) shared(ctx context.Context, docs []uint32, o *Options) (*share
 		})
 	g.add(open)
 	g.end()
-	if err = cmp.Or(err, s.ranks.seal()); err != nil {
-		return nil, errors.Join(err, s.ranks.close())
+	if err = cmp.Or(err, s.ranks.End()); err != nil {
+		return nil, errors.Join(err, s.ranks.Close())
 	}
 	slices.SortStableFunc(s.runs, func(x, y run) int { return cmp.Compare(y.documents, x.documents) })
 	return s, nil
@@ -98,7 +99,7 @@ func (g *groups) end() {
 	for _, n := range g.counts {
 		g.ends[n] += n
 	}
-	at, end := g.to.ranks.count, uint32(0)
+	at, end := uint64(g.to.ranks.Len()), uint32(0)
 	for n := range most + 1 {
 		if length := g.ends[n]; length > 0 {
 			g.to.runs = append(g.to.runs, run{n, at + uint64(end), at + uint64(end+length)})
@@ -112,7 +113,7 @@ func (g *groups) end() {
 		copy(g.sorted[g.ends[n]:], rest[:n])
 		g.ends[n], rest = g.ends[n]+n, rest[n:]
 	}
-	g.to.ranks.append(g.sorted)
+	g.to.ranks.AppendAll(g.sorted)
 	clear(g.ends)
 	g.counts, g.ranks = g.counts[:0], g.ranks[:0]
 }
@@ -120,7 +121,7 @@ func (g *groups) end() {
 // each calls f with the ranks of each signature, the most frequent first, until f returns an error.
 func (s *shared) each(ctx context.Context, f func(ranks []uint32) error) error {
 	for _, run := range s.runs {
-		list := s.ranks.all[run.from:run.to]
+		list := s.ranks.All[run.from:run.to]
 		for n := int(run.documents); len(list) > 0; list = list[n:] {
 			if err := f(list[:n]); err != nil {
 				return err
@@ -135,7 +136,7 @@ func (s *shared) each(ctx context.Context, f func(ranks []uint32) error) error {
 
 // scratch returns a Room with a limit of bytes, 0 for none, in the place of the sets' Room.
 func (b *Builder) scratch(bytes uint64) Room {
-	r := b.hashes.room
+	r := b.room
 	r.Bytes = bytes
 	return r
 }

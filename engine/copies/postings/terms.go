@@ -17,7 +17,7 @@ func (b *Builder) splitTerms(ctx context.Context, rs *ranking, s *shared, o *Opt
 	if o.MemoryBytes > 0 {
 		room = max(int(o.MemoryBytes/partialBytes/2), 1024)
 	}
-	overlaps := radix.NewRecords(spill.NewRuns[[2]uint64](b.hashes.room.Disk, b.hashes.room.Dir, "partial-overlaps",
+	overlaps := radix.NewRecords(spill.NewRuns[[2]uint64](b.room.Disk, b.room.Dir, "partial-overlaps",
 		1<<20), room, o.Threads)
 	defer overlaps.Close()
 	t := &terms{docs: rs.docs, sizes: b.sizes(rs.docs), o: o, report: r, frequent: make([][]uint32, len(rs.docs)),

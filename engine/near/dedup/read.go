@@ -36,7 +36,7 @@ type ReadOptions struct {
 	Say func(documents int, bytes uint64, spilled bool)
 
 	readingBytes uint64 // what reading documents takes
-	columnBytes  int    // as [columnBytes], where it is not 0
+	columnBytes  uint64 // as [columnBytes], where it is not 0
 }
 
 // ReadDocuments returns the corpus of the documents in some inputs. Those with too few features for

@@ -1,6 +1,7 @@
 package spill
 
 import (
+	"math"
 	"unsafe"
 
 	"ndd/engine/storage/disk"
@@ -19,10 +20,17 @@ type Column[T Number] struct {
 	err       error // the first one
 }
 
-// NewColumn returns a column without numbers, of which up to a number of bytes stay in memory. The others are
-// the parameters of [Create].
-func NewColumn[T Number](d *disk.Disk, dir, what string, bytesMax int) Column[T] {
-	return Column[T]{disk: d, dir: dir, what: what, most: max(bytesMax/int(unsafe.Sizeof(*new(T))), 1)}
+// columnBuffer is what is in memory of a column whose beginning is in a file, in bytes.
+const columnBuffer = 256 << 10
+
+// NewColumn returns a column without numbers, of which up to a number of bytes stay in memory; 0 is no limit. The
+// others are the parameters of [Create].
+func NewColumn[T Number](d *disk.Disk, dir, what string, bytesMax uint64) Column[T] {
+	c := Column[T]{disk: d, dir: dir, what: what}
+	if bytesMax > 0 {
+		c.most = int(max(min(bytesMax, math.MaxInt)/uint64(unsafe.Sizeof(*new(T))), 1))
+	}
+	return c
 }
 
 // Append appends one number. Its error stays.
@@ -50,6 +58,9 @@ func (c *Column[T]) spill() {
 	}
 	if c.err == nil {
 		c.err = c.run.Append(c.All)
+	}
+	if buffer := columnBuffer / int(unsafe.Sizeof(*new(T))); c.most > buffer {
+		c.most, c.All = buffer, nil
 	}
 	c.All = c.All[:0]
 }
