@@ -12,7 +12,6 @@ import (
 	"slices"
 	"time"
 
-	"ndd/engine/corpus/document"
 	"ndd/engine/corpus/ingest"
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/near/dedup"
@@ -156,19 +155,20 @@ func dedupTo(ctx context.Context, in, out string, o dedup.Options, threads int) 
 	if err != nil {
 		return err
 	}
-	names, err := dedup.NewCopies(ctx, inputs, out)
+	to, err := dedup.NewCopies(ctx, inputs, out)
 	if err != nil {
 		return err
 	}
 	if err := os.Mkdir(out, 0o755); err != nil {
 		return err
 	}
-	_, err = found.Copy(ctx, names, &document.Meter{}, func(name string, fill func(io.Writer) error) error {
+	to.Create = func(name string, fill func(io.Writer) error) error {
 		f, err := os.Create(filepath.Join(out, name))
 		if err != nil {
 			return err
 		}
 		return closing(f, fill(f))
-	})
+	}
+	_, err = found.Copy(ctx, to)
 	return err
 }

@@ -17,12 +17,11 @@ import (
 	"ndd/engine/result"
 )
 
-// Copy reads the inputs again, counted by meter unless it is nil, and copies them without the cuts, as
-// [dedup.Rewriting] does; finished copies of r.Work are taken over. A document of which nothing but
+// Copy reads the inputs again and copies them without the cuts, as
+// [dedup.Rewriting] does; finished copies of to.Work are taken over. A document of which nothing but
 // white space would be left goes as a whole.
-func (r *Result) Copy(ctx context.Context, names *dedup.Copies, meter *document.Meter, create dedup.Create) (
-	dedup.CopyReport, error) {
-	return r.rewrite(ctx, names, meter, create, nil, r.judge)
+func (r *Result) Copy(ctx context.Context, to *dedup.Copies) (dedup.CopyReport, error) {
+	return r.rewrite(ctx, to, nil, r.judge)
 }
 
 // Annotations are the columns that [Result.Annotate] adds to documents.
@@ -31,12 +30,11 @@ var Annotations = []result.Column{{Name: "ndd_spans", Kind: result.Text, Optiona
 
 // Annotate copies the inputs as [Result.Copy] does, with all text, and adds [Annotations] to each document:
 // a list of its spans, and the share of its text that goes. Records that became no document have none.
-func (r *Result) Annotate(ctx context.Context, names *dedup.Copies, meter *document.Meter, create dedup.Create) (
-	dedup.CopyReport, error) {
+func (r *Result) Annotate(ctx context.Context, to *dedup.Copies) (dedup.CopyReport, error) {
 	note := func(h *head, _ *document.Extractor, _ document.Unit) (dedup.Verdict, error) {
 		return dedup.Verdict{Note: h.Row + 1}, nil
 	}
-	return r.rewrite(ctx, names, meter, create, &dedup.Fields{Columns: Annotations, Values: r.values}, note)
+	return r.rewrite(ctx, to, &dedup.Fields{Columns: Annotations, Values: r.values}, note)
 }
 
 // values returns the values of [Annotations]; a note is a row, from 1.
@@ -63,9 +61,8 @@ func (r *Result) values(note int) []any {
 }
 
 // rewrite reads the inputs again and copies them, as judge says of each document.
-func (r *Result) rewrite(ctx context.Context, names *dedup.Copies, meter *document.Meter, create dedup.Create,
-	fields *dedup.Fields, judge func(*head, *document.Extractor, document.Unit) (dedup.Verdict, error)) (
-	dedup.CopyReport, error) {
+func (r *Result) rewrite(ctx context.Context, to *dedup.Copies, fields *dedup.Fields,
+	judge func(*head, *document.Extractor, document.Unit) (dedup.Verdict, error)) (dedup.CopyReport, error) {
 	first, behind := map[string]int{}, map[string]int{} // rows of each file
 	for i, f := range r.spool.files {
 		if first[f.source], behind[f.source] = f.row, r.Len(); i+1 < len(r.spool.files) {
@@ -101,7 +98,7 @@ func (r *Result) rewrite(ctx context.Context, names *dedup.Copies, meter *docume
 			}
 		}}
 	if fields == nil {
-		w.Work, w.Decision = r.Work, func(f document.File, _, _ int) []byte {
+		w.Decision = func(f document.File, _, _ int) []byte {
 			h := sha256.New()
 			for row := first[f.Path]; row < behind[f.Path]; row++ {
 				if cuts := r.Document(row).Cuts; len(cuts) > 0 {
@@ -111,7 +108,7 @@ func (r *Result) rewrite(ctx context.Context, names *dedup.Copies, meter *docume
 			return h.Sum(nil)
 		}
 	}
-	report, err := w.Copy(ctx, names, meter, create)
+	report, err := w.Copy(ctx, to)
 	if err == nil && missing.Load() > 0 {
 		err = ingest.Changed(strings.Join(r.inputs, ", "))
 	}

@@ -21,20 +21,21 @@ import (
 )
 
 // A writing is Copy or Annotate of a Result.
-type writing func(context.Context, *dedup.Copies, *document.Meter, dedup.Create) (dedup.CopyReport, error)
+type writing func(context.Context, *dedup.Copies) (dedup.CopyReport, error)
 
 // copied returns the copies of an input by name.
 func copied(t *testing.T, input string, write writing) (files map[string]string, report dedup.CopyReport, err error) {
 	t.Helper()
-	names, err := dedup.NewCopies(t.Context(), []string{input}, filepath.Join(t.TempDir(), "copies"))
+	to, err := dedup.NewCopies(t.Context(), []string{input}, filepath.Join(t.TempDir(), "copies"))
 	must.Do(t, err)
 	files = map[string]string{}
 	done := make(chan [2]string, 100)
-	report, err = write(t.Context(), names, nil, func(name string, fill func(io.Writer) error) error {
+	to.Create = func(name string, fill func(io.Writer) error) error {
 		var b bytes.Buffer
 		defer func() { done <- [2]string{name, b.String()} }()
 		return fill(&b)
-	})
+	}
+	report, err = write(t.Context(), to)
 	close(done)
 	for f := range done {
 		files[f[0]] = f[1]

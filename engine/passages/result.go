@@ -11,15 +11,12 @@ import (
 
 	"ndd/engine/corpus/document"
 	"ndd/engine/corpus/ingest"
-	"ndd/engine/near/dedup"
 	"ndd/engine/storage/spill"
 )
 
 // A Result is the repeated passages of a corpus. It may be read by many goroutines. The names of its
 // documents are valid until it is closed.
 type Result struct {
-	Work dedup.Work // of Copy; may be nil
-
 	o         Options
 	inputs    []string
 	docs      []document.Document // instead of inputs

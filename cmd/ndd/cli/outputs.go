@@ -51,12 +51,15 @@ func (o *Outputs) Copies(ctx context.Context, inputs []string, path string) (*Co
 	if path == "" {
 		return nil, nil
 	}
-	names, err := dedup.NewCopies(ctx, inputs, path)
+	copies, err := dedup.NewCopies(ctx, inputs, path)
 	if err != nil {
 		return nil, err
 	}
-	c := &CopyFolder{g: o.g, inputs: inputs, names: names}
-	c.to, err = o.begin(path, names.Has, o.g.CreateCopies)
+	c := &CopyFolder{g: o.g, inputs: inputs, copies: copies}
+	c.to, err = o.begin(path, copies.Has, o.g.CreateCopies)
+	copies.Create = func(name string, fill func(io.Writer) error) error {
+		return c.to.Write(name, func(w *bufio.Writer) error { return fill(w) })
+	}
 	return c, err
 }
 
@@ -93,12 +96,12 @@ func (o *Outputs) Abort() {
 type CopyFolder struct {
 	g      *Globals
 	inputs []string
-	names  *dedup.Copies
+	copies *dedup.Copies
 	to     Folder // nil if it is not made
 }
 
-// A copying writes copies under names, counted by a meter.
-type copying func(context.Context, *dedup.Copies, *document.Meter, dedup.Create) (dedup.CopyReport, error)
+// A copying writes copies.
+type copying func(context.Context, *dedup.Copies) (dedup.CopyReport, error)
 
 // Fill fills the folder with what write writes, and shows how far it is; doing says what that is. It does
 // nothing if c is nil.
@@ -108,11 +111,10 @@ func (c *CopyFolder) Fill(ctx context.Context, doing string, o document.Options,
 		return dedup.CopyReport{}, nil
 	}
 	o.Meter = &document.Meter{}
+	c.copies.Meter = o.Meter
 	bar := c.g.Progress.NewShareBar(ctx, doing, c.inputs, o)
 	defer bar.End()
-	return write(ctx, c.names, o.Meter, func(name string, fill func(io.Writer) error) error {
-		return c.to.Write(name, func(w *bufio.Writer) error { return fill(w) })
-	})
+	return write(ctx, c.copies)
 }
 
 // Refill is Fill for inputs that were read before: what could not be read is known.

@@ -12,7 +12,6 @@ import (
 
 	"ndd/engine/corpus/document"
 	"ndd/engine/corpus/ingest"
-	"ndd/engine/near/dedup"
 	"ndd/engine/near/dedup/work"
 	"ndd/engine/storage/disk"
 )
@@ -89,18 +88,15 @@ func (w *Work) Close() error {
 	return w.Folder.Close()
 }
 
-// Copies returns what keeps the finished copies in a folder that is being made; nil if it is not on a
-// disk, or there is no --work.
-func (w *Work) Copies(to *CopyFolder) dedup.Work {
+// KeepCopies makes the work keep the finished copies of a folder that is being made, if that is on a disk. Both may
+// be nil.
+func (w *Work) KeepCopies(to *CopyFolder) {
 	if w == nil || to == nil {
-		return nil
+		return
 	}
-	folder, onDisk := to.to.(interface{ Dir() string })
-	if !onDisk {
-		return nil
+	if folder, onDisk := to.to.(interface{ Dir() string }); onDisk {
+		w.to, to.copies.Work = folder.Dir(), w
 	}
-	w.to = folder.Dir()
-	return w
 }
 
 // TakeCopy is of [dedup.Work].

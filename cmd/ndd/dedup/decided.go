@@ -92,10 +92,9 @@ func (d *deciding) run(ctx context.Context, inputs []string) error {
 		return err
 	}
 	var left dedup.Leftover
-	report, err := to.Fill(ctx, "copying", config.Document, func(ctx context.Context, names *dedup.Copies,
-		meter *document.Meter, create dedup.Create) (report dedup.CopyReport, err error) {
-		config.Document.Meter = meter
-		report, left, err = decisions.Copy(ctx, inputs, config.Document, d.g.Threads, names, create)
+	report, err := to.Fill(ctx, "copying", config.Document, func(ctx context.Context, to *dedup.Copies) (
+		report dedup.CopyReport, err error) {
+		report, left, err = decisions.Copy(ctx, inputs, config.Document, d.g.Threads, to)
 		return report, err
 	})
 	if err != nil {

@@ -51,7 +51,7 @@ func (to *folders) begin(ctx context.Context, d *deduping) (err error) {
 // write writes the result.
 func (d *deduping) write(ctx context.Context, to *folders, c *dedup.Corpus,
 	r *dedup.Result, o dedup.Options) (err error) {
-	r.Work = d.kept.Copies(to.kept)
+	d.kept.KeepCopies(to.kept)
 	if _, err := to.kept.Refill(ctx, "copying", r.Copy); err != nil {
 		return err
 	}

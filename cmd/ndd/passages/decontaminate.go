@@ -177,7 +177,7 @@ func (p *decontamination) run(ctx context.Context, inputs []string) error {
 		return err
 	}
 	defer r.Close()
-	r.Work = w.Copies(to.kept)
+	w.KeepCopies(to.kept)
 	partly := cmp.Or(p.g.Ingested(report), partlyItems)
 	if p.tabled() {
 		if err := p.g.WriteTable(p.out, p.format.Format, hitColumns, func(w *result.TableWriter) error {

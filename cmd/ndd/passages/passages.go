@@ -265,7 +265,7 @@ func (p *finding) run(ctx context.Context, inputs []string) error {
 		return err
 	}
 	defer r.Close()
-	r.Work = w.Copies(to.kept)
+	w.KeepCopies(to.kept)
 	partly := p.g.Ingested(report)
 	t := totals{bySource: map[string]*share{}}
 	if p.dryRun || p.writeKept+p.annotate+p.report != "" && p.out == "" {
@@ -338,8 +338,8 @@ func (p *finding) page(inputs []string, to *folders) (cli.Folder, error) {
 
 // A rewriter copies inputs.
 type rewriter interface {
-	Copy(context.Context, *dedup.Copies, *document.Meter, dedup.Create) (dedup.CopyReport, error)
-	Annotate(context.Context, *dedup.Copies, *document.Meter, dedup.Create) (dedup.CopyReport, error)
+	Copy(context.Context, *dedup.Copies) (dedup.CopyReport, error)
+	Annotate(context.Context, *dedup.Copies) (dedup.CopyReport, error)
 }
 
 // fill fills the folders of copies. partly is cli.ErrPartly if documents have spans that could not be cut out.

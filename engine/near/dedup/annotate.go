@@ -88,18 +88,17 @@ var Annotations = []result.Column{{Name: "ndd_cluster", Kind: result.Integer, Op
 // Annotate copies the inputs as [Result.Copy] does, with all documents, and adds [Annotations] to each:
 // the number of its cluster, if it is in one, whether it is kept, and for one that is dropped the
 // document kept for it, and how near that one is. Records without a decision are kept.
-func (r *Result) Annotate(ctx context.Context, names *Copies, meter *document.Meter, create Create) (CopyReport, error) {
-	return r.annotate(ctx, names, meter, create, false)
+func (r *Result) Annotate(ctx context.Context, to *Copies) (CopyReport, error) {
+	return r.annotate(ctx, to, false)
 }
 
 // Attributes writes a file beside each of the inputs, with the [Annotations] that are numbers, as
 // [Rewriting].Beside has them.
-func (r *Result) Attributes(ctx context.Context, names *Copies, meter *document.Meter, create Create) (CopyReport, error) {
-	return r.annotate(ctx, names, meter, create, true)
+func (r *Result) Attributes(ctx context.Context, to *Copies) (CopyReport, error) {
+	return r.annotate(ctx, to, true)
 }
 
-func (r *Result) annotate(ctx context.Context, names *Copies, meter *document.Meter, create Create, beside bool) (
-	CopyReport, error) {
+func (r *Result) annotate(ctx context.Context, to *Copies, beside bool) (CopyReport, error) {
 	c := r.corpus
 	if err := c.from.readable(); err != nil {
 		return CopyReport{}, err
@@ -107,7 +106,7 @@ func (r *Result) annotate(ctx context.Context, names *Copies, meter *document.Me
 	notes := r.notes()
 	w := c.from.rewriting(c.o.Threads)
 	w.Judge, w.Fields, w.Beside = r.judge(r.droppedRows()), &Fields{Annotations, notes.values}, beside
-	return w.Copy(ctx, names, meter, create)
+	return w.Copy(ctx, to)
 }
 
 // notes find the values of documents in clusters, and of others that are dropped.

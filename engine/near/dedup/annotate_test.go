@@ -22,7 +22,7 @@ func annotated(t *testing.T, r *Result) (map[string]string, CopyReport) {
 	names, err := NewCopies(t.Context(), r.corpus.from.inputs, "out")
 	must.Do(t, err)
 	copies := map[string]string{}
-	report, err := r.Annotate(t.Context(), names, nil, into(copies))
+	report, err := r.Annotate(t.Context(), names.with(into(copies)))
 	must.Do(t, err)
 	return copies, report
 }
@@ -95,7 +95,7 @@ func TestAnnotate(t *testing.T) {
 	names, err := NewCopies(t.Context(), []string{"late.jsonl"}, "out")
 	must.Do(t, err)
 	r = found(t, read(t, "late.jsonl", ingest.Config{}, ReadOptions{}), Options{K: 3})
-	if _, err = r.Annotate(t.Context(), names, nil, into(map[string]string{})); err == nil ||
+	if _, err = r.Annotate(t.Context(), names.with(into(map[string]string{}))); err == nil ||
 		!strings.HasPrefix(err.Error(), "late.jsonl:2: there is a field ndd_kept already") {
 		t.Error(err)
 	}

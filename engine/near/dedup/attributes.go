@@ -30,7 +30,7 @@ func (k *copier) attributes() (err error) {
 	if k.head.Format == "" {
 		return k.end()
 	}
-	name, err := k.names.name(k.file, "")
+	name, err := k.to.name(k.file, "")
 	if err != nil {
 		return err
 	}
@@ -38,7 +38,7 @@ func (k *copier) attributes() (err error) {
 	if strings.HasSuffix(name, ".zst") {
 		packing = document.Zstd
 	}
-	return k.create(attributeName(name), func(w io.Writer) error {
+	return k.to.Create(attributeName(name), func(w io.Writer) error {
 		z, err := stream(w, packing)
 		if err != nil {
 			return err

@@ -14,7 +14,7 @@ import (
 	"ndd/engine/storage/object"
 )
 
-// Copies has the names under which the files of some inputs are copied: their
+// Copies are where the files of some inputs are copied to, under these names: their
 // paths below the deepest folder that holds all inputs.
 //
 //	crawl.jsonl.gz         ->  crawl.jsonl.gz
@@ -22,6 +22,10 @@ import (
 //	2024/a.jsonl 2025/     ->  2024/a.jsonl, and 2025/ with its files
 //	crawl.jsonl.xz         ->  crawl.jsonl.zst
 type Copies struct {
+	Create Create          // creates a copy
+	Meter  *document.Meter // counts what is read, if not nil
+	Work   Work            // keeps finished copies without what goes for another run; may be nil
+
 	root  location
 	names map[string]bool
 }
@@ -29,7 +33,7 @@ type Copies struct {
 // Has reports whether a copy has that name, a path relative to the folder of the copies.
 func (c *Copies) Has(name string) bool { return c.names[name] }
 
-// NewCopies returns the names of the copies, and refuses what cannot be copied to the folder
+// NewCopies returns copies without a Create, and refuses what cannot be copied to the folder
 // dir: standard input, a file that is named twice, and a dir within an input,
 // where the copies would be inputs of the next run.
 func NewCopies(ctx context.Context, inputs []string, dir string) (*Copies, error) {

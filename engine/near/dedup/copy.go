@@ -19,7 +19,7 @@ import (
 	"ndd/engine/parallel"
 )
 
-// A Create creates a file of that name, which may have folders in it, and fills it.
+// A Create creates a file of that name, which may have folders in it, and fills it. Several goroutines call it.
 type Create func(name string, fill func(w io.Writer) error) error
 
 // decodersBytes bounds the bytes that are decompressed ahead of the copies.
@@ -59,9 +59,8 @@ type Rewriting struct {
 	// its units in order. It is called by one goroutine; what it returns, by others.
 	Judge func(f document.File, unit int) func(*document.Extractor, document.Unit) (Verdict, error)
 
-	// Work, if not nil, keeps finished copies for another run, and gives those that one has kept.
-	// Decision returns some bytes that tell which of a file's units go, and which parts of them.
-	Work     Work
+	// Decision returns some bytes that tell which of a file's units go, and which parts of them; where it is nil,
+	// no copies are kept.
 	Decision func(f document.File, first, units int) []byte
 
 	// Fields, if not nil, are added to all documents; then all stay, with all their text.
@@ -78,8 +77,7 @@ type Work interface {
 	KeepCopy(f document.File, decision []byte, name string, report []byte)
 }
 
-// Copy reads the inputs again, counted by meter unless it is nil, and copies them without the
-// documents that were dropped, several files at a time: create is called by several goroutines.
+// Copy reads the inputs again and copies them without the documents that were dropped, several files at a time.
 //
 // JSONL, JSON, CSV, lines and WARC files are copied without the lines or records that can go, byte
 // for byte, compressed as they were, in blocks of 2 MiB, WARC records each by itself; xz and bzip2,
@@ -88,25 +86,25 @@ type Work interface {
 // that stay are copied, in order, with the encodings and compression that they had. A file that is
 // one document is copied as it is if it is kept, and so is a file that could not be judged: that is
 // no text, too long, or damaged from the beginning. Hidden files are not copied. Finished copies of
-// r.Work are taken over.
-func (r *Result) Copy(ctx context.Context, names *Copies, meter *document.Meter, create Create) (CopyReport, error) {
+// to.Work are taken over.
+func (r *Result) Copy(ctx context.Context, to *Copies) (CopyReport, error) {
 	c := r.corpus
 	if err := c.from.readable(); err != nil {
 		return CopyReport{}, err
 	}
 	dropped := r.droppedRows()
 	w := c.from.rewriting(c.o.Threads)
-	w.Judge, w.Work = r.judge(dropped), r.Work
+	w.Judge = r.judge(dropped)
 	w.Decision = func(_ document.File, first, units int) []byte { return c.from.decision(dropped, first, units) }
-	return w.Copy(ctx, names, meter, create)
+	return w.Copy(ctx, to)
 }
 
 // Copy copies the inputs as [Result.Copy] does. Parts of texts are cut out of JSON strings, lines and
 // plain text; everything else stays byte for byte. Where a text does not lie in the file as it was read,
 // such as a page of HTML or a row of Parquet, the document stays whole.
-func (w *Rewriting) Copy(ctx context.Context, names *Copies, meter *document.Meter, create Create) (CopyReport, error) {
+func (w *Rewriting) Copy(ctx context.Context, to *Copies) (CopyReport, error) {
 	opts := w.Options
-	opts.Meter = cmp.Or(meter, &document.Meter{})
+	opts.Meter = cmp.Or(to.Meter, &document.Meter{})
 	var reports []*CopyReport // of the files, in order
 	var lost []string         // files, if there was no reading that has named them
 	again := w.FileUnits != nil
@@ -127,14 +125,14 @@ func (w *Rewriting) Copy(ctx context.Context, names *Copies, meter *document.Met
 					return err
 				}
 			}
-			k := &copier{opts: opts, names: names, create: create, file: f, fields: w.Fields, beside: w.Beside,
+			k := &copier{opts: opts, to: to, file: f, fields: w.Fields, beside: w.Beside,
 				report: new(CopyReport)}
 			judge, left := w.Judge(f, unit), 0
 			if again {
 				left = w.FileUnits[len(reports)].Units
 			}
-			if w.Work != nil {
-				k.work, k.decision = w.Work, w.Decision(f, unit, left)
+			if to.Work != nil && w.Decision != nil {
+				k.decision = w.Decision(f, unit, left)
 			}
 			unit += left
 			k.judge = func(u document.Unit) (Verdict, error) {
@@ -235,8 +233,7 @@ func copyFiles(ctx context.Context, threads int, opts document.Options, produce 
 type copier struct {
 	ctx       context.Context
 	opts      document.Options
-	names     *Copies
-	create    Create
+	to        *Copies
 	packers   *packers
 	judge     func(document.Unit) (Verdict, error) // is called with each unit in order
 	end       func() error                         // is called after the last unit
@@ -248,8 +245,7 @@ type copier struct {
 	beside bool
 	head   document.Head // of the file, where there are fields
 
-	work     Work   // may be nil
-	decision []byte // for it
+	decision []byte // for to.Work; nil: it keeps no copy
 	made     made
 }
 
@@ -266,10 +262,10 @@ type made struct {
 // copyOnce copies the file, or takes the copy over that was kept. It keeps the copy unless something
 // could not be read, which may be better another time.
 func (k *copier) copyOnce() error {
-	if k.work == nil {
+	if k.decision == nil {
 		return k.copy()
 	}
-	if path, report, ok := k.work.TakeCopy(k.file, k.decision); ok && json.Unmarshal(report, &k.made) == nil {
+	if path, report, ok := k.to.Work.TakeCopy(k.file, k.decision); ok && json.Unmarshal(report, &k.made) == nil {
 		defer k.opts.Meter.Begin(k.file)()
 		if k.made.Repacked {
 			k.report.Repacked = []string{k.file.Path}
@@ -293,7 +289,7 @@ func (k *copier) copyOnce() error {
 	}
 	k.made.Repacked = len(k.report.Repacked) > 0
 	report, err := json.Marshal(k.made)
-	k.work.KeepCopy(k.file, k.decision, k.made.name, report)
+	k.to.Work.KeepCopy(k.file, k.decision, k.made.name, report)
 	return err
 }
 
@@ -411,12 +407,12 @@ func (k *copier) repack(content *document.Content) (ending string) {
 
 // write creates the copy of a file and fills it.
 func (k *copier) write(f document.File, ending string, fill func(io.Writer) error) error {
-	name, err := k.names.name(f, ending)
+	name, err := k.to.name(f, ending)
 	if err != nil {
 		return err
 	}
 	k.made.Copied, k.made.Ending, k.made.name = true, ending, name
-	return k.create(name, func(w io.Writer) error {
+	return k.to.Create(name, func(w io.Writer) error {
 		if err := fill(w); err != nil {
 			return fmt.Errorf("copying %s: %w", f.Path, err)
 		}

@@ -272,12 +272,12 @@ func TestCopyErrors(t *testing.T) {
 	names, err := NewCopies(t.Context(), r.corpus.from.inputs, "out")
 	must.Do(t, err)
 	full := errors.New("full")
-	_, err = r.Copy(t.Context(), names, nil, func(name string, fill func(io.Writer) error) error {
+	_, err = r.Copy(t.Context(), names.with(func(name string, fill func(io.Writer) error) error {
 		if name == "c.jsonl" {
 			return fill(failing{full})
 		}
 		return fill(io.Discard)
-	})
+	}))
 	if !errors.Is(err, full) || err.Error() != "copying "+filepath.Join("in", "c.jsonl")+": full" {
 		t.Error(err)
 	}
@@ -307,7 +307,7 @@ func TestCopyChanged(t *testing.T) {
 			if must.Do(t, os.RemoveAll(test.file)); test.text != "" {
 				write(t, map[string]string{test.file: test.text})
 			}
-			_, copied := r.Copy(t.Context(), names, nil, into(map[string]string{}))
+			_, copied := r.Copy(t.Context(), names.with(into(map[string]string{})))
 			_, compared := Find(t.Context(), c, Options{K: 3, Verify: &Verify{Rule: Rule{{Jaccard: 0.5}}}})
 			for _, err := range []error{copied, compared} {
 				if err == nil || !strings.HasPrefix(err.Error(), test.file+":") || !strings.Contains(err.Error(), "changed") {

@@ -199,8 +199,8 @@ func (x *decider) drops(e *document.Extractor, u document.Unit) bool {
 
 // Copy copies the files of opts.Share without the documents that are dropped, as [Result.Copy] does.
 // What cannot be read is named in the report.
-func (d *Decisions) Copy(ctx context.Context, inputs []string, opts document.Options, threads int, names *Copies,
-	create Create) (CopyReport, Leftover, error) {
+func (d *Decisions) Copy(ctx context.Context, inputs []string, opts document.Options, threads int, to *Copies) (
+	CopyReport, Leftover, error) {
 	opts.Strict = false // what cannot be read stays in the copies
 	var deciders []*decider
 	w := Rewriting{Inputs: inputs, Options: opts, Threads: threads,
@@ -211,7 +211,7 @@ func (d *Decisions) Copy(ctx context.Context, inputs []string, opts document.Opt
 				return Verdict{Drop: x.drops(e, u)}, nil
 			}
 		}}
-	report, err := w.Copy(ctx, names, opts.Meter, create)
+	report, err := w.Copy(ctx, to)
 	if err != nil {
 		return report, Leftover{}, err
 	}

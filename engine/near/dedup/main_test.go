@@ -65,9 +65,15 @@ func copied(t *testing.T, r *Result) (map[string]string, CopyReport) {
 	names, err := NewCopies(t.Context(), r.corpus.from.inputs, "out")
 	must.Do(t, err)
 	copies := map[string]string{}
-	report, err := r.Copy(t.Context(), names, nil, into(copies))
+	report, err := r.Copy(t.Context(), names.with(into(copies)))
 	must.Do(t, err)
 	return copies, report
+}
+
+// with sets the Create of copies.
+func (c *Copies) with(create Create) *Copies {
+	c.Create = create
+	return c
 }
 
 // into returns a Create that puts copies into a map by name.

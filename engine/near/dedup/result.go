@@ -21,8 +21,6 @@ type Result struct {
 	SameURL  []Drop // rows with the URL of another one, ascending
 	Rejected int    // documents that would go by their fingerprints and stay by their texts or the lengths of these
 
-	Work Work // of Copy; may be nil
-
 	corpus   *Corpus
 	verified bool
 	found    *cluster.Result

@@ -2,6 +2,7 @@ package dedup
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -64,6 +65,22 @@ func TestTemplates(t *testing.T) {
 	if plain < 200 {
 		t.Errorf("only %d went wrong by their fingerprints", plain)
 	}
+}
+
+// newTemplatePage returns a page of a site's template, made from the numbers of both alone. What a page says for
+// itself is from nothing to two fifths of it, by its template.
+func newTemplatePage(template, number int) string {
+	fixed := rand.New(rand.NewPCG(uint64(template), 1))
+	own := rand.New(rand.NewPCG(uint64(template), uint64(number)+2))
+	share := 0.64 * fixed.Float64()
+	words := make([]string, 60+fixed.IntN(120))
+	for i := range words {
+		words[i] = fmt.Sprint("w", fixed.IntN(4000))
+		if fixed.Float64() < share*share {
+			words[i] = fmt.Sprint("w", own.IntN(9))
+		}
+	}
+	return strings.Join(words, " ")
 }
 
 // words returns the words of a page with single spaces between them.

@@ -178,7 +178,7 @@ func TestChanged(t *testing.T) {
 			!strings.Contains(err.Error(), "changed") {
 			t.Errorf("%s: verify: %v", name, err)
 		}
-		if _, err := r.Copy(t.Context(), names, nil, into(map[string]string{})); err == nil ||
+		if _, err := r.Copy(t.Context(), names.with(into(map[string]string{}))); err == nil ||
 			!strings.Contains(err.Error(), "changed") {
 			t.Errorf("%s: copy: %v", name, err)
 		}
@@ -238,7 +238,7 @@ func TestCancel(t *testing.T) {
 	}
 	names, err := NewCopies(t.Context(), []string{path}, t.TempDir()+"/new")
 	must.Do(t, err)
-	if _, err := r.Copy(ctx, names, nil, into(map[string]string{})); !errors.Is(err, context.Canceled) {
+	if _, err := r.Copy(ctx, names.with(into(map[string]string{}))); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 }

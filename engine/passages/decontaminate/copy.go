@@ -16,11 +16,10 @@ import (
 	"ndd/engine/result"
 )
 
-// Copy reads the inputs again, counted by meter unless it is nil, and copies them without the
-// documents that have hits, as [dedup.Rewriting] does; finished copies of r.Work are taken over.
-func (r *Result) Copy(ctx context.Context, names *dedup.Copies, meter *document.Meter, create dedup.Create) (
-	dedup.CopyReport, error) {
-	return r.rewrite(ctx, names, meter, create, nil)
+// Copy reads the inputs again and copies them without the
+// documents that have hits, as [dedup.Rewriting] does; finished copies of to.Work are taken over.
+func (r *Result) Copy(ctx context.Context, to *dedup.Copies) (dedup.CopyReport, error) {
+	return r.rewrite(ctx, to, nil)
 }
 
 // Annotations are the columns that [Result.Annotate] adds to documents.
@@ -29,9 +28,8 @@ var Annotations = []result.Column{{Name: "ndd_items", Kind: result.Text, Optiona
 
 // Annotate copies the inputs as [Result.Copy] does, with all documents, and adds [Annotations] to
 // each: a list of its hits, and the highest score.
-func (r *Result) Annotate(ctx context.Context, names *dedup.Copies, meter *document.Meter, create dedup.Create) (
-	dedup.CopyReport, error) {
-	return r.rewrite(ctx, names, meter, create, &dedup.Fields{Columns: Annotations, Values: r.values})
+func (r *Result) Annotate(ctx context.Context, to *dedup.Copies) (dedup.CopyReport, error) {
+	return r.rewrite(ctx, to, &dedup.Fields{Columns: Annotations, Values: r.values})
 }
 
 // values returns the values of [Annotations]; a note is a document of met, from 1.
@@ -63,8 +61,7 @@ func (r *Result) values(note int) []any {
 }
 
 // rewrite copies the inputs without documents that have hits, or with fields.
-func (r *Result) rewrite(ctx context.Context, names *dedup.Copies, meter *document.Meter, create dedup.Create,
-	fields *dedup.Fields) (dedup.CopyReport, error) {
+func (r *Result) rewrite(ctx context.Context, to *dedup.Copies, fields *dedup.Fields) (dedup.CopyReport, error) {
 	var missing atomic.Int64 // documents with hits of files that are judged, and are not met yet
 	w := dedup.Rewriting{Inputs: r.inputs, Options: r.reading, FileUnits: r.units, Threads: r.threads, Fields: fields,
 		Judge: func(f document.File, _ int) func(*document.Extractor, document.Unit) (dedup.Verdict, error) {
@@ -88,7 +85,7 @@ func (r *Result) rewrite(ctx context.Context, names *dedup.Copies, meter *docume
 			}
 		}}
 	if fields == nil {
-		w.Work, w.Decision = r.Work, func(f document.File, _, _ int) []byte {
+		w.Decision = func(f document.File, _, _ int) []byte {
 			h := sha256.New()
 			for i := r.gone[f.Path][0]; i < r.gone[f.Path][1]; i++ {
 				fmt.Fprintln(h, r.met[i].line, r.met[i].hash)
@@ -96,7 +93,7 @@ func (r *Result) rewrite(ctx context.Context, names *dedup.Copies, meter *docume
 			return h.Sum(nil)
 		}
 	}
-	report, err := w.Copy(ctx, names, meter, create)
+	report, err := w.Copy(ctx, to)
 	if err == nil && missing.Load() > 0 {
 		err = ingest.Changed(strings.Join(r.inputs, ", "))
 	}

@@ -165,16 +165,16 @@ func TestThreads(t *testing.T) {
 	if !reflect.DeepEqual(plain(want), plain(slices.Collect(other.Documents()))) || !slices.Equal(r.Sets, other.Sets) {
 		t.Error("another result of other threads")
 	}
-	names, err := dedup.NewCopies(context.Background(), []string{corpus}, filepath.Join(t.TempDir(), "copies"))
+	to, err := dedup.NewCopies(context.Background(), []string{corpus}, filepath.Join(t.TempDir(), "copies"))
 	must.Do(t, err)
 	var mu sync.Mutex
 	var copied []byte
-	create := func(_ string, fill func(io.Writer) error) error {
+	to.Create = func(_ string, fill func(io.Writer) error) error {
 		var b bytes.Buffer
 		defer func() { mu.Lock(); copied = b.Bytes(); mu.Unlock() }()
 		return fill(&b)
 	}
-	_, err = r.Copy(context.Background(), names, nil, create)
+	_, err = r.Copy(context.Background(), to)
 	must.Do(t, err)
 	all, err := os.ReadFile(corpus)
 	must.Do(t, err)
@@ -189,7 +189,7 @@ func TestThreads(t *testing.T) {
 	}
 	changed := bytes.Replace(all, []byte(lines[want[0].Line-1]["text"][:20]), []byte("x"), 1)
 	must.Do(t, os.WriteFile(corpus, changed, 0o600))
-	if _, err := r.Copy(context.Background(), names, nil, create); err == nil {
+	if _, err := r.Copy(context.Background(), to); err == nil {
 		t.Error("a changed document was copied")
 	}
 }

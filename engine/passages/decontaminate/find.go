@@ -17,7 +17,6 @@ import (
 	"ndd/engine/corpus/document"
 	"ndd/engine/corpus/ingest"
 	"ndd/engine/corpus/simhash"
-	"ndd/engine/near/dedup"
 	"ndd/engine/storage/disk"
 	"ndd/engine/storage/spill"
 )
@@ -42,9 +41,8 @@ type Document struct {
 
 // A Result holds the hits in a corpus. It must be closed.
 type Result struct {
-	Sets []Set      // of the items, with what was met
-	Met  int        // documents with hits
-	Work dedup.Work // of Copy; may be nil
+	Sets []Set // of the items, with what was met
+	Met  int   // documents with hits
 
 	x       *Items
 	inputs  []string
