@@ -62,3 +62,23 @@ func TestNoID(t *testing.T) {
 		}
 	}
 }
+
+// TestNameless: a column without a name, as data frames write their index, is neither the ID nor the text.
+func TestNameless(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.csv")
+	must.Do(t, os.WriteFile(path, []byte(",text\n7,one\n8,two\n"), 0o644))
+	var ids []string
+	for doc, err := range Read(t.Context(), []string{path}, Options{}, nil) {
+		must.Do(t, err)
+		ids = append(ids, strings.TrimPrefix(doc.ID, path))
+	}
+	if len(ids) != 2 || ids[0] == "7" || ids[0] == ids[1] {
+		t.Errorf("IDs %q", ids)
+	}
+	must.Do(t, os.WriteFile(path, []byte(",other\n7,one\n"), 0o644))
+	for doc, err := range Read(t.Context(), []string{path}, Options{}, nil) {
+		if fields, ok := errors.AsType[*FieldError](err); !ok {
+			t.Errorf("no text: %+v, %v", doc, fields)
+		}
+	}
+}

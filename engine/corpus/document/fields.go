@@ -63,7 +63,13 @@ type recordColumns struct {
 func (o *Options) columns(names []string, find func(string) int, has func(string) bool) (c recordColumns, err error) {
 	c.names = names
 	c.Fields, _ = o.choose(has)
-	c.text, c.id = find(c.Text), find(c.ID)
+	c.text, c.id = -1, -1
+	if c.Text != "" { // no column is chosen, even one without a name
+		c.text = find(c.Text)
+	}
+	if c.ID != "" {
+		c.id = find(c.ID)
+	}
 	for _, names := range o.ValueFields {
 		var list []int
 		for _, name := range names {
