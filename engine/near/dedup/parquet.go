@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"math"
 	"slices"
 
 	"github.com/parquet-go/parquet-go"
@@ -201,10 +200,7 @@ func (c *columnCopy) copy(from *columns.File, g *columnGroup, to parquet.RowWrit
 	rows := from.RowGroup(g.rows).Rows()
 	defer rows.Close()
 	buffer := make([]parquet.Row, c.together)
-	left := g.rows.To - g.rows.From
-	if g.rows.To == from.Rows(g.rows.Group) {
-		left = math.MaxInt64 // nothing may follow
-	}
+	left := g.rows.To - g.rows.From // with the last row the library reads what follows it
 	for {
 		n, err := rows.ReadRows(buffer[:min(left, int64(len(buffer)))])
 		if err != nil && !errors.Is(err, io.EOF) {

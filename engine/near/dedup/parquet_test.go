@@ -232,6 +232,24 @@ func TestCopyRanges(t *testing.T) {
 	}
 }
 
+// TestCopyRest: the last range of a row group is read to the end of its columns: what follows the last row is an error.
+func TestCopyRest(t *testing.T) {
+	var b bytes.Buffer
+	must.Do(t, parquet.Write(&b, []struct{ N int64 }{{1}, {2}, {3}}))
+	original := withFooter(t, b.Bytes(), func(m *format.FileMetaData) {
+		m.RowGroups[0].Columns[0].MetaData.TotalCompressedSize += 20
+	})
+	for _, rangeBytes := range []int{100, 1 << 20} {
+		p, err := newPackers(1, blockBytes)
+		must.Do(t, err)
+		p.rangeBytes = rangeBytes
+		in := &document.Content{Columns: bytes.NewReader(original), Size: int64(len(original))}
+		if err := p.copyColumns(t.Context(), io.Discard, in, []int64{1}, nil, nil); err == nil || !strings.Contains(err.Error(), "page 2") {
+			t.Errorf("ranges of %d bytes: %v", rangeBytes, err)
+		}
+	}
+}
+
 func open(t *testing.T, raw []byte) *parquet.File {
 	t.Helper()
 	f, err := parquet.OpenFile(bytes.NewReader(raw), int64(len(raw)))
@@ -241,6 +259,18 @@ func open(t *testing.T, raw []byte) *parquet.File {
 
 func metadata(t *testing.T, raw []byte) *format.FileMetaData { return open(t, raw).Metadata() }
 func schema(t *testing.T, raw []byte) string                 { return open(t, raw).Schema().String() }
+
+// withFooter returns a file with its footer changed.
+func withFooter(t *testing.T, raw []byte, change func(m *format.FileMetaData)) []byte {
+	t.Helper()
+	m := metadata(t, raw)
+	change(m)
+	footer, err := thrift.Marshal(new(thrift.CompactProtocol), m)
+	must.Do(t, err)
+	pages := len(raw) - 8 - int(binary.LittleEndian.Uint32(raw[len(raw)-8:]))
+	raw = append(slices.Clone(raw[:pages]), footer...)
+	return append(binary.LittleEndian.AppendUint32(raw, uint32(len(footer))), "PAR1"...)
+}
 
 // TestCopyUnjudged: what could not be judged is copied as it is, and said; asked to, it is left
 // out. What has nothing to lose is copied byte for byte.
@@ -291,20 +321,15 @@ func TestCopyForeignColumns(t *testing.T) {
 		t.Fatal(err)
 	}
 	must.Do(t, w.Close())
-	raw := b.Bytes()
-	m := *metadata(t, raw)
-	footer := int(binary.LittleEndian.Uint32(raw[len(raw)-8:]))
-	m.RowGroups[0].Columns[0].MetaData.Encoding = []format.Encoding{format.RLE, format.Plain}
-	empty := m.RowGroups[0]
-	empty.NumRows, empty.TotalByteSize = 0, 0
-	empty.Columns = slices.Clone(empty.Columns)
-	of := &empty.Columns[0].MetaData
-	of.NumValues, of.DataPageOffset, of.TotalCompressedSize = 0, 0, 0
-	m.RowGroups = append(m.RowGroups, empty)
-	changed, err := thrift.Marshal(new(thrift.CompactProtocol), &m)
-	must.Do(t, err)
-	raw = append(slices.Clone(raw[:len(raw)-8-footer]), changed...)
-	raw = append(binary.LittleEndian.AppendUint32(raw, uint32(len(changed))), "PAR1"...)
+	raw := withFooter(t, b.Bytes(), func(m *format.FileMetaData) {
+		m.RowGroups[0].Columns[0].MetaData.Encoding = []format.Encoding{format.RLE, format.Plain}
+		empty := m.RowGroups[0]
+		empty.NumRows, empty.TotalByteSize = 0, 0
+		empty.Columns = slices.Clone(empty.Columns)
+		of := &empty.Columns[0].MetaData
+		of.NumValues, of.DataPageOffset, of.TotalCompressedSize = 0, 0, 0
+		m.RowGroups = append(m.RowGroups, empty)
+	})
 	write(t, map[string][]byte{"in.parquet": raw})
 	r := found(t, read(t, "in.parquet", ingest.Config{Document: document.Options{TextField: "meta.text"}},
 		ReadOptions{}), Options{K: 0})
