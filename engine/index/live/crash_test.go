@@ -230,8 +230,11 @@ func TestNearIsDurable(t *testing.T) {
 				t.Error(err)
 			}
 		})
-		for g.waiting.Load() == 0 {
-			time.Sleep(time.Millisecond)
+		for began := time.Now(); g.waiting.Load() == 0; time.Sleep(time.Millisecond) {
+			if time.Since(began) > 10*time.Second {
+				close(g.open)
+				t.Fatal("an insert syncs no log")
+			}
 		}
 		if !late {
 			c = checking(t, x, rows.Doc{})

@@ -222,6 +222,30 @@ func TestErrors(t *testing.T) {
 	}
 }
 
+// TestBlockAgain: a block that could not be read is asked for again by the next call.
+func TestBlockAgain(t *testing.T) {
+	want, refused := content(1000), atomic.Bool{}
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodGet && !refused.Swap(true) {
+			w.WriteHeader(http.StatusForbidden)
+			return
+		}
+		w.Header().Set("ETag", `"1"`)
+		http.ServeContent(w, r, "", time.Unix(1e9, 0), bytes.NewReader(want))
+	}))
+	defer web.Close()
+	o, err := object.New(object.Config{HTTP: web.Client()}).Open(t.Context(), web.URL+"/x")
+	must.Do(t, err)
+	defer o.Close()
+	p := make([]byte, 100)
+	if _, err := o.ReadAt(p, 10); err == nil {
+		t.Error("a refused block was read")
+	}
+	if n, err := o.ReadAt(p, 10); err != nil || !bytes.Equal(p[:n], want[10:110]) {
+		t.Errorf("again: %d bytes, %v", n, err)
+	}
+}
+
 // TestList lists prefixes as folders, and patterns.
 func TestList(t *testing.T) {
 	s := bucket.New(t)
