@@ -90,7 +90,7 @@ func Merge(ctx context.Context, dir string, o Options) (segments int, deleted ui
 	if err := x.copyTo(ctx, w); err != nil {
 		return 0, 0, err
 	}
-	if _, _, err := w.Commit(ctx); err != nil {
+	if _, err := w.Commit(ctx); err != nil {
 		return 0, 0, err
 	}
 	return segments, deleted, w.sweep()

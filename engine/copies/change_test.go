@@ -110,7 +110,7 @@ func TestMerge(t *testing.T) {
 			sets.Site = siteOf(i)
 			must.Do(t, w.Add(id(i), sets))
 		}
-		_, _, err = w.Commit(context.Background())
+		_, err = w.Commit(context.Background())
 		must.Do(t, err)
 		if n, missing, err := Delete(context.Background(), dir, append(gone, "nobody", "nobody"),
 			o); n != len(gone) || len(missing) != 1 || err != nil {
@@ -166,7 +166,7 @@ func TestConflicts(t *testing.T) {
 		}
 		if conflict == rows.Refuse {
 			must.Do(t, w.Abort())
-		} else if _, r, err := w.Commit(context.Background()); err != nil || r.Taken != 2 ||
+		} else if r, err := w.Commit(context.Background()); err != nil || r.Taken != 2 ||
 			!slices.Equal(r.TakenIDs, []string{id(0), id(0)}) {
 			t.Fatalf("%d: %+v, %v", conflict, r, err)
 		} else if err := w.Abort(); err != nil {
@@ -201,7 +201,7 @@ func TestReplaceAll(t *testing.T) {
 			}
 			must.Do(t, w.Add(id(0), signer.Sign(text)))
 		}
-		_, _, err = w.Commit(context.Background())
+		_, err = w.Commit(context.Background())
 		must.Do(t, err)
 		must.Do(t, w.Abort())
 	}
@@ -255,7 +255,7 @@ func TestFaults(t *testing.T) {
 				return err
 			}
 		}
-		_, _, err = w.Commit(context.Background())
+		_, err = w.Commit(context.Background())
 		return err
 	}
 	for name, c := range map[string]struct {

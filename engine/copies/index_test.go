@@ -59,7 +59,7 @@ func write(t testing.TB, w *IndexWriter, o Options, texts []string, from int) {
 		sets.Site = siteOf(from + i)
 		must.Do(t, w.Add(id(from+i), sets))
 	}
-	if _, _, err := w.Commit(context.Background()); err != nil {
+	if _, err := w.Commit(context.Background()); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.Abort(); err != nil { // nothing, behind Commit

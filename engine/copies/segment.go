@@ -47,10 +47,10 @@ func (w *segmentWriter) append(id string, s Sets) error {
 }
 
 // commit writes the rest and gives the file its name.
-func (w *segmentWriter) commit(ctx context.Context) (stats map[Method]lists.Stats, err error) {
+func (w *segmentWriter) commit(ctx context.Context) error {
 	ends, err := w.ids.Close()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	w.file.Section("names.ends")
 	w.file.Write(store.Bytes64(ends))
@@ -62,23 +62,22 @@ func (w *segmentWriter) commit(ctx context.Context) (stats map[Method]lists.Stat
 		w.file.Write(store.Bytes64(w.sites))
 	}
 	head := segmentHead{Documents: uint64(len(w.few))}
-	stats = map[Method]lists.Stats{}
 	slices.SortFunc(w.methods, func(a, b methodIndex) int { return cmp.Compare(order(a.method), order(b.method)) })
 	for i := range w.methods {
 		m := &w.methods[i]
 		head.Methods = append(head.Methods, m.method)
-		if stats[m.method], err = w.method(ctx, m); err != nil {
-			return nil, err
+		if err := w.method(ctx, m); err != nil {
+			return err
 		}
 	}
 	w.file.Section("manifest")
 	if err := writeJSON(w.file, &head); err != nil {
-		return nil, err
+		return err
 	}
-	return stats, w.file.Commit()
+	return w.file.Commit()
 }
 
-func (w *segmentWriter) method(ctx context.Context, m *methodIndex) (lists.Stats, error) {
+func (w *segmentWriter) method(ctx context.Context, m *methodIndex) error {
 	w.file.Section(string(m.method) + ".rows")
 	rows := []byte{}
 	before := uint32(0)
@@ -89,13 +88,13 @@ func (w *segmentWriter) method(ctx context.Context, m *methodIndex) (lists.Stats
 	w.file.Write(rows)
 	sets, err := m.builder.Sets(ctx, w.o.Threads)
 	if err != nil {
-		return lists.Stats{}, err
+		return err
 	}
-	stats, err := lists.Write(ctx, w.file, string(m.method), sets, lists.Options{Threads: w.o.Threads, Room: w.o.Room})
-	if err != nil {
-		return stats, err
+	o := lists.Options{Threads: w.o.Threads, Room: w.o.Room}
+	if err := lists.Write(ctx, w.file, string(m.method), sets, o); err != nil {
+		return err
 	}
-	return stats, m.builder.Close()
+	return m.builder.Close()
 }
 
 func (w *segmentWriter) abort() error {
@@ -210,8 +209,8 @@ func (s *segment) openMethod(m Method) (*segmentMethod, error) {
 	if x.lists, err = lists.Open(s.file, string(m)); err != nil {
 		return nil, err
 	}
-	if x.lists.Stats().Documents != len(x.rows) {
-		return nil, rows.Corrupt(0, "%d documents, and %d in the lists", len(x.rows), x.lists.Stats().Documents)
+	if x.lists.Documents() != len(x.rows) {
+		return nil, rows.Corrupt(0, "%d documents, and %d in the lists", len(x.rows), x.lists.Documents())
 	}
 	return x, nil
 }

@@ -8,7 +8,6 @@ import (
 	"io"
 	"path/filepath"
 
-	"ndd/engine/copies/lists"
 	"ndd/engine/index/live/rows"
 	"ndd/engine/storage/disk"
 	"ndd/engine/storage/generations"
@@ -129,21 +128,21 @@ func (w *IndexWriter) NeedBytes() uint64 {
 }
 
 // Commit writes the documents and makes them part of the index.
-func (w *IndexWriter) Commit(ctx context.Context) (stats map[Method]lists.Stats, r Report, err error) {
+func (w *IndexWriter) Commit(ctx context.Context) (r Report, err error) {
 	at := w.current()
 	at.Entry = generations.EntryOf(w.segment.file, at.File)
 	at.Bytes = 0 // which manifests of copies do not have
 	at.Documents = uint64(w.segment.report.Documents)
-	if stats, err = w.segment.commit(ctx); err != nil {
-		return nil, r, err
+	if err := w.segment.commit(ctx); err != nil {
+		return r, err
 	}
 	if err := w.publish(); err != nil {
-		return nil, r, err
+		return r, err
 	}
 	if w.folder != nil {
 		err = w.folder.Commit()
 	}
-	return stats, w.segment.report, err
+	return w.segment.report, err
 }
 
 // Abort discards the documents unless they were committed.
@@ -217,23 +216,21 @@ func (x *Index) open(ctx context.Context, m *ManifestSegment, threads int) error
 }
 
 // CheckSegment reads and compares all content of the file of postings at path, and returns the
-// number of its documents and the sizes of each method's lists.
-func CheckSegment(ctx context.Context, path string, threads int) (documents uint64,
-	stats map[Method]lists.Stats, err error) {
+// number of its documents.
+func CheckSegment(ctx context.Context, path string, threads int) (documents uint64, err error) {
 	f, err := store.Open(path, store.KindPostings)
 	if err != nil {
-		return 0, nil, err
+		return 0, err
 	}
 	s, err := openSegment(ctx, f, threads)
 	if err != nil {
-		return 0, nil, err
+		return 0, err
 	}
 	defer s.close()
-	x := Index{segments: []*segment{s}}
 	if err := s.check(ctx); err != nil {
-		return 0, nil, fmt.Errorf("%s: %w", path, err)
+		return 0, fmt.Errorf("%s: %w", path, err)
 	}
-	return s.head.Documents, x.Stats(), nil
+	return s.head.Documents, nil
 }
 
 // Recipe returns how the index's signatures were made.
@@ -257,19 +254,6 @@ func (x *Index) Deleted() (n uint64) {
 
 // Segments returns the number of segments.
 func (x *Index) Segments() int { return len(x.segments) }
-
-// Stats returns the sizes of the lists of each method, over all segments.
-func (x *Index) Stats() map[Method]lists.Stats {
-	all := map[Method]lists.Stats{}
-	for _, s := range x.segments {
-		for m, l := range s.methods {
-			sum := all[m]
-			sum.Add(l.lists.Stats())
-			all[m] = sum
-		}
-	}
-	return all
-}
 
 // Check reads all content and compares its parts.
 func (x *Index) Check(ctx context.Context) error {

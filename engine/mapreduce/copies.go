@@ -82,7 +82,7 @@ func (j CopiesDocs) mapPart(ctx context.Context, t *task) error {
 		return err
 	}
 	var index store.Memory
-	if _, err := lists.Write(ctx, &index, "", sets, lists.Options{Threads: t.Threads}); err != nil {
+	if err := lists.Write(ctx, &index, "", sets, lists.Options{Threads: t.Threads}); err != nil {
 		return err
 	}
 	x, err := lists.Open(index.Source(), "")

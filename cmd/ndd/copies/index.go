@@ -84,7 +84,7 @@ func buildCopies(ctx context.Context, g *cli.Globals, inputs []string, out, add 
 		return partly
 	}
 	bar := g.Progress.NewBar("building", 0, cli.CountUnit)
-	_, report, err := w.Commit(ctx)
+	report, err := w.Commit(ctx)
 	bar.End()
 	if err != nil {
 		return err

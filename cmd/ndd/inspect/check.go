@@ -184,7 +184,7 @@ func checkPart(ctx context.Context, g *cli.Globals, path string, kind store.Kind
 			return "", fmt.Errorf("%s: %w", path, err)
 		}
 	case store.KindPostings:
-		if _, _, err := copies.CheckSegment(ctx, path, g.Threads); err != nil {
+		if _, err := copies.CheckSegment(ctx, path, g.Threads); err != nil {
 			return "", err
 		}
 	}

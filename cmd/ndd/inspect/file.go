@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"maps"
 	"slices"
 	"text/tabwriter"
 	"time"
@@ -16,7 +15,6 @@ import (
 
 	"ndd/cmd/ndd/cli"
 	"ndd/engine/copies"
-	"ndd/engine/copies/lists"
 	"ndd/engine/corpus/ndf"
 	"ndd/engine/index/distribution"
 	"ndd/engine/index/live"
@@ -43,7 +41,7 @@ type file struct {
 	Design        string         `json:"design,omitempty"`
 	Bound         float64        `json:"bound_bits,omitempty"`
 	Tables        []tableInfo    `json:"tables,omitempty"`
-	Words         []string       `json:"words,omitempty"` // of a log, a file beside a segment, or postings
+	Words         []string       `json:"words,omitempty"` // of a log, or a file beside a segment
 
 	k              int
 	layout         string
@@ -135,9 +133,7 @@ func (f *file) partOfIndex(ctx context.Context, kind store.Kind, counts *distrib
 		err = f.documents(s)
 	case store.KindPostings:
 		if counts != nil {
-			var stats map[copies.Method]lists.Stats
-			f.Documents, stats, err = copies.CheckSegment(ctx, f.Path, 1)
-			f.Words = listWords(stats)
+			f.Documents, err = copies.CheckSegment(ctx, f.Path, 1)
 		}
 	}
 	return cmp.Or(err, f.container(s, 0))
@@ -161,22 +157,6 @@ func (f *file) documents(s *store.File) error {
 			b.Earliest.Format(time.RFC3339), b.Latest.Format(time.RFC3339), humanize.Comma(int64(b.Rows-b.Expire))))
 	}
 	return nil
-}
-
-// listWords returns the sizes of the lists of each method in words.
-func listWords(stats map[copies.Method]lists.Stats) (lines []string) {
-	for _, m := range slices.Sorted(maps.Keys(stats)) {
-		s := stats[m]
-		line := fmt.Sprintf("%s: %s in %s, %s of one document, %s", m, cli.Number(s.Shared, "shared signature"),
-			cli.Number(s.Documents, "document"),
-			humanize.Comma(int64(s.Single)), cli.Number(s.Lists, "different list"))
-		if s.Documents > 0 {
-			line += fmt.Sprintf("; bytes per document: %.1f, and %.1f for signatures of one document",
-				float64(s.Bytes())/float64(s.Documents), float64(s.SingleBytes)/float64(s.Documents))
-		}
-		lines = append(lines, line)
-	}
-	return lines
 }
 
 // segment describes a segment with its tables.

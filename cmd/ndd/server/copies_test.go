@@ -42,7 +42,7 @@ func copiesBenchAt(t *testing.T) (*bench, string) {
 		sets.Site = copies.SiteOf(fmt.Sprintf("http://site%d.example/", i))
 		must.Do(t, w.Add(fmt.Sprintf("page-%d", i), sets))
 	}
-	_, _, err = w.Commit(context.Background())
+	_, err = w.Commit(context.Background())
 	must.Do(t, err)
 	b := start(t, newIndex(t, 3, defaultRecipe(), nil), "")
 	b.copies = &copySource{open: func(ctx context.Context) (*copies.Index, error) {
@@ -82,7 +82,7 @@ func TestCopiesReload(t *testing.T) {
 	must.Do(t, err)
 	signer, _ := copies.NewSigner(copies.Options{})
 	must.Do(t, w.Add("page-9", signer.Sign(orchard)))
-	_, _, err = w.Commit(context.Background())
+	_, err = w.Commit(context.Background())
 	must.Do(t, err)
 	w.Abort()
 	if got := ids(); fmt.Sprint(got) != "[page-0 page-2]" {

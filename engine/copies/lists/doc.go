@@ -44,8 +44,7 @@
 // half a block, about 0.3 us.
 //
 // A signature of one document is in no pair of these documents; but another document that is
-// compared with them may have it. So it is stored, apart, and what it takes is told apart
-// ([Stats]).
+// compared with them may have it. So it is stored, apart.
 //
 // # Cost
 //

@@ -47,7 +47,7 @@ func randomSets(random *rand.Rand, n int) (sets [][]uint64) {
 }
 
 // written returns the sections of sets.
-func written(t testing.TB, sets [][]uint64, o Options) (*store.Memory, Stats) {
+func written(t testing.TB, sets [][]uint64, o Options) *store.Memory {
 	t.Helper()
 	b := postings.NewBuilder(o.Room)
 	defer b.Close()
@@ -57,15 +57,14 @@ func written(t testing.TB, sets [][]uint64, o Options) (*store.Memory, Stats) {
 	s, err := b.Sets(context.Background(), 1)
 	must.Do(t, err)
 	to := new(store.Memory)
-	stats, err := Write(context.Background(), to, "words", s, o)
-	must.Do(t, err)
-	return to, stats
+	must.Do(t, Write(context.Background(), to, "words", s, o))
+	return to
 }
 
 // opened returns the stored lists of sets.
 func opened(t testing.TB, sets [][]uint64) *Lists {
 	t.Helper()
-	to, _ := written(t, sets, Options{})
+	to := written(t, sets, Options{})
 	l, err := Open(to.Source(), "words")
 	must.Do(t, err)
 	must.Do(t, l.Check(context.Background()))
@@ -161,12 +160,9 @@ func TestSearch(t *testing.T) {
 // TestSameBytes: the same sets make the same sections whatever the memory and the threads.
 func TestSameBytes(t *testing.T) {
 	sets := randomSets(rand.New(rand.NewPCG(1, 2)), 2000)
-	want, stats := written(t, sets, Options{})
+	want := written(t, sets, Options{})
 	for _, o := range []Options{{Threads: 3}, {Room: postings.Room{Bytes: 1 << 16, Dir: t.TempDir()}}} {
-		got, again := written(t, sets, o)
-		if again != stats {
-			t.Errorf("%+v, want %+v", again, stats)
-		}
+		got := written(t, sets, o)
 		for _, name := range sections {
 			a, err1 := want.Source().Section("words" + name)
 			b, err2 := got.Source().Section("words" + name)
@@ -183,8 +179,10 @@ func TestSameBytes(t *testing.T) {
 			postings += c
 		}
 	}
-	if stats.Single != single || stats.Postings != uint64(postings) || stats.Lists >= stats.Shared {
-		t.Errorf("%+v; %d signatures of one document, %d postings", stats, single, postings)
+	l, err := Open(want.Source(), "words")
+	must.Do(t, err)
+	if h := l.head; h.Single != single || h.Postings != uint64(postings) || h.Lists >= h.Shared {
+		t.Errorf("%+v; %d signatures of one document, %d postings", h, single, postings)
 	}
 }
 
@@ -210,8 +208,8 @@ func TestCommon(t *testing.T) {
 			t.Errorf("%d: %v, want %v", q, got, want)
 		}
 	}
-	if stats := l.Stats(); stats.ListBytes > 20_000/8*2+10_000*6 {
-		t.Errorf("%d bytes of lists: ranks that follow each other take a bit each", stats.ListBytes)
+	if n := len(l.lists.Data); n > 20_000/8*2+10_000*6 {
+		t.Errorf("%d bytes of lists: ranks that follow each other take a bit each", n)
 	}
 }
 
@@ -249,8 +247,8 @@ func TestBlockEnds(t *testing.T) {
 func TestEqualDocuments(t *testing.T) {
 	sets := [][]uint64{{1, 2}, nil, {1, 2}, {1, 3}, {1, 2}}
 	l := opened(t, sets)
-	if stats := l.Stats(); stats.Distinct != 2 || stats.Documents != 5 {
-		t.Errorf("%+v", stats)
+	if l.head.Distinct != 2 || l.Documents() != 5 {
+		t.Errorf("%+v", l.head)
 	}
 	got, _ := search(t, l, postings.Options{Threshold: 0.6, MaxDocuments: 100}, []uint64{1, 2})
 	if want := []postings.Match{{Doc: 0, Size: 2, Shared: 2}, {Doc: 2, Size: 2, Shared: 2},
@@ -277,7 +275,7 @@ func TestHostile(t *testing.T) {
 	for range 140 {
 		sets = append(sets, []uint64{1 << 40, rand.Uint64() | 1<<63})
 	}
-	to, _ := written(t, sets, Options{})
+	to := written(t, sets, Options{})
 	good := sourceOf{}
 	for _, name := range sections {
 		s, err := to.Source().Section("words" + name)

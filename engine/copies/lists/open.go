@@ -8,7 +8,7 @@ import (
 
 // Lists are stored lists.
 type Lists struct {
-	stats          Stats
+	head           heading
 	documents      documents
 	lists          store.Section
 	shared, single dictionary
@@ -23,50 +23,33 @@ func Open(from store.Source, name string) (_ *Lists, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := head.JSON(&l.stats); err != nil {
+	if err := head.JSON(&l.head); err != nil {
 		return nil, err
 	}
-	if l.stats.Documents < 0 || l.stats.Distinct < 0 {
+	if l.head.Documents < 0 || l.head.Distinct < 0 {
 		return nil, head.Corrupt(0, "a negative number of documents")
 	}
 	docs, err := from.Section(name + ".documents")
 	if err != nil {
 		return nil, err
 	}
-	if l.documents, err = openDocuments(docs, uint64(l.stats.Distinct), uint64(l.stats.Documents)); err != nil {
+	if l.documents, err = openDocuments(docs, uint64(l.head.Distinct), uint64(l.head.Documents)); err != nil {
 		return nil, err
 	}
 	if l.lists, err = from.Section(name + ".lists"); err != nil {
 		return nil, err
 	}
-	if l.shared, err = openDictionary(from, name+".shared", l.stats.Shared); err != nil {
+	if l.shared, err = openDictionary(from, name+".shared", l.head.Shared); err != nil {
 		return nil, err
 	}
-	if l.single, err = openDictionary(from, name+".single", l.stats.Single); err != nil {
+	if l.single, err = openDictionary(from, name+".single", l.head.Single); err != nil {
 		return nil, err
 	}
-	l.stats.DocumentBytes, l.stats.ListBytes = uint64(len(docs.Data)), uint64(len(l.lists.Data))
-	l.stats.SharedBytes = uint64(len(l.shared.data.Data) + 8*len(l.shared.index))
-	l.stats.SingleBytes = uint64(len(l.single.data.Data) + 8*len(l.single.index))
 	return l, nil
 }
 
-// Stats returns how large the lists are.
-func (l *Lists) Stats() Stats { return l.stats }
-
-// Add adds the figures of other lists.
-func (s *Stats) Add(other Stats) {
-	s.Documents += other.Documents
-	s.Distinct += other.Distinct
-	s.Shared += other.Shared
-	s.Single += other.Single
-	s.Postings += other.Postings
-	s.Lists += other.Lists
-	s.DocumentBytes += other.DocumentBytes
-	s.ListBytes += other.ListBytes
-	s.SharedBytes += other.SharedBytes
-	s.SingleBytes += other.SingleBytes
-}
+// Documents returns how many documents the lists are of, those without a signature included.
+func (l *Lists) Documents() int { return l.head.Documents }
 
 // Check reads all signatures and lists, and compares them with the documents: each must be as large
 // as it is said to be.

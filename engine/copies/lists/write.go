@@ -12,21 +12,15 @@ import (
 	"ndd/engine/storage/store"
 )
 
-// Stats are the sizes of stored lists.
-type Stats struct {
+// A heading says how much there is in stored lists. It is their last section, in JSON.
+type heading struct {
 	Documents int    `json:"documents"` // numbers of documents are below this
 	Distinct  int    `json:"distinct"`  // sets that are not empty: documents with a rank
 	Shared    uint64 `json:"shared"`    // signatures of at least two of these
 	Single    uint64 `json:"single"`    // signatures of one
 	Postings  uint64 `json:"postings"`  // documents of shared signatures
 	Lists     uint64 `json:"lists"`     // different ones
-
-	// The bytes of the sections: SingleBytes are those of the signatures of one document.
-	DocumentBytes, ListBytes, SharedBytes, SingleBytes uint64 `json:"-"`
 }
-
-// Bytes returns the bytes of all but the signatures of one document.
-func (s *Stats) Bytes() uint64 { return s.DocumentBytes + s.ListBytes + s.SharedBytes }
 
 // Options configures Write. The zero value is a thread, the system's disk and no limit.
 type Options struct {
@@ -37,26 +31,27 @@ type Options struct {
 // Write writes the index of sets as sections whose names begin with name. Sections that are not
 // next wait in temporary files. The same sets make the same bytes, whatever the options. The error
 // is of ctx, to, or of a temporary file.
-func Write(ctx context.Context, to store.Sink, name string, s *postings.Sets, o Options) (_ Stats, err error) {
+func Write(ctx context.Context, to store.Sink, name string, s *postings.Sets, o Options) (err error) {
 	defer store.CatchFault(&err)()
 	d := rank(s)
-	w := &writer{to: to, stats: Stats{Documents: s.Documents, Distinct: len(d.docs)}, room: o.Room}
+	w := &writer{to: to, head: heading{Documents: s.Documents, Distinct: len(d.docs)}, room: o.Room}
 	defer func() { err = errors.Join(err, w.close()) }()
 	if err := w.open(); err != nil {
-		return w.stats, err
+		return err
 	}
 	to.Section(name + ".lists")
 	if err := w.signatures(ctx, s, &d, o); err != nil {
-		return w.stats, err
+		return err
 	}
-	return w.stats, w.sections(name, &d)
+	return w.sections(name, &d)
 }
 
 // A writer is the state of Write.
 type writer struct {
 	to             store.Sink
 	room           postings.Room
-	stats          Stats
+	head           heading
+	listBytes      uint64
 	shared, single dictionaryWriter
 	spools         [2]*spill.Run[uint8] // of these
 	lists          listWriter
@@ -119,12 +114,12 @@ func (w *writer) signatures(ctx context.Context, s *postings.Sets, d *documents,
 // signature writes one signature.
 func (w *writer) signature(hash uint64, ranks []uint32) error {
 	if len(ranks) == 1 {
-		w.stats.Single++
+		w.head.Single++
 		return w.single.add(term{hash, uint64(ranks[0])})
 	}
 	slices.Sort(ranks)
-	w.stats.Shared++
-	w.stats.Postings += uint64(len(ranks))
+	w.head.Shared++
+	w.head.Postings += uint64(len(ranks))
 	at, err := w.list(ranks)
 	if err != nil {
 		return err
@@ -139,12 +134,12 @@ func (w *writer) list(ranks []uint32) (at uint64, err error) {
 	if slices.Equal(known.bytes, w.encoded) {
 		return known.at, nil
 	}
-	at = w.stats.ListBytes
+	at = w.listBytes
 	if len(w.encoded) <= knownBytes {
 		known.bytes, known.at = append(known.bytes[:0], w.encoded...), at
 	}
-	w.stats.Lists++
-	w.stats.ListBytes += uint64(len(w.encoded))
+	w.head.Lists++
+	w.listBytes += uint64(len(w.encoded))
 	_, err = w.to.Write(w.encoded)
 	return at, err
 }
@@ -178,15 +173,12 @@ func (w *writer) sections(name string, d *documents) error {
 			return err
 		}
 	}
-	w.stats.SharedBytes = w.shared.bytes + 8*uint64(len(w.shared.index))
-	w.stats.SingleBytes = w.single.bytes + 8*uint64(len(w.single.index))
 	w.to.Section(name + ".documents")
 	b := d.append(nil)
-	w.stats.DocumentBytes = uint64(len(b))
 	if _, err := w.to.Write(b); err != nil {
 		return err
 	}
-	head, err := json.Marshal(&w.stats)
+	head, err := json.Marshal(&w.head)
 	if err != nil {
 		return err
 	}
