@@ -256,9 +256,6 @@ func TestExplain(t *testing.T) {
 		if err != nil || len(e.A) != 1 || len(e.B) != 1 {
 			t.Fatalf("%s: %+v", m, e)
 		}
-		if e.A[0].Other != 0 || e.B[0].Other != 0 {
-			t.Errorf("%s: the passages do not lead to each other: %+v", m, e)
-		}
 		if e.A[0].Start < len(before)-10 || e.A[0].Start > len(before)+100 || e.A[0].End < len(a)-100 || e.B[0].Start > 100 ||
 			e.B[0].End > len(common)+10 {
 			t.Errorf("%s: %+v; the common text begins at %d and 0, and ends at %d and %d", m, e, len(before), len(a),
@@ -405,7 +402,7 @@ func TestInvalidText(t *testing.T) {
 				if i >= len(e.A) {
 					text = broken
 				}
-				if p.Start < 0 || p.Start >= p.End || p.End > len(text) || p.Other < -1 {
+				if p.Start < 0 || p.Start >= p.End || p.End > len(text) {
 					t.Fatalf("%s: passage %+v of %d bytes", m, p, len(text))
 				}
 			}

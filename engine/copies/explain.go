@@ -13,7 +13,6 @@ import (
 // A Passage is a part of a text that another one has too.
 type Passage struct {
 	Start, End int // bytes of the text
-	Other      int // the passage of the other text that has its first signature; -1 where that has none
 }
 
 // An Explanation is what two texts have in common by one method.
@@ -65,42 +64,7 @@ func (s *Signer) Explain(m Method, a, b string, gap int) (Explanation, error) {
 	e.A = extend(passages(sigsA, setB, gap), runsA, gap)
 	e.B = extend(passages(sigsB, setA, gap), runsB, gap)
 	e.CoveredA, e.CoveredB = covered(e.A, len(a)), covered(e.B, len(b))
-	lead(e.A, sigsA, e.B, sigsB)
-	lead(e.B, sigsB, e.A, sigsA)
 	return e, nil
-}
-
-// lead says for each passage of a text which passage of the other one has its first signature that
-// is in one.
-func lead(from []Passage, fromSigs []signature.Signature, to []Passage, toSigs []signature.Signature) {
-	places := map[uint64]int{} // of signatures: the first passage that has one
-	for i := range toSigs {
-		s := &toSigs[i]
-		if _, ok := places[s.Hash]; !ok {
-			if p := passageAt(to, int(s.Start), int(s.End)); p >= 0 {
-				places[s.Hash] = p
-			}
-		}
-	}
-	for i := range from {
-		from[i].Other = -1
-	}
-	for i := range fromSigs {
-		s := &fromSigs[i]
-		p := passageAt(from, int(s.Start), int(s.End))
-		if other, ok := places[s.Hash]; ok && p >= 0 && from[p].Other < 0 {
-			from[p].Other = other
-		}
-	}
-}
-
-// passageAt returns the passage that has some bytes, -1 for none.
-func passageAt(passages []Passage, start, end int) int {
-	i, _ := slices.BinarySearchFunc(passages, start+1, func(p Passage, at int) int { return cmp.Compare(p.Start, at) })
-	if i--; i >= 0 && passages[i].End >= end {
-		return i
-	}
-	return -1
 }
 
 // passages returns the places of those signatures that the other text has, merged.

@@ -3,7 +3,7 @@
 //
 //	copies.go, flags.go   the search among inputs, and what it is asked for
 //	index.go, change.go   an index: made, searched (--against), changed
-//	explain.go, page.go   --explain: two documents, and what they share, as a page
+//	explain.go            --explain: two documents, and the passages that they share
 package copies
 
 import (
@@ -71,7 +71,7 @@ them only.
 Documents with the same ID are taken for one: their pairs are counted and not listed.
 
 --explain takes two IDs after the inputs and shows the passages that both documents
-have, as text, or with -o FILE.html as an HTML page with both side by side.
+have: where they begin and end, in bytes, and the beginning of each.
 
 --method-file names a file of settings for research, a line each, such as 'chain = 3';
 lines that begin with # are comments. There are, with their defaults:
@@ -82,7 +82,7 @@ lines that begin with # are comments. There are, with their defaults:
   ndd copies --method winnow --threshold 0.8 -o pairs.tsv crawl.jsonl.zst
   ndd copies --against library new.jsonl
   echo 'same-site = skip' >other-sites; ndd copies --site url --method-file other-sites crawl.jsonl.zst
-  ndd copies --explain -o both.html crawl.jsonl.zst https://example.org/a https://example.org/b`,
+  ndd copies --explain crawl.jsonl.zst https://example.org/a https://example.org/b`,
 		Args: cli.SomeArgs("INPUT"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := f.check(g); err != nil {
@@ -107,7 +107,7 @@ lines that begin with # are comments. There are, with their defaults:
 	fl.StringVar(&f.against, "against", "", "index to compare the documents with, instead of with each other")
 	fl.BoolVar(&f.explain, "explain", false,
 		"show the passages that two documents share; the last two arguments are their IDs")
-	cli.FormerFlags(cmd, map[string]string{"page": "give --explain -o FILE.html"})
+	cli.FormerFlags(cmd, map[string]string{"page": "--explain writes text"})
 	cmd.AddCommand(newCopiesBuild(g), newCopiesMerge(g), newCopiesDelete(g))
 	return cmd
 }
