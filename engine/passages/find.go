@@ -13,6 +13,7 @@ import (
 	"ndd/engine/corpus/document"
 	"ndd/engine/corpus/ingest"
 	"ndd/engine/corpus/simhash"
+	"ndd/engine/storage/store"
 )
 
 // prepared is a document on its way to the spool, with its marks.
@@ -192,25 +193,19 @@ func (p prepared) record() ingest.Record {
 
 // keptUnits is the inverse of record.
 func keptUnits(of ingest.Record) prepared {
-	b := of.Payload
-	next := func() uint64 {
-		v, n := binary.Uvarint(b)
-		b = b[max(n, 1):] // a number that makes no sense comes to the end at last
-		return v
-	}
+	b := store.Fields(of.Payload)
 	of.Payload = nil
-	p := prepared{of: of, chars: int(next())}
+	p := prepared{of: of, chars: int(b.Uvarint())}
 	at := point{}
-	for range next() {
-		at = point{at[0] + next(), at[1] + next()}
+	for range b.Uvarint() {
+		at = point{at[0] + b.Uvarint(), at[1] + b.Uvarint()}
 		p.points = append(p.points, at)
 	}
 	p.atoms = len(p.points)
 	atom := uint64(0)
-	for range next() {
-		atom += next()
-		p.units = append(p.units, [3]uint64{binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[8:]), atom})
-		b = b[16:]
+	for range b.Uvarint() {
+		atom += b.Uvarint()
+		p.units = append(p.units, [3]uint64{b.Word(), b.Word(), atom})
 	}
 	return p
 }

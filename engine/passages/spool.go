@@ -7,6 +7,7 @@ import (
 	"sort"
 
 	"ndd/engine/storage/spill"
+	"ndd/engine/storage/store"
 )
 
 // A spool keeps documents that were read in temporary files: their names
@@ -127,7 +128,7 @@ func (s *spool) behind(row int) uint64 {
 // appendHead appends the head of a document.
 func appendHead(dst []byte, p *prepared) []byte {
 	for _, name := range []string{p.of.ID, p.of.Source} {
-		dst = append(binary.AppendUvarint(dst, uint64(len(name))), name...)
+		dst = store.AppendText(dst, name)
 	}
 	for _, n := range []int{p.of.Line, p.of.TextBytes, p.chars} {
 		dst = binary.AppendUvarint(dst, uint64(n))
@@ -146,20 +147,9 @@ type head struct {
 
 // at returns the head of a row.
 func (s *spool) at(row int) (h head) {
-	b := s.head[s.entries[row][0]:]
-	next := func() int {
-		v, n := binary.Uvarint(b)
-		b = b[n:]
-		return int(v)
-	}
-	name := func() string {
-		n := next()
-		s := asString(b[:n])
-		b = b[n:]
-		return s
-	}
-	h.Row, h.ID, h.Source, h.Line, h.TextBytes, h.chars = row, name(), name(), next(), next(), next()
-	h.hash = binary.LittleEndian.Uint64(b)
+	b := store.Fields(s.head[s.entries[row][0]:])
+	h.Row, h.ID, h.Source = row, asString(b.Text()), asString(b.Text())
+	h.Line, h.TextBytes, h.chars, h.hash = int(b.Uvarint()), int(b.Uvarint()), int(b.Uvarint()), b.Word()
 	h.atom = s.entries[row][1]
 	h.atoms = int(s.behind(row) - h.atom)
 	return h

@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	"ndd/engine/storage/spill"
+	"ndd/engine/storage/store"
 )
 
 // A Place is where a document was read.
@@ -61,7 +62,7 @@ const (
 // append adds a record. The error is a [spill.Error].
 func (f *records) append(r record) error {
 	head, begin := byte(0), f.text.Len()
-	b := appendText(append(f.line[:0], 0), r.id)
+	b := store.AppendText(append(f.line[:0], 0), r.id)
 	switch r.place.File {
 	case "":
 	case r.id:
@@ -72,13 +73,13 @@ func (f *records) append(r record) error {
 	default:
 		head = recordFile
 		f.file, f.fileAt = r.place.File, begin+len(b)
-		b = appendText(b, r.place.File)
+		b = store.AppendText(b, r.place.File)
 	}
 	if slices.ContainsFunc(r.values, func(v string) bool { return v != "" }) {
 		head |= recordValues
 		b = binary.AppendUvarint(b, uint64(len(r.values)))
 		for _, v := range r.values {
-			b = appendText(b, v)
+			b = store.AppendText(b, v)
 		}
 	}
 	b = binary.AppendUvarint(b, uint64(r.place.Row))
@@ -90,10 +91,6 @@ func (f *records) append(r record) error {
 	}
 	b[0] = head
 	return cmp.Or(f.at.Append(uint64(begin)), f.text.AppendAll(b))
-}
-
-func appendText(b []byte, text string) []byte {
-	return append(binary.AppendUvarint(b, uint64(len(text))), text...)
 }
 
 // of returns the record of a row, an empty one where there are none. Its texts are valid until the corpus
@@ -121,40 +118,26 @@ func (f *records) all(yield func(Row, record) bool) {
 
 // read returns the record at a place, and where the next one is.
 func (f *records) read(at int) (r record, next int) {
-	head, rest := f.text.All[at], bytesOf(f.text.All[at+1:])
-	r.short, r.id = head&recordShort != 0, rest.text()
+	head, rest := f.text.All[at], store.Fields(f.text.All[at+1:])
+	r.short, r.id = head&recordShort != 0, asString(rest.Text())
 	switch {
 	case head&recordIsFile != 0:
 		r.place.File = r.id
 	case head&recordFile != 0:
-		r.place.File = rest.text()
+		r.place.File = asString(rest.Text())
 	case head&recordSameFile != 0:
-		file := bytesOf(f.text.All[at-int(rest.number()):])
-		r.place.File = file.text()
+		file := store.Fields(f.text.All[at-int(rest.Uvarint()):])
+		r.place.File = asString(file.Text())
 	}
 	if head&recordValues != 0 {
-		r.values = make([]string, rest.number())
+		r.values = make([]string, rest.Uvarint())
 		for i := range r.values {
-			r.values[i] = rest.text()
+			r.values[i] = asString(rest.Text())
 		}
 	}
-	r.place.Row, r.length = int64(rest.number()), uint32(rest.number())
+	r.place.Row, r.length = int64(rest.Uvarint()), uint32(rest.Uvarint())
 	return r, len(f.text.All) - len(rest)
 }
 
-// bytesOf are what is left of some records.
-type bytesOf []byte
-
-func (b *bytesOf) number() uint64 {
-	n, size := binary.Uvarint(*b)
-	*b = (*b)[size:]
-	return n
-}
-
-// text returns a text, in the memory of the bytes.
-func (b *bytesOf) text() string {
-	n := b.number()
-	text := (*b)[:n]
-	*b = (*b)[n:]
-	return unsafe.String(unsafe.SliceData(text), len(text))
-}
+// asString returns a text in the memory of the records.
+func asString(text []byte) string { return unsafe.String(unsafe.SliceData(text), len(text)) }

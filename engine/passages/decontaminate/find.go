@@ -19,6 +19,7 @@ import (
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/storage/disk"
 	"ndd/engine/storage/spill"
+	"ndd/engine/storage/store"
 )
 
 // A Hit is an item that a document holds.
@@ -151,33 +152,18 @@ func (m *matcher) prepare(doc *document.Document) prepared {
 	return p
 }
 
-// A reader takes numbers and texts from encoded ones.
-type reader struct{ b []byte }
-
-func (r *reader) next() int {
-	v, n := binary.Uvarint(r.b)
-	r.b = r.b[max(n, 1):] // a number that makes no sense comes to the end at last
-	return int(v)
-}
-
-func (r *reader) text() string {
-	n := r.next()
-	s := string(r.b[:n])
-	r.b = r.b[n:]
-	return s
-}
-
 // candidates calls each with the candidates that prepare encoded, as hits without a score, and their
 // spans, which are valid until each returns.
-func (r *reader) candidates(x *Items, each func(item int, h Hit, spans []span)) {
+func (x *Items) candidates(b *store.Fields, each func(item int, h Hit, spans []span)) {
 	var spans []span
-	for range r.next() {
-		item := r.next()
-		h := Hit{Item: &x.items[item], From: r.next(), To: r.next(), FromChar: r.next(), ToChar: r.next(), Longest: r.next(),
-			Answer: r.next() == 1}
+	next := func() int { return int(b.Uvarint()) }
+	for range next() {
+		item := next()
+		h := Hit{Item: &x.items[item], From: next(), To: next(), FromChar: next(), ToChar: next(), Longest: next(),
+			Answer: next() == 1}
 		spans = spans[:0]
-		for range r.next() {
-			spans = append(spans, span{r.next(), r.next()})
+		for range next() {
+			spans = append(spans, span{next(), next()})
 		}
 		each(item, h, spans)
 	}
@@ -196,14 +182,14 @@ func (p prepared) record() ingest.Record {
 
 // kept is the inverse of record.
 func kept(of ingest.Record) prepared {
-	r, gram := reader{of.Payload}, uint32(0)
+	b, gram := store.Fields(of.Payload), uint32(0)
 	of.Payload = nil
 	p := prepared{of: of}
-	for range r.next() {
-		gram += uint32(r.next())
+	for range b.Uvarint() {
+		gram += uint32(b.Uvarint())
 		p.grams = append(p.grams, gram)
 	}
-	p.candidates = r.b
+	p.candidates = b
 	return p
 }
 
@@ -251,10 +237,6 @@ func starts(text string) (n int) {
 	return n
 }
 
-func appendText(b []byte, s string) []byte {
-	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
-}
-
 // add adds the next document.
 func (r *Result) add(p prepared) error {
 	for _, g := range p.grams {
@@ -264,7 +246,8 @@ func (r *Result) add(p prepared) error {
 		return nil
 	}
 	possible := false
-	(&reader{p.candidates}).candidates(r.x, func(item int, h Hit, spans []span) {
+	list := store.Fields(p.candidates)
+	r.x.candidates(&list, func(item int, h Hit, spans []span) {
 		if h.Item.whole {
 			r.found[item]++
 		}
@@ -274,7 +257,7 @@ func (r *Result) add(p prepared) error {
 	if !possible {
 		return nil
 	}
-	b := appendText(appendText(nil, p.of.ID), p.of.Source)
+	b := store.AppendText(store.AppendText(nil, p.of.ID), p.of.Source)
 	b = binary.AppendUvarint(b, uint64(p.of.Line))
 	b = binary.LittleEndian.AppendUint64(b, p.of.Hash[0])
 	return r.spool.Append(append(b, p.candidates...))
@@ -353,11 +336,11 @@ func (r *Result) Documents() iter.Seq[Document] {
 
 // document returns a document with its hits.
 func (r *Result) document(g *goes) Document {
-	b := reader{r.all[g.at:]}
-	d := Document{ID: b.text(), Source: b.text(), Line: b.next()}
-	b.b = b.b[8:]
+	b := store.Fields(r.all[g.at:])
+	d := Document{ID: string(b.Text()), Source: string(b.Text()), Line: int(b.Uvarint())}
+	b.Word()
 	i := g.scores
-	b.candidates(r.x, func(_ int, h Hit, spans []span) {
+	r.x.candidates(&b, func(_ int, h Hit, spans []span) {
 		if h.Score = r.scores[i]; h.Score > 0 {
 			covered := 0
 			for _, s := range spans {
@@ -381,12 +364,11 @@ func (r *Result) count() {
 	met, answered := make([]bool, len(r.x.items)), make([]bool, len(r.x.items))
 	in := make([]int, len(r.Sets)) // for each set, the last document with hits, from 1
 	clear(r.weights)               // documents are counted now
-	for b := (reader{r.all}); len(b.b) > 0; {
-		g, scores, hit := goes{at: len(r.all) - len(b.b), scores: len(r.scores)}, r.scores, false
-		_, source, line := b.text(), b.text(), b.next()
-		g.line, g.hash = line, binary.LittleEndian.Uint64(b.b)
-		b.b = b.b[8:]
-		b.candidates(r.x, func(item int, h Hit, spans []span) {
+	for b := store.Fields(r.all); len(b) > 0; {
+		g, scores, hit := goes{at: len(r.all) - len(b), scores: len(r.scores)}, r.scores, false
+		_, source, line := b.Text(), string(b.Text()), int(b.Uvarint())
+		g.line, g.hash = line, b.Word()
+		r.x.candidates(&b, func(item int, h Hit, spans []span) {
 			score := r.score(item, spans, true)
 			if score < r.x.o.Threshold || r.isPhrase(item) {
 				r.scores = append(r.scores, 0)

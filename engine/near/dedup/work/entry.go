@@ -1,6 +1,7 @@
 package work
 
 import (
+	"bytes"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -8,6 +9,7 @@ import (
 	"ndd/engine/corpus/document"
 	"ndd/engine/corpus/ingest"
 	"ndd/engine/corpus/simhash"
+	"ndd/engine/storage/store"
 )
 
 // The bits of an entry's head.
@@ -45,17 +47,17 @@ func appendEntry(b []byte, e *ingest.Entry, source string) []byte {
 			s.Err = e.Skip.Err.Error()
 		}
 		data, _ := json.Marshal(s) // of strings and integers
-		return appendText(b, string(data))
+		return store.AppendText(b, string(data))
 	}
-	b = appendText(b, e.ID)
+	b = store.AppendText(b, e.ID)
 	if head&hasSource != 0 {
-		b = appendText(b, e.Source)
+		b = store.AppendText(b, e.Source)
 	}
 	if head&hasValues != 0 {
 		b = binary.AppendUvarint(b, uint64(len(e.Values)))
 		for _, v := range e.Values {
 			if b = append(b, bit(v.Found, 1)); v.Found {
-				b = appendText(b, v.Text)
+				b = store.AppendText(b, v.Text)
 			}
 		}
 	}
@@ -67,8 +69,8 @@ func appendEntry(b []byte, e *ingest.Entry, source string) []byte {
 	for _, n := range []int64{int64(e.Features), int64(e.TextBytes), e.Modified, int64(e.Line), int64(e.Repaired)} {
 		b = binary.AppendVarint(b, n)
 	}
-	if b = appendText(b, e.UnknownCharset); head&hasPayload != 0 {
-		b = appendText(b, string(e.Payload))
+	if b = store.AppendText(b, e.UnknownCharset); head&hasPayload != 0 {
+		b = store.AppendText(b, string(e.Payload))
 	}
 	return b
 }
@@ -80,16 +82,12 @@ func bit(set bool, b byte) byte {
 	return 0
 }
 
-func appendText(b []byte, text string) []byte {
-	return append(binary.AppendUvarint(b, uint64(len(text))), text...)
-}
-
 // errEntry is why a work file cannot be decoded.
 var errEntry = errors.New("an entry that makes no sense")
 
 // A decoder reads entries.
 type decoder struct {
-	b      []byte
+	store.Fields
 	source string // of the last document
 }
 
@@ -100,12 +98,11 @@ func (d *decoder) next() (e ingest.Entry, err error) {
 			err = errEntry
 		}
 	}()
-	head := d.b[0]
-	d.b = d.b[1:]
+	head := d.Byte()
 	e.IsUnit, e.NoID, e.OK = head&isUnit != 0, head&noID != 0, head&hasPrint != 0
 	if head&hasSkip != 0 {
 		var s skipped
-		if err := json.Unmarshal([]byte(d.text()), &s); err != nil {
+		if err := json.Unmarshal(d.Text(), &s); err != nil {
 			return e, errEntry
 		}
 		if s.Err != "" {
@@ -114,53 +111,27 @@ func (d *decoder) next() (e ingest.Entry, err error) {
 		e.Skip = &s.Skip
 		return e, nil
 	}
-	if e.ID = d.text(); head&hasSource != 0 {
-		d.source = d.text()
+	if e.ID = string(d.Text()); head&hasSource != 0 {
+		d.source = string(d.Text())
 	}
 	e.Source = d.source
 	if head&hasValues != 0 {
-		for range d.length() {
-			found := d.b[0] == 1
-			if d.b = d.b[1:]; found {
-				e.Values = append(e.Values, document.Value{Text: d.text(), Found: true})
+		for range d.Uvarint() {
+			if d.Byte() == 1 {
+				e.Values = append(e.Values, document.Value{Text: string(d.Text()), Found: true})
 			} else {
 				e.Values = append(e.Values, document.Value{})
 			}
 		}
 	}
-	e.Hash = [2]uint64{d.word(), d.word()}
+	e.Hash = [2]uint64{d.Word(), d.Word()}
 	if head&hasPrint != 0 {
-		e.Fingerprint = simhash.Fingerprint(d.word())
+		e.Fingerprint = simhash.Fingerprint(d.Word())
 	}
-	e.Features, e.TextBytes, e.Modified = int(d.number()), int(d.number()), d.number()
-	e.Line, e.Repaired = int(d.number()), int(d.number())
-	if e.UnknownCharset = d.text(); head&hasPayload != 0 {
-		e.Payload = []byte(d.text())
+	e.Features, e.TextBytes, e.Modified = int(d.Varint()), int(d.Varint()), d.Varint()
+	e.Line, e.Repaired = int(d.Varint()), int(d.Varint())
+	if e.UnknownCharset = string(d.Text()); head&hasPayload != 0 {
+		e.Payload = bytes.Clone(d.Text())
 	}
 	return e, nil
-}
-
-func (d *decoder) number() int64 {
-	n, size := binary.Varint(d.b)
-	d.b = d.b[size:]
-	return n
-}
-
-func (d *decoder) length() uint64 {
-	n, size := binary.Uvarint(d.b)
-	d.b = d.b[size:]
-	return n
-}
-
-func (d *decoder) word() uint64 {
-	v := binary.LittleEndian.Uint64(d.b)
-	d.b = d.b[8:]
-	return v
-}
-
-func (d *decoder) text() string {
-	n := d.length()
-	text := string(d.b[:n])
-	d.b = d.b[n:]
-	return text
 }

@@ -349,8 +349,8 @@ func (w *Folder) read(at place, yield func(ingest.Entry, error) bool) (err error
 	if err != nil {
 		return err
 	}
-	d := decoder{b: section.Data[at.from:at.to]}
-	for len(d.b) > 0 {
+	d := decoder{Fields: section.Data[at.from:at.to]}
+	for len(d.Fields) > 0 {
 		e, err := d.next()
 		if err != nil {
 			return errors.Join(err, store.ErrCorrupt)
