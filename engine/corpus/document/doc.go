@@ -12,15 +12,15 @@
 //
 //	inputs ──► files ──► stream ───────► units ─────────────────► documents
 //	           input.go  open.go         format.go: by table      extract.go
-//	           sorted    gzip, zstd,     blocks.go jsonl.go       charset.go html.go
-//	                     xz, bzip2 by    json.go csv.go warc.go   http.go
+//	           sorted    gzip, zstd,     jsonl.go json.go         charset.go html.go
+//	                     xz, bzip2 by    csv.go warc.go           http.go
 //	                     magic bytes     parquet.go
 //	           └─ Scan: one, with Decoders many ─┘└─── Extractor: many ───┘
 //	           └──────────────────────── Read: both ──────────────────────┘
 //
 // If Options.Decoders are given, several goroutines decompress the members of a gzip file or the frames
-// of a zstd file ahead of its reading (pieces.go), and cut blocks of lines and CSV records into units
-// (blocks.go). What Scan yields is the same.
+// of a zstd file (pieces.go), and decode the row groups of a Parquet file, ahead of its reading. What Scan
+// yields is the same.
 //
 // Finding and cutting is cheap; decoding, parsing and stripping markup is not, so it can be done
 // elsewhere: a [Unit] may move to another goroutine, which has an [Extractor]. [Read] does both in

@@ -11,63 +11,82 @@ import (
 
 // jsonLines yields one unit a line: of a JSON object, or of text. White space alone is no line.
 func (s *stream) jsonLines() error {
-	c := s.cutting(0, func(b []byte) int { return bytes.LastIndexByte(b, '\n') + 1 }, s.cutLines)
-	c.long = c.longLine
-	if err := c.each(func(u *cutUnit) error {
-		s.line, s.good, s.at = u.Line, u.From, u.To
-		if u.err != nil || s.format == Lines {
-			u.format = Text
-			return s.emitCut(u)
-		}
-		return s.object(u.raw, u.From, u.at)
-	}); err != nil {
+	l := lines{s: s}
+	if err := s.each(l.next); err != nil {
 		return err
 	}
 	return s.noText()
 }
 
-// cutLines cuts a block into lines.
-func (s *stream) cutLines(b *block) {
-	b.units = make([]cutUnit, 0, bytes.Count(b.raw, []byte("\n"))+1)
-	for at, end := 0, 0; at < len(b.raw); at = end {
-		end = len(b.raw)
-		if n := bytes.IndexByte(b.raw[at:], '\n'); n >= 0 {
-			end = at + n + 1
+// lines reads a stream line by line.
+type lines struct {
+	s     *stream
+	block []byte // memory of the last lines
+}
+
+// next yields the next line, if it is more than white space.
+func (l *lines) next() error {
+	s := l.s
+	from := s.at
+	s.line, s.good = s.line+1, from
+	line, err := l.read()
+	if err != nil {
+		return err
+	}
+	if from == 0 {
+		line = bytes.TrimPrefix(line, []byte(utf8Mark))
+	}
+	line = bytes.TrimLeftFunc(line, unicode.IsSpace)
+	at := s.at - int64(len(line))
+	switch line = bytes.TrimSpace(line); {
+	case len(line) == 0:
+		return nil
+	case s.format == Lines:
+		return s.emit(Unit{Line: s.line, From: from, To: s.at, at: at, format: Text, raw: line})
+	}
+	return s.object(line, from, at)
+}
+
+// read returns the next line with its end, which nobody writes to any more, io.EOF at the end of the file,
+// or the skip of a line beyond the limit, which it leaves behind.
+func (l *lines) read() (line []byte, err error) {
+	tooLong := false
+	for {
+		part, err := l.s.r.ReadSlice('\n')
+		l.s.at += int64(len(part))
+		if tooLong = tooLong || int64(len(line)+len(part)) > l.s.opts.MaxDocumentBytes; tooLong {
+			line = nil
+		} else {
+			line = l.extend(line, part)
 		}
-		b.lines++
-		u := cutUnit{Unit: Unit{Line: b.lines, From: int64(at), To: int64(end)}}
-		line := b.raw[at:end:end]
-		if b.from == 0 && at == 0 {
-			line = bytes.TrimPrefix(line, []byte(utf8Mark))
-		}
-		line = bytes.TrimLeftFunc(line, unicode.IsSpace)
-		u.at = int64(end - len(line))
-		u.raw = bytes.TrimSpace(line)
 		switch {
-		case int64(end-at) > s.opts.MaxDocumentBytes:
-			u.err = s.tooLarge(0)
-		case len(u.raw) == 0:
-			continue
+		case err == bufio.ErrBufferFull:
+		case err == nil, err == io.EOF && (tooLong || len(line) > 0):
+			if tooLong {
+				return nil, l.s.tooLarge(l.s.line)
+			}
+			return line, nil
+		default:
+			return nil, err
 		}
-		b.units = append(b.units, u)
 	}
 }
 
-// longLine makes a block of a line beyond the limit, which it leaves behind, or nil if reading fails.
-func (c *cutting) longLine(b *block) *block {
-	b.raw, b.size, c.rest = nil, int64(len(c.rest)), nil
-	for {
-		part, err := c.s.r.ReadSlice('\n')
-		b.size += int64(len(part))
-		if err == bufio.ErrBufferFull {
-			continue
-		}
-		if c.err = err; err != nil && err != io.EOF {
-			return nil
-		}
-		b.lines, b.units = 1, []cutUnit{{Unit{Line: 1, To: b.size}, c.s.tooLarge(0)}}
-		return b
+// linesBytes is how much memory is taken at a time for lines: much less than a batch of units has, since
+// the last unit that lies in a block keeps all of it.
+const linesBytes = 32 << 10
+
+// extend returns a line with one more part. A short line shares memory with those beside it.
+func (l *lines) extend(line, part []byte) []byte {
+	if len(line) > 0 || len(part) > linesBytes/4 {
+		return append(line, part...)
 	}
+	if len(part) > cap(l.block)-len(l.block) {
+		l.block = make([]byte, 0, linesBytes)
+	}
+	from := len(l.block)
+	l.block = append(l.block, part...)
+	return l.block[from:len(l.block):len(l.block)]
 }
 
 // object yields a JSON object that begins at at, behind white space from from on, and ends here. The

@@ -32,10 +32,8 @@ type Options struct {
 	// Meter, if not nil, counts files and bytes while they are read.
 	Meter *Meter
 
-	// Decoders, if not nil, decompress and cut parts of files while others are read.
+	// Decoders, if not nil, decompress and decode parts of files while others are read.
 	Decoders *Decoders
-
-	blockBytes int // of what is cut at a time; 0 is blockBytes
 }
 
 // DefaultMaxDocumentBytes is 64 MiB: longer than any book, short enough that a decompression bomb
@@ -61,9 +59,6 @@ func (o Options) withDefaults() (Options, error) {
 	}
 	if o.MaxDocumentBytes < 0 {
 		return o, fmt.Errorf("largest document of %d bytes: must not be negative", o.MaxDocumentBytes)
-	}
-	if o.blockBytes == 0 {
-		o.blockBytes = blockBytes
 	}
 	if o.Meter == nil {
 		o.Meter = &Meter{}

@@ -12,6 +12,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"ndd/engine/corpus/columns"
+	"ndd/engine/parallel"
 )
 
 // errNoFile is the error of a Parquet file that is not plain on disk: its index is at its end.
@@ -42,116 +43,115 @@ func (s *stream) parquetRows() error {
 	}
 	s.chosen(c.Fields)
 	g := &groups{s: s, file: file, columns: c, numbers: slices.Concat([]int{c.text, c.id}, slices.Concat(c.values...))}
-	for line := 0; g.more(); {
-		cutting := &cutting{s: s, read: g.fetch, cut: g.cut, line: line}
-		if err := cutting.each(g.take); err != errInOrder {
+	if d := s.opts.Decoders; d != nil {
+		g.ahead = &parallel.Queue[*rowGroup]{Room: &d.room, Max: d.ahead}
+		defer func() {
+			for g.ahead.Len() > 0 {
+				g.ahead.Remove()
+			}
+		}()
+	}
+	for n := range file.Groups() {
+		if err := g.group(n); err != nil {
 			return err
 		}
-		line = cutting.line
-		rows := cutting.blocks[0].rows
-		for i, b := range cutting.blocks[1:] {
-			g.ahead = slices.Insert(g.ahead, i, b.rows)
-		}
-		lost := false
-		if err := g.rows(file, rows, func(u cutUnit) error {
-			_, skipped := u.err.(*Skip)
-			lost = u.err != nil && !skipped
-			u.Line += line
-			return g.take(&u)
-		}); err != nil {
-			return err
-		}
-		line += int(rows.To - rows.From)
-		for lost && len(g.ahead) > 0 && g.ahead[0].Group == rows.Group {
-			line += int(g.ahead[0].To - g.ahead[0].From)
-			g.ahead = g.ahead[1:]
-		}
+		g.line += int(file.Rows(n))
 	}
 	return nil
 }
 
-// groups reads the row groups of a file, several ranges of rows at a time while there is room for all of
-// them.
+// groups reads the row groups of a file, several at a time while there is room for all of them.
 type groups struct {
 	s       *stream
 	file    *columns.File
 	columns recordColumns
-	numbers []int           // of text, ID and values; -1 where there is none
-	next    int             // the group behind those ahead
-	ahead   []columns.Range // that are fetched next
-	clones  sync.Pool       // of file
+	numbers []int                      // of text, ID and values; -1 where there is none
+	line    int                        // rows of the groups before
+	ahead   *parallel.Queue[*rowGroup] // nil without decoders
+	next    int                        // the group behind those ahead
+	clones  sync.Pool                  // of file
 }
 
-const (
-	rowBytes    = 400 // what a row takes beside its text, about
-	rangeBlocks = 4   // a range has about as many bytes as so many blocks
-)
-
-// more reports whether there are rows ahead, and finds out where the next ones can be divided.
-func (g *groups) more() bool {
-	if len(g.ahead) > 0 || g.next == g.file.Groups() {
-		return len(g.ahead) > 0
-	}
-	g.ahead = []columns.Range{g.file.Range(g.next)}
-	if g.s.opts.Decoders != nil {
-		of := slices.DeleteFunc(slices.Clone(g.numbers), func(n int) bool { return n < 0 })
-		g.ahead = g.file.Ranges(g.next, of, rangeBlocks*int64(g.s.opts.blockBytes))
-	}
-	g.next++
-	return true
+// A rowGroup is what the rows of a row group are.
+type rowGroup struct {
+	rows  []rowUnit
+	whole bool // all of them; else they are to be read in order
 }
 
-// need returns how many bytes a range takes in memory, by what it claims.
-func need(r columns.Range) int64 {
-	rows := r.To - r.From
-	if rows > math.MaxInt32 || r.Bytes < 0 || r.Bytes > math.MaxInt64/2 {
+// A rowUnit is the unit of a row, or a *[Skip], or why rows are lost and, as To, how many. Its line is that in
+// its row group.
+type rowUnit struct {
+	Unit
+	err error
+}
+
+// rowBytes is what a row takes beside its text, about.
+const rowBytes = 400
+
+// need returns how many bytes a row group takes in memory, by what it claims.
+func (g *groups) need(n int) int64 {
+	rows, size := g.file.Rows(n), g.file.Bytes(n)
+	if rows > math.MaxInt32 || size < 0 || size > math.MaxInt64/2 {
 		return math.MaxInt64
 	}
-	return rows*rowBytes + r.Bytes
+	return rows*rowBytes + size
 }
 
-// fetch is of a [cutting]. A range that needs more than half of all memory is read in order.
-func (g *groups) fetch(c *cutting) *block {
-	if !g.more() {
-		c.err = io.EOF
-		return nil
+// group yields what the rows of a group are, the next one in order.
+func (g *groups) group(n int) error {
+	g.decode(n)
+	if g.next > n {
+		defer g.ahead.Remove()
+		if group := g.ahead.First(); group.whole {
+			for i := range group.rows {
+				if err := g.take(group.rows[i]); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
 	}
-	b := &block{rows: g.ahead[0], held: need(g.ahead[0])}
-	g.ahead = g.ahead[1:]
-	if d := g.s.opts.Decoders; d == nil || b.held > d.bytes/2 {
-		b.inOrder, b.held, c.err = true, 0, errInOrder
-	} else if g.more() {
-		c.size = int(min(need(g.ahead[0]), math.MaxInt32, d.bytes))
-	}
-	return b
+	return g.rows(g.file, n, g.take)
 }
 
-// cut is of a [cutting]. A range that takes more memory than it claims is read in order.
-func (g *groups) cut(b *block) {
+// decode has row groups from one on decoded as far as there is room. One that needs more than half of all
+// memory is read in order.
+func (g *groups) decode(n int) {
+	for g.next = max(g.next, n); g.ahead != nil && g.next < g.file.Groups(); g.next++ {
+		number, need := g.next, g.need(g.next)
+		if need > g.ahead.Room.Max/2 || !g.ahead.Fits(need) {
+			return
+		}
+		group := new(rowGroup)
+		g.ahead.Add(group, need, func() int64 {
+			group.whole = g.fill(group, number, need)
+			return need
+		})
+	}
+}
+
+// fill decodes a row group, and returns false where it is damaged or takes more memory than it claims.
+func (g *groups) fill(to *rowGroup, n int, most int64) bool {
 	file, _ := g.clones.Get().(*columns.File)
 	if file == nil {
 		file = g.file.Clone()
 	}
 	defer g.clones.Put(file)
 	size := int64(0)
-	b.lines = int(b.rows.To - b.rows.From)
-	if err := g.rows(file, b.rows, func(u cutUnit) error {
-		if size += int64(u.Size()) + rowBytes; size > b.held {
-			return errInOrder
+	return g.rows(file, n, func(u rowUnit) error {
+		_, skipped := u.err.(*Skip)
+		if size += int64(u.Size()) + rowBytes; size > most || u.err != nil && !skipped {
+			return errStop
 		}
-		if _, skipped := u.err.(*Skip); u.err != nil && !skipped {
-			return errInOrder
-		}
-		b.units = append(b.units, u)
+		to.rows = append(to.rows, u)
 		return nil
-	}); err != nil {
-		b.units, b.inOrder = nil, true
-	}
+	}) == nil
 }
 
 // take yields what a row is.
-func (g *groups) take(u *cutUnit) error {
+func (g *groups) take(u rowUnit) error {
 	s := g.s
+	u.Line += g.line
 	s.line = u.Line
 	if skip, ok := u.err.(*Skip); ok {
 		skip.Line = u.Line
@@ -229,26 +229,26 @@ func withoutLists(schema *parquet.Schema, path []string) (steps []string) {
 	return steps
 }
 
-// rows calls yield with what each row of a range is, and at the first that cannot be read with the error
-// and, as To, the number of rows that are lost, up to the end of its group.
-func (g *groups) rows(file *columns.File, rows columns.Range, yield func(cutUnit) error) error {
+// rows calls yield with what each row of a group is, and at the first that cannot be read with the error and
+// the number of rows that are lost, up to the end of the group.
+func (g *groups) rows(file *columns.File, n int, yield func(rowUnit) error) error {
 	readers := make([]*columnReader, len(g.numbers))
-	for i, n := range g.numbers {
-		if n >= 0 {
-			readers[i] = &columnReader{values: file.Values(rows, n), repeats: file.IsRepeated(n)}
+	for i, column := range g.numbers {
+		if column >= 0 {
+			readers[i] = &columnReader{values: file.Values(file.Range(n), column), repeats: file.IsRepeated(column)}
 			defer readers[i].values.Close()
 		}
 	}
 	row := make([]cell, len(g.numbers))
-	for at := rows.From; at < rows.To; at++ {
-		line := int(at-rows.From) + 1
+	for at := range file.Rows(n) {
+		line := int(at) + 1
 		for i, r := range readers {
 			row[i] = cell{most: g.s.opts.MaxDocumentBytes, isText: i == 0}
 			if r == nil {
 				continue
 			}
 			if err := r.next(row[i].add); err != nil {
-				return yield(cutUnit{Unit{Line: line, To: file.Rows(rows.Group) - at}, err})
+				return yield(rowUnit{Unit{Line: line, To: file.Rows(n) - at}, err})
 			}
 		}
 		u := g.row(row)
@@ -261,7 +261,7 @@ func (g *groups) rows(file *columns.File, rows columns.Range, yield func(cutUnit
 }
 
 // row returns a row's document.
-func (g *groups) row(row []cell) (u cutUnit) {
+func (g *groups) row(row []cell) (u rowUnit) {
 	switch text := row[0]; {
 	case text.n == 0:
 		u.err = &Skip{Reason: NoText, Err: fmt.Errorf("column %q has no text here", g.columns.Text)}

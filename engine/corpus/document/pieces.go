@@ -5,10 +5,11 @@ import (
 	"encoding/binary"
 	"io"
 	"sync"
-	"sync/atomic"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
+
+	"ndd/engine/parallel"
 )
 
 // A compressed file that has many members (gzip) or frames (zstd) is cut into pieces of whole ones,
@@ -34,13 +35,11 @@ const (
 // Decoders decompress and cut parts of files beside their reading. It is safe for concurrent use: all files
 // of a run share one.
 type Decoders struct {
-	ahead      int   // most pieces of a file
-	bytes      int64 // most of all pieces, but for one of each file
+	ahead      int           // most pieces of a file
+	room       parallel.Room // bytes of all pieces
 	pieceBytes int
-
-	held   atomic.Int64
-	zstd   *zstd.Decoder
-	pieces sync.Pool // of *piece
+	zstd       *zstd.Decoder
+	pieces     sync.Pool // of *piece
 }
 
 // NewDecoders returns decoders that use up to threads goroutines for a file and most bytes of memory
@@ -51,7 +50,8 @@ func NewDecoders(threads int, most int64) *Decoders {
 	if err != nil {
 		panic(err) // these options are valid
 	}
-	d := &Decoders{ahead: threads + 1, bytes: most, pieceBytes: pieceBytes, zstd: z}
+	d := &Decoders{ahead: threads + 1, pieceBytes: pieceBytes, zstd: z}
+	d.room.Max = most
 	d.pieces.New = func() any { return new(piece) }
 	return d
 }
@@ -64,8 +64,6 @@ type piece struct {
 	starts  []memberStart // of gzip, in raw and content
 	gzip    gzip.Reader
 	sound   bool
-	held    int64         // bytes of the decoders' memory
-	done    chan struct{} // closed when it is decompressed
 }
 
 // ahead decompresses the pieces of a file.
@@ -75,9 +73,9 @@ type ahead struct {
 	find   func(b []byte, most int, ended bool) (n, content int) // a piece that b begins with; 0: none is known
 	decode func(*Decoders, *piece)
 
-	pieces []*piece // the first one is the one that was returned last, if it has been
-	taken  bool     // it has
-	until  int64    // up to here the file is read in place
+	pieces parallel.Queue[*piece] // the first one is the one that was returned last, if it has been
+	taken  bool                   // it has
+	until  int64                  // up to here the file is read in place
 }
 
 // next returns the next piece, which is valid until the next call, or nil: then the rest, at
@@ -87,17 +85,16 @@ func (a *ahead) next() *piece {
 		return nil
 	}
 	if a.taken {
-		a.release(1)
+		a.release()
 	}
 	if a.raw.at >= a.until {
 		a.fill()
 	}
-	if len(a.pieces) == 0 {
+	if a.pieces.Len() == 0 {
 		return nil
 	}
-	p := a.pieces[0]
-	if <-p.done; p.sound {
-		a.taken = true
+	p := a.pieces.First()
+	if a.taken = p.sound; a.taken {
 		return p
 	}
 	a.until = p.at + int64(len(p.raw))
@@ -108,7 +105,8 @@ func (a *ahead) next() *piece {
 
 // fill cuts the file into pieces as far as there is room, and has them decompressed.
 func (a *ahead) fill() {
-	for len(a.pieces) < a.d.ahead {
+	a.pieces.Room, a.pieces.Max = &a.d.room, a.d.ahead
+	for a.pieces.Len() < a.d.ahead {
 		b, n, content := []byte(nil), 0, 0
 		for size := 2 * a.d.pieceBytes; n == 0 && size <= 2*max(pieceMax, a.d.pieceBytes); size *= 4 {
 			ended := false
@@ -118,44 +116,38 @@ func (a *ahead) fill() {
 				break
 			}
 		}
-		held := int64(n + content)
-		if n == 0 || content > pieceContentMax || a.d.held.Load()+held > a.d.bytes && len(a.pieces) > 0 {
+		if n == 0 || content > pieceContentMax || !a.pieces.Fits(int64(n+content)) {
 			return
 		}
 		p := a.d.pieces.Get().(*piece)
 		p.at, p.raw, p.content, p.starts = a.raw.at, append(p.raw[:0], b[:n]...), p.content[:0], p.starts[:0]
-		p.held, p.sound, p.done = held, false, make(chan struct{})
+		p.sound = false
 		if cap(p.content) < content/4 {
 			p.content = make([]byte, 0, content/4)
 		}
-		a.d.held.Add(held)
 		a.raw.at += int64(n)
-		a.pieces = append(a.pieces, p)
-		go func() {
-			defer close(p.done)
+		a.pieces.Add(p, int64(n+content), func() int64 {
 			a.decode(a.d, p)
-			held := int64(len(p.raw) + cap(p.content))
-			a.d.held.Add(held - p.held)
-			p.held = held
-		}()
+			return int64(len(p.raw) + cap(p.content))
+		})
 	}
 }
 
 // drop forgets all pieces.
-func (a *ahead) drop() { a.release(len(a.pieces)) }
+func (a *ahead) drop() {
+	for a.pieces.Len() > 0 {
+		a.release()
+	}
+}
 
-// release gives pieces back.
-func (a *ahead) release(n int) {
-	for _, p := range a.pieces[:n] {
-		<-p.done
-		a.d.held.Add(-p.held)
-		a.d.pieces.Put(p)
+// release gives the first piece back. The next one begins where it ends.
+func (a *ahead) release() {
+	p := a.pieces.Remove()
+	a.taken, a.raw.keep = false, a.raw.at
+	if a.pieces.Len() > 0 {
+		a.raw.keep = p.at + int64(len(p.raw))
 	}
-	a.pieces, a.taken = append(a.pieces[:0], a.pieces[n:]...), false
-	a.raw.keep = a.raw.at
-	if len(a.pieces) > 0 {
-		a.raw.keep = a.pieces[0].at
-	}
+	a.d.pieces.Put(p)
 }
 
 // findMembers returns the length of the gzip members that b seems to begin with: as many as most

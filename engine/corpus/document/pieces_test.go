@@ -148,7 +148,7 @@ func TestPieces(t *testing.T) {
 				if what == "whole" && !pieces {
 					t.Fatalf("%s in pieces of %d was read without", name, size)
 				}
-				if n := d.held.Load(); n != 0 {
+				if n := d.room.Held(); n != 0 {
 					t.Fatalf("%s %s in pieces of %d: %d bytes are held at the end", name, what, size, n)
 				}
 			}
