@@ -12,6 +12,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"ndd/engine/index/segment"
+	"ndd/engine/index/table"
 	"ndd/engine/memory"
 	"ndd/engine/storage/disk"
 	"ndd/engine/storage/store"
@@ -23,7 +24,7 @@ import (
 // hold stand in a temporary file meanwhile, 8 bytes each.
 func indexDisk(ctx context.Context, b *bench, r *Result) error {
 	n := uint64(b.n)
-	model, err := planGenerated(ctx, n)
+	model, err := foretold(ctx, n, generatedDesign, table.LayoutPlanar)
 	if err != nil {
 		return err
 	}

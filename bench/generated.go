@@ -69,10 +69,9 @@ func (b *bench) buildGenerated(ctx context.Context, n uint64) (path string, err 
 	return path, w.Commit()
 }
 
-// planGenerated returns what the model of ndd design says of n generated fingerprints.
-func planGenerated(ctx context.Context, n uint64) (plan.Option, error) {
-	p, err := plan.New(ctx, plan.Request{Fingerprints: n, K: distance, Layout: table.LayoutPlanar,
-		Designs: []permute.Design{generatedDesign}})
+// foretold returns what the model of ndd design says of n fingerprints.
+func foretold(ctx context.Context, n uint64, d permute.Design, layout table.Layout) (plan.Option, error) {
+	p, err := plan.New(ctx, plan.Request{Fingerprints: n, K: distance, Layout: layout, Designs: []permute.Design{d}})
 	if err != nil {
 		return plan.Option{}, err
 	}

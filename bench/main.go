@@ -12,7 +12,7 @@
 // greatest. Times that depend on memory stand beside the machine's own, measured in the same run,
 // as a ratio. README.md of this folder describes the methods.
 //
-// Benchmarks of plans and workers are tests of this package: go test -bench . ./bench
+// The benchmark of workers is a test of this package: go test -bench . ./bench
 package main
 
 import (

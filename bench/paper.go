@@ -138,12 +138,9 @@ func designs(ctx context.Context, _ *bench, r *Result) error {
 		}
 		var options [2]plan.Option
 		for i, n := range []uint64{1 << 34, paperN} {
-			p, err := plan.New(ctx, plan.Request{Fingerprints: n, K: distance, Layout: d.layout,
-				Designs: []permute.Design{design}})
-			if err != nil {
+			if options[i], err = foretold(ctx, n, design, d.layout); err != nil {
 				return err
 			}
-			options[i] = p.Choice
 		}
 		bits := fmt.Sprint(options[0].Leading[0])
 		if options[0].Leading[1] != options[0].Leading[0] {
@@ -187,12 +184,11 @@ func compression(ctx context.Context, b *bench, r *Result) error {
 		bytes := float64(table.Bytes(tab)) / float64(len(keys))
 		r.row(fmt.Sprintf("%s, %s, measured", layout, humanize.Comma(int64(b.n))), bytes, bytes/8,
 			bytes*8/distribution.Bound(uint64(b.n)))
-		p, err := plan.New(ctx, plan.Request{Fingerprints: paperN, K: distance, Layout: layout,
-			Designs: []permute.Design{design}})
+		model, err := foretold(ctx, paperN, design, layout)
 		if err != nil {
 			return err
 		}
-		bytes = float64(p.Choice.TableBytes) / paperN / float64(len(design.Tables))
+		bytes = float64(model.TableBytes) / paperN / float64(len(design.Tables))
 		r.row(fmt.Sprintf("%s, 8e9, by the model", layout), bytes, bytes/8,
 			bytes*8/distribution.Bound(paperN), 0.5)
 	}

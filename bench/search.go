@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -11,7 +12,6 @@ import (
 
 	"github.com/dustin/go-humanize"
 
-	"ndd/asm"
 	"ndd/engine"
 	"ndd/engine/corpus/ndf"
 	"ndd/engine/corpus/simhash"
@@ -53,12 +53,14 @@ func search(ctx context.Context, b *bench, r *Result) error {
 		}
 	}
 	r.Columns = []string{"B/fingerprint", "of the bound", "build M/s", "online ns", "batch ns",
-		fmt.Sprintf("batch ns, %d threads", runtime.GOMAXPROCS(0)), "batch in misses"}
-	want := map[int]answer{} // by the number of queries
+		fmt.Sprintf("batch ns, %d threads", runtime.GOMAXPROCS(0)), "batch in misses",
+		"online of the model", "batch of the model"}
+	first := queries[:min(firstQueries, len(queries))]
+	want := map[int]answer{len(first): compareAll(base, first)} // by the number of queries
 	for _, s := range searched {
 		name := fmt.Sprintf("%s, %s", s.design, s.layout)
 		b.say("%s", name)
-		cells, err := b.searchDesign(ctx, path, s, base, queries, want)
+		cells, err := b.searchDesign(ctx, path, s, queries, want)
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
@@ -83,13 +85,14 @@ func search(ctx context.Context, b *bench, r *Result) error {
 		want[len(queries)], len(queries))
 	r.note("one thread, k = %d, batches of %d, one table of a tenth of them; the C programs have no batch; build of a "+
 		"whole index, on all threads, from a file to files", distance, len(queries))
+	r.note("of the model: time divided by what ndd design says")
 	r.note("in misses: time divided by that of an independent miss of this machine; bytes without documents' numbers")
 	return nil
 }
 
 // searchDesign measures one design. It compares its answers to all queries and to a tenth of them
 // with those of the designs before, in want.
-func (b *bench) searchDesign(ctx context.Context, path string, s searchedDesign, base, queries []uint64,
+func (b *bench) searchDesign(ctx context.Context, path string, s searchedDesign, queries []uint64,
 	want map[int]answer) ([]any, error) {
 	dir := filepath.Join(b.dir, "index")
 	defer os.RemoveAll(dir)
@@ -100,11 +103,19 @@ func (b *bench) searchDesign(ctx context.Context, path string, s searchedDesign,
 	}
 	build := time.Since(began)
 	defer x.Close()
-	if err := verifyIndex(ctx, x, base, queries[:min(50, len(queries))]); err != nil {
+	first := queries[:min(firstQueries, len(queries))]
+	if got, err := ask(ctx, x, first, 0, len(first)); err != nil || got != want[len(first)] {
+		return nil, cmp.Or(err, fmt.Errorf("one by one %v, a linear scan finds %v", got, want[len(first)]))
+	}
+	model, err := foretold(ctx, uint64(b.n), *x.Design(), s.layout)
+	if err != nil {
 		return nil, err
 	}
 	rng := rand.New(rand.NewPCG(uint64(b.n), 1))
-	online, err := b.repeat(func() error { return ask(ctx, x, queries, rng.IntN(len(queries)), onlineQueries) })
+	online, err := b.repeat(func() error {
+		_, err := ask(ctx, x, queries, rng.IntN(len(queries)), onlineQueries)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -128,9 +139,11 @@ func (b *bench) searchDesign(ctx context.Context, path string, s searchedDesign,
 		return nil, err
 	}
 	one, all := batches[0].scale(1e9/float64(len(queries))), batches[1].scale(1e9/float64(len(queries)))
+	online = online.scale(1e9 / onlineQueries)
 	bytes := float64(x.Stats().TableBytes) / float64(b.n)
 	return []any{bytes, bytes / b.bound(len(x.Design().Tables)), float64(b.n) / build.Seconds() / 1e6,
-		online.scale(1e9 / onlineQueries), one, all, one.Value / machineMemory().IndependentNs}, nil
+		online, one, all, one.Value / machineMemory().IndependentNs, online.Value / model.OnlineNS,
+		one.Value / model.BatchNS}, nil
 }
 
 // bound returns the entropy of a number of tables, in bytes a fingerprint.
@@ -138,8 +151,10 @@ func (b *bench) bound(tables int) float64 {
 	return distribution.Bound(uint64(b.n)) / 8 * float64(tables)
 }
 
-// onlineQueries are asked one after the other in a round.
-const onlineQueries = 2000
+const (
+	onlineQueries = 2000 // are asked one after the other in a round
+	firstQueries  = 50   // are compared with a linear scan
+)
 
 // buildIndex builds an index of the fingerprints in a file, and loads it.
 func buildIndex(ctx context.Context, dir, path, design string, layout table.Layout) (*engine.Index, error) {
@@ -174,38 +189,19 @@ func (b *bench) index(ctx context.Context) (prints []uint64, index string, err e
 	return prints, index, x.Close()
 }
 
-// verifyIndex compares the answers to queries with those of a linear scan.
-func verifyIndex(ctx context.Context, x *engine.Index, base, queries []uint64) error {
-	found := make([]uint32, 1<<16)
-	for _, q := range queries {
-		want := 0
-		for rest := base; len(rest) > 0; {
-			n, scanned := asm.Within64(found, rest, q, distance)
-			want, rest = want+n, rest[scanned:]
-		}
-		hits, err := x.Query(ctx, simhash.Fingerprint(q), distance, engine.AllDocs)
-		if err != nil {
-			return err
-		}
-		got := 0
-		for _, h := range hits {
-			got += int(h.Documents)
-		}
-		if got != want {
-			return fmt.Errorf("%016x: %d documents, a linear scan finds %d", q, got, want)
-		}
-	}
-	return nil
-}
-
 // ask asks count queries one after the other.
-func ask(ctx context.Context, x *engine.Index, queries []uint64, from, count int) error {
+func ask(ctx context.Context, x *engine.Index, queries []uint64, from, count int) (a answer, err error) {
 	for i := range count {
-		if _, err := x.Query(ctx, simhash.Fingerprint(queries[(from+i)%len(queries)]), distance, 0); err != nil {
-			return err
+		query := (from + i) % len(queries)
+		hits, err := x.Query(ctx, simhash.Fingerprint(queries[query]), distance, 0)
+		if err != nil {
+			return a, err
+		}
+		for j := range hits {
+			a.add(query, uint64(hits[j].Fingerprint))
 		}
 	}
-	return nil
+	return a, nil
 }
 
 // batchSum answers queries in a batch.

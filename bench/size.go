@@ -89,7 +89,7 @@ func (b *bench) sizeOf(ctx context.Context, n uint64, r *Result) error {
 		}
 		times[i] = times[i].scale(1e9 / float64(count))
 	}
-	model, err := planGenerated(ctx, n)
+	model, err := foretold(ctx, n, generatedDesign, table.LayoutPlanar)
 	if err != nil {
 		return err
 	}

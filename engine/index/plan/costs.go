@@ -4,8 +4,8 @@ import "math"
 
 // The costs are those of the reference machine, a Zen 5 server with AVX-512, 2 MiB of second-level
 // cache and DDR5, as the least of three quiet runs. Reads beyond 256 MiB are those of the tables of 100 M
-// to 8,000 M fingerprints there. BenchmarkPlan in bench prints what they predict beside what the machine
-// that runs it takes. A choice depends on the ratios of the costs, which differ less between machines
+// to 8,000 M fingerprints there. go run ./bench search divides what the machine that runs it takes
+// by what they predict. A choice depends on the ratios of the costs, which differ less between machines
 // than the costs do.
 var (
 	reads = []read{

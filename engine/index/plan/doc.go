@@ -48,7 +48,7 @@
 // does so, and the option has that time ([table.ScanNS]).
 //
 // The predictions are 0.8 to 1.4 times what is measured for a query alone, and 0.8 to 1.6 times for one of
-// a batch (BenchmarkPlan in bench); bytes agree to the third digit. Tables that are mapped, not loaded, have
+// a batch (go run ./bench search); bytes agree to the third digit. Tables that are mapped, not loaded, have
 // pages of 4 KiB and take longer.
 //
 // # Skew

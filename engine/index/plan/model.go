@@ -26,7 +26,7 @@ type model interface {
 	time(tables []work) (online, batch float64)
 }
 
-// indexNS is what an index adds to a query alone, around the search of its segments: BenchmarkPlan in bench shows
+// indexNS is what an index adds to a query alone, around the search of its segments: by measurement
 // 120 to 270 with two to eleven tables.
 const indexNS = 180
 

@@ -133,8 +133,8 @@ func (md planarModel) time(tables []work) (online, batch float64) {
 
 	t := float64(len(tables))
 	batch = indexBatchNS + t*c.table + work + seek + scan + check
-	// Of a query alone, the misses of tables that lie apart, and their pages, overlap but for a tenth (BenchmarkPlan in
-	// bench: 2, 4, 6 and 11 tables of 10 M).
+	// Of a query alone, the misses of tables that lie apart, and their pages, overlap but for a tenth
+	// (measured with 2, 4, 6 and 11 tables of 10 M).
 	apart := t * (lines.alone + low.alone) / 10
 	online = indexNS + c.call + t*c.query + apart + work + max(lines.alone, seek) + max(low.alone, scan) +
 		max(-math.Expm1(-passing)*rest.alone, check)
