@@ -111,37 +111,6 @@ func TestPermuteLengths(t *testing.T) {
 	})
 }
 
-// TestPermuteAlignments: every start inside a cache line, and nothing written behind the last key.
-func TestPermuteAlignments(t *testing.T) {
-	rng := rand.New(rand.NewPCG(3, 3))
-	src, dst := make([]uint64, 64), make([]uint64, 64)
-	for i := range src {
-		src[i] = rng.Uint64()
-	}
-	eachKernel(t, func(t *testing.T) {
-		for at := range 9 {
-			for to := range 9 {
-				for n := range 40 {
-					for i := range dst {
-						dst[i] = 0xdead
-					}
-					mask := rng.Uint64()
-					Permute(dst[to:], src[at:at+n], mask)
-					for i, got := range dst {
-						want := uint64(0xdead)
-						if i >= to && i < to+n {
-							want = permuteOracle(src[at+i-to], mask)
-						}
-						if got != want {
-							t.Fatalf("from %d to %d, n=%d: dst[%d] = %#x, want %#x", at, to, n, i, got, want)
-						}
-					}
-				}
-			}
-		}
-	})
-}
-
 func FuzzPermute(f *testing.F) {
 	f.Add(uint64(0x0123456789abcdef), uint64(0xf0f0), 9)
 	f.Add(uint64(1), ^uint64(0), 1000)

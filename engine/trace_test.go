@@ -69,8 +69,7 @@ func settings(rng *rand.Rand, n int) []setting {
 	vary(rng, list, func(s *setting, v int) { s.batch = v }, 0, 0, 1, 255, 256, 257, 5000)
 	vary(rng, list, func(s *setting, v bool) { s.load = v }, false, true)
 	vary(rng, list, func(s *setting, v live.Verify) { s.verify = v }, VerifyFull, VerifyFast)
-	vary(rng, list, func(s *setting, v string) { s.spread = v }, "not", "not", "workers", "five workers", "direct",
-		"copies", "copies, hugetlb")
+	vary(rng, list, func(s *setting, v string) { s.spread = v }, "not", "workers", "five workers", "one worker", "direct")
 	vary(rng, list, func(s *setting, v float64) { s.inserted = v }, 0, 0, 0.01, 0.3)
 	vary(rng, list, func(s *setting, v bool) { s.tight = v }, false, false, true)
 	return list

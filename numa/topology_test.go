@@ -2,7 +2,6 @@ package numa
 
 import (
 	"fmt"
-	"reflect"
 	"slices"
 	"testing"
 	"testing/fstest"
@@ -19,35 +18,6 @@ func host(online string, nodes map[int][2]string) fstest.MapFS {
 			"Node %d MemTotal:       %d kB\nNode %d MemFree: 1 kB\n", id, 1024*(id+1), id)}
 	}
 	return root
-}
-
-func TestRead(t *testing.T) {
-	for _, c := range []struct {
-		name string
-		root fstest.MapFS
-		want Topology
-		says string
-	}{
-		{"two nodes", host("0-1", map[int][2]string{0: {"0-1,4-5", "10 21"}, 1: {"2-3", "21 10"}}),
-			Topology{Known: true, Nodes: []Node{
-				{0, []int{0, 1, 4, 5}, 1 << 20, []int{10, 21}},
-				{1, []int{2, 3}, 2 << 20, []int{21, 10}},
-			}}, "2 nodes: 0 (4 processors, 1 MiB), 1 (2 processors, 2 MiB)"},
-		{"sparse, one without processors", host("0,8", map[int][2]string{0: {"0", "10 40"}, 8: {"", "40 10"}}),
-			Topology{Known: true, Nodes: []Node{
-				{0, []int{0}, 1 << 20, []int{10, 40}},
-				{8, nil, 9 << 20, []int{40, 10}},
-			}}, "2 nodes: 0 (1 processors, 1 MiB), 8 (0 processors, 9 MiB)"},
-	} {
-		got, err := read(c.root, single(4))
-		if err != nil || !reflect.DeepEqual(got, c.want) || got.String() != c.says {
-			t.Errorf("%s: %v %v", c.name, got, err)
-		}
-	}
-	if got, err := read(fstest.MapFS{}, single(4)); err != nil || got.Known || len(got.Nodes) != 1 ||
-		len(got.Nodes[0].CPUs) == 0 {
-		t.Errorf("no files: %v %v", got, err)
-	}
 }
 
 func TestReadBad(t *testing.T) {

@@ -133,21 +133,6 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// TestStarRounds has a chain whose members can only be settled one after the
-// other, and no room for its pairs.
-func TestStarRounds(t *testing.T) {
-	var base []uint64
-	for i := range 40 {
-		base = append(base, 1<<i-1) // 1 bit from its neighbours, 2 from theirs
-	}
-	for _, o := range []Options{{K: 1, Star: true, StarBytes: 1}, {K: 1, Star: true}} {
-		r, err := Find(context.Background(), NewPrints(base), o)
-		if err != nil || r.Len() != 20 {
-			t.Fatalf("%d clusters, %v", r.Len(), err)
-		}
-	}
-}
-
 // TestCancel ends searches at whatever moment they ask: the longer they have gone on, the more has
 // been compared.
 func TestCancel(t *testing.T) {

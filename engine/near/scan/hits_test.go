@@ -12,7 +12,6 @@ import (
 	"sync"
 	"testing"
 
-	"ndd/engine/index/radix"
 	"ndd/engine/memory"
 	"ndd/engine/oracle"
 	"ndd/engine/oracle/must"
@@ -71,44 +70,21 @@ func TestScanHits(t *testing.T) {
 	}
 }
 
-// TestSpill gives so little memory that hits are written to files, and wants them in order, each once.
-func TestSpill(t *testing.T) {
-	dir := t.TempDir()
-	hits := newHits(nil, dir, 1, 2)
+// TestRecord: records in the order of their words are hits in the order of a result.
+func TestRecord(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
-	writers := []*radix.RecordWriter[record]{hits.Writer(), hits.Writer()}
-	var want []Hit
-	for i := range 30_000 {
-		h := Hit{rng.Uint64N(30_000), rng.IntN(4), rng.Uint64N(4), rng.Uint64N(3)}
-		want = append(want, h, h)
-		for _, w := range writers {
-			if err := w.Add(h.record()); err != nil {
-				t.Fatal(i, err)
-			}
+	for range 10_000 {
+		a := Hit{rng.Uint64N(3) << 40, rng.IntN(3) * 32, rng.Uint64N(3), rng.Uint64N(3)}
+		b := Hit{rng.Uint64N(3) << 40, rng.IntN(3) * 32, rng.Uint64N(3), rng.Uint64N(3)}
+		ra, rb := a.record(), b.record()
+		want := cmp.Or(cmp.Compare(a.Query, b.Query), cmp.Compare(a.Distance, b.Distance),
+			cmp.Compare(a.Fingerprint, b.Fingerprint), cmp.Compare(a.Row, b.Row))
+		if hitOf(ra) != a || slices.Compare(ra[:], rb[:]) != want {
+			t.Fatalf("%+v and %+v compare as %v and %v", a, b, ra, rb)
 		}
 	}
-	for _, w := range writers {
-		w.Close()
-	}
-	slices.SortFunc(want, func(a, b Hit) int {
-		return cmp.Or(cmp.Compare(a.Query, b.Query), cmp.Compare(a.Distance, b.Distance),
-			cmp.Compare(a.Fingerprint, b.Fingerprint), cmp.Compare(a.Row, b.Row))
-	})
-	want = slices.Compact(want)
-	if got := collectHits(t, hits); !slices.Equal(got, want) {
-		t.Errorf("%d hits, want %d", len(got), len(want))
-	}
-	must.Do(t, hits.Close())
-	if names, err := os.ReadDir(dir); err != nil || len(names) > 0 {
-		t.Errorf("left over: %v, %v", names, err)
-	}
-	for range newHits(nil, dir, 0, 1).all(context.Background()) {
-		t.Error("a hit of none")
-	}
-
 	// A file that cannot be.
-	w := newHits(nil, dir+"/none", 1, 1).Writer()
-	var err error
+	w, err := newHits(nil, t.TempDir()+"/none", 1, 1).Writer(), error(nil)
 	for i := range uint64(1000) {
 		if err = w.Add(record{i << 8}); err != nil {
 			break
@@ -117,18 +93,6 @@ func TestSpill(t *testing.T) {
 	if !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("no folder: %v", err)
 	}
-}
-
-// collectHits returns all hits.
-func collectHits(t *testing.T, hits *hits) (all []Hit) {
-	t.Helper()
-	for h, err := range hits.all(context.Background()) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, h)
-	}
-	return all
 }
 
 // TestAnswer gives memory for some of the queries at a time.
