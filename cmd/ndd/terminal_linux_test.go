@@ -129,6 +129,7 @@ func TestMessageAboveBar(t *testing.T) {
 		b.End()
 	}
 	g.Log.Info("the end")
+	must.Eventually(t, "all is shown", func() bool { return strings.HasSuffix(shown(), "the end\r\n") })
 	tty.Close()
 	reader.Wait()
 	want := "ndd: message 0, which must stay\nndd: message 1, which must stay\nndd: message 2, which must stay\nndd: " +

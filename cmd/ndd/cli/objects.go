@@ -3,7 +3,6 @@ package cli
 import (
 	"bufio"
 	"context"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -111,17 +110,4 @@ func (f *objectFolder) Abort() {
 	for _, u := range f.uploads {
 		u.Abort() // the service's own rules remove the remains
 	}
-}
-
-// UploadFile copies a file on disk to an object, which appears whole or not at all.
-func (g *Globals) UploadFile(from, to string) error {
-	file, err := os.Open(from)
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	return g.WriteOutput(to, func(o *Output) error {
-		_, err := o.ReadFrom(file)
-		return err
-	})
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path"
@@ -88,8 +89,14 @@ func (g *Globals) uploadPrints(out string, recipe simhash.Recipe, fill func(*ndf
 	if partly != nil && partly != ErrPartly {
 		return partly
 	}
-	if err := g.UploadFile(file, out); err != nil {
+	f, err := os.Open(file)
+	if err != nil {
 		return err
 	}
-	return partly
+	defer f.Close()
+	err = g.WriteOutput(out, func(o *Output) error {
+		_, err := o.ReadFrom(f)
+		return err
+	})
+	return cmp.Or(err, partly)
 }

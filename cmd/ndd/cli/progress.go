@@ -242,11 +242,6 @@ func (b *Bar) SetOf(done, total uint64) {
 // End removes the bar. Later calls do nothing.
 func (b *Bar) End() { b.end() }
 
-// NewMeterBar returns a bar that follows the bytes of a meter.
-func (p *Progress) NewMeterBar(task string, m *document.Meter) *Bar {
-	return &Bar{end: p.draw(task, reading(m), m, func() (int64, int64) { return m.Bytes.Load(), 0 })}
-}
-
 // NewInputBar returns a bar that follows the bytes of a meter while inputs are read. The sizes of
 // files are looked up meanwhile; for pipes and objects the bar has no total.
 func (p *Progress) NewInputBar(ctx context.Context, task string, inputs []string, m *document.Meter) *Bar {
@@ -255,12 +250,11 @@ func (p *Progress) NewInputBar(ctx context.Context, task string, inputs []string
 
 // NewShareBar is [Progress.NewInputBar] of the files of a share.
 func (p *Progress) NewShareBar(ctx context.Context, task string, inputs []string, o document.Options) *Bar {
-	m := o.Meter
-	if p.Quiet || p.off || slices.ContainsFunc(inputs, document.ReadOnce) {
-		return p.NewMeterBar(task, m)
-	}
-	b := &Bar{}
+	b, m := &Bar{}, o.Meter
 	end := p.draw(task, reading(m), m, func() (int64, int64) { return m.Bytes.Load(), b.total.Load() })
+	if b.end = end; p.Quiet || p.off || slices.ContainsFunc(inputs, document.ReadOnce) {
+		return b
+	}
 	ctx, cancel := context.WithCancel(ctx)
 	var looking sync.WaitGroup
 	looking.Go(func() {

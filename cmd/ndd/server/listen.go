@@ -32,7 +32,7 @@ type listener struct {
 func (s *service) listen(l net.Listener, flag, address string, most int,
 	handler func(local bool) http.Handler) (*listener, error) {
 	var err error
-	if path, ok := socketPath(address); ok {
+	if path, ok := strings.CutPrefix(address, socketPrefix); ok {
 		l, err = listenAt(path)
 	} else if l == nil {
 		l, err = net.Listen("tcp", address)
@@ -52,14 +52,6 @@ func (s *service) listen(l net.Listener, flag, address string, most int,
 		opened.tls = s.tls.Config()
 	}
 	return opened, nil
-}
-
-// socketPath returns the path of an address unix:PATH, or "" and false.
-func socketPath(address string) (path string, ok bool) {
-	if path, ok = strings.CutPrefix(address, "unix:"); !ok {
-		return "", false
-	}
-	return path, true
 }
 
 // listenAt listens at a Unix socket, which only its owner may use. One that a killed server has left is replaced.

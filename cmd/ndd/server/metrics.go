@@ -12,6 +12,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"ndd/cmd/ndd/server/admit"
@@ -36,8 +37,9 @@ var latencyBuckets = prometheus.ExponentialBuckets(20e-6, math.Cbrt(2), 67)
 
 func newMetrics(s *service, o *Options) *metrics {
 	m := &metrics{registry: prometheus.NewRegistry()}
+	to := promauto.With(m.registry)
 	counters := func(name, help string, labels ...string) *prometheus.CounterVec {
-		return register(m, prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels))
+		return to.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
 	}
 	counter := func(name, help string) prometheus.Counter { return counters(name, help).WithLabelValues() }
 	m.requests = counters("ndd_http_requests_total", "Requests by endpoint and status.", "endpoint", "status")
@@ -51,23 +53,16 @@ func newMetrics(s *service, o *Options) *metrics {
 	m.near = counter("ndd_near_duplicates_total",
 		"Documents that check-and-insert kept out because a near-duplicate was stored.")
 	m.replaced = counter("ndd_replaced_documents_total", "Stored documents that an insert with the same ID replaced.")
-	m.seconds = register(m, latencies("ndd_http_request_seconds", "Time to answer by endpoint, body included.",
-		"endpoint"))
-	m.waits = register(m, latencies("ndd_gate_wait_seconds",
-		"Time that requests waited for a slot of their gate.", "gate"))
-	m.running = register(m, prometheus.NewGauge(prometheus.GaugeOpts{Name: "ndd_http_requests_running",
-		Help: "Requests being read, waiting or being answered."}))
-	m.registry.MustRegister(collector{s, o}, collectors.NewGoCollector(),
+	m.seconds = latencies("ndd_http_request_seconds", "Time to answer by endpoint, body included.", "endpoint")
+	m.waits = latencies("ndd_gate_wait_seconds", "Time that requests waited for a slot of their gate.", "gate")
+	m.running = to.NewGauge(prometheus.GaugeOpts{Name: "ndd_http_requests_running",
+		Help: "Requests being read, waiting or being answered."})
+	m.registry.MustRegister(m.seconds, m.waits, collector{s, o}, collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	if o.Disk != nil {
 		m.registry.MustRegister(o.Disk.syncs, o.Disk.written)
 	}
 	return m
-}
-
-func register[C prometheus.Collector](m *metrics, c C) C {
-	m.registry.MustRegister(c)
-	return c
 }
 
 // latencies returns a histogram of times, by a label.

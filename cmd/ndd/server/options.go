@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"runtime/debug"
+	"strings"
 	"time"
 
 	"github.com/dustin/go-humanize"
@@ -24,6 +25,9 @@ const (
 	DefaultListen = "127.0.0.1:7744"
 	DefaultAdmin  = "127.0.0.1:7745"
 )
+
+// socketPrefix begins an address that is the path of a Unix socket.
+const socketPrefix = "unix:"
 
 // Options say where and how to serve.
 type Options struct {
@@ -103,7 +107,7 @@ func (o *Options) Validate() error {
 		if a.address == "" && a.flag == "--admin" {
 			continue
 		}
-		if _, ok := socketPath(a.address); ok {
+		if strings.HasPrefix(a.address, socketPrefix) {
 			continue
 		}
 		host, _, err := net.SplitHostPort(a.address)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"runtime"
+	"strings"
 	"time"
 
 	"github.com/dustin/go-humanize"
@@ -123,7 +124,6 @@ func Run(ctx context.Context, o Options) error {
 // loop waits for what happens between start and stop.
 func (s *service) loop(ctx context.Context, front *listener, loaded, failed <-chan error) error {
 	o := s.options
-	socket, _ := socketPath(o.Listen)
 	var watch <-chan time.Time
 	if o.Watchdog > 0 {
 		ticker := time.NewTicker(o.Watchdog / 3)
@@ -145,7 +145,7 @@ func (s *service) loop(ctx context.Context, front *listener, loaded, failed <-ch
 				return err
 			}
 			o.Notify("READY=1")
-			if _, err := fmt.Fprintln(o.Ready, s.readyLine(front.scheme()+front.address(), socket)); err != nil {
+			if _, err := fmt.Fprintln(o.Ready, s.readyLine(front.scheme()+front.address())); err != nil {
 				return fmt.Errorf("standard output: %w", err)
 			}
 		case <-o.Reload:
@@ -262,16 +262,15 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// readyLine returns the line that the server prints when it is ready, with a command to try at a URL, and at a Unix
-// socket if there is one.
-func (s *service) readyLine(url, socket string) string {
+// readyLine returns the line that the server prints when it is ready, with a command to try at a URL.
+func (s *service) readyLine(url string) string {
 	x := s.index.Load()
 	text := fmt.Sprintf("ready: %s, k=%d, %s", counted(int64(x.Stats().Documents), "document"), x.Design().K, url)
 	if left := s.loading.tooFew.Load(); left > 0 {
 		text += fmt.Sprintf(" (%s too short, left out)", humanize.Comma(left))
 	}
 	text += " - try: curl -s "
-	if socket != "" {
+	if socket, ok := strings.CutPrefix(s.options.Listen, socketPrefix); ok {
 		text += "--unix-socket " + socket + " "
 	}
 	if s.keys != nil {
