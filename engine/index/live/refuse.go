@@ -24,8 +24,6 @@ import (
 // shows if it lasts: the disk failed to say if it has it.
 var ErrUnknown = errors.New("it is not known whether the change lasts: it is seen until the index is closed")
 
-var errRefused = errors.New("nothing was inserted or deleted")
-
 // errUndone is returned by a flush or a merge that may have undone changes; it is tried again.
 var errUndone = errors.New("changes were taken back meanwhile")
 

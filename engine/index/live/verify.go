@@ -12,23 +12,6 @@ import (
 	"ndd/engine/storage/store"
 )
 
-// Verify says how much of an index [Open] holds against its checksums.
-type Verify int
-
-const (
-	// VerifyFull checks every block of every file before the first answer,
-	// at the speed of the checksum (package store): nothing damaged is used.
-	VerifyFull Verify = iota
-
-	// VerifyFast checks headers, trailers, footers, the digests of the block
-	// checksums and the blocks of sections up to 1 MiB, in milliseconds
-	// whatever the size. It does not check the blocks of larger sections,
-	// which are the tables' planes, the ids and the names: a bit flipped there
-	// may give a wrong answer, though never a crash, until [Index.Scrub]
-	// finds it.
-	VerifyFast
-)
-
 func verify(ctx context.Context, files []*store.File, threads int, progress func(done, of uint64)) error {
 	if threads <= 0 {
 		threads = runtime.GOMAXPROCS(0)

@@ -1,18 +1,127 @@
 package search
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
+	"sync"
 
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/index/live/memtable"
 	"ndd/engine/index/live/rows"
 	"ndd/engine/index/live/version"
 	"ndd/engine/index/radix"
+	"ndd/engine/index/segment"
 	"ndd/engine/parallel"
 	"ndd/engine/storage/store"
 )
+
+// A Pool has the searchers of an index.
+type Pool struct {
+	versions *version.Set
+	ratio    float64 // of lengths; see [rows.Lengths]
+	pool     sync.Pool
+}
+
+// NewPool returns the searchers of an index. ratio is the [rows.Lengths.Ratio] of [Searcher.Query].
+func NewPool(versions *version.Set, ratio float64) *Pool {
+	p := &Pool{versions: versions, ratio: ratio}
+	p.pool.New = func() any {
+		return &Searcher{pool: p, ctx: context.Background(), Limits: defaultLimits(), slot: versions.Slot(),
+			positions: make([]uint32, 1024)}
+	}
+	return p
+}
+
+// Get returns a searcher, to be given back by [Searcher.Done].
+func (p *Pool) Get() *Searcher { return p.pool.Get().(*Searcher) }
+
+// A Searcher searches an index. It has the memory that one goroutine needs for that.
+type Searcher struct {
+	pool     *Pool
+	slot     uint32          // of the readers' counters
+	ctx      context.Context // ends searches
+	Limits   Limits          // tests set smaller ones
+	maxFound int             // matches that a search holds; 0: any number
+	first    bool            // only the first document of a hit is asked for, and none is counted
+	distinct bool            // a memtable has one match for all documents of a fingerprint
+	lengths  rows.Lengths
+
+	matches    []rows.Match
+	segments   inSegments
+	submission submission
+	positions  []uint32
+	documents  located
+	sorting    sorting
+	query      [1]uint64
+	ids        version.IDReader
+}
+
+// inSegments is the memory of a search of segments.
+type inSegments struct {
+	scratch  segment.Scratch
+	found    []segment.Match
+	together []*segment.Segment // that are searched at once,
+	numbers  []int              // and their numbers
+}
+
+// located is the memory of finding the documents of matches.
+type located struct {
+	ranges []segment.Range // of the documents of each match; empty where nobody asks for documents
+	rows   []uint64
+	prints []uint64 // of the matches of one segment,
+	places []int    // which matches those are,
+	found  []segment.Range
+}
+
+// Until lets searches end with the error of ctx once that is done.
+func (c *Searcher) Until(ctx context.Context) {
+	c.ctx = ctx
+	c.segments.scratch.Until(ctx)
+}
+
+// Done gives the searcher back.
+func (c *Searcher) Done() {
+	c.Until(context.Background())
+	c.lengths, c.first = rows.Lengths{}, false
+	c.pool.pool.Put(c)
+}
+
+// Slot returns the number by which the searcher counts itself as a reader.
+func (c *Searcher) Slot() uint32 { return c.slot }
+
+// View returns a view of the index. The error is [version.ErrClosed].
+func (c *Searcher) View() (version.View, error) { return c.pool.versions.View(c.slot) }
+
+// ErrNoDocs is wrapped where an index is to be written to, or a document to be deleted, and it
+// keeps no documents.
+var ErrNoDocs = segment.ErrNoDocs
+
+// Limits are what a goroutine holds of answers at a time, whatever the data: a match is 96 bytes
+// with what it comes from and what becomes of it, a hit 80, and a document 8.
+type Limits struct {
+	ChunkMatches  int // of queries that are answered together,
+	Chunk         Bound
+	StreamMatches int // of a query that is answered alone,
+	Piece         Bound
+}
+
+// defaultLimits of a goroutine come to some 10 MiB.
+func defaultLimits() Limits {
+	return Limits{1 << 14, Bound{1 << 14, 1 << 16}, 1 << 16, Bound{1 << 13, 1 << 15}}
+}
+
+// A Bound is how many hits and documents are held at a time.
+type Bound struct{ Hits, Docs int }
+
+// asked notes what documents of each hit a search is asked for, and returns how many they are.
+func (c *Searcher) asked(docs int) int {
+	if c.first = docs == FirstDoc; c.first {
+		return 1
+	}
+	return docs
+}
 
 // Answers holds the hits of some queries, one query's after the other's.
 type Answers struct {

@@ -2,98 +2,16 @@ package search
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
-	"sync"
 
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/index/live/memtable"
 	"ndd/engine/index/live/rows"
 	"ndd/engine/index/live/version"
 	"ndd/engine/index/segment"
+	"ndd/engine/storage/store"
 )
-
-// ErrNoDocs is wrapped where an index is to be written to, or a document to be deleted, and it
-// keeps no documents.
-var ErrNoDocs = segment.ErrNoDocs
-
-// A Pool has the searchers of an index.
-type Pool struct {
-	versions *version.Set
-	ratio    float64 // of lengths; see [rows.Lengths]
-	pool     sync.Pool
-}
-
-// NewPool returns the searchers of an index. ratio is the [rows.Lengths.Ratio] of [Searcher.Query].
-func NewPool(versions *version.Set, ratio float64) *Pool {
-	p := &Pool{versions: versions, ratio: ratio}
-	p.pool.New = func() any {
-		return &Searcher{pool: p, ctx: context.Background(), Limits: defaultLimits(), slot: versions.Slot(),
-			positions: make([]uint32, 1024)}
-	}
-	return p
-}
-
-// Get returns a searcher, to be given back by [Searcher.Done].
-func (p *Pool) Get() *Searcher { return p.pool.Get().(*Searcher) }
-
-// A Searcher searches an index. It has the memory that one goroutine needs for that.
-type Searcher struct {
-	pool     *Pool
-	slot     uint32          // of the readers' counters
-	ctx      context.Context // ends searches
-	Limits   Limits          // tests set smaller ones
-	maxFound int             // matches that a search holds; 0: any number
-	first    bool            // only the first document of a hit is asked for, and none is counted
-	distinct bool            // a memtable has one match for all documents of a fingerprint
-	lengths  rows.Lengths
-
-	matches    []rows.Match
-	segments   inSegments
-	submission submission
-	positions  []uint32
-	documents  located
-	sorting    sorting
-	query      [1]uint64
-	ids        version.IDReader
-}
-
-// inSegments is the memory of a search of segments.
-type inSegments struct {
-	scratch  segment.Scratch
-	found    []segment.Match
-	together []*segment.Segment // that are searched at once,
-	numbers  []int              // and their numbers
-}
-
-// located is the memory of finding the documents of matches.
-type located struct {
-	ranges []segment.Range // of the documents of each match; empty where nobody asks for documents
-	rows   []uint64
-	prints []uint64 // of the matches of one segment,
-	places []int    // which matches those are,
-	found  []segment.Range
-}
-
-// Until lets searches end with the error of ctx once that is done.
-func (c *Searcher) Until(ctx context.Context) {
-	c.ctx = ctx
-	c.segments.scratch.Until(ctx)
-}
-
-// Done gives the searcher back.
-func (c *Searcher) Done() {
-	c.Until(context.Background())
-	c.lengths, c.first = rows.Lengths{}, false
-	c.pool.pool.Put(c)
-}
-
-// Slot returns the number by which the searcher counts itself as a reader.
-func (c *Searcher) Slot() uint32 { return c.slot }
-
-// View returns a view of the index. The error is [version.ErrClosed].
-func (c *Searcher) View() (version.View, error) { return c.pool.versions.View(c.slot) }
 
 // Query returns what the index has within distance k of q, nearest first, equal distances by
 // fingerprint, each with the first docs of its documents. textBytes is the length of the query's
@@ -127,14 +45,6 @@ func (c *Searcher) Search(w version.View, queries []uint64, k, docs int, swept S
 func (c *Searcher) Hits(w version.View, matches []rows.Match, docs int, lengths rows.Lengths) (Answers, error) {
 	c.lengths, c.matches = lengths, append(c.matches[:0], matches...)
 	return c.hits(w, c.asked(docs))
-}
-
-// asked notes what documents of each hit a search is asked for, and returns how many they are.
-func (c *Searcher) asked(docs int) int {
-	if c.first = docs == FirstDoc; c.first {
-		return 1
-	}
-	return docs
 }
 
 // ID returns the ID of a document of a view, empty where it has none.
@@ -230,19 +140,119 @@ func (c *Searcher) match(segment int, queries []uint64, m segment.Match) {
 	c.matches = append(c.matches, rows.NewMatch(m.Query, queries[m.Query], m.Fingerprint, segment))
 }
 
-// Limits are what a goroutine holds of answers at a time, whatever the data: a match is 96 bytes
-// with what it comes from and what becomes of it, a hit 80, and a document 8.
-type Limits struct {
-	ChunkMatches  int // of queries that are answered together,
-	Chunk         Bound
-	StreamMatches int // of a query that is answered alone,
-	Piece         Bound
+// QueryBytes is the most memory that [Searcher.Stream] takes: twice the memory in use, as the
+// collector lets the heap grow to that.
+const QueryBytes = 32 << 20
+
+// SearchSome answers the first of the queries from a view, with what sweeps have found for them
+// already, and without what lengths leave out: n of them, all or as many as have so few hits and
+// documents that these are held in 2 MiB. n is 0 where the first query alone has more:
+// [Searcher.Stream] answers that.
+func (c *Searcher) SearchSome(w version.View, queries []uint64, k, docs int, swept Swept,
+	lengths rows.Lengths) (a Answers, n int, err error) {
+	c.lengths = lengths
+	docs = c.asked(docs)
+	for n = len(queries); n > 0; n /= 2 {
+		err := c.find(w, queries[:n], k, swept, c.Limits.ChunkMatches)
+		if errors.Is(err, segment.ErrTooMany) {
+			continue
+		}
+		if err == nil {
+			err = c.locate(w, docs)
+		}
+		if err != nil {
+			return Answers{}, 0, err
+		}
+		a, next, err := c.collect(w, 0, docs, c.Limits.Chunk)
+		if err == nil && next < len(c.matches) {
+			n = c.matches[next].Query // those before it are whole
+			a.cut(n)
+		}
+		return a, n, err
+	}
+	return Answers{}, 0, nil
 }
 
-// defaultLimits of a goroutine come to some 10 MiB.
-func defaultLimits() Limits {
-	return Limits{1 << 14, Bound{1 << 14, 1 << 16}, 1 << 16, Bound{1 << 13, 1 << 15}}
+// ErrDense is wrapped where a query finds more fingerprints than are held in memory.
+var ErrDense = errors.New("too many near fingerprints")
+
+// Stream answers one query from a view as [Searcher.Query] does, in 16 MiB of memory: it calls emit
+// with some hits at a time, in order. A hit that has too many documents for one call comes in
+// several, each with its next documents, and Before says how many came before them. The error wraps
+// [ErrDense] if more fingerprints are near than [Limits.StreamMatches]; of a distance up to 3 only
+// several segments together have as many.
+//
+// lengths are those of the query, the first of them.
+func (c *Searcher) Stream(
+	w version.View, q simhash.Fingerprint, lengths rows.Lengths, k, docs int, emit func([]Hit) error,
+) error {
+	c.query[0], c.lengths = uint64(q), lengths
+	docs = c.asked(docs)
+	err := c.find(w, c.query[:], k, Swept{}, c.Limits.StreamMatches)
+	if errors.Is(err, segment.ErrTooMany) { // perhaps many documents of few fingerprints
+		c.distinct = true
+		err = c.find(w, c.query[:], k, Swept{}, c.Limits.StreamMatches)
+		c.distinct = false
+	}
+	if errors.Is(err, segment.ErrTooMany) {
+		return fmt.Errorf("%w: more than %d are within k = %d of %v: use a smaller k, or 'ndd batch --scan'", ErrDense,
+			c.Limits.StreamMatches, k, q)
+	}
+	if err != nil {
+		return err
+	}
+	return c.emit(w, docs, emit)
 }
 
-// A Bound is how many hits and documents are held at a time.
-type Bound struct{ Hits, Docs int }
+// emit calls emit with the hits of all matches, which are of one query.
+func (c *Searcher) emit(w version.View, docs int, emit func([]Hit) error) error {
+	if err := c.locate(w, docs); err != nil {
+		return err
+	}
+	for at := 0; at < len(c.matches); {
+		a, next, err := c.collect(w, at, docs, c.Limits.Piece)
+		if err == nil && len(a.Hits) > 0 {
+			err = emit(a.Hits)
+		}
+		if err == nil && next == at {
+			next = c.groupEnd(at)
+			err = c.emitLarge(w, at, next, docs, emit)
+		}
+		if err != nil {
+			return err
+		}
+		at = next
+	}
+	return nil
+}
+
+// emitLarge calls emit with the hit of matches [from, to), with some of its documents at a time.
+func (c *Searcher) emitLarge(w version.View, from, to, docs int, emit func([]Hit) error) (err error) {
+	defer store.CatchFault(&err)()
+	h, err := c.hit(w, from, to)
+	if err != nil {
+		return err
+	}
+	left := min(h.Documents, uint64(docs))
+	var failed error
+	err = c.eachDoc(w, from, to, func(doc rows.DocID) bool {
+		if h.Docs == nil {
+			h.Docs = make([]rows.DocID, 0, min(left, uint64(c.Limits.Piece.Docs)))
+		}
+		if h.Docs = append(h.Docs, doc); len(h.Docs) < cap(h.Docs) {
+			return true
+		}
+		n := uint64(len(h.Docs))
+		if failed = c.ctx.Err(); failed == nil {
+			failed = emit([]Hit{h})
+		}
+		h.Before += n
+		left -= n
+		h.Docs = nil
+		return failed == nil && left > 0
+	})
+	if failed != nil {
+		return failed
+	}
+	return err
+}

@@ -1,14 +1,21 @@
 package version
 
 import (
+	"cmp"
+	"context"
 	"errors"
+	"fmt"
 	"runtime"
 	"slices"
+	"strconv"
 	"sync"
 	"sync/atomic"
 
 	"ndd/engine/index/live/memtable"
 	"ndd/engine/index/live/rows"
+	"ndd/engine/parallel"
+	"ndd/engine/storage/idlist"
+	"ndd/engine/storage/store"
 )
 
 // ErrClosed is returned by every call of an index that is closed.
@@ -249,4 +256,185 @@ func (w *Set) Held() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return len(w.retired)
+}
+
+// An Edit is one step from a version to the next: the segments and memtables that leave it, and
+// those that join it. Building, opening, flushing, merging and placing are edits, and nothing else
+// makes a version. Segments are removed by identity, never by their position in a list, so that
+// edits of different documents may be prepared side by side.
+type Edit struct {
+	Remove          []*Segment
+	RemoveMemtables []*memtable.Table
+	Add             []*Segment
+	AddMemtable     *memtable.Table
+}
+
+// Next returns the version that an edit makes of the current one.
+func (w *Set) Next(e Edit) *Version {
+	next := new(Version)
+	if v := w.current.Load(); v != nil {
+		next.Segments = slices.DeleteFunc(slices.Clone(v.Segments),
+			func(s *Segment) bool { return slices.Contains(e.Remove, s) })
+		next.Memtables = slices.DeleteFunc(slices.Clone(v.Memtables),
+			func(m *memtable.Table) bool { return slices.Contains(e.RemoveMemtables, m) })
+	}
+	next.Segments = append(next.Segments, e.Add...)
+	slices.SortFunc(next.Segments, func(a, b *Segment) int {
+		return cmp.Or(cmp.Compare(a.From, b.From),
+			cmp.Compare(a.End(), b.End()))
+	})
+	if e.AddMemtable != nil {
+		next.Memtables = append(next.Memtables, e.AddMemtable)
+	}
+	next.Bytes = next.Memory()
+	return next
+}
+
+// A View is what an index holds at one moment. It stays as it is, however the index changes or
+// closes meanwhile, until it is released. It may be read by many goroutines, each with a [Searcher]
+// of its own.
+type View struct {
+	versions *Set
+	Version  *Version
+	slot     uint32
+	Clock    rows.DocID // number of the first document that it does not have
+	Now      rows.Time  // when it began: what expires by then is not seen
+}
+
+// View returns a view of the current version. Readers of one slot share a counter. The error is
+// [ErrClosed].
+func (w *Set) View(slot uint32) (View, error) {
+	for {
+		clock := rows.DocID(w.Committed.Load())
+		v, err := w.Hold(slot)
+		if err != nil {
+			return View{}, err
+		}
+		if v.Memtables[0].First <= clock {
+			return View{w, v, slot, clock, w.Clock.Now()}, nil
+		}
+		w.Release(v, slot) // some documents at or after the clock are in a segment already
+	}
+}
+
+// Release ends the view. Memory that only the view held is released.
+func (w View) Release() { w.versions.Release(w.Version, w.slot) }
+
+// Walk calls yield with all distinct fingerprints of the view, some at a time, until it returns
+// false or ctx ends. One that was inserted again may come again, and one whose documents were all
+// deleted, or have expired, comes until a merge drops them.
+func (w View) Walk(ctx context.Context, yield func([]uint64) bool) error {
+	going := true
+	for i, s := range w.Version.Segments {
+		if s.Fingerprints() == 0 || s.Expires.All(w.Now) {
+			continue
+		}
+		err := s.Walk(func(prints []uint64) bool {
+			going = ctx.Err() == nil && yield(prints)
+			return going
+		})
+		if err != nil {
+			return fmt.Errorf("segment %d: %w", i, err)
+		}
+		if !going {
+			return ctx.Err()
+		}
+	}
+	for _, m := range w.Version.Memtables {
+		m.EachPage(0, m.Before(w.Clock), func(_ int, prints []uint64) bool {
+			going = ctx.Err() == nil && yield(prints)
+			return going
+		})
+		if !going {
+			break
+		}
+	}
+	return ctx.Err()
+}
+
+// ErrNoDocument is wrapped where a document was deleted, or replaced, and is gone: after a query
+// found it, for example, and before its ID was looked up.
+var ErrNoDocument = errors.New("no such document")
+
+// An IDReader reads the IDs of the documents of one version at a time. It keeps a cursor for each
+// segment.
+type IDReader struct {
+	version *Version
+	cursors map[*Segment]*idlist.Cursor
+}
+
+// Row returns the ID of a row of a segment, which has IDs.
+func (l *IDReader) Row(v *Version, s *Segment, row uint64) (string, error) {
+	if l.version != v { // cursors of segments that are gone would keep their blocks
+		l.version, l.cursors = v, make(map[*Segment]*idlist.Cursor)
+	}
+	c := l.cursors[s]
+	if c == nil {
+		c = s.Segment.IDs().Cursor()
+		l.cursors[s] = c
+	}
+	return c.ID(row)
+}
+
+// Doc returns the ID of a document, empty where it has none. The error may be [ErrNoDocument].
+func (l *IDReader) Doc(v *Version, doc rows.DocID) (id string, err error) {
+	defer store.EndFaults(store.BeginFaults(), &err)
+	if s := v.SegmentOf(doc); s != nil {
+		row, ok := s.Numbers.Row(doc)
+		switch {
+		case !ok:
+			return "", ErrNoDocument
+		case s.Segment.IDs() == nil:
+			return "", nil
+		}
+		return l.Row(v, s, row)
+	}
+	if m := v.MemtableOf(doc); m != nil {
+		return m.ID(int(doc - m.First)), nil
+	}
+	return "", ErrNoDocument
+}
+
+// IDs looks up the IDs of documents. It belongs to one goroutine.
+type IDs struct {
+	versions *Set
+	slot     uint32
+	view     *Version // to look in; nil: the current one
+	reader   IDReader
+}
+
+// IDs returns a new look-up in the current version.
+func (w *Set) IDs() *IDs { return &IDs{versions: w, slot: w.Slot()} }
+
+// IDs returns a new look-up of the documents of the view, including those deleted since. It may be
+// used until the view is released.
+func (w View) IDs() *IDs {
+	n := w.versions.IDs()
+	n.view = w.Version
+	return n
+}
+
+// ID returns the document's ID: its number in decimal when it has none, and nothing for
+// [rows.NoDoc]. It costs about 10 microseconds, less for the next document of the same 256.
+func (n *IDs) ID(doc rows.DocID) (_ string, err error) {
+	if doc == rows.NoDoc {
+		return "", nil
+	}
+	v := n.view
+	if v == nil {
+		if v, err = n.versions.Hold(n.slot); err != nil {
+			return "", err
+		}
+		defer n.versions.Release(v, n.slot)
+	}
+	defer parallel.EndStage()
+	parallel.StageNames.Begin()
+	id, err := n.reader.Doc(v, doc)
+	switch {
+	case errors.Is(err, ErrNoDocument):
+		return "", fmt.Errorf("document %d: %w", doc, err)
+	case err != nil:
+		return "", err
+	}
+	return cmp.Or(id, strconv.FormatUint(uint64(doc), 10)), nil
 }

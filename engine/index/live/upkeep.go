@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"sync"
 	"time"
 
 	"ndd/engine/index/live/memtable"
@@ -14,17 +13,6 @@ import (
 	"ndd/engine/memory"
 	"ndd/engine/storage/wal"
 )
-
-// An upkeep moves documents from memtables to segments, merges segments and drops those that have
-// expired, in the background and when it is asked to. Its locks are taken before all others, and
-// never together.
-type upkeep struct {
-	*shared
-	writer   *writer
-	group    sync.WaitGroup // the goroutines that start begins
-	flushing sync.Mutex     // held while memtables become a segment
-	merging  sync.Mutex     // held during a merge
-}
 
 // start begins the work in the background.
 func (u *upkeep) start() {
@@ -264,4 +252,244 @@ func (u *upkeep) install(g *gathered, made *version.Segment) {
 		defer made.Close()
 	}
 	u.writer.applyEdit(e) // an error would be one of giving back what was replaced
+}
+
+// tendSegments merges segments until the index is closed. For want of memory or of room on
+// the disk it waits; no insert fails for that.
+func (u *upkeep) tendSegments() {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	u.group.Go(func() {
+		<-u.stop
+		cancel()
+	})
+	for {
+		select {
+		case <-u.stop:
+			return
+		case <-u.merges:
+		}
+		for {
+			more, err := u.mergePicked(ctx)
+			if err != nil && !u.pause() || err == nil && !more {
+				break
+			}
+		}
+	}
+}
+
+func (u *upkeep) mergePicked(ctx context.Context) (more bool, err error) {
+	u.merging.Lock()
+	defer u.merging.Unlock()
+	u.writer.mu.Lock()
+	v := u.versions.Current()
+	if v == nil || !u.folder.durable() && u.writer.short != nil { // memory is for what must go on
+		u.writer.mu.Unlock()
+		return false, nil
+	}
+	picked := pick(v.Segments, u.versions.Clock.Now())
+	mark(picked, true)
+	u.writer.mu.Unlock()
+	if len(picked) == 0 {
+		return false, nil
+	}
+	return true, u.mergeFiles(ctx, picked, 1)
+}
+
+// mergeFiles makes one segment of several that follow one another and are marked busy.
+func (u *upkeep) mergeFiles(ctx context.Context, segments []*version.Segment, threads int) (err error) {
+	defer func() {
+		if err != nil {
+			u.writer.mu.Lock()
+			mark(segments, false)
+			u.writer.mu.Unlock()
+		}
+	}()
+	docs, bytes, now := uint64(0), uint64(0), u.versions.Clock.Now()
+	for _, s := range segments {
+		docs += s.Live(now)
+		bytes += s.FileBytes()
+	}
+	o := u.fileOptions(threads, docs, u.writer.documents())
+	reserved, err := u.reserveFiles(docs, bytes, gatherBytes(segments, now), 0, &o)
+	if err != nil {
+		return err
+	}
+	defer reserved.Release()
+	refused := u.writer.refused.Load()
+	g, err := gather(segments, nil, &u.config, now)
+	if err != nil {
+		return err
+	}
+	defer g.free()
+	if err := u.writer.settled(refused); err != nil {
+		return err
+	}
+	made, entry, err := u.toFile(ctx, g, g.older(), bytes, o)
+	if err != nil {
+		return err
+	}
+	u.folder.mu.Lock()
+	defer u.folder.mu.Unlock()
+	if err := u.folder.publish(func(m *Manifest) { m.replace(segments, entry) }); err != nil {
+		made.Close()
+		return err
+	}
+	for _, s := range segments {
+		s.Dropped = true
+	}
+	u.install(g, made)
+	return nil
+}
+
+// replace puts a segment in the place of others that follow one another.
+func (m *Manifest) replace(segments []*version.Segment, by ManifestSegment) {
+	at := -1
+	for _, s := range segments {
+		name := s.Name()
+		i := slices.IndexFunc(m.Segments, func(g ManifestSegment) bool { return g.File == name })
+		if at < 0 {
+			at = i
+		}
+		m.Segments = slices.Delete(m.Segments, i, i+1)
+	}
+	m.Segments = slices.Insert(m.Segments, at, by)
+}
+
+// older returns the deletions, among those that stand beside the segments, of documents before
+// them.
+func (g *gathered) older() (dead []rows.DocID) {
+	for _, s := range g.segments {
+		for _, doc := range s.Older {
+			if doc < g.from {
+				dead = append(dead, doc)
+			}
+		}
+	}
+	slices.Sort(dead)
+	return slices.Compact(dead)
+}
+
+// expireEvery is how often the index looks for segments that have expired. Queries see none of
+// their documents anyway; this gives their room back.
+const expireEvery = time.Second
+
+// clockEvery is how often the manifest gets the time at least, while documents expire.
+const clockEvery = time.Hour
+
+// heldEvery is how often the manifest gets what the log holds: the loss of records before that is
+// noticed.
+const heldEvery = time.Minute
+
+// expire drops segments that have expired, and has others merged of which much has, until the index
+// is closed. It watches the clock.
+func (u *upkeep) expire() {
+	stopped := u.watchClock(false)
+	for n := 1; ; n++ {
+		select {
+		case <-u.stop:
+			return
+		case <-time.After(expireEvery):
+		}
+		stopped = u.watchClock(stopped)
+		u.keep(n%int(heldEvery/expireEvery) == 0) // as below
+		if u.versions.Clock.Now() != 0 {
+			u.DropExpired(context.Background()) // what fails is tried again
+		}
+	}
+}
+
+// watchClock reports whether the clock of an index with documents that expire is stopped, and tells
+// of that once.
+func (u *upkeep) watchClock(told bool) bool {
+	jump := u.versions.Clock.Jump()
+	if jump == 0 || u.versions.Clock.Now() == 0 {
+		return false
+	}
+	if !told && u.config.jumped != nil {
+		u.config.jumped(jump)
+	}
+	return true
+}
+
+// keep puts the time in the manifest, if documents expire and an hour has passed, and with records
+// what the log holds, if that has changed.
+func (u *upkeep) keep(records bool) error {
+	live, now := u.folder.current().Live, u.versions.Clock.Now()
+	late := now != 0 && now >= live.Time+rows.Time(clockEvery/time.Second)
+	if u.folder.durable() && (late || records && u.writer.logged.Load() > live.Held) {
+		return u.nameLog(func(*Manifest) {})
+	}
+	return nil
+}
+
+// DropExpired drops each segment whose documents have all expired, without reading it, and wakes
+// the merges of those of which a quarter has. The index does that by itself each second. Errors are
+// those of writing the manifest.
+func (u *upkeep) DropExpired(ctx context.Context) (err error) {
+	defer u.wakeMerger()
+	u.merging.Lock()
+	defer u.merging.Unlock()
+	gone := u.markExpired()
+	for i, s := range gone {
+		if len(s.Older) > 0 { // an empty segment keeps the deletions of earlier documents
+			err = errors.Join(err, u.mergeFiles(ctx, gone[i:i+1], 1))
+		} else {
+			err = errors.Join(err, u.dropFile(s))
+		}
+	}
+	return err
+}
+
+// markExpired returns the segments that have expired, marked as busy.
+func (u *upkeep) markExpired() (gone []*version.Segment) {
+	u.writer.mu.Lock()
+	defer u.writer.mu.Unlock()
+	v, now := u.versions.Current(), u.versions.Clock.Now()
+	if v == nil {
+		return nil
+	}
+	for _, s := range v.Segments {
+		if s.Owned && !s.Busy && s.Expires.All(now) {
+			gone = append(gone, s)
+		}
+	}
+	mark(gone, true)
+	return gone
+}
+
+// dropFile drops a segment from the manifest, then from the index.
+func (u *upkeep) dropFile(s *version.Segment) error {
+	u.folder.mu.Lock()
+	defer u.folder.mu.Unlock()
+	err := u.folder.publish(func(m *Manifest) {
+		m.Segments = slices.DeleteFunc(m.Segments, func(g ManifestSegment) bool { return g.File == s.Name() })
+	})
+	u.writer.mu.Lock()
+	defer u.writer.mu.Unlock()
+	if err != nil {
+		mark([]*version.Segment{s}, false)
+		return err
+	}
+	s.Dropped = true
+	defer u.writer.wakeWaiting()
+	return u.writer.applyEdit(version.Edit{Remove: []*version.Segment{s}})
+}
+
+// nameLog publishes a manifest, changed by edit, that says which file the log goes on in, and what
+// the log holds.
+func (u *upkeep) nameLog(edit func(*Manifest)) error {
+	if !u.folder.durable() {
+		return nil
+	}
+	holds, err := u.writer.log.Begin()
+	if err != nil {
+		return err
+	}
+	u.folder.mu.Lock()
+	defer u.folder.mu.Unlock()
+	return u.folder.publish(func(m *Manifest) {
+		m.Live.File, m.Live.Held = holds.File, uint64(holds.Last)
+		edit(m)
+	})
 }
