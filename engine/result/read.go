@@ -197,7 +197,7 @@ func (t *tableReader) parquet(content *document.Content) error {
 func (t *tableReader) group(file *columns.File, group int) error {
 	readers := make([]*columns.Values, len(t.at))
 	for i, column := range t.at {
-		readers[i] = file.Values(file.Range(group), column)
+		readers[i] = file.Values(group, column)
 		defer readers[i].Close()
 	}
 	const together = 256

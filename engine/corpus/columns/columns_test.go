@@ -89,7 +89,7 @@ func write[T any](t testing.TB, rows []T, options ...parquet.WriterOption) []byt
 func eachValue(f *columns.File, column int, visit func(parquet.Value)) error {
 	buffer := make([]parquet.Value, 50)
 	for group := range f.Groups() {
-		from := f.Values(f.Range(group), column)
+		from := f.Values(group, column)
 		defer from.Close()
 		for {
 			n, err := from.ReadValues(buffer)
@@ -167,7 +167,7 @@ func sameAsLibrary(t *testing.T, data []byte, repeats bool) {
 	for i, group := range alone.RowGroups() {
 		want, err := rowsOf(group)
 		must.Do(t, err)
-		got, err := rowsOf(f.RowGroup(f.Range(i)))
+		got, err := rowsOf(f.RowGroup(i))
 		if err != nil || len(got) == 0 || strings.Join(got, "\n") != strings.Join(want, "\n") {
 			t.Errorf("row group %d: %v: %d rows, want %d", i, err, len(got), len(want))
 		}

@@ -14,6 +14,5 @@
 // [ErrCorrupt] and names the claim.
 //
 // [File.Values] reads a column value by value, and [File.RowGroup] whole rows, with lists and maps.
-// [File.Ranges] divides a row group, so that several goroutines can read it.
 // A [File] and its pages belong to one goroutine.
 package columns

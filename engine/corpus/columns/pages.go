@@ -25,17 +25,17 @@ const (
 	rowValuesMax = 1 << 22
 )
 
-// RowGroup returns a row group whose pages are checked. It is read once, from the start of the range on.
+// RowGroup returns a row group whose pages are checked. It is read once, from its start on.
 // An error of a page is returned by the read that needs it; of pages that contradict themselves the
 // library may panic.
-func (f *File) RowGroup(rows Range) parquet.RowGroup {
-	return &rowGroup{f.view.RowGroups()[rows.Group], f, rows}
+func (f *File) RowGroup(group int) parquet.RowGroup {
+	return &rowGroup{f.view.RowGroups()[group], f, group}
 }
 
 type rowGroup struct {
 	parquet.RowGroup
-	file *File
-	rows Range
+	file   *File
+	number int
 }
 
 func (g *rowGroup) Rows() parquet.Rows { return parquet.NewRowGroupRowReader(g) }
@@ -58,7 +58,7 @@ type columnChunk struct {
 // place names the column for errors.
 func (c *columnChunk) place() string {
 	name := strings.Join(c.group.file.Schema().Columns()[c.number], ".")
-	return fmt.Sprintf("row group %d, column %q", c.group.rows.Group+1, name)
+	return fmt.Sprintf("row group %d, column %q", c.group.number+1, name)
 }
 
 func (c *columnChunk) Pages() parquet.Pages {
@@ -66,18 +66,16 @@ func (c *columnChunk) Pages() parquet.Pages {
 	if err != nil {
 		return &pages{place: c.place(), from: &stream{err: err}}
 	}
-	s.first = c.group.rows.start(c.number)
-	skip := c.group.rows.From - s.first.row
-	return &pages{c.ColumnChunk.(*parquet.FileColumnChunk).PagesFrom(s), s, c.place(), skip}
+	return &pages{c.ColumnChunk.(*parquet.FileColumnChunk).PagesFrom(s), s, c.place()}
 }
 
 // stream opens the column and checks its place and the number of its values.
 func (c *columnChunk) stream() (*stream, error) {
 	f := c.group.file
-	chunk := &f.own.RowGroups[c.group.rows.Group].Columns[c.number]
+	chunk := &f.own.RowGroups[c.group.number].Columns[c.number]
 	m := &chunk.MetaData
 	s := &stream{file: f, codec: m.Codec, at: m.DataPageOffset, left: m.NumValues, from: pageBase,
-		groupRows: f.Rows(c.group.rows.Group)}
+		groupRows: f.Rows(c.group.number)}
 	if m.DictionaryPageOffset != 0 {
 		s.at = m.DictionaryPageOffset
 	}
@@ -107,7 +105,6 @@ type pages struct {
 	*parquet.FilePages // nil where the column cannot be opened
 	from               *stream
 	place              string
-	skip               int64 // rows of the first page
 }
 
 func (p *pages) ReadPage() (page parquet.Page, err error) {
@@ -123,17 +120,12 @@ func (p *pages) ReadPage() (page parquet.Page, err error) {
 	if err != nil && err != io.EOF {
 		err = fmt.Errorf("%s: %w", p.place, err)
 	}
-	if err == nil && p.skip > 0 {
-		all := page
-		page, p.skip = all.Slice(p.skip, all.NumRows()), 0
-		parquet.Release(all)
-	}
 	return page, err
 }
 
 func (p *pages) SeekToRow(row int64) error {
 	if row != 0 || p.from.number > 0 {
-		return errors.New("columns: rows are read from the first one of a range on")
+		return errors.New("columns: rows are read from the first one on")
 	}
 	return nil
 }
@@ -151,10 +143,9 @@ type Values struct {
 	chunk *columnChunk
 }
 
-// Values returns the values of a column, by its number in the schema, from the start of a range to the end
-// of its row group. They must be closed.
-func (f *File) Values(rows Range, column int) *Values {
-	chunk := f.RowGroup(rows).ColumnChunks()[column].(*columnChunk)
+// Values returns the values of a column of a row group, by its number in the schema. They must be closed.
+func (f *File) Values(group, column int) *Values {
+	chunk := f.RowGroup(group).ColumnChunks()[column].(*columnChunk)
 	return &Values{parquet.NewColumnChunkValueReader(chunk), chunk}
 }
 
@@ -182,9 +173,8 @@ type stream struct {
 	rows      int64 // that began so far, where there are repetitions
 	inRow     int   // values of the last one
 
-	first   start // where it is read from behind the dictionary, if not from its beginning
-	number  int   // of the page
-	entries bool  // there is a dictionary
+	number  int  // of the page
+	entries bool // there is a dictionary
 
 	out  []byte // the page as the library sees it
 	from int64  // where that is, for the library
@@ -215,9 +205,6 @@ func (s *stream) ReadAt(p []byte, at int64) (int, error) {
 
 // next reads the next page and checks it.
 func (s *stream) next() error {
-	if f := s.first; f.at > 0 && (s.number > 0 || !f.dictionary) {
-		s.at, s.number, s.left, s.first = f.at, f.page, s.left-f.row, start{}
-	}
 	s.number++
 	h, n, err := s.header()
 	if err != nil {

@@ -235,7 +235,7 @@ func (g *groups) rows(file *columns.File, n int, yield func(rowUnit) error) erro
 	readers := make([]*columnReader, len(g.numbers))
 	for i, column := range g.numbers {
 		if column >= 0 {
-			readers[i] = &columnReader{values: file.Values(file.Range(n), column), repeats: file.IsRepeated(column)}
+			readers[i] = &columnReader{values: file.Values(n, column), repeats: file.IsRepeated(column)}
 			defer readers[i].values.Close()
 		}
 	}

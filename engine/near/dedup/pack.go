@@ -32,7 +32,6 @@ type packers struct {
 	free       chan *block   // nil before it is used
 	groups     chan struct{} // row groups of Parquet files that are copied at a time
 	groupBytes int           // most of them
-	rangeBytes int           // of one that a larger one becomes, about
 	zstd       *zstd.Encoder
 }
 
@@ -54,8 +53,7 @@ func newPackers(threads, blockBytes int) (*packers, error) {
 		return nil, err
 	}
 	p := &packers{threads: threads, blockBytes: blockBytes, free: make(chan *block, 2*threads),
-		groups: make(chan struct{}, threads+1), groupBytes: columnsBytes, rangeBytes: rangeBytes,
-		zstd: z}
+		groups: make(chan struct{}, threads+1), groupBytes: columnsBytes, zstd: z}
 	for range cap(p.free) {
 		p.free <- nil
 	}

@@ -20,7 +20,6 @@ import (
 
 const (
 	columnsBytes = 64 << 20 // of a row group that is written, about: it is held in memory
-	rangeBytes   = 8 << 20  // of one of those that a larger row group becomes, where its pages allow it
 	rowsTogether = 64       // read and written at a time; one, where a row may have many values
 
 	columnsPageMax = 1 << 30 // bytes of a page, decompressed
@@ -28,8 +27,8 @@ const (
 
 // copyColumns copies a Parquet file without some rows, counted from 1 and ascending, and with some
 // fields, if there are any, whose numbers the rows' notes have. Columns, their order, encodings and
-// compression, and the file's own metadata stay. Larger row groups than 8 MiB are divided, so that
-// several goroutines copy them, or else at 64 MiB by one.
+// compression, and the file's own metadata stay. Several row
+// groups are copied at the same time; larger ones than 64 MiB are divided, and copied by one goroutine.
 func (p *packers) copyColumns(ctx context.Context, w io.Writer, content *document.Content, drop []int64,
 	fields *Fields, notes []cut) (err error) {
 	defer noPanic(&err)
@@ -60,33 +59,27 @@ func (p *packers) copyColumns(ctx context.Context, w io.Writer, content *documen
 		c.together = 1
 	}
 	produce := func(ctx context.Context, yield func(*columnGroup) bool) error {
-		all := make([]int, len(file.Schema().Columns()))
-		for i := range all {
-			all[i] = i
-		}
 		row := int64(0)
 		for n := range checked.Groups() {
 			if checked.Rows(n) == 0 {
 				continue // its columns may have no place in the file
 			}
-			for _, rows := range checked.Ranges(n, all, int64(p.rangeBytes)) {
-				g := &columnGroup{rows: rows, row: row}
-				row += rows.To - rows.From
-				i, _ := slices.BinarySearch(drop, row+1)
-				g.drop, drop = drop[:i], drop[i:]
-				i, _ = slices.BinarySearchFunc(notes, row+1, func(c cut, row int64) int { return cmp.Compare(c.from, row) })
-				g.notes, notes = notes[:i], notes[i:]
-				select {
-				case p.groups <- struct{}{}:
-				case <-ctx.Done():
-					return context.Cause(ctx)
-				}
-				if rows.Bytes <= int64(p.groupBytes) {
-					g.whole = c.to.BeginRowGroup()
-				}
-				if !yield(g) {
-					return context.Cause(ctx)
-				}
+			g := &columnGroup{number: n, row: row}
+			row += checked.Rows(n)
+			i, _ := slices.BinarySearch(drop, row+1)
+			g.drop, drop = drop[:i], drop[i:]
+			i, _ = slices.BinarySearchFunc(notes, row+1, func(c cut, row int64) int { return cmp.Compare(c.from, row) })
+			g.notes, notes = notes[:i], notes[i:]
+			select {
+			case p.groups <- struct{}{}:
+			case <-ctx.Done():
+				return context.Cause(ctx)
+			}
+			if checked.Bytes(n) <= int64(p.groupBytes) {
+				g.whole = c.to.BeginRowGroup()
+			}
+			if !yield(g) {
+				return context.Cause(ctx)
 			}
 		}
 		return nil
@@ -163,15 +156,15 @@ type columnCopy struct {
 	columns  int // of from
 }
 
-// columnGroup is rows of a row group that are copied.
+// columnGroup is a row group that is copied.
 type columnGroup struct {
-	rows  columns.Range
-	row   int64                             // that was read last
-	drop  []int64                           // ahead
-	notes []cut                             // ahead
-	held  int                               // bytes of the group that is written
-	whole *parquet.ConcurrentRowGroupWriter // of it; nil where it is divided
-	err   error
+	number int
+	row    int64                             // that was read last
+	drop   []int64                           // ahead
+	notes  []cut                             // ahead
+	held   int                               // bytes of the group that is written
+	whole  *parquet.ConcurrentRowGroupWriter // of it; nil where it is divided
+	err    error
 }
 
 // errLarge says that a row group has more bytes than its file says.
@@ -197,17 +190,13 @@ func (c *columnCopy) work(_ context.Context, groups iter.Seq[*columnGroup]) erro
 // copy copies rows to a writer.
 func (c *columnCopy) copy(from *columns.File, g *columnGroup, to parquet.RowWriter) (err error) {
 	defer noPanic(&err)
-	rows := from.RowGroup(g.rows).Rows()
+	rows := from.RowGroup(g.number).Rows()
 	defer rows.Close()
 	buffer := make([]parquet.Row, c.together)
-	left := g.rows.To - g.rows.From // with the last row the library reads what follows it
 	for {
-		n, err := rows.ReadRows(buffer[:min(left, int64(len(buffer)))])
+		n, err := rows.ReadRows(buffer)
 		if err != nil && !errors.Is(err, io.EOF) {
 			return err
-		}
-		if left -= int64(n); left == 0 {
-			err = io.EOF
 		}
 		if c.fields != nil {
 			c.note(g, buffer[:n])
