@@ -9,7 +9,6 @@ import (
 	"io"
 	"slices"
 	"text/tabwriter"
-	"time"
 
 	"github.com/dustin/go-humanize"
 
@@ -17,7 +16,6 @@ import (
 	"ndd/engine/copies"
 	"ndd/engine/corpus/ndf"
 	"ndd/engine/index/distribution"
-	"ndd/engine/index/live"
 	"ndd/engine/index/segment"
 	"ndd/engine/index/table"
 	"ndd/engine/storage/store"
@@ -41,11 +39,11 @@ type file struct {
 	Design        string         `json:"design,omitempty"`
 	Bound         float64        `json:"bound_bits,omitempty"`
 	Tables        []tableInfo    `json:"tables,omitempty"`
-	Words         []string       `json:"words,omitempty"` // of a log, or a file beside a segment
+	Words         []string       `json:"words,omitempty"` // of a log
 
-	k              int
-	layout         string
-	noDocs, beside bool // whether it keeps no documents, and whether it stands beside a segment
+	k      int
+	layout string
+	noDocs bool // whether it keeps no documents
 }
 
 // A part is a section of a file, or a part of a table.
@@ -126,37 +124,13 @@ func (f *file) partOfIndex(ctx context.Context, kind store.Kind, counts *distrib
 		return err
 	}
 	defer s.Close()
-	switch kind {
-	case store.KindSegment:
+	switch {
+	case kind == store.KindSegment:
 		return f.segment(ctx, s, counts)
-	case store.KindDocuments:
-		err = f.documents(s)
-	case store.KindPostings:
-		if counts != nil {
-			f.Documents, err = copies.CheckSegment(ctx, f.Path, 1)
-		}
+	case kind == store.KindPostings && counts != nil:
+		f.Documents, err = copies.CheckSegment(ctx, f.Path, 1)
 	}
 	return cmp.Or(err, f.container(s, 0))
-}
-
-// documents describes the file beside a segment of an index that is written to.
-func (f *file) documents(s *store.File) error {
-	b, err := live.ReadBeside(s)
-	if err != nil {
-		return fmt.Errorf("%s: %w", f.Path, err)
-	}
-	f.Documents, f.beside = b.Rows, true
-	if f.Words = []string{"documents: none"}; b.Rows > 0 {
-		f.Words[0] = fmt.Sprintf("documents: %s, numbers %d to %d", humanize.Comma(int64(b.Rows)), b.First, b.Last)
-	}
-	if b.Deleted > 0 {
-		f.Words = append(f.Words, fmt.Sprintf("deleted: %s of earlier segments", cli.Number(b.Deleted, "document")))
-	}
-	if b.Expire > 0 {
-		f.Words = append(f.Words, fmt.Sprintf("expire: %s, from %s to %s; never: %s", cli.Number(b.Expire, "document"),
-			b.Earliest.Format(time.RFC3339), b.Latest.Format(time.RFC3339), humanize.Comma(int64(b.Rows-b.Expire))))
-	}
-	return nil
 }
 
 // segment describes a segment with its tables.

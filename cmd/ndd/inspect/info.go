@@ -163,9 +163,6 @@ func (x *info) add(ctx context.Context, g *cli.Globals, path string) error {
 	}
 	x.Files = append(x.Files, f)
 	x.Bytes += f.Bytes
-	if f.beside { // its documents are those of the segment
-		return nil
-	}
 	x.Documents, x.Fingerprints, x.NoDocs = x.Documents+f.Documents, x.Fingerprints+f.Fingerprints, x.NoDocs || f.noDocs
 	if f.Design != "" && x.Design == "" {
 		x.K, x.Design, x.Layout = f.k, f.Design, f.layout

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"iter"
 	"slices"
-	"time"
 	"unsafe"
 
 	"ndd/engine/index/live/rows"
@@ -170,49 +169,4 @@ func (d *documents) attach(s *version.Segment) {
 // cast converts a list without a copy.
 func cast[To, From ~uint64](list []From) []To {
 	return unsafe.Slice((*To)(unsafe.Pointer(unsafe.SliceData(list))), len(list))
-}
-
-// Beside is what the file beside a segment says of its rows, of which a document has one for each
-// of its fingerprints.
-type Beside struct {
-	Rows    uint64
-	First   rows.DocID // number of the first row
-	Last    rows.DocID // of the last one
-	Deleted uint64     // rows of earlier segments
-
-	Expire   uint64    // how many of the rows do,
-	Earliest time.Time // when the first of them does,
-	Latest   time.Time // and the last one
-}
-
-// ReadBeside reads the file beside a segment. The error wraps [store.ErrCorrupt] where it lies.
-func ReadBeside(f *store.File) (b Beside, err error) {
-	defer store.CatchFault(&err)()
-	s, err := f.Section("documents")
-	if err != nil {
-		return b, err
-	}
-	var head documentsHead
-	if err := s.JSON(&head); err != nil {
-		return b, err
-	}
-	var of ManifestSegment
-	of.ID, of.Documents = head.Segment, head.Rows
-	d, err := parseDocuments(f, &of)
-	if err != nil {
-		return b, err
-	}
-	b = Beside{Rows: head.Rows, First: d.numbers.First(), Last: max(d.numbers.End(), 1) - 1,
-		Deleted: uint64(len(d.tombstones))}
-	latest := rows.Time(0)
-	for r := range d.expires.Runs {
-		if r.Value != 0 {
-			b.Expire += r.N
-			latest = max(latest, r.Value)
-		}
-	}
-	if b.Expire > 0 {
-		b.Earliest, b.Latest = time.Unix(int64(d.expires.First), 0).UTC(), time.Unix(int64(latest), 0).UTC()
-	}
-	return b, nil
 }
