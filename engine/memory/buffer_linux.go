@@ -15,13 +15,6 @@ func allocate(size uint64) ([]byte, error) {
 	return raw, err
 }
 
-// release unmaps what [allocate] has mapped.
-func release(raw []byte) {
-	if err := unix.Munmap(raw); err != nil {
-		panic("memory: " + err.Error()) // freed twice
-	}
-}
-
 // drop lets the system have the whole pages of b back; they are not read any more.
 func drop(b []byte) {
 	const page = 4096 // at least; a refusal costs memory only

@@ -16,3 +16,10 @@ const CanMapFile = true
 func MapFile(f *os.File, bytes uint64) ([]byte, error) {
 	return unix.Mmap(int(f.Fd()), 0, int(bytes), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
 }
+
+// release unmaps what [allocate] or [MapFile] has mapped.
+func release(raw []byte) {
+	if err := unix.Munmap(raw); err != nil {
+		panic("memory: " + err.Error()) // freed twice
+	}
+}

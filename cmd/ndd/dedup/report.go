@@ -31,24 +31,33 @@ const (
 // report is what the page of a deduplication shows.
 type report struct {
 	cli.PageHead
-	Settings          string
-	Documents, Kept   string
-	Dropped, Clusters string
-	Share             string // of the documents that is dropped, in percent
-	Sizes             []reportSize
-	Largest           []reportCluster
-	More              int // clusters that are not in Largest
-	Rates             []reportRate
-	MoreRates         int
-	Others            []reportSetting
-	K                 int
-	Matrix            []reportSource
-	Examples          []reportExample
-	Known             string
-	Short             int
-	Skipped           []reportSkip
-	SkippedExamples   []string
-	Verified          bool
+	reportCounts
+	reportSkips
+	Settings  string
+	K         int
+	Verified  bool
+	Sizes     []reportSize
+	Largest   []reportCluster
+	More      int // clusters that are not in Largest
+	Rates     []reportRate
+	MoreRates int
+	Others    []reportSetting
+	Matrix    []reportSource
+	Examples  []reportExample
+}
+
+// reportCounts are numbers of documents and clusters.
+type reportCounts struct {
+	Documents, Kept, Dropped, Clusters, Known string
+
+	Share string // of the documents that is dropped, in percent
+	Short int
+}
+
+// reportSkips are the inputs that were skipped.
+type reportSkips struct {
+	Skipped         []reportSkip
+	SkippedExamples []string
 }
 
 type reportSize struct {
@@ -117,12 +126,10 @@ func (d *deduping) newReport(ctx context.Context, c *dedup.Corpus, r *dedup.Resu
 	dropped := r.NumDropped()
 	all := c.Len() + c.NumShort()
 	p := &report{PageHead: cli.NewPageHead("Near-duplicates", d.inputs),
-		Settings:  fmt.Sprintf("k = %d, keep %s", d.k, d.keep),
-		Documents: humanize.Comma(int64(all)), Kept: humanize.Comma(int64(all - dropped)),
-		Dropped:  humanize.Comma(int64(dropped)),
-		Clusters: humanize.Comma(int64(len(clusters))),
-		Share:    fmt.Sprintf("%.1f", 100*float64(dropped)/float64(max(all, 1))),
-		Short:    c.NumShort(), Verified: r.Verified()}
+		Settings: fmt.Sprintf("k = %d, keep %s", d.k, d.keep), Verified: r.Verified(),
+		reportCounts: reportCounts{Documents: humanize.Comma(int64(all)), Kept: humanize.Comma(int64(all - dropped)),
+			Dropped: humanize.Comma(int64(dropped)), Clusters: humanize.Comma(int64(len(clusters))),
+			Share: fmt.Sprintf("%.1f", 100*float64(dropped)/float64(max(all, 1))), Short: c.NumShort()}}
 	if d.verify != "" {
 		p.Settings += ", texts with " + d.verify
 	}

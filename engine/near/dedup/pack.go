@@ -124,7 +124,7 @@ func (p *packers) pack(ctx context.Context, w io.Writer, content *document.Conte
 	packing := content.Packing
 	produce := func(ctx context.Context, yield func(*block) bool) error {
 		c := copying{ctx: ctx, p: p, in: content, records: content.Members && packing != document.Unpacked,
-			list: content.List, notes: notes, yield: yield}
+			jsonList: jsonList{list: content.List}, notes: notes, yield: yield}
 		return c.all(fill)
 	}
 	work := func(ctx context.Context, blocks iter.Seq[*block]) error {
@@ -178,8 +178,12 @@ type copying struct {
 	some  bool   // there is a member
 	long  bool   // it is longer than a block
 	rest  []byte // of a record, for the next block
+	jsonList
+}
 
-	list    bool         // it is JSON
+// A jsonList is where the copying of a list of JSON is.
+type jsonList struct {
+	list    bool         // it is one
 	stays   bool         // a value of it stays
 	dropped bool         // the last value does not
 	between bytes.Buffer // what lies before that one, and behind the last one that stays

@@ -48,15 +48,13 @@ type setOf func(row Row, buf []uint64) (set, newBuf []uint64, err error)
 // Documents are compared a part at a time with those kept before the part, by many goroutines, and
 // then one by one with those kept since.
 type settler struct {
-	k       int
-	chains  bool // all that are kept are compared, in order, whatever their distances
-	threads int
-	prefer  func(a, b int) int
-	print   func(Row) uint64
-	rule    Rule
-	safe    bitmap // rows that are kept whatever they are near
-	set     setOf
-	bufs    *[2][]uint64
+	corpus *Corpus
+	o      Options // with Chains all that are kept are compared, in order, whatever their distances
+	rule   Rule
+	prefer func(a, b int) int
+	set    setOf
+	bufs   *[2][]uint64
+	tuning
 
 	rows     []Row // of the cluster, by preference
 	choices  []choice
@@ -69,8 +67,12 @@ type settler struct {
 
 	rare     *rareIndex // nil before it is worth it
 	compared atomic.Int64
+}
+
+// A tuning says how documents are compared.
+type tuning struct {
 	part     int // documents that a goroutine compares at a time
-	patience int // comparisons for each document left until there is an index
+	patience int // comparisons for each document left until there is an index of rare shingles
 	rareFrom int // documents left from which on there may be one
 }
 
@@ -82,8 +84,9 @@ type scratch struct {
 
 // newSettler returns a settler whose documents that many goroutines compare.
 func (r *Result) newSettler(o Options, threads int, prefer func(a, b int) int, set setOf) *settler {
-	s := &settler{k: o.K, chains: o.Chains, threads: threads, prefer: prefer, print: r.corpus.print,
-		rule: o.Verify.Rule, safe: r.corpus.sources.safe, set: set, part: settlePart, patience: rarePatience, rareFrom: rareFrom}
+	o.Threads = threads
+	s := &settler{corpus: r.corpus, o: o, rule: o.Verify.Rule, prefer: prefer, set: set,
+		tuning: tuning{settlePart, rarePatience, rareFrom}}
 	s.scratch.New = func() any { return new(scratch) }
 	return s
 }
@@ -148,7 +151,7 @@ func (s *settler) settle(ctx context.Context, rows []Row) ([]group, error) {
 	if s.prefer != nil {
 		slices.SortStableFunc(s.rows, func(a, b Row) int { return s.prefer(int(a), int(b)) })
 	}
-	s.reps.Reset(s.k, settleBytes)
+	s.reps.Reset(s.o.K, settleBytes)
 	s.kept, s.choices = s.kept[:0], slices.Grow(s.choices[:0], len(s.rows))[:len(s.rows)]
 	for i := range s.choices {
 		s.choices[i] = choice{near: none}
@@ -181,7 +184,7 @@ func (s *settler) settle(ctx context.Context, rows []Row) ([]group, error) {
 			}
 			if best.near == none {
 				*best = choice{uint64(len(s.kept)), same}
-				s.reps.Add(s.print(row))
+				s.reps.Add(s.corpus.print(row))
 				s.kept = append(s.kept, row)
 				s.sketches.all = append(s.sketches.all, own...)
 			}
@@ -228,7 +231,7 @@ func (s *settler) groups() []group {
 // look finds the choices of a part of the documents, from a number on, among those kept so far, and
 // makes their sketches. It returns how many these are.
 func (s *settler) look(ctx context.Context, at int) (n int, err error) {
-	rows := s.rows[at:min(at+s.part*s.threads, len(s.rows))]
+	rows := s.rows[at:min(at+s.part*s.o.Threads, len(s.rows))]
 	s.own.resize(s.sketches.words, len(rows))
 	do := func(i int, bufs *[2][]uint64) (err error) {
 		var set []uint64
@@ -257,8 +260,8 @@ func (s *settler) look(ctx context.Context, at int) (n int, err error) {
 		sc.near = s.nearby(sc.near, rows[i], from)
 		return s.find(rows[i], own, set, &s.choices[at+i], sc, bufs)
 	}
-	if s.threads > 1 {
-		return len(rows), shingle.Each(ctx, s.threads, len(rows), do)
+	if s.o.Threads > 1 {
+		return len(rows), shingle.Each(ctx, s.o.Threads, len(rows), do)
 	}
 	for i := range rows {
 		if err := do(i, s.bufs); err != nil {
@@ -271,8 +274,8 @@ func (s *settler) look(ctx context.Context, at int) (n int, err error) {
 // nearby appends the documents kept from a number on that a document is compared with, as choices'
 // nears.
 func (s *settler) nearby(dst []uint64, row Row, from int) []uint64 {
-	if !s.chains {
-		return s.reps.Near(dst, s.print(row), from)
+	if !s.o.Chains {
+		return s.reps.Near(dst, s.corpus.print(row), from)
 	}
 	for i := from; i < len(s.kept); i++ {
 		dst = append(dst, uint64(i))
@@ -282,12 +285,12 @@ func (s *settler) nearby(dst []uint64, row Row, from int) []uint64 {
 
 // within makes choices' nears of numbers of kept documents, without those that are not within k.
 func (s *settler) within(numbers []uint64, row Row) []uint64 {
-	if s.chains {
+	if s.o.Chains {
 		return numbers
 	}
-	left, print := numbers[:0], s.print(row)
+	left, print := numbers[:0], s.corpus.print(row)
 	for _, n := range numbers {
-		if d := bits.OnesCount64(print ^ s.reps.At(int(n))); d <= s.k {
+		if d := bits.OnesCount64(print ^ s.reps.At(int(n))); d <= s.o.K {
 			left = append(left, uint64(d)<<32|n)
 		}
 	}
@@ -296,7 +299,7 @@ func (s *settler) within(numbers []uint64, row Row) []uint64 {
 
 // find replaces best by a better choice among the near ones, if there is one. set is read if it is nil.
 func (s *settler) find(row Row, own, set []uint64, best *choice, sc *scratch, bufs *[2][]uint64) (err error) {
-	if s.safe.has(int(row)) {
+	if s.corpus.sources.safe.has(int(row)) {
 		return nil
 	}
 	s.compared.Add(int64(len(sc.near)))
