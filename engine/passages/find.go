@@ -58,9 +58,7 @@ func findIn(ctx context.Context, r *Result, cfg ingest.Config) (_ *Result, _ ing
 	}
 	o := r.o
 	r.reading.Meter = nil // it counts the first reading
-	if r.spool, err = newSpool(&o); err != nil {
-		return nil, ingest.Report{}, err
-	}
+	r.spool = newSpool(&o)
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, r.Close())

@@ -156,7 +156,7 @@ func checkStrings(t *testing.T, texts []string, r *Result, o Options) {
 	for i := range r.all {   // as they are found: cut on characters they have fewer windows
 		p := &r.all[i]
 		row, first := r.spool.row(p.at()), r.spool.row(p.first())
-		at, from := int(p.at()-r.spool.entries[row][1]), int(p.first()-r.spool.entries[first][1])
+		at, from := int(p.at()-r.spool.docs.All[row][1]), int(p.first()-r.spool.docs.All[first][1])
 		most := 0
 		for w := range int(p.windows()) {
 			s := all[texts[row][at+w:at+w+length]]

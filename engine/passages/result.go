@@ -32,7 +32,7 @@ type Result struct {
 func (r *Result) Close() error { return errors.Join(r.spool.close(), r.repeats.Close()) }
 
 // Len returns the number of documents.
-func (r *Result) Len() int { return len(r.spool.entries) }
+func (r *Result) Len() int { return len(r.spool.docs.All) }
 
 // Windows reports whether any document has as many atoms as a window, and as many characters as count.
 func (r *Result) Windows() bool { return r.marks > 0 }
@@ -97,10 +97,10 @@ func (r *Result) Documents() iter.Seq[Document] {
 
 // from returns the first repeat from a row on.
 func (r *Result) from(row int) int {
-	if row >= len(r.spool.entries) {
+	if row >= len(r.spool.docs.All) {
 		return len(r.all)
 	}
-	at := r.spool.entries[row][1]
+	at := r.spool.docs.All[row][1]
 	return sort.Search(len(r.all), func(i int) bool { return r.all[i].at() >= at })
 }
 
@@ -200,7 +200,7 @@ func (r *Result) further(row int, c *chain, next *repeat) uint64 {
 	case !r.o.Unit.isString() || r.stays(row, c.at, c.first) != r.stays(row, next.at(), next.first()):
 		return 0
 	default:
-		text, last := r.spool.text, c.windows+length-1 // the last byte of the next window
+		text, last := r.spool.texts.All, c.windows+length-1 // the last byte of the next window
 		n, end := uint64(0), r.spool.behind(r.spool.row(c.first))
 		for n < next.windows() && c.first+last+n < end && text[c.at+last+n] == text[c.first+last+n] {
 			n++
@@ -214,7 +214,7 @@ func (r *Result) text(h *head) string {
 	if r.o.Unit.Kind != Bytes {
 		return ""
 	}
-	return asString(r.spool.text[h.atom : h.atom+uint64(h.atoms)])
+	return asString(r.spool.texts.All[h.atom : h.atom+uint64(h.atoms)])
 }
 
 // place returns the place that is shift bytes behind the beginning of an atom.

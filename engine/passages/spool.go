@@ -18,19 +18,14 @@ import (
 //	        text; hash of the text
 type spool struct {
 	unit   Unit
-	heads  *spill.Run[uint8]
-	texts  *spill.Run[uint8]
-	points *spill.Run[point]
-	docs   *spill.Run[entry]
+	heads  spill.Column[uint8]
+	texts  spill.Column[uint8]
+	points spill.Column[point]
+	docs   spill.Column[entry]
 
-	headBytes, atoms, textBytes uint64 // so far
-	files                       []file
-	one                         []byte // the head at work
-
-	// When all documents are there.
-	head, text []uint8
-	begins     []point
-	entries    []entry
+	atoms, textBytes uint64 // so far
+	files            []file
+	one              []byte // the head at work
 }
 
 // A point is a place in a document's text, in bytes and in characters.
@@ -48,38 +43,27 @@ type file struct {
 // atomsMax is how many atoms there may be, so that the place of one and its distances fit a word.
 const atomsMax = 1 << 40
 
-func newSpool(o *Options) (s *spool, err error) {
-	s = &spool{unit: o.Unit}
-	const buffer = 1 << 18
-	if s.heads, err = spill.Create[uint8](o.Disk, o.Dir, "heads", buffer); err != nil {
-		return nil, err
-	}
-	if s.docs, err = spill.Create[entry](o.Disk, o.Dir, "documents", 4<<10); err == nil && o.Unit.isString() {
-		s.texts, err = spill.Create[uint8](o.Disk, o.Dir, "texts", buffer)
-	}
-	if err == nil && o.Unit.Kind != Bytes {
-		s.points, err = spill.Create[point](o.Disk, o.Dir, "points", buffer)
-	}
-	if err != nil {
-		return nil, errors.Join(err, s.close())
-	}
-	return s, nil
+func newSpool(o *Options) *spool {
+	const held = 1 << 18
+	return &spool{unit: o.Unit, heads: spill.NewColumn[uint8](o.Disk, o.Dir, "heads", held),
+		texts:  spill.NewColumn[uint8](o.Disk, o.Dir, "texts", held),
+		points: spill.NewColumn[point](o.Disk, o.Dir, "points", held),
+		docs:   spill.NewColumn[entry](o.Disk, o.Dir, "documents", held)}
 }
 
 // add adds the next document.
 func (s *spool) add(p *prepared) error {
 	if len(s.files) == 0 || s.files[len(s.files)-1].source != p.of.Source {
-		s.files = append(s.files, file{p.of.Source, int(s.rows())})
+		s.files = append(s.files, file{p.of.Source, s.docs.Len()})
 	}
-	err := s.docs.Append([]entry{{s.headBytes, s.atoms}})
+	err := s.docs.Append(entry{uint64(s.heads.Len()), s.atoms})
 	s.one = appendHead(s.one[:0], p)
-	if err = errors.Join(err, s.heads.Append(s.one)); s.texts != nil {
-		err = errors.Join(err, s.texts.Append([]uint8(p.text)))
+	if err = errors.Join(err, s.heads.AppendAll(s.one)); s.unit.isString() {
+		err = errors.Join(err, s.texts.AppendAll([]uint8(p.text)))
 	}
-	if s.points != nil {
-		err = errors.Join(err, s.points.Append(p.points))
+	if s.unit.Kind != Bytes {
+		err = errors.Join(err, s.points.AppendAll(p.points))
 	}
-	s.headBytes += uint64(len(s.one))
 	s.textBytes += uint64(p.of.TextBytes)
 	if s.atoms += uint64(p.atoms); s.atoms > atomsMax && err == nil {
 		err = fmt.Errorf("more than %d %ss: take fewer documents at a time", uint64(atomsMax), s.unit.Kind)
@@ -87,25 +71,9 @@ func (s *spool) add(p *prepared) error {
 	return err
 }
 
-func (s *spool) rows() int { return s.docs.Len() }
-
 // end makes the documents ready to be read.
-func (s *spool) end() (err error) {
-	if s.head, err = s.heads.Map(); err != nil {
-		return err
-	}
-	if s.texts != nil {
-		if s.text, err = s.texts.Map(); err != nil {
-			return err
-		}
-	}
-	if s.points != nil {
-		if s.begins, err = s.points.Map(); err != nil {
-			return err
-		}
-	}
-	s.entries, err = s.docs.Map()
-	return err
+func (s *spool) end() error {
+	return errors.Join(s.heads.End(), s.texts.End(), s.points.End(), s.docs.End())
 }
 
 func (s *spool) close() error {
@@ -114,13 +82,13 @@ func (s *spool) close() error {
 
 // row returns the row of the document that an atom is in. Documents without atoms have none.
 func (s *spool) row(atom uint64) int {
-	return sort.Search(len(s.entries), func(i int) bool { return s.entries[i][1] > atom }) - 1
+	return sort.Search(len(s.docs.All), func(i int) bool { return s.docs.All[i][1] > atom }) - 1
 }
 
 // behind returns the atom behind the last one of a row.
 func (s *spool) behind(row int) uint64 {
-	if row+1 < len(s.entries) {
-		return s.entries[row+1][1]
+	if row+1 < len(s.docs.All) {
+		return s.docs.All[row+1][1]
 	}
 	return s.atoms
 }
@@ -147,10 +115,10 @@ type head struct {
 
 // at returns the head of a row.
 func (s *spool) at(row int) (h head) {
-	b := store.Fields(s.head[s.entries[row][0]:])
+	b := store.Fields(s.heads.All[s.docs.All[row][0]:])
 	h.Row, h.ID, h.Source = row, asString(b.Text()), asString(b.Text())
 	h.Line, h.TextBytes, h.chars, h.hash = int(b.Uvarint()), int(b.Uvarint()), int(b.Uvarint()), b.Word()
-	h.atom = s.entries[row][1]
+	h.atom = s.docs.All[row][1]
 	h.atoms = int(s.behind(row) - h.atom)
 	return h
 }
@@ -161,5 +129,5 @@ func (s *spool) point(h *head, atom int) point {
 	if atom == h.atoms/width {
 		return point{uint64(h.TextBytes), uint64(h.chars)}
 	}
-	return s.begins[h.atom/uint64(width)+uint64(atom)]
+	return s.points.All[h.atom/uint64(width)+uint64(atom)]
 }

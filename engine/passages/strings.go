@@ -244,7 +244,7 @@ type slot struct {
 func newStringGroup(o *Options, length int, s *spool) *stringGroup {
 	g := &stringGroup{o: o, spool: s, length: length, roller: newRoller(length), seed: maphash.MakeSeed()}
 	if s != nil {
-		g.text = s.text
+		g.text = s.texts.All
 	}
 	return g
 }

@@ -49,8 +49,7 @@ type Result struct {
 	inputs  []string
 	reading document.Options
 	threads int
-	spool   *spill.Run[byte]
-	all     []byte
+	spool   spill.Column[byte]
 	units   ingest.ReadFiles
 	met     []goes
 	gone    map[string][2]int // of each file, the range of met
@@ -84,11 +83,8 @@ func Find(ctx context.Context, inputs []string, cfg ingest.Config, x *Items, d *
 	_ *Result, _ ingest.Report, err error) {
 	r := &Result{Sets: slices.Clone(x.Sets), x: x, inputs: inputs, reading: cfg.Document, threads: cfg.Threads,
 		documents: make([]atomic.Uint32, len(x.table.keys)), found: make([]uint32, len(x.items)), gone: map[string][2]int{},
-		weights: make([]weights, len(x.items))}
+		weights: make([]weights, len(x.items)), spool: spill.NewColumn[byte](d, dir, "candidates", 1<<18)}
 	r.reading.Meter = nil // it counts the first reading
-	if r.spool, err = spill.Create[byte](d, dir, "candidates", 1<<18); err != nil {
-		return nil, ingest.Report{}, err
-	}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, r.Close())
@@ -111,7 +107,7 @@ func Find(ctx context.Context, inputs []string, cfg ingest.Config, x *Items, d *
 		Emit:    r.add,
 	})
 	if err == nil {
-		r.all, err = r.spool.Map()
+		err = r.spool.End()
 	}
 	if err != nil {
 		return nil, report, err
@@ -260,7 +256,7 @@ func (r *Result) add(p prepared) error {
 	b := store.AppendText(store.AppendText(nil, p.of.ID), p.of.Source)
 	b = binary.AppendUvarint(b, uint64(p.of.Line))
 	b = binary.LittleEndian.AppendUint64(b, p.of.Hash[0])
-	return r.spool.Append(append(b, p.candidates...))
+	return r.spool.AppendAll(append(b, p.candidates...))
 }
 
 // The weights of an item are what its tokens before each one weigh together: by the documents
@@ -336,7 +332,7 @@ func (r *Result) Documents() iter.Seq[Document] {
 
 // document returns a document with its hits.
 func (r *Result) document(g *goes) Document {
-	b := store.Fields(r.all[g.at:])
+	b := store.Fields(r.spool.All[g.at:])
 	d := Document{ID: string(b.Text()), Source: string(b.Text()), Line: int(b.Uvarint())}
 	b.Word()
 	i := g.scores
@@ -364,8 +360,8 @@ func (r *Result) count() {
 	met, answered := make([]bool, len(r.x.items)), make([]bool, len(r.x.items))
 	in := make([]int, len(r.Sets)) // for each set, the last document with hits, from 1
 	clear(r.weights)               // documents are counted now
-	for b := store.Fields(r.all); len(b) > 0; {
-		g, scores, hit := goes{at: len(r.all) - len(b), scores: len(r.scores)}, r.scores, false
+	for b := store.Fields(r.spool.All); len(b) > 0; {
+		g, scores, hit := goes{at: len(r.spool.All) - len(b), scores: len(r.scores)}, r.scores, false
 		_, source, line := b.Text(), string(b.Text()), int(b.Uvarint())
 		g.line, g.hash = line, b.Word()
 		r.x.candidates(&b, func(item int, h Hit, spans []span) {
