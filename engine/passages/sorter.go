@@ -28,21 +28,13 @@ func newSorter[R spill.Record](o *Options, what string, writers int) *radix.Reco
 // and more than one. Each worker has a list of repeats, which become sorted.
 func groups[R spill.Record](ctx context.Context, o *Options, marks *radix.Records[R], shared int, what string,
 	work func() func(group []R, emit func(repeat) error) error) (_ *spill.Run[repeat], err error) {
-	twice, err := spill.Create[R](o.Disk, o.Dir, what, 1<<18)
-	if err != nil {
-		return nil, err
-	}
+	twice := spill.NewColumn[R](o.Disk, o.Dir, what, 1<<18)
 	defer func() { err = errors.Join(err, twice.Close()) }()
-	if err := repeated(marks, shared, twice); err != nil {
+	// Marks are closed before the next files are written.
+	if err := cmp.Or(repeated(marks, shared, &twice), marks.Close(), twice.End()); err != nil {
 		return nil, err
 	}
-	if err := marks.Close(); err != nil { // before the next files are written
-		return nil, err
-	}
-	all, err := twice.Map()
-	if err != nil {
-		return nil, err
-	}
+	all := twice.All
 	out := newSorter[repeat](o, "repeats", max(o.Threads, 1))
 	defer func() { err = errors.Join(err, out.Close()) }()
 	produce := func(_ context.Context, yield func([]R) bool) error {
@@ -76,9 +68,8 @@ func groups[R spill.Record](ctx context.Context, o *Options, marks *radix.Record
 		return nil
 	}
 	err = parallel.Each(ctx, parallel.Options{Workers: max(o.Threads, 1)}, produce, one)
-	closed := twice.Close() // before the next files are written
-	if twice = nil; err != nil || closed != nil {
-		return nil, errors.Join(err, closed)
+	if err = errors.Join(err, twice.Close()); err != nil { // before the next files are written
+		return nil, err
 	}
 	return out.Run()
 }
@@ -89,28 +80,25 @@ func same[R spill.Record](a, b *R, shared int) bool {
 }
 
 // repeated appends the records that share their first words with another.
-func repeated[R spill.Record](marks *radix.Records[R], shared int, to *spill.Run[R]) error {
+func repeated[R spill.Record](marks *radix.Records[R], shared int, to *spill.Column[R]) error {
 	var last R
 	some, held := false, false // there is a last record; it is not appended yet
-	var list []R
 	for r, err := range marks.All() {
 		if err != nil {
 			return err
 		}
 		if some && same(&last, &r, shared) {
 			if held {
-				list = append(list, last)
+				to.Append(last)
 			}
-			list, held = append(list, r), false
+			if err := to.Append(r); err != nil {
+				return err
+			}
+			held = false
 		} else {
 			held = true
 		}
-		if last, some = r, true; len(list) >= 1<<12 {
-			if err := to.Append(list); err != nil {
-				return err
-			}
-			list = list[:0]
-		}
+		last, some = r, true
 	}
-	return to.Append(list)
+	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"math/bits"
 	"sort"
 
+	"ndd/engine/copies/postings"
 	"ndd/engine/storage/spill"
 	"ndd/engine/storage/store"
 )
@@ -18,17 +19,19 @@ type term struct {
 
 // A dictionaryWriter writes terms in ascending order.
 type dictionaryWriter struct {
-	out   *spill.Run[uint8]
+	out   spill.Column[uint8]
 	index []uint64 // of each block: its first signature, and the byte where it begins
 	block []term
 	bits  bitWriter
 	gaps  []uint64
-	bytes uint64
-	count uint64
+}
+
+// newDictionary returns a writer of terms that wait in memory, or in a temporary file in a room.
+func newDictionary(r postings.Room) dictionaryWriter {
+	return dictionaryWriter{out: spill.NewColumn[uint8](r.Disk, r.Dir, "postings", 1<<18)}
 }
 
 func (w *dictionaryWriter) add(t term) error {
-	w.count++
 	if w.block = append(w.block, t); len(w.block) < blockTerms {
 		return nil
 	}
@@ -40,7 +43,7 @@ func (w *dictionaryWriter) flush() error {
 	if len(w.block) == 0 {
 		return nil
 	}
-	w.index = append(w.index, w.block[0].hash, w.bytes)
+	w.index = append(w.index, w.block[0].hash, uint64(w.out.Len()))
 	w.gaps = w.gaps[:0]
 	most := uint64(0)
 	for i, t := range w.block {
@@ -59,8 +62,7 @@ func (w *dictionaryWriter) flush() error {
 	}
 	w.bits.flush()
 	w.block = w.block[:0]
-	w.bytes += uint64(len(w.bits.data))
-	return w.out.Append(w.bits.data)
+	return w.out.AppendAll(w.bits.data)
 }
 
 // A dictionary is stored terms.

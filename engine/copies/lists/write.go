@@ -8,7 +8,6 @@ import (
 
 	"ndd/engine/copies/postings"
 	"ndd/engine/index/radix"
-	"ndd/engine/storage/spill"
 	"ndd/engine/storage/store"
 )
 
@@ -34,11 +33,9 @@ type Options struct {
 func Write(ctx context.Context, to store.Sink, name string, s *postings.Sets, o Options) (err error) {
 	defer store.CatchFault(&err)()
 	d := rank(s)
-	w := &writer{to: to, head: heading{Documents: s.Documents, Distinct: len(d.docs)}, room: o.Room}
-	defer func() { err = errors.Join(err, w.close()) }()
-	if err := w.open(); err != nil {
-		return err
-	}
+	w := &writer{to: to, head: heading{Documents: s.Documents, Distinct: len(d.docs)}, shared: newDictionary(o.Room),
+		single: newDictionary(o.Room), known: make([]knownList, knownLists)}
+	defer func() { err = errors.Join(err, w.shared.out.Close(), w.single.out.Close()) }()
 	to.Section(name + ".lists")
 	if err := w.signatures(ctx, s, &d, o); err != nil {
 		return err
@@ -49,11 +46,9 @@ func Write(ctx context.Context, to store.Sink, name string, s *postings.Sets, o 
 // A writer is the state of Write.
 type writer struct {
 	to             store.Sink
-	room           postings.Room
 	head           heading
 	listBytes      uint64
 	shared, single dictionaryWriter
-	spools         [2]*spill.Run[uint8] // of these
 	lists          listWriter
 	encoded        []byte
 	known          []knownList // by the hash of the list
@@ -69,21 +64,6 @@ const (
 	knownLists = 1 << 18 // the latest of each hash
 	knownBytes = 64      // a longer list is written again
 )
-
-func (w *writer) open() (err error) {
-	for i, d := range []*dictionaryWriter{&w.shared, &w.single} {
-		if w.spools[i], err = spill.Create[uint8](w.room.Disk, w.room.Dir, "postings", 1<<18); err != nil {
-			return err
-		}
-		d.out = w.spools[i]
-	}
-	w.known = make([]knownList, knownLists)
-	return nil
-}
-
-func (w *writer) close() error {
-	return errors.Join(w.spools[0].Close(), w.spools[1].Close())
-}
 
 // signatures sorts all signatures with their documents and writes the lists.
 func (w *writer) signatures(ctx context.Context, s *postings.Sets, d *documents, o Options) error {
@@ -161,11 +141,10 @@ func (w *writer) sections(name string, d *documents) error {
 		}
 		section := name + []string{".shared", ".single"}[i]
 		w.to.Section(section)
-		spooled, err := w.spools[i].Map()
-		if err != nil {
+		if err := x.out.End(); err != nil {
 			return err
 		}
-		if _, err := w.to.Write(spooled); err != nil {
+		if _, err := w.to.Write(x.out.All); err != nil {
 			return err
 		}
 		w.to.Section(section + ".index")
