@@ -2,8 +2,6 @@ package cli
 
 import (
 	"github.com/pkg/profile"
-
-	"ndd/engine/parallel"
 )
 
 var profiles = map[string]func(*profile.Profile){
@@ -27,14 +25,7 @@ func (p *profiling) begin() error {
 		return Usagef("--profile %q: must be cpu, mem, allocs, block, mutex, goroutine, thread, clock or trace", p.kind)
 	}
 	running := profile.Start(mode, profile.ProfilePath("."), profile.NoShutdownHook, profile.Quiet)
-	labelled := func() {}
-	if p.kind == "cpu" || p.kind == "goroutine" {
-		labelled = parallel.LabelStages()
-	}
-	p.stop = func() {
-		running.Stop()
-		labelled()
-	}
+	p.stop = running.Stop
 	return nil
 }
 

@@ -20,7 +20,6 @@ import (
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/index/distribution"
 	"ndd/engine/index/live"
-	"ndd/engine/parallel"
 	"ndd/engine/plot"
 )
 
@@ -37,11 +36,7 @@ func (s *service) adminRoutes(withPProf bool) []route {
 	if !withPProf {
 		return list
 	}
-	profile := func(w http.ResponseWriter, r *http.Request) {
-		defer parallel.LabelStages()()
-		pprof.Profile(w, r)
-	}
-	for name, serve := range map[string]http.HandlerFunc{"": pprof.Index, "cmdline": pprof.Cmdline, "profile": profile,
+	for name, serve := range map[string]http.HandlerFunc{"": pprof.Index, "cmdline": pprof.Cmdline, "profile": pprof.Profile,
 		"symbol": pprof.Symbol, "trace": pprof.Trace} {
 		list = append(list, route{pattern: "GET /debug/pprof/" + name, least: access.Admin, serve: serve, streams: true})
 	}

@@ -7,7 +7,6 @@ import (
 
 	"ndd/asm"
 	"ndd/engine/index/table"
-	"ndd/engine/parallel"
 	"ndd/engine/storage/store"
 )
 
@@ -73,8 +72,6 @@ func (s *Segment) SearchTables(dst []Match, tables []int, queries []uint64, k in
 	if need := len(queries) * len(tables); cap(c.queries) < need {
 		c.queries = make([]uint64, need)
 	}
-	defer parallel.EndStage()
-	parallel.StagePermute.Begin()
 	c.tables, c.searches = c.tables[:0], c.searches[:0]
 	for i, number := range tables {
 		own := c.queries[i*len(queries) : (i+1)*len(queries)]
@@ -85,7 +82,6 @@ func (s *Segment) SearchTables(dst []Match, tables []int, queries []uint64, k in
 	if c.matches, err = table.SearchAll(c.matches[:0], c.tables, c.searches, &c.table); err != nil {
 		return dst, err
 	}
-	parallel.StageVerify.Begin()
 	for _, m := range c.matches {
 		if m.Table == table.Shared {
 			if len(tables) == len(s.tables) || slices.Contains(tables, p.design.First(m.Key)) {
@@ -111,10 +107,7 @@ func (s *Segment) scan(dst []Match, p *searchPlan, tables []int, queries []uint6
 		c.queries = make([]uint64, len(queries))
 	}
 	own := c.queries[:len(queries)]
-	defer parallel.EndStage()
-	parallel.StagePermute.Begin()
 	asm.Permute(own, queries, perm.Mask())
-	parallel.StageScan.Begin()
 	if c.matches, err = table.Scan(c.matches[:0], s.tables[tables[0]], own, k, &c.table); err != nil {
 		return dst, err
 	}

@@ -5,7 +5,6 @@ import (
 
 	"ndd/asm"
 	"ndd/engine/index/table"
-	"ndd/engine/parallel"
 	"ndd/engine/storage/store"
 	"ndd/permute"
 )
@@ -27,8 +26,6 @@ type source struct {
 func SearchEach(segments []*Segment, queries []uint64, k int, c *Scratch,
 	yield func(segment int, m Match)) (err error) {
 	defer store.EndFaults(store.BeginFaults(), &err)
-	defer parallel.EndStage()
-	parallel.StagePermute.Begin()
 	c.tables, c.searches, c.sources = c.tables[:0], c.searches[:0], c.sources[:0]
 	need := 0
 	for _, s := range segments {
@@ -65,7 +62,6 @@ func SearchEach(segments []*Segment, queries []uint64, k int, c *Scratch,
 	if c.matches, err = table.SearchAll(c.matches[:0], c.tables, c.searches, &c.table); err != nil {
 		return err
 	}
-	parallel.StageVerify.Begin()
 	for _, m := range c.matches {
 		from := &c.sources[m.Table]
 		diff := segments[from.segment].perms[from.table].Invert(m.Key ^ c.searches[m.Table].Queries[m.Query])

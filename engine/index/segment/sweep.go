@@ -13,7 +13,6 @@ import (
 
 	"ndd/engine/index/radix"
 	"ndd/engine/index/table"
-	"ndd/engine/parallel"
 	"ndd/engine/storage/store"
 )
 
@@ -172,8 +171,6 @@ func (w *sweep) take(i int) (o order) {
 	if o.keys == nil {
 		o = order{make([]uint64, len(w.queries)), make([]uint32, len(w.queries))}
 	}
-	defer parallel.EndStage()
-	parallel.StagePermute.Begin()
 	radix.Rows(o.keys, o.rows, w.queries, w.segment.perms[i].Mask(), w.threads)
 	return o
 }
@@ -259,7 +256,6 @@ type sweeper struct {
 
 // region answers the queries whose keys, with some bits flipped, lie in a region of the table.
 func (r *sweeper) region(region int) error {
-	defer parallel.EndStage()
 	s, p := r.segment, r.plan
 	for group := range p.search[r.table].Flips.Groups(r.regionBits) {
 		from := region ^ int(group.Base>>1>>(63-r.regionBits))
@@ -271,7 +267,6 @@ func (r *sweeper) region(region int) error {
 			if n, err = r.search(&search, r.keys[first:min(first+chunk, end)]); err != nil {
 				return err
 			}
-			parallel.StageVerify.Begin()
 			before := len(r.out)
 			for _, m := range r.found {
 				diff := s.perms[r.table].Invert(m.Key ^ search.Queries[m.Query])

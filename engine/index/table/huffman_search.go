@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"ndd/asm"
-	"ndd/engine/parallel"
 	"ndd/huffman"
 )
 
@@ -139,13 +138,10 @@ func (r *huffmanRounds) step(dst []Match, c *Scratch) (_ []Match, err error) {
 	}
 	r.now.seek.Prefetch(nil, nil)
 	if r.next.n > 0 {
-		parallel.StageLocate.Begin()
 		r.next.find()
 		r.now.seek.Prefetch(r.next.table.blocks.Data, r.next.lines)
 	}
-	parallel.StageScan.Begin()
 	r.now.look()
-	parallel.StageVerify.Begin()
 	dst, err = r.before.finish(dst, c)
 	r.next, r.now, r.before = r.before, r.next, r.now
 	return dst, err

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"ndd/asm"
-	"ndd/engine/parallel"
 )
 
 // planarScratch is what a planar search keeps between its passes.
@@ -190,13 +189,11 @@ func (r *planarRound) answer(n int) error {
 		lines, extents = len(r.ranges), len(r.ranges)
 	}
 	prefetched, located, hits, long := 0, 0, 0, 0
-	parallel.StageLocate.Begin()
 	for ; prefetched < min(len(r.ranges), lines); prefetched++ {
 		r.ranges[prefetched].prefetchLines(r)
 	}
 	for i := range r.ranges {
 		s := &r.ranges[i]
-		parallel.StageLocate.Begin()
 		for ; located < min(len(r.ranges), i+extents); located++ {
 			if err := r.locate(located, located+lines); err != nil {
 				return err
@@ -204,7 +201,6 @@ func (r *planarRound) answer(n int) error {
 		}
 		before := hits
 		var err error
-		parallel.StageScan.Begin()
 		if hits, err = r.scan(hits, s.table, r.extents[s.from:s.from+s.extents]); err != nil {
 			return err
 		}
@@ -216,7 +212,6 @@ func (r *planarRound) answer(n int) error {
 		r.prefetchRest(s.table, min(before, hits), hits)
 	}
 	err := r.settle(hits)
-	parallel.StageLocate.Begin() // of the probes of the next round
 	r.ranges = r.ranges[:0]
 	return err
 }
@@ -382,7 +377,6 @@ func (r *planarRound) scanLong(hits int, t *planarTable, l *longExtent) (_ int, 
 // settle turns those of the first n hits into matches whose whole key is close,
 // and that no earlier table finds.
 func (r *planarRound) settle(n int) error {
-	parallel.StageVerify.Begin()
 	for i := range r.hits[:n] {
 		h := &r.hits[i]
 		probe := &r.probes[h.Probe]

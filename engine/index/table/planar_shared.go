@@ -4,7 +4,6 @@ import (
 	"math/bits"
 
 	"ndd/asm"
-	"ndd/engine/parallel"
 )
 
 // A sharedSearch searches tables that hold the same fingerprints, each with one probe for each
@@ -103,12 +102,10 @@ func (r *planarRound) runShared(from, to int) error {
 	}
 	r.makeProbes(from, to)
 	sh, last := r.shared, len(r.ranges)
-	parallel.StageLocate.Begin()
 	r.ranges[0].prefetchLines(r)
 	hits, later := 0, 0
 	for step := range last {
 		s := &r.ranges[step]
-		parallel.StageLocate.Begin()
 		if err := r.find(s, step+1); err != nil {
 			return err
 		}
@@ -156,7 +153,6 @@ func (r *planarRound) runShared(from, to int) error {
 // scanFetched scans the runs prefetched in a step, and prefetches the rest of what passes.
 func (r *planarRound) scanFetched(step int) (hits int, err error) {
 	extents := r.shared.fetched[step%2]
-	parallel.StageScan.Begin()
 	if hits, err = r.scan(0, r.tables[step], extents); err != nil {
 		return 0, err
 	}
@@ -258,7 +254,6 @@ func (sh *sharedSearch) reroute(r *planarRound) {
 // settleShared makes matches of the first n hits whose whole key is close. The first answer of a query is
 // a match of no table, and others are matches of the tables whose hits they are.
 func (r *planarRound) settleShared(n int) {
-	parallel.StageVerify.Begin()
 	sh := r.shared
 	for from := 0; from < n; {
 		table := r.probes[r.hits[from].Probe].Table

@@ -5,7 +5,6 @@ import (
 
 	"ndd/asm"
 	"ndd/engine/memory"
-	"ndd/engine/parallel"
 )
 
 // A match is a distinct query and a row of F within distance k of each other.
@@ -98,7 +97,6 @@ func (m *mapper) Map(chunk []uint64, first uint64) error {
 	if m.tables.queries == 0 {
 		return nil
 	}
-	defer parallel.EndStage()
 	for len(chunk) > 0 {
 		n := min(len(chunk), m.tables.strategy.part)
 		r := keyRange{keys: chunk[:n], prints: chunk[:n], first: first}
@@ -121,7 +119,6 @@ func (m *mapper) Map(chunk []uint64, first uint64) error {
 func (m *mapper) joinFiltered(part *keyRange) error {
 	m.candidates.prints, m.candidates.first = part.prints, part.first
 	for at := 0; at < len(part.keys); {
-		parallel.StagePermute.Begin()
 		done, full := asm.ScatterHalves(&m.halves.HalfPartitions, part.keys[at:], uint64(at))
 		at += done
 		if full >= 0 {
@@ -141,7 +138,6 @@ func (m *mapper) joinFiltered(part *keyRange) error {
 // filter empties partition i of both halves', adds to the candidates what the map of its half lets
 // pass, and joins those when they are many.
 func (m *mapper) filter(i int) error {
-	parallel.StageScan.Begin()
 	half, words := i/m.halves.count(), m.halves.take(i)
 	for len(words) > 0 {
 		if half != m.half || len(m.candidates.keys)+filteredWords > cap(m.candidates.keys) {
@@ -199,7 +195,6 @@ func (m *mapper) joinGroup(group int, r *keyRange) error {
 func (m *mapper) join(table, at int, keys []uint64, r *keyRange) error {
 	q := &m.tables.tables[table]
 	words := m.keys[:len(keys)]
-	parallel.StagePermute.Begin()
 	asm.Permute(words, keys, q.perm.Mask())
 	if drop := q.layout.dropBits; drop > 0 {
 		for i := range words {
@@ -208,7 +203,6 @@ func (m *mapper) join(table, at int, keys []uint64, r *keyRange) error {
 	}
 	buckets := q.buckets.joined(q.layout.dropBits)
 	for done := 0; done < len(words); {
-		parallel.StageScan.Begin()
 		n, ready := asm.Join(m.pairs, words[done:], &buckets, m.tables.k)
 		for i, p := range m.pairs[:n] {
 			m.rows[i], m.lanes[i] = uint32(at+done)+p.Word, p.Lane
@@ -251,7 +245,6 @@ func (m *mapper) joinLong(table int, from, to, low, row uint32, r *keyRange) err
 // within distance k, and that no earlier table finds too. It goes over them once for
 // each level of memory, without branches, so that the misses of many overlap.
 func (m *mapper) verify(table, n int, r *keyRange) error {
-	parallel.StageVerify.Begin()
 	t := m.tables
 	q := &t.tables[table]
 	rows, lanes, diffs := m.rows[:n], m.lanes[:n], m.diffs[:n]

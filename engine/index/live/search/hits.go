@@ -13,7 +13,6 @@ import (
 	"ndd/engine/index/live/version"
 	"ndd/engine/index/radix"
 	"ndd/engine/index/segment"
-	"ndd/engine/parallel"
 	"ndd/engine/storage/store"
 )
 
@@ -178,8 +177,6 @@ func (c *Searcher) hits(w version.View, docs int) (Answers, error) {
 // locate sorts the matches, and finds where their documents are, unless nobody asks for any:
 // neither the caller, nor what hides some.
 func (c *Searcher) locate(w version.View, docs int) error {
-	defer parallel.EndStage()
-	parallel.StageNames.Begin()
 	c.order()
 	c.documents.ranges = c.documents.ranges[:0]
 	if docs <= 0 && !c.hides(w) {
@@ -277,8 +274,6 @@ var unbounded = Bound{AllDocs, AllDocs}
 // fingerprint whose documents are all hidden is left out. The matches are located.
 func (c *Searcher) collect(w version.View, from, docs int, most Bound) (a Answers, next int, err error) {
 	defer store.EndFaults(store.BeginFaults(), &err)
-	defer parallel.EndStage()
-	parallel.StageNames.Begin()
 	held := 0
 	for next = from; next < len(c.matches) && len(a.Hits) < most.Hits; {
 		end := c.groupEnd(next)

@@ -13,7 +13,6 @@ import (
 
 	"ndd/engine/index/live/memtable"
 	"ndd/engine/index/live/rows"
-	"ndd/engine/parallel"
 	"ndd/engine/storage/idlist"
 	"ndd/engine/storage/store"
 )
@@ -427,8 +426,6 @@ func (n *IDs) ID(doc rows.DocID) (_ string, err error) {
 		}
 		defer n.versions.Release(v, n.slot)
 	}
-	defer parallel.EndStage()
-	parallel.StageNames.Begin()
 	id, err := n.reader.Doc(v, doc)
 	switch {
 	case errors.Is(err, ErrNoDocument):
