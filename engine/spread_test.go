@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -174,33 +173,6 @@ func TestSpreadFaults(t *testing.T) {
 	}
 }
 
-// TestSpreadWithoutRoom leaves tables in their file where nodes
-// are too full.
-func TestSpreadWithoutRoom(t *testing.T) {
-	design := halves(t)
-	prints := sets.Uniform(300_000, 3) // 1.5 MB a table
-	dir := built(t, prints, segment.Options{Design: design, Table: table.Options{Layout: table.LayoutPlanar}})
-	queries := prints[:500]
-	want := oracle.Search(prints, queries[:20], 3)
-	for _, c := range []struct{ mib, stay int }{{100, 0}, {3, 0}, {0, 2}} {
-		h := numa.New(numa.Options{Root: twoNodes(c.mib)})
-		x, err := Open(t.Context(), dir, OpenOptions{Spread: &worker.Options{Host: h}})
-		must.Do(t, err)
-		asked(t, x, queries[:20], 3, want)
-		r, _ := x.Live().Spread()
-		stay := 0
-		for _, n := range r.Notes {
-			if strings.Contains(n, "stays in the file") {
-				stay++
-			}
-		}
-		if stay != c.stay {
-			t.Errorf("%+v: %v; %q", c, r, r.Notes)
-		}
-		x.Close()
-	}
-}
-
 // TestSpreadEvenly says that of two nodes each has half of the tables, and searches them for all queries.
 func TestSpreadEvenly(t *testing.T) {
 	design, err := permute.Named("paper-4", 3, 4)
@@ -227,40 +199,6 @@ func TestSpreadEvenly(t *testing.T) {
 		if n.Queries != 1000 || n.Tasks != 1000 || n.Tables != 2 {
 			t.Errorf("%+v", n)
 		}
-	}
-}
-
-// TestSpreadClose closes an index from within a batch that its workers answer:
-// the batch ends as if nothing had happened, and then the arenas and the workers
-// are gone (goleak sees to those).
-func TestSpreadClose(t *testing.T) {
-	design := halves(t)
-	set := sets.All(4_000, 2_000, 3, 8)[0]
-	dir := built(t, set.Base, segment.Options{Design: design, Table: table.Options{Layout: table.LayoutPlanar}})
-	want := oracle.Search(set.Base, set.Queries, 3)
-	x, err := Open(t.Context(), dir,
-		OpenOptions{Spread: &worker.Options{Host: numa.New(numa.Options{Root: twoNodes(1 << 20)})}})
-	must.Do(t, err)
-	hits, closed := 0, false
-	err = x.Batch(t.Context(), simhash.Fingerprints(set.Queries), BatchOptions{K: 3, Docs: AllDocs, Threads: 2},
-		func(_ int, list []Hit) error {
-			if !closed {
-				if err := x.Close(); err != nil {
-					t.Error(err)
-				}
-				closed = true
-			}
-			for _, h := range list {
-				hits += len(h.Docs)
-			}
-			return nil
-		})
-	if err != nil || hits != len(want) {
-		t.Errorf("%d hits, want %d: %v", hits, len(want), err)
-	}
-	freed(t, x)
-	if _, err := x.Query(t.Context(), 1, 3, 0); !errors.Is(err, ErrClosed) {
-		t.Error(err)
 	}
 }
 
@@ -366,31 +304,36 @@ func onNodes(t *testing.T, x *Index) {
 	t.Log(r)
 }
 
-// TestSpreadBudget: copies of tables are taken from a budget while the index is open; a table for which
-// that has not enough stays in its file, and is searched there.
-func TestSpreadBudget(t *testing.T) {
-	base, queries := sets.Planted(20_000, 100)
-	want := oracle.Search(base, queries, 3)
-	dir := built(t, base, segment.Options{Design: halves(t), Table: table.Options{Layout: table.LayoutPlanar}})
-	h := numa.New(numa.Options{Root: twoNodes(1 << 20)})
-	for _, c := range []struct{ budget, copied uint64 }{{64 << 20, 2}, {200 << 10, 1}, {100 << 10, 0}} {
+// TestSpreadWithoutRoom: where a node has no room for a table, or the budget, of which copies are taken while the index
+// is open, has not enough, the table stays in its file, and is searched there.
+func TestSpreadWithoutRoom(t *testing.T) {
+	prints := sets.Uniform(300_000, 3) // 1.5 MB a table
+	dir := built(t, prints, segment.Options{Design: halves(t), Table: table.Options{Layout: table.LayoutPlanar}})
+	want := oracle.Search(prints, prints[:20], 3)
+	const all = 64 << 20
+	for _, c := range []struct {
+		mib    int // of a node
+		budget uint64
+		copied int
+	}{{100, all, 2}, {3, all, 2}, {0, all, 0}, {100, 3 << 20, 1}, {100, 1 << 20, 0}} {
 		budget := memory.NewBudget(memory.Set(c.budget))
-		x, err := Open(t.Context(), dir, OpenOptions{Budget: budget, Spread: &worker.Options{Host: h}})
+		x, err := Open(t.Context(), dir, OpenOptions{Budget: budget,
+			Spread: &worker.Options{Host: numa.New(numa.Options{Root: twoNodes(c.mib)})}})
 		must.Do(t, err)
-		if taken := c.budget - budget.Left(); (taken > 0) != (c.copied > 0) {
-			t.Errorf("%d bytes: %d are taken for copies", c.budget, taken)
+		if taken := c.budget - budget.Left(); c.mib > 0 && (taken > 0) != (c.copied > 0) {
+			t.Errorf("%+v: %d bytes are taken for copies", c, taken)
 		}
 		r, _ := x.Live().Spread()
-		copied := uint64(0)
+		copied, stay := 0, strings.Count(strings.Join(r.Notes, " "), "stays in the file")
 		for _, n := range r.Nodes {
 			if n.Placement.Bytes > 0 {
 				copied++
 			}
 		}
-		if copied != c.copied || strings.Contains(strings.Join(r.Notes, " "), "stays in the file") != (copied < 2) {
-			t.Errorf("%d bytes: %d of 2 nodes have copies: %q", c.budget, copied, r.Notes)
+		if copied != c.copied || stay != 2-copied {
+			t.Errorf("%+v: %d of 2 nodes have copies: %q", c, copied, r.Notes)
 		}
-		asked(t, x, queries, 3, want)
+		asked(t, x, prints[:20], 3, want)
 		if err := x.Close(); err != nil || budget.Left() != c.budget {
 			t.Errorf("%v, %d of %d bytes are left", err, budget.Left(), c.budget)
 		}

@@ -13,11 +13,13 @@ import (
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/index/segment"
 	"ndd/engine/index/table"
+	"ndd/engine/index/worker"
 	"ndd/engine/memory"
 	"ndd/engine/oracle"
 	"ndd/engine/oracle/long"
 	"ndd/engine/oracle/must"
 	"ndd/engine/oracle/sets"
+	"ndd/numa"
 )
 
 // freed waits until no version of a closed index is left.
@@ -31,11 +33,13 @@ func freed(t *testing.T, x *Index) {
 }
 
 // TestCloseWhileRead closes an index from within a batch: it ends as if nothing
-// had happened, and then the file is unmapped.
+// had happened, and then the file is unmapped, and arenas and workers are gone (goleak sees to these).
 func TestCloseWhileRead(t *testing.T) {
-	for _, load := range []bool{false, true} {
-		dir, prints := large(t, table.LayoutPlanar)
-		x, err := Open(t.Context(), dir, OpenOptions{Load: load, Verify: VerifyFast})
+	dir, prints := large(t, table.LayoutPlanar)
+	for name, o := range map[string]OpenOptions{"mapped": {}, "loaded": {Load: true},
+		"spread": {Spread: &worker.Options{Host: numa.New(numa.Options{Root: twoNodes(1 << 20)})}}} {
+		o.Verify = VerifyFast
+		x, err := Open(t.Context(), dir, o)
 		must.Do(t, err)
 		names := x.IDs()
 		queries := prints[:3000]
@@ -56,7 +60,7 @@ func TestCloseWhileRead(t *testing.T) {
 				return nil
 			})
 		if err != nil || found != len(queries) {
-			t.Errorf("load=%v: %d of %d found, %v", load, found, len(queries), err)
+			t.Errorf("%s: %d of %d found, %v", name, found, len(queries), err)
 		}
 		freed(t, x)
 		_, query := x.Query(t.Context(), 1, 0, 0)
