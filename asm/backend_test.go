@@ -17,7 +17,6 @@ import (
 // less than it was meant to.
 const envRequire = "NDD_REQUIRE_KERNEL"
 
-// long asks for the long forms of the proofs.
 // exercised counts the tests that ran on each backend.
 var exercised = map[string]int{}
 

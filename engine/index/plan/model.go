@@ -62,7 +62,7 @@ func newWork(t permute.Table, leading int, n float64, k int, e entry) work {
 func newUniformWork(md model, t permute.Table, n float64, k int, e entry) work {
 	leading := t.Leading()
 	if t.Radius > 0 {
-		s := table.KeySample{Layout: md.layout(), Table: n, BucketBits: md.bucketBits(n, e)}
+		s := table.SampleOf(nil, md.layout(), n, md.bucketBits(n, e))
 		leading = s.Probing(leading, t.Radius, k).Leading
 	}
 	return newWork(t, leading, n, k, e)
@@ -75,8 +75,7 @@ func workOn(s *Sample, md model, t permute.Table, n float64, k int, e entry) wor
 		return w
 	}
 	if t.Radius > 0 {
-		keys := s.keySample(t.Mask)
-		keys.Layout, keys.Table, keys.BucketBits = md.layout(), n, w.leading
+		keys := table.SampleOf(s.under(t.Mask), md.layout(), n, w.leading)
 		if p := keys.Probing(t.Leading(), t.Radius, k); p.Leading > w.leading {
 			w = newWork(t, p.Leading, n, k, e) // as the table itself will do
 		}

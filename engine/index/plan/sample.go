@@ -108,17 +108,6 @@ type shareOf struct {
 	leading, radius int
 }
 
-// keySample returns some of the sample's keys under a mask, equally far apart in their order.
-func (s *Sample) keySample(mask uint64) (k table.KeySample) {
-	keys := s.under(mask)
-	const most = 1 << 11
-	step := max(1, len(keys)/most)
-	for i := 0; i < len(keys); i += step {
-		k.Keys = append(k.Keys, keys[i])
-	}
-	return k
-}
-
 // entry returns the length of a key in huffman blocks when the table under mask has
 // n keys, told from how it falls as the sample grows: uniform keys lose a bit
 // with every doubling, clustered ones less or more.

@@ -63,6 +63,16 @@ const (
 	sampleQueries = 1 << 5  // and how many of them are compared with all of those
 )
 
+// SampleOf returns a sample of keys that are equally far apart in the order of given ones, which ascend. The table of
+// that layout has so many keys in buckets or blocks that so many bits tell apart.
+func SampleOf(keys []uint64, layout Layout, table float64, bucketBits int) KeySample {
+	s := KeySample{Layout: layout, Table: table, BucketBits: bucketBits}
+	for i := 0; i < len(keys); i += max(1, len(keys)/sampleKeys) {
+		s.Keys = append(s.Keys, keys[i])
+	}
+	return s
+}
+
 // candidates returns, for every number of leading bits, how many keys of the table agree in them, but
 // for at most radius flips, with a query that is like the table's keys: beside what uniform
 // keys would show, the part of all pairs that agree. matches is how many keys are within distance k of the
@@ -135,10 +145,7 @@ func (s *KeySample) Probing(p, radius, k int) (best Probing) {
 
 // Probing fixes the bits of a bucket, and more of a table so skewed that this leaves long runs to scan.
 func (t *planarTable) Probing(p, radius, k int) Probing {
-	s := KeySample{Layout: LayoutPlanar, Table: float64(t.Len()), BucketBits: int(t.directory.BucketBits)}
-	for i := 0; i < len(t.fences); i += max(1, len(t.fences)/sampleKeys) {
-		s.Keys = append(s.Keys, t.fences[i])
-	}
+	s := SampleOf(t.fences, LayoutPlanar, float64(t.Len()), int(t.directory.BucketBits))
 	return s.Probing(p, radius, k)
 }
 
