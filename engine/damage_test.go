@@ -21,6 +21,7 @@ import (
 	"ndd/engine/index/live"
 	"ndd/engine/index/segment"
 	"ndd/engine/index/table"
+	"ndd/engine/oracle/hostile"
 	"ndd/engine/oracle/long"
 	"ndd/engine/oracle/must"
 	"ndd/engine/oracle/sets"
@@ -127,7 +128,7 @@ func rewritten(t *testing.T, data []byte, kind store.Kind, id store.Identity) []
 	t.Helper()
 	f, err := store.OpenBytes("sound", data, kind)
 	must.Do(t, err)
-	return store.AppendFile(nil, kind, id, f.Sections())
+	return hostile.Bytes(kind, id, f.Sections())
 }
 
 // TestReplayedFiles puts whole sound files of other indexes and generations

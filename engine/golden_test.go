@@ -19,6 +19,7 @@ import (
 	"ndd/engine/index/segment"
 	"ndd/engine/index/table"
 	"ndd/engine/oracle"
+	"ndd/engine/oracle/hostile"
 	"ndd/engine/oracle/must"
 	"ndd/engine/storage/store"
 )
@@ -212,8 +213,7 @@ func pin(t *testing.T, path string, kind store.Kind) {
 	f, err := store.Open(path, kind)
 	must.Do(t, err)
 	defer f.Close()
-	if err := os.WriteFile(path, store.AppendFile(nil, kind, identity(f.Identity().Generation, 1), f.Sections()),
-		0o644); err != nil {
+	if err := os.WriteFile(path, hostile.Bytes(kind, identity(f.Identity().Generation, 1), f.Sections()), 0o644); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -64,7 +64,7 @@ func TestRefusedLeavesNothing(t *testing.T) {
 		change, every := 0, long.Or(31, 7)
 		hostile.Each(f.Sections(), 1000, 11, func(changed []store.Section) {
 			change++
-			if data := store.AppendFile(nil, store.KindSegment, f.Identity(), changed); len(data) == len(sound) &&
+			if data := hostile.Bytes(store.KindSegment, f.Identity(), changed); len(data) == len(sound) &&
 				change%every == 0 {
 				write(data)
 			}

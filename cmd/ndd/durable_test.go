@@ -24,6 +24,7 @@ import (
 	"ndd/engine"
 	"ndd/engine/index/live"
 	"ndd/engine/index/live/rows"
+	"ndd/engine/oracle/hostile"
 	"ndd/engine/oracle/long"
 	"ndd/engine/oracle/must"
 	"ndd/engine/storage/store"
@@ -367,7 +368,7 @@ func TestClockConfirmed(t *testing.T) {
 	m.Live.Time += 10 * 365 * 24 * 3600
 	data, err := json.Marshal(m)
 	must.Do(t, err)
-	data = store.AppendFile(nil, store.KindManifest, store.Identity{Generation: m.Generation + 1},
+	data = hostile.Bytes(store.KindManifest, store.Identity{Generation: m.Generation + 1},
 		[]store.Section{{Name: "manifest", Data: data}})
 	writeFile(t, filepath.Join(dir, "manifest"), data)
 	for i, flags := range [][]string{nil, {"--accept-clock"}, nil} {

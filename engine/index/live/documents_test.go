@@ -102,6 +102,6 @@ func TestCheckIDs(t *testing.T) {
 
 // emptyDocuments returns a file beside a segment that says nothing.
 func emptyDocuments() []byte {
-	return store.AppendFile(nil, store.KindDocuments, store.Identity{},
+	return hostile.Bytes(store.KindDocuments, store.Identity{},
 		[]store.Section{{Name: "documents", Data: []byte("{}")}})
 }

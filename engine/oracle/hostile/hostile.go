@@ -2,7 +2,7 @@
 // sound file says and repairs all its checksums, so that nothing but the reader's own care is
 // left between the change and the answer.
 //
-//	sections of a sound file --Change.Apply--> sections --store.AppendFile--> a file that verifies
+//	sections of a sound file --Change.Apply--> sections --Bytes--> a file that verifies
 //
 // A reader passes when it gives an error that says where the file is wrong ([Says]) or an answer
 // that agrees with itself, never panics, and allocates in proportion to the file and not to what
@@ -10,6 +10,7 @@
 package hostile
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"math/rand/v2"
@@ -18,6 +19,7 @@ import (
 	"strings"
 	"testing"
 
+	"ndd/engine/storage/disk"
 	"ndd/engine/storage/store"
 )
 
@@ -72,11 +74,34 @@ func Sections(t testing.TB, path string, kind store.Kind) []store.Section {
 	return list
 }
 
+// Bytes returns a file of that identity and the Names and Data of these sections, with every
+// checksum, whatever they hold.
+func Bytes(kind store.Kind, id store.Identity, sections []store.Section) []byte {
+	d := disk.InMemory()
+	w, err := store.CreateWith("hostile", kind, id.Generation, store.Options{Disk: d, Random: bytes.NewReader(id.ID[:])})
+	if err != nil {
+		panic(err)
+	}
+	defer w.Abort()
+	for _, s := range sections {
+		w.Section(s.Name)
+		w.Write(s.Data) // Commit reports an error
+	}
+	if err := w.Commit(); err != nil {
+		panic(err)
+	}
+	content, err := d.Take("hostile")
+	if err != nil {
+		panic(err)
+	}
+	defer content.Free()
+	return bytes.Clone(content.Data)
+}
+
 // File returns a sound container of the sections, whatever they hold, that verifies in full.
 func File(t testing.TB, kind store.Kind, sections []store.Section) *store.File {
 	t.Helper()
-	f, err := store.OpenBytes("hostile", store.AppendFile(nil, kind, store.Identity{ID: [16]byte{1}, Generation: 1},
-		sections), kind)
+	f, err := store.OpenBytes("hostile", Bytes(kind, store.Identity{ID: [16]byte{1}, Generation: 1}, sections), kind)
 	if err == nil {
 		err = f.Verify(t.Context(), 1, nil)
 	}
