@@ -102,15 +102,8 @@ func (u *upkeep) addSegment(ctx context.Context, in segment.Input, with BuildOpt
 			return 0, errors.Join(err, made.Close())
 		}
 	}
-	u.folder.mu.Lock()
-	defer u.folder.mu.Unlock()
-	if err := u.folder.publish(func(m *Manifest) { m.Segments = append(m.Segments, entry) }); err != nil {
-		made.Close()
-		return 0, err
-	}
-	u.install(g, made)
-	u.wakeMerger()
-	return first, nil
+	defer u.wakeMerger()
+	return first, u.install(g, made, func(m *Manifest) { m.Segments = append(m.Segments, entry) })
 }
 
 // announce makes the IDs of a segment count as taken, before a version has it. Nil ends that.

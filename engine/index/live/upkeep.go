@@ -179,17 +179,10 @@ func (u *upkeep) flushTo(ctx context.Context, f flush) error {
 	if err != nil {
 		return err
 	}
-	u.folder.mu.Lock()
-	defer u.folder.mu.Unlock()
-	if err := u.folder.publish(func(m *Manifest) {
+	return u.install(g, made, func(m *Manifest) {
 		m.Segments = append(m.Segments, entry)
 		m.Live.From, m.Live.Last, m.Live.Next = f.mark.File, uint64(f.mark.Last), uint64(f.next)
-	}); err != nil {
-		made.Close() // its files stay: a manifest may name them
-		return err
-	}
-	u.install(g, made)
-	return nil
+	})
 }
 
 // emptyLog records that the log before the flush is not needed, when memory is empty.
@@ -233,8 +226,18 @@ func mark(segments []*version.Segment, busy bool) {
 	}
 }
 
-// install replaces the sources of a segment by the segment.
-func (u *upkeep) install(g *gathered, made *version.Segment) {
+// install replaces the sources of a segment by the segment, in the manifest, by edit, and in the
+// index. After an error the segment is closed, and its files stay: a manifest may name them.
+func (u *upkeep) install(g *gathered, made *version.Segment, edit func(*Manifest)) error {
+	u.folder.mu.Lock()
+	defer u.folder.mu.Unlock()
+	if err := u.folder.publish(edit); err != nil {
+		made.Close()
+		return err
+	}
+	for _, s := range g.segments {
+		s.Dropped = true
+	}
 	u.writer.mu.Lock() // against inserts, which add memtables, and deletions
 	defer u.writer.mu.Unlock()
 	defer u.writer.wakeWaiting()
@@ -252,6 +255,7 @@ func (u *upkeep) install(g *gathered, made *version.Segment) {
 		defer made.Close()
 	}
 	u.writer.applyEdit(e) // an error would be one of giving back what was replaced
+	return nil
 }
 
 // tendSegments merges segments until the index is closed. For want of memory or of room on
@@ -329,17 +333,7 @@ func (u *upkeep) mergeFiles(ctx context.Context, segments []*version.Segment, th
 	if err != nil {
 		return err
 	}
-	u.folder.mu.Lock()
-	defer u.folder.mu.Unlock()
-	if err := u.folder.publish(func(m *Manifest) { m.replace(segments, entry) }); err != nil {
-		made.Close()
-		return err
-	}
-	for _, s := range segments {
-		s.Dropped = true
-	}
-	u.install(g, made)
-	return nil
+	return u.install(g, made, func(m *Manifest) { m.replace(segments, entry) })
 }
 
 // replace puts a segment in the place of others that follow one another.
