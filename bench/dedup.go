@@ -144,7 +144,6 @@ func (b *bench) dedupFiles(ctx context.Context, in string, o dedup.Options, mb f
 // dedupTo copies the files of a folder without near-duplicates.
 func dedupTo(ctx context.Context, in, out string, o dedup.Options, threads int) error {
 	inputs := []string{in}
-	o.Threads = threads
 	c, _, err := dedup.ReadDocuments(ctx, inputs, ingest.Config{Threads: threads},
 		dedup.ReadOptions{Threads: threads, Find: o})
 	if err != nil {

@@ -25,7 +25,7 @@ func (d *deduping) options() (o dedup.Options, read dedup.ReadOptions, err error
 	if err = d.choose(); err != nil {
 		return o, read, err
 	}
-	o = dedup.Options{K: d.k, Chains: d.chains, Threads: d.g.Threads, Exact: d.exact()}
+	o = dedup.Options{K: d.k, Chains: d.chains, Exact: d.exact()}
 	if o.Verify, err = d.verification(); err != nil {
 		return o, read, err
 	}
@@ -170,7 +170,7 @@ func (d *deduping) verification() (*dedup.Verify, error) {
 		return nil, cli.Usagef("--verify needs the texts of the documents in %s, where there are only fingerprints: "+
 			"give the files that they were made from with --against-docs", d.againstNames())
 	}
-	return &dedup.Verify{Rule: rule, Known: d.againstDocs, Disk: d.g.Disk}, nil
+	return &dedup.Verify{Rule: rule, Known: d.againstDocs}, nil
 }
 
 // checkStreams refuses pipes that would have to be read twice, and outputs that are no folders.

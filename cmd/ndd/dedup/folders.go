@@ -38,7 +38,7 @@ func (to *folders) begin(ctx context.Context, d *deduping) (err error) {
 	if to.attributes, err = to.Copies(ctx, d.inputs, d.attributes); err != nil {
 		return err
 	}
-	own := cli.Named(clusterNames()...)
+	own := cli.Named(tableFiles()...)
 	if to.clusters, err = to.Folder(d.out, func(name string) bool {
 		return own(name) || path.Dir(filepath.ToSlash(name)) == removalFolder
 	}); err != nil {

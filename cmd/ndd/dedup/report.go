@@ -322,7 +322,7 @@ func (p *report) examples(ctx context.Context, d *deduping, c *dedup.Corpus, r *
 	for _, p := range pairs {
 		rows = append(rows, p.Row, dedup.Row(p.KeptRow))
 	}
-	texts, err := c.Texts(ctx, rows, d.g.Threads)
+	texts, err := c.Texts(ctx, rows)
 	if err != nil {
 		return err
 	}

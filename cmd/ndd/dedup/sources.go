@@ -132,9 +132,6 @@ func (d *deduping) saySources(r *dedup.Result) {
 
 var sourceColumns = cli.ColumnsOf("source? documents:i dropped:i drop_rate:r kept:i kept_share:r kept_for_others:i")
 
-// sourcesFile returns the name of the table of sources.
-func sourcesFile(f result.Format) string { return "sources." + f.String() }
-
 func (t *clusterTables) sources(w *result.TableWriter) error {
 	list, kept := t.r.Sources(), 0
 	for _, s := range list {

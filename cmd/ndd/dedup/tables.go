@@ -19,21 +19,21 @@ var (
 	keptColumns    = cli.ColumnsOf("id reason? file? row:i?")
 )
 
-// clusterFiles returns the names of the files of a result.
-func clusterFiles(f result.Format) (clusters, dropped, kept string) {
-	kept = "kept.txt"
-	if f != result.TSV {
-		kept = "kept." + f.String()
+// tableFile returns the name of the file of a table.
+func tableFile(table string, f result.Format) string {
+	if table == "kept" && f == result.TSV {
+		return "kept.txt"
 	}
-	return "clusters." + f.String(), "dropped." + f.String(), kept
+	return table + "." + f.String()
 }
 
-// clusterNames returns the names of the files of a result in any format: --force may replace one of
+// tableFiles returns the names of the files of a result in any format: --force may replace one of
 // another.
-func clusterNames() (names []string) {
+func tableFiles() (names []string) {
 	for _, f := range result.Tables {
-		clusters, dropped, kept := clusterFiles(f)
-		names = append(names, clusters, dropped, kept, sourcesFile(f))
+		for _, table := range []string{"clusters", "dropped", "kept", "sources"} {
+			names = append(names, tableFile(table, f))
+		}
 	}
 	return names
 }
@@ -42,21 +42,20 @@ func clusterNames() (names []string) {
 // the one that is kept.
 func writeClusters(dir cli.Folder, f result.Format, c *dedup.Corpus, r *dedup.Result) (sameID int, err error) {
 	t := &clusterTables{c: c, r: r}
-	clusters, dropped, kept := clusterFiles(f)
-	files := []struct {
+	tables := []struct {
 		name    string
 		columns []result.Column
 		fill    func(*result.TableWriter) error
-	}{{clusters, clusterColumns, t.clusters}, {dropped, droppedColumns, t.dropped}, {kept, keptColumns, t.kept},
-		{sourcesFile(f), sourceColumns, t.sources}}
-	errs := make([]error, len(files))
+	}{{"clusters", clusterColumns, t.clusters}, {"dropped", droppedColumns, t.dropped}, {"kept", keptColumns, t.kept},
+		{"sources", sourceColumns, t.sources}}
+	errs := make([]error, len(tables))
 	var group sync.WaitGroup
-	for i, file := range files {
+	for i, of := range tables {
 		group.Go(func() {
 			defer store.CatchFault(&errs[i])() // temporary files are mapped
-			errs[i] = dir.Write(file.name, func(w *bufio.Writer) error {
-				table := result.NewTableWriter(w, f, file.columns...)
-				return cmp.Or(file.fill(table), table.Close())
+			errs[i] = dir.Write(tableFile(of.name, f), func(w *bufio.Writer) error {
+				table := result.NewTableWriter(w, f, of.columns...)
+				return cmp.Or(of.fill(table), table.Close())
 			})
 		})
 	}

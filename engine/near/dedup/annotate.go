@@ -104,7 +104,7 @@ func (r *Result) annotate(ctx context.Context, to *Copies, beside bool) (CopyRep
 		return CopyReport{}, err
 	}
 	notes := r.notes()
-	w := c.from.rewriting(c.o.Threads)
+	w := c.rewriting()
 	w.Judge, w.Fields, w.Beside = r.judge(r.droppedRows()), &Fields{Annotations, notes.values}, beside
 	return w.Copy(ctx, to)
 }

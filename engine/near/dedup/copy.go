@@ -93,7 +93,7 @@ func (r *Result) Copy(ctx context.Context, to *Copies) (CopyReport, error) {
 		return CopyReport{}, err
 	}
 	dropped := r.droppedRows()
-	w := c.from.rewriting(c.o.Threads)
+	w := c.rewriting()
 	w.Judge = r.judge(dropped)
 	w.Decision = func(_ document.File, first, units int) []byte { return c.from.decision(dropped, first, units) }
 	return w.Copy(ctx, to)

@@ -33,7 +33,7 @@ func TestExactTexts(t *testing.T) {
 	write(t, map[string][]byte{"a.jsonl": []byte(lines.String())})
 	for threads := range 3 {
 		c := read(t, "a.jsonl", ingest.Config{Exact: true, Threads: threads}, ReadOptions{Threads: threads})
-		r := found(t, c, Options{Exact: true, Threads: threads})
+		r := found(t, c, Options{Exact: true})
 		got := map[Row]Row{}
 		for d := range r.Dropped() {
 			if got[d.Row] = Row(d.KeptRow); d.Likeness != same || !r.Equal(d.Row, Row(d.KeptRow)) {

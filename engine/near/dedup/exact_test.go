@@ -61,11 +61,11 @@ func TestExact(t *testing.T) {
 						if e.old == nil && memory > 0 {
 							continue
 						}
-						o := dedup.Options{K: k, Chains: !e.star, Threads: threads}
+						o := dedup.Options{K: k, Chains: !e.star}
 						if e.old != nil && index != nil {
 							o.Known = asking(index, engine.BatchOptions{K: k, Docs: 1, Threads: threads, MatchBytes: memory})
 						}
-						if got := resultOf(t, prints, scores, keep, o); got != want {
+						if got := resultOf(t, prints, scores, dedup.ReadOptions{Keep: keep, Threads: threads}, o); got != want {
 							t.Errorf("%s, star %v, against %d, keep %s, %d threads, memory %d: got\n%s\nwant\n%s",
 								set.Name, e.star, len(e.old), keep, threads, memory, got, want)
 						}
@@ -165,9 +165,9 @@ func (e *exact) result() string {
 func (e *exact) distance(a, b int) int { return bits.OnesCount64(e.prints[a] ^ e.prints[b]) }
 
 // resultOf is what Find says.
-func resultOf(t *testing.T, prints []uint64, scores []int, keep dedup.Keep, o dedup.Options) string {
+func resultOf(t *testing.T, prints []uint64, scores []int, read dedup.ReadOptions, o dedup.Options) string {
 	t.Helper()
-	c := dedup.NewCorpus(nil, dedup.ReadOptions{Keep: keep})
+	c := dedup.NewCorpus(nil, read)
 	for i, f := range prints {
 		d := dedup.Document{ID: fmt.Sprint("new ", i), Fingerprint: simhash.Fingerprint(f),
 			Values: []document.Value{{Text: fmt.Sprint(scores[i]), Found: true}}}

@@ -12,10 +12,9 @@ import (
 // Options configures the search for near-duplicates. The policy that chooses the document to keep
 // belongs to the corpus.
 type Options struct {
-	K       int  // largest Hamming distance
-	Chains  bool // a cluster is all that near pairs connect; else each member is within K of what is kept
-	Threads int  // goroutines; 0 or less: as many as there are processors
-	Exact   bool // documents go for one with the same text alone; of a corpus that was read so, with K and Verify of 0
+	K      int  // largest Hamming distance
+	Chains bool // a cluster is all that near pairs connect; else each member is within K of what is kept
+	Exact  bool // documents go for one with the same text alone; of a corpus that was read so, with K and Verify of 0
 
 	// Known, if not nil, is called once with all fingerprints. It returns the rows near a document
 	// that the caller has already, ascending, each with the ID of that and its distance. These are dropped; the others are compared with each
@@ -62,7 +61,7 @@ func Find(ctx context.Context, c *Corpus, o Options) (_ *Result, err error) {
 		return nil, err
 	}
 	r := &Result{corpus: c, verified: o.Verify != nil || o.Exact}
-	co := cluster.Options{K: o.K, Star: !o.Chains && o.Verify == nil, Threads: o.Threads, Meter: o.Meter, Prefer: prefer}
+	co := cluster.Options{K: o.K, Star: !o.Chains && o.Verify == nil, Threads: c.o.Threads, Meter: o.Meter, Prefer: prefer}
 	c.forClusters(&co)
 	if err := r.findURLs(ctx, co); err != nil {
 		return nil, err
@@ -167,7 +166,7 @@ func (r *Result) findKnown(ctx context.Context, o Options) (err error) {
 		r.Known[i].KeptRow, r.Known[i].Compared = -1, r.verified
 	}
 	if o.Verify != nil {
-		return r.verifyKnown(ctx, o.Verify, o.Threads)
+		return r.verifyKnown(ctx, o.Verify)
 	}
 	return nil
 }

@@ -174,7 +174,7 @@ func (m *Members) WriteSets(ctx context.Context, path string, inputs []string, c
 }
 
 // readSets reads the sets of members from files, all of them.
-func (c *Corpus) readSets(ctx context.Context, paths []string, s *shingle.Sets, members []Row, threads int) error {
+func (c *Corpus) readSets(ctx context.Context, paths []string, s *shingle.Sets, members []Row) error {
 	digest := newMemberDigest()
 	for m := range c.members(members) {
 		digest.add(m)
@@ -186,7 +186,7 @@ func (c *Corpus) readSets(ctx context.Context, paths []string, s *shingle.Sets, 
 		if err != nil {
 			return err
 		}
-		n, err := readSetFile(ctx, file, digest.Sum64(), len(members), &have, s, threads)
+		n, err := readSetFile(ctx, file, digest.Sum64(), len(members), &have, s, c.o.Threads)
 		if err = cmp.Or(err, file.Close()); err != nil {
 			return err
 		}

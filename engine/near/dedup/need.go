@@ -40,14 +40,14 @@ func (c *Corpus) mapping() func(bytes uint64) ([]byte, error) {
 
 // reading returns cfg with less read ahead where there is little memory: a quarter of what the
 // budget has left beside the rest, since reading takes twice that.
-func (o *ReadOptions) reading(cfg ingest.Config) ingest.Config {
+func (c *Corpus) reading(cfg ingest.Config) ingest.Config {
 	least := cfg
 	least.Budget = 1
-	o.readingBytes = least.NeedBytes()
-	left := o.Budget.Left()
-	left -= min(left, (&Corpus{o: *o}).needBytes(0))
+	c.o.readingBytes = least.NeedBytes()
+	left := c.o.Budget.Left()
+	left -= min(left, c.needBytes(0))
 	cfg.Budget = int64(min(max(left/4, 1), ingest.BudgetBytes))
-	o.readingBytes = cfg.NeedBytes()
+	c.o.readingBytes = cfg.NeedBytes()
 	return cfg
 }
 
@@ -62,7 +62,7 @@ func (c *Corpus) needBytes(documents int) uint64 {
 	}
 	find = max(find, c.o.readingBytes)
 	if c.o.Copies {
-		find = max(find, copyBytes(threads(c.o.Find)))
+		find = max(find, copyBytes(c.o.Threads))
 	}
 	return c.besideBytes(documents) + find
 }

@@ -31,14 +31,14 @@ func (o *origin) rowAt(unit int) Row {
 }
 
 // rewriting returns a copying of the inputs.
-func (o *origin) rewriting(threads int) Rewriting {
-	return Rewriting{Inputs: o.inputs, Options: o.options, FileUnits: o.fileUnits, Threads: threads}
+func (c *Corpus) rewriting() Rewriting {
+	return Rewriting{Inputs: c.from.inputs, Options: c.from.options, FileUnits: c.from.fileUnits, Threads: c.o.Threads}
 }
 
 // again returns the configuration for a second reading, which a meter counts unless it is nil. It skips
 // the same inputs as the first.
-func (o *origin) again(m *document.Meter, threads int) ingest.Config {
-	cfg := ingest.Config{Document: o.options, Threads: threads}
+func (c *Corpus) again(m *document.Meter) ingest.Config {
+	cfg := ingest.Config{Document: c.from.options, Threads: c.o.Threads}
 	cfg.Document.Meter, cfg.Document.Strict = m, false
 	return cfg
 }

@@ -117,7 +117,7 @@ func (f failing) Write([]byte) (int, error) { return 0, f.err }
 // TestCopiesNeedMemory: what copies take is part of what a corpus needs, if there are to be copies.
 func TestCopiesNeedMemory(t *testing.T) {
 	need := func(copies bool) uint64 {
-		return NewCorpus(nil, ReadOptions{Copies: copies, Find: Options{Threads: 40}}).needBytes(10)
+		return NewCorpus(nil, ReadOptions{Copies: copies, Threads: 40}).needBytes(10)
 	}
 	if least := uint64(decodersBytes + 160*blockBytes); need(true) < least || need(false) > least/2 {
 		t.Errorf("%d, without copies %d, of at least %d", need(true), need(false), least)

@@ -224,7 +224,7 @@ func (s *settler) listRare(ctx context.Context, at int) (err error) {
 // count counts the shingles of a sample of documents and marks those by which all are looked up.
 func (s *settler) count(ctx context.Context, rows []Row) error {
 	x, step := s.rare, 1+len(rows)/rareSample
-	if err := shingle.Each(ctx, s.o.Threads, len(rows)/step, func(i int, bufs *[2][]uint64) (err error) {
+	if err := shingle.Each(ctx, s.threads, len(rows)/step, func(i int, bufs *[2][]uint64) (err error) {
 		var set []uint64
 		set, bufs[0], err = s.set(rows[i*step], bufs[0])
 		for _, s := range set {
@@ -236,7 +236,7 @@ func (s *settler) count(ctx context.Context, rows []Row) error {
 	}); err != nil {
 		return err
 	}
-	return shingle.Each(ctx, s.o.Threads, len(rows), func(i int, bufs *[2][]uint64) (err error) {
+	return shingle.Each(ctx, s.threads, len(rows), func(i int, bufs *[2][]uint64) (err error) {
 		var set []uint64
 		if set, bufs[0], err = s.set(rows[i], bufs[0]); err != nil {
 			return err

@@ -23,8 +23,8 @@ type ReadOptions struct {
 	Copies  bool           // the inputs will be copied: memory depends on it, too
 	Budget  *memory.Budget // of which the memory is taken, until [Corpus.Close]; nil: no limit
 	Threads int            // goroutines; 0 or less: as many as there are processors
-	TempDir string         // of the file that IDs and places go to; default os.TempDir()
-	Disk    *disk.Disk     // that it is on; default the system's
+	TempDir string         // of temporary files; default os.TempDir()
+	Disk    *disk.Disk     // that they are on; default the system's
 
 	// Open opens fingerprint files; nil is [ndf.Open].
 	Open func(path string) (*ndf.File, error)
@@ -53,8 +53,8 @@ func ReadDocuments(ctx context.Context, inputs []string, cfg ingest.Config, o Re
 		cfg.Recipe = simhash.Default()
 	}
 	cfg.Document.Extract = document.Extract(cfg.Recipe.Extract)
-	cfg = o.reading(cfg)
 	c := NewCorpus(&cfg.Recipe, o)
+	cfg = c.reading(cfg)
 	c.from.inputs, c.from.options, c.from.unread = inputs, cfg.Document, map[string][]int64{}
 	c.from.options.Meter = nil // it counts the first reading
 	if err := c.reserve(0); err != nil {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"math"
 	"math/bits"
-	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -71,6 +70,7 @@ type settler struct {
 
 // A tuning says how documents are compared.
 type tuning struct {
+	threads  int
 	part     int // documents that a goroutine compares at a time
 	patience int // comparisons for each document left until there is an index of rare shingles
 	rareFrom int // documents left from which on there may be one
@@ -84,9 +84,8 @@ type scratch struct {
 
 // newSettler returns a settler whose documents that many goroutines compare.
 func (r *Result) newSettler(o Options, threads int, prefer func(a, b int) int, set setOf) *settler {
-	o.Threads = threads
 	s := &settler{corpus: r.corpus, o: o, rule: o.Verify.Rule, prefer: prefer, set: set,
-		tuning: tuning{settlePart, rarePatience, rareFrom}}
+		tuning: tuning{threads, settlePart, rarePatience, rareFrom}}
 	s.scratch.New = func() any { return new(scratch) }
 	return s
 }
@@ -115,7 +114,7 @@ func (r *Result) settle(ctx context.Context, o Options, inPlace bool, prefer fun
 		return err
 	}
 	var idle sync.Pool // of settlers of small clusters
-	err = shingle.Each(ctx, o.Threads, r.found.Len(), func(i int, bufs *[2][]uint64) error {
+	err = shingle.Each(ctx, r.corpus.o.Threads, r.found.Len(), func(i int, bufs *[2][]uint64) error {
 		c := r.found.Cluster(i)
 		if len(c.Rows) >= settleLarge {
 			return nil
@@ -130,7 +129,7 @@ func (r *Result) settle(ctx context.Context, o Options, inPlace bool, prefer fun
 		idle.Put(s)
 		return err
 	})
-	s := r.newSettler(o, threads(o), prefer, set)
+	s := r.newSettler(o, r.corpus.o.Threads, prefer, set)
 	s.bufs = new([2][]uint64)
 	for i, c := range r.found.Clusters() {
 		if err == nil && len(c.Rows) >= settleLarge {
@@ -231,7 +230,7 @@ func (s *settler) groups() []group {
 // look finds the choices of a part of the documents, from a number on, among those kept so far, and
 // makes their sketches. It returns how many these are.
 func (s *settler) look(ctx context.Context, at int) (n int, err error) {
-	rows := s.rows[at:min(at+s.part*s.o.Threads, len(s.rows))]
+	rows := s.rows[at:min(at+s.part*s.threads, len(s.rows))]
 	s.own.resize(s.sketches.words, len(rows))
 	do := func(i int, bufs *[2][]uint64) (err error) {
 		var set []uint64
@@ -260,8 +259,8 @@ func (s *settler) look(ctx context.Context, at int) (n int, err error) {
 		sc.near = s.nearby(sc.near, rows[i], from)
 		return s.find(rows[i], own, set, &s.choices[at+i], sc, bufs)
 	}
-	if s.o.Threads > 1 {
-		return len(rows), shingle.Each(ctx, s.o.Threads, len(rows), do)
+	if s.threads > 1 {
+		return len(rows), shingle.Each(ctx, s.threads, len(rows), do)
 	}
 	for i := range rows {
 		if err := do(i, s.bufs); err != nil {
@@ -326,11 +325,4 @@ func (s *settler) find(row Row, own, set []uint64, best *choice, sc *scratch, bu
 		}
 	}
 	return nil
-}
-
-func threads(o Options) int {
-	if o.Threads > 0 {
-		return o.Threads
-	}
-	return runtime.GOMAXPROCS(0)
 }

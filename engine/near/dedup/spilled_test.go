@@ -61,7 +61,7 @@ func TestSpilled(t *testing.T) {
 		t.Fatal(err)
 	}
 	all := ReadOptions{Keep: keep, Source: Sources{Field: "set", Protect: []string{"s2"}}}
-	balanced := func() *Verify { return &Verify{Rule: Rule{{Jaccard: 0.7}}, TempDir: temp} }
+	balanced := func() *Verify { return &Verify{Rule: Rule{{Jaccard: 0.7}}} }
 	kinds := []string{"templates", "one template", "equal", "different"}
 	for _, kind := range long.Raced(kinds, kinds[:1]) {
 		write(t, map[string]string{"in.jsonl": documentsOf(kind, n)})
@@ -88,7 +88,7 @@ func TestSpilled(t *testing.T) {
 				if few {
 					read.columnBytes, threads = 1, 3
 				}
-				o.Threads, read.Threads = threads, threads
+				read.Threads = threads
 				corpus, _, err := ReadDocuments(t.Context(), []string{"in.jsonl"}, ingest.Config{Exact: o.Exact}, read)
 				if err != nil {
 					t.Fatal(kind, c.name, few, err)
@@ -143,7 +143,7 @@ func TestSpilledPrints(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		r := found(t, c, Options{K: 3, Threads: 1})
+		r := found(t, c, Options{K: 3})
 		if c.spilled != (limit == 7<<20) {
 			t.Fatal(limit, c.spilled)
 		}
@@ -179,7 +179,7 @@ func TestSpillFull(t *testing.T) {
 			err = c.Append(Document{Fingerprint: simhashOf(uint64(i/2) * 0x9e3779b97f4a7c15)})
 		}
 		if c.spilled = true; err == nil {
-			_, err = Find(t.Context(), c, Options{K: 1, Threads: 1})
+			_, err = Find(t.Context(), c, Options{K: 1})
 		}
 		c.Close()
 		if left, _ := os.ReadDir(temp); len(left) > 0 {

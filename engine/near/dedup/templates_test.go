@@ -44,7 +44,8 @@ func TestTemplates(t *testing.T) {
 		must.Do(t, err)
 		first := ""
 		for _, threads := range []int{1, 3} {
-			r := found(t, c, Options{K: 6, Threads: threads, Verify: &Verify{Rule: rule}})
+			c.o.Threads = threads
+			r := found(t, c, Options{K: 6, Verify: &Verify{Rule: rule}})
 			dropped, result := 0, ""
 			for d := range r.Dropped() {
 				dropped++

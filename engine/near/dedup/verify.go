@@ -14,19 +14,16 @@ import (
 	"ndd/engine/memory"
 	"ndd/engine/near/cluster"
 	"ndd/engine/near/shingle"
-	"ndd/engine/storage/disk"
 )
 
 // A Verify configures how texts are compared.
 type Verify struct {
-	Rule    Rule            // says when a document may go for the one kept
-	Memory  int64           // bytes for shingle sets; default [VerifyMemory]. More of them go to a temporary file
-	TempDir string          // of that file; default os.TempDir()
-	Disk    *disk.Disk      // that it is on; default the system's
-	Known   []string        // inputs that have the texts of what Options.Known finds, by the ids that it names
-	Meter   *document.Meter // counts the reading, if not nil
-	Begin   func()          // is called, if not nil, when all is compared and the reading begins
-	Sets    []string        // files of [Members.WriteSets], of all shares; then no text is read
+	Rule   Rule            // says when a document may go for the one kept
+	Memory int64           // bytes for shingle sets; default [VerifyMemory]. More of them go to a temporary file
+	Known  []string        // inputs that have the texts of what Options.Known finds, by the ids that it names
+	Meter  *document.Meter // counts the reading, if not nil
+	Begin  func()          // is called, if not nil, when all is compared and the reading begins
+	Sets   []string        // files of [Members.WriteSets], of all shares; then no text is read
 
 	// Take and Keep, if not nil, are called with what the outcome depends on beside the inputs. Take returns
 	// what Keep was called with in another run where both are the same, else nil; then no text is compared.
@@ -94,15 +91,15 @@ func (r *Result) verify(ctx context.Context, o Options, prefer func(a, b int) in
 	if err != nil {
 		return err
 	}
-	sets, err := shingle.NewSets(&arena, len(texts), v.memory(), v.TempDir, v.Disk)
+	sets, err := r.corpus.newSets(&arena, len(texts), v.memory())
 	if err != nil {
 		return err
 	}
 	defer func() { err = cmp.Or(err, sets.Close()) }()
 	if v.Sets != nil {
-		err = r.corpus.readSets(ctx, v.Sets, sets, texts, o.Threads)
+		err = r.corpus.readSets(ctx, v.Sets, sets, texts)
 	} else {
-		err = r.corpus.shingle(ctx, v, sets, texts, o.Threads)
+		err = r.corpus.shingle(ctx, v, sets, texts)
 	}
 	if err != nil {
 		return err
@@ -136,7 +133,7 @@ var errNoTexts = errors.New("verifying needs the texts of the known documents: g
 // verifyKnown reads the texts of known documents and of the new ones near them. New documents whose
 // texts are not alike are not dropped. If several known documents have one ID, the most similar of those
 // that the rule allows counts.
-func (r *Result) verifyKnown(ctx context.Context, v *Verify, threads int) (err error) {
+func (r *Result) verifyKnown(ctx context.Context, v *Verify) (err error) {
 	if len(r.Known) == 0 {
 		return nil
 	}
@@ -150,24 +147,24 @@ func (r *Result) verifyKnown(ctx context.Context, v *Verify, threads int) (err e
 	}
 	var arena memory.Arena
 	defer arena.Free()
-	own, err := shingle.NewSets(&arena, len(rows), v.memory()/2, v.TempDir, v.Disk)
+	own, err := r.corpus.newSets(&arena, len(rows), v.memory()/2)
 	if err != nil {
 		return err
 	}
-	known, err := shingle.NewSets(&arena, 0, v.memory()/2, v.TempDir, v.Disk)
+	known, err := r.corpus.newSets(&arena, 0, v.memory()/2)
 	if err != nil {
 		return err
 	}
 	defer func() { err = cmp.Or(err, own.Close(), known.Close()) }()
-	if err := r.corpus.shingle(ctx, v, own, rows, threads); err != nil {
+	if err := r.corpus.shingle(ctx, v, own, rows); err != nil {
 		return err
 	}
-	of, err := known.ReadByID(ctx, v.Known, ids, r.corpus.from.again(v.Meter, threads))
+	of, err := known.ReadByID(ctx, v.Known, ids, r.corpus.again(v.Meter))
 	if err != nil {
 		return err
 	}
 	alike := make([]bool, len(rows))
-	err = shingle.Each(ctx, threads, len(rows), func(i int, bufs *[2][]uint64) error {
+	err = shingle.Each(ctx, r.corpus.o.Threads, len(rows), func(i int, bufs *[2][]uint64) error {
 		for _, n := range of[ids[r.Known[i].Kept]] {
 			like, ok, err := v.Rule.compare(own, i, known, n, bufs)
 			if err != nil {
@@ -188,9 +185,14 @@ func (r *Result) verifyKnown(ctx context.Context, v *Verify, threads int) (err e
 	return nil
 }
 
+// newSets returns room for n sets, of which some bytes are in memory and more in a temporary file.
+func (c *Corpus) newSets(a *memory.Arena, n int, bytes int64) (*shingle.Sets, error) {
+	return shingle.NewSets(a, n, bytes, c.o.TempDir, c.o.Disk)
+}
+
 // shingle reads the documents again and puts the sets of the members, which are ascending, into s.
-func (c *Corpus) shingle(ctx context.Context, v *Verify, s *shingle.Sets, members []Row, threads int) error {
-	return c.readAgain(ctx, c.from.again(v.Meter, threads), members, func() func(int, *document.Document) error {
+func (c *Corpus) shingle(ctx context.Context, v *Verify, s *shingle.Sets, members []Row) error {
+	return c.readAgain(ctx, c.again(v.Meter), members, func() func(int, *document.Document) error {
 		shingler := shingle.New()
 		var set []uint64
 		return func(i int, doc *document.Document) error {
@@ -202,13 +204,13 @@ func (c *Corpus) shingle(ctx context.Context, v *Verify, s *shingle.Sets, member
 
 // Texts reads the inputs again and returns the texts of some rows. It costs as much as reading all;
 // the texts are held in memory.
-func (c *Corpus) Texts(ctx context.Context, rows []Row, threads int) (map[Row]string, error) {
+func (c *Corpus) Texts(ctx context.Context, rows []Row) (map[Row]string, error) {
 	if err := c.from.readable(); err != nil {
 		return nil, err
 	}
 	rows = slices.Compact(slices.Sorted(slices.Values(rows)))
 	texts := make([]string, len(rows))
-	err := c.readAgain(ctx, c.from.again(nil, threads), rows, func() func(int, *document.Document) error {
+	err := c.readAgain(ctx, c.again(nil), rows, func() func(int, *document.Document) error {
 		return func(i int, doc *document.Document) error {
 			texts[i] = strings.Clone(doc.Text)
 			return nil

@@ -78,14 +78,15 @@ func TestVerify(t *testing.T) {
 	for _, policy := range long.Raced([]string{"first", "score"}, []string{"score"}) {
 		keep, err := ParseKeep(policy)
 		must.Do(t, err)
-		c := read(t, path, ingest.Config{}, ReadOptions{Keep: keep})
+		temp := t.TempDir()
+		c := read(t, path, ingest.Config{}, ReadOptions{Keep: keep, TempDir: temp})
 		if c.Len() != len(texts) {
 			t.Fatal(c.Len())
 		}
 		prefer, err := c.prefer()
 		must.Do(t, err)
 		for mode, rule := range []Rule{{{Jaccard: 0.79}}, {{Contained: 0.9}}, {{0.75, 0.9}, {Jaccard: 0.9}}} {
-			o := Options{K: 5, Chains: mode == 0, Verify: &Verify{Rule: rule, TempDir: t.TempDir()}}
+			o := Options{K: 5, Chains: mode == 0, Verify: &Verify{Rule: rule}}
 			plain := found(t, c, Options{K: o.K, Chains: true})
 			var want []string
 			rejected, dropped, farther := 0, 0, 0
@@ -129,7 +130,7 @@ func TestVerify(t *testing.T) {
 			}
 			for _, memory := range long.Raced([]int64{0, 1, 10_000}, []int64{10_000}) {
 				for _, threads := range []int{1, 3} {
-					o.Threads, o.Verify.Memory, o.Verify.Meter = threads, memory, &document.Meter{}
+					c.o.Threads, o.Verify.Memory, o.Verify.Meter = threads, memory, &document.Meter{}
 					r := found(t, c, o)
 					var got []string
 					for d := range r.Dropped() {
@@ -145,7 +146,7 @@ func TestVerify(t *testing.T) {
 					if !slices.IsSorted(firsts) || r.Rejected != rejected || o.Verify.Meter.Bytes.Load() == 0 {
 						t.Errorf("firsts %v, %d rejected, want %d", firsts, r.Rejected, rejected)
 					}
-					if left, err := os.ReadDir(o.Verify.TempDir); err != nil || len(left) > 0 {
+					if left, err := os.ReadDir(temp); err != nil || len(left) > 0 {
 						t.Errorf("left behind: %v %v", left, err)
 					}
 				}
@@ -233,7 +234,7 @@ func TestCancel(t *testing.T) {
 	if _, err := Find(ctx, c, Options{K: 3}); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
-	if err := r.verify(ctx, Options{Verify: &Verify{Rule: Rule{{Jaccard: 0.5}}}, Threads: 2}, nil, nil); !errors.Is(err, context.Canceled) {
+	if err := r.verify(ctx, Options{Verify: &Verify{Rule: Rule{{Jaccard: 0.5}}}}, nil, nil); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 	names, err := NewCopies(t.Context(), []string{path}, t.TempDir()+"/new")
@@ -322,12 +323,12 @@ func TestVerifyKnown(t *testing.T) {
 		t.Fatal(len(want), len(rejected), err)
 	}
 	o := Options{K: k, Known: known, Verify: &Verify{Rule: Rule{{Jaccard: least}}, Known: []string{old}}}
-	for _, o.Threads = range []int{1, 3} {
+	for _, c.o.Threads = range []int{1, 3} {
 		for _, o.Verify.Memory = range []int64{0, 1} {
 			r := found(t, c, o)
 			stay := 0
 			if !slices.Equal(r.Known, want) {
-				t.Errorf("%d threads: %d are known, want %d", o.Threads, len(r.Known), len(want))
+				t.Errorf("%d threads: %d are known, want %d", c.o.Threads, len(r.Known), len(want))
 			}
 			rows := 0
 			for range r.Dropped() {
