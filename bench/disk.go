@@ -28,6 +28,7 @@ func indexDisk(ctx context.Context, b *bench, r *Result) error {
 	if err != nil {
 		return err
 	}
+	limit := memory.Machine{}.Limit(0).Bytes
 	build, err := segment.NewPlan(n, b.generatedOptions())
 	if err != nil {
 		return fmt.Errorf("%w: name fewer with -n", err)
@@ -73,7 +74,7 @@ func indexDisk(ctx context.Context, b *bench, r *Result) error {
 		r.row(s.name, s.took, float64(size)/1e9/s.took, s.took/steps[1].took, s.processor, float64(b.n)/1e6/s.took)
 	}
 	r.note("k = %d; %d threads; %s in a file, %s bytes a fingerprint, %.1f times the memory that may be used; %s hits",
-		distance, runtime.GOMAXPROCS(0), humanize.Bytes(size), short(float64(size)/float64(n)), float64(size)/float64(memory.Machine{}.Limit(0).Bytes),
+		distance, runtime.GOMAXPROCS(0), humanize.Bytes(size), short(float64(size)/float64(n)), float64(size)/float64(limit),
 		humanize.Comma(int64(batch.hits)))
 	return batch.verify(ctx, n, r)
 }
