@@ -42,7 +42,7 @@ var rooms = map[string][]string{
 	"engine/memory":   nil,
 	"engine/parallel": nil,
 	"engine/plot":     nil,
-	"engine/storage":  {"engine/memory"},
+	"engine/storage":  {"engine/memory", "engine/parallel"},
 	"engine/corpus":   {"asm", "engine/memory", "engine/parallel", "engine/storage"},
 	"engine/index": {"asm", "permute", "numa", "huffman", "engine/memory", "engine/parallel", "engine/storage",
 		"engine/corpus"},

@@ -37,8 +37,8 @@ func (s *stream) records() error {
 	if err != nil {
 		return err
 	}
-	s.header, s.headerEnd, s.tabs = slices.Clone(names), begin+c.InputOffset(), mark == "\t"
-	columns, err := s.tableColumns(s.header)
+	s.head = Head{s.head.Format, slices.Clone(names), mark == "\t", begin + c.InputOffset()}
+	columns, err := s.tableColumns(s.head.Names)
 	if err != nil {
 		return err
 	}

@@ -29,7 +29,7 @@ func (f File) Head(ctx context.Context, opts Options) (h Head, err error) {
 	skips := 0
 	s.yield = func(u Unit, err error) bool {
 		if err == nil && u.fields != nil {
-			jsonMembers(u.raw, func(name []byte, _ byte) { s.header = append(s.header, string(name)) })
+			jsonMembers(u.raw, func(name []byte, _ byte) { s.head.Names = append(s.head.Names, string(name)) })
 		}
 		skips++
 		return err != nil && skips < heldMax
@@ -43,7 +43,7 @@ func (f File) Head(ctx context.Context, opts Options) (h Head, err error) {
 	if errors.Is(err, errStop) {
 		err = nil
 	}
-	return Head{s.format, s.header, s.tabs, s.headerEnd}, err
+	return s.head, err
 }
 
 // ObjectEnd returns where fields can be added to a unit's JSON object: before the brace that ends it,

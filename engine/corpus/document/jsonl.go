@@ -41,7 +41,7 @@ func (l *lines) next() error {
 	switch line = bytes.TrimSpace(line); {
 	case len(line) == 0:
 		return nil
-	case s.format == Lines:
+	case s.head.Format == Lines:
 		return s.emit(Unit{Line: s.line, From: from, To: s.at, at: at, format: Text, raw: line})
 	}
 	return s.object(line, from, at)
@@ -89,21 +89,29 @@ func (l *lines) extend(line, part []byte) []byte {
 	return l.block[from:len(l.block):len(l.block)]
 }
 
+// objects is what is known of the JSON objects of a file.
+type objects struct {
+	fields    *Fields // from the first one on
+	held      []Unit  // the first ones, until one has the text field that the options name
+	heldBytes int     // of them
+	found     bool    // one has it
+}
+
 // object yields a JSON object that begins at at, behind white space from from on, and ends here. The
 // first record that is an object decides which fields are taken of all.
 func (s *stream) object(raw []byte, from, at int64) error {
-	u := Unit{Line: s.line, From: from, To: s.at, format: JSONL, raw: raw, at: at, fields: s.fields}
-	if s.fields == nil {
+	u := Unit{Line: s.line, From: from, To: s.at, format: JSONL, raw: raw, at: at, fields: s.objects.fields}
+	if s.objects.fields == nil {
 		f, ok, err := s.objectFields(raw)
 		if err != nil {
 			return err
 		}
 		if u.fields = &f; ok {
 			s.chosen(f)
-			s.fields = &f
+			s.objects.fields = &f
 		}
 	}
-	if s.opts.TextField != "" && !s.found {
+	if s.opts.TextField != "" && !s.objects.found {
 		return s.hold(u)
 	}
 	return s.emit(u)
@@ -118,12 +126,12 @@ const (
 // If none has it, the name is wrong, and the file is refused before its records are skipped one by
 // one.
 func (s *stream) hold(u Unit) error {
-	s.held = append(s.held, u)
-	s.heldBytes += len(u.raw)
+	s.objects.held = append(s.objects.held, u)
+	s.objects.heldBytes += len(u.raw)
 	if n, err := jsonEach(u.raw, s.opts.TextField, func([]byte) error { return nil }); err == nil && n > 0 {
 		return s.release()
 	}
-	if len(s.held) == heldMax || s.heldBytes > heldBytesMax {
+	if len(s.objects.held) == heldMax || s.objects.heldBytes > heldBytesMax {
 		return s.noText()
 	}
 	return nil
@@ -131,8 +139,8 @@ func (s *stream) hold(u Unit) error {
 
 // release yields the records that were held back.
 func (s *stream) release() error {
-	held := s.held
-	s.held, s.found = nil, true
+	held := s.objects.held
+	s.objects.held, s.objects.found = nil, true
 	for _, u := range held {
 		if err := s.emit(u); err != nil {
 			return err
@@ -144,9 +152,9 @@ func (s *stream) release() error {
 // noText is the error of a file without the text field, with the fields that it has. If no record
 // can be read, each is skipped.
 func (s *stream) noText() error {
-	for _, u := range s.held {
+	for _, u := range s.objects.held {
 		if names := fieldNames(u.raw); len(names) > 0 {
-			s.held, s.line = nil, 0
+			s.objects.held, s.line = nil, 0
 			return s.noFields(&FieldError{s.opts.TextField, names})
 		}
 	}

@@ -125,9 +125,9 @@ func (s *stream) unpack(src io.Reader) (closer func(), err error) {
 	case Gzip:
 		u.raw = newTrail(disk, source, bufferFor(s.size))
 		disk.Reset(u.raw)
-		s.members = &members{disk: disk,
+		u.members = &members{disk: disk,
 			ahead: ahead{d: s.opts.Decoders, raw: u.raw, find: findMembers, decode: decodeMembers}}
-		u.r, closer = s.members, s.members.drop
+		u.r, closer = u.members, u.members.drop
 	case Zstd:
 		u.raw = newTrail(disk, source, bufferFor(s.size))
 		f := &frames{ahead: ahead{d: s.opts.Decoders, raw: u.raw, find: findFrames, decode: decodeFrames}}
@@ -151,6 +151,7 @@ type unpacking struct {
 	r       io.Reader
 	source  *meteredReader // what the decompressor reads
 	raw     *trail         // by which it does, or nil
+	members *members       // of gzip, else nil
 }
 
 func (u *unpacking) Read(p []byte) (int, error) {

@@ -35,7 +35,7 @@ func (s *stream) parquetRows() error {
 	}
 	defer file.Close()
 	for _, f := range file.Schema().Fields() {
-		s.header = append(s.header, f.Name())
+		s.head.Names = append(s.head.Names, f.Name())
 	}
 	c, err := s.parquetColumns(file.Schema())
 	if err != nil {

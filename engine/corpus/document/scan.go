@@ -150,30 +150,20 @@ func (s *stream) end(err error) error {
 
 // stream is one open file on its way to units.
 type stream struct {
-	ctx    context.Context
-	file   File
-	opts   Options
-	yield  func(Unit, error) bool
-	r      *bufio.Reader // decompressed
-	size   int64         // of the file on disk, a hint; 0 if unknown or compressed
-	line   int           // the last one read, for errors
-	at     int64         // bytes of r that have been taken as lines
-	good   int64         // of them, those of whole lines and records
-	handed int64         // of them, those up to the end of the last WARC record that was handed on
+	ctx   context.Context
+	file  File
+	opts  Options
+	yield func(Unit, error) bool
+	r     *bufio.Reader // decompressed
+	size  int64         // of the file on disk, a hint; 0 if unknown or compressed
+	line  int           // the last one read, for errors
+	at    int64         // bytes of r that have been taken as lines
+	good  int64         // of them, those of whole lines and records
 
-	format Format  // once it is known
-	fields *Fields // of JSON objects, from the first one on
-	held   []Unit  // the first JSON objects, until one has the text field that the options name
-	found  bool    // one has it
-
-	heldBytes int // of held
-
-	header    []string // of a table: the names of its fields
-	headerEnd int64    // of CSV, with tabs or commas
-	tabs      bool
+	head    Head    // as far as it is known
+	objects objects // of JSON
 
 	unpacking *unpacking  // nil where it is not compressed
-	members   *members    // of gzip
 	plain     io.ReaderAt // the file, where it is not compressed and can be read at any place; else nil
 	modified  int64       // of the file, nanoseconds since 1970; 0 if unknown
 	copied    *tee        // what r reads is copied behind it; nil: it is not
@@ -185,7 +175,7 @@ func (s *stream) units() error { return s.unitsOf(s.detect()) }
 // unitsOf cuts a stream of which the format is known, or why it is not.
 func (s *stream) unitsOf(format Format, err error) error {
 	if errors.Is(err, ErrDamaged) { // from the beginning: an archive's next record says what it is
-		if err = s.resume(err); errors.As(err, new(*Skip)) {
+		if err = s.warc().resume(err); errors.As(err, new(*Skip)) {
 			if err = s.skip(err.(*Skip)); err == nil {
 				format, err = s.detect()
 			}
@@ -194,7 +184,7 @@ func (s *stream) unitsOf(format Format, err error) error {
 	if err != nil {
 		return err
 	}
-	s.format = format
+	s.head.Format = format
 	return formats[format].cut(s)
 }
 
@@ -282,7 +272,7 @@ func (s *stream) whole() error {
 	if n > most {
 		return s.tooLarge(0)
 	}
-	return s.emit(Unit{format: s.format, raw: buf.Bytes(), modified: s.modified})
+	return s.emit(Unit{format: s.head.Format, raw: buf.Bytes(), modified: s.modified})
 }
 
 // tooLarge returns the skip of a document beyond the limit.

@@ -33,12 +33,28 @@ const (
 	warcPrefix      = "WARC/" // of a record
 )
 
+// warc is a stream of records.
+type warc struct {
+	*stream
+	members *members // of gzip, else nil
+	handed  int64    // bytes up to the end of the last record that was handed on
+}
+
+func (s *stream) warc() *warc {
+	w := &warc{stream: s}
+	if s.unpacking != nil {
+		w.members = s.unpacking.members
+	}
+	return w
+}
+
 // warcRecords yields one unit a record that holds a page.
 func (s *stream) warcRecords() error {
+	w := s.warc()
 	return s.each(func() error {
-		err := s.warcRecord()
+		err := w.record()
 		if errors.Is(err, ErrDamaged) || errors.As(err, new(foreign)) {
-			err = s.resume(err)
+			err = w.resume(err)
 		}
 		return err
 	})
@@ -46,7 +62,7 @@ func (s *stream) warcRecords() error {
 
 // resume continues at the next member of a gzip file and returns the skip of the part before it, or
 // else the damage.
-func (s *stream) resume(damage error) error {
+func (s *warc) resume(damage error) error {
 	if s.members == nil {
 		return damage
 	}
@@ -76,9 +92,9 @@ type foreign struct{ error }
 
 func (f foreign) Unwrap() error { return f.error }
 
-// warcRecord yields the unit of the next record or returns a skip, or io.EOF when there is no
+// record yields the unit of the next record or returns a skip, or io.EOF when there is no
 // record any more. All other errors say where.
-func (s *stream) warcRecord() error {
+func (s *warc) record() error {
 	s.line++
 	s.good = s.at
 	err := s.blankLines()
@@ -119,7 +135,7 @@ func brokenRecord(from int64, err error) error {
 }
 
 // readRecord reads the record that begins at from: its unit, or the reason why it is none.
-func (s *stream) readRecord(from int64) (u Unit, reason *Skip, err error) {
+func (s *warc) readRecord(from int64) (u Unit, reason *Skip, err error) {
 	version, err := s.headerLine(from)
 	if err != nil {
 		return u, nil, err
@@ -127,7 +143,7 @@ func (s *stream) readRecord(from int64) (u Unit, reason *Skip, err error) {
 	if !bytes.HasPrefix(version, []byte(warcPrefix)) {
 		return u, nil, fmt.Errorf("there is none, but %q", version[:min(len(version), warcQuote)])
 	}
-	headers, err := s.warcHeaders(from)
+	headers, err := s.headers(from)
 	if err != nil {
 		return u, nil, err
 	}
@@ -144,14 +160,14 @@ func (s *stream) readRecord(from int64) (u Unit, reason *Skip, err error) {
 		s.at += n
 		return u, reason, err
 	}
-	if u.raw, err = s.warcBlock(length); err != nil {
+	if u.raw, err = s.block(length); err != nil {
 		return u, nil, err
 	}
 	return u, nil, s.endRecord()
 }
 
 // endRecord passes over the end of a record, and checks that another one follows.
-func (s *stream) endRecord() error {
+func (s *warc) endRecord() error {
 	if err := s.blankLines(); err != nil && !errors.Is(err, io.EOF) && !s.brokenAhead() {
 		return err
 	}
@@ -166,12 +182,12 @@ func (s *stream) endRecord() error {
 }
 
 // brokenAhead reports whether the error is of a member that begins at or after the current offset.
-func (s *stream) brokenAhead() bool {
+func (s *warc) brokenAhead() bool {
 	return s.members != nil && s.members.err != nil && s.members.brokenFrom() >= s.at
 }
 
 // blankLines passes over the line ends between records. The error is io.EOF at the end of the file.
-func (s *stream) blankLines() error {
+func (s *warc) blankLines() error {
 	for {
 		b, err := s.r.ReadByte()
 		if err != nil {
@@ -185,7 +201,7 @@ func (s *stream) blankLines() error {
 }
 
 // headerLine returns the next line without its end. It is gone when another is read.
-func (s *stream) headerLine(from int64) ([]byte, error) {
+func (s *warc) headerLine(from int64) ([]byte, error) {
 	line, err := s.r.ReadSlice('\n')
 	s.at += int64(len(line))
 	switch {
@@ -197,9 +213,9 @@ func (s *stream) headerLine(from int64) ([]byte, error) {
 	return bytes.TrimRight(line, "\r\n"), err
 }
 
-// warcHeaders reads headers up to the empty line. Lines without a colon are passed over, and those
+// headers reads headers up to the empty line. Lines without a colon are passed over, and those
 // that begin with white space continue the one before.
-func (s *stream) warcHeaders(from int64) (textproto.MIMEHeader, error) {
+func (s *warc) headers(from int64) (textproto.MIMEHeader, error) {
 	headers, last := textproto.MIMEHeader{}, ""
 	for {
 		line, err := s.headerLine(from)
@@ -251,8 +267,8 @@ func warcUnit(headers textproto.MIMEHeader, opts *Options) (u Unit, reason *Skip
 	return u, nil
 }
 
-// warcBlock reads a block. What a record claims to have is trusted only as far as 1 MiB.
-func (s *stream) warcBlock(length int64) ([]byte, error) {
+// block reads a block. What a record claims to have is trusted only as far as 1 MiB.
+func (s *warc) block(length int64) ([]byte, error) {
 	var buf bytes.Buffer
 	buf.Grow(int(min(length, 1<<20)) + bytes.MinRead)
 	n, err := io.CopyN(&buf, s.r, length)

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"ndd/engine/parallel"
 )
 
 const (
@@ -44,12 +46,11 @@ type Object struct {
 	body io.ReadCloser
 	at   int64 // of Read
 
-	ahead  chan struct{}      // of the store: room for ranges; nil: the object is read by one request
-	cancel context.CancelFunc // of the ranges; nil before the first
-	ranges []*span            // that are asked for, in order
-	next   int64              // where the next one begins
-	length int64              // of it
-	taken  int                // ranges that have been read
+	ranges *parallel.Queue[*span] // that are asked for; nil: the object is read by one request
+	cancel context.CancelFunc     // of the ranges; nil before the first
+	next   int64                  // where the next one begins
+	length int64                  // of it
+	taken  int                    // ranges that have been read
 
 	mu     sync.Mutex
 	blocks []*block // that ReadAt used last, the most recent one at the end
@@ -67,8 +68,6 @@ type block struct {
 type span struct {
 	bytes []byte
 	err   error
-	done  chan struct{} // closed when it has the bytes or an error
-	ahead bool          // it takes room of the store
 }
 
 // Open opens an object. Its context is that of all reading.
@@ -111,7 +110,7 @@ func (o *Object) Read(p []byte) (n int, err error) {
 		return 0, nil
 	case o.Size >= 0 && o.at >= o.Size:
 		return 0, io.EOF
-	case o.ahead != nil:
+	case o.ranges != nil:
 		return o.readRanges(p)
 	}
 	return o.readOn(p)
@@ -120,53 +119,36 @@ func (o *Object) Read(p []byte) (n int, err error) {
 // readRanges is Read by ranges. As many are asked for ahead as have been read, so that who looks at the
 // beginning does not fetch the rest.
 func (o *Object) readRanges(p []byte) (int, error) {
-	for o.next < o.Size && len(o.ranges) <= min(o.taken, rangesMax-1) && o.ask() {
+	for o.next < o.Size && o.ranges.Len() <= o.taken && o.ranges.Fits(1) {
+		o.ask()
 	}
-	r := o.ranges[0]
-	if <-r.done; r.err != nil {
+	r := o.ranges.First()
+	if r.err != nil {
 		return 0, r.err
 	}
 	n := copy(p, r.bytes)
 	o.at += int64(n)
 	if r.bytes = r.bytes[n:]; len(r.bytes) == 0 {
-		r.leave(o.ahead)
-		o.ranges = o.ranges[1:]
+		o.ranges.Remove()
 		o.taken++
 	}
 	return n, nil
 }
 
-// ask asks for the next range, unless there is no room. The first one always has some.
-func (o *Object) ask() bool {
-	r := &span{done: make(chan struct{})}
-	if len(o.ranges) > 0 {
-		select {
-		case o.ahead <- struct{}{}:
-			r.ahead = true
-		default:
-			return false
-		}
-	}
+// ask asks for the next range. The first one takes no room of the store.
+func (o *Object) ask() {
 	if o.cancel == nil {
 		o.ctx, o.cancel = context.WithCancel(o.ctx)
 		o.length = rangeFirst
 	}
 	from := o.next
-	r.bytes = make([]byte, min(o.length, o.Size-from))
+	r := &span{bytes: make([]byte, min(o.length, o.Size-from))}
 	o.next, o.length = from+int64(len(r.bytes)), min(2*o.length, rangeMax)
-	o.ranges = append(o.ranges, r)
-	go func() {
-		defer close(r.done)
+	weight := int64(min(o.ranges.Len(), 1))
+	o.ranges.Add(r, weight, func() int64 {
 		r.err = o.fill(r.bytes, from)
-	}()
-	return true
-}
-
-// leave gives the room of a range back.
-func (r *span) leave(room chan struct{}) {
-	if <-r.done; r.ahead {
-		<-room
-	}
+		return weight
+	})
 }
 
 // fill reads bytes from a place on. When the connection breaks, it is made anew.
@@ -284,10 +266,9 @@ func (o *Object) Close() error {
 	if o.cancel != nil {
 		o.cancel()
 	}
-	for _, r := range o.ranges {
-		r.leave(o.ahead)
+	for o.ranges != nil && o.ranges.Len() > 0 {
+		o.ranges.Remove()
 	}
-	o.ranges = nil
 	if o.body == nil {
 		return nil
 	}

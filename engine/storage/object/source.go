@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/minio/minio-go/v7"
+
+	"ndd/engine/parallel"
 )
 
 // stat finds an object, with its size and time.
@@ -28,7 +30,7 @@ func (s *Store) stat(ctx context.Context, o *Object) error {
 		return said(o.Path, err)
 	}
 	o.Size, o.Modified = info.Size, info.LastModified
-	o.ahead = s.ahead
+	o.ranges = &parallel.Queue[*span]{Room: &s.ahead, Max: rangesMax}
 	o.from = &s3Source{s.core, o.Path, bucket, key, info.ETag}
 	return nil
 }

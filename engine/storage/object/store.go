@@ -31,6 +31,8 @@ import (
 
 	"github.com/minio/minio-go/v7"
 	"github.com/minio/minio-go/v7/pkg/credentials"
+
+	"ndd/engine/parallel"
 )
 
 // Is reports whether a path names an object rather than a file.
@@ -64,12 +66,12 @@ type Store struct {
 	core   *minio.Core
 	err    error // of the configuration
 	http   *http.Client
-	ahead  chan struct{} // has an item for each range that is asked for ahead
+	ahead  parallel.Room // of ranges that are asked for ahead
 }
 
 // New returns the store of a configuration. An invalid one is the error of every operation on S3.
 func New(c Config) *Store {
-	s := &Store{config: c, http: c.HTTP, ahead: make(chan struct{}, rangesAll)}
+	s := &Store{config: c, http: c.HTTP, ahead: parallel.Room{Max: rangesAll}}
 	if s.http == nil {
 		transport := http.DefaultTransport.(*http.Transport).Clone()
 		transport.ResponseHeaderTimeout = time.Minute
