@@ -1,15 +1,15 @@
 package copies
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
-	"strconv"
-	"strings"
 
 	"ndd/engine/copies/ccdet"
 	"ndd/engine/copies/signature"
 	"ndd/engine/copies/spotsigs"
 	"ndd/engine/copies/winnow"
+	"ndd/engine/corpus/simhash"
 )
 
 // A Recipe describes how the signatures of an index were made. Only documents signed by the same
@@ -110,50 +110,15 @@ func digest(antecedents, stops []uint64) string {
 // ErrMixed is wrapped if documents with signatures of different recipes would be compared.
 var ErrMixed = errors.New("signatures do not belong together")
 
-// Compatible returns an error that wraps [ErrMixed] and names the difference unless two recipes are
+// Compatible returns an error that wraps [ErrMixed] and names every difference unless two recipes are
 // the same.
-func (r *Recipe) Compatible(what string, other *Recipe, of string) error {
-	if d := r.difference(other); d != "" {
+func (r Recipe) Compatible(what string, other Recipe, of string) error {
+	for _, x := range []*Recipe{&r, &other} {
+		x.Ends = cmp.Or(x.Ends, ccdet.Ends)
+		x.Antecedents, x.Stops = nil, nil // which the digest stands for
+	}
+	if d := simhash.Difference(r, other); d != "" {
 		return fmt.Errorf("%w: the recipes of %s and %s differ: %s", ErrMixed, what, of, d)
 	}
 	return nil
-}
-
-// difference returns the differences of two recipes in words, "" if they are the same.
-func (r *Recipe) difference(other *Recipe) string {
-	var all []string
-	differ := func(what string, a, b any) {
-		if x, y := fmt.Sprint(a), fmt.Sprint(b); x != y {
-			all = append(all, fmt.Sprintf("%s %s and %s", what, x, y))
-		}
-	}
-	differ("version", r.Version, other.Version)
-	differ("method", r.Method, other.Method)
-	differ("minimum of signatures", r.least(), other.least())
-	differ("signatures counted as often as they occur:", r.Bags, other.Bags)
-	differ("sentence ends", r.ends(), other.ends())
-	differ("lists of stop words", r.Lists, other.Lists)
-	if r.Lists == other.Lists {
-		differ("words in these lists, of digests", r.Digest, other.Digest)
-	}
-	differ("spot distance", r.Distance, other.Distance)
-	differ("chain length", r.Chain, other.Chain)
-	differ("winnowing", []int{r.Words, r.Chars, r.Window}, []int{other.Words, other.Chars, other.Window})
-	differ("shingles", []int{r.ShingleWords, r.ShingleChars}, []int{other.ShingleWords, other.ShingleChars})
-	return strings.Join(all, ", ")
-}
-
-// least returns the minimum of signatures in words.
-func (r *Recipe) least() string {
-	if r.MinFeatures == 0 {
-		return "each method's own"
-	}
-	return strconv.Itoa(r.MinFeatures)
-}
-
-func (r *Recipe) ends() string {
-	if r.Ends == "" {
-		return ccdet.Ends
-	}
-	return r.Ends
 }

@@ -60,8 +60,7 @@ func AppendIndex(ctx context.Context, dir string, o Options) (w *IndexWriter, er
 	if w, err = lockIndex(dir, o); err != nil {
 		return nil, err
 	}
-	recipe := o.Recipe()
-	err = recipe.Compatible("the documents", &w.manifest.Recipe, dir)
+	err = o.Recipe().Compatible("the documents", w.manifest.Recipe, dir)
 	if err == nil {
 		err = w.readIDs(ctx, o)
 	}

@@ -134,8 +134,7 @@ func optionsOfIndex(g *cli.Globals, index string, f *signatureFlags) (o copies.O
 		return o, c, cli.Usagef("%w", err)
 	}
 	if m != nil {
-		asked := o.Recipe()
-		err = asked.Compatible("the flags", &m.Recipe, index)
+		err = o.Recipe().Compatible("the flags", m.Recipe, index)
 	}
 	return o, c, err
 }

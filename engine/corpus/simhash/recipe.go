@@ -276,15 +276,15 @@ func Compatible(a string, recipeA *Recipe, b string, recipeB *Recipe) error {
 	if x, y := recipeA.Name(), recipeB.Name(); x != "" && y != "" && x != y {
 		return fmt.Errorf("%w: %s is of recipe %s, %s of recipe %s", ErrMixed, a, x, b, y)
 	}
-	return fmt.Errorf("%w: the recipes of %s and %s differ: %s", ErrMixed, a, b, recipeA.difference(recipeB))
+	return fmt.Errorf("%w: the recipes of %s and %s differ: %s", ErrMixed, a, b, Difference(*recipeA, *recipeB))
 }
 
-// difference returns every field in which two recipes differ.
-func (r *Recipe) difference(other *Recipe) string {
+// Difference returns every field in which two recipes, of one kind, differ; "" if they are equal.
+func Difference[R any](one, other R) string {
 	var differ []string
-	a, b := reflect.ValueOf(*r), reflect.ValueOf(*other)
+	a, b := reflect.ValueOf(one), reflect.ValueOf(other)
 	for i := range a.NumField() {
-		if x, y := a.Field(i).Interface(), b.Field(i).Interface(); x != y {
+		if x, y := a.Field(i).Interface(), b.Field(i).Interface(); !reflect.DeepEqual(x, y) {
 			name, _, _ := strings.Cut(a.Type().Field(i).Tag.Get("json"), ",")
 			differ = append(differ, fmt.Sprintf("%s is %v and %v", name, show(x), show(y)))
 		}
