@@ -36,12 +36,8 @@ func (x *Index) Add(ctx context.Context, files []*ndf.File, o BuildOptions) erro
 	if n == 0 {
 		return nil
 	}
-	for _, f := range files {
-		if s := f.Store(); s != nil {
-			if err := s.Verify(ctx, o.Threads, nil); err != nil {
-				return err
-			}
-		}
+	if err := verifyPrints(ctx, files, o.Threads); err != nil {
+		return err
 	}
 	refuse := x.config.IDs && x.config.OnConflict == rows.Refuse
 	if refuse { // before the work; and again behind it

@@ -74,12 +74,8 @@ func Build(ctx context.Context, dir string, files []*ndf.File, with BuildOptions
 		return err
 	}
 	o := with.Options
-	for _, f := range files {
-		if s := f.Store(); s != nil {
-			if err := s.Verify(ctx, o.Threads, nil); err != nil {
-				return err
-			}
-		}
+	if err := verifyPrints(ctx, files, o.Threads); err != nil {
+		return err
 	}
 	if with.OnConflict != 0 {
 		dropped, err := unique(ctx, &in, with.OnConflict, with.Budget.Here(), o.Threads)
@@ -96,10 +92,29 @@ func Build(ctx context.Context, dir string, files []*ndf.File, with BuildOptions
 	}
 	defer folder.Abort()
 	o.TempDir = folder.Dir()
-	if err := write(ctx, folder.Dir(), &Manifest{K: o.Design.K, Recipe: recipe, Choice: with.Choice}, in, o); err != nil {
+	const generation = 1
+	to := store.Options{Random: o.Random, Disk: o.Disk}
+	made, err := writeSegment(ctx, filepath.Join(folder.Dir(), "00000001.segment"), generation, to, in, o)
+	if err != nil {
+		return err
+	}
+	m := &Manifest{K: o.Design.K, Recipe: recipe, Choice: with.Choice, Segments: []ManifestSegment{made}}
+	if err := writeManifest(folder.Dir(), generation, to, m); err != nil {
 		return err
 	}
 	return folder.Commit()
+}
+
+// verifyPrints holds fingerprint files that have checksums against these.
+func verifyPrints(ctx context.Context, files []*ndf.File, threads int) error {
+	for _, f := range files {
+		if s := f.Store(); s != nil {
+			if err := s.Verify(ctx, threads, nil); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // createFolder begins the index's folder.
@@ -170,18 +185,6 @@ func input(files []*ndf.File, lengths, noIDs bool) (in segment.Input, err error)
 		}
 	}
 	return in, nil
-}
-
-// write fills an index folder and completes its manifest.
-func write(ctx context.Context, dir string, m *Manifest, in segment.Input, o segment.Options) error {
-	const generation = 1
-	files := store.Options{Random: o.Random, Disk: o.Disk}
-	made, err := writeSegment(ctx, filepath.Join(dir, "00000001.segment"), generation, files, in, o)
-	if err != nil {
-		return err
-	}
-	m.Segments = []ManifestSegment{made}
-	return writeManifest(dir, generation, files, m)
 }
 
 // writeSegment writes the file of a segment, for a manifest to name.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"math"
-	"runtime"
 	"slices"
 	"sync/atomic"
 
@@ -13,9 +12,6 @@ import (
 )
 
 func verify(ctx context.Context, files []*store.File, threads int, progress func(done, of uint64)) error {
-	if threads <= 0 {
-		threads = runtime.GOMAXPROCS(0)
-	}
 	of := uint64(0)
 	for _, f := range files {
 		of += f.Bytes()
