@@ -87,6 +87,7 @@ func (v *visit) note(id string, inserted, replaced, near bool) {
 		m.replaced.Inc()
 	case inserted:
 		n.outcome = "inserted"
+		v.service.balance.added.Add(1)
 	case near:
 		n.outcome = "near-duplicate"
 		m.near.Inc()

@@ -41,16 +41,17 @@ func (s documents) delete(v *visit) (any, *problem) {
 	case in.ID != nil && (*in.ID == "" || utf8.RuneCountInString(*in.ID) > idMax):
 		return nil, misfit("body.id", "expected 1 to %d characters", idMax)
 	case in.Fingerprint != nil:
-		deleted, err = x.DeleteFingerprint(v, simhash.Fingerprint(*in.Fingerprint))
+		deleted, err = s.deleting(func() (int, error) {
+			return x.DeleteFingerprint(v, simhash.Fingerprint(*in.Fingerprint))
+		})
 	case !x.Live().Config().IDs:
 		return nil, misfit("body", "the index was built from raw fingerprints and keeps no ids: delete by fingerprint")
 	default:
 		if in.ID != nil {
 			in.IDs = []string{*in.ID}
 		}
-		deleted, err = x.Delete(v, in.IDs...)
+		deleted, err = s.deleting(func() (int, error) { return x.Delete(v, in.IDs...) })
 	}
-	s.metrics.deleted.Add(float64(deleted))
 	if err != nil {
 		return nil, broken(err)
 	}
@@ -159,8 +160,7 @@ func (s documents) deletePrefix(v *visit) (any, *problem) {
 		for i, d := range page.Documents {
 			ids[i] = d.ID
 		}
-		n, err := v.index().Delete(v, ids...)
-		s.metrics.deleted.Add(float64(n))
+		n, err := s.deleting(func() (int, error) { return v.index().Delete(v, ids...) })
 		if err != nil {
 			return nil, broken(err)
 		}

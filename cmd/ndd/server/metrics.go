@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -141,6 +142,8 @@ func (m collector) Collect(out chan<- prometheus.Metric) {
 	if x != nil {
 		t = x.Stats()
 	}
+	to.counter("ndd_expired_documents_total", "Documents whose time to live ended since the server started.",
+		s.balance.expired(x))
 	to.gauge("ndd_index_documents", "Documents in the index.", float64(t.Documents))
 	to.gauge("ndd_index_fingerprints", "Fingerprints in the index, distinct within each segment.", float64(t.Fingerprints))
 	to.gauge("ndd_index_segments", "Segments of the index.", float64(t.Segments))
@@ -208,6 +211,38 @@ func logBytes(dir string) (sum int64) {
 		}
 	}
 	return sum
+}
+
+// A balance counts the documents that expire: those that were added, less those that were deleted
+// and those that are there. Changes under way make the result smaller, never larger, so that the
+// largest one seen is the count.
+type balance struct {
+	added    atomic.Int64 // with those at the start, less those that were deleted
+	deleting atomic.Int64 // documents that requests under way may delete
+	mu       sync.Mutex
+	most     int64
+}
+
+// expired returns the count.
+func (b *balance) expired(x *engine.Index) float64 {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if x != nil {
+		added := b.added.Load() - b.deleting.Load()
+		b.most = max(b.most, added-int64(x.Stats().Documents))
+	}
+	return float64(b.most)
+}
+
+// deleting runs a deletion, and counts the documents that it deleted.
+func (s *service) deleting(remove func() (int, error)) (int, error) {
+	const unknown = 1 << 40 // so many that nothing seems to have expired meanwhile
+	s.balance.deleting.Add(unknown)
+	n, err := remove()
+	s.balance.added.Add(-int64(n))
+	s.balance.deleting.Add(-unknown)
+	s.metrics.deleted.Add(float64(n))
+	return n, err
 }
 
 // DiskFigures count what is written, and time how long the disk is waited for. They are the hook of

@@ -45,9 +45,10 @@ func TestMetricsOnTheMainPort(t *testing.T) {
 	}
 }
 
-// TestChangesAreCounted: the metrics count near-duplicates kept out and replaced
+// TestChangesAreCounted: the metrics count near-duplicates kept out, replaced and expired
 // documents, and the access log has the id and the outcome of each.
 func TestChangesAreCounted(t *testing.T) {
+	t.Parallel() // it waits for a time to live
 	b := start(t, newIndex(t, 3, nil, []uint64{0}), "")
 	path := filepath.Join(t.TempDir(), "log")
 	var err error
@@ -58,7 +59,7 @@ func TestChangesAreCounted(t *testing.T) {
 		{"/v1/insert", `{"id": "a", "fingerprint": "000000000000ffff"}`, "a", "replaced"},
 		{"/v1/insert?on_conflict=keep", `{"id": "a", "fingerprint": "00000000000000ff"}`, "a", "kept"},
 		{"/v1/check-and-insert", `{"id": "b", "fingerprint": "000000000000fffe"}`, "b", "near-duplicate"},
-		{"/v1/check-and-insert", `{"id": "c", "fingerprint": "ffffffff00000000"}`, "c", "inserted"},
+		{"/v1/check-and-insert?ttl=1s", `{"id": "c", "fingerprint": "ffffffff00000000"}`, "c", "inserted"},
 		{"/v1/delete", `{"id": "none"}`, "none", "not there"},
 		{"/v1/delete", `{"id": "a"}`, "a", "deleted"},
 	} {
@@ -71,7 +72,7 @@ func TestChangesAreCounted(t *testing.T) {
 	}
 	b.Config.Handler = b.adminHandler(true, false)
 	for _, want := range []string{"ndd_near_duplicates_total 1", "ndd_replaced_documents_total 1",
-		"ndd_inserted_documents_total 3", "ndd_deleted_documents_total 1"} {
+		"ndd_inserted_documents_total 3", "ndd_deleted_documents_total 1", "ndd_expired_documents_total 1"} {
 		must.Eventually(t, want, func() bool {
 			_, body := b.send(t, "GET /metrics", "", "")
 			return strings.Contains(body, "\n"+want+"\n")

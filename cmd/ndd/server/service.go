@@ -32,6 +32,7 @@ type service struct {
 	start      time.Time
 	index      atomic.Pointer[engine.Index] // nil until ready
 	prints     sync.Pool                    // of *simhash.Fingerprinter, by the index's recipe
+	balance    balance
 	background sync.WaitGroup
 }
 
@@ -112,6 +113,7 @@ func (s *service) serve(x *engine.Index) {
 			return f
 		}
 	}
+	s.balance.added.Store(int64(x.Stats().Documents))
 	s.index.Store(x)
 	s.life.enter(ready)
 }
