@@ -180,7 +180,8 @@ func (o *origin) decision(dropped bitmap, first, units int) []byte {
 }
 
 // judge drops documents.
-func (r *Result) judge(dropped bitmap) func(document.File, int) func(*document.Extractor, document.Unit) (Verdict, error) {
+func (r *Result) judge(dropped bitmap) func(document.File, int) func(*document.Extractor, document.Unit) (
+	Verdict, error) {
 	c := r.corpus
 	return func(_ document.File, unit int) func(*document.Extractor, document.Unit) (Verdict, error) {
 		next := c.from.rowAt(unit)

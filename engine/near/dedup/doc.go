@@ -62,8 +62,8 @@
 // only, and holds their shingle sets: in memory as far as Verify.Memory goes, then
 // in a temporary file. Copies read the inputs once more.
 //
-// Memory: [Corpus.needBytes]. Whatever grows with the documents, such as their fingerprints, IDs and places, is in
-// temporary files, each a [spill.Column], as soon as it is more than 256 KiB.
+// Memory: [Corpus.needBytes]. Whatever grows with the documents, such as their fingerprints, IDs and
+// places, is in temporary files, each a [spill.Column], as soon as it is more than 256 KiB.
 //
 // # Concurrency
 //

@@ -8,7 +8,7 @@
 //	records ..the rest-----> sort -------------------'
 //
 // Records that come in order need no merge: they are appended to one [Run], which is mapped when it
-// is complete.
+// is complete. A [Column] is numbers that begin a run only where they are more than some bytes.
 //
 // Records are one to three words, in order of the words, and lie in files as they do in memory:
 // runs are for the process that wrote them. The files are temporary ones of package disk: they
