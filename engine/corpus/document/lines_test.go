@@ -14,6 +14,7 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
+	"ndd/engine/corpus/columns"
 	"ndd/engine/oracle/must"
 )
 
@@ -86,7 +87,22 @@ func TestRecordPlaces(t *testing.T) {
 	}
 }
 
-// TestRowGroupsStop: a consumer that stops gives back the memory of the row groups that were read ahead.
+// TestLongRecord: the limits of the record that names the fields are not those of the others.
+func TestLongRecord(t *testing.T) {
+	text := strings.Repeat("a,", 1<<20)
+	n := 0
+	for u, err := range Scan(t.Context(), []string{Stdin}, Options{Format: CSV}, strings.NewReader("id,text\n1,\""+text+"\"\n")) {
+		if n++; err != nil || string(u.raw) != text {
+			t.Error(u.Line, err)
+		}
+	}
+	if n != 1 {
+		t.Errorf("%d records", n)
+	}
+}
+
+// TestRowGroupsStop: a consumer that stops gives back the memory of the row groups that were read ahead, and one
+// that takes more than half of all memory, or more than it claims, is not read ahead.
 func TestRowGroupsStop(t *testing.T) {
 	type row struct {
 		Text string `parquet:"text"`
@@ -98,7 +114,22 @@ func TestRowGroupsStop(t *testing.T) {
 	must.Do(t, w.Close())
 	path := filepath.Join(t.TempDir(), "a.parquet")
 	must.Do(t, os.WriteFile(path, b.Bytes(), 0o644))
-	d := NewDecoders(8, 200_000)
+	file, err := columns.Open(bytes.NewReader(b.Bytes()), int64(b.Len()), 1<<20)
+	must.Do(t, err)
+	defer file.Close()
+	g := &groups{s: &stream{opts: Options{MaxDocumentBytes: 100}}, file: file, numbers: []int{0, -1}, columns: recordColumns{id: -1}}
+	claimed := g.need(0)
+	if small, large := new(rowGroup), new(rowGroup); g.fill(small, 0, 100*(rowBytes+4)-1) || !g.fill(large, 0, claimed) ||
+		len(large.rows) != 100 {
+		t.Errorf("of %d bytes claimed, %d rows are decoded, and %d with less", claimed, len(large.rows), len(small.rows))
+	}
+	d := NewDecoders(8, 2*claimed-1)
+	for range (File{Path: path}).Scan(t.Context(), Options{Decoders: d}, nil) {
+		if held := d.room.Held(); held != 0 {
+			t.Fatalf("%d bytes are held", held)
+		}
+	}
+	d = NewDecoders(8, 200_000)
 	n, most := 0, int64(0)
 	for _, err := range (File{Path: path}).Scan(t.Context(), Options{Decoders: d}, nil) {
 		must.Do(t, err)

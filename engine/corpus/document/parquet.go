@@ -130,7 +130,7 @@ func (g *groups) decode(n int) {
 	}
 }
 
-// fill decodes a row group, and returns false where it is damaged or takes more memory than it claims.
+// fill decodes a row group, and returns false where it takes more memory than it claims.
 func (g *groups) fill(to *rowGroup, n int, most int64) bool {
 	file, _ := g.clones.Get().(*columns.File)
 	if file == nil {
@@ -139,8 +139,7 @@ func (g *groups) fill(to *rowGroup, n int, most int64) bool {
 	defer g.clones.Put(file)
 	size := int64(0)
 	return g.rows(file, n, func(u rowUnit) error {
-		_, skipped := u.err.(*Skip)
-		if size += int64(u.Size()) + rowBytes; size > most || u.err != nil && !skipped {
+		if size += int64(u.Size()) + rowBytes; size > most {
 			return errStop
 		}
 		to.rows = append(to.rows, u)
