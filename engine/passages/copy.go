@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync/atomic"
 
 	"github.com/cespare/xxhash/v2"
 
@@ -69,20 +68,11 @@ func (r *Result) rewrite(ctx context.Context, to *dedup.Copies, fields *dedup.Fi
 			behind[f.source] = r.spool.files[i+1].row
 		}
 	}
-	var missing atomic.Int64 // rows of files that are judged, and are not met yet
 	w := dedup.Rewriting{Inputs: r.inputs, Options: r.reading, FileUnits: r.fileUnits, Threads: r.o.Threads, Fields: fields,
-		Judge: func(f document.File, _ int) func(*document.Extractor, document.Unit) (dedup.Verdict, error) {
-			row, ok := first[f.Path]
-			if !ok {
-				row = r.Len()
-			}
-			begun := false
+		Judge: func(f document.File, _ int) (dedup.Judge, func() int) {
+			row, end := first[f.Path], behind[f.Path]
 			return func(x *document.Extractor, u document.Unit) (v dedup.Verdict, err error) {
-				if !begun {
-					begun = true
-					missing.Add(int64(max(behind[f.Path]-row, 0)))
-				}
-				if row == r.Len() {
+				if row == end {
 					return v, nil
 				}
 				h := r.spool.at(row)
@@ -93,9 +83,8 @@ func (r *Result) rewrite(ctx context.Context, to *dedup.Copies, fields *dedup.Fi
 					return v, nil // nor did it: in a JSON list, documents can share a line
 				}
 				row++
-				missing.Add(-1)
 				return judge(&h, x, u)
-			}
+			}, func() int { return end - row }
 		}}
 	if fields == nil {
 		w.Decision = func(f document.File, _, _ int) []byte {
@@ -108,11 +97,7 @@ func (r *Result) rewrite(ctx context.Context, to *dedup.Copies, fields *dedup.Fi
 			return h.Sum(nil)
 		}
 	}
-	report, err := w.Copy(ctx, to)
-	if err == nil && missing.Load() > 0 {
-		err = ingest.Changed(strings.Join(r.inputs, ", "))
-	}
-	return report, err
+	return w.Copy(ctx, to)
 }
 
 // judge says what of a document goes, whose unit was read again.

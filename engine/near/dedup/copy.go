@@ -48,6 +48,9 @@ type Verdict struct {
 	Note int // number of the document for [Fields].Values; 0: nothing is known of it
 }
 
+// A Judge says what of a unit goes.
+type Judge func(*document.Extractor, document.Unit) (Verdict, error)
+
 // A Rewriting reads inputs again and copies them without what goes.
 type Rewriting struct {
 	Inputs    []string
@@ -56,8 +59,9 @@ type Rewriting struct {
 	Threads   int
 
 	// Judge returns, for a file and the number of its first unit of all, a function that is called with
-	// its units in order. It is called by one goroutine; what it returns, by others.
-	Judge func(f document.File, unit int) func(*document.Extractor, document.Unit) (Verdict, error)
+	// its units in order, and one, or nil, that reports behind the last how many documents were not met: then
+	// the file has changed. Judge is called by one goroutine; what it returns, by others.
+	Judge func(f document.File, unit int) (Judge, func() int)
 
 	// Decision returns some bytes that tell which of a file's units go, and which parts of them; where it is nil,
 	// no copies are kept.
@@ -127,7 +131,8 @@ func (w *Rewriting) Copy(ctx context.Context, to *Copies) (CopyReport, error) {
 			}
 			k := &copier{opts: opts, to: to, file: f, fields: w.Fields, beside: w.Beside,
 				report: new(CopyReport)}
-			judge, left := w.Judge(f, unit), 0
+			left := 0
+			judge, missing := w.Judge(f, unit)
 			if again {
 				left = w.FileUnits[len(reports)].Units
 			}
@@ -140,7 +145,7 @@ func (w *Rewriting) Copy(ctx context.Context, to *Copies) (CopyReport, error) {
 				return judge(k.extractor, u)
 			}
 			k.end = func() error {
-				if again && left != 0 {
+				if again && left != 0 || missing != nil && missing() > 0 {
 					return ingest.Changed(f.Path)
 				}
 				return nil
@@ -180,10 +185,9 @@ func (o *origin) decision(dropped bitmap, first, units int) []byte {
 }
 
 // judge drops documents.
-func (r *Result) judge(dropped bitmap) func(document.File, int) func(*document.Extractor, document.Unit) (
-	Verdict, error) {
+func (r *Result) judge(dropped bitmap) func(document.File, int) (Judge, func() int) {
 	c := r.corpus
-	return func(_ document.File, unit int) func(*document.Extractor, document.Unit) (Verdict, error) {
+	return func(_ document.File, unit int) (Judge, func() int) {
 		next := c.from.rowAt(unit)
 		return func(x *document.Extractor, u document.Unit) (Verdict, error) {
 			row, isRow := next, c.from.isAt(next, unit)
@@ -197,7 +201,7 @@ func (r *Result) judge(dropped bitmap) func(document.File, int) func(*document.E
 				return Verdict{}, c.changed(row)
 			}
 			return Verdict{Drop: true, Note: int(next)}, nil
-		}
+		}, nil
 	}
 }
 

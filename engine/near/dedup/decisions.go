@@ -204,12 +204,12 @@ func (d *Decisions) Copy(ctx context.Context, inputs []string, opts document.Opt
 	opts.Strict = false // what cannot be read stays in the copies
 	var deciders []*decider
 	w := Rewriting{Inputs: inputs, Options: opts, Threads: threads,
-		Judge: func(f document.File, _ int) func(*document.Extractor, document.Unit) (Verdict, error) {
+		Judge: func(f document.File, _ int) (Judge, func() int) {
 			x := &decider{d: d, rows: d.files[fileKey(f.Path)]}
 			deciders = append(deciders, x)
 			return func(e *document.Extractor, u document.Unit) (Verdict, error) {
 				return Verdict{Drop: x.drops(e, u)}, nil
-			}
+			}, nil
 		}}
 	report, err := w.Copy(ctx, to)
 	if err != nil {

@@ -5,13 +5,10 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
-	"strings"
-	"sync/atomic"
 
 	"github.com/cespare/xxhash/v2"
 
 	"ndd/engine/corpus/document"
-	"ndd/engine/corpus/ingest"
 	"ndd/engine/near/dedup"
 	"ndd/engine/result"
 )
@@ -62,16 +59,10 @@ func (r *Result) values(note int) []any {
 
 // rewrite copies the inputs without documents that have hits, or with fields.
 func (r *Result) rewrite(ctx context.Context, to *dedup.Copies, fields *dedup.Fields) (dedup.CopyReport, error) {
-	var missing atomic.Int64 // documents with hits of files that are judged, and are not met yet
 	w := dedup.Rewriting{Inputs: r.inputs, Options: r.reading, FileUnits: r.units, Threads: r.threads, Fields: fields,
-		Judge: func(f document.File, _ int) func(*document.Extractor, document.Unit) (dedup.Verdict, error) {
+		Judge: func(f document.File, _ int) (dedup.Judge, func() int) {
 			next, end := r.gone[f.Path][0], r.gone[f.Path][1]
-			begun := false
 			return func(x *document.Extractor, u document.Unit) (dedup.Verdict, error) {
-				if !begun {
-					begun = true
-					missing.Add(int64(end - next))
-				}
 				if next == end || r.met[next].line != u.Line {
 					return dedup.Verdict{}, nil
 				}
@@ -80,9 +71,8 @@ func (r *Result) rewrite(ctx context.Context, to *dedup.Copies, fields *dedup.Fi
 					return dedup.Verdict{}, nil // another one of a JSON list on one line, or it has changed
 				}
 				next++
-				missing.Add(-1)
 				return dedup.Verdict{Drop: true, Note: next}, nil
-			}
+			}, func() int { return end - next }
 		}}
 	if fields == nil {
 		w.Decision = func(f document.File, _, _ int) []byte {
@@ -93,9 +83,5 @@ func (r *Result) rewrite(ctx context.Context, to *dedup.Copies, fields *dedup.Fi
 			return h.Sum(nil)
 		}
 	}
-	report, err := w.Copy(ctx, to)
-	if err == nil && missing.Load() > 0 {
-		err = ingest.Changed(strings.Join(r.inputs, ", "))
-	}
-	return report, err
+	return w.Copy(ctx, to)
 }
