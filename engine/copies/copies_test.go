@@ -82,9 +82,9 @@ func TestRelations(t *testing.T) {
 			}
 		}
 	}
-	if RelationOf(2, 10, 2) != Contained || RelationOf(10, 2, 2) != Contains || RelationOf(10, 10,
-		5) != Overlap || RelationOf(4, 8, 3) != Revised || RelationOf(4, 5, 4) != Duplicate ||
-		RelationOf(10, 6, 6) != Contains {
+	if relationOf(2, 10, 2) != Contained || relationOf(10, 2, 2) != Contains || relationOf(10, 10,
+		5) != Overlap || relationOf(4, 8, 3) != Revised || relationOf(4, 5, 4) != Duplicate ||
+		relationOf(10, 6, 6) != Contains {
 		t.Error("relation")
 	}
 }
@@ -139,7 +139,7 @@ func TestSettle(t *testing.T) {
 		want         int
 	}{{3, 100, 2, FewA, 0}, {5, 100, 4, FewA, 1}, {12, 100, 8, FewA, 1}, {12, 100, 8, 0, 1}, {11, 100, 8, 0, 0},
 		{40, 50, 30, 0, 0}, {40, 50, 32, 0, 1}} {
-		all, _ := o.settle([]Pair{newPair(Winnow, x.a, x.b, x.shared, x.flags)}, func(*Pair) bool { return false })
+		all, _ := o.settle([]Pair{NewPair(Winnow, x.a, x.b, x.shared, x.flags)}, func(*Pair) bool { return false })
 		if len(all) != x.want {
 			t.Errorf("%d of %d and %d, %s: %v", x.shared, x.a, x.b, x.flags, all)
 		}

@@ -40,7 +40,7 @@ func (d *Detector) Pairs(ctx context.Context) ([]Pair, Report, error) {
 		for _, p := range pairs {
 			a, b := m.docs[p.A], m.docs[p.B]
 			site := d.site(a) != 0 && d.site(a) == d.site(b)
-			pair := newPair(m.method, p.SizeA, p.SizeB, p.Shared, flags(d.few[a], d.few[b], site))
+			pair := NewPair(m.method, p.SizeA, p.SizeB, p.Shared, flags(d.few[a], d.few[b], site))
 			pair.A, pair.B = a, b
 			all = append(all, pair)
 		}

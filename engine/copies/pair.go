@@ -72,14 +72,6 @@ func (f Flags) String() string {
 	return strings.Join(names, ",")
 }
 
-// FlagsOf returns the flags of a pair of which only its numbers of signatures are known.
-func FlagsOf(sizeA, sizeB, shared int) (f Flags) {
-	if sizeA == shared && sizeB == shared {
-		f |= Equal
-	}
-	return f
-}
-
 // flags returns the flags that are set by both documents of a pair; site is whether they are of one
 // site.
 func flags(fewA, fewB, site bool) (f Flags) {
@@ -91,10 +83,13 @@ func flags(fewA, fewB, site bool) (f Flags) {
 	return f
 }
 
-// newPair returns a pair that a method finds, without its documents.
-func newPair(m Method, sizeA, sizeB, shared int, f Flags) Pair {
-	return Pair{Relation: RelationOf(sizeA, sizeB, shared), Method: m, Score: m.Measure().Similarity(sizeA, sizeB, shared),
-		SizeA: sizeA, SizeB: sizeB, Shared: shared, Flags: f | FlagsOf(sizeA, sizeB, shared)}
+// NewPair returns a pair that a method finds, without its documents, with the flag Equal where it belongs.
+func NewPair(m Method, sizeA, sizeB, shared int, f Flags) Pair {
+	if sizeA == shared && sizeB == shared {
+		f |= Equal
+	}
+	return Pair{Relation: relationOf(sizeA, sizeB, shared), Method: m, Score: m.Measure().Similarity(sizeA, sizeB, shared),
+		SizeA: sizeA, SizeB: sizeB, Shared: shared, Flags: f}
 }
 
 // part returns the document that the other one contains; ok is false if none is.
@@ -126,8 +121,8 @@ func (p *Pair) ContainmentA() float64 { return float64(p.Shared) / float64(p.Siz
 // ContainmentB returns the share of the second document's signatures that the first has.
 func (p *Pair) ContainmentB() float64 { return float64(p.Shared) / float64(p.SizeB) }
 
-// RelationOf returns the relation of two documents of a and b signatures, of which they share some.
-func RelationOf(a, b, shared int) Relation {
+// relationOf returns the relation of two documents of a and b signatures, of which they share some.
+func relationOf(a, b, shared int) Relation {
 	small, large := min(a, b), max(a, b)
 	switch {
 	case float64(shared)/float64(small) < containmentLeast:

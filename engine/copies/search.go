@@ -145,7 +145,7 @@ func (s *Searcher) find(ctx context.Context, sets *Sets) (all []Pair, err error)
 				return
 			}
 			site := sets.Site != 0 && x.site(doc) == sets.Site
-			pair := newPair(m, len(set), p.Size, p.Shared, flags(few, x.isFew(doc), site))
+			pair := NewPair(m, len(set), p.Size, p.Shared, flags(few, x.isFew(doc), site))
 			pair.A, pair.B = uint32(segment), doc
 			all = append(all, pair)
 		})

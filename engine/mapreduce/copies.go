@@ -202,13 +202,13 @@ func (t *task) copied(method copies.Method, key []byte, shared int) error {
 		return err
 	}
 	t.counters.add(pairs, 1)
-	score := method.Measure().Similarity(sizeA, sizeB, shared)
-	v := append(append(append(t.value[:0], b...), ' '), copies.RelationOf(sizeA, sizeB, shared)...)
-	for _, share := range []float64{score, float64(shared) / float64(sizeA), float64(shared) / float64(sizeB)} {
+	p := copies.NewPair(method, sizeA, sizeB, shared, 0)
+	v := append(append(append(t.value[:0], b...), ' '), p.Relation...)
+	for _, share := range []float64{p.Score, p.ContainmentA(), p.ContainmentB()} {
 		v = result.AppendReal(append(v, ' '), share)
 	}
 	v = fmt.Appendf(v, " %d %d %d %s ", sizeA, sizeB, shared, method)
-	t.value = appendEscaped(v, copies.FlagsOf(sizeA, sizeB, shared).String())
+	t.value = appendEscaped(v, p.Flags.String())
 	return t.result(a, t.value)
 }
 
