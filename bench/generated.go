@@ -79,7 +79,7 @@ func foretold(ctx context.Context, n uint64, d permute.Design, layout table.Layo
 }
 
 // A generatedBatch is queries, of which each second is within the distance of a fingerprint, and
-// what is found for them.
+// their answers.
 type generatedBatch struct {
 	queries []uint64
 	near    []uint64 // by query: the fingerprint that it was made near; 0 for none

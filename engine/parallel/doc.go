@@ -12,8 +12,8 @@
 // memory is bounded however slow emit, or one of the items, is. [Each] is the same without emit
 // and without order.
 //
-// A [Queue] has items worked on ahead of their use, in order, without goroutines that produce or emit: by
-// who reads a file, say. Several share a [Room].
+// A [Queue] has items worked on ahead of their use, in order, without goroutines that produce or emit: the
+// reader of a file uses one. Several share a [Room].
 //
 // Items carry their results: make them pointers, or give them a field that is one. What a worker
 // wrote into an item is seen by emit.

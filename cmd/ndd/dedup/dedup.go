@@ -264,7 +264,7 @@ type deduping struct {
 	skips  document.Tally // what was not read
 }
 
-// comparing are the flags that say what is near.
+// comparing are the flags that define which documents are near.
 type comparing struct {
 	k           int
 	quality     string

@@ -245,7 +245,7 @@ func (s *service) deleting(remove func() (int, error)) (int, error) {
 	return n, err
 }
 
-// DiskFigures count what is written, and time how long the disk is waited for. They are the hook of
+// DiskFigures count the bytes written and the time spent waiting for the disk. They are the hook of
 // the disk that an index is written to (disk.Hooked), and of the metrics of its server. They are
 // safe for concurrent use.
 type DiskFigures struct {

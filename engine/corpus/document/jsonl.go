@@ -89,7 +89,7 @@ func (l *lines) extend(line, part []byte) []byte {
 	return l.block[from:len(l.block):len(l.block)]
 }
 
-// objects is what is known of the JSON objects of a file.
+// objects is the state of reading the JSON objects of a file.
 type objects struct {
 	fields    *Fields // from the first one on
 	held      []Unit  // the first ones, until one has the text field that the options name

@@ -15,7 +15,7 @@
 // # Memory
 //
 // Batches in flight are bounded by number and by bytes: the scanner waits when it is ahead. A quarter
-// of the bytes is for what is decompressed and decoded ahead of it, where there are several threads. So the
+// of the bytes is for data decompressed and decoded ahead of it, where there are several threads. So the
 // total is about the budget of 256 MiB or, if that is more, two of the largest document allowed,
 // whatever the inputs hold.
 //

@@ -46,7 +46,7 @@ func sortRows[R row](w *worker, keys []uint64, rows []R, low int) error {
 	return nil
 }
 
-// asRows views words as so many rows, which take as much memory or less.
+// asRows views words as the same number of rows, which take as much memory or less.
 func asRows[R row](words []uint64) []R {
 	return unsafe.Slice((*R)(unsafe.Pointer(unsafe.SliceData(words))), len(words))
 }

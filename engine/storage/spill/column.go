@@ -20,7 +20,7 @@ type Column[T Number] struct {
 	err       error // the first one
 }
 
-// columnBuffer is what is in memory of a column whose beginning is in a file, in bytes.
+// columnBuffer is the size in bytes of the part in memory of a column whose beginning is in a file.
 const columnBuffer = 256 << 10
 
 // NewColumn returns a column without numbers, of which up to a number of bytes stay in memory; 0 is no limit. The
@@ -51,7 +51,7 @@ func (c *Column[T]) AppendAll(list []T) error {
 	return c.err
 }
 
-// spill moves what is in memory to the file.
+// spill moves the numbers in memory to the file.
 func (c *Column[T]) spill() {
 	if c.run == nil && c.err == nil {
 		c.run, c.err = Create[T](c.disk, c.dir, c.what, 4<<10) // which large writes pass by
