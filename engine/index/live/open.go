@@ -372,7 +372,7 @@ func (x *Index) becomeLive(o OpenOptions) error {
 			continue
 		}
 		name := strings.TrimSuffix(next.Segments[i].File, ".segment") + ".documents"
-		reserved, err := x.writer.reserveIDs(s)
+		reserved, err := x.writer.config.reserveIDs(s)
 		if err != nil {
 			return err
 		}

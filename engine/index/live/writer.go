@@ -285,7 +285,7 @@ func (w *writer) indexIDs(s *version.Segment) error {
 	if list == nil || !s.IDIndex.Empty() || !w.config.IDs {
 		return nil
 	}
-	reserved, err := w.reserveIDs(s)
+	reserved, err := w.config.reserveIDs(s)
 	if err != nil {
 		return err
 	}
@@ -307,8 +307,8 @@ func (w *writer) indexIDs(s *version.Segment) error {
 }
 
 // reserveIDs reserves the memory of an index of a segment's IDs.
-func (w *writer) reserveIDs(s *version.Segment) (*memory.Reservation, error) {
-	return w.config.Budget.Here().Reserve(fmt.Sprintf("an index of %s IDs", humanize.Comma(int64(s.Documents()))),
+func (c *Config) reserveIDs(s *version.Segment) (*memory.Reservation, error) {
+	return c.Budget.Here().Reserve(fmt.Sprintf("an index of %s IDs", humanize.Comma(int64(s.Documents()))),
 		rows.IDIndexBytes(s.Documents()))
 }
 
