@@ -38,11 +38,12 @@ func (q *Queue[T]) Fits(weight int64) bool {
 func (q *Queue[T]) Add(item T, weight int64, work func() int64) {
 	i := &queued[T]{item, weight, make(chan struct{})}
 	q.items = append(q.items, i)
-	q.Room.held.Add(weight)
+	room := q.Room // the queue is its owner's
+	room.held.Add(weight)
 	go func() {
 		defer close(i.done)
 		i.weight = work()
-		q.Room.held.Add(i.weight - weight)
+		room.held.Add(i.weight - weight)
 	}()
 }
 
