@@ -106,7 +106,7 @@ func (c *Corpus) end() error {
 			return err
 		}
 	}
-	return nil
+	return c.records.end()
 }
 
 // Close releases the memory reserved from the budget, and the temporary files. The corpus must not be

@@ -45,6 +45,9 @@ type records struct {
 	at     spill.Column[uint64]
 	shorts int // records without a row
 
+	anyText []byte // text and at for reads in any order, from the end of the records on
+	anyAt   []uint64
+
 	file   string // of the record before
 	fileAt int
 	line   []byte // the record at work
@@ -93,11 +96,19 @@ func (f *records) append(r record) error {
 	return cmp.Or(f.at.Append(uint64(begin)), f.text.AppendAll(b))
 }
 
+// end makes the records readable. The columns have ended.
+func (f *records) end() (err error) {
+	if f.anyText, err = f.text.Scattered(); err == nil {
+		f.anyAt, err = f.at.Scattered()
+	}
+	return err
+}
+
 // of returns the record of a row, an empty one where there are none. Its texts are valid until the corpus
 // is closed.
 func (f *records) of(row Row) (r record) {
-	if len(f.at.All) > 0 {
-		r, _ = f.read(int(f.at.All[row]))
+	if len(f.anyAt) > 0 {
+		r, _ = readRecord(f.anyText, int(f.anyAt[row]))
 	}
 	return r
 }
@@ -106,7 +117,7 @@ func (f *records) of(row Row) (r record) {
 func (f *records) all(yield func(Row, record) bool) {
 	row := Row(0)
 	for at := 0; at < len(f.text.All); {
-		r, next := f.read(at)
+		r, next := readRecord(f.text.All, at)
 		if !yield(row, r) {
 			return
 		}
@@ -116,9 +127,9 @@ func (f *records) all(yield func(Row, record) bool) {
 	}
 }
 
-// read returns the record at a place, and where the next one is.
-func (f *records) read(at int) (r record, next int) {
-	head, rest := f.text.All[at], store.Fields(f.text.All[at+1:])
+// readRecord returns the record at a place of the text of records, and where the next one is.
+func readRecord(text []byte, at int) (r record, next int) {
+	head, rest := text[at], store.Fields(text[at+1:])
 	r.short, r.id = head&recordShort != 0, asString(rest.Text())
 	switch {
 	case head&recordIsFile != 0:
@@ -126,7 +137,7 @@ func (f *records) read(at int) (r record, next int) {
 	case head&recordFile != 0:
 		r.place.File = asString(rest.Text())
 	case head&recordSameFile != 0:
-		file := store.Fields(f.text.All[at-int(rest.Uvarint()):])
+		file := store.Fields(text[at-int(rest.Uvarint()):])
 		r.place.File = asString(file.Text())
 	}
 	if head&recordValues != 0 {
@@ -136,7 +147,7 @@ func (f *records) read(at int) (r record, next int) {
 		}
 	}
 	r.place.Row, r.length = int64(rest.Uvarint()), uint32(rest.Uvarint())
-	return r, len(f.text.All) - len(rest)
+	return r, len(text) - len(rest)
 }
 
 // asString returns a text in the memory of the records.

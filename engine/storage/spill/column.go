@@ -87,6 +87,15 @@ func (c *Column[T]) End() error {
 	return c.err
 }
 
+// Scattered returns the numbers of a column that has ended, for reads in any order, of which none reads ahead
+// in the file. They are valid until Close.
+func (c *Column[T]) Scattered() ([]T, error) {
+	if c.run == nil {
+		return c.All, nil
+	}
+	return c.run.MapScattered()
+}
+
 // Close gives the file back; the numbers are gone. It may be called again.
 func (c *Column[T]) Close() error {
 	run := c.run

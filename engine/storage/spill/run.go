@@ -27,8 +27,7 @@ type Run[R Number] struct {
 	count int
 	last  R // when count > 0
 
-	mapped []byte
-	unmap  func() error
+	maps [2]mapping // for reads in order, and in any order
 }
 
 // Create makes an empty run in the folder dir, or in the system's folder for temporary files when
@@ -95,17 +94,30 @@ func (r *Run[R]) ReadAt(dst []R, at int) error {
 
 // Map returns all records, mapped. They are valid until [Run.Rewind] or [Run.Close], before which
 // nothing may be appended.
-func (r *Run[R]) Map() (_ []R, err error) {
+func (r *Run[R]) Map() ([]R, error) { return r.mapOnce(&r.maps[0], store.Map) }
+
+// MapScattered is [Run.Map] for reads in any order.
+func (r *Run[R]) MapScattered() ([]R, error) { return r.mapOnce(&r.maps[1], store.MapScattered) }
+
+// A mapping is a file that is mapped, or none.
+type mapping struct {
+	data  []byte
+	unmap func() error
+}
+
+func (r *Run[R]) mapOnce(m *mapping, do func(*os.File) ([]byte, func() error, error)) (_ []R, err error) {
 	if err := r.Flush(); err != nil {
 		return nil, err
 	}
 	if r.count == 0 {
 		return nil, nil
 	}
-	if r.mapped, r.unmap, err = store.Map(r.file.File()); err != nil {
-		return nil, r.failed(err)
+	if m.unmap == nil {
+		if m.data, m.unmap, err = do(r.file.File()); err != nil {
+			return nil, r.failed(err)
+		}
 	}
-	return unsafe.Slice((*R)(unsafe.Pointer(unsafe.SliceData(r.mapped))), r.count), nil
+	return unsafe.Slice((*R)(unsafe.Pointer(unsafe.SliceData(m.data))), r.count), nil
 }
 
 // Rewind makes the run empty.
@@ -119,9 +131,11 @@ func (r *Run[R]) Rewind() error {
 }
 
 func (r *Run[R]) release() (err error) {
-	if r.unmap != nil {
-		err = r.unmap()
-		r.mapped, r.unmap = nil, nil
+	for i, m := range r.maps {
+		if m.unmap != nil {
+			err = errors.Join(err, m.unmap())
+		}
+		r.maps[i] = mapping{}
 	}
 	return err
 }

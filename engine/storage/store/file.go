@@ -315,6 +315,15 @@ func Map(f *os.File) ([]byte, func() error, error) {
 	return data, func() error { return unmap(data) }, nil
 }
 
+// MapScattered is [Map] for reads in any order: single pages are read, and none ahead.
+func MapScattered(f *os.File) ([]byte, func() error, error) {
+	data, unmap, err := Map(f)
+	if err == nil {
+		adviseScattered(data, true)
+	}
+	return data, unmap, err
+}
+
 // readBytes is the size of one read from the file.
 const readBytes = 8 << 20
 
