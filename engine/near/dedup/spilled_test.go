@@ -51,7 +51,7 @@ func documentsOf(kind string, n int) string {
 // temporary files, which are gone in the end.
 func TestSpilled(t *testing.T) {
 	if !memory.CanMapFile {
-		t.Skip("nothing is spilled here")
+		t.Skip("needs a system that maps temporary files, as Linux, where every run has it")
 	}
 	const n = 600 // smaller buffers are in memory
 	t.Chdir(t.TempDir())
@@ -125,7 +125,7 @@ func TestSpilled(t *testing.T) {
 // TestSpilledPrints: so are those of documents that were appended, where their budget is too small.
 func TestSpilledPrints(t *testing.T) {
 	if !memory.CanMapFile {
-		t.Skip("nothing is spilled here")
+		t.Skip("needs a system that maps temporary files, as Linux, where every run has it")
 	}
 	const n = 1<<18 + 1000
 	rng := rand.New(rand.NewPCG(4, 5))
@@ -159,7 +159,7 @@ func TestSpilledPrints(t *testing.T) {
 // nothing there.
 func TestSpillFull(t *testing.T) {
 	if !memory.CanMapFile {
-		t.Skip("nothing is spilled here")
+		t.Skip("needs a system that maps temporary files, as Linux, where every run has it")
 	}
 	const n = 2000 // smaller buffers are in memory
 	for full := 1; ; full++ {
