@@ -22,23 +22,18 @@ import (
 // copiesMemory is the memory of a join for its sets, and for a slice.
 const copiesMemory = 1 << 30
 
-// termsMax is the most documents that the term-split is measured with: its records grow with the
-// square.
-const termsMax = 30_000
-
 // copiesMethod is how texts are compared.
 const copiesMethod = copies.SpotSigs
 
 // copiesOfTexts finds all pairs of copies of texts, of which there is one for a hundred fingerprints
-// of b.n, and of a hundredth of them, and of sizes between, with both splits of Zhang et al. What
-// either would send between machines is measured by bench/cluster/splits.
+// of b.n, and of a hundredth of them, and of sizes between.
 //
 // Napkin for a million texts of 150 spot signatures: 1.5e8 signatures, 1.2 GB of sets, two radix
 // sorts and a look-up each: 20 s; and 1e6 queries of some 20 look-ups and a dozen candidates, 10 us
 // each: 10 s.
 func copiesOfTexts(ctx context.Context, b *bench, r *Result) error {
-	r.Columns = []string{"signing MB/s", "doc-split s", "processor s", "growth", "lookups", "postings", "candidates",
-		"pairs", "slices", "peak GiB", "term-split s"}
+	r.Columns = []string{"signing MB/s", "s", "processor s", "growth", "lookups", "postings", "candidates",
+		"pairs", "slices", "peak GiB"}
 	c := newEdited(3)
 	var first float64 // processor time of a document, of the fewest
 	texts := max(b.n/100, 100)
@@ -54,8 +49,7 @@ func copiesOfTexts(ctx context.Context, b *bench, r *Result) error {
 	r.note("of ten texts, seven are new, two are others with 1 word in 40 and 1 in 10 replaced, one "+
 		"is half of another; 300 in a row share a sentence; %s, threshold %g, %d threads", copiesMethod,
 		copiesMethod.Threshold(), runtime.GOMAXPROCS(0))
-	r.note("verified: every copy with 1 word in 40 replaced whose signatures are similar is found, and both splits find "+
-		"the same pairs (term-split up to %s texts)", humanize.Comma(termsMax))
+	r.note("verified: every copy with 1 word in 40 replaced whose signatures are similar is found")
 	r.note("signing: on one thread; growth: processor time of a document, relative to the fewest " +
 		"documents; peak: of this process until then, 1 GiB for the machine's memory included")
 	r.note("lookups, postings: lists that a document is looked up in, and entries of them that are read, a document")
@@ -71,7 +65,7 @@ func next(n int) int {
 }
 
 func (b *bench) copiesRow(ctx context.Context, c *edited, n int, first *float64, r *Result) error {
-	docs, err := b.joinTexts(ctx, c, n, postings.Documents)
+	docs, err := b.joinTexts(ctx, c, n)
 	if err != nil {
 		return err
 	}
@@ -81,20 +75,9 @@ func (b *bench) copiesRow(ctx context.Context, c *edited, n int, first *float64,
 	texts := float64(n)
 	*first = cmp.Or(*first, docs.processor/texts)
 	found := docs.report
-	cells := []any{docs.signing, docs.seconds, docs.processor, docs.processor / texts / *first,
-		float64(found.Lookups) / texts, float64(found.Postings) / texts, float64(found.Candidates), len(docs.pairs),
-		float64(found.Slices), float64(statusBytes(os.Getpid(), "VmHWM")) / (1 << 30)}
-	if n <= termsMax {
-		terms, err := b.joinTexts(ctx, c, n, postings.Terms)
-		if err != nil {
-			return err
-		}
-		if !slices.Equal(terms.pairs, docs.pairs) {
-			return fmt.Errorf("the term-split finds %d pairs, the doc-split %d", len(terms.pairs), len(docs.pairs))
-		}
-		cells = append(cells, terms.seconds)
-	}
-	r.row(humanize.Comma(int64(n))+" texts", cells...)
+	r.row(humanize.Comma(int64(n))+" texts", docs.signing, docs.seconds, docs.processor, docs.processor/texts / *first,
+		float64(found.Lookups)/texts, float64(found.Postings)/texts, float64(found.Candidates), len(docs.pairs),
+		float64(found.Slices), float64(statusBytes(os.Getpid(), "VmHWM"))/(1<<30))
 	return nil
 }
 
@@ -107,9 +90,9 @@ type joinedTexts struct {
 }
 
 // joinTexts makes and signs n texts on one thread, and joins them on all.
-func (b *bench) joinTexts(ctx context.Context, c *edited, n int, split postings.Split) (j joinedTexts, err error) {
+func (b *bench) joinTexts(ctx context.Context, c *edited, n int) (j joinedTexts, err error) {
 	o := copies.Options{Method: copiesMethod, Room: postings.Room{Bytes: copiesMemory, Dir: b.dir},
-		Join: postings.Options{MemoryBytes: copiesMemory, Split: split}}
+		Join: postings.Options{MemoryBytes: copiesMemory}}
 	signer, err := copies.NewSigner(o)
 	if err != nil {
 		return j, err

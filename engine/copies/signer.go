@@ -116,7 +116,7 @@ type Options struct {
 
 	Threads int              // of the join; default: one for each processor
 	Room    postings.Room    // for the sets of each method
-	Join    postings.Options // the split, its slices and bounds; the rest is set by the fields above
+	Join    postings.Options // its memory and bounds; the rest is set by the fields above
 }
 
 func (o *Options) complete() {

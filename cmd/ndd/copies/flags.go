@@ -36,8 +36,8 @@ func (f *signatureFlags) register(cmd *cobra.Command, g *cli.Globals) {
 	fl.StringVar(&f.site, "site", "", "field with the site of a document, or its URL, whose host counts; 'id' when "+
 		"the IDs are URLs")
 	registerMemory(cmd, &f.memory)
-	none := "it changes fingerprints only"
-	cli.FormerFlags(cmd, map[string]string{"recipe": none, "drop": none, "prints": none})
+	none, parts := "it changes fingerprints only", "documents are divided in as many parts as --memory needs"
+	cli.FormerFlags(cmd, map[string]string{"recipe": none, "drop": none, "prints": none, "split": parts, "slices": parts})
 }
 
 func registerMemory(cmd *cobra.Command, to *string) {
@@ -146,12 +146,7 @@ func (f *copiesFlags) join(g *cli.Globals, o *copies.Options) error {
 		return cli.Usagef("--threshold %g: must be above 0 and at most 1", f.threshold)
 	}
 	o.Threshold = f.threshold
-	o.Join = postings.Options{MaxDocuments: int(s.maxDocuments), MaxEqual: int(s.maxEqual), Slices: int(s.slices)}
-	if s.split == "term" {
-		o.Join.Split = postings.Terms
-	} else if s.split != "doc" {
-		return cli.Usagef("%s: split %q: must be doc or term", s.path, s.split)
-	}
+	o.Join = postings.Options{MaxDocuments: int(s.maxDocuments), MaxEqual: int(s.maxEqual)}
 	if o.OtherSites = s.sameSite == "skip"; !o.OtherSites && s.sameSite != "keep" {
 		return cli.Usagef("%s: same-site %q: must be keep or skip", s.path, s.sameSite)
 	}

@@ -156,7 +156,7 @@ func findIn(ctx context.Context, g *cli.Globals, inputs []string, f *copiesFlags
 		return err
 	}
 	if err := f.signatures.file.refuse("applies to documents that are compared with each other, without --against",
-		"max-equal", "split", "slices"); err != nil {
+		"max-equal"); err != nil {
 		return err
 	}
 	if err := f.join(g, &o); err != nil {

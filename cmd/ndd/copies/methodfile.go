@@ -19,9 +19,9 @@ type methodFile struct {
 	path string
 	set  *pflag.FlagSet
 
-	spots, ends, sameSite, split                                 string
-	distance, chain, minFeatures, maxDocuments, maxEqual, slices uint
-	bags, self                                                   bool
+	spots, ends, sameSite                                string
+	distance, chain, minFeatures, maxDocuments, maxEqual uint
+	bags, self                                           bool
 }
 
 func newMethodFile() *methodFile {
@@ -42,9 +42,6 @@ func newMethodFile() *methodFile {
 		"find no candidates by a signature that more documents have")
 	fl.UintVar(&f.maxEqual, "max-equal", postings.MaxEqual,
 		"of more documents with equal signatures each is paired with the first only")
-	fl.StringVar(&f.split, "split", "doc", "divide the work by documents (doc) or by signatures (term); the result "+
-		"is the same")
-	fl.UintVar(&f.slices, "slices", 0, "parts to divide it in (as many as --memory needs)")
 	return f
 }
 

@@ -2,7 +2,7 @@
 // inverted indexes.
 //
 //	sets of hashes ──► Builder ──► signatures of several ──► postings that find pairs ──► pairs with the shared signatures
-//	                 memory, file                └──► partial overlaps ──► sum ──► the same pairs
+//	                 memory, file
 //
 // # Postings
 //
@@ -31,14 +31,10 @@
 // Options.MaxDocuments documents finds no candidates, though it counts as shared
 // ([Report].Frequent).
 //
-// # Two splits
-//
-// The work can be divided in two ways (Zhang et al., distributed indexes for text copy detection,
-// 2011), which find the same pairs. By documents, the default: those of a slice are queries, and
-// the results are whole pairs. By terms: each signature gives a partial overlap for every pair of
-// its documents; these are sorted, spilled to files and summed. Partial overlaps grow with the
-// square of the documents that share a signature; bench/cluster/splits measures what either would
-// send between machines. The number of slices bounds the memory, too ([Options].MemoryBytes).
+// The work is divided by documents (Zhang et al., distributed indexes for text copy detection,
+// 2011): those of a slice are queries, and the results are whole pairs. The number of slices bounds
+// the memory ([Options].MemoryBytes). Package mapreduce can divide it by terms, too, and
+// bench/cluster/splits measures what either sends between machines.
 //
 // # Cost
 //

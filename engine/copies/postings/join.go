@@ -39,10 +39,10 @@ type Report struct {
 	// Unlisted is how many documents are in groups of more than Options.MaxEqual with the same set:
 	// each is in one pair, with the first of its group.
 	Unlisted   int
-	Candidates uint64 // pairs that were verified, or summed
-	Lookups    uint64 // of the doc-split: lists that documents were looked up in
+	Candidates uint64 // pairs that were verified
+	Lookups    uint64 // lists that documents were looked up in
 	Postings   uint64 // of these: documents of lists that were read
-	Slices     int    // that the documents, or the signatures, were split in
+	Slices     int    // that the documents were divided in
 
 	// Common is how many signatures are in more than Options.MaxDocuments documents, and Frequent
 	// how many documents had such signatures among their rarest: pairs of these may be missing that
@@ -63,7 +63,7 @@ func (r *Report) Add(other *Report) {
 
 // Join returns all pairs of documents that reach o's threshold, ordered by A and B; of more equal
 // documents than o.MaxEqual each with the first of them only. The result does not depend on the
-// split, the slices, the threads or the memory. It empties the Builder. The error is of ctx or of a
+// threads or the memory. It empties the Builder. The error is of ctx or of a
 // temporary file, names an option out of range, or is [ErrTooMany].
 func (b *Builder) Join(ctx context.Context, o Options) (_ []Pair, report Report, err error) {
 	defer store.CatchFault(&err)()
@@ -82,11 +82,7 @@ func (b *Builder) Join(ctx context.Context, o Options) (_ []Pair, report Report,
 		return nil, report, err
 	}
 	defer func() { err = errors.Join(err, s.ranks.Close()) }()
-	split := b.splitDocuments
-	if o.Split == Terms {
-		split = b.splitTerms
-	}
-	pairs, err := split(ctx, &r, s, &o, &report)
+	pairs, err := b.joinDocuments(ctx, &r, s, &o, &report)
 	if err != nil {
 		return nil, report, err
 	}
@@ -108,9 +104,9 @@ func (o *Options) complete() error {
 	return nil
 }
 
-// splitDocuments makes an index of the postings that find pairs, and a query of every document. In
+// joinDocuments makes an index of the postings that find pairs, and a query of every document. In
 // each pair the document of lower rank is the query, so each is found once.
-func (b *Builder) splitDocuments(ctx context.Context, rs *ranking, s *shared, o *Options, r *Report) (pairs []Pair,
+func (b *Builder) joinDocuments(ctx context.Context, rs *ranking, s *shared, o *Options, r *Report) (pairs []Pair,
 	err error) {
 	sizes := b.sizes(rs.docs)
 	p, err := b.prefixes(ctx, s, sizes, o, r)
@@ -130,7 +126,7 @@ func (b *Builder) splitDocuments(ctx context.Context, rs *ranking, s *shared, o 
 	return j.pairs, nil
 }
 
-// A joining is the state of a join by documents.
+// A joining is the state of a join.
 type joining struct {
 	sets     *Builder
 	docs     []uint32 // by rank
@@ -262,7 +258,7 @@ func (s *search) verify() {
 
 // sharedAtLeast returns the number of common elements of two ascending lists, or 0 as soon as it
 // must be below need.
-func sharedAtLeast[T uint32 | uint64](a, b []T, need int) (n int) {
+func sharedAtLeast(a, b []uint64, need int) (n int) {
 	for i, k := 0, 0; i < len(a) && k < len(b); {
 		if n+min(len(a)-i, len(b)-k) < need {
 			return 0

@@ -15,29 +15,13 @@ const (
 	Containment
 )
 
-// A Split is a way of dividing a join; the result is the same.
-type Split int
-
-const (
-	// Documents makes an index of each slice of the documents, and all documents queries against
-	// it: pairs come out whole.
-	Documents Split = iota
-	// Terms makes lists of each slice of the signatures, and of each list the partial overlaps of
-	// its pairs, which are summed: their number grows with the square of the documents.
-	Terms
-)
-
 // Options configures a join.
 type Options struct {
 	Measure   Measure
 	Threshold float64 // least similarity of a pair, above 0 and at most 1
 	Threads   int     // default: one for each processor
-	Split     Split   // of [Builder.Join]
 
-	// Slices is how many parts the documents, or the signatures, are split in; default: as many as
-	// MemoryBytes needs.
-	Slices int
-	// MemoryBytes is the memory for the indexes, or the lists, of one slice; default: no limit.
+	// MemoryBytes is the memory for one slice of the documents; default: no limit, and one slice.
 	// Sets and pairs come on top.
 	MemoryBytes uint64
 
@@ -66,11 +50,8 @@ func (o *Options) Check() error {
 		return fmt.Errorf("threshold %g: must be above 0 and at most 1", o.Threshold)
 	case o.Measure != Jaccard && o.Measure != Containment:
 		return fmt.Errorf("measure %d: must be Jaccard or Containment", o.Measure)
-	case o.Split != Documents && o.Split != Terms:
-		return fmt.Errorf("split %d: must be Documents or Terms", o.Split)
-	case o.Slices < 0 || o.MaxEqual < 0 || o.MaxDocuments < 0:
-		return fmt.Errorf("%d slices, %d equal documents, %d documents a signature: must not be negative", o.Slices,
-			o.MaxEqual, o.MaxDocuments)
+	case o.MaxEqual < 0 || o.MaxDocuments < 0:
+		return fmt.Errorf("%d equal documents, %d documents a signature: must not be negative", o.MaxEqual, o.MaxDocuments)
 	}
 	return nil
 }

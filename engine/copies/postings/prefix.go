@@ -59,20 +59,22 @@ func (b *Builder) prefixes(ctx context.Context, s *shared, sizes []uint32, o *Op
 		}
 		p.docs[rank] = of
 	}
-	var frequent frequentOnes
-	err := s.each(ctx, func(ranks []uint32) error {
-		if len(ranks) <= o.MaxDocuments {
-			p.add(ranks)
-			return nil
-		}
-		frequent.add(ranks, len(sizes))
+	frequent, rare := s.divided(o.MaxDocuments)
+	err := s.each(ctx, frequent, func(ranks []uint32) {
+		r.Common++
 		for _, rank := range ranks {
 			p.docs[rank].seen++
 		}
-		return nil
 	})
+	for _, d := range p.docs {
+		if d.seen > d.finds {
+			r.Frequent++
+		}
+	}
+	if err == nil {
+		err = s.each(ctx, rare, p.add)
+	}
 	p.pieces = append(p.pieces, uint64(p.lists.Len()))
-	r.Common, r.Frequent = frequent.signatures, frequent.documents(sizes, o)
 	if err == nil {
 		err = p.lists.End()
 	}
@@ -116,19 +118,16 @@ func (p *prefixes) mostQueries(rank int) uint64 {
 	return uint64(max(d.seen-max(d.finds, 0), 0))
 }
 
-// slices returns the ends of the ranges of the queries: as many as Options.Slices or the memory
-// requires, of about the same work.
+// slices returns the ends of the ranges of the queries: as many as the memory requires, of about the
+// same work.
 func (p *prefixes) slices(o *Options) (ends []int) {
 	total := uint64(0)
 	for rank := range p.docs {
 		total += queryBytes * (1 + p.mostQueries(rank))
 	}
-	n := uint64(o.Slices)
-	if n == 0 {
-		n = 1
-		if o.MemoryBytes > 0 {
-			n += total / max(o.share(queryShare), 1)
-		}
+	n := uint64(1)
+	if o.MemoryBytes > 0 {
+		n += total / max(o.share(queryShare), 1)
 	}
 	sum := uint64(0)
 	for rank := range p.docs {
@@ -179,31 +178,4 @@ func (p *prefixes) queries(ctx context.Context, from, to, threads int) (*queries
 func (q *queries) of(rank int) []uint64 {
 	at := q.starts[rank-q.from]
 	return q.places[at : at+uint64(q.counts[rank-q.from].Load())]
-}
-
-// frequentOnes counts the signatures of too many documents, in all and per document.
-type frequentOnes struct {
-	signatures int
-	counts     []uint32 // by rank
-}
-
-// add adds a signature with its ranks, given the number of all documents.
-func (f *frequentOnes) add(ranks []uint32, documents int) {
-	if f.counts == nil {
-		f.counts = make([]uint32, documents)
-	}
-	f.signatures++
-	for _, rank := range ranks {
-		f.counts[rank]++
-	}
-}
-
-// documents returns how many documents have such signatures among their rarest.
-func (f *frequentOnes) documents(sizes []uint32, o *Options) (n int) {
-	for rank, count := range f.counts {
-		if size := int(sizes[rank]); count > 0 && int(count) >= o.needed(size, size) {
-			n++
-		}
-	}
-	return n
 }
