@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -147,41 +148,109 @@ func TestEveryLength(t *testing.T) {
 	}
 }
 
-// TestReplay moves sound blocks to where they do not belong.
+// TestReplay moves sound blocks to where they do not belong, alone, with their sums, and in place of
+// each other: within a file whose sections have no block, one and several, of which some have the
+// same content, and from files with the same content, of another identity or another generation.
 func TestReplay(t *testing.T) {
-	dir := t.TempDir()
-	a, b, c := filepath.Join(dir, "a"), filepath.Join(dir, "b"), filepath.Join(dir, "c")
-	small(t, a, Identity{ID: [16]byte{1}})
-	small(t, b, Identity{ID: [16]byte{2}})
-	small(t, c, Identity{ID: [16]byte{1}, Generation: 1})
-	data, _ := os.ReadFile(a)
-	splice := func(from string, src, dst int) {
-		t.Helper()
-		other, _ := os.ReadFile(from)
-		mixed := bytes.Clone(data)
-		// A section and its checksum: what a lost or misdirected write leaves.
-		copy(mixed[dst*pageBytes:(dst+1)*pageBytes], other[src*pageBytes:])
-		path := filepath.Join(dir, "mixed")
-		os.WriteFile(path, mixed, 0o644)
-		if err := check(path); !errors.Is(err, ErrCorrupt) && !bytes.Equal(mixed, data) {
-			t.Errorf("page %d of %s as page %d was not found: %v", src, filepath.Base(from), dst, err)
+	rng := rand.New(rand.NewPCG(4, 4))
+	noise := make([]byte, 3*blockBytes+pageBytes+7)
+	for i := range noise {
+		noise[i] = byte(rng.Uint32())
+	}
+	written := func(id Identity) []byte {
+		path := filepath.Join(t.TempDir(), "f")
+		w, err := create(nil, path, KindSegment, id, 0)
+		must.Do(t, err)
+		defer w.Abort()
+		for _, data := range [][]byte{[]byte("first"), nil, noise, make([]byte, 2*blockBytes), noise[:pageBytes],
+			make([]byte, blockBytes)} {
+			w.Section("s")
+			_, err = w.Write(data)
+			must.Do(t, err)
+		}
+		must.Do(t, w.Commit())
+		data, err := os.ReadFile(path)
+		must.Do(t, err)
+		return data
+	}
+	data := written(Identity{ID: [16]byte{1}})
+	f, err := OpenBytes("sound", data, KindSegment)
+	must.Do(t, err)
+	r := &replay{t: t, data: data, bad: bytes.Clone(data), tail: f.tail}
+	sum := int(f.tail.sums)
+	for _, e := range f.entries {
+		for from, end := int(e.offset), int(e.offset+e.padded()); from < end; from += blockBytes {
+			r.blocks = append(r.blocks, span{from, min(from+blockBytes, end)})
+			r.sums = append(r.sums, span{sum, sum + sumBytes})
+			sum += sumBytes
 		}
 	}
-	splice(a, 2, 3) // between sections
-	splice(b, 0, 0) // a header of another file
-	splice(c, 0, 0) // of another generation
-	// The same bytes in the same place sum differently in another file, so a
-	// block may be replayed only with its sum, and that the digest finds.
-	f, _ := Open(a, KindSegment)
-	g, _ := Open(b, KindSegment)
-	h, _ := Open(c, KindSegment)
-	defer f.Close()
-	defer g.Close()
-	defer h.Close()
-	for i := range f.entries {
-		if s := f.entries[i].digest; f.entries[i].length > 0 && (s == g.entries[i].digest || s == h.entries[i].digest) {
-			t.Errorf("section %d has one digest in two files", i)
+	if len(r.blocks) != 9 || sum != int(f.tail.footer) {
+		t.Fatalf("%d blocks; sums up to %#x", len(r.blocks), sum)
+	}
+	r.within()
+	r.between(written(Identity{ID: [16]byte{2}}))
+	r.between(written(Identity{ID: [16]byte{1}, Generation: 1}))
+}
+
+// A span is a part of a file.
+type span struct{ from, to int }
+
+// A replay spoils one file in many ways.
+type replay struct {
+	t            *testing.T
+	data, bad    []byte // bad equals data between tries
+	tail         trailer
+	blocks, sums []span
+}
+
+// try copies parts of a file to others of bad, as much as there is room for, demands that bad is
+// refused, unless it is the same as the data, and mends it.
+func (r *replay) try(what string, from []byte, parts ...[2]span) {
+	r.t.Helper()
+	for _, p := range parts {
+		copy(r.bad[p[1].from:p[1].to], from[p[0].from:p[0].to])
+	}
+	if err := checkBytes("f", r.bad); !errors.Is(err, ErrCorrupt) && !bytes.Equal(r.bad, r.data) {
+		r.t.Errorf("%s: %v", what, err)
+	}
+	copy(r.bad, r.data)
+}
+
+// within moves blocks to other places of the file.
+func (r *replay) within() {
+	for i, a := range r.blocks {
+		for j, b := range r.blocks {
+			what := fmt.Sprintf("block %d in place of %d", i, j)
+			block, sum := [2]span{a, b}, [2]span{r.sums[i], r.sums[j]}
+			if i != j && bytes.Equal(r.data[r.sums[i].from:r.sums[i].to], r.data[r.sums[j].from:r.sums[j].to]) {
+				r.t.Errorf("blocks %d and %d have one sum", i, j) // those of zeros, for example
+			}
+			r.try(what, r.data, block)
+			r.try(what+", with its sum", r.data, block, sum)
+			if a.to-a.from == b.to-b.from {
+				r.try(what+", and the other way round, with their sums", r.data, block, sum, [2]span{b, a},
+					[2]span{r.sums[j], r.sums[i]})
+			}
 		}
+	}
+}
+
+// between takes parts from another file with the same content.
+func (r *replay) between(other []byte) {
+	if len(other) != len(r.data) || checkBytes("other", other) != nil {
+		r.t.Fatal("not a replay")
+	}
+	for i, s := range r.sums { // the block has the same bytes
+		if bytes.Equal(r.data[s.from:s.to], other[s.from:s.to]) {
+			r.t.Errorf("block %d has the same sum in another file", i)
+		}
+		r.try(fmt.Sprintf("sum %d of another file", i), other, [2]span{s, s})
+	}
+	sums, footer, end := int(r.tail.sums), int(r.tail.footer), len(r.data)-trailerBytes
+	for _, part := range []span{{0, pageBytes}, {sums, footer}, {footer, end}, {end, len(r.data)}, {sums, end},
+		{sums, len(r.data)}, {footer, len(r.data)}, {pageBytes, len(r.data)}, {0, sums}, {0, end}} {
+		r.try(fmt.Sprintf("bytes %#x to %#x of another file", part.from, part.to), other, [2]span{part, part})
 	}
 }
 
