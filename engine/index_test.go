@@ -4,12 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"ndd/engine/corpus/ndf"
@@ -149,113 +147,6 @@ func TestOracle(t *testing.T) {
 	}
 }
 
-// TestInsert holds an index that grows through buffers, seals and merges
-// against the oracle, while others read it.
-func TestInsert(t *testing.T) {
-	d, err := permute.Named("paper-4", 3, 1)
-	must.Do(t, err)
-	rng := rand.New(rand.NewPCG(1, 1))
-	var base []uint64
-	for range 1000 {
-		base = append(base, rng.Uint64())
-	}
-	x := buildAndOpen(t, base, segment.Options{Design: d})
-
-	stop := make(chan struct{})
-	var readers sync.WaitGroup
-	for range 2 {
-		readers.Go(func() {
-			for {
-				select {
-				case <-stop:
-					return
-				default:
-				}
-				// What was there at the start stays found throughout.
-				hits, err := x.Query(t.Context(), simhash.Fingerprint(base[17]), 0, 1)
-				if err != nil || len(hits) != 1 || hits[0].Docs[0] != 17 {
-					t.Errorf("hits %v, %v", hits, err)
-					return
-				}
-			}
-		})
-	}
-	all := slices.Clone(base)
-	for len(all) < 5*memtableDocs+77 {
-		var docs []Doc
-		for range 1 + rng.IntN(500) {
-			f := rng.Uint64()
-			if rng.IntN(3) == 0 {
-				f = sets.Near(rng, all[rng.IntN(len(all))], rng.IntN(4))
-			}
-			docs = append(docs, Doc{Fingerprint: simhash.Fingerprint(f)})
-			all = append(all, f)
-		}
-		out, err := x.Insert(t.Context(), docs...)
-		if err != nil || len(out) != len(docs) || int(out[0].Doc) != len(all)-len(docs) ||
-			int(out[len(out)-1].Doc) != len(all)-1 {
-			t.Fatalf("documents %v, %v; want %d and those behind it", out, err, len(all)-len(docs))
-		}
-	}
-	close(stop)
-	readers.Wait()
-	var queries []uint64
-	for range 200 {
-		queries = append(queries, sets.Near(rng, all[rng.IntN(len(all))], rng.IntN(5)))
-	}
-	want := oracle.Search(all, queries, 3)
-	if got := flat(t, x, queries, 3, 2); !slices.Equal(got, want) {
-		t.Fatalf("%d hits, want %d", len(got), len(want))
-	}
-	if s := x.Stats(); s.Documents != uint64(len(all)) {
-		t.Fatalf("%+v", s)
-	}
-}
-
-// TestCheckAndInsert sends near-duplicates at the same time: one of each group
-// is admitted.
-func TestCheckAndInsert(t *testing.T) {
-	d, _ := permute.Named("choose-5-2", 3, 0)
-	x, err := New(3, Options{Design: &d})
-	must.Do(t, err)
-	defer x.Close()
-	const groups, writers = 300, 4
-	rng := rand.New(rand.NewPCG(2, 2))
-	centre := make([]uint64, groups)
-	for i := range centre {
-		centre[i] = rng.Uint64()
-	}
-	var admitted [groups]int
-	var mu sync.Mutex
-	var wait sync.WaitGroup
-	for w := range writers {
-		wait.Go(func() {
-			rng := rand.New(rand.NewPCG(uint64(w), 3))
-			for g, c := range centre {
-				o, err := x.CheckAndInsert(t.Context(), Doc{Fingerprint: simhash.Fingerprint(sets.Near(rng, c, rng.IntN(2)))}, 3, 1)
-				if err != nil {
-					t.Error(err)
-					return
-				}
-				if o.Inserted != (len(o.Near) == 0) {
-					t.Errorf("%+v", o)
-				}
-				if o.Inserted {
-					mu.Lock()
-					admitted[g]++
-					mu.Unlock()
-				}
-			}
-		})
-	}
-	wait.Wait()
-	for g, n := range admitted {
-		if n != 1 {
-			t.Errorf("group %d: %d admitted", g, n)
-		}
-	}
-}
-
 func TestBadInput(t *testing.T) {
 	d, _ := permute.Named("choose-5-2", 3, 0)
 	ctx := context.Background()
@@ -297,19 +188,5 @@ func TestBadInput(t *testing.T) {
 	left, _ := os.ReadDir(filepath.Dir(dir))
 	if len(left) != 1 {
 		t.Errorf("left behind: %v", left)
-	}
-}
-
-// TestPlanted gives the count and checksum of an independent brute force over
-// the set that figures are measured on, for the paper's designs.
-func TestPlanted(t *testing.T) {
-	base, queries := sets.Planted(20_000, 1_000)
-	for _, tables := range []int{4, 10, 16, 20} {
-		d, err := permute.Named(fmt.Sprintf("paper-%d", tables), 3, 1)
-		must.Do(t, err)
-		hits := flat(t, buildAndOpen(t, base, segment.Options{Design: d}), queries, 3, 2)
-		if sum := oracle.Checksum(hits); len(hits) != 483 || sum != 0xc04db04f9f51f40d {
-			t.Errorf("%d tables: %d hits, checksum %016x", tables, len(hits), sum)
-		}
 	}
 }

@@ -24,19 +24,26 @@ import (
 	"ndd/numa"
 )
 
-// TestSpreadAdded: what is inserted into an index that is spread is spread, too, when it is in a file, and
-// again when it is merged, also where there was nothing before; answers are those of brute force all the while.
-func TestSpreadAdded(t *testing.T) {
-	design, set := halves(t), sets.All(4_000, 500, 3, 8)[0]
+// TestSpread: answers do not depend on where the tables are and who searches and sweeps them. What is
+// inserted into an index that is spread is spread, too, when it is in a file, and again when it is
+// merged, also where there was nothing before.
+func TestSpread(t *testing.T) {
+	const added = 1000
+	design, set := halves(t), sets.All(4_000, 8_200, 3, 8)[0]
+	few, wants, want := set.Queries[:500], map[int][]oracle.Hit{}, oracle.Search(set.Base, set.Queries, 3)
+	for at := added; at <= len(set.Base); at += added {
+		wants[at] = oracle.Search(set.Base[:at], few, 3)
+	}
 	for name, how := range spreads(numa.New(numa.Options{Root: twoNodes(1 << 20)})) {
-		for _, from := range []int{0, 2000} {
+		for from, layout := range map[int]table.Layout{0: table.LayoutPlanar, 1000: table.LayoutHuffman,
+			2000: table.LayoutPlanar} {
 			if how == nil {
 				continue
 			}
-			t.Run(fmt.Sprintf("%s/from=%d", name, from), func(t *testing.T) {
+			t.Run(fmt.Sprintf("%s/from=%d/%s", name, from, layout), func(t *testing.T) {
 				dir := filepath.Join(t.TempDir(), "index")
 				if from > 0 {
-					dir = built(t, set.Base[:from], segment.Options{Design: design, Table: table.Options{Layout: table.LayoutPlanar}})
+					dir = built(t, set.Base[:from], segment.Options{Design: design, Table: table.Options{Layout: layout}})
 				} else if err := Create(dir, 3, Options{Design: &design, NoIDs: true}); err != nil {
 					t.Fatal(err)
 				}
@@ -45,9 +52,7 @@ func TestSpreadAdded(t *testing.T) {
 				defer x.Close()
 				tables := func(segments int) {
 					t.Helper()
-					for x.Live().Held() > 0 {
-						runtime.Gosched()
-					}
+					must.Eventually(t, "what was replaced is given back", func() bool { return x.Live().Held() == 0 })
 					r, ok := x.Live().Spread()
 					sum, bytes := 0, uint64(0)
 					for _, n := range r.Nodes {
@@ -57,24 +62,25 @@ func TestSpreadAdded(t *testing.T) {
 						t.Errorf("%d tables of %d bytes on nodes, want %d", sum, bytes, want)
 					}
 				}
-				segments := min(from, 1)
-				for at := from; at < len(set.Base); at += 1000 {
-					docs := make([]Doc, 1000)
+				if from > 0 {
+					asked(t, x, few, 3, wants[from])
+				}
+				for at := from; at < len(set.Base); at += added {
+					docs := make([]Doc, added)
 					for i := range docs {
 						docs[i].Fingerprint = simhash.Fingerprint(set.Base[at+i])
 					}
 					_, err = x.Insert(t.Context(), docs...)
 					must.Do(t, err)
 					must.Do(t, x.Live().Flush(t.Context()))
-					segments++
-					asked(t, x, set.Queries, 3, oracle.Search(set.Base[:at+1000], set.Queries, 3))
+					asked(t, x, few, 3, wants[at+added])
 				}
-				if from > 0 { // else they are merged in the background
-					tables(segments)
+				if from == 2000 { // else they are merged in the background
+					tables(3)
 				}
 				must.Do(t, x.Live().Merge(t.Context(), 1))
 				tables(1)
-				asked(t, x, set.Queries, 3, oracle.Search(set.Base, set.Queries, 3))
+				asked(t, x, set.Queries, 3, want) // enough for a sweep
 			})
 		}
 	}

@@ -20,7 +20,6 @@ import (
 	"ndd/engine/index/worker"
 	"ndd/engine/memory"
 	"ndd/engine/oracle"
-	"ndd/engine/oracle/long"
 	"ndd/engine/oracle/must"
 	"ndd/engine/oracle/sets"
 	"ndd/numa"
@@ -104,45 +103,6 @@ func asked(t testing.TB, x *Index, queries []uint64, k int, want []oracle.Hit) {
 		})
 	}
 	all.Wait()
-}
-
-// TestSpread says that answers do not depend on where the tables are and who
-// searches them, sweeps and inserts included.
-func TestSpread(t *testing.T) {
-	names, roots := []string{"halves", "paper-4"}, []fs.FS{twoNodes(1 << 20), os.DirFS("/")}
-	if !long.Form() {
-		names, roots = names[:1], roots[:1]
-	}
-	for _, name := range names {
-		design, err := permute.Named(name, 3, 4)
-		must.Do(t, err)
-		for _, layout := range []table.Layout{table.LayoutPlanar, table.LayoutHuffman} {
-			for _, set := range sets.All(4_000, 4_100, 3, 8)[:1] {
-				dir := built(t, set.Base, segment.Options{Design: design, Table: table.Options{Layout: layout}})
-				extra := set.Queries[:100]
-				want := oracle.Search(append(slices.Clone(set.Base), extra...), set.Queries, 3)
-				for _, root := range roots {
-					h := numa.New(numa.Options{Root: root})
-					for way, spread := range spreads(h) {
-						x, err := Open(t.Context(), dir, OpenOptions{Spread: spread})
-						must.Do(t, err)
-						var docs []Doc
-						for _, f := range extra {
-							docs = append(docs, Doc{Fingerprint: simhash.Fingerprint(f)})
-						}
-						_, err = x.Insert(t.Context(), docs...)
-						must.Do(t, err)
-						t.Run(strings.Join([]string{name, string(layout), set.Name, way}, "/"),
-							func(t *testing.T) { asked(t, x, set.Queries, 3, want) })
-						if r, ok := x.Live().Spread(); ok != (spread != nil) {
-							t.Errorf("%s: %v", way, r)
-						}
-						must.Do(t, x.Close())
-					}
-				}
-			}
-		}
-	}
 }
 
 // TestSpreadFaults has every system call of placement fail with every error:

@@ -3,7 +3,6 @@ package live
 import (
 	"math/rand/v2"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -159,28 +158,4 @@ func TestHeldMemtable(t *testing.T) {
 	if m.IDBytes() != 0 {
 		t.Error("the memory of a memtable that nobody has is not given back")
 	}
-}
-
-// TestBatchOfOneID: of a batch whose documents all have one ID, no reader sees more than one.
-func TestBatchOfOneID(t *testing.T) {
-	x := memoryIndex(t, Config{Design: halves(t), IDs: true})
-	docs := make([]rows.Doc, 1000)
-	for i := range docs {
-		docs[i].ID = "one"
-	}
-	var done atomic.Bool
-	var group sync.WaitGroup
-	group.Go(func() {
-		for !done.Load() {
-			if n := x.Stats().Documents; n > 1 {
-				t.Errorf("%d documents of one ID are seen", n)
-				return
-			}
-		}
-	})
-	for range 10 {
-		insert(t, x, docs...)
-	}
-	done.Store(true)
-	group.Wait()
 }

@@ -64,10 +64,11 @@ func TestFile(t *testing.T) {
 	}
 }
 
-// TestFolder makes folders whose files are synced each by itself, or with the file system.
+// TestFolder makes folders of as many files as are synced one by one, of one more, which are synced with
+// the file system, and of others.
 func TestFolder(t *testing.T) {
 	t.Parallel()
-	for _, files := range []int{0, 3, 40} {
+	for _, files := range []int{0, 3, 32, 33} {
 		t.Run(fmt.Sprintf("files=%d", files), func(t *testing.T) {
 			dir := t.TempDir()
 			path := filepath.Join(dir, "f")
@@ -99,27 +100,6 @@ func TestFolder(t *testing.T) {
 				t.Errorf("a second one: %v", err)
 			}
 		})
-	}
-}
-
-// TestFolderDurable makes folders of as many files as are synced one by one, and of one more.
-func TestFolderDurable(t *testing.T) {
-	t.Parallel()
-	for _, files := range []int{1, 32, 33} {
-		path := filepath.Join(t.TempDir(), "f")
-		faults.Durable(t, faults.Calls(t, func(d *disk.Disk) error {
-			f, err := d.CreateFolder(path)
-			if err != nil {
-				return err
-			}
-			defer f.Abort()
-			for i := range files {
-				if err := f.Write(fmt.Sprint(i), func(w *bufio.Writer) error { return w.WriteByte('x') }); err != nil {
-					return err
-				}
-			}
-			return f.Commit()
-		}))
 	}
 }
 
