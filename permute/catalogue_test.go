@@ -174,29 +174,3 @@ func Example() {
 	// 0x0123456789abcde8 differs in 3 bits
 	// 0x8123056789abcdef differs in 2 bits
 }
-
-func ExampleCatalogue() {
-	fmt.Println("design         tables leading  probes  buckets")
-	for _, d := range Catalogue(3, 1) {
-		least, most := d.Leading()
-		leading := fmt.Sprint(least)
-		if most > least {
-			leading += fmt.Sprint("-", most)
-		}
-		fmt.Printf("%-14s %6d %-7s %7d %8.0f\n", d.Name, len(d.Tables), leading, probesOf(&d, 28), bucketsOf(&d, 28))
-	}
-	// Output:
-	// design         tables leading  probes  buckets
-	// one                 1 64         3683     3683
-	// halves              2 32           58       58
-	// thirds              3 20-24        27      912
-	// paper-4             4 16            4    16384
-	// mixed-3-1000        4 24-28        32       77
-	// cover-7-5-3         5 18-19         5     4096
-	// mixed-3-10000       5 26-29        33       43
-	// cover-6-4-3         6 21-22         6      640
-	// cover-8-5-3         8 24            8      128
-	// paper-10           10 25-26        10       56
-	// cover-11-6-3       11 28-30        11       11
-	// cover-8-4-3        14 32           14       14
-}
