@@ -114,25 +114,6 @@ func TestCodeIsShortest(t *testing.T) {
 	}
 }
 
-// TestLimitCostsLittle: with all 64 positions and counts that ask for codes of 40 bits, the code
-// stays within a bit of entropy.
-func TestLimitCostsLittle(t *testing.T) {
-	var counts [Positions]uint64
-	total := 0.0
-	for h := range counts {
-		counts[h] = 1 << (h * 50 / 63)
-		total += float64(counts[h])
-	}
-	entropy := 0.0
-	for _, n := range counts {
-		entropy -= float64(n) * math.Log2(float64(n)/total)
-	}
-	got := float64(cost(&counts, NewCode(&counts).Lengths()))
-	if got < entropy || got > entropy+0.1*total {
-		t.Errorf("%.4f bits a symbol, entropy %.4f", got/total, entropy/total)
-	}
-}
-
 // TestLengthsMakeTheCode: 64 lengths written and read give the same code; hostile ones an error,
 // never a panic.
 func TestLengthsMakeTheCode(t *testing.T) {
@@ -166,24 +147,6 @@ func TestLengthsMakeTheCode(t *testing.T) {
 			t.Fatalf("%v, %v", code, err)
 		}
 	})
-}
-
-// TestBits: what Bits foretells is what blocks take.
-func TestBits(t *testing.T) {
-	rng := rand.New(rand.NewPCG(4, 4))
-	keys := slice(rng, 500, 30)
-	var counts [Positions]uint64
-	Count(&counts, keys)
-	code := NewCode(&counts)
-	half := headBytes + (int(bitsOf(code, &counts))+7)/8
-	steps := len(keys) - 1
-	keys = append(keys, keys[steps]+1) // the last is not the first half's
-	for _, c := range []struct{ blockBytes, want int }{{2 * half, steps}, {2*half - 1, steps - 1}} {
-		block, _ := AppendBlock(nil, code, keys, c.blockBytes)
-		if ups := Steps(block, Up); ups != c.want {
-			t.Errorf("%d of %d steps fit into half of %d bytes, want %d", ups, steps, c.blockBytes, c.want)
-		}
-	}
 }
 
 // TestCountInParts: counts of parts that share a key add up to those of the whole.
@@ -246,35 +209,6 @@ func FuzzHostileBlock(f *testing.F) {
 			}
 			if (err == nil) != (firstErr == nil) || err == nil && !slices.Equal(got, first) {
 				t.Fatalf("%s: %d, %v or its keys; before it %d, %v", kernel, n, err, len(first)-1, firstErr)
-			}
-		})
-	})
-}
-
-// FuzzRoundTrip: keys made of any bytes come back from blocks of any size, on every backend.
-func FuzzRoundTrip(f *testing.F) {
-	f.Add([]byte("the gaps between the keys are taken from here, one, two or more bytes each"), uint64(7), uint16(64))
-	f.Fuzz(func(t *testing.T, gaps []byte, key uint64, size uint16) {
-		blockBytes := BlockBytesMin + int(size)%2000
-		keys := []uint64{key}
-		for i, g := range gaps {
-			next := key + 1 + uint64(g)<<(gaps[len(gaps)-1-i]&63)
-			if next <= key {
-				break
-			}
-			key = next
-			keys = append(keys, key)
-		}
-		code := codeOf(keys)
-		out := make([]uint64, MaxKeys(blockBytes)+1)
-		oracle.AllKernels(t, func(kernel string) {
-			for left := keys; len(left) > 1; {
-				block, n := AppendBlock(nil, code, left, blockBytes)
-				got, err := code.DecodeBlock(out, block, left[0], left[n])
-				if err != nil || !slices.Equal(out[:got+1], left[:n+1]) {
-					t.Fatalf("%s: %d of %d keys: %v", kernel, got, n, err)
-				}
-				left = left[n:]
 			}
 		})
 	})
