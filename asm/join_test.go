@@ -35,12 +35,6 @@ func newJoinBuckets(sizes []int, lanes int) *JoinBuckets {
 	return b
 }
 
-// bucket returns where the lanes of a word's bucket begin and end, and whether it is long.
-func (b *JoinBuckets) bucket(word uint64) (from, to uint32, long bool) {
-	i := word >> b.Shift & uint64(len(b.First)-2)
-	return b.First[i] &^ JoinLong * 2, b.First[i+1] &^ JoinLong * 2, b.First[i]&JoinLong != 0
-}
-
 // newJoinCase makes buckets of the sizes that sizeOf gives, on guarded memory, and words of which a third are near a
 // query.
 func newJoinCase(t testing.TB, r *rand.Rand, bucketBits, words, lanes int, sizeOf func(bucket int) int) joinCase {
@@ -60,7 +54,7 @@ func newJoinCase(t testing.TB, r *rand.Rand, bucketBits, words, lanes int, sizeO
 	for i := range c.words {
 		c.words[i] = r.Uint64()
 		if i%3 == 0 { // near some lane of its bucket
-			from, to, _ := b.bucket(c.words[i])
+			from, to, _ := b.Bucket(c.words[i])
 			near := lows[from+r.Uint32N(to-from+1)] ^ uint32(flips64(r, r.IntN(5)))
 			c.words[i] = c.words[i]>>32<<32 | uint64(near)
 		}
@@ -78,7 +72,7 @@ func (c joinCase) find(t testing.TB, dst []JoinPair, k int) (hits []JoinPair, lo
 		if at += done; at == len(c.words) {
 			break
 		}
-		if _, _, isLong := c.buckets.bucket(c.words[at]); isLong {
+		if _, _, isLong := c.buckets.Bucket(c.words[at]); isLong {
 			long = append(long, at)
 			at++
 		} else if done == 0 {
@@ -91,7 +85,7 @@ func (c joinCase) find(t testing.TB, dst []JoinPair, k int) (hits []JoinPair, lo
 // oracle is the same by brute force.
 func (c joinCase) oracle(k int) (hits []JoinPair, long []int) {
 	for i, w := range c.words {
-		from, to, isLong := c.buckets.bucket(w)
+		from, to, isLong := c.buckets.Bucket(w)
 		if isLong {
 			long = append(long, i)
 			continue

@@ -43,11 +43,13 @@ func TestPanics(t *testing.T) {
 		"filter, a bitmap of 64 bits": func() { Filter(one, one, one) },
 		"filter, a short dst":         func() { Filter(one, three, make([]uint64, 2)) },
 		"halves, too few words": func() {
-			ScatterHalves(newHalfPartitions(make([]uint64, 4*HalvesRoomMin-1), 1, HalvesRoomMin, 40), nil, 0)
+			p := newHalves(1, HalvesRoomMin, 40)
+			p.Words = p.Words[1:]
+			ScatterHalves(p, nil, 0)
 		},
-		"halves, too little room": func() { ScatterHalves(newHalfPartitions(nil, 1, 1000, 40), nil, 0) },
-		"halves, half a half":     func() { ScatterHalves(newHalfPartitions(nil, 1, HalvesRoomMin, 31), nil, 0) },
-		"halves, a row too large": func() { ScatterHalves(newHalfPartitions(nil, 1, HalvesRoomMin, 40), three, 1<<24-1) },
+		"halves, too little room": func() { ScatterHalves(newHalves(1, 1000, 40), nil, 0) },
+		"halves, half a half":     func() { ScatterHalves(newHalves(1, HalvesRoomMin, 31), nil, 0) },
+		"halves, a row too large": func() { ScatterHalves(newHalves(1, HalvesRoomMin, 40), three, 1<<24-1) },
 	}
 	for i, spoil := range []func(b *JoinBuckets){
 		func(b *JoinBuckets) { b.First = b.First[:4] },               // three buckets
@@ -67,7 +69,7 @@ func TestPanics(t *testing.T) {
 		func(b *Buckets) { b.Lines = b.Lines[:8] },
 		func(b *Buckets) { b.Skew ^= 1 },
 	} {
-		b := newBuckets(make([]uint64, 16), []uint64{0, 8}, 0, 4)
+		b := NewBuckets(make([]uint64, 16), []uint64{0, 8}, 0, 4)
 		spoil(b)
 		calls[fmt.Sprint("scatter ", i)] = func() { Scatter(b, one) }
 	}
@@ -88,7 +90,7 @@ func TestPanics(t *testing.T) {
 		"no bucket": {nil, 100},
 	} {
 		calls["scatter, "+name] = func() {
-			b := newBuckets(guard.Tail[uint64](region, 12), c.starts, 100, 4)
+			b := NewBuckets(guard.Tail[uint64](region, 12), c.starts, 100, 4)
 			for range 20 {
 				Scatter(b, []uint64{c.key})
 			}
@@ -121,8 +123,8 @@ func BenchmarkKernels(b *testing.B) {
 	for end := range uint32(n / 8) {
 		ends = append(ends, 8*(end+1))
 	}
-	buckets := newBuckets(dst, starts, 0, 53)
-	halves := newHalfPartitions(nil, 7, (2*n>>7+HalvesRoomMin)|8, 41)
+	buckets := NewBuckets(dst, starts, 0, 53)
+	halves := newHalves(7, (2*n>>7+HalvesRoomMin)|8, 41)
 	join := newJoinBuckets(slices.Repeat([]int{32}, 128), 32)
 	pairs, rows := make([]JoinPair, 2*JoinLanesMax), make([]uint32, NearBucketMax)
 	for i := range join.Lows {
@@ -137,7 +139,7 @@ func BenchmarkKernels(b *testing.B) {
 		"halves": func() {
 			ScatterHalves(halves, keys, 0)
 			for i := range halves.Next {
-				halves.take(i)
+				halves.Take(i)
 			}
 		},
 		"permute":  func() { Permute(dst, keys, 0x0ff00ff00ff00ff0) },

@@ -51,10 +51,12 @@ var races = map[string]func(touch touching){
 		Join(last[JoinPair](touch, 300), make([]uint64, 10), newJoinBuckets([]int{1}, 16), 0)
 	},
 	"scatter halves reads fingerprints": func(touch touching) {
-		ScatterHalves(newHalfPartitions(nil, 1, HalvesRoomMin, 40), last[uint64](touch, 100), 0)
+		ScatterHalves(newHalves(1, HalvesRoomMin, 40), last[uint64](touch, 100), 0)
 	},
 	"scatter halves writes words": func(touch touching) {
-		ScatterHalves(newHalfPartitions(last[uint64](touch, 4*HalvesRoomMin), 1, HalvesRoomMin, 40), make([]uint64, 100), 0)
+		p := NewHalfPartitions(1, HalvesRoomMin, 40)
+		p.Words = last[uint64](touch, p.Size())
+		ScatterHalves(p, make([]uint64, 100), 0)
 	},
 	"filter reads its bitmap": func(touch touching) {
 		Filter(make([]uint64, 9), make([]uint64, 9), last[uint64](touch, 4))
@@ -72,7 +74,7 @@ var races = map[string]func(touch touching){
 		SortLeaves(last[uint64](touch, 40), make([]uint64, 40), []uint32{16, 30, 40}, 0)
 	},
 	"scatter reads keys": func(touch touching) {
-		Scatter(newBuckets(make([]uint64, 40), []uint64{0}, 0, 60), last[uint64](touch, 40))
+		Scatter(NewBuckets(make([]uint64, 40), []uint64{0}, 0, 60), last[uint64](touch, 40))
 	},
 	"nearrows reads keys": func(touch touching) {
 		NearRows(make([]uint32, 40), last[uint64](touch, 40), []uint32{40}, 0, 3)

@@ -2,6 +2,7 @@ package asm
 
 import (
 	"fmt"
+	"slices"
 	"unsafe"
 )
 
@@ -11,8 +12,8 @@ import (
 //	keys ---> line of its digit ---> Dst, eight keys at a time
 //	          | k k k . . . . . |    | bucket 0 | bucket 1 |   bucket 2   | ...
 //
-// The caller makes all slices. Before the first call, Next[d] and First[d] are both Skew plus the index in Dst of
-// digit d's first key.
+// [NewBuckets] makes them. Before the first call, Next[d] and First[d] are both Skew plus the index in Dst of digit d's
+// first key.
 type Buckets struct {
 	Dst   []uint64 // the buckets
 	Low   uint64   // the lowest key that has a bucket
@@ -32,6 +33,20 @@ const scatterCall = 4096
 // LineOffset returns the place of s[0] in its cache line, in elements.
 func LineOffset(s []uint64) uint64 {
 	return uint64(uintptr(unsafe.Pointer(unsafe.SliceData(s)))) / 8 % LineKeys
+}
+
+// NewBuckets returns buckets in dst of keys of at least low: the first key of digit d goes to dst[starts[d]]. It
+// allocates a cache line a digit.
+func NewBuckets(dst, starts []uint64, low uint64, shift uint) *Buckets {
+	b := &Buckets{Dst: dst, Low: low, Shift: shift, Skew: LineOffset(dst), Next: make([]uint64, len(starts))}
+	for d, at := range starts {
+		b.Next[d] = at + b.Skew
+	}
+	b.First = slices.Clone(b.Next)
+	// Lines begin where cache lines do, so that none lies on two.
+	lines := make([]uint64, LineKeys*(len(starts)+1)-1)
+	b.Lines = lines[-int(LineOffset(lines))&(LineKeys-1):][:LineKeys*len(starts)]
+	return b
 }
 
 // Scatter sends keys to their buckets. Dst is complete after [ScatterFlush], and before that lacks up to seven keys a

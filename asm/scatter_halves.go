@@ -25,16 +25,36 @@ type HalfPartitions struct {
 	Keep int // bits of a fingerprint that a word keeps, 32 to 63; the row has the others
 }
 
+// NewHalfPartitions returns empty partitions, 2^bits for each half, with room for some words that keep some bits of a
+// fingerprint; the caller sets Words to as many as Size says.
+func NewHalfPartitions(bits, room, keep int) *HalfPartitions {
+	p := &HalfPartitions{Next: make([]uint64, 2<<bits), Bits: bits, Room: room, Keep: keep}
+	for i := range p.Next {
+		p.Next[i] = uint64(i * room)
+	}
+	return p
+}
+
+// Size returns how many words the partitions of both halves have room for.
+func (p *HalfPartitions) Size() int { return len(p.Next) * p.Room }
+
+// Take empties a partition, those of half 1 behind those of half 0, and returns its words, in order of their rows. They
+// stay what they are until the next fingerprints are scattered.
+func (p *HalfPartitions) Take(i int) []uint64 {
+	from, to := uint64(i*p.Room), p.Next[i]
+	p.Next[i] = from
+	return p.Words[from:to]
+}
+
 // HalvesRoomMin is the least room of a partition: it is how many fingerprints one call into assembly takes, some 5
 // microseconds.
 const HalvesRoomMin = 2048
 
 // ScatterHalves appends each fingerprint, the first of which has number row, to its two partitions. It stops
 // where a partition might not take the next HalvesRoomMin words, or the rest of src, and returns how many are done
-// and which partition that is, of half 1 behind those of half 0; -1 if all are done. The caller must empty that
-// partition, and set its Next back, before the next call. Rows that do not fit the 64-Keep
-// bits that a word has for them, and partitions that do not satisfy HalfPartitions, are a programmer's error and
-// panic.
+// and which partition that is, for [HalfPartitions.Take], which the caller must call before the next; -1 if all are
+// done. Rows that do not fit the 64-Keep bits that a word has for them, and partitions that do not satisfy
+// HalfPartitions, are a programmer's error and panic.
 //
 // A fingerprint takes 3 cycles, as long as the lines where partitions grow, 8 KiB of 64 partitions a
 // half, stay in the first-level cache.
@@ -70,7 +90,7 @@ func (p *HalfPartitions) full(n int) int {
 // check panics when the slices do not make partitions.
 func (p *HalfPartitions) check() {
 	if p.Bits < 1 || p.Bits > 12 || p.Keep < 32 || p.Keep > 63 || p.Room < HalvesRoomMin ||
-		len(p.Next) != 2<<p.Bits || len(p.Words) != p.Room<<(p.Bits+1) {
+		len(p.Next) != 2<<p.Bits || len(p.Words) != p.Size() {
 		panic(fmt.Sprintf("asm: %d words and %d next ones for twice 2^%d partitions of %d words that keep %d bits",
 			len(p.Words), len(p.Next), p.Bits, p.Room, p.Keep))
 	}

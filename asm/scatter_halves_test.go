@@ -8,23 +8,11 @@ import (
 	"ndd/asm/guard"
 )
 
-// newHalfPartitions makes empty partitions in words, or in memory of its own.
-func newHalfPartitions(words []uint64, bits, room, keep int) *HalfPartitions {
-	if words == nil {
-		words = make([]uint64, room<<(bits+1))
-	}
-	p := &HalfPartitions{Words: words, Next: make([]uint64, 2<<bits), Bits: bits, Room: room, Keep: keep}
-	for i := range p.Next {
-		p.Next[i] = uint64(i * room)
-	}
+// newHalves makes empty partitions in memory of their own.
+func newHalves(bits, room, keep int) *HalfPartitions {
+	p := NewHalfPartitions(bits, room, keep)
+	p.Words = make([]uint64, p.Size())
 	return p
-}
-
-// take returns the words of a partition and empties it.
-func (p *HalfPartitions) take(i int) []uint64 {
-	from, to := uint64(i*p.Room), p.Next[i]
-	p.Next[i] = from
-	return p.Words[from:to]
 }
 
 // halvesOracle scatters with a list for each partition.
@@ -50,11 +38,11 @@ func halvesAll(p *HalfPartitions, src []uint64, row uint64, call int) [][]uint64
 	for at := 0; at < len(src); {
 		done, full := ScatterHalves(p, src[at:min(at+call, len(src))], row+uint64(at))
 		if at += done; full >= 0 {
-			partitions[full] = append(partitions[full], p.take(full)...)
+			partitions[full] = append(partitions[full], p.Take(full)...)
 		}
 	}
 	for i := range partitions {
-		partitions[i] = append(partitions[i], p.take(i)...)
+		partitions[i] = append(partitions[i], p.Take(i)...)
 	}
 	return partitions
 }
@@ -69,8 +57,8 @@ func checkHalvesCase(t testing.TB, r *rand.Rand, bits, room, keep, n int) {
 			src[i] = src[0] // one partition fills faster
 		}
 	}
-	size := room << (bits + 1)
-	p := newHalfPartitions(guard.Tail[uint64](guard.New(t, 8*size), size), bits, room, keep)
+	p := NewHalfPartitions(bits, room, keep)
+	p.Words = guard.Tail[uint64](guard.New(t, 8*p.Size()), p.Size())
 	row := uint64(r.IntN(1000))
 	want := halvesOracle(src, row, p)
 	got := halvesAll(p, src, row, 1+r.IntN(5000))

@@ -8,17 +8,6 @@ import (
 	"ndd/asm/guard"
 )
 
-// newBuckets makes buckets in dst that begin at starts.
-func newBuckets(dst, starts []uint64, low uint64, shift uint) *Buckets {
-	b := &Buckets{Dst: dst, Low: low, Shift: shift, Skew: LineOffset(dst)}
-	for _, at := range starts {
-		b.Next = append(b.Next, at+b.Skew)
-	}
-	b.First = slices.Clone(b.Next)
-	b.Lines = make([]uint64, LineKeys*len(starts))
-	return b
-}
-
 // partitioned is what Scatter does, bucket by bucket: keys by digit, and where their buckets
 // begin.
 func partitioned(keys []uint64, low uint64, shift uint, digits int) (buckets [][]uint64, starts []uint64) {
@@ -63,7 +52,7 @@ func TestScatter(t *testing.T) {
 			region := guard.New(t, 8*n)
 			for _, dst := range [][]uint64{guard.Head[uint64](region, n), guard.Tail[uint64](region, n)} {
 				clear(dst)
-				b := newBuckets(dst, starts, low, shift)
+				b := NewBuckets(dst, starts, low, shift)
 				for rest := keys; len(rest) > 0; {
 					part := 1 + rng.IntN(len(rest))
 					Scatter(b, rest[:part])
@@ -96,7 +85,7 @@ func TestScatterShared(t *testing.T) {
 				later[d] += uint64(len(first[d]))
 			}
 			dst := make([]uint64, len(keys))
-			a, b := newBuckets(dst, starts, 0, shift), newBuckets(dst, later, 0, shift)
+			a, b := NewBuckets(dst, starts, 0, shift), NewBuckets(dst, later, 0, shift)
 			for i := 0; i < len(keys)-half; i += 20 {
 				Scatter(b, keys[half:][i:min(i+20, len(keys)-half)])
 				Scatter(a, keys[min(i, half):min(i+20, half)])
@@ -125,7 +114,7 @@ func FuzzScatter(f *testing.F) {
 		eachFuzzKernel(t, func(kernel string) {
 			clear(memory)
 			dst := memory[skew : skew+n]
-			b := newBuckets(dst, starts, 0, bits)
+			b := NewBuckets(dst, starts, 0, bits)
 			Scatter(b, keys)
 			ScatterFlush(b)
 			if !sameBuckets(dst, want) || slices.Max(memory[skew+n:]) != 0 || skew > 0 && slices.Max(memory[:skew]) != 0 {

@@ -178,21 +178,19 @@ func runPermute(a *answers) {
 
 func runScatter(a *answers) {
 	keys, dst := a.words(300), make([]uint64, 300)
-	next := make([]uint64, 16)
+	starts := make([]uint64, 16)
 	for _, k := range keys {
 		if d := k >> 60; d < 15 {
-			next[d+1]++
+			starts[d+1]++
 		}
 	}
-	b := Buckets{Dst: dst, Shift: 60, Skew: LineOffset(dst), Next: next, Lines: make([]uint64, LineKeys*len(next))}
-	next[0] = b.Skew
-	for d := range next[1:] {
-		next[d+1] += next[d]
+	for d := range starts[1:] {
+		starts[d+1] += starts[d]
 	}
-	b.First = slices.Clone(next)
-	Scatter(&b, keys[:100])
-	Scatter(&b, keys[100:])
-	ScatterFlush(&b)
+	b := NewBuckets(dst, starts, 0, 60)
+	Scatter(b, keys[:100])
+	Scatter(b, keys[100:])
+	ScatterFlush(b)
 	add(a, dst...)
 }
 
@@ -219,12 +217,11 @@ func runJoin(a *answers) {
 }
 
 func runScatterHalves(a *answers) {
-	const room = HalvesRoomMin | 8
-	p := HalfPartitions{Words: make([]uint64, 4*room), Next: []uint64{0, room, 2 * room, 3 * room}, Bits: 1,
-		Room: room, Keep: 40}
-	done, full := ScatterHalves(&p, a.words(50), 0xabc)
-	for i, next := range p.Next {
-		add(a, p.Words[i*room:next]...)
+	p := NewHalfPartitions(1, HalvesRoomMin|8, 40)
+	p.Words = make([]uint64, p.Size())
+	done, full := ScatterHalves(p, a.words(50), 0xabc)
+	for i := range p.Next {
+		add(a, p.Take(i)...)
 	}
 	add(a, done, full)
 }

@@ -40,7 +40,7 @@ type mapper struct {
 	matches   []match
 
 	// of a prefilter
-	halves     *halfPartitions
+	halves     *asm.HalfPartitions
 	halfWords  *memory.Buffer[uint64]
 	passed     []uint64 // words that the map of a half lets pass
 	candidates keyRange // of a half, to be joined
@@ -78,7 +78,7 @@ func (t *tables) newMapper(emit func([]match) error) (*mapper, error) {
 		return m, nil
 	}
 	m.halves = t.strategy.halves()
-	words, err := memory.Make[uint64](m.halves.words())
+	words, err := memory.Make[uint64](m.halves.Size())
 	if err != nil {
 		return nil, err
 	}
@@ -119,7 +119,7 @@ func (m *mapper) Map(chunk []uint64, first uint64) error {
 func (m *mapper) joinFiltered(part *keyRange) error {
 	m.candidates.prints, m.candidates.first = part.prints, part.first
 	for at := 0; at < len(part.keys); {
-		done, full := asm.ScatterHalves(&m.halves.HalfPartitions, part.keys[at:], uint64(at))
+		done, full := asm.ScatterHalves(m.halves, part.keys[at:], uint64(at))
 		at += done
 		if full >= 0 {
 			if err := m.filter(full); err != nil {
@@ -127,7 +127,7 @@ func (m *mapper) joinFiltered(part *keyRange) error {
 			}
 		}
 	}
-	for i := range 2 * m.halves.count() {
+	for i := range m.halves.Next {
 		if err := m.filter(i); err != nil {
 			return err
 		}
@@ -135,10 +135,10 @@ func (m *mapper) joinFiltered(part *keyRange) error {
 	return m.joinCandidates()
 }
 
-// filter empties partition i of both halves', adds to the candidates what the map of its half lets
+// filter empties a partition, those of the lower half behind those of the upper, adds to the candidates what the map of its half lets
 // pass, and joins those when they are many.
 func (m *mapper) filter(i int) error {
-	half, words := i/m.halves.count(), m.halves.take(i)
+	half, words := i>>m.halves.Bits, m.halves.Take(i)
 	for len(words) > 0 {
 		if half != m.half || len(m.candidates.keys)+filteredWords > cap(m.candidates.keys) {
 			if err := m.joinCandidates(); err != nil {
@@ -201,9 +201,8 @@ func (m *mapper) join(table, at int, keys []uint64, r *keyRange) error {
 			words[i] >>= drop
 		}
 	}
-	buckets := q.buckets.joined(q.layout.dropBits)
 	for done := 0; done < len(words); {
-		n, ready := asm.Join(m.pairs, words[done:], &buckets, m.tables.k)
+		n, ready := asm.Join(m.pairs, words[done:], &q.buckets, m.tables.k)
 		for i, p := range m.pairs[:n] {
 			m.rows[i], m.lanes[i] = uint32(at+done)+p.Word, p.Lane
 		}
@@ -213,7 +212,7 @@ func (m *mapper) join(table, at int, keys []uint64, r *keyRange) error {
 		if done += ready; done == len(words) {
 			break
 		}
-		from, to, long := longBucket(&buckets, words[done])
+		from, to, long := q.buckets.Bucket(words[done])
 		if !long {
 			continue // there was no room for more pairs
 		}
@@ -227,7 +226,7 @@ func (m *mapper) join(table, at int, keys []uint64, r *keyRange) error {
 
 // joinLong compares one fingerprint with a long bucket, the lanes [from, to).
 func (m *mapper) joinLong(table int, from, to, low, row uint32, r *keyRange) error {
-	lows := m.tables.tables[table].buckets.lows
+	lows := m.tables.tables[table].buckets.Lows
 	for from < to {
 		n, scanned := asm.Within32(m.longLanes, lows[from:to], low, m.tables.k)
 		for i, at := range m.longLanes[:n] {

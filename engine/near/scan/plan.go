@@ -105,5 +105,5 @@ func (s *strategy) mapperBytes() uint64 {
 	if s.mapBits == 0 {
 		return 256 << 10
 	}
-	return uint64(8*(s.halves().words()+1<<candidateBits*3/2)) + 256<<10
+	return uint64(8*(s.halves().Size()+1<<candidateBits*3/2)) + 256<<10
 }

@@ -124,11 +124,13 @@ func halfPartitionBits(mapBits int) int {
 	return min(max(mapBits-partitionMapBits, 6), 8)
 }
 
-// halves returns the partitions of a mapper's halves, without their memory.
-func (s *strategy) halves() *halfPartitions {
+// halves returns the partitions of a mapper's halves, without their memory. They are an odd number of cache lines apart:
+// at multiples of a power of two, the lines where they grow would share few sets of the first-level cache.
+func (s *strategy) halves() *asm.HalfPartitions {
 	partitionBits := halfPartitionBits(s.mapBits)
 	mean := math.Ldexp(float64(s.part), -partitionBits)
-	return newHalfPartitions(partitionBits, int(mean+8*math.Sqrt(mean))+2*asm.HalvesRoomMin, 64-halfRowBits)
+	room := int(mean+8*math.Sqrt(mean)) + 2*asm.HalvesRoomMin
+	return asm.NewHalfPartitions(partitionBits, room&^7|8, 64-halfRowBits)
 }
 
 // newPrefilter builds the maps of the distinct queries.
@@ -167,36 +169,6 @@ func dilateTimes(marks []uint64, radius int) error {
 		dilate(marks, before.Data)
 	}
 	return nil
-}
-
-// halfPartitions are fingerprints in two partitions each, by the leading bits of their halves. They
-// belong to one goroutine.
-type halfPartitions struct{ asm.HalfPartitions }
-
-// newHalfPartitions returns empty partitions, 2^lead for each half, which have room for some words
-// that keep some bits of a fingerprint; the caller sets Words to as many as words says. Partitions are
-// an odd number of cache lines apart: at multiples of a power of two, the lines where they grow would
-// share few sets of the first-level cache.
-func newHalfPartitions(lead, room, keep int) *halfPartitions {
-	p := &halfPartitions{asm.HalfPartitions{Next: make([]uint64, 2<<lead), Bits: lead, Room: room&^7 | 8, Keep: keep}}
-	for i := range p.Next {
-		p.Next[i] = uint64(i * p.Room)
-	}
-	return p
-}
-
-// words returns how many words the partitions of both halves need.
-func (p *halfPartitions) words() int { return len(p.Next) * p.Room }
-
-// count returns the number of partitions of a half.
-func (p *halfPartitions) count() int { return 1 << p.Bits }
-
-// take empties partition i of both halves' and returns its words, in order of their rows. They
-// stay what they are until the next fingerprints are scattered.
-func (p *halfPartitions) take(i int) []uint64 {
-	from, to := uint64(i*p.Room), p.Next[i]
-	p.Next[i] = from
-	return p.Words[from:to]
 }
 
 // dilate sets the bits of dst whose number differs in at most one bit from that of a bit of src.

@@ -288,7 +288,7 @@ func BenchmarkLayout(b *testing.B) {
 				layouts: []layout{l}}}}
 			tables, err := newTables(queries, buildOptions{K: 3, Threads: 2, Strategy: &s})
 			must.Do(b, err)
-			b.Run(fmt.Sprintf("q=%d/bits=%d/lanes=%d/bytes=%d", nq, bits, tables.tables[0].buckets.lanes, l.bytes),
+			b.Run(fmt.Sprintf("q=%d/bits=%d/lanes=%d/bytes=%d", nq, bits, tables.tables[0].buckets.Lanes, l.bytes),
 				func(b *testing.B) { benchmarkTables(b, tables, base, 0, l.cost) })
 			tables.Close()
 		}

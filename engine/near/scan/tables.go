@@ -31,7 +31,7 @@ type table struct {
 	find    permute.Table // in a fingerprint
 	perm    permute.Permutation
 	layout  layout
-	buckets *queryBuckets
+	buckets asm.JoinBuckets
 	ids     []uint32 // which distinct query a lane has, noQuery in the padding
 }
 
@@ -193,14 +193,14 @@ func (t *tables) fillBuckets(q *table, keys []uint64, ids []uint32) (err error) 
 	if q.ids = memory.In[uint32](&t.memory, int(lanes), &err); err != nil {
 		return err
 	}
-	q.buckets = newQueryBuckets(sizes, lows)
+	q.buckets = newBuckets(sizes, lows, min(shift-q.layout.dropBits, 63))
 	for i := range q.ids {
 		q.ids[i] = noQuery
 	}
 	lane, last := uint32(0), uint64(math.MaxUint64)
 	for i, key := range keys {
 		if b := key >> shift; b != last {
-			lane, last = q.buckets.firstLane(int(b)), b
+			lane, last = q.buckets.First[b]&^asm.JoinLong*2, b
 		}
 		lows[lane], q.ids[lane] = uint32(key>>q.layout.dropBits), ids[i]
 		lane++
@@ -214,15 +214,6 @@ func (t *tables) Close() {
 	*t = tables{}
 }
 
-// queryBuckets has queries in buckets by the leading bits of their permuted keys, as asm.Join reads
-// them. It does not change once its lanes are filled, and may be used by many goroutines.
-type queryBuckets struct {
-	first []uint32 // see asm.JoinBuckets
-	lows  []uint32
-	bits  int // log2 of the number of buckets
-	lanes int // that a word is compared with; a bucket that has more is long
-}
-
 // laneCount returns how many lanes buckets of these sizes need.
 func laneCount(sizes []uint32) (lanes uint64) {
 	for _, n := range sizes {
@@ -234,20 +225,15 @@ func laneCount(sizes []uint32) (lanes uint64) {
 // roundLanes returns n rounded up to whole vectors.
 func roundLanes(n uint64) uint64 { return (n + asm.JoinVector - 1) &^ (asm.JoinVector - 1) }
 
-// newQueryBuckets lays out buckets, of which there must be a power of two. sizes has how
-// many queries each has, and a zero at its end; lows has laneCount(sizes) lanes, fewer
-// than 2^32; it panics otherwise. Both belong to the buckets now, but until their first
-// use the caller fills the lanes: those of bucket b begin at firstLane(b).
-func newQueryBuckets(sizes, lows []uint32) *queryBuckets {
-	n := len(sizes) - 1
-	if n < 1 || n&(n-1) != 0 || sizes[n] != 0 || laneCount(sizes) != uint64(len(lows)) || uint64(len(lows)) >= 1<<32 {
-		panic(fmt.Sprintf("scan: %d sizes and %d lanes do not make buckets", len(sizes), len(lows)))
-	}
-	b := &queryBuckets{first: sizes, lows: lows, bits: bits.TrailingZeros(uint(n)), lanes: lanesFor(sizes[:n])}
+// newBuckets lays out buckets, of which there must be a power of two. sizes has how many queries each has, and a zero
+// at its end; lows has laneCount(sizes) lanes, fewer than 2^32. Both belong to the buckets now. A word >> shift is its
+// bucket.
+func newBuckets(sizes, lows []uint32, shift int) asm.JoinBuckets {
+	b := asm.JoinBuckets{First: sizes, Lows: lows, Shift: shift, Lanes: lanesFor(sizes[:len(sizes)-1])}
 	lane := uint32(0)
 	for i, size := range sizes {
 		sizes[i] = lane / 2
-		if size > uint32(b.lanes) {
+		if size > uint32(b.Lanes) {
 			sizes[i] |= asm.JoinLong
 		}
 		lane += uint32(roundLanes(uint64(size)))
@@ -276,21 +262,4 @@ func lanesFor(sizes []uint32) (lanes int) {
 		}
 	}
 	return lanes
-}
-
-// firstLane returns the first lane of a bucket.
-func (b *queryBuckets) firstLane(bucket int) uint32 { return b.first[bucket] &^ asm.JoinLong * 2 }
-
-// joined returns the buckets for joining permuted keys without their low drop bits, whose low 32
-// bits are then those of the lanes.
-func (b *queryBuckets) joined(drop int) asm.JoinBuckets {
-	return asm.JoinBuckets{First: b.first, Lows: b.lows, Shift: min(64-b.bits-drop, 63), Lanes: b.lanes}
-}
-
-// longBucket returns the lanes of a word's bucket, [from, to) with the padding, and whether
-// [asm.Join] leaves that to its caller.
-func longBucket(b *asm.JoinBuckets, word uint64) (from, to uint32, long bool) {
-	i := word >> b.Shift & uint64(len(b.First)-2)
-	first := b.First[i]
-	return first &^ asm.JoinLong * 2, b.First[i+1] &^ asm.JoinLong * 2, first&asm.JoinLong != 0
 }
