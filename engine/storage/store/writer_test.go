@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"ndd/engine/oracle/faults"
@@ -79,3 +80,34 @@ func TestWriterSays(t *testing.T) {
 		t.Errorf("the error after %d batches: %v", 2*batchesMax, err)
 	}
 }
+
+// TestBatches: whatever the sections' lengths, a file is written in pieces that end where huge pages
+// do, so that a file system with large folios keeps each in one.
+func TestBatches(t *testing.T) {
+	var sizes []int
+	w, err := CreateWith(filepath.Join(t.TempDir(), "f"), KindSegment, 1, Options{Disk: disk.Hooked(watch(func(op *disk.Op) {
+		if op.Call == disk.CallWrite {
+			sizes = append(sizes, len(op.Data))
+		}
+	}))})
+	must.Do(t, err)
+	defer w.Abort()
+	for i := range 5 {
+		w.Section("s")
+		for range 20 {
+			_, err = w.Write(make([]byte, 70_001*(i+1)))
+			must.Do(t, err)
+		}
+	}
+	must.Do(t, w.Commit())
+	whole := slices.Repeat([]int{batchBytes}, 10)
+	if len(sizes) != 12 || !slices.Equal(sizes[:10], whole) || sizes[10] > batchBytes {
+		t.Errorf("written in pieces of %d bytes", sizes)
+	}
+}
+
+// A watch is called with each call to a disk.
+type watch func(*disk.Op)
+
+func (w watch) Before(op *disk.Op) error { w(op); return nil }
+func (watch) After(*disk.Op)             {}
