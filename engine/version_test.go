@@ -8,7 +8,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/index/segment"
@@ -25,11 +24,7 @@ import (
 // freed waits until no version of a closed index is left.
 func freed(t *testing.T, x *Index) {
 	t.Helper()
-	for end := time.Now().Add(2 * time.Minute); x.Live().Held() > 0; time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("%d versions are left", x.Live().Held())
-		}
-	}
+	must.Eventually(t, "no version is held", func() bool { return x.Live().Held() == 0 })
 }
 
 // TestCloseWhileRead closes an index from within a batch: it ends as if nothing
@@ -84,98 +79,71 @@ func TestCloseWhileRead(t *testing.T) {
 	}
 }
 
-// TestVersions has all that an index does go on at once, until it is closed
-// in the middle of it: what was there at first is found by every reader, at its
-// place, by its name; memory that was given back too early would be a fault.
+// TestVersions has all that an index does go on at once, memtables becoming segments among that, until
+// it is closed in the middle of it, which alone makes calls fail: what was there at first is found by
+// every reader, at its place, by its name; memory that was given back too early would be a fault.
 func TestVersions(t *testing.T) {
-	d := halves(t)
 	base := sets.Uniform(20_000, 6)
-	rounds := long.Or(3, 5)
-	for round := range rounds {
-		x := buildAndOpen(t, base, segment.Options{Design: d, Table: table.Options{Layout: goldenLayouts[round%2]}})
-		stop := make(chan struct{})
-		stopped := func() bool {
-			select {
-			case <-stop:
-				return true
-			default:
-				return false
-			}
-		}
-		var inserted atomic.Int64
+	for round := range long.Or(2, 5) {
+		dir := built(t, base, segment.Options{Design: halves(t), Table: table.Options{Layout: goldenLayouts[round%2]}})
+		x, err := Open(t.Context(), dir, OpenOptions{Budget: memory.NewBudget(memory.Set(64 << 20))})
+		must.Do(t, err)
+		var inserted, asked atomic.Int64
+		names, errOther := x.IDs(), errors.New("another answer")
 		var group sync.WaitGroup
-		// loop runs f until the index is closed, which alone may make it fail.
-		loop := func(what string, f func() error) {
-			group.Go(func() {
-				for !stopped() {
-					if err := f(); err != nil {
-						if !errors.Is(err, ErrClosed) {
-							t.Errorf("%s: %v", what, err)
-						}
-						return
-					}
+		for what, f := range map[string]func() error{
+			"insert": func() error {
+				docs := make([]Doc, 500)
+				for i := range docs {
+					docs[i].Fingerprint = fingerprint(mixed(uint64(inserted.Load()) + uint64(i)))
 				}
-			})
-		}
-		errOther := errors.New("another answer")
-		at := atomic.Int64{}
-		loop("insert", func() error {
-			docs := make([]Doc, 500)
-			for i := range docs {
-				docs[i].Fingerprint = fingerprint(mixed(uint64(inserted.Load()) + uint64(i)))
-			}
-			_, err := x.Insert(t.Context(), docs...)
-			if err == nil {
+				_, err := x.Insert(t.Context(), docs...)
 				inserted.Add(int64(len(docs)))
-			}
-			return err
-		})
-		for range 2 {
-			loop("query", func() error {
-				i := int(at.Add(1)) % len(base)
+				return err
+			},
+			"query": func() error {
+				i := int(asked.Add(1)) % len(base)
 				hits, err := x.Query(t.Context(), fingerprint(base[i]), 3, AllDocs)
 				if err == nil && (len(hits) == 0 || hits[0].Docs[0] != DocID(i)) {
 					err = errOther
 				}
 				return err
-			})
-		}
-		loop("batch", func() error {
-			found := 0
-			err := x.Batch(t.Context(), simhash.Fingerprints(base[:2000]), BatchOptions{K: 2, Docs: 1, Threads: 2},
-				func(query int, hits []Hit) error {
-					if hits[0].Docs[0] == DocID(query) {
-						found++
-					}
-					return nil
-				})
-			if err == nil && found != 2000 {
-				err = errOther
-			}
-			return err
-		})
-		names := x.IDs()
-		loop("names", func() error {
-			last := DocID(len(base)) + DocID(inserted.Load())
-			for doc := range last {
-				if doc%997 == 0 || doc+3 > last {
-					if _, err := names.ID(doc); err != nil {
-						return err
+			},
+			"batch": func() error {
+				found := 0
+				err := x.Batch(t.Context(), simhash.Fingerprints(base[:2000]), BatchOptions{K: 2, Docs: 1, Threads: 2},
+					func(query int, hits []Hit) error {
+						if hits[0].Docs[0] == DocID(query) {
+							found++
+						}
+						return nil
+					})
+				if err == nil && found != 2000 {
+					err = errOther
+				}
+				return err
+			},
+			"names": func() (err error) {
+				for doc := DocID(0); doc < DocID(len(base)) && err == nil; doc += 97 {
+					_, err = names.ID(doc)
+				}
+				return err
+			},
+			"check": func() error { return x.Check(t.Context()) },
+		} {
+			group.Go(func() {
+				for {
+					if err := f(); errors.Is(err, ErrClosed) {
+						return
+					} else if err != nil {
+						t.Errorf("%s: %v", what, err)
+						return
 					}
 				}
-			}
-			return nil
-		})
-		loop("check", func() error { return x.Check(t.Context()) })
-		if round%3 == 2 { // all in full swing; or whatever they have come to
-			time.Sleep(20 * time.Millisecond)
-		} else {
-			for inserted.Load() < 9*memtableDocs && !t.Failed() {
-				time.Sleep(time.Millisecond)
-			}
+			})
 		}
+		must.Eventually(t, "some segments", func() bool { return x.Stats().Segments > 2 || t.Failed() })
 		must.Do(t, x.Close())
-		close(stop)
 		group.Wait()
 		freed(t, x)
 	}
@@ -204,16 +172,10 @@ func TestInsertedSegments(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// what makes and merges segments is behind
-	for end := time.Now().Add(5 * time.Minute); ; time.Sleep(time.Millisecond) {
+	must.Eventually(t, "few segments", func() bool { // what makes and merges them is behind
 		s := x.Stats()
-		if s.Segments > 0 && s.Segments <= segmentsMax && s.Buffered < uint64(len(all))/2 {
-			break
-		}
-		if time.Now().After(end) {
-			t.Fatalf("%+v", s)
-		}
-	}
+		return s.Segments > 0 && s.Segments <= segmentsMax && s.Buffered < uint64(len(all))/2
+	})
 	var queries []uint64
 	for range 50 {
 		queries = append(queries, sets.Near(rng, all[rng.IntN(len(all))], rng.IntN(5)))

@@ -130,7 +130,7 @@ func checking(t *testing.T, x *Index, docs ...rows.Doc) *checker {
 // TestCheckAndInsertBesideAdd has the search begin after an added segment has its numbers, and
 // before readers see it: the documents of the segment keep their neighbours out.
 func TestCheckAndInsertBesideAdd(t *testing.T) {
-	e := newExpiring(t)
+	e := newClocked(t, time.Minute)
 	var c *checker
 	var o BuildOptions
 	o.Progress = func(string, int, int) {

@@ -11,67 +11,13 @@ import (
 	"ndd/engine/corpus/ndf"
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/index/live/rows"
-	"ndd/engine/index/live/search"
 	"ndd/engine/oracle/must"
 )
-
-// expiring opens an index whose time is the test's.
-type expiring struct {
-	dir    string
-	second atomic.Int64
-	*Index
-}
-
-func (e *expiring) pass(d time.Duration) { e.second.Add(int64(d / time.Second)) }
-
-func newExpiring(t *testing.T) *expiring {
-	t.Helper()
-	e := &expiring{dir: filepath.Join(t.TempDir(), "index")}
-	e.second.Store(1_000_000)
-	recipe := simhash.Default()
-	create(t, e.dir, Config{Design: halves(t), Recipe: &recipe, IDs: true, Table: planar})
-	e.open(t)
-	t.Cleanup(func() { e.Close() })
-	return e
-}
-
-func (e *expiring) open(t *testing.T) {
-	t.Helper()
-	var err error
-	e.Index, err = Open(t.Context(), e.dir, OpenOptions{Write: true, Sync: -1, TTL: time.Minute,
-		now: func() time.Time { return time.Unix(e.second.Load(), 0) }})
-	must.Do(t, err)
-}
-
-func (e *expiring) insert(t *testing.T, ttl time.Duration, ids ...string) {
-	t.Helper()
-	var docs []rows.Doc
-	for _, id := range ids {
-		docs = append(docs, rows.Doc{Fingerprint: fingerprintOf(id), ID: id, TTL: ttl})
-	}
-	if _, err := e.Insert(t.Context(), docs); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// has says whether a document is found by its fingerprint, and demands that it is by its ID.
-func (e *expiring) has(t *testing.T, id string) bool {
-	t.Helper()
-	c := e.Searcher()
-	defer c.Done()
-	hits, err := c.Query(fingerprintOf(id), 0, 0, search.AllDocs)
-	must.Do(t, err)
-	_, found, err := e.Find(id)
-	if err != nil || found != (len(hits) > 0) {
-		t.Fatalf("%s: found by its ID %t, by its fingerprint %d times: %v", id, found, len(hits), err)
-	}
-	return found
-}
 
 // TestExpire: documents are there until their time, in memory, in files and after a restart, keep
 // near ones out until then and not longer, and their IDs are free afterwards.
 func TestExpire(t *testing.T) {
-	e := newExpiring(t)
+	e := newClocked(t, time.Minute)
 	steps := map[string]func(){
 		"in memory": func() {},
 		"in a file": func() {
@@ -79,11 +25,10 @@ func TestExpire(t *testing.T) {
 		},
 		"stopped and opened": func() {
 			must.Do(t, e.Close())
-			e.open(t)
+			e.open(t, true, false)
 		},
 		"read from the log": func() {
-			must.Do(t, e.end())
-			e.open(t)
+			e.open(t, true, false)
 		},
 	}
 	for name, step := range steps {
@@ -130,7 +75,7 @@ func TestExpire(t *testing.T) {
 // TestExpiredSegments: a segment of which all has expired is dropped with its files, and the
 // deletions that stand beside it are kept.
 func TestExpiredSegments(t *testing.T) {
-	e := newExpiring(t)
+	e := newClocked(t, time.Minute)
 	flush := func() {
 		t.Helper()
 		must.Do(t, e.Flush(t.Context()))
@@ -171,7 +116,7 @@ func TestExpiredSegments(t *testing.T) {
 		if now := files(); now != before-2 {
 			t.Errorf("%d files, want 2 fewer than %d", now, before)
 		}
-		e.open(t)
+		e.open(t, true, false)
 	}
 	must.Do(t, e.Check(t.Context()))
 	e.insert(t, 0, "number")
@@ -202,7 +147,7 @@ func TestExpiredInMemory(t *testing.T) {
 
 // TestAddExpires: documents of files that are added expire as others do.
 func TestAddExpires(t *testing.T) {
-	e := newExpiring(t)
+	e := newClocked(t, time.Minute)
 	docs := someDocs(100, 3)
 	must.Do(t, e.Add(t.Context(), []*ndf.File{printsFile(t, docs)}, BuildOptions{}))
 	if s := e.Stats(); s.Documents != 100 {
@@ -279,7 +224,7 @@ func (c hookedContext) Err() error { c.hook(); return c.Context.Err() }
 // TestDeleteBesideAdd deletes a document of files that are being added, whose ID is taken already,
 // while no version has it: it is deleted when they are there, and after the index was opened again.
 func TestDeleteBesideAdd(t *testing.T) {
-	e := newExpiring(t)
+	e := newClocked(t, time.Minute)
 	e.config.OnConflict = rows.Refuse
 	announced := make(chan bool)
 	hook := func() {
@@ -306,7 +251,7 @@ func TestDeleteBesideAdd(t *testing.T) {
 			t.Error(ok, err)
 		}
 		must.Do(t, e.Close())
-		e.open(t)
+		e.open(t, true, false)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"ndd/engine/index/live/rows"
 	"ndd/engine/index/live/search"
 	"ndd/engine/index/table"
+	"ndd/engine/oracle/faults"
 	"ndd/engine/oracle/sets"
 )
 
@@ -51,19 +52,6 @@ func TestFirstDoc(t *testing.T) {
 	}
 }
 
-// endsAt is a context that has ended when it is asked for the nth time.
-type endsAt struct {
-	context.Context
-	n int
-}
-
-func (c *endsAt) Err() error {
-	if c.n--; c.n <= 0 {
-		return context.Canceled
-	}
-	return nil
-}
-
 // TestSearchEndsBetweenQueries: a search of a memtable ends soon after its context, and not with
 // the last of many queries.
 func TestSearchEndsBetweenQueries(t *testing.T) {
@@ -76,7 +64,7 @@ func TestSearchEndsBetweenQueries(t *testing.T) {
 	for i := range queries {
 		queries[i] = 1<<(i%64) | 1<<(i/64)
 	}
-	c.Until(&endsAt{t.Context(), 3})
+	c.Until(faults.NewEnding(t, 2))
 	if _, n, err := c.SearchSome(w, queries, 3, search.FirstDoc, search.Swept{}, rows.Lengths{}); !errors.Is(err,
 		context.Canceled) || n != 0 {
 		t.Errorf("%d queries answered, error %v", n, err)

@@ -76,7 +76,7 @@ func TestMergedAway(t *testing.T) {
 // TestNumbersOfTheGone: a number is not given again when the segment that had it has expired and
 // was dropped, and nothing of it is in the log.
 func TestNumbersOfTheGone(t *testing.T) {
-	e := newExpiring(t)
+	e := newClocked(t, time.Minute)
 	e.insert(t, 0, "zero", "one", "two")
 	must.Do(t, e.Flush(t.Context()))
 	e.pass(time.Minute)
@@ -85,7 +85,7 @@ func TestNumbersOfTheGone(t *testing.T) {
 		t.Fatalf("%d segments, want none", n)
 	}
 	must.Do(t, e.Close())
-	e.open(t)
+	e.open(t, true, false)
 	if next := e.versions.Current().End(); next != 3 {
 		t.Errorf("the next number is %d, and 0 to 2 were given", next)
 	}

@@ -1,7 +1,6 @@
 package memtable
 
 import (
-	"context"
 	"fmt"
 	"math/rand/v2"
 	"runtime"
@@ -221,36 +220,6 @@ func TestEqualQueriesAreSearchedOnce(t *testing.T) {
 	for q, x := range found {
 		if x.Query != q || x.Distance != q%2 || x.Fingerprint != 0 || x.Doc != m.First {
 			t.Fatalf("match %d: %+v", q, x)
-		}
-	}
-}
-
-// memEndsAt is a context that has ended when it is asked for the nth time.
-type memEndsAt struct {
-	context.Context
-	n int
-}
-
-func (c *memEndsAt) Err() error {
-	if c.n--; c.n <= 0 {
-		return context.Canceled
-	}
-	return nil
-}
-
-// TestMemtableSearchEnds: a search ends soon after its context, and not with the last of many
-// queries.
-func TestMemtableSearchEnds(t *testing.T) {
-	m := hotMemtable(t)
-	queries := make([]uint64, 8*queriesAtOnce)
-	for i := range queries {
-		queries[i] = 1<<(i%64) | 1<<(i/64)
-	}
-	for _, first := range []bool{false, true} {
-		a := Search{Clock: m.End(), K: 3, First: first, Positions: make([]uint32, 1<<16), Ctx: &memEndsAt{t.Context(), 3}}
-		m.Search(nil, &a, queries, 0)
-		if a.asked != 3*queriesAtOnce {
-			t.Errorf("first %v: ended with query %d, want %d", first, a.asked, 3*queriesAtOnce)
 		}
 	}
 }
