@@ -10,7 +10,6 @@ import (
 	"ndd/engine/corpus/ndf"
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/index/live/rows"
-	"ndd/engine/index/live/version"
 	"ndd/engine/index/segment"
 )
 
@@ -19,8 +18,9 @@ import (
 // call began, and are there at once, or not at all. Inserts and queries go on meanwhile. Of
 // documents of one ID those that came later replace the others, or are deleted, as the index has it
 // for inserts; that is done when Add returns. Where the index refuses conflicts the error wraps
-// [ErrConflict] when an ID is in the index or twice in the files, and nothing is added. The
-// documents expire as those of inserts do.
+// [ErrConflict] when an ID is in the index or twice in the files, and nothing is added; an ID that
+// is inserted meanwhile stays with the document that was inserted. The documents expire as those of
+// inserts do.
 func (x *Index) Add(ctx context.Context, files []*ndf.File, o BuildOptions) error {
 	if !x.folder.durable() {
 		return errors.New("documents are added to an index that is open for writing")
@@ -39,14 +39,13 @@ func (x *Index) Add(ctx context.Context, files []*ndf.File, o BuildOptions) erro
 	if err := verifyPrints(ctx, files, o.Threads); err != nil {
 		return err
 	}
-	refuse := x.config.IDs && x.config.OnConflict == rows.Refuse
-	if refuse { // before the work; and again behind it
-		if err := x.upkeep.unheld(ctx, in, nil); err != nil {
+	if x.config.IDs && x.config.OnConflict == rows.Refuse {
+		if err := x.refuseHeld(ctx, in, o); err != nil {
 			return err
 		}
 	}
-	first, err := x.upkeep.addSegment(ctx, in, o, refuse)
-	if err != nil || !x.config.IDs || refuse {
+	first, err := x.upkeep.addSegment(ctx, in, o)
+	if err != nil || !x.config.IDs {
 		return err
 	}
 	return x.upkeep.resolveConflicts(ctx, first, first+rows.DocID(n))
@@ -70,9 +69,27 @@ func (x *Index) fits(files []*ndf.File, noIDs bool) error {
 	return nil
 }
 
-// addSegment makes the segment, and returns the number of its first document. With refuse it has no
-// ID that another document has.
-func (u *upkeep) addSegment(ctx context.Context, in segment.Input, with BuildOptions, refuse bool) (rows.DocID, error) {
+// refuseHeld returns an error that wraps [ErrConflict] when an ID of the input is in the index, or
+// twice in the input.
+func (x *Index) refuseHeld(ctx context.Context, in segment.Input, o BuildOptions) error {
+	if _, err := unique(ctx, &in, rows.Refuse, o.Budget.Here(), o.Threads); err != nil {
+		return err
+	}
+	for id, err := range in.IDs {
+		if err = cmp.Or(err, ctx.Err()); err != nil {
+			return err
+		}
+		if held, ok, err := x.Find(id); err != nil {
+			return err
+		} else if ok {
+			return fmt.Errorf("%w: %.200q is document %d; nothing is added", ErrConflict, id, held)
+		}
+	}
+	return nil
+}
+
+// addSegment makes the segment, and returns the number of its first document.
+func (u *upkeep) addSegment(ctx context.Context, in segment.Input, with BuildOptions) (rows.DocID, error) {
 	u.flushing.Lock() // what comes later is flushed later, so that files stay in order of documents
 	defer u.flushing.Unlock()
 	n := uint64(in.Len())
@@ -89,63 +106,8 @@ func (u *upkeep) addSegment(ctx context.Context, in segment.Input, with BuildOpt
 	if err != nil {
 		return 0, err
 	}
-	if refuse {
-		u.writer.announce(made)
-		defer u.writer.announce(nil)
-		if err := u.unheld(ctx, in, made); err != nil {
-			u.writer.announce(nil)
-			made.Dropped = true // no manifest names its files
-			return 0, errors.Join(err, made.Close())
-		}
-	}
 	defer u.wakeMerger()
 	return first, u.install(g, made, func(m *Manifest) { m.Segments = append(m.Segments, entry) })
-}
-
-// announce makes the IDs of a segment count as taken, before a version has it. Nil ends that.
-func (w *writer) announce(s *version.Segment) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.incoming = s
-}
-
-// unheld returns an error that wraps [ErrConflict] when a document of the index has an ID of the
-// input, or, once the segment is announced, when two documents of the input do.
-func (u *upkeep) unheld(ctx context.Context, in segment.Input, announced *version.Segment) error {
-	var ids []string
-	allowed := 0
-	if announced != nil {
-		allowed = 1 // its own
-	}
-	check := func() error {
-		u.writer.mu.Lock()
-		defer u.writer.mu.Unlock()
-		if u.versions.Current() == nil {
-			return version.ErrClosed
-		}
-		for _, id := range ids {
-			held, err := u.writer.appendHolders(nil, id, u.versions.Clock.Now())
-			if err != nil {
-				return err
-			}
-			if len(held) > allowed {
-				return fmt.Errorf("%w: %.200q is document %d; nothing is added", ErrConflict, id, slices.Min(held))
-			}
-		}
-		ids = ids[:0]
-		return ctx.Err()
-	}
-	for id, err := range in.IDs {
-		if err != nil {
-			return err
-		}
-		if ids = append(ids, id); len(ids) == conflictIDs {
-			if err := check(); err != nil {
-				return err
-			}
-		}
-	}
-	return check()
 }
 
 // conflictIDs IDs are looked up under one lock.
@@ -166,12 +128,12 @@ func (u *upkeep) resolveConflicts(ctx context.Context, from, to rows.DocID) erro
 	return nil
 }
 
-// superseded returns the documents that lose their ID to another one, of the IDs in the range. The
-// caller holds writer.mu.
+// superseded returns the documents that lose their ID to another one, of the IDs in the range: where
+// conflicts are refused, those whose ID was inserted while they were added. The caller holds
+// writer.mu.
 func (w *writer) superseded(from, to rows.DocID) (docs []rows.DocID, err error) {
-	v, now := w.versions.Current(), w.versions.Clock.Now()
-	replace := cmp.Or(w.config.OnConflict, rows.Replace) == rows.Replace
-	if replace {
+	v, now, conflict := w.versions.Current(), w.versions.Clock.Now(), cmp.Or(w.config.OnConflict, rows.Replace)
+	if conflict == rows.Replace {
 		now = 0
 	}
 	for doc := from; doc < to; doc++ {
@@ -194,10 +156,12 @@ func (w *writer) superseded(from, to rows.DocID) (docs []rows.DocID, err error) 
 		slices.Sort(all)
 		switch {
 		case len(all) < 2:
-		case replace:
+		case conflict == rows.Replace:
 			docs = append(docs, all[:len(all)-1]...)
-		default:
+		case conflict == rows.Keep:
 			docs = append(docs, all[1:]...)
+		case slices.Contains(all, doc):
+			docs = append(docs, doc)
 		}
 	}
 	return docs, nil

@@ -160,8 +160,8 @@ func TestAddExpires(t *testing.T) {
 }
 
 // TestAddRefuses: files of which an ID is taken are not added where conflicts are refused, be it
-// taken by a document that was there, by another of the files, or by one that comes while the
-// segment is made.
+// taken by a document that was there or by another of the files. One that comes while the segment is
+// made keeps its ID.
 func TestAddRefuses(t *testing.T) {
 	t.Parallel()
 	dir, recipe := filepath.Join(t.TempDir(), "index"), simhash.Default()
@@ -189,69 +189,26 @@ func TestAddRefuses(t *testing.T) {
 	if err := add(append(docs[1:2000:2000], docs[1500]), nil); !errors.Is(err, ErrConflict) {
 		t.Errorf("an ID twice: %v", err)
 	}
-	during := func() {
+	if s := x.Stats(); s.Documents != 1 {
+		t.Errorf("%+v", s)
+	}
+	must.Do(t, add(docs[1:4000], func() {
 		if err := insert(docs[3000]); err != nil {
 			t.Error(err)
 		}
+	}))
+	if doc, ok, err := x.Find(docs[3000].ID); doc != 4000 || !ok || err != nil {
+		t.Errorf("an ID that came meanwhile: document %d, %t, %v", doc, ok, err)
 	}
-	if err := add(docs[1:4000], during); !errors.Is(err, ErrConflict) {
-		t.Errorf("an ID that came meanwhile: %v", err)
-	}
-	if s := x.Stats(); s.Documents != 2 || x.writer.incoming != nil {
-		t.Errorf("%+v", s)
-	}
-	must.Do(t, add(docs[1:3000], nil))
 	if err := insert(docs[2000]); !errors.Is(err, ErrConflict) {
 		t.Errorf("an ID that was added: %v", err)
 	}
-	if s := x.Stats(); s.Documents != 3001 {
+	if s := x.Stats(); s.Documents != 4000 || s.Deleted != 1 {
 		t.Errorf("%+v", s)
 	}
 	left, err := filepath.Glob(filepath.Join(dir, "*.segment"))
-	if err != nil || len(left) != 3 { // of what was flushed before the two, and of what was added
+	if err != nil || len(left) != 2 { // of what was flushed before, and of what was added
 		t.Errorf("%v, %v", left, err)
-	}
-}
-
-// hookedContext calls a function when it is asked for its error.
-type hookedContext struct {
-	context.Context
-	hook func()
-}
-
-func (c hookedContext) Err() error { c.hook(); return c.Context.Err() }
-
-// TestDeleteBesideAdd deletes a document of files that are being added, whose ID is taken already,
-// while no version has it: it is deleted when they are there, and after the index was opened again.
-func TestDeleteBesideAdd(t *testing.T) {
-	e := newClocked(t, time.Minute)
-	e.config.OnConflict = rows.Refuse
-	announced := make(chan bool)
-	hook := func() {
-		if e.writer.incoming != nil && e.folder.mu.TryLock() { // the manifest waits
-			close(announced)
-		}
-	}
-	done := make(chan error)
-	go func() {
-		done <- e.Add(hookedContext{t.Context(), hook}, []*ndf.File{printsFile(t,
-			[]rows.Doc{{ID: "a", Fingerprint: 1}, {ID: "b", Fingerprint: 2}})}, BuildOptions{})
-	}()
-	<-announced
-	if n, err := e.Delete(t.Context(), "a"); n != 1 || err != nil {
-		t.Errorf("deleted %d, %v", n, err)
-	}
-	e.folder.mu.Unlock()
-	must.Do(t, <-done)
-	for range 2 {
-		if e.has(t, "a") {
-			t.Error("a document that was deleted while it came is there")
-		}
-		if _, ok, err := e.Find("b"); !ok || err != nil {
-			t.Error(ok, err)
-		}
-		must.Do(t, e.Close())
-		e.open(t, true, false)
 	}
 }
 

@@ -113,9 +113,6 @@ func (w *writer) stillDeleted(docs []rows.DocID) []rows.DocID {
 	return slices.DeleteFunc(docs, func(doc rows.DocID) bool {
 		s := v.SegmentOf(doc)
 		if s == nil {
-			s = w.incoming
-		}
-		if s == nil {
 			return true
 		}
 		_, there := s.Numbers.Row(doc)

@@ -41,9 +41,8 @@ type writer struct {
 	recovering bool          // the log is being read
 
 	counters
-	deleted  []rows.DocID     // of segments in files, since the last flush began
-	incoming *version.Segment // its IDs are taken, and no version has it yet; see announce
-	ids      version.IDReader
+	deleted []rows.DocID // of segments in files, since the last flush began
+	ids     version.IDReader
 }
 
 // counters are read by each check-and-insert and seldom written, and have cache lines of their own.
@@ -347,11 +346,7 @@ func (w *writer) holders(id string, now rows.Time, yield func(rows.DocID) bool) 
 			return nil
 		}
 	}
-	segments := v.Segments
-	if w.incoming != nil && !slices.Contains(segments, w.incoming) {
-		segments = append(slices.Clip(segments), w.incoming)
-	}
-	for _, s := range slices.Backward(segments) {
+	for _, s := range slices.Backward(v.Segments) {
 		if err := w.indexIDs(s); err != nil {
 			return err
 		}
@@ -383,11 +378,7 @@ func (w *writer) kill(doc, clock rows.DocID) {
 		m.Dead.Add(doc, clock)
 		return
 	}
-	s := v.SegmentOf(doc)
-	if s == nil {
-		s = w.incoming
-	}
-	if s != nil {
+	if s := v.SegmentOf(doc); s != nil {
 		if _, ok := s.Numbers.Row(doc); ok && s.Dead.Add(doc, clock) {
 			if w.folder.durable() {
 				w.deleted = append(w.deleted, doc)
