@@ -8,7 +8,6 @@ import (
 	"io"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime/debug"
 	"strings"
@@ -17,7 +16,6 @@ import (
 
 	"ndd/cmd/ndd/cli"
 	"ndd/engine/memory"
-	"ndd/engine/oracle/curl"
 	"ndd/engine/oracle/long"
 	"ndd/engine/oracle/must"
 	"ndd/engine/storage/disk"
@@ -27,16 +25,11 @@ import (
 // waitMax bounds, on any machine, the time of a command that ends or becomes ready by itself.
 const waitMax = 2 * time.Minute
 
-// TestMain lets processes run this test binary as ndd, and as curl on a machine without one: the
-// folder of a link for each comes first in PATH. Most tests run commands in this process instead,
-// which saves the 15 ms that a process takes to start.
+// TestMain lets processes run this test binary as ndd: the folder of a link to it comes first in PATH. Most
+// tests run commands in this process instead, which saves the 15 ms that a process takes to start.
 func TestMain(m *testing.M) {
-	switch filepath.Base(os.Args[0]) {
-	case "ndd":
+	if filepath.Base(os.Args[0]) == "ndd" {
 		main()
-	case "curl":
-		curl.Main()
-		os.Exit(0)
 	}
 	flag.Parse()
 	self, err := os.Executable()
@@ -44,14 +37,8 @@ func TestMain(m *testing.M) {
 	if err != nil || e != nil {
 		panic(fmt.Sprint(err, e))
 	}
-	names := []string{"ndd"}
-	if _, err := exec.LookPath("curl"); err != nil {
-		names = append(names, "curl")
-	}
-	for _, name := range names {
-		if err := os.Symlink(self, filepath.Join(bin, name)); err != nil {
-			panic(err)
-		}
+	if err := os.Symlink(self, filepath.Join(bin, "ndd")); err != nil {
+		panic(err)
 	}
 	os.Setenv("PATH", bin+string(filepath.ListSeparator)+os.Getenv("PATH"))
 	debug.SetGCPercent(400) // commands by the thousand, each of which makes all flags
