@@ -50,16 +50,11 @@ func (c *Corpus) distinct(a *memory.Arena, members []Row) (firsts []Row, of []ui
 	return firsts, of, nil
 }
 
-// settleEqual leaves in each cluster the documents that have the text of the one kept, as if the halves of a
-// hash were shingles. The clusters are of documents whose hashes begin with the same 64 bits.
+// settleEqual leaves in each cluster the documents that have the text of the one kept, as if the second half of its
+// hash were its only shingle. The clusters are of documents whose hashes begin with the same 64 bits.
 func (r *Result) settleEqual(ctx context.Context, o Options, prefer func(a, b int) int) error {
 	o.Verify = &Verify{Rule: Rule{{Jaccard: 1}}}
-	err := r.settle(ctx, o, true, prefer, func(row Row, buf []uint64) (set, newBuf []uint64, err error) {
-		hash := r.corpus.hashes.All[row]
-		slices.Sort(hash[:])
-		buf = append(buf[:0], hash[:]...)
-		return buf, buf, nil
-	})
+	err := r.settle(ctx, o, true, prefer, func(row Row, _ *[]uint64) []uint64 { return r.corpus.hashes.All[row][1:] })
 	r.Rejected = 0
 	return err
 }

@@ -201,11 +201,7 @@ func (s *settler) listRare(ctx context.Context, at int) (err error) {
 	}
 	var o rareOrder
 	for x.to < len(s.kept) {
-		var set []uint64
-		if set, s.bufs[0], err = s.set(s.kept[x.to], s.bufs[0]); err != nil {
-			return err
-		}
-		if x.add(&o, set) {
+		if x.add(&o, s.set(s.kept[x.to], &s.bufs[0])) {
 			continue
 		}
 		for from := at; from < len(s.rows); {
@@ -224,23 +220,18 @@ func (s *settler) listRare(ctx context.Context, at int) (err error) {
 // count counts the shingles of a sample of documents and marks those by which all are looked up.
 func (s *settler) count(ctx context.Context, rows []Row) error {
 	x, step := s.rare, 1+len(rows)/rareSample
-	if err := shingle.Each(ctx, s.threads, len(rows)/step, func(i int, bufs *[2][]uint64) (err error) {
-		var set []uint64
-		set, bufs[0], err = s.set(rows[i*step], bufs[0])
-		for _, s := range set {
+	if err := shingle.Each(ctx, s.threads, len(rows)/step, func(i int, bufs *shingle.Buffers) error {
+		for _, s := range s.set(rows[i*step], &bufs[0]) {
 			a, b := x.counters(s)
 			atomic.AddUint32(a, 1)
 			atomic.AddUint32(b, 1)
 		}
-		return err
+		return nil
 	}); err != nil {
 		return err
 	}
-	return shingle.Each(ctx, s.threads, len(rows), func(i int, bufs *[2][]uint64) (err error) {
-		var set []uint64
-		if set, bufs[0], err = s.set(rows[i], bufs[0]); err != nil {
-			return err
-		}
+	return shingle.Each(ctx, s.threads, len(rows), func(i int, bufs *shingle.Buffers) error {
+		set := s.set(rows[i], &bufs[0])
 		o := s.scratch.Get().(*scratch)
 		defer s.scratch.Put(o)
 		n, _ := x.first(len(set), 0)

@@ -126,10 +126,14 @@ func (r Rule) ByContainment() bool {
 }
 
 // Judge compares the sets of shingles of a document and of the one kept, and reports whether the
-// document may go.
+// document may go. Of one that stays the likeness is a bound. Sets are not read where their sizes
+// tell that it does.
 func (r Rule) Judge(dropped, kept []uint64) (Likeness, bool) {
-	both := len(kept)
-	if len(dropped) != both || both == 0 || &dropped[0] != &kept[0] { // else they are one set in memory
+	both := min(len(dropped), len(kept))
+	if like, ok := r.judge(both, len(dropped), len(kept)); !ok {
+		return like, false
+	}
+	if len(dropped) != len(kept) || both == 0 || &dropped[0] != &kept[0] { // else they are one set in memory
 		both = shingle.Shared(dropped, kept)
 	}
 	return r.judge(both, len(dropped), len(kept))
@@ -149,22 +153,4 @@ func (r Rule) judge(both, dropped, kept int) (Likeness, bool) {
 		return jaccard >= c.Jaccard && contained >= c.Contained
 	})
 	return Likeness{float32(jaccard), float32(contained)}, ok
-}
-
-// compare compares set i of some sets with set j of others, without reading them where their sizes
-// tell that the document of the first stays.
-func (r Rule) compare(sets *shingle.Sets, i int, others *shingle.Sets, j int, bufs *[2][]uint64) (like Likeness,
-	ok bool, err error) {
-	if like, ok = r.judge(min(sets.Len(i), others.Len(j)), sets.Len(i), others.Len(j)); !ok {
-		return like, false, nil
-	}
-	var set, other []uint64
-	if set, bufs[0], err = sets.Get(i, bufs[0]); err == nil {
-		other, bufs[1], err = others.Get(j, bufs[1])
-	}
-	if err != nil {
-		return like, false, err
-	}
-	like, ok = r.Judge(set, other)
-	return like, ok, nil
 }

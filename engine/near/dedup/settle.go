@@ -25,9 +25,9 @@ type member struct {
 	like Likeness
 }
 
-// A setOf returns the set of shingles of a document, in buf if it has to be read: then it is
-// overwritten when buf is used again. Many goroutines may call it, each with a buffer of its own.
-type setOf func(row Row, buf []uint64) (set, newBuf []uint64, err error)
+// A setOf returns the set of shingles of a document, in buf if it has to be read. Many goroutines may call it,
+// each with buffers of its own.
+type setOf func(row Row, buf *[]uint64) []uint64
 
 // A settler chooses the kept documents of a cluster, whose near pairs may chain. It
 // belongs to one goroutine.
@@ -52,7 +52,7 @@ type settler struct {
 	rule   Rule
 	prefer func(a, b int) int
 	set    setOf
-	bufs   *[2][]uint64
+	bufs   *shingle.Buffers
 	tuning
 
 	rows     []Row // of the cluster, by preference
@@ -114,7 +114,7 @@ func (r *Result) settle(ctx context.Context, o Options, inPlace bool, prefer fun
 		return err
 	}
 	var idle sync.Pool // of settlers of small clusters
-	err = shingle.Each(ctx, r.corpus.o.Threads, r.found.Len(), func(i int, bufs *[2][]uint64) error {
+	err = shingle.Each(ctx, r.corpus.o.Threads, r.found.Len(), func(i int, bufs *shingle.Buffers) error {
 		c := r.found.Cluster(i)
 		if len(c.Rows) >= settleLarge {
 			return nil
@@ -130,7 +130,7 @@ func (r *Result) settle(ctx context.Context, o Options, inPlace bool, prefer fun
 		return err
 	})
 	s := r.newSettler(o, r.corpus.o.Threads, prefer, set)
-	s.bufs = new([2][]uint64)
+	s.bufs = new(shingle.Buffers)
 	for i, c := range r.found.Clusters() {
 		if err == nil && len(c.Rows) >= settleLarge {
 			var groups []group
@@ -162,9 +162,7 @@ func (s *settler) settle(ctx context.Context, rows []Row) ([]group, error) {
 			s.rare = nil
 		}
 	}()
-	if err := s.beginSketches(); err != nil {
-		return nil, err
-	}
+	s.beginSketches()
 	sc := s.scratch.Get().(*scratch)
 	defer s.scratch.Put(sc)
 	for at := 0; at < len(s.rows); {
@@ -177,9 +175,7 @@ func (s *settler) settle(ctx context.Context, rows []Row) ([]group, error) {
 			best, own := &s.choices[at+i], s.own.of(i)
 			if len(s.kept) > before {
 				sc.near = s.nearby(sc.near[:0], row, before)
-				if err := s.find(row, own, nil, best, sc, s.bufs); err != nil {
-					return nil, err
-				}
+				s.find(row, own, nil, best, sc, s.bufs)
 			}
 			if best.near == none {
 				*best = choice{uint64(len(s.kept)), same}
@@ -232,13 +228,11 @@ func (s *settler) groups() []group {
 func (s *settler) look(ctx context.Context, at int) (n int, err error) {
 	rows := s.rows[at:min(at+s.part*s.threads, len(s.rows))]
 	s.own.resize(s.sketches.words, len(rows))
-	do := func(i int, bufs *[2][]uint64) (err error) {
+	do := func(i int, bufs *shingle.Buffers) error {
 		var set []uint64
 		own := s.own.of(i)
 		if own != nil || s.rare != nil {
-			if set, bufs[0], err = s.set(rows[i], bufs[0]); err != nil {
-				return err
-			}
+			set = s.set(rows[i], &bufs[0])
 		}
 		if own != nil {
 			sketch(own, set)
@@ -257,15 +251,14 @@ func (s *settler) look(ctx context.Context, at int) (n int, err error) {
 			}
 		}
 		sc.near = s.nearby(sc.near, rows[i], from)
-		return s.find(rows[i], own, set, &s.choices[at+i], sc, bufs)
+		s.find(rows[i], own, set, &s.choices[at+i], sc, bufs)
+		return nil
 	}
 	if s.threads > 1 {
 		return len(rows), shingle.Each(ctx, s.threads, len(rows), do)
 	}
 	for i := range rows {
-		if err := do(i, s.bufs); err != nil {
-			return 0, err
-		}
+		do(i, s.bufs)
 	}
 	return len(rows), ctx.Err()
 }
@@ -297,9 +290,9 @@ func (s *settler) within(numbers []uint64, row Row) []uint64 {
 }
 
 // find replaces best by a better choice among the near ones, if there is one. set is read if it is nil.
-func (s *settler) find(row Row, own, set []uint64, best *choice, sc *scratch, bufs *[2][]uint64) (err error) {
+func (s *settler) find(row Row, own, set []uint64, best *choice, sc *scratch, bufs *shingle.Buffers) {
 	if s.corpus.sources.safe.has(int(row)) {
-		return nil
+		return
 	}
 	s.compared.Add(int64(len(sc.near)))
 	left := sc.near[:0]
@@ -311,18 +304,11 @@ func (s *settler) find(row Row, own, set []uint64, best *choice, sc *scratch, bu
 	slices.Sort(left)
 	for _, n := range slices.Compact(left) {
 		if set == nil {
-			if set, bufs[0], err = s.set(row, bufs[0]); err != nil {
-				return err
-			}
+			set = s.set(row, &bufs[0])
 		}
-		var other []uint64
-		if other, bufs[1], err = s.set(s.kept[uint32(n)], bufs[1]); err != nil {
-			return err
-		}
-		if like, ok := s.rule.Judge(set, other); ok {
+		if like, ok := s.rule.Judge(set, s.set(s.kept[uint32(n)], &bufs[1])); ok {
 			*best = choice{n, like}
-			return nil
+			return
 		}
 	}
-	return nil
 }

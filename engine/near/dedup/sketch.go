@@ -26,19 +26,16 @@ const (
 )
 
 // beginSketches removes all sketches and chooses the size of new ones for a cluster.
-func (s *settler) beginSketches() (err error) {
+func (s *settler) beginSketches() {
 	s.sketches.resize(0, 0)
 	if len(s.rows) < sketchFrom {
-		return nil
+		return
 	}
-	var set []uint64
-	set, s.bufs[0], err = s.set(s.rows[0], s.bufs[0])
-	words := 1
+	set, words := s.set(s.rows[0], &s.bufs[0]), 1
 	for words < sketchMost && 64*words < sketchBits*len(set) {
 		words *= 2
 	}
 	s.sketches.words = words
-	return err
 }
 
 // resize makes room for n sketches.

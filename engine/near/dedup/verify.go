@@ -101,10 +101,10 @@ func (r *Result) verify(ctx context.Context, o Options, prefer func(a, b int) in
 	} else {
 		err = r.corpus.shingle(ctx, v, sets, texts)
 	}
-	if err != nil {
+	if err = cmp.Or(err, sets.End()); err != nil {
 		return err
 	}
-	get := func(row Row, buf []uint64) (set, newBuf []uint64, err error) {
+	get := func(row Row, buf *[]uint64) []uint64 {
 		i, _ := slices.BinarySearch(members, row)
 		return sets.Get(int(of[i]), buf)
 	}
@@ -156,7 +156,7 @@ func (r *Result) verifyKnown(ctx context.Context, v *Verify) (err error) {
 		return err
 	}
 	defer func() { err = cmp.Or(err, own.Close(), known.Close()) }()
-	if err := r.corpus.shingle(ctx, v, own, rows); err != nil {
+	if err := cmp.Or(r.corpus.shingle(ctx, v, own, rows), own.End()); err != nil {
 		return err
 	}
 	of, err := known.ReadByID(ctx, v.Known, ids, r.corpus.again(v.Meter))
@@ -164,13 +164,9 @@ func (r *Result) verifyKnown(ctx context.Context, v *Verify) (err error) {
 		return err
 	}
 	alike := make([]bool, len(rows))
-	err = shingle.Each(ctx, r.corpus.o.Threads, len(rows), func(i int, bufs *[2][]uint64) error {
+	err = shingle.Each(ctx, r.corpus.o.Threads, len(rows), func(i int, bufs *shingle.Buffers) error {
 		for _, n := range of[ids[r.Known[i].Kept]] {
-			like, ok, err := v.Rule.compare(own, i, known, n, bufs)
-			if err != nil {
-				return err
-			}
-			if ok && (!alike[i] || like.Jaccard > r.Known[i].Jaccard) {
+			if like, ok := v.Rule.Judge(own.Get(i, &bufs[0]), known.Get(n, &bufs[1])); ok && (!alike[i] || like.Jaccard > r.Known[i].Jaccard) {
 				alike[i], r.Known[i].Likeness = true, like
 			}
 		}

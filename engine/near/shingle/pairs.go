@@ -80,28 +80,29 @@ func (p *Pairs) Compare(ctx context.Context, o PairOptions) (shares []float64, e
 		}
 	}
 	shares = make([]float64, len(p.list))
-	return shares, Each(ctx, o.Threads, len(shares), func(i int, bufs *[2][]uint64) (err error) {
+	return shares, Each(ctx, o.Threads, len(shares), func(i int, bufs *Buffers) error {
 		for _, a := range of[0][p.list[i][0]] {
-			share, err := MaxJaccard(sets[0], a, sets[1], of[1][p.list[i][1]], bufs)
-			if err != nil {
-				return err
+			for _, b := range of[1][p.list[i][1]] {
+				shares[i] = max(shares[i], Jaccard(sets[0].Get(a, &bufs[0]), sets[1].Get(b, &bufs[1])))
 			}
-			shares[i] = max(shares[i], share)
 		}
 		return nil
 	})
 }
 
+// Buffers are those of a goroutine for the two sets that it compares.
+type Buffers [2][]uint64
+
 // Each calls do for the numbers below n, from as many goroutines as threads, each with buffers of
 // its own.
-func Each(ctx context.Context, threads, n int, do func(i int, bufs *[2][]uint64) error) error {
+func Each(ctx context.Context, threads, n int, do func(i int, bufs *Buffers) error) error {
 	const together = 64 // most take a microsecond
 	return parallel.Each(ctx, parallel.Options{Workers: threads}, func(_ context.Context, yield func(int) bool) error {
 		for first := 0; first < n && yield(first); first += together {
 		}
 		return nil
 	}, func(_ context.Context, parts iter.Seq[int]) error {
-		var bufs [2][]uint64
+		var bufs Buffers
 		for first := range parts {
 			for i := first; i < min(first+together, n); i++ {
 				if err := do(i, &bufs); err != nil {
@@ -113,23 +114,8 @@ func Each(ctx context.Context, threads, n int, do func(i int, bufs *[2][]uint64)
 	})
 }
 
-// MaxJaccard returns the largest similarity of set a of one side to some sets of the other.
-func MaxJaccard(one *Sets, a int, other *Sets, of []int, bufs *[2][]uint64) (share float64, err error) {
-	var own, set []uint64
-	if own, bufs[0], err = one.Get(a, bufs[0]); err != nil {
-		return 0, err
-	}
-	for _, b := range of {
-		if set, bufs[1], err = other.Get(b, bufs[1]); err != nil {
-			return 0, err
-		}
-		share = max(share, Jaccard(own, set))
-	}
-	return share, nil
-}
-
-// ReadByID adds the sets of those documents of the inputs that have one of the IDs. It returns the
-// numbers of the sets by the number of the ID. The error wraps [ErrNoText] if no document has one.
+// ReadByID stores the sets of those documents of the inputs that have one of the IDs, and ends them. It returns
+// the numbers of the sets by the number of the ID. The error wraps [ErrNoText] if no document has one.
 func (s *Sets) ReadByID(ctx context.Context, inputs []string, ids map[string]uint32, cfg ingest.Config) ([][]int,
 	error) {
 	of := make([][]int, len(ids))
@@ -160,5 +146,5 @@ func (s *Sets) ReadByID(ctx context.Context, inputs []string, ids map[string]uin
 		return nil, fmt.Errorf("%w: %d of %d, such as %s: give all inputs of these documents, under the names that they had",
 			ErrNoText, len(missing), len(of), missing[0])
 	}
-	return of, nil
+	return of, s.End()
 }
