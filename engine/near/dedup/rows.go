@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/binary"
 	"slices"
+	"sync/atomic"
 	"unsafe"
 
 	"ndd/engine/storage/spill"
@@ -47,11 +48,18 @@ type records struct {
 
 	anyText []byte // text and at for reads in any order, from the end of the records on
 	anyAt   []uint64
+	reads   atomic.Uint32 // of them
 
 	file   string // of the record before
 	fileAt int
 	line   []byte // the record at work
 }
+
+// What is mapped counts as memory of the process, so that pages that were read are given back, each time after:
+const (
+	bytesMapped = 64 << 20 // of records that are read in order
+	readsMapped = 1 << 12  // of single records: the system maps up to 64 KiB around each, and around its place
+)
 
 // The lowest bits of a record's head.
 const (
@@ -108,6 +116,10 @@ func (f *records) end() (err error) {
 // is closed.
 func (f *records) of(row Row) (r record) {
 	if len(f.anyAt) > 0 {
+		if f.reads.Add(1)%readsMapped == 0 {
+			f.text.DontNeed()
+			f.at.DontNeed()
+		}
 		r, _ = readRecord(f.anyText, int(f.anyAt[row]))
 	}
 	return r
@@ -115,8 +127,12 @@ func (f *records) of(row Row) (r record) {
 
 // all yields the records in order, each with its row, or the next one if it has none.
 func (f *records) all(yield func(Row, record) bool) {
-	row := Row(0)
+	row, mapped := Row(0), 0
 	for at := 0; at < len(f.text.All); {
+		if at-mapped >= bytesMapped {
+			f.text.DontNeed()
+			mapped = at
+		}
 		r, next := readRecord(f.text.All, at)
 		if !yield(row, r) {
 			return

@@ -96,6 +96,10 @@ func (c *Column[T]) Scattered() ([]T, error) {
 	return c.run.MapScattered()
 }
 
+// DontNeed takes numbers of a column that has ended, as far as they are in a file, out of the process's memory until
+// they are read again. It may be called beside reads.
+func (c *Column[T]) DontNeed() { c.run.DontNeed() }
+
 // Close gives the file back; the numbers are gone. It may be called again.
 func (c *Column[T]) Close() error {
 	run := c.run

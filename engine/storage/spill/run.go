@@ -99,6 +99,17 @@ func (r *Run[R]) Map() ([]R, error) { return r.mapOnce(&r.maps[0], store.Map) }
 // MapScattered is [Run.Map] for reads in any order.
 func (r *Run[R]) MapScattered() ([]R, error) { return r.mapOnce(&r.maps[1], store.MapScattered) }
 
+// DontNeed takes the pages of [Run.Map] and [Run.MapScattered] out of the process's memory until they are read
+// again. It may be called beside reads, and on nil.
+func (r *Run[R]) DontNeed() {
+	if r == nil {
+		return
+	}
+	for _, m := range r.maps {
+		store.DontNeed(m.data)
+	}
+}
+
 // A mapping is a file that is mapped, or none.
 type mapping struct {
 	data  []byte

@@ -18,3 +18,6 @@ func unmap([]byte) error { return nil }
 func adviseScattered([]byte, bool) {}
 
 func adviseSoon([]byte) {}
+
+// DontNeed does nothing, where files cannot be mapped.
+func DontNeed([]byte) {}

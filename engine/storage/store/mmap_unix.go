@@ -62,5 +62,13 @@ func adviseScattered(b []byte, scattered bool) {
 	unix.Madvise(b, advice)
 }
 
+// DontNeed takes the pages of a mapped file, from its first byte on, out of the process's memory. The next read of
+// one brings it back from the system's cache of files, or from the disk.
+func DontNeed(mapped []byte) {
+	if len(mapped) > 0 {
+		unix.Madvise(mapped, unix.MADV_DONTNEED) // a refusal costs memory only
+	}
+}
+
 // adviseSoon asks the system to begin to read a part of a mapped file, which begins with a page.
 func adviseSoon(b []byte) { unix.Madvise(b, unix.MADV_WILLNEED) }

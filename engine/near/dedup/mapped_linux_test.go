@@ -1,0 +1,50 @@
+package dedup
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"ndd/engine/oracle/must"
+)
+
+// TestRecordsMapped: records in a file that are read, in order or in any, do not stay in the process's memory.
+func TestRecordsMapped(t *testing.T) {
+	c := NewCorpus(nil, ReadOptions{TempDir: t.TempDir()})
+	defer c.Close()
+	id := strings.Repeat("x", 250)
+	const n = 1 << 20
+	for i := range n {
+		must.Do(t, c.records.append(record{id: id, place: Place{"a file", int64(i)}}))
+	}
+	must.Do(t, c.end())
+	before, most := bytesOfFiles(t), 0
+	for row := range c.records.all {
+		if row%1000 == 0 {
+			most = max(most, bytesOfFiles(t)-before)
+		}
+	}
+	if most < bytesMapped/2 || most > 3*bytesMapped/2 {
+		t.Errorf("%d bytes are mapped at most of %d that are read in order", most, c.records.text.Len())
+	}
+	c.records.text.DontNeed()
+	for i := range readsMapped {
+		c.records.of(Row(i * (n / readsMapped)))
+		most = max(most, bytesOfFiles(t)-before)
+	}
+	if left := bytesOfFiles(t) - before; left > most/2 {
+		t.Errorf("%d bytes are mapped at most for single records, and %d after %d", most, left, readsMapped)
+	}
+}
+
+// bytesOfFiles is how many bytes of mapped files are in this process's memory.
+func bytesOfFiles(t *testing.T) (bytes int) {
+	t.Helper()
+	data, err := os.ReadFile("/proc/self/statm")
+	must.Do(t, err)
+	var size, resident, shared int
+	_, err = fmt.Sscan(string(data), &size, &resident, &shared)
+	must.Do(t, err)
+	return shared * os.Getpagesize()
+}
