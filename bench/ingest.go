@@ -129,6 +129,9 @@ func readAlone(ctx context.Context, threads int, inputs ...string) error {
 	return err
 }
 
+// parquetRows is the rows of a row group, of several in a file: those of one are read by one goroutine.
+const parquetRows = 10_000
+
 // formats are the files that texts are written to.
 var formats = []struct {
 	name  string
@@ -160,7 +163,7 @@ var formats = []struct {
 			ID   string `parquet:"id"`
 			Text string `parquet:"text,zstd"`
 		}
-		p := parquet.NewGenericWriter[row](w)
+		p := parquet.NewGenericWriter[row](w, parquet.MaxRowsPerRowGroup(parquetRows))
 		for i, t := range texts {
 			if _, err := p.Write([]row{{strconv.Itoa(i), t}}); err != nil {
 				return err
