@@ -15,47 +15,67 @@ import (
 // realPlaces are the decimal places of a [Real].
 const realPlaces = 4
 
-// tsvEncoder writes a line a row, below a header.
-type tsvEncoder struct {
-	to   io.Writer
-	line []byte
+// A lineEncoder writes a row as a line of TSV, below a header, or as a JSON object.
+type lineEncoder struct {
+	to     io.Writer
+	isJSON bool
+	html   bool     // escape what a browser could take for markup
+	before []string // of each cell: its separator, and in JSON its key
+	line   []byte
 }
 
 // newTSVEncoder returns an encoder that writes the header with the first row, or at the end.
-func newTSVEncoder(w io.Writer, columns []Column) *tsvEncoder {
-	e := &tsvEncoder{to: w}
+func newTSVEncoder(w io.Writer, columns []Column) *lineEncoder {
+	e := &lineEncoder{to: w}
 	for i, c := range columns {
+		e.before = append(e.before, "\t"[:min(i, 1)])
 		e.text(i, c.Name)
 	}
 	e.line = append(e.line, '\n')
 	return e
 }
 
-// begin appends the separator before a cell.
-func (e *tsvEncoder) begin(column int) {
-	if column > 0 {
-		e.line = append(e.line, '\t')
+func newJSONEncoder(w io.Writer, columns []Column, html bool) *lineEncoder {
+	e := &lineEncoder{to: w, isJSON: true, html: html}
+	for i, c := range columns {
+		separator := byte(',')
+		if i == 0 {
+			separator = '{'
+		}
+		e.before = append(e.before, string(append(appendString([]byte{separator}, c.Name, html), ':')))
+	}
+	return e
+}
+
+func (e *lineEncoder) text(column int, s string) {
+	e.line = append(e.line, e.before[column]...)
+	if e.isJSON {
+		e.line = appendString(e.line, s, e.html)
+	} else {
+		e.line = append(e.line, Escape(s)...)
 	}
 }
 
-func (e *tsvEncoder) text(column int, s string) {
-	e.begin(column)
-	e.line = append(e.line, Escape(s)...)
+func (e *lineEncoder) print(column int, f simhash.Fingerprint) {
+	e.line = append(e.line, e.before[column]...)
+	if e.isJSON {
+		e.line = append(f.Append(append(e.line, '"')), '"')
+	} else {
+		e.line = f.Append(e.line)
+	}
 }
 
-func (e *tsvEncoder) print(column int, f simhash.Fingerprint) {
-	e.begin(column)
-	e.line = f.Append(e.line)
+func (e *lineEncoder) integer(column int, v int64) {
+	e.line = strconv.AppendInt(append(e.line, e.before[column]...), v, 10)
 }
 
-func (e *tsvEncoder) integer(column int, v int64) {
-	e.begin(column)
-	e.line = strconv.AppendInt(e.line, v, 10)
-}
-
-func (e *tsvEncoder) real(column int, v float64) {
-	e.begin(column)
-	e.line = AppendReal(e.line, v)
+func (e *lineEncoder) real(column int, v float64) {
+	e.line = append(e.line, e.before[column]...)
+	if e.isJSON {
+		e.line = strconv.AppendFloat(e.line, Rounded(v), 'g', -1, 64)
+	} else {
+		e.line = AppendReal(e.line, v)
+	}
 }
 
 // AppendReal appends a number as tables in text write it.
@@ -63,79 +83,41 @@ func AppendReal(dst []byte, v float64) []byte {
 	return strconv.AppendFloat(dst, Rounded(v), 'f', realPlaces, 64)
 }
 
-func (e *tsvEncoder) flag(column int, v bool) {
-	e.begin(column)
-	if v {
+func (e *lineEncoder) flag(column int, v bool) {
+	e.line = append(e.line, e.before[column]...)
+	switch {
+	case e.isJSON:
+		e.line = strconv.AppendBool(e.line, v)
+	case v:
 		e.line = append(e.line, '1')
-	} else {
+	default:
 		e.line = append(e.line, '0')
 	}
 }
 
-func (e *tsvEncoder) null(column int) { e.begin(column) }
+func (e *lineEncoder) null(column int) {
+	e.line = append(e.line, e.before[column]...)
+	if e.isJSON {
+		e.line = append(e.line, "null"...)
+	}
+}
 
-func (e *tsvEncoder) end() error {
+func (e *lineEncoder) end() error {
+	if e.isJSON {
+		e.line = append(e.line, '}')
+	}
 	e.line = append(e.line, '\n')
 	return e.close()
 }
 
-func (e *tsvEncoder) close() error {
+func (e *lineEncoder) close() error {
+	if len(e.line) == 0 {
+		return nil
+	}
 	_, err := e.to.Write(e.line)
 	e.line = e.line[:0]
 	return err
 }
-
-// jsonEncoder writes an object a line.
-type jsonEncoder struct {
-	to   io.Writer
-	keys []string // with what stands before and behind them
-	html bool     // escape what a browser could take for markup
-	line []byte
-}
-
-func newJSONEncoder(w io.Writer, columns []Column, html bool) *jsonEncoder {
-	e := &jsonEncoder{to: w, html: html}
-	for i, c := range columns {
-		before := byte(',')
-		if i == 0 {
-			before = '{'
-		}
-		e.keys = append(e.keys, string(append(appendString([]byte{before}, c.Name, html), ':')))
-	}
-	return e
-}
-
-func (e *jsonEncoder) text(column int, s string) {
-	e.line = appendString(append(e.line, e.keys[column]...), s, e.html)
-}
-
-func (e *jsonEncoder) print(column int, f simhash.Fingerprint) {
-	e.line = append(f.Append(append(append(e.line, e.keys[column]...), '"')), '"')
-}
-
-func (e *jsonEncoder) integer(column int, v int64) {
-	e.line = strconv.AppendInt(append(e.line, e.keys[column]...), v, 10)
-}
-
-func (e *jsonEncoder) real(column int, v float64) {
-	e.line = strconv.AppendFloat(append(e.line, e.keys[column]...), Rounded(v), 'g', -1, 64)
-}
-
-func (e *jsonEncoder) flag(column int, v bool) {
-	e.line = strconv.AppendBool(append(e.line, e.keys[column]...), v)
-}
-
-func (e *jsonEncoder) null(column int) {
-	e.line = append(append(e.line, e.keys[column]...), "null"...)
-}
-
-func (e *jsonEncoder) end() error {
-	_, err := e.to.Write(append(e.line, "}\n"...))
-	e.line = e.line[:0]
-	return err
-}
-
-func (e *jsonEncoder) close() error { return nil }
 
 // Rounded returns v with the places that a [Real] is written with.
 func Rounded(v float64) float64 {

@@ -78,8 +78,8 @@ func newEncoder(w io.Writer, f Format, columns []Column) encoder {
 func (t *TableWriter) WithoutHeader() { withoutHeader(t.to) }
 
 func withoutHeader(to encoder) {
-	if tsv, ok := to.(*tsvEncoder); ok {
-		tsv.line = nil
+	if e, ok := to.(*lineEncoder); ok {
+		e.line = nil
 	}
 }
 
