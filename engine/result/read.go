@@ -200,34 +200,16 @@ func (t *tableReader) group(file *columns.File, group int) error {
 		readers[i] = file.Values(group, column)
 		defer readers[i].Close()
 	}
-	const together = 256
-	values := make([][together]parquet.Value, len(t.at))
-	for left := file.Rows(group); left > 0; {
-		n := int(min(left, together))
+	for range file.Rows(group) {
+		t.number++
 		for i, r := range readers {
-			for got := 0; got < n; {
-				k, err := r.ReadValues(values[i][got:n])
-				for j := range values[i][got : got+k] { // they are valid until the next read
-					values[i][got+j] = values[i][got+j].Clone()
-				}
-				if got += k; k == 0 {
-					if err == nil || errors.Is(err, io.EOF) {
-						err = io.ErrUnexpectedEOF
-					}
-					return err
-				}
-			}
-		}
-		for row := range n {
-			t.number++
-			for i := range t.cells {
-				t.cells[i] = cellOf(values[i][row])
-			}
-			if err := t.row(t.cells); err != nil {
+			if err := r.Row(func(v parquet.Value) { t.cells[i] = cellOf(v) }); err != nil {
 				return err
 			}
 		}
-		left -= int64(n)
+		if err := t.row(t.cells); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -87,19 +87,11 @@ func write[T any](t testing.TB, rows []T, options ...parquet.WriterOption) []byt
 
 // eachValue calls visit with the values of a column of all row groups.
 func eachValue(f *columns.File, column int, visit func(parquet.Value)) error {
-	buffer := make([]parquet.Value, 50)
 	for group := range f.Groups() {
 		from := f.Values(group, column)
 		defer from.Close()
-		for {
-			n, err := from.ReadValues(buffer)
-			for _, v := range buffer[:n] {
-				visit(v)
-			}
-			if errors.Is(err, io.EOF) {
-				break
-			}
-			if err != nil {
+		for range f.Rows(group) {
+			if err := from.Row(visit); err != nil {
 				return err
 			}
 		}

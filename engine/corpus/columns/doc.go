@@ -13,6 +13,6 @@
 // The library gets decompressed pages, one after the other. An error of a file that is refused is
 // [ErrCorrupt] and names the claim.
 //
-// [File.Values] reads a column value by value, and [File.RowGroup] whole rows, with lists and maps.
+// [File.Values] reads a column row by row, and [File.RowGroup] whole rows, with lists and maps.
 // A [File] and its pages belong to one goroutine.
 package columns

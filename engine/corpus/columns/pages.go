@@ -137,27 +137,58 @@ func (p *pages) Close() error {
 	return p.FilePages.Close()
 }
 
-// Values are the values of a column, a null being one, without the library's panics.
+// Values are the values of a column, without the library's panics.
 type Values struct {
-	parquet.ColumnChunkValueReader
-	chunk *columnChunk
+	from    parquet.ColumnChunkValueReader
+	chunk   *columnChunk
+	repeats bool // a row may have several values
+	buffer  [128]parquet.Value
+	ahead   []parquet.Value // of the buffer
 }
 
 // Values returns the values of a column of a row group, by its number in the schema. They must be closed.
 func (f *File) Values(group, column int) *Values {
 	chunk := f.RowGroup(group).ColumnChunks()[column].(*columnChunk)
-	return &Values{parquet.NewColumnChunkValueReader(chunk), chunk}
+	return &Values{from: parquet.NewColumnChunkValueReader(chunk), chunk: chunk, repeats: f.IsRepeated(column)}
 }
 
-// ReadValues reads values as [parquet.ValueReader] has it. They are valid until the next read.
-func (v *Values) ReadValues(to []parquet.Value) (n int, err error) {
+// Row calls add with the values of the next row, which are one at least: a null is a value. They are valid
+// during the call.
+func (v *Values) Row(add func(parquet.Value)) error {
+	for n := 0; n == 0 || v.repeats; n++ {
+		if len(v.ahead) == 0 {
+			k, err := v.read()
+			if v.ahead = v.buffer[:k]; k == 0 {
+				switch {
+				case errors.Is(err, io.EOF) && n > 0:
+					return nil
+				case errors.Is(err, io.EOF):
+					return io.ErrUnexpectedEOF
+				}
+				return err
+			}
+		}
+		if n > 0 && v.ahead[0].RepetitionLevel() == 0 {
+			return nil
+		}
+		add(v.ahead[0])
+		v.ahead = v.ahead[1:]
+	}
+	return nil
+}
+
+// read fills the buffer.
+func (v *Values) read() (n int, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("%s: %w", v.chunk.place(), corrupt("%v", r))
 		}
 	}()
-	return v.ColumnChunkValueReader.ReadValues(to)
+	return v.from.ReadValues(v.buffer[:])
 }
+
+// Close ends the reading.
+func (v *Values) Close() error { return v.from.Close() }
 
 // A stream hands the pages of a column to the library, checked and decompressed. It is read from
 // its start to its end.

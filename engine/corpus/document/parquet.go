@@ -231,11 +231,11 @@ func withoutLists(schema *parquet.Schema, path []string) (steps []string) {
 // rows calls yield with what each row of a group is, and at the first that cannot be read with the error and
 // the number of rows that are lost, up to the end of the group.
 func (g *groups) rows(file *columns.File, n int, yield func(rowUnit) error) error {
-	readers := make([]*columnReader, len(g.numbers))
+	readers := make([]*columns.Values, len(g.numbers))
 	for i, column := range g.numbers {
 		if column >= 0 {
-			readers[i] = &columnReader{values: file.Values(n, column), repeats: file.IsRepeated(column)}
-			defer readers[i].values.Close()
+			readers[i] = file.Values(n, column)
+			defer readers[i].Close()
 		}
 	}
 	row := make([]cell, len(g.numbers))
@@ -246,7 +246,7 @@ func (g *groups) rows(file *columns.File, n int, yield func(rowUnit) error) erro
 			if r == nil {
 				continue
 			}
-			if err := r.next(row[i].add); err != nil {
+			if err := r.Row(row[i].add); err != nil {
 				return yield(rowUnit{Unit{Line: line, To: file.Rows(n) - at}, err})
 			}
 		}
@@ -313,38 +313,6 @@ func (c *cell) one(first bool) string {
 		return ""
 	}
 	return string(c.content)
-}
-
-// columnReader reads the values of a column row by row: a null is a value.
-type columnReader struct {
-	values  *columns.Values
-	repeats bool // a row may have several values
-	buffer  [128]parquet.Value
-	ahead   []parquet.Value // of the buffer
-}
-
-// next calls add with the values of the next row, one at least.
-func (r *columnReader) next(add func(parquet.Value)) error {
-	for n := 0; n == 0 || r.repeats; n++ {
-		if len(r.ahead) == 0 {
-			k, err := r.values.ReadValues(r.buffer[:])
-			if r.ahead = r.buffer[:k]; k == 0 {
-				switch {
-				case errors.Is(err, io.EOF) && n > 0:
-					return nil
-				case errors.Is(err, io.EOF):
-					return io.ErrUnexpectedEOF
-				}
-				return err
-			}
-		}
-		if n > 0 && r.ahead[0].RepetitionLevel() == 0 {
-			return nil
-		}
-		add(r.ahead[0])
-		r.ahead = r.ahead[1:]
-	}
-	return nil
 }
 
 // meteredReaderAt counts bytes, and fails when the context has ended.
