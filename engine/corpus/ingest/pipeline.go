@@ -22,13 +22,13 @@ const (
 
 // Steps turns each document of some inputs into a result of type R.
 type Steps[R any] struct {
-	// Want, if not nil, is called with the number of each unit that [document.Scan] yields, from 0,
-	// and returns whether its document is needed. It is called in order by one goroutine, which then
-	// reads all files, or by several in the order of each file where FileUnits is given.
-	Want func(unit int) bool
 	// FileUnits is that of the report of an earlier reading of the same inputs, or nil. The run fails
 	// with the error of [Changed] at the first file that differs.
 	FileUnits ReadFiles
+	// Want goes with FileUnits. It is called with the number of each unit that [document.Scan] yields,
+	// from 0, and returns whether its document is needed. Several goroutines call it, each in the order
+	// of a file.
+	Want func(unit int) bool
 	// Worker returns a function that makes the result of a document, with the number that Want was
 	// called with. It is called once for each worker, and what it returns is called by that worker
 	// only; the document is the callee's during the call. An error ends the run.
@@ -81,9 +81,6 @@ func Extract[R any](ctx context.Context, inputs []string, cfg Config, s Steps[R]
 	p := &pipeline[R]{cfg: cfg, steps: s}
 	o := parallel.Options{Workers: cfg.Threads, Ahead: queueDepth * cfg.Threads, Producers: cfg.Threads,
 		Budget: budget, Held: heldBytes}
-	if s.Want != nil && s.FileUnits == nil {
-		o.Producers = 1
-	}
 	err := parallel.OrderedParts(ctx, o, p.parts(ctx, inputs), p.work, p.emit)
 	if err == nil && s.FileUnits != nil {
 		err = s.FileUnits.Check(len(p.report.FileUnits), "")
@@ -206,22 +203,20 @@ func (p *pipeline[R]) scan(part []found[R]) parallel.Produce[*batch[R]] {
 			one := func(yield func(document.File, error) bool) { yield(f.file, f.err) }
 			for unit, err := range document.ScanFiles(ctx, one, p.cfg.Document, p.cfg.Stdin) {
 				number := unnumbered
-				if err != nil {
+				switch {
+				case err != nil:
 					number = noUnit
-				} else {
-					if p.steps.FileUnits != nil && units == f.units {
-						return Changed(f.file.Path)
-					}
-					if p.steps.Want != nil {
-						number = p.number(f, units)
-					}
+				case p.steps.FileUnits == nil:
 					units++
-					if p.steps.Want != nil && !p.steps.Want(number) {
+				case units == f.units:
+					return Changed(f.file.Path)
+				default:
+					number = f.unit + units
+					units++
+					if !p.steps.Want(number) {
 						continue
 					}
-					if p.steps.Want != nil {
-						unit = unit.Alone() // the lines beside it are needed no more
-					}
+					unit = unit.Alone() // the lines beside it are needed no more
 				}
 				b.items = append(b.items, item[R]{unit: unit, number: number, err: err, isDone: f.err != nil})
 				b.bytes += int64(unit.Size())
@@ -272,15 +267,6 @@ func (p *pipeline[R]) take(ctx context.Context, b *batch[R], f found[R], yield f
 	meter.Bytes.Add(size) // as if it were read, for the time that is left
 	b.ends = append(b.ends, ended{f.file, len(b.items), units, true})
 	return b
-}
-
-// number returns the number of a file's next unit, of which some have been read.
-func (p *pipeline[R]) number(f found[R], units int) int {
-	if p.steps.FileUnits != nil {
-		return f.unit + units
-	}
-	p.units++
-	return p.units - 1
 }
 
 // work makes the results of batches until there are no more.

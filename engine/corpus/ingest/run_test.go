@@ -188,6 +188,8 @@ func TestRunCancelled(t *testing.T) {
 func TestExtract(t *testing.T) {
 	dir := corpus(t, 300)
 	all, _ := oneByOne(t, dir)
+	_, first, err := run(t, ingest.Config{}, dir)
+	must.Do(t, err)
 	var want []string
 	for _, r := range all {
 		if r.Unit%3 == 1 {
@@ -198,7 +200,8 @@ func TestExtract(t *testing.T) {
 		var got []string
 		workers := atomic.Int32{}
 		steps := ingest.Steps[string]{
-			Want: func(unit int) bool { return unit%3 == 1 },
+			FileUnits: first.FileUnits,
+			Want:      func(unit int) bool { return unit%3 == 1 },
 			Worker: func() (func(int, *document.Document) (string, error), error) {
 				workers.Add(1)
 				return func(unit int, doc *document.Document) (string, error) { return fmt.Sprint(unit, " ", doc.ID), nil }, nil
@@ -233,8 +236,9 @@ func TestExtract(t *testing.T) {
 		}
 		last := 0
 		report, err = ingest.Extract(t.Context(), []string{dir}, ingest.Config{Threads: threads}, ingest.Steps[int]{
-			Want:   func(unit int) bool { return unit%3 == 1 },
-			Worker: func() (func(int, *document.Document) (int, error), error) { return unitNumber, nil },
+			FileUnits: first.FileUnits,
+			Want:      func(unit int) bool { return unit%3 == 1 },
+			Worker:    func() (func(int, *document.Document) (int, error), error) { return unitNumber, nil },
 			Emit: func(unit int) error {
 				if last = unit; unit > 100 {
 					return stop
