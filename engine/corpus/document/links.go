@@ -38,7 +38,7 @@ func (l *links) follow(root, path string) (File, *Skip) {
 	case !info.Mode().IsRegular():
 		return no(Special, "a symbolic link to %s, which is read only where it is named itself", kindOf(info.Mode()))
 	}
-	to, from := realPath(path), realPath(root)
+	to := realPath(path)
 	if l.isRead(to) {
 		return no(Again, "a symbolic link to %s, which is read itself", to)
 	}
@@ -46,9 +46,6 @@ func (l *links) follow(root, path string) (File, *Skip) {
 		return no(Again, "a symbolic link to %s, as %s is", to, first)
 	}
 	l.seen[to] = path
-	if !below(to, from) {
-		f.Outside = to
-	}
 	return f, nil
 }
 
