@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -21,7 +20,8 @@ func ReadOnce(inputs []string) error {
 	n := named{paths: map[string]string{}, files: map[stamp][]file{}, folders: map[string]string{},
 		resolved: map[string]string{}}
 	for _, input := range inputs {
-		for _, path := range matches(input) {
+		paths, _ := document.Matches(input) // reading it reports the error
+		for _, path := range paths {
 			as := path
 			if path != input {
 				as = fmt.Sprintf("%s (%s)", path, input)
@@ -32,19 +32,6 @@ func ReadOnce(inputs []string) error {
 		}
 	}
 	return n.within()
-}
-
-// matches returns the files that match a pattern, or input itself if it is no pattern.
-func matches(input string) []string {
-	if _, err := os.Stat(input); object.Is(input) || !errors.Is(err, fs.ErrNotExist) ||
-		!strings.ContainsAny(input, "*?[") {
-		return []string{input}
-	}
-	paths, err := filepath.Glob(input)
-	if err != nil {
-		return nil // reading it reports the error
-	}
-	return paths
 }
 
 // named holds the inputs so far under the names that the user gave.
@@ -104,23 +91,13 @@ func twice(one, other string) error {
 // real returns path without links.
 func (n *named) real(path string) string {
 	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() {
-		return realOf(path)
+		return document.RealPath(path)
 	}
 	dir, name := filepath.Split(path)
 	if _, ok := n.resolved[dir]; !ok {
-		n.resolved[dir] = realOf(filepath.Clean(dir))
+		n.resolved[dir] = document.RealPath(filepath.Clean(dir))
 	}
 	return filepath.Join(n.resolved[dir], name)
-}
-
-func realOf(path string) string {
-	if p, err := filepath.EvalSymlinks(path); err == nil {
-		path = p
-	}
-	if p, err := filepath.Abs(path); err == nil {
-		path = p
-	}
-	return path
 }
 
 // within returns an error if an input lies in a folder that is another input. Hidden files and

@@ -62,42 +62,57 @@ func Files(ctx context.Context, inputs []string) iter.Seq2[File, error] {
 	}
 }
 
+// Matches returns the names that an input stands for: those that match it, where it is a pattern and no
+// file is called so, else the input itself.
+func Matches(input string) ([]string, error) {
+	if object.Is(input) || !strings.ContainsAny(input, "*?[") {
+		return []string{input}, nil
+	}
+	if _, err := os.Stat(input); !errors.Is(err, fs.ErrNotExist) {
+		return []string{input}, nil
+	}
+	names, err := filepath.Glob(input)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("%s: %w", input, err)
+	case len(names) == 0:
+		return nil, fmt.Errorf("%s: no such file, and nothing matches it as a pattern", input)
+	}
+	return names, nil
+}
+
 // expand yields the files of one input and reports whether to go on.
 func expand(ctx context.Context, input string, l *links, yield func(File, error) bool) bool {
-	if input == Stdin {
-		return yield(File{Path: Stdin}, nil)
-	}
-	if object.Is(input) {
-		return expandObjects(ctx, input, yield)
-	}
-	info, err := os.Stat(input)
-	if errors.Is(err, fs.ErrNotExist) && strings.ContainsAny(input, "*?[") {
-		matches, globErr := filepath.Glob(input)
-		if globErr != nil {
-			yield(File{}, fmt.Errorf("%s: %w", input, globErr))
-			return false
-		}
-		if len(matches) == 0 {
-			yield(File{}, fmt.Errorf("%s: no such file, and nothing matches it as a pattern", input))
-			return false
-		}
-		for _, m := range matches {
-			// Stat again through expand would take a match with [ in its name for a pattern only if
-			// it vanished.
-			if !expand(ctx, m, l, yield) {
-				return false
-			}
-		}
-		return true
-	}
+	names, err := Matches(input)
 	if err != nil {
-		yield(File{}, bare(input, err))
+		yield(File{}, err)
 		return false
 	}
-	if info.IsDir() {
-		return walk(ctx, input, l, yield)
+	for _, name := range names {
+		if !expandName(ctx, name, l, yield) {
+			return false
+		}
 	}
-	return yield(File{Path: input}, nil)
+	return true
+}
+
+// expandName is expand for an input that is no pattern.
+func expandName(ctx context.Context, name string, l *links, yield func(File, error) bool) bool {
+	switch {
+	case name == Stdin:
+		return yield(File{Path: Stdin}, nil)
+	case object.Is(name):
+		return expandObjects(ctx, name, yield)
+	}
+	info, err := os.Stat(name)
+	switch {
+	case err != nil:
+		yield(File{}, bare(name, err))
+		return false
+	case info.IsDir():
+		return walk(ctx, name, l, yield)
+	}
+	return yield(File{Path: name}, nil)
 }
 
 // expandObjects is expand for objects: one by its name, those below a prefix as the files of a

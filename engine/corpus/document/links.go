@@ -38,7 +38,7 @@ func (l *links) follow(root, path string) (File, *Skip) {
 	case !info.Mode().IsRegular():
 		return no(Special, "a symbolic link to %s, which is read only where it is named itself", kindOf(info.Mode()))
 	}
-	to := realPath(path)
+	to := RealPath(path)
 	if l.isRead(to) {
 		return no(Again, "a symbolic link to %s, which is read itself", to)
 	}
@@ -55,13 +55,10 @@ func (l *links) isRead(path string) bool {
 	if l.real == nil {
 		l.real, l.seen = []string{}, map[string]string{}
 		for _, input := range l.inputs {
-			matches := []string{input}
-			if _, err := os.Stat(input); errors.Is(err, fs.ErrNotExist) {
-				matches, _ = filepath.Glob(input) // a wrong pattern is reported when it is read
-			}
-			for _, m := range matches {
-				if m != Stdin && !object.Is(m) {
-					l.real = append(l.real, realPath(m))
+			names, _ := Matches(input) // a wrong pattern is reported when it is read
+			for _, name := range names {
+				if name != Stdin && !object.Is(name) {
+					l.real = append(l.real, RealPath(name))
 				}
 			}
 		}
@@ -77,8 +74,8 @@ func below(path, dir string) bool {
 	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, sep)+sep)
 }
 
-// realPath returns a path without links, absolute, as far as that can be found out.
-func realPath(path string) string {
+// RealPath returns a path without links, absolute, as far as that can be found out.
+func RealPath(path string) string {
 	if p, err := filepath.EvalSymlinks(path); err == nil {
 		path = p
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"iter"
 	"math"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -81,9 +80,8 @@ const sourcesMost = math.MaxUint16
 // sourceNames returns the names of the sources that inputs are.
 func sourceNames(ctx context.Context, inputs []string) (names []string) {
 	for _, input := range inputs {
-		_, err := os.Stat(input)
-		switch pattern := strings.ContainsAny(input, "*?["); {
-		case object.Is(input) && pattern:
+		switch {
+		case object.Is(input) && strings.ContainsAny(input, "*?["):
 			for f, err := range document.Files(ctx, []string{input}) {
 				if err == nil {
 					names = append(names, f.Path)
@@ -91,11 +89,11 @@ func sourceNames(ctx context.Context, inputs []string) (names []string) {
 			}
 		case object.Is(input):
 			names = append(names, strings.TrimSuffix(input, "/"))
-		case pattern && err != nil:
-			matches, _ := filepath.Glob(input) // reading returns the error
-			names = append(names, matches...)
 		default:
-			names = append(names, filepath.Clean(input))
+			matches, _ := document.Matches(input) // reading returns the error
+			for _, name := range matches {
+				names = append(names, filepath.Clean(name))
+			}
 		}
 	}
 	return names
