@@ -179,7 +179,7 @@ func TestReported(t *testing.T) {
 	c := newCorpus(t, texts...)
 	p, err := c.fingerprint(context.Background(), simhash.Default(), 2)
 	must.Do(t, err)
-	r, err := findReported(context.Background(), c, p, c.Len())
+	r, err := findReported(context.Background(), c, p, c.Len(), 0)
 	must.Do(t, err)
 	var counts, good Counts
 	for i := range texts {
@@ -195,7 +195,7 @@ func TestReported(t *testing.T) {
 	if counts != r.counts || counts[3] == 0 {
 		t.Fatalf("%v, want %v", r.counts, counts)
 	}
-	precision := r.precision(0)
+	precision := r.precision()
 	all, right := 0, 0
 	for k := range counts {
 		all, right = all+counts[k], right+good[k]
@@ -206,22 +206,24 @@ func TestReported(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := findReported(ctx, c, p, c.Len()); !errors.Is(err, context.Canceled) {
+	if _, err := findReported(ctx, c, p, c.Len(), 0); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 }
 
-// TestReservoir: where pairs are sampled, shares stay about right.
-func TestReservoir(t *testing.T) {
+// TestSampled: where pairs are sampled, shares stay about right.
+func TestSampled(t *testing.T) {
 	var r reported
 	random := rand.New(rand.NewPCG(1, 1))
-	const all = 3 * judgedMax
-	for i := range uint32(all) {
-		r.add(random, i, i+1, 2)
+	const all = 5 * judgedMax
+	for i := range all {
+		if weight := r.weight(random, 2); weight > 0 {
+			r.judge(2, weight, float64(i/(all/2)), 0)
+		}
 	}
-	early := r.shares(0, func(x *reportedPair) bool { return x.a < all/4 })
-	if r.counts[2] != all || len(r.judged[2]) != judgedMax || math.Abs(early[2]/all-0.25) > 0.01 {
-		t.Errorf("%d kept of %d, share %g", len(r.judged[2]), r.counts[2], early[2]/all)
+	p := r.precision()
+	if p.Reported[2] != all || p.Sampled[2] > 3*judgedMax || math.Abs(p.Share[2]-0.5) > 0.01 {
+		t.Errorf("%d judged of %d, share %g", p.Sampled[2], p.Reported[2], p.Share[2])
 	}
 }
 

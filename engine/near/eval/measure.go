@@ -51,14 +51,14 @@ func (c *Corpus) measure(ctx context.Context, pairs []Pair, m Method, o Options)
 	r := &MethodResult{Name: m.Name, Recipe: m.Recipe.String(), Verify: m.Verify, Seconds: time.Since(began).Seconds(),
 		TooShort: c.Len() - len(p.rows(c.Len()))}
 	documents := cmp.Or(o.Originals, c.Len())
-	all, err := findReported(ctx, c, p, documents)
+	all, err := findReported(ctx, c, p, documents, m.Verify)
 	if err != nil {
 		return nil, err
 	}
 	r.Recall = recall(pairs, p, m.Verify, o.Originals == 0)
 	r.ByLabel = byLabel(pairs, p, m.Verify)
 	r.Distances = distances(pairs, p)
-	r.Precision = all.precision(m.Verify)
+	r.Precision = all.precision()
 	r.Figure = all.figure()
 	sum := 0
 	for k, n := range all.counts {

@@ -71,7 +71,7 @@ func (p *prints) near(ctx context.Context, n int, found func(a, b uint32, distan
 	}
 	hits := make([]uint32, 4096)
 	for i, f := range dense {
-		if i%256 == 0 && ctx.Err() != nil {
+		if ctx.Err() != nil {
 			return ctx.Err()
 		}
 		for at := i + 1; at < len(dense); {

@@ -7,83 +7,67 @@ import (
 )
 
 const (
-	judgedMax = 200_000 // pairs at each distance whose Jaccard is looked at; more are sampled
+	judgedMax = 200_000 // pairs at each distance that are all judged; of more, ever fewer
 	right     = 0.5     // Jaccard of a pair that is rightly reported
 )
 
-// reportedPair is a pair of documents within MaxK of each other.
-type reportedPair struct {
-	a, b     uint32
-	distance uint8
-	jaccard  float32
-	right    bool
-}
-
-// reported is everything that a method reports of a corpus, sampled where it is very much.
+// reported is everything that a method reports of a corpus, by exact distance.
 type reported struct {
-	counts Counts // pairs at exactly each distance
-	judged [MaxK + 1][]reportedPair
+	counts Counts // pairs
+	judged Counts // of these, pairs whose Jaccard was looked at
+
+	// How many pairs there are by those that were judged: in all, that pass verification, of these right
+	// ones, and of all near ones and wrong ones.
+	all, verified, right, near, wrong [MaxK + 1]float64
 }
 
 // findReported finds all pairs of the first documents that a method reports, and judges them.
-func findReported(ctx context.Context, c *Corpus, p *prints, documents int) (*reported, error) {
-	r := new(reported)
-	// Reservoir sampling (Vitter's algorithm R): every pair of a distance is kept with the same
-	// chance.
-	random := rand.New(rand.NewPCG(1, 2))
-	err := p.near(ctx, documents, func(a, b uint32, distance int) { r.add(random, a, b, distance) })
-	if err != nil {
-		return nil, err
-	}
-	for d := range r.judged {
-		for i := range r.judged[d] {
-			if i%4096 == 0 && ctx.Err() != nil {
-				return nil, ctx.Err()
-			}
-			pair := &r.judged[d][i]
-			j := c.Jaccard(int(pair.a), int(pair.b))
-			pair.jaccard, pair.right = float32(j), j >= right
+func findReported(ctx context.Context, c *Corpus, p *prints, documents int, verify float64) (*reported, error) {
+	r, random := new(reported), rand.New(rand.NewPCG(1, 2))
+	return r, p.near(ctx, documents, func(a, b uint32, distance int) {
+		if weight := r.weight(random, distance); weight > 0 {
+			r.judge(distance, weight, c.Jaccard(int(a), int(b)), verify)
 		}
-	}
-	return r, nil
+	})
 }
 
-// add counts a pair and keeps it, or a sample.
-func (r *reported) add(random *rand.Rand, a, b uint32, distance int) {
+// weight counts a pair and returns how many pairs it stands for, 0 if it is not judged: of n pairs at its
+// distance so far, it is judged with the chance judgedMax / n.
+func (r *reported) weight(random *rand.Rand, distance int) float64 {
 	r.counts[distance]++
-	pair := reportedPair{a: a, b: b, distance: uint8(distance)}
-	if kept := r.judged[distance]; len(kept) < judgedMax {
-		r.judged[distance] = append(kept, pair)
-	} else if i := random.IntN(r.counts[distance]); i < judgedMax {
-		kept[i] = pair
+	chance := min(judgedMax/float64(r.counts[distance]), 1)
+	if chance < 1 && random.Float64() >= chance {
+		return 0
 	}
+	r.judged[distance]++
+	return 1 / chance
 }
 
-// shares returns how many pairs of each distance there are that pass verification and satisfy want,
-// by the sample.
-func (r *reported) shares(verify float64, want func(*reportedPair) bool) (number [MaxK + 1]float64) {
-	for d, pairs := range r.judged {
-		n := 0
-		for i := range pairs {
-			if float64(pairs[i].jaccard) >= verify && want(&pairs[i]) {
-				n++
-			}
-		}
-		if n > 0 {
-			number[d] = float64(n) / float64(len(pairs)) * float64(r.counts[d])
+// judge counts a pair by its Jaccard.
+func (r *reported) judge(d int, weight, jaccard, verify float64) {
+	r.all[d] += weight
+	if jaccard >= verify {
+		r.verified[d] += weight
+		if jaccard >= right {
+			r.right[d] += weight
 		}
 	}
-	return number
+	if bandOf(jaccard) == Near {
+		r.near[d] += weight
+	} else if jaccard < right {
+		r.wrong[d] += weight
+	}
 }
 
 // precision returns the share of right pairs among those reported within each k.
-func (r *reported) precision(verify float64) (p Precision) {
-	all := r.shares(verify, func(*reportedPair) bool { return true })
-	good := r.shares(verify, func(x *reportedPair) bool { return x.right })
-	var sumAll, sumGood float64
+func (r *reported) precision() (p Precision) {
+	sum, good := 0.0, 0.0
 	for k := range p.Share {
-		sumAll, sumGood = sumAll+all[k], sumGood+good[k]
-		p.Reported[k], p.Share[k], p.Sampled[k] = int(math.Round(sumAll)), ratio(sumGood, sumAll), len(r.judged[k])
+		if r.all[k] > 0 {
+			each := float64(r.counts[k]) / r.all[k]
+			sum, good = sum+each*r.verified[k], good+each*r.right[k]
+		}
+		p.Reported[k], p.Share[k], p.Sampled[k] = int(math.Round(sum)), ratio(good, sum), r.judged[k]
 	}
 	return p
 }
@@ -97,32 +81,17 @@ func ratio(a, b float64) float64 {
 
 // figure returns the paper's figure 1: every distance weighs the same.
 func (r *reported) figure() (f Figure) {
-	var near, known [MaxK + 1]float64 // shares of the pairs at each distance
-	total := 0.0
-	for d, pairs := range r.judged {
-		for i := range pairs {
-			switch j := float64(pairs[i].jaccard); {
-			case bandOf(j) == Near:
-				near[d]++
-				known[d]++
-			case !pairs[i].right:
-				known[d]++
-			}
-		}
-		if len(pairs) > 0 {
-			near[d] /= float64(len(pairs))
-			known[d] /= float64(len(pairs))
-		}
-		if d > 0 {
-			total += near[d]
-		}
-	}
-	f.Precision[0], f.Recall[0] = math.NaN(), math.NaN()
-	sumNear, sumKnown := 0.0, 0.0
+	var near, known Curve // shares of the pairs up to each distance, added up
 	for k := 1; k <= MaxK; k++ {
-		sumNear += near[k]
-		sumKnown += known[k]
-		f.Precision[k], f.Recall[k] = ratio(sumNear, sumKnown), ratio(sumNear, total)
+		near[k], known[k] = near[k-1], known[k-1]
+		if r.all[k] > 0 {
+			near[k] += r.near[k] / r.all[k]
+			known[k] += (r.near[k] + r.wrong[k]) / r.all[k]
+		}
 	}
+	for k := range f.Recall {
+		f.Precision[k], f.Recall[k] = ratio(near[k], known[k]), ratio(near[k], near[MaxK])
+	}
+	f.Recall[0] = math.NaN()
 	return f
 }
