@@ -88,11 +88,11 @@ func create(t testing.TB, o Options, texts []string, each int) string {
 }
 
 // TestMerge: segments with deleted documents merge into the bytes of an index that was built of the
-// others at once, whatever the memory.
+// others at once, whatever the memory and the threads.
 func TestMerge(t *testing.T) {
 	texts := corpus(rand.New(rand.NewPCG(21, 22)), 120)
 	texts = append(texts, texts[3], texts[3], texts[40]) // equal ones, one in another segment
-	for _, room := range []uint64{0, 1, 1 << 12} {
+	for i, room := range []uint64{0, 1, 1 << 12} {
 		o := Options{Threads: 2}
 		dir := create(t, o, texts, 50)
 		var gone, kept []string
@@ -122,8 +122,7 @@ func TestMerge(t *testing.T) {
 		}
 		before, err := OpenIndex(context.Background(), dir, 1)
 		must.Do(t, err)
-		m := o
-		m.Room = postings.Room{Bytes: room, Dir: t.TempDir()}
+		m := Options{Threads: 1 + i, Room: postings.Room{Bytes: room, Dir: t.TempDir()}}
 		if segments, deleted, err := Merge(context.Background(), dir,
 			m); segments != 3 || deleted != uint64(len(gone)) || err != nil {
 			t.Fatalf("%d segments, %d deleted, %v", segments, deleted, err)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 
-	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -141,25 +140,6 @@ func TestIndexAnswersAsDetector(t *testing.T) {
 	}
 }
 
-// TestIndexBytes: memory and threads do not change a segment but for its identity.
-func TestIndexBytes(t *testing.T) {
-	texts := corpus(rand.New(rand.NewPCG(1, 2)), 100)
-	var want map[string][]byte
-	for _, o := range []Options{{Threads: 1}, {Threads: 3},
-		{Threads: 2, Room: postings.Room{Bytes: 1 << 10, Dir: t.TempDir()}}} {
-		dir := create(t, o, texts, 1000)
-		got := sections(t, dir, "00000001.postings")
-		if want == nil {
-			want = got
-		}
-		for name := range want {
-			if !slices.Equal(got[name], want[name]) || len(got) != len(want) {
-				t.Errorf("%s: %d bytes, want %d", name, len(got[name]), len(want[name]))
-			}
-		}
-	}
-}
-
 // TestIndexOfNothing: an index of no documents, and of such as have no signatures, answers that
 // there is nothing.
 func TestIndexOfNothing(t *testing.T) {
@@ -250,19 +230,6 @@ func TestThresholdOfChains(t *testing.T) {
 		if got, want := s.methods[SpotSigs].o.Threshold, map[bool]float64{true: 0.45,
 			false: 0.5}[s.o.SpotSigs.Chain == 3]; got != want {
 			t.Errorf("configured, %+v: %g, want %g", c.o, got, want)
-		}
-	}
-}
-
-// TestThresholdRefused: what is no share of anything is refused, not taken for the default.
-func TestThresholdRefused(t *testing.T) {
-	for _, threshold := range []float64{-1, 1.0001, math.NaN(), math.Inf(1), math.Inf(-1)} {
-		if _, err := NewSigner(Options{Threshold: threshold}); err == nil {
-			t.Errorf("%g was taken", threshold)
-		}
-		o := Options{Threshold: threshold}
-		if j := o.join(Winnow); j.Check() == nil {
-			t.Errorf("%g was taken for a join", threshold)
 		}
 	}
 }

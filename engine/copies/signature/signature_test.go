@@ -17,7 +17,7 @@ func TestSet(t *testing.T) {
 		"one":         func() uint64 { return 7 },
 		"the largest": func() uint64 { return ^uint64(0) - random.Uint64N(3) },
 	} {
-		for _, n := range []int{0, 1, 2, 23, 24, 25, 100, 3000, 4096, 20_000} {
+		for _, n := range []int{0, 1, 2, 23, 24, 25, 100, 3000, 4096, 20_000, 70_000} {
 			var signatures []Signature
 			counts := map[uint64]int{}
 			for range n {
@@ -34,10 +34,18 @@ func TestSet(t *testing.T) {
 				t.Errorf("%s, %d: %d hashes, want %d", name, n, len(got), len(want))
 			}
 			// Folding tells hashes apart that are no neighbours, as hashes are not.
-			g := Gatherer{Bag: true}
-			g.Add(signatures)
-			if bag := g.Set(); len(bag) != n && name != "the largest" || !slices.IsSorted(bag) {
-				t.Errorf("%s, %d: a bag of %d", name, n, len(bag))
+			set, bag := Gatherer{}, Gatherer{Bag: true}
+			for range 2 { // the second time in the room of the first
+				for some := range slices.Chunk(signatures, 1000) {
+					set.Add(some)
+					bag.Add(some)
+				}
+				if got := set.Set(); !slices.Equal(got, want) {
+					t.Errorf("%s, %d in parts: %d hashes, want %d", name, n, len(got), len(want))
+				}
+				if got := bag.Set(); len(got) != n && name != "the largest" || !slices.IsSorted(got) {
+					t.Errorf("%s, %d: a bag of %d", name, n, len(got))
+				}
 			}
 		}
 	}
