@@ -57,7 +57,7 @@ type Result struct {
 
 	documents []atomic.Uint32 // with each n-gram, more than Options.Common or exact
 	found     []uint32        // for each item found as a whole, the documents with it
-	weights   []weights       // of the items, while documents are read and counted
+	weights   [][]float64     // of the items that scores were computed of
 }
 
 // A goes is a document with hits: its place in its file, the hash of its text, its place in the
@@ -83,7 +83,7 @@ func Find(ctx context.Context, inputs []string, cfg ingest.Config, x *Items, d *
 	_ *Result, _ ingest.Report, err error) {
 	r := &Result{Sets: slices.Clone(x.Sets), x: x, inputs: inputs, reading: cfg.Document, threads: cfg.Threads,
 		documents: make([]atomic.Uint32, len(x.table.keys)), found: make([]uint32, len(x.items)), gone: map[string][2]int{},
-		weights: make([]weights, len(x.items)), spool: spill.NewColumn[byte](d, dir, "candidates", 1<<18)}
+		weights: make([][]float64, len(x.items)), spool: spill.NewColumn[byte](d, dir, "candidates", 1<<18)}
 	r.reading.Meter = nil // it counts the first reading
 	defer func() {
 		if err != nil {
@@ -241,41 +241,20 @@ func (r *Result) add(p prepared) error {
 	if len(p.candidates) == 0 {
 		return nil
 	}
-	possible := false
 	list := store.Fields(p.candidates)
-	r.x.candidates(&list, func(item int, h Hit, spans []span) {
+	r.x.candidates(&list, func(item int, h Hit, _ []span) {
 		if h.Item.whole {
 			r.found[item]++
 		}
-		const rounding = 1e-9
-		possible = possible || r.score(item, spans, false) >= r.x.o.Threshold-rounding
 	})
-	if !possible {
-		return nil
-	}
 	b := store.AppendText(store.AppendText(nil, p.of.ID), p.of.Source)
 	b = binary.AppendUvarint(b, uint64(p.of.Line))
 	b = binary.LittleEndian.AppendUint64(b, p.of.Hash[0])
 	return r.spool.AppendAll(append(b, p.candidates...))
 }
 
-// The weights of an item are what its tokens before each one weigh together: by the documents
-// counted when they were computed, and the least that may become of it.
-type weights struct {
-	sums, least []float64
-	uses, again int // they are computed anew when they were used so often
-}
-
-// weigh returns an item's weights, those of some time ago while documents are still read: documents
-// only become more, so they were no less.
-func (r *Result) weigh(item int, inTheEnd bool) *weights {
-	w, it := &r.weights[item], &r.x.items[item]
-	if w.uses++; w.uses <= w.again {
-		return w
-	}
-	if w.again = 2 * w.uses; inTheEnd {
-		w.again = math.MaxInt
-	}
+// weigh returns what the tokens of an item before each one weigh together. All documents are counted.
+func (r *Result) weigh(it *Item) []float64 {
 	n, common := it.Tokens(), uint32(r.x.o.Common)
 	most := make([]float64, n) // for each token, of the n-grams with it
 	for p, g := range r.x.gram[it.from : int(it.to)-it.n+1] {
@@ -284,35 +263,33 @@ func (r *Result) weigh(item int, inTheEnd bool) *weights {
 			most[i] = v
 		}
 	}
-	w.sums, w.least = make([]float64, n+1), make([]float64, n+1)
+	sums := make([]float64, n+1)
 	for i, m := range most {
-		low := m
-		if !inTheEnd {
-			low = float64(r.x.shared[int(it.from)+i]) * float64(common)
-		}
-		w.sums[i+1], w.least[i+1] = w.sums[i]+1/(m*m), w.least[i]+1/(low*low)
+		sums[i+1] = sums[i] + 1/(m*m)
 	}
-	return w
+	return sums
 }
 
-// score returns the weight of some spans of an item divided by that of all, or, while documents are
-// still read, the most that it may be in the end: the spans not covered may come up often.
-func (r *Result) score(item int, spans []span, inTheEnd bool) float64 {
+// score returns the weight of some spans of an item divided by that of all.
+func (r *Result) score(item int, spans []span) float64 {
 	it := &r.x.items[item]
 	n := it.Tokens()
 	if it.whole || len(spans) == 1 && spans[0] == (span{0, n}) {
 		return 1
 	}
-	w := r.weigh(item, inTheEnd)
+	if r.weights[item] == nil {
+		r.weights[item] = r.weigh(it)
+	}
+	sums := r.weights[item]
 	other := func(from, to int) float64 {
 		if to-from >= otherTokens {
-			return 2 * (w.least[to] - w.least[from])
+			return 2 * (sums[to] - sums[from])
 		}
-		return w.least[to] - w.least[from]
+		return sums[to] - sums[from]
 	}
 	some, rest, before := 0.0, 0.0, 0
 	for _, s := range spans {
-		some += w.sums[s.to] - w.sums[s.from]
+		some += sums[s.to] - sums[s.from]
 		rest += other(before, s.from)
 		before = s.to
 	}
@@ -359,13 +336,12 @@ func (r *Result) isPhrase(item int) bool {
 func (r *Result) count() {
 	met, answered := make([]bool, len(r.x.items)), make([]bool, len(r.x.items))
 	in := make([]int, len(r.Sets)) // for each set, the last document with hits, from 1
-	clear(r.weights)               // documents are counted now
 	for b := store.Fields(r.spool.All); len(b) > 0; {
 		g, scores, hit := goes{at: len(r.spool.All) - len(b), scores: len(r.scores)}, r.scores, false
 		_, source, line := b.Text(), string(b.Text()), int(b.Uvarint())
 		g.line, g.hash = line, b.Word()
 		r.x.candidates(&b, func(item int, h Hit, spans []span) {
-			score := r.score(item, spans, true)
+			score := r.score(item, spans)
 			if score < r.x.o.Threshold || r.isPhrase(item) {
 				r.scores = append(r.scores, 0)
 				return
