@@ -107,7 +107,7 @@ func (x *Index) copyTo(ctx context.Context, w *IndexWriter) error {
 			if err != nil {
 				return err
 			}
-			numbers[doc.number] = w.segment.document(s.isFew(doc.number), s.site(doc.number))
+			numbers[doc.number] = w.segment.document(s.few.has(doc.number), siteAt(s.sites, doc.number))
 			if err := w.segment.ids.Append(doc.id); err != nil {
 				return err
 			}
@@ -229,13 +229,6 @@ func (t *taken) put(id string, at place) (before []place) {
 	return before
 }
 
-// keep is put, but documents that had the ID before keep it.
-func (t *taken) keep(id string, at place) {
-	if before := t.put(id, at); len(before) > 0 {
-		t.twins[t.key(id)] = before
-	}
-}
-
 func (t *taken) has(id string) bool {
 	_, ok := t.places[t.key(id)]
 	return ok
@@ -260,14 +253,16 @@ func (w *IndexWriter) conflict(id string) (leave bool, err error) {
 	return w.conflicts == rows.Keep, nil
 }
 
-// fill reads the IDs of an index.
+// fill reads the IDs of an index. Of documents with one ID all have it.
 func (t *taken) fill(x *Index) error {
 	for at := range x.segments {
 		for doc, err := range x.documents(at) {
 			if err != nil {
 				return err
 			}
-			t.keep(doc.id, place{uint32(at), doc.number})
+			if before := t.put(doc.id, place{uint32(at), doc.number}); len(before) > 0 {
+				t.twins[t.key(doc.id)] = before
+			}
 		}
 	}
 	return nil

@@ -12,9 +12,8 @@ import (
 // A Report counts the documents and pairs of a comparison.
 type Report struct {
 	Documents int
-	Methods   map[Method]int // documents by the method of their own
-	Fallback  int            // documents with too few signatures of their own method, compared by winnow and shingles
-	None      int            // documents with no signature at all, or too few by the only method: in no pair
+	Fallback  int // documents with too few signatures of their own method, compared by winnow and shingles
+	None      int // documents with no signature at all, or too few by the only method: in no pair
 	// of an IndexWriter: documents whose ID another one had; what became of them says
 	// Options.OnConflict
 	Taken    int
@@ -39,14 +38,14 @@ func (d *Detector) Pairs(ctx context.Context) ([]Pair, Report, error) {
 		d.report.Add(&r)
 		for _, p := range pairs {
 			a, b := m.docs[p.A], m.docs[p.B]
-			site := d.site(a) != 0 && d.site(a) == d.site(b)
+			site := siteAt(d.sites, a) != 0 && siteAt(d.sites, a) == siteAt(d.sites, b)
 			pair := NewPair(m.method, p.SizeA, p.SizeB, p.Shared, flags(d.few[a], d.few[b], site))
 			pair.A, pair.B = a, b
 			all = append(all, pair)
 		}
 	}
 	all, d.report.SameSite = d.o.settle(all, func(p *Pair) bool { return d.ends[p.A] && d.ends[p.B] })
-	flagCommon(all)
+	flagCommon(all, (*Pair).part)
 	d.report.Pairs = len(all)
 	d.methods = nil
 	return all, d.report, nil
@@ -72,7 +71,7 @@ type methodIndex struct {
 // NewDetector returns a Detector without documents.
 func NewDetector(o Options) *Detector {
 	o.complete()
-	return &Detector{o: o, report: Report{Methods: map[Method]int{}}}
+	return &Detector{o: o}
 }
 
 // Add adds the sets of the next document.
@@ -80,7 +79,6 @@ func (d *Detector) Add(s Sets) {
 	own, winnow, shingles := d.o.compared(&s)
 	doc := d.document(d.o.few(&s), s.Site)
 	d.ends = append(d.ends, own && s.Method == CCDet)
-	d.report.Methods[s.Method]++
 	switch {
 	case own:
 		d.add(s.Method, doc, s.Own)
@@ -184,12 +182,12 @@ func comparePairs(a, b Pair) int {
 	return cmp.Compare(uint64(a.A)<<32|uint64(a.B), uint64(b.A)<<32|uint64(b.B))
 }
 
-// site returns the site of a document, 0 for none.
-func (d *Detector) site(doc uint32) uint64 {
-	if int(doc) >= len(d.sites) {
+// siteAt returns the site of a document, 0 for none.
+func siteAt(sites []uint64, doc uint32) uint64 {
+	if int(doc) >= len(sites) {
 		return 0
 	}
-	return d.sites[doc]
+	return sites[doc]
 }
 
 func (d *Detector) add(m Method, doc uint32, set []uint64) {

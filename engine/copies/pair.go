@@ -100,16 +100,17 @@ func (p *Pair) part() (doc uint32, ok bool) {
 	return p.B, p.Relation == Contains
 }
 
-// flagCommon sets the flag Common of pairs.
-func flagCommon(pairs []Pair) {
+// flagCommon sets the flag Common of pairs, given a function that returns which document the other one of
+// a pair contains, if any.
+func flagCommon(pairs []Pair, part func(*Pair) (doc uint32, ok bool)) {
 	in := map[uint32]int{}
 	for i := range pairs {
-		if doc, ok := pairs[i].part(); ok {
+		if doc, ok := part(&pairs[i]); ok {
 			in[doc]++
 		}
 	}
 	for i := range pairs {
-		if doc, ok := pairs[i].part(); ok && in[doc] > commonIn {
+		if doc, ok := part(&pairs[i]); ok && in[doc] > commonIn {
 			pairs[i].Flags |= Common
 		}
 	}

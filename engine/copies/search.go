@@ -144,8 +144,8 @@ func (s *Searcher) find(ctx context.Context, sets *Sets) (all []Pair, err error)
 			if x.deleted.has(doc) {
 				return
 			}
-			site := sets.Site != 0 && x.site(doc) == sets.Site
-			pair := NewPair(m, len(set), p.Size, p.Shared, flags(few, x.isFew(doc), site))
+			site := sets.Site != 0 && siteAt(x.sites, doc) == sets.Site
+			pair := NewPair(m, len(set), p.Size, p.Shared, flags(few, x.few.has(doc), site))
 			pair.A, pair.B = uint32(segment), doc
 			all = append(all, pair)
 		})
@@ -168,17 +168,7 @@ func (s *Searcher) find(ctx context.Context, sets *Sets) (all []Pair, err error)
 	ends := own && sets.Method == CCDet
 	all, sameSite := s.o.settle(all, func(p *Pair) bool { return ends && s.index.segments[p.A].hasEnds(p.B) })
 	s.SameSite += sameSite
-	in := 0
-	for i := range all {
-		if all[i].Relation == Contained {
-			in++
-		}
-	}
-	for i := range all {
-		if all[i].Relation == Contained && in > commonIn {
-			all[i].Flags |= Common
-		}
-	}
+	flagCommon(all, func(p *Pair) (doc uint32, ok bool) { return 0, p.Relation == Contained }) // the one that is searched
 	return all, nil
 }
 
@@ -241,12 +231,4 @@ func missesFrequent(o *postings.Options, counts []int) bool {
 	}
 	size := len(counts)
 	return rare < size && size-o.Bounds(size).Least+1 > rare
-}
-
-// site returns the site of a document, 0 for none.
-func (s *segment) site(doc uint32) uint64 {
-	if s.sites == nil {
-		return 0
-	}
-	return s.sites[doc]
 }

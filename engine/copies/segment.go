@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/binary"
+	"encoding/json"
 	"slices"
 
 	"ndd/engine/copies/lists"
@@ -70,10 +71,12 @@ func (w *segmentWriter) commit(ctx context.Context) error {
 			return err
 		}
 	}
-	w.file.Section("manifest")
-	if err := writeJSON(w.file, &head); err != nil {
+	data, err := json.Marshal(&head)
+	if err != nil {
 		return err
 	}
+	w.file.Section("manifest")
+	w.file.Write(data)
 	return w.file.Commit()
 }
 
@@ -214,9 +217,6 @@ func (s *segment) openMethod(m Method) (*segmentMethod, error) {
 	}
 	return x, nil
 }
-
-// isFew reports whether a document has too few signatures of its own method.
-func (s *segment) isFew(doc uint32) bool { return s.few.has(doc) }
 
 // hasEnds reports whether a document is compared by CCDet.
 func (s *segment) hasEnds(doc uint32) bool {

@@ -2,10 +2,8 @@ package copies
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"path/filepath"
 
 	"ndd/engine/index/live/rows"
@@ -156,14 +154,6 @@ func (w *IndexWriter) Abort() error {
 	if w.lock != nil {
 		err = errors.Join(err, w.lock.Close())
 		w.lock = nil
-	}
-	return err
-}
-
-func writeJSON(w io.Writer, value any) error {
-	b, err := json.Marshal(value)
-	if err == nil {
-		_, err = w.Write(b)
 	}
 	return err
 }
