@@ -9,10 +9,12 @@ import (
 )
 
 const (
-	leafMax   = 24      // keys that are left to an insertion sort
-	cachedMax = 1 << 16 // keys that are split into leaves at once: 512 KiB and as much for the copy
-	leafDigit = 15      // bits of the digit that does it: 128 KiB of counters
-	splitAim  = 13      // log2 of the keys of the buckets that a larger one is split into
+	// leafMax is how many keys of a leaf are left to an insertion sort of all leaves, where there is no kernel.
+	leafMax   = 24
+	cachedMax = 1 << 16 // keys that are split into leaves at once then: 512 KiB and as much for the copy
+	wideMax   = 1 << 17 // the same where a kernel sorts the leaves: 1 MiB
+	shortMax  = 128     // keys of a leaf that the standard library sorts
+	leafDigit = 15      // bits of the digit that splits into leaves: 128 KiB of counters
 )
 
 // A worker is the working memory of one thread.
@@ -33,24 +35,8 @@ func (w *worker) sort(keys []uint64, low int) error {
 	if err := w.room(len(keys)); err != nil {
 		return err
 	}
-	w.sortTo(keys, keys, w.tmp.Data[:len(keys)], low)
+	w.sortTo(keys, keys, w.tmp.Data[:len(keys)], low, 0)
 	return nil
-}
-
-// sortTo sorts src by its lowest low bits, the others being equal, by way of spare to dst, which may be src: in one
-// that is spare, leaves would be read where others were just written, which takes a tenth longer. All three have the
-// same length.
-func (w *worker) sortTo(dst, src, spare []uint64, low int) {
-	if asm.Accelerated(asm.KernelSortLeaves) {
-		w.leaves(dst, src, spare, low, 0)
-		return
-	}
-	if len(src) <= leafMax || low == 0 {
-		insertion(src)
-	} else {
-		w.split(src, spare, low, 0)
-	}
-	copy(dst, src)
 }
 
 // room makes tmp hold n words. The error is that of a lack of memory.
@@ -63,34 +49,6 @@ func (w *worker) room(n int) (err error) {
 		w.tmp = nil
 	}
 	return err
-}
-
-// split sorts a, which has more than leafMax keys, by its digit below bit
-// low, and its buckets by the lower ones. tmp is as long as a.
-func (w *worker) split(a, tmp []uint64, low, depth int) {
-	digit := bits.Len(uint(len(a)))
-	if len(a) > cachedMax {
-		digit -= splitAim
-	}
-	digit = min(digit, leafDigit, low)
-	shift := uint(low-digit) & 63
-	ends := w.counters(depth, digit)
-	largest := partition(tmp, a, ends, shift)
-	if largest <= leafMax || shift == 0 {
-		insertionTo(a, tmp)
-		return
-	}
-	copy(a, tmp)
-	from := uint32(0)
-	for _, to := range ends {
-		switch leaf := a[from:to]; {
-		case len(leaf) <= leafMax:
-			insertion(leaf)
-		default:
-			w.split(leaf, tmp[from:to], int(shift), depth+1)
-		}
-		from = to
-	}
 }
 
 // counters returns zeros, one for each value of a digit, for a depth of the recursion.
@@ -121,30 +79,15 @@ func insertionTo(dst, src []uint64) {
 	}
 }
 
-// insertion sorts a few keys.
-func insertion(a []uint64) {
-	for i := 1; i < len(a); i++ {
-		k := a[i]
-		j := i
-		for ; j > 0 && a[j-1] > k; j-- {
-			a[j] = a[j-1]
-		}
-		a[j] = k
-	}
-}
-
-const (
-	wideMax  = 1 << 17 // keys that are split into leaves at once: 1 MiB, and as much for the copy
-	shortMax = 128     // keys of a leaf that the standard library sorts
-)
-
-// leaves sorts keys, which lie in src, by their lowest low bits, the others being equal. It
-// splits them, by way of spare, into leaves of four to eight, which asm.SortLeaves sorts in
-// registers. The result goes to dst, which may be src; all three have the same length.
-// Longer leaves, of skewed keys, are sorted as the whole is.
+// sortTo sorts keys, which lie in src, by their lowest low bits, the others being equal, by way of spare: in one that is
+// spare, leaves would be read where others were just written, which takes a tenth longer. The result goes to dst, which
+// may be src; all three have the same length.
+//
+// Leaves have four to eight keys, which asm.SortLeaves sorts in registers, or without a kernel less than one, which an
+// insertion sort of all of them puts right. Longer leaves, of skewed keys, are sorted as the whole is.
 //
 //	src --digit below low--> spare |..|.....|.|...|............| --each leaf--> dst
-func (w *worker) leaves(dst, src, spare []uint64, low, depth int) {
+func (w *worker) sortTo(dst, src, spare []uint64, low, depth int) {
 	if len(src) <= shortMax || low == 0 {
 		copy(dst, src)
 		if low > 0 {
@@ -152,15 +95,24 @@ func (w *worker) leaves(dst, src, spare []uint64, low, depth int) {
 		}
 		return
 	}
-	digit := bits.Len(uint(len(src))) - 3
-	if len(src) > wideMax {
-		digit = bits.Len(uint(len(src))) - bucketWide
+	kernel := asm.Accelerated(asm.KernelSortLeaves)
+	digit := bits.Len(uint(len(src)))
+	switch {
+	case kernel && len(src) > wideMax:
+		digit -= bucketWide
+	case kernel:
+		digit -= 3
+	case len(src) > cachedMax:
+		digit -= bucketAim
 	}
 	digit = min(digit, leafDigit, low)
 	shift := uint(low - digit)
 
 	ends := w.counters(depth, digit)
-	partition(spare, src, ends, shift)
+	if largest := partition(spare, src, ends, shift); !kernel && (largest <= leafMax || shift == 0) {
+		insertionTo(dst, spare)
+		return
+	}
 	from, d := uint32(0), 0
 	for {
 		if d += asm.SortLeaves(dst, spare, ends[d:], from); d == len(ends) {
@@ -170,7 +122,7 @@ func (w *worker) leaves(dst, src, spare []uint64, low, depth int) {
 			from = ends[d-1]
 		}
 		to := ends[d]
-		w.leaves(dst[from:to], spare[from:to], src[from:to], int(shift), depth+1)
+		w.sortTo(dst[from:to], spare[from:to], src[from:to], int(shift), depth+1)
 		from = to
 		if d++; d == len(ends) {
 			return

@@ -96,6 +96,6 @@ func (o *order) distinct(w *worker, bucket []uint64, low int) error {
 		return err
 	}
 	keys := w.tmp.Data[n : 2*n]
-	w.sortTo(keys, bucket, w.tmp.Data[:n], low)
+	w.sortTo(keys, bucket, w.tmp.Data[:n], low, 0)
 	return o.take(bucket, slices.Compact(keys))
 }

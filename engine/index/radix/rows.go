@@ -35,7 +35,7 @@ func sortRows[R row](w *worker, keys []uint64, rows []R, low int) error {
 	for i, k := range keys {
 		words[i] = (k^equal)<<place | uint64(i)
 	}
-	w.sortTo(words, words, spare, low+place)
+	w.sortTo(words, words, spare, low+place, 0)
 	before := asRows[R](spare)
 	copy(before, rows)
 	mask := uint64(1)<<place - 1
