@@ -1,6 +1,7 @@
 package asm
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	_ "unsafe" // for go:linkname
@@ -18,6 +19,77 @@ var cpuidSubleaf func(leaf, subleaf uint32) (eax, ebx, ecx, edx uint32)
 
 //go:linkname cpuidXCR0 github.com/klauspost/cpuid/v2.xgetbv
 var cpuidXCR0 func(index uint32) (eax, edx uint32)
+
+// What the operating system saves of the registers: the low bits of XCR0.
+const (
+	saveSSE    = 0x03
+	saveAVX    = 0x07
+	saveAVX512 = 0xe7
+)
+
+// machine is a processor as its maker sells it, under an operating system or a
+// hypervisor as it may be met, and the best backend that it can run.
+type machine struct {
+	name  string
+	has   []cpuid.FeatureID
+	xcr0  uint32
+	wants string
+}
+
+func features(sets ...[]cpuid.FeatureID) []cpuid.FeatureID { return slices.Concat(sets...) }
+
+func without(set []cpuid.FeatureID, gone ...cpuid.FeatureID) []cpuid.FeatureID {
+	return slices.DeleteFunc(slices.Clone(set), func(f cpuid.FeatureID) bool { return slices.Contains(gone, f) })
+}
+
+// machines holds one of each kind, from makers' manuals.
+func machines() []machine {
+	set := func(f ...cpuid.FeatureID) []cpuid.FeatureID { return f }
+	nehalem := set(cpuid.SSE42, cpuid.POPCNT)
+	sandy := features(nehalem, set(cpuid.AVX))
+	haswell := features(sandy, set(cpuid.AVX2, cpuid.BMI1, cpuid.BMI2, cpuid.LZCNT, cpuid.FMA3))
+	knl := features(haswell, set(cpuid.AVX512F, cpuid.AVX512CD))
+	skx := features(knl, set(cpuid.AVX512BW, cpuid.AVX512DQ, cpuid.AVX512VL))
+	cannon := features(skx, set(cpuid.AVX512IFMA, cpuid.AVX512VBMI))
+	ice := features(cannon, set(cpuid.AVX512VBMI2, cpuid.AVX512VNNI, cpuid.AVX512BITALG, cpuid.AVX512VPOPCNTDQ,
+		cpuid.GFNI))
+	sapphire := features(ice, set(cpuid.AVX512BF16, cpuid.AVX512FP16))
+	excavator := features(sandy, set(cpuid.AVX2, cpuid.BMI1, cpuid.BMI2, cpuid.LZCNT))
+	return []machine{
+		{"Core 2", nil, 0, Generic},
+		{"Nehalem, Westmere, Silvermont", nehalem, saveSSE, Generic},
+		{"Sandy Bridge, Ivy Bridge, Bulldozer", sandy, saveAVX, Generic},
+		{"Haswell, Broadwell, Skylake, Alder Lake, Gracemont, Zen", haswell, saveAVX, AVX2},
+		{"Haswell Pentium, AVX and BMI fused off", without(haswell, cpuid.AVX, cpuid.AVX2, cpuid.BMI1, cpuid.BMI2),
+			saveSSE, Generic},
+		{"Haswell, system without XSAVE", haswell, 0, Generic},
+		{"Haswell, system saves SSE only", haswell, saveSSE, Generic},
+		{"Haswell, BMI2 masked", without(haswell, cpuid.BMI2), saveAVX, Generic},
+		{"Haswell, BMI1 masked", without(haswell, cpuid.BMI1), saveAVX, Generic},
+		{"Haswell, POPCNT and LZCNT masked", without(haswell, cpuid.POPCNT, cpuid.LZCNT), saveAVX, Generic},
+		{"Skylake server", skx, saveAVX512, AVX2},
+		{"Cascade Lake", features(skx, set(cpuid.AVX512VNNI)), saveAVX512, AVX2},
+		{"Knights Landing", knl, saveAVX512, AVX2},
+		{"Knights Mill", features(knl, set(cpuid.AVX512VPOPCNTDQ)), saveAVX512, AVX2},
+		{"Cannon Lake", cannon, saveAVX512, AVX2},
+		{"Ice Lake, Tiger Lake, Rocket Lake", ice, saveAVX512, AVX512},
+		{"Ice Lake, system saves AVX only", ice, saveAVX, AVX2},
+		{"Ice Lake, system saves AVX and masks only", ice, 0x27, AVX2},
+		{"Ice Lake, system saves SSE only", ice, saveSSE, Generic},
+		{"Ice Lake, VPOPCNTDQ masked", without(ice, cpuid.AVX512VPOPCNTDQ), saveAVX512, AVX2},
+		{"Ice Lake, VBMI2 masked", without(ice, cpuid.AVX512VBMI2), saveAVX512, AVX2},
+		{"Ice Lake, BITALG masked", without(ice, cpuid.AVX512BITALG), saveAVX512, AVX2},
+		{"Ice Lake, VL masked", without(ice, cpuid.AVX512VL), saveAVX512, AVX2},
+		{"Ice Lake, BW masked", without(ice, cpuid.AVX512BW), saveAVX512, AVX2},
+		{"Ice Lake, DQ masked", without(ice, cpuid.AVX512DQ), saveAVX512, AVX2},
+		{"Ice Lake, BMI2 masked", without(ice, cpuid.BMI2), saveAVX512, Generic},
+		{"Sapphire Rapids", sapphire, saveAVX512, AVX512},
+		{"Piledriver", features(sandy, set(cpuid.BMI1)), saveAVX, Generic},
+		{"Excavator", excavator, saveAVX, AVX2},
+		{"Jaguar", features(sandy, set(cpuid.BMI1, cpuid.LZCNT)), saveAVX, Generic},
+		{"Zen 4", features(ice, set(cpuid.AVX512BF16)), saveAVX512, AVX512},
+	}
+}
 
 // place is where CPUID reports a feature: a bit of a register of a leaf.
 type place struct {

@@ -37,31 +37,3 @@ func TestDecodeKernelAnswers(t *testing.T) {
 		}
 	})
 }
-
-// TestDecodeCalls: a block in calls of every multiple of a chunk is the block in one.
-func TestDecodeCalls(t *testing.T) {
-	const n = 5*decodeChunk + 77
-	block := rulerBlock(n+1, 2048)
-	w := rulerWindow()
-	eachKernel(t, func(t *testing.T) {
-		if Backend() == Generic {
-			return
-		}
-		for step := decodeChunk; step < n; step += decodeChunk {
-			var got []uint64
-			at := cursor{headBits, 8 * len(block), 0}
-			for len(got) < n {
-				dst := make([]uint64, min(step, n-len(got)))
-				if answer := decodeKeys(dst, block, w, &at); answer != decodeDone {
-					t.Fatalf("calls of %d keys: the kernel answers %d after %d", step, answer, len(got))
-				}
-				got = append(got, dst...)
-			}
-			for i, key := range got {
-				if key != uint64(i+1) {
-					t.Fatalf("calls of %d keys: key %d is %d", step, i, key)
-				}
-			}
-		}
-	})
-}

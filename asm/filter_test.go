@@ -50,12 +50,3 @@ func TestFilter(t *testing.T) {
 		}
 	})
 }
-
-func FuzzFilter(f *testing.F) {
-	f.Add(uint64(1), 8, 3000)
-	f.Fuzz(func(t *testing.T, seed uint64, mapBits, n int) {
-		eachFuzzKernel(t, func(string) {
-			checkFilter(t, rand.New(rand.NewPCG(seed, 10)), 7+mapBits&7, n&0x3fff)
-		})
-	})
-}

@@ -83,27 +83,6 @@ func TestInterpolate(t *testing.T) {
 	})
 }
 
-// TestInterpolateEvery: every key of a set and both its neighbours.
-func TestInterpolateEvery(t *testing.T) {
-	rng := rand.New(rand.NewPCG(3, 3))
-	eachKernel(t, func(t *testing.T) {
-		for name, keys := range sortedSets(rng, 5000) {
-			for _, by := range []uint64{0, 1, ^uint64(0)} {
-				sought, dst := make([]uint64, len(keys)), make([]int, len(keys))
-				for i, k := range keys {
-					sought[i] = k + by
-				}
-				Interpolate(dst, keys, sought)
-				for j, x := range sought {
-					if want := interpolateOracle(keys, x); dst[j] != want {
-						t.Fatalf("%s: %#x found at %d, want %d", name, x, dst[j], want)
-					}
-				}
-			}
-		}
-	})
-}
-
 // TestInterpolateSteps: no shape of keys takes more steps than the contract says.
 func TestInterpolateSteps(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))

@@ -103,6 +103,29 @@ func TestPanics(t *testing.T) {
 	})
 }
 
+// FuzzDrawn tries the kernels whose whole input is drawn from a seed.
+func FuzzDrawn(f *testing.F) {
+	f.Add(uint64(1), 3000)
+	f.Fuzz(func(t *testing.T, seed uint64, n int) {
+		eachFuzzKernel(t, func(string) {
+			rng := rand.New(rand.NewPCG(seed, 10))
+			n := n & 0x3fff
+			checkFilter(t, rng, 7+rng.IntN(8), n)
+			checkHalvesCase(t, rng, 1+rng.IntN(8), HalvesRoomMin+rng.IntN(64), 32+rng.IntN(16), n)
+			checkScatter(t, rng, n)
+			lengths, sizes := make([]uint32, n/16), make([]byte, n/256)
+			for i := range lengths {
+				lengths[i] = rng.Uint32N(LeafMax + 1)
+			}
+			for i := range sizes {
+				sizes[i] = byte(rng.Uint32())
+			}
+			checkLeaves(t, rng, lengths)
+			checkNearRows(t, rng, sizes, rng.IntN(64))
+		})
+	})
+}
+
 // BenchmarkKernels takes the time of a kernel, an element.
 func BenchmarkKernels(b *testing.B) {
 	const n = 1 << 20

@@ -115,14 +115,3 @@ func TestLeavesStop(t *testing.T) {
 		}
 	})
 }
-
-func FuzzLeaves(f *testing.F) {
-	f.Add(uint64(1), []byte{3, 0, 16, 8, 9, 17, 2})
-	f.Fuzz(func(t *testing.T, seed uint64, data []byte) {
-		var lengths []uint32
-		for _, n := range data {
-			lengths = append(lengths, uint32(n)%(LeafMax+2))
-		}
-		eachFuzzKernel(t, func(string) { checkLeaves(t, rand.New(rand.NewPCG(seed, 4)), lengths) })
-	})
-}

@@ -62,15 +62,6 @@ func TestNearRowsBuckets(t *testing.T) {
 	})
 }
 
-func FuzzNearRows(f *testing.F) {
-	f.Add(uint64(1), []byte{3, 0, 16, 8, 9, 17, 2, 200}, 3)
-	f.Fuzz(func(t *testing.T, seed uint64, sizes []byte, k int) {
-		eachFuzzKernel(t, func(string) {
-			checkNearRows(t, rand.New(rand.NewPCG(seed, 4)), sizes[:min(len(sizes), 50)], k&63)
-		})
-	})
-}
-
 // TestNearRowsMany: many buckets, in calls with little room, of which one is too large.
 func TestNearRowsMany(t *testing.T) {
 	eachKernel(t, func(t *testing.T) {

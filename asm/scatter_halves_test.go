@@ -79,12 +79,3 @@ func TestScatterHalves(t *testing.T) {
 		}
 	})
 }
-
-func FuzzScatterHalves(f *testing.F) {
-	f.Add(uint64(1), 3, 8, 3000)
-	f.Fuzz(func(t *testing.T, seed uint64, bits, keep, n int) {
-		eachFuzzKernel(t, func(kernel string) {
-			checkHalvesCase(t, rand.New(rand.NewPCG(seed, 9)), 1+bits&7, HalvesRoomMin+int(seed&63), 32+keep&15, n&0x3fff)
-		})
-	})
-}
