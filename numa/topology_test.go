@@ -47,13 +47,3 @@ func TestParseList(t *testing.T) {
 		}
 	}
 }
-
-func FuzzParseList(f *testing.F) {
-	f.Add("0-3,8")
-	f.Fuzz(func(t *testing.T, s string) {
-		list, err := parseList(s)
-		if err == nil && !slices.IsSorted(list) {
-			t.Fatal(list)
-		}
-	})
-}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 
@@ -87,22 +86,6 @@ func TestGolden(t *testing.T) {
 		}
 	}
 	t.Errorf("%d lines, want %d", len(g), len(w))
-}
-
-// TestFits is the request that the planner was asked for.
-func TestFits(t *testing.T) {
-	p, err := New(t.Context(), Request{Fingerprints: 8e9, K: 3, Memory: 128 << 30, Seed: 1})
-	must.Do(t, err)
-	c := &p.Choice
-	if c.Tables != 2 || c.Bytes < 65e9 || c.Bytes > 71e9 || !c.Fits || !c.Frontier {
-		t.Errorf("the choice is %+v", *c)
-	}
-	said := strings.Join(p.Why, "\n")
-	for _, want := range []string{`Less memory: 31\.\d GiB buys one`, `More memory: 4\d\d GiB buys cover-8-4-3`} {
-		if !regexp.MustCompile(want).MatchString(said) {
-			t.Errorf("want %q in\n%s", want, said)
-		}
-	}
 }
 
 // TestNoRoom: too little memory is an error that says what the smallest would be.

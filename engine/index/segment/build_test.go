@@ -32,8 +32,16 @@ func design(t testing.TB, tables int) permute.Design {
 	return d
 }
 
-// written is the file that Write makes.
+// written returns the file that Write makes.
 func written(t testing.TB, in Input, o Options) []byte {
+	t.Helper()
+	b, err := os.ReadFile(writtenTo(t, in, o))
+	must.Do(t, err)
+	return b
+}
+
+// writtenTo returns the path of the file that Write makes.
+func writtenTo(t testing.TB, in Input, o Options) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "segment")
 	w, err := store.CreateWith(path, store.KindSegment, 1, store.Options{Random: zeros{}})
@@ -41,9 +49,7 @@ func written(t testing.TB, in Input, o Options) []byte {
 	defer w.Abort()
 	must.Do(t, Write(t.Context(), w, in, o))
 	must.Do(t, w.Commit())
-	b, err := os.ReadFile(path)
-	must.Do(t, err)
-	return b
+	return path
 }
 
 // TestSameFile builds with all the memory, with little of it, in the external

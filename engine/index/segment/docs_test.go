@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"slices"
 	"testing"
 
@@ -59,12 +57,8 @@ func TestOrdinalBase(t *testing.T) {
 	for i := range prints {
 		prints[i] = uint64(i) * 0x9e3779b97f4a7c15
 	}
-	path := filepath.Join(t.TempDir(), "segment")
-	if err := os.WriteFile(path, written(t, Input{Fingerprints: prints}, Options{Design: design(t, 4)}),
-		0o644); err != nil {
-		t.Fatal(err)
-	}
-	list := hostile.Sections(t, path, store.KindSegment)
+	list := hostile.Sections(t, writtenTo(t, Input{Fingerprints: prints}, Options{Design: design(t, 4)}),
+		store.KindSegment)
 	head := slices.IndexFunc(list, func(s store.Section) bool { return s.Name == "segment" })
 	sound := list[head].Data
 	for field, ok := range map[string]bool{

@@ -1,7 +1,6 @@
 package segment
 
 import (
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -15,16 +14,8 @@ import (
 // file.
 func withLengths(t *testing.T, lengths [][]uint32) string {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "segment")
-	w, err := store.CreateWith(path, store.KindSegment, 1, store.Options{Random: zeros{}})
-	must.Do(t, err)
-	defer w.Abort()
-	if err := Write(t.Context(), w, Input{Fingerprints: []uint64{5, 3, 5, 9}, Lengths: slices.Values(lengths)},
-		Options{Design: design(t, 4)}); err != nil {
-		t.Fatal(err)
-	}
-	must.Do(t, w.Commit())
-	return path
+	return writtenTo(t, Input{Fingerprints: []uint64{5, 3, 5, 9}, Lengths: slices.Values(lengths)},
+		Options{Design: design(t, 4)})
 }
 
 // TestLengths keeps the lengths of texts by row, in whatever pieces they come, and of segments

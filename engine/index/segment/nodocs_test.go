@@ -62,7 +62,7 @@ func TestNoDocs(t *testing.T) {
 	}
 }
 
-func opened(t *testing.T, m *store.Memory) *Segment {
+func opened(t testing.TB, m *store.Memory) *Segment {
 	t.Helper()
 	s, err := Open(m.Source())
 	must.Do(t, err)

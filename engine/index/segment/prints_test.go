@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"slices"
 	"testing"
 
@@ -47,13 +45,8 @@ func TestPrints(t *testing.T) {
 // TestPrintsHostile: ordinals of which some are twice there, and others not, are damage, whatever
 // the checksums say.
 func TestPrintsHostile(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "segment")
-	in := Input{Fingerprints: sets.Uniform(1000, 7)}
-	if err := os.WriteFile(path, written(t, in, Options{Design: design(t, 4),
-		Table: table.Options{Layout: table.LayoutPlanar}}), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	list := hostile.Sections(t, path, store.KindSegment)
+	list := hostile.Sections(t, writtenTo(t, Input{Fingerprints: sets.Uniform(1000, 7)}, Options{Design: design(t, 4),
+		Table: table.Options{Layout: table.LayoutPlanar}}), store.KindSegment)
 	at := slices.IndexFunc(list, func(s store.Section) bool { return s.Name == "ids.ordinals" })
 	clear(list[at].Data)
 	s, err := Open(hostile.File(t, store.KindSegment, list))

@@ -23,6 +23,9 @@ func TestSearchTables(t *testing.T) {
 		s := inMemory(t, prints, Options{Design: design, Threads: 1, Table: table.Options{Layout: table.Layout(layout)}})
 		var c Scratch
 		queries := prints[:100]
+		if none, err := s.SearchTables(nil, nil, queries, 3, &c); err != nil || len(none) > 0 {
+			t.Errorf("%s: no tables find %d matches, %v", layout, len(none), err)
+		}
 		want, err := s.Search(nil, queries, 3, &c)
 		if err != nil || len(want) <= len(queries) {
 			t.Fatal(len(want), err)

@@ -2,93 +2,14 @@ package segment
 
 import (
 	"cmp"
-	"fmt"
-	"math/bits"
-	"math/rand/v2"
-	"runtime"
 	"slices"
 	"testing"
 
 	"ndd/engine/index/table"
-	"ndd/engine/oracle/long"
 	"ndd/engine/oracle/must"
 	"ndd/engine/oracle/sets"
-	"ndd/engine/oracle/skewed"
 	"ndd/permute"
 )
-
-// Whatever the fingerprints and the design, a search for k = 8 finds what a linear scan finds, each
-// match once, all tables together or some at a time; no table's probes would cost a query more than
-// ten scans of the table where it is not scanned, and neither the plan nor the search takes memory
-// for flips.
-func TestSearchOfSkewed(t *testing.T) {
-	const n, k = 20_000, 8
-	rng := rand.New(rand.NewPCG(8, 8))
-	scanned, probed := 0, 0
-	for i, set := range skewed.Sets(n, 5) {
-		if !long.Form() && i%3 > 0 {
-			continue
-		}
-		list := slices.Compact(slices.Sorted(slices.Values(set.Fingerprints)))
-		var queries []uint64
-		var want []Match
-		for q := range 6 {
-			queries = append(queries, sets.Near(rng, list[rng.IntN(len(list))], q*2))
-			for _, f := range list {
-				if bits.OnesCount64(f^queries[q]) <= k {
-					want = append(want, Match{q, f})
-				}
-			}
-		}
-		for _, name := range []string{"one", "thirds"} {
-			design, err := permute.Named(name, k, 1)
-			must.Do(t, err)
-			for _, layout := range []table.Layout{table.LayoutPlanar, table.LayoutHuffman} {
-				s := inMemory(t, set.Fingerprints, Options{Design: design, Table: table.Options{Layout: layout}})
-				before := allocatedBytes()
-				p := s.searchPlan(k)
-				if took := allocatedBytes() - before; took > 1<<20 {
-					t.Errorf("%s, %s, %s: the plan of a search allocates %d bytes", set.Name, name, layout, took)
-				}
-				if p.scans(s, s.every, 1) {
-					scanned++
-				} else {
-					probed++
-				}
-				sum := 0.0
-				for _, ns := range p.ns {
-					sum += ns
-				}
-				if most := 10*table.ScanNS(layout, float64(len(list)), 1) + table.ScanFromNS; !p.scans(s, s.every, 1) &&
-					sum > most {
-					t.Errorf("%s, %s, %s: a query by probing takes %.0f ns, a scan %.0f", set.Name, name, layout, sum, most)
-				}
-				checkMatches(t, s, queries, k, s.every, want)
-				checkMatches(t, s, queries, k, []int{}, nil)
-				if len(s.every) == 3 {
-					var c Scratch
-					got, err := s.SearchTables(nil, []int{2, 0}, queries, k, &c)
-					if err == nil {
-						got, err = s.SearchTables(got, []int{1}, queries, k, &c)
-					}
-					must.Do(t, err)
-					compareMatches(t, "in two parts", got, want)
-				}
-			}
-		}
-	}
-	if scanned == 0 || probed == 0 {
-		t.Errorf("%d segments are scanned and %d probed: both should be", scanned, probed)
-	}
-}
-
-func checkMatches(t *testing.T, s *Segment, queries []uint64, k int, tables []int, want []Match) {
-	t.Helper()
-	var c Scratch
-	got, err := s.SearchTables(nil, tables, queries, k, &c)
-	must.Do(t, err)
-	compareMatches(t, fmt.Sprint("tables ", tables), got, want)
-}
 
 // compareMatches demands the same matches, which it sorts.
 func compareMatches(t *testing.T, what string, got, want []Match) {
@@ -101,13 +22,6 @@ func compareMatches(t *testing.T, what string, got, want []Match) {
 	if !slices.Equal(got, want) {
 		t.Errorf("%s: %d matches, want %d", what, len(got), len(want))
 	}
-}
-
-// allocatedBytes is what was allocated so far, freed or not.
-func allocatedBytes() uint64 {
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return m.TotalAlloc
 }
 
 // Consecutive numbers are the most skewed fingerprints: a query for distance 6 has a fifth of them.

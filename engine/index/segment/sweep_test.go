@@ -20,10 +20,7 @@ func inMemory(t testing.TB, prints []uint64, o Options) *Segment {
 	t.Helper()
 	var m store.Memory
 	must.Do(t, Write(context.Background(), &m, Input{Fingerprints: prints}, o))
-	s, err := Open(m.Source())
-	must.Do(t, err)
-	t.Cleanup(s.Close)
-	return s
+	return opened(t, &m)
 }
 
 // TestSweepIsSearch holds the two ways to answer a batch against each other, in both layouts,

@@ -16,8 +16,6 @@ import (
 	"ndd/engine/oracle/sets"
 	"ndd/engine/storage/store"
 	"ndd/permute"
-
-	"pgregory.net/rapid"
 )
 
 func TestMain(m *testing.M) {
@@ -216,38 +214,6 @@ func checkOrder(t testing.TB, tab Table, keys, others []uint64) {
 			t.Fatalf("%d calls after the first said stop, %v", calls, err)
 		}
 	}
-}
-
-// Ranks are in order and Walk ascends, for keys of any spread.
-func TestOrderProperty(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		and := rapid.Uint64().Draw(t, "and")
-		var keys []uint64
-		for _, x := range rapid.SliceOfN(rapid.Uint64(), 0, 300).Draw(t, "keys") {
-			keys = append(keys, x&and)
-		}
-		keys = distinct(keys)
-		for _, o := range layouts {
-			var m store.Memory
-			must.Do(t, Write(&m, "", keys, o))
-			tab, err := Open(m.Source(), "", o.Layout)
-			must.Do(t, err)
-			var c Scratch
-			at := 0
-			err = tab.Walk(func(part []uint64) bool {
-				for _, key := range part {
-					if rank, err := rankOf(tab, key, &c); err != nil || rank != uint64(at) || key != keys[at] {
-						t.Fatalf("%v: key %d: %#x, rank %d, %v", o, at, key, rank, err)
-					}
-					at++
-				}
-				return true
-			})
-			if err != nil || at != len(keys) {
-				t.Fatalf("%v: %d keys walked of %d, %v", o, at, len(keys), err)
-			}
-		}
-	})
 }
 
 // Nothing is allocated for a search but what dst needs to grow.
