@@ -16,13 +16,10 @@ import (
 type planarModel struct{}
 
 const (
-	planarLow   = 16   // bits of a key in the low plane
-	planarPad   = 32   // keys behind the last, in the low plane
-	planarSpan  = 3    // leading bits less than a bucket has, with which a probe still reads bucket by bucket
-	planarEnds  = 48   // units to find both ends of the run of more, and to scan it by itself
-	planarList  = 8    // units to find them in a list
-	planarFence = 1024 // keys to a fence
-	planarHead  = 32   // bytes
+	planarLow  = 16 // bits of a key in the low plane
+	planarSpan = 3  // leading bits less than a bucket has, with which a probe still reads bucket by bucket
+	planarEnds = 48 // units to find both ends of the run of more, and to scan it by itself
+	planarList = 8  // units to find them in a list
 )
 
 func (planarModel) layout() table.Layout { return table.LayoutPlanar }
@@ -33,19 +30,8 @@ func (planarModel) bucketBits(n float64, _ entry) int {
 	return int(bucketBits)
 }
 
-// parts leave the wide lines out, of which uniform keys have one in ten thousand: see [Sample.wideBytes].
-func (md planarModel) parts(n float64, _ entry) []table.Part {
-	keys := uint64(n)
-	b, perLine := table.PlanarWidths(keys)
-	words := func(bits uint64) uint64 { return (bits + 63) / 64 * 8 }
-	return []table.Part{
-		{Name: "low", Bytes: 2 * (keys + planarPad)},
-		{Name: "rest", Bytes: words(keys * (64 - planarLow - uint64(b)))},
-		{Name: "lines", Bytes: 64 * (table.PlanarLines(b, perLine) + 1)},
-		{Name: "fences", Bytes: 8 * ((keys + planarFence - 1) / planarFence)},
-		{Name: "head", Bytes: planarHead},
-	}
-}
+// parts leave the wide lines out: see [Sample.wideBytes].
+func (md planarModel) parts(n float64, _ entry) []table.Part { return table.PlanarParts(uint64(n)) }
 
 // units returns the number of buckets: a probe with fewer leading bits than a bucket
 // reads every bucket that begins with them, or finds where the run of them all begins and ends.

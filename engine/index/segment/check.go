@@ -1,9 +1,6 @@
 package segment
 
-import (
-	"ndd/asm"
-	"ndd/engine/storage/store"
-)
+import "ndd/engine/storage/store"
 
 // Check reads everything and holds it against itself: each table ascends, all tables hold the same
 // fingerprints, and every document belongs to one. It finds what checksums cannot: a file that was
@@ -24,14 +21,10 @@ func (s *Segment) Check() (err error) {
 // fingerprints.
 func (s *Segment) checkTables() error {
 	var sum0 uint64
-	for i, t := range s.tables {
+	for i := range s.tables {
 		sum := uint64(0)
-		mask := s.perms[i].Mask()
-		var out []uint64
-		err := t.Walk(func(keys []uint64) bool {
-			out = append(out[:0], keys...)
-			asm.Unpermute(out, out, mask)
-			for _, f := range out {
+		err := s.walk(i, 0, 1, 1, func(_ uint64, prints []uint64) bool {
+			for _, f := range prints {
 				sum += mix(f)
 			}
 			return true

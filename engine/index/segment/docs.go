@@ -113,13 +113,10 @@ func (w *docWriter) finish(distinct int) error {
 		return err
 	}
 	ones := succinct.NewOnes(w.firsts.Data)
-	w.sink.Section("ids.firsts")
-	if _, err := w.sink.Write(store.Bytes64(ones.Words)); err != nil {
+	if err := store.WriteSection(w.sink, "ids.firsts", store.Bytes64(ones.Words)); err != nil {
 		return err
 	}
-	w.sink.Section("ids.samples")
-	_, err := w.sink.Write(store.Bytes64(ones.Samples))
-	return err
+	return store.WriteSection(w.sink, "ids.samples", store.Bytes64(ones.Samples))
 }
 
 // openDocs opens the documents of n fingerprints, whose ordinals are of a base, 0 for none. It
@@ -141,16 +138,13 @@ func openDocs(source store.Source, docs, fingerprints, base uint64) (x docList, 
 	if docs == fingerprints {
 		return x, nil
 	}
-	firsts, err := source.Section("ids.firsts")
+	firsts, err := store.SectionOf(source, "ids.firsts", (docs+63)/64*8)
 	if err != nil {
 		return x, err
 	}
 	samples, err := source.Section("ids.samples")
 	if err != nil {
 		return x, err
-	}
-	if uint64(len(firsts.Data)) != (docs+63)/64*8 {
-		return x, firsts.Corrupt(0, "%d bytes of bits for %d documents", len(firsts.Data), docs)
 	}
 	x.firsts = &succinct.Ones{Words: store.Uint64s(firsts.Data), Samples: store.Uint64s(samples.Data)}
 	return x, nil

@@ -29,12 +29,9 @@ func writeLengths(sink store.Sink, lengths iter.Seq[[]uint32], docs int) error {
 
 // openLengths returns the lengths of the texts of docs documents.
 func openLengths(source store.Source, docs uint64) ([]uint32, error) {
-	s, err := source.Section(lengthsSection)
+	s, err := store.SectionOf(source, lengthsSection, 4*docs)
 	if err != nil {
 		return nil, err
-	}
-	if uint64(len(s.Data)) != 4*docs {
-		return nil, s.Corrupt(0, "%d bytes of lengths for %d documents", len(s.Data), docs)
 	}
 	if docs == 0 {
 		return []uint32{}, nil // which says that they are kept

@@ -1,10 +1,6 @@
 package segment
 
-import (
-	"errors"
-
-	"ndd/asm"
-)
+import "errors"
 
 // A Source is a segment whose documents go into another one: [Input.Sources].
 type Source struct {
@@ -115,13 +111,8 @@ func (m *merging) read(part, parts int, f func(r *reading, from, to, of uint64) 
 
 // walk calls f with fingerprints of a part of table 0, and the rank of the first.
 func (r *reading) walk(from, to, of uint64, f func(rank uint64, prints []uint64) error) error {
-	defer r.inOrder()()
-	mask := r.perms[0].Mask()
-	var prints []uint64
 	var failed error
-	err := r.tables[0].WalkPart(from, to, of, func(rank uint64, keys []uint64) bool {
-		prints = append(prints[:0], keys...)
-		asm.Unpermute(prints, prints, mask)
+	err := r.Segment.walk(0, from, to, of, func(rank uint64, prints []uint64) bool {
 		failed = f(rank, prints)
 		return failed == nil
 	})

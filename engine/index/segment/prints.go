@@ -50,13 +50,19 @@ func (s *Segment) Prints(ctx context.Context, prints []uint64, first uint64) (er
 // some hundreds at a time, until it returns false. Their memory is used again after the call.
 func (s *Segment) Walk(yield func(fingerprints []uint64) bool) (err error) {
 	defer store.CatchFault(&err)()
+	return s.walk(0, 0, 1, 1, func(_ uint64, prints []uint64) bool { return yield(prints) })
+}
+
+// walk calls yield with the fingerprints of a part of a table, as [table.Table.WalkPart] does with its keys, and the
+// rank of the first.
+func (s *Segment) walk(number int, from, to, of uint64, yield func(rank uint64, prints []uint64) bool) error {
 	defer s.inOrder()()
-	mask := s.perms[0].Mask()
-	var out []uint64
-	return s.tables[0].Walk(func(keys []uint64) bool {
-		out = append(out[:0], keys...)
-		asm.Unpermute(out, out, mask)
-		return yield(out)
+	mask := s.perms[number].Mask()
+	var prints []uint64
+	return s.tables[number].WalkPart(from, to, of, func(rank uint64, keys []uint64) bool {
+		prints = append(prints[:0], keys...)
+		asm.Unpermute(prints, prints, mask)
+		return yield(rank, prints)
 	})
 }
 

@@ -174,9 +174,7 @@ func (b *builder) head(in *Input) error {
 	if err != nil {
 		return err
 	}
-	b.sink.Section("segment")
-	_, err = b.sink.Write(head)
-	return err
+	return store.WriteSection(b.sink, "segment", head)
 }
 
 // TablePrefix returns what the names of the sections of a table begin with.
@@ -217,7 +215,5 @@ func writeIDs(sink store.Sink, list iter.Seq2[string, error], docs uint64) error
 	if seen != docs {
 		return fmt.Errorf("%d IDs for %d documents", seen, docs)
 	}
-	sink.Section("names.ends")
-	_, err = sink.Write(store.Bytes64(ends))
-	return err
+	return store.WriteSection(sink, "names.ends", store.Bytes64(ends))
 }

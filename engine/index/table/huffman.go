@@ -33,19 +33,10 @@ const (
 )
 
 func openHuffman(source store.Source, prefix string) (Table, error) {
-	var head, last, ranks store.Section
 	t := &huffmanTable{}
-	for _, part := range []struct {
-		name    string
-		section *store.Section
-	}{{"head", &head}, {"blocks", &t.blocks}, {"last", &last}, {"ranks", &ranks}} {
-		var err error
-		if *part.section, err = source.Section(prefix + part.name); err != nil {
-			return nil, err
-		}
-	}
-	if len(head.Data) != headBytes {
-		return nil, head.Corrupt(0, "%d bytes where %d are due", len(head.Data), headBytes)
+	head, err := store.SectionOf(source, prefix+"head", headBytes)
+	if err != nil {
+		return nil, err
 	}
 	t.keys = binary.LittleEndian.Uint64(head.Data)
 	blockBytes := binary.LittleEndian.Uint64(head.Data[8:])
@@ -53,22 +44,29 @@ func openHuffman(source store.Source, prefix string) (Table, error) {
 		return nil, head.Corrupt(8, "blocks of %d bytes", blockBytes)
 	}
 	t.blockBytes = int(blockBytes)
-	code, err := huffman.NewCodeFromLengths((*[64]uint8)(head.Data[24:]))
-	if err != nil {
+	if t.code, err = huffman.NewCodeFromLengths((*[64]uint8)(head.Data[24:])); err != nil {
 		return nil, head.Corrupt(24, "%v", err)
 	}
-	t.code = code
 	t.first = binary.LittleEndian.Uint64(head.Data[16:])
-	t.last, t.ranks = store.Uint64s(last.Data), store.Uint64s(ranks.Data)
-	n := len(t.last)
-	switch {
-	case len(last.Data) != 8*n || len(t.blocks.Data) != n*t.blockBytes:
-		return nil, t.blocks.Corrupt(0, "%d bytes of blocks for %d bytes of last keys", len(t.blocks.Data), len(last.Data))
-	case len(ranks.Data) != 8*((n+blocksPerRank-1)/blocksPerRank):
-		return nil, ranks.Corrupt(0, "%d bytes of ranks for %d blocks", len(ranks.Data), n)
-	case t.keys > uint64(n)*uint64(huffman.MaxKeys(t.blockBytes))+1 || t.keys <= uint64(n) && n > 0:
+	if t.blocks, err = source.Section(prefix + "blocks"); err != nil {
+		return nil, err
+	}
+	n := uint64(len(t.blocks.Data)) / blockBytes
+	if uint64(len(t.blocks.Data)) != n*blockBytes {
+		return nil, t.blocks.Corrupt(0, "%d bytes of blocks of %d", len(t.blocks.Data), blockBytes)
+	}
+	last, err := store.SectionOf(source, prefix+"last", 8*n)
+	if err != nil {
+		return nil, err
+	}
+	ranks, err := store.SectionOf(source, prefix+"ranks", 8*((n+blocksPerRank-1)/blocksPerRank))
+	if err != nil {
+		return nil, err
+	}
+	if t.keys > n*uint64(huffman.MaxKeys(t.blockBytes))+1 || t.keys <= n && n > 0 {
 		return nil, head.Corrupt(0, "%d keys in %d blocks", t.keys, n)
 	}
+	t.last, t.ranks = store.Uint64s(last.Data), store.Uint64s(ranks.Data)
 	return t, nil
 }
 

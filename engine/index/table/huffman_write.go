@@ -43,13 +43,10 @@ func writeHuffman(sink store.Sink, prefix string, keys []uint64, o Options) erro
 	if err := w.blocks(sink, prefix); err != nil {
 		return err
 	}
-	sink.Section(prefix + "last")
-	if _, err := sink.Write(store.Bytes64(w.last)); err != nil {
+	if err := store.WriteSection(sink, prefix+"last", store.Bytes64(w.last)); err != nil {
 		return err
 	}
-	sink.Section(prefix + "ranks")
-	_, err := sink.Write(store.Bytes64(w.ranks))
-	return err
+	return store.WriteSection(sink, prefix+"ranks", store.Bytes64(w.ranks))
 }
 
 // huffmanWriter writes one table.
@@ -95,9 +92,7 @@ func (w *huffmanWriter) head(sink store.Sink, prefix string) error {
 	}
 	head = binary.LittleEndian.AppendUint64(head, first)
 	lengths := w.code.Lengths()
-	sink.Section(prefix + "head")
-	_, err := sink.Write(append(head, lengths[:]...))
-	return err
+	return store.WriteSection(sink, prefix+"head", append(head, lengths[:]...))
 }
 
 func (w *huffmanWriter) blocks(sink store.Sink, prefix string) error {

@@ -3,6 +3,7 @@ package table
 import (
 	"encoding/binary"
 	"math"
+	"slices"
 	"sync/atomic"
 
 	"ndd/asm"
@@ -115,11 +116,8 @@ func (h *planarHead) append(dst []byte) []byte {
 	return append(dst, make([]byte, planarHeadBytes-20)...)
 }
 
-// parse returns a description of the damage, or "".
+// parse reads planarHeadBytes. It returns a description of the damage, or "".
 func (h *planarHead) parse(b []byte) (why string) {
-	if len(b) != planarHeadBytes {
-		return "it has not 32 bytes"
-	}
 	h.keys = binary.LittleEndian.Uint64(b)
 	h.wideLines = binary.LittleEndian.Uint64(b[8:])
 	h.bucketBits, h.wideBits = uint(b[16]), uint(b[17])
@@ -153,38 +151,44 @@ func (h *planarHead) wideStarts() uint64 { return h.wideLines * h.perLine }
 // lineWords returns the number of words of all lines and of one more.
 func (h *planarHead) lineWords() uint64 { return lineWords * (h.lines() + 1) }
 
+// parts returns the sections of the table.
+func (h *planarHead) parts() []Part {
+	return []Part{
+		{"low", 2 * (h.keys + asm.PlanarPad)},
+		{"rest", 8 * succinct.WordsFor(h.keys, int(h.restBits()))},
+		{"lines", 8 * h.lineWords()},
+		{"wide", 8 * succinct.WordsFor(h.wideStarts(), int(h.wideBits))},
+		{"fences", 8 * h.fences()},
+		{"head", planarHeadBytes},
+	}
+}
+
+// PlanarParts returns the parts of a planar table of n keys but for "wide": uniform keys have one wide line in ten
+// thousand.
+func PlanarParts(n uint64) []Part {
+	h := planarHead{keys: n}
+	h.bucketBits, h.perLine = PlanarWidths(n)
+	return slices.DeleteFunc(h.parts(), func(p Part) bool { return p.Name == "wide" })
+}
+
 // openPlanar checks every length; what the arrays say is checked where it is used.
 func openPlanar(source store.Source, prefix string) (Table, error) {
 	t := &planarTable{}
 	var err error
-	if t.in.head, err = source.Section(prefix + "head"); err != nil {
+	if t.in.head, err = store.SectionOf(source, prefix+"head", planarHeadBytes); err != nil {
 		return nil, err
 	}
 	var h planarHead
 	if why := h.parse(t.in.head.Data); why != "" {
 		return nil, t.in.head.Corrupt(0, "planar table: %s", why)
 	}
+	t.parts = h.parts()
 	lines, wide, low, rest, fences := &t.in.lines, &t.in.wide, &t.in.low, &t.in.rest, &t.in.fences
-	for _, part := range []struct {
-		name    string
-		section *store.Section
-		bytes   uint64
-	}{
-		{"low", low, 2 * (h.keys + asm.PlanarPad)},
-		{"rest", rest, 8 * succinct.WordsFor(h.keys, int(h.restBits()))},
-		{"lines", lines, 8 * h.lineWords()},
-		{"wide", wide, 8 * succinct.WordsFor(h.wideStarts(), int(h.wideBits))},
-		{"fences", fences, 8 * h.fences()},
-	} {
-		if *part.section, err = source.Section(prefix + part.name); err != nil {
+	for i, section := range []*store.Section{low, rest, lines, wide, fences} {
+		if *section, err = store.SectionOf(source, prefix+t.parts[i].Name, t.parts[i].Bytes); err != nil {
 			return nil, err
 		}
-		if uint64(len(part.section.Data)) != part.bytes {
-			return nil, part.section.Corrupt(0, "%d bytes where %d are due", len(part.section.Data), part.bytes)
-		}
-		t.parts = append(t.parts, Part{part.name, part.bytes})
 	}
-	t.parts = append(t.parts, Part{"head", planarHeadBytes})
 	t.directory = newPlanarLines(store.Uint64s(lines.Data), store.Uint16s(low.Data), h.keys, h.bucketBits, h.perLine)
 	t.wideLines = h.wideLines
 	t.wide = succinct.Packed{Words: store.Uint64s(wide.Data), Width: int(h.wideBits)}

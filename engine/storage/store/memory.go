@@ -13,6 +13,22 @@ type Source interface {
 	Section(name string) (Section, error)
 }
 
+// WriteSection writes a section that is one piece.
+func WriteSection(sink Sink, name string, data []byte) error {
+	sink.Section(name)
+	_, err := sink.Write(data)
+	return err
+}
+
+// SectionOf returns a section that must have so many bytes.
+func SectionOf(source Source, name string, bytes uint64) (Section, error) {
+	s, err := source.Section(name)
+	if err == nil && uint64(len(s.Data)) != bytes {
+		err = s.Corrupt(0, "%d bytes where %d are due", len(s.Data), bytes)
+	}
+	return s, err
+}
+
 // Memory keeps sections on the Go heap without a file, for data that is searched before it is
 // written, or never is. The zero value is empty and ready. It is written by one goroutine; after
 // [Memory.Source] any number may read.
