@@ -199,7 +199,7 @@ func compression(ctx context.Context, b *bench, r *Result) error {
 // sameKeys returns an error unless a table holds keys.
 func sameKeys(t table.Table, keys []uint64) error {
 	same := true
-	err := t.Walk(func(some []uint64) bool {
+	err := t.WalkPart(0, 1, 1, func(_ uint64, some []uint64) bool {
 		same = len(some) <= len(keys) && slices.Equal(some, keys[:len(some)])
 		if same {
 			keys = keys[len(some):]

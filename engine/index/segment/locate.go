@@ -61,8 +61,8 @@ func (s *Segment) Locate(ranges []Range, fingerprints []uint64, c *Scratch) (err
 
 // locateAll is Locate of many sorted fingerprints, by one pass over table 0.
 func (s *Segment) locateAll(ranges []Range, sorted []uint64, places []uint32) (err error) {
-	rank, at := uint64(0), 0 // of the keys of the table, of those that are looked for
-	walked := s.tables[0].Walk(func(keys []uint64) bool {
+	at := 0
+	walked := s.tables[0].WalkPart(0, 1, 1, func(rank uint64, keys []uint64) bool {
 		for _, key := range keys {
 			for at < len(sorted) && sorted[at] < key {
 				at++

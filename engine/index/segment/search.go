@@ -54,8 +54,8 @@ func (s *Segment) Search(dst []Match, queries []uint64, k int, c *Scratch) ([]Ma
 // all tables find everything, each match once, in no order.
 func (s *Segment) SearchTables(dst []Match, tables []int, queries []uint64, k int, c *Scratch) (_ []Match, err error) {
 	defer store.EndFaults(store.BeginFaults(), &err)
-	if k < 0 || k > s.meta.Design.K {
-		return dst, fmt.Errorf("distance %d is not within 0..%d, for which the index was built", k, s.meta.Design.K)
+	if err := s.checkDistance(k); err != nil {
+		return dst, err
 	}
 	if s.meta.Fingerprints == 0 {
 		return dst, nil
@@ -69,12 +69,10 @@ func (s *Segment) SearchTables(dst []Match, tables []int, queries []uint64, k in
 	if p.scans(s, tables, len(queries)) {
 		return s.scan(dst, p, tables, queries, k, c)
 	}
-	if need := len(queries) * len(tables); cap(c.queries) < need {
-		c.queries = make([]uint64, need)
-	}
+	room := c.room(len(queries) * len(tables))
 	c.tables, c.searches = c.tables[:0], c.searches[:0]
 	for i, number := range tables {
-		own := c.queries[i*len(queries) : (i+1)*len(queries)]
+		own := room[i*len(queries) : (i+1)*len(queries)]
 		asm.Permute(own, queries, s.perms[number].Mask())
 		c.tables, c.searches = append(c.tables, s.tables[number]), append(c.searches, p.search[number])
 		c.searches[i].Queries = own
@@ -98,15 +96,28 @@ func (s *Segment) SearchTables(dst []Match, tables []int, queries []uint64, k in
 	return dst, nil
 }
 
+// checkDistance returns an error unless the design is for distance k.
+func (s *Segment) checkDistance(k int) error {
+	if k < 0 || k > s.meta.Design.K {
+		return fmt.Errorf("distance %d is not within 0..%d, for which the index was built", k, s.meta.Design.K)
+	}
+	return nil
+}
+
+// room returns room for n permuted queries.
+func (c *Scratch) room(n int) []uint64 {
+	if cap(c.queries) < n {
+		c.queries = make([]uint64, n)
+	}
+	return c.queries[:n]
+}
+
 // scan answers a search by comparing the queries with all keys of one of the tables. It reports
 // what the first table to find it is one of these, as the other tables may be searched elsewhere.
 func (s *Segment) scan(dst []Match, p *searchPlan, tables []int, queries []uint64, k int, c *Scratch) (_ []Match,
 	err error) {
 	perm := &s.perms[tables[0]]
-	if cap(c.queries) < len(queries) {
-		c.queries = make([]uint64, len(queries))
-	}
-	own := c.queries[:len(queries)]
+	own := c.room(len(queries))
 	asm.Permute(own, queries, perm.Mask())
 	if c.matches, err = table.Scan(c.matches[:0], s.tables[tables[0]], own, k, &c.table); err != nil {
 		return dst, err

@@ -31,14 +31,10 @@ func SearchEach(segments []*Segment, queries []uint64, k int, c *Scratch,
 	for _, s := range segments {
 		need += len(queries) * len(s.tables)
 	}
-	if cap(c.queries) < need {
-		c.queries = make([]uint64, need)
-	}
-	room := c.queries[:need]
+	room := c.room(need)
 	for i, s := range segments {
-		if k < 0 || k > s.meta.Design.K {
-			return fmt.Errorf("segment %d: distance %d is not within 0..%d, for which the index was built", i, k,
-				s.meta.Design.K)
+		if err := s.checkDistance(k); err != nil {
+			return fmt.Errorf("segment %d: %w", i, err)
 		}
 		if s.meta.Fingerprints == 0 {
 			continue

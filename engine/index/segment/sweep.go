@@ -3,7 +3,6 @@ package segment
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math/bits"
 	"slices"
 	"sync"
@@ -112,8 +111,8 @@ func (s *Segment) SweepTeams(ctx context.Context, queries []uint64, k, limit int
 }
 
 func (s *Segment) sweep(ctx context.Context, queries []uint64, k, limit int, teams []Team, r regions) (*Found, error) {
-	if k < 0 || k > s.meta.Design.K {
-		return nil, fmt.Errorf("distance %d is not within 0..%d, for which the index was built", k, s.meta.Design.K)
+	if err := s.checkDistance(k); err != nil {
+		return nil, err
 	}
 	defer s.inOrder()()
 	w := &sweep{segment: s, plan: s.searchPlan(k), regions: r, queries: queries, limit: limit}

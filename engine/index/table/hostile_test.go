@@ -73,7 +73,7 @@ func exercise(t testing.TB, source store.Source, layout Layout, queries []uint64
 		sound(err)
 	}
 	seen := uint64(0)
-	sound(tab.Walk(func(keys []uint64) bool { seen += uint64(len(keys)); return seen < 1<<20 }))
+	sound(walk(tab, func(keys []uint64) bool { seen += uint64(len(keys)); return seen < 1<<20 }))
 }
 
 // hostileTables are small tables of both layouts, narrow and wide.
@@ -136,7 +136,7 @@ func TestWalkFindsChange(t *testing.T) {
 			r.data[s][at] ^= 1 << (at % 8)
 			tab, err := Open(r.source(), "", LayoutPlanar)
 			if err == nil {
-				err = tab.Walk(func([]uint64) bool { return true })
+				err = walk(tab, func([]uint64) bool { return true })
 			}
 			if !errors.Is(err, store.ErrCorrupt) {
 				t.Fatalf("%s, byte %d changed: %v", name, at, err)
@@ -192,7 +192,7 @@ func TestCorruptPlace(t *testing.T) {
 		bad.data[slices.Index(bad.names, c.section)][c.at] ^= 0x1f
 		tab, err := Open(bad.source(), "", LayoutPlanar)
 		if err == nil {
-			err = tab.Walk(func([]uint64) bool { return true })
+			err = walk(tab, func([]uint64) bool { return true })
 		}
 		var corrupt *store.CorruptError
 		if !errors.As(err, &corrupt) || corrupt.Section != c.section || corrupt.Offset != c.at/c.unit*c.unit {

@@ -86,10 +86,6 @@ func (t *huffmanTable) rank(b int, side huffman.Side, i int) (uint64, error) {
 	return rank, nil
 }
 
-func (t *huffmanTable) Walk(yield func([]uint64) bool) error {
-	return t.WalkPart(0, 1, 1, func(_ uint64, keys []uint64) bool { return yield(keys) })
-}
-
 // WalkPart has parts begin and end with blocks.
 func (t *huffmanTable) WalkPart(from, to, of uint64, yield func(uint64, []uint64) bool) error {
 	if t.keys == 0 || from == to {

@@ -66,10 +66,6 @@ func (t *planarTable) prefetchRanks(keys []uint64, c *Scratch) {
 	}
 }
 
-func (t *planarTable) Walk(yield func([]uint64) bool) error {
-	return t.WalkPart(0, 1, 1, func(_ uint64, keys []uint64) bool { return yield(keys) })
-}
-
 // WalkPart reads all planes side by side, and holds the lines and the fences against
 // them. Parts begin and end with lines.
 func (t *planarTable) WalkPart(from, to, of uint64, yield func(uint64, []uint64) bool) error {

@@ -9,7 +9,7 @@ import (
 // would read most of the table: one pass over it, [ScanNS], however many flips there are.
 func Scan(dst []Match, t Table, queries []uint64, k int, c *Scratch) ([]Match, error) {
 	var stopped error
-	err := t.Walk(func(keys []uint64) bool {
+	err := t.WalkPart(0, 1, 1, func(_ uint64, keys []uint64) bool {
 		if stopped = c.stopped(len(dst)); stopped != nil {
 			return false
 		}

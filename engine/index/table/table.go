@@ -35,13 +35,9 @@ type Table interface {
 	// costs a query. It takes a millisecond at most, and reads at most 2,048 words of the table.
 	Probing(p, radius, k int) Probing
 
-	// Walk calls yield with all keys in ascending order, some hundreds or
-	// thousands at a time, until it returns false. The slice is valid during
-	// the call.
-	Walk(yield func(keys []uint64) bool) error
-
-	// WalkPart is Walk of the part of the table from from/of to to/of, and says which rank the first
-	// of the keys has. Parts that end where others begin have all keys between them, and none twice.
+	// WalkPart calls yield with the keys of the part of the table from from/of to to/of, in ascending order, some
+	// hundreds or thousands at a time, and the rank of the first, until it returns false. The slice is valid during
+	// the call. Parts that end where others begin have all keys between them, and none twice.
 	WalkPart(from, to, of uint64, yield func(rank uint64, keys []uint64) bool) error
 
 	// PartWith returns the part, as WalkPart takes it, that has all keys from low to high, and few others.

@@ -1,7 +1,6 @@
 package scan
 
 import (
-	"fmt"
 	"math"
 	"math/bits"
 
@@ -66,7 +65,7 @@ func prefilterStrategy(w workload, mapBits int) strategy {
 	if w.fingerprints > 0 {
 		prints = w.fingerprints
 	}
-	s := strategy{name: fmt.Sprintf("prefilter-%d", mapBits), mapBits: mapBits,
+	s := strategy{mapBits: mapBits,
 		part: int(min(max(prints, filteredPrintsMin), filteredPrints))}
 	far := max(0, float64(mapBits-halfPartitionBits(mapBits)-22))
 	s.cost = scatterHalvesCost + 2*(filterCost+farMapCost*far) + mapLineCost*lines/float64(s.part) +

@@ -241,7 +241,7 @@ func BenchmarkMap(b *testing.B) {
 }
 
 func benchmarkMap(b *testing.B, what string, base, queries []uint64, s strategy) {
-	b.Run(fmt.Sprintf("q=%d/plan=%s/design=%s", len(queries), what, s.name), func(b *testing.B) {
+	b.Run(fmt.Sprintf("q=%d/plan=%s/map=%d/tables=%d", len(queries), what, s.mapBits, len(s.groups[0].tables)), func(b *testing.B) {
 		tables, err := newTables(queries, buildOptions{K: 3, Threads: 2, Strategy: &s})
 		must.Do(b, err)
 		defer tables.Close()

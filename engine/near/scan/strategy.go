@@ -17,7 +17,6 @@ type workload struct {
 // A strategy says how queries are answered: by which tables in which layouts, behind a prefilter or
 // not.
 type strategy struct {
-	name    string  // of the design, or the prefilter
 	mapBits int     // log2 of the bits of a prefilter's map; 0: there is no prefilter
 	part    int     // fingerprints that are mapped together
 	cost    float64 // ns for each fingerprint of F
@@ -39,7 +38,7 @@ func chooseStrategy(w workload) strategy {
 	for _, d := range permute.Catalogue(w.k, 1) {
 		g := group{tables: d.Tables}
 		if cost := g.chooseLayouts(w.queries, false); cost < best.cost {
-			best = strategy{name: d.Name, part: partPrints, cost: cost, groups: []group{g}}
+			best = strategy{part: partPrints, cost: cost, groups: []group{g}}
 		}
 	}
 	for mapBits := mapBitsMin; mapBits <= 32 && w.k > 0 && !w.noPrefilter; mapBits++ {

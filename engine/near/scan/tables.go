@@ -61,23 +61,20 @@ func newTables(queries []uint64, o buildOptions) (*tables, error) {
 		return nil, fmt.Errorf("%d queries: at most %d at a time", len(queries), queriesMax)
 	}
 	t := &tables{k: o.K, queries: len(queries)}
-	if err := t.build(queries, o); err != nil {
+	err := t.groupQueries(queries, o.Threads)
+	if err == nil {
+		if o.Strategy == nil {
+			s := chooseStrategy(workload{len(t.distinct), o.K, o.Fingerprints, o.NoPrefilter})
+			o.Strategy = &s
+		}
+		t.strategy = *o.Strategy
+		err = t.buildTables(o.Threads)
+	}
+	if err != nil {
 		t.Close()
 		return nil, err
 	}
 	return t, nil
-}
-
-func (t *tables) build(queries []uint64, o buildOptions) error {
-	if err := t.groupQueries(queries, o.Threads); err != nil {
-		return err
-	}
-	if o.Strategy != nil {
-		t.strategy = *o.Strategy
-	} else {
-		t.strategy = chooseStrategy(workload{len(t.distinct), o.K, o.Fingerprints, o.NoPrefilter})
-	}
-	return t.buildTables(o.Threads)
 }
 
 // groupQueries finds the distinct queries and the rows of each.
