@@ -31,19 +31,19 @@ const batchMax = 32
 
 // NewCrew starts workers on a node, at least one. Each calls begin once, and then calls the function that
 // begin returned with tasks; the slice is valid during the call. Close the crew when no one posts any more.
-func NewCrew[T any](h *Host, p UsableNode, workers int, begin func(*Worker) func([]T)) *Crew[T] {
+func NewCrew[T any](h *Host, p UsableNode, workers int, begin func(pinned bool) func([]T)) *Crew[T] {
 	c := &Crew[T]{workers: max(workers, 1)}
 	c.more.L = &c.mu
 	var begun sync.WaitGroup
 	begun.Add(c.workers)
 	for range c.workers {
 		c.ended.Add(1)
-		h.Go(p, func(w *Worker) {
+		h.Go(p, func(pinned bool) {
 			defer c.ended.Done()
-			if w.Pinned {
+			if pinned {
 				c.pinned.Add(1)
 			}
-			work := begin(w)
+			work := begin(pinned)
 			begun.Done()
 			c.run(work)
 		})

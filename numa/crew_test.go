@@ -33,11 +33,9 @@ func useCrew(t *testing.T, h *Host, p UsableNode, workers int) CrewStats {
 	t.Helper()
 	const tasks, posters = 5000, 4
 	var done [tasks]atomic.Int32
-	var workersSeen sync.Map
-	c := NewCrew(h, p, workers, func(w *Worker) func([]int) {
+	c := NewCrew(h, p, workers, func(pinned bool) func([]int) {
 		return func(list []int) {
-			workersSeen.Store(w, true)
-			if cpu, _, err := thisCPU(); err == nil && w.Pinned && !slices.Contains(p.CPUs, cpu) {
+			if cpu, _, err := thisCPU(); err == nil && pinned && !slices.Contains(p.CPUs, cpu) {
 				t.Errorf("a worker of processors %v runs on %d", p.CPUs, cpu)
 			}
 			if len(list) == 0 || len(list) > batchMax {

@@ -92,15 +92,15 @@ func TestLabPlacement(t *testing.T) {
 				t.Errorf("bound %t, %v: %d pages, %d asked for, %d there, %d missing", a.Bound, where, where.Pages, where.Asked,
 					where.On, where.Missing)
 			}
-			c := NewCrew(h, p, 2, func(w *Worker) func([]int) {
+			c := NewCrew(h, p, 2, func(pinned bool) func([]int) {
 				return func([]int) {
 					cpu, node, err := thisCPU()
 					// Of a node without memory the processors work for another: what is said of the
 					// node must be right all the same.
 					_, wrong := os.Stat(fmt.Sprintf("/sys/devices/system/cpu/cpu%d/node%d", cpu, node))
-					if err != nil || wrong != nil || !w.Pinned || !slices.Contains(p.CPUs, cpu) {
+					if err != nil || wrong != nil || !pinned || !slices.Contains(p.CPUs, cpu) {
 						t.Errorf("node %d of processors %v: a worker, pinned %t, is on processor %d of node %d: %v, %v", p.ID, p.CPUs,
-							w.Pinned, cpu, node, err, wrong)
+							pinned, cpu, node, err, wrong)
 					}
 				}
 			})

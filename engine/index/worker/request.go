@@ -101,7 +101,7 @@ func (r *Request) search(dst []Match) ([]Match, error) {
 
 // start starts the node's workers.
 func (n *node) start(o Options) {
-	n.crew = numa.NewCrew(o.Host, n.memory, n.workers(o.Workers), func(*numa.Worker) func([]*task) {
+	n.crew = numa.NewCrew(o.Host, n.memory, n.workers(o.Workers), func(bool) func([]*task) {
 		w := &searcher{node: n}
 		return w.work
 	})
