@@ -13,10 +13,8 @@ import (
 )
 
 var (
-	collections  = flag.Int("pauses", 30, "collections beside scans in TestPauses")
-	pauseControl = flag.Bool("pauses.control", false,
-		"TestPauses collects beside plain loops instead of scans, which are stopped wherever they are")
-	pauseMax = flag.Duration("pauses.most", 0,
+	collections = flag.Int("pauses", 30, "collections beside scans in TestPauses")
+	pauseMax    = flag.Duration("pauses.most", 0,
 		"the longest that a collection may wait for scans, 999 times in 1,000; 0: it is only measured")
 )
 
@@ -36,12 +34,6 @@ func TestPauses(t *testing.T) {
 	for range scanners {
 		group.Go(func() {
 			for !over.Load() {
-				if *pauseControl {
-					spun.Store(spin(1 << 20))
-					runtime.Gosched() // for the next collection to begin soon
-					scans.Add(1)
-					continue
-				}
 				p, err := NewPlan(len(queries), 3, false, Options{Threads: 1})
 				if err != nil {
 					t.Error(err)
@@ -79,17 +71,6 @@ func TestPauses(t *testing.T) {
 			t.Fatalf("nine in ten collections wait longer than %v for scans, in each of %d turns", tenth, turns)
 		}
 	}
-}
-
-// spun is what spin returned last.
-var spun atomic.Uint64
-
-// spin computes without memory and calls.
-func spin(n int) (x uint64) {
-	for i := range n {
-		x = x*6364136223846793005 + uint64(i)
-	}
-	return x
 }
 
 // pausesOf returns the quantiles of how long collections waited, while collect was called, for
