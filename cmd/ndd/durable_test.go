@@ -191,7 +191,8 @@ func (x *expected) check(t *testing.T, s *served) {
 // A served is ndd serve in a process of its own.
 type served struct {
 	cmd    *exec.Cmd
-	url    string
+	ready  string // the line on standard output
+	url    string // in it
 	client *http.Client
 	stderr string // file with its messages: a pipe would have them some time later
 }
@@ -212,10 +213,10 @@ func startServed(cmd *exec.Cmd, dir string) (*served, error) {
 	if err != nil {
 		return nil, err
 	}
-	line, err := bufio.NewReader(out).ReadString('\n')
-	if s.url = regexp.MustCompile(`http://[^ ]+`).FindString(line); err != nil || s.url == "" {
+	s.ready, err = bufio.NewReader(out).ReadString('\n')
+	if s.url = regexp.MustCompile(`http://[^ ]+`).FindString(s.ready); err != nil || s.url == "" {
 		cmd.Wait()
-		return nil, fmt.Errorf("%s is not ready: %q, %v\n%s", cmd, line, err, s.messages())
+		return nil, fmt.Errorf("%s is not ready: %q, %v\n%s", cmd, s.ready, err, s.messages())
 	}
 	return s, nil
 }

@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"io"
+	"net/http"
 	"os"
 	"os/exec"
 	"strings"
@@ -14,7 +16,7 @@ import (
 
 // servers are the commands of scripts that talk to a server:
 //
-//	serving ARGS...             runs ndd serve until it is ready; its messages are what stderr matches
+//	serving ARGS...             runs ndd serve until it is ready; stdout and stderr match what it has said
 //	post PATH BODY              sends a request and demands 200; ! demands anything else; stdout matches the answer
 //	hangup TEXT                 sends SIGHUP, and waits until the server has said TEXT once more
 //	stopping [kill]             ends the server, by SIGTERM unless kill is said, and waits for that
@@ -27,6 +29,7 @@ func (s *servers) serving(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(err)
 	ts.Defer(v.end)
 	s.running.Store(ts, v)
+	fmt.Fprint(ts.Stdout(), v.ready)
 	fmt.Fprint(ts.Stderr(), v.messages())
 }
 
@@ -40,12 +43,16 @@ func (s *servers) of(ts *testscript.TestScript) *served {
 }
 
 func (s *servers) post(ts *testscript.TestScript, neg bool, args []string) {
-	answer, err := post(s.of(ts).url+args[0], "application/json", args[1])
+	v := s.of(ts)
+	r, err := v.client.Post(v.url+args[0], "application/json", strings.NewReader(args[1]))
 	ts.Check(err)
-	if strings.HasPrefix(answer, "200 ") == neg {
-		ts.Fatalf("%s %s: %s", args[0], args[1], answer)
+	defer r.Body.Close()
+	answer, err := io.ReadAll(r.Body)
+	ts.Check(err)
+	if (r.StatusCode == http.StatusOK) == neg {
+		ts.Fatalf("%s %s: %d %s", args[0], args[1], r.StatusCode, answer)
 	}
-	fmt.Fprint(ts.Stdout(), answer)
+	fmt.Fprintf(ts.Stdout(), "%d %s", r.StatusCode, answer)
 }
 
 func (s *servers) hangup(ts *testscript.TestScript, _ bool, args []string) {
