@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,25 +13,44 @@ import (
 	"github.com/spf13/pflag"
 
 	"ndd/cmd/ndd/cli"
-	"ndd/engine/oracle/long"
 	"ndd/engine/oracle/must"
-	"ndd/engine/oracle/sets"
-	"ndd/engine/storage/store"
 )
 
-// TestExamples holds the command lines in the help of every command, and those in
-// the README, against the flags and arguments that there are.
+// TestExamples holds the command lines in the help of every command, in the pages of the repository,
+// fenced, and in those of topics, indented, against the flags and arguments that there are.
 func TestExamples(t *testing.T) {
-	readme, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
-	must.Do(t, err)
-	named := map[string]bool{} // commands that the README names
-	var blocks strings.Builder
-	for _, block := range fenced.FindAllStringSubmatch(string(readme), -1) {
-		blocks.WriteString("  " + strings.ReplaceAll(block[2], "\n", "\n  "))
-		blocks.WriteString("\n")
+	pageLines := func(page, text, indent string) (names []string) {
+		var code strings.Builder
+		fence := false
+		for line := range strings.Lines(text) {
+			if strings.HasPrefix(line, "```") {
+				fence = !fence
+			}
+			if fence || strings.HasPrefix(line, indent) {
+				code.WriteString("  " + strings.TrimLeft(line, " $"))
+			}
+		}
+		for _, line := range commandLines(strings.ReplaceAll(code.String(), "&&", ";")) {
+			names = append(names, parses(t, page, line))
+		}
+		return names
 	}
-	for _, line := range commandLines(blocks.String()) {
-		named[parses(t, "README.md", line)] = true
+	lines := 0
+	var named []string // commands that the README names
+	for _, page := range []string{"bench/README.md", "bench/PROFILING.md", "bench/cluster/README.md",
+		"engine/RELIABILITY.md", "README.md"} {
+		text, err := os.ReadFile(filepath.Join("..", "..", filepath.FromSlash(page)))
+		must.Do(t, err)
+		named = pageLines(page, string(text), "    ")
+		lines += len(named)
+	}
+	for _, topic := range topics { // whose paragraphs are indented, too
+		text, err := pages.ReadFile("help/" + topic[0] + ".txt")
+		must.Do(t, err)
+		lines += len(pageLines("ndd help "+topic[0], string(text), "      "))
+	}
+	if lines < 40 {
+		t.Errorf("only %d lines", lines)
 	}
 	for _, cmd := range newRoot(&cli.Globals{}).Commands() {
 		if cmd.Name() == "help" || cmd.Name() == "completion" || cmd.Hidden || cmd.IsAdditionalHelpTopicCommand() {
@@ -46,66 +66,9 @@ func TestExamples(t *testing.T) {
 		if !own {
 			t.Errorf("%s: no example is of it", cmd.Name())
 		}
-		if !named[cmd.Name()] && cmd.Name() != "version" {
+		if !slices.Contains(named, cmd.Name()) && cmd.Name() != "version" {
 			t.Errorf("README.md does not show %s", cmd.Name())
 		}
-	}
-}
-
-// TestPageLines holds the command lines of ndd in the pages of the repository and of topics, indented
-// or fenced, against the flags and arguments that there are.
-func TestPageLines(t *testing.T) {
-	lines := 0
-	hold := func(page string, text []byte, indent string) {
-		var code strings.Builder
-		fence := false
-		for line := range strings.Lines(string(text)) {
-			if strings.HasPrefix(line, "```") {
-				fence = !fence
-			}
-			if fence || strings.HasPrefix(line, indent) {
-				code.WriteString("  " + strings.TrimLeft(line, " $"))
-			}
-		}
-		for _, line := range commandLines(strings.ReplaceAll(code.String(), "&&", ";")) {
-			parses(t, page, line)
-			lines++
-		}
-	}
-	for _, page := range []string{"README.md", "bench/README.md", "bench/PROFILING.md", "bench/cluster/README.md",
-		"engine/RELIABILITY.md"} {
-		text, err := os.ReadFile(filepath.Join("..", "..", filepath.FromSlash(page)))
-		must.Do(t, err)
-		hold(page, text, "    ")
-	}
-	for _, topic := range topics { // whose paragraphs are indented, too
-		text, err := pages.ReadFile("help/" + topic[0] + ".txt")
-		must.Do(t, err)
-		hold("ndd help "+topic[0], text, "      ")
-	}
-	if lines < 17 {
-		t.Errorf("only %d lines", lines)
-	}
-}
-
-// TestProfilingPage runs a line of bench/PROFILING.md, a profile of a batch; its long form also the one that says
-// where the time goes, for which pprof is built.
-func TestProfilingPage(t *testing.T) {
-	page, err := os.ReadFile(filepath.Join("..", "..", "bench", "PROFILING.md"))
-	must.Do(t, err)
-	t.Chdir(t.TempDir())
-	must.Do(t, os.WriteFile("Q.bin", store.Bytes64(sets.Uniform(10_000, 1)), 0o644))
-	mustShell(t, "ndd build -o INDEX Q.bin")
-	lines := 0
-	for line := range strings.Lines(string(page)) {
-		line, indented := strings.CutPrefix(line, "    ")
-		if indented && (strings.HasPrefix(line, "ndd batch") || long.Form() && strings.HasPrefix(line, "go tool pprof -tags")) {
-			mustShell(t, line)
-			lines++
-		}
-	}
-	if lines == 0 {
-		t.Error("no line")
 	}
 }
 
