@@ -97,50 +97,33 @@ func TestBackup(t *testing.T) {
 // another.
 func TestBackupRefused(t *testing.T) {
 	b := backupBench(t, tokenLines)
-	post := func(token, body string) (int, string) {
+	backup := func(token, name string, want int, words ...string) {
 		t.Helper()
-		r := b.request(t, "/v1/backup", "application/json", body)
-		r.Header.Set("Authorization", "Bearer "+token)
-		status, _, answer := b.roundTrip(t, r)
-		return status, answer
+		status, answer := b.send(t, "/v1/backup", mediaJSON, `{"name": "`+name+`"}`, "Authorization", "Bearer "+token)
+		wanted(t, status, answer, want, token+" "+name, words...)
 	}
 	for token, want := range map[string]int{"unknown-0123456789abcdef": 401, readToken: 403, writeToken: 403} {
-		if status, answer := post(token, `{"name": "a"}`); status != want {
-			t.Errorf("%s: %d %s", token, status, answer)
-		}
+		backup(token, "a", want)
 	}
 	above := len(entriesOf(t, filepath.Dir(b.options.Backups)))
 	for _, name := range []string{"", ".", "..", "../a", "a/b", "a/../../b", "/tmp/a", ".hidden", `a\\b`, "a b",
 		"a\\u0000", "a\\n", strings.Repeat("a", 101)} {
-		if status, answer := post(adminToken, fmt.Sprintf(`{"name": "%s"}`, name)); status != http.StatusUnprocessableEntity {
-			t.Errorf("%q: %d %s", name, status, answer)
-		}
+		backup(adminToken, name, http.StatusUnprocessableEntity)
 	}
 	if list := entriesOf(t, b.options.Backups); len(list) != 0 ||
 		len(entriesOf(t, filepath.Dir(b.options.Backups))) != above {
 		t.Errorf("refused, and there is %v", list)
 	}
-	if status, answer := post(adminToken, `{"name": "a-1.b_2"}`); status != http.StatusOK {
-		t.Errorf("%d %s", status, answer)
-	}
+	backup(adminToken, "a-1.b_2", http.StatusOK)
 	must.Do(t, os.Symlink("nowhere", filepath.Join(b.options.Backups, "link")))
 	for _, name := range []string{"a-1.b_2", "link"} {
-		if status, answer := post(adminToken, fmt.Sprintf(`{"name": %q}`, name)); status != http.StatusConflict ||
-			!strings.Contains(answer, "choose another") {
-			t.Errorf("%s again: %d %s", name, status, answer)
-		}
+		backup(adminToken, name, http.StatusConflict, "choose another")
 	}
 	b.backingUp.Lock()
-	status, answer := post(adminToken, `{"name": "b"}`)
+	backup(adminToken, "b", http.StatusTooManyRequests) // a second one at a time
 	b.backingUp.Unlock()
-	if status != http.StatusTooManyRequests {
-		t.Errorf("a second one at a time: %d %s", status, answer)
-	}
 	m := startOptions(t, newIndex(t, 3, nil, nil), &Options{Backups: t.TempDir()})
-	if status, answer := m.send(t, "/v1/backup", "", `{"name": "a"}`); status != http.StatusConflict ||
-		!strings.Contains(answer, "in memory only") {
-		t.Errorf("in memory: %d %s", status, answer)
-	}
+	m.wants(t, http.StatusConflict, "/v1/backup", "", `{"name": "a"}`, "in memory only")
 }
 
 func entriesOf(t *testing.T, dir string) []os.DirEntry {

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"reflect"
@@ -54,36 +53,6 @@ func answerOf(query uint64, k, row int, hits []oracle.Hit) Neighbours {
 		last.IDs = append(last.IDs, fmt.Sprintf("row-%d", h.Row))
 	}
 	return n
-}
-
-// A document gets the same fingerprint however it is sent, and that of package
-// simhash.
-func TestDocumentsAreFingerprintedAlike(t *testing.T) {
-	b := start(t, newIndex(t, 3, defaultRecipe(), nil), "")
-	f, err := simhash.New(simhash.Default())
-	must.Do(t, err)
-	print, _, _ := f.Fingerprint(pageA)
-	quoted, _ := json.Marshal(pageA)
-	markup, _ := json.Marshal("<html><script>var noise = 1</script><body><p>" + pageA)
-	for _, c := range []struct{ contentType, body string }{
-		{"application/json", `{"text": ` + string(quoted) + `}`},
-		{"application/json; charset=utf-8", `{"html": ` + string(markup) + `}`},
-		{"application/x-www-form-urlencoded", `{"text": ` + string(quoted) + `}`}, // curl -d
-		{"", `{"text": ` + string(quoted) + `}`},
-		{"text/plain", pageA},
-		{"text/plain; charset=utf-8", pageA},
-		{"text/html", "<html><script>var noise = 1</script><body><p>" + pageA},
-	} {
-		status, body := b.send(t, "/v1/query", c.contentType, c.body)
-		var got Neighbours
-		if err := json.Unmarshal([]byte(body), &got); err != nil || status != http.StatusOK {
-			t.Fatalf("%s: %d %s", c.contentType, status, body)
-		}
-		if got.Fingerprint != print.String() || got.K != 3 {
-			t.Errorf("%s %s: fingerprint %s, k %d; want %s, 3", c.contentType, c.body, got.Fingerprint, got.K, print)
-		}
-	}
-	b.wants(t, http.StatusOK, "/v1/query?k=1&limit=7", "text/plain", pageA, `"k":1`)
 }
 
 // A list is answered document by document: those that cannot be stored say why, and keep no other
@@ -261,10 +230,7 @@ func TestQueriesBesideReplacements(t *testing.T) {
 			}
 		}
 		ask[checkAnswer](t, b, "/v1/check-and-insert", `{"id": "never", "fingerprint": "`+f+`", "limit": 5}`)
-		if status, body := b.send(t, "/v1/batch", "application/octet-stream",
-			strings.Repeat("\x00\x01\x00\x00\x00\x00\x00\x00", 50)); status != http.StatusOK {
-			t.Errorf("batch: %d %.300s", status, body)
-		}
+		b.wants(t, http.StatusOK, "/v1/batch", "", strings.Repeat("\x00\x01\x00\x00\x00\x00\x00\x00", 50))
 	}
 	group.Wait()
 	t.Logf("%d rounds of queries", asked)
@@ -283,15 +249,10 @@ func TestInsertWithoutIDs(t *testing.T) {
 		checked.ID != "2" {
 		t.Errorf("%+v, %+v", added, checked)
 	}
-	if status, body := b.send(t, "/v1/delete", "application/json",
-		`{"id": "1"}`); status != http.StatusUnprocessableEntity || !strings.Contains(body, "delete by fingerprint") {
-		t.Errorf("delete by id: %d %s", status, body)
-	}
+	b.wants(t, http.StatusUnprocessableEntity, "/v1/delete", "", `{"id": "1"}`, "delete by fingerprint")
 	for _, path := range []string{"insert", "check-and-insert"} {
-		status, body := b.send(t, "/v1/"+path, "application/json", `{"id": "a", "fingerprint": "ffff000000000000"}`)
-		if status != http.StatusUnprocessableEntity || !strings.Contains(body, "keeps no ids: leave it out") {
-			t.Errorf("%s: %d %s", path, status, body)
-		}
+		b.wants(t, http.StatusUnprocessableEntity, "/v1/"+path, "", `{"id": "a", "fingerprint": "ffff000000000000"}`,
+			"keeps no ids: leave it out")
 	}
 	if n := b.index.Load().Stats().Documents; n != 3 {
 		t.Errorf("%d documents", n)
@@ -318,14 +279,14 @@ func TestDefaultKIsTheIndexs(t *testing.T) {
 func TestPages(t *testing.T) {
 	b := start(t, nil, tokenLines)
 	for _, path := range []string{"/", "/docs", "/ui/main.js", "/ui/style.css"} {
-		status, header, body := b.roundTrip(t, b.request(t, "GET "+path, "", ""))
+		status, header, body := b.do(t, b.request(t, "GET "+path, "", ""))
 		if status != http.StatusOK || !strings.HasPrefix(header.Get("Content-Security-Policy"), "default-src 'none'") ||
 			len(body) < 1000 {
 			t.Errorf("%s: %d %v", path, status, header)
 		}
 		b.wants(t, http.StatusOK, "HEAD "+path, "", "")
-		if status, header, _ := b.roundTrip(t, b.request(t, "POST "+path, "",
-			"")); status != http.StatusMethodNotAllowed || header.Get("Allow") != "GET, HEAD" {
+		status, header, _ = b.do(t, b.request(t, "POST "+path, "", ""))
+		if status != http.StatusMethodNotAllowed || header.Get("Allow") != "GET, HEAD" {
 			t.Errorf("POST %s: %d, Allow %q", path, status, header.Get("Allow"))
 		}
 	}
@@ -334,11 +295,9 @@ func TestPages(t *testing.T) {
 // What the page shows of the index.
 func TestOverview(t *testing.T) {
 	b := start(t, newIndex(t, 3, defaultRecipe(), []uint64{0, 1, 1 << 63}), "")
-	status, body := b.send(t, "GET /v1/stats", "", "")
-	var s statistics
-	if err := json.Unmarshal([]byte(body), &s); err != nil || status != http.StatusOK || s.Documents != 3 || s.Merging ||
-		len(s.SegmentList) != s.Segments || s.Limits.Fingerprints != fingerprintsMax || !s.IDs || s.K != 3 || s.Durable ||
-		*s.Recipe != simhash.Default() {
-		t.Errorf("%d %s", status, body)
+	s := post[statistics](t, b, "GET /v1/stats", "", "")
+	if s.Documents != 3 || s.Merging || len(s.SegmentList) != s.Segments || s.Limits.Fingerprints != fingerprintsMax ||
+		!s.IDs || s.K != 3 || s.Durable || *s.Recipe != simhash.Default() {
+		t.Errorf("%+v", s)
 	}
 }

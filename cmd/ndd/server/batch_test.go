@@ -71,9 +71,8 @@ func TestBatchIsTheOracle(t *testing.T) {
 				{fmt.Sprintf("/v1/batch?k=%d&unique=false", k), "application/x-ndjson;q=1, */*", mediaLines, &lines},
 				{fmt.Sprintf("/v1/batch?k=%d", k), "application/octet-stream", mediaBytes, &rows},
 			} {
-				r := b.request(t, "POST "+c.path, "application/octet-stream", little(set.Queries))
-				r.Header.Set("Accept", c.accept)
-				status, header, got := b.roundTrip(t, r)
+				r := b.request(t, c.path, mediaBytes, little(set.Queries), "Accept", c.accept)
+				status, header, got := b.do(t, r)
 				if status != http.StatusOK || header.Get("Content-Type") != c.media || got != c.want.String() {
 					t.Fatalf("%s, %s, Accept %q: %d %s, %d bytes, want %d", set.Name, c.path, c.accept, status,
 						header.Get("Content-Type"), len(got), c.want.Len())
@@ -91,14 +90,11 @@ func TestBatchOfNothingAndOfTheMost(t *testing.T) {
 		queries[i] = 0xffff_ffff_ffff_0000
 	}
 	queries[fingerprintsMax-1] = 4
-	status, body := b.send(t, "/v1/batch", "application/octet-stream", little(queries))
+	status, body := b.send(t, "/v1/batch", mediaBytes, little(queries))
 	if want := fmt.Sprintf("%d\t%016x\t1\trow-0\n", fingerprintsMax-1, 5); status != http.StatusOK || body != want {
 		t.Errorf("%d %q, want %q", status, body, want)
 	}
-	status, body = b.send(t, "/v1/batch", "application/octet-stream", little(append(queries, 0)))
-	if status != http.StatusRequestEntityTooLarge || !strings.Contains(body, "at most 65536") {
-		t.Errorf("one too many: %d %s", status, body)
-	}
+	b.wants(t, http.StatusRequestEntityTooLarge, "/v1/batch", mediaBytes, little(append(queries, 0)), "at most 65536")
 }
 
 // TestLinesStayLines: IDs that would break a line, or be taken for markup, are escaped in an
@@ -111,9 +107,7 @@ func TestLinesStayLines(t *testing.T) {
 	}
 	b := start(t, x, "")
 	for media, format := range map[string]result.Format{mediaTSV: result.TSV, mediaLines: result.JSONEscaped} {
-		r := b.request(t, "/v1/batch", "application/octet-stream", little([]uint64{1 << 40, 0x122}))
-		r.Header.Set("Accept", media)
-		_, _, got := b.roundTrip(t, r)
+		_, got := b.send(t, "/v1/batch", mediaBytes, little([]uint64{1 << 40, 0x122}), "Accept", media)
 		if strings.Count(got, "\n") != 1 || media == mediaLines && strings.ContainsAny(got, "<>&") {
 			t.Errorf("%s: %q", media, got)
 		}
@@ -158,10 +152,7 @@ func TestFailureCutsTheAnswerOff(t *testing.T) {
 		b.cutOff(w, r, fmt.Errorf("segment 1: %w", errBroken))
 	}))
 	b.Config.Handler = h
-	status, body := b.send(t, "GET /early", "", "")
-	if status != http.StatusInternalServerError || !strings.Contains(body, "segment 1") {
-		t.Errorf("before the first byte: %d %s", status, body)
-	}
+	b.wants(t, http.StatusInternalServerError, "GET /early", "", "", "segment 1")
 	a, err := b.Client().Get(b.URL + "/late")
 	must.Do(t, err)
 	defer a.Body.Close()

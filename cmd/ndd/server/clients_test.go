@@ -170,27 +170,14 @@ func TestConnectionTimesOut(t *testing.T) {
 		must.Eventually(t, c.name+" is waited for", func() bool { n := b.front.Counts(); return n.Taken == 1 && n.Open == 0 })
 		must.Eventually(t, "all is given back", func() bool { return b.held() == "" })
 	}
-	if l := boundsOf(requestMemoryMax).times; l.header > 10*time.Second || l.body > time.Minute || l.write > time.Minute ||
-		l.idle > 5*time.Minute || l.stall > 10*time.Second || l.write == 0 {
-		t.Errorf("%+v", l)
-	}
 }
 
 // patient are times that never end a connection of a test.
 var patient = times{header: 10 * waitMax, body: 10 * waitMax, write: 10 * waitMax, idle: 10 * waitMax,
 	stall: 10 * waitMax}
 
-// Small answers have a time to be written, too: what the kernel's buffers do not take.
-func TestServersHaveAllTimes(t *testing.T) {
-	b := start(t, nil, "")
-	s := b.serverOf(b.front, nil)
-	if s.ReadHeaderTimeout == 0 || s.ReadTimeout == 0 || s.WriteTimeout == 0 || s.IdleTimeout == 0 ||
-		s.MaxHeaderBytes == 0 {
-		t.Errorf("%+v", s)
-	}
-}
-
-// What a server allows that is not told otherwise.
+// What a server allows that is not told otherwise; small answers have a time to be written, too, what
+// the kernel's buffers do not take.
 func TestDefaultLimits(t *testing.T) {
 	want := bounds{
 		Connections: 4096, Body: 8 << 20, Answer: 16 << 20,
@@ -198,8 +185,11 @@ func TestDefaultLimits(t *testing.T) {
 		times: times{header: 5 * time.Second, body: 30 * time.Second, write: 60 * time.Second, idle: 120 * time.Second,
 			stall: 5 * time.Second},
 	}
-	if got := boundsOf(requestMemoryMax); got != want {
-		t.Errorf("%+v, want %+v", got, want)
+	b := startWith(t, nil, "", bounds{})
+	s := b.serverOf(b.front, nil)
+	has := times{s.ReadHeaderTimeout, s.ReadTimeout, s.WriteTimeout, s.IdleTimeout, 5 * time.Second}
+	if b.limits != want || has != want.times || s.MaxHeaderBytes != 32<<10 {
+		t.Errorf("%+v and %+v, want %+v", b.limits, has, want)
 	}
 	if DefaultListen != "127.0.0.1:7744" || DefaultAdmin != "127.0.0.1:7745" {
 		t.Errorf("it listens on %s and %s", DefaultListen, DefaultAdmin)
@@ -253,16 +243,6 @@ func packed(t *testing.T, encoding, text string) string {
 	return out.String()
 }
 
-// sendPacked sends a body with a Content-Encoding.
-func sendPacked(t *testing.T, b *bench, path, media, encoding, body string) (int, string) {
-	t.Helper()
-	r := b.request(t, path, media, body)
-	if encoding != "" {
-		r.Header.Set("Content-Encoding", encoding)
-	}
-	return b.do(t, r)
-}
-
 // TestPackedBodies: compressed bodies are read as what they hold, up to the limit of a body, and
 // refused without their header.
 func TestPackedBodies(t *testing.T) {
@@ -272,35 +252,28 @@ func TestPackedBodies(t *testing.T) {
 	prints := little([]uint64{0x0000000000088b1f, 1}) // which begins as gzip does
 	for _, encoding := range []string{"gzip", "zstd", "GZIP"} {
 		kind := strings.ToLower(encoding)
-		for media, body := range map[string]string{mediaJSON: string(object), mediaText: pageA, mediaHTML: "<p>" + pageA} {
-			if status, got := sendPacked(t, b, "/v1/query", media, encoding, packed(t, kind,
-				body)); status != http.StatusOK || got != want {
-				t.Errorf("%s, %s: %d %s, want %s", encoding, media, status, got, want)
-			}
-			status, got := sendPacked(t, b, "/v1/query", media, "", packed(t, kind, body))
-			if status != http.StatusUnprocessableEntity ||
-				!strings.Contains(got, fmt.Sprintf("%s data instead of text: a compressed body needs the header Content-Encoding: "+
-					"%[1]s", kind)) {
-				t.Errorf("%s, %s, without a header: %d %s", encoding, media, status, got)
-			}
-		}
-		if status, got := sendPacked(t, b, "/v1/batch", mediaBytes, encoding, packed(t, kind,
-			prints)); status != http.StatusOK {
-			t.Errorf("%s, batch: %d %s", encoding, status, got)
-		}
-		for size, want := range map[int]int{1 << 20: http.StatusUnprocessableEntity, 1<<20 +
-			1: http.StatusRequestEntityTooLarge, 32 << 20: http.StatusRequestEntityTooLarge} {
-			if status, got := sendPacked(t, b, "/v1/query", mediaText, encoding, packed(t, kind, strings.Repeat("a",
-				size))); status != want {
-				t.Errorf("%s, %d bytes: %d %s", encoding, size, status, got)
-			}
-		}
 		whole := packed(t, kind, pageA)
-		for _, body := range []string{"", "x", pageA, whole[:len(whole)-5]} {
-			if status, got := sendPacked(t, b, "/v1/query", mediaText, encoding, body); status != http.StatusBadRequest &&
-				(body != "" || kind == "gzip") {
-				t.Errorf("%s, %.20q: %d %s", encoding, body, status, got)
-			}
+		for _, c := range []struct {
+			path, media, encoding, body string
+			status                      int
+			want                        string
+		}{
+			{"/v1/query", mediaJSON, encoding, packed(t, kind, string(object)), http.StatusOK, want},
+			{"/v1/query", mediaText, encoding, whole, http.StatusOK, want},
+			{"/v1/query", mediaHTML, encoding, packed(t, kind, "<p>"+pageA), http.StatusOK, want},
+			{"/v1/query", mediaJSON, "", packed(t, kind, string(object)), http.StatusUnprocessableEntity, kind +
+				" data instead of text: a compressed body needs the header Content-Encoding: " + kind},
+			{"/v1/query", mediaText, "", whole, http.StatusUnprocessableEntity, "Content-Encoding: " + kind},
+			{"/v1/batch", mediaBytes, encoding, packed(t, kind, prints), http.StatusOK, ""},
+			{"/v1/query", mediaText, encoding, packed(t, kind, strings.Repeat("a", 1<<20)), http.StatusUnprocessableEntity, ""},
+			{"/v1/query", mediaText, encoding, packed(t, kind, strings.Repeat("a", 1<<20+1)), http.StatusRequestEntityTooLarge, ""},
+			{"/v1/query", mediaText, encoding, packed(t, kind, strings.Repeat("a", 32<<20)), http.StatusRequestEntityTooLarge, ""},
+			{"/v1/query", mediaText, encoding, "x", http.StatusBadRequest, ""},
+			{"/v1/query", mediaText, encoding, pageA, http.StatusBadRequest, ""},
+			{"/v1/query", mediaText, encoding, whole[:len(whole)-5], http.StatusBadRequest, ""},
+		} {
+			status, got := b.send(t, c.path, c.media, c.body, "Content-Encoding", c.encoding)
+			wanted(t, status, got, c.status, c.encoding+" "+c.media+" "+c.body, c.want)
 		}
 	}
 	b.wants(t, http.StatusOK, "/v1/batch", mediaBytes, prints)
@@ -316,11 +289,7 @@ func TestPackedMemory(t *testing.T) {
 	for text.Len() < 1<<20-8 {
 		fmt.Fprintf(&text, "%06x ", rng.IntN(1<<24)) // packed it is half as long, which is more than is left
 	}
-	if status, got := sendPacked(t, b, "/v1/query", mediaText, "", text.String()); status != http.StatusOK {
-		t.Errorf("%d %s", status, got)
-	}
-	if status, got := sendPacked(t, b, "/v1/query", mediaText, "gzip", packed(t, "gzip",
-		text.String())); status != http.StatusTooManyRequests {
-		t.Errorf("%d %s", status, got)
-	}
+	b.wants(t, http.StatusOK, "/v1/query", mediaText, text.String())
+	status, got := b.send(t, "/v1/query", mediaText, packed(t, "gzip", text.String()), "Content-Encoding", "gzip")
+	wanted(t, status, got, http.StatusTooManyRequests, "packed")
 }

@@ -5,10 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"ndd/engine/copies"
@@ -22,17 +20,10 @@ const (
 		"small boats are with the maker. They will be in the water before the summer, if the weather is kind."
 )
 
-// copiesBench is a server with an index of three documents to find copies in.
-func copiesBench(t *testing.T) *bench {
+// copiesBench is a server with an index, in a folder, of three documents to find copies in.
+func copiesBench(t *testing.T) (b *bench, dir string) {
 	t.Helper()
-	b, _ := copiesBenchAt(t)
-	return b
-}
-
-// copiesBenchAt also returns the folder of the index.
-func copiesBenchAt(t *testing.T) (*bench, string) {
-	t.Helper()
-	dir := filepath.Join(t.TempDir(), "copies")
+	dir = filepath.Join(t.TempDir(), "copies")
 	w, err := copies.CreateIndex(dir, copies.Options{}, false)
 	must.Do(t, err)
 	signer, err := copies.NewSigner(copies.Options{})
@@ -44,19 +35,14 @@ func copiesBenchAt(t *testing.T) (*bench, string) {
 	}
 	_, err = w.Commit(context.Background())
 	must.Do(t, err)
-	b := start(t, newIndex(t, 3, defaultRecipe(), nil), "")
+	b = start(t, newIndex(t, 3, defaultRecipe(), nil), "")
 	b.copies = &copySource{open: func(ctx context.Context) (*copies.Index, error) {
 		return copies.OpenIndex(ctx, dir, 1)
 	}}
 	_, err = b.copies.reload(context.Background())
 	must.Do(t, err)
-	plain := b.Server
-	b.Server = httptest.NewServer(b.handler(true))
-	t.Cleanup(func() {
-		b.Server.Close()
-		b.Server = plain
-		must.Do(t, b.copies.close())
-	})
+	b.Config.Handler = b.handler(true)
+	t.Cleanup(func() { must.Do(t, b.copies.close()) })
 	return b, dir
 }
 
@@ -64,7 +50,7 @@ func copiesBenchAt(t *testing.T) (*bench, string) {
 // opened again, a request that has begun goes on with the old one, and what cannot be opened
 // changes nothing.
 func TestCopiesReload(t *testing.T) {
-	b, dir := copiesBenchAt(t)
+	b, dir := copiesBench(t)
 	ids := func() (all []string) {
 		text, _ := json.Marshal(orchard)
 		for _, c := range ask[copiesAnswer](t, b, "/v1/copies", fmt.Sprintf(`{"text": %s}`, text)).Copies {
@@ -119,7 +105,7 @@ func TestCopiesReload(t *testing.T) {
 // TestCopies: the documents that a text is a copy of, as JSON and as a body that is the document,
 // the most similar first.
 func TestCopies(t *testing.T) {
-	b := copiesBench(t)
+	b, _ := copiesBench(t)
 	text, _ := json.Marshal("News. " + orchard)
 	a := ask[copiesAnswer](t, b, "/v1/copies", fmt.Sprintf(`{"text": %s}`, text))
 	if !a.Compared || a.Documents != 2 || a.Truncated || len(a.Copies) != 2 || a.Copies[0].ID != "page-0" ||
@@ -147,10 +133,7 @@ func TestCopies(t *testing.T) {
 		t.Errorf("a short text: %+v", a)
 	}
 	for media, body := range map[string]string{mediaText: orchard, mediaHTML: "<body><p>" + orchard + "</p></body>"} {
-		status, answer := b.send(t, "/v1/copies", media, body)
-		if status != http.StatusOK || !strings.Contains(answer, `"id":"page-2"`) || !strings.Contains(answer, `"equal"`) {
-			t.Errorf("%s: %d %s", media, status, answer)
-		}
+		b.wants(t, http.StatusOK, "/v1/copies", media, body, `"id":"page-2"`, `"equal"`)
 	}
 	if held := b.held(); held != "" {
 		t.Error(held)
@@ -159,7 +142,7 @@ func TestCopies(t *testing.T) {
 
 // TestCopiesRefused: what cannot be a request is told so.
 func TestCopiesRefused(t *testing.T) {
-	b := copiesBench(t)
+	b, _ := copiesBench(t)
 	for body, want := range map[string]string{
 		`{}`:                              "one of text and html is needed",
 		`{"text": "a", "html": "b"}`:      "only one of",

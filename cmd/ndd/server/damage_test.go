@@ -39,26 +39,19 @@ func TestIndexLosesItsEnd(t *testing.T) {
 	x, err := engine.Open(t.Context(), dir, engine.OpenOptions{})
 	must.Do(t, err)
 	b := start(t, x, "")
-	query := func(f uint64) (int, string) {
-		return b.send(t, "/v1/query", "application/json", fmt.Sprintf(`{"fingerprint": "%016x"}`, f))
+	query := func(f uint64, status int, word string) {
+		b.wants(t, status, "/v1/query", mediaJSON, fmt.Sprintf(`{"fingerprint": "%016x"}`, f), word)
 	}
-	if status, body := query(prints[0]); status != http.StatusOK || !strings.Contains(body, fmt.Sprintf("%016x",
-		prints[0])) {
-		t.Fatalf("%d %s", status, body)
-	}
+	query(prints[0], http.StatusOK, `"distance":0`)
 	must.Do(t, os.Truncate(filepath.Join(dir, "00000001.segment"), 8192))
 	for i := range 1000 {
-		if status, body := query(prints[i]); status != http.StatusServiceUnavailable || !strings.Contains(body,
-			"cannot be read any more") {
-			t.Fatalf("query %d: %d %s", i, status, body)
-		}
-		body := string(store.Bytes64(prints[i : i+20]))
-		b.wants(t, http.StatusServiceUnavailable, "/v1/batch", "application/octet-stream", body)
+		query(prints[i], http.StatusServiceUnavailable, "cannot be read any more")
+		b.wants(t, http.StatusServiceUnavailable, "/v1/batch", mediaBytes, string(store.Bytes64(prints[i:i+20])))
 	}
 	for range 10 {
 		b.wants(t, http.StatusServiceUnavailable, "GET /readyz", "", "")
 	}
-	if _, figures := scrape(t, b.service); !strings.Contains(figures, "\nndd_ready 0\n") {
+	if !strings.Contains(scrape(b.service), "\nndd_ready 0\n") {
 		t.Error("the metrics say that it is ready")
 	}
 	if log := b.journal.String(); strings.Count(log, "the index is damaged") != 1 ||
@@ -115,26 +108,17 @@ func TestScrub(t *testing.T) {
 		r := runServer(t, o, func(ctx context.Context, _ *Loading) (*engine.Index, error) {
 			return engine.Open(ctx, dir, engine.OpenOptions{})
 		})
-		address := r.address()
-		c := client(t)
-		must.Eventually(t, "it was scrubbed twice", func() bool {
-			_, body := scrape(t, b)
-			return !strings.Contains(body, "ndd_scrubs_total 0\n") && !strings.Contains(body, "ndd_scrubs_total 1\n")
-		})
-		if status, _, body, err := get(c, "GET", "http://"+address+"/readyz", ""); status != http.StatusOK || err != nil {
-			t.Fatalf("sound: %d %s %v", status, body, err)
-		}
+		c := r.client()
+		must.Eventually(t, "it was scrubbed twice", func() bool { return value(t, scrape(b), "ndd_scrubs_total") >= 2 })
+		c.wants(t, http.StatusOK, "GET /readyz", "", "")
 		flip(t, segment, at)
 		must.Eventually(t, "damage is found", func() bool {
-			status, _, _, err := get(c, "GET", "http://"+address+"/readyz", "")
-			return err == nil && status == http.StatusServiceUnavailable
+			status, _ := c.send(t, "GET /readyz", "", "")
+			return status == http.StatusServiceUnavailable
 		})
-		for _, what := range []struct{ path, body string }{{"/v1/query", `{"fingerprint": "0000000000000000"}`},
-			{"/v1/batch", "12345678"}, {"/v1/insert", `{"fingerprint": "0000000000000000"}`}} {
-			if status, _, body, err := get(c, "POST", "http://"+address+what.path, what.body); err != nil ||
-				status != http.StatusServiceUnavailable || !strings.Contains(body, "damaged") {
-				t.Errorf("%s: %d %s %v", what.path, status, body, err)
-			}
+		for path, body := range map[string]string{"/v1/query": `{"fingerprint": "0000000000000000"}`,
+			"/v1/batch": "12345678", "/v1/insert": `{"fingerprint": "0000000000000000"}`} {
+			c.wants(t, http.StatusServiceUnavailable, path, "", body, "damaged")
 		}
 		must.Eventually(t, "the log says where", func() bool {
 			log := r.journal.String()
@@ -143,20 +127,6 @@ func TestScrub(t *testing.T) {
 		r.end()
 		flip(t, segment, at)
 	}
-}
-
-// scrape returns the metrics of a service.
-func scrape(t *testing.T, s *service) (int, string) {
-	t.Helper()
-	families, err := s.metrics.registry.Gather()
-	must.Do(t, err)
-	var b strings.Builder
-	for _, f := range families {
-		for _, m := range f.Metric {
-			fmt.Fprintf(&b, "%s %v\n", f.GetName(), m.GetCounter().GetValue()+m.GetGauge().GetValue())
-		}
-	}
-	return len(families), b.String()
 }
 
 // The limit of open files lowers that of connections, and one that leaves no room is refused when
@@ -204,18 +174,9 @@ func TestFullDisk(t *testing.T) {
 	}
 	ask[insertAnswer](t, b, "/v1/insert", insert(1))
 	full.Store(true)
-	for i, path := range []string{"/v1/insert", "/v1/check-and-insert", "/v1/delete"} {
-		body := insert(2 + i)
-		if path == "/v1/delete" {
-			body = `{"id": "none"}`
-		}
-		status, answer := b.send(t, path, "application/json", body)
-		if path == "/v1/delete" && status == http.StatusOK {
-			continue // nothing was to be written
-		}
-		if status != http.StatusInsufficientStorage || !strings.Contains(answer, "the disk is full; queries are answered") {
-			t.Errorf("%s: %d %s", path, status, answer)
-		}
+	for path, body := range map[string]string{"/v1/insert": insert(2), "/v1/check-and-insert": insert(3),
+		"/v1/delete": `{"id": "1"}`} {
+		b.wants(t, http.StatusInsufficientStorage, path, "", body, "the disk is full; queries are answered")
 		if got := ask[Neighbours](t, b, "/v1/query", fmt.Sprintf(`{"fingerprint": "%016x"}`,
 			uint64(0x9e3779b97f4a7c15))); len(got.Hits) != 1 {
 			t.Errorf("a query beside it: %+v", got)
@@ -300,7 +261,7 @@ func TestFullMemory(t *testing.T) {
 			}
 			fmt.Fprintf(&docs, `", "fingerprint": "%016x"}`, random.Uint64())
 		}
-		status, answer := b.send(t, "/v1/insert", "application/json", `{"documents": [`+docs.String()+`]}`)
+		status, answer := b.send(t, "/v1/insert", mediaJSON, `{"documents": [`+docs.String()+`]}`)
 		if status == http.StatusOK && i < 1_000_000 {
 			continue
 		}
@@ -310,9 +271,6 @@ func TestFullMemory(t *testing.T) {
 		}
 		break
 	}
-	if status, answer := b.send(t, "/v1/query", "application/json",
-		`{"fingerprint": "0000000000000000"}`); status != http.StatusOK {
-		t.Errorf("a query beside it: %d %s", status, answer)
-	}
+	b.wants(t, http.StatusOK, "/v1/query", mediaJSON, `{"fingerprint": "0000000000000000"}`)
 	b.wants(t, http.StatusOK, "/v1/delete", "application/json", `{"id": "none"}`)
 }

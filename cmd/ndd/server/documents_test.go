@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -24,24 +23,24 @@ func TestDocumentsAsBodies(t *testing.T) {
 		{"text/html", page}} {
 		b := start(t, newIndex(t, 3, defaultRecipe(), nil), "")
 		first := post[checkAnswer](t, b,
-			"/v1/check-and-insert?k=2&limit=1&id="+url.QueryEscape("https://a.example/?x=1&y=ü"), c.media, c.body, "")
+			"/v1/check-and-insert?k=2&limit=1&id="+url.QueryEscape("https://a.example/?x=1&y=ü"), c.media, c.body)
 		if !first.Inserted || first.ID != "https://a.example/?x=1&y=ü" || *first.Number != 0 || first.K != 2 {
 			t.Fatalf("%s: %+v", c.media, first)
 		}
-		again := post[checkAnswer](t, b, "/v1/check-and-insert", c.media, c.body, "https://b.example/")
+		again := post[checkAnswer](t, b, "/v1/check-and-insert", c.media, c.body, idHeader, "https://b.example/")
 		if again.Inserted || again.Fingerprint != first.Fingerprint || len(again.Hits) != 1 ||
 			again.Hits[0].IDs[0] != first.ID {
 			t.Errorf("%s, again: %+v", c.media, again)
 		}
-		added := post[insertAnswer](t, b, "/v1/insert", c.media, c.body, "https://b.example/")
+		added := post[insertAnswer](t, b, "/v1/insert", c.media, c.body, idHeader, "https://b.example/")
 		if !added.Inserted || added.ID != "https://b.example/" || *added.Number != 1 ||
 			added.Fingerprint != first.Fingerprint {
 			t.Errorf("%s, insert: %+v", c.media, added)
 		}
-		if !post[insertAnswer](t, b, "/v1/insert?id=b", c.media, c.body, "unused").Inserted {
+		if !post[insertAnswer](t, b, "/v1/insert?id=b", c.media, c.body, idHeader, "unused").Inserted {
 			t.Errorf("%s: not inserted", c.media)
 		}
-		if got := post[Neighbours](t, b, "/v1/query?limit=2", c.media, c.body, ""); got.Documents != 3 || !got.Truncated {
+		if got := post[Neighbours](t, b, "/v1/query?limit=2", c.media, c.body); got.Documents != 3 || !got.Truncated {
 			t.Errorf("%s, query: %+v", c.media, got)
 		}
 	}
@@ -59,30 +58,17 @@ func TestDocumentsNeedARecipe(t *testing.T) {
 func TestIDsBesideTheBody(t *testing.T) {
 	b := start(t, newIndex(t, 3, defaultRecipe(), nil), "")
 	for _, id := range []string{"two words", "caf\xc3\xa9", strings.Repeat("x", idMax+1)} {
-		r := b.request(t, "/v1/insert", "text/plain", pageA)
-		r.Header.Set(idHeader, id)
-		if status, body := b.do(t, r); status != http.StatusUnprocessableEntity || !strings.Contains(body, idHeader) {
-			t.Errorf("%.20q: %d %s", id, status, body)
-		}
+		status, body := b.send(t, "/v1/insert", mediaText, pageA, idHeader, id)
+		wanted(t, status, body, http.StatusUnprocessableEntity, id, idHeader)
 	}
-	if got := post[Neighbours](t, b, "/v1/query?k=0&limit=1", "", `{"fingerprint": "0000000000000001", "k": 1}`,
-		""); got.K != 1 {
-		t.Errorf("%+v", got)
-	}
+	b.wants(t, http.StatusOK, "/v1/query?k=0&limit=1", "", `{"fingerprint": "0000000000000001", "k": 1}`, `"k":1`)
 }
 
 // Ids that fill an answer are cut off at some megabytes, and the answer says so.
 func TestAnswersAreBounded(t *testing.T) {
 	b := startWith(t, newIndex(t, 3, nil, nil), "", bounds{Queue: waitMax, Answer: 1 << 20})
 	const n, each, most = 2000, 2000, 1 << 20
-	for part := range n / 2000 {
-		var list []string
-		for i := range 2000 {
-			list = append(list, fmt.Sprintf(`{"id": "%d-%d-%s", "fingerprint": "0000000000000000"}`, part, i,
-				strings.Repeat("x", each)))
-		}
-		ask[answerList[insertAnswer]](t, b, "/v1/insert", `{"documents": [`+strings.Join(list, ",")+`]}`)
-	}
+	insertNamed(t, b.index.Load(), n, each)
 	got := ask[Neighbours](t, b, "/v1/query", `{"fingerprint": "0000000000000000", "limit": 65536}`)
 	bytes := 0
 	for _, id := range got.Hits[0].IDs {
@@ -91,22 +77,6 @@ func TestAnswersAreBounded(t *testing.T) {
 	if !got.Truncated || got.Documents != n || int64(bytes) < most-each || int64(bytes) > most+2*each {
 		t.Errorf("%d documents, %d bytes of ids, truncated %v", got.Documents, bytes, got.Truncated)
 	}
-}
-
-// post sends a body with an id as header, unless that is empty, and decodes the answer, which must
-// be 200.
-func post[T any](t testing.TB, b *bench, path, media, body, id string) (answer T) {
-	t.Helper()
-	r := b.request(t, path, media, body)
-	if id != "" {
-		r.Header.Set(idHeader, id)
-	}
-	status, data := b.do(t, r)
-	if status != http.StatusOK {
-		t.Fatalf("%s, %s: %d %s", path, media, status, data)
-	}
-	must.Do(t, json.Unmarshal([]byte(data), &answer))
-	return answer
 }
 
 // A list has as many documents as the description says, and no more.
@@ -129,11 +99,7 @@ func TestDocumentsOfAList(t *testing.T) {
 func pages(t *testing.T, b *bench, parameters string) (ids []string, count int) {
 	t.Helper()
 	for next := ""; ; count++ {
-		status, body := b.send(t, "GET /v1/documents?"+parameters+next, "", "")
-		var page documentPage
-		if err := json.Unmarshal([]byte(body), &page); err != nil || status != http.StatusOK {
-			t.Fatalf("%d %s", status, body)
-		}
+		page := post[documentPage](t, b, "GET /v1/documents?"+parameters+next, "", "")
 		for _, d := range page.Documents {
 			ids = append(ids, d.ID)
 		}
@@ -180,34 +146,24 @@ func TestListing(t *testing.T) {
 		}
 	}
 	id := want[""][25]
-	if status, body := b.send(t, "GET /v1/documents/"+url.PathEscape(id), "", ""); status != http.StatusOK ||
-		body != fmt.Sprintf(`{"id":%q,"number":25}`, id)+"\n" {
-		t.Errorf("%d %s", status, body)
-	}
+	b.wants(t, http.StatusOK, "GET /v1/documents/"+url.PathEscape(id), "", "", fmt.Sprintf(`{"id":%q,"number":25}`, id))
 	for what, status := range map[string]int{
 		"GET /v1/documents/deleted": 404, "GET /v1/documents/gone": 404, "GET /v1/documents/": 422,
 		"GET /v1/documents/caf%E9": 422, "/v1/documents": 405, "/v1/documents/a": 405,
 		"GET /v1/documents?cursor=x": 422, "GET /v1/documents?prefix=": 422, "GET /v1/documents?prefix=%E9": 422,
 		"DELETE /v1/documents": 422, "DELETE /v1/documents?prefix=": 422, "DELETE /v1/documents/a": 405,
 	} {
-		if got, body := b.send(t, what, "", ""); got != status {
-			t.Errorf("%s: %d %s, want %d", what, got, body, status)
-		}
+		b.wants(t, status, what, "", "")
 	}
-	status, body := b.send(t, "DELETE /v1/documents?prefix="+url.QueryEscape("https://b"), "", "")
-	left, _ := pages(t, b, "")
-	if status != http.StatusOK || body != "{\"deleted\":10}\n" || len(left) != 20 || strings.Contains(fmt.Sprint(left),
-		"https://b") {
-		t.Errorf("%d %s, %q are left", status, body, left)
+	b.wants(t, http.StatusOK, "DELETE /v1/documents?prefix="+url.QueryEscape("https://b"), "", "", `{"deleted":10}`)
+	if left, _ := pages(t, b, ""); len(left) != 20 || strings.Contains(fmt.Sprint(left), "https://b") {
+		t.Errorf("%q are left", left)
 	}
 	raw, err := engine.New(3, engine.Options{NoIDs: true})
 	must.Do(t, err)
 	none := start(t, raw, "")
 	for _, what := range []string{"GET /v1/documents", "GET /v1/documents/a", "DELETE /v1/documents?prefix=a"} {
-		if status, body := none.send(t, what, "", ""); status != http.StatusUnprocessableEntity || !strings.Contains(body,
-			"keeps no ids") {
-			t.Errorf("%s: %d %s", what, status, body)
-		}
+		none.wants(t, http.StatusUnprocessableEntity, what, "", "", "keeps no ids")
 	}
 }
 

@@ -3,6 +3,7 @@ package server
 import (
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -22,27 +23,19 @@ import (
 // listeners has nosniff.
 func TestMetricsOnTheMainPort(t *testing.T) {
 	b := startOptions(t, newIndex(t, 3, nil, []uint64{0}), &Options{Admin: "127.0.0.1:7745"})
-	if status, body := b.send(t, "GET /metrics", "", ""); status != http.StatusNotFound || !strings.Contains(body,
-		"http://127.0.0.1:7745/metrics (--admin)") {
-		t.Errorf("%d %s", status, body)
-	}
+	b.wants(t, http.StatusNotFound, "GET /metrics", "", "", "http://127.0.0.1:7745/metrics (--admin)")
 	for _, what := range []string{"GET /", "GET /livez", "GET /openapi.json", "GET /none", "/v1/query", "/v1/batch",
-		"GET /v1/stats"} {
-		if _, header, _ := b.roundTrip(t, b.request(t, what, "",
-			"12345678")); header.Get("X-Content-Type-Options") != "nosniff" {
+		"GET /v1/stats", "GET /metrics"} {
+		if what == "GET /metrics" {
+			b.Config.Handler = b.adminHandler(true, false)
+		}
+		if _, header, _ := b.do(t, b.request(t, what, "", "12345678")); header.Get("X-Content-Type-Options") != "nosniff" {
 			t.Errorf("%s: %v", what, header)
 		}
 	}
-	b.Config.Handler = b.adminHandler(true, false)
-	if _, header, _ := b.roundTrip(t, b.request(t, "GET /metrics", "",
-		"")); header.Get("X-Content-Type-Options") != "nosniff" {
-		t.Errorf("/metrics: %v", header)
-	}
 	b.options.Admin = ""
 	b.Config.Handler = b.handler(true)
-	if _, body := b.send(t, "GET /metrics", "", ""); !strings.Contains(body, "--admin off") {
-		t.Error(body)
-	}
+	b.wants(t, http.StatusNotFound, "GET /metrics", "", "", "--admin off")
 }
 
 // TestChangesAreCounted: the metrics count near-duplicates kept out, replaced and expired
@@ -70,13 +63,9 @@ func TestChangesAreCounted(t *testing.T) {
 			return err == nil && strings.Contains(lines[len(lines)-1], fmt.Sprintf(`"id":%q,"outcome":%q`, c.id, c.outcome))
 		})
 	}
-	b.Config.Handler = b.adminHandler(true, false)
 	for _, want := range []string{"ndd_near_duplicates_total 1", "ndd_replaced_documents_total 1",
 		"ndd_inserted_documents_total 3", "ndd_deleted_documents_total 1", "ndd_expired_documents_total 1"} {
-		must.Eventually(t, want, func() bool {
-			_, body := b.send(t, "GET /metrics", "", "")
-			return strings.Contains(body, "\n"+want+"\n")
-		})
+		must.Eventually(t, want, func() bool { return strings.Contains(scrape(b.service), "\n"+want+"\n") })
 	}
 }
 
@@ -90,7 +79,7 @@ func TestAdminHosts(t *testing.T) {
 			"127.0.0.1.evil.example:7745": http.StatusMisdirectedRequest} {
 			r := b.request(t, "GET "+path, "", "")
 			r.Host = host
-			if status, body := b.do(t, r); status != want {
+			if status, _, body := b.do(t, r); status != want {
 				t.Errorf("%s at %s: %d %.100s, want %d", path, host, status, body, want)
 			}
 		}
@@ -122,13 +111,13 @@ func TestMetrics(t *testing.T) {
 	for i := range 3 {
 		ask[any](t, b, "/v1/insert", fmt.Sprintf(`{"id": "%d", "fingerprint": "%016x"}`, i, i))
 	}
-	logged := scrapeText(t, b)
+	logged := scrape(b.service)
 	must.Do(t, x.Live().Flush(t.Context()))
 	ask[any](t, b, "/v1/query", `{"fingerprint": "0000000000000000"}`)
 	ask[any](t, b, "/v1/check-and-insert",
 		`{"documents": [{"id": "a", "fingerprint": "0000000000000000"}, {"id": "b", "fingerprint": "0000000000000000"}]}`)
 	b.wants(t, http.StatusOK, "/v1/batch", "", strings.Repeat("\x00", 8*5))
-	text := scrapeText(t, b)
+	text := scrape(b.service)
 	for name, want := range map[string]float64{
 		`ndd_queries_total{endpoint="/v1/query"}`: 1, `ndd_queries_total{endpoint="/v1/check-and-insert"}`: 2,
 		`ndd_queries_total{endpoint="/v1/batch"}`: 5,
@@ -171,14 +160,11 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
-// scrapeText returns what the admin listener says at /metrics.
-func scrapeText(t *testing.T, b *bench) string {
-	t.Helper()
-	front := b.Config.Handler
-	defer func() { b.Config.Handler = front }()
-	b.Config.Handler = b.adminHandler(true, false)
-	_, text := b.send(t, "GET /metrics", "", "")
-	return text
+// scrape returns what /metrics has.
+func scrape(s *service) string {
+	w := httptest.NewRecorder()
+	s.metrics.handler().ServeHTTP(w, httptest.NewRequest("GET", "/metrics", nil))
+	return w.Body.String()
 }
 
 // TestNodes: an index whose tables are spread over memory nodes says so in /v1/stats, and in the
@@ -191,5 +177,5 @@ func TestNodes(t *testing.T) {
 	b := start(t, x, "")
 	b.wants(t, http.StatusOK, "/v1/query", "", `{"fingerprint": "0000000000000003"}`, "0000000000000001")
 	b.wants(t, http.StatusOK, "GET /v1/stats", "", "", `"nodes":[{"node":0,"tables":`, `"workers":3}`)
-	value(t, scrapeText(t, b), "ndd_nodes_without")
+	value(t, scrape(b.service), "ndd_nodes_without")
 }

@@ -32,34 +32,20 @@ var malformed = []struct {
 	word                    string
 }{
 	{"/v1/query", "", ``, 400, "body"},
-	{"/v1/query", "", `{` + print0 + `} {}`, 400, "body"},
-	{"/v1/query", "", `[]`, 422, "body"},
-	{"/v1/query", "", `null`, 422, "body"},
 	{"/v1/query", "", `{/* */}`, 400, "body"},
 	{"/v1/query", "", strings.Repeat(`{"a":`, 20_000), 422, "body.a"},
 	{"/v1/query", "", `{}`, 422, "one of fingerprint, text and html"},
 	{"/v1/query", "", `{` + print0 + `, "text": "a"}`, 422, "only one"},
 	{"/v1/query", "", `{"fingerprint": "00000000000000000"}`, 422, "body.fingerprint"},
-	{"/v1/query", "", `{"fingerprint": "000000000000000g"}`, 422, "body.fingerprint"},
-	{"/v1/query", "", `{"fingerprint": "0x00000000000000"}`, 422, "body.fingerprint"},
-	{"/v1/query", "", `{"fingerprint": 17}`, 422, "body.fingerprint"},
-	{"/v1/query", "", `{"text": 17}`, 422, "body.text"},
-	{"/v1/query", "", `{"text": "hello"}`, 422, "document too short"},
-	{"/v1/query", "", `{"text": ""}`, 422, "document too short"},
 	{"/v1/query", "", `{"html": "<html></html>"}`, 422, "document too short"},
-	{"/v1/query", "", `{` + print0 + `, "k": 1.5}`, 422, "body.k"},
-	{"/v1/query", "", `{` + print0 + `, "k": "1"}`, 422, "body.k"},
-	{"/v1/query", "", `{` + print0 + `, "k": 99999999999999999999}`, 422, "body.k"},
 	{"/v1/query", "", `{` + print0 + `, "limit": 0}`, 422, "body.limit"},
 	{"/v1/query", "", `{` + print0 + `, "limit": 65537}`, 422, "body.limit"},
-	{"/v1/query", "application/xml", `<a/>`, 415, "application/json"},
 	{"/v1/query", "////", `{}`, 415, "Content-Type"},
 	{"/v1/query", "multipart/form-data; boundary=x", `--x--`, 415, "application/json"},
 	{"/v1/query?k=1&k=2", "text/html", pageA, 422, "query.k"},
 	{"/v1/query", "text/plain", "\x1f\x8b\x08\x00", 422, "body"},
 	{"/v1/batch", "application/octet-stream", "123456789", 422, "9 bytes"},
 	{"/v1/batch?k=4", "application/octet-stream", "12345678", 422, "query.k"},
-	{"/v1/batch?k=", "application/octet-stream", "12345678", 422, "query.k"},
 	{"/v1/batch?unique=maybe", "application/octet-stream", "12345678", 422, "query.unique"},
 	{"/v1/batch?shard=1", "application/octet-stream", "12345678", 422, "query.shard"},
 	{"/v1/batch?k=%zz", "application/octet-stream", "12345678", 422, "query"},
@@ -69,12 +55,9 @@ var malformed = []struct {
 	{"/v1/insert", "", `{` + print0 + `}`, 422, "body.id"},
 	{"/v1/insert", "", `{"id": "` + strings.Repeat("x", 2049) + `", ` + print0 + `}`, 422, "body.id"},
 	{"/v1/insert", "", `{"id": "a", "documents": [{"id": "b", ` + print0 + `}]}`, 422, "body.documents"},
-	{"/v1/insert", "", `{"documents": []}`, 422, "body.documents"},
-	{"/v1/insert", "", `{"documents": [1]}`, 422, "body.documents[0]"},
 	{"/v1/insert", "", `{"documents": [{"id": "a", ` + print0 + `}, {"id": "b", "fingerprint": "x"}]}`, 422,
 		"body.documents[1].fingerprint"},
 	{"/v1/check-and-insert", "", `{"id": "a", ` + print0 + `, "k": 9}`, 422, "body.k"},
-	{"/v1/check-and-insert", "", `{"id": "a", "documents": [{"id": "b", ` + print0 + `}]}`, 422, "body.documents"},
 	{"/v1/insert", "text/plain", pageA, 422, "?id="},
 	{"/v1/insert?id=", "text/html", pageA, 422, "query.id"},
 	{"/v1/insert?id=a&k=1", "text/plain", pageA, 422, "query.k"},
@@ -86,25 +69,15 @@ var malformed = []struct {
 	{"/v1/batch", "application/octet-stream", ``, 400, "body"},
 	{"/v1/delete", "", `{}`, 422, "one of id, ids and fingerprint"},
 	{"/v1/delete", "", `{"id": ""}`, 422, "body.id"},
-	{"/v1/delete", "", `{"fingerprint": "0x"}`, 422, "body.fingerprint"},
 	{"GET /v2/query", "", ``, 404, "/v2/query"},
-	{"GET /etc/passwd", "", ``, 404, "/etc/passwd"},
-	{"GET /v1/query", "", ``, 405, "POST"},
 	{"DELETE /v1/insert", "", ``, 405, "POST"},
 	{"/v1/stats", "", `{}`, 405, "GET"},
 	{"GET /v1/stats?x=1", "", ``, 422, "query.x"},
 	// What two programs could read differently is refused.
 	{"/v1/insert", "", "{\"id\": \"caf\xe9\", " + print0 + "}", 422, "body.id: not UTF-8"},
-	{"/v1/insert", "", `{"id": "caf\ud800", ` + print0 + `}`, 422, "body.id: a lone surrogate, "},
-	{"/v1/insert", "", `{"documents": [{"id": "\udc00\ud800", ` + print0 + `}]}`, 422,
-		"body.documents[0].id: a lone surrogate"},
 	{"/v1/check-and-insert", "", `{"id": "a", "id": "b", ` + print0 + `}`, 422, "body.id: the property comes twice"},
-	{"/v1/check-and-insert", "", `{"id": "a", "ID": "b", ` + print0 + `}`, 422, "body.ID: unexpected property"},
-	{"/v1/insert", "", `{"id": "a", "Fingerprint": "00000000000000ff"}`, 422, "body.Fingerprint: unexpected property"},
 	{"/v1/insert", "", `{"documents": [{"id": "a", "Id": "b", ` + print0 + `}], "k": 65}`, 422,
 		"body.documents[0].Id: unexpected property"},
-	{"/v1/delete", "", `{"id": "row-0", "ID": "row-0"}`, 422, "body.ID: unexpected property"},
-	{"/v1/query", "", "{\"text\": \"caf\xe9\"}", 422, "body.text: not UTF-8"},
 	// The detail says where and what.
 	{"/v1/query", "", `{` + print0 + `, "k": 65}`, 422, "body.k: k = 65, but the index was built for k from 0 to 3"},
 	{"/v1/query", "", `{` + print0 + `, "k": 6}`, 422, "body.k: k = 6, but the index was built for k from 0 to 3; for a " +
@@ -119,12 +92,10 @@ var malformed = []struct {
 	{"/v1/delete?id=a", "", `{"id": "a"}`, 422, "query.id: unknown query parameter: there are none"},
 	{"/v1/query", "", `{"fingerprint": "abc"}`, 422, "body.fingerprint: expected 16 hexadecimal digits, such as " +
 		"8c7f2d1e0a9b4455"},
-	{"/v1/query", "", `{"texd": ""}`, 422, "body.texd: unexpected property: there are fingerprint, html, k, limit, text"},
 	{"/v1/query", "", `{"text": "a",, }`, 400, "body: not JSON: unexpected ',' at byte 13; a document itself is sent " +
 		"with"},
 	{"/v1/query", "", `{"text": `, 400, "body: not JSON: it ends at byte 9; a document itself is sent with"},
 	{"/v1/query", "text/html", `short`, 422, "body: document too short for a fingerprint"},
-	{"/v1/insert?id=a", "text/html", `short`, 422, "body: document too short for a fingerprint"},
 	{"/v1/insert", "", `{"id": "", ` + print0 + `}`, 422, "body.id: must not be empty"},
 	{"/v1/insert", "", `{"id": "a\tb", ` + print0 + `}`, 422, "body.id: has control characters"},
 	{"/v1/delete", "", `{"id": "a", ` + print0 + `}`, 422, "body: only one of id, ids and fingerprint can be given"},
@@ -164,7 +135,7 @@ func TestMalformedRequests(t *testing.T) {
 	b := start(t, newIndex(t, 3, defaultRecipe(), []uint64{0}), "")
 	for _, c := range malformed {
 		r := b.request(t, c.what, c.contentType, c.body)
-		status, header, body := b.roundTrip(t, r)
+		status, header, body := b.do(t, r)
 		var p struct {
 			Status        int
 			Title, Detail string
@@ -242,10 +213,7 @@ func TestBadRequestsHarmOnlyThemselves(t *testing.T) {
 					return
 				default:
 				}
-				status, body := b.send(t, "/v1/query", "application/json", `{"fingerprint": "0000000000000001"}`)
-				if status != http.StatusOK || !strings.Contains(body, "row-0") {
-					t.Errorf("a good request: %d %s", status, body)
-				}
+				b.wants(t, http.StatusOK, "/v1/query", mediaJSON, `{"fingerprint": "0000000000000001"}`, "row-0")
 				good.Add(1)
 			}
 		})
@@ -276,101 +244,80 @@ func TestBadRequestsHarmOnlyThemselves(t *testing.T) {
 	must.Eventually(t, "all is given back", func() bool { return b.held() == "" })
 }
 
-// A document that is the whole body is read as the charset of its type says.
-func TestBodiesHaveCharsets(t *testing.T) {
+// TestDocumentsAreFingerprintedAlike: a document gets the same fingerprint however it is sent, that of
+// package simhash. One that is the whole body is read as the charset of its type says.
+func TestDocumentsAreFingerprintedAlike(t *testing.T) {
 	b := start(t, newIndex(t, 3, defaultRecipe(), nil), "")
 	const text = "Übergrößenträger müssen über die Brücke fahren, höflich grüßen und schöne Mädchen früh küssen"
-	const english = "Now is the winter of our discontent made glorious summer by this sun of York"
+	const markup = "<html><script>var noise = 1</script><body><p>"
 	f, err := simhash.New(simhash.Default())
 	must.Do(t, err)
 	latin, _ := charmap.ISO8859_1.NewEncoder().String(text)
-	wide, _ := unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM).NewEncoder().String(english)
+	wide, _ := unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM).NewEncoder().String(pageA)
 	for _, c := range []struct{ contentType, body, text string }{
+		{"application/json", `{"text": "` + pageA + `"}`, pageA},
+		{"application/json; charset=utf-8", `{"html": "` + markup + pageA + `"}`, pageA},
+		{"application/x-www-form-urlencoded", `{"text": "` + pageA + `"}`, pageA}, // curl -d
+		{"", `{"text": "` + pageA + `"}`, pageA},
+		{"text/plain", pageA, pageA},
+		{"text/html", markup + pageA, pageA},
 		{"text/plain; charset=utf-8", text, text},
 		{"text/plain; charset=iso-8859-1", latin, text},
 		{"Text/HTML; Charset=ISO-8859-1", "<p>" + latin, text},
-		{"text/plain; charset=utf-16le", wide, english},
+		{"text/plain; charset=utf-16le", wide, pageA},
 	} {
-		print, _, ok := f.Fingerprint(c.text)
-		status, body := b.send(t, "/v1/query", c.contentType, c.body)
-		if !ok || status != http.StatusOK || !strings.Contains(body, fmt.Sprintf(`{"fingerprint":%q,`, print)) {
-			t.Errorf("%s: %d %s, want %s", c.contentType, status, body, print)
-		}
-		status, body = b.send(t, "/v1/insert?id="+print.String(), c.contentType, c.body)
-		if status != http.StatusOK || !strings.Contains(body, fmt.Sprintf(`"fingerprint":%q`, print)) {
-			t.Errorf("insert, %s: %d %s, want %s", c.contentType, status, body, print)
+		print, _, _ := f.Fingerprint(c.text)
+		b.wants(t, http.StatusOK, "/v1/query", c.contentType, c.body, fmt.Sprintf(`{"fingerprint":%q,"k":3,`, print))
+		if strings.HasPrefix(strings.ToLower(c.contentType), "text/") {
+			b.wants(t, http.StatusOK, "/v1/insert?id=a", c.contentType, c.body, fmt.Sprintf(`"fingerprint":%q`, print))
 		}
 	}
-	status, body := b.send(t, "/v1/query", "text/plain; charset=foo", latin)
-	if status != http.StatusUnsupportedMediaType || !strings.Contains(body, `charset \"foo\" is unknown: send UTF-8`) {
-		t.Errorf("an unknown charset: %d %s", status, body)
-	}
+	b.wants(t, http.StatusUnsupportedMediaType, "/v1/query", "text/plain; charset=foo", latin,
+		`charset \"foo\" is unknown: send UTF-8`)
 }
 
-// FuzzBodies sends anything to every endpoint that takes a body: no answer is
+// FuzzRequests sends anything to every endpoint, as path, parameters, headers and body: no answer is
 // a failure of the server, and none is without a reason.
-func FuzzBodies(f *testing.F) {
+func FuzzRequests(f *testing.F) {
 	for _, c := range malformed {
-		if _, path, ok := strings.Cut(c.what, " /v1/"); ok && len(c.body) < 4<<10 {
-			f.Add("/v1/"+path, c.contentType, []byte(c.body))
+		if strings.HasPrefix(c.what, "/v1/") && len(c.body) < 4<<10 {
+			f.Add(c.what, c.contentType, "", "", []byte(c.body))
 		}
 	}
-	f.Add("/v1/query", "text/html", []byte("<html><meta charset=utf-16><p>"+pageA))
-	f.Add("/v1/insert", "application/json", []byte(`{"documents": [{"id": "a", "html": "<p>`+pageA+`"}]}`))
-	f.Add("/v1/insert?id=a", "text/plain", []byte(pageA))
-	f.Add("/v1/check-and-insert?id=a&k=1&limit=2", "text/html", []byte("<p>"+pageA))
-	f.Add("/v1/delete", "application/json", []byte(`{"ids": ["a", "b"]}`))
-	f.Add("/v1/delete", "application/json", []byte(`{"fingerprint": "0000000000000000"}`))
-	f.Add("/v1/check-and-insert", "application/json", []byte(`{"id": "a", "text": "`+pageA+`", "k": 0, "limit": 1}`))
-	f.Add("/v1/batch?k=1&unique=1", "", []byte("1234567812345678"))
-
-	b := start(f, newIndex(f, 3, defaultRecipe(), []uint64{0}), "")
-	f.Fuzz(func(t *testing.T, path, contentType string, body []byte) {
-		if !strings.HasPrefix(path, "/v1/") {
-			return
-		}
-		r, err := http.NewRequest("POST", "http://localhost"+path, strings.NewReader(string(body)))
-		if err != nil {
-			return // no URL
-		}
-		r.Header.Set("Content-Type", contentType)
-		w := httptest.NewRecorder()
-		b.Config.Handler.ServeHTTP(w, r)
-		if w.Code >= 500 || w.Code == http.StatusTooManyRequests {
-			t.Fatalf("%s, %s, %q: %d %s", path, contentType, body, w.Code, w.Body)
-		}
-		if w.Code >= 400 && w.Header().Get("Content-Type") != "application/problem+json" {
-			t.Fatalf("%s, %s, %q: %d without a problem: %s", path, contentType, body, w.Code, w.Body)
-		}
-		if what := b.held(); what != "" {
-			t.Fatal("not given back: " + what)
-		}
-	})
-}
-
-// FuzzURLs sends anything as path, parameters and headers, by both methods: no answer is a failure
-// of the server.
-func FuzzURLs(f *testing.F) {
-	for _, url := range []string{"/", "/docs", "/ui/main.js", "/livez", "/readyz", "/openapi.json", "/v1/stats", "/v1/stats?x=1",
-		"/v1/query?k=3&limit=1", "/v1/insert?id=a&ttl=90d&on_conflict=keep", "/v1/check-and-insert?id=%00",
-		"/v1/batch?unique=maybe&k=-1", "/v1/query?k=99999999999999999999", "//", "/ui/../v1/stats", "/%2e%2e"} {
-		f.Add(url, "a", "text/plain")
-		f.Add(url, "", "")
+	f.Add("/v1/query", "text/html", "", "", []byte("<html><meta charset=utf-16><p>"+pageA))
+	f.Add("/v1/insert", "application/json", "", "", []byte(`{"documents": [{"id": "a", "html": "<p>`+pageA+`"}]}`))
+	f.Add("/v1/insert?ttl=90d&on_conflict=keep", "text/plain", "a", "", []byte(pageA))
+	f.Add("/v1/check-and-insert?id=%00&k=1&limit=2", "text/html", "", "", []byte("<p>"+pageA))
+	f.Add("/v1/delete", "application/json", "", "", []byte(`{"ids": ["a", "b"]}`))
+	f.Add("/v1/delete", "application/json", "", "", []byte(`{"fingerprint": "0000000000000000"}`))
+	f.Add("/v1/check-and-insert", "application/json", "", "", []byte(`{"id": "a", "text": "`+pageA+`", "k": 0, "limit": 1}`))
+	f.Add("/v1/batch?k=1&unique=true", "", "", "application/x-ndjson", []byte("1234567812345678"))
+	for _, url := range []string{"/", "/docs", "/ui/main.js", "/readyz", "/openapi.json", "/v1/stats?x=1",
+		"/v1/query?k=99999999999999999999", "//", "/ui/../v1/stats", "/%2e%2e"} {
+		f.Add(url, "text/plain", "a", "text/plain", []byte(pageA))
 	}
 	b := start(f, newIndex(f, 3, defaultRecipe(), []uint64{0}), "")
-	f.Fuzz(func(t *testing.T, url, id, accept string) {
+	f.Fuzz(func(t *testing.T, url, contentType, id, accept string, body []byte) {
 		for _, method := range []string{"GET", "POST"} {
-			r, err := http.NewRequest(method, "http://localhost"+url, strings.NewReader(pageA))
+			r, err := http.NewRequest(method, "http://localhost"+url, strings.NewReader(string(body)))
 			if err != nil || r.URL.Host != "localhost" {
 				return // no URL of ours
 			}
-			r.Header.Set(idHeader, id)
+			if id != "" {
+				r.Header.Set(idHeader, id)
+			}
 			r.Header.Set("Accept", accept)
-			r.Header.Set("Content-Type", "text/plain")
+			r.Header.Set("Content-Type", contentType)
 			w := httptest.NewRecorder()
 			b.Config.Handler.ServeHTTP(w, r)
 			if w.Code >= 500 || w.Code == http.StatusTooManyRequests {
-				t.Fatalf("%s %s: %d %s", method, url, w.Code, w.Body)
+				t.Fatalf("%s %s, %s, %q: %d %s", method, url, contentType, body, w.Code, w.Body)
+			}
+			if w.Code >= 400 && w.Header().Get("Content-Type") != "application/problem+json" {
+				t.Fatalf("%s %s, %s, %q: %d without a problem: %s", method, url, contentType, body, w.Code, w.Body)
+			}
+			if what := b.held(); what != "" {
+				t.Fatal("not given back: " + what)
 			}
 		}
 	})

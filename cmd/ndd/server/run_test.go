@@ -101,12 +101,18 @@ func (r *running) readyLine() string {
 // address is where the server listens, from the ready line.
 func (r *running) address() string {
 	r.t.Helper()
-	_, after, _ := strings.Cut(r.readyLine(), "http://")
-	address, _, found := strings.Cut(after, " ")
-	if !found {
-		r.t.Fatalf("no address: %s", after)
+	line := r.readyLine()
+	m := regexp.MustCompile(`https?://(\S+)`).FindStringSubmatch(line)
+	if m == nil {
+		r.t.Fatalf("no address: %s", line)
 	}
-	return address
+	return m[1]
+}
+
+// client returns the server as a client sees it, from the ready line on.
+func (r *running) client() *target {
+	r.t.Helper()
+	return &target{"http://" + r.address(), client(r.t)}
 }
 
 // listenerHere is one at a free port, for who must know its address before the server says it.
@@ -125,27 +131,13 @@ func client(t *testing.T) *http.Client {
 	return c
 }
 
-func get(c *http.Client, method, url, body string) (int, http.Header, string, error) {
-	r, err := http.NewRequest(method, url, strings.NewReader(body))
-	if err != nil {
-		return 0, nil, "", err
-	}
-	a, err := c.Do(r)
-	if err != nil {
-		return 0, nil, "", err
-	}
-	defer a.Body.Close()
-	data, err := io.ReadAll(a.Body)
-	return a.StatusCode, a.Header, string(data), err
-}
-
 // A life: live at once, not ready while loading, one line when ready, gone
 // after the signal.
 func TestLife(t *testing.T) {
 	proceed := make(chan struct{})
-	c := client(t)
 	front, address := listenerHere(t)
 	back, adminAddress := listenerHere(t)
+	c, admin := target{"http://" + address, client(t)}, target{"http://" + adminAddress, client(t)}
 	r := runServer(t, Options{Admin: adminAddress, Process: Process{Inherited: map[string]net.Listener{"listen": front,
 		"admin": back}}}, func(_ context.Context, l *Loading) (*engine.Index, error) {
 		l.Stage("reading documents")
@@ -154,21 +146,14 @@ func TestLife(t *testing.T) {
 		<-proceed
 		return x, nil
 	})
-	must.Eventually(t, "it listens", func() bool {
-		status, _, _, err := get(c, "GET", "http://"+address+"/livez", "")
-		return err == nil && status == http.StatusOK
-	})
+	c.wants(t, http.StatusOK, "GET /livez", "", "")
 	must.Eventually(t, "it says how far it is", func() bool {
-		status, header, body, err := get(c, "GET", "http://"+address+"/readyz", "")
-		return err == nil && status == http.StatusServiceUnavailable && header.Get("Retry-After") != "" &&
+		status, header, body := c.do(t, c.request(t, "GET /readyz", "", ""))
+		return status == http.StatusServiceUnavailable && header.Get("Retry-After") != "" &&
 			strings.Contains(body, "reading documents, 1 document so far")
 	})
-	for _, path := range []string{"POST /v1/query", "POST /v1/batch", "POST /v1/insert", "GET /v1/stats"} {
-		method, path, _ := strings.Cut(path, " ")
-		if status, _, body, err := get(c, method, "http://"+address+path, ""); err != nil ||
-			status != http.StatusServiceUnavailable {
-			t.Errorf("%s while loading: %d %s %v", path, status, body, err)
-		}
+	for _, what := range []string{"/v1/query", "/v1/batch", "/v1/insert", "GET /v1/stats"} {
+		c.wants(t, http.StatusServiceUnavailable, what, "", "", "loading: ")
 	}
 	close(proceed)
 	if line := r.readyLine(); !strings.HasPrefix(line,
@@ -176,13 +161,8 @@ func TestLife(t *testing.T) {
 			"\"0000000000000007\"}'\n") {
 		t.Errorf("ready line %q", line)
 	}
-	if status, _, body, err := get(c, "GET", "http://"+address+"/readyz", ""); err != nil || status != http.StatusOK {
-		t.Errorf("/readyz: %d %s %v", status, body, err)
-	}
-	if status, _, body, err := get(c, "GET", "http://"+adminAddress+"/metrics", ""); err != nil ||
-		status != http.StatusOK || !strings.Contains(body, "ndd_index_documents 1") {
-		t.Errorf("/metrics: %d %v", status, err)
-	}
+	c.wants(t, http.StatusOK, "GET /readyz", "", "")
+	admin.wants(t, http.StatusOK, "GET /metrics", "", "", "ndd_index_documents 1")
 	r.end()
 	if len(r.lines) != 0 {
 		t.Errorf("more than one line on standard output: %q", <-r.lines)
@@ -247,18 +227,6 @@ func TestStartErrors(t *testing.T) {
 	}
 }
 
-func TestHangupReadsTokens(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "tokens")
-	must.Do(t, os.WriteFile(path, []byte(tokenLines), 0o600))
-	r := runServer(t, Options{Access: Access{TokenFile: path}}, loads(t, nil))
-	if line := r.readyLine(); !strings.Contains(line, "$TOKEN") {
-		t.Errorf("the command has no token: %s", line)
-	}
-	r.hangup <- syscall.SIGHUP
-	must.Eventually(t, "it is read", func() bool { return strings.Contains(r.journal.String(), "token file read again") })
-	r.end()
-}
-
 // The command of the ready line works, and finds a document that was loaded.
 func TestExampleWorks(t *testing.T) {
 	for _, c := range []struct {
@@ -285,9 +253,10 @@ func TestExampleWorks(t *testing.T) {
 		if m == nil || !strings.Contains(command, c.want) {
 			t.Fatalf("%s: no %q in %s", c.name, c.want, command)
 		}
-		status, _, body, err := get(client(t), "POST", m[1], m[2])
-		if n := strings.Count(body, `"distance"`); err != nil || status != http.StatusOK || n != c.hits {
-			t.Errorf("%s: %s: %d %s %v", c.name, command, status, body, err)
+		x := target{m[1], client(t)}
+		status, body := x.send(t, "", "", m[2])
+		if n := strings.Count(body, `"distance"`); status != http.StatusOK || n != c.hits {
+			t.Errorf("%s: %s: %d %s", c.name, command, status, body)
 		}
 		r.end()
 	}
@@ -314,9 +283,8 @@ func TestUnixSocket(t *testing.T) {
 	c.Transport.(*http.Transport).DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, "unix", path)
 	}
-	if status, _, body, err := get(c, "GET", "http://localhost/v1/stats", ""); err != nil || status != http.StatusOK {
-		t.Errorf("%d %s, %v", status, body, err)
-	}
+	x := target{"http://localhost", c}
+	x.wants(t, http.StatusOK, "GET /v1/stats", "", "")
 	if err := runServer(t, Options{Listen: "unix:" + path}, load).wait(); err == nil || !strings.Contains(err.Error(),
 		"another program listens there") {
 		t.Errorf("a second server: %v", err)

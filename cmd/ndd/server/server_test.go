@@ -12,6 +12,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -78,6 +79,7 @@ func durable(t testing.TB, recipe *simhash.Recipe, d *disk.Disk) (x *engine.Inde
 type bench struct {
 	*service
 	*httptest.Server
+	target
 	journal *journal
 	tokens  string // path of the token file
 }
@@ -124,6 +126,7 @@ func startOptions(t testing.TB, x *engine.Index, o *Options) *bench {
 	b.Config = b.serverOf(front, b.handler(true))
 	b.front, b.Listener = front, front
 	b.Server.Start()
+	b.target = target{b.URL, b.Client()}
 	t.Cleanup(func() {
 		b.Server.Close()
 		if x := b.index.Load(); x != nil {
@@ -152,48 +155,33 @@ func defaultRecipe() *simhash.Recipe {
 	return &r
 }
 
-// send makes a request of "METHOD /path", or "/path" for POST, and returns the status and the body.
-func (b *bench) send(t testing.TB, what, contentType, body string) (int, string) {
-	t.Helper()
-	r := b.request(t, what, contentType, body)
-	return b.do(t, r)
+// A target is a server as a client sees it.
+type target struct {
+	url    string
+	client *http.Client
 }
 
-// wants makes a request, which must be answered with a status, and with words.
-func (b *bench) wants(t testing.TB, status int, what, contentType, body string, words ...string) {
-	t.Helper()
-	got, answer := b.send(t, what, contentType, body)
-	for _, word := range append(words, "") {
-		if got != status || !strings.Contains(answer, word) {
-			t.Errorf("%s %.100q: %d %.500s\nwant %d with %q", what, body, got, answer, status, words)
-			return
-		}
-	}
-}
-
-func (b *bench) request(t testing.TB, what, contentType, body string) *http.Request {
+// request returns a request of "METHOD /path", or "/path" for POST; headers are names and values in turn.
+func (x *target) request(t testing.TB, what, contentType, body string, headers ...string) *http.Request {
 	t.Helper()
 	method, path, ok := strings.Cut(what, " ")
 	if !ok {
 		method, path = http.MethodPost, what
 	}
-	r, err := http.NewRequestWithContext(context.Background(), method, b.URL+path, strings.NewReader(body))
+	r, err := http.NewRequestWithContext(context.Background(), method, x.url+path, strings.NewReader(body))
 	must.Do(t, err)
-	if contentType != "" {
-		r.Header.Set("Content-Type", contentType)
+	for pair := range slices.Chunk(append(headers, "Content-Type", contentType), 2) {
+		if pair[1] != "" {
+			r.Header.Set(pair[0], pair[1])
+		}
 	}
 	return r
 }
 
-func (b *bench) do(t testing.TB, r *http.Request) (int, string) {
+// do makes a request and reads the answer.
+func (x *target) do(t testing.TB, r *http.Request) (int, http.Header, string) {
 	t.Helper()
-	status, _, body := b.roundTrip(t, r)
-	return status, body
-}
-
-func (b *bench) roundTrip(t testing.TB, r *http.Request) (int, http.Header, string) {
-	t.Helper()
-	a, err := b.Client().Do(r)
+	a, err := x.client.Do(r)
 	must.Do(t, err)
 	defer a.Body.Close()
 	data, err := io.ReadAll(a.Body)
@@ -201,17 +189,45 @@ func (b *bench) roundTrip(t testing.TB, r *http.Request) (int, http.Header, stri
 	return a.StatusCode, a.Header, string(data)
 }
 
+// send makes a request as of [target.request] and returns the status and the body.
+func (x *target) send(t testing.TB, what, contentType, body string, headers ...string) (int, string) {
+	t.Helper()
+	status, _, answer := x.do(t, x.request(t, what, contentType, body, headers...))
+	return status, answer
+}
+
+// wants makes a request, which must be answered with a status, and with words.
+func (x *target) wants(t testing.TB, status int, what, contentType, body string, words ...string) {
+	t.Helper()
+	got, answer := x.send(t, what, contentType, body)
+	wanted(t, got, answer, status, what+" "+body, words...)
+}
+
+// wanted holds an answer against the status and the words that it must have.
+func wanted(t testing.TB, got int, answer string, status int, what string, words ...string) {
+	t.Helper()
+	for _, word := range append(words, "") {
+		if got != status || !strings.Contains(answer, word) {
+			t.Errorf("%.100q: %d %.500s\nwant %d with %q", what, got, answer, status, words)
+			return
+		}
+	}
+}
+
 // ask sends JSON and decodes the answer, which must be 200.
 func ask[T any](t testing.TB, b *bench, path, body string) (answer T) {
 	t.Helper()
-	status, data := b.send(t, "POST "+path, "application/json", body)
-	if status != http.StatusOK {
-		t.Fatalf("%s %s: %d %s", path, body, status, data)
-	}
+	return post[T](t, b, path, mediaJSON, body)
+}
+
+// post sends a body and decodes the answer, which must be 200.
+func post[T any](t testing.TB, b *bench, path, media, body string, headers ...string) (answer T) {
+	t.Helper()
+	status, data := b.send(t, path, media, body, headers...)
 	d := json.NewDecoder(strings.NewReader(data))
 	d.DisallowUnknownFields()
-	if err := d.Decode(&answer); err != nil {
-		t.Fatalf("%s %s: %v in %s", path, body, err, data)
+	if status != http.StatusOK || d.Decode(&answer) != nil {
+		t.Fatalf("%s, %s, %.200q: %d %s", path, media, body, status, data)
 	}
 	return answer
 }

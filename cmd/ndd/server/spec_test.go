@@ -1,7 +1,6 @@
 package server
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -15,63 +14,62 @@ import (
 	"ndd/engine/oracle/must"
 )
 
-// The OpenAPI page names every route, and nothing in it leads elsewhere.
-func TestOpenAPINamesEveryRoute(t *testing.T) {
-	for _, b := range []*bench{start(t, nil, ""), copiesBench(t), backupBench(t, "")} {
-		describesItsRoutes(t, b)
-	}
-}
-
-func describesItsRoutes(t *testing.T, b *bench) {
-	t.Helper()
-	status, body := b.send(t, "GET /openapi.json", "", "")
-	var spec struct {
-		Paths map[string]map[string]struct {
-			OperationID string         `json:"operationId"`
-			RequestBody map[string]any `json:"requestBody"`
-		} `json:"paths"`
-	}
-	if err := json.Unmarshal([]byte(body), &spec); err != nil || status != http.StatusOK {
-		t.Fatalf("%d %v", status, err)
-	}
-	var named, routed []string
-	for path, methods := range spec.Paths {
-		for method, o := range methods {
-			named = append(named, strings.ToUpper(method)+" "+path)
-			if o.OperationID == "" || (method == "post") != (o.RequestBody != nil) {
-				t.Errorf("%s %s: %+v", method, path, o)
-			}
-		}
-	}
-	for _, r := range b.routes() {
-		if r.pattern != "GET /openapi.json" {
-			routed = append(routed, strings.ReplaceAll(r.pattern, "...}", "}"))
-		}
-	}
-	slices.SortFunc(named, cmp.Compare)
-	slices.SortFunc(routed, cmp.Compare)
-	if !slices.Equal(named, routed) {
-		t.Errorf("described %v\nserved %v", named, routed)
-	}
-	if strings.Contains(body, "http://") || strings.Contains(body, "https://") && !strings.Contains(body, "example") {
-		t.Error("the page links elsewhere")
-	}
-	for _, media := range []string{"text/html", "text/plain", "application/octet-stream", mediaTSV} {
-		if !strings.Contains(body, media) {
-			t.Errorf("%s is not described", media)
-		}
-	}
+// A description is what /openapi.json says.
+type description struct {
+	Paths      map[string]map[string]described
+	Components struct{ Schemas map[string]schema }
 }
 
 // described is an operation of the description.
 type described struct {
-	Role       string `json:"x-role"`
-	Parameters []struct{ Name, In string }
-	Body       struct {
-		Content map[string]struct{ Schema schema }
+	OperationID string
+	Role        string `json:"x-role"`
+	Parameters  []struct{ Name, In string }
+	Body        struct {
+		Content map[string]struct {
+			Schema  schema
+			Example any
+			Query   string `json:"x-query"`
+		}
 	} `json:"requestBody"`
-	Responses map[string]struct {
-		Content map[string]struct{ Schema schema }
+	Responses map[string]any
+}
+
+// describedOf returns the description of a server, and its text.
+func describedOf(t *testing.T, b *bench) (d description, text string) {
+	t.Helper()
+	_, text = b.send(t, "GET /openapi.json", "", "")
+	must.Do(t, json.Unmarshal([]byte(text), &d))
+	return d, text
+}
+
+// The OpenAPI page names every route, and nothing in it leads elsewhere.
+func TestOpenAPINamesEveryRoute(t *testing.T) {
+	copies, _ := copiesBench(t)
+	for _, b := range []*bench{start(t, nil, ""), copies, backupBench(t, "")} {
+		spec, text := describedOf(t, b)
+		var named, routed []string
+		for path, methods := range spec.Paths {
+			for method, o := range methods {
+				named = append(named, strings.ToUpper(method)+" "+path)
+				if o.OperationID == "" || (method == "post") != (o.Body.Content != nil) {
+					t.Errorf("%s %s: %+v", method, path, o)
+				}
+			}
+		}
+		for _, r := range b.routes() {
+			if r.pattern != "GET /openapi.json" {
+				routed = append(routed, strings.ReplaceAll(r.pattern, "...}", "}"))
+			}
+		}
+		slices.Sort(named)
+		slices.Sort(routed)
+		if !slices.Equal(named, routed) {
+			t.Errorf("described %v\nserved %v", named, routed)
+		}
+		if strings.Contains(text, "http://") || strings.Contains(text, "https://") && !strings.Contains(text, "example") {
+			t.Error("the page links elsewhere")
+		}
 	}
 }
 
@@ -91,13 +89,11 @@ type schema struct {
 func TestDescriptionFitsTheHandlers(t *testing.T) {
 	b := startOptions(t, newIndex(t, 3, defaultRecipe(), nil), &Options{Backups: t.TempDir(),
 		hooks: hooks{limit: bounds{Queue: waitMax}.set}})
-	b.copies = copiesBench(t).copies
+	with, _ := copiesBench(t)
+	b.copies = with.copies
 	of := b.traits()
 	of.Tokens = true
-	var spec struct {
-		Paths      map[string]map[string]described
-		Components struct{ Schemas map[string]schema }
-	}
+	var spec description
 	must.Do(t, json.Unmarshal(of.json(), &spec))
 	schemas := spec.Components.Schemas
 	fields := func(s schema) (names []string) {
@@ -195,48 +191,31 @@ func jsonFields(of reflect.Type) (all, always []string) {
 
 // Every example in the description is taken as it stands.
 func TestExamplesOfTheDescription(t *testing.T) {
-	sent := examplesAreTaken(t, copiesBench(t)) + examplesAreTaken(t, backupBench(t, ""))
-	if sent < 26 {
-		t.Errorf("only %d examples", sent)
-	}
-}
-
-// examplesAreTaken sends the examples of a server's description, and returns how many there are.
-func examplesAreTaken(t *testing.T, b *bench) (sent int) {
-	t.Helper()
-	_, body := b.send(t, "GET /openapi.json", "", "")
-	var spec struct {
-		Paths map[string]map[string]struct {
-			OperationID string `json:"operationId"`
-			RequestBody struct {
-				Content map[string]struct {
-					Example any    `json:"example"`
-					Query   string `json:"x-query"`
-				} `json:"content"`
-			} `json:"requestBody"`
-		} `json:"paths"`
-	}
-	must.Do(t, json.Unmarshal([]byte(body), &spec))
-	for path, methods := range spec.Paths {
-		for method, o := range methods {
-			for media, c := range o.RequestBody.Content {
-				body, ok := c.Example.(string)
-				switch {
-				case media == mediaBytes:
-					body = little([]uint64{0x8c7f2d1e0a9b4455}) // what its printf makes
-				case !ok:
-					data, err := json.Marshal(c.Example)
-					if err != nil || c.Example == nil {
-						t.Fatalf("%s %s: no example: %v", path, media, err)
+	copies, _ := copiesBench(t)
+	sent := 0
+	for _, b := range []*bench{copies, backupBench(t, "")} {
+		spec, _ := describedOf(t, b)
+		for path, methods := range spec.Paths {
+			for method, o := range methods {
+				for media, c := range o.Body.Content {
+					body, ok := c.Example.(string)
+					switch {
+					case media == mediaBytes:
+						body = little([]uint64{0x8c7f2d1e0a9b4455}) // what its printf makes
+					case c.Example == nil:
+						t.Fatalf("%s %s: no example", path, media)
+					case !ok:
+						body = string(encode(c.Example))
 					}
-					body = string(data)
+					b.wants(t, http.StatusOK, strings.ToUpper(method)+" "+path+c.Query, media, body)
+					sent++
 				}
-				b.wants(t, http.StatusOK, strings.ToUpper(method)+" "+path+c.Query, media, body)
-				sent++
 			}
 		}
 	}
-	return sent
+	if sent < 26 {
+		t.Errorf("only %d examples", sent)
+	}
 }
 
 // TestLimitsAreTold: the description, the answers and /v1/stats have the limits of the server.
@@ -244,16 +223,14 @@ func TestLimitsAreTold(t *testing.T) {
 	given := bounds{Connections: 100, Body: 1 << 20, Answer: 1 << 20, RequestMemory: 64 << 20, Timeout: waitMax,
 		Queue: waitMax}
 	b := startWith(t, newIndex(t, 3, nil, []uint64{0}), "", given)
-	_, spec := b.send(t, "GET /openapi.json", "", "")
+	_, spec := describedOf(t, b)
 	for _, want := range []string{fmt.Sprintf(`"maxLength":%d,`, 8*fingerprintsMax), "Body: 1 to 65,536 fingerprints",
 		fmt.Sprintf(`"maxItems":%d,`, strict.Max), `"pattern":"^[0-9a-fA-F]{16}$"`} {
 		if !strings.Contains(spec, want) {
 			t.Errorf("the description has no %s", want)
 		}
 	}
-	_, body := b.send(t, "GET /v1/stats", "", "")
-	var got statistics
-	must.Do(t, json.Unmarshal([]byte(body), &got))
+	got := post[statistics](t, b, "GET /v1/stats", "", "")
 	want := limits{1 << 20, strict.Max, fingerprintsMax, limitMax, 100, 1 << 20, 64 << 20, waitMax.Seconds(),
 		waitMax.Seconds()}
 	if got.Limits != want {

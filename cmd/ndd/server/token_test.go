@@ -7,15 +7,14 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
-	"encoding/json"
 	"encoding/pem"
-	"fmt"
 	"math/big"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -69,11 +68,7 @@ func TestWhoMayDoWhat(t *testing.T) {
 			if strings.HasPrefix(what, "DELETE") {
 				what += "?prefix=nobody"
 			}
-			r := b.request(t, what, "", body[route.pattern])
-			if bearer.header != "" {
-				r.Header.Set("Authorization", bearer.header)
-			}
-			status, header, answer := b.roundTrip(t, r)
+			status, header, answer := b.do(t, b.request(t, what, "", body[route.pattern], "Authorization", bearer.header))
 			want := map[bool]int{true: http.StatusOK, false: http.StatusForbidden}[bearer.has >= route.least]
 			if route.least > access.Anyone && !bearer.known {
 				want = http.StatusUnauthorized
@@ -117,13 +112,12 @@ func TestWhoMaySeeMetrics(t *testing.T) {
 		{"/v1/query", adminToken, true, 404, ""},
 	} {
 		b.Config.Handler = b.adminHandler(true, c.withPProf)
-		r := b.request(t, "GET "+c.path, "", "")
+		bearer := ""
 		if c.token != "" {
-			r.Header.Set("Authorization", "Bearer "+c.token)
+			bearer = "Bearer " + c.token
 		}
-		if status, body := b.do(t, r); status != c.status || !strings.Contains(body, c.word) {
-			t.Errorf("%s with %q, pprof %v: %d %.200s", c.path, c.token, c.withPProf, status, body)
-		}
+		status, body := b.send(t, "GET "+c.path, "", "", "Authorization", bearer)
+		wanted(t, status, body, c.status, c.path+" "+bearer, c.word)
 	}
 }
 
@@ -144,10 +138,7 @@ func TestLoopbackMetrics(t *testing.T) {
 			t.Errorf("%s from %s: %d, want %d", c.path, c.from, w.Code, c.status)
 		}
 	}
-	if status, body := b.send(t, "/v1/query", "",
-		`{"fingerprint": "0000000000000000"}`); status != http.StatusUnauthorized {
-		t.Errorf("a query without a token: %d %s", status, body)
-	}
+	b.wants(t, http.StatusUnauthorized, "/v1/query", "", `{"fingerprint": "0000000000000000"}`)
 }
 
 // TestClientOf: clients share memory by address, of IPv6 by /64.
@@ -169,9 +160,7 @@ func TestClientOf(t *testing.T) {
 func TestReload(t *testing.T) {
 	b := start(t, newIndex(t, 3, nil, []uint64{0}), tokenLines)
 	status := func(token string) int {
-		r := b.request(t, "/v1/query", "", `{"fingerprint": "0000000000000000"}`)
-		r.Header.Set("Authorization", "Bearer "+token)
-		s, _ := b.do(t, r)
+		s, _ := b.send(t, "/v1/query", "", `{"fingerprint": "0000000000000000"}`, "Authorization", "Bearer "+token)
 		return s
 	}
 	const fresh = "fresh-0123456789abcdef"
@@ -247,9 +236,7 @@ func newAuthority(t *testing.T) *authority {
 func (a *authority) sign(name string, isCA bool) (*x509.Certificate, *ecdsa.PrivateKey) {
 	a.t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		a.t.Fatal(err)
-	}
+	must.Do(a.t, err)
 	a.n++
 	c := &x509.Certificate{
 		SerialNumber: big.NewInt(a.n), Subject: pkix.Name{CommonName: name}, NotBefore: time.Now().Add(-time.Hour),
@@ -263,12 +250,9 @@ func (a *authority) sign(name string, isCA bool) (*x509.Certificate, *ecdsa.Priv
 		parent, signer = a.cert, a.key
 	}
 	der, err := x509.CreateCertificate(rand.Reader, c, parent, &key.PublicKey, signer)
-	if err != nil {
-		a.t.Fatal(err)
-	}
-	if c, err = x509.ParseCertificate(der); err != nil {
-		a.t.Fatal(err)
-	}
+	must.Do(a.t, err)
+	c, err = x509.ParseCertificate(der)
+	must.Do(a.t, err)
 	return c, key
 }
 
@@ -276,14 +260,10 @@ func (a *authority) sign(name string, isCA bool) (*x509.Certificate, *ecdsa.Priv
 func (a *authority) files(c *x509.Certificate, key *ecdsa.PrivateKey, certPath, keyPath string) {
 	a.t.Helper()
 	der, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		a.t.Fatal(err)
-	}
+	must.Do(a.t, err)
 	for path, b := range map[string]*pem.Block{certPath: {Type: "CERTIFICATE", Bytes: c.Raw},
 		keyPath: {Type: "PRIVATE KEY", Bytes: der}} {
-		if err := os.WriteFile(path, pem.EncodeToMemory(b), 0o600); err != nil {
-			a.t.Fatal(err)
-		}
+		must.Do(a.t, os.WriteFile(path, pem.EncodeToMemory(b), 0o600))
 	}
 }
 
@@ -303,58 +283,49 @@ func (a *authority) client(name string) *http.Client {
 }
 
 // With TLS there is no plain HTTP; with an authority of clients, none comes in without its
-// certificate, whose name has a role; a new certificate is taken on SIGHUP, and a broken one is
-// not.
+// certificate, whose name has a role; tokens and a new certificate are read on SIGHUP, and a broken
+// certificate is not taken.
 func TestTLS(t *testing.T) {
 	a := newAuthority(t)
 	path := func(name string) string { return filepath.Join(a.dir, name) }
 	cert, key := a.sign("server one", false)
 	a.files(cert, key, path("cert"), path("key"))
 	a.files(a.cert, a.key, path("ca"), path("ca-key"))
-	if err := os.WriteFile(path("tokens"), []byte(tokenLines+"cn:crawler seven write\ncn:looks in read\n"),
-		0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path("tokens"), []byte(tokenLines+"cn:crawler seven write\ncn:looks in read\n"), 0o600))
 	o := Options{Access: Access{TLSCert: path("cert"), TLSKey: path("key"), TLSClientCA: path("ca"),
 		TokenFile: path("tokens")}, Output: Output{AccessLog: path("access")}}
 	r := runServer(t, o, loads(t, []uint64{0}))
 	line := r.readyLine()
-	_, after, _ := strings.Cut(line, "https://")
-	address, _, ok := strings.Cut(after, " ")
-	if !ok {
-		t.Fatalf("no https address: %s", line)
+	m := regexp.MustCompile(`https://(\S+) - try: curl .*\$TOKEN`).FindStringSubmatch(line)
+	if m == nil {
+		t.Fatalf("no https address, or no token: %s", line)
 	}
 	stranger := newAuthority(t).client("crawler seven")
 	stranger.Transport.(*http.Transport).TLSClientConfig.RootCAs =
 		a.client("").Transport.(*http.Transport).TLSClientConfig.RootCAs
-	for _, c := range []struct {
-		name         string
-		client       *http.Client
-		read, insert int // status; 0 for no connection
-	}{
-		{"no certificate", a.client(""), 0, 0},
-		{"another authority's", stranger, 0, 0},
-		{"one that may write", a.client("crawler seven"), 200, 200},
-		{"one that may read", a.client("looks in"), 200, 403},
-		{"one without a role", a.client("nobody"), 401, 401},
-	} {
-		for path, want := range map[string]int{"/v1/query": c.read, "/v1/insert": c.insert} {
-			status, _, body, err := get(c.client, "POST", "https://"+address+path,
-				`{"fingerprint": "0000000000000000", "id": "x"}`)
-			if path == "/v1/query" {
-				status, _, body, err = get(c.client, "POST", "https://"+address+path, `{"fingerprint": "0000000000000000"}`)
-			}
-			if status != want || (err != nil) != (want == 0) {
-				t.Errorf("%s, %s: %d %s %v, want %d", c.name, path, status, body, err, want)
-			}
+	for name, c := range map[string]*http.Client{"no certificate": a.client(""), "another authority's": stranger} {
+		if answer, err := c.Get("https://" + m[1] + "/livez"); err == nil {
+			answer.Body.Close()
+			t.Errorf("%s: %s", name, answer.Status)
 		}
 	}
-	if status, _, _, err := get(client(t), "GET", "http://"+address+"/livez", ""); err == nil && status == http.StatusOK {
-		t.Error("plain HTTP was answered")
+	for _, c := range []struct {
+		name         string
+		read, insert int // status
+	}{{"crawler seven", 200, 200}, {"looks in", 200, 403}, {"nobody", 401, 401}} {
+		x := target{"https://" + m[1], a.client(c.name)}
+		x.wants(t, c.read, "/v1/query", "", `{"fingerprint": "0000000000000000"}`)
+		x.wants(t, c.insert, "/v1/insert", "", `{"fingerprint": "0000000000000000", "id": "x"}`)
+	}
+	if answer, err := client(t).Get("http://" + m[1] + "/livez"); err == nil {
+		answer.Body.Close()
+		if answer.StatusCode == http.StatusOK {
+			t.Error("plain HTTP was answered")
+		}
 	}
 	served := func() string {
 		c := a.client("looks in")
-		answer, err := c.Get("https://" + address + "/livez")
+		answer, err := c.Get("https://" + m[1] + "/livez")
 		must.Do(t, err)
 		answer.Body.Close()
 		return answer.TLS.PeerCertificates[0].Subject.CommonName
@@ -373,8 +344,17 @@ func TestTLS(t *testing.T) {
 			t.Errorf("%s: %s", c.name, got)
 		}
 	}
+	if !strings.Contains(r.journal.String(), "token file read again") {
+		t.Errorf("the tokens are not read again: %s", r.journal)
+	}
 	r.end()
-	checkAccessLog(t, path("access"))
+	log, err := os.ReadFile(path("access"))
+	must.Do(t, err)
+	if !regexp.MustCompile(`(?m)^\{"time":"20\S+","from":"127\S+","method":"POST","path":"/v1/insert","status":200,` +
+		`"read":\d\d,"written":\d\d+,"took_us":\d+,"waited_us":\d+,"role":"write","id":"x","outcome":"inserted",` +
+		`"name":"crawler seven","agent":.*\}$`).Match(log) {
+		t.Errorf("access log: %s", log)
+	}
 }
 
 // TestTLSVersions: TLS 1.2 with a suite that authenticates what it encrypts, or later; nothing else
@@ -426,28 +406,4 @@ func TestTLSVersions(t *testing.T) {
 		}
 	}
 	must.Do(t, dial(tls.VersionTLS13))
-}
-
-// checkAccessLog wants a line of JSON for a request of the crawler that was answered.
-func checkAccessLog(t *testing.T, path string) {
-	t.Helper()
-	data, err := os.ReadFile(path)
-	must.Do(t, err)
-	found := false
-	for line := range strings.Lines(string(data)) {
-		var l struct {
-			Time                     time.Time
-			Method, Path, Role, Name string
-			Status, Read, Written    int
-			TookUs                   *int `json:"took_us"`
-		}
-		if err := json.Unmarshal([]byte(line), &l); err != nil || l.TookUs == nil || l.Time.IsZero() {
-			t.Fatalf("%v: %s", err, line)
-		}
-		found = found || fmt.Sprint(l.Method, l.Path, l.Role, l.Name, l.Status, l.Read > 0,
-			l.Written > 0) == "POST/v1/insertwritecrawler seven200 true true"
-	}
-	if !found {
-		t.Errorf("%s", data)
-	}
 }
