@@ -91,6 +91,9 @@ func TestMapReduceHelp(t *testing.T) {
 	}
 }
 
+// sorted sorts lines as LC_ALL=C sort does.
+func sorted(text string) string { return strings.Join(slices.Sorted(strings.Lines(text)), "") }
+
 // between returns the indented lines of a text that stand between two others.
 func between(t *testing.T, text, from, to string) string {
 	t.Helper()

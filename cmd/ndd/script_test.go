@@ -30,11 +30,7 @@ import (
 //	flip FILE OFFSET            flips a bit; a negative offset counts from the end
 //	concat OUT FILE...          writes files one after the other
 //	merge OUT FILE...           merges sorted answers, as ndd batch --help says
-//	lines RAW FILE              writes raw fingerprints as lines with their rows
-//	sortlines FILE              sorts lines by their bytes
-//	head FILE N OUT             writes the first N lines
 //	set FILE LINE...            writes lines, such as settings
-//	mapreduce JOB ... FILE...   a map for each file, three reduces: all results in the file results
 //	serving, post, hangup, stopping  run a server: see servers
 func TestScripts(t *testing.T) {
 	var s servers
@@ -52,11 +48,7 @@ func TestScripts(t *testing.T) {
 			"concat": concat,
 			"merge":  merge,
 
-			"lines":     printLines,
-			"sortlines": sortLines,
-			"head":      headLines,
-			"set":       setLines,
-			"mapreduce": runJob,
+			"set": setLines,
 
 			"serving":  s.serving,
 			"post":     s.post,
