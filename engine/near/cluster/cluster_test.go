@@ -75,26 +75,6 @@ func TestJoin(t *testing.T) {
 	}
 }
 
-// TestStarsOfLargeComponents: components just below, at and above the size from which all
-// goroutines solve one become stars, in each of which all are near the representative.
-func TestStarsOfLargeComponents(t *testing.T) {
-	for _, n := range []int{starLarge - 1, starLarge, starLarge + 1} {
-		prints := make([]uint64, n)
-		for i := range prints {
-			prints[i] = uint64(i)
-		}
-		r, err := Find(t.Context(), NewPrints(prints), Options{K: 1, Star: true, Threads: 2})
-		must.Do(t, err)
-		for _, c := range r.Clusters() {
-			for _, row := range c.Rows {
-				if d := bits.OnesCount64(prints[row] ^ prints[c.Representative]); d > 1 {
-					t.Fatalf("%d fingerprints: row %d is %d bits from its representative", n, row, d)
-				}
-			}
-		}
-	}
-}
-
 // order is the rows as a policy prefers them.
 func order(n int, prefer func(a, b int) int) []int {
 	rows := make([]int, n)

@@ -127,16 +127,19 @@ func TestDenseGroups(t *testing.T) {
 	}
 }
 
-// TestLargeStar has one component on all threads.
+// TestLargeStar has one component on all threads: of just the size from which it is, and larger.
 func TestLargeStar(t *testing.T) {
-	few, many := int64(10<<10), int64(2<<20) // bytes for some of the representatives
-	for name, bytes := range map[string]int64{"cube": few, "wide walk": many} {
-		base := denseGroups(starLarge + 2*starLook)[name]
+	for _, c := range []struct {
+		name  string
+		n     int
+		bytes int64 // for some of the representatives
+	}{{"cube", starLarge, 10 << 10}, {"wide walk", starLarge + 2*starLook, 2 << 20}} {
+		base := denseGroups(c.n)[c.name]
 		o := Options{K: 3, Star: true}
 		want := greedy(base, o)
 		for _, o.Threads = range long.Raced([]int{1, 4}, []int{4}) {
-			for _, o.StarBytes = range []int64{0, bytes} {
-				found(t, fmt.Sprintf("%s, %d threads, %d bytes", name, o.Threads, o.StarBytes), base, o, want)
+			for _, o.StarBytes = range []int64{0, c.bytes} {
+				found(t, fmt.Sprintf("%s, %d threads, %d bytes", c.name, o.Threads, o.StarBytes), base, o, want)
 			}
 		}
 	}
