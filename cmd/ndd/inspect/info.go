@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
@@ -17,7 +16,6 @@ import (
 	"ndd/engine/index/distribution"
 	"ndd/engine/index/live"
 	"ndd/engine/storage/store"
-	"ndd/engine/storage/wal"
 )
 
 func newInfo(g *cli.Globals) *cobra.Command {
@@ -193,27 +191,9 @@ func (x *info) index(ctx context.Context, g *cli.Globals) error {
 	if err != nil {
 		return err
 	}
-	manifest, err := live.ManifestPath(x.Path)
+	paths, err := m.Paths(x.Path)
 	if err != nil {
 		return err
-	}
-	paths := []string{manifest}
-	segments, err := m.SegmentPaths(x.Path)
-	if err != nil {
-		return err
-	}
-	for i, path := range segments {
-		paths = append(paths, path)
-		if b := m.Segments[i].Beside; b != nil {
-			paths = append(paths, filepath.Join(x.Path, b.File))
-		}
-	}
-	if m.Live != nil {
-		logs, err := wal.Paths(nil, x.Path, wal.Mark{File: m.Live.From})
-		if err != nil {
-			return err
-		}
-		paths = append(paths, logs...)
 	}
 	for _, path := range paths {
 		if err := x.add(ctx, g, path); err != nil {

@@ -111,20 +111,14 @@ func (r *BackupReport) begin(d *disk.Disk, f *disk.Folder, dir string) (*Manifes
 
 // linkSegments gives the files of a manifest's segments names in the backup.
 func (r *BackupReport) linkSegments(ctx context.Context, d *disk.Disk, f *disk.Folder, m *Manifest, dir string) error {
-	for _, g := range m.Segments {
-		files := []string{g.File}
-		if g.Beside != nil {
-			files = append(files, g.Beside.File)
+	for g := range m.files {
+		if err := ctx.Err(); err != nil {
+			return err
 		}
-		for _, name := range files {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			if err := r.link(d, f, filepath.Join(dir, name)); errors.Is(err, fs.ErrNotExist) {
-				return g.Missing(dir)
-			} else if err != nil {
-				return err
-			}
+		if err := r.link(d, f, filepath.Join(dir, g.File)); errors.Is(err, fs.ErrNotExist) {
+			return g.Missing(dir)
+		} else if err != nil {
+			return err
 		}
 	}
 	return nil

@@ -21,6 +21,7 @@ import (
 	"ndd/engine/storage/disk"
 	"ndd/engine/storage/generations"
 	"ndd/engine/storage/store"
+	"ndd/engine/storage/wal"
 	"ndd/permute"
 )
 
@@ -155,31 +156,36 @@ type ManifestLive struct {
 	Lengths bool `json:"lengths,omitempty"` // of texts are kept
 }
 
+// files yields the files of the segments, each before the one beside it.
+func (m *Manifest) files(yield func(*ManifestFile) bool) {
+	for i := range m.Segments {
+		g := &m.Segments[i]
+		if !yield(&g.ManifestFile) || g.Beside != nil && !yield(g.Beside) {
+			return
+		}
+	}
+}
+
 // bytes returns the size of all segments.
 func (m *Manifest) bytes() (sum uint64) {
-	for _, g := range m.Segments {
-		sum += min(g.Bytes, 1<<62-sum)
-		if g.Beside != nil {
-			sum += min(g.Beside.Bytes, 1<<62-sum)
-		}
+	for f := range m.files {
+		sum += min(f.Bytes, 1<<62-sum)
 	}
 	return sum
 }
 
-// SegmentPaths returns the paths of the segments' files of the index in folder dir, whose manifest
-// m is. If one is missing, the error names it and wraps [store.ErrCorrupt].
-func (m *Manifest) SegmentPaths(dir string) (paths []string, err error) {
-	for _, g := range m.Segments {
-		path := filepath.Join(dir, g.File)
-		switch _, err := os.Stat(path); {
-		case errors.Is(err, fs.ErrNotExist):
-			return nil, g.Missing(dir)
-		case err != nil:
-			return nil, err
-		}
-		paths = append(paths, path)
+// Paths returns the paths of all files of the index in folder dir, whose manifest m is: the manifest,
+// those of the segments, and the log.
+func (m *Manifest) Paths(dir string) ([]string, error) {
+	paths := []string{filepath.Join(dir, manifestName)}
+	for f := range m.files {
+		paths = append(paths, filepath.Join(dir, f.File))
 	}
-	return paths, nil
+	if m.Live == nil {
+		return paths, nil
+	}
+	logs, err := wal.Paths(nil, dir, wal.Mark{File: m.Live.From})
+	return append(paths, logs...), err
 }
 
 func writeManifest(dir string, number uint64, o store.Options, m *Manifest) error {

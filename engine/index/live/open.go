@@ -447,11 +447,8 @@ func (x *Index) finishReplay() {
 // about to remove: what the manifest does not name. Logs are the log's to remove.
 func (f *folder) removeOrphans() (removed []string, err error) {
 	named := []string{manifestName, disk.LockName}
-	for _, g := range f.manifest.Segments {
+	for g := range f.manifest.files {
 		named = append(named, g.File)
-		if g.Beside != nil {
-			named = append(named, g.Beside.File)
-		}
 	}
 	return generations.RemoveOrphans(f.disk, f.dir, named, func(name string) bool {
 		return segmentName.MatchString(name) || documentsName.MatchString(name)
