@@ -75,8 +75,13 @@ func TestGolden(t *testing.T) {
 		}
 		for _, layout := range goldenLayouts {
 			for _, verify := range []live.Verify{VerifyFull, VerifyFast} {
-				x, err := Open(t.Context(), filepath.Join(dir, string(layout)), OpenOptions{Verify: verify})
+				verified, all := uint64(0), uint64(0)
+				x, err := Open(t.Context(), filepath.Join(dir, string(layout)), OpenOptions{Verify: verify, Threads: 1,
+					Progress: func(done, of uint64) { verified, all = done, of }})
 				must.Do(t, err)
+				if (verify == VerifyFull) != (all > 0) || verified > all || verified < all/2 {
+					t.Errorf("%s, %s, verify=%v: %d of %d bytes are said to be verified", dir, layout, verify, verified, all)
+				}
 				must.Do(t, x.Check(t.Context()))
 				if got := indexAnswers(t, x, pages.Fingerprints()); got != string(want) {
 					t.Errorf("%s, %s, verify=%v: other answers", dir, layout, verify)

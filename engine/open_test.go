@@ -23,40 +23,6 @@ import (
 
 func fingerprint(x uint64) simhash.Fingerprint { return simhash.Fingerprint(x) }
 
-// TestOpenModes opens mapped and loaded, fast and full: the same answers.
-func TestOpenModes(t *testing.T) {
-	dir, prints := large(t, table.LayoutPlanar)
-	var queries []uint64
-	for i := range 30 {
-		queries = append(queries, prints[i*1000]^1<<i^1<<(2*i))
-	}
-	want := oracle.Search(prints, queries, 3)
-	for _, o := range []OpenOptions{
-		{}, {Verify: VerifyFast}, {Load: true}, {Load: true, Verify: VerifyFast, Threads: 1}, {Memory: 1 << 30},
-	} {
-		done := uint64(0)
-		if o.Verify == VerifyFull {
-			o.Threads, o.Progress = 1, func(d, of uint64) {
-				if done = d; d > of {
-					t.Errorf("%d of %d bytes", d, of)
-				}
-			}
-		}
-		x, err := Open(t.Context(), dir, o)
-		must.Do(t, err)
-		if got := flat(t, x, queries, 3, 1); !slices.Equal(got, want) {
-			t.Errorf("%+v: %d hits, want %d", o, len(got), len(want))
-		}
-		if o.Progress != nil && done < 4<<20 {
-			t.Errorf("%+v: only %d bytes verified", o, done)
-		}
-		if p := segmentsOf(x); len(p) != 1 || p[0].Segment.Documents() != uint64(len(prints)) {
-			t.Errorf("parts %v", p)
-		}
-		x.Close()
-	}
-}
-
 // TestOpenTooLarge opens an index that does not fit in memory: it is refused before it is read.
 func TestOpenTooLarge(t *testing.T) {
 	size := uint64(len(read(t, "planar", "00000001.segment")))

@@ -2,19 +2,14 @@ package live
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"iter"
 	"maps"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
-	"sync"
-	"sync/atomic"
 	"testing"
-	"time"
 
 	"ndd/engine/corpus/ndf"
 	"ndd/engine/corpus/simhash"
@@ -22,7 +17,6 @@ import (
 	"ndd/engine/index/segment"
 	"ndd/engine/index/table"
 	"ndd/engine/memory"
-	"ndd/engine/oracle/long"
 	"ndd/engine/oracle/must"
 	"ndd/engine/oracle/sets"
 	"ndd/engine/storage/disk"
@@ -182,51 +176,6 @@ func TestLocked(t *testing.T) {
 	must.Do(t, x.Close())
 	x = openFolder(t, dir, OpenOptions{Write: true})
 	must.Do(t, x.Close())
-}
-
-// TestReadWhileWritten opens an index for reading again and again while another has it open for
-// writing, flushes and merges: each sees all that was acknowledged before, and the index stays
-// sound.
-func TestReadWhileWritten(t *testing.T) {
-	t.Parallel()
-	x, dir := makeIndex(t, Config{Design: halves(t), IDs: true, Table: planar},
-		OpenOptions{Write: true, Sync: -1, flushDocs: 1000, Threads: 1})
-	var there atomic.Uint64
-	ctx, cancel := context.WithCancel(t.Context())
-	var group sync.WaitGroup
-	group.Go(func() {
-		for ctx.Err() == nil {
-			docs := make([]rows.Doc, 100)
-			for i := range docs {
-				docs[i] = rows.Doc{Fingerprint: simhash.Fingerprint(rand.Uint64()), ID: fmt.Sprint(there.Load() + uint64(i))}
-			}
-			if _, err := x.Insert(context.Background(), docs); err != nil {
-				t.Error(err)
-				return
-			}
-			there.Add(100)
-			time.Sleep(100 * time.Microsecond)
-		}
-	})
-	rounds := long.Or(40, 150)
-	for range rounds {
-		least := there.Load()
-		r, err := Open(t.Context(), dir, OpenOptions{Threads: 1})
-		if err != nil {
-			t.Error(err)
-			break
-		}
-		s := r.Stats()
-		if s.Documents < least || s.Documents > there.Load()+100 {
-			t.Errorf("%d documents, at least %d were there before", s.Documents, least)
-		}
-		must.Do(t, r.Close())
-	}
-	cancel()
-	group.Wait()
-	if s := x.Stats(); s.Documents != there.Load() {
-		t.Errorf("%d documents, want %d", s.Documents, there.Load())
-	}
 }
 
 // TestOpenChanged: an index whose files are merged away between reading its manifest and opening

@@ -65,11 +65,11 @@ func TestCheckAndInsertWaiting(t *testing.T) {
 				outcomes <- out[0]
 			})
 		}
-		for waiting := false; !waiting; time.Sleep(time.Millisecond) {
+		must.Eventually(t, "somebody waits", func() bool {
 			x.writer.mu.Lock()
-			waiting = x.writer.room != nil
-			x.writer.mu.Unlock()
-		}
+			defer x.writer.mu.Unlock()
+			return x.writer.room != nil
+		})
 		if round%2 == 0 {
 			time.Sleep(5 * time.Millisecond) // for all of them to wait, mostly
 		}
@@ -107,9 +107,7 @@ func TestCheckAndInsertLate(t *testing.T) {
 	}
 	docs[1].Fingerprint = 12344
 	insert(t, x, docs...)
-	for x.versions.Current().Memtables[0].First <= c.seen { // the near one is sealed
-		time.Sleep(time.Millisecond)
-	}
+	must.Eventually(t, "the near one is sealed", func() bool { return x.versions.Current().Memtables[0].First > c.seen })
 	x.writer.mu.Lock()
 	defer x.writer.mu.Unlock()
 	n, err := c.decide()
@@ -262,9 +260,7 @@ func TestSealedLayout(t *testing.T) {
 	for _, layout := range []table.Layout{table.LayoutPlanar, table.LayoutHuffman} {
 		x, free := filled(t, Config{Design: halves(t), Table: table.Options{Layout: layout}})
 		free()
-		for x.Stats().Segments == 0 {
-			time.Sleep(time.Millisecond)
-		}
+		must.Eventually(t, "a segment", func() bool { return x.Stats().Segments > 0 })
 		for _, s := range x.versions.Current().Segments {
 			small := layout == table.LayoutPlanar && s.Documents() <= x.writer.documents()/smallShare
 			if s.Layout() != layout || s.Segment.Design().Name != "halves" && !small {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"ndd/engine/index/live/rows"
 	"ndd/engine/oracle/hostile"
@@ -86,9 +85,7 @@ func TestCheckIDs(t *testing.T) {
 	x := memoryIndex(t, Config{Design: halves(t), IDs: true, flushDocs: smallDocs})
 	docs := someDocs(smallDocs+1, 3)
 	insert(t, x, docs...)
-	for x.Stats().Segments == 0 {
-		time.Sleep(time.Millisecond)
-	}
+	must.Eventually(t, "a segment", func() bool { return x.Stats().Segments > 0 })
 	s := x.versions.Current().Segments[0]
 	file, err := store.OpenBytes("beside", emptyDocuments(), store.KindDocuments)
 	must.Do(t, err)
