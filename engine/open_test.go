@@ -2,6 +2,7 @@ package engine
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -73,54 +74,33 @@ func TestBuildTooLarge(t *testing.T) {
 	}
 }
 
-// TestTruncatedIndex reads an index in order that loses its end while it is open: an error, not a
-// crash. (A loaded one does not mind.)
+// TestTruncatedIndex asks an index that loses its end while it is open, and reads it in order: single
+// queries, batches, sweeps, checks and walks end in errors, and crash nothing. One that was loaded
+// does not mind.
 func TestTruncatedIndex(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		return // which refuses to truncate a file that is in use
 	}
-	for _, load := range []bool{false, true} {
-		dir, _ := large(t, table.LayoutPlanar)
-		x, err := Open(t.Context(), dir, OpenOptions{Verify: VerifyFast, Load: load})
-		must.Do(t, err)
-		defer x.Close()
-		must.Do(t, os.Truncate(filepath.Join(dir, "00000001.segment"), 2*pageBytes))
-		s := segmentsOf(x)[0].Segment
-		walk := s.Walk(func([]uint64) bool { return true })
-		for what, err := range map[string]error{
-			"check":  x.Check(t.Context()),
-			"verify": scrubbed(t, x),
-			"walk":   walk,
-		} {
-			if load && err != nil || !load && !errors.Is(err, store.ErrFault) {
-				t.Errorf("load=%v, %s: %v", load, what, err)
+	for _, o := range []OpenOptions{{}, {Verify: VerifyFast, Load: true}} {
+		for _, layout := range goldenLayouts {
+			dir, prints := large(t, layout)
+			x, err := Open(t.Context(), dir, o)
+			must.Do(t, err)
+			defer x.Close()
+			must.Do(t, os.Truncate(filepath.Join(dir, "00000001.segment"), 2*pageBytes))
+			batch := func(n int) error {
+				return x.Batch(t.Context(), simhash.Fingerprints(prints[:n]), BatchOptions{K: 3, Docs: AllDocs, Threads: 2},
+					func(int, []Hit) error { return nil })
 			}
-		}
-	}
-}
-
-// TestTruncatedQuery asks a truncated index: single queries, batches and sweeps of an
-// index that loses its end meanwhile end in errors.
-func TestTruncatedQuery(t *testing.T) {
-	if runtime.GOOS == "windows" {
-		return // which refuses to truncate a file that is in use
-	}
-	for _, layout := range goldenLayouts {
-		dir, prints := large(t, layout)
-		x, err := Open(t.Context(), dir, OpenOptions{})
-		must.Do(t, err)
-		defer x.Close()
-		must.Do(t, os.Truncate(filepath.Join(dir, "00000001.segment"), 2*pageBytes))
-		for i := range 1000 {
-			if _, err := x.Query(t.Context(), fingerprint(prints[i]), 3, AllDocs); !errors.Is(err, store.ErrFault) {
-				t.Fatalf("%s, query %d: %v", layout, i, err)
+			errs := map[string]error{"check": x.Check(t.Context()), "verify": scrubbed(t, x),
+				"walk": segmentsOf(x)[0].Walk(func([]uint64) bool { return true }), "batch": batch(300), "sweep": batch(50_000)}
+			for i := range 100 {
+				_, errs[fmt.Sprint("query ", i)] = x.Query(t.Context(), fingerprint(prints[i]), 3, AllDocs)
 			}
-		}
-		for _, n := range []int{300, 50_000} { // searched and swept
-			err := x.Batch(t.Context(), simhash.Fingerprints(prints[:n]), BatchOptions{K: 3, Docs: AllDocs, Threads: 2},
-				func(int, []Hit) error { return nil })
-			if !errors.Is(err, store.ErrFault) {
-				t.Errorf("%s, batch of %d: %v", layout, n, err)
+			for what, err := range errs {
+				if o.Load && err != nil || !o.Load && !errors.Is(err, store.ErrFault) {
+					t.Errorf("%s, load=%v, %s: %v", layout, o.Load, what, err)
+				}
 			}
 		}
 	}

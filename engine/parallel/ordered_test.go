@@ -49,27 +49,6 @@ func compute(failing int, err error) Work[*square] {
 	}
 }
 
-// TestOrder: every item is emitted once, in order, with its result, whatever the number of workers.
-func TestOrder(t *testing.T) {
-	for _, n := range []int{0, 1, 2, 1000} {
-		for _, o := range []Options{{}, {Workers: 1, Ahead: 1}, {Workers: 1, Ahead: 7}, {Workers: 3, Ahead: 1},
-			{Workers: 3, Ahead: 2},
-			{Workers: 16}, {Workers: 16, Ahead: 100}} {
-			next := 0
-			err := Ordered(t.Context(), o, upTo(n, nil), compute(-1, nil), func(s *square) error {
-				if s.of != next || s.is != next*next {
-					return fmt.Errorf("%+v where %d was due", *s, next)
-				}
-				next++
-				return nil
-			})
-			if err != nil || next != n {
-				t.Errorf("%+v: %d of %d items, %v", o, next, n, err)
-			}
-		}
-	}
-}
-
 // TestEach works on every item once.
 func TestEach(t *testing.T) {
 	var sum atomic.Int64
@@ -321,28 +300,28 @@ func inParts(n int, failing int, err error) iter.Seq[Produce[*square]] {
 	}
 }
 
-// TestOrderOfParts: items of parts that are produced at the same time are emitted in order, and an
-// error of one comes behind all items before it.
-func TestOrderOfParts(t *testing.T) {
+// TestOrder: every item is emitted once, in order, with its result, whatever the number of workers and
+// parts, and an error of a part comes behind all items before it.
+func TestOrder(t *testing.T) {
 	broken := errors.New("broken")
-	for _, o := range []Options{{}, {Workers: 1, Ahead: 1, Producers: 2, Held: 1},
-		{Workers: 3, Ahead: 2, Producers: 3, Held: 1},
+	for _, o := range []Options{{}, {Workers: 1, Ahead: 1}, {Workers: 3, Ahead: 2}, {Workers: 16, Ahead: 100},
+		{Workers: 1, Ahead: 1, Producers: 2, Held: 1}, {Workers: 3, Ahead: 2, Producers: 3, Held: 1},
 		{Workers: 4, Producers: 8, Held: 1000}, {Workers: 2, Ahead: 50, Producers: 2}} {
-		for _, failing := range []int{-1, 0, 500, 1999} {
+		for n, failing := range map[int]int{0: -1, 1: 0, 2: -1, 2000: -1, 2001: 500, 2002: 1999} {
 			next := 0
-			err := OrderedParts(t.Context(), o, inParts(2000, failing, broken), compute(-1, nil), func(s *square) error {
+			err := OrderedParts(t.Context(), o, inParts(n, failing, broken), compute(-1, nil), func(s *square) error {
 				if s.of != next || s.is != next*next {
 					return fmt.Errorf("%+v where %d was due", *s, next)
 				}
 				next++
 				return nil
 			})
-			want := 2000
+			want := n
 			if failing >= 0 {
 				want = failing
 			}
 			if next != want || failing < 0 && err != nil || failing >= 0 && !errors.Is(err, broken) {
-				t.Errorf("%+v, failing at %d: %d items, %v", o, failing, next, err)
+				t.Errorf("%+v, failing at %d: %d of %d items, %v", o, failing, next, n, err)
 			}
 		}
 	}

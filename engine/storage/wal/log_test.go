@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"ndd/engine/oracle/must"
@@ -306,40 +305,4 @@ func overwrite(path string, at int, to byte) error {
 	}
 	data[at] = to
 	return os.WriteFile(path, data, 0o600)
-}
-
-// TestConcurrent appends, rotates and removes from many goroutines: each finds its own records in
-// its order when the log is opened again.
-func TestConcurrent(t *testing.T) {
-	t.Parallel()
-	const goroutines, each = 32, 100
-	dir := t.TempDir()
-	l, _, _ := open(t, nil, dir, Options{})
-	var all sync.WaitGroup
-	for g := range goroutines {
-		all.Go(func() {
-			for i := range each {
-				put(t, l, fmt.Sprintf("%d %d", g, i))
-				if g == 0 && i%10 == 9 {
-					if _, err := l.Rotate(); err != nil {
-						t.Error(err)
-					}
-				}
-			}
-		})
-	}
-	all.Wait()
-	closed(t, l)
-	_, r, had := open(t, nil, dir, Options{})
-	next := map[int]int{}
-	for at, record := range had {
-		var position, g, i int
-		if n, err := fmt.Sscanf(record, "%d:%d %d", &position, &g, &i); n != 3 || position != at+1 || next[g] != i {
-			t.Fatalf("record %d is %s, %v", at, record, err)
-		}
-		next[g]++
-	}
-	if len(had) != goroutines*each || r.Files < 10 {
-		t.Errorf("%d records in %+v", len(had), r)
-	}
 }
