@@ -11,7 +11,6 @@ import (
 	"ndd/engine/index/live/search"
 	"ndd/engine/index/live/version"
 	"ndd/engine/storage/disk"
-	"ndd/engine/storage/store"
 	"ndd/permute"
 )
 
@@ -76,8 +75,8 @@ func Build(ctx context.Context, dir string, files []*ndf.File, o BuildOptions) e
 }
 
 // Open opens the index in folder dir. The error wraps store.ErrCorrupt when an index is there but
-// is not sound, [ErrNoIndex] when none is there, and memory.ErrTooLarge when it is larger than
-// o.Memory.
+// is not sound, [ErrNoIndex] when none is there, and memory.ErrTooLarge when it is to be loaded and
+// is larger than what o.Budget has left.
 func Open(ctx context.Context, dir string, o OpenOptions) (*Index, error) {
 	x, err := live.Open(ctx, dir, o)
 	if err != nil {
@@ -92,7 +91,7 @@ func Create(dir string, k int, o Options) error {
 	if err != nil {
 		return err
 	}
-	return live.Create(dir, c, store.Options{})
+	return live.Create(dir, c)
 }
 
 // Close ends background work and gives the memory back, that of files too. Calls that are under

@@ -76,7 +76,7 @@ func backup(ctx context.Context, d *disk.Disk, dir, to string) (r BackupReport, 
 		err = r.linkSegments(ctx, d, f, m, dir)
 	}
 	if err == nil && m.Live != nil {
-		r.Log, err = wal.Check(f.Dir(), m.Live.log(OpenOptions{}), func(wal.Position, []byte) error { return ctx.Err() })
+		r.Log, err = wal.Check(f.Dir(), m.Live.log(wal.Always), func(wal.Position, []byte) error { return ctx.Err() })
 	}
 	if m != nil {
 		now, e := readManifest(d, dir)
@@ -102,7 +102,7 @@ func (r *BackupReport) begin(d *disk.Disk, f *disk.Folder, dir string) (*Manifes
 	if err != nil || m.Live == nil {
 		return m, err
 	}
-	paths, err := wal.Paths(d, dir, m.Live.log(OpenOptions{}).From)
+	paths, err := wal.Paths(d, dir, m.Live.log(wal.Always).From)
 	for _, path := range paths {
 		err = errors.Join(err, r.copy(d, f, path))
 	}

@@ -2,7 +2,6 @@ package live
 
 import (
 	"cmp"
-	"io"
 	"time"
 
 	"ndd/engine/corpus/simhash"
@@ -86,10 +85,6 @@ type OpenOptions struct {
 	// mapping them. Their bytes are reserved from Budget until the index is closed.
 	Load bool
 
-	// Memory, unless 0, is the most that the index's files may take when all
-	// of them are in memory: a larger index is refused.
-	Memory uint64
-
 	// Budget is what Load and Spread take memory from; by default what this machine has left.
 	Budget *memory.Budget
 
@@ -101,7 +96,6 @@ type OpenOptions struct {
 	OnConflict rows.OnConflict // what becomes of a document whose ID is taken; 0 is Replace
 	TTL        time.Duration   // how long documents are kept that come from now on and say nothing else; 0 is forever
 	Disk       *disk.Disk      // to write to; nil is the system's
-	Random     io.Reader       // of file identities; nil is crypto/rand
 	// MaxLengthRatio is that of [Config]; the error wraps [ErrNoLengths] where it is set and the
 	// index keeps no lengths.
 	MaxLengthRatio float64

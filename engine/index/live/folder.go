@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -30,11 +29,10 @@ import (
 // number, a new manifest names it, and what that no longer names is removed when the last reader
 // has released it.
 type folder struct {
-	dir    string // empty in memory
-	disk   *disk.Disk
-	random io.Reader // of identities
-	lock   *disk.Lock
-	clock  *rows.Clock
+	dir   string // empty in memory
+	disk  *disk.Disk
+	lock  *disk.Lock
+	clock *rows.Clock
 
 	mu       sync.Mutex // held by who makes the next manifest; taken before writer.mu
 	manifest *Manifest  // the current one
@@ -49,7 +47,7 @@ func inMemory() *folder {
 // durable reports whether the files are on the disk.
 func (f *folder) durable() bool { return !f.disk.IsInMemory() }
 
-func (f *folder) options() store.Options { return store.Options{Disk: f.disk, Random: f.random} }
+func (f *folder) options() store.Options { return store.Options{Disk: f.disk} }
 
 // current returns the manifest that is there.
 func (f *folder) current() *Manifest {

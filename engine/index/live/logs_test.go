@@ -136,7 +136,7 @@ func TestGenerations(t *testing.T) {
 // TestNewFileNames: the first file that an index gets which was built has a number of its own.
 func TestNewFileNames(t *testing.T) {
 	m := &Manifest{Segments: []ManifestSegment{{ManifestFile: ManifestFile{File: "00000007.segment"}}}}
-	if m.grow(Config{}, 0, nil); m.Live.Files != 8 {
+	if m.grow(Config{}, 0); m.Live.Files != 8 {
 		t.Error(m.Live.Files)
 	}
 }

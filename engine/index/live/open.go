@@ -6,7 +6,6 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"fmt"
-	"io"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -30,8 +29,8 @@ import (
 
 // Open opens the index in folder dir and verifies it as o says. The error wraps [store.ErrCorrupt]
 // when an index is there but is not sound, [ErrNoIndex] when none is there, [memory.ErrTooLarge]
-// when it is larger than o.Memory, and [disk.ErrLocked] when it is to be written to and another
-// process does that.
+// when it is to be loaded and is larger than what o.Budget has left, and [disk.ErrLocked] when it is
+// to be written to and another process does that.
 //
 // An index that another process writes to can be opened for reading. It is then as it was at some
 // moment of the opening, with all that was acknowledged before.
@@ -51,7 +50,7 @@ func openForWriting(ctx context.Context, dir string, o OpenOptions) (_ *Index, e
 		return nil, err
 	}
 	o.Disk = lock.Disk(o.Disk)
-	f := &folder{dir: dir, disk: o.Disk, random: o.Random, lock: lock, manifest: m}
+	f := &folder{dir: dir, disk: o.Disk, lock: lock, manifest: m}
 	defer func() {
 		if err != nil {
 			lock.Close()
@@ -70,9 +69,11 @@ func (m *Manifest) open(ctx context.Context, dir string, o OpenOptions, f *folde
 	if o.Threads <= 0 {
 		o.Threads = runtime.GOMAXPROCS(0)
 	}
-	reserved, err := m.reserve(dir, o)
-	if err != nil {
-		return nil, err
+	var reserved *memory.Reservation
+	if o.Load {
+		if reserved, err = o.Budget.Here().Reserve("the index "+dir, m.bytes()); err != nil {
+			return nil, err
+		}
 	}
 	defer func() {
 		if err != nil {
@@ -183,20 +184,6 @@ func (m *Manifest) config(segments []*version.Segment, o OpenOptions) Config {
 	return c
 }
 
-// reserve refuses an index that is too large, and reserves the memory of one that is loaded.
-func (m *Manifest) reserve(dir string, o OpenOptions) (*memory.Reservation, error) {
-	what := "the index " + dir
-	if o.Memory > 0 {
-		if err := memory.NewBudget(memory.Set(o.Memory)).Check(what, m.bytes()); err != nil {
-			return nil, err
-		}
-	}
-	if !o.Load {
-		return nil, nil
-	}
-	return o.Budget.Here().Reserve(what, m.bytes())
-}
-
 // mapper returns what maps the files. Where they are more than the memory there is, single pages of
 // segments are read.
 func (m *Manifest) mapper(d *disk.Disk) getter {
@@ -284,31 +271,29 @@ func place(ctx context.Context, nodes *worker.Set, s *version.Segment) error {
 }
 
 // Create makes the folder of an empty index, which must not exist, to be opened for writing.
-func Create(dir string, c Config, o store.Options) error {
+func Create(dir string, c Config) error {
 	if err := c.Design.Validate(); err != nil {
 		return err
 	}
-	f, err := o.Disk.CreateFolder(dir)
+	var d *disk.Disk
+	f, err := d.CreateFolder(dir)
 	if err != nil {
 		return err
 	}
 	defer f.Abort()
 	m := &Manifest{K: c.Design.K, Recipe: c.Recipe, Choice: c.Choice}
-	m.grow(c, 0, o.Random)
-	if err := writeManifest(f.Dir(), 1, o, m); err != nil {
+	m.grow(c, 0)
+	if err := writeManifest(f.Dir(), 1, store.Options{}, m); err != nil {
 		return err
 	}
 	return f.Commit()
 }
 
 // grow makes the manifest one of an index that is written to.
-func (m *Manifest) grow(c Config, next rows.DocID, random io.Reader) {
-	if random == nil {
-		random = rand.Reader
-	}
+func (m *Manifest) grow(c Config, next rows.DocID) {
 	digits := func() string {
 		var id [16]byte
-		io.ReadFull(random, id[:]) // crypto/rand never fails
+		rand.Read(id[:]) // never fails
 		return hex.EncodeToString(id[:])
 	}
 	m.Live = &ManifestLive{
@@ -324,10 +309,10 @@ func (m *Manifest) grow(c Config, next rows.DocID, random io.Reader) {
 }
 
 // log returns what the index's log is opened with.
-func (l *ManifestLive) log(o OpenOptions) wal.Options {
+func (l *ManifestLive) log(sync wal.Sync) wal.Options {
 	id, _ := generations.ParseID(l.Log)
 	return wal.Options{ID: id, From: wal.Mark{File: l.From, Last: wal.Position(l.Last)},
-		Holds: wal.Mark{File: l.File, Last: wal.Position(l.Held)}, Sync: o.Sync, Random: o.Random}
+		Holds: wal.Mark{File: l.File, Last: wal.Position(l.Held)}, Sync: sync}
 }
 
 // beginWriting makes an index that has its segments one that is written to: it becomes live if it
@@ -338,14 +323,14 @@ func (x *Index) beginWriting(f *folder, o OpenOptions) (err error) {
 	if x.recovery.Removed, err = f.removeOrphans(); err != nil {
 		return err
 	}
-	if err := x.becomeLive(o); err != nil {
+	if err := x.becomeLive(); err != nil {
 		return err
 	}
 	for _, s := range x.versions.Current().Segments {
 		f.owns(s)
 	}
 	f.files = f.manifest.Live.Files
-	x.writer.log, x.recovery.Log, err = wal.Open(f.disk, f.dir, f.manifest.Live.log(o), x.replay)
+	x.writer.log, x.recovery.Log, err = wal.Open(f.disk, f.dir, f.manifest.Live.log(o.Sync), x.replay)
 	x.finishReplay()
 	if err == nil {
 		err = x.upkeep.nameLog(func(*Manifest) {})
@@ -356,7 +341,7 @@ func (x *Index) beginWriting(f *folder, o OpenOptions) (err error) {
 
 // becomeLive makes the index of an index that was built one that is written to: its manifest says
 // where the log begins, and beside each segment stands an index of its documents' IDs.
-func (x *Index) becomeLive(o OpenOptions) error {
+func (x *Index) becomeLive() error {
 	f := x.folder
 	if f.manifest.Live != nil {
 		x.key, _ = generations.ParseID(f.manifest.Live.Key)
@@ -364,7 +349,7 @@ func (x *Index) becomeLive(o OpenOptions) error {
 	}
 	next := *f.manifest
 	next.Segments = slices.Clone(next.Segments)
-	next.grow(x.config, x.versions.Current().End(), o.Random)
+	next.grow(x.config, x.versions.Current().End())
 	next.Generation++
 	x.key, _ = generations.ParseID(next.Live.Key)
 	for i, s := range x.versions.Current().Segments {
@@ -400,7 +385,7 @@ func (x *Index) becomeLive(o OpenOptions) error {
 // readLog inserts what the log has of an index that is only read, and changes nothing on the disk.
 func (x *Index) readLog(dir string, m *Manifest, o OpenOptions) (err error) {
 	begun := time.Now()
-	x.recovery.Log, err = wal.Check(dir, m.Live.log(o), x.replay)
+	x.recovery.Log, err = wal.Check(dir, m.Live.log(o.Sync), x.replay)
 	x.finishReplay()
 	x.recovery.Took = time.Since(begun)
 	return err

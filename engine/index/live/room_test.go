@@ -11,7 +11,6 @@ import (
 	"ndd/engine/memory"
 	"ndd/engine/oracle"
 	"ndd/engine/oracle/must"
-	"ndd/engine/storage/store"
 	"ndd/permute"
 )
 
@@ -20,7 +19,7 @@ var planar = table.Options{Layout: table.LayoutPlanar}
 // create makes the folder of an empty index.
 func create(t testing.TB, dir string, c Config) {
 	t.Helper()
-	must.Do(t, Create(dir, c, store.Options{}))
+	must.Do(t, Create(dir, c))
 }
 
 // makeIndex makes an empty index and opens it, for as long as the test runs.

@@ -205,7 +205,7 @@ func (u *upkeep) emptyLog(f flush) error {
 func (u *upkeep) fileOptions(threads int, docs, all uint64) segment.Options {
 	return segment.Options{
 		Design: u.config.designOf(docs, all), Table: u.config.Table, Threads: threads,
-		Budget: u.config.Budget, TempDir: u.folder.dir, Disk: u.folder.disk, Random: u.folder.random,
+		Budget: u.config.Budget, TempDir: u.folder.dir, Disk: u.folder.disk,
 	}
 }
 
