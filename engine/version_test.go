@@ -2,9 +2,6 @@ package engine
 
 import (
 	"errors"
-	"fmt"
-	"math/rand/v2"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -14,7 +11,6 @@ import (
 	"ndd/engine/index/table"
 	"ndd/engine/index/worker"
 	"ndd/engine/memory"
-	"ndd/engine/oracle"
 	"ndd/engine/oracle/long"
 	"ndd/engine/oracle/must"
 	"ndd/engine/oracle/sets"
@@ -151,46 +147,3 @@ func TestVersions(t *testing.T) {
 
 // mixed are fingerprints far from each other.
 func mixed(i uint64) uint64 { return (i + 1) * 0x9e3779b97f4a7c15 }
-
-// segmentsMax are as many as 33 memtables leave behind, however many of them are made into a
-// segment at a time: those of 13, 8, 5, 3, 2, 1 and 1 stay, as none is outgrown by those behind it.
-const segmentsMax = 8
-
-// TestInsertedSegments looks at what inserts made in an index whose memtables have little memory: few
-// segments, off the heap, and right.
-func TestInsertedSegments(t *testing.T) {
-	d := halves(t)
-	x, err := New(3, Options{Design: &d, Budget: memory.NewBudget(memory.Set(64 << 20))})
-	must.Do(t, err)
-	defer x.Close()
-	rng := rand.New(rand.NewPCG(6, 2))
-	var all []uint64
-	for len(all) < 33*memtableDocs {
-		all = append(all, rng.Uint64())
-		if _, err := x.Insert(t.Context(), Doc{Fingerprint: fingerprint(all[len(all)-1]),
-			ID: fmt.Sprint("n", len(all))}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	must.Eventually(t, "few segments", func() bool { // what makes and merges them is behind
-		s := x.Stats()
-		return s.Segments > 0 && s.Segments <= segmentsMax && s.Buffered < uint64(len(all))/2
-	})
-	var queries []uint64
-	for range 50 {
-		queries = append(queries, sets.Near(rng, all[rng.IntN(len(all))], rng.IntN(5)))
-	}
-	hits, want := flat(t, x, queries, 3, 2), oracle.Search(all, queries, 3)
-	if !slices.Equal(hits, want) {
-		t.Errorf("%d hits, want %d", len(hits), len(want))
-	}
-	names := x.IDs()
-	for _, h := range hits {
-		if name, err := names.ID(DocID(h.Row)); err != nil || name != fmt.Sprint("n", h.Row+1) {
-			t.Errorf("document %d is %q, %v", h.Row, name, err)
-		}
-	}
-	if _, err := names.ID(DocID(len(all))); err == nil {
-		t.Error("a name for a document that is not there")
-	}
-}

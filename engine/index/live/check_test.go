@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"path/filepath"
 	"sync"
@@ -37,11 +38,7 @@ func filled(t *testing.T, c Config) (x *Index, free func()) {
 	c.flushDocs = smallDocs
 	x = memoryIndex(t, c)
 	x.upkeep.flushing.Lock() // nothing is sealed
-	var docs []rows.Doc
-	for _, f := range sets.Uniform(filledDocs, 3) {
-		docs = append(docs, rows.Doc{Fingerprint: simhash.Fingerprint(f)})
-	}
-	insert(t, x, docs...)
+	insert(t, x, someDocs(filledDocs, 3)...)
 	return x, sync.OnceFunc(x.upkeep.flushing.Unlock)
 }
 
@@ -179,36 +176,6 @@ func TestCheckAndInsertBesideRefusal(t *testing.T) {
 	}
 }
 
-// TestCheckAndInsertLocks: a document is decided upon, and inserted, with the lock held: while
-// another holds it, nothing is.
-func TestCheckAndInsertLocks(t *testing.T) {
-	x := memoryIndex(t, Config{Design: halves(t)})
-	x.writer.mu.Lock()
-	done := make(chan []Outcome, 1)
-	go func() {
-		out, err := x.CheckAndInsert(context.Background(), []rows.Doc{{Fingerprint: 1}}, 3, 1)
-		if err != nil {
-			t.Error(err)
-		}
-		done <- out
-	}()
-	select {
-	case out := <-done:
-		x.writer.mu.Unlock()
-		t.Fatalf("%+v without the lock", out)
-	case <-time.After(50 * time.Millisecond):
-	}
-	if n := x.versions.Current().End(); n != 0 {
-		t.Errorf("%d documents without the lock", n)
-	}
-	x.writer.add([]rows.Doc{{Fingerprint: 2}}, nil) // as whoever holds it may
-	x.versions.Committed.Store(1)
-	x.writer.mu.Unlock()
-	if out := <-done; out[0].Inserted || len(out[0].Near) != 1 {
-		t.Errorf("%+v: near what was inserted while it waited", out)
-	}
-}
-
 // TestInsertWhole inserts lists that do not fit beside each other: each has consecutive numbers,
 // and one whose context ends while it waits is not there at all.
 func TestInsertWhole(t *testing.T) {
@@ -254,13 +221,20 @@ func TestInsertWhole(t *testing.T) {
 }
 
 // TestSealedLayout: what is inserted becomes segments of the index's own layout, and, but for small
-// ones, of its design.
+// ones, of its design, and has the documents that were inserted.
 func TestSealedLayout(t *testing.T) {
 	t.Parallel()
+	want := map[rows.DocID]rows.Doc{}
+	for i, d := range someDocs(filledDocs, 3) {
+		want[rows.DocID(i)] = d
+	}
 	for _, layout := range []table.Layout{table.LayoutPlanar, table.LayoutHuffman} {
-		x, free := filled(t, Config{Design: halves(t), Table: table.Options{Layout: layout}})
+		x, free := filled(t, Config{Design: halves(t), Table: table.Options{Layout: layout}, IDs: true})
 		free()
-		must.Eventually(t, "a segment", func() bool { return x.Stats().Segments > 0 })
+		must.Eventually(t, "few documents in memtables", func() bool { return x.Stats().Buffered < filledDocs/4 })
+		if !maps.Equal(contents(t, x), want) {
+			t.Errorf("%s: other documents", layout)
+		}
 		for _, s := range x.versions.Current().Segments {
 			small := layout == table.LayoutPlanar && s.Documents() <= x.writer.documents()/smallShare
 			if s.Layout() != layout || s.Segment.Design().Name != "halves" && !small {
