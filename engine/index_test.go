@@ -54,14 +54,6 @@ func halves(t testing.TB) permute.Design {
 	return d
 }
 
-func buildAndOpen(t testing.TB, prints []uint64, o segment.Options) *Index {
-	t.Helper()
-	x, err := Open(t.Context(), built(t, prints, o), OpenOptions{})
-	must.Do(t, err)
-	t.Cleanup(func() { x.Close() })
-	return x
-}
-
 // inMemory is an index of one segment that never saw a disk.
 func inMemory(t testing.TB, prints []uint64, o segment.Options) *Index {
 	t.Helper()
