@@ -24,9 +24,6 @@ import (
 	"ndd/permute"
 )
 
-// memtableDocs is more documents than a memtable scans for every query.
-const memtableDocs = 4096
-
 func TestMain(m *testing.M) { oracle.NoLeaks(m) }
 
 // writeRaw writes fingerprints as a .bin and returns its path.
