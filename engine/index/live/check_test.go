@@ -176,6 +176,33 @@ func TestCheckAndInsertBesideRefusal(t *testing.T) {
 	}
 }
 
+// TestCheckAndInsertTogether has near-duplicates decided upon at the same time, after all have
+// searched and found nothing: one is admitted.
+func TestCheckAndInsertTogether(t *testing.T) {
+	x := memoryIndex(t, Config{Design: halves(t)})
+	for round := range simhash.Fingerprint(300) {
+		var group sync.WaitGroup
+		var inserted atomic.Int64
+		begin := make(chan struct{})
+		for i := range 4 {
+			c := checking(t, x, rows.Doc{Fingerprint: (round+1)*0x9e3779b97f4a7c15 ^ 1<<(20+i)})
+			group.Go(func() {
+				<-begin
+				out, err := c.conclude()
+				if err != nil {
+					t.Error(err)
+				} else if out[0].Inserted {
+					inserted.Add(1)
+				}
+			})
+		}
+		close(begin)
+		if group.Wait(); inserted.Load() != 1 {
+			t.Fatalf("round %d: %d of four near-duplicates were inserted", round, inserted.Load())
+		}
+	}
+}
+
 // TestInsertWhole inserts lists that do not fit beside each other: each has consecutive numbers,
 // and one whose context ends while it waits is not there at all.
 func TestInsertWhole(t *testing.T) {
