@@ -153,10 +153,6 @@ func jsonFormat(head []byte, o *Options, single Format) Format {
 	return Text
 }
 
-// ErrBinary is wrapped by the [Skip] of a file that should be text and appears not to be. A file
-// whose format the user names is read all the same.
-var ErrBinary = errors.New("binary")
-
 // isBinary reports whether bytes are text in no encoding that this package reads: they have a zero
 // byte that no byte order mark explains, or begin like a format that is not text.
 func isBinary(head []byte) bool {
@@ -166,7 +162,7 @@ func isBinary(head []byte) bool {
 	return bytes.IndexByte(head, 0) >= 0 || magic.Format(head) != ""
 }
 
-// binary returns the skip of a file that is not text. It loses no data in a folder, unless the
+// binary returns the skip of a file that is not text, unless the user names its format. It loses no data in a folder, unless the
 // file's name promises lines or records.
 func (s *stream) binary(format Format, head []byte) *Skip {
 	if s.file.inFolder() && format != JSONL && format != CSV && format != WARC {
@@ -177,5 +173,5 @@ func (s *stream) binary(format Format, head []byte) *Skip {
 		what = "it has zero bytes"
 	}
 	return &Skip{Reason: Unreadable,
-		Err: fmt.Errorf("%w: %s; if it is text, give its --input-format", ErrBinary, what)}
+		Err: fmt.Errorf("binary: %s; if it is text, give its --input-format", what)}
 }

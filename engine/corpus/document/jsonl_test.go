@@ -5,12 +5,16 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
+
+	"ndd/engine/oracle/must"
 )
 
 func TestJSONFields(t *testing.T) {
@@ -136,6 +140,30 @@ func TestNoSuchField(t *testing.T) {
 		if texts, skips, err := read(c.in, Options{Format: JSONL, TextField: "txt"}); err != nil || texts != c.texts ||
 			skips != c.skips {
 			t.Errorf("%s: %d documents, %d skips, %v", name, texts, skips, err)
+		}
+	}
+}
+
+// TestNoID: a record without the field that the options name for IDs is marked.
+func TestNoID(t *testing.T) {
+	for _, c := range []struct {
+		field, name, content string
+		want                 []bool
+	}{
+		{"key", "a.jsonl", `{"text":"one","key":"x"}` + "\n" + `{"text":"two"}` + "\n", []bool{false, true}},
+		{"", "a.jsonl", `{"text":"one"}` + "\n", []bool{false}},
+		{"key", "a.csv", "text,id\none,x\n", []bool{true}},
+		{"key", "a.txt", "one\n", []bool{false}},
+	} {
+		path := filepath.Join(t.TempDir(), c.name)
+		must.Do(t, os.WriteFile(path, []byte(c.content), 0o644))
+		var got []bool
+		for doc, err := range Read(t.Context(), []string{path}, Options{IDField: c.field}, nil) {
+			must.Do(t, err)
+			got = append(got, doc.NoID)
+		}
+		if len(got) != len(c.want) || got[0] != c.want[0] || got[len(got)-1] != c.want[len(got)-1] {
+			t.Errorf("%s, field %q: %v, want %v", c.name, c.field, got, c.want)
 		}
 	}
 }

@@ -72,7 +72,12 @@ func checkPlaces(t *testing.T, rng *rand.Rand, format Format, file string) {
 	units, texts := write(file)
 	var all []Range
 	var want []string
+	end := int64(0)
 	for i, u := range units {
+		if format == JSONL && u.From != end {
+			t.Fatalf("%q: a unit begins at byte %d, and the one before ends at %d", file, u.From, end)
+		}
+		end = u.To
 		var parts []Range
 		for at := 0; at < len(texts[i]); {
 			_, size := utf8.DecodeRuneInString(texts[i][at:])

@@ -126,6 +126,8 @@ func TestReadInputs(t *testing.T) {
 		"hello.xz":         string(hexBytes(t, xzHello)),
 		"hello.txt.bz2":    string(hexBytes(t, bzip2Hello)),
 		"noextension":      lines,
+		"frame.csv":        ",text\n7,one\n8,two\n",
+		"zero":             "nothing\x00known",
 	})
 	for _, c := range []struct {
 		name   string
@@ -144,6 +146,10 @@ func TestReadInputs(t *testing.T) {
 		{name: "json lines taken as text", opts: document.Options{Format: document.Text}, inputs: []string{"lines.jsonl"},
 			want: []string{"lines.jsonl: " + lines}},
 		{name: "csv", inputs: []string{"table.csv"}, want: []string{"a: first, with\nbreak", "table.csv:4: second"}},
+		{name: "csv whose first column has no name, as data frames write it", inputs: []string{"frame.csv"},
+			want: []string{"frame.csv:2: one", "frame.csv:3: two"}},
+		{name: "bytes that are no text, taken as text", opts: document.Options{Format: document.Text},
+			inputs: []string{"zero"}, want: []string{"zero: nothing\x00known"}},
 		{name: "csv, other fields", opts: document.Options{TextField: "n", IDField: "text"}, inputs: []string{"table.csv"},
 			want: []string{"first, with\nbreak: 1", "second: 2"}},
 		{name: "tsv has no quoting to speak of", inputs: []string{"table.tsv"}, want: []string{"table.tsv:2: said \"so"}},
@@ -203,6 +209,9 @@ func TestReadBadInput(t *testing.T) {
 			`{"text":3}` + "\n" + `{"text":"` + long + `"}` + "\n" + `{"text":"last"}`,
 		"broken.csv":   "text\n\"a\"b\nlast\n",
 		"nofield.csv":  "id,topic\n1,a\n",
+		"nameless.csv": ",other\n7,one\n",
+		"zero":         "nothing\x00known",
+		"archive":      "pages/a.html" + strings.Repeat("\x00", 245) + "ustar",
 		"nofield.json": `[{"id": 1, "topic": "a"}]`,
 		"cut.json":     `[{"text": "one"}, {"text": "tw`,
 		"tail.json":    `[{"text": "one"}] more`,
@@ -258,6 +267,8 @@ func TestReadBadInput(t *testing.T) {
 			err: `nofield.csv:1: no field "text" among id, topic; --text names the field`},
 		{name: "records without a field", inputs: []string{"nofield.csv"},
 			err: `nofield.csv:1: none of the fields id, topic is known to hold the text; --text names the field`},
+		{name: "records without a field, and a column without a name", inputs: []string{"nameless.csv"},
+			err: `nameless.csv:1: none of the fields , other is known to hold the text; --text names the field`},
 		{name: "objects without a field", inputs: []string{"nofield.json"},
 			err: `nofield.json:1: none of the fields id, topic is known to hold the text; --text names the field`},
 		{name: "an array that is cut", inputs: []string{"cut.json"}, want: []string{"cut.json:1: one",
@@ -296,6 +307,10 @@ func TestReadBadInput(t *testing.T) {
 			"bad.txt: a\ufffdb\ufffd c"}},
 		{name: "binary", inputs: []string{"pdf.pdf"}, want: []string{
 			"skip: pdf.pdf: unreadable: binary: a PDF document; if it is text, give its --input-format"}},
+		{name: "binary, of no known format", inputs: []string{"zero"}, want: []string{
+			"skip: zero: unreadable: binary: it has zero bytes; if it is text, give its --input-format"}},
+		{name: "binary, by bytes far behind the first", inputs: []string{"archive"}, want: []string{
+			"skip: archive: unreadable: binary: a tar archive; if it is text, give its --input-format"}},
 		{name: "parquet by its content", inputs: []string{"table"},
 			want: []string{"skip: table: unreadable: 8 bytes, which is too few: is the file cut short?"}},
 		{name: "unknown format", opts: document.Options{Format: "doc"}, inputs: []string{"bad.txt"},
