@@ -177,8 +177,6 @@ func (r Recipe) Validate() (err error) {
 	oneOf := func(field, value string, names ...string) {
 		want(slices.Contains(names, value), "%s is %.64q, must be one of %s", field, value, strings.Join(names, ", "))
 	}
-	sketches := []string{1: NameSimhash, 2: NameMinwise}
-	sketch := min(r.Version, 2) // as an index of these
 	if r.Version < 1 || r.Version > RecipeVersion {
 		return fmt.Errorf("recipe: version is %d, this program knows versions 1 to %d", r.Version, RecipeVersion)
 	}
@@ -194,47 +192,35 @@ func (r Recipe) Validate() (err error) {
 		oneOf("hash", r.Hash, HashMum)
 	}
 	for _, f := range []struct {
-		sketch int // that has the field
-		name   string
-		value  int
-		lo, hi int
+		version int // the first that has the field
+		name    string
+		value   int
+		lo, hi  int
 	}{
 		{1, "word_shingle", r.WordShingle, 1, maxShingle},
 		{1, "char_shingle", r.CharShingle, 1, maxShingle},
 		{1, "min_features", r.MinFeatures, 1, 1 << 20},
 		{2, "min_bins", r.MinBins, 1, bins},
+		{2, "word_weight", r.WordWeight, 1, 16},
+		{2, "char_weight", r.CharWeight, 1, 16},
+		{2, "char_pair_weight", r.CharPairWeight, 0, 16},
+		{2, "word_pair_weight", r.WordPairWeight, 0, 16},
+		{3, "number_weight", r.NumberWeight, 1, 16},
+		{3, "letter_weight", r.LetterWeight, 1, 16},
+		{3, "number_pair_weight", r.NumberPairWeight, 0, 16},
+		{3, "letter_pair_weight", r.LetterPairWeight, 0, 16},
 	} {
-		if f.sketch != sketch {
-			want(f.value == 0, "%s is a setting of %s, and this is another sketch", f.name, sketches[f.sketch])
-		} else {
-			want(f.value >= f.lo && f.value <= f.hi, "%s is %d, must be %d to %d", f.name, f.value, f.lo, f.hi)
-		}
-	}
-	for _, f := range []struct {
-		version int // that has the field, at least
-		name    string
-		value   int
-		zero    string // allowed, too
-	}{
-		{2, "word_weight", r.WordWeight, ""},
-		{2, "char_weight", r.CharWeight, ""},
-		{2, "char_pair_weight", r.CharPairWeight, "0, "},
-		{2, "word_pair_weight", r.WordPairWeight, "0, "},
-		{3, "number_weight", r.NumberWeight, ""},
-		{3, "letter_weight", r.LetterWeight, ""},
-		{3, "number_pair_weight", r.NumberPairWeight, "0, "},
-		{3, "letter_pair_weight", r.LetterPairWeight, "0, "},
-	} {
-		within := (f.value > 0 || f.value == 0 && f.zero != "") && f.value <= 16
 		switch {
-		case r.Version == 1:
-			want(f.value == 0, "%s is a setting of minwise, and this is another sketch", f.name)
+		case (f.version == 1) != (r.Version == 1):
+			sketch := []string{NameSimhash, NameMinwise}[min(f.version, 2)-1]
+			want(f.value == 0, "%s is a setting of %s, and this is another sketch", f.name, sketch)
 		case r.Version < f.version:
 			want(f.value == 0, "%s is a setting of version %d", f.name, f.version)
-		case r.Version == 2:
-			want(within && f.value&(f.value-1) == 0, "%s is %d, must be %s1, 2, 4, 8 or 16", f.name, f.value, f.zero)
 		default:
-			want(within, "%s is %d, must be %s1 to 16", f.name, f.value, f.zero)
+			want(f.value >= f.lo && f.value <= f.hi, "%s is %d, must be %d to %d", f.name, f.value, f.lo, f.hi)
+			isWeight := strings.HasSuffix(f.name, "_weight")
+			want(r.Version != 2 || !isWeight || f.value&(f.value-1) == 0, "%s is %d, must be a power of two in version 2",
+				f.name, f.value)
 		}
 	}
 	if r.Prints == 2 {
