@@ -131,12 +131,7 @@ func minwiseRecipes() []Recipe {
 	return []Recipe{Minwise(), MinwisePairs(), a, b, Ordered(), c}
 }
 
-type fataler interface {
-	Helper()
-	Fatalf(string, ...any)
-}
-
-func checkMinwise(t fataler, r Recipe, text string) {
+func checkMinwise(t rapid.TB, r Recipe, text string) {
 	t.Helper()
 	f, err := New(r)
 	if err != nil {

@@ -54,7 +54,7 @@ func specification(text string, chars bool) (tokens []found) {
 }
 
 // scan returns the tokens of a text, with their places apart.
-func scan(t fataler, o Options, text string) (tokens []found, places [][2]int, stops []bool) {
+func scan(t rapid.TB, o Options, text string) (tokens []found, places [][2]int, stops []bool) {
 	s, err := NewScanner(o)
 	if err != nil {
 		t.Fatalf("%v", err)
@@ -69,14 +69,9 @@ func scan(t fataler, o Options, text string) (tokens []found, places [][2]int, s
 	return tokens, places, stops
 }
 
-type fataler interface {
-	Helper()
-	Fatalf(string, ...any)
-}
-
 // checkTokens compares a Scanner's tokens with the specification, and their places with the text:
 // they ascend, and what they cover has the token for its normal form.
-func checkTokens(t fataler, text string) {
+func checkTokens(t rapid.TB, text string) {
 	t.Helper()
 	for _, chars := range []bool{false, true} {
 		want := specification(text, chars)
@@ -90,7 +85,7 @@ func checkTokens(t fataler, text string) {
 	}
 }
 
-func checkPlaces(t fataler, text string, tokens []found, places [][2]int) {
+func checkPlaces(t rapid.TB, text string, tokens []found, places [][2]int) {
 	t.Helper()
 	n := newNormaliser()
 	end := 0
@@ -136,7 +131,7 @@ func TestTokensAgainstSpecification(t *testing.T) {
 }
 
 // checkNormal compares the piecewise normal form with that of everything at once.
-func checkNormal(t fataler, n *normaliser, text string) {
+func checkNormal(t rapid.TB, n *normaliser, text string) {
 	t.Helper()
 	got := string(n.chunk([]byte(text)))
 	want := string(n.normalForm(nil, string([]rune(text)))) // U+FFFD for each invalid byte
