@@ -165,7 +165,7 @@ func (g *Globals) Ingest(ctx context.Context, inputs []string, c ingest.Config, 
 		return err
 	}
 	c.Document.Meter = &document.Meter{}
-	bar := g.Progress.NewShareBar(ctx, "reading", inputs, c.Document)
+	bar := g.Progress.NewInputBar(ctx, "reading", inputs, c.Document)
 	report, err := ingest.Run(ctx, inputs, c, emit)
 	bar.End()
 	if err == nil {
@@ -247,7 +247,7 @@ func Extract[R any](ctx context.Context, g *Globals, inputs []string, c ingest.C
 		return ingest.Report{}, err
 	}
 	c.Document.Meter = &document.Meter{}
-	bar := g.Progress.NewShareBar(ctx, "reading", inputs, c.Document)
+	bar := g.Progress.NewInputBar(ctx, "reading", inputs, c.Document)
 	report, err := ingest.Extract(ctx, inputs, c, s)
 	bar.End()
 	if err == nil && report.Documents == 0 && report.Skipped.Lost() == 0 {

@@ -108,6 +108,6 @@ func (f *objectFolder) Commit() error {
 // Abort removes the objects unless they were committed.
 func (f *objectFolder) Abort() {
 	for _, u := range f.uploads {
-		u.Abort() // the service's own rules remove the remains
+		u.Abort()
 	}
 }

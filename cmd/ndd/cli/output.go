@@ -46,8 +46,7 @@ func newOutput(to target) *Output { return &Output{bufio.NewWriterSize(to, 1<<18
 func (g *Globals) target(path string) (target, error) {
 	if object.Is(path) {
 		ctx := g.cmd.Context()
-		u, err := object.From(ctx).Create(ctx, path, g.Force)
-		return upload{u}, err
+		return object.From(ctx).Create(ctx, path, g.Force)
 	}
 	path, isStream, err := Destination(path)
 	if err != nil {
@@ -68,11 +67,6 @@ type stream struct{ *os.File }
 
 func (s stream) Commit() error { return s.Close() }
 func (s stream) Abort()        { s.Close() }
-
-// An upload becomes an object.
-type upload struct{ *object.Upload }
-
-func (u upload) Abort() { u.Upload.Abort() } // the service's own rules remove the remains
 
 // Commit publishes the file.
 func (o *Output) Commit() error {

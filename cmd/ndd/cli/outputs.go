@@ -112,7 +112,7 @@ func (c *CopyFolder) Fill(ctx context.Context, doing string, o document.Options,
 	}
 	o.Meter = &document.Meter{}
 	c.copies.Meter = o.Meter
-	bar := c.g.Progress.NewShareBar(ctx, doing, c.inputs, o)
+	bar := c.g.Progress.NewInputBar(ctx, doing, c.inputs, o)
 	defer bar.End()
 	return write(ctx, c.copies)
 }

@@ -242,14 +242,10 @@ func (b *Bar) SetOf(done, total uint64) {
 // End removes the bar. Later calls do nothing.
 func (b *Bar) End() { b.end() }
 
-// NewInputBar returns a bar that follows the bytes of a meter while inputs are read. The sizes of
-// files are looked up meanwhile; for pipes and objects the bar has no total.
-func (p *Progress) NewInputBar(ctx context.Context, task string, inputs []string, m *document.Meter) *Bar {
-	return p.NewShareBar(ctx, task, inputs, document.Options{Meter: m})
-}
-
-// NewShareBar is [Progress.NewInputBar] of the files of a share.
-func (p *Progress) NewShareBar(ctx context.Context, task string, inputs []string, o document.Options) *Bar {
+// NewInputBar returns a bar that follows the bytes of the options' meter while inputs, or the options'
+// share of them, are read. The sizes of files are looked up meanwhile; for pipes and objects the bar
+// has no total.
+func (p *Progress) NewInputBar(ctx context.Context, task string, inputs []string, o document.Options) *Bar {
 	b, m := &Bar{}, o.Meter
 	end := p.draw(task, reading(m), m, func() (int64, int64) { return m.Bytes.Load(), b.total.Load() })
 	if b.end = end; p.Quiet || p.off || slices.ContainsFunc(inputs, document.ReadOnce) {

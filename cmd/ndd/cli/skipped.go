@@ -9,10 +9,7 @@ import (
 )
 
 // skippedColumns are the columns of the table of skipped files and records.
-var skippedColumns = []result.Column{{Name: "file", Kind: result.Text},
-	{Name: "row", Kind: result.Integer, Optional: true},
-	{Name: "reason", Kind: result.Text}, {Name: "detail", Kind: result.Text, Optional: true},
-	{Name: "lost", Kind: result.Flag}}
+var skippedColumns = ColumnsOf("file row:i? reason detail? lost:b")
 
 // skippedFlag is the flag --skipped of commands that read documents. Its table lists each file and
 // record that the summary counts as skipped.

@@ -55,7 +55,7 @@ func (g *Globals) BeginReading(ctx context.Context, inputs []string, c *ingest.C
 		c.Work = w
 	}
 	c.Document.Meter = &document.Meter{}
-	return w, g.Progress.NewInputBar(ctx, "reading", inputs, c.Document.Meter), nil
+	return w, g.Progress.NewInputBar(ctx, "reading", inputs, c.Document), nil
 }
 
 // openWork opens the folder of --work; it returns nil for "".

@@ -396,7 +396,8 @@ func (d *deduping) find(ctx context.Context, o *dedup.Options, read dedup.ReadOp
 				return // no text is read
 			}
 			bar.End()
-			bar = d.g.Progress.NewInputBar(ctx, "verifying", slices.Concat(d.inputs, d.againstDocs), o.Verify.Meter)
+			bar = d.g.Progress.NewInputBar(ctx, "verifying", slices.Concat(d.inputs, d.againstDocs),
+				document.Options{Meter: o.Verify.Meter})
 		}
 		if d.kept != nil {
 			o.Verify.Keep, o.Verify.Take = d.kept.KeepVerdicts, func(of []byte) []uint64 {

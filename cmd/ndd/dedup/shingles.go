@@ -61,7 +61,7 @@ shows the steps.`,
 				return err
 			}
 			config.Document.Meter = &document.Meter{}
-			bar := g.Progress.NewShareBar(ctx, "reading", inputs, config.Document)
+			bar := g.Progress.NewInputBar(ctx, "reading", inputs, config.Document)
 			err = table.WriteSets(ctx, out, inputs, config, store.Options{Disk: g.Disk})
 			bar.End()
 			if err == nil {

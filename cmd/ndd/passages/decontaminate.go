@@ -211,7 +211,7 @@ func (p *decontamination) run(ctx context.Context, inputs []string) error {
 func (p *decontamination) readItems(ctx context.Context, config ingest.Config) (x *decontaminate.Items, partly, err error) {
 	config.Document.Format, config.Document.IDField, config.Document.Chosen = document.Auto, "", nil
 	config.Document.Meter = &document.Meter{}
-	bar := p.g.Progress.NewInputBar(ctx, "reading items", p.evals, config.Document.Meter)
+	bar := p.g.Progress.NewInputBar(ctx, "reading items", p.evals, config.Document)
 	x, report, err := decontaminate.ReadItems(ctx, p.evals, config, p.o)
 	bar.End()
 	question := func(err error) string { return strings.ReplaceAll(err.Error(), "--text names", "--question names") }

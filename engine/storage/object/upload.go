@@ -157,13 +157,14 @@ func (u *Upload) appeared() bool {
 // abortWait is how long removing parts may take, also after the context has ended.
 const abortWait = 10 * time.Second
 
-// Abort removes the parts unless the object was committed. It may be called again.
-func (u *Upload) Abort() error {
+// Abort removes the parts unless the object was committed. Those that it cannot remove are left to the
+// service's own rules. It may be called again.
+func (u *Upload) Abort() {
 	if u.done || u.id == "" {
-		return nil
+		return
 	}
 	u.done, u.err = true, errors.New("the upload was aborted")
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(u.ctx), abortWait)
 	defer cancel()
-	return said(u.path, u.store.core.AbortMultipartUpload(ctx, u.bucket, u.key, u.id))
+	u.store.core.AbortMultipartUpload(ctx, u.bucket, u.key, u.id)
 }
