@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -96,27 +97,16 @@ func (t *tableReader) begin(have []string) (err error) {
 
 // lines calls one with each line of a text that is not empty.
 func (t *tableReader) lines(from io.Reader, one func(line []byte) error) error {
-	r := bufio.NewReaderSize(from, 1<<17)
-	for {
-		line, err := r.ReadSlice('\n')
-		if errors.Is(err, bufio.ErrBufferFull) {
-			var rest []byte
-			line = slices.Clone(line)
-			rest, err = r.ReadBytes('\n')
-			line = append(line, rest...)
-		}
-		if line = bytes.TrimRight(line, "\r\n"); len(line) > 0 {
+	lines := bufio.NewScanner(from)
+	lines.Buffer(make([]byte, 1<<17), math.MaxInt)
+	for lines.Scan() {
+		if line := bytes.TrimRight(lines.Bytes(), "\r"); len(line) > 0 {
 			if err := one(line); err != nil {
 				return err
 			}
 		}
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
 	}
+	return lines.Err()
 }
 
 func (t *tableReader) tsv(line []byte) error {
