@@ -18,10 +18,6 @@ import (
 	"ndd/engine/storage/store"
 )
 
-// NoPrint stands for the fingerprint of a document that is too short to have one: it is
-// as wide as one, and no hexadecimal number.
-const NoPrint = "----------------"
-
 // OpenPrintFile opens a fingerprint file, or reads standard input.
 func (g *Globals) OpenPrintFile(path string) (*ndf.File, error) {
 	switch {

@@ -16,6 +16,7 @@ import (
 
 	"ndd/cmd/ndd/cli"
 	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/ndf"
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/near/shingle"
 	"ndd/engine/passages"
@@ -280,7 +281,7 @@ func (c *comparison) text(w io.Writer) {
 	sides := []*shingle.Text{&c.A, &c.B}
 	fmt.Fprintln(w, c.verdict())
 	for i, t := range sides {
-		fp := cli.NoPrint
+		fp := ndf.NoPrint
 		if t.OK {
 			fp = t.Fingerprint.String()
 		}

@@ -92,7 +92,7 @@ func writePrint(w *bufio.Writer, r ingest.Record) error {
 	if r.OK {
 		w.WriteString(r.Fingerprint.String())
 	} else {
-		w.WriteString(cli.NoPrint)
+		w.WriteString(ndf.NoPrint)
 	}
 	w.WriteByte('\t')
 	w.WriteString(result.Escape(r.ID))

@@ -17,6 +17,7 @@ import (
 	"ndd/engine"
 	"ndd/engine/corpus/document"
 	"ndd/engine/corpus/ingest"
+	"ndd/engine/corpus/ndf"
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/index/live/search"
 	"ndd/engine/memory"
@@ -236,7 +237,7 @@ func (q *querier) askLines(ctx context.Context) (n int, err error) {
 		switch text = strings.TrimSpace(text); text {
 		case "":
 			continue
-		case cli.NoPrint:
+		case ndf.NoPrint:
 			short++
 			continue
 		}

@@ -22,8 +22,9 @@ import (
 //	0123456789abcdef	https://example.org/a
 //	----------------	https://example.org/short
 
-// unmarkedText stands where a document has no fingerprint.
-const unmarkedText = "----------------"
+// NoPrint stands for the fingerprint of a document that is too short to have one: it is as wide as one,
+// and no hexadecimal number.
+const NoPrint = "----------------"
 
 // IsText reports whether data begins with a line of a fingerprint as text.
 func IsText(data []byte) bool {
@@ -36,7 +37,7 @@ func IsText(data []byte) bool {
 // printLine appends the fingerprint of a line to dst, or nothing if the document has none.
 func printLine(line string, dst []uint64) (prints []uint64, id string, ok bool) {
 	digits, id, _ := strings.Cut(line, "\t")
-	if digits = strings.TrimSpace(digits); digits == unmarkedText {
+	if digits = strings.TrimSpace(digits); digits == NoPrint {
 		return dst, id, true
 	}
 	fp, err := simhash.Parse(strings.TrimPrefix(strings.TrimPrefix(digits, "0x"), "0X"))
