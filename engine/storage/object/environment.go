@@ -1,7 +1,6 @@
 package object
 
 import (
-	"bufio"
 	"net"
 	"net/http"
 	"os"
@@ -10,6 +9,7 @@ import (
 	"time"
 
 	"github.com/minio/minio-go/v7/pkg/credentials"
+	"gopkg.in/ini.v1"
 )
 
 // FromEnvironment returns the configuration that the variables, and the files that they name, say.
@@ -62,29 +62,17 @@ func homeFile(name string) string {
 //	[profile work]
 //	region = us-east-1
 func readProfile(path, profile string) map[string]string {
-	settings := map[string]string{}
-	f, err := os.Open(path)
+	file, err := ini.LoadSources(ini.LoadOptions{AllowNestedValues: true, SkipUnrecognizableLines: true,
+		IgnoreInlineComment: true}, path)
 	if err != nil {
-		return settings
+		return nil
 	}
-	defer f.Close()
-	in := false
-	for lines := bufio.NewScanner(f); lines.Scan(); {
-		raw := lines.Text()
-		line := strings.TrimSpace(raw)
-		if section, ok := strings.CutPrefix(line, "["); ok {
-			section, _, _ = strings.Cut(section, "]")
-			in = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(section), "profile ")) == profile
-			continue
+	for _, name := range []string{profile, "profile " + profile} {
+		if section, err := file.GetSection(name); err == nil {
+			return section.KeysHash()
 		}
-		name, value, ok := strings.Cut(line, "=")
-		if nested := raw != strings.TrimLeft(raw, " \t"); !in || !ok || nested || strings.HasPrefix(line, "#") ||
-			strings.HasPrefix(line, ";") {
-			continue
-		}
-		settings[strings.TrimSpace(name)] = strings.TrimSpace(value)
 	}
-	return settings
+	return nil
 }
 
 const (
