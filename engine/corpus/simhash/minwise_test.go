@@ -4,11 +4,9 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"maps"
 	"math"
 	"math/big"
-	"math/rand/v2"
 	"regexp"
 	"strings"
 	"testing"
@@ -180,42 +178,6 @@ func FuzzMinwise(f *testing.F) {
 			checkMinwise(t, r, text)
 		}
 	})
-}
-
-// TestFlipRate: the bits of two texts that share J of their features differ with probability (1 -
-// J)/2, within four standard deviations of 64 bits in each of 50 to 400 pairs, of many features and
-// of few. The bits of one bin's borrowers are not independent, which the bound for texts of 40
-// words allows for.
-func TestFlipRate(t *testing.T) {
-	f := newFingerprinter(t, NameMinwise)
-	rng := rand.New(rand.NewPCG(11, 12))
-	for _, words := range []int{40, 400, 2000} {
-		pairs := min(400, 100_000/words)
-		for _, share := range []float64{1, 0.95, 0.9, 0.8, 0.5, 0.2, 0} {
-			flips := 0
-			both := int(share * float64(words))
-			union := 2*words - both
-			for range pairs {
-				list := make([]string, union)
-				for i := range list {
-					list[i] = fmt.Sprintf("w%x", rng.Uint64())
-				}
-				a, _, _ := f.Fingerprint(strings.Join(list[:words], " "))
-				b, _, _ := f.Fingerprint(strings.Join(list[words-both:], " "))
-				flips += Distance(a, b)
-			}
-			p := (1 - float64(both)/float64(union)) / 2
-			bits := float64(64 * pairs)
-			bound := 4 * math.Sqrt(bits*p*(1-p))
-			if words < 64 {
-				bound *= 2
-			}
-			if math.Abs(float64(flips)-bits*p) > bound {
-				t.Errorf("%d words, %.0f %% shared: %.4f of the bits differ, expected %.4f within %.4f", words, 100*share,
-					float64(flips)/bits, p, bound/bits)
-			}
-		}
-	}
 }
 
 // TestTwoPrintsRefused: a recipe of a release that made two fingerprints of a text is refused by
