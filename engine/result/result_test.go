@@ -75,17 +75,6 @@ func named(t *testing.T, f result.Format, row result.Row) string {
 	return out.String()
 }
 
-// TestNamed writes queries that are texts: in TSV the line of a row, with the text escaped in place
-// of its number.
-func TestNamed(t *testing.T) {
-	for _, row := range rows {
-		_, rest, _ := strings.Cut(written(t, result.TSV, []result.Row{row}), "\t")
-		if got, want := named(t, result.TSV, row), result.Escape(row.ID)+"\t"+rest; got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
-	}
-}
-
 // TestJSON compares the object with that of encoding/json.
 func TestJSON(t *testing.T) {
 	type object struct {
