@@ -237,7 +237,7 @@ func TestTable(t *testing.T) {
 		for _, w := range windows {
 			g := x.table.find(w.hash)
 			place := it.from + uint32(w.at)
-			if g == noGram || !slices.Contains(x.table.placesOf(g), place) || x.itemAt(place) != i {
+			if g == noGram || !slices.Contains(x.table.placesOf(g), place) || int(x.owner[place]) != i {
 				t.Fatalf("item %d: its n-gram at %d is not found", i, w.at)
 			}
 		}

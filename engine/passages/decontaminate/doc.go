@@ -78,8 +78,8 @@
 // a token, of which one in 20 passes by chance, and finds up to 6 places for the filter: 15 ns for a
 // token if the gates, 8 bits for each token of the items, are in the third-level cache. A seed costs two
 // cache misses and a few tokens compared, 0.3 µs; of those that follow within runs the n-gram is known
-// from the item, and if all its places are in open runs nothing else is done. An n-gram takes 36 bytes
-// in the table with its token, and 60 while the table is built: 240 MB for 100,000 items of 40 tokens.
+// from the item, and if all its places are in open runs nothing else is done. An n-gram takes 40 bytes
+// in the table with its token, and 64 while the table is built: 256 MB for 100,000 items of 40 tokens.
 //
 // BenchmarkFind took 7 ns a byte of processor time, 144 MB/s. A candidate takes some 50 bytes and its
 // document's names in a temporary file; its score, a difference of sums that its item keeps, is

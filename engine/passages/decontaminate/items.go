@@ -107,7 +107,7 @@ type Items struct {
 	tokens  []uint64 // of the items, one behind the other
 	answers []uint64
 	shared  []uint32 // for each token, the most items that have an n-gram with it
-	blocks  []uint32 // for each blockTokens tokens, the item of the first
+	owner   []uint32 // for each token, its item
 	gram    []uint32 // for each token, the n-gram that begins with it, or noGram
 	table   table
 }
@@ -227,6 +227,9 @@ func (x *Items) add(r *readItem) error {
 	it.from, it.answerFrom = uint32(len(x.tokens)), uint32(len(x.answers))
 	x.tokens, x.answers = append(x.tokens, r.tokens...), append(x.answers, r.answer...)
 	it.to, it.answerTo = uint32(len(x.tokens)), uint32(len(x.answers))
+	for range r.tokens {
+		x.owner = append(x.owner, uint32(len(x.items)))
+	}
 	x.items = append(x.items, it)
 	return nil
 }
@@ -247,27 +250,6 @@ func setName(inputs []string, source string) string {
 		}
 	}
 	return best
-}
-
-// itemAt returns the number of the item that a token belongs to.
-func (x *Items) itemAt(token uint32) int {
-	i := int(x.blocks[token/blockTokens])
-	for x.items[i].to <= token {
-		i++
-	}
-	return i
-}
-
-// blockTokens are as many tokens as a few items have.
-const blockTokens = 64
-
-// fillBlocks makes itemAt ready.
-func (x *Items) fillBlocks() {
-	for i := range x.items {
-		for len(x.blocks)*blockTokens < int(x.items[i].to) {
-			x.blocks = append(x.blocks, uint32(i))
-		}
-	}
 }
 
 // noGram is the number of no n-gram.

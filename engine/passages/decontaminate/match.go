@@ -141,7 +141,7 @@ func (m *matcher) extend(at, n int, places []uint32) {
 		if k < len(m.open) && int(m.open[k].place)+at-m.open[k].at == int(p) && m.open[k].end() >= at+n {
 			continue
 		}
-		item := m.x.itemAt(p)
+		item := int(m.x.owner[p])
 		back := m.equal(item, at-1, int(p)-1, -1)
 		r := run{item, at - back, p - uint32(back), back + n + m.equal(item, at+n, int(p)+n, 1)}
 		if it := &m.x.items[item]; !it.whole || r.length == it.Tokens() {

@@ -110,7 +110,6 @@ func (x *Items) build(threads int) {
 	}
 	x.table.fill(sorted, order)
 	x.table.open(x)
-	x.fillBlocks()
 	x.share()
 }
 
@@ -228,25 +227,21 @@ func (x *Items) share() {
 		x.gram[i] = noGram
 	}
 	own := make([]bool, len(x.items)) // the item has a seed
-	var of []int
-	for g := range x.table.keys {
-		of = of[:0]
-		for _, p := range x.table.placesOf(uint32(g)) {
-			of = append(of, x.itemAt(p))
-		}
-		distinct := 1
-		for i := 1; i < len(of); i++ {
-			if of[i] != of[i-1] {
+	for g := range uint32(len(x.table.keys)) {
+		places, distinct := x.table.placesOf(g), uint32(1)
+		for i, p := range places[1:] {
+			if x.owner[p] != x.owner[places[i]] {
 				distinct++
 			}
 		}
-		x.table.items = append(x.table.items, uint32(distinct))
-		for i, p := range x.table.placesOf(uint32(g)) {
-			x.gram[p] = uint32(g)
-			for j := range uint32(x.items[of[i]].n) {
-				x.shared[p+j] = max(x.shared[p+j], uint32(distinct))
+		x.table.items = append(x.table.items, distinct)
+		for _, p := range places {
+			item := x.owner[p]
+			x.gram[p] = g
+			for j := range uint32(x.items[item].n) {
+				x.shared[p+j] = max(x.shared[p+j], distinct)
 			}
-			own[of[i]] = own[of[i]] || len(of) <= sharedMax
+			own[item] = own[item] || len(places) <= sharedMax
 		}
 	}
 	for i, ok := range own {
