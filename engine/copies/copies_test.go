@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"ndd/engine/copies/postings"
+	"ndd/engine/copies/signature"
 	"ndd/engine/near/shingle"
 	"ndd/engine/oracle"
 	"ndd/engine/oracle/must"
@@ -316,8 +317,10 @@ func TestMethodOfPair(t *testing.T) {
 	}
 }
 
+// FuzzSign: sets ascend without repetitions, and signatures are of bytes of the text.
 func FuzzSign(f *testing.F) {
 	f.Add("The cat is on the mat。 猫在垫子上。\xff")
+	f.Add("\xe3\x80。\xff。一二三。四五六七 八九\n十甲乙丙丁戊。x！")
 	s, err := NewSigner(Options{})
 	must.Do(f, err)
 	f.Fuzz(func(t *testing.T, text string) {
@@ -325,6 +328,13 @@ func FuzzSign(f *testing.F) {
 		for _, set := range [][]uint64{sets.Own, sets.Winnow, sets.Shingles} {
 			if !slices.IsSorted(set) || len(slices.Compact(slices.Clone(set))) != len(set) {
 				t.Fatalf("%q: %x", text, set)
+			}
+		}
+		for m, selector := range s.selectors {
+			for _, x := range signature.Append(nil, selector, text) {
+				if x.Start < 0 || x.End <= x.Start || int(x.End) > len(text) {
+					t.Fatalf("%q, %s: %v", text, m, x)
+				}
 			}
 		}
 	})

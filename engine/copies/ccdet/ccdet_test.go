@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"unicode/utf8"
 
 	"ndd/engine/copies/signature"
 	"ndd/engine/near/shingle"
@@ -88,25 +87,6 @@ func TestNew(t *testing.T) {
 			t.Errorf("%q was taken", ends)
 		}
 	}
-}
-
-// FuzzSelector: features lie in the text, in order, and are made of at most Chars characters.
-func FuzzSelector(f *testing.F) {
-	f.Add("一二三。四五六七 八九\n十甲乙丙丁戊。x！")
-	f.Add("\xe3\x80。\xff。")
-	s := newSelector(f, Ends)
-	f.Fuzz(func(t *testing.T, text string) {
-		last := int32(0)
-		for _, x := range signature.Append(nil, s, text) {
-			part := text[x.Start:x.End]
-			n := utf8.RuneCountInString(strings.Join(strings.Fields(strings.NewReplacer("\u200b", "", "\ufeff",
-				"").Replace(part)), ""))
-			if x.Start < last || x.End <= x.Start || n < 1 || n > Chars {
-				t.Fatalf("%q: %q, %d characters", text, part, n)
-			}
-			last = x.End
-		}
-	})
 }
 
 // specification reads the definition of the package comment character by character, and returns the

@@ -88,12 +88,7 @@ func (b *Builder) set(doc uint32) []uint64 {
 }
 
 // size returns how many signatures a document has.
-func (b *Builder) size(doc uint32) int {
-	if doc == 0 {
-		return int(b.ends[0])
-	}
-	return int(b.ends[doc] - b.ends[doc-1])
-}
+func (b *Builder) size(doc uint32) int { return len(b.set(doc)) }
 
 // sizes returns how many signatures documents have.
 func (b *Builder) sizes(docs []uint32) []uint32 {

@@ -136,16 +136,3 @@ func TestLists(t *testing.T) {
 		t.Error("a chain of 17 was taken")
 	}
 }
-
-func FuzzSelector(f *testing.F) {
-	f.Add("The cat is on the mat, and the dog has been under a table since noon.")
-	s, err := New(Options{})
-	must.Do(f, err)
-	f.Fuzz(func(t *testing.T, text string) {
-		for _, x := range signature.Append(nil, s, text) {
-			if x.Start < 0 || x.End <= x.Start || int(x.End) > len(text) {
-				t.Fatalf("%q: %v", text, x)
-			}
-		}
-	})
-}
