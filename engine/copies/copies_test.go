@@ -272,16 +272,6 @@ func TestExplain(t *testing.T) {
 	}
 }
 
-func TestClusters(t *testing.T) {
-	got := Clusters(7, []Pair{{A: 1, B: 4}, {A: 4, B: 6}, {A: 0, B: 3}})
-	if fmt.Sprint(got) != "[[0 3] [1 4 6]]" {
-		t.Error(got)
-	}
-	if Clusters(0, nil) != nil {
-		t.Error("clusters of nothing")
-	}
-}
-
 func TestMethodOf(t *testing.T) {
 	for text, want := range map[string]Method{"": SpotSigs, "plain English": SpotSigs, "中文": CCDet, "日本語のテキスト": CCDet,
 		"code with many English words 和 a little Chinese": SpotSigs, "12345": SpotSigs, "код на русском": SpotSigs,

@@ -1,11 +1,8 @@
 package copies
 
 import (
-	"cmp"
-	"slices"
 	"strings"
 
-	"ndd/engine/near/cluster"
 	"ndd/engine/result"
 )
 
@@ -136,29 +133,6 @@ func relationOf(a, b, shared int) Relation {
 		return Contains
 	}
 	return Contained
-}
-
-// Clusters returns what pairs connect: for each cluster its documents in order, clusters in order
-// of their first document. A contained document connects, so a digest brings its sources together.
-func Clusters(documents int, pairs []Pair) (clusters [][]uint32) {
-	sets := cluster.NewUnionFind(make([]uint32, documents))
-	for i := range pairs {
-		sets.Union(pairs[i].A, pairs[i].B)
-	}
-	at := map[uint32]int{} // by root: the cluster
-	for i := range uint32(documents) {
-		r := sets.Find(i)
-		if r == i {
-			continue
-		}
-		if _, ok := at[r]; !ok {
-			at[r] = len(clusters)
-			clusters = append(clusters, []uint32{r})
-		}
-		clusters[at[r]] = append(clusters[at[r]], i)
-	}
-	slices.SortFunc(clusters, func(a, b []uint32) int { return cmp.Compare(a[0], b[0]) })
-	return clusters
 }
 
 // Columns are the columns of a table of pairs, which [Pair.Write] writes the rows of.

@@ -32,11 +32,11 @@ func Commands(g *cli.Globals) []*cobra.Command {
 
 // copiesFlags are those of ndd copies.
 type copiesFlags struct {
-	signatures             signatureFlags
-	threshold              float64
-	out, clusters, against string
-	format                 cli.TableFormat
-	explain                bool
+	signatures   signatureFlags
+	threshold    float64
+	out, against string
+	format       cli.TableFormat
+	explain      bool
 }
 
 func newCopies(g *cli.Globals) *cobra.Command {
@@ -103,11 +103,10 @@ lines that begin with # are comments. There are, with their defaults:
 		"lowest score of a reported pair, above 0 and at most 1 (default: each method's own)")
 	fl.StringVarP(&f.out, "output", "o", "", "file to write instead of standard output")
 	f.format.Register(cmd)
-	fl.StringVar(&f.clusters, "clusters", "", "file for the clusters that pairs connect: cluster, id")
 	fl.StringVar(&f.against, "against", "", "index to compare the documents with, instead of with each other")
 	fl.BoolVar(&f.explain, "explain", false,
 		"show the passages that two documents share; the last two arguments are their IDs")
-	cli.FormerFlags(cmd, map[string]string{"page": "--explain writes text"})
+	cli.FormerFlags(cmd, map[string]string{"page": "--explain writes text", "clusters": "they follow from the table of pairs"})
 	cmd.AddCommand(newCopiesBuild(g), newCopiesMerge(g), newCopiesDelete(g))
 	return cmd
 }
@@ -118,25 +117,11 @@ func (f *copiesFlags) check(g *cli.Globals) error {
 		return err
 	}
 	if f.explain {
-		if err := g.Refuse("has no effect with --explain", "clusters", "format", "threshold", "against", "site"); err != nil {
+		if err := g.Refuse("has no effect with --explain", "format", "threshold", "against", "site"); err != nil {
 			return err
 		}
 	}
-	if f.against != "" {
-		if err := g.Refuse("applies to documents that are compared with each other, without --against",
-			"clusters"); err != nil {
-			return err
-		}
-	}
-	if f.clusters != "" && cli.IsStdout(f.clusters) && cli.IsStdout(f.out) {
-		return cli.Usagef("--clusters and the pairs cannot both be standard output: give one of them a file")
-	}
-	for _, path := range []string{f.out, f.clusters} {
-		if err := g.CheckOutput(path); err != nil {
-			return err
-		}
-	}
-	return nil
+	return g.CheckOutput(f.out)
 }
 
 // options returns what the flags say.
@@ -189,53 +174,26 @@ func findCopies(ctx context.Context, g *cli.Globals, inputs []string, f *copiesF
 		return err
 	}
 	compared := time.Now()
-	listed := pairs
 	if !f.signatures.file.self {
-		listed = slices.DeleteFunc(slices.Clone(pairs), func(p copies.Pair) bool { return ids[p.A] == ids[p.B] })
+		pairs = slices.DeleteFunc(pairs, func(p copies.Pair) bool { return ids[p.A] == ids[p.B] })
 	}
-	if err := writeCopies(g, ids, pairs, listed, f); err != nil {
+	if err := g.WriteTable(f.out, f.format.Format, copies.Columns, func(t *result.TableWriter) error {
+		for i := range pairs {
+			if err := pairs[i].Write(t, ids[pairs[i].A], ids[pairs[i].B]); err != nil {
+				return err
+			}
+		}
+		return nil
+	}); err != nil {
 		return err
 	}
 	g.Log.Info(fmt.Sprintf("%s among %s", cli.Number(report.Pairs, "pair"), cli.Number(report.Documents, "document")))
 	sayCopies(g, &report)
 	sayWork(g, &report)
-	sayRepeated(g, repeated(ids), len(pairs)-len(listed))
+	sayRepeated(g, repeated(ids), report.Pairs-len(pairs))
 	g.Log.Debug(fmt.Sprintf("read and signed in %.3g s, compared in %.3g s, written in %.3g s",
 		signed.Sub(began).Seconds(), compared.Sub(signed).Seconds(), time.Since(compared).Seconds()))
 	return partly
-}
-
-// copyClusterColumns are the columns of a table of clusters.
-var copyClusterColumns = []result.Column{{Name: "cluster", Kind: result.Integer}, {Name: "id", Kind: result.Text}}
-
-// writeCopies writes the pairs that are listed, and the clusters that all pairs connect.
-func writeCopies(g *cli.Globals, ids []string, pairs, listed []copies.Pair, f *copiesFlags) error {
-	if f.clusters != "" {
-		if err := g.WriteTable(f.clusters, f.format.Format, copyClusterColumns, func(t *result.TableWriter) error {
-			return writeCopyClusters(t, ids, copies.Clusters(len(ids), pairs))
-		}); err != nil {
-			return err
-		}
-	}
-	return g.WriteTable(f.out, f.format.Format, copies.Columns, func(t *result.TableWriter) error {
-		for i := range listed {
-			if err := listed[i].Write(t, ids[listed[i].A], ids[listed[i].B]); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-}
-
-func writeCopyClusters(t *result.TableWriter, ids []string, clusters [][]uint32) error {
-	for i, docs := range clusters {
-		for _, doc := range docs {
-			if err := t.Integer(int64(i + 1)).Text(ids[doc]).End(); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }
 
 // repeated returns how many of the documents have an ID that an earlier one has.
