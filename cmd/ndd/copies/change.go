@@ -1,11 +1,11 @@
 package copies
 
 import (
-	"bufio"
 	"context"
-	"errors"
 	"fmt"
+	"io"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -101,20 +101,11 @@ func deleteCopies(ctx context.Context, g *cli.Globals, dir string, ids []string)
 }
 
 // readLines returns the lines of standard input that are not empty.
-func readLines(ctx context.Context, g *cli.Globals) (lines []string, err error) {
-	s := bufio.NewScanner(document.Patient(ctx, g.Stdin))
-	n := 1
-	for ; s.Scan(); n++ {
-		if s.Text() != "" {
-			lines = append(lines, s.Text())
-		}
-	}
-	err = s.Err()
-	if errors.Is(err, bufio.ErrTooLong) {
-		err = fmt.Errorf("not an ID: longer than %d bytes", bufio.MaxScanTokenSize)
-	}
+func readLines(ctx context.Context, g *cli.Globals) ([]string, error) {
+	data, err := io.ReadAll(document.Patient(ctx, g.Stdin))
 	if err != nil {
-		return nil, fmt.Errorf("standard input, line %d: %w", n, err)
+		return nil, fmt.Errorf("standard input: %w", err)
 	}
-	return lines, nil
+	lines := strings.Split(strings.ReplaceAll(string(data), "\r\n", "\n"), "\n")
+	return slices.DeleteFunc(lines, func(line string) bool { return line == "" }), nil
 }

@@ -3,6 +3,7 @@ package lists
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 	"math/rand/v2"
 	"slices"
@@ -243,17 +244,23 @@ func TestBlockEnds(t *testing.T) {
 	}
 }
 
-// TestEqualDocuments: documents with one set have one rank, and are all found.
-func TestEqualDocuments(t *testing.T) {
-	sets := [][]uint64{{1, 2}, nil, {1, 2}, {1, 3}, {1, 2}}
-	l := opened(t, sets)
-	if l.head.Distinct != 2 || l.Documents() != 5 {
-		t.Errorf("%+v", l.head)
+// TestDamagedBlock: a block of a dictionary whose codes are none is said to be damaged, for
+// signatures that it does not have, too.
+func TestDamagedBlock(t *testing.T) {
+	var m store.Memory
+	m.Section("x")
+	m.Write(make([]byte, 32)) // zeros, of which no code is so long
+	m.Section("x.index")
+	m.Write(binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(nil, 5), 0))
+	d, err := openDictionary(m.Source(), "x", 2)
+	must.Do(t, err)
+	for _, hash := range []uint64{5, 6, 100} {
+		if _, ok, err := d.find(hash); ok || !errors.Is(err, store.ErrCorrupt) {
+			t.Errorf("signature %d: %v, %v", hash, ok, err)
+		}
 	}
-	got, _ := search(t, l, postings.Options{Threshold: 0.6, MaxDocuments: 100}, []uint64{1, 2})
-	if want := []postings.Match{{Doc: 0, Size: 2, Shared: 2}, {Doc: 2, Size: 2, Shared: 2},
-		{Doc: 4, Size: 2, Shared: 2}}; !slices.Equal(got, want) {
-		t.Errorf("%v, want %v", got, want)
+	if _, ok, err := d.find(4); ok || err != nil { // before all blocks
+		t.Error(ok, err)
 	}
 }
 
