@@ -19,6 +19,7 @@ import (
 
 	"ndd/cmd/ndd/cli"
 	"ndd/engine/copies"
+	"ndd/engine/copies/postings"
 	"ndd/engine/corpus/document"
 	"ndd/engine/corpus/ingest"
 	"ndd/engine/memory"
@@ -174,9 +175,7 @@ func findCopies(ctx context.Context, g *cli.Globals, inputs []string, f *copiesF
 		return err
 	}
 	compared := time.Now()
-	if !f.signatures.file.self {
-		pairs = slices.DeleteFunc(pairs, func(p copies.Pair) bool { return ids[p.A] == ids[p.B] })
-	}
+	pairs = slices.DeleteFunc(pairs, func(p copies.Pair) bool { return ids[p.A] == ids[p.B] })
 	if err := g.WriteTable(f.out, f.format.Format, copies.Columns, func(t *result.TableWriter) error {
 		for i := range pairs {
 			if err := pairs[i].Write(t, ids[pairs[i].A], ids[pairs[i].B]); err != nil {
@@ -215,8 +214,7 @@ func sayRepeated(g *cli.Globals, documents, pairs int) {
 			"--id names another field", cli.Number(documents, "document")))
 	}
 	if pairs > 0 {
-		g.Log.Info(fmt.Sprintf("%s of documents with the same ID left out; 'self = true' in a --method-file lists them",
-			cli.Number(pairs, "pair")))
+		g.Log.Info(fmt.Sprintf("%s of documents with the same ID left out", cli.Number(pairs, "pair")))
 	}
 }
 
@@ -273,9 +271,8 @@ func saySites(g *cli.Globals, f *signatureFlags, documents, sites int) {
 func sayCopies(g *cli.Globals, r *copies.Report) {
 	sayLeftOut(g, r)
 	if r.Unlisted > 0 {
-		g.Log.Info(fmt.Sprintf("%s with the same signatures as more than max-equal others: listed with the first of "+
-			"these only",
-			cli.Number(r.Unlisted, "document")))
+		g.Log.Info(fmt.Sprintf("%s with the same signatures as more than %s others: listed with the first of these only",
+			cli.Number(r.Unlisted, "document"), humanize.Comma(postings.MaxEqual)))
 	}
 	if r.Frequent > 0 {
 		g.Log.Warn(fmt.Sprintf("%s: pairs that share only signatures of more than max-df documents are not listed",

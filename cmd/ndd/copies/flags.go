@@ -37,7 +37,8 @@ func (f *signatureFlags) register(cmd *cobra.Command, g *cli.Globals) {
 		"the IDs are URLs")
 	registerMemory(cmd, &f.memory)
 	none, parts := "it changes fingerprints only", "documents are divided in as many parts as --memory needs"
-	cli.FormerFlags(cmd, map[string]string{"recipe": none, "drop": none, "prints": none, "split": parts, "slices": parts})
+	cli.FormerFlags(cmd, map[string]string{"recipe": none, "drop": none, "prints": none, "split": parts, "slices": parts,
+		"max-equal": "it is 1,000", "self": "documents with the same ID are one"})
 }
 
 func registerMemory(cmd *cobra.Command, to *string) {
@@ -146,7 +147,7 @@ func (f *copiesFlags) join(g *cli.Globals, o *copies.Options) error {
 		return cli.Usagef("--threshold %g: must be above 0 and at most 1", f.threshold)
 	}
 	o.Threshold = f.threshold
-	o.Join = postings.Options{MaxDocuments: int(s.maxDocuments), MaxEqual: int(s.maxEqual)}
+	o.Join = postings.Options{MaxDocuments: int(s.maxDocuments)}
 	if o.OtherSites = s.sameSite == "skip"; !o.OtherSites && s.sameSite != "keep" {
 		return cli.Usagef("%s: same-site %q: must be keep or skip", s.path, s.sameSite)
 	}

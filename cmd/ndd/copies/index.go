@@ -155,10 +155,6 @@ func findIn(ctx context.Context, g *cli.Globals, inputs []string, f *copiesFlags
 	if err != nil {
 		return err
 	}
-	if err := f.signatures.file.refuse("applies to documents that are compared with each other, without --against",
-		"max-equal"); err != nil {
-		return err
-	}
 	if err := f.join(g, &o); err != nil {
 		return err
 	}
@@ -257,11 +253,9 @@ func (s *copySearch) worker(ctx context.Context) (func(int, *document.Document) 
 		}
 		h.hits, err = searcher.Search(ctx, &sets)
 		h.report.SameSite, h.report.Frequent = searcher.SameSite-sameSite, searcher.Frequent-frequent
-		if !s.flags.signatures.file.self {
-			found := len(h.hits)
-			h.hits = slices.DeleteFunc(h.hits, func(x copies.Hit) bool { return x.ID == doc.ID })
-			h.itself = found - len(h.hits)
-		}
+		found := len(h.hits)
+		h.hits = slices.DeleteFunc(h.hits, func(x copies.Hit) bool { return x.ID == doc.ID })
+		h.itself = found - len(h.hits)
 		return h, err
 	}, nil
 }
@@ -271,9 +265,7 @@ func (s *copySearch) say() {
 		cli.Number(s.report.Documents, "document"), cli.Number(s.index.Documents(), "document"), s.flags.against))
 	saySites(s.g, &s.flags.signatures, s.report.Documents, s.sites)
 	if s.itself > 0 {
-		s.g.Log.Info(fmt.Sprintf("%s of a document with itself, by its ID, left out; 'self = true' in a --method-file "+
-			"lists them",
-			cli.Number(s.itself, "pair")))
+		s.g.Log.Info(fmt.Sprintf("%s of a document with itself, by its ID, left out", cli.Number(s.itself, "pair")))
 	}
 	sayCopies(s.g, &s.report)
 }

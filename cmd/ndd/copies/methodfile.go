@@ -19,9 +19,9 @@ type methodFile struct {
 	path string
 	set  *pflag.FlagSet
 
-	spots, ends, sameSite                                string
-	distance, chain, minFeatures, maxDocuments, maxEqual uint
-	bags, self                                           bool
+	spots, ends, sameSite                      string
+	distance, chain, minFeatures, maxDocuments uint
+	bags                                       bool
 }
 
 func newMethodFile() *methodFile {
@@ -37,11 +37,8 @@ func newMethodFile() *methodFile {
 	fl.UintVar(&f.minFeatures, "min-features", 0,
 		"signatures that a document needs to be compared (spotsigs 8, ccdet 4, winnow 3, shingles 4)")
 	fl.StringVar(&f.sameSite, "same-site", "keep", "pairs of documents of one --site: keep or skip")
-	fl.BoolVar(&f.self, "self", false, "list pairs of documents with the same ID, too (false)")
 	fl.UintVar(&f.maxDocuments, "max-df", postings.MaxDocuments,
 		"find no candidates by a signature that more documents have")
-	fl.UintVar(&f.maxEqual, "max-equal", postings.MaxEqual,
-		"of more documents with equal signatures each is paired with the first only")
 	return f
 }
 
