@@ -129,7 +129,11 @@ func (m *matcher) prepare(doc *document.Document) prepared {
 	}
 	p.of.Hash[0] = xxhash.Sum64String(doc.Text)
 	b := binary.AppendUvarint(nil, uint64(len(list)))
-	chars := newCharIndex(doc.Text)
+	var places []int
+	for _, c := range list {
+		places = append(places, m.starts[c.from], m.ends[c.to-1])
+	}
+	chars := charsBefore(doc.Text, places)
 	for i := range list {
 		c := &list[i]
 		from, to := m.starts[c.from], m.ends[c.to-1]
@@ -137,7 +141,7 @@ func (m *matcher) prepare(doc *document.Document) prepared {
 		if c.answer {
 			answer = 1
 		}
-		for _, n := range []int{c.item, from, to, chars.before(from), chars.before(to), c.longest, answer, len(c.spans)} {
+		for _, n := range []int{c.item, from, to, chars[from], chars[to], c.longest, answer, len(c.spans)} {
 			b = binary.AppendUvarint(b, uint64(n))
 		}
 		for _, s := range c.spans {
@@ -202,35 +206,16 @@ func (x *Items) job() string {
 	return fmt.Sprintf("items %x, threshold %g", h.Sum(nil), x.o.Threshold)
 }
 
-// A charIndex counts the characters before places of a text.
-type charIndex struct {
-	text string
-	sums []int // before each charStep bytes
-}
-
-const charStep = 512
-
-func newCharIndex(text string) charIndex {
-	x := charIndex{text, []int{0}}
-	for at := 0; at+charStep <= len(text); at += charStep {
-		x.sums = append(x.sums, x.sums[len(x.sums)-1]+starts(text[at:at+charStep]))
+// charsBefore returns the number of characters of a text before each of some bytes, which it sorts.
+func charsBefore(text string, places []int) map[int]int {
+	slices.Sort(places)
+	before := make(map[int]int, len(places))
+	at, chars := 0, 0
+	for _, place := range places {
+		chars += utf8.RuneCountInString(text[at:place])
+		at, before[place] = place, chars
 	}
-	return x
-}
-
-// before returns the number of characters before a byte.
-func (x *charIndex) before(at int) int {
-	return x.sums[at/charStep] + starts(x.text[at-at%charStep:at])
-}
-
-// starts returns how many bytes begin a character of a valid text.
-func starts(text string) (n int) {
-	for i := range len(text) {
-		if utf8.RuneStart(text[i]) {
-			n++
-		}
-	}
-	return n
+	return before
 }
 
 // add adds the next document.

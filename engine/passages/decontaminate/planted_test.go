@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"ndd/engine/corpus/ingest"
 	"ndd/engine/oracle/must"
@@ -200,6 +201,9 @@ func TestPlanted(t *testing.T) {
 	for d := range r.Documents() {
 		for _, h := range d.Hits {
 			of := docs[d.Line-1]
+			if n := utf8.RuneCountInString(of.text[:h.From]); n != h.FromChar || utf8.RuneCountInString(of.text[:h.To]) != h.ToChar {
+				t.Fatalf("document %d: characters %d to %d, want them from %d on", d.Line, h.FromChar, h.ToChar, n)
+			}
 			if all++; h.Item.Line-1 == of.item {
 				right++
 				found[d.Line-1] = true
