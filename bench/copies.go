@@ -32,8 +32,8 @@ const copiesMethod = copies.SpotSigs
 // sorts and a look-up each: 20 s; and 1e6 queries of some 20 look-ups and a dozen candidates, 10 us
 // each: 10 s.
 func copiesOfTexts(ctx context.Context, b *bench, r *Result) error {
-	r.Columns = []string{"signing MB/s", "s", "processor s", "growth", "lookups", "postings", "candidates",
-		"pairs", "slices", "peak GiB"}
+	r.Columns = []string{"signing MB/s", "s", "processor s", "growth", "candidates", "pairs", "slices",
+		"peak GiB"}
 	c := newEdited(3)
 	var first float64 // processor time of a document, of the fewest
 	texts := max(b.n/100, 100)
@@ -52,7 +52,6 @@ func copiesOfTexts(ctx context.Context, b *bench, r *Result) error {
 	r.note("verified: every copy with 1 word in 40 replaced whose signatures are similar is found")
 	r.note("signing: on one thread; growth: processor time of a document, relative to the fewest " +
 		"documents; peak: of this process until then, 1 GiB for the machine's memory included")
-	r.note("lookups, postings: lists that a document is looked up in, and entries of them that are read, a document")
 	return nil
 }
 
@@ -74,10 +73,9 @@ func (b *bench) copiesRow(ctx context.Context, c *edited, n int, first *float64,
 	}
 	texts := float64(n)
 	*first = cmp.Or(*first, docs.processor/texts)
-	found := docs.report
 	r.row(humanize.Comma(int64(n))+" texts", docs.signing, docs.seconds, docs.processor, docs.processor/texts / *first,
-		float64(found.Lookups)/texts, float64(found.Postings)/texts, float64(found.Candidates), len(docs.pairs),
-		float64(found.Slices), float64(statusBytes(os.Getpid(), "VmHWM"))/(1<<30))
+		float64(docs.report.Candidates), len(docs.pairs), float64(docs.report.Slices),
+		float64(statusBytes(os.Getpid(), "VmHWM"))/(1<<30))
 	return nil
 }
 

@@ -188,10 +188,10 @@ func findCopies(ctx context.Context, g *cli.Globals, inputs []string, f *copiesF
 	}
 	g.Log.Info(fmt.Sprintf("%s among %s", cli.Number(report.Pairs, "pair"), cli.Number(report.Documents, "document")))
 	sayCopies(g, &report)
-	sayWork(g, &report)
 	sayRepeated(g, repeated(ids), report.Pairs-len(pairs))
-	g.Log.Debug(fmt.Sprintf("read and signed in %.3g s, compared in %.3g s, written in %.3g s",
-		signed.Sub(began).Seconds(), compared.Sub(signed).Seconds(), time.Since(compared).Seconds()))
+	g.Log.Debug(fmt.Sprintf("read and signed in %.3g s; %s, %s compared in %.3g s; written in %.3g s",
+		signed.Sub(began).Seconds(), cli.Number(report.Slices, "slice"), cli.Number(report.Candidates, "candidate pair"),
+		compared.Sub(signed).Seconds(), time.Since(compared).Seconds()))
 	return partly
 }
 
@@ -281,12 +281,6 @@ func sayCopies(g *cli.Globals, r *copies.Report) {
 	if r.SameSite > 0 {
 		g.Log.Info(fmt.Sprintf("%s of one site left out", cli.Number(r.SameSite, "pair")))
 	}
-}
-
-// sayWork reports on the work of a join.
-func sayWork(g *cli.Globals, r *copies.Report) {
-	g.Log.Debug(fmt.Sprintf("%s of signatures in lists, %s read; %s, %s compared", cli.Number(r.Lookups, "look-up"),
-		cli.Number(r.Postings, "posting"), cli.Number(r.Slices, "slice"), cli.Number(r.Candidates, "candidate pair")))
 }
 
 // sayLeftOut says which documents are not compared as the others are.

@@ -40,8 +40,6 @@ type Report struct {
 	// each is in one pair, with the first of its group.
 	Unlisted   int
 	Candidates uint64 // pairs that were verified
-	Lookups    uint64 // lists that documents were looked up in
-	Postings   uint64 // of these: documents of lists that were read
 	Slices     int    // that the documents were divided in
 
 	// Common is how many signatures are in more than Options.MaxDocuments documents, and Frequent
@@ -54,8 +52,6 @@ type Report struct {
 func (r *Report) Add(other *Report) {
 	r.Unlisted += other.Unlisted
 	r.Candidates += other.Candidates
-	r.Lookups += other.Lookups
-	r.Postings += other.Postings
 	r.Slices += other.Slices
 	r.Common += other.Common
 	r.Frequent += other.Frequent
@@ -168,8 +164,6 @@ func (j *joining) slice(ctx context.Context, from, to int) error {
 		defer j.mu.Unlock()
 		j.pairs = append(j.pairs, s.pairs...)
 		j.report.Candidates += s.verified
-		j.report.Lookups += s.lookups
-		j.report.Postings += s.postings
 		return nil
 	}
 	return parallel.Each(ctx, parallel.Options{Workers: j.o.Threads}, produce, work)
@@ -182,8 +176,8 @@ type search struct {
 	seen       []uint64    // a bit for each rank: it is a candidate of the query
 	candidates []candidate // of a chunk of queries
 
-	pairs                       []Pair
-	verified, lookups, postings uint64
+	pairs    []Pair
+	verified uint64
 }
 
 // A candidate is the ranks of two documents that share a signature.
@@ -216,8 +210,6 @@ func (s *search) find(query, end int) {
 	for _, place := range s.queries.of(query) {
 		list := s.prefixes.at(place)
 		at, _ := slices.BinarySearch(list, uint32(query+1)<<rankShift)
-		s.lookups++
-		s.postings += uint64(len(list) - at)
 		for _, posting := range list[at:] {
 			rank := posting >> rankShift
 			if int(rank) >= end {
