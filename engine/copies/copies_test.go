@@ -283,7 +283,8 @@ func TestMethodOf(t *testing.T) {
 	if _, err := ParseMethod("simhash"); err == nil {
 		t.Error("an unknown method was taken")
 	}
-	for _, o := range []Options{{Threshold: -1}, {Threshold: 1.0001}, {Threshold: math.NaN()}, {MinFeatures: -1}, {Ends: "a"}} {
+	for _, o := range []Options{{Threshold: -1}, {Threshold: 1.0001}, {Threshold: math.NaN()}, {MinFeatures: -1},
+		{Ends: "a"}} {
 		j := o.join(Winnow)
 		if _, err := NewSigner(o); err == nil || o.Threshold != 0 && j.Check() == nil {
 			t.Errorf("%+v was taken", o)

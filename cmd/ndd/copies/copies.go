@@ -107,7 +107,8 @@ lines that begin with # are comments. There are, with their defaults:
 	fl.StringVar(&f.against, "against", "", "index to compare the documents with, instead of with each other")
 	fl.BoolVar(&f.explain, "explain", false,
 		"show the passages that two documents share; the last two arguments are their IDs")
-	cli.FormerFlags(cmd, map[string]string{"page": "--explain writes text", "clusters": "they follow from the table of pairs"})
+	cli.FormerFlags(cmd, map[string]string{"page": "--explain writes text",
+		"clusters": "they follow from the table of pairs"})
 	cmd.AddCommand(newCopiesBuild(g), newCopiesMerge(g), newCopiesDelete(g))
 	return cmd
 }

@@ -51,7 +51,8 @@ func (o *Options) Check() error {
 	case o.Measure != Jaccard && o.Measure != Containment:
 		return fmt.Errorf("measure %d: must be Jaccard or Containment", o.Measure)
 	case o.MaxEqual < 0 || o.MaxDocuments < 0:
-		return fmt.Errorf("%d equal documents, %d documents a signature: must not be negative", o.MaxEqual, o.MaxDocuments)
+		return fmt.Errorf("%d equal documents, %d documents a signature: must not be negative", o.MaxEqual,
+			o.MaxDocuments)
 	}
 	return nil
 }

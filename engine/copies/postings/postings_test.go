@@ -104,8 +104,8 @@ func TestJoin(t *testing.T) {
 			for _, f := range [][2]int64{{1, 10}, {1, 3}, {45, 100}, {1, 2}, {3, 5}, {2, 3}, {8, 10}, {1, 1}} {
 				most := 1 + round%4*2
 				want := brute(sets, m, f[0], f[1], most)
-				for _, o := range []Options{{Threads: 1}, {Threads: 3}, {MemoryBytes: 2048, Threads: 2}, {MemoryBytes: 4096},
-					{MemoryBytes: 1 << 15}} {
+				for _, o := range []Options{{Threads: 1}, {Threads: 3}, {MemoryBytes: 2048, Threads: 2},
+					{MemoryBytes: 4096}, {MemoryBytes: 1 << 15}} {
 					o.Measure, o.Threshold, o.MaxEqual = m, float64(f[0])/float64(f[1]), most
 					b := builder(sets, Room{Bytes: o.MemoryBytes / 2, Dir: t.TempDir()})
 					if total := uint64(b.hashes.Len()); b.Spilled() != (o.MemoryBytes > 0 && 16*total > o.MemoryBytes) {

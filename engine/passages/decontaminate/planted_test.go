@@ -201,8 +201,9 @@ func TestPlanted(t *testing.T) {
 	for d := range r.Documents() {
 		for _, h := range d.Hits {
 			of := docs[d.Line-1]
-			if n := utf8.RuneCountInString(of.text[:h.From]); n != h.FromChar || utf8.RuneCountInString(of.text[:h.To]) != h.ToChar {
-				t.Fatalf("document %d: characters %d to %d, want them from %d on", d.Line, h.FromChar, h.ToChar, n)
+			from, to := utf8.RuneCountInString(of.text[:h.From]), utf8.RuneCountInString(of.text[:h.To])
+			if from != h.FromChar || to != h.ToChar {
+				t.Fatalf("document %d: characters %d to %d, want %d to %d", d.Line, h.FromChar, h.ToChar, from, to)
 			}
 			if all++; h.Item.Line-1 == of.item {
 				right++
