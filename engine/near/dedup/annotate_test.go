@@ -16,17 +16,6 @@ import (
 	"ndd/engine/result"
 )
 
-// annotated returns the copies with annotations.
-func annotated(t *testing.T, r *Result) (map[string]string, CopyReport) {
-	t.Helper()
-	names, err := NewCopies(t.Context(), r.corpus.from.inputs, "out")
-	must.Do(t, err)
-	copies := map[string]string{}
-	report, err := r.Annotate(t.Context(), names.with(into(copies)))
-	must.Do(t, err)
-	return copies, report
-}
-
 // TestAnnotate: every document stays, byte for byte but for its fields, in all formats.
 func TestAnnotate(t *testing.T) {
 	lineA, lineB := `{"text":"`+rivers+`"`, `  {"id":"7", "text":"`+bread+`"  `
@@ -92,10 +81,9 @@ func TestAnnotate(t *testing.T) {
 	}
 	late := lineA + "}\n" + lineB + `,"ndd\u005fkept":1}` + "\n"
 	write(t, map[string][]byte{"late.jsonl": []byte(late)})
-	names, err := NewCopies(t.Context(), []string{"late.jsonl"}, "out")
-	must.Do(t, err)
+	names := copiesOf(t, into(map[string]string{}), "late.jsonl")
 	r = found(t, read(t, "late.jsonl", ingest.Config{}, ReadOptions{}), Options{K: 3})
-	if _, err = r.Annotate(t.Context(), names.with(into(map[string]string{}))); err == nil ||
+	if _, err := r.Annotate(t.Context(), names); err == nil ||
 		!strings.HasPrefix(err.Error(), "late.jsonl:2: there is a field ndd_kept already") {
 		t.Error(err)
 	}

@@ -210,8 +210,7 @@ func TestCopyRepacked(t *testing.T) {
 	}
 	t.Chdir(t.TempDir())
 	write(t, files)
-	names, err := NewCopies(t.Context(), []string{"in"}, "out")
-	must.Do(t, err)
+	names := copiesOf(t, nil, "in")
 	c := read(t, "in", ingest.Config{}, ReadOptions{})
 	got, report := copied(t, found(t, c, Options{K: 0}))
 	for name, raw := range got {
@@ -269,48 +268,54 @@ func TestCopyErrors(t *testing.T) {
 	if got["a.json"] != "["+a+"]" || got["b.json"] != " [  ]\n" || got["c.jsonl"] != long.String() {
 		t.Errorf("%q, %q, %d bytes", got["a.json"], got["b.json"], len(got["c.jsonl"]))
 	}
-	names, err := NewCopies(t.Context(), r.corpus.from.inputs, "out")
-	must.Do(t, err)
 	full := errors.New("full")
-	_, err = r.Copy(t.Context(), names.with(func(name string, fill func(io.Writer) error) error {
+	_, err := r.Copy(t.Context(), copiesOf(t, func(name string, fill func(io.Writer) error) error {
 		if name == "c.jsonl" {
 			return fill(failing{full})
 		}
 		return fill(io.Discard)
-	}))
+	}, "in"))
 	if !errors.Is(err, full) || err.Error() != "copying "+filepath.Join("in", "c.jsonl")+": full" {
 		t.Error(err)
 	}
 }
 
-// TestCopyChanged: a file that has another line, or is new or gone, since it was read is named by the error
+// TestChanged: a file that has another line, or is new or gone, since it was read is named by the error
 // of both readings that follow.
-func TestCopyChanged(t *testing.T) {
+func TestChanged(t *testing.T) {
 	line := func(n int) string {
 		return fmt.Sprintf("{\"id\":%d,\"text\":\"line %d, of some more words than are too few for a fingerprint\"}\n", n, n/2)
 	}
 	for _, test := range []struct{ file, text string }{
 		{"in/a.jsonl", line(0) + line(1) + line(3)},
 		{"in/a.jsonl", line(0)},
-		{"in/aa.jsonl", line(7)}, // new
-		{"in/c.jsonl", line(7)},  // new
-		{"in/a.jsonl", ""},       // gone
-		{"in/b.jsonl", ""},       // gone
+		{"in/a.jsonl", line(1)},
+		{"in/a.jsonl", line(7) + line(0) + line(1)},
+		{"in/a.jsonl", strings.ReplaceAll(line(0)+line(1), `"id":`, `"id":1`)},
+		{"in/a.jsonl", strings.ReplaceAll(line(0)+line(1), "more", "many more")},
+		{"in/a.jsonl", strings.ReplaceAll(line(0)+line(1), "{", "")}, // broken
+		{"in/aa.jsonl", line(7)},                                     // new
+		{"in/c.jsonl", line(7)},                                      // new
+		{"in/a.jsonl", ""},                                           // gone
+		{"in/b.jsonl", ""},                                           // gone
 	} {
-		t.Run(fmt.Sprint(test.file, " of ", len(test.text)), func(t *testing.T) {
+		t.Run(fmt.Sprint(test.file, " of ", test.text), func(t *testing.T) {
 			t.Chdir(t.TempDir())
 			write(t, map[string]string{"in/a.jsonl": line(0) + line(1), "in/b.jsonl": line(4) + line(5)})
 			c := read(t, "in", ingest.Config{}, ReadOptions{})
 			r := found(t, c, Options{K: 3})
-			names, err := NewCopies(t.Context(), r.corpus.from.inputs, "out")
-			must.Do(t, err)
+			names := copiesOf(t, into(map[string]string{}), "in")
 			if must.Do(t, os.RemoveAll(test.file)); test.text != "" {
 				write(t, map[string]string{test.file: test.text})
 			}
-			_, copied := r.Copy(t.Context(), names.with(into(map[string]string{})))
+			_, copied := r.Copy(t.Context(), names)
 			_, compared := Find(t.Context(), c, Options{K: 3, Verify: &Verify{Rule: Rule{{Jaccard: 0.5}}}})
+			named := test.file + ":"
+			if strings.HasPrefix(test.text, `"`) {
+				named = "in" // documents are missing, of some file
+			}
 			for _, err := range []error{copied, compared} {
-				if err == nil || !strings.HasPrefix(err.Error(), test.file+":") || !strings.Contains(err.Error(), "changed") {
+				if err == nil || !strings.HasPrefix(err.Error(), named) || !strings.Contains(err.Error(), "changed") {
 					t.Error(err)
 				}
 			}

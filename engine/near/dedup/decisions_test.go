@@ -63,11 +63,9 @@ func TestDecisions(t *testing.T) {
 			var err error
 			opts.Share, err = document.NewShare(t.Context(), []string{"in"}, i, c.of)
 			must.Do(t, err)
-			names, err := NewCopies(t.Context(), []string{"in"}, "out")
-			must.Do(t, err)
 			d, err := ReadDecisions(t.Context(), c.table, []string{"in"}, opts.Share)
 			must.Do(t, err)
-			report, l, err := d.Copy(t.Context(), []string{"in"}, opts, 2, names.with(into(got)))
+			report, l, err := d.Copy(t.Context(), []string{"in"}, opts, 2, copiesOf(t, into(got), "in"))
 			must.Do(t, err)
 			left = append(left, report.Lost...)
 			left = append(left, l.Named...)

@@ -2,6 +2,7 @@ package dedup
 
 import (
 	"bytes"
+	"context"
 	"io"
 	"os"
 	"path/filepath"
@@ -62,16 +63,28 @@ func appended(t *testing.T, keep Keep, docs ...Document) *Corpus {
 // copied copies the inputs of a result, and returns the copies by name.
 func copied(t *testing.T, r *Result) (map[string]string, CopyReport) {
 	t.Helper()
-	names, err := NewCopies(t.Context(), r.corpus.from.inputs, "out")
-	must.Do(t, err)
+	return written(t, r, r.Copy)
+}
+
+// annotated returns the copies with annotations.
+func annotated(t *testing.T, r *Result) (map[string]string, CopyReport) {
+	t.Helper()
+	return written(t, r, r.Annotate)
+}
+
+func written(t *testing.T, r *Result, write func(context.Context, *Copies) (CopyReport, error)) (map[string]string, CopyReport) {
+	t.Helper()
 	copies := map[string]string{}
-	report, err := r.Copy(t.Context(), names.with(into(copies)))
+	report, err := write(t.Context(), copiesOf(t, into(copies), r.corpus.from.inputs...))
 	must.Do(t, err)
 	return copies, report
 }
 
-// with sets the Create of copies.
-func (c *Copies) with(create Create) *Copies {
+// copiesOf returns copies of some inputs that a function creates.
+func copiesOf(t *testing.T, create Create, inputs ...string) *Copies {
+	t.Helper()
+	c, err := NewCopies(t.Context(), inputs, "out")
+	must.Do(t, err)
 	c.Create = create
 	return c
 }

@@ -221,9 +221,8 @@ func TestCopyUnjudged(t *testing.T) {
 		"in/text.txt": []byte("The boats at the quay have been painted and the sails are with the maker until the spring."),
 	}
 	write(t, files)
-	names, err := NewCopies(t.Context(), []string{"in"}, "out")
-	if err != nil || len(names.names) != len(files) {
-		t.Fatal(err)
+	if names := copiesOf(t, nil, "in").names; len(names) != len(files) {
+		t.Fatal(names)
 	}
 	var cfg ingest.Config
 	cfg.Document.MaxDocumentBytes = 4000

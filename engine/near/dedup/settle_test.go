@@ -204,3 +204,39 @@ func TestClasses(t *testing.T) {
 		}
 	}
 }
+
+// TestSketches: sketches never say that a document stays that may go by its set.
+func TestSketches(t *testing.T) {
+	var sets [][]uint64
+	for i := range 300 {
+		set := []uint64{}
+		for x := range uint64(2 + i%97) {
+			set = append(set, (x+uint64(i%7))*0x9e3779b97f4a7c15)
+		}
+		slices.Sort(set)
+		sets = append(sets, set)
+	}
+	said := 0
+	for _, n := range []int{1, 2, 8} {
+		var s sketches
+		s.resize(n, len(sets))
+		for i, set := range sets {
+			sketch(s.of(i), set)
+		}
+		for _, rule := range []Rule{{{Jaccard: 0.7}}, {{Contained: 1}}, {{Jaccard: 0.9}, {Contained: 0.8}}} {
+			for i, a := range sets {
+				for j := range i {
+					_, ok := rule.judge(shingle.Shared(a, sets[j]), len(a), len(sets[j]))
+					if may := s.may(rule, s.of(i), j); ok && !may {
+						t.Fatalf("%d words, %v: %d and %d", n, rule, i, j)
+					} else if !may {
+						said++
+					}
+				}
+			}
+		}
+	}
+	if said < 100_000 {
+		t.Errorf("sketches told only %d pairs apart", said)
+	}
+}

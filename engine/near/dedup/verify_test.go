@@ -155,37 +155,6 @@ func TestVerify(t *testing.T) {
 	}
 }
 
-// TestChanged reads documents again that are no longer what they were.
-func TestChanged(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "a.jsonl")
-	chained(t, path, 50)
-	before, err := os.ReadFile(path)
-	must.Do(t, err)
-	for name, after := range map[string][]byte{
-		"a line more":    append([]byte("{\"text\":\"more\"}\n"), before...),
-		"a line less":    before[slices.Index(before, '\n')+1:],
-		"another id":     []byte(strings.ReplaceAll(string(before), `"id":"d1`, `"id":"e1`)),
-		"another length": []byte(strings.ReplaceAll(string(before), `"text":"w`, `"text":"ww`)),
-		"broken lines":   []byte(strings.ReplaceAll(string(before), `"id":`, `id":`)),
-		"nothing":        nil,
-	} {
-		write(t, map[string][]byte{path: before})
-		c := read(t, path, ingest.Config{}, ReadOptions{})
-		r := found(t, c, Options{K: 8})
-		names, err := NewCopies(t.Context(), []string{path}, t.TempDir()+"/new")
-		must.Do(t, err)
-		write(t, map[string][]byte{path: after})
-		if _, err := Find(t.Context(), c, Options{K: 8, Verify: &Verify{Rule: Rule{{Jaccard: 0.5}}}}); err == nil ||
-			!strings.Contains(err.Error(), "changed") {
-			t.Errorf("%s: verify: %v", name, err)
-		}
-		if _, err := r.Copy(t.Context(), names.with(into(map[string]string{}))); err == nil ||
-			!strings.Contains(err.Error(), "changed") {
-			t.Errorf("%s: copy: %v", name, err)
-		}
-	}
-}
-
 // TestReadable has documents that cannot be read again.
 func TestReadable(t *testing.T) {
 	piped, _, err := ReadDocuments(t.Context(), []string{"-"}, ingest.Config{Stdin: strings.NewReader("words")},
@@ -237,9 +206,7 @@ func TestCancel(t *testing.T) {
 	if err := r.verify(ctx, Options{Verify: &Verify{Rule: Rule{{Jaccard: 0.5}}}}, nil, nil); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
-	names, err := NewCopies(t.Context(), []string{path}, t.TempDir()+"/new")
-	must.Do(t, err)
-	if _, err := r.Copy(ctx, names.with(into(map[string]string{}))); !errors.Is(err, context.Canceled) {
+	if _, err := r.Copy(ctx, copiesOf(t, into(map[string]string{}), path)); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 }
