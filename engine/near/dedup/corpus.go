@@ -135,12 +135,17 @@ type Document struct {
 	Values      []document.Value // of the fields that the policies go by, in order
 	Modified    int64            // of its file, nanoseconds since 1970; 0 if unknown
 	Place       Place            // where it was read, of all documents of a corpus or of none
+	Short       bool             // it is too short for a fingerprint, and has no row
 }
 
 // Append adds a document. The error is a [spill.Error].
 func (c *Corpus) Append(d Document) error {
-	if err := c.sources.append(d.Place, d.Values, Row(c.Len()), false); err != nil {
+	if err := c.sources.append(d.Place, d.Values, Row(c.Len()), d.Short); err != nil {
 		return err
+	}
+	r := record{id: d.ID, place: d.Place, length: lengthOf(d.TextBytes), short: d.Short}
+	if d.Short {
+		return c.records.append(r)
 	}
 	err := c.prints.Append(uint64(d.Fingerprint))
 	if d.Hash != [2]uint64{} {
@@ -149,20 +154,11 @@ func (c *Corpus) Append(d Document) error {
 	if len(c.o.SameURL) > 0 {
 		err = cmp.Or(err, c.urls.Append(hashURL(valueAt(d.Values, len(d.Values)-1).Text)))
 	}
-	var texts []string
 	for i := range c.values {
-		text, failed := c.values[i].append(valueAt(d.Values, c.values[i].at), lengthOf(d.TextBytes), d.Modified)
-		texts, err = append(texts, text), cmp.Or(err, failed)
+		text, failed := c.values[i].append(valueAt(d.Values, c.values[i].at), r.length, d.Modified)
+		r.values, err = append(r.values, text), cmp.Or(err, failed)
 	}
-	return cmp.Or(err, c.records.append(record{id: d.ID, place: d.Place, length: lengthOf(d.TextBytes), values: texts}))
-}
-
-// appendShort adds a document that is too short for a fingerprint.
-func (c *Corpus) appendShort(id string, textBytes int, at Place, values []document.Value) error {
-	if err := c.sources.append(at, values, 0, true); err != nil {
-		return err
-	}
-	return c.records.append(record{id: id, place: at, length: lengthOf(textBytes), short: true})
+	return cmp.Or(err, c.records.append(r))
 }
 
 // lengthOf returns the length of a text as a corpus has it.

@@ -79,12 +79,13 @@ func ReadDocuments(ctx context.Context, inputs []string, cfg ingest.Config, o Re
 		return skipped(s)
 	}
 	report, err := ingest.Run(ctx, inputs, cfg, func(r ingest.Record) error {
-		at := Place{r.Source, int64(r.Line)}
-		if !r.OK {
-			return c.appendShort(r.ID, r.TextBytes, at, r.Values)
+		d := Document{r.ID, r.Fingerprint, r.Hash, r.TextBytes, r.Values, r.Modified, Place{r.Source, int64(r.Line)}, !r.OK}
+		if r.OK {
+			if err := c.from.units.Append(uint64(r.Unit)); err != nil {
+				return err
+			}
 		}
-		return cmp.Or(c.from.units.Append(uint64(r.Unit)),
-			c.Append(Document{r.ID, r.Fingerprint, r.Hash, r.TextBytes, r.Values, r.Modified, at}))
+		return c.Append(d)
 	})
 	c.from.fileUnits = report.FileUnits
 	if err == nil {
@@ -170,13 +171,9 @@ func (c *Corpus) check(ctx context.Context, f, first *ndf.File) error {
 func (c *Corpus) appendParts(ctx context.Context, parts []ndf.Part) error {
 	for _, p := range parts {
 		for d, err := range p.Documents {
-			at := Place{d.File, d.Row}
-			switch {
-			case err != nil:
-			case d.OK:
-				err = c.Append(Document{ID: d.ID, Fingerprint: d.Fingerprint, TextBytes: d.TextBytes, Place: at})
-			default:
-				err = c.appendShort(d.ID, d.TextBytes, at, nil)
+			if err == nil {
+				err = c.Append(Document{ID: d.ID, Fingerprint: d.Fingerprint, TextBytes: d.TextBytes,
+					Place: Place{d.File, d.Row}, Short: !d.OK})
 			}
 			if err != nil {
 				return err

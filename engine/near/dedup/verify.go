@@ -7,6 +7,7 @@ import (
 	"iter"
 	"slices"
 	"strings"
+	"sync"
 	"unsafe"
 
 	"ndd/engine/corpus/document"
@@ -205,18 +206,17 @@ func (c *Corpus) Texts(ctx context.Context, rows []Row) (map[Row]string, error) 
 		return nil, err
 	}
 	rows = slices.Compact(slices.Sorted(slices.Values(rows)))
-	texts := make([]string, len(rows))
+	texts := map[Row]string{}
+	var mu sync.Mutex
 	err := c.readAgain(ctx, c.again(nil), rows, func() func(int, *document.Document) error {
 		return func(i int, doc *document.Document) error {
-			texts[i] = strings.Clone(doc.Text)
+			mu.Lock()
+			defer mu.Unlock()
+			texts[rows[i]] = strings.Clone(doc.Text)
 			return nil
 		}
 	})
-	byRow := map[Row]string{}
-	for i, row := range rows {
-		byRow[row] = texts[i]
-	}
-	return byRow, err
+	return texts, err
 }
 
 // readAgain reads the documents again and hands those of some rows, which are ascending, with their
