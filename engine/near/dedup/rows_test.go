@@ -3,21 +3,16 @@ package dedup
 import (
 	"context"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 
 	"ndd/engine/oracle/must"
-	"ndd/engine/storage/disk"
-	"ndd/engine/storage/spill"
 )
 
 // someRecords are those of n documents: some short, with long IDs and short ones, of files that come
@@ -76,31 +71,6 @@ func TestRecords(t *testing.T) {
 		}
 		c.Close()
 		c.Close()
-	}
-}
-
-// TestRecordsFull: a full disk is an error where records are appended.
-func TestRecordsFull(t *testing.T) {
-	dir := t.TempDir()
-	for _, call := range []disk.Call{disk.CallCreate, disk.CallWrite} {
-		c := NewCorpus(nil, ReadOptions{TempDir: dir, Disk: disk.Failing(func(made disk.Call, _ string) error {
-			if made == call {
-				return syscall.ENOSPC
-			}
-			return nil
-		})})
-		var err error
-		for i := 0; i < 3*columnBytes/200 && err == nil; i++ {
-			err = c.Append(Document{ID: fmt.Sprintf("%0200d", i)})
-		}
-		var e *spill.Error
-		if !errors.As(err, &e) || e.Dir != dir || !errors.Is(err, syscall.ENOSPC) {
-			t.Errorf("%s: %v", call, err)
-		}
-		c.Close()
-	}
-	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
-		t.Errorf("left over: %v, %v", left, err)
 	}
 }
 

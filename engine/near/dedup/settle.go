@@ -52,7 +52,7 @@ type settler struct {
 	rule   Rule
 	prefer func(a, b int) int
 	set    setOf
-	bufs   *shingle.Buffers
+	bufs   shingle.Buffers
 	tuning
 
 	rows     []Row // of the cluster, by preference
@@ -114,7 +114,7 @@ func (r *Result) settle(ctx context.Context, o Options, inPlace bool, prefer fun
 		return err
 	}
 	var idle sync.Pool // of settlers of small clusters
-	err = shingle.Each(ctx, r.corpus.o.Threads, r.found.Len(), func(i int, bufs *shingle.Buffers) error {
+	err = shingle.Each(ctx, r.corpus.o.Threads, r.found.Len(), func(i int, _ *shingle.Buffers) error {
 		c := r.found.Cluster(i)
 		if len(c.Rows) >= settleLarge {
 			return nil
@@ -123,14 +123,12 @@ func (r *Result) settle(ctx context.Context, o Options, inPlace bool, prefer fun
 		if !ok {
 			s = r.newSettler(o, 1, prefer, set)
 		}
-		s.bufs = bufs
 		groups, err := s.settle(ctx, c.Rows)
 		d.add(r.found.At(i), groups)
 		idle.Put(s)
 		return err
 	})
 	s := r.newSettler(o, r.corpus.o.Threads, prefer, set)
-	s.bufs = new(shingle.Buffers)
 	for i, c := range r.found.Clusters() {
 		if err == nil && len(c.Rows) >= settleLarge {
 			var groups []group
@@ -175,7 +173,7 @@ func (s *settler) settle(ctx context.Context, rows []Row) ([]group, error) {
 			best, own := &s.choices[at+i], s.own.of(i)
 			if len(s.kept) > before {
 				sc.near = s.nearby(sc.near[:0], row, before)
-				s.find(row, own, nil, best, sc, s.bufs)
+				s.find(row, own, nil, best, sc, &s.bufs)
 			}
 			if best.near == none {
 				*best = choice{uint64(len(s.kept)), same}
@@ -258,7 +256,7 @@ func (s *settler) look(ctx context.Context, at int) (n int, err error) {
 		return len(rows), shingle.Each(ctx, s.threads, len(rows), do)
 	}
 	for i := range rows {
-		do(i, s.bufs)
+		do(i, &s.bufs)
 	}
 	return len(rows), ctx.Err()
 }

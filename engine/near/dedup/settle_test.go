@@ -121,7 +121,7 @@ func TestSettle(t *testing.T) {
 			r := &Result{corpus: &Corpus{prints: spill.Column[uint64]{All: prints}}}
 			s := r.newSettler(Options{K: k, Verify: &Verify{Rule: rule}}, 1+variant%2*2,
 				func(a, b int) int { return rank[a] - rank[b] }, func(row Row, _ *[]uint64) []uint64 { return texts[row] })
-			if s.bufs = new(shingle.Buffers); variant > 1 {
+			if variant > 1 {
 				s.part, s.patience, s.rareFrom = 1, 0, 0
 			}
 			groups, err := s.settle(t.Context(), rows)
@@ -178,7 +178,7 @@ func TestRare(t *testing.T) {
 				r := &Result{corpus: &Corpus{prints: spill.Column[uint64]{All: prints}}}
 				s := r.newSettler(Options{K: 3, Chains: chains, Verify: &Verify{Rule: rule}}, 1+variant%2, nil,
 					func(row Row, _ *[]uint64) []uint64 { return texts[row] })
-				s.bufs, s.patience, s.rareFrom = new(shingle.Buffers), 0, []int{n, n, 0, 700}[variant]
+				s.patience, s.rareFrom = 0, []int{n, n, 0, 700}[variant]
 				groups, err := s.settle(t.Context(), rows)
 				must.Do(t, err)
 				t.Logf("%v, chains %v, variant %d: %d compared", rule, chains, variant, s.compared.Load())

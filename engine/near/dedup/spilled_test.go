@@ -47,12 +47,16 @@ func documentsOf(kind string, n int) string {
 	return b.String()
 }
 
-// TestSpilled: results are the same, to the byte of copies, with all that grows with the documents in
-// temporary files, which are gone in the end.
-func TestSpilled(t *testing.T) {
+func needsMapping(t *testing.T) {
 	if !memory.CanMapFile {
 		t.Skip("needs a system that maps temporary files, as Linux, where every run has it")
 	}
+}
+
+// TestSpilled: results are the same, to the byte of copies, with all that grows with the documents in
+// temporary files, which are gone in the end.
+func TestSpilled(t *testing.T) {
+	needsMapping(t)
 	const n = 600 // smaller buffers are in memory
 	t.Chdir(t.TempDir())
 	temp := t.TempDir()
@@ -124,9 +128,7 @@ func TestSpilled(t *testing.T) {
 
 // TestSpilledPrints: so are those of documents that were appended, where their budget is too small.
 func TestSpilledPrints(t *testing.T) {
-	if !memory.CanMapFile {
-		t.Skip("needs a system that maps temporary files, as Linux, where every run has it")
-	}
+	needsMapping(t)
 	const n = 1<<18 + 1000
 	rng := rand.New(rand.NewPCG(4, 5))
 	prints := sets.Uniform(n, 8)
@@ -158,15 +160,13 @@ func TestSpilledPrints(t *testing.T) {
 // TestSpillFull: a disk that is full while something is spilled is an error that names the folder, and leaves
 // nothing there.
 func TestSpillFull(t *testing.T) {
-	if !memory.CanMapFile {
-		t.Skip("needs a system that maps temporary files, as Linux, where every run has it")
-	}
+	needsMapping(t)
 	const n = 2000 // smaller buffers are in memory
 	for full := 1; ; full++ {
 		temp, writes := t.TempDir(), 0
 		o := ReadOptions{TempDir: temp, Threads: 1, columnBytes: 1}
 		o.Disk = disk.Failing(func(call disk.Call, _ string) error {
-			if call == disk.CallWrite {
+			if call == disk.CallCreate || call == disk.CallWrite {
 				if writes++; writes == full {
 					return syscall.ENOSPC
 				}
@@ -178,6 +178,9 @@ func TestSpillFull(t *testing.T) {
 		for i := 0; i < n && err == nil; i++ {
 			err = c.Append(Document{Fingerprint: simhashOf(uint64(i/2) * 0x9e3779b97f4a7c15)})
 		}
+		if err == nil && writes >= full {
+			t.Errorf("call %d failed, and the documents behind it were appended", full)
+		}
 		if c.spilled = true; err == nil {
 			_, err = Find(t.Context(), c, Options{K: 1})
 		}
@@ -186,12 +189,12 @@ func TestSpillFull(t *testing.T) {
 			t.Fatal(left)
 		}
 		if err == nil {
-			if full < 9 {
-				t.Errorf("%d writes", full)
+			if full < 9 || writes >= full {
+				t.Errorf("%d calls, of which number %d failed without an error", writes, full)
 			}
 			return
 		}
-		if _, ok := errors.AsType[*spill.Error](err); !ok || !errors.Is(err, syscall.ENOSPC) ||
+		if e, ok := errors.AsType[*spill.Error](err); !ok || e.Dir != temp || !errors.Is(err, syscall.ENOSPC) ||
 			!strings.Contains(err.Error(), filepath.Base(temp)) {
 			t.Fatalf("write %d: %v", full, err)
 		}
