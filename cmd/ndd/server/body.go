@@ -114,30 +114,6 @@ func (s *service) reserveWork(v *visit) *problem {
 	return nil
 }
 
-// early returns the refusal of a request whose gate is full, before its body is taken into memory,
-// by the length that is announced. The body is read, unless it is very large, so that its client is
-// not cut off while it sends, and keeps its connection.
-func (s *service) early(to *route, r *http.Request) *problem {
-	if r.ContentLength > s.limits.Body {
-		return nil // too large for another reason
-	}
-	err := to.gate.Refuse(r.ContentLength > heavyBytes)
-	if err == nil {
-		return nil
-	}
-	if len(r.Header["Expect"]) == 0 && r.ContentLength <= discardMost {
-		discard(r.Body)
-	}
-	return shed(err)
-}
-
-// discardMost is the longest body that is read although its request is refused.
-const discardMost = 1 << 20
-
-// discard reads and drops a body of at most discardMost bytes. Errors do not matter: a client that
-// has gone needs no answer.
-func discard(body io.Reader) { _, _ = io.CopyN(io.Discard, body, discardMost) }
-
 // shed returns the answer to a request that is not admitted.
 func shed(err error) *problem {
 	var no *admit.Refused

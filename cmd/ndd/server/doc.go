@@ -29,7 +29,7 @@
 //	      └─ Host, Origin: no DNS rebinding, no foreign web page                     access
 //	          └─ route: http.ServeMux                                                router.go
 //	              └─ token and role                                                  access
-//	                  └─ ready? gate full? 429 before the body is read               service.go, body.go
+//	                  └─ ready?                                                      service.go
 //	                      └─ body into memory, decompressed, all bodies bounded      body.go
 //	                          └─ gate: some run, some wait a little, the rest get 429 admit
 //	                              └─ handler: queries, documents, copies, administration ─ engine

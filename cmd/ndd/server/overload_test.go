@@ -1,13 +1,10 @@
 package server
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"flag"
 	"fmt"
-	"io"
-	"net"
 	"net/http"
 	"runtime"
 	"slices"
@@ -102,6 +99,8 @@ func TestTenfold(t *testing.T) {
 	if now := b.batches.State(); now.Running != slots || now.Waiting != places {
 		t.Errorf("%+v", now)
 	}
+	status, body := b.send(t, "/v1/batch", "", "no gzip, but nobody looks", "Content-Encoding", "gzip")
+	wanted(t, status, body, http.StatusTooManyRequests, "a compressed body")
 	// Of each request: its test, its client's connection with two, its server's with two.
 	if n := runtime.NumGoroutine(); n > before+6*10*(slots+places) {
 		t.Errorf("%d goroutines, %d before", n, before)
@@ -132,46 +131,6 @@ func TestRefusedStream(t *testing.T) {
 		t.Errorf("a row of a refused answer: %v", err)
 	}
 	must.Eventually(t, "its slot is free", func() bool { return b.batches.State().Running == 0 })
-}
-
-// TestRefusedBeforeTheBody: what has no room is refused before its body has come, and a body of
-// usual length is read all the same, so that the connection serves the next request.
-func TestRefusedBeforeTheBody(t *testing.T) {
-	b := startWith(t, newIndex(t, 3, nil, []uint64{0}), "", bounds{Queue: waitMax, times: patient})
-	b.batches = admit.NewGate(admit.Options{Name: "batch", Slots: 1, Places: 1, WaitMax: waitMax})
-	b.Config.Handler = b.handler(true)
-	in, err := b.batches.Enter(context.Background(), false)
-	must.Do(t, err)
-	ctx, cancel := context.WithCancel(t.Context())
-	var group sync.WaitGroup
-	group.Go(func() { b.batches.Enter(ctx, false) }) // which fills the queue
-	must.Eventually(t, "one waits", func() bool { return b.batches.State().Waiting == 1 })
-	const head = "POST /v1/batch HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n"
-	refused := func(c net.Conn, in *bufio.Reader) {
-		t.Helper()
-		c.SetReadDeadline(time.Now().Add(waitMax))
-		answer, err := http.ReadResponse(in, nil)
-		must.Do(t, err)
-		defer answer.Body.Close()
-		text, err := io.ReadAll(answer.Body)
-		if answer.StatusCode != http.StatusTooManyRequests || answer.Header.Get("Retry-After") == "" || err != nil {
-			t.Fatalf("%d %s, %v", answer.StatusCode, text, err)
-		}
-	}
-	large := dialRaw(t, b, fmt.Sprintf(head, 4<<20)) // and nothing of it
-	refused(large, bufio.NewReader(large))
-	usual := dialRaw(t, b, "")
-	answers := bufio.NewReader(usual)
-	for range 2 {
-		fmt.Fprintf(usual, head+"%s", 512<<10, make([]byte, 512<<10))
-		refused(usual, answers)
-	}
-	if n := b.transfers.Held(); n != 0 {
-		t.Errorf("%d bytes of bodies are held", n)
-	}
-	cancel()
-	group.Wait()
-	in.Leave()
 }
 
 var (

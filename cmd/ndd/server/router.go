@@ -149,13 +149,15 @@ func (s *service) admit(w http.ResponseWriter, r *http.Request, v *visit) {
 	if to.accepts != nil {
 		p := v.acceptMedia(r)
 		if p == nil {
-			p = s.early(to, r)
-		}
-		if p == nil {
 			v.body, p = s.readBody(w, r, v)
 		}
 		if p == nil {
 			v.read = int64(len(v.body))
+			if err := to.gate.Refuse(v.read > heavyBytes); err != nil { // before there is work on the body
+				p = shed(err)
+			}
+		}
+		if p == nil {
 			p = v.unpack()
 		}
 		if p == nil {

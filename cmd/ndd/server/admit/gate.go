@@ -101,7 +101,7 @@ func (g *Gate) Enter(ctx context.Context, heavy bool) (*Pass, error) {
 }
 
 // Refuse returns the refusal that Enter would return now without waiting, nil if the request could
-// run or wait. The caller asks before it reads a body.
+// run or wait. The caller asks before it decompresses a body.
 func (g *Gate) Refuse(heavy bool) error {
 	if g == nil || g.waiting.Load() < int64(g.Places) {
 		return nil
