@@ -8,6 +8,7 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
+	"fmt"
 	"math/big"
 	"net"
 	"net/http"
@@ -90,55 +91,47 @@ func TestWhoMayDoWhat(t *testing.T) {
 	}
 }
 
-// The admin listener wants role admin where there are tokens.
+// TestWhoMaySeeMetrics: where there are tokens the admin listener needs one whose role is metrics or admin, or for
+// metrics, with the line "loopback metrics", a client on this machine. It answers only to names of this machine.
 func TestWhoMaySeeMetrics(t *testing.T) {
 	b := start(t, newIndex(t, 3, nil, []uint64{0, 1}), tokenLines)
+	loopback := start(t, newIndex(t, 3, nil, nil), tokenLines+"loopback  metrics\n")
+	const here, there = "127.0.0.1:1000", "192.0.2.1:1000"
 	for _, c := range []struct {
-		path, token string
-		withPProf   bool
-		status      int
-		word        string
+		b                       *bench
+		host, path, token, from string
+		withPProf               bool
+		status                  int
+		word                    string
 	}{
-		{"/metrics", "", true, 401, "token"},
-		{"/metrics", readToken, true, 403, "metrics"},
-		{"/metrics", writeToken, true, 403, "metrics"},
-		{"/metrics", metricsToken, true, 200, "ndd_ready 1"},
-		{"/debug/pprof/", metricsToken, true, 403, "admin"},
-		{"/metrics", adminToken, false, 200, "ndd_index_documents 2"},
-		{"/metrics", adminToken, false, 200, "ndd_ready 1"},
-		{"/debug/pprof/", adminToken, true, 200, "goroutine"},
-		{"/debug/pprof/", adminToken, false, 404, ""},
-		{"/debug/pprof/", "", true, 401, "token"},
-		{"/v1/query", adminToken, true, 404, ""},
+		{b, "localhost", "/metrics", "", here, true, 401, "token"},
+		{b, "localhost", "/metrics", readToken, here, true, 403, "metrics"},
+		{b, "localhost", "/metrics", writeToken, here, true, 403, "metrics"},
+		{b, "localhost", "/metrics", metricsToken, there, true, 200, "ndd_ready 1"},
+		{b, "localhost", "/metrics", adminToken, here, false, 200, "ndd_index_documents 2"},
+		{b, "localhost", "/debug/pprof/", metricsToken, here, true, 403, "admin"},
+		{b, "localhost", "/debug/pprof/", adminToken, here, true, 200, "goroutine"},
+		{b, "localhost", "/debug/pprof/", adminToken, here, false, 404, ""},
+		{b, "localhost", "/debug/pprof/", "", here, true, 401, "token"},
+		{b, "localhost", "/v1/query", adminToken, here, true, 404, ""},
+		{b, "localhost", "/livez", "", here, true, 200, ""},
+		{b, "evil.example", "/livez", "", here, true, 421, ""},
+		{b, "127.0.0.1.evil.example:7745", "/metrics", adminToken, here, true, 421, ""},
+		{b, "evil.example", "/debug/pprof/", adminToken, here, true, 421, ""},
+		{loopback, "localhost", "/metrics", "", here, true, 200, ""},
+		{loopback, "localhost", "/metrics", "", "[::1]:1000", true, 200, ""},
+		{loopback, "localhost", "/metrics", "", there, true, 401, ""},
+		{loopback, "localhost", "/debug/pprof/", "", here, true, 401, ""},
 	} {
-		b.Config.Handler = b.adminHandler(true, c.withPProf)
-		bearer := ""
-		if c.token != "" {
-			bearer = "Bearer " + c.token
-		}
-		status, body := b.send(t, "GET "+c.path, "", "", "Authorization", bearer)
-		wanted(t, status, body, c.status, c.path+" "+bearer, c.word)
-	}
-}
-
-// TestLoopbackMetrics: with the line "loopback metrics" programs of this machine read metrics
-// without a token, and nothing else; other machines do not.
-func TestLoopbackMetrics(t *testing.T) {
-	b := start(t, newIndex(t, 3, nil, []uint64{0, 1}), tokenLines+"loopback  metrics\n")
-	for _, c := range []struct {
-		path, from string
-		status     int
-	}{
-		{"/metrics", "127.0.0.1:1000", 200}, {"/metrics", "[::1]:1000", 200}, {"/metrics", "192.0.2.1:1000", 401},
-		{"/debug/pprof/", "127.0.0.1:1000", 401},
-	} {
-		r, w := httptest.NewRequest("GET", "http://localhost"+c.path, nil), httptest.NewRecorder()
+		r, w := httptest.NewRequest("GET", "http://"+c.host+c.path, nil), httptest.NewRecorder()
 		r.RemoteAddr = c.from
-		if b.adminHandler(true, true).ServeHTTP(w, r); w.Code != c.status {
-			t.Errorf("%s from %s: %d, want %d", c.path, c.from, w.Code, c.status)
+		if c.token != "" {
+			r.Header.Set("Authorization", "Bearer "+c.token)
 		}
+		c.b.adminHandler(true, c.withPProf).ServeHTTP(w, r)
+		wanted(t, w.Code, w.Body.String(), c.status, fmt.Sprint(c.host, c.path, " of ", c.from, " with ", c.token), c.word)
 	}
-	b.wants(t, http.StatusUnauthorized, "/v1/query", "", `{"fingerprint": "0000000000000000"}`)
+	loopback.wants(t, http.StatusUnauthorized, "/v1/query", "", `{"fingerprint": "0000000000000000"}`)
 }
 
 // TestClientOf: clients share memory by address, of IPv6 by /64.
