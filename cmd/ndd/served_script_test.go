@@ -16,7 +16,7 @@ import (
 
 // servers are the commands of scripts that talk to a server:
 //
-//	serving ARGS...             runs ndd serve until it is ready; stdout and stderr match what it has said
+//	serving ARGS...             runs ndd serve until it is ready; stdout and stderr match what it has said, $URL is its
 //	post PATH BODY              sends a request and demands 200; ! demands anything else; stdout matches the answer
 //	hangup TEXT                 sends SIGHUP, and waits until the server has said TEXT once more
 //	stopping [kill]             ends the server, by SIGTERM unless kill is said, and waits for that
@@ -29,6 +29,7 @@ func (s *servers) serving(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(err)
 	ts.Defer(v.end)
 	s.running.Store(ts, v)
+	ts.Setenv("URL", v.url)
 	fmt.Fprint(ts.Stdout(), v.ready)
 	fmt.Fprint(ts.Stderr(), v.messages())
 }
