@@ -28,7 +28,6 @@ type killing struct {
 	moments int                                // spread over the time that the command takes
 	args    func(out string) []string          // of the command, which writes to the folder out
 	results func(out string) map[string]string // what is in a folder, by name; nil for its files
-	partly  bool                               // results may be there after an interruption
 	killed  func(out string, left []string)    // looks at a folder after a kill, if it is not nil
 	clear   []string                           // what is removed before the command is run again
 }
@@ -86,7 +85,7 @@ func (k killing) test(t *testing.T) {
 			}
 		}
 		switch {
-		case status == exitInterrupted && len(names) > 0 && !k.partly, status == exitInterrupted &&
+		case status == exitInterrupted && len(names) > 0, status == exitInterrupted &&
 			!strings.HasSuffix(stderr.String(), "ndd: interrupted\n"):
 			t.Fatalf("interrupted: %v is left; %s", names, stderr)
 		case status == -1 && k.killed != nil:

@@ -126,7 +126,6 @@ func TestObjectOutputs(t *testing.T) {
 			t.Errorf("ndd %s:\n%s\nwant\n%s", args, got, want)
 		}
 	}
-	nddOut(t, exitUsage, "batch", "-i", dir+"/index", "--shard", "0/2", "-o", "s3://docs/part.tsv", dir+"/prints.ndf")
 }
 
 // TestObjectWork: a second run takes over what the first one read of objects, and reads again one that

@@ -63,14 +63,6 @@ func (t *textFlags) check(g *cli.Globals, others ...string) (err error) {
 		"unique", "max-ids")
 }
 
-// String describes the comparison for the record of a shard.
-func (t *textFlags) String() string {
-	if t.verify == "" {
-		return ""
-	}
-	return fmt.Sprintf("jaccard %g of 3 words or 5 characters", t.least)
-}
-
 // compare returns the similarities of the pairs.
 func (t *textFlags) compare(ctx context.Context, g *cli.Globals, read ingest.Config) ([]float64, error) {
 	read.Document.Strict = false // what was skipped before is skipped now

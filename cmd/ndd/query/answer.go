@@ -1,8 +1,6 @@
 package query
 
 import (
-	"bytes"
-	"cmp"
 	"context"
 	"fmt"
 
@@ -13,11 +11,9 @@ import (
 	"ndd/engine"
 	"ndd/engine/corpus/ndf"
 	"ndd/engine/corpus/simhash"
-	"ndd/engine/index/live"
 	"ndd/engine/index/live/version"
 	"ndd/engine/memory"
 	"ndd/engine/result"
-	"ndd/engine/storage/store"
 )
 
 // An answerer answers the queries of a batch line by line, in order, or counts the lines.
@@ -26,21 +22,7 @@ type answerer interface {
 	count(ctx context.Context, t *result.Tally) error
 	Name(doc uint64) (string, error)
 	hasIDs() bool // or else a name is a number
-	// record returns what identifies the fingerprints, and their recipe.
-	record(ctx context.Context) (fileRecord, *simhash.Recipe, error)
 	Close() error
-}
-
-// made returns what the shard's output depends on.
-func (b *batch) made(ctx context.Context, q *ndf.File, against answerer) (m made, err error) {
-	m = made{Program: successVersion, Shard: b.shard.String(), Scan: b.scan != "", K: b.index.k,
-		Format: b.format.String(), Unique: b.unique, MaxLengthRatio: float64(b.index.ratio), Verify: b.texts.String()}
-	if m.Queries, err = recordOf(ctx, bytes.NewReader(store.Bytes64(b.queries))); err != nil {
-		return m, err
-	}
-	m.Against, m.Recipe, err = against.record(ctx)
-	m.Recipe = cmp.Or(m.Recipe, q.Recipe())
-	return m, err
 }
 
 // An indexed answers from the tables of an index.
@@ -73,16 +55,6 @@ func sameRecipe(what string, r *simhash.Recipe, q *ndf.File) error {
 
 func (a *indexed) hasIDs() bool                    { return a.Live().Config().IDs }
 func (a *indexed) Name(doc uint64) (string, error) { return a.names.ID(engine.DocID(doc)) }
-
-// record returns the record of the manifest, which names the files and has their identities.
-func (a *indexed) record(ctx context.Context) (fileRecord, *simhash.Recipe, error) {
-	path, err := live.ManifestPath(a.b.index.dir)
-	if err != nil {
-		return fileRecord{}, nil, err
-	}
-	r, err := recordOfFile(ctx, path)
-	return r, a.Recipe(), err
-}
 
 func (a *indexed) answer(ctx context.Context, line func(result.Row) error) error {
 	docs := engine.AllDocs

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math/bits"
 	"os"
 	"time"
 
@@ -15,7 +16,6 @@ import (
 	"ndd/engine/corpus/ingest"
 	"ndd/engine/corpus/ndf"
 	"ndd/engine/result"
-	"ndd/engine/storage/object"
 	"ndd/permute"
 )
 
@@ -52,9 +52,9 @@ fields as records of four little-endian 64-bit integers, the last one being the
 number of the document instead of its id.
 
 --shard i/N does part i, counted from 0, of N equal parts of the work: of Q, or
-with --scan of F. OUT._SUCCESS is written after OUT; a rerun skips a finished
-part, and fails if the inputs or settings differ. The parts of Q, concatenated in
-order, are the whole result (but for parquet). Parts of F are merged (tsv) by
+with --scan of F. OUT appears when it is complete, so that a script can skip a part
+that is there. The parts of Q, concatenated in order, are the whole result (but for
+parquet). Parts of F are merged (tsv) by
   LC_ALL=C sort -s -m -t"$(printf '\t')" -k1,1n -k3,3n -k2,2 hits.0 hits.1 ...`,
 		Example: `  ndd batch -i index -o hits.tsv Q.bin
   ndd batch -i index --count Q.bin
@@ -78,7 +78,7 @@ order, are the whole result (but for parquet). Parts of F are merged (tsv) by
 	b.format.Register(cmd, result.Binary)
 	f.BoolVar(&b.unique, "unique", false, "one line per distinct fingerprint, with the id of its first document")
 	f.BoolVar(&b.count, "count", false, "write no hits, only their number, on standard error (with -q on standard output)")
-	f.StringVar(&b.shardFlag, "shard", "", "do only part i of N, given as i/N with i from 0; requires -o")
+	f.StringVar(&b.shardFlag, "shard", "", "do only part i of N, given as i/N with i from 0")
 	f.StringVar(&b.memoryFlag, "memory", "",
 		"memory to use, such as 4GiB: with --scan for everything (default: half of what is available), with -i for "+
 			"matches (default: a quarter, at most 1GiB)")
@@ -91,6 +91,20 @@ order, are the whole result (but for parquet). Parts of F are merged (tsv) by
 		"json":    "--format jsonl",
 	})
 	return cmd
+}
+
+// A shard is the i-th of n equal parts of the work; {0, 1} is all of it.
+type shard struct{ i, n uint64 }
+
+// of returns the shard's part of total rows: the parts of all shards are the whole, and differ by one
+// row at most.
+func (s shard) of(total uint64) (from, to uint64) {
+	cut := func(i uint64) uint64 {
+		hi, lo := bits.Mul64(total, i)
+		q, _ := bits.Div64(hi, lo, s.n)
+		return q
+	}
+	return cut(s.i), cut(s.i + 1)
 }
 
 // batch is one run of the command.
@@ -121,9 +135,11 @@ type batch struct {
 
 // check checks the flags that exclude or need each other. q is the path of the queries.
 func (b *batch) check(q string) (err error) {
-	if b.shard, err = parseShard(b.shardFlag); err != nil {
+	i, n, err := cli.ShardOf(b.shardFlag)
+	if err != nil {
 		return err
 	}
+	b.shard = shard{uint64(i), uint64(n)}
 	if b.memory, err = cli.ParseMemory(b.memoryFlag); err != nil {
 		return err
 	}
@@ -133,17 +149,9 @@ func (b *batch) check(q string) (err error) {
 	if err := b.texts.check(b.g, "input-format", "text", "id"); err != nil {
 		return err
 	}
-	_, stream, err := cli.Destination(b.out)
-	if err != nil {
-		return err
-	}
-	if b.shardFlag != "" && object.Is(b.out) {
-		return cli.Usagef("--shard writes to disk, because it records beside the output what is done")
-	}
 	if err := b.format.CheckFile(b.g, b.out); err != nil && !b.count {
 		return err
 	}
-	sharded := b.shardFlag != ""
 	switch {
 	case b.scan != "" && b.index.dir != "":
 		return cli.Usagef("-i and --scan cannot be given together")
@@ -152,15 +160,14 @@ func (b *batch) check(q string) (err error) {
 			"first", b.scan)
 	case b.scan == document.Stdin && q == document.Stdin:
 		return cli.Usagef("--scan and the queries cannot both be standard input: one of them must be a file")
-	case sharded && (b.out == "" || b.out == "-" || stream || b.count):
-		return cli.Usagef("--shard needs -o FILE, because it records beside that file what is done, and excludes --count")
 	case b.scan != "":
-		err = b.checkScan(sharded)
+		err = b.checkScan()
 	}
-	if err == nil && !sharded { // shards know by their record what is done, and what is not
-		if err = b.g.CheckOutput(b.out); err == nil {
-			err = b.g.Claimed.KeepInputs([]string{q, b.scan})
-		}
+	if err == nil {
+		err = b.g.CheckOutput(b.out)
+	}
+	if err == nil {
+		err = b.g.Claimed.KeepInputs([]string{q, b.scan})
 	}
 	if err == nil && b.count {
 		err = b.g.Refuse("has no effect with --count, which writes no hits", "output", "format")
@@ -169,11 +176,11 @@ func (b *batch) check(q string) (err error) {
 }
 
 // checkScan is check for --scan.
-func (b *batch) checkScan(sharded bool) error {
+func (b *batch) checkScan() error {
 	if k := b.index.k; k < -1 || k > permute.MaxK || k == -1 && b.g.Given["distance"] {
 		return cli.Usagef("-k %d: must be 0 to %d", k, permute.MaxK)
 	}
-	if sharded && document.ReadOnce(b.scan) {
+	if b.shardFlag != "" && document.ReadOnce(b.scan) {
 		return cli.Usagef("--shard cannot divide a pipe, whose length is unknown; scan a file instead")
 	}
 	if info, err := os.Stat(b.scan); err == nil && info.IsDir() {
@@ -220,44 +227,18 @@ func (b *batch) run(cmd *cobra.Command, path string) error {
 	if err := b.comparable(q, against); err != nil {
 		return err
 	}
-	sharded := b.shardFlag != ""
-	var m made
-	if sharded {
-		if m, err = b.made(ctx, q, against); err != nil {
-			return err
-		}
-		done, err := finished(ctx, b.out, m)
-		if err != nil {
-			return err
-		}
-		if done != nil {
-			b.g.Log.Info(b.out + " is already complete")
-			b.report(done.Totals)
-			return nil
-		}
-	}
-	t, err := b.answer(ctx, against)
-	if err != nil {
+	if err := b.answer(ctx, against); err != nil {
 		return err
 	}
-	if sharded {
-		s := success{Made: m, Totals: t}
-		if s.Output, err = recordOfFile(ctx, b.out); err != nil {
-			return err
-		}
-		if err := s.write(b.g, b.out); err != nil {
-			return err
-		}
-	}
-	b.report(t)
+	b.report()
 	return nil
 }
 
 // answer answers the queries and publishes the output.
-func (b *batch) answer(ctx context.Context, against answerer) (t totals, err error) {
+func (b *batch) answer(ctx context.Context, against answerer) error {
 	o, err := b.g.NewOutput(b.out)
 	if err != nil {
-		return t, err
+		return err
 	}
 	defer o.Abort()
 	if !b.count {
@@ -273,18 +254,16 @@ func (b *batch) answer(ctx context.Context, against answerer) (t totals, err err
 		err = against.answer(ctx, b.line)
 	}
 	if err != nil {
-		return t, err
+		return err
 	}
 	b.g.Log.Debug(fmt.Sprintf("answered in %v", time.Since(begun).Round(time.Millisecond)))
-	if !b.count {
-		if err := b.rows.Close(); err != nil {
-			return t, err
-		}
-		if err := o.Commit(); err != nil {
-			return t, err
-		}
+	if b.count {
+		return nil
 	}
-	return totalsOf(len(b.queries), &b.tally), nil
+	if err := b.rows.Close(); err != nil {
+		return err
+	}
+	return o.Commit()
 }
 
 // comparable prepares --verify: it refuses queries and documents without IDs, by which their texts
@@ -344,7 +323,7 @@ func (b *batch) verified(ctx context.Context, against answerer) error {
 }
 
 // report says the totals.
-func (b *batch) report(t totals) {
+func (b *batch) report() {
 	to := b.g.Stderr
 	if b.g.Progress.Quiet {
 		to = io.Discard
@@ -352,8 +331,8 @@ func (b *batch) report(t totals) {
 			to = b.g.Stdout
 		}
 	}
-	fmt.Fprintf(to, "queries %d with-hits %d hits %d\n", t.Queries, t.WithHits, t.Hits)
-	b.g.Log.Debug("checksum " + t.Checksum)
+	fmt.Fprintf(to, "queries %d with-hits %d hits %d\n", len(b.queries), b.tally.WithHits, b.tally.Hits)
+	b.g.Log.Debug(fmt.Sprintf("checksum %016x", b.tally.Sum))
 }
 
 // openVerified opens a fingerprint file, or reads a pipe, and verifies its checksums.

@@ -2,7 +2,7 @@
 // for few fingerprints or documents, batch for millions.
 //
 //	query.go                    one after another, from arguments or standard input
-//	batch.go, shard.go          a file of queries, and a part of one with a record of its success
+//	batch.go                    a file of queries, or a part of one
 //	answer.go                   batch against an index
 //	scanned.go                  batch --scan: against fingerprint files, read once
 //	alike.go                    --verify: compares the texts of hits

@@ -2,7 +2,6 @@ package query
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -21,7 +20,6 @@ import (
 	"ndd/engine/memory"
 	"ndd/engine/near/scan"
 	"ndd/engine/result"
-	"ndd/engine/storage/store"
 )
 
 // A scanned answers by streaming fingerprints past the queries.
@@ -43,16 +41,6 @@ func (s *scanned) Name(doc uint64) (string, error) {
 		return strconv.FormatUint(doc, 10), nil
 	}
 	return s.names.ID(doc)
-}
-
-// record returns the record of the shard's fingerprints, and of the identity of a file that has
-// names.
-func (s *scanned) record(ctx context.Context) (fileRecord, *simhash.Recipe, error) {
-	r, err := recordOf(ctx, bytes.NewReader(store.Bytes64(s.prints)))
-	if f := s.Store(); f != nil {
-		r.Digest += fmt.Sprintf(" %x", f.Identity().ID)
-	}
-	return r, s.Recipe(), err
 }
 
 func (s *scanned) Close() error {
