@@ -5,13 +5,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
-	"sync"
 	"testing"
-	"time"
 
 	"ndd/engine"
-	"ndd/engine/corpus/simhash"
 	"ndd/engine/index/table"
 	"ndd/engine/index/worker"
 	"ndd/engine/oracle/must"
@@ -23,9 +19,8 @@ import (
 var workerFingerprints = flag.Int("worker.n", 1_000_000, "fingerprints of BenchmarkWorker")
 
 // BenchmarkWorker queries an index through workers (package worker) and directly: one query after
-// the other, from eight goroutines at a time, and in batches of one and two threads. All ways must
-// give the same answers. A single query through a worker takes longer by one hand-over, which many
-// goroutines and batches share.
+// the other, and in batches of one and two threads. All ways must give the same answers. A single
+// query through a worker takes longer by one hand-over, which batches share.
 func BenchmarkWorker(b *testing.B) {
 	base, queries := sets.Planted(*workerFingerprints, 100_000)
 	path, dir := filepath.Join(b.TempDir(), "base.bin"), filepath.Join(b.TempDir(), "index")
@@ -47,10 +42,16 @@ func BenchmarkWorker(b *testing.B) {
 	} {
 		x, err := engine.Open(b.Context(), dir, way.options)
 		must.Do(b, err)
-		bench := func(name string, ask func(b *testing.B) answer) {
-			b.Run(fmt.Sprintf("way=%s/%s/n=%d", way.name, name, len(base)), func(b *testing.B) {
+		for _, threads := range []int{0, 1, 2} { // 0: one by one
+			b.Run(fmt.Sprintf("way=%s/threads=%d/n=%d", way.name, threads, len(base)), func(b *testing.B) {
 				for b.Loop() {
-					got := ask(b)
+					var got answer
+					if threads == 0 {
+						got, err = ask(b.Context(), x, queries, 0, len(queries))
+					} else {
+						got, err = batchSum(b.Context(), x, queries, threads)
+					}
+					must.Do(b, err)
 					if want == (answer{}) {
 						want = got
 					}
@@ -61,50 +62,6 @@ func BenchmarkWorker(b *testing.B) {
 				b.ReportMetric(float64(len(queries))*float64(b.N)/b.Elapsed().Seconds(), "queries/s")
 			})
 		}
-		for _, callers := range []int{1, 8} {
-			bench(fmt.Sprintf("ask=online/goroutines=%d", callers), func(b *testing.B) answer {
-				return queryOnline(b, x, queries, callers)
-			})
-		}
-		for _, threads := range []int{1, 2} {
-			bench(fmt.Sprintf("ask=batch/threads=%d", threads), func(b *testing.B) answer {
-				a, err := batchSum(b.Context(), x, queries, threads)
-				must.Do(b, err)
-				return a
-			})
-		}
 		x.Close()
 	}
-}
-
-// queryOnline asks every query once, from a number of goroutines, and reports how long one takes.
-func queryOnline(b *testing.B, x *engine.Index, queries []uint64, callers int) (sum answer) {
-	took := make([]time.Duration, len(queries))
-	var mu sync.Mutex
-	var group sync.WaitGroup
-	for c := range callers {
-		group.Go(func() {
-			var own answer
-			for q := c; q < len(queries); q += callers {
-				at := time.Now()
-				list, err := x.Query(b.Context(), simhash.Fingerprint(queries[q]), distance, 0)
-				took[q] = time.Since(at)
-				if err != nil {
-					b.Error(err)
-					return
-				}
-				for i := range list {
-					own.add(q, uint64(list[i].Fingerprint))
-				}
-			}
-			mu.Lock()
-			defer mu.Unlock()
-			sum.plus(own)
-		})
-	}
-	group.Wait()
-	slices.Sort(took)
-	b.ReportMetric(float64(took[len(took)/2]), "p50-ns")
-	b.ReportMetric(float64(took[len(took)*99/100]), "p99-ns")
-	return sum
 }
