@@ -10,7 +10,7 @@ import (
 
 	"ndd/engine/oracle/long"
 	"ndd/engine/oracle/must"
-	"ndd/engine/oracle/skewed"
+	"ndd/engine/oracle/sets"
 )
 
 // TestBuildAsDesigned: build and design give the same answer to the same question, IDs included,
@@ -18,11 +18,11 @@ import (
 // same index but for its random identity.
 func TestBuildAsDesigned(t *testing.T) {
 	questions := [][]string{{"-k", "3"}, {"-k", "5", "--layout", "planar"}, {"-k", "3", "--memory", "100KiB"}}
-	for i, set := range skewed.Sets(3000, 4) {
+	for i, set := range sets.Skewed(3000, 4) {
 		if i%5 > 0 && !long.Form() {
 			continue
 		}
-		file, flags := writePrints(t, set.Fingerprints), questions[i%len(questions)]
+		file, flags := writePrints(t, set.Base), questions[i%len(questions)]
 		question := append([]string{"design", "--format", "json", "--sample", file}, flags...)
 		said, _ := ran(t, exitDone, question...)
 		var p struct {
@@ -57,7 +57,7 @@ func TestBuildAsDesigned(t *testing.T) {
 
 // TestDesignEnds: design ends with its context, while it reads a sample and while it plans.
 func TestDesignEnds(t *testing.T) {
-	file := writePrints(t, skewed.Sets(3000, 4)[0].Fingerprints)
+	file := writePrints(t, sets.Skewed(3000, 4)[0].Base)
 	for _, args := range [][]string{{"design", "--sample", file}, {"design", "-n", "1e6"},
 		{"build", "-o", filepath.Join(t.TempDir(), "i"), file}} {
 		ctx, cancel := context.WithCancel(t.Context())

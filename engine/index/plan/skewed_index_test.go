@@ -16,7 +16,6 @@ import (
 	"ndd/engine/oracle/long"
 	"ndd/engine/oracle/must"
 	"ndd/engine/oracle/sets"
-	"ndd/engine/oracle/skewed"
 	"ndd/engine/storage/store"
 )
 
@@ -27,7 +26,7 @@ import (
 // than ten linear scans. All of that is counted, and no time is taken.
 func TestSkewedIndexes(t *testing.T) {
 	n := long.Or(8_000, 100_000)
-	all := append([]skewed.Set{{Name: "uniform", Fingerprints: sets.Uniform(n, 9)}}, skewed.Sets(n, 6)...)
+	all := append([]sets.Set{{Name: "uniform", Base: sets.Uniform(n, 9)}}, sets.Skewed(n, 6)...)
 	var uniform uint64
 	for i, set := range all {
 		for _, k := range []int{0, 3, 8} {
@@ -35,7 +34,7 @@ func TestSkewedIndexes(t *testing.T) {
 				continue
 			}
 			before := allocated()
-			s := chosenSegment(t, set.Fingerprints, k)
+			s := chosenSegment(t, set.Base, k)
 			took := allocated() - before
 			if i == 0 {
 				uniform = max(uniform, took)
@@ -68,14 +67,14 @@ func chosenSegment(t *testing.T, prints []uint64, k int) *segment.Segment {
 }
 
 // checkSkewed asks a segment of a set for queries like it, in one batch and one at a time.
-func checkSkewed(t *testing.T, set skewed.Set, s *segment.Segment, k int) {
+func checkSkewed(t *testing.T, set sets.Set, s *segment.Segment, k int) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(3, uint64(k)))
 	var queries []uint64
 	for range 16 {
-		queries = append(queries, sets.Near(rng, set.Fingerprints[rng.IntN(len(set.Fingerprints))], rng.IntN(k+2)))
+		queries = append(queries, sets.Near(rng, set.Base[rng.IntN(len(set.Base))], rng.IntN(k+2)))
 	}
-	list := slices.Compact(slices.Sorted(slices.Values(set.Fingerprints)))
+	list := slices.Compact(slices.Sorted(slices.Values(set.Base)))
 	var want []segment.Match
 	for i, q := range queries {
 		for _, f := range within(list, q, k) {

@@ -11,7 +11,7 @@ import (
 	"ndd/engine/index/distribution"
 	"ndd/engine/oracle/long"
 	"ndd/engine/oracle/must"
-	"ndd/engine/oracle/skewed"
+	"ndd/engine/oracle/sets"
 	"ndd/permute"
 )
 
@@ -35,12 +35,12 @@ func TestPlanningIsQuick(t *testing.T) {
 	if most := uint64(n << 14); uniformSteps == 0 || uniformSteps > most {
 		t.Errorf("uniform fingerprints: %d steps, want at most %d", uniformSteps, most)
 	}
-	for i, set := range skewed.Sets(n, 1) {
+	for i, set := range sets.Skewed(n, 1) {
 		for _, k := range []int{0, 3, 8} {
 			if !long.Form() && i%6 > 0 {
 				continue
 			}
-			if steps, bytes := cost(set.Fingerprints, k); steps > 2*uniformSteps || bytes > 2*uniformBytes {
+			if steps, bytes := cost(set.Base, k); steps > 2*uniformSteps || bytes > 2*uniformBytes {
 				t.Errorf("%s, k = %d: %d steps and %d bytes, uniform fingerprints for k = 5 take %d and %d", set.Name, k, steps,
 					bytes, uniformSteps, uniformBytes)
 			}
@@ -66,13 +66,13 @@ func TestPlanningEnds(t *testing.T) {
 
 // TestSamePlan: the same request gives the same plan, down to the last digit and the words.
 func TestSamePlan(t *testing.T) {
-	for i, set := range skewed.Sets(20_000, 2) {
+	for i, set := range sets.Skewed(20_000, 2) {
 		if !long.Form() && i%4 > 0 {
 			continue
 		}
 		var first string
 		for range 2 {
-			s, _ := NewSample(set.Fingerprints, SampleSize, 1)
+			s, _ := NewSample(set.Base, SampleSize, 1)
 			p, err := New(t.Context(), Request{Fingerprints: 20_000, K: 3, Seed: 1, Sample: s, IDs: IDsRows})
 			must.Do(t, err)
 			if got := words(p); first == "" {
@@ -89,13 +89,13 @@ func TestSamePlan(t *testing.T) {
 // distinct fingerprints, of which documents would show the frequent ones too often.
 func TestLongMasks(t *testing.T) {
 	n := long.Or(200_000, 1_000_000)
-	for i, set := range skewed.Sets(n, 3) {
+	for i, set := range sets.Skewed(n, 3) {
 		if !long.Form() && i%4 > 0 {
 			continue
 		}
-		all := slices.Compact(slices.Sorted(slices.Values(set.Fingerprints)))
+		all := slices.Compact(slices.Sorted(slices.Values(set.Base)))
 		var distinct distribution.Distinct
-		distinct.Add(set.Fingerprints)
+		distinct.Add(set.Base)
 		s, err := NewSample(distinct.Sample(), SampleSize, 1)
 		if err != nil {
 			continue

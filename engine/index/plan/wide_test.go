@@ -10,7 +10,7 @@ import (
 	"ndd/engine/index/table"
 	"ndd/engine/oracle/long"
 	"ndd/engine/oracle/must"
-	"ndd/engine/oracle/skewed"
+	"ndd/engine/oracle/sets"
 	"ndd/engine/storage/store"
 	"ndd/permute"
 )
@@ -19,8 +19,8 @@ import (
 // sample foretells, wide lines included: within four in a hundred.
 func TestWideLines(t *testing.T) {
 	n := long.Or(60_000, 300_000)
-	for _, set := range skewed.Sets(n, 7) {
-		prints := slices.Compact(slices.Sorted(slices.Values(set.Fingerprints)))
+	for _, set := range sets.Skewed(n, 7) {
+		prints := slices.Compact(slices.Sorted(slices.Values(set.Base)))
 		var distinct distribution.Distinct
 		distinct.Add(prints)
 		sample, err := plan.NewSample(distinct.Sample(), plan.SampleSize, 1)

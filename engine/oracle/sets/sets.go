@@ -4,6 +4,7 @@
 package sets
 
 import (
+	"math/bits"
 	"math/rand/v2"
 	"slices"
 
@@ -41,10 +42,7 @@ func Named(name string, n, nq, k int, seed uint64) Set {
 
 func whole(n, nq, k int, seed uint64) []Set {
 	rng := rand.New(rand.NewPCG(seed, 0x5e75))
-	shapes := []struct {
-		name string
-		at   func(i int) uint64
-	}{
+	all := fill(n, []shape{
 		{"random", func(int) uint64 { return rng.Uint64() }},
 		{"clustered", clusters(rng)},
 		{"all equal", func(int) uint64 { return 0x0123456789abcdef }},
@@ -57,19 +55,75 @@ func whole(n, nq, k int, seed uint64) []Set {
 		{"few bits", func(int) uint64 { return Near(rng, 0, 2) }},
 		{"half equal", func(i int) uint64 { return rng.Uint64() * uint64(i&1) }},
 		{"two ends", func(i int) uint64 { return rng.Uint64N(1000) ^ -uint64(i&1) }},
-	}
-	var all []Set
+	}, func(base []uint64) []uint64 { return queries(rng, base, nq, k) })
+	one := []uint64{rng.Uint64()}
+	return append(all,
+		Set{"one", one, queries(rng, one, nq, k)},
+		Set{"empty", nil, queries(rng, nil, nq, k)})
+}
+
+// A shape makes the fingerprints of a set from their numbers.
+type shape struct {
+	name string
+	at   func(i int) uint64
+}
+
+// fill returns a set of n fingerprints of each shape, with the queries that a function makes of them.
+func fill(n int, shapes []shape, queries func(base []uint64) []uint64) (all []Set) {
 	for _, shape := range shapes {
 		base := make([]uint64, n)
 		for i := range base {
 			base[i] = shape.at(i)
 		}
-		all = append(all, Set{shape.name, base, queries(rng, base, nq, k)})
+		all = append(all, Set{shape.name, base, queries(base)})
 	}
-	one := []uint64{rng.Uint64()}
-	return append(all,
-		Set{"one", one, queries(rng, one, nq, k)},
-		Set{"empty", nil, queries(rng, nil, nq, k)})
+	return all
+}
+
+// Skewed returns twenty sets of n fingerprints that are far from uniform, for tests of what must stay
+// quick and small whatever the data: a collection of numbered pages, of templates, of empty
+// documents, of one document in many versions. They have no queries.
+func Skewed(n int, seed uint64) []Set {
+	rng := rand.New(rand.NewPCG(seed, 20))
+	word := rng.Uint64()
+	var values [16]uint64
+	for i := range values {
+		values[i] = rng.Uint64()
+	}
+	low := bits.Len(uint(n)) // bits that n values need
+	near := func(centre uint64, most int) uint64 { return Near(rng, centre, rng.IntN(most+1)) }
+	return fill(n, []shape{
+		{"consecutive", func(i int) uint64 { return uint64(i) + 1 }},
+		{"consecutive in the upper bits", func(i int) uint64 { return uint64(i) << (64 - low) }},
+		{"consecutive in the middle", func(i int) uint64 { return word&^(1<<(20+low)-1<<20) | uint64(i)<<20 }},
+		{"multiples of 4,096", func(i int) uint64 { return uint64(i) << 12 }},
+		{"all equal", func(int) uint64 { return word }},
+		{"16 distinct values", func(i int) uint64 { return values[i%16] }},
+		{"one bit varying", func(i int) uint64 { return word ^ uint64(i&1)<<40 }},
+		{"20 bits varying", func(int) uint64 { return word ^ rng.Uint64()&0xfffff<<17 }},
+		{"every third bit varying", func(int) uint64 { return word ^ rng.Uint64()&0x1249249249249249 }},
+		{"one dense ball", func(int) uint64 { return near(word, 8) }},
+		{"16 dense balls", func(int) uint64 { return near(values[rng.IntN(16)], 6) }},
+		{"a wide ball", func(int) uint64 { return near(word, 20) }},
+		{"half in one ball", func(i int) uint64 {
+			if i%2 == 0 {
+				return near(word, 6)
+			}
+			return rng.Uint64()
+		}},
+		{"half with equal leading bits", func(i int) uint64 { return rng.Uint64() >> (i % 2 * 40) }},
+		{"few 1-bits", func(int) uint64 { return rng.Uint64() & rng.Uint64() & rng.Uint64() & rng.Uint64() }},
+		{"powers", func(i int) uint64 { return rng.Uint64() >> (i % 64) }},
+		{"equal halves", func(int) uint64 { x := rng.Uint64() >> 32; return x<<32 | x }},
+		{"equal bytes", func(int) uint64 { return uint64(rng.Uint32()&0xffff) * 0x0001000100010001 }},
+		{"clusters of 100", func(i int) uint64 { return Near(rng, word*uint64(i/100|1), rng.IntN(5)) }},
+		{"mostly one value", func(i int) uint64 {
+			if i%10 > 0 {
+				return word
+			}
+			return rng.Uint64()
+		}},
+	}, func([]uint64) []uint64 { return nil })
 }
 
 // Uniform returns n uniform fingerprints, the same for the same seed.
