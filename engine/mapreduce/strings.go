@@ -6,7 +6,6 @@ import (
 	"encoding/base64"
 	"fmt"
 	"slices"
-	"strings"
 
 	"ndd/engine/corpus/document"
 	"ndd/engine/passages"
@@ -123,7 +122,6 @@ func (j Strings) reduce(ctx context.Context, t *task) error {
 	}
 	var group []passages.Mark
 	var ids [][]byte
-	var value []byte
 	size := 0
 	end := func() error {
 		if len(group) < 2 {
@@ -131,12 +129,11 @@ func (j Strings) reduce(ctx context.Context, t *task) error {
 		}
 		t.counters.add(groups, 1)
 		return match(group, func(r passages.Repeat) error {
-			stays := 0
+			s := span{from: uint64(r.From), to: uint64(r.To), first: ids[r.First], firstFrom: uint64(r.FirstFrom)}
 			if r.First == r.Mark && r.FirstFrom == r.From {
-				stays = 1
+				s.stays = 1
 			}
-			value = fmt.Appendf(value[:0], "%d %d %d %s %d", r.From, r.To, stays, ids[r.First], r.FirstFrom)
-			return t.result(ids[r.Mark], value)
+			return t.span(ids[r.Mark], s)
 		})
 	}
 	err = t.distinct(ctx, func(key []byte) error {
@@ -179,37 +176,25 @@ type Spans struct{}
 
 func (Spans) mapPart(ctx context.Context, t *task) error {
 	return t.records(ctx, func(r record) error {
-		var n [4]uint64
-		var first string
-		if _, err := fmt.Sscanf(string(r.value), "%d %d %d %s %d", &n[0], &n[1], &n[2], &first, &n[3]); err != nil {
+		var s span
+		if _, err := fmt.Sscanf(string(r.value), "%d %d %d %s %d", &s.from, &s.to, &s.stays, &s.first, &s.firstFrom); err != nil {
 			return badf("%.80q is no result of the job strings", r.value)
 		}
-		key := appendNumber(appendNumber(append(slices.Clone(r.key), ' '), n[0], placeDigits), n[1], placeDigits)
-		key = appendNumber(append(append(appendNumber(key, n[2], 1), first...), ' '), n[3], placeDigits)
+		key := appendNumber(appendNumber(append(slices.Clone(r.key), ' '), s.from, placeDigits), s.to, placeDigits)
+		key = appendNumber(append(append(appendNumber(key, s.stays, 1), s.first...), ' '), s.firstFrom, placeDigits)
 		return t.send(t.partition(record{key: r.key}.hash()), key, nil)
 	})
 }
 
-// A stringSpan is a span with its first place.
-type stringSpan struct {
-	from, to, stays uint64
-	first           string
-	firstFrom       uint64
-}
-
 func (Spans) reduce(ctx context.Context, t *task) error {
-	var id, value []byte
-	var open []stringSpan // that may go on
-	write := func(s *stringSpan) error {
-		value = fmt.Appendf(value[:0], "%d %d %d %s %d", s.from, s.to, s.stays, s.first, s.firstFrom)
-		return t.result(id, value)
-	}
+	var id []byte
+	var open []span                    // that may go on
 	end := func(before uint64) error { // writes the spans that end before a place
 		rest := open[:0]
-		for i := range open {
-			if open[i].to >= before {
-				rest = append(rest, open[i])
-			} else if err := write(&open[i]); err != nil {
+		for _, s := range open {
+			if s.to >= before {
+				rest = append(rest, s)
+			} else if err := t.span(id, s); err != nil {
 				return err
 			}
 		}
@@ -219,9 +204,9 @@ func (Spans) reduce(ctx context.Context, t *task) error {
 	err := t.distinct(ctx, func(key []byte) error {
 		of, rest, _ := bytes.Cut(key, []byte(" "))
 		k := readKey(rest)
-		s := stringSpan{from: k.number(placeDigits), to: k.number(placeDigits), stays: k.number(1)}
-		first, place, ok := strings.Cut(string(k.rest), " ")
-		k.rest, s.first = []byte(place), first
+		s := span{from: k.number(placeDigits), to: k.number(placeDigits), stays: k.number(1)}
+		first, place, ok := bytes.Cut(k.rest, []byte(" "))
+		k.rest, s.first = place, bytes.Clone(first)
 		s.firstFrom = k.number(placeDigits)
 		if !ok || k.err("span", 0) != nil {
 			return fmt.Errorf("%.80q is no span of a document", key)
@@ -236,7 +221,8 @@ func (Spans) reduce(ctx context.Context, t *task) error {
 			return err
 		}
 		for i := range open {
-			if o := &open[i]; o.stays == s.stays && o.first == s.first && o.firstFrom-o.from == s.firstFrom-s.from {
+			o := &open[i]
+			if o.stays == s.stays && bytes.Equal(o.first, s.first) && o.firstFrom-o.from == s.firstFrom-s.from {
 				o.to = max(o.to, s.to)
 				return nil
 			}

@@ -95,7 +95,7 @@ type task struct {
 	Options
 	w        *bufio.Writer
 	line     []byte
-	value    []byte   // of a pair of copies
+	value    []byte   // of a pair of copies or a span
 	fields   [][]byte // of a result that is collected
 	counters counters
 	job      string // its name, of a map or a reduce

@@ -67,43 +67,47 @@ func (j Units) mapPart(ctx context.Context, t *task) error {
 	})
 }
 
-// A unitPlace is where a unit stands.
-type unitPlace struct {
-	id       []byte
-	from, to uint64
+// A span is a part of a document, with the first place that has the same.
+type span struct {
+	from, to, stays uint64 // stays is 1 or 0
+	first           []byte // ID
+	firstFrom       uint64
+}
+
+// span writes a span of a document as a result.
+func (t *task) span(id []byte, s span) error {
+	t.value = fmt.Appendf(t.value[:0], "%d %d %d %s %d", s.from, s.to, s.stays, s.first, s.firstFrom)
+	return t.result(id, t.value)
 }
 
 func (j Units) reduce(ctx context.Context, t *task) error {
-	var hash, value []byte
-	var first unitPlace
+	var hash []byte
+	var first span
 	alone := false // nothing is written of the first place
-	write := func(p unitPlace, stays int) error {
-		value = fmt.Appendf(value[:0], "%d %d %d %s %d", p.from, p.to, stays, first.id, first.from)
-		return t.result(p.id, value)
-	}
 	return t.distinct(ctx, func(key []byte) error {
 		const behind = 1 + 2*placeDigits
 		if len(key) <= hashDigits+behind {
 			return fmt.Errorf("%.80q is no unit of a document", key)
 		}
+		id := key[hashDigits : len(key)-behind]
 		k := readKey(key)
 		k.rest = key[len(key)-2*placeDigits:]
-		p := unitPlace{key[hashDigits : len(key)-behind], k.number(placeDigits), k.number(placeDigits)}
+		s := span{from: k.number(placeDigits), to: k.number(placeDigits), first: first.first, firstFrom: first.firstFrom}
 		if err := k.err("unit of a document", 0); err != nil {
 			return err
 		}
 		if string(hash) != string(key[:hashDigits]) {
 			hash, alone = append(hash[:0], key[:hashDigits]...), true
-			first = unitPlace{append(first.id[:0], p.id...), p.from, p.to}
+			first = span{s.from, s.to, 1, append(first.first[:0], id...), s.from}
 			t.counters.add(groups, 1)
 			return nil
 		}
 		if alone {
 			alone = false
-			if err := write(first, 1); err != nil {
+			if err := t.span(first.first, first); err != nil {
 				return err
 			}
 		}
-		return write(p, 0)
+		return t.span(id, s)
 	})
 }
