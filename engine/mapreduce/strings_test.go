@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"ndd/engine/corpus/ingest"
 	"ndd/engine/mapreduce"
 	"ndd/engine/oracle/must"
 	"ndd/engine/passages"
@@ -54,22 +53,11 @@ func TestStrings(t *testing.T) {
 		id, _, _ := strings.Cut(strings.TrimPrefix(line, `{"id":"`), `"`)
 		byID[id] = all[i]
 	}
-	path := filepath.Join(t.TempDir(), "docs.jsonl")
-	must.Do(t, os.WriteFile(path, []byte(textLines(all)), 0o600))
 	o := passages.Options{Unit: passages.Unit{Kind: passages.Bytes, Length: 50}}
-	r, _, err := passages.Find(t.Context(), []string{path}, ingest.Config{}, o)
-	must.Do(t, err)
-	defer r.Close()
 	found := map[string][][3]int{}
-	for d := range r.Documents() {
-		for _, s := range d.Spans {
-			stays := 0
-			if s.Kept {
-				stays = 1
-			}
-			found[d.ID] = append(found[d.ID], [3]int{stays, s.From, s.To})
-		}
-	}
+	eachSpan(t, all, o, func(id string, stays int, s passages.Span) {
+		found[id] = append(found[id], [3]int{stays, s.From, s.To})
+	})
 	want := ranges(found)
 	if len(want) < 50 {
 		t.Fatalf("%d ranges", len(want))

@@ -14,29 +14,37 @@ import (
 	"ndd/engine/passages"
 )
 
+// eachSpan calls f with the spans that package passages finds in texts: the document's ID, and 1 for what stays.
+func eachSpan(t *testing.T, all []string, o passages.Options, f func(id string, stays int, s passages.Span)) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "docs.jsonl")
+	must.Do(t, os.WriteFile(path, []byte(textLines(all)), 0o600))
+	r, _, err := passages.Find(t.Context(), []string{path}, ingest.Config{}, o)
+	must.Do(t, err)
+	defer r.Close()
+	for d := range r.Documents() {
+		for _, s := range d.Spans {
+			stays := 0
+			if s.Kept {
+				stays = 1
+			}
+			f(d.ID, stays, s)
+		}
+	}
+}
+
 // TestUnits: repeated units, their places and which one stays are those that package passages finds.
 func TestUnits(t *testing.T) {
 	all := texts(150)
 	for i, text := range all {
 		all[i] = strings.ReplaceAll(text, " the ", ".\n") + "\nThe same line."
 	}
-	path := filepath.Join(t.TempDir(), "docs.jsonl")
-	must.Do(t, os.WriteFile(path, []byte(textLines(all)), 0o600))
 	for _, o := range []passages.Options{{Unit: passages.Unit{Kind: passages.Lines, Length: 1}, MinChars: 5},
 		{Unit: passages.Unit{Kind: passages.Sentences, Length: 1}, Ignore: passages.IgnoreDigits}} {
-		r, _, err := passages.Find(t.Context(), []string{path}, ingest.Config{}, o)
-		must.Do(t, err)
 		var want []string
-		for d := range r.Documents() {
-			for _, s := range d.Spans {
-				kept := 0
-				if s.Kept {
-					kept = 1
-				}
-				want = append(want, fmt.Sprintf("%s\t%d\t%d\t%d\t%s\t%d\n", d.ID, s.From, s.To, kept, s.First.ID, s.First.From))
-			}
-		}
-		must.Do(t, r.Close())
+		eachSpan(t, all, o, func(id string, stays int, s passages.Span) {
+			want = append(want, fmt.Sprintf("%s\t%d\t%d\t%d\t%s\t%d\n", id, s.From, s.To, stays, s.First.ID, s.First.From))
+		})
 		if slices.Sort(want); len(want) < 50 {
 			t.Fatalf("%d spans", len(want))
 		}
