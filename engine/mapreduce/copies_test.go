@@ -87,22 +87,18 @@ func TestCopies(t *testing.T) {
 		if len(want) < 20 {
 			t.Fatalf("only %d copies: the texts are too unlike", len(want))
 		}
-		for _, n := range splits {
-			if n == 100 && o.Method != copies.Winnow {
-				continue
-			}
-			l := newLocal(t, n, 2)
+		eachSplit(t, o.Method == copies.Winnow, func(t *testing.T, l *local) {
 			parts := l.cut(textLines(all))
 			signed := l.run(mapreduce.Signatures{Copies: o}, parts)
 			side := filepath.Join(t.TempDir(), "signatures.tsv")
 			must.Do(t, os.WriteFile(side, []byte(signed), 0o644))
 			l.options.Table = copies.Columns
 			docs := l.run(mapreduce.CopiesDocs{Queries: side, Copies: o}, l.cut(signed))
-			same(t, fmt.Sprintf("%s by documents, %d parts", o.Method, n), l.collect(docs, l.reduces), want)
+			same(t, "by documents", l.collect(docs, l.reduces), want)
 			partial := l.run(mapreduce.CopiesTerms{Copies: o}, l.cut(signed))
 			terms := l.run(mapreduce.CopiesSum{Copies: o}, l.cut(partial))
-			same(t, fmt.Sprintf("%s by terms, %d parts", o.Method, n), l.collect(terms, l.reduces), want)
-		}
+			same(t, "by terms", l.collect(terms, l.reduces), want)
+		})
 	}
 }
 

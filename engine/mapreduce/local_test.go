@@ -108,23 +108,13 @@ func (l *local) shuffle(out string, to [][]string) {
 	}
 }
 
-// maps runs the maps of a job on parts and returns what they write.
-func (l *local) maps(job mapreduce.Mapper, parts []string) (outs []string) {
-	l.t.Helper()
-	outs = make([]string, len(parts))
-	for _, i := range l.rng.Perm(len(parts)) {
-		outs[i] = l.attempt(parts[i], func(ctx context.Context,
-			o mapreduce.Options) error {
-			return mapreduce.Map(ctx, job, o)
-		})
-	}
-	return outs
-}
-
 // run runs all of a job and returns what the reduces write, one behind the other.
 func (l *local) run(job mapreduce.Mapper, parts []string) string {
 	l.t.Helper()
-	outs := l.maps(job, parts)
+	outs := make([]string, len(parts))
+	for _, i := range l.rng.Perm(len(parts)) {
+		outs[i] = l.attempt(parts[i], mapOf(job))
+	}
 	reducer, ok := job.(mapreduce.Reducer)
 	if !ok {
 		return strings.Join(outs, "")
