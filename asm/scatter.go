@@ -18,7 +18,7 @@ type Buckets struct {
 	Dst   []uint64 // the buckets
 	Low   uint64   // the lowest key that has a bucket
 	Shift uint     // of a key, to its digit
-	Skew  uint64   // LineOffset(Dst): places are counted from the beginning of the cache line in which Dst begins
+	Skew  uint64   // lineOffset(Dst): places are counted from the beginning of the cache line in which Dst begins
 	Next  []uint64 // by digit: the place of its next key, plus Skew. Scatter moves it on
 	First []uint64 // by digit: the place of its first key, plus Skew
 	Lines []uint64 // eight by digit, for Scatter: the keys that wait for their line to be full
@@ -30,22 +30,22 @@ const LineKeys = 8
 // scatterCall is how many keys one call of a kernel takes: some 25 us.
 const scatterCall = 4096
 
-// LineOffset returns the place of s[0] in its cache line, in elements.
-func LineOffset(s []uint64) uint64 {
+// lineOffset returns the place of s[0] in its cache line, in elements.
+func lineOffset(s []uint64) uint64 {
 	return uint64(uintptr(unsafe.Pointer(unsafe.SliceData(s)))) / 8 % LineKeys
 }
 
 // NewBuckets returns buckets in dst of keys of at least low: the first key of digit d goes to dst[starts[d]]. It
 // allocates a cache line a digit.
 func NewBuckets(dst, starts []uint64, low uint64, shift uint) *Buckets {
-	b := &Buckets{Dst: dst, Low: low, Shift: shift, Skew: LineOffset(dst), Next: make([]uint64, len(starts))}
+	b := &Buckets{Dst: dst, Low: low, Shift: shift, Skew: lineOffset(dst), Next: make([]uint64, len(starts))}
 	for d, at := range starts {
 		b.Next[d] = at + b.Skew
 	}
 	b.First = slices.Clone(b.Next)
 	// Lines begin where cache lines do, so that none lies on two.
 	lines := make([]uint64, LineKeys*(len(starts)+1)-1)
-	b.Lines = lines[-int(LineOffset(lines))&(LineKeys-1):][:LineKeys*len(starts)]
+	b.Lines = lines[-int(lineOffset(lines))&(LineKeys-1):][:LineKeys*len(starts)]
 	return b
 }
 
@@ -81,7 +81,7 @@ func ScatterFlush(b *Buckets) {
 // check panics when the slices do not fit each other.
 func (b *Buckets) check() {
 	n := len(b.Next)
-	if len(b.First) != n || len(b.Lines) != LineKeys*n || b.Skew != LineOffset(b.Dst) {
+	if len(b.First) != n || len(b.Lines) != LineKeys*n || b.Skew != lineOffset(b.Dst) {
 		panic(fmt.Sprintf("asm: %d next and %d first places, %d lines, skew %d do not make buckets", n, len(b.First),
 			len(b.Lines), b.Skew))
 	}

@@ -90,31 +90,6 @@ func TestVotesEveryLength(t *testing.T) {
 	})
 }
 
-// One to three bits of one hash among others, at every place of a block.
-func TestVotesPatterns(t *testing.T) {
-	eachKernel(t, func(t *testing.T) {
-		words := width64.patterns()
-		ones := make([]uint32, len(words))
-		for i := range ones {
-			ones[i] = 1
-		}
-		for from := 0; from < len(words); from += 997 {
-			part := words[from:min(from+1200, len(words))]
-			var counts [64]uint64
-			WeightedVotes(&counts, part, ones[:len(part)])
-			if want := count64([64]uint64{}, part, ones); counts != want {
-				t.Fatalf("patterns from %d: votes %d, want %d", from, counts, want)
-			}
-		}
-		for _, w := range words {
-			var counts [64]uint64
-			if WeightedVotes(&counts, []uint64{w}, ones[:1]); counts != count64([64]uint64{}, []uint64{w}, ones) {
-				t.Fatalf("%#x: votes %d", w, counts)
-			}
-		}
-	})
-}
-
 // Nothing overflows: all ones, as many as one call takes, at the weights where the
 // kernels hand over to the generic form, and above.
 func TestVotesOverflow(t *testing.T) {
