@@ -27,17 +27,17 @@ type BackupReport struct {
 const backupTries = 20
 
 // Backup makes the folder to, which must not exist, an index as the one in folder dir is now, with
-// all that was acknowledged before the call. It may be written to meanwhile.
+// all that was acknowledged before the call. Another process may write to dir meanwhile.
 //
 // Files of an index are never changed, so the backup has hard links of them, which take neither
 // time nor room, or copies if to is on another file system. Only the log grows; it is copied. When
 // a new manifest comes meanwhile, which may have removed files, the backup begins again.
 func Backup(ctx context.Context, d *disk.Disk, dir, to string) (r BackupReport, err error) {
-	if _, err := manifestPath(d, dir); err != nil {
+	if _, err := ManifestPath(dir); err != nil {
 		return r, err
 	}
 	for range backupTries {
-		if r, err = backup(ctx, d, dir, to); !errors.Is(err, errChanged) {
+		if r, err = backup(ctx, d, dir, to, nil); !errors.Is(err, errChanged) {
 			return r, err
 		}
 	}
@@ -53,33 +53,49 @@ var ErrNotDurable = errors.New("the index is in memory only")
 // acknowledged.
 func (x *Index) Durable() bool { return x.writer.log != nil }
 
-// Backup is the function [Backup] of this index, whatever its folder is called by now. The error
-// wraps [ErrNotDurable], [os.ErrExist] if something stands at to, or ctx's; then nothing is left
-// there.
+// Backup makes the folder to, which must not exist, an index as this one is now, with all that was
+// acknowledged before the call, as the function [Backup] does beside the process that writes. It
+// never begins again: no manifest comes while the log is copied, and what the backup has links of
+// stays until it has them. Inserts, queries and merges go on meanwhile; a flush is published when
+// the log was copied. The error wraps [ErrNotDurable], [os.ErrExist] if something stands at to, or
+// ctx's; then nothing is left there.
 func (x *Index) Backup(ctx context.Context, to string) (r BackupReport, err error) {
 	if !x.Durable() {
 		return r, ErrNotDurable
 	}
-	return Backup(ctx, x.folder.disk, x.folder.dir, to)
+	return backup(ctx, x.folder.disk, x.folder.dir, to, x)
 }
 
-// backup makes a backup of the index in folder dir. The error wraps [errChanged] if the index changed
-// meanwhile.
-func backup(ctx context.Context, d *disk.Disk, dir, to string) (r BackupReport, err error) {
+// backup makes a backup of the index in folder dir, which is x, unless that is nil: then the error
+// wraps [errChanged] if the index changed meanwhile.
+func backup(ctx context.Context, d *disk.Disk, dir, to string, x *Index) (r BackupReport, err error) {
 	f, err := d.CreateFolder(to)
 	if err != nil {
 		return r, err
 	}
 	defer f.Abort()
-	m, err := r.begin(d, f, dir)
+	var m *Manifest
+	if x == nil {
+		m, err = r.begin(d, f, dir)
+	} else {
+		x.folder.mu.Lock() // no manifest comes
+		w, e := x.View()   // keeps the files of segments
+		if e != nil {
+			x.folder.mu.Unlock()
+			return r, e
+		}
+		defer w.Release()
+		m, err = r.begin(d, f, dir)
+		x.folder.mu.Unlock()
+	}
 	if err == nil {
 		err = r.linkSegments(ctx, d, f, m, dir)
 	}
 	if err == nil && m.Live != nil {
 		r.Log, err = wal.Check(f.Dir(), m.Live.log(wal.Always), func(wal.Position, []byte) error { return ctx.Err() })
 	}
-	if m != nil {
-		now, e := readManifest(d, dir)
+	if x == nil && m != nil {
+		now, e := ReadManifest(dir)
 		if e == nil && now.Generation != m.Generation {
 			e = errChanged
 		}

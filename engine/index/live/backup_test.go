@@ -41,6 +41,21 @@ func backupSource(t *testing.T, dir string) *Index {
 	return x
 }
 
+// waysToBackup are from outside, beside the process that has the index, and by that process.
+var waysToBackup = []struct {
+	name   string
+	backup func(x *Index, d *disk.Disk, dir, to string) error
+}{
+	{"beside", func(_ *Index, d *disk.Disk, dir, to string) error {
+		_, err := Backup(context.Background(), d, dir, to)
+		return err
+	}},
+	{"within", func(x *Index, d *disk.Disk, dir, to string) error {
+		_, err := backup(context.Background(), d, dir, to, x)
+		return err
+	}},
+}
+
 func put(t *testing.T, x *Index, i int) {
 	t.Helper()
 	d := rows.Doc{Fingerprint: simhash.Fingerprint(uint64(i+1) * 0x9e3779b97f4a7c15), ID: fmt.Sprint("doc-", i)}
@@ -102,8 +117,7 @@ func TestBackupWhileWritten(t *testing.T) {
 	least := make([]int, rounds)
 	for i := range rounds {
 		least[i] = int(acknowledged.Load())
-		_, err := x.Backup(t.Context(), filepath.Join(base, fmt.Sprint("backup", i)))
-		must.Do(t, err)
+		must.Do(t, waysToBackup[i%2].backup(x, nil, dir, filepath.Join(base, fmt.Sprint("backup", i))))
 	}
 	cancel()
 	all.Wait()
@@ -128,40 +142,44 @@ func TestBackupWhileWritten(t *testing.T) {
 }
 
 // TestBackupAgain flushes, or merges, the index when the backup has its manifest: the log is
-// removed, and segments are, so that it begins again.
+// removed, and segments are, so that one from outside begins again, and one by the process that has
+// the index keeps what it needs.
 func TestBackupAgain(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*Index) error{
 		"flush": func(x *Index) error { return x.Flush(t.Context()) },
 		"merge": func(x *Index) error { return x.Merge(t.Context(), 1) },
 	} {
-		t.Run(name, func(t *testing.T) {
-			base := t.TempDir()
-			dir, to := filepath.Join(base, "index"), filepath.Join(base, "backup")
-			x := backupSource(t, dir)
-			defer x.end()
-			links := 0
-			_, err := Backup(t.Context(), disk.Failing(func(c disk.Call, _ string) error {
-				if c != disk.CallLink {
-					return nil
+		for _, way := range waysToBackup {
+			t.Run(name+"/"+way.name, func(t *testing.T) {
+				base := t.TempDir()
+				dir, to := filepath.Join(base, "index"), filepath.Join(base, "backup")
+				x := backupSource(t, dir)
+				defer x.end()
+				must.Do(t, way.backup(x, nil, dir, filepath.Join(base, "still")))
+				a, err := os.Stat(filepath.Join(dir, manifestName))
+				must.Do(t, err)
+				b, err := os.Stat(filepath.Join(base, "still", manifestName))
+				must.Do(t, err)
+				if os.SameFile(a, b) {
+					t.Error("the manifest is a link, which fails where it is replaced meanwhile")
 				}
-				if links++; links > 1 {
-					return nil
+				links := 0
+				beside := disk.Failing(func(c disk.Call, _ string) error {
+					if c != disk.CallLink {
+						return nil
+					}
+					if links++; links > 1 {
+						return nil
+					}
+					return change(x)
+				})
+				must.Do(t, way.backup(x, beside, dir, to))
+				if got := backedUp(t, to, 300); len(got) != 56 {
+					t.Errorf("%d documents, want 56", len(got))
 				}
-				return change(x)
-			}), dir, to)
-			must.Do(t, err)
-			a, err := os.Stat(filepath.Join(dir, manifestName))
-			must.Do(t, err)
-			b, err := os.Stat(filepath.Join(to, manifestName))
-			must.Do(t, err)
-			if os.SameFile(a, b) {
-				t.Error("the manifest is a link, which fails where it is replaced meanwhile")
-			}
-			if got := backedUp(t, to, 300); len(got) != 56 {
-				t.Errorf("%d documents, want 56", len(got))
-			}
-		})
+			})
+		}
 	}
 }
 
@@ -170,14 +188,19 @@ func TestBackupAgain(t *testing.T) {
 // none.
 func TestBackupFaults(t *testing.T) {
 	t.Parallel()
+	for _, way := range waysToBackup {
+		t.Run(way.name, func(t *testing.T) { backupFaults(t, way.backup) })
+	}
+}
+
+func backupFaults(t *testing.T, way func(x *Index, d *disk.Disk, dir, to string) error) {
 	base := t.TempDir()
 	dir, to := filepath.Join(base, "index"), filepath.Join(base, "backup")
 	x := backupSource(t, dir)
 	defer x.end()
 	backup := func(d *disk.Disk) error {
 		must.Do(t, os.RemoveAll(to))
-		_, err := Backup(t.Context(), d, dir, to)
-		return err
+		return way(x, d, dir, to)
 	}
 	must.Do(t, backup(nil))
 	want := backedUp(t, to, 300)
