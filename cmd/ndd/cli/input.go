@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -197,6 +198,7 @@ func (g *Globals) Ingested(report ingest.Report) error {
 	if report.Units == 0 && !g.noFiles && len(report.Skipped.Examples) == 0 {
 		g.Log.Warn("the inputs hold no documents")
 	}
+	g.sayOutside(report.Outside)
 	if report.NoID > 0 {
 		g.Log.Warn(fmt.Sprintf("without the field that --id names, and called by file and line instead: %s of %s",
 			humanize.Comma(int64(report.NoID)), Number(report.Documents, "document")))
@@ -211,6 +213,24 @@ func (g *Globals) Ingested(report ingest.Report) error {
 		return ErrPartly
 	}
 	return nil
+}
+
+// sayOutside names the links that led out of a folder, as far as there is room for them.
+func (g *Globals) sayOutside(files []document.File) {
+	const most = 3
+	if len(files) == 0 {
+		return
+	}
+	slices.SortFunc(files, func(a, b document.File) int { return strings.Compare(a.Path, b.Path) })
+	var names []string
+	for _, f := range files[:min(most, len(files))] {
+		names = append(names, f.Path+" -> "+f.Outside)
+	}
+	if len(files) > most {
+		names = append(names, "...")
+	}
+	g.Log.Info(fmt.Sprintf("%s out of the folder named, and followed: %s", Number(len(files), "symbolic link"),
+		strings.Join(names, ", ")))
 }
 
 // sayCharsets says which unknown encodings documents declare.

@@ -31,6 +31,10 @@ func ReadOnce(input string) bool {
 type File struct {
 	Path string
 	Root string // the folder that the input named; "" if the input named the file
+
+	// Outside is the file that this one, a symbolic link in a folder, leads to where that lies
+	// outside the folder; else "".
+	Outside string
 }
 
 func (f File) inFolder() bool { return f.Root != "" }

@@ -38,7 +38,7 @@ func (l *links) follow(root, path string) (File, *Skip) {
 	case !info.Mode().IsRegular():
 		return no(Special, "a symbolic link to %s, which is read only where it is named itself", kindOf(info.Mode()))
 	}
-	to := RealPath(path)
+	to, from := RealPath(path), RealPath(root)
 	if l.isRead(to) {
 		return no(Again, "a symbolic link to %s, which is read itself", to)
 	}
@@ -46,6 +46,9 @@ func (l *links) follow(root, path string) (File, *Skip) {
 		return no(Again, "a symbolic link to %s, as %s is", to, first)
 	}
 	l.seen[to] = path
+	if !below(to, from) {
+		f.Outside = to
+	}
 	return f, nil
 }
 

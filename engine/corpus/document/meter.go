@@ -14,8 +14,9 @@ type Meter struct {
 	Bytes     atomic.Int64 // as they lie on disk, before decompression
 	Documents atomic.Int64 // whose results were handed on
 
-	mu   sync.Mutex
-	open map[string]int // files being read, and how often at a time
+	mu      sync.Mutex
+	open    map[string]int // files being read, and how often at a time
+	outside []File         // links that lead out of their folders
 }
 
 // Begin notes that a file is being read until the function that it returns is called.
@@ -26,6 +27,9 @@ func (m *Meter) Begin(f File) (end func()) {
 		m.open = map[string]int{}
 	}
 	m.open[f.Path]++
+	if f.Outside != "" {
+		m.outside = append(m.outside, f)
+	}
 	return func() {
 		m.mu.Lock()
 		defer m.mu.Unlock()
@@ -40,4 +44,11 @@ func (m *Meter) Open() []string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return slices.Sorted(maps.Keys(m.open))
+}
+
+// Outside returns the files read so far that are symbolic links out of their folders.
+func (m *Meter) Outside() []File {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Clone(m.outside)
 }

@@ -89,7 +89,7 @@ func TestShare(t *testing.T) {
 	}
 }
 
-// TestLinks follows links in a folder to files, each once.
+// TestLinks follows links in a folder to files, each once, and names those that lead elsewhere.
 func TestLinks(t *testing.T) {
 	tree(t, map[string]string{"hub/blobs/1": "one", "hub/blobs/2": "two", "hub/.cache/3": "three", "hub/other/a.txt": "a"})
 	for name, to := range map[string]string{"linked": "hub/blobs", "hub/s/a.txt": "../blobs/1", "hub/s/b.txt": "../blobs/2",
@@ -126,6 +126,20 @@ func TestLinks(t *testing.T) {
 		}
 		if strings.Join(got, " ") != c.want {
 			t.Errorf("%s:\n got %s\nwant %s", c.inputs, strings.Join(got, " "), c.want)
+		}
+		var outside []string
+		for _, f := range meter.Outside() {
+			outside = append(outside, f.Path)
+		}
+		want := "hub/s/a.txt hub/s/b.txt hub/s/c.txt"
+		switch c.inputs {
+		case "hub", "linked", "linked/":
+			want = ""
+		case "hub/s hub/b*/1":
+			want = "hub/s/b.txt hub/s/c.txt"
+		}
+		if strings.Join(outside, " ") != want {
+			t.Errorf("%s: %q lead out of the folder, want %s", c.inputs, outside, want)
 		}
 		if open := meter.Open(); len(open) > 0 {
 			t.Errorf("%q are still read", open)

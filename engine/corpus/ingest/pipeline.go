@@ -92,7 +92,7 @@ func Extract[R any](ctx context.Context, inputs []string, cfg Config, s Steps[R]
 		}
 	}
 	m := cfg.Document.Meter
-	p.report.Files, p.report.BytesRead = m.Files.Load(), m.Bytes.Load()
+	p.report.Files, p.report.BytesRead, p.report.Outside = m.Files.Load(), m.Bytes.Load(), m.Outside()
 	return p.report, err
 }
 

@@ -92,6 +92,7 @@ type Report struct {
 	BytesRead int64 // from disk, before decompression
 	TextBytes int64 // extracted
 	Skipped   document.Tally
+	Outside   []document.File // symbolic links out of the folders that they are in, which were followed
 }
 
 // charsetsMost is how many names of unknown encodings a report has.
