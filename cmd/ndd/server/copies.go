@@ -3,7 +3,6 @@ package server
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync"
 	"unicode/utf8"
 
@@ -81,7 +80,10 @@ func (s copiesFinder) find(v *visit) (any, *problem) {
 		return nil, broken(errors.New("the index of copies is closed"))
 	}
 	defer index.users.Done()
-	c := index.searchers.Get().(*copySearcher)
+	c, err := index.searcher()
+	if err != nil {
+		return nil, broken(err)
+	}
 	defer index.searchers.Put(c)
 	var threshold float64
 	if in.Threshold != nil {
@@ -192,32 +194,29 @@ func (c *copySource) acquire() *copyIndex {
 	return c.current
 }
 
-// newCopyIndex returns an index that can be searched.
+// newCopyIndex returns an index that can be searched, as the first searcher shows.
 func newCopyIndex(x *copies.Index) (*copyIndex, error) {
-	o, err := x.Recipe().Options()
-	if err != nil {
-		return nil, err
-	}
 	c := &copyIndex{index: x}
-	searcher := func() (*copySearcher, error) {
-		signer, err := copies.NewSigner(o)
-		if err != nil {
-			return nil, err
-		}
-		s, err := x.Searcher(o)
-		return &copySearcher{signer, s}, err
+	first, err := c.searcher()
+	if err == nil {
+		c.searchers.Put(first)
 	}
-	first, err := searcher()
+	return c, err
+}
+
+// searcher returns one that no other request uses; it goes back to c.searchers.
+func (c *copyIndex) searcher() (*copySearcher, error) {
+	if s, ok := c.searchers.Get().(*copySearcher); ok {
+		return s, nil
+	}
+	o, err := c.index.Recipe().Options()
 	if err != nil {
 		return nil, err
 	}
-	c.searchers.New = func() any {
-		s, err := searcher()
-		if err != nil {
-			panic(fmt.Sprintf("server: a second searcher of an index: %v", err)) // of what the first was made of
-		}
-		return s
+	signer, err := copies.NewSigner(o)
+	if err != nil {
+		return nil, err
 	}
-	c.searchers.Put(first)
-	return c, nil
+	s, err := c.index.Searcher(o)
+	return &copySearcher{signer, s}, err
 }
