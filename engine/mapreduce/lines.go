@@ -2,6 +2,7 @@ package mapreduce
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -18,19 +19,51 @@ func badf(format string, args ...any) error {
 	return fmt.Errorf("%w: %w", errBadRecord, fmt.Errorf(format, args...))
 }
 
+// errLong is the error of a line of more than lineMax bytes, which is skipped.
+var errLong = badf("a line of more than 64 MiB")
+
 // A lines reads lines of up to lineMax bytes.
 type lines struct {
-	*bufio.Scanner
-	n uint64 // lines read
+	r    *bufio.Reader
+	long []byte
+	n    uint64 // lines read
 
 	// bad handles malformed records, and returns nil to go on. If it is nil they end the reading.
 	bad func(error) error
 }
 
-func newLines(r io.Reader) *lines {
-	l := &lines{Scanner: bufio.NewScanner(r)}
-	l.Buffer(make([]byte, 1<<16), lineMax)
-	return l
+func newLines(r io.Reader) *lines { return &lines{r: bufio.NewReaderSize(r, 1<<16)} }
+
+// next returns the next line without its end, valid until the next call, [io.EOF] after the last
+// one, or errLong for a line that it skipped.
+func (l *lines) next() ([]byte, error) {
+	l.long = l.long[:0]
+	tooLong := false
+	for {
+		part, err := l.r.ReadSlice('\n')
+		if errors.Is(err, bufio.ErrBufferFull) {
+			if tooLong = tooLong || len(l.long)+len(part) > lineMax; !tooLong {
+				l.long = append(l.long, part...)
+			}
+			continue
+		}
+		if err != nil && !errors.Is(err, io.EOF) {
+			return nil, err
+		}
+		if len(part) == 0 && len(l.long) == 0 && !tooLong {
+			return nil, io.EOF
+		}
+		l.n++
+		if tooLong || len(l.long)+len(part) > lineMax {
+			return nil, errLong
+		}
+		if len(l.long) > 0 {
+			l.long = append(l.long, part...)
+			part = l.long
+		}
+		part = bytes.TrimSuffix(part, []byte{'\n'})
+		return bytes.TrimSuffix(part, []byte{'\r'}), nil
+	}
 }
 
 // linesPerLook is the number of lines between two checks of the context.
@@ -39,15 +72,16 @@ const linesPerLook = 256
 // records calls each with the record of every line that is not empty, in order. The record is valid
 // until each returns.
 func (l *lines) records(ctx context.Context, each func(r record) error) error {
-	for l.Scan() {
-		l.n++
-		if l.n%linesPerLook == 0 && ctx.Err() != nil {
+	for {
+		line, err := l.next()
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err == nil && l.n%linesPerLook == 0 && ctx.Err() != nil:
 			return ctx.Err()
+		case err == nil && len(line) > 0:
+			err = each(cut(line))
 		}
-		if len(l.Bytes()) == 0 {
-			continue
-		}
-		err := each(cut(l.Bytes()))
 		if err != nil && l.bad == nil {
 			return fmt.Errorf("line %d: %w", l.n, err)
 		}
@@ -58,8 +92,4 @@ func (l *lines) records(ctx context.Context, each func(r record) error) error {
 			return err
 		}
 	}
-	if errors.Is(l.Err(), bufio.ErrTooLong) {
-		return fmt.Errorf("line %d has more than %d MiB", l.n+1, lineMax>>20)
-	}
-	return l.Err()
 }

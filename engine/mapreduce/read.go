@@ -12,7 +12,12 @@ import (
 // task.
 func (t *task) records(ctx context.Context, each func(r record) error) error {
 	in := newLines(t.In)
-	in.bad = func(err error) error { return t.bad(1, fmt.Sprintf("line %d of the part", in.n), err) }
+	in.bad = func(err error) error {
+		if errors.Is(err, errLong) {
+			t.counters.add(recordsIn, 1)
+		}
+		return t.bad(1, fmt.Sprintf("line %d of the part", in.n), err)
+	}
 	return in.records(ctx, func(r record) error {
 		if string(r.key) == endKey {
 			return t.inputEnd(r.value)
