@@ -185,6 +185,28 @@ func TestBadRecords(t *testing.T) {
 	}
 }
 
+// TestCutChunks: raw bytes that are cut within a fingerprint or a record are an error, and so are
+// those of another format.
+func TestCutChunks(t *testing.T) {
+	raw := store.Bytes64(sets.Uniform(100, 3))
+	var record, half strings.Builder
+	rawRecord(&record, 0, raw)
+	rawRecord(&half, 0, raw[:13])
+	for _, c := range []struct{ input, says string }{
+		{record.String()[:record.Len()-3], "record 0: corrupt: cut in the middle"},
+		{record.String() + "\x00\x00", "record 1: corrupt: cut in the middle"},
+		{record.String() + "\x00\x00\x00\x08", "record 1: corrupt: cut in the middle"},
+		{record.String()[:12], "record 0: corrupt: cut in the middle"},
+		{half.String(), "13 bytes are no fingerprints"},
+		{"\x00\x00\x00\x01x" + record.String()[12:], "a key of 1 bytes"},
+		{"0123456789abcdef", "not Hadoop's rawbytes"},
+	} {
+		_, err := step(t, mapOf(mapreduce.Pairs{K: 3}), c.input,
+			func(o *mapreduce.Options) { o.Form = mapreduce.RawBytes })
+		wantError(t, err, store.ErrCorrupt, c.says)
+	}
+}
+
 // TestOtherRecipe: queries, files and parts of other recipes are refused.
 func TestOtherRecipe(t *testing.T) {
 	dir := t.TempDir()
@@ -238,11 +260,14 @@ func TestOtherJob(t *testing.T) {
 	}
 }
 
-// TestEmptyPart: a part without records gives an end record, and so does a reduce without any.
+// TestEmptyPart: a part without records gives an end record, in every form, and so does a reduce
+// without any.
 func TestEmptyPart(t *testing.T) {
-	if out := runMap(t, mapreduce.Pairs{K: 3}, ""); out !=
-		"--~end\tparts=1 records=0 sum=0000000000000000 job=pairs,k=3,design=paper-4,bits=12\n" {
-		t.Errorf("%q", out)
+	for _, form := range []mapreduce.Form{mapreduce.Lines, mapreduce.RawBytes} {
+		out, err := step(t, mapOf(mapreduce.Pairs{K: 3}), "", func(o *mapreduce.Options) { o.Form = form })
+		if err != nil || out != "--~end\tparts=1 records=0 sum=0000000000000000 job=pairs,k=3,design=paper-4,bits=12\n" {
+			t.Errorf("%s: %q, %v", form, out, err)
+		}
 	}
 	for _, job := range []mapreduce.Reducer{mapreduce.Scan{}, mapreduce.Pairs{K: 3},
 		mapreduce.Stars{Round: mapreduce.LargeStar}, mapreduce.Assign{}, mapreduce.Dedup{}} {

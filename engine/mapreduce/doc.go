@@ -30,7 +30,8 @@
 //
 // A task returns no error only if it read all input and wrote all output. A malformed record is
 // counted, shown and skipped; more than Options.MaxBad of them, or no other, fail the task
-// ([ErrBad]). In input that a task of this package wrote they are an error at once.
+// ([ErrBad]). In input that a task of this package wrote they are an error at once, and so is a raw
+// fingerprint that is cut.
 //
 // # End records
 //
@@ -63,8 +64,9 @@
 //
 // A task reserves its memory from Options.Budget, reports it to Options.Say, and fails with a
 // memory.TooLargeError that names the group that does not fit. A map of fingerprints takes 144 MiB
-// for a batch of lines; Scan takes tables of Q and hits in addition; Pairs 96 MiB to sort, and 40 bytes for
-// each fingerprint of the largest group; Stars, Assign and Dedup next to nothing.
+// for a batch of lines, or 64 MiB of raw ones, which it reads while it computes; Scan takes tables
+// of Q and hits in addition; Pairs 96 MiB to sort, and 40 bytes for each fingerprint of the largest
+// group; Stars, Assign and Dedup next to nothing.
 //
 // Functions of this package may be called concurrently.
 package mapreduce

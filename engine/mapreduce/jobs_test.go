@@ -2,6 +2,7 @@ package mapreduce_test
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"flag"
 	"fmt"
@@ -176,4 +177,45 @@ func TestFingerprint(t *testing.T) {
 		parts := l.cut(input)
 		same(t, "lines", l.collect(l.run(job, parts), len(parts)), want)
 	})
+}
+
+// TestRawBytes: hits in raw fingerprints have the rows that the records say, whatever their order.
+func TestRawBytes(t *testing.T) {
+	set := sets.All(5000, 50, 3, 9)[0]
+	q := filepath.Join(t.TempDir(), "q.bin")
+	must.Do(t, os.WriteFile(q, store.Bytes64(set.Queries), 0o644))
+	var want []string
+	for _, h := range oracle.Search(set.Base, set.Queries, 3) {
+		want = append(want, fmt.Sprintf("%d\t%016x\t%d\tf.bin:%d\n", h.Query, h.Fingerprint, h.Distance, h.Row))
+	}
+	slices.Sort(want)
+	raw := store.Bytes64(set.Base)
+	const chunk = 8 * 512
+	var records []string
+	for at := 0; at < len(raw); at += chunk {
+		var record strings.Builder
+		rawRecord(&record, at, raw[at:min(at+chunk, len(raw))])
+		records = append(records, record.String())
+	}
+	l := newLocal(t, 5, 3)
+	l.options.Form, l.options.File = mapreduce.RawBytes, "f.bin"
+	job := mapreduce.Scan{Queries: q, K: 3}
+	same(t, "in order", l.collect(l.run(job, []string{strings.Join(records, "")}), l.reduces), want)
+	slices.Reverse(records[2:])
+	same(t, "two parts, one reversed", l.collect(l.run(job,
+		[]string{strings.Join(records[:4], ""), strings.Join(records[4:], "")}), l.reduces), want)
+	l.options.File = ""
+	for i := range want {
+		want[i] = strings.Replace(want[i], "f.bin:", "", 1)
+	}
+	slices.Sort(want)
+	same(t, "of no known file", l.collect(l.run(job, []string{strings.Join(records, "")}), l.reduces), want)
+}
+
+// rawRecord writes what Hadoop's rawbytes hands a filter.
+func rawRecord(to *strings.Builder, at int, value []byte) {
+	var b []byte
+	b = binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint32(b, 8), uint64(at))
+	b = binary.BigEndian.AppendUint32(b, uint32(len(value)))
+	to.Write(append(b, value...))
 }

@@ -1,6 +1,7 @@
 package mapreduce
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/bits"
@@ -10,12 +11,13 @@ import (
 
 	"ndd/engine/index/radix"
 	"ndd/engine/near/cluster"
+	"ndd/engine/near/scan"
 	"ndd/permute"
 )
 
 // A Pairs is the job that finds all pairs of fingerprints within distance k.
 //
-//	in      results of the job fingerprint
+//	in      fingerprints, in any [Form]
 //	shuffle table (1 digit), leading bits (1 to 4 digits)	block of the other bits
 //	out     fingerprint (16 hexadecimal digits)	larger fingerprint, distance
 //
@@ -98,12 +100,12 @@ func (j Pairs) mapPart(ctx context.Context, t *task) error {
 		return err
 	}
 	s := &blockSender{t: t, p: p, most: max(int(min(t.Budget.Here().Left()/2/24, sendPrints)), 1<<16)}
-	reserved, err := t.reserve("sorting fingerprints", 24*uint64(s.most)+batchBytes)
+	reserved, err := t.reserve("sorting fingerprints", 24*uint64(s.most)+t.readBytes())
 	if err != nil {
 		return err
 	}
 	defer reserved.Release()
-	if err := t.batches(ctx, func(b *batch) error { return s.add(ctx, b.prints) }); err != nil {
+	if err := t.chunks(ctx, func(c chunk) error { return s.add(ctx, c.prints) }); err != nil {
 		return err
 	}
 	return s.flush(ctx)
@@ -121,17 +123,19 @@ type blockSender struct {
 }
 
 // add adds fingerprints, and sends those that it has whenever there are most.
-func (s *blockSender) add(ctx context.Context, prints []uint64) error {
-	for len(prints) > 0 {
-		n := min(len(prints), s.most-len(s.prints))
-		s.prints, prints = append(s.prints, prints[:n]...), prints[n:]
-		if len(s.prints) == s.most {
-			if err := s.flush(ctx); err != nil {
-				return err
+func (s *blockSender) add(ctx context.Context, all scan.Source) (err error) {
+	failed := all(func(c scan.Chunk) bool {
+		defer c.Release()
+		for prints := c.Fingerprints; len(prints) > 0 && err == nil; {
+			n := min(len(prints), s.most-len(s.prints))
+			s.prints, prints = append(s.prints, prints[:n]...), prints[n:]
+			if len(s.prints) == s.most {
+				err = s.flush(ctx)
 			}
 		}
-	}
-	return nil
+		return err == nil
+	})
+	return cmp.Or(err, failed)
 }
 
 // flush sends the fingerprints under every table.

@@ -16,7 +16,7 @@ import (
 // A Scan is the job of section 3.3 of the paper: chunks of F against a file of queries Q, which
 // every map has beside it.
 //
-//	in      results of the job fingerprint
+//	in      fingerprints, in any [Form]
 //	shuffle row of Q (6 digits), distance (1), fingerprint (11), ID
 //	out     row of Q	fingerprint, distance, ID
 //
@@ -45,7 +45,7 @@ func (j Scan) mapPart(ctx context.Context, t *task) (err error) {
 	if uint64(len(queries)) >= 1<<(6*rowDigits) {
 		return fmt.Errorf("%s: %d queries are more than %d", j.Queries, len(queries), uint64(1)<<(6*rowDigits))
 	}
-	reading, err := t.Budget.Reserve("reading fingerprints", batchBytes)
+	reading, err := t.Budget.Reserve("reading fingerprints", t.readBytes())
 	if err != nil {
 		return err
 	}
@@ -58,7 +58,7 @@ func (j Scan) mapPart(ctx context.Context, t *task) (err error) {
 	}
 	if t.Say != nil {
 		t.Say(fmt.Sprintf("searching for %s queries", humanize.Comma(int64(len(queries)))),
-			t.Budget.Total(batchBytes+plan.Bytes()))
+			t.Budget.Total(t.readBytes()+plan.Bytes()))
 	}
 	defer store.CatchFault(&err)() // the queries are mapped
 	var s *scan.Searcher
@@ -67,26 +67,29 @@ func (j Scan) mapPart(ctx context.Context, t *task) (err error) {
 			s.Close()
 		}
 	}()
-	return t.batches(ctx, func(b *batch) (err error) {
+	return t.chunks(ctx, func(c chunk) (err error) {
 		if s == nil {
 			if s, err = scan.NewSearcher(queries, j.K, plan, o); err != nil {
 				return err
 			}
 		}
-		return j.sendHits(ctx, t, s, b)
+		return j.sendHits(ctx, t, s, c)
 	})
 }
 
-// sendHits sends the hits of a batch.
-func (j Scan) sendHits(ctx context.Context, t *task, s *scan.Searcher, b *batch) error {
+// sendHits sends the hits of a chunk.
+func (j Scan) sendHits(ctx context.Context, t *task, s *scan.Searcher, c chunk) error {
 	var key []byte
-	for h, err := range s.Hits(ctx, scan.Slice(b.prints, 0)) {
+	for h, err := range s.Hits(ctx, c.prints) {
 		if err != nil {
 			return err
 		}
 		key = appendNumber(key[:0], h.Query, rowDigits)
 		key = appendNumber(key, uint64(h.Distance), 1)
-		key = append(appendNumber(key, h.Fingerprint, printDigits), b.id(int(h.Row))...)
+		key = appendNumber(key, h.Fingerprint, printDigits)
+		if key, err = c.appendID(key, int(h.Row)); err != nil {
+			return err
+		}
 		t.counters.add(hits, 1)
 		if err := t.send(t.partition(h.Query), key, nil); err != nil {
 			return err

@@ -37,6 +37,8 @@ type Options struct {
 	Columns int             // [Collect] writes as many fields of each result; 0: all
 	Table   []result.Column // [Collect] writes their header before the results; nil: none
 
+	Form    Form           // of a map's input, for jobs that read fingerprints
+	File    string         // name of the file that the part is of, for IDs of raw fingerprints; may be empty
 	Budget  *memory.Budget // of which a task reserves its memory; nil: no limit
 	Threads int            // goroutines that compute, beside one that reads; 0 or less: one
 	MaxBad  int64          // bad records that are skipped; one more fails the task

@@ -32,15 +32,17 @@ fingerprint --input-format warc`,
 	},
 }, {
 	name: "scan", short: "queries against chunks of fingerprints (section 3.3 of the paper)",
-	in: `fingerprint, tab, ID, as the job fingerprint writes`,
+	in: `fingerprint, tab, ID, as the job fingerprint writes. With --input rawbytes: chunks
+of raw fingerprints by FixedLengthInputFormat and stream.map.input=rawbytes`,
 	shuffle: `row of the query, distance, fingerprint and ID, all in the key: 19 bytes and the ID
 for each hit`,
 	out: `row of the query, tab, fingerprint, distance, ID, as 'ndd batch'`,
 	side: `--queries: raw fingerprints (.bin) or .ndf, which every map maps. One of another
 recipe than the input's is refused`,
-	notes:   `'ndd help cluster' says how chunks of raw fingerprints become lines.`,
+	notes: `A hit's ID is the document's, or of raw bytes its row, or FILE:ROW. 'ndd help cluster' has the
+options of Hadoop and Spark for chunks of raw fingerprints.`,
 	mapLine: "-k 3 --queries Q.bin", file: "Q.bin",
-	mapFlags: "distance queries",
+	mapFlags: "input distance queries",
 	make: func(m *mapReduce) (any, error) {
 		if m.k < 0 || m.k > permute.MaxK {
 			return nil, cli.Usagef("-k %d: must be 0 to %d", m.k, permute.MaxK)
@@ -49,14 +51,15 @@ recipe than the input's is refused`,
 	},
 }, {
 	name: "pairs", short: "all pairs of fingerprints within distance k",
-	in: `fingerprint, tab, anything, as the job fingerprint writes`,
+	in: `fingerprint, tab, anything, as the job fingerprint writes; or another form, as of
+the job scan`,
 	shuffle: `table and leading bits, and behind the tab the other bits of all fingerprints of
 the map that share these, coded: about 8 bytes for each fingerprint and table, and
 k + 1 tables`,
 	out:     `fingerprint, tab, larger fingerprint, distance: each pair of distinct ones once`,
 	notes:   `-k, --design and --bits must be the same for map and reduce.`,
 	mapLine: "-k 3", reduceLine: "-k 3",
-	mapFlags: "distance design bits", flags: "distance design bits",
+	mapFlags: "input distance design bits", flags: "distance design bits",
 	make: func(m *mapReduce) (any, error) {
 		j := mapreduce.Pairs{K: m.k, Design: m.design, Bits: m.bits}
 		if err := j.Check(); err != nil {
@@ -234,6 +237,8 @@ func (m *mapReduce) registerJob(cmd *cobra.Command, names string) {
 			m.docs.Register(cmd)
 		case "texts":
 			m.docs.RegisterReading(cmd)
+		case "input":
+			f.StringVar(&m.input, name, string(mapreduce.Lines), "form of the input: lines, or rawbytes of Hadoop")
 		case "distance":
 			f.IntVarP(&m.k, name, "k", 3, fmt.Sprintf("largest Hamming distance, 0 to %d", permute.MaxK))
 		case "queries":

@@ -7,9 +7,11 @@
 package mapreduce
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
+	"path"
 	"strconv"
 	"strings"
 
@@ -29,8 +31,9 @@ func Commands(g *cli.Globals) []*cobra.Command {
 
 // mapReduce is one run of a step of a job.
 type mapReduce struct {
-	g    *cli.Globals
-	step string // map, reduce or collect
+	g     *cli.Globals
+	step  string // map, reduce or collect
+	input string
 	*taskFlags
 
 	docs    cli.DocumentFlags
@@ -185,8 +188,10 @@ func newJobStep(g *cli.Globals, step string, task *taskFlags, j *mapReduceJob) *
 		m.registerJob(cmd, j.flags)
 	}
 	const cat = "give the files themselves, as hdfs dfs -cat FILE writes them"
-	cli.FormerFlags(cmd, map[string]string{"webhdfs": cat, "hdfs-user": cat,
-		"input": "a map reads lines; 'ndd help cluster' says how raw fingerprints become some"})
+	cli.FormerFlags(cmd, map[string]string{"webhdfs": cat, "hdfs-user": cat})
+	if cmd.Flags().Lookup("input") == nil {
+		cli.FormerFlags(cmd, map[string]string{"input": cat})
+	}
 	return cmd
 }
 
@@ -205,10 +210,14 @@ func (m *mapReduce) run(cmd *cobra.Command, j *mapReduceJob) error {
 	}
 	switch m.step {
 	case "map":
-		return mapreduce.Map(cmd.Context(), job.(mapreduce.Mapper), o)
-	default:
-		return mapreduce.Reduce(cmd.Context(), job.(mapreduce.Reducer), o)
+		err = mapreduce.Map(cmd.Context(), job.(mapreduce.Mapper), o)
+		if err != nil && o.Form == mapreduce.RawBytes && !errors.Is(err, mapreduce.ErrRecipe) {
+			err = fmt.Errorf("--input %s: %w", o.Form, err)
+		}
+	case "reduce":
+		err = mapreduce.Reduce(cmd.Context(), job.(mapreduce.Reducer), o)
 	}
+	return err
 }
 
 // options returns the options of a task.
@@ -231,6 +240,11 @@ func (m *mapReduce) options(cmd *cobra.Command, j *mapReduceJob) (o mapreduce.Op
 	}
 	if queries := cmd.Flags().Lookup("queries"); queries != nil && m.queries == "" {
 		return o, cli.Usagef("--queries FILE is required: a file in the working folder of the task")
+	}
+	if m.input != "" {
+		if o.Form, err = oneOf("input", m.input, mapreduce.Lines, mapreduce.RawBytes); err != nil {
+			return o, err
+		}
 	}
 	m.report(&o, m.step+" "+j.name)
 	return o, nil
@@ -256,6 +270,9 @@ func (m *mapReduce) report(o *mapreduce.Options, what string) {
 	o.Status = func(message string) { fmt.Fprintf(m.g.Stderr, "reporter:status:%s\n", message) }
 	if maps, err := strconv.Atoi(os.Getenv("mapreduce_job_maps")); err == nil && m.step == "reduce" && o.Parts == 0 {
 		o.Parts = maps
+	}
+	if file := os.Getenv("mapreduce_map_input_file"); file != "" {
+		o.File = path.Base(file)
 	}
 }
 

@@ -52,12 +52,9 @@ func Slice(f []uint64, first uint64) Source {
 // [store.ErrCorrupt]. The source can be used once.
 func Reader(r io.Reader, chunk int) Source {
 	return func(yield func(Chunk) bool) error {
-		free := sync.Pool{New: func() any {
-			buffer := make([]uint64, chunk)
-			return &buffer
-		}}
+		free := newBuffers(chunk)
 		for first := uint64(0); ; {
-			buffer := *free.Get().(*[]uint64)
+			buffer := free.take()
 			n, err := io.ReadFull(r, store.Bytes64(buffer))
 			switch {
 			case n%8 != 0 && (err == nil || errors.Is(err, io.ErrUnexpectedEOF)):
@@ -67,10 +64,59 @@ func Reader(r io.Reader, chunk int) Source {
 			case err != nil && !errors.Is(err, io.ErrUnexpectedEOF):
 				return err
 			}
-			if !yield(Chunk{buffer[:n/8], first, func() { free.Put(&buffer) }}) {
+			if !yield(free.chunk(buffer, n/8, first)) {
 				return nil
 			}
 			first += uint64(n / 8)
 		}
 	}
+}
+
+// Walk returns the source of fingerprints that are handed out some at a time, such as those of an
+// index, whose tables are decoded block by block, in chunks of the size of a [Plan]. Their
+// rows are their numbers in the walk.
+func Walk(walk func(yield func([]uint64) bool) error, chunk int) Source {
+	return func(yield func(Chunk) bool) error {
+		free := newBuffers(chunk)
+		buffer, n, first := free.take(), 0, uint64(0)
+		going := true
+		err := walk(func(prints []uint64) bool {
+			for len(prints) > 0 {
+				c := copy(buffer[n:], prints)
+				prints = prints[c:]
+				if n += c; n < len(buffer) {
+					continue
+				}
+				if going = yield(free.chunk(buffer, n, first)); !going {
+					return false
+				}
+				first += uint64(n)
+				buffer, n = free.take(), 0
+			}
+			return true
+		})
+		if err == nil && going && n > 0 {
+			yield(free.chunk(buffer, n, first))
+		}
+		return err
+	}
+}
+
+// buffers are arrays of chunks that were mapped, to be filled again.
+type buffers struct{ sync.Pool }
+
+// newBuffers returns buffers of size fingerprints.
+func newBuffers(size int) *buffers {
+	return &buffers{sync.Pool{New: func() any {
+		buffer := make([]uint64, size)
+		return &buffer
+	}}}
+}
+
+// take returns an array that is free, or a new one.
+func (b *buffers) take() []uint64 { return *b.Get().(*[]uint64) }
+
+// chunk returns the first n fingerprints of an array as a chunk, which gives it back.
+func (b *buffers) chunk(buffer []uint64, n int, first uint64) Chunk {
+	return Chunk{buffer[:n], first, func() { b.Put(&buffer) }}
 }

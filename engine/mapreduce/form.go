@@ -1,0 +1,230 @@
+package mapreduce
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+
+	"ndd/engine/corpus/simhash"
+	"ndd/engine/near/scan"
+	"ndd/engine/storage/store"
+)
+
+// A Form is how a map's input holds fingerprints.
+type Form string
+
+// The forms.
+const (
+	// 16 hexadecimal digits, a tab, the document's ID: the output of the job fingerprint.
+	Lines Form = "lines"
+	// Hadoop's stream.map.input=rawbytes of FixedLengthInputFormat: length and key, length and value.
+	RawBytes Form = "rawbytes"
+)
+
+// A chunk is a part of the fingerprints that a map reads.
+type chunk struct {
+	prints scan.Source // in order, from row 0 on; it can be used once
+	// appendID appends the ID of fingerprint i as a field. It is called after all of prints were
+	// read.
+	appendID func(dst []byte, i int) ([]byte, error)
+}
+
+const (
+	// batchPrints is the most fingerprints of lines that are handed on at a time.
+	batchPrints = 1 << 20
+	// batchBytes is the memory of a batch, with IDs of moderate length and while it grows.
+	batchBytes = batchPrints * (8 + 8 + 2*64)
+	// rawPrints raw fingerprints are searched at a time.
+	rawPrints = 1 << 20
+	// rawBytes is their memory: those that are read, wait and are searched.
+	rawBytes = 8 * 8 * rawPrints
+	// unmarkedKey stands for the fingerprint of a document that is too short to have one.
+	unmarkedKey = "----------------"
+)
+
+// chunks calls each with all fingerprints of a map's input. A chunk is valid until each returns.
+func (t *task) chunks(ctx context.Context, each func(chunk) error) error {
+	switch t.Form {
+	case Lines, "":
+		return t.lineChunks(ctx, each)
+	case RawBytes:
+		return t.rawChunks(ctx, each)
+	}
+	return fmt.Errorf("unknown form %q", t.Form)
+}
+
+// readBytes returns the memory that chunks takes at most.
+func (t *task) readBytes() uint64 {
+	if t.Form == RawBytes {
+		return rawBytes
+	}
+	return batchBytes
+}
+
+// A batch is fingerprints of lines with their IDs.
+type batch struct {
+	prints []uint64
+	ids    []byte
+	ends   []uint32
+}
+
+func (b *batch) reset() { b.prints, b.ids, b.ends = b.prints[:0], b.ids[:0], b.ends[:0] }
+
+func (b *batch) full() bool { return len(b.prints) >= batchPrints || len(b.ids) >= batchPrints*64 }
+
+func (b *batch) appendID(dst []byte, i int) ([]byte, error) {
+	from := uint32(0)
+	if i > 0 {
+		from = b.ends[i-1]
+	}
+	return append(dst, b.ids[from:b.ends[i]]...), nil
+}
+
+// lineChunks reads the results of the job fingerprint.
+func (t *task) lineChunks(ctx context.Context, each func(chunk) error) error {
+	var b batch
+	flush := func() error {
+		defer b.reset()
+		if len(b.prints) == 0 {
+			return nil
+		}
+		return each(chunk{scan.Slice(b.prints, 0), b.appendID})
+	}
+	err := t.records(ctx, func(r record) error {
+		if string(r.key) == unmarkedKey {
+			t.counters.add(unmarked, 1)
+			return nil
+		}
+		f, err := simhash.Parse(string(r.key))
+		if err != nil {
+			return badf("%w", err)
+		}
+		id, _, _ := bytes.Cut(r.value, []byte(" "))
+		if len(id) == 0 {
+			id = []byte(`\e`)
+		}
+		t.counters.add(fingerprints, 1)
+		b.prints, b.ids = append(b.prints, uint64(f)), append(b.ids, id...)
+		if b.ends = append(b.ends, uint32(len(b.ids))); b.full() {
+			return flush()
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return flush()
+}
+
+// A rawInput reads records of Hadoop's rawbytes. All of them are one chunk, because a search has a
+// fixed cost.
+type rawInput struct {
+	t          *task
+	in         *bufio.Reader
+	key, value []byte
+	runs       []rawRun
+	records    int
+	n          int // fingerprints
+}
+
+// A rawRun is fingerprints whose rows are consecutive: usually all of them.
+type rawRun struct {
+	from int    // the first of them, by its number in the input
+	row  uint64 // of the first
+}
+
+// rawChunks reads records of Hadoop's rawbytes.
+func (t *task) rawChunks(ctx context.Context, each func(chunk) error) error {
+	r := rawInput{t: t, in: bufio.NewReaderSize(t.In, 1<<18)}
+	prints := scan.Walk(func(yield func([]uint64) bool) error { return r.walk(ctx, yield) }, rawPrints)
+	return each(chunk{prints, r.appendID})
+}
+
+// walk calls yield with the fingerprints of each record.
+func (r *rawInput) walk(ctx context.Context, yield func([]uint64) bool) error {
+	for ; ; r.records++ {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		row, err := r.next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("record %d: %w", r.records, err)
+		}
+		r.t.counters.add(recordsIn, 1)
+		r.t.counters.add(bytesIn, int64(len(r.value)))
+		if i := len(r.runs) - 1; i < 0 || r.runs[i].row+uint64(r.n-r.runs[i].from) != row {
+			r.runs = append(r.runs, rawRun{r.n, row})
+		}
+		prints := store.Uint64s(r.value)
+		r.n += len(prints)
+		r.t.counters.add(fingerprints, int64(len(prints)))
+		if len(prints) > 0 && !yield(prints) {
+			return nil
+		}
+	}
+}
+
+// errCut is the error of an input that ends within a record.
+var errCut = fmt.Errorf("%w: cut in the middle", store.ErrCorrupt)
+
+// next reads a record and returns the row of its first fingerprint. Its error is [io.EOF] after the
+// last record.
+func (r *rawInput) next() (row uint64, err error) {
+	if r.key, err = rawField(r.in, r.key); err != nil {
+		return 0, err
+	}
+	if len(r.key) != 8 {
+		return 0, fmt.Errorf("%w: a key of %d bytes, not the offset that FixedLengthInputFormat gives",
+			store.ErrCorrupt, len(r.key))
+	}
+	r.value, err = rawField(r.in, r.value)
+	if err = cutAt(err, io.EOF); err == nil && len(r.value)%8 != 0 {
+		err = fmt.Errorf("%w: %d bytes are no fingerprints of 8 bytes", errCut, len(r.value))
+	}
+	return binary.BigEndian.Uint64(r.key) / 8, err
+}
+
+// rawField reads a field after its length. It returns [io.EOF] only where nothing is left.
+func rawField(in io.Reader, buffer []byte) ([]byte, error) {
+	var length [4]byte
+	if _, err := io.ReadFull(in, length[:]); err != nil {
+		return buffer, cutAt(err, io.ErrUnexpectedEOF)
+	}
+	n := binary.BigEndian.Uint32(length[:])
+	if n > lineMax {
+		return buffer, fmt.Errorf("%w: a field of %d bytes: not Hadoop's rawbytes", store.ErrCorrupt, n)
+	}
+	buffer = slices.Grow(buffer[:0], int(n))[:n]
+	_, err := io.ReadFull(in, buffer)
+	return buffer, cutAt(cutAt(err, io.EOF), io.ErrUnexpectedEOF)
+}
+
+// cutAt returns errCut if err is the error of an end, and otherwise err.
+func cutAt(err, end error) error {
+	if errors.Is(err, end) {
+		return errCut
+	}
+	return err
+}
+
+// appendID appends the row of fingerprint i, after the name of the file and a colon if the name is
+// known.
+func (r *rawInput) appendID(dst []byte, i int) ([]byte, error) {
+	at, found := slices.BinarySearchFunc(r.runs, i, func(r rawRun, i int) int { return r.from - i })
+	if !found {
+		at--
+	}
+	if r.t.File != "" {
+		dst = append(appendEscaped(dst, r.t.File), ':')
+	}
+	return strconv.AppendUint(dst, r.runs[at].row+uint64(i-r.runs[at].from), 10), nil
+}
