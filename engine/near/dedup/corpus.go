@@ -120,6 +120,11 @@ func (c *Corpus) Close() {
 	for _, column := range c.columns() {
 		column.Close() // what is lost is temporary
 	}
+	c.closeRaw()
+}
+
+// closeRaw closes the fingerprint files.
+func (c *Corpus) closeRaw() {
 	for _, f := range c.raw.files {
 		f.Close()
 	}

@@ -150,6 +150,7 @@ func ReadPrints(ctx context.Context, paths []string, o ReadOptions) (_ *Corpus, 
 	}
 	if ids {
 		err = c.appendParts(ctx, parts)
+		c.closeRaw() // the corpus has all of them
 	} else {
 		c.mapRaw()
 	}
