@@ -251,7 +251,7 @@ func program(t *testing.T, root, source string) (string, error) {
 func shell(t *testing.T, script string) (string, error) {
 	t.Helper()
 	if _, err := exec.LookPath("curl"); err != nil && strings.Contains(script, "curl ") {
-		t.Skip(err)
+		t.Skip("needs curl, with which .ci/run runs this: ", err)
 	}
 	cmd := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c", script)
 	cmd.WaitDelay = time.Second

@@ -22,7 +22,7 @@ var update = flag.Bool("update", false, "write the golden files")
 // what comes against the lines behind them.
 func TestTranscript(t *testing.T) {
 	if _, err := exec.LookPath("curl"); err != nil {
-		t.Skip(err)
+		t.Skip("needs curl, with which .ci/run runs this: ", err)
 	}
 	path := filepath.Join("testdata", "curl.txt")
 	golden, err := os.ReadFile(path)

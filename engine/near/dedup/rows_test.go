@@ -125,6 +125,9 @@ func testReadPrints(t *testing.T, ids bool) {
 	c, err := ReadPrints(t.Context(), paths, ReadOptions{})
 	must.Do(t, err)
 	defer c.Close()
+	if open := len(c.raw.files); open != 0 == ids {
+		t.Errorf("IDs: %v; %d files are open", ids, open)
+	}
 	known := func(_ context.Context, prints []uint64) (list []Drop, err error) {
 		for row, f := range prints {
 			if row%3 == 0 && f == uint64(docs[row].Fingerprint) {
