@@ -75,7 +75,7 @@ func (d *deduping) write(ctx context.Context, to *folders, c *dedup.Corpus,
 	switch {
 	case to.clusters != nil:
 		var sameID int
-		if sameID, err = writeClusters(to.clusters, d.format.Format, c, r); sameID > 0 {
+		if sameID, err = writeClusters(ctx, to.clusters, d.format.Format, c, r, d.g.Threads); sameID > 0 {
 			d.g.Log.Warn(cli.Number(sameID, "dropped document") + " with the ID of the document that is kept: " +
 				"the columns file and row tell them apart, not the ID")
 		}

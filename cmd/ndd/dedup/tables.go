@@ -2,11 +2,15 @@ package dedup
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
+	"context"
+	"iter"
 	"sync"
 
 	"ndd/cmd/ndd/cli"
 	"ndd/engine/near/dedup"
+	"ndd/engine/parallel"
 	"ndd/engine/result"
 	"ndd/engine/storage/store"
 )
@@ -40,13 +44,15 @@ func tableFiles() (names []string) {
 
 // writeClusters writes the result's files, and returns how many dropped documents have the ID of
 // the one that is kept.
-func writeClusters(dir cli.Folder, f result.Format, c *dedup.Corpus, r *dedup.Result) (sameID int, err error) {
+func writeClusters(ctx context.Context, dir cli.Folder, f result.Format, c *dedup.Corpus, r *dedup.Result,
+	threads int) (sameID int, err error) {
 	t := &clusterTables{c: c, r: r}
+	kept := func(w *result.TableWriter) error { return writeKept(w, r.Kept()) }
 	tables := []struct {
 		name    string
 		columns []result.Column
 		fill    func(*result.TableWriter) error
-	}{{"clusters", clusterColumns, t.clusters}, {"dropped", droppedColumns, t.dropped}, {"kept", keptColumns, t.kept},
+	}{{"clusters", clusterColumns, t.clusters}, {"dropped", droppedColumns, t.dropped}, {"kept", keptColumns, kept},
 		{"sources", sourceColumns, t.sources}}
 	errs := make([]error, len(tables))
 	var group sync.WaitGroup
@@ -55,6 +61,9 @@ func writeClusters(dir cli.Folder, f result.Format, c *dedup.Corpus, r *dedup.Re
 			defer store.CatchFault(&errs[i])() // temporary files are mapped
 			errs[i] = dir.Write(tableFile(of.name, f), func(w *bufio.Writer) error {
 				table := result.NewTableWriter(w, f, of.columns...)
+				if of.name == "kept" && f.IsText() { // the longest
+					return cmp.Or(table.Close(), formatKept(ctx, w, f, r, threads))
+				}
 				return cmp.Or(of.fill(table), table.Close())
 			})
 		})
@@ -126,8 +135,8 @@ func (t *clusterTables) dropped(w *result.TableWriter) error {
 	return nil
 }
 
-func (t *clusterTables) kept(w *result.TableWriter) error {
-	for d := range t.r.Kept() {
+func writeKept(w *result.TableWriter, documents iter.Seq[dedup.Kept]) error {
+	for d := range documents {
 		if w.Text(d.ID); d.Short {
 			w.Text("too short for a fingerprint")
 		} else {
@@ -138,4 +147,39 @@ func (t *clusterTables) kept(w *result.TableWriter) error {
 		}
 	}
 	return nil
+}
+
+// formatRows are how many rows a goroutine formats at a time, some 500 KB of them.
+const formatRows = 1 << 14
+
+// formatKept writes the rows of the documents that are kept, below the header. Several goroutines format them.
+func formatKept(ctx context.Context, w *bufio.Writer, f result.Format, r *dedup.Result, threads int) error {
+	type part struct {
+		documents iter.Seq[dedup.Kept]
+		text      bytes.Buffer
+	}
+	produce := func(_ context.Context, yield func(*part) bool) (err error) {
+		defer store.CatchFault(&err)()
+		for documents := range r.KeptParts(formatRows) {
+			if !yield(&part{documents: documents}) {
+				break
+			}
+		}
+		return nil
+	}
+	work := func(_ context.Context, parts iter.Seq[*part]) (err error) {
+		defer store.CatchFault(&err)()
+		for p := range parts {
+			table := result.NewTableWriter(&p.text, f, keptColumns...)
+			table.WithoutHeader()
+			if err := writeKept(table, p.documents); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return parallel.Ordered(ctx, parallel.Options{Workers: threads}, produce, work, func(p *part) error {
+		_, err := w.Write(p.text.Bytes())
+		return err
+	})
 }

@@ -145,27 +145,44 @@ type Kept struct {
 
 // Kept returns the documents that are kept, in the order of the inputs.
 func (r *Result) Kept() iter.Seq[Kept] {
-	return func(yield func(Kept) bool) {
-		c, dropped := r.corpus, r.droppedRows()
-		if c.raw.prints.Len() > 0 { // the rows are the IDs
-			for row := range Row(c.Len()) {
-				if !dropped.has(int(row)) && !yield(Kept{c.ID(row), c.Place(row), false}) {
-					return
-				}
-			}
-			return
-		}
-		file := ""
-		for row, rec := range c.records.all {
-			if !rec.short && dropped.has(int(row)) {
-				continue
-			}
-			if rec.place.File != file {
-				file = strings.Clone(rec.place.File)
-			}
-			if !yield(Kept{strings.Clone(rec.id), Place{file, rec.place.Row}, rec.short}) {
+	return func(yield func(Kept) bool) { r.corpus.kept(0, Row(r.corpus.Len()), r.droppedRows(), yield) }
+}
+
+// KeptParts returns the documents of [Result.Kept] in parts of up to some rows, at least 1, and
+// those too short, which have none. Goroutines may range over different parts at a time.
+func (r *Result) KeptParts(rows int) iter.Seq[iter.Seq[Kept]] {
+	return func(yield func(iter.Seq[Kept]) bool) {
+		dropped, n := r.droppedRows(), Row(r.corpus.Len())
+		for first := Row(0); ; first += Row(rows) {
+			last := min(first+Row(rows), n)
+			part := func(yield func(Kept) bool) { r.corpus.kept(first, last, dropped, yield) }
+			if !yield(part) || last == n {
 				return
 			}
+		}
+	}
+}
+
+// kept yields the documents of some rows that are not dropped.
+func (c *Corpus) kept(first, last Row, dropped bitmap, yield func(Kept) bool) {
+	if c.raw.prints.Len() > 0 { // the rows are the IDs
+		for row := first; row < last; row++ {
+			if !dropped.has(int(row)) && !yield(Kept{c.ID(row), c.Place(row), false}) {
+				return
+			}
+		}
+		return
+	}
+	file := ""
+	for row, rec := range c.records.between(first, last) {
+		if !rec.short && dropped.has(int(row)) {
+			continue
+		}
+		if rec.place.File != file {
+			file = strings.Clone(rec.place.File)
+		}
+		if !yield(Kept{strings.Clone(rec.id), Place{file, rec.place.Row}, rec.short}) {
+			return
 		}
 	}
 }

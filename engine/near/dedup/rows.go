@@ -3,6 +3,7 @@ package dedup
 import (
 	"cmp"
 	"encoding/binary"
+	"iter"
 	"slices"
 	"sync/atomic"
 	"unsafe"
@@ -126,19 +127,30 @@ func (f *records) of(row Row) (r record) {
 }
 
 // all yields the records in order, each with its row, or the next one if it has none.
-func (f *records) all(yield func(Row, record) bool) {
-	row, mapped := Row(0), 0
-	for at := 0; at < len(f.text.All); {
-		if at-mapped >= bytesMapped {
-			f.text.DontNeed()
-			mapped = at
+func (f *records) all(yield func(Row, record) bool) { f.between(0, Row(len(f.anyAt)))(yield) }
+
+// between yields what all does of the rows from one to before another, and the records without a row behind
+// them, and before row 0.
+func (f *records) between(row, last Row) iter.Seq2[Row, record] {
+	return func(yield func(Row, record) bool) {
+		row, at, end := row, 0, len(f.text.All)
+		if row > 0 {
+			at = int(f.anyAt[row])
 		}
-		r, next := readRecord(f.text.All, at)
-		if !yield(row, r) {
-			return
+		if last < Row(len(f.anyAt)) {
+			end = int(f.anyAt[last])
 		}
-		if at = next; !r.short {
-			row++
+		for at < end {
+			r, next := readRecord(f.text.All, at)
+			if !yield(row, r) {
+				return
+			}
+			if at/bytesMapped != next/bytesMapped {
+				f.text.DontNeed()
+			}
+			if at = next; !r.short {
+				row++
+			}
 		}
 	}
 }

@@ -63,6 +63,22 @@ func TestRecords(t *testing.T) {
 		if !slices.EqualFunc(got, list, func(a, b record) bool { return reflect.DeepEqual(a, b) }) {
 			t.Errorf("%d records: others came in order", n)
 		}
+		for _, size := range []int{1, 7, n + 1} {
+			part, next := got[:0], 0
+			for first := 0; first == 0 || first < rows; first += size {
+				for row, r := range f.between(Row(first), Row(min(first+size, rows))) {
+					if part = append(part, r); row != Row(next) {
+						t.Fatalf("row %d, want %d", row, next)
+					}
+					if !r.short {
+						next++
+					}
+				}
+			}
+			if !slices.EqualFunc(part, list, func(a, b record) bool { return reflect.DeepEqual(a, b) }) {
+				t.Errorf("%d records: others came in parts of %d rows", n, size)
+			}
+		}
 		for i := range min(len(long), 3000) {
 			row := (i * 7) % len(long)
 			if r := f.of(Row(row)); !reflect.DeepEqual(r, long[row]) {
@@ -141,6 +157,13 @@ func testReadPrints(t *testing.T, ids bool) {
 		for _, c := range []*Corpus{c, appended(t, Keep{}, docs...)} {
 			r := found(t, c, o)
 			list := fmt.Sprintln(slices.Collect(r.Clusters()), slices.Collect(r.Dropped()), r.Distinct)
+			var parts []Kept
+			for part := range r.KeptParts(100) {
+				parts = slices.AppendSeq(parts, part)
+			}
+			if !slices.Equal(parts, slices.Collect(r.Kept())) {
+				t.Errorf("%+v: others are kept in parts", o)
+			}
 			for d := range r.Kept() {
 				list += d.ID + "\n"
 				if row, err := strconv.Atoi(d.ID); err != nil || d.Place != c.Place(Row(row)) {
