@@ -35,7 +35,8 @@ func sameBuckets(dst []uint64, buckets [][]uint64) bool {
 	return len(dst) == 0
 }
 
-// checkScatter scatters n keys in some calls, at both ends of guarded memory: where a line of dst begins differs with n.
+// checkScatter scatters n keys in some calls, at both ends of guarded memory: where a line of dst
+// begins differs with n.
 func checkScatter(t *testing.T, rng *rand.Rand, n int) {
 	digits, shift, low := 1+rng.IntN(40), uint(rng.IntN(50)), rng.Uint64N(1<<40)
 	keys := make([]uint64, n)

@@ -68,8 +68,8 @@ func (r *Result) rewrite(ctx context.Context, to *dedup.Copies, fields *dedup.Fi
 			behind[f.source] = r.spool.files[i+1].row
 		}
 	}
-	w := dedup.Rewriting{Inputs: r.inputs, Options: r.reading, FileUnits: r.fileUnits, Threads: r.o.Threads, Fields: fields,
-		Judge: func(f document.File, _ int) (dedup.Judge, func() int) {
+	w := dedup.Rewriting{Inputs: r.inputs, Options: r.reading, FileUnits: r.fileUnits, Threads: r.o.Threads,
+		Fields: fields, Judge: func(f document.File, _ int) (dedup.Judge, func() int) {
 			row, end := first[f.Path], behind[f.Path]
 			return func(x *document.Extractor, u document.Unit) (v dedup.Verdict, err error) {
 				if row == end {

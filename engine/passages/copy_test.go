@@ -58,7 +58,8 @@ func TestCuts(t *testing.T) {
 	for name, texts := range sets(rand.New(rand.NewPCG(7, 8)), 12_000) {
 		path := writeDocs(t, texts)
 		for i, o := range []Options{
-			{Unit: Unit{Lines, 1}}, {Unit: Unit{Sentences, 3}}, {Unit: Unit{Bytes, 40}}, {Unit: Unit{Bytes, 40}, AcrossOnly: true},
+			{Unit: Unit{Lines, 1}}, {Unit: Unit{Sentences, 3}}, {Unit: Unit{Bytes, 40}},
+			{Unit: Unit{Bytes, 40}, AcrossOnly: true},
 			{Unit: Unit{Bytes, 40}, StrikeAll: true}, {Unit: Unit{Lines, 1}, MaxShare: 0.3},
 			{Unit: Unit{Lines, 1}, MaxShare: 0.3, Drop: true},
 		} {
@@ -168,7 +169,8 @@ func TestChanged(t *testing.T) {
 	b, err := os.ReadFile(path)
 	must.Do(t, err)
 	must.Do(t, os.WriteFile(path, bytes.ReplaceAll(b, []byte("y"), []byte("z")), 0o600))
-	if _, _, err = copied(t, path, r.Copy); err == nil || !strings.Contains(err.Error(), "d1: changed since it was first read") {
+	_, _, err = copied(t, path, r.Copy)
+	if err == nil || !strings.Contains(err.Error(), "d1: changed since it was first read") {
 		t.Errorf("%v", err)
 	}
 	if texts, err := r.Texts(context.Background(), []int{0, 0}); err != nil || texts[0] != "the same line\nx" {
@@ -183,11 +185,13 @@ func TestChanged(t *testing.T) {
 func TestOptions(t *testing.T) {
 	for _, o := range []Options{{}, {Unit: Unit{Bytes, 15}}, {Unit: Unit{Bytes, BytesMax + 1}}, {Unit: Unit{Lines, 0}},
 		{Unit: Unit{Lines, 1}, MinCount: 1}, {Unit: Unit{Lines, 1}, MaxShare: 1.1}} {
-		if _, _, err := Find(context.Background(), []string{"none"}, ingest.Config{}, o); err == nil || errors.Is(err, os.ErrNotExist) {
+		if _, _, err := Find(context.Background(), []string{"none"}, ingest.Config{}, o); err == nil ||
+			errors.Is(err, os.ErrNotExist) {
 			t.Errorf("%+v: %v", o, err)
 		}
 	}
-	_, _, err := Find(context.Background(), []string{"none"}, ingest.Config{Document: document.Options{}}, Options{Unit: Unit{Lines, 1}})
+	_, _, err := Find(context.Background(), []string{"none"}, ingest.Config{Document: document.Options{}},
+		Options{Unit: Unit{Lines, 1}})
 	if !errors.Is(err, os.ErrNotExist) {
 		t.Error(err)
 	}

@@ -103,7 +103,8 @@ func sets(rng *rand.Rand, size int) map[string][]string {
 	for i := range 40 {
 		at := rng.IntN(len(page))
 		embedded = append(embedded, text(rng.IntN(200))+page[at:min(len(page), at+rng.IntN(300))]+text(50))
-		templates = append(templates, fmt.Sprint(page[:200], i%7, page[200:400], rng.IntN(1000), page[400:min(700, len(page))]))
+		templates = append(templates, fmt.Sprint(page[:200], i%7, page[200:400], rng.IntN(1000),
+			page[400:min(700, len(page))]))
 	}
 	chinese := []rune(strings.Repeat("的一是不了人我在有他这为之大来以个中上们", 4))
 	var mixed []string
@@ -254,7 +255,8 @@ func TestRuns(t *testing.T) {
 			d.Spans[1].First.From != 0 || len(d.Cuts) != 1 || d.Cuts[0] != (Cut{first, len(text)}) {
 			t.Errorf("%s: %+v", period, d)
 		}
-		if d = r.Document(1); len(d.Spans) != 1 || d.Spans[0].From != 1 || len(d.Cuts) != 1 || d.Cuts[0] != (Cut{1, len(text) + 1}) {
+		if d = r.Document(1); len(d.Spans) != 1 || d.Spans[0].From != 1 || len(d.Cuts) != 1 ||
+			d.Cuts[0] != (Cut{1, len(text) + 1}) {
 			t.Errorf("%s: %+v", period, d)
 		}
 	}
@@ -265,7 +267,8 @@ func TestWords(t *testing.T) {
 	scanner, err := token.NewScanner(token.Options{})
 	must.Do(t, err)
 	corpora := sets(rand.New(rand.NewPCG(9, 10)), 20_000)
-	corpora["case"] = []string{"One two, THREE four! ﬁve six", "x one TWO three - four (five six) seven", "五一二三四五六七、一二三四。五六七八"}
+	corpora["case"] = []string{"One two, THREE four! ﬁve six", "x one TWO three - four (five six) seven",
+		"五一二三四五六七、一二三四。五六七八"}
 	for name, texts := range corpora {
 		path := writeDocs(t, texts)
 		for _, length := range []int{3, 12} {
@@ -350,8 +353,8 @@ func simpleNormal(i Ignore, text string) string {
 // TestNormal holds the fast paths of normal forms, at every place of eight bytes, to the plain definition.
 func TestNormal(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
-	pieces := []string{"a", "Z", "7", " ", "  ", "\t", "\u00a0", "\u3000", "中", "文字", "é", "Ü", "٣", "Ａ", "\u0130", "😀", "\x7f",
-		"word", "eight by"}
+	pieces := []string{"a", "Z", "7", " ", "  ", "\t", "\u00a0", "\u3000", "中", "文字", "é", "Ü", "٣", "Ａ", "\u0130", "😀",
+		"\x7f", "word", "eight by"}
 	for range 20_000 {
 		text := ""
 		for range rng.IntN(12) {
@@ -371,7 +374,8 @@ func TestNormal(t *testing.T) {
 func TestUnits(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	corpora := sets(rng, 12_000)
-	corpora["normalised"] = []string{"A  b 12\nc\r\n\n\nA B 34\n\n x", " a b 99\nC \n\nü Ü\n", "Ü ü\n\n\nend. A b 12. Ü ü! c"}
+	corpora["normalised"] = []string{"A  b 12\nc\r\n\n\nA B 34\n\n x", " a b 99\nC \n\nü Ü\n",
+		"Ü ü\n\n\nend. A b 12. Ü ü! c"}
 	for name, texts := range corpora {
 		t.Run(name, func(t *testing.T) {
 			path := writeDocs(t, texts)

@@ -120,7 +120,8 @@ func (d *deciding) say(decisions *dedup.Decisions, report dedup.CopyReport, left
 		if int(left.Unmatched) > len(left.Named) {
 			more = ", ..."
 		}
-		d.g.Log.Warn(fmt.Sprintf("%s of %s not found among the documents: %s%s", cli.Number(int(left.Unmatched), "row"), d.dropped,
+		d.g.Log.Warn(fmt.Sprintf("%s of %s not found among the documents: %s%s",
+			cli.Number(int(left.Unmatched), "row"), d.dropped,
 			strings.Join(left.Named, ", "), more))
 	}
 	if left.Unmatched > 0 || len(report.Lost) > 0 {

@@ -160,8 +160,9 @@ files again that were being read, and takes the others over. It does so with any
 recipe, field, format or --max-document. Files that are added later are read alone.
 What the comparison of texts found is kept, too, and taken over with the same inputs,
 --verify, -k and order of preference, as long as neither --report nor --against is given;
-and so are finished copies of --write-kept, until all are there, where the same documents go: DIR must be on the file system that
-the copies are written to. DIR can be removed at any time between runs.
+and so are finished copies of --write-kept, until all are there, where the same
+documents go: DIR must be on the file system that the copies are written to. DIR can be
+removed at any time between runs.
 
 With --against, documents near a document of an index or a fingerprint file are dropped
 first, in favour of the nearest one there, and only the others are compared with each

@@ -25,8 +25,8 @@ func (d *deduping) filter(ctx context.Context) error {
 		return cli.Usagef("--write-kept - filters lines: give --input-format jsonl or lines")
 	}
 	if err := d.g.Refuse("cannot be had in one pass, as --write-kept - makes it: write the input to a file first",
-		append(sourceFlagNames, "output", "format", "keep", "verify", "quality", "report", "against", "against-docs", "dry-run",
-			"work", "annotate", "attributes", "removal", "same-url")...); err != nil {
+		append(sourceFlagNames, "output", "format", "keep", "verify", "quality", "report", "against", "against-docs",
+			"dry-run", "work", "annotate", "attributes", "removal", "same-url")...); err != nil {
 		return err
 	}
 	if err := d.choose(); err != nil {

@@ -32,9 +32,10 @@ func newDesign(g *cli.Globals) *cobra.Command {
 		Long: `Compare the table designs for an index of n fingerprints, distance k and a limit
 on memory: each with its bytes, probes, expected candidates and time per query;
 which one 'ndd build' would choose, and why. Times are for one thread, by a fixed
-cost model, and for queries with few hits: online is a query by itself, batch one among hundreds. A star marks designs that
-no other design beats in all three of bytes, online and batch time; > marks the
-choice. 'ndd help concepts' explains the columns.
+cost model, and for queries with few hits: online is a query by itself, batch one
+among hundreds. A star marks designs that no other design beats in all three of
+bytes, online and batch time; > marks the choice. 'ndd help concepts' explains the
+columns.
 
 With --sample, a fingerprint file, candidates are estimated from the sample instead of
 assuming uniform fingerprints: real fingerprints cluster. 'ndd export' makes such a file

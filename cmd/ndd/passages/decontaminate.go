@@ -89,7 +89,8 @@ The exit status is 4 if inputs could not be read, or items were left out.`,
 	f.StringVar(&p.o.Answer, "answer", "", "of items: the field with the answer (default: answer, solution, "+
 		"canonical_solution, target, answers or answers.text[], whichever is there)")
 	f.IntVar(&p.o.MinWords, "min-words", decontaminate.DefaultMinWords, "leave out items with fewer words")
-	f.Float64Var(&p.o.Threshold, "threshold", decontaminate.DefaultThreshold, "the least score of a hit, above 0 and at most 1")
+	f.Float64Var(&p.o.Threshold, "threshold", decontaminate.DefaultThreshold,
+		"the least score of a hit, above 0 and at most 1")
 	f.IntVar(&p.o.Common, "common", decontaminate.DefaultCommon, "documents with the same words beyond which more "+
 		"do not lower their weight; more make a short item a phrase")
 	f.StringVarP(&p.out, "output", "o", "", "file for the table (default: standard output)")
@@ -208,7 +209,8 @@ func (p *decontamination) run(ctx context.Context, inputs []string) error {
 }
 
 // readItems reads the items. partly is cli.ErrPartly if some were left out.
-func (p *decontamination) readItems(ctx context.Context, config ingest.Config) (x *decontaminate.Items, partly, err error) {
+func (p *decontamination) readItems(ctx context.Context, config ingest.Config) (
+	x *decontaminate.Items, partly, err error) {
 	config.Document.Format, config.Document.IDField, config.Document.Chosen = document.Auto, "", nil
 	config.Document.Meter = &document.Meter{}
 	bar := p.g.Progress.NewInputBar(ctx, "reading items", p.evals, config.Document)

@@ -431,8 +431,8 @@ func (p *finding) say(t *totals, r *passages.Result) {
 		p.g.Log.Warn(fmt.Sprintf("no document is long enough for %s: nothing was compared", p.o.Unit))
 	}
 	msg := fmt.Sprintf("found %s in %s of %s; %s repeat earlier text, %.3g %% of all, in %s", cli.Number(t.spans, "span"),
-		humanize.Comma(int64(t.documents)), cli.Number(r.Len(), "document"), humanize.IBytes(uint64(t.cutBytes)), t.percent(r),
-		cli.Number(t.cut, "document"))
+		humanize.Comma(int64(t.documents)), cli.Number(r.Len(), "document"), humanize.IBytes(uint64(t.cutBytes)),
+		t.percent(r), cli.Number(t.cut, "document"))
 	if t.beyond > 0 {
 		what := "kept whole"
 		if p.o.Drop {

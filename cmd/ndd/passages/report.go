@@ -102,7 +102,8 @@ type reportSide struct {
 }
 
 // writeReport writes the page of a result.
-func (p *finding) writeReport(ctx context.Context, to cli.Folder, inputs []string, t *totals, r *passages.Result) error {
+func (p *finding) writeReport(ctx context.Context, to cli.Folder, inputs []string, t *totals,
+	r *passages.Result) error {
 	page := &report{PageHead: cli.NewPageHead("Repeated passages", inputs), Settings: p.o.Unit.String(),
 		Documents: humanize.Comma(int64(r.Len())), Repeated: humanize.Comma(int64(t.documents)),
 		Spans: humanize.Comma(int64(t.spans)), Cut: humanize.IBytes(uint64(t.cutBytes)),

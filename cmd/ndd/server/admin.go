@@ -36,8 +36,8 @@ func (s *service) adminRoutes(withPProf bool) []route {
 	if !withPProf {
 		return list
 	}
-	for name, serve := range map[string]http.HandlerFunc{"": pprof.Index, "cmdline": pprof.Cmdline, "profile": pprof.Profile,
-		"symbol": pprof.Symbol, "trace": pprof.Trace} {
+	for name, serve := range map[string]http.HandlerFunc{"": pprof.Index, "cmdline": pprof.Cmdline,
+		"profile": pprof.Profile, "symbol": pprof.Symbol, "trace": pprof.Trace} {
 		list = append(list, route{pattern: "GET /debug/pprof/" + name, least: access.Admin, serve: serve, streams: true})
 	}
 	return list

@@ -43,7 +43,8 @@ func (s queries) batch(w http.ResponseWriter, r *http.Request) {
 	}
 	defer v.Release()
 	ids := v.IDs()
-	rows := result.NewWriter(out, format, result.Integer, func(doc uint64) (string, error) { return ids.ID(engine.DocID(doc)) })
+	id := func(doc uint64) (string, error) { return ids.ID(engine.DocID(doc)) }
+	rows := result.NewWriter(out, format, result.Integer, id)
 	each := engine.AllDocs
 	if visit.arguments.unique {
 		each = engine.FirstDoc

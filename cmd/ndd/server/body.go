@@ -196,5 +196,6 @@ func (v *visit) refusePacked() *problem {
 	if packing != document.Gzip && packing != document.Zstd {
 		header = "gzip or zstd"
 	}
-	return misfit("body", "%s data instead of text: a compressed body needs the header Content-Encoding: %s", packing, header)
+	return misfit("body", "%s data instead of text: a compressed body needs the header Content-Encoding: %s", packing,
+		header)
 }

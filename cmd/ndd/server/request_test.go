@@ -290,7 +290,8 @@ func FuzzRequests(f *testing.F) {
 	f.Add("/v1/check-and-insert?id=%00&k=1&limit=2", "text/html", "", "", []byte("<p>"+pageA))
 	f.Add("/v1/delete", "application/json", "", "", []byte(`{"ids": ["a", "b"]}`))
 	f.Add("/v1/delete", "application/json", "", "", []byte(`{"fingerprint": "0000000000000000"}`))
-	f.Add("/v1/check-and-insert", "application/json", "", "", []byte(`{"id": "a", "text": "`+pageA+`", "k": 0, "limit": 1}`))
+	f.Add("/v1/check-and-insert", "application/json", "", "",
+		[]byte(`{"id": "a", "text": "`+pageA+`", "k": 0, "limit": 1}`))
 	f.Add("/v1/batch?k=1&unique=true", "", "", "application/x-ndjson", []byte("1234567812345678"))
 	for _, url := range []string{"/", "/docs", "/ui/main.js", "/readyz", "/openapi.json", "/v1/stats?x=1",
 		"/v1/query?k=99999999999999999999", "//", "/ui/../v1/stats", "/%2e%2e"} {

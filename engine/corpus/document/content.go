@@ -41,8 +41,8 @@ func (f File) Open(ctx context.Context, opts Options) (*Content, error) {
 		closer()
 		return nil, bare(f.Path, err)
 	}
-	c := &Content{Reader: s.r, Rows: formats[format].rows, List: format == JSON, Members: format == WARC, s: s, format: format,
-		err: err, closer: closer}
+	c := &Content{Reader: s.r, Rows: formats[format].rows, List: format == JSON, Members: format == WARC, s: s,
+		format: format, err: err, closer: closer}
 	if s.unpacking != nil {
 		c.Packing = s.unpacking.packing
 	}

@@ -162,8 +162,8 @@ func isBinary(head []byte) bool {
 	return bytes.IndexByte(head, 0) >= 0 || magic.Format(head) != ""
 }
 
-// binary returns the skip of a file that is not text, unless the user names its format. It loses no data in a folder, unless the
-// file's name promises lines or records.
+// binary returns the skip of a file that is not text, unless the user names its format. It loses no
+// data in a folder, unless the file's name promises lines or records.
 func (s *stream) binary(format Format, head []byte) *Skip {
 	if s.file.inFolder() && format != JSONL && format != CSV && format != WARC {
 		return &Skip{Reason: Binary}

@@ -91,7 +91,8 @@ func TestRecordPlaces(t *testing.T) {
 func TestLongRecord(t *testing.T) {
 	text := strings.Repeat("a,", 1<<20)
 	n := 0
-	for u, err := range Scan(t.Context(), []string{Stdin}, Options{Format: CSV}, strings.NewReader("id,text\n1,\""+text+"\"\n")) {
+	for u, err := range Scan(t.Context(), []string{Stdin}, Options{Format: CSV},
+		strings.NewReader("id,text\n1,\""+text+"\"\n")) {
 		if n++; err != nil || string(u.raw) != text {
 			t.Error(u.Line, err)
 		}
@@ -117,7 +118,8 @@ func TestRowGroupsStop(t *testing.T) {
 	file, err := columns.Open(bytes.NewReader(b.Bytes()), int64(b.Len()), 1<<20)
 	must.Do(t, err)
 	defer file.Close()
-	g := &groups{s: &stream{opts: Options{MaxDocumentBytes: 100}}, file: file, numbers: []int{0, -1}, columns: recordColumns{id: -1}}
+	g := &groups{s: &stream{opts: Options{MaxDocumentBytes: 100}}, file: file, numbers: []int{0, -1},
+		columns: recordColumns{id: -1}}
 	claimed := g.need(0)
 	if small, large := new(rowGroup), new(rowGroup); g.fill(small, 0, 100*(rowBytes+4)-1) || !g.fill(large, 0, claimed) ||
 		len(large.rows) != 100 {

@@ -92,7 +92,8 @@ func TestShare(t *testing.T) {
 // TestLinks follows links in a folder to files, each once, and names those that lead elsewhere.
 func TestLinks(t *testing.T) {
 	tree(t, map[string]string{"hub/blobs/1": "one", "hub/blobs/2": "two", "hub/.cache/3": "three", "hub/other/a.txt": "a"})
-	for name, to := range map[string]string{"linked": "hub/blobs", "hub/s/a.txt": "../blobs/1", "hub/s/b.txt": "../blobs/2",
+	for name, to := range map[string]string{"linked": "hub/blobs", "hub/s/a.txt": "../blobs/1",
+		"hub/s/b.txt":  "../blobs/2",
 		"hub/s/b2.txt": "b.txt", "hub/s/c.txt": "../.cache/3", "hub/s/loop": "loop", "hub/s/none": "../none",
 		"hub/s/up": ".."} {
 		must.Do(t, os.MkdirAll(filepath.Dir(name), 0o755))

@@ -73,9 +73,10 @@
 //     whose hashes have it clear.
 //
 // With the published key (bytes 00 to 1f; ordered has that of version 3), k is
-// 9e2425d170d64369 9d25d4519671a522 751c499d8ad86c7f e9184a6e66fdf65d. The minwise hash of "the" is 3bc360914aadf92c, of "internationalisations"
-// ac9962ef8e705a1c, of both as a pair 6e8d7933e2c98373; the simhash hashes of the two words are
-// 17628bdb0d7946ba and 77210ada7bd33666. Whole texts:
+// 9e2425d170d64369 9d25d4519671a522 751c499d8ad86c7f e9184a6e66fdf65d. The minwise hash of "the" is
+// 3bc360914aadf92c, of "internationalisations" ac9962ef8e705a1c, of both as a pair
+// 6e8d7933e2c98373; the simhash hashes of the two words are 17628bdb0d7946ba and 77210ada7bd33666.
+// Whole texts:
 //
 //	                  The quick brown fox jumps over the       敏捷的棕色狐狸跳过了懒狗。กาแฟ ២៣
 //	                  lazy dog near the river bank.            ᏣᎳᎩ ﬁne naïve isn't 3.14

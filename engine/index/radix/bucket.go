@@ -79,9 +79,9 @@ func insertionTo(dst, src []uint64) {
 	}
 }
 
-// sortTo sorts keys, which lie in src, by their lowest low bits, the others being equal, by way of spare: in one that is
-// spare, leaves would be read where others were just written, which takes a tenth longer. The result goes to dst, which
-// may be src; all three have the same length.
+// sortTo sorts keys, which lie in src, by their lowest low bits, the others being equal, by way of
+// spare: in one that is spare, leaves would be read where others were just written, which takes a
+// tenth longer. The result goes to dst, which may be src; all three have the same length.
 //
 // Leaves have four to eight keys, which asm.SortLeaves sorts in registers, or without a kernel less than one, which an
 // insertion sort of all of them puts right. Longer leaves, of skewed keys, are sorted as the whole is.

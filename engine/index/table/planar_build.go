@@ -63,8 +63,9 @@ func (b *PlanarBuilder) Free() {
 
 // Pack packs ascending distinct keys; the first has the given rank. It packs
 // them into room, which must be as long as keys, not overlap them, and stay as it is until
-// Write; where room is nil, the keys must stay, and Write packs them. Pieces may be packed in any order and at the same time. Keys that do not ascend, or
-// are more than there should be, are a programmer's error and panic.
+// Write; where room is nil, the keys must stay, and Write packs them. Pieces may be packed in any
+// order and at the same time. Keys that do not ascend, or are more than there should be, are a
+// programmer's error and panic.
 func (b *PlanarBuilder) Pack(rank uint64, keys, room []uint64) {
 	if len(keys) == 0 {
 		return

@@ -149,7 +149,8 @@ func TestNotes(t *testing.T) {
 	fields := &Fields{Columns: []result.Column{{Name: "n", Kind: result.Integer}, {Name: "t", Kind: result.Text}},
 		Values: func(note int) []any { return []any{int64(note), json.RawMessage(`[1,"x"]`)} }}
 	want := "a,b,n,t\r\n1,2,1,\"[1,\"\"x\"\"]\"\r\n\n3,\"4\n\",2,\"[1,\"\"x\"\"]\"\r\n5,6,3,\"[1,\"\"x\"\"]\""
-	cuts := []cut{{from: 5, note: noteNames}, {from: 10, note: 1}, {from: 19, note: 2}, {from: int64(len(content)), note: 3}}
+	cuts := []cut{{from: 5, note: noteNames}, {from: 10, note: 1}, {from: 19, note: 2},
+		{from: int64(len(content)), note: 3}}
 	for blockBytes := 1; blockBytes < len(want)+2; blockBytes++ {
 		p, err := newPackers(2, blockBytes)
 		must.Do(t, err)

@@ -216,7 +216,8 @@ func TestCopyRepacked(t *testing.T) {
 	for name, raw := range got {
 		got[name] = unpack(t, name, raw)
 	}
-	if want := map[string]string{"a.jsonl.zst": `{"id":1,"text":"` + rivers + "\"}\n", "b.jsonl.zst": ""}; !maps.Equal(got, want) {
+	if want := map[string]string{"a.jsonl.zst": `{"id":1,"text":"` + rivers + "\"}\n",
+		"b.jsonl.zst": ""}; !maps.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
 	if want := []string{"in/a.jsonl.bz2", "in/b.jsonl.xz"}; !slices.Equal(report.Repacked, want) ||
@@ -262,7 +263,8 @@ func TestCopyErrors(t *testing.T) {
 	for i := range 60_000 {
 		fmt.Fprintf(&long, "{\"text\":\"line %d of %d\"}\n", i, i*i)
 	}
-	write(t, map[string]string{"in/a.json": "[" + a + "]", "in/b.json": " [ " + a + " , " + a + " ]\n", "in/c.jsonl": long.String()})
+	write(t, map[string]string{"in/a.json": "[" + a + "]", "in/b.json": " [ " + a + " , " + a + " ]\n",
+		"in/c.jsonl": long.String()})
 	r := found(t, read(t, "in", ingest.Config{}, ReadOptions{}), Options{K: 0})
 	got, _ := copied(t, r)
 	if got["a.json"] != "["+a+"]" || got["b.json"] != " [  ]\n" || got["c.jsonl"] != long.String() {
@@ -284,7 +286,8 @@ func TestCopyErrors(t *testing.T) {
 // of both readings that follow.
 func TestChanged(t *testing.T) {
 	line := func(n int) string {
-		return fmt.Sprintf("{\"id\":%d,\"text\":\"line %d, of some more words than are too few for a fingerprint\"}\n", n, n/2)
+		return fmt.Sprintf("{\"id\":%d,\"text\":\"line %d, of some more words than are too few for a fingerprint\"}\n",
+			n, n/2)
 	}
 	for _, test := range []struct{ file, text string }{
 		{"in/a.jsonl", line(0) + line(1) + line(3)},

@@ -34,8 +34,8 @@ func TestDecisions(t *testing.T) {
 		fmt.Fprintf(&ids, "{\"kept\":false,\"id\":%q}\n", r.corpus.ID(d.Row))
 		n++
 	}
-	write(t, map[string]string{"rows.tsv": rows.String(), "ids.jsonl": ids.String(), "none.tsv": "file\trow\n", "none.jsonl": "",
-		"more.tsv":    rows.String() + "x\tin/9.jsonl\t4\nx\tin/1.jsonl\t999\nx\tin/b/c.txt\t1\n",
+	write(t, map[string]string{"rows.tsv": rows.String(), "ids.jsonl": ids.String(), "none.tsv": "file\trow\n",
+		"none.jsonl": "", "more.tsv": rows.String() + "x\tin/9.jsonl\t4\nx\tin/1.jsonl\t999\nx\tin/b/c.txt\t1\n",
 		"more.jsonl":  ids.String() + `{"id":7}` + "\n",
 		"broken.tsv":  "file\trow\nin/1.jsonl\tx\n",
 		"short.tsv":   "row\tfile\n1\n",
@@ -51,8 +51,8 @@ func TestDecisions(t *testing.T) {
 		dropped int64
 		left    []string
 	}{
-		{"rows.tsv", 1, int64(n), nil}, {"rows.tsv", 4, int64(n), nil}, {"ids.jsonl", 1, int64(n), nil}, {"ids.jsonl", 4, int64(n), nil},
-		{"none.tsv", 1, 0, nil}, {"none.jsonl", 2, 0, nil},
+		{"rows.tsv", 1, int64(n), nil}, {"rows.tsv", 4, int64(n), nil}, {"ids.jsonl", 1, int64(n), nil},
+		{"ids.jsonl", 4, int64(n), nil}, {"none.tsv", 1, 0, nil}, {"none.jsonl", 2, 0, nil},
 		{"more.tsv", 1, int64(n), []string{"in/9.jsonl:4 (no input)", "in/1.jsonl:999", "in/b/c.txt:1"}},
 		{"more.tsv", 3, int64(n), []string{"in/1.jsonl:999", "in/9.jsonl:4 (no input)", "in/b/c.txt:1"}},
 		{"more.jsonl", 1, int64(n), []string{"7"}},
@@ -81,8 +81,8 @@ func TestDecisions(t *testing.T) {
 			slices.Sort(left)
 		}
 		if dropped != c.dropped || !slices.Equal(left, c.left) || unmatched != int64(len(c.left)) {
-			t.Errorf("%s, %d shares: %d dropped, want %d; %d left, %q, want %q", c.table, c.of, dropped, c.dropped, unmatched, left,
-				c.left)
+			t.Errorf("%s, %d shares: %d dropped, want %d; %d left, %q, want %q", c.table, c.of, dropped, c.dropped, unmatched,
+				left, c.left)
 		}
 		if c.dropped > 0 && !maps.Equal(got, want) {
 			t.Errorf("%s, %d shares: copies differ from those of one process", c.table, c.of)
@@ -92,12 +92,15 @@ func TestDecisions(t *testing.T) {
 		}
 	}
 	for table, says := range map[string]string{
-		"broken.tsv": `broken.tsv: row 1: row "x" is no number`, "short.tsv": `short.tsv: row 1: 1 fields, of which column "file" is number 2`,
-		"empty.tsv": "empty.tsv: the header is missing", "other.tsv": "file and row, or id; the columns are name, row",
-		"kept.tsv": "a column reason, as the table of kept documents has", "away.tsv": "none of its files is an input: it has out/1.jsonl:1",
+		"broken.tsv": `broken.tsv: row 1: row "x" is no number`,
+		"short.tsv":  `short.tsv: row 1: 1 fields, of which column "file" is number 2`,
+		"empty.tsv":  "empty.tsv: the header is missing", "other.tsv": "file and row, or id; the columns are name, row",
+		"kept.tsv":    "a column reason, as the table of kept documents has",
+		"away.tsv":    "none of its files is an input: it has out/1.jsonl:1",
 		"broken.json": "must end with .tsv, .jsonl or .parquet", "nowhere.tsv": "nowhere.tsv: no such file",
 	} {
-		if _, err := ReadDecisions(t.Context(), table, []string{"in"}, nil); err == nil || !strings.Contains(err.Error(), says) {
+		if _, err := ReadDecisions(t.Context(), table, []string{"in"}, nil); err == nil ||
+			!strings.Contains(err.Error(), says) {
 			t.Errorf("%s: %v, want %s", table, err, says)
 		}
 	}

@@ -17,8 +17,8 @@ type Options struct {
 	Exact  bool // documents go for one with the same text alone; of a corpus that was read so, with K and Verify of 0
 
 	// Known, if not nil, is called once with all fingerprints. It returns the rows near a document
-	// that the caller has already, ascending, each with the ID of that and its distance. These are dropped; the others are compared with each
-	// other.
+	// that the caller has already, ascending, each with the ID of that and its distance. These are
+	// dropped; the others are compared with each other.
 	Known func(ctx context.Context, fingerprints []uint64) ([]Drop, error)
 
 	// KnownBytes returns the most memory that Known takes for a number of documents; nil is none.

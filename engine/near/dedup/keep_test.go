@@ -134,12 +134,14 @@ func TestKeep(t *testing.T) {
 			t.Errorf("keep %s: %v", keep, err)
 		}
 	}
-	for _, bad := range []string{"", "newest:", "longest,", "longest,longest", "first,longest", "longest,source,shortest"} {
+	for _, bad := range []string{"", "newest:", "longest,", "longest,longest", "first,longest",
+		"longest,source,shortest"} {
 		if k, err := ParseKeep(bad); err == nil {
 			t.Error(k)
 		}
 	}
-	for _, named := range []Keep{{{Newest, "seen"}}, {{Largest, "first:score"}}, {{Source, ""}, {Longest, ""}, {Newest, "seen"}}} {
+	for _, named := range []Keep{{{Newest, "seen"}}, {{Largest, "first:score"}},
+		{{Source, ""}, {Longest, ""}, {Newest, "seen"}}} {
 		if k, err := ParseKeep(named.String()); err != nil || !slices.Equal(k, named) {
 			t.Error(k, err)
 		}

@@ -72,7 +72,8 @@ func annotated(t *testing.T, r *Result) (map[string]string, CopyReport) {
 	return written(t, r, r.Annotate)
 }
 
-func written(t *testing.T, r *Result, write func(context.Context, *Copies) (CopyReport, error)) (map[string]string, CopyReport) {
+func written(t *testing.T, r *Result, write func(context.Context, *Copies) (CopyReport, error)) (
+	map[string]string, CopyReport) {
 	t.Helper()
 	copies := map[string]string{}
 	report, err := write(t.Context(), copiesOf(t, into(copies), r.corpus.from.inputs...))

@@ -114,7 +114,8 @@ func ReadMembers(ctx context.Context, path string, inputs []string, share *docum
 
 // WriteSets reads the files of cfg.Document.Share and writes the shingles of the members in them to a
 // file. The error of a member that is not what it was says so.
-func (m *Members) WriteSets(ctx context.Context, path string, inputs []string, cfg ingest.Config, o store.Options) error {
+func (m *Members) WriteSets(ctx context.Context, path string, inputs []string, cfg ingest.Config,
+	o store.Options) error {
 	if cfg.Recipe == (simhash.Recipe{}) {
 		cfg.Recipe = simhash.Default()
 	}

@@ -80,7 +80,8 @@ func TestSets(t *testing.T) {
 				for says, sets := range map[string][]string{"are missing, the first is in/": sets[1:],
 					"has shingles that another file has": append(sets, sets[0])} {
 					parts.Verify.Sets = sets
-					if _, err := Find(t.Context(), c, parts); !errors.Is(err, simhash.ErrMixed) || !strings.Contains(err.Error(), says) {
+					if _, err := Find(t.Context(), c, parts); !errors.Is(err, simhash.ErrMixed) ||
+						!strings.Contains(err.Error(), says) {
 						t.Errorf("%q: %v, want %s", sets, err, says)
 					}
 				}
@@ -122,7 +123,8 @@ func TestHostileSets(t *testing.T) {
 		must.Do(t, err)
 		defer sets.Close()
 		var have bitmap
-		if _, err := readSetFile(t.Context(), file, digest, n, &have, sets, 1); err != nil && !errors.Is(err, simhash.ErrMixed) {
+		if _, err := readSetFile(t.Context(), file, digest, n, &have, sets, 1); err != nil &&
+			!errors.Is(err, simhash.ErrMixed) {
 			hostile.Says(t, "shingles", err)
 		}
 	})

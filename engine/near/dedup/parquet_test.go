@@ -183,7 +183,8 @@ func TestCopyRest(t *testing.T) {
 	p, err := newPackers(1, blockBytes)
 	must.Do(t, err)
 	in := &document.Content{Columns: bytes.NewReader(original), Size: int64(len(original))}
-	if err := p.copyColumns(t.Context(), io.Discard, in, []int64{1}, nil, nil); err == nil || !strings.Contains(err.Error(), "page 2") {
+	if err := p.copyColumns(t.Context(), io.Discard, in, []int64{1}, nil, nil); err == nil ||
+		!strings.Contains(err.Error(), "page 2") {
 		t.Errorf("%v", err)
 	}
 }

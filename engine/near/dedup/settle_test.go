@@ -199,7 +199,8 @@ func TestRare(t *testing.T) {
 func TestClasses(t *testing.T) {
 	for size := range 1 << 12 {
 		class := classOf(size)
-		if least := leastOf(class); classOf(least) != class || least > size || size-least > least/16 || classOf(size+1) < class {
+		if least := leastOf(class); classOf(least) != class || least > size || size-least > least/16 ||
+			classOf(size+1) < class {
 			t.Fatalf("size %d: class %d from %d on", size, class, least)
 		}
 	}

@@ -66,7 +66,8 @@ func TestSources(t *testing.T) {
 		{Sources{Prefer: []string{"crawl", "book"}}, "prefer book: no source has this name: the sources are crawl, books, gold.jsonl"},
 		{Sources{Protect: []string{"*.txt"}},
 			"protect *.txt: no source, file or folder has this name: the sources are crawl, books, gold.jsonl"},
-		{Sources{Limits: []DropRate{{"", 0.5}, {"web", 0.5}}}, "max-drop web: no source has this name: the sources are crawl, books, gold.jsonl"},
+		{Sources{Limits: []DropRate{{"", 0.5}, {"web", 0.5}}},
+			"max-drop web: no source has this name: the sources are crawl, books, gold.jsonl"},
 		{Sources{Prefer: []string{"crawl", "books"}, Protect: []string{"books"}},
 			"prefer crawl before books contradicts that books is protected, and so kept before all others"},
 		{Sources{Field: "sett"}, "source sett: no document has this field with a number or text; " +
@@ -106,7 +107,8 @@ func TestProtectedStars(t *testing.T) {
 	for _, d := range []Document{{ID: "known", Fingerprint: 1 << 60}, docs[1], docs[0], docs[2]} {
 		must.Do(t, c.Append(d))
 	}
-	r = found(t, c, Options{K: 3, Known: func(context.Context, []uint64) ([]Drop, error) { return []Drop{{Kept: "old"}}, nil }})
+	known := func(context.Context, []uint64) ([]Drop, error) { return []Drop{{Kept: "old"}}, nil }
+	r = found(t, c, Options{K: 3, Known: known})
 	if got := fmt.Sprint(keptRows(r)); got != "[1 3]" {
 		t.Error("beside a known document kept are", got)
 	}
@@ -129,8 +131,8 @@ func TestBeyondItself(t *testing.T) {
 func TestAlso(t *testing.T) {
 	t.Chdir(t.TempDir())
 	lines := ""
-	for _, end := range []string{"", " at last", " in the end, says the book of the sea", " and go", " or so it is said in books",
-		" in the end, says the book of the river"} {
+	for _, end := range []string{"", " at last", " in the end, says the book of the sea", " and go",
+		" or so it is said in books", " in the end, says the book of the river"} {
 		lines += fmt.Sprintf("{%q:%q}\n", "text", rivers+end) + fmt.Sprintf("{%q:%q}\n", "text", bread+end)
 	}
 	write(t, map[string]string{"in.jsonl": lines})
@@ -149,7 +151,8 @@ func TestAlso(t *testing.T) {
 		now  Options
 		also []Setting
 	}{
-		{Options{K: 8, Verify: &Verify{Rule: Rule{{Jaccard: 0.9}}}}, []Setting{{8, moved}, {8, Rule{{Jaccard: 1}}}, {5, moved}}},
+		{Options{K: 8, Verify: &Verify{Rule: Rule{{Jaccard: 0.9}}}},
+			[]Setting{{8, moved}, {8, Rule{{Jaccard: 1}}}, {5, moved}}},
 		{Options{K: 4}, []Setting{{8, nil}, {3, nil}, {5, nil}}},
 	} {
 		c.now.Also = c.also

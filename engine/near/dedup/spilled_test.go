@@ -42,7 +42,8 @@ func documentsOf(kind string, n int) string {
 		case kind != "equal":
 			text = templates[i%len(templates)] + words(rng.IntN(4))
 		}
-		fmt.Fprintf(&b, `{"id":"d%d","text":%q,"set":"s%d","rank":%d,"url":"http://a/%d"}`+"\n", i, text, i%3, rng.IntN(9), rng.IntN(n))
+		fmt.Fprintf(&b, `{"id":"d%d","text":%q,"set":"s%d","rank":%d,"url":"http://a/%d"}`+"\n", i, text, i%3, rng.IntN(9),
+			rng.IntN(n))
 	}
 	return b.String()
 }

@@ -19,8 +19,8 @@ var URLFields = []string{"url", "WARC-Target-URI"}
 
 // tracking are the parameters of URLs that name where a reader came from, and not the page; those
 // that begin with utm_ are, too.
-var tracking = []string{"fbclid", "gclid", "dclid", "gbraid", "wbraid", "msclkid", "yclid", "igshid", "mc_cid", "mc_eid",
-	"_ga", "_gl"}
+var tracking = []string{"fbclid", "gclid", "dclid", "gbraid", "wbraid", "msclkid", "yclid", "igshid", "mc_cid",
+	"mc_eid", "_ga", "_gl"}
 
 // indexNames are files that a server shows for the folder that they are in.
 var indexNames = []string{"index.html", "index.htm", "index.php"}

@@ -167,7 +167,8 @@ func (r *Result) verifyKnown(ctx context.Context, v *Verify) (err error) {
 	alike := make([]bool, len(rows))
 	err = shingle.Each(ctx, r.corpus.o.Threads, len(rows), func(i int, bufs *shingle.Buffers) error {
 		for _, n := range of[ids[r.Known[i].Kept]] {
-			if like, ok := v.Rule.Judge(own.Get(i, &bufs[0]), known.Get(n, &bufs[1])); ok && (!alike[i] || like.Jaccard > r.Known[i].Jaccard) {
+			if like, ok := v.Rule.Judge(own.Get(i, &bufs[0]), known.Get(n, &bufs[1])); ok &&
+				(!alike[i] || like.Jaccard > r.Known[i].Jaccard) {
 				alike[i], r.Known[i].Likeness = true, like
 			}
 		}

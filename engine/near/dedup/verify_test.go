@@ -203,7 +203,8 @@ func TestCancel(t *testing.T) {
 	if _, err := Find(ctx, c, Options{K: 3}); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
-	if err := r.verify(ctx, Options{Verify: &Verify{Rule: Rule{{Jaccard: 0.5}}}}, nil, nil); !errors.Is(err, context.Canceled) {
+	half := Options{Verify: &Verify{Rule: Rule{{Jaccard: 0.5}}}}
+	if err := r.verify(ctx, half, nil, nil); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 	if _, err := r.Copy(ctx, copiesOf(t, into(map[string]string{}), path)); !errors.Is(err, context.Canceled) {

@@ -135,8 +135,8 @@ func (m *mapper) joinFiltered(part *keyRange) error {
 	return m.joinCandidates()
 }
 
-// filter empties a partition, those of the lower half behind those of the upper, adds to the candidates what the map of its half lets
-// pass, and joins those when they are many.
+// filter empties a partition, those of the lower half behind those of the upper, adds to the
+// candidates what the map of its half lets pass, and joins those when they are many.
 func (m *mapper) filter(i int) error {
 	half, words := i>>m.halves.Bits, m.halves.Take(i)
 	for len(words) > 0 {

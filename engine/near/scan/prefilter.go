@@ -123,8 +123,9 @@ func halfPartitionBits(mapBits int) int {
 	return min(max(mapBits-partitionMapBits, 6), 8)
 }
 
-// halves returns the partitions of a mapper's halves, without their memory. They are an odd number of cache lines apart:
-// at multiples of a power of two, the lines where they grow would share few sets of the first-level cache.
+// halves returns the partitions of a mapper's halves, without their memory. They are an odd number
+// of cache lines apart: at multiples of a power of two, the lines where they grow would share few
+// sets of the first-level cache.
 func (s *strategy) halves() *asm.HalfPartitions {
 	partitionBits := halfPartitionBits(s.mapBits)
 	mean := math.Ldexp(float64(s.part), -partitionBits)

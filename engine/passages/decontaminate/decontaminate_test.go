@@ -89,7 +89,8 @@ func TestChanged(t *testing.T) {
 // too.
 func TestWhole(t *testing.T) {
 	docs := texts("Well: who wrote the red book? He did.", "Who wrote the red letter? She did.", "The answer is no.",
-		"So who wrote the red tree, or wrote the red book there? "+strings.Repeat("Nobody. ", 70)+"So who wrote the red book there?")
+		"So who wrote the red tree, or wrote the red book there? "+
+			strings.Repeat("Nobody. ", 70)+"So who wrote the red book there?")
 	items := texts("Who wrote the red book?", "The answer", "the", "So who wrote the red book there?")
 	r := find(t, write(t, "items.jsonl", items), write(t, "docs.jsonl", docs), Options{MinWords: 2}, 1)
 	want := []string{"a a who wrote the red book", "c b The answer", "d a who wrote the red book",

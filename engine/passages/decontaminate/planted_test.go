@@ -238,7 +238,8 @@ func TestPlanted(t *testing.T) {
 		}
 	}
 	recall, precision := float64(recalled)/float64(of), float64(right)/float64(all)
-	t.Logf("seed %d: recall %.4f, precision %.4f; %s; wrong %v", *plantedSeed, recall, precision, strings.Join(text, ", "), wrong)
+	t.Logf("seed %d: recall %.4f, precision %.4f; %s; wrong %v", *plantedSeed, recall, precision,
+		strings.Join(text, ", "), wrong)
 	if precision < 0.99 {
 		t.Errorf("precision %.4f", precision)
 	}

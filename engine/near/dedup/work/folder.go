@@ -126,7 +126,8 @@ func Open(ctx context.Context, d *disk.Disk, dir string, threads int, say func(T
 	if err := checkVersion(dir); err != nil {
 		return nil, err
 	}
-	w = &Folder{dir: dir, threads: threads, say: say, warn: warn, stored: map[digest]place{}, paths: map[string]digest{}, next: 1}
+	w = &Folder{dir: dir, threads: threads, say: say, warn: warn, stored: map[digest]place{}, paths: map[string]digest{},
+		next: 1}
 	lock, err := disk.LockFolder(dir)
 	if err != nil {
 		return nil, err

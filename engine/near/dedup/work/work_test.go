@@ -37,7 +37,8 @@ func inputs(t *testing.T) string {
 	}
 	lines := func(from, n int) (s string) {
 		for i := range n {
-			s += fmt.Sprintf(`{"name":"doc %d%s","date":"2020-01-%02d","text":"%s"}`+"\n", from+i, strings.Repeat("-", n/4), i%28+1, words(from+i, i%40))
+			s += fmt.Sprintf(`{"name":"doc %d%s","date":"2020-01-%02d","text":"%s"}`+"\n", from+i, strings.Repeat("-", n/4),
+				i%28+1, words(from+i, i%40))
 		}
 		return s + "broken\n"
 	}
@@ -47,7 +48,8 @@ func inputs(t *testing.T) string {
 	z.Close()
 	for name, data := range map[string]string{
 		"a.jsonl": lines(0, 50), "b/large.jsonl": lines(1000, 1200), "c.jsonl.gz": packed.String(),
-		"d.jsonl.gz": packed.String()[:packed.Len()-9], "e.txt": "caf\xe9 " + words(7, 50), "f.txt": "", "g.bin": "\x00\x01\x02",
+		"d.jsonl.gz": packed.String()[:packed.Len()-9], "e.txt": "caf\xe9 " + words(7, 50), "f.txt": "",
+		"g.bin": "\x00\x01\x02",
 		"h.csv": "id,text\n1," + words(3, 30) + "\n2,\n", "i.html": "<meta charset=none><p>" + words(9, 20), ".hidden": "x"} {
 		path := filepath.Join(dir, name)
 		os.MkdirAll(filepath.Dir(path), 0o755)
@@ -69,14 +71,16 @@ type read struct {
 var errStopped = errors.New("stopped")
 
 // run reads a folder, with the work folder at dir unless that is "", and stops after some records.
-func run(ctx context.Context, d *disk.Disk, in, dir string, threads, stop int, opts document.Options) (r read, err error) {
+func run(ctx context.Context, d *disk.Disk, in, dir string, threads, stop int, opts document.Options) (
+	r read, err error) {
 	opts.IDField, opts.ValueFields = "name", [][]string{{"date"}}
 	cfg := ingest.Config{Threads: threads, Document: opts, Skipped: func(s *document.Skip) error {
 		r.skips = append(r.skips, s.Error()+fmt.Sprint(s.At, s.To, s.Rows, s.ResumedAt))
 		return nil
 	}}
 	if dir != "" {
-		w, err := Open(ctx, d, dir, threads, func(t Taken) { r.taken = t }, func(msg string) { r.warned = append(r.warned, msg) })
+		w, err := Open(ctx, d, dir, threads, func(t Taken) { r.taken = t },
+			func(msg string) { r.warned = append(r.warned, msg) })
 		if err != nil {
 			return r, err
 		}
@@ -177,8 +181,8 @@ func TestChanges(t *testing.T) {
 	os.WriteFile(name("a.jsonl"), []byte(`{"text":"a new text"}`+"\n"), 0o644)
 	os.WriteFile(name("new.txt"), []byte("words"), 0o644)
 	os.Remove(name("f.txt"))
-	check(document.Options{}, Taken{Files: 9, Stored: 7, New: []string{name("new.txt")}, Changed: []string{name("a.jsonl")},
-		Unused: 2})
+	check(document.Options{}, Taken{Files: 9, Stored: 7, New: []string{name("new.txt")},
+		Changed: []string{name("a.jsonl")}, Unused: 2})
 	for _, opts := range []document.Options{{TextField: "name"}, {MaxDocumentBytes: 100}, {Format: document.Lines}} {
 		got, _ := run(t.Context(), nil, in, dir, 2, all, opts)
 		if got.taken.Stored != 0 || len(got.taken.Other) != 9 {
@@ -243,7 +247,8 @@ func TestBadFolder(t *testing.T) {
 		t.Error(err)
 	}
 	os.WriteFile(filepath.Join(dir, versionName), nil, 0o644)
-	if _, err := run(t.Context(), nil, in, dir, 1, all, document.Options{}); err == nil || !strings.Contains(err.Error(), "it has 0 of 22 bytes") {
+	if _, err := run(t.Context(), nil, in, dir, 1, all, document.Options{}); err == nil ||
+		!strings.Contains(err.Error(), "it has 0 of 22 bytes") {
 		t.Error(err)
 	}
 }
