@@ -81,7 +81,7 @@ func TestCopiesReload(t *testing.T) {
 		t.Errorf("a request that had begun: %v", err)
 	}
 	old.users.Done()
-	if b.background.Wait(); old.index.Segments() != 0 {
+	if b.background.Wait(); old.index.NeedBytes() != 0 {
 		t.Error("its index is not closed")
 	}
 	_, _, err = copies.Delete(context.Background(), dir, []string{"page-0"}, copies.Options{})

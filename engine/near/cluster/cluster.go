@@ -129,16 +129,6 @@ func spanOf(from, to int, best Row) span { return span{uint64(from)<<32 | uint64
 func (s span) from() int                 { return int(s[0] >> 32) }
 func (s span) to() int                   { return int(uint32(s[0])) }
 
-// NewResult returns a result of no clusters yet, with room in an arena for so many of so many rows together;
-// more of them, and all if the arena is nil, are in the Go heap.
-func NewResult(a *memory.Arena, clusters, rows int) (r *Result, err error) {
-	if a == nil {
-		return &Result{rows: make([]Row, 0, rows), clusters: make([]span, 0, clusters)}, nil
-	}
-	r = &Result{clusters: memory.In[span](a, clusters, &err)[:0], rows: memory.In[Row](a, rows, &err)[:0]}
-	return r, err
-}
-
 // Len returns the number of clusters.
 func (r *Result) Len() int { return len(r.clusters) }
 
@@ -156,9 +146,10 @@ func (r *Result) Append(c Cluster) {
 }
 
 // Cluster returns the cluster of a number from 0.
-func (r *Result) Cluster(i int) Cluster { return r.cluster(r.clusters[i]) }
-
-func (r *Result) cluster(s span) Cluster { return Cluster{r.rows[s.from():s.to():s.to()], Row(s[1])} }
+func (r *Result) Cluster(i int) Cluster {
+	s := r.clusters[i]
+	return Cluster{r.rows[s.from():s.to():s.to()], Row(s[1])}
+}
 
 // At returns where the rows of a cluster are among those of all, from 0 and below Room.
 func (r *Result) At(i int) int { return r.clusters[i].from() }
@@ -233,8 +224,8 @@ func (r *Result) Delete(drop func(c Cluster, row Row) bool) {
 // numbers from 0.
 func (r *Result) Clusters() iter.Seq2[int, Cluster] {
 	return func(yield func(int, Cluster) bool) {
-		for i, c := range r.clusters {
-			if !yield(i, r.cluster(c)) {
+		for i := range r.clusters {
+			if !yield(i, r.Cluster(i)) {
 				return
 			}
 		}
@@ -396,7 +387,10 @@ func (p *prints) gather(roots, best []uint32) (*Result, error) {
 			clusters, rows = clusters+1, rows+n
 		}
 	}
-	r, err := NewResult(p.Results, clusters, rows)
+	r := new(Result)
+	if a := p.Results; a != nil {
+		r.clusters, r.rows = memory.In[span](a, clusters, &err)[:0], memory.In[Row](a, rows, &err)[:0]
+	}
 	if err != nil {
 		return nil, err
 	}

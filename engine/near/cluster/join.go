@@ -122,19 +122,14 @@ func (j *joiner) found(keys []uint64, ends []uint32, from uint32, rows []uint32,
 			f.connect(keys[from:ends[bucket]])
 		} else {
 			for _, i := range rows[:near] {
-				j.row(keys[i], keys[i+1:ends[bucket]])
+				for _, b := range keys[i+1 : ends[bucket]] {
+					if bits.OnesCount64(keys[i]^b) <= j.design.K {
+						j.pair(keys[i], b)
+					}
+				}
 			}
 		}
 		rows = rows[near:]
-	}
-}
-
-// row reports the pairs of a key with those behind it.
-func (j *joiner) row(a uint64, behind []uint64) {
-	for _, b := range behind {
-		if bits.OnesCount64(a^b) <= j.design.K {
-			j.pair(a, b)
-		}
 	}
 }
 
@@ -162,11 +157,6 @@ func (j *joiner) large(keys []uint64) error {
 	case rejoin:
 		return j.rejoin(keys)
 	}
-	return j.allPairs(keys)
-}
-
-// allPairs compares all pairs of keys.
-func (j *joiner) allPairs(keys []uint64) error {
 	found := make([]uint32, 1024)
 	for i, a := range keys {
 		if i%256 == 255 && j.ctx.Err() != nil {

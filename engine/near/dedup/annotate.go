@@ -52,7 +52,6 @@ func (f *Fields) names() (names []string) {
 // each file tells: documents are no records, or have one of the fields. What cannot be read is left to
 // the reading.
 func CheckFields(ctx context.Context, inputs []string, opts document.Options, columns []result.Column) error {
-	names := (&Fields{Columns: columns}).names()
 	for f, err := range document.Files(ctx, inputs) {
 		if err != nil {
 			continue
@@ -64,9 +63,9 @@ func CheckFields(ctx context.Context, inputs []string, opts document.Options, co
 		if err == nil && h.Format != "" && !h.Records() {
 			return fmt.Errorf("%s: fields can be added to JSONL, JSON, CSV and Parquet, and this is %s", f.Path, h.Format)
 		}
-		for _, name := range names {
-			if slices.Contains(h.Names, name) {
-				return errTaken(f.Path, name)
+		for _, c := range columns {
+			if slices.Contains(h.Names, c.Name) {
+				return errTaken(f.Path, c.Name)
 			}
 		}
 	}
@@ -350,13 +349,13 @@ func (c *columnCopy) note(g *columnGroup, rows []parquet.Row) {
 			note, g.notes = g.notes[0].note, g.notes[1:]
 		}
 		for j, v := range c.fields.Values(note) {
-			rows[i] = append(rows[i], columnValue(v, c.fields.Columns[j].Kind, c.columns+j))
+			rows[i] = append(rows[i], columnValue(v, c.columns+j))
 		}
 	}
 }
 
 // columnValue returns a value of an optional column.
-func columnValue(v any, kind result.Kind, column int) parquet.Value {
+func columnValue(v any, column int) parquet.Value {
 	switch v := v.(type) {
 	case nil:
 		return parquet.NullValue().Level(0, 0, column)

@@ -37,8 +37,10 @@ func (k *copier) attributes() (err error) {
 	packing := document.Gzip
 	if strings.HasSuffix(name, ".zst") {
 		packing = document.Zstd
+	} else if !strings.HasSuffix(name, ".gz") {
+		name += ".gz"
 	}
-	return k.to.Create(attributeName(name), func(w io.Writer) error {
+	return k.to.Create(name, func(w io.Writer) error {
 		z, err := stream(w, packing)
 		if err != nil {
 			return err
@@ -60,15 +62,6 @@ func (k *copier) attributes() (err error) {
 		}
 		return nil
 	})
-}
-
-// attributeName returns the name of a file of attributes: that of its file, which says how it is
-// compressed.
-func attributeName(name string) string {
-	if strings.HasSuffix(name, ".gz") || strings.HasSuffix(name, ".zst") {
-		return name
-	}
-	return name + ".gz"
 }
 
 // eachLine calls do with the lines of a file.

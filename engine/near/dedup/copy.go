@@ -190,7 +190,7 @@ func (r *Result) judge(dropped bitmap) func(document.File, int) (Judge, func() i
 	return func(_ document.File, unit int) (Judge, func() int) {
 		next := c.from.rowAt(unit)
 		return func(x *document.Extractor, u document.Unit) (Verdict, error) {
-			row, isRow := next, c.from.isAt(next, unit)
+			row, isRow := next, next < Row(c.from.units.Len()) && c.from.units.All[next] == uint64(unit)
 			if unit++; !isRow {
 				return Verdict{}, nil
 			}
@@ -278,7 +278,7 @@ func (k *copier) copyOnce() error {
 		if !k.made.Copied {
 			return nil
 		}
-		return k.write(k.file, k.made.Ending, func(w io.Writer) error {
+		return k.write(k.made.Ending, func(w io.Writer) error {
 			f, err := os.Open(path)
 			if err != nil {
 				return err
@@ -323,7 +323,7 @@ func (k *copier) copy() error {
 		if err := k.end(); err != nil {
 			return err
 		}
-		return k.unjudged(f)
+		return k.unjudged()
 	}
 	defer content.Close()
 	if content.Rows {
@@ -334,17 +334,17 @@ func (k *copier) copy() error {
 	case err != nil:
 		return err
 	case x.isLost(), content.Columns != nil && x.whole < math.MaxInt64: // what is behind the damage would be lost
-		return k.unjudged(f)
+		return k.unjudged()
 	case content.Columns != nil && (len(x.rows) > 0 || k.fields != nil):
-		return k.write(f, "", func(w io.Writer) error {
+		return k.write("", func(w io.Writer) error {
 			return k.packers.copyColumns(k.ctx, w, content, x.rows, k.fields, x.cuts)
 		})
 	case content.Columns != nil, x.kept > 0 && len(x.cuts) == 0:
-		return k.write(f, "", func(w io.Writer) error { return f.Copy(k.ctx, w) })
+		return k.write("", func(w io.Writer) error { return f.Copy(k.ctx, w) })
 	case x.kept == 0:
 		return nil
 	}
-	return k.write(f, k.repack(content), func(w io.Writer) error {
+	return k.write(k.repack(content), func(w io.Writer) error {
 		return k.packers.pack(k.ctx, w, content, nil, func(c *copying) error { return c.follow(&x, math.MaxInt64) })
 	})
 }
@@ -353,14 +353,14 @@ func (k *copier) copy() error {
 func (k *copier) copyRows(content *document.Content) error {
 	f := k.file
 	if content.Packing.CopyEnding() != "" && !k.judgeable() {
-		return k.unjudged(f) // under its own name
+		return k.unjudged() // under its own name
 	}
 	var notes *noter
 	if k.fields != nil {
 		notes = newNoter(k.fields, &k.head)
 	}
 	var scanErr error // names the file
-	err := k.write(f, k.repack(content), func(w io.Writer) error {
+	err := k.write(k.repack(content), func(w io.Writer) error {
 		err := k.packers.pack(k.ctx, w, content, notes, func(c *copying) error {
 			x, err := k.scan(content, c)
 			if scanErr = err; err == nil && x.isLost() {
@@ -390,16 +390,16 @@ var errLost = errors.New("nothing of it could be judged")
 
 // judgeable reports whether a document of the file can be judged, or nothing of it is lost.
 func (k *copier) judgeable() bool {
-	opts, x := k.opts, scanned{}
+	opts, lost := k.opts, false
 	opts.Meter, opts.Decoders = nil, nil
 	for _, err := range k.file.Scan(k.ctx, opts, nil) {
 		if skip, skipped := errors.AsType[*document.Skip](err); !skipped {
 			return true // an error comes again
 		} else if skip.Reason.LosesData() {
-			x.lost = true
+			lost = true
 		}
 	}
-	return !x.lost
+	return !lost
 }
 
 // repack returns the ending of the copy's name, and notes where it is compressed in another way.
@@ -411,28 +411,28 @@ func (k *copier) repack(content *document.Content) (ending string) {
 }
 
 // write creates the copy of a file and fills it.
-func (k *copier) write(f document.File, ending string, fill func(io.Writer) error) error {
-	name, err := k.to.name(f, ending)
+func (k *copier) write(ending string, fill func(io.Writer) error) error {
+	name, err := k.to.name(k.file, ending)
 	if err != nil {
 		return err
 	}
 	k.made.Copied, k.made.Ending, k.made.name = true, ending, name
 	return k.to.Create(name, func(w io.Writer) error {
 		if err := fill(w); err != nil {
-			return fmt.Errorf("copying %s: %w", f.Path, err)
+			return fmt.Errorf("copying %s: %w", k.file.Path, err)
 		}
 		return nil
 	})
 }
 
 // unjudged copies a file of which nothing could be compared, as it is, if it can be opened.
-func (k *copier) unjudged(f document.File) error {
-	r, err := f.Raw(k.ctx)
+func (k *copier) unjudged() error {
+	r, err := k.file.Raw(k.ctx)
 	if err != nil {
 		k.report.Lost = append(k.report.Lost, err.Error())
 		return nil
 	}
 	r.Close()
-	k.report.Unjudged = append(k.report.Unjudged, f.Path)
-	return k.write(f, "", func(w io.Writer) error { return f.Copy(k.ctx, w) })
+	k.report.Unjudged = append(k.report.Unjudged, k.file.Path)
+	return k.write("", func(w io.Writer) error { return k.file.Copy(k.ctx, w) })
 }

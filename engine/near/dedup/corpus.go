@@ -65,15 +65,21 @@ func NewCorpus(recipe *simhash.Recipe, o ReadOptions) *Corpus {
 	c := &Corpus{recipe: recipe, o: o, prints: newColumn[uint64](&o, "fingerprints"),
 		records: records{text: newColumn[byte](&o, "ids"), at: newColumn[uint64](&o, "rows")},
 		hashes:  newColumn[[2]uint64](&o, "hashes"), urls: newColumn[[2]uint64](&o, "URLs"),
-		sources: sources{Sources: o.Source, used: make([]bool, len(o.Source.Protect)), of: newColumn[uint16](&o, "sources")},
-		from:    origin{units: newColumn[uint64](&o, "units")}}
+		sources: sources{Sources: o.Source, number: map[string]int32{}, used: make([]bool, len(o.Source.Protect)),
+			of: newColumn[uint16](&o, "sources")},
+		from: origin{units: newColumn[uint64](&o, "units")}}
 	for _, by := range o.Keep {
 		if by.Policy == First || by.Policy == Source {
 			continue
 		}
 		v := values{by: by, at: -1, keys: newColumn[uint64](&o, "values")}
 		i := len(c.values)
-		v.text = func(row int) string { return c.records.of(Row(row)).value(i) }
+		v.text = func(row int) string {
+			if values := c.records.of(Row(row)).values; i < len(values) {
+				return values[i]
+			}
+			return ""
+		}
 		if by.fields() != nil {
 			v.at = c.sources.at
 			c.sources.at++ // behind all policies
@@ -83,16 +89,14 @@ func NewCorpus(recipe *simhash.Recipe, o ReadOptions) *Corpus {
 	return c
 }
 
-// columns returns all columns of the corpus.
-func (c *Corpus) columns() []interface {
+// A column is a [spill.Column].
+type column interface {
 	End() error
 	Close() error
-} {
-	list := []interface {
-		End() error
-		Close() error
-	}{&c.prints, &c.records.text, &c.records.at, &c.hashes, &c.urls,
-		&c.sources.of, &c.from.units}
+}
+
+func (c *Corpus) columns() []column {
+	list := []column{&c.prints, &c.records.text, &c.records.at, &c.hashes, &c.urls, &c.sources.of, &c.from.units}
 	for i := range c.values {
 		list = append(list, &c.values[i].keys)
 	}

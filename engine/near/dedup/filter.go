@@ -49,7 +49,7 @@ func Filter(ctx context.Context, in io.Reader, out io.Writer, cfg ingest.Config,
 		near, err := seen(r.Fingerprint)
 		if near {
 			dropped++
-			lines.drop(r.Line)
+			lines.copyTo(io.Discard, r.Line)
 		}
 		return err
 	})
@@ -109,21 +109,12 @@ func (t *lineTee) end() {
 
 // copyTo copies the lines up to a number to out.
 func (t *lineTee) copyTo(out io.Writer, number int) error {
-	for {
-		line := t.next(number)
-		if line == nil {
-			return nil
-		}
+	for line := t.next(number); line != nil; line = t.next(number) {
 		if _, err := out.Write(line); err != nil {
 			return err
 		}
 	}
-}
-
-// drop drops the lines up to a number.
-func (t *lineTee) drop(number int) {
-	for t.next(number) != nil {
-	}
+	return nil
 }
 
 // next returns the first line held and no longer holds it, or nil if its number is above a limit.

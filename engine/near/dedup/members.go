@@ -35,13 +35,9 @@ type Member struct {
 	TextBytes int64
 }
 
-// memberDigest is that of a table of members.
-type memberDigest struct{ hash.Hash64 }
-
-func newMemberDigest() memberDigest { return memberDigest{fnv.New64a()} }
-
-func (d memberDigest) add(m Member) {
-	fmt.Fprintf(d, "%s\x00%d\x00%d\n", m.File, m.Row, m.TextBytes)
+// digest adds the member to the digest of a table.
+func (m *Member) digest(h hash.Hash64) {
+	fmt.Fprintf(h, "%s\x00%d\x00%d\n", m.File, m.Row, m.TextBytes)
 }
 
 // members yields the documents of some rows.
@@ -63,7 +59,7 @@ func (m memberOf) compare(row int64) int { return cmp.Compare(m.row, row) }
 // Members is a table of members, of which only those in a share are held.
 type Members struct {
 	files  map[string]*[]memberOf
-	digest memberDigest
+	digest hash.Hash64
 	n      uint64
 	mine   int
 }
@@ -74,7 +70,7 @@ func (m *Members) Len() int { return m.mine }
 // ReadMembers reads a table of members with the columns file, row and text_bytes, and keeps those in a
 // share of the inputs, or in all of them if share is nil.
 func ReadMembers(ctx context.Context, path string, inputs []string, share *document.Share) (*Members, error) {
-	m := &Members{files: map[string]*[]memberOf{}, digest: newMemberDigest()}
+	m := &Members{files: map[string]*[]memberOf{}, digest: fnv.New64a()}
 	all := map[string]bool{}
 	filesOf(ctx, inputs, share, all, m.files)
 	want := []string{"file", "row", "text_bytes"}
@@ -92,7 +88,7 @@ func ReadMembers(ctx context.Context, path string, inputs []string, share *docum
 		if one.TextBytes, err2 = strconv.ParseInt(cells[2].Text, 10, 64); err != nil || err2 != nil {
 			return errors.Join(err, err2)
 		}
-		m.digest.add(one)
+		one.digest(m.digest)
 		m.n++
 		key := fileKey(one.File)
 		if !all[key] {
@@ -176,9 +172,9 @@ func (m *Members) WriteSets(ctx context.Context, path string, inputs []string, c
 
 // readSets reads the sets of members from files, all of them.
 func (c *Corpus) readSets(ctx context.Context, paths []string, s *shingle.Sets, members []Row) error {
-	digest := newMemberDigest()
+	digest := fnv.New64a()
 	for m := range c.members(members) {
-		digest.add(m)
+		m.digest(digest)
 	}
 	var have bitmap
 	left := len(members)

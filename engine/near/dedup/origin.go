@@ -19,11 +19,6 @@ type origin struct {
 	unread    map[string][]int64   // rows of each file that were too long
 }
 
-// isAt reports whether a row is that of a unit.
-func (o *origin) isAt(row Row, unit int) bool {
-	return row < Row(o.units.Len()) && o.units.All[row] == uint64(unit)
-}
-
 // rowAt returns the row of the first unit, from a unit on, that became one.
 func (o *origin) rowAt(unit int) Row {
 	row, _ := slices.BinarySearch(o.units.All, uint64(unit))
@@ -76,5 +71,3 @@ func (b bitmap) bit(i int) int {
 	}
 	return 0
 }
-
-func newBitmap(n int) bitmap { return slices.Grow(bitmap(nil), n/64+1) }

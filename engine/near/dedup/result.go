@@ -270,7 +270,7 @@ func (r *Result) doubts(o Options, want func(*Drop) bool) (list []Doubt) {
 
 // droppedRows returns the set of the rows that are dropped.
 func (r *Result) droppedRows() bitmap {
-	dropped := newBitmap(r.corpus.Len())
+	dropped := make(bitmap, 0, r.corpus.Len()/64+1)
 	for d := range r.drops {
 		dropped.set(int(d.Row))
 	}

@@ -27,14 +27,6 @@ type record struct {
 	short  bool     // it has too few features for a fingerprint, and no row
 }
 
-// value returns a value.
-func (r record) value(i int) string {
-	if i < len(r.values) {
-		return r.values[i]
-	}
-	return ""
-}
-
 // Records are those of documents in order:
 //
 //	text  | head, ID, file, values, row, length | ...

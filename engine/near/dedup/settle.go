@@ -137,7 +137,9 @@ func (r *Result) settle(ctx context.Context, o Options, inPlace bool, prefer fun
 		}
 	}
 	if err == nil {
-		r.replace(d)
+		before := r.found.Rows() - r.found.Len()
+		r.found, r.likes = d.Done(), d.likes
+		r.Rejected += before - (r.found.Rows() - r.found.Len())
 	}
 	return err
 }

@@ -188,9 +188,6 @@ func (s *sources) find(name string) int32 {
 func (s *sources) add(name string) int32 {
 	i, ok := s.number[name]
 	if !ok {
-		if s.number == nil {
-			s.number = map[string]int32{}
-		}
 		i = int32(len(s.names))
 		s.number[name] = i
 		s.names, s.documents, s.protects = append(s.names, name), append(s.documents, 0), append(s.protects, s.matches(name))
@@ -328,9 +325,6 @@ func (s *sources) ofRow(row Row) int32 {
 func (s *sources) prefer(a, b int) int {
 	return cmp.Compare(s.ranks[s.ofRow(Row(a))], s.ranks[s.ofRow(Row(b))])
 }
-
-// Source returns the name of a row's source.
-func (c *Corpus) Source(row Row) string { return c.sources.names[c.sources.ofRow(row)] }
 
 // Sources returns what became of the documents of each source, in the order in which they come.
 func (r *Result) Sources() []SourceCount {

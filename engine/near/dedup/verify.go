@@ -290,10 +290,3 @@ func (d *division) add(at int, groups []group) {
 		at += len(rows)
 	}
 }
-
-// replace replaces the clusters by those of a division.
-func (r *Result) replace(d division) {
-	before := r.found.Rows() - r.found.Len()
-	r.found, r.likes = d.Done(), d.likes
-	r.Rejected += before - (r.found.Rows() - r.found.Len())
-}

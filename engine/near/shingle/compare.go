@@ -59,20 +59,15 @@ func Compare(a, b string, recipe simhash.Recipe) (*Comparison, error) {
 	c.A.Features, c.B.Features = c.Features.Both+c.Features.OnlyA, c.Features.Both+c.Features.OnlyB
 	c.Expected = 64 * recipe.FlipRate(c.Features)
 	if c.A.OK && c.B.OK {
-		c.near()
-	}
-	return c, nil
-}
-
-// near sets the distance.
-func (c *Comparison) near() {
-	x := uint64(c.A.Fingerprint ^ c.B.Fingerprint)
-	c.Distance = bits.OnesCount64(x)
-	for bit := 63; bit >= 0; bit-- {
-		if x>>bit&1 != 0 {
-			c.Bits = append(c.Bits, bit)
+		x := uint64(c.A.Fingerprint ^ c.B.Fingerprint)
+		c.Distance = bits.OnesCount64(x)
+		for bit := 63; bit >= 0; bit-- {
+			if x>>bit&1 != 0 {
+				c.Bits = append(c.Bits, bit)
+			}
 		}
 	}
+	return c, nil
 }
 
 // text returns one side. Shingles in the set of the other side cover its tokens.

@@ -65,15 +65,7 @@ func (w *Folder) openCopies() error {
 		c.whole += int64(len(line))
 		c.kept[k.Of] = k
 	}
-	entries, err := w.disk.ReadDir(w.dir)
-	for _, e := range entries {
-		number := 0
-		if name, is := strings.CutSuffix(e.Name(), copyEnding); is {
-			fmt.Sscanf(name, "%d", &number)
-			c.number = max(c.number, number)
-		}
-	}
-	return err
+	return nil
 }
 
 // write writes a line of the list.

@@ -147,12 +147,17 @@ func Open(ctx context.Context, d *disk.Disk, dir string, threads int, say func(T
 		return nil, err
 	}
 	for _, e := range entries {
-		if !strings.HasSuffix(e.Name(), ending) {
-			continue
-		}
 		number := 0
 		fmt.Sscanf(e.Name(), "%d", &number)
-		w.next = max(w.next, number+1)
+		switch filepath.Ext(e.Name()) {
+		case copyEnding:
+			w.copies.number = max(w.copies.number, number)
+			continue
+		case ending:
+			w.next = max(w.next, number+1)
+		default:
+			continue
+		}
 		switch err := w.load(ctx, e.Name()); {
 		case errors.Is(err, store.ErrCorrupt):
 			path := filepath.Join(dir, e.Name())
@@ -235,27 +240,20 @@ func (w *Folder) load(ctx context.Context, name string) (err error) {
 			return list.Corrupt(0, "%s: %d bytes of entries: too many", l.Key.Path, l.Bytes)
 		}
 		if l.Key.Path != "" {
-			w.add(l.Key, place{name, at, at + l.Bytes})
+			w.stored[l.Key.digest()] = place{name, at, at + l.Bytes}
+			w.paths[l.Key.Path] = l.Key.file()
 		}
 		at += l.Bytes
 	}
 	return nil
 }
 
-func (w *Folder) add(k key, at place) {
-	w.stored[k.digest()] = at
-	w.paths[k.Path] = k.file()
-}
-
-// Complete completes the finished files.
-func (w *Folder) Complete() { w.complete() }
-
 // Close completes the finished files and unlocks the folder. It may be called again, and on nil.
 func (w *Folder) Close() error {
 	if w == nil || w.lock == nil {
 		return nil
 	}
-	w.complete()
+	w.Complete()
 	err := errors.Join(w.copies.close(), w.lock.Close())
 	w.lock = nil
 	return err

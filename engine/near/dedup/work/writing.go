@@ -42,7 +42,7 @@ func (w *Folder) Keep(e *ingest.Entry) {
 		return
 	}
 	if len(w.files) > 0 {
-		w.complete() // so that small files need not wait for a large one
+		w.Complete() // so that small files need not wait for a large one
 	}
 	w.flush()
 }
@@ -64,7 +64,7 @@ func (w *Folder) Finish(f document.File) {
 	w.files, w.bytes = append(w.files, l), w.bytes+max(now.Size, 0)
 	w.written, w.source, w.spoilt = 0, "", false
 	if w.bytes >= pieceBytes || len(w.files) == pieceFiles {
-		w.complete()
+		w.Complete()
 	}
 }
 
@@ -92,29 +92,23 @@ func (w *Folder) flush() {
 	w.tail = w.tail[:0]
 }
 
-// complete ends the work file and publishes it, if a file is finished in it. Entries of a file that is
+// Complete ends the work file and publishes it, if a file is finished in it. Entries of a file that is
 // not finished are lost if they are in it.
-func (w *Folder) complete() {
+func (w *Folder) Complete() {
 	if w.out == nil {
 		return
 	}
-	defer func() {
-		w.out.Abort()
-		w.out, w.files, w.bytes = nil, nil, 0
-	}()
-	if len(w.files) == 0 {
-		return
+	if len(w.files) > 0 {
+		list, _ := json.Marshal(w.files) // of strings and numbers
+		w.out.Section("files")
+		w.out.Write(list) // Commit returns its error
+		if err := w.out.Commit(); err != nil {
+			w.fail(err)
+			return
+		}
 	}
-	list, _ := json.Marshal(w.files) // of strings and numbers
-	w.out.Section("files")
-	_, err := w.out.Write(list)
-	if err == nil {
-		err = w.out.Commit()
-	}
-	if err != nil {
-		w.broken = true
-		w.warn(w.trouble(err))
-	}
+	w.out.Abort()
+	w.out, w.files, w.bytes = nil, nil, 0
 }
 
 // fail ends the writing. Completed work files stay.
