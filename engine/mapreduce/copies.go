@@ -2,6 +2,7 @@ package mapreduce
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -223,11 +224,36 @@ func (t *task) copied(method copies.Method, key []byte, shared int) error {
 // a signature. It is here to be compared with CopiesDocs.
 type CopiesTerms struct{ Copies copies.Options }
 
+const (
+	sizeDigits = 4
+	sizeMax    = 1<<(6*sizeDigits) - 1
+)
+
 func (j CopiesTerms) mapPart(ctx context.Context, t *task) error {
-	if err := t.sendPostings(ctx); err != nil {
-		return err
-	}
-	return t.sameMethod(&j.Copies)
+	var key []byte
+	var set []uint64
+	err := t.records(ctx, func(r record) (err error) {
+		if set, err = parseSet(set[:0], r.value); err != nil {
+			return badf("%w", err)
+		}
+		if len(r.key) == 0 || len(set) > sizeMax {
+			return badf("%.40q has %d signatures: at most %d, and an ID", r.key, len(set), sizeMax)
+		}
+		for _, s := range set {
+			key = appendNumber(appendNumber(key[:0], s, printDigits), uint64(len(set)), sizeDigits)
+			if err := t.send(t.partition(s), append(key, r.key...), nil); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return cmp.Or(err, t.sameMethod(&j.Copies))
+}
+
+// A posting is a document that has a signature.
+type posting struct {
+	id   []byte
+	size int
 }
 
 // listBytes is the memory of a document of a list.
@@ -241,19 +267,24 @@ func (j CopiesTerms) reduce(ctx context.Context, t *task) error {
 	var signature, line []byte
 	var list []posting // the documents of one signature so far, the smallest first
 	bytesOfIDs := 0
-	return t.postings(ctx, func(next posting) error {
-		if !bytes.Equal(next.signature, signature) {
-			signature, list, bytesOfIDs = append(signature[:0], next.signature...), list[:0], 0
+	return t.distinct(ctx, func(key []byte) error {
+		k := readKey(key)
+		k.number(printDigits)
+		next := posting{size: int(k.number(sizeDigits)), id: bytes.Clone(k.rest)}
+		if err := k.err("posting", 1); err != nil {
+			return err
 		}
-		next.id = bytes.Clone(next.id)
+		if !bytes.Equal(key[:printDigits], signature) {
+			signature, list, bytesOfIDs = append(signature[:0], key[:printDigits]...), list[:0], 0
+		}
 		for _, first := range slices.Backward(list) {
-			if !o.Possible(int(first.size), int(next.size)) {
+			if !o.Possible(first.size, next.size) {
 				break // what comes before is smaller still
 			}
 			if bytes.Equal(first.id, next.id) {
 				continue
 			}
-			line = appendPair(line[:0], first.id, next.id, int(first.size), int(next.size))
+			line = appendPair(line[:0], first.id, next.id, first.size, next.size)
 			id, rest, _ := bytes.Cut(line, []byte(" "))
 			t.counters.add(pairs, 1)
 			if err := t.result(id, rest); err != nil {

@@ -42,15 +42,6 @@ func (c *counters) add(name counter, n int64) { c[name].Add(n) }
 // most sets a counter to n if n is larger.
 func (c *counters) most(name counter, n int64) { c[name].Store(max(n, c[name].Load())) }
 
-// each calls f with every counter that is not 0.
-func (c *counters) each(f func(name string, n int64)) {
-	for i := range c {
-		if n := c[i].Load(); n != 0 {
-			f(counterNames[i], n)
-		}
-	}
-}
-
 // living calls t.Status every StatusEvery until stop is called.
 func (t *task) living(what string) (stop func()) {
 	if t.Status == nil {

@@ -24,7 +24,7 @@ type Fingerprint struct {
 }
 
 func (j Fingerprint) mapPart(ctx context.Context, t *task) error {
-	t.results.recipe = recipeName(&j.Recipe)
+	t.results.parts, t.results.recipe = 1, recipeName(&j.Recipe)
 	var key, value []byte
 	return t.documents(ctx, j.Document, func(c ingest.Config) (ingest.Report, error) {
 		c.Recipe = j.Recipe
@@ -49,10 +49,9 @@ func (j Fingerprint) mapPart(ctx context.Context, t *task) error {
 const documentBudget = 64 << 20
 
 // documents reads a map's documents, JSON lines unless o names another format of a stream, and
-// counts those that were skipped. Its map has no reduce.
+// counts those that were skipped.
 func (t *task) documents(ctx context.Context, o document.Options,
 	read func(ingest.Config) (ingest.Report, error)) error {
-	t.results.parts = 1
 	if o.Format == "" || o.Format == document.Auto {
 		o.Format = document.JSONL
 	}

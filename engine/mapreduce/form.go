@@ -54,7 +54,9 @@ func (t *task) chunks(ctx context.Context, each func(chunk) error) error {
 	case Lines, "":
 		return t.lineChunks(ctx, each)
 	case RawBytes:
-		return t.rawChunks(ctx, each)
+		r := rawInput{t: t, in: bufio.NewReaderSize(t.In, 1<<18)}
+		prints := scan.Walk(func(yield func([]uint64) bool) error { return r.walk(ctx, yield) }, rawPrints)
+		return each(chunk{prints, r.appendID})
 	}
 	return fmt.Errorf("unknown form %q", t.Form)
 }
@@ -74,8 +76,6 @@ type batch struct {
 	ends   []uint32
 }
 
-func (b *batch) reset() { b.prints, b.ids, b.ends = b.prints[:0], b.ids[:0], b.ends[:0] }
-
 func (b *batch) full() bool { return len(b.prints) >= batchPrints || len(b.ids) >= batchPrints*64 }
 
 func (b *batch) appendID(dst []byte, i int) ([]byte, error) {
@@ -90,7 +90,7 @@ func (b *batch) appendID(dst []byte, i int) ([]byte, error) {
 func (t *task) lineChunks(ctx context.Context, each func(chunk) error) error {
 	var b batch
 	flush := func() error {
-		defer b.reset()
+		defer func() { b.prints, b.ids, b.ends = b.prints[:0], b.ids[:0], b.ends[:0] }()
 		if len(b.prints) == 0 {
 			return nil
 		}
@@ -137,13 +137,6 @@ type rawInput struct {
 type rawRun struct {
 	from int    // the first of them, by its number in the input
 	row  uint64 // of the first
-}
-
-// rawChunks reads records of Hadoop's rawbytes.
-func (t *task) rawChunks(ctx context.Context, each func(chunk) error) error {
-	r := rawInput{t: t, in: bufio.NewReaderSize(t.In, 1<<18)}
-	prints := scan.Walk(func(yield func([]uint64) bool) error { return r.walk(ctx, yield) }, rawPrints)
-	return each(chunk{prints, r.appendID})
 }
 
 // walk calls yield with the fingerprints of each record.

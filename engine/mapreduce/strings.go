@@ -88,12 +88,12 @@ func (j Strings) mapPart(ctx context.Context, t *task) error {
 // marks sends the keys that a function makes of the marks of documents, none for nil.
 func (t *task) marks(ctx context.Context, d document.Options, o passages.Options,
 	key func(m passages.Mark, id string) []byte) error {
-	return t.sendKeys(ctx, d, func() (func(*document.Document, func(hash uint64, key []byte)), error) {
+	return t.eachDocument(ctx, d, func() (func(*document.Document, write), error) {
 		find, err := passages.NewMarker(o)
-		return func(d *document.Document, send func(uint64, []byte)) {
+		return func(d *document.Document, write write) {
 			find(d.Text, func(m passages.Mark) {
 				if k := key(m, d.ID); k != nil {
-					send(m.Hash, k)
+					write(m.Hash, k, nil)
 				}
 			})
 		}, err

@@ -130,7 +130,11 @@ func run(ctx context.Context, o Options, what, job string, steps func(context.Co
 		err = t.w.Flush()
 	}
 	if t.Count != nil {
-		t.counters.each(t.Count)
+		for i := range t.counters {
+			if n := t.counters[i].Load(); n != 0 {
+				t.Count(counterNames[i], n)
+			}
+		}
 	}
 	return err
 }
@@ -183,7 +187,7 @@ func (t *task) endMap() error {
 		} else if c == (count{}) {
 			continue
 		}
-		if err := t.putEnd(i, &e); err != nil {
+		if err := t.writeEnd(appendNumber(nil, uint64(i), partDigits), &e); err != nil {
 			return err
 		}
 	}
@@ -192,11 +196,6 @@ func (t *task) endMap() error {
 
 // unread returns the counts of the input's end records, minus the records read.
 func (t *task) unread() count { return t.read.count.minus(t.read.before) }
-
-// putEnd writes the end record of a partition.
-func (t *task) putEnd(partition int, e *end) error {
-	return t.writeEnd(appendNumber(nil, uint64(partition), partDigits), e)
-}
 
 // writeEnd writes an end record whose key has a prefix.
 func (t *task) writeEnd(prefix []byte, e *end) error {

@@ -13,28 +13,51 @@ import (
 	"ndd/engine/corpus/ingest"
 )
 
-// made is what a worker made of a document.
-type made[R any] struct {
-	id string
-	of R
+// made is the records that a worker made of a document.
+type made struct {
+	id      string
+	records []hashed
 }
 
-// eachDocument has workers make something of each document of a map's input, and calls emit with it,
-// in order.
-func eachDocument[R any](ctx context.Context, t *task, o document.Options,
-	worker func() (func(*document.Document) R, error), emit func(id string, of R) error) error {
+// A hashed is a record without its partition, and the hash that chooses that.
+type hashed struct {
+	hash       uint64
+	key, value []byte
+}
+
+// A write takes a record of a document.
+type write = func(hash uint64, key, value []byte)
+
+// eachDocument has workers make records of each document of a map's input, and writes them in order: as
+// results, if the job has no reduce.
+func (t *task) eachDocument(ctx context.Context, o document.Options,
+	worker func() (func(*document.Document, write), error)) error {
 	return t.documents(ctx, o, func(c ingest.Config) (ingest.Report, error) {
-		return ingest.Extract(ctx, []string{document.Stdin}, c, ingest.Steps[made[R]]{
-			Worker: func() (func(int, *document.Document) (made[R], error), error) {
+		return ingest.Extract(ctx, []string{document.Stdin}, c, ingest.Steps[made]{
+			Worker: func() (func(int, *document.Document) (made, error), error) {
 				of, err := worker()
-				return func(_ int, d *document.Document) (made[R], error) { return made[R]{d.ID, of(d)}, nil }, err
+				return func(_ int, d *document.Document) (made, error) {
+					m := made{id: d.ID}
+					of(d, func(hash uint64, key, value []byte) { m.records = append(m.records, hashed{hash, key, value}) })
+					return m, nil
+				}, err
 			},
 			Borrows: true,
-			Emit: func(m made[R]) error {
+			Emit: func(m made) (err error) {
 				if noID(m.id) {
 					return t.bad(1, "document "+m.id, errNoID)
 				}
-				return emit(m.id, m.of)
+				for _, r := range m.records {
+					if t.results.parts > 0 {
+						err = t.result(r.key, r.value)
+					} else {
+						err = t.send(t.partition(r.hash), r.key, r.value)
+					}
+					if err != nil {
+						return err
+					}
+				}
+				return nil
 			},
 		})
 	})
@@ -52,47 +75,34 @@ type Signatures struct {
 // noSignatures stands for the signatures of a document with too few.
 const noSignatures = "-"
 
-// recipe returns the short form of the recipe of signatures: the method and 8 hexadecimal digits.
-func (j *Signatures) recipe() (string, error) {
-	data, err := json.Marshal(j.Copies.Recipe())
-	return fmt.Sprintf("%s-%08x", j.Copies.Method, uint32(xxhash.Sum64(data))), err
-}
-
-func (j Signatures) mapPart(ctx context.Context, t *task) (err error) {
+func (j Signatures) mapPart(ctx context.Context, t *task) error {
 	m := j.Copies.Method
 	if m == "" || m == copies.Auto {
 		return fmt.Errorf("method %q: signatures are made by one method", m)
 	}
-	if t.results.recipe, err = j.recipe(); err != nil {
+	data, err := json.Marshal(j.Copies.Recipe())
+	if err != nil {
 		return err
 	}
+	t.results.parts, t.results.recipe = 1, fmt.Sprintf("%s-%08x", m, uint32(xxhash.Sum64(data)))
 	least := cmp.Or(j.Copies.MinFeatures, m.MinFeatures())
-	var key []byte
-	return eachDocument(ctx, t, j.Document, func() (func(*document.Document) []byte, error) {
+	return t.eachDocument(ctx, j.Document, func() (func(*document.Document, write), error) {
 		s, err := copies.NewSigner(j.Copies)
-		return func(d *document.Document) []byte {
-			set := s.Sign(d.Text).Own
+		return func(d *document.Document, write write) {
+			set, value := s.Sign(d.Text).Own, []byte(nil)
+			for _, x := range set {
+				value = appendNumber(value, x, printDigits)
+			}
 			if len(set) < least {
 				t.counters.add(unmarked, 1)
-				return []byte(noSignatures)
+				value = []byte(noSignatures)
 			}
-			return appendSet(nil, set)
+			write(0, appendEscaped(nil, d.ID), value)
 		}, err
-	}, func(id string, value []byte) error {
-		key = appendEscaped(key[:0], id)
-		return t.result(key, value)
 	})
 }
 
-// appendSet appends signatures as digits.
-func appendSet(dst []byte, set []uint64) []byte {
-	for _, s := range set {
-		dst = appendNumber(dst, s, printDigits)
-	}
-	return dst
-}
-
-// parseSet appends the signatures that appendSet wrote, which ascend; none for noSignatures.
+// parseSet appends the signatures of a result, which ascend; none for noSignatures.
 func parseSet(dst []uint64, text []byte) ([]uint64, error) {
 	if string(text) == noSignatures {
 		return dst, nil

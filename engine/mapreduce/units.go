@@ -27,41 +27,14 @@ const (
 	placeDigits = 8
 )
 
-// A hashedKey is a key without the partition, and the hash that chooses that.
-type hashedKey struct {
-	hash uint64
-	key  []byte
-}
-
-// sendKeys sends the keys that a worker makes of each document of a map's input.
-func (t *task) sendKeys(ctx context.Context, o document.Options,
-	worker func() (func(d *document.Document, send func(hash uint64, key []byte)), error)) error {
-	err := eachDocument(ctx, t, o, func() (func(*document.Document) []hashedKey, error) {
-		of, err := worker()
-		return func(d *document.Document) (keys []hashedKey) {
-			of(d, func(hash uint64, key []byte) { keys = append(keys, hashedKey{hash, key}) })
-			return keys
-		}, err
-	}, func(_ string, keys []hashedKey) error {
-		for _, k := range keys {
-			if err := t.send(t.partition(k.hash), k.key, nil); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	t.results.parts = 0 // it has a reduce
-	return err
-}
-
 func (j Units) mapPart(ctx context.Context, t *task) error {
-	return t.sendKeys(ctx, j.Document, func() (func(*document.Document, func(uint64, []byte)), error) {
+	return t.eachDocument(ctx, j.Document, func() (func(*document.Document, write), error) {
 		cut, err := passages.NewCutter(j.Passages)
-		return func(d *document.Document, send func(uint64, []byte)) {
+		return func(d *document.Document, write write) {
 			cut(d.Text, func(hash [2]uint64, at passages.Cut) {
 				key := appendNumber(appendNumber(nil, hash[0], printDigits), hash[1], printDigits)
 				key = append(appendEscaped(key, d.ID), ' ')
-				send(hash[0], appendNumber(appendNumber(key, uint64(at.From), placeDigits), uint64(at.To), placeDigits))
+				write(hash[0], appendNumber(appendNumber(key, uint64(at.From), placeDigits), uint64(at.To), placeDigits), nil)
 			})
 		}, err
 	})
