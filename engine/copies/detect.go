@@ -39,7 +39,7 @@ func (d *Detector) Pairs(ctx context.Context) ([]Pair, Report, error) {
 		for _, p := range pairs {
 			a, b := m.docs[p.A], m.docs[p.B]
 			site := siteAt(d.sites, a) != 0 && siteAt(d.sites, a) == siteAt(d.sites, b)
-			pair := NewPair(m.method, p.SizeA, p.SizeB, p.Shared, flags(d.few[a], d.few[b], site))
+			pair := NewPair(m.method, p.SizeA, p.SizeB, p.Shared, flags(d.few.has(a), d.few.has(b), site))
 			pair.A, pair.B = a, b
 			all = append(all, pair)
 		}
@@ -55,7 +55,7 @@ func (d *Detector) Pairs(ctx context.Context) ([]Pair, Report, error) {
 type Detector struct {
 	o       Options
 	methods []methodIndex
-	few     []bool   // by document: too few signatures of its own method to tell by it alone
+	few     bitmap   // of documents: too few signatures of its own method to tell by it alone
 	ends    []bool   // by document: compared by CCDet
 	sites   []uint64 // by document, where any has a site; see SiteOf
 	report  Report
@@ -100,7 +100,9 @@ func (d *Detector) Add(s Sets) {
 func (d *Detector) document(few bool, site uint64) (doc uint32) {
 	doc = uint32(d.report.Documents)
 	d.report.Documents++
-	d.few = append(d.few, few)
+	if few {
+		d.few.set(doc)
+	}
 	if d.sites != nil || site != 0 {
 		d.sites = append(d.sites, make([]uint64, int(doc)-len(d.sites))...)
 		d.sites = append(d.sites, site)
@@ -204,7 +206,7 @@ func (d *Detector) add(m Method, doc uint32, set []uint64) {
 // NeedBytes returns the memory of the documents so far, until a join begins.
 func (d *Detector) NeedBytes() uint64 {
 	const document = 2 + 4 + 8 + 8 + 8 // few, ends, number, site, end, key of its set
-	sum := uint64(len(d.few)) * document
+	sum := uint64(d.report.Documents) * document
 	for i := range d.methods {
 		sum += d.methods[i].builder.NeedBytes()
 	}

@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"ndd/engine/copies/lists"
-	"ndd/engine/storage/disk"
 	"ndd/engine/storage/idlist"
 	"ndd/engine/storage/store"
 )
@@ -32,21 +31,6 @@ type segmentHead struct {
 	Methods   []Method `json:"methods"`
 }
 
-func newSegmentWriter(path string, d *disk.Disk, generation uint64, o Options) (*segmentWriter, error) {
-	file, err := store.CreateWith(path, store.KindPostings, generation, store.Options{Disk: d})
-	if err != nil {
-		return nil, err
-	}
-	file.Section("names")
-	return &segmentWriter{NewDetector(o), file, idlist.NewWriter(file)}, nil
-}
-
-// append adds the next document.
-func (w *segmentWriter) append(id string, s Sets) error {
-	w.Detector.Add(s)
-	return w.ids.Append(id)
-}
-
 // commit writes the rest and gives the file its name.
 func (w *segmentWriter) commit(ctx context.Context) error {
 	ends, err := w.ids.Close()
@@ -56,13 +40,14 @@ func (w *segmentWriter) commit(ctx context.Context) error {
 	w.file.Section("names.ends")
 	w.file.Write(store.Bytes64(ends))
 	w.file.Section("few")
-	w.file.Write(bitmapOf(w.few))
+	n := w.report.Documents
+	w.file.Write(append(w.few, make([]byte, (n+7)/8-len(w.few))...))
 	if w.sites != nil {
 		w.file.Section("sites")
-		w.sites = append(w.sites, make([]uint64, len(w.few)-len(w.sites))...)
+		w.sites = append(w.sites, make([]uint64, n-len(w.sites))...)
 		w.file.Write(store.Bytes64(w.sites))
 	}
-	head := segmentHead{Documents: uint64(len(w.few))}
+	head := segmentHead{Documents: uint64(n)}
 	slices.SortFunc(w.methods, func(a, b methodIndex) int { return cmp.Compare(order(a.method), order(b.method)) })
 	for i := range w.methods {
 		m := &w.methods[i]
@@ -98,22 +83,6 @@ func (w *segmentWriter) method(ctx context.Context, m *methodIndex) error {
 		return err
 	}
 	return m.builder.Close()
-}
-
-func (w *segmentWriter) abort() error {
-	w.file.Abort()
-	return w.Close()
-}
-
-// bitmapOf returns the set of documents whose values are true.
-func bitmapOf(values []bool) bitmap {
-	b := make(bitmap, (len(values)+7)/8)
-	for i, v := range values {
-		if v {
-			b.set(uint32(i))
-		}
-	}
-	return b
 }
 
 // A segment is an open file of postings.

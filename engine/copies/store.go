@@ -9,6 +9,7 @@ import (
 	"ndd/engine/index/live/rows"
 	"ndd/engine/storage/disk"
 	"ndd/engine/storage/generations"
+	"ndd/engine/storage/idlist"
 	"ndd/engine/storage/store"
 )
 
@@ -93,12 +94,17 @@ func lockIndex(dir string, o Options) (*IndexWriter, error) {
 }
 
 // begin begins a segment.
-func (w *IndexWriter) begin(o Options) (err error) {
+func (w *IndexWriter) begin(o Options) error {
 	w.conflicts = o.OnConflict
 	w.manifest.deleted = append(w.manifest.deleted, nil)
 	w.manifest.Segments = append(w.manifest.Segments,
 		ManifestSegment{Entry: generations.Entry{File: fmt.Sprintf("%08d.postings", w.manifest.Generation)}})
-	w.segment, err = newSegmentWriter(filepath.Join(w.dir, w.current().File), w.disk, w.manifest.Generation, o)
+	file, err := store.CreateWith(filepath.Join(w.dir, w.current().File), store.KindPostings, w.manifest.Generation,
+		store.Options{Disk: w.disk})
+	if err == nil {
+		file.Section("names")
+		w.segment = &segmentWriter{NewDetector(o), file, idlist.NewWriter(file)}
+	}
 	return err
 }
 
@@ -116,7 +122,8 @@ func (w *IndexWriter) Add(id string, s Sets) error {
 	for _, before := range w.taken.put(id, at) {
 		w.manifest.delete(int(before.segment), before.doc)
 	}
-	return w.segment.append(id, s)
+	w.segment.Add(s)
+	return w.segment.ids.Append(id)
 }
 
 // NeedBytes returns the memory of the documents so far.
@@ -146,7 +153,8 @@ func (w *IndexWriter) Commit(ctx context.Context) (r Report, err error) {
 func (w *IndexWriter) Abort() error {
 	var err error
 	if w.segment != nil {
-		err = w.segment.abort()
+		w.segment.file.Abort()
+		err = w.segment.Close()
 	}
 	if w.folder != nil {
 		w.folder.Abort()
@@ -240,9 +248,6 @@ func (x *Index) Deleted() (n uint64) {
 	}
 	return n
 }
-
-// Segments returns the number of segments.
-func (x *Index) Segments() int { return len(x.segments) }
 
 // Check reads all content and compares its parts.
 func (x *Index) Check(ctx context.Context) error {

@@ -105,7 +105,11 @@ func (r *Result) findUnits(ctx context.Context, cfg ingest.Config) (ingest.Repor
 	report, err := r.read(ctx, cfg, ingest.Steps[prepared]{
 		Worker: func() (func(int, *document.Document) (prepared, error), error) {
 			u := unitCutter{o: &r.o}
-			return func(_ int, doc *document.Document) (prepared, error) { return u.prepare(doc), nil }, nil
+			return func(_ int, doc *document.Document) (prepared, error) {
+				p := prepare(doc, int(u.cut(doc.Text)[1]))
+				p.points, p.atoms, p.units = slices.Clone(u.points), len(u.points), slices.Clone(u.units)
+				return p, nil
+			}, nil
 		},
 		Borrows: true,
 		Record:  prepared.record,
@@ -157,13 +161,6 @@ type unitCutter struct {
 	last   [][2]uint64 // hashes of the last atoms, as many as a window has
 	chars  []int       // of these, normalised
 	window []byte      // their bytes
-}
-
-// prepare cuts a document.
-func (u *unitCutter) prepare(doc *document.Document) prepared {
-	p := prepare(doc, int(u.cut(doc.Text)[1]))
-	p.points, p.atoms, p.units = slices.Clone(u.points), len(u.points), slices.Clone(u.units)
-	return p
 }
 
 // record returns the record kept of a document with units:

@@ -1,6 +1,7 @@
 package passages
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strconv"
@@ -153,9 +154,7 @@ func (o *Options) check() error {
 		return fmt.Errorf("a share of %g: must be 0 to 1", o.MaxShare)
 	}
 	o.MinCount = max(o.MinCount, 2)
-	if o.MaxShare == 0 {
-		o.MaxShare = math.Inf(1)
-	}
+	o.MaxShare = cmp.Or(o.MaxShare, math.Inf(1))
 	if o.MemoryBytes <= 0 {
 		o.MemoryBytes = 256 << 20
 	}

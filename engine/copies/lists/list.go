@@ -89,14 +89,13 @@ type block struct {
 	last   int64 // its last rank, -1 where that is not known
 	count  int
 	body   []byte
-	size   int // of body, -1 where that is not known
 }
 
 // all yields the blocks. An invalid list may end early.
 func (l *list) all() iter.Seq[block] {
 	return func(yield func(block) bool) {
 		if len(l.skips) == 0 {
-			yield(block{-1, -1, l.count, l.body, -1})
+			yield(block{-1, -1, l.count, l.body})
 			return
 		}
 		skips, body, before, left := l.skips, l.body, int64(-1), l.count
@@ -107,7 +106,7 @@ func (l *list) all() iter.Seq[block] {
 			if size > uint64(len(body)) || last > 1<<32 {
 				return
 			}
-			b := block{before, max(before, 0) + int64(last), min(left, blockRanks), body[:size], int(size)}
+			b := block{before, max(before, 0) + int64(last), min(left, blockRanks), body[:size]}
 			if !yield(b) {
 				return
 			}

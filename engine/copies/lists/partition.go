@@ -77,20 +77,14 @@ func (d *documents) append(dst []byte) []byte {
 			dst = binary.AppendUvarint(dst, uint64(d.docs[rank]-before))
 			dst = binary.AppendUvarint(dst, more)
 			before = d.docs[rank]
-			dst = appendEqual(dst, others)
+			if len(others) > 0 {
+				dst = binary.AppendUvarint(dst, uint64(len(others)-1))
+				for i, doc := range others[1:] {
+					dst = binary.AppendUvarint(dst, uint64(doc-others[i]))
+				}
+			}
 		}
 		i = j
-	}
-	return dst
-}
-
-func appendEqual(dst []byte, group []uint32) []byte {
-	if len(group) == 0 {
-		return dst
-	}
-	dst = binary.AppendUvarint(dst, uint64(len(group)-1))
-	for i, doc := range group[1:] {
-		dst = binary.AppendUvarint(dst, uint64(doc-group[i]))
 	}
 	return dst
 }

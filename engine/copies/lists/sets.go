@@ -16,7 +16,8 @@ import (
 func (l *Lists) Sets(ctx context.Context, room uint64, yield func(doc uint32, set []uint64) error) (err error) {
 	defer store.CatchFault(&err)()
 	docs := l.documents.members()
-	g := newGatherer(l)
+	n := len(l.documents.docs)
+	g := gatherer{lists: l, starts: make([]uint64, n), filled: make([]uint32, n)}
 	for len(docs) > 0 {
 		n := g.begin(docs, room)
 		if err := l.postings(ctx, g.add); err != nil {
@@ -63,11 +64,6 @@ type gatherer struct {
 }
 
 const absent = math.MaxUint64
-
-func newGatherer(l *Lists) *gatherer {
-	return &gatherer{lists: l, starts: make([]uint64, len(l.documents.docs)),
-		filled: make([]uint32, len(l.documents.docs))}
-}
 
 // begin starts the next part of docs and returns its length, at least 1.
 func (g *gatherer) begin(docs []member, room uint64) (n int) {

@@ -66,13 +66,10 @@ func (b *Builder) Close() error {
 	return b.hashes.Close()
 }
 
-// Spilled reports whether the sets are in a temporary file.
-func (b *Builder) Spilled() bool { return b.hashes.IsSpilled() }
-
 // NeedBytes returns the memory that the sets take: none for those in a temporary file.
 func (b *Builder) NeedBytes() uint64 {
 	const buffer = 1 << 20
-	if b.Spilled() {
+	if b.hashes.IsSpilled() {
 		return buffer
 	}
 	return 8 * uint64(b.hashes.Len())

@@ -108,8 +108,8 @@ func TestJoin(t *testing.T) {
 					{MemoryBytes: 4096}, {MemoryBytes: 1 << 15}} {
 					o.Measure, o.Threshold, o.MaxEqual = m, float64(f[0])/float64(f[1]), most
 					b := builder(sets, Room{Bytes: o.MemoryBytes / 2, Dir: t.TempDir()})
-					if total := uint64(b.hashes.Len()); b.Spilled() != (o.MemoryBytes > 0 && 16*total > o.MemoryBytes) {
-						t.Fatalf("%d signatures: in a file: %t", total, b.Spilled())
+					if total := uint64(b.hashes.Len()); b.hashes.IsSpilled() != (o.MemoryBytes > 0 && 16*total > o.MemoryBytes) {
+						t.Fatalf("%d signatures: in a file: %t", total, b.hashes.IsSpilled())
 					}
 					got, report, err := b.Join(context.Background(), o)
 					if err != nil || !slices.Equal(got, want) {

@@ -3,6 +3,7 @@ package postings
 import (
 	"context"
 	"slices"
+	"sort"
 	"sync/atomic"
 
 	"ndd/engine/storage/spill"
@@ -59,8 +60,8 @@ func (b *Builder) prefixes(ctx context.Context, s *shared, sizes []uint32, o *Op
 		}
 		p.docs[rank] = of
 	}
-	frequent, rare := s.divided(o.MaxDocuments)
-	err := s.each(ctx, frequent, func(ranks []uint32) {
+	rare := sort.Search(len(s.runs), func(i int) bool { return int(s.runs[i].documents) <= o.MaxDocuments })
+	err := s.each(ctx, s.runs[:rare], func(ranks []uint32) {
 		r.Common++
 		for _, rank := range ranks {
 			p.docs[rank].seen++
@@ -72,7 +73,7 @@ func (b *Builder) prefixes(ctx context.Context, s *shared, sizes []uint32, o *Op
 		}
 	}
 	if err == nil {
-		err = s.each(ctx, rare, p.add)
+		err = s.each(ctx, s.runs[rare:], p.add)
 	}
 	p.pieces = append(p.pieces, uint64(p.lists.Len()))
 	if err == nil {

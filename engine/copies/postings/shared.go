@@ -118,15 +118,6 @@ func (g *groups) end() {
 	g.counts, g.ranks = g.counts[:0], g.ranks[:0]
 }
 
-// divided returns the runs of signatures that more than some documents have, and the others.
-func (s *shared) divided(most int) (frequent, rare []run) {
-	n := 0
-	for n < len(s.runs) && int(s.runs[n].documents) > most {
-		n++
-	}
-	return s.runs[:n], s.runs[n:]
-}
-
 // each calls f with the ranks of each signature of some runs, the most frequent first.
 func (s *shared) each(ctx context.Context, runs []run, f func(ranks []uint32)) error {
 	for _, run := range runs {

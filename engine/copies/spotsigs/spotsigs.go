@@ -43,22 +43,14 @@ func (o *Options) Complete() {
 		o.Lists = Wide
 	}
 	o.Distance = cmp.Or(o.Distance, 1)
-	if o.Chain == 0 {
-		o.Chain = defaultChain(o.Lists)
+	if o.Chain == 0 && o.Lists == Paper {
+		o.Chain = 3
 	}
+	o.Chain = cmp.Or(o.Chain, 2) // these lose fewer pairs of the development set than 3, with as many false ones
 }
 
 // Longest is the longest chain and the greatest spot distance.
 const Longest = 16
-
-// defaultChain returns the chain length of lists. Of the development set chains of 2 lose fewer
-// pairs than chains of 3 with as many false ones.
-func defaultChain(l *Lists) int {
-	if l == Paper {
-		return 3
-	}
-	return 2
-}
 
 // A Selector makes signatures. It reuses its memory.
 type Selector struct {

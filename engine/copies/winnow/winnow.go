@@ -70,14 +70,16 @@ func lengthOf(tokens int) length {
 }
 
 // New returns a Selector of winnowed rows.
-func New() *Selector { return selector(Words, Chars, false) }
+func New() *Selector {
+	s := NewAll(Words, Chars)
+	s.all = false
+	return s
+}
 
 // NewAll returns a Selector of all rows of words words, or chars characters of a script without
 // spaces; both at least 1.
-func NewAll(words, chars int) *Selector { return selector(words, chars, true) }
-
-func selector(words, chars int, all bool) *Selector {
-	return &Selector{reader: signature.NewReader(), words: lengthOf(words), chars: lengthOf(chars), all: all}
+func NewAll(words, chars int) *Selector {
+	return &Selector{reader: signature.NewReader(), words: lengthOf(words), chars: lengthOf(chars), all: true}
 }
 
 // Each implements [signature.Selector]. A text of fewer rows than a window selects its least; one

@@ -61,12 +61,8 @@ func (o Options) withDefaults() Options {
 	if o.Threads <= 0 {
 		o.Threads = runtime.GOMAXPROCS(0)
 	}
-	if o.StarBytes <= 0 {
-		o.StarBytes = starBytesDefault
-	}
-	if o.Meter == nil {
-		o.Meter = new(Meter)
-	}
+	o.StarBytes = cmp.Or(o.StarBytes, starBytesDefault)
+	o.Meter = cmp.Or(o.Meter, new(Meter))
 	return o
 }
 

@@ -111,7 +111,16 @@ func (c *Corpus) Pairs(labels []Label) (pairs []Pair, missing []Label) {
 		p.Identical = bare(c.texts[a]) == bare(c.texts[b])
 		pairs = append(pairs, p)
 	}
-	group(pairs, len(c.ids))
+	// These are of the group of their first document if they only contain each other or are different.
+	sets := cluster.NewUnionFind(make([]uint32, len(c.ids)))
+	for _, p := range pairs {
+		if p.Kind != Different && p.Kind != Contains {
+			sets.Union(uint32(p.A), uint32(p.B))
+		}
+	}
+	for i := range pairs {
+		pairs[i].Group = int(sets.Find(uint32(pairs[i].A)))
+	}
 	return pairs, missing
 }
 
@@ -123,18 +132,4 @@ func bare(text string) string {
 		}
 		return unicode.ToLower(r)
 	}, text)
-}
-
-// group numbers what pairs connect, but for those that only contain each other or are different:
-// these are of the group of their first document.
-func group(pairs []Pair, documents int) {
-	sets := cluster.NewUnionFind(make([]uint32, documents))
-	for _, p := range pairs {
-		if p.Kind != Different && p.Kind != Contains {
-			sets.Union(uint32(p.A), uint32(p.B))
-		}
-	}
-	for i := range pairs {
-		pairs[i].Group = int(sets.Find(uint32(pairs[i].A)))
-	}
 }

@@ -66,11 +66,11 @@ func ReadLabels(ctx context.Context, path string) (labels []Label, repeated int,
 			return fmt.Errorf("%.200q is paired with itself", l.A)
 		}
 		if s := get("jaccard"); s != "" {
-			if l.Jaccard, err = parseShare(s); err != nil {
-				return err
+			if l.Jaccard, err = strconv.ParseFloat(s, 64); err != nil || !(l.Jaccard >= 0 && l.Jaccard <= 1) {
+				return fmt.Errorf("jaccard %q: must be a number from 0 to 1", s)
 			}
 		}
-		this := labelled{pairKey(l.A, l.B), l.Kind}
+		this := labelled{[2]string{min(l.A, l.B), max(l.A, l.B)}, l.Kind}
 		if seen[this] {
 			repeated++
 			return nil
@@ -80,19 +80,4 @@ func ReadLabels(ctx context.Context, path string) (labels []Label, repeated int,
 		return nil
 	})
 	return labels, repeated, err
-}
-
-func pairKey(a, b string) [2]string {
-	if a > b {
-		a, b = b, a
-	}
-	return [2]string{a, b}
-}
-
-func parseShare(s string) (float64, error) {
-	f, err := strconv.ParseFloat(s, 64)
-	if err != nil || !(f >= 0 && f <= 1) {
-		return 0, fmt.Errorf("jaccard %q: must be a number from 0 to 1", s)
-	}
-	return f, nil
 }

@@ -2,6 +2,7 @@ package eval
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"slices"
 )
@@ -38,11 +39,7 @@ func recall(pairs []Pair, p *prints, verify float64, bands bool) []Recall {
 			kinds[pair.Kind] = len(kinds)
 		}
 	}
-	keys := make([]rowKey, 0, len(rows))
-	for k := range rows {
-		keys = append(keys, k)
-	}
-	slices.SortFunc(keys, func(a, b rowKey) int {
+	keys := slices.SortedFunc(maps.Keys(rows), func(a, b rowKey) int {
 		return cmp.Or(cmp.Compare(a.lang, b.lang), cmp.Compare(kindOrder(a.kind), kindOrder(b.kind)),
 			cmp.Compare(kinds[a.kind], kinds[b.kind]),
 			cmp.Compare(slices.Index(bandNames, a.band), slices.Index(bandNames, b.band)))

@@ -1,6 +1,7 @@
 package scan
 
 import (
+	"cmp"
 	"context"
 	"iter"
 	"runtime"
@@ -33,9 +34,7 @@ func (o *Options) setDefaults() {
 	if o.Threads <= 0 {
 		o.Threads = runtime.GOMAXPROCS(0)
 	}
-	if o.hitBytes == 0 {
-		o.hitBytes = hitBytesMax
-	}
+	o.hitBytes = cmp.Or(o.hitBytes, hitBytesMax)
 }
 
 // scanHits maps all of F and returns the hits, to be closed by the caller. They do not depend on

@@ -1,6 +1,7 @@
 package decontaminate
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -39,15 +40,9 @@ const (
 
 // withDefaults fills in empty options and refuses invalid ones.
 func (o Options) withDefaults() (Options, error) {
-	if o.MinWords == 0 {
-		o.MinWords = DefaultMinWords
-	}
-	if o.Threshold == 0 {
-		o.Threshold = DefaultThreshold
-	}
-	if o.Common == 0 {
-		o.Common = DefaultCommon
-	}
+	o.MinWords = cmp.Or(o.MinWords, DefaultMinWords)
+	o.Threshold = cmp.Or(o.Threshold, DefaultThreshold)
+	o.Common = cmp.Or(o.Common, DefaultCommon)
 	if o.MinWords < 0 || o.Common < 0 || !(o.Threshold > 0 && o.Threshold <= 1) {
 		return o, fmt.Errorf("at least %d words, a threshold of %g, %d documents: must be positive, the threshold at most 1",
 			o.MinWords, o.Threshold, o.Common)
