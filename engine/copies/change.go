@@ -210,7 +210,6 @@ type taken struct {
 
 const takenBytes = 64
 
-// A place is a document of a segment.
 type place struct{ segment, doc uint32 }
 
 func newTaken() *taken {

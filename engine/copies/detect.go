@@ -61,7 +61,6 @@ type Detector struct {
 	report  Report
 }
 
-// methodIndex is the documents of one method.
 type methodIndex struct {
 	method  Method
 	docs    []uint32

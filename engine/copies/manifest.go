@@ -118,7 +118,6 @@ func readManifest(d *disk.Disk, dir string) (_ *Manifest, err error) {
 	return m, m.readDeleted(f)
 }
 
-// readDeleted reads the deleted documents.
 func (m *Manifest) readDeleted(f *store.File) error {
 	m.deleted = make([]bitmap, len(m.Segments))
 	segment := 0

@@ -83,7 +83,6 @@ func (x *Index) Searcher(o Options) (*Searcher, error) {
 	return s, nil
 }
 
-// join returns the options of one method's join.
 func (o *Options) join(m Method) postings.Options {
 	j := o.Join
 	j.Measure, j.Threshold, j.Threads = m.Measure(), o.threshold(m), o.Threads

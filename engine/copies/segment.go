@@ -96,7 +96,6 @@ type segment struct {
 	methods map[Method]*segmentMethod
 }
 
-// segmentMethod is the documents of one method in a segment.
 type segmentMethod struct {
 	rows  []uint32 // by number in the lists: the document
 	lists *lists.Lists

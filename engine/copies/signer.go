@@ -208,7 +208,6 @@ func (s *Signer) Sign(text string) Sets {
 	return sets
 }
 
-// set returns the set of a text's signatures by one method.
 func (s *Signer) set(m Method, text string) []uint64 {
 	s.selectors[m].Each(text, s.gatherer.Add)
 	return s.gatherer.Set()

@@ -72,7 +72,6 @@ func AppendIndex(ctx context.Context, dir string, o Options) (w *IndexWriter, er
 	return w, nil
 }
 
-// readIDs reads the IDs of the index.
 func (w *IndexWriter) readIDs(ctx context.Context, o Options) error {
 	x, err := OpenIndex(ctx, w.dir, max(o.Threads, 1))
 	if err != nil {
@@ -93,7 +92,6 @@ func lockIndex(dir string, o Options) (*IndexWriter, error) {
 	return &IndexWriter{dir: dir, disk: lock.Disk(o.Room.Disk), lock: lock, manifest: *m}, nil
 }
 
-// begin begins a segment.
 func (w *IndexWriter) begin(o Options) error {
 	w.conflicts = o.OnConflict
 	w.manifest.deleted = append(w.manifest.deleted, nil)

@@ -114,7 +114,6 @@ func (a *assigning) add(print uint64, mark byte, rest []byte) error {
 	return a.write(rest)
 }
 
-// write writes a document with its cluster.
 func (a *assigning) write(document []byte) error {
 	id, length, ok := bytes.Cut(document, []byte(" "))
 	if !ok {

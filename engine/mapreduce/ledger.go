@@ -26,13 +26,11 @@ type count struct {
 	sum     uint64
 }
 
-// add counts a record.
 func (c *count) add(r record) {
 	c.records++
 	c.sum += r.hash()
 }
 
-// plus adds another count.
 func (c *count) plus(o count) {
 	c.records += o.records
 	c.sum += o.sum
@@ -114,7 +112,6 @@ func (e *end) append(dst []byte) []byte {
 	return dst
 }
 
-// parseEnd reads the value of an end record.
 func parseEnd(value []byte) (e end, err error) {
 	fields, n := e.fields(), 0
 	for text := range bytes.FieldsSeq(value) {

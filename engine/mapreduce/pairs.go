@@ -111,7 +111,6 @@ func (j Pairs) mapPart(ctx context.Context, t *task) error {
 	return s.flush(ctx)
 }
 
-// A blockSender sends fingerprints in blocks.
 type blockSender struct {
 	t      *task
 	p      *pairing
@@ -173,14 +172,12 @@ func (s *blockSender) send(table int, sorted []uint64) error {
 	return nil
 }
 
-// groupDigits returns how many digits a group has.
 func (p *pairing) groupDigits() int { return int(p.bits+5) / 6 }
 
 func (p *pairing) appendKey(dst []byte, table int, group uint64) []byte {
 	return appendNumber(appendNumber(dst, uint64(table), 1), group, p.groupDigits())
 }
 
-// parseKey returns the table and the group of a key.
 func (p *pairing) parseKey(key []byte) (table int, group uint64, err error) {
 	k := readKey(key)
 	table, group = int(k.number(1)), k.number(p.groupDigits())
@@ -240,7 +237,6 @@ func (g *joiner) what() string {
 	return fmt.Sprintf("joining the %d fingerprints of key %s", len(g.rest), g.key)
 }
 
-// flush joins the group.
 func (g *joiner) flush(ctx context.Context) error {
 	if len(g.rest) == 0 {
 		return nil

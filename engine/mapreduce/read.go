@@ -32,7 +32,6 @@ func (t *task) records(ctx context.Context, each func(r record) error) error {
 	})
 }
 
-// inputEnd adds an end record of the input.
 func (t *task) inputEnd(value []byte) error {
 	e, err := parseEnd(value)
 	if err != nil {

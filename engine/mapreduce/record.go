@@ -157,7 +157,6 @@ type keyReader struct {
 
 func readKey(key []byte) *keyReader { return &keyReader{key: key, rest: key} }
 
-// number takes a number of some digits.
 func (k *keyReader) number(digits int) (v uint64) {
 	if len(k.rest) < digits {
 		k.bad = true

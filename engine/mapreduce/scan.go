@@ -77,7 +77,6 @@ func (j Scan) mapPart(ctx context.Context, t *task) (err error) {
 	})
 }
 
-// sendHits sends the hits of a chunk.
 func (j Scan) sendHits(ctx context.Context, t *task, s *scan.Searcher, c chunk) error {
 	var key []byte
 	for h, err := range s.Hits(ctx, c.prints) {

@@ -55,7 +55,6 @@ func (j Stars) mapPart(ctx context.Context, t *task) error {
 	})
 }
 
-// sendEdge sends an edge to the partition of node.
 func (t *task) sendEdge(node, neighbour uint64) error {
 	key := make([]byte, 0, 2*printDigits)
 	key = appendNumber(appendNumber(key, node, printDigits), neighbour, printDigits)
@@ -85,7 +84,6 @@ type star struct {
 	joined bool // the node itself is joined to the least
 }
 
-// edge adds the next neighbour of a node.
 func (s *star) edge(node, neighbour uint64) error {
 	if !s.some || node != s.node {
 		s.some, s.node, s.least, s.joined = true, node, min(node, neighbour), false

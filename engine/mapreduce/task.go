@@ -170,7 +170,6 @@ func (t *task) put(to *count, value []byte) error {
 	return err
 }
 
-// partition returns the partition of a hash.
 func (t *task) partition(hash uint64) int {
 	return int(hash * 0x9e3779b97f4a7c15 >> 32 * uint64(t.Partitions) >> 32)
 }

@@ -36,7 +36,6 @@ func prepare(doc *document.Document, chars int) prepared {
 // A mark of strings is a hash, and a place.
 type mark [2]uint64
 
-// unitKey is the key of the hashes of units.
 var unitKey = []byte("ndd passages: units, HighwayHash")
 
 // Find reads documents and finds their repeated passages. It does not use cfg.Recipe. Of units,
@@ -81,7 +80,6 @@ func findIn(ctx context.Context, r *Result, cfg ingest.Config) (_ *Result, _ ing
 	return r, report, nil
 }
 
-// read reads the documents.
 func (r *Result) read(ctx context.Context, cfg ingest.Config, s ingest.Steps[prepared]) (ingest.Report, error) {
 	if r.docs == nil {
 		return ingest.Extract(ctx, r.inputs, cfg, s)
@@ -96,7 +94,6 @@ func (r *Result) read(ctx context.Context, cfg ingest.Config, s ingest.Steps[pre
 	return ingest.Report{}, err
 }
 
-// findUnits finds repeated units.
 func (r *Result) findUnits(ctx context.Context, cfg ingest.Config) (ingest.Report, error) {
 	marks := newSorter[[3]uint64](&r.o, "units", 1)
 	defer marks.Close()

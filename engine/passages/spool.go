@@ -51,7 +51,6 @@ func newSpool(o *Options) *spool {
 		docs:   spill.NewColumn[entry](o.Disk, o.Dir, "documents", held)}
 }
 
-// add adds the next document.
 func (s *spool) add(p *prepared) error {
 	if len(s.files) == 0 || s.files[len(s.files)-1].source != p.of.Source {
 		s.files = append(s.files, file{p.of.Source, s.docs.Len()})
@@ -88,7 +87,6 @@ func (s *spool) behind(row int) uint64 {
 	return s.atoms
 }
 
-// appendHead appends the head of a document.
 func appendHead(dst []byte, p *prepared) []byte {
 	for _, name := range []string{p.of.ID, p.of.Source} {
 		dst = store.AppendText(dst, name)
@@ -108,7 +106,6 @@ type head struct {
 	atoms int
 }
 
-// at returns the head of a row.
 func (s *spool) at(row int) (h head) {
 	b := store.Fields(s.heads.All[s.docs.All[row][0]:])
 	h.Row, h.ID, h.Source = row, asString(b.Text()), asString(b.Text())

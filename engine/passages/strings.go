@@ -29,7 +29,6 @@ func markPlace(atom uint64, least, most int) uint64 {
 // selected returns how many bytes a mark of windows of length bytes has.
 func selected(length int) int { return max(2*length/5, length-distanceMax) }
 
-// findStrings finds repeated strings.
 func (r *Result) findStrings(ctx context.Context, cfg ingest.Config) (ingest.Report, error) {
 	marks := newSorter[mark](&r.o, "marks", 1)
 	defer marks.Close()
@@ -79,7 +78,6 @@ func (r *Result) findStrings(ctx context.Context, cfg ingest.Config) (ingest.Rep
 // length returns how many bytes of the spool's text a window of strings has, or the atoms of units.
 func (r *Result) length() int { return r.o.Unit.Length * r.o.Unit.width() }
 
-// wordKey is the key of the hashes of words.
 var wordKey = token.NewKey([32]byte(unitKey))
 
 // words sets the text to the hashes of the words of another, and the points to where they begin.
@@ -306,7 +304,6 @@ func (g *stringGroup) look(hash uint64, c int32, equal func(other int32) bool) i
 	}
 }
 
-// classify puts the marks of a group into classes.
 func (g *stringGroup) classify(group []mark) {
 	g.classes, g.of = g.classes[:0], g.of[:0]
 	room := 8

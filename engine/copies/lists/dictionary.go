@@ -158,7 +158,6 @@ func (d *dictionary) block(i int) (b termBlock, err error) {
 	return b, nil
 }
 
-// appendTerms appends the terms of a block.
 func (d *dictionary) appendTerms(dst []term, i int) ([]term, error) {
 	b, err := d.block(i)
 	if err != nil {

@@ -47,7 +47,6 @@ func (w *listWriter) appendList(dst []byte, ranks []uint32) []byte {
 	return append(dst, w.bits.data...)
 }
 
-// A list is an encoded list.
 type list struct {
 	count int
 	skips []byte // empty where there is one block

@@ -95,7 +95,6 @@ func (l *Lists) postings(ctx context.Context, yield func(rank uint32, hash uint6
 	})
 }
 
-// walk calls yield with all terms of a dictionary, in order.
 func (l *Lists) walk(ctx context.Context, d *dictionary, yield func(term) error) error {
 	var terms []term
 	for i := range d.blocks() {
@@ -115,7 +114,6 @@ func (l *Lists) walk(ctx context.Context, d *dictionary, yield func(term) error)
 	return nil
 }
 
-// list returns the list at a place.
 func (l *Lists) list(at uint64) (list, error) {
 	x, ok := listAt(l.lists.Data, at, len(l.documents.docs))
 	if !ok {

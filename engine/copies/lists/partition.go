@@ -121,7 +121,6 @@ func (d *documents) startAt(p int) {
 	}
 }
 
-// partition reads the n documents of partition p.
 func (d *documents) partition(r *reader, p int, n, most uint64) {
 	before := uint64(0)
 	for i := uint64(0); i < n && r.err == nil; i++ {
@@ -162,7 +161,6 @@ func (r *reader) fail() {
 	}
 }
 
-// number reads a number, at most most.
 func (r *reader) number(most uint64) uint64 {
 	if r.err != nil {
 		return 0

@@ -100,7 +100,6 @@ func (g *gatherer) add(rank uint32, hash uint64) error {
 	return nil
 }
 
-// set returns the set of a rank of the part.
 func (g *gatherer) set(rank uint32) ([]uint64, error) {
 	size := g.lists.documents.sizes[rank]
 	if g.filled[rank] != size {

@@ -44,7 +44,6 @@ func Write(ctx context.Context, to store.Sink, name string, s *postings.Sets, o 
 	return w.sections(name, &d)
 }
 
-// A writer is the state of Write.
 type writer struct {
 	to             store.Sink
 	head           heading
@@ -92,7 +91,6 @@ func (w *writer) signatures(ctx context.Context, s *postings.Sets, d *documents,
 	return err
 }
 
-// signature writes one signature.
 func (w *writer) signature(hash uint64, ranks []uint32) error {
 	if len(ranks) == 1 {
 		w.head.Single++

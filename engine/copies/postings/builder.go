@@ -75,7 +75,6 @@ func (b *Builder) NeedBytes() uint64 {
 	return 8 * uint64(b.hashes.Len())
 }
 
-// set returns a document's set.
 func (b *Builder) set(doc uint32) []uint64 {
 	from := uint64(0)
 	if doc > 0 {
@@ -87,7 +86,6 @@ func (b *Builder) set(doc uint32) []uint64 {
 // size returns how many signatures a document has.
 func (b *Builder) size(doc uint32) int { return len(b.set(doc)) }
 
-// sizes returns how many signatures documents have.
 func (b *Builder) sizes(docs []uint32) []uint32 {
 	sizes := make([]uint32, len(docs))
 	for i, doc := range docs {

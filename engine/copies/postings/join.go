@@ -122,7 +122,6 @@ func (b *Builder) joinDocuments(ctx context.Context, rs *ranking, s *shared, o *
 	return j.pairs, nil
 }
 
-// A joining is the state of a join.
 type joining struct {
 	sets     *Builder
 	docs     []uint32 // by rank

@@ -108,7 +108,6 @@ func (p *prefixes) add(ranks []uint32) {
 	}
 }
 
-// at returns the list at a place.
 func (p *prefixes) at(place uint64) []uint32 {
 	return p.lists.All[place+1 : place+1+uint64(p.lists.All[place])]
 }

@@ -63,13 +63,11 @@ type Selector struct {
 	out             signature.Batch
 }
 
-// word is a content word.
 type word struct {
 	hash uint64
 	end  int32
 }
 
-// spot is an antecedent.
 type spot struct {
 	hash  uint64
 	start int32

@@ -87,7 +87,6 @@ type candidates struct {
 	arena memory.Arena // of rows, and of the kind of all that the candidates take
 }
 
-// row returns the row of a candidate.
 func (c *candidates) row(i uint32) Row {
 	if c.rows == nil {
 		return Row(i)

@@ -68,7 +68,6 @@ const (
 	starLook  = 1 << 12 // members that a goroutine looks up at a time
 )
 
-// star finds the stars of components.
 type star struct {
 	*prints
 	by, best []uint32 // by fingerprint

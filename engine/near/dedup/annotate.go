@@ -40,7 +40,6 @@ type Fields struct {
 	Values func(note int) []any
 }
 
-// names returns the names of the fields.
 func (f *Fields) names() (names []string) {
 	for _, c := range f.Columns {
 		names = append(names, c.Name)
@@ -323,12 +322,10 @@ type wider struct {
 
 func (w wider) Fields() []parquet.Field { return w.fields }
 
-// zipped is a field that is compressed.
 type zipped struct{ parquet.Field }
 
 func (zipped) Compression() compress.Codec { return &parquet.Zstd }
 
-// schema returns the schema of a file with the fields.
 func (f *Fields) schema(of *parquet.Schema) *parquet.Schema {
 	columns := slices.Clone(f.Columns)
 	for i := range columns {
@@ -341,7 +338,6 @@ func (f *Fields) schema(of *parquet.Schema) *parquet.Schema {
 	return parquet.NewSchema(of.Name(), wider{of, fields})
 }
 
-// note adds the fields to rows of a group.
 func (c *columnCopy) note(g *columnGroup, rows []parquet.Row) {
 	for i := range rows {
 		note := 0
@@ -354,7 +350,6 @@ func (c *columnCopy) note(g *columnGroup, rows []parquet.Row) {
 	}
 }
 
-// columnValue returns a value of an optional column.
 func columnValue(v any, column int) parquet.Value {
 	switch v := v.(type) {
 	case nil:

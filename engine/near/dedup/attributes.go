@@ -85,7 +85,6 @@ func (k *copier) eachLine(do func(*attributed) error) error {
 	return nil
 }
 
-// line calls do with the line of a unit.
 func (k *copier) line(u document.Unit, do func(*attributed) error) error {
 	v, err := k.judge(u)
 	if err != nil {

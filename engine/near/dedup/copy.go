@@ -184,7 +184,6 @@ func (o *origin) decision(dropped bitmap, first, units int) []byte {
 	return h.Sum(nil)
 }
 
-// judge drops documents.
 func (r *Result) judge(dropped bitmap) func(document.File, int) (Judge, func() int) {
 	c := r.corpus
 	return func(_ document.File, unit int) (Judge, func() int) {

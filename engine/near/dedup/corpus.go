@@ -176,7 +176,6 @@ func lengthOf(bytes int) uint32 { return uint32(min(uint64(bytes), math.MaxUint3
 // Len returns the number of documents.
 func (c *Corpus) Len() int { return c.prints.Len() + c.raw.prints.Len() }
 
-// print returns the fingerprint of a row.
 func (c *Corpus) print(row Row) uint64 {
 	if len(c.prints.All) > 0 {
 		return c.prints.All[row]
@@ -184,7 +183,6 @@ func (c *Corpus) print(row Row) uint64 {
 	return c.raw.prints.At(row)
 }
 
-// all returns all fingerprints.
 func (c *Corpus) all() cluster.Prints {
 	if len(c.prints.All) > 0 {
 		return cluster.NewPrints(c.prints.All)

@@ -174,7 +174,6 @@ type decider struct {
 	dropped int64
 }
 
-// drops reports whether a unit is dropped.
 func (x *decider) drops(e *document.Extractor, u document.Unit) bool {
 	if !x.d.ByID {
 		i, found := slices.BinarySearch(x.rows.rows, int64(u.Line))

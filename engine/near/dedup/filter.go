@@ -98,7 +98,6 @@ func (t *lineTee) Read(p []byte) (n int, err error) {
 	return n, err
 }
 
-// end ends the line being read.
 func (t *lineTee) end() {
 	t.number++
 	if len(bytes.TrimSpace(t.line)) > 0 {

@@ -51,7 +51,6 @@ func (c *Corpus) members(rows []Row) iter.Seq[Member] {
 	}
 }
 
-// memberOf is a member in a file.
 type memberOf struct{ row, number, bytes int64 }
 
 func (m memberOf) compare(row int64) int { return cmp.Compare(m.row, row) }
@@ -170,7 +169,6 @@ func (m *Members) WriteSets(ctx context.Context, path string, inputs []string, c
 	return w.Commit()
 }
 
-// readSets reads the sets of members from files, all of them.
 func (c *Corpus) readSets(ctx context.Context, paths []string, s *shingle.Sets, members []Row) error {
 	digest := fnv.New64a()
 	for m := range c.members(members) {

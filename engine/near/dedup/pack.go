@@ -84,7 +84,6 @@ func (p *packers) take(ctx context.Context) (*block, error) {
 	}
 }
 
-// compress compresses the members of a block.
 func (p *packers) compress(b *block, packing document.Packing) error {
 	from := 0
 	for _, end := range b.ends {
@@ -297,7 +296,6 @@ func (c *copying) copy(to int64) error {
 	return nil
 }
 
-// end ends a member.
 func (c *copying) end() {
 	if !c.begun {
 		return

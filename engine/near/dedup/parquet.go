@@ -187,7 +187,6 @@ func (c *columnCopy) work(_ context.Context, groups iter.Seq[*columnGroup]) erro
 	return nil
 }
 
-// copy copies rows to a writer.
 func (c *columnCopy) copy(from *columns.File, g *columnGroup, to parquet.RowWriter) (err error) {
 	defer noPanic(&err)
 	rows := from.RowGroup(g.number).Rows()

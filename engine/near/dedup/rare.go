@@ -115,7 +115,6 @@ func (x *rareIndex) listed(size int) int {
 	})
 }
 
-// classOf returns the class of a size.
 func classOf(size int) int {
 	n := max(bits.Len(uint(size))-5, 0)
 	return n<<4 + size>>n
@@ -127,7 +126,6 @@ func leastOf(class int) int {
 	return (class - n<<4) << n
 }
 
-// list returns the head of a list.
 func (x *rareIndex) list(s uint64, class int) *uint32 {
 	h := (s ^ uint64(class)<<48) * 0x9e3779b97f4a7c15
 	return &x.heads[h>>32&uint64(len(x.heads)-1)]

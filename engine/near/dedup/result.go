@@ -187,7 +187,6 @@ func (c *Corpus) kept(first, last Row, dropped bitmap, yield func(Kept) bool) {
 	}
 }
 
-// findDrop returns the drop of a row in a list by rows.
 func findDrop(list []Drop, row Row) (d Drop, ok bool) {
 	i, ok := slices.BinarySearchFunc(list, row, func(d Drop, row Row) int { return cmp.Compare(d.Row, row) })
 	if ok {
@@ -268,7 +267,6 @@ func (r *Result) doubts(o Options, want func(*Drop) bool) (list []Doubt) {
 	return list
 }
 
-// droppedRows returns the set of the rows that are dropped.
 func (r *Result) droppedRows() bitmap {
 	dropped := make(bitmap, 0, r.corpus.Len()/64+1)
 	for d := range r.drops {

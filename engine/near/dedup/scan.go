@@ -63,7 +63,6 @@ func (k *copier) skipped(x *scanned, skip *document.Skip, c *copying) error {
 	return nil
 }
 
-// unit judges a unit.
 func (k *copier) unit(x *scanned, u document.Unit, c *copying) error {
 	x.units++
 	v, err := k.judge(u)

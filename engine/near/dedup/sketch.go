@@ -38,7 +38,6 @@ func (s *settler) beginSketches() {
 	s.sketches.words = words
 }
 
-// resize makes room for n sketches.
 func (s *sketches) resize(words, n int) {
 	s.words = words
 	if words == 0 {
@@ -55,7 +54,6 @@ func (s *sketches) of(i int) []uint64 {
 	return s.all[i*(s.words+1):][:s.words+1]
 }
 
-// sketch makes the sketch of a set.
 func sketch(dst, set []uint64) {
 	clear(dst)
 	dst[0] = uint64(len(set))

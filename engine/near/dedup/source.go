@@ -77,7 +77,6 @@ type run struct {
 // sourcesMost bounds the sources that a field names, which are 2 bytes for each document.
 const sourcesMost = math.MaxUint16
 
-// sourceNames returns the names of the sources that inputs are.
 func sourceNames(ctx context.Context, inputs []string) (names []string) {
 	for _, input := range inputs {
 		switch {
@@ -145,7 +144,6 @@ func (s *sources) check() error {
 	return nil
 }
 
-// rank ranks the sources for the policy.
 func (s *sources) rank() {
 	s.ranks = s.ranks[:0]
 	for i, name := range s.names {
@@ -309,7 +307,6 @@ func (s *Sources) noValue() error {
 	return sourceErrorf("source %s: no document has this field with a number or text", s.Field)
 }
 
-// ofRow returns the source of a row.
 func (s *sources) ofRow(row Row) int32 {
 	if len(s.of.All) > 0 {
 		return int32(s.of.All[row])

@@ -68,7 +68,6 @@ var bandNames = []string{"near", "revised", "heavy", "low"}
 
 func (b Band) String() string { return bandNames[b] }
 
-// bandOf returns the band of a Jaccard.
 func bandOf(j float64) Band {
 	switch {
 	case j >= 0.8:

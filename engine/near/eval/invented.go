@@ -32,7 +32,6 @@ func newAuthor(v, english *vocabulary, r *rand.Rand) *author {
 	return a
 }
 
-// word returns the next word.
 func (a *author) word() string {
 	switch u := a.random.Float64(); {
 	case u < a.numbers:
@@ -62,7 +61,6 @@ func (a *author) number() string {
 	return fmt.Sprint(int(math.Pow(10, 5*a.random.Float64())))
 }
 
-// words returns n words.
 func (a *author) words(n int) (words []string) {
 	for range n {
 		words = append(words, a.word())
@@ -91,7 +89,6 @@ func (a *author) text(words int) (t prose) {
 	return t
 }
 
-// written returns a text as it is written.
 func (a *author) written(t prose) string {
 	var b strings.Builder
 	for _, p := range t {

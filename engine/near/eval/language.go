@@ -73,7 +73,6 @@ func zipf[T any](r *rand.Rand, list []T, q float64) T {
 	return list[min(at, len(list)-1)]
 }
 
-// languages are the languages that there are.
 var languages = []language{
 	{"en", " ", ". ", `the of and to in a is that for it as was with be by on not but at are this have from or had an
 		they which one you were all there would their we been has when who will no more if out so what its about than into

@@ -45,7 +45,6 @@ type KeyShare struct {
 	Most  float64 `json:"most"`
 }
 
-// languageK are the distances of [LanguageResult].
 var languageK = []int{3, 4}
 
 // keyOf returns key i of the hash: bytes 32 i to 32 i + 31 of SplitMix64 from state 0.

@@ -41,7 +41,6 @@ func Measure(ctx context.Context, c *Corpus, pairs []Pair, methods []Method, o O
 	return result, nil
 }
 
-// measure measures one method.
 func (c *Corpus) measure(ctx context.Context, pairs []Pair, m Method, o Options) (*MethodResult, error) {
 	began := time.Now()
 	p, err := c.fingerprint(ctx, m.Recipe, o.Threads)

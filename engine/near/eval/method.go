@@ -33,7 +33,6 @@ type prints struct {
 	ok     []bool // false: too few features for a fingerprint
 }
 
-// fingerprint returns the corpus's fingerprints by a recipe.
 func (c *Corpus) fingerprint(ctx context.Context, r simhash.Recipe, threads int) (*prints, error) {
 	p := &prints{prints: make([]uint64, c.Len()), ok: make([]bool, c.Len())}
 	return p, parallel.Each(ctx, parallel.Options{Workers: threads}, func(_ context.Context, yield func(int) bool) error {

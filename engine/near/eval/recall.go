@@ -51,7 +51,6 @@ func recall(pairs []Pair, p *prints, verify float64, bands bool) []Recall {
 	return out
 }
 
-// recallOf counts one row.
 func recallOf(key rowKey, pairs []Pair, row []int, p *prints, verify float64) Recall {
 	r := Recall{Lang: key.lang, Kind: key.kind, Band: key.band, Pairs: len(row)}
 	all, edited := newTally(), newTally()
@@ -130,7 +129,6 @@ type groupTally struct {
 
 func newTally() *tally { return &tally{groups: map[int]*groupTally{}} }
 
-// add counts a pair of a group at a distance.
 func (t *tally) add(group, distance int) {
 	g := t.groups[group]
 	if g == nil {

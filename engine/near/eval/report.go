@@ -136,7 +136,6 @@ func (r *Recall) addTo(t *textTable) {
 	}
 }
 
-// addTo adds the counts by label.
 func (b *ByLabel) addTo(t *textTable) {
 	t.row("by the labels: true positives", number(&b.TruePositives))
 	t.row("  false positives", number(&b.FalsePositives))

@@ -43,7 +43,6 @@ func (r *reported) weight(random *rand.Rand, distance int) float64 {
 	return 1 / chance
 }
 
-// judge counts a pair by its Jaccard.
 func (r *reported) judge(d int, weight, jaccard, verify float64) {
 	r.all[d] += weight
 	if jaccard >= verify {

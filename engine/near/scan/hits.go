@@ -26,7 +26,6 @@ func (h *Hit) record() record {
 	return record{h.Query<<8 | uint64(h.Distance), h.Fingerprint, h.Row}
 }
 
-// hitOf returns the hit of a record.
 func hitOf(r record) Hit {
 	return Hit{Query: r[0] >> 8, Distance: int(r[0] & 0xff), Fingerprint: r[1], Row: r[2]}
 }

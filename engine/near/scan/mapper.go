@@ -176,7 +176,6 @@ func (m *mapper) flush() error {
 	return m.emit(matches)
 }
 
-// joinGroup joins a range with the tables of a group.
 func (m *mapper) joinGroup(group int, r *keyRange) error {
 	for i := range m.tables.tables {
 		if m.tables.tables[i].group != group {

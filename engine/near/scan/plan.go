@@ -100,7 +100,6 @@ func (s *strategy) tableBytes(queries int) (bytes uint64) {
 	return bytes
 }
 
-// mapperBytes returns the memory of a mapper.
 func (s *strategy) mapperBytes() uint64 {
 	if s.mapBits == 0 {
 		return 256 << 10

@@ -201,7 +201,6 @@ func dilate(dst, src []uint64) {
 	}
 }
 
-// dilateWord returns dilate of one word.
 func dilateWord(x uint64) uint64 {
 	y := x | x>>1&0x5555555555555555 | x&0x5555555555555555<<1
 	y |= x>>2&0x3333333333333333 | x&0x3333333333333333<<2

@@ -127,7 +127,6 @@ func (t *tables) buildTables(threads int) (err error) {
 	return nil
 }
 
-// buildGroup builds the tables of a group.
 func (t *tables) buildGroup(group, threads int) (err error) {
 	var arena memory.Arena // while tables are built
 	defer arena.Free()

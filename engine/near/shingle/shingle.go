@@ -136,7 +136,6 @@ func (s *Shingler) trace(text string) (set []uint64, tokens []place, grams []gra
 	return set, s.tokens, s.grams
 }
 
-// push adds tokens of the text.
 func (s *Shingler) push(tokens []token.Token) {
 	for i := range tokens {
 		t := &tokens[i]

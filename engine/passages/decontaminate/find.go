@@ -218,7 +218,6 @@ func charsBefore(text string, places []int) map[int]int {
 	return before
 }
 
-// add adds the next document.
 func (r *Result) add(p prepared) error {
 	for _, g := range p.grams {
 		r.documents[g].Add(1)
@@ -292,7 +291,6 @@ func (r *Result) Documents() iter.Seq[Document] {
 	}
 }
 
-// document returns a document with its hits.
 func (r *Result) document(g *goes) Document {
 	b := store.Fields(r.spool.All[g.at:])
 	d := Document{ID: string(b.Text()), Source: string(b.Text()), Line: int(b.Uvarint())}

@@ -117,14 +117,12 @@ func (x *Items) Answers() (n int) {
 	return n
 }
 
-// readItem is an item on its way to Items.
 type readItem struct {
 	item           Item
 	tokens, answer []uint64
 	words          int
 }
 
-// key is the key of the hashes of tokens.
 var key = token.NewKey([32]byte([]byte("ndd decontaminate: hashed tokens")))
 
 // A tokeniser hashes the tokens of texts. It belongs to one goroutine.
@@ -141,7 +139,6 @@ func newTokeniser() (*tokeniser, error) {
 	return &tokeniser{scanner: scanner}, err
 }
 
-// take hashes the tokens of a text.
 func (k *tokeniser) take(text string) {
 	k.hashes, k.starts, k.ends, k.chars = k.hashes[:0], k.starts[:0], k.ends[:0], 0
 	k.scanner.Scan(text, func(tokens []token.Token) {
@@ -206,7 +203,6 @@ func ReadItems(ctx context.Context, inputs []string, cfg ingest.Config, o Option
 	return x, report, nil
 }
 
-// add adds an item.
 func (x *Items) add(r *readItem) error {
 	set := &x.Sets[r.item.Set]
 	set.Items++

@@ -204,7 +204,6 @@ func (m *matcher) further(c *candidate, r run, step int) {
 	}
 }
 
-// take adds a run.
 func (c *candidate) take(it *Item, r run) {
 	from := int(r.place - it.from)
 	c.spans = append(c.spans, span{from, from + r.length})

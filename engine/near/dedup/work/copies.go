@@ -44,7 +44,6 @@ const (
 	copyEnding = ".copy"
 )
 
-// openCopies reads the list.
 func (w *Folder) openCopies() error {
 	c := &w.copies
 	c.kept = map[string]copied{}

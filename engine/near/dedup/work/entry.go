@@ -85,13 +85,11 @@ func bit(set bool, b byte) byte {
 // errEntry is why a work file cannot be decoded.
 var errEntry = errors.New("an entry that makes no sense")
 
-// A decoder reads entries.
 type decoder struct {
 	store.Fields
 	source string // of the last document
 }
 
-// next returns the next entry.
 func (d *decoder) next() (e ingest.Entry, err error) {
 	defer func() {
 		if recover() != nil { // lengths that its bytes contradict

@@ -78,7 +78,6 @@ type key struct {
 // A digest is a hash of a key: a folder may have many files.
 type digest [highwayhash.Size128]byte
 
-// digest returns that of the key.
 func (k *key) digest() digest {
 	data, _ := json.Marshal(k) // of strings and numbers
 	return highwayhash.Sum128(data, make([]byte, highwayhash.Size))
