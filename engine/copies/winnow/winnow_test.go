@@ -139,21 +139,6 @@ func TestGuarantee(t *testing.T) {
 	}
 }
 
-// TestPlaces: a feature's bytes are the words that it was made of.
-func TestPlaces(t *testing.T) {
-	text := "  The quick, brown fox jumps -- over!"
-	got := signature.Append(nil, New(), text)
-	if len(got) != 1 || len(strings.Fields(text[got[0].Start:got[0].End])) < 5 {
-		t.Errorf("%v", got)
-	}
-	if got := signature.Append(nil, New(), "one, two"); len(got) != 1 || got[0].Start != 0 || got[0].End != 8 {
-		t.Errorf("a short text: %v", got)
-	}
-	if got := signature.Append(nil, New(), " ..."); len(got) != 0 {
-		t.Errorf("no words: %v", got)
-	}
-}
-
 func FuzzSelector(f *testing.F) {
 	f.Add("one two three four five six 汉字汉字汉字汉字汉字 seven")
 	s := New()

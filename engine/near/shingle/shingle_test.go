@@ -62,13 +62,3 @@ func TestJaccard(t *testing.T) {
 		}
 	}
 }
-
-// TestOneForeignWord: a name in Latin letters in a Chinese text is no gap; five shingles have it,
-// and the others stay.
-func TestOneForeignWord(t *testing.T) {
-	s := New()
-	a, b := s.Append(nil, "今天我们学习使用Vue编写组件"), s.Append(nil, "今天我们学习使用React编写组件")
-	if len(a) != 9 || len(b) != 9 || Jaccard(a, b) != 4.0/14 {
-		t.Errorf("%d and %d shingles, similarity %v", len(a), len(b), Jaccard(a, b))
-	}
-}
