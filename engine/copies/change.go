@@ -228,18 +228,13 @@ func (t *taken) put(id string, at place) (before []place) {
 	return before
 }
 
-func (t *taken) has(id string) bool {
-	_, ok := t.places[t.key(id)]
-	return ok
-}
-
 func (t *taken) key(id string) [2]uint64 {
 	return [2]uint64{maphash.String(t.seeds[0], id), maphash.String(t.seeds[1], id)}
 }
 
 // conflict records a taken ID and reports whether its document is left out.
 func (w *IndexWriter) conflict(id string) (leave bool, err error) {
-	if !w.taken.has(id) {
+	if _, taken := w.taken.places[w.taken.key(id)]; !taken {
 		return false, nil
 	}
 	if w.conflicts == rows.Refuse {

@@ -76,8 +76,6 @@ type batch struct {
 	ends   []uint32
 }
 
-func (b *batch) full() bool { return len(b.prints) >= batchPrints || len(b.ids) >= batchPrints*64 }
-
 func (b *batch) appendID(dst []byte, i int) ([]byte, error) {
 	from := uint32(0)
 	if i > 0 {
@@ -111,7 +109,8 @@ func (t *task) lineChunks(ctx context.Context, each func(chunk) error) error {
 		}
 		t.counters.add(fingerprints, 1)
 		b.prints, b.ids = append(b.prints, uint64(f)), append(b.ids, id...)
-		if b.ends = append(b.ends, uint32(len(b.ids))); b.full() {
+		b.ends = append(b.ends, uint32(len(b.ids)))
+		if len(b.prints) >= batchPrints || len(b.ids) >= batchPrints*64 {
 			return flush()
 		}
 		return nil

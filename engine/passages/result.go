@@ -29,7 +29,10 @@ type Result struct {
 }
 
 // Close gives the temporary files back.
-func (r *Result) Close() error { return errors.Join(r.spool.close(), r.repeats.Close()) }
+func (r *Result) Close() error {
+	s := r.spool
+	return errors.Join(s.heads.Close(), s.texts.Close(), s.points.Close(), s.docs.Close(), r.repeats.Close())
+}
 
 // Len returns the number of documents.
 func (r *Result) Len() int { return len(r.spool.docs.All) }

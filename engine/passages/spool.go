@@ -70,10 +70,6 @@ func (s *spool) end() error {
 	return errors.Join(s.heads.End(), s.texts.End(), s.points.End(), s.docs.End())
 }
 
-func (s *spool) close() error {
-	return errors.Join(s.heads.Close(), s.texts.Close(), s.points.Close(), s.docs.Close())
-}
-
 // row returns the row of the document that an atom is in. Documents without atoms have none.
 func (s *spool) row(atom uint64) int {
 	return sort.Search(len(s.docs.All), func(i int) bool { return s.docs.All[i][1] > atom }) - 1

@@ -257,12 +257,13 @@ func (g *stringGroup) find(group []mark, emit func(repeat) error) error {
 		c.runs, c.previous = -1, -1
 		most, least = max(most, c.most), min(least, c.least)
 	}
-	if len(g.classes) == 1 {
-		g.alone()
-	} else {
+	if c := &g.classes[0]; len(g.classes) > 1 {
 		for d := most; d >= least; d-- {
 			g.compare(d)
 		}
+	} else if g.isRepeated(c.count, c.several) {
+		c.runs = 0
+		g.runs = append(g.runs, run{c.most, c.least, 0, c.count, -1})
 	}
 	for i, m := range group {
 		at := m[1] >> (2 * distanceBits)
@@ -341,14 +342,6 @@ func (g *stringGroup) classify(group []mark) {
 // around returns the bytes of all windows that selected a class's first mark.
 func (g *stringGroup) around(c *class) []byte {
 	return g.text[c.at-uint64(c.most) : c.at-uint64(c.least)+uint64(g.length)]
-}
-
-// alone takes the only class of a group.
-func (g *stringGroup) alone() {
-	if c := &g.classes[0]; g.isRepeated(c.count, c.several) {
-		c.runs = 0
-		g.runs = append(g.runs, run{c.most, c.least, 0, c.count, -1})
-	}
 }
 
 func (g *stringGroup) isRepeated(places uint64, across bool) bool {

@@ -86,14 +86,6 @@ func (b *Builder) set(doc uint32) []uint64 {
 // size returns how many signatures a document has.
 func (b *Builder) size(doc uint32) int { return len(b.set(doc)) }
 
-func (b *Builder) sizes(docs []uint32) []uint32 {
-	sizes := make([]uint32, len(docs))
-	for i, doc := range docs {
-		sizes[i] = uint32(b.size(doc))
-	}
-	return sizes
-}
-
 // Sets are the distinct sets of a Builder.
 type Sets struct {
 	Docs      []uint32   // that have a signature, of equal ones the first, in order of size

@@ -30,10 +30,6 @@ type Match struct {
 	Size, Shared int    // signatures
 }
 
-func comparePairs(a, b Pair) int {
-	return cmp.Compare(uint64(a.A)<<32|uint64(a.B), uint64(b.A)<<32|uint64(b.B))
-}
-
 // A Report counts the work of a join and the pairs it left out.
 type Report struct {
 	// Unlisted is how many documents are in groups of more than Options.MaxEqual with the same set:
@@ -83,7 +79,9 @@ func (b *Builder) Join(ctx context.Context, o Options) (_ []Pair, report Report,
 		return nil, report, err
 	}
 	pairs = b.expand(r.equal, pairs, o.MaxEqual, &report)
-	slices.SortFunc(pairs, comparePairs)
+	slices.SortFunc(pairs, func(a, b Pair) int {
+		return cmp.Compare(uint64(a.A)<<32|uint64(a.B), uint64(b.A)<<32|uint64(b.B))
+	})
 	return pairs, report, b.Close()
 }
 
@@ -104,7 +102,10 @@ func (o *Options) complete() error {
 // each pair the document of lower rank is the query, so each is found once.
 func (b *Builder) joinDocuments(ctx context.Context, rs *ranking, s *shared, o *Options, r *Report) (pairs []Pair,
 	err error) {
-	sizes := b.sizes(rs.docs)
+	sizes := make([]uint32, len(rs.docs))
+	for i, doc := range rs.docs {
+		sizes[i] = uint32(b.size(doc))
+	}
 	p, err := b.prefixes(ctx, s, sizes, o, r)
 	if err = errors.Join(err, s.ranks.Close()); err != nil { // before the queries need the memory
 		return nil, err

@@ -153,9 +153,6 @@ func (k *tokeniser) take(text string) {
 	})
 }
 
-// words returns the number of words; two characters of a script without spaces are one.
-func (k *tokeniser) words() int { return len(k.hashes) - k.chars/2 }
-
 // ReadItems reads the items of evaluations: of cfg it uses the limits and threads. The report is
 // valid with an error, too.
 func ReadItems(ctx context.Context, inputs []string, cfg ingest.Config, o Options) (*Items, ingest.Report, error) {
@@ -175,8 +172,8 @@ func ReadItems(ctx context.Context, inputs []string, cfg ingest.Config, o Option
 			k, err := newTokeniser()
 			return func(_ int, doc *document.Document) (readItem, error) {
 				k.take(doc.Text)
-				r := readItem{item: Item{ID: doc.ID, Source: doc.Source, Line: doc.Line}, words: k.words(),
-					tokens: append([]uint64(nil), k.hashes...)}
+				r := readItem{item: Item{ID: doc.ID, Source: doc.Source, Line: doc.Line}, words: len(k.hashes) - k.chars/2,
+					tokens: append([]uint64(nil), k.hashes...)} // two characters of a script without spaces are one word
 				if len(doc.Values) > 0 && doc.Values[0].Found {
 					k.take(doc.Values[0].Text)
 					r.answer = append(r.answer, k.hashes...)
