@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"sort"
 	"strconv"
 
 	"ndd/engine/corpus/simhash"
@@ -211,12 +212,9 @@ func cutAt(err, end error) error {
 // appendID appends the row of fingerprint i, after the name of the file and a colon if the name is
 // known.
 func (r *rawInput) appendID(dst []byte, i int) ([]byte, error) {
-	at, found := slices.BinarySearchFunc(r.runs, i, func(r rawRun, i int) int { return r.from - i })
-	if !found {
-		at--
-	}
+	run := r.runs[sort.Search(len(r.runs), func(at int) bool { return r.runs[at].from > i })-1]
 	if r.t.File != "" {
 		dst = append(appendEscaped(dst, r.t.File), ':')
 	}
-	return strconv.AppendUint(dst, r.runs[at].row+uint64(i-r.runs[at].from), 10), nil
+	return strconv.AppendUint(dst, run.row+uint64(i-run.from), 10), nil
 }

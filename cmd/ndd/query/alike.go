@@ -65,11 +65,11 @@ func (t *textFlags) check(g *cli.Globals, others ...string) (err error) {
 
 // compare returns the similarities of the pairs.
 func (t *textFlags) compare(ctx context.Context, g *cli.Globals, read ingest.Config) ([]float64, error) {
-	read.Document.Strict = false // what was skipped before is skipped now
+	read.Threads, read.Document.Strict = g.Threads, false // what was skipped before is skipped now
 	bar := g.Progress.NewBar("comparing texts", 0, cli.CountUnit)
 	defer bar.End()
 	return t.pairs.Compare(ctx, shingle.PairOptions{
-		Inputs: [2][]string{t.queryDocs, t.againstDocs}, Read: read, Threads: g.Threads,
+		Inputs: [2][]string{t.queryDocs, t.againstDocs}, Read: read,
 		Memory: int64(min(memory.ForProgram(g.Machine.Limit(0)).Left()/4, dedup.VerifyMemory)), Disk: g.Disk,
 	})
 }

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"math"
 	"runtime"
-	"slices"
+	"sort"
 	"strconv"
 	"strings"
 
@@ -208,11 +208,8 @@ func (c *Corpus) Place(row Row) Place {
 		at := c.records.of(row).place
 		return Place{strings.Clone(at.File), at.Row}
 	}
-	i, found := slices.BinarySearchFunc(c.raw.parts, row, func(p part, row Row) int { return cmp.Compare(p.first, row) })
-	if !found {
-		i--
-	}
-	return Place{c.raw.parts[i].file, int64(row-c.raw.parts[i].first) + 1}
+	p := c.raw.parts[sort.Search(len(c.raw.parts), func(i int) bool { return c.raw.parts[i].first > row })-1]
+	return Place{p.file, int64(row-p.first) + 1}
 }
 
 // NumShort returns the number of documents that are too short for a fingerprint: they are compared

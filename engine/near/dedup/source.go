@@ -9,6 +9,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"sort"
 	"strings"
 
 	"ndd/engine/corpus/document"
@@ -311,11 +312,7 @@ func (s *sources) ofRow(row Row) int32 {
 	if len(s.of.All) > 0 {
 		return int32(s.of.All[row])
 	}
-	i, found := slices.BinarySearchFunc(s.runs, row, func(r run, row Row) int { return cmp.Compare(r.first, row) })
-	if !found {
-		i--
-	}
-	return s.runs[i].source
+	return s.runs[sort.Search(len(s.runs), func(i int) bool { return s.runs[i].first > row })-1].source
 }
 
 // prefer compares the sources of two rows.

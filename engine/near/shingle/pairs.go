@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"iter"
 	"maps"
-	"runtime"
 	"slices"
 	"sync"
 
@@ -23,11 +22,10 @@ var ErrNoText = errors.New("no document with its text")
 
 // PairOptions configures [Pairs.Compare].
 type PairOptions struct {
-	Inputs  [2][]string   // of the documents A and of the documents B: files, folders, globs
-	Read    ingest.Config // how they are read
-	Threads int           // default: as many as there are processors
-	Memory  int64         // bytes of sets; more go to a temporary file
-	Disk    *disk.Disk    // of that file; default the system's
+	Inputs [2][]string   // of the documents A and of the documents B: files, folders, globs
+	Read   ingest.Config // how they are read, and by how many threads, which compare them, too
+	Memory int64         // bytes of sets; more go to a temporary file
+	Disk   *disk.Disk    // of that file; default the system's
 }
 
 // Pairs are pairs of documents, A and B, by their IDs. The zero value has none. A pair takes 16
@@ -64,10 +62,6 @@ func (p *Pairs) Compare(ctx context.Context, o PairOptions) (shares []float64, e
 	if len(p.list) == 0 {
 		return nil, nil
 	}
-	if o.Threads <= 0 {
-		o.Threads = runtime.GOMAXPROCS(0)
-	}
-	o.Read.Threads = o.Threads
 	var sets [2]*Sets
 	var of [2][][]int
 	for side := range sets {
@@ -80,7 +74,7 @@ func (p *Pairs) Compare(ctx context.Context, o PairOptions) (shares []float64, e
 		}
 	}
 	shares = make([]float64, len(p.list))
-	return shares, Each(ctx, o.Threads, len(shares), func(i int, bufs *Buffers) error {
+	return shares, Each(ctx, o.Read.Threads, len(shares), func(i int, bufs *Buffers) error {
 		for _, a := range of[0][p.list[i][0]] {
 			for _, b := range of[1][p.list[i][1]] {
 				shares[i] = max(shares[i], Jaccard(sets[0].Get(a, &bufs[0]), sets[1].Get(b, &bufs[1])))

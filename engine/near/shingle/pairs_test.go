@@ -56,7 +56,7 @@ func TestCompare(t *testing.T) {
 	}
 	s := New()
 	for _, o.Memory = range []int64{0, 20 << 10, 1 << 30} {
-		for _, o.Threads = range []int{1, 4} {
+		for _, o.Read.Threads = range []int{1, 4} {
 			var p Pairs
 			var want []float64
 			twice := 0
