@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"hash/fnv"
 	"slices"
 
 	"ndd/engine/copies/postings"
@@ -109,9 +108,7 @@ func (w *writer) signature(hash uint64, ranks []uint32) error {
 // list writes a list unless it is already written, and returns its position.
 func (w *writer) list(ranks []uint32) (at uint64, err error) {
 	w.encoded = w.lists.appendList(w.encoded[:0], ranks)
-	h := fnv.New64a() // the same on every machine, so that the same lists are found again
-	h.Write(w.encoded)
-	known := &w.known[h.Sum64()%knownLists]
+	known := &w.known[hashOf(w.encoded)%knownLists]
 	if slices.Equal(known.bytes, w.encoded) {
 		return known.at, nil
 	}
@@ -123,6 +120,15 @@ func (w *writer) list(ranks []uint32) (at uint64, err error) {
 	w.listBytes += uint64(len(w.encoded))
 	_, err = w.to.Write(w.encoded)
 	return at, err
+}
+
+// hashOf is FNV-1a, which is the same on every machine, without the allocation of hash/fnv.
+func hashOf(b []byte) (h uint64) {
+	h = 14695981039346656037
+	for _, c := range b {
+		h = (h ^ uint64(c)) * 1099511628211
+	}
+	return h
 }
 
 // sections writes the sections after the lists.
