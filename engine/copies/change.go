@@ -191,11 +191,6 @@ func (b bitmap) fits(documents uint64) bool {
 	return uint64(len(b)) <= (documents+7)/8 && (last == 0 || uint64(len(b)) < (documents+7)/8 || b[len(b)-1]>>last == 0)
 }
 
-// A TakenError is the error of an ID that another document has.
-type TakenError struct{ ID string }
-
-func (e *TakenError) Error() string { return fmt.Sprintf("ID %q: another document has it", e.ID) }
-
 // takenExamples is the number of taken IDs that a Report names.
 const takenExamples = 5
 
@@ -238,7 +233,7 @@ func (w *IndexWriter) conflict(id string) (leave bool, err error) {
 		return false, nil
 	}
 	if w.conflicts == rows.Refuse {
-		return true, &TakenError{id}
+		return true, fmt.Errorf("ID %q: another document has it", id)
 	}
 	r := &w.segment.report
 	if r.Taken++; len(r.TakenIDs) < takenExamples {

@@ -23,9 +23,6 @@ type Explanation struct {
 	CoveredA, CoveredB   float64   // share of each text's bytes that its passages have
 }
 
-// ErrTooLong is wrapped where a text is longer than the places of signatures can say.
-var ErrTooLong = errors.New("texts of 2 GiB and more cannot be explained")
-
 // MethodOfPair returns the method that Auto compares two texts by: that of their language; where it
 // is not the same, or one of them has too few signatures of it, or they are not similar by it,
 // winnow; where both have too few to be compared by it, shingles.
@@ -49,10 +46,10 @@ func (s *Signer) MethodOfPair(a, b string) Method {
 // Explain returns the passages that two texts share. A passage is the text of common signatures,
 // extended at both ends over the rows of words or characters that both texts have: signatures are a
 // selection, and what both have lies between them, too. Passages with less than gap bytes between
-// them are one. The error is [ErrTooLong].
+// them are one. The error is that of texts of 2 GiB and more, which places of signatures cannot say.
 func (s *Signer) Explain(m Method, a, b string, gap int) (Explanation, error) {
 	if max(len(a), len(b)) > math.MaxInt32 {
-		return Explanation{}, ErrTooLong
+		return Explanation{}, errors.New("texts of 2 GiB and more cannot be explained")
 	}
 	signed := func(m Method, text string) []signature.Signature { return signature.Append(nil, s.selectors[m], text) }
 	sigsA, sigsB := signed(m, a), signed(m, b)

@@ -111,7 +111,7 @@ func (w *IndexWriter) current() *ManifestSegment {
 }
 
 // Add adds the next document. Options.OnConflict applies if its ID is taken. The error is of the
-// disk, or a [TakenError].
+// disk, or names an ID that is taken.
 func (w *IndexWriter) Add(id string, s Sets) error {
 	if leave, err := w.conflict(id); leave || err != nil {
 		return err

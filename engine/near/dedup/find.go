@@ -94,7 +94,6 @@ func Find(ctx context.Context, c *Corpus, o Options) (_ *Result, err error) {
 	if r.found, err = find(); err != nil {
 		return nil, err
 	}
-	r.Distinct = r.found.Distinct
 	switch {
 	case o.Verify != nil:
 		err = r.verify(ctx, o, prefer, co.Room)

@@ -16,7 +16,6 @@ type Row = cluster.Row
 
 // A Result is the clusters of a corpus.
 type Result struct {
-	Distinct int    // fingerprints that were compared
 	Known    []Drop // rows that the caller has already, ascending; they are in no cluster, nor are the next ones
 	SameURL  []Drop // rows with the URL of another one, ascending
 	Rejected int    // documents that would go by their fingerprints and stay by their texts or the lengths of these

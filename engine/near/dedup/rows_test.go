@@ -156,7 +156,7 @@ func testReadPrints(t *testing.T, ids bool) {
 		var got []string
 		for _, c := range []*Corpus{c, appended(t, Keep{}, docs...)} {
 			r := found(t, c, o)
-			list := fmt.Sprintln(slices.Collect(r.Clusters()), slices.Collect(r.Dropped()), r.Distinct)
+			list := fmt.Sprintln(slices.Collect(r.Clusters()), slices.Collect(r.Dropped()), r.found.Distinct)
 			var parts []Kept
 			for part := range r.KeptParts(100) {
 				parts = slices.AppendSeq(parts, part)

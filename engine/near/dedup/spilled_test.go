@@ -103,7 +103,7 @@ func TestSpilled(t *testing.T) {
 				}
 				r := found(t, corpus, o)
 				copies, report := copied(t, r)
-				got := fmt.Sprintln(r.Distinct, r.Rejected, r.SameURL, report, copies)
+				got := fmt.Sprintln(r.found.Distinct, r.Rejected, r.SameURL, report, copies)
 				for _, r := range append(r.Also, r) {
 					for c := range r.Clusters() {
 						got += fmt.Sprintln(c)
@@ -150,7 +150,7 @@ func TestSpilledPrints(t *testing.T) {
 		if c.spilled != (limit == 7<<20) {
 			t.Fatal(limit, c.spilled)
 		}
-		got := fmt.Sprintln(r.Distinct, r.NumDropped(), keptRows(r))
+		got := fmt.Sprintln(r.found.Distinct, r.NumDropped(), keptRows(r))
 		if want = cmp.Or(want, got); got != want {
 			t.Errorf("limit %d: %.300s\nwant %.300s", limit, got, want)
 		}

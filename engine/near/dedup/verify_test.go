@@ -222,7 +222,7 @@ func TestKnown(t *testing.T) {
 		return []Drop{{Row: 0, Kept: "old", Distance: 1}, {Row: 2, Kept: "old", Distance: 1}}, nil
 	}
 	r := found(t, appended(t, Keep{{Policy: Longest}}, docs...), Options{K: 1, Known: known})
-	got := fmt.Sprint(slices.Collect(r.Dropped()), keptRows(r), slices.Collect(r.Clusters()), r.Distinct)
+	got := fmt.Sprint(slices.Collect(r.Dropped()), keptRows(r), slices.Collect(r.Clusters()), r.found.Distinct)
 	want := "[{0 old -1 1 {0 0} false 0} {2 old -1 1 {0 0} false 0} {1 f 5 0 {0 0} false 1} {3 f 5 1 {0 0} false 1}] [4 5] [{1 [1 3 5] 5 []}] 3"
 	if got != want {
 		t.Errorf("%s, want %s", got, want)

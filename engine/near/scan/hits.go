@@ -34,15 +34,12 @@ func hitOf(r record) Hit {
 // memory they go to temporary files.
 type hits struct{ *radix.Records[record] }
 
-// Spilled names hits in errors of their temporary files, which are of type [spill.Error].
-const Spilled = "hits"
-
 // newHits returns room for hits of writers goroutines: about bytes of memory, but a few
 // KiB each at least, and beyond that files in the folder dir, or that of the system for
 // such files where it is empty. Close it when done.
 func newHits(d *disk.Disk, dir string, bytes uint64, writers int) *hits {
 	buffer := int(min(max(bytes/uint64(max(writers, 1))/sortBytes, 256), 1<<40))
-	return &hits{radix.NewRecords(spill.NewRuns[record](d, dir, Spilled, buffer*recordBytes), buffer, 1)}
+	return &hits{radix.NewRecords(spill.NewRuns[record](d, dir, "hits", buffer*recordBytes), buffer, 1)}
 }
 
 // sortBytes is what a record takes while it is sorted: itself and a copy, its first word and a copy, its row, and
