@@ -164,7 +164,7 @@ func (s *blockSender) send(table int, sorted []uint64) error {
 		}
 		s.value = appendBlock(s.value[:0], sorted[:n])
 		sorted = sorted[n:]
-		s.key = s.p.appendKey(s.key[:0], table, group)
+		s.key = appendNumber(appendNumber(s.key[:0], uint64(table), 1), group, s.p.groupDigits())
 		if err := s.t.send(s.t.partition(uint64(table)<<32|group), s.key, s.value); err != nil {
 			return err
 		}
@@ -173,10 +173,6 @@ func (s *blockSender) send(table int, sorted []uint64) error {
 }
 
 func (p *pairing) groupDigits() int { return int(p.bits+5) / 6 }
-
-func (p *pairing) appendKey(dst []byte, table int, group uint64) []byte {
-	return appendNumber(appendNumber(dst, uint64(table), 1), group, p.groupDigits())
-}
 
 func (p *pairing) parseKey(key []byte) (table int, group uint64, err error) {
 	k := readKey(key)
