@@ -129,23 +129,9 @@ func repair(raw []byte) (text []byte, repaired int) {
 	if utf8.Valid(raw) {
 		return raw, 0
 	}
-	text = make([]byte, 0, len(raw)+16)
-	inRun := false
-	for i := 0; i < len(raw); {
-		r, size := utf8.DecodeRune(raw[i:])
-		if r == utf8.RuneError && size == 1 {
-			if !inRun {
-				text = append(text, "\ufffd"...)
-				repaired++
-			}
-			inRun = true
-		} else {
-			text = append(text, raw[i:i+size]...)
-			inRun = false
-		}
-		i += size
-	}
-	return text, repaired
+	replacement := []byte("\ufffd")
+	text = bytes.ToValidUTF8(raw, replacement)
+	return text, bytes.Count(text, replacement) - bytes.Count(raw, replacement)
 }
 
 // unknownCharset returns the name of the encoding that a text or, where html is set, a page

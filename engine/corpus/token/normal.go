@@ -66,12 +66,10 @@ func (n *normaliser) folded(dst, src []byte) []byte {
 // withoutInvisible appends src to dst without characters that have no shape: soft hyphens, joiners,
 // zero-width spaces, byte order marks, directional marks, variation selectors.
 func withoutInvisible(dst, src []byte) []byte {
-	for len(src) > 0 {
-		r, size := utf8.DecodeRune(src)
+	for _, r := range string(src) {
 		if !invisible(r) {
-			dst = append(dst, src[:size]...)
+			dst = utf8.AppendRune(dst, r)
 		}
-		src = src[size:]
 	}
 	return dst
 }
