@@ -45,20 +45,6 @@ func Parse(s string) (Fingerprint, error) {
 	return Fingerprint(v), nil
 }
 
-// MarshalText writes the 16 hexadecimal digits, so that JSON carries fingerprints as strings: a
-// JSON number would lose bits beyond 2^53.
-func (f Fingerprint) MarshalText() ([]byte, error) { return []byte(f.String()), nil }
-
-// UnmarshalText reads the 16 hexadecimal digits.
-func (f *Fingerprint) UnmarshalText(text []byte) error {
-	v, err := Parse(string(text))
-	if err != nil {
-		return err
-	}
-	*f = v
-	return nil
-}
-
 // Distance returns the Hamming distance: the number of bits, 0 to 64, in which a and b differ.
 func Distance(a, b Fingerprint) int { return bits.OnesCount64(uint64(a ^ b)) }
 

@@ -1,7 +1,6 @@
 package simhash
 
 import (
-	"encoding/json"
 	"slices"
 	"strings"
 	"testing"
@@ -48,21 +47,6 @@ func TestParseRefuses(t *testing.T) {
 		if f, err := Parse(s); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("Parse(%q) = %v, %v; want an error with %q", s, f, err, want)
 		}
-	}
-}
-
-func TestFingerprintInJSON(t *testing.T) {
-	type record struct{ F Fingerprint }
-	b, err := json.Marshal(record{1<<63 + 1})
-	if err != nil || string(b) != `{"F":"8000000000000001"}` {
-		t.Fatalf("%s, %v", b, err)
-	}
-	var r record
-	if err := json.Unmarshal(b, &r); err != nil || r.F != 1<<63+1 {
-		t.Fatalf("%v, %v", r.F, err)
-	}
-	if err := json.Unmarshal([]byte(`{"F":12}`), &r); err == nil {
-		t.Error("a number was taken for a fingerprint")
 	}
 }
 

@@ -112,18 +112,11 @@ type Recipe struct {
 // must be there, and unknown fields are refused, since a misspelt one would silently change every fingerprint.
 func ParseRecipe(data []byte) (Recipe, error) {
 	var version struct{ Version int }
-	if err := json.Unmarshal(data, &version); err == nil {
-		switch version.Version {
-		case 2:
-			return parseRecipe(data, Minwise())
-		case 3:
-			return parseRecipe(data, Ordered())
-		}
+	json.Unmarshal(data, &version) // an error comes again
+	r := map[int]Recipe{2: Minwise(), 3: Ordered()}[version.Version]
+	if r.Version == 0 {
+		r = Simhash()
 	}
-	return parseRecipe(data, Simhash())
-}
-
-func parseRecipe(data []byte, r Recipe) (Recipe, error) {
 	r.Version = 0
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()

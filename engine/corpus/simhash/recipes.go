@@ -13,36 +13,29 @@ const (
 	NameSimhash      = "simhash"
 )
 
+// named are the recipes that have names.
+var named = map[string]Recipe{NameMinwise: Minwise(), NameMinwisePairs: MinwisePairs(), NameOrdered: Ordered(),
+	NameSimhash: Simhash()}
+
 // Names returns the names that [RecipeByName] knows, the default one first.
 func Names() []string { return []string{NameMinwise, NameMinwisePairs, NameOrdered, NameSimhash} }
 
 // RecipeByName returns the recipe with a name of [Names], or an error that lists these.
 func RecipeByName(name string) (Recipe, error) {
-	switch name {
-	case NameOrdered:
-		return Ordered(), nil
-	case NameMinwise:
-		return Minwise(), nil
-	case NameMinwisePairs:
-		return MinwisePairs(), nil
-	case NameSimhash:
-		return Simhash(), nil
+	r, ok := named[name]
+	if !ok {
+		return r, fmt.Errorf("no recipe is called %.64q: there are %s", name, strings.Join(Names(), ", "))
 	}
-	return Recipe{}, fmt.Errorf("no recipe is called %.64q: there are %s", name, strings.Join(Names(), ", "))
+	return r, nil
 }
 
 // Name returns the name of r, "" if it has none.
 func (r Recipe) Name() string {
 	r.Extract, r.Drop = "", "" // of the text, not of how it becomes a fingerprint
-	switch r {
-	case Ordered():
-		return NameOrdered
-	case Minwise():
-		return NameMinwise
-	case MinwisePairs():
-		return NameMinwisePairs
-	case Simhash():
-		return NameSimhash
+	for name, known := range named {
+		if r == known {
+			return name
+		}
 	}
 	return ""
 }
