@@ -58,7 +58,7 @@ func (b *bench) generatedOptions() segment.Options {
 // buildGenerated writes a segment of n generated fingerprints into a file, and returns its path.
 func (b *bench) buildGenerated(ctx context.Context, n uint64) (path string, err error) {
 	path = filepath.Join(b.dir, "generated.segment")
-	w, err := store.Create(path, store.KindSegment, 1)
+	w, err := store.CreateWith(path, store.KindSegment, 1, store.Options{})
 	if err != nil {
 		return "", err
 	}

@@ -167,7 +167,7 @@ func TestBadFiles(t *testing.T) {
 	write(t, at("good.ndf"), 10, 0)
 	good, _ := os.ReadFile(at("good.ndf"))
 	os.WriteFile(at("cut.ndf"), good[:len(good)-9], 0o644)
-	seg, err := store.Create(at("seg"), store.KindSegment, 0)
+	seg, err := store.CreateWith(at("seg"), store.KindSegment, 0, store.Options{})
 	must.Do(t, err)
 	seg.Commit()
 	for _, c := range []struct {

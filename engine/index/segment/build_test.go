@@ -150,7 +150,7 @@ func TestInterrupted(t *testing.T) {
 		for stage := range 5 {
 			t.Run(fmt.Sprintf("external=%v/stage=%d", external, stage), func(t *testing.T) {
 				dir := t.TempDir()
-				w, err := store.Create(filepath.Join(dir, "segment"), store.KindSegment, 1)
+				w, err := store.CreateWith(filepath.Join(dir, "segment"), store.KindSegment, 1, store.Options{})
 				must.Do(t, err)
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()

@@ -138,22 +138,10 @@ func (d *Disk) rename(from, to string) error {
 		return err
 	}
 	if err := d.SyncFolder(filepath.Dir(to)); err != nil {
-		return &nameError{to, err}
+		return fmt.Errorf("%s is there and whole, but its name may not outlast a power cut: %w", to, err)
 	}
 	return nil
 }
-
-// nameError reports that a rename was made but may be lost in a power cut.
-type nameError struct {
-	path string
-	err  error
-}
-
-func (e *nameError) Error() string {
-	return fmt.Sprintf("%s is there and whole, but its name may not outlast a power cut: %v", e.path, e.err)
-}
-
-func (e *nameError) Unwrap() error { return e.err }
 
 // SyncFolder makes the names in the folder at path durable: those of files that were created,
 // renamed or removed in it.

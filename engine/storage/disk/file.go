@@ -206,12 +206,8 @@ type Temp struct {
 	named bool // its name is not removed yet
 }
 
-// Temp creates a temporary file in the folder dir, or in the system's folder for such files when
-// dir is empty. Purpose is a part of its name.
+// Temp creates a temporary file in the folder dir. Purpose is a part of its name.
 func (d *Disk) Temp(dir, purpose string) (*Temp, error) {
-	if dir == "" {
-		dir = os.TempDir()
-	}
 	h, err := d.create(dir, ".ndd-"+purpose+".tmp-"+made+"*")
 	if err != nil {
 		return nil, err

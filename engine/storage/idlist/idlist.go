@@ -123,9 +123,6 @@ func Open(blocks, last store.Section) (*List, error) {
 // Len returns the number of IDs.
 func (n *List) Len() uint64 { return n.count }
 
-// Bytes returns what the list takes in a file.
-func (n *List) Bytes() uint64 { return uint64(len(n.blocks.Data)) + 8*(uint64(len(n.ends))+1) }
-
 // All yields the IDs in order.
 func (n *List) All() iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"errors"
 	"fmt"
 	"runtime"
 	"runtime/debug"
@@ -40,23 +39,12 @@ func endFaults(before bool, p any, err *error) {
 	if p == nil {
 		return
 	}
-	at, ok := faultAddress(p)
+	fault, ok := p.(interface { // which the panic of a nil pointer, for one, is not
+		runtime.Error
+		Addr() uintptr
+	})
 	if !ok {
 		panic(p)
 	}
-	*err = fmt.Errorf("%w, at address %#x", ErrFault, at)
-}
-
-// faultAddress returns the address at which a memory fault happened; ok is false when p is any
-// other panic, such as that of a nil pointer.
-func faultAddress(p any) (address uintptr, ok bool) {
-	e, ok := p.(runtime.Error)
-	if !ok {
-		return 0, false
-	}
-	var fault interface{ Addr() uintptr }
-	if !errors.As(e, &fault) {
-		return 0, false
-	}
-	return fault.Addr(), true
+	*err = fmt.Errorf("%w, at address %#x", ErrFault, fault.Addr())
 }

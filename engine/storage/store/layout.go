@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 
@@ -43,24 +44,13 @@ const (
 	KindWork         Kind = 8 // what was made of input files, to go on after a stop
 )
 
+var kindNames = map[Kind]string{KindFingerprints: "fingerprint file", KindSegment: "index segment",
+	KindManifest: "index manifest", KindDocuments: "index documents", KindPostings: "postings",
+	KindCopies: "copies index manifest", KindShingles: "file of shingles", KindWork: "work file"}
+
 func (k Kind) String() string {
-	switch k {
-	case KindFingerprints:
-		return "fingerprint file"
-	case KindSegment:
-		return "index segment"
-	case KindManifest:
-		return "index manifest"
-	case KindDocuments:
-		return "index documents"
-	case KindPostings:
-		return "postings"
-	case KindCopies:
-		return "copies index manifest"
-	case KindShingles:
-		return "file of shingles"
-	case KindWork:
-		return "work file"
+	if name, ok := kindNames[k]; ok {
+		return name
 	}
 	return fmt.Sprintf("file of kind %d", uint32(k))
 }
@@ -165,11 +155,8 @@ func (e *entry) append(dst []byte) []byte {
 }
 
 func (e *entry) parse(b []byte) {
-	n := 0
-	for n < nameMax && b[n] != 0 {
-		n++
-	}
-	e.name = string(b[:n])
+	name, _, _ := bytes.Cut(b[:nameMax], []byte{0})
+	e.name = string(name)
 	e.offset = binary.LittleEndian.Uint64(b[32:])
 	e.length = binary.LittleEndian.Uint64(b[40:])
 	e.digest = binary.LittleEndian.Uint64(b[48:])

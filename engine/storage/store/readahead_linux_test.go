@@ -16,7 +16,7 @@ import (
 // there from Scattered on, but while someone reads it in order.
 func TestReadAhead(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "file")
-	w, err := Create(path, KindSegment, 1)
+	w, err := CreateWith(path, KindSegment, 1, Options{})
 	must.Do(t, err)
 	defer w.Abort()
 	w.Section("s")

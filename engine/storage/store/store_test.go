@@ -18,7 +18,7 @@ import (
 // two of one name.
 func small(t testing.TB, path string, id Identity) {
 	t.Helper()
-	w, err := create(nil, path, KindSegment, id, 0)
+	w, err := CreateWith(path, KindSegment, id.Generation, Options{Random: bytes.NewReader(id.ID[:])})
 	must.Do(t, err)
 	defer w.Abort()
 	for _, s := range []struct{ name, data string }{{"a", "first"}, {"empty", ""}, {"twice", "one"}, {"twice", "two"}} {
@@ -60,7 +60,7 @@ func TestRoundTrip(t *testing.T) {
 		}
 		want = append(want, b)
 	}
-	w, err := Create(path, KindFingerprints, 7)
+	w, err := CreateWith(path, KindFingerprints, 7, Options{})
 	must.Do(t, err)
 	for _, b := range want {
 		w.Section("s")
@@ -159,7 +159,7 @@ func TestReplay(t *testing.T) {
 	}
 	written := func(id Identity) []byte {
 		path := filepath.Join(t.TempDir(), "f")
-		w, err := create(nil, path, KindSegment, id, 0)
+		w, err := CreateWith(path, KindSegment, id.Generation, Options{Random: bytes.NewReader(id.ID[:])})
 		must.Do(t, err)
 		defer w.Abort()
 		for _, data := range [][]byte{[]byte("first"), nil, noise, make([]byte, 2*blockBytes), noise[:pageBytes],
@@ -284,7 +284,7 @@ func TestForeign(t *testing.T) {
 
 func TestAbortLeavesNothing(t *testing.T) {
 	dir := t.TempDir()
-	w, err := Create(filepath.Join(dir, "f"), KindSegment, 0)
+	w, err := CreateWith(filepath.Join(dir, "f"), KindSegment, 0, Options{})
 	must.Do(t, err)
 	w.Section("s")
 	w.Write(make([]byte, 1<<20))
@@ -338,7 +338,7 @@ func repair(b []byte) {
 // BenchmarkVerify is `ndd check` on one core, of a file in the page cache.
 func BenchmarkVerify(b *testing.B) {
 	path := filepath.Join(b.TempDir(), "f")
-	w, err := Create(path, KindSegment, 1)
+	w, err := CreateWith(path, KindSegment, 1, Options{})
 	must.Do(b, err)
 	defer w.Abort()
 	w.Section("s")

@@ -11,7 +11,7 @@ import (
 	"ndd/engine/storage/disk"
 )
 
-// A Writer writes one file, section after section. Create it with [Create],
+// A Writer writes one file, section after section. Create it with [CreateWith],
 // call [Writer.Section], then [Writer.Write] as often as needed for each
 // section, then [Writer.Commit]. After an error, or to give up, call
 // [Writer.Abort], which removes the temporary file; Abort after Commit does
@@ -74,13 +74,8 @@ type Options struct {
 	Bytes  uint64     // the length of the file, about, if it is in memory
 }
 
-// Create begins a file of that kind for the given generation of an index. [Writer.Commit] publishes
+// CreateWith begins a file of that kind for the given generation of an index. [Writer.Commit] publishes
 // it at path, where it replaces a file of that name.
-func Create(path string, kind Kind, generation uint64) (*Writer, error) {
-	return CreateWith(path, kind, generation, Options{})
-}
-
-// CreateWith is [Create] with options.
 func CreateWith(path string, kind Kind, generation uint64, o Options) (*Writer, error) {
 	if o.Random == nil {
 		o.Random = rand.Reader
@@ -89,15 +84,11 @@ func CreateWith(path string, kind Kind, generation uint64, o Options) (*Writer, 
 	if _, err := io.ReadFull(o.Random, id.ID[:]); err != nil {
 		return nil, fmt.Errorf("store: an identity for %s: %w", path, err)
 	}
-	return create(o.Disk, path, kind, id, o.Bytes)
-}
-
-func create(d *disk.Disk, path string, kind Kind, id Identity, bytes uint64) (*Writer, error) {
-	file, err := d.Create(path)
+	file, err := o.Disk.Create(path)
 	if err != nil {
 		return nil, err
 	}
-	if err := file.Reserve(bytes); err != nil {
+	if err := file.Reserve(o.Bytes); err != nil {
 		file.Abort()
 		return nil, err
 	}
