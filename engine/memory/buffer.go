@@ -72,10 +72,8 @@ func (b *Buffer[T]) Free() {
 // Trim keeps the first n elements and gives the memory of the others back,
 // where it is whole pages.
 func (b *Buffer[T]) Trim(n int) {
-	from := uintptr(n) * unsafe.Sizeof(*new(T))
 	if b.raw != nil && n < len(b.Data) {
-		drop(unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(b.Data))),
-			uintptr(len(b.Data))*unsafe.Sizeof(*new(T)))[from:])
+		drop(b.raw[uintptr(n)*unsafe.Sizeof(*new(T)):])
 	}
 	b.Data = b.Data[:n:n]
 }

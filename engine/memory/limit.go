@@ -1,8 +1,8 @@
 package memory
 
 import (
-	"bufio"
 	"bytes"
+	"cmp"
 	"os"
 	"path"
 	"path/filepath"
@@ -46,15 +46,8 @@ func (m Machine) Limit(asked uint64) Limit {
 
 // read returns a file of the machine, nil where there is none.
 func (m Machine) read(elem ...string) []byte {
-	root := m.Root
-	if root == "" {
-		root = "/"
-	}
-	b, err := os.ReadFile(filepath.Join(append([]string{root}, elem...)...))
-	if err != nil {
-		return nil // no such limit here
-	}
-	return b
+	b, _ := os.ReadFile(filepath.Join(append([]string{cmp.Or(m.Root, "/")}, elem...)...))
+	return b // nothing where there is no such limit
 }
 
 // available returns MemAvailable of /proc/meminfo.
@@ -106,9 +99,8 @@ var (
 
 // groups returns the limits of the control groups that the process is in.
 func (m Machine) groups() (limits []Limit) {
-	lines := bufio.NewScanner(bytes.NewReader(m.read("proc/self/cgroup")))
-	for lines.Scan() {
-		id, rest, _ := strings.Cut(lines.Text(), ":")
+	for line := range strings.Lines(string(m.read("proc/self/cgroup"))) {
+		id, rest, _ := strings.Cut(strings.TrimSuffix(line, "\n"), ":")
 		controllers, group, _ := strings.Cut(rest, ":")
 		files := groupV1
 		if id == "0" && controllers == "" {
@@ -153,9 +145,8 @@ func number(b []byte) (uint64, bool) {
 
 // field returns the number behind a name at the beginning of a line.
 func field(b []byte, name string) (uint64, bool) {
-	lines := bufio.NewScanner(bytes.NewReader(b))
-	for lines.Scan() {
-		if f := strings.Fields(lines.Text()); len(f) > 1 && f[0] == name {
+	for line := range strings.Lines(string(b)) {
+		if f := strings.Fields(line); len(f) > 1 && f[0] == name {
 			return number([]byte(f[1]))
 		}
 	}

@@ -1,6 +1,7 @@
 package object
 
 import (
+	"cmp"
 	"net"
 	"net/http"
 	"os"
@@ -15,21 +16,13 @@ import (
 // FromEnvironment returns the configuration that the variables, and the files that they name, say.
 // lookup returns variables.
 func FromEnvironment(lookup func(string) string) Config {
-	first := func(values ...string) string {
-		for _, v := range values {
-			if v != "" {
-				return v
-			}
-		}
-		return ""
-	}
-	profile := first(lookup("AWS_PROFILE"), lookup("AWS_DEFAULT_PROFILE"), "default")
-	shared := readProfile(first(lookup("AWS_CONFIG_FILE"), homeFile(".aws/config")), profile)
+	profile := cmp.Or(lookup("AWS_PROFILE"), lookup("AWS_DEFAULT_PROFILE"), "default")
+	shared := readProfile(cmp.Or(lookup("AWS_CONFIG_FILE"), homeFile(".aws/config")), profile)
 	c := Config{
-		Endpoint: first(lookup("AWS_ENDPOINT_URL_S3"), lookup("AWS_ENDPOINT_URL"), shared["endpoint_url"]),
-		Region:   first(lookup("AWS_REGION"), lookup("AWS_DEFAULT_REGION"), shared["region"]),
+		Endpoint: cmp.Or(lookup("AWS_ENDPOINT_URL_S3"), lookup("AWS_ENDPOINT_URL"), shared["endpoint_url"]),
+		Region:   cmp.Or(lookup("AWS_REGION"), lookup("AWS_DEFAULT_REGION"), shared["region"]),
 	}
-	keys := readProfile(first(lookup("AWS_SHARED_CREDENTIALS_FILE"), homeFile(".aws/credentials")), profile)
+	keys := readProfile(cmp.Or(lookup("AWS_SHARED_CREDENTIALS_FILE"), homeFile(".aws/credentials")), profile)
 	if keys["aws_access_key_id"] == "" {
 		keys = shared
 	}
