@@ -131,29 +131,22 @@ func (f *File) TextBytes(yield func([]uint32) bool) {
 
 // IDs yields the documents' IDs in order of row; nothing where [File.HasIDs] is false.
 func (f *File) IDs(yield func(string, error) bool) {
-	for i := range f.chunks {
-		for _, id := range f.chunks[i].listed {
-			if !yield(id, nil) {
-				return
-			}
-		}
-		if !yieldIDs(f.chunks[i].ids, yield) {
+	for _, c := range f.chunks {
+		if !yieldIDs(c.listed, c.ids, yield) {
 			return
 		}
 	}
 }
 
 // Unmarked yields the IDs of documents that got no fingerprint.
-func (f *File) Unmarked(yield func(string, error) bool) {
-	for _, id := range f.unmarked {
+func (f *File) Unmarked(yield func(string, error) bool) { yieldIDs(f.unmarked, f.noted, yield) }
+
+func yieldIDs(listed []string, n *idlist.List, yield func(string, error) bool) bool {
+	for _, id := range listed {
 		if !yield(id, nil) {
-			return
+			return false
 		}
 	}
-	yieldIDs(f.noted, yield)
-}
-
-func yieldIDs(n *idlist.List, yield func(string, error) bool) bool {
 	if n == nil {
 		return true
 	}

@@ -16,9 +16,6 @@ import (
 // It goes by the content; a name that ends in .ndf must hold one. Other known formats are refused
 // by name. The blocks of an .ndf file are not verified: see [File.Store].
 func Open(path string) (*File, error) {
-	if err := notFolder(path); err != nil {
-		return nil, err
-	}
 	kind, ok, err := store.Sniff(path)
 	if err != nil {
 		return nil, err
@@ -43,9 +40,6 @@ func Open(path string) (*File, error) {
 // OpenRaw opens any file as an array of little-endian uint64. Up to seven bytes at its end are left
 // out.
 func OpenRaw(path string) (*File, error) {
-	if err := notFolder(path); err != nil {
-		return nil, err
-	}
 	data, unmap, err := mapped(path)
 	if err != nil {
 		return nil, err
@@ -53,15 +47,11 @@ func OpenRaw(path string) (*File, error) {
 	return array(path, data[:len(data)/8*8], unmap), nil
 }
 
-func notFolder(path string) error {
-	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		return fmt.Errorf("%s: a folder where a fingerprint file, .ndf or .bin, is needed", path)
-	}
-	return nil
-}
-
 // mapped maps a file into memory.
 func mapped(path string) (data []byte, unmap func() error, err error) {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return nil, nil, fmt.Errorf("%s: a folder where a fingerprint file, .ndf or .bin, is needed", path)
+	}
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, nil, err
