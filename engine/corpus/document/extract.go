@@ -83,17 +83,12 @@ func (e *Extractor) Borrow(u Unit) (Document, error) {
 		doc.Text = e.page.extract(page, e.opts.Extract)
 		doc.Repaired, doc.Charset = repaired, unknownCharset(u.raw, u.contentType, true)
 	case JSONL:
-		names := u.fields
-		if names == nil { // of a unit that no stream made
-			f, _ := e.opts.choose(func(string) bool { return true })
-			names = &f
-		}
-		id, text, values, reason, err := e.jsonFields(u.raw, names)
+		id, text, values, reason, err := e.jsonFields(u.raw, u.fields)
 		if err != nil {
 			return Document{}, &Skip{Source: u.Source, Line: u.Line, Reason: reason, Err: err}
 		}
 		doc.ID, doc.Values = id, values
-		if isHTML(names.Text) {
+		if isHTML(u.fields.Text) {
 			page, repaired := decodeHTML(text, "")
 			doc.Text, doc.Repaired = e.page.extract(page, e.opts.Extract), repaired
 			break

@@ -84,7 +84,9 @@ func TestJSONFields(t *testing.T) {
 		{name: "long and broken", line: `{"text":` + strings.Repeat("x", 10_000), reason: Broken},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			doc, err := NewExtractor(c.opts).Extract(Unit{Source: "f", Line: 3, format: JSONL, raw: []byte(c.line)})
+			fields, _ := c.opts.choose(func(string) bool { return true })
+			unit := Unit{Source: "f", Line: 3, format: JSONL, raw: []byte(c.line), fields: &fields}
+			doc, err := NewExtractor(c.opts).Extract(unit)
 			if c.reason == "" {
 				want := Document{ID: c.id, Source: "f", Line: 3, Text: c.text, NoID: c.opts.IDField != "" && c.id == "f:3"}
 				if diff := cmp.Diff(want, doc); diff != "" || err != nil {
