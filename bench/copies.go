@@ -63,55 +63,41 @@ func next(n int) int {
 	return 3 * n
 }
 
+// copiesRow makes and signs n texts on one thread, and joins them on all. first is the processor time of a
+// document of the fewest texts, 0 before them.
 func (b *bench) copiesRow(ctx context.Context, c *edited, n int, first *float64, r *Result) error {
-	docs, err := b.joinTexts(ctx, c, n)
-	if err != nil {
-		return err
-	}
-	if err := c.verify(docs.pairs, n); err != nil {
-		return err
-	}
-	texts := float64(n)
-	*first = cmp.Or(*first, docs.processor/texts)
-	r.row(humanize.Comma(int64(n))+" texts", docs.signing, docs.seconds, docs.processor, docs.processor/texts / *first,
-		float64(docs.report.Candidates), len(docs.pairs), float64(docs.report.Slices),
-		float64(statusBytes(os.Getpid(), "VmHWM"))/(1<<30))
-	return nil
-}
-
-// joinedTexts is what a join found, and its time and processor time in seconds.
-type joinedTexts struct {
-	pairs              []copies.Pair
-	report             copies.Report
-	seconds, processor float64
-	signing            float64 // MB/s
-}
-
-// joinTexts makes and signs n texts on one thread, and joins them on all.
-func (b *bench) joinTexts(ctx context.Context, c *edited, n int) (j joinedTexts, err error) {
 	o := copies.Options{Method: copiesMethod, Room: postings.Room{Bytes: copiesMemory, Dir: b.dir},
 		Join: postings.Options{MemoryBytes: copiesMemory}}
 	signer, err := copies.NewSigner(o)
 	if err != nil {
-		return j, err
+		return err
 	}
 	d := copies.NewDetector(o)
 	defer d.Close()
 	bytes, took := 0, time.Duration(0)
 	for i := range n {
 		if err := ctx.Err(); err != nil {
-			return j, err
+			return err
 		}
 		text := c.text(i)
 		bytes += len(text)
 		took += timed(func() { d.Add(signer.Sign(text)) })
 	}
-	j.signing = float64(bytes) / 1e6 / took.Seconds()
 	runtime.GC() // of what was made before
 	began, used := time.Now(), processorTime()
-	j.pairs, j.report, err = d.Pairs(ctx)
-	j.seconds, j.processor = time.Since(began).Seconds(), (processorTime() - used).Seconds()
-	return j, err
+	pairs, report, err := d.Pairs(ctx)
+	if err != nil {
+		return err
+	}
+	seconds, processor := time.Since(began).Seconds(), (processorTime() - used).Seconds()
+	if err := c.verify(pairs, n); err != nil {
+		return err
+	}
+	each := processor / float64(n)
+	*first = cmp.Or(*first, each)
+	r.row(humanize.Comma(int64(n))+" texts", float64(bytes)/1e6/took.Seconds(), seconds, processor, each / *first,
+		float64(report.Candidates), len(pairs), float64(report.Slices), float64(statusBytes(os.Getpid(), "VmHWM"))/(1<<30))
+	return nil
 }
 
 // An edited corpus has texts of invented words and common English ones, and copies of them. Text i

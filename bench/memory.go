@@ -32,37 +32,24 @@ func (m memoryFigures) String() string {
 		m.IndependentNs)
 }
 
-// bigMemory is memoryBytes of memory, on huge pages where the system grants them,
-// shared by all benchmarks of a run; each fills it before use.
-var bigMemory = sync.OnceValue(func() []uint64 {
+// machineMemory measures once a run, in memory on huge pages where the system grants them.
+var machineMemory = sync.OnceValue(func() memoryFigures {
 	buffer, err := memory.Make[uint64](memoryBytes / 8)
 	if err != nil {
 		panic(err) // a machine without 1 GiB has nothing to measure
 	}
+	defer buffer.Free()
 	words := buffer.Data
 	for i := range words {
 		words[i] = token.Mix(uint64(i))
 	}
-	return words
-})
-
-// machineMemory measures once a run.
-var machineMemory = sync.OnceValue(func() memoryFigures {
-	words := bigMemory()
-	m := memoryFigures{
+	const dependent, independent = 200_000, 4_000_000
+	return memoryFigures{
 		ReadGBps:      memoryBytes / best(5, func() { readAll(words) }).Seconds() / 1e9,
-		DependentNs:   perMiss(best(3, func() { chase(words, missesDependent) }), missesDependent),
-		IndependentNs: perMiss(best(3, func() { scatter(words, missesIndependent) }), missesIndependent),
+		DependentNs:   best(3, func() { chase(words, dependent) }).Seconds() / dependent * 1e9,
+		IndependentNs: best(3, func() { scatter(words, independent) }).Seconds() / independent * 1e9,
 	}
-	return m
 })
-
-const (
-	missesDependent   = 200_000
-	missesIndependent = 4_000_000
-)
-
-func perMiss(d time.Duration, misses int) float64 { return float64(d.Nanoseconds()) / float64(misses) }
 
 // best returns the shortest time of n runs of f.
 func best(n int, f func()) time.Duration {

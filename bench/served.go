@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -71,29 +70,17 @@ func (s *served) stop() {
 
 // statusBytes returns a figure of a process's memory, 0 where the system does not tell by /proc.
 func statusBytes(pid int, field string) uint64 {
-	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	if err != nil {
-		return 0
-	}
+	data, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	_, after, _ := strings.Cut(string(data), "\n"+field+":")
-	fields := strings.Fields(after)
-	if len(fields) == 0 {
-		return 0
-	}
-	kib, err := strconv.ParseUint(fields[0], 10, 64)
-	if err != nil {
-		return 0
-	}
+	var kib uint64
+	fmt.Sscan(after, &kib)
 	return kib << 10
 }
 
 // processTime returns how long processors have worked for a process, in hundredths of a second; 0
 // where the system does not tell by /proc.
 func processTime(pid int) time.Duration {
-	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return 0
-	}
+	data, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	_, after, _ := strings.Cut(string(data), ") ")
 	var utime, stime int64
 	fields := strings.Fields(after)
