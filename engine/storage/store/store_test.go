@@ -282,18 +282,6 @@ func TestForeign(t *testing.T) {
 	}
 }
 
-func TestAbortLeavesNothing(t *testing.T) {
-	dir := t.TempDir()
-	w, err := CreateWith(filepath.Join(dir, "f"), KindSegment, 0, Options{})
-	must.Do(t, err)
-	w.Section("s")
-	w.Write(make([]byte, 1<<20))
-	w.Abort()
-	if left, _ := os.ReadDir(dir); len(left) != 0 {
-		t.Fatalf("left behind: %v", left)
-	}
-}
-
 // FuzzOpen repairs the checksums of a mutated file, so that the fuzzer gets
 // past them: whatever the fields say, no panic and a typed error.
 func FuzzOpen(f *testing.F) {
