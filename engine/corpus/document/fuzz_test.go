@@ -7,9 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/klauspost/compress/gzip"
-	"github.com/klauspost/compress/zstd"
-
 	"ndd/engine/corpus/document"
 	"ndd/engine/oracle/must"
 )
@@ -45,15 +42,7 @@ func FuzzParquet(f *testing.F) {
 // cannot be read is said.
 func FuzzPacked(f *testing.F) {
 	const lines = `{"id":"a","text":"one"}` + "\n" + `{"id":"b","text":"two"}` + "\n"
-	var zipped, z strings.Builder
-	w := gzip.NewWriter(&zipped)
-	w.Write([]byte(lines))
-	w.Close()
-	e, err := zstd.NewWriter(&z)
-	must.Do(f, err)
-	e.Write([]byte(lines))
-	e.Close()
-	for _, seed := range []string{zipped.String(), z.String(), "\xfd7zXZ\x00\x00\x04\xe6\xd6\xb4F", "BZh91AY&SY", lines} {
+	for _, seed := range []string{gz(f, lines), zst(f, lines), "\xfd7zXZ\x00\x00\x04\xe6\xd6\xb4F", "BZh91AY&SY", lines} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) { readBytes(t, "f.jsonl", raw, document.Auto) })

@@ -146,14 +146,7 @@ func hugeXz(t *testing.T) []byte {
 // TestFlatMemory: the memory that reading takes does not grow with the file.
 func TestFlatMemory(t *testing.T) {
 	line := fmt.Sprintf(`{"id":"x","text":%q}`, strings.Repeat("some words of a text ", 40)) + "\n"
-	var b bytes.Buffer
-	w := gzip.NewWriter(&b)
-	for range 20_000 { // 17 MB
-		w.Write([]byte(line))
-	}
-	w.Close()
-	tree(t, nil)
-	must.Do(t, os.WriteFile("a.jsonl.gz", b.Bytes(), 0o644))
+	tree(t, map[string]string{"a.jsonl.gz": gz(t, strings.Repeat(line, 20_000))}) // 17 MB
 	var most uint64
 	n := 0
 	for _, err := range document.Read(t.Context(), []string{"a.jsonl.gz"}, document.Options{}, nil) {

@@ -38,8 +38,7 @@ type chat struct {
 
 // TestParquetLists reads texts in lists, whose rows may be longer than pages and buffers.
 func TestParquetLists(t *testing.T) {
-	var b bytes.Buffer
-	w := parquet.NewGenericWriter[chat](&b, parquet.PageBufferSize(100), parquet.MaxRowsPerRowGroup(7))
+	var rows []chat
 	var want, wantTags []string
 	for i := range 20 {
 		var c chat
@@ -65,12 +64,10 @@ func TestParquetLists(t *testing.T) {
 			want = append(want, c.Meta.ID+": "+strings.Join(texts, "\n"))
 			wantTags = append(wantTags, want[i])
 		}
-		if _, err := w.Write([]chat{c}); err != nil {
-			t.Fatal(err)
-		}
+		rows = append(rows, c)
 	}
-	must.Do(t, w.Close())
-	tree(t, map[string]string{"c.parquet": b.String()})
+	tree(t, map[string]string{"c.parquet": string(written(t, rows, parquet.PageBufferSize(100),
+		parquet.MaxRowsPerRowGroup(7)))})
 	for _, name := range []string{"messages.content", "messages[].content", "messages.list.element.content"} {
 		got, err := read(t, document.Options{TextField: name, IDField: "meta.id"}, nil, "c.parquet")
 		for i := range want {
@@ -98,17 +95,26 @@ func TestParquetLists(t *testing.T) {
 // groups.
 func table(t testing.TB, n int) []byte {
 	t.Helper()
-	var b bytes.Buffer
-	w := parquet.NewGenericWriter[page](&b, parquet.PageBufferSize(300), parquet.MaxRowsPerRowGroup(40))
+	var rows []page
 	for i := range n {
 		body := fmt.Sprintf("text %d", i)
 		p := page{URL: fmt.Sprintf("u%d", i), Body: &body, Tags: make([]string, i%3), Score: int64(i)}
 		if i%10 == 9 {
 			p.Body = nil
 		}
-		if _, err := w.Write([]page{p}); err != nil {
-			t.Fatal(err)
-		}
+		rows = append(rows, p)
+	}
+	return written(t, rows, parquet.PageBufferSize(300), parquet.MaxRowsPerRowGroup(40))
+}
+
+// written returns rows as a Parquet file. They are written one by one, so that pages end where they are full.
+func written[T any](t testing.TB, rows []T, options ...parquet.WriterOption) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w := parquet.NewGenericWriter[T](&b, options...)
+	for row := range slices.Chunk(rows, 1) {
+		_, err := w.Write(row)
+		must.Do(t, err)
 	}
 	must.Do(t, w.Close())
 	return b.Bytes()
@@ -202,13 +208,8 @@ func TestParquetDictionary(t *testing.T) {
 	type row struct {
 		Text string `parquet:"text,dict"`
 	}
-	var b bytes.Buffer
-	w := parquet.NewGenericWriter[row](&b, parquet.MaxRowsPerRowGroup(30))
-	if _, err := w.Write(slices.Repeat([]row{{strings.Repeat("text ", 1000)}}, 100)); err != nil {
-		t.Fatal(err)
-	}
-	must.Do(t, w.Close())
-	tree(t, map[string]string{"d.parquet": b.String()})
+	rows := slices.Repeat([]row{{strings.Repeat("text ", 1000)}}, 100)
+	tree(t, map[string]string{"d.parquet": string(written(t, rows, parquet.MaxRowsPerRowGroup(30)))})
 	n := 0
 	for doc, err := range document.Read(t.Context(), []string{"d.parquet"},
 		document.Options{Decoders: document.NewDecoders(3, 1<<20)}, nil) {

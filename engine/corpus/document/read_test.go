@@ -53,7 +53,7 @@ func read(t *testing.T, opts document.Options, stdin io.Reader, inputs ...string
 	return got, nil
 }
 
-func gz(t *testing.T, members ...string) string {
+func gz(t testing.TB, members ...string) string {
 	t.Helper()
 	var b bytes.Buffer
 	for _, m := range members {
@@ -66,7 +66,7 @@ func gz(t *testing.T, members ...string) string {
 	return b.String()
 }
 
-func zst(t *testing.T, frames ...string) string {
+func zst(t testing.TB, frames ...string) string {
 	t.Helper()
 	w, err := zstd.NewWriter(nil)
 	must.Do(t, err)

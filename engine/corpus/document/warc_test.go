@@ -13,7 +13,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/klauspost/compress/gzip"
 
 	"ndd/engine/corpus/document"
 	"ndd/engine/oracle/must"
@@ -40,10 +39,7 @@ func crawled(uri, http, body string) string {
 func TestWARC(t *testing.T) {
 	info := record("warcinfo", "software: test\r\n", "Content-Type", "application/warc-fields")
 	const html = "200 OK\nContent-Type: text/html; charset=utf-8"
-	var packed bytes.Buffer
-	z := gzip.NewWriter(&packed)
-	z.Write([]byte("<p>Packed twice"))
-	z.Close()
+	packed := gz(t, "<p>Packed twice")
 	tree(t, map[string]string{
 		"crawl.warc": info + record("request", "GET / HTTP/1.1\r\n\r\n", "WARC-Target-URI", "http://a/") +
 			crawled("http://a/", html, "<title>A</title><p>One &amp; two") +
@@ -57,8 +53,8 @@ func TestWARC(t *testing.T) {
 		"bodies.warc": crawled("chunks", html+"\nTransfer-Encoding: chunked", "5\r\n<p>Hi\r\n7;x=y\r\n, there\r\n0\r\n\r\n") +
 			crawled("no chunks", html+"\nTransfer-Encoding: chunked", "<p>Already together") +
 			crawled("cut chunks", html+"\nTransfer-Encoding: chunked", "ff\r\n<p>What there is") +
-			crawled("gzip", html+"\nContent-Encoding: gzip", packed.String()) +
-			crawled("cut gzip", html+"\nContent-Encoding: gzip", packed.String()[:packed.Len()-4]) +
+			crawled("gzip", html+"\nContent-Encoding: gzip", packed) +
+			crawled("cut gzip", html+"\nContent-Encoding: gzip", packed[:len(packed)-4]) +
 			crawled("no gzip", html+"\nContent-Encoding: x-gzip", "<p>Unpacked by the crawler") +
 			crawled("br", html+"\nContent-Encoding: br", "\x0b\x02\x80") +
 			crawled("folded", "200\nX: y\nContent-Type:\n text/plain", "<b>") +
@@ -112,11 +108,8 @@ func TestWARC(t *testing.T) {
 		t.Error(got, err)
 	}
 	bomb := document.Options{MaxDocumentBytes: 1000}
-	var zeros bytes.Buffer
-	z.Reset(&zeros)
-	z.Write([]byte(strings.Repeat("z", 100_000)))
-	z.Close()
-	got, err = read(t, bomb, strings.NewReader(crawled("bomb", html+"\nContent-Encoding: gzip", zeros.String())), "-")
+	long := gz(t, strings.Repeat("z", 100_000))
+	got, err = read(t, bomb, strings.NewReader(crawled("bomb", html+"\nContent-Encoding: gzip", long)), "-")
 	if want := []string{"skip: -:1: too large: more than 1000 bytes"}; err != nil || cmp.Diff(want, got) != "" {
 		t.Error(got, err)
 	}
@@ -323,14 +316,7 @@ func FuzzWARC(f *testing.F) {
 // is read has every unit where it is.
 func FuzzMembers(f *testing.F) {
 	one := crawled("one", "200 OK\nContent-Type: text/plain", "first")
-	var members []byte
-	for _, record := range []string{one, one + one, "x"} {
-		var b bytes.Buffer
-		z := gzip.NewWriter(&b)
-		z.Write([]byte(record))
-		z.Close()
-		members = append(members, b.Bytes()...)
-	}
+	members := []byte(gz(f, one, one+one, "x"))
 	f.Add(members, uint16(60), byte(0))
 	f.Add(append(members[:200:200], members...), uint16(9), byte(1))
 	f.Fuzz(func(t *testing.T, file []byte, at uint16, change byte) {
