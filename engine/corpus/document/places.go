@@ -3,7 +3,6 @@ package document
 import (
 	"bytes"
 	"slices"
-	"unicode/utf8"
 )
 
 // A Range is bytes From up to To of a text or of a file.
@@ -108,8 +107,6 @@ func escape(s []byte) int {
 		return 2
 	case r >= 0xd800 && r < 0xdc00 && len(s) >= 2*one:
 		return 2 * one
-	case !utf8.ValidRune(r):
-		return min(len(s), one)
 	}
 	return one
 }

@@ -57,7 +57,7 @@ func (w *jsonWalker) skip(depth int) error {
 	case '{':
 		return w.object(func([]byte) error { return w.skip(depth + 1) })
 	case '[':
-		return w.array(func() error { return w.skip(depth + 1) })
+		return w.list(']', func() error { return w.skip(depth + 1) })
 	case '"':
 		_, err := w.text()
 		return err
@@ -83,10 +83,7 @@ func (w *jsonWalker) object(member func(name []byte) error) error {
 	})
 }
 
-// array calls element before each value of a list, to walk it.
-func (w *jsonWalker) array(element func() error) error { return w.list(']', element) }
-
-// list walks the items between two brackets, of which the first is next.
+// list calls item before each item between two brackets, of which the first is next, to walk it.
 func (w *jsonWalker) list(end byte, item func() error) error {
 	w.at++
 	if w.next() == end {
@@ -162,12 +159,8 @@ func jsonKind(value []byte) string {
 		return "string"
 	}
 	switch string(value) {
-	case "true":
-		return "true"
-	case "false":
-		return "false"
-	case "null":
-		return "null"
+	case "true", "false", "null":
+		return string(value)
 	}
 	if c := value[0]; (c == '-' || c >= '0' && c <= '9') && len(bytes.Trim(value, "+-.0123456789eE")) == 0 {
 		return "number"
@@ -216,7 +209,7 @@ func (w *jsonWalker) find(path []string, depth int, found func(value []byte) err
 			rest, wanted = path[1:], atoi(path[0])
 		}
 		i := -1
-		return w.array(func() error {
+		return w.list(']', func() error {
 			if i++; wanted >= 0 && i != wanted {
 				return w.skip(depth + 1)
 			}

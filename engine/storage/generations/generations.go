@@ -18,6 +18,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/dustin/go-humanize"
@@ -107,10 +108,6 @@ func Open[M, X any](read func() (M, error), open func(M) (X, error), same func(a
 // files. It returns their names.
 func RemoveOrphans(d *disk.Disk, dir string, named []string, mine func(name string) bool) (removed []string,
 	err error) {
-	keep := map[string]bool{}
-	for _, name := range named {
-		keep[name] = true
-	}
 	entries, err := d.ReadDir(dir)
 	if err != nil {
 		return nil, err
@@ -118,7 +115,7 @@ func RemoveOrphans(d *disk.Disk, dir string, named []string, mine func(name stri
 	for _, e := range entries {
 		name := e.Name()
 		unfinished := strings.HasPrefix(name, ".") && strings.Contains(name, ".tmp-")
-		if keep[name] || !unfinished && !mine(name) {
+		if slices.Contains(named, name) || !unfinished && !mine(name) {
 			continue
 		}
 		if err := d.Remove(filepath.Join(dir, name)); err != nil && !errors.Is(err, os.ErrNotExist) {
