@@ -46,11 +46,6 @@ type Steps[R any] struct {
 	Result func(Record) R
 
 	numbered func(r *R, unit int) // if not nil, is called before Emit with the number of the unit
-
-	// Of a [Work], if not nil.
-	stored func(document.File) iter.Seq2[item[R], error]
-	keep   func(*item[R])
-	finish func(f document.File)
 }
 
 // Extract reads the inputs as package document does, has the text of each wanted document extracted
@@ -67,11 +62,13 @@ func Extract[R any](ctx context.Context, inputs []string, cfg Config, s Steps[R]
 	if cfg.Document.Meter == nil {
 		cfg.Document.Meter = &document.Meter{}
 	}
-	if cfg.Work != nil && s.Record != nil {
+	if s.Record == nil {
+		cfg.Work = nil // there is nothing to keep
+	}
+	if cfg.Work != nil {
 		if err := cfg.Work.Begin(ctx, inputs, &cfg); err != nil {
 			return Report{}, err
 		}
-		s.through(cfg.Work)
 	}
 	budget := cfg.budget()
 	if cfg.Document.Decoders == nil && cfg.Threads > 1 {
@@ -144,15 +141,15 @@ const (
 // parts yields functions that read the inputs in parts: a file, or some small ones.
 func (p *pipeline[R]) parts(ctx context.Context, inputs []string) iter.Seq[parallel.Produce[*batch[R]]] {
 	return func(yield func(parallel.Produce[*batch[R]]) bool) {
-		var part []found[R]
+		var part []found
 		size, file, unit := int64(0), 0, 0
 		for f, err := range p.cfg.Document.Files(ctx, inputs) {
-			part = append(part, found[R]{file: f, err: err, unit: unit})
+			part = append(part, found{file: f, err: err, unit: unit})
 			if err != nil {
 				continue
 			}
-			if p.steps.stored != nil {
-				part[len(part)-1].stored = p.steps.stored(f)
+			if p.cfg.Work != nil {
+				part[len(part)-1].stored = p.cfg.Work.Stored(f)
 			}
 			if before := p.steps.FileUnits; before != nil {
 				if err := before.Check(file, f.Path); err != nil {
@@ -179,17 +176,17 @@ func (p *pipeline[R]) parts(ctx context.Context, inputs []string) iter.Seq[paral
 }
 
 // A found is what [document.Files] yields, the number of the file's first unit and how many it has where that
-// is known, and its stored items, if any.
-type found[R any] struct {
+// is known, and its stored entries, if any.
+type found struct {
 	file   document.File
 	err    error
 	unit   int
 	units  int
-	stored iter.Seq2[item[R], error]
+	stored iter.Seq2[Entry, error]
 }
 
 // scan returns a function that reads some files into batches.
-func (p *pipeline[R]) scan(part []found[R]) parallel.Produce[*batch[R]] {
+func (p *pipeline[R]) scan(part []found) parallel.Produce[*batch[R]] {
 	return func(ctx context.Context, yield func(*batch[R]) bool) error {
 		b := new(batch[R])
 		for _, f := range part {
@@ -238,15 +235,19 @@ func (p *pipeline[R]) scan(part []found[R]) parallel.Produce[*batch[R]] {
 	}
 }
 
-// take puts the stored items of a file into batches, from b on, and returns the last one, or nil if
+// take puts the stored entries of a file into batches, from b on, and returns the last one, or nil if
 // yield returned false.
-func (p *pipeline[R]) take(ctx context.Context, b *batch[R], f found[R], yield func(*batch[R]) bool) *batch[R] {
+func (p *pipeline[R]) take(ctx context.Context, b *batch[R], f found, yield func(*batch[R]) bool) *batch[R] {
 	meter, units := p.cfg.Document.Meter, 0
 	meter.Files.Add(1)
 	defer meter.Begin(f.file)()
-	for it, err := range f.stored {
+	for e, err := range f.stored {
 		if ctx.Err() != nil {
 			return nil
+		}
+		var it item[R]
+		if err == nil {
+			it, err = p.steps.item(&e)
 		}
 		if err != nil {
 			it = item[R]{number: noUnit, err: err}
@@ -324,8 +325,8 @@ func (p *pipeline[R]) emit(b *batch[R]) error {
 				return Changed(end.Path)
 			}
 			p.report.FileUnits = append(p.report.FileUnits, end)
-			if p.steps.finish != nil && !ends[0].stored {
-				p.steps.finish(ends[0].file)
+			if p.cfg.Work != nil && !ends[0].stored {
+				p.cfg.Work.Finish(ends[0].file)
 			}
 		}
 		if i == len(b.items) {
@@ -335,8 +336,8 @@ func (p *pipeline[R]) emit(b *batch[R]) error {
 		if err := p.count(it); err != nil {
 			return err
 		}
-		if p.steps.keep != nil && !it.isDone {
-			p.steps.keep(it)
+		if p.cfg.Work != nil && !it.isDone {
+			p.cfg.Work.Keep(p.steps.entry(it))
 		}
 	}
 	p.cfg.Document.Meter.Documents.Store(int64(p.report.Documents))

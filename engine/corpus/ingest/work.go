@@ -38,36 +38,16 @@ type Entry struct {
 // errPayload is the error of a payload that Steps.Result cannot read.
 var errPayload = errors.New("what was kept of a document makes no sense: remove the folder that keeps it")
 
-// through keeps the results of new files and takes over those of stored ones.
-func (s *Steps[R]) through(w Work) {
-	s.stored = func(f document.File) iter.Seq2[item[R], error] {
-		entries := w.Stored(f)
-		if entries == nil {
-			return nil
-		}
-		return func(yield func(item[R], error) bool) {
-			for e, err := range entries {
-				it := item[R]{}
-				if err == nil {
-					it, err = s.item(&e)
-				}
-				if !yield(it, err) {
-					return
-				}
-			}
-		}
+// entry returns what is kept of an item.
+func (s *Steps[R]) entry(it *item[R]) *Entry {
+	e := &Entry{IsUnit: it.number != noUnit, Repaired: it.doc.Repaired, NoID: it.doc.NoID, UnknownCharset: it.doc.Charset}
+	if e.Skip, _ = errors.AsType[*document.Skip](it.err); e.Skip == nil {
+		e.Record = s.Record(it.result)
 	}
-	s.keep = func(it *item[R]) {
-		e := Entry{IsUnit: it.number != noUnit, Repaired: it.doc.Repaired, NoID: it.doc.NoID, UnknownCharset: it.doc.Charset}
-		if e.Skip, _ = errors.AsType[*document.Skip](it.err); e.Skip == nil {
-			e.Record = s.Record(it.result)
-		}
-		w.Keep(&e)
-	}
-	s.finish = w.Finish
+	return e
 }
 
-// item is the inverse of what keep makes.
+// item is the inverse of entry.
 func (s *Steps[R]) item(e *Entry) (it item[R], err error) {
 	it = item[R]{number: unnumbered, textBytes: e.TextBytes, kept: len(e.Payload)}
 	it.doc.Repaired, it.doc.NoID, it.doc.Charset = e.Repaired, e.NoID, e.UnknownCharset
