@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"iter"
 
 	"github.com/dustin/go-humanize"
 
@@ -55,13 +54,9 @@ func (b *bench) scan(ctx context.Context, base, queries []uint64, threads, first
 		return answer{}, err
 	}
 	open := func() (scan.Source, error) { return scan.Slice(base, 0), nil }
-	return sumOf(first, scan.Answer(ctx, open, queries, distance, p, o))
-}
-
-// sumOf reads all hits and sums those of the first queries.
-func sumOf(first int, all iter.Seq2[scan.Hit, error]) (a answer, err error) {
+	var a answer
 	var last scan.Hit
-	for h, err := range all {
+	for h, err := range scan.Answer(ctx, open, queries, distance, p, o) {
 		if err != nil {
 			return answer{}, err
 		}

@@ -23,15 +23,6 @@ import (
 //go:embed yardstick/planar.c
 var planarC []byte
 
-// march returns the processor that the yardstick is compiled for: one with the vectors that the
-// kernels here use.
-func march() string {
-	if asm.Backend() == "avx512" {
-		return "native"
-	}
-	return "haswell"
-}
-
 // yardstick measures the C program with a number of tables, as a row of [search]. The note says why
 // there is none, where there is none.
 func (b *bench) yardstick(ctx context.Context, base, queries string, tables int, want answer) (cells []any,
@@ -48,8 +39,11 @@ func (b *bench) yardstick(ctx context.Context, base, queries string, tables int,
 		if err := os.WriteFile(program+".c", planarC, 0o644); err != nil {
 			return nil, "", err
 		}
-		if out, err := exec.CommandContext(ctx, gcc, "-O3", "-march="+march(), "-o", program,
-			program+".c").CombinedOutput(); err != nil {
+		march := "-march=haswell"
+		if asm.Backend() == "avx512" { // the vectors that the kernels here use
+			march = "-march=native"
+		}
+		if out, err := exec.CommandContext(ctx, gcc, "-O3", march, "-o", program, program+".c").CombinedOutput(); err != nil {
 			return nil, "", fmt.Errorf("%s: %w\n%s", gcc, err, out)
 		}
 	}
