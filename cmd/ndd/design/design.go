@@ -1,3 +1,6 @@
+// Package design holds the command design, which compares the tables of an index for n fingerprints
+// by size and speed. Flags and Choice are the flags by which design and build choose tables, so
+// that both give the same answer to the same question.
 package design
 
 import (
@@ -23,6 +26,11 @@ type designCommand struct {
 
 // designDocs is the paper's collection.
 const designDocs = "8e9"
+
+// Commands returns the commands of this package.
+func Commands(g *cli.Globals) []*cobra.Command {
+	return []*cobra.Command{newDesign(g)}
+}
 
 func newDesign(g *cli.Globals) *cobra.Command {
 	var d designCommand
