@@ -73,17 +73,10 @@ func (o *OpenFlags) Open(ctx context.Context, g *cli.Globals, dir string,
 	return x, nil
 }
 
-// SpreadFlags say whether the tables of an index are spread over the memory nodes of this machine.
-type SpreadFlags struct {
-	when string
-}
-
-// SpreadAuto returns the defaults, for a command without the flag.
-func SpreadAuto() SpreadFlags { return SpreadFlags{when: "auto"} }
-
-// Register adds the flag.
-func (s *SpreadFlags) Register(cmd *cobra.Command) {
-	cli.WordVar(cmd.Flags(), &s.when, "numa", "copy tables to NUMA memory nodes and search each with threads on that "+
+// RegisterSpread adds the flag --numa, which says whether the tables of an index are spread over the memory nodes of
+// this machine.
+func RegisterSpread(cmd *cobra.Command, when *string) {
+	cli.WordVar(cmd.Flags(), when, "numa", "copy tables to NUMA memory nodes and search each with threads on that "+
 		"node: auto (if there are several nodes), on or off", "auto", "on", "off")
 	const now = "--numa chooses copies and workers by the machine"
 	cli.FormerFlags(cmd, map[string]string{"replicate": now, "workers": now, "hugetlb": now})
@@ -93,17 +86,17 @@ func (s *SpreadFlags) Register(cmd *cobra.Command) {
 // long (BenchmarkWorker), and gains only where misses to another node are dear.
 const processorsMin = 8
 
-// Options returns nil if the tables remain in their file.
-func (s *SpreadFlags) Options(g *cli.Globals) (*worker.Options, error) {
-	if s.when == "off" || s.when == "" { // not a flag of this command
-		return nil, nil
+// Spread returns what a value of --numa asks for, nil if the tables remain in their file, as with "off" and "".
+func Spread(g *cli.Globals, when string) *worker.Options {
+	if when == "off" || when == "" {
+		return nil
 	}
 	h := numa.New(numa.Options{Log: g.Log})
-	if s.when == "auto" && len(h.Nodes()) == 1 {
-		return nil, nil
+	if when == "auto" && len(h.Nodes()) == 1 {
+		return nil
 	}
 	g.Log.Debug("memory nodes: " + h.String())
-	return &worker.Options{Host: h, Direct: runtime.GOMAXPROCS(0) < processorsMin}, nil
+	return &worker.Options{Host: h, Direct: runtime.GOMAXPROCS(0) < processorsMin}
 }
 
 // LogSpread says where an index's tables are.

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ndd/cmd/ndd/cli"
+	"ndd/cmd/ndd/index"
 	"ndd/engine/corpus/document"
 	"ndd/engine/corpus/ingest"
 	"ndd/engine/corpus/ndf"
@@ -67,7 +68,7 @@ parquet). Parts of F are merged (tsv) by
 	}
 	b.index.register(cmd)
 	b.index.RegisterChecksums(cmd)
-	b.index.spread.Register(cmd)
+	index.RegisterSpread(cmd, &b.index.spread)
 	b.reading.RegisterFields(cmd)
 	b.texts.register(cmd, true)
 	g.RegisterForce(cmd)

@@ -37,7 +37,7 @@ type indexFlags struct {
 	dir string
 	k   int
 	index.OpenFlags
-	spread index.SpreadFlags
+	spread string // value of --numa; "" for a command without it
 	ratio  cli.LengthRatio
 }
 
@@ -55,11 +55,7 @@ func (i *indexFlags) open(cmd *cobra.Command, g *cli.Globals) (*engine.Index, er
 	if err := i.ratio.Check(); err != nil {
 		return nil, err
 	}
-	spread, err := i.spread.Options(g)
-	if err != nil {
-		return nil, err
-	}
-	x, err := i.OpenFlags.Open(cmd.Context(), g, i.dir, engine.OpenOptions{Spread: spread,
+	x, err := i.OpenFlags.Open(cmd.Context(), g, i.dir, engine.OpenOptions{Spread: index.Spread(g, i.spread),
 		MaxLengthRatio: float64(i.ratio)})
 	if err != nil {
 		return nil, err

@@ -182,12 +182,7 @@ func (s *serving) run(cmd *cobra.Command, args []string) error {
 	if err := o.Validate(); err != nil {
 		return cli.Usagef("%w", err)
 	}
-	var err error
-	spread := index.SpreadAuto()
-	if s.tables, err = spread.Options(g); err != nil {
-		return err
-	}
-	if s.dir != "" && s.tables == nil {
+	if s.tables = index.Spread(g, "auto"); s.dir != "" && s.tables == nil {
 		g.Log.Debug("memory nodes: " + numa.New(numa.Options{}).String() + ": the tables stay in their file")
 	}
 	o.Load, o.Budget, o.Folder = s.index, s.how.Budget, s.dir
