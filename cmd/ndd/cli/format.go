@@ -83,46 +83,6 @@ func (g *Globals) WriteTable(path string, f result.Format, columns []result.Colu
 	})
 }
 
-// A CellRow is a row of a table: strings, integers, numbers with a fraction, booleans, and nil for
-// none.
-type CellRow []any
-
-// WriteRows writes a table of few rows to a file, or to standard output.
-func (g *Globals) WriteRows(path string, f result.Format, columns []result.Column, rows []CellRow) error {
-	return g.WriteTable(path, f, columns, func(t *result.TableWriter) error {
-		for _, row := range rows {
-			for _, cell := range row {
-				writeCell(t, cell)
-			}
-			if err := t.End(); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-}
-
-func writeCell(t *result.TableWriter, cell any) {
-	switch v := cell.(type) {
-	case nil:
-		t.Null()
-	case int:
-		t.Integer(int64(v))
-	case uint64:
-		t.Integer(int64(v))
-	case int64:
-		t.Integer(v)
-	case float64:
-		t.Real(v)
-	case bool:
-		t.Flag(v)
-	case string:
-		t.Text(v)
-	default:
-		panic("a cell of no kind")
-	}
-}
-
 // ColumnsOf reads a list of columns: their names, with i, r or b behind a colon for integers, real
 // numbers and booleans, and ? where there may be none.
 func ColumnsOf(list string) (columns []result.Column) {

@@ -296,20 +296,25 @@ func (f *evalFlags) writePairs(g *cli.Globals, c *eval.Corpus, pairs []eval.Pair
 	if err != nil {
 		return err
 	}
-	var rows []cli.CellRow
-	for i := range methods {
-		for j, pair := range pairs {
-			d := r.Methods[i].Distances[j]
-			row := cli.CellRow{methods[i].Name, c.ID(pair.A), c.ID(pair.B), nil, pair.Kind, pair.Jaccard, nil,
-				methods[i].Finds(d, pair.Jaccard)}
-			if pair.Lang != "" {
-				row[3] = pair.Lang
+	return g.WriteTable(f.table, format, pairColumns, func(t *result.TableWriter) error {
+		for i := range methods {
+			for j, pair := range pairs {
+				d := r.Methods[i].Distances[j]
+				if t.Text(methods[i].Name).Text(c.ID(pair.A)).Text(c.ID(pair.B)); pair.Lang == "" {
+					t.Null()
+				} else {
+					t.Text(pair.Lang)
+				}
+				if t.Text(pair.Kind).Real(pair.Jaccard); d < 0 {
+					t.Null()
+				} else {
+					t.Integer(int64(d))
+				}
+				if err := t.Flag(methods[i].Finds(d, pair.Jaccard)).End(); err != nil {
+					return err
+				}
 			}
-			if d >= 0 {
-				row[6] = d
-			}
-			rows = append(rows, row)
 		}
-	}
-	return g.WriteRows(f.table, format, pairColumns, rows)
+		return nil
+	})
 }

@@ -193,7 +193,9 @@ func (p *decontamination) run(ctx context.Context, inputs []string) error {
 		}
 	}
 	if p.sets != "" {
-		if err := p.g.WriteRows(p.sets, p.setsFormat, setColumns, setRows(r.Sets)); err != nil {
+		if err := p.g.WriteTable(p.sets, p.setsFormat, setColumns, func(w *result.TableWriter) error {
+			return writeSets(w, r.Sets)
+		}); err != nil {
 			return err
 		}
 	}
@@ -294,12 +296,18 @@ func writeHits(w *result.TableWriter, d *decontaminate.Document, sets []decontam
 	return nil
 }
 
-// setRows returns the rows of the table of sets.
-func setRows(sets []decontaminate.Set) (rows []cli.CellRow) {
+// writeSets writes the rows of the table of sets.
+func writeSets(w *result.TableWriter, sets []decontaminate.Set) error {
 	for _, s := range sets {
-		rows = append(rows, cli.CellRow{s.Name, s.Items, s.Short, s.Shared, s.Phrases, s.Met, s.Answered, s.Documents})
+		w.Text(s.Name)
+		for _, n := range []int{s.Items, s.Short, s.Shared, s.Phrases, s.Met, s.Answered, s.Documents} {
+			w.Integer(int64(n))
+		}
+		if err := w.End(); err != nil {
+			return err
+		}
 	}
-	return rows
+	return nil
 }
 
 // say reports the result, by set.
