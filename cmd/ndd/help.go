@@ -47,8 +47,7 @@ func topicNames() string {
 	for _, t := range topics {
 		names = append(names, t[0])
 	}
-	last := len(names) - 1
-	return strings.Join(names[:last], ", ") + " or " + names[last]
+	return cli.OrList(names)
 }
 
 // newHelp returns the command help, which fails for an unknown command or topic.

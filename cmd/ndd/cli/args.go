@@ -14,23 +14,19 @@ func NoArgs(cmd *cobra.Command, args []string) error {
 		if cmd.HasSubCommands() {
 			like := DidYouMean(cmd, args[0])
 			if like == "" {
-				like = "; there are " + strings.Join(commandNames(cmd), ", ")
+				var names []string
+				for _, c := range cmd.Commands() {
+					if c.IsAvailableCommand() {
+						names = append(names, c.Name())
+					}
+				}
+				like = "; there are " + strings.Join(names, ", ")
 			}
 			return Usagef("unknown command %q%s", args[0], like)
 		}
 		return Usagef("unexpected argument %q", args[0])
 	}
 	return nil
-}
-
-// commandNames returns the names of a command's subcommands that help shows.
-func commandNames(cmd *cobra.Command) (names []string) {
-	for _, c := range cmd.Commands() {
-		if c.IsAvailableCommand() {
-			names = append(names, c.Name())
-		}
-	}
-	return names
 }
 
 // SomeArgs returns a check that there is an argument at least; what names it.

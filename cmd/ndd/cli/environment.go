@@ -15,7 +15,7 @@ const prefix = "NDD_"
 
 // otherVariables are the variables without a flag: of the clients in 'ndd help crawler', and of the
 // tests of kernels.
-var otherVariables = []string{"NDD_SERVER", "NDD_TOKEN", "NDD_REQUIRE_KERNEL"}
+var otherVariables = map[string]bool{"NDD_SERVER": true, "NDD_TOKEN": true, "NDD_REQUIRE_KERNEL": true}
 
 // variable returns the name of the variable that sets a flag.
 func variable(flag string) string {
@@ -40,10 +40,7 @@ func fromEnvironment(flags *pflag.FlagSet) (err error) {
 // sayMisspelt warns of variables of flags that the command had, and of those whose names are nearly the
 // variable of a flag of any command. Other names may belong to other programs.
 func (g *Globals) sayMisspelt(cmd *cobra.Command) {
-	known := map[string]bool{}
-	for _, name := range otherVariables {
-		known[name] = true
-	}
+	known := maps.Clone(otherVariables)
 	knownFlags(cmd.Root(), known)
 	for _, pair := range os.Environ() {
 		name, value, _ := strings.Cut(pair, "=")

@@ -22,7 +22,7 @@ type TableFormat struct {
 func (t *TableFormat) Register(cmd *cobra.Command, others ...result.Format) {
 	t.allowed = slices.Concat(result.Tables, others)
 	cmd.Flags().StringVar(&t.Name, "format", result.TSV.String(),
-		"output format: "+orList(result.FormatNames(t.allowed...))+"; json is another name of jsonl")
+		"output format: "+OrList(result.FormatNames(t.allowed...))+"; json is another name of jsonl")
 }
 
 // Check parses the flag. Writing binary data to a terminal is an error; out is the path of the

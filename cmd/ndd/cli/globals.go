@@ -111,7 +111,7 @@ func (g *Globals) Begin(cmd *cobra.Command) error {
 	}
 	p := &g.Progress
 	p.messages, p.stderr = &messages{out: g.Stderr}, g.Stderr
-	g.Log = slog.New(newPlainHandler(p.messages, level))
+	g.Log = slog.New(&plainHandler{out: p.messages, level: level})
 	if p.Format == "json" {
 		g.Log = slog.New(slog.NewJSONHandler(p.messages, &slog.HandlerOptions{Level: level}))
 	}

@@ -6,21 +6,16 @@ import (
 	"log/slog"
 	"strconv"
 	"strings"
-	"sync"
 	"unicode"
 	"unicode/utf8"
 )
 
-// A plainHandler writes messages for people: "ndd: message key=value".
+// A plainHandler writes messages for people, "ndd: message key=value", each with one call of out.Write, which
+// must be safe for concurrent use.
 type plainHandler struct {
-	mu    *sync.Mutex
 	out   io.Writer
 	level slog.Level
 	attrs string
-}
-
-func newPlainHandler(out io.Writer, level slog.Level) slog.Handler {
-	return &plainHandler{new(sync.Mutex), out, level, ""}
 }
 
 func (h *plainHandler) Enabled(_ context.Context, l slog.Level) bool { return l >= h.level }
@@ -40,8 +35,6 @@ func (h *plainHandler) Handle(_ context.Context, r slog.Record) error {
 		return true
 	})
 	b.WriteByte('\n')
-	h.mu.Lock()
-	defer h.mu.Unlock()
 	_, err := io.WriteString(h.out, b.String())
 	return err
 }

@@ -10,7 +10,7 @@ import (
 // terminal.
 func TestLogLines(t *testing.T) {
 	var out bytes.Buffer
-	log := slog.New(newPlainHandler(&out, slog.LevelDebug)).With("from", "a\rb")
+	log := slog.New(&plainHandler{out: &out, level: slog.LevelDebug}).With("from", "a\rb")
 	log.Debug("request", "path", "/v1/x\nndd: error: forged\x1b[2J", "é", "naïve text, as it is")
 	log.Debug("two\nlines", "bytes", "\xff")
 	want := `ndd: request from="a\rb" path="/v1/x\nndd: error: forged\x1b[2J" é=naïve text, as it is` + "\n" +

@@ -116,8 +116,7 @@ func (g *Globals) CheckOutput(path string) error {
 		return err
 	}
 	if object.Is(path) {
-		ctx := g.cmd.Context()
-		return object.From(ctx).Absent(ctx, path)
+		return g.absent(path)
 	}
 	at, stream, err := Destination(path)
 	if err != nil || stream {

@@ -48,15 +48,15 @@ func (w *WordFlag) Type() string { return "string" }
 func (w *WordFlag) Set(text string) error {
 	at := slices.Index(w.Words, text)
 	if at < 0 {
-		return errors.New("must be " + orList(w.Words))
+		return errors.New("must be " + OrList(w.Words))
 	}
 	w.at = at
 	w.set(at)
 	return nil
 }
 
-// orList returns names as part of a sentence: "tsv, jsonl or parquet".
-func orList(names []string) string {
+// OrList returns names as part of a sentence: "tsv, jsonl or parquet".
+func OrList(names []string) string {
 	last := len(names) - 1
 	return strings.Join(names[:last], ", ") + " or " + names[last]
 }
