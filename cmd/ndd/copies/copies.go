@@ -41,7 +41,7 @@ type copiesFlags struct {
 }
 
 func newCopies(g *cli.Globals) *cobra.Command {
-	f := copiesFlags{signatures: newSignatureFlags()}
+	f := copiesFlags{signatures: signatureFlags{file: newMethodFile()}}
 	cmd := &cobra.Command{
 		Use:   "copies INPUT...",
 		Short: "Find revised pages, excerpts and digests, beyond near-duplicates",
@@ -126,27 +126,18 @@ func (f *copiesFlags) check(g *cli.Globals) error {
 	return g.CheckOutput(f.out)
 }
 
-// options returns what the flags say.
-func (f *copiesFlags) options(g *cli.Globals) (o copies.Options, err error) {
-	if o, err = f.signatures.options(g, copies.Options{}); err != nil {
-		return o, err
+// options returns the options by which copies are found among documents, or in the index of --against, and how
+// the documents are read.
+func (f *copiesFlags) options(g *cli.Globals) (o copies.Options, c ingest.Config, err error) {
+	if o, c, err = f.signatures.optionsOf(g, f.against); err == nil {
+		err = f.join(g, &o)
 	}
-	if err := f.join(g, &o); err != nil {
-		return o, err
-	}
-	if _, err := copies.NewSigner(o); err != nil {
-		return o, cli.Usagef("%w", err)
-	}
-	return o, nil
+	return o, c, err
 }
 
 // findCopies finds the pairs and writes them.
 func findCopies(ctx context.Context, g *cli.Globals, inputs []string, f *copiesFlags) error {
-	o, err := f.options(g)
-	if err != nil {
-		return err
-	}
-	config, err := f.signatures.config(g)
+	o, config, err := f.options(g)
 	if err != nil {
 		return err
 	}

@@ -27,11 +27,7 @@ func explainCopies(ctx context.Context, g *cli.Globals, args []string, f *copies
 	if len(args) < 3 {
 		return cli.Usagef("--explain needs inputs and two IDs, such as: ndd copies --explain crawl.jsonl ID ID")
 	}
-	o, err := f.options(g)
-	if err != nil {
-		return err
-	}
-	config, err := f.signatures.config(g)
+	o, config, err := f.options(g)
 	if err != nil {
 		return err
 	}

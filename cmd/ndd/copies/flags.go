@@ -24,8 +24,6 @@ type signatureFlags struct {
 	memory       string
 }
 
-func newSignatureFlags() signatureFlags { return signatureFlags{file: newMethodFile()} }
-
 func (f *signatureFlags) register(cmd *cobra.Command, g *cli.Globals) {
 	f.docs.RegisterReading(cmd)
 	g.Skipped.Register(cmd)

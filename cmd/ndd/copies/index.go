@@ -21,7 +21,7 @@ import (
 )
 
 func newCopiesBuild(g *cli.Globals) *cobra.Command {
-	f := newSignatureFlags()
+	f := signatureFlags{file: newMethodFile()}
 	var out, add string
 	var onConflict rows.OnConflict
 	cmd := &cobra.Command{
@@ -59,7 +59,7 @@ one that was built at once. A server sees what was added after SIGHUP.`,
 // buildCopies writes an index, or adds to one.
 func buildCopies(ctx context.Context, g *cli.Globals, inputs []string, out, add string,
 	onConflict rows.OnConflict, f *signatureFlags) error {
-	o, config, err := optionsOfIndex(g, add, f)
+	o, config, err := f.optionsOf(g, add)
 	if err != nil {
 		return err
 	}
@@ -111,10 +111,10 @@ func sayTaken(g *cli.Globals, r *copies.Report, conflict rows.OnConflict) {
 	g.Log.Warn(cli.Number(r.Taken, "document") + became + result.Escape(names))
 }
 
-// optionsOfIndex returns the options by which the documents that are compared with an index, or
+// optionsOf returns the options by which the documents that are compared with an index, or
 // added to it, are signed: the index's own, from which the flags must not differ. Where index is empty
 // they are those of the flags.
-func optionsOfIndex(g *cli.Globals, index string, f *signatureFlags) (o copies.Options, c ingest.Config, err error) {
+func (f *signatureFlags) optionsOf(g *cli.Globals, index string) (o copies.Options, c ingest.Config, err error) {
 	if c, err = f.config(g); err != nil {
 		return o, c, err
 	}
@@ -151,11 +151,8 @@ func checkMemory(b *memory.Budget, doing string, need func() uint64) func(docume
 
 // findIn compares documents with those of an index and writes the pairs, in order of the documents.
 func findIn(ctx context.Context, g *cli.Globals, inputs []string, f *copiesFlags) error {
-	o, config, err := optionsOfIndex(g, f.against, &f.signatures)
+	o, config, err := f.options(g)
 	if err != nil {
-		return err
-	}
-	if err := f.join(g, &o); err != nil {
 		return err
 	}
 	budget, err := room(g, f.signatures.memory, &o)
