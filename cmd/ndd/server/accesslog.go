@@ -1,8 +1,8 @@
 package server
 
 import (
+	"cmp"
 	"fmt"
-	"io"
 	"log/slog"
 	"net/http"
 	"os"
@@ -16,7 +16,7 @@ type accessLog struct {
 	path string
 	log  *slog.Logger
 	mu   sync.Mutex
-	out  io.WriteCloser
+	file *os.File // nil for standard error
 }
 
 // openAccessLog appends to a file, or writes to standard error for "-".
@@ -38,28 +38,22 @@ func openAccessLog(path string) (*accessLog, error) {
 func (a *accessLog) Write(p []byte) (int, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return a.out.Write(p)
+	return cmp.Or(a.file, os.Stderr).Write(p)
 }
 
 // reopen opens the file of that name, and closes the one before.
 func (a *accessLog) reopen() error {
-	var out io.WriteCloser = struct {
-		io.Writer
-		io.Closer
-	}{os.Stderr, io.NopCloser(nil)}
+	var file *os.File
 	if a.path != "-" {
-		f, err := os.OpenFile(a.path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o640)
-		if err != nil {
+		var err error
+		if file, err = os.OpenFile(a.path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o640); err != nil {
 			return fmt.Errorf("--access-log: %w", err)
 		}
-		out = f
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.out != nil {
-		a.out.Close()
-	}
-	a.out = out
+	a.file.Close() // does nothing the first time, when it is nil
+	a.file = file
 	return nil
 }
 
@@ -67,7 +61,7 @@ func (a *accessLog) reopen() error {
 func (a *accessLog) close() error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return a.out.Close()
+	return a.file.Close()
 }
 
 // noted is what a request did to documents.

@@ -95,14 +95,6 @@ func (s administration) backup(v *visit) (any, *problem) {
 
 // statistics are the sizes of the index, and what it is.
 type statistics struct {
-	indexSizes
-	indexShape
-	Limits  limits  `json:"limits"`
-	Version string  `json:"version"`
-	Uptime  float64 `json:"uptime_seconds"`
-}
-
-type indexSizes struct {
 	Documents    uint64         `json:"documents"`
 	Fingerprints uint64         `json:"fingerprints"`
 	Segments     int            `json:"segments"`
@@ -115,9 +107,7 @@ type indexSizes struct {
 	TableBytes   uint64         `json:"table_bytes"`
 	Each         float64        `json:"bytes_each"`
 	Bound        float64        `json:"bound_bytes_each"`
-}
 
-type indexShape struct {
 	Layout  string          `json:"layout"`
 	K       int             `json:"k"`
 	Design  string          `json:"design"`
@@ -126,6 +116,10 @@ type indexShape struct {
 	IDs     bool            `json:"ids"`
 	Durable bool            `json:"durable"`
 	Nodes   []nodeSizes     `json:"nodes,omitempty"`
+
+	Limits  limits  `json:"limits"`
+	Version string  `json:"version"`
+	Uptime  float64 `json:"uptime_seconds"`
 }
 
 // segmentSizes are the sizes of a segment.
@@ -168,11 +162,10 @@ func (s administration) statistics(v *visit) (any, *problem) {
 	x := v.index()
 	t, d := x.Stats(), x.Design()
 	a := &statistics{
-		indexSizes: indexSizes{Documents: t.Documents, Fingerprints: t.Fingerprints, Segments: t.Segments,
-			SegmentList: []segmentSizes{}, Merging: x.Live().Merging(), Buffered: t.Buffered, Unflushed: t.Unflushed,
-			Deleted: t.Deleted, Expired: t.Expired, TableBytes: t.TableBytes},
-		indexShape: indexShape{Layout: string(t.Layout), K: d.K, Design: d.Name, Tables: len(d.Tables),
-			Recipe: x.Recipe(), IDs: x.Live().Config().IDs, Durable: x.Live().Durable()},
+		Documents: t.Documents, Fingerprints: t.Fingerprints, Segments: t.Segments, SegmentList: []segmentSizes{},
+		Merging: x.Live().Merging(), Buffered: t.Buffered, Unflushed: t.Unflushed, Deleted: t.Deleted, Expired: t.Expired,
+		TableBytes: t.TableBytes, Layout: string(t.Layout), K: d.K, Design: d.Name, Tables: len(d.Tables),
+		Recipe: x.Recipe(), IDs: x.Live().Config().IDs, Durable: x.Live().Durable(),
 		Limits: s.limits.shown(), Version: s.options.Version, Uptime: time.Since(s.start).Seconds(),
 	}
 	var held uint64

@@ -293,7 +293,7 @@ func (s documents) outcome(v *visit, alone bool, d engine.Doc, o engine.Outcome,
 	if alone {
 		pays = v
 	}
-	l := newListing(pays, v.index().IDs(), sketchOf(d), k, limit, *room)
+	l := newListing(pays, v.index().IDs(), sketch{d.Fingerprint, d.TextBytes}, k, limit, *room)
 	n, err := l.Neighbours, l.add(o.Near)
 	*room = l.room
 	if errors.Is(err, engine.ErrNoDocument) { // a neighbour was replaced since: the nearest one at the time is known

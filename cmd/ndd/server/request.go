@@ -315,9 +315,6 @@ type sketch struct {
 	textBytes uint32
 }
 
-// sketchOf returns the sketch of a document.
-func sketchOf(d engine.Doc) sketch { return sketch{d.Fingerprint, d.TextBytes} }
-
 // sketch returns the subject's sketch. Place is its position in the request.
 func (s *service) sketch(sub *subject, place string) (sketch, *problem) {
 	if p := oneOf(place, "fingerprint, text and html", sub.Fingerprint != nil, sub.Text != nil,

@@ -79,14 +79,11 @@ func (c *contents) role(secret string) Role {
 	return Role(found)
 }
 
-// A Refused is an error that says why a client may not do what it asks.
+// A Refused says why a client may not do what it asks.
 type Refused struct {
 	Status int    // 401 or 403; with 401 the answer needs a header WWW-Authenticate
 	Why    string // in words, without any token
 }
-
-// Error returns the reason.
-func (r *Refused) Error() string { return r.Why }
 
 // Authorize returns who makes a request, for the access log, or a [Refused] where that is not at
 // least of a role. A nil Keyring lets everybody do everything.

@@ -32,9 +32,6 @@ type Error struct {
 	Syntax  bool // the body is not JSON; otherwise a value is not as it must be
 }
 
-// Error returns the place and the message.
-func (e *Error) Error() string { return e.Place + ": " + e.Message }
-
 var options = json.JoinOptions(json.RejectUnknownMembers(true),
 	json.WithUnmarshalers(json.UnmarshalFromFunc(func(d *jsontext.Decoder, into any) error {
 		if d.PeekKind() == 'n' {

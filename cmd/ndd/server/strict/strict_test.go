@@ -95,7 +95,7 @@ func TestMistakes(t *testing.T) {
 		err := Read([]byte(body), new(sample))
 		got := "no mistake"
 		if err != nil {
-			if got = err.Error(); err.Syntax {
+			if got = err.Place + ": " + err.Message; err.Syntax {
 				got += " syntax"
 			}
 		}
