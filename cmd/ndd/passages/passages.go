@@ -125,8 +125,10 @@ be on the file system that the copies are written to. It can be removed at any t
 	f.BoolVar(&p.o.AcrossOnly, "across-only", false, "leave repetition within one document alone")
 	f.BoolVar(&p.o.StrikeAll, "strike-all", false, "count the first place as going, too")
 	f.Float64Var(&p.o.MaxShare, "max-share", 0, "share of a document that may go, 0 to 1; 0 is no limit")
-	f.StringVar(&p.over, "over", "keep", "a document of which more would go than --max-share: keep it whole, or drop it")
-	f.StringVar(&p.cut, "cut", "chars", "of strings: begin and end with whole chars, or with whole words")
+	cli.ValueVar(f, &p.o.Drop, "over", "a document of which more would go than --max-share: keep it whole, or drop it",
+		[]string{"keep", "drop"}, false, true)
+	cli.ValueVar(f, &p.o.CutWords, "cut", "of strings: begin and end with whole chars, or with whole words",
+		[]string{"chars", "words"}, false, true)
 	f.StringVarP(&p.out, "output", "o", "", "file for the table (default: standard output)")
 	f.StringVar(&p.writeKept, "write-kept", "", "folder to create with copies of the inputs, without the spans that go")
 	f.StringVar(&p.annotate, "annotate", "",
@@ -141,15 +143,15 @@ be on the file system that the copies are written to. It can be removed at any t
 
 // finding is one run of the command.
 type finding struct {
-	g                       *cli.Globals
-	docs                    cli.DocumentFlags
-	format                  cli.TableFormat
-	unit, ignore, over, cut string
-	out, memory, writeKept  string
-	annotate, report, work  string
-	bytes, words            int
-	dryRun                  bool
-	o                       passages.Options
+	g                      *cli.Globals
+	docs                   cli.DocumentFlags
+	format                 cli.TableFormat
+	unit, ignore, out      string
+	memory, writeKept      string
+	annotate, report, work string
+	bytes, words           int
+	dryRun                 bool
+	o                      passages.Options
 }
 
 // given returns how many of the flags that choose the unit are given.
@@ -168,10 +170,6 @@ func (p *finding) options() (err error) {
 	switch {
 	case p.given() != 1:
 		return cli.Usagef("say what is compared: --unit line, paragraph or sentences=3, --bytes 100, or --words 50")
-	case p.over != "keep" && p.over != "drop":
-		return cli.Usagef("--over %q: must be keep or drop", p.over)
-	case p.cut != "chars" && p.cut != "words":
-		return cli.Usagef("--cut %q: must be chars or words", p.cut)
 	case o.MinCount < 2:
 		return cli.Usagef("--min-count %d: must be at least 2", o.MinCount)
 	case !(o.MaxShare >= 0 && o.MaxShare <= 1):
@@ -179,7 +177,6 @@ func (p *finding) options() (err error) {
 	case p.g.Given["over"] && o.MaxShare == 0:
 		return cli.Usagef("--over applies only with --max-share")
 	}
-	o.Drop, o.CutWords = p.over == "drop", p.cut == "words"
 	if p.unit != "" {
 		if o.Unit, err = passages.ParseUnit(p.unit); err != nil {
 			return cli.Usagef("--unit %w", err)
