@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"io"
 	"io/fs"
@@ -76,6 +77,19 @@ func ClosePrints(files []*ndf.File) {
 	for _, f := range files {
 		f.Close()
 	}
+}
+
+// EachPrints calls yield with the fingerprints of a file, some at a time, until ctx ends.
+func EachPrints(ctx context.Context, f *ndf.File, yield func([]uint64)) error {
+	for chunk := range f.Chunks {
+		for some := range slices.Chunk(chunk, 1<<20) {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			yield(some)
+		}
+	}
+	return nil
 }
 
 // ArePrints says whether the inputs are fingerprint files: by content, or by the names .ndf, .bin

@@ -2,8 +2,8 @@ package design
 
 import (
 	"context"
-	"slices"
 
+	"ndd/cmd/ndd/cli"
 	"ndd/engine/corpus/ndf"
 	"ndd/engine/index/distribution"
 	"ndd/engine/index/plan"
@@ -49,13 +49,8 @@ func CollectFiles(ctx context.Context, files []*ndf.File) (c *collection, err er
 		if f.HasIDs() {
 			c.idBytes += f.IDBytes()
 		}
-		for chunk := range f.Chunks {
-			for part := range slices.Chunk(chunk, 1<<20) {
-				if err := ctx.Err(); err != nil {
-					return nil, err
-				}
-				c.distinct.Add(part)
-			}
+		if err := cli.EachPrints(ctx, f, c.distinct.Add); err != nil {
+			return nil, err
 		}
 	}
 	return c, nil

@@ -7,14 +7,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"slices"
 	"text/tabwriter"
 
 	"github.com/dustin/go-humanize"
 
 	"ndd/cmd/ndd/cli"
 	"ndd/engine/copies"
-	"ndd/engine/corpus/ndf"
 	"ndd/engine/index/distribution"
 	"ndd/engine/index/segment"
 	"ndd/engine/index/table"
@@ -114,7 +112,10 @@ func (f *file) prints(ctx context.Context, g *cli.Globals, counts *distribution.
 			return err
 		}
 	}
-	return countPrints(ctx, p, counts)
+	if counts == nil {
+		return nil
+	}
+	return cli.EachPrints(ctx, p, counts.Add)
 }
 
 // partOfIndex describes a file of an index.
@@ -165,22 +166,6 @@ func (f *file) segment(ctx context.Context, s *store.File, counts *distribution.
 		}
 	}
 	return f.container(s, g.Fingerprints())
-}
-
-// countPrints counts the fingerprints of a file, until ctx ends.
-func countPrints(ctx context.Context, f *ndf.File, counts *distribution.Counts) error {
-	if counts == nil {
-		return nil
-	}
-	for chunk := range f.Chunks {
-		for some := range slices.Chunk(chunk, 1<<20) {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			counts.Add(some)
-		}
-	}
-	return nil
 }
 
 // container describes the container of a file with fingerprints fingerprints. Metadata is copied,
