@@ -6,6 +6,7 @@ package corpus
 
 import (
 	"bufio"
+	"cmp"
 
 	"github.com/spf13/cobra"
 
@@ -78,13 +79,8 @@ ndd dedup of the inputs gives. 'ndd help corpus' shows the steps.`,
 				return fingerprintFile(g, cmd, args, c, out)
 			}
 			w := bufio.NewWriterSize(g.Stdout, 1<<16)
-			err = g.Ingest(cmd.Context(), args, c, func(r ingest.Record) error {
-				return writePrint(w, r)
-			})
-			if e := w.Flush(); err == nil {
-				err = e
-			}
-			return err
+			err = g.Ingest(cmd.Context(), args, c, func(r ingest.Record) error { return writePrint(w, r) })
+			return cmp.Or(err, w.Flush())
 		},
 	}
 	docs.Register(cmd)

@@ -5,9 +5,10 @@ import (
 	"context"
 	_ "embed"
 	"fmt"
+	"maps"
 	"math"
+	"path"
 	"slices"
-	"strings"
 
 	"github.com/dustin/go-humanize"
 
@@ -31,31 +32,21 @@ const (
 // report is what the page of a deduplication shows.
 type report struct {
 	cli.PageHead
-	reportCounts
-	reportSkips
-	Settings  string
-	K         int
-	Verified  bool
-	Sizes     []reportSize
-	Largest   []reportCluster
-	More      int // clusters that are not in Largest
-	Rates     []reportRate
-	MoreRates int
-	Others    []reportSetting
-	Matrix    []reportSource
-	Examples  []reportExample
-}
-
-// reportCounts are numbers of documents and clusters.
-type reportCounts struct {
 	Documents, Kept, Dropped, Clusters, Known string
 
-	Share string // of the documents that is dropped, in percent
-	Short int
-}
-
-// reportSkips are the inputs that were skipped.
-type reportSkips struct {
+	Share           string // of the documents that is dropped, in percent
+	Short           int
+	Settings        string
+	K               int
+	Verified        bool
+	Sizes           []reportSize
+	Largest         []reportCluster
+	More            int // clusters that are not in Largest
+	Rates           []reportRate
+	MoreRates       int
+	Others          []reportSetting
+	Matrix          []reportSource
+	Examples        []reportExample
 	Skipped         []reportSkip
 	SkippedExamples []string
 }
@@ -127,9 +118,9 @@ func (d *deduping) newReport(ctx context.Context, c *dedup.Corpus, r *dedup.Resu
 	all := c.Len() + c.NumShort()
 	p := &report{PageHead: cli.NewPageHead("Near-duplicates", d.inputs),
 		Settings: fmt.Sprintf("k = %d, keep %s", d.k, d.keep), Verified: r.Verified(),
-		reportCounts: reportCounts{Documents: humanize.Comma(int64(all)), Kept: humanize.Comma(int64(all - dropped)),
-			Dropped: humanize.Comma(int64(dropped)), Clusters: humanize.Comma(int64(len(clusters))),
-			Share: fmt.Sprintf("%.1f", 100*float64(dropped)/float64(max(all, 1))), Short: c.NumShort()}}
+		Documents: humanize.Comma(int64(all)), Kept: humanize.Comma(int64(all - dropped)),
+		Dropped: humanize.Comma(int64(dropped)), Clusters: humanize.Comma(int64(len(clusters))),
+		Share: fmt.Sprintf("%.1f", 100*rate(dropped, all)), Short: c.NumShort()}
 	if d.verify != "" {
 		p.Settings += ", texts with " + d.verify
 	}
@@ -192,11 +183,9 @@ func (p *report) matrix(c *dedup.Corpus, r *dedup.Result) {
 		total[a]++
 		total[b]++
 	}
-	var files []string
-	for f := range total {
-		files = append(files, f)
-	}
-	slices.SortFunc(files, func(a, b string) int { return cmp.Or(cmp.Compare(total[b], total[a]), cmp.Compare(a, b)) })
+	files := slices.SortedFunc(maps.Keys(total), func(a, b string) int {
+		return cmp.Or(cmp.Compare(total[b], total[a]), cmp.Compare(a, b))
+	})
 	index := map[string]int{}
 	p.Matrix = make([]reportSource, min(len(files), reportSources+1))
 	for i, f := range files {
@@ -224,10 +213,11 @@ func (p *report) matrix(c *dedup.Corpus, r *dedup.Result) {
 
 // sourceOf returns the file of a document, or its folder where the file is the document.
 func sourceOf(at dedup.Place) string {
-	if at.Row > 0 || !strings.Contains(at.File, "/") {
+	if at.Row > 0 {
 		return at.File
 	}
-	return at.File[:strings.LastIndexByte(at.File, '/')+1]
+	folder, _ := path.Split(at.File)
+	return cmp.Or(folder, at.File)
 }
 
 // skips lists the skipped inputs by reason.
@@ -236,8 +226,7 @@ func (p *report) skips(t *document.Tally) {
 		p.Skipped = append(p.Skipped, reportSkip{string(reason), n, reason.LosesData()})
 	}
 	slices.SortFunc(p.Skipped, func(a, b reportSkip) int {
-		return cmp.Or(cmp.Compare(b.N, a.N),
-			cmp.Compare(a.Reason, b.Reason))
+		return cmp.Or(cmp.Compare(b.N, a.N), cmp.Compare(a.Reason, b.Reason))
 	})
 	for _, s := range t.Examples {
 		p.SkippedExamples = append(p.SkippedExamples, s.Error())
@@ -246,11 +235,7 @@ func (p *report) skips(t *document.Tally) {
 
 // sourceRows lists what became of the documents of each source, the largest first.
 func (p *report) sourceRows(r *dedup.Result) {
-	list, kept := r.Sources(), 0
-	for _, s := range list {
-		kept += s.Kept()
-	}
-	slices.SortStableFunc(list, func(a, b dedup.SourceCount) int { return cmp.Compare(b.Documents, a.Documents) })
+	list, kept, _ := largestSources(r)
 	for _, s := range list[:min(len(list), reportClusters)] {
 		p.Rates = append(p.Rates, reportRate{cmp.Or(s.Source, "(none)"), humanize.Comma(int64(s.Documents)),
 			humanize.Comma(int64(s.Dropped)), percent(rate(s.Dropped, s.Documents)), humanize.Comma(int64(s.Kept())),

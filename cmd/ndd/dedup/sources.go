@@ -106,19 +106,25 @@ func percent(share float64) string {
 	return strconv.FormatFloat(tenths/10, 'f', -1, 64) + "%"
 }
 
+// largestSources returns the sources, the largest first, and how many documents they have, and how many are kept.
+func largestSources(r *dedup.Result) (list []dedup.SourceCount, kept, all int) {
+	list = r.Sources()
+	for _, s := range list {
+		kept, all = kept+s.Kept(), all+s.Documents
+	}
+	slices.SortStableFunc(list, func(a, b dedup.SourceCount) int { return cmp.Compare(b.Documents, a.Documents) })
+	return list, kept, all
+}
+
 // sourceLines is how many sources the summary has at most.
 const sourceLines = 10
 
 // saySources says what became of the documents of the largest sources, if there are several.
 func (d *deduping) saySources(r *dedup.Result) {
-	list, kept, all := r.Sources(), 0, 0
-	for _, s := range list {
-		kept, all = kept+s.Kept(), all+s.Documents
-	}
+	list, kept, all := largestSources(r)
 	if len(list) < 2 || len(list) == all {
 		return
 	}
-	slices.SortStableFunc(list, func(a, b dedup.SourceCount) int { return cmp.Compare(b.Documents, a.Documents) })
 	for _, s := range list[:min(len(list), sourceLines)] {
 		d.g.Log.Info(fmt.Sprintf("source %.60s: %s, %s dropped (%s), %s kept (%s of all kept); %s of other sources dropped for them",
 			cmp.Or(result.Escape(s.Source), "(none)"), cli.Number(s.Documents, "document"), humanize.Comma(int64(s.Dropped)),
