@@ -67,7 +67,6 @@ func wrapped(text string, width int) string {
 	return b.String()
 }
 
-// step returns the command line of a step.
 func (j *mapReduceJob) step(step, flags string) string {
 	return strings.TrimRight("ndd mapreduce "+step+" "+j.name+" "+flags, " ")
 }

@@ -2,7 +2,6 @@ package mapreduce
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -79,8 +78,10 @@ its cluster. 'ndd help cluster' has the loop. (Kiveris, Lattanzi, Mirrokni, Rast
 	mapLine: "--round large-star", reduceLine: "--round large-star",
 	mapFlags: "round", flags: "round",
 	make: func(m *mapReduce) (any, error) {
-		r, err := oneOf("round", m.round, mapreduce.LargeStar, mapreduce.SmallStar)
-		return mapreduce.Stars{Round: r}, err
+		if m.round != mapreduce.LargeStar && m.round != mapreduce.SmallStar {
+			return nil, cli.Usagef("--round %q: must be %s or %s", m.round, mapreduce.LargeStar, mapreduce.SmallStar)
+		}
+		return mapreduce.Stars{Round: m.round}, nil
 	},
 }, {
 	name: "assign", short: "documents to the clusters of their fingerprints",
@@ -99,10 +100,7 @@ in any order`,
 the bytes of its escaped form.`,
 	mapLine:  "--keep first",
 	mapFlags: "keep",
-	make: func(m *mapReduce) (any, error) {
-		k, err := oneOf("keep", m.keep, mapreduce.FirstID, mapreduce.Longest, mapreduce.Shortest)
-		return mapreduce.Dedup{Keep: k}, err
-	},
+	make:     func(m *mapReduce) (any, error) { return mapreduce.Dedup{Keep: m.keep}, nil },
 }, {
 	name: "units", short: "repeated lines, paragraphs, or sentences in a row",
 	in: `a JSON object, with the fields --text and --id`,
@@ -238,7 +236,7 @@ func (m *mapReduce) registerJob(cmd *cobra.Command, names string) {
 		case "texts":
 			m.docs.RegisterReading(cmd)
 		case "input":
-			f.StringVar(&m.input, name, string(mapreduce.Lines), "form of the input: lines, or rawbytes of Hadoop")
+			cli.WordVar(f, &m.input, name, "form of the input: lines, or rawbytes of Hadoop", mapreduce.Lines, mapreduce.RawBytes)
 		case "distance":
 			f.IntVarP(&m.k, name, "k", 3, fmt.Sprintf("largest Hamming distance, 0 to %d", permute.MaxK))
 		case "queries":
@@ -251,9 +249,10 @@ func (m *mapReduce) registerJob(cmd *cobra.Command, names string) {
 			f.IntVar(&m.bits, name, 0, "leading bits that fingerprints of a group share: more make groups smaller, "+
 				"and more of them (default 12, or the design's)")
 		case "round":
-			f.StringVar(&m.round, name, "", "large-star or small-star (required for map and reduce)")
+			f.StringVar((*string)(&m.round), name, "", "large-star or small-star (required for map and reduce)")
 		case "keep":
-			f.StringVar(&m.keep, name, m.keep, "document of each cluster to keep: first (by ID), longest or shortest")
+			cli.WordVar(f, &m.keep, name, "document of each cluster to keep: first (by ID), longest or shortest",
+				mapreduce.FirstID, mapreduce.Longest, mapreduce.Shortest)
 		case "unit":
 			f.StringVar(&m.unit, name, "", "what is compared: line, paragraph, or sentences=3 (required)")
 			f.StringVar(&m.ignore, "ignore", "space", "what does not matter: case, space, digits, several with commas, or none")
@@ -285,16 +284,6 @@ func (m *mapReduce) stringOptions() (o passages.Options, c ingest.Config, err er
 		c, err = m.docs.Config(m.g, nil)
 	}
 	return o, c, err
-}
-
-// oneOf returns the value of a flag, which must be one of those allowed.
-func oneOf[T ~string](flag, value string, allowed ...T) (T, error) {
-	if i := slices.Index(allowed, T(value)); i >= 0 {
-		return allowed[i], nil
-	}
-	last := len(allowed) - 1
-	words := strings.Join(strings.Fields(fmt.Sprint(allowed[:last])), ", ")
-	return "", cli.Usagef("--%s %q: must be %s or %s", flag, value, strings.Trim(words, "[]"), allowed[last])
 }
 
 // copyOptions returns the options of jobs that make signatures or compare them.

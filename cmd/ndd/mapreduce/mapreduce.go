@@ -33,7 +33,7 @@ func Commands(g *cli.Globals) []*cobra.Command {
 type mapReduce struct {
 	g     *cli.Globals
 	step  string // map, reduce or collect
-	input string
+	input mapreduce.Form
 	*taskFlags
 
 	docs    cli.DocumentFlags
@@ -41,8 +41,8 @@ type mapReduce struct {
 	k       int
 	design  string
 	bits    int
-	round   string
-	keep    string
+	round   mapreduce.Round
+	keep    mapreduce.Keep
 
 	unit, ignore    string
 	minChars, bytes int
@@ -60,7 +60,6 @@ type taskFlags struct {
 	maxBad            int64
 }
 
-// register registers the flags of a step for all its jobs.
 func (t *taskFlags) register(f *pflag.FlagSet, step string) {
 	f.StringVar(&t.memory, "memory", "512MiB", "memory that the task may take, the program itself included")
 	if step != "collect" {
@@ -116,7 +115,6 @@ the job cluster needs more rounds.`,
 	return cmd
 }
 
-// jobList lists the jobs for the help.
 func jobList() string {
 	var b strings.Builder
 	for _, j := range mapReduceJobs {
@@ -170,7 +168,7 @@ func noJob(cmd *cobra.Command, step string, args []string) error {
 }
 
 func newJobStep(g *cli.Globals, step string, task *taskFlags, j *mapReduceJob) *cobra.Command {
-	m := &mapReduce{g: g, step: step, taskFlags: task, keep: string(mapreduce.FirstID)}
+	m := &mapReduce{g: g, step: step, taskFlags: task, keep: mapreduce.FirstID}
 	cmd := &cobra.Command{
 		Use:   j.name,
 		Short: j.short,
@@ -195,7 +193,6 @@ func newJobStep(g *cli.Globals, step string, task *taskFlags, j *mapReduceJob) *
 	return cmd
 }
 
-// run runs the step.
 func (m *mapReduce) run(cmd *cobra.Command, j *mapReduceJob) error {
 	o, err := m.options(cmd, j)
 	if err != nil {
@@ -220,7 +217,6 @@ func (m *mapReduce) run(cmd *cobra.Command, j *mapReduceJob) error {
 	return err
 }
 
-// options returns the options of a task.
 func (m *mapReduce) options(cmd *cobra.Command, j *mapReduceJob) (o mapreduce.Options, err error) {
 	budget, err := m.g.Budget(m.memory)
 	if err != nil {
@@ -234,17 +230,12 @@ func (m *mapReduce) options(cmd *cobra.Command, j *mapReduceJob) (o mapreduce.Op
 	}
 	o = mapreduce.Options{In: m.g.Stdin, Out: m.g.Stdout, Partitions: max(1, m.partitions), Parts: m.parts,
 		MaxBad: m.maxBad, Columns: j.columns,
-		Table: j.table, Threads: 1, Budget: budget}
+		Table: j.table, Threads: 1, Budget: budget, Form: m.input}
 	if cmd.Flags().Changed("threads") { // else one: a task has a core
 		o.Threads = m.g.Threads
 	}
 	if queries := cmd.Flags().Lookup("queries"); queries != nil && m.queries == "" {
 		return o, cli.Usagef("--queries FILE is required: a file in the working folder of the task")
-	}
-	if m.input != "" {
-		if o.Form, err = oneOf("input", m.input, mapreduce.Lines, mapreduce.RawBytes); err != nil {
-			return o, err
-		}
 	}
 	m.report(&o, m.step+" "+j.name)
 	return o, nil
@@ -316,7 +307,6 @@ type mapReduceJob struct {
 	make        func(m *mapReduce) (any, error)
 }
 
-// has reports whether a job has a step.
 func (j *mapReduceJob) has(step string) bool {
 	return step != "reduce" || j.shuffle != ""
 }
