@@ -31,7 +31,7 @@ func (t *TableFormat) Check(g *Globals, out string) (err error) {
 	if t.Format, err = result.ParseFormat(t.Name, t.allowed...); err != nil {
 		return Usagef("--format %w", err)
 	}
-	if !t.IsText() && g.out.terminal && IsStdout(out) {
+	if !t.IsText() && g.terminal && IsStdout(out) {
 		return Usagef("--format %s: binary data is not written to a terminal; "+
 			"redirect standard output, or give -o FILE where the command has it", t.Name)
 	}

@@ -23,7 +23,8 @@ type Globals struct {
 	Stdout io.Writer
 	Stderr io.Writer
 
-	out buffered // standard output
+	out      *bufio.Writer // standard output
+	terminal bool          // that it is
 
 	Version string // of the program
 
@@ -48,19 +49,13 @@ type Globals struct {
 	Progress Progress // how far the command is, beside Log
 }
 
-// buffered is standard output with a buffer.
-type buffered struct {
-	*bufio.Writer
-	terminal bool
-}
-
 // stdoutBytes is the size of the buffer of standard output.
 const stdoutBytes = 1 << 16
 
 // Open begins buffering standard output, until Close.
 func (g *Globals) Open() {
-	g.out = buffered{bufio.NewWriterSize(g.Stdout, stdoutBytes), isTerminal(g.Stdout)}
-	g.Stdout = g.out.Writer
+	g.out, g.terminal = bufio.NewWriterSize(g.Stdout, stdoutBytes), isTerminal(g.Stdout)
+	g.Stdout = g.out
 }
 
 // Close ends the profile, removes unpublished outputs, and flushes standard output.

@@ -14,14 +14,12 @@ import (
 // LengthRatio is the value of --max-length-ratio: 0 for any.
 type LengthRatio float64
 
-// Register adds the flag; needs ends its help with the source of the lengths.
-func (r *LengthRatio) Register(f *pflag.FlagSet, needs string) {
+// Register adds the flag of a command for hits in an index.
+func (r *LengthRatio) Register(f *pflag.FlagSet) {
 	f.Float64Var((*float64)(r), "max-length-ratio", 0,
-		"ignore matches whose lengths differ by more than this factor (0 = no limit)"+needs)
+		"ignore matches whose lengths differ by more than this factor (0 = no limit) (the index must have been built with "+
+			"--lengths)")
 }
-
-// NeedsKept is the requirement of hits in an index.
-const NeedsKept = " (the index must have been built with --lengths)"
 
 // Check returns wrong usage for a ratio below 1.
 func (r LengthRatio) Check() error {

@@ -100,7 +100,6 @@ type CopyFolder struct {
 	to     Folder // nil if it is not made
 }
 
-// A copying writes copies.
 type copying func(context.Context, *dedup.Copies) (dedup.CopyReport, error)
 
 // Fill fills the folder with what write writes, and shows how far it is; doing says what that is. It does
@@ -131,6 +130,14 @@ func (c *CopyFolder) Refill(ctx context.Context, doing string, write copying) (d
 
 // SayCopied names the files of a copy that are not what the user may expect, and counts the documents.
 func (g *Globals) SayCopied(r dedup.CopyReport) {
+	each := func(n int, more string, text func(i int) string) {
+		for i := range min(n, NamedMax) {
+			g.Log.Warn(text(i))
+		}
+		if n > NamedMax {
+			g.Log.Warn(Number(n-NamedMax, "file") + " more" + more)
+		}
+	}
 	for _, of := range []struct {
 		files []string
 		what  string
@@ -139,22 +146,12 @@ func (g *Globals) SayCopied(r dedup.CopyReport) {
 		{r.Repacked, "copied with the ending .zst: its compression can be read and not written"},
 		{r.Lost, "could not be read, and is in no copy"},
 	} {
-		for i, path := range of.files {
-			if i == NamedMax {
-				g.Log.Warn(fmt.Sprintf("%s more: %s", Number(len(of.files)-i, "file"), of.what))
-				break
-			}
-			g.Log.Warn(path + ": " + of.what)
-		}
+		each(len(of.files), ": "+of.what, func(i int) string { return of.files[i] + ": " + of.what })
 	}
-	for i, u := range r.Uncut {
-		if i == NamedMax {
-			g.Log.Warn(Number(len(r.Uncut)-i, "file") + " more with documents that were copied whole")
-			break
-		}
-		g.Log.Warn(fmt.Sprintf("%s: %s with spans that go: copied whole, because the text does not lie in the file as it "+
-			"was read", u.File, Number(u.Documents, "document")))
-	}
+	each(len(r.Uncut), " with documents that were copied whole", func(i int) string {
+		return fmt.Sprintf("%s: %s with spans that go: copied whole, because the text does not lie in the file as it was read",
+			r.Uncut[i].File, Number(r.Uncut[i].Documents, "document"))
+	})
 	if r.Unnoted > 0 {
 		g.Log.Warn(Number(r.Unnoted, "record") + " without fields: broken, too large, or an empty object")
 	}

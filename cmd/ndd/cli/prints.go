@@ -141,7 +141,6 @@ func (g *Globals) isPrints(path string, documents bool) (bool, error) {
 // lineBytes is enough for the digits of a line of fingerprints, and what may stand before them.
 const lineBytes = 64
 
-// beginning returns the first bytes of a file.
 func beginning(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {

@@ -10,7 +10,6 @@ var profiles = map[string]func(*profile.Profile){
 	"thread": profile.ThreadcreationProfile, "clock": profile.ClockProfile, "trace": profile.TraceProfile,
 }
 
-// profiling is a profile of the command.
 type profiling struct {
 	kind string // "" for none
 	stop func() // nil before it has begun

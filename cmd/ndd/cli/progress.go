@@ -72,7 +72,6 @@ func (m *messages) erased() string {
 	return "\r" + strings.Repeat(" ", len(m.last)) + "\r"
 }
 
-// isTerminal reports whether w is a terminal.
 func isTerminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))

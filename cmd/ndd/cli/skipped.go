@@ -44,7 +44,6 @@ func (s *skippedFlag) begin(g *Globals, c *ingest.Config) error {
 	return nil
 }
 
-// add writes a row.
 func (s *skippedFlag) add(skip *document.Skip) error {
 	if s.table.Text(skip.Source).Row(int64(skip.Line)).Text(string(skip.Reason)); skip.Err != nil {
 		s.table.Text(skip.Err.Error())
@@ -54,7 +53,6 @@ func (s *skippedFlag) add(skip *document.Skip) error {
 	return s.table.Flag(skip.Reason.LosesData()).End()
 }
 
-// commit publishes the table.
 func (s *skippedFlag) commit() error {
 	if s.table == nil {
 		return nil

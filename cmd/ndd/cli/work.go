@@ -46,38 +46,29 @@ func CheckWork(dir string, inputs []string) error {
 // BeginReading begins a reading of inputs that takes over what the folder of --work has, unless dir is "",
 // and shows how far it is. Close must be called, also if the work is nil.
 func (g *Globals) BeginReading(ctx context.Context, inputs []string, c *ingest.Config, dir string) (
-	*Work, *Bar, error) {
-	w, err := g.openWork(ctx, dir)
-	if err != nil {
-		return nil, nil, err
-	}
-	if w != nil {
+	w *Work, _ *Bar, err error) {
+	if dir != "" {
+		if w, err = g.openWork(ctx, dir); err != nil {
+			return nil, nil, err
+		}
 		c.Work = w
 	}
 	c.Document.Meter = &document.Meter{}
 	return w, g.Progress.NewInputBar(ctx, "reading", inputs, c.Document), nil
 }
 
-// openWork opens the folder of --work; it returns nil for "".
-func (g *Globals) openWork(ctx context.Context, dir string) (*Work, error) {
-	if dir == "" {
-		return nil, nil
-	}
+func (g *Globals) openWork(ctx context.Context, dir string) (w *Work, err error) {
 	if err := g.Claimed.Apart(dir, true); err != nil {
 		return nil, err
 	}
-	w := &Work{g: g, dir: dir}
-	var err error
+	w = &Work{g: g, dir: dir}
 	w.Folder, err = work.Open(ctx, g.Disk, dir, g.Threads, w.say, func(msg string) { g.Log.Warn(msg) })
 	if errors.Is(err, disk.ErrLocked) {
 		holder, _ := os.ReadFile(filepath.Join(dir, disk.LockName))
 		err = fmt.Errorf("--work %s: process %s is using it: wait until that ends, or choose another folder", dir,
 			strings.TrimSpace(string(holder)))
 	}
-	if err != nil {
-		return nil, err
-	}
-	return w, nil
+	return w, err
 }
 
 // Close completes the finished files and unlocks the folder.
@@ -148,7 +139,6 @@ func (w *Work) say(t work.Taken) {
 	w.g.Log.Info(msg)
 }
 
-// firstOf names the first few of some files.
 func firstOf(files []string) string {
 	const most = 5
 	if n := len(files); n > most {

@@ -72,7 +72,6 @@ The exit status is 4 if no document has one of the IDs; the others are deleted.`
 // missingNamed is how many IDs are named that no document has.
 const missingNamed = 10
 
-// deleteCopies deletes documents from the index in folder dir.
 func deleteCopies(ctx context.Context, g *cli.Globals, dir string, ids []string) error {
 	if i := slices.Index(ids, document.Stdin); i >= 0 {
 		read, err := readLines(ctx, g)

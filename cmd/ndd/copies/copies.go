@@ -31,7 +31,6 @@ func Commands(g *cli.Globals) []*cobra.Command {
 	return []*cobra.Command{newCopies(g)}
 }
 
-// copiesFlags are those of ndd copies.
 type copiesFlags struct {
 	signatures   signatureFlags
 	threshold    float64
@@ -135,7 +134,6 @@ func (f *copiesFlags) options(g *cli.Globals) (o copies.Options, c ingest.Config
 	return o, c, err
 }
 
-// findCopies finds the pairs and writes them.
 func findCopies(ctx context.Context, g *cli.Globals, inputs []string, f *copiesFlags) error {
 	o, config, err := f.options(g)
 	if err != nil {
@@ -210,7 +208,6 @@ func sayRepeated(g *cli.Globals, documents, pairs int) {
 	}
 }
 
-// signed is a signed document.
 type signed struct {
 	id   string
 	sets copies.Sets
@@ -259,7 +256,6 @@ func saySites(g *cli.Globals, f *signatureFlags, documents, sites int) {
 		humanize.Comma(int64(documents-sites)), cli.Number(documents, "document")))
 }
 
-// sayCopies reports on a comparison.
 func sayCopies(g *cli.Globals, r *copies.Report) {
 	sayLeftOut(g, r)
 	if r.Unlisted > 0 {

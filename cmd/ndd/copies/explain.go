@@ -19,7 +19,6 @@ import (
 // that were not selected.
 const passageGap = 100
 
-// explainCopies shows what two documents have in common.
 func explainCopies(ctx context.Context, g *cli.Globals, args []string, f *copiesFlags) error {
 	if ext := filepath.Ext(f.out); ext == ".html" || ext == ".htm" {
 		return cli.Usagef("-o %s: --explain writes text, with where the passages are; name another file", f.out)

@@ -100,7 +100,6 @@ func readSpots(of, path string) (*spotsigs.Lists, error) {
 	return spotsigs.ReadLists(file, path)
 }
 
-// config returns how the documents are read.
 func (f *signatureFlags) config(g *cli.Globals) (ingest.Config, error) {
 	c, err := f.docs.Config(g, nil)
 	if f.site != "" && f.site != "id" {

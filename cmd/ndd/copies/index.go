@@ -56,7 +56,6 @@ one that was built at once. A server sees what was added after SIGHUP.`,
 	return cmd
 }
 
-// buildCopies writes an index, or adds to one.
 func buildCopies(ctx context.Context, g *cli.Globals, inputs []string, out, add string,
 	onConflict rows.OnConflict, f *signatureFlags) error {
 	o, config, err := f.optionsOf(g, add)

@@ -53,7 +53,6 @@ func (f *methodFile) register(cmd *cobra.Command) {
 	cli.FormerFlags(cmd, now)
 }
 
-// help returns a list of the settings.
 func (f *methodFile) help() string {
 	var b strings.Builder
 	f.set.VisitAll(func(s *pflag.Flag) {
@@ -66,7 +65,6 @@ func (f *methodFile) help() string {
 	return b.String()
 }
 
-// read reads the file, if there is one.
 func (f *methodFile) read() error {
 	if f.path == "" {
 		return nil

@@ -23,7 +23,6 @@ import (
 	"ndd/engine/result"
 )
 
-// compareFlags are those of ndd compare.
 type compareFlags struct {
 	docs     cli.DocumentFlags
 	in       []string
@@ -240,7 +239,6 @@ func cutRow(name string) (file string, row int, ok bool) {
 	return name[:at], row, true
 }
 
-// comparison is the result of ndd compare.
 type comparison struct {
 	*shingle.Comparison
 	recipe   simhash.Recipe

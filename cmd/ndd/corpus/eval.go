@@ -18,7 +18,6 @@ import (
 	"ndd/engine/result"
 )
 
-// evalFlags are those of ndd eval.
 type evalFlags struct {
 	docs          cli.DocumentFlags
 	pairs         string
@@ -112,7 +111,6 @@ The files of the examples are in the folder cmd/ndd/testdata/sample of the sourc
 	return cmd
 }
 
-// evaluate runs the command.
 func evaluate(g *cli.Globals, cmd *cobra.Command, inputs []string, f *evalFlags) error {
 	o, err := f.options(g)
 	if err != nil {
@@ -183,7 +181,6 @@ func evaluate(g *cli.Globals, cmd *cobra.Command, inputs []string, f *evalFlags)
 	return partly
 }
 
-// options checks the flags.
 func (f *evalFlags) options(g *cli.Globals) (o eval.Options, err error) {
 	o = eval.Options{Threads: g.Threads}
 	if f.pairs != "" {

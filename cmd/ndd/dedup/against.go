@@ -190,5 +190,4 @@ func (o *old) find(ctx context.Context, k, threads int, prints []uint64) (list [
 	return list, nil
 }
 
-// againstNames names what --against names, for messages.
 func (d *deduping) againstNames() string { return strings.Join(d.against, ", ") }

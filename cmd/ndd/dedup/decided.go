@@ -52,7 +52,6 @@ Memory: 8 bytes for each row of TABLE in a share, some 40 for each id.`,
 	return cmd
 }
 
-// deciding is one run of the command filter.
 type deciding struct {
 	g         *cli.Globals
 	docs      cli.DocumentFlags

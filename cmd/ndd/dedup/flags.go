@@ -14,7 +14,6 @@ import (
 	"ndd/permute"
 )
 
-// options checks the flags.
 func (d *deduping) options() (o dedup.Options, read dedup.ReadOptions, err error) {
 	if d.prints {
 		err = d.g.Refuse("applies only to documents; fingerprint files have no texts", cli.DocumentFlagNames...)
@@ -83,7 +82,6 @@ func (d *deduping) options() (o dedup.Options, read dedup.ReadOptions, err error
 	return o, read, nil
 }
 
-// quality is what --quality stands for.
 type quality struct {
 	k      int
 	verify string

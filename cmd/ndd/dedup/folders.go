@@ -48,7 +48,6 @@ func (to *folders) begin(ctx context.Context, d *deduping) (err error) {
 	return err
 }
 
-// write writes the result.
 func (d *deduping) write(ctx context.Context, to *folders, c *dedup.Corpus,
 	r *dedup.Result, o dedup.Options) (err error) {
 	d.kept.KeepCopies(to.kept)
@@ -92,7 +91,6 @@ const removalFolder = "remove"
 
 var removalColumns = cli.ColumnsOf("rank:i file documents:i removed:i")
 
-// writeRemoval writes the files of --removal.
 func (d *deduping) writeRemoval(ctx context.Context, to cli.Folder, r *dedup.Result) error {
 	list, err := r.Removals(ctx, func(name string, fill func(io.Writer) error) error {
 		return to.Write(removalFolder+"/"+name, func(w *bufio.Writer) error { return fill(w) })

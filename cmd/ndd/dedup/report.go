@@ -101,7 +101,6 @@ type reportSkip struct {
 	Lost   bool
 }
 
-// writeReport writes the page.
 func (d *deduping) writeReport(ctx context.Context, to cli.Folder, c *dedup.Corpus, r *dedup.Result,
 	o dedup.Options) error {
 	page, err := d.newReport(ctx, c, r, o)
@@ -143,7 +142,6 @@ func (d *deduping) newReport(ctx context.Context, c *dedup.Corpus, r *dedup.Resu
 	return p, p.examples(ctx, d, c, r, o)
 }
 
-// sizes counts clusters by their sizes.
 func (p *report) sizes(clusters []dedup.Cluster) {
 	steps := []struct {
 		from  int
@@ -220,7 +218,6 @@ func sourceOf(at dedup.Place) string {
 	return cmp.Or(folder, at.File)
 }
 
-// skips lists the skipped inputs by reason.
 func (p *report) skips(t *document.Tally) {
 	for reason, n := range t.ByReason {
 		p.Skipped = append(p.Skipped, reportSkip{string(reason), n, reason.LosesData()})

@@ -23,7 +23,6 @@ var (
 	keptColumns    = cli.ColumnsOf("id reason? file? row:i?")
 )
 
-// tableFile returns the name of the file of a table.
 func tableFile(table string, f result.Format) string {
 	if table == "kept" && f == result.TSV {
 		return "kept.txt"

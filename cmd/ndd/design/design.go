@@ -16,7 +16,6 @@ import (
 	"ndd/engine/index/plan"
 )
 
-// designCommand are the flags of ndd design.
 type designCommand struct {
 	n, sample string
 	format    string
@@ -126,7 +125,6 @@ type planJSON struct {
 	Designs      []plan.Option `json:"designs"`
 }
 
-// write writes the plan as a table and sentences.
 func (d *designCommand) write(w io.Writer, p *plan.Plan) error {
 	r := &p.Request
 	limit := "no limit on memory"

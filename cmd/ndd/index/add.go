@@ -19,7 +19,6 @@ import (
 	"ndd/engine/memory"
 )
 
-// addTo adds the documents of fingerprint files to an index.
 func (b *building) addTo(ctx context.Context, files []*ndf.File, docs uint64) (err error) {
 	g := b.g
 	x, err := openToWrite(ctx, g, b.add, engine.OpenOptions{OnConflict: b.conflict, TTL: time.Duration(b.ttl)})

@@ -99,7 +99,6 @@ type building struct {
 	conflict rows.OnConflict
 }
 
-// check checks the flags.
 func (b *building) check() (err error) {
 	if err := b.choice.Parse(); err != nil {
 		return err
@@ -134,8 +133,16 @@ func (b *building) run(ctx context.Context, paths []string) error {
 	for _, f := range files {
 		docs += f.Len()
 	}
-	if err := saidRecipe(files, b.madeBy); err != nil {
-		return err
+	if b.madeBy != "" {
+		r, err := cli.RecipeOf(b.madeBy)
+		if err != nil {
+			return err
+		}
+		for _, f := range files {
+			if err := f.MadeBy(&r); err != nil {
+				return err
+			}
+		}
 	}
 	if b.add != "" {
 		return b.addTo(ctx, files, docs)
@@ -143,24 +150,6 @@ func (b *building) run(ctx context.Context, paths []string) error {
 	return b.create(ctx, files, docs)
 }
 
-// saidRecipe says by which recipe fingerprints were made, if that is named.
-func saidRecipe(files []*ndf.File, nameOrFile string) error {
-	if nameOrFile == "" {
-		return nil
-	}
-	r, err := cli.RecipeOf(nameOrFile)
-	if err != nil {
-		return err
-	}
-	for _, f := range files {
-		if err := f.MadeBy(&r); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// create builds a new index.
 func (b *building) create(ctx context.Context, files []*ndf.File, docs uint64) error {
 	ids, dropped := b.choice.Request.IDs, uint64(0)
 	o := engine.BuildOptions{Options: segment.Options{Threads: b.g.Threads, Disk: b.g.Disk, NoDocs: ids == plan.IDsNone},

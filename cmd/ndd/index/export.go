@@ -102,7 +102,6 @@ func (e *exporting) check(dir string) error {
 	return nil
 }
 
-// run exports the index in folder dir.
 func (e *exporting) run(ctx context.Context, g *cli.Globals, dir string) error {
 	check := g.CheckOutput
 	if e.isFile() {
@@ -123,7 +122,11 @@ func (e *exporting) run(ctx context.Context, g *cli.Globals, dir string) error {
 	defer view.Release()
 	from := source{g: g, dir: dir, x: x, view: view}
 	from.bar = g.Progress.NewBar("exporting", int64(x.Stats().Documents), cli.CountUnit)
-	err = from.write(ctx, e)
+	if e.isFile() {
+		err = from.toFile(ctx, e.out)
+	} else {
+		err = from.toLines(ctx, e.out, e.format)
+	}
 	from.bar.End()
 	if err != nil {
 		return err
@@ -141,14 +144,6 @@ type source struct {
 	bar  *cli.Bar
 	did  search.Listed
 	bare uint64 // fingerprints that were written, of an index without documents
-}
-
-// write writes all that the index has.
-func (s *source) write(ctx context.Context, e *exporting) error {
-	if e.isFile() {
-		return s.toFile(ctx, e.out)
-	}
-	return s.toLines(ctx, e.out, e.format)
 }
 
 // toLines writes lines to a file, which appears when it is complete, or to standard output: tsv as 'ndd fingerprint'
@@ -212,7 +207,6 @@ func (s *source) walk(ctx context.Context, yield func(simhash.Fingerprint) error
 	return cmp.Or(failed, err)
 }
 
-// toFile writes a fingerprint file.
 func (s *source) toFile(ctx context.Context, out string) error {
 	recipe := s.x.Recipe()
 	if !ndf.IsBare(out) {

@@ -33,7 +33,6 @@ If the command is interrupted, the index is as it was before.`,
 	}
 }
 
-// mergeIndex merges the index in folder dir.
 func mergeIndex(ctx context.Context, g *cli.Globals, dir string) (err error) {
 	x, err := openToWrite(ctx, g, dir, engine.OpenOptions{})
 	if err != nil {

@@ -100,7 +100,6 @@ func droppedText(deleted, expired uint64) string {
 	return "; " + index.GoneText(deleted, expired) + " to be dropped by a merge"
 }
 
-// checkCopies verifies an index of signatures.
 func checkCopies(ctx context.Context, g *cli.Globals, path string) (string, error) {
 	x, err := copies.OpenIndex(ctx, path, max(g.Threads, 1))
 	if err != nil {
@@ -126,7 +125,6 @@ func logText(r wal.Report) (text string) {
 	return text
 }
 
-// checkLog verifies one file of a log.
 func checkLog(path string) (string, error) {
 	r, err := wal.CheckFile(path, nil)
 	if err != nil {
@@ -163,7 +161,6 @@ func checkPrints(ctx context.Context, g *cli.Globals, path string) (sound string
 		cli.Number(tooShort, "document")), nil
 }
 
-// checkPart verifies a file of an index.
 func checkPart(ctx context.Context, g *cli.Globals, path string, kind store.Kind) (string, error) {
 	f, err := store.Open(path, kind)
 	if err != nil {

@@ -79,7 +79,6 @@ func describe(ctx context.Context, g *cli.Globals, path string, counts *distribu
 	return f, f.partOfIndex(ctx, kind, counts)
 }
 
-// log describes a file of a write-ahead log.
 func (f *file) log() error {
 	r, err := wal.CheckFile(f.Path, nil)
 	if err != nil {
@@ -99,7 +98,6 @@ func (f *file) log() error {
 	return nil
 }
 
-// prints describes a fingerprint file.
 func (f *file) prints(ctx context.Context, g *cli.Globals, counts *distribution.Counts) error {
 	p, err := g.OpenPrintFile(f.Path)
 	if err != nil {
@@ -118,7 +116,6 @@ func (f *file) prints(ctx context.Context, g *cli.Globals, counts *distribution.
 	return cli.EachPrints(ctx, p, counts.Add)
 }
 
-// partOfIndex describes a file of an index.
 func (f *file) partOfIndex(ctx context.Context, kind store.Kind, counts *distribution.Counts) error {
 	s, err := store.Open(f.Path, kind)
 	if err != nil {
@@ -134,7 +131,6 @@ func (f *file) partOfIndex(ctx context.Context, kind store.Kind, counts *distrib
 	return cmp.Or(err, f.container(s, 0))
 }
 
-// segment describes a segment with its tables.
 func (f *file) segment(ctx context.Context, s *store.File, counts *distribution.Counts) error {
 	if err := s.VerifySmall(); err != nil {
 		return err

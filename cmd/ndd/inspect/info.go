@@ -76,7 +76,6 @@ intervals (figure 2b). With --format json, one object per INDEX or FILE.`,
 	return cmd
 }
 
-// write writes all in a format.
 func write(g *cli.Globals, format string, all []*info) error {
 	lines := json.NewEncoder(g.Stdout)
 	lines.SetEscapeHTML(false)
@@ -162,7 +161,6 @@ func infoOf(ctx context.Context, g *cli.Globals, path string, long, drawn bool) 
 	return x, nil
 }
 
-// add adds a file.
 func (x *info) add(ctx context.Context, g *cli.Globals, path string) error {
 	f, err := describe(ctx, g, path, x.counts)
 	if err != nil {

@@ -117,7 +117,6 @@ type decontamination struct {
 	o                   decontaminate.Options
 }
 
-// options checks the flags.
 func (p *decontamination) options() error {
 	switch {
 	case len(p.evals) == 0:
@@ -274,7 +273,6 @@ var (
 	setColumns = cli.ColumnsOf("set items:i short:i shared:i phrases:i met:i answered:i documents:i")
 )
 
-// writeHits writes the rows of a document.
 func writeHits(w *result.TableWriter, d *decontaminate.Document, sets []decontaminate.Set) error {
 	for i := range d.Hits {
 		h := &d.Hits[i]
@@ -296,7 +294,6 @@ func writeHits(w *result.TableWriter, d *decontaminate.Document, sets []decontam
 	return nil
 }
 
-// writeSets writes the rows of the table of sets.
 func writeSets(w *result.TableWriter, sets []decontaminate.Set) error {
 	for _, s := range sets {
 		w.Text(s.Name)

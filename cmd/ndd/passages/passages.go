@@ -164,7 +164,6 @@ func (p *finding) given() (n int) {
 	return n
 }
 
-// options checks the flags.
 func (p *finding) options() (err error) {
 	o := &p.o
 	switch {
@@ -358,7 +357,6 @@ const marksBytes = 64 << 20
 var columns = cli.ColumnsOf("id file row:i? unit from:i to:i from_char:i to_char:i count:i kept:b " +
 	"first_id first_file first_row:i? first_from:i")
 
-// writeSpans writes the rows of a document.
 func (p *finding) writeSpans(w *result.TableWriter, d *passages.Document) error {
 	for i := range d.Spans {
 		s := &d.Spans[i]

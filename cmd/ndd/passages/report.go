@@ -72,7 +72,6 @@ func more(list []example, e example, measure func(*example) int) []example {
 	return slices.Insert(list, at, e)
 }
 
-// report is what the page shows.
 type report struct {
 	cli.PageHead
 	Settings, Documents, Repeated, Spans, Cut string
@@ -101,7 +100,6 @@ type reportSide struct {
 	cli.PageSide
 }
 
-// writeReport writes the page of a result.
 func (p *finding) writeReport(ctx context.Context, to cli.Folder, inputs []string, t *totals,
 	r *passages.Result) error {
 	page := &report{PageHead: cli.NewPageHead("Repeated passages", inputs), Settings: p.o.Unit.String(),

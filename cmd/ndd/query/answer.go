@@ -32,7 +32,6 @@ type indexed struct {
 	names *version.IDs
 }
 
-// openIndex opens the index of -i.
 func (b *batch) openIndex(cmd *cobra.Command, q *ndf.File) (answerer, error) {
 	x, err := b.index.open(cmd, b.g)
 	if err != nil {

@@ -164,19 +164,12 @@ func (b *batch) check(q string) (err error) {
 	case b.scan != "":
 		err = b.checkScan()
 	}
-	if err == nil {
-		err = b.g.CheckOutput(b.out)
-	}
-	if err == nil {
-		err = b.g.Claimed.KeepInputs([]string{q, b.scan})
-	}
-	if err == nil && b.count {
+	if err = cmp.Or(err, b.g.CheckOutput(b.out), b.g.Claimed.KeepInputs([]string{q, b.scan})); err == nil && b.count {
 		err = b.g.Refuse("has no effect with --count, which writes no hits", "output", "format")
 	}
 	return err
 }
 
-// checkScan is check for --scan.
 func (b *batch) checkScan() error {
 	if k := b.index.k; k < -1 || k > permute.MaxK || k == -1 && b.g.Given["distance"] {
 		return cli.Usagef("-k %d: must be 0 to %d", k, permute.MaxK)
@@ -323,7 +316,6 @@ func (b *batch) verified(ctx context.Context, against answerer) error {
 	return err
 }
 
-// report says the totals.
 func (b *batch) report() {
 	to := b.g.Stderr
 	if b.g.Progress.Quiet {

@@ -45,7 +45,7 @@ func (i *indexFlags) register(cmd *cobra.Command) {
 	cmd.Flags().StringVarP(&i.dir, "index", "i", "", "index to query, a folder that 'ndd build' made")
 	cmd.Flags().IntVarP(&i.k, "distance", "k", -1, "largest Hamming distance (default: what the index was built for)")
 	cmd.Flags().Lookup("distance").DefValue = "0" // pflag says no default that is 0
-	i.ratio.Register(cmd.Flags(), cli.NeedsKept)
+	i.ratio.Register(cmd.Flags())
 }
 
 func (i *indexFlags) open(cmd *cobra.Command, g *cli.Globals) (*engine.Index, error) {
