@@ -1,11 +1,8 @@
 package main
 
 import (
-	"bytes"
-	"compress/gzip"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"math/rand/v2"
 	"os"
@@ -41,13 +38,8 @@ func dedupCorpus(t *testing.T, n int) (args func(out string) []string) {
 		fmt.Fprintf(&lines, "{\"id\":\"doc %d\",\"score\":%d,\"date\":\"20%02d-01-01\",\"text\":%q}\n", i, rng.IntN(9),
 			rng.IntN(30), strings.Join(words, " "))
 	}
-	var packed bytes.Buffer
-	z := gzip.NewWriter(&packed)
-	io.WriteString(z, lines.String())
-	must.Do(t, z.Close())
-	for name, content := range map[string][]byte{"a.jsonl": []byte(lines.String()), "b.jsonl.gz": packed.Bytes()} {
-		writeFile(t, filepath.Join(dir, name), content)
-	}
+	writeFile(t, filepath.Join(dir, "a.jsonl"), []byte(lines.String()))
+	writeFile(t, filepath.Join(dir, "b.jsonl.gz"), gzipped(lines.String()))
 	return func(out string) []string {
 		return []string{"dedup", "--keep", "newest", "--verify", "jaccard>=0.9", "-o", filepath.Join(out, "result"),
 			"--write-kept", filepath.Join(out, "kept"),

@@ -55,11 +55,12 @@ func TestBuildAsDesigned(t *testing.T) {
 	}
 }
 
-// TestDesignEnds: design ends with its context, while it reads a sample and while it plans.
-func TestDesignEnds(t *testing.T) {
+// TestReadersEnd: commands that read all fingerprints, or plan by them, end with their context, not behind the last
+// fingerprint.
+func TestReadersEnd(t *testing.T) {
 	file := writePrints(t, sets.Skewed(3000, 4)[0].Base)
 	for _, args := range [][]string{{"design", "--sample", file}, {"design", "-n", "1e6"},
-		{"build", "-o", filepath.Join(t.TempDir(), "i"), file}} {
+		{"info", "--sections", file}, {"build", "-o", filepath.Join(t.TempDir(), "i"), file}} {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		if err := runOn(ctx, nil, args); exitStatus(ctx, err) != exitInterrupted {

@@ -9,19 +9,35 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
+	"ndd/engine/memory"
 	"ndd/engine/oracle/bucket"
 	"ndd/engine/oracle/must"
 	"ndd/engine/result"
 )
 
+// A written is a document that a test writes to a file.
+type written struct{ id, text string }
+
 // The same three documents in every container that holds several, and what is read of each.
-var everywhere = []struct{ id, text string }{
+var everywhere = []written{
 	{"one", "The boats at the quay have been painted and the sails are with the maker until the spring."},
 	{"two", "The committee met four times this year and agreed on rules about noise, parking and dogs."},
 	{"three", "Rivers carry stones from the mountains to the plain, and they become smaller on the way."},
+}
+
+// parquetOf returns a Parquet file of documents.
+func parquetOf(t *testing.T, documents []written) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w := result.NewTableWriter(&b, result.Parquet, result.Column{Name: "id", Kind: result.Text},
+		result.Column{Name: "text", Kind: result.Text})
+	for _, d := range documents {
+		w.Text(d.id).Text(d.text).End()
+	}
+	must.Do(t, w.Close())
+	return b.Bytes()
 }
 
 // container writes the documents, or the first of them where it holds one.
@@ -58,16 +74,7 @@ var containers = []container{
 		}
 		return []byte(b.String())
 	}},
-	{name: "parquet", seeks: true, write: func(t *testing.T) []byte {
-		var b bytes.Buffer
-		w := result.NewTableWriter(&b, result.Parquet, result.Column{Name: "id", Kind: result.Text},
-			result.Column{Name: "text", Kind: result.Text})
-		for _, d := range everywhere {
-			w.Text(d.id).Text(d.text).End()
-		}
-		must.Do(t, w.Close())
-		return b.Bytes()
-	}},
+	{name: "parquet", seeks: true, write: func(t *testing.T) []byte { return parquetOf(t, everywhere) }},
 	{name: "txt", single: true, write: func(*testing.T) []byte { return []byte(everywhere[0].text) }},
 	{name: "html", single: true, write: func(*testing.T) []byte {
 		return []byte("<html><body><p>" +
@@ -83,13 +90,7 @@ var packings = []struct {
 	only   string // the container that there is a file of
 }{
 	{"", func(b []byte) []byte { return b }, ""},
-	{".gz", func(b []byte) []byte {
-		var to bytes.Buffer
-		w := gzip.NewWriter(&to)
-		w.Write(b)
-		w.Close()
-		return to.Bytes()
-	}, ""},
+	{".gz", gzipped[[]byte], ""},
 	{".zst", func(b []byte) []byte {
 		w, err := zstd.NewWriter(nil)
 		if err != nil {
@@ -188,11 +189,10 @@ func (c *container) check(t *testing.T, p whereabouts, packing, dir, file string
 		args = append(args, "--input-format", c.format())
 	}
 	input := p.input(dir, file)
-	var out, said bytes.Buffer
-	status := run(t.Context(), append(args, input), bytes.NewReader(content), &out, &said)
+	status, out, said := onMachine(t, memory.Machine{}, string(content), append(args, input)...)
 	if why := c.impossible(packing, p); why != "" {
-		if status == exitDone || !strings.Contains(said.String(), "a Parquet file is read from its end") {
-			t.Errorf("%s: status %d, %s: want an error, since %s", p.name, status, &said, why)
+		if status == exitDone || !strings.Contains(said, "a Parquet file is read from its end") {
+			t.Errorf("%s: status %d, %s: want an error, since %s", p.name, status, said, why)
 		}
 		return
 	}
@@ -210,20 +210,16 @@ func (c *container) check(t *testing.T, p whereabouts, packing, dir, file string
 			break
 		}
 	}
-	if got := strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n"); status != exitDone || !slices.Equal(got, want) {
-		t.Errorf("%s: status %d, %s: %q, want %q", p.name, status, &said, got, want)
+	if got := strings.Split(strings.TrimSuffix(out, "\n"), "\n"); status != exitDone || !slices.Equal(got, want) {
+		t.Errorf("%s: status %d, %s: %q, want %q", p.name, status, said, got, want)
 	}
 }
 
 // printOf returns the fingerprint of a text, as it is printed.
 func printOf(t *testing.T, text string) string {
 	t.Helper()
-	var out bytes.Buffer
-	if status := run(t.Context(), []string{"fingerprint", "-q", "--input-format", "text", "-"},
-		strings.NewReader(text), &out, &out); status != exitDone {
-		t.Fatal(&out)
-	}
-	print, _, _ := strings.Cut(out.String(), "\t")
+	_, out, _ := onMachine(t, memory.Machine{}, text, "fingerprint", "-q", "--input-format", "text", "-")
+	print, _, _ := strings.Cut(out, "\t")
 	return print
 }
 

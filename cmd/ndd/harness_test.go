@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
 	"flag"
 	"fmt"
@@ -90,6 +91,15 @@ func writeFile(t *testing.T, path string, data []byte) string {
 	must.Do(t, os.MkdirAll(filepath.Dir(path), 0o755))
 	must.Do(t, os.WriteFile(path, data, 0o644))
 	return path
+}
+
+// gzipped returns data compressed by gzip.
+func gzipped[T ~string | ~[]byte](data T) []byte {
+	var to bytes.Buffer
+	w := gzip.NewWriter(&to)
+	w.Write([]byte(data))
+	w.Close() // in memory both do not fail
+	return to.Bytes()
 }
 
 // writePrints writes raw fingerprints to a new file and returns its path.

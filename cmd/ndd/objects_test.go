@@ -9,11 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/klauspost/compress/gzip"
-
 	"ndd/engine/oracle/bucket"
 	"ndd/engine/oracle/must"
-	"ndd/engine/result"
 )
 
 // newBucket starts a server of objects and has commands find it.
@@ -32,19 +29,12 @@ func newBucket(t *testing.T) *bucket.Server {
 func objects(t *testing.T) (s *bucket.Server, dir string) {
 	s = newBucket(t)
 	dir = t.TempDir()
-	const fence, boats = "The fence around the orchard is old and a goat of the neighbours has been through the " +
-		"hole.", "The boats at the quay have been painted and the sails are with the maker until the spring."
-	var zipped, table bytes.Buffer
-	z := gzip.NewWriter(&zipped)
-	z.Write([]byte(`{"id":"a1","text":"` + fence + `"}` + "\n" + `{"id":"a2","text":"` + boats + `"}` + "\n"))
-	z.Close()
-	w := result.NewTableWriter(&table, result.Parquet, result.Column{Name: "id", Kind: result.Text},
-		result.Column{Name: "text", Kind: result.Text})
-	w.Text("p1").Text(boats).End()
-	w.Text("p2").Text("The committee met four times this year and agreed on rules about noise, parking and dogs.").End()
-	must.Do(t, w.Close())
-	for name, content := range map[string][]byte{"in/a.jsonl.gz": zipped.Bytes(),
-		"in/deep/b.jsonl": []byte(`{"id":"b1","text":"` + fence + `"}` + "\n"), "in/t.parquet": table.Bytes()} {
+	const fence = "The fence around the orchard is old and a goat of the neighbours has been through the hole."
+	boats, meeting := everywhere[0].text, everywhere[1].text
+	for name, content := range map[string][]byte{
+		"in/a.jsonl.gz":   gzipped(`{"id":"a1","text":"` + fence + `"}` + "\n" + `{"id":"a2","text":"` + boats + `"}` + "\n"),
+		"in/deep/b.jsonl": []byte(`{"id":"b1","text":"` + fence + `"}` + "\n"),
+		"in/t.parquet":    parquetOf(t, []written{{"p1", boats}, {"p2", meeting}})} {
 		writeFile(t, filepath.Join(dir, name), content)
 		s.Put(t, name, content)
 	}

@@ -1,10 +1,7 @@
 package main
 
 import (
-	"bytes"
-	"compress/gzip"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"net"
 	"os"
@@ -263,15 +260,6 @@ func shell(t *testing.T, script string) (string, error) {
 func readmeFiles(t *testing.T) {
 	t.Helper()
 	write := func(name string, data []byte) { writeFile(t, name, data) }
-	packed := func(text string) []byte {
-		var b bytes.Buffer
-		w := gzip.NewWriter(&b)
-		if _, err := io.WriteString(w, text); err != nil {
-			t.Fatal(err)
-		}
-		must.Do(t, w.Close())
-		return b.Bytes()
-	}
 	const text = "the river rose two metres on Sunday night and flooded the lower town, and nobody was hurt, the " +
 		"mayor said"
 	lines := ""
@@ -282,8 +270,8 @@ func readmeFiles(t *testing.T) {
 	z, err := zstd.NewWriter(nil)
 	must.Do(t, err)
 	write("crawl.jsonl.zst", z.EncodeAll([]byte(lines), nil))
-	write("a.jsonl.gz", packed(lines))
-	write("b.jsonl.gz", packed(lines))
+	write("a.jsonl.gz", gzipped(lines))
+	write("b.jsonl.gz", gzipped(lines))
 	write("docs.jsonl", []byte(lines))
 	write("new.jsonl", []byte(lines))
 	write("evals.jsonl", []byte(`{"question":"How many metres did the river rise on Sunday night?","answer":"two"}`+"\n"))
@@ -296,7 +284,7 @@ func readmeFiles(t *testing.T) {
 	write("again.html", []byte(strings.Replace(mill, "Tuesdays", "Mondays", 1)))
 	write("old.html", []byte(page))
 	write("new.html", []byte(strings.Replace(page, "two", "three", 1)))
-	write("c.warc.gz", packed(fmt.Sprintf("WARC/1.0\r\nWARC-Type: conversion\r\nWARC-Target-URI: "+
+	write("c.warc.gz", gzipped(fmt.Sprintf("WARC/1.0\r\nWARC-Type: conversion\r\nWARC-Target-URI: "+
 		"http://a/\r\nWARC-Date: 2024-01-02T03:04:05Z\r\nContent-Type: text/plain\r\nContent-Length: "+
 		"%d\r\n\r\n%s\r\n\r\n", len(text), text)))
 	base, queries := sets.Planted(2000, 100)

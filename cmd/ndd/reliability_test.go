@@ -22,7 +22,8 @@ func TestReliabilityPage(t *testing.T) {
 		t.Fatalf("only %d tests are named", len(found))
 	}
 	for _, m := range found {
-		if dir, test := string(m[1]), string(m[2]); !hasTest(t, filepath.Join(root, dir), test) {
+		if dir, test := string(m[1]), string(m[2]); !inTests(t, filepath.Join(root, dir),
+			regexp.MustCompile(`\nfunc `+test+`\(`)) {
 			t.Errorf("there is no %s in %s", test, dir)
 		}
 	}
@@ -63,12 +64,6 @@ func TestLongForms(t *testing.T) {
 			}
 		}
 	}
-}
-
-// hasTest says whether one of the folder's test files declares the test.
-func hasTest(t *testing.T, dir, test string) bool {
-	t.Helper()
-	return inTests(t, dir, regexp.MustCompile(`\nfunc `+test+`\(`))
 }
 
 // inTests says whether one of the folder's test files has what matches.

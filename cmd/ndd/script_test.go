@@ -2,13 +2,11 @@ package main
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -29,7 +27,6 @@ import (
 //	prints N NQ K SHAPE DIR     writes base.bin, q.bin and the oracle's answer want.tsv into DIR
 //	flip FILE OFFSET            flips a bit; a negative offset counts from the end
 //	concat OUT FILE...          writes files one after the other
-//	merge OUT FILE...           merges sorted answers, as ndd batch --help says
 //	set FILE LINE...            writes lines, such as settings
 //	serving, post, hangup, stopping  run a server: see servers
 func TestScripts(t *testing.T) {
@@ -46,7 +43,6 @@ func TestScripts(t *testing.T) {
 			"prints": prints,
 			"flip":   flip,
 			"concat": concat,
-			"merge":  merge,
 
 			"set": setLines,
 
@@ -122,30 +118,6 @@ func concat(ts *testscript.TestScript, _ bool, args []string) {
 	var all []byte
 	for _, name := range args[1:] {
 		all = append(all, ts.ReadFile(name)...)
-	}
-	ts.Check(os.WriteFile(ts.MkAbs(args[0]), all, 0o644))
-}
-
-// merge is LC_ALL=C sort -s -m -t TAB -k1,1n -k3,3n -k2,2, which not every system has.
-func merge(ts *testscript.TestScript, _ bool, args []string) {
-	var lines [][]string
-	for _, name := range args[1:] {
-		for line := range strings.Lines(ts.ReadFile(name)) {
-			lines = append(lines, strings.Split(line, "\t"))
-		}
-	}
-	number := func(s string) int {
-		n, err := strconv.Atoi(s)
-		ts.Check(err)
-		return n
-	}
-	slices.SortStableFunc(lines, func(a, b []string) int {
-		return cmp.Or(cmp.Compare(number(a[0]), number(b[0])), cmp.Compare(number(a[2]), number(b[2])),
-			cmp.Compare(a[1], b[1]))
-	})
-	var all []byte
-	for _, line := range lines {
-		all = append(all, strings.Join(line, "\t")...)
 	}
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), all, 0o644))
 }

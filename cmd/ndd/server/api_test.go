@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"ndd/engine"
-	"ndd/engine/corpus/simhash"
 	"ndd/engine/oracle"
 	"ndd/engine/oracle/must"
 	"ndd/engine/oracle/sets"
@@ -171,30 +170,6 @@ func TestCheckAndInsertList(t *testing.T) {
 	}
 }
 
-// TestDelete: documents are deleted by id and by fingerprint, and what becomes of one whose id is
-// taken is told.
-func TestDelete(t *testing.T) {
-	b := start(t, newIndex(t, 3, nil, nil), "")
-	ask[answerList[insertAnswer]](t, b, "/v1/insert", `{"documents": [{"id": "a", "fingerprint": "0000000000000000"},
-		{"id": "b", "fingerprint": "0000000000000000"}, {"id": "c", "fingerprint": "00000000000000ff"},
-		{"id": "d", "fingerprint": "000000000000ffff"}]}`)
-	const again = `{"id": "a", "fingerprint": "00000000ffffffff"}`
-	for _, c := range []struct{ what, body, want string }{
-		{"/v1/insert?on_conflict=keep", again,
-			`{"inserted":false,"id":"a","number":0,"fingerprint":"00000000ffffffff","kept":true}`},
-		{"/v1/insert", again,
-			`{"inserted":true,"id":"a","number":4,"fingerprint":"00000000ffffffff","replaced":true}`},
-		{"/v1/delete", `{"fingerprint": "0000000000000000"}`, `{"deleted":1}`},
-		{"/v1/delete", `{"id": "c"}`, `{"deleted":1}`},
-		{"/v1/delete", `{"id": "c"}`, `{"deleted":0}`},
-		{"/v1/delete", `{"ids": ["a", "b", "d"]}`, `{"deleted":2}`},
-		{"/v1/query", `{"fingerprint": "0000000000000000"}`, `"hits":[]`},
-		{"GET /v1/stats", "", `{"documents":0,`},
-	} {
-		b.wants(t, http.StatusOK, c.what, "", c.body, c.want)
-	}
-}
-
 // Documents are replaced by others of their IDs while queries that have found them look their IDs
 // up: what is gone by then is left out, and is no error.
 func TestQueriesBesideReplacements(t *testing.T) {
@@ -258,15 +233,6 @@ func mixed(f uint64) uint64 {
 	return oracle.Term(int(f), f) &^ 0xff
 }
 
-// A request without k means the largest that the index can answer.
-func TestDefaultKIsTheIndexs(t *testing.T) {
-	b := start(t, newIndex(t, 5, nil, []uint64{0}), "")
-	got := ask[Neighbours](t, b, "/v1/query", `{"fingerprint": "000000000000001f"}`)
-	if got.K != 5 || got.Documents != 1 || got.Hits[0].Distance != 5 {
-		t.Errorf("%+v", got)
-	}
-}
-
 // The pages are served without a token, by GET and HEAD, also while the index is loaded, and hold
 // no data.
 func TestPages(t *testing.T) {
@@ -282,15 +248,5 @@ func TestPages(t *testing.T) {
 		if status != http.StatusMethodNotAllowed || header.Get("Allow") != "GET, HEAD" {
 			t.Errorf("POST %s: %d, Allow %q", path, status, header.Get("Allow"))
 		}
-	}
-}
-
-// What the page shows of the index.
-func TestOverview(t *testing.T) {
-	b := start(t, newIndex(t, 3, defaultRecipe(), []uint64{0, 1, 1 << 63}), "")
-	s := post[statistics](t, b, "GET /v1/stats", "", "")
-	if s.Documents != 3 || s.Merging || len(s.SegmentList) != s.Segments || s.Limits.Fingerprints != fingerprintsMax ||
-		!s.IDs || s.K != 3 || s.Durable || *s.Recipe != simhash.Default() {
-		t.Errorf("%+v", s)
 	}
 }

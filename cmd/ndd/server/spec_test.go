@@ -11,6 +11,7 @@ import (
 
 	"ndd/cmd/ndd/server/access"
 	"ndd/cmd/ndd/server/strict"
+	"ndd/engine/corpus/simhash"
 	"ndd/engine/oracle/must"
 )
 
@@ -218,11 +219,12 @@ func TestExamplesOfTheDescription(t *testing.T) {
 	}
 }
 
-// TestLimitsAreTold: the description, the answers and /v1/stats have the limits of the server.
+// TestLimitsAreTold: the description, the answers and /v1/stats have the limits of the server, and /v1/stats what the
+// page shows of the index.
 func TestLimitsAreTold(t *testing.T) {
 	given := bounds{Connections: 100, Body: 1 << 20, Answer: 1 << 20, RequestMemory: 64 << 20, Timeout: waitMax,
 		Queue: waitMax}
-	b := startWith(t, newIndex(t, 3, nil, []uint64{0}), "", given)
+	b := startWith(t, newIndex(t, 3, defaultRecipe(), []uint64{0, 1, 1 << 63}), "", given)
 	_, spec := describedOf(t, b)
 	for _, want := range []string{fmt.Sprintf(`"maxLength":%d,`, 8*fingerprintsMax), "Body: 1 to 65,536 fingerprints",
 		fmt.Sprintf(`"maxItems":%d,`, strict.Max), `"pattern":"^[0-9a-fA-F]{16}$"`} {
@@ -233,7 +235,8 @@ func TestLimitsAreTold(t *testing.T) {
 	got := post[statistics](t, b, "GET /v1/stats", "", "")
 	want := limits{1 << 20, strict.Max, fingerprintsMax, limitMax, 100, 1 << 20, 64 << 20, waitMax.Seconds(),
 		waitMax.Seconds()}
-	if got.Limits != want {
-		t.Errorf("%+v, want %+v", got.Limits, want)
+	if got.Limits != want || got.Documents != 3 || got.Merging || len(got.SegmentList) != got.Segments || !got.IDs ||
+		got.K != 3 || got.Durable || *got.Recipe != simhash.Default() {
+		t.Errorf("%+v, want the limits %+v", got, want)
 	}
 }
