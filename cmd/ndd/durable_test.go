@@ -55,7 +55,7 @@ func TestKilledServer(t *testing.T) {
 	t.Logf("-kill-seed %d", seed)
 	rng := rand.New(rand.NewPCG(seed, 1))
 	dir := filepath.Join(t.TempDir(), servedDir)
-	x := newExpected()
+	x := &expected{docs: map[string]*expectedDoc{}}
 	for round := range times {
 		s := startServer(t, dir)
 		x.check(t, s)
@@ -117,8 +117,6 @@ type expectedDoc struct {
 	fingerprint uint64
 	present     bool
 }
-
-func newExpected() *expected { return &expected{docs: map[string]*expectedDoc{}} }
 
 // fresh returns documents that are not there yet.
 func (x *expected) fresh(n int) (docs []*expectedDoc) {

@@ -160,8 +160,7 @@ func (full) Write([]byte) (int, error) { return 0, errors.New("no space left") }
 // TestLostOutput writes to a full disk after some input was skipped: the lost output is an error.
 func TestLostOutput(t *testing.T) {
 	line := `{"text":"` + strings.Repeat("some words of a page that stands twice ", 5) + `"}` + "\n"
-	in := filepath.Join(t.TempDir(), "in.jsonl")
-	must.Do(t, os.WriteFile(in, []byte(line+"{broken\n"+line), 0o666))
+	in := writeFile(t, filepath.Join(t.TempDir(), "in.jsonl"), []byte(line+"{broken\n"+line))
 	var messages bytes.Buffer
 	status := run(t.Context(), []string{"passages", "--bytes", "20", in}, strings.NewReader(""), full{}, &messages)
 	if status != exitFailed || !strings.Contains(messages.String(), "ndd: standard output: no space left") {
@@ -176,13 +175,11 @@ func TestUnwrittenCopies(t *testing.T) {
 		fmt.Fprintf(&line, "word%d ", i)
 	}
 	dir := t.TempDir()
-	in, kept := filepath.Join(dir, "in.jsonl"), filepath.Join(dir, "kept")
-	twice := strings.Repeat(`{"text":"`+line.String()+`"}`+"\n", 2)
-	must.Do(t, os.WriteFile(in, []byte(twice+`{"text":"`+strings.ReplaceAll(line.String(), "word", "other")+`"}`), 0o666))
-	evals := filepath.Join(dir, "evals.jsonl")
-	must.Do(t, os.WriteFile(evals, []byte(twice), 0o666))
-	table := filepath.Join(dir, "dropped.tsv")
-	must.Do(t, os.WriteFile(table, []byte("file\trow\n"+in+"\t2\n"), 0o666))
+	kept, twice := filepath.Join(dir, "kept"), strings.Repeat(`{"text":"`+line.String()+`"}`+"\n", 2)
+	in := writeFile(t, filepath.Join(dir, "in.jsonl"),
+		[]byte(twice+`{"text":"`+strings.ReplaceAll(line.String(), "word", "other")+`"}`))
+	evals := writeFile(t, filepath.Join(dir, "evals.jsonl"), []byte(twice))
+	table := writeFile(t, filepath.Join(dir, "dropped.tsv"), []byte("file\trow\n"+in+"\t2\n"))
 	full := errors.New("no space left")
 	for _, args := range [][]string{
 		{"passages", "--bytes", "20", "--write-kept"},

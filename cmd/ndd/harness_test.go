@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/klauspost/compress/zstd"
+
 	"ndd/cmd/ndd/cli"
 	"ndd/engine/memory"
 	"ndd/engine/oracle/long"
@@ -100,6 +102,16 @@ func gzipped[T ~string | ~[]byte](data T) []byte {
 	w.Write([]byte(data))
 	w.Close() // in memory both do not fail
 	return to.Bytes()
+}
+
+// zstded returns data compressed by zstd.
+func zstded(data []byte) []byte {
+	w, err := zstd.NewWriter(nil)
+	if err != nil {
+		panic(err) // no option is given
+	}
+	defer w.Close()
+	return w.EncodeAll(data, nil)
 }
 
 // writePrints writes raw fingerprints to a new file and returns its path.

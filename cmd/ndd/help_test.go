@@ -75,12 +75,9 @@ func TestExamples(t *testing.T) {
 // TestEvalExamples runs the examples in the help of eval on the sample of invented texts that its
 // help names.
 func TestEvalExamples(t *testing.T) {
-	sample := os.DirFS(filepath.Join("testdata", "sample"))
 	eval, _, err := newRoot(&cli.Globals{}).Find([]string{"eval"})
 	must.Do(t, err)
-	dir := t.TempDir()
-	must.Do(t, os.CopyFS(dir, sample))
-	t.Chdir(dir)
+	t.Chdir(copyOf(t, filepath.Join("testdata", "sample")))
 	for _, line := range commandLines(eval.Example) {
 		var out, messages bytes.Buffer
 		args := strings.Fields(strings.Replace(line, "--languages all", "--languages all --sample 4", 1))

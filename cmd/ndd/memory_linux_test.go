@@ -150,7 +150,6 @@ func TestDedupMemory(t *testing.T) {
 
 // nearDocuments writes n short documents, each of which is near another, as JSON lines.
 func nearDocuments(t *testing.T, n int) string {
-	path := filepath.Join(t.TempDir(), "near.jsonl")
 	rng := rand.New(rand.NewPCG(6, 1))
 	var b bytes.Buffer
 	for i := range n / 2 {
@@ -163,8 +162,7 @@ func nearDocuments(t *testing.T, n int) string {
 			fmt.Fprintf(&b, `{"id":"%d.%d","text":"%x"}`+"\n", i, version, words)
 		}
 	}
-	must.Do(t, os.WriteFile(path, b.Bytes(), 0o600))
-	return path
+	return writeFile(t, filepath.Join(t.TempDir(), "near.jsonl"), b.Bytes())
 }
 
 // batchMemory matches the memory that ndd batch and ndd query announce.

@@ -10,7 +10,6 @@ import (
 	"ndd/engine/oracle"
 	"ndd/engine/oracle/must"
 	"ndd/engine/oracle/sets"
-	"ndd/engine/storage/store"
 )
 
 // TestPreloadRefused is at the command what TestOpenTooLarge is in the engine: an index that does
@@ -18,8 +17,7 @@ import (
 // segment need not even be there.
 func TestPreloadRefused(t *testing.T) {
 	golden := filepath.Join("..", "..", "testdata", "golden", "v1")
-	dir := filepath.Join(t.TempDir(), "index")
-	must.Do(t, os.CopyFS(dir, os.DirFS(filepath.Join(golden, "planar"))))
+	dir := copyOf(t, filepath.Join(golden, "planar"))
 	segment := filepath.Join(dir, "00000001.segment")
 	info, err := os.Stat(segment)
 	must.Do(t, err)
@@ -53,9 +51,8 @@ func TestPreloadRefused(t *testing.T) {
 // TestDedupLittle: documents are compared where there is little memory, which is said before they
 // are read, and what to do where there is less.
 func TestDedupLittle(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "a.jsonl")
 	line := `{"text": "rivers carry stones from the mountains to the plain and the further the smaller"}` + "\n"
-	must.Do(t, os.WriteFile(path, []byte(strings.Repeat(line, 3)), 0o644))
+	path := writeFile(t, filepath.Join(t.TempDir(), "a.jsonl"), []byte(strings.Repeat(line, 3)))
 	for _, c := range []struct {
 		memory uint64
 		flags  []string
@@ -82,12 +79,8 @@ func TestDedupLittle(t *testing.T) {
 // TestBatchLittle: a sweep takes fewer threads and matches at a time where there is little memory,
 // and none where it does not fit even so.
 func TestBatchLittle(t *testing.T) {
-	dir := t.TempDir()
 	base, queries := sets.Planted(20_000, 10_000)
-	f, q := filepath.Join(dir, "f.bin"), filepath.Join(dir, "q.bin")
-	for name, prints := range map[string][]uint64{f: base, q: queries} {
-		must.Do(t, os.WriteFile(name, store.Bytes64(prints), 0o644))
-	}
+	f, q := writePrints(t, base), writePrints(t, queries)
 	index := builtIndex(t, f, "--design", "halves", "--layout", "planar") // whatever is fast here now
 	_, all, _ := onMachine(t, oracle.Machine(t, 8<<30), "", "batch", "-i", index, q)
 	for _, c := range []struct {
@@ -115,8 +108,7 @@ func TestBatchLittle(t *testing.T) {
 
 // TestScanNothing: where nothing is left, a scan says so, and takes no default.
 func TestScanNothing(t *testing.T) {
-	f := filepath.Join(t.TempDir(), "f.bin")
-	must.Do(t, os.WriteFile(f, make([]byte, 800), 0o644))
+	f := writePrints(t, make([]uint64, 100))
 	status, out, said := onMachine(t, oracle.Machine(t, 0), "", "batch", "--scan", f, f)
 	if status != exitFailed || out != "" || !strings.Contains(said, "answering 100 queries at a time needs up to") {
 		t.Errorf("status %d, %q, %s", status, out, said)

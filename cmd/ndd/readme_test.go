@@ -12,8 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/klauspost/compress/zstd"
-
 	"ndd/engine/oracle/must"
 	"ndd/engine/oracle/sets"
 	"ndd/engine/storage/store"
@@ -182,8 +180,6 @@ func corpusFiles(t *testing.T) {
 			`crates of %x and %x"}`+"\n",
 			i, i, i*i, 7*i, i^5, 3*i, i*i*i, 11*i)
 	}
-	z, err := zstd.NewWriter(nil)
-	must.Do(t, err)
 	for _, folder := range []string{"crawl", "prints"} {
 		must.Do(t, os.Mkdir(folder, 0o755))
 	}
@@ -194,7 +190,7 @@ func corpusFiles(t *testing.T) {
 			`wrote it all down"}` + "\n"} {
 		data := []byte(text)
 		if strings.HasSuffix(name, ".zst") {
-			data = z.EncodeAll(data, nil)
+			data = zstded(data)
 		}
 		writeFile(t, name, data)
 	}
@@ -267,9 +263,7 @@ func readmeFiles(t *testing.T) {
 		lines += fmt.Sprintf(`{"id": "%d", "date": "2024-01-0%d", "text": "%s in his speech number %d of the `+
 			`year"}`+"\n", i, i+1, text, i)
 	}
-	z, err := zstd.NewWriter(nil)
-	must.Do(t, err)
-	write("crawl.jsonl.zst", z.EncodeAll([]byte(lines), nil))
+	write("crawl.jsonl.zst", zstded([]byte(lines)))
 	write("a.jsonl.gz", gzipped(lines))
 	write("b.jsonl.gz", gzipped(lines))
 	write("docs.jsonl", []byte(lines))

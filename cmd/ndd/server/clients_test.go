@@ -18,7 +18,6 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
-	"ndd/cmd/ndd/server/admit"
 	"ndd/engine"
 	"ndd/engine/oracle/must"
 )
@@ -73,11 +72,7 @@ func TestReadersThatStop(t *testing.T) {
 	// On whatever machine: answers of 8 MB for twice as many are less than a client may have, 128
 	// MiB.
 	const slots = 3
-	few := func(name string) *admit.Gate {
-		return admit.NewGate(admit.Options{Name: name, Slots: slots, Places: 100, WaitMax: waitMax})
-	}
-	b.queries, b.batches, b.inserts = few("query"), few("batch"), few("insert")
-	b.Config.Handler = b.handler(true)
+	b.gated(slots, 100, waitMax)
 	var stopped []net.Conn
 	for _, c := range []struct{ path, body string }{
 		{"/v1/query", `{"fingerprint": "0000000000000000", "limit": 65536}`},                       // 8 MB

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"context"
 	"errors"
 	"flag"
 	"fmt"
@@ -19,29 +18,45 @@ import (
 	"ndd/engine/oracle/must"
 )
 
+// gated has gates of so many slots and places for each kind of request.
+func (b *bench) gated(slots, places int, wait time.Duration) {
+	gate := func(name string) *admit.Gate {
+		return admit.NewGate(admit.Options{Name: name, Slots: slots, Places: places, WaitMax: wait})
+	}
+	b.queries, b.batches, b.inserts = gate("query"), gate("batch"), gate("insert")
+	b.Config.Handler = b.handler(true)
+}
+
+// filled takes all slots of a gate, until leave is called.
+func filled(t *testing.T, g *admit.Gate) (leave func()) {
+	t.Helper()
+	var in []*admit.Pass
+	for range g.Slots {
+		p, err := g.Enter(t.Context(), false)
+		must.Do(t, err)
+		in = append(in, p)
+	}
+	return func() {
+		for _, p := range in {
+			p.Leave()
+		}
+	}
+}
+
 // Over capacity the server sheds with Retry-After; queries, batches and
 // inserts do not starve each other; and it recovers.
 func TestOverloadShedsAndRecovers(t *testing.T) {
 	b := start(t, newIndex(t, 3, nil, []uint64{0}), "")
-	brief := func(name string) *admit.Gate {
-		return admit.NewGate(admit.Options{Name: name, Slots: 2, Places: 10, WaitMax: 20 * time.Millisecond})
-	}
-	b.queries, b.batches, b.inserts = brief("query"), brief("batch"), brief("insert")
-	b.Config.Handler = b.handler(true)
+	b.gated(2, 10, 20*time.Millisecond)
 	for _, c := range []struct {
-		gate              **admit.Gate
+		gate              *admit.Gate
 		what, body, other string
 	}{
-		{&b.queries, "/v1/query", `{"fingerprint": "0000000000000000"}`, "/v1/batch"},
-		{&b.batches, "/v1/batch", "12345678", "/v1/query"},
-		{&b.inserts, "/v1/check-and-insert", `{"id": "a", "fingerprint": "0000000000000000"}`, "/v1/batch"},
+		{b.queries, "/v1/query", `{"fingerprint": "0000000000000000"}`, "/v1/batch"},
+		{b.batches, "/v1/batch", "12345678", "/v1/query"},
+		{b.inserts, "/v1/check-and-insert", `{"id": "a", "fingerprint": "0000000000000000"}`, "/v1/batch"},
 	} {
-		var in []*admit.Pass
-		for range (*c.gate).Slots {
-			p, err := (*c.gate).Enter(context.Background(), false)
-			must.Do(t, err)
-			in = append(in, p)
-		}
+		leave := filled(t, c.gate)
 		for range 3 {
 			status, header, body := b.do(t, b.request(t, c.what, "", c.body))
 			if status != http.StatusTooManyRequests || header.Get("Retry-After") != "1" {
@@ -51,9 +66,7 @@ func TestOverloadShedsAndRecovers(t *testing.T) {
 		other := map[string]string{"/v1/batch": "12345678", "/v1/query": `{"fingerprint": "0000000000000000"}`}[c.other]
 		b.wants(t, http.StatusOK, c.other, "", other)
 		b.wants(t, http.StatusOK, "GET /readyz", "", "")
-		for _, p := range in {
-			p.Leave()
-		}
+		leave()
 		b.wants(t, http.StatusOK, c.what, "", c.body)
 	}
 	figures := scrape(b.service)
@@ -70,14 +83,8 @@ func TestOverloadShedsAndRecovers(t *testing.T) {
 func TestTenfold(t *testing.T) {
 	const slots, places = 4, 16
 	b := start(t, newIndex(t, 3, nil, []uint64{0}), "")
-	b.batches = admit.NewGate(admit.Options{Name: "batch", Slots: slots, Places: places, WaitMax: waitMax})
-	b.Config.Handler = b.handler(true)
-	var in []*admit.Pass
-	for range slots { // nothing ends for now
-		p, err := b.batches.Enter(context.Background(), false)
-		must.Do(t, err)
-		in = append(in, p)
-	}
+	b.gated(slots, places, waitMax)
+	leave := filled(t, b.batches) // nothing ends for now
 	before := runtime.NumGoroutine()
 	var answered, shed atomic.Int64
 	var group sync.WaitGroup
@@ -105,9 +112,7 @@ func TestTenfold(t *testing.T) {
 	if n := runtime.NumGoroutine(); n > before+6*10*(slots+places) {
 		t.Errorf("%d goroutines, %d before", n, before)
 	}
-	for _, p := range in {
-		p.Leave()
-	}
+	leave()
 	group.Wait()
 	if answered.Load() != places {
 		t.Errorf("%d answered of the %d that waited", answered.Load(), places)
