@@ -24,7 +24,6 @@ type service struct {
 	clients
 	admission
 	condition
-	extras
 	options    *Options
 	log        *slog.Logger
 	metrics    *metrics
@@ -34,6 +33,8 @@ type service struct {
 	prints     sync.Pool                    // of *simhash.Fingerprinter, by the index's recipe
 	balance    balance
 	background sync.WaitGroup
+	copies     *copySource // nil: /v1/copies is not served
+	backingUp  sync.Mutex  // held while a backup is made
 }
 
 // clients are who may ask, and over which connections.
@@ -56,12 +57,6 @@ type condition struct {
 	loading Loading
 	damage  atomic.Pointer[error] // nil while none was found
 	full    atomic.Bool           // the last change was refused, for want of room
-}
-
-// extras are behind endpoints of administration, and those that a flag adds.
-type extras struct {
-	copies    *copySource // nil: /v1/copies is not served
-	backingUp sync.Mutex  // held while a backup is made
 }
 
 func newService(o *Options, requestMemory int64) (*service, error) {
