@@ -134,21 +134,17 @@ func (g *Globals) isPrints(path string, documents bool) (bool, error) {
 	case err != nil || documents:
 		return false, nil // said where it is read
 	}
-	head, err := beginning(path)
+	f, err := os.Open(path)
+	if err != nil {
+		return false, nil
+	}
+	defer f.Close()
+	head, err := io.ReadAll(io.LimitReader(f, lineBytes))
 	return err == nil && ndf.IsText(head), nil
 }
 
 // lineBytes is enough for the digits of a line of fingerprints, and what may stand before them.
 const lineBytes = 64
-
-func beginning(path string) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, lineBytes))
-}
 
 // peek returns the first bytes of standard input, which are read again.
 func (g *Globals) peek() ([]byte, error) {

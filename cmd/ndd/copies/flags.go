@@ -3,6 +3,7 @@ package copies
 import (
 	"fmt"
 	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -61,8 +62,8 @@ func (f *signatureFlags) options(g *cli.Globals, o copies.Options) (copies.Optio
 		if method == of || method == copies.Auto {
 			continue
 		}
-		if err := s.refuse(fmt.Sprintf("applies to the method %s, not to %s", of, method), names...); err != nil {
-			return o, err
+		if i := slices.IndexFunc(names, s.set.Changed); i >= 0 {
+			return o, cli.Usagef("%s: %s applies to the method %s, not to %s", s.path, names[i], of, method)
 		}
 	}
 	o.Threads = g.Threads

@@ -100,13 +100,3 @@ func (f *methodFile) read() error {
 	}
 	return nil
 }
-
-// refuse returns an error if the file has one of some settings.
-func (f *methodFile) refuse(why string, names ...string) error {
-	for _, name := range names {
-		if f.set.Changed(name) {
-			return cli.Usagef("%s: %s %s", f.path, name, why)
-		}
-	}
-	return nil
-}

@@ -20,7 +20,8 @@ import (
 )
 
 func newHealth(g *cli.Globals) *cobra.Command {
-	h := &health{}
+	var timeout time.Duration
+	var ca string
 	cmd := &cobra.Command{
 		Use:   "health [URL]",
 		Short: "Say whether a server is ready",
@@ -41,23 +42,18 @@ not there. A URL without a path is asked at /readyz.`,
 			if len(args) > 0 {
 				target = args[0]
 			}
-			return h.ask(cmd.Context(), g.Stdout, target)
+			return askHealth(cmd.Context(), g.Stdout, target, timeout, ca)
 		},
 	}
-	cmd.Flags().DurationVar(&h.timeout, "timeout", 5*time.Second, "time to wait for the answer")
-	cmd.Flags().StringVar(&h.ca, "tls-ca", "", "certificates (PEM) of the authorities that signed the server's, instead "+
+	cmd.Flags().DurationVar(&timeout, "timeout", 5*time.Second, "time to wait for the answer")
+	cmd.Flags().StringVar(&ca, "tls-ca", "", "certificates (PEM) of the authorities that signed the server's, instead "+
 		"of the system's")
 	return cmd
 }
 
-// health asks a server whether it is ready.
-type health struct {
-	timeout time.Duration
-	ca      string
-}
-
-// ask prints the server's answer. The error is about a server that is not ready.
-func (h *health) ask(ctx context.Context, out io.Writer, target string) error {
+// askHealth prints the answer of a server, whose certificate must be of the authorities in a file unless ca is "". The
+// error is about a server that is not ready.
+func askHealth(ctx context.Context, out io.Writer, target string, timeout time.Duration, ca string) error {
 	u, err := url.Parse(target)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 		return cli.Usagef("%.200q: must be a URL, such as http://%s", target, server.DefaultListen)
@@ -65,9 +61,9 @@ func (h *health) ask(ctx context.Context, out io.Writer, target string) error {
 	if strings.Trim(u.Path, "/") == "" {
 		u.Path = "/readyz"
 	}
-	client := http.Client{Timeout: h.timeout}
-	if h.ca != "" {
-		roots, err := access.Authorities(h.ca)
+	client := http.Client{Timeout: timeout}
+	if ca != "" {
+		roots, err := access.Authorities(ca)
 		if err != nil {
 			return err
 		}
@@ -79,7 +75,7 @@ func (h *health) ask(ctx context.Context, out io.Writer, target string) error {
 		return err
 	}
 	answer, err := client.Do(r)
-	if errors.As(err, new(x509.UnknownAuthorityError)) && h.ca == "" {
+	if errors.As(err, new(x509.UnknownAuthorityError)) && ca == "" {
 		return fmt.Errorf("%w; give the authority's certificate with --tls-ca FILE", err)
 	}
 	if err != nil {
