@@ -41,28 +41,21 @@ func (h *Host) Arena(p UsableNode, bytes uint64) (*Arena, error) {
 			return nil, err
 		}
 	}
-	err := h.fails("mmap")
-	if err == nil {
-		a.raw, err = h.calls.mmap(int(size))
-	}
-	if err != nil {
+	if err := h.call("mmap", func() (err error) {
+		a.raw, err = mmap(int(size))
+		return err
+	}); err != nil {
 		return nil, fmt.Errorf("node %d: %d bytes of memory: %w", p.ID, size, err)
 	}
 	if h.topology.Known {
-		if err = h.fails("mbind"); err == nil {
-			err = h.calls.mbind(a.raw, p.ID)
-		}
-		if err != nil {
+		if err := h.call("mbind", func() error { return mbind(a.raw, p.ID) }); err != nil {
 			h.note("mbind", "memory cannot be bound to a node, it is where it is first used: mbind: "+err.Error())
 		} else {
 			a.Bound = true
 		}
 	}
 	if size >= hugeBytes {
-		if err = h.fails("madvise hugepage"); err == nil {
-			err = h.calls.hugepage(a.raw)
-		}
-		if err != nil {
+		if err := h.call("madvise hugepage", func() error { return hugepage(a.raw) }); err != nil {
 			h.note("hugepage", "no transparent huge pages: madvise: "+err.Error())
 		}
 	}
@@ -78,7 +71,7 @@ func (a *Arena) Free() {
 	}
 	raw := a.raw
 	a.Data, a.raw = nil, nil
-	if err := a.host.calls.munmap(raw); err != nil {
+	if err := munmap(raw); err != nil {
 		panic("numa: " + err.Error()) // freed twice
 	}
 }

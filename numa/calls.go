@@ -1,24 +1,16 @@
 package numa
 
-// calls are the system calls that place memory and threads. Where the system
-// has none of them each is an error. Tests put others in their places.
-type calls struct {
-	mmap      func(bytes int) ([]byte, error)
-	munmap    func(b []byte) error
-	mbind     func(b []byte, node int) error          // to that node only
-	hugepage  func(b []byte) error                    // of huge pages, where there are some
-	movePages func(pages []uintptr, on []int32) error // where is each: a node, or an error number below 0
-	affinity  func(cpus []int) error                  // of the calling thread
+import "unsafe"
 
-	firstThread func() bool // is the calling thread the process's first?
-}
-
-// fails returns the error that a test puts in the place of a system call.
-func (h *Host) fails(call string) error {
-	if h.inject == nil {
-		return nil
+// call makes a system call, unless a test puts an error in its place. Where the system has none of
+// them each is an error.
+func (h *Host) call(name string, do func() error) error {
+	if h.inject != nil {
+		if err := h.inject(name); err != nil {
+			return err
+		}
 	}
-	return h.inject(call)
+	return do()
 }
 
 // Injectable lists the names of the calls in whose place [Options.Inject] can
@@ -26,3 +18,5 @@ func (h *Host) fails(call string) error {
 func Injectable() []string {
 	return []string{"mmap", "mbind", "madvise hugepage", "move_pages", "sched_setaffinity"}
 }
+
+func address(b []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(b))) }

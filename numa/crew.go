@@ -11,7 +11,6 @@ type Crew[T any] struct {
 	ended   sync.WaitGroup
 	workers int
 	pinned  atomic.Uint64
-	tasks   atomic.Uint64
 
 	mu     sync.Mutex
 	more   sync.Cond // tasks in the queue, or the end; its lock is mu
@@ -23,7 +22,6 @@ type Crew[T any] struct {
 type CrewStats struct {
 	Workers uint64
 	Pinned  uint64 // of the workers
-	Tasks   uint64
 }
 
 // batchMax tasks are taken at a time: enough to share the misses of a table, few enough for others to help.
@@ -74,7 +72,7 @@ func (c *Crew[T]) Close() {
 
 // Stats returns the counts so far. It may be called from any goroutine.
 func (c *Crew[T]) Stats() CrewStats {
-	return CrewStats{uint64(c.workers), c.pinned.Load(), c.tasks.Load()}
+	return CrewStats{uint64(c.workers), c.pinned.Load()}
 }
 
 // run works until the crew is closed and the queue empty.
@@ -101,6 +99,5 @@ func (c *Crew[T]) take(batch []T) []T {
 	left := copy(c.queue, c.queue[n:])
 	clear(c.queue[left:])
 	c.queue = c.queue[:left]
-	c.tasks.Add(uint64(n))
 	return batch
 }

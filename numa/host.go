@@ -15,7 +15,6 @@ type Host struct {
 	topology Topology
 	nodes    []UsableNode
 	root     fs.FS
-	calls    calls
 	inject   func(call string) error // of tests; nil for none
 	log      *slog.Logger
 
@@ -39,7 +38,7 @@ type Options struct {
 // New reads the host. It does not fail: a host that makes no sense is one node
 // with all processors.
 func New(o Options) *Host {
-	h := &Host{root: o.Root, log: o.Log, calls: system, inject: o.Inject, said: make(map[string]bool)}
+	h := &Host{root: o.Root, log: o.Log, inject: o.Inject, said: make(map[string]bool)}
 	if h.root == nil {
 		h.root = os.DirFS("/")
 	}

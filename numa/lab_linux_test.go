@@ -108,7 +108,7 @@ func TestLabPlacement(t *testing.T) {
 				c.Post(i)
 			}
 			c.Close()
-			if s := c.Stats(); s.Pinned != 2 || s.Tasks != 100 {
+			if s := c.Stats(); s.Pinned != 2 {
 				t.Errorf("%+v", s)
 			}
 		})

@@ -67,15 +67,12 @@ func (a *Arena) Placement() Placement {
 // The kernel says so too of a page that it is just moving within a node, to make
 // room for huge ones, so missing pages are asked for again.
 func (a *Arena) where(pages []uintptr, on []int32) error {
-	err := a.host.fails("move_pages")
-	if err == nil {
-		err = a.host.calls.movePages(pages, on)
-	}
+	err := a.host.call("move_pages", func() error { return movePages(pages, on) })
 	for try := 0; err == nil && try < retriesMax && slices.ContainsFunc(on, func(node int32) bool { return node < 0 }); try++ {
 		time.Sleep(time.Millisecond << try)
 		for i := range on {
 			if on[i] < 0 && err == nil {
-				err = a.host.calls.movePages(pages[i:i+1], on[i:i+1])
+				err = movePages(pages[i:i+1], on[i:i+1])
 			}
 		}
 	}

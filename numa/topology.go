@@ -83,23 +83,13 @@ func readNode(root fs.FS, id, nodes int) (Node, error) {
 		}
 	}
 	if info, err := fs.ReadFile(root, dir+"/meminfo"); err == nil {
-		if n.MemoryBytes, err = memTotal(string(info)); err != nil {
-			return n, fmt.Errorf("%s/meminfo: %w", dir, err)
+		total, ok := memInfo(string(info))["MemTotal"]
+		if !ok {
+			return n, fmt.Errorf("%s/meminfo: no MemTotal", dir)
 		}
+		n.MemoryBytes = total
 	}
 	return n, nil
-}
-
-// memTotal finds the line "Node 0 MemTotal: 16384 kB".
-func memTotal(info string) (uint64, error) {
-	for line := range strings.Lines(info) {
-		f := strings.Fields(line)
-		if len(f) == 5 && f[2] == "MemTotal:" && f[4] == "kB" {
-			kib, err := strconv.ParseUint(f[3], 10, 54)
-			return kib << 10, err
-		}
-	}
-	return 0, errors.New("no MemTotal")
 }
 
 // cpuMax bounds what a list may name: the kernel's own limit is 8192.

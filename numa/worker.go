@@ -23,7 +23,7 @@ func (h *Host) Go(p UsableNode, f func(pinned bool)) {
 	}
 	go func() {
 		runtime.LockOSThread()
-		if !h.calls.firstThread() {
+		if !firstThread() {
 			run()
 			return
 		}
@@ -43,10 +43,7 @@ func (h *Host) pin(p UsableNode) bool {
 	if len(p.CPUs) == 0 {
 		return false
 	}
-	err := h.fails("sched_setaffinity")
-	if err == nil {
-		err = h.calls.affinity(p.CPUs)
-	}
+	err := h.call("sched_setaffinity", func() error { return setAffinity(p.CPUs) })
 	if err != nil {
 		h.note("affinity", "workers run on any processor: sched_setaffinity: "+err.Error())
 	}
