@@ -32,16 +32,15 @@ func Named(name string, k int, seed uint64) (Design, error) {
 			}
 		}
 	}
-	if n, ok := numbers(name, "paper"); ok && len(n) == 1 {
+	kind, list, _ := strings.Cut(name, "-")
+	switch n := numbers(list); {
+	case kind == "paper" && len(n) == 1:
 		return paper(n[0], k, seed)
-	}
-	if n, ok := numbers(name, "choose"); ok && len(n) == 2 {
+	case kind == "choose" && len(n) == 2:
 		return choose(n[0], n[1], k, seed)
-	}
-	if n, ok := numbers(name, "weave"); ok && len(n) == 2 {
+	case kind == "weave" && len(n) == 2:
 		return weave(n[0], n[1], k, seed)
-	}
-	if n, ok := numbers(name, "nested"); ok {
+	case kind == "nested" && n != nil:
 		return nested(n, k, seed)
 	}
 	return Design{}, fmt.Errorf("no design %.80q; for k = %d there are %s, and choose-M-LEAD, weave-M-LEAD, nested-M-M",

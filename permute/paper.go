@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/bits"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -138,27 +139,14 @@ func subsets(m, j int) []uint64 {
 	return list
 }
 
-// numbers reads the numbers of a name such as choose-5-2 after its prefix; false if it has none.
-func numbers(name, prefix string) ([]int, bool) {
-	rest, ok := strings.CutPrefix(name, prefix+"-")
-	if !ok {
-		return nil, false
-	}
-	var list []int
-	for _, part := range strings.Split(rest, "-") {
-		n := 0
-		for _, c := range []byte(part) {
-			if c < '0' || c > '9' {
-				return nil, false
-			}
-			if n = n*10 + int(c-'0'); n > 1<<16 {
-				return nil, false
-			}
+// numbers reads what a name such as choose-5-2 has behind its first word; nil if it is not numbers.
+func numbers(list string) (n []int) {
+	for part := range strings.SplitSeq(list, "-") {
+		v, err := strconv.ParseUint(part, 10, 17)
+		if err != nil || part[0] == '0' {
+			return nil
 		}
-		if part == "" || part[0] == '0' {
-			return nil, false
-		}
-		list = append(list, n)
+		n = append(n, int(v))
 	}
-	return list, true
+	return n
 }
