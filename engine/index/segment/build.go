@@ -31,7 +31,6 @@ type builder struct {
 	reserved       *memory.Reservation
 	memory         *memory.Buffer[uint64] // docs keys; nil when they are in spilled
 	spilled        *spill.Run[uint64]
-	fewer          []uint64 // the distinct fingerprints, where they are at most half: at the end of memory
 }
 
 // open takes the input.
@@ -164,32 +163,23 @@ func (b *builder) takeRows(w *docWriter, keys, rows []uint64) (err error) {
 	return err
 }
 
-// keepFewer keeps the distinct fingerprints, where they are so few that they and a table's keys fit
-// in memory.
+// keepFewer makes the distinct fingerprints the input of the other tables, where they are so few
+// that they and a table's keys fit in memory: they stand at its end.
 func (b *builder) keepFewer() {
 	if b.memory != nil && 2*b.distinct <= b.docs {
-		b.fewer = b.memory.Data[b.docs-b.distinct:]
-		asm.Unpermute(b.fewer, b.memory.Data[:b.distinct], b.Design.Tables[0].Mask)
+		fewer := b.memory.Data[b.docs-b.distinct:]
+		asm.Unpermute(fewer, b.memory.Data[:b.distinct], b.Design.Tables[0].Mask)
+		b.input = radix.Chunks{fewer}
 	}
 }
 
 // fingerprints keeps the distinct keys of table 0 as [builder.documents] does, and no documents.
 func (b *builder) fingerprints(ctx context.Context) error {
-	o := b.sort
-	o.Mask = b.Design.Tables[0].Mask
-	if b.spilled != nil {
-		if err := radix.WalkKeys(ctx, b.input, o, b.spilled.AppendDistinct); err != nil {
-			return err
-		}
-		keys, err := b.spilled.Map()
-		b.distinct = len(keys)
+	keys, err := b.sorted(ctx, 0)
+	if err != nil {
 		return err
 	}
-	keys := b.memory.Data[:b.input.Len()]
-	if err := radix.SortKeys(ctx, keys, b.input, o); err != nil {
-		return err
-	}
-	b.distinct = len(slices.Compact(keys))
+	b.distinct = len(keys)
 	b.keepFewer()
 	return nil
 }
@@ -221,11 +211,7 @@ func (b *builder) planar(ctx context.Context, i int) error {
 	} else {
 		o := b.sort
 		o.Mask = b.Design.Tables[i].Mask
-		input := b.input
-		if b.fewer != nil {
-			input = radix.Chunks{b.fewer}
-		}
-		_, err = radix.Distinct(ctx, b.memory.Data[:input.Len()], input, o, func(k radix.Bucket) error {
+		_, err = radix.Distinct(ctx, b.memory.Data[:b.input.Len()], b.input, o, func(k radix.Bucket) error {
 			p.Pack(uint64(k.Rank), k.Keys, k.Room)
 			return nil
 		})
@@ -261,32 +247,31 @@ func (b *builder) packSorted(ctx context.Context, p *table.PlanarBuilder) error 
 // keys returns the sorted distinct keys of table i. Those of table 0 are there from
 // [builder.documents].
 func (b *builder) keys(ctx context.Context, i int) ([]uint64, error) {
+	switch {
+	case i > 0:
+		return b.sorted(ctx, i)
+	case b.spilled != nil:
+		return b.spilled.Map()
+	}
+	return b.memory.Data[:b.distinct], nil
+}
+
+// sorted sorts the distinct keys of table i.
+func (b *builder) sorted(ctx context.Context, i int) ([]uint64, error) {
 	o := b.sort
 	o.Mask = b.Design.Tables[i].Mask
-	switch {
-	case b.spilled != nil && i == 0:
-		return b.spilled.Map()
-	case b.spilled != nil:
+	if b.spilled != nil {
 		if err := b.spilled.Rewind(); err != nil {
 			return nil, err
 		}
-		err := radix.WalkKeys(ctx, b.input, o, b.spilled.AppendDistinct)
-		if err != nil {
+		if err := radix.WalkKeys(ctx, b.input, o, b.spilled.AppendDistinct); err != nil {
 			return nil, err
 		}
 		return b.spilled.Map()
-	case i == 0:
-		return b.memory.Data[:b.distinct], nil
-	case b.fewer != nil:
-		keys := b.memory.Data[:b.distinct]
-		return keys, radix.SortKeys(ctx, keys, radix.Chunks{b.fewer}, o)
 	}
-	sorted := b.memory.Data[:b.input.Len()]
-	if err := radix.SortKeys(ctx, sorted, b.input, o); err != nil {
-		return nil, err
+	keys := b.memory.Data[:b.input.Len()]
+	if err := radix.SortKeys(ctx, keys, b.input, o); err != nil || b.distinct == len(keys) {
+		return keys, err
 	}
-	if b.distinct == len(sorted) {
-		return sorted, nil
-	}
-	return slices.Compact(sorted)[:b.distinct], nil
+	return slices.Compact(keys), nil
 }

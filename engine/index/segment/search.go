@@ -33,15 +33,11 @@ type Scratch struct {
 	keys     []uint64 // of fingerprints whose documents are looked for
 	places   []uint32 // and the place of each among them
 	ranks    []uint64
-	most     int // matches; 0: any number
 }
 
 // AtMost lets searches with this scratch, from now on, end with [ErrTooMany] once they have found
 // more than matches matches, or soon after; 0 lets none end.
-func (c *Scratch) AtMost(matches int) {
-	c.most = matches
-	c.table.AtMost(matches)
-}
+func (c *Scratch) AtMost(matches int) { c.table.AtMost(matches) }
 
 // Search appends to dst, for every query, each distinct fingerprint of the
 // segment within distance k of it, once. k must be at most the design's.
