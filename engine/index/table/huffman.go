@@ -70,15 +70,14 @@ func openHuffman(source store.Source, prefix string) (Table, error) {
 	return t, nil
 }
 
-func (t *huffmanTable) Layout() Layout { return LayoutHuffman }
-func (t *huffmanTable) Len() uint64    { return t.keys }
+func (t *huffmanTable) Len() uint64 { return t.keys }
 
 // block returns the bytes of block b.
 func (t *huffmanTable) block(b int) []byte { return t.blocks.Data[b*t.blockBytes : (b+1)*t.blockBytes] }
 
-// before returns the fence before block b.
-func (t *huffmanTable) before(b int) uint64 {
-	if b == 0 {
+// fence returns the fence before block b, Up, or behind it, Down.
+func (t *huffmanTable) fence(b int, side huffman.Side) uint64 {
+	if b += int(side); b == 0 {
 		return t.first
 	}
 	return t.last[b-1]

@@ -216,10 +216,7 @@ func (r *huffmanRound) look() {
 		}
 		side := r.places[i].side
 		flip := -uint64(side)
-		fence := t.first
-		if at := b - 1 + int(side); at >= 0 {
-			fence = t.last[at]
-		}
+		fence := t.fence(b, side)
 		bound := r.low[i] | ^mask&^flip
 		from := b*t.blockBytes + int(side)*half
 		r.seek.Add(i, from, from+half+int(side)*(t.blockBytes&1), fence^flip, r.search.Queries[r.query[i]]^flip, bound^flip)
@@ -306,7 +303,7 @@ func (t *huffmanTable) place(b int, low, high uint64) huffmanPlace {
 	if b >= len(t.last) {
 		return huffmanPlace{huffman.Up, 0}
 	}
-	before, last := t.before(b), t.last[b]
+	before, last := t.fence(b, huffman.Up), t.last[b]
 	up, down := min(high, last)-min(before, high), last-max(low, before)
 	// Halved, to convert as signed numbers do; half the width belongs to half the keys.
 	width := float32(int64((last-before)>>1) | 1)
@@ -349,11 +346,10 @@ func (t *huffmanTable) unpack(b int, p huffmanPlace, bound uint64, c *Scratch) (
 	if h.table == t && h.block == b && (h.whole || h.keys[len(h.keys)-1] >= bound) {
 		return h, nil
 	}
-	block, fence := t.block(b), t.first
-	if at := b - 1 + int(p.side); at >= 0 {
-		fence = t.last[at]
+	block, fence := t.block(b), t.fence(b, p.side)
+	if n := huffman.MaxKeys(t.blockBytes); cap(h.keys) < n {
+		h.keys = make([]uint64, n)
 	}
-	h.room(t.blockBytes)
 	h.table = nil
 	steps := huffman.Steps(block, p.side)
 	// Keys are unpacked eight at a time.
@@ -370,13 +366,6 @@ func (t *huffmanTable) unpack(b int, p huffmanPlace, bound uint64, c *Scratch) (
 			h.table, h.block = t, b
 			return h, nil
 		}
-	}
-}
-
-// room makes a half as long as it may have keys.
-func (h *huffmanHalf) room(blockBytes int) {
-	if n := huffman.MaxKeys(blockBytes); cap(h.keys) < n {
-		h.keys = make([]uint64, n)
 	}
 }
 

@@ -13,7 +13,7 @@ func (t *huffmanTable) decode(b int, c *Scratch) ([]uint64, error) {
 	if n := huffman.MaxKeys(t.blockBytes) + 1; len(c.keys) < n {
 		c.keys = make([]uint64, n)
 	}
-	n, err := t.code.DecodeBlock(c.keys, t.block(b), t.before(b), t.last[b])
+	n, err := t.code.DecodeBlock(c.keys, t.block(b), t.fence(b, huffman.Up), t.last[b])
 	if err != nil {
 		return nil, t.corrupt(b, err)
 	}

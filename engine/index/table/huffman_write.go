@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"iter"
-	"runtime"
 
 	"ndd/engine/parallel"
 	"ndd/engine/storage/store"
@@ -33,9 +32,6 @@ func writeHuffman(sink store.Sink, prefix string, keys []uint64, o Options) erro
 			huffman.BlockBytesMax)
 	}
 	w := &huffmanWriter{keys: keys, blockBytes: o.BlockBytes, threads: o.Threads}
-	if w.threads <= 0 {
-		w.threads = runtime.GOMAXPROCS(0)
-	}
 	w.count()
 	if err := w.head(sink, prefix); err != nil {
 		return err

@@ -204,6 +204,5 @@ func openPlanar(source store.Source, prefix string) (Table, error) {
 	return t, nil
 }
 
-func (t *planarTable) Layout() Layout { return LayoutPlanar }
-func (t *planarTable) Len() uint64    { return t.directory.Keys }
-func (t *planarTable) Parts() []Part  { return t.parts }
+func (t *planarTable) Len() uint64   { return t.directory.Keys }
+func (t *planarTable) Parts() []Part { return t.parts }

@@ -156,7 +156,7 @@ func writePlanar(sink store.Sink, prefix string, keys []uint64, threads int) err
 // threads begin at pieces.
 func (b *PlanarBuilder) directory(threads int) *planarDirectory {
 	h := &b.head
-	d := newPlanarDirectory(h)
+	d := &planarDirectory{head: h, lines: make([]uint64, h.lineWords())}
 	lines := h.lines()
 	threads = int(max(1, min(uint64(threads), lines/64)))
 	var wait sync.WaitGroup

@@ -27,10 +27,6 @@ type wideLine struct {
 	starts []uint64 // of its buckets, less the rank of the first
 }
 
-func newPlanarDirectory(h *planarHead) *planarDirectory {
-	return &planarDirectory{head: h, lines: make([]uint64, h.lineWords())}
-}
-
 // buckets returns how many buckets a line has: the last may have fewer than others.
 func (h *planarHead) buckets(line uint64) uint64 {
 	return min(h.perLine, 1<<h.bucketBits-line*h.perLine)

@@ -32,8 +32,7 @@ type sharedSearch struct {
 	ends    [sharedTablesMax]int             // of later, by table
 	waits   [sharedQueriesMax]uint64         // by query: the step after that in which an extent of it was prefetched
 	answers [sharedQueriesMax]uint64         // by query: how the first one that is known differs from it; none before
-	buckets [sharedTablesMax]uint64          // by table: the bits of a fingerprint that its bucket has,
-	fixed   [sharedTablesMax]uint64          // and that its probes fix
+	buckets [sharedTablesMax]uint64          // by table: the bits of a fingerprint that its bucket has
 	fetched [2][]asm.PlanarExtent            // by step: what was prefetched of low, of an even table and of an odd one
 
 	// Of hits that are near: how they differ from their queries under the table's permutation and without
@@ -80,9 +79,7 @@ func (r *planarRound) searchShared() error {
 		r.shared = new(sharedSearch)
 	}
 	for i, t := range r.tables {
-		mask := r.searches[i].Perm.Mask()
-		r.shared.buckets[i] = highest(mask, int(t.directory.BucketBits))
-		r.shared.fixed[i] = highest(mask, r.searches[i].Leading)
+		r.shared.buckets[i] = highest(r.searches[i].Perm.Mask(), int(t.directory.BucketBits))
 	}
 	queries := len(r.searches[0].Queries)
 	most := min(sharedQueriesMax, probesPerRound/len(r.tables))

@@ -24,8 +24,6 @@ const (
 
 // A Table is one permuted table.
 type Table interface {
-	// Layout names how the keys are packed.
-	Layout() Layout
 
 	// Len is the number of keys.
 	Len() uint64
@@ -168,11 +166,12 @@ type Options struct {
 // Write packs keys, which must be ascending and distinct, and writes them as
 // sections of sink whose names begin with prefix. [Open] reads them.
 func Write(sink store.Sink, prefix string, keys []uint64, o Options) error {
+	o.Threads = cmp.Or(max(o.Threads, 0), runtime.GOMAXPROCS(0))
 	switch o.Layout {
 	case "", LayoutHuffman:
 		return writeHuffman(sink, prefix, keys, o)
 	case LayoutPlanar:
-		return writePlanar(sink, prefix, keys, cmp.Or(o.Threads, runtime.GOMAXPROCS(0)))
+		return writePlanar(sink, prefix, keys, o.Threads)
 	}
 	return fmt.Errorf("unknown layout %q: there are %q and %q", o.Layout, LayoutHuffman, LayoutPlanar)
 }
