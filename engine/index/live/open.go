@@ -266,7 +266,14 @@ func place(ctx context.Context, nodes *worker.Set, s *version.Segment) error {
 		return err
 	}
 	s.Segment.Close()
-	s.Segment, s.Workers = placed.Segment, placed
+	if s.Segment = placed.Segment; !nodes.Direct() {
+		s.Workers = placed
+	}
+	free := s.Free
+	s.Free = func() error {
+		placed.Close()
+		return free()
+	}
 	return nil
 }
 

@@ -20,16 +20,14 @@ type Match struct {
 // returned. Its zero value is ready, and it may be submitted again and again. It belongs to
 // one goroutine.
 type Request struct {
-	set      *Set
 	segments []*Segment
 	queries  []uint64
 	k        int
 	most     int
 	ctx      context.Context
 
-	tasks   []task         // one for each node that has tables of the segments
-	left    sync.WaitGroup // tasks
-	scratch segment.Scratch
+	tasks []task         // one for each node that has tables of the segments
+	left  sync.WaitGroup // tasks
 }
 
 // A task is one node's part of a request, or a step of a sweep.
@@ -42,15 +40,12 @@ type task struct {
 }
 
 // Submit hands a search of segments for everything within distance k of queries to the workers, and does not
-// wait for it. queries must not change until [Request.Wait] has returned. A Set without workers searches in Wait.
+// wait for it. queries must not change until [Request.Wait] has returned.
 // The search ends with the error of ctx once that is done, and with [segment.ErrTooMany] where most is not 0 and a node
 // finds more matches than that in a segment.
 func (r *Request) Submit(ctx context.Context, segments []*Segment, queries []uint64, k, most int) {
 	s := segments[0].set
-	r.set, r.segments, r.queries, r.k, r.most, r.ctx = s, segments, queries, k, most, ctx
-	if s.options.Direct {
-		return
-	}
+	r.segments, r.queries, r.k, r.most, r.ctx = segments, queries, k, most, ctx
 	if cap(r.tasks) < len(s.nodes) {
 		r.tasks = make([]task, len(s.nodes))
 	}
@@ -71,32 +66,12 @@ func (r *Request) Submit(ctx context.Context, segments []*Segment, queries []uin
 // Wait waits until the search that was submitted is done, and returns dst with the matches appended, in no order. The
 // error is that of reading a table, and then the matches are not all.
 func (r *Request) Wait(dst []Match) (_ []Match, err error) {
-	if r.set.options.Direct {
-		return r.search(dst)
-	}
 	r.left.Wait()
 	for i := range r.tasks {
 		dst = append(dst, r.tasks[i].matches...)
 		err = errors.Join(err, r.tasks[i].err)
 	}
 	return dst, err
-}
-
-// search answers without workers.
-func (r *Request) search(dst []Match) ([]Match, error) {
-	var found []segment.Match
-	r.scratch.Until(r.ctx)
-	r.scratch.AtMost(r.most)
-	for i, g := range r.segments {
-		var err error
-		if found, err = g.Search(found[:0], r.queries, r.k, &r.scratch); err != nil {
-			return dst, err
-		}
-		for _, m := range found {
-			dst = append(dst, Match{i, m})
-		}
-	}
-	return dst, nil
 }
 
 // start starts the node's workers.
@@ -240,12 +215,8 @@ func (w *searcher) step(t *task) {
 	t.request.left.Done()
 }
 
-// Sweep returns what [segment.Segment.Sweep] does, found by the workers, or without them by threads
-// goroutines.
-func (s *Segment) Sweep(ctx context.Context, queries []uint64, k, threads, limit int) (*segment.Found, error) {
-	if s.set.options.Direct {
-		return s.Segment.Sweep(ctx, queries, k, threads, limit)
-	}
+// Sweep returns what [segment.Segment.Sweep] does, found by the workers.
+func (s *Segment) Sweep(ctx context.Context, queries []uint64, k, limit int) (*segment.Found, error) {
 	var teams []segment.Team
 	for i, tables := range s.tables {
 		if n := s.set.nodes[i]; len(tables) > 0 {

@@ -19,7 +19,7 @@ type Options struct {
 	// on each node; default: one for each of its tables and for each of its processors but an
 	// eighth
 	Workers int
-	Direct  bool // no workers: whoever waits for a request searches
+	Direct  bool // no workers: whoever asks searches the [segment.Segment] of each
 	// of which the arenas are taken, until the segments are closed; nil: what this machine has left
 	Budget *memory.Budget
 }
@@ -91,6 +91,9 @@ func (s *Set) Add(ctx context.Context, f *store.File, of *segment.Segment) (*Seg
 	s.start()
 	return g, nil
 }
+
+// Direct reports whether there are no workers.
+func (s *Set) Direct() bool { return s.options.Direct }
 
 // start starts the workers of the nodes that have tables and no workers.
 func (s *Set) start() {
@@ -229,7 +232,6 @@ func (s *Set) Workers() (sum int) {
 // A NodeReport is what a node has and what its workers have done.
 type NodeReport struct {
 	Node      int
-	CPUs      int
 	Borrowed  bool // the processors
 	Tables    int
 	Placement numa.Placement
@@ -247,7 +249,7 @@ type Report struct {
 func (s *Set) Report() Report {
 	r := Report{Notes: s.options.Host.Notes()}
 	for _, n := range s.nodes {
-		report := NodeReport{Node: n.memory.ID, CPUs: len(n.memory.CPUs), Borrowed: n.memory.Borrowed,
+		report := NodeReport{Node: n.memory.ID, Borrowed: n.memory.Borrowed,
 			Tables: int(n.tables.Load()), Placement: s.pagesOn(n), Queries: n.queries.Load()}
 		s.mu.Lock()
 		if n.crew != nil {

@@ -79,9 +79,6 @@ func (s *Segment) End() rows.DocID { return max(s.From, s.Numbers.End()) }
 // Close frees the segment, which nobody reads any more.
 func (s *Segment) Close() error {
 	s.Segment.Close()
-	if s.Workers != nil {
-		s.Workers.Close()
-	}
 	if s.Beside != nil {
 		defer s.Beside.Close()
 	}
@@ -94,7 +91,7 @@ func (s *Segment) Close() error {
 // Sweep is [segment.Segment.Sweep], by the workers where there are some.
 func (s *Segment) Sweep(ctx context.Context, queries []uint64, k, threads, limit int) (*segment.Found, error) {
 	if s.Workers != nil {
-		return s.Workers.Sweep(ctx, queries, k, threads, limit)
+		return s.Workers.Sweep(ctx, queries, k, limit)
 	}
 	return s.Segment.Sweep(ctx, queries, k, threads, limit)
 }
