@@ -99,13 +99,6 @@ func (w *work) passing() float64 {
 // bitsFor returns how many leading bits tell n equal parts apart, rounded up.
 func bitsFor(n float64) int { return bits.Len64(uint64(max(n, 1) - 1)) }
 
-func sum(parts []table.Part) (bytes float64) {
-	for _, p := range parts {
-		bytes += float64(p.Bytes)
-	}
-	return bytes
-}
-
 func whole(x float64) uint64 { return uint64(math.Ceil(x)) }
 
 func modelOf(layout table.Layout) model {

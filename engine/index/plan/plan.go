@@ -151,7 +151,7 @@ func (p *Plan) option(d *permute.Design, md model) (o Option) {
 		if o.Parts == nil {
 			o.Parts = parts
 		}
-		o.TableBytes += uint64(sum(parts))
+		o.TableBytes += table.Sum(parts)
 	}
 	o.OnlineNS, o.BatchNS = md.time(tables)
 	o.scan(n)
@@ -229,8 +229,7 @@ func (p *Plan) choose() error {
 		}
 	}
 	if best < 0 {
-		return &NoRoomError{Fingerprints: r.Fingerprints, K: r.K, Tables: r.Tables, Memory: r.Memory,
-			IDBytes: p.Options[0].IDBytes, Least: p.Options[0]}
+		return &NoRoomError{*r, p.Options[0]}
 	}
 	for i := range best { // by bytes
 		if o := &p.Options[i]; r.Memory > 0 && o.Fits && score(o) <= near*score(&p.Options[best]) {
@@ -244,20 +243,17 @@ func (p *Plan) choose() error {
 
 // A NoRoomError is the error that no option fits; it has the smallest one.
 type NoRoomError struct {
-	Fingerprints uint64
-	K, Tables    int
-	Memory       uint64
-	IDBytes      uint64
-	Least        Option
+	Request
+	Least Option
 }
 
 func (e *NoRoomError) Error() string {
 	bound := boundBytes(e.Fingerprints)
 	what := fmt.Sprintf("%s fingerprints do not fit in %s", humanize.Comma(int64(e.Fingerprints)), Size(e.Memory))
-	if e.Memory < bound+e.IDBytes {
+	if e.Memory < bound+e.Least.IDBytes {
 		ids := ""
-		if e.IDBytes > 0 {
-			ids = fmt.Sprintf(" and their IDs %s", Size(e.IDBytes))
+		if e.Least.IDBytes > 0 {
+			ids = fmt.Sprintf(" and their IDs %s", Size(e.Least.IDBytes))
 		}
 		what += fmt.Sprintf(": nothing exact could, since their entropy is %s (%.2f bits each)%s", Size(bound),
 			distribution.Bound(e.Fingerprints), ids)

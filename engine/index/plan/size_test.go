@@ -94,8 +94,8 @@ func TestPositions(t *testing.T) {
 func TestBound(t *testing.T) {
 	for n := uint64(1); n < 1<<40; n *= 3 {
 		for _, md := range models {
-			if built := sum(md.parts(float64(n), uniformEntry(float64(n)))); n > 100 && built < float64(boundBytes(n)) {
-				t.Errorf("%s, %d keys: %.0f bytes, less than the bound of %d", md.layout(), n, built, boundBytes(n))
+			if built := table.Sum(md.parts(float64(n), uniformEntry(float64(n)))); n > 100 && built < boundBytes(n) {
+				t.Errorf("%s, %d keys: %d bytes, less than the bound of %d", md.layout(), n, built, boundBytes(n))
 			}
 		}
 	}

@@ -149,11 +149,14 @@ type Part struct {
 }
 
 // Bytes returns the sum of a table's parts.
-func Bytes(t Table) (sum uint64) {
-	for _, p := range t.Parts() {
-		sum += p.Bytes
+func Bytes(t Table) uint64 { return Sum(t.Parts()) }
+
+// Sum returns the bytes of all parts.
+func Sum(parts []Part) (bytes uint64) {
+	for _, p := range parts {
+		bytes += p.Bytes
 	}
-	return sum
+	return bytes
 }
 
 // Options choose a layout and its parameters.
