@@ -142,7 +142,7 @@ func TestBuildKilled(t *testing.T) {
 			if len(left) == 0 || left[0] == "index" {
 				return
 			}
-			_, err := live.ManifestPath(filepath.Join(out, "index"))
+			_, err := live.ReadManifest(filepath.Join(out, "index"))
 			if len(left) > 1 || !strings.HasPrefix(left[0], ".index.tmp-") || err == nil ||
 				!strings.Contains(err.Error(), left[0]+" is beside it") {
 				t.Errorf("killed: %v is left; %v", left, err)

@@ -33,7 +33,7 @@ const backupTries = 20
 // time nor room, or copies if to is on another file system. Only the log grows; it is copied. When
 // a new manifest comes meanwhile, which may have removed files, the backup begins again.
 func Backup(ctx context.Context, d *disk.Disk, dir, to string) (r BackupReport, err error) {
-	if _, err := ManifestPath(dir); err != nil {
+	if _, err := manifestPath(nil, dir); err != nil {
 		return r, err
 	}
 	for range backupTries {

@@ -194,8 +194,8 @@ func writeManifest(dir string, number uint64, o store.Options, m *Manifest) erro
 	return generations.Write(filepath.Join(dir, manifestName), store.KindManifest, number, o, data, nil)
 }
 
-// ReadManifest reads the manifest of the index in folder dir. The errors are those of
-// [ManifestPath], or wrap [store.ErrCorrupt].
+// ReadManifest reads the manifest of the index in folder dir. When there is none, the error wraps
+// [ErrNoIndex], or [store.ErrCorrupt] if there are parts of an index, as it does for a damaged one.
 func ReadManifest(dir string) (*Manifest, error) { return readManifest(nil, dir) }
 
 func readManifest(d *disk.Disk, dir string) (*Manifest, error) {
@@ -319,10 +319,8 @@ func noIndex(path, found string, args ...any) error {
 	return fmt.Errorf("%s: %w, but %s", path, ErrNoIndex, fmt.Sprintf(found, args...))
 }
 
-// ManifestPath returns where the manifest of the index in folder dir is. When there is none, the
-// error wraps [ErrNoIndex], or [store.ErrCorrupt] if there are parts of an index.
-func ManifestPath(dir string) (string, error) { return manifestPath(nil, dir) }
-
+// manifestPath returns where the manifest of the index in folder dir is. Its errors are those of
+// [ReadManifest].
 func manifestPath(d *disk.Disk, dir string) (string, error) {
 	path := filepath.Join(dir, manifestName)
 	info, err := d.Stat(path)

@@ -367,16 +367,6 @@ func (x *Index) Merge(ctx context.Context, threads int) error {
 // Recovery reports the contents of the log at opening; it is zero if no log was read.
 func (x *Index) Recovery() Recovery { return x.recovery }
 
-// Insert adds documents, all or none, in their order: those that are inserted have consecutive
-// numbers. They are found by every query that begins after Insert has returned, and then they are
-// as durable as the index is to make them. It waits for room and for the disk, as long as ctx
-// lasts; when ctx ends while it waits for the disk, the documents are in the index unless the disk
-// fails. An error that wraps [ErrUnknown] leaves open if they are; after every other one they are
-// not.
-func (x *Index) Insert(ctx context.Context, docs []rows.Doc) ([]Outcome, error) {
-	return x.writer.insert(ctx, docs)
-}
-
 // CheckAndInsert inserts each of the documents unless a document within distance k of it is there
 // already, an earlier one of docs among them. It returns an outcome for each, in order; a document
 // that was not inserted has the hits that kept it out, each with the first most of its documents.

@@ -31,8 +31,14 @@ type Outcome struct {
 	ID       string       // of the first document of the nearest, where documents have IDs
 }
 
-// insert is [Index.Insert].
-func (w *writer) insert(ctx context.Context, docs []rows.Doc) ([]Outcome, error) {
+// Insert adds documents, all or none, in their order: those that are inserted have consecutive
+// numbers. They are found by every query that begins after Insert has returned, and then they are
+// as durable as the index is to make them. It waits for room and for the disk, as long as ctx
+// lasts; when ctx ends while it waits for the disk, the documents are in the index unless the disk
+// fails. An error that wraps [ErrUnknown] leaves open if they are; after every other one they are
+// not.
+func (x *Index) Insert(ctx context.Context, docs []rows.Doc) ([]Outcome, error) {
+	w := x.writer
 	if len(docs) == 0 {
 		return nil, ctx.Err()
 	}

@@ -120,8 +120,6 @@ func hidden(numbers *rows.Numbers, expires *rows.Expiries, dead *rows.Tombstones
 	return set
 }
 
-func (g *gathered) free() { g.prints.Free() }
-
 // input returns what a segment is written from.
 func (g *gathered) input() segment.Input {
 	var in segment.Input

@@ -84,16 +84,16 @@ func (u *upkeep) flushBefore(ctx context.Context, gap uint64) (rows.DocID, error
 	if len(f.memtables) == 0 && len(f.deleted) == 0 {
 		return f.next, u.emptyLog(f)
 	}
-	if err := u.flushTo(ctx, f); err != nil {
-		u.writer.mu.Lock()
+	err = u.flushTo(ctx, f)
+	u.writer.mu.Lock()
+	if err != nil {
 		u.writer.deleted = u.writer.stillDeleted(append(f.deleted, u.writer.deleted...))
-		u.writer.noteFlush(err)
-		u.writer.mu.Unlock()
+	}
+	u.writer.noteFlush(err)
+	u.writer.mu.Unlock()
+	if err != nil {
 		return 0, err
 	}
-	u.writer.mu.Lock()
-	u.writer.noteFlush(nil)
-	u.writer.mu.Unlock()
 	u.wakeMerger()
 	if !u.folder.durable() {
 		return f.next, nil
@@ -169,7 +169,7 @@ func (u *upkeep) flushTo(ctx context.Context, f flush) error {
 		if g, err = gather(nil, f.memtables, &u.config, u.versions.Clock.Now()); err != nil {
 			return err
 		}
-		defer g.free()
+		defer g.prints.Free()
 	}
 	if err := u.writer.settled(f.refused); err != nil {
 		return err
@@ -325,7 +325,7 @@ func (u *upkeep) mergeFiles(ctx context.Context, segments []*version.Segment, th
 	if err != nil {
 		return err
 	}
-	defer g.free()
+	defer g.prints.Free()
 	if err := u.writer.settled(refused); err != nil {
 		return err
 	}

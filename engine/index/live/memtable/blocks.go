@@ -223,8 +223,6 @@ func (b *blocks) first(difference uint64) int {
 	return -1 // more than k bits differ
 }
 
-func (b *blocks) free() { b.arena.free() }
-
 // lineBytes is the size of a cache line and the one that processors fetch with it.
 const lineBytes = 128
 

@@ -296,7 +296,7 @@ func (m *Table) Memory() uint64 { return m.size.Load() + m.Dead.Bytes() }
 // Free gives its memory back. Nobody reads it any more.
 func (m *Table) Free() {
 	if b := m.blocks.Load(); b != nil {
-		b.free()
+		b.arena.free()
 	}
 	m.ids.free()
 }

@@ -34,9 +34,6 @@ type IDIndex struct {
 	buffer *memory.Buffer[uint64] // that holds the slots; nil for those of a file
 }
 
-// Bytes returns the size of the slots.
-func (x *IDIndex) Bytes() uint64 { return 8 * uint64(len(x.Slots)) }
-
 // Empty reports whether there is no index.
 func (x *IDIndex) Empty() bool { return len(x.Slots) == 0 }
 
