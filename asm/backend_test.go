@@ -100,20 +100,6 @@ func TestBackendsWhole(t *testing.T) {
 	}
 }
 
-// TestAccelerated: what callers are told is the table's line for the backend in use.
-func TestAccelerated(t *testing.T) {
-	eachKernel(t, func(t *testing.T) {
-		for _, k := range kernels {
-			if got := Accelerated(k.name); got != slices.Contains(k.backends, Backend()) {
-				t.Errorf("kernel %s is accelerated: %v", k.name, got)
-			}
-		}
-		if Accelerated(KernelSeek) != (Backend() == AVX512) {
-			t.Errorf("%s: seek is accelerated: %v", Backend(), Accelerated(KernelSeek))
-		}
-	})
-}
-
 func TestSelect(t *testing.T) {
 	defer use(Backend())
 	can := Backends()
@@ -137,15 +123,4 @@ func TestSelect(t *testing.T) {
 			t.Errorf("after Select(%q): Backend() = %q, want %q", name, Backend(), want)
 		}
 	}
-}
-
-// wantPanic calls f, whose arguments nothing has that is sound: it must panic.
-func wantPanic(t *testing.T, name string, f func()) {
-	t.Helper()
-	defer func() {
-		if recover() == nil {
-			t.Errorf("%s: no panic", name)
-		}
-	}()
-	f()
 }

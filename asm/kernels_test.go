@@ -98,7 +98,7 @@ func TestPanics(t *testing.T) {
 	}
 	eachKernel(t, func(t *testing.T) {
 		for name, call := range calls {
-			wantPanic(t, name, call)
+			must.Panic(t, name, call)
 		}
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"ndd/asm/guard"
+	"ndd/engine/oracle/must"
 )
 
 // newPlanar makes the lines of sorted keys, some of them wide.
@@ -245,7 +246,7 @@ func TestPlanarPanics(t *testing.T) {
 		for call, f := range c.calls {
 			p := newPlanar(make([]uint64, 100), 6, 64)
 			c.spoil(p)
-			wantPanic(t, name+", "+call, func() { f(p) })
+			must.Panic(t, name+", "+call, func() { f(p) })
 		}
 	}
 }
@@ -307,14 +308,9 @@ func TestPlanarHostile(t *testing.T) {
 			}
 			bad := PlanarExtent{r.Uint64() >> r.IntN(64), r.Uint32() >> r.IntN(32), r.Uint32N(3)}
 			if bad.Start > 100 || uint64(bad.Len) > 100-bad.Start || bad.Probe > 0 {
-				func() {
-					defer func() {
-						if recover() == nil {
-							t.Fatalf("extent %v of 100 keys is scanned", bad)
-						}
-					}()
+				must.Panic(t, "an extent beyond the keys is scanned", func() {
 					PlanarScan(p, make([]PlanarHit, PlanarLongest), []PlanarExtent{bad}, []PlanarProbe{{}})
-				}()
+				})
 			}
 		}
 		if located < 1000 {

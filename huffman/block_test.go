@@ -12,6 +12,7 @@ import (
 
 	"ndd/asm/guard"
 	"ndd/engine/oracle"
+	"ndd/engine/oracle/must"
 	"pgregory.net/rapid"
 )
 
@@ -248,14 +249,7 @@ func TestAppendBlockPanics(t *testing.T) {
 		"small":      func() { AppendBlock(nil, code, []uint64{5}, BlockBytesMin-1) },
 		"large":      func() { AppendBlock(nil, code, []uint64{5}, BlockBytesMax+1) },
 	} {
-		func() {
-			defer func() {
-				if recover() == nil {
-					t.Errorf("%s: no panic", name)
-				}
-			}()
-			f()
-		}()
+		must.Panic(t, name, f)
 	}
 }
 

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"ndd/asm"
+	"ndd/engine/oracle"
 	"ndd/engine/oracle/must"
 	"ndd/engine/oracle/sets"
 	"ndd/engine/storage/store"
@@ -98,7 +98,7 @@ func TestHostile(t *testing.T) {
 	all, of, queries := hostileTables(t)
 	queries = queries[:min(6, len(queries))]
 	queries = append(queries, 0, ^uint64(0), 1<<63)
-	eachKernel(t, func(t *testing.T) {
+	oracle.EachKernel(t, func(t *testing.T) {
 		rng := rand.New(rand.NewPCG(5, 6))
 		for i, r := range all {
 			for range 150 {
@@ -163,12 +163,9 @@ func FuzzOpenSearch(f *testing.F) {
 			copy(data[int(at)%len(data):], content)
 		}
 		bad.data[s] = data
-		before := asm.Backend()
-		defer asm.Select(before)
-		for _, kernel := range asm.Backends() {
-			asm.Select(kernel)
+		oracle.AllKernels(t, func(string) {
 			exercise(t, bad.source(), of[int(which)%len(all)], []uint64{query, ^query})
-		}
+		})
 	})
 }
 

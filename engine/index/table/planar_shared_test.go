@@ -80,7 +80,7 @@ func (s *shared) hits(matches []Match, numbers []int, queries []uint64) (hits []
 // However many queries are asked at once, and whichever tables together, every answer is found
 // once.
 func TestShared(t *testing.T) {
-	eachKernel(t, func(t *testing.T) {
+	oracle.EachKernel(t, func(t *testing.T) {
 		rng := rand.New(rand.NewPCG(2, 11))
 		var c Scratch
 		for _, name := range []string{"cover-11-6-3", "paper-16"} {
@@ -118,7 +118,7 @@ func TestShared(t *testing.T) {
 
 // Tables that do not hold the same, or lie otherwise: an error or an answer, which is near its query.
 func TestSharedHostile(t *testing.T) {
-	eachKernel(t, func(t *testing.T) {
+	oracle.EachKernel(t, func(t *testing.T) {
 		rng := rand.New(rand.NewPCG(7, 7))
 		var c Scratch
 		numbers := []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10}

@@ -94,49 +94,6 @@ func TestSkewBounds(t *testing.T) {
 	}
 }
 
-// SearchAll finds in every table what a search of it alone finds.
-func TestSearchAll(t *testing.T) {
-	for _, set := range sets.All(2000, 40, 3, 21) {
-		for _, mix := range [][]Options{
-			{layouts[2], layouts[2], layouts[2]},
-			{layouts[2], layouts[0], layouts[1], layouts[2]},
-			{},
-		} {
-			var tables []Table
-			var searches []Search
-			var want []Match
-			var c Scratch
-			for i, o := range mix {
-				perm := permute.New(0x0f0f0f0f0f0f0f0f << i)
-				var keys, queries []uint64
-				for _, f := range set.Base {
-					keys = append(keys, perm.Apply(f))
-				}
-				for _, q := range set.Queries {
-					queries = append(queries, perm.Apply(q))
-				}
-				tab := build(t, distinct(keys), o)
-				leading := tab.Probing(20+i, i%2, 3).Leading
-				s := Search{Queries: queries, Leading: leading, Flips: permute.Flips(leading, i%2), K: 3}
-				alone, err := search(tab, &s, &c)
-				must.Do(t, err)
-				for _, m := range order(alone) {
-					m.Table = i
-					want = append(want, m)
-				}
-				tables, searches = append(tables, tab), append(searches, s)
-			}
-			got, err := SearchAll(nil, tables, searches, &c)
-			must.Do(t, err)
-			order(got)
-			slices.SortStableFunc(got, func(a, b Match) int { return a.Table - b.Table })
-			if !slices.Equal(got, want) {
-				t.Fatalf("%s, %v: %d matches, want %d", set.Name, mix, len(got), len(want))
-			}
-		}
-	}
-}
-
 // What Earlier leaves out is what an earlier table finds, and most of that is left
 // out.
 func TestEarlier(t *testing.T) {

@@ -6,25 +6,16 @@ import (
 	"fmt"
 	"math/bits"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"testing"
 
-	"ndd/asm"
+	"ndd/engine/oracle"
 	"ndd/engine/oracle/long"
 	"ndd/engine/oracle/must"
 	"ndd/engine/oracle/sets"
 	"ndd/engine/storage/store"
 	"ndd/permute"
 )
-
-func TestMain(m *testing.M) {
-	if err := asm.Init(""); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(2)
-	}
-	os.Exit(m.Run())
-}
 
 // layouts are the ways to pack keys that the tests hold against each other.
 var layouts = []Options{
@@ -97,20 +88,10 @@ func order(m []Match) []Match {
 	return m
 }
 
-// eachKernel runs f once on every backend that the machine serves.
-func eachKernel(t *testing.T, f func(t *testing.T)) {
-	before, kernels := asm.Backend(), asm.Backends()
-	defer asm.Select(before)
-	for _, name := range kernels {
-		must.Do(t, asm.Select(name))
-		t.Run("kernel="+name, f)
-	}
-}
-
 // Every shape of set, every distance, in every layout and on every backend: the
 // matches are what looking at every key finds.
 func TestSearch(t *testing.T) {
-	eachKernel(t, func(t *testing.T) {
+	oracle.EachKernel(t, func(t *testing.T) {
 		for k := 0; k <= permute.MaxK; k++ {
 			if k != 3 && k%long.Or(4, 2) > 0 {
 				continue

@@ -1,4 +1,4 @@
-// Package must ends tests that meet an error, or wait in vain.
+// Package must ends tests that meet an error or no panic, or wait in vain.
 package must
 
 import "time"
@@ -15,6 +15,17 @@ func Do(t test, err error) {
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// Panic ends the test unless f panics, called as what only a mistake of a programmer does.
+func Panic(t test, what string, f func()) {
+	t.Helper()
+	defer func() {
+		if recover() == nil {
+			t.Fatal("no panic: " + what)
+		}
+	}()
+	f()
 }
 
 // Eventually waits until is returns true. It ends the test after two minutes, more than a loaded
