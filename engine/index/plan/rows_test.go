@@ -27,10 +27,7 @@ func TestRowBytes(t *testing.T) {
 			}
 		}
 		var m store.Memory
-		if err := segment.Write(t.Context(), &m, segment.Input{Fingerprints: prints},
-			segment.Options{Design: design}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, segment.Write(t.Context(), &m, segment.Input{Fingerprints: prints}, segment.Options{Design: design}))
 		built := 0
 		for _, name := range []string{"ids.ordinals", "ids.firsts", "ids.samples"} {
 			if s, err := m.Source().Section(name); err == nil {

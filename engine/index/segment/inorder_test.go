@@ -24,10 +24,8 @@ func (w *watched) ReadAhead() (end func()) {
 func TestReadAhead(t *testing.T) {
 	prints := sets.Uniform(5000, 3)
 	var m store.Memory
-	if err := Write(t.Context(), &m, Input{Fingerprints: prints},
-		Options{Design: design(t, 4), Threads: 1, Table: table.Options{Layout: table.LayoutPlanar}}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, Write(t.Context(), &m, Input{Fingerprints: prints},
+		Options{Design: design(t, 4), Threads: 1, Table: table.Options{Layout: table.LayoutPlanar}}))
 	source := &watched{Source: m.Source()}
 	s, err := Open(source)
 	must.Do(t, err)
