@@ -33,16 +33,9 @@ func TestFirstDoc(t *testing.T) {
 	c := x.Searcher()
 	defer c.Done()
 	for at := 0; at < len(queries); {
-		a, n, err := c.SearchSome(w, queries[at:], 3, search.FirstDoc, search.Swept{}, rows.Lengths{})
-		if err != nil || n == 0 {
-			t.Fatalf("%d queries at once, error %v", n, err)
-		}
-		got := make([][]search.Hit, n)
-		a.Each(0, func(i int, hits []search.Hit) error { got[i] = hits; return nil })
-		for i, hits := range got {
-			if want := wants[queries[at+i]]; !equalHits(hits, want) {
-				t.Errorf("query %d: %d hits, want %d", at+i, len(hits), len(want))
-			}
+		n, _, _ := searchSome(t, c, w, queries[at:], search.FirstDoc, func(q uint64) []search.Hit { return wants[q] })
+		if n == 0 {
+			t.Fatal("no query is answered")
 		}
 		at += n
 	}

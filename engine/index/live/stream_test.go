@@ -12,6 +12,7 @@ import (
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/index/live/rows"
 	"ndd/engine/index/live/search"
+	"ndd/engine/index/live/version"
 	"ndd/engine/index/segment"
 	"ndd/engine/index/table"
 	"ndd/engine/oracle/long"
@@ -52,7 +53,6 @@ func crowded(t *testing.T, layout table.Layout) (*Index, *model) {
 		segments = append(segments, s)
 	}
 	x := memoryIndex(t, c, segments...)
-	t.Cleanup(func() { x.Close() })
 	for i := range each * 3 / 5 {
 		d := document(i)
 		insert(t, x, d)
@@ -237,26 +237,11 @@ func TestSearchSome(t *testing.T) {
 	c.Limits.ChunkMatches, c.Limits.Chunk = 300, search.Bound{Hits: 300, Docs: 2000}
 	parts, alone := 0, 0
 	for at := 0; at < len(queries); parts++ {
-		a, n, err := c.SearchSome(w, queries[at:], 3, search.AllDocs, search.Swept{}, rows.Lengths{})
-		must.Do(t, err)
-		got := make([][]search.Hit, n)
-		held := 0
-		if err := a.Each(0, func(i int, hits []search.Hit) error {
-			got[i] = hits
-			for _, h := range hits {
-				held += len(h.Docs)
-			}
-			return nil
-		}); err != nil {
-			t.Fatal(err)
-		}
-		if len(a.Hits) > 300 || held > 2000 {
-			t.Errorf("%d hits, %d documents are held", len(a.Hits), held)
-		}
-		for i, hits := range got {
-			if want := m.hits(simhash.Fingerprint(queries[at+i]), 3, search.AllDocs); !equalHits(hits, want) {
-				t.Errorf("query %d: %d hits, want %d", at+i, len(hits), len(want))
-			}
+		n, hits, docs := searchSome(t, c, w, queries[at:], search.AllDocs, func(q uint64) []search.Hit {
+			return m.hits(simhash.Fingerprint(q), 3, search.AllDocs)
+		})
+		if hits > 300 || docs > 2000 {
+			t.Errorf("%d hits, %d documents are held", hits, docs)
 		}
 		if at += n; n == 0 {
 			if want := m.near(rows.Doc{Fingerprint: simhash.Fingerprint(queries[at])}, 3); len(want) < 300 {
@@ -269,4 +254,27 @@ func TestSearchSome(t *testing.T) {
 	if parts < 5 || alone == 0 {
 		t.Errorf("%d parts, %d queries alone", parts, alone)
 	}
+}
+
+// searchSome holds what SearchSome answers together against what is wanted of each query. It returns
+// how many queries that were, and the hits and documents that were held.
+func searchSome(t *testing.T, c *search.Searcher, w version.View, queries []uint64, docs int,
+	want func(query uint64) []search.Hit) (n, hits, held int) {
+	t.Helper()
+	a, n, err := c.SearchSome(w, queries, 3, docs, search.Swept{}, rows.Lengths{})
+	must.Do(t, err)
+	got := make([][]search.Hit, n)
+	must.Do(t, a.Each(0, func(i int, hits []search.Hit) error {
+		got[i] = hits
+		for _, h := range hits {
+			held += len(h.Docs)
+		}
+		return nil
+	}))
+	for i, hits := range got {
+		if want := want(queries[i]); !equalHits(hits, want) {
+			t.Errorf("query %x: %d hits, want %d", queries[i], len(hits), len(want))
+		}
+	}
+	return n, len(a.Hits), held
 }

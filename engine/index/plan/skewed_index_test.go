@@ -1,16 +1,14 @@
-package plan_test
+package plan
 
 import (
 	"cmp"
 	"context"
 	"math/bits"
 	"math/rand/v2"
-	"runtime"
 	"slices"
 	"testing"
 
 	"ndd/engine/index/distribution"
-	"ndd/engine/index/plan"
 	"ndd/engine/index/segment"
 	"ndd/engine/index/table"
 	"ndd/engine/oracle/long"
@@ -52,10 +50,10 @@ func chosenSegment(t *testing.T, prints []uint64, k int) *segment.Segment {
 	t.Helper()
 	var distinct distribution.Distinct
 	distinct.Add(prints)
-	r := plan.Request{Fingerprints: min(distinct.Count(), uint64(len(prints))), Documents: uint64(len(prints)), K: k,
-		IDs: plan.IDsRows, Seed: 1}
-	r.Sample, _ = plan.NewSample(distinct.Sample(), plan.SampleSize, 1)
-	p, err := plan.New(t.Context(), r)
+	r := Request{Fingerprints: min(distinct.Count(), uint64(len(prints))), Documents: uint64(len(prints)), K: k,
+		IDs: IDsRows, Seed: 1}
+	r.Sample, _ = NewSample(distinct.Sample(), SampleSize, 1)
+	p, err := New(t.Context(), r)
 	must.Do(t, err)
 	var m store.Memory
 	o := segment.Options{Design: p.Choice.Design, Table: table.Options{Layout: p.Choice.Layout}}
@@ -138,11 +136,4 @@ func looksOf(s *segment.Segment, n, queries int) int {
 	// be probed for
 	const least = 2000
 	return max(int(probing), n/run, least)
-}
-
-// allocated is what was allocated so far, freed or not.
-func allocated() uint64 {
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return m.TotalAlloc
 }

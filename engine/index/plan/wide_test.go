@@ -1,11 +1,10 @@
-package plan_test
+package plan
 
 import (
 	"slices"
 	"testing"
 
 	"ndd/engine/index/distribution"
-	"ndd/engine/index/plan"
 	"ndd/engine/index/segment"
 	"ndd/engine/index/table"
 	"ndd/engine/oracle/long"
@@ -23,16 +22,16 @@ func TestWideLines(t *testing.T) {
 		prints := slices.Compact(slices.Sorted(slices.Values(set.Base)))
 		var distinct distribution.Distinct
 		distinct.Add(prints)
-		sample, err := plan.NewSample(distinct.Sample(), plan.SampleSize, 1)
+		sample, err := NewSample(distinct.Sample(), SampleSize, 1)
 		if err != nil {
 			continue // too few distinct ones
 		}
 		for _, name := range []string{"halves", "thirds"} {
 			design, err := permute.Named(name, 3, 1)
 			must.Do(t, err)
-			r := plan.Request{Fingerprints: uint64(len(prints)), K: 3, Layout: table.LayoutPlanar,
+			r := Request{Fingerprints: uint64(len(prints)), K: 3, Layout: table.LayoutPlanar,
 				Designs: []permute.Design{design}, Sample: sample, Seed: 1}
-			p, err := plan.New(t.Context(), r)
+			p, err := New(t.Context(), r)
 			must.Do(t, err)
 			var m store.Memory
 			if err := segment.Write(t.Context(), &m, segment.Input{Fingerprints: prints},
