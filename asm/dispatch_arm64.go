@@ -98,11 +98,7 @@ func decodeKeys(dst []uint64, half []byte, w *Window, at *cursor) (answer int) {
 	return decodeNEON(&dst[0], len(dst), &half[0], len(half), w, at)
 }
 
-// decodeNEON makes the next n keys of a half, 1 to decodeCall, and moves the cursor behind them. It
-// answers decodeOther, having written anything to dst, when an h is above 57, whose raw bits may
-// need nine bytes, when raw bits come within 57 of the beginning, or codes within 15 bytes of the
-// end. None happens in more than a few halves of a table: sorted keys change one of their top six
-// bits at most 63 times.
+// decodeNEON is decodeAVX512 (dispatch_amd64.go), and moves the cursor for any n.
 //
 //go:noescape
 func decodeNEON(dst *uint64, n int, half *byte, halfBytes int, w *Window, at *cursor) int

@@ -195,10 +195,8 @@ func writeGolden(t *testing.T) {
 		case 4, 5: // a near-duplicate of the one before
 			f ^= 1 << (i % 64)
 		} // else a copy of it
-		if err := w.Append(ndf.Document{ID: fmt.Sprintf("https://example.org/%d/page-%d.html", i/50, i),
-			Fingerprint: simhash.Fingerprint(f), TextBytes: 1000 + i}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, w.Append(ndf.Document{ID: fmt.Sprintf("https://example.org/%d/page-%d.html", i/50, i),
+			Fingerprint: simhash.Fingerprint(f), TextBytes: 1000 + i}))
 	}
 	must.Do(t, w.AppendUnmarked("https://example.org/empty.html", ndf.Place{}))
 	must.Do(t, w.Commit())
@@ -218,7 +216,5 @@ func pin(t *testing.T, path string, kind store.Kind) {
 	f, err := store.Open(path, kind)
 	must.Do(t, err)
 	defer f.Close()
-	if err := os.WriteFile(path, hostile.Bytes(kind, identity(f.Identity().Generation, 1), f.Sections()), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, hostile.Bytes(kind, identity(f.Identity().Generation, 1), f.Sections()), 0o644))
 }

@@ -102,7 +102,7 @@ var catalogue = [MaxK + 1]string{
 //   - mixed-5-11111111111111: the planes of AG(3, 2), as in cover-8-4-3.
 //
 // All of them are proven by [Design.Validate] in the tests, and none of their tables and radii can be
-// spared. They were found by simulated annealing, as in cover.go.
+// spared. They were found as coverings were.
 var mixed = []scheme{
 	{name: "mixed-3-1000", k: 3, sets: "ab1 cd ce de"},
 	{name: "mixed-3-10000", k: 3, sets: "abc1 def deg dfg efg"},

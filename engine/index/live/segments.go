@@ -280,15 +280,12 @@ func (u *upkeep) toFile(ctx context.Context, g *gathered, dead []rows.DocID, byt
 		return nil, entry, err
 	}
 	made.From = g.from
-	if err := made.Warm(); err != nil {
+	if err = made.Warm(); err == nil && u.workers != nil && f.durable() {
+		err = place(ctx, u.workers, made)
+	}
+	if err != nil {
 		made.Close()
 		return nil, entry, err
-	}
-	if u.workers != nil && f.durable() {
-		if err := place(ctx, u.workers, made); err != nil {
-			made.Close()
-			return nil, entry, err
-		}
 	}
 	f.owns(made)
 	return made, entry, nil

@@ -55,8 +55,14 @@ func chosenSegment(t *testing.T, prints []uint64, k int) *segment.Segment {
 	r.Sample, _ = NewSample(distinct.Sample(), SampleSize, 1)
 	p, err := New(t.Context(), r)
 	must.Do(t, err)
+	return inMemory(t, prints, p.Choice)
+}
+
+// inMemory builds a segment of fingerprints as a plan has chosen.
+func inMemory(t *testing.T, prints []uint64, choice Option) *segment.Segment {
+	t.Helper()
 	var m store.Memory
-	o := segment.Options{Design: p.Choice.Design, Table: table.Options{Layout: p.Choice.Layout}}
+	o := segment.Options{Design: choice.Design, Table: table.Options{Layout: choice.Layout}}
 	must.Do(t, segment.Write(t.Context(), &m, segment.Input{Fingerprints: prints}, o))
 	s, err := segment.Open(m.Source())
 	must.Do(t, err)

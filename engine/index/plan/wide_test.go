@@ -5,12 +5,10 @@ import (
 	"testing"
 
 	"ndd/engine/index/distribution"
-	"ndd/engine/index/segment"
 	"ndd/engine/index/table"
 	"ndd/engine/oracle/long"
 	"ndd/engine/oracle/must"
 	"ndd/engine/oracle/sets"
-	"ndd/engine/storage/store"
 	"ndd/permute"
 )
 
@@ -33,22 +31,14 @@ func TestWideLines(t *testing.T) {
 				Designs: []permute.Design{design}, Sample: sample, Seed: 1}
 			p, err := New(t.Context(), r)
 			must.Do(t, err)
-			var m store.Memory
-			if err := segment.Write(t.Context(), &m, segment.Input{Fingerprints: prints},
-				segment.Options{Design: design, Table: table.Options{Layout: table.LayoutPlanar}}); err != nil {
-				t.Fatal(err)
-			}
-			s, err := segment.Open(m.Source())
-			must.Do(t, err)
 			built, wide := uint64(0), uint64(0)
-			for _, tab := range s.Tables() {
+			for _, tab := range inMemory(t, prints, p.Choice).Tables() {
 				for _, part := range tab.Parts() {
 					if built += part.Bytes; part.Name == "wide" {
 						wide += part.Bytes
 					}
 				}
 			}
-			s.Close()
 			said := p.Choice.TableBytes
 			t.Logf("%s, %s: %d bytes said, %d built, %d of them for wide lines", set.Name, name, said, built, wide)
 			if float64(said) < 0.96*float64(built) || float64(said) > 1.04*float64(built) {

@@ -18,10 +18,8 @@ import (
 // packed ones take 24 and 27. Where that saves less than an eighth of a bit, and of few documents,
 // they are packed.
 //
-// log2(n!)/n, the least that any order of n documents takes, is 1.44 bits less than log2 n. Codes
-// that come near it (a Benes network, Munro, Raman, Raman and Rao, Succinct Representations of
-// Permutations and Functions, 2012; a wavelet tree; the numbers of groups) take from 19 selects to
-// O(log n / log log n) steps, each a miss, for a document: as long as the query.
+// Any order of n documents takes log2(n!)/n at least, 1.44 bits less than log2 n. Codes that come near
+// it (Munro, Raman, Raman and Rao, 2012) take 19 misses or more for a document: as long as the query.
 type docList struct {
 	section  store.Section // of the ordinals
 	docs     uint64

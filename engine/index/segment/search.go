@@ -102,10 +102,8 @@ func (s *Segment) checkDistance(k int) error {
 
 // room returns room for n permuted queries.
 func (c *Scratch) room(n int) []uint64 {
-	if cap(c.queries) < n {
-		c.queries = make([]uint64, n)
-	}
-	return c.queries[:n]
+	c.queries = slices.Grow(c.queries[:0], n)[:n]
+	return c.queries
 }
 
 // scan answers a search by comparing the queries with all keys of one of the tables. It reports

@@ -74,12 +74,7 @@ func (s *Segment) Sweeps(n int) (sweeps bool) {
 	if p.scans(s, s.every, n) {
 		return false
 	}
-	for i := range p.search {
-		if p.search[i].Flips.Len() < sweepProbes/n {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(p.search, func(t table.Search) bool { return t.Flips.Len() < sweepProbes/n })
 }
 
 // A Team sweeps some of a segment's tables where it is best

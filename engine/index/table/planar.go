@@ -42,11 +42,8 @@ import (
 // A probe at n = 1e8 reads a line of buckets; 31 % of the buckets have keys, 0.37 on average, which
 // lie on one line of low; 1 % of those pass by chance, and read one of rest. A query of 11 tables and
 // radius 0 reads 15.9 lines (sharedSearch); one of two tables and radius 1 makes 58 probes, which
-// share 42 lines of buckets and read 18 lines of low. Such a query alone, at 1e7: half of its 1.3 us goes
-// to finding buckets, most of that waiting for their lines, a fifth to low and rest, a tenth to
-// making probes, and a fifth to the work around the tables: version, permutation, hits.
-//
-// Tags of each key on its line, and eight probes located at once, were tried and are no faster.
+// share 42 lines of buckets and read 18 lines of low. Tags of each key on its line, and eight probes
+// located at once, were tried and are no faster.
 //
 // Of skewed keys, the fences narrow a long extent to the leading bits that a probe fixes, and lines
 // become wide, at 2 to 6 bytes a bucket.

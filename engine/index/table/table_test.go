@@ -152,12 +152,10 @@ func checkOrder(t testing.TB, tab Table, keys, others []uint64) {
 		low, high = min(low, high), max(low, high)
 		var between, want []uint64
 		from, to, of := tab.PartWith(low, high)
-		if err := tab.WalkPart(from, to, of, func(_ uint64, part []uint64) bool {
+		must.Do(t, tab.WalkPart(from, to, of, func(_ uint64, part []uint64) bool {
 			between = append(between, part...)
 			return true
-		}); err != nil {
-			t.Fatal(err)
-		}
+		}))
 		outside := func(key uint64) bool { return key < low || key > high }
 		want = slices.DeleteFunc(slices.Clone(keys), outside)
 		if !slices.Equal(slices.DeleteFunc(between, outside), want) {
@@ -167,15 +165,13 @@ func checkOrder(t testing.TB, tab Table, keys, others []uint64) {
 	for _, parts := range []uint64{1, 2, 3, 7, 1000} {
 		walked = walked[:0]
 		for part := range parts {
-			if err := tab.WalkPart(part, part+1, parts, func(rank uint64, part []uint64) bool {
+			must.Do(t, tab.WalkPart(part, part+1, parts, func(rank uint64, part []uint64) bool {
 				if rank != uint64(len(walked)) {
 					t.Fatalf("rank %d, behind %d keys", rank, len(walked))
 				}
 				walked = append(walked, part...)
 				return true
-			}); err != nil {
-				t.Fatal(err)
-			}
+			}))
 		}
 		if !slices.Equal(walked, keys) {
 			t.Fatalf("%d parts have other keys", parts)

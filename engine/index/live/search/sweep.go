@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"slices"
 
 	"github.com/dustin/go-humanize"
 
@@ -17,12 +18,7 @@ import (
 
 // Sweeps reports whether a batch of n queries sweeps a segment of the view.
 func Sweeps(w version.View, n int) bool {
-	for _, s := range w.Version.Segments {
-		if s.Sweeps(n) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(w.Version.Segments, func(s *version.Segment) bool { return s.Sweeps(n) })
 }
 
 // Swept is what sweeps found: by segment, nothing where it is to be searched. Its zero value has
