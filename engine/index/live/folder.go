@@ -391,8 +391,7 @@ func notIndex(dir string) error {
 				"build or copy it again",
 				dir, store.ErrCorrupt, name)
 		case e.IsDir() && isFile(filepath.Join(dir, name, manifestName)):
-			inner := filepath.Join(dir, name, manifestName)
-			return noIndex(dir, "a folder that has one: %s", filepath.Dir(inner))
+			return noIndex(dir, "a folder that has one: %s", filepath.Join(dir, name))
 		case prints == "" && isPrints(name):
 			prints = filepath.Join(dir, name)
 		}

@@ -38,10 +38,7 @@ func refusing(t *testing.T, full *atomic.Bool) (x *Index, reopen func() *Index) 
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "index")
 	create(t, dir, Config{Design: halves(t), IDs: true, Table: planar})
-	reopen = func() *Index {
-		x := openFolder(t, dir, scripted(fillingDisk(full)))
-		return x
-	}
+	reopen = func() *Index { return openFolder(t, dir, scripted(fillingDisk(full))) }
 	return reopen(), reopen
 }
 

@@ -47,10 +47,10 @@ type writer struct {
 
 // counters are read by each check-and-insert and seldom written, and have cache lines of their own.
 type counters struct {
-	_       [version.CacheLine]byte
+	_       [memtable.CacheLine]byte
 	added   atomic.Uint64 // segments that did not come through memtables
 	refused atomic.Uint64 // times that changes were undone
-	_       [version.CacheLine]byte
+	_       [memtable.CacheLine]byte
 }
 
 // wakeWaiting wakes the callers that wait for room. The caller holds writer.mu.

@@ -29,7 +29,6 @@ type Scratch struct {
 	searches []table.Search
 	matches  []table.Match
 	sources  []source // of tables, where they are of several segments
-	sorted   []int
 	keys     []uint64 // of fingerprints whose documents are looked for
 	places   []uint32 // and the place of each among them
 	ranks    []uint64
@@ -46,8 +45,8 @@ func (s *Segment) Search(dst []Match, queries []uint64, k int, c *Scratch) ([]Ma
 	return s.SearchTables(dst, s.every, queries, k, c)
 }
 
-// SearchTables is [Segment.Search] in some of the tables, by number: calls whose lists are together
-// all tables find everything, each match once, in no order.
+// SearchTables is [Segment.Search] in some of the tables, by number, ascending: calls whose lists are
+// together all tables find everything, each match once, in no order.
 func (s *Segment) SearchTables(dst []Match, tables []int, queries []uint64, k int, c *Scratch) (_ []Match, err error) {
 	defer store.EndFaults(store.BeginFaults(), &err)
 	if err := s.checkDistance(k); err != nil {
@@ -55,11 +54,6 @@ func (s *Segment) SearchTables(dst []Match, tables []int, queries []uint64, k in
 	}
 	if s.meta.Fingerprints == 0 {
 		return dst, nil
-	}
-	if !slices.IsSorted(tables) { // a search names tables before it as earlier ones
-		c.sorted = append(c.sorted[:0], tables...)
-		slices.Sort(c.sorted)
-		tables = c.sorted
 	}
 	p := s.searchPlan(k)
 	if p.scans(s, tables, len(queries)) {

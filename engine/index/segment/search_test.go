@@ -2,6 +2,7 @@ package segment
 
 import (
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"ndd/engine/index/table"
@@ -35,6 +36,7 @@ func TestSearchTables(t *testing.T) {
 			var got []Match
 			for len(numbers) > 0 {
 				n := 1 + rng.IntN(len(numbers))
+				slices.Sort(numbers[:n])
 				got, err = s.SearchTables(got, numbers[:n], queries, 3, &c)
 				must.Do(t, err)
 				numbers = numbers[n:]

@@ -122,17 +122,12 @@ func (t *task) like(o *task) bool {
 // search answers tasks that are alike: together or, where they find too much together, one by one.
 func (w *searcher) search(tasks []*task) {
 	err := w.find(tasks)
-	if together := len(tasks) > 1; together && errors.Is(err, segment.ErrTooMany) {
-		for i, t := range tasks {
+	alone := len(tasks) > 1 && errors.Is(err, segment.ErrTooMany)
+	for i, t := range tasks {
+		if t.err = err; alone {
 			t.matches = t.matches[:0]
 			t.err = w.find(tasks[i : i+1])
 		}
-	} else {
-		for _, t := range tasks {
-			t.err = err
-		}
-	}
-	for _, t := range tasks {
 		t.request.left.Done()
 	}
 }

@@ -179,16 +179,12 @@ func (s *Segment) arena(n *node, bytes uint64) (*numa.Arena, error) {
 	return a, nil
 }
 
-// counted notes where the pages of an arena are, now that they are written.
+// counted notes where the pages of the last arena are, now that they are written.
 func (s *Segment) counted(a *numa.Arena) {
 	pages := a.Placement()
 	s.set.mu.Lock()
 	defer s.set.mu.Unlock()
-	for i := range s.arenas {
-		if s.arenas[i].Arena == a {
-			s.arenas[i].pages = pages
-		}
-	}
+	s.arenas[len(s.arenas)-1].pages = pages
 }
 
 // Close releases the memory of a segment's tables, and ends

@@ -223,8 +223,8 @@ func (b *blocks) first(difference uint64) int {
 	return -1 // more than k bits differ
 }
 
-// lineBytes is the size of a cache line and the one that processors fetch with it.
-const lineBytes = 128
+// CacheLine is the size of a cache line and the one that processors fetch with it.
+const CacheLine = 128
 
 const (
 	// slabShift bits of an address are the place in a slab, of at most 4 MiB.
@@ -243,7 +243,7 @@ const (
 // is inside.
 type arena struct {
 	slabs   atomic.Pointer[[][]uint64]
-	_       [lineBytes]byte // readers do not meet what the writer writes
+	_       [CacheLine]byte // readers do not meet what the writer writes
 	buffers []*memory.Buffer[uint64]
 	used    int // words of the last slab
 	words   int // of all slabs

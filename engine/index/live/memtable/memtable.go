@@ -44,11 +44,11 @@ type Table struct {
 	ids    arena
 	rows   idRows // of the last document of each ID; the writer's
 
-	_        [lineBytes]byte // what each insert writes is on no line that each search reads
+	_        [CacheLine]byte // what each insert writes is on no line that each search reads
 	n        atomic.Int64
 	size     atomic.Uint64 // bytes that it takes without tombstones
 	indexing sync.Mutex    // held by who puts rows into blocks; nothing but memory is waited for under it
-	_        [lineBytes]byte
+	_        [CacheLine]byte
 }
 
 // A page has some rows.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/bits"
 	"runtime"
 	"slices"
 	"strconv"
@@ -120,18 +121,15 @@ type slot struct {
 	_ [120]byte // processors fetch lines in pairs
 }
 
-// CacheLine is the size of a cache line and the one that processors fetch with it.
-const CacheLine = 128
-
 // Set are those of an index. The current one is read without a lock; publish and reclaim
 // count the versions that have a segment under mu.
 type Set struct {
 	current atomic.Pointer[Version] // nil when the index is closed
 	slots   atomic.Uint32           // given to readers
 
-	_         [CacheLine]byte
+	_         [memtable.CacheLine]byte
 	Committed atomic.Uint64 // readers' clock: the number of the first document that they do not see
-	_         [CacheLine]byte
+	_         [memtable.CacheLine]byte
 	Clock     rows.Clock
 
 	mu      sync.Mutex  // the innermost lock: nothing is waited for under it but the unmapping of segments
@@ -189,11 +187,7 @@ func (v *Version) idle() bool {
 func (w *Set) Publish(next *Version) error {
 	w.mu.Lock()
 	if next != nil {
-		slots := 1
-		for slots < runtime.GOMAXPROCS(0) {
-			slots *= 2
-		}
-		next.slots = make([]slot, slots)
+		next.slots = make([]slot, 1<<bits.Len(uint(runtime.GOMAXPROCS(0)-1)))
 		if w.holds == nil {
 			w.holds = map[any]int{}
 		}
