@@ -97,11 +97,7 @@ func (b *builder) documents(ctx context.Context) error {
 	if w.docs < b.docs {
 		return b.merge.miss(b.docs - w.docs)
 	}
-	if err := w.finish(b.distinct); err != nil {
-		return err
-	}
-	b.keepFewer()
-	return nil
+	return w.finish(b.distinct)
 }
 
 // documentsAtOnce sorts all of them, in the memory of the keys and of a quarter of the pairs.
@@ -180,7 +176,6 @@ func (b *builder) fingerprints(ctx context.Context) error {
 		return err
 	}
 	b.distinct = len(keys)
-	b.keepFewer()
 	return nil
 }
 

@@ -173,51 +173,55 @@ type docCursor struct {
 	at   uint64 // where the next one begins
 }
 
-// cursor returns one that begins with a rank. ok is false where the file is not sound, or has no
-// such rank.
-func (x *docList) cursor(rank uint64) (c docCursor, ok bool) {
-	from, _, ok := x.of(rank)
-	return docCursor{x, from}, ok
+// cursor returns one that begins with a rank. Where there is none, next says so.
+func (x *docList) cursor(rank uint64) docCursor {
+	r, _ := x.of(rank)
+	return docCursor{x, r.from}
 }
 
-// next is [docList.of] of the next rank.
-func (c *docCursor) next() (from, to uint64, ok bool) {
-	from, to = c.at, c.at+1
-	if c.list.firsts != nil && from < c.list.docs {
-		to = min(c.list.firsts.Next(from), c.list.docs)
-	}
-	c.at = to
-	return from, to, from < to && to <= c.list.docs
+// next is [docList.of] of the next rank, which is the given one.
+func (c *docCursor) next(rank uint64) (Range, error) {
+	r, err := c.list.from(c.at, rank)
+	c.at = r.to
+	return r, err
 }
 
-// of returns the range of the ordinals of the fingerprint of a rank. ok is false where the file is
-// not sound, or has no such rank.
-func (x *docList) of(rank uint64) (from, to uint64, ok bool) {
-	if x.firsts == nil {
-		return rank, rank + 1, rank < x.docs
+// of returns the range of the ordinals of the fingerprint of a rank. The error wraps
+// [store.ErrCorrupt]: the file is not sound, or has no such rank.
+func (x *docList) of(rank uint64) (Range, error) {
+	at, ok := rank, true
+	if x.firsts != nil {
+		at, ok = x.firsts.Select(rank)
 	}
-	from, ok = x.firsts.Select(rank)
 	if !ok {
-		return 0, 0, false
+		at = x.docs
 	}
-	to = min(x.firsts.Next(from), x.docs)
-	return from, to, from < to
+	return x.from(at, rank)
+}
+
+// from returns the range of the ordinals from number at on, which are of the given rank.
+func (x *docList) from(at, rank uint64) (Range, error) {
+	r := Range{at, at + 1}
+	if x.firsts != nil && at < x.docs {
+		r.to = min(x.firsts.Next(at), x.docs)
+	}
+	if r.to > x.docs {
+		return r, x.corrupt(0, "no documents of the fingerprint of rank %d", rank)
+	}
+	return r, nil
 }
 
 // eachRange calls f with the rank of each fingerprint, ascending, and the range of its ordinals,
 // until f returns an error. The error wraps [store.ErrCorrupt] unless they are the ranges of all
 // documents.
 func (s *Segment) eachRange(f func(rank, from, to uint64) error) error {
-	c, ok := s.docs.cursor(0)
+	c := s.docs.cursor(0)
 	for rank := range s.meta.Fingerprints {
-		from, to := uint64(0), uint64(0)
-		if ok {
-			from, to, ok = c.next()
+		r, err := c.next(rank)
+		if err == nil {
+			err = f(rank, r.from, r.to)
 		}
-		if !ok {
-			return s.docs.corrupt(0, "no documents of the fingerprint of rank %d", rank)
-		}
-		if err := f(rank, from, to); err != nil {
+		if err != nil {
 			return err
 		}
 	}

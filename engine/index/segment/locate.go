@@ -48,11 +48,9 @@ func (s *Segment) Locate(ranges []Range, fingerprints []uint64, c *Scratch) (err
 			if ranks[i] == table.NoRank {
 				continue
 			}
-			from, to, ok := s.docs.of(ranks[i])
-			if !ok {
-				return s.docs.corrupt(0, "no documents of the fingerprint of rank %d", ranks[i])
+			if ranges[place], err = s.docs.of(ranks[i]); err != nil {
+				return err
 			}
-			ranges[place] = Range{from, to}
 		}
 		keys, places = keys[n:], places[n:]
 	}
@@ -68,12 +66,9 @@ func (s *Segment) locateAll(ranges []Range, sorted []uint64, places []uint32) (e
 				at++
 			}
 			for ; at < len(sorted) && sorted[at] == key; at++ {
-				from, to, ok := s.docs.of(rank)
-				if !ok {
-					err = s.docs.corrupt(0, "no documents of the fingerprint of rank %d", rank)
+				if ranges[places[at]], err = s.docs.of(rank); err != nil {
 					return false
 				}
-				ranges[places[at]] = Range{from, to}
 			}
 			rank++
 		}

@@ -191,20 +191,17 @@ type repeater struct {
 
 // each handles the next fingerprints; the first has the given rank.
 func (e *repeater) each(rank uint64, prints []uint64) error {
-	c, ok := &e.cursor, true
+	c := &e.cursor
 	if c.list == nil {
-		*c, ok = e.r.docs.cursor(rank)
+		*c = e.r.docs.cursor(rank)
 	}
 	out, place := e.buffer[:0], e.r.place+c.at
 	for i, p := range prints {
-		from, to := uint64(0), uint64(0)
-		if ok {
-			from, to, ok = c.next()
+		r, err := c.next(rank + uint64(i))
+		if err != nil {
+			return err
 		}
-		if !ok {
-			return e.r.docs.corrupt(0, "no documents of the fingerprint of rank %d", rank+uint64(i))
-		}
-		for ; from < to; from++ {
+		for ; r.from < r.to; r.from++ {
 			if len(out) == cap(out) {
 				if err := e.f(out, int(place)); err != nil {
 					return err

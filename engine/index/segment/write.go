@@ -130,6 +130,7 @@ func Write(ctx context.Context, sink store.Sink, in Input, o Options) (err error
 	if err := documents(ctx); err != nil {
 		return err
 	}
+	b.keepFewer()
 	if err := b.head(&in); err != nil {
 		return err
 	}
