@@ -50,7 +50,7 @@ func (v View) Batch(ctx context.Context, queries []simhash.Fingerprint, o BatchO
 	defer reserved.Release()
 	b := &batch{index: v.index, view: v.live, o: o, plan: p, emit: emit, goroutines: v.index.live.Goroutines(p.Threads)}
 	b.size.Store(search.BatchChunk)
-	b.rest = b.searcher(ctx)
+	b.rest = b.index.searcher(ctx)
 	defer b.rest.Done()
 	words := simhash.Words(queries)
 	for first := 0; first < len(words); first += search.BatchSweep {
@@ -87,12 +87,6 @@ type batch struct {
 	emit       func(query int, hits []Hit) error
 	size       atomic.Int64     // queries of the next chunk: fewer where they find much
 	rest       *search.Searcher // of what chunks left, in the goroutine that emits
-}
-
-func (b *batch) searcher(ctx context.Context) *search.Searcher {
-	s := b.index.live.Searcher()
-	s.Until(ctx)
-	return s
 }
 
 // run answers the queries, of which the first is number first of all.
@@ -145,7 +139,7 @@ type chunk struct {
 
 // search answers chunks.
 func (b *batch) search(ctx context.Context, chunks iter.Seq[*chunk]) (err error) {
-	s := b.searcher(ctx)
+	s := b.index.searcher(ctx)
 	defer s.Done()
 	for c := range chunks {
 		if c.answers, c.done, err = s.SearchSome(b.view, c.queries, b.o.K, b.o.Docs, c.swept, c.lengths); err != nil {

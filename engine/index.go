@@ -112,9 +112,7 @@ func (x *Index) Recipe() *simhash.Recipe { return x.live.Config().Recipe }
 type Stats = live.Stats
 
 // Stats counts what the index holds now: nothing once it is closed.
-func (x *Index) Stats() Stats {
-	return x.live.Stats()
-}
+func (x *Index) Stats() Stats { return x.live.Stats() }
 
 // Check reads everything and holds it against itself: it finds what checksums cannot.
 func (x *Index) Check(ctx context.Context) error { return x.live.Check(ctx) }

@@ -25,10 +25,16 @@ func (x *Index) Query(ctx context.Context, q simhash.Fingerprint, k, docs int) (
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	c := x.live.Searcher()
-	c.Until(ctx)
+	c := x.searcher(ctx)
 	defer c.Done()
 	return c.Query(q, 0, k, docs)
+}
+
+// searcher returns a searcher whose searches ctx ends, to be given back.
+func (x *Index) searcher(ctx context.Context) *search.Searcher {
+	c := x.live.Searcher()
+	c.Until(ctx)
+	return c
 }
 
 // QueryEach is [View.QueryEach] of the index as it is now.
@@ -82,8 +88,7 @@ func (v View) QueryEach(ctx context.Context, q simhash.Fingerprint, textBytes ui
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	c := v.index.live.Searcher()
-	c.Until(ctx)
+	c := v.index.searcher(ctx)
 	defer c.Done()
 	lengths := rows.Lengths{Ratio: v.index.live.Config().MaxLengthRatio, Of: []uint32{textBytes}}
 	return c.Stream(v.live, q, lengths, k, docs, emit)

@@ -323,8 +323,7 @@ func (x *Index) Find(id string) (doc rows.DocID, ok bool, err error) {
 	if x.versions.Current() == nil {
 		return 0, false, version.ErrClosed
 	}
-	doc, ok, err = x.writer.holder(id)
-	return doc, ok, err
+	return x.writer.holder(id)
 }
 
 // Flush writes the memtables to a file, so that the log is empty, as far as it was inserted
