@@ -66,10 +66,12 @@ func (n *normaliser) folded(dst, src []byte) []byte {
 // withoutInvisible appends src to dst without characters that have no shape: soft hyphens, joiners,
 // zero-width spaces, byte order marks, directional marks, variation selectors.
 func withoutInvisible(dst, src []byte) []byte {
-	for _, r := range string(src) {
+	for len(src) > 0 {
+		r, size := utf8.DecodeRune(src)
 		if !invisible(r) {
-			dst = utf8.AppendRune(dst, r)
+			dst = append(dst, src[:size]...)
 		}
+		src = src[size:]
 	}
 	return dst
 }

@@ -1,7 +1,6 @@
 package token
 
 import (
-	"bytes"
 	"unicode"
 	"unicode/utf8"
 
@@ -87,15 +86,26 @@ func (s *Scanner) spaced(chunk []byte, start int, kinds holds) {
 func wordly(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }
 
 // isWord returns whether a token is a word: no white space, punctuation or symbols alone.
-func isWord(token []byte) bool { return bytes.ContainsFunc(token, wordly) }
+func isWord(token []byte) bool {
+	for len(token) > 0 {
+		r, size := utf8.DecodeRune(token)
+		if wordly(r) {
+			return true
+		}
+		token = token[size:]
+	}
+	return false
+}
 
 // pushChars pushes the letters, digits and marks of a word that starts at start, for the chars
 // tokeniser.
 func (s *Scanner) pushChars(token []byte, start int) {
-	for i, r := range string(token) {
+	for len(token) > 0 {
+		r, size := utf8.DecodeRune(token)
 		if wordly(r) || unicode.IsMark(r) {
-			s.pushChar(token[i:i+utf8.RuneLen(r)], start+i)
+			s.pushChar(token[:size], start)
 		}
+		token, start = token[size:], start+size
 	}
 }
 
