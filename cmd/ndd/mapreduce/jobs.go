@@ -236,7 +236,8 @@ func (m *mapReduce) registerJob(cmd *cobra.Command, names string) {
 		case "texts":
 			m.docs.RegisterReading(cmd)
 		case "input":
-			cli.WordVar(f, &m.input, name, "form of the input: lines, or rawbytes of Hadoop", mapreduce.Lines, mapreduce.RawBytes)
+			cli.WordVar(f, &m.input, name, "form of the input: lines, or rawbytes of Hadoop", mapreduce.Lines,
+				mapreduce.RawBytes)
 		case "distance":
 			f.IntVarP(&m.k, name, "k", 3, fmt.Sprintf("largest Hamming distance, 0 to %d", permute.MaxK))
 		case "queries":
