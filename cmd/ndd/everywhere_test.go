@@ -99,12 +99,11 @@ func fixed(digits string) func([]byte) []byte {
 	return func([]byte) []byte { return b }
 }
 
-// places are where a file stands: each returns the inputs, and what standard input has. It is nil
-// where there is no such thing.
+// whereabouts is a place where a file stands.
 type whereabouts struct {
 	name  string
-	pipe  bool
-	input func(dir, file string) string
+	pipe  bool                          // the file comes by standard input
+	input func(dir, file string) string // the argument that names it
 }
 
 func places(s *bucket.Server) []whereabouts {

@@ -14,7 +14,7 @@ import (
 
 // newMan returns the command that writes the manual pages, for packages: ndd(1) and a page for each
 // command. SOURCE_DATE_EPOCH sets their date, so that a package can be reproduced byte for byte.
-func newMan(g *cli.Globals) *cobra.Command {
+func newMan() *cobra.Command {
 	return &cobra.Command{
 		Use:   "man DIR",
 		Short: "Write the manual pages into a folder",

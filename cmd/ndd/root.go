@@ -125,7 +125,7 @@ Exit status: 0 done, 1 failed, 2 wrong usage, 3 corrupt or mismatched data,
 	} {
 		root.AddCommand(commands(g)...)
 	}
-	root.AddCommand(newVersion(g), newMan(g))
+	root.AddCommand(newVersion(g), newMan())
 	root.AddCommand(cli.FormerCommand("plan-cluster", "'ndd help cluster' has the formula"))
 	root.AddCommand(newTopics()...)
 	root.SetHelpCommand(newHelp())
