@@ -293,7 +293,8 @@ func TestBuckets(t *testing.T) {
 						if !long.Form() && n <= 30_000 && leading != 16 && leading != 40 {
 							continue
 						}
-						t.Run(fmt.Sprintf("n=%d/%s/leading=%d/room=%d/threads=%d", n, name, leading, room, threads), func(t *testing.T) {
+						test := fmt.Sprintf("n=%d/%s/leading=%d/room=%d/threads=%d", n, name, leading, room, threads)
+						t.Run(test, func(t *testing.T) {
 							all, largest := checkBuckets(t, src, leading, room, threads)
 							if all > n {
 								filled++
@@ -330,7 +331,8 @@ func checkBuckets(t *testing.T, src []uint64, leading, room, threads int) (all, 
 	together := map[uint64]int{} // the most different keys of a group in a bucket
 	times := map[uint64]int{}    // the most that a key is in a bucket
 	third := len(src) / 3
-	err := Buckets(t.Context(), make([]uint64, room), Chunks{src[:third], src[third:]}, Options{mask, threads, 0}, leading,
+	o := Options{mask, threads, 0}
+	err := Buckets(t.Context(), make([]uint64, room), Chunks{src[:third], src[third:]}, o, leading,
 		func(keys []uint64, ends []uint32) error {
 			mu.Lock()
 			defer mu.Unlock()
