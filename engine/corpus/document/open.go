@@ -88,7 +88,7 @@ func (s *stream) source(stdin io.Reader) (src io.Reader, closer func(), err erro
 		if err != nil {
 			return nil, nil, err
 		}
-		s.size, s.modified = max(o.Size, 0), o.ModifiedNano()
+		s.size, s.modified = max(o.Size, 0), o.ModifiedNano
 		return o, func() { o.Close() }, nil
 	}
 	f, err := os.Open(s.file.Path)

@@ -37,9 +37,9 @@ type source interface {
 
 // An Object is read from its start, by Read, or at any place, by ReadAt.
 type Object struct {
-	Path     string
-	Size     int64 // -1: the server does not say
-	Modified time.Time
+	Path         string
+	Size         int64 // -1: the server does not say
+	ModifiedNano int64 // nanoseconds since 1970; 0: the server does not say
 
 	ctx  context.Context
 	from source

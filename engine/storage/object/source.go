@@ -29,7 +29,7 @@ func (s *Store) stat(ctx context.Context, o *Object) error {
 	if err != nil {
 		return said(o.Path, err)
 	}
-	o.Size, o.Modified = info.Size, info.LastModified
+	o.Size, o.ModifiedNano = info.Size, info.LastModified.UnixNano() // an answer without it is an error
 	o.ranges = &parallel.Queue[*span]{Room: &s.ahead, Max: rangesMax}
 	o.from = &s3Source{s.core, o.Path, bucket, key, info.ETag}
 	return nil
@@ -90,7 +90,7 @@ func (s *Store) statHTTP(ctx context.Context, o *Object) error {
 	}
 	o.Size = answer.ContentLength
 	if at, err := http.ParseTime(answer.Header.Get("Last-Modified")); err == nil {
-		o.Modified = at
+		o.ModifiedNano = at.UnixNano()
 	}
 	h.version = answer.Header.Get("ETag")
 	if strings.HasPrefix(h.version, "W/") || h.version == "" {
@@ -167,13 +167,4 @@ func (h *httpSource) same(answer *http.Response) bool {
 		return true
 	}
 	return answer.Header.Get("Last-Modified") == h.version
-}
-
-// ModifiedNano returns when the object was changed, in nanoseconds since 1970; 0 if that is not
-// known.
-func (o *Object) ModifiedNano() int64 {
-	if o.Modified.IsZero() {
-		return 0
-	}
-	return o.Modified.UnixNano()
 }
