@@ -111,16 +111,10 @@ func (p *places) endFile() {
 // write writes the sections.
 func (p *places) write(file *store.Writer) error {
 	p.endFile()
-	ends, err := p.files.Close()
-	if err != nil {
+	if err := writeIDs(file, "files", p.files, &p.fileData); err != nil {
 		return err
 	}
-	if err := writeIDs(file, "files", &p.fileData, ends); err != nil {
-		return err
-	}
-	file.Section("places")
-	_, err = file.Write(p.data)
-	return err
+	return store.WriteSection(file, "places", p.data)
 }
 
 // placeSections is the number of sections that files with places have more than others.

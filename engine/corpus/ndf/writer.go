@@ -2,7 +2,6 @@ package ndf
 
 import (
 	"bytes"
-	"encoding/json"
 	"math"
 
 	"ndd/engine/corpus/simhash"
@@ -50,13 +49,7 @@ func Create(path string, recipe simhash.Recipe, o store.Options) (*Writer, error
 	w := &Writer{file: file}
 	w.ids = idlist.NewWriter(&w.idData)
 	w.unmarked = idlist.NewWriter(&w.unmarkedData)
-	data, err := json.Marshal(recipe)
-	if err != nil {
-		file.Abort()
-		return nil, err
-	}
-	file.Section("recipe")
-	file.Write(data)
+	store.WriteSection(file, "recipe", []byte(recipe.String())) // an error comes again, here and below
 	return w, nil
 }
 
@@ -113,27 +106,23 @@ func (w *Writer) flush() error {
 		w.prints, w.lengths = w.prints[:0], w.lengths[:0]
 		return err
 	}
-	ends, err := w.ids.Close()
-	if err != nil {
-		return err
-	}
-	w.file.Section("fingerprints")
-	w.file.Write(store.Bytes64(w.prints))
-	w.file.Section("text.bytes")
-	w.file.Write(store.Bytes32(w.lengths))
-	err = writeIDs(w.file, "names", &w.idData, ends)
+	store.WriteSection(w.file, "fingerprints", store.Bytes64(w.prints))
+	store.WriteSection(w.file, "text.bytes", store.Bytes32(w.lengths))
+	err := writeIDs(w.file, "names", w.ids, &w.idData)
 	w.prints, w.lengths = w.prints[:0], w.lengths[:0]
 	w.ids = idlist.NewWriter(&w.idData)
 	return err
 }
 
-func writeIDs(file *store.Writer, section string, blocks *bytes.Buffer, ends []uint64) error {
-	file.Section(section)
-	file.Write(blocks.Bytes())
+// writeIDs writes the sections of a list, whose blocks are in a buffer.
+func writeIDs(file *store.Writer, section string, list *idlist.Writer, blocks *bytes.Buffer) error {
+	ends, err := list.Close()
+	if err != nil {
+		return err
+	}
+	store.WriteSection(file, section, blocks.Bytes())
 	blocks.Reset()
-	file.Section(section + ".ends")
-	_, err := file.Write(store.Bytes64(ends))
-	return err
+	return store.WriteSection(file, section+".ends", store.Bytes64(ends))
 }
 
 // Commit writes the last chunk and publishes the file.
@@ -145,10 +134,7 @@ func (w *Writer) Commit() error {
 	if w.array != nil {
 		return w.array.commit()
 	}
-	ends, err := w.unmarked.Close()
-	if err == nil {
-		err = writeIDs(w.file, "unmarked", &w.unmarkedData, ends)
-	}
+	err := writeIDs(w.file, "unmarked", w.unmarked, &w.unmarkedData)
 	if err == nil && w.places != nil {
 		err = w.places.write(w.file)
 	}

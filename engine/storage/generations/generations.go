@@ -58,8 +58,7 @@ func Write(path string, kind store.Kind, generation uint64, o store.Options, man
 		return err
 	}
 	defer w.Abort()
-	w.Section(Section)
-	w.Write(manifest)
+	store.WriteSection(w, Section, manifest)
 	if more != nil {
 		more(w)
 	}
