@@ -83,11 +83,18 @@ func (e *Extractor) Borrow(u Unit) (Document, error) {
 		doc.Text = e.page.extract(page, e.opts.Extract)
 		doc.Repaired, doc.Charset = repaired, unknownCharset(u.raw, u.contentType, true)
 	case JSONL:
-		id, text, values, reason, err := e.jsonFields(u.raw, u.fields)
+		text, reason, err := e.jsonText(u.raw, u.fields.Text)
+		if err == nil {
+			reason = Broken
+			doc.ID, _, err = jsonScalar(u.raw, u.fields.ID, false)
+		}
 		if err != nil {
 			return Document{}, &Skip{Source: u.Source, Line: u.Line, Reason: reason, Err: err}
 		}
-		doc.ID, doc.Values = id, values
+		doc.Values = e.opts.values(func(field string) (v Value) {
+			v.Text, v.Found, _ = jsonScalar(u.raw, field, e.opts.FirstValue)
+			return v
+		})
 		if isHTML(u.fields.Text) {
 			page, repaired := decodeHTML(text, "")
 			doc.Text, doc.Repaired = e.page.extract(page, e.opts.Extract), repaired

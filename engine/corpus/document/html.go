@@ -79,7 +79,7 @@ func (p *pageText) pass(page []byte, shown []atom.Atom) atom.Atom {
 	p.out = slices.Grow(p.out[:0], len(page)/4)
 	p.space, p.breakLine, p.pre = false, false, 0
 	if p.zones != nil {
-		p.zones.reset()
+		*p.zones = zones{open: p.zones.open[:0], spans: p.zones.spans[:0]}
 	}
 	z := html.NewTokenizer(bytes.NewReader(page))
 	var h hidden

@@ -161,26 +161,8 @@ func (s *stream) noText() error {
 	return s.release()
 }
 
-// jsonFields returns the ID ("" if there is none), text and values of a record. The text may be a
-// part of the record, and is gone with the next call.
-func (e *Extractor) jsonFields(record []byte, names *Fields) (id string, text []byte, values []Value,
-	reason Reason, err error) {
-	text, reason, err = e.jsonText(record, names.Text)
-	if err != nil {
-		return "", nil, nil, reason, err
-	}
-	if id, _, err = jsonScalar(record, names.ID, false); err != nil {
-		return "", nil, nil, Broken, err
-	}
-	values = e.opts.values(func(field string) (v Value) {
-		v.Text, v.Found, _ = jsonScalar(record, field, e.opts.FirstValue)
-		return v
-	})
-	return id, text, values, "", nil
-}
-
 // jsonText returns the text that a field's values make: one string, or the strings of a list with a
-// line end between.
+// line end between. It may be a part of the record, and is gone with the next call.
 func (e *Extractor) jsonText(record []byte, field string) (text []byte, reason Reason, err error) {
 	if begins := bytes.TrimLeft(record, " \t\r\n"); !bytes.HasPrefix(begins, []byte("{")) {
 		w := jsonWalker{b: record}

@@ -94,8 +94,6 @@ type span struct {
 	zone zone
 }
 
-func (z *zones) reset() { z.open, z.link, z.spans = z.open[:0], false, z.spans[:0] }
-
 // now returns the zone of the open elements.
 func (z *zones) now() (in zone) {
 	for _, r := range z.open {

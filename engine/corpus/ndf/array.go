@@ -44,12 +44,6 @@ func createArray(path string, d *disk.Disk) (*arrayFile, error) {
 	return a, nil
 }
 
-func (a *arrayFile) write(prints []uint64) error {
-	a.n += uint64(len(prints))
-	_, err := a.file.Write(store.Bytes64(prints))
-	return err
-}
-
 // commit completes the header and publishes the file.
 func (a *arrayFile) commit() error {
 	if a.isNpy {

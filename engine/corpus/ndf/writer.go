@@ -102,7 +102,8 @@ func (w *Writer) LeftOut() int {
 
 func (w *Writer) flush() error {
 	if w.array != nil {
-		err := w.array.write(w.prints)
+		w.array.n += uint64(len(w.prints))
+		_, err := w.array.file.Write(store.Bytes64(w.prints))
 		w.prints, w.lengths = w.prints[:0], w.lengths[:0]
 		return err
 	}

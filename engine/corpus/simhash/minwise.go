@@ -134,20 +134,15 @@ func (m *minwise) add(hash uint64, d divisor) {
 // sign returns the fingerprint and the number of bins that were filled; with too few of these ok is
 // false.
 func (m *minwise) sign() (fp Fingerprint, filled int, ok bool) {
-	if filled = m.filled(); filled < m.least {
+	for _, w := range m.winner {
+		if w != noWinner {
+			filled++
+		}
+	}
+	if filled < m.least {
 		return 0, filled, false
 	}
 	return signed(&m.winner), filled, true
-}
-
-// filled returns the number of bins that have a feature.
-func (m *minwise) filled() (n int) {
-	for _, w := range m.winner {
-		if w != noWinner {
-			n++
-		}
-	}
-	return n
 }
 
 // signed returns the fingerprint of winners, one at least.

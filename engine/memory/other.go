@@ -2,7 +2,17 @@
 
 package memory
 
-import "unsafe"
+import (
+	"errors"
+	"os"
+	"unsafe"
+)
+
+// CanMapFile says whether [MapFile] works here.
+const CanMapFile = false
+
+// MapFile is not supported: memory that is taken from a file would be in the heap.
+func MapFile(*os.File, uint64) ([]byte, error) { return nil, errors.ErrUnsupported }
 
 // allocate takes from the Go heap, where the system has nothing better; words
 // keep it aligned.
