@@ -3,7 +3,6 @@ package simhash
 import (
 	"cmp"
 	"encoding/hex"
-	"fmt"
 	"math"
 	"slices"
 
@@ -28,18 +27,10 @@ func New(r Recipe) (*Fingerprinter, error) {
 	if err := r.Validate(); err != nil {
 		return nil, err
 	}
-	var key [32]byte
-	if _, err := hex.Decode(key[:], []byte(r.Key)); err != nil {
-		return nil, fmt.Errorf("recipe: key: %w", err)
-	}
-	scanner, err := token.NewScanner(token.Options{Chars: r.Tokeniser == TokeniserChars, StopWords: r.StopWords})
-	if err != nil {
-		return nil, fmt.Errorf("recipe: %w", err)
-	}
-	drop, err := token.ParseDrop(r.Drop)
-	if err != nil {
-		return nil, fmt.Errorf("recipe: drop: %w", err)
-	}
+	var key [32]byte // Validate has read this, and what follows, without an error
+	hex.Decode(key[:], []byte(r.Key))
+	scanner, _ := token.NewScanner(token.Options{Chars: r.Tokeniser == TokeniserChars, StopWords: r.StopWords})
+	drop, _ := token.ParseDrop(r.Drop)
 	f := &Fingerprinter{recipe: r, scanner: scanner, drop: drop}
 	if r.Sketch == SketchMinwise {
 		f.minwise = newMinwise(&r, &key)
