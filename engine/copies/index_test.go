@@ -58,12 +58,9 @@ func write(t testing.TB, w *IndexWriter, o Options, texts []string, from int) {
 		sets.Site = siteOf(from + i)
 		must.Do(t, w.Add(id(from+i), sets))
 	}
-	if _, err := w.Commit(context.Background()); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Abort(); err != nil { // nothing, behind Commit
-		t.Fatal(err)
-	}
+	_, err := w.Commit(context.Background())
+	must.Do(t, err)
+	must.Do(t, w.Abort()) // nothing, behind Commit
 }
 
 // TestIndexAnswersAsDetector: what is found in an index of three segments is what all pairs have of

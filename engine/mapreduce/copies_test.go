@@ -132,10 +132,8 @@ func TestOtherSignatures(t *testing.T) {
 	_, err := step(t, mapOf(job), sign(copies.Options{Method: copies.Winnow}), nil)
 	wantError(t, err, mapreduce.ErrRecipe, "recipe")
 	half := sign(copies.Options{Method: copies.Winnow})
-	if err := os.WriteFile(side, []byte(half[:strings.Index(half, "\nd0010")]+half[strings.Index(half,
-		"\n~end"):]), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(side, []byte(half[:strings.Index(half, "\nd0010")]+half[strings.Index(half,
+		"\n~end"):]), 0o644))
 	_, err = step(t, mapOf(job), half, nil)
 	wantError(t, err, mapreduce.ErrLost, "other.tsv")
 	spots := copies.Options{Method: copies.SpotSigs}

@@ -126,10 +126,8 @@ func dropped(t *testing.T, prints []uint64, keep mapreduce.Keep) (lines []string
 	c := dedup.NewCorpus(nil, read)
 	defer c.Close()
 	for i, f := range prints {
-		if err := c.Append(dedup.Document{ID: fmt.Sprintf("%06d", i), Fingerprint: simhash.Fingerprint(f),
-			TextBytes: 100 + i%7}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, c.Append(dedup.Document{ID: fmt.Sprintf("%06d", i), Fingerprint: simhash.Fingerprint(f),
+			TextBytes: 100 + i%7}))
 	}
 	r, err := dedup.Find(t.Context(), c, read.Find)
 	must.Do(t, err)

@@ -13,6 +13,7 @@ import (
 
 	"ndd/engine/mapreduce"
 	"ndd/engine/oracle"
+	"ndd/engine/oracle/must"
 )
 
 func TestMain(m *testing.M) { oracle.NoLeaks(m) }
@@ -143,9 +144,7 @@ func (l *local) collect(results string, tasks int) []string {
 	var out bytes.Buffer
 	o := l.options
 	o.In, o.Out, o.Parts = strings.NewReader(results), &out, tasks
-	if err := mapreduce.Collect(l.t.Context(), o); err != nil {
-		l.t.Fatal(err)
-	}
+	must.Do(l.t, mapreduce.Collect(l.t.Context(), o))
 	return sortedLines(out.String())
 }
 

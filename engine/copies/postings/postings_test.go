@@ -3,6 +3,7 @@ package postings
 import (
 	"context"
 	"errors"
+	"flag"
 	"io/fs"
 	"math/big"
 	"math/rand/v2"
@@ -202,6 +203,47 @@ func TestPartitions(t *testing.T) {
 		}
 	}
 }
+
+// TestLarge: documents of more signatures than the counters count are found, also by a signature
+// that comes after all that are counted.
+func TestLarge(t *testing.T) {
+	const n = 70_000
+	all := make([]uint64, n)
+	for i := range all {
+		all[i] = uint64(i) << 40
+	}
+	odd := slices.Clone(all[:n/3])
+	odd[0]++
+	// The last one's are counted last in the first, behind so many that two others have, too.
+	const frequent, rare = 40_000, 20_000
+	sets := [][]uint64{all[:frequent+rare], all[:frequent], slices.Concat(all[:frequent], all[n-1:]),
+		all[frequent : frequent+rare], odd, {1, 2}}
+	for _, m := range []Measure{Jaccard, Containment} {
+		for _, f := range [][2]int64{{1, 2}, {9, 10}} {
+			for _, o := range []Options{{Threads: 2}, {Threads: 2, MemoryBytes: 1 << 18}} {
+				o.Measure, o.Threshold = m, float64(f[0])/float64(f[1])
+				got, _, err := joined(sets, o)
+				if want := brute(sets, m, f[0], f[1], 1000); err != nil || len(want) == 0 || !slices.Equal(got, want) {
+					t.Errorf("%+v: %v, want %v, %v", o, got, want, err)
+				}
+			}
+		}
+	}
+}
+
+// TestMillion: one signature in a million documents is no square of them.
+func TestMillion(t *testing.T) {
+	sets := make([][]uint64, *documents)
+	for i := range sets {
+		sets[i] = []uint64{7, 1000 + uint64(i)}
+	}
+	got, report, err := joined(sets, Options{Measure: Jaccard, Threshold: 0.3})
+	if err != nil || len(got) != 0 || report.Candidates != 0 || report.Common != 1 || report.Frequent != len(sets) {
+		t.Errorf("%d pairs, %+v, %v", len(got), report, err)
+	}
+}
+
+var documents = flag.Int("documents", 50_000, "documents of one signature")
 
 // TestEqual: 100,000 documents with one set are as many pairs, not their square; empty ones are in
 // none.

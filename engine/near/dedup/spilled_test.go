@@ -14,6 +14,7 @@ import (
 	"ndd/engine/corpus/ingest"
 	"ndd/engine/memory"
 	"ndd/engine/oracle/long"
+	"ndd/engine/oracle/must"
 	"ndd/engine/oracle/sets"
 	"ndd/engine/storage/disk"
 	"ndd/engine/storage/spill"
@@ -62,9 +63,7 @@ func TestSpilled(t *testing.T) {
 	t.Chdir(t.TempDir())
 	temp := t.TempDir()
 	keep, err := ParseKeep("rank,longest")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	all := ReadOptions{Keep: keep, Source: Sources{Field: "set", Protect: []string{"s2"}}}
 	balanced := func() *Verify { return &Verify{Rule: Rule{{Jaccard: 0.7}}} }
 	kinds := []string{"templates", "one template", "equal", "different"}
@@ -142,9 +141,7 @@ func TestSpilledPrints(t *testing.T) {
 		o := ReadOptions{Keep: keep, Threads: 1, Budget: memory.NewBudget(memory.Set(limit)), TempDir: t.TempDir()}
 		c := NewCorpus(nil, o)
 		for i, f := range prints {
-			if err := c.Append(Document{ID: "d", Fingerprint: simhashOf(f), TextBytes: i % 100}); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, c.Append(Document{ID: "d", Fingerprint: simhashOf(f), TextBytes: i % 100}))
 		}
 		r := found(t, c, Options{K: 3})
 		if c.spilled != (limit == 7<<20) {
