@@ -168,10 +168,8 @@ func (g *groups) take(u rowUnit) error {
 // parquetLost yields the skip of rows that could not be read, from the one that is in hand to the
 // last of its group.
 func (s *stream) parquetLost(last int64, why error) error {
-	first := s.line
-	s.line = int(last)
-	return s.skip(&Skip{Line: first, At: s.good, Reason: DamagedRows, Rows: last - int64(first) + 1,
-		Err: fmt.Errorf("%w: rows %d to %d are lost", why, first, last)})
+	return s.skip(&Skip{Line: s.line, At: s.good, Reason: DamagedRows, Rows: last - int64(s.line) + 1,
+		Err: fmt.Errorf("%w: rows %d to %d are lost", why, s.line, last)})
 }
 
 // parquetColumns returns the columns that are read, by their number in the file.
