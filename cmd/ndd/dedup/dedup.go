@@ -264,28 +264,14 @@ same names as then.`,
 
 // deduping is one run of the command.
 type deduping struct {
-	g       *cli.Globals
+	g *cli.Globals
+	comparing
+	keeping
+	writing
 	docs    cli.DocumentFlags
 	changed func(flag string) bool // reports whether it was given
 	memory  string
 	work    string
-
-	k           int
-	quality     string
-	verify      string
-	chains      bool
-	against     []string
-	againstDocs []string
-	members     string
-
-	keep    string
-	sources sourceFlags
-	sameURL string
-
-	out, writeKept, annotate, attributes, removal, report string
-
-	dryRun bool
-	format cli.TableFormat
 
 	inputs []string
 	prints bool           // they are fingerprints
@@ -294,8 +280,34 @@ type deduping struct {
 	skips  document.Tally // what was not read
 }
 
+// comparing are the flags that define which documents are near.
+type comparing struct {
+	k           int
+	quality     string
+	verify      string
+	chains      bool
+	against     []string
+	againstDocs []string
+	members     string
+}
+
+// keeping are the flags that say which document of a cluster is kept.
+type keeping struct {
+	keep    string
+	sources sourceFlags
+	sameURL string
+}
+
+// writing are the flags for the outputs.
+type writing struct {
+	out, writeKept, annotate, attributes, removal, report string
+
+	dryRun bool
+	format cli.TableFormat
+}
+
 // exact reports whether documents go for one with the same text alone.
-func (d *deduping) exact() bool { return d.quality == "exact" }
+func (c *comparing) exact() bool { return c.quality == "exact" }
 
 func (d *deduping) run(ctx context.Context, inputs []string) (err error) {
 	defer store.CatchFault(&err)() // fingerprint files are mapped
