@@ -146,12 +146,16 @@ type serving struct {
 	options server.Options
 	dir     string
 	create  bool // dir does not exist and is made
-	how     engine.OpenOptions
-	open    index.OpenFlags
-	design  design.Flags
-	docs    cli.DocumentFlags
-	tables  *worker.Options // nil where they stay in the file
+	flags
+	how    engine.OpenOptions
+	open   index.OpenFlags
+	design design.Flags
+	docs   cli.DocumentFlags
+	tables *worker.Options // nil where they stay in the file
+}
 
+// flags are the flags of serve that are looked at as they are given.
+type flags struct {
 	load          []string
 	memoryOnly    bool
 	stopWithStdin bool
@@ -349,6 +353,7 @@ func (s *serving) fresh(ctx context.Context) (*engine.Index, error) {
 	return nil, engine.Create(s.dir, design.K, o)
 }
 
+// loadInto fingerprints documents and adds them.
 func (s *serving) loadInto(ctx context.Context, x *engine.Index, l *server.Loading) error {
 	recipe, err := x.DocumentRecipe()
 	if err != nil {

@@ -57,6 +57,7 @@ func (a *accessLog) reopen() error {
 	return nil
 }
 
+// close closes the file.
 func (a *accessLog) close() error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -91,6 +92,7 @@ func (v *visit) note(id string, inserted, replaced, near bool) {
 	}
 }
 
+// line writes a request's line.
 func (a *accessLog) line(r *http.Request, v *visit, took time.Duration) {
 	out := &v.answer
 	args := []any{"from", r.RemoteAddr, "method", r.Method, "path", r.URL.Path, "status", out.status, "read", v.read,

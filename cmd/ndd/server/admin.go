@@ -122,6 +122,7 @@ type statistics struct {
 	Uptime  float64 `json:"uptime_seconds"`
 }
 
+// segmentSizes are the sizes of a segment.
 type segmentSizes struct {
 	Documents    uint64 `json:"documents"`
 	Fingerprints uint64 `json:"fingerprints"`
@@ -137,6 +138,7 @@ type nodeSizes struct {
 	Workers uint64 `json:"workers"`
 }
 
+// limits are the limits of requests.
 type limits struct {
 	BodyBytes     int     `json:"body_bytes"`
 	Documents     int     `json:"documents"`

@@ -143,6 +143,7 @@ func (s *service) cutOff(w http.ResponseWriter, r *http.Request, err error) {
 	}
 }
 
+// batchRequest reads a request.
 func (s queries) batchRequest(v *visit) (k int, prints []uint64, p *problem) {
 	if k, p = v.distance(nil); p != nil {
 		return 0, nil, p

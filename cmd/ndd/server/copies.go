@@ -1,7 +1,6 @@
 package server
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"sync"
@@ -10,6 +9,7 @@ import (
 	"ndd/engine/copies"
 )
 
+// copiesFinder handles the requests for copies.
 type copiesFinder struct{ *service }
 
 // A copiesRequest is the body of /v1/copies.
@@ -43,6 +43,7 @@ type copiesAnswer struct {
 	Copies    []foundCopy `json:"copies"`
 }
 
+// foundCopy is one of them.
 type foundCopy struct {
 	ID       string  `json:"id"`
 	Relation string  `json:"relation"`
@@ -84,8 +85,11 @@ func (s copiesFinder) find(v *visit) (any, *problem) {
 		return nil, broken(err)
 	}
 	defer index.searchers.Put(c)
-	threshold := cmp.Or(in.Threshold, new(float64))
-	if err := c.searcher.Configure(*threshold, in.SameSite != nil && *in.SameSite == "skip"); err != nil {
+	var threshold float64
+	if in.Threshold != nil {
+		threshold = *in.Threshold
+	}
+	if err := c.searcher.Configure(threshold, in.SameSite != nil && *in.SameSite == "skip"); err != nil {
 		return nil, misfit("body.threshold", "%v", err)
 	}
 	sets := c.signer.Sign(text)
@@ -151,12 +155,10 @@ func (c *copySource) reload(ctx context.Context) (documents uint64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	next := &copyIndex{index: x}
-	first, err := next.searcher() // which shows that it can be searched
+	next, err := newCopyIndex(x)
 	if err != nil {
 		return 0, errors.Join(err, x.Close())
 	}
-	next.searchers.Put(first)
 	return x.Documents(), c.replace(next)
 }
 
@@ -174,6 +176,7 @@ func (c *copySource) replace(next *copyIndex) error {
 	return old.index.Close()
 }
 
+// close closes the index.
 func (c *copySource) close() error {
 	c.changing.Lock()
 	defer c.changing.Unlock()
@@ -189,6 +192,16 @@ func (c *copySource) acquire() *copyIndex {
 		c.current.users.Add(1)
 	}
 	return c.current
+}
+
+// newCopyIndex returns an index that can be searched, as the first searcher shows.
+func newCopyIndex(x *copies.Index) (*copyIndex, error) {
+	c := &copyIndex{index: x}
+	first, err := c.searcher()
+	if err == nil {
+		c.searchers.Put(first)
+	}
+	return c, err
 }
 
 // searcher returns one that no other request uses; it goes back to c.searchers.

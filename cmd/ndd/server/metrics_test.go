@@ -90,7 +90,7 @@ func TestMetrics(t *testing.T) {
 	figures := NewDiskFigures()
 	x, dir := durable(t, nil, disk.Hooked(figures))
 	b := startOptions(t, x, &Options{hooks: hooks{limit: bounds{Queue: waitMax}.set},
-		Disk: figures, Folder: dir, Budget: memory.NewBudget(memory.Set(1 << 30))})
+		Storage: Storage{Disk: figures, Folder: dir, Budget: memory.NewBudget(memory.Set(1 << 30))}})
 	for i := range 3 {
 		ask[any](t, b, "/v1/insert", fmt.Sprintf(`{"id": "%d", "fingerprint": "%016x"}`, i, i))
 	}

@@ -34,29 +34,10 @@ type Options struct {
 	Listen string // host:port; port 0 picks a free one
 	Admin  string // host:port of the admin listener; "" for none
 	PProf  bool   // /debug/pprof/ on the admin listener
-
-	// Who may connect.
-	TokenFile      string // lines "token role"; "" lets everybody in
-	TLSCert        string // certificate chain in PEM; "" for no TLS. A loopback admin listener has none
-	TLSKey         string // its key
-	TLSClientCA    string // certificates that sign those which clients need; "": they need none
-	InsecureNoAuth bool   // let everybody in although an address is not of this machine alone
-
-	// How the server works with the system that runs it.
-	Inherited map[string]net.Listener // "listen" and "admin": open already, instead of the addresses; may be nil
-	Notify    func(state string)      // is told what systemd's notify socket wants to hear; may be nil
-	Watchdog  time.Duration           // in which Notify must be told that the server lives; 0 for none
-	Reload    <-chan os.Signal        // each value has read again what reload names; may be nil
-
-	// What the metrics have of the index's disk and memory.
-	Disk   *DiskFigures   // of the disk that the index is written to; may be nil
-	Budget *memory.Budget // of the index; may be nil
-	Folder string         // of the index; "" where it has none
-
-	// Where the server writes to.
-	Ready     io.Writer    // gets one line when the server is ready
-	AccessLog string       // file that gets a line of JSON for each request; "-" is standard error, "" is none
-	Log       *slog.Logger // gets everything else
+	Access
+	Process
+	Storage
+	Output
 
 	// Load opens or makes the index. It runs while the server already listens, and
 	// reports its progress through its argument. The server closes the index.
@@ -72,6 +53,37 @@ type Options struct {
 	Threads int           // for one batch; 0 is one for each processor
 
 	hooks
+}
+
+// Access is who may connect.
+type Access struct {
+	TokenFile      string // lines "token role"; "" lets everybody in
+	TLSCert        string // certificate chain in PEM; "" for no TLS. A loopback admin listener has none
+	TLSKey         string // its key
+	TLSClientCA    string // certificates that sign those which clients need; "": they need none
+	InsecureNoAuth bool   // let everybody in although an address is not of this machine alone
+}
+
+// Process is how the server works with the system that runs it.
+type Process struct {
+	Inherited map[string]net.Listener // "listen" and "admin": open already, instead of the addresses; may be nil
+	Notify    func(state string)      // is told what systemd's notify socket wants to hear; may be nil
+	Watchdog  time.Duration           // in which Notify must be told that the server lives; 0 for none
+	Reload    <-chan os.Signal        // each value has read again what reload names; may be nil
+}
+
+// Storage is what the metrics have of the index's disk and memory.
+type Storage struct {
+	Disk   *DiskFigures   // of the disk that the index is written to; may be nil
+	Budget *memory.Budget // of the index; may be nil
+	Folder string         // of the index; "" where it has none
+}
+
+// Output is where the server writes to.
+type Output struct {
+	Ready     io.Writer    // gets one line when the server is ready
+	AccessLog string       // file that gets a line of JSON for each request; "-" is standard error, "" is none
+	Log       *slog.Logger // gets everything else
 }
 
 // hooks are for tests.

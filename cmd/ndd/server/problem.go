@@ -35,6 +35,7 @@ type fieldError struct {
 	Location string `json:"location"`
 }
 
+// refusal returns a problem.
 func refusal(status int, detail string) *problem {
 	return &problem{Title: http.StatusText(status), Status: status, Detail: detail}
 }
@@ -109,6 +110,7 @@ func (p *problem) because(cause error) *problem {
 	return p
 }
 
+// write sends the problem.
 func (p *problem) write(w http.ResponseWriter) {
 	if a, ok := w.(*answer); ok {
 		a.visit.service.notice(p.cause)
@@ -119,6 +121,7 @@ func (p *problem) write(w http.ResponseWriter) {
 	writeAs(w, p.Status, "application/problem+json", p)
 }
 
+// writeJSON sends an answer.
 func writeJSON(w http.ResponseWriter, status int, v any) { writeAs(w, status, mediaJSON, v) }
 
 // lengthKnown is the length of an answer up to which net/http sets Content-Length by itself.

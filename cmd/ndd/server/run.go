@@ -75,11 +75,7 @@ func Run(ctx context.Context, o Options) error {
 		if _, err = s.copies.reload(ctx); err != nil {
 			return err
 		}
-		defer func() { // or it is left to the last request that uses it
-			if err := s.copies.close(); err != nil {
-				s.log.Error("index of copies not closed", "error", err)
-			}
-		}()
+		defer s.closeCopies()
 	}
 	front, err := s.listen(o.Inherited["listen"], "--listen", o.Listen, s.limits.Connections, s.handler)
 	if err != nil {
@@ -207,6 +203,13 @@ func (s *service) reloadCopies(ctx context.Context) {
 		s.log.Error("index of copies not opened again; it goes on as before", "error", err)
 	} else {
 		s.log.Info("index of copies opened again", "documents", n)
+	}
+}
+
+// closeCopies closes the index of copies, or leaves it to the last request that uses it.
+func (s *service) closeCopies() {
+	if err := s.copies.close(); err != nil {
+		s.log.Error("index of copies not closed", "error", err)
 	}
 }
 

@@ -138,8 +138,8 @@ func TestLife(t *testing.T) {
 	front, address := listenerHere(t)
 	back, adminAddress := listenerHere(t)
 	c, admin := target{"http://" + address, client(t)}, target{"http://" + adminAddress, client(t)}
-	r := runServer(t, Options{Admin: adminAddress, Inherited: map[string]net.Listener{"listen": front,
-		"admin": back}}, func(_ context.Context, l *Loading) (*engine.Index, error) {
+	r := runServer(t, Options{Admin: adminAddress, Process: Process{Inherited: map[string]net.Listener{"listen": front,
+		"admin": back}}}, func(_ context.Context, l *Loading) (*engine.Index, error) {
 		l.Stage("reading documents")
 		x := newIndex(t, 3, nil, []uint64{7})
 		l.Loaded(7)
@@ -206,17 +206,17 @@ func TestStartErrors(t *testing.T) {
 	}{
 		{"the address is taken", Options{Listen: busy}, empty, "--listen " + busy + ": another program listens there"},
 		{"the admin address is taken", Options{Admin: busy}, empty, "--admin " + busy + ": another program listens there"},
-		{"no token file", Options{TokenFile: none}, empty, none},
+		{"no token file", Options{Access: Access{TokenFile: none}}, empty, none},
 		{"an open address", Options{Listen: "0.0.0.0:0"}, empty, "--token-file"},
 		{"an address that is none", Options{Listen: "here"}, empty, "host:port"},
-		{"too little memory", Options{Budget: memory.NewBudget(memory.Set(96<<20 - 1))}, empty,
+		{"too little memory", Options{Storage: Storage{Budget: memory.NewBudget(memory.Set(96<<20 - 1))}}, empty,
 			"--memory must be at least 96 MiB"},
-		{"no key", Options{TLSCert: "a"}, empty, "--tls-cert and --tls-key go together"},
-		{"no certificate", Options{TLSKey: "a"}, empty, "--tls-cert and --tls-key go together"},
-		{"clients' certificates", Options{TLSClientCA: "a"}, empty, "--tls-client-ca needs"},
-		{"no such certificate", Options{TLSCert: "no-such-cert", TLSKey: "no-such-key"}, empty,
+		{"no key", Options{Access: Access{TLSCert: "a"}}, empty, "--tls-cert and --tls-key go together"},
+		{"no certificate", Options{Access: Access{TLSKey: "a"}}, empty, "--tls-cert and --tls-key go together"},
+		{"clients' certificates", Options{Access: Access{TLSClientCA: "a"}}, empty, "--tls-client-ca needs"},
+		{"no such certificate", Options{Access: Access{TLSCert: "no-such-cert", TLSKey: "no-such-key"}}, empty,
 			"no-such-cert"},
-		{"no access log", Options{AccessLog: filepath.Join(none, "log")}, empty, "--access-log"},
+		{"no access log", Options{Output: Output{AccessLog: filepath.Join(none, "log")}}, empty, "--access-log"},
 		{"loading fails", Options{}, func(context.Context, *Loading) (*engine.Index, error) { return nil, errLoad },
 			"segment 3"},
 	} {

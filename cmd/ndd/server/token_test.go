@@ -201,7 +201,8 @@ func TestAddressesThatNeedTokens(t *testing.T) {
 		{"127.0.0.1", "", "", true, false},
 		{"", "", "", true, false},
 	} {
-		o := Options{Listen: c.listen, Admin: c.admin, TokenFile: c.tokens, InsecureNoAuth: c.insecure}
+		o := Options{Listen: c.listen, Admin: c.admin,
+			Access: Access{TokenFile: c.tokens, InsecureNoAuth: c.insecure}}
 		if err := o.Validate(); (err == nil) != c.ok {
 			t.Errorf("%+v: %v", c, err)
 		}
@@ -284,8 +285,8 @@ func TestTLS(t *testing.T) {
 	a.files(cert, key, path("cert"), path("key"))
 	a.files(a.cert, a.key, path("ca"), path("ca-key"))
 	must.Do(t, os.WriteFile(path("tokens"), []byte(tokenLines+"cn:crawler seven write\ncn:looks in read\n"), 0o600))
-	o := Options{TLSCert: path("cert"), TLSKey: path("key"), TLSClientCA: path("ca"), TokenFile: path("tokens"),
-		AccessLog: path("access")}
+	o := Options{Access: Access{TLSCert: path("cert"), TLSKey: path("key"), TLSClientCA: path("ca"),
+		TokenFile: path("tokens")}, Output: Output{AccessLog: path("access")}}
 	r := runServer(t, o, loads(t, []uint64{0}))
 	line := r.readyLine()
 	m := regexp.MustCompile(`https://(\S+) - try: curl .*\$TOKEN`).FindStringSubmatch(line)
