@@ -61,64 +61,95 @@ func Ordered[T any](ctx context.Context, o Options, produce Produce[T], work Wor
 // The first part that is not emitted yet never waits for a later one.
 func OrderedParts[T any](ctx context.Context, o Options, parts iter.Seq[Produce[T]], work Work[T],
 	emit func(T) error) error {
-	return newRun[T](o.withDefaults()).run(ctx, parts, work, emit)
+	all := func(yield func(Produce[any]) bool) {
+		for produce := range parts {
+			if !yield(produce.ofAny()) {
+				return
+			}
+		}
+	}
+	return newRun(o.withDefaults()).run(ctx, all, work.ofAny(), func(item any) error { return emit(as[T](item)) })
 }
 
 // Each calls produce and work as [Ordered] does, without order: an item leaves the run as soon as
 // it has been worked on, whatever came before it.
 func Each[T any](ctx context.Context, o Options, produce Produce[T], work Work[T]) error {
-	return newRun[T](o.withDefaults()).run(ctx, func(yield func(Produce[T]) bool) { yield(produce) }, work, nil)
+	one := func(yield func(Produce[any]) bool) { yield(produce.ofAny()) }
+	return newRun(o.withDefaults()).run(ctx, one, work.ofAny(), nil)
+}
+
+// ofAny returns p for items of type any. All runs have such items, so that their code is compiled once
+// and not for each type; pointers are not copied by that.
+func (p Produce[T]) ofAny() Produce[any] {
+	return func(ctx context.Context, yield func(any) bool) error {
+		return p(ctx, func(item T) bool { return yield(item) })
+	}
+}
+
+// ofAny returns w for items of type any.
+func (w Work[T]) ofAny() Work[any] {
+	return func(ctx context.Context, items iter.Seq[any]) error {
+		return w(ctx, func(yield func(T) bool) {
+			items(func(item any) bool { return yield(as[T](item)) })
+		})
+	}
+}
+
+// as returns the item as a T, which may be a nil interface.
+func as[T any](item any) T {
+	t, _ := item.(T)
+	return t
 }
 
 // partsAhead is how many parts may be begun before the first of them is emitted.
 const partsAhead = 256
 
 // run is the state of one call.
-type run[T any] struct {
+type run struct {
 	o     Options
-	todo  chan *slot[T] // to any worker
-	parts chan *part[T] // in order, to be emitted; nil: nothing is emitted
+	todo  chan *slot // to any worker
+	parts chan *part // in order, to be emitted; nil: nothing is emitted
 
 	mu         sync.Mutex // of the fields below, and of those of parts and slots
 	changed    sync.Cond  // signalled when one of them has changed, or the context has ended
-	first      *part[T]   // that is being emitted
+	first      *part      // that is being emitted
 	held       int64      // weight of the items of later parts
 	todoWeight int64      // of the items that are not worked on yet
 	produceErr error
 }
 
 // A part is the items of one call of a [Produce].
-type part[T any] struct {
-	produce Produce[T]
-	slots   []*slot[T] // that are not emitted yet
-	todo    int        // of them, those that are not worked on yet
-	ended   bool       // no more come
-	err     error      // of produce
+type part struct {
+	produce Produce[any]
+	slots   []*slot // that are not emitted yet
+	todo    int     // of them, those that are not worked on yet
+	ended   bool    // no more come
+	err     error   // of produce
 }
 
 // A slot is an item on its way.
-type slot[T any] struct {
-	item   T
-	part   *part[T]
+type slot struct {
+	item   any
+	part   *part
 	weight int64
 	done   bool // a worker is done with it
 }
 
 // weigh sets the weight of the item.
-func (s *slot[T]) weigh() {
+func (s *slot) weigh() {
 	s.weight = 1
-	if w, ok := any(s.item).(interface{ Weight() int64 }); ok {
+	if w, ok := s.item.(interface{ Weight() int64 }); ok {
 		s.weight = w.Weight()
 	}
 }
 
-func newRun[T any](o Options) *run[T] {
-	r := &run[T]{o: o, todo: make(chan *slot[T], o.Ahead)}
+func newRun(o Options) *run {
+	r := &run{o: o, todo: make(chan *slot, o.Ahead)}
 	r.changed.L = &r.mu
 	return r
 }
 
-func (r *run[T]) run(ctx context.Context, parts iter.Seq[Produce[T]], work Work[T], emit func(T) error) error {
+func (r *run) run(ctx context.Context, parts iter.Seq[Produce[any]], work Work[any], emit func(any) error) error {
 	cancelled, cancel := context.WithCancel(ctx)
 	group, inner := errgroup.WithContext(cancelled)
 	context.AfterFunc(inner, func() {
@@ -127,9 +158,9 @@ func (r *run[T]) run(ctx context.Context, parts iter.Seq[Produce[T]], work Work[
 		r.changed.Broadcast()
 	})
 	if emit != nil {
-		r.parts = make(chan *part[T], partsAhead)
+		r.parts = make(chan *part, partsAhead)
 	}
-	next := make(chan *part[T])
+	next := make(chan *part)
 	var producers sync.WaitGroup
 	producers.Go(func() { r.list(inner, parts, next) })
 	for range r.o.Producers {
@@ -168,13 +199,13 @@ func (r *run[T]) run(ctx context.Context, parts iter.Seq[Produce[T]], work Work[
 }
 
 // list hands the parts to the producers, and in order to emit.
-func (r *run[T]) list(ctx context.Context, parts iter.Seq[Produce[T]], next chan<- *part[T]) {
+func (r *run) list(ctx context.Context, parts iter.Seq[Produce[any]], next chan<- *part) {
 	defer close(next)
 	if r.parts != nil {
 		defer close(r.parts)
 	}
 	for produce := range parts {
-		p := &part[T]{produce: produce}
+		p := &part{produce: produce}
 		if r.parts != nil {
 			select {
 			case r.parts <- p:
@@ -187,9 +218,9 @@ func (r *run[T]) list(ctx context.Context, parts iter.Seq[Produce[T]], next chan
 }
 
 // produce makes the items of a part.
-func (r *run[T]) produce(ctx context.Context, p *part[T]) {
-	err := p.produce(ctx, func(item T) bool {
-		s := &slot[T]{item: item, part: p}
+func (r *run) produce(ctx context.Context, p *part) {
+	err := p.produce(ctx, func(item any) bool {
+		s := &slot{item: item, part: p}
 		if r.parts != nil && !r.admit(ctx, s) {
 			return false
 		}
@@ -210,7 +241,7 @@ func (r *run[T]) produce(ctx context.Context, p *part[T]) {
 }
 
 // admit adds an item to its part when there is room, and returns false if the context ends before.
-func (r *run[T]) admit(ctx context.Context, s *slot[T]) bool {
+func (r *run) admit(ctx context.Context, s *slot) bool {
 	s.weigh()
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -230,7 +261,7 @@ func (r *run[T]) admit(ctx context.Context, s *slot[T]) bool {
 }
 
 // room reports whether an item may be admitted.
-func (r *run[T]) room(s *slot[T]) bool {
+func (r *run) room(s *slot) bool {
 	fits := r.o.Budget == 0 || r.todoWeight+s.weight <= r.o.Budget
 	if r.first == nil || s.part == r.first { // nothing is emitted before emit begins the first part
 		return len(s.part.slots) < r.o.Ahead && (fits || s.part.todo == 0)
@@ -239,7 +270,7 @@ func (r *run[T]) room(s *slot[T]) bool {
 }
 
 // worked notes that an item has been worked on.
-func (r *run[T]) worked(s *slot[T]) {
+func (r *run) worked(s *slot) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	before := s.weight
@@ -253,9 +284,9 @@ func (r *run[T]) worked(s *slot[T]) {
 	r.changed.Broadcast()
 }
 
-func (r *run[T]) work(ctx context.Context, work Work[T]) error {
+func (r *run) work(ctx context.Context, work Work[any]) error {
 	left := false
-	err := work(ctx, func(yield func(T) bool) {
+	err := work(ctx, func(yield func(any) bool) {
 		for s := range r.todo {
 			if ctx.Err() != nil {
 				return
@@ -274,7 +305,7 @@ func (r *run[T]) work(ctx context.Context, work Work[T]) error {
 	return err
 }
 
-func (r *run[T]) emit(ctx context.Context, emit func(T) error) error {
+func (r *run) emit(ctx context.Context, emit func(any) error) error {
 	for p := range r.parts {
 		r.begin(p)
 		for s := r.next(ctx, p); s != nil; s = r.next(ctx, p) {
@@ -294,7 +325,7 @@ func (r *run[T]) emit(ctx context.Context, emit func(T) error) error {
 }
 
 // begin makes a part the one that is emitted.
-func (r *run[T]) begin(p *part[T]) {
+func (r *run) begin(p *part) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.first = p
@@ -306,7 +337,7 @@ func (r *run[T]) begin(p *part[T]) {
 
 // next waits for the next item of a part. It returns nil at its end, whose error is in produceErr
 // then, and where the context has ended.
-func (r *run[T]) next(ctx context.Context, p *part[T]) *slot[T] {
+func (r *run) next(ctx context.Context, p *part) *slot {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for ctx.Err() == nil {

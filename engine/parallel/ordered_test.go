@@ -250,9 +250,9 @@ func TestLeft(t *testing.T) {
 			t.Error(p)
 		}
 	}()
-	r := newRun[int](Options{Ahead: 1})
-	r.todo <- new(slot[int])
-	r.work(t.Context(), func(_ context.Context, items iter.Seq[int]) error {
+	r := newRun(Options{Ahead: 1})
+	r.todo <- new(slot)
+	r.work(t.Context(), func(_ context.Context, items iter.Seq[any]) error {
 		for range items {
 			break
 		}
