@@ -45,7 +45,7 @@ type Steps[R any] struct {
 	Record func(R) Record
 	Result func(Record) R
 
-	numbered func(r *R, unit int) // if not nil, is called before Emit with the number of the unit
+	numbered func(r R, unit int) // if not nil, is called before Emit with the number of the unit
 }
 
 // Extract reads the inputs as package document does, has the text of each wanted document extracted
@@ -56,6 +56,10 @@ type Steps[R any] struct {
 // It stops at the first error: of the inputs (naming file and place), of a worker, of emit, or of
 // the context. The report is valid with an error too; it counts the documents that were emitted.
 func Extract[R any](ctx context.Context, inputs []string, cfg Config, s Steps[R]) (Report, error) {
+	return extract(ctx, inputs, cfg, s.ofAny())
+}
+
+func extract(ctx context.Context, inputs []string, cfg Config, s Steps[any]) (Report, error) {
 	if cfg.Threads <= 0 {
 		cfg.Threads = runtime.GOMAXPROCS(0)
 	}
@@ -75,7 +79,7 @@ func Extract[R any](ctx context.Context, inputs []string, cfg Config, s Steps[R]
 		cfg.Document.Decoders = document.NewDecoders(cfg.Threads, budget/4)
 		budget -= budget / 4
 	}
-	p := &pipeline[R]{cfg: cfg, steps: s}
+	p := &pipeline{cfg: cfg, steps: s}
 	o := parallel.Options{Workers: cfg.Threads, Ahead: queueDepth * cfg.Threads, Producers: cfg.Threads,
 		Budget: budget, Held: heldBytes}
 	err := parallel.OrderedParts(ctx, o, p.parts(ctx, inputs), p.work, p.emit)
@@ -93,18 +97,38 @@ func Extract[R any](ctx context.Context, inputs []string, cfg Config, s Steps[R]
 	return p.report, err
 }
 
+// ofAny returns the same steps with results of type any, so that the pipeline is compiled once.
+func (s Steps[R]) ofAny() Steps[any] {
+	a := Steps[any]{FileUnits: s.FileUnits, Want: s.Want, Borrows: s.Borrows}
+	a.Worker = func() (func(int, *document.Document) (any, error), error) {
+		work, err := s.Worker()
+		return func(unit int, doc *document.Document) (any, error) { return work(unit, doc) }, err
+	}
+	if s.Emit != nil {
+		a.Emit = func(r any) error { return s.Emit(r.(R)) }
+	}
+	if s.Record != nil {
+		a.Record = func(r any) Record { return s.Record(r.(R)) }
+		a.Result = func(r Record) any { return s.Result(r) }
+	}
+	if s.numbered != nil {
+		a.numbered = func(r any, unit int) { s.numbered(r.(R), unit) }
+	}
+	return a
+}
+
 // pipeline is the state of one run.
-type pipeline[R any] struct {
+type pipeline struct {
 	cfg   Config
-	steps Steps[R]
+	steps Steps[any]
 	units int // numbered so far
 
 	report Report
 }
 
 // batch is some units in a row. The scanner fills items, a worker their results.
-type batch[R any] struct {
-	items []item[R]
+type batch struct {
+	items []item
 	bytes int64   // of units or results
 	ends  []ended // of files, in order
 }
@@ -118,15 +142,15 @@ type ended struct {
 }
 
 // Weight returns the bytes that the batch holds.
-func (b *batch[R]) Weight() int64 { return b.bytes }
+func (b *batch) Weight() int64 { return b.bytes }
 
 // item is a unit and then its result.
-type item[R any] struct {
+type item struct {
 	unit      document.Unit
 	number    int               // that Want was called with, or unnumbered
 	doc       document.Document // without its text
 	textBytes int
-	result    R
+	result    any
 	err       error // of the scanner or of extraction; a *document.Skip may be passed over
 	isDone    bool  // it has its result, of a [Work], or is an error of the walk of the inputs, which is of no file
 	kept      int   // bytes of the payload it was made of
@@ -139,8 +163,8 @@ const (
 )
 
 // parts yields functions that read the inputs in parts: a file, or some small ones.
-func (p *pipeline[R]) parts(ctx context.Context, inputs []string) iter.Seq[parallel.Produce[*batch[R]]] {
-	return func(yield func(parallel.Produce[*batch[R]]) bool) {
+func (p *pipeline) parts(ctx context.Context, inputs []string) iter.Seq[parallel.Produce[*batch]] {
+	return func(yield func(parallel.Produce[*batch]) bool) {
 		var part []found
 		size, file, unit := int64(0), 0, 0
 		for f, err := range p.cfg.Document.Files(ctx, inputs) {
@@ -153,7 +177,7 @@ func (p *pipeline[R]) parts(ctx context.Context, inputs []string) iter.Seq[paral
 			}
 			if before := p.steps.FileUnits; before != nil {
 				if err := before.Check(file, f.Path); err != nil {
-					yield(func(context.Context, func(*batch[R]) bool) error { return err })
+					yield(func(context.Context, func(*batch) bool) error { return err })
 					return
 				}
 				part[len(part)-1].units = before[file].Units
@@ -186,9 +210,9 @@ type found struct {
 }
 
 // scan returns a function that reads some files into batches.
-func (p *pipeline[R]) scan(part []found) parallel.Produce[*batch[R]] {
-	return func(ctx context.Context, yield func(*batch[R]) bool) error {
-		b := new(batch[R])
+func (p *pipeline) scan(part []found) parallel.Produce[*batch] {
+	return func(ctx context.Context, yield func(*batch) bool) error {
+		b := new(batch)
 		for _, f := range part {
 			if f.stored != nil {
 				if b = p.take(ctx, b, f, yield); b == nil {
@@ -215,13 +239,13 @@ func (p *pipeline[R]) scan(part []found) parallel.Produce[*batch[R]] {
 					}
 					unit = unit.Alone() // the lines beside it are needed no more
 				}
-				b.items = append(b.items, item[R]{unit: unit, number: number, err: err, isDone: f.err != nil})
+				b.items = append(b.items, item{unit: unit, number: number, err: err, isDone: f.err != nil})
 				b.bytes += int64(unit.Size())
 				if b.bytes >= batchBytes || len(b.items) >= batchUnits {
 					if !yield(b) {
 						return ctx.Err()
 					}
-					b = &batch[R]{items: make([]item[R], 0, len(b.items))}
+					b = &batch{items: make([]item, 0, len(b.items))}
 				}
 			}
 			if f.err == nil {
@@ -237,7 +261,7 @@ func (p *pipeline[R]) scan(part []found) parallel.Produce[*batch[R]] {
 
 // take puts the stored entries of a file into batches, from b on, and returns the last one, or nil if
 // yield returned false.
-func (p *pipeline[R]) take(ctx context.Context, b *batch[R], f found, yield func(*batch[R]) bool) *batch[R] {
+func (p *pipeline) take(ctx context.Context, b *batch, f found, yield func(*batch) bool) *batch {
 	meter, units := p.cfg.Document.Meter, 0
 	meter.Files.Add(1)
 	defer meter.Begin(f.file)()
@@ -245,12 +269,12 @@ func (p *pipeline[R]) take(ctx context.Context, b *batch[R], f found, yield func
 		if ctx.Err() != nil {
 			return nil
 		}
-		var it item[R]
+		var it item
 		if err == nil {
-			it, err = p.steps.item(&e)
+			it, err = p.item(&e)
 		}
 		if err != nil {
-			it = item[R]{number: noUnit, err: err}
+			it = item{number: noUnit, err: err}
 		}
 		it.isDone = true
 		if it.number != noUnit {
@@ -261,7 +285,7 @@ func (p *pipeline[R]) take(ctx context.Context, b *batch[R], f found, yield func
 			if !yield(b) {
 				return nil
 			}
-			b = &batch[R]{items: make([]item[R], 0, batchUnits)}
+			b = &batch{items: make([]item, 0, batchUnits)}
 		}
 	}
 	size, _ := f.file.Size()
@@ -271,7 +295,7 @@ func (p *pipeline[R]) take(ctx context.Context, b *batch[R], f found, yield func
 }
 
 // work makes the results of batches until there are no more.
-func (p *pipeline[R]) work(ctx context.Context, batches iter.Seq[*batch[R]]) error {
+func (p *pipeline) work(ctx context.Context, batches iter.Seq[*batch]) error {
 	extractor := document.NewExtractor(p.cfg.Document)
 	extract := extractor.Extract
 	if p.steps.Borrows {
@@ -299,8 +323,8 @@ func (p *pipeline[R]) work(ctx context.Context, batches iter.Seq[*batch[R]]) err
 }
 
 // work makes the result of a unit. The error is that of the work.
-func (it *item[R]) work(extract func(document.Unit) (document.Document, error),
-	work func(int, *document.Document) (R, error)) (err error) {
+func (it *item) work(extract func(document.Unit) (document.Document, error),
+	work func(int, *document.Document) (any, error)) (err error) {
 	if it.err != nil || it.isDone {
 		return nil
 	}
@@ -316,7 +340,7 @@ func (it *item[R]) work(extract func(document.Unit) (document.Document, error),
 }
 
 // emit hands on the results of a batch, from the goroutine that called Extract, and counts.
-func (p *pipeline[R]) emit(b *batch[R]) error {
+func (p *pipeline) emit(b *batch) error {
 	ends := b.ends
 	for i := 0; ; i++ {
 		for ; len(ends) > 0 && ends[0].items == i; ends = ends[1:] {
@@ -337,7 +361,7 @@ func (p *pipeline[R]) emit(b *batch[R]) error {
 			return err
 		}
 		if p.cfg.Work != nil && !it.isDone {
-			p.cfg.Work.Keep(p.steps.entry(it))
+			p.cfg.Work.Keep(p.entry(it))
 		}
 	}
 	p.cfg.Document.Meter.Documents.Store(int64(p.report.Documents))
@@ -345,7 +369,7 @@ func (p *pipeline[R]) emit(b *batch[R]) error {
 }
 
 // count counts one item and emits its result.
-func (p *pipeline[R]) count(it *item[R]) error {
+func (p *pipeline) count(it *item) error {
 	r := &p.report
 	if it.number == unnumbered {
 		it.number = p.units
@@ -378,7 +402,7 @@ func (p *pipeline[R]) count(it *item[R]) error {
 		return nil
 	}
 	if p.steps.numbered != nil {
-		p.steps.numbered(&it.result, it.number)
+		p.steps.numbered(it.result, it.number)
 	}
 	return p.steps.Emit(it.result)
 }

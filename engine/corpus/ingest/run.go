@@ -125,17 +125,17 @@ func Run(ctx context.Context, inputs []string, cfg Config, emit func(Record) err
 	}
 	cfg.Document.Extract = document.Extract(cfg.Recipe.Extract)
 	tooFew := 0
-	steps := Steps[Record]{
-		Worker:   func() (func(int, *document.Document) (Record, error), error) { return fingerprint(&cfg) },
+	steps := Steps[*Record]{
+		Worker:   func() (func(int, *document.Document) (*Record, error), error) { return fingerprint(&cfg) },
 		Borrows:  true,
-		Record:   func(r Record) Record { return r },
-		Result:   func(r Record) Record { return r },
+		Record:   func(r *Record) Record { return *r },
+		Result:   func(r Record) *Record { return &r },
 		numbered: func(r *Record, unit int) { r.Unit = unit },
-		Emit: func(r Record) error {
+		Emit: func(r *Record) error {
 			if !r.OK {
 				tooFew++
 			}
-			return emit(r)
+			return emit(*r)
 		},
 	}
 	report, err := Extract(ctx, inputs, cfg, steps)
@@ -144,13 +144,13 @@ func Run(ctx context.Context, inputs []string, cfg Config, emit func(Record) err
 }
 
 // fingerprint returns a worker that makes the records of documents.
-func fingerprint(cfg *Config) (func(int, *document.Document) (Record, error), error) {
+func fingerprint(cfg *Config) (func(int, *document.Document) (*Record, error), error) {
 	fingerprinter, err := simhash.New(cfg.Recipe)
 	if err != nil {
 		return nil, err
 	}
-	return func(_ int, doc *document.Document) (Record, error) {
-		r := Record{ID: doc.ID, Hash: hashOf(doc.Text), TextBytes: len(doc.Text), Values: doc.Values,
+	return func(_ int, doc *document.Document) (*Record, error) {
+		r := &Record{ID: doc.ID, Hash: hashOf(doc.Text), TextBytes: len(doc.Text), Values: doc.Values,
 			Modified: doc.Modified, Source: doc.Source, Line: doc.Line}
 		if cfg.Exact {
 			r.Fingerprint, r.OK = simhash.Fingerprint(r.Hash[0]), true

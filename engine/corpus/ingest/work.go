@@ -39,17 +39,17 @@ type Entry struct {
 var errPayload = errors.New("what was kept of a document makes no sense: remove the folder that keeps it")
 
 // entry returns what is kept of an item.
-func (s *Steps[R]) entry(it *item[R]) *Entry {
+func (p *pipeline) entry(it *item) *Entry {
 	e := &Entry{IsUnit: it.number != noUnit, Repaired: it.doc.Repaired, NoID: it.doc.NoID, UnknownCharset: it.doc.Charset}
 	if e.Skip, _ = errors.AsType[*document.Skip](it.err); e.Skip == nil {
-		e.Record = s.Record(it.result)
+		e.Record = p.steps.Record(it.result)
 	}
 	return e
 }
 
 // item is the inverse of entry.
-func (s *Steps[R]) item(e *Entry) (it item[R], err error) {
-	it = item[R]{number: unnumbered, textBytes: e.TextBytes, kept: len(e.Payload)}
+func (p *pipeline) item(e *Entry) (it item, err error) {
+	it = item{number: unnumbered, textBytes: e.TextBytes, kept: len(e.Payload)}
 	it.doc.Repaired, it.doc.NoID, it.doc.Charset = e.Repaired, e.NoID, e.UnknownCharset
 	if !e.IsUnit {
 		it.number = noUnit
@@ -63,6 +63,6 @@ func (s *Steps[R]) item(e *Entry) (it item[R], err error) {
 			err = errPayload
 		}
 	}()
-	it.result = s.Result(e.Record)
+	it.result = p.steps.Result(e.Record)
 	return it, nil
 }
