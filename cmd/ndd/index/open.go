@@ -105,3 +105,24 @@ func LogSpread(g *cli.Globals, x *engine.Index) {
 		g.Log.Info("memory nodes: " + r.String())
 	}
 }
+
+// openToWrite opens the index in folder dir to change it, after every checksum was verified.
+func openToWrite(ctx context.Context, g *cli.Globals, dir string, how engine.OpenOptions) (*engine.Index, error) {
+	var o OpenFlags
+	how.Write, how.Disk, how.Budget = true, g.Disk, memory.ForProgram(g.Machine.Limit(0))
+	how.Planned = SayPlanned(g, how.Budget)
+	x, err := o.Open(ctx, g, dir, how)
+	if err != nil {
+		return nil, err
+	}
+	g.Log.Debug(fmt.Sprintf("%s: %v", dir, x.Live().Recovery()))
+	return x, nil
+}
+
+// SayPlanned returns a function that says what memory making a segment takes, before that takes any.
+func SayPlanned(g *cli.Globals, b *memory.Budget) func(docs, bytes uint64) {
+	return func(docs, bytes uint64) {
+		g.Log.Debug(fmt.Sprintf("making a segment of %s uses at most %s of memory beside mapped files; %s are available (%s)",
+			cli.Number(docs, "document"), humanize.IBytes(b.Total(bytes)), humanize.IBytes(b.Limit().Bytes), b.Limit().Source))
+	}
+}

@@ -1,0 +1,68 @@
+package index
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/cobra"
+
+	"ndd/cmd/ndd/cli"
+	"ndd/engine/index/live"
+)
+
+func newBackup(g *cli.Globals) *cobra.Command {
+	return &cobra.Command{
+		Use:   "backup INDEX DIR",
+		Short: "Copy an index as it is now, also while it is served",
+		Long: `Make DIR an index that has all that was acknowledged by INDEX before the command
+began. INDEX may be served and written to meanwhile.
+
+The files of an index are never changed, so on the same file system DIR has hard
+links of them, which takes no time and no room; only the log is copied. DIR keeps
+all of it when INDEX is changed or removed later. On another file system, files
+are copied. 'ndd check DIR' verifies the backup.
+
+DIR must not exist, and there is no --force: a backup that fails must not have cost
+the one before it. Give each a name of its own, and remove the oldest when the new
+one is complete.`,
+		Example: `  ndd backup index /backups/index-monday
+  ndd serve -i /backups/index-monday`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 2 {
+				return cli.Usagef("expected two arguments, INDEX and DIR, got %d", len(args))
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if within(args[1], args[0]) {
+				return cli.Usagef("%s: is in the index itself: name a folder beside it", args[1])
+			}
+			r, err := live.Backup(cmd.Context(), g.Disk, args[0], args[1])
+			if err != nil {
+				return err
+			}
+			g.Log.Info(fmt.Sprintf("%s: %s, %s linked and %s copied; %s in the log", args[1],
+				cli.Number(uint64(r.Files), "file"),
+				humanize.IBytes(r.Linked), humanize.IBytes(r.Copied), cli.Number(r.Log.Records, "record")))
+			return nil
+		},
+	}
+}
+
+// within reports whether a path is below a folder.
+func within(path, folder string) bool {
+	at, err := filepath.Abs(path)
+	if err != nil {
+		return false
+	}
+	of, err := os.Stat(folder)
+	for err == nil && at != filepath.Dir(at) {
+		at = filepath.Dir(at)
+		if info, err := os.Stat(at); err == nil && os.SameFile(info, of) {
+			return true
+		}
+	}
+	return false
+}

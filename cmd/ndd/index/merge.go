@@ -1,0 +1,58 @@
+package index
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/cobra"
+
+	"ndd/cmd/ndd/cli"
+	"ndd/engine"
+)
+
+func newMerge(g *cli.Globals) *cobra.Command {
+	return &cobra.Command{
+		Use:   "merge INDEX",
+		Short: "Merge an index into one segment, without deleted documents",
+		Long: `Merge all segments of an index, and what its log has, into one segment, as 'ndd
+build' makes of the documents that are not deleted. Queries are fastest then, and
+the index smallest. While it merges, the disk has the index twice.
+
+The index must not be served meanwhile: a server merges in the background by itself.
+Memory is taken as by building as many documents; --verbose says how much, before.
+If the command is interrupted, the index is as it was before.`,
+		Example: `  ndd merge index`,
+		Args:    cli.OneArg("INDEX"),
+		RunE:    func(cmd *cobra.Command, args []string) error { return mergeIndex(cmd.Context(), g, args[0]) },
+	}
+}
+
+func mergeIndex(ctx context.Context, g *cli.Globals, dir string) (err error) {
+	x, err := openToWrite(ctx, g, dir, engine.OpenOptions{})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, x.Close()) }()
+	before := x.Stats()
+	if err := x.Live().Merge(ctx, g.Threads); err != nil {
+		return fmt.Errorf("%s: %w", dir, err)
+	}
+	after := x.Stats()
+	g.Log.Info(fmt.Sprintf("%s: %s merged into %s of %s; %s dropped", dir, cli.Number(uint64(before.Segments), "segment"),
+		cli.Number(uint64(after.Segments), "segment"), cli.Number(after.Documents, "document"),
+		GoneText(before.Deleted, before.Expired)))
+	return nil
+}
+
+// GoneText counts documents that are gone.
+func GoneText(deleted, expired uint64) string {
+	switch {
+	case expired == 0:
+		return cli.Number(deleted, "deleted document")
+	case deleted == 0:
+		return cli.Number(expired, "expired document")
+	}
+	return humanize.Comma(int64(deleted)) + " deleted and " + cli.Number(expired, "expired document")
+}
