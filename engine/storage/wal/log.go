@@ -1,6 +1,7 @@
 package wal
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -45,9 +46,8 @@ type Options struct {
 // After an error of writing or of making durable every method returns that error, until the log
 // is opened again: nothing is acknowledged whose fate is unknown.
 type Log struct {
-	options Options
-	disk    *disk.Disk
-	dir     string
+	sync Sync   // when records become durable
+	stop func() // ends the goroutine that syncs at intervals
 
 	mu      sync.Mutex
 	queue   []*batch      // appended and not taken for writing, oldest first
@@ -58,16 +58,12 @@ type Log struct {
 	first   Position      // the first record of that file
 	writing chan struct{} // closed when the writer below is free again; nil when it is
 	asking  int           // callers of write that wait for it
-	err     error         // of the first call that failed, or ErrClosed
-	cause   error         // of err, where that was a call to the disk
+	err     error         // wraps that of the first call to the disk that failed, or is ErrClosed
 	failing atomic.Bool   // err is not nil, and not ErrClosed
 
 	withdrawn []span // of positions, ascending
 
 	file writer // owned by the goroutine that made writing
-
-	stop   context.CancelFunc // ends the goroutine that syncs at intervals
-	ticker sync.WaitGroup
 }
 
 // Open opens the log in the folder dir, which must exist, and calls replay with each record that is
@@ -78,9 +74,6 @@ type Log struct {
 // returns; every other damage is an error that wraps [store.ErrCorrupt]. New records go to a new
 // file, which is created with the first of them.
 func Open(d *disk.Disk, dir string, o Options, replay func(at Position, record []byte) error) (*Log, Report, error) {
-	if o.Random == nil {
-		o.Random = rand.Reader
-	}
 	found, err := scan(d, dir, o, replay)
 	if err != nil {
 		return nil, Report{}, err
@@ -88,12 +81,16 @@ func Open(d *disk.Disk, dir string, o Options, replay func(at Position, record [
 	if err := found.repair(d, dir); err != nil {
 		return nil, Report{}, fmt.Errorf("write-ahead log: %w", err)
 	}
-	l := &Log{options: o, disk: d, dir: dir, next: found.Last + 1, done: found.Last,
-		number: found.next, first: found.Last + 1}
-	ctx, stop := context.WithCancel(context.Background())
-	l.stop = stop
+	l := &Log{sync: o.Sync, next: found.Last + 1, done: found.Last, number: found.next, first: found.Last + 1,
+		file: writer{disk: d, dir: dir, log: o.ID, random: cmp.Or[io.Reader](o.Random, rand.Reader)}}
+	ctx, cancel := context.WithCancel(context.Background())
+	var ticker sync.WaitGroup
 	if every := time.Duration(o.Sync); every > 0 {
-		l.ticker.Go(func() { l.syncEach(ctx, every) })
+		ticker.Go(func() { l.syncEach(ctx, every) })
+	}
+	l.stop = func() {
+		cancel()
+		ticker.Wait()
 	}
 	return l, found.Report, nil
 }
@@ -136,7 +133,6 @@ func (l *Log) room(record int) *batch {
 // error that the log had before, if any. Concurrent calls end first or return [ErrClosed].
 func (l *Log) Close() error {
 	l.stop()
-	l.ticker.Wait()
 	err := l.write(func() error { return l.file.finish() })
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -186,7 +182,7 @@ func (l *Log) Remove(before Mark) error {
 	if err := l.write(func() error { return l.file.leave(before.File) }); err != nil {
 		return err
 	}
-	return remove(l.disk, l.dir, before.File)
+	return remove(l.file.disk, l.file.dir, before.File)
 }
 
 // Begin writes all pending records durably, creates the present file if it has no record yet, and
@@ -198,7 +194,7 @@ func (l *Log) Begin() (holds Mark, err error) {
 		number, first := l.number, l.first
 		l.mu.Unlock()
 		if l.file.file == nil || l.file.head.number < number {
-			if err := l.file.begin(l, number, first); err != nil {
+			if err := l.file.begin(number, first); err != nil {
 				return err
 			}
 		}

@@ -121,9 +121,9 @@ func (l *Log) lead(then func() error) error {
 	l.queue = nil
 	l.mu.Unlock()
 
-	written, err := l.file.write(l, batches)
+	written, err := l.file.write(batches)
 	synced := error(nil) // of what was written, be it all or not
-	if l.options.Sync == Always && (err == nil || written > 0 && !l.file.lost) {
+	if l.sync == Always && (err == nil || written > 0 && !l.file.lost) {
 		synced = l.file.sync()
 	}
 	if err = cmp.Or(err, synced); err == nil && then != nil {
@@ -135,7 +135,6 @@ func (l *Log) lead(then func() error) error {
 	close(l.writing)
 	l.writing = nil
 	if err != nil {
-		l.cause = err
 		l.err = fmt.Errorf("write-ahead log: %w; nothing is acknowledged until it is opened again", err)
 		l.failing.Store(true)
 		if written > 0 && synced == nil && !l.file.lost {
@@ -163,7 +162,7 @@ func (l *Log) Resume() error {
 	}
 	l.writing = make(chan struct{})
 	l.mu.Unlock()
-	err := l.file.resume(l)
+	err := l.file.resume()
 	l.mu.Lock()
 	close(l.writing)
 	l.writing = nil

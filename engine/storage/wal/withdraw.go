@@ -36,7 +36,7 @@ func (l *Log) Withdraw(instead []byte, yield func(record []byte)) (last Position
 	if len(l.queue) == 0 {
 		return l.done, true
 	}
-	l.withdraw(span{l.queue[0].first, l.next - 1, l.cause})
+	l.withdraw(span{l.queue[0].first, l.next - 1, errors.Unwrap(l.err)})
 	for _, b := range l.queue {
 		b.withdraw(instead, yield)
 	}

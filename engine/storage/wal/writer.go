@@ -37,6 +37,11 @@ func (b *batch) add(record []byte) {
 
 // A writer writes frames to the log's present file. It is used by one goroutine at a time.
 type writer struct {
+	disk   *disk.Disk
+	dir    string
+	log    [16]byte  // [Options.ID]
+	random io.Reader // source of the files' identities
+
 	file   *disk.AppendFile // nil before the first frame, and between files
 	head   header
 	size   int64    // of the file, up to the end of what was written in full
@@ -47,10 +52,10 @@ type writer struct {
 
 // write writes the batches, each to the file of its number, and returns the number of complete
 // ones.
-func (w *writer) write(l *Log, batches []*batch) (written int, err error) {
+func (w *writer) write(batches []*batch) (written int, err error) {
 	for i, b := range batches {
 		if w.file == nil || w.head.number != b.file {
-			if err := w.begin(l, b.file, b.first); err != nil {
+			if err := w.begin(b.file, b.first); err != nil {
 				return i, err
 			}
 		}
@@ -77,15 +82,15 @@ func (w *writer) append(data []byte) error {
 // begin makes the file before durable, and creates the one of that number, whose first record is
 // first. The new file's name and header are durable before a frame is written: where the header is
 // damaged later and there are frames, that is no crash.
-func (w *writer) begin(l *Log, number uint64, first Position) error {
+func (w *writer) begin(number uint64, first Position) error {
 	if err := w.leave(number); err != nil {
 		return err
 	}
-	w.head, w.size, w.synced, w.next = header{log: l.options.ID, number: number, first: first}, 0, 0, first
-	if _, err := io.ReadFull(l.options.Random, w.head.file[:]); err != nil {
+	w.head, w.size, w.synced, w.next = header{log: w.log, number: number, first: first}, 0, 0, first
+	if _, err := io.ReadFull(w.random, w.head.file[:]); err != nil {
 		return fmt.Errorf("an identity for a new file: %w", err)
 	}
-	file, err := l.disk.CreateAppend(path(l.dir, number))
+	file, err := w.disk.CreateAppend(path(w.dir, number))
 	if err != nil {
 		return err
 	}
@@ -96,7 +101,7 @@ func (w *writer) begin(l *Log, number uint64, first Position) error {
 	if err := w.sync(); err != nil {
 		return err
 	}
-	err = l.disk.SyncFolder(l.dir)
+	err = w.disk.SyncFolder(w.dir)
 	w.lost = err != nil
 	return err
 }
@@ -153,18 +158,18 @@ func (w *writer) abandon() {
 
 // resume makes the file end, durably, where it did before a failed write, and opens it to append
 // there. It removes a file without a header.
-func (w *writer) resume(l *Log) (err error) {
-	at := path(l.dir, w.head.number)
+func (w *writer) resume() (err error) {
+	at := path(w.dir, w.head.number)
 	if w.size >= headerBytes {
-		if w.file, err = l.disk.OpenAppend(at, w.size); err == nil {
+		if w.file, err = w.disk.OpenAppend(at, w.size); err == nil {
 			w.synced = w.size
 		}
 		return err
 	}
-	if err := l.disk.Remove(at); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := w.disk.Remove(at); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	return l.disk.SyncFolder(l.dir)
+	return w.disk.SyncFolder(w.dir)
 }
 
 // remove durably removes the files with numbers below before.
