@@ -33,7 +33,8 @@ func BenchmarkRecover(b *testing.B) {
 	dir := filepath.Join(b.TempDir(), "index")
 	create(b, dir, Config{Design: halves(b), Table: planar})
 	open := func() *Index {
-		x, err := Open(b.Context(), dir, OpenOptions{Write: true, Sync: wal.Never, flushDocs: neverFlush})
+		x, err := Open(b.Context(), dir, OpenOptions{Write: true, Sync: wal.Never,
+			simulation: simulation{flushDocs: neverFlush}})
 		must.Do(b, err)
 		if s := x.Stats(); s.Documents != 0 && s.Documents != uint64(*logged) {
 			b.Fatalf("%+v, want %d documents", s, *logged)

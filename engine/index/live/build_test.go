@@ -78,7 +78,7 @@ func TestSameAsBuilt(t *testing.T) {
 		c := Config{Design: halves(t), Table: table.Options{Layout: layout}, Recipe: &recipe, IDs: true}
 		dir := filepath.Join(t.TempDir(), "inserted")
 		create(t, dir, c)
-		x := openFolder(t, dir, OpenOptions{Write: true, Sync: -1, flushDocs: 4000})
+		x := openFolder(t, dir, OpenOptions{Write: true, Sync: -1, simulation: simulation{flushDocs: 4000}})
 		docs := someDocs(20_000, 5)
 		for list := range slices.Chunk(docs, 777) {
 			insert(t, x, list...)

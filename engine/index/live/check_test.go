@@ -328,7 +328,7 @@ func TestLinearizable(t *testing.T) {
 	var history []porcupine.Operation
 	begun := time.Now()
 	for round := range rounds {
-		x := openFolder(t, dir, OpenOptions{Write: true, Sync: wal.Never, flushDocs: 20_000})
+		x := openFolder(t, dir, OpenOptions{Write: true, Sync: wal.Never, simulation: simulation{flushDocs: 20_000}})
 		ctx, cancel := context.WithTimeout(t.Context(), seconds/rounds)
 		enough := func() bool { // however slow the machine is
 			mu.Lock()

@@ -40,8 +40,8 @@ func (c *clocked) open(t *testing.T, write, accept bool) {
 	}
 	c.jumps = 0
 	c.Index = openFolder(t, c.dir, OpenOptions{Write: write, Sync: -1, TTL: c.ttl, AcceptClock: accept,
-		ClockJumped: func(time.Duration) { c.jumps++ },
-		now: func() time.Time {
+		Events: Events{ClockJumped: func(time.Duration) { c.jumps++ }},
+		simulation: simulation{now: func() time.Time {
 			c.mu.Lock()
 			defer c.mu.Unlock()
 			return c.system
@@ -49,7 +49,7 @@ func (c *clocked) open(t *testing.T, write, accept bool) {
 			c.mu.Lock()
 			defer c.mu.Unlock()
 			return c.monotonic
-		}})
+		}}})
 	c.upkeep.watchClock(false)
 }
 

@@ -32,14 +32,31 @@ type Config struct {
 
 	Choice *Choice // why it has its tables; nil where that was not kept
 
-	OnConflict rows.OnConflict           // what becomes of a document whose ID is taken; 0 is Replace
-	TTL        time.Duration             // how long documents are kept that say nothing else; 0 is forever
-	Budget     *memory.Budget            // of memory and of merges; nil is what this machine has left
-	planned    func(docs, memory uint64) // see OpenOptions
-	flushDocs  uint64                    // of a memtable, for tests; 0 is the default
-	now        func() time.Time          // for tests; nil is time.Now
-	monotonic  func() time.Duration      // likewise
-	jumped     func(time.Duration)       // see OpenOptions
+	OnConflict rows.OnConflict // what becomes of a document whose ID is taken; 0 is Replace
+	TTL        time.Duration   // how long documents are kept that say nothing else; 0 is forever
+	Budget     *memory.Budget  // of memory and of merges; nil is what this machine has left
+
+	Events
+	simulation
+}
+
+// Events are called when an index does something by itself, unless nil; several goroutines may call
+// them.
+type Events struct {
+	// Planned is told before a segment is written to a file, by a merge or of what was inserted, how
+	// many documents it will have and how much memory that takes beside mapped files.
+	Planned func(docs, memory uint64)
+
+	// ClockJumped is told by how much when the system's clock begins to be wrong; see
+	// [OpenOptions.AcceptClock].
+	ClockJumped func(time.Duration)
+}
+
+// A simulation is what tests set.
+type simulation struct {
+	flushDocs uint64               // of a memtable; 0 is the default
+	now       func() time.Time     // nil is time.Now
+	monotonic func() time.Duration // nil is that of now
 }
 
 // neverFlush has nothing flushed by itself.
@@ -99,20 +116,14 @@ type OpenOptions struct {
 	// MaxLengthRatio is that of [Config]; the error wraps [ErrNoLengths] where it is set and the
 	// index keeps no lengths.
 	MaxLengthRatio float64
-	// Planned, unless nil, is told before a segment is written to a file, by a merge or of what was
-	// inserted, how many documents it will have and how much memory that takes beside mapped files.
-	// Several goroutines may call it.
-	Planned   func(docs, memory uint64)
-	flushDocs uint64 // for tests; see Config
-	now       func() time.Time
-	monotonic func() time.Duration
 
 	// AcceptClock confirms the system's clock where it is more than a day from the time when the
 	// index was last open for writing. Without it nothing expires then, nor while the clock jumps
-	// by more than a day. ClockJumped, unless nil, is called when that begins, with the difference;
-	// a goroutine of the index may call it.
+	// by more than a day.
 	AcceptClock bool
-	ClockJumped func(time.Duration)
+
+	Events
+	simulation
 
 	// Spread, unless nil, copies the tables to the memory nodes of its host
 	// and has workers of each node search them.

@@ -89,7 +89,7 @@ func (s *script) step(x *Index) error {
 
 // scripted are the options of an index that flushes only when it is told to.
 func scripted(d *disk.Disk) OpenOptions {
-	return OpenOptions{Write: true, Disk: d, Threads: 1, flushDocs: neverFlush}
+	return OpenOptions{Write: true, Disk: d, Threads: 1, simulation: simulation{flushDocs: neverFlush}}
 }
 
 // TestPowerCut cuts the power behind calls to the disk, with none, half and all of what was not

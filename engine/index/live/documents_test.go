@@ -75,7 +75,7 @@ func TestHostileDocuments(t *testing.T) {
 
 // TestCheckIDs: an index of IDs that is another segment's is found by a check.
 func TestCheckIDs(t *testing.T) {
-	x := memoryIndex(t, Config{Design: halves(t), IDs: true, flushDocs: smallDocs})
+	x := memoryIndex(t, Config{Design: halves(t), IDs: true, simulation: simulation{flushDocs: smallDocs}})
 	docs := someDocs(smallDocs+1, 3)
 	insert(t, x, docs...)
 	must.Eventually(t, "a segment", func() bool { return x.Stats().Segments > 0 })

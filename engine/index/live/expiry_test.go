@@ -129,7 +129,7 @@ func TestExpiredSegments(t *testing.T) {
 func TestExpiredInMemory(t *testing.T) {
 	var second atomic.Int64
 	x, err := New(Config{Design: halves(t), TTL: time.Minute,
-		now: func() time.Time { return time.Unix(second.Load(), 0) }})
+		simulation: simulation{now: func() time.Time { return time.Unix(second.Load(), 0) }}})
 	must.Do(t, err)
 	defer x.Close()
 	docs := someDocs(100, 4)

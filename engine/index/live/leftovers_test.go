@@ -91,7 +91,7 @@ func TestDeletedWhileFlushed(t *testing.T) {
 func TestFlushTakesAll(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "index")
 	create(t, dir, Config{Design: halves(t), IDs: true, Table: planar})
-	x := openFolder(t, dir, OpenOptions{Write: true, flushDocs: smallDocs})
+	x := openFolder(t, dir, OpenOptions{Write: true, simulation: simulation{flushDocs: smallDocs}})
 	x.upkeep.flushing.Lock() // memtables wait
 	docs := someDocs(3*smallDocs+10, 8)
 	insert(t, x, docs...)

@@ -97,8 +97,8 @@ func (w *modelled) now() time.Time { return time.Unix(w.second.Load(), 0) }
 
 func (w *modelled) open() {
 	w.t.Helper()
-	x, err := Open(context.Background(), w.dir, OpenOptions{Write: true, Sync: -1, flushDocs: 3000, now: w.now,
-		MaxLengthRatio: w.m.ratio})
+	x, err := Open(context.Background(), w.dir, OpenOptions{Write: true, Sync: -1, MaxLengthRatio: w.m.ratio,
+		simulation: simulation{flushDocs: 3000, now: w.now}})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -318,7 +318,8 @@ func TestModel(t *testing.T) {
 			if want := 2 + 2*len(m.Segments); len(left) > want+1 { // manifest, lock, two for each segment, the log's end
 				t.Errorf("%d files are left, want %d: %v", len(left), want, left)
 			}
-			x, err := Open(t.Context(), w.dir, OpenOptions{now: w.now, MaxLengthRatio: w.m.ratio}) // for reading
+			x, err := Open(t.Context(), w.dir, OpenOptions{MaxLengthRatio: w.m.ratio,
+				simulation: simulation{now: w.now}}) // for reading
 			must.Do(t, err)
 			w.x = x
 			w.check("opening for reading")

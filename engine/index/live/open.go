@@ -172,8 +172,7 @@ func (x *Index) begin(dir string, m *Manifest, f *folder, segments []*version.Se
 // config returns what the index is that the manifest describes.
 func (m *Manifest) config(segments []*version.Segment, o OpenOptions) Config {
 	c := Config{Recipe: m.Recipe, Choice: m.Choice, MaxLengthRatio: o.MaxLengthRatio, OnConflict: o.OnConflict,
-		TTL: o.TTL, Budget: o.Budget, planned: o.Planned, flushDocs: o.flushDocs, now: o.now,
-		monotonic: o.monotonic, jumped: o.ClockJumped}
+		TTL: o.TTL, Budget: o.Budget, Events: o.Events, simulation: o.simulation}
 	if m.Live != nil {
 		c.Design, c.Table, c.IDs, c.Lengths = m.Live.Design, table.Options{Layout: m.Live.Layout}, m.Live.IDs, m.Live.Lengths
 		return c

@@ -351,8 +351,8 @@ func (u *upkeep) reserveFiles(docs, bytes, beside, room uint64, o *segment.Optio
 		return nil, fmt.Errorf("%s: merging %s documents needs %s on the disk, and there are %s", u.folder.dir,
 			humanize.Comma(int64(docs)), humanize.IBytes(need), humanize.IBytes(free))
 	}
-	if u.config.planned != nil {
-		u.config.planned(docs, beside+writing)
+	if u.config.Planned != nil {
+		u.config.Planned(docs, beside+writing)
 	}
 	return reserved, nil
 }

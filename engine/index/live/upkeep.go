@@ -400,8 +400,8 @@ func (u *upkeep) watchClock(told bool) bool {
 	if jump == 0 || u.versions.Clock.Now() == 0 {
 		return false
 	}
-	if !told && u.config.jumped != nil {
-		u.config.jumped(jump)
+	if !told && u.config.ClockJumped != nil {
+		u.config.ClockJumped(jump)
 	}
 	return true
 }

@@ -17,7 +17,7 @@ import (
 // fits into a memtable is seen whole or not at all: its first and last documents are alike.
 func TestConsistentReads(t *testing.T) {
 	t.Parallel()
-	x := memoryIndex(t, Config{Design: halves(t), IDs: true, Table: planar, flushDocs: smallDocs})
+	x := memoryIndex(t, Config{Design: halves(t), IDs: true, Table: planar, simulation: simulation{flushDocs: smallDocs}})
 	both := []uint64{0x0123456789abcdef, 0xfedcba9876543210}
 	const ends = 0x5555aaaa3333cccc
 	replace := func(i int) {
@@ -74,7 +74,7 @@ func TestConsistentReads(t *testing.T) {
 // TestClock: readers see nothing of a change that is in memory until the clock moves beyond it,
 // however many memtables it takes, and then all of it.
 func TestClock(t *testing.T) {
-	x := memoryIndex(t, Config{Design: halves(t), flushDocs: smallDocs})
+	x := memoryIndex(t, Config{Design: halves(t), simulation: simulation{flushDocs: smallDocs}})
 	c := x.Searcher()
 	defer c.Done()
 	seen := func() (documents uint64) {
