@@ -271,14 +271,13 @@ type checker struct {
 	k      int // distance
 	most   int // documents of each hit
 
-	docs    []rows.Doc // that are decided together,
-	queries []uint64   // their fingerprints,
-	bytes   []uint32   // the lengths of their texts, as far as lengths are compared,
-	lengths rows.Lengths
-	near    []Outcome  // and what becomes of each
-	seen    rows.DocID // the first document that the search did not see
-	added   uint64     // writer.added when the search began
-	refused uint64     // writer.refused, likewise
+	docs    []rows.Doc   // that are decided together,
+	queries []uint64     // their fingerprints,
+	lengths rows.Lengths // the lengths of their texts, as far as lengths are compared,
+	near    []Outcome    // and what becomes of each
+	seen    rows.DocID   // the first document that the search did not see
+	added   uint64       // writer.added when the search began
+	refused uint64       // writer.refused, likewise
 
 	pending   pending
 	matches   []rows.Match // with documents of the pending insert
@@ -325,11 +324,11 @@ func (c *checker) check(docs []rows.Doc) ([]Outcome, error) {
 
 // begin searches the whole index for documents.
 func (c *checker) begin(docs []rows.Doc) error {
-	c.docs, c.queries, c.bytes = docs, c.queries[:0], c.bytes[:0]
+	c.docs, c.queries = docs, c.queries[:0]
+	c.lengths = rows.Lengths{Ratio: c.writer.config.MaxLengthRatio, Of: c.lengths.Of[:0]}
 	for _, d := range docs {
-		c.queries, c.bytes = append(c.queries, uint64(d.Fingerprint)), append(c.bytes, d.TextBytes)
+		c.queries, c.lengths.Of = append(c.queries, uint64(d.Fingerprint)), append(c.lengths.Of, d.TextBytes)
 	}
-	c.lengths = rows.Lengths{Ratio: c.writer.config.MaxLengthRatio, Of: c.bytes}
 	c.near = make([]Outcome, len(docs))
 	clear(c.near) // touches the new memory now, not under the lock
 	return c.find()

@@ -106,14 +106,14 @@ func (u *upkeep) flushBefore(ctx context.Context, gap uint64) (rows.DocID, error
 const flushTries = 100
 
 // noteFlush records the result of a flush and wakes waiting inserts. The caller holds writer.mu.
-func (w *writer) noteFlush(err error) {
+func (a *admission) noteFlush(err error) {
 	if !errors.Is(err, memory.ErrTooLarge) {
-		w.flushesShort = 0
-	} else if w.flushesShort++; w.flushesShort < flushTries {
+		a.flushesShort = 0
+	} else if a.flushesShort++; a.flushesShort < flushTries {
 		return
 	}
-	w.flushFailed = err
-	w.wakeWaiting()
+	a.flushFailed = err
+	a.wakeWaiting()
 }
 
 // beginFlush picks the memtables and deletions to flush, and rotates the log. The memtables stay in

@@ -25,14 +25,9 @@ import (
 type writer struct {
 	*shared
 	mu     sync.Mutex
-	queued atomic.Int32  // callers that wait in acquire
-	room   chan struct{} // closed when there may be room; nil when nobody waits
+	queued atomic.Int32 // callers that wait in acquire
 	closed bool
-
-	short        error // why there is no memory for inserts; nil when there is
-	flushFailed  error // of the last flush
-	flushesShort int   // flushes in a row that lacked memory
-	inserted     *memory.Reservation
+	admission
 
 	log        *wal.Log // nil where nothing is durable
 	record     []byte   // the memory of the next record
@@ -53,11 +48,20 @@ type counters struct {
 	_       [memtable.CacheLine]byte
 }
 
+// An admission says whether memory has room for inserts.
+type admission struct {
+	room         chan struct{}       // closed when there may be room; nil when nobody waits
+	inserted     *memory.Reservation // of what the current version takes
+	short        error               // why there is no memory for inserts; nil when there is
+	flushFailed  error               // of the last flush
+	flushesShort int                 // flushes in a row that lacked memory
+}
+
 // wakeWaiting wakes the callers that wait for room. The caller holds writer.mu.
-func (w *writer) wakeWaiting() {
-	if w.room != nil {
-		close(w.room)
-		w.room = nil
+func (a *admission) wakeWaiting() {
+	if a.room != nil {
+		close(a.room)
+		a.room = nil
 	}
 }
 

@@ -38,14 +38,11 @@ func (p *Pool) Get() *Searcher { return p.pool.Get().(*Searcher) }
 
 // A Searcher searches an index. It has the memory that one goroutine needs for that.
 type Searcher struct {
-	pool     *Pool
-	slot     uint32          // of the readers' counters
-	ctx      context.Context // ends searches
-	Limits   Limits          // tests set smaller ones
-	maxFound int             // matches that a search holds; 0: any number
-	first    bool            // only the first document of a hit is asked for, and none is counted
-	distinct bool            // a memtable has one match for all documents of a fingerprint
-	lengths  rows.Lengths
+	pool   *Pool
+	slot   uint32          // of the readers' counters
+	ctx    context.Context // ends searches
+	Limits Limits          // tests set smaller ones
+	request
 
 	matches    []rows.Match
 	segments   inSegments
@@ -55,6 +52,14 @@ type Searcher struct {
 	sorting    sorting
 	query      [1]uint64
 	ids        version.IDReader
+}
+
+// A request is what a search is to find, but for the queries.
+type request struct {
+	maxFound int          // matches that it holds; 0: any number
+	first    bool         // only the first document of a hit is asked for, and none is counted
+	distinct bool         // a memtable has one match for all documents of a fingerprint
+	lengths  rows.Lengths // of the queries' texts
 }
 
 // inSegments is the memory of a search of segments.
@@ -83,7 +88,7 @@ func (c *Searcher) Until(ctx context.Context) {
 // Done gives the searcher back.
 func (c *Searcher) Done() {
 	c.Until(context.Background())
-	c.lengths, c.first = rows.Lengths{}, false
+	c.request = request{}
 	c.pool.pool.Put(c)
 }
 
