@@ -86,22 +86,27 @@ type Option struct {
 	Probes     float64        `json:"probes"`         // a query
 	Candidates float64        `json:"candidates"`     // a query
 	Scan       bool           `json:"scan,omitempty"` // a query reads all of one table: probes would cost more
-	TableBytes uint64         `json:"table_bytes"`    // all tables
-	IDBytes    uint64         `json:"id_bytes"`
-	Bytes      uint64         `json:"bytes"`
-	OnlineNS   float64        `json:"online_ns"`
-	BatchNS    float64        `json:"batch_ns"`
-	Fits       bool           `json:"fits"`     // in the memory given
-	Frontier   bool           `json:"frontier"` // no other is better in bytes, online and in batch
-	Parts      []table.Part   `json:"-"`        // of one table
+	Cost
+	Fits     bool         `json:"fits"`     // in the memory given
+	Frontier bool         `json:"frontier"` // no other is better in bytes, online and in batch
+	Parts    []table.Part `json:"-"`        // of one table
+}
+
+// A Cost is what an option takes: bytes, and nanoseconds a query.
+type Cost struct {
+	TableBytes uint64  `json:"table_bytes"` // all tables
+	IDBytes    uint64  `json:"id_bytes"`
+	Bytes      uint64  `json:"bytes"`
+	OnlineNS   float64 `json:"online_ns"`
+	BatchNS    float64 `json:"batch_ns"`
 }
 
 // PerFingerprint returns the bytes of tables and ids for each fingerprint.
-func (o *Option) PerFingerprint(n uint64) float64 { return float64(o.Bytes) / float64(max(n, 1)) }
+func (c *Cost) PerFingerprint(n uint64) float64 { return float64(c.Bytes) / float64(max(n, 1)) }
 
-func (o *Option) nanoseconds(p Purpose) float64 {
+func (c *Cost) nanoseconds(p Purpose) float64 {
 	if p == Batch {
-		return o.BatchNS
+		return c.BatchNS
 	}
-	return o.OnlineNS
+	return c.OnlineNS
 }
