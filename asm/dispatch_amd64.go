@@ -177,16 +177,15 @@ func decodeAVX512(dst *uint64, n int, half *byte, halfBytes int, w *Window, at *
 //go:noescape
 func decodeAVX2(dst *uint64, n int, half *byte, halfBytes int, w *Window, at *cursor) int
 
-func seek(s *Seek, k int, w *Window) {
+func seek(s *Seek, k int, w *Window) (prefetched int) {
 	if useAVX512 {
-		seekAVX512(s, &s.data[0], k, w)
-		return
+		return seekAVX512(s, &s.data[0], k, w)
 	}
-	seekGeneric(s, k, w)
+	return seekGeneric(s, k, w)
 }
 
 //go:noescape
-func seekAVX512(s *Seek, data *byte, k int, w *Window)
+func seekAVX512(s *Seek, data *byte, k int, w *Window) (prefetched int)
 
 // scatterCombines reports whether scatter collects keys in lines. The race detector sees only
 // what Go writes, so nothing is collected under it.

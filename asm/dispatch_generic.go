@@ -5,7 +5,7 @@ package asm
 // The kernels of this file have assembly for amd64 alone: everywhere else, and in a build without assembly, each is
 // its generic form.
 
-func seek(s *Seek, k int, w *Window) { seekGeneric(s, k, w) }
+func seek(s *Seek, k int, w *Window) (prefetched int) { return seekGeneric(s, k, w) }
 
 func scatter(b *Buckets, keys []uint64) (done int) { return scatterGeneric(b, keys) }
 

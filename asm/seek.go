@@ -32,13 +32,12 @@ import "encoding/binary"
 //
 // A Seek belongs to one goroutine. Its zero value is ready; nothing is allocated.
 type Seek struct {
-	n          int // lanes under way, the first n of each of the arrays
-	hits       int
-	gone       int // probes left
-	data       []byte
-	lines      []uint64 // bytes of next whose lines are still to be prefetched,
-	next       []byte
-	prefetched int // of lines, by the last call
+	n     int // lanes under way, the first n of each of the arrays
+	hits  int
+	gone  int // probes left
+	data  []byte
+	lines []uint64 // bytes of next whose lines are still to be prefetched,
+	next  []byte
 
 	key   [seekLanes]uint64 // the last one that was made
 	raw   [seekLanes]uint64 // bit of data, 121 before the end of the next raw bits
@@ -101,9 +100,8 @@ func (s *Seek) Add(number int, from, to int, fence, query, high uint64) {
 // prefetches what Prefetch named, all of it when it returns.
 func (s *Seek) Run(k int, w *Window) {
 	for s.n > 0 {
-		s.prefetched = 0
-		seek(s, k, w)
-		s.lines = s.lines[s.prefetched:]
+		prefetched := seek(s, k, w)
+		s.lines = s.lines[prefetched:]
 	}
 	PrefetchAt(s.next, s.lines)
 	s.lines = nil

@@ -171,8 +171,8 @@ hit:                                         \
 	VPCOMPRESSQ LANE, K2, X             \ // the lanes of K2 together
 	VMOVDQU64   X, FIELD(SEEK)(WRITE*8)   // to where those that go on lie
 
-// func seekAVX512(s *Seek, data *byte, k int, w *Window)
-TEXT ·seekAVX512(SB), NOSPLIT, $0-32
+// func seekAVX512(s *Seek, data *byte, k int, w *Window) (prefetched int)
+TEXT ·seekAVX512(SB), NOSPLIT, $0-40
 	// The arguments.
 	MOVQ s+0(FP), SEEK
 	MOVQ data+8(FP), BASE
@@ -337,7 +337,7 @@ done:
 	MOVQ HITS, Seek_hits(SEEK)
 	SUBQ Seek_lines(SEEK), AHEAD        // lines that were prefetched
 	SHRQ $3, AHEAD
-	MOVQ AHEAD, Seek_prefetched(SEEK)
+	MOVQ AHEAD, prefetched+32(FP)
 	VZEROUPPER
 	RET
 

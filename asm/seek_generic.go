@@ -5,8 +5,9 @@ import (
 	"math/bits"
 )
 
-// seekGeneric is the specification: one probe after the other, one key after the other.
-func seekGeneric(s *Seek, k int, w *Window) {
+// seekGeneric is the specification: one probe after the other, one key after the other. It leaves all lines to be
+// prefetched.
+func seekGeneric(s *Seek, k int, w *Window) (prefetched int) {
 	for i := range s.n {
 		if s.follow(i, k, w) {
 			continue
@@ -15,6 +16,7 @@ func seekGeneric(s *Seek, k int, w *Window) {
 		s.gone++
 	}
 	s.n = 0
+	return 0
 }
 
 // follow makes the keys of a probe up to its High, or reports that it does not get there. Then it counts
