@@ -55,25 +55,21 @@ func writeDocuments(path string, generation uint64, o store.Options, segment str
 	if err != nil {
 		return nil, err
 	}
-	section := func(name string, data []byte) {
-		w.Section(name)
-		w.Write(data) // Commit reports an error
-	}
-	section("documents", head)
-	section("numbers.rows", store.Bytes64(d.numbers.Rows))
-	section("numbers.docs", store.Bytes64(cast[uint64](d.numbers.Values)))
+	store.WriteSection(w, "documents", head) // Commit reports an error
+	store.WriteSection(w, "numbers.rows", store.Bytes64(d.numbers.Rows))
+	store.WriteSection(w, "numbers.docs", store.Bytes64(cast[uint64](d.numbers.Values)))
 	if d.expires.First != 0 {
-		section("expiry.rows", store.Bytes64(d.expires.Rows))
-		section("expiry.times", store.Bytes64(cast[uint64](d.expires.Values)))
+		store.WriteSection(w, "expiry.rows", store.Bytes64(d.expires.Rows))
+		store.WriteSection(w, "expiry.times", store.Bytes64(cast[uint64](d.expires.Values)))
 	}
-	section("tombstones", store.Bytes64(cast[uint64](d.tombstones)))
+	store.WriteSection(w, "tombstones", store.Bytes64(cast[uint64](d.tombstones)))
 	if ids != nil {
 		index, err := rows.IndexIDs(key, d.numbers.N, ids)
 		if err != nil {
 			return nil, err
 		}
 		defer index.Free()
-		section("ids", store.Bytes64(index.Slots))
+		store.WriteSection(w, "ids", store.Bytes64(index.Slots))
 	}
 	return w, w.Commit()
 }
@@ -82,9 +78,7 @@ func writeDocuments(path string, generation uint64, o store.Options, segment str
 func openDocuments(d *disk.Disk, dir string, m *Manifest, i int) (*documents, error) {
 	g := &m.Segments[i]
 	f, err := g.Beside.Open(dir, store.KindDocuments, m.Generation,
-		func(path string, kind store.Kind) (*store.File, error) {
-			return store.OpenOn(d, path, kind)
-		})
+		func(path string, kind store.Kind) (*store.File, error) { return store.OpenOn(d, path, kind) })
 	if err != nil {
 		return nil, err
 	}

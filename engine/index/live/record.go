@@ -110,11 +110,7 @@ func appendUvarints(dst []byte, list ...uint64) []byte {
 }
 
 func appendDocIDs(dst []byte, docs []rows.DocID) []byte {
-	dst = binary.AppendUvarint(dst, uint64(len(docs)))
-	for _, d := range docs {
-		dst = binary.AppendUvarint(dst, uint64(d))
-	}
-	return dst
+	return appendUvarints(binary.AppendUvarint(dst, uint64(len(docs))), cast[uint64](docs)...)
 }
 
 // recordBytes returns the most bytes of the record of an insert of docs.

@@ -132,9 +132,7 @@ func (g *gathered) input() segment.Input {
 	for i, s := range g.segments {
 		in.Sources = append(in.Sources, segment.Source{Segment: s.Segment, Rows: g.kept[i]})
 	}
-	if g.ids {
-		in.IDs = g.allIDs()
-	}
+	in.IDs = g.allIDs()
 	if g.lengths {
 		in.Lengths = g.allLengths
 	}
@@ -159,9 +157,12 @@ func (g *gathered) eachKept(yield func(source int, row, n uint64) bool) {
 	}
 }
 
-// allIDs yields the IDs of the documents in order.
+// allIDs yields the IDs of the documents in order; it is nil where they have none.
 func (g *gathered) allIDs() iter.Seq2[string, error] {
-	if g.whole != nil {
+	switch {
+	case !g.ids:
+		return nil
+	case g.whole != nil:
 		return g.whole.IDs
 	}
 	return func(yield func(string, error) bool) {
@@ -294,12 +295,8 @@ func (u *upkeep) toFile(ctx context.Context, g *gathered, dead []rows.DocID, byt
 // writeBeside writes the file beside a segment, for the manifest to name.
 func (u *upkeep) writeBeside(path string, generation uint64, of string, g *gathered,
 	dead []rows.DocID) (ManifestFile, error) {
-	ids := g.allIDs()
-	if !g.ids {
-		ids = nil
-	}
 	w, err := writeDocuments(path, generation, u.folder.options(), of, documents{numbers: g.numbers, expires: g.expires,
-		tombstones: dead}, &u.key, ids)
+		tombstones: dead}, &u.key, g.allIDs())
 	if err != nil {
 		return ManifestFile{}, err
 	}

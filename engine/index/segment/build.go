@@ -26,8 +26,8 @@ type builder struct {
 	merge *merging    // nil without sources
 
 	docs, distinct int
-	sort           radix.Options // of keys, without a mask
-	pairs          int           // keys with rows that are sorted at a time
+	room           int // keys that are sorted at a time
+	pairs          int // keys with rows, likewise
 	reserved       *memory.Reservation
 	memory         *memory.Buffer[uint64] // docs keys; nil when they are in spilled
 	spilled        *spill.Run[uint64]
@@ -62,14 +62,18 @@ func (b *builder) plan() (err error) {
 	if b.Planned != nil {
 		b.Planned(p)
 	}
-	b.pairs = p.pairs
-	b.sort = radix.Options{Threads: b.Threads, Room: p.keys}
+	b.pairs, b.room = p.pairs, p.keys
 	if p.External {
 		b.spilled, err = spill.Create[uint64](b.Disk, b.TempDir, "keys", spillBytes)
 	} else {
 		b.memory, err = memory.Make[uint64](b.docs)
 	}
 	return err
+}
+
+// sorting returns how the keys of table i are sorted.
+func (b *builder) sorting(i int) radix.Options {
+	return radix.Options{Mask: b.Design.Tables[i].Mask, Threads: b.Threads, Room: b.room}
 }
 
 // close releases the memory, and the temporary file.
@@ -107,10 +111,8 @@ func (b *builder) documentsAtOnce(ctx context.Context, w *docWriter) error {
 		return err
 	}
 	defer rows.Free()
-	o := b.sort
-	o.Mask = b.Design.Tables[0].Mask
 	keys := b.memory.Data
-	if err := radix.SortRows(ctx, keys, rows.Data, b.rows, o); err != nil {
+	if err := radix.SortRows(ctx, keys, rows.Data, b.rows, b.sorting(0)); err != nil {
 		return err
 	}
 	if b.merge == nil {
@@ -132,8 +134,8 @@ func (b *builder) documentsAtOnce(ctx context.Context, w *docWriter) error {
 
 // documentsInRanges sorts as many at a time as there is memory for.
 func (b *builder) documentsInRanges(ctx context.Context, w *docWriter) error {
-	o := b.sort
-	o.Mask, o.Room = b.Design.Tables[0].Mask, max(b.pairs, roomLeast) // of documents that are not kept there may be more
+	o := b.sorting(0)
+	o.Room = max(b.pairs, roomLeast) // of documents that are not kept there may be more
 	return radix.WalkRows(ctx, b.rows, o, func(keys, rows []uint64) error { return b.takeRows(w, keys, rows) })
 }
 
@@ -204,9 +206,7 @@ func (b *builder) planar(ctx context.Context, i int) error {
 	if i == 0 {
 		err = b.packSorted(ctx, p)
 	} else {
-		o := b.sort
-		o.Mask = b.Design.Tables[i].Mask
-		_, err = radix.Distinct(ctx, b.memory.Data[:b.input.Len()], b.input, o, func(k radix.Bucket) error {
+		_, err = radix.Distinct(ctx, b.memory.Data[:b.input.Len()], b.input, b.sorting(i), func(k radix.Bucket) error {
 			p.Pack(uint64(k.Rank), k.Keys, k.Room)
 			return nil
 		})
@@ -253,8 +253,7 @@ func (b *builder) keys(ctx context.Context, i int) ([]uint64, error) {
 
 // sorted sorts the distinct keys of table i.
 func (b *builder) sorted(ctx context.Context, i int) ([]uint64, error) {
-	o := b.sort
-	o.Mask = b.Design.Tables[i].Mask
+	o := b.sorting(i)
 	if b.spilled != nil {
 		if err := b.spilled.Rewind(); err != nil {
 			return nil, err

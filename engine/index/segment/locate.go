@@ -40,10 +40,11 @@ func (s *Segment) Locate(ranges []Range, fingerprints []uint64, c *Scratch) (err
 	var there, ranks, room [locateAtOnce]uint64
 	for len(keys) > 0 {
 		n := min(len(keys), locateAtOnce)
-		if err := table.Ranks(ranks[:n], s.tables[0], keys[:n], &c.table); err != nil {
+		if err := table.Ranks(ranks[:n], s.tables[0], keys[:n], &c.Scratch); err != nil {
 			return err
 		}
-		s.docs.prefetch(found(there[:0], ranks[:n]), room[:])
+		found := slices.DeleteFunc(append(there[:0], ranks[:n]...), func(r uint64) bool { return r == table.NoRank })
+		s.docs.prefetch(found, room[:])
 		for i, place := range places[:n] {
 			if ranks[i] == table.NoRank {
 				continue
@@ -84,16 +85,6 @@ const (
 	// takes 30 to 100 ns to look for, a key of the table 2 to 5.
 	locateShare = 16
 )
-
-// found appends the ranks of keys that are there to dst.
-func found(dst, ranks []uint64) []uint64 {
-	for _, r := range ranks {
-		if r != table.NoRank {
-			dst = append(dst, r)
-		}
-	}
-	return dst
-}
 
 // sortedByRadix is from how many fingerprints on a radix sort is the faster one.
 const sortedByRadix = 1 << 12

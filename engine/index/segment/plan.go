@@ -29,8 +29,6 @@ const (
 	// documents with 9 bytes each took 188 ns in 32 ranges, and with 2 bytes
 	// each 165 ns through the file (BenchmarkWrite).
 	rangesFew = 12
-	// rangesMost is how often before it is better to give up.
-	rangesMost = 256
 	// spillBytes are written to the temporary file at a time.
 	spillBytes = 1 << 20
 )
@@ -60,7 +58,8 @@ func smallBytes(docs uint64, o Options) uint64 {
 	return uint64(max(o.Threads, 1))*threadBytes + docs/2 + roomLeast*pairBytes
 }
 
-// packingBytes returns what a planar table takes while it is packed, beside its keys.
+// packingBytes returns what a planar table takes while it is packed, beside its keys. It has room for the pairs of 43
+// ranges.
 func packingBytes(docs uint64) uint64 { return docs * 3 / 8 }
 
 // NewPlan returns how [Write] builds a segment of n documents in the memory that o.Budget has
@@ -87,11 +86,7 @@ func NewPlan(docs uint64, o Options) (Plan, error) {
 	if 0 < o.Most && o.Most <= left {
 		left, most = o.Most, o.Most
 	}
-	const spread = rangesMost // of the keys in one range of the external form
-	inMemory := small + keyBytes*docs + max(packingBytes(docs), pairBytes*docs/spread)
-	if o.NoDocs {
-		inMemory = small + keyBytes*docs + packingBytes(docs)
-	}
+	inMemory := small + keyBytes*docs + packingBytes(docs)
 	if left >= inMemory {
 		bytes := max(most, inMemory)
 		pairs := rooms(bytes-small-keyBytes*docs, pairBytes)
@@ -102,7 +97,7 @@ func NewPlan(docs uint64, o Options) (Plan, error) {
 	if o.TempDir == "" {
 		return Plan{}, o.Budget.Check(task(docs), inMemory)
 	}
-	external := small + max(packingBytes(docs), pairBytes*docs/spread)
+	external := small + packingBytes(docs)
 	if left < external {
 		return Plan{}, o.Budget.Check(task(docs), external)
 	}

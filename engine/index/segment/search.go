@@ -1,7 +1,6 @@
 package segment
 
 import (
-	"context"
 	"fmt"
 	"slices"
 
@@ -9,10 +8,6 @@ import (
 	"ndd/engine/index/table"
 	"ndd/engine/storage/store"
 )
-
-// Until lets searches with this scratch end with the error of ctx once that is done, as
-// [table.Scratch.Until] says.
-func (c *Scratch) Until(ctx context.Context) { c.table.Until(ctx) }
 
 // A Match is a stored fingerprint within distance k of a query.
 type Match struct {
@@ -23,7 +18,7 @@ type Match struct {
 // Scratch is the working memory of searches. It belongs to one goroutine; its zero
 // value is ready.
 type Scratch struct {
-	table    table.Scratch
+	table.Scratch
 	queries  []uint64 // table after table
 	tables   []table.Table
 	searches []table.Search
@@ -33,10 +28,6 @@ type Scratch struct {
 	places   []uint32 // and the place of each among them
 	ranks    []uint64
 }
-
-// AtMost lets searches with this scratch, from now on, end with [ErrTooMany] once they have found
-// more than matches matches, or soon after; 0 lets none end.
-func (c *Scratch) AtMost(matches int) { c.table.AtMost(matches) }
 
 // Search appends to dst, for every query, each distinct fingerprint of the
 // segment within distance k of it, once. k must be at most the design's.
@@ -67,7 +58,7 @@ func (s *Segment) SearchTables(dst []Match, tables []int, queries []uint64, k in
 		c.tables, c.searches = append(c.tables, s.tables[number]), append(c.searches, p.search[number])
 		c.searches[i].Queries = own
 	}
-	if c.matches, err = table.SearchAll(c.matches[:0], c.tables, c.searches, &c.table); err != nil {
+	if c.matches, err = table.SearchAll(c.matches[:0], c.tables, c.searches, &c.Scratch); err != nil {
 		return dst, err
 	}
 	for _, m := range c.matches {
@@ -107,7 +98,7 @@ func (s *Segment) scan(dst []Match, p *searchPlan, tables []int, queries []uint6
 	perm := &s.perms[tables[0]]
 	own := c.room(len(queries))
 	asm.Permute(own, queries, perm.Mask())
-	if c.matches, err = table.Scan(c.matches[:0], s.tables[tables[0]], own, k, &c.table); err != nil {
+	if c.matches, err = table.Scan(c.matches[:0], s.tables[tables[0]], own, k, &c.Scratch); err != nil {
 		return dst, err
 	}
 	every := len(tables) == len(s.tables)

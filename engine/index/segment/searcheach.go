@@ -55,7 +55,7 @@ func SearchEach(segments []*Segment, queries []uint64, k int, c *Scratch,
 	if len(c.tables) == 0 {
 		return nil
 	}
-	if c.matches, err = table.SearchAll(c.matches[:0], c.tables, c.searches, &c.table); err != nil {
+	if c.matches, err = table.SearchAll(c.matches[:0], c.tables, c.searches, &c.Scratch); err != nil {
 		return err
 	}
 	for _, m := range c.matches {
