@@ -437,12 +437,12 @@ func (c *checker) decide() (decided int, err error) {
 // addNewer adds to outcome i the documents of the pending insert, and those inserted since the
 // search, that are within k of document i. The caller holds writer.mu.
 func (c *checker) addNewer(i int, w version.View) error {
-	queries, lengths := c.queries[i:i+1], c.lengths.From(i)
+	lengths := c.lengths.From(i)
 	c.matches = c.pending.near(c.matches[:0], c.positions, c.queries[i], c.k, lengths)
 	if c.seen < w.Clock {
 		a := memtable.Search{Clock: w.Clock, Now: w.Now, K: c.k, Lengths: lengths, Positions: c.positions}
 		for _, m := range w.Version.Memtables {
-			c.matches = m.Since(c.matches, &a, c.seen, queries)
+			c.matches = m.Since(c.matches, &a, c.seen, c.queries[i])
 		}
 	}
 	if len(c.matches) == 0 {

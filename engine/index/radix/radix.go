@@ -3,7 +3,6 @@ package radix
 import (
 	"context"
 	"fmt"
-	"math/bits"
 )
 
 // A row is the number of the document that has a fingerprint.
@@ -40,7 +39,8 @@ func (c Chunks) Len() (n int) {
 // Read implements [Input].
 func (c Chunks) Read(part, parts int, f func(prints []uint64, row int) error) error {
 	n := c.Len()
-	from, to := begin(part, parts, n), begin(part+1, parts, n)
+	begin := func(part int) int { return int(uint64(n) * uint64(part) / uint64(parts)) }
+	from, to := begin(part), begin(part+1)
 	row := 0 // of the piece
 	for _, piece := range c {
 		a, b := max(from, row)-row, min(to, row+len(piece))-row
@@ -52,13 +52,6 @@ func (c Chunks) Read(part, parts int, f func(prints []uint64, row int) error) er
 		row += len(piece)
 	}
 	return nil
-}
-
-// begin returns where a part of n elements begins.
-func begin(part, parts, n int) int {
-	hi, lo := bits.Mul64(uint64(n), uint64(part))
-	q, _ := bits.Div64(hi, lo, uint64(parts))
-	return int(q)
 }
 
 // Options configures a sort.

@@ -128,11 +128,8 @@ func (h *planarHead) parse(b []byte) (why string) {
 		return "bucket bits that are not those for the keys"
 	case h.wideLines > h.lines() || h.wideBits > 48:
 		return "more wide lines than lines, or wider ones than possible"
-	}
-	for _, zero := range b[20:] {
-		if zero != 0 {
-			return "bytes behind the widths that are not zero"
-		}
+	case [planarHeadBytes - 20]byte(b[20:]) != [planarHeadBytes - 20]byte{}:
+		return "bytes behind the widths that are not zero"
 	}
 	return ""
 }

@@ -50,10 +50,7 @@ func (d *planarLines) bucketOf(line, i uint64) (j uint64, ok bool) {
 			left -= n
 			continue
 		}
-		for ; left > 0; left-- {
-			word &= word - 1
-		}
-		return uint64(64*w+bits.TrailingZeros64(word)) - i, true
+		return uint64(64*w+asm.SelectBit(word, left)) - i, true
 	}
 	return 0, false
 }

@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -231,9 +232,7 @@ func (n *node) run(_ context.Context, steps []segment.Step) (err error) {
 	}
 	r.left.Wait()
 	for i := range r.tasks {
-		if err == nil {
-			err = r.tasks[i].err
-		}
+		err = cmp.Or(err, r.tasks[i].err)
 	}
 	return err
 }

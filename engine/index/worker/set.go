@@ -47,17 +47,17 @@ type node struct {
 // A Segment is a segment of an index whose tables lie on the nodes of a host.
 type Segment struct {
 	*segment.Segment
-	set      *Set
-	tables   [][]int // by node
-	arenas   []placed
-	reserved []*memory.Reservation // for arenas
+	set    *Set
+	tables [][]int // by node
+	arenas []placed
 }
 
 // placed is an arena of a segment on a node.
 type placed struct {
 	*numa.Arena
-	node  *node
-	pages numa.Placement // where its pages are
+	reserved *memory.Reservation
+	node     *node
+	pages    numa.Placement // where its pages are
 }
 
 // New returns a set of nothing.
@@ -175,7 +175,7 @@ func (s *Segment) arena(n *node, bytes uint64) (*numa.Arena, error) {
 	}
 	s.set.mu.Lock()
 	defer s.set.mu.Unlock()
-	s.arenas, s.reserved = append(s.arenas, placed{Arena: a, node: n}), append(s.reserved, r)
+	s.arenas = append(s.arenas, placed{Arena: a, reserved: r, node: n})
 	return a, nil
 }
 
@@ -197,9 +197,7 @@ func (s *Segment) Close() {
 	defer s.set.mu.Unlock()
 	for _, a := range s.arenas {
 		a.Free()
-	}
-	for _, r := range s.reserved {
-		r.Release()
+		a.reserved.Release()
 	}
 	delete(s.set.open, s)
 	if len(s.set.open) > 0 {

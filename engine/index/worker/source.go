@@ -1,9 +1,9 @@
 package worker
 
 import (
+	"cmp"
 	"context"
 	"strings"
-	"sync"
 
 	"ndd/engine/index/segment"
 	"ndd/engine/storage/store"
@@ -65,20 +65,13 @@ func copySections(ctx context.Context, h *numa.Host, a *numa.Arena, sections []s
 			list = append(list, part{to[i:end], s.Data[i:end]})
 		}
 	}
-	var mu sync.Mutex
-	var failed error
+	failed := make([]error, len(list))
 	h.Each(a.Node, len(list), func(i int) {
-		err := ctx.Err()
-		if err == nil {
-			err = copyMapped(list[i].to, list[i].from)
-		}
-		if err != nil {
-			mu.Lock()
-			failed = err
-			mu.Unlock()
+		if failed[i] = ctx.Err(); failed[i] == nil {
+			failed[i] = copyMapped(list[i].to, list[i].from)
 		}
 	})
-	return failed
+	return cmp.Or(failed...)
 }
 
 // copyMapped copies from a mapped file, which may go away.

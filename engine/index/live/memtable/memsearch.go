@@ -114,19 +114,17 @@ func (m *Table) eachNear(a *Search, query uint64, yield func(f uint64, row uint3
 }
 
 // Since appends a match for each document from number from on that is within k of a query.
-func (m *Table) Since(dst []rows.Match, a *Search, from rows.DocID, queries []uint64) []rows.Match {
+func (m *Table) Since(dst []rows.Match, a *Search, from rows.DocID, query uint64) []rows.Match {
 	begin := 0
 	if from > m.First {
 		begin = int(from - m.First)
 	}
-	for q, query := range queries {
-		m.scan(begin, m.Before(a.Clock), query, a.K, a.Positions, func(f uint64, row uint32) bool {
-			if a.takes(m, int(row), q) {
-				dst = append(dst, rows.NewDocMatch(q, query, f, m.First+rows.DocID(row)))
-			}
-			return true
-		})
-	}
+	m.scan(begin, m.Before(a.Clock), query, a.K, a.Positions, func(f uint64, row uint32) bool {
+		if a.takes(m, int(row), 0) {
+			dst = append(dst, rows.NewDocMatch(0, query, f, m.First+rows.DocID(row)))
+		}
+		return true
+	})
 	return dst
 }
 
