@@ -49,14 +49,6 @@ func (md planarModel) units(w *work) float64 {
 	return 1 + run
 }
 
-// buckets returns how many buckets a probe looks into one by one.
-func (md planarModel) buckets(w *work) float64 {
-	if more := md.bucketBits(w.keys, w.entry) - w.leading; more > 0 && more <= planarSpan && !w.listed() {
-		return math.Ldexp(1, more)
-	}
-	return 1
-}
-
 // entries returns the number of lines of buckets: flips of a bucket's last bits share
 // one, and a run of many buckets has two.
 func (md planarModel) entries(w *work) float64 {
@@ -93,10 +85,11 @@ func (md planarModel) time(tables []work) (online, batch float64) {
 		}
 		const ahead = 4 // lines of a run that are prefetched
 		// Of leading bits that a bucket does not have a probe knows only when it has read the bucket.
-		read := max(w.candidates, w.keys*math.Ldexp(1, -md.bucketBits(w.keys, w.entry)))
+		bucketBits := md.bucketBits(w.keys, w.entry)
+		read := max(w.candidates, w.keys*math.Ldexp(1, -bucketBits))
 		run := -math.Expm1(-read) + max(0, read-1)*planarLow/8/64
 		unit := c.unit
-		if md.buckets(w) > 1 {
+		if more := bucketBits - w.leading; more > 0 && more <= planarSpan && !w.listed() {
 			unit = c.probe // a bucket by itself costs as much as a probe
 		}
 		work += w.probes * (c.probe + (md.units(w)-1)*unit)

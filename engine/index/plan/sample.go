@@ -152,7 +152,8 @@ const wideSeen = 4
 // wideBytes returns what the wide lines of a planar table under a mask take, of n keys like those
 // of the sample: lines with more keys than fit beside their buckets. Uniform keys have next to
 // none. Lines of which the sample has wideSeen keys or more have their share of the n; how many
-// keys share a line with one of the others is told from the share of pairs that do.
+// keys share a line with one of the others is told from the share of pairs that do, as far as the
+// sample shows it.
 func (s *Sample) wideBytes(mask uint64, n float64) uint64 {
 	b, perLine := table.PlanarWidths(uint64(n))
 	most := float64(asm.PlanarLineBits - perLine) // keys of a line that is not wide
@@ -174,18 +175,12 @@ func (s *Sample) wideBytes(mask uint64, n float64) uint64 {
 		}
 		from = to
 	}
-	if together := 1 + n*s.lineShare(keys, b, perLine); others > 0 && together > most {
+	e := estimate{keys: keys}
+	leading := int(b) - succinct.WidthFor(perLine) + 1
+	if together := 1 + n*e.exactShare(max(leading, 1)); others > 0 && together > most {
 		lines += others / together
 		widest = max(widest, together)
 	}
 	width := succinct.WidthFor(uint64(widest))
 	return 8 * succinct.WordsFor(uint64(lines)*perLine, width)
-}
-
-// lineShare returns the chance that two keys are on one line, as far as the sample shows it: of
-// those in lines that it shows few keys of.
-func (s *Sample) lineShare(keys []uint64, bucketBits uint, perLine uint64) float64 {
-	leading := int(bucketBits) - succinct.WidthFor(perLine) + 1
-	e := estimate{keys: keys}
-	return e.exactShare(max(leading, 1))
 }
