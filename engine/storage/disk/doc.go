@@ -20,5 +20,5 @@
 // ([Failing]) or records it with its data ([Hooked]), to show what a power cut may leave.
 //
 // A [Disk] may be used from many goroutines; what it makes from one each, but for
-// [Temp.WriteAt] and reading through [Temp.File].
+// reading through [Temp.File].
 package disk

@@ -200,7 +200,7 @@ func (f *AppendFile) Close() error { return f.close() }
 
 // A Temp is a temporary file. Where the system allows that, its name is removed as soon as it is
 // open, so that it is gone when the process is, however that ends. It is used by one goroutine,
-// but for [Temp.WriteAt] and reading through [Temp.File].
+// but for reading through [Temp.File].
 type Temp struct {
 	handle
 	named bool // its name is not removed yet
@@ -230,11 +230,6 @@ func (t *Temp) remove() error {
 // File returns the open file, to read or to map it.
 func (t *Temp) File() *os.File { return t.file }
 
-// WriteAt writes p at byte offset at. It may be called from many goroutines at the same time.
-func (t *Temp) WriteAt(p []byte, at int64) (int, error) {
-	return t.write(p, at, func(p []byte) (int, error) { return t.file.WriteAt(p, at) })
-}
-
 // Rewind makes the file empty, and Write begin at its start.
 func (t *Temp) Rewind() error {
 	err := t.disk.do(&Op{Call: CallTruncate, Path: t.file.Name()}, func() error { return t.file.Truncate(0) })
@@ -245,10 +240,5 @@ func (t *Temp) Rewind() error {
 	return err
 }
 
-// Close closes the file and removes it. Closing a nil Temp does nothing.
-func (t *Temp) Close() error {
-	if t == nil {
-		return nil
-	}
-	return errors.Join(t.close(), t.remove())
-}
+// Close closes the file and removes it.
+func (t *Temp) Close() error { return errors.Join(t.close(), t.remove()) }
