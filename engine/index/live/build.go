@@ -263,19 +263,14 @@ func repeatedHashes(ctx context.Context, in *segment.Input, b *memory.Budget,
 		return nil, err
 	}
 	defer reserved.Release()
-	hashes, err := memory.Make[uint64](int(size))
+	buffer, err := memory.Make[uint64](2 * int(size))
 	if err != nil {
 		return nil, err
 	}
-	defer hashes.Free()
-	sorted, err := memory.Make[uint64](int(size))
-	if err != nil {
-		return nil, err
-	}
-	defer sorted.Free()
-	list := hashes.Data[:0]
+	defer buffer.Free()
+	list, sorted := buffer.Data[:0:size], buffer.Data[size:]
 	collect := func() { // leaves one of each hash in list
-		in := sorted.Data[:len(list)]
+		in := sorted[:len(list)]
 		radix.Keys(in, list, ^uint64(0), max(threads, 1))
 		for i := 1; i < len(in); i++ {
 			if in[i] == in[i-1] && (len(repeated) == 0 || repeated[len(repeated)-1] != in[i]) {

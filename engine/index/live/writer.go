@@ -130,9 +130,10 @@ func (w *writer) reserve(v *version.Version) {
 	if w.short = w.inserted.Resize("what was inserted", v.Bytes+w.sealRoom()); w.short != nil {
 		return
 	}
-	if most := w.memoryMost(); v.Bytes > most {
+	// Of an index with files, the other half is there for writing to them.
+	if l := w.config.Budget.Limit(); w.folder.durable() && v.Bytes > l.Bytes/2 {
 		w.short = &memory.TooLargeError{What: "what was inserted", Need: v.Bytes,
-			Limit: memory.Limit{Bytes: most, Source: "half of " + w.config.Budget.Limit().Source}}
+			Limit: memory.Limit{Bytes: l.Bytes / 2, Source: "half of " + l.Source}}
 	}
 }
 
@@ -152,16 +153,6 @@ func (w *writer) grown() {
 	if w.reserve(v); w.short != nil {
 		w.wakeFlusher()
 	}
-}
-
-// memoryMost returns what may be in memory of an index with files: half of the budget, so that the
-// other half is there for writing it to files. An index in memory may take all.
-func (w *writer) memoryMost() uint64 {
-	limit := w.config.Budget.Limit().Bytes
-	if !w.folder.durable() {
-		return limit
-	}
-	return limit / 2
 }
 
 // mustFlush reports whether it is time to make a segment of a version's memtables: where one is
@@ -285,7 +276,7 @@ func (w *writer) fill(segments []*version.Segment, next rows.DocID) error {
 // writing. The caller holds writer.mu.
 func (w *writer) indexIDs(s *version.Segment) error {
 	list := s.Segment.IDs()
-	if list == nil || !s.IDIndex.Empty() || !w.config.IDs {
+	if list == nil || len(s.IDIndex.Slots) > 0 || !w.config.IDs {
 		return nil
 	}
 	reserved, err := w.config.reserveIDs(s)

@@ -34,9 +34,6 @@ type IDIndex struct {
 	buffer *memory.Buffer[uint64] // that holds the slots; nil for those of a file
 }
 
-// Empty reports whether there is no index.
-func (x *IDIndex) Empty() bool { return len(x.Slots) == 0 }
-
 // IDIndexLen returns how many slots an index of n IDs has.
 func IDIndexLen(n uint64) uint64 { return n + n/3 + 1 }
 

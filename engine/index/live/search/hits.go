@@ -27,8 +27,8 @@ type Pool struct {
 func NewPool(versions *version.Set, ratio float64) *Pool {
 	p := &Pool{versions: versions, ratio: ratio}
 	p.pool.New = func() any {
-		return &Searcher{pool: p, ctx: context.Background(), Limits: defaultLimits(), slot: versions.Slot(),
-			positions: make([]uint32, 1024)}
+		return &Searcher{pool: p, ctx: context.Background(), slot: versions.Slot(), positions: make([]uint32, 1024),
+			Limits: Limits{1 << 14, Bound{1 << 14, 1 << 16}, 1 << 16, Bound{1 << 13, 1 << 15}}} // some 10 MiB
 	}
 	return p
 }
@@ -109,11 +109,6 @@ type Limits struct {
 	Chunk         Bound
 	StreamMatches int // of a query that is answered alone,
 	Piece         Bound
-}
-
-// defaultLimits of a goroutine come to some 10 MiB.
-func defaultLimits() Limits {
-	return Limits{1 << 14, Bound{1 << 14, 1 << 16}, 1 << 16, Bound{1 << 13, 1 << 15}}
 }
 
 // A Bound is how many hits and documents are held at a time.
