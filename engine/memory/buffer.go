@@ -31,6 +31,12 @@ const sizeMax = min(1<<46, math.MaxInt-2*hugeBytes)
 // hugeBytes is the size of a huge page.
 const hugeBytes = 2 << 20
 
+// As returns the memory of a list as elements of another size, as many as fit. Neither type may have pointers.
+func As[To, From any](list []From) []To {
+	n := uintptr(len(list)) * unsafe.Sizeof(*new(From)) / unsafe.Sizeof(*new(To))
+	return unsafe.Slice((*To)(unsafe.Pointer(unsafe.SliceData(list))), n)
+}
+
 // Make returns a buffer of n elements. The error says how much was
 // asked for. It panics for a negative n.
 func Make[T Plain](n int) (*Buffer[T], error) { return makeBy[T](n, heapBytes, allocate) }

@@ -4,11 +4,11 @@ import (
 	"encoding/json"
 	"iter"
 	"slices"
-	"unsafe"
 
 	"ndd/engine/index/live/rows"
 	"ndd/engine/index/live/version"
 	"ndd/engine/index/segment"
+	"ndd/engine/memory"
 	"ndd/engine/storage/disk"
 	"ndd/engine/storage/store"
 )
@@ -57,12 +57,12 @@ func writeDocuments(path string, generation uint64, o store.Options, segment str
 	}
 	store.WriteSection(w, "documents", head) // Commit reports an error
 	store.WriteSection(w, "numbers.rows", store.Bytes64(d.numbers.Rows))
-	store.WriteSection(w, "numbers.docs", store.Bytes64(cast[uint64](d.numbers.Values)))
+	store.WriteSection(w, "numbers.docs", store.Bytes64(memory.As[uint64](d.numbers.Values)))
 	if d.expires.First != 0 {
 		store.WriteSection(w, "expiry.rows", store.Bytes64(d.expires.Rows))
-		store.WriteSection(w, "expiry.times", store.Bytes64(cast[uint64](d.expires.Values)))
+		store.WriteSection(w, "expiry.times", store.Bytes64(memory.As[uint64](d.expires.Values)))
 	}
-	store.WriteSection(w, "tombstones", store.Bytes64(cast[uint64](d.tombstones)))
+	store.WriteSection(w, "tombstones", store.Bytes64(memory.As[uint64](d.tombstones)))
 	if ids != nil {
 		index, err := rows.IndexIDs(key, d.numbers.N, ids)
 		if err != nil {
@@ -121,12 +121,12 @@ func parseDocuments(f *store.File, g *ManifestSegment) (_ *documents, err error)
 		lists[i] = slices.Clone(store.Uint64s(section.Data))
 	}
 	var ok bool
-	if d.numbers, ok = rows.ReadNumbers(lists[0], cast[rows.DocID](lists[1]), head.Rows); !ok {
+	if d.numbers, ok = rows.ReadNumbers(lists[0], memory.As[rows.DocID](lists[1]), head.Rows); !ok {
 		return nil, s.Corrupt(0, "document numbers that do not ascend, or are not of %d rows", head.Rows)
 	}
-	d.tombstones = cast[rows.DocID](lists[2])
+	d.tombstones = memory.As[rows.DocID](lists[2])
 	if head.Expires {
-		if d.expires, ok = rows.ReadExpiries(lists[3], cast[rows.Time](lists[4]), head.Rows); !ok {
+		if d.expires, ok = rows.ReadExpiries(lists[3], memory.As[rows.Time](lists[4]), head.Rows); !ok {
 			return nil, s.Corrupt(0, "times at which documents expire that are not of %d rows", head.Rows)
 		}
 	}
@@ -158,9 +158,4 @@ func numbered(s *segment.Segment, next rows.DocID, d *documents) *version.Segmen
 // attach gives a segment the contents of the file beside it.
 func (d *documents) attach(s *version.Segment) {
 	s.Beside, s.Numbers, s.Expires, s.Older, s.IDIndex = d.file, d.numbers, d.expires, d.tombstones, d.ids
-}
-
-// cast converts a list without a copy.
-func cast[To, From ~uint64](list []From) []To {
-	return unsafe.Slice((*To)(unsafe.Pointer(unsafe.SliceData(list))), len(list))
 }

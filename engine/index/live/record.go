@@ -8,6 +8,7 @@ import (
 
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/index/live/rows"
+	"ndd/engine/memory"
 )
 
 // A record of the log is one change, which is there whole or not at all:
@@ -110,7 +111,7 @@ func appendUvarints(dst []byte, list ...uint64) []byte {
 }
 
 func appendDocIDs(dst []byte, docs []rows.DocID) []byte {
-	return appendUvarints(binary.AppendUvarint(dst, uint64(len(docs))), cast[uint64](docs)...)
+	return appendUvarints(binary.AppendUvarint(dst, uint64(len(docs))), memory.As[uint64](docs)...)
 }
 
 // recordBytes returns the most bytes of the record of an insert of docs.

@@ -2,7 +2,8 @@ package radix
 
 import (
 	"math/bits"
-	"unsafe"
+
+	"ndd/engine/memory"
 )
 
 const (
@@ -36,7 +37,7 @@ func sortRows[R row](w *worker, keys []uint64, rows []R, low int) error {
 		words[i] = (k^equal)<<place | uint64(i)
 	}
 	w.sortTo(words, words, spare, low+place, 0)
-	before := asRows[R](spare)
+	before := memory.As[R](spare)
 	copy(before, rows)
 	mask := uint64(1)<<place - 1
 	for i, x := range words {
@@ -46,15 +47,10 @@ func sortRows[R row](w *worker, keys []uint64, rows []R, low int) error {
 	return nil
 }
 
-// asRows views words as the same number of rows, which take as much memory or less.
-func asRows[R row](words []uint64) []R {
-	return unsafe.Slice((*R)(unsafe.Pointer(unsafe.SliceData(words))), len(words))
-}
-
 // splitRows splits keys that are too many for [sortRows] by their digit below low, and sorts each part.
 func splitRows[R row](w *worker, keys []uint64, rows []R, low int) error {
 	n := len(keys)
-	keysBefore, rowsBefore := w.tmp.Data[:n], asRows[R](w.tmp.Data[n:2*n])
+	keysBefore, rowsBefore := w.tmp.Data[:n], memory.As[R](w.tmp.Data[n:2*n])
 	copy(keysBefore, keys)
 	copy(rowsBefore, rows)
 	digit := min(rowsSplitDigit, low)

@@ -59,8 +59,3 @@ func less[R Record](a, b *R) bool {
 func Words[R Record](r *R) []uint64 {
 	return unsafe.Slice((*uint64)(unsafe.Pointer(r)), unsafe.Sizeof(*r)/8)
 }
-
-// bytesOf returns the memory of records.
-func bytesOf[R Number](records []R) []byte {
-	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(records))), uintptr(len(records))*unsafe.Sizeof(*new(R)))
-}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"unsafe"
 
+	"ndd/engine/memory"
 	"ndd/engine/storage/disk"
 	"ndd/engine/storage/store"
 )
@@ -58,7 +59,7 @@ func (r *Run[R]) Append(records []R) error {
 	}
 	r.count += len(records)
 	r.last = records[len(records)-1]
-	_, err := r.out.Write(bytesOf(records))
+	_, err := r.out.Write(memory.As[byte](records))
 	return r.failed(err)
 }
 
@@ -82,7 +83,7 @@ func (r *Run[R]) Flush() error { return r.failed(r.out.Flush()) }
 // ReadAt sets dst to the records from number at on, which must be there and flushed. It may be called
 // from many goroutines while nothing is appended.
 func (r *Run[R]) ReadAt(dst []R, at int) error {
-	b := bytesOf(dst)
+	b := memory.As[byte](dst)
 	n, err := r.file.File().ReadAt(b, int64(at)*int64(unsafe.Sizeof(r.last)))
 	if n == len(b) {
 		err = nil
@@ -128,7 +129,7 @@ func (r *Run[R]) mapOnce(m *mapping, do func(*os.File) ([]byte, func() error, er
 			return nil, r.failed(err)
 		}
 	}
-	return unsafe.Slice((*R)(unsafe.Pointer(unsafe.SliceData(m.data))), r.count), nil
+	return memory.As[R](m.data), nil
 }
 
 // Rewind makes the run empty.

@@ -3,6 +3,8 @@ package store
 import (
 	"encoding/binary"
 	"unsafe"
+
+	"ndd/engine/memory"
 )
 
 var littleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
@@ -26,7 +28,7 @@ func integers[T uint16 | uint32 | uint64](b []byte, get func([]byte) T) []T {
 	}
 	p := unsafe.Pointer(unsafe.SliceData(b))
 	if littleEndian && uintptr(p)%uintptr(size) == 0 {
-		return unsafe.Slice((*T)(p), n)
+		return memory.As[T](b)
 	}
 	out := make([]T, n)
 	for i := range out {
@@ -43,7 +45,7 @@ func Bytes32(x []uint32) []byte { return bytesOf(x, binary.LittleEndian.AppendUi
 
 func bytesOf[T uint32 | uint64](x []T, add func([]byte, T) []byte) (b []byte) {
 	if littleEndian {
-		return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(x))), int(unsafe.Sizeof(T(0)))*len(x))
+		return memory.As[byte](x)
 	}
 	for _, v := range x {
 		b = add(b, v)

@@ -297,12 +297,7 @@ func (a *arena) free() {
 	a.buffers, a.words = nil, 0
 }
 
-// halfWords returns words as twice as many numbers.
+// halfWords returns words as twice as many numbers. With memory.As bucket would be too large to be inlined.
 func halfWords(words []uint64) []uint32 {
 	return unsafe.Slice((*uint32)(unsafe.Pointer(unsafe.SliceData(words))), 2*len(words))
-}
-
-// bytesOf returns words as bytes.
-func bytesOf(words []uint64) []byte {
-	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(words))), 8*len(words))
 }

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"ndd/engine/index/live/rows"
+	"ndd/engine/memory"
 )
 
 const (
@@ -153,7 +154,8 @@ func (m *Table) putID(p *page, row int, id string) {
 	var length [binary.MaxVarintLen64]byte
 	n := binary.PutUvarint(length[:], uint64(len(id)))
 	at, words := m.ids.alloc((n + len(id) + 7) / 8)
-	copy(bytesOf(words)[copy(bytesOf(words), length[:n]):], id)
+	b := memory.As[byte](words)
+	copy(b[copy(b, length[:n]):], id)
 	p.ids[row%pageDocs] = at
 	m.rows.put(m.Key.Hash(id), row, func(row int) bool { return string(m.idBytes(row)) == id })
 	m.size.Add(m.ids.bytes() + m.rows.bytes() - before)
@@ -193,7 +195,7 @@ func (m *Table) idBytes(row int) []byte {
 	if p.ids == nil || p.ids[at] == 0 {
 		return nil
 	}
-	b := bytesOf(m.ids.at(p.ids[at]))
+	b := memory.As[byte](m.ids.at(p.ids[at]))
 	n, from := binary.Uvarint(b)
 	return b[from:][:n]
 }
