@@ -71,24 +71,8 @@ type Recipe struct {
 	Sketch    string `json:"sketch,omitempty"` // "minwise"; absent for simhash
 	Tokeniser string `json:"tokeniser"`        // "mixed" or "chars"
 
-	// Of simhash.
-	WordShingle int    `json:"word_shingle,omitempty"` // words in a shingle, 1 to 16
-	CharShingle int    `json:"char_shingle,omitempty"` // characters in a shingle of a script without spaces, 1 to 16
-	WordWeights string `json:"word_weights,omitempty"` // of word shingles: "tf", "sqrt-tf", "log-tf" or "binary"
-	CharWeights string `json:"char_weights,omitempty"` // of character shingles, likewise
-
-	// Of minwise: weights 1, 2, 4, 8 or 16, in version 3 any from 1 to 16.
-	WordWeight int `json:"word_weight,omitempty"` // of a word
-	CharWeight int `json:"char_weight,omitempty"` // of a character of a script without spaces
-	// of neighbours of which one or both are characters; 0 or absent: no feature
-	CharPairWeight int `json:"char_pair_weight,omitempty"`
-	WordPairWeight int `json:"word_pair_weight,omitempty"` // of neighbouring words, likewise
-
-	// Of version 3. In version 2 numbers are words, and letters characters.
-	NumberWeight     int `json:"number_weight,omitempty"`      // of a word that starts with a digit
-	LetterWeight     int `json:"letter_weight,omitempty"`      // of a character of an alphabet without spaces
-	NumberPairWeight int `json:"number_pair_weight,omitempty"` // of neighbours of which one or both are numbers, or 0
-	LetterPairWeight int `json:"letter_pair_weight,omitempty"` // of neighbouring letters, or 0
+	Shingles     // of simhash
+	TokenWeights // of minwise
 
 	// Of the text before it is taken apart; a recipe without them takes all of it.
 	Extract string `json:"extract,omitempty"` // of pages: "main" or "auto"; absent: all text
@@ -107,6 +91,29 @@ type Recipe struct {
 	Prints int `json:"prints,omitempty"`
 }
 
+// Shingles are the settings of simhash's features.
+type Shingles struct {
+	WordShingle int    `json:"word_shingle,omitempty"` // words in a shingle, 1 to 16
+	CharShingle int    `json:"char_shingle,omitempty"` // characters in a shingle of a script without spaces, 1 to 16
+	WordWeights string `json:"word_weights,omitempty"` // of word shingles: "tf", "sqrt-tf", "log-tf" or "binary"
+	CharWeights string `json:"char_weights,omitempty"` // of character shingles, likewise
+}
+
+// TokenWeights are the weights of minwise's features: 1, 2, 4, 8 or 16, in version 3 any from 1 to 16.
+type TokenWeights struct {
+	WordWeight int `json:"word_weight,omitempty"` // of a word
+	CharWeight int `json:"char_weight,omitempty"` // of a character of a script without spaces
+	// of neighbours of which one or both are characters; 0 or absent: no feature
+	CharPairWeight int `json:"char_pair_weight,omitempty"`
+	WordPairWeight int `json:"word_pair_weight,omitempty"` // of neighbouring words, likewise
+
+	// Of version 3. In version 2 numbers are words, and letters characters.
+	NumberWeight     int `json:"number_weight,omitempty"`      // of a word that starts with a digit
+	LetterWeight     int `json:"letter_weight,omitempty"`      // of a character of an alphabet without spaces
+	NumberPairWeight int `json:"number_pair_weight,omitempty"` // of neighbours of which one or both are numbers, or 0
+	LetterPairWeight int `json:"letter_pair_weight,omitempty"` // of neighbouring letters, or 0
+}
+
 // ParseRecipe reads a recipe from JSON and validates it. Fields that are absent keep their values
 // of [Simhash] in version 1, of [Minwise] in version 2 and of [Ordered] in version 3; a version
 // must be there, and unknown fields are refused, since a misspelt one would silently change every fingerprint.
@@ -121,6 +128,9 @@ func ParseRecipe(data []byte) (Recipe, error) {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&r); err != nil {
+		if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+			e.Field = e.Field[strings.LastIndexByte(e.Field, '.')+1:] // without the name of an embedded struct
+		}
 		return Recipe{}, fmt.Errorf("recipe: %w", err)
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
@@ -262,9 +272,10 @@ func Compatible(a string, recipeA *Recipe, b string, recipeB *Recipe) error {
 func Difference[R any](one, other R) string {
 	var differ []string
 	a, b := reflect.ValueOf(one), reflect.ValueOf(other)
-	for i := range a.NumField() {
-		if x, y := a.Field(i).Interface(), b.Field(i).Interface(); !reflect.DeepEqual(x, y) {
-			name, _, _ := strings.Cut(a.Type().Field(i).Tag.Get("json"), ",")
+	for _, f := range reflect.VisibleFields(a.Type()) {
+		x, y := a.FieldByIndex(f.Index).Interface(), b.FieldByIndex(f.Index).Interface()
+		if !f.Anonymous && !reflect.DeepEqual(x, y) {
+			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 			differ = append(differ, fmt.Sprintf("%s is %v and %v", name, show(x), show(y)))
 		}
 	}

@@ -59,7 +59,7 @@ func TestParseRecipeRefuses(t *testing.T) {
 		`{"version":2,"key":"00"}`:               `key is "00", must be 64`,
 		`{"version":1,"shingle":2}`:              `unknown field "shingle"`,
 		`{"version":1}{"version":1}`:             "data after the JSON object, at byte",
-		`{"version":1,"word_shingle":"2"}`:       "word_shingle",
+		`{"version":1,"word_shingle":"2"}`:       "into Go struct field Recipe.word_shingle of type int",
 		`{"version":1,"word_shingle":0}`:         "word_shingle is 0, must be 1 to 16",
 		`{"version":1,"char_shingle":17}`:        "char_shingle is 17, must be 1 to 16",
 		`{"version":1,"min_features":0}`:         "min_features is 0",
@@ -92,16 +92,18 @@ func key(last byte) string {
 // forgotten.
 func TestCompatible(t *testing.T) {
 	ours := Simhash()
-	typ := reflect.TypeFor[Recipe]()
-	for i := range typ.NumField() {
+	for _, f := range reflect.VisibleFields(reflect.TypeFor[Recipe]()) {
+		if f.Anonymous {
+			continue
+		}
 		other := ours
-		switch v := reflect.ValueOf(&other).Elem().Field(i); v.Kind() {
+		switch v := reflect.ValueOf(&other).Elem().FieldByIndex(f.Index); v.Kind() {
 		case reflect.Int:
 			v.SetInt(v.Int() + 1)
 		case reflect.String:
 			v.SetString("other")
 		}
-		name, _, _ := strings.Cut(typ.Field(i).Tag.Get("json"), ",")
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 		err := Compatible("x", &ours, "y", &other)
 		if !errors.Is(err, ErrMixed) || !strings.Contains(err.Error(), ": "+name+" is ") || strings.Contains(err.Error(),
 			";") {

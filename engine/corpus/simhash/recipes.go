@@ -140,17 +140,15 @@ func (r *Recipe) weights() (w weights) {
 // numbers. Fewer than 7 filled bins, about one sentence, say too little.
 func Minwise() Recipe {
 	return Recipe{
-		Version:        2,
-		Sketch:         SketchMinwise,
-		Tokeniser:      TokeniserMixed,
-		WordWeight:     8,
-		CharWeight:     1,
-		CharPairWeight: 4,
-		StopWords:      "",
-		Normalisation:  NormalisationNFKC,
-		Hash:           HashMum,
-		Key:            PublishedKey,
-		MinBins:        7,
+		Version:       2,
+		Sketch:        SketchMinwise,
+		Tokeniser:     TokeniserMixed,
+		TokenWeights:  TokenWeights{WordWeight: 8, CharWeight: 1, CharPairWeight: 4},
+		StopWords:     "",
+		Normalisation: NormalisationNFKC,
+		Hash:          HashMum,
+		Key:           PublishedKey,
+		MinBins:       7,
 	}
 }
 
@@ -178,10 +176,7 @@ func Simhash() Recipe {
 	return Recipe{
 		Version:       1,
 		Tokeniser:     TokeniserMixed,
-		WordShingle:   1,
-		CharShingle:   2,
-		WordWeights:   WeightsSqrtTF,
-		CharWeights:   WeightsTF,
+		Shingles:      Shingles{WordShingle: 1, CharShingle: 2, WordWeights: WeightsSqrtTF, CharWeights: WeightsTF},
 		StopWords:     "",
 		Normalisation: NormalisationNFKC,
 		Hash:          HashHighway,
