@@ -184,12 +184,12 @@ func (x *rareIndex) near(dst []uint64, o *rareOrder, set []uint64) (_ []uint64, 
 // listRare begins the lists of rare shingles where they are worth it, before the documents from a
 // number on, and lists the documents kept since.
 func (s *settler) listRare(ctx context.Context, at int) (err error) {
-	x, left := s.rare, s.rows[at:]
+	x, rule, left := s.rare, s.o.Verify.Rule, s.rows[at:]
 	if x == nil {
-		if len(left) < max(s.rareFrom, 1) || s.compared.Load() < int64(s.patience*len(left)) || len(s.rule) == 0 {
+		if len(left) < max(s.rareFrom, 1) || s.compared.Load() < int64(s.patience*len(left)) || len(rule) == 0 {
 			return nil
 		}
-		if x, err = newRareIndex(s.rule, len(left)); err != nil {
+		if x, err = newRareIndex(rule, len(left)); err != nil {
 			return err
 		}
 		s.rare = x

@@ -49,7 +49,6 @@ type setOf func(row Row, buf *[]uint64) []uint64
 type settler struct {
 	corpus *Corpus
 	o      Options // with Chains all that are kept are compared, in order, whatever their distances
-	rule   Rule
 	prefer func(a, b int) int
 	set    setOf
 	bufs   shingle.Buffers
@@ -84,7 +83,7 @@ type scratch struct {
 
 // newSettler returns a settler whose documents that many goroutines compare.
 func (r *Result) newSettler(o Options, threads int, prefer func(a, b int) int, set setOf) *settler {
-	s := &settler{corpus: r.corpus, o: o, rule: o.Verify.Rule, prefer: prefer, set: set,
+	s := &settler{corpus: r.corpus, o: o, prefer: prefer, set: set,
 		tuning: tuning{threads, settlePart, rarePatience, rareFrom}}
 	s.scratch.New = func() any { return new(scratch) }
 	return s
@@ -295,9 +294,9 @@ func (s *settler) find(row Row, own, set []uint64, best *choice, sc *scratch, bu
 		return
 	}
 	s.compared.Add(int64(len(sc.near)))
-	left := sc.near[:0]
+	rule, left := s.o.Verify.Rule, sc.near[:0]
 	for _, n := range sc.near {
-		if n < best.near && (own == nil || s.sketches.may(s.rule, own, int(uint32(n)))) {
+		if n < best.near && (own == nil || s.sketches.may(rule, own, int(uint32(n)))) {
 			left = append(left, n)
 		}
 	}
@@ -306,7 +305,7 @@ func (s *settler) find(row Row, own, set []uint64, best *choice, sc *scratch, bu
 		if set == nil {
 			set = s.set(row, &bufs[0])
 		}
-		if like, ok := s.rule.Judge(set, s.set(s.kept[uint32(n)], &bufs[1])); ok {
+		if like, ok := rule.Judge(set, s.set(s.kept[uint32(n)], &bufs[1])); ok {
 			*best = choice{n, like}
 			return
 		}
