@@ -22,12 +22,9 @@ type Recipe struct {
 
 	Ends string `json:"ends"` // of ccdet
 
-	Lists       string   `json:"lists"`        // of spotsigs: their name
-	Digest      string   `json:"lists_digest"` // of their words
-	Antecedents []uint64 `json:"antecedents,omitempty"`
-	Stops       []uint64 `json:"stops,omitempty"` // hashes of the words, of lists that no program knows by name
-	Distance    int      `json:"distance"`
-	Chain       int      `json:"chain"`
+	StopLists     // of spotsigs
+	Distance  int `json:"distance"`
+	Chain     int `json:"chain"`
 
 	Words  int `json:"words"` // of winnow
 	Chars  int `json:"chars"`
@@ -35,6 +32,14 @@ type Recipe struct {
 
 	ShingleWords int `json:"shingle_words"` // of shingles
 	ShingleChars int `json:"shingle_chars"`
+}
+
+// StopLists say which lists of stop words spotsigs uses.
+type StopLists struct {
+	Lists       string   `json:"lists"`        // their name
+	Digest      string   `json:"lists_digest"` // of their words
+	Antecedents []uint64 `json:"antecedents,omitempty"`
+	Stops       []uint64 `json:"stops,omitempty"` // hashes of the words, of lists that no program knows by name
 }
 
 // recipeVersion is the version of the tokeniser, the hashes of signatures and the choices of Auto. An
@@ -54,7 +59,7 @@ func (o Options) Recipe() Recipe {
 		ShingleWords: shingleWords, ShingleChars: shingleChars}
 	l := o.SpotSigs.Lists
 	antecedents, stops := l.Hashes()
-	r.Lists, r.Digest = l.Name(), digest(antecedents, stops)
+	r.StopLists = StopLists{Lists: l.Name(), Digest: digest(antecedents, stops)}
 	if known, err := spotsigs.ByName(l.Name()); err != nil || known != l {
 		r.Antecedents, r.Stops = antecedents, stops
 	}
@@ -79,20 +84,29 @@ func (r *Recipe) Options() (o Options, err error) {
 	if _, err := ParseMethod(string(r.Method)); err != nil {
 		return o, fmt.Errorf("method %q: %w", r.Method, err)
 	}
-	lists := spotsigs.FromHashes(r.Lists, r.Antecedents, r.Stops)
-	if len(r.Antecedents) == 0 {
-		if lists, err = spotsigs.ByName(r.Lists); err != nil {
-			return o, err
-		}
-	}
-	if d := digest(lists.Hashes()); d != r.Digest {
-		return o, fmt.Errorf("lists of stop words %s of digest %s, not %s: another version of the program made them",
-			r.Lists, d, r.Digest)
+	lists, err := r.read()
+	if err != nil {
+		return o, err
 	}
 	o = Options{Method: r.Method, Version: r.Version, MinFeatures: r.MinFeatures, Bags: r.Bags, Ends: r.Ends,
 		SpotSigs: spotsigs.Options{Lists: lists, Distance: r.Distance, Chain: r.Chain}}
 	_, err = NewSigner(o)
 	return o, err
+}
+
+// read returns the lists, or an error if this program has others by their name.
+func (s *StopLists) read() (lists *spotsigs.Lists, err error) {
+	lists = spotsigs.FromHashes(s.Lists, s.Antecedents, s.Stops)
+	if len(s.Antecedents) == 0 {
+		if lists, err = spotsigs.ByName(s.Lists); err != nil {
+			return nil, err
+		}
+	}
+	if d := digest(lists.Hashes()); d != s.Digest {
+		return nil, fmt.Errorf("lists of stop words %s of digest %s, not %s: another version of the program made them",
+			s.Lists, d, s.Digest)
+	}
+	return lists, nil
 }
 
 // digest returns a digest of lists of words.
