@@ -75,7 +75,7 @@ func (c *columnChunk) stream() (*stream, error) {
 	chunk := &f.own.RowGroups[c.group.number].Columns[c.number]
 	m := &chunk.MetaData
 	s := &stream{file: f, codec: m.Codec, at: m.DataPageOffset, left: m.NumValues, from: pageBase,
-		groupRows: f.Rows(c.group.number)}
+		rows: rowCount{group: f.Rows(c.group.number)}}
 	if m.DictionaryPageOffset != 0 {
 		s.at = m.DictionaryPageOffset
 	}
@@ -93,9 +93,9 @@ func (c *columnChunk) stream() (*stream, error) {
 		return nil, errors.New("the schema does not have it")
 	}
 	s.repeats, s.levels = bits.Len(uint(leaf.MaxRepetitionLevel)), bits.Len(uint(leaf.MaxDefinitionLevel))
-	if m.NumValues < s.groupRows || m.NumValues > s.groupRows && s.repeats == 0 ||
+	if m.NumValues < s.rows.group || m.NumValues > s.rows.group && s.repeats == 0 ||
 		m.NumValues > rowsSpare+rowsPerByte*f.size {
-		return nil, corrupt("%d values in %d rows", m.NumValues, s.groupRows)
+		return nil, corrupt("%d values in %d rows", m.NumValues, s.rows.group)
 	}
 	return s, nil
 }
@@ -199,10 +199,7 @@ type stream struct {
 	left    int64 // values of them
 	levels  int   // bits of a definition level
 	repeats int   // bits of a repetition level; 0: each row has one value
-
-	groupRows int64 // of the row group
-	rows      int64 // that began so far, where there are repetitions
-	inRow     int   // values of the last one
+	rows    rowCount
 
 	number  int  // of the page
 	entries bool // there is a dictionary
@@ -390,7 +387,7 @@ func (s *stream) check(repetitions, definitions, values []byte, encoding format.
 	}
 	s.left -= int64(n)
 	if s.repeats > 0 {
-		if err := walkRuns(repetitions, s.repeats, n, s.repeated); err != nil {
+		if err := walkRuns(repetitions, s.repeats, n, s.rows.add); err != nil {
 			return err
 		}
 	}
@@ -403,19 +400,26 @@ func (s *stream) check(repetitions, definitions, values []byte, encoding format.
 	return checkValues(values, encoding, n, s.file.page)
 }
 
-// repeated counts values of a level, 0 or more: a row begins with one of level 0.
-func (s *stream) repeated(isZero bool, count int) error {
+// A rowCount counts the rows of a column with repetitions.
+type rowCount struct {
+	group int64 // rows of the row group
+	begun int64 // rows so far
+	last  int   // values of the last one
+}
+
+// add counts values of a level, 0 or more: a row begins with one of level 0.
+func (r *rowCount) add(isZero bool, count int) error {
 	switch {
 	case isZero:
-		s.rows += int64(count)
-		s.inRow = 1
-	case s.rows == 0:
+		r.begun += int64(count)
+		r.last = 1
+	case r.begun == 0:
 		return corrupt("a column that begins within a row")
 	default:
-		s.inRow += count
+		r.last += count
 	}
-	if s.inRow > rowValuesMax {
-		return fmt.Errorf("row %d has more than %d values, which are the most", s.rows, rowValuesMax)
+	if r.last > rowValuesMax {
+		return fmt.Errorf("row %d has more than %d values, which are the most", r.begun, rowValuesMax)
 	}
 	return nil
 }
@@ -426,8 +430,8 @@ func (s *stream) ended() error {
 	switch {
 	case s.left > 0:
 		return corrupt("%d values are missing", s.left)
-	case s.repeats > 0 && s.rows != s.groupRows:
-		return corrupt("values of %d rows in a row group of %d", s.rows, s.groupRows)
+	case s.repeats > 0 && s.rows.begun != s.rows.group:
+		return corrupt("values of %d rows in a row group of %d", s.rows.begun, s.rows.group)
 	}
 	return io.EOF
 }
