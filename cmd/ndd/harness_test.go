@@ -56,7 +56,8 @@ func onMachine(t *testing.T, m memory.Machine, stdin string, args ...string) (st
 	ctx, cancel := context.WithTimeout(t.Context(), waitMax)
 	defer cancel()
 	var out, messages bytes.Buffer
-	g := &cli.Globals{Stdin: strings.NewReader(stdin), Stdout: &out, Stderr: &messages, Machine: m}
+	g := &cli.Globals{Machine: m,
+		Streams: cli.Streams{Stdin: strings.NewReader(stdin), Stdout: &out, Stderr: &messages}}
 	status = runWith(ctx, g, args)
 	return status, out.String(), messages.String()
 }
@@ -73,7 +74,8 @@ func ran(t *testing.T, want int, args ...string) (stdout, stderr string) {
 
 // runOn runs ndd with args in this process, without messages, and has it write to d.
 func runOn(ctx context.Context, d *disk.Disk, args []string) error {
-	g := &cli.Globals{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard, Disk: d}
+	g := &cli.Globals{Writing: cli.Writing{Disk: d},
+		Streams: cli.Streams{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard}}
 	root := newRoot(g)
 	root.SetArgs(args)
 	return root.ExecuteContext(ctx)

@@ -119,7 +119,7 @@ func commandLines(text string) (calls []string) {
 func parses(t *testing.T, where, line string) string {
 	t.Helper()
 	words := strings.Fields(strings.NewReplacer("'", "", `"$(go env GOROOT)/src"`, "src").Replace(line))
-	root := newRoot(&cli.Globals{Stdout: io.Discard})
+	root := newRoot(&cli.Globals{Streams: cli.Streams{Stdout: io.Discard}})
 	var name string
 	var watch func(cmd *cobra.Command, top string)
 	watch = func(cmd *cobra.Command, top string) {

@@ -29,7 +29,7 @@ import (
 
 // run runs the whole program and returns the exit status.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	g := &cli.Globals{Stdin: stdin, Stdout: stdout, Stderr: stderr}
+	g := &cli.Globals{Streams: cli.Streams{Stdin: stdin, Stdout: stdout, Stderr: stderr}}
 	return runWith(ctx, g, args)
 }
 

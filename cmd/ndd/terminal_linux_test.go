@@ -97,7 +97,7 @@ func onTerminal(t *testing.T, base string, flags ...string) string {
 func TestMessageAboveBar(t *testing.T) {
 	t.Parallel()
 	other, tty := terminal(t)
-	g := &cli.Globals{Stderr: tty, Progress: cli.Progress{Format: "text"}}
+	g := &cli.Globals{Streams: cli.Streams{Stderr: tty}, Progress: cli.Progress{Format: "text"}}
 	must.Do(t, g.Begin(new(cobra.Command)))
 	var mu sync.Mutex
 	var text []byte

@@ -17,30 +17,21 @@ import (
 	"ndd/engine/storage/object"
 )
 
-// Globals holds the streams and settings that all commands share.
+// Globals holds what all commands share: streams, outputs and settings.
 type Globals struct {
-	Stdin  io.Reader
-	Stdout io.Writer
-	Stderr io.Writer
+	Streams
+	Writing
 
-	out      *bufio.Writer // standard output
-	terminal bool          // that it is
-
-	Version string // of the program
-
-	Raw bool // files of fingerprints are read as integers, whatever is in them
+	Version string         // of the program
+	Machine memory.Machine // reports free memory; the zero value for this host
 
 	Threads  int
 	kernel   string
 	profile  profiling
 	OKStatus int  // exit status for which 0 is returned
-	Force    bool // of commands with --force
+	Raw      bool // files of fingerprints are read as integers, whatever is in them
 	Skipped  skippedFlag
 	noFiles  bool // the share of --shard is empty
-	Claimed  Claims
-
-	Disk    *disk.Disk     // files are written to it; nil for the system's
-	Machine memory.Machine // reports free memory; the zero value for this host
 
 	cmd   *cobra.Command  // the running command
 	Given map[string]bool // flags of the command line, without those of the environment
@@ -49,13 +40,23 @@ type Globals struct {
 	Progress Progress // how far the command is, beside Log
 }
 
+// Streams are the standard streams of a command.
+type Streams struct {
+	Stdin  io.Reader
+	Stdout io.Writer
+	Stderr io.Writer
+
+	out      *bufio.Writer // standard output
+	terminal bool          // that it is
+}
+
 // stdoutBytes is the size of the buffer of standard output.
 const stdoutBytes = 1 << 16
 
-// Open begins buffering standard output, until Close.
-func (g *Globals) Open() {
-	g.out, g.terminal = bufio.NewWriterSize(g.Stdout, stdoutBytes), isTerminal(g.Stdout)
-	g.Stdout = g.out
+// Open begins buffering standard output, until [Globals.Close].
+func (s *Streams) Open() {
+	s.out, s.terminal = bufio.NewWriterSize(s.Stdout, stdoutBytes), isTerminal(s.Stdout)
+	s.Stdout = s.out
 }
 
 // Close ends the profile, removes unpublished outputs, and flushes standard output.

@@ -22,7 +22,7 @@ type Folder interface {
 // CreateFolder begins an output folder. own reports whether a name may be of an older output, which
 // --force replaces.
 func (g *Globals) CreateFolder(path string, own func(name string) bool) (Folder, error) {
-	if err := g.Claimed.Apart(path, true); err != nil {
+	if err := g.Apart(path, true); err != nil {
 		return nil, err
 	}
 	switch {
@@ -46,7 +46,7 @@ func orNil(f *disk.Folder, err error) (Folder, error) {
 
 // CheckFolder returns the error that CreateFolder would return now.
 func (g *Globals) CheckFolder(path string, own func(name string) bool) error {
-	if err := g.Claimed.Apart(path, true); err != nil {
+	if err := g.Apart(path, true); err != nil {
 		return err
 	}
 	switch {

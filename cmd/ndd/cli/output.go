@@ -101,8 +101,8 @@ func (g *Globals) WriteOutput(path string, fill func(*Output) error) error {
 
 // RegisterForce adds the flag --force. Without it no command replaces a file or folder. With it a
 // folder is replaced if it holds only files that such an output has.
-func (g *Globals) RegisterForce(cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&g.Force, "force", false, "replace the output if it exists already")
+func (w *Writing) RegisterForce(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&w.Force, "force", false, "replace the output if it exists already")
 }
 
 // CheckOutput returns an error before the work if an output file exists and --force is not given.
@@ -112,7 +112,7 @@ func (g *Globals) CheckOutput(path string) error {
 	if IsStdout(path) {
 		return nil
 	}
-	if err := g.Claimed.Apart(path, false); err != nil || g.Force {
+	if err := g.Apart(path, false); err != nil || g.Force {
 		return err
 	}
 	if object.Is(path) {
@@ -125,33 +125,37 @@ func (g *Globals) CheckOutput(path string) error {
 	return disk.Absent(at)
 }
 
-// Claims are the paths that a command writes to, as far as they are known before the work.
-type Claims struct{ outputs, folders []string }
+// Writing says where a command writes, and what it may replace.
+type Writing struct {
+	Disk             *disk.Disk // files are written to it; nil for the system's
+	Force            bool       // of commands with --force
+	outputs, folders []string   // paths of outputs, as far as they are known before the work
+}
 
 // Apart returns an error if an output is another one of the command, or one of them is a folder, which
 // replaces the one at its path, and has the other one in it.
-func (c *Claims) Apart(path string, isFolder bool) error {
+func (w *Writing) Apart(path string, isFolder bool) error {
 	below := func(path, folder string) bool {
 		return strings.HasPrefix(filepath.Clean(path), filepath.Clean(folder)+string(filepath.Separator))
 	}
-	for _, other := range c.outputs {
+	for _, other := range w.outputs {
 		if samePath(path, other) {
 			return Usagef("%s: two outputs cannot be one file or folder: give each its own name", path)
 		}
-		if isFolder && below(other, path) || slices.Contains(c.folders, other) && below(path, other) {
+		if isFolder && below(other, path) || slices.Contains(w.folders, other) && below(path, other) {
 			return Usagef("%s and %s: no output can be in a folder that is another one: give it its own place", other, path)
 		}
 	}
-	if c.outputs = append(c.outputs, path); isFolder {
-		c.folders = append(c.folders, path)
+	if w.outputs = append(w.outputs, path); isFolder {
+		w.folders = append(w.folders, path)
 	}
 	return nil
 }
 
 // KeepInputs returns an error if an output of the command would replace one of its inputs.
-func (c *Claims) KeepInputs(inputs []string) error {
+func (w *Writing) KeepInputs(inputs []string) error {
 	for _, in := range inputs {
-		for _, out := range c.outputs {
+		for _, out := range w.outputs {
 			if info, err := os.Stat(out); err == nil && info.Mode().IsRegular() && samePath(in, out) {
 				return Usagef("%s: is an input, which the output would replace: choose another name for the output", out)
 			}

@@ -58,7 +58,7 @@ func (g *Globals) BeginReading(ctx context.Context, inputs []string, c *ingest.C
 }
 
 func (g *Globals) openWork(ctx context.Context, dir string) (w *Work, err error) {
-	if err := g.Claimed.Apart(dir, true); err != nil {
+	if err := g.Apart(dir, true); err != nil {
 		return nil, err
 	}
 	w = &Work{g: g, dir: dir}

@@ -145,7 +145,7 @@ func (p *decontamination) run(ctx context.Context, inputs []string) error {
 		return cli.Usagef("--evals and the inputs cannot both be standard input: write the items to a file first")
 	}
 	if err := cmp.Or(p.options(), cli.CheckWork(p.work, inputs), cli.ReadOnce(p.evals), cli.ReadOnce(inputs),
-		p.g.Claimed.KeepInputs(slices.Concat(p.evals, inputs))); err != nil {
+		p.g.KeepInputs(slices.Concat(p.evals, inputs))); err != nil {
 		return err
 	}
 	config, err := p.docs.Config(p.g, nil)

@@ -227,7 +227,7 @@ func reserve(g *cli.Globals, docs *cli.DocumentFlags, most string, config *inges
 
 func (p *finding) run(ctx context.Context, inputs []string) error {
 	if err := cmp.Or(p.options(), cli.CheckWork(p.work, inputs), cli.ReadOnce(inputs),
-		p.g.Claimed.KeepInputs(inputs)); err != nil {
+		p.g.KeepInputs(inputs)); err != nil {
 		return err
 	}
 	config, err := p.docs.Config(p.g, nil)
