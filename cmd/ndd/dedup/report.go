@@ -32,23 +32,32 @@ const (
 // report is what the page of a deduplication shows.
 type report struct {
 	cli.PageHead
-	Documents, Kept, Dropped, Clusters, Known string
-
-	Share           string // of the documents that is dropped, in percent
-	Short           int
-	Settings        string
-	K               int
-	Verified        bool
+	reportTotals
+	reportSettings
 	Sizes           []reportSize
 	Largest         []reportCluster
 	More            int // clusters that are not in Largest
 	Rates           []reportRate
 	MoreRates       int
-	Others          []reportSetting
 	Matrix          []reportSource
 	Examples        []reportExample
 	Skipped         []reportSkip
 	SkippedExamples []string
+}
+
+type reportTotals struct {
+	Documents, Kept, Dropped, Clusters, Known string
+
+	Share string // of the documents that is dropped, in percent
+	Short int
+}
+
+// reportSettings are the settings of the result, and what others would drop.
+type reportSettings struct {
+	Settings string
+	K        int
+	Verified bool
+	Others   []reportSetting
 }
 
 type reportSize struct {
@@ -115,11 +124,11 @@ func (d *deduping) newReport(ctx context.Context, c *dedup.Corpus, r *dedup.Resu
 	clusters := slices.Collect(r.Clusters())
 	dropped := r.NumDropped()
 	all := c.Len() + c.NumShort()
-	p := &report{PageHead: cli.NewPageHead("Near-duplicates", d.inputs),
-		Settings: fmt.Sprintf("k = %d, keep %s", d.k, d.keep), Verified: r.Verified(),
+	p := &report{PageHead: cli.NewPageHead("Near-duplicates", d.inputs), reportTotals: reportTotals{
 		Documents: humanize.Comma(int64(all)), Kept: humanize.Comma(int64(all - dropped)),
 		Dropped: humanize.Comma(int64(dropped)), Clusters: humanize.Comma(int64(len(clusters))),
-		Share: fmt.Sprintf("%.1f", 100*rate(dropped, all)), Short: c.NumShort()}
+		Share: fmt.Sprintf("%.1f", 100*rate(dropped, all)), Short: c.NumShort()}}
+	p.Settings = fmt.Sprintf("k = %d, keep %s", d.k, d.keep)
 	if d.verify != "" {
 		p.Settings += ", texts with " + d.verify
 	}
@@ -128,7 +137,7 @@ func (d *deduping) newReport(ctx context.Context, c *dedup.Corpus, r *dedup.Resu
 	}
 	p.sizes(clusters)
 	p.sourceRows(r)
-	p.settings(r, o, all)
+	p.compare(r, o, all)
 	p.matrix(c, r)
 	slices.SortStableFunc(clusters, func(a, b dedup.Cluster) int { return cmp.Compare(len(b.Rows), len(a.Rows)) })
 	for _, cl := range clusters[:min(len(clusters), reportClusters)] {
@@ -267,8 +276,8 @@ func otherSettings(o dedup.Options) (list []dedup.Setting) {
 	return list
 }
 
-// settings lists what other settings would drop.
-func (p *report) settings(r *dedup.Result, o dedup.Options, all int) {
+// compare lists what other settings would drop.
+func (p *reportSettings) compare(r *dedup.Result, o dedup.Options, all int) {
 	row := func(s dedup.Setting, dropped int) *reportSetting {
 		name := fmt.Sprintf("k = %d", s.K)
 		if len(s.Rule) > 0 {
@@ -288,7 +297,7 @@ func (p *report) settings(r *dedup.Result, o dedup.Options, all int) {
 		x := row(o.Also[i], other.NumDropped())
 		x.More, x.Fewer = humanize.Comma(int64(more)), humanize.Comma(int64(fewer))
 	}
-	p.K = o.K
+	p.K, p.Verified = o.K, r.Verified()
 }
 
 // examples shows the pairs nearest to the threshold side by side.

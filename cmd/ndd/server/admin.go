@@ -93,8 +93,19 @@ func (s administration) backup(v *visit) (any, *problem) {
 	return &backupAnswer{in.Name, r.Files, r.Linked, r.Copied, r.Log.Records, took.Seconds()}, nil
 }
 
-// statistics are the sizes of the index, and what it is.
+// statistics are the sizes of the index, what it is, and the server's limits.
 type statistics struct {
+	indexSizes
+	indexKind
+	Nodes []nodeSizes `json:"nodes,omitempty"`
+
+	Limits  limits  `json:"limits"`
+	Version string  `json:"version"`
+	Uptime  float64 `json:"uptime_seconds"`
+}
+
+// indexSizes are the sizes of an index.
+type indexSizes struct {
 	Documents    uint64         `json:"documents"`
 	Fingerprints uint64         `json:"fingerprints"`
 	Segments     int            `json:"segments"`
@@ -107,7 +118,10 @@ type statistics struct {
 	TableBytes   uint64         `json:"table_bytes"`
 	Each         float64        `json:"bytes_each"`
 	Bound        float64        `json:"bound_bytes_each"`
+}
 
+// indexKind is how an index is made.
+type indexKind struct {
 	Layout  string          `json:"layout"`
 	K       int             `json:"k"`
 	Design  string          `json:"design"`
@@ -115,11 +129,6 @@ type statistics struct {
 	Recipe  *simhash.Recipe `json:"recipe,omitempty"`
 	IDs     bool            `json:"ids"`
 	Durable bool            `json:"durable"`
-	Nodes   []nodeSizes     `json:"nodes,omitempty"`
-
-	Limits  limits  `json:"limits"`
-	Version string  `json:"version"`
-	Uptime  float64 `json:"uptime_seconds"`
 }
 
 // segmentSizes are the sizes of a segment.
@@ -162,10 +171,11 @@ func (s administration) statistics(v *visit) (any, *problem) {
 	x := v.index()
 	t, d := x.Stats(), x.Design()
 	a := &statistics{
-		Documents: t.Documents, Fingerprints: t.Fingerprints, Segments: t.Segments, SegmentList: []segmentSizes{},
-		Merging: x.Live().Merging(), Buffered: t.Buffered, Unflushed: t.Unflushed, Deleted: t.Deleted, Expired: t.Expired,
-		TableBytes: t.TableBytes, Layout: string(t.Layout), K: d.K, Design: d.Name, Tables: len(d.Tables),
-		Recipe: x.Recipe(), IDs: x.Live().Config().IDs, Durable: x.Live().Durable(),
+		indexSizes: indexSizes{Documents: t.Documents, Fingerprints: t.Fingerprints, Segments: t.Segments,
+			SegmentList: []segmentSizes{}, Merging: x.Live().Merging(), Buffered: t.Buffered, Unflushed: t.Unflushed,
+			Deleted: t.Deleted, Expired: t.Expired, TableBytes: t.TableBytes},
+		indexKind: indexKind{Layout: string(t.Layout), K: d.K, Design: d.Name, Tables: len(d.Tables), Recipe: x.Recipe(),
+			IDs: x.Live().Config().IDs, Durable: x.Live().Durable()},
 		Limits: s.limits.shown(), Version: s.options.Version, Uptime: time.Since(s.start).Seconds(),
 	}
 	var held uint64
