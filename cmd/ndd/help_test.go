@@ -80,7 +80,7 @@ func TestEvalExamples(t *testing.T) {
 	t.Chdir(copyOf(t, filepath.Join("testdata", "sample")))
 	for _, line := range commandLines(eval.Example) {
 		var out, messages bytes.Buffer
-		args := strings.Fields(strings.Replace(line, "--languages all", "--languages all --sample 4", 1))
+		args := strings.Fields(strings.Replace(line, "--sample 20", "--sample 2", 1))
 		if status := run(t.Context(), args[1:], nil, &out, &messages); status != exitDone ||
 			!strings.Contains(out.String(), "figure 1: recall") && !strings.Contains(out.String(), "all edits") &&
 				!strings.Contains(out.String(), "all classes") {

@@ -33,11 +33,20 @@ var jobInputs = []struct {
 // of 'ndd help cluster', to a shell as they stand, each job with the results of the one before.
 // What the last ones find is what one machine finds.
 func TestMapReduceHelp(t *testing.T) {
-	t.Chdir(t.TempDir())
-	t.Setenv("NDD_QUIET", "true")
-	writeParts(t, "results/documents", families(60), 3)
+	t.Parallel()
+	sh := shell{t, t.TempDir()}
+	mustShell := func(script string) string {
+		t.Helper()
+		out, err := sh.run("export NDD_QUIET=true\n", script)
+		if err != nil {
+			t.Fatalf("%s\n%v: %s", script, err, out)
+		}
+		return out
+	}
+	in := func(name string) string { return filepath.Join(sh.dir, name) }
+	writeParts(t, in("results/documents"), families(60), 3)
 	// the kind of a file is known by what it holds
-	mustShell(t, "ndd fingerprint -o Q.ndf results/documents/0; mv Q.ndf Q.bin")
+	mustShell("ndd fingerprint -o Q.ndf results/documents/0; mv Q.ndf Q.bin")
 	results := map[string]string{} // what collect writes
 	maps, _, err := newRoot(&cli.Globals{}).Find([]string{"mapreduce", "map"})
 	must.Do(t, err)
@@ -47,31 +56,31 @@ func TestMapReduceHelp(t *testing.T) {
 	for _, j := range jobInputs {
 		job, _, err := maps.Find([]string{j.job})
 		must.Do(t, err)
-		must.Do(t, os.Mkdir("parts", 0o755))
+		must.Do(t, os.Mkdir(in("parts"), 0o755))
 		for _, from := range j.from {
-			parts, err := filepath.Glob("results/" + from + "/*")
+			parts, err := filepath.Glob(in("results/" + from + "/*"))
 			must.Do(t, err)
 			for _, part := range parts {
-				must.Do(t, os.Link(part, filepath.Join("parts", from+filepath.Base(part))))
+				must.Do(t, os.Link(part, in("parts/"+from+filepath.Base(part))))
 			}
 		}
 		if j.job == "copies-docs" {
-			mustShell(t, "cat parts/* >signatures.tsv")
+			mustShell("cat parts/* >signatures.tsv")
 		}
 		if j.job == "strings" {
-			mustShell(t, "cat results/marks/* >marks.tsv")
+			mustShell("cat results/marks/* >marks.tsv")
 		}
 		script := between(t, job.Long, "Shell:", "Hadoop Streaming:")
 		if j.job == "cluster" { // collect ends with status 4 if the round has changed something
 			script = strings.TrimSpace(script) + " || [ $? = 4 ]"
 		}
-		results[j.job] = sorted(mustShell(t, script))
-		out, err := os.ReadFile("out")
+		results[j.job] = sorted(mustShell(script))
+		out, err := os.ReadFile(in("out"))
 		must.Do(t, err)
-		writeParts(t, "results/"+j.job, slices.Collect(strings.Lines(string(out))), 2)
-		must.Do(t, os.RemoveAll("parts"))
+		writeParts(t, in("results/"+j.job), slices.Collect(strings.Lines(string(out))), 2)
+		must.Do(t, os.RemoveAll(in("parts")))
 	}
-	must.Do(t, os.Rename("results/documents", "parts"))
+	must.Do(t, os.Rename(in("results/documents"), in("parts")))
 	for job, command := range map[string]string{
 		"fingerprint": "ndd fingerprint parts/* | cut -f1,2",
 		"scan":        "ndd fingerprint -o all.ndf parts/*; ndd batch --scan all.ndf -k 3 Q.bin",
@@ -81,13 +90,13 @@ func TestMapReduceHelp(t *testing.T) {
 		"copies-docs": "ndd copies --method winnow parts/*",
 		"copies-sum":  "ndd copies --method winnow parts/*",
 	} {
-		if want := sorted(mustShell(t, command)); results[job] != want || want == "" {
+		if want := sorted(mustShell(command)); results[job] != want || want == "" {
 			t.Errorf("%s: the lines of its help find\n%s\nand one machine\n%s", job, results[job], want)
 		}
 	}
 	page, err := pages.ReadFile("help/cluster.txt")
 	must.Do(t, err)
-	chain := mustShell(t, between(t, string(page), "From a terminal", "What a step hands"))
+	chain := mustShell(between(t, string(page), "From a terminal", "What a step hands"))
 	if pairs, drops := results["pairs"], results["dedup"]; pairs == "" || sorted(chain) != sorted(pairs+drops) {
 		t.Errorf("the lines of 'ndd help cluster' find\n%s\nwant\n%s%s", chain, pairs, drops)
 	}
@@ -142,13 +151,4 @@ func writeParts(t *testing.T, dir string, lines []string, n int) {
 		must.Do(t, os.WriteFile(filepath.Join(dir, fmt.Sprint(i)), []byte(strings.Join(part, "")), 0o644))
 		i++
 	}
-}
-
-func mustShell(t *testing.T, script string) string {
-	t.Helper()
-	out, err := shell(t, script)
-	if err != nil {
-		t.Fatalf("%s\n%v: %s", script, err, out)
-	}
-	return out
 }

@@ -21,15 +21,14 @@ import (
 // folder with the files that they name. A block that is followed by one of output must write that,
 // but for the numbers in it and the place of Go's source tree.
 func TestReadme(t *testing.T) {
+	t.Parallel()
 	readme, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
 	must.Do(t, err)
 	root, err := os.Getwd()
 	must.Do(t, err)
-	t.Chdir(t.TempDir())
-	readmeFiles(t)
+	sh := shell{t, t.TempDir()}
+	readmeFiles(t, sh.dir)
 	port := freePort(t)
-	t.Setenv("NDD_LISTEN", fmt.Sprint("127.0.0.1:", port))
-	t.Setenv("NDD_ADMIN", "off")
 	blocks := fenced.FindAllStringSubmatch(string(readme), -1)
 	if len(blocks) < 6 {
 		t.Fatalf("only %d blocks", len(blocks))
@@ -45,11 +44,11 @@ func TestReadme(t *testing.T) {
 			continue
 		}
 		script := strings.NewReplacer("7744", fmt.Sprint(port),
-			"--languages all", "--languages all --sample 4").Replace(block[2]) // 100 take seconds
+			"--languages all", "--languages all --sample 1").Replace(block[2]) // 100 take seconds
 		// A server is waited for, and ended with the block.
 		script = servedLine.ReplaceAllString(script, ": >served\n$1 >served 2>messages &\nuntil grep -q ready served; do "+
 			"sleep 0.05; kill -0 $$!; done\n")
-		said, err := shell(t, "trap 'kill $(jobs -p) 2>/dev/null || true; wait' EXIT\n"+script)
+		said, err := sh.run("export NDD_ADMIN=off NDD_LISTEN=127.0.0.1:", port, endsServers, script)
 		if err != nil {
 			t.Errorf("%v\n%s\n%s", err, block[2], said)
 			continue
@@ -66,6 +65,7 @@ func TestReadme(t *testing.T) {
 // order, in a folder with the files that they name. What runs on several machines is in
 // TestMapReduceHelp.
 func TestTopicExamples(t *testing.T) {
+	t.Parallel()
 	port := fmt.Sprint(freePort(t))
 	for _, c := range []struct {
 		page          string
@@ -100,10 +100,11 @@ func TestTopicExamples(t *testing.T) {
 				`{"status":422,"error":"body.documents[1].html: document too short`, `{"deleted":1}`}},
 	} {
 		t.Run(c.page, func(t *testing.T) {
+			t.Parallel()
 			page, err := pages.ReadFile("help/" + c.page + ".txt")
 			must.Do(t, err)
 			begin, end, on := regexp.MustCompile("^("+c.begin+")"), regexp.MustCompile("^"+c.end), false
-			script := "trap 'kill $(jobs -p) 2>/dev/null || true; wait' EXIT\n" + c.before + "\n"
+			script := endsServers + c.before + "\n"
 			for line := range strings.Lines(string(page)) {
 				code, indented := strings.CutPrefix(line, "      ")
 				code = strings.TrimPrefix(code, "  ")
@@ -112,10 +113,10 @@ func TestTopicExamples(t *testing.T) {
 				}
 			}
 			script += c.after + "\n"
-			t.Chdir(t.TempDir())
-			readmeFiles(t)
-			corpusFiles(t)
-			said, err := shell(t, script)
+			sh := shell{t, t.TempDir()}
+			readmeFiles(t, sh.dir)
+			corpusFiles(t, sh.dir)
+			said, err := sh.run(script)
 			if err != nil {
 				t.Fatalf("%v\n%s\n%s", err, script, said)
 			}
@@ -143,13 +144,14 @@ const fakeSlurm = `sbatch() {
 // TestAirflowExample runs the commands of the steps that 'ndd help corpus' gives to Airflow, in their
 // order; their outputs are those of one process.
 func TestAirflowExample(t *testing.T) {
+	t.Parallel()
 	page, err := pages.ReadFile("help/corpus.txt")
 	must.Do(t, err)
 	_, example, _ := strings.Cut(string(page), "with DAG(")
 	example, _, _ = strings.Cut(example, "prints >> near >> sets >> join >> clean")
 	example = regexp.MustCompile(`"\n +f"`).ReplaceAllString(example, "")
-	t.Chdir(t.TempDir())
-	corpusFiles(t)
+	sh := shell{t, t.TempDir()}
+	corpusFiles(t, sh.dir)
 	commands := regexp.MustCompile(`"(ndd [^"]*)"`).FindAllStringSubmatch(example, -1)
 	if len(commands) != 5 {
 		t.Fatalf("%q", commands)
@@ -165,13 +167,13 @@ func TestAirflowExample(t *testing.T) {
 	script += "ndd dedup -q --text body --id key -o one --write-kept clean crawl || [ $? = 4 ]\n" +
 		"cmp one/dropped.tsv air-parts/dropped.tsv\ncmp clean/a.jsonl.zst air-clean/*/a.jsonl.zst\n" +
 		"cmp clean/b.jsonl.zst air-clean/*/b.jsonl.zst\n"
-	if said, err := shell(t, script); err != nil {
+	if said, err := sh.run(script); err != nil {
 		t.Fatalf("%v\n%s\n%s", err, script, said)
 	}
 }
 
-// corpusFiles writes the files that 'ndd help corpus' reads.
-func corpusFiles(t *testing.T) {
+// corpusFiles writes the files that 'ndd help corpus' reads into a folder.
+func corpusFiles(t *testing.T, dir string) {
 	t.Helper()
 	lines := ""
 	for i := range 20 { // the one of row 17 is the one of row 4
@@ -181,7 +183,7 @@ func corpusFiles(t *testing.T) {
 			i, i, i*i, 7*i, i^5, 3*i, i*i*i, 11*i)
 	}
 	for _, folder := range []string{"crawl", "prints"} {
-		must.Do(t, os.Mkdir(folder, 0o755))
+		must.Do(t, os.Mkdir(filepath.Join(dir, folder), 0o755))
 	}
 	for name, text := range map[string]string{"crawl/a.jsonl.zst": lines, "crawl/b.jsonl.zst": lines,
 		"crawl.jsonl.zst": lines + "broken\n",
@@ -192,7 +194,7 @@ func corpusFiles(t *testing.T) {
 		if strings.HasSuffix(name, ".zst") {
 			data = zstded(data)
 		}
-		writeFile(t, name, data)
+		writeFile(t, filepath.Join(dir, name), data)
 	}
 }
 
@@ -240,22 +242,32 @@ func program(t *testing.T, root, source string) (string, error) {
 	return string(out), err
 }
 
-// shell runs a script and returns all that it writes. It skips the test if the script needs curl and there is none.
-func shell(t *testing.T, script string) (string, error) {
-	t.Helper()
-	if _, err := exec.LookPath("curl"); err != nil && strings.Contains(script, "curl ") {
-		t.Skip("needs curl, with which .ci/run runs this: ", err)
+// A shell runs scripts in a folder.
+type shell struct {
+	t   *testing.T
+	dir string
+}
+
+// endsServers is a line of a script that ends what it has begun with it.
+const endsServers = "\ntrap 'kill $(jobs -p) 2>/dev/null || true; wait' EXIT\n"
+
+// run runs a script and returns all that it writes. It skips the test if the script needs curl and there is none.
+func (s shell) run(script ...any) (string, error) {
+	s.t.Helper()
+	text := fmt.Sprint(script...)
+	if _, err := exec.LookPath("curl"); err != nil && strings.Contains(text, "curl ") {
+		s.t.Skip("needs curl, with which .ci/run runs this: ", err)
 	}
-	cmd := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c", script)
-	cmd.WaitDelay = time.Second
+	cmd := exec.CommandContext(s.t.Context(), "bash", "-euo", "pipefail", "-c", text)
+	cmd.Dir, cmd.WaitDelay = s.dir, time.Second
 	out, err := cmd.CombinedOutput()
 	return string(out), err
 }
 
-// readmeFiles writes the files that the README's commands read.
-func readmeFiles(t *testing.T) {
+// readmeFiles writes the files that the README's commands read into a folder.
+func readmeFiles(t *testing.T, dir string) {
 	t.Helper()
-	write := func(name string, data []byte) { writeFile(t, name, data) }
+	write := func(name string, data []byte) { writeFile(t, filepath.Join(dir, name), data) }
 	const text = "the river rose two metres on Sunday night and flooded the lower town, and nobody was hurt, the " +
 		"mayor said"
 	lines := ""
