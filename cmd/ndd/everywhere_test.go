@@ -5,12 +5,10 @@ import (
 	"encoding/hex"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
 	"ndd/engine/memory"
-	"ndd/engine/oracle/bucket"
 	"ndd/engine/oracle/must"
 	"ndd/engine/result"
 )
@@ -99,24 +97,16 @@ func fixed(digits string) func([]byte) []byte {
 	return func([]byte) []byte { return b }
 }
 
-// whereabouts is a place where a file stands.
-type whereabouts struct {
-	name  string
-	pipe  bool                          // the file comes by standard input
-	input func(dir, file string) string // the argument that names it
-}
-
-func places(s *bucket.Server) []whereabouts {
-	return []whereabouts{
-		{"named", false, func(dir, file string) string { return filepath.Join(dir, "in", file) }},
-		{"in a folder", false, func(dir, _ string) string { return filepath.Join(dir, "in") }},
-		{"in a glob", false, func(dir, file string) string { return filepath.Join(dir, "i*", "*"+file[len(file)-3:]) }},
-		{"from standard input", true, func(string, string) string { return "-" }},
-		{"named on S3", false, func(_, file string) string { return "s3://docs/in/" + file }},
-		{"below a prefix of S3", false, func(string, string) string { return "s3://docs/in/" }},
-		{"in a glob of S3", false, func(_, file string) string { return "s3://docs/in/*" + file[len(file)-3:] }},
-		{"from a web server", false, func(_, file string) string { return s.URL + "/docs/in/" + file }},
-	}
+// places are where a file stands: the argument that names it, and its name, which is the ID of a single document.
+var places = [][2]string{
+	{"DIR/in/FILE", "DIR/in/FILE"},
+	{"DIR/in", "DIR/in/FILE"},
+	{"DIR/i*/*END", "DIR/in/FILE"},
+	{"-", "-"},
+	{"s3://docs/in/FILE", "s3://docs/in/FILE"},
+	{"s3://docs/in/", "s3://docs/in/FILE"},
+	{"s3://docs/in/*END", "s3://docs/in/FILE"},
+	{"URL/docs/in/FILE", "URL/docs/in/FILE"},
 }
 
 // format is what must be said of standard input: a name would say it.
@@ -133,19 +123,29 @@ func (c *container) format() string {
 // TestEverywhere is the table of inputs: every container, in every compression, wherever it stands,
 // is read to the same documents; where that cannot be, the error says why.
 func TestEverywhere(t *testing.T) {
+	var want []string
+	for _, d := range everywhere {
+		_, out, _ := onMachine(t, memory.Machine{}, d.text, "fingerprint", "-q", "--input-format", "text", "-")
+		want = append(want, strings.Replace(out, "\t-\n", "\t"+d.id+"\n", 1))
+	}
 	for _, c := range containers {
 		for _, packing := range packings {
 			if packing.only != "" && packing.only != c.name {
 				continue
 			}
 			t.Run(c.name+packing.ending, func(t *testing.T) {
-				s := newBucket(t)
-				dir, file := t.TempDir(), "docs."+c.name+packing.ending
+				s, dir, file := newBucket(t), t.TempDir(), "docs."+c.name+packing.ending
 				content := packing.pack(c.write(t))
 				writeFile(t, filepath.Join(dir, "in", file), content)
 				s.Put(t, "in/"+file, content)
-				for _, p := range places(s) {
-					c.check(t, p, packing.ending, dir, file, content)
+				at := strings.NewReplacer("DIR", dir, "FILE", file, "END", file[len(file)-3:], "URL", s.URL)
+				for _, place := range places {
+					input, want := at.Replace(place[0]), strings.Join(want, "")
+					if c.single {
+						print, _, _ := strings.Cut(want, "\t")
+						want = print + "\t" + at.Replace(place[1]) + "\n"
+					}
+					c.check(t, input, string(content), want, packing.ending != "")
 				}
 			})
 		}
@@ -153,48 +153,23 @@ func TestEverywhere(t *testing.T) {
 }
 
 // check reads a cell of the table.
-func (c *container) check(t *testing.T, p whereabouts, packing, dir, file string, content []byte) {
+func (c *container) check(t *testing.T, input, content, want string, packed bool) {
 	t.Helper()
 	args := []string{"fingerprint"}
-	if p.pipe {
+	if input == "-" {
 		if c.format() == "" {
 			return // there is no --format for it
 		}
 		args = append(args, "--input-format", c.format())
 	}
-	input := p.input(dir, file)
-	status, out, said := onMachine(t, memory.Machine{}, string(content), append(args, input)...)
-	if c.seeks && (packing != "" || p.pipe) { // Parquet compresses page by page, and a pipe has been read at its end
+	status, out, said := onMachine(t, memory.Machine{}, content, append(args, input)...)
+	if c.seeks && (packed || input == "-") { // Parquet compresses page by page, and a pipe has been read at its end
 		if status == exitDone || !strings.Contains(said, "a Parquet file is read from its end") {
-			t.Errorf("%s: status %d, %s: want an error", p.name, status, said)
+			t.Errorf("%s: status %d, %s: want an error", input, status, said)
 		}
-		return
+	} else if status != exitDone || out != want {
+		t.Errorf("%s: status %d, %s: %q, want %q", input, status, said, out, want)
 	}
-	var want []string
-	for _, d := range everywhere {
-		want = append(want, printOf(t, d.text)+"\t"+d.id)
-		if c.single {
-			want[0] = printOf(t, d.text) + "\t" + input
-			if strings.HasSuffix(p.name, "folder") || strings.Contains(p.name, "glob") || strings.Contains(p.name, "prefix") {
-				want[0] = printOf(t, d.text) + "\t" + filepath.Join(dir, "in", file)
-				if strings.Contains(p.name, "S3") {
-					want[0] = printOf(t, d.text) + "\ts3://docs/in/" + file
-				}
-			}
-			break
-		}
-	}
-	if got := strings.Split(strings.TrimSuffix(out, "\n"), "\n"); status != exitDone || !slices.Equal(got, want) {
-		t.Errorf("%s: status %d, %s: %q, want %q", p.name, status, said, got, want)
-	}
-}
-
-// printOf returns the fingerprint of a text, as it is printed.
-func printOf(t *testing.T, text string) string {
-	t.Helper()
-	_, out, _ := onMachine(t, memory.Machine{}, text, "fingerprint", "-q", "--input-format", "text", "-")
-	print, _, _ := strings.Cut(out, "\t")
-	return print
 }
 
 // The first container, compressed by xz and by bzip2.
