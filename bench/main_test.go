@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/spf13/pflag"
@@ -20,10 +21,13 @@ import (
 	"ndd/engine/oracle/sets"
 )
 
-func TestMain(m *testing.M) { oracle.NoLeaks(m) }
+func TestMain(m *testing.M) {
+	machineMemory = sync.OnceValue(func() memoryFigures { return measureMemory(long.Or(16<<20, memoryBytes)) })
+	oracle.NoLeaks(m)
+}
 
 // TestEveryBenchmark runs each in small: it verifies its answers, its rows have a cell for each
-// column, and each has a picture.
+// column, each has a picture, and figure 1 looks like the paper's.
 func TestEveryBenchmark(t *testing.T) {
 	args := []string{"-n", "20000", "--queries", "2000", "--rounds", "1", "--dir", t.TempDir(), "--plot", t.TempDir()}
 	for _, one := range benchmarks {
@@ -47,6 +51,9 @@ func TestEveryBenchmark(t *testing.T) {
 			if len(row.Cells) != len(table.Columns) {
 				t.Errorf("%s, %s: %d cells, %d columns", table.Name, row.Name, len(row.Cells), len(table.Columns))
 			}
+		}
+		if table.Name == "paper-1" {
+			checkFigure1(t, table.Rows)
 		}
 	}
 	pictures, err := filepath.Glob(filepath.Join(b.plots, "*.svg"))
@@ -112,12 +119,10 @@ func TestCompareAll(t *testing.T) {
 	}
 }
 
-// TestFigure1: figure 1 has a value at each distance, and the paper's shape: precision
+// checkFigure1 holds that figure 1 has a value at each distance, and the paper's shape: precision
 // falls, recall rises.
-func TestFigure1(t *testing.T) {
-	var r Result
-	must.Do(t, figure1(t.Context(), &bench{n: 20_000, log: io.Discard}, &r))
-	rows := r.Rows
+func checkFigure1(t *testing.T, rows []Row) {
+	t.Helper()
 	for _, column := range []int{4, 8} { // of figure 1: precision, and recall beside it
 		for k := 1; k < len(rows); k++ {
 			precision, recall := rows[k].Cells[column].(float64), rows[k].Cells[column+1].(float64)

@@ -32,9 +32,12 @@ func (m memoryFigures) String() string {
 		m.IndependentNs)
 }
 
-// machineMemory measures once a run, in memory on huge pages where the system grants them.
-var machineMemory = sync.OnceValue(func() memoryFigures {
-	buffer, err := memory.Make[uint64](memoryBytes / 8)
+// machineMemory measures once a run.
+var machineMemory = sync.OnceValue(func() memoryFigures { return measureMemory(memoryBytes) })
+
+// measureMemory measures in so many bytes, on huge pages where the system grants them.
+func measureMemory(size int) memoryFigures {
+	buffer, err := memory.Make[uint64](size / 8)
 	if err != nil {
 		panic(err) // a machine without 1 GiB has nothing to measure
 	}
@@ -45,11 +48,11 @@ var machineMemory = sync.OnceValue(func() memoryFigures {
 	}
 	const dependent, independent = 200_000, 4_000_000
 	return memoryFigures{
-		ReadGBps:      memoryBytes / best(5, func() { readAll(words) }).Seconds() / 1e9,
+		ReadGBps:      float64(size) / best(5, func() { readAll(words) }).Seconds() / 1e9,
 		DependentNs:   best(3, func() { chase(words, dependent) }).Seconds() / dependent * 1e9,
 		IndependentNs: best(3, func() { scatter(words, independent) }).Seconds() / independent * 1e9,
 	}
-})
+}
 
 // best returns the shortest time of n runs of f.
 func best(n int, f func()) time.Duration {
