@@ -109,7 +109,7 @@ func TestOracle(t *testing.T) {
 				continue // the same code with more tables
 			}
 			t.Run(fmt.Sprintf("k=%d/%s", k, d.Name), func(t *testing.T) {
-				n, nq := 600, 80
+				n, nq := long.Or(400, 600), long.Or(40, 80)
 				all := sets.All(n, nq, k, uint64(k))
 				for i := range 2 * len(all) {
 					set, layout := all[i/2], goldenLayouts[i%2]

@@ -63,9 +63,10 @@ func TestRefusedLeavesNothing(t *testing.T) {
 		must.Do(t, err)
 		change, every := 0, long.Or(31, 7)
 		hostile.Each(f.Sections(), 1000, 11, func(changed []store.Section) {
-			change++
-			if data := hostile.Bytes(store.KindSegment, f.Identity(), changed); len(data) == len(sound) &&
-				change%every == 0 {
+			if change++; change%every != 0 {
+				return
+			}
+			if data := hostile.Bytes(store.KindSegment, f.Identity(), changed); len(data) == len(sound) {
 				write(data)
 			}
 		})
