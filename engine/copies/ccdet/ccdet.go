@@ -43,8 +43,6 @@ type Selector struct {
 	fold        cases.Caser
 
 	tail, normal []byte // of a sentence that must be normalised
-
-	out signature.Batch
 }
 
 // New returns a Selector for sentences that end with one of these characters. The error says that
@@ -73,8 +71,7 @@ func New(ends string) (*Selector, error) {
 }
 
 // Each implements [signature.Selector].
-func (s *Selector) Each(text string, yield func([]signature.Signature)) {
-	s.out.Begin(yield)
+func (s *Selector) Each(text string, yield func(signature.Signature)) {
 	from := 0 // behind the sentence end before
 	for i := s.next(text, 0); i < len(text); {
 		size := s.end(text[i:])
@@ -83,12 +80,11 @@ func (s *Selector) Each(text string, yield func([]signature.Signature)) {
 			continue
 		}
 		if h, start := s.hash(text[from:i]); start >= 0 {
-			s.out.Add(signature.Signature{Hash: h, Start: int32(from + start), End: int32(i)})
+			yield(signature.Signature{Hash: h, Start: int32(from + start), End: int32(i)})
 		}
 		from = i + size
 		i = s.next(text, from)
 	}
-	s.out.End()
 }
 
 // next returns the first byte from i on that may begin a sentence end, or the end of text.

@@ -43,20 +43,19 @@ func Fold(h, token uint64) uint64 {
 
 // A Selector makes the signatures of texts by one method. It belongs to one goroutine.
 type Selector interface {
-	// Each calls yield with the signatures of a text, in order, some at a time; they are valid
-	// until yield returns.
-	Each(text string, yield func([]Signature))
+	// Each calls yield with the signatures of a text, in order.
+	Each(text string, yield func(Signature))
 }
 
 // Append appends the signatures that a Selector makes of a text.
 func Append(dst []Signature, s Selector, text string) []Signature {
-	s.Each(text, func(some []Signature) { dst = append(dst, some...) })
+	s.Each(text, func(x Signature) { dst = append(dst, x) })
 	return dst
 }
 
 // A Part is a Selector of tokens, several of which may take those of one pass over a text.
 type Part interface {
-	Begin(yield func([]Signature))
+	Begin(yield func(Signature))
 	Take(tokens []token.Token, hashes []uint64) // by Key
 	End()
 }
@@ -92,35 +91,6 @@ func (r *Reader) Read(text string, parts ...Part) {
 	}
 }
 
-// batchMax is how many signatures a Batch passes on at a time.
-const batchMax = 1024
-
-// A Batch collects the signatures of a text and passes them to the yield of [Selector]'s Each. It
-// reuses its memory.
-type Batch struct {
-	yield func([]Signature)
-	all   []Signature
-}
-
-// Begin begins a text.
-func (b *Batch) Begin(yield func([]Signature)) {
-	b.yield, b.all = yield, slices.Grow(b.all[:0], batchMax)
-}
-
-// Add adds the next signature of the text.
-func (b *Batch) Add(s Signature) {
-	if len(b.all) == cap(b.all) {
-		b.End()
-	}
-	b.all = append(b.all, s)
-}
-
-// End passes the last signatures on.
-func (b *Batch) End() {
-	b.yield(b.all)
-	b.all = b.all[:0]
-}
-
 // A Gatherer makes the set of the signatures of a text. It drops those that occur again whenever it
 // is full, so that it takes no more than three times the set of a long text. It reuses its memory.
 type Gatherer struct {
@@ -138,24 +108,22 @@ const (
 	gatherKeeps = 1 << 16
 )
 
-// Add adds signatures.
-func (g *Gatherer) Add(some []Signature) {
-	if len(g.hashes)+len(some) > cap(g.hashes) {
-		g.makeRoom(len(some))
+// Add adds a signature.
+func (g *Gatherer) Add(s Signature) {
+	if len(g.hashes) == cap(g.hashes) {
+		g.makeRoom()
 	}
-	for i := range some {
-		g.hashes = append(g.hashes, some[i].Hash)
-	}
+	g.hashes = append(g.hashes, s.Hash)
 }
 
 // makeRoom drops what occurs again, and doubles the room where that leaves less than half of it.
-func (g *Gatherer) makeRoom(more int) {
+func (g *Gatherer) makeRoom() {
 	if !g.Bag {
 		slices.Sort(g.hashes)
 		g.hashes = slices.Compact(g.hashes)
 	}
-	if need := len(g.hashes) + more; need > cap(g.hashes)/2 {
-		g.hashes = slices.Grow(g.hashes, max(2*need, gatherFirst)-len(g.hashes))
+	if n := len(g.hashes); n >= cap(g.hashes)/2 {
+		g.hashes = slices.Grow(g.hashes, max(2*n, gatherFirst)-n)
 	}
 }
 
@@ -192,6 +160,8 @@ func bag(hashes []uint64) {
 // Set returns the set of signatures.
 func Set(signatures []Signature) []uint64 {
 	var g Gatherer
-	g.Add(signatures)
+	for _, s := range signatures {
+		g.Add(s)
+	}
 	return g.Set()
 }

@@ -60,7 +60,7 @@ type Selector struct {
 	open            []spot // antecedents whose chains are not whole
 	words           []word // the content words so far, less those that no antecedent needs any more
 	dropped         int    // these
-	out             signature.Batch
+	yield           func(signature.Signature)
 }
 
 type word struct {
@@ -97,19 +97,18 @@ const (
 const wordsMost = 4096
 
 // Each implements [signature.Selector]. Signatures come in the order in which their chains end.
-func (s *Selector) Each(text string, yield func([]signature.Signature)) {
+func (s *Selector) Each(text string, yield func(signature.Signature)) {
 	s.Begin(yield)
 	s.reader.Read(text, s)
 }
 
 // Begin implements [signature.Part], as do Take and End.
-func (s *Selector) Begin(yield func([]signature.Signature)) {
-	s.out.Begin(yield)
-	s.open, s.words, s.dropped = s.open[:0], s.words[:0], 0
+func (s *Selector) Begin(yield func(signature.Signature)) {
+	s.yield, s.open, s.words, s.dropped = yield, s.open[:0], s.words[:0], 0
 }
 
 // End ends a text.
-func (s *Selector) End() { s.out.End() }
+func (s *Selector) End() {}
 
 // Take takes some words.
 func (s *Selector) Take(batch []token.Token, hashes []uint64) {
@@ -156,7 +155,7 @@ func (s *Selector) close() {
 	end := s.words[len(s.words)-1].end
 	n := 0
 	for ; n < len(s.open) && s.open[n].word == first; n++ {
-		s.out.Add(signature.Signature{Hash: signature.Fold(h, s.open[n].hash), Start: s.open[n].start, End: end})
+		s.yield(signature.Signature{Hash: signature.Fold(h, s.open[n].hash), Start: s.open[n].start, End: end})
 	}
 	s.open = s.open[:copy(s.open, s.open[n:])]
 }

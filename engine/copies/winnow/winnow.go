@@ -41,7 +41,7 @@ type Selector struct {
 	tokens []place // of the run of one kind at work
 	char   bool    // that kind
 	taken  bool    // rows of the run have been taken
-	out    signature.Batch
+	yield  func(signature.Signature)
 
 	window [Window]signature.Signature // the last rows, by index % Window
 	index  int                         // rows so far
@@ -84,14 +84,14 @@ func NewAll(words, chars int) *Selector {
 
 // Each implements [signature.Selector]. A text of fewer rows than a window selects its least; one
 // of fewer words than a row is one row.
-func (s *Selector) Each(text string, yield func([]signature.Signature)) {
+func (s *Selector) Each(text string, yield func(signature.Signature)) {
 	s.Begin(yield)
 	s.reader.Read(text, s)
 }
 
 // Begin implements [signature.Part], as do Take and End.
-func (s *Selector) Begin(yield func([]signature.Signature)) {
-	s.out.Begin(yield)
+func (s *Selector) Begin(yield func(signature.Signature)) {
+	s.yield = yield
 	s.tokens, s.taken, s.index, s.least, s.last = s.tokens[:0], false, 0, 0, -1
 }
 
@@ -99,9 +99,8 @@ func (s *Selector) Begin(yield func([]signature.Signature)) {
 func (s *Selector) End() {
 	s.flush()
 	if !s.all && s.index < Window && s.index > 0 { // no window was full
-		s.out.Add(s.window[s.least])
+		s.yield(s.window[s.least])
 	}
-	s.out.End()
 }
 
 // Take takes some tokens.
@@ -163,7 +162,7 @@ func (s *Selector) flush() {
 func (s *Selector) row(rolling uint64, start, end int32) {
 	h := signature.Fold(0, rolling)
 	if s.all {
-		s.out.Add(signature.Signature{Hash: h, Start: start, End: end})
+		s.yield(signature.Signature{Hash: h, Start: start, End: end})
 		return
 	}
 	i := s.index
@@ -176,7 +175,7 @@ func (s *Selector) row(rolling uint64, start, end int32) {
 	}
 	if i >= Window-1 && s.least != s.last {
 		s.last = s.least
-		s.out.Add(s.window[s.least%Window])
+		s.yield(s.window[s.least%Window])
 	}
 }
 
