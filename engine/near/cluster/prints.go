@@ -3,6 +3,7 @@ package cluster
 import (
 	"cmp"
 	"context"
+	"slices"
 
 	"ndd/engine/index/radix"
 	"ndd/engine/memory"
@@ -64,37 +65,11 @@ func (p *prints) free() {
 	p.first.Free()
 }
 
-// index returns the index in distinct of a fingerprint that is there. It interpolates: where they
-// are uniform the third guess, by what the one before is off, is off by some ten; from there steps
-// double until it is between two, as they have to where dense groups make guesses bad.
+// index returns the index in distinct of a fingerprint that is there.
 func (p *prints) index(f uint64) uint32 {
-	d := p.distinct
-	last := len(d) - 1
-	slope := float64(last) / max(1, float64(d[last]-d[0]))
-	guess := min(int(float64(f-d[0])*slope), last)
-	for range 2 {
-		off := int(float64(int64(f/2)-int64(d[guess]/2)) * 2 * slope)
-		guess = min(max(guess+off, 0), last)
-	}
-	from, to := guess, guess+1
-	for step := guessOff; d[from] > f; step *= 2 { // d[0] is not
-		to, from = from, max(0, from-step)
-	}
-	for step := guessOff; to <= last && d[to] <= f; step *= 2 {
-		from, to = to, min(last+1, to+step)
-	}
-	for to-from > 1 {
-		if mid := int(uint(from+to) / 2); d[mid] <= f {
-			from = mid
-		} else {
-			to = mid
-		}
-	}
-	return uint32(from)
+	i, _ := slices.BinarySearch(p.distinct, f)
+	return uint32(i)
 }
-
-// guessOff is how far a good guess is off.
-const guessOff = 8
 
 // having returns the candidates that have distinct[i].
 func (p *prints) having(i int) []uint32 {
