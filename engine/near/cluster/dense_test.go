@@ -192,22 +192,6 @@ func TestDenseGroupsAreCheap(t *testing.T) {
 	}
 }
 
-// TestIndex finds every fingerprint by its guess, wherever they are.
-func TestIndex(t *testing.T) {
-	for _, set := range sets.All(3000, 0, 3, 77) {
-		p := &prints{distinct: slices.Compact(slices.Sorted(slices.Values(append(set.Base, 0, ^uint64(0)))))}
-		for i, f := range p.distinct {
-			if got := p.index(f); got != uint32(i) {
-				t.Fatalf("%s: %x is at %d, not %d", set.Name, f, got, i)
-			}
-		}
-		p.distinct = p.distinct[1:2]
-		if p.index(p.distinct[0]) != 0 {
-			t.Fatal(set.Name)
-		}
-	}
-}
-
 // TestRepresentatives looks up each as it is added, and what is near one of them, through tables
 // that are made and made anew, by comparing with all.
 func TestRepresentatives(t *testing.T) {
