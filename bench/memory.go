@@ -35,7 +35,7 @@ func (m memoryFigures) String() string {
 // machineMemory measures once a run.
 var machineMemory = sync.OnceValue(func() memoryFigures { return measureMemory(memoryBytes) })
 
-// measureMemory measures in so many bytes, on huge pages where the system grants them.
+// measureMemory measures in size bytes, on huge pages where the system grants them.
 func measureMemory(size int) memoryFigures {
 	buffer, err := memory.Make[uint64](size / 8)
 	if err != nil {
