@@ -27,7 +27,7 @@ func (x *Index) Query(ctx context.Context, q simhash.Fingerprint, k, docs int) (
 	}
 	c := x.searcher(ctx)
 	defer c.Done()
-	return c.Query(q, 0, k, docs)
+	return c.Query(q, k, docs)
 }
 
 // searcher returns a searcher whose searches ctx ends, to be given back.

@@ -81,7 +81,7 @@ func (c *clocked) found(t *testing.T, id string) int {
 	t.Helper()
 	s := c.Searcher()
 	defer s.Done()
-	hits, err := s.Query(fingerprintOf(id), 0, 0, search.AllDocs)
+	hits, err := s.Query(fingerprintOf(id), 0, search.AllDocs)
 	must.Do(t, err)
 	return len(docsOf(hits))
 }

@@ -84,7 +84,7 @@ func TestSmallSegments(t *testing.T) {
 		for i := 0; i < len(docs); i += 9_001 {
 			for k := range 4 {
 				q := docs[i].Fingerprint ^ 1<<(i%64)
-				hits, err := c.Query(q, 0, k, 1)
+				hits, err := c.Query(q, k, 1)
 				must.Do(t, err)
 				want := 0
 				for _, d := range docs {

@@ -65,7 +65,7 @@ func newIndex(c Config) *Index {
 	x.upkeep = &upkeep{shared: x.shared, writer: x.writer}
 	x.config.Budget, x.folder = c.Budget.Here(), inMemory()
 	x.versions.Clock.System, x.versions.Clock.Monotonic = c.now, c.monotonic
-	x.searchers = search.NewPool(&x.versions, c.MaxLengthRatio)
+	x.searchers = search.NewPool(&x.versions)
 	x.checkers.New = func() any {
 		return &checker{writer: x.writer, search: x.searchers.Get(), positions: make([]uint32, 1024)}
 	}
@@ -308,7 +308,7 @@ func (x *Index) DeleteFingerprint(ctx context.Context, f simhash.Fingerprint) (i
 	c := x.Searcher()
 	defer c.Done()
 	return x.writer.deleting(ctx, func() (docs []rows.DocID, err error) {
-		hits, err := c.Query(f, 0, 0, search.AllDocs)
+		hits, err := c.Query(f, 0, search.AllDocs)
 		for _, h := range hits {
 			docs = append(docs, h.Docs...)
 		}

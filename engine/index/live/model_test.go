@@ -247,10 +247,18 @@ func (w *modelled) check(after string) {
 	c := w.x.Searcher()
 	defer c.Done()
 	ids := w.x.IDs()
+	v, err := w.x.View()
+	must.Do(w.t, err)
+	defer v.Release()
 	for range 10 {
 		d := w.doc()
 		f := d.Fingerprint
-		hits, err := c.Query(f, d.TextBytes, w.k, search.AllDocs)
+		query := func(docs int) ([]search.Hit, error) {
+			a, err := c.Search(v, []uint64{uint64(f)}, w.k, docs, search.Swept{},
+				rows.Lengths{Ratio: w.m.ratio, Of: []uint32{d.TextBytes}})
+			return a.Hits, err
+		}
+		hits, err := query(search.AllDocs)
 		want := w.m.near(d, w.k)
 		if err != nil || !slices.Equal(docsOf(hits), want) {
 			w.t.Fatalf("after %s: %v: %v, %v, want %v", after, f, hits, err, want)
@@ -266,7 +274,7 @@ func (w *modelled) check(after string) {
 				w.t.Fatalf("after %s: document %d has ID %q, want %q: %v", after, doc, id, held, err)
 			}
 		}
-		if bare, err := c.Query(f, d.TextBytes, w.k, 0); err != nil || len(bare) != len(hits) {
+		if bare, err := query(0); err != nil || len(bare) != len(hits) {
 			w.t.Fatalf("after %s: %v: %d hits without documents, %d with: %v", after, f, len(bare), len(hits), err)
 		}
 	}

@@ -96,7 +96,7 @@ func TestRefusedIsUndone(t *testing.T) {
 					t.Errorf("refused, and there is %v", got)
 				}
 				c := x.Searcher()
-				if hits, err := c.Query(1<<10, 0, 0, 1); err != nil || len(hits) != 1 {
+				if hits, err := c.Query(1<<10, 0, 1); err != nil || len(hits) != 1 {
 					t.Errorf("a query on a full disk: %v, %v", hits, err)
 				}
 				c.Done()

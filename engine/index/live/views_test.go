@@ -78,7 +78,7 @@ func TestClock(t *testing.T) {
 	c := x.Searcher()
 	defer c.Done()
 	seen := func() (documents uint64) {
-		hits, err := c.Query(7, 0, 0, search.AllDocs)
+		hits, err := c.Query(7, 0, search.AllDocs)
 		must.Do(t, err)
 		for _, h := range hits {
 			documents += h.Documents

@@ -19,13 +19,12 @@ import (
 // A Pool has the searchers of an index.
 type Pool struct {
 	versions *version.Set
-	ratio    float64 // of lengths; see [rows.Lengths]
 	pool     sync.Pool
 }
 
-// NewPool returns the searchers of an index. ratio is the [rows.Lengths.Ratio] of [Searcher.Query].
-func NewPool(versions *version.Set, ratio float64) *Pool {
-	p := &Pool{versions: versions, ratio: ratio}
+// NewPool returns the searchers of an index.
+func NewPool(versions *version.Set) *Pool {
+	p := &Pool{versions: versions}
 	p.pool.New = func() any {
 		return &Searcher{pool: p, ctx: context.Background(), slot: versions.Slot(), positions: make([]uint32, 1024),
 			Limits: Limits{1 << 14, Bound{1 << 14, 1 << 16}, 1 << 16, Bound{1 << 13, 1 << 15}}} // some 10 MiB

@@ -14,17 +14,16 @@ import (
 )
 
 // Query returns what the index has within distance k of q, nearest first, equal distances by
-// fingerprint, each with the first docs of its documents. textBytes is the length of the query's
-// text, 0 where it is not known: then no document is left out for its length. All of the answer is
-// held in memory: [Searcher.Stream] gives it piece by piece.
-func (c *Searcher) Query(q simhash.Fingerprint, textBytes uint32, k, docs int) ([]Hit, error) {
+// fingerprint, each with the first docs of its documents; none is left out for its length. All of
+// the answer is held in memory: [Searcher.Stream] gives it piece by piece.
+func (c *Searcher) Query(q simhash.Fingerprint, k, docs int) ([]Hit, error) {
 	w, err := c.View()
 	if err != nil {
 		return nil, err
 	}
 	defer w.Release()
 	c.query[0] = uint64(q)
-	a, err := c.Search(w, c.query[:], k, docs, Swept{}, rows.Lengths{Ratio: c.pool.ratio, Of: []uint32{textBytes}})
+	a, err := c.Search(w, c.query[:], k, docs, Swept{}, rows.Lengths{})
 	return a.Hits, err
 }
 
