@@ -38,7 +38,8 @@ const killedWriters = 8
 // writeUntilKilled inserts documents from several goroutines and prints the ID of each that was
 // acknowledged.
 func writeUntilKilled(dir string) {
-	x, err := Open(context.Background(), dir, OpenOptions{Write: true, Threads: 1, simulation: simulation{flushDocs: 3000}})
+	x, err := Open(context.Background(), dir, OpenOptions{Write: true, Threads: 1,
+		simulation: simulation{flushDocs: 3000}})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)

@@ -63,7 +63,7 @@ type Log struct {
 
 	withdrawn []span // of positions, ascending
 
-	file writer // owned by the goroutine that made writing
+	file writer // owned, but for disk and dir, by the goroutine that made writing
 }
 
 // Open opens the log in the folder dir, which must exist, and calls replay with each record that is
