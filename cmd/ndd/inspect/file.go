@@ -33,11 +33,16 @@ type file struct {
 	Sections      []part         `json:"sections,omitempty"`
 	Metadata      map[string]any `json:"metadata,omitempty"` // sections that are JSON
 	Documents     uint64         `json:"documents,omitempty"`
-	Fingerprints  uint64         `json:"fingerprints,omitempty"` // distinct ones of a segment
-	Design        string         `json:"design,omitempty"`
-	Bound         float64        `json:"bound_bits,omitempty"`
-	Tables        []tableInfo    `json:"tables,omitempty"`
-	Words         []string       `json:"words,omitempty"` // of a log
+	segmentInfo
+	Words []string `json:"words,omitempty"` // of a log
+}
+
+// A segmentInfo is what a segment has beside documents.
+type segmentInfo struct {
+	Fingerprints uint64      `json:"fingerprints,omitempty"` // distinct ones
+	Design       string      `json:"design,omitempty"`
+	Bound        float64     `json:"bound_bits,omitempty"`
+	Tables       []tableInfo `json:"tables,omitempty"`
 
 	k      int
 	layout string

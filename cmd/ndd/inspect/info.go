@@ -100,25 +100,35 @@ func write(g *cli.Globals, format string, all []*info) error {
 
 // An info is a report on an index or a file. Files and the distribution are those of --sections.
 type info struct {
-	Path         string       `json:"path"`
-	Kind         string       `json:"kind"`
-	Bytes        uint64       `json:"bytes"`
-	Documents    uint64       `json:"documents"`
-	NoDocs       bool         `json:"no_documents,omitempty"` // it has fingerprints and no documents
-	Fingerprints uint64       `json:"fingerprints,omitempty"` // distinct within each segment
-	K            int          `json:"k,omitempty"`
-	Design       string       `json:"design,omitempty"`
-	Layout       string       `json:"layout,omitempty"`
-	Method       string       `json:"method,omitempty"`   // of an index of copies
-	Segments     int          `json:"segments,omitempty"` // of an index
-	Deleted      uint64       `json:"deleted,omitempty"`  // documents that a merge will drop
-	Expired      uint64       `json:"expired,omitempty"`  // likewise
-	Unflushed    uint64       `json:"unflushed,omitempty"`
-	Choice       *live.Choice `json:"choice,omitempty"` // of tables and layout, and why
-	Files        []*file      `json:"files,omitempty"`
-	Ones         []float64    `json:"ones_by_bit,omitempty"` // from bit 0
-	Leading      []uint64     `json:"fingerprints_by_interval,omitempty"`
-	Distribution []string     `json:"distribution,omitempty"`
+	Path         string `json:"path"`
+	Kind         string `json:"kind"`
+	Bytes        uint64 `json:"bytes"`
+	Documents    uint64 `json:"documents"`
+	NoDocs       bool   `json:"no_documents,omitempty"` // it has fingerprints and no documents
+	Fingerprints uint64 `json:"fingerprints,omitempty"` // distinct within each segment
+	K            int    `json:"k,omitempty"`
+	Design       string `json:"design,omitempty"`
+	Layout       string `json:"layout,omitempty"`
+	indexState
+	Choice *live.Choice `json:"choice,omitempty"` // of tables and layout, and why
+	Files  []*file      `json:"files,omitempty"`
+	spread
+}
+
+// An indexState is what an index has, and a file has not.
+type indexState struct {
+	Method    string `json:"method,omitempty"` // of an index of copies
+	Segments  int    `json:"segments,omitempty"`
+	Deleted   uint64 `json:"deleted,omitempty"` // documents that a merge will drop
+	Expired   uint64 `json:"expired,omitempty"` // likewise
+	Unflushed uint64 `json:"unflushed,omitempty"`
+}
+
+// A spread is how fingerprints are distributed.
+type spread struct {
+	Ones         []float64 `json:"ones_by_bit,omitempty"` // from bit 0
+	Leading      []uint64  `json:"fingerprints_by_interval,omitempty"`
+	Distribution []string  `json:"distribution,omitempty"`
 
 	counts *distribution.Counts // nil unless fingerprints are read
 }
