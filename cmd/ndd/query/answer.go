@@ -57,7 +57,7 @@ func (a *indexed) Name(doc uint64) (string, error) { return a.names.ID(engine.Do
 
 func (a *indexed) answer(ctx context.Context, line func(result.Row) error) error {
 	docs := engine.AllDocs
-	if a.b.unique {
+	if a.b.tally.Unique {
 		docs = 1
 	}
 	return a.each(ctx, docs, func(r result.Row, h *engine.Hit) error {

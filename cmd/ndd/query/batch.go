@@ -77,7 +77,7 @@ parquet). Parts of F are merged (tsv) by
 	f.StringVar(&b.scan, "scan", "", "fingerprints to scan: a file, or - (-k defaults to 3)")
 	f.StringVarP(&b.out, "output", "o", "", "file for the hits; it appears when it is complete")
 	b.format.Register(cmd, result.Binary)
-	f.BoolVar(&b.unique, "unique", false, "one line per distinct fingerprint, with the id of its first document")
+	f.BoolVar(&b.tally.Unique, "unique", false, "one line per distinct fingerprint, with the id of its first document")
 	f.BoolVar(&b.count, "count", false, "write no hits, only their number, on standard error (with -q on standard output)")
 	f.StringVar(&b.shardFlag, "shard", "", "do only part i of N, given as i/N with i from 0")
 	f.StringVar(&b.memoryFlag, "memory", "",
@@ -110,17 +110,8 @@ func (s shard) of(total uint64) (from, to uint64) {
 
 // batch is one run of the command.
 type batch struct {
-	g          *cli.Globals
-	index      indexFlags
-	reading    cli.DocumentFlags // of texts
-	texts      textFlags
-	scan       string
-	out        string
-	format     cli.TableFormat
-	unique     bool
-	count      bool
-	shardFlag  string
-	memoryFlag string
+	g *cli.Globals
+	batchFlags
 
 	shard   shard
 	memory  uint64
@@ -132,6 +123,19 @@ type batch struct {
 	read  ingest.Config
 	rows  *result.Writer
 	tally result.Tally
+}
+
+// batchFlags are the flags of the command.
+type batchFlags struct {
+	index      indexFlags
+	reading    cli.DocumentFlags // of texts
+	texts      textFlags
+	scan       string
+	out        string
+	format     cli.TableFormat
+	count      bool
+	shardFlag  string
+	memoryFlag string
 }
 
 // check checks the flags that exclude or need each other. q is the path of the queries.
@@ -194,7 +198,7 @@ func (b *batch) run(cmd *cobra.Command, path string) error {
 		return err
 	}
 	defer q.Close()
-	b.queries, b.tally.Unique = q.Fingerprints(), b.unique
+	b.queries = q.Fingerprints()
 	if b.index.ratio != 0 {
 		if b.lengths, err = cli.TextLengths(q); err != nil {
 			return err

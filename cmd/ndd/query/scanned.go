@@ -57,7 +57,7 @@ func (b *batch) openScan(ctx context.Context, q *ndf.File) (answerer, error) {
 	if document.ReadOnce(b.scan) {
 		return b.openPipe(ctx)
 	}
-	if b.shardFlag != "" && b.unique {
+	if b.shardFlag != "" && b.tally.Unique {
 		return nil, cli.Usagef("--unique cannot be combined with --shard of a file: " +
 			"a part does not know which document is the first of all")
 	}
@@ -169,7 +169,7 @@ func (s *scanned) answer(ctx context.Context, line func(result.Row) error) error
 // count keeps no hits, unless a fingerprint of F may come again where it counts once, or hits are looked at one by
 // one: then they have to be put in order.
 func (s *scanned) count(ctx context.Context, t *result.Tally) error {
-	if s.b.unique || s.b.index.ratio != 0 {
+	if s.b.tally.Unique || s.b.index.ratio != 0 {
 		return s.answer(ctx, func(r result.Row) error {
 			t.Count(r, 1)
 			return nil
