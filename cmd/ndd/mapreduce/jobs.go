@@ -60,7 +60,8 @@ k + 1 tables`,
 	mapLine: "-k 3", reduceLine: "-k 3",
 	mapFlags: "input distance design bits", flags: "distance design bits",
 	make: func(m *mapReduce) (any, error) {
-		j := mapreduce.Pairs{K: m.k, Design: m.design, Bits: m.bits}
+		j := m.pairs
+		j.K = m.k
 		if err := j.Check(); err != nil {
 			return nil, cli.Usagef("%w", err)
 		}
@@ -114,7 +115,7 @@ that follow each other have a line each. --unit, --ignore and --min-chars must b
 	mapLine: "--unit line", reduceLine: "--unit line",
 	mapFlags: "texts unit", flags: "unit",
 	make: func(m *mapReduce) (_ any, err error) {
-		j := mapreduce.Units{Passages: passages.Options{MinChars: m.minChars}}
+		j := mapreduce.Units{Passages: m.passages}
 		if j.Passages.Unit, err = passages.ParseUnit(m.unit); err != nil {
 			return nil, cli.Usagef("--unit %w", err)
 		}
@@ -244,10 +245,10 @@ func (m *mapReduce) registerJob(cmd *cobra.Command, names string) {
 			f.StringVar(&m.queries, name, "",
 				"file of queries or signatures, in the working folder of the task (required)")
 		case "design":
-			f.StringVar(&m.design, name, "",
+			f.StringVar(&m.pairs.Design, name, "",
 				"design of radius 0 (see 'ndd design --all'; default: the one with the fewest tables)")
 		case "bits":
-			f.IntVar(&m.bits, name, 0, "leading bits that fingerprints of a group share: more make groups smaller, "+
+			f.IntVar(&m.pairs.Bits, name, 0, "leading bits that fingerprints of a group share: more make groups smaller, "+
 				"and more of them (default 12, or the design's)")
 		case "round":
 			f.StringVar((*string)(&m.round), name, "", "large-star or small-star (required for map and reduce)")
@@ -257,29 +258,30 @@ func (m *mapReduce) registerJob(cmd *cobra.Command, names string) {
 		case "unit":
 			f.StringVar(&m.unit, name, "", "what is compared: line, paragraph, or sentences=3 (required)")
 			f.StringVar(&m.ignore, "ignore", "space", "what does not matter: case, space, digits, several with commas, or none")
-			f.IntVar(&m.minChars, "min-chars", 20, "leave units with fewer characters alone")
+			f.IntVar(&m.passages.MinChars, "min-chars", 20, "leave units with fewer characters alone")
 		case "bytes":
-			f.IntVar(&m.bytes, name, 100, fmt.Sprintf("length of the strings that are compared, %d to %d", passages.BytesMin,
-				passages.BytesMax))
+			f.IntVar(&m.passages.Unit.Length, name, 100, fmt.Sprintf("length of the strings that are compared, %d to %d",
+				passages.BytesMin, passages.BytesMax))
 		case "marks":
 			f.StringVar(&m.marks, name, "", "file with the results of the job marks, in the working folder of the task")
 		case "method":
-			f.StringVar(&m.method, name, string(copies.Winnow), "winnow, shingles, spotsigs or ccdet")
+			f.StringVar((*string)(&m.copies.Method), name, string(copies.Winnow), "winnow, shingles, spotsigs or ccdet")
 		case "threshold":
-			f.Float64Var(&m.threshold, name, 0, "lowest score of a pair, above 0 and at most 1 (default: winnow 0.65, "+
-				"shingles 0.4, ccdet 0.6, spotsigs 0.5)")
+			f.Float64Var(&m.copies.Threshold, name, 0, "lowest score of a pair, above 0 and at most 1 (default: "+
+				"winnow 0.65, shingles 0.4, ccdet 0.6, spotsigs 0.5)")
 		case "min-features":
-			f.IntVar(&m.minFeatures, name, 0, "least number of signatures of a document that is compared (default: "+
-				"spotsigs 8, ccdet 1, winnow 3, shingles 4)")
+			f.IntVar(&m.copies.MinFeatures, name, 0, "least number of signatures of a document that is compared "+
+				"(default: spotsigs 8, ccdet 1, winnow 3, shingles 4)")
 		}
 	}
 }
 
 // stringOptions returns the options of jobs that find strings.
 func (m *mapReduce) stringOptions() (o passages.Options, c ingest.Config, err error) {
-	o.Unit = passages.Unit{Kind: passages.Bytes, Length: m.bytes}
-	if m.bytes < passages.BytesMin || m.bytes > passages.BytesMax {
-		return o, c, cli.Usagef("--bytes %d: must be %d to %d", m.bytes, passages.BytesMin, passages.BytesMax)
+	o = m.passages
+	o.Unit.Kind = passages.Bytes
+	if n := o.Unit.Length; n < passages.BytesMin || n > passages.BytesMax {
+		return o, c, cli.Usagef("--bytes %d: must be %d to %d", n, passages.BytesMin, passages.BytesMax)
 	}
 	if m.step == "map" {
 		c, err = m.docs.Config(m.g, nil)
@@ -289,15 +291,15 @@ func (m *mapReduce) stringOptions() (o passages.Options, c ingest.Config, err er
 
 // copyOptions returns the options of jobs that make signatures or compare them.
 func (m *mapReduce) copyOptions() (o copies.Options, err error) {
-	o = copies.Options{Threshold: m.threshold, MinFeatures: m.minFeatures}
-	if o.Method, err = copies.ParseMethod(m.method); err != nil || o.Method == copies.Auto {
-		return o, cli.Usagef("--method %q: must be winnow, shingles, spotsigs or ccdet", m.method)
+	o = m.copies
+	if _, err := copies.ParseMethod(string(o.Method)); err != nil || o.Method == copies.Auto {
+		return o, cli.Usagef("--method %q: must be winnow, shingles, spotsigs or ccdet", o.Method)
 	}
-	if m.g.Given["min-features"] && m.minFeatures < 1 {
-		return o, cli.Usagef("--min-features %d: must be at least 1", m.minFeatures)
+	if m.g.Given["min-features"] && o.MinFeatures < 1 {
+		return o, cli.Usagef("--min-features %d: must be at least 1", o.MinFeatures)
 	}
-	if m.g.Given["threshold"] && !(m.threshold > 0 && m.threshold <= 1) {
-		return o, cli.Usagef("--threshold %g: must be above 0 and at most 1", m.threshold)
+	if m.g.Given["threshold"] && !(o.Threshold > 0 && o.Threshold <= 1) {
+		return o, cli.Usagef("--threshold %g: must be above 0 and at most 1", o.Threshold)
 	}
 	return o, nil
 }

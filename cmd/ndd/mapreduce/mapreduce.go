@@ -20,7 +20,9 @@ import (
 	"github.com/spf13/pflag"
 
 	"ndd/cmd/ndd/cli"
+	"ndd/engine/copies"
 	"ndd/engine/mapreduce"
+	"ndd/engine/passages"
 	"ndd/engine/result"
 )
 
@@ -39,18 +41,14 @@ type mapReduce struct {
 	docs    cli.DocumentFlags
 	queries string
 	k       int
-	design  string
-	bits    int
+	pairs   mapreduce.Pairs // without its K
 	round   mapreduce.Round
 	keep    mapreduce.Keep
 
-	unit, ignore    string
-	minChars, bytes int
-	marks           string
-
-	method      string
-	threshold   float64
-	minFeatures int
+	unit, ignore string
+	passages     passages.Options // what other flags set
+	marks        string
+	copies       copies.Options
 }
 
 // taskFlags are the flags of a step, whatever the job is.
