@@ -53,10 +53,9 @@ func (b *bench) scan(ctx context.Context, base, queries []uint64, threads, first
 	if err != nil {
 		return answer{}, err
 	}
-	open := func() (scan.Source, error) { return scan.Slice(base, 0), nil }
 	var a answer
 	var last scan.Hit
-	for h, err := range scan.Answer(ctx, open, queries, distance, p, o) {
+	for h, err := range scan.Answer(ctx, scan.Slice(base, 0), queries, distance, p, o) {
 		if err != nil {
 			return answer{}, err
 		}

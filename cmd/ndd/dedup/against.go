@@ -178,8 +178,8 @@ func (o *old) find(ctx context.Context, k, threads int, prints []uint64) (list [
 	if err != nil {
 		return nil, err
 	}
-	open := func() (scan.Source, error) { return scan.Slice(o.prints.Fingerprints(), 0), nil }
-	for h, err := range scan.Answer(ctx, open, prints, k, plan, options) {
+	old := scan.Slice(o.prints.Fingerprints(), 0)
+	for h, err := range scan.Answer(ctx, old, prints, k, plan, options) {
 		if err == nil {
 			err = add(int(h.Query), h.Distance, func() (string, error) { return names.ID(h.Row) })
 		}

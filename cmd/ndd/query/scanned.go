@@ -30,7 +30,7 @@ type scanned struct {
 	prints    []uint64    // the shard's, of a file
 	first     uint64      // row of the first
 	lengths   []uint32    // of the texts of a file, with --max-length-ratio; else nil
-	open      func() (scan.Source, error)
+	source    scan.Source
 	chunk     int // fingerprints of a pipe that are read together, as the plan has it
 }
 
@@ -67,7 +67,7 @@ func (b *batch) openScan(ctx context.Context, q *ndf.File) (answerer, error) {
 	}
 	from, to := b.shard.of(f.Len())
 	s := &scanned{File: f, b: b, prints: f.Fingerprints()[from:to], first: from}
-	s.open = func() (scan.Source, error) { return scan.Slice(s.prints, s.first), nil }
+	s.source = scan.Slice(s.prints, s.first)
 	if err = sameRecipe(f.Path(), f.Recipe(), q); err == nil && b.index.ratio != 0 {
 		s.lengths, err = cli.TextLengths(f)
 	}
@@ -88,20 +88,18 @@ func (b *batch) openPipe(ctx context.Context) (answerer, error) {
 			"which a pipe of integers does not have: scan an .ndf file")
 	}
 	s := &scanned{b: b}
-	s.open = func() (scan.Source, error) {
-		return func(yield func(scan.Chunk) bool) error {
-			return readPipe(ctx, b.g, b.scan, func(r io.Reader) error {
-				in := bufio.NewReaderSize(r, 1<<16)
-				start, err := in.Peek(ndf.StartBytes)
-				if err == nil || errors.Is(err, io.EOF) {
-					err = b.checkPipe(start)
-				}
-				if err != nil {
-					return err
-				}
-				return scan.Reader(in, s.chunk)(yield)
-			})
-		}, nil
+	s.source = func(yield func(scan.Chunk) bool) error {
+		return readPipe(ctx, b.g, b.scan, func(r io.Reader) error {
+			in := bufio.NewReaderSize(r, 1<<16)
+			start, err := in.Peek(ndf.StartBytes)
+			if err == nil || errors.Is(err, io.EOF) {
+				err = b.checkPipe(start)
+			}
+			if err != nil {
+				return err
+			}
+			return scan.Reader(in, s.chunk)(yield)
+		})
 	}
 	return s, nil
 }
@@ -150,7 +148,7 @@ func (s *scanned) answer(ctx context.Context, line func(result.Row) error) error
 		return err
 	}
 	defer end()
-	for h, err := range scan.Answer(ctx, s.open, b.queries, b.index.k, p, o) {
+	for h, err := range scan.Answer(ctx, s.source, b.queries, b.index.k, p, o) {
 		if err != nil {
 			return err
 		}
@@ -182,7 +180,7 @@ func (s *scanned) count(ctx context.Context, t *result.Tally) error {
 	}
 	defer end()
 	sum := b.g.Log.Enabled(ctx, slog.LevelDebug) // -v prints it
-	t.Totals, err = scan.Count(ctx, s.open, b.queries, b.index.k, p, o, sum)
+	t.Totals, err = scan.Count(ctx, s.source, b.queries, b.index.k, p, o, sum)
 	return err
 }
 

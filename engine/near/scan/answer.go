@@ -69,14 +69,13 @@ func (s *Searcher) Close() {
 }
 
 // Answer returns every hit of the queries against F, in order: row of Q, distance, fingerprint, row
-// of F. open returns F from its beginning; it is called more than once where the queries do not fit
-// in memory together. p is a plan of [NewPlan] for the same queries, k and options. After an error,
-// which may be that of ctx, there is nothing more.
-func Answer(ctx context.Context, open func() (Source, error), queries []uint64, k int, p Plan,
-	o Options) iter.Seq2[Hit, error] {
+// of F, which is read more than once where the queries do not fit in memory together. p is a plan of
+// [NewPlan] for the same queries, k and options. After an error, which may be that of ctx, there is
+// nothing more.
+func Answer(ctx context.Context, f Source, queries []uint64, k int, p Plan, o Options) iter.Seq2[Hit, error] {
 	return func(yield func(Hit, error) bool) {
 		stopped := errors.New("stopped")
-		err := inParts(open, queries, k, p, o, func(s *Searcher, f Source) error {
+		err := inParts(queries, k, p, o, func(s *Searcher) error {
 			for h, err := range s.Hits(ctx, f) {
 				if err != nil {
 					return err
@@ -93,21 +92,15 @@ func Answer(ctx context.Context, open func() (Source, error), queries []uint64, 
 	}
 }
 
-// inParts calls search with tables of as many of the queries as fit, and F from its beginning,
-// until all are done.
-func inParts(open func() (Source, error), queries []uint64, k int, p Plan, o Options,
-	search func(*Searcher, Source) error) error {
+// inParts calls search with tables of as many of the queries as fit, until all are done.
+func inParts(queries []uint64, k int, p Plan, o Options, search func(*Searcher) error) error {
 	onePart := func(queries []uint64) error {
 		s, err := NewSearcher(queries, k, p, o)
 		if err != nil {
 			return err
 		}
 		defer s.Close()
-		f, err := open()
-		if err != nil {
-			return err
-		}
-		return search(s, f)
+		return search(s)
 	}
 	for part := range slices.Chunk(queries, max(1, p.Queries)) {
 		if err := onePart(part); err != nil {

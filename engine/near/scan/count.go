@@ -16,10 +16,10 @@ import (
 // step.
 //
 // p is a plan for options that say Counted.
-func Count(ctx context.Context, open func() (Source, error), queries []uint64, k int, p Plan, o Options,
-	sum bool) (result.Totals, error) {
+func Count(ctx context.Context, f Source, queries []uint64, k int, p Plan, o Options, sum bool) (
+	result.Totals, error) {
 	var all result.Totals
-	err := inParts(open, queries, k, p, o, func(s *Searcher, f Source) error {
+	err := inParts(queries, k, p, o, func(s *Searcher) error {
 		n := &count{Searcher: s, sum: sum, marks: make([]atomic.Uint64, marksBytes(len(s.tables.distinct))/8)}
 		newSink := func() sink { return &counter{count: n, sums: map[rowsKey]uint64{}} }
 		if err := s.tables.scan(ctx, f, s.options, newSink); err != nil {

@@ -26,8 +26,7 @@ func TestCount(t *testing.T) {
 					if !long.Form() && (threads == 1) == (at == 77) {
 						continue
 					}
-					open := func() (Source, error) { return Slice(set.Base, 0), nil }
-					got, err := Count(context.Background(), open, queries, 3, Plan{Queries: at},
+					got, err := Count(context.Background(), Slice(set.Base, 0), queries, 3, Plan{Queries: at},
 						Options{Threads: threads, Counted: true}, sum)
 					if err != nil || got != want {
 						t.Fatalf("%s, %d threads, %d queries at a time: %+v, %v, want %+v", set.Name, threads, at, got, err, want)
@@ -72,8 +71,7 @@ func TestCountMany(t *testing.T) {
 	for query := range n {
 		want.Sum += 2*n/3*oracle.Term(query, 0) + n/3*oracle.Term(query, 1)
 	}
-	open := func() (Source, error) { return Slice(base, 0), nil }
-	got, err := Count(context.Background(), open, queries, 3, s, o, true)
+	got, err := Count(context.Background(), Slice(base, 0), queries, 3, s, o, true)
 	if err != nil || got != want {
 		t.Errorf("%+v, %v, want %+v", got, err, want)
 	}
@@ -81,19 +79,14 @@ func TestCountMany(t *testing.T) {
 
 func TestCountFails(t *testing.T) {
 	broken := errors.New("broken")
-	open := func() (Source, error) { return Slice([]uint64{1, 2}, 0), nil }
-	for _, open := range []func() (Source, error){
-		func() (Source, error) { return nil, broken },
-		func() (Source, error) { return func(func(Chunk) bool) error { return broken }, nil },
-	} {
-		got, err := Count(context.Background(), open, []uint64{1}, 3, Plan{Queries: 1}, Options{Threads: 2}, false)
-		if !errors.Is(err, broken) || got != (result.Totals{}) {
-			t.Errorf("%+v, %v", got, err)
-		}
+	source := func(func(Chunk) bool) error { return broken }
+	got, err := Count(context.Background(), source, []uint64{1}, 3, Plan{Queries: 1}, Options{Threads: 2}, false)
+	if !errors.Is(err, broken) || got != (result.Totals{}) {
+		t.Errorf("%+v, %v", got, err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := Count(ctx, open, []uint64{1}, 3, Plan{Queries: 1}, Options{}, false); !errors.Is(err,
+	if _, err := Count(ctx, Slice([]uint64{1, 2}, 0), []uint64{1}, 3, Plan{Queries: 1}, Options{}, false); !errors.Is(err,
 		context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}

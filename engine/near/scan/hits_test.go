@@ -107,8 +107,8 @@ func TestAnswer(t *testing.T) {
 		}
 		opened := 0
 		var got []oracle.Hit
-		for h, err := range Answer(context.Background(), func() (Source, error) { opened++; return Slice(base, 0), nil },
-			queries, 3, s, o) {
+		source := func(yield func(Chunk) bool) error { opened++; return Slice(base, 0)(yield) }
+		for h, err := range Answer(context.Background(), source, queries, 3, s, o) {
 			must.Do(t, err)
 			if o.Budget.Left() != bytes-s.Bytes() {
 				t.Fatalf("%d of %d bytes are left while %d are in use", o.Budget.Left(), bytes, s.Bytes())
@@ -118,7 +118,7 @@ func TestAnswer(t *testing.T) {
 		if !slices.Equal(got, want) || opened != (len(queries)+s.Queries-1)/s.Queries {
 			t.Errorf("%d bytes: %d hits, want %d; F opened %d times", bytes, len(got), len(want), opened)
 		}
-		for range Answer(context.Background(), func() (Source, error) { return Slice(base, 0), nil }, queries, 3, s, o) {
+		for range Answer(context.Background(), Slice(base, 0), queries, 3, s, o) {
 			break // without a leak
 		}
 		if o.Budget.Left() != bytes {
@@ -135,8 +135,7 @@ func TestAnswer(t *testing.T) {
 	defer cancel()
 	n := 0
 	var last error
-	for _, err := range Answer(ctx, func() (Source, error) { return Slice(base, 0), nil }, queries, 3,
-		Plan{Queries: 1000, Hits: 1 << 20}, Options{}) {
+	for _, err := range Answer(ctx, Slice(base, 0), queries, 3, Plan{Queries: 1000, Hits: 1 << 20}, Options{}) {
 		n++
 		last = err
 		cancel()

@@ -39,8 +39,7 @@ func TestPauses(t *testing.T) {
 					t.Error(err)
 					return
 				}
-				for _, err := range Answer(t.Context(), func() (Source, error) { return Slice(base, 0), nil }, queries, 3, p,
-					Options{Threads: 1}) {
+				for _, err := range Answer(t.Context(), Slice(base, 0), queries, 3, p, Options{Threads: 1}) {
 					if err != nil {
 						t.Error(err)
 						return

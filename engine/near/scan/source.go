@@ -29,8 +29,8 @@ func (c Chunk) Release() {
 	}
 }
 
-// A Source calls yield with all of F, chunk after chunk, until that returns false, and returns what
-// kept it from reading F.
+// A Source calls yield with all of F from its beginning, chunk after chunk, until that returns false,
+// and returns what kept it from reading F.
 type Source func(yield func(Chunk) bool) error
 
 // Slice returns the source of fingerprints in memory, or mapped, the first of which is row
