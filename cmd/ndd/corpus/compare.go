@@ -102,7 +102,7 @@ func compareTwo(ctx context.Context, g *cli.Globals, a, b string, f *compareFlag
 	if err != nil {
 		return err
 	}
-	r := &comparison{Comparison: c, recipe: config.Recipe, docs: texts, k: f.k, passages: f.passages, unit: unit}
+	r := &comparison{Comparison: c, flags: f, recipe: config.Recipe, docs: texts, unit: unit}
 	if unit.Length > 0 {
 		if err := r.share(ctx, g); err != nil {
 			return err
@@ -241,11 +241,9 @@ func cutRow(name string) (file string, row int, ok bool) {
 
 type comparison struct {
 	*shingle.Comparison
-	recipe   simhash.Recipe
-	docs     [2]document.Document
-	k        int
-	passages int
-
+	flags  *compareFlags
+	recipe simhash.Recipe
+	docs   [2]document.Document
 	unit   passages.Unit // of the strings that are wanted
 	shared []sharedString
 }
@@ -255,11 +253,11 @@ func (c *comparison) verdict() string {
 	switch {
 	case c.Distance < 0:
 		return "Too short: a document has too few features for a fingerprint."
-	case c.Distance > c.k:
+	case c.Distance > c.flags.k:
 		return fmt.Sprintf("Not near: the fingerprints differ in %s; within k = %d they would be near.",
-			cli.Number(c.Distance, "bit"), c.k)
+			cli.Number(c.Distance, "bit"), c.flags.k)
 	}
-	return fmt.Sprintf("Near: the fingerprints differ in %s, k = %d.", cli.Number(c.Distance, "bit"), c.k)
+	return fmt.Sprintf("Near: the fingerprints differ in %s, k = %d.", cli.Number(c.Distance, "bit"), c.flags.k)
 }
 
 // why describes the shared features and the distance that they predict.
@@ -320,7 +318,7 @@ func (c *comparison) text(w io.Writer) {
 func (c *comparison) longest(t *shingle.Text) []shingle.Passage {
 	all := slices.Clone(t.Passages)
 	slices.SortStableFunc(all, func(a, b shingle.Passage) int { return b.Tokens - a.Tokens })
-	all = all[:min(c.passages, len(all))]
+	all = all[:min(c.flags.passages, len(all))]
 	slices.SortFunc(all, func(a, b shingle.Passage) int { return a.Start - b.Start })
 	return all
 }
@@ -364,7 +362,7 @@ func (c *comparison) json(g *cli.Globals) error {
 		} `json:"features"`
 		Docs    [2]side        `json:"documents"`
 		Strings []sharedString `json:"shared_strings,omitzero"`
-	}{Near: c.Distance >= 0 && c.Distance <= c.k, K: c.k, Bits: append([]int{}, c.Bits...), Shared: c.Shared,
+	}{Near: c.Distance >= 0 && c.Distance <= c.flags.k, K: c.flags.k, Bits: append([]int{}, c.Bits...), Shared: c.Shared,
 		Jaccard: c.Jaccard, Strings: c.shared}
 	if c.Distance >= 0 {
 		out.Distance = &c.Distance

@@ -166,7 +166,6 @@ func evaluate(g *cli.Globals, cmd *cobra.Command, inputs []string, f *evalFlags)
 		}
 		partly = partial
 	}
-	o.Progress = func(name string) { g.Log.Debug("measuring " + name) }
 	found, err := eval.Measure(cmd.Context(), corpus, pairs, methods, o)
 	if err != nil {
 		return err
@@ -203,7 +202,6 @@ func (f *evalFlags) evaluateLanguages(g *cli.Globals, ctx context.Context, o eva
 	if err != nil {
 		return err
 	}
-	o.Progress = func(name string) { g.Log.Debug("measuring " + name) }
 	found, err := eval.MeasureLanguages(ctx, f.languages, f.sample, methods, o)
 	switch {
 	case err != nil:
@@ -215,7 +213,7 @@ func (f *evalFlags) evaluateLanguages(g *cli.Globals, ctx context.Context, o eva
 }
 
 func (f *evalFlags) options(g *cli.Globals) (o eval.Options, err error) {
-	o = eval.Options{Threads: g.Threads}
+	o = eval.Options{Threads: g.Threads, Progress: func(name string) { g.Log.Debug("measuring " + name) }}
 	if f.pairs != "" {
 		if err := g.Refuse("applies only without --pairs: it is about copies that ndd edits", "sample"); err != nil {
 			return o, err
