@@ -38,8 +38,7 @@ func FormerCommand(name, now string) *cobra.Command {
 		Hidden:             true,
 		DisableFlagParsing: true,
 		RunE: func(*cobra.Command, []string) error {
-			return Usagef("there is no command %s any more: %s",
-				name, now)
+			return Usagef("there is no command %s any more: %s", name, now)
 		},
 	}
 }

@@ -100,8 +100,7 @@ The files of the examples are in the folder cmd/ndd/testdata/sample of the sourc
 	fl.StringSliceVar(&f.languages, "languages", nil,
 		"measure invented texts in place of INPUT: "+strings.Join(eval.LanguageNames(), ", ")+", several of these, or all")
 	cli.WordVar(fl, &f.format, "format", "output format: text or json", "text", "json")
-	fl.StringVar(&f.plots, "plot", "",
-		"make this folder, with recall.svg and figure-1.svg")
+	fl.StringVar(&f.plots, "plot", "", "make this folder, with recall.svg and figure-1.svg")
 	fl.StringVar(&f.report, "report", "", "write a report as one page of HTML")
 	fl.StringVar(&f.table, "table", "",
 		"with --pairs: write a row for each pair (label, distance, Jaccard, found) to this file: .tsv, .jsonl or .parquet")
@@ -320,10 +319,7 @@ var pairColumns = cli.ColumnsOf("method id_a id_b lang? label jaccard:r distance
 // writePairs writes the table of labelled pairs, for each method.
 func (f *evalFlags) writePairs(g *cli.Globals, c *eval.Corpus, pairs []eval.Pair, methods []eval.Method,
 	r *eval.Result) error {
-	format, err := result.FormatOf(f.table)
-	if err != nil {
-		return err
-	}
+	format, _ := result.FormatOf(f.table) // options has refused others
 	return g.WriteTable(f.table, format, pairColumns, func(t *result.TableWriter) error {
 		for i := range methods {
 			for j, pair := range pairs {

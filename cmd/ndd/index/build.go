@@ -73,14 +73,12 @@ otherwise.`,
 	g.RegisterRaw(cmd)
 	f := cmd.Flags()
 	f.StringVarP(&b.out, "output", "o", "", "folder to create for the index; must not exist")
-	b.choice.RegisterIDs(cmd, "what is kept of documents: names (the IDs of the files, where they have "+
-		"some, "+
+	b.choice.RegisterIDs(cmd, "what is kept of documents: names (the IDs of the files, where they have some, "+
 		"and row numbers), rows (numbers) or none (queries answer fingerprints)")
 	f.BoolVar(&b.lengths, "lengths", false,
 		"keep the length of each document's text, 4 bytes, for --max-length-ratio of query and batch; needs .ndf files")
 	f.StringVar(&b.madeBy, "recipe", "", "how fingerprints were made that came without a recipe, as text or .bin: "+
-		"minwise, "+
-		"minwise-pairs, ordered, simhash or a JSON file; the index can then be asked about documents")
+		"minwise, minwise-pairs, ordered, simhash or a JSON file; the index can then be asked about documents")
 	f.StringVar(&b.add, "add", "", "index to add the documents to, instead of -o")
 	RegisterConflict(cmd, &b.conflict)
 	RegisterTTL(cmd, &b.ttl)

@@ -3,11 +3,11 @@ package server
 import (
 	"bufio"
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -16,6 +16,7 @@ import (
 	"ndd/engine"
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/result"
+	"ndd/engine/storage/store"
 )
 
 // batch is /v1/batch. It answers many fingerprints in one stream. Once the stream has begun, an
@@ -157,11 +158,7 @@ func (s queries) batchRequest(v *visit) (k int, prints []uint64, p *problem) {
 		return 0, nil, refusal(http.StatusRequestEntityTooLarge,
 			fmt.Sprintf("body: %d fingerprints; a request may have at most %d", n, fingerprintsMax))
 	}
-	prints = make([]uint64, len(v.body)/8)
-	for i := range prints {
-		prints[i] = binary.LittleEndian.Uint64(v.body[8*i:])
-	}
-	return k, prints, nil
+	return k, slices.Clone(store.Uint64s(v.body)), nil
 }
 
 // batchFormat returns the format of the answer that the client asks for and its media type.
