@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"ndd/engine/corpus/simhash"
+	"ndd/engine/memory"
 	"ndd/engine/storage/idlist"
 	"ndd/engine/storage/store"
 )
@@ -93,11 +94,11 @@ func readAll(r io.Reader, name string) ([]byte, error) {
 	const firstWords = 1 << 17
 	words := make([]uint64, firstWords)
 	for n := 0; ; words = append(words, make([]uint64, len(words))...) {
-		k, err := io.ReadFull(r, store.Bytes64(words)[n:])
+		k, err := io.ReadFull(r, memory.As[byte](words)[n:])
 		n += k
 		switch {
 		case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-			return store.Bytes64(words)[:n], nil
+			return memory.As[byte](words)[:n], nil
 		case err != nil:
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}

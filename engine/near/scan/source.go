@@ -6,6 +6,7 @@ import (
 	"io"
 	"sync"
 
+	"ndd/engine/memory"
 	"ndd/engine/storage/store"
 )
 
@@ -55,7 +56,8 @@ func Reader(r io.Reader, chunk int) Source {
 		free := newBuffers(chunk)
 		for first := uint64(0); ; {
 			buffer := free.take()
-			n, err := io.ReadFull(r, store.Bytes64(buffer))
+			data := memory.As[byte](buffer)
+			n, err := io.ReadFull(r, data)
 			switch {
 			case n%8 != 0 && (err == nil || errors.Is(err, io.ErrUnexpectedEOF)):
 				return fmt.Errorf("%w: the stream ends after %d bytes, within a fingerprint", store.ErrCorrupt, first*8+uint64(n))
@@ -64,7 +66,9 @@ func Reader(r io.Reader, chunk int) Source {
 			case err != nil && !errors.Is(err, io.ErrUnexpectedEOF):
 				return err
 			}
-			if !yield(free.chunk(buffer, n/8, first)) {
+			c := free.chunk(buffer, n/8, first)
+			c.Fingerprints = store.Uint64s(data[:n])
+			if !yield(c) {
 				return nil
 			}
 			first += uint64(n / 8)
