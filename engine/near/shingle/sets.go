@@ -2,7 +2,6 @@ package shingle
 
 import (
 	"cmp"
-	"math/bits"
 	"slices"
 	"sync"
 
@@ -12,8 +11,7 @@ import (
 )
 
 // Sets are the sets of numbered documents, in memory as far as there is room and then in a
-// temporary file. Of equal sets that come soon after each other one is stored. Put and Add may be
-// called from many goroutines, and Get behind End. Close it.
+// temporary file. Put and Add may be called from many goroutines, and Get behind End. Close it.
 type Sets struct {
 	mu     sync.Mutex
 	err    error // the first one
@@ -22,26 +20,16 @@ type Sets struct {
 	create func() error       // makes rest
 	rest   *spill.Run[uint64] // elements that do not fit; nil before there are any
 	at     []location         // of each set
-	recent []recent           // by hash
 }
 
 // A location is where a set is, in held or behind that in rest, and its size.
 type location [2]uint64
 
-// A recent is a set that was stored, with its hash.
-type recent struct {
-	hash [2]uint64
-	location
-}
-
-// recentSets are remembered to find equal ones.
-const recentSets = 1 << 14
-
 // NewSets returns room for n sets, of which it holds up to bytes in memory, and 16 bytes for each in the
 // arena. The file is in folder dir, by default os.TempDir(), on d, by default the system's disk.
 func NewSets(a *memory.Arena, n int, bytes int64, dir string, d *disk.Disk) (*Sets, error) {
 	var err error
-	s := &Sets{at: memory.In[location](a, n, &err), recent: make([]recent, recentSets)}
+	s := &Sets{at: memory.In[location](a, n, &err)}
 	if err == nil {
 		s.held, err = memory.Make[uint64](int(bytes / 8))
 	}
@@ -54,28 +42,22 @@ func NewSets(a *memory.Arena, n int, bytes int64, dir string, d *disk.Disk) (*Se
 
 // Add stores another set, which it copies, and returns its number.
 func (s *Sets) Add(set []uint64) (i int, err error) {
-	hash := hashOf(set)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.at = append(s.at, s.store(hash, set))
+	s.at = append(s.at, s.store(set))
 	return len(s.at) - 1, s.err
 }
 
 // Put stores set i, which it copies.
 func (s *Sets) Put(i int, set []uint64) error {
-	hash := hashOf(set)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.at[i] = s.store(hash, set)
+	s.at[i] = s.store(set)
 	return s.err
 }
 
-// store stores a set, unless an equal one was stored lately. It needs mu.
-func (s *Sets) store(hash [2]uint64, set []uint64) location {
-	r := &s.recent[hash[0]%recentSets]
-	if r.hash == hash && r.location[1] == uint64(len(set)) {
-		return r.location
-	}
+// store stores a set. It needs mu.
+func (s *Sets) store(set []uint64) location {
 	at := s.used
 	if at+len(set) <= len(s.held.Data) {
 		s.used += copy(s.held.Data[at:], set)
@@ -88,17 +70,7 @@ func (s *Sets) store(hash [2]uint64, set []uint64) location {
 			s.err = s.rest.Append(set)
 		}
 	}
-	*r = recent{hash, location{uint64(at), uint64(len(set))}}
-	return r.location
-}
-
-// hashOf returns a hash of a set, of 128 bits.
-func hashOf(set []uint64) (h [2]uint64) {
-	for _, x := range set {
-		hi, lo := bits.Mul64(h[0]^x, 0x9e3779b97f4a7c15)
-		h[0], h[1] = lo^h[1], bits.RotateLeft64(h[1], 29)*0xbf58476d1ce4e5b9^hi^x
-	}
-	return h
+	return location{uint64(at), uint64(len(set))}
 }
 
 // End makes all sets readable; none may be stored behind it.
