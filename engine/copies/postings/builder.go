@@ -101,11 +101,7 @@ func (b *Builder) Sets(ctx context.Context, threads int) (_ *Sets, err error) {
 	if err := b.seal(); err != nil {
 		return nil, err
 	}
-	r, err := b.rank(ctx, threads)
-	if err != nil {
-		return nil, err
-	}
-	return &Sets{Docs: r.docs, Equal: r.equal, Documents: len(b.ends), builder: b}, nil
+	return b.rank(ctx, threads)
 }
 
 // Set returns the set of a document: its signatures, ascending.

@@ -65,20 +65,20 @@ func (b *Builder) Join(ctx context.Context, o Options) (_ []Pair, report Report,
 	if err := b.seal(); err != nil {
 		return nil, report, err
 	}
-	r, err := b.rank(ctx, o.Threads)
+	distinct, err := b.rank(ctx, o.Threads)
 	if err != nil {
 		return nil, report, err
 	}
-	s, err := b.shared(ctx, r.docs, &o)
+	s, err := b.shared(ctx, distinct.Docs, &o)
 	if err != nil {
 		return nil, report, err
 	}
 	defer func() { err = errors.Join(err, s.ranks.Close()) }()
-	pairs, err := b.joinDocuments(ctx, &r, s, &o, &report)
+	pairs, err := b.joinDocuments(ctx, distinct.Docs, s, &o, &report)
 	if err != nil {
 		return nil, report, err
 	}
-	pairs = b.expand(r.equal, pairs, o.MaxEqual, &report)
+	pairs = b.expand(distinct.Equal, pairs, o.MaxEqual, &report)
 	slices.SortFunc(pairs, func(a, b Pair) int {
 		return cmp.Compare(uint64(a.A)<<32|uint64(a.B), uint64(b.A)<<32|uint64(b.B))
 	})
@@ -100,10 +100,10 @@ func (o *Options) complete() error {
 
 // joinDocuments makes an index of the postings that find pairs, and a query of every document. In
 // each pair the document of lower rank is the query, so each is found once.
-func (b *Builder) joinDocuments(ctx context.Context, rs *ranking, s *shared, o *Options, r *Report) (pairs []Pair,
+func (b *Builder) joinDocuments(ctx context.Context, docs []uint32, s *shared, o *Options, r *Report) (pairs []Pair,
 	err error) {
-	sizes := make([]uint32, len(rs.docs))
-	for i, doc := range rs.docs {
+	sizes := make([]uint32, len(docs))
+	for i, doc := range docs {
 		sizes[i] = uint32(b.size(doc))
 	}
 	p, err := b.prefixes(ctx, s, sizes, o, r)
@@ -111,7 +111,7 @@ func (b *Builder) joinDocuments(ctx context.Context, rs *ranking, s *shared, o *
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, p.lists.Close()) }()
-	j := joining{sets: b, docs: rs.docs, sizes: sizes, prefixes: p, o: o, report: r}
+	j := joining{sets: b, docs: docs, sizes: sizes, prefixes: p, o: o, report: r}
 	from := 0
 	for _, end := range p.slices(o) {
 		if err := j.slice(ctx, from, end); err != nil {
