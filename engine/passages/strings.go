@@ -106,34 +106,25 @@ var byteHash = func() (t [256]uint64) {
 	return t
 }()
 
-// rollBase is odd, so that no byte is lost of a hash modulo 2^64.
-const rollBase = 0x9e3779b97f4a7c15
-
-// A roller keeps the hash of the last bytes: the sum of byteHash[b[i]] * rollBase^(n-1-i).
+// A roller keeps the hash of the last bytes: the sum of byteHash[b[i]] * [token.Base]^(n-1-i).
 type roller struct {
 	n   int
-	top uint64 // rollBase^(n-1)
+	top uint64 // token.Base^(n-1)
 }
 
-func newRoller(n int) roller {
-	r := roller{n, 1}
-	for range n - 1 {
-		r.top *= rollBase
-	}
-	return r
-}
+func newRoller(n int) roller { return roller{n, token.Power(n - 1)} }
 
 // hash returns the hash of the first n bytes.
 func (r *roller) hash(b string) (h uint64) {
 	for i := range r.n {
-		h = h*rollBase + byteHash[b[i]]
+		h = h*token.Base + byteHash[b[i]]
 	}
 	return h
 }
 
 // roll returns the hash one byte later.
 func (r *roller) roll(h uint64, out, in byte) uint64 {
-	return (h-byteHash[out]*r.top)*rollBase + byteHash[in]
+	return (h-byteHash[out]*r.top)*token.Base + byteHash[in]
 }
 
 // A marker finds the marks of texts. It belongs to one goroutine.
@@ -293,7 +284,7 @@ func (g *stringGroup) table(n int) {
 // look returns the class in the table of which equal says so among those with a hash, or puts c there.
 func (g *stringGroup) look(hash uint64, c int32, equal func(other int32) bool) int32 {
 	mask := uint64(len(g.slots) - 1)
-	for i := (hash * rollBase) >> 32; ; i++ {
+	for i := (hash * token.Base) >> 32; ; i++ {
 		s := &g.slots[i&mask]
 		if s.round != g.round {
 			*s = slot{g.round, c}

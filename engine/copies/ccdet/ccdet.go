@@ -26,6 +26,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"ndd/engine/copies/signature"
+	"ndd/engine/corpus/token"
 )
 
 // Chars is how many characters before the end of a sentence are a feature.
@@ -138,9 +139,7 @@ func (s *Selector) hash(sentence string) (h uint64, start int) {
 
 // step takes a character into the hash of those behind it: the polynomial of the characters, which
 // are above 0. It is mixed at the end.
-func step(h uint64, r rune) uint64 { return h*base + uint64(r) + 1 }
-
-const base = 0x9e3779b97f4a7c15
+func step(h uint64, r rune) uint64 { return h*token.Base + uint64(r) + 1 }
 
 // hashNormal returns the hash of characters that must be normalised together.
 func (s *Selector) hashNormal(tail string) (h uint64) {

@@ -35,8 +35,8 @@ const (
 // A Selector selects features. It reuses its memory.
 type Selector struct {
 	reader *signature.Reader
-	words  length  // of a row of words
-	chars  length  // and of characters
+	words  int     // of a row of words
+	chars  int     // and of characters
 	all    bool    // every row is selected
 	tokens []place // of the run of one kind at work
 	char   bool    // that kind
@@ -55,20 +55,6 @@ type place struct {
 	start, end int32
 }
 
-// length is how many tokens a row has, and base^tokens, which the oldest token has then; see base.
-type length struct {
-	tokens int
-	power  uint64
-}
-
-func lengthOf(tokens int) length {
-	l := length{tokens, 1}
-	for range tokens {
-		l.power *= base
-	}
-	return l
-}
-
 // New returns a Selector of winnowed rows.
 func New() *Selector {
 	s := NewAll(Words, Chars)
@@ -79,7 +65,7 @@ func New() *Selector {
 // NewAll returns a Selector of all rows of words words, or chars characters of a script without
 // spaces; both at least 1.
 func NewAll(words, chars int) *Selector {
-	return &Selector{reader: signature.NewReader(), words: lengthOf(words), chars: lengthOf(chars), all: true}
+	return &Selector{reader: signature.NewReader(), words: words, chars: chars, all: true}
 }
 
 // Each implements [signature.Selector]. A text of fewer rows than a window selects its least; one
@@ -118,33 +104,31 @@ func (s *Selector) Take(batch []token.Token, hashes []uint64) {
 	}
 }
 
-// base is the base of the polynomial that a row's hash is: of tokens t it is the sum of t[i]
-// base^(n-1-i), so that the next row's takes two multiplications, and mixed at the end.
-const base = 0x9e3779b97f4a7c15
-
 // rows takes the rows of the tokens so far, and leaves those that further rows begin with.
 func (s *Selector) rows() {
-	row := s.words
+	width, tokens := s.words, s.tokens
 	if s.char {
-		row = s.chars
+		width = s.chars
 	}
-	width, top, tokens := row.tokens, row.power, s.tokens
 	if len(tokens) < width {
 		return
 	}
+	top := token.Power(width)
 	rolling := polynomial(tokens[:width])
 	s.row(rolling, tokens[0].start, tokens[width-1].end)
 	for i, last := range tokens[width:] {
-		rolling = rolling*base + last.hash - tokens[i].hash*top
+		rolling = rolling*token.Base + last.hash - tokens[i].hash*top
 		s.row(rolling, tokens[i+1].start, last.end)
 	}
 	s.taken = true
 	s.tokens = s.tokens[:copy(s.tokens, s.tokens[len(s.tokens)-width+1:])]
 }
 
+// polynomial is of base [token.Base], so that the next row's takes two multiplications. It is mixed at
+// the end.
 func polynomial(tokens []place) (h uint64) {
 	for i := range tokens {
-		h = h*base + tokens[i].hash
+		h = h*token.Base + tokens[i].hash
 	}
 	return h
 }

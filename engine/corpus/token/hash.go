@@ -125,6 +125,19 @@ const (
 	foldRight = 0x13198a2e03707344
 )
 
+// Base is of polynomials modulo 2^64 that hash sequences: of elements t the sum of t[i] * Base^(n-1-i).
+// It is odd, so that no bit is lost.
+const Base = 0x9e3779b97f4a7c15
+
+// Power returns Base^n.
+func Power(n int) uint64 {
+	p := uint64(1)
+	for range n {
+		p *= Base
+	}
+	return p
+}
+
 // Mix returns number x, from 0, of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014) from state 0: a
 // permutation of the 64-bit numbers that looks random.
 func Mix(x uint64) uint64 {

@@ -5,6 +5,7 @@ import (
 	"math/bits"
 	"slices"
 
+	"ndd/engine/corpus/token"
 	"ndd/engine/index/radix"
 )
 
@@ -22,7 +23,7 @@ import (
 // The part that is looked up for each token is small enough for a second-level cache.
 type table struct {
 	lengths []int    // values of n, descending
-	powers  []uint64 // base^n for each
+	powers  []uint64 // token.Base^n for each
 	gates   []gate
 
 	filter      []uint64
@@ -36,16 +37,15 @@ type table struct {
 }
 
 const (
-	base       = 0x9e3779b97f4a7c15 // of the rolling hash: odd, so that no bit is lost modulo 2^64
-	sharedMax  = 32                 // items that may have an n-gram which is a seed
-	filterBits = 16                 // for each n-gram
-	gateBits   = 8                  // for each window of a gate
+	sharedMax  = 32 // items that may have an n-gram which is a seed
+	filterBits = 16 // for each n-gram
+	gateBits   = 8  // for each window of a gate
 )
 
 // A gate tells which windows of items there may be, by 2 bits of one word.
 type gate struct {
 	window, stride int
-	power          uint64 // base^window
+	power          uint64 // token.Base^window
 	bits           []uint64
 	shift          uint
 }
@@ -56,22 +56,13 @@ func (g *gate) has(h uint64) bool {
 	return g.bits[h>>(g.shift&63)]&w == w
 }
 
-// power returns base^n modulo 2^64.
-func power(n int) uint64 {
-	p := uint64(1)
-	for range n {
-		p *= base
-	}
-	return p
-}
-
 // grams yields the beginnings of the n-grams of some tokens with their hashes, the sum of token i
-// times base^(n-1-i).
+// times token.Base^(n-1-i).
 func grams(tokens []uint64, n int) iter.Seq2[int, uint64] {
 	return func(yield func(int, uint64) bool) {
-		top, h := power(n), uint64(0)
+		top, h := token.Power(n), uint64(0)
 		for i, t := range tokens {
-			if h = h*base + t; i >= n {
+			if h = h*token.Base + t; i >= n {
 				h -= tokens[i-n] * top
 			}
 			if i >= n-1 && !yield(i-n+1, h) {
@@ -106,7 +97,7 @@ func (x *Items) build(threads int) {
 		order[i] = places[at]
 	}
 	for _, n := range x.table.lengths {
-		x.table.powers = append(x.table.powers, power(n))
+		x.table.powers = append(x.table.powers, token.Power(n))
 	}
 	x.table.fill(sorted, order)
 	x.table.open(x)
@@ -143,7 +134,7 @@ func (t *table) open(x *Items) {
 		if n >= 5 {
 			g.window = (n + 3) / 2
 		}
-		g.stride, g.power = n-g.window+1, power(g.window)
+		g.stride, g.power = n-g.window+1, token.Power(g.window)
 		tokens := 0
 		for i := range x.items {
 			if x.items[i].n == n {
@@ -187,8 +178,8 @@ type window struct {
 // filter. The look-ups in a gate do not wait for each other.
 func (t *table) windows(dst [][]window, room *room, tokens []uint64) {
 	sums, sum := append(slices.Grow(room.sums[:0], len(tokens)+1), 0), uint64(0)
-	for _, token := range tokens {
-		sum = sum*base + token
+	for _, h := range tokens {
+		sum = sum*token.Base + h
 		sums = append(sums, sum)
 	}
 	passed := slices.Grow(room.passed[:0], len(tokens))[:len(tokens)]
