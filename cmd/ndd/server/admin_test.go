@@ -96,6 +96,7 @@ func TestBackup(t *testing.T) {
 // TestBackupRefused: role admin is needed, a name is no path, and no backup takes the place of
 // another.
 func TestBackupRefused(t *testing.T) {
+	t.Parallel()
 	b := backupBench(t, tokenLines)
 	backup := func(token, name string, want int, words ...string) {
 		t.Helper()

@@ -123,6 +123,7 @@ func TestLinesStayLines(t *testing.T) {
 // A client that goes away in the middle of a long answer ends its batch, gives
 // its place back and is no failure of the server.
 func TestBatchClientGoes(t *testing.T) {
+	t.Parallel()
 	same := make([]uint64, 2000)
 	b := start(t, newIndex(t, 3, nil, same), "")
 	body := little(make([]uint64, 2000)) // 4 M lines, if somebody read them
@@ -241,6 +242,7 @@ func TestBatchTimeout(t *testing.T) {
 // TestHotBatch: the most queries for a fingerprint that very many recent documents have are
 // answered with the first one each.
 func TestHotBatch(t *testing.T) {
+	t.Parallel()
 	b := start(t, newIndex(t, 3, nil, make([]uint64, 20_000)), "")
 	r := b.request(t, "/v1/batch?unique=true", "application/octet-stream", little(make([]uint64, fingerprintsMax)))
 	answer, err := b.Client().Do(r)

@@ -65,6 +65,7 @@ func insertNamed(t *testing.T, x *engine.Index, n, characters int) {
 // Readers that stop hold no slot: with more of them than there are slots, of every kind, all others
 // are answered.
 func TestReadersThatStop(t *testing.T) {
+	t.Parallel()
 	x := newIndex(t, 3, nil, nil)
 	insertNamed(t, x, 4000, 2000)
 	// nobody is cut off
@@ -101,6 +102,7 @@ func TestReadersThatStop(t *testing.T) {
 // Uploads that pause keep nobody out: when they hold all the memory that a client may have, the
 // oldest of them are ended, and told so.
 func TestPausedUploads(t *testing.T) {
+	t.Parallel()
 	limits := bounds{Queue: waitMax, Body: 1 << 20, Answer: 1 << 20, RequestMemory: 16 << 20, times: patient}
 	b := startWith(t, newIndex(t, 3, nil, []uint64{0}), "", limits)
 	var slow []net.Conn
@@ -137,6 +139,7 @@ func TestPausedUploads(t *testing.T) {
 // Every time limit of a connection ends it: a header, a body, an answer and the next request that
 // do not come.
 func TestConnectionTimesOut(t *testing.T) {
+	t.Parallel()
 	const brief = 100 * time.Millisecond
 	x := func() *engine.Index {
 		x := newIndex(t, 3, nil, nil)
@@ -194,6 +197,7 @@ func TestDefaultLimits(t *testing.T) {
 // TestRunLimitsConnections opens more idle connections to a server than it may have: the oldest are
 // closed, and the youngest stay open.
 func TestRunLimitsConnections(t *testing.T) {
+	t.Parallel()
 	const most = 8
 	var s *service
 	r := runServer(t, Options{hooks: hooks{limit: bounds{Connections: most, times: patient}.set,

@@ -207,6 +207,7 @@ func goodRound(t *testing.T, b *bench) time.Duration {
 // TestLargeBodiesOfOneClient: large bodies of one client, of which the work takes more than its
 // share of the memory, are answered beside its other requests, many of them in turn.
 func TestLargeBodiesOfOneClient(t *testing.T) {
+	t.Parallel()
 	limits := bounds{Queue: waitMax, RequestMemory: 64 << 20, times: patient}
 	b := startWith(t, newIndex(t, 3, defaultRecipe(), nil), "", limits)
 	other := b.transfers.Begin("127.0.0.1/32", func() { t.Error("cut off") })

@@ -410,6 +410,7 @@ func longAnswer(t *testing.T, r *running) (c net.Conn, lines int) {
 // What runs when the signal comes is finished; connections are taken as long as notice is given,
 // and then no more.
 func TestDrainFinishesWhatRuns(t *testing.T) {
+	t.Parallel()
 	r := runServer(t, Options{hooks: hooks{drainMax: waitMax}}, loads(t, make([]uint64, 3000)))
 	c, lines := longAnswer(t, r)
 	stopped := time.Now()
