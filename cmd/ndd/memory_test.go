@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -48,30 +49,31 @@ func TestPreloadRefused(t *testing.T) {
 	}
 }
 
-// TestDedupLittle: documents are compared where there is little memory, which is said before they
-// are read, and what to do where there is less.
-func TestDedupLittle(t *testing.T) {
+// TestLittle: documents are compared where there is little memory, which is said before they are read, and what
+// to do where there is less. Where nothing is left, a scan says so, and takes no default.
+func TestLittle(t *testing.T) {
 	line := `{"text": "rivers carry stones from the mountains to the plain and the further the smaller"}` + "\n"
 	path := writeFile(t, filepath.Join(t.TempDir(), "a.jsonl"), []byte(strings.Repeat(line, 3)))
+	dedup, prints := []string{"dedup", "-v", path}, writePrints(t, make([]uint64, 100))
 	for _, c := range []struct {
-		memory uint64
-		flags  []string
-		status int
-		want   string
+		memory      uint64
+		args, flags []string
+		status      int
+		want        string
 	}{
-		{200 << 20, []string{"-k", "3"}, exitFailed,
+		{200 << 20, dedup, []string{"-k", "3"}, exitFailed,
 			"reading needs up to 352 MiB of memory, and there are 200 MiB (left by the memory " +
 				"limit of control group /job): a lower --max-document than 64MiB needs less\n"},
-		{200 << 20, []string{"-k", "3", "--max-document", "8MiB"}, exitDone, "reading takes up to 104 MiB of memory"},
-		{200 << 20, []string{"--max-document", "8MiB", "--verify", "jaccard>=0.5"}, exitDone,
+		{200 << 20, dedup, []string{"-k", "3", "--max-document", "8MiB"}, exitDone, "reading takes up to 104 MiB of memory"},
+		{200 << 20, dedup, []string{"--max-document", "8MiB", "--verify", "jaccard>=0.5"}, exitDone,
 			"reading takes up to 108 MiB of memory"},
-		{8 << 30, []string{"-k", "3"}, exitDone, "reading takes up to 608 MiB of memory"},
-		{8 << 30, []string{"-k", "3", "--max-document", "1GiB"}, exitDone, "reading takes up to 5.0 GiB of memory"},
+		{8 << 30, dedup, []string{"-k", "3"}, exitDone, "reading takes up to 608 MiB of memory"},
+		{8 << 30, dedup, []string{"-k", "3", "--max-document", "1GiB"}, exitDone, "reading takes up to 5.0 GiB of memory"},
+		{0, []string{"batch", "--scan", prints, prints}, nil, exitFailed, "answering 100 queries at a time needs up to"},
 	} {
-		status, out, said := onMachine(t, oracle.Machine(t, c.memory), "",
-			append([]string{"dedup", "-v", path}, c.flags...)...)
+		status, out, said := onMachine(t, oracle.Machine(t, c.memory), "", slices.Concat(c.args, c.flags)...)
 		if status != c.status || !strings.Contains(said, c.want) || (out == "") != (status != exitDone) {
-			t.Errorf("%d, %q: status %d, %q, %s, want %s", c.memory, c.flags, status, out, said, c.want)
+			t.Errorf("%d, %q %q: status %d, %q, %s, want %s", c.memory, c.args, c.flags, status, out, said, c.want)
 		}
 	}
 }
@@ -103,14 +105,5 @@ func TestBatchLittle(t *testing.T) {
 		if !strings.Contains(said, c.want) || refused != (status == exitFailed) || !refused && (out != all || out == "") {
 			t.Errorf("%d, %q: status %d, %s, want %s", c.memory, c.flags, status, said, c.want)
 		}
-	}
-}
-
-// TestScanNothing: where nothing is left, a scan says so, and takes no default.
-func TestScanNothing(t *testing.T) {
-	f := writePrints(t, make([]uint64, 100))
-	status, out, said := onMachine(t, oracle.Machine(t, 0), "", "batch", "--scan", f, f)
-	if status != exitFailed || out != "" || !strings.Contains(said, "answering 100 queries at a time needs up to") {
-		t.Errorf("status %d, %q, %s", status, out, said)
 	}
 }
