@@ -66,9 +66,8 @@ func Reader(r io.Reader, chunk int) Source {
 			case err != nil && !errors.Is(err, io.ErrUnexpectedEOF):
 				return err
 			}
-			c := free.chunk(buffer, n/8, first)
-			c.Fingerprints = store.Uint64s(data[:n])
-			if !yield(c) {
+			copy(buffer, store.Uint64s(data[:n])) // the same memory, and nothing to do, on most machines
+			if !yield(free.chunk(buffer, n/8, first)) {
 				return nil
 			}
 			first += uint64(n / 8)
