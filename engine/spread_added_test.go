@@ -30,7 +30,7 @@ import (
 func TestSpread(t *testing.T) {
 	const added = 1000
 	design, set := halves(t), sets.All(4_000, 8_200, 3, 8)[0]
-	few, wants, want := set.Queries[:500], map[int][]oracle.Hit{}, oracle.Search(set.Base, set.Queries, 3)
+	few, wants, want := set.Queries[:200], map[int][]oracle.Hit{}, oracle.Search(set.Base, set.Queries, 3)
 	for at := added; at <= len(set.Base); at += added {
 		wants[at] = oracle.Search(set.Base[:at], few, 3)
 	}

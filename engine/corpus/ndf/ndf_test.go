@@ -2,11 +2,11 @@ package ndf
 
 import (
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -62,12 +62,12 @@ func TestFaults(t *testing.T) {
 	})
 }
 
-func name(i int) string               { return fmt.Sprintf("page/%d", i) }
+func name(i int) string               { return "page/" + strconv.Itoa(i) }
 func print(i int) simhash.Fingerprint { return simhash.Fingerprint(uint64(i) * 0x9e3779b97f4a7c15) }
 
 func TestRoundTrip(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f.ndf")
-	for _, docs := range []int{0, 1, 1000, chunkDocs, 2*chunkDocs + 3} {
+	for _, docs := range []int{0, 1, 1000, chunkDocs, chunkDocs + 3} {
 		write(t, path, docs, docs%7)
 		f, err := Open(path)
 		must.Do(t, err)

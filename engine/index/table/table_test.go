@@ -96,7 +96,7 @@ func TestSearch(t *testing.T) {
 			if k != 3 && k%long.Or(4, 2) > 0 {
 				continue
 			}
-			for _, set := range sets.All(1500, 24, k, uint64(k)) {
+			for _, set := range sets.All(long.Or(1000, 1500), long.Or(16, 24), k, uint64(k)) {
 				keys := distinct(set.Base)
 				for _, o := range layouts {
 					tab := build(t, keys, o)

@@ -108,8 +108,9 @@ func TestFilterUnjudged(t *testing.T) {
 // TestFilterSkipped: lines that cannot be read are copied while the input goes on, and not held to
 // its end.
 func TestFilterSkipped(t *testing.T) {
+	const lines = 1 << 17
 	var copied atomic.Int64
-	in := io.MultiReader(strings.NewReader(strings.Repeat("{broken\n", 1<<20)), readerFunc(func([]byte) (int, error) {
+	in := io.MultiReader(strings.NewReader(strings.Repeat("{broken\n", lines)), readerFunc(func([]byte) (int, error) {
 		for wait := time.Now().Add(2 * time.Minute); copied.Load() == 0 && time.Now().Before(wait); {
 			time.Sleep(time.Millisecond)
 		}
@@ -123,7 +124,7 @@ func TestFilterSkipped(t *testing.T) {
 		copied.Add(int64(len(p)))
 		return len(p), nil
 	}), cfg, nil)
-	if err != nil || copied.Load() != 8<<20 || report.Documents != 0 {
+	if err != nil || copied.Load() != 8*lines || report.Documents != 0 {
 		t.Errorf("%d bytes copied, %d documents, %v", copied.Load(), report.Documents, err)
 	}
 }

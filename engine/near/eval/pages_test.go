@@ -58,9 +58,10 @@ func TestPages(t *testing.T) {
 	}
 	for _, name := range []string{"en", "zh", "ru"} {
 		v, _ := vocabularyOf(name)
+		english, _ := vocabularyOf("en")
 		r := rand.New(rand.NewPCG(30, 4))
 		for i := range 60 {
-			a := newAuthor(v, newVocabulary(&languages[0]), r)
+			a := newAuthor(v, english, r)
 			article := a.text(150 << r.IntN(3))
 			title := strings.Join(a.words(4), a.between)
 			template := i % 3
