@@ -89,7 +89,7 @@ func TestSamePlan(t *testing.T) {
 // counted among all fingerprints, within a tenth or the five that tell few from none: the sample is one of
 // distinct fingerprints, of which documents would show the frequent ones too often.
 func TestLongMasks(t *testing.T) {
-	n := long.Or(200_000, 1_000_000)
+	n := long.Or(100_000, 1_000_000)
 	for i, set := range sets.Skewed(n, 3) {
 		if !long.Form() && i%4 > 0 {
 			continue
