@@ -90,13 +90,7 @@ func asked(t testing.TB, x *Index, queries []uint64, k int, want []oracle.Hit) {
 					t.Error(err)
 					return
 				}
-				var got []oracle.Hit
-				for _, h := range hits {
-					for _, d := range h.Docs {
-						got = append(got, oracle.Hit{Query: q, Distance: h.Distance, Fingerprint: uint64(h.Fingerprint), Row: int(d)})
-					}
-				}
-				if want := want[from(q):from(q+1)]; !slices.Equal(got, want) {
+				if got, want := appendHits(nil, q, hits), want[from(q):from(q+1)]; !slices.Equal(got, want) {
 					t.Errorf("query %d: %d hits, want %d", q, len(got), len(want))
 				}
 			}
