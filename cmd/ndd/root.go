@@ -83,6 +83,9 @@ func flagHint(cmd *cobra.Command, err error) string {
 	return ""
 }
 
+// packaging makes the command that only builds for packages have; nil in others.
+var packaging func() *cobra.Command
+
 func newRoot(g *cli.Globals) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "ndd",
@@ -125,7 +128,10 @@ Exit status: 0 done, 1 failed, 2 wrong usage, 3 corrupt or mismatched data,
 	} {
 		root.AddCommand(commands(g)...)
 	}
-	root.AddCommand(newVersion(g), newMan())
+	root.AddCommand(newVersion(g))
+	if packaging != nil {
+		root.AddCommand(packaging())
+	}
 	root.AddCommand(cli.FormerCommand("plan-cluster", "'ndd help cluster' has the formula"))
 	root.AddCommand(newTopics()...)
 	root.SetHelpCommand(newHelp())
