@@ -110,6 +110,7 @@ func TestMetrics(t *testing.T) {
 		`ndd_memory_bytes{purpose="requests"}`:                       0,
 		`ndd_http_request_seconds_count{endpoint="POST /v1/insert"}`: 3, `ndd_gate_wait_seconds_count{gate="insert"}`: 4,
 		`ndd_gate_queue{gate="query"}`: 0, `ndd_connections_limit`: 4096,
+		`ndd_http_requests_total{endpoint="POST /v1/insert",status="200"}`: 3,
 	} {
 		if got := value(t, text, name); got != want {
 			t.Errorf("%s is %v, want %v", name, got, want)
