@@ -59,7 +59,7 @@ func runWith(ctx context.Context, g *cli.Globals, args []string) int {
 	case err != nil && status != exitPipe && !errors.Is(err, cli.ErrPartly) && !errors.Is(err, query.ErrNoHits):
 		text := strings.TrimPrefix(err.Error(), cli.ErrUsage.Error()+": ") + flagHint(cmd, err)
 		fmt.Fprintf(stderr, "ndd: %s\n", strings.ReplaceAll(text, "\n", "\nndd: ")) // of several errors, a line each
-		if status == exitUsage {
+		if status == exitUsage && !cmd.Hidden {                                     // a command of earlier versions has no help
 			fmt.Fprintf(stderr, "Run '%s --help' for usage.\n", cmd.CommandPath())
 		}
 	}

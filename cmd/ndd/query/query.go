@@ -115,6 +115,7 @@ no hit, as that of grep; other failures have the same status, but with a message
 	cli.FormerFlags(cmd, map[string]string{
 		"skipped": "'ndd fingerprint --skipped' writes a table of what cannot be read",
 		"force":   "no file is written",
+		"prints":  "documents have one fingerprint each",
 	})
 	return cmd
 }

@@ -416,7 +416,7 @@ var formerFlags = former(
 	"all blocks are checked once a day", "scrub",
 	"name a design with --design; 'ndd design --all' lists them", "tables",
 	"tables are copied to the memory nodes if there are several; start the server under 'numactl' to change that",
-	"numa replicate workers",
+	"numa replicate workers hugetlb",
 	"the files are always mapped", "preload",
 	"the server shows no files any more", "show-files",
 	"documents have one fingerprint each", "prints",
