@@ -378,14 +378,21 @@ func TestBeyondBudget(t *testing.T) {
 		return nil
 	}
 	n := 0
+	var now atomic.Int64 // items that are worked on
+	var beside atomic.Bool
 	err := OrderedParts(ctx, Options{Workers: 2, Producers: 2, Budget: 10, Held: 10},
 		slices.Values([]Produce[*heavy]{part, part}),
 		func(_ context.Context, items iter.Seq[*heavy]) error {
 			for range items {
+				if now.Add(1) > 1 {
+					beside.Store(true)
+				}
+				time.Sleep(time.Millisecond)
+				now.Add(-1)
 			}
 			return nil
 		}, func(*heavy) error { n++; return nil })
-	if err != nil || n != 10 {
-		t.Errorf("%d of 10 items, %v", n, err)
+	if err != nil || n != 10 || beside.Load() {
+		t.Errorf("%d of 10 items, %v; two at a time: %v", n, err, beside.Load())
 	}
 }
