@@ -1,6 +1,7 @@
 package live
 
 import (
+	"context"
 	"encoding/binary"
 	"errors"
 	"math/rand/v2"
@@ -107,5 +108,29 @@ func TestBoundedMemory(t *testing.T) {
 	}
 	if s := x.Stats(); s.Documents != uint64(n) || s.Unflushed > uint64(n)/2 {
 		t.Errorf("%+v", s)
+	}
+}
+
+// TestHalfForFiles: while nothing is flushed, what was inserted takes no more than half of the budget of an
+// index with files, and one insert more: the other half is there for writing to them.
+func TestHalfForFiles(t *testing.T) {
+	t.Parallel()
+	x, _ := makeIndex(t, Config{Design: halves(t), IDs: true, Table: planar},
+		OpenOptions{Write: true, Sync: -1, Budget: memory.NewBudget(memory.Set(48 << 20))})
+	x.upkeep.flushing.Lock() // nothing is sealed
+	defer x.upkeep.flushing.Unlock()
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+	defer cancel()
+	rng := rand.New(rand.NewPCG(14, 5))
+	for n := 0; ; n++ {
+		_, err := x.Insert(ctx, longIDs(rng, 100, 4000))
+		if err != nil {
+			break // it waited for a flush, or was refused
+		}
+		if w, err := x.View(); err != nil || w.Version.Memory() > 24<<20+4<<20 {
+			t.Fatalf("%d inserts: %d bytes in memory, %v", n, w.Version.Memory(), err)
+		} else {
+			w.Release()
+		}
 	}
 }

@@ -52,7 +52,7 @@
 // rule may allow (rare.go).
 //
 // A document near a known one is compared with the text of that one, which is found by its ID in
-// Verify.Known (against.go). If they are not alike, it is compared with the others.
+// Verify.Known (verify.go). If they are not alike, it is compared with the others.
 //
 // # Cost
 //
