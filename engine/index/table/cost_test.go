@@ -23,7 +23,8 @@ import (
 // quarter of 32 can be of the half that is one group.
 func TestProbingForesees(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 8))
-	for name, keys := range skewed(100_000) {
+	for _, set := range skewed(100_000) {
+		name, keys := set.Name, set.Base
 		for _, o := range layouts {
 			tab := build(t, keys, o)
 			const between = fenceKeys
@@ -56,15 +57,15 @@ func TestProbingForesees(t *testing.T) {
 // nothing is allocated for the flips of 64 bits, which this test would not live to see walked.
 func TestProbingIsQuick(t *testing.T) {
 	var memory [2]runtime.MemStats
-	for name, keys := range skewed(30_000) {
-		tab := build(t, keys, Options{Layout: LayoutPlanar})
+	for _, set := range skewed(30_000) {
+		tab := build(t, set.Base, Options{Layout: LayoutPlanar})
 		for _, p := range []int{1, 13, 24, 40, 64} {
 			for radius := range permute.MaxK + 1 {
 				runtime.ReadMemStats(&memory[0])
 				got := tab.Probing(p, radius, permute.MaxK)
 				runtime.ReadMemStats(&memory[1])
 				if bytes := memory[1].TotalAlloc - memory[0].TotalAlloc; bytes > 1<<16 || got.Leading > p || got.NS <= 0 {
-					t.Errorf("%s: radius %d of %d bits: %+v, %d bytes to say what queries cost", name, radius, p, got, bytes)
+					t.Errorf("%s: radius %d of %d bits: %+v, %d bytes to say what queries cost", set.Name, radius, p, got, bytes)
 				}
 			}
 		}
@@ -73,12 +74,8 @@ func TestProbingIsQuick(t *testing.T) {
 
 // Scan finds what a comparison of all keys finds, of skewed keys too, and ends with its context.
 func TestScan(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 7))
-	for name, keys := range skewed(20_000) {
-		queries := []uint64{0, keys[0], ^uint64(0)}
-		for i := range 8 {
-			queries = append(queries, sets.Near(rng, keys[rng.IntN(len(keys))], i))
-		}
+	for _, set := range skewed(20_000) {
+		name, keys, queries := set.Name, set.Base, set.Queries
 		for _, o := range layouts {
 			tab := build(t, keys, o)
 			var c Scratch
@@ -110,11 +107,7 @@ var costKeys = flag.Int("costs.n", 1<<20, "keys of BenchmarkCosts")
 // run, a candidate whose low bits pass, a key unpacked, and a comparison.
 func BenchmarkCosts(b *testing.B) {
 	rng := rand.New(rand.NewPCG(1, 1))
-	keys := make([]uint64, *costKeys)
-	for i := range keys {
-		keys[i] = rng.Uint64()
-	}
-	keys = distinct(keys)
+	keys := distinct(sets.Uniform(*costKeys, 1))
 	queries := make([]uint64, 256)
 	for _, layout := range []Layout{LayoutPlanar, LayoutHuffman} {
 		b.Run("layout="+string(layout), func(b *testing.B) {

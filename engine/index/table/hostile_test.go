@@ -1,43 +1,55 @@
 package table
 
 import (
+	"encoding/binary"
 	"errors"
 	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"ndd/engine/oracle"
+	"ndd/engine/oracle/hostile"
 	"ndd/engine/oracle/must"
 	"ndd/engine/oracle/sets"
 	"ndd/engine/storage/store"
 	"ndd/permute"
 )
 
-// recorder keeps sections in order, to be changed and read again.
-type recorder struct {
-	names []string
-	data  [][]byte
-}
+// A recorder keeps sections in order, to be changed and read again.
+type recorder []store.Section
 
-func (r *recorder) Section(name string) {
-	r.names = append(r.names, name)
-	r.data = append(r.data, nil)
-}
+func (r *recorder) Section(name string) { *r = append(*r, store.Section{Name: name}) }
 
-func (r *recorder) Write(p []byte) (int, error) {
-	last := len(r.data) - 1
-	r.data[last] = append(r.data[last], p...)
+func (r recorder) Write(p []byte) (int, error) {
+	last := &r[len(r)-1]
+	last.Data = append(last.Data, p...)
 	return len(p), nil
 }
 
-// source is what was recorded, as a file would give it.
-func (r *recorder) source() store.Source {
+// recorded returns the sections of a table of keys.
+func recorded(t testing.TB, prefix string, keys []uint64, o Options) recorder {
+	t.Helper()
+	var r recorder
+	must.Do(t, Write(&r, prefix, keys, o))
+	return r
+}
+
+// sourceOf gives sections as a file would.
+func sourceOf(list []store.Section) store.Source {
 	var m store.Memory
-	for i, name := range r.names {
-		m.Section(name)
-		m.Write(r.data[i])
+	for _, s := range list {
+		store.WriteSection(&m, s.Name, s.Data)
 	}
 	return m.Source()
+}
+
+// walked opens a planar table and walks over it.
+func walked(list []store.Section) error {
+	tab, err := Open(sourceOf(list), "", LayoutPlanar)
+	if err != nil {
+		return err
+	}
+	return walk(tab, func([]uint64) bool { return true })
 }
 
 // exercise does everything that a table can do; the only errors are those of
@@ -77,16 +89,14 @@ func exercise(t testing.TB, source store.Source, layout Layout, queries []uint64
 }
 
 // hostileTables are small tables of both layouts, narrow and wide.
-func hostileTables(t testing.TB) (all []*recorder, of []Layout, queries []uint64) {
+func hostileTables(t testing.TB) (all []recorder, of []Layout, queries []uint64) {
 	for i, set := range sets.All(900, 6, 3, 11) {
 		if i%3 > 0 && set.Name != "two ends" {
 			continue
 		}
 		queries = append(queries[:0], set.Queries...)
 		for _, o := range []Options{{Layout: LayoutPlanar}, {Layout: LayoutHuffman, BlockBytes: 128}} {
-			r := &recorder{}
-			must.Do(t, Write(r, "", distinct(set.Base), o))
-			all, of = append(all, r), append(of, o.Layout)
+			all, of = append(all, recorded(t, "", distinct(set.Base), o)), append(of, o.Layout)
 		}
 	}
 	return all, of, queries
@@ -102,21 +112,17 @@ func TestHostile(t *testing.T) {
 		rng := rand.New(rand.NewPCG(5, 6))
 		for i, r := range all {
 			for range 150 {
-				bad := &recorder{r.names, slices.Clone(r.data)}
-				s := rng.IntN(len(bad.data))
-				data := slices.Clone(bad.data[s])
-				switch change := rng.IntN(4); {
-				case change == 0:
-					data = data[:rng.IntN(len(data)+1)]
-				case change == 1:
-					data = append(data, make([]byte, 1+rng.IntN(9))...)
-				case len(data) > 0:
-					for range 1 + rng.IntN(3) {
-						data[rng.IntN(len(data))] = byte(rng.Uint32())
-					}
+				s := rng.IntN(len(r))
+				c := hostile.Change{Section: uint16(s), At: uint16(rng.Uint32())}
+				switch bytes := len(r[s].Data); rng.IntN(4) {
+				case 0:
+					c.Length = uint16(rng.IntN(bytes + 1))
+				case 1:
+					c.Length = uint16(bytes + 1 + rng.IntN(9))
+				default:
+					c.Bytes = binary.LittleEndian.AppendUint32(nil, rng.Uint32())[:1+rng.IntN(3)]
 				}
-				bad.data[s] = data
-				exercise(t, bad.source(), of[i], queries)
+				exercise(t, sourceOf(c.Apply(r)), of[i], queries)
 			}
 		}
 	})
@@ -126,22 +132,17 @@ func TestHostile(t *testing.T) {
 // would find first.
 func TestWalkFindsChange(t *testing.T) {
 	set := sets.All(3000, 0, 3, 3)[0]
-	r := &recorder{}
-	must.Do(t, Write(r, "", distinct(set.Base), Options{Layout: LayoutPlanar}))
-	for s, name := range r.names {
-		if name != "lines" && name != "fences" {
+	r := recorded(t, "", distinct(set.Base), Options{Layout: LayoutPlanar})
+	for _, s := range r {
+		if s.Name != "lines" && s.Name != "fences" {
 			continue
 		}
-		for at := range r.data[s] {
-			r.data[s][at] ^= 1 << (at % 8)
-			tab, err := Open(r.source(), "", LayoutPlanar)
-			if err == nil {
-				err = walk(tab, func([]uint64) bool { return true })
+		for at := range s.Data {
+			s.Data[at] ^= 1 << (at % 8)
+			if err := walked(r); !errors.Is(err, store.ErrCorrupt) {
+				t.Fatalf("%s, byte %d changed: %v", s.Name, at, err)
 			}
-			if !errors.Is(err, store.ErrCorrupt) {
-				t.Fatalf("%s, byte %d changed: %v", name, at, err)
-			}
-			r.data[s][at] ^= 1 << (at % 8)
+			s.Data[at] ^= 1 << (at % 8)
 		}
 	}
 }
@@ -155,16 +156,10 @@ func FuzzOpenSearch(f *testing.F) {
 	f.Add(uint8(2), uint8(2), uint16(1), []byte{255, 255, 255, 255}, ^uint64(0))
 	f.Add(uint8(1), uint8(1), uint16(3), []byte{0, 0}, uint64(1)<<63)
 	f.Fuzz(func(t *testing.T, which, section uint8, at uint16, content []byte, query uint64) {
-		r := all[int(which)%len(all)]
-		bad := &recorder{r.names, slices.Clone(r.data)}
-		s := int(section) % len(bad.data)
-		data := slices.Clone(bad.data[s])
-		if len(data) > 0 {
-			copy(data[int(at)%len(data):], content)
-		}
-		bad.data[s] = data
+		c := hostile.Change{Section: uint16(section), At: at, Bytes: content}
+		bad := c.Apply(all[int(which)%len(all)])
 		oracle.AllKernels(t, func(string) {
-			exercise(t, bad.source(), of[int(which)%len(all)], []uint64{query, ^query})
+			exercise(t, sourceOf(bad), of[int(which)%len(all)], []uint64{query, ^query})
 		})
 	})
 }
@@ -184,13 +179,9 @@ func TestCorruptPlace(t *testing.T) {
 		{uniform, "lines", 64*3 + 5, 64}, {uniform, "lines", 64*7 + 1, 64}, {uniform, "fences", 8*2 + 3, 8},
 		{sequence, "low", 2*4321 + 1, 2}, {sequence, "fences", 8, 8},
 	} {
-		var bad recorder
-		must.Do(t, Write(&bad, "", distinct(c.keys), Options{Layout: LayoutPlanar}))
-		bad.data[slices.Index(bad.names, c.section)][c.at] ^= 0x1f
-		tab, err := Open(bad.source(), "", LayoutPlanar)
-		if err == nil {
-			err = walk(tab, func([]uint64) bool { return true })
-		}
+		bad := recorded(t, "", distinct(c.keys), Options{Layout: LayoutPlanar})
+		bad[slices.IndexFunc(bad, func(s store.Section) bool { return s.Name == c.section })].Data[c.at] ^= 0x1f
+		err := walked(bad)
 		var corrupt *store.CorruptError
 		if !errors.As(err, &corrupt) || corrupt.Section != c.section || corrupt.Offset != c.at/c.unit*c.unit {
 			t.Errorf("%s, byte %d: %v", c.section, c.at, err)

@@ -8,17 +8,18 @@ import (
 	"testing"
 
 	"ndd/engine/oracle"
+	"ndd/engine/oracle/hostile"
 	"ndd/engine/oracle/must"
 	"ndd/engine/oracle/sets"
 	"ndd/engine/storage/store"
 	"ndd/permute"
 )
 
-// shared is the tables of a design over one set, written to a recorder each.
+// shared is the tables of a design over one set, and their sections.
 type shared struct {
 	design  permute.Design
 	perms   []permute.Permutation
-	written []*recorder
+	written []recorder
 	tables  []Table
 }
 
@@ -34,9 +35,8 @@ func newShared(t testing.TB, base []uint64, name string) *shared {
 		for _, f := range base {
 			keys = append(keys, perm.Apply(f))
 		}
-		r := &recorder{}
-		must.Do(t, Write(r, "", distinct(keys), Options{Layout: LayoutPlanar}))
-		tab, err := Open(r.source(), "", LayoutPlanar)
+		r := recorded(t, "", distinct(keys), Options{Layout: LayoutPlanar})
+		tab, err := Open(sourceOf(r), "", LayoutPlanar)
 		must.Do(t, err)
 		s.perms, s.written, s.tables = append(s.perms, perm), append(s.written, r), append(s.tables, tab)
 	}
@@ -120,30 +120,26 @@ func TestShared(t *testing.T) {
 func TestSharedHostile(t *testing.T) {
 	oracle.EachKernel(t, func(t *testing.T) {
 		rng := rand.New(rand.NewPCG(7, 7))
-		var c Scratch
+		var scratch Scratch
 		numbers := []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10}
 		answers := 0
 		for _, set := range sets.All(900, 40, 3, 11) {
 			s := newShared(t, set.Base, "cover-11-6-3")
 			for range 40 {
 				i := rng.IntN(len(s.tables))
-				bad := &recorder{s.written[i].names, slices.Clone(s.written[i].data)}
-				part := rng.IntN(len(bad.data))
-				if len(bad.data[part]) == 0 {
-					continue
-				}
-				bad.data[part] = slices.Clone(bad.data[part])
+				bad, c := []store.Section(s.written[i]), hostile.Change{Section: uint16(rng.Uint32())}
 				for range 1 + rng.IntN(20) {
-					bad.data[part][rng.IntN(len(bad.data[part]))] = byte(rng.Uint32())
+					c.At, c.Bytes = uint16(rng.Uint32()), []byte{byte(rng.Uint32())}
+					bad = c.Apply(bad)
 				}
 				sound := s.tables[i]
-				tab, err := Open(bad.source(), "", LayoutPlanar)
+				tab, err := Open(sourceOf(bad), "", LayoutPlanar)
 				if err != nil {
 					continue
 				}
 				s.tables[i] = tab
 				tables, searches := s.searches(numbers, set.Queries, 3)
-				matches, err := SearchAll(nil, tables, searches, &c)
+				matches, err := SearchAll(nil, tables, searches, &scratch)
 				if err != nil && !errors.Is(err, store.ErrCorrupt) {
 					t.Fatal(err)
 				}

@@ -2,7 +2,6 @@ package table
 
 import (
 	"math/rand/v2"
-	"slices"
 	"testing"
 
 	"ndd/engine/oracle/must"
@@ -10,60 +9,36 @@ import (
 	"ndd/permute"
 )
 
-// skewed are sets whose groups are longer than anything the directory foresees.
-func skewed(n int) map[string][]uint64 {
+// skewed are sets of distinct keys, whose groups are longer than anything the directory foresees.
+func skewed(n int) (all []sets.Set) {
 	rng := rand.New(rand.NewPCG(9, 9))
-	all := map[string]func(i int) uint64{
+	for name, at := range map[string]func(i int) uint64{
 		"40 equal leading bits":      func(int) uint64 { return 0xa5a5a5a5a5<<24 | rng.Uint64()>>40 },
 		"a sequence":                 func(i int) uint64 { return uint64(i) },
 		"half in one group":          func(i int) uint64 { return rng.Uint64() >> (i % 2 * 40) },
 		"a long group between short": func(i int) uint64 { return rng.Uint64()>>(i%2*40) ^ 1<<63 },
 		"equal trailing bits":        func(int) uint64 { return rng.Uint64() &^ 0xffff },
 		"powers":                     func(i int) uint64 { return rng.Uint64() >> (i % 64) },
-	}
-	out := make(map[string][]uint64)
-	for name, at := range all {
+	} {
 		keys := make([]uint64, n)
 		for i := range keys {
 			keys[i] = at(i)
 		}
-		out[name] = distinct(keys)
-	}
-	return out
-}
-
-// Long groups are searched, ranked and walked right, with leading bits above, in
-// and below a group.
-func TestSkew(t *testing.T) {
-	rng := rand.New(rand.NewPCG(2, 3))
-	for name, keys := range skewed(30000) {
-		queries := []uint64{0, ^uint64(0)}
-		for range 6 {
-			queries = append(queries, sets.Near(rng, keys[rng.IntN(len(keys))], rng.IntN(4)))
+		keys = distinct(keys)
+		queries := []uint64{0, keys[0], ^uint64(0)}
+		for i := range 8 {
+			queries = append(queries, sets.Near(rng, keys[rng.IntN(len(keys))], i))
 		}
-		for _, o := range layouts {
-			tab := build(t, keys, o)
-			var c Scratch
-			for _, probe := range []struct{ leading, radius int }{
-				{0, 0}, {7, 0}, {24, 0}, {42, 0}, {55, 0}, {tab.Probing(32, 1, 3).Leading, 1}, {tab.Probing(64, 1, 3).Leading,
-					1}, {tab.Probing(12, 2, 3).Leading, 2},
-			} {
-				s := &Search{Queries: queries, Leading: probe.leading, Flips: permute.Flips(probe.leading, probe.radius), K: 3}
-				got, err := search(tab, s, &c)
-				must.Do(t, err)
-				if want := find(keys, s); !slices.Equal(order(got), order(want)) {
-					t.Fatalf("%s, %v, %v: %d matches, want %d", name, o, probe, len(got), len(want))
-				}
-			}
-			checkOrder(t, tab, keys, queries)
-		}
+		all = append(all, sets.Set{Name: name, Base: keys, Queries: queries})
 	}
+	return all
 }
 
 // A planar table of skewed keys takes at most 5 bytes a key more than its widths
 // say, and a probe fixes more bits of it where a group would be long.
 func TestSkewBounds(t *testing.T) {
-	for name, keys := range skewed(300000) {
+	for _, set := range skewed(300000) {
+		name, keys := set.Name, set.Base
 		tab := build(t, keys, Options{Layout: LayoutPlanar})
 		if bytes := float64(Bytes(tab)) / float64(len(keys)); bytes > 12 {
 			t.Errorf("%s: %.1f bytes a key", name, bytes)
@@ -83,12 +58,7 @@ func TestSkewBounds(t *testing.T) {
 			t.Errorf("%s: a query with %d leading bits reads %d keys of %d", name, s.Leading, reads, len(keys))
 		}
 	}
-	rng := rand.New(rand.NewPCG(4, 4))
-	keys := make([]uint64, 300000)
-	for i := range keys {
-		keys[i] = rng.Uint64()
-	}
-	if tab := build(t, distinct(keys), Options{Layout: LayoutPlanar}); bucketBitsFor(300000) != 19 ||
+	if tab := build(t, distinct(sets.Uniform(300000, 4)), Options{Layout: LayoutPlanar}); bucketBitsFor(300000) != 19 ||
 		tab.Probing(64, 1, 3).Leading != 19 {
 		t.Errorf("uniform keys: a probe fixes %d bits, the bucket's 19 are due", tab.Probing(64, 1, 3).Leading)
 	}

@@ -13,7 +13,6 @@ import (
 	"ndd/engine/oracle/long"
 	"ndd/engine/oracle/must"
 	"ndd/engine/oracle/sets"
-	"ndd/engine/storage/store"
 	"ndd/permute"
 )
 
@@ -31,14 +30,20 @@ func (o Options) String() string {
 	return string(o.Layout)
 }
 
-// build writes keys to memory and opens them.
+// build writes keys to memory and opens them. The parts are all that was written.
 func build(t testing.TB, keys []uint64, o Options) Table {
 	t.Helper()
-	var m store.Memory
-	must.Do(t, Write(&m, "t.", keys, o))
-	tab, err := Open(m.Source(), "t.", o.Layout)
+	r := recorded(t, "t.", keys, o)
+	tab, err := Open(sourceOf(r), "t.", o.Layout)
 	if err != nil {
 		t.Fatalf("%v: %v", o, err)
+	}
+	written := uint64(0)
+	for _, s := range r {
+		written += uint64(len(s.Data))
+	}
+	if got := Bytes(tab); got != written {
+		t.Errorf("%v, %d keys: parts have %d bytes, written are %d", o, len(keys), got, written)
 	}
 	return tab
 }
@@ -88,22 +93,26 @@ func order(m []Match) []Match {
 	return m
 }
 
-// Every shape of set, every distance, in every layout and on every backend: the
-// matches are what looking at every key finds.
+// Every shape of set, every distance, in every layout and on every backend, with leading bits above,
+// in and below long groups: the matches are what looking at every key finds.
 func TestSearch(t *testing.T) {
 	oracle.EachKernel(t, func(t *testing.T) {
 		for k := 0; k <= permute.MaxK; k++ {
 			if k != 3 && k%long.Or(4, 2) > 0 {
 				continue
 			}
-			for _, set := range sets.All(long.Or(1000, 1500), long.Or(16, 24), k, uint64(k)) {
+			all := sets.All(long.Or(1000, 1500), long.Or(16, 24), k, uint64(k))
+			if k == 3 {
+				all = append(all, skewed(long.Raced(30_000, 3_000))...)
+			}
+			for _, set := range all {
 				keys := distinct(set.Base)
 				for _, o := range layouts {
 					tab := build(t, keys, o)
 					var c Scratch
 					for _, probe := range []struct{ leading, radius int }{
-						{0, 0}, {4, 0}, {9, 0}, {24, 0}, {33, 0}, {50, 0}, {64, 0},
-						{tab.Probing(32, 1, 3).Leading, 1}, {40, 1}, {tab.Probing(11, 2, 3).Leading, 2}, {6, 3},
+						{0, 0}, {4, 0}, {9, 0}, {24, 0}, {33, 0}, {42, 0}, {50, 0}, {64, 0},
+						{tab.Probing(32, 1, 3).Leading, 1}, {tab.Probing(64, 1, 3).Leading, 1}, {40, 1}, {tab.Probing(11, 2, 3).Leading, 2}, {6, 3},
 					} {
 						s := &Search{Queries: set.Queries, Leading: probe.leading, Flips: permute.Flips(probe.leading, probe.radius),
 							K: k}
@@ -123,7 +132,7 @@ func TestSearch(t *testing.T) {
 
 // Ranks and Walk agree on every key of every shape, and on what is no key.
 func TestOrder(t *testing.T) {
-	for _, set := range sets.All(4000, 100, 2, 7) {
+	for _, set := range append(sets.All(4000, 100, 2, 7), skewed(30_000)...) {
 		keys := distinct(set.Base)
 		for _, o := range layouts {
 			t.Run(fmt.Sprintf("%s/%v", set.Name, o), func(t *testing.T) {
@@ -215,33 +224,6 @@ func TestSearchAllocates(t *testing.T) {
 			t.Errorf("%v: %v allocations a search, %v", o, n, err)
 		}
 	}
-}
-
-// The parts are all that was written.
-func TestParts(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 1))
-	for _, n := range []int{0, 1, 100, 100000} {
-		keys := make([]uint64, n)
-		for i := range keys {
-			keys[i] = rng.Uint64()
-		}
-		keys = distinct(keys)
-		for _, o := range layouts {
-			w := &counter{}
-			must.Do(t, Write(w, "", keys, o))
-			if got := Bytes(build(t, keys, o)); got != w.bytes {
-				t.Errorf("%v, %d keys: parts have %d bytes, written are %d", o, n, got, w.bytes)
-			}
-		}
-	}
-}
-
-type counter struct{ bytes uint64 }
-
-func (c *counter) Section(string) {}
-func (c *counter) Write(p []byte) (int, error) {
-	c.bytes += uint64(len(p))
-	return len(p), nil
 }
 
 // A sink that fails fails the write.
