@@ -14,6 +14,7 @@ import (
 	"ndd/engine/memory"
 	"ndd/engine/oracle"
 	"ndd/engine/oracle/must"
+	"ndd/engine/oracle/sets"
 	"ndd/engine/storage/store"
 	"ndd/permute"
 )
@@ -27,10 +28,21 @@ func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
 
 func design(t testing.TB, tables int) permute.Design {
 	t.Helper()
-	d, err := permute.Named(fmt.Sprintf("paper-%d", tables), 3, 1)
+	return named(t, fmt.Sprintf("paper-%d", tables), 3)
+}
+
+func named(t testing.TB, name string, k int) permute.Design {
+	t.Helper()
+	d, err := permute.Named(name, k, 1)
 	must.Do(t, err)
 	return d
 }
+
+// nowhere is a sink.
+type nowhere struct{}
+
+func (nowhere) Section(string)              {}
+func (nowhere) Write(p []byte) (int, error) { return len(p), nil }
 
 // written returns the file that Write makes.
 func written(t testing.TB, in Input, o Options) []byte {
@@ -142,10 +154,7 @@ func TestPlan(t *testing.T) {
 // context's.
 func TestInterrupted(t *testing.T) {
 	t.Parallel()
-	prints := make([]uint64, 300_000)
-	for i := range prints {
-		prints[i] = uint64(i) * 0x9e3779b97f4a7c15
-	}
+	prints := sets.Uniform(300_000, 3)
 	for _, external := range []bool{false, true} {
 		for stage := range 5 {
 			t.Run(fmt.Sprintf("external=%v/stage=%d", external, stage), func(t *testing.T) {
@@ -174,5 +183,25 @@ func TestInterrupted(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// BenchmarkWrite is a segment of two tables with ids, in memory of every size.
+func BenchmarkWrite(b *testing.B) {
+	const n = 1e8
+	prints := sets.Uniform(n, 9)
+	for _, perDoc := range []float64{0, 9, 2, 1} {
+		b.Run(fmt.Sprintf("n=%d/bytes-a-document=%v", int(n), perDoc), func(b *testing.B) {
+			o := Options{Design: design(b, 4), Threads: 1, Table: table.Options{Layout: table.LayoutPlanar},
+				TempDir: b.TempDir()}
+			o.Design.Tables, o.Design.K = o.Design.Tables[:2], 1
+			if perDoc > 0 {
+				o.Budget = memory.NewBudget(memory.Set(uint64(perDoc*n) + 16<<20))
+			}
+			for b.Loop() {
+				must.Do(b, Write(b.Context(), nowhere{}, Input{Fingerprints: prints}, o))
+			}
+			b.ReportMetric(b.Elapsed().Seconds()*1e9/float64(b.N)/n, "ns/document")
+		})
 	}
 }

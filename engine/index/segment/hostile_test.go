@@ -31,7 +31,7 @@ func exercise(t testing.TB, list []store.Section) {
 		}
 		defer s.Close()
 		hostile.Says(t, "check", s.Check())
-		err = Write(t.Context(), new(nowhere), Input{Sources: []Source{{Segment: s}}},
+		err = Write(t.Context(), nowhere{}, Input{Sources: []Source{{Segment: s}}},
 			Options{Design: *s.Design(), Threads: 1, Table: table.Options{Layout: s.Layout()}})
 		hostile.Says(t, "merge", err)
 		var c Scratch

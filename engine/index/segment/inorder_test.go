@@ -40,7 +40,7 @@ func TestReadAhead(t *testing.T) {
 		{"Sweep", true, func() error { _, err := s.Sweep(t.Context(), prints[:10], 3, 1, 1000); return err }},
 		{"Walk", true, func() error { return s.Walk(func([]uint64) bool { return true }) }},
 		{"Write", true, func() error {
-			return Write(t.Context(), new(nowhere), Input{Sources: []Source{{Segment: s}}},
+			return Write(t.Context(), nowhere{}, Input{Sources: []Source{{Segment: s}}},
 				Options{Design: *s.Design(), Threads: 1})
 		}},
 		{"Check", true, s.Check},

@@ -11,21 +11,16 @@ import (
 	"ndd/engine/index/table"
 	"ndd/engine/memory"
 	"ndd/engine/oracle/long"
-	"ndd/engine/oracle/must"
 	"ndd/engine/oracle/sets"
 	"ndd/engine/storage/store"
-	"ndd/permute"
 )
 
 // sources returns segments of fingerprints, of several designs and layouts, as what is to be
 // merged, and what is kept of them.
 func sources(t *testing.T, rng *rand.Rand, lists [][]uint64, drop func() bool) (all []Source, kept []uint64) {
 	t.Helper()
-	halves, err := permute.Named("halves", 3, 1)
-	must.Do(t, err)
 	for i, prints := range lists {
-		o := Options{Design: halves, Threads: 1, Table: table.Options{Layout: []table.Layout{table.LayoutPlanar,
-			table.LayoutHuffman}[i%2]}}
+		o := Options{Design: named(t, "halves", 3), Threads: 1, Table: table.Options{Layout: table.Layout(layouts[i%2])}}
 		if i%3 == 2 {
 			o.Design = design(t, 4)
 		}
@@ -107,7 +102,7 @@ func TestMergeRefuses(t *testing.T) {
 	prints := append(sets.Uniform(3000, 3), sets.Uniform(100, 3)...)
 	all, _ := sources(t, nil, [][]uint64{prints}, func() bool { return false })
 	o := Options{Design: design(t, 4), Threads: 1}
-	if err := Write(t.Context(), new(nowhere), Input{Sources: all, Fingerprints: prints}, o); err == nil {
+	if err := Write(t.Context(), nowhere{}, Input{Sources: all, Fingerprints: prints}, o); err == nil {
 		t.Error("fingerprints beside segments are merged")
 	}
 	s := all[0].Segment
@@ -116,7 +111,7 @@ func TestMergeRefuses(t *testing.T) {
 		if rows != nil {
 			rows.Drop(7)
 		}
-		if err := Write(t.Context(), new(nowhere), Input{Sources: []Source{{Segment: s, Rows: rows}}}, o); !errors.Is(err,
+		if err := Write(t.Context(), nowhere{}, Input{Sources: []Source{{Segment: s, Rows: rows}}}, o); !errors.Is(err,
 			store.ErrCorrupt) {
 			t.Errorf("merged: %v", err)
 		}

@@ -2,6 +2,7 @@ package segment
 
 import (
 	"cmp"
+	"fmt"
 	"math/bits"
 	"math/rand/v2"
 	"slices"
@@ -9,27 +10,25 @@ import (
 
 	"ndd/engine/index/table"
 	"ndd/engine/oracle/must"
-	"ndd/permute"
 )
 
 // TestSearchEach searches segments of several designs, layouts and sizes at once, and finds in each
-// what a comparison with all of its fingerprints finds, each match once, for every k.
+// what a comparison with all of its fingerprints finds, each match once, for every k. The tables of a
+// segment may be asked in any parts: together they find what a search of all finds.
 func TestSearchEach(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(14, 6))
 	var segments []*Segment
 	var stored [][]uint64
 	for i, design := range []string{"halves", "paper-10", "halves", "paper-10", "halves"} {
-		d, err := permute.Named(design, 3, 1)
-		must.Do(t, err)
 		prints := make([]uint64, []int{30_000, 5_000, 1_000, 20_000, 0}[i])
 		for j := range prints {
 			if prints[j] = rng.Uint64(); j%2 == 0 {
 				prints[j] = rng.Uint64N(1<<20) << 22 // crowded, so that many tables find the same
 			}
 		}
-		s := inMemory(t, prints, Options{Design: d, Threads: 1,
-			Table: table.Options{Layout: table.Layout(layouts[i%len(layouts)])}})
+		s := inMemory(t, prints, Options{Design: named(t, design, 3), Threads: 1,
+			Table: table.Options{Layout: table.Layout(layouts[i/2%2])}})
 		slices.Sort(prints)
 		segments, stored = append(segments, s), append(stored, slices.Compact(prints))
 	}
@@ -71,4 +70,20 @@ func TestSearchEach(t *testing.T) {
 		t.Error("searched beyond the design")
 	}
 	must.Do(t, SearchEach(segments[4:], []uint64{0}, 3, &c, nil))
+	for i, s := range segments {
+		queries := stored[i][:min(100, len(stored[i]))]
+		want, err := s.Search(nil, queries, 3, &c)
+		must.Do(t, err)
+		for range 10 {
+			var got []Match
+			for numbers := rng.Perm(len(s.Tables())); len(numbers) > 0; {
+				n := rng.IntN(len(numbers) + 1)
+				slices.Sort(numbers[:n])
+				got, err = s.SearchTables(got, numbers[:n], queries, 3, &c)
+				must.Do(t, err)
+				numbers = numbers[n:]
+			}
+			compareMatches(t, fmt.Sprint("in parts, segment ", i), got, want)
+		}
+	}
 }

@@ -2,10 +2,14 @@ package segment
 
 import (
 	"cmp"
+	"fmt"
+	"math/bits"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"ndd/engine/index/table"
+	"ndd/engine/oracle/long"
 	"ndd/engine/oracle/must"
 	"ndd/engine/oracle/sets"
 	"ndd/permute"
@@ -34,19 +38,15 @@ func TestConsecutiveAreScanned(t *testing.T) {
 		consecutive[i] = uint64(i)
 	}
 	for _, name := range []string{"one", "halves", "thirds"} {
-		design, err := permute.Named(name, k, 1)
-		must.Do(t, err)
 		for _, layout := range []table.Layout{table.LayoutPlanar, table.LayoutHuffman} {
-			s := inMemory(t, consecutive, Options{Design: design, Table: table.Options{Layout: layout}})
+			s := inMemory(t, consecutive, Options{Design: named(t, name, k), Table: table.Options{Layout: layout}})
 			if !s.searchPlan(k).scans(s, s.every, 1) {
 				t.Errorf("%s, %s: a query of consecutive numbers makes probes of %.0f ns, a scan takes %.0f", name, layout,
 					s.searchPlan(k).ns, table.ScanNS(layout, n, 1))
 			}
 		}
 	}
-	design, err := permute.Named("halves", 3, 1)
-	must.Do(t, err)
-	if s := inMemory(t, sets.Uniform(n, 3), Options{Design: design}); s.searchPlan(3).scans(s, s.every, 1) {
+	if s := inMemory(t, sets.Uniform(n, 3), Options{Design: named(t, "halves", 3)}); s.searchPlan(3).scans(s, s.every, 1) {
 		t.Error("uniform fingerprints are scanned")
 	}
 }
@@ -59,9 +59,7 @@ func TestLocateMany(t *testing.T) {
 		prints[i] = prints[i/3*3] // three documents each
 	}
 	for _, layout := range []table.Layout{table.LayoutPlanar, table.LayoutHuffman} {
-		design, err := permute.Named("halves", 3, 1)
-		must.Do(t, err)
-		s := inMemory(t, prints, Options{Design: design, Table: table.Options{Layout: layout}})
+		s := inMemory(t, prints, Options{Design: named(t, "halves", 3), Table: table.Options{Layout: layout}})
 		var c Scratch
 		for _, n := range []int{1, 100, 2000, 20_000} {
 			asked := slices.Clone(prints[:n])
@@ -78,6 +76,54 @@ func TestLocateMany(t *testing.T) {
 					t.Fatalf("%s: fingerprint %d of %d: %+v, by itself %+v, %v", layout, i, n, together[i], single[0], err)
 				}
 			}
+		}
+	}
+}
+
+// TestEveryDesign searches by every design for large k, whose tables have radii of more than 2, in
+// both layouts, and compares with all fingerprints. Some of the designs for each k must answer by
+// probes: a scan would find all whatever these do.
+func TestEveryDesign(t *testing.T) {
+	t.Parallel()
+	ks := []int{5, 6, 7, 8}
+	n := long.Or(10_000, 40_000)
+	prints := sets.Uniform(n, 4)
+	for _, k := range ks {
+		rng := rand.New(rand.NewPCG(2, uint64(k)))
+		var queries []uint64
+		var want []Match
+		for i := range 24 {
+			queries = append(queries, sets.Near(rng, prints[rng.IntN(n)], i%(k+2)))
+			for _, f := range prints {
+				if bits.OnesCount64(f^queries[i]) <= k {
+					want = append(want, Match{i, f})
+				}
+			}
+		}
+		probed := 0
+		for _, design := range permute.Catalogue(k, 1) {
+			for _, layout := range layouts {
+				s := inMemory(t, prints, Options{Design: design, Threads: 2, Table: table.Options{Layout: table.Layout(layout)}})
+				var c Scratch
+				for _, at := range []int{1, 4, len(queries)} { // one at a time, some, and all
+					var got []Match
+					for from := 0; from < len(queries); from += at {
+						part := queries[from:min(from+at, len(queries))]
+						if !s.searchPlan(k).scans(s, s.every, len(part)) {
+							probed++
+						}
+						found, err := s.Search(nil, part, k, &c)
+						must.Do(t, err)
+						for _, x := range found {
+							got = append(got, Match{from + x.Query, x.Fingerprint})
+						}
+					}
+					compareMatches(t, fmt.Sprintf("k = %d, %s, %s, %d queries at a time", k, design.Name, layout, at), got, want)
+				}
+			}
+		}
+		if probed < 100 {
+			t.Errorf("k = %d: %d searches by probes", k, probed)
 		}
 	}
 }

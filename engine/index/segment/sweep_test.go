@@ -93,9 +93,8 @@ func teams(s *Segment) []Team {
 }
 
 func TestSweepLimit(t *testing.T) {
-	d, _ := permute.Named("halves", 3, 1)
 	base := []uint64{1, 2, 3, 4, 5} // all within 3 bits of each other: 25 matches
-	s := inMemory(t, base, Options{Design: d})
+	s := inMemory(t, base, Options{Design: named(t, "halves", 3)})
 	if _, err := s.Sweep(context.Background(), base, 3, 1, 24); !errors.Is(err, ErrTooMany) {
 		t.Fatal(err)
 	}
