@@ -76,9 +76,7 @@ func TestSameAsBuilt(t *testing.T) {
 	recipe := simhash.Default()
 	for _, layout := range []table.Layout{table.LayoutPlanar, table.LayoutHuffman} {
 		c := Config{Design: halves(t), Table: table.Options{Layout: layout}, Recipe: &recipe, IDs: true}
-		dir := filepath.Join(t.TempDir(), "inserted")
-		create(t, dir, c)
-		x := openFolder(t, dir, OpenOptions{Write: true, Sync: -1, simulation: simulation{flushDocs: 4000}})
+		x, dir := makeIndex(t, c, OpenOptions{Write: true, Sync: -1, simulation: simulation{flushDocs: 4000}})
 		docs := someDocs(20_000, 5)
 		for list := range slices.Chunk(docs, 777) {
 			insert(t, x, list...)
@@ -87,9 +85,7 @@ func TestSameAsBuilt(t *testing.T) {
 		insert(t, x, docs[11:12]...)
 		docs = append(docs, docs[11])
 		docs = slices.Delete(docs, 11, 12)
-		if n, err := x.Delete(t.Context(), docs[500].ID, docs[501].ID); n != 2 || err != nil {
-			t.Fatal(n, err)
-		}
+		remove(t, x, docs[500].ID, docs[501].ID)
 		docs = slices.Delete(docs, 500, 502)
 		must.Do(t, x.Merge(t.Context(), 2))
 		must.Do(t, x.Close())
@@ -218,9 +214,9 @@ func TestOpenChanged(t *testing.T) {
 func TestUnique(t *testing.T) {
 	t.Parallel()
 	docs := someDocs(200_000, 3)
-	docs = docs[:len(docs):len(docs)]
+	lengths := make([]uint32, len(docs))
 	for i := range docs {
-		docs[i].TextBytes = uint32(i)
+		lengths[i] = uint32(i)
 		docs[i].ID = ""
 		if i%50 > 0 {
 			docs[i].ID = fmt.Sprint(i)
@@ -239,28 +235,16 @@ func TestUnique(t *testing.T) {
 					return
 				}
 			}
-		}, Lengths: func(yield func([]uint32) bool) {
-			for part := range slices.Chunk(docs, 1000) {
-				var list []uint32
-				for _, d := range part {
-					list = append(list, d.TextBytes)
-				}
-				if !yield(list) {
-					return
-				}
-			}
-		}}
+		}, Lengths: slices.Chunk(lengths, 1000)}
 		owner := map[string]uint32{}
-		for part := range slices.Chunk(docs, 7777) {
-			var list []uint64
-			for _, d := range part {
-				list = append(list, uint64(d.Fingerprint))
-				if _, ok := owner[d.ID]; d.ID != "" && (!ok || c.conflict == rows.Replace) {
-					owner[d.ID] = d.TextBytes
-				}
+		var prints []uint64
+		for i, d := range docs {
+			prints = append(prints, uint64(d.Fingerprint))
+			if _, ok := owner[d.ID]; d.ID != "" && (!ok || c.conflict == rows.Replace) {
+				owner[d.ID] = uint32(i)
 			}
-			in.Chunks = append(in.Chunks, list)
 		}
+		in.Chunks = slices.Collect(slices.Chunk(prints, 7777))
 		dropped, err := unique(t.Context(), &in, c.conflict, memory.NewBudget(memory.Set(c.bytes)), 2)
 		if c.conflict == rows.Refuse {
 			if !errors.Is(err, ErrConflict) {
@@ -273,16 +257,12 @@ func TestUnique(t *testing.T) {
 		}
 		next, stop := iter.Pull2(in.IDs)
 		defer stop()
-		var prints []uint64
-		for _, part := range in.Chunks {
-			prints = append(prints, part...)
-		}
-		at := 0
+		kept, at := slices.Concat(in.Chunks...), 0
 		for part := range in.Lengths {
 			for _, n := range part {
 				d := docs[n]
 				id, _, _ := next()
-				if owned, ok := owner[id]; id != d.ID || id != "" && (!ok || owned != n) || prints[at] != uint64(d.Fingerprint) {
+				if owned, ok := owner[id]; id != d.ID || id != "" && (!ok || owned != n) || kept[at] != uint64(d.Fingerprint) {
 					t.Fatalf("row %d: document %d with ID %q, want %q of document %d", at, n, id, d.ID, owned)
 				}
 				at++

@@ -42,49 +42,53 @@ func filled(t *testing.T, c Config) (x *Index, free func()) {
 	return x, sync.OnceFunc(x.upkeep.flushing.Unlock)
 }
 
-// TestCheckAndInsertWaiting has two near-duplicates wait for room, after both have searched and
-// found nothing: one is admitted.
+// TestCheckAndInsertWaiting has near-duplicates wait for room, after all have searched and found
+// nothing: one is admitted.
 func TestCheckAndInsertWaiting(t *testing.T) {
 	t.Parallel()
 	for round := range 5 {
 		x, free := filled(t, Config{Design: halves(t)})
 		defer free()
-		const f = simhash.Fingerprint(0xabcdef)
-		outcomes := make(chan Outcome, 4)
-		var group sync.WaitGroup
-		for i := range cap(outcomes) {
-			group.Go(func() {
-				out, err := x.CheckAndInsert(t.Context(), []rows.Doc{{Fingerprint: f ^ 1<<(20+i)}}, 3, 1)
-				if err != nil {
-					t.Error(err)
-					return
-				}
-				outcomes <- out[0]
+		oneOf(t, x, 0xabcdef, func() {
+			must.Eventually(t, "somebody waits", func() bool {
+				x.writer.mu.Lock()
+				defer x.writer.mu.Unlock()
+				return x.writer.room != nil
 			})
-		}
-		must.Eventually(t, "somebody waits", func() bool {
-			x.writer.mu.Lock()
-			defer x.writer.mu.Unlock()
-			return x.writer.room != nil
+			if round%2 == 0 {
+				time.Sleep(5 * time.Millisecond) // for all of them to wait, mostly
+			}
+			free()
 		})
-		if round%2 == 0 {
-			time.Sleep(5 * time.Millisecond) // for all of them to wait, mostly
-		}
-		free()
-		group.Wait()
-		close(outcomes)
-		inserted, holder := 0, rows.DocID(0)
-		for o := range outcomes {
-			if o.Inserted {
-				inserted++
-				holder = o.Doc
+	}
+}
+
+// oneOf has four documents near a fingerprint decided upon at the same time, after all have searched
+// and found nothing, and calls begun meanwhile: one is inserted, and keeps the others out.
+func oneOf(t *testing.T, x *Index, f simhash.Fingerprint, begun func()) {
+	t.Helper()
+	next := x.versions.Current().End()
+	var group sync.WaitGroup
+	var inserted atomic.Int64
+	begin := make(chan struct{})
+	for i := range 4 {
+		c := checking(t, x, rows.Doc{Fingerprint: f ^ 1<<(20+i)})
+		group.Go(func() {
+			<-begin
+			out, err := c.conclude()
+			if err != nil {
+				t.Error(err)
+			} else if o := out[0]; o.Inserted && o.Doc == next {
+				inserted.Add(1)
 			} else if len(o.Near) != 1 || o.Near[0].Distance != 2 || len(o.Near[0].Docs) != 1 {
 				t.Errorf("kept out by %+v", o.Near)
 			}
-		}
-		if inserted != 1 || holder != filledDocs {
-			t.Fatalf("%d of four near-duplicates were inserted, the last as %d", inserted, holder)
-		}
+		})
+	}
+	close(begin)
+	begun()
+	if group.Wait(); inserted.Load() != 1 {
+		t.Fatalf("%d of four documents near %v were inserted", inserted.Load(), f)
 	}
 }
 
@@ -181,25 +185,7 @@ func TestCheckAndInsertBesideRefusal(t *testing.T) {
 func TestCheckAndInsertTogether(t *testing.T) {
 	x := memoryIndex(t, Config{Design: halves(t)})
 	for round := range simhash.Fingerprint(300) {
-		var group sync.WaitGroup
-		var inserted atomic.Int64
-		begin := make(chan struct{})
-		for i := range 4 {
-			c := checking(t, x, rows.Doc{Fingerprint: (round+1)*0x9e3779b97f4a7c15 ^ 1<<(20+i)})
-			group.Go(func() {
-				<-begin
-				out, err := c.conclude()
-				if err != nil {
-					t.Error(err)
-				} else if out[0].Inserted {
-					inserted.Add(1)
-				}
-			})
-		}
-		close(begin)
-		if group.Wait(); inserted.Load() != 1 {
-			t.Fatalf("round %d: %d of four near-duplicates were inserted", round, inserted.Load())
-		}
+		oneOf(t, x, (round+1)*0x9e3779b97f4a7c15, func() {})
 	}
 }
 

@@ -2,13 +2,12 @@ package live
 
 import (
 	"path/filepath"
-	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/index/live/rows"
-	"ndd/engine/index/live/search"
 	"ndd/engine/oracle/must"
 )
 
@@ -17,15 +16,15 @@ type clocked struct {
 	*Index
 	dir       string
 	ttl       time.Duration // of documents that say nothing else
-	mu        sync.Mutex    // guards both clocks
-	system    time.Time
-	monotonic time.Duration
+	system    atomic.Int64  // both clocks, in ns
+	monotonic atomic.Int64
 	jumps     int
 }
 
 func newClocked(t *testing.T, ttl time.Duration) *clocked {
 	t.Helper()
-	c := &clocked{dir: filepath.Join(t.TempDir(), "index"), ttl: ttl, system: time.Unix(1_000_000_000, 0)}
+	c := &clocked{dir: filepath.Join(t.TempDir(), "index"), ttl: ttl}
+	c.system.Store(1_000_000_000e9)
 	recipe := simhash.Default()
 	create(t, c.dir, Config{Design: halves(t), Recipe: &recipe, IDs: true, Table: planar})
 	c.open(t, true, false)
@@ -41,31 +40,18 @@ func (c *clocked) open(t *testing.T, write, accept bool) {
 	c.jumps = 0
 	c.Index = openFolder(t, c.dir, OpenOptions{Write: write, Sync: -1, TTL: c.ttl, AcceptClock: accept,
 		Events: Events{ClockJumped: func(time.Duration) { c.jumps++ }},
-		simulation: simulation{now: func() time.Time {
-			c.mu.Lock()
-			defer c.mu.Unlock()
-			return c.system
-		}, monotonic: func() time.Duration {
-			c.mu.Lock()
-			defer c.mu.Unlock()
-			return c.monotonic
-		}}})
+		simulation: simulation{now: func() time.Time { return time.Unix(0, c.system.Load()) },
+			monotonic: func() time.Duration { return time.Duration(c.monotonic.Load()) }}})
 	c.upkeep.watchClock(false)
 }
 
 func (c *clocked) pass(d time.Duration) {
 	c.set(d)
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.monotonic += d
+	c.monotonic.Add(int64(d))
 }
 
 // set sets the system's clock forward or back.
-func (c *clocked) set(by time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.system = c.system.Add(by)
-}
+func (c *clocked) set(by time.Duration) { c.system.Add(int64(by)) }
 
 func (c *clocked) insert(t *testing.T, ttl time.Duration, ids ...string) {
 	t.Helper()
@@ -76,25 +62,15 @@ func (c *clocked) insert(t *testing.T, ttl time.Duration, ids ...string) {
 	insert(t, c.Index, docs...)
 }
 
-// found returns how many documents have the fingerprint of an ID.
-func (c *clocked) found(t *testing.T, id string) int {
-	t.Helper()
-	s := c.Searcher()
-	defer s.Done()
-	hits, err := s.Query(fingerprintOf(id), 0, search.AllDocs)
-	must.Do(t, err)
-	return len(docsOf(hits))
-}
-
 // has reports whether a document is found by its fingerprint, and demands that it is by its ID.
 func (c *clocked) has(t *testing.T, id string) bool {
 	t.Helper()
-	n := c.found(t, id)
-	_, found, err := c.Find(id)
-	if err != nil || found != (n > 0) {
-		t.Fatalf("%s: found by its ID %t, by its fingerprint %d times: %v", id, found, n, err)
+	n := found(t, c.Index, fingerprintOf(id), 0)
+	_, there, err := c.Find(id)
+	if err != nil || there != (n > 0) {
+		t.Fatalf("%s: found by its ID %t, by its fingerprint %d times: %v", id, there, n, err)
 	}
-	return found
+	return there
 }
 
 // TestClockJumps sets the clock ten years forward while an index is open, and between two openings:
@@ -107,7 +83,7 @@ func TestClockJumps(t *testing.T) {
 		t.Helper()
 		stopped := c.upkeep.watchClock(c.jumps > 0)
 		must.Do(t, c.upkeep.DropExpired(t.Context()))
-		if got := c.found(t, "a"); got != want || c.jumps != jumps || stopped != (jumps > 0) {
+		if got := found(t, c.Index, fingerprintOf("a"), 0); got != want || c.jumps != jumps || stopped != (jumps > 0) {
 			t.Errorf("%s: %d documents, told %d times of a jump, stopped %t; want %d and %d", what, got, c.jumps, stopped,
 				want, jumps)
 		}
@@ -143,7 +119,9 @@ func TestClockJumps(t *testing.T) {
 func TestClockSetBack(t *testing.T) {
 	for _, flushed := range []bool{false, true} {
 		c := newClocked(t, 0)
-		both := func() int { return c.found(t, "a") + c.found(t, "b") }
+		both := func() int {
+			return found(t, c.Index, fingerprintOf("a"), 0) + found(t, c.Index, fingerprintOf("b"), 0)
+		}
 		insert(t, c.Index, rows.Doc{Fingerprint: fingerprintOf("a"), ID: "id", TTL: time.Minute})
 		if flushed {
 			must.Do(t, c.Flush(t.Context()))
@@ -176,7 +154,7 @@ func TestClockIsKept(t *testing.T) {
 		{time.Second, 0}} {
 		c.pass(pass.by)
 		c.upkeep.keep(false)
-		if got, want := seen(), rows.Time(c.system.Add(-pass.late).Unix()); got != want {
+		if got, want := seen(), rows.Time((c.system.Load()-int64(pass.late))/1e9); got != want {
 			t.Errorf("after %v: %d, want %d", pass.by, got, want)
 		}
 	}

@@ -17,9 +17,7 @@ import (
 // is refused with a typed error, or the index is used without harm: lookups that lie find other
 // documents or none.
 func TestHostileDocuments(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "index")
-	create(t, dir, Config{Design: halves(t), IDs: true})
-	x := openFolder(t, dir, OpenOptions{Write: true, Sync: -1, Threads: 1})
+	x, dir := makeIndex(t, Config{Design: halves(t), IDs: true}, OpenOptions{Write: true, Sync: -1, Threads: 1})
 	for i := range 3 {
 		docs := make([]rows.Doc, 20)
 		for j := range docs {

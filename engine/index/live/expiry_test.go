@@ -1,7 +1,7 @@
 package live
 
 import (
-	"context"
+	"cmp"
 	"errors"
 	"path/filepath"
 	"sync/atomic"
@@ -83,9 +83,7 @@ func TestExpiredSegments(t *testing.T) {
 	e.insert(t, rows.Forever, "kept", "deleted", "kept too",
 		"kept as well") // more than half of all, so that no merge is due
 	flush()
-	if _, err := e.Delete(t.Context(), "deleted"); err != nil {
-		t.Fatal(err)
-	}
+	remove(t, e.Index, "deleted")
 	e.insert(t, 0, "beside the deletion", "beside that")
 	flush()
 	e.insert(t, 0, "a minute", "a minute more")
@@ -164,9 +162,9 @@ func TestAddExpires(t *testing.T) {
 // made keeps its ID.
 func TestAddRefuses(t *testing.T) {
 	t.Parallel()
-	dir, recipe := filepath.Join(t.TempDir(), "index"), simhash.Default()
-	create(t, dir, Config{Design: halves(t), Recipe: &recipe, IDs: true, Table: planar})
-	x := openFolder(t, dir, OpenOptions{Write: true, Sync: -1, OnConflict: rows.Refuse})
+	recipe := simhash.Default()
+	x, dir := makeIndex(t, Config{Design: halves(t), Recipe: &recipe, IDs: true, Table: planar},
+		OpenOptions{Write: true, Sync: -1, OnConflict: rows.Refuse})
 	docs := someDocs(5000, 4)
 	add := func(docs []rows.Doc, during func()) error {
 		o := BuildOptions{}
@@ -216,29 +214,19 @@ func TestAddRefuses(t *testing.T) {
 func TestOnConflict(t *testing.T) {
 	for _, own := range []rows.OnConflict{0, rows.Replace, rows.Keep, rows.Refuse} {
 		x := memoryIndex(t, Config{Design: halves(t), IDs: true, OnConflict: own})
-		insert := func(f simhash.Fingerprint, how rows.OnConflict) (Outcome, error) {
-			out, err := x.Insert(context.Background(), []rows.Doc{{Fingerprint: f, ID: "one", OnConflict: how}})
-			if err != nil {
-				return Outcome{}, err
+		for i, how := range []rows.OnConflict{rows.Refuse, rows.Keep, rows.Replace, rows.Refuse, 0} {
+			out, err := x.Insert(t.Context(), []rows.Doc{{Fingerprint: simhash.Fingerprint(i), ID: "one", OnConflict: how}})
+			applied := cmp.Or(how, own, rows.Replace)
+			if refused := i > 0 && applied == rows.Refuse; refused || err != nil {
+				if !refused || !errors.Is(err, ErrConflict) {
+					t.Errorf("%d, insert %d: %v", own, i, err)
+				}
+				continue
 			}
-			return out[0], nil
+			if o := out[0]; o.Inserted != (i == 0 || applied == rows.Replace) || o.Replaced != (i > 0 && o.Inserted) ||
+				!o.Inserted && i == 1 && o.Doc != 0 {
+				t.Errorf("%d, insert %d: %+v", own, i, o)
+			}
 		}
-		if o, err := insert(1, rows.Refuse); err != nil || !o.Inserted {
-			t.Errorf("%d: %+v, %v", own, o, err)
-		}
-		if o, err := insert(2, rows.Keep); err != nil || o.Inserted || o.Doc != 0 {
-			t.Errorf("%d: %+v, %v", own, o, err)
-		}
-		if o, err := insert(3, rows.Replace); err != nil || !o.Replaced {
-			t.Errorf("%d: %+v, %v", own, o, err)
-		}
-		if o, err := insert(4, rows.Refuse); !errors.Is(err, ErrConflict) {
-			t.Errorf("%d: %+v, %v", own, o, err)
-		}
-		o, err := insert(5, 0)
-		if errors.Is(err, ErrConflict) != (own == rows.Refuse) || o.Replaced != (own == 0 || own == rows.Replace) {
-			t.Errorf("%d: %+v, %v", own, o, err)
-		}
-		x.Close()
 	}
 }

@@ -46,8 +46,6 @@ func TestOrphans(t *testing.T) {
 // TestDeletedWhileFlushed: a document that is deleted while it is written to a file, or while that
 // is merged, stays deleted, after an end of the process, too.
 func TestDeletedWhileFlushed(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "index")
-	create(t, dir, Config{Design: halves(t), IDs: true, Table: planar})
 	var during atomic.Pointer[func()]
 	d := disk.Failing(func(c disk.Call, path string) error {
 		if do := during.Load(); do != nil && c == disk.CallCreate && strings.Contains(path, ".segment") {
@@ -56,7 +54,7 @@ func TestDeletedWhileFlushed(t *testing.T) {
 		}
 		return nil
 	})
-	x := openFolder(t, dir, scripted(d))
+	x, dir := makeIndex(t, Config{Design: halves(t), IDs: true, Table: planar}, scripted(d))
 	for _, doc := range someDocs(6, 9) {
 		insert(t, x, doc)
 	}
@@ -89,9 +87,8 @@ func TestDeletedWhileFlushed(t *testing.T) {
 // TestFlushTakesAll: a flush takes every memtable, since the log of their documents is removed
 // behind it: none of them is lost, though some were full and waited.
 func TestFlushTakesAll(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "index")
-	create(t, dir, Config{Design: halves(t), IDs: true, Table: planar})
-	x := openFolder(t, dir, OpenOptions{Write: true, simulation: simulation{flushDocs: smallDocs}})
+	x, dir := makeIndex(t, Config{Design: halves(t), IDs: true, Table: planar},
+		OpenOptions{Write: true, simulation: simulation{flushDocs: smallDocs}})
 	x.upkeep.flushing.Lock() // memtables wait
 	docs := someDocs(3*smallDocs+10, 8)
 	insert(t, x, docs...)

@@ -3,7 +3,6 @@ package live
 import (
 	"errors"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -35,8 +34,7 @@ func TestLogMissing(t *testing.T) {
 	}
 	for name, harm := range harms {
 		for _, flushed := range []bool{false, true} {
-			dir := filepath.Join(t.TempDir(), "index")
-			x := newFolder(t, dir)
+			x, dir := newFolder(t)
 			insertNumbered(t, x, 0, 5)
 			if flushed {
 				must.Do(t, x.Flush(t.Context()))
@@ -57,8 +55,7 @@ func TestLogMissing(t *testing.T) {
 
 // TestLogHolds cuts records off a log of which the manifest says that it has them.
 func TestLogHolds(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "index")
-	x := newFolder(t, dir)
+	x, dir := newFolder(t)
 	insertNumbered(t, x, 0, 5)
 	must.Do(t, x.upkeep.keep(true))
 	log := killed(t, x, dir)[0]
@@ -77,8 +74,7 @@ func TestLogHolds(t *testing.T) {
 // TestFormerLogNames opens an index whose manifest names no log and whose log is called as earlier
 // versions did.
 func TestFormerLogNames(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "index")
-	x := newFolder(t, dir)
+	x, dir := newFolder(t)
 	insertNumbered(t, x, 0, 5)
 	x.folder.publish(func(m *Manifest) { m.Live.File, m.Live.Held = 0, 0 })
 	log := killed(t, x, dir)[0]
@@ -99,7 +95,7 @@ func TestFormerLogNames(t *testing.T) {
 
 // TestReplayGoesBack: a record that leaves numbers out cannot begin before the next document.
 func TestReplayGoesBack(t *testing.T) {
-	x := newFolder(t, filepath.Join(t.TempDir(), "index"))
+	x, _ := newFolder(t)
 	insertNumbered(t, x, 0, 5)
 	for first, want := range map[rows.DocID]error{4: store.ErrCorrupt, 5: nil} {
 		record := (&change{gap: true, first: first}).append(nil, &x.config)
@@ -113,14 +109,13 @@ func TestReplayGoesBack(t *testing.T) {
 // written for certain.
 func TestGenerations(t *testing.T) {
 	fail := false
-	dir := filepath.Join(t.TempDir(), "index")
-	newFolder(t, dir).Close()
-	x := openFolder(t, dir, OpenOptions{Write: true, Disk: disk.Failing(func(c disk.Call, _ string) error {
+	d := disk.Failing(func(c disk.Call, _ string) error {
 		if fail && c == disk.CallSyncFolder {
 			return errors.ErrUnsupported
 		}
 		return nil
-	})})
+	})
+	x, dir := makeIndex(t, Config{Design: halves(t), IDs: true}, OpenOptions{Write: true, Disk: d})
 	for i := range 2 {
 		fail = i == 0
 		if err := x.upkeep.nameLog(func(*Manifest) {}); (err != nil) != fail {

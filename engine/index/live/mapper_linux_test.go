@@ -15,9 +15,7 @@ import (
 // TestMapper: segments of an index that is larger than memory are mapped so that single pages are
 // read.
 func TestMapper(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "index")
-	create(t, dir, Config{Design: halves(t)})
-	x := openFolder(t, dir, OpenOptions{Write: true})
+	x, dir := makeIndex(t, Config{Design: halves(t)}, OpenOptions{Write: true})
 	insert(t, x, rows.Doc{Fingerprint: 5}, rows.Doc{Fingerprint: 500})
 	must.Do(t, x.Close())
 	m, err := ReadManifest(dir)

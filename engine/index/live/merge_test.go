@@ -8,27 +8,31 @@ import (
 	"ndd/engine/oracle/must"
 )
 
+// mergeFrom merges the segments of an index from one on.
+func mergeFrom(t *testing.T, x *Index, first int) {
+	t.Helper()
+	x.upkeep.merging.Lock()
+	defer x.upkeep.merging.Unlock()
+	x.writer.mu.Lock()
+	list := x.versions.Current().Segments[first:]
+	mark(list, true)
+	x.writer.mu.Unlock()
+	must.Do(t, x.upkeep.mergeFiles(t.Context(), list, 1))
+}
+
 // TestOlderDeletions: a merge of some segments keeps what stands beside them on deletions of
 // documents in earlier ones, which are not merged: after the index is opened again, they are
 // deleted still.
 func TestOlderDeletions(t *testing.T) {
 	x, dir := makeIndex(t, Config{Design: halves(t), IDs: true, Table: planar}, scripted(nil))
 	docs := someDocs(60, 6)
-	for i, list := range [][]rows.Doc{docs[:40], docs[40:50],
-		docs[50:]} { // in the later ones stands that one of the first is deleted
+	for i, list := range [][]rows.Doc{docs[:40], docs[40:50], docs[50:]} {
+		// Beside the later ones stands that one of the first is deleted.
 		insert(t, x, list...)
-		if n, err := x.Delete(t.Context(), docs[i].ID); n != 1 || err != nil {
-			t.Fatal(n, err)
-		}
+		remove(t, x, docs[i].ID)
 		must.Do(t, x.Flush(t.Context()))
 	}
-	x.upkeep.merging.Lock()
-	x.writer.mu.Lock()
-	later := x.versions.Current().Segments[1:]
-	mark(later, true)
-	x.writer.mu.Unlock()
-	must.Do(t, x.upkeep.mergeFiles(t.Context(), later, 1))
-	x.upkeep.merging.Unlock()
+	mergeFrom(t, x, 1)
 	for range 2 {
 		if n := len(x.versions.Current().Segments); n != 2 {
 			t.Fatalf("%d segments, want 2", n)
@@ -56,14 +60,8 @@ func TestMergedAway(t *testing.T) {
 		insert(t, x, list...)
 		must.Do(t, x.Flush(t.Context()))
 	}
-	if n, err := x.Delete(t.Context(), docs[3].ID, docs[50].ID); n != 2 || err != nil {
-		t.Fatal(n, err)
-	}
-	x.upkeep.merging.Lock()
-	all := x.versions.Current().Segments
-	mark(all, true)
-	must.Do(t, x.upkeep.mergeFiles(t.Context(), all, 1))
-	x.upkeep.merging.Unlock()
+	remove(t, x, docs[3].ID, docs[50].ID)
+	mergeFrom(t, x, 0)
 	must.Do(t, x.Flush(t.Context()))
 	if n := len(x.versions.Current().Segments); n != 1 {
 		t.Errorf("%d segments, want 1", n)

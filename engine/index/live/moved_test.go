@@ -15,10 +15,9 @@ import (
 )
 
 // newFolder makes an empty index and opens it for writing.
-func newFolder(t *testing.T, dir string) *Index {
+func newFolder(t *testing.T) (x *Index, dir string) {
 	t.Helper()
-	create(t, dir, Config{Design: halves(t), IDs: true})
-	return openFolder(t, dir, OpenOptions{Write: true})
+	return makeIndex(t, Config{Design: halves(t), IDs: true}, OpenOptions{Write: true})
 }
 
 // insertNumbered inserts documents from up to to, with their numbers as fingerprints and IDs.
@@ -36,11 +35,12 @@ func TestMovedFolder(t *testing.T) {
 		t.Skip("needs a system that renames open folders, as Linux, where every run has it")
 	}
 	at := t.TempDir()
-	dir, moved := filepath.Join(at, "index"), filepath.Join(at, "moved")
-	first := newFolder(t, dir)
+	first, dir := newFolder(t)
+	moved := filepath.Join(at, "moved")
 	insertNumbered(t, first, 0, 5)
 	must.Do(t, os.Rename(dir, moved))
-	second := newFolder(t, dir)
+	create(t, dir, Config{Design: halves(t), IDs: true})
+	second := openFolder(t, dir, OpenOptions{Write: true})
 	insertNumbered(t, second, 10, 13)
 	if err := first.Flush(t.Context()); err != nil { // a segment, a manifest, a new log
 		t.Error(err)
@@ -70,8 +70,7 @@ func TestMovedFolder(t *testing.T) {
 
 // TestLockRemoved removes the lock file of an open index: it stays locked.
 func TestLockRemoved(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "index")
-	x := newFolder(t, dir)
+	x, dir := newFolder(t)
 	if err := os.Remove(filepath.Join(dir, disk.LockName)); err != nil {
 		if runtime.GOOS != "windows" {
 			t.Fatal(err)

@@ -23,23 +23,17 @@ import (
 	"ndd/engine/storage/wal"
 )
 
-// fillingDisk is one that is full while full is set.
-func fillingDisk(full *atomic.Bool) *disk.Disk {
-	return disk.Failing(func(c disk.Call, _ string) error {
+// refusing makes an index with IDs on a disk that is full while full is set.
+func refusing(t *testing.T, full *atomic.Bool) (x *Index, reopen func() *Index) {
+	t.Helper()
+	o := scripted(disk.Failing(func(c disk.Call, _ string) error {
 		if full.Load() && (c == disk.CallWrite || c == disk.CallCreate) {
 			return syscall.ENOSPC
 		}
 		return nil
-	})
-}
-
-// refusing makes an index with IDs on a disk that is full while full is set.
-func refusing(t *testing.T, full *atomic.Bool) (x *Index, reopen func() *Index) {
-	t.Helper()
-	dir := filepath.Join(t.TempDir(), "index")
-	create(t, dir, Config{Design: halves(t), IDs: true, Table: planar})
-	reopen = func() *Index { return openFolder(t, dir, scripted(fillingDisk(full))) }
-	return reopen(), reopen
+	}))
+	x, dir := makeIndex(t, Config{Design: halves(t), IDs: true, Table: planar}, o)
+	return x, func() *Index { return openFolder(t, dir, o) }
 }
 
 // byID returns the fingerprint of each ID that an index has, and fails where two documents have
@@ -95,11 +89,9 @@ func TestRefusedIsUndone(t *testing.T) {
 				if got := byID(t, x); !maps.Equal(got, want) {
 					t.Errorf("refused, and there is %v", got)
 				}
-				c := x.Searcher()
-				if hits, err := c.Query(1<<10, 0, 1); err != nil || len(hits) != 1 {
-					t.Errorf("a query on a full disk: %v, %v", hits, err)
+				if n := found(t, x, 1<<10, 0); n != 1 {
+					t.Errorf("a query on a full disk finds %d documents", n)
 				}
-				c.Done()
 				near, err := x.CheckAndInsert(t.Context(), []rows.Doc{{ID: "d", Fingerprint: 1<<10 | 1}}, 3, 1)
 				if err != nil || near[0].Inserted || near[0].ID != "a" {
 					t.Errorf("what is near is told on a full disk, too: %+v %v", near, err)
@@ -112,9 +104,7 @@ func TestRefusedIsUndone(t *testing.T) {
 				if want["c"] = 0xffff << 48; !maps.Equal(byID(t, x), want) {
 					t.Errorf("with room again there is %v", byID(t, x))
 				}
-				if n, err := x.Delete(t.Context(), "c"); n != 1 || err != nil {
-					t.Errorf("%d %v", n, err)
-				}
+				remove(t, x, "c")
 				delete(want, "c")
 			}
 			must.Do(t, x.end())
@@ -270,20 +260,17 @@ func TestFlushBesideRefusal(t *testing.T) {
 // that was made twice is there once, and a merge is given up whose documents were gathered before a
 // deletion was undone.
 func TestDeletedBesideWork(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "index")
-	create(t, dir, Config{Design: halves(t), IDs: true})
 	var beside func(disk.Call, string) error
-	x := openFolder(t, dir, OpenOptions{Write: true, Disk: disk.Failing(func(c disk.Call, path string) error {
+	d := disk.Failing(func(c disk.Call, path string) error {
 		if beside != nil {
 			return beside(c, filepath.Base(path))
 		}
 		return nil
-	})})
+	})
+	x, _ := makeIndex(t, Config{Design: halves(t), IDs: true}, OpenOptions{Write: true, Disk: d})
 	insertNumbered(t, x, 0, 3)
 	must.Do(t, x.Flush(t.Context()))
-	if n, err := x.Delete(t.Context(), "0", "1"); n != 2 || err != nil {
-		t.Fatal(n, err)
-	}
+	remove(t, x, "0", "1")
 	insertNumbered(t, x, 3, 5)
 	beside = func(c disk.Call, name string) error {
 		if c != disk.CallCreate || !strings.Contains(name, ".segment") {

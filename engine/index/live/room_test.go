@@ -4,7 +4,9 @@ import (
 	"path/filepath"
 	"testing"
 
+	"ndd/engine/corpus/simhash"
 	"ndd/engine/index/live/rows"
+	"ndd/engine/index/live/search"
 	"ndd/engine/index/live/version"
 	"ndd/engine/index/segment"
 	"ndd/engine/index/table"
@@ -54,6 +56,24 @@ func insert(t testing.TB, x *Index, docs ...rows.Doc) []Outcome {
 	out, err := x.Insert(t.Context(), docs)
 	must.Do(t, err)
 	return out
+}
+
+// remove deletes documents by their IDs, all of which are there.
+func remove(t testing.TB, x *Index, ids ...string) {
+	t.Helper()
+	if n, err := x.Delete(t.Context(), ids...); n != len(ids) || err != nil {
+		t.Fatalf("%d of %d deleted: %v", n, len(ids), err)
+	}
+}
+
+// found returns how many documents are within k of a fingerprint.
+func found(t testing.TB, x *Index, f simhash.Fingerprint, k int) (documents int) {
+	t.Helper()
+	c := x.Searcher()
+	defer c.Done()
+	hits, err := c.Query(f, k, search.AllDocs)
+	must.Do(t, err)
+	return len(docsOf(hits))
 }
 
 // viewOf returns a view for as long as the test runs.

@@ -75,16 +75,6 @@ func TestConsistentReads(t *testing.T) {
 // however many memtables it takes, and then all of it.
 func TestClock(t *testing.T) {
 	x := memoryIndex(t, Config{Design: halves(t), simulation: simulation{flushDocs: smallDocs}})
-	c := x.Searcher()
-	defer c.Done()
-	seen := func() (documents uint64) {
-		hits, err := c.Query(7, 0, search.AllDocs)
-		must.Do(t, err)
-		for _, h := range hits {
-			documents += h.Documents
-		}
-		return documents
-	}
 	docs := make([]rows.Doc, smallDocs+10)
 	for i := range docs {
 		docs[i].Fingerprint = 7
@@ -92,11 +82,11 @@ func TestClock(t *testing.T) {
 	x.writer.mu.Lock() // nothing is sealed meanwhile
 	defer x.writer.mu.Unlock()
 	x.writer.add(docs, nil)
-	if n := seen(); n != 0 {
+	if n := found(t, x, 7, 0); n != 0 {
 		t.Errorf("%d documents of a change that is under way", n)
 	}
 	x.versions.Committed.Store(uint64(len(docs)))
-	if n := seen(); n != uint64(len(docs)) {
+	if n := found(t, x, 7, 0); n != len(docs) {
 		t.Errorf("%d documents, want %d", n, len(docs))
 	}
 }
