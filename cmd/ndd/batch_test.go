@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -10,11 +9,8 @@ import (
 
 	"ndd/engine/memory"
 	"ndd/engine/oracle"
-	"ndd/engine/oracle/faults"
 	"ndd/engine/oracle/long"
-	"ndd/engine/oracle/must"
 	"ndd/engine/oracle/sets"
-	"ndd/engine/storage/disk"
 	"ndd/engine/storage/store"
 )
 
@@ -75,29 +71,8 @@ func TestBatchCount(t *testing.T) {
 	}
 }
 
-// TestBatchFaults: a disk that fails at any call, of a temporary file or the output, leaves nothing that
-// is not whole, and a rerun gives the bytes of a run without trouble.
 func TestBatchFaults(t *testing.T) {
-	args := batchCorpus(t, 300, 400)
-	sound := t.TempDir()
-	must.Do(t, runOn(t.Context(), nil, args(sound)))
-	want := contents(t, sound)
-	step := long.Or(17, 3)
-	var out string
-	calls := faults.Each(t, step, func(d *disk.Disk) error {
-		out = t.TempDir()
-		return runOn(t.Context(), d, args(out))
-	}, func(f faults.Fault, whole bool) {
-		if left := contents(t, out); len(left) > 0 && !maps.Equal(left, want) || whole && len(left) == 0 {
-			t.Fatalf("%+v: %d files are left", f, len(left))
-		}
-		if err := runOn(t.Context(), nil, args(out)); err != nil || !maps.Equal(contents(t, out), want) {
-			t.Fatalf("%+v: the rerun differs: %v", f, err)
-		}
-	})
-	if len(want) != 1 || calls < 30 {
-		t.Fatalf("%d files in %d calls", len(want), calls)
-	}
+	testFaults(t, long.Or(17, 3), 1, batchCorpus(t, 300, 400))
 }
 
 func TestBatchKilled(t *testing.T) {

@@ -47,35 +47,9 @@ func dedupCorpus(t *testing.T, n int) (args func(out string) []string) {
 	}
 }
 
-// A disk that fails at any call leaves nothing that is not whole, and a rerun gives the bytes that
-// a run without trouble gives, whatever the threads.
+// The threads make no difference.
 func TestDedupFaults(t *testing.T) {
-	docs, step := long.Or(300, 1800), long.Or(47, 3)
-	args := dedupCorpus(t, docs)
-	sound := t.TempDir()
-	must.Do(t, runOn(t.Context(), nil, append(args(sound), "--threads", "5")))
-	want := contents(t, sound)
-	var out string
-	calls := faults.Each(t, step, func(d *disk.Disk) error {
-		out = t.TempDir()
-		err := runOn(t.Context(), d, append(args(out), "--threads", "1"))
-		if err != nil && exitStatus(t.Context(), err) != exitFailed {
-			t.Errorf("status %d: %v", exitStatus(t.Context(), err), err)
-		}
-		return err
-	}, func(f faults.Fault, whole bool) {
-		for name, data := range contents(t, out) {
-			if data != want[name] {
-				t.Fatalf("%+v: %s is left, and is not whole", f, name)
-			}
-		}
-		if whole && !maps.Equal(contents(t, out), want) {
-			t.Errorf("%+v: not everything is there", f)
-		}
-	})
-	if len(want) != 7 || calls < 30 { // one is the list of the others
-		t.Fatalf("%d files in %d calls", len(want), calls)
-	}
+	testFaults(t, long.Or(47, 3), 7, dedupCorpus(t, long.Or(300, 1800)), "--threads", "5")
 }
 
 // Cancelled at any moment, it leaves nothing.
@@ -150,21 +124,18 @@ func testWorkKilled(t *testing.T, kills int, taken string, args func(out string)
 	rng := rand.New(rand.NewPCG(1, 6))
 	for range kills {
 		killedAfter(t, rng.IntN(int(took.Milliseconds())+1), command...)
-		for _, name := range []string{"result", "kept"} { // where it came to its end
-			must.Do(t, os.RemoveAll(filepath.Join(out, name)))
-		}
+		remove(t, out, "result", "kept") // where it came to its end
 	}
 	_, stderr := ran(t, exitDone, command...)
 	if strings.Contains(stderr, "corrupt") {
 		t.Error(stderr)
 	}
-	must.Do(t, os.RemoveAll(filepath.Join(out, "result")))
-	must.Do(t, os.RemoveAll(filepath.Join(out, "kept")))
+	remove(t, out, "result", "kept")
 	_, stderr = ran(t, exitDone, command...)
 	if !strings.Contains(stderr, taken) || strings.Contains(stderr, "ndd: 0 of ") {
 		t.Error(stderr)
 	}
-	must.Do(t, os.RemoveAll(filepath.Join(out, "work")))
+	remove(t, out, "work")
 	if !maps.Equal(contents(t, out), contents(t, sound)) {
 		t.Error("not what a run without kills gives")
 	}
@@ -211,11 +182,10 @@ func TestDedupWorkCopies(t *testing.T) {
 		if n := len(copies()); n > 0 {
 			t.Errorf("%d copies are still kept", n)
 		}
-		must.Do(t, os.RemoveAll(filepath.Join(out, "work")))
+		remove(t, out, "work")
 		if same := maps.Equal(contents(t, out), contents(t, sound)); same != (c.more == nil) {
 			t.Errorf("%v: the same as without --work: %v", c, same)
 		}
-		must.Do(t, os.RemoveAll(filepath.Join(out, "result")))
-		must.Do(t, os.RemoveAll(filepath.Join(out, "kept")))
+		remove(t, out, "result", "kept")
 	}
 }

@@ -4,15 +4,18 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"ndd/engine"
 	"ndd/engine/index/live"
+	"ndd/engine/oracle/faults"
 	"ndd/engine/oracle/long"
 	"ndd/engine/oracle/must"
 	"ndd/engine/oracle/sets"
@@ -94,9 +97,7 @@ func (k killing) test(t *testing.T) {
 		if i >= moments {
 			continue
 		}
-		for _, name := range k.clear {
-			must.Do(t, os.RemoveAll(filepath.Join(out, name)))
-		}
+		remove(t, out, k.clear...)
 		again := run(out)
 		for name := range want {
 			if again[name] != want[name] {
@@ -108,6 +109,50 @@ func (k killing) test(t *testing.T) {
 				t.Errorf("the rerun has left %s", name)
 			}
 		}
+	}
+}
+
+// remove removes what stands under names in a folder.
+func remove(t *testing.T, dir string, names ...string) {
+	t.Helper()
+	for _, name := range names {
+		must.Do(t, os.RemoveAll(filepath.Join(dir, name)))
+	}
+}
+
+// testFaults runs a command on disks of which any call fails: nothing is left that is not one of the files,
+// and whole, of a run without trouble with flags of its own; with --force a rerun gives all of them.
+func testFaults(t *testing.T, step, files int, args func(out string) []string, flags ...string) {
+	t.Helper()
+	sound := t.TempDir()
+	must.Do(t, runOn(t.Context(), nil, append(args(sound), flags...)))
+	want := contents(t, sound)
+	var out string
+	calls := faults.Each(t, step, func(d *disk.Disk) error {
+		out = t.TempDir()
+		err := runOn(t.Context(), d, append(args(out), "--threads", "1"))
+		if err != nil && exitStatus(t.Context(), err) != exitFailed {
+			t.Errorf("status %d: %v", exitStatus(t.Context(), err), err)
+		}
+		return err
+	}, func(f faults.Fault, whole bool) {
+		left := contents(t, out)
+		for name, data := range left {
+			if data != want[name] {
+				t.Fatalf("%+v: %s is left, and is not whole", f, name)
+			}
+		}
+		if whole && len(left) < len(want) {
+			t.Errorf("%+v: not everything is there", f)
+		}
+		if again := args(out); slices.Contains(again, "--force") {
+			if err := runOn(t.Context(), nil, again); err != nil || !maps.Equal(contents(t, out), want) {
+				t.Fatalf("%+v: the rerun differs: %v", f, err)
+			}
+		}
+	})
+	if len(want) != files || calls < 30 {
+		t.Fatalf("%d files in %d calls", len(want), calls)
 	}
 }
 
