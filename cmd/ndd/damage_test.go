@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"flag"
 	"math/rand/v2"
 	"os"
@@ -21,13 +22,7 @@ var damages = flag.Int("damages", 0, "files that TestDamagedIndex damages; 0: 20
 // status 3, the file's name, and no answer at all.
 func TestDamagedIndex(t *testing.T) {
 	t.Parallel()
-	n := *damages
-	if n == 0 {
-		n = 200
-		if long.Form() {
-			n = 1000
-		}
-	}
+	n := cmp.Or(*damages, long.Or(200, 1000))
 	golden := filepath.Join("..", "..", "testdata", "golden", "v1")
 	rng := rand.New(rand.NewPCG(6, 6))
 	for _, layout := range []string{"planar", "huffman"} {

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"encoding/json"
 	"flag"
@@ -17,6 +18,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -31,7 +33,7 @@ import (
 )
 
 var (
-	kills    = flag.Int("kills", 0, "how often TestKilledServer kills the server; 0: 8 times, 40 with -long")
+	kills    = flag.Int("kills", 0, "how often TestKilledServer kills the server; 0: 5 times, 40 with -long")
 	killSeed = flag.Uint64("kill-seed", 0, "the seed of TestKilledServer; 0: by the clock")
 )
 
@@ -41,23 +43,14 @@ var (
 // all, and what one start has found every later one finds.
 func TestKilledServer(t *testing.T) {
 	t.Parallel()
-	times := *kills
-	if times == 0 {
-		times = 5 // one of each kind
-		if long.Form() {
-			times = 40
-		}
-	}
-	seed := *killSeed
-	if seed == 0 {
-		seed = uint64(time.Now().UnixNano())
-	}
+	times := cmp.Or(*kills, long.Or(5, 40)) // one of each kind
+	seed := cmp.Or(*killSeed, uint64(time.Now().UnixNano()))
 	t.Logf("-kill-seed %d", seed)
 	rng := rand.New(rand.NewPCG(seed, 1))
 	dir := filepath.Join(t.TempDir(), servedDir)
 	x := &expected{docs: map[string]*expectedDoc{}}
 	for round := range times {
-		s := startServer(t, dir)
+		s := startServer(t, "", dir)
 		x.check(t, s)
 		if t.Failed() {
 			t.Fatalf("round %d", round)
@@ -79,16 +72,16 @@ func TestKilledServer(t *testing.T) {
 			ran(t, exitDone, "merge", dir)
 		}
 	}
-	s := startServer(t, dir)
+	s := startServer(t, "", dir)
 	x.check(t, s)
 	s.cmd.Process.Signal(syscall.SIGTERM)
 	if err := s.cmd.Wait(); err != nil {
 		t.Errorf("stopped: %v", err)
 	}
 	ran(t, exitDone, "check", dir)
-	t.Logf("%d kills, %d answers, %d documents", times, x.answers, len(x.docs))
-	if x.answers < 5*times {
-		t.Errorf("only %d answers", x.answers)
+	t.Logf("%d kills, %d answers, %d documents", times, x.answers.Load(), len(x.docs))
+	if n := x.answers.Load(); n < int64(5*times) {
+		t.Errorf("only %d answers", n)
 	}
 }
 
@@ -108,8 +101,8 @@ type expected struct {
 	mu      sync.Mutex
 	docs    map[string]*expectedDoc // by ID
 	open    [][]*expectedDoc        // requests that were not answered; each is done whole or not at all
-	answers int
 	next    int
+	answers atomic.Int64
 }
 
 type expectedDoc struct {
@@ -140,7 +133,7 @@ func (x *expected) record(docs []*expectedDoc, insert, answered bool) {
 		x.open = append(x.open, docs)
 		return
 	}
-	x.answers++
+	x.answers.Add(1)
 	for _, d := range docs {
 		d.present = insert
 	}
@@ -235,13 +228,8 @@ func (s *served) messages() string {
 	return string(text)
 }
 
-func startServer(t *testing.T, dir string, flags ...string) *served {
-	t.Helper()
-	return startServerIn(t, "", dir, flags...)
-}
-
-// startServerIn starts a server in a control group, unless its folder is "".
-func startServerIn(t *testing.T, group, dir string, flags ...string) *served {
+// startServer starts a server in a control group, unless its folder is "".
+func startServer(t *testing.T, group, dir string, flags ...string) *served {
 	t.Helper()
 	args := append(append([]string{"serve", "--listen", "127.0.0.1:0", "--admin", "off"}, flags...), "-i", dir)
 	if _, err := os.Stat(dir); err != nil { // the first time it makes the folder
@@ -261,12 +249,7 @@ func startServerIn(t *testing.T, group, dir string, flags ...string) *served {
 // write has clients write until so many requests were answered, then calls end, and waits for the
 // clients, which stop at the first request without an answer.
 func (s *served) write(t *testing.T, x *expected, clients int, rng *rand.Rand, answers int, end func()) {
-	answered := func() int {
-		x.mu.Lock()
-		defer x.mu.Unlock()
-		return x.answers
-	}
-	before := answered()
+	enough := x.answers.Load() + int64(answers)
 	var all sync.WaitGroup
 	for range clients {
 		seed := rng.Uint64()
@@ -295,11 +278,7 @@ func (s *served) write(t *testing.T, x *expected, clients int, rng *rand.Rand, a
 			}
 		})
 	}
-	for limit := time.Now().Add(waitMax); answered() < before+answers && !t.Failed(); time.Sleep(time.Millisecond) {
-		if time.Now().After(limit) {
-			t.Errorf("%d answers in %v", answered()-before, waitMax)
-		}
-	}
+	must.Eventually(t, "answers", func() bool { return x.answers.Load() >= enough || t.Failed() })
 	time.Sleep(time.Duration(rng.IntN(5)) * time.Millisecond)
 	end()
 	all.Wait()
@@ -307,17 +286,13 @@ func (s *served) write(t *testing.T, x *expected, clients int, rng *rand.Rand, a
 
 // send sends a request about documents, and says whether it was answered.
 func (s *served) send(t *testing.T, path string, docs []*expectedDoc) bool {
-	type document struct {
-		ID          string `json:"id"`
-		Fingerprint string `json:"fingerprint"`
-	}
 	request := map[string]any{}
 	if path == "/v1/delete" {
 		request["id"] = docs[0].id
 	} else {
-		var list []document
+		var list []map[string]string
 		for _, d := range docs {
-			list = append(list, document{d.id, fmt.Sprintf("%016x", d.fingerprint)})
+			list = append(list, map[string]string{"id": d.id, "fingerprint": fmt.Sprintf("%016x", d.fingerprint)})
 		}
 		request["documents"] = list
 	}
@@ -371,7 +346,7 @@ func TestClockConfirmed(t *testing.T) {
 		[]store.Section{{Name: "manifest", Data: data}})
 	writeFile(t, filepath.Join(dir, "manifest"), data)
 	for i, flags := range [][]string{nil, {"--accept-clock"}, nil} {
-		s := startServer(t, dir, flags...)
+		s := startServer(t, "", dir, flags...)
 		must.Do(t, s.cmd.Process.Signal(syscall.SIGTERM))
 		s.cmd.Wait()
 		const told = "the system's clock is 3650.0 days behind the index's"

@@ -213,7 +213,6 @@ func memoryOf(t *testing.T, expression, limit string, args ...string) (said, mos
 	must.Do(t, cmd.Start())
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
-	status := fmt.Sprintf("/proc/%d/status", cmd.Process.Pid)
 	for running := true; running; {
 		select {
 		case err := <-ended:
@@ -222,12 +221,7 @@ func memoryOf(t *testing.T, expression, limit string, args ...string) (said, mos
 			}
 			running = false
 		case <-time.After(2 * time.Millisecond):
-			data, _ := os.ReadFile(status)
-			if _, after, ok := strings.Cut(string(data), "RssAnon:"); ok {
-				var kib uint64
-				fmt.Sscan(after, &kib)
-				most = max(most, kib<<10)
-			}
+			most = max(most, memoryNow(cmd, "RssAnon:"))
 		}
 	}
 	m := regexp.MustCompile(`(?m)` + expression).FindStringSubmatch(log.String())
@@ -244,4 +238,12 @@ func memoryOf(t *testing.T, expression, limit string, args ...string) (said, mos
 		t.Errorf("%q, ulimit -d %s: %s announced, %s taken", args, limit, m[1], humanize.IBytes(most))
 	}
 	return said, most
+}
+
+// memoryNow returns a figure of the memory of a process as the kernel has it, 0 when the process has ended.
+func memoryNow(cmd *exec.Cmd, figure string) (bytes uint64) {
+	data, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", cmd.Process.Pid))
+	_, after, _ := strings.Cut(string(data), figure)
+	fmt.Sscan(after, &bytes)
+	return bytes << 10
 }
