@@ -133,13 +133,9 @@ func status(ts *testscript.TestScript, _ bool, args []string) {
 }
 
 func prints(ts *testscript.TestScript, _ bool, args []string) {
-	var number [3]int
-	for i := range number {
-		n, err := strconv.Atoi(args[i])
-		ts.Check(err)
-		number[i] = n
-	}
-	n, nq, k := number[0], number[1], number[2]
+	var n, nq, k int
+	_, err := fmt.Sscan(strings.Join(args[:3], " "), &n, &nq, &k)
+	ts.Check(err)
 	set := sets.Named(args[3], n, nq, k, 1)
 	if set.Name == "" {
 		ts.Fatalf("no set %q", args[3])

@@ -65,25 +65,19 @@ func TestSystemd(t *testing.T) {
 	wait("READY=1")
 	wait("WATCHDOG=1")
 	wait("WATCHDOG=1")
-	for _, target := range []string{"http://" + addresses[0], "http://" + addresses[1], "http://" + addresses[1] +
-		"/livez"} {
-		if out, err := exec.Command("ndd", "health", "--timeout", "2m", target).CombinedOutput(); err != nil {
-			t.Errorf("%s: %v %s", target, err, out)
-		}
+	for _, target := range []string{addresses[0], addresses[1], addresses[1] + "/livez"} {
+		ran(t, exitDone, "health", "--timeout", "2m", "http://"+target)
 	}
-	if out, err := exec.Command("ndd", "health", "--timeout", "2m",
-		"http://"+addresses[1]+"/metrics").CombinedOutput(); err == nil || !strings.Contains(string(out), "401") {
-		t.Errorf("metrics without a token: %v %s", err, out)
+	_, refusal := ran(t, exitFailed, "health", "--timeout", "2m", "http://"+addresses[1]+"/metrics")
+	if !strings.Contains(refusal, "401") {
+		t.Errorf("metrics without a token: %s", refusal)
 	}
 	cmd.Process.Signal(syscall.SIGTERM)
 	wait("STOPPING=1")
 	if err := cmd.Wait(); err != nil {
 		t.Errorf("%v\n%s", err, &said)
 	}
-	if out, err := exec.Command("ndd", "health", "http://"+addresses[0]).CombinedOutput(); err == nil ||
-		cmd.ProcessState.ExitCode() != 0 {
-		t.Errorf("nobody is there: %v %s", err, out)
-	}
+	ran(t, exitFailed, "health", "http://"+addresses[0]) // nobody is there
 }
 
 // TestHealthCertificate: ndd health names the flag for the authority of a server's certificate.

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -40,12 +39,16 @@ func terminal(t *testing.T) (other, tty *os.File) {
 	return other, tty
 }
 
-// readAll returns all that a terminal shows until its other end is closed, which is the error EIO
-// here.
-func readAll(t *testing.T, terminal *os.File) string {
+// shownOf returns what a terminal shows of f, which writes to it until it returns.
+func shownOf(t *testing.T, f func(tty *os.File)) string {
 	t.Helper()
-	shown, err := io.ReadAll(terminal)
-	if err != nil && !errors.Is(err, syscall.EIO) {
+	other, tty := terminal(t)
+	go func() {
+		defer tty.Close()
+		f(tty)
+	}()
+	shown, err := io.ReadAll(other)
+	if err != nil && !errors.Is(err, syscall.EIO) { // which says that tty was closed
 		t.Fatal(err)
 	}
 	return string(shown)
@@ -73,12 +76,7 @@ func TestBuildProgress(t *testing.T) {
 		}
 	}
 	for _, flags := range [][]string{nil, {"--no-progress"}, {"--quiet"}} {
-		other, tty := terminal(t)
-		go func() {
-			build(tty, flags...)
-			tty.Close()
-		}()
-		shown := readAll(t, other)
+		shown := shownOf(t, func(tty *os.File) { build(tty, flags...) })
 		if flags == nil && !drawn.MatchString(shown) || flags != nil && strings.Contains(shown, "/ 7") {
 			t.Errorf("%q: %q", flags, shown)
 		}
@@ -96,43 +94,28 @@ func TestMessageAboveBar(t *testing.T) {
 	other, tty := terminal(t)
 	g := &cli.Globals{Streams: cli.Streams{Stderr: tty}, Progress: cli.Progress{Format: "text"}}
 	must.Do(t, g.Begin(new(cobra.Command)))
-	var mu sync.Mutex
-	var text []byte
-	shown := func() string {
-		mu.Lock()
-		defer mu.Unlock()
-		return string(text)
-	}
-	var reader sync.WaitGroup
-	reader.Go(func() {
-		for b := make([]byte, 4096); ; {
+	var shown []byte
+	until := func(text string) {
+		for b := make([]byte, 4096); !bytes.Contains(shown, []byte(text)); {
 			n, err := other.Read(b)
-			if err != nil { // EIO, as the last one closes it
-				return
-			}
-			mu.Lock()
-			text = append(text, b[:n]...)
-			mu.Unlock()
+			must.Do(t, err)
+			shown = append(shown, b[:n]...)
 		}
-	})
+	}
 	for i := range 3 {
 		b := g.Progress.NewBar("reading", int64(100+i), cli.CountUnit)
 		b.Set(50)
-		for !strings.Contains(shown(), fmt.Sprintf("50 / %d", 100+i)) { // until it has been drawn
-			time.Sleep(time.Millisecond)
-		}
+		until(fmt.Sprintf("50 / %d", 100+i)) // it has been drawn
 		g.Log.Info(fmt.Sprintf("message %d, which must stay", i))
 		b.Set(60)
 		b.End()
 	}
 	g.Log.Info("the end")
-	must.Eventually(t, "all is shown", func() bool { return strings.HasSuffix(shown(), "the end\r\n") })
-	tty.Close()
-	reader.Wait()
+	until("the end\r\n")
 	want := "ndd: message 0, which must stay\nndd: message 1, which must stay\nndd: message 2, which must stay\nndd: " +
 		"the end\n"
-	if got := onScreen(shown()); got != want {
-		t.Errorf("%q shows\n%s", shown(), got)
+	if got := onScreen(string(shown)); got != want {
+		t.Errorf("%q shows\n%s", shown, got)
 	}
 }
 
@@ -179,7 +162,6 @@ func TestPipeProgress(t *testing.T) {
 	for i := range chunk {
 		chunk[i] = byte(i % 251)
 	}
-	other, tty := terminal(t)
 	r, w := io.Pipe()
 	go func() {
 		for range 12 { // for longer than a second: rates are shown from then on
@@ -190,11 +172,12 @@ func TestPipeProgress(t *testing.T) {
 		}
 		w.Close()
 	}()
-	if status := run(t.Context(), []string{"batch", "--scan", "-", "--count", q}, r, io.Discard, tty); status != exitDone {
-		t.Errorf("status %d", status)
-	}
-	tty.Close()
-	shown := readAll(t, other)
+	shown := shownOf(t, func(tty *os.File) {
+		args := []string{"batch", "--scan", "-", "--count", q}
+		if status := run(t.Context(), args, r, io.Discard, tty); status != exitDone {
+			t.Errorf("status %d", status)
+		}
+	})
 	if !regexp.MustCompile(`scanning [\d.]+ [KM]iB, [\d.]+ [KM]iB/s`).MatchString(shown) {
 		t.Errorf("%q", shown)
 	}
