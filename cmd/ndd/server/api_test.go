@@ -3,8 +3,6 @@ package server
 import (
 	"fmt"
 	"net/http"
-	"reflect"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -13,46 +11,7 @@ import (
 	"ndd/engine"
 	"ndd/engine/oracle"
 	"ndd/engine/oracle/must"
-	"ndd/engine/oracle/sets"
 )
-
-// Every answer of /v1/query is the oracle's, for sets of every shape and each k.
-func TestQueryIsTheOracle(t *testing.T) {
-	const most = 3
-	for _, set := range sets.All(1000, 30, most, 7) {
-		b := start(t, newIndex(t, most, nil, set.Base), "")
-		for k := 0; k <= most; k++ {
-			hits := oracle.Search(set.Base, set.Queries, k)
-			for q, query := range set.Queries {
-				got := ask[Neighbours](t, b, "/v1/query", fmt.Sprintf(`{"fingerprint": "%016x", "k": %d, "limit": 65536}`, query,
-					k))
-				want := answerOf(query, k, q, hits)
-				if !reflect.DeepEqual(got, want) {
-					t.Fatalf("%s, k = %d, query %016x:\n got %+v\nwant %+v", set.Name, k, query, got, want)
-				}
-			}
-		}
-	}
-}
-
-// answerOf is what the server should say, from the oracle's hits of a query.
-func answerOf(query uint64, k, row int, hits []oracle.Hit) Neighbours {
-	n := Neighbours{Fingerprint: fmt.Sprintf("%016x", query), K: k, Hits: []hit{}}
-	for _, h := range hits {
-		if h.Query != row {
-			continue
-		}
-		n.Documents++
-		f := fmt.Sprintf("%016x", h.Fingerprint)
-		if len(n.Hits) == 0 || n.Hits[len(n.Hits)-1].Fingerprint != f {
-			n.Hits = append(n.Hits, hit{Fingerprint: f, Distance: h.Distance})
-		}
-		last := &n.Hits[len(n.Hits)-1]
-		last.Documents++
-		last.IDs = append(last.IDs, fmt.Sprintf("row-%d", h.Row))
-	}
-	return n
-}
 
 // A list is answered document by document: those that cannot be stored say why, and keep no other
 // out.
@@ -141,35 +100,6 @@ func TestCheckAndInsertAdmitsOne(t *testing.T) {
 	}
 }
 
-// A list is decided upon in order, an answer for each: what is near one before it is told which it
-// is.
-func TestCheckAndInsertList(t *testing.T) {
-	b := start(t, newIndex(t, 3, nil, []uint64{0xff}), "")
-	got := ask[answerList[checkAnswer]](t, b, "/v1/check-and-insert", `{"k": 2, "documents": [
-		{"id": "new", "fingerprint": "00000000ffff0000"}, {"id": "near the stored one", "fingerprint": "00000000000000fe"},
-		{"id": "near new", "fingerprint": "00000000ffff0003"}, {"id": "far", "fingerprint": "00000000ffff0007"}]}`)
-	var text []string
-	for _, r := range got.Results {
-		line := fmt.Sprint(r.Inserted, " ", r.ID)
-		for _, h := range r.Hits {
-			line += fmt.Sprint(" held by ", h.IDs, " at ", h.Distance)
-		}
-		text = append(text, line)
-	}
-	want := []string{"true new", "false  held by [row-0] at 1", "false  held by [new] at 2", "true far"}
-	if !slices.Equal(text, want) {
-		t.Errorf("got %q\nwant %q", text, want)
-	}
-	if n := b.index.Load().Stats().Documents; n != 3 {
-		t.Errorf("%d documents", n)
-	}
-	one := ask[answerList[checkAnswer]](t, b, "/v1/check-and-insert",
-		`{"limit": 2, "documents": [{"id": "one", "fingerprint": "00000000ffff0007"}]}`)
-	if len(one.Results) != 1 || len(one.Results[0].Hits) != 2 {
-		t.Errorf("a list of one, with a limit of 2: %+v", one)
-	}
-}
-
 // Documents are replaced by others of their IDs while queries that have found them look their IDs
 // up: what is gone by then is left out, and is no error.
 func TestQueriesBesideReplacements(t *testing.T) {
@@ -204,26 +134,28 @@ func TestQueriesBesideReplacements(t *testing.T) {
 	t.Logf("%d rounds of queries", asked)
 }
 
-// An index of raw fingerprints numbers its documents: it takes none with an id, which it would
-// drop.
+// An index of raw fingerprints numbers its documents: it takes none with an id, which it would drop, nor a text, for
+// which it has no recipe.
 func TestInsertWithoutIDs(t *testing.T) {
 	x, err := engine.New(3, engine.Options{NoIDs: true})
 	must.Do(t, err)
 	b := start(t, x, "")
+	for what, c := range map[string][2]string{
+		"/v1/query":                     {`{"text": "a"}`, "no recipe"},
+		"/v1/delete":                    {`{"id": "1"}`, "delete by fingerprint"},
+		"/v1/insert":                    {`{"id": "a", ` + print0 + `}`, "keeps no ids: leave it out"},
+		"/v1/check-and-insert":          {`{"id": "a", ` + print0 + `}`, "keeps no ids: leave it out"},
+		"GET /v1/documents":             {"", "keeps no ids"},
+		"GET /v1/documents/a":           {"", "keeps no ids"},
+		"DELETE /v1/documents?prefix=a": {"", "keeps no ids"},
+	} {
+		b.wants(t, http.StatusUnprocessableEntity, what, "", c[0], c[1])
+	}
 	added := ask[answerList[insertAnswer]](t, b, "/v1/insert",
-		`{"documents": [{"fingerprint": "0000000000000000"}, {"fingerprint": "00000000000000ff"}]}`)
+		`{"documents": [{`+print0+`}, {"fingerprint": "00000000000000ff"}]}`).Results
 	checked := ask[checkAnswer](t, b, "/v1/check-and-insert", `{"fingerprint": "000000000000ffff"}`)
-	if len(added.Results) != 2 || added.Results[1].ID != "1" || *added.Results[1].Number != 1 || !checked.Inserted ||
-		checked.ID != "2" {
+	if len(added) != 2 || added[1].ID != "1" || *added[1].Number != 1 || !checked.Inserted || checked.ID != "2" {
 		t.Errorf("%+v, %+v", added, checked)
-	}
-	b.wants(t, http.StatusUnprocessableEntity, "/v1/delete", "", `{"id": "1"}`, "delete by fingerprint")
-	for _, path := range []string{"insert", "check-and-insert"} {
-		b.wants(t, http.StatusUnprocessableEntity, "/v1/"+path, "", `{"id": "a", "fingerprint": "ffff000000000000"}`,
-			"keeps no ids: leave it out")
-	}
-	if n := b.index.Load().Stats().Documents; n != 3 {
-		t.Errorf("%d documents", n)
 	}
 }
 

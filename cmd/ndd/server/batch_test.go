@@ -4,13 +4,12 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"encoding/binary"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"reflect"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -25,41 +24,43 @@ import (
 	"ndd/engine/storage/store"
 )
 
-func little(queries []uint64) string {
-	b := make([]byte, 0, 8*len(queries))
-	for _, q := range queries {
-		b = binary.LittleEndian.AppendUint64(b, q)
-	}
-	return string(b)
-}
+func little(queries []uint64) string { return string(store.Bytes64(queries)) }
 
-// A batch's lines are the oracle's, in its order, in both forms.
-func TestBatchIsTheOracle(t *testing.T) {
+// Every answer of /v1/query and /v1/batch is the oracle's, in its order and in every form, for sets of every
+// shape and each k.
+func TestAnswersAreTheOracle(t *testing.T) {
 	const most = 3
 	n := long.Or(120, 300)
 	for _, set := range sets.All(n, n, most, 11) {
 		b := start(t, newIndex(t, most, nil, set.Base), "")
 		for k := 0; k <= most; k++ {
 			var tsv, unique, lines, rows bytes.Buffer
-			encoder := json.NewEncoder(&lines)
-			last := oracle.Hit{Query: -1}
+			near := make([]Neighbours, len(set.Queries))
+			for i, query := range set.Queries {
+				near[i] = Neighbours{Fingerprint: fmt.Sprintf("%016x", query), K: k, Hits: []hit{}}
+			}
 			for _, h := range oracle.Search(set.Base, set.Queries, k) {
-				line := fmt.Sprintf("%d\t%016x\t%d\trow-%d\n", h.Query, h.Fingerprint, h.Distance, h.Row)
+				f, id, of := fmt.Sprintf("%016x", h.Fingerprint), fmt.Sprint("row-", h.Row), &near[h.Query]
+				line := fmt.Sprintf("%d\t%s\t%d\t%s\n", h.Query, f, h.Distance, id)
 				tsv.WriteString(line)
-				if h.Query != last.Query || h.Fingerprint != last.Fingerprint {
+				if len(of.Hits) == 0 || of.Hits[len(of.Hits)-1].Fingerprint != f {
 					unique.WriteString(line)
+					of.Hits = append(of.Hits, hit{Fingerprint: f, Distance: h.Distance})
 				}
-				last = h
+				last := &of.Hits[len(of.Hits)-1]
+				last.IDs = append(last.IDs, id)
+				last.Documents++
+				of.Documents++
 				// as doc.go has it
-				for _, v := range []uint64{uint64(h.Query), uint64(h.Fingerprint), uint64(h.Distance), uint64(h.Row)} {
-					binary.Write(&rows, binary.LittleEndian, v)
+				rows.WriteString(little([]uint64{uint64(h.Query), h.Fingerprint, uint64(h.Distance), uint64(h.Row)}))
+				fmt.Fprintf(&lines, `{"query":%d,"fingerprint":%q,"distance":%d,"id":%q}`+"\n", h.Query, f, h.Distance, id)
+			}
+			for _, want := range near {
+				got := ask[Neighbours](t, b, "/v1/query", fmt.Sprintf(`{"fingerprint": %q, "k": %d, "limit": 65536}`,
+					want.Fingerprint, k))
+				if !reflect.DeepEqual(got, want) {
+					t.Fatalf("%s, k = %d:\n got %+v\nwant %+v", set.Name, k, got, want)
 				}
-				encoder.Encode(struct {
-					Query       int    `json:"query"`
-					Fingerprint string `json:"fingerprint"`
-					Distance    int    `json:"distance"`
-					ID          string `json:"id"`
-				}{h.Query, fmt.Sprintf("%016x", h.Fingerprint), h.Distance, fmt.Sprintf("row-%d", h.Row)})
 			}
 			for _, c := range []struct {
 				path, accept, media string
@@ -84,7 +85,7 @@ func TestBatchIsTheOracle(t *testing.T) {
 
 func TestBatchOfNothingAndOfTheMost(t *testing.T) {
 	b := start(t, newIndex(t, 3, nil, []uint64{5}), "")
-	b.wants(t, http.StatusBadRequest, "/v1/batch", "application/octet-stream", "")
+	b.wants(t, http.StatusBadRequest, "/v1/batch", mediaBytes, "")
 	queries := make([]uint64, fingerprintsMax)
 	for i := range queries {
 		queries[i] = 0xffff_ffff_ffff_0000
@@ -100,12 +101,10 @@ func TestBatchOfNothingAndOfTheMost(t *testing.T) {
 // TestLinesStayLines: IDs that would break a line, or be taken for markup, are escaped in an
 // answer, and come back as they were.
 func TestLinesStayLines(t *testing.T) {
-	x := newIndex(t, 3, nil, nil)
+	b := start(t, newIndex(t, 3, nil, nil), "")
 	const id = "a\tb\nc\\d\re\"<f>&"
-	if _, err := x.Insert(t.Context(), engine.Doc{Fingerprint: 0x123, ID: id}); err != nil {
-		t.Fatal(err)
-	}
-	b := start(t, x, "")
+	_, err := b.index.Load().Insert(t.Context(), engine.Doc{Fingerprint: 0x123, ID: id})
+	must.Do(t, err)
 	for media, format := range map[string]result.Format{mediaTSV: result.TSV, mediaLines: result.JSONEscaped} {
 		_, got := b.send(t, "/v1/batch", mediaBytes, little([]uint64{1 << 40, 0x122}), "Accept", media)
 		if strings.Count(got, "\n") != 1 || media == mediaLines && strings.ContainsAny(got, "<>&") {

@@ -103,7 +103,7 @@ func TestCopiesReload(t *testing.T) {
 }
 
 // TestCopies: the documents that a text is a copy of, as JSON and as a body that is the document,
-// the most similar first.
+// the most similar first; what cannot be a request is told so.
 func TestCopies(t *testing.T) {
 	b, _ := copiesBench(t)
 	text, _ := json.Marshal("News. " + orchard)
@@ -138,11 +138,6 @@ func TestCopies(t *testing.T) {
 	if held := b.held(); held != "" {
 		t.Error(held)
 	}
-}
-
-// TestCopiesRefused: what cannot be a request is told so.
-func TestCopiesRefused(t *testing.T) {
-	b, _ := copiesBench(t)
 	for body, want := range map[string]string{
 		`{}`:                              "one of text and html is needed",
 		`{"text": "a", "html": "b"}`:      "only one of",

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"ndd/cmd/ndd/server/strict"
 	"ndd/engine"
 	"ndd/engine/corpus/ndf"
 	"ndd/engine/index/segment"
@@ -157,12 +158,15 @@ func TestOpenFiles(t *testing.T) {
 }
 
 // TestFullDisk fills the disk under a server: inserts and deletions are refused, by name, while
-// queries are answered; and when there is room again both go on, without a restart. What was
+// queries are answered; and when there is room again both go on, without a restart. In the midst of a list it tells
+// of what was written before as it is, and of the others that they were not decided upon. What was
 // refused may be not there, neither then nor after a restart; what was answered is.
 func TestFullDisk(t *testing.T) {
-	var full atomic.Bool
+	var room atomic.Int64 // for so many writes
+	const plenty = 1 << 30
+	room.Store(plenty)
 	d := disk.Failing(func(c disk.Call, _ string) error {
-		if full.Load() && (c == disk.CallWrite || c == disk.CallCreate) {
+		if (c == disk.CallWrite || c == disk.CallCreate) && room.Add(-1) < 0 {
 			return syscall.ENOSPC
 		}
 		return nil
@@ -173,7 +177,7 @@ func TestFullDisk(t *testing.T) {
 		return fmt.Sprintf(`{"id": "%d", "fingerprint": "%016x"}`, i, uint64(i)*0x9e3779b97f4a7c15)
 	}
 	ask[insertAnswer](t, b, "/v1/insert", insert(1))
-	full.Store(true)
+	room.Store(0)
 	for path, body := range map[string]string{"/v1/insert": insert(2), "/v1/check-and-insert": insert(3),
 		"/v1/delete": `{"id": "1"}`} {
 		b.wants(t, http.StatusInsufficientStorage, path, "", body, "the disk is full; queries are answered")
@@ -182,7 +186,7 @@ func TestFullDisk(t *testing.T) {
 			t.Errorf("a query beside it: %+v", got)
 		}
 	}
-	full.Store(false)
+	room.Store(plenty)
 	if got := ask[checkAnswer](t, b, "/v1/check-and-insert", insert(3)); !got.Inserted {
 		t.Errorf("sent again, a document is told of itself: %+v", got)
 	}
@@ -195,49 +199,31 @@ func TestFullDisk(t *testing.T) {
 	if got := ask[deleteAnswer](t, b, "/v1/delete", `{"id": "1"}`); got.Deleted != 1 {
 		t.Errorf("%+v", got)
 	}
+	ask[insertAnswer](t, b, "/v1/insert", `{"id": "held", "fingerprint": "00000000ffffffff"}`)
+	room.Store(1)
+	// What takes the place of another is committed before the next one is looked at.
+	list := ask[answerList[checkAnswer]](t, b, "/v1/check-and-insert", `{"documents": [
+		{"id": "held", "fingerprint": "ffffffff00000000"}, {"id": "refused", "fingerprint": "0f0f0f0f0f0f0f0f"}]}`).Results
+	if len(list) != 2 || !list[0].Inserted || !list[0].Replaced || list[0].Status != http.StatusOK ||
+		list[1].Inserted || list[1].Status != http.StatusInsufficientStorage ||
+		!strings.Contains(list[1].Error, "the disk is full") {
+		t.Fatalf("%+v", list)
+	}
+	room.Store(plenty)
+	ask[insertAnswer](t, b, "/v1/insert", `{"id": "later", "fingerprint": "00ff00ff00ff00ff"}`)
+	for f, want := range map[string]int{"0f0f0f0f0f0f0f0f": 0, "ffffffff00000000": 1} {
+		if got := ask[Neighbours](t, b, "/v1/query", `{"fingerprint": "`+f+`"}`); len(got.Hits) != want {
+			t.Errorf("%+v", got)
+		}
+	}
 	must.Do(t, x.Close())
 	x, err := engine.Open(t.Context(), dir, engine.OpenOptions{})
 	must.Do(t, err)
 	defer x.Close()
-	for id, want := range map[string]bool{"9": true, "1": false, "2": false, "3": true} {
+	for id, want := range map[string]bool{"9": true, "1": false, "2": false, "3": true, "held": true, "refused": false} {
 		if _, ok, err := x.Find(id); ok != want || err != nil {
 			t.Errorf("after a restart document %s: %v, %v", id, ok, err)
 		}
-	}
-}
-
-// TestFullDiskWithinAList fills the disk while a list is decided upon: what was written before is
-// told of as it is, and the others that they were not decided upon; they are not there.
-func TestFullDiskWithinAList(t *testing.T) {
-	var full atomic.Bool
-	var writes atomic.Int32
-	d := disk.Failing(func(c disk.Call, _ string) error {
-		if full.Load() && c == disk.CallWrite && writes.Add(1) > 1 {
-			return syscall.ENOSPC
-		}
-		return nil
-	})
-	x, _ := durable(t, nil, d)
-	b := start(t, x, "")
-	ask[insertAnswer](t, b, "/v1/insert", `{"id": "held", "fingerprint": "00000000ffffffff"}`)
-	full.Store(true)
-	// What takes the place of another is committed before the next one is looked at.
-	got := ask[answerList[checkAnswer]](t, b, "/v1/check-and-insert", `{"documents": [
-		{"id": "held", "fingerprint": "ffffffff00000000"}, {"id": "refused", "fingerprint": "0f0f0f0f0f0f0f0f"}]}`).Results
-	if len(got) != 2 || !got[0].Inserted || !got[0].Replaced || got[0].Status != http.StatusOK {
-		t.Fatalf("what was written before the disk was full: %+v", got)
-	}
-	if got[1].Inserted || got[1].Status != http.StatusInsufficientStorage || !strings.Contains(got[1].Error,
-		"the disk is full") {
-		t.Errorf("what was not: %+v", got[1])
-	}
-	full.Store(false)
-	ask[insertAnswer](t, b, "/v1/insert", `{"id": "later", "fingerprint": "00ff00ff00ff00ff"}`)
-	if got := ask[Neighbours](t, b, "/v1/query", `{"fingerprint": "0f0f0f0f0f0f0f0f"}`); len(got.Hits) != 0 {
-		t.Errorf("what was refused is there: %+v", got)
-	}
-	if got := ask[Neighbours](t, b, "/v1/query", `{"fingerprint": "ffffffff00000000"}`); len(got.Hits) != 1 {
-		t.Errorf("what was accepted is not: %+v", got)
 	}
 }
 
@@ -248,26 +234,20 @@ func TestFullMemory(t *testing.T) {
 	must.Do(t, err)
 	defer x.Close()
 	b := start(t, x, "")
-	random := rand.New(rand.NewPCG(18, 4))
-	for i := 0; ; i += 500 {
-		var docs strings.Builder
-		for j := range 500 {
-			if j > 0 {
-				docs.WriteByte(',')
-			}
-			fmt.Fprintf(&docs, `{"id": "%d `, i+j)
-			for range 60 { // which cannot be made much smaller, so that some tens of requests are enough
-				fmt.Fprintf(&docs, "%016x", random.Uint64())
-			}
-			fmt.Fprintf(&docs, `", "fingerprint": "%016x"}`, random.Uint64())
+	random, id := rand.NewChaCha8([32]byte{18, 4}), make([]byte, 480) // some requests are enough: nothing is repeated
+	for i := 0; ; i++ {
+		docs := make([]string, strict.Max)
+		for j := range docs {
+			random.Read(id)
+			docs[j] = fmt.Sprintf(`{"id": "%x", "fingerprint": "%016x"}`, id, random.Uint64())
 		}
-		status, answer := b.send(t, "/v1/insert", mediaJSON, `{"documents": [`+docs.String()+`]}`)
-		if status == http.StatusOK && i < 1_000_000 {
+		status, answer := b.send(t, "/v1/insert", mediaJSON, `{"documents": [`+strings.Join(docs, ",")+`]}`)
+		if status == http.StatusOK && i < 1000 {
 			continue
 		}
 		const want = "nothing can be inserted; queries are answered: no room for more documents in memory"
 		if status != http.StatusInsufficientStorage || !strings.Contains(answer, want) || i == 0 {
-			t.Fatalf("%d documents: %d %s", i, status, answer)
+			t.Fatalf("request %d: %d %s", i, status, answer)
 		}
 		break
 	}

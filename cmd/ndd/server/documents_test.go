@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"ndd/cmd/ndd/server/strict"
 	"ndd/engine"
 	"ndd/engine/index/live/rows"
 	"ndd/engine/oracle/must"
@@ -18,50 +17,29 @@ import (
 // A document may be the whole body of an insert and of a check-and-insert, as text or as a page,
 // with its id as a parameter or as a header.
 func TestDocumentsAsBodies(t *testing.T) {
-	page := "<html><script>var noise = 1</script><body><p>" + pageA
-	for _, c := range []struct{ media, body string }{{"text/plain", pageA}, {"text/plain; charset=utf-8", pageA},
-		{"text/html", page}} {
+	const id = "https://a.example/?x=1&y=ü"
+	for media, body := range map[string]string{mediaText: pageA, mediaHTML: "<p>" + pageA} {
 		b := start(t, newIndex(t, 3, defaultRecipe(), nil), "")
-		first := post[checkAnswer](t, b,
-			"/v1/check-and-insert?k=2&limit=1&id="+url.QueryEscape("https://a.example/?x=1&y=ü"), c.media, c.body)
-		if !first.Inserted || first.ID != "https://a.example/?x=1&y=ü" || *first.Number != 0 || first.K != 2 {
-			t.Fatalf("%s: %+v", c.media, first)
+		first := post[checkAnswer](t, b, "/v1/check-and-insert?k=2&limit=1&id="+url.QueryEscape(id), media, body)
+		if !first.Inserted || first.ID != id || *first.Number != 0 || first.K != 2 {
+			t.Fatalf("%s: %+v", media, first)
 		}
-		again := post[checkAnswer](t, b, "/v1/check-and-insert", c.media, c.body, idHeader, "https://b.example/")
-		if again.Inserted || again.Fingerprint != first.Fingerprint || len(again.Hits) != 1 ||
-			again.Hits[0].IDs[0] != first.ID {
-			t.Errorf("%s, again: %+v", c.media, again)
+		again := post[checkAnswer](t, b, "/v1/check-and-insert", media, body, idHeader, "https://b.example/")
+		if again.Inserted || again.Fingerprint != first.Fingerprint || len(again.Hits) != 1 || again.Hits[0].IDs[0] != id {
+			t.Errorf("%s, again: %+v", media, again)
 		}
-		added := post[insertAnswer](t, b, "/v1/insert", c.media, c.body, idHeader, "https://b.example/")
+		added := post[insertAnswer](t, b, "/v1/insert", media, body, idHeader, "https://b.example/")
 		if !added.Inserted || added.ID != "https://b.example/" || *added.Number != 1 ||
 			added.Fingerprint != first.Fingerprint {
-			t.Errorf("%s, insert: %+v", c.media, added)
+			t.Errorf("%s, insert: %+v", media, added)
 		}
-		if !post[insertAnswer](t, b, "/v1/insert?id=b", c.media, c.body, idHeader, "unused").Inserted {
-			t.Errorf("%s: not inserted", c.media)
+		if !post[insertAnswer](t, b, "/v1/insert?id=b", media, body, idHeader, "unused").Inserted {
+			t.Errorf("%s: not inserted", media)
 		}
-		if got := post[Neighbours](t, b, "/v1/query?limit=2", c.media, c.body); got.Documents != 3 || !got.Truncated {
-			t.Errorf("%s, query: %+v", c.media, got)
+		if got := post[Neighbours](t, b, "/v1/query?limit=2", media, body); got.Documents != 3 || !got.Truncated {
+			t.Errorf("%s, query: %+v", media, got)
 		}
 	}
-}
-
-// An index of raw fingerprints has no recipe for a document, and says so whatever the body.
-func TestDocumentsNeedARecipe(t *testing.T) {
-	b := start(t, newIndex(t, 3, nil, nil), "")
-	for _, path := range []string{"query", "insert?id=a", "check-and-insert?id=a"} {
-		b.wants(t, http.StatusUnprocessableEntity, "/v1/"+path, "text/plain", pageA, "no recipe")
-	}
-}
-
-// A header that is no id is refused, and a k in the body goes before one beside it.
-func TestIDsBesideTheBody(t *testing.T) {
-	b := start(t, newIndex(t, 3, defaultRecipe(), nil), "")
-	for _, id := range []string{"two words", "caf\xc3\xa9", strings.Repeat("x", idMax+1)} {
-		status, body := b.send(t, "/v1/insert", mediaText, pageA, idHeader, id)
-		wanted(t, status, body, http.StatusUnprocessableEntity, id, idHeader)
-	}
-	b.wants(t, http.StatusOK, "/v1/query?k=0&limit=1", "", `{"fingerprint": "0000000000000001", "k": 1}`, `"k":1`)
 }
 
 // Ids that fill an answer are cut off at some megabytes, and the answer says so.
@@ -76,22 +54,6 @@ func TestAnswersAreBounded(t *testing.T) {
 	}
 	if !got.Truncated || got.Documents != n || int64(bytes) < most-each || int64(bytes) > most+2*each {
 		t.Errorf("%d documents, %d bytes of ids, truncated %v", got.Documents, bytes, got.Truncated)
-	}
-}
-
-// A list has as many documents as the description says, and no more.
-func TestDocumentsOfAList(t *testing.T) {
-	b := start(t, newIndex(t, 3, nil, nil), "")
-	list := func(n int) string {
-		return `{"documents": [` + strings.TrimSuffix(strings.Repeat(`{"id": "a", "fingerprint": "0000000000000000"},`,
-			n), ",") + `]}`
-	}
-	if got := ask[answerList[insertAnswer]](t, b, "/v1/insert", list(strict.Max)); len(got.Results) != strict.Max {
-		t.Errorf("%d results", len(got.Results))
-	}
-	for path, body := range map[string]string{"insert": list(strict.Max + 1), "check-and-insert": list(strict.Max + 1),
-		"delete": `{"ids": ["a"` + strings.Repeat(`, "b"`, strict.Max) + `]}`} {
-		b.wants(t, http.StatusUnprocessableEntity, "/v1/"+path, "", body, "expected array length <= 4096")
 	}
 }
 
@@ -158,12 +120,6 @@ func TestListing(t *testing.T) {
 	b.wants(t, http.StatusOK, "DELETE /v1/documents?prefix="+url.QueryEscape("https://b"), "", "", `{"deleted":10}`)
 	if left, _ := pages(t, b, ""); len(left) != 20 || strings.Contains(fmt.Sprint(left), "https://b") {
 		t.Errorf("%q are left", left)
-	}
-	raw, err := engine.New(3, engine.Options{NoIDs: true})
-	must.Do(t, err)
-	none := start(t, raw, "")
-	for _, what := range []string{"GET /v1/documents", "GET /v1/documents/a", "DELETE /v1/documents?prefix=a"} {
-		none.wants(t, http.StatusUnprocessableEntity, what, "", "", "keeps no ids")
 	}
 }
 

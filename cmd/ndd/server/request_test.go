@@ -17,6 +17,7 @@ import (
 	"golang.org/x/text/encoding/charmap"
 	"golang.org/x/text/encoding/unicode"
 
+	"ndd/cmd/ndd/server/strict"
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/oracle/must"
 )
@@ -67,6 +68,11 @@ var malformed = []struct {
 	{"/v1/check-and-insert", "text/html", pageA, 422, "Document-Id"},
 	{"/v1/insert", "", `{"documents": [` + strings.Repeat("1,", 1<<20) + `1]}`, 422, "body.documents[0]"},
 	{"/v1/batch", "application/octet-stream", ``, 400, "body"},
+	{"/v1/insert", "", `{"documents": [` + strings.Repeat(`{"id": "a", `+print0+`}, `, strict.Max) +
+		`{"id": "a", ` + print0 + `}]}`, 422, "expected array length <= 4096"},
+	{"/v1/check-and-insert", "", `{"documents": [` + strings.Repeat(`{}, `, strict.Max) + `{}]}`, 422,
+		"expected array length <= 4096"},
+	{"/v1/delete", "", `{"ids": ["a"` + strings.Repeat(`, "b"`, strict.Max) + `]}`, 422, "expected array length <= 4096"},
 	{"/v1/delete", "", `{}`, 422, "one of id, ids and fingerprint"},
 	{"/v1/delete", "", `{"id": ""}`, 422, "body.id"},
 	{"GET /v2/query", "", ``, 404, "/v2/query"},
@@ -80,8 +86,6 @@ var malformed = []struct {
 		"body.documents[0].Id: unexpected property"},
 	// The detail says where and what.
 	{"/v1/query", "", `{` + print0 + `, "k": 65}`, 422, "body.k: k = 65, but the index was built for k from 0 to 3"},
-	{"/v1/query", "", `{` + print0 + `, "k": 6}`, 422, "body.k: k = 6, but the index was built for k from 0 to 3; for a " +
-		"larger k, export it with 'ndd export' and build one with 'ndd build -k 6'"},
 	{"/v1/query", "", `{` + print0 + `, "k": 1e12}`, 422, "body.k: expected number <= 1073741824"},
 	{"/v1/query", "", `{` + print0 + `, "k": -1}`, 422, "body.k: k = -1, but the index was built for k from 0 to 3"},
 	{"/v1/query?k=99", "", `{` + print0 + `}`, 422, "query.k: k = 99, but the index was built for k from 0 to 3"},
@@ -94,7 +98,6 @@ var malformed = []struct {
 		"8c7f2d1e0a9b4455"},
 	{"/v1/query", "", `{"text": "a",, }`, 400, "body: not JSON: unexpected ',' at byte 13; a document itself is sent " +
 		"with"},
-	{"/v1/query", "", `{"text": `, 400, "body: not JSON: it ends at byte 9; a document itself is sent with"},
 	{"/v1/query", "text/html", `short`, 422, "body: document too short for a fingerprint"},
 	{"/v1/insert", "", `{"id": "", ` + print0 + `}`, 422, "body.id: must not be empty"},
 	{"/v1/insert", "", `{"id": "a\tb", ` + print0 + `}`, 422, "body.id: has control characters"},
@@ -136,10 +139,7 @@ func TestMalformedRequests(t *testing.T) {
 	for _, c := range malformed {
 		r := b.request(t, c.what, c.contentType, c.body)
 		status, header, body := b.do(t, r)
-		var p struct {
-			Status        int
-			Title, Detail string
-		}
+		var p problem
 		if header.Get("Content-Type") != "application/problem+json" || json.Unmarshal([]byte(body), &p) != nil ||
 			p.Status != status || p.Title == "" {
 			t.Errorf("%s %.80s: no problem as RFC 9457 has it: %s %.300s", c.what, c.body, header.Get("Content-Type"), body)
@@ -189,30 +189,19 @@ var goodRequests = flag.Int64("good.requests", 100, "good requests of TestBadReq
 // them are answered, and nothing is used up.
 func TestBadRequestsHarmOnlyThemselves(t *testing.T) {
 	b := start(t, newIndex(t, 3, defaultRecipe(), []uint64{0}), "")
+	mux := http.NewServeMux()
+	mux.Handle("/", b.Config.Handler)
 	// A route whose handler panics, behind the same guard as the others.
-	inner := b.Config.Handler
-	bad := b.observe(b.guard(&route{accepts: []string{"application/json"}, gate: b.queries,
-		serve: func(http.ResponseWriter, *http.Request) { panic("a bug for the test") }}))
-	b.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/panic" {
-			bad.ServeHTTP(w, r)
-			return
-		}
-		inner.ServeHTTP(w, r)
-	})
-
+	mux.Handle("/panic", b.observe(b.guard(&route{accepts: []string{"application/json"}, gate: b.queries,
+		serve: func(http.ResponseWriter, *http.Request) { panic("a bug for the test") }})))
+	b.Config.Handler = mux
 	const rounds = 6
-	done := make(chan struct{})
+	var done atomic.Bool
 	var group sync.WaitGroup
 	var good atomic.Int64
 	for range 3 {
 		group.Go(func() {
-			for {
-				select {
-				case <-done:
-					return
-				default:
-				}
+			for !done.Load() {
 				b.wants(t, http.StatusOK, "/v1/query", mediaJSON, `{"fingerprint": "0000000000000001"}`, "row-0")
 				good.Add(1)
 			}
@@ -236,7 +225,7 @@ func TestBadRequestsHarmOnlyThemselves(t *testing.T) {
 			}
 		}
 	}
-	close(done)
+	done.Store(true)
 	group.Wait()
 	if n := strings.Count(b.journal.String(), "a bug for the test"); n < panics {
 		t.Errorf("%d panics, %d in the log", panics, n)
