@@ -10,7 +10,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"ndd/engine"
 	"ndd/engine/corpus/simhash"
@@ -21,12 +20,8 @@ import (
 func backupBench(t *testing.T, tokens string) *bench {
 	t.Helper()
 	x, _ := durable(t, defaultRecipe(), nil)
-	o := &Options{Backups: t.TempDir(), hooks: hooks{limit: bounds{Queue: waitMax}.set}}
-	if tokens != "" {
-		o.TokenFile = filepath.Join(t.TempDir(), "tokens")
-		must.Do(t, os.WriteFile(o.TokenFile, []byte(tokens), 0o600))
-	}
-	return startOptions(t, x, o)
+	return startOptions(t, x, &Options{Backups: t.TempDir(), hooks: hooks{limit: bounds{Queue: waitMax}.set},
+		Access: Access{TokenFile: tokenFile(t, tokens)}})
 }
 
 // TestBackup makes backups over HTTP while documents are inserted, flushed and merged. Each is an
@@ -65,11 +60,7 @@ func TestBackup(t *testing.T) {
 	const backups = 5
 	var least [backups]int64
 	for i := range backups {
-		for ; acknowledged.Load() < int64(10*(i+1)); time.Sleep(time.Millisecond) { // each has more than the one before
-			if t.Failed() {
-				t.FailNow()
-			}
-		}
+		must.Eventually(t, "more is there than before", func() bool { return acknowledged.Load() >= int64(10*(i+1)) })
 		least[i] = acknowledged.Load()
 		a := ask[backupAnswer](t, b, "/v1/backup", fmt.Sprintf(`{"name": "day-%d"}`, i))
 		if a.Name != fmt.Sprint("day-", i) || a.Files == 0 || a.Linked == 0 {

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -70,16 +69,11 @@ func TestChangesAreCounted(t *testing.T) {
 }
 
 // value returns a figure of the metrics' text.
-func value(t *testing.T, text, name string) float64 {
+func value(t *testing.T, text, name string) (v float64) {
 	t.Helper()
-	m := regexp.MustCompile(`(?m)^` + regexp.QuoteMeta(name) + ` (\S+)$`).FindStringSubmatch(text)
-	if m == nil {
-		t.Errorf("no %s", name)
-		return -1
-	}
-	v, err := strconv.ParseFloat(m[1], 64)
-	if err != nil {
-		t.Error(err)
+	_, after, _ := strings.Cut(text, "\n"+name+" ")
+	if _, err := fmt.Sscan(after, &v); err != nil {
+		t.Errorf("no %s: %v", name, err)
 	}
 	return v
 }

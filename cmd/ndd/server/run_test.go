@@ -1,6 +1,7 @@
 package server
 
 import (
+	"bufio"
 	"bytes"
 	"cmp"
 	"context"
@@ -62,9 +63,7 @@ func loads(t *testing.T, prints []uint64) func(context.Context, *Loading) (*engi
 func (r *running) end() {
 	r.t.Helper()
 	r.stop()
-	if err := r.wait(); err != nil {
-		r.t.Errorf("ended with %v", err)
-	}
+	must.Do(r.t, r.wait())
 }
 
 // Write takes the ready line.
@@ -144,6 +143,7 @@ func TestLife(t *testing.T) {
 		x := newIndex(t, 3, nil, []uint64{7})
 		l.Loaded(7)
 		<-proceed
+		l.Loaded(9) // the line has the first one
 		return x, nil
 	})
 	c.wants(t, http.StatusOK, "GET /livez", "", "")
@@ -161,6 +161,7 @@ func TestLife(t *testing.T) {
 			"\"0000000000000007\"}'\n") {
 		t.Errorf("ready line %q", line)
 	}
+	c.wants(t, http.StatusOK, "/v1/query", "", `{"fingerprint": "0000000000000007"}`, `"distance":0`)
 	c.wants(t, http.StatusOK, "GET /readyz", "", "")
 	admin.wants(t, http.StatusOK, "GET /metrics", "", "", "ndd_index_documents 1")
 	r.end()
@@ -191,10 +192,7 @@ func TestStopWhileLoading(t *testing.T) {
 
 // Errors of the start come back as they are, and name their place.
 func TestStartErrors(t *testing.T) {
-	taken, err := net.Listen("tcp", "127.0.0.1:0")
-	must.Do(t, err)
-	defer taken.Close()
-	busy := taken.Addr().String()
+	_, busy := listenerHere(t)
 	none := filepath.Join(t.TempDir(), "none")
 	errLoad := errors.New("segment 3: cannot be read")
 	empty := loads(t, nil)
@@ -227,39 +225,19 @@ func TestStartErrors(t *testing.T) {
 	}
 }
 
-// The command of the ready line works, and finds a document that was loaded.
+// TestExampleWorks: where nothing was loaded the command of the ready line works, too.
 func TestExampleWorks(t *testing.T) {
-	for _, c := range []struct {
-		name string
-		docs []engine.Doc
-		want string // in the command
-		hits int
-	}{
-		{"two documents", []engine.Doc{{Fingerprint: 0xfedc, ID: "a"}, {Fingerprint: 0xfedd, ID: "b"}},
-			`"fingerprint": "000000000000fedc"`, 2},
-		{"nothing loaded", nil, "check-and-insert", 0},
-	} {
-		r := runServer(t, Options{}, func(_ context.Context, l *Loading) (*engine.Index,
-			error) {
-			x := newIndex(t, 3, defaultRecipe(), nil)
-			for _, d := range c.docs {
-				l.Loaded(d.Fingerprint)
-			}
-			_, err := x.Insert(t.Context(), c.docs...)
-			return x, err
-		})
-		_, command, _ := strings.Cut(r.readyLine(), " - try: ")
-		m := regexp.MustCompile(`^curl -s (\S+) -d '([^']*)'\n$`).FindStringSubmatch(command)
-		if m == nil || !strings.Contains(command, c.want) {
-			t.Fatalf("%s: no %q in %s", c.name, c.want, command)
-		}
-		x := target{m[1], client(t)}
-		status, body := x.send(t, "", "", m[2])
-		if n := strings.Count(body, `"distance"`); status != http.StatusOK || n != c.hits {
-			t.Errorf("%s: %s: %d %s", c.name, command, status, body)
-		}
-		r.end()
+	r := runServer(t, Options{}, func(context.Context, *Loading) (*engine.Index, error) {
+		return newIndex(t, 3, defaultRecipe(), nil), nil
+	})
+	line := r.readyLine()
+	m := regexp.MustCompile(` - try: curl -s (\S+/v1/check-and-insert) -d '([^']*)'\n$`).FindStringSubmatch(line)
+	if m == nil {
+		t.Fatal(line)
 	}
+	x := target{m[1], client(t)}
+	x.wants(t, http.StatusOK, "", "", m[2], `"inserted":true`)
+	r.end()
 }
 
 // TestUnixSocket: a server at unix:PATH answers there, only to its owner; a second one is refused,
@@ -324,7 +302,7 @@ func drainUnderLoad(t *testing.T, requests int64) {
 				case 2:
 					path, body = "/v1/batch", string(make([]byte, 8*2000))
 				}
-				status, closes, err := once(c, "http://"+address+path, body)
+				status, closes, err := once(c.Post("http://"+address+path, "", strings.NewReader(body)))
 				switch {
 				case err != nil:
 					t.Errorf("%s: %v", path, err)
@@ -344,38 +322,21 @@ func drainUnderLoad(t *testing.T, requests int64) {
 	must.Eventually(t, "load", func() bool { return served.Load() > requests || t.Failed() })
 	r.stop()
 	must.Eventually(t, "it is not ready", func() bool {
-		status, _, err := once(c, "http://"+address+"/readyz", "")
+		status, _, err := once(c.Get("http://" + address + "/readyz"))
 		return err == nil && status == http.StatusServiceUnavailable
 	})
 	group.Wait()             // each was told by an answer, or has failed
 	c.CloseIdleConnections() // also those that had no request, which the server waits for
 	close(allTold)
-	if err := r.wait(); err != nil {
-		t.Errorf("ended with %v", err)
-	}
-	if _, _, err := once(c, "http://"+address+"/readyz", ""); !isDial(err) {
+	must.Do(t, r.wait())
+	var op *net.OpError // there is no connection to send a request on
+	if _, _, err := once(c.Get("http://" + address + "/readyz")); !errors.As(err, &op) || op.Op != "dial" {
 		t.Errorf("when it has ended: %v", err)
 	}
 }
 
-// isDial says whether there was no connection to send a request on.
-func isDial(err error) bool {
-	var op *net.OpError
-	return errors.As(err, &op) && op.Op == "dial"
-}
-
-// once makes a request, a GET without a body, and says whether the connection is closed behind the
-// answer.
-func once(c *http.Client, url, body string) (status int, closes bool, err error) {
-	method := "POST"
-	if body == "" {
-		method = "GET"
-	}
-	r, err := http.NewRequest(method, url, strings.NewReader(body))
-	if err != nil {
-		return 0, false, err
-	}
-	a, err := c.Do(r)
+// once reads an answer, and says whether the connection is closed behind it.
+func once(a *http.Response, err error) (status int, closes bool, _ error) {
 	if err != nil {
 		return 0, false, err
 	}
@@ -384,27 +345,21 @@ func once(c *http.Client, url, body string) (status int, closes bool, err error)
 	return a.StatusCode, a.Close, err
 }
 
-// longAnswer asks a server for more than sockets hold, 600,000 lines, 24 MB, and reads the first of
-// it: the request runs until it is read. It gives also how many lines there are to come.
-func longAnswer(t *testing.T, r *running) (c net.Conn, lines int) {
+// linesOfLongAnswer is more than sockets hold: 24 MB.
+const linesOfLongAnswer = 600_000
+
+// longAnswer asks a server for that many lines, and reads the header: the request runs until all is read.
+func longAnswer(t *testing.T, address string) io.Reader {
 	t.Helper()
-	c, err := net.Dial("tcp", r.address())
+	c, err := net.Dial("tcp", address)
 	must.Do(t, err)
 	t.Cleanup(func() { c.Close() })
-	const queries = 200
+	const queries = linesOfLongAnswer / 3000
 	fmt.Fprintf(c, "POST /v1/batch HTTP/1.0\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n%s", 8*queries,
 		make([]byte, 8*queries))
-	for line := ""; line != "\r\n"; lines++ { // up to the end of the header
-		if lines > 100 {
-			t.Fatal("a header without end")
-		}
-		line = ""
-		for b := make([]byte, 1); !strings.HasSuffix(line, "\n"); line += string(b) {
-			_, err = io.ReadFull(c, b)
-			must.Do(t, err)
-		}
-	}
-	return c, queries * 3000
+	a, err := http.ReadResponse(bufio.NewReader(c), nil)
+	must.Do(t, err)
+	return a.Body
 }
 
 // What runs when the signal comes is finished; connections are taken as long as notice is given,
@@ -412,11 +367,11 @@ func longAnswer(t *testing.T, r *running) (c net.Conn, lines int) {
 func TestDrainFinishesWhatRuns(t *testing.T) {
 	t.Parallel()
 	r := runServer(t, Options{hooks: hooks{drainMax: waitMax}}, loads(t, make([]uint64, 3000)))
-	c, lines := longAnswer(t, r)
-	stopped := time.Now()
+	address := r.address()
+	answer, stopped := longAnswer(t, address), time.Now()
 	r.stop()
 	must.Eventually(t, "not listening", func() bool {
-		other, err := net.Dial("tcp", c.RemoteAddr().String())
+		other, err := net.Dial("tcp", address)
 		if err == nil {
 			other.Close()
 		}
@@ -425,13 +380,11 @@ func TestDrainFinishesWhatRuns(t *testing.T) {
 	if took := time.Since(stopped); took < drainNotice {
 		t.Errorf("the notice was %v, want %v", took, drainNotice)
 	}
-	rest, err := io.ReadAll(c)
-	if n := bytes.Count(rest, []byte("\trow-")); err != nil || n != lines {
-		t.Errorf("%d lines of %d, %v", n, lines, err)
+	text, err := io.ReadAll(answer)
+	if n := bytes.Count(text, []byte("\trow-")); err != nil || n != linesOfLongAnswer {
+		t.Errorf("%d lines, %v", n, err)
 	}
-	if err := r.wait(); err != nil {
-		t.Errorf("ended with %v", err)
-	}
+	must.Do(t, r.wait())
 }
 
 // What does not end is cut off, so that the process is gone within 10 s.
@@ -441,13 +394,13 @@ func TestDrainCutsOff(t *testing.T) {
 	}
 	r := runServer(t, Options{hooks: hooks{notice: func() {}, drainMax: 50 * time.Millisecond}},
 		loads(t, make([]uint64, 3000)))
-	c, lines := longAnswer(t, r)
+	answer := longAnswer(t, r.address())
 	r.stop()
 	if err := r.wait(); err != nil || !strings.Contains(r.journal.String(), "after 50ms and were cut off") {
 		t.Errorf("ended with %v: %s", err, r.journal)
 	}
-	rest, err := io.ReadAll(c)
-	if bytes.Count(rest, []byte("\trow-")) >= lines {
+	text, err := io.ReadAll(answer)
+	if bytes.Count(text, []byte("\trow-")) >= linesOfLongAnswer {
 		t.Error("the answer is whole: it did not wait to be read")
 	}
 	if !errors.Is(err, syscall.ECONNRESET) {

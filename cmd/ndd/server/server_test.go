@@ -94,12 +94,16 @@ func start(t testing.TB, x *engine.Index, tokens string) *bench {
 // startWith serves an index with limits.
 func startWith(t testing.TB, x *engine.Index, tokens string, limits bounds) *bench {
 	t.Helper()
-	o := &Options{hooks: hooks{limit: limits.set}}
-	if tokens != "" {
-		o.TokenFile = filepath.Join(t.TempDir(), "tokens")
-		must.Do(t, os.WriteFile(o.TokenFile, []byte(tokens), 0o600))
+	return startOptions(t, x, &Options{hooks: hooks{limit: limits.set}, Access: Access{TokenFile: tokenFile(t, tokens)}})
+}
+
+// tokenFile writes a token file, and returns its path, unless the text is empty.
+func tokenFile(t testing.TB, text string) (path string) {
+	if text != "" {
+		path = filepath.Join(t.TempDir(), "tokens")
+		must.Do(t, os.WriteFile(path, []byte(text), 0o600))
 	}
-	return startOptions(t, x, o)
+	return path
 }
 
 // set puts the bounds that are not zero in the place of others.

@@ -9,6 +9,8 @@ import (
 	"crypto/x509/pkix"
 	"encoding/pem"
 	"fmt"
+	"io"
+	"log"
 	"math/big"
 	"net"
 	"net/http"
@@ -211,22 +213,20 @@ func TestAddressesThatNeedTokens(t *testing.T) {
 
 // An authority signs the certificates of a test.
 type authority struct {
-	t    *testing.T
-	dir  string
-	key  *ecdsa.PrivateKey
-	cert *x509.Certificate
-	n    int64
+	t   *testing.T
+	own tls.Certificate
+	n   int64
 }
 
 func newAuthority(t *testing.T) *authority {
 	t.Helper()
-	a := &authority{t: t, dir: t.TempDir()}
-	a.cert, a.key = a.sign("authority", true)
+	a := &authority{t: t}
+	a.own = a.sign("authority", true)
 	return a
 }
 
 // sign makes a certificate; the authority's first one signs itself.
-func (a *authority) sign(name string, isCA bool) (*x509.Certificate, *ecdsa.PrivateKey) {
+func (a *authority) sign(name string, isCA bool) tls.Certificate {
 	a.t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	must.Do(a.t, err)
@@ -238,23 +238,23 @@ func (a *authority) sign(name string, isCA bool) (*x509.Certificate, *ecdsa.Priv
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
 		KeyUsage:    x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
 	}
-	parent, signer := c, key
+	parent, signer := c, any(key)
 	if !isCA {
-		parent, signer = a.cert, a.key
+		parent, signer = a.own.Leaf, a.own.PrivateKey
 	}
 	der, err := x509.CreateCertificate(rand.Reader, c, parent, &key.PublicKey, signer)
 	must.Do(a.t, err)
 	c, err = x509.ParseCertificate(der)
 	must.Do(a.t, err)
-	return c, key
+	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key, Leaf: c}
 }
 
 // files writes a certificate and its key.
-func (a *authority) files(c *x509.Certificate, key *ecdsa.PrivateKey, certPath, keyPath string) {
+func (a *authority) files(c tls.Certificate, certPath, keyPath string) {
 	a.t.Helper()
-	der, err := x509.MarshalPKCS8PrivateKey(key)
+	der, err := x509.MarshalPKCS8PrivateKey(c.PrivateKey)
 	must.Do(a.t, err)
-	for path, b := range map[string]*pem.Block{certPath: {Type: "CERTIFICATE", Bytes: c.Raw},
+	for path, b := range map[string]*pem.Block{certPath: {Type: "CERTIFICATE", Bytes: c.Certificate[0]},
 		keyPath: {Type: "PRIVATE KEY", Bytes: der}} {
 		must.Do(a.t, os.WriteFile(path, pem.EncodeToMemory(b), 0o600))
 	}
@@ -264,12 +264,10 @@ func (a *authority) files(c *x509.Certificate, key *ecdsa.PrivateKey, certPath, 
 // empty.
 func (a *authority) client(name string) *http.Client {
 	c := client(a.t)
-	roots := x509.NewCertPool()
-	roots.AddCert(a.cert)
-	config := &tls.Config{RootCAs: roots}
+	config := &tls.Config{RootCAs: x509.NewCertPool()}
+	config.RootCAs.AddCert(a.own.Leaf)
 	if name != "" {
-		cert, key := a.sign(name, false)
-		config.Certificates = []tls.Certificate{{Certificate: [][]byte{cert.Raw}, PrivateKey: key}}
+		config.Certificates = []tls.Certificate{a.sign(name, false)}
 	}
 	c.Transport.(*http.Transport).TLSClientConfig = config
 	return c
@@ -279,11 +277,10 @@ func (a *authority) client(name string) *http.Client {
 // certificate, whose name has a role; tokens and a new certificate are read on SIGHUP, and a broken
 // certificate is not taken.
 func TestTLS(t *testing.T) {
-	a := newAuthority(t)
-	path := func(name string) string { return filepath.Join(a.dir, name) }
-	cert, key := a.sign("server one", false)
-	a.files(cert, key, path("cert"), path("key"))
-	a.files(a.cert, a.key, path("ca"), path("ca-key"))
+	a, dir := newAuthority(t), t.TempDir()
+	path := func(name string) string { return filepath.Join(dir, name) }
+	a.files(a.sign("server one", false), path("cert"), path("key"))
+	a.files(a.own, path("ca"), path("ca-key"))
 	must.Do(t, os.WriteFile(path("tokens"), []byte(tokenLines+"cn:crawler seven write\ncn:looks in read\n"), 0o600))
 	o := Options{Access: Access{TLSCert: path("cert"), TLSKey: path("key"), TLSClientCA: path("ca"),
 		TokenFile: path("tokens")}, Output: Output{AccessLog: path("access")}}
@@ -297,9 +294,8 @@ func TestTLS(t *testing.T) {
 	stranger.Transport.(*http.Transport).TLSClientConfig.RootCAs =
 		a.client("").Transport.(*http.Transport).TLSClientConfig.RootCAs
 	for name, c := range map[string]*http.Client{"no certificate": a.client(""), "another authority's": stranger} {
-		if answer, err := c.Get("https://" + m[1] + "/livez"); err == nil {
-			answer.Body.Close()
-			t.Errorf("%s: %s", name, answer.Status)
+		if status, _, err := once(c.Get("https://" + m[1] + "/livez")); err == nil {
+			t.Errorf("%s: %d", name, status)
 		}
 	}
 	for _, c := range []struct {
@@ -310,11 +306,8 @@ func TestTLS(t *testing.T) {
 		x.wants(t, c.read, "/v1/query", "", `{"fingerprint": "0000000000000000"}`)
 		x.wants(t, c.insert, "/v1/insert", "", `{"fingerprint": "0000000000000000", "id": "x"}`)
 	}
-	if answer, err := client(t).Get("http://" + m[1] + "/livez"); err == nil {
-		answer.Body.Close()
-		if answer.StatusCode == http.StatusOK {
-			t.Error("plain HTTP was answered")
-		}
+	if status, _, err := once(client(t).Get("http://" + m[1] + "/livez")); err == nil && status == http.StatusOK {
+		t.Error("plain HTTP was answered")
 	}
 	served := func() string {
 		c := a.client("looks in")
@@ -328,8 +321,7 @@ func TestTLS(t *testing.T) {
 		if c.name == "broken" {
 			must.Do(t, os.WriteFile(path("cert"), []byte("nothing"), 0o600))
 		} else {
-			cert, key := a.sign(c.name, false)
-			a.files(cert, key, path("cert"), path("key"))
+			a.files(a.sign(c.name, false), path("cert"), path("key"))
 		}
 		r.hangup <- syscall.SIGHUP
 		must.Eventually(t, c.log, func() bool { return strings.Contains(r.journal.String(), c.log) })
@@ -353,32 +345,22 @@ func TestTLS(t *testing.T) {
 // TestTLSVersions: TLS 1.2 with a suite that authenticates what it encrypts, or later; nothing else
 // is accepted.
 func TestTLSVersions(t *testing.T) {
-	a := newAuthority(t)
-	cert, key := a.sign("server", false)
-	certPath, keyPath := filepath.Join(a.dir, "cert"), filepath.Join(a.dir, "key")
-	a.files(cert, key, certPath, keyPath)
+	a, dir := newAuthority(t), t.TempDir()
+	certPath, keyPath := filepath.Join(dir, "cert"), filepath.Join(dir, "key")
+	a.files(a.sign("server", false), certPath, keyPath)
 	served, err := access.NewTLS(certPath, keyPath, "")
 	must.Do(t, err)
-	l, err := tls.Listen("tcp", "127.0.0.1:0", served.Config())
-	must.Do(t, err)
-	defer l.Close()
-	go func() {
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			c.(*tls.Conn).Handshake()
-			c.Close()
-		}
-	}()
+	s := httptest.NewUnstartedServer(http.NotFoundHandler())
+	s.Config.ErrorLog, s.TLS = log.New(io.Discard, "", 0), served.Config()
+	s.StartTLS()
+	defer s.Close()
 	if c, err := served.Config().GetConfigForClient(nil); err != nil || c.MinVersion < tls.VersionTLS12 ||
 		served.Config().MinVersion < tls.VersionTLS12 {
 		t.Errorf("%+v, %v", c, err)
 	}
 	dial := func(version uint16, suites ...uint16) error {
 		config := &tls.Config{InsecureSkipVerify: true, MinVersion: version, MaxVersion: version, CipherSuites: suites}
-		c, err := tls.Dial("tcp", l.Addr().String(), config)
+		c, err := tls.Dial("tcp", s.Listener.Addr().String(), config)
 		if err == nil {
 			c.Close()
 		}
@@ -389,13 +371,13 @@ func TestTLSVersions(t *testing.T) {
 			t.Errorf("%s is accepted", tls.VersionName(version))
 		}
 	}
-	for _, s := range append(tls.CipherSuites(), tls.InsecureCipherSuites()...) {
-		if s.SupportedVersions[0] == tls.VersionTLS13 || !strings.HasPrefix(s.Name, "TLS_ECDHE_ECDSA") {
+	for _, suite := range append(tls.CipherSuites(), tls.InsecureCipherSuites()...) {
+		if suite.SupportedVersions[0] == tls.VersionTLS13 || !strings.HasPrefix(suite.Name, "TLS_ECDHE_ECDSA") {
 			continue
 		}
-		aead := strings.Contains(s.Name, "GCM") || strings.Contains(s.Name, "POLY1305")
-		if err := dial(tls.VersionTLS12, s.ID); (err == nil) != aead {
-			t.Errorf("%s: %v", s.Name, err)
+		aead := strings.Contains(suite.Name, "GCM") || strings.Contains(suite.Name, "POLY1305")
+		if err := dial(tls.VersionTLS12, suite.ID); (err == nil) != aead {
+			t.Errorf("%s: %v", suite.Name, err)
 		}
 	}
 	must.Do(t, dial(tls.VersionTLS13))
