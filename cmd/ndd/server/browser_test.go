@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -18,6 +19,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"ndd/engine"
+	"ndd/engine/corpus/simhash"
 	"ndd/engine/oracle/must"
 )
 
@@ -33,8 +35,8 @@ type tab struct {
 	faults []string
 }
 
-// newTab starts a browser with a profile of its own.
-func newTab(t *testing.T) *tab {
+// newTab starts a browser with a profile of its own, and opens a page until an element is seen.
+func newTab(t *testing.T, url, selector string) *tab {
 	t.Helper()
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox, chromedp.DisableGPU,
 		chromedp.UserDataDir(t.TempDir()), chromedp.NoFirstRun,
@@ -44,9 +46,8 @@ func newTab(t *testing.T) *tab {
 	t.Cleanup(cancel)
 	ctx, cancel := chromedp.NewContext(allocator)
 	t.Cleanup(cancel)
-	if _, err := chromedp.Run(ctx, chromedp.Title()); err != nil { // starts it, for as long as ctx lasts
-		t.Fatal(err)
-	}
+	_, err := chromedp.Run(ctx, chromedp.Title()) // starts it, for as long as ctx lasts
+	must.Do(t, err)
 	messages := chromedp.Console(ctx)
 	ctx, cancel = context.WithTimeout(ctx, browserMax)
 	t.Cleanup(cancel)
@@ -63,24 +64,29 @@ func newTab(t *testing.T) *tab {
 			}
 		}
 	}()
+	b.do(chromedp.Navigate(url), chromedp.WaitVisible(selector))
 	return b
 }
 
-// do runs actions, and fails the test where one of them does not come to its end.
-func (b *tab) do(actions ...chromedp.Action[chromedp.Void]) {
+// hold fails the test for an action that does not come to its end.
+func (b *tab) hold(err error) {
 	b.t.Helper()
-	if err := chromedp.Do(b.ctx, actions...); err != nil {
+	if err != nil {
 		b.t.Fatalf("%v; the browser complained of %q", err, b.complaints())
 	}
+}
+
+// do runs actions.
+func (b *tab) do(actions ...chromedp.Action[chromedp.Void]) {
+	b.t.Helper()
+	b.hold(chromedp.Do(b.ctx, actions...))
 }
 
 // evaluate runs an action and returns its value.
 func evaluate[T any](b *tab, a chromedp.Action[T]) T {
 	b.t.Helper()
 	v, err := chromedp.Run(b.ctx, a)
-	if err != nil {
-		b.t.Fatalf("%v; the browser complained of %q", err, b.complaints())
-	}
+	b.hold(err)
 	return v
 }
 
@@ -93,7 +99,7 @@ func press(selector string) chromedp.Action[chromedp.Void] {
 func (b *tab) complaints() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return append([]string{}, b.faults...)
+	return slices.Clone(b.faults)
 }
 
 // text returns that of an element.
@@ -115,36 +121,23 @@ func (b *tab) picture(name string) {
 	if dir == "" {
 		return
 	}
-	png := evaluate(b, chromedp.FullScreenshot(100))
-	if err := os.WriteFile(filepath.Join(dir, name+".png"), png, 0o644); err != nil {
-		b.t.Fatal(err)
-	}
+	must.Do(b.t, os.WriteFile(filepath.Join(dir, name+".png"), evaluate(b, chromedp.FullScreenshot(100)), 0o644))
 }
 
-// looks are sizes and colours of pages.
-var looks = []struct {
-	name          string
-	width, height int64
-	scheme        string
-}{{"desktop-light", 1280, 900, "light"}, {"desktop-dark", 1280, 900, "dark"}, {"phone-light", 390, 844, "light"},
-	{"phone-dark", 390, 844, "dark"}}
-
-// look sets a size and a colour scheme.
-func (b *tab) look(width, height int64, scheme string) {
-	b.t.Helper()
-	b.do(chromedp.EmulateViewport(width, height))
-	if _, err := chromedp.Call(b.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
-		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}}); err != nil {
-		b.t.Fatal(err)
-	}
-}
-
-// fits wants a page to be no wider than a browser in all looks, and the browser not to have
+// fits wants a page to be no wider than a browser of any size in either colour scheme, and the browser not to have
 // complained of it.
 func (b *tab) fits(name string) {
 	b.t.Helper()
-	for _, l := range looks {
-		b.look(l.width, l.height, l.scheme)
+	for _, l := range []struct {
+		name          string
+		width, height int64
+		scheme        string
+	}{{"desktop-light", 1280, 900, "light"}, {"desktop-dark", 1280, 900, "dark"}, {"phone-light", 390, 844, "light"},
+		{"phone-dark", 390, 844, "dark"}} {
+		b.do(chromedp.EmulateViewport(l.width, l.height))
+		_, err := chromedp.Call(b.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+			Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: l.scheme}}})
+		must.Do(b.t, err)
 		over := evaluate(b, chromedp.Evaluate[float64](`document.documentElement.scrollWidth - innerWidth`))
 		if over > 0 {
 			b.t.Errorf("%s: the page is %g pixels too wide", l.name, over)
@@ -166,14 +159,13 @@ func pageIndex(t *testing.T) *bench {
 	var near uint64
 	fmt.Sscanf(first.Fingerprint, "%x", &near)
 	ask[insertAnswer](t, b, "/v1/insert", fmt.Sprintf(`{"id": "<b>b</b>", "fingerprint": "%016x"}`, near^1<<63^1<<4))
-	for range 40 {
-		var list []string
-		for range 1000 {
-			list = append(list, fmt.Sprintf(`{"id": "https://example.org/%x", "fingerprint": "%016x"}`, random.Uint64(),
-				random.Uint64()))
-		}
-		ask[answerList[insertAnswer]](t, b, "/v1/insert", `{"documents": [`+strings.Join(list, ",")+`]}`)
+	docs := make([]engine.Doc, 40_000)
+	for i := range docs {
+		docs[i] = engine.Doc{ID: fmt.Sprintf("https://example.org/%x", random.Uint64()),
+			Fingerprint: simhash.Fingerprint(random.Uint64())}
 	}
+	_, err = x.Insert(t.Context(), docs...)
+	must.Do(t, err)
 	return b
 }
 
@@ -181,8 +173,7 @@ func pageIndex(t *testing.T) *bench {
 // index.
 func TestPageInABrowser(t *testing.T) {
 	b := pageIndex(t)
-	p := newTab(t)
-	p.do(chromedp.Navigate(b.URL), chromedp.WaitVisible("#tiles .big"))
+	p := newTab(t, b.URL, "#tiles .big")
 	if tiles := p.text("#tiles"); !strings.Contains(tiles, "40,002") || !strings.Contains(tiles, "In memory") {
 		t.Errorf("tiles: %s", tiles)
 	}
@@ -212,8 +203,7 @@ func TestPageInABrowser(t *testing.T) {
 // All is done by keyboard: what has the focus is seen, and in an order that makes sense.
 func TestPageByKeyboard(t *testing.T) {
 	b := pageIndex(t)
-	p := newTab(t)
-	p.do(chromedp.Navigate(b.URL), chromedp.WaitVisible("#tiles .big"))
+	p := newTab(t, b.URL, "#tiles .big")
 	var way []string
 	for range 8 {
 		p.do(chromedp.KeyEvent(kb.Tab))
@@ -249,8 +239,7 @@ func TestPageByKeyboard(t *testing.T) {
 // What cannot be answered is said in words.
 func TestPageSaysWhatIsWrong(t *testing.T) {
 	b := pageIndex(t)
-	p := newTab(t)
-	p.do(chromedp.Navigate(b.URL), chromedp.WaitVisible("#tiles .big"))
+	p := newTab(t, b.URL, "#tiles .big")
 	for input, want := range map[string]string{"": "Paste something first.", "too short": "document too short",
 		"<p>short</p>": "document too short"} {
 		p.do(chromedp.Evaluate[chromedp.Void](`document.querySelector("#subject").value = ""`),
@@ -266,8 +255,7 @@ func TestPageSaysWhatIsWrong(t *testing.T) {
 func TestPageAsksForAToken(t *testing.T) {
 	const secret = "read-0123456789abcdef"
 	b := start(t, newIndex(t, 3, nil, []uint64{5}), secret+" read\n")
-	p := newTab(t)
-	p.do(chromedp.Navigate(b.URL), chromedp.WaitVisible("#login"))
+	p := newTab(t, b.URL, "#login")
 	p.until(`getComputedStyle(document.querySelector("#search")).display === "none"`)
 	p.do(chromedp.SendKeys("#token", "wrong-0123456789abcdef"+kb.Enter))
 	p.until(`document.querySelector("#login-error").textContent.includes("does not know")`)
@@ -294,8 +282,7 @@ func TestPageAsksForAToken(t *testing.T) {
 // The reference has every endpoint, with a command for each that can be copied.
 func TestDocsInABrowser(t *testing.T) {
 	b := pageIndex(t)
-	p := newTab(t)
-	p.do(chromedp.Navigate(b.URL+"/docs"), chromedp.WaitVisible("#operations h2"))
+	p := newTab(t, b.URL+"/docs", "#operations h2")
 	text := p.text("#operations")
 	for _, r := range b.routes() {
 		method, path, _ := strings.Cut(strings.ReplaceAll(r.pattern, "...}", "}"), " ")
@@ -315,8 +302,7 @@ func TestDocsInABrowser(t *testing.T) {
 // A script that is none of the server's files does not run in the page.
 func TestPagePolicyInABrowser(t *testing.T) {
 	b := start(t, newIndex(t, 3, nil, nil), "")
-	p := newTab(t)
-	p.do(chromedp.Navigate(b.URL), chromedp.WaitVisible("#tiles .big"))
+	p := newTab(t, b.URL, "#tiles .big")
 	ran := evaluate(p, chromedp.Evaluate[bool](`
 		const s = document.createElement("script"); s.textContent = "window.ran = true"; document.head.append(s);
 		const i = document.createElement("img"); i.setAttribute("onerror", "window.ran = true");
