@@ -304,20 +304,24 @@ func (s *served) send(t *testing.T, path string, docs []*expectedDoc) bool {
 		t.Error(err)
 		return false
 	}
-	r, err := s.client.Post(s.url+path, "application/json", bytes.NewReader(body))
+	status, answer := s.post(path, "application/json", string(body))
+	if status != http.StatusOK && status != http.StatusServiceUnavailable && status != 0 { // it is being stopped, or was
+		t.Errorf("%s: %d %s", path, status, answer)
+	}
+	return status == http.StatusOK
+}
+
+// post sends a request and returns the first MiB of the answer. The status is 0 where there is none, or a part of one.
+func (s *served) post(path, media, body string) (status int, answer []byte) {
+	a, err := s.client.Post(s.url+path, media, strings.NewReader(body))
 	if err != nil {
-		return false
+		return 0, []byte(err.Error())
 	}
-	defer r.Body.Close()
-	answer, err := io.ReadAll(r.Body)
-	if r.StatusCode == http.StatusServiceUnavailable || err != nil { // it is being stopped
-		return false
+	defer a.Body.Close()
+	if answer, err = io.ReadAll(io.LimitReader(a.Body, 1<<20)); err != nil {
+		return 0, []byte(err.Error())
 	}
-	if r.StatusCode != http.StatusOK {
-		t.Errorf("%s: %d %s", path, r.StatusCode, answer)
-		return false
-	}
-	return true
+	return a.StatusCode, answer
 }
 
 // servedDir is the folder that serve makes where it is given none.

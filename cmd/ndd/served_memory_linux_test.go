@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/binary"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"net/http"
 	"os"
@@ -47,7 +46,7 @@ func serveMemory(t *testing.T, limit uint64, sending time.Duration) {
 		for i := from; i < from+each; i++ {
 			list = append(list, fmt.Sprintf(`{"id": "%d %01000d", "fingerprint": "0000000000000000"}`, i, i))
 		}
-		if status, answer := s.drain("/v1/insert", "", `{"documents": `+
+		if status, answer := s.post("/v1/insert", "", `{"documents": `+
 			`[`+strings.Join(list, ",")+`]}`); status != http.StatusOK {
 			t.Fatalf("%d %s", status, answer)
 		}
@@ -60,7 +59,7 @@ func serveMemory(t *testing.T, limit uint64, sending time.Duration) {
 			rng := rand.New(rand.NewPCG(2, uint64(client)))
 			for end := time.Now().Add(sending); time.Now().Before(end) && !t.Failed(); {
 				c := kinds[rng.IntN(len(kinds))]
-				switch status, answer := s.drain(c.path, c.media, c.body); status {
+				switch status, answer := s.post(c.path, c.media, c.body); status {
 				// the last two were cut off
 				case http.StatusTooManyRequests, http.StatusRequestTimeout, http.StatusServiceUnavailable, 0:
 					shed.Add(1)
@@ -74,17 +73,17 @@ func serveMemory(t *testing.T, limit uint64, sending time.Duration) {
 	}
 	clients.Wait()
 	for _, c := range kinds {
-		status, answer := s.drain(c.path, c.media, c.body)
+		status, answer := s.post(c.path, c.media, c.body)
 		for end := time.Now().Add(waitMax); status == http.StatusTooManyRequests &&
 			time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
 			// the one before may still hold memory: it was not read to its end
-			status, answer = s.drain(c.path, c.media, c.body)
+			status, answer = s.post(c.path, c.media, c.body)
 		}
 		if status == 0 || status == http.StatusTooManyRequests || status >= 500 {
 			t.Errorf("%s, alone: %d %s", c.name, status, answer)
 		}
 	}
-	if status, answer := s.drain("/v1/query", "", `{"fingerprint": "00000000ffffffff"}`); status != http.StatusOK {
+	if status, answer := s.post("/v1/query", "", `{"fingerprint": "00000000ffffffff"}`); status != http.StatusOK {
 		t.Errorf("after it: %d %s", status, answer)
 	}
 	peak := memoryNow(s.cmd, "VmHWM:")
@@ -161,15 +160,4 @@ func largeRequests(size int) []largeRequest {
 		{"escaped text", "/v1/query", "", `{"text": "` + strings.Repeat(`\u00e9 a`, size/8-10) + `"}`},
 		{"HTML in JSON", "/v1/query", "", `{"html": "` + strings.Repeat("<p>a b", size/6-10) + `"}`},
 	}
-}
-
-// drain sends a request and reads the first MiB of what comes.
-func (s *served) drain(path, media, body string) (status int, answer []byte) {
-	a, err := s.client.Post(s.url+path, media, strings.NewReader(body))
-	if err != nil {
-		return 0, []byte(err.Error())
-	}
-	defer a.Body.Close()
-	answer, _ = io.ReadAll(io.LimitReader(a.Body, 1<<20))
-	return a.StatusCode, answer
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"os/exec"
@@ -44,16 +43,11 @@ func (s *servers) of(ts *testscript.TestScript) *served {
 }
 
 func (s *servers) post(ts *testscript.TestScript, neg bool, args []string) {
-	v := s.of(ts)
-	r, err := v.client.Post(v.url+args[0], "application/json", strings.NewReader(args[1]))
-	ts.Check(err)
-	defer r.Body.Close()
-	answer, err := io.ReadAll(r.Body)
-	ts.Check(err)
-	if (r.StatusCode == http.StatusOK) == neg {
-		ts.Fatalf("%s %s: %d %s", args[0], args[1], r.StatusCode, answer)
+	status, answer := s.of(ts).post(args[0], "application/json", args[1])
+	if status == 0 || (status == http.StatusOK) == neg {
+		ts.Fatalf("%s %s: %d %s", args[0], args[1], status, answer)
 	}
-	fmt.Fprintf(ts.Stdout(), "%d %s", r.StatusCode, answer)
+	fmt.Fprintf(ts.Stdout(), "%d %s", status, answer)
 }
 
 func (s *servers) hangup(ts *testscript.TestScript, _ bool, args []string) {
