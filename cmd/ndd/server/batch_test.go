@@ -145,14 +145,13 @@ func TestBatchClientGoes(t *testing.T) {
 // A failure in the middle of an answer cuts it off: it does not look whole.
 func TestFailureCutsTheAnswerOff(t *testing.T) {
 	b := start(t, newIndex(t, 3, nil, nil), "")
-	h := b.observe(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	b.Config.Handler = b.observe(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/late" {
 			w.Write(make([]byte, 1<<16))
 			http.NewResponseController(w).Flush()
 		}
 		b.cutOff(w, r, fmt.Errorf("segment 1: %w", errBroken))
 	}))
-	b.Config.Handler = h
 	b.wants(t, http.StatusInternalServerError, "GET /early", "", "", "segment 1")
 	a, err := b.Client().Get(b.URL + "/late")
 	must.Do(t, err)

@@ -50,26 +50,24 @@ func good(t *testing.T, b *bench, beside string) {
 	}
 }
 
-// insertNamed adds documents of fingerprint 0 with IDs of so many characters.
-func insertNamed(t *testing.T, x *engine.Index, n, characters int) {
+// named returns an index of documents of fingerprint 0 with IDs of 2,000 characters.
+func named(t *testing.T, n int) *engine.Index {
 	t.Helper()
-	docs := make([]engine.Doc, n)
+	x, docs := newIndex(t, 3, nil, nil), make([]engine.Doc, n)
 	for i := range docs {
-		docs[i].ID = fmt.Sprintf("%0*d", characters, i)
+		docs[i].ID = fmt.Sprintf("%02000d", i)
 	}
-	if _, err := x.Insert(t.Context(), docs...); err != nil {
-		t.Fatal(err)
-	}
+	_, err := x.Insert(t.Context(), docs...)
+	must.Do(t, err)
+	return x
 }
 
 // Readers that stop hold no slot: with more of them than there are slots, of every kind, all others
 // are answered.
 func TestReadersThatStop(t *testing.T) {
 	t.Parallel()
-	x := newIndex(t, 3, nil, nil)
-	insertNamed(t, x, 4000, 2000)
 	// nobody is cut off
-	b := startWith(t, x, "", bounds{Queue: waitMax, times: patient})
+	b := startWith(t, named(t, 4000), "", bounds{Queue: waitMax, times: patient})
 	// On whatever machine: answers of 8 MB for twice as many are less than a client may have, 128
 	// MiB.
 	const slots = 3
@@ -141,11 +139,6 @@ func TestPausedUploads(t *testing.T) {
 func TestConnectionTimesOut(t *testing.T) {
 	t.Parallel()
 	const brief = 100 * time.Millisecond
-	x := func() *engine.Index {
-		x := newIndex(t, 3, nil, nil)
-		insertNamed(t, x, 4000, 2000)
-		return x
-	}
 	for _, c := range []struct {
 		name, text string
 		set        func(*times)
@@ -163,7 +156,7 @@ func TestConnectionTimesOut(t *testing.T) {
 	} {
 		limits := bounds{Queue: waitMax, times: patient}
 		c.set(&limits.times)
-		b := startWith(t, x(), "", limits)
+		b := startWith(t, named(t, 4000), "", limits)
 		io.WriteString(dialRaw(t, b, ""), c.text) // on a slow machine it is ended before all was sent
 		must.Eventually(t, c.name+" is waited for", func() bool { n := b.front.Counts(); return n.Taken == 1 && n.Open == 0 })
 		must.Eventually(t, "all is given back", func() bool { return b.held() == "" })

@@ -44,9 +44,8 @@ func TestDocumentsAsBodies(t *testing.T) {
 
 // Ids that fill an answer are cut off at some megabytes, and the answer says so.
 func TestAnswersAreBounded(t *testing.T) {
-	b := startWith(t, newIndex(t, 3, nil, nil), "", bounds{Queue: waitMax, Answer: 1 << 20})
 	const n, each, most = 2000, 2000, 1 << 20
-	insertNamed(t, b.index.Load(), n, each)
+	b := startWith(t, named(t, n), "", bounds{Queue: waitMax, Answer: most})
 	got := ask[Neighbours](t, b, "/v1/query", `{"fingerprint": "0000000000000000", "limit": 65536}`)
 	bytes := 0
 	for _, id := range got.Hits[0].IDs {
