@@ -10,6 +10,13 @@ import (
 	"unicode/utf8"
 )
 
+// SaySome has a message logged that begins with a number of things, unless there are none.
+func SaySome(log func(message string, args ...any), n int, noun, rest string) {
+	if n > 0 {
+		log(Number(n, noun) + rest)
+	}
+}
+
 // A plainHandler writes messages for people, "ndd: message key=value", each with one call of out.Write, which
 // must be safe for concurrent use.
 type plainHandler struct {

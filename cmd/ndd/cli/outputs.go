@@ -134,9 +134,7 @@ func (g *Globals) SayCopied(r dedup.CopyReport) {
 		for i := range min(n, NamedMax) {
 			g.Log.Warn(text(i))
 		}
-		if n > NamedMax {
-			g.Log.Warn(Number(n-NamedMax, "file") + " more" + more)
-		}
+		SaySome(g.Log.Warn, n-NamedMax, "file", " more"+more)
 	}
 	for _, of := range []struct {
 		files []string
@@ -152,9 +150,7 @@ func (g *Globals) SayCopied(r dedup.CopyReport) {
 		return fmt.Sprintf("%s: %s with spans that go: copied whole, because the text does not lie in the file as it was "+
 			"read", r.Uncut[i].File, Number(r.Uncut[i].Documents, "document"))
 	})
-	if r.Unnoted > 0 {
-		g.Log.Warn(Number(r.Unnoted, "record") + " without fields: broken, too large, or an empty object")
-	}
+	SaySome(g.Log.Warn, r.Unnoted, "record", " without fields: broken, too large, or an empty object")
 }
 
 // NamedMax is how many files are named before the rest is counted.

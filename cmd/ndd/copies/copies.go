@@ -199,13 +199,9 @@ func repeated(ids []string) (n int) {
 // sayRepeated warns of documents with the ID of an earlier one, and reports the pairs that are not
 // listed for it.
 func sayRepeated(g *cli.Globals, documents, pairs int) {
-	if documents > 0 {
-		g.Log.Warn(fmt.Sprintf("%s with an ID that an earlier one has: lines of the output do not tell them apart; "+
-			"--id names another field", cli.Number(documents, "document")))
-	}
-	if pairs > 0 {
-		g.Log.Info(fmt.Sprintf("%s of documents with the same ID left out", cli.Number(pairs, "pair")))
-	}
+	cli.SaySome(g.Log.Warn, documents, "document", " with an ID that an earlier one has: lines of the output do not "+
+		"tell them apart; --id names another field")
+	cli.SaySome(g.Log.Info, pairs, "pair", " of documents with the same ID left out")
 }
 
 type signed struct {
@@ -258,26 +254,16 @@ func saySites(g *cli.Globals, f *signatureFlags, documents, sites int) {
 
 func sayCopies(g *cli.Globals, r *copies.Report) {
 	sayLeftOut(g, r)
-	if r.Unlisted > 0 {
-		g.Log.Info(fmt.Sprintf("%s with the same signatures as more than %s others: listed with the first of these only",
-			cli.Number(r.Unlisted, "document"), humanize.Comma(postings.MaxEqual)))
-	}
-	if r.Frequent > 0 {
-		g.Log.Warn(fmt.Sprintf("%s: pairs that share only signatures of more than max-df documents are not listed",
-			cli.Number(r.Frequent, "document")))
-	}
-	if r.SameSite > 0 {
-		g.Log.Info(fmt.Sprintf("%s of one site left out", cli.Number(r.SameSite, "pair")))
-	}
+	cli.SaySome(g.Log.Info, r.Unlisted, "document", " with the same signatures as more than "+
+		humanize.Comma(postings.MaxEqual)+" others: listed with the first of these only")
+	cli.SaySome(g.Log.Warn, r.Frequent, "document",
+		": pairs that share only signatures of more than max-df documents are not listed")
+	cli.SaySome(g.Log.Info, r.SameSite, "pair", " of one site left out")
 }
 
 // sayLeftOut says which documents are not compared as the others are.
 func sayLeftOut(g *cli.Globals, r *copies.Report) {
-	if r.None > 0 {
-		g.Log.Warn(fmt.Sprintf("%s had too few signatures to be compared", cli.Number(r.None, "document")))
-	}
-	if r.Fallback > 0 {
-		g.Log.Info(cli.Number(r.Fallback, "short document") +
-			": compared with long ones by winnow, with each other by shingles")
-	}
+	cli.SaySome(g.Log.Warn, r.None, "document", " had too few signatures to be compared")
+	cli.SaySome(g.Log.Info, r.Fallback, "short document",
+		": compared with long ones by winnow, with each other by shingles")
 }

@@ -260,8 +260,6 @@ func (s *copySearch) say() {
 	s.g.Log.Info(fmt.Sprintf("%s of %s with %s in %s", cli.Number(s.report.Pairs, "pair"),
 		cli.Number(s.report.Documents, "document"), cli.Number(s.index.Documents(), "document"), s.flags.against))
 	saySites(s.g, &s.flags.signatures, s.report.Documents, s.sites)
-	if s.itself > 0 {
-		s.g.Log.Info(fmt.Sprintf("%s of a document with itself, by its ID, left out", cli.Number(s.itself, "pair")))
-	}
+	cli.SaySome(s.g.Log.Info, s.itself, "pair", " of a document with itself, by its ID, left out")
 	sayCopies(s.g, &s.report)
 }

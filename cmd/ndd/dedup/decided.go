@@ -110,10 +110,8 @@ func (d *deciding) say(decisions *dedup.Decisions, report dedup.CopyReport, left
 	d.g.SayCopied(report)
 	d.g.Log.Info(fmt.Sprintf("dropped %s; %s has %s", cli.Number(int(left.Dropped), "document"), d.dropped,
 		humanize.Comma(decisions.Rows)))
-	if left.Repeated > 0 {
-		d.g.Log.Warn(cli.Number(int(left.Repeated), "document") + " dropped with the ID of another one that is: " +
-			"the columns file and row would tell them apart")
-	}
+	cli.SaySome(d.g.Log.Warn, int(left.Repeated), "document", " dropped with the ID of another one that is: "+
+		"the columns file and row would tell them apart")
 	if left.Unmatched > 0 {
 		more := ""
 		if int(left.Unmatched) > len(left.Named) {

@@ -74,10 +74,9 @@ func (d *deduping) write(ctx context.Context, to *folders, c *dedup.Corpus,
 	switch {
 	case to.clusters != nil:
 		var sameID int
-		if sameID, err = writeClusters(ctx, to.clusters, d.format.Format, c, r, d.g.Threads); sameID > 0 {
-			d.g.Log.Warn(cli.Number(sameID, "dropped document") + " with the ID of the document that is kept: " +
-				"the columns file and row tell them apart, not the ID")
-		}
+		sameID, err = writeClusters(ctx, to.clusters, d.format.Format, c, r, d.g.Threads)
+		cli.SaySome(d.g.Log.Warn, sameID, "dropped document", " with the ID of the document that is kept: "+
+			"the columns file and row tell them apart, not the ID")
 	case d.g.Given["format"]:
 		err = d.g.WriteTable("", d.format.Format, clusterColumns, (&clusterTables{c: c, r: r}).clusters)
 	case to.kept == nil && to.annotated == nil && to.attributes == nil && to.report == nil:

@@ -318,9 +318,7 @@ func (p *decontamination) say(r *decontaminate.Result, documents int) {
 				cli.Number(s.Items, "item"), humanize.Comma(int64(s.Answered)), cli.Number(s.Documents, "document")))
 		}
 	}
-	if more := len(r.Sets) - cli.NamedMax; more > 0 {
-		p.g.Log.Info(fmt.Sprintf("%s more; --sets writes a table of all", cli.Number(more, "set")))
-	}
+	cli.SaySome(p.g.Log.Info, len(r.Sets)-cli.NamedMax, "set", " more; --sets writes a table of all")
 	msg := fmt.Sprintf("%s of %s with items; %s met", humanize.Comma(int64(r.Met)), cli.Number(documents, "document"),
 		cli.Number(met, "item"))
 	if phrases > 0 {
