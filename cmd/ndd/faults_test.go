@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"os/exec"
@@ -197,17 +198,14 @@ func TestBuildKilled(t *testing.T) {
 	}.test(t)
 }
 
-// full is a file of a full disk.
-type full struct{}
-
-func (full) Write([]byte) (int, error) { return 0, errors.New("no space left") }
-
 // TestLostOutput writes to a full disk after some input was skipped: the lost output is an error.
 func TestLostOutput(t *testing.T) {
 	line := `{"text":"` + strings.Repeat("some words of a page that stands twice ", 5) + `"}` + "\n"
 	in := writeFile(t, filepath.Join(t.TempDir(), "in.jsonl"), []byte(line+"{broken\n"+line))
 	var messages bytes.Buffer
-	status := run(t.Context(), []string{"passages", "--bytes", "20", in}, strings.NewReader(""), full{}, &messages)
+	r, full := io.Pipe()
+	r.CloseWithError(errors.New("no space left"))
+	status := run(t.Context(), []string{"passages", "--bytes", "20", in}, strings.NewReader(""), full, &messages)
 	if status != exitFailed || !strings.Contains(messages.String(), "ndd: standard output: no space left") {
 		t.Errorf("status %d, want %d: %s", status, exitFailed, messages.String())
 	}

@@ -5,11 +5,11 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -76,30 +76,21 @@ func TestIdlePipe(t *testing.T) {
 // interruptedIn has a command wait for its input so long, and interrupts it. It returns false where
 // the process had not come to that: it had no handler for signals yet.
 func interruptedIn(t *testing.T, dir string, wait time.Duration, args []string) bool {
-	cmd, said := command(dir, args...)
+	ctx, interrupt := context.WithCancel(t.Context())
+	defer interrupt()
+	cmd, said := exec.CommandContext(ctx, "ndd", args...), new(bytes.Buffer)
+	cmd.Dir, cmd.Stderr, cmd.WaitDelay = dir, said, waitMax
+	cmd.Cancel = func() error { // twice, but not so soon that both are one for the system
+		cmd.Process.Signal(os.Interrupt)
+		time.Sleep(50 * time.Millisecond)
+		return cmd.Process.Signal(os.Interrupt)
+	}
 	idle, err := cmd.StdinPipe()
 	must.Do(t, err)
 	defer idle.Close()
 	must.Do(t, cmd.Start())
-	time.Sleep(wait)
-	ended := make(chan struct{})
-	var group sync.WaitGroup
-	group.Go(func() { // again and again: two that come together are one for the system
-		for limit := time.Now().Add(waitMax); ; {
-			cmd.Process.Signal(os.Interrupt)
-			select {
-			case <-ended:
-				return
-			case <-time.After(50 * time.Millisecond):
-			}
-			if time.Now().After(limit) {
-				cmd.Process.Kill()
-			}
-		}
-	})
+	time.AfterFunc(wait, interrupt)
 	cmd.Wait()
-	close(ended)
-	group.Wait()
 	how := cmd.ProcessState.Sys().(syscall.WaitStatus)
 	if how.Signaled() && how.Signal() == syscall.SIGINT {
 		return false

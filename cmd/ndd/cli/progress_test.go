@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/fstest"
 	"testing/synctest"
 	"time"
 
@@ -43,11 +44,8 @@ func TestAmounts(t *testing.T) {
 // TestSizeOf: the bar of a folder fills by the sizes of all its files, as they lie on disk.
 func TestSizeOf(t *testing.T) {
 	dir := t.TempDir()
-	for name, size := range map[string]int{"a.txt": 100, "b/c.jsonl.gz": 20, "b/.hidden": 7} {
-		path := filepath.Join(dir, name)
-		must.Do(t, os.MkdirAll(filepath.Dir(path), 0o755))
-		must.Do(t, os.WriteFile(path, make([]byte, size), 0o644))
-	}
+	must.Do(t, os.CopyFS(dir, fstest.MapFS{"a.txt": {Data: make([]byte, 100)},
+		"b/c.jsonl.gz": {Data: make([]byte, 20)}, "b/.hidden": {Data: make([]byte, 7)}}))
 	if got := sizeOf(t.Context(), document.Files(t.Context(), []string{dir, filepath.Join(dir, "a.txt")})); got != 220 {
 		t.Errorf("%d bytes, want 220", got)
 	}

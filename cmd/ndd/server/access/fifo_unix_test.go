@@ -7,7 +7,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"ndd/engine/oracle/must"
 )
@@ -16,14 +15,7 @@ import (
 func TestPipeIsNoTokenFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "tokens")
 	must.Do(t, syscall.Mkfifo(path, 0o600))
-	done := make(chan error, 1)
-	go func() { _, err := NewKeyring(path); done <- err }()
-	select {
-	case err := <-done:
-		if err == nil || !strings.Contains(err.Error(), "not a regular file") {
-			t.Errorf("%v", err)
-		}
-	case <-time.After(2 * time.Minute):
-		t.Fatal("it waits for a writer")
+	if _, err := NewKeyring(path); err == nil || !strings.Contains(err.Error(), "not a regular file") {
+		t.Errorf("%v", err)
 	}
 }
