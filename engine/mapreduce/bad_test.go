@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -16,6 +15,7 @@ import (
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/mapreduce"
 	"ndd/engine/memory"
+	"ndd/engine/oracle/files"
 	"ndd/engine/oracle/long"
 	"ndd/engine/oracle/must"
 	"ndd/engine/oracle/sets"
@@ -65,28 +65,26 @@ func TestLost(t *testing.T) {
 // TestTwice: what arrives twice with its end records changes no result.
 func TestTwice(t *testing.T) {
 	set := sets.All(400, 40, 3, 2)[1]
-	q := filepath.Join(t.TempDir(), "q.bin")
-	must.Do(t, os.WriteFile(q, store.Bytes64(set.Queries), 0o644))
 	documents := printLines(set.Base)
-	for _, job := range []mapreduce.Mapper{mapreduce.Scan{Queries: q, K: 3}, mapreduce.Pairs{K: 3}, mapreduce.Assign{}} {
-		checkTwice(t, job, documents)
-	}
 	l := newLocal(t, 1, 1)
 	edges := l.run(mapreduce.Pairs{K: 3}, []string{documents})
-	checkTwice(t, mapreduce.Stars{Round: mapreduce.LargeStar}, edges)
-	checkTwice(t, mapreduce.Stars{Round: mapreduce.SmallStar}, edges)
-	checkTwice(t, mapreduce.Dedup{}, l.run(mapreduce.Assign{}, []string{documents}))
-	checkTwice(t, mapreduce.CopiesTerms{Copies: copies.Options{Method: copies.Winnow}},
-		"a\t----------1----------2\nb\t----------1\n")
-}
-
-func checkTwice(t *testing.T, job mapreduce.Mapper, input string) {
-	t.Helper()
-	mapped := runMap(t, job, input)
-	once, _, _ := strings.Cut(runReduce(t, job, mapped), "~end")
-	twice, _, _ := strings.Cut(runReduce(t, job, mapped+mapped), "~end")
-	if once == "" || once != twice {
-		t.Fatalf("%T: a part that arrives twice changes the results from\n%.300s\nto\n%.300s", job, once, twice)
+	for _, c := range []struct {
+		job   mapreduce.Mapper
+		input string
+	}{
+		{mapreduce.Scan{Queries: files.New(t, "q.bin", store.Bytes64(set.Queries)), K: 3}, documents},
+		{mapreduce.Pairs{K: 3}, documents}, {mapreduce.Assign{}, documents},
+		{mapreduce.Stars{Round: mapreduce.LargeStar}, edges}, {mapreduce.Stars{Round: mapreduce.SmallStar}, edges},
+		{mapreduce.Dedup{}, l.run(mapreduce.Assign{}, []string{documents})},
+		{mapreduce.CopiesTerms{Copies: copies.Options{Method: copies.Winnow}},
+			"a\t----------1----------2\nb\t----------1\n"},
+	} {
+		mapped := runMap(t, c.job, c.input)
+		once, _, _ := strings.Cut(runReduce(t, c.job, mapped), "~end")
+		twice, _, _ := strings.Cut(runReduce(t, c.job, mapped+mapped), "~end")
+		if once == "" || once != twice {
+			t.Fatalf("%T: a part that arrives twice changes the results from\n%.300s\nto\n%.300s", c.job, once, twice)
+		}
 	}
 }
 
@@ -189,16 +187,14 @@ func TestBadRecords(t *testing.T) {
 // those of another format.
 func TestCutChunks(t *testing.T) {
 	raw := store.Bytes64(sets.Uniform(100, 3))
-	var record, half strings.Builder
-	rawRecord(&record, 0, raw)
-	rawRecord(&half, 0, raw[:13])
+	record := rawRecord(0, raw)
 	for _, c := range []struct{ input, says string }{
-		{record.String()[:record.Len()-3], "record 0: corrupt: cut in the middle"},
-		{record.String() + "\x00\x00", "record 1: corrupt: cut in the middle"},
-		{record.String() + "\x00\x00\x00\x08", "record 1: corrupt: cut in the middle"},
-		{record.String()[:12], "record 0: corrupt: cut in the middle"},
-		{half.String(), "13 bytes are no fingerprints"},
-		{"\x00\x00\x00\x01x" + record.String()[12:], "a key of 1 bytes"},
+		{record[:len(record)-3], "record 0: corrupt: cut in the middle"},
+		{record + "\x00\x00", "record 1: corrupt: cut in the middle"},
+		{record + "\x00\x00\x00\x08", "record 1: corrupt: cut in the middle"},
+		{record[:12], "record 0: corrupt: cut in the middle"},
+		{rawRecord(0, raw[:13]), "13 bytes are no fingerprints"},
+		{"\x00\x00\x00\x01x" + record[12:], "a key of 1 bytes"},
 		{"0123456789abcdef", "not Hadoop's rawbytes"},
 	} {
 		_, err := step(t, mapOf(mapreduce.Pairs{K: 3}), c.input,
@@ -239,8 +235,7 @@ func TestOtherJob(t *testing.T) {
 	prints := printLines(sets.All(400, 1, 3, 2)[1].Base)
 	edges := "0000000000000001\t0000000000000002\n"
 	signatures := "a\t----------1----------2\nb\t----------1\n"
-	side := filepath.Join(t.TempDir(), "signatures.tsv")
-	must.Do(t, os.WriteFile(side, []byte(signatures+mapreduce.EndOf(signatures)), 0o644))
+	side := files.New(t, "signatures.tsv", signatures+mapreduce.EndOf(signatures))
 	winnow, spots := copies.Options{Method: copies.Winnow}, copies.Options{Method: copies.SpotSigs}
 	for _, c := range []struct {
 		input  string

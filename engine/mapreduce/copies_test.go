@@ -3,14 +3,12 @@ package mapreduce_test
 import (
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
 	"ndd/engine/copies"
 	"ndd/engine/mapreduce"
+	"ndd/engine/oracle/files"
 	"ndd/engine/oracle/must"
 	"ndd/engine/result"
 )
@@ -56,7 +54,7 @@ func textLines(all []string) string {
 }
 
 // copiesOf returns what one machine finds.
-func copiesOf(t *testing.T, all []string, o copies.Options) (lines []string) {
+func copiesOf(t *testing.T, all []string, o copies.Options) []string {
 	t.Helper()
 	s, err := copies.NewSigner(o)
 	must.Do(t, err)
@@ -73,9 +71,7 @@ func copiesOf(t *testing.T, all []string, o copies.Options) (lines []string) {
 		must.Do(t, p.Write(w, fmt.Sprintf("d%04d é", p.A), fmt.Sprintf("d%04d é", p.B)))
 	}
 	must.Do(t, w.Close())
-	lines = slices.Collect(strings.Lines(table.String()))
-	slices.Sort(lines)
-	return lines
+	return sortedLines(table.String())
 }
 
 // TestCopies: the table of pairs is that of package copies, header and flags included, whether the
@@ -90,8 +86,7 @@ func TestCopies(t *testing.T) {
 		eachSplit(t, o.Method == copies.Winnow, func(t *testing.T, l *local) {
 			parts := l.cut(textLines(all))
 			signed := l.run(mapreduce.Signatures{Copies: o}, parts)
-			side := filepath.Join(t.TempDir(), "signatures.tsv")
-			must.Do(t, os.WriteFile(side, []byte(signed), 0o644))
+			side := files.New(t, "signatures.tsv", signed)
 			l.options.Table = copies.Columns
 			docs := l.run(mapreduce.CopiesDocs{Queries: side, Copies: o}, l.cut(signed))
 			same(t, "by documents", l.collect(docs, l.reduces), want)
@@ -126,20 +121,20 @@ func TestCopiesTies(t *testing.T) {
 func TestOtherSignatures(t *testing.T) {
 	all := textLines(texts(20))
 	sign := func(o copies.Options) string { return runMap(t, mapreduce.Signatures{Copies: o}, all) }
-	side := filepath.Join(t.TempDir(), "other.tsv")
-	must.Do(t, os.WriteFile(side, []byte(sign(copies.Options{Method: copies.SpotSigs})), 0o644))
-	job := mapreduce.CopiesDocs{Queries: side, Copies: copies.Options{Method: copies.Winnow}}
-	_, err := step(t, mapOf(job), sign(copies.Options{Method: copies.Winnow}), nil)
-	wantError(t, err, mapreduce.ErrRecipe, "recipe")
-	half := sign(copies.Options{Method: copies.Winnow})
-	must.Do(t, os.WriteFile(side, []byte(half[:strings.Index(half, "\nd0010")]+half[strings.Index(half,
-		"\n~end"):]), 0o644))
-	_, err = step(t, mapOf(job), half, nil)
-	wantError(t, err, mapreduce.ErrLost, "other.tsv")
-	spots := copies.Options{Method: copies.SpotSigs}
-	for _, job := range []mapreduce.Mapper{mapreduce.CopiesDocs{Queries: side, Copies: spots},
-		mapreduce.CopiesTerms{Copies: spots}} {
-		_, err = step(t, mapOf(job), sign(copies.Options{Method: copies.Winnow}), nil)
-		wantError(t, err, mapreduce.ErrRecipe, "signatures of method winnow, and a job of method spotsigs")
+	winnow, spots := copies.Options{Method: copies.Winnow}, copies.Options{Method: copies.SpotSigs}
+	signed, other := sign(winnow), files.New(t, "other.tsv", sign(spots))
+	part := files.New(t, "part.tsv", signed[:strings.Index(signed, "\nd0010")]+signed[strings.Index(signed, "\n~end"):])
+	for _, c := range []struct {
+		job   mapreduce.Mapper
+		wraps error
+		says  string
+	}{
+		{mapreduce.CopiesDocs{Queries: other, Copies: winnow}, mapreduce.ErrRecipe, "recipe"},
+		{mapreduce.CopiesDocs{Queries: part, Copies: winnow}, mapreduce.ErrLost, "part.tsv"},
+		{mapreduce.CopiesDocs{Queries: part, Copies: spots}, mapreduce.ErrRecipe, "winnow, and a job of method spotsigs"},
+		{mapreduce.CopiesTerms{Copies: spots}, mapreduce.ErrRecipe, "winnow, and a job of method spotsigs"},
+	} {
+		_, err := step(t, mapOf(c.job), signed, nil)
+		wantError(t, err, c.wraps, c.says)
 	}
 }

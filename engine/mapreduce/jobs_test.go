@@ -7,8 +7,6 @@ import (
 	"flag"
 	"fmt"
 	"math/bits"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -19,6 +17,7 @@ import (
 	"ndd/engine/mapreduce"
 	"ndd/engine/near/dedup"
 	"ndd/engine/oracle"
+	"ndd/engine/oracle/files"
 	"ndd/engine/oracle/must"
 	"ndd/engine/oracle/sets"
 	"ndd/engine/result"
@@ -41,18 +40,21 @@ var full = flag.Bool("splits.full", false, "run every set of fingerprints with e
 // TestScan: hits are those of brute force, however F is cut.
 func TestScan(t *testing.T) {
 	for _, set := range sets.All(600, 60, 3, 5) {
-		path := filepath.Join(t.TempDir(), "q.bin")
-		must.Do(t, os.WriteFile(path, store.Bytes64(set.Queries), 0o644))
-		var want []string
-		for _, h := range oracle.Search(set.Base, set.Queries, 3) {
-			want = append(want, fmt.Sprintf("%d\t%016x\t%d\t%06d\n", h.Query, h.Fingerprint, h.Distance, h.Row))
-		}
-		slices.Sort(want)
+		job := mapreduce.Scan{Queries: files.New(t, "q.bin", store.Bytes64(set.Queries)), K: 3}
+		want := hitLines(set, "%06d")
 		eachSplit(t, set.Name == "clustered", func(t *testing.T, l *local) {
-			job := mapreduce.Scan{Queries: path, K: 3}
 			same(t, set.Name, l.collect(l.run(job, l.cut(printLines(set.Base))), l.reduces), want)
 		})
 	}
+}
+
+// hitLines are the hits of brute force in order, with rows in some format.
+func hitLines(set sets.Set, row string) (lines []string) {
+	for _, h := range oracle.Search(set.Base, set.Queries, 3) {
+		lines = append(lines, fmt.Sprintf("%d\t%016x\t%d\t"+row+"\n", h.Query, h.Fingerprint, h.Distance, h.Row))
+	}
+	slices.Sort(lines)
+	return lines
 }
 
 // TestPairs: pairs are those of brute force, each once, however the corpus is cut.
@@ -180,40 +182,26 @@ func TestFingerprint(t *testing.T) {
 // TestRawBytes: hits in raw fingerprints have the rows that the records say, whatever their order.
 func TestRawBytes(t *testing.T) {
 	set := sets.All(5000, 50, 3, 9)[0]
-	q := filepath.Join(t.TempDir(), "q.bin")
-	must.Do(t, os.WriteFile(q, store.Bytes64(set.Queries), 0o644))
-	var want []string
-	for _, h := range oracle.Search(set.Base, set.Queries, 3) {
-		want = append(want, fmt.Sprintf("%d\t%016x\t%d\tf.bin:%d\n", h.Query, h.Fingerprint, h.Distance, h.Row))
-	}
-	slices.Sort(want)
-	raw := store.Bytes64(set.Base)
-	const chunk = 8 * 512
+	want := hitLines(set, "f.bin:%d")
 	var records []string
-	for at := 0; at < len(raw); at += chunk {
-		var record strings.Builder
-		rawRecord(&record, at, raw[at:min(at+chunk, len(raw))])
-		records = append(records, record.String())
+	at := 0
+	for chunk := range slices.Chunk(store.Bytes64(set.Base), 8*512) {
+		records = append(records, rawRecord(at, chunk))
+		at += len(chunk)
 	}
 	l := newLocal(t, 5, 3)
 	l.options.Form, l.options.File = mapreduce.RawBytes, "f.bin"
-	job := mapreduce.Scan{Queries: q, K: 3}
+	job := mapreduce.Scan{Queries: files.New(t, "q.bin", store.Bytes64(set.Queries)), K: 3}
 	same(t, "in order", l.collect(l.run(job, []string{strings.Join(records, "")}), l.reduces), want)
 	slices.Reverse(records[2:])
 	same(t, "two parts, one reversed", l.collect(l.run(job,
 		[]string{strings.Join(records[:4], ""), strings.Join(records[4:], "")}), l.reduces), want)
 	l.options.File = ""
-	for i := range want {
-		want[i] = strings.Replace(want[i], "f.bin:", "", 1)
-	}
-	slices.Sort(want)
-	same(t, "of no known file", l.collect(l.run(job, []string{strings.Join(records, "")}), l.reduces), want)
+	same(t, "of no known file", l.collect(l.run(job, []string{strings.Join(records, "")}), l.reduces), hitLines(set, "%d"))
 }
 
-// rawRecord writes what Hadoop's rawbytes hands a filter.
-func rawRecord(to *strings.Builder, at int, value []byte) {
-	var b []byte
-	b = binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint32(b, 8), uint64(at))
-	b = binary.BigEndian.AppendUint32(b, uint32(len(value)))
-	to.Write(append(b, value...))
+// rawRecord returns what Hadoop's rawbytes hands a filter.
+func rawRecord(at int, value []byte) string {
+	b := binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint32(nil, 8), uint64(at))
+	return string(append(binary.BigEndian.AppendUint32(b, uint32(len(value))), value...))
 }

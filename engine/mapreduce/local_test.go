@@ -2,7 +2,6 @@ package mapreduce_test
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"ndd/engine/mapreduce"
 	"ndd/engine/oracle"
@@ -89,7 +90,7 @@ func (l *local) attempt(input string, step func(context.Context, mapreduce.Optio
 // sortKeys sorts lines by the bytes of their keys, and puts lines of one key in any order.
 func (l *local) sortKeys(lines []string) {
 	l.rng.Shuffle(len(lines), func(i, j int) { lines[i], lines[j] = lines[j], lines[i] })
-	slices.SortStableFunc(lines, func(a, b string) int { return cmp.Compare(keyOf(a), keyOf(b)) })
+	slices.SortStableFunc(lines, func(a, b string) int { return strings.Compare(keyOf(a), keyOf(b)) })
 }
 
 func keyOf(line string) string {
@@ -148,31 +149,14 @@ func (l *local) collect(results string, tasks int) []string {
 	return sortedLines(out.String())
 }
 
-func sortedLines(text string) []string {
-	lines := slices.Collect(strings.Lines(text))
-	slices.Sort(lines)
-	return lines
-}
+func sortedLines(text string) []string { return slices.Sorted(strings.Lines(text)) }
 
 // same compares sorted lines.
 func same(t *testing.T, what string, got, want []string) {
 	t.Helper()
-	if slices.Equal(got, want) {
-		return
+	if !slices.Equal(got, want) {
+		t.Fatalf("%s: %d lines, want %d: %.2000s", what, len(got), len(want), cmp.Diff(want, got))
 	}
-	for i := range max(len(got), len(want)) {
-		if i >= len(got) || i >= len(want) || got[i] != want[i] {
-			t.Fatalf("%s: %d lines, want %d; line %d of them is %q, want %q", what, len(got), len(want), i, at(got, i),
-				at(want, i))
-		}
-	}
-}
-
-func at(lines []string, i int) string {
-	if i < len(lines) {
-		return lines[i]
-	}
-	return "nothing"
 }
 
 // splits are the numbers of parts that every job is tried with.

@@ -2,14 +2,12 @@ package mapreduce_test
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"ndd/engine/mapreduce"
-	"ndd/engine/oracle/must"
+	"ndd/engine/oracle/files"
 	"ndd/engine/passages"
 )
 
@@ -64,8 +62,7 @@ func TestStrings(t *testing.T) {
 	}
 	eachSplit(t, false, func(t *testing.T, l *local) {
 		parts := l.cut(textLines(all))
-		marks := filepath.Join(t.TempDir(), "marks.tsv")
-		must.Do(t, os.WriteFile(marks, []byte(l.run(mapreduce.Marks{Passages: o}, parts)), 0o600))
+		marks := files.New(t, "marks.tsv", l.run(mapreduce.Marks{Passages: o}, parts))
 		var shuffled []int
 		for _, marks := range []string{marks, ""} {
 			results := l.run(mapreduce.Strings{Passages: o, Marks: marks}, parts)

@@ -2,14 +2,13 @@ package mapreduce_test
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"ndd/engine/corpus/ingest"
 	"ndd/engine/mapreduce"
+	"ndd/engine/oracle/files"
 	"ndd/engine/oracle/must"
 	"ndd/engine/passages"
 )
@@ -17,9 +16,7 @@ import (
 // eachSpan calls f with the spans that package passages finds in texts: the document's ID, and 1 for what stays.
 func eachSpan(t *testing.T, all []string, o passages.Options, f func(id string, stays int, s passages.Span)) {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "docs.jsonl")
-	must.Do(t, os.WriteFile(path, []byte(textLines(all)), 0o600))
-	r, _, err := passages.Find(t.Context(), []string{path}, ingest.Config{}, o)
+	r, _, err := passages.Find(t.Context(), []string{files.New(t, "docs.jsonl", textLines(all))}, ingest.Config{}, o)
 	must.Do(t, err)
 	defer r.Close()
 	for d := range r.Documents() {
@@ -54,7 +51,6 @@ func TestUnits(t *testing.T) {
 		})
 	}
 	bytes := mapreduce.Units{Passages: passages.Options{Unit: passages.Unit{Kind: passages.Bytes, Length: 50}}}
-	if _, err := step(t, mapOf(bytes), textLines(all), nil); err == nil || !strings.Contains(err.Error(), "no units") {
-		t.Errorf("%v", err)
-	}
+	_, err := step(t, mapOf(bytes), textLines(all), nil)
+	wantError(t, err, nil, "no units")
 }

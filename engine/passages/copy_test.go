@@ -14,9 +14,9 @@ import (
 	"strings"
 	"testing"
 
-	"ndd/engine/corpus/document"
 	"ndd/engine/corpus/ingest"
 	"ndd/engine/near/dedup"
+	"ndd/engine/oracle/files"
 	"ndd/engine/oracle/must"
 )
 
@@ -24,23 +24,14 @@ import (
 type writing func(context.Context, *dedup.Copies) (dedup.CopyReport, error)
 
 // copied returns the copies of an input by name.
-func copied(t *testing.T, input string, write writing) (files map[string]string, report dedup.CopyReport, err error) {
+func copied(t *testing.T, input string, write writing) (all map[string]string, report dedup.CopyReport, err error) {
 	t.Helper()
 	to, err := dedup.NewCopies(t.Context(), []string{input}, filepath.Join(t.TempDir(), "copies"))
 	must.Do(t, err)
-	files = map[string]string{}
-	done := make(chan [2]string, 100)
-	to.Create = func(name string, fill func(io.Writer) error) error {
-		var b bytes.Buffer
-		defer func() { done <- [2]string{name, b.String()} }()
-		return fill(&b)
-	}
+	all = map[string]string{}
+	to.Create = files.Into(all)
 	report, err = write(t.Context(), to)
-	close(done)
-	for f := range done {
-		files[f[0]] = f[1]
-	}
-	return files, report, err
+	return all, report, err
 }
 
 // less returns a text without some cuts.
@@ -73,9 +64,9 @@ func TestCuts(t *testing.T) {
 					t.Fatalf("%s, %+v: document %d: %v goes, want %v", name, o, row, d.Cuts, cuts)
 				}
 			}
-			files, report, err := copied(t, path, r.Copy)
-			if err != nil || len(files) != 1 || len(report.Uncut) > 0 {
-				t.Fatalf("%d files, %d documents whole, %v", len(files), len(report.Uncut), err)
+			copies, report, err := copied(t, path, r.Copy)
+			if err != nil || len(copies) != 1 || len(report.Uncut) > 0 {
+				t.Fatalf("%d files, %d documents whole, %v", len(copies), len(report.Uncut), err)
 			}
 			var want strings.Builder
 			for row, text := range texts {
@@ -87,7 +78,7 @@ func TestCuts(t *testing.T) {
 				must.Do(t, err)
 				want.Write(append(line, '\n'))
 			}
-			if files["docs.jsonl"] != want.String() {
+			if copies["docs.jsonl"] != want.String() {
 				t.Fatalf("%s, %+v: the copy is not the file without what goes", name, o)
 			}
 		}
@@ -139,13 +130,13 @@ func TestCopyFormats(t *testing.T) {
 		must.Do(t, os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600))
 	}
 	r := find(t, dir, Options{Unit: Unit{Lines, 1}, MinChars: 10, Ignore: IgnoreSpace, Threads: 2})
-	files, report, err := copied(t, dir, r.Copy)
+	copies, report, err := copied(t, dir, r.Copy)
 	must.Do(t, err)
-	unzipped, err := gzip.NewReader(strings.NewReader(files["b.jsonl.gz"]))
+	unzipped, err := gzip.NewReader(strings.NewReader(copies["b.jsonl.gz"]))
 	must.Do(t, err)
 	b, err := io.ReadAll(unzipped)
 	must.Do(t, err)
-	files["b.jsonl.gz"] = string(b)
+	copies["b.jsonl.gz"] = string(b)
 	for name, want := range map[string]string{
 		"a.txt":      in["a.txt"],
 		"b.jsonl.gz": `{"n":1.50,"text":"one\n","id":"z"}` + "\n{\n",
@@ -153,8 +144,8 @@ func TestCopyFormats(t *testing.T) {
 		"d.txt":      "rest\r\n",
 		"e.csv":      "id,text\n1,\"x\n" + again + "\"\n",
 	} {
-		if files[name] != want {
-			t.Errorf("%s: %q, want %q", name, files[name], want)
+		if copies[name] != want {
+			t.Errorf("%s: %q, want %q", name, copies[name], want)
 		}
 	}
 	if len(report.Uncut) != 1 || report.Uncut[0].Documents != 1 {
@@ -162,7 +153,7 @@ func TestCopyFormats(t *testing.T) {
 	}
 }
 
-// TestChanged: a file that is another one when it is copied is an error.
+// TestChanged: a file that is another one when it is copied, or has lost a text, is an error.
 func TestChanged(t *testing.T) {
 	path := writeDocs(t, []string{"the same line\nx", "the same line\ny"})
 	r := find(t, path, Options{Unit: Unit{Lines, 1}})
@@ -179,6 +170,10 @@ func TestChanged(t *testing.T) {
 	if _, err := r.Texts(context.Background(), []int{1, 0}); err == nil || !strings.Contains(err.Error(), "d1: changed") {
 		t.Errorf("%v", err)
 	}
+	must.Do(t, os.WriteFile(path, bytes.Replace(b, []byte(`"d1","text"`), []byte(`"d1","none"`), 1), 0o600))
+	if _, _, err = copied(t, path, r.Annotate); err == nil || !strings.Contains(err.Error(), "changed since") {
+		t.Errorf("%v", err)
+	}
 }
 
 // TestOptions: what makes no sense is an error before anything is read.
@@ -190,8 +185,7 @@ func TestOptions(t *testing.T) {
 			t.Errorf("%+v: %v", o, err)
 		}
 	}
-	_, _, err := Find(context.Background(), []string{"none"}, ingest.Config{Document: document.Options{}},
-		Options{Unit: Unit{Lines, 1}})
+	_, _, err := Find(context.Background(), []string{"none"}, ingest.Config{}, Options{Unit: Unit{Lines, 1}})
 	if !errors.Is(err, os.ErrNotExist) {
 		t.Error(err)
 	}
@@ -199,25 +193,11 @@ func TestOptions(t *testing.T) {
 
 // TestListOnOneLine holds that a record without text on the line of others has none of their spans.
 func TestListOnOneLine(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "list.json")
 	const line = "the same line stands twice"
-	list := `[{"id":"n"},{"id":"a","text":"` + line + `"},{"id":"n"},{"id":"b","text":"` + line + `"}]`
-	must.Do(t, os.WriteFile(path, []byte(`[{"id":"p","text":"plain"},`+list[1:]), 0o600))
-	r := find(t, path, Options{Unit: Unit{Lines, 1}})
-	files, _, err := copied(t, path, r.Annotate)
-	if err != nil || strings.Count(files["list.json"], `"id":"n","ndd_spans":null`) != 2 {
-		t.Errorf("%v: %s", err, files)
-	}
-}
-
-// TestMissingDocument holds that a copy of a file of which a document has lost its text since it was read is an error.
-func TestMissingDocument(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "docs.jsonl")
-	const doc = `{"text":"the same line stands twice"}` + "\n"
-	must.Do(t, os.WriteFile(path, []byte(doc+doc), 0o600))
-	r := find(t, path, Options{Unit: Unit{Lines, 1}})
-	must.Do(t, os.WriteFile(path, []byte(doc+strings.Replace(doc, "text", "none", 1)), 0o600))
-	if _, _, err := copied(t, path, r.Annotate); err == nil || !strings.Contains(err.Error(), "changed since") {
-		t.Errorf("%v", err)
+	path := files.New(t, "list.json", `[{"id":"p","text":"plain"},{"id":"n"},{"id":"a","text":"`+line+
+		`"},{"id":"n"},{"id":"b","text":"`+line+`"}]`)
+	copies, _, err := copied(t, path, find(t, path, Options{Unit: Unit{Lines, 1}}).Annotate)
+	if err != nil || strings.Count(copies["list.json"], `"id":"n","ndd_spans":null`) != 2 {
+		t.Errorf("%v: %s", err, copies)
 	}
 }

@@ -2,11 +2,8 @@ package passages
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -16,35 +13,27 @@ import (
 
 	"ndd/engine/corpus/ingest"
 	"ndd/engine/corpus/token"
+	"ndd/engine/oracle/files"
 	"ndd/engine/oracle/must"
 )
 
 // writeDocs writes texts as the lines of a JSONL file, and returns its path.
 func writeDocs(t testing.TB, texts []string) string {
 	t.Helper()
-	var b strings.Builder
+	var docs []map[string]string
 	for i, text := range texts {
-		line, err := json.Marshal(map[string]string{"id": fmt.Sprint("d", i), "text": text})
-		must.Do(t, err)
-		b.Write(append(line, '\n'))
+		docs = append(docs, map[string]string{"id": fmt.Sprint("d", i), "text": text})
 	}
-	path := filepath.Join(t.TempDir(), "docs.jsonl")
-	must.Do(t, os.WriteFile(path, []byte(b.String()), 0o600))
-	return path
+	return files.Lines(t, "docs.jsonl", docs)
 }
 
 func find(t testing.TB, path string, o Options) *Result {
 	t.Helper()
 	r, _, err := Find(context.Background(), []string{path}, ingest.Config{Threads: o.Threads}, o)
 	must.Do(t, err)
-	t.Cleanup(func() {
-		must.Do(t, r.Close())
-	})
+	t.Cleanup(func() { must.Do(t, r.Close()) })
 	return r
 }
-
-// documents returns all documents with spans.
-func documents(r *Result) []Document { return slices.Collect(r.Documents()) }
 
 // A stand is where a window stands first, and at how many places and in how many documents.
 type stand struct {
@@ -68,16 +57,16 @@ func (o oracle) add(window string, row, at int) {
 // sets are corpora that are hard in one way each. Fibonacci words have the most repetitions that a word
 // without a period can have.
 func sets(rng *rand.Rand, size int) map[string][]string {
-	word := func() string {
-		b := make([]byte, 1+rng.IntN(9))
-		for i := range b {
-			b[i] = 'a' + byte(rng.IntN(26))
+	letters := func(n, of int) string {
+		out := make([]byte, n)
+		for i := range out {
+			out[i] = 'a' + byte(rng.IntN(of))
 		}
-		return string(b)
+		return string(out)
 	}
 	var vocabulary []string
 	for range 300 {
-		vocabulary = append(vocabulary, word())
+		vocabulary = append(vocabulary, letters(1+rng.IntN(9), 26))
 	}
 	text := func(n int) string {
 		var b strings.Builder
@@ -90,13 +79,6 @@ func sets(rng *rand.Rand, size int) map[string][]string {
 	a, b := "b", "a"
 	for len(b) < size/4 {
 		a, b = b, b+a
-	}
-	letters := func(n, of int) string {
-		out := make([]byte, n)
-		for i := range out {
-			out[i] = 'a' + byte(rng.IntN(of))
-		}
-		return string(out)
 	}
 	page, other := text(max(size/50, 800)), text(max(size/50, 800))
 	var embedded, templates []string
@@ -440,10 +422,10 @@ func TestSame(t *testing.T) {
 	for name, texts := range sets(rand.New(rand.NewPCG(5, 6)), 20_000) {
 		path := writeDocs(t, texts)
 		for _, unit := range []Unit{{Lines, 1}, {Sentences, 2}, {Bytes, 50}} {
-			want := documents(find(t, path, Options{Unit: unit, Threads: 1}))
+			want := slices.Collect(find(t, path, Options{Unit: unit, Threads: 1}).Documents())
 			for _, o := range []Options{{Threads: 4}, {Threads: 1, MemoryBytes: 1}, {Threads: 3, MemoryBytes: 1}} {
 				o.Unit = unit
-				if got := documents(find(t, path, o)); !reflect.DeepEqual(got, want) {
+				if got := slices.Collect(find(t, path, o).Documents()); !reflect.DeepEqual(got, want) {
 					t.Errorf("%s, %v: %+v differs", name, unit, o)
 				}
 			}

@@ -4,19 +4,18 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"ndd/engine/corpus/ingest"
 	"ndd/engine/near/dedup"
 	"ndd/engine/near/dedup/work"
+	"ndd/engine/oracle/files"
 	"ndd/engine/oracle/must"
 )
 
@@ -76,9 +75,7 @@ func TestChanged(t *testing.T) {
 		{strings.Join(words[:24], " "), 0, false},
 		{strings.Join(scattered, " "), 0, false},
 	} {
-		docs := write(t, "docs.jsonl", texts("before "+c.text+" behind"))
-		r := find(t, write(t, "items.jsonl", texts(question)), docs, Options{}, 1)
-		found := slices.Collect(r.Documents())
+		found := slices.Collect(look(t, texts(question), texts("before "+c.text+" behind"), Options{}).Documents())
 		if len(found) > 0 != c.hit || c.hit && found[0].Hits[0].Covered < c.want {
 			t.Errorf("%q of %q: %+v", c.text, question, found)
 		}
@@ -92,14 +89,13 @@ func TestWhole(t *testing.T) {
 		"So who wrote the red tree, or wrote the red book there? "+
 			strings.Repeat("Nobody. ", 70)+"So who wrote the red book there?")
 	items := texts("Who wrote the red book?", "The answer", "the", "So who wrote the red book there?")
-	r := find(t, write(t, "items.jsonl", items), write(t, "docs.jsonl", docs), Options{MinWords: 2}, 1)
+	r := look(t, items, docs, Options{MinWords: 2})
 	want := []string{"a a who wrote the red book", "c b The answer", "d a who wrote the red book",
 		"d d So who wrote the red book there"}
 	if got := hits(r, docs); !slices.Equal(got, want) || r.Sets[0].Short != 1 || r.Sets[0].Items != 4 {
 		t.Errorf("%q, want %q; %+v", got, want, r.Sets)
 	}
-	again := write(t, "docs.jsonl", append(docs[:3], docs[0]))
-	if r = find(t, write(t, "items.jsonl", items), again, Options{Common: 1}, 1); r.Met > 0 || r.Sets[0].Phrases != 1 {
+	if r = look(t, items, append(docs[:3], docs[0]), Options{Common: 1}); r.Met > 0 || r.Sets[0].Phrases != 1 {
 		t.Errorf("%d documents; %+v", r.Met, r.Sets)
 	}
 }
@@ -111,12 +107,10 @@ func TestLaw(t *testing.T) {
 		p := newPlanter(8)
 		law, question := p.text(words)+". ", p.text(20)
 		docs := texts(law+p.text(20), law, law+question)
-		r := find(t, write(t, "items.jsonl", texts(law+question)), write(t, "docs.jsonl", docs[:n+1]), Options{}, 1)
-		if r.Met > 0 {
+		if r := look(t, texts(law+question), docs[:n+1], Options{}); r.Met > 0 {
 			t.Errorf("%d words: found %q", words, hits(r, docs))
 		}
-		r = find(t, write(t, "items.jsonl", texts(law+question)), write(t, "docs.jsonl", docs), Options{}, 1)
-		if got := hits(r, docs); len(got) != 1 || got[0][:1] != "c" {
+		if got := hits(look(t, texts(law+question), docs, Options{}), docs); len(got) != 1 || got[0][:1] != "c" {
 			t.Errorf("%d words: found %q", words, got)
 		}
 	}
@@ -133,7 +127,7 @@ func TestShared(t *testing.T) {
 	}
 	last := instruction + p.text(10)
 	docs := texts(last, instruction)
-	r := find(t, write(t, "items.jsonl", texts(append(items, last)...)), write(t, "docs.jsonl", docs), Options{}, 1)
+	r := look(t, texts(append(items, last)...), docs, Options{})
 	if got := hits(r, docs); len(got) != 1 || !strings.HasSuffix(got[0], last) || r.Sets[0].Shared != sharedMax+1 {
 		t.Errorf("%q; %+v", got, r.Sets)
 	}
@@ -143,38 +137,20 @@ func TestShared(t *testing.T) {
 // that the copies are the documents without hits.
 func TestThreads(t *testing.T) {
 	items, docs := newPlanter(5).plant(10)
-	var lines []map[string]string
-	for _, d := range docs {
-		lines = append(lines, map[string]string{"text": d.text})
-	}
-	evals, corpus := write(t, "items.jsonl", items), write(t, "docs.jsonl", lines)
+	evals, corpus := files.Lines(t, "items.jsonl", items), files.Lines(t, "docs.jsonl", docs)
 	r := find(t, evals, corpus, Options{}, 1)
 	want, dropped := slices.Collect(r.Documents()), map[int]bool{}
 	for _, d := range want {
 		dropped[d.Line] = true
 	}
 	other := find(t, evals, corpus, Options{}, 4)
-	plain := func(all []Document) (plain []any) {
-		for _, d := range all {
-			for _, h := range d.Hits {
-				plain = append(plain, d.Line, h.Item.ID, h.From, h.To, h.FromChar, h.ToChar, h.Longest, h.Covered, h.Score,
-					h.Answer)
-			}
-		}
-		return plain
-	}
-	if !reflect.DeepEqual(plain(want), plain(slices.Collect(other.Documents()))) || !slices.Equal(r.Sets, other.Sets) {
+	if !reflect.DeepEqual(want, slices.Collect(other.Documents())) || !slices.Equal(r.Sets, other.Sets) {
 		t.Error("another result of other threads")
 	}
 	to, err := dedup.NewCopies(context.Background(), []string{corpus}, filepath.Join(t.TempDir(), "copies"))
 	must.Do(t, err)
-	var mu sync.Mutex
-	var copied []byte
-	to.Create = func(_ string, fill func(io.Writer) error) error {
-		var b bytes.Buffer
-		defer func() { mu.Lock(); copied = b.Bytes(); mu.Unlock() }()
-		return fill(&b)
-	}
+	copies := map[string]string{}
+	to.Create = files.Into(copies)
 	_, err = r.Copy(context.Background(), to)
 	must.Do(t, err)
 	all, err := os.ReadFile(corpus)
@@ -185,10 +161,10 @@ func TestThreads(t *testing.T) {
 			kept = append(kept, line...)
 		}
 	}
-	if len(dropped) == 0 || !bytes.Equal(copied, kept) {
+	if copied := copies["docs.jsonl"]; len(dropped) == 0 || copied != string(kept) {
 		t.Errorf("the copy of %d bytes is not what is left, %d", len(copied), len(kept))
 	}
-	changed := bytes.Replace(all, []byte(lines[want[0].Line-1]["text"][:20]), []byte("x"), 1)
+	changed := bytes.Replace(all, []byte(docs[want[0].Line-1].Text[:20]), []byte("x"), 1)
 	must.Do(t, os.WriteFile(corpus, changed, 0o600))
 	if _, err := r.Copy(context.Background(), to); err == nil {
 		t.Error("a changed document was copied")
@@ -200,9 +176,9 @@ func TestThreads(t *testing.T) {
 func TestWork(t *testing.T) {
 	p := newPlanter(9)
 	law, question := p.text(400)+". ", p.text(20)
-	evals, dir := write(t, "items.jsonl", texts(law+question)), t.TempDir()
-	common := write(t, "common.jsonl", texts(slices.Repeat([]string{law}, 500)...)) // more than is read ahead
-	corpus := write(t, "docs.jsonl", texts(law, law+p.text(20), law+question))
+	evals, dir := files.Lines(t, "items.jsonl", texts(law+question)), t.TempDir()
+	common := files.Lines(t, "common.jsonl", texts(slices.Repeat([]string{law}, 500)...)) // more than is read ahead
+	corpus := files.Lines(t, "docs.jsonl", texts(law, law+p.text(20), law+question))
 	x, _, err := ReadItems(t.Context(), []string{evals}, ingest.Config{}, Options{Common: 2})
 	must.Do(t, err)
 	for run := range 3 {
@@ -223,7 +199,7 @@ func TestWork(t *testing.T) {
 // TestTable holds that each n-gram is found where it stands, and nothing else.
 func TestTable(t *testing.T) {
 	items, _ := newPlanter(6).plant(10)
-	evals := []string{write(t, "items.jsonl", items)}
+	evals := []string{files.Lines(t, "items.jsonl", items)}
 	x, _, err := ReadItems(context.Background(), evals, ingest.Config{Threads: 1}, Options{})
 	must.Do(t, err)
 	for i := range x.items {

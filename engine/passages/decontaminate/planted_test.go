@@ -2,17 +2,15 @@ package decontaminate
 
 import (
 	"context"
-	"encoding/json"
 	"flag"
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
 	"ndd/engine/corpus/ingest"
+	"ndd/engine/oracle/files"
 	"ndd/engine/oracle/must"
 )
 
@@ -112,8 +110,9 @@ var translated = strings.NewReplacer(", ", "，", ". ", " 。", "?", "？", "，
 
 // A planted is a document, with the number of the item that it holds, or -1.
 type planted struct {
-	family, text string
-	item         int
+	family string
+	Text   string `json:"text"`
+	item   int
 }
 
 // plant returns items and documents: plain questions and Chinese ones, questions of which many
@@ -160,20 +159,6 @@ func (p *planter) plant(each int) (items []map[string]string, docs []planted) {
 	return items, docs
 }
 
-// write writes records as lines of JSON, and returns the path of the file.
-func write[R any](t testing.TB, name string, records []R) string {
-	t.Helper()
-	var b strings.Builder
-	for _, r := range records {
-		line, err := json.Marshal(r)
-		must.Do(t, err)
-		b.Write(append(line, '\n'))
-	}
-	path := filepath.Join(t.TempDir(), name)
-	must.Do(t, os.WriteFile(path, []byte(b.String()), 0o600))
-	return path
-}
-
 // find looks for the items of a file in another.
 func find(t testing.TB, items, corpus string, o Options, threads int) *Result {
 	t.Helper()
@@ -186,22 +171,24 @@ func find(t testing.TB, items, corpus string, o Options, threads int) *Result {
 	return r
 }
 
+// look looks for the items of some records in others, on one thread.
+func look[I, D any](t *testing.T, items []I, docs []D, o Options) *Result {
+	t.Helper()
+	return find(t, files.Lines(t, "items.jsonl", items), files.Lines(t, "docs.jsonl", docs), o, 1)
+}
+
 // TestPlanted holds recall and precision of planted items, by family.
 func TestPlanted(t *testing.T) {
 	p := newPlanter(*plantedSeed)
 	items, docs := p.plant(60)
-	var lines []map[string]string
-	for _, d := range docs {
-		lines = append(lines, map[string]string{"text": d.text})
-	}
-	r := find(t, write(t, "items.jsonl", items), write(t, "docs.jsonl", lines), Options{}, 2)
+	r := look(t, items, docs, Options{})
 	found := make([]bool, len(docs))
 	wrong := map[string]int{}
 	right, all := 0, 0
 	for d := range r.Documents() {
 		for _, h := range d.Hits {
 			of := docs[d.Line-1]
-			from, to := utf8.RuneCountInString(of.text[:h.From]), utf8.RuneCountInString(of.text[:h.To])
+			from, to := utf8.RuneCountInString(of.Text[:h.From]), utf8.RuneCountInString(of.Text[:h.To])
 			if from != h.FromChar || to != h.ToChar {
 				t.Fatalf("document %d: characters %d to %d, want %d to %d", d.Line, h.FromChar, h.ToChar, from, to)
 			}
@@ -213,7 +200,7 @@ func TestPlanted(t *testing.T) {
 				}
 			} else {
 				wrong[of.family]++
-				t.Logf("wrong: %s: score %.2f: %.200q", of.family, h.Score, of.text[h.From:h.To])
+				t.Logf("wrong: %s: score %.2f: %.200q", of.family, h.Score, of.Text[h.From:h.To])
 			}
 		}
 	}
@@ -263,9 +250,9 @@ func BenchmarkFind(b *testing.B) {
 		size += len(text)
 	}
 	cfg := ingest.Config{Threads: 1}
-	x, _, err := ReadItems(b.Context(), []string{write(b, "items.jsonl", items)}, cfg, Options{})
+	x, _, err := ReadItems(b.Context(), []string{files.Lines(b, "items.jsonl", items)}, cfg, Options{})
 	must.Do(b, err)
-	corpus := write(b, "docs.jsonl", docs)
+	corpus := files.Lines(b, "docs.jsonl", docs)
 	b.SetBytes(int64(size))
 	for b.Loop() {
 		r, _, err := Find(b.Context(), []string{corpus}, cfg, x, nil, b.TempDir())
