@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -13,38 +14,15 @@ import (
 	"ndd/engine/oracle"
 	"ndd/engine/oracle/long"
 	"ndd/engine/oracle/must"
+	"ndd/engine/oracle/sets"
 	"ndd/engine/storage/store"
 )
 
 func TestMain(m *testing.M) { oracle.NoLeaks(m) }
 
-// randomSets returns sets of which many are near each other, some equal, some empty, and one
-// signature is in most.
-func randomSets(random *rand.Rand, n int) (sets [][]uint64) {
-	for i := range n {
-		var set []uint64
-		switch {
-		case i > 0 && random.IntN(3) > 0: // a copy with some signatures left out and others put in
-			for _, h := range sets[random.IntN(i)] {
-				if random.IntN(6) > 0 {
-					set = append(set, h)
-				}
-			}
-			for range random.IntN(4) {
-				set = append(set, random.Uint64())
-			}
-		case i > 0 && random.IntN(4) == 0:
-			set = slices.Clone(sets[random.IntN(i)])
-		default:
-			for range random.IntN(60) {
-				set = append(set, random.Uint64())
-			}
-			set = append(set, 1<<40)
-		}
-		slices.Sort(set)
-		sets = append(sets, slices.Compact(set))
-	}
-	return sets
+// randomSets returns sets of which many are near each other, and one signature is in most.
+func randomSets(random *rand.Rand, n int) [][]uint64 {
+	return sets.Signatures(random, n, 60, random.Uint64, 1<<40)
 }
 
 // written returns the sections of sets.
@@ -264,17 +242,6 @@ func TestDamagedBlock(t *testing.T) {
 	}
 }
 
-// sourceOf is sections that a test has changed.
-type sourceOf map[string][]byte
-
-func (s sourceOf) Section(name string) (store.Section, error) {
-	b, ok := s[name]
-	if !ok {
-		return store.Section{}, store.ErrCorrupt
-	}
-	return store.Section{Name: name, Data: b}, nil
-}
-
 // TestHostile: every byte of every section changed, cut or lengthened gives an error or another
 // answer, and no panic.
 func TestHostile(t *testing.T) {
@@ -283,7 +250,7 @@ func TestHostile(t *testing.T) {
 		sets = append(sets, []uint64{1 << 40, rand.Uint64() | 1<<63})
 	}
 	to := written(t, sets, Options{})
-	good := sourceOf{}
+	good := map[string][]byte{}
 	for _, name := range sections {
 		s, err := to.Source().Section("words" + name)
 		must.Do(t, err)
@@ -298,12 +265,14 @@ func TestHostile(t *testing.T) {
 				func(b []byte) []byte { b[i] = 0xff; return b },
 				func(b []byte) []byte { return b[:i] },
 			} {
-				bad := sourceOf{}
-				for k, v := range good {
-					bad[k] = v
-				}
+				bad := maps.Clone(good)
 				bad["words"+name] = change(slices.Clone(data))
-				if try(t, bad, sets) {
+				var m store.Memory
+				for name, data := range bad {
+					m.Section(name)
+					m.Write(data)
+				}
+				if try(t, m.Source(), sets) {
 					refused++
 				}
 				found++

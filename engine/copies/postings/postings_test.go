@@ -14,36 +14,10 @@ import (
 	"ndd/engine/near/shingle"
 	"ndd/engine/oracle"
 	"ndd/engine/oracle/long"
+	"ndd/engine/oracle/sets"
 )
 
 func TestMain(m *testing.M) { oracle.NoLeaks(m) }
-
-// randomSets returns sets with many near each other, some equal, some empty.
-func randomSets(random *rand.Rand, n int) (sets [][]uint64) {
-	for i := range n {
-		var set []uint64
-		switch {
-		case i > 0 && random.IntN(3) > 0: // a copy with some signatures left out and others put in
-			for _, h := range sets[random.IntN(i)] {
-				if random.IntN(6) > 0 {
-					set = append(set, h)
-				}
-			}
-			for range random.IntN(4) {
-				set = append(set, random.Uint64N(200))
-			}
-		case i > 0 && random.IntN(4) == 0:
-			set = slices.Clone(sets[random.IntN(i)])
-		default:
-			for range random.IntN(30) {
-				set = append(set, random.Uint64N(1000))
-			}
-		}
-		slices.Sort(set)
-		sets = append(sets, slices.Compact(set))
-	}
-	return sets
-}
 
 // exact is the definition with big rationals: is the similarity at least the threshold, which is
 // num/den?
@@ -99,7 +73,7 @@ func TestJoin(t *testing.T) {
 	random := rand.New(rand.NewPCG(seed, 0))
 	rounds := long.Or(2, 4)
 	for round := range rounds {
-		sets := randomSets(random, 60*(round+1))
+		sets := sets.Signatures(random, 60*(round+1), 30, func() uint64 { return random.Uint64N(1000) })
 		for _, m := range []Measure{Jaccard, Containment} {
 			for _, f := range [][2]int64{{1, 10}, {1, 3}, {45, 100}, {1, 2}, {3, 5}, {2, 3}, {8, 10}, {1, 1}} {
 				most := 1 + round%4*2

@@ -158,6 +158,31 @@ func queries(rng *rand.Rand, base []uint64, n, k int) []uint64 {
 	return q
 }
 
+// Signatures returns n sorted sets as similar documents have: most are copies of others with some values left out and
+// new ones put in, some are equal, and the rest have up to size values and those that are common to all of these.
+func Signatures(rng *rand.Rand, n, size int, value func() uint64, common ...uint64) (all [][]uint64) {
+	for i := range n {
+		var set []uint64
+		switch {
+		case i > 0 && rng.IntN(3) > 0:
+			set = slices.DeleteFunc(slices.Clone(all[rng.IntN(i)]), func(uint64) bool { return rng.IntN(6) == 0 })
+			for range rng.IntN(4) {
+				set = append(set, value())
+			}
+		case i > 0 && rng.IntN(4) == 0:
+			set = slices.Clone(all[rng.IntN(i)])
+		default:
+			for range rng.IntN(size) {
+				set = append(set, value())
+			}
+			set = append(set, common...)
+		}
+		slices.Sort(set)
+		all = append(all, slices.Compact(set))
+	}
+	return all
+}
+
 // Near returns f with exactly d bits flipped.
 func Near(rng *rand.Rand, f uint64, d int) uint64 {
 	for flipped := uint64(0); d > 0; {
