@@ -52,7 +52,7 @@ func TestAnnotate(t *testing.T) {
 		write(t, map[string][]byte{name: pack(t, name, content)})
 	}
 	r := found(t, read(t, "in", ingest.Config{}, ReadOptions{}), Options{K: 3, Verify: &Verify{}})
-	got, report := annotated(t, r)
+	got, report := written(t, r, r.Annotate)
 	plain := map[string]string{}
 	for name, content := range got {
 		plain[name] = unpack(t, name, content)
@@ -63,7 +63,7 @@ func TestAnnotate(t *testing.T) {
 	if report.Unnoted != 3 { // a line and an element that are no objects, and an empty object
 		t.Errorf("%d records without fields", report.Unnoted)
 	}
-	if again, _ := annotated(t, r); !maps.Equal(got, again) {
+	if again, _ := written(t, r, r.Annotate); !maps.Equal(got, again) {
 		t.Error("copies differ from run to run")
 	}
 
@@ -81,7 +81,7 @@ func TestAnnotate(t *testing.T) {
 	}
 	late := lineA + "}\n" + lineB + `,"ndd\u005fkept":1}` + "\n"
 	write(t, map[string][]byte{"late.jsonl": []byte(late)})
-	names := copiesOf(t, into(map[string]string{}), "late.jsonl")
+	names := copiesOf(t, map[string]string{}, "late.jsonl")
 	r = found(t, read(t, "late.jsonl", ingest.Config{}, ReadOptions{}), Options{K: 3})
 	if _, err := r.Annotate(t.Context(), names); err == nil ||
 		!strings.HasPrefix(err.Error(), "late.jsonl:2: there is a field ndd_kept already") {
@@ -95,7 +95,7 @@ func TestAnnotateColumns(t *testing.T) {
 	original := parquetOf(t, pages(200), 70)
 	write(t, map[string][]byte{"in.parquet": original})
 	r := found(t, read(t, "in.parquet", ingest.Config{}, ReadOptions{}), Options{K: 0})
-	got, _ := annotated(t, r)
+	got, _ := written(t, r, r.Annotate)
 	raw := got["in.parquet"]
 	type noted struct {
 		page

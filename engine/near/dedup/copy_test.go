@@ -142,20 +142,8 @@ func TestCopyWARC(t *testing.T) {
 	if len(got) != 2 || got["b.warc"] != records[1] {
 		t.Fatalf("%q", got)
 	}
-	in := strings.NewReader(got["a.warc.gz"])
-	z, err := gzip.NewReader(in)
-	for i := 0; err == nil && i < len(want); i++ {
-		z.Multistream(false)
-		member, err := io.ReadAll(z)
-		if err != nil || string(member) != want[i] {
-			t.Errorf("member %d is %q, want %q; %v", i, member, want[i], err)
-		}
-		if err := z.Reset(in); err != nil && (err != io.EOF || i != len(want)-1) {
-			t.Fatalf("after member %d: %v", i, err)
-		}
-	}
-	if err != nil || in.Len() > 0 {
-		t.Errorf("%d bytes more, %v", in.Len(), err)
+	if members := membersOf(t, []byte(got["a.warc.gz"])); !slices.Equal(members, want) {
+		t.Errorf("members %q, want %q", members, want)
 	}
 }
 
@@ -270,13 +258,14 @@ func TestCopyErrors(t *testing.T) {
 	if got["a.json"] != "["+a+"]" || got["b.json"] != " [  ]\n" || got["c.jsonl"] != long.String() {
 		t.Errorf("%q, %q, %d bytes", got["a.json"], got["b.json"], len(got["c.jsonl"]))
 	}
-	full := errors.New("full")
-	_, err := r.Copy(t.Context(), copiesOf(t, func(name string, fill func(io.Writer) error) error {
+	full, copies := errors.New("full"), copiesOf(t, nil, "in")
+	copies.Create = func(name string, fill func(io.Writer) error) error {
 		if name == "c.jsonl" {
 			return fill(failing{full})
 		}
 		return fill(io.Discard)
-	}, "in"))
+	}
+	_, err := r.Copy(t.Context(), copies)
 	if !errors.Is(err, full) || err.Error() != "copying "+filepath.Join("in", "c.jsonl")+": full" {
 		t.Error(err)
 	}
@@ -307,7 +296,7 @@ func TestChanged(t *testing.T) {
 			write(t, map[string]string{"in/a.jsonl": line(0) + line(1), "in/b.jsonl": line(4) + line(5)})
 			c := read(t, "in", ingest.Config{}, ReadOptions{})
 			r := found(t, c, Options{K: 3})
-			names := copiesOf(t, into(map[string]string{}), "in")
+			names := copiesOf(t, map[string]string{}, "in")
 			if must.Do(t, os.RemoveAll(test.file)); test.text != "" {
 				write(t, map[string]string{test.file: test.text})
 			}

@@ -65,7 +65,7 @@ func TestDecisions(t *testing.T) {
 			must.Do(t, err)
 			d, err := ReadDecisions(t.Context(), c.table, []string{"in"}, opts.Share)
 			must.Do(t, err)
-			report, l, err := d.Copy(t.Context(), []string{"in"}, opts, 2, copiesOf(t, into(got), "in"))
+			report, l, err := d.Copy(t.Context(), []string{"in"}, opts, 2, copiesOf(t, got, "in"))
 			must.Do(t, err)
 			left = append(left, report.Lost...)
 			left = append(left, l.Named...)

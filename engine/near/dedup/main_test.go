@@ -1,17 +1,15 @@
 package dedup
 
 import (
-	"bytes"
 	"context"
-	"io"
 	"os"
 	"path/filepath"
-	"sync"
 	"testing"
 
 	"ndd/engine/corpus/ingest"
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/oracle"
+	"ndd/engine/oracle/files"
 	"ndd/engine/oracle/must"
 )
 
@@ -66,41 +64,22 @@ func copied(t *testing.T, r *Result) (map[string]string, CopyReport) {
 	return written(t, r, r.Copy)
 }
 
-// annotated returns the copies with annotations.
-func annotated(t *testing.T, r *Result) (map[string]string, CopyReport) {
-	t.Helper()
-	return written(t, r, r.Annotate)
-}
-
 func written(t *testing.T, r *Result, write func(context.Context, *Copies) (CopyReport, error)) (
 	map[string]string, CopyReport) {
 	t.Helper()
 	copies := map[string]string{}
-	report, err := write(t.Context(), copiesOf(t, into(copies), r.corpus.from.inputs...))
+	report, err := write(t.Context(), copiesOf(t, copies, r.corpus.from.inputs...))
 	must.Do(t, err)
 	return copies, report
 }
 
-// copiesOf returns copies of some inputs that a function creates.
-func copiesOf(t *testing.T, create Create, inputs ...string) *Copies {
+// copiesOf returns copies of some inputs that go into a map by name.
+func copiesOf(t *testing.T, copies map[string]string, inputs ...string) *Copies {
 	t.Helper()
 	c, err := NewCopies(t.Context(), inputs, "out")
 	must.Do(t, err)
-	c.Create = create
+	c.Create = files.Into(copies)
 	return c
-}
-
-// into returns a Create that puts copies into a map by name.
-func into(copies map[string]string) Create {
-	var mu sync.Mutex
-	return func(name string, fill func(io.Writer) error) error {
-		var b bytes.Buffer
-		err := fill(&b)
-		mu.Lock()
-		defer mu.Unlock()
-		copies[filepath.ToSlash(name)] = b.String()
-		return err
-	}
 }
 
 // keptRows returns the rows that are kept, of documents whose IDs are the rows.

@@ -276,7 +276,7 @@ func TestCopyForeignColumns(t *testing.T) {
 	if err != nil || !slices.Equal(kept, rows[:2]) {
 		t.Errorf("%v, %+v", err, kept)
 	}
-	if got, _ = annotated(t, r); len(got["in.parquet"]) == 0 {
+	if got, _ = written(t, r, r.Annotate); len(got["in.parquet"]) == 0 {
 		t.Error("no annotated copy")
 	}
 }

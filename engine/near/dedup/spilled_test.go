@@ -107,15 +107,7 @@ func TestSpilled(t *testing.T) {
 				copies, report := copied(t, r)
 				got := fmt.Sprintln(r.found.Distinct, r.Rejected, r.SameURL, report, copies)
 				for _, r := range append(r.Also, r) {
-					for c := range r.Clusters() {
-						got += fmt.Sprintln(c)
-					}
-					for d := range r.Dropped() {
-						got += fmt.Sprintln(d)
-					}
-				}
-				for k := range r.Kept() {
-					got += fmt.Sprintln(k)
+					got += said(r)
 				}
 				if want = cmp.Or(want, got); got != want {
 					t.Errorf("%s, %s: %.300s\nwant %.300s", kind, c.name, got, want)

@@ -70,12 +70,7 @@ func TestSameURL(t *testing.T) {
 		if !slices.Equal(got, want) {
 			t.Errorf("%q, want %q", got, want)
 		}
-		kept := 0
-		for range r.Kept() {
-			kept++
-		}
-		sources := r.Sources()
-		if kept != 4 || sources[0].Dropped != 5 {
+		if kept, sources := len(slices.Collect(r.Kept())), r.Sources(); kept != 4 || sources[0].Dropped != 5 {
 			t.Errorf("%d kept, %+v", kept, sources)
 		}
 		c.Close()

@@ -16,6 +16,7 @@ import (
 	"ndd/engine/corpus/ingest"
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/memory"
+	"ndd/engine/oracle/files"
 	"ndd/engine/oracle/long"
 	"ndd/engine/oracle/must"
 )
@@ -182,8 +183,7 @@ func TestLimit(t *testing.T) {
 		t.Error(err, said)
 	}
 	c.Close()
-	path := filepath.Join(t.TempDir(), "a.bin")
-	must.Do(t, os.WriteFile(path, make([]byte, 32<<20), 0o644))
+	path := files.New(t, "a.bin", make([]byte, 32<<20))
 	if _, err := ReadPrints(t.Context(), []string{path}, o); !errors.Is(err, memory.ErrTooLarge) || said != 2 ||
 		!strings.Contains(err.Error(), "4194304 documents") {
 		t.Error(err, said)
@@ -207,7 +207,7 @@ func TestCancel(t *testing.T) {
 	if err := r.verify(ctx, half, nil, nil); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
-	if _, err := r.Copy(ctx, copiesOf(t, into(map[string]string{}), path)); !errors.Is(err, context.Canceled) {
+	if _, err := r.Copy(ctx, copiesOf(t, map[string]string{}, path)); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 }
@@ -242,22 +242,12 @@ func TestKnown(t *testing.T) {
 // definition; else it is compared with the others. Where the texts cannot be had, it says so.
 func TestVerifyKnown(t *testing.T) {
 	const least, words, k = 0.94, 3, 10
-	dir := t.TempDir()
-	path := filepath.Join(dir, "all.jsonl")
-	texts := chained(t, path, 400)
-	all, err := os.ReadFile(path)
-	must.Do(t, err)
-	lines := strings.SplitAfter(string(all), "\n")
-	var halves [2]strings.Builder // every other line that is a document
-	documents := 0
-	for _, line := range lines {
-		if strings.Contains(line, `"id"`) {
-			halves[documents%2].WriteString(line)
-			documents++
-		}
+	texts := chained(t, filepath.Join(t.TempDir(), "all.jsonl"), 400)
+	var halves [2][]map[string]string // every other document
+	for i, text := range texts {
+		halves[i%2] = append(halves[i%2], map[string]string{"id": fmt.Sprint("d", i), "text": text})
 	}
-	old, fresh := filepath.Join(dir, "old.jsonl"), filepath.Join(dir, "new.jsonl")
-	write(t, map[string]string{old: halves[0].String(), fresh: halves[1].String()})
+	old, fresh := files.Lines(t, "old.jsonl", halves[0]), files.Lines(t, "new.jsonl", halves[1])
 	was, c := read(t, old, ingest.Config{}, ReadOptions{}), read(t, fresh, ingest.Config{}, ReadOptions{})
 	known := func(_ context.Context, prints []uint64) (list []Drop, err error) {
 		for row, f := range prints {
@@ -298,16 +288,13 @@ func TestVerifyKnown(t *testing.T) {
 			if !slices.Equal(r.Known, want) {
 				t.Errorf("%d threads: %d are known, want %d", c.o.Threads, len(r.Known), len(want))
 			}
-			rows := 0
-			for range r.Dropped() {
-				rows++
-			}
-			for _, row := range keptRows(r) {
-				if rows++; rejected[row] {
+			kept := keptRows(r)
+			for _, row := range kept {
+				if rejected[row] {
 					stay++
 				}
 			}
-			if rows != c.Len() || r.Rejected < stay {
+			if rows := len(kept) + r.NumDropped(); rows != c.Len() || r.Rejected < stay {
 				t.Errorf("%d documents of %d, %d rejected, %d of them stay", rows, c.Len(), r.Rejected, stay)
 			}
 		}
