@@ -54,7 +54,13 @@ func denseGroups(n int) map[string][]uint64 {
 // with all representatives before it.
 func greedy(base []uint64, o Options) (list []Cluster) {
 	of := make([]int, len(base)) // the place in list of a row's cluster
-	rows := order(len(base), o.Prefer)
+	rows := make([]int, len(base))
+	for i := range rows {
+		rows[i] = i
+	}
+	if o.Prefer != nil {
+		slices.SortStableFunc(rows, o.Prefer)
+	}
 	if o.Star {
 		for _, row := range rows {
 			of[row] = slices.IndexFunc(list, func(c Cluster) bool {

@@ -48,7 +48,7 @@ func TestScanHits(t *testing.T) {
 				done = max(done, n)
 			}})
 			must.Do(t, err)
-			if got := collect(t, hits); !slices.Equal(got, want) || done != uint64(len(base)) {
+			if got := collect(t, hits.all(t.Context())); !slices.Equal(got, want) || done != uint64(len(base)) {
 				t.Fatalf("%s: %d hits, want %d; %d done", name, len(got), len(want), done)
 			}
 			hits.Close()
@@ -106,15 +106,13 @@ func TestAnswer(t *testing.T) {
 			t.Fatalf("%d bytes: %+v, %v", bytes, s, err)
 		}
 		opened := 0
-		var got []oracle.Hit
-		source := func(yield func(Chunk) bool) error { opened++; return Slice(base, 0)(yield) }
-		for h, err := range Answer(context.Background(), source, queries, 3, s, o) {
-			must.Do(t, err)
-			if o.Budget.Left() != bytes-s.Bytes() {
-				t.Fatalf("%d of %d bytes are left while %d are in use", o.Budget.Left(), bytes, s.Bytes())
+		source := func(yield func(Chunk) bool) error {
+			if opened++; o.Budget.Left() != bytes-s.Bytes() {
+				t.Errorf("%d of %d bytes are left while %d are in use", o.Budget.Left(), bytes, s.Bytes())
 			}
-			got = append(got, oracle.Hit{Query: int(h.Query), Distance: h.Distance, Fingerprint: h.Fingerprint, Row: int(h.Row)})
+			return Slice(base, 0)(yield)
 		}
+		got := collect(t, Answer(context.Background(), source, queries, 3, s, o))
 		if !slices.Equal(got, want) || opened != (len(queries)+s.Queries-1)/s.Queries {
 			t.Errorf("%d bytes: %d hits, want %d; F opened %d times", bytes, len(got), len(want), opened)
 		}

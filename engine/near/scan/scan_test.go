@@ -2,8 +2,8 @@ package scan
 
 import (
 	"cmp"
-	"context"
 	"fmt"
+	"iter"
 	"math/bits"
 	"math/rand/v2"
 	"slices"
@@ -32,12 +32,12 @@ func answer(t testing.TB, tables *tables, base []uint64, chunk int) []oracle.Hit
 	}
 	must.Do(t, m.Map(base[:min(chunk, len(base))], 0))
 	to.close()
-	return collect(t, hits)
+	return collect(t, hits.all(t.Context()))
 }
 
-func collect(t testing.TB, hits *hits) (list []oracle.Hit) {
+func collect(t testing.TB, hits iter.Seq2[Hit, error]) (list []oracle.Hit) {
 	t.Helper()
-	for h, err := range hits.all(context.Background()) {
+	for h, err := range hits {
 		must.Do(t, err)
 		list = append(list, oracle.Hit{Query: int(h.Query), Distance: h.Distance, Fingerprint: h.Fingerprint,
 			Row: int(h.Row)})
@@ -52,15 +52,22 @@ func TestOracle(t *testing.T) {
 		}
 		for _, set := range sets.All(600, 100, k, uint64(k)+77) {
 			queries := append(slices.Clone(set.Queries), set.Queries[:20]...) // some twice
-			want := oracle.Search(set.Base, queries, k)
-			tables, err := newTables(queries, buildOptions{K: k, Threads: 2, Fingerprints: uint64(len(set.Base))})
-			must.Do(t, err)
-			for _, chunk := range []int{100, 2048} {
-				if got := answer(t, tables, set.Base, chunk); !slices.Equal(got, want) {
-					t.Fatalf("k=%d, %s, chunks of %d: %d hits, want %d", k, set.Name, chunk, len(got), len(want))
-				}
-			}
-			tables.Close()
+			o := buildOptions{K: k, Threads: 2, Fingerprints: uint64(len(set.Base))}
+			compare(t, set.Name, set.Base, queries, o, 100, 2048)
+		}
+	}
+}
+
+// compare holds answers by tables of queries against brute force.
+func compare(t *testing.T, what string, base, queries []uint64, o buildOptions, chunks ...int) {
+	t.Helper()
+	want := oracle.Search(base, queries, o.K)
+	tables, err := newTables(queries, o)
+	must.Do(t, err)
+	defer tables.Close()
+	for _, chunk := range chunks {
+		if got := answer(t, tables, base, chunk); !slices.Equal(got, want) {
+			t.Fatalf("k=%d, %s, chunks of %d: %d hits, want %d", o.K, what, chunk, len(got), len(want))
 		}
 	}
 }
@@ -83,12 +90,7 @@ func TestLayouts(t *testing.T) {
 				set := sets.All(2000, 300, k, 5)[1] // clustered
 				base, queries = set.Base, set.Queries
 			}
-			tables, err := newTables(queries, buildOptions{K: k, Threads: 1, Strategy: &s})
-			must.Do(t, err)
-			if got, want := answer(t, tables, base, 1000), oracle.Search(base, queries, k); !slices.Equal(got, want) {
-				t.Errorf("k=%d, tables for %d queries, %s: %d hits, want %d", k, pretended, name, len(got), len(want))
-			}
-			tables.Close()
+			compare(t, name, base, queries, buildOptions{K: k, Threads: 1, Strategy: &s}, 1000)
 		}
 	}
 	if len(seen) < 15 {
@@ -124,15 +126,8 @@ func TestPrefilter(t *testing.T) {
 		}
 		for i, set := range sets.All(1500, 300, k, uint64(k)+7) {
 			queries := append(slices.Clone(set.Queries), set.Queries[:9]...)
-			want := oracle.Search(set.Base, queries, k)
-			size := mapBitsMin + (i+k)%3
-			s := prefilterStrategy(workload{queries: len(queries), k: k, fingerprints: 1}, size)
-			tables, err := newTables(queries, buildOptions{K: k, Threads: 1, Strategy: &s})
-			must.Do(t, err)
-			if got := answer(t, tables, set.Base, 700); !slices.Equal(got, want) {
-				t.Errorf("k=%d, %s, 2^%d bits: %d hits, want %d", k, set.Name, size, len(got), len(want))
-			}
-			tables.Close()
+			s := prefilterStrategy(workload{queries: len(queries), k: k, fingerprints: 1}, mapBitsMin+(i+k)%3)
+			compare(t, set.Name, set.Base, queries, buildOptions{K: k, Threads: 1, Strategy: &s}, 700)
 		}
 	}
 }
@@ -216,17 +211,11 @@ func TestBadQueries(t *testing.T) {
 // is made from, and shows what a better choice would have been. One in 10,000 matches.
 func BenchmarkMap(b *testing.B) {
 	rng := rand.New(rand.NewPCG(5, 6))
-	base := make([]uint64, filteredPrints)
+	base := sets.Uniform(filteredPrints, 5)
 	for _, nq := range []int{10, 100, 1000, 10_000, 100_000, 1_000_000, 4_000_000, 16_000_000} {
-		queries := make([]uint64, nq)
-		for i := range queries {
-			queries[i] = rng.Uint64()
-		}
-		for i := range base {
-			base[i] = rng.Uint64()
-			if i%10_000 == 0 {
-				base[i] = sets.Near(rng, queries[rng.IntN(nq)], i/10_000%4)
-			}
+		queries := sets.Uniform(nq, 6)
+		for i := 0; i < len(base); i += 10_000 {
+			base[i] = sets.Near(rng, queries[rng.IntN(nq)], i/10_000%4)
 		}
 		chosen := chooseStrategy(workload{queries: nq, k: 3})
 		benchmarkMap(b, "chosen", base, queries, chosen)
@@ -269,16 +258,9 @@ func benchmarkTables(b *testing.B, t *tables, base []uint64, matches int, cost f
 // BenchmarkLayout maps random fingerprints past random queries in one table of each
 // layout: what the cost model is made from.
 func BenchmarkLayout(b *testing.B) {
-	rng := rand.New(rand.NewPCG(7, 8))
-	base := make([]uint64, 4<<20)
-	for i := range base {
-		base[i] = rng.Uint64()
-	}
+	base := sets.Uniform(4<<20, 7)
 	for _, nq := range []int{1000, 10_000, 100_000, 300_000, 1_000_000, 4_000_000, 16_000_000} {
-		queries := make([]uint64, nq)
-		for i := range queries {
-			queries[i] = rng.Uint64()
-		}
+		queries := sets.Uniform(nq, 8)
 		for bits := 1; bits <= 22; bits++ {
 			if mean := float64(nq) / float64(int(1)<<bits); mean < 3 || mean > 130 {
 				continue
