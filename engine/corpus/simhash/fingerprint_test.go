@@ -13,10 +13,8 @@ func TestFingerprintString(t *testing.T) {
 		f Fingerprint
 		s string
 	}{
-		{0, "0000000000000000"},
 		{1, "0000000000000001"},
 		{0xfedcba9876543210, "fedcba9876543210"},
-		{^Fingerprint(0), "ffffffffffffffff"},
 	} {
 		if got := c.f.String(); got != c.s {
 			t.Errorf("%x: String gives %q, want %q", uint64(c.f), got, c.s)
@@ -51,15 +49,8 @@ func TestParseRefuses(t *testing.T) {
 }
 
 func TestWords(t *testing.T) {
-	for _, words := range [][]uint64{nil, {}, {1}, {3, 1 << 63}} {
-		prints := Fingerprints(words)
-		if len(prints) != len(words) || !slices.Equal(Words(prints), words) {
-			t.Errorf("%v: %v", words, prints)
-		}
-		if len(words) > 0 {
-			if prints[0] = 7; words[0] != 7 {
-				t.Error("a copy")
-			}
-		}
+	words := []uint64{3, 1 << 63}
+	if again := Words(Fingerprints(words)); !slices.Equal(again, words) || &again[0] != &words[0] {
+		t.Errorf("%v, or a copy", again)
 	}
 }

@@ -4,9 +4,9 @@ import (
 	"encoding/hex"
 	"flag"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -82,6 +82,41 @@ func TestGolden(t *testing.T) {
 		must.Do(t, err)
 		if got.String() != string(want) {
 			t.Errorf("%s: got\n%swant\n%s", name, got.String(), want)
+		}
+	}
+}
+
+// TestDefinition: the package comment says the fingerprints, hashes and constants that the code
+// makes.
+func TestDefinition(t *testing.T) {
+	page, err := os.ReadFile("doc.go")
+	must.Do(t, err)
+	var vectors []string
+	for _, name := range Names() {
+		line := name
+		for _, text := range []string{"The quick brown fox jumps over the lazy dog near the river bank.",
+			"敏捷的棕色狐狸跳过了懒狗。กาแฟ ២៣ ᏣᎳᎩ ﬁne naïve isn't 3.14"} {
+			fp, _, _ := newFingerprinter(t, name).Fingerprint(text)
+			line += " " + fp.String()
+		}
+		vectors = append(vectors, line)
+	}
+	var key [32]byte
+	hex.Decode(key[:], []byte(PublishedKey))
+	k := token.NewKey(key)
+	s, err := token.NewScanner(token.Options{})
+	must.Do(t, err)
+	hasher := token.NewHasher(s, key)
+	s.Scan("the internationalisations", func(words []token.Token) {
+		a, b := k.Hash(s, &words[0]), k.Hash(s, &words[1])
+		vectors = append(vectors, fmt.Sprintf("k is %016x %016x %016x %016x", k[0], k[1], k[2], k[3]),
+			fmt.Sprintf(`"the" is %016x, of "internationalisations" %016x, of both as a pair %016x`, a, b, token.Fold(a, b)),
+			fmt.Sprintf("%016x and %016x", hasher.Learn(&words[0]).Hash, hasher.Learn(&words[1]).Hash))
+	})
+	said := strings.Join(strings.Fields(strings.ReplaceAll(string(page), "//", "")), " ")
+	for _, v := range vectors {
+		if !strings.Contains(said, v) {
+			t.Errorf("the package comment does not say %s", v)
 		}
 	}
 }
@@ -189,8 +224,8 @@ func TestHistoryDoesNotMatter(t *testing.T) {
 				spec := featuresBySpecification(r, text)
 				weigh(spec[token.Word].times, r.WordWeights)
 				weigh(spec[token.Char].times, r.CharWeights)
-				hashes := append(append([]uint64(nil), spec[0].hashes...), spec[1].hashes...)
-				weights := append(append([]uint32(nil), spec[0].times...), spec[1].times...)
+				hashes := slices.Concat(spec[0].hashes, spec[1].hashes)
+				weights := slices.Concat(spec[0].times, spec[1].times)
 				if want := sumOracle(hashes, weights); aok && a != want {
 					t.Fatalf("%q: %v, by the specification %v", text, a, want)
 				}
@@ -250,80 +285,5 @@ func TestWeights(t *testing.T) {
 		if w*w > 64*t64 || (w+1)*(w+1) <= 64*t64 {
 			t.Fatalf("floor(8 sqrt(%d)) is not %d", t64, w)
 		}
-	}
-}
-
-// pseudoEnglish makes text of n bytes with the word lengths and repetition of English: 20,000
-// words, Zipf.
-func pseudoEnglish(seed uint64, n int) string {
-	rng := rand.New(rand.NewPCG(seed, 9))
-	zipf := rand.NewZipf(rng, 1.2, 4, 20_000)
-	words := map[uint64]string{}
-	var b strings.Builder
-	for b.Len() < n {
-		rank := zipf.Uint64()
-		w, ok := words[rank]
-		if !ok {
-			letters := make([]byte, 2+min(rank/16, 2)+rng.Uint64N(5))
-			for i := range letters {
-				letters[i] = "etaoinshrdlucmfwypvbgkjqxz"[min(rng.IntN(26), rng.IntN(26))]
-			}
-			w = string(letters)
-			words[rank] = w
-		}
-		switch rng.IntN(12) {
-		case 0:
-			b.WriteString(strings.ToUpper(w[:1]) + w[1:] + ", ")
-		case 1:
-			b.WriteString(w + ". ")
-		default:
-			b.WriteString(w + " ")
-		}
-	}
-	return b.String()
-}
-
-// pseudoChinese makes text of about n bytes of 3,000 characters, Zipf, with punctuation.
-func pseudoChinese(seed uint64, n int) string {
-	rng := rand.New(rand.NewPCG(seed, 10))
-	zipf := rand.NewZipf(rng, 1.3, 30, 3000)
-	var b strings.Builder
-	for b.Len() < n {
-		b.WriteRune(0x4e00 + rune(zipf.Uint64()*5))
-		if rng.IntN(12) == 0 {
-			b.WriteRune([]rune("，。、")[rng.IntN(3)])
-		}
-	}
-	return b.String()
-}
-
-func BenchmarkFingerprint(b *testing.B) {
-	for _, c := range []struct {
-		name string
-		text func(uint64, int) string
-	}{{"english", pseudoEnglish}, {"chinese", pseudoChinese}} {
-		for _, size := range []int{512, 1 << 10, 16 << 10} { // short news, a page, a chapter
-			for _, recipe := range Names() {
-				b.Run(fmt.Sprintf("recipe=%s/text=%s/bytes=%d", recipe, c.name, size), func(b *testing.B) {
-					benchmarkFingerprint(b, recipe, c.text, size)
-				})
-			}
-		}
-	}
-}
-
-func benchmarkFingerprint(b *testing.B, recipe string, text func(uint64, int) string, size int) {
-	texts := make([]string, 256)
-	for i := range texts {
-		texts[i] = text(uint64(i), size)
-	}
-	f := newFingerprinter(b, recipe)
-	b.SetBytes(int64(size))
-	i := 0
-	for b.Loop() {
-		if _, _, ok := f.Fingerprint(texts[i%len(texts)]); !ok {
-			b.Fatal("too few features")
-		}
-		i++
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"maps"
 	"math"
 	"math/big"
@@ -14,6 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"ndd/engine/corpus/token"
+	"ndd/engine/oracle/must"
 )
 
 // The twin below is written from the package comment, with maps.
@@ -132,9 +134,7 @@ func minwiseRecipes() []Recipe {
 func checkMinwise(t rapid.TB, r Recipe, text string) {
 	t.Helper()
 	f, err := New(r)
-	if err != nil {
-		t.Fatalf("%v", err)
-	}
+	must.Do(t, err)
 	got, filled, ok := f.Fingerprint(text)
 	want, wantFilled := twinFingerprint(r, text)
 	if got != want || filled != wantFilled || ok != (filled >= r.MinBins) {
@@ -156,7 +156,7 @@ func checkMinwise(t rapid.TB, r Recipe, text string) {
 // no code with it.
 func TestMinwiseAgainstTwin(t *testing.T) {
 	for _, r := range minwiseRecipes() {
-		checkMinwise(t, r, pseudoEnglish(3, 1500)+pseudoChinese(4, 1500))
+		checkMinwise(t, r, fmt.Sprint(texts))
 		word := rapid.OneOf(rapid.SampledFrom([]string{"the", "lighthouse",
 			"中", "文", "カ", "ß", "x1", "1.5", "กา", "12345678901234567"}),
 			rapid.StringMatching(`[a-z]{1,40}`))
@@ -186,7 +186,8 @@ func TestTwoPrintsRefused(t *testing.T) {
 	if _, err := ParseRecipe([]byte(r.String())); !errors.Is(err, ErrTwoPrints) || !strings.Contains(err.Error(), "-k 4") {
 		t.Error(err)
 	}
-	if r.Prints = 1; r.Validate() == nil || errors.Is(r.Validate(), ErrTwoPrints) {
-		t.Error(r.Validate())
+	r.Prints = 1
+	if _, err := New(r); err == nil || errors.Is(err, ErrTwoPrints) {
+		t.Error(err)
 	}
 }

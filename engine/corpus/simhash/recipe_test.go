@@ -131,12 +131,6 @@ func TestCompatible(t *testing.T) {
 	}
 }
 
-func TestNewRefusesABadRecipe(t *testing.T) {
-	if f, err := New(Recipe{}); err == nil || f != nil {
-		t.Errorf("%v, %v", f, err)
-	}
-}
-
 // TestRecipeChangesFingerprints: every setting matters.
 func TestRecipeChangesFingerprints(t *testing.T) {
 	text := strings.Repeat("The house is on the hill, and the hill is in the rain. 房子在山上，山在雨中。", 2) +
