@@ -78,10 +78,8 @@ func write[T any](t testing.TB, rows []T, options ...parquet.WriterOption) []byt
 	var b bytes.Buffer
 	options = append([]parquet.WriterOption{parquet.PageBufferSize(500), parquet.MaxRowsPerRowGroup(70)}, options...)
 	w := parquet.NewGenericWriter[T](&b, options...)
-	if _, err := w.Write(rows); err != nil {
-		t.Fatal(err)
-	}
-	must.Do(t, w.Close())
+	_, err := w.Write(rows)
+	must.Do(t, errors.Join(err, w.Close()))
 	return b.Bytes()
 }
 

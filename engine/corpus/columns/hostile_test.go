@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"math"
-	"runtime"
 	"strings"
 	"testing"
 
@@ -18,16 +17,20 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 
 	"ndd/engine/corpus/columns"
+	"ndd/engine/oracle/hostile"
 	"ndd/engine/oracle/must"
 )
 
-// A hostile file has one column "text", whose pages are as a test wants them.
-type hostile struct {
+// A crafted file has one column "text", whose pages are as a test wants them.
+type crafted struct {
 	rows   int64
 	codec  format.CompressionCodec
 	pages  []page
 	footer func(*format.FileMetaData) // changes it; may be nil
 }
+
+// rows is a file of so many rows.
+func rows(n int64, pages ...page) crafted { return crafted{rows: n, pages: pages} }
 
 type page struct {
 	header format.PageHeader
@@ -69,7 +72,7 @@ func encode(t *testing.T, v any) []byte {
 	return b
 }
 
-func (h *hostile) bytes(t *testing.T) []byte {
+func (h *crafted) bytes(t *testing.T) []byte {
 	t.Helper()
 	file := []byte("PAR1")
 	for _, p := range h.pages {
@@ -96,18 +99,14 @@ func seal(file, footer []byte) []byte {
 	return append(file, "PAR1"...)
 }
 
-// readAll reads the first column, and returns the number of its values and how many bytes were
-// allocated meanwhile.
-func readAll(data []byte) (values int, allocated uint64, err error) {
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
+// readAll reads the first column, and returns the number of its values.
+func readAll(data []byte) (values int, err error) {
 	f, err := columns.Open(bytes.NewReader(data), int64(len(data)), 1<<20)
 	if err == nil {
 		err = eachValue(f, 0, func(parquet.Value) { values++ })
 		f.Close()
 	}
-	runtime.ReadMemStats(&after)
-	return values, after.TotalAlloc - before.TotalAlloc, err
+	return values, err
 }
 
 // listPage is a page of a list: so many values of no content, of which those of the levels' runs
@@ -140,140 +139,114 @@ func TestHostile(t *testing.T) {
 	must.Do(t, err)
 	defer e.Close()
 	squeezed := e.EncodeAll(zeros, nil)
-	prefixes, _ := new(delta.BinaryPackedEncoding).EncodeInt32(nil, make30k(1))
+	lengths := make([]int32, 30000) // of what each value repeats of the one before: all it can
+	for i := range lengths {
+		lengths[i] = int32(i)
+	}
+	prefixes, _ := new(delta.BinaryPackedEncoding).EncodeInt32(nil, lengths)
 	plain := []byte("\x05\x00\x00\x00hello")
-	list := func(values int64) func(*format.FileMetaData) {
-		return func(m *format.FileMetaData) {
+	good := dataPage(1, format.Plain, plain)
+	packed := func(codec format.CompressionCodec, body []byte, size int32) crafted {
+		return crafted{rows: 1, codec: codec, pages: []page{dataPage(1, format.Plain, nil).packed(body, size)}}
+	}
+	column := func(change func(*format.ColumnMetaData)) crafted {
+		f := rows(1, good)
+		f.footer = func(m *format.FileMetaData) { change(&m.RowGroups[0].Columns[0].MetaData) }
+		return f
+	}
+	schema := func(change func([]format.SchemaElement) []format.SchemaElement) crafted {
+		return crafted{footer: func(m *format.FileMetaData) { m.Schema = change(m.Schema) }}
+	}
+	list := func(n, values int64, pages ...page) crafted {
+		f := rows(n, pages...)
+		f.footer = func(m *format.FileMetaData) {
 			m.Schema[1].RepetitionType = thrift.New(format.Repeated)
 			m.RowGroups[0].Columns[0].MetaData.NumValues = values
 		}
+		return f
 	}
 	for name, c := range map[string]struct {
-		file hostile
+		file crafted
 		want string
 	}{
-		"sound": {hostile{rows: 1, pages: []page{dataPage(1, format.Plain, plain)}}, ""},
-		"rows": {hostile{rows: 1 << 40, pages: []page{dataPage(1, format.Plain, plain)}},
-			"row group 1 claims 1099511627776 rows"},
-		"values of the column": {hostile{rows: 1, pages: []page{dataPage(1, format.Plain, plain)},
-			footer: func(m *format.FileMetaData) { m.RowGroups[0].Columns[0].MetaData.NumValues = 2 }},
-			"2 values in 1 rows"},
-		"values of a page": {hostile{rows: 9, pages: []page{dataPage(math.MaxInt32, format.Plain, plain)}},
-			"page 1: 2147483647 values"},
-		"missing values": {hostile{rows: 100, pages: []page{dataPage(1, format.Plain, plain)}},
-			`row group 1, column "text": 99 values are missing`},
-		"negative size": {hostile{rows: 1, pages: []page{dataPage(1, format.Plain,
-			plain).with(func(h *format.PageHeader) { h.CompressedPageSize = -100 })}}, "page 1: -"},
-		"size of a page": {hostile{rows: 1, pages: []page{dataPage(1, format.Plain, plain).packed(plain,
-			math.MaxInt32)}}, "page 1: 2147483647 bytes, of which 1048576 are the most"},
-		"page behind the end": {hostile{rows: 1, pages: []page{dataPage(1, format.Plain,
-			plain).with(func(h *format.PageHeader) { h.CompressedPageSize = 1 << 20 })}},
+		"sound":                {rows(1, good), ""},
+		"rows":                 {rows(1<<40, good), "row group 1 claims 1099511627776 rows"},
+		"values of the column": {column(func(m *format.ColumnMetaData) { m.NumValues = 2 }), "2 values in 1 rows"},
+		"values of a page":     {rows(9, dataPage(math.MaxInt32, format.Plain, plain)), "page 1: 2147483647 values"},
+		"missing values":       {rows(100, good), `row group 1, column "text": 99 values are missing`},
+		"negative size":        {rows(1, good.with(func(h *format.PageHeader) { h.CompressedPageSize = -100 })), "page 1: -"},
+		"size of a page": {rows(1, good.packed(plain, math.MaxInt32)),
+			"page 1: 2147483647 bytes, of which 1048576 are the most"},
+		"page behind the end": {rows(1, good.with(func(h *format.PageHeader) { h.CompressedPageSize = 1 << 20 })),
 			"which end behind the column"},
-		"column behind the end": {hostile{rows: 1, pages: []page{dataPage(1, format.Plain, plain)},
-			footer: func(m *format.FileMetaData) {
-				m.RowGroups[0].Columns[0].MetaData.TotalCompressedSize = math.MaxInt64
-			}}, "bytes from byte 4 on in a file of"},
-		"column before the file": {hostile{rows: 1, pages: []page{dataPage(1, format.Plain, plain)},
-			footer: func(m *format.FileMetaData) { m.RowGroups[0].Columns[0].MetaData.DataPageOffset = -4 }},
+		"column behind the end": {column(func(m *format.ColumnMetaData) { m.TotalCompressedSize = math.MaxInt64 }),
+			"bytes from byte 4 on in a file of"},
+		"column before the file": {column(func(m *format.ColumnMetaData) { m.DataPageOffset = -4 }),
 			"bytes from byte -4 on"},
-		"snappy": {hostile{rows: 1, codec: format.Snappy, pages: []page{dataPage(1, format.Plain,
-			nil).packed(binary.AppendUvarint(nil, 1<<31), 1<<20)}}, "5 bytes that become"},
-		"snappy of another size": {hostile{rows: 1, codec: format.Snappy, pages: []page{dataPage(1, format.Plain,
-			nil).packed(snappy.Encode(nil, plain), 5)}}, "that become 9"},
-		"zstd bomb": {hostile{rows: 1, codec: format.Zstd, pages: []page{dataPage(1, format.Plain,
-			nil).packed(squeezed, 1000)}}, "page 1: "},
-		"gzip bomb": {hostile{rows: 1, codec: format.Gzip, pages: []page{dataPage(1, format.Plain,
-			nil).packed(zipped, 1000)}}, "1001 bytes are decompressed where it claims 1000"},
-		"lz4": {hostile{rows: 1, codec: format.Lz4Raw, pages: []page{dataPage(1, format.Plain,
-			nil).packed(plain, 1<<20)}}, "page 1: lz4"},
-		"unknown compression": {hostile{rows: 1, codec: format.LZO, pages: []page{dataPage(1, format.Plain,
-			plain)}}, "LZO, which is not read"},
-		"dictionary": {hostile{rows: 1, pages: []page{dictionaryPage(math.MaxInt32)}},
-			"a dictionary of 2147483647 entries in 9 bytes"},
-		"index": {hostile{rows: 1, pages: []page{dictionaryPage(1),
-			dataPage(1, format.RLEDictionary, []byte{8, 2, 200})}}, `row group 1, column "text"`},
-		"indexes": {hostile{rows: 1, pages: []page{dictionaryPage(1),
-			dataPage(1, format.RLEDictionary, append([]byte{8}, binary.AppendUvarint(nil, 1<<32)...))}},
+		"snappy":                 {packed(format.Snappy, binary.AppendUvarint(nil, 1<<31), 1<<20), "5 bytes that become"},
+		"snappy of another size": {packed(format.Snappy, snappy.Encode(nil, plain), 5), "that become 9"},
+		"zstd bomb":              {packed(format.Zstd, squeezed, 1000), "page 1: "},
+		"gzip bomb":              {packed(format.Gzip, zipped, 1000), "1001 bytes are decompressed where it claims 1000"},
+		"lz4":                    {packed(format.Lz4Raw, plain, 1<<20), "page 1: lz4"},
+		"unknown compression":    {packed(format.LZO, plain, 9), "LZO, which is not read"},
+		"dictionary":             {rows(1, dictionaryPage(math.MaxInt32)), "a dictionary of 2147483647 entries in 9 bytes"},
+		"index": {rows(1, dictionaryPage(1), dataPage(1, format.RLEDictionary, []byte{8, 2, 200})),
+			`row group 1, column "text"`},
+		"indexes": {rows(1, dictionaryPage(1),
+			dataPage(1, format.RLEDictionary, append([]byte{8}, binary.AppendUvarint(nil, 1<<32)...))),
 			"page 2: a run of 2147483648 values in a page of 1"},
-		"indexes of many bits": {hostile{rows: 1, pages: []page{dictionaryPage(1),
-			dataPage(1, format.RLEDictionary, []byte{200, 2, 0})}}, "values of 200 bits"},
-		"no dictionary": {hostile{rows: 1, pages: []page{dataPage(1, format.RLEDictionary, []byte{8, 2,
-			0})}}, "of a dictionary without one"},
-		"levels": {hostile{rows: 1, pages: []page{dataPage(1, format.Plain,
-			nil).packed([]byte("\x05\x00\x00\x00\xfe\xff\xff\xff\x0f\x00"), 10)}}, "a run of"},
-		"levels behind the end": {hostile{rows: 1, pages: []page{dataPage(1, format.Plain,
-			nil).packed([]byte("\xff\xff\xff\xff"), 4)}}, "levels of 4294967295 bytes"},
-		"differences": {hostile{rows: 1, pages: []page{dataPage(1, format.DeltaLengthByteArray,
-			[]byte("\x80\x01\x04\xff\xff\xff\xff\x07\x00"))}}, "differences of 2147483647 values"},
-		"prefixes": {hostile{rows: 30000, pages: []page{dataPage(30000, format.DeltaByteArray,
-			prefixes)}}, "values that repeat"},
-		"length of a text": {hostile{rows: 1, pages: []page{dataPage(1, format.Plain,
-			[]byte("\xff\xff\xff\x7fhello"))}}, `row group 1, column "text"`},
-		"schema": {hostile{footer: func(m *format.FileMetaData) { m.Schema = deep(5000) }},
-			"children, 64 deep"},
-		"children": {hostile{footer: func(m *format.FileMetaData) {
-			m.Schema[0].NumChildren.V = math.MaxInt32
-		}}, "claims 2147483647 children"},
-		"second root": {hostile{footer: func(m *format.FileMetaData) {
-			m.Schema = append(m.Schema,
-				m.Schema[1])
-		}}, "beside the schema's root"},
-		"a page without its header": {hostile{rows: 1, pages: []page{dataPage(1, format.Plain,
-			plain).with(func(h *format.PageHeader) { h.Type = format.DataPageV2 })}}, "without its header"},
-		"sound list": {hostile{rows: 2, pages: []page{listPage(5, 0, 1, 1, 2, 0, 1, 1, 1)},
-			footer: list(5)}, ""},
-		"values of a row": {hostile{rows: 1, pages: []page{listPage(5<<20, 0, 1, 1, 5<<20-1)}, footer: list(5 << 20)},
+		"indexes of many bits": {rows(1, dictionaryPage(1), dataPage(1, format.RLEDictionary, []byte{200, 2, 0})),
+			"values of 200 bits"},
+		"no dictionary": {rows(1, dataPage(1, format.RLEDictionary, []byte{8, 2, 0})), "of a dictionary without one"},
+		"levels":        {packed(format.Uncompressed, []byte("\x05\x00\x00\x00\xfe\xff\xff\xff\x0f\x00"), 10), "a run of"},
+		"levels behind the end": {packed(format.Uncompressed, []byte("\xff\xff\xff\xff"), 4),
+			"levels of 4294967295 bytes"},
+		"differences": {rows(1, dataPage(1, format.DeltaLengthByteArray,
+			[]byte("\x80\x01\x04\xff\xff\xff\xff\x07\x00"))), "differences of 2147483647 values"},
+		"prefixes": {rows(30000, dataPage(30000, format.DeltaByteArray, prefixes)), "values that repeat"},
+		"length of a text": {rows(1, dataPage(1, format.Plain, []byte("\xff\xff\xff\x7fhello"))),
+			`row group 1, column "text"`},
+		"schema": {schema(func([]format.SchemaElement) []format.SchemaElement { return deep(5000) }), "children, 64 deep"},
+		"children": {schema(func(s []format.SchemaElement) []format.SchemaElement {
+			s[0].NumChildren.V = math.MaxInt32
+			return s
+		}), "claims 2147483647 children"},
+		"second root": {schema(func(s []format.SchemaElement) []format.SchemaElement { return append(s, s[1]) }),
+			"beside the schema's root"},
+		"a page without its header": {rows(1, good.with(func(h *format.PageHeader) { h.Type = format.DataPageV2 })),
+			"without its header"},
+		"sound list":      {list(2, 5, listPage(5, 0, 1, 1, 2, 0, 1, 1, 1)), ""},
+		"values of a row": {list(1, 5<<20, listPage(5<<20, 0, 1, 1, 5<<20-1)), "row 1 has more than 4194304 values"},
+		"a row over pages": {list(1, 6<<20, listPage(3<<20, 0, 1, 1, 3<<20-1), listPage(3<<20, 1, 3<<20)),
 			"row 1 has more than 4194304 values"},
-		"a row over pages": {hostile{rows: 1, pages: []page{listPage(3<<20, 0, 1, 1, 3<<20-1), listPage(3<<20, 1,
-			3<<20)}, footer: list(6 << 20)}, "row 1 has more than 4194304 values"},
-		"rows of a list": {hostile{rows: 3, pages: []page{listPage(5, 0, 1, 1, 2, 0, 1, 1, 1)},
-			footer: list(5)}, "values of 2 rows in a row group of 3"},
-		"within a row": {hostile{rows: 1, pages: []page{listPage(3, 1, 2, 0, 1)}, footer: list(3)},
-			"begins within a row"},
-		"levels of a list": {hostile{rows: 1, pages: []page{listPage(3, 0, 1)}, footer: list(3)},
-			"2 values without a level"},
-		"values of a list": {hostile{rows: 1, pages: []page{listPage(1, 0, 1)}, footer: list(1 << 40)},
-			"1099511627776 values in 1 rows"},
-		"fewer values": {hostile{rows: 2, pages: []page{listPage(1, 0, 1)}, footer: list(1)},
-			"1 values in 2 rows"},
-		"a run": {hostile{rows: 1, pages: []page{listPage(1, 0, 1<<40)}, footer: list(1)},
-			"a run of 1099511627776 values in a page of 1"},
+		"rows of a list":   {list(3, 5, listPage(5, 0, 1, 1, 2, 0, 1, 1, 1)), "values of 2 rows in a row group of 3"},
+		"within a row":     {list(1, 3, listPage(3, 1, 2, 0, 1)), "begins within a row"},
+		"levels of a list": {list(1, 3, listPage(3, 0, 1)), "2 values without a level"},
+		"values of a list": {list(1, 1<<40, listPage(1, 0, 1)), "1099511627776 values in 1 rows"},
+		"fewer values":     {list(2, 1, listPage(1, 0, 1)), "1 values in 2 rows"},
+		"a run":            {list(1, 1, listPage(1, 0, 1<<40)), "a run of 1099511627776 values in a page of 1"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			data := c.file.bytes(t)
-			_, allocated, err := readAll(data)
-			switch {
-			case c.want == "" && err != nil, c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)):
-				t.Errorf("%v, want %q", err, c.want)
-			case allocated > 32<<20:
-				t.Errorf("%d bytes of memory for a file of %d", allocated, len(data))
-			}
-			var before, after runtime.MemStats
-			runtime.ReadMemStats(&before)
-			f, err := columns.Open(bytes.NewReader(data), int64(len(data)), 1<<20)
-			if err == nil {
-				_, err = rowsOf(f.RowGroup(0))
-				f.Close()
-			}
-			runtime.ReadMemStats(&after)
-			if (err == nil) != (c.want == "") {
-				t.Errorf("rows: %v, want %q", err, c.want)
-			}
-			// A row may have 4 Mi values of 24 bytes, of which a slice that doubles holds some
-			// twice.
-			if allocated := after.TotalAlloc - before.TotalAlloc; allocated > 512<<20 {
-				t.Errorf("%d bytes of memory for the rows of a file of %d", allocated, len(data))
-			}
+			hostile.Allocates(t, 32<<20, func() {
+				_, err := readAll(data)
+				if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+					t.Errorf("%v, want %q", err, c.want)
+				}
+			})
+			// A row may have 4 Mi values of 24 bytes, of which a slice that doubles holds some twice.
+			hostile.Allocates(t, 512<<20, func() {
+				f, err := columns.Open(bytes.NewReader(data), int64(len(data)), 1<<20)
+				if err == nil {
+					_, err = rowsOf(f.RowGroup(0))
+					f.Close()
+				}
+				if (err == nil) != (c.want == "") {
+					t.Errorf("rows: %v, want %q", err, c.want)
+				}
+			})
 		})
 	}
-}
-
-// make30k returns values that repeat as much of those before them as they can.
-func make30k(each int32) (prefixes []int32) {
-	for i := range int32(30000) {
-		prefixes = append(prefixes, i*each)
-	}
-	return prefixes
 }
 
 // deep is a schema of groups within one another.
@@ -287,27 +260,22 @@ func deep(n int) (s []format.SchemaElement) {
 // TestHostileFooter: a footer's own structure is walked before anything is made of it.
 func TestHostileFooter(t *testing.T) {
 	for name, c := range map[string]struct{ footer, want string }{
-		// of 2^31 structures
-		"list": {"\x15\x02\x29\xfc\xff\xff\xff\xff\x07", "does not end"},
-		// of 2^31 bytes
-		"string": {"\x15\x02\x19\x1c\x48\xff\xff\xff\xff\x07", "does not end"},
-		// structures
-		"deep": {"\x15\x02" + strings.Repeat("\x1c", 100_000), "nested more than"},
-		// in one another
-		"lists": {strings.Repeat("\x19", 8<<20), "nested more than"},
-		"map":   {"\x1b\x00", "of type 11"}, //
-		// structures without content
-		"empty": {"\x15\x02\x19\xfc\x80\x80\x80\x01" + strings.Repeat("\x00", 2<<20) + "\x00", "structures in 2"},
-		"none":  {"", "does not end"},
+		"2^31 structures": {"\x15\x02\x29\xfc\xff\xff\xff\xff\x07", "does not end"},
+		"string of 2^31":  {"\x15\x02\x19\x1c\x48\xff\xff\xff\xff\x07", "does not end"},
+		"structures":      {"\x15\x02" + strings.Repeat("\x1c", 100_000), "nested more than"},
+		"lists":           {strings.Repeat("\x19", 8<<20), "nested more than"},
+		"map":             {"\x1b\x00", "of type 11"},
+		"empty":           {"\x15\x02\x19\xfc\x80\x80\x80\x01" + strings.Repeat("\x00", 2<<20) + "\x00", "structures in 2"},
+		"none":            {"", "does not end"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, allocated, err := readAll(seal([]byte("PAR1"), []byte(c.footer)))
-			if err == nil || !errors.Is(err, columns.ErrCorrupt) || !strings.Contains(err.Error(), c.want) {
-				t.Errorf("%v, want %q", err, c.want)
-			}
-			if allocated > 16<<20 {
-				t.Errorf("%d bytes of memory", allocated)
-			}
+			data := seal([]byte("PAR1"), []byte(c.footer))
+			hostile.Allocates(t, 16<<20, func() {
+				_, err := readAll(data)
+				if !errors.Is(err, columns.ErrCorrupt) || !strings.Contains(err.Error(), c.want) {
+					t.Errorf("%v, want %q", err, c.want)
+				}
+			})
 		})
 	}
 }
@@ -317,8 +285,8 @@ func TestManyNulls(t *testing.T) {
 	const n = 1 << 20
 	levels := append(binary.AppendUvarint(nil, n<<1), 0)
 	body := append(binary.LittleEndian.AppendUint32(nil, uint32(len(levels))), levels...)
-	h := hostile{rows: n, pages: []page{dataPage(n, format.Plain, nil).packed(body, int32(len(body)))}}
-	if values, _, err := readAll(h.bytes(t)); err != nil || values != n {
+	h := crafted{rows: n, pages: []page{dataPage(n, format.Plain, nil).packed(body, int32(len(body)))}}
+	if values, err := readAll(h.bytes(t)); err != nil || values != n {
 		t.Errorf("%d values, %v", values, err)
 	}
 }
@@ -349,7 +317,7 @@ func TestCompressedPage(t *testing.T) {
 	p := dataPage(1, format.Plain, []byte("\x05\x00\x00\x00hello"))
 	p.header.CompressedPageSize = 64 << 20
 	start := append([]byte("PAR1"), encode(t, &p.header)...)
-	h := hostile{rows: 1,
+	h := crafted{rows: 1,
 		footer: func(m *format.FileMetaData) { m.RowGroups[0].Columns[0].MetaData.TotalCompressedSize = size - 1<<20 }}
 	w := &wide{start: start, end: h.bytes(t), size: size}
 	f, err := columns.Open(w, size, 1<<20)
