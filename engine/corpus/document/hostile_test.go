@@ -1,4 +1,4 @@
-package document_test
+package document
 
 import (
 	"bytes"
@@ -7,41 +7,16 @@ import (
 	"fmt"
 	"hash/crc32"
 	"os"
+	"path/filepath"
 	"runtime"
-	"strconv"
 	"strings"
 	"testing"
 
-	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
-	"ndd/engine/corpus/document"
+	"ndd/engine/oracle/hostile"
 	"ndd/engine/oracle/must"
 )
-
-// allocated reads a file and returns what came of it, and how many bytes of memory that took.
-func allocated(t *testing.T, name string, content []byte, format document.Format) (documents int, skips []string,
-	bytes uint64) {
-	t.Helper()
-	tree(t, nil)
-	must.Do(t, os.WriteFile(name, content, 0o644))
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	for _, err := range document.Read(t.Context(), []string{name}, document.Options{Format: format,
-		MaxDocumentBytes: 1 << 20}, nil) {
-		skip, ok := errors.AsType[*document.Skip](err)
-		switch {
-		case ok:
-			skips = append(skips, skip.Error())
-		case err != nil:
-			skips = append(skips, err.Error()) // the last one
-		default:
-			documents++
-		}
-	}
-	runtime.ReadMemStats(&after)
-	return documents, skips, after.TotalAlloc - before.TotalAlloc
-}
 
 // TestHostileFiles: files that decompress to much, never end, or claim to be longer than they are
 // take bounded memory, and what is not read of them is said.
@@ -63,24 +38,7 @@ func TestHostileFiles(t *testing.T) {
 		return b.Bytes()
 	}
 	megabyte := strings.Repeat("x", 1<<20)
-	zipped := func() []byte {
-		var b bytes.Buffer
-		w := gzip.NewWriter(&b)
-		w.Write([]byte("text\n\""))
-		for range bomb >> 20 {
-			w.Write([]byte(megabyte))
-		}
-		w.Close()
-		return b.Bytes()
-	}()
-	record := func(length string, block string) string {
-		return "WARC/1.0\r\nWARC-Type: conversion\r\nWARC-Target-URI: http://example.org/\r\nContent-Type: " +
-			"text/plain\r\nContent-Length: " + length + "\r\n\r\n" + block + "\r\n\r\n"
-	}
-	record2 := func(kind, block string) string {
-		return strings.Replace(strings.Replace(record(strconv.Itoa(len(block)), block), "conversion", kind, 1), "text/plain",
-			"application/http", 1)
-	}
+	plain := record("conversion", "one", "WARC-Target-URI", "u", "Content-Type", "text/plain")
 	const good = 1
 	for name, c := range map[string]struct {
 		file      string
@@ -93,20 +51,18 @@ func TestHostileFiles(t *testing.T) {
 		"a document that decompresses": {"a.txt.zst", squeeze(megabyte), 0, "a.txt.zst: too large"},
 		"a JSON value without end": {"a.json.zst", squeeze(`[{"text":"one"},{"text":"`, megabyte), good,
 			"a JSON value does not end"},
-		"a quote that is not closed": {"a.csv.gz", zipped, 0,
+		"a quote that is not closed": {"a.csv.zst", squeeze("text\n\"", megabyte), 0,
 			"a record of more than 1048576 bytes; is a quote left open?"},
 		"nested arrays": {"a.json", []byte(`[{"text":"one"},{"text":` + strings.Repeat("[", 1<<19) +
 			strings.Repeat("]", 1<<19) + "}]"), good, "a.json:1: too large"},
 		"nested arrays in a line": {"a.jsonl", []byte(one + `{"text":` + strings.Repeat("[", 1<<18) +
 			strings.Repeat("]", 1<<18) + "}\n" + one), 2, "a.jsonl:2: broken: "},
-		"nested objects": {"a.jsonl", []byte(one + strings.Repeat(`{"text":`, 1<<16) + "\n" + one), 2,
-			"a.jsonl:2: broken: "},
-		"a record of a length": {"a.warc", []byte(record("3", "one") + record("4611686018427387904", "two")), good,
-			"record at byte"},
-		"headers without end": {"a.warc.zst", squeeze(record("3", "one")+"WARC/1.0\r\n",
+		"nested objects": {"a.jsonl", []byte(one + strings.Repeat(`{"text":`, 1<<16) + "\n" + one), 2, "a.jsonl:2: broken: "},
+		"a record of a length": {"a.warc", []byte(plain + strings.Replace(plain, ": 3", ": 4611686018427387904", 1)),
+			good, "record at byte"},
+		"headers without end": {"a.warc.zst", squeeze(plain+"WARC/1.0\r\n",
 			strings.Repeat("x: y\r\n", 1<<18)), good, "headers of more than"},
-		"a header without end": {"a.warc.zst", squeeze(record("3", "one")+"WARC/1.0\r\n", megabyte), good,
-			"and more among its headers"},
+		"a header without end": {"a.warc.zst", squeeze(plain+"WARC/1.0\r\n", megabyte), good, "and more among its headers"},
 		"columns without end": {"a.csv", []byte("text" + strings.Repeat(",", 1<<21)), 0,
 			"a record with more than 65536 separators"},
 		"members without content": {"a.jsonl.gz", []byte(strings.Repeat(gz(t, ""), 50_000) + gz(t, one)), good, ""},
@@ -114,21 +70,20 @@ func TestHostileFiles(t *testing.T) {
 			append([]byte("\x28\xb5\x2f\xfd\x00\x98"+string([]byte{byte(len(one)<<3 | 1), 0, 0})), one...), 0,
 			"zstd: window size exceeded"},
 		"an xz dictionary of 2 GiB": {"a.txt.xz", hugeXz(t), 0, "xz: "},
-		"a zstd page, window of 16 MiB": {"a.warc", []byte(record2("response",
-			"HTTP/1.1 200 OK\r\nContent-Encoding: zstd\r\n\r\n\x28\xb5\x2f\xfd\x00\x70"+string([]byte{byte(len(one)<<3 | 1), 0,
-				0})+one)), 0, "content encoding zstd: window size exceeded"},
+		"a zstd page, window of 16 MiB": {"a.warc", []byte(crawled("u", "200 OK\nContent-Encoding: zstd",
+			"\x28\xb5\x2f\xfd\x00\x70"+string([]byte{byte(len(one)<<3 | 1), 0, 0})+one)), 0,
+			"content encoding zstd: window size exceeded"},
 		"a zstd window beyond all bounds": {"a.jsonl.zst", []byte("\x28\xb5\x2f\xfd\x00\xf8\x01\x00\x00"), 0, "zstd: "},
 	} {
 		t.Run(name, func(t *testing.T) {
-			documents, skips, took := allocated(t, c.file, c.content, document.Auto)
-			if documents != c.documents {
-				t.Errorf("%d documents, want %d; %q", documents, c.documents, skips)
-			}
-			if said := strings.Join(skips, "\n"); !strings.Contains(said, c.said) || c.said == "" && said != "" {
-				t.Errorf("%.300q, want %q", said, c.said)
-			}
-			if took > 64<<20 {
-				t.Errorf("%d MiB of memory for a file of %d bytes", took>>20, len(c.content))
+			tree(t, map[string]string{c.file: string(c.content)})
+			var got []string
+			var err error
+			hostile.Allocates(t, 64<<20, func() { got, err = read(t, Options{MaxDocumentBytes: 1 << 20}, nil, c.file) })
+			said := fmt.Sprint(strings.Join(got, "\n"), "\n", err)
+			if n := strings.Count(said, ": one\n"); n != c.documents || !strings.Contains(said, c.said) ||
+				(c.said == "") != (n == len(got) && err == nil) {
+				t.Errorf("%d documents, want %d; %.300q, want %q", n, c.documents, said, c.said)
 			}
 		})
 	}
@@ -149,7 +104,7 @@ func TestFlatMemory(t *testing.T) {
 	tree(t, map[string]string{"a.jsonl.gz": gz(t, strings.Repeat(line, 20_000))}) // 17 MB
 	var most uint64
 	n := 0
-	for _, err := range document.Read(t.Context(), []string{"a.jsonl.gz"}, document.Options{}, nil) {
+	for _, err := range Read(t.Context(), []string{"a.jsonl.gz"}, Options{}, nil) {
 		must.Do(t, err)
 		if n++; n%2000 == 0 {
 			var m runtime.MemStats
@@ -161,4 +116,47 @@ func TestFlatMemory(t *testing.T) {
 	if n != 20_000 || most > 8<<20 {
 		t.Errorf("%d documents, %d bytes in use at most", n, most)
 	}
+}
+
+// readBytes has bytes read as a file of a name, and demands that nothing but documents, skips and
+// errors that name the file comes.
+func readBytes(t *testing.T, name string, raw []byte) {
+	path := filepath.Join(t.TempDir(), name)
+	must.Do(t, os.WriteFile(path, raw, 0o644))
+	for doc, err := range Read(t.Context(), []string{path}, Options{MaxDocumentBytes: 1 << 20}, nil) {
+		skip, skipped := errors.AsType[*Skip](err)
+		switch {
+		case skipped && skip.Source != path, err != nil && !skipped && !strings.Contains(err.Error(), path):
+			t.Errorf("%v: names no file", err)
+		case err == nil && (doc.ID == "" || doc.Source != path):
+			t.Errorf("a document without an ID or source: %+v", doc)
+		}
+	}
+}
+
+// FuzzParquet: whatever pages, dictionaries and row groups say, nothing panics, and what cannot be
+// read is said.
+func FuzzParquet(f *testing.F) {
+	whole := table(f, 30)
+	f.Add(whole)
+	f.Add(whole[:len(whole)/2])
+	f.Add(append([]byte("PAR1\x00\x00\x00\x00"), "\xff\xff\xff\x7fPAR1"...))
+	f.Fuzz(func(t *testing.T, raw []byte) { readBytes(t, "f.parquet", raw) })
+}
+
+// FuzzPacked: whatever a file that begins like a compressed one holds, nothing panics, and what
+// cannot be read is said.
+func FuzzPacked(f *testing.F) {
+	const lines = `{"id":"a","text":"one"}` + "\n" + `{"id":"b","text":"two"}` + "\n"
+	for _, seed := range []string{gz(f, lines), zst(f, lines), "\xfd7zXZ\x00\x00\x04\xe6\xd6\xb4F", "BZh91AY&SY", lines} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, raw []byte) { readBytes(t, "f.jsonl", raw) })
+}
+
+// FuzzCSV: whatever a table of text holds, nothing panics, and what cannot be read is said.
+func FuzzCSV(f *testing.F) {
+	f.Add([]byte("id,text\n1,\"one\ntwo\"\n2,\"thr\"\"ee\"\n"))
+	f.Add([]byte("text\n\"open"))
+	f.Fuzz(func(t *testing.T, raw []byte) { readBytes(t, "f.csv", raw) })
 }

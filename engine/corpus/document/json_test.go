@@ -11,25 +11,8 @@ import (
 	"testing/iotest"
 	"unicode/utf8"
 
-	"github.com/google/go-cmp/cmp"
-
 	"ndd/engine/oracle/must"
 )
-
-// values returns the texts of a JSON file, and whether all of it was read.
-func values(t *testing.T, in string) (texts []string, whole bool) {
-	t.Helper()
-	whole = true
-	for doc, err := range Read(t.Context(), []string{Stdin}, Options{Format: JSON, TextField: "text"},
-		iotest.OneByteReader(strings.NewReader(in))) {
-		if err != nil {
-			whole = false
-			continue
-		}
-		texts = append(texts, doc.Text)
-	}
-	return texts, whole
-}
 
 // FuzzJSONValues: an array or a sequence of objects that encoding/json reads is read alike, and
 // nothing panics.
@@ -39,8 +22,13 @@ func FuzzJSONValues(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, in string) {
-		got, _ := values(t, in)
-		var want []string
+		var got, want []string
+		for doc, err := range Read(t.Context(), []string{Stdin}, Options{Format: JSON, TextField: "text"},
+			iotest.OneByteReader(strings.NewReader(in))) {
+			if err == nil {
+				got = append(got, doc.Text)
+			}
+		}
 		decoder := json.NewDecoder(bytes.NewReader([]byte(in)))
 		if strings.HasPrefix(strings.TrimLeft(in, " \t\r\n"), "[") {
 			var all []struct{ Text *string }
@@ -97,19 +85,12 @@ func TestJSONLines(t *testing.T) {
 func TestFirstLineIsBroken(t *testing.T) {
 	for _, first := range []string{"{\"content\": \"cut of", "[1]", "null"} {
 		in := first + "\n" + `{"url": "a", "content": "one"}` + "\n" + `{"url": "b", "content": "two"}` + "\n"
-		var got []string
 		chosen := 0
 		o := Options{Format: JSONL, Chosen: func(string, Fields) { chosen++ }}
-		for doc, err := range Read(t.Context(), []string{Stdin}, o, strings.NewReader(in)) {
-			if skip, ok := errors.AsType[*Skip](err); ok {
-				got = append(got, string(skip.Reason))
-				continue
-			}
-			must.Do(t, err)
-			got = append(got, doc.ID+" "+doc.Text)
-		}
-		if diff := cmp.Diff([]string{"broken", "a one", "b two"}, got); diff != "" || chosen != 1 {
-			t.Errorf("%s: told %d times of the fields; %s", first, chosen, diff)
+		got, err := read(t, o, strings.NewReader(in), Stdin)
+		if err != nil || len(got) != 3 || !strings.HasPrefix(got[0], "skip: -:1: broken: ") ||
+			!slices.Equal(got[1:], []string{"a: one", "b: two"}) || chosen != 1 {
+			t.Errorf("%s: told %d times of the fields; %q, %v", first, chosen, got, err)
 		}
 	}
 }
@@ -121,12 +102,38 @@ func TestBrokenReader(t *testing.T) {
 	for _, format := range []Format{CSV, JSONL, Lines, JSON} {
 		start := map[Format]string{CSV: "text\none\n", JSON: `[{"text":"one"},`}[format]
 		in := io.MultiReader(strings.NewReader(start), iotest.ErrReader(cause))
-		var last error
-		for _, err := range Read(t.Context(), []string{Stdin}, Options{Format: format}, in) {
-			last = err
+		if got, err := read(t, Options{Format: format}, in, Stdin); !errors.Is(err, cause) {
+			t.Errorf("%s: %q, %v", format, got, err)
 		}
-		if _, skipped := errors.AsType[*Skip](last); skipped || !errors.Is(last, cause) {
-			t.Errorf("%s: %v", format, last)
+	}
+}
+
+// TestOwnText: a document that was extracted keeps its text when the next one is; a borrowed one
+// has the same text, until then.
+func TestOwnText(t *testing.T) {
+	for _, f := range []Format{JSONL, JSON, Lines} {
+		input := `{"text":"one\ttwo and so on"}` + "\n" + `{"text":"three\tfour"}` + "\n"
+		opts := Options{Format: f}
+		owner, borrower := NewExtractor(opts), NewExtractor(opts)
+		var owned []Document
+		var want []string
+		for unit, err := range Scan(t.Context(), []string{Stdin}, opts, strings.NewReader(input)) {
+			must.Do(t, err)
+			lent, err := borrower.Borrow(unit)
+			must.Do(t, err)
+			want = append(want, strings.Clone(lent.Text))
+			doc, err := owner.Extract(unit)
+			must.Do(t, err)
+			owned = append(owned, doc)
+			clear(unit.raw) // what lines share with their neighbours is no document's
+		}
+		if len(owned) != 2 {
+			t.Fatalf("%s: %d documents, want 2", f, len(owned))
+		}
+		for i, doc := range owned {
+			if doc.Text != want[i] || strings.Trim(doc.Text, "\x00") == "" {
+				t.Errorf("%s: document %d has text %q when the other one is extracted, want %q", f, i, doc.Text, want[i])
+			}
 		}
 	}
 }

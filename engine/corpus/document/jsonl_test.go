@@ -7,13 +7,15 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
+	"ndd/engine/oracle/hostile"
 	"ndd/engine/oracle/must"
 )
 
@@ -106,18 +108,6 @@ func TestJSONFields(t *testing.T) {
 // TestNoSuchField: a field that no record has is an error at once, and one that a later record has
 // is not.
 func TestNoSuchField(t *testing.T) {
-	read := func(in string, o Options) (texts, skips int, err error) {
-		for _, e := range Read(t.Context(), []string{Stdin}, o, strings.NewReader(in)) {
-			if _, ok := errors.AsType[*Skip](e); ok {
-				skips++
-			} else if e != nil {
-				err = e
-			} else {
-				texts++
-			}
-		}
-		return texts, skips, err
-	}
 	without := strings.Repeat(`{"url":"u","text":"a"}`+"\n", 1200)
 	for name, in := range map[string]string{"few": without[:46], "many": without + `{"txt":"b"}`,
 		"after a broken line": "{\n" + without[:46], "an array": `[{"url":"u","text":"a"}]`} {
@@ -125,10 +115,10 @@ func TestNoSuchField(t *testing.T) {
 		if o.Format = JSONL; name == "an array" {
 			o.Format = JSON
 		}
-		texts, skips, err := read(in, o)
-		if e, ok := errors.AsType[*FieldError](err); !ok || texts+skips > 0 ||
+		got, err := read(t, o, strings.NewReader(in), Stdin)
+		if e, ok := errors.AsType[*FieldError](err); !ok || len(got) > 0 ||
 			e.Error() != `no field "txt" among url, text; --text names the field` {
-			t.Errorf("%s: %d documents, %d skips, %v", name, texts, skips, err)
+			t.Errorf("%s: %q, %v", name, got, err)
 		}
 	}
 	for name, c := range map[string]struct {
@@ -139,9 +129,10 @@ func TestNoSuchField(t *testing.T) {
 		"broken lines only": {"{\n{\n", 0, 2},
 		"no lines":          {"", 0, 0},
 	} {
-		if texts, skips, err := read(c.in, Options{Format: JSONL, TextField: "txt"}); err != nil || texts != c.texts ||
-			skips != c.skips {
-			t.Errorf("%s: %d documents, %d skips, %v", name, texts, skips, err)
+		got, err := read(t, Options{Format: JSONL, TextField: "txt"}, strings.NewReader(c.in), Stdin)
+		skips := strings.Count(strings.Join(got, "\n"), "skip: ")
+		if err != nil || len(got)-skips != c.texts || skips != c.skips {
+			t.Errorf("%s: %d documents, %d skips, %v", name, len(got)-skips, skips, err)
 		}
 	}
 }
@@ -164,7 +155,7 @@ func TestNoID(t *testing.T) {
 			must.Do(t, err)
 			got = append(got, doc.NoID)
 		}
-		if len(got) != len(c.want) || got[0] != c.want[0] || got[len(got)-1] != c.want[len(got)-1] {
+		if !slices.Equal(got, c.want) {
 			t.Errorf("%s, field %q: %v, want %v", c.name, c.field, got, c.want)
 		}
 	}
@@ -185,14 +176,12 @@ func TestRecordMemory(t *testing.T) {
 		"list":         `{"text":"a","x":[{"c":"b"}` + strings.Repeat(`,{"c":"b"}`, 5<<17) + `]}`,
 	} {
 		for _, o := range []Options{{}, {Format: JSON}, {TextField: "x[].c"}} {
-			var before, after runtime.MemStats
-			runtime.ReadMemStats(&before)
-			for range Read(t.Context(), []string{Stdin}, o, strings.NewReader(line+"\n")) {
-			}
-			runtime.ReadMemStats(&after)
-			if took, most := after.TotalAlloc-before.TotalAlloc, uint64(16*len(line)+1<<20); took > most {
-				t.Errorf("%s, %v: %d bytes for a record of %d", name, o, took, len(line))
-			}
+			t.Run(fmt.Sprintf("%s, %v", name, o), func(t *testing.T) {
+				hostile.Allocates(t, hostile.Limit(uint64(len(line))), func() {
+					for range Read(t.Context(), []string{Stdin}, o, strings.NewReader(line+"\n")) {
+					}
+				})
+			})
 		}
 	}
 }
@@ -234,4 +223,35 @@ func FuzzJSONL(f *testing.F) {
 			}
 		}
 	})
+}
+
+func TestValues(t *testing.T) {
+	tree(t, map[string]string{
+		"a.jsonl": `{"text":"a","meta":{"score":1.50},"date":"d"}
+{"text":"b","date":"d"}
+{"text":"c","date":null,"later":7}
+{"text":"d"}`,
+		"b.csv": "later,text,date\n1,a,2\n3,b,\n,c,\n",
+		"c.txt": "words",
+	})
+	when := time.Unix(1_700_000_000, 5)
+	must.Do(t, os.Chtimes("c.txt", when, when))
+	opts := Options{ValueFields: [][]string{{"meta.score", "date", "later"}, {"later"}}}
+	var got bytes.Buffer
+	for doc, err := range Read(t.Context(), []string{"a.jsonl", "b.csv", "c.txt"}, opts, nil) {
+		must.Do(t, err)
+		if doc.Line > 0 && doc.Modified != 0 || doc.Line == 0 && doc.Modified != when.UnixNano() {
+			t.Errorf("%s: modified %d", doc.ID, doc.Modified)
+		}
+		for _, v := range doc.Values {
+			if !v.Found {
+				v.Text = "none"
+			}
+			got.WriteString(v.Text + " ")
+		}
+		got.WriteString("| ")
+	}
+	if got.String() != "1.50 none | d none | 7 7 | none none | 2 1 | 3 3 | none none | | " {
+		t.Error(got.String())
+	}
 }

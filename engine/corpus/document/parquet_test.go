@@ -1,4 +1,4 @@
-package document_test
+package document
 
 import (
 	"bytes"
@@ -12,7 +12,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/parquet-go/parquet-go"
 
-	"ndd/engine/corpus/document"
 	"ndd/engine/oracle/must"
 )
 
@@ -39,11 +38,9 @@ type chat struct {
 // TestParquetLists reads texts in lists, whose rows may be longer than pages and buffers.
 func TestParquetLists(t *testing.T) {
 	var rows []chat
-	var want, wantTags []string
 	for i := range 20 {
 		var c chat
 		c.Meta.ID = fmt.Sprintf("c%d", i)
-		var texts []string
 		for j := range i * i {
 			s := fmt.Sprintf("m%d", j)
 			c.Messages = append(c.Messages, struct {
@@ -54,37 +51,25 @@ func TestParquetLists(t *testing.T) {
 				c.Messages[j].Content = nil
 				continue
 			}
-			texts = append(texts, s)
-		}
-		c.Tags = texts
-		if len(texts) == 0 {
-			want = append(want, fmt.Sprintf(`skip: c.parquet:%d: no text field: column "messages.content" has no text here`,
-				i+1))
-		} else {
-			want = append(want, c.Meta.ID+": "+strings.Join(texts, "\n"))
-			wantTags = append(wantTags, want[i])
+			c.Tags = append(c.Tags, s)
 		}
 		rows = append(rows, c)
 	}
 	tree(t, map[string]string{"c.parquet": string(written(t, rows, parquet.PageBufferSize(100),
 		parquet.MaxRowsPerRowGroup(7)))})
-	for _, name := range []string{"messages.content", "messages[].content", "messages.list.element.content"} {
-		got, err := read(t, document.Options{TextField: name, IDField: "meta.id"}, nil, "c.parquet")
-		for i := range want {
-			want[i] = strings.Replace(want[i], "messages.content", name, 1)
+	for _, name := range []string{"messages.content", "messages[].content", "messages.list.element.content", "tags[]"} {
+		var want []string
+		for i, c := range rows {
+			if want = append(want, c.Meta.ID+": "+strings.Join(c.Tags, "\n")); len(c.Tags) == 0 {
+				want[i] = fmt.Sprintf(`skip: c.parquet:%d: no text field: column %q has no text here`, i+1, name)
+			}
 		}
+		got, err := read(t, Options{TextField: name, IDField: "meta.id"}, nil, "c.parquet")
 		if diff := cmp.Diff(want, got); diff != "" || err != nil {
 			t.Error(name, err, diff)
 		}
-		for i := range want {
-			want[i] = strings.Replace(want[i], name, "messages.content", 1)
-		}
 	}
-	got, err := read(t, document.Options{TextField: "tags[]", IDField: "meta.id"}, nil, "c.parquet")
-	if diff := cmp.Diff(wantTags, got[1:]); diff != "" || err != nil {
-		t.Error(err, diff)
-	}
-	if _, err := read(t, document.Options{TextField: "messages.text"}, nil, "c.parquet"); err == nil ||
+	if _, err := read(t, Options{TextField: "messages.text"}, nil, "c.parquet"); err == nil ||
 		err.Error() != `c.parquet: no field "messages.text" among meta.id, messages.role, messages.content, tags; --text `+
 			`names the field` {
 		t.Error(err)
@@ -123,31 +108,25 @@ func written[T any](t testing.TB, rows []T, options ...parquet.WriterOption) []b
 func TestParquet(t *testing.T) {
 	data := string(table(t, 100))
 	tree(t, map[string]string{"pages.parquet": data, "dir/noextension": data, "p.parquet.gz": gz(t, data)})
-	var want []string
-	for i := range 100 {
-		if i%10 == 9 {
-			want = append(want, fmt.Sprintf(`skip: pages.parquet:%d: no text field: column "body" has no text here`, i+1))
-			continue
+	for input, file := range map[string]string{"pages.parquet": "pages.parquet", "dir": "dir/noextension"} {
+		var want []string
+		for i := range 100 {
+			if want = append(want, fmt.Sprintf("u%d: text %d", i, i)); i%10 == 9 {
+				want[i] = fmt.Sprintf(`skip: %s:%d: no text field: column "body" has no text here`, file, i+1)
+			}
 		}
-		want = append(want, fmt.Sprintf("u%d: text %d", i, i))
+		got, err := read(t, Options{}, nil, input)
+		if diff := cmp.Diff(want, got); diff != "" || err != nil {
+			t.Error(err, diff)
+		}
 	}
-	got, err := read(t, document.Options{}, nil, "pages.parquet")
-	if diff := cmp.Diff(want, got); diff != "" || err != nil {
-		t.Error(err, diff)
-	}
-	for i := range want {
-		want[i] = strings.Replace(want[i], "pages.parquet", "dir/noextension", 1)
-	}
-	if got, err = read(t, document.Options{}, nil, "dir"); cmp.Diff(want, got) != "" || err != nil {
-		t.Error(err, cmp.Diff(want, got))
-	}
-	if got, err = read(t, document.Options{TextField: "url", IDField: "score"}, nil, "pages.parquet"); err != nil ||
+	if got, err := read(t, Options{TextField: "url", IDField: "score"}, nil, "pages.parquet"); err != nil ||
 		got[7] != "7: u7" {
 		t.Error(got, err)
 	}
 	var values []string
-	for doc, err := range document.Read(t.Context(), []string{"pages.parquet"},
-		document.Options{ValueFields: [][]string{{"nosuch", "score"}}}, nil) {
+	for doc, err := range Read(t.Context(), []string{"pages.parquet"},
+		Options{ValueFields: [][]string{{"nosuch", "score"}}}, nil) {
 		if err == nil {
 			values = append(values, doc.Values[0].Text)
 		}
@@ -160,7 +139,7 @@ func TestParquet(t *testing.T) {
 		"p.parquet.gz":  "p.parquet.gz: a Parquet file is read from its end",
 		"pages.parquet": `pages.parquet: no field "tag" among`,
 	} {
-		_, err := read(t, document.Options{TextField: "tag"}, strings.NewReader(data), in)
+		_, err := read(t, Options{TextField: "tag"}, strings.NewReader(data), in)
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", in, err, want)
 		}
@@ -173,11 +152,9 @@ func TestParquet(t *testing.T) {
 func TestDamagedParquet(t *testing.T) {
 	data := table(t, 100)
 	tree(t, nil)
-	read := func(d *document.Decoders) (all []string) {
-		for doc, err := range document.Read(t.Context(), []string{"d.parquet"},
-			document.Options{TextField: "body", Decoders: d}, nil) {
-			if _, skip := errors.AsType[*document.Skip](err); err != nil && !skip && !strings.Contains(err.Error(),
-				`no field "body"`) {
+	read := func(d *Decoders) (all []string) {
+		for doc, err := range Read(t.Context(), []string{"d.parquet"}, Options{TextField: "body", Decoders: d}, nil) {
+			if _, skip := errors.AsType[*Skip](err); err != nil && !skip && !strings.Contains(err.Error(), `no field "body"`) {
 				t.Fatal(err)
 			}
 			all = append(all, fmt.Sprint(doc, err))
@@ -188,7 +165,7 @@ func TestDamagedParquet(t *testing.T) {
 		must.Do(t, os.WriteFile("d.parquet", damaged, 0o644))
 		want := read(nil)
 		for _, bytes := range []int64{1 << 20, 40_000, 100} {
-			if got := read(document.NewDecoders(3, bytes)); !slices.Equal(got, want) {
+			if got := read(NewDecoders(3, bytes)); !slices.Equal(got, want) {
 				t.Fatalf("%d bytes of the file, %d of memory: %q, want %q", len(damaged), bytes, got, want)
 			}
 		}
@@ -211,8 +188,7 @@ func TestParquetDictionary(t *testing.T) {
 	rows := slices.Repeat([]row{{strings.Repeat("text ", 1000)}}, 100)
 	tree(t, map[string]string{"d.parquet": string(written(t, rows, parquet.MaxRowsPerRowGroup(30)))})
 	n := 0
-	for doc, err := range document.Read(t.Context(), []string{"d.parquet"},
-		document.Options{Decoders: document.NewDecoders(3, 1<<20)}, nil) {
+	for doc, err := range Read(t.Context(), []string{"d.parquet"}, Options{Decoders: NewDecoders(3, 1<<20)}, nil) {
 		if n++; err != nil || doc.Line != n {
 			t.Fatalf("row %d of line %d: %v", n, doc.Line, err)
 		}
@@ -233,10 +209,10 @@ func TestDamagedRowGroup(t *testing.T) {
 	}
 	copy(data[at:], "xxxx")
 	tree(t, map[string]string{"d.parquet": string(data)})
-	var tally document.Tally
+	var tally Tally
 	documents := 0
-	for doc, err := range document.Read(t.Context(), []string{"d.parquet"}, document.Options{}, nil) {
-		if skip, ok := errors.AsType[*document.Skip](err); ok {
+	for doc, err := range Read(t.Context(), []string{"d.parquet"}, Options{}, nil) {
+		if skip, ok := errors.AsType[*Skip](err); ok {
 			tally.Add(skip)
 			continue
 		}
@@ -246,12 +222,12 @@ func TestDamagedRowGroup(t *testing.T) {
 			t.Errorf("%+v", doc)
 		}
 	}
-	lost := tally.ByReason[document.DamagedRows]
-	if lost == 0 || lost > 40 || documents+lost+tally.ByReason[document.NoText] != 120 {
+	lost := tally.ByReason[DamagedRows]
+	if lost == 0 || lost > 40 || documents+lost+tally.ByReason[NoText] != 120 {
 		t.Errorf("%d documents and %s", documents, &tally)
 	}
 	for _, skip := range tally.Examples {
-		if skip.Reason == document.DamagedRows {
+		if skip.Reason == DamagedRows {
 			want := fmt.Sprintf("rows %d to %d are lost", skip.Line, skip.Line+lost-1)
 			if said := skip.Error(); !strings.Contains(said, want) || !strings.Contains(said,
 				`row group 2, column "body": page `) {

@@ -1,7 +1,6 @@
-package document_test
+package document
 
 import (
-	"bytes"
 	"context"
 	"encoding/hex"
 	"errors"
@@ -13,12 +12,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
-	"ndd/engine/corpus/document"
 	"ndd/engine/oracle"
 	"ndd/engine/oracle/must"
 )
@@ -38,10 +37,10 @@ func tree(t *testing.T, files map[string]string) {
 }
 
 // read lists what Read yields: "id: text" or "skip: reason", and the error that ended it.
-func read(t *testing.T, opts document.Options, stdin io.Reader, inputs ...string) (got []string, err error) {
+func read(t *testing.T, opts Options, stdin io.Reader, inputs ...string) (got []string, err error) {
 	t.Helper()
-	for doc, err := range document.Read(t.Context(), inputs, opts, stdin) {
-		if skip, ok := errors.AsType[*document.Skip](err); ok && !(opts.Strict && skip.Reason.LosesData()) {
+	for doc, err := range Read(t.Context(), inputs, opts, stdin) {
+		if skip, ok := errors.AsType[*Skip](err); ok && !(opts.Strict && skip.Reason.LosesData()) {
 			got = append(got, "skip: "+skip.Error())
 			continue
 		}
@@ -55,15 +54,7 @@ func read(t *testing.T, opts document.Options, stdin io.Reader, inputs ...string
 
 func gz(t testing.TB, members ...string) string {
 	t.Helper()
-	var b bytes.Buffer
-	for _, m := range members {
-		w := gzip.NewWriter(&b)
-		if _, err := w.Write([]byte(m)); err != nil {
-			t.Fatal(err)
-		}
-		must.Do(t, w.Close())
-	}
-	return b.String()
+	return gzipped(t, gzip.DefaultCompression, members...)
 }
 
 func zst(t testing.TB, frames ...string) string {
@@ -131,7 +122,7 @@ func TestReadInputs(t *testing.T) {
 	})
 	for _, c := range []struct {
 		name   string
-		opts   document.Options
+		opts   Options
 		stdin  string
 		inputs []string
 		want   []string
@@ -143,14 +134,14 @@ func TestReadInputs(t *testing.T) {
 		{name: "json lines", inputs: []string{"lines.jsonl"}, want: []string{"x: one", "lines.jsonl:3: two", "7: three"}},
 		{name: "json lines by their looks", inputs: []string{"noextension"}, want: []string{"x: one", "noextension:3: two",
 			"7: three"}},
-		{name: "json lines taken as text", opts: document.Options{Format: document.Text}, inputs: []string{"lines.jsonl"},
+		{name: "json lines taken as text", opts: Options{Format: Text}, inputs: []string{"lines.jsonl"},
 			want: []string{"lines.jsonl: " + lines}},
 		{name: "csv", inputs: []string{"table.csv"}, want: []string{"a: first, with\nbreak", "table.csv:4: second"}},
 		{name: "csv whose first column has no name, as data frames write it", inputs: []string{"frame.csv"},
 			want: []string{"frame.csv:2: one", "frame.csv:3: two"}},
-		{name: "bytes that are no text, taken as text", opts: document.Options{Format: document.Text},
+		{name: "bytes that are no text, taken as text", opts: Options{Format: Text},
 			inputs: []string{"zero"}, want: []string{"zero: nothing\x00known"}},
-		{name: "csv, other fields", opts: document.Options{TextField: "n", IDField: "text"}, inputs: []string{"table.csv"},
+		{name: "csv, other fields", opts: Options{TextField: "n", IDField: "text"}, inputs: []string{"table.csv"},
 			want: []string{"first, with\nbreak: 1", "second: 2"}},
 		{name: "tsv has no quoting to speak of", inputs: []string{"table.tsv"}, want: []string{"table.tsv:2: said \"so"}},
 		{name: "folder", inputs: []string{"dir"}, want: []string{
@@ -170,17 +161,16 @@ func TestReadInputs(t *testing.T) {
 		{name: "a JSON array by its looks", stdin: "[\n" + `{"text": "one"}` + "\n]", inputs: []string{"-"},
 			want: []string{"-:2: one"}},
 		{name: "pretty JSON", inputs: []string{"pretty.json"}, want: []string{"x: one", "pretty.json:5: two"}},
-		{name: "an empty array", inputs: []string{"none.json"}, opts: document.Options{Format: document.JSON}},
+		{name: "an empty array", inputs: []string{"none.json"}, opts: Options{Format: JSON}},
 		{name: "settings are one document", inputs: []string{"settings.json"},
 			want: []string{"settings.json: {\n  \"indent\": 2\n}"}},
 		{name: "other names of fields", inputs: []string{"other.jsonl", "pages.csv"}, want: []string{"u: one", "v: Two",
 			"w: Three"}},
 		{name: "a folder of files like these", inputs: []string{"mixed"}, want: []string{"u: one", "x: one",
 			"mixed/array.json:3: two}]", "7: three", "v: Two", "w: Three"}},
-		{name: "lines", opts: document.Options{Format: document.Lines}, inputs: []string{"plain.txt", "pretty.json"},
-			want: []string{
-				"plain.txt:1: hello", "pretty.json:1: {", `pretty.json:2: "id": "x",`, `pretty.json:3: "text": "one"`,
-				"pretty.json:4: }", `pretty.json:5: {"text": "two"}`}},
+		{name: "lines", opts: Options{Format: Lines}, inputs: []string{"plain.txt", "pretty.json"}, want: []string{
+			"plain.txt:1: hello", "pretty.json:1: {", `pretty.json:2: "id": "x",`, `pretty.json:3: "text": "one"`,
+			"pretty.json:4: }", `pretty.json:5: {"text": "two"}`}},
 		{name: "xz and bzip2", inputs: []string{"hello.xz", "hello.txt.bz2"}, want: []string{"hello.xz: hello\n",
 			"hello.txt.bz2: hello\n"}},
 		{name: "hidden folder, named", inputs: []string{"dir/.git"}, want: []string{"dir/.git/config: hidden"}},
@@ -218,7 +208,7 @@ func TestReadBadInput(t *testing.T) {
 		"comma.json":   `[{"text": "one"} {"text": "two"}]`,
 		"last.json":    `[{"text": "one"}, ]`,
 		"mixed.json":   `[{"text": "one"}, 3, "x", [1], {"txt": "a"}, {"text": "` + long + `"}, {"text": "last"}]`,
-		"longid.jsonl": `{"id":"` + strings.Repeat("i", document.MaxIDBytes+1) + `","text":"one"}` + "\n" +
+		"longid.jsonl": `{"id":"` + strings.Repeat("i", MaxIDBytes+1) + `","text":"one"}` + "\n" +
 			`{"id":"b","text":"two"}`,
 		"sum.jsonl.bz2": strings.Replace(string(hexBytes(t, bzip2Other)), "QyCP", "QyCQ", 1), // the checksum of its block
 		"short.xz":      string(hexBytes(t, xzHello)[:40]),
@@ -234,11 +224,11 @@ func TestReadBadInput(t *testing.T) {
 		"pdf.pdf":       "%PDF-1.7 text",
 		"table":         "PAR1....",
 	})
-	limit := document.Options{MaxDocumentBytes: 100}
-	strict := document.Options{MaxDocumentBytes: 100, Strict: true}
+	limit := Options{MaxDocumentBytes: 100}
+	strict := Options{MaxDocumentBytes: 100, Strict: true}
 	for _, c := range []struct {
 		name   string
-		opts   document.Options
+		opts   Options
 		inputs []string
 		want   []string
 		err    string
@@ -263,7 +253,7 @@ func TestReadBadInput(t *testing.T) {
 			`skip: broken.csv:2: broken: extraneous or missing " in quoted-field`, "broken.csv:3: last"}},
 		{name: "records whose lines end with CR", inputs: []string{"cr.csv"},
 			err: `cr.csv:1: its lines end with CR alone: change that first, such as by tr '\r' '\n'`},
-		{name: "records without the field", inputs: []string{"nofield.csv"}, opts: document.Options{TextField: "text"},
+		{name: "records without the field", inputs: []string{"nofield.csv"}, opts: Options{TextField: "text"},
 			err: `nofield.csv:1: no field "text" among id, topic; --text names the field`},
 		{name: "records without a field", inputs: []string{"nofield.csv"},
 			err: `nofield.csv:1: none of the fields id, topic is known to hold the text; --text names the field`},
@@ -300,7 +290,7 @@ func TestReadBadInput(t *testing.T) {
 		{name: "truncated gzip in a folder", inputs: []string{"dir"},
 			want: []string{"skip: dir/bad.gz: unreadable: after 200 bytes: gzip: unexpected EOF: is the file cut short?",
 				"dir/ok.txt: ok"}},
-		{name: "truncated gzip in a folder, strict", opts: document.Options{Strict: true}, inputs: []string{"dir"},
+		{name: "truncated gzip in a folder, strict", opts: Options{Strict: true}, inputs: []string{"dir"},
 			err: "dir/bad.gz: unreadable: after 200 bytes: gzip: unexpected EOF: is the file cut short?"},
 		{name: "too large", opts: limit, inputs: []string{"long.txt", "bomb.txt.gz", "bad.txt"}, want: []string{
 			"skip: long.txt: too large: more than 100 bytes", "skip: bomb.txt.gz: too large: more than 100 bytes",
@@ -313,9 +303,9 @@ func TestReadBadInput(t *testing.T) {
 			"skip: archive: unreadable: binary: a tar archive; if it is text, give its --input-format"}},
 		{name: "parquet by its content", inputs: []string{"table"},
 			want: []string{"skip: table: unreadable: 8 bytes, which is too few: is the file cut short?"}},
-		{name: "unknown format", opts: document.Options{Format: "doc"}, inputs: []string{"bad.txt"},
+		{name: "unknown format", opts: Options{Format: "doc"}, inputs: []string{"bad.txt"},
 			err: `format "doc": must be one of auto, text, html, jsonl, json, lines, csv, parquet, warc`},
-		{name: "unknown way of extraction", opts: document.Options{Extract: "body"}, inputs: []string{"bad.txt"},
+		{name: "unknown way of extraction", opts: Options{Extract: "body"}, inputs: []string{"bad.txt"},
 			err: `"body": must be main, all or auto`},
 		{name: "no stdin", inputs: []string{"-"}, err: "-: standard input is not there"},
 	} {
@@ -329,24 +319,30 @@ func TestReadBadInput(t *testing.T) {
 			}
 		})
 	}
-	if _, err := read(t, document.Options{}, nil, "gone.txt"); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := read(t, Options{}, nil, "gone.txt"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("%v does not wrap fs.ErrNotExist", err)
 	}
 }
 
-// endless is standard input on which nobody types.
-type endless struct{ quit chan struct{} }
-
-func (e endless) Read([]byte) (int, error) { <-e.quit; return 0, io.EOF }
-
+// TestReadGivesUpWaiting cancels before anyone reads, and when all wait for input.
 func TestReadGivesUpWaiting(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	in := endless{make(chan struct{})}
-	defer close(in.quit)
-	go cancel()
-	for _, err := range document.Read(ctx, []string{"-"}, document.Options{}, in) {
-		if !errors.Is(err, context.Canceled) {
-			t.Fatalf("%v, want the context's error", err)
-		}
+	for _, before := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			in, nobody := io.Pipe()
+			defer nobody.Close()
+			if before {
+				cancel()
+			}
+			go func() {
+				synctest.Wait()
+				cancel()
+			}()
+			for _, err := range Read(ctx, []string{Stdin}, Options{}, in) {
+				if !errors.Is(err, context.Canceled) {
+					t.Fatalf("%v, want the context's error", err)
+				}
+			}
+		})
 	}
 }

@@ -1,4 +1,4 @@
-package document_test
+package document
 
 import (
 	"fmt"
@@ -8,15 +8,14 @@ import (
 	"strings"
 	"testing"
 
-	"ndd/engine/corpus/document"
 	"ndd/engine/oracle/must"
 )
 
 // names returns the paths of files and, with a mark, what is skipped.
-func names(t *testing.T, o document.Options, inputs ...string) (list []string) {
+func names(t *testing.T, o Options, inputs ...string) (list []string) {
 	t.Helper()
 	for f, err := range o.Files(t.Context(), inputs) {
-		if skip, ok := err.(*document.Skip); ok {
+		if skip, ok := err.(*Skip); ok {
 			list = append(list, "!"+skip.Source)
 		} else if err != nil {
 			t.Fatal(err)
@@ -36,14 +35,14 @@ func TestShare(t *testing.T) {
 	}
 	tree(t, files)
 	inputs, again := []string{"empty", "d/a", "d/b", "d/c"}, []string{"d/c", "d/b", "d/a", "empty"}
-	all := names(t, document.Options{}, inputs...)
+	all := names(t, Options{}, inputs...)
 	for _, of := range []int{1, 2, 7, 60} {
 		var got []string
 		var least, most int64 = 1 << 40, 0
 		for i := range of {
-			share, err := document.NewShare(t.Context(), inputs, i, of)
+			share, err := NewShare(t.Context(), inputs, i, of)
 			must.Do(t, err)
-			mine := names(t, document.Options{Share: share}, inputs...)
+			mine := names(t, Options{Share: share}, inputs...)
 			if !slices.IsSortedFunc(mine, func(a, b string) int { return slices.Index(all, a) - slices.Index(all, b) }) {
 				t.Errorf("share %d/%d is out of order: %q", i, of, mine)
 			}
@@ -62,9 +61,9 @@ func TestShare(t *testing.T) {
 			}
 			least, most = min(least, bytes), max(most, bytes)
 			got = append(got, mine...)
-			other, err := document.NewShare(t.Context(), again, i, of)
+			other, err := NewShare(t.Context(), again, i, of)
 			must.Do(t, err)
-			theirs := names(t, document.Options{Share: other}, again...)
+			theirs := names(t, Options{Share: other}, again...)
 			slices.Sort(mine)
 			slices.Sort(theirs)
 			if !slices.Equal(mine, theirs) {
@@ -80,11 +79,11 @@ func TestShare(t *testing.T) {
 			t.Errorf("shares have %d to %d bytes", least, most)
 		}
 	}
-	before, err := document.NewShare(t.Context(), inputs, 0, 2)
+	before, err := NewShare(t.Context(), inputs, 0, 2)
 	must.Do(t, err)
 	files["d/a/new"] = ""
 	tree(t, files)
-	if after, err := document.NewShare(t.Context(), inputs, 0, 2); err != nil || after.Digest == before.Digest {
+	if after, err := NewShare(t.Context(), inputs, 0, 2); err != nil || after.Digest == before.Digest {
 		t.Errorf("other files have the same digest, %x; %v", after.Digest, err)
 	}
 }
@@ -114,10 +113,10 @@ func TestLinks(t *testing.T) {
 			"hub/s/none special hub/s/up special hub/blobs/1: one"},
 	} {
 		var got []string
-		meter := &document.Meter{}
-		opts := document.Options{Format: document.Text, Meter: meter}
-		for doc, err := range document.Read(t.Context(), strings.Fields(c.inputs), opts, nil) {
-			if skip, ok := err.(*document.Skip); ok {
+		meter := &Meter{}
+		opts := Options{Format: Text, Meter: meter}
+		for doc, err := range Read(t.Context(), strings.Fields(c.inputs), opts, nil) {
+			if skip, ok := err.(*Skip); ok {
 				got = append(got, skip.Source+" "+string(skip.Reason))
 			} else if err != nil {
 				t.Fatal(err)

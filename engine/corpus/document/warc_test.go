@@ -1,11 +1,10 @@
-package document_test
+package document
 
 import (
 	"bytes"
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,7 +13,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"ndd/engine/corpus/document"
 	"ndd/engine/oracle/long"
 	"ndd/engine/oracle/must"
 )
@@ -91,24 +89,24 @@ func TestWARC(t *testing.T) {
 		"loose.warc":   {"loose: Line ends without returns", "last: No end"},
 		"none.warc":    nil, "blank.warc": nil,
 	} {
-		if got, err := read(t, document.Options{}, nil, file); err != nil || cmp.Diff(want, got) != "" {
+		if got, err := read(t, Options{}, nil, file); err != nil || cmp.Diff(want, got) != "" {
 			t.Errorf("%s: %v %s", file, err, cmp.Diff(want, got))
 		}
 	}
 
 	// The values that a policy goes by.
-	for doc, err := range document.Read(t.Context(), []string{"each.warc.gz"},
-		document.Options{ValueFields: [][]string{{"date", "WARC-Date"}}}, nil) {
-		if err == nil && (doc.Values[0] != document.Value{Text: "2024-05-06T07:08:09Z", Found: true}) {
+	for doc, err := range Read(t.Context(), []string{"each.warc.gz"},
+		Options{ValueFields: [][]string{{"date", "WARC-Date"}}}, nil) {
+		if err == nil && (doc.Values[0] != Value{Text: "2024-05-06T07:08:09Z", Found: true}) {
 			t.Errorf("%s has the date %+v", doc.ID, doc.Values)
 		}
 	}
 	// A limit skips what is longer, packed or not.
-	got, err := read(t, document.Options{MaxDocumentBytes: 100}, nil, "bodies.warc")
+	got, err := read(t, Options{MaxDocumentBytes: 100}, nil, "bodies.warc")
 	if err != nil || !strings.Contains(strings.Join(got, "\n"), "too large") {
 		t.Error(got, err)
 	}
-	bomb := document.Options{MaxDocumentBytes: 1000}
+	bomb := Options{MaxDocumentBytes: 1000}
 	long := gz(t, strings.Repeat("z", 100_000))
 	got, err = read(t, bomb, strings.NewReader(crawled("bomb", html+"\nContent-Encoding: gzip", long)), "-")
 	if want := []string{"skip: -:1: too large: more than 1000 bytes"}; err != nil || cmp.Diff(want, got) != "" {
@@ -122,7 +120,7 @@ func TestDamagedWARC(t *testing.T) {
 	one := crawled("one", "200 OK\nContent-Type: text/plain", "first")
 	two := crawled("two", "200 OK\nContent-Type: text/plain", "second")
 	for cut := len(one) + 1; cut < len(two)+len(one)-4; cut++ {
-		got, err := read(t, document.Options{}, strings.NewReader((one + two)[:cut]), "-")
+		got, err := read(t, Options{}, strings.NewReader((one + two)[:cut]), "-")
 		if err != nil || len(got) != 2 || !strings.Contains(got[1], fmt.Sprintf("-:2: unreadable: record at byte %d: ",
 			len(one))) {
 			t.Fatalf("cut at %d: %v, %v", cut, got, err)
@@ -140,21 +138,21 @@ func TestDamagedWARC(t *testing.T) {
 		"a line of 131072 bytes and more among its headers": "WARC/1.0\r\nX: " + strings.Repeat("x", 300_000),
 		"headers of more than 1048576 bytes":                "WARC/1.0\r\n" + strings.Repeat("X: y\r\n", 200_000),
 	} {
-		got, err := read(t, document.Options{}, strings.NewReader(one+rest), "-")
+		got, err := read(t, Options{}, strings.NewReader(one+rest), "-")
 		want = fmt.Sprintf("skip: -:2: unreadable: record at byte %d: %s", len(one), want)
 		if err != nil || len(got) != 2 || got[1] != want {
 			t.Errorf("%v, want %s after %d", err, want, len(got))
 		}
 	}
 	// From the first byte on, it is no WARC at all.
-	if got, err := read(t, document.Options{Format: document.WARC}, strings.NewReader("nonsense\n"), "-"); len(got) > 0 ||
+	if got, err := read(t, Options{Format: WARC}, strings.NewReader("nonsense\n"), "-"); len(got) > 0 ||
 		fmt.Sprint(err) != `-:1: record at byte 0: there is none, but "nonsense"` {
 		t.Errorf("%q, %v", got, err)
 	}
 	// The compression's own error names it. In a folder it is a skip, and the next file is read.
 	whole := gz(t, one, two)
 	tree(t, map[string]string{"d/a.warc.gz": whole[:len(whole)-30], "d/b.txt": "next"})
-	got, err := read(t, document.Options{}, nil, "d")
+	got, err := read(t, Options{}, nil, "d")
 	want := []string{"one: first", "skip: d/a.warc.gz:2: unreadable: record at byte " + fmt.Sprint(len(one)) +
 		": gzip: unexpected EOF: is the file cut short?", "d/b.txt: next"}
 	if err != nil || cmp.Diff(want, got) != "" {
@@ -175,9 +173,9 @@ func TestResumedWARC(t *testing.T) {
 	try := func(what string, damaged int, packed []string) {
 		t.Helper()
 		must.Do(t, os.WriteFile("a.warc.gz", []byte(strings.Join(packed, "")), 0o644))
-		opts := document.Options{Format: document.WARC}
+		opts := Options{Format: WARC}
 		var ids, content []string
-		c, err := document.File{Path: "a.warc.gz"}.Open(t.Context(), opts)
+		c, err := File{Path: "a.warc.gz"}.Open(t.Context(), opts)
 		if err != nil {
 			t.Fatalf("%s: %v", what, err)
 		}
@@ -185,12 +183,12 @@ func TestResumedWARC(t *testing.T) {
 		var copied bytes.Buffer
 		gaps, whole := 0, int64(-1)
 		for u, err := range c.Units {
-			if skip, ok := errors.AsType[*document.Skip](err); ok {
+			if skip, ok := errors.AsType[*Skip](err); ok {
 				switch {
 				case skip.ResumedAt > 0:
 					gaps++
-				case skip.Reason == document.NoPage: // what is left of a record may look like one of another kind
-				case whole >= 0 || skip.Reason != document.Unreadable:
+				case skip.Reason == NoPage: // what is left of a record may look like one of another kind
+				case whole >= 0 || skip.Reason != Unreadable:
 					t.Fatalf("%s: %v", what, err)
 				default:
 					whole = skip.At
@@ -200,7 +198,7 @@ func TestResumedWARC(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s: %v", what, err)
 			}
-			doc, err := document.NewExtractor(opts).Extract(u)
+			doc, err := NewExtractor(opts).Extract(u)
 			if err != nil {
 				t.Fatalf("%s: %v", what, err)
 			}
@@ -257,13 +255,8 @@ func TestResumedWARC(t *testing.T) {
 		}
 	}
 	// A member that is longer than what is remembered, and damaged at its end.
-	long := make([]byte, 5<<20)
-	rng := rand.New(rand.NewPCG(1, 2))
-	for i := range long {
-		long[i] = ' ' + byte(rng.IntN(90))
-	}
 	packed := slices.Clone(members)
-	m := []byte(gz(t, crawled("http://a/1", "200 OK\nContent-Type: text/plain", string(long))))
+	m := []byte(gz(t, crawled("http://a/1", "200 OK\nContent-Type: text/plain", noise(5<<20, 1))))
 	m[len(m)-6] ^= 1
 	packed[1] = string(m)
 	try("a long member", 1, packed)
@@ -272,12 +265,12 @@ func TestResumedWARC(t *testing.T) {
 	try("a long member, twice", 1, packed)
 
 	tree(t, map[string]string{"a.warc.gz": strings.Join(packed, "")})
-	got, err := read(t, document.Options{}, nil, "a.warc.gz")
+	got, err := read(t, Options{}, nil, "a.warc.gz")
 	want := fmt.Sprintf("byte %d of the file, where the next record begins", len(packed[0])+len(packed[1]))
 	if err != nil || len(got) != 4 || !strings.Contains(got[1], want) || got[3] != "http://a/3: fourth" {
 		t.Errorf("%v, %.300q, want %s", err, got, want)
 	}
-	if got, err := read(t, document.Options{Strict: true}, nil, "a.warc.gz"); err == nil || len(got) != 1 {
+	if got, err := read(t, Options{Strict: true}, nil, "a.warc.gz"); err == nil || len(got) != 1 {
 		t.Errorf("strict: %q, %v", got, err)
 	}
 }
@@ -290,10 +283,10 @@ func FuzzWARC(f *testing.F) {
 		record("warcinfo", ""))
 	f.Add("WARC/1.0\nContent-Length: 3\n folded\n\nabcWARC/")
 	f.Fuzz(func(t *testing.T, file string) {
-		opts := document.Options{Format: document.WARC, MaxDocumentBytes: 1 << 16}
+		opts := Options{Format: WARC, MaxDocumentBytes: 1 << 16}
 		end := int64(0)
-		e := document.NewExtractor(opts)
-		for u, err := range document.Scan(t.Context(), []string{"-"}, opts, strings.NewReader(file)) {
+		e := NewExtractor(opts)
+		for u, err := range Scan(t.Context(), []string{"-"}, opts, strings.NewReader(file)) {
 			if err != nil {
 				continue
 			}
@@ -328,8 +321,8 @@ func FuzzMembers(f *testing.F) {
 		}
 		path := filepath.Join(t.TempDir(), "a.warc.gz")
 		must.Do(t, os.WriteFile(path, file, 0o644))
-		opts := document.Options{Format: document.WARC, MaxDocumentBytes: 1 << 16}
-		c, err := document.File{Path: path}.Open(t.Context(), opts)
+		opts := Options{Format: WARC, MaxDocumentBytes: 1 << 16}
+		c, err := File{Path: path}.Open(t.Context(), opts)
 		if err != nil {
 			return
 		}
