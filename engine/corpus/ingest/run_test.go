@@ -177,6 +177,13 @@ func TestRunStopsAtErrors(t *testing.T) {
 		t.Errorf("emit: %d calls, then %v", calls, err)
 	}
 
+	ctx, cancel := context.WithCancelCause(t.Context())
+	why := errors.New("interrupted")
+	_, err = ingest.Run(ctx, []string{dir}, ingest.Config{}, func(ingest.Record) error { cancel(why); return nil })
+	if !errors.Is(err, why) {
+		t.Errorf("cancelled: %v", err)
+	}
+
 	bad := simhash.Simhash()
 	bad.WordShingle = 99
 	if _, _, err = run(t, ingest.Config{Recipe: bad}, dir); err == nil || !strings.Contains(err.Error(),
@@ -189,22 +196,6 @@ func TestRunStopsAtErrors(t *testing.T) {
 	}
 }
 
-func TestRunCancelled(t *testing.T) {
-	dir := corpus(t, 1000)
-	ctx, cancel := context.WithCancelCause(t.Context())
-	why := errors.New("interrupted")
-	calls := 0
-	_, err := ingest.Run(ctx, []string{dir}, ingest.Config{}, func(ingest.Record) error {
-		if calls++; calls == 10 {
-			cancel(why)
-		}
-		return nil
-	})
-	if !errors.Is(err, why) {
-		t.Errorf("after %d records: %v", calls, err)
-	}
-}
-
 // TestExtract: units that are not wanted are counted and not worked on, results come in order, and
 // an error of a worker ends the run.
 func TestExtract(t *testing.T) {
@@ -213,24 +204,25 @@ func TestExtract(t *testing.T) {
 	_, first, err := run(t, ingest.Config{}, dir)
 	must.Do(t, err)
 	var want []string
+	var units []int
 	for _, r := range all {
 		if r.Unit%3 == 1 {
 			want = append(want, fmt.Sprint(r.Unit, " ", r.ID))
+			units = append(units, r.Unit)
 		}
 	}
+	stop := errors.New("no more")
+	type work = func(int, *document.Document) (string, error)
+	var name work = func(unit int, doc *document.Document) (string, error) { return fmt.Sprint(unit, " ", doc.ID), nil }
 	for _, threads := range []int{1, 4} {
+		extract := func(worker func() (work, error), emit func(string) error) (ingest.Report, error) {
+			return ingest.Extract(t.Context(), []string{dir}, ingest.Config{Threads: threads}, ingest.Steps[string]{
+				FileUnits: first.FileUnits, Want: func(unit int) bool { return unit%3 == 1 }, Worker: worker, Emit: emit})
+		}
 		var got []string
 		workers := atomic.Int32{}
-		steps := ingest.Steps[string]{
-			FileUnits: first.FileUnits,
-			Want:      func(unit int) bool { return unit%3 == 1 },
-			Worker: func() (func(int, *document.Document) (string, error), error) {
-				workers.Add(1)
-				return func(unit int, doc *document.Document) (string, error) { return fmt.Sprint(unit, " ", doc.ID), nil }, nil
-			},
-			Emit: func(s string) error { got = append(got, s); return nil },
-		}
-		report, err := ingest.Extract(t.Context(), []string{dir}, ingest.Config{Threads: threads}, steps)
+		report, err := extract(func() (work, error) { workers.Add(1); return name, nil },
+			func(s string) error { got = append(got, s); return nil })
 		if err != nil || report.Units != all[len(all)-1].Unit+1 || report.Documents != len(got) ||
 			int(workers.Load()) != threads {
 			t.Fatalf("%+v, %v: %d results of %d units, %d workers", report, err, len(got), len(all), workers.Load())
@@ -238,43 +230,31 @@ func TestExtract(t *testing.T) {
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Fatal(diff)
 		}
-		stop := errors.New("no more")
-		steps.Emit, steps.Worker = nil, func() (func(int, *document.Document) (string, error), error) {
+		if _, err := extract(func() (work, error) {
 			return func(unit int, _ *document.Document) (string, error) {
 				if unit > 100 {
 					return "", stop
 				}
 				return "", nil
 			}, nil
-		}
-		if _, err := ingest.Extract(t.Context(), []string{dir}, ingest.Config{Threads: threads}, steps); !errors.Is(err,
-			stop) {
+		}, nil); !errors.Is(err, stop) {
 			t.Errorf("a worker's error: %v", err)
 		}
-		steps.Worker = func() (func(int, *document.Document) (string, error), error) { return nil, stop }
-		if _, err := ingest.Extract(t.Context(), []string{dir}, ingest.Config{Threads: threads}, steps); !errors.Is(err,
-			stop) {
+		if _, err := extract(func() (work, error) { return nil, stop }, nil); !errors.Is(err, stop) {
 			t.Errorf("no worker: %v", err)
 		}
-		last := 0
-		report, err = ingest.Extract(t.Context(), []string{dir}, ingest.Config{Threads: threads}, ingest.Steps[int]{
-			FileUnits: first.FileUnits,
-			Want:      func(unit int) bool { return unit%3 == 1 },
-			Worker:    func() (func(int, *document.Document) (int, error), error) { return unitNumber, nil },
-			Emit: func(unit int) error {
-				if last = unit; unit > 100 {
-					return stop
-				}
-				return nil
-			},
+		n := 0
+		report, err = extract(func() (work, error) { return name, nil }, func(string) error {
+			if n++; n == 40 {
+				return stop
+			}
+			return nil
 		})
-		if !errors.Is(err, stop) || report.Units != last+1 {
-			t.Errorf("emit ends it at unit %d: %+v, %v", last, report, err)
+		if !errors.Is(err, stop) || report.Units != units[39]+1 {
+			t.Errorf("emit ends it at unit %d: %+v, %v", units[39], report, err)
 		}
 	}
 }
-
-func unitNumber(unit int, _ *document.Document) (int, error) { return unit, nil }
 
 // TestBudget reads documents that are together larger than what may be in flight: all have to come through, in order.
 func TestBudget(t *testing.T) {
