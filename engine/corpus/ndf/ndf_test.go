@@ -74,46 +74,32 @@ func TestRoundTrip(t *testing.T) {
 		if f.Len() != uint64(docs) || *f.Recipe() != simhash.Default() || !f.HasIDs() {
 			t.Fatalf("%d documents, recipe %v", f.Len(), f.Recipe())
 		}
-		all := f.Fingerprints()
-		var chunks []uint64
-		f.Chunks(func(c []uint64) bool { chunks = append(chunks, c...); return true })
-		if len(all) != docs || !slices.Equal(all, chunks) {
-			t.Fatalf("%d fingerprints of %d", len(all), docs)
+		var names, unmarked []string
+		var prints, chunks []uint64
+		var lengths, textBytes []uint32
+		for i := range docs {
+			names, prints, lengths = append(names, name(i)), append(prints, uint64(print(i))), append(lengths, uint32(i%1000))
 		}
-		lengths := 0
+		for i := range docs % 7 {
+			unmarked = append(unmarked, name(-i))
+		}
+		for c := range f.Chunks {
+			chunks = append(chunks, c...)
+		}
 		for c := range f.TextBytes {
-			for _, n := range c {
-				if n != uint32(lengths%1000) {
-					t.Fatalf("row %d: %d bytes", lengths, n)
-				}
-				lengths++
-			}
+			textBytes = append(textBytes, c...)
 		}
-		if lengths != docs {
-			t.Fatalf("%d lengths of %d", lengths, docs)
+		if !slices.Equal(f.Fingerprints(), prints) || !slices.Equal(chunks, prints) || !slices.Equal(textBytes, lengths) {
+			t.Errorf("%d documents: other fingerprints or lengths", docs)
 		}
-		i := 0
-		for s, err := range f.IDs {
-			if err != nil || s != name(i) || simhash.Fingerprint(all[i]) != print(i) {
-				t.Fatalf("row %d: %q %v", i, s, err)
-			}
-			i++
-		}
-		j := 0
-		for s, err := range f.Unmarked {
-			if err != nil || s != name(-j) {
-				t.Fatalf("unmarked %d: %q %v", j, s, err)
-			}
-			j++
+		if !slices.Equal(ids(t, f.IDs), names) || !slices.Equal(ids(t, f.Unmarked), unmarked) {
+			t.Errorf("%d documents: other names", docs)
 		}
 		look := f.Lookup()
 		for row := 0; row < docs; row += 1 + docs/50 {
 			if s, err := look.ID(uint64(row)); err != nil || s != name(row) {
 				t.Fatalf("row %d: %q %v", row, s, err)
 			}
-		}
-		if i != docs || j != docs%7 {
-			t.Fatalf("%d names, %d unmarked", i, j)
 		}
 		f.Close()
 	}
