@@ -5,6 +5,7 @@ package faults
 
 import (
 	"errors"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -77,6 +78,20 @@ func (f *Fault) Disk() *disk.Disk {
 		}
 		return nil
 	})
+}
+
+// Left returns the names in a folder, to hold against what a fault may leave there.
+func Left(t testing.TB, dir string) string {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return strings.Join(names, " ")
 }
 
 // Calls runs work on a sound disk and returns its calls.

@@ -1,7 +1,10 @@
 // Package must ends tests that meet an error or no panic, or wait in vain.
 package must
 
-import "time"
+import (
+	"os"
+	"time"
+)
 
 // A test is a test, a benchmark or a check of a property.
 type test interface {
@@ -15,6 +18,14 @@ func Do(t test, err error) {
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// Read returns the content of the file at path.
+func Read(t test, path string) []byte {
+	t.Helper()
+	content, err := os.ReadFile(path)
+	Do(t, err)
+	return content
 }
 
 // Panic ends the test unless f panics, called as what only a mistake of a programmer does.

@@ -16,25 +16,6 @@ import (
 	"ndd/engine/storage/disk"
 )
 
-// left are the names in a folder.
-func left(t *testing.T, dir string) string {
-	t.Helper()
-	entries, err := os.ReadDir(dir)
-	must.Do(t, err)
-	var names []string
-	for _, e := range entries {
-		names = append(names, e.Name())
-	}
-	return strings.Join(names, " ")
-}
-
-func read(t *testing.T, path string) string {
-	t.Helper()
-	data, err := os.ReadFile(path)
-	must.Do(t, err)
-	return string(data)
-}
-
 // TestFile replaces a file: whatever call fails, the old one or the new one is there, whole.
 func TestFile(t *testing.T) {
 	t.Parallel()
@@ -55,8 +36,8 @@ func TestFile(t *testing.T) {
 		return f.Commit()
 	}, func(f faults.Fault, whole bool) {
 		want := map[bool]string{false: "old", true: "newnewnew"}[whole]
-		if got := read(t, path); got != want || left(t, dir) != "f" {
-			t.Errorf("%+v: %q, %s", f, got, left(t, dir))
+		if got := string(must.Read(t, path)); got != want || faults.Left(t, dir) != "f" {
+			t.Errorf("%+v: %q, %s", f, got, faults.Left(t, dir))
 		}
 	})
 	if calls != 9 { // create, 3 writes, chmod, sync, close, rename, sync of the folder
@@ -91,7 +72,7 @@ func TestFolder(t *testing.T) {
 				return f.Commit()
 			}, func(f faults.Fault, whole bool) {
 				want := map[bool]string{true: "f"}[whole]
-				if got := left(t, dir); got != want {
+				if got := faults.Left(t, dir); got != want {
 					t.Errorf("%+v: %s", f, got)
 				}
 			})
@@ -143,20 +124,19 @@ func TestReplaceFolder(t *testing.T) {
 		}
 		want := map[bool]string{false: "old", true: "new"}[whole]
 		for _, name := range []string{"a", "b/c"} {
-			if got := read(t, filepath.Join(path, name)); got != want {
+			if got := string(must.Read(t, filepath.Join(path, name))); got != want {
 				t.Errorf("%+v: %s is %q, want %q", f, name, got, want)
 			}
 		}
-		if got := left(t, dir); !whole && got != "f" {
+		if got := faults.Left(t, dir); !whole && got != "f" {
 			t.Errorf("%+v: %s", f, got)
 		}
 	})
-	if err := write(nil, "newest"); err != nil || read(t, filepath.Join(path, "a")) != "newest" {
+	if err := write(nil, "newest"); err != nil || string(must.Read(t, filepath.Join(path, "a"))) != "newest" {
 		t.Error(err)
 	}
 	must.Do(t, os.WriteFile(filepath.Join(path, "b", "mine"), nil, 0o644))
-	if err := write(nil, "never"); err == nil || !strings.Contains(err.Error(), filepath.Join("b", "mine")) || read(t,
-		filepath.Join(path, "a")) != "newest" {
+	if err := write(nil, "never"); err == nil || !strings.Contains(err.Error(), filepath.Join("b", "mine")) || string(must.Read(t, filepath.Join(path, "a"))) != "newest" {
 		t.Errorf("a folder with another file: %v", err)
 	}
 	must.Do(t, os.RemoveAll(path))
@@ -198,9 +178,8 @@ func TestTemp(t *testing.T) {
 	for n := range calls {
 		f := faults.Fault{Call: calls[n], Number: n}
 		err := work(f.Disk())
-		if f.Call.Call == disk.CallRemove && err != nil || f.Call.Call != disk.CallRemove && err == nil || left(t,
-			dir) != "" {
-			t.Errorf("%+v: %v; %s", f, err, left(t, dir))
+		if f.Call.Call == disk.CallRemove && err != nil || f.Call.Call != disk.CallRemove && err == nil || faults.Left(t, dir) != "" {
+			t.Errorf("%+v: %v; %s", f, err, faults.Left(t, dir))
 		}
 	}
 }
@@ -218,7 +197,7 @@ func TestRefused(t *testing.T) {
 			t.Errorf("%s: %v, %v", path, f, err)
 		}
 	}
-	if got := left(t, dir); got != "" {
+	if got := faults.Left(t, dir); got != "" {
 		t.Error(got)
 	}
 }

@@ -53,8 +53,7 @@ func TestTruncatedUnderneath(t *testing.T) {
 			must.Do(t, ended())
 			if n := testing.AllocsPerRun(100, func() {
 				func() (err error) {
-					defer EndFaults(BeginFaults(),
-						&err)
+					defer EndFaults(BeginFaults(), &err)
 					return nil
 				}()
 			}); n != 0 {
@@ -76,15 +75,12 @@ func TestTruncatedUnderneath(t *testing.T) {
 }
 
 func TestOtherPanicsPass(t *testing.T) {
-	defer func() {
-		if recover() == nil {
-			t.Fatal("a programmer's error was swallowed")
-		}
-	}()
-	var err error
-	defer CatchFault(&err)()
-	var p *int
-	seen = byte(*p)
+	must.Panic(t, "a programmer's error was swallowed", func() {
+		var err error
+		defer CatchFault(&err)()
+		var p *int
+		seen = byte(*p)
+	})
 }
 
 // mapped maps the file at path.

@@ -3,7 +3,6 @@ package store
 import (
 	"encoding/binary"
 	"encoding/hex"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -17,10 +16,8 @@ import (
 // TestWorkedExample holds FORMAT.md's example against the file that it is of,
 // and its key against the checksum.
 func TestWorkedExample(t *testing.T) {
-	page, err := os.ReadFile("FORMAT.md")
-	must.Do(t, err)
-	file, err := os.ReadFile(filepath.Join("..", "..", "..", "testdata", "golden", "v1", "planar", "manifest"))
-	must.Do(t, err)
+	page := must.Read(t, "FORMAT.md")
+	file := must.Read(t, filepath.Join("..", "..", "..", "testdata", "golden", "v1", "planar", "manifest"))
 	lines := regexp.MustCompile(`(?m)^    ([0-9a-f]{8}): ( {17})?([0-9a-f]{16})( [0-9a-f]{16})? `).FindAllSubmatch(page,
 		-1)
 	if len(lines) < 15 {

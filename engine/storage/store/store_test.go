@@ -11,8 +11,11 @@ import (
 	"strings"
 	"testing"
 
+	"ndd/engine/oracle"
 	"ndd/engine/oracle/must"
 )
+
+func TestMain(m *testing.M) { oracle.NoLeaks(m) }
 
 // small writes a file with every shape of section: empty, shorter than a page,
 // two of one name.
@@ -107,8 +110,7 @@ func TestEveryBit(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f")
 	small(t, path, Identity{})
 	must.Do(t, check(path))
-	data, err := os.ReadFile(path)
-	must.Do(t, err)
+	data := must.Read(t, path)
 	for bit := range len(data) * 8 {
 		data[bit/8] ^= 1 << (bit % 8)
 		if err := checkBytes(path, data); !errors.Is(err, ErrCorrupt) {
@@ -124,7 +126,7 @@ func TestEveryLength(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "f")
 	small(t, path, Identity{})
-	data, _ := os.ReadFile(path)
+	data := must.Read(t, path)
 	for n := range len(data) {
 		if err := checkBytes(path, data[:n:n]); !errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), path) {
 			t.Fatalf("cut to %d bytes: %v", n, err)
@@ -169,9 +171,7 @@ func TestReplay(t *testing.T) {
 			must.Do(t, err)
 		}
 		must.Do(t, w.Commit())
-		data, err := os.ReadFile(path)
-		must.Do(t, err)
-		return data
+		return must.Read(t, path)
 	}
 	data := written(Identity{ID: [16]byte{1}})
 	f, err := OpenBytes("sound", data, KindSegment)
@@ -287,7 +287,7 @@ func TestForeign(t *testing.T) {
 func FuzzOpen(f *testing.F) {
 	path := filepath.Join(f.TempDir(), "f")
 	small(f, path, Identity{})
-	data, _ := os.ReadFile(path)
+	data := must.Read(f, path)
 	f.Add(data[:64], data[len(data)-trailerBytes-4*entryBytes:])
 	f.Fuzz(func(t *testing.T, head, tail []byte) {
 		b := bytes.Clone(data)
@@ -330,13 +330,8 @@ func BenchmarkVerify(b *testing.B) {
 	must.Do(b, err)
 	defer w.Abort()
 	w.Section("s")
-	rng := rand.New(rand.NewPCG(1, 1))
 	for range 256 {
-		p := make([]uint64, 1<<17)
-		for i := range p {
-			p[i] = rng.Uint64()
-		}
-		w.Write(Bytes64(p))
+		w.Write(make([]byte, 1<<20))
 	}
 	must.Do(b, w.Commit())
 	f, err := Open(path, KindSegment)

@@ -233,7 +233,7 @@ func TestRemoveIsDurable(t *testing.T) {
 	must.Do(t, err)
 	must.Do(t, l.Remove(mark))
 	r.Cut(cut, crash.State{After: r.Calls()})
-	if got := files(t, cut); got != "" {
+	if got := faults.Left(t, cut); got != "" {
 		t.Errorf("after a power cut there is %s", got)
 	}
 	closed(t, l)

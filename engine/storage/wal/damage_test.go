@@ -31,14 +31,7 @@ func small(t testing.TB, dir string, end bool) (first, last []byte) {
 	if end {
 		closed(t, l)
 	}
-	return content(t, path(dir, 1)), content(t, path(dir, 2))
-}
-
-func content(t testing.TB, path string) []byte {
-	t.Helper()
-	data, err := os.ReadFile(path)
-	must.Do(t, err)
-	return data
+	return must.Read(t, path(dir, 1)), must.Read(t, path(dir, 2))
 }
 
 var smallRecords = []string{"1:one", "2:two", "3:three", "4:record 4", "5:record 5", "6:record 6"}
@@ -91,14 +84,11 @@ func TestCut(t *testing.T) {
 			l, _, _ := open(t, crash.Unsynced, dir, Options{})
 			put(t, l, "next")
 			closed(t, l)
-			r, again, err := func() (Report, []string, error) {
-				replay, records := collect()
-				r, err := Check(dir, Options{}, replay)
-				return r, *records, err
-			}()
-			if want := append(slices.Clone(records), fmt.Sprintf("%d:next", len(records)+1)); err != nil || !slices.Equal(again,
-				want) || r.TornFile != "" {
-				t.Errorf("%d bytes, and after it: %v, %+v, %v", n, again, r, err)
+			replay, again := collect()
+			r, err = Check(dir, Options{}, replay)
+			if want := append(slices.Clone(records), fmt.Sprintf("%d:next", len(records)+1)); err != nil ||
+				!slices.Equal(*again, want) || r.TornFile != "" {
+				t.Errorf("%d bytes, and after it: %v, %+v, %v", n, *again, r, err)
 			}
 		}
 		for n := range first {

@@ -11,10 +11,14 @@ import (
 	"strings"
 	"testing"
 
+	"ndd/engine/oracle"
+	"ndd/engine/oracle/faults"
 	"ndd/engine/oracle/must"
 	"ndd/engine/storage/disk"
 	"ndd/engine/storage/store"
 )
+
+func TestMain(m *testing.M) { oracle.NoLeaks(m) }
 
 // constant is a source of identities that are all the same byte.
 type constant byte
@@ -73,18 +77,6 @@ func closed(t testing.TB, l *Log) {
 	must.Do(t, l.Close())
 }
 
-// files are the names in a folder.
-func files(t testing.TB, dir string) string {
-	t.Helper()
-	entries, err := os.ReadDir(dir)
-	must.Do(t, err)
-	var names []string
-	for _, e := range entries {
-		names = append(names, e.Name())
-	}
-	return strings.Join(names, " ")
-}
-
 // TestExample holds the bytes of a file against the example in the package's documentation.
 func TestExample(t *testing.T) {
 	dir := t.TempDir()
@@ -92,11 +84,8 @@ func TestExample(t *testing.T) {
 	l, _, _ := open(t, nil, dir, o)
 	put(t, l, "one", "two")
 	closed(t, l)
-	data, err := os.ReadFile(path(dir, 1))
-	must.Do(t, err)
-	doc, err := os.ReadFile("doc.go")
-	must.Do(t, err)
-	_, example, _ := strings.Cut(string(doc), "An example:")
+	data := must.Read(t, path(dir, 1))
+	_, example, _ := strings.Cut(string(must.Read(t, "doc.go")), "An example:")
 	lines := 0
 	for line := range strings.Lines(example) {
 		var at int
@@ -124,8 +113,8 @@ func TestLog(t *testing.T) {
 	dir := t.TempDir()
 	o := Options{ID: [16]byte{1}}
 	l, r, had := open(t, nil, dir, o)
-	if r != (Report{}) || had != nil || files(t, dir) != "" {
-		t.Errorf("a new log: %+v, %v, %s", r, had, files(t, dir))
+	if r != (Report{}) || had != nil || faults.Left(t, dir) != "" {
+		t.Errorf("a new log: %+v, %v, %s", r, had, faults.Left(t, dir))
 	}
 	if n, err := l.Rotate(); n != (Mark{1, 0}) || err != nil {
 		t.Errorf("rotated without a record: %v, %v", n, err)
@@ -143,7 +132,7 @@ func TestLog(t *testing.T) {
 		t.Errorf("position %d", at)
 	}
 	closed(t, l)
-	if got := files(t, dir); got != "00000001.wal 00000002.wal 00000003.wal" {
+	if got := faults.Left(t, dir); got != "00000001.wal 00000002.wal 00000003.wal" {
 		t.Error(got)
 	}
 
@@ -170,8 +159,8 @@ func TestLog(t *testing.T) {
 	if n, err := l.Rotate(); n != (Mark{6, 10}) || err != nil {
 		t.Fatal(n, err)
 	}
-	if err := l.Remove(Mark{6, 10}); err != nil || files(t, dir) != "" {
-		t.Errorf("%v; %s", err, files(t, dir))
+	if err := l.Remove(Mark{6, 10}); err != nil || faults.Left(t, dir) != "" {
+		t.Errorf("%v; %s", err, faults.Left(t, dir))
 	}
 	put(t, l, "g")
 	closed(t, l)
@@ -187,8 +176,8 @@ func TestLog(t *testing.T) {
 	o.From = Mark{6, 10}
 	must.Do(t, os.WriteFile(path(dir, 4), []byte("came back after a power cut"), 0o600))
 	l, r, had = open(t, nil, dir, o)
-	if !slices.Equal(had, []string{"11:g"}) || r.Last != 11 || files(t, dir) != "00000006.wal" {
-		t.Errorf("%v, %+v, %s", had, r, files(t, dir))
+	if !slices.Equal(had, []string{"11:g"}) || r.Last != 11 || faults.Left(t, dir) != "00000006.wal" {
+		t.Errorf("%v, %+v, %s", had, r, faults.Left(t, dir))
 	}
 	closed(t, l)
 }
@@ -263,7 +252,7 @@ func TestRefused(t *testing.T) {
 			}
 			closed(t, l)
 			must.Do(t, c.change(dir))
-			before := files(t, dir)
+			before := faults.Left(t, dir)
 			replay := func(Position, []byte) error {
 				if name == "an error of replay" {
 					return errors.New("replayed")
@@ -280,7 +269,7 @@ func TestRefused(t *testing.T) {
 			if _, e := Check(dir, c.open, replay); e == nil || e.Error() != err.Error() {
 				t.Errorf("Check says %v", e)
 			}
-			if got := files(t, dir); got != before {
+			if got := faults.Left(t, dir); got != before {
 				t.Errorf("files %s, before %s", got, before)
 			}
 		})

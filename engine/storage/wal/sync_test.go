@@ -74,39 +74,8 @@ func TestSyncPolicies(t *testing.T) {
 	}
 }
 
-// TestCancelled is a caller that does not wait for the system.
-func TestCancelled(t *testing.T) {
-	hold, held := make(chan struct{}), make(chan struct{})
-	var once sync.Once
-	d := disk.Failing(func(c disk.Call, _ string) error {
-		if c == disk.CallSync {
-			once.Do(func() { close(held); <-hold })
-		}
-		return nil
-	})
-	l, _, _ := open(t, d, t.TempDir(), Options{})
-	first := add(t, l, "first")
-	var leader sync.WaitGroup
-	leader.Go(func() {
-		if err := l.Sync(t.Context(), first); err != nil {
-			t.Error(err)
-		}
-	})
-	<-held
-	second := add(t, l, "second")
-	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
-	defer cancel()
-	if err := l.Sync(ctx, second); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("%v", err)
-	}
-	close(hold)
-	leader.Wait()
-	must.Do(t, l.Sync(t.Context(), second))
-	closed(t, l)
-}
-
 // TestOneSyncServesMany holds the first call to the system back until 31 more records have been
-// appended: one more call makes all of them durable.
+// appended: one more call makes all of them durable. Who does not wait so long gives up.
 func TestOneSyncServesMany(t *testing.T) {
 	const others = 31
 	var begun atomic.Bool
@@ -135,6 +104,11 @@ func TestOneSyncServesMany(t *testing.T) {
 		if await(at); i == 0 {
 			<-held
 		}
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+	defer cancel()
+	if err := l.Sync(ctx, 2+others); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("a caller who gives up: %v", err)
 	}
 	close(hold)
 	all.Wait()

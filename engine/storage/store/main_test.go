@@ -1,9 +1,0 @@
-package store
-
-import (
-	"testing"
-
-	"ndd/engine/oracle"
-)
-
-func TestMain(m *testing.M) { oracle.NoLeaks(m) }
