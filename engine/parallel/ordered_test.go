@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"math"
 	"runtime"
 	"slices"
 	"strings"
@@ -21,17 +22,26 @@ func TestMain(m *testing.M) { oracle.NoLeaks(m) }
 // square is an item that carries its result.
 type square struct{ of, is int }
 
-// upTo produces so many squares, and then fails.
-func upTo(n int, err error) Produce[*square] {
+// squares produces those of the numbers from one to before another, and fails at one.
+func squares(from, to, failing int, err error) Produce[*square] {
 	return func(_ context.Context, yield func(*square) bool) error {
-		for i := range n {
-			if !yield(&square{of: i}) {
+		for of := from; of < to; of++ {
+			if of == failing {
+				return err
+			}
+			if !yield(&square{of: of}) {
 				return errors.New("nobody takes it")
 			}
+			if of%7 == 0 {
+				runtime.Gosched()
+			}
 		}
-		return err
+		return nil
 	}
 }
+
+// endless produces until nobody takes more.
+var endless = squares(0, math.MaxInt, -1, nil)
 
 // compute works, and fails at one item.
 func compute(failing int, err error) Work[*square] {
@@ -54,7 +64,7 @@ func TestEachIsUnordered(t *testing.T) {
 	var under, most atomic.Int64
 	others := make(chan struct{})
 	var done atomic.Int64
-	err := Each(t.Context(), Options{Workers: 3, Ahead: 3}, upTo(100, nil),
+	err := Each(t.Context(), Options{Workers: 3, Ahead: 3}, squares(0, 100, -1, nil),
 		func(_ context.Context, items iter.Seq[*square]) error {
 			for s := range items {
 				most.Store(max(most.Load(), under.Add(1)))
@@ -87,7 +97,7 @@ func TestEachErrors(t *testing.T) {
 		}
 		return nil
 	}
-	if err := Each(t.Context(), Options{Workers: 2}, upTo(100, broken), add); !errors.Is(err, broken) ||
+	if err := Each(t.Context(), Options{Workers: 2}, squares(0, 101, 100, broken), add); !errors.Is(err, broken) ||
 		sum.Load() != 99*100/2 {
 		t.Errorf("produce: %v after a sum of %d", err, sum.Load())
 	}
@@ -156,13 +166,13 @@ func TestErrors(t *testing.T) {
 			want    error
 			emitted [2]int // least and most
 		}{
-			"produce":       {upTo(100, broken), compute(-1, nil), -1, -1, broken, [2]int{100, 100}},
-			"produce none":  {upTo(0, broken), compute(-1, nil), -1, -1, broken, [2]int{0, 0}},
-			"work":          {upTo(10_000, nil), compute(50, broken), -1, -1, broken, [2]int{0, 50}},
+			"produce":       {squares(0, 101, 100, broken), compute(-1, nil), -1, -1, broken, [2]int{100, 100}},
+			"produce none":  {squares(0, 1, 0, broken), compute(-1, nil), -1, -1, broken, [2]int{0, 0}},
+			"work":          {squares(0, 10_000, -1, nil), compute(50, broken), -1, -1, broken, [2]int{0, 50}},
 			"work for ever": {endless, compute(50, broken), -1, -1, broken, [2]int{0, 50}},
 			"work at once": {endless, func(context.Context, iter.Seq[*square]) error { return broken }, -1, -1, broken,
 				[2]int{0, 0}},
-			"emit":           {upTo(10_000, nil), compute(-1, nil), 50, -1, broken, [2]int{50, 50}},
+			"emit":           {squares(0, 10_000, -1, nil), compute(-1, nil), 50, -1, broken, [2]int{50, 50}},
 			"emit for ever":  {endless, compute(-1, nil), 50, -1, broken, [2]int{50, 50}},
 			"context":        {endless, compute(-1, nil), -1, 50, why, [2]int{51, 51}},
 			"context, first": {endless, compute(-1, nil), 50, 50, why, [2]int{50, 50}},
@@ -190,13 +200,6 @@ func TestErrors(t *testing.T) {
 			}
 		}
 	}
-}
-
-// endless produces until nobody takes more.
-func endless(_ context.Context, yield func(*square) bool) error {
-	for i := 0; yield(&square{of: i}); i++ {
-	}
-	return nil
 }
 
 // TestContextOfParts: those who produce and work see the end of the run in their context.
@@ -264,25 +267,12 @@ func TestLeft(t *testing.T) {
 // is said.
 func inParts(n int, failing int, err error) iter.Seq[Produce[*square]] {
 	return func(yield func(Produce[*square]) bool) {
-		for i, begin := 0, 0; begin < n; i++ {
-			from, to := begin, min(begin+i, n)
-			if !yield(func(ctx context.Context, yield func(*square) bool) error {
-				for of := from; of < to; of++ {
-					if of == failing {
-						return err
-					}
-					if !yield(&square{of: of}) {
-						return errors.New("nobody takes it")
-					}
-					if of%7 == 0 {
-						runtime.Gosched()
-					}
-				}
-				return nil
-			}) {
+		for i, from := 0, 0; from < n; i++ {
+			to := min(from+i, n)
+			if !yield(squares(from, to, failing, err)) {
 				return
 			}
-			begin = to
+			from = to
 		}
 	}
 }

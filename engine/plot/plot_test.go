@@ -54,9 +54,8 @@ func TestGolden(t *testing.T) {
 	if *update {
 		must.Do(t, os.WriteFile(path, []byte(got), 0o644))
 	}
-	want, err := os.ReadFile(path)
-	if err != nil || got != string(want) {
-		t.Errorf("%v: want\n%s\ngot\n%s", err, want, got)
+	if want := string(must.Read(t, path)); got != want {
+		t.Errorf("want\n%s\ngot\n%s", want, got)
 	}
 }
 

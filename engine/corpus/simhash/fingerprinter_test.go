@@ -78,9 +78,7 @@ func TestGolden(t *testing.T) {
 		if *update {
 			must.Do(t, os.WriteFile(path, []byte(got.String()), 0o644))
 		}
-		want, err := os.ReadFile(path)
-		must.Do(t, err)
-		if got.String() != string(want) {
+		if want := string(must.Read(t, path)); got.String() != want {
 			t.Errorf("%s: got\n%swant\n%s", name, got.String(), want)
 		}
 	}
@@ -89,8 +87,6 @@ func TestGolden(t *testing.T) {
 // TestDefinition: the package comment says the fingerprints, hashes and constants that the code
 // makes.
 func TestDefinition(t *testing.T) {
-	page, err := os.ReadFile("doc.go")
-	must.Do(t, err)
 	var vectors []string
 	for _, name := range Names() {
 		line := name
@@ -113,7 +109,7 @@ func TestDefinition(t *testing.T) {
 			fmt.Sprintf(`"the" is %016x, of "internationalisations" %016x, of both as a pair %016x`, a, b, token.Fold(a, b)),
 			fmt.Sprintf("%016x and %016x", hasher.Learn(&words[0]).Hash, hasher.Learn(&words[1]).Hash))
 	})
-	said := strings.Join(strings.Fields(strings.ReplaceAll(string(page), "//", "")), " ")
+	said := strings.Join(strings.Fields(strings.ReplaceAll(string(must.Read(t, "doc.go")), "//", "")), " ")
 	for _, v := range vectors {
 		if !strings.Contains(said, v) {
 			t.Errorf("the package comment does not say %s", v)

@@ -136,7 +136,8 @@ func TestReplaceFolder(t *testing.T) {
 		t.Error(err)
 	}
 	must.Do(t, os.WriteFile(filepath.Join(path, "b", "mine"), nil, 0o644))
-	if err := write(nil, "never"); err == nil || !strings.Contains(err.Error(), filepath.Join("b", "mine")) || string(must.Read(t, filepath.Join(path, "a"))) != "newest" {
+	if err := write(nil, "never"); err == nil || !strings.Contains(err.Error(), filepath.Join("b", "mine")) ||
+		string(must.Read(t, filepath.Join(path, "a"))) != "newest" {
 		t.Errorf("a folder with another file: %v", err)
 	}
 	must.Do(t, os.RemoveAll(path))
@@ -178,7 +179,7 @@ func TestTemp(t *testing.T) {
 	for n := range calls {
 		f := faults.Fault{Call: calls[n], Number: n}
 		err := work(f.Disk())
-		if f.Call.Call == disk.CallRemove && err != nil || f.Call.Call != disk.CallRemove && err == nil || faults.Left(t, dir) != "" {
+		if (err == nil) != (f.Call.Call == disk.CallRemove) || faults.Left(t, dir) != "" {
 			t.Errorf("%+v: %v; %s", f, err, faults.Left(t, dir))
 		}
 	}
