@@ -1,6 +1,7 @@
 package parallel
 
 import (
+	"cmp"
 	"context"
 	"iter"
 	"runtime"
@@ -112,7 +113,7 @@ type run struct {
 
 	mu         sync.Mutex // of the fields below, and of those of parts and slots
 	changed    sync.Cond  // signalled when one of them has changed, or the context has ended
-	first      *part      // that is being emitted
+	first      *part      // that is being emitted, or will be first
 	held       int64      // weight of the items of later parts
 	todoWeight int64      // of the items that are not worked on yet
 	produceErr error
@@ -207,6 +208,9 @@ func (r *run) list(ctx context.Context, parts iter.Seq[Produce[any]], next chan<
 	for produce := range parts {
 		p := &part{produce: produce}
 		if r.parts != nil {
+			r.mu.Lock()
+			r.first = cmp.Or(r.first, p)
+			r.mu.Unlock()
 			select {
 			case r.parts <- p:
 			case <-ctx.Done():
@@ -263,7 +267,7 @@ func (r *run) admit(ctx context.Context, s *slot) bool {
 // room reports whether an item may be admitted.
 func (r *run) room(s *slot) bool {
 	fits := r.o.Budget == 0 || r.todoWeight+s.weight <= r.o.Budget
-	if r.first == nil || s.part == r.first { // nothing is emitted before emit begins the first part
+	if s.part == r.first {
 		return len(s.part.slots) < r.o.Ahead && (fits || s.part.todo == 0)
 	}
 	return fits && (r.o.Held == 0 || r.held+s.weight <= r.o.Held)
@@ -328,6 +332,9 @@ func (r *run) emit(ctx context.Context, emit func(any) error) error {
 func (r *run) begin(p *part) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.first == p { // the first of all, which list began
+		return
+	}
 	r.first = p
 	for _, s := range p.slots {
 		r.held -= s.weight
