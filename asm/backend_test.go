@@ -49,41 +49,41 @@ func kernelsToTest() []string {
 // eachKernel runs f once on every backend under test.
 func eachKernel(t *testing.T, f func(t *testing.T)) {
 	t.Helper()
-	before := Backend()
-	defer use(before)
-	for _, name := range kernelsToTest() {
-		use(name)
+	eachFuzzKernel(t, func(name string) {
 		exercised[name]++
 		t.Run("kernel="+name, f)
-	}
+	})
 }
 
 // eachFuzzKernel calls f on every backend under test, for fuzz targets, which cannot have
 // subtests.
 func eachFuzzKernel(t *testing.T, f func(kernel string)) {
 	t.Helper()
-	before := Backend()
-	defer use(before)
+	defer use(Backend())
 	for _, name := range kernelsToTest() {
 		use(name)
 		f(name)
 	}
 }
 
+// assemblyOf is the text of all assembly files of an architecture.
+func assemblyOf(t *testing.T, arch string) (text string) {
+	t.Helper()
+	files, err := filepath.Glob("*_" + arch + ".[sh]")
+	if err != nil || len(files) < 5 {
+		t.Fatalf("found the assembly files %q: %v", files, err)
+	}
+	for _, file := range files {
+		part, err := os.ReadFile(file)
+		must.Do(t, err)
+		text += string(part)
+	}
+	return text
+}
+
 // TestBackendsWhole: the table of kernels says of every backend with assembly exactly for which kernels it has some.
 func TestBackendsWhole(t *testing.T) {
-	source := map[string]string{}
-	for _, arch := range []string{"amd64", "arm64"} {
-		files, err := filepath.Glob("*_" + arch + ".s")
-		if err != nil || len(files) < 5 {
-			t.Fatalf("found the assembly files %q: %v", files, err)
-		}
-		for _, file := range files {
-			text, err := os.ReadFile(file)
-			must.Do(t, err)
-			source[arch] += string(text)
-		}
-	}
+	source := map[string]string{"amd64": assemblyOf(t, "amd64"), "arm64": assemblyOf(t, "arm64")}
 	suffixes := map[string]string{AVX512: "AVX512", AVX2: "AVX2", NEON: "NEON"}
 	for _, b := range backends {
 		for _, k := range kernels {

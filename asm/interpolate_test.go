@@ -1,18 +1,13 @@
 package asm
 
 import (
+	"encoding/binary"
 	"math/rand/v2"
 	"slices"
-	"sort"
 	"testing"
 
 	"ndd/asm/guard"
 )
-
-// interpolateOracle is the lower bound by bisection.
-func interpolateOracle(keys []uint64, x uint64) int {
-	return sort.Search(len(keys), func(i int) bool { return keys[i] >= x })
-}
 
 // sortedSets are ascending keys of every shape: uniform, skewed, with runs, at both ends of the range.
 func sortedSets(rng *rand.Rand, n int) map[string][]uint64 {
@@ -64,23 +59,22 @@ func TestInterpolate(t *testing.T) {
 				sought := soughtFor(rng, keys, rng.IntN(300))
 				soughtHead, soughtTail := guard.Copies(t, sought)
 				region := guard.New(t, 8*300)
-				for _, in := range []struct {
-					keys, sought []uint64
-					dst          []int
-				}{
-					{head, soughtHead, guard.Head[int](region, len(sought))},
-					{tail, soughtTail, guard.Tail[int](region, len(sought))},
-				} {
-					Interpolate(in.dst, in.keys, in.sought)
-					for j, x := range sought {
-						if want := interpolateOracle(keys, x); in.dst[j] != want {
-							t.Fatalf("%s, n=%d: %#x found at %d, want %d", name, n, x, in.dst[j], want)
-						}
-					}
-				}
+				checkInterpolate(t, name, guard.Head[int](region, len(sought)), head, soughtHead)
+				checkInterpolate(t, name, guard.Tail[int](region, len(sought)), tail, soughtTail)
 			}
 		}
 	})
+}
+
+// checkInterpolate compares Interpolate with bisection.
+func checkInterpolate(t *testing.T, name string, dst []int, keys, sought []uint64) {
+	t.Helper()
+	Interpolate(dst, keys, sought)
+	for j, x := range sought {
+		if want, _ := slices.BinarySearch(keys, x); dst[j] != want {
+			t.Fatalf("%s, %s, %d keys: %#x found at %d, want %d", Backend(), name, len(keys), x, dst[j], want)
+		}
+	}
 }
 
 // TestInterpolateSteps: no shape of keys takes more steps than the contract says.
@@ -105,22 +99,10 @@ func FuzzInterpolate(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte, x uint64, shift int) {
 		keys := make([]uint64, 0, len(data))
 		for i := 0; i+8 <= len(data); i++ {
-			var k uint64
-			for _, b := range data[i : i+8] {
-				k = k<<8 | uint64(b)
-			}
-			keys = append(keys, k>>(shift&63))
+			keys = append(keys, binary.BigEndian.Uint64(data[i:])>>(shift&63))
 		}
 		sought := append(slices.Clone(keys), x, x+1)
 		slices.Sort(keys)
-		dst := make([]int, len(sought))
-		eachFuzzKernel(t, func(kernel string) {
-			Interpolate(dst, keys, sought)
-			for j, x := range sought {
-				if want := interpolateOracle(keys, x); dst[j] != want {
-					t.Fatalf("%s: %#x found at %d, want %d", kernel, x, dst[j], want)
-				}
-			}
-		})
+		eachFuzzKernel(t, func(string) { checkInterpolate(t, "fuzzed", make([]int, len(sought)), keys, sought) })
 	})
 }

@@ -146,19 +146,6 @@ func checkJoin(t *testing.T, c joinCase, k int, dst []JoinPair) {
 	})
 }
 
-// All words are hits in all lanes.
-func TestJoinDense(t *testing.T) {
-	eachKernel(t, func(t *testing.T) {
-		for _, size := range []int{1, 16, 17, 32, 40, 128} {
-			c := joinCase{newJoinBuckets([]int{size}, (size+15)&^15), make([]uint64, 999)}
-			want, _ := c.oracle(3)
-			if got, long := c.find(t, make([]JoinPair, 200), 3); !slices.Equal(got, want) || long != nil {
-				t.Fatalf("size %d: %d hits, want %d", size, len(got), len(want))
-			}
-		}
-	})
-}
-
 func FuzzJoin(f *testing.F) {
 	f.Add(uint64(1), 5, 20, 100, 3)
 	f.Add(uint64(2), 0, 200, 7, 0)

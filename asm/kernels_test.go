@@ -130,18 +130,11 @@ func FuzzDrawn(f *testing.F) {
 func BenchmarkKernels(b *testing.B) {
 	const n = 1 << 20
 	rng := rand.New(rand.NewPCG(1, 9))
-	keys, dst, counts := make([]uint64, n), make([]uint64, n), make([]uint64, 1<<11)
+	keys, dst := make([]uint64, n), make([]uint64, n)
 	for i := range keys {
 		keys[i] = rng.Uint64()
 	}
-	for _, k := range keys {
-		counts[k>>53]++
-	}
-	starts, at := make([]uint64, len(counts)), uint64(0)
-	for d, n := range counts {
-		starts[d] = at
-		at += n
-	}
+	_, starts := partitioned(keys, 0, 53, 1<<11)
 	var ends []uint32
 	for end := range uint32(n / 8) {
 		ends = append(ends, 8*(end+1))

@@ -8,46 +8,48 @@ import (
 	"ndd/asm/guard"
 )
 
-// sortedLeaves is SortLeaves with the library's sort.
-func sortedLeaves(src []uint64, ends []uint32) (dst []uint64, done int) {
-	dst = make([]uint64, len(src))
-	from := uint32(0)
-	for _, to := range ends {
-		if to-from > LeafMax {
-			break
-		}
-		copy(dst[from:to], src[from:to])
-		slices.Sort(dst[from:to])
-		from = to
-		done++
+// checkLeaves sorts leaves of given lengths, of few values or many, in two calls, and compares them with the library's
+// sort: at both ends of guarded memory, in place and not.
+func checkLeaves(t *testing.T, rng *rand.Rand, lengths []uint32) {
+	t.Helper()
+	bounds := []uint32{0}
+	for i, n := range lengths {
+		bounds = append(bounds, bounds[i]+n)
 	}
-	return dst, done
+	ends, half := bounds[1:], len(lengths)/2
+	keys, values := make([]uint64, bounds[len(lengths)]), []uint64{1, 2, 5, 20, 1 << 40}[rng.IntN(5)]
+	for i := range keys {
+		keys[i] = -rng.Uint64N(values) >> (rng.Uint64N(2) * 20) // the largest numbers among them
+	}
+	want, leaves := slices.Clone(keys), 0
+	for ; leaves < len(ends) && lengths[leaves] <= LeafMax; leaves++ {
+		slices.Sort(want[bounds[leaves]:ends[leaves]])
+	}
+	in, out := guard.New(t, 8*len(keys)), guard.New(t, 8*len(keys))
+	for _, place := range []func(r *guard.Region, n int) []uint64{guard.Head[uint64], guard.Tail[uint64]} {
+		src, other := place(in, len(keys)), place(out, len(keys))
+		copy(src, keys)
+		copy(other, want)
+		clear(other[:bounds[leaves]])
+		for _, dst := range [][]uint64{other, src} {
+			done := SortLeaves(dst, src, ends[:half], 0)
+			if done == half {
+				done += SortLeaves(dst, src, ends[half:], bounds[half])
+			}
+			if done != leaves || !slices.Equal(dst, want) {
+				t.Fatalf("%s: %d of %d leaves, want %d: %x of %x", Backend(), done, len(ends), leaves, dst, keys)
+			}
+		}
+	}
 }
 
-// TestLeavesLengths: every length of a leaf, of keys with few and many values, at both ends of
-// guarded memory, in place and not.
+// TestLeavesLengths: every length of a leaf, alone and among others.
 func TestLeavesLengths(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	in, out := guard.New(t, 8*LeafMax), guard.New(t, 8*LeafMax)
 	eachKernel(t, func(t *testing.T) {
-		for n := range LeafMax + 1 {
-			for range 300 {
-				keys := make([]uint64, n)
-				values := 1 + rng.Uint64N(20)
-				for i := range keys {
-					keys[i] = -rng.Uint64N(values) >> (rng.Uint64N(2) * 20) // the largest numbers among them
-				}
-				want, _ := sortedLeaves(keys, []uint32{uint32(n)})
-				for _, place := range []func(r *guard.Region, n int) []uint64{guard.Head[uint64], guard.Tail[uint64]} {
-					src, dst := place(in, n), place(out, n)
-					copy(src, keys)
-					if done := SortLeaves(dst, src, []uint32{uint32(n)}, 0); done != 1 || !slices.Equal(dst, want) {
-						t.Fatalf("%#x: %d leaves, %#x", keys, done, dst)
-					}
-					if done := SortLeaves(src, src, []uint32{uint32(n)}, 0); done != 1 || !slices.Equal(src, want) {
-						t.Fatalf("%#x: %d leaves in place, %#x", keys, done, src)
-					}
-				}
+		for n := range uint32(LeafMax + 1) {
+			for range 50 {
+				checkLeaves(t, rng, slices.Repeat([]uint32{n}, 1+rng.IntN(20)))
 			}
 		}
 	})
@@ -73,31 +75,6 @@ func TestLeavesZeroOne(t *testing.T) {
 			}
 		}
 	})
-}
-
-// checkLeaves sorts leaves of given lengths in two calls, and compares them with the library's sort.
-func checkLeaves(t *testing.T, rng *rand.Rand, lengths []uint32) {
-	ends, end := make([]uint32, len(lengths)), uint32(0)
-	for d, n := range lengths {
-		end += n
-		ends[d] = end
-	}
-	src, dst := make([]uint64, end), make([]uint64, end)
-	for i := range src {
-		src[i] = rng.Uint64() >> rng.Uint64N(64)
-	}
-	want, leaves := sortedLeaves(src, ends)
-	done := SortLeaves(dst, src, ends[:len(ends)/2], 0)
-	if done == len(ends)/2 {
-		from := uint32(0)
-		if done > 0 {
-			from = ends[done-1]
-		}
-		done += SortLeaves(dst, src, ends[done:], from)
-	}
-	if done != leaves || !slices.Equal(dst, want) {
-		t.Fatalf("%s: %d of %d leaves, want %d", Backend(), done, len(ends), leaves)
-	}
 }
 
 // TestLeavesStop: many leaves, more than a call takes, of which one may be too long.

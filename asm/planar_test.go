@@ -10,13 +10,13 @@ import (
 	"ndd/engine/oracle/must"
 )
 
-// newPlanar makes the lines of sorted keys, some of them wide.
+// newPlanar makes the lines of sorted keys, some of them wide, and the word behind the last.
 func newPlanar(keys []uint64, bucketBits uint, perLine uint64) *PlanarTable {
 	low := make([]uint16, len(keys)+PlanarPad)
 	for i, key := range keys {
 		low[i] = uint16(key)
 	}
-	lines := planarLines(bucketBits, perLine)
+	lines := (1<<bucketBits + perLine - 1) / perLine
 	p := planarOf(make([]uint64, 8*lines+8), low, uint64(len(keys)), bucketBits, perLine)
 	from := 0
 	for line := range lines {
@@ -35,11 +35,6 @@ func newPlanar(keys []uint64, bucketBits uint, perLine uint64) *PlanarTable {
 func planarOf(lines []uint64, low []uint16, keys uint64, bucketBits uint, perLine uint64) *PlanarTable {
 	return &PlanarTable{Lines: lines, Low: low, Keys: keys, BucketBits: bucketBits, PerLine: perLine,
 		Inverse: PlanarInverse(perLine)}
-}
-
-// planarLines is how many lines a table has, but for the one behind the last.
-func planarLines(bucketBits uint, perLine uint64) uint64 {
-	return (1<<bucketBits + perLine - 1) / perLine
 }
 
 // setLine writes the line of these keys, or marks it as wide.
@@ -320,17 +315,7 @@ func TestPlanarHostile(t *testing.T) {
 }
 
 func TestSelectBit(t *testing.T) {
-	r := rand.New(rand.NewPCG(9, 64))
-	for i := range 2000 {
-		word := r.Uint64()
-		for range i % 4 {
-			word &= r.Uint64()
-		}
-		if i < 64 {
-			word = 1 << i
-		} else if i == 64 {
-			word = ^uint64(0)
-		}
+	for _, word := range testMasks(rand.New(rand.NewPCG(9, 64)), 600) {
 		n := 0
 		for place := range 64 {
 			if word>>place&1 != 0 {

@@ -1,9 +1,7 @@
 package asm
 
 import (
-	"cmp"
 	"encoding/binary"
-	"fmt"
 	"math/bits"
 	"math/rand/v2"
 	"slices"
@@ -39,78 +37,127 @@ func uniformCode(log2 int) *testCode {
 	return c
 }
 
+// A seekProbe is of a half, of which it knows the keys, from the fence on, and whether its bits are sound.
 type seekProbe struct {
-	from, to           int
-	fence, query, high uint64
+	from, to    int
+	keys        []uint64
+	sound       bool
+	query, high uint64
 }
 
-// seekOracle is what Seek must find, from keys that were decoded before, and whether the half ends too early.
-func (p *seekProbe) oracle(keys []uint64, k int) (hits []uint64, ended bool) {
-	if p.fence >= p.high {
-		return nil, false
+// A seekAnswer is the hits of a probe, whether it was left, and whether it was because its half ends before it.
+type seekAnswer struct {
+	hits        []uint64
+	left, ended bool
+}
+
+// oracle is what Seek must find.
+func (p *seekProbe) oracle(k int) (a seekAnswer) {
+	if p.keys[0] >= p.high {
+		return a
 	}
-	for _, key := range keys[1:] {
+	for _, key := range p.keys[1:] {
 		if key <= p.high && bits.OnesCount64(key^p.query) <= k {
-			hits = append(hits, key)
+			a.hits = append(a.hits, key)
 		}
 		if key >= p.high {
-			return hits, false
+			return a
 		}
 	}
-	return hits, true
+	a.left, a.ended = true, true
+	return a
 }
 
-// seekHalves fills data, from seekFirst on, with halves of so many bytes, which it lets damage change. It returns the
-// keys that each then has, and whether it is sound.
-func seekHalves(rng *rand.Rand, c *testCode, data []byte, size int, damage func(half []byte)) (keys [][]uint64,
-	sound []bool) {
-	for rest := range slices.Chunk(data[seekFirst:], size) {
+// seekHalves fills data, from seekFirst on, with halves of so many bytes, which it lets damage change. It returns a
+// probe of each.
+func seekHalves(rng *rand.Rand, c *testCode, data []byte, size int, damage func(half []byte)) (halves []seekProbe) {
+	for from := seekFirst; from < len(data); from += size {
 		half, key, n := c.encode(rng, size, 1+rng.IntN(4*size))
 		binary.LittleEndian.PutUint16(half, uint16(n-1))
 		damage(half)
-		copy(rest, half)
-		list := make([]uint64, int(binary.LittleEndian.Uint16(half))+1)
-		sound = append(sound, decodeGeneric(list, half, key, &c.window))
-		list[0] = key
-		keys = append(keys, list)
+		copy(data[from:], half)
+		p := seekProbe{from: from, to: from + size, keys: make([]uint64, int(binary.LittleEndian.Uint16(half))+1)}
+		p.sound = decodeGeneric(p.keys, half, key, &c.window)
+		p.keys[0] = key
+		halves = append(halves, p)
 	}
-	return keys, sound
+	return halves
 }
 
-// seekProbeOf is a probe of half number i of so many bytes: near one of its keys, up to one behind that, or anywhere.
-func seekProbeOf(rng *rand.Rand, i, size int, keys []uint64) seekProbe {
-	at, from := keys[rng.IntN(len(keys))], seekFirst+i*size
-	p := seekProbe{from: from, to: from + size, fence: keys[0], query: at, high: at | 1<<rng.IntN(40)}
-	for range rng.IntN(5) {
-		p.query ^= 1 << rng.IntN(64)
+// seekProbes are n probes of halves: near one of their keys, up to one behind that, or anywhere.
+func seekProbes(rng *rand.Rand, halves []seekProbe, n int) []seekProbe {
+	probes := make([]seekProbe, n)
+	for i := range probes {
+		p := halves[rng.IntN(len(halves))]
+		p.query = p.keys[rng.IntN(len(p.keys))]
+		p.high = p.query | 1<<rng.IntN(40)
+		for range rng.IntN(5) {
+			p.query ^= 1 << rng.IntN(64)
+		}
+		if rng.IntN(10) == 0 {
+			p.high = rng.Uint64()
+		}
+		probes[i] = p
 	}
-	if rng.IntN(10) == 0 {
-		p.high = rng.Uint64()
-	}
-	return p
+	return probes
 }
 
-// runSeek returns the hits of each probe, whether it was left, and whether it was because its half ends before it.
-func runSeek(t *testing.T, s *Seek, data []byte, probes []seekProbe, k int, w *Window) (hits [][]uint64, left,
-	ended []bool) {
+// runSeek returns the answer to each probe on the backend in use.
+func runSeek(t *testing.T, data []byte, probes []seekProbe, k int, w *Window, lines []uint64) []seekAnswer {
+	var s Seek
+	s.Prefetch(data, lines)
 	s.Reset(data)
 	for i, p := range probes {
-		s.Add(i, p.from, p.to, p.fence, p.query, p.high)
+		s.Add(i, p.from, p.to, p.keys[0], p.query, p.high)
 	}
 	s.Run(k, w)
-	hits, left, ended = make([][]uint64, len(probes)), make([]bool, len(probes)), make([]bool, len(probes))
+	answers := make([]seekAnswer, len(probes))
 	for i := range s.Left() {
-		i, end := s.LeftAt(i)
-		if left[i] {
+		i, ended := s.LeftAt(i)
+		if answers[i].left {
 			t.Fatalf("probe %d is left twice", i)
 		}
-		left[i], ended[i] = true, end
+		answers[i].left, answers[i].ended = true, ended
 	}
 	for i := range s.Hits() {
 		number, key := s.Hit(i)
-		hits[number] = append(hits[number], key)
+		answers[number].hits = append(answers[number].hits, key)
 	}
-	return hits, left, ended
+	for _, a := range answers {
+		slices.Sort(a.hits)
+	}
+	return answers
+}
+
+// checkSeek compares what every backend finds in sound halves with what decoding finds, and in others with what the
+// generic form finds, where both finish. It returns how many probes of sound halves were done, their hits, and how many
+// probes were left.
+func checkSeek(t *testing.T, data []byte, probes []seekProbe, k int, w *Window, lines []uint64) (done, found, left int) {
+	t.Helper()
+	defer use(Backend())
+	use(Generic)
+	generic := runSeek(t, data, probes, k, w, lines)
+	for _, kernel := range kernelsToTest() {
+		use(kernel)
+		for i, got := range runSeek(t, data, probes, k, w, lines) {
+			p, want := probes[i], generic[i]
+			if p.sound {
+				want = p.oracle(k)
+			}
+			if got.left && !got.ended || want.left && !want.ended {
+				left++
+				continue
+			}
+			if got.left != want.left || !slices.Equal(got.hits, want.hits) {
+				t.Fatalf("%s, probe %d of %d keys, sound %v, k = %d, up to %#x: %v, want %v", kernel, i, len(p.keys), p.sound, k,
+					p.high, got, want)
+			}
+			if p.sound {
+				done, found = done+1, found+len(want.hits)
+			}
+		}
+	}
+	return done, found, left
 }
 
 // TestSeek: halves of blocks of uniform keys and of random codes, sound and damaged, between guard
@@ -118,70 +165,41 @@ func runSeek(t *testing.T, s *Seek, data []byte, probes []seekProbe, k int, w *W
 func TestSeek(t *testing.T) {
 	const size, halves = 512, 24
 	region := guard.New(t, seekFirst+size*halves)
-	eachKernel(t, func(t *testing.T) {
-		rng := rand.New(rand.NewPCG(7, 7))
-		rounds := long.Or(60, 6000)
-		done, found, must := 0, 0, 0
-		for round := range rounds {
-			c := uniformCode(20 + round%12)
-			if round%3 == 2 {
-				c = newTestCode(rng, 2+rng.IntN(57), 6*(round%2))
+	rng := rand.New(rand.NewPCG(7, 7))
+	rounds := long.Or(60, 6000)
+	done, found, ordinary := 0, 0, 0
+	for round := range rounds {
+		c := uniformCode(20 + round%12)
+		if round%3 == 2 {
+			c = newTestCode(rng, 2+rng.IntN(57), 6*(round%2))
+		}
+		place := guard.Tail[byte]
+		if round%2 == 0 {
+			place = guard.Head[byte]
+		}
+		data := place(region, seekFirst+size*halves)
+		list := seekHalves(rng, c, data, size, func(half []byte) {
+			if round%5 == 4 {
+				bit := rng.IntN(8 * size)
+				half[bit/8] ^= 1 << (bit % 8)
 			}
-			place := guard.Tail[byte]
-			if round%2 == 0 {
-				place = guard.Head[byte]
-			}
-			data := place(region, seekFirst+size*halves)
-			keys, sound := seekHalves(rng, c, data, size, func(half []byte) {
-				if round%5 == 4 {
-					bit := rng.IntN(8 * size)
-					half[bit/8] ^= 1 << (bit % 8)
-				}
-			})
-			var s Seek
-			for range 20 {
-				probes := make([]seekProbe, 1+rng.IntN(SeekWidth))
-				which := make([]int, len(probes))
-				k := rng.IntN(9)
-				for i := range probes {
-					which[i] = rng.IntN(halves)
-					probes[i] = seekProbeOf(rng, which[i], size, keys[which[i]])
-				}
-				hits, left, reached := runSeek(t, &s, data, probes, k, &c.window)
-				for i, p := range probes {
-					what := fmt.Sprintf("%s, round %d, probe %d of half %d, %d keys, k = %d", Backend(), round, i, which[i],
-						len(keys[which[i]]), k)
-					if !sound[which[i]] {
-						continue // it may be sound as far as the probe goes
-					}
-					want, ended := p.oracle(keys[which[i]], k)
-					switch {
-					case left[i] && !reached[i]:
-						if round%3 != 2 && round%5 != 4 {
-							must++
-						}
-						continue
-					case left[i] != ended:
-						t.Fatalf("%s: the half ends before %#x: %v; the probe is left: %v", what, p.high, ended, left[i])
-					}
-					slices.SortFunc(hits[i], cmp.Compare[uint64])
-					if !slices.Equal(hits[i], want) {
-						t.Fatalf("%s: hits %x, want %x", what, hits[i], want)
-					}
-					done++
-					found += len(want)
-				}
+		})
+		for range 20 {
+			probes := seekProbes(rng, list, 1+rng.IntN(SeekWidth))
+			n, hits, left := checkSeek(t, data, probes, rng.IntN(9), &c.window, nil)
+			done, found = done+n, found+hits
+			if round%3 != 2 && round%5 != 4 {
+				ordinary += left
 			}
 		}
-		if done < 400*rounds/2 || found < done/4 || must > done/20 {
-			t.Errorf("%d probes done, %d hits, %d left that are ordinary", done, found, must)
-		}
-	})
+	}
+	if done < 200*rounds*len(kernelsToTest()) || found < done/4 || ordinary > done/20 {
+		t.Errorf("%d probes done, %d hits, %d left that are ordinary", done, found, ordinary)
+	}
 }
 
 // FuzzSeek: halves of any code and size, of any bytes; probes of them, some from too near the
-// beginning of data; lines to prefetch. What two backends both finish is the same on both, whatever
-// damage there is.
+// beginning of data; lines to prefetch.
 func FuzzSeek(f *testing.F) {
 	f.Add(uint64(1), uint16(480), 3, uint16(24), []byte{})
 	f.Add(uint64(2), uint16(0), 0, uint16(3), []byte{1, 0, 0, 0, 2})
@@ -195,17 +213,15 @@ func FuzzSeek(f *testing.F) {
 		size := halfMin + int(bytes%1025)
 		length := seekFirst + (1+int(shape>>6%8))*size
 		data := guard.Tail[byte](guard.New(t, length), length)
-		at := 0
-		keys, _ := seekHalves(rng, c, data, size, func(half []byte) {
-			for i, b := range damage[min(at, len(damage)):min(at+size, len(damage))] {
+		halves := seekHalves(rng, c, data, size, func(half []byte) {
+			for i, b := range damage[:min(size, len(damage))] {
 				half[i] ^= b
 			}
-			at += size
+			damage = damage[min(size, len(damage)):]
 		})
-		probes := make([]seekProbe, 1+shape%SeekWidth)
+		probes := seekProbes(rng, halves, 1+int(shape%SeekWidth))
 		for i := range probes {
-			h := rng.IntN(len(keys))
-			if probes[i] = seekProbeOf(rng, h, size, keys[h]); rng.IntN(32) == 0 {
+			if rng.IntN(32) == 0 {
 				probes[i].from = rng.IntN(seekFirst)
 			}
 		}
@@ -213,30 +229,6 @@ func FuzzSeek(f *testing.F) {
 		for i := range lines {
 			lines[i] = uint64(rng.IntN(len(data)))
 		}
-		before := Backend()
-		defer use(before)
-		run := func(kernel string) (hits [][]uint64, left, ended []bool) {
-			use(kernel)
-			var s Seek
-			s.Prefetch(data, lines)
-			hits, left, ended = runSeek(t, &s, data, probes, k&63, &c.window)
-			for _, list := range hits {
-				slices.Sort(list)
-			}
-			return hits, left, ended
-		}
-		want, wantLeft, wantEnded := run(Generic)
-		for _, kernel := range kernelsToTest() {
-			hits, left, ended := run(kernel)
-			for i, p := range probes {
-				if left[i] && !ended[i] || wantLeft[i] && !wantEnded[i] {
-					continue
-				}
-				if left[i] != wantLeft[i] || !slices.Equal(hits[i], want[i]) {
-					t.Fatalf("%s, probe %d, %+v: left %v, hits %x; want left %v, hits %x", kernel, i, p, left[i], hits[i],
-						wantLeft[i], want[i])
-				}
-			}
-		}
+		checkSeek(t, data, probes, k&63, &c.window, lines)
 	})
 }

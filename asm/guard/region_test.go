@@ -54,13 +54,3 @@ func TestSeal(t *testing.T) {
 	r.Unseal()
 	s[5] = 9
 }
-
-func TestCopies(t *testing.T) {
-	want := []uint32{1, 2, 3, 5, 8}
-	head, tail := Copies(t, want)
-	for i, w := range want {
-		if head[i] != w || tail[i] != w {
-			t.Fatalf("element %d: head %d, tail %d, want %d", i, head[i], tail[i], w)
-		}
-	}
-}
