@@ -110,16 +110,11 @@ func probesOf(d *Design, bucketBits int) (sum int) {
 	return sum
 }
 
-// shareOfDesign returns the part of n uniform fingerprints that one query compares, summed over the tables.
-func shareOfDesign(d *Design, bucketBits int) (sum float64) {
-	for _, t := range d.Tables {
-		sum += share(min(t.Leading(), bucketBits), t.Radius)
-	}
-	return sum
-}
-
 // bucketsOf returns the number of buckets that the probes of one query read in all: as many as there are
 // probes where every table has at least bucketBits leading bits, more where a probe spans several buckets.
-func bucketsOf(d *Design, bucketBits int) float64 {
-	return shareOfDesign(d, bucketBits) * math.Ldexp(1, bucketBits)
+func bucketsOf(d *Design, bucketBits int) (sum float64) {
+	for _, t := range d.Tables {
+		sum += math.Ldexp(share(min(t.Leading(), bucketBits), t.Radius), bucketBits)
+	}
+	return sum
 }
