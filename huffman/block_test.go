@@ -311,43 +311,6 @@ func TestCorrupt(t *testing.T) {
 	})
 }
 
-// TestCodesMeetRawBits: of halves that are full to the last bit, one more key is refused, not read
-// out of the other side.
-func TestCodesMeetRawBits(t *testing.T) {
-	oracle.EachKernel(t, func(t *testing.T) {
-		full := 0
-		for seed := range uint64(400) {
-			keys := slice(rand.New(rand.NewPCG(seed, 5)), 40, 30)
-			code := codeOf(keys)
-			block, n := AppendBlock(nil, code, keys, 128)
-			ups, downs := Steps(block, Up), Steps(block, Down)
-			for half, part := range [][]uint64{keys[:ups+1], keys[ups+1 : n+1]} {
-				var counts [Positions]uint64
-				Count(&counts, part)
-				gap := 8*(64-headBytes) - int(bitsOf(code, &counts))
-				if gap < 0 {
-					t.Fatalf("%d keys take %d bits too many", len(part), -gap)
-				}
-				if gap == 0 {
-					full++
-				}
-				more := slices.Clone(block)
-				binary.LittleEndian.PutUint16(more[64*half:], uint16(len(part)))
-				err := code.DecodeHalf(make([]uint64, ups+2), more, Up, keys[0])
-				if half == 1 {
-					err = code.DecodeHalf(make([]uint64, downs+2), more, Down, keys[n])
-				}
-				if err == nil && gap < 32 {
-					t.Fatalf("seed %d, half %d: a key more than fits into %d bits decoded", seed, half, gap)
-				}
-			}
-		}
-		if full == 0 {
-			t.Error("no half was full to the last bit")
-		}
-	})
-}
-
 // Example is the worked example of the package comment.
 func Example() {
 	code := NewCode(&[Positions]uint64{1: 2, 3: 2})

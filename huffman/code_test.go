@@ -35,13 +35,6 @@ func randomCounts(rng *rand.Rand, used int) (counts [Positions]uint64) {
 	return counts
 }
 
-func cost(counts *[Positions]uint64, lengths [Positions]uint8) (sum uint64) {
-	for h, n := range counts {
-		sum += n * uint64(lengths[h])
-	}
-	return sum
-}
-
 // TestCodeIsComplete: whatever the counts, lengths are within the limit, every counted position has
 // a code, the Kraft sum is 1, and no code begins another.
 func TestCodeIsComplete(t *testing.T) {
@@ -72,46 +65,35 @@ func TestCodeIsComplete(t *testing.T) {
 }
 
 // TestCodeIsShortest: no complete code of six positions, within a limit that bites, writes the
-// counts in fewer bits. The sets of lengths are tried out, all of them.
+// counts in fewer bits.
 func TestCodeIsShortest(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 2))
-	const used = 6
-	var try func(lengths []int, at, kraft int, f func([]int))
-	try = func(lengths []int, at, kraft int, f func([]int)) {
-		if at == len(lengths) {
-			if kraft == 1<<lengthMax {
-				f(lengths)
-			}
-			return
-		}
-		for l := 1; l <= lengthMax; l++ {
-			if add := 1 << (lengthMax - l); kraft+add <= 1<<lengthMax {
-				lengths[at] = l
-				try(lengths, at+1, kraft+add, f)
-			}
-		}
-	}
 	for range 20 {
-		counts := randomCounts(rng, used)
-		got := cost(&counts, NewCode(&counts).Lengths())
-		var c []uint64
-		for _, n := range counts {
-			if n > 0 {
-				c = append(c, n)
-			}
+		counts := randomCounts(rng, 6)
+		got, lengths := uint64(0), NewCode(&counts).Lengths()
+		for h, n := range counts {
+			got += n * uint64(lengths[h])
 		}
-		best := uint64(math.MaxUint64)
-		try(make([]int, used), 0, 0, func(lengths []int) {
-			sum := uint64(0)
-			for i, l := range lengths {
-				sum += c[i] * uint64(l)
-			}
-			best = min(best, sum)
-		})
-		if got != best {
-			t.Fatalf("counts %v: %d bits, the best is %d", c, got, best)
+		used := slices.DeleteFunc(slices.Clone(counts[:]), func(n uint64) bool { return n == 0 })
+		if best := shortest(used, 0); got != best {
+			t.Fatalf("counts %v: %d bits, the best is %d", used, got, best)
 		}
 	}
+}
+
+// shortest returns the fewest bits that counts take in any code which they complete, where others have so much of the
+// Kraft sum. It tries out all sets of lengths; there is no code where it returns 1<<62 or more.
+func shortest(counts []uint64, kraft int) uint64 {
+	if len(counts) == 0 && kraft == 1<<lengthMax {
+		return 0
+	}
+	best := uint64(1 << 62)
+	for l := 1; l <= lengthMax && len(counts) > 0; l++ {
+		if sum := kraft + 1<<(lengthMax-l); sum <= 1<<lengthMax {
+			best = min(best, counts[0]*uint64(l)+shortest(counts[1:], sum))
+		}
+	}
+	return best
 }
 
 // TestLengthsMakeTheCode: 64 lengths written and read give the same code; hostile ones an error,
@@ -212,18 +194,4 @@ func FuzzHostileBlock(f *testing.F) {
 			}
 		})
 	})
-}
-
-// bitsOf returns how many bits keys with these counts take, codes and raw bits, without the heads of blocks.
-// Positions without a code count as 64 bits.
-func bitsOf(c *Code, counts *[Positions]uint64) uint64 {
-	var sum uint64
-	for h, n := range counts {
-		if c.lengths[h] == 0 {
-			sum += n * 64
-		} else {
-			sum += n * uint64(int(c.lengths[h])+h)
-		}
-	}
-	return sum
 }

@@ -13,7 +13,11 @@ func TestSize(t *testing.T) {
 		var counts [Positions]uint64
 		Count(&counts, keys)
 		code := NewCode(&counts)
-		inner := float64(bitsOf(code, &counts))/float64(len(keys)-1) - (64 - log2)
+		bits := uint64(0) // codes and raw bits
+		for h, n := range counts {
+			bits += n * uint64(int(code.lengths[h])+h)
+		}
+		inner := float64(bits)/float64(len(keys)-1) - (64 - log2)
 
 		blocks, left := 0, keys
 		var block []byte
