@@ -11,8 +11,6 @@
 // A table is measured in rounds; each figure is the median, followed by the least and the
 // greatest. Times that depend on memory stand beside the machine's own, measured in the same run,
 // as a ratio. README.md of this folder describes the methods.
-//
-// The benchmark of workers is a test of this package: go test -bench . ./bench
 package main
 
 import (

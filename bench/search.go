@@ -18,8 +18,10 @@ import (
 	"ndd/engine/index/distribution"
 	"ndd/engine/index/segment"
 	"ndd/engine/index/table"
+	"ndd/engine/index/worker"
 	"ndd/engine/oracle/sets"
 	"ndd/engine/storage/store"
+	"ndd/numa"
 	"ndd/permute"
 )
 
@@ -27,14 +29,16 @@ const distance = 3 // k of every search
 
 // A searchedDesign is a design whose figures are compared, in a layout.
 type searchedDesign struct {
-	design string
-	layout table.Layout
-	slow   bool // asked a tenth of the queries: one table takes forty times as long as two
+	design  string
+	layout  table.Layout
+	slow    bool // asked a tenth of the queries: one table takes forty times as long as two
+	workers bool // pinned to the nodes where copies of the tables are, they search
 }
 
 var searched = []searchedDesign{
 	{design: "one", layout: table.LayoutPlanar, slow: true},
 	{design: "halves", layout: table.LayoutPlanar},
+	{design: "halves", layout: table.LayoutPlanar, workers: true},
 	{design: "mixed-3-1000", layout: table.LayoutPlanar},
 	{design: "cover-11-6-3", layout: table.LayoutPlanar},
 	{design: "halves", layout: table.LayoutHuffman},
@@ -59,6 +63,9 @@ func search(ctx context.Context, b *bench, r *Result) error {
 	want := map[int]answer{len(first): compareAll(base, first)} // by the number of queries
 	for _, s := range searched {
 		name := fmt.Sprintf("%s, %s", s.design, s.layout)
+		if s.workers {
+			name += ", workers"
+		}
 		b.say("%s", name)
 		cells, err := b.searchDesign(ctx, path, s, queries, want)
 		if err != nil {
@@ -102,6 +109,13 @@ func (b *bench) searchDesign(ctx context.Context, path string, s searchedDesign,
 		return nil, err
 	}
 	build := time.Since(began)
+	if s.workers {
+		x.Close()
+		x, err = engine.Open(ctx, dir, engine.OpenOptions{Spread: &worker.Options{Host: numa.New(numa.Options{})}})
+		if err != nil {
+			return nil, err
+		}
+	}
 	defer x.Close()
 	first := queries[:min(firstQueries, len(queries))]
 	if got, err := ask(ctx, x, first, 0, len(first)); err != nil || got != want[len(first)] {

@@ -83,7 +83,7 @@ func RegisterSpread(cmd *cobra.Command, when *string) {
 }
 
 // processorsMin are needed for workers to be worth it: a query by a worker takes several times as
-// long (BenchmarkWorker), and gains only where misses to another node are dear.
+// long (go run ./bench search), and gains only where misses to another node are dear.
 const processorsMin = 8
 
 // Spread returns what a value of --numa asks for, nil if the tables remain in their file, as with "off" and "".
