@@ -105,31 +105,20 @@ func TestBatchAnswers(t *testing.T) {
 func TestWalk(t *testing.T) {
 	base, _ := sets.Planted(5000, 10)
 	x := inMemory(t, append(base, base[:100]...), segment.Options{Design: halves(t)})
-	more := Doc{Fingerprint: 12345}
-	if _, err := x.Insert(t.Context(), more); err != nil {
-		t.Fatal(err)
-	}
+	_, err := x.Insert(t.Context(), Doc{Fingerprint: 12345})
+	must.Do(t, err)
 	view, err := x.Live().View()
 	must.Do(t, err)
 	defer view.Release()
-	seen := map[uint64]int{}
+	var seen []uint64
 	must.Do(t, view.Walk(t.Context(), func(prints []uint64) bool {
-		for _, f := range prints {
-			seen[f]++
-		}
+		seen = append(seen, prints...)
 		return true
 	}))
-	want := map[uint64]bool{12345: true}
-	for _, f := range base {
-		want[f] = true
-	}
-	for f := range want {
-		if seen[f] != 1 {
-			t.Fatalf("%x was seen %d times", f, seen[f])
-		}
-	}
-	if len(seen) != len(want) {
-		t.Errorf("%d fingerprints, want %d", len(seen), len(want))
+	want := append(slices.Clone(base), 12345)
+	slices.Sort(want)
+	if slices.Sort(seen); !slices.Equal(seen, slices.Compact(want)) {
+		t.Errorf("%d fingerprints, want %d, or others", len(seen), len(want))
 	}
 	calls := 0
 	if err := view.Walk(t.Context(), func([]uint64) bool { calls++; return false }); err != nil ||

@@ -157,9 +157,6 @@ func TestFastAndDamaged(t *testing.T) {
 		if unseen < 20 {
 			t.Errorf("%s: only %d of 60 flips were in sections that fast leaves out", layout, unseen)
 		}
-		x, err := Open(t.Context(), dir, OpenOptions{Verify: VerifyFast})
-		must.Do(t, err)
-		must.Do(t, scrubbed(t, x))
-		x.Close()
+		must.Do(t, scrubbed(t, openAt(t, dir, OpenOptions{Verify: VerifyFast})))
 	}
 }

@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"testing"
 
-	"ndd/engine/corpus/ndf"
 	"ndd/engine/index/segment"
 	"ndd/engine/index/table"
 	"ndd/engine/oracle/must"
@@ -105,10 +104,7 @@ func readAsTold(t *testing.T, index, file string) (wideLines uint64) {
 		rank += int(bit(firsts, i))
 		rows[row(i)] = prints[rank]
 	}
-	pages, err := ndf.Open(file)
-	must.Do(t, err)
-	defer pages.Close()
-	if !slices.Equal(rows, pages.Fingerprints()) {
+	if !slices.Equal(rows, openFile(t, file).Fingerprints()) {
 		t.Error("read otherwise than written")
 	}
 	return wideLines
@@ -125,32 +121,29 @@ func rowsAsTold(ordinals []byte, documents, base uint64) func(i uint64) uint64 {
 		over, power = bits.Mul64(power, base)
 	}
 	digits-- // whose power fits
-	read := func(at, width uint64) (v uint64) {
-		for j := range width {
-			v |= bit(ordinals, at+j) << j
-		}
-		return v
-	}
 	return func(i uint64) uint64 {
 		begin := i / digits * (digits*low + 64)
-		fraction := read(begin+digits*low, 64)
+		fraction := word(ordinals, begin+digits*low, 64)
 		for range i % digits {
 			fraction *= base
 		}
 		digit, _ := bits.Mul64(fraction, base)
-		return digit<<low | read(begin+i%digits*low, low)
+		return digit<<low | word(ordinals, begin+i%digits*low, low)
 	}
 }
 
 func bit(b []byte, i uint64) uint64 { return uint64(b[i/8]>>(i%8)) & 1 }
 
-// field is integer i of packed ones.
-func field(b []byte, i, width uint64) (v uint64) {
+// word is the integer of so many bits from a bit on.
+func word(b []byte, at, width uint64) (v uint64) {
 	for j := range width {
-		v |= bit(b, i*width+j) << j
+		v |= bit(b, at+j) << j
 	}
 	return v
 }
+
+// field is integer i of packed ones.
+func field(b []byte, i, width uint64) uint64 { return word(b, i*width, width) }
 
 // planarAsTold reads the keys of table 0.
 func planarAsTold(t *testing.T, section func(string) []byte) (keys []uint64, wideLines uint64) {
@@ -158,13 +151,12 @@ func planarAsTold(t *testing.T, section func(string) []byte) (keys []uint64, wid
 		section("t0.rest")
 	n, bucketBits, wideBits := binary.LittleEndian.Uint64(head), uint64(head[16]), uint64(head[17])
 	perLine := uint64(binary.LittleEndian.Uint16(head[18:]))
-	word := func(i uint64) uint64 { return binary.LittleEndian.Uint64(lines[8*i:]) }
 	run := func(bucket uint64) (start, end uint64) {
 		line, j := bucket/perLine, bucket%perLine
-		base := word(8*line) & (1<<40 - 1)
-		if word(8*line)>>40&1 != 0 { // wide
-			i := word(8*line+1)*perLine + j
-			start, end = base+field(wide, i, wideBits), word(8*line+8)&(1<<40-1)
+		base := field(lines, 8*line, 64) & (1<<40 - 1)
+		if field(lines, 8*line, 64)>>40&1 != 0 { // wide
+			i := field(lines, 8*line+1, 64)*perLine + j
+			start, end = base+field(wide, i, wideBits), field(lines, 8*line+8, 64)&(1<<40-1)
 			if j < perLine-1 {
 				end = base + field(wide, i+1, wideBits)
 			}

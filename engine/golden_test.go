@@ -66,9 +66,7 @@ func TestGolden(t *testing.T) {
 	for _, dir := range versions {
 		want, err := os.ReadFile(filepath.Join(dir, "answers.tsv"))
 		must.Do(t, err)
-		pages, err := ndf.Open(filepath.Join(dir, "pages.ndf"))
-		must.Do(t, err)
-		defer pages.Close()
+		pages := openFile(t, filepath.Join(dir, "pages.ndf"))
 		must.Do(t, pages.Store().Verify(t.Context(), 1, nil))
 		if got := oracleAnswers(t, pages); got != string(want) {
 			t.Errorf("%s: the oracle answers otherwise", dir)
@@ -76,9 +74,8 @@ func TestGolden(t *testing.T) {
 		for _, layout := range goldenLayouts {
 			for _, verify := range []live.Verify{VerifyFull, VerifyFast} {
 				verified, all := uint64(0), uint64(0)
-				x, err := Open(t.Context(), filepath.Join(dir, string(layout)), OpenOptions{Verify: verify, Threads: 1,
+				x := openAt(t, filepath.Join(dir, string(layout)), OpenOptions{Verify: verify, Threads: 1,
 					Progress: func(done, of uint64) { verified, all = done, of }})
-				must.Do(t, err)
 				if (verify == VerifyFull) != (all > 0) || verified > all || verified < all/2 {
 					t.Errorf("%s, %s, verify=%v: %d of %d bytes are said to be verified", dir, layout, verify, verified, all)
 				}
@@ -86,7 +83,6 @@ func TestGolden(t *testing.T) {
 				if got := indexAnswers(t, x, pages.Fingerprints()); got != string(want) {
 					t.Errorf("%s, %s, verify=%v: other answers", dir, layout, verify)
 				}
-				x.Close()
 			}
 		}
 	}
@@ -95,9 +91,7 @@ func TestGolden(t *testing.T) {
 // TestGoldenBytes builds the golden indexes anew and finds the same bytes. The
 // names are left out, since another version of zstd may pack them otherwise.
 func TestGoldenBytes(t *testing.T) {
-	pages, err := ndf.Open(filepath.Join(golden, "pages.ndf"))
-	must.Do(t, err)
-	defer pages.Close()
+	pages := openFile(t, filepath.Join(golden, "pages.ndf"))
 	for _, layout := range goldenLayouts {
 		dir := filepath.Join(t.TempDir(), "index")
 		buildGolden(t, dir, pages, layout)
@@ -110,9 +104,8 @@ func TestGoldenBytes(t *testing.T) {
 		if got.Identity() != want.Identity() {
 			t.Errorf("%s: another identity", layout)
 		}
-		name := func(s store.Section) string { return s.Name }
 		a, b := got.Sections(), want.Sections()
-		if !slices.EqualFunc(a, b, func(a, b store.Section) bool { return name(a) == name(b) }) {
+		if !slices.EqualFunc(a, b, func(a, b store.Section) bool { return a.Name == b.Name }) {
 			t.Fatalf("%s: other sections", layout)
 		}
 		for i := range a {
@@ -125,10 +118,9 @@ func TestGoldenBytes(t *testing.T) {
 
 // TestOtherVersion is the promise for versions that this program does not know: refused, by its name.
 func TestOtherVersion(t *testing.T) {
-	data, err := os.ReadFile(filepath.Join(golden, "planar", "00000001.segment"))
-	must.Do(t, err)
+	data := read(t, "planar", "00000001.segment")
 	data[8]++
-	_, err = store.OpenBytes("f", data, store.KindSegment)
+	_, err := store.OpenBytes("f", data, store.KindSegment)
 	want := fmt.Sprintf("format version %d, this ndd reads version %d", store.Version+1, store.Version)
 	if !errors.Is(err, store.ErrCorrupt) || !strings.Contains(err.Error(), want) {
 		t.Errorf("%v, want %s", err, want)
@@ -201,9 +193,7 @@ func writeGolden(t *testing.T) {
 	must.Do(t, w.AppendUnmarked("https://example.org/empty.html", ndf.Place{}))
 	must.Do(t, w.Commit())
 	pin(t, path, store.KindFingerprints)
-	pages, err := ndf.Open(path)
-	must.Do(t, err)
-	defer pages.Close()
+	pages := openFile(t, path)
 	for _, layout := range goldenLayouts {
 		buildGolden(t, filepath.Join(golden, string(layout)), pages, layout)
 	}

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"ndd/engine/corpus/ndf"
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/index/live"
 	"ndd/engine/oracle/hostile"
@@ -30,9 +29,7 @@ func newAdversary(t testing.TB) *adversary {
 	t.Helper()
 	a := &adversary{dir: filepath.Join(golden, "planar")}
 	a.sections = hostile.Sections(t, filepath.Join(a.dir, "manifest"), store.KindManifest)
-	pages, err := ndf.Open(filepath.Join(golden, "pages.ndf"))
-	must.Do(t, err)
-	defer pages.Close()
+	pages := openFile(t, filepath.Join(golden, "pages.ndf"))
 	a.queries = append(a.queries, pages.Fingerprints()[:3]...)
 	a.want = a.answers(t, a.sections)
 	if a.want == "" {

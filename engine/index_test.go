@@ -34,13 +34,31 @@ func writeRaw(t testing.TB, prints []uint64) string {
 	return path
 }
 
-// rawFile writes fingerprints as a .bin and opens it.
-func rawFile(t testing.TB, prints []uint64) *ndf.File {
+// openFile opens a file of fingerprints, until the test ends.
+func openFile(t testing.TB, path string) *ndf.File {
 	t.Helper()
-	f, err := ndf.Open(writeRaw(t, prints))
+	f, err := ndf.Open(path)
 	must.Do(t, err)
 	t.Cleanup(func() { f.Close() })
 	return f
+}
+
+// openAt opens an index, until the test ends at most.
+func openAt(t testing.TB, dir string, o OpenOptions) *Index {
+	t.Helper()
+	x, err := Open(t.Context(), dir, o)
+	must.Do(t, err)
+	t.Cleanup(func() { x.Close() })
+	return x
+}
+
+// documents have fingerprints and nothing else.
+func documents(prints []uint64) []Doc {
+	docs := make([]Doc, len(prints))
+	for i, f := range prints {
+		docs[i].Fingerprint = simhash.Fingerprint(f)
+	}
+	return docs
 }
 
 // halves is the design of golden files, and of tests that have no need of another.
@@ -141,16 +159,14 @@ func TestOracle(t *testing.T) {
 func TestBadInput(t *testing.T) {
 	d, _ := permute.Named("choose-5-2", 3, 0)
 	ctx := context.Background()
-	file := rawFile(t, []uint64{1, 2, 3})
+	file := openFile(t, writeRaw(t, []uint64{1, 2, 3}))
 	dir := filepath.Join(t.TempDir(), "index")
-	must.Do(t, Build(ctx, dir, []*ndf.File{file}, BuildOptions{Options: segment.Options{Design: d}}))
-	if err := Build(ctx, dir, []*ndf.File{file}, BuildOptions{Options: segment.Options{Design: d}}); !errors.Is(err,
-		os.ErrExist) {
+	o := BuildOptions{Options: segment.Options{Design: d}}
+	must.Do(t, Build(ctx, dir, []*ndf.File{file}, o))
+	if err := Build(ctx, dir, []*ndf.File{file}, o); !errors.Is(err, os.ErrExist) {
 		t.Errorf("over an index: %v", err)
 	}
-	x, err := Open(ctx, dir, OpenOptions{})
-	must.Do(t, err)
-	defer x.Close()
+	x := openAt(t, dir, OpenOptions{})
 	if _, err := x.Query(t.Context(), 0, 4, 0); err == nil || !strings.Contains(err.Error(), "k = 4") {
 		t.Errorf("k above the index's: %v", err)
 	}
@@ -163,17 +179,12 @@ func TestBadInput(t *testing.T) {
 	must.Do(t, err)
 	w.Append(ndf.Document{ID: "a", Fingerprint: 1})
 	must.Do(t, w.Commit())
-	n, err := ndf.Open(named)
-	must.Do(t, err)
-	defer n.Close()
-	if err := Build(ctx, dir+"2", []*ndf.File{file, n},
-		BuildOptions{Options: segment.Options{Design: d}}); !errors.Is(err, ErrMixed) {
+	if err := Build(ctx, dir+"2", []*ndf.File{file, openFile(t, named)}, o); !errors.Is(err, ErrMixed) {
 		t.Errorf("raw and named: %v", err)
 	}
 	cancelled, cancel := context.WithCancel(ctx)
 	cancel()
-	if err := Build(cancelled, dir+"3", []*ndf.File{file},
-		BuildOptions{Options: segment.Options{Design: d}}); !errors.Is(err, context.Canceled) {
+	if err := Build(cancelled, dir+"3", []*ndf.File{file}, o); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 	left, _ := os.ReadDir(filepath.Dir(dir))

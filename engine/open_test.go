@@ -42,7 +42,7 @@ func TestBuildTooLarge(t *testing.T) {
 	for i := range prints {
 		prints[i] = uint64(i) * 0x9e3779b97f4a7c15
 	}
-	base := rawFile(t, prints)
+	base := openFile(t, writeRaw(t, prints))
 	dir := t.TempDir()
 	o := segment.Options{Design: halves(t), Threads: 1, Budget: memory.NewBudget(memory.Set(4 << 20))}
 	err := Build(t.Context(), filepath.Join(dir, "index"), []*ndf.File{base}, BuildOptions{Options: o})
@@ -64,9 +64,7 @@ func TestBuildTooLarge(t *testing.T) {
 	if hidden, _ := filepath.Glob(filepath.Join(dir, "*", ".*")); len(hidden) != 0 {
 		t.Errorf("left behind: %v", hidden)
 	}
-	x, err := Open(t.Context(), filepath.Join(dir, "index"), OpenOptions{})
-	must.Do(t, err)
-	defer x.Close()
+	x := openAt(t, filepath.Join(dir, "index"), OpenOptions{})
 	must.Do(t, x.Check(t.Context()))
 	if got, want := flat(t, x, prints[:5], 3, 1), oracle.Search(prints, prints[:5], 3); !slices.Equal(got, want) {
 		t.Errorf("%d hits, want %d", len(got), len(want))
@@ -83,9 +81,7 @@ func TestTruncatedIndex(t *testing.T) {
 	for _, o := range []OpenOptions{{}, {Verify: VerifyFast, Load: true}} {
 		for _, layout := range goldenLayouts {
 			dir, prints := large(t, layout)
-			x, err := Open(t.Context(), dir, o)
-			must.Do(t, err)
-			defer x.Close()
+			x := openAt(t, dir, o)
 			must.Do(t, os.Truncate(filepath.Join(dir, "00000001.segment"), 2*pageBytes))
 			batch := func(n int) error {
 				return x.Batch(t.Context(), simhash.Fingerprints(prints[:n]), BatchOptions{K: 3, Docs: AllDocs, Threads: 2},
@@ -120,9 +116,7 @@ func TestBuildFaults(t *testing.T) {
 		must.Do(t, w.Append(d))
 	}
 	must.Do(t, w.Commit())
-	pages, err := ndf.Open(path)
-	must.Do(t, err)
-	defer pages.Close()
+	pages := openFile(t, path)
 	step := long.Or(3, 1)
 	for name, budget := range map[string]*memory.Budget{"memory": nil,
 		"file": memory.NewBudget(memory.Set(8<<20 + 10_000))} {
@@ -163,9 +157,8 @@ func TestBuildFaults(t *testing.T) {
 // checkIndex verifies an index.
 func checkIndex(t *testing.T, dir string, documents uint64) {
 	t.Helper()
-	x, err := Open(t.Context(), dir, OpenOptions{})
-	must.Do(t, err)
-	defer x.Close()
+	x := openAt(t, dir, OpenOptions{})
+	defer x.Close() // what is called next may remove it
 	if err := x.Check(t.Context()); err != nil || x.Stats().Documents != documents {
 		t.Errorf("%d documents, %v", x.Stats().Documents, err)
 	}

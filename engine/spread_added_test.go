@@ -47,9 +47,7 @@ func TestSpread(t *testing.T) {
 				} else if err := Create(dir, 3, Options{Design: &design, NoIDs: true}); err != nil {
 					t.Fatal(err)
 				}
-				x, err := Open(t.Context(), dir, OpenOptions{Write: true, Sync: -1, Spread: how})
-				must.Do(t, err)
-				defer x.Close()
+				x := openAt(t, dir, OpenOptions{Write: true, Sync: -1, Spread: how})
 				tables := func(segments int) {
 					t.Helper()
 					must.Eventually(t, "what was replaced is given back", func() bool { return x.Live().Held() == 0 })
@@ -66,11 +64,7 @@ func TestSpread(t *testing.T) {
 					asked(t, x, few, 3, wants[from])
 				}
 				for at := from; at < len(set.Base); at += added {
-					docs := make([]Doc, added)
-					for i := range docs {
-						docs[i].Fingerprint = simhash.Fingerprint(set.Base[at+i])
-					}
-					_, err = x.Insert(t.Context(), docs...)
+					_, err := x.Insert(t.Context(), documents(set.Base[at:at+added])...)
 					must.Do(t, err)
 					must.Do(t, x.Live().Flush(t.Context()))
 					asked(t, x, few, 3, wants[at+added])
@@ -92,9 +86,7 @@ func TestSpreadAddedMeanwhile(t *testing.T) {
 	prints := sets.Uniform(300_000, 3) // 1.5 MB a table
 	dir := built(t, prints, segment.Options{Design: halves(t), Table: table.Options{Layout: table.LayoutPlanar}})
 	h := numa.New(numa.Options{Root: drawn(drawnNode{"0", 6}, drawnNode{"1-4095", 1})})
-	x, err := Open(t.Context(), dir, OpenOptions{Write: true, Sync: -1, Spread: &worker.Options{Host: h}})
-	must.Do(t, err)
-	defer x.Close()
+	x := openAt(t, dir, OpenOptions{Write: true, Sync: -1, Spread: &worker.Options{Host: h}})
 	ofSecond := func() int {
 		r, _ := x.Live().Spread()
 		return r.Nodes[1].Tables
@@ -117,11 +109,7 @@ func TestSpreadAddedMeanwhile(t *testing.T) {
 			}
 		})
 	}
-	docs := make([]Doc, 1000)
-	for i := range docs {
-		docs[i].Fingerprint = simhash.Fingerprint(mixed(uint64(i)))
-	}
-	if _, err := x.Insert(t.Context(), docs...); err != nil {
+	if _, err := x.Insert(t.Context(), documents(sets.Uniform(1000, 4))...); err != nil {
 		t.Error(err)
 	}
 	must.Do(t, x.Live().Flush(t.Context()))
@@ -157,8 +145,7 @@ func TestSpreadContext(t *testing.T) {
 	for _, layout := range []table.Layout{table.LayoutPlanar, table.LayoutHuffman} {
 		dir := built(t, base, segment.Options{Design: halves(t), Table: table.Options{Layout: layout}})
 		for way, spread := range spreads(numa.New(numa.Options{Root: os.DirFS("/")})) {
-			x, err := Open(t.Context(), dir, OpenOptions{Spread: spread})
-			must.Do(t, err)
+			x := openAt(t, dir, OpenOptions{Spread: spread})
 			search := func(ctx context.Context) error {
 				w, err := x.live.View()
 				if err != nil {

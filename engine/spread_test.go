@@ -63,7 +63,7 @@ func spreads(h *numa.Host) map[string]*worker.Options {
 func built(t testing.TB, prints []uint64, o segment.Options) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "index")
-	must.Do(t, Build(t.Context(), dir, []*ndf.File{rawFile(t, prints)}, BuildOptions{Options: o}))
+	must.Do(t, Build(t.Context(), dir, []*ndf.File{openFile(t, writeRaw(t, prints))}, BuildOptions{Options: o}))
 	return dir
 }
 
@@ -114,10 +114,7 @@ func TestSpreadFaults(t *testing.T) {
 				}
 				return nil
 			}})
-			x, err := Open(t.Context(), dir, OpenOptions{Spread: &worker.Options{Host: h}})
-			if err != nil {
-				t.Fatalf("%s: %v: %v", call, fault, err)
-			}
+			x := openAt(t, dir, OpenOptions{Spread: &worker.Options{Host: h}})
 			asked(t, x, set.Queries, 3, want)
 			if r, _ := x.Live().Spread(); call == "mmap" && (len(r.Notes) == 0 || r.Nodes[0].Placement.Bytes != 0) {
 				t.Errorf("%s: %v: %v, %q", call, fault, r, r.Notes)
@@ -133,21 +130,11 @@ func TestSpreadEvenly(t *testing.T) {
 	must.Do(t, err)
 	set := sets.All(4_000, 1_000, 3, 8)[0]
 	dir := built(t, set.Base, segment.Options{Design: design, Table: table.Options{Layout: table.LayoutPlanar}})
-	x, err := Open(t.Context(), dir,
-		OpenOptions{Spread: &worker.Options{Host: numa.New(numa.Options{Root: twoNodes(1 << 20)})}})
-	must.Do(t, err)
-	defer x.Close()
-	var all sync.WaitGroup
-	for first := range 4 {
-		all.Go(func() {
-			for q := first; q < 1000; q += 4 {
-				if _, err := x.Query(t.Context(), simhash.Fingerprint(set.Queries[q]), 3, 0); err != nil {
-					t.Error(err)
-				}
-			}
-		})
+	x := openAt(t, dir, OpenOptions{Spread: &worker.Options{Host: numa.New(numa.Options{Root: twoNodes(1 << 20)})}})
+	for _, q := range set.Queries {
+		_, err := x.Query(t.Context(), simhash.Fingerprint(q), 3, 0)
+		must.Do(t, err)
 	}
-	all.Wait()
 	r, _ := x.Live().Spread()
 	for _, n := range r.Nodes {
 		if n.Queries != 1000 || n.Tables != 2 {
@@ -193,18 +180,10 @@ func TestLabSpread(t *testing.T) {
 	must.Do(t, err)
 	set := sets.All(20_000, 4_200, 3, 8)[0]
 	dir := built(t, set.Base, segment.Options{Design: design, Table: table.Options{Layout: table.LayoutPlanar}})
-	plain, err := Open(t.Context(), dir, OpenOptions{})
-	must.Do(t, err)
-	defer plain.Close()
+	plain := openAt(t, dir, OpenOptions{})
 	few := set.Queries[:200]
 	want := oracle.Search(set.Base, few, 3)
-	open := func(dir string, o OpenOptions) *Index {
-		o.Spread = &worker.Options{Host: numa.New(numa.Options{})}
-		x, err := Open(t.Context(), dir, o)
-		must.Do(t, err)
-		return x
-	}
-	x := open(dir, OpenOptions{})
+	x := openAt(t, dir, OpenOptions{Spread: &worker.Options{Host: numa.New(numa.Options{})}})
 	asked(t, x, few, 3, want)
 	// a sweep
 	if got, want := flat(t, x, set.Queries, 3, 2), flat(t, plain, set.Queries, 3, 2); !slices.Equal(got, want) {
@@ -214,13 +193,8 @@ func TestLabSpread(t *testing.T) {
 	x.Close()
 	more := sets.Uniform(3000, 9)
 	grown := built(t, set.Base, segment.Options{Design: design, Table: table.Options{Layout: table.LayoutPlanar}})
-	x = open(grown, OpenOptions{Write: true, Sync: -1})
-	defer x.Close()
-	docs := make([]Doc, len(more))
-	for i, f := range more {
-		docs[i].Fingerprint = simhash.Fingerprint(f)
-	}
-	_, err = x.Insert(t.Context(), docs...)
+	x = openAt(t, grown, OpenOptions{Write: true, Sync: -1, Spread: &worker.Options{Host: numa.New(numa.Options{})}})
+	_, err = x.Insert(t.Context(), documents(more)...)
 	must.Do(t, err)
 	must.Do(t, x.Live().Flush(t.Context()))
 	want = oracle.Search(slices.Concat(set.Base, more), few, 3)
@@ -271,9 +245,8 @@ func TestSpreadWithoutRoom(t *testing.T) {
 		copied int
 	}{{100, all, 2}, {3, all, 2}, {0, all, 0}, {100, 3 << 20, 1}, {100, 1 << 20, 0}} {
 		budget := memory.NewBudget(memory.Set(c.budget))
-		x, err := Open(t.Context(), dir, OpenOptions{Budget: budget,
+		x := openAt(t, dir, OpenOptions{Budget: budget,
 			Spread: &worker.Options{Host: numa.New(numa.Options{Root: twoNodes(c.mib)})}})
-		must.Do(t, err)
 		if taken := c.budget - budget.Left(); c.mib > 0 && (taken > 0) != (c.copied > 0) {
 			t.Errorf("%+v: %d bytes are taken for copies", c, taken)
 		}

@@ -186,19 +186,13 @@ func (s setting) answers(t *testing.T, base, queries []uint64) (text []byte) {
 		o.Budget, o.TempDir = memory.NewBudget(memory.Set(e.Need)), ""
 	}
 	dir := filepath.Join(t.TempDir(), "index")
-	must.Do(t, Build(t.Context(), dir, []*ndf.File{rawFile(t, base[:built])}, BuildOptions{Options: o}))
+	must.Do(t, Build(t.Context(), dir, []*ndf.File{openFile(t, writeRaw(t, base[:built]))}, BuildOptions{Options: o}))
 	hosts := []fs.FS{os.DirFS("/"), twoNodes(1 << 20)}
 	h := numa.New(numa.Options{Root: hosts[s.threads%2]})
-	x, err := Open(t.Context(), dir, OpenOptions{Verify: s.verify, Threads: s.threads, Load: s.load,
+	x := openAt(t, dir, OpenOptions{Verify: s.verify, Threads: s.threads, Load: s.load,
 		Spread: spreads(h)[s.spread]})
-	must.Do(t, err)
-	defer x.Close()
 	for rest := range slices.Chunk(base[built:], 1000) {
-		list := make([]Doc, len(rest))
-		for i, f := range rest {
-			list[i].Fingerprint = fingerprint(f)
-		}
-		_, err = x.Insert(t.Context(), list...)
+		_, err = x.Insert(t.Context(), documents(rest)...)
 		must.Do(t, err)
 	}
 	add := func(query int, hits []Hit) error {

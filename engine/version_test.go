@@ -30,12 +30,11 @@ func TestCloseWhileRead(t *testing.T) {
 	for name, o := range map[string]OpenOptions{"mapped": {}, "loaded": {Load: true},
 		"spread": {Spread: &worker.Options{Host: numa.New(numa.Options{Root: twoNodes(1 << 20)})}}} {
 		o.Verify = VerifyFast
-		x, err := Open(t.Context(), dir, o)
-		must.Do(t, err)
+		x := openAt(t, dir, o)
 		names := x.IDs()
 		queries := prints[:3000]
 		found := 0
-		err = x.Batch(t.Context(), simhash.Fingerprints(queries), BatchOptions{K: 3, Docs: 1, Threads: 2},
+		err := x.Batch(t.Context(), simhash.Fingerprints(queries), BatchOptions{K: 3, Docs: 1, Threads: 2},
 			func(query int, hits []Hit) error {
 				if query == 5 {
 					if err := x.Close(); err != nil {
@@ -82,23 +81,17 @@ func TestVersions(t *testing.T) {
 	base := sets.Uniform(20_000, 6)
 	for round := range long.Or(2, 5) {
 		dir := built(t, base, segment.Options{Design: halves(t), Table: table.Options{Layout: goldenLayouts[round%2]}})
-		x, err := Open(t.Context(), dir, OpenOptions{Budget: memory.NewBudget(memory.Set(64 << 20))})
-		must.Do(t, err)
-		var inserted, asked atomic.Int64
+		x := openAt(t, dir, OpenOptions{Budget: memory.NewBudget(memory.Set(64 << 20))})
+		var inserted, asked atomic.Uint64
 		names, errOther := x.IDs(), errors.New("another answer")
 		var group sync.WaitGroup
 		for what, f := range map[string]func() error{
 			"insert": func() error {
-				docs := make([]Doc, 500)
-				for i := range docs {
-					docs[i].Fingerprint = fingerprint(mixed(uint64(inserted.Load()) + uint64(i)))
-				}
-				_, err := x.Insert(t.Context(), docs...)
-				inserted.Add(int64(len(docs)))
+				_, err := x.Insert(t.Context(), documents(sets.Uniform(500, 100+inserted.Add(1)))...)
 				return err
 			},
 			"query": func() error {
-				i := int(asked.Add(1)) % len(base)
+				i := int(asked.Add(1) % uint64(len(base)))
 				hits, err := x.Query(t.Context(), fingerprint(base[i]), 3, AllDocs)
 				if err == nil && (len(hits) == 0 || hits[0].Docs[0] != DocID(i)) {
 					err = errOther
@@ -144,6 +137,3 @@ func TestVersions(t *testing.T) {
 		freed(t, x)
 	}
 }
-
-// mixed are fingerprints far from each other.
-func mixed(i uint64) uint64 { return (i + 1) * 0x9e3779b97f4a7c15 }
