@@ -113,15 +113,15 @@ func FuzzDrawn(f *testing.F) {
 			checkFilter(t, rng, 7+rng.IntN(8), n)
 			checkHalvesCase(t, rng, 1+rng.IntN(8), HalvesRoomMin+rng.IntN(64), 32+rng.IntN(16), n)
 			checkScatter(t, rng, n)
-			lengths, sizes := make([]uint32, n/16), make([]byte, n/256)
+			lengths, sizes := make([]uint32, n/16), make([]int, n/256)
 			for i := range lengths {
 				lengths[i] = rng.Uint32N(LeafMax + 1)
 			}
 			for i := range sizes {
-				sizes[i] = byte(rng.Uint32())
+				sizes[i] = rng.IntN(256)
 			}
 			checkLeaves(t, rng, lengths)
-			checkNearRows(t, rng, sizes, rng.IntN(64))
+			checkNearRows(t, rng, sizes, rng.IntN(64), NearBucketMax)
 		})
 	})
 }

@@ -9,19 +9,6 @@ import (
 	"ndd/asm/guard"
 )
 
-// nearPairs is which keys have another near them behind them in their bucket.
-func nearPairs(keys []uint64, ends []uint32, from uint32, k int) (rows []uint32) {
-	for _, to := range ends {
-		for i := from; i < to; i++ {
-			if slices.ContainsFunc(keys[i+1:to], func(x uint64) bool { return bits.OnesCount64(x^keys[i]) <= k }) {
-				rows = append(rows, i)
-			}
-		}
-		from = to
-	}
-	return rows
-}
-
 // nearBucket returns n keys of which some are near others; of the rest, none are by chance.
 func nearBucket(rng *rand.Rand, n, k int) []uint64 {
 	keys := make([]uint64, n)
@@ -33,19 +20,39 @@ func nearBucket(rng *rand.Rand, n, k int) []uint64 {
 	return keys
 }
 
-// checkNearRows compares NearRows, at both ends of guarded memory, with comparing all pairs.
-func checkNearRows(t *testing.T, rng *rand.Rand, sizes []byte, k int) {
-	var bucket []uint64
-	var ends []uint32
+// checkNearRows compares NearRows, in calls with some room, at both ends of guarded memory, with comparing all pairs of
+// buckets of such sizes, of which the last may be too large.
+func checkNearRows(t *testing.T, rng *rand.Rand, sizes []int, k, room int) {
+	t.Helper()
+	var all []uint64
+	var want []uint32
+	bounds, wantDone := []uint32{0}, 0
 	for _, n := range sizes {
-		bucket = append(bucket, nearBucket(rng, int(n), k)...)
-		ends = append(ends, uint32(len(bucket)))
+		keys := nearBucket(rng, n, k)
+		if n <= NearBucketMax {
+			wantDone++
+			for i, key := range keys {
+				if slices.ContainsFunc(keys[i+1:], func(x uint64) bool { return bits.OnesCount64(x^key) <= k }) {
+					want = append(want, uint32(len(all)+i))
+				}
+			}
+		}
+		all = append(all, keys...)
+		bounds = append(bounds, uint32(len(all)))
 	}
-	want, dst := nearPairs(bucket, ends, 0, k), make([]uint32, len(bucket))
-	head, tail := guard.Copies(t, bucket)
+	head, tail := guard.Copies(t, all)
 	for _, keys := range [][]uint64{head, tail} {
-		if n, done := NearRows(dst, keys, ends, 0, k); done != len(ends) || !slices.Equal(dst[:n], want) {
-			t.Fatalf("%s: buckets of %d, k=%d: rows %d of %d buckets, want %d", Backend(), sizes, k, dst[:n], done, want)
+		dst, rows, done := make([]uint32, room), []uint32(nil), 0
+		for done < len(sizes) {
+			n, ready := NearRows(dst, keys, bounds[1+done:], bounds[done], k)
+			rows = append(rows, dst[:n]...)
+			if done += ready; ready == 0 {
+				break
+			}
+		}
+		if done != wantDone || !slices.Equal(rows, want) {
+			t.Fatalf("%s: buckets of %d, k=%d, room %d: rows %d of %d buckets, want %d of %d", Backend(), sizes, k, room, rows,
+				done, want, wantDone)
 		}
 	}
 }
@@ -54,54 +61,27 @@ func checkNearRows(t *testing.T, rng *rand.Rand, sizes []byte, k int) {
 func TestNearRowsBuckets(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	eachKernel(t, func(t *testing.T) {
-		for n := range byte(81) {
-			for k := int(n) % 4; k < 64; k += 4 {
-				checkNearRows(t, rng, []byte{n}, k)
+		for n := range 81 {
+			for k := n % 4; k < 64; k += 4 {
+				checkNearRows(t, rng, []int{n}, k, n)
 			}
 		}
 	})
 }
 
-// TestNearRowsMany: many buckets, in calls with little room, of which one is too large.
+// TestNearRowsMany: many buckets, in calls with little room, or with much and one more that is too large.
 func TestNearRowsMany(t *testing.T) {
 	eachKernel(t, func(t *testing.T) {
 		for seed := range uint64(60) {
 			rng := rand.New(rand.NewPCG(seed, 7))
-			var keys []uint64
-			var ends []uint32
-			for range 200 {
-				keys = append(keys, nearBucket(rng, rng.IntN(1<<rng.IntN(8)), 3)...)
-				ends = append(ends, uint32(len(keys)))
+			sizes, room := make([]int, 200), 128+rng.IntN(200)
+			for i := range sizes {
+				sizes[i] = rng.IntN(1 << rng.IntN(8))
 			}
-			long := -1
 			if seed%2 == 0 {
-				long = len(ends)
-				keys = append(keys, nearBucket(rng, NearBucketMax+1, 3)...)
-				ends = append(ends, uint32(len(keys)))
+				sizes, room = append(sizes, NearBucketMax+1), 2*NearBucketMax
 			}
-			var rows []uint32
-			dst := make([]uint32, 128+rng.IntN(200))
-			from, done := uint32(0), 0
-			for done < len(ends) && done != long {
-				n, ready := NearRows(dst, keys, ends[done:], from, 3)
-				if rows = append(rows, dst[:n]...); ready == 0 {
-					t.Fatalf("seed %d: no progress at bucket %d", seed, done)
-				}
-				done += ready
-				from = ends[done-1]
-			}
-			want := nearPairs(keys, ends, 0, 3)
-			for long >= 0 && len(want) > 0 && want[len(want)-1] >= ends[long-1] {
-				want = want[:len(want)-1]
-			}
-			if !slices.Equal(rows, want) {
-				t.Fatalf("seed %d: %d rows, want %d", seed, len(rows), len(want))
-			}
-			if long >= 0 {
-				if n, ready := NearRows(make([]uint32, 2*NearBucketMax), keys, ends[long:], from, 3); n+ready != 0 {
-					t.Fatalf("a bucket of %d keys was taken", NearBucketMax+1)
-				}
-			}
+			checkNearRows(t, rng, sizes, 3, room)
 		}
 	})
 }

@@ -26,103 +26,81 @@ func last[T any](touch touching, n int) []T {
 	return list
 }
 
-// races are calls that read or write memory which another goroutine writes.
-var races = map[string]func(touch touching){
-	"within64 reads xs": func(touch touching) { Within64(make([]uint32, 100), last[uint64](touch, 100), 0, 3) },
-	"within64 writes dst": func(touch touching) {
-		Within64(last[uint32](touch, 100), make([]uint64, 100), 0, 3)
-	},
-	"within32 reads xs": func(touch touching) { Within32(make([]uint32, 100), last[uint32](touch, 100), 0, 3) },
-	"within32 writes dst": func(touch touching) {
-		Within32(last[uint32](touch, 100), make([]uint32, 100), 0, 3)
-	},
-	"seek reads its data": func(touch touching) {
-		data := make([]byte, seekFirst+512)
-		touch(func() { data[400] = 1 })
-		var s Seek
-		s.Reset(data)
-		s.Add(0, seekFirst, len(data), 0, 0, 1)
-		s.Run(3, rulerWindow())
-	},
-	"join reads words": func(touch touching) {
-		Join(make([]JoinPair, 300), last[uint64](touch, 100), newJoinBuckets([]int{1}, 16), 0)
-	},
-	"join writes dst": func(touch touching) {
-		Join(last[JoinPair](touch, 300), make([]uint64, 10), newJoinBuckets([]int{1}, 16), 0)
-	},
-	"scatter halves reads fingerprints": func(touch touching) {
-		ScatterHalves(newHalves(1, HalvesRoomMin, 40), last[uint64](touch, 100), 0)
-	},
-	"scatter halves writes words": func(touch touching) {
-		p := NewHalfPartitions(1, HalvesRoomMin, 40)
-		p.Words = last[uint64](touch, p.Size())
-		ScatterHalves(p, make([]uint64, 100), 0)
-	},
-	"filter reads its bitmap": func(touch touching) {
-		Filter(make([]uint64, 9), make([]uint64, 9), last[uint64](touch, 4))
-	},
-	"votes reads hashes": func(touch touching) {
-		WeightedVotes(new([64]uint64), last[uint64](touch, 100), make([]uint32, 100))
-	},
-	"votes reads weights": func(touch touching) {
-		WeightedVotes(new([64]uint64), make([]uint64, 100), last[uint32](touch, 100))
-	},
-	"leaves reads src": func(touch touching) {
-		SortLeaves(make([]uint64, 40), last[uint64](touch, 40), []uint32{16, 30, 40}, 0)
-	},
-	"leaves writes dst": func(touch touching) {
-		SortLeaves(last[uint64](touch, 40), make([]uint64, 40), []uint32{16, 30, 40}, 0)
-	},
-	"scatter reads keys": func(touch touching) {
-		Scatter(NewBuckets(make([]uint64, 40), []uint64{0}, 0, 60), last[uint64](touch, 40))
-	},
-	"nearrows reads keys": func(touch touching) {
-		NearRows(make([]uint32, 40), last[uint64](touch, 40), []uint32{40}, 0, 3)
-	},
-	"votes writes counts": func(touch touching) {
-		var counts [64]uint64
-		touch(func() { counts[63] = 1 })
-		WeightedVotes(&counts, make([]uint64, 100), make([]uint32, 100))
-	},
-	"permute reads src": func(touch touching) { Permute(make([]uint64, 300), last[uint64](touch, 300), 0xff00) },
-	"permute writes dst": func(touch touching) {
-		Unpermute(last[uint64](touch, 300), make([]uint64, 300), 0xff00)
-	},
-	"interpolate reads keys": func(touch touching) {
-		Interpolate(make([]int, 3), last[uint64](touch, 100), []uint64{0, 1, 1 << 63})
-	},
-	"interpolate reads what it seeks": func(touch touching) {
-		Interpolate(make([]int, 70), make([]uint64, 100), last[uint64](touch, 70))
-	},
-	"interpolate writes dst": func(touch touching) {
-		Interpolate(last[int](touch, 70), make([]uint64, 100), make([]uint64, 70))
-	},
-	"decode reads the block": func(touch touching) {
-		block := rulerBlock(75, 64)
-		touch(func() { block[63] = 1 })
-		Decode(make([]uint64, 75), block, 0, rulerWindow())
-	},
-	"decode writes dst": func(touch touching) {
-		dst, block := make([]uint64, 75), rulerBlock(75, 64)
-		touch(func() { dst[74] = 1 })
-		Decode(dst, block, 0, rulerWindow())
-	},
-	"planar locate reads its lines": func(touch touching) {
-		p := planarOf(make([]uint64, 16), make([]uint16, 100+PlanarPad), 100, 6, 64)
-		touch(func() { p.Lines[3] = 1 })
-		PlanarLocate(p, make([]PlanarExtent, 1), []PlanarProbe{{Key: 5}}, 0, nil, nil)
-	},
-	"planar scan reads a run": func(touch touching) {
-		p := planarOf(make([]uint64, 16), make([]uint16, 100+PlanarPad), 100, 6, 64)
-		touch(func() { p.Low[41] = 1 })
-		PlanarScan(p, make([]PlanarHit, PlanarLongest), []PlanarExtent{{40, 2, 0}}, []PlanarProbe{{Key: 5}})
-	},
-	"planar scan writes dst": func(touch touching) {
-		p := planarOf(make([]uint64, 16), make([]uint16, 100+PlanarPad), 100, 6, 64)
-		dst := make([]PlanarHit, PlanarLongest)
-		touch(func() { dst[0].Pos = 1 })
-		PlanarScan(p, dst, []PlanarExtent{{40, 2, 0}}, []PlanarProbe{{Key: 5}})
-	},
+// races returns calls that read or write memory which another goroutine writes.
+func races() map[string]func(touch touching) {
+	zeros, zeros32, ends := make([]uint64, 300), make([]uint32, 300), []uint32{16, 30, 40}
+	pairs, joined := make([]JoinPair, 300), newJoinBuckets([]int{1}, 16)
+	planar := planarOf(make([]uint64, 16), make([]uint16, 100+PlanarPad), 100, 6, 64)
+	probes, hits := []PlanarProbe{{Key: 5}}, make([]PlanarHit, PlanarLongest)
+	return map[string]func(touch touching){
+		"within64 reads xs":   func(touch touching) { Within64(zeros32, last[uint64](touch, 100), 0, 3) },
+		"within64 writes dst": func(touch touching) { Within64(last[uint32](touch, 100), zeros[:100], 0, 3) },
+		"within32 reads xs":   func(touch touching) { Within32(zeros32, last[uint32](touch, 100), 0, 3) },
+		"within32 writes dst": func(touch touching) { Within32(last[uint32](touch, 100), zeros32[:100], 0, 3) },
+		"seek reads its data": func(touch touching) {
+			data := make([]byte, seekFirst+512)
+			touch(func() { data[400] = 1 })
+			var s Seek
+			s.Reset(data)
+			s.Add(0, seekFirst, len(data), 0, 0, 1)
+			s.Run(3, rulerWindow())
+		},
+		"join reads words": func(touch touching) { Join(pairs, last[uint64](touch, 100), joined, 0) },
+		"join writes dst":  func(touch touching) { Join(last[JoinPair](touch, 300), zeros[:10], joined, 0) },
+		"scatter halves reads fingerprints": func(touch touching) {
+			ScatterHalves(newHalves(1, HalvesRoomMin, 40), last[uint64](touch, 100), 0)
+		},
+		"scatter halves writes words": func(touch touching) {
+			p := NewHalfPartitions(1, HalvesRoomMin, 40)
+			p.Words = last[uint64](touch, p.Size())
+			ScatterHalves(p, zeros[:100], 0)
+		},
+		"filter reads its bitmap": func(touch touching) {
+			Filter(make([]uint64, 9), zeros[:9], last[uint64](touch, 4))
+		},
+		"votes reads hashes": func(touch touching) {
+			WeightedVotes(new([64]uint64), last[uint64](touch, 300), zeros32)
+		},
+		"votes reads weights": func(touch touching) { WeightedVotes(new([64]uint64), zeros, last[uint32](touch, 300)) },
+		"votes writes counts": func(touch touching) {
+			WeightedVotes((*[64]uint64)(last[uint64](touch, 64)), zeros, zeros32)
+		},
+		"leaves reads src": func(touch touching) {
+			SortLeaves(make([]uint64, 40), last[uint64](touch, 40), ends, 0)
+		},
+		"leaves writes dst": func(touch touching) { SortLeaves(last[uint64](touch, 40), zeros[:40], ends, 0) },
+		"scatter reads keys": func(touch touching) {
+			Scatter(NewBuckets(make([]uint64, 40), zeros[:1], 0, 60), last[uint64](touch, 40))
+		},
+		"nearrows reads keys": func(touch touching) { NearRows(zeros32, last[uint64](touch, 40), ends[2:], 0, 3) },
+		"permute reads src":   func(touch touching) { Permute(make([]uint64, 300), last[uint64](touch, 300), 0xff00) },
+		"permute writes dst":  func(touch touching) { Unpermute(last[uint64](touch, 300), zeros, 0xff00) },
+		"interpolate reads keys": func(touch touching) {
+			Interpolate(make([]int, 3), last[uint64](touch, 100), []uint64{0, 1, 1 << 63})
+		},
+		"interpolate reads what it seeks": func(touch touching) {
+			Interpolate(make([]int, 70), zeros[:100], last[uint64](touch, 70))
+		},
+		"interpolate writes dst": func(touch touching) { Interpolate(last[int](touch, 70), zeros[:100], zeros[:70]) },
+		"decode reads the block": func(touch touching) {
+			block := rulerBlock(75, 64)
+			touch(func() { block[63] = 1 })
+			Decode(make([]uint64, 75), block, 0, rulerWindow())
+		},
+		"decode writes dst": func(touch touching) { Decode(last[uint64](touch, 75), rulerBlock(75, 64), 0, rulerWindow()) },
+		"planar locate reads its lines": func(touch touching) {
+			touch(func() { planar.Lines[3] = 1 })
+			PlanarLocate(planar, make([]PlanarExtent, 1), probes, 0, nil, nil)
+		},
+		"planar scan reads a run": func(touch touching) {
+			touch(func() { planar.Low[41] = 1 })
+			PlanarScan(planar, hits, []PlanarExtent{{40, 2, 0}}, probes)
+		},
+		"planar scan writes dst": func(touch touching) {
+			touch(func() { hits[0].Pos = 1 })
+			PlanarScan(planar, hits, []PlanarExtent{{40, 2, 0}}, probes)
+		},
+	}
 }
 
 // The race detector sees what the best kernel and the generic one read and write, as the wrappers tell it of
@@ -131,7 +109,7 @@ func TestRaceSeen(t *testing.T) {
 	exe, err := os.Executable()
 	must.Do(t, err)
 	for _, kernel := range slices.Compact([]string{Backend(), Generic}) {
-		for name := range races {
+		for name := range races() {
 			t.Run("kernel="+kernel+"/"+name, func(t *testing.T) {
 				child := exec.Command(exe, "-test.run=^TestRaceChild$")
 				child.Env = append(os.Environ(), envRace+"="+name, envKernel+"="+kernel, envRequire+"=", "GORACE=atexit_sleep_ms=0")
@@ -145,7 +123,7 @@ func TestRaceSeen(t *testing.T) {
 }
 
 func TestRaceChild(t *testing.T) {
-	race, ok := races[os.Getenv(envRace)]
+	race, ok := races()[os.Getenv(envRace)]
 	if !ok {
 		return // run by itself there is nothing to do: TestRaceSeen runs it with a race
 	}
