@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"runtime"
 	"slices"
 	"strings"
@@ -106,7 +107,7 @@ func TestInject(t *testing.T) {
 		for _, fault := range []syscall.Errno{syscall.EPERM, syscall.ENOSYS, syscall.EINVAL, syscall.ENOMEM} {
 			t.Run(fmt.Sprintf("%s %v", call, fault), func(t *testing.T) {
 				var log strings.Builder
-				h := New(Options{Root: withMemory(1 << 40), Log: logTo(&log), Inject: func(c string) error {
+				h := New(Options{Root: withMemory(1 << 40), Log: slog.New(slog.NewTextHandler(&log, nil)), Inject: func(c string) error {
 					if c == call {
 						return fault
 					}

@@ -2,27 +2,12 @@ package numa
 
 import (
 	"errors"
-	"io"
-	"log/slog"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 )
-
-func logTo(w io.Writer) *slog.Logger {
-	var mu sync.Mutex
-	return slog.New(slog.NewTextHandler(writer(func(b []byte) (int, error) {
-		mu.Lock()
-		defer mu.Unlock()
-		return w.Write(b)
-	}), nil))
-}
-
-type writer func([]byte) (int, error)
-
-func (w writer) Write(b []byte) (int, error) { return w(b) }
 
 // thisCPU returns the processor that the calling thread runs on now, and its node.
 var thisCPU = func() (cpu, node int, err error) { return 0, 0, errors.ErrUnsupported }
