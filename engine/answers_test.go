@@ -8,6 +8,7 @@ import (
 
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/index/live/search"
+	"ndd/engine/index/live/version"
 	"ndd/engine/index/segment"
 	"ndd/engine/memory"
 	"ndd/engine/oracle"
@@ -16,7 +17,8 @@ import (
 )
 
 // TestBatchAnswers holds a batch against the oracle, ends it early, cancels it, and
-// gives sweeps so little memory that they are halved and halved again.
+// gives sweeps so little memory that they are halved and halved again. What a sweep may hold is of all
+// segments together.
 func TestBatchAnswers(t *testing.T) {
 	base, queries := sets.Planted(20_000, 20_000)
 	base = append(base, queries[:1000]...)
@@ -54,6 +56,13 @@ func TestBatchAnswers(t *testing.T) {
 	for _, memory := range []uint64{24 * 3000, 1} {
 		if little, n := collect(memory); !slices.Equal(all, little) || n != answers {
 			t.Fatalf("%d bytes for sweeps: %d hits in %d answers, want %d in %d", memory, len(little), n, len(all), answers)
+		}
+	}
+	twice := &version.Version{Segments: slices.Repeat(w.Version.Segments, 2)}
+	for most, tooMany := range map[int]bool{2*len(all) - 1: true, 2 * len(all): false} { // of two segments together
+		_, err := search.Sweep(t.Context(), version.View{Version: twice}, queries, 3, 1, most)
+		if errors.Is(err, segment.ErrTooMany) != tooMany || !tooMany && err != nil {
+			t.Errorf("a sweep that may hold %d of %d matches: %v", most, 2*len(all), err)
 		}
 	}
 
