@@ -10,7 +10,7 @@
 
 // How far ahead lines are prefetched, in bytes: a page, since the hardware stops at
 // one. Over 1 GiB this takes the scan from 0.97-1.0 of a plain read's speed to 1.1,
-// and with AVX2 from 0.88 to 1.07 (BenchmarkWithin64). Beyond the slice it is no
+// and with AVX2 from 0.88 to 1.07 (BenchmarkKernels). Beyond the slice it is no
 // access: it faults nowhere and changes nothing.
 #define AHEAD 4096
 

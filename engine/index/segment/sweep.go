@@ -33,7 +33,7 @@ import (
 // table that the probes touch, once, as they come in order; the probes from the caches and from
 // pages whose translation is known. Measured, one thread, two planar tables of 4.6 GB in huge
 // pages, a million queries: 24 ns a probe, where jumping takes 50; half as long from 30,000 queries
-// on, and as long with 10,000 (BenchmarkBatch of package bench).
+// on, and as long with 10,000 (go run ./bench search).
 type regions struct {
 	bytes   uint64 // of a table, at most 1 to 2 times so many a region, unless it has
 	queries int    // fewer than half of these

@@ -42,7 +42,7 @@ const (
 	candidateBits = 20
 )
 
-// What a prefilter was measured to take, in ns, at 2 GHz (BenchmarkMap, BenchmarkBatch).
+// What a prefilter was measured to take, in ns, at 2 GHz (BenchmarkMap; go run ./bench scan).
 const (
 	scatterHalvesCost = 4.4  // to scatter a fingerprint into two partitions
 	filterCost        = 1.6  // for a word
