@@ -23,8 +23,8 @@ func count64(counts [64]uint64, hashes []uint64, weights []uint32) [64]uint64 {
 
 // ballots gives n hashes with n weights below most; some hashes are all zeros or
 // all ones.
-func ballots(r *rand.Rand, n int, most uint32) (hashes []uint64, weights, units []uint32) {
-	hashes, weights, units = make([]uint64, n), make([]uint32, n), make([]uint32, n)
+func ballots(r *rand.Rand, n int, most uint32) (hashes []uint64, weights []uint32) {
+	hashes, weights = make([]uint64, n), make([]uint32, n)
 	for i := range hashes {
 		hashes[i] = r.Uint64()
 		switch hashes[i] % 16 {
@@ -34,33 +34,21 @@ func ballots(r *rand.Rand, n int, most uint32) (hashes []uint64, weights, units 
 			hashes[i] = ^uint64(0)
 		}
 		weights[i] = r.Uint32N(most)
-		units[i] = 1
 	}
-	return hashes, weights, units
+	return hashes, weights
 }
 
 func TestVotesEveryLength(t *testing.T) {
 	const longest = 4096
 	r := rand.New(rand.NewPCG(1, 7))
-	words, heavy, units := ballots(r, longest+64, 1000)
+	words, heavy := ballots(r, longest+64, 1000)
 	hashRegion := guard.New(t, (longest+64)*8)
 	weightRegion := guard.New(t, (longest+64)*4)
 	countRegion := guard.New(t, 64*8)
 	eachKernel(t, func(t *testing.T) {
-		var votes, sums [64]uint64 // of the first n
+		var sums [64]uint64 // of the first n
 		for n := range longest + 1 {
-			hashViews := [][]uint64{
-				guard.Head[uint64](hashRegion, n),
-				guard.Tail[uint64](hashRegion, n),
-				guard.Tail[uint64](hashRegion, n+1+n*7%63)[:n],
-			}
-			weightViews := [][]uint32{
-				guard.Head[uint32](weightRegion, n),
-				guard.Tail[uint32](weightRegion, n),
-				guard.Tail[uint32](weightRegion, n+1+n*5%63)[:n],
-			}
-			v := n % len(hashViews)
-			hashes, weights := hashViews[v], weightViews[v]
+			hashes, weights := views[uint64](hashRegion, n, 7)[n%3], views[uint32](weightRegion, n, 5)[n%3]
 			hashRegion.Unseal()
 			weightRegion.Unseal()
 			copy(hashes, words)
@@ -72,19 +60,14 @@ func TestVotesEveryLength(t *testing.T) {
 				counts = (*[64]uint64)(guard.Head[uint64](countRegion, 64))
 			}
 			// The counters go on from what they hold.
-			var want, wantSums [64]uint64
+			var want [64]uint64
 			for j := range counts {
 				counts[j] = uint64(j) << (j % 50)
-				want[j] = counts[j] + votes[j]
-				wantSums[j] = want[j] + sums[j]
+				want[j] = counts[j] + sums[j]
 			}
-			if WeightedVotes(counts, hashes, units[:n]); *counts != want {
-				t.Fatalf("n=%d: votes %d, want %d", n, *counts, want)
+			if WeightedVotes(counts, hashes, weights); *counts != want {
+				t.Fatalf("n=%d: %d, want %d", n, *counts, want)
 			}
-			if WeightedVotes(counts, hashes, weights); *counts != wantSums {
-				t.Fatalf("n=%d: weighted votes %d, want %d", n, *counts, wantSums)
-			}
-			votes = count64(votes, words[n:n+1], units)
 			sums = count64(sums, words[n:n+1], heavy[n:])
 		}
 	})
@@ -133,7 +116,7 @@ func TestVotesRandom(t *testing.T) {
 		r := rand.New(rand.NewPCG(2, 7))
 		for done := 0; done < hashesTotal; {
 			n := r.IntN(3 * votesCall)
-			hashes, weights, _ := ballots(r, n, 1<<r.IntN(22))
+			hashes, weights := ballots(r, n, 1<<r.IntN(22))
 			var sums, want [64]uint64
 			WeightedVotes(&sums, hashes, weights)
 			if weightedVotesGeneric(&want, hashes, weights); sums != want {

@@ -34,6 +34,14 @@ func (width[T]) find(xs []T, q T, k int) []uint32 {
 	return found
 }
 
+// check compares what within finds, where dst has room for all hits, with what brute force found.
+func (w width[T]) check(t *testing.T, dst []uint32, xs []T, q T, k int, want []uint32) {
+	t.Helper()
+	if n, scanned := w.within(dst, xs, q, k); scanned != len(xs) || !slices.Equal(dst[:n], want) {
+		t.Fatalf("q=%#x k=%d: %d hits in %d of %d elements, want %d", q, k, n, scanned, len(xs), len(want))
+	}
+}
+
 // all calls within with dst until it has seen all of xs.
 func (w width[T]) all(t testing.TB, dst []uint32, xs []T, q T, k int) []uint32 {
 	var found []uint32
@@ -134,13 +142,15 @@ func (w width[T]) testPatterns(t *testing.T) {
 				xs[i] = q ^ word
 			}
 			for k := -1; k <= 4; k++ {
-				n, scanned := w.within(dst, xs, q, k)
-				if want := w.find(xs, q, k); scanned != len(xs) || !slices.Equal(dst[:n], want) {
-					t.Fatalf("q=%#x k=%d: %d hits in %d elements, want %d", q, k, n, scanned, len(want))
-				}
+				w.check(t, dst, xs, q, k, w.find(xs, q, k))
 			}
 		}
 	})
+}
+
+// views are n elements at the head of memory, at its tail, and near that, where the place differs with n.
+func views[T any](r *guard.Region, n, step int) [][]T {
+	return [][]T{guard.Head[T](r, n), guard.Tail[T](r, n), guard.Tail[T](r, n+1+n*step%63)[:n]}
 }
 
 func (w width[T]) testEveryLength(t *testing.T) {
@@ -152,23 +162,14 @@ func (w width[T]) testEveryLength(t *testing.T) {
 	out := guard.New(t, longest*4)
 	eachKernel(t, func(t *testing.T) {
 		for n := range longest + 1 {
-			views := [][]T{
-				guard.Head[T](region, n),
-				guard.Tail[T](region, n),
-				guard.Tail[T](region, n+1+n*7%63)[:n],
-			}
-			for v, xs := range views {
+			for v, xs := range views[T](region, n, 7) {
 				k := (n + v) % 5
 				region.Unseal()
 				copy(xs, words)
 				region.Seal()
 				want := w.find(xs, q, k)
 				// Exactly as much room as there are hits, up to the fence.
-				dst := guard.Tail[uint32](out, len(want))
-				got, scanned := w.within(dst, xs, q, k)
-				if scanned != n || !slices.Equal(dst[:got], want) {
-					t.Fatalf("view %d, n=%d, k=%d: %d hits in %d elements, want %d", v, n, k, got, scanned, len(want))
-				}
+				w.check(t, guard.Tail[uint32](out, len(want)), xs, q, k, want)
 			}
 		}
 	})
@@ -215,10 +216,7 @@ func (w width[T]) testThresholds(t *testing.T) {
 			ks = append(ks, k-1)
 		}
 		for _, k := range ks {
-			n, scanned := w.within(dst, xs, q, k)
-			if scanned != len(xs) || !slices.Equal(dst[:n], w.find(xs, q, k)) {
-				t.Fatalf("k=%d: %d hits in %d elements, want %d", k, n, scanned, len(w.find(xs, q, k)))
-			}
+			w.check(t, dst, xs, q, k, w.find(xs, q, k))
 		}
 	})
 }
@@ -263,14 +261,10 @@ func (w width[T]) testRandom(t *testing.T) {
 		for i := range xs {
 			xs[i] = T(r.Uint64())
 		}
-		dst, want := make([]uint32, len(xs)), make([]uint32, len(xs))
+		dst := make([]uint32, len(xs))
 		for done := 0; done < pairs; done += len(xs) {
 			q, k := T(r.Uint64()), r.IntN(40)
-			n, scanned := w.within(dst, xs, q, k)
-			m, _ := withinGeneric(want, xs, 0, q, k)
-			if scanned != len(xs) || !slices.Equal(dst[:n], want[:m]) {
-				t.Fatalf("q=%#x k=%d: %d hits in %d elements, want %d", q, k, n, scanned, m)
-			}
+			w.check(t, dst, xs, q, k, w.find(xs, q, k))
 		}
 	})
 }
