@@ -18,6 +18,7 @@ import (
 	"ndd/engine/oracle/faults"
 	"ndd/engine/oracle/long"
 	"ndd/engine/oracle/must"
+	"ndd/engine/oracle/sets"
 	"ndd/engine/storage/disk"
 	"ndd/engine/storage/store"
 )
@@ -38,10 +39,7 @@ func TestOpenTooLarge(t *testing.T) {
 // written; and with a little more memory, done through a temporary file that is
 // gone afterwards.
 func TestBuildTooLarge(t *testing.T) {
-	prints := make([]uint64, 800_000)
-	for i := range prints {
-		prints[i] = uint64(i) * 0x9e3779b97f4a7c15
-	}
+	prints := sets.Uniform(800_000, 9)
 	base := openFile(t, writeRaw(t, prints))
 	dir := t.TempDir()
 	o := segment.Options{Design: halves(t), Threads: 1, Budget: memory.NewBudget(memory.Set(4 << 20))}
