@@ -12,6 +12,7 @@ import (
 	"ndd/engine/index/segment"
 	"ndd/engine/memory"
 	"ndd/engine/oracle"
+	"ndd/engine/oracle/faults"
 	"ndd/engine/oracle/must"
 	"ndd/engine/oracle/sets"
 )
@@ -109,13 +110,10 @@ func TestWalk(t *testing.T) {
 		t.Errorf("%d fingerprints, want %d, or others", len(seen), len(want))
 	}
 	calls := 0
-	if err := view.Walk(t.Context(), func([]uint64) bool { calls++; return false }); err != nil ||
-		calls != 1 {
+	if err := view.Walk(t.Context(), func([]uint64) bool { calls++; return false }); err != nil || calls != 1 {
 		t.Errorf("ended: %v after %d calls", err, calls)
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	if err := view.Walk(ctx, func([]uint64) bool { return true }); !errors.Is(err, context.Canceled) {
+	if err := view.Walk(faults.NewEnding(t, 0), func([]uint64) bool { return true }); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"ndd/engine/index/segment"
 	"ndd/engine/index/table"
 	"ndd/engine/oracle"
+	"ndd/engine/oracle/faults"
 	"ndd/engine/oracle/long"
 	"ndd/engine/oracle/must"
 	"ndd/engine/oracle/sets"
@@ -174,17 +175,11 @@ func TestBadInput(t *testing.T) {
 		t.Errorf("missing: %v", err)
 	}
 
-	named := filepath.Join(t.TempDir(), "named.ndf")
-	w, err := ndf.Create(named, simhash.Default(), store.Options{})
-	must.Do(t, err)
-	w.Append(ndf.Document{ID: "a", Fingerprint: 1})
-	must.Do(t, w.Commit())
-	if err := Build(ctx, dir+"2", []*ndf.File{file, openFile(t, named)}, o); !errors.Is(err, ErrMixed) {
+	named := openFile(t, filepath.Join(golden, "pages.ndf"))
+	if err := Build(ctx, dir+"2", []*ndf.File{file, named}, o); !errors.Is(err, ErrMixed) {
 		t.Errorf("raw and named: %v", err)
 	}
-	cancelled, cancel := context.WithCancel(ctx)
-	cancel()
-	if err := Build(cancelled, dir+"3", []*ndf.File{file}, o); !errors.Is(err, context.Canceled) {
+	if err := Build(faults.NewEnding(t, 0), dir+"3", []*ndf.File{file}, o); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 	left, _ := os.ReadDir(filepath.Dir(dir))

@@ -19,6 +19,7 @@ import (
 	"ndd/engine/index/table"
 	"ndd/engine/index/worker"
 	"ndd/engine/oracle"
+	"ndd/engine/oracle/faults"
 	"ndd/engine/oracle/must"
 	"ndd/engine/oracle/sets"
 	"ndd/numa"
@@ -123,19 +124,6 @@ func TestSpreadAddedMeanwhile(t *testing.T) {
 	}
 }
 
-// expiring is a context that is done once it has been looked at some times, and counts how often it is.
-type expiring struct {
-	context.Context
-	after, looks atomic.Int64
-}
-
-func (c *expiring) Err() error {
-	if c.looks.Add(1) > c.after.Load() {
-		return context.Canceled
-	}
-	return nil
-}
-
 // TestSpreadContext: workers end a search when its caller's context is done, soon, and with its
 // error; and where they answer several callers together, those who still wait get their answers.
 func TestSpreadContext(t *testing.T) {
@@ -158,19 +146,16 @@ func TestSpreadContext(t *testing.T) {
 				_, err = s.Search(w, queries, 3, 0, search.Swept{}, rows.Lengths{})
 				return err
 			}
-			const never = 1 << 40
-			whole := &expiring{Context: t.Context()}
-			whole.after.Store(never)
+			whole := faults.NewEnding(t, 1<<40)
 			// 62 of them are the caller's own, who collects what workers find
-			if err := search(whole); err != nil || whole.looks.Load() < 100 {
-				t.Errorf("%s, %s: the context of a search is looked at %d times, error %v", layout, way, whole.looks.Load(), err)
+			if err := search(whole); err != nil || whole.Calls() < 100 {
+				t.Errorf("%s, %s: the context of a search is looked at %d times, error %v", layout, way, whole.Calls(), err)
 			}
 			for _, after := range []int64{0, 1, 7} {
-				ctx := &expiring{Context: t.Context()}
-				ctx.after.Store(after)
+				ctx := faults.NewEnding(t, after)
 				// a look each for the tables of each worker
-				if err := search(ctx); !errors.Is(err, context.Canceled) || ctx.looks.Load() > after+8 {
-					t.Errorf("%s, %s: done after %d looks: %d looks, error %v", layout, way, after, ctx.looks.Load(), err)
+				if err := search(ctx); !errors.Is(err, context.Canceled) || ctx.Calls() > after+8 {
+					t.Errorf("%s, %s: done after %d looks: %d looks, error %v", layout, way, after, ctx.Calls(), err)
 				}
 			}
 			impatient(t, x, queries, want)
@@ -186,8 +171,7 @@ func impatient(t *testing.T, x *Index, queries []uint64, want []oracle.Hit) {
 	for g := range 16 {
 		all.Go(func() {
 			for q := g; q < 200; q += 4 {
-				ctx := &expiring{Context: t.Context()}
-				ctx.after.Store(1 + int64(g%2)<<40) // QueryText looks once
+				ctx := faults.NewEnding(t, 1+int64(g%2)<<40) // QueryText looks once
 				hits, err := x.Query(ctx, simhash.Fingerprint(queries[q]), 3, 1)
 				if g%2 == 0 && errors.Is(err, context.Canceled) {
 					continue
