@@ -178,9 +178,9 @@ func TestDecode(t *testing.T) {
 }
 
 // TestDecodeDense decodes what Huffman blocks look like in a table, consecutive keys and the ruler
-// sequence, to and over every chunk and every call.
+// sequence, to and over every chunk and every call; and with a bit flipped anywhere in one that takes several.
 func TestDecodeDense(t *testing.T) {
-	w := rulerWindow()
+	w, rng := rulerWindow(), rand.New(rand.NewPCG(5, 5))
 	sizes := []int{16_384, 16_385, 16_386, 32_769, 32_770, 40_001, 65_535}
 	for n := 1; n < 2000; n += 1 + n/64 {
 		sizes = append(sizes, n)
@@ -198,17 +198,8 @@ func TestDecodeDense(t *testing.T) {
 				}
 			}
 		}
-	})
-}
-
-// TestDecodeDenseDamaged: a bit flipped anywhere in a block that takes several calls.
-func TestDecodeDenseDamaged(t *testing.T) {
-	const n = 50_000
-	w := rulerWindow()
-	rng := rand.New(rand.NewPCG(5, 5))
-	dst, want := make([]uint64, n), make([]uint64, n)
-	eachKernel(t, func(t *testing.T) {
-		refused := 0
+		const n = 50_000
+		dst, want, refused := make([]uint64, n), make([]uint64, n), 0
 		for range 100 {
 			block := rulerBlock(n, n/2)
 			bit := headBits + rng.IntN(8*len(block)-headBits)

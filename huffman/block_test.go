@@ -298,14 +298,12 @@ func TestCorrupt(t *testing.T) {
 				t.Errorf("%s: %d, %v, want 0, ErrCorrupt", name, n, err)
 			}
 		}
-		for _, n := range []int{0, ups + 2} {
-			if err := code.DecodeHalf(make([]uint64, n), block, Up, before); !errors.Is(err, ErrCorrupt) {
-				t.Errorf("%d of %d keys up: %v", n-1, ups, err)
-			}
-		}
-		for _, n := range []int{0, downs + 2} {
-			if err := code.DecodeHalf(make([]uint64, n), block, Down, last); !errors.Is(err, ErrCorrupt) {
-				t.Errorf("%d of %d keys down: %v", n-1, downs, err)
+		for side, steps := range []int{Up: ups, Down: downs} {
+			for _, n := range []int{0, steps + 2} {
+				err := code.DecodeHalf(make([]uint64, n), block, Side(side), []uint64{before, last}[side])
+				if !errors.Is(err, ErrCorrupt) {
+					t.Errorf("side %d: %d of %d keys: %v", side, n-1, steps, err)
+				}
 			}
 		}
 	})
