@@ -85,7 +85,7 @@ func TestLeavesStop(t *testing.T) {
 			lengths := make([]uint32, 1+rng.IntN(2*leavesCall))
 			for d := range lengths {
 				if lengths[d] = rng.Uint32N(LeafMax + 1); rng.IntN(3*leavesCall) == 0 {
-					lengths[d] += LeafMax
+					lengths[d] = LeafMax + 1
 				}
 			}
 			checkLeaves(t, rng, lengths)
