@@ -106,31 +106,18 @@ func TestCopiesReload(t *testing.T) {
 // the most similar first; what cannot be a request is told so.
 func TestCopies(t *testing.T) {
 	b, _ := copiesBench(t)
-	text, _ := json.Marshal("News. " + orchard)
-	a := ask[copiesAnswer](t, b, "/v1/copies", fmt.Sprintf(`{"text": %s}`, text))
-	if !a.Compared || a.Documents != 2 || a.Truncated || len(a.Copies) != 2 || a.Copies[0].ID != "page-0" ||
-		a.Copies[0].Relation != "duplicate" || a.Copies[0].Method != "spotsigs" {
-		t.Errorf("%+v", a)
-	}
-	a = ask[copiesAnswer](t, b, "/v1/copies", fmt.Sprintf(`{"text": %s, "limit": 1}`, text))
-	if a.Documents != 2 || !a.Truncated || len(a.Copies) != 1 {
-		t.Errorf("one of them: %+v", a)
-	}
-	a = ask[copiesAnswer](t, b, "/v1/copies",
-		fmt.Sprintf(`{"text": %s, "site": "https://SITE2.example/x", "same_site": "skip"}`, text))
-	if a.Documents != 1 || a.Copies[0].ID != "page-0" {
-		t.Errorf("of other sites: %+v", a)
-	}
-	a = ask[copiesAnswer](t, b, "/v1/copies", fmt.Sprintf(`{"html": %q, "threshold": 0.1}`, "<p>"+boats[:150]+"</p>"))
-	if a.Documents != 1 || a.Copies[0].ID != "page-1" || a.Copies[0].AInB < 0.9 || a.Copies[0].BInA > 0.9 {
-		t.Errorf("a part: %+v", a)
-	}
-	a = ask[copiesAnswer](t, b, "/v1/copies", fmt.Sprintf(`{"html": %q}`, "<p>"+boats[:60]+"</p>"))
-	if a.Documents != 0 || a.Copies == nil {
-		t.Errorf("the threshold of another request stays: %+v", a)
-	}
-	if a := ask[copiesAnswer](t, b, "/v1/copies", `{"text": "short"}`); a.Compared || a.Documents != 0 {
-		t.Errorf("a short text: %+v", a)
+	for _, c := range []struct{ body, want, found string }{
+		{fmt.Sprintf(`{"text": "News. %s"}`, orchard), `{"compared":true,"documents":2,"truncated":false,"copies":[{`,
+			`"id":"page-0","relation":"duplicate","method":"spotsigs"`},
+		{fmt.Sprintf(`{"text": %q, "limit": 1}`, orchard), `"documents":2,"truncated":true,"copies":[{"id":"page-0"`, ""},
+		{fmt.Sprintf(`{"text": %q, "site": "https://SITE2.example/x", "same_site": "skip"}`, orchard),
+			`"documents":1,"truncated":false,"copies":[{"id":"page-0"`, ""},
+		{fmt.Sprintf(`{"html": %q, "threshold": 0.1}`, "<p>"+boats[:150]), `"documents":1,"truncated":false,` +
+			`"copies":[{"id":"page-1"`, `"a_in_b":1,"b_in_a":0.5`},
+		{fmt.Sprintf(`{"html": %q}`, "<p>"+boats[:60]), `"documents":0,`, `"copies":[]`}, // that threshold is gone
+		{`{"text": "short"}`, `{"compared":false,"documents":0,`, ""},
+	} {
+		b.wants(t, http.StatusOK, "/v1/copies", mediaJSON, c.body, c.want, c.found)
 	}
 	for media, body := range map[string]string{mediaText: orchard, mediaHTML: "<body><p>" + orchard + "</p></body>"} {
 		b.wants(t, http.StatusOK, "/v1/copies", media, body, `"id":"page-2"`, `"equal"`)
