@@ -68,6 +68,7 @@ func (a *accessLog) close() error {
 type noted struct {
 	documents, changed int
 	id, outcome        string // of the last one
+	brokenOff          bool   // some of a list were not reached
 }
 
 // note records what happened to a document of the request, for its line and the metrics.

@@ -191,6 +191,9 @@ func TestFullDisk(t *testing.T) {
 		{"id": "held", "fingerprint": "ffffffff00000000"}, {"id": "refused", "fingerprint": "0f0f0f0f0f0f0f0f"}]}`,
 		`{"results":[{"status":200,"inserted":true,"id":"held",`, `"replaced":true,`,
 		`{"status":507,"error":"nothing can be written, since the disk is full`, `,"inserted":false}]}`)
+	if log := b.journal.String(); strings.Count(log, "there is room again") != 1 {
+		t.Errorf("there is none yet:\n%s", log)
+	}
 	room.Store(plenty)
 	ask[insertAnswer](t, b, "/v1/insert", `{"id": "later", "fingerprint": "00ff00ff00ff00ff"}`)
 	b.wants(t, http.StatusOK, "/v1/query", "", `{"fingerprint": "0f0f0f0f0f0f0f0f"}`, `"hits":[]`)

@@ -265,6 +265,7 @@ func (s documents) checkAndInsert(v *visit) (any, *problem) {
 			return nil, brokenOff
 		}
 		s.notice(brokenOff.cause)
+		v.noted.brokenOff = true
 	}
 	results, room := make([]checkAnswer, len(list)), s.limits.Answer
 	for i := range list {

@@ -155,7 +155,7 @@ func (v *visit) observed() {
 		s.accessLog.line(r, v, took)
 	}
 	s.metrics.done(r.Pattern, out.status, took)
-	if v.to != nil && v.to.least == access.Write && out.status == http.StatusOK {
+	if v.to != nil && v.to.least == access.Write && out.status == http.StatusOK && !v.noted.brokenOff {
 		s.noticeRoom()
 	}
 	if out.status == http.StatusInternalServerError {
