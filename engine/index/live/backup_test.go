@@ -91,16 +91,14 @@ func TestBackupWhileWritten(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var all sync.WaitGroup
 	var acknowledged atomic.Int64
-	const first, writers = 1000, 1
+	const first = 1000
 	acknowledged.Store(first)
-	for range writers {
-		all.Go(func() {
-			for i := first; ctx.Err() == nil; i++ {
-				put(t, x, i)
-				acknowledged.Store(int64(i + 1))
-			}
-		})
-	}
+	all.Go(func() {
+		for i := first; ctx.Err() == nil; i++ {
+			put(t, x, i)
+			acknowledged.Store(int64(i + 1))
+		}
+	})
 	all.Go(func() {
 		for i := 0; ctx.Err() == nil; i++ {
 			if err := x.Flush(ctx); err != nil && !errors.Is(err, context.Canceled) {
@@ -246,25 +244,21 @@ func backupFaults(t *testing.T, way func(x *Index, d *disk.Disk, dir, to string)
 func TestBackupRefused(t *testing.T) {
 	base := t.TempDir()
 	dir, to := filepath.Join(base, "index"), filepath.Join(base, "backup")
-	if _, err := Backup(t.Context(), nil, dir, to); !errors.Is(err, ErrNoIndex) {
-		t.Errorf("no index: %v", err)
-	}
+	_, err := Backup(t.Context(), nil, dir, to)
+	fails(t, "no index", err, ErrNoIndex)
 	x := backupSource(t, dir)
 	defer x.end()
-	if _, err := Backup(t.Context(), nil, dir, dir); !errors.Is(err, os.ErrExist) {
-		t.Errorf("onto itself: %v", err)
-	}
+	_, err = Backup(t.Context(), nil, dir, dir)
+	fails(t, "onto itself", err, os.ErrExist)
 	logs, err := wal.Paths(nil, dir, wal.Mark{})
 	if err != nil || len(logs) != 1 {
 		t.Fatal(logs, err)
 	}
-	data, err := os.ReadFile(logs[0])
-	must.Do(t, err)
+	data := fileBytes(t, logs[0])
 	data[80] ^= 1
 	must.Do(t, os.WriteFile(logs[0], data, 0o600))
-	if _, err := Backup(t.Context(), nil, dir, to); !errors.Is(err, store.ErrCorrupt) {
-		t.Errorf("a damaged log: %v", err)
-	}
+	_, err = Backup(t.Context(), nil, dir, to)
+	fails(t, "a damaged log", err, store.ErrCorrupt)
 	if entries, err := os.ReadDir(base); err != nil || len(entries) != 1 {
 		t.Errorf("left: %v, %v", entries, err)
 	}

@@ -108,8 +108,7 @@ func TestBuiltBecomesLive(t *testing.T) {
 	docs := someDocs(9000, 6)
 	o := BuildOptions{Options: segment.Options{Design: halves(t), Table: planar}}
 	must.Do(t, Build(t.Context(), dir, []*ndf.File{printsFile(t, docs[:5000])}, o))
-	before, err := os.ReadFile(filepath.Join(dir, "00000001.segment"))
-	must.Do(t, err)
+	before := fileBytes(t, filepath.Join(dir, "00000001.segment"))
 	want := map[rows.DocID]rows.Doc{}
 	for i, d := range docs[:5000] {
 		want[rows.DocID(i)] = d
@@ -149,9 +148,8 @@ func TestBuiltBecomesLive(t *testing.T) {
 	if r := x.Recovery(); r.Inserted != 1 {
 		t.Errorf("%+v", r)
 	}
-	after, err := os.ReadFile(filepath.Join(dir, "00000001.segment"))
-	if err != nil || !bytes.Equal(before, after) {
-		t.Errorf("the built segment has changed: %v", err)
+	if !bytes.Equal(before, fileBytes(t, filepath.Join(dir, "00000001.segment"))) {
+		t.Error("the built segment has changed")
 	}
 }
 
@@ -247,9 +245,7 @@ func TestUnique(t *testing.T) {
 		in.Chunks = slices.Collect(slices.Chunk(prints, 7777))
 		dropped, err := unique(t.Context(), &in, c.conflict, memory.NewBudget(memory.Set(c.bytes)), 2)
 		if c.conflict == rows.Refuse {
-			if !errors.Is(err, ErrConflict) {
-				t.Errorf("refused with %v", err)
-			}
+			fails(t, "refused", err, ErrConflict)
 			continue
 		}
 		if err != nil || dropped == 0 || in.Len()+int(dropped) != len(docs) {

@@ -2,7 +2,6 @@ package live
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -164,9 +163,7 @@ func TestCheckAndInsertBesideRefusal(t *testing.T) {
 			t.Fatalf("%+v", c.near)
 		}
 		full.Store(true)
-		if err := x.writer.sync(t.Context(), at); !errors.Is(err, syscall.ENOSPC) {
-			t.Fatal(err)
-		}
+		fails(t, "a full disk", x.writer.sync(t.Context(), at), syscall.ENOSPC)
 		full.Store(false)
 		out, err := c.conclude()
 		if err != nil || len(out) != len(docs) {
@@ -198,9 +195,8 @@ func TestInsertWhole(t *testing.T) {
 	before := x.Stats().Documents
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 	defer cancel()
-	if _, err := x.Insert(ctx, make([]rows.Doc, 10)); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("without room: %v", err)
-	}
+	_, err := x.Insert(ctx, make([]rows.Doc, 10))
+	fails(t, "without room", err, context.DeadlineExceeded)
 	if n := x.Stats().Documents; n != before {
 		t.Errorf("%d documents, want %d", n, before)
 	}
@@ -228,9 +224,8 @@ func TestInsertWhole(t *testing.T) {
 		})
 	}
 	group.Wait()
-	if _, err := x.Insert(t.Context(), make([]rows.Doc, wal.RecordMax/8)); !errors.Is(err, ErrTooMany) {
-		t.Errorf("more than a record holds: %v", err)
-	}
+	_, err = x.Insert(t.Context(), make([]rows.Doc, wal.RecordMax/8))
+	fails(t, "more than a record holds", err, ErrTooMany)
 }
 
 // TestSealedLayout: what is inserted becomes segments of the index's own layout, and, but for small

@@ -230,12 +230,9 @@ func TestNearIsDurable(t *testing.T) {
 				t.Error(err)
 			}
 		})
-		for began := time.Now(); g.waiting.Load() == 0; time.Sleep(time.Millisecond) {
-			if time.Since(began) > 10*time.Second {
-				close(g.open)
-				t.Fatal("an insert syncs no log")
-			}
-		}
+		open := sync.OnceFunc(func() { close(g.open) })
+		defer open()
+		must.Eventually(t, "an insert syncs a log", func() bool { return g.waiting.Load() > 0 })
 		if !late {
 			c = checking(t, x, rows.Doc{})
 		}
@@ -257,7 +254,7 @@ func TestNearIsDurable(t *testing.T) {
 		case <-time.After(50 * time.Millisecond):
 		}
 		g.shut.Store(false)
-		close(g.open)
+		open()
 		group.Wait()
 		if out := <-told; len(out) != 1 || out[0].Inserted || len(out[0].Near) != 1 {
 			t.Errorf("late %v: %+v, want the document that was inserted meanwhile", late, out)

@@ -181,12 +181,8 @@ func TestAddRefuses(t *testing.T) {
 		return err
 	}
 	must.Do(t, insert(docs[0]))
-	if err := add(docs, nil); !errors.Is(err, ErrConflict) {
-		t.Errorf("an ID that is there: %v", err)
-	}
-	if err := add(append(docs[1:2000:2000], docs[1500]), nil); !errors.Is(err, ErrConflict) {
-		t.Errorf("an ID twice: %v", err)
-	}
+	fails(t, "an ID that is there", add(docs, nil), ErrConflict)
+	fails(t, "an ID twice", add(append(docs[1:2000:2000], docs[1500]), nil), ErrConflict)
 	if s := x.Stats(); s.Documents != 1 {
 		t.Errorf("%+v", s)
 	}
@@ -198,9 +194,7 @@ func TestAddRefuses(t *testing.T) {
 	if doc, ok, err := x.Find(docs[3000].ID); doc != 4000 || !ok || err != nil {
 		t.Errorf("an ID that came meanwhile: document %d, %t, %v", doc, ok, err)
 	}
-	if err := insert(docs[2000]); !errors.Is(err, ErrConflict) {
-		t.Errorf("an ID that was added: %v", err)
-	}
+	fails(t, "an ID that was added", insert(docs[2000]), ErrConflict)
 	if s := x.Stats(); s.Documents != 4000 || s.Deleted != 1 {
 		t.Errorf("%+v", s)
 	}

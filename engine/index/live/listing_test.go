@@ -149,9 +149,7 @@ func TestListedErrors(t *testing.T) {
 				}
 				return nil
 			})
-			if !errors.Is(err, c.want) {
-				t.Errorf("%+v, %v; want %v", got, err, c.want)
-			}
+			fails(t, name, err, c.want)
 			if budget.Left() != left {
 				t.Errorf("%d bytes are reserved still", left-budget.Left())
 			}

@@ -246,14 +246,10 @@ func TestFlushBesideRefusal(t *testing.T) {
 	f, err := x.upkeep.beginFlush(0)
 	must.Do(t, err)
 	full.Store(true)
-	if err := insert("b"); !errors.Is(err, syscall.ENOSPC) {
-		t.Fatal(err)
-	}
+	fails(t, "a full disk", insert("b"), syscall.ENOSPC)
 	full.Store(false)
 	must.Do(t, insert("c"))
-	if err := x.upkeep.flushTo(t.Context(), f); !errors.Is(err, errUndone) {
-		t.Errorf("a flush beside an undone change ends with %v", err)
-	}
+	fails(t, "a flush beside an undone change", x.upkeep.flushTo(t.Context(), f), errUndone)
 }
 
 // TestDeletedBesideWork: a deletion that is undone while a flush fails is in no later file, one
@@ -281,9 +277,7 @@ func TestDeletedBesideWork(t *testing.T) {
 		x.writer.revive([]rows.DocID{0})
 		return syscall.ENOSPC
 	}
-	if err := x.Flush(t.Context()); !errors.Is(err, syscall.ENOSPC) {
-		t.Fatal(err)
-	}
+	fails(t, "a full disk", x.Flush(t.Context()), syscall.ENOSPC)
 	beside = nil
 	x.writer.mu.Lock()
 	x.writer.deleted = append(x.writer.deleted, x.writer.deleted...)
@@ -302,9 +296,8 @@ func TestDeletedBesideWork(t *testing.T) {
 		}
 		return nil
 	}
-	if err := x.upkeep.mergeFiles(t.Context(), x.versions.Current().Segments, 1); !errors.Is(err, errUndone) {
-		t.Errorf("a merge beside an undone change ends with %v", err)
-	}
+	fails(t, "a merge beside an undone change", x.upkeep.mergeFiles(t.Context(), x.versions.Current().Segments, 1),
+		errUndone)
 	beside = nil
 }
 

@@ -1,6 +1,7 @@
 package live
 
 import (
+	"errors"
 	"path/filepath"
 	"testing"
 
@@ -74,6 +75,14 @@ func found(t testing.TB, x *Index, f simhash.Fingerprint, k int) (documents int)
 	hits, err := c.Query(f, k, search.AllDocs)
 	must.Do(t, err)
 	return len(docsOf(hits))
+}
+
+// fails demands that an error wraps the one that is wanted.
+func fails(t testing.TB, what string, err, want error) {
+	t.Helper()
+	if !errors.Is(err, want) {
+		t.Errorf("%s: error %v, want %v", what, err, want)
+	}
 }
 
 // viewOf returns a view for as long as the test runs.

@@ -71,26 +71,6 @@ func TestConsistentReads(t *testing.T) {
 	group.Wait()
 }
 
-// TestClock: readers see nothing of a change that is in memory until the clock moves beyond it,
-// however many memtables it takes, and then all of it.
-func TestClock(t *testing.T) {
-	x := memoryIndex(t, Config{Design: halves(t), simulation: simulation{flushDocs: smallDocs}})
-	docs := make([]rows.Doc, smallDocs+10)
-	for i := range docs {
-		docs[i].Fingerprint = 7
-	}
-	x.writer.mu.Lock() // nothing is sealed meanwhile
-	defer x.writer.mu.Unlock()
-	x.writer.add(docs, nil)
-	if n := found(t, x, 7, 0); n != 0 {
-		t.Errorf("%d documents of a change that is under way", n)
-	}
-	x.versions.Committed.Store(uint64(len(docs)))
-	if n := found(t, x, 7, 0); n != len(docs) {
-		t.Errorf("%d documents, want %d", n, len(docs))
-	}
-}
-
 // TestHeldVersion: who holds a view reads it as it was, though its memtable was flushed and its
 // segments were merged away meanwhile. What it held is given back with it.
 func TestHeldVersion(t *testing.T) {
