@@ -64,17 +64,17 @@ type Options struct {
 // Keys sets dst to the sorted fingerprints of src under the permutation that
 // moves mask to the front. dst must have the length of src and not overlap it.
 func Keys(dst, src []uint64, mask uint64, threads int) {
-	must(SortKeys(context.Background(), dst, Chunks{src}, Options{Mask: mask, Threads: threads}))
+	panicIf(SortKeys(context.Background(), dst, Chunks{src}, Options{Mask: mask, Threads: threads}))
 }
 
 // Rows is [Keys] with rows: it sets rows to the place in src of each of keys, places of one
 // fingerprint ascending.
 func Rows[R row](keys []uint64, rows []R, src []uint64, mask uint64, threads int) {
-	must(SortRows(context.Background(), keys, rows, Chunks{src}, Options{Mask: mask, Threads: threads}))
+	panicIf(SortRows(context.Background(), keys, rows, Chunks{src}, Options{Mask: mask, Threads: threads}))
 }
 
-// must panics for an error, of what fails only when there is no memory for the buckets.
-func must(err error) {
+// panicIf panics for an error, of what fails only when there is no memory for the buckets.
+func panicIf(err error) {
 	if err != nil {
 		panic(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"ndd/engine/oracle/must"
 	"ndd/engine/storage/spill"
 )
 
@@ -32,17 +33,13 @@ func TestRecords(t *testing.T) {
 		want = slices.Compact(want)
 		var got [][3]uint64
 		for r, err := range s.All() {
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			got = append(got, r)
 		}
 		if spilled := runs.Bytes() >= 1000*256*24; spilled != (room == 256) || !slices.Equal(got, want) {
 			t.Errorf("room %d: %d records after %d bytes of runs, want %d", room, len(got), runs.Bytes(), len(want))
 		}
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, s.Close())
 		if names, err := os.ReadDir(dir); err != nil || len(names) > 0 {
 			t.Errorf("left over: %v, %v", names, err)
 		}
