@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"ndd/engine/index/table"
 	"ndd/engine/oracle/must"
 	"ndd/permute"
@@ -64,9 +66,7 @@ func TestGolden(t *testing.T) {
 	} {
 		r.Seed = 1
 		p, err := New(t.Context(), r)
-		if err != nil {
-			t.Fatalf("%+v: %v", r, err)
-		}
+		must.Do(t, err)
 		fmt.Fprintln(&b, words(p))
 	}
 	path := filepath.Join("testdata", "plans.golden")
@@ -75,17 +75,9 @@ func TestGolden(t *testing.T) {
 	}
 	want, err := os.ReadFile(path)
 	must.Do(t, err)
-	got := b.String()
-	if got == string(want) {
-		return
+	if diff := cmp.Diff(string(want), b.String()); diff != "" {
+		t.Error(diff)
 	}
-	g, w := strings.Split(got, "\n"), strings.Split(string(want), "\n")
-	for i := range min(len(g), len(w)) {
-		if g[i] != w[i] {
-			t.Errorf("line %d:\n%s\nwant\n%s", i+1, g[i], w[i])
-		}
-	}
-	t.Errorf("%d lines, want %d", len(g), len(w))
 }
 
 // TestNoRoom: too little memory is an error that says what the smallest would be.
@@ -144,9 +136,7 @@ func TestFrontier(t *testing.T) {
 			for _, purpose := range []Purpose{Online, Batch} {
 				memory := 12 * n
 				p, err := New(t.Context(), Request{Fingerprints: n, K: k, Memory: memory, Purpose: purpose, Seed: 1})
-				if err != nil {
-					t.Fatalf("k = %d, n = %d: %v", k, n, err)
-				}
+				must.Do(t, err)
 				marked := 0
 				for i, a := range p.Options {
 					better := false

@@ -2,26 +2,25 @@ package plan
 
 import (
 	"math"
-	"math/rand/v2"
 	"slices"
 	"testing"
 
+	"ndd/engine/index/distribution"
+	"ndd/engine/index/segment"
 	"ndd/engine/index/table"
 	"ndd/engine/oracle/long"
 	"ndd/engine/oracle/must"
+	"ndd/engine/oracle/sets"
 	"ndd/engine/storage/store"
 	"ndd/huffman"
+	"ndd/permute"
 )
 
-// uniformKeys are n sorted distinct random keys.
-func uniformKeys(n int, seed uint64) []uint64 {
-	rng := rand.New(rand.NewPCG(seed, uint64(n)))
-	keys := make([]uint64, n)
-	for i := range keys {
-		keys[i] = rng.Uint64()
-	}
-	slices.Sort(keys)
-	return slices.Compact(keys)
+// uniformKeys returns n sorted distinct random keys.
+func uniformKeys(n int, seed uint64) []uint64 { return distinctOf(sets.Uniform(n, seed)) }
+
+func distinctOf(prints []uint64) []uint64 {
+	return slices.Compact(slices.Sorted(slices.Values(prints)))
 }
 
 // TestBytes holds the predicted parts against tables that were built: to the
@@ -96,6 +95,93 @@ func TestBound(t *testing.T) {
 		for _, md := range models {
 			if built := table.Sum(md.parts(float64(n), uniformEntry(float64(n)))); n > 100 && built < boundBytes(n) {
 				t.Errorf("%s, %d keys: %d bytes, less than the bound of %d", md.layout(), n, built, boundBytes(n))
+			}
+		}
+	}
+}
+
+// TestRowBytes holds what ids are said to take against segments with and without repetitions, and a
+// plan against one that takes every document for a fingerprint.
+func TestRowBytes(t *testing.T) {
+	design, err := permute.Named("halves", 3, 1)
+	must.Do(t, err)
+	for _, repeated := range []int{1, 2, 10, 5000} {
+		prints := sets.Uniform(5000, 9)
+		if repeated == 2 {
+			prints = sets.Uniform(70_000, 9) // whose rows are in blocks
+		}
+		for i := range prints {
+			prints[i] = prints[i/repeated*repeated]
+		}
+		var m store.Memory
+		must.Do(t, segment.Write(t.Context(), &m, segment.Input{Fingerprints: prints}, segment.Options{Design: design}))
+		built := 0
+		for _, name := range []string{"ids.ordinals", "ids.firsts", "ids.samples"} {
+			if s, err := m.Source().Section(name); err == nil {
+				built += len(s.Data)
+			}
+		}
+		r := Request{Fingerprints: uint64(len(prints) / repeated), Documents: uint64(len(prints))}
+		if got := r.rowBytes(); got != uint64(built) {
+			t.Errorf("each %d times: %d bytes of ids, %d built", repeated, got, built)
+		}
+	}
+}
+
+// TestDocumentsBeyondFingerprints plans for documents of which nine in ten repeat another: tables are
+// for the fingerprints that there are, ids for all documents.
+func TestDocumentsBeyondFingerprints(t *testing.T) {
+	r := Request{Fingerprints: 1e6, Documents: 1e7, K: 3, IDs: IDsRows, Seed: 1}
+	few, err := New(t.Context(), r)
+	must.Do(t, err)
+	r.Fingerprints, r.Documents = 1e7, 0
+	all, err := New(t.Context(), r)
+	must.Do(t, err)
+	for i := range few.Options {
+		o := &few.Options[i]
+		if o.TableBytes > all.Options[i].TableBytes/7 || o.IDBytes < all.Options[i].IDBytes ||
+			o.IDBytes > all.Options[i].IDBytes*21/20 {
+			t.Errorf("%s: %d bytes of tables and %d of ids, for all documents %d and %d", o.Name, o.TableBytes, o.IDBytes,
+				all.Options[i].TableBytes, all.Options[i].IDBytes)
+		}
+	}
+	r.Fingerprints, r.Documents = 10, 9
+	if _, err := New(t.Context(), r); err == nil {
+		t.Error("fewer documents than fingerprints are taken")
+	}
+}
+
+// TestWideLines holds the bytes of planar tables of skewed sets against those that a plan with a
+// sample foretells, wide lines included: within four in a hundred.
+func TestWideLines(t *testing.T) {
+	n := long.Or(60_000, 300_000)
+	for _, set := range sets.Skewed(n, 7) {
+		prints := distinctOf(set.Base)
+		var d distribution.Distinct
+		d.Add(prints)
+		sample, err := NewSample(d.Sample(), SampleSize, 1)
+		if err != nil {
+			continue // too few distinct ones
+		}
+		for _, name := range []string{"halves", "thirds"} {
+			design, err := permute.Named(name, 3, 1)
+			must.Do(t, err)
+			r := Request{Fingerprints: uint64(len(prints)), K: 3, Layout: table.LayoutPlanar,
+				Designs: []permute.Design{design}, Sample: sample, Seed: 1}
+			p, err := New(t.Context(), r)
+			must.Do(t, err)
+			built, wide := uint64(0), uint64(0)
+			for _, tab := range inMemory(t, prints, p.Choice).Tables() {
+				for _, part := range tab.Parts() {
+					if built += part.Bytes; part.Name == "wide" {
+						wide += part.Bytes
+					}
+				}
+			}
+			said := p.Choice.TableBytes
+			t.Logf("%s, %s: %d bytes said, %d built, %d of them for wide lines", set.Name, name, said, built, wide)
+			if float64(said) < 0.96*float64(built) || float64(said) > 1.04*float64(built) {
+				t.Errorf("%s, %s: %d bytes said, %d built, %d of them for wide lines", set.Name, name, said, built, wide)
 			}
 		}
 	}
