@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"ndd/engine/oracle/sets"
 )
 
 // TestDistinct counts sets of every kind: exactly where there are few, within five standard errors
@@ -65,11 +67,10 @@ func TestDistinctEdge(t *testing.T) {
 }
 
 func BenchmarkDistinct(b *testing.B) {
-	rng := rand.New(rand.NewPCG(1, 1))
 	for _, same := range []int{1, 10} {
-		prints := make([]uint64, 1<<23)
+		prints := sets.Uniform(1<<23, 1)
 		for i := range prints {
-			if prints[i] = rng.Uint64(); i%same > 0 {
+			if i%same > 0 {
 				prints[i] = prints[0]
 			}
 		}

@@ -3,19 +3,19 @@ package distribution
 import (
 	"math"
 	"math/bits"
-	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"ndd/engine/oracle/sets"
 )
 
 func TestCounts(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 2))
-	prints := make([]uint64, 10_001)
+	prints, others := sets.Uniform(10_001, 1), sets.Uniform(10_001, 2)
 	var ones [64]uint64
 	var weights [65]uint64
 	var leading [Intervals]uint64
 	for i := range prints {
-		prints[i] = rng.Uint64() & rng.Uint64()
+		prints[i] &= others[i]
 		for b := range 64 {
 			ones[b] += prints[i] >> b & 1
 		}
@@ -38,11 +38,7 @@ func TestCounts(t *testing.T) {
 }
 
 func TestWords(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 2))
-	even := make([]uint64, 100_000)
-	for i := range even {
-		even[i] = rng.Uint64()
-	}
+	even := sets.Uniform(100_000, 1)
 	same := make([]uint64, 1000)
 	for name, c := range map[string]struct {
 		prints []uint64

@@ -1,7 +1,6 @@
 package live
 
 import (
-	"context"
 	"flag"
 	"fmt"
 	"path/filepath"
@@ -9,20 +8,10 @@ import (
 
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/index/live/rows"
-	"ndd/engine/index/segment"
 	"ndd/engine/oracle/must"
 	"ndd/engine/oracle/sets"
-	"ndd/engine/storage/store"
 	"ndd/engine/storage/wal"
 )
-
-func heapSegment(in segment.Input, o segment.Options) (*segment.Segment, error) {
-	var m store.Memory
-	if err := segment.Write(context.Background(), &m, in, o); err != nil {
-		return nil, err
-	}
-	return segment.Open(m.Source())
-}
 
 var logged = flag.Int("logged", 1_000_000, "documents in the log that BenchmarkRecover reads")
 

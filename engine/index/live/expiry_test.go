@@ -20,16 +20,12 @@ func TestExpire(t *testing.T) {
 	e := newClocked(t, time.Minute)
 	steps := map[string]func(){
 		"in memory": func() {},
-		"in a file": func() {
-			must.Do(t, e.Flush(t.Context()))
-		},
+		"in a file": func() { must.Do(t, e.Flush(t.Context())) },
 		"stopped and opened": func() {
 			must.Do(t, e.Close())
 			e.open(t, true, false)
 		},
-		"read from the log": func() {
-			e.open(t, true, false)
-		},
+		"read from the log": func() { e.open(t, true, false) },
 	}
 	for name, step := range steps {
 		t.Run(name, func(t *testing.T) {
@@ -76,18 +72,14 @@ func TestExpire(t *testing.T) {
 // deletions that stand beside it are kept.
 func TestExpiredSegments(t *testing.T) {
 	e := newClocked(t, time.Minute)
-	flush := func() {
-		t.Helper()
+	// More than half of all are kept, so that no merge is due.
+	e.insert(t, rows.Forever, "kept", "deleted", "kept too", "kept as well")
+	must.Do(t, e.Flush(t.Context()))
+	remove(t, e.Index, "deleted")
+	for _, ids := range [][]string{{"beside the deletion", "beside that"}, {"a minute", "a minute more"}} {
+		e.insert(t, 0, ids...)
 		must.Do(t, e.Flush(t.Context()))
 	}
-	e.insert(t, rows.Forever, "kept", "deleted", "kept too",
-		"kept as well") // more than half of all, so that no merge is due
-	flush()
-	remove(t, e.Index, "deleted")
-	e.insert(t, 0, "beside the deletion", "beside that")
-	flush()
-	e.insert(t, 0, "a minute", "a minute more")
-	flush()
 	e.insert(t, 0, "in memory")
 	files := func() int {
 		entries, err := filepath.Glob(filepath.Join(e.dir, "*[^l]")) // without logs
@@ -126,12 +118,9 @@ func TestExpiredSegments(t *testing.T) {
 // TestExpiredInMemory: a segment in memory of which all has expired is dropped.
 func TestExpiredInMemory(t *testing.T) {
 	var second atomic.Int64
-	x, err := New(Config{Design: halves(t), TTL: time.Minute,
+	x := memoryIndex(t, Config{Design: halves(t), TTL: time.Minute,
 		simulation: simulation{now: func() time.Time { return time.Unix(second.Load(), 0) }}})
-	must.Do(t, err)
-	defer x.Close()
-	docs := someDocs(100, 4)
-	insert(t, x, docs...)
+	insert(t, x, someDocs(100, 4)...)
 	must.Do(t, x.upkeep.flush(t.Context()))
 	if s := x.Stats(); s.Segments != 1 || s.Documents != 100 {
 		t.Errorf("%+v", s)

@@ -160,10 +160,7 @@ func TestPlanBuild(t *testing.T) {
 
 // BenchmarkHold is what a query pays for its version.
 func BenchmarkHold(b *testing.B) {
-	d := halves(b)
-	x, err := New(Config{Design: d})
-	must.Do(b, err)
-	defer x.Close()
+	x := memoryIndex(b, Config{Design: halves(b)})
 	b.RunParallel(func(pb *testing.PB) {
 		slot := x.versions.Slot()
 		for pb.Next() {

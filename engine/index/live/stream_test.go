@@ -19,6 +19,7 @@ import (
 	"ndd/engine/oracle/long"
 	"ndd/engine/oracle/must"
 	"ndd/engine/oracle/sets"
+	"ndd/engine/storage/store"
 )
 
 // crowded returns an index of two segments and memtables with fingerprints that queries find very
@@ -49,7 +50,10 @@ func crowded(t *testing.T, layout table.Layout) (*Index, *model) {
 			prints[i] = uint64(d.Fingerprint)
 			m.insert(d)
 		}
-		s, err := heapSegment(segment.Input{Fingerprints: prints}, segment.Options{Design: c.Design, Table: c.Table})
+		var heap store.Memory
+		must.Do(t, segment.Write(t.Context(), &heap, segment.Input{Fingerprints: prints},
+			segment.Options{Design: c.Design, Table: c.Table}))
+		s, err := segment.Open(heap.Source())
 		must.Do(t, err)
 		segments = append(segments, s)
 	}
