@@ -11,7 +11,6 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"ndd/engine/corpus/simhash"
 	"ndd/engine/index/live/rows"
 	"ndd/engine/oracle/crash"
 	"ndd/engine/oracle/faults"
@@ -25,13 +24,11 @@ import (
 // backupSource makes an index that has two segments, deletions and a log.
 func backupSource(t *testing.T, dir string) *Index {
 	t.Helper()
-	create(t, dir, Config{Design: halves(t), IDs: true, Table: planar})
+	must.Do(t, Create(dir, Config{Design: halves(t), IDs: true, Table: planar}))
 	x := openFolder(t, dir, OpenOptions{Write: true})
-	for i := range 3 {
-		for j := range 20 {
-			put(t, x, 100*i+j)
-		}
-		if n, err := x.Delete(t.Context(), fmt.Sprint("doc-", 100*i), fmt.Sprint("doc-", 1)); err != nil || n == 0 {
+	for i := range uint64(3) {
+		insertNumbered(t, x, 100*i, 100*i+20)
+		if n, err := x.Delete(t.Context(), fmt.Sprint(100*i), "1"); err != nil || n == 0 {
 			t.Fatal(n, err)
 		}
 		if i < 2 {
@@ -56,14 +53,6 @@ var waysToBackup = []struct {
 	}},
 }
 
-func put(t *testing.T, x *Index, i int) {
-	t.Helper()
-	d := rows.Doc{Fingerprint: simhash.Fingerprint(uint64(i+1) * 0x9e3779b97f4a7c15), ID: fmt.Sprint("doc-", i)}
-	if _, err := x.Insert(t.Context(), []rows.Doc{d}); err != nil {
-		t.Error(err)
-	}
-}
-
 // backedUp returns which of the documents an index in a folder has, after it was checked in full.
 func backedUp(t *testing.T, dir string, of int) (ids []int) {
 	t.Helper()
@@ -71,7 +60,7 @@ func backedUp(t *testing.T, dir string, of int) (ids []int) {
 	defer x.end()
 	must.Do(t, x.Check(t.Context()))
 	for i := range of {
-		_, ok, err := x.Find(fmt.Sprint("doc-", i))
+		_, ok, err := x.Find(fmt.Sprint(i))
 		must.Do(t, err)
 		if ok {
 			ids = append(ids, i)
@@ -95,7 +84,9 @@ func TestBackupWhileWritten(t *testing.T) {
 	acknowledged.Store(first)
 	all.Go(func() {
 		for i := first; ctx.Err() == nil; i++ {
-			put(t, x, i)
+			if _, err := x.Insert(t.Context(), []rows.Doc{numberedDoc(uint64(i))}); err != nil {
+				t.Error(err)
+			}
 			acknowledged.Store(int64(i + 1))
 		}
 	})

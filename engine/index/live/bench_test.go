@@ -20,7 +20,7 @@ var logged = flag.Int("logged", 1_000_000, "documents in the log that BenchmarkR
 // are in a log only where flushes fail, as they do here.
 func BenchmarkRecover(b *testing.B) {
 	dir := filepath.Join(b.TempDir(), "index")
-	create(b, dir, Config{Design: halves(b), Table: planar})
+	must.Do(b, Create(dir, Config{Design: halves(b), Table: planar}))
 	open := func() *Index {
 		x, err := Open(b.Context(), dir, OpenOptions{Write: true, Sync: wal.Never,
 			simulation: simulation{flushDocs: neverFlush}})

@@ -303,7 +303,7 @@ func TestLinearizable(t *testing.T) {
 	seconds := time.Duration(long.Or(2, 6)) * time.Second
 	const groups, callers, rounds, least = 40, 6, 3, 120
 	dir := filepath.Join(t.TempDir(), "index")
-	create(t, dir, Config{Design: halves(t), IDs: true, Table: planar})
+	must.Do(t, Create(dir, Config{Design: halves(t), IDs: true, Table: planar}))
 	centre := sets.Uniform(groups, 8)
 	var mu sync.Mutex
 	var history []porcupine.Operation

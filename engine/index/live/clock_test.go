@@ -26,7 +26,7 @@ func newClocked(t *testing.T, ttl time.Duration) *clocked {
 	c := &clocked{dir: filepath.Join(t.TempDir(), "index"), ttl: ttl}
 	c.system.Store(1_000_000_000e9)
 	recipe := simhash.Default()
-	create(t, c.dir, Config{Design: halves(t), Recipe: &recipe, IDs: true, Table: planar})
+	must.Do(t, Create(c.dir, Config{Design: halves(t), Recipe: &recipe, IDs: true, Table: planar}))
 	c.open(t, true, false)
 	return c
 }

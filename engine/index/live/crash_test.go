@@ -98,7 +98,7 @@ func TestPowerCut(t *testing.T) {
 	t.Parallel()
 	base := t.TempDir()
 	dir := filepath.Join(base, "index")
-	create(t, dir, Config{Design: halves(t), IDs: true, Table: planar})
+	must.Do(t, Create(dir, Config{Design: halves(t), IDs: true, Table: planar}))
 	r := crash.Record(t, base)
 	s := newScript(5)
 	x := openFolder(t, dir, scripted(r.Disk()))
@@ -154,7 +154,7 @@ func TestDiskFaults(t *testing.T) {
 	acknowledged := 0
 	work := func(d *disk.Disk) error {
 		dir = filepath.Join(t.TempDir(), "index")
-		create(t, dir, Config{Design: design, IDs: true, Table: planar})
+		must.Do(t, Create(dir, Config{Design: design, IDs: true, Table: planar}))
 		s, acknowledged = newScript(6), 0
 		x, err := Open(context.Background(), dir, scripted(d))
 		if err != nil {

@@ -23,11 +23,16 @@ func newFolder(t *testing.T) (x *Index, dir string) {
 	return makeIndex(t, Config{Design: halves(t), IDs: true}, OpenOptions{Write: true})
 }
 
-// insertNumbered inserts documents from up to to, with their numbers as fingerprints and IDs.
+// numberedDoc returns a document with the number in its fingerprint and ID.
+func numberedDoc(i uint64) rows.Doc {
+	return rows.Doc{Fingerprint: simhash.Fingerprint((i + 1) * 0x9e3779b97f4a7c15), ID: fmt.Sprint(i)}
+}
+
+// insertNumbered inserts documents from up to to, one after the other.
 func insertNumbered(t *testing.T, x *Index, from, to uint64) {
 	t.Helper()
 	for i := from; i < to; i++ {
-		insert(t, x, rows.Doc{Fingerprint: simhash.Fingerprint(i * 0x9e3779b97f4a7c15), ID: fmt.Sprint(i)})
+		insert(t, x, numberedDoc(i))
 	}
 }
 
@@ -42,7 +47,7 @@ func TestMovedFolder(t *testing.T) {
 	moved := filepath.Join(at, "moved")
 	insertNumbered(t, first, 0, 5)
 	must.Do(t, os.Rename(dir, moved))
-	create(t, dir, Config{Design: halves(t), IDs: true})
+	must.Do(t, Create(dir, Config{Design: halves(t), IDs: true}))
 	second := openFolder(t, dir, OpenOptions{Write: true})
 	insertNumbered(t, second, 10, 13)
 	if err := first.Flush(t.Context()); err != nil { // a segment, a manifest, a new log
@@ -91,7 +96,7 @@ func TestLockRemoved(t *testing.T) {
 // opened for writing, and told; files of others stay, and reading removes nothing.
 func TestOrphans(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "index")
-	create(t, dir, Config{Design: halves(t)})
+	must.Do(t, Create(dir, Config{Design: halves(t)}))
 	left := []string{"00000007.segment", "00000007.documents", ".00000008.segment.tmp-123", ".manifest.tmp-5"}
 	for _, name := range append([]string{"notes.txt"}, left...) {
 		must.Do(t, os.WriteFile(filepath.Join(dir, name), []byte("left"), 0o666))

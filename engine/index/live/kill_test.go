@@ -142,7 +142,7 @@ func TestKill(t *testing.T) {
 		times = *kills
 	}
 	dir := filepath.Join(t.TempDir(), "index")
-	create(t, dir, Config{Design: halves(t), IDs: true})
+	must.Do(t, Create(dir, Config{Design: halves(t), IDs: true}))
 	acknowledged := told{}
 	for range times {
 		acknowledged.write(t, dir, true, func(p *os.Process) { p.Kill() })

@@ -220,7 +220,7 @@ func TestListedView(t *testing.T) {
 func TestTwoPrintsRefused(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "two")
 	recipe := simhash.Minwise()
-	create(t, dir, Config{Recipe: &recipe, Design: halves(t), IDs: true})
+	must.Do(t, Create(dir, Config{Recipe: &recipe, Design: halves(t), IDs: true}))
 	m, err := ReadManifest(dir)
 	must.Do(t, err)
 	m.Recipe.Prints = 2

@@ -311,7 +311,7 @@ func TestModel(t *testing.T) {
 				w.m.ratio = 1.5
 			}
 			c := Config{Design: halves(t), Table: table.Options{Layout: layout}, IDs: w.ids, Lengths: w.m.ratio > 0}
-			create(t, w.dir, c)
+			must.Do(t, Create(w.dir, c))
 			w.open()
 			defer func() { w.x.Close() }()
 			for i := range steps {

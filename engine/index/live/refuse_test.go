@@ -77,7 +77,6 @@ func TestRefusedIsUndone(t *testing.T) {
 				_, deletedPrint := x.DeleteFingerprint(t.Context(), 1<<10)
 				_, checked := x.CheckAndInsert(t.Context(), []rows.Doc{{ID: "c", Fingerprint: 0xffff << 48}}, 3, 1)
 				for what, err := range map[string]error{"insert": insert("new", 0xff<<32), "replace": insert("a", 0xff<<32),
-					"again":  insert("a", 0xff<<32),
 					"delete": deleted, "by fingerprint": deletedPrint, "check": checked} {
 					if !errors.Is(err, syscall.ENOSPC) || errors.Is(err, ErrUnknown) {
 						t.Errorf("%s: %v", what, err)

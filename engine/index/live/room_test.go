@@ -19,17 +19,11 @@ import (
 
 var planar = table.Options{Layout: table.LayoutPlanar}
 
-// create makes the folder of an empty index.
-func create(t testing.TB, dir string, c Config) {
-	t.Helper()
-	must.Do(t, Create(dir, c))
-}
-
 // makeIndex makes an empty index and opens it, for as long as the test runs.
 func makeIndex(t testing.TB, c Config, o OpenOptions) (x *Index, dir string) {
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), "index")
-	create(t, dir, c)
+	must.Do(t, Create(dir, c))
 	return openFolder(t, dir, o), dir
 }
 

@@ -154,17 +154,15 @@ func equalHits(a, b []search.Hit) bool {
 func TestStream(t *testing.T) {
 	for _, layout := range []table.Layout{table.LayoutPlanar, table.LayoutHuffman} {
 		x, m := crowded(t, layout)
+		w := viewOf(t, x)
 		for _, q := range []simhash.Fingerprint{0, 3, 1 << 7, 1<<63 | 1<<40, 0xdeadbeef12345678} {
 			for _, docs := range []int{search.AllDocs, 3, 0, search.FirstDoc} {
 				want := m.hits(q, 3, docs)
 				for _, piece := range []search.Bound{{Hits: 50, Docs: 70}, {Hits: 1, Docs: 1}} {
-					w, err := x.View()
-					must.Do(t, err)
 					c := x.Searcher()
 					c.Limits.Piece = piece
 					got := whole{most: piece}
-					err = c.Stream(w, q, rows.Lengths{}, 3, docs, got.add)
-					w.Release()
+					err := c.Stream(w, q, rows.Lengths{}, 3, docs, got.add)
 					if err != nil || !equalHits(got.hits, want) {
 						t.Fatalf("%s, %+v, query %v, %d documents a hit: %d pieces, %d hits, want %d, error %v",
 							layout, piece, q, docs, got.pieces, len(got.hits), len(want), err)
@@ -287,9 +285,7 @@ func TestFirstDoc(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	queries := []uint64{0, 1 << 7, 0, sets.Near(rng, 0, 1), sets.Near(rng, 0, 2), sets.Near(rng, 0, 4), 1 << 7,
 		rng.Uint64()}
-	for range 3 {
-		queries = append(queries, queries...)
-	}
+	queries = slices.Repeat(queries, 8)
 	wants := map[uint64][]search.Hit{}
 	for _, q := range queries[:8] {
 		wants[q] = m.hits(simhash.Fingerprint(q), 3, search.FirstDoc)

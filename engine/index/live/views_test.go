@@ -1,6 +1,7 @@
 package live
 
 import (
+	"context"
 	"math/rand/v2"
 	"sync"
 	"testing"
@@ -35,18 +36,13 @@ func TestConsistentReads(t *testing.T) {
 		}
 	}
 	replace(0)
-	stop := make(chan struct{})
+	ctx, stop := context.WithCancel(t.Context())
 	var group sync.WaitGroup
 	for range 2 {
 		group.Go(func() {
 			c := x.Searcher()
 			defer c.Done()
-			for {
-				select {
-				case <-stop:
-					return
-				default:
-				}
+			for ctx.Err() == nil {
 				w, err := x.View()
 				if err != nil {
 					t.Error(err)
@@ -67,7 +63,7 @@ func TestConsistentReads(t *testing.T) {
 			break
 		}
 	}
-	close(stop)
+	stop()
 	group.Wait()
 }
 
