@@ -28,10 +28,7 @@ func TestDistinct(t *testing.T) {
 		{"few", func(int) uint64 { return rng.Uint64N(60_000) << 40 }},
 		{"sequence", func(i int) uint64 { return uint64(i) }},
 	} {
-		prints := make([]uint64, n)
-		for i := range prints {
-			prints[i] = c.at(i)
-		}
+		prints := sets.Of(n, c.at)
 		var d Distinct
 		for part := range slices.Chunk(prints, 10_007) {
 			d.Add(part)

@@ -35,17 +35,13 @@ func bruteShare(prints []uint64, mask uint64, leading, radius int) float64 {
 func TestShare(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	centre := rng.Uint64()
-	shapes := map[string]func() uint64{
-		"uniform":    rng.Uint64,
-		"clustered":  func() uint64 { return sets.Near(rng, centre*rng.Uint64N(50), rng.IntN(9)) },
-		"equal bits": func() uint64 { return rng.Uint64() | 0xffff<<48 },
+	shapes := map[string]func(int) uint64{
+		"uniform":    func(int) uint64 { return rng.Uint64() },
+		"clustered":  func(int) uint64 { return sets.Near(rng, centre*rng.Uint64N(50), rng.IntN(9)) },
+		"equal bits": func(int) uint64 { return rng.Uint64() | 0xffff<<48 },
 	}
 	for name, shape := range shapes {
-		prints := make([]uint64, 3000)
-		for i := range prints {
-			prints[i] = shape()
-		}
-		s, err := NewSample(prints, 3000, 1)
+		s, err := NewSample(sets.Of(3000, shape), 3000, 1)
 		must.Do(t, err)
 		for _, mask := range []uint64{0xffff << 48, 0xffffffff, 0x5555555555555555} {
 			for _, ask := range [][2]int{{4, 0}, {9, 0}, {12, 1}, {16, 3}} {
@@ -65,16 +61,13 @@ func TestShare(t *testing.T) {
 // TestEntry tells the size of 16 times the keys from a sample.
 func TestEntry(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 1))
-	shapes := map[string]func() uint64{
-		"uniform":    rng.Uint64,
-		"equal bits": func() uint64 { return rng.Uint64() | 0xfff<<52 },
-		"few values": func() uint64 { return rng.Uint64()<<32 | rng.Uint64N(1<<20) },
+	shapes := map[string]func(int) uint64{
+		"uniform":    func(int) uint64 { return rng.Uint64() },
+		"equal bits": func(int) uint64 { return rng.Uint64() | 0xfff<<52 },
+		"few values": func(int) uint64 { return rng.Uint64()<<32 | rng.Uint64N(1<<20) },
 	}
 	for name, shape := range shapes {
-		all := make([]uint64, 1<<19)
-		for i := range all {
-			all[i] = shape()
-		}
+		all := sets.Of(1<<19, shape)
 		s, err := NewSample(all, 1<<15, 1)
 		must.Do(t, err)
 		whole, err := NewSample(all, len(all), 1)

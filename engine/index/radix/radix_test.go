@@ -24,13 +24,7 @@ func TestMain(m *testing.M) { oracle.NoLeaks(m) }
 // shapes are inputs of every shape that has ever hurt a radix sort.
 func shapes(n int) map[string][]uint64 {
 	rng := rand.New(rand.NewPCG(uint64(n), 9))
-	fill := func(f func(i int) uint64) []uint64 {
-		s := make([]uint64, n)
-		for i := range s {
-			s[i] = f(i)
-		}
-		return s
-	}
+	fill := func(f func(i int) uint64) []uint64 { return sets.Of(n, f) }
 	return map[string][]uint64{
 		"random":     fill(func(int) uint64 { return rng.Uint64() }),
 		"equal":      fill(func(int) uint64 { return 0xdeadbeef }),

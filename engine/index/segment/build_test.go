@@ -79,10 +79,7 @@ func TestSameFile(t *testing.T) {
 		if name == "random" {
 			n = rangesBest*roomLeast + 1000 // and in memory
 		}
-		prints := make([]uint64, n)
-		for i := range prints {
-			prints[i] = at(i)
-		}
+		prints := sets.Of(n, at)
 		o := Options{Design: design(t, 4), Threads: 2, Table: table.Options{Layout: table.LayoutPlanar}}
 		o.Design.Tables = o.Design.Tables[:2] // valid for k = 1
 		o.Design.K = 1

@@ -49,10 +49,10 @@ func TestMergeSameAsBuilt(t *testing.T) {
 	t.Parallel()
 	const sortedApart = 600_000 // more than are sorted at a time
 	rng := rand.New(rand.NewPCG(14, 7))
-	for name, f := range map[string]func() uint64{
-		"random": rng.Uint64,
-		"few":    func() uint64 { return rng.Uint64N(500) * 0x9e3779b97f4a7c15 },
-		"half":   func() uint64 { return rng.Uint64() * uint64(rng.IntN(2)) },
+	for name, f := range map[string]func(int) uint64{
+		"random": func(int) uint64 { return rng.Uint64() },
+		"few":    func(int) uint64 { return rng.Uint64N(500) * 0x9e3779b97f4a7c15 },
+		"half":   func(int) uint64 { return rng.Uint64() * uint64(rng.IntN(2)) },
 	} {
 		for kind, drop := range map[string]func() bool{
 			"none": func() bool { return false }, "some": func() bool { return rng.IntN(3) == 0 },
@@ -64,11 +64,7 @@ func TestMergeSameAsBuilt(t *testing.T) {
 				sizes[0] = sortedApart
 			}
 			for _, n := range sizes {
-				prints := make([]uint64, n)
-				for i := range prints {
-					prints[i] = f()
-				}
-				lists = append(lists, prints)
+				lists = append(lists, sets.Of(n, f))
 			}
 			all, kept := sources(t, rng, lists, drop)
 			for _, layout := range []table.Layout{table.LayoutPlanar, table.LayoutHuffman} {

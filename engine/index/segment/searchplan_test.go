@@ -33,10 +33,7 @@ func compareMatches(t *testing.T, what string, got, want []Match) {
 // make probes dearer; of uniform fingerprints it is not.
 func TestConsecutiveAreScanned(t *testing.T) {
 	const n, k = 100_000, 6
-	consecutive := make([]uint64, n)
-	for i := range consecutive {
-		consecutive[i] = uint64(i)
-	}
+	consecutive := sets.Of(n, func(i int) uint64 { return uint64(i) })
 	for _, name := range []string{"one", "halves", "thirds"} {
 		for _, layout := range []table.Layout{table.LayoutPlanar, table.LayoutHuffman} {
 			s := inMemory(t, consecutive, Options{Design: named(t, name, k), Table: table.Options{Layout: layout}})

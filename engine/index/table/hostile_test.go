@@ -166,11 +166,7 @@ func FuzzOpenSearch(f *testing.F) {
 
 // What is wrong in a plane is said of that plane, where it lies.
 func TestCorruptPlace(t *testing.T) {
-	rng := rand.New(rand.NewPCG(4, 4))
-	uniform, sequence := make([]uint64, 5000), make([]uint64, 5000)
-	for i := range uniform {
-		uniform[i], sequence[i] = rng.Uint64(), uint64(i)
-	}
+	uniform, sequence := sets.Uniform(5000, 4), sets.Of(5000, func(i int) uint64 { return uint64(i) })
 	for _, c := range []struct {
 		keys     []uint64
 		section  string

@@ -5,6 +5,7 @@ import (
 
 	"ndd/asm"
 	"ndd/engine/oracle/must"
+	"ndd/engine/oracle/sets"
 )
 
 // linesOf returns the lines of a table of keys.
@@ -20,11 +21,10 @@ func linesOf(t *testing.T, h planarHead, keys []uint64) []uint64 {
 // TestPlanarLinesFull: a line with as many keys and buckets as it has bits is full, and one with a key more is wide.
 func TestPlanarLinesFull(t *testing.T) {
 	const bucketBits, perLine = 9, 200
-	for more := range uint64(2) {
-		keys := make([]uint64, asm.PlanarLineBits-perLine+more)
-		for i := range keys {
-			keys[i] = perLine/2<<(64-bucketBits) + uint64(i)
-		}
+	for more := range 2 {
+		keys := sets.Of(asm.PlanarLineBits-perLine+more, func(i int) uint64 {
+			return perLine/2<<(64-bucketBits) + uint64(i)
+		})
 		h := planarHead{keys: uint64(len(keys)), bucketBits: bucketBits, perLine: perLine}
 		d := newPlanarLines(linesOf(t, h, keys), make([]uint16, len(keys)+asm.PlanarPad), h.keys, bucketBits, perLine)
 		if d.wide(0) != (more > 0) {

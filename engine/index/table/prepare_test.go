@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"ndd/engine/oracle/must"
+	"ndd/engine/oracle/sets"
 	"ndd/permute"
 )
 
@@ -17,18 +18,14 @@ func TestPrepare(t *testing.T) {
 	rng := rand.New(rand.NewPCG(21, 12))
 	var c Scratch
 	for _, n := range []int{1, 300, 20_000} {
-		keys := make([]uint64, n)
-		for i := range keys {
-			if keys[i] = rng.Uint64(); i%3 == 0 {
-				keys[i] = rng.Uint64N(1 << 24) // crowded
+		keys := distinct(sets.Of(n, func(i int) uint64 {
+			if i%3 == 0 {
+				return rng.Uint64N(1 << 24) // crowded
 			}
-		}
-		keys = distinct(keys)
+			return rng.Uint64()
+		}))
 		table := build(t, keys, Options{Layout: LayoutPlanar})
-		queries := make([]uint64, 70)
-		for i := range queries {
-			queries[i] = keys[rng.IntN(len(keys))] ^ 1<<rng.IntN(64)
-		}
+		queries := sets.Of(70, func(int) uint64 { return keys[rng.IntN(len(keys))] ^ 1<<rng.IntN(64) })
 		for _, leading := range []int{0, 3, 8, 11, 12, 13, 14, 16, 20, 32, 64} {
 			for radius := range 3 {
 				for k := range 4 {

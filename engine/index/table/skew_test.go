@@ -21,11 +21,7 @@ func skewed(n int) (all []sets.Set) {
 		"powers":                     func(i int) uint64 { return rng.Uint64() >> (i % 64) },
 	} {
 		rng = rand.New(rand.NewPCG(9, 9)) // keys are the same in every order of the sets
-		keys := make([]uint64, n)
-		for i := range keys {
-			keys[i] = at(i)
-		}
-		keys = distinct(keys)
+		keys := distinct(sets.Of(n, at))
 		queries := []uint64{0, keys[0], ^uint64(0)}
 		for i := range 8 {
 			queries = append(queries, sets.Near(rng, keys[rng.IntN(len(keys))], i))

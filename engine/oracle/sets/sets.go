@@ -71,10 +71,7 @@ type shape struct {
 // fill returns a set of n fingerprints of each shape, with the queries that a function makes of them.
 func fill(n int, shapes []shape, queries func(base []uint64) []uint64) (all []Set) {
 	for _, shape := range shapes {
-		base := make([]uint64, n)
-		for i := range base {
-			base[i] = shape.at(i)
-		}
+		base := Of(n, shape.at)
 		all = append(all, Set{shape.name, base, queries(base)})
 	}
 	return all
@@ -129,9 +126,14 @@ func Skewed(n int, seed uint64) []Set {
 // Uniform returns n uniform fingerprints, the same for the same seed.
 func Uniform(n int, seed uint64) []uint64 {
 	rng := rand.New(rand.NewPCG(seed, 0x5e75))
+	return Of(n, func(int) uint64 { return rng.Uint64() })
+}
+
+// Of returns n fingerprints that at makes of their numbers, in order.
+func Of(n int, at func(i int) uint64) []uint64 {
 	base := make([]uint64, n)
 	for i := range base {
-		base[i] = rng.Uint64()
+		base[i] = at(i)
 	}
 	return base
 }
