@@ -101,10 +101,7 @@ func TestCheckAndInsertLate(t *testing.T) {
 		t.Fatal(c.near)
 	}
 	free()
-	docs := make([]rows.Doc, 2*smallDocs)
-	for i := range docs {
-		docs[i].Fingerprint = simhash.Fingerprint(rand.Uint64())
-	}
+	docs := someDocs(2*smallDocs, 7)
 	docs[1].Fingerprint = 12344
 	insert(t, x, docs...)
 	must.Eventually(t, "the near one is sealed", func() bool { return x.versions.Current().Memtables[0].First > c.seen })
@@ -205,11 +202,7 @@ func TestInsertWhole(t *testing.T) {
 	for range 4 {
 		group.Go(func() {
 			for range 20 {
-				docs := make([]rows.Doc, 1+rand.IntN(3*smallDocs))
-				for i := range docs {
-					docs[i].Fingerprint = simhash.Fingerprint(rand.Uint64())
-				}
-				out, err := x.Insert(t.Context(), docs)
+				out, err := x.Insert(t.Context(), someDocs(1+rand.IntN(3*smallDocs), 4))
 				if err != nil {
 					t.Error(err)
 					return

@@ -20,8 +20,7 @@ func TestHostileDocuments(t *testing.T) {
 	for i := range 3 {
 		docs := make([]rows.Doc, 20)
 		for j := range docs {
-			docs[j] = rows.Doc{Fingerprint: fingerprintOf(fmt.Sprint(i, j)),
-				ID: fmt.Sprint("doc ", 15*i+j)} // some replace others
+			docs[j] = rows.Doc{Fingerprint: fingerprintOf(fmt.Sprint(i, j)), ID: fmt.Sprint(15*i + j)} // some replace others
 		}
 		insert(t, x, docs...)
 		must.Do(t, x.Flush(t.Context()))
@@ -55,7 +54,7 @@ func TestHostileDocuments(t *testing.T) {
 		key, _ := generations.ParseID(m.Live.Key)
 		for i := range 60 {
 			k := rows.IDKey(key)
-			d.ids.Rows(k.Hash(fmt.Sprint("doc ", i)), func(row uint64) bool {
+			d.ids.Rows(k.Hash(fmt.Sprint(i)), func(row uint64) bool {
 				if row >= of.Documents {
 					t.Errorf("an ID in row %d of %d", row, of.Documents)
 				}

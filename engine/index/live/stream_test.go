@@ -314,10 +314,7 @@ func TestSearchEndsBetweenQueries(t *testing.T) {
 	w := viewOf(t, x)
 	c := x.Searcher()
 	defer c.Done()
-	queries := make([]uint64, 128)
-	for i := range queries {
-		queries[i] = 1<<(i%64) | 1<<(i/64)
-	}
+	queries := sets.Of(128, func(i int) uint64 { return 1<<(i%64) | 1<<(i/64) })
 	c.Until(faults.NewEnding(t, 2))
 	if _, n, err := c.SearchSome(w, queries, 3, search.FirstDoc, search.Swept{}, rows.Lengths{}); !errors.Is(err,
 		context.Canceled) || n != 0 {

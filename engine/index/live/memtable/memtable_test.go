@@ -78,10 +78,8 @@ func TestMemtableSearch(t *testing.T) {
 					checkMemtable(t, m, docs, clock, query, k)
 				}
 			}
+			m.Free()
 		}
-		one.Free()
-		all.Free()
-		late.Free()
 	}
 }
 
@@ -207,10 +205,7 @@ func hotMemtable(t *testing.T) *Table {
 // searched for once.
 func TestEqualQueriesAreSearchedOnce(t *testing.T) {
 	m := hotMemtable(t)
-	queries := make([]uint64, 256)
-	for i := range queries {
-		queries[i] = uint64(i % 2)
-	}
+	queries := sets.Of(256, func(i int) uint64 { return uint64(i % 2) })
 	a := Search{Clock: m.End(), K: 3, First: true, Positions: make([]uint32, 1<<16)}
 	found := m.Search(nil, &a, queries, 0)
 	if a.asked != 2 || len(found) != len(queries) {
