@@ -11,22 +11,24 @@ import (
 
 // skewed are sets of distinct keys, whose groups are longer than anything the directory foresees.
 func skewed(n int) (all []sets.Set) {
-	var rng *rand.Rand
-	for name, at := range map[string]func(i int) uint64{
-		"40 equal leading bits":      func(int) uint64 { return 0xa5a5a5a5a5<<24 | rng.Uint64()>>40 },
-		"a sequence":                 func(i int) uint64 { return uint64(i) },
-		"half in one group":          func(i int) uint64 { return rng.Uint64() >> (i % 2 * 40) },
-		"a long group between short": func(i int) uint64 { return rng.Uint64()>>(i%2*40) ^ 1<<63 },
-		"equal trailing bits":        func(int) uint64 { return rng.Uint64() &^ 0xffff },
-		"powers":                     func(i int) uint64 { return rng.Uint64() >> (i % 64) },
+	rng := rand.New(rand.NewPCG(9, 9))
+	for _, c := range []struct {
+		name string
+		at   func(i int) uint64
+	}{
+		{"40 equal leading bits", func(int) uint64 { return 0xa5a5a5a5a5<<24 | rng.Uint64()>>40 }},
+		{"a sequence", func(i int) uint64 { return uint64(i) }},
+		{"half in one group", func(i int) uint64 { return rng.Uint64() >> (i % 2 * 40) }},
+		{"a long group between short", func(i int) uint64 { return rng.Uint64()>>(i%2*40) ^ 1<<63 }},
+		{"equal trailing bits", func(int) uint64 { return rng.Uint64() &^ 0xffff }},
+		{"powers", func(i int) uint64 { return rng.Uint64() >> (i % 64) }},
 	} {
-		rng = rand.New(rand.NewPCG(9, 9)) // keys are the same in every order of the sets
-		keys := distinct(sets.Of(n, at))
+		keys := distinct(sets.Of(n, c.at))
 		queries := []uint64{0, keys[0], ^uint64(0)}
 		for i := range 8 {
 			queries = append(queries, sets.Near(rng, keys[rng.IntN(len(keys))], i))
 		}
-		all = append(all, sets.Set{Name: name, Base: keys, Queries: queries})
+		all = append(all, sets.Set{Name: c.name, Base: keys, Queries: queries})
 	}
 	return all
 }
