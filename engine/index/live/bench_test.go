@@ -22,21 +22,15 @@ func BenchmarkRecover(b *testing.B) {
 	dir := filepath.Join(b.TempDir(), "index")
 	must.Do(b, Create(dir, Config{Design: halves(b), Table: planar}))
 	open := func() *Index {
-		x, err := Open(b.Context(), dir, OpenOptions{Write: true, Sync: wal.Never,
-			simulation: simulation{flushDocs: neverFlush}})
-		must.Do(b, err)
+		x := openFolder(b, dir, OpenOptions{Write: true, Sync: wal.Never, simulation: simulation{flushDocs: neverFlush}})
 		if s := x.Stats(); s.Documents != 0 && s.Documents != uint64(*logged) {
 			b.Fatalf("%+v, want %d documents", s, *logged)
 		}
 		return x
 	}
 	x := open()
-	docs := make([]rows.Doc, 1)
 	for _, f := range sets.Uniform(*logged, 7) {
-		docs[0].Fingerprint = simhash.Fingerprint(f)
-		if _, err := x.Insert(b.Context(), docs); err != nil {
-			b.Fatal(err)
-		}
+		insert(b, x, rows.Doc{Fingerprint: simhash.Fingerprint(f)})
 	}
 	for _, stopped := range []bool{false, true} {
 		b.Run(fmt.Sprintf("logged=%d/stopped=%t", *logged, stopped), func(b *testing.B) {
@@ -52,5 +46,4 @@ func BenchmarkRecover(b *testing.B) {
 			}
 		})
 	}
-	x.Close()
 }
