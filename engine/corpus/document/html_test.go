@@ -6,13 +6,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"golang.org/x/text/encoding"
-	"golang.org/x/text/encoding/charmap"
-	"golang.org/x/text/encoding/japanese"
-	"golang.org/x/text/encoding/korean"
-	"golang.org/x/text/encoding/simplifiedchinese"
-	"golang.org/x/text/encoding/traditionalchinese"
-	"golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/encoding/htmlindex"
 
 	"ndd/engine/oracle/must"
 )
@@ -66,26 +60,31 @@ func TestHTMLText(t *testing.T) {
 	}
 }
 
+// encode returns a text in an encoding.
+func encode(t *testing.T, name, text string) string {
+	t.Helper()
+	e, err := htmlindex.Get(name)
+	must.Do(t, err)
+	raw, err := e.NewEncoder().String(text)
+	must.Do(t, err)
+	return raw
+}
+
 func TestHTMLEncodings(t *testing.T) {
 	const simplified, japan = "灯塔看守人每天晚上记录天气", "灯台守は毎晩、天気を書き留める"
 	page := func(head, text string) string { return "<html><head>" + head + "</head><p>" + text + "</p></html>" }
 	meta := func(name string) string { return `<meta charset="` + name + `">` }
-	encode := func(e encoding.Encoding, s string) string {
-		b, err := e.NewEncoder().String(s)
-		must.Do(t, err)
-		return b
-	}
 	for _, c := range []struct{ name, raw, want string }{
 		{"utf-8, declared", page(meta("utf-8"), simplified), simplified},
 		{"utf-8, not declared", page("", simplified), simplified},
 		{"utf-8 with a mark", "\xef\xbb\xbf" + page("", simplified), simplified},
 		{"utf-8, declared as something else", page(meta("gbk"), simplified), simplified},
-		{"gb2312 in http-equiv", encode(simplifiedchinese.GBK,
+		{"gb2312 in http-equiv", encode(t, "gbk",
 			page(`<meta http-equiv="Content-Type" content="text/html; charset=gb2312">`, simplified)), simplified},
-		{"iso-2022-jp", encode(japanese.ISO2022JP, page(meta("iso-2022-jp"), japan)), japan},
-		{"utf-16 with a mark", encode(unicode.UTF16(unicode.LittleEndian, unicode.UseBOM), page("", simplified)), simplified},
-		{"utf-16be with a mark", encode(unicode.UTF16(unicode.BigEndian, unicode.UseBOM), page("", simplified)), simplified},
-		{"gbk, not declared", encode(simplifiedchinese.GBK, page("", simplified+"，ABC。")), simplified + "，ABC。"},
+		{"iso-2022-jp", encode(t, "iso-2022-jp", page(meta("iso-2022-jp"), japan)), japan},
+		{"utf-16 with a mark", encode(t, "utf-16le", "\ufeff"+page("", simplified)), simplified},
+		{"utf-16be with a mark", encode(t, "utf-16be", "\ufeff"+page("", simplified)), simplified},
+		{"gbk, not declared", encode(t, "gbk", page("", simplified+"，ABC。")), simplified + "，ABC。"},
 		{"windows-1252 with much beyond ascii, not declared", page("", strings.Repeat("\xe9t\xe9 \xe0 No\xebl ", 20)),
 			strings.Repeat("été à Noël ", 19) + "été à Noël"},
 		{"windows-1252, not declared", page("", "caf\xe9 \x93x\x94"), "café “x”"},
@@ -117,34 +116,25 @@ func TestEncodingsByBytes(t *testing.T) {
 		russia      = "Смотритель маяка каждый вечер записывает погоду. В этом году море холоднее, чем в прошлом."
 		greece      = "Ο φαροφύλακας γράφει κάθε βράδυ τον καιρό. Φέτος η θάλασσα είναι πιο κρύα από πέρσι."
 	)
-	for _, c := range []struct {
-		name string
-		enc  encoding.Encoding
-		text string
-	}{
-		{"gbk", simplifiedchinese.GBK, simplified}, {"gb18030", simplifiedchinese.GB18030, simplified + "𠀀"},
-		{"big5", traditionalchinese.Big5, traditional},
-		{"shift_jis", japanese.ShiftJIS, japan}, {"euc-jp", japanese.EUCJP, japan}, {"euc-kr", korean.EUCKR, korea},
-		{"windows-1251", charmap.Windows1251, russia}, {"koi8-r", charmap.KOI8R, russia}, {"windows-1253",
-			charmap.Windows1253, greece},
-	} {
-		raw, err := c.enc.NewEncoder().String(c.text)
-		must.Do(t, err)
+	for name, text := range map[string]string{"gbk": simplified, "gb18030": simplified + "𠀀", "big5": traditional,
+		"shift_jis": japan, "euc-jp": japan, "euc-kr": korea, "windows-1251": russia, "koi8-r": russia,
+		"windows-1253": greece} {
+		raw := encode(t, name, text)
 		for _, declared := range []string{"", "gbk", "big5", "shift_jis", "euc-kr", "iso-8859-1", "utf-8", "windows-1251"} {
-			if declared == "windows-1251" && c.name == "windows-1253" {
+			if declared == "windows-1251" && name == "windows-1253" {
 				continue // letters of which no frequency tells: what is declared
 			}
 			head := ""
 			if declared != "" {
 				head = `<meta charset="` + declared + `">`
 			}
-			if doc := pageOf(t, "<html><head>"+head+"</head><p>"+raw+"</p></html>"); doc.Text != c.text {
-				t.Errorf("%s declared as %q: %.60q", c.name, declared, doc.Text)
+			if doc := pageOf(t, "<html><head>"+head+"</head><p>"+raw+"</p></html>"); doc.Text != text {
+				t.Errorf("%s declared as %q: %.60q", name, declared, doc.Text)
 			}
 		}
 		doc, err := NewExtractor(Options{}).Extract(Unit{Source: "f", format: Text, raw: []byte(raw)})
-		if err != nil || doc.Text != c.text {
-			t.Errorf("%s as plain text: %.60q, %v", c.name, doc.Text, err)
+		if err != nil || doc.Text != text {
+			t.Errorf("%s as plain text: %.60q, %v", name, doc.Text, err)
 		}
 	}
 	// What no bytes tell is what is declared.
@@ -160,18 +150,14 @@ func TestEncodingsByBytes(t *testing.T) {
 
 func TestTextEncodings(t *testing.T) {
 	const chinese = "灯塔看守人每天晚上记录天气，ndd 也记录。\n"
-	gbk, err := simplifiedchinese.GBK.NewEncoder().String(chinese)
-	must.Do(t, err)
-	utf16, err := unicode.UTF16(unicode.BigEndian, unicode.UseBOM).NewEncoder().String(chinese)
-	must.Do(t, err)
 	for _, c := range []struct {
 		name, raw, want string
 		repaired        int
 	}{
 		{"utf-8", chinese, chinese, 0},
 		{"utf-8 with a mark", "\xef\xbb\xbf" + chinese, chinese, 0},
-		{"utf-16 with a mark", utf16, chinese, 0},
-		{"gbk, too short to tell", gbk[:8], "\ufffd", 1},
+		{"utf-16 with a mark", encode(t, "utf-16be", "\ufeff"+chinese), chinese, 0},
+		{"gbk, too short to tell", encode(t, "gbk", chinese)[:8], "\ufffd", 1},
 		{"damaged utf-8", "a\xff\xffb" + chinese + "\xe4", "a\ufffdb" + chinese + "\ufffd", 2},
 		{"latin letters alone", strings.Repeat("\xe9t\xe9 ", 20), strings.Repeat("\ufffdt\ufffd ", 20), 40},
 	} {

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/parquet-go/parquet-go"
 
+	"ndd/engine/corpus/columns"
 	"ndd/engine/oracle/must"
 )
 
@@ -240,5 +241,43 @@ func TestDamagedRowGroup(t *testing.T) {
 	}
 	if text := tally.String(); !strings.Contains(text, fmt.Sprintf("%d rows of damaged Parquet files", lost)) {
 		t.Error(text)
+	}
+}
+
+// TestRowGroupsStop: a consumer that stops gives back the memory of the row groups that were read ahead, and one
+// that takes more than half of all memory, or more than it claims, is not read ahead.
+func TestRowGroupsStop(t *testing.T) {
+	type row struct {
+		Text string `parquet:"text"`
+	}
+	data := written(t, slices.Repeat([]row{{"text"}}, 3000), parquet.MaxRowsPerRowGroup(100))
+	tree(t, map[string]string{"a.parquet": string(data)})
+	file, err := columns.Open(bytes.NewReader(data), int64(len(data)), 1<<20)
+	must.Do(t, err)
+	defer file.Close()
+	g := &groups{s: &stream{opts: Options{MaxDocumentBytes: 100}}, file: file, numbers: []int{0, -1},
+		columns: recordColumns{id: -1}}
+	claimed := g.need(0)
+	if small, large := new(rowGroup), new(rowGroup); g.fill(small, 0, 100*(rowBytes+4)-1) || !g.fill(large, 0, claimed) ||
+		len(large.rows) != 100 {
+		t.Errorf("of %d bytes claimed, %d rows are decoded, and %d with less", claimed, len(large.rows), len(small.rows))
+	}
+	d := NewDecoders(8, 2*claimed-1)
+	for range (File{Path: "a.parquet"}).Scan(t.Context(), Options{Decoders: d}, nil) {
+		if held := d.room.Held(); held != 0 {
+			t.Fatalf("%d bytes are held", held)
+		}
+	}
+	d = NewDecoders(8, 200_000)
+	n, most := 0, int64(0)
+	for _, err := range (File{Path: "a.parquet"}).Scan(t.Context(), Options{Decoders: d}, nil) {
+		must.Do(t, err)
+		most = max(most, d.room.Held())
+		if n++; n == 1000 {
+			break
+		}
+	}
+	if n != 1000 || most > 200_000 || most < 100_000 || d.room.Held() != 0 {
+		t.Errorf("%d units, %d bytes are held at most, %d at the end", n, most, d.room.Held())
 	}
 }

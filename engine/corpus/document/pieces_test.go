@@ -91,7 +91,8 @@ func TestPieces(t *testing.T) {
 	for i := range 9 {
 		text := strings.Repeat(fmt.Sprint("text ", i*i*12345, " "), 1+i*3%5)
 		lines = append(lines, fmt.Sprintf("{\"id\":%d,\"text\":%q}\n", i, text))
-		records = append(records, record("conversion", text, "WARC-Target-URI", fmt.Sprint("u", i), "Content-Type", "text/plain"))
+		records = append(records, record("conversion", text, "WARC-Target-URI", fmt.Sprint("u", i),
+			"Content-Type", "text/plain"))
 		plain = append(plain, text+"\n")
 	}
 	z, err := zstd.NewWriter(nil)

@@ -124,27 +124,27 @@ func TestReadInputs(t *testing.T) {
 		name   string
 		opts   Options
 		stdin  string
-		inputs []string
+		inputs string
 		want   []string
 	}{
-		{name: "file", inputs: []string{"plain.txt"}, want: []string{"plain.txt: hello"}},
-		{name: "order as given, repeats too", inputs: []string{"plain.txt", "./plain.txt"},
+		{name: "file", inputs: "plain.txt", want: []string{"plain.txt: hello"}},
+		{name: "order as given, repeats too", inputs: "plain.txt ./plain.txt",
 			want: []string{"plain.txt: hello", "./plain.txt: hello"}},
-		{name: "empty file is an empty document", inputs: []string{"empty.txt"}, want: []string{"empty.txt: "}},
-		{name: "json lines", inputs: []string{"lines.jsonl"}, want: []string{"x: one", "lines.jsonl:3: two", "7: three"}},
-		{name: "json lines by their looks", inputs: []string{"noextension"}, want: []string{"x: one", "noextension:3: two",
+		{name: "empty file is an empty document", inputs: "empty.txt", want: []string{"empty.txt: "}},
+		{name: "json lines", inputs: "lines.jsonl", want: []string{"x: one", "lines.jsonl:3: two", "7: three"}},
+		{name: "json lines by their looks", inputs: "noextension", want: []string{"x: one", "noextension:3: two",
 			"7: three"}},
-		{name: "json lines taken as text", opts: Options{Format: Text}, inputs: []string{"lines.jsonl"},
+		{name: "json lines taken as text", opts: Options{Format: Text}, inputs: "lines.jsonl",
 			want: []string{"lines.jsonl: " + lines}},
-		{name: "csv", inputs: []string{"table.csv"}, want: []string{"a: first, with\nbreak", "table.csv:4: second"}},
-		{name: "csv whose first column has no name, as data frames write it", inputs: []string{"frame.csv"},
+		{name: "csv", inputs: "table.csv", want: []string{"a: first, with\nbreak", "table.csv:4: second"}},
+		{name: "csv whose first column has no name, as data frames write it", inputs: "frame.csv",
 			want: []string{"frame.csv:2: one", "frame.csv:3: two"}},
 		{name: "bytes that are no text, taken as text", opts: Options{Format: Text},
-			inputs: []string{"zero"}, want: []string{"zero: nothing\x00known"}},
-		{name: "csv, other fields", opts: Options{TextField: "n", IDField: "text"}, inputs: []string{"table.csv"},
+			inputs: "zero", want: []string{"zero: nothing\x00known"}},
+		{name: "csv, other fields", opts: Options{TextField: "n", IDField: "text"}, inputs: "table.csv",
 			want: []string{"first, with\nbreak: 1", "second: 2"}},
-		{name: "tsv has no quoting to speak of", inputs: []string{"table.tsv"}, want: []string{"table.tsv:2: said \"so"}},
-		{name: "folder", inputs: []string{"dir"}, want: []string{
+		{name: "tsv has no quoting to speak of", inputs: "table.tsv", want: []string{"table.tsv:2: said \"so"}},
+		{name: "folder", inputs: "dir", want: []string{
 			"skip: dir/.env: hidden",
 			"skip: dir/.git: hidden",
 			"dir/a/z.md: z",
@@ -157,33 +157,31 @@ func TestReadInputs(t *testing.T) {
 			"dir/page: Page",
 			"skip: dir/sums.csv: left out: none of the fields name, sum is known to hold the text; --text names the field",
 		}},
-		{name: "a JSON array", inputs: []string{"array.json"}, want: []string{"x: one", "array.json:3: two}]", "7: three"}},
-		{name: "a JSON array by its looks", stdin: "[\n" + `{"text": "one"}` + "\n]", inputs: []string{"-"},
+		{name: "a JSON array", inputs: "array.json", want: []string{"x: one", "array.json:3: two}]", "7: three"}},
+		{name: "a JSON array by its looks", stdin: "[\n" + `{"text": "one"}` + "\n]", inputs: "-",
 			want: []string{"-:2: one"}},
-		{name: "pretty JSON", inputs: []string{"pretty.json"}, want: []string{"x: one", "pretty.json:5: two"}},
-		{name: "an empty array", inputs: []string{"none.json"}, opts: Options{Format: JSON}},
-		{name: "settings are one document", inputs: []string{"settings.json"},
-			want: []string{"settings.json: {\n  \"indent\": 2\n}"}},
-		{name: "other names of fields", inputs: []string{"other.jsonl", "pages.csv"}, want: []string{"u: one", "v: Two",
-			"w: Three"}},
-		{name: "a folder of files like these", inputs: []string{"mixed"}, want: []string{"u: one", "x: one",
+		{name: "pretty JSON", inputs: "pretty.json", want: []string{"x: one", "pretty.json:5: two"}},
+		{name: "an empty array", inputs: "none.json", opts: Options{Format: JSON}},
+		{name: "settings are one document", inputs: "settings.json", want: []string{"settings.json: {\n  \"indent\": 2\n}"}},
+		{name: "other names of fields", inputs: "other.jsonl pages.csv", want: []string{"u: one", "v: Two", "w: Three"}},
+		{name: "a folder of files like these", inputs: "mixed", want: []string{"u: one", "x: one",
 			"mixed/array.json:3: two}]", "7: three", "v: Two", "w: Three"}},
-		{name: "lines", opts: Options{Format: Lines}, inputs: []string{"plain.txt", "pretty.json"}, want: []string{
+		{name: "lines", opts: Options{Format: Lines}, inputs: "plain.txt pretty.json", want: []string{
 			"plain.txt:1: hello", "pretty.json:1: {", `pretty.json:2: "id": "x",`, `pretty.json:3: "text": "one"`,
 			"pretty.json:4: }", `pretty.json:5: {"text": "two"}`}},
-		{name: "xz and bzip2", inputs: []string{"hello.xz", "hello.txt.bz2"}, want: []string{"hello.xz: hello\n",
+		{name: "xz and bzip2", inputs: "hello.xz hello.txt.bz2", want: []string{"hello.xz: hello\n",
 			"hello.txt.bz2: hello\n"}},
-		{name: "hidden folder, named", inputs: []string{"dir/.git"}, want: []string{"dir/.git/config: hidden"}},
-		{name: "pattern", inputs: []string{"*.txt"}, want: []string{"empty.txt: ", "odd[1].txt: odd", "plain.txt: hello"}},
-		{name: "a file whose name looks like a pattern", inputs: []string{"odd[1].txt"}, want: []string{"odd[1].txt: odd"}},
-		{name: "stdin", stdin: "typed", inputs: []string{"-"}, want: []string{"-: typed"}},
-		{name: "stdin of json lines", stdin: lines, inputs: []string{"-"}, want: []string{"x: one", "-:3: two", "7: three"}},
-		{name: "stdin of html", stdin: "\n" + page, inputs: []string{"-"}, want: []string{"-: Page"}},
-		{name: "stdin packed", stdin: gz(t, lines), inputs: []string{"-"}, want: []string{"x: one", "-:3: two", "7: three"}},
-		{name: "stdin packed with zstd", stdin: zst(t, "typed"), inputs: []string{"-"}, want: []string{"-: typed"}},
+		{name: "hidden folder, named", inputs: "dir/.git", want: []string{"dir/.git/config: hidden"}},
+		{name: "pattern", inputs: "*.txt", want: []string{"empty.txt: ", "odd[1].txt: odd", "plain.txt: hello"}},
+		{name: "a file whose name looks like a pattern", inputs: "odd[1].txt", want: []string{"odd[1].txt: odd"}},
+		{name: "stdin", stdin: "typed", inputs: "-", want: []string{"-: typed"}},
+		{name: "stdin of json lines", stdin: lines, inputs: "-", want: []string{"x: one", "-:3: two", "7: three"}},
+		{name: "stdin of html", stdin: "\n" + page, inputs: "-", want: []string{"-: Page"}},
+		{name: "stdin packed", stdin: gz(t, lines), inputs: "-", want: []string{"x: one", "-:3: two", "7: three"}},
+		{name: "stdin packed with zstd", stdin: zst(t, "typed"), inputs: "-", want: []string{"-: typed"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got, err := read(t, c.opts, strings.NewReader(c.stdin), c.inputs...)
+			got, err := read(t, c.opts, strings.NewReader(c.stdin), strings.Fields(c.inputs)...)
 			must.Do(t, err)
 			if diff := cmp.Diff(c.want, got); diff != "" {
 				t.Error(diff)
@@ -229,16 +227,16 @@ func TestReadBadInput(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		opts   Options
-		inputs []string
+		inputs string
 		want   []string
 		err    string
 	}{
-		{name: "missing", inputs: []string{"bad.txt", "gone.txt", "long.txt"}, want: []string{"bad.txt: a\ufffdb\ufffd c"},
+		{name: "missing", inputs: "bad.txt gone.txt long.txt", want: []string{"bad.txt: a\ufffdb\ufffd c"},
 			err: "gone.txt: no such file or directory"},
-		{name: "pattern without match", inputs: []string{"*.nothing"},
+		{name: "pattern without match", inputs: "*.nothing",
 			err: "*.nothing: no such file, and nothing matches it as a pattern"},
-		{name: "bad pattern", inputs: []string{"[a"}, err: "[a: syntax error in pattern"},
-		{name: "lines", opts: limit, inputs: []string{"broken.jsonl"}, want: []string{
+		{name: "bad pattern", inputs: "[a", err: "[a: syntax error in pattern"},
+		{name: "lines", opts: limit, inputs: "broken.jsonl", want: []string{
 			"broken.jsonl:1: one",
 			"skip: broken.jsonl:2: broken: byte 8: no value where one was expected",
 			"skip: broken.jsonl:3: broken: a JSON array where an object was expected",
@@ -247,70 +245,70 @@ func TestReadBadInput(t *testing.T) {
 			"skip: broken.jsonl:6: too large: more than 100 bytes",
 			"broken.jsonl:7: last",
 		}},
-		{name: "lines, strict", opts: strict, inputs: []string{"broken.jsonl"}, want: []string{"broken.jsonl:1: one"},
+		{name: "lines, strict", opts: strict, inputs: "broken.jsonl", want: []string{"broken.jsonl:1: one"},
 			err: "broken.jsonl:2: broken: byte 8: no value where one was expected"},
-		{name: "records", inputs: []string{"broken.csv"}, want: []string{
+		{name: "records", inputs: "broken.csv", want: []string{
 			`skip: broken.csv:2: broken: extraneous or missing " in quoted-field`, "broken.csv:3: last"}},
-		{name: "records whose lines end with CR", inputs: []string{"cr.csv"},
+		{name: "records whose lines end with CR", inputs: "cr.csv",
 			err: `cr.csv:1: its lines end with CR alone: change that first, such as by tr '\r' '\n'`},
-		{name: "records without the field", inputs: []string{"nofield.csv"}, opts: Options{TextField: "text"},
+		{name: "records without the field", inputs: "nofield.csv", opts: Options{TextField: "text"},
 			err: `nofield.csv:1: no field "text" among id, topic; --text names the field`},
-		{name: "records without a field", inputs: []string{"nofield.csv"},
+		{name: "records without a field", inputs: "nofield.csv",
 			err: `nofield.csv:1: none of the fields id, topic is known to hold the text; --text names the field`},
-		{name: "records without a field, and a column without a name", inputs: []string{"nameless.csv"},
+		{name: "records without a field, and a column without a name", inputs: "nameless.csv",
 			err: `nameless.csv:1: none of the fields , other is known to hold the text; --text names the field`},
-		{name: "objects without a field", inputs: []string{"nofield.json"},
+		{name: "objects without a field", inputs: "nofield.json",
 			err: `nofield.json:1: none of the fields id, topic is known to hold the text; --text names the field`},
-		{name: "an array that is cut", inputs: []string{"cut.json"}, want: []string{"cut.json:1: one",
+		{name: "an array that is cut", inputs: "cut.json", want: []string{"cut.json:1: one",
 			"skip: cut.json:1: unreadable: a JSON value does not end: is the file cut short?"}},
-		{name: "an array with something behind", inputs: []string{"tail.json"}, want: []string{"tail.json:1: one",
+		{name: "an array with something behind", inputs: "tail.json", want: []string{"tail.json:1: one",
 			"skip: tail.json:1: unreadable: something else follows the array"}},
-		{name: "an array without a comma", inputs: []string{"comma.json"}, want: []string{"comma.json:1: one",
+		{name: "an array without a comma", inputs: "comma.json", want: []string{"comma.json:1: one",
 			"skip: comma.json:1: unreadable: '{' where a comma was expected"}},
-		{name: "an array with a comma at its end", inputs: []string{"last.json"}, want: []string{"last.json:1: one",
+		{name: "an array with a comma at its end", inputs: "last.json", want: []string{"last.json:1: one",
 			"skip: last.json:1: unreadable: no JSON value where one was expected"}},
-		{name: "an array of all kinds", opts: limit, inputs: []string{"mixed.json"}, want: []string{"mixed.json:1: one",
+		{name: "an array of all kinds", opts: limit, inputs: "mixed.json", want: []string{"mixed.json:1: one",
 			"skip: mixed.json:1: broken: no JSON object", "skip: mixed.json:1: broken: no JSON object",
 			"skip: mixed.json:1: broken: no JSON object",
 			`skip: mixed.json:1: no text field: no field "text" among ["txt"]`,
 			"skip: mixed.json:1: too large: more than 100 bytes", "mixed.json:1: last"}},
-		{name: "an ID that no index holds", inputs: []string{"longid.jsonl"}, want: []string{
+		{name: "an ID that no index holds", inputs: "longid.jsonl", want: []string{
 			`skip: longid.jsonl:1: broken: an ID of 32769 bytes, of which 32768 are the most, beginning with "` +
 				strings.Repeat("i", 60) + `"`, "b: two"}},
-		{name: "truncated xz", inputs: []string{"short.xz"}, want: []string{
+		{name: "truncated xz", inputs: "short.xz", want: []string{
 			"skip: short.xz: unreadable: after 6 bytes: xz: data is truncated or corrupt"}},
-		{name: "damaged bzip2 without the field", inputs: []string{"sum.jsonl.bz2"}, want: []string{
+		{name: "damaged bzip2 without the field", inputs: "sum.jsonl.bz2", want: []string{
 			"skip: sum.jsonl.bz2:1: unreadable: bzip2: bzip2 data invalid: block checksum mismatch"}},
-		{name: "open quote", opts: limit, inputs: []string{"open.csv"},
+		{name: "open quote", opts: limit, inputs: "open.csv",
 			want: []string{"skip: open.csv:1: unreadable: a record of more than 100 bytes; is a quote left open?"}},
-		{name: "many records", opts: limit, inputs: []string{"many.csv"}, want: slices.Repeat([]string{"same: row"}, 5000)},
-		{name: "truncated gzip", inputs: []string{"short.txt.gz", "long.txt"},
+		{name: "many records", opts: limit, inputs: "many.csv", want: slices.Repeat([]string{"same: row"}, 5000)},
+		{name: "truncated gzip", inputs: "short.txt.gz long.txt",
 			want: []string{"skip: short.txt.gz: unreadable: after 200 bytes: gzip: unexpected EOF: is the file cut short?",
 				"long.txt: " + long}},
-		{name: "truncated gzip in a folder", inputs: []string{"dir"},
+		{name: "truncated gzip in a folder", inputs: "dir",
 			want: []string{"skip: dir/bad.gz: unreadable: after 200 bytes: gzip: unexpected EOF: is the file cut short?",
 				"dir/ok.txt: ok"}},
-		{name: "truncated gzip in a folder, strict", opts: Options{Strict: true}, inputs: []string{"dir"},
+		{name: "truncated gzip in a folder, strict", opts: Options{Strict: true}, inputs: "dir",
 			err: "dir/bad.gz: unreadable: after 200 bytes: gzip: unexpected EOF: is the file cut short?"},
-		{name: "too large", opts: limit, inputs: []string{"long.txt", "bomb.txt.gz", "bad.txt"}, want: []string{
+		{name: "too large", opts: limit, inputs: "long.txt bomb.txt.gz bad.txt", want: []string{
 			"skip: long.txt: too large: more than 100 bytes", "skip: bomb.txt.gz: too large: more than 100 bytes",
 			"bad.txt: a\ufffdb\ufffd c"}},
-		{name: "binary", inputs: []string{"pdf.pdf"}, want: []string{
+		{name: "binary", inputs: "pdf.pdf", want: []string{
 			"skip: pdf.pdf: unreadable: binary: a PDF document; if it is text, give its --input-format"}},
-		{name: "binary, of no known format", inputs: []string{"zero"}, want: []string{
+		{name: "binary, of no known format", inputs: "zero", want: []string{
 			"skip: zero: unreadable: binary: it has zero bytes; if it is text, give its --input-format"}},
-		{name: "binary, by bytes far behind the first", inputs: []string{"archive"}, want: []string{
+		{name: "binary, by bytes far behind the first", inputs: "archive", want: []string{
 			"skip: archive: unreadable: binary: a tar archive; if it is text, give its --input-format"}},
-		{name: "parquet by its content", inputs: []string{"table"},
+		{name: "parquet by its content", inputs: "table",
 			want: []string{"skip: table: unreadable: 8 bytes, which is too few: is the file cut short?"}},
-		{name: "unknown format", opts: Options{Format: "doc"}, inputs: []string{"bad.txt"},
+		{name: "unknown format", opts: Options{Format: "doc"}, inputs: "bad.txt",
 			err: `format "doc": must be one of auto, text, html, jsonl, json, lines, csv, parquet, warc`},
-		{name: "unknown way of extraction", opts: Options{Extract: "body"}, inputs: []string{"bad.txt"},
+		{name: "unknown way of extraction", opts: Options{Extract: "body"}, inputs: "bad.txt",
 			err: `"body": must be main, all or auto`},
-		{name: "no stdin", inputs: []string{"-"}, err: "-: standard input is not there"},
+		{name: "no stdin", inputs: "-", err: "-: standard input is not there"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got, err := read(t, c.opts, nil, c.inputs...)
+			got, err := read(t, c.opts, nil, strings.Fields(c.inputs)...)
 			if fmt.Sprint(err) != c.err && (err != nil || c.err != "") {
 				t.Errorf("error %v, want %s", err, c.err)
 			}
