@@ -89,32 +89,26 @@ func TestEachIsUnordered(t *testing.T) {
 // TestEachErrors: errors of those who produce, when every item before has been worked on once, and of those who
 // work, and the context, end it.
 func TestEachErrors(t *testing.T) {
-	broken := errors.New("broken")
-	sum := atomic.Int64{}
-	add := func(ctx context.Context, items iter.Seq[*square]) error {
-		for s := range items {
-			sum.Add(int64(s.of))
-		}
-		return nil
-	}
-	if err := Each(t.Context(), Options{Workers: 2}, squares(0, 101, 100, broken), add); !errors.Is(err, broken) ||
-		sum.Load() != 99*100/2 {
-		t.Errorf("produce: %v after a sum of %d", err, sum.Load())
-	}
-	if err := Each(t.Context(), Options{Workers: 2}, endless, compute(50, broken)); !errors.Is(err, broken) {
-		t.Errorf("work: %v", err)
-	}
+	broken, why := errors.New("broken"), errors.New("interrupted")
 	ctx, cancel := context.WithCancelCause(t.Context())
-	why := errors.New("interrupted")
-	err := Each(ctx, Options{Workers: 2}, endless, func(_ context.Context, items iter.Seq[*square]) error {
+	sum, half := atomic.Int64{}, func() {}
+	work := func(_ context.Context, items iter.Seq[*square]) error {
 		for s := range items {
-			if s.of == 50 {
-				cancel(why)
+			if sum.Add(int64(s.of)); s.of == 50 {
+				half()
 			}
 		}
 		return nil
-	})
-	if !errors.Is(err, why) {
+	}
+	if err := Each(ctx, Options{Workers: 2}, squares(0, 101, 100, broken), work); !errors.Is(err, broken) ||
+		sum.Load() != 99*100/2 {
+		t.Errorf("produce: %v after a sum of %d", err, sum.Load())
+	}
+	if err := Each(ctx, Options{Workers: 2}, endless, compute(50, broken)); !errors.Is(err, broken) {
+		t.Errorf("work: %v", err)
+	}
+	half = func() { cancel(why) }
+	if err := Each(ctx, Options{Workers: 2}, endless, work); !errors.Is(err, why) {
 		t.Errorf("context: %v", err)
 	}
 }

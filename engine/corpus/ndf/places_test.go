@@ -83,39 +83,31 @@ func TestPlaces(t *testing.T) {
 		}
 		return got, err
 	}
-	for _, of := range []int{1, 2, 5, 2000} {
-		var files []*File
-		for i := range of {
+	shares := func(of int) (files []*File) {
+		for i := range min(of, 32) {
 			files = append(files, share(t, docs, i, of))
-			if i > 30 {
-				break
-			}
 		}
 		slices.Reverse(files)
-		got, err := all(files...)
-		if of == 2000 {
-			if !errors.Is(err, simhash.ErrMixed) ||
-				!strings.Contains(err.Error(), "share 32/2000 of the same files is missing") {
-				t.Errorf("some of 2000: %v", err)
-			}
-			continue
-		}
-		if err != nil || !slices.Equal(got, docs) {
+		return files
+	}
+	for _, of := range []int{1, 2, 5} {
+		if got, err := all(shares(of)...); err != nil || !slices.Equal(got, docs) {
 			t.Errorf("%d shares: %d documents, want %d; %v", of, len(got), len(docs), err)
 		}
-		if of == 5 {
-			if _, err := all(append(files, share(t, docs, 2, 5))...); !errors.Is(err, simhash.ErrMixed) ||
-				!strings.Contains(err.Error(), "are both share 2/5") {
-				t.Errorf("one twice: %v", err)
-			}
-			// A file of no share stands where it is named, and its documents are in it.
-			plain := share(t, docs[:9], 0, 0)
-			got, err := all(plain, files[0], files[1], files[2], files[3], files[4])
-			if err != nil || len(got) != len(docs)+int(plain.Len()) || got[3].Place != (Place{plain.Path(), 0, 4}) ||
-				!slices.ContainsFunc(docs[:9], func(d Placed) bool { return d.OK && d.ID == got[3].ID }) {
-				t.Errorf("with a file of no share: %d documents, %+v, %v", len(got), got[3], err)
-			}
+	}
+	five := shares(5)
+	for want, files := range map[string][]*File{"share 32/2000 of the same files is missing": shares(2000),
+		"are both share 2/5": append(shares(5), five[2])} {
+		if _, err := all(files...); !errors.Is(err, simhash.ErrMixed) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
 		}
+	}
+	// A file of no share stands where it is named, and its documents are in it.
+	plain := share(t, docs[:9], 0, 0)
+	got, err := all(append([]*File{plain}, five...)...)
+	if err != nil || len(got) != len(docs)+int(plain.Len()) || got[3].Place != (Place{plain.Path(), 0, 4}) ||
+		!slices.ContainsFunc(docs[:9], func(d Placed) bool { return d.OK && d.ID == got[3].ID }) {
+		t.Errorf("with a file of no share: %d documents, %+v, %v", len(got), got[3], err)
 	}
 }
 

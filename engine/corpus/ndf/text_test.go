@@ -219,10 +219,7 @@ func TestNoRawFingerprints(t *testing.T) {
 		read := func(f *File, err error) {
 			t.Helper()
 			if c.want == "" {
-				if err != nil {
-					t.Error(err)
-					return
-				}
+				must.Do(t, err)
 				if f.Len() != uint64(len(c.data)/8) {
 					t.Errorf("%s: %d fingerprints", c.name, f.Len())
 				}

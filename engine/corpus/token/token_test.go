@@ -56,9 +56,7 @@ func specification(text string, chars bool) (tokens []found) {
 // scan returns the tokens of a text, with their places apart.
 func scan(t rapid.TB, o Options, text string) (tokens []found, places [][2]int, stops []bool) {
 	s, err := NewScanner(o)
-	if err != nil {
-		t.Fatalf("%v", err)
-	}
+	must.Do(t, err)
 	s.Scan(text, func(batch []Token) {
 		for i := range batch {
 			b := &batch[i]

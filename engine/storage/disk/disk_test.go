@@ -45,31 +45,36 @@ func TestFile(t *testing.T) {
 	}
 }
 
+// fill writes a text to files of a folder, unless it could not be made, and commits it.
+func fill(f *disk.Folder, err error, text string, names ...string) error {
+	if err != nil {
+		return err
+	}
+	defer f.Abort()
+	for _, name := range names {
+		if err := f.Write(name, func(w *bufio.Writer) error { _, err := w.WriteString(text); return err }); err != nil {
+			return err
+		}
+	}
+	return f.Commit()
+}
+
 // TestFolder makes folders of as many files as are synced one by one, of one more, which are synced with
 // the file system, and of others.
 func TestFolder(t *testing.T) {
 	t.Parallel()
 	for _, files := range []int{0, 3, 32, 33} {
 		t.Run(fmt.Sprintf("files=%d", files), func(t *testing.T) {
+			var names []string
+			for i := range files {
+				names = append(names, fmt.Sprintf("%d/file%d", i%3, i))
+			}
 			dir := t.TempDir()
 			path := filepath.Join(dir, "f")
 			faults.Each(t, 1+files/4, func(d *disk.Disk) error {
 				must.Do(t, os.RemoveAll(path))
 				f, err := d.CreateFolder(path)
-				if err != nil {
-					return err
-				}
-				defer f.Abort()
-				for i := range files {
-					err := f.Write(fmt.Sprintf("%d/file%d", i%3, i), func(w *bufio.Writer) error {
-						_, err := w.WriteString("content")
-						return err
-					})
-					if err != nil {
-						return err
-					}
-				}
-				return f.Commit()
+				return fill(f, err, "content", names...)
 			}, func(f faults.Fault, whole bool) {
 				want := map[bool]string{true: "f"}[whole]
 				if got := faults.Left(t, dir); got != want {
@@ -93,16 +98,7 @@ func TestReplaceFolder(t *testing.T) {
 	own := func(name string) bool { return name == "a" || name == filepath.Join("b", "c") }
 	write := func(d *disk.Disk, text string) error {
 		f, err := d.ReplaceFolder(path, own)
-		if err != nil {
-			return err
-		}
-		defer f.Abort()
-		for _, name := range []string{"a", "b/c"} {
-			if err := f.Write(name, func(w *bufio.Writer) error { _, err := w.WriteString(text); return err }); err != nil {
-				return err
-			}
-		}
-		return f.Commit()
+		return fill(f, err, text, "a", "b/c")
 	}
 	var failed error
 	faults.Each(t, 1, func(d *disk.Disk) error {
