@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -137,24 +136,16 @@ func TestNoSuchField(t *testing.T) {
 
 // TestNoID: a record without the field that the options name for IDs is marked.
 func TestNoID(t *testing.T) {
-	for _, c := range []struct {
-		field, name, content string
-		want                 []bool
-	}{
-		{"key", "a.jsonl", `{"text":"one","key":"x"}` + "\n" + `{"text":"two"}` + "\n", []bool{false, true}},
-		{"", "a.jsonl", `{"text":"one"}` + "\n", []bool{false}},
-		{"key", "a.csv", "text,id\none,x\n", []bool{true}},
-		{"key", "a.txt", "one\n", []bool{false}},
-	} {
-		path := filepath.Join(t.TempDir(), c.name)
-		must.Do(t, os.WriteFile(path, []byte(c.content), 0o644))
+	tree(t, map[string]string{"a.jsonl": `{"text":"one","key":"x"}` + "\n" + `{"text":"two"}` + "\n",
+		"a.csv": "text,id\none,x\n", "a.txt": "one\n"})
+	for field, want := range map[string][]bool{"key": {false, true, true, false}, "": {false, false, false, false}} {
 		var got []bool
-		for doc, err := range Read(t.Context(), []string{path}, Options{IDField: c.field}, nil) {
+		for doc, err := range Read(t.Context(), []string{"a.jsonl", "a.csv", "a.txt"}, Options{IDField: field}, nil) {
 			must.Do(t, err)
 			got = append(got, doc.NoID)
 		}
-		if !slices.Equal(got, c.want) {
-			t.Errorf("%s, field %q: %v, want %v", c.name, c.field, got, c.want)
+		if !slices.Equal(got, want) {
+			t.Errorf("field %q: %v, want %v", field, got, want)
 		}
 	}
 }
