@@ -16,13 +16,7 @@ import (
 // there from Scattered on, but while someone reads it in order.
 func TestReadAhead(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "file")
-	w, err := CreateWith(path, KindSegment, 1, Options{})
-	must.Do(t, err)
-	defer w.Abort()
-	w.Section("s")
-	_, err = w.Write(make([]byte, 3*blockBytes))
-	must.Do(t, err)
-	must.Do(t, w.Commit())
+	create(t, path, Identity{}, Section{Name: "s", Data: make([]byte, 3*blockBytes)})
 	f, err := Open(path, KindSegment)
 	must.Do(t, err)
 	defer f.Close()

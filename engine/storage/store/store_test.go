@@ -18,19 +18,28 @@ import (
 
 func TestMain(m *testing.M) { oracle.NoLeaks(m) }
 
-// small writes a file with every shape of section: empty, shorter than a page,
-// two of one name.
-func small(t testing.TB, path string, id Identity) {
+// create writes a file of sections.
+func create(t testing.TB, path string, id Identity, sections ...Section) {
 	t.Helper()
 	w, err := CreateWith(path, KindSegment, id.Generation, Options{Random: bytes.NewReader(id.ID[:])})
 	must.Do(t, err)
 	defer w.Abort()
-	for _, s := range []struct{ name, data string }{{"a", "first"}, {"empty", ""}, {"twice", "one"}, {"twice", "two"}} {
-		w.Section(s.name)
-		_, err = w.Write([]byte(s.data))
+	for _, s := range sections {
+		w.Section(s.Name)
+		_, err = w.Write(s.Data)
 		must.Do(t, err)
 	}
 	must.Do(t, w.Commit())
+}
+
+// section is a section of a file.
+func section(name, data string) Section { return Section{Name: name, Data: []byte(data)} }
+
+// small writes a file with every shape of section: empty, shorter than a page,
+// two of one name.
+func small(t testing.TB, path string, id Identity) {
+	t.Helper()
+	create(t, path, id, section("a", "first"), section("empty", ""), section("twice", "one"), section("twice", "two"))
 }
 
 // check opens and verifies, as `ndd check` does.
@@ -153,23 +162,14 @@ func TestEveryLength(t *testing.T) {
 // each other: within a file whose sections have no block, one and several, of which some have the
 // same content, and from files with the same content, of another identity or another generation.
 func TestReplay(t *testing.T) {
-	rng := rand.New(rand.NewPCG(4, 4))
-	noise := make([]byte, 3*blockBytes+pageBytes+7)
-	for i := range noise {
-		noise[i] = byte(rng.Uint32())
-	}
+	random := make([]byte, 3*blockBytes+pageBytes+7)
+	rand.NewChaCha8([32]byte{4}).Read(random)
+	noise := string(random)
 	written := func(id Identity) []byte {
 		path := filepath.Join(t.TempDir(), "f")
-		w, err := CreateWith(path, KindSegment, id.Generation, Options{Random: bytes.NewReader(id.ID[:])})
-		must.Do(t, err)
-		defer w.Abort()
-		for _, data := range [][]byte{[]byte("first"), nil, noise, make([]byte, 2*blockBytes), noise[:pageBytes],
-			make([]byte, blockBytes)} {
-			w.Section("s")
-			_, err = w.Write(data)
-			must.Do(t, err)
-		}
-		must.Do(t, w.Commit())
+		zeros := string(make([]byte, 2*blockBytes))
+		create(t, path, id, section("s", "first"), section("s", ""), section("s", noise), section("s", zeros),
+			section("s", noise[:pageBytes]), section("s", zeros[:blockBytes]))
 		return must.Read(t, path)
 	}
 	data := written(Identity{ID: [16]byte{1}})
@@ -325,14 +325,7 @@ func repair(b []byte) {
 // BenchmarkVerify is `ndd check` on one core, of a file in the page cache.
 func BenchmarkVerify(b *testing.B) {
 	path := filepath.Join(b.TempDir(), "f")
-	w, err := CreateWith(path, KindSegment, 1, Options{})
-	must.Do(b, err)
-	defer w.Abort()
-	w.Section("s")
-	for range 256 {
-		w.Write(make([]byte, 1<<20))
-	}
-	must.Do(b, w.Commit())
+	create(b, path, Identity{}, Section{Name: "s", Data: make([]byte, 256<<20)})
 	f, err := Open(path, KindSegment)
 	must.Do(b, err)
 	defer f.Close()
