@@ -95,13 +95,11 @@ func TestHTMLEncodings(t *testing.T) {
 			}
 		})
 	}
-	damaged := pageOf(t, page(meta("utf-8"), simplified+"\xe4\xb8"))
-	if damaged.Text != simplified+"\ufffd" || damaged.Repaired != 1 {
-		t.Errorf("damaged: %q, %d repaired", damaged.Text, damaged.Repaired)
-	}
-	damaged = pageOf(t, page("", strings.Repeat(simplified, 3)+"\xe4\xb8"))
-	if damaged.Text != strings.Repeat(simplified, 3)+"\ufffd" || damaged.Repaired != 1 {
-		t.Errorf("damaged, not declared: %q, %d repaired", damaged.Text, damaged.Repaired)
+	for head, text := range map[string]string{meta("utf-8"): simplified, "": strings.Repeat(simplified, 3)} {
+		damaged := pageOf(t, page(head, text+"\xe4\xb8"))
+		if damaged.Text != text+"\ufffd" || damaged.Repaired != 1 {
+			t.Errorf("damaged, declared by %q: %q, %d repaired", head, damaged.Text, damaged.Repaired)
+		}
 	}
 }
 

@@ -82,11 +82,13 @@ func exerciseNames(t testing.TB, f *File) {
 }
 
 // TestHostile makes random changes, and writes extreme numbers to every place of every small
-// section.
+// section, of files without places and with them.
 func TestHostile(t *testing.T) {
-	list := goldenSections(t)
-	exercise(t, list)
-	hostile.Each(list, 2000, 7, func(changed []store.Section) { exercise(t, changed) })
+	places := hostile.Sections(t, share(t, placed(9), 0, 1).Path(), store.KindFingerprints)
+	for _, list := range [][]store.Section{goldenSections(t), places} {
+		exercise(t, list)
+		hostile.Each(list, 2000, 7, func(changed []store.Section) { exercise(t, changed) })
+	}
 }
 
 // FuzzFile is the reader against a writer who repairs every checksum.

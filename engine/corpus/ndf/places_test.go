@@ -139,12 +139,6 @@ func TestPlacesOverflow(t *testing.T) {
 	}
 }
 
-// TestHostilePlaces is [TestHostile] of a file with places.
-func TestHostilePlaces(t *testing.T) {
-	list := hostile.Sections(t, share(t, placed(9), 0, 1).Path(), store.KindFingerprints)
-	hostile.Each(list, 1500, 7, func(changed []store.Section) { exercise(t, changed) })
-}
-
 // exercisePlaces reads the documents of a file with places.
 func exercisePlaces(t testing.TB, f *File) {
 	parts, err := Parts([]*File{f})
