@@ -116,9 +116,9 @@ func TestHostile(t *testing.T) {
 				c := hostile.Change{Section: uint16(s), At: uint16(rng.Uint32())}
 				switch bytes := len(r[s].Data); rng.IntN(4) {
 				case 0:
-					c.Length = uint16(rng.IntN(bytes + 1))
+					c.Length = uint16(1 + rng.IntN(bytes+1)) // down to none
 				case 1:
-					c.Length = uint16(bytes + 1 + rng.IntN(9))
+					c.Length = uint16(bytes + 2 + rng.IntN(9))
 				default:
 					c.Bytes = binary.LittleEndian.AppendUint32(nil, rng.Uint32())[:1+rng.IntN(3)]
 				}

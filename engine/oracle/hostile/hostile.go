@@ -27,7 +27,7 @@ import (
 // are taken modulo what there is.
 type Change struct {
 	Section uint16 // the one that is changed
-	Length  uint16 // it is cut or extended by zeros to this, up to twice its length and 63; 0 leaves it
+	Length  uint16 // it is cut or extended by zeros to one less, up to twice its length and 63; 0 leaves it
 	At      uint16 // from here on it is overwritten
 	Bytes   []byte // by these
 	Order   uint8  // then: 1 drops the section, 2 repeats it, 3 swaps it with the next one, 0 and others do nothing
@@ -38,7 +38,8 @@ func (c *Change) Apply(sections []store.Section) []store.Section {
 	list := slices.Clone(sections)
 	i := int(c.Section) % len(list)
 	data := slices.Clone(list[i].Data)
-	if n := int(c.Length) % (2*len(data) + 64); n != 0 {
+	if c.Length > 0 {
+		n := int(c.Length-1) % (2*len(data) + 64)
 		data = append(data, make([]byte, max(n-len(data), 0))...)[:n]
 	}
 	if len(data) > 0 {
