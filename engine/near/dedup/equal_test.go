@@ -43,11 +43,9 @@ func TestExactTexts(t *testing.T) {
 		if fmt.Sprint(got) != fmt.Sprint(want) {
 			t.Fatalf("%v, want %v", got, want)
 		}
-		c.Close()
 	}
 
 	c := read(t, "a.jsonl", ingest.Config{}, ReadOptions{})
-	defer c.Close()
 	o := Options{K: 6, Verify: &Verify{Rule: Rule{{Jaccard: 0.9}}}}
 	with := slices.Collect(found(t, c, o).Dropped())
 	c.hashes.All = nil
@@ -58,11 +56,10 @@ func TestExactTexts(t *testing.T) {
 
 // TestSplitUnequal: documents whose hashes agree in 64 bits alone are no duplicates of each other.
 func TestSplitUnequal(t *testing.T) {
-	c := appended(t, Keep{})
+	c := appended(t, ReadOptions{})
 	for i, h := range []uint64{1, 2, 1, 3, 2, 2} {
 		must.Do(t, c.Append(Document{ID: fmt.Sprint(i), Fingerprint: 7, Hash: [2]uint64{7, h}}))
 	}
-	defer c.Close()
 	r := found(t, c, Options{Exact: true})
 	var got []string
 	for cl := range r.Clusters() {

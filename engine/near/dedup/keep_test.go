@@ -114,7 +114,7 @@ func TestKeep(t *testing.T) {
 		if err != nil || keep.String() != c.keep {
 			t.Fatal(keep, err)
 		}
-		corpus := appended(t, keep, docs...)
+		corpus := appended(t, ReadOptions{Keep: keep}, docs...)
 		r := found(t, corpus, Options{K: 3})
 		if r.Len() != 1 {
 			t.Fatal(r.Len())
@@ -129,7 +129,7 @@ func TestKeep(t *testing.T) {
 	for _, keep := range []string{"newest", "score"} {
 		k, err := ParseKeep(keep)
 		must.Do(t, err)
-		corpus := appended(t, k, Document{}, Document{})
+		corpus := appended(t, ReadOptions{Keep: k}, Document{}, Document{})
 		if _, err := Find(t.Context(), corpus, Options{}); !errors.Is(err, ErrNoValue) {
 			t.Errorf("keep %s: %v", keep, err)
 		}

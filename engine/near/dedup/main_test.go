@@ -32,11 +32,12 @@ func write[T string | []byte](t *testing.T, files map[string]T) {
 	}
 }
 
-// read returns the corpus of an input.
+// read returns the corpus of an input, which is closed when the test ends.
 func read(t *testing.T, input string, cfg ingest.Config, o ReadOptions) *Corpus {
 	t.Helper()
 	c, _, err := ReadDocuments(t.Context(), []string{input}, cfg, o)
 	must.Do(t, err)
+	t.Cleanup(c.Close)
 	return c
 }
 
@@ -48,10 +49,11 @@ func found(t *testing.T, c *Corpus, o Options) *Result {
 	return r
 }
 
-// appended returns the corpus of some documents.
-func appended(t *testing.T, keep Keep, docs ...Document) *Corpus {
+// appended returns the corpus of some documents, which is closed when the test ends.
+func appended(t *testing.T, o ReadOptions, docs ...Document) *Corpus {
 	t.Helper()
-	c := NewCorpus(nil, ReadOptions{Keep: keep})
+	c := NewCorpus(nil, o)
+	t.Cleanup(c.Close)
 	for _, d := range docs {
 		must.Do(t, c.Append(d))
 	}

@@ -11,8 +11,7 @@ import (
 
 // TestRecordsMapped: records in a file that are read, in order or in any, do not stay in the process's memory.
 func TestRecordsMapped(t *testing.T) {
-	c := NewCorpus(nil, ReadOptions{TempDir: t.TempDir()})
-	defer c.Close()
+	c := appended(t, ReadOptions{TempDir: t.TempDir()})
 	id := strings.Repeat("x", 250)
 	const n = 1 << 20
 	for i := range n {

@@ -84,7 +84,7 @@ func TestRecords(t *testing.T) {
 
 // TestFarthest: what is at most k from the one that is kept is not beyond it.
 func TestFarthest(t *testing.T) {
-	c := appended(t, Keep{}, Document{}, Document{Fingerprint: 0b111}, Document{Fingerprint: 0b111_111},
+	c := appended(t, ReadOptions{}, Document{}, Document{Fingerprint: 0b111}, Document{Fingerprint: 0b111_111},
 		Document{Fingerprint: 0b011_111})
 	r := found(t, c, Options{K: 3, Chains: true})
 	for cl := range r.Clusters() {
@@ -146,7 +146,7 @@ func testReadPrints(t *testing.T, ids bool) {
 	}
 	for _, o := range []Options{{K: 2}, {K: 1, Chains: true, Known: known}} {
 		var got []string
-		for _, c := range []*Corpus{c, appended(t, Keep{}, docs...)} {
+		for _, c := range []*Corpus{c, appended(t, ReadOptions{}, docs...)} {
 			r := found(t, c, o)
 			list := fmt.Sprintln(slices.Collect(r.Clusters()), slices.Collect(r.Dropped()), r.found.Distinct)
 			var parts []Kept

@@ -2,7 +2,6 @@ package dedup
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
@@ -73,28 +72,4 @@ func said(r *Result) string {
 		fmt.Fprintln(&b, k)
 	}
 	return b.String()
-}
-
-// TestShares: the shares of a folder, in any order, have the result of the folder, with the places
-// of the documents and those that are too short.
-func TestShares(t *testing.T) {
-	sharedCorpus(t)
-	for _, keep := range []Keep{{}, {{Policy: Longest}}} {
-		want := said(found(t, read(t, "in", ingest.Config{}, ReadOptions{Keep: keep}), Options{K: 3}))
-		if n := strings.Count(want, "few"); n > 0 || !strings.Contains(want, "in/b/d.txt") || len(want) < 1000 {
-			t.Fatal(want)
-		}
-		for _, of := range []int{1, 3, 20} {
-			var paths []string
-			for i := range of {
-				paths = append(paths, shareOf(t, i, of))
-			}
-			slices.Reverse(paths)
-			c, err := ReadPrints(t.Context(), paths, ReadOptions{Keep: keep})
-			must.Do(t, err)
-			if got := said(found(t, c, Options{K: 3})); got != want {
-				t.Errorf("%d shares say\n%s\nwant\n%s", of, got, want)
-			}
-		}
-	}
 }

@@ -87,13 +87,9 @@ func TestProtectedStars(t *testing.T) {
 	set := func(name string) []document.Value { return []document.Value{{Text: name, Found: true}} }
 	docs := []Document{{ID: "x", Fingerprint: 0b1_1111, Values: set("web")}, {ID: "p", Values: set("gold")},
 		{ID: "q", Fingerprint: 0b111, Values: set("gold")}, {ID: "r", Fingerprint: 0b111, Values: set("gold")}}
-	c := NewCorpus(nil, ReadOptions{Source: Sources{Field: "set", Protect: []string{"gold"},
-		Limits: []DropRate{{"", 0.25}, {"", 0.24}, {"web", 0.5}, {"gold", 0}}}})
-	defer c.Close()
-	for _, d := range docs {
-		must.Do(t, c.Append(d))
-	}
-	r := found(t, c, Options{K: 3})
+	o := ReadOptions{Source: Sources{Field: "set", Protect: []string{"gold"},
+		Limits: []DropRate{{"", 0.25}, {"", 0.24}, {"web", 0.5}, {"gold", 0}}}}
+	r := found(t, appended(t, o, docs...), Options{K: 3})
 	if got := fmt.Sprint(keptRows(r)); got != "[1 2 3]" {
 		t.Error("kept are", got)
 	}
@@ -102,13 +98,9 @@ func TestProtectedStars(t *testing.T) {
 	}
 
 	// Where a document is known, the others have other numbers among those that are compared.
-	c = NewCorpus(nil, ReadOptions{Source: Sources{Field: "set", Protect: []string{"gold"}}})
-	defer c.Close()
-	for _, d := range []Document{{ID: "known", Fingerprint: 1 << 60}, docs[1], docs[0], docs[2]} {
-		must.Do(t, c.Append(d))
-	}
 	known := func(context.Context, []uint64) ([]Drop, error) { return []Drop{{Kept: "old"}}, nil }
-	r = found(t, c, Options{K: 3, Known: known})
+	r = found(t, appended(t, o, Document{ID: "known", Fingerprint: 1 << 60}, docs[1], docs[0], docs[2]),
+		Options{K: 3, Known: known})
 	if got := fmt.Sprint(keptRows(r)); got != "[1 3]" {
 		t.Error("beside a known document kept are", got)
 	}
@@ -116,8 +108,7 @@ func TestProtectedStars(t *testing.T) {
 
 // TestBeyondItself: a limit of 29 % allows 29 of 100, which is not so of 0.29 * 100 in floating point.
 func TestBeyondItself(t *testing.T) {
-	c := NewCorpus(nil, ReadOptions{Source: Sources{Limits: []DropRate{{"", 0.29}, {"", 0.2899}}}})
-	defer c.Close()
+	c := appended(t, ReadOptions{Source: Sources{Limits: []DropRate{{"", 0.29}, {"", 0.2899}}}})
 	for i := range 100 {
 		must.Do(t, c.Append(Document{Fingerprint: simhash.Fingerprint(max(0, i-29))}))
 	}
@@ -142,9 +133,7 @@ func TestAlso(t *testing.T) {
 		t.Error(got)
 	}
 	drops := func(o Options) (*Result, string) {
-		c := read(t, "in.jsonl", ingest.Config{}, ReadOptions{})
-		t.Cleanup(c.Close)
-		r := found(t, c, o)
+		r := found(t, read(t, "in.jsonl", ingest.Config{}, ReadOptions{}), o)
 		return r, fmt.Sprintln(slices.Collect(r.Dropped()))
 	}
 	for _, c := range []struct {

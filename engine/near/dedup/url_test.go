@@ -73,7 +73,6 @@ func TestSameURL(t *testing.T) {
 		if kept, sources := len(slices.Collect(r.Kept())), r.Sources(); kept != 4 || sources[0].Dropped != 5 {
 			t.Errorf("%d kept, %+v", kept, sources)
 		}
-		c.Close()
 	}
 	_, _, err := ReadDocuments(t.Context(), []string{"a.jsonl"}, ingest.Config{}, ReadOptions{SameURL: []string{"link"}})
 	if err == nil || !strings.Contains(err.Error(), "no document has a URL in the field link; documents have the fields id, url, text") {

@@ -177,8 +177,7 @@ func TestLimit(t *testing.T) {
 	said := 0
 	o := ReadOptions{Threads: 1, Budget: memory.NewBudget(memory.Set(limit)), TempDir: t.TempDir(),
 		Say: func(int, uint64, bool) { said++ }}
-	c := NewCorpus(nil, o)
-	must.Do(t, c.Append(Document{ID: "a document"}))
+	c := appended(t, o, Document{ID: "a document"})
 	if _, err := Find(t.Context(), c, Options{}); !errors.Is(err, memory.ErrTooLarge) || said != 1 {
 		t.Error(err, said)
 	}
@@ -221,7 +220,7 @@ func TestKnown(t *testing.T) {
 	known := func(context.Context, []uint64) ([]Drop, error) {
 		return []Drop{{Row: 0, Kept: "old", Distance: 1}, {Row: 2, Kept: "old", Distance: 1}}, nil
 	}
-	r := found(t, appended(t, Keep{{Policy: Longest}}, docs...), Options{K: 1, Known: known})
+	r := found(t, appended(t, ReadOptions{Keep: Keep{{Policy: Longest}}}, docs...), Options{K: 1, Known: known})
 	got := fmt.Sprint(slices.Collect(r.Dropped()), keptRows(r), slices.Collect(r.Clusters()), r.found.Distinct)
 	want := "[{0 old -1 1 {0 0} false 0} {2 old -1 1 {0 0} false 0} {1 f 5 0 {0 0} false 1} {3 f 5 1 {0 0} false 1}] [4 5] [{1 [1 3 5] 5 []}] 3"
 	if got != want {
@@ -233,7 +232,8 @@ func TestKnown(t *testing.T) {
 		}
 		return list, nil
 	}
-	if r := found(t, appended(t, Keep{}, docs...), Options{K: 1, Known: all}); r.Len() > 0 || r.NumDropped() != len(docs) {
+	r = found(t, appended(t, ReadOptions{}, docs...), Options{K: 1, Known: all})
+	if r.Len() > 0 || r.NumDropped() != len(docs) {
 		t.Errorf("all are known: %d clusters, %d dropped", r.Len(), r.NumDropped())
 	}
 }
