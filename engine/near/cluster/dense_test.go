@@ -201,35 +201,42 @@ func TestDenseGroupsAreCheap(t *testing.T) {
 	}
 }
 
-// TestRepresentatives looks up each as it is added, and what is near one of them, through tables
-// that are made and made anew, by comparing with all.
+// TestRepresentatives looks up each as it is added, what is near one of them, and what was one before Reset, through
+// tables that are made and made anew, by comparing with all.
 func TestRepresentatives(t *testing.T) {
 	const k = 3
-	n := growthFactor*tablesMin + 2
+	n := growthFactor*(tablesMin+1) + 2
 	rng := rand.New(rand.NewPCG(6, 1))
 	var r Representatives
 	at := rng.Uint64()
+	old, keys := []uint64{at}, []uint64(nil)
 	for range 2 {
 		r.Reset(k, 1<<40)
-		var keys []uint64
-		first := func(key uint64) int32 {
-			return int32(slices.IndexFunc(keys, func(other uint64) bool { return bits.OnesCount64(key^other) <= k }))
-		}
 		for i := range n {
 			if at = sets.Near(rng, at, 2+i%3); i%50 == 0 {
 				at = rng.Uint64()
 			}
 			keys = append(keys, at)
-			r.add(at)
+			r.Add(at)
 			if i%tablesMin > 2 && i < n-2 && rng.IntN(8) > 0 {
 				continue
 			}
-			for _, key := range []uint64{at, sets.Near(rng, at, k), sets.Near(rng, keys[rng.IntN(len(keys))], k), rng.Uint64()} {
-				if got, want := r.first(key), first(key); got != want {
-					t.Fatalf("%x is near number %d of %d, not %d", key, want, len(keys), got)
+			for _, key := range []uint64{at, sets.Near(rng, at, k), sets.Near(rng, keys[rng.IntN(i+1)], k),
+				old[rng.IntN(len(old))]} {
+				first, want := int32(-1), []uint64(nil)
+				for j := range slices.Backward(keys) {
+					if d := bits.OnesCount64(key ^ keys[j]); d <= k {
+						first, want = int32(j), append(want, uint64(d)<<32|uint64(j))
+					}
+				}
+				slices.Sort(want)
+				got := slices.Compact(slices.Sorted(slices.Values(r.Near(nil, key, 0))))
+				if r.first(key) != first || !slices.Equal(got, want) {
+					t.Fatalf("%x is near %x of %d, first %d, not %x", key, want, i+1, first, got)
 				}
 			}
 		}
+		old, keys = keys, nil
 	}
 }
 
