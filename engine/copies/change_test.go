@@ -82,7 +82,15 @@ func create(t testing.TB, o Options, texts []string, each int) string {
 			w, err = AppendIndex(context.Background(), dir, o)
 		}
 		must.Do(t, err)
-		write(t, w, o, texts[from:min(from+each, len(texts))], from)
+		s := newSigner(t, o)
+		for i := from; i < min(from+each, len(texts)); i++ {
+			sets := s.Sign(texts[i])
+			sets.Site = siteOf(i)
+			must.Do(t, w.Add(id(i), sets))
+		}
+		_, err = w.Commit(context.Background())
+		must.Do(t, err)
+		must.Do(t, w.Abort()) // nothing, behind Commit
 	}
 	return dir
 }

@@ -180,18 +180,7 @@ func TestFallback(t *testing.T) {
 
 // TestBrute holds pairs against comparing all sets with all.
 func TestBrute(t *testing.T) {
-	random := rand.New(rand.NewPCG(5, 6))
-	var texts []string
-	for i := range 120 {
-		switch {
-		case i%4 != 0:
-			old := strings.SplitAfter(texts[random.IntN(i)], ". ")
-			old[random.IntN(len(old))] = english(random, 2)
-			texts = append(texts, strings.Join(old, ""))
-		default:
-			texts = append(texts, english(random, 5+random.IntN(20)))
-		}
-	}
+	texts := corpus(rand.New(rand.NewPCG(5, 6)), 480)
 	for _, m := range []Method{SpotSigs, Winnow} {
 		s := newSigner(t, Options{Method: m})
 		var sets [][]uint64

@@ -49,20 +49,6 @@ func siteOf(i int) uint64 {
 	return SiteOf(fmt.Sprintf("site-%d", i%4))
 }
 
-// write adds the texts from one to another to an index.
-func write(t testing.TB, w *IndexWriter, o Options, texts []string, from int) {
-	t.Helper()
-	s := newSigner(t, o)
-	for i, text := range texts {
-		sets := s.Sign(text)
-		sets.Site = siteOf(from + i)
-		must.Do(t, w.Add(id(from+i), sets))
-	}
-	_, err := w.Commit(context.Background())
-	must.Do(t, err)
-	must.Do(t, w.Abort()) // nothing, behind Commit
-}
-
 // TestIndexAnswersAsDetector: what is found in an index of three segments is what all pairs have of
 // the same documents, by every method, with bags and without, and with the pairs of one site left
 // out.
@@ -73,18 +59,9 @@ func TestIndexAnswersAsDetector(t *testing.T) {
 	for n, o := range []Options{{}, {Method: SpotSigs, SpotSigs: spotsigs.Options{Lists: spotsigs.Paper}},
 		{Method: CCDet, Threshold: 0.3}, {Method: Winnow, MinFeatures: 2},
 		{Bags: true, OtherSites: true}, {Version: 3}} {
-		dir := filepath.Join(t.TempDir(), "index")
 		o.Join.MaxEqual = 1000
-		w, err := CreateIndex(dir, o, false)
-		must.Do(t, err)
-		write(t, w, o, texts[:50], 0)
 		o.Room = postings.Room{Bytes: 1 << 12, Dir: t.TempDir()} // through files
-		for from := 50; from < stored; from += 75 {
-			w, err = AppendIndex(context.Background(), dir, o)
-			must.Do(t, err)
-			write(t, w, o, texts[from:from+75], from)
-		}
-		x, err := OpenIndex(context.Background(), dir, 2)
+		x, err := OpenIndex(context.Background(), create(t, o, texts[:stored], 75), 2)
 		must.Do(t, err)
 		if err := x.Check(context.Background()); err != nil || x.Documents() != stored || len(x.segments) != 3 {
 			t.Fatal(err, x.Documents())
