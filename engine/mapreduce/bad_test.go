@@ -308,9 +308,7 @@ func TestNotWritten(t *testing.T) {
 			mapreduce.Options{In: strings.NewReader(input), Out: &dies{room}, Partitions: 64})
 		wantError(t, err, errKilled, "")
 	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	err := mapreduce.Map(ctx, mapreduce.Pairs{K: 3},
+	err := mapreduce.Map(must.Cancelled(t), mapreduce.Pairs{K: 3},
 		mapreduce.Options{In: strings.NewReader(input), Out: &bytes.Buffer{}, Partitions: 64})
 	wantError(t, err, context.Canceled, "")
 }

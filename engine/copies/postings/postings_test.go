@@ -14,6 +14,7 @@ import (
 	"ndd/engine/near/shingle"
 	"ndd/engine/oracle"
 	"ndd/engine/oracle/long"
+	"ndd/engine/oracle/must"
 	"ndd/engine/oracle/sets"
 )
 
@@ -243,9 +244,8 @@ func TestBad(t *testing.T) {
 			t.Errorf("%+v was taken", o)
 		}
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	if _, _, err := builder(sets, Room{}).Join(ctx, Options{Threshold: 0.5}); !errors.Is(err, context.Canceled) {
+	_, _, err := builder(sets, Room{}).Join(must.Cancelled(t), Options{Threshold: 0.5})
+	if !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 	for _, empty := range [][][]uint64{nil, {nil}, {nil, nil}} {

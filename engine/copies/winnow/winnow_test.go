@@ -19,24 +19,22 @@ func allRows(text string, words, chars int) (rows []signature.Signature) {
 		panic(err)
 	}
 	type tok struct {
-		hash       uint64
-		char       bool
-		start, end int32
+		token.Token
+		hash uint64
 	}
 	var tokens []tok
 	scanner.Scan(text, func(batch []token.Token) {
 		for i := range batch {
-			t := &batch[i]
-			tokens = append(tokens, tok{signature.Key.Hash(scanner, t), t.Kind == token.Char, int32(t.Start), int32(t.End)})
+			tokens = append(tokens, tok{batch[i], signature.Key.Hash(scanner, &batch[i])})
 		}
 	})
 	for i := 0; i < len(tokens); {
 		j := i
-		for j < len(tokens) && tokens[j].char == tokens[i].char {
+		for j < len(tokens) && (tokens[j].Kind == token.Char) == (tokens[i].Kind == token.Char) {
 			j++
 		}
 		n := words
-		if tokens[i].char {
+		if tokens[i].Kind == token.Char {
 			n = chars
 		}
 		n = min(n, j-i)
@@ -45,8 +43,8 @@ func allRows(text string, words, chars int) (rows []signature.Signature) {
 			for _, t := range tokens[at : at+n] {
 				h = h*0x9e3779b97f4a7c15 + t.hash
 			}
-			rows = append(rows, signature.Signature{Hash: signature.Fold(0, h), Start: tokens[at].start,
-				End: tokens[at+n-1].end})
+			rows = append(rows, signature.Signature{Hash: signature.Fold(0, h), Start: int32(tokens[at].Start),
+				End: int32(tokens[at+n-1].End)})
 		}
 		i = j
 	}

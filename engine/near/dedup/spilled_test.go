@@ -65,45 +65,42 @@ func TestSpilled(t *testing.T) {
 	keep, err := ParseKeep("rank,longest")
 	must.Do(t, err)
 	all := ReadOptions{Keep: keep, Source: Sources{Field: "set", Protect: []string{"s2"}}}
-	balanced := func() *Verify { return &Verify{Rule: Rule{{Jaccard: 0.7}}} }
+	balanced := &Verify{Rule: Rule{{Jaccard: 0.7}}}
 	kinds := []string{"templates", "one template", "equal", "different"}
 	for i, kind := range long.Raced(kinds, kinds[:1]) {
 		write(t, map[string]string{"in.jsonl": documentsOf(kind, n)})
 		for j, c := range []struct {
 			name string
 			read ReadOptions
-			find func() Options
+			find Options
 		}{
-			{"fast", ReadOptions{}, func() Options { return Options{K: 3} }},
-			{"chains", all, func() Options { return Options{K: 3, Chains: true} }},
-			{"star", all, func() Options { return Options{K: 8, Also: []Setting{{K: 3}}} }},
-			{"balanced", ReadOptions{}, func() Options { return Options{K: 6, Verify: balanced()} }},
-			{"balanced, ordered", all, func() Options {
-				return Options{K: 6, Verify: balanced(), Also: []Setting{{3, Rule{{Jaccard: 0.9}}}}}
-			}},
-			{"exact", ReadOptions{}, func() Options { return Options{Exact: true} }},
-			{"URLs", ReadOptions{SameURL: URLFields, Keep: keep}, func() Options { return Options{K: 6, Verify: balanced()} }},
+			{"fast", ReadOptions{}, Options{K: 3}},
+			{"chains", all, Options{K: 3, Chains: true}},
+			{"star", all, Options{K: 8, Also: []Setting{{K: 3}}}},
+			{"balanced", ReadOptions{}, Options{K: 6, Verify: balanced}},
+			{"balanced, ordered", all, Options{K: 6, Verify: balanced, Also: []Setting{{3, Rule{{Jaccard: 0.9}}}}}},
+			{"exact", ReadOptions{}, Options{Exact: true}},
+			{"URLs", ReadOptions{SameURL: URLFields, Keep: keep}, Options{K: 6, Verify: balanced}},
 		} {
 			if !long.Form() && i > 0 && (i+j)%3 > 0 {
 				continue // each kind with some, each of these with one kind at least
 			}
 			var want string
 			for _, few := range []bool{false, true} {
-				o := c.find()
-				c.read.Find, c.read.TempDir = o, temp
+				c.read.Find, c.read.TempDir = c.find, temp
 				read, threads := c.read, 1
 				if few {
 					read.columnBytes, threads = 1, 3
 				}
 				read.Threads = threads
-				corpus, _, err := ReadDocuments(t.Context(), []string{"in.jsonl"}, ingest.Config{Exact: o.Exact}, read)
+				corpus, _, err := ReadDocuments(t.Context(), []string{"in.jsonl"}, ingest.Config{Exact: c.find.Exact}, read)
 				if err != nil {
 					t.Fatal(kind, c.name, few, err)
 				}
 				if corpus.spilled = few; corpus.prints.IsSpilled() != few {
 					t.Fatalf("%s, %s: spilled %v", kind, c.name, !few)
 				}
-				r := found(t, corpus, o)
+				r := found(t, corpus, c.find)
 				copies, report := copied(t, r)
 				got := fmt.Sprintln(r.found.Distinct, r.Rejected, r.SameURL, report, copies)
 				for _, r := range append(r.Also, r) {

@@ -197,8 +197,7 @@ func TestCancel(t *testing.T) {
 	chained(t, path, 50)
 	c := read(t, path, ingest.Config{}, ReadOptions{})
 	r := found(t, c, Options{K: 3})
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
+	ctx := must.Cancelled(t)
 	if _, err := Find(ctx, c, Options{K: 3}); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}

@@ -204,9 +204,7 @@ func TestReported(t *testing.T) {
 				all, right)
 		}
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	if _, err := findReported(ctx, c, p, c.Len(), 0); !errors.Is(err, context.Canceled) {
+	if _, err := findReported(must.Cancelled(t), c, p, c.Len(), 0); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 }

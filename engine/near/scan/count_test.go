@@ -9,6 +9,7 @@ import (
 	"ndd/engine/memory"
 	"ndd/engine/oracle"
 	"ndd/engine/oracle/long"
+	"ndd/engine/oracle/must"
 	"ndd/engine/oracle/sets"
 	"ndd/engine/result"
 )
@@ -84,10 +85,8 @@ func TestCountFails(t *testing.T) {
 	if !errors.Is(err, broken) || got != (result.Totals{}) {
 		t.Errorf("%+v, %v", got, err)
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	if _, err := Count(ctx, Slice([]uint64{1, 2}, 0), []uint64{1}, 3, Plan{Queries: 1}, Options{}, false); !errors.Is(err,
-		context.Canceled) {
+	_, err = Count(must.Cancelled(t), Slice([]uint64{1, 2}, 0), []uint64{1}, 3, Plan{Queries: 1}, Options{}, false)
+	if !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 }

@@ -63,9 +63,8 @@ func TestScanHits(t *testing.T) {
 		Options{Threads: 2}); !errors.Is(err, broken) {
 		t.Errorf("a source that fails: %v", err)
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	if _, err := tables.scanHits(ctx, Slice(base, 0), Options{Threads: 2}); !errors.Is(err, context.Canceled) {
+	_, err = tables.scanHits(must.Cancelled(t), Slice(base, 0), Options{Threads: 2})
+	if !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 }

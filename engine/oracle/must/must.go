@@ -2,7 +2,9 @@
 package must
 
 import (
+	"context"
 	"os"
+	"testing"
 	"time"
 )
 
@@ -37,6 +39,13 @@ func Panic(t test, what string, f func()) {
 		}
 	}()
 	f()
+}
+
+// Cancelled returns a context that was cancelled, for what must end then.
+func Cancelled(t testing.TB) context.Context {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	return ctx
 }
 
 // Eventually waits until is returns true. It ends the test after two minutes, more than a loaded
