@@ -13,9 +13,12 @@ import (
 
 	"ndd/engine/corpus/ingest"
 	"ndd/engine/corpus/token"
+	"ndd/engine/oracle"
 	"ndd/engine/oracle/files"
 	"ndd/engine/oracle/must"
 )
+
+func TestMain(m *testing.M) { oracle.NoLeaks(m) }
 
 // writeDocs writes texts as the lines of a JSONL file, and returns its path.
 func writeDocs(t testing.TB, texts []string) string {
@@ -41,10 +44,10 @@ type stand struct {
 	across         bool
 }
 
-// An oracle has the windows of a corpus, by their content.
-type oracle map[string]*stand
+// Stands are those of the windows of a corpus, by their content.
+type stands map[string]*stand
 
-func (o oracle) add(window string, row, at int) {
+func (o stands) add(window string, row, at int) {
 	s, ok := o[window]
 	if !ok {
 		s = &stand{row: row, at: at}
@@ -129,7 +132,7 @@ func TestStrings(t *testing.T) {
 
 func checkStrings(t *testing.T, texts []string, r *Result, o Options) {
 	t.Helper()
-	all, length := oracle{}, o.Unit.Length
+	all, length := stands{}, o.Unit.Length
 	for row, text := range texts {
 		for at := 0; at+length <= len(text); at++ {
 			all.add(text[at:at+length], row, at)
@@ -256,7 +259,7 @@ func TestWords(t *testing.T) {
 		for _, length := range []int{3, 12} {
 			o := Options{Unit: Unit{Words, length}, AcrossOnly: length == 12}
 			r := find(t, path, o)
-			all := oracle{}
+			all := stands{}
 			words, begins := make([][]string, len(texts)), make([][]int, len(texts))
 			for row, text := range texts {
 				scanner.Scan(text, func(tokens []token.Token) {
@@ -376,7 +379,7 @@ func checkUnits(t *testing.T, texts []string, r *Result, o Options) {
 		key           string
 	}
 	var windows []window
-	all := oracle{}
+	all := stands{}
 	for row, text := range texts {
 		var parts []string
 		from := []int{0}
