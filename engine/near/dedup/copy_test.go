@@ -42,23 +42,28 @@ func pack(t *testing.T, name, content string) []byte {
 	return b.Bytes()
 }
 
-func unpack(t *testing.T, name, content string) string {
+// unpack returns files without their compression.
+func unpack(t *testing.T, files map[string]string) map[string]string {
 	t.Helper()
-	var r io.Reader = strings.NewReader(content)
-	switch filepath.Ext(name) {
-	case ".gz":
-		z, err := gzip.NewReader(r)
+	plain := map[string]string{}
+	for name, content := range files {
+		var r io.Reader = strings.NewReader(content)
+		switch filepath.Ext(name) {
+		case ".gz":
+			z, err := gzip.NewReader(r)
+			must.Do(t, err)
+			r = z
+		case ".zst":
+			z, err := zstd.NewReader(r)
+			must.Do(t, err)
+			defer z.Close()
+			r = z
+		}
+		b, err := io.ReadAll(r)
 		must.Do(t, err)
-		r = z
-	case ".zst":
-		z, err := zstd.NewReader(r)
-		must.Do(t, err)
-		defer z.Close()
-		r = z
+		plain[name] = string(b)
 	}
-	b, err := io.ReadAll(r)
-	must.Do(t, err)
-	return string(b)
+	return plain
 }
 
 func TestCopy(t *testing.T) {
@@ -96,11 +101,7 @@ func TestCopy(t *testing.T) {
 	must.Do(t, err)
 	r := found(t, c, Options{K: 3})
 	got, _ := copied(t, r)
-	plain := map[string]string{}
-	for name, content := range got {
-		plain[name] = unpack(t, name, content)
-	}
-	if d := cmp.Diff(want, plain); d != "" {
+	if d := cmp.Diff(want, unpack(t, got)); d != "" {
 		t.Error(d)
 	}
 	if again, _ := copied(t, r); !maps.Equal(got, again) {
@@ -201,11 +202,8 @@ func TestCopyRepacked(t *testing.T) {
 	names := copiesOf(t, nil, "in")
 	c := read(t, "in", ingest.Config{}, ReadOptions{})
 	got, report := copied(t, found(t, c, Options{K: 0}))
-	for name, raw := range got {
-		got[name] = unpack(t, name, raw)
-	}
-	if want := map[string]string{"a.jsonl.zst": `{"id":1,"text":"` + rivers + "\"}\n",
-		"b.jsonl.zst": ""}; !maps.Equal(got, want) {
+	want := map[string]string{"a.jsonl.zst": `{"id":1,"text":"` + rivers + "\"}\n", "b.jsonl.zst": ""}
+	if got := unpack(t, got); !maps.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
 	if want := []string{"in/a.jsonl.bz2", "in/b.jsonl.xz"}; !slices.Equal(report.Repacked, want) ||
