@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-
 	"math/rand/v2"
 	"os"
 	"path/filepath"

@@ -205,21 +205,14 @@ func TestCutChunks(t *testing.T) {
 
 // TestOtherRecipe: queries, files and parts of other recipes are refused.
 func TestOtherRecipe(t *testing.T) {
-	dir := t.TempDir()
-	file := func(name string, recipe simhash.Recipe) string {
-		path := filepath.Join(dir, name)
-		w, err := ndf.Create(path, recipe, store.Options{})
-		if err == nil {
-			err = errors.Join(w.Append(ndf.Document{ID: "a", Fingerprint: 1}), w.Commit())
-		}
-		must.Do(t, err)
-		return path
-	}
-	one := file("one.ndf", simhash.Default())
+	one := filepath.Join(t.TempDir(), "one.ndf")
+	w, err := ndf.Create(one, simhash.Default(), store.Options{})
+	must.Do(t, err)
+	must.Do(t, errors.Join(w.Append(ndf.Document{ID: "a", Fingerprint: 1}), w.Commit()))
 	fingerprints := func(r simhash.Recipe) string { return runMap(t, mapreduce.Fingerprint{Recipe: r}, jsonLines(10)) }
 	scan := mapreduce.Scan{Queries: one, K: 3}
 	runMap(t, scan, fingerprints(simhash.Default()))
-	_, err := step(t, mapOf(scan), fingerprints(simhash.Simhash()), nil)
+	_, err = step(t, mapOf(scan), fingerprints(simhash.Simhash()), nil)
 	wantError(t, err, mapreduce.ErrRecipe, "one.ndf, beside the map")
 	wantError(t, err, mapreduce.ErrRecipe, "parts are of recipe minwise-")
 	// Maps that met different recipes are refused by the reduce.

@@ -87,12 +87,6 @@ func (l *local) attempt(input string, step func(context.Context, mapreduce.Optio
 	return out[0].String()
 }
 
-// sortKeys sorts lines by the bytes of their keys, and puts lines of one key in any order.
-func (l *local) sortKeys(lines []string) {
-	l.rng.Shuffle(len(lines), func(i, j int) { lines[i], lines[j] = lines[j], lines[i] })
-	slices.SortStableFunc(lines, func(a, b string) int { return strings.Compare(keyOf(a), keyOf(b)) })
-}
-
 func keyOf(line string) string {
 	key, _, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
 	return key
@@ -128,8 +122,10 @@ func (l *local) run(job mapreduce.Mapper, parts []string) string {
 	var results strings.Builder
 	l.shuffled = 0
 	for _, i := range l.rng.Perm(len(inputs)) {
-		l.sortKeys(inputs[i])
-		input := strings.Join(inputs[i], "")
+		lines := inputs[i] // in order of their keys' bytes, and those of one key in any order
+		l.rng.Shuffle(len(lines), func(i, j int) { lines[i], lines[j] = lines[j], lines[i] })
+		slices.SortStableFunc(lines, func(a, b string) int { return strings.Compare(keyOf(a), keyOf(b)) })
+		input := strings.Join(lines, "")
 		l.shuffled += len(input)
 		results.WriteString(l.attempt(input, func(ctx context.Context, o mapreduce.Options) error {
 			o.Parts = len(parts)

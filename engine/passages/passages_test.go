@@ -170,14 +170,24 @@ func checkStrings(t *testing.T, texts []string, r *Result, o Options) {
 		}
 	}
 	for d := range r.Documents() {
-		checkDocument(t, texts, &d)
-		checkCover(t, texts[d.Row], &d, got, length)
+		checkDocument(t, texts, &d, got, length)
 	}
 }
 
-// checkCover demands spans that cover the windows that were found, and nothing else, each window once.
-func checkCover(t *testing.T, text string, d *Document, windows map[[2]int]bool, length int) {
+// checkDocument holds what is said of spans of strings against the texts. They must cover the windows that were
+// found, and nothing else, each window once.
+func checkDocument(t *testing.T, texts []string, d *Document, windows map[[2]int]bool, length int) {
 	t.Helper()
+	text := texts[d.Row]
+	for _, s := range d.Spans {
+		part := text[s.From:s.To]
+		if first := texts[s.First.Row][s.First.From:]; !strings.HasPrefix(first, part) {
+			t.Fatalf("document %d: %d to %d is not what stands first at %v", d.Row, s.From, s.To, s.First)
+		}
+		if !strings.HasPrefix(text, string([]rune(text)[:s.FromChar])+part) || len([]rune(part)) != s.ToChar-s.FromChar {
+			t.Fatalf("document %d: %d to %d are not characters %d to %d", d.Row, s.From, s.To, s.FromChar, s.ToChar)
+		}
+	}
 	if len(text) != len([]rune(text)) {
 		return // spans have whole characters only
 	}
@@ -296,21 +306,6 @@ func TestWords(t *testing.T) {
 					}
 				}
 			}
-		}
-	}
-}
-
-// checkDocument holds what is said of spans of strings against the texts.
-func checkDocument(t *testing.T, texts []string, d *Document) {
-	t.Helper()
-	text := texts[d.Row]
-	for _, s := range d.Spans {
-		part := text[s.From:s.To]
-		if first := texts[s.First.Row][s.First.From:]; !strings.HasPrefix(first, part) {
-			t.Fatalf("document %d: %d to %d is not what stands first at %v", d.Row, s.From, s.To, s.First)
-		}
-		if !strings.HasPrefix(text, string([]rune(text)[:s.FromChar])+part) || len([]rune(part)) != s.ToChar-s.FromChar {
-			t.Fatalf("document %d: %d to %d are not characters %d to %d", d.Row, s.From, s.To, s.FromChar, s.ToChar)
 		}
 	}
 }

@@ -84,10 +84,8 @@ func TestRecord(t *testing.T) {
 	}
 	// A file that cannot be.
 	w, err := newHits(nil, t.TempDir()+"/none", 1, 1).Writer(), error(nil)
-	for i := range uint64(1000) {
-		if err = w.Add(record{i << 8}); err != nil {
-			break
-		}
+	for i := uint64(0); i < 1000 && err == nil; i++ {
+		err = w.Add(record{i << 8})
 	}
 	if !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("no folder: %v", err)
