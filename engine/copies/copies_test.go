@@ -1,6 +1,7 @@
 package copies
 
 import (
+	"cmp"
 	"context"
 	"flag"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 	"ndd/engine/near/shingle"
 	"ndd/engine/oracle"
 	"ndd/engine/oracle/must"
+	"ndd/engine/oracle/sets"
 )
 
 func TestMain(m *testing.M) { oracle.NoLeaks(m) }
@@ -277,6 +279,24 @@ func TestMethodOf(t *testing.T) {
 		j := o.join(Winnow)
 		if _, err := NewSigner(o); err == nil || o.Threshold != 0 && j.Check() == nil {
 			t.Errorf("%+v was taken", o)
+		}
+	}
+}
+
+// TestMinFeatures: two documents with the same signatures are a pair where these are as many as their method needs, and
+// with one fewer they are counted.
+func TestMinFeatures(t *testing.T) {
+	for _, m := range []Method{SpotSigs, CCDet, Winnow} {
+		for _, o := range []Options{{Method: m}, {Method: m, MinFeatures: 9}} {
+			for _, missing := range []int{0, 1} {
+				set := sets.Of(cmp.Or(o.MinFeatures, m.MinFeatures())-missing, func(i int) uint64 { return uint64(i) })
+				d := NewDetector(o)
+				d.Add(Sets{Method: m, Own: set})
+				d.Add(Sets{Method: m, Own: set})
+				if pairs, r, err := d.Pairs(t.Context()); err != nil || len(pairs) != 1-missing || r.None != 2*missing {
+					t.Errorf("%+v: %d signatures: %d pairs, %d documents without, %v", o, len(set), len(pairs), r.None, err)
+				}
+			}
 		}
 	}
 }
