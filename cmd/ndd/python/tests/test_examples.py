@@ -2,6 +2,7 @@
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import textwrap
@@ -36,10 +37,12 @@ def crawl(tmp_path):
 
 
 def run(title, folder, more=""):
-    (folder / "example.py").write_text(EXAMPLES[title] + "\n" + more)
+    (folder / "example.py").write_text(EXAMPLES[title] + "\n" + more + "\nprint('whole', flush=True)\n")
     env = {**os.environ, "PATH": os.path.dirname(ndd.find_ndd()) + os.pathsep + os.environ["PATH"], "HF_DATASETS_OFFLINE": "1"}
     done = subprocess.run([sys.executable, "example.py"], cwd=folder, env=env, capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, done.stdout + done.stderr
+    # Once in some hundred runs pyarrow aborts when all is done: https://github.com/apache/arrow/issues/34314
+    aborted = done.returncode == -signal.SIGABRT and done.stderr.endswith("terminate called without an active exception\n")
+    assert "whole\n" in done.stdout and (done.returncode == 0 or aborted), done.stdout + done.stderr
     return done.stdout
 
 
