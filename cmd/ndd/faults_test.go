@@ -230,7 +230,6 @@ func TestUnwrittenCopies(t *testing.T) {
 		{"decontaminate", "--evals", evals, "--question", "text", "--write-kept"},
 		{"dedup", "--write-kept"},
 		{"dedup", "--annotate"},
-		{"dedup", "--attributes"},
 		{"filter", "--dropped", table, "--write-kept"},
 	} {
 		failed := false

@@ -108,7 +108,7 @@ and more, how many lose one of the two, English and Chinese: 98.6 and 98.3 % wit
 
 Without -o the clusters are printed, each document with its distance to the
 representative; with --format, as the table clusters below. If only --write-kept,
---annotate, --attributes or --report is given, nothing is printed. --dry-run writes nothing and reports the counts
+--annotate or --report is given, nothing is printed. --dry-run writes nothing and reports the counts
 alone. With -o the result is a folder, which appears when it is complete:
 
   clusters.tsv   cluster, id, representative, distance to it, kept (1 or 0), jaccard,
@@ -150,18 +150,6 @@ behind the others, empty where there is no value. Documents in other formats, an
 that has one of the fields already, are refused by name before the work. Of a Parquet
 file's metadata ARROW:schema and huggingface, which describe the columns, are left out.
 
---attributes DIR writes for each file of the inputs a file of the same name (.gz is added
-unless it ends in .gz or .zst) with a line of JSON for each document, in order, as Dolma
-reads attributes beside documents: {"id":...,"attributes":{"ndd_kept":[[0,96,0]],...}},
-with the fields of --annotate that are numbers; 96 is the length of the text in
-characters. It works for documents in any format.
-
---removal datatrove writes to the folder remove in that of -o what datatrove's
-MinhashDedupFilter reads: 000000.remove and so on, one for each file of the inputs in
-order of their paths, with the numbers of its documents to remove. Run that filter with
-as many tasks as there are files, on a reader of the same field. files.tsv lists rank,
-file, documents and removed.
-
 --report DIR makes a page, DIR/index.html, that needs nothing from outside: the drop rate
 of each source, what the next stricter and looser settings would drop, clusters by size,
 files that overlap, the pairs nearest to the threshold, dropped or both kept, side by
@@ -173,11 +161,9 @@ stopped, by a signal, a full disk or a power cut, the same command goes on: it r
 files again that were being read, and takes the others over. It does so with any -k,
 --verify and outputs; a file that has changed is read again, and all are with another
 recipe, field, format or --max-document. Files that are added later are read alone.
-What the comparison of texts found is kept, too, and taken over with the same inputs,
---verify, -k and order of preference, as long as neither --report nor --against is given;
-and so are finished copies of --write-kept, until all are there, where the same
-documents go: DIR must be on the file system that the copies are written to. DIR can be
-removed at any time between runs.
+Finished copies of --write-kept are kept, too, until all are there, and taken over where
+the same documents go: DIR must be on the file system that the copies are written to.
+DIR can be removed at any time between runs.
 
 With --against, documents near a document of an index or a fingerprint file are dropped
 first, in favour of the nearest one there, and only the others are compared with each
@@ -190,7 +176,7 @@ same names as then.`,
   ndd dedup --annotate annotated crawl-*.jsonl.gz
   ndd dedup --prefer books,wiki --protect 'gold*' --max-drop crawl=60% --write-kept clean books wiki crawl gold.jsonl
   ndd dedup -o result --source dataset --keep quality,longest all.jsonl.zst
-  ndd dedup --quality exact -o result --removal datatrove crawl-*.jsonl.gz
+  ndd dedup --quality exact -o result crawl-*.jsonl.gz
   ndd dedup --same-url --keep newest -o result crawl-*.warc.gz
   ndd dedup -o result --verify 'jaccard>=0.8 or contained>=0.95' docs/
   ndd dedup -o result --quality fast crawl-*.jsonl.gz
@@ -231,9 +217,6 @@ same names as then.`,
 		"folder to create with copies of the inputs, without the dropped documents; - filters standard input")
 	f.StringVar(&d.annotate, "annotate", "",
 		"folder to create with copies of the inputs, all documents with fields that say what is kept for them")
-	f.StringVar(&d.attributes, "attributes", "",
-		"folder to create with a file of attributes for each of the inputs, as Dolma has them")
-	f.StringVar(&d.removal, "removal", "", "datatrove: with -o, write the numbers of the dropped documents for its filter, too")
 	f.StringVar(&d.sameURL, "same-url", "", "drop documents with the canonical URL of another one first; --same-url=FIELD "+
 		"names the field")
 	f.Lookup("same-url").NoOptDefVal = dedup.URLFields[0]
@@ -300,7 +283,7 @@ type keeping struct {
 
 // writing are the flags for the outputs.
 type writing struct {
-	out, writeKept, annotate, attributes, removal, report string
+	out, writeKept, annotate, report string
 
 	dryRun bool
 	format cli.TableFormat
@@ -414,15 +397,6 @@ func (d *deduping) find(ctx context.Context, o *dedup.Options, read dedup.ReadOp
 			bar.End()
 			bar = d.g.Progress.NewInputBar(ctx, "verifying", slices.Concat(d.inputs, d.againstDocs),
 				document.Options{Meter: o.Verify.Meter})
-		}
-		if d.kept != nil {
-			o.Verify.Keep, o.Verify.Take = d.kept.KeepVerdicts, func(of []byte) []uint64 {
-				verdicts := d.kept.TakeVerdicts(ctx, of)
-				if verdicts != nil {
-					d.g.Log.Info("took over the comparison of texts from " + d.work)
-				}
-				return verdicts
-			}
 		}
 	}
 	r, err = dedup.Find(ctx, c, *o)

@@ -26,7 +26,7 @@ func (d *deduping) filter(ctx context.Context) error {
 	}
 	if err := d.g.Refuse("cannot be had in one pass, as --write-kept - makes it: write the input to a file first",
 		append(sourceFlagNames, "output", "format", "keep", "verify", "quality", "report", "against", "against-docs",
-			"dry-run", "work", "annotate", "attributes", "removal", "same-url")...); err != nil {
+			"dry-run", "work", "annotate", "same-url")...); err != nil {
 		return err
 	}
 	if err := d.choose(); err != nil {

@@ -61,7 +61,7 @@ func (d *deduping) options() (o dedup.Options, read dedup.ReadOptions, err error
 	}
 	read.Open, read.Disk = d.g.OpenPrintFile, d.g.Disk
 	read.Find, read.Threads = o, d.g.Threads
-	read.Copies = !d.dryRun && d.writeKept+d.annotate+d.attributes != ""
+	read.Copies = !d.dryRun && d.writeKept+d.annotate != ""
 	if o.Verify != nil {
 		o.Verify.Memory = int64(min(read.Budget.Left()/4, dedup.VerifyMemory))
 	}
@@ -178,7 +178,7 @@ func (d *deduping) checkStreams() error {
 		verify = "--quality " + d.quality
 	}
 	for _, again := range []struct{ flag, value string }{{verify, d.verify}, {"--write-kept", d.writeKept},
-		{"--annotate", d.annotate}, {"--attributes", d.attributes}, {"--removal", d.removal}, {"--report", d.report}} {
+		{"--annotate", d.annotate}, {"--report", d.report}} {
 		if again.value == "" {
 			continue
 		}
@@ -206,13 +206,7 @@ func (d *deduping) checkStreams() error {
 	if d.out == document.Stdin {
 		return cli.Usagef("-o -: the result is a folder; without -o, clusters are printed on standard output")
 	}
-	switch {
-	case d.removal != "" && d.removal != "datatrove":
-		return cli.Usagef("--removal %s: must be datatrove", d.removal)
-	case d.removal != "" && d.out == "":
-		return cli.Usagef("--removal writes to a folder in that of -o: give -o, too")
-	}
-	if copies := cmp.Or(d.writeKept, d.annotate, d.attributes); d.g.Given["format"] && d.out == "" && copies != "" {
+	if copies := cmp.Or(d.writeKept, d.annotate); d.g.Given["format"] && d.out == "" && copies != "" {
 		return cli.Usagef("--format is for clusters, which are not printed beside the copies in %s: give -o, too", copies)
 	}
 	return nil

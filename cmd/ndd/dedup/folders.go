@@ -1,24 +1,18 @@
 package dedup
 
 import (
-	"bufio"
 	"cmp"
 	"context"
-	"io"
-	"path"
-	"path/filepath"
 
 	"ndd/cmd/ndd/cli"
-	"ndd/engine/corpus/document"
 	"ndd/engine/near/dedup"
-	"ndd/engine/result"
 )
 
 // folders are the output folders, nil where none was requested.
 type folders struct {
 	cli.Outputs
-	kept, annotated, attributes *cli.CopyFolder
-	clusters, report            cli.Folder
+	kept, annotated  *cli.CopyFolder
+	clusters, report cli.Folder
 }
 
 // begin begins the folders; with --dry-run it only finds out whether it could.
@@ -35,13 +29,7 @@ func (to *folders) begin(ctx context.Context, d *deduping) (err error) {
 			return err
 		}
 	}
-	if to.attributes, err = to.Copies(ctx, d.inputs, d.attributes); err != nil {
-		return err
-	}
-	own := cli.Named(tableFiles()...)
-	if to.clusters, err = to.Folder(d.out, func(name string) bool {
-		return own(name) || path.Dir(filepath.ToSlash(name)) == removalFolder
-	}); err != nil {
+	if to.clusters, err = to.Folder(d.out, cli.Named(tableFiles()...)); err != nil {
 		return err
 	}
 	to.report, err = to.Page(d.report)
@@ -57,17 +45,8 @@ func (d *deduping) write(ctx context.Context, to *folders, c *dedup.Corpus,
 	if _, err := to.annotated.Refill(ctx, "annotating", r.Annotate); err != nil {
 		return err
 	}
-	// What it reports was named when the inputs were read.
-	if _, err := to.attributes.Fill(ctx, "annotating", document.Options{}, r.Attributes); err != nil {
-		return err
-	}
 	if to.report != nil {
 		if err := d.writeReport(ctx, to.report, c, r, o); err != nil {
-			return err
-		}
-	}
-	if d.removal != "" {
-		if err := d.writeRemoval(ctx, to.clusters, r); err != nil {
 			return err
 		}
 	}
@@ -79,31 +58,8 @@ func (d *deduping) write(ctx context.Context, to *folders, c *dedup.Corpus,
 			"the columns file and row tell them apart, not the ID")
 	case d.g.Given["format"]:
 		err = d.g.WriteTable("", d.format.Format, clusterColumns, (&clusterTables{c: c, r: r}).clusters)
-	case to.kept == nil && to.annotated == nil && to.attributes == nil && to.report == nil:
+	case to.kept == nil && to.annotated == nil && to.report == nil:
 		err = printClusters(d.g.Stdout, c, r, d.againstNames())
 	}
 	return cmp.Or(err, ctx.Err())
-}
-
-// removalFolder is the folder of --removal in that of -o.
-const removalFolder = "remove"
-
-var removalColumns = cli.ColumnsOf("rank:i file documents:i removed:i")
-
-func (d *deduping) writeRemoval(ctx context.Context, to cli.Folder, r *dedup.Result) error {
-	list, err := r.Removals(ctx, func(name string, fill func(io.Writer) error) error {
-		return to.Write(removalFolder+"/"+name, func(w *bufio.Writer) error { return fill(w) })
-	})
-	if err != nil {
-		return err
-	}
-	return to.Write(removalFolder+"/files.tsv", func(w *bufio.Writer) error {
-		t := result.NewTableWriter(w, result.TSV, removalColumns...)
-		for i, of := range list {
-			if err := t.Integer(int64(i)).Text(of.File).Integer(of.Documents).Integer(of.Removed).End(); err != nil {
-				return err
-			}
-		}
-		return t.Close()
-	})
 }

@@ -87,23 +87,13 @@ var Annotations = []result.Column{{Name: "ndd_cluster", Kind: result.Integer, Op
 // the number of its cluster, if it is in one, whether it is kept, and for one that is dropped the
 // document kept for it, and how near that one is. Records without a decision are kept.
 func (r *Result) Annotate(ctx context.Context, to *Copies) (CopyReport, error) {
-	return r.annotate(ctx, to, false)
-}
-
-// Attributes writes a file beside each of the inputs, with the [Annotations] that are numbers, as
-// [Rewriting].Beside has them.
-func (r *Result) Attributes(ctx context.Context, to *Copies) (CopyReport, error) {
-	return r.annotate(ctx, to, true)
-}
-
-func (r *Result) annotate(ctx context.Context, to *Copies, beside bool) (CopyReport, error) {
 	c := r.corpus
 	if err := c.from.readable(); err != nil {
 		return CopyReport{}, err
 	}
 	notes := r.notes()
 	w := c.rewriting()
-	w.Judge, w.Fields, w.Beside = r.judge(r.droppedRows()), &Fields{Annotations, notes.values}, beside
+	w.Judge, w.Fields = r.judge(r.droppedRows()), &Fields{Annotations, notes.values}
 	return w.Copy(ctx, to)
 }
 

@@ -69,7 +69,6 @@ type Rewriting struct {
 
 	// Fields, if not nil, are added to all documents; then all stay, with all their text.
 	Fields *Fields
-	Beside bool // files of attributes are written instead, with the fields that are numbers
 }
 
 // A Work keeps finished copies. Many goroutines call it.
@@ -129,8 +128,7 @@ func (w *Rewriting) Copy(ctx context.Context, to *Copies) (CopyReport, error) {
 					return err
 				}
 			}
-			k := &copier{opts: opts, to: to, file: f, fields: w.Fields, beside: w.Beside,
-				report: new(CopyReport)}
+			k := &copier{opts: opts, to: to, file: f, fields: w.Fields, report: new(CopyReport)}
 			left := 0
 			judge, missing := w.Judge(f, unit)
 			if again {
@@ -246,7 +244,6 @@ type copier struct {
 	report    *CopyReport
 
 	fields *Fields
-	beside bool
 	head   document.Head // of the file, where there are fields
 
 	decision []byte // for to.Work; nil: it keeps no copy
@@ -308,9 +305,6 @@ type cut struct {
 func (k *copier) copy() error {
 	f := k.file
 	defer k.opts.Meter.Begin(f)()
-	if k.beside {
-		return k.attributes()
-	}
 	if k.fields != nil {
 		k.head, _ = f.Head(k.ctx, k.opts) // reading has the same error
 	}

@@ -28,13 +28,13 @@
 //	  need.go                   the memory of all that
 //	keep.go find.go             join: the order of preference, and what is near (package cluster)
 //	verify.go rule.go           verify: texts are read again and compared,
-//	  members.go verdicts.go    on other machines, or in an earlier run
+//	  members.go                on other machines
 //	settle.go sketch.go rare.go settle: what goes for what
 //	result.go                   clusters, drops and what is kept
 //	copy.go scan.go             write: the inputs without some documents (Rewriting),
 //	  pack.go parquet.go        compressed as they were,
-//	  annotate.go attributes.go with fields, or files beside them,
-//	  copies.go removal.go      under these names; numbers for other programs
+//	  annotate.go               with fields,
+//	  copies.go                 under these names
 //	decisions.go filter.go      write by a table of an earlier run; a pipe in one pass
 //
 // # Verification

@@ -16,7 +16,6 @@ type origin struct {
 	options   document.Options
 	fileUnits ingest.ReadFiles
 	units     spill.Column[uint64] // of the inputs, that became the rows
-	unread    map[string][]int64   // rows of each file that were too long
 }
 
 // rowAt returns the row of the first unit, from a unit on, that became one.

@@ -55,7 +55,7 @@ func ReadDocuments(ctx context.Context, inputs []string, cfg ingest.Config, o Re
 	cfg.Document.Extract = document.Extract(cfg.Recipe.Extract)
 	c := NewCorpus(&cfg.Recipe, o)
 	cfg = c.reading(cfg)
-	c.from.inputs, c.from.options, c.from.unread = inputs, cfg.Document, map[string][]int64{}
+	c.from.inputs, c.from.options = inputs, cfg.Document
 	c.from.options.Meter = nil // it counts the first reading
 	if err := c.reserve(0); err != nil {
 		return nil, ingest.Report{}, err // nothing is reserved
@@ -67,16 +67,6 @@ func ReadDocuments(ctx context.Context, inputs []string, cfg ingest.Config, o Re
 	if err != nil {
 		c.Close()
 		return nil, ingest.Report{}, err
-	}
-	skipped := cfg.Skipped
-	cfg.Skipped = func(s *document.Skip) error {
-		if s.Reason == document.TooLarge && s.Line > 0 {
-			c.from.unread[s.Source] = append(c.from.unread[s.Source], int64(s.Line))
-		}
-		if skipped == nil {
-			return nil
-		}
-		return skipped(s)
 	}
 	report, err := ingest.Run(ctx, inputs, cfg, func(r ingest.Record) error {
 		d := Document{r.ID, r.Fingerprint, r.Hash, r.TextBytes, r.Values, r.Modified, Place{r.Source, int64(r.Line)}, !r.OK}

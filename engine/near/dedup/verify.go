@@ -26,12 +26,6 @@ type Verify struct {
 	Begin  func()          // is called, if not nil, when all is compared and the reading begins
 	Sets   []string        // files of [Members.WriteSets], of all shares; then no text is read
 
-	// Take and Keep, if not nil, are called with what the outcome depends on beside the inputs. Take returns
-	// what Keep was called with in another run where both are the same, else nil; then no text is compared.
-	// They are not called where Options.Known or Options.Also is set.
-	Take func(of []byte) (verdicts []uint64)
-	Keep func(of []byte, verdicts []uint64)
-
 	// Members, if not nil, is called with the documents whose texts are needed, in order, and no text
 	// is compared.
 	Members func(iter.Seq[Member]) error
@@ -58,17 +52,6 @@ func (c *Corpus) changed(row Row) error {
 func (r *Result) verify(ctx context.Context, o Options, prefer func(a, b int) int,
 	room func(bytes uint64) (memory.Arena, error)) (err error) {
 	v := o.Verify
-	if v.Take != nil && o.Known == nil && len(o.Also) == 0 {
-		of, failed := r.corpus.comparison(o)
-		if failed != nil || r.decide(v.Take(of)) {
-			return failed
-		}
-		defer func() {
-			if err == nil {
-				v.Keep(of, r.verdicts())
-			}
-		}()
-	}
 	if v.Begin != nil {
 		v.Begin()
 	}

@@ -54,7 +54,7 @@ def decontaminate(of, evals, *, text=None, id=None, progress=True, **options):
 
 def _rows(command, of, text, id, progress, options):
     """Runs a command that writes one table, and returns it."""
-    for name in ("output", "format", "dry_run", "removal"):
+    for name in ("output", "format", "dry_run"):
         if name in options:
             raise UsageError(f"{name} is not for Python: the result is the table")
     documents, extension = source(of, text, id, []), _extension()
@@ -71,8 +71,8 @@ def dedup(of, *, text=None, id=None, progress=True, **options):
     DataFrame, a datasets.Dataset, or an iterable of texts or dicts. text and id name the column or field with the text
     and the id. options are the flags of ``ndd dedup``, such as quality="fast", verify="contained>=1", keep="longest",
     against=["index", "evals.ndf"], write_kept="clean/", source="dataset", prefer=["books", "web"]. keep and prefer take
-    lists; same_url=True or "field" and quality="exact" find equal URLs and texts; annotate="folder/" and
-    attributes="folder/" are for files. NddError is raised where max_drop= is exceeded. progress shows a bar where tqdm is installed.
+    lists; same_url=True or "field" and quality="exact" find equal URLs and texts; annotate="folder/" is
+    for files. NddError is raised where max_drop= is exceeded. progress shows a bar where tqdm is installed.
     """
     for name in ("output", "format", "dry_run"):
         if name in options:
@@ -86,9 +86,8 @@ def dedup(of, *, text=None, id=None, progress=True, **options):
     if same := options.get("same_url"):
         fields.append("url" if same is True else same)
     documents, extension = source(of, text, id, fields), _extension()
-    for name in ("annotate", "attributes"):
-        if options.get(name) and not isinstance(documents, Files):
-            raise UsageError(f"{name} is for files; what becomes of rows is in the tables of the result")
+    if options.get("annotate") and not isinstance(documents, Files):
+        raise UsageError("annotate is for files; what becomes of rows is in the tables of the result")
     with tempfile.TemporaryDirectory(prefix="ndd-") as folder:
         to = os.path.join(folder, "result")
         _, messages = _run("dedup", documents, text, id, progress, {**options, "output": to, "format": extension}, folder)
@@ -136,7 +135,7 @@ class Result:
 
     def report(self, folder):
         """Writes a report as a page of HTML into a new folder, and returns the path of the page. It compares again."""
-        options = {k: v for k, v in self._options.items() if k not in ("text", "id", "write_kept", "report", "annotate", "attributes")}
+        options = {k: v for k, v in self._options.items() if k not in ("text", "id", "write_kept", "report", "annotate")}
         _run("dedup", self._documents, self._options["text"], self._options["id"], False, {**options, "report": os.fspath(folder)})
         return os.path.join(folder, "index.html")
 

@@ -7,7 +7,6 @@
 //	lock           one process at a time
 //	000001.work    entries of one or more input files, and a list of these
 //	000002.work    ...
-//	verdicts       what the last comparison of texts has found
 //	copies         a list of finished copies, a line each
 //	000001.copy    a finished copy: another name of a file in the folder that is being made
 //
@@ -23,8 +22,7 @@
 // and all options that its entries depend on are the same. A file that changed while it was read is
 // not kept, nor is one that could not be read.
 //
-// Verdicts are taken over if all inputs, their order, their fingerprints and all options of the comparison are
-// the same. A copy is taken over if, besides, the decision is the same: what of the file is left out.
+// A copy is taken over if the decision is the same, too: what of the file is left out.
 //
 // # Concurrency
 //

@@ -2,11 +2,9 @@ package work
 
 import (
 	"context"
-	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"hash"
 	"io/fs"
 	"iter"
 	"os"
@@ -50,7 +48,6 @@ type Folder struct {
 	cfg  *ingest.Config
 	plan map[string]digest // keys of the files, as they were, by path
 	say  func(Taken)
-	key  hash.Hash // of all inputs, in order; nil: they are not what they were when the run began
 
 	writing
 	copies copies
@@ -260,14 +257,14 @@ func (w *Folder) Close() error {
 
 // Begin finds out which files are taken over.
 func (w *Folder) Begin(ctx context.Context, inputs []string, cfg *ingest.Config) error {
-	w.ctx, w.cfg, w.plan, w.key = ctx, cfg, map[string]digest{}, sha256.New()
+	w.ctx, w.cfg, w.plan = ctx, cfg, map[string]digest{}
 	t := Taken{Dir: w.dir}
 	for f, err := range cfg.Document.Files(ctx, inputs) {
 		if err != nil {
 			continue // it comes again when the files are read
 		}
 		k, err := keyOf(ctx, f, cfg)
-		if fmt.Fprintln(w.key, k.digest(), err); err != nil {
+		if err != nil {
 			continue
 		}
 		if _, again := w.plan[f.Path]; again {

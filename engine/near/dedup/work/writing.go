@@ -29,7 +29,7 @@ type writing struct {
 // Keep keeps an entry of the file that is being read.
 func (w *Folder) Keep(e *ingest.Entry) {
 	if s := e.Skip; s != nil && s.Reason == document.Unreadable && !errors.Is(s, document.ErrDamaged) {
-		w.spoilt, w.key = true, nil // it may be readable later
+		w.spoilt = true // it may be readable later
 	}
 	if w.broken {
 		return
@@ -54,7 +54,7 @@ func (w *Folder) Finish(f document.File) {
 	now, err := keyOf(w.ctx, f, w.cfg)
 	if known && (err != nil || before != now.digest()) {
 		w.warn(f.Path + ": changed while it was read; the next run reads it again")
-		known, w.key = false, nil
+		known = false
 	}
 	w.flush()
 	l := listed{Bytes: w.written} // of no file
