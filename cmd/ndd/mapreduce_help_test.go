@@ -20,8 +20,7 @@ var jobInputs = []struct {
 	from []string
 }{
 	{"fingerprint", []string{"documents"}}, {"signatures", []string{"documents"}},
-	{"units", []string{"documents"}}, {"marks", []string{"documents"}}, {"strings", []string{"documents"}},
-	{"spans", []string{"strings"}},
+	{"units", []string{"documents"}},
 	{"scan", []string{"fingerprint"}}, {"pairs", []string{"fingerprint"}}, {"cluster", []string{"pairs"}},
 	{"assign", []string{"fingerprint", "cluster"}},
 	{"dedup", []string{"assign"}}, {"copies-docs", []string{"signatures"}},
@@ -67,9 +66,6 @@ func TestMapReduceHelp(t *testing.T) {
 		if j.job == "copies-docs" {
 			mustShell("cat parts/* >signatures.tsv")
 		}
-		if j.job == "strings" {
-			mustShell("cat results/marks/* >marks.tsv")
-		}
 		script := between(t, job.Long, "Shell:", "Hadoop Streaming:")
 		if j.job == "cluster" { // collect ends with status 4 if the round has changed something
 			script = strings.TrimSpace(script) + " || [ $? = 4 ]"
@@ -86,7 +82,6 @@ func TestMapReduceHelp(t *testing.T) {
 		"scan":        "ndd fingerprint -o all.ndf parts/*; ndd batch --scan all.ndf -k 3 Q.bin",
 		"dedup":       "ndd dedup -k 3 --chains -o single parts/* >messages; tail -n +2 single/dropped.tsv | cut -f1-3",
 		"units":       "ndd passages --unit line parts/* | tail -n +2 | cut -f1,5,6,10,11,14",
-		"spans":       "ndd passages --bytes 100 parts/* | tail -n +2 | cut -f1,5,6,10,11,14",
 		"copies-docs": "ndd copies --method winnow parts/*",
 		"copies-sum":  "ndd copies --method winnow parts/*",
 	} {

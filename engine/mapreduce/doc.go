@@ -5,7 +5,6 @@
 //	clusters, fingerprints --Assign--> documents of clusters --Dedup--> drops
 //	                           fingerprints, Q --Scan--> hits
 //	documents --Units--> places of repeated lines, paragraphs, sentences
-//	documents --Marks--> repeated hashes; documents, these --Strings--> repeated strings --Spans--> spans
 //	documents --Signatures--> signatures --CopiesDocs, or CopiesTerms and CopiesSum--> pairs of copies
 //
 // [Map] and [Reduce] run one task of a job on one part of its input; [Collect] checks

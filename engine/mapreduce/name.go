@@ -24,10 +24,6 @@ func (j Units) name() string {
 	return fmt.Sprintf("units,%s,ignore=%d,min-chars=%d", o.Unit, o.Ignore, o.MinChars)
 }
 
-func (j Marks) name() string   { return "marks," + j.Passages.Unit.String() }
-func (j Strings) name() string { return "strings," + j.Passages.Unit.String() }
-func (j Spans) name() string   { return "spans" }
-
 func (j Fingerprint) name() string { return "" }
 func (j Signatures) name() string  { return "" }
 

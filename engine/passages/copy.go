@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/cespare/xxhash/v2"
@@ -118,41 +117,4 @@ func (r *Result) judge(h *head, x *document.Extractor, u document.Unit) (v dedup
 	}
 	v.Drop = !left && strings.TrimSpace(doc.Text[at:]) == ""
 	return v, nil
-}
-
-// Texts reads the files again that hold some rows, and returns their texts.
-func (r *Result) Texts(ctx context.Context, rows []int) (map[int]string, error) {
-	texts := map[int]string{}
-	rows = slices.Compact(slices.Sorted(slices.Values(rows)))
-	for len(rows) > 0 {
-		h := r.spool.at(rows[0]) // files lie one behind the other
-		if r.o.Unit.Kind == Bytes {
-			texts[h.Row] = strings.Clone(r.text(&h))
-			rows = rows[1:]
-			continue
-		}
-		source := strings.Clone(h.Source)
-		for doc, err := range document.Read(ctx, []string{source}, r.reading, nil) {
-			if ctx.Err() != nil {
-				return nil, ctx.Err()
-			}
-			if err != nil || doc.Source != h.Source || doc.Line != h.Line {
-				continue // what was skipped is told of
-			}
-			if xxhash.Sum64String(doc.Text) != h.hash {
-				break
-			}
-			texts[h.Row] = doc.Text
-			if rows = rows[1:]; len(rows) == 0 {
-				break
-			}
-			if h = r.spool.at(rows[0]); h.Source != source {
-				break
-			}
-		}
-		if len(rows) > 0 && r.spool.at(rows[0]).Source == source {
-			return nil, ingest.Changed(r.spool.at(rows[0]).ID)
-		}
-	}
-	return texts, nil
 }

@@ -164,12 +164,6 @@ func TestChanged(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "d1: changed since it was first read") {
 		t.Errorf("%v", err)
 	}
-	if texts, err := r.Texts(context.Background(), []int{0, 0}); err != nil || texts[0] != "the same line\nx" {
-		t.Errorf("%v, %v", texts, err)
-	}
-	if _, err := r.Texts(context.Background(), []int{1, 0}); err == nil || !strings.Contains(err.Error(), "d1: changed") {
-		t.Errorf("%v", err)
-	}
 	must.Do(t, os.WriteFile(path, bytes.Replace(b, []byte(`"d1","text"`), []byte(`"d1","none"`), 1), 0o600))
 	if _, _, err = copied(t, path, r.Annotate); err == nil || !strings.Contains(err.Error(), "changed since") {
 		t.Errorf("%v", err)

@@ -41,23 +41,12 @@ var unitKey = []byte("ndd passages: units, HighwayHash")
 // Find reads documents and finds their repeated passages. It does not use cfg.Recipe. Of units,
 // cfg.Work keeps the hashes of files; of strings, which would need the texts, nothing. The result
 // must be closed. The report is valid with an error, too.
-func Find(ctx context.Context, inputs []string, cfg ingest.Config, o Options) (*Result, ingest.Report, error) {
-	return findIn(ctx, &Result{o: o, inputs: inputs, reading: cfg.Document}, cfg)
-}
-
-// FindIn is Find in documents that have been read. The result cannot be copied.
-func FindIn(ctx context.Context, docs []document.Document, o Options) (*Result, error) {
-	r, _, err := findIn(ctx, &Result{o: o, docs: docs}, ingest.Config{})
-	return r, err
-}
-
-func findIn(ctx context.Context, r *Result, cfg ingest.Config) (_ *Result, _ ingest.Report, err error) {
-	if err := r.o.check(); err != nil {
+func Find(ctx context.Context, inputs []string, cfg ingest.Config, o Options) (_ *Result, _ ingest.Report, err error) {
+	if err := o.check(); err != nil {
 		return nil, ingest.Report{}, err
 	}
-	o := r.o
+	r := &Result{o: o, inputs: inputs, reading: cfg.Document, spool: newSpool(&o)}
 	r.reading.Meter = nil // it counts the first reading
-	r.spool = newSpool(&o)
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, r.Close())
@@ -80,26 +69,12 @@ func findIn(ctx context.Context, r *Result, cfg ingest.Config) (_ *Result, _ ing
 	return r, report, nil
 }
 
-func (r *Result) read(ctx context.Context, cfg ingest.Config, s ingest.Steps[prepared]) (ingest.Report, error) {
-	if r.docs == nil {
-		return ingest.Extract(ctx, r.inputs, cfg, s)
-	}
-	prepare, err := s.Worker()
-	for i := 0; i < len(r.docs) && err == nil; i++ {
-		var p prepared
-		if p, err = prepare(i, &r.docs[i]); err == nil {
-			err = s.Emit(p)
-		}
-	}
-	return ingest.Report{}, err
-}
-
 func (r *Result) findUnits(ctx context.Context, cfg ingest.Config) (ingest.Report, error) {
 	marks := newSorter[[3]uint64](&r.o, "units", 1)
 	defer marks.Close()
 	list := marks.Writer()
 	cfg.Job = fmt.Sprintf("%s, ignore %d, at least %d characters", r.o.Unit, r.o.Ignore, r.o.MinChars)
-	report, err := r.read(ctx, cfg, ingest.Steps[prepared]{
+	report, err := ingest.Extract(ctx, r.inputs, cfg, ingest.Steps[prepared]{
 		Worker: func() (func(int, *document.Document) (prepared, error), error) {
 			u := unitCutter{o: &r.o}
 			return func(_ int, doc *document.Document) (prepared, error) {

@@ -132,12 +132,6 @@ type Options struct {
 	Dir         string // for temporary files; "" is the system's
 }
 
-// Check returns the first wrong option.
-func (o *Options) Check() error {
-	c := *o
-	return c.check()
-}
-
 // check sets defaults and returns the first wrong option.
 func (o *Options) check() error {
 	u := o.Unit

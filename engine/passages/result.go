@@ -19,7 +19,6 @@ import (
 type Result struct {
 	o         Options
 	inputs    []string
-	docs      []document.Document // instead of inputs
 	reading   document.Options
 	fileUnits ingest.ReadFiles
 	spool     *spool

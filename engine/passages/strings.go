@@ -38,7 +38,7 @@ func (r *Result) findStrings(ctx context.Context, cfg ingest.Config) (ingest.Rep
 			return ingest.Report{}, err
 		}
 	}
-	report, err := r.read(ctx, cfg, ingest.Steps[prepared]{
+	report, err := ingest.Extract(ctx, r.inputs, cfg, ingest.Steps[prepared]{
 		Worker: func() (func(int, *document.Document) (prepared, error), error) {
 			m := newMarker(r.length())
 			scanner, err := token.NewScanner(token.Options{})
@@ -212,8 +212,7 @@ type run struct {
 // A stringGroup finds the repeats of the marks of groups. It belongs to one goroutine.
 type stringGroup struct {
 	o       *Options
-	spool   *spool // nil if only the marks of a group are there
-	text    []byte
+	spool   *spool
 	length  int
 	roller  roller
 	seed    maphash.Seed
@@ -231,11 +230,7 @@ type slot struct {
 }
 
 func newStringGroup(o *Options, length int, s *spool) *stringGroup {
-	g := &stringGroup{o: o, spool: s, length: length, roller: newRoller(length), seed: maphash.MakeSeed()}
-	if s != nil {
-		g.text = s.texts.All
-	}
-	return g
+	return &stringGroup{o: o, spool: s, length: length, roller: newRoller(length), seed: maphash.MakeSeed()}
 }
 
 // find emits the repeats of a group of marks, which ascend by their places.
@@ -332,7 +327,7 @@ func (g *stringGroup) classify(group []mark) {
 
 // around returns the bytes of all windows that selected a class's first mark.
 func (g *stringGroup) around(c *class) []byte {
-	return g.text[c.at-uint64(c.most) : c.at-uint64(c.least)+uint64(g.length)]
+	return g.spool.texts.All[c.at-uint64(c.most) : c.at-uint64(c.least)+uint64(g.length)]
 }
 
 func (g *stringGroup) isRepeated(places uint64, across bool) bool {
@@ -343,7 +338,7 @@ func (g *stringGroup) isRepeated(places uint64, across bool) bool {
 // them part of runs. It is called for each distance, descending.
 func (g *stringGroup) compare(d int) {
 	g.table(len(g.classes))
-	text, length := g.text, uint64(g.length)
+	text, length := g.spool.texts.All, uint64(g.length)
 	for i := range g.classes {
 		c := &g.classes[i]
 		if d > c.most || d < c.least {

@@ -61,12 +61,12 @@ type PageSide struct {
 
 // NewPageSide returns a document in a row of a file, or a file of its own if the row is 0, with some ranges
 // of its text marked.
-func NewPageSide[N int | int64](id, file string, row N, text string, marks []document.Range) PageSide {
+func NewPageSide(id, file string, row int64, text string, marks []document.Range) PageSide {
 	return PageSide{id, OtherPlace(id, file, row), marked(text, marks)}
 }
 
 // OtherPlace returns where a document is, "" where its ID says so.
-func OtherPlace[N int | int64](id, file string, row N) string {
+func OtherPlace(id, file string, row int64) string {
 	if place := document.Place(file, row); place != id {
 		return place
 	}

@@ -19,7 +19,6 @@ import (
 	"ndd/engine/corpus/ndf"
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/near/shingle"
-	"ndd/engine/passages"
 	"ndd/engine/result"
 )
 
@@ -28,8 +27,6 @@ type compareFlags struct {
 	in       []string
 	k        int
 	passages int
-	bytes    int
-	words    int
 	format   string
 }
 
@@ -46,14 +43,10 @@ the passages that only one of them has.
 
 A and B are files with one document each, one of which may be - for standard input;
 or FILE:ROW, a line or record of a file, from 1, as the tables of 'ndd dedup' name
-them; with --in they are the ids of documents in those files and folders.
-
---bytes 100 shows the strings of at least 100 bytes of B that stand in A, too, exactly, as 'ndd
-passages' finds them, and --words 50 those of 50 words.`,
+them; with --in they are the ids of documents in those files and folders.`,
 		Example: `  ndd compare old.html new.html
   ndd compare crawl.jsonl.zst:17 crawl.jsonl.zst:4711
   ndd compare --in crawl.jsonl.zst https://example.org/a https://example.org/b
-  ndd compare --bytes 100 old.txt new.txt
   ndd compare --format json a.txt b.txt`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 2 {
@@ -71,8 +64,6 @@ passages' finds them, and --words 50 those of 50 words.`,
 		"files and folders that hold the documents whose IDs are A and B; may be given more than once")
 	fl.IntVarP(&f.k, "k", "k", 3, "distance up to which fingerprints are near")
 	fl.IntVar(&f.passages, "passages", 10, "passages to show of each document, the longest ones")
-	fl.IntVar(&f.bytes, "bytes", 0, "show strings of at least so many bytes that both have")
-	fl.IntVar(&f.words, "words", 0, "show strings of at least so many words that both have")
 	cli.WordVar(fl, &f.format, "format", "output format: text or json", "text", "json")
 	return cmd
 }
@@ -86,10 +77,6 @@ func compareTwo(ctx context.Context, g *cli.Globals, a, b string, f *compareFlag
 	case a == document.Stdin && b == document.Stdin && len(f.in) == 0:
 		return cli.Usagef("- and -: standard input can be only one of the documents")
 	}
-	unit, err := f.unit(g)
-	if err != nil {
-		return err
-	}
 	config, err := f.docs.Config(g, nil)
 	if err != nil {
 		return err
@@ -102,60 +89,12 @@ func compareTwo(ctx context.Context, g *cli.Globals, a, b string, f *compareFlag
 	if err != nil {
 		return err
 	}
-	r := &comparison{Comparison: c, flags: f, recipe: config.Recipe, docs: texts, unit: unit}
-	if unit.Length > 0 {
-		if err := r.share(ctx, g); err != nil {
-			return err
-		}
-	}
+	r := &comparison{Comparison: c, flags: f, recipe: config.Recipe, docs: texts}
 	if f.format == "json" {
 		return r.json(g)
 	}
 	r.text(g.Stdout)
 	return nil
-}
-
-// unit returns what --bytes or --words asks for, of length 0 without them.
-func (f *compareFlags) unit(g *cli.Globals) (u passages.Unit, err error) {
-	switch {
-	case g.Given["bytes"] && g.Given["words"]:
-		return u, cli.Usagef("--bytes and --words: give one of them")
-	case g.Given["bytes"]:
-		u = passages.Unit{Kind: passages.Bytes, Length: f.bytes}
-	case g.Given["words"]:
-		u = passages.Unit{Kind: passages.Words, Length: f.words}
-	default:
-		return u, nil
-	}
-	if err := (&passages.Options{Unit: u}).Check(); err != nil {
-		return u, cli.Usagef("--%ss: %w", u.Kind, err)
-	}
-	return u, nil
-}
-
-// share finds the strings of the second document that the first has.
-func (c *comparison) share(ctx context.Context, g *cli.Globals) error {
-	r, err := passages.FindIn(ctx, c.docs[:], passages.Options{Unit: c.unit, AcrossOnly: true, Threads: g.Threads,
-		Disk: g.Disk})
-	if err != nil {
-		return err
-	}
-	defer r.Close()
-	c.shared = []sharedString{}
-	for _, s := range r.Document(1).Spans {
-		if s.First.Row == 0 {
-			c.shared = append(c.shared, sharedString{s.First.From, s.From, s.To, c.docs[1].Text[s.From:s.To]})
-		}
-	}
-	return nil
-}
-
-// A sharedString is bytes of the second document, and where they begin in the first.
-type sharedString struct {
-	First int    `json:"first_start"`
-	Start int    `json:"start"`
-	End   int    `json:"end"`
-	Text  string `json:"text"`
 }
 
 // TwoDocuments reads the documents to compare.
@@ -244,8 +183,6 @@ type comparison struct {
 	flags  *compareFlags
 	recipe simhash.Recipe
 	docs   [2]document.Document
-	unit   passages.Unit // of the strings that are wanted
-	shared []sharedString
 }
 
 // verdict returns the first sentence: near or not.
@@ -290,14 +227,6 @@ func (c *comparison) text(w io.Writer) {
 	fmt.Fprintln(w, c.why())
 	fmt.Fprintf(w, "%s shared; Jaccard %.3f; %.1f %% of the first in the second, %.1f %% of the second in the first\n",
 		cli.Number(c.Shared, "shingle"), c.Jaccard, 100*c.AInB, 100*c.BInA)
-	if c.unit.Length > 0 {
-		fmt.Fprintf(w, "in both (%s of %s and more; first byte in the first, in the second):\n",
-			cli.Number(len(c.shared), "string"), cli.Number(c.unit.Length, c.unit.Kind.String()))
-		for _, s := range c.shared {
-			fmt.Fprintf(w, "  %s, %s, %s: %s\n", humanize.Comma(int64(s.First)), humanize.Comma(int64(s.Start)),
-				cli.Number(s.End-s.Start, "byte"), Excerpt(s.Text))
-		}
-	}
 	for i, t := range sides {
 		if len(t.Passages) == 0 {
 			continue
@@ -360,10 +289,9 @@ func (c *comparison) json(g *cli.Globals) error {
 			simhash.Overlap
 			Expected float64 `json:"expected_distance"`
 		} `json:"features"`
-		Docs    [2]side        `json:"documents"`
-		Strings []sharedString `json:"shared_strings,omitzero"`
+		Docs [2]side `json:"documents"`
 	}{Near: c.Distance >= 0 && c.Distance <= c.flags.k, K: c.flags.k, Bits: append([]int{}, c.Bits...), Shared: c.Shared,
-		Jaccard: c.Jaccard, Strings: c.shared}
+		Jaccard: c.Jaccard}
 	if c.Distance >= 0 {
 		out.Distance = &c.Distance
 	}

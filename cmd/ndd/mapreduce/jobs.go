@@ -8,7 +8,6 @@ import (
 
 	"ndd/cmd/ndd/cli"
 	"ndd/engine/copies"
-	"ndd/engine/corpus/ingest"
 	"ndd/engine/mapreduce"
 	"ndd/engine/passages"
 	"ndd/permute"
@@ -130,44 +129,6 @@ that follow each other have a line each. --unit, --ignore and --min-chars must b
 		return j, err
 	},
 }, {
-	name: "marks", short: "selected hashes of strings that documents have more than once",
-	in:      `a JSON object, with the fields --text and --id`,
-	shuffle: `a hash, 14 bytes with the partition, for each of 3.2 % of all places with --bytes 100`,
-	out:     `hash`,
-	notes: `The job strings sends less with the results of the reduces of this one, as they are. The hashes are
-in the memory of each of its maps.`,
-	mapLine: "--bytes 100", reduceLine: "--bytes 100",
-	mapFlags: "texts bytes", flags: "bytes",
-	make: func(m *mapReduce) (any, error) {
-		o, c, err := m.stringOptions()
-		return mapreduce.Marks{Passages: o, Document: c.Document}, err
-	},
-}, {
-	name: "strings", short: "repeated strings of a number of bytes",
-	in: `a JSON object, with the fields --text and --id`,
-	shuffle: `hash, ID, and the text around each place that has it, all in the key: 200 bytes and the ID for
-each place whose hash is in the file --marks, or for each of 3.2 % of all without it, with --bytes 100`,
-	out: `ID, tab, where it begins and ends in bytes, 1 if it stays or 0, ID of its first place, and
-where it begins there`,
-	side: `the results of the job marks; may be left out with --marks`,
-	notes: `The first place is that of the first ID, in order of the bytes of its escaped form;
-'ndd passages' takes the first in order of the inputs. Every ID must be of one document. The job spans joins
-the lines of strings that follow each other. The reduce holds all places of a hash.`,
-	mapLine: "--bytes 100 --marks marks.tsv", reduceLine: "--bytes 100", file: "marks.tsv",
-	mapFlags: "texts bytes marks", flags: "bytes",
-	make: func(m *mapReduce) (any, error) {
-		o, c, err := m.stringOptions()
-		return mapreduce.Strings{Passages: o, Document: c.Document, Marks: m.marks}, err
-	},
-}, {
-	name: "spans", short: "repeated strings, those joined that follow each other",
-	in:      `what the job strings writes`,
-	shuffle: `a line of the job strings, all in the key: 20 bytes and two IDs`,
-	out:     `as strings`,
-	notes: `Lines that overlap are one where their first places follow each other, too. With those that
-stay taken out of the others, they are what 'ndd passages --bytes' cuts.`,
-	make: func(m *mapReduce) (any, error) { return mapreduce.Spans{}, nil },
-}, {
 	name: "signatures", short: "documents to signatures, for finding copies",
 	in:       `a JSON object, with the fields --text and --id`,
 	out:      `ID, tab, all signatures (11 digits each), or - for a document that has too few`,
@@ -259,11 +220,6 @@ func (m *mapReduce) registerJob(cmd *cobra.Command, names string) {
 			f.StringVar(&m.unit, name, "", "what is compared: line, paragraph, or sentences=3 (required)")
 			f.StringVar(&m.ignore, "ignore", "space", "what does not matter: case, space, digits, several with commas, or none")
 			f.IntVar(&m.passages.MinChars, "min-chars", 20, "leave units with fewer characters alone")
-		case "bytes":
-			f.IntVar(&m.passages.Unit.Length, name, 100, fmt.Sprintf("length of the strings that are compared, %d to %d",
-				passages.BytesMin, passages.BytesMax))
-		case "marks":
-			f.StringVar(&m.marks, name, "", "file with the results of the job marks, in the working folder of the task")
 		case "method":
 			f.StringVar((*string)(&m.copies.Method), name, string(copies.Winnow), "winnow, shingles, spotsigs or ccdet")
 		case "threshold":
@@ -274,19 +230,6 @@ func (m *mapReduce) registerJob(cmd *cobra.Command, names string) {
 				"(default: spotsigs 8, ccdet 1, winnow 3, shingles 4)")
 		}
 	}
-}
-
-// stringOptions returns the options of jobs that find strings.
-func (m *mapReduce) stringOptions() (o passages.Options, c ingest.Config, err error) {
-	o = m.passages
-	o.Unit.Kind = passages.Bytes
-	if n := o.Unit.Length; n < passages.BytesMin || n > passages.BytesMax {
-		return o, c, cli.Usagef("--bytes %d: must be %d to %d", n, passages.BytesMin, passages.BytesMax)
-	}
-	if m.step == "map" {
-		c, err = m.docs.Config(m.g, nil)
-	}
-	return o, c, err
 }
 
 // copyOptions returns the options of jobs that make signatures or compare them.

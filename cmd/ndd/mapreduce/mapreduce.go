@@ -47,7 +47,6 @@ type mapReduce struct {
 
 	unit, ignore string
 	passages     passages.Options // what other flags set
-	marks        string
 	copies       copies.Options
 }
 

@@ -73,8 +73,8 @@ goes: what was repeated still stands once. With --strike-all it goes, too. --acr
 alone what only one document has, and the first document that has it. --max-share 0.5 leaves a
 document whole of which more would go; with --over drop it goes.
 
---write-kept DIR copies the inputs to a new folder without the spans that go; with it, --annotate
-or --report the table is written only with -o. In JSONL and JSON the string of the text is shortened, in lines and text
+--write-kept DIR copies the inputs to a new folder without the spans that go; with it or --annotate
+the table is written only with -o. In JSONL and JSON the string of the text is shortened, in lines and text
 files the text; everything else stays byte for byte, compressed as it was (xz and bzip2 become
 .zst). A document of which only white space would be left goes as a whole. Of other formats and of
 HTML, and where invalid characters were replaced, documents stay whole unless they go as a whole:
@@ -85,9 +85,7 @@ that holds all inputs. --dry-run says how much of each file would go.
 a list of its spans with what the table has of them, and ndd_repeated, the share of its text
 that goes. In JSONL and JSON they stand behind the other fields, in CSV and Parquet as columns
 behind the others, the list as JSON in a string. Documents in other formats, and files that have
-one of the fields, are refused before the work. --report DIR makes a page, DIR/index.html, that
-needs nothing from outside: the files of which most would go, and side by side with their first
-places the spans that stand at most places, and the longest ones.
+one of the fields, are refused before the work.
 
 Texts, or for units 40 bytes each, for words 24, go through temporary files ($TMPDIR), and so do marks of strings
 that do not fit the memory. --memory bounds that; reading takes 250 MiB with the default
@@ -103,7 +101,7 @@ be on the file system that the copies are written to. It can be removed at any t
   ndd passages --unit sentences=3 --ignore case,space,digits --across-only -o spans.parquet docs/
   ndd passages --bytes 100 --cut words docs.jsonl
   ndd passages --bytes 100 --max-share 0.8 --over drop --write-kept clean crawl-*.jsonl.zst
-  ndd passages --bytes 100 --annotate noted --report page crawl-*.jsonl.gz
+  ndd passages --bytes 100 --annotate noted crawl-*.jsonl.gz
   ndd passages --unit paragraph --dry-run docs/ more/`,
 		Args: cli.SomeArgs("INPUT"),
 		RunE: func(cmd *cobra.Command, args []string) error { return p.run(cmd.Context(), args) },
@@ -133,7 +131,6 @@ be on the file system that the copies are written to. It can be removed at any t
 	f.StringVar(&p.writeKept, "write-kept", "", "folder to create with copies of the inputs, without the spans that go")
 	f.StringVar(&p.annotate, "annotate", "",
 		"folder to create with copies of the inputs, all documents with fields that list their spans")
-	f.StringVar(&p.report, "report", "", "folder to create with a report as one page of HTML: files, examples side by side")
 	f.BoolVar(&p.dryRun, "dry-run", false, "write nothing: report how much would go, by source")
 	f.StringVar(&p.memory, "memory", "", "memory limit, such as 4GiB (default: what is available)")
 	f.StringVar(&p.work, "work", "", "folder that keeps finished copies, and with --unit what was read, so that the same "+
@@ -143,15 +140,15 @@ be on the file system that the copies are written to. It can be removed at any t
 
 // finding is one run of the command.
 type finding struct {
-	g                      *cli.Globals
-	docs                   cli.DocumentFlags
-	format                 cli.TableFormat
-	unit, ignore, out      string
-	memory, writeKept      string
-	annotate, report, work string
-	bytes, words           int
-	dryRun                 bool
-	o                      passages.Options
+	g                 *cli.Globals
+	docs              cli.DocumentFlags
+	format            cli.TableFormat
+	unit, ignore, out string
+	memory, writeKept string
+	annotate, work    string
+	bytes, words      int
+	dryRun            bool
+	o                 passages.Options
 }
 
 // given returns how many of the flags that choose the unit are given.
@@ -239,10 +236,6 @@ func (p *finding) run(ctx context.Context, inputs []string) error {
 	if err := to.begin(ctx, inputs, config.Document, p.writeKept, p.annotate, passages.Annotations); err != nil {
 		return err
 	}
-	page, err := p.page(inputs, &to)
-	if err != nil {
-		return err
-	}
 	budget, room, err := reserve(p.g, &p.docs, p.memory, &config)
 	if err != nil {
 		return err
@@ -264,7 +257,7 @@ func (p *finding) run(ctx context.Context, inputs []string) error {
 	w.KeepCopies(to.kept)
 	partly := p.g.Ingested(report)
 	t := totals{bySource: map[string]*share{}}
-	if p.dryRun || p.writeKept+p.annotate+p.report != "" && p.out == "" {
+	if p.dryRun || p.writeKept+p.annotate != "" && p.out == "" {
 		for d := range r.Documents() {
 			t.add(&d)
 		}
@@ -281,9 +274,6 @@ func (p *finding) run(ctx context.Context, inputs []string) error {
 	}
 	if !p.dryRun {
 		uncut, err := to.fill(ctx, r)
-		if err == nil && page != nil {
-			err = p.writeReport(ctx, page, inputs, &t, r)
-		}
 		if err == nil {
 			err = to.Commit()
 		}
@@ -319,17 +309,6 @@ func (to *folders) begin(ctx context.Context, inputs []string, opts document.Opt
 		to.annotated, err = to.Annotations(ctx, inputs, annotate, opts, fields)
 	}
 	return err
-}
-
-// page begins the folder of --report, nil without it.
-func (p *finding) page(inputs []string, to *folders) (cli.Folder, error) {
-	if p.report == "" {
-		return nil, nil
-	}
-	if err := cli.ReadTwice("--report", inputs); err != nil {
-		return nil, err
-	}
-	return to.Page(p.report)
 }
 
 // A rewriter copies inputs.
@@ -373,19 +352,13 @@ func (p *finding) writeSpans(w *result.TableWriter, d *passages.Document) error 
 }
 
 // A share is what of some documents goes.
-type share struct{ documents, cut, spans, beyond, cutBytes, textBytes int }
+type share struct{ documents, cut, spans, beyond, cutBytes int }
 
 // totals are shares of documents with spans, by file and of all.
 type totals struct {
 	share
 	bySource map[string]*share
 	sources  []string
-	examples examples
-}
-
-// percent returns the share of all text that goes.
-func (t *totals) percent(r *passages.Result) float64 {
-	return 100 * float64(t.cutBytes) / float64(max(r.TextBytes(), 1))
 }
 
 func (t *totals) add(d *passages.Document) {
@@ -394,12 +367,10 @@ func (t *totals) add(d *passages.Document) {
 		of = &share{}
 		t.bySource[d.Source], t.sources = of, append(t.sources, d.Source)
 	}
-	t.examples.add(d)
 	for _, s := range []*share{of, &t.share} {
 		s.documents++
 		s.spans += len(d.Spans)
 		s.cutBytes += d.CutBytes()
-		s.textBytes += d.TextBytes
 		if len(d.Cuts) > 0 {
 			s.cut++
 		}
@@ -427,7 +398,7 @@ func (p *finding) say(t *totals, r *passages.Result) {
 	}
 	msg := fmt.Sprintf("found %s in %s of %s; %s repeat earlier text, %.3g %% of all, in %s", cli.Number(t.spans, "span"),
 		humanize.Comma(int64(t.documents)), cli.Number(r.Len(), "document"), humanize.IBytes(uint64(t.cutBytes)),
-		t.percent(r), cli.Number(t.cut, "document"))
+		100*float64(t.cutBytes)/float64(max(r.TextBytes(), 1)), cli.Number(t.cut, "document"))
 	if t.beyond > 0 {
 		what := "kept whole"
 		if p.o.Drop {
