@@ -1,5 +1,5 @@
 // Package server answers near-duplicate queries over HTTP, for `ndd serve`. Requests and answers
-// are JSON unless said otherwise; openapi.yaml, served as /openapi.json and shown at /docs,
+// are JSON unless said otherwise; openapi.json, served as /openapi.json and shown at /docs,
 // describes all of them, with examples.
 //
 //	POST /v1/query             read   the documents within k bits of a fingerprint or a document

@@ -11,7 +11,7 @@ import (
 	"ndd/cmd/ndd/server/ui"
 )
 
-// routes returns the endpoints. openapi.yaml describes each of them.
+// routes returns the endpoints. openapi.json describes each of them.
 func (s *service) routes() []route {
 	json, any := []string{mediaJSON}, []string{mediaJSON, mediaText, mediaHTML}
 	q, d, a := queries{s}, documents{s}, administration{s}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -224,8 +225,8 @@ func TestLimitsAreTold(t *testing.T) {
 		Queue: waitMax}
 	b := startWith(t, newIndex(t, 3, defaultRecipe(), []uint64{0, 1, 1 << 63}), "", given)
 	_, spec := describedOf(t, b)
-	for _, want := range []string{fmt.Sprintf(`"maxLength":%d,`, 8*fingerprintsMax), "Body: 1 to 65,536 fingerprints",
-		fmt.Sprintf(`"maxItems":%d,`, strict.Max), `"pattern":"^[0-9a-fA-F]{16}$"`} {
+	for _, want := range []string{fmt.Sprintf(`"maxLength": %d,`, 8*fingerprintsMax), "Body: 1 to 65,536 fingerprints",
+		fmt.Sprintf(`"maxItems": %d,`, strict.Max), `"pattern": "^[0-9a-fA-F]{16}$"`} {
 		if !strings.Contains(spec, want) {
 			t.Errorf("the description has no %s", want)
 		}
@@ -236,5 +237,26 @@ func TestLimitsAreTold(t *testing.T) {
 	if got.Limits != want || got.Documents != 3 || got.Merging || len(got.SegmentList) != got.Segments || !got.IDs ||
 		got.K != 3 || got.Durable || *got.Recipe != simhash.Default() {
 		t.Errorf("%+v, want the limits %+v", got, want)
+	}
+}
+
+// TestEveryDescription: the description is JSON for every server, and its references lead to parts of it.
+func TestEveryDescription(t *testing.T) {
+	for n := range 1 << 6 {
+		has := func(bit int) bool { return n>>bit&1 != 0 }
+		text := traits{IDs: has(0), Recipe: has(1), Tokens: has(2), Copies: has(3), Backups: has(4), Examples: has(5),
+			K: 3, Version: "1.2"}.json()
+		var spec struct {
+			Paths      map[string]any
+			Components map[string]map[string]any
+		}
+		if err := json.Unmarshal(text, &spec); err != nil || len(spec.Paths) < 8 {
+			t.Fatalf("traits %06b: %d paths, %v", n, len(spec.Paths), err)
+		}
+		for _, ref := range regexp.MustCompile(`"#/components/(\w+)/(\w+)"`).FindAllSubmatch(text, -1) {
+			if spec.Components[string(ref[1])][string(ref[2])] == nil {
+				t.Errorf("traits %06b: %s leads nowhere", n, ref[0])
+			}
+		}
 	}
 }

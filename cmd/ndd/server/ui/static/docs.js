@@ -4,7 +4,7 @@ import { element } from "/ui/words.js";
 
 const spec = await (await fetch("/openapi.json", { cache: "no-store" })).json();
 
-const resolve = (schema) => (schema && schema.$ref ? spec.components.schemas[schema.$ref.split("/").pop()] : schema) || {};
+const resolve = (part) => (part && part.$ref ? part.$ref.split("/").slice(1).reduce((at, step) => at[step], spec) : part) || {};
 const name = (schema) => (schema && schema.$ref ? schema.$ref.split("/").pop() : "");
 
 // typeOf says in words what a value is.
@@ -102,7 +102,7 @@ function operation(path, method, o) {
   node.append(element("h3", {}, "Try it"), ...commands(path, method, o).map(attempt));
   const ok = o.responses["200"];
   node.append(element("h3", {}, "Answer: " + Object.keys(ok.content || {}).join(", ")), ...answer((Object.values(ok.content || {})[0] || {}).schema));
-  const rest = Object.entries(o.responses).filter(([status]) => status !== "200");
+  const rest = Object.entries(o.responses).map(([status, answer]) => [status, resolve(answer)]).filter(([status]) => status !== "200");
   node.append(element("details", {}, element("summary", {}, "Other statuses: " + rest.map(([s]) => s).join(", ")), table(["Status", "Why"], rest.map(([s, r]) => [code(s), r.description]))));
   return node;
 }
