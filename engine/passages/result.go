@@ -1,10 +1,8 @@
 package passages
 
 import (
-	"cmp"
 	"errors"
 	"iter"
-	"slices"
 	"sort"
 	"unicode"
 	"unicode/utf8"
@@ -62,9 +60,6 @@ func (d *Document) CutBytes() (n int) {
 	}
 	return n
 }
-
-// A Cut is a range of a text's bytes.
-type Cut struct{ From, To int }
 
 // A Span is a part of a text that stands elsewhere, too. Spans of strings and of sentences in a row may
 // overlap.
@@ -144,6 +139,9 @@ func (r *Result) Document(row int) Document {
 		}
 	}
 	h.Cuts = minus(union(gone), union(stay))
+	if r.o.CutWords {
+		h.Cuts = apart(text, h.Cuts)
+	}
 	if float64(h.CutBytes()) > r.o.MaxShare*float64(h.TextBytes) {
 		h.Beyond, h.Cuts = true, nil
 		if r.o.Drop {
@@ -271,36 +269,4 @@ func (c *charCount) to(text string, at int) int {
 	c.chars += countChars(text[c.bytes:at])
 	c.bytes = at
 	return c.chars
-}
-
-// union returns the ranges that cuts cover together, which ascend by their beginning, but for some.
-func union(cuts []Cut) (all []Cut) {
-	slices.SortFunc(cuts, func(a, b Cut) int { return cmp.Compare(a.From, b.From) })
-	for _, c := range cuts {
-		if last := len(all) - 1; last >= 0 && c.From <= all[last].To {
-			all[last].To = max(all[last].To, c.To)
-		} else {
-			all = append(all, c)
-		}
-	}
-	return all
-}
-
-// minus returns what of some ranges is in none of others. Both ascend and lie apart.
-func minus(cuts, others []Cut) (rest []Cut) {
-	for _, c := range cuts {
-		for len(others) > 0 && others[0].To <= c.From {
-			others = others[1:]
-		}
-		for i := 0; i < len(others) && others[i].From < c.To; i++ {
-			if c.From < others[i].From {
-				rest = append(rest, Cut{c.From, others[i].From})
-			}
-			c.From = others[i].To
-		}
-		if c.From < c.To {
-			rest = append(rest, c)
-		}
-	}
-	return rest
 }

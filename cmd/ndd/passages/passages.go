@@ -55,7 +55,8 @@ Units of fewer than --min-chars characters are left alone.
 --bytes 100 compares strings: every part of a text that is covered by strings of 100 bytes
 that stand elsewhere, too, byte by byte, wherever they begin, overlapping or not. Those that
 follow each other here and in the first place are one span: a page that was copied whole is one.
-Spans begin and end with whole characters; with --cut words, with whole words.
+Spans begin and end with whole characters. With --cut words they have whole words; of what goes
+between two words, one blank stays.
 
 --words 50 compares strings of 50 words in the same way, whatever case they are in and whatever
 stands between them; a character of Chinese, Japanese, Thai and the like is a word. A word of a

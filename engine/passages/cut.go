@@ -1,0 +1,83 @@
+package passages
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// A Cut is a range of a text's bytes.
+type Cut struct{ From, To int }
+
+// union returns the ranges that cuts cover together, which ascend by their beginning, but for some.
+func union(cuts []Cut) (all []Cut) {
+	slices.SortFunc(cuts, func(a, b Cut) int { return cmp.Compare(a.From, b.From) })
+	for _, c := range cuts {
+		if last := len(all) - 1; last >= 0 && c.From <= all[last].To {
+			all[last].To = max(all[last].To, c.To)
+		} else {
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+// minus returns what of some ranges is in none of others. Both ascend and lie apart.
+func minus(cuts, others []Cut) (rest []Cut) {
+	for _, c := range cuts {
+		for len(others) > 0 && others[0].To <= c.From {
+			others = others[1:]
+		}
+		for i := 0; i < len(others) && others[i].From < c.To; i++ {
+			if c.From < others[i].From {
+				rest = append(rest, Cut{c.From, others[i].From})
+			}
+			c.From = others[i].To
+		}
+		if c.From < c.To {
+			rest = append(rest, c)
+		}
+	}
+	return rest
+}
+
+// apart shortens cuts so that the words before and after each one are not joined: one blank of the cut stays.
+func apart(text string, cuts []Cut) (rest []Cut) {
+	for _, c := range cuts {
+		from, size := separator(text, c)
+		for _, part := range []Cut{{c.From, from}, {from + size, c.To}} {
+			if part.From < part.To {
+				rest = append(rest, part)
+			}
+		}
+	}
+	return rest
+}
+
+// separator returns the character of a cut that must stay, as its first byte and its size, which is 0 if
+// none must. A blank at one of the ends is preferred. A cut between two words has no other end than a
+// character that belongs to no word, which stays if there is no blank.
+func separator(text string, c Cut) (from, size int) {
+	before, _ := utf8.DecodeLastRuneInString(text[:c.From])
+	after, _ := utf8.DecodeRuneInString(text[c.To:])
+	if c.From == 0 || c.To == len(text) || unicode.IsSpace(before) || unicode.IsSpace(after) {
+		return c.To, 0
+	}
+	part, joined := text[c.From:c.To], inWord(before) && inWord(after)
+	first := strings.IndexFunc(part, unicode.IsSpace)
+	last, lastSize := utf8.DecodeLastRuneInString(part)
+	switch {
+	case first != 0 && unicode.IsSpace(last):
+		return c.To - lastSize, lastSize
+	case first != 0 && !joined:
+		return c.To, 0
+	}
+	first = max(first, 0)
+	_, size = utf8.DecodeRuneInString(part[first:])
+	if strings.HasPrefix(part[first:], "\r\n") {
+		size = 2
+	}
+	return c.From + first, size
+}
