@@ -13,15 +13,13 @@ type corpus struct {
 	words   []string
 	weights []float64 // cumulated
 	seed    uint64
-	between string // words
-	stop    string // of a sentence
 }
 
 // newEnglish has 30,000 words of one to four syllables with blanks between them.
 func newEnglish(seed uint64) *corpus {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	const consonants, vowels = "bcdfghklmnprstvw", "aeiou"
-	c := &corpus{seed: seed, between: " ", stop: ". "}
+	c := &corpus{seed: seed}
 	for i := range 30_000 {
 		var w strings.Builder
 		for range 1 + min(3, int(math.Log2(float64(i+2))/5)+rng.IntN(2)) {
@@ -30,32 +28,12 @@ func newEnglish(seed uint64) *corpus {
 		}
 		c.words = append(c.words, w.String())
 	}
-	c.weigh()
-	return c
-}
-
-// newChinese has 3,000 characters, and words of one or two of them with nothing between.
-func newChinese(seed uint64) *corpus {
-	rng := rand.New(rand.NewPCG(seed, 2))
-	c := &corpus{seed: seed, stop: "。"}
-	character := func() rune { return rune(0x4e00 + rng.IntN(3000)) }
-	for i := range 20_000 {
-		w := string(character())
-		if i > 500 || rng.IntN(2) == 0 {
-			w += string(character())
-		}
-		c.words = append(c.words, w)
-	}
-	c.weigh()
-	return c
-}
-
-func (c *corpus) weigh() {
 	sum := 0.0
 	for i := range c.words {
 		sum += 1 / float64(i+3)
 		c.weights = append(c.weights, sum)
 	}
+	return c
 }
 
 // text returns text i, of about the given size.
@@ -66,9 +44,9 @@ func (c *corpus) text(i, bytes int) string {
 	for b.Len() < bytes {
 		for range 5 + rng.IntN(20) {
 			b.WriteString(c.word(rng))
-			b.WriteString(c.between)
+			b.WriteByte(' ')
 		}
-		b.WriteString(c.stop)
+		b.WriteString(". ")
 		if rng.IntN(6) == 0 {
 			b.WriteString("\n\n")
 		}
@@ -82,11 +60,17 @@ func (c *corpus) word(rng *rand.Rand) string {
 	return c.words[at]
 }
 
-// texts returns count texts and the sum of their sizes.
-func (c *corpus) texts(count, bytes int) (texts []string, sum int) {
-	for i := range count {
-		texts = append(texts, c.text(i, bytes))
-		sum += len(texts[i])
+// edited returns text i of a corpus with near-duplicates. Texts 7 and 8 of each ten are copies of the
+// first one, with one word in 40 and one in 10 replaced.
+func (c *corpus) edited(i, bytes int) string {
+	rate := map[int]int{7: 40, 8: 10}[i%10]
+	if rate == 0 {
+		return c.text(i, bytes)
 	}
-	return texts, sum
+	words := strings.Split(c.text(i/10*10, bytes), " ")
+	rng := rand.New(rand.NewPCG(c.seed+1, uint64(i)))
+	for range len(words) / rate {
+		words[rng.IntN(len(words))] = c.word(rng)
+	}
+	return strings.Join(words, " ")
 }

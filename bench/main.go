@@ -1,11 +1,12 @@
 // Command bench measures ndd on this machine, and verifies every answer that it measures.
 //
 //	go run ./bench                    every benchmark, at sizes that take up to six minutes
-//	go run ./bench search insert      two of them
+//	go run ./bench search serve       two of them
 //	go run ./bench -n 100e6 search    with 100 million fingerprints
 //	go run ./bench paper              the figures and tables of Manku, Jain and Das Sarma (WWW 2007)
 //	go run ./bench -n 2e9 size        as many fingerprints as fit in memory
 //	go run ./bench -n 8e9 disk        an index of eight billion in a file, 132 GB of disk while it is built
+//	go run ./bench --labelled set     a labelled set of invented documents for ndd eval
 //	go run ./bench --help             what there is
 //
 // A table is measured in rounds; each figure is the median, followed by the least and the
@@ -30,6 +31,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"ndd/asm"
+	"ndd/bench/invented"
 )
 
 func main() {
@@ -50,15 +52,8 @@ type benchmark struct {
 var benchmarks = []benchmark{
 	{name: "search", what: "queries online and in batches, bytes and build, by design of tables", run: search},
 	{name: "scan", what: "a batch of queries against fingerprints without an index", run: scanQueries},
-	{name: "join", what: "all near pairs of a corpus, and its clusters", run: join},
-	{name: "copies", what: "all pairs of copies, by documents and by terms, of a text for each hundred fingerprints",
-		run: copiesOfTexts},
-	{name: "passages", what: "repeated lines, and strings of 100 bytes, in text with planted repeats, 100 bytes for each " +
-		"fingerprint", apart: true, run: repeatedPassages},
-	{name: "ingest", what: "documents to fingerprints, by format", run: ingestFormats},
 	{name: "corpus", what: "a corpus without its near-duplicates, by format and number of files, with one thread and two",
 		run: dedupCorpus},
-	{name: "insert", what: "check-and-insert one by one, in memory and durable", run: checkAndInsert},
 	{name: "serve", what: "a server under load, closed and open, beside one that answers a constant", run: serve},
 	{name: "size", what: "bytes, build and time of two tables, from a million fingerprints to as many as are asked " +
 		"for", run: size},
@@ -72,14 +67,15 @@ var benchmarks = []benchmark{
 
 // A bench is the settings of a run.
 type bench struct {
-	n       int           // fingerprints
-	queries int           // in a batch
-	rounds  int           // of each measurement,
-	limit   time.Duration // after which it has no further one; 0: none
-	dir     string        // for files of the benchmark; removed after it
-	plots   string        // folder for figures; empty: none
-	kernel  string
-	log     io.Writer
+	n        int           // fingerprints
+	queries  int           // in a batch
+	rounds   int           // of each measurement,
+	limit    time.Duration // after which it has no further one; 0: none
+	dir      string        // for files of the benchmark; removed after it
+	labelled string        // folder for a labelled set; empty: none
+	plots    string        // folder for figures; empty: none
+	kernel   string
+	log      io.Writer
 }
 
 // run runs the command and returns its exit status.
@@ -121,6 +117,8 @@ func parse(args []string, stdout, stderr io.Writer) (b *bench, chosen []benchmar
 	f.IntVar(&b.rounds, "rounds", 5, "rounds of each measurement, of which the median is printed; a run of all "+
 		"benchmarks has fewer of what takes seconds")
 	f.StringVar(&b.plots, "plot", "", "write the figures of the paper as SVG into this folder")
+	f.StringVar(&b.labelled, "labelled", "", "write 1,000 invented documents and 3,000 labelled pairs into this new folder, "+
+		"and measure nothing")
 	f.StringVar(&b.dir, "dir", "", "folder for temporary files (default: the system's)")
 	f.StringVar(&b.kernel, "kernel", "", "instruction set to use: auto, avx512, avx2, neon or generic")
 	if err := f.Parse(args); err != nil {
@@ -144,6 +142,9 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	b, chosen, err := parse(args, stdout, stderr)
 	if err != nil {
 		return fmt.Errorf("%w; run with --help for usage", err)
+	}
+	if b.labelled != "" {
+		return writeLabelled(b.labelled)
 	}
 	if err := asm.Init(b.kernel); err != nil {
 		return err
@@ -233,4 +234,22 @@ func (t benchmark) named(name string) bool {
 // say logs the current step.
 func (b *bench) say(format string, args ...any) {
 	fmt.Fprintf(b.log, "bench: "+format+"\n", args...)
+}
+
+// writeLabelled writes docs.jsonl and pairs.tsv of an invented set into a new folder.
+func writeLabelled(dir string) error {
+	if err := os.Mkdir(dir, 0o777); err != nil {
+		return err
+	}
+	set := invented.New(1)
+	for name, write := range map[string]func(io.Writer) error{"docs.jsonl": set.WriteDocuments, "pairs.tsv": set.WritePairs} {
+		f, err := os.Create(filepath.Join(dir, name))
+		if err != nil {
+			return err
+		}
+		if err := closing(f, write(f)); err != nil {
+			return err
+		}
+	}
+	return nil
 }

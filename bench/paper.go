@@ -4,11 +4,13 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"runtime"
 	"slices"
 
 	"github.com/dustin/go-humanize"
 
+	"ndd/bench/invented"
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/corpus/token"
 	"ndd/engine/index/distribution"
@@ -31,7 +33,7 @@ const paperN = 8_000_000_000
 // figure1 is precision and recall by distance. The paper has 0.75 for both at k = 3, of pages that
 // people have judged.
 func figure1(ctx context.Context, b *bench, r *Result) error {
-	corpus, labels, err := eval.InventedPairs("en", max(200, min(1000, b.n/1000)), 1)
+	corpus, labels, err := labelledSet(1)
 	if err != nil {
 		return err
 	}
@@ -56,7 +58,7 @@ func figure1(ctx context.Context, b *bench, r *Result) error {
 		r.row(fmt.Sprintf("k = %d", k), cells...)
 	}
 	r.note("%d documents, %d labelled pairs", corpus.Len(), len(pairs))
-	r.note("the documents are the English texts that ndd eval --languages invents, in pairs; ndd eval measures real ones")
+	r.note("the documents are invented; go run ./bench --labelled DIR writes them, and ndd eval measures real ones")
 	r.note("precision: share of all pairs within k that have a Jaccard of at least 0.5; the paper had pairs judged " +
 		"by people")
 	r.note("recall of near pairs: share of the pairs with a Jaccard of at least 0.8 that are " +
@@ -64,6 +66,22 @@ func figure1(ctx context.Context, b *bench, r *Result) error {
 	r.note("figure 1, as in the paper: equal numbers of pairs at each distance, of which those with a Jaccard of at " +
 		"least 0.8 are right and those below 0.5 wrong")
 	return b.chart("figure-1", result.FigureChart())
+}
+
+// labelledSet returns the invented set of a seed.
+func labelledSet(seed uint64) (*eval.Corpus, []eval.Label, error) {
+	set, corpus := invented.New(seed), eval.NewCorpus()
+	for _, d := range set.Documents {
+		if err := corpus.Add(d.ID, d.Text); err != nil {
+			return nil, nil, err
+		}
+	}
+	var labels []eval.Label
+	for _, p := range set.Pairs {
+		labels = append(labels, eval.Label{A: set.Documents[p.A].ID, B: set.Documents[p.B].ID, Kind: p.Label,
+			Lang: set.Documents[p.A].Lang, Jaccard: math.NaN()})
+	}
+	return corpus, labels, nil
 }
 
 // recallOf returns the share of near pairs that are within k.
@@ -80,7 +98,7 @@ func recallOf(m eval.MethodResult, k int) float64 {
 // figure2 is the distribution of fingerprints: figure 2a how often each bit is set, 2b how many
 // fingerprints are in each of 128 intervals.
 func figure2(ctx context.Context, b *bench, r *Result) error {
-	texts, _ := newEnglish(3).texts(max(200, b.n/500), 2000)
+	words, count := newEnglish(3), max(200, b.n/500)
 	r.Columns = []string{"2a: least set bit", "most", "2b: emptiest interval", "fullest", "chance: emptiest", "fullest"}
 	for _, recipe := range []simhash.Recipe{simhash.Simhash(), simhash.Minwise()} {
 		printer, err := simhash.New(recipe)
@@ -88,8 +106,8 @@ func figure2(ctx context.Context, b *bench, r *Result) error {
 			return err
 		}
 		var counts, chance distribution.Counts
-		for i, t := range texts {
-			f, _, _ := printer.Fingerprint(t)
+		for i := range count {
+			f, _, _ := printer.Fingerprint(words.text(i, 2000))
 			counts.Add([]uint64{uint64(f)})
 			chance.Add([]uint64{token.Mix(uint64(i))})
 			if err := ctx.Err(); err != nil {
@@ -114,7 +132,7 @@ func figure2(ctx context.Context, b *bench, r *Result) error {
 		bit, share, random := median(ones.Values), median(leading.Values), median(equal)
 		r.row(recipe.Name(), bit.Least, bit.Most, share.Least, share.Most, random.Least, random.Most)
 	}
-	r.note("%d invented texts; the paper's figures are of 8e9 pages, and near 1/2 and an equal share", len(texts))
+	r.note("%d invented texts; the paper's figures are of 8e9 pages, and near 1/2 and an equal share", count)
 	return nil
 }
 

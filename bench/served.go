@@ -68,15 +68,6 @@ func (s *served) stop() {
 	s.cmd.Wait() // which says that it was killed
 }
 
-// statusBytes returns a figure of a process's memory, 0 where the system does not tell by /proc.
-func statusBytes(pid int, field string) uint64 {
-	data, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	_, after, _ := strings.Cut(string(data), "\n"+field+":")
-	var kib uint64
-	fmt.Sscan(after, &kib)
-	return kib << 10
-}
-
 // processTime returns how long processors have worked for a process, in hundredths of a second; 0
 // where the system does not tell by /proc.
 func processTime(pid int) time.Duration {

@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -26,7 +24,6 @@ type evalFlags struct {
 	table         string
 	format        string
 	compare       []string
-	languages     []string
 	verify        []float64
 	sample        int
 }
@@ -34,7 +31,7 @@ type evalFlags struct {
 func newEval(g *cli.Globals) *cobra.Command {
 	var f evalFlags
 	cmd := &cobra.Command{
-		Use:   "eval [--pairs PAIRS.tsv] INPUT... | --languages all",
+		Use:   "eval [--pairs PAIRS.tsv] INPUT...",
 		Short: "Measure how well near-duplicates are found",
 		Long: `Measure how many near-duplicates fingerprints find within k = 0 to 10 bits (recall),
 and how much of what they report is right (precision).
@@ -61,29 +58,12 @@ pairs join, such as all versions of a page: in the mean of groups a page with ma
 versions counts once. Figure 1 draws equal numbers of pairs at each distance, of
 which near ones are right, those with a Jaccard below 0.5 wrong, and others neither.
 
-With --languages there is no INPUT: texts of the languages are invented, always the same
-ones, with copies whose words, sentences or paragraphs are edited, and with pairs that
-look alike and are not: the same words or sentences in another order, reports with other
-numbers, letters with other names, code with other values, tables, lists, forms and short
-texts. For each recipe, language and class the table has the share found of the pairs
-with a Jaccard of at least 0.8, the share reported of those below 0.5, and how much of
-all that is reported has a Jaccard of at least 0.5, for k = 3 and 4: the mean over eight
-keys of the recipe's hash, the least and the most.
-
 The files of the examples are in the folder cmd/ndd/testdata/sample of the source.`,
 		Example: `  ndd eval docs.jsonl
   ndd eval --pairs pairs.tsv --verify 0,0.5 --report report.html docs.jsonl
   ndd eval --pairs pairs.tsv --table found.tsv docs.jsonl
-  ndd eval --compare simhash --plot figures docs.jsonl
-  ndd eval --languages zh,th --sample 20 --compare minwise-pairs`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if f.languages == nil {
-				return cli.SomeArgs("INPUT")(cmd, args)
-			} else if len(args) > 0 {
-				return cli.Usagef("%s: --languages measures invented texts, and reads no INPUT", args[0])
-			}
-			return nil
-		},
+  ndd eval --compare simhash --plot figures docs.jsonl`,
+		Args: cli.SomeArgs("INPUT"),
 		RunE: func(cmd *cobra.Command, args []string) error { return evaluate(g, cmd, args, &f) },
 	}
 	f.docs.Register(cmd)
@@ -95,10 +75,7 @@ The files of the examples are in the folder cmd/ndd/testdata/sample of the sourc
 	fl.StringVar(&f.pairs, "pairs", "", "table of labelled pairs: .tsv, .jsonl or .parquet")
 	fl.Float64SliceVar(&f.verify, "verify", []float64{0},
 		"also compare texts: lowest Jaccard similarity of reported pairs, or several to measure each; 0: fingerprints alone")
-	fl.IntVar(&f.sample, "sample", 500, "without --pairs: documents to edit; with --languages: "+
-		"pairs of each class, 100 unless given")
-	fl.StringSliceVar(&f.languages, "languages", nil,
-		"measure invented texts in place of INPUT: "+strings.Join(eval.LanguageNames(), ", ")+", several of these, or all")
+	fl.IntVar(&f.sample, "sample", 500, "without --pairs: number of documents to edit")
 	cli.WordVar(fl, &f.format, "format", "output format: text or json", "text", "json")
 	fl.StringVar(&f.plots, "plot", "", "make this folder, with recall.svg and figure-1.svg")
 	fl.StringVar(&f.report, "report", "", "write a report as one page of HTML")
@@ -115,9 +92,6 @@ func evaluate(g *cli.Globals, cmd *cobra.Command, inputs []string, f *evalFlags)
 	o, err := f.options(g)
 	if err != nil {
 		return err
-	}
-	if f.languages != nil {
-		return f.evaluateLanguages(g, cmd.Context(), o)
 	}
 	config, err := f.docs.Config(g, nil)
 	if err != nil {
@@ -178,37 +152,6 @@ func evaluate(g *cli.Globals, cmd *cobra.Command, inputs []string, f *evalFlags)
 		}
 	}
 	return partly
-}
-
-// evaluateLanguages measures invented texts.
-func (f *evalFlags) evaluateLanguages(g *cli.Globals, ctx context.Context, o eval.Options) error {
-	if err := g.Refuse("does not apply with --languages: its texts and pairs are invented", "pairs", "table",
-		"plot", "report"); err != nil {
-		return err
-	}
-	if slices.Equal(f.languages, []string{"all"}) {
-		f.languages = eval.LanguageNames()
-	}
-	for _, name := range f.languages {
-		if !slices.Contains(eval.LanguageNames(), name) {
-			return cli.Usagef("--languages %q: must be all, or of %s", name, strings.Join(eval.LanguageNames(), ", "))
-		}
-	}
-	if !g.Given["sample"] {
-		f.sample = 100
-	}
-	methods, err := f.methods(g)
-	if err != nil {
-		return err
-	}
-	found, err := eval.MeasureLanguages(ctx, f.languages, f.sample, methods, o)
-	switch {
-	case err != nil:
-		return err
-	case f.format == "json":
-		return g.WriteJSON(found)
-	}
-	return eval.WriteLanguages(g.Stdout, found)
 }
 
 func (f *evalFlags) options(g *cli.Globals) (o eval.Options, err error) {

@@ -24,14 +24,6 @@
 // within k, recall the share of all true pairs that are within k. Here near pairs are true, pairs
 // below 0.5 false, and revised ones unknown, which count for neither ([Result.Figure]).
 //
-// # Invented texts
-//
-// [MeasureLanguages] measures recipes by language and class, on pairs that [InventedPairs] makes of
-// a seed: short lists of the most frequent words and letters of nine languages, of which words,
-// sentences and paragraphs are put together by the laws of Zipf. Copies are edited by words,
-// sentences and paragraphs to Jaccards from 0.5 to 1; the other classes look alike and are not.
-// Each figure is the mean over eight keys of the hash.
-//
 // # Cost
 //
 // All pairs of fingerprints are compared, with the linear kernel of package asm: 0.15 s for 24,000

@@ -3,6 +3,7 @@ package eval
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 
 	"ndd/engine/corpus/token"
@@ -44,6 +45,19 @@ func (e *editor) spans(text string) (all []span, rest string) {
 		}
 	})
 	return all, text[at:]
+}
+
+// changed replaces, deletes or inserts one part of a list.
+func changed[T any](r *rand.Rand, list []T, fresh func() T) []T {
+	start := r.IntN(len(list) + 1)
+	end := min(start+1, len(list))
+	switch r.IntN(3) {
+	case 0:
+		return slices.Delete(list, start, end)
+	case 1:
+		end = start
+	}
+	return slices.Replace(list, start, end, fresh())
 }
 
 // joined is the inverse of spans. It puts a space between words that an edit has brought together and that would be

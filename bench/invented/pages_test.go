@@ -1,4 +1,4 @@
-package eval
+package invented
 
 import (
 	"fmt"
@@ -21,9 +21,9 @@ func (a *author) page(template int, title, text string) string {
 	site.random = r
 	var menu strings.Builder
 	for range 40 {
-		fmt.Fprintf(&menu, "<li><a href='/%d'>%s</a></li>", r.IntN(1000), strings.Join(site.words(2), a.between))
+		fmt.Fprintf(&menu, "<li><a href='/%d'>%s</a></li>", r.IntN(1000), strings.Join(site.words(2), a.separator))
 	}
-	footer := strings.Join(site.words(40), a.between)
+	footer := strings.Join(site.words(40), a.separator)
 	body := "<h1>" + title + "</h1><p>" + strings.ReplaceAll(text, "\n\n", "</p><p>") + "</p>"
 	return fmt.Sprintf([]string{
 		"<div class='sphinxsidebar'><ul>%s</ul></div><div class='body'>%s</div><div class='footer'>%s</div>",
@@ -53,23 +53,23 @@ func TestPages(t *testing.T) {
 			}
 		}
 	}
-	for _, name := range []string{"en", "zh", "ru"} {
-		v, _ := vocabularyOf(name)
-		english, _ := vocabularyOf("en")
+	english := newVocabulary(&languages[0])
+	for i := range languages {
+		v := newVocabulary(&languages[i])
 		r := rand.New(rand.NewPCG(30, 4))
 		for i := range 60 {
 			a := newAuthor(v, english, r)
 			article := a.text(150 << r.IntN(3))
-			title := strings.Join(a.words(4), a.between)
+			title := strings.Join(a.words(4), a.separator)
 			template := i % 3
 			page := a.page(template, title, a.written(article))
 			count("versions under another template", page, a.page((template+1)%3, title,
 				a.written(a.edit(article, byWord, 0.95))))
-			count("articles under one template", page, a.page(template, strings.Join(a.words(4), a.between),
+			count("articles under one template", page, a.page(template, strings.Join(a.words(4), a.separator),
 				a.written(a.text(150<<r.IntN(3)))))
 			stub := func() string {
-				name := strings.Join(a.words(2), a.between)
-				return a.page(template, name, strings.Join(a.words(1+r.IntN(24)), a.between)+" "+name)
+				name := strings.Join(a.words(2), a.separator)
+				return a.page(template, name, strings.Join(a.words(1+r.IntN(24)), a.separator)+" "+name)
 			}
 			count("stubs under one template", stub(), stub())
 		}
