@@ -28,6 +28,12 @@ func (x *Index) Insert(ctx context.Context, docs ...Doc) ([]Outcome, error) {
 // outcome has then: nearest first, each hit with the first docs of its documents. Of two
 // near-duplicates that arrive together exactly one is added. It may wait for room, as long as ctx
 // lasts.
+//
+// A call may be repeated. If the document with the ID of d has the same content, nothing changes, and
+// the outcome is that of its insert, with Before set. The content is the same if the fingerprints are
+// equal and, where the index keeps the lengths of texts and both are known, those, too. A document
+// with other content is compared with all documents, also with the one that has its ID; if it is near
+// none, d.OnConflict decides.
 func (x *Index) CheckAndInsert(ctx context.Context, d Doc, k, docs int) (Outcome, error) {
 	all, err := x.CheckAndInsertAll(ctx, []Doc{d}, k, docs)
 	if err != nil {

@@ -8,6 +8,8 @@ import (
 	"os"
 	"sync"
 	"time"
+
+	"ndd/engine"
 )
 
 // An accessLog writes a line of JSON for each request, to a file that can be renamed and opened
@@ -72,22 +74,24 @@ type noted struct {
 }
 
 // note records what happened to a document of the request, for its line and the metrics.
-func (v *visit) note(id string, inserted, replaced, near bool) {
+func (v *visit) note(id string, o *engine.Outcome) {
 	n, m := &v.noted, v.service.metrics
 	n.documents++
 	n.id, n.outcome = id, "kept"
 	switch {
-	case replaced:
+	case o.Before:
+		n.outcome = "before"
+	case o.Replaced:
 		n.outcome = "replaced"
 		m.replaced.Inc()
-	case inserted:
+	case o.Inserted:
 		n.outcome = "inserted"
 		v.service.balance.added.Add(1)
-	case near:
+	case len(o.Near) > 0:
 		n.outcome = "near-duplicate"
 		m.near.Inc()
 	}
-	if inserted {
+	if o.Inserted && !o.Before {
 		n.changed++
 		m.added.Inc()
 	}

@@ -20,8 +20,11 @@ func TestInsertAnswersForEach(t *testing.T) {
 	body := fmt.Sprintf(`{"documents": [{"id": "a", "text": %q}, {"id": "b", "text": "too short"},
 		{"fingerprint": "0000000000000000"},
 		{"id": "d", "fingerprint": "00000000000000ff"}, {"id": "e", "text": "x", "html": "y"}]}`, pageA)
-	for i, path := range []string{"/v1/insert", "/v1/check-and-insert"} {
-		good := fmt.Sprintf(`{"status":200,"inserted":%v,`, i == 0) // the second time they are near themselves
+	for _, path := range []string{"/v1/insert", "/v1/check-and-insert"} {
+		good := `{"status":200,"inserted":true,`
+		if path == "/v1/check-and-insert" {
+			good += `"before":true,`
+		}
 		b.wants(t, http.StatusOK, path, "", body, `{"results":[`+good,
 			`},{"status":422,"error":"body.documents[1].text: document too short`,
 			`},{"status":422,"error":"body.documents[2].id: a document needs an id","inserted":false},`+good, `},{"status":422,`+

@@ -218,7 +218,7 @@ func (s documents) insert(v *visit) (any, *problem) {
 		list[i].fail = s.conflict(v, d, o)
 		results[i] = insertAnswer{list[i].result(in.Documents != nil), o.Inserted, idOf(d, o.Doc), &number,
 			d.Fingerprint.String(), o.Replaced, !o.Inserted}
-		v.note(results[i].ID, o.Inserted, o.Replaced, false)
+		v.note(results[i].ID, o)
 		outcomes, docs = outcomes[1:], docs[1:]
 	}
 	return answerFor(in, list, results)
@@ -229,6 +229,7 @@ func (s documents) insert(v *visit) (any, *problem) {
 type checkAnswer struct {
 	itemResult
 	Inserted bool    `json:"inserted"`
+	Before   bool    `json:"before,omitempty"`
 	ID       string  `json:"id,omitempty"`
 	Number   *uint64 `json:"number,omitempty"`
 	Replaced bool    `json:"replaced,omitempty"`
@@ -306,8 +307,9 @@ func (s documents) outcome(v *visit, alone bool, d engine.Doc, o engine.Outcome,
 	if err != nil {
 		return checkAnswer{}, err
 	}
-	a := checkAnswer{Inserted: o.Inserted, Replaced: o.Replaced, Kept: !o.Inserted && len(o.Near) == 0, Neighbours: n}
-	v.note(d.ID, o.Inserted, o.Replaced, len(o.Near) > 0)
+	a := checkAnswer{Inserted: o.Inserted, Before: o.Before, Replaced: o.Replaced, Kept: !o.Inserted && len(o.Near) == 0,
+		Neighbours: n}
+	v.note(d.ID, &o)
 	if o.Inserted || a.Kept {
 		number := uint64(o.Doc)
 		a.ID, a.Number = idOf(d, o.Doc), &number

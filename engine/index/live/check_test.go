@@ -365,8 +365,11 @@ func ask(x *Index, in groupInput, f simhash.Fingerprint) (out groupOutput, err e
 	switch in.op {
 	case "insert":
 		o, err := x.CheckAndInsert(ctx, []rows.Doc{{Fingerprint: f, ID: in.id}}, 2, 1)
-		if err != nil || o[0].Inserted {
+		switch {
+		case err != nil || o[0].Inserted && !o[0].Before:
 			return out, err
+		case o[0].Before:
+			return groupOutput{in.id}, nil
 		}
 		return groupOutput{o[0].ID}, nil
 	case "delete":

@@ -371,7 +371,8 @@ func (x *Index) Recovery() Recovery { return x.recovery }
 // that was not inserted has the hits that kept it out, each with the first most of its documents.
 // Of two near-duplicates that arrive together, by one call or by two, exactly one is inserted. A
 // caller is refused only for a document that is already durable. CheckAndInsert waits as
-// [Index.Insert] does. With an error it returns the outcomes of the first documents, those that are
+// [Index.Insert] does. A document whose ID and content are stored is not inserted again, whatever is
+// near it: its outcome is that of its insert, with Before set. With an error it returns the outcomes of the first documents, those that are
 // decided and durable.
 func (x *Index) CheckAndInsert(ctx context.Context, docs []rows.Doc, k, most int) ([]Outcome, error) {
 	c := x.checkers.Get().(*checker)

@@ -25,6 +25,7 @@ var ErrTooMany = errors.New("too many documents for one call")
 // near kept it out, a document of its ID did, which is Doc.
 type Outcome struct {
 	Inserted bool
+	Before   bool         // by an earlier call, with the same content: nothing has changed now
 	Replaced bool         // it took the place of a document of its ID
 	Doc      rows.DocID   // number of the document that was inserted
 	Near     []search.Hit // what kept it out, nearest first
@@ -370,6 +371,9 @@ func (c *checker) refuse(i int, w version.View, hits []search.Hit) (err error) {
 func (c *checker) conclude() ([]Outcome, error) {
 	w := c.writer
 	if !slices.ContainsFunc(c.near, func(o Outcome) bool { return o.Near == nil }) {
+		if err := c.repeated(); err != nil {
+			return nil, err
+		}
 		if err := w.sync(c.ctx, wal.Position(w.logged.Load())); err != nil {
 			return nil, err
 		}
@@ -400,6 +404,53 @@ func (c *checker) conclude() ([]Outcome, error) {
 	return c.near[:n], nil
 }
 
+// repeated sets the outcomes of documents that are stored already, where all have neighbours.
+func (c *checker) repeated() error {
+	if !slices.ContainsFunc(c.near, mayBeSame) {
+		return nil
+	}
+	w := c.writer
+	w.acquire()
+	defer w.mu.Unlock()
+	if w.closed {
+		return version.ErrClosed
+	}
+	p := w.prepare(&c.pending)
+	view := version.View{Version: w.versions.Current(), Clock: p.first, Now: w.versions.Clock.Now()}
+	for i := range c.docs {
+		if err := c.repeat(i, view); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// mayBeSame reports whether a document may be one that is stored already.
+func mayBeSame(o Outcome) bool { return len(o.Near) > 0 && o.Near[0].Distance == 0 }
+
+// repeat sets the outcome of document i if the document that has its ID has the same content: a
+// caller that did not get the first answer asks again. The caller holds writer.mu.
+func (c *checker) repeat(i int, w version.View) error {
+	d, p := &c.docs[i], &c.pending
+	if !mayBeSame(c.near[i]) || d.ID == "" || !c.writer.config.IDs {
+		return nil
+	}
+	held, ok, err := p.holder(d.ID)
+	if err != nil || !ok {
+		return err
+	}
+	same := false
+	if held >= p.first {
+		same = p.docs[held-p.first].SameContent(d)
+	} else if same, err = c.search.Has(w, held, d); err != nil {
+		return err
+	}
+	if same {
+		c.near[i] = Outcome{Inserted: true, Before: true, Doc: held}
+	}
+	return nil
+}
+
 // decide compares the documents with those inserted since the search, and prepares the insert of
 // the rest. It returns how many outcomes are decided. The caller holds writer.mu.
 func (c *checker) decide() (decided int, err error) {
@@ -426,6 +477,9 @@ func (c *checker) decide() (decided int, err error) {
 					return 0, err
 				}
 			}
+		}
+		if err := c.repeat(i, view); err != nil {
+			return 0, err
 		}
 		if decided++; len(p.delete) > 0 {
 			break

@@ -49,6 +49,13 @@ func (m *model) holder(id string) (rows.DocID, bool) {
 	return 0, false
 }
 
+// same returns the document that has the ID and the content of another one.
+func (m *model) same(d rows.Doc) (rows.DocID, bool) {
+	n, ok := m.holder(d.ID)
+	held := m.docs[n]
+	return n, ok && d.SameContent(&held)
+}
+
 func (m *model) insert(d rows.Doc) {
 	if n, ok := m.holder(d.ID); ok {
 		delete(m.docs, n)
@@ -118,6 +125,9 @@ func (w *modelled) doc() rows.Doc {
 	if w.m.ratio > 0 {
 		d.TextBytes = []uint32{0, 100, 120, 150, 151, 1000}[w.rng.IntN(6)]
 	}
+	if same, ok := w.m.docs[rows.DocID(w.rng.IntN(int(w.m.next)+1))]; ok && w.rng.IntN(8) == 0 {
+		return same
+	}
 	if w.ids {
 		d.ID = fmt.Sprint("https://example.org/", w.rng.IntN(int(w.m.next)+10))
 	}
@@ -163,16 +173,26 @@ func (w *modelled) step() (what string) {
 		for i := range docs {
 			if docs[i] = w.doc(); i > 0 && w.rng.IntN(3) == 0 { // items are near each other, too
 				of := docs[w.rng.IntN(i)]
+				if w.rng.IntN(2) == 0 { // or the same once more
+					docs[i] = of
+					continue
+				}
 				docs[i].Fingerprint = simhash.Fingerprint(sets.Near(w.rng, uint64(of.Fingerprint), w.rng.IntN(w.k+1)))
 			}
 		}
 		out, err := w.x.CheckAndInsert(ctx, docs, w.k, search.AllDocs)
 		must(err)
 		for i, d := range docs {
+			if held, ok := w.m.same(d); ok {
+				if o := out[i]; !o.Inserted || !o.Before || o.Doc != held || o.Near != nil {
+					w.t.Fatalf("%s: %d: %+v, and it is stored as document %d", what, i, o, held)
+				}
+				continue
+			}
 			near := w.m.near(d, w.k)
 			told := docsOf(out[i].Near)
 			strange := slices.ContainsFunc(told, func(d rows.DocID) bool { return !slices.Contains(near, d) })
-			if out[i].Inserted != (len(near) == 0) || out[i].Inserted != (len(told) == 0) || strange {
+			if out[i].Before || out[i].Inserted != (len(near) == 0) || out[i].Inserted != (len(told) == 0) || strange {
 				w.t.Fatalf("%s: %d: inserted %t, near %v, want %v", what, i, out[i].Inserted, told, near)
 			}
 			if out[i].Inserted {

@@ -3,6 +3,7 @@ package segment
 import (
 	"cmp"
 	"slices"
+	"sort"
 
 	"ndd/asm"
 	"ndd/engine/index/radix"
@@ -121,4 +122,15 @@ func (s *Segment) AppendDocs(dst []uint64, r Range, most int) ([]uint64, error) 
 		dst = append(dst, doc)
 	}
 	return dst, nil
+}
+
+// HasDoc reports whether a range has the document of a row, by a binary search. The caller catches
+// faults of the file.
+func (s *Segment) HasDoc(r Range, row uint64) (has bool, err error) {
+	_, has = sort.Find(int(r.Len()), func(i int) int {
+		doc, failed := s.row(r.from + uint64(i))
+		err = cmp.Or(err, failed)
+		return cmp.Compare(row, doc)
+	})
+	return has, err
 }

@@ -30,6 +30,12 @@ type Doc struct {
 	OnConflict OnConflict    // what becomes of it when its ID is taken; 0 is as the index has it
 }
 
+// SameContent reports whether two documents have the same fingerprint and, where both are known,
+// texts of the same length.
+func (d *Doc) SameContent(e *Doc) bool {
+	return d.Fingerprint == e.Fingerprint && (d.TextBytes == e.TextBytes || d.TextBytes == 0 || e.TextBytes == 0)
+}
+
 // OnConflict says what becomes of a document whose ID another document has.
 type OnConflict int
 

@@ -401,6 +401,33 @@ func (c *Searcher) docsOf(w version.View, i int, yield func(rows.DocID) bool) (m
 	return true, nil
 }
 
+// Has reports whether a document of the view has the content of another one.
+func (c *Searcher) Has(w version.View, doc rows.DocID, d *rows.Doc) (_ bool, err error) {
+	defer store.EndFaults(store.BeginFaults(), &err)
+	if m := w.Version.MemtableOf(doc); m != nil {
+		row := int(doc - m.First)
+		return d.SameContent(&rows.Doc{Fingerprint: simhash.Fingerprint(m.Fingerprint(row)), TextBytes: m.TextBytes(row)}), nil
+	}
+	s := w.Version.SegmentOf(doc)
+	if s == nil {
+		return false, nil
+	}
+	row, ok := s.Numbers.Row(doc)
+	if !ok {
+		return false, nil
+	}
+	held := rows.Doc{Fingerprint: d.Fingerprint}
+	if lengths := s.Lengths(); lengths != nil {
+		held.TextBytes = lengths[row]
+	}
+	var r [1]segment.Range
+	if err := s.Locate(r[:], []uint64{uint64(d.Fingerprint)}, &c.segments.scratch); err != nil {
+		return false, err
+	}
+	has, err := s.HasDoc(r[0], row)
+	return has && d.SameContent(&held), err
+}
+
 // docsAtOnce documents of a segment are read together.
 const docsAtOnce = 1024
 
