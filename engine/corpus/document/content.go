@@ -59,7 +59,8 @@ func (f File) Open(ctx context.Context, opts Options) (*Content, error) {
 func (c *Content) Units(yield func(Unit, error) bool) {
 	s := c.s
 	s.yield, s.copied = yield, &tee{from: s.r}
-	c.Reader, s.r = s.copied, bufio.NewReaderSize(s.copied.keeping(), s.r.Size())
+	c.Reader, s.source = s.copied, s.copied.keeping()
+	s.r = bufio.NewReaderSize(s.source, s.r.Size())
 	if err := s.end(s.unitsOf(c.format, c.err)); err != nil && !errors.Is(err, errStop) {
 		yield(Unit{}, err)
 	}

@@ -36,8 +36,9 @@
 // # Bad input
 //
 // An input that cannot be opened is an error. Anything smaller is a [Skip]: a broken line, a binary
-// file in a folder, or the rest of a file from where it is damaged ([ErrDamaged]; of a gzip WARC
-// file only up to the next sound member, members.go). [Scan] yields it in its place and goes on.
+// file in a folder, or the rest of a file from where it is damaged ([ErrDamaged]). In a WARC file,
+// reading resumes at the next record after a wrong length (resume.go), or at the next sound member
+// of gzip (members.go). [Scan] yields the skip in its place and goes on.
 // Options.Strict makes an error of every skip that loses data. No file can make Scan hold more than
 // Options.MaxDocumentBytes of it at once, however well it was compressed.
 //

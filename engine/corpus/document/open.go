@@ -59,7 +59,7 @@ func PackingOf(head []byte) Packing {
 // open opens the file or standard input and puts a decompressor on it where its first bytes ask for
 // one. The function that it returns closes everything it opened.
 func (s *stream) open(stdin io.Reader) (closer func(), err error) {
-	src, closeSource, err := s.source(stdin)
+	src, closeSource, err := s.openSource(stdin)
 	if err != nil {
 		return nil, err
 	}
@@ -71,9 +71,9 @@ func (s *stream) open(stdin io.Reader) (closer func(), err error) {
 	return func() { closePacking(); closeSource() }, nil
 }
 
-// source opens the file, pipe or object of the stream, and notes its size and time if they are
+// openSource opens the file, pipe or object of the stream, and notes its size and time if they are
 // known.
-func (s *stream) source(stdin io.Reader) (src io.Reader, closer func(), err error) {
+func (s *stream) openSource(stdin io.Reader) (src io.Reader, closer func(), err error) {
 	switch {
 	case s.file.Path == Stdin && stdin == nil:
 		return nil, nil, errors.New("standard input is not there")
@@ -117,7 +117,7 @@ func (s *stream) unpack(src io.Reader) (closer func(), err error) {
 	u := &unpacking{packing: PackingOf(head), source: source}
 	switch u.packing {
 	case Unpacked:
-		s.r = disk
+		s.r, s.source = disk, source
 		if o, ok := src.(*object.Object); !ok || o.Size >= 0 {
 			s.plain, _ = src.(io.ReaderAt)
 		}
@@ -139,7 +139,7 @@ func (s *stream) unpack(src io.Reader) (closer func(), err error) {
 	case Bzip2:
 		u.r = bzip2.NewReader(disk)
 	}
-	s.size, s.unpacking = 0, u
+	s.size, s.unpacking, s.source = 0, u, u
 	s.r = bufio.NewReaderSize(u, diskBufferBytes)
 	return closer, nil
 }

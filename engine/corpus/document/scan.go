@@ -150,15 +150,16 @@ func (s *stream) end(err error) error {
 
 // stream is one open file on its way to units.
 type stream struct {
-	ctx   context.Context
-	file  File
-	opts  Options
-	yield func(Unit, error) bool
-	r     *bufio.Reader // decompressed
-	size  int64         // of the file on disk, a hint; 0 if unknown or compressed
-	line  int           // the last one read, for errors
-	at    int64         // bytes of r that have been taken as lines
-	good  int64         // of them, those of whole lines and records
+	ctx    context.Context
+	file   File
+	opts   Options
+	yield  func(Unit, error) bool
+	r      *bufio.Reader // decompressed
+	source io.Reader     // what r reads
+	size   int64         // of the file on disk, a hint; 0 if unknown or compressed
+	line   int           // the last one read, for errors
+	at     int64         // bytes of r that have been taken as lines
+	good   int64         // of them, those of whole lines and records
 
 	head    Head    // as far as it is known
 	objects objects // of JSON

@@ -57,7 +57,7 @@ type Skip struct {
 	// where it begins, if it is a WARC record, a value of a JSON file, or what cannot be read of a
 	// file: bytes of the decompressed file
 	At     int64
-	To     int64 // where it ends, if it is a value of a JSON file; else 0
+	To     int64 // where it ends, if it is a value of a JSON file or a broken WARC record; else 0
 	Reason Reason
 	Rows   int64 // how many rows are lost with it, from Line on, if it is DamagedRows
 	Err    error // what exactly went wrong; may be nil

@@ -23,9 +23,9 @@ import (
 //
 // A unit is the block of a response, resource or conversion record (as in WET files); its id is the
 // target's URI, and a value is what a header says, such as WARC-Date. All other records, which hold
-// no page, are skips that lose no data. Where a record should begin and does not, the file is
-// damaged. Reading resumes only at the next member of a gzip file. The Line of a unit is the number
-// of its record, from 1.
+// no page, are skips that lose no data. Where a record should begin and does not, the length before it
+// may be wrong: reading resumes at the next record (resume.go). The Line of a unit is the number of its
+// record, from 1.
 
 const (
 	warcHeaderBytes = 1 << 20 // most of a record's version and headers
@@ -38,6 +38,8 @@ type warc struct {
 	*stream
 	members *members // of gzip, else nil
 	handed  int64    // bytes up to the end of the last record that was handed on
+	wary    bool     // a length was wrong: a block ends where a record seems to begin in it
+	other   []byte   // a block without a page
 }
 
 func (s *stream) warc() *warc {
@@ -58,33 +60,6 @@ func (s *stream) warcRecords() error {
 		}
 		return err
 	})
-}
-
-// resume continues at the next member of a gzip file and returns the skip of the part before it, or
-// else the damage.
-func (s *warc) resume(damage error) error {
-	if s.members == nil {
-		return damage
-	}
-	// A record that could be read of a damaged member is none, unless it has been handed on.
-	at := max(s.handed, min(s.good, s.members.brokenFrom()))
-	s.good = at
-	raw, err := s.members.resume(at, warcPrefix)
-	if errors.Is(err, io.EOF) {
-		return damage
-	}
-	if err != nil {
-		return err
-	}
-	if from := io.Reader(s.unpacking); s.copied == nil {
-		s.r.Reset(from)
-	} else {
-		s.copied.forget(at, from)
-		s.r.Reset(s.copied.keeping())
-	}
-	s.at = at
-	return &Skip{Line: s.line, At: at, ResumedAt: raw, Reason: Unreadable,
-		Err: fmt.Errorf("%w: left out up to byte %d of the file, where the next record begins", damage, raw)}
 }
 
 // foreign is an error where a file begins: it may be no WARC at all.
@@ -127,9 +102,8 @@ func brokenRecord(from int64, err error) error {
 	if err == io.ErrUnexpectedEOF { // a compression's own error says as much
 		err = errors.New("the file ends within it: is it cut short?")
 	}
-	err = fmt.Errorf("record at byte %d: %w", from, err)
-	if from == 0 {
-		return foreign{err}
+	if err = fmt.Errorf("record at byte %d: %w", from, err); errors.As(err, new(foreign)) {
+		return err
 	}
 	return damage{err}
 }
@@ -141,7 +115,11 @@ func (s *warc) readRecord(from int64) (u Unit, reason *Skip, err error) {
 		return u, nil, err
 	}
 	if !bytes.HasPrefix(version, []byte(warcPrefix)) {
-		return u, nil, fmt.Errorf("there is none, but %q", version[:min(len(version), warcQuote)])
+		err = fmt.Errorf("there is none, but %q", version[:min(len(version), warcQuote)])
+		if from == 0 {
+			err = foreign{err}
+		}
+		return u, nil, err
 	}
 	headers, err := s.headers(from)
 	if err != nil {
@@ -151,32 +129,36 @@ func (s *warc) readRecord(from int64) (u Unit, reason *Skip, err error) {
 	if err != nil || length < 0 {
 		return u, nil, fmt.Errorf("Content-Length %.40q is no number of bytes", headers.Get("Content-Length"))
 	}
-	u, reason = warcUnit(headers, &s.opts)
-	if reason == nil && length > s.opts.MaxDocumentBytes {
+	if u, reason = warcUnit(headers, &s.opts); reason == nil && length > s.opts.MaxDocumentBytes {
 		reason = s.tooLarge(s.line)
 	}
-	if reason != nil {
-		n, err := io.CopyN(io.Discard, s.r, length)
-		s.at += n
-		return u, reason, err
+	begin := s.at
+	u.raw, err = s.block(length, reason == nil)
+	if err == nil {
+		err = s.endRecord(length)
 	}
-	if u.raw, err = s.block(length); err != nil {
-		return u, nil, err
+	if err != nil && len(u.raw) > 0 && !s.wary && !errors.Is(err, ErrDamaged) {
+		s.back(begin, u.raw)
 	}
-	return u, nil, s.endRecord()
+	return u, reason, err
 }
 
 // endRecord passes over the end of a record, and checks that another one follows.
-func (s *warc) endRecord() error {
-	if err := s.blankLines(); err != nil && !errors.Is(err, io.EOF) && !s.brokenAhead() {
+func (s *warc) endRecord(length int64) error {
+	begin := s.at
+	if err := s.blankLines(); errors.Is(err, io.EOF) || err != nil && s.brokenAhead() {
+		return nil
+	} else if err != nil {
 		return err
 	}
-	if s.members == nil {
+	next, _ := s.r.Peek(warcQuote)
+	switch {
+	case bytes.HasPrefix(next, []byte(warcPrefix)):
 		return nil
-	}
-	next, _ := s.r.Peek(len(warcPrefix))
-	if len(next) > 0 && string(next) != warcPrefix && !s.members.beginsAt(s.at) {
-		return fmt.Errorf("%q follows it", next) // as in a member that is damaged, which shows at its end
+	case s.members != nil && !s.members.beginsAt(s.at):
+		return fmt.Errorf("%q follows it", next[:min(len(next), len(warcPrefix))]) // as in a member that is damaged, which shows at its end
+	case s.members == nil && s.at < begin+2: // a record ends with two line ends
+		return fmt.Errorf("Content-Length %d is wrong: %q follows", length, next)
 	}
 	return nil
 }
@@ -267,11 +249,29 @@ func warcUnit(headers textproto.MIMEHeader, opts *Options) (u Unit, reason *Skip
 	return u, nil
 }
 
-// block reads a block. What a record claims to have is trusted only as far as 1 MiB.
-func (s *warc) block(length int64) ([]byte, error) {
-	var buf bytes.Buffer
-	buf.Grow(int(min(length, 1<<20)) + bytes.MinRead)
-	n, err := io.CopyN(&buf, s.r, length)
+// block reads a block, which it keeps if it has a page or its length may turn out to be wrong. What a record claims
+// to have is trusted only as far as 1 MiB.
+func (s *warc) block(length int64, isPage bool) ([]byte, error) {
+	const trusted = 1 << 20
+	buf := bytes.NewBuffer(s.other[:0])
+	if isPage {
+		buf = bytes.NewBuffer(make([]byte, 0, int(min(length, trusted))+bytes.MinRead))
+	}
+	if s.wary || length > s.opts.MaxDocumentBytes {
+		to := io.Writer(buf)
+		if !isPage {
+			to = io.Discard
+		}
+		found, err := s.untilRecord(to, length)
+		if found {
+			err = fmt.Errorf("Content-Length %d is wrong: a record begins in the block", length)
+		}
+		return buf.Bytes(), err
+	}
+	n, err := io.CopyN(buf, s.r, length)
 	s.at += n
+	if s.other = nil; !isPage && buf.Cap() <= trusted {
+		s.other = buf.Bytes()
+	}
 	return buf.Bytes(), err
 }

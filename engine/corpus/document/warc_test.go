@@ -7,7 +7,9 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -127,7 +129,7 @@ func TestDamagedWARC(t *testing.T) {
 		}
 	}
 	for want, rest := range map[string]string{
-		`there is none, but "nonsense"`:               "nonsense\r\n" + two,
+		`there is none, but "nonsense"`:               "nonsense\r\n",
 		`Content-Length "many" is no number of bytes`: "WARC/1.0\r\nContent-Length: many\r\n\r\n",
 		`Content-Length "-1" is no number of bytes`:   "WARC/1.0\r\nContent-Length: -1\r\n\r\n",
 		`Content-Length "99999999999999999999" is no number of bytes`: "WARC/1.0\r\nContent-Length: " +
@@ -249,10 +251,6 @@ func TestResumedWARC(t *testing.T) {
 		if i > 0 {
 			try(fmt.Sprintf("garbage before member %d", i), -1, packed)
 		}
-		packed[i] = gz(t, "no record") + m
-		if i > 0 {
-			try(fmt.Sprintf("a member that is no record before member %d", i), -1, packed)
-		}
 	}
 	// A member that is longer than what is remembered, and damaged at its end.
 	packed := slices.Clone(members)
@@ -272,6 +270,82 @@ func TestResumedWARC(t *testing.T) {
 	}
 	if got, err := read(t, Options{Strict: true}, nil, "a.warc.gz"); err == nil || len(got) != 1 {
 		t.Errorf("strict: %q, %v", got, err)
+	}
+}
+
+// TestWrongLengths: whatever the length of a record says, the records behind it are read, it is told, and a copy
+// has every byte.
+func TestWrongLengths(t *testing.T) {
+	const html = "200 OK\nContent-Type: text/html"
+	sound := func(i int) string {
+		return crawled(fmt.Sprint("http://a/", i), html, strings.Repeat("<p>A page among others.", 20))
+	}
+	length := regexp.MustCompile(`Content-Length: (\d+)\r\n`)
+	// wrong returns a record with another length: that much more than it has, or what the function makes of it.
+	wrong := func(record string, by int) string {
+		n, _ := strconv.Atoi(length.FindStringSubmatch(record)[1])
+		return length.ReplaceAllLiteralString(record, fmt.Sprintf("Content-Length: %d\r\n", n+by))
+	}
+	without := func(record, instead string) string { return length.ReplaceAllLiteralString(record, instead) }
+	request := record("request", strings.Repeat("GET / HTTP/1.1\r\n", 40), "WARC-Target-URI", "http://a/")
+	nested := crawled("http://a/nested", "200 OK\nContent-Type: text/plain", "About records:\n"+sound(7)+"Was it clear?")
+	tree(t, nil)
+	for what, parts := range map[string]struct {
+		broken []int // which of the parts
+		parts  []string
+	}{
+		"one byte less":       {[]int{1}, []string{sound(0), wrong(sound(1), -1), sound(2)}},
+		"nothing":             {[]int{1}, []string{sound(0), without(sound(1), "Content-Length: 0\r\n"), sound(2)}},
+		"into the next":       {[]int{1}, []string{sound(0), wrong(sound(1), 9), sound(2)}},
+		"into the next block": {[]int{1}, []string{sound(0), wrong(sound(1), 500), sound(2), sound(3)}},
+		"behind the file":     {[]int{1}, []string{sound(0), wrong(sound(1), 5000), sound(2), sound(3)}},
+		"beyond the limit":    {[]int{1}, []string{sound(0), wrong(sound(1), 1<<40), sound(2), sound(3)}},
+		"none":                {[]int{1}, []string{sound(0), without(sound(1), ""), sound(2)}},
+		"no number":           {[]int{1}, []string{sound(0), without(sound(1), "Content-Length: 1 kB\r\n"), sound(2)}},
+		"negative":            {[]int{0}, []string{without(sound(1), "Content-Length: -1\r\n"), sound(2)}},
+		"of a request":        {[]int{1}, []string{sound(0), wrong(request, 70), sound(2)}},
+		"several":             {[]int{0, 1, 3}, []string{wrong(sound(0), 900), wrong(request, 999), sound(2), wrong(sound(3), -7), sound(4)}},
+		"after a nested one":  {[]int{1}, []string{nested, wrong(sound(1), 20), sound(2)}},
+		"garbage":             {[]int{1}, []string{sound(0), "no record", "\n", sound(2)}},
+		"garbage first":       {[]int{0}, []string{"\x00\x01 of another\nWARC/1.0", "\n", sound(2)}},
+		"a short last line":   {nil, []string{sound(0), strings.TrimSuffix(sound(1), "\r\n"), sound(2)}},
+	} {
+		content := strings.Join(parts.parts, "")
+		for name, file := range map[string]string{"a.warc": content, "one.warc.gz": gz(t, content),
+			"each.warc.gz": gz(t, parts.parts...), "each.warc.zst": zst(t, parts.parts...)} {
+			var want []string
+			for i, p := range parts.parts {
+				if uri := regexp.MustCompile(`http://a/\w+`).FindString(p); slices.Contains(parts.broken, i) {
+					want = append(want, "broken")
+				} else if uri != "" {
+					want = append(want, uri)
+				}
+			}
+			if name == "one.warc.gz" && what == "garbage" { // as in a damaged member, which only its end shows
+				want = want[1:]
+			}
+			must.Do(t, os.WriteFile(name, []byte(file), 0o644))
+			c, err := File{Path: name}.Open(t.Context(), Options{Format: WARC})
+			must.Do(t, err)
+			var got []string
+			for u, err := range c.Units {
+				if skip, ok := errors.AsType[*Skip](err); ok && skip.Reason == Broken {
+					got = append(got, "broken")
+					if next := content[skip.To:]; !strings.HasPrefix(next, "WARC/") && next != "" {
+						t.Errorf("%s, %s: resumed before %.20q", what, name, next)
+					}
+				} else if err == nil {
+					got = append(got, u.id)
+				} else {
+					got = append(got, err.Error())
+				}
+			}
+			whole, err := io.ReadAll(c)
+			c.Close()
+			if diff := cmp.Diff(want, got); diff != "" || string(whole) != content {
+				t.Errorf("%s, %s: %s, %v, %d of %d bytes copied", what, name, diff, err, len(whole), len(content))
+			}
+		}
 	}
 }
 

@@ -137,11 +137,18 @@ func TestCopyWARC(t *testing.T) {
 	for _, r := range records {
 		packed = append(packed, pack(t, "a.warc.gz", r)...)
 	}
-	write(t, map[string][]byte{"in/a.warc.gz": packed, "in/b.warc": []byte(strings.Join(records[:2], ""))})
+	torn := strings.Replace(records[6], "Content-Length: ", "Content-Length: 9", 1) + "garbage\n"
+	write(t, map[string][]byte{"in/a.warc.gz": packed, "in/b.warc": []byte(strings.Join(records[:2], "")),
+		"in/c.warc": []byte(records[0] + torn + records[4] + records[5]),
+		"in/d.warc.gz": slices.Concat(pack(t, "d.warc.gz", records[1]), pack(t, "d.warc.gz", torn),
+			pack(t, "d.warc.gz", records[5]))})
 	c := read(t, "in", ingest.Config{}, ReadOptions{Keep: Keep{{Policy: Newest}}})
 	got, _ := copied(t, found(t, c, Options{K: 3, Verify: &Verify{Rule: Rule{{Jaccard: 0.9}}}}))
-	if len(got) != 2 || got["b.warc"] != records[1] {
+	if len(got) != 4 || got["b.warc"] != records[1] || got["c.warc"] != torn+records[5] {
 		t.Fatalf("%q", got)
+	}
+	if members := membersOf(t, []byte(got["d.warc.gz"])); !slices.Equal(members, []string{records[1], torn, records[5]}) {
+		t.Errorf("members %q", members)
 	}
 	if members := membersOf(t, []byte(got["a.warc.gz"])); !slices.Equal(members, want) {
 		t.Errorf("members %q, want %q", members, want)

@@ -53,7 +53,8 @@ func (k *copier) skipped(x *scanned, skip *document.Skip, c *copying) error {
 	case skip.ResumedAt > 0: // a record begins there that comes up itself
 		x.damage = append(x.damage, skip.Error())
 		return nil
-	case skip.To > skip.At && c != nil && k.fields == nil: // of JSON
+	case skip.To > skip.At && c != nil && k.fields == nil: // of JSON or WARC
+		x.starts = append(x.starts, skip.At)
 		return c.value(x, skip.At, skip.To, true)
 	case skip.Reason == document.Unreadable, skip.Reason == document.DamagedRows:
 		x.whole = skip.At

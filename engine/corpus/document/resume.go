@@ -1,0 +1,104 @@
+package document
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+)
+
+// A wrong Content-Length ends a block within it, or within a later record. A block that no other record
+// follows goes back into the stream, which is searched from there on for a line that begins a record:
+//
+//	content  | record | rec¦ord      | record |         the length ends at ¦
+//	                  ^ Skip.At      ^ Skip.To          the skip is Broken, and a copy keeps these bytes
+//
+// Only the first one of a file goes back. After that, each block ends where a record seems to begin in it,
+// so that the time is linear. Where a member of a gzip file is damaged, its content tells nothing, and
+// reading resumes at the next member (members.go).
+
+// recordStart is how a record begins. It has at most recordStartBytes.
+var recordStart = regexp.MustCompile(`WARC/\d\.\d{1,2}\r?\n[A-Za-z-]{1,40}:`)
+
+const recordStartBytes = 64
+
+// resume continues at the next record, or behind a damaged member of a gzip file at the next member. It
+// returns the skip of the part before it, or the cause where nothing follows.
+func (s *warc) resume(cause error) error {
+	found, err := s.untilRecord(io.Discard, s.opts.MaxDocumentBytes)
+	switch {
+	case found:
+		return &Skip{Line: s.line, At: s.good, To: s.at, Reason: Broken,
+			Err: fmt.Errorf("%w; reading resumes at byte %d, where the next record begins", cause, s.at)}
+	case err == nil && !errors.As(cause, new(foreign)):
+		return &Skip{Line: s.line, At: s.good, To: s.at, Reason: Broken,
+			Err: fmt.Errorf("%w; no record begins before byte %d", cause, s.at)}
+	case s.members == nil || !errors.Is(err, ErrDamaged):
+		return cause
+	}
+	// A record that could be read of a damaged member is none, unless it has been handed on.
+	at := max(s.handed, min(s.good, s.members.brokenFrom()))
+	s.good = at
+	raw, err := s.members.resume(at, warcPrefix)
+	if errors.Is(err, io.EOF) {
+		return cause
+	}
+	if err != nil {
+		return err
+	}
+	if s.copied != nil {
+		s.copied.forget(at, s.unpacking)
+	}
+	s.r.Reset(s.source)
+	s.at = at
+	return &Skip{Line: s.line, At: at, ResumedAt: raw, Reason: Unreadable,
+		Err: fmt.Errorf("%w: left out up to byte %d of the file, where the next record begins", cause, raw)}
+}
+
+// back puts a block that begins at an offset, and the line ends that were read behind it, back into the
+// stream.
+func (s *warc) back(begin int64, block []byte) {
+	lineEnds := bytes.Repeat([]byte("\n"), int(s.at-begin)-len(block))
+	ahead, _ := s.r.Peek(s.r.Buffered())
+	s.r.Reset(io.MultiReader(bytes.NewReader(append(append(block, lineEnds...), ahead...)), s.source))
+	s.at, s.wary = begin, true
+}
+
+// untilRecord passes up to length bytes on to w, and stops before a line that begins a record.
+func (s *warc) untilRecord(w io.Writer, length int64) (found bool, err error) {
+	before := byte('\n')
+	for length > 0 {
+		ahead, err := s.r.Peek(recordStartBytes)
+		if len(ahead) == 0 {
+			return false, err
+		}
+		n := len(ahead)
+		if err == nil {
+			ahead, _ = s.r.Peek(s.r.Buffered())
+			n = len(ahead) - recordStartBytes + 1 // the others may begin a record that goes on behind them
+		}
+		n = int(min(int64(n), length))
+		for _, m := range recordStart.FindAllIndex(ahead, -1) {
+			at := m[0]
+			if at < n && (at == 0 && before == '\n' || at > 0 && ahead[at-1] == '\n' ||
+				s.members != nil && s.members.beginsAt(s.at+int64(at))) {
+				n, found = at, true
+				break
+			}
+		}
+		if n > 0 {
+			before = ahead[n-1]
+		}
+		if _, err := w.Write(ahead[:n]); err != nil || found && n == 0 {
+			return found, err
+		}
+		s.r.Discard(n)
+		s.at += int64(n)
+		if found {
+			return true, nil
+		}
+		length -= int64(n)
+	}
+	return false, nil
+}
