@@ -2,7 +2,7 @@ package passages
 
 // A repeat is windows in a row, as many as windows says, of which the first stands at atom at, and the
 // same ones in a row at atom first, before it or there. Its last word has the number of windows above
-// the most places that one of them stands at.
+// the number of places at which each of them stands.
 type repeat [3]uint64
 
 const (
@@ -19,8 +19,13 @@ func (r *repeat) first() uint64   { return r[1] }
 func (r *repeat) windows() uint64 { return r[2] >> countBits }
 func (r *repeat) count() uint64   { return r[2] & countMax }
 
-// from returns the repeat without its first windows, or without any if it has no more.
-func (r *repeat) from(n uint64) repeat {
-	n = min(n, r.windows())
-	return newRepeat(r.at()+n, r.first()+n, int(r.windows()-n), r.count())
+// words returns the repeat with only those of its windows that begin at a multiple of width bytes.
+func (r *repeat) words(width uint64) repeat {
+	skipped := min(-r.at()%width, r.windows())
+	return newRepeat(r.at()+skipped, r.first()+skipped, int((r.windows()-skipped+width-1)/width), r.count())
+}
+
+// from returns the repeat without its first windows, each of which begins width bytes after the one before.
+func (r *repeat) from(n, width uint64) repeat {
+	return newRepeat(r.at()+n*width, r.first()+n*width, int(r.windows()-n), r.count())
 }

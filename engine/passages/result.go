@@ -66,7 +66,7 @@ func (d *Document) CutBytes() (n int) {
 type Span struct {
 	From, To         int // bytes
 	FromChar, ToChar int // characters
-	Count            int // places of the window in it that stands at most places
+	Count            int // the largest number of places of a window in it
 	First            Place
 	Kept             bool // it stays as the first one
 }
@@ -108,7 +108,7 @@ func (r *Result) Document(row int) Document {
 	if len(own) == 0 {
 		return h.Document
 	}
-	length, width, text := r.length(), r.o.Unit.width(), r.text(&h)
+	width, text := r.o.Unit.width(), r.text(&h)
 	var gone, stay []Cut // of windows that go, and that must be whole
 	var chars charCount
 	h.Spans = make([]Span, 0, len(own))
@@ -116,7 +116,7 @@ func (r *Result) Document(row int) Document {
 		first := r.spool.row(c.first)
 		s := Span{Count: int(c.count), Kept: !r.o.StrikeAll && r.stays(row, c.at, c.first)}
 		from := int(c.at - h.atom)
-		to := from + int(c.windows) + length - 1
+		to := from + (int(c.windows)+r.o.Unit.Length-1)*width
 		shift := 0 // how much later it begins
 		if text != "" {
 			s.From, s.To = r.whole(text, from, to)
@@ -159,54 +159,54 @@ func (r *Result) stays(row int, at, first uint64) bool {
 // A chain is windows that follow each other, and stand first in a row somewhere.
 type chain struct{ at, first, windows, count uint64 }
 
-// chains yields the repeats of a document as chains. Of strings a chain goes on as long as the bytes are
+// chains yields the repeats of a document as chains. Of strings a chain goes on as long as the atoms are
 // those that follow in the first place: in aaaa... the string from the second a on stands at the first.
 func (r *Result) chains(row int, own []repeat) iter.Seq[chain] {
 	return func(yield func(chain) bool) {
-		for len(own) > 0 {
-			next := own[0]
-			own = own[1:]
-			for ended := false; !ended; {
-				if next = next.from(-next.at() % uint64(r.o.Unit.width())); next.windows() == 0 {
-					break // it has no window that begins with a word
+		width := uint64(r.o.Unit.width())
+		var c chain
+		for _, next := range own {
+			for next = next.words(width); next.windows() > 0; {
+				n := uint64(0)
+				if c.windows > 0 {
+					n = r.further(row, &c, &next)
 				}
-				c := chain{next.at(), next.first(), next.windows(), next.count()}
-				ended = true
-				for ; len(own) > 0 && ended; own = own[1:] {
-					next = own[0]
-					n := r.further(row, &c, &next)
-					if n > 0 {
-						c.windows, c.count = c.windows+n, max(c.count, next.count())
-					}
-					if n < next.windows() {
-						next, ended = next.from(n), false
-					}
+				if n > 0 {
+					c.windows, c.count = c.windows+n, max(c.count, next.count())
+					next = next.from(n, width)
+					continue
 				}
-				if !yield(c) {
+				if c.windows > 0 && !yield(c) {
 					return
 				}
+				c = chain{next.at(), next.first(), next.windows(), next.count()}
+				break
 			}
+		}
+		if c.windows > 0 {
+			yield(c)
 		}
 	}
 }
 
 // further returns how many windows of the next repeat a chain goes on with.
 func (r *Result) further(row int, c *chain, next *repeat) uint64 {
-	switch length := uint64(r.length()); {
-	case length == 1 || next.at() != c.at+c.windows:
+	length, width := uint64(r.o.Unit.Length), uint64(r.o.Unit.width())
+	switch {
+	case length == 1 || next.at() != c.at+c.windows*width:
 		return 0
-	case next.first() == c.first+c.windows:
+	case next.first() == c.first+c.windows*width:
 		return next.windows()
 	case !r.o.Unit.isString() || r.stays(row, c.at, c.first) != r.stays(row, next.at(), next.first()):
 		return 0
-	default:
-		text, last := r.spool.texts.All, c.windows+length-1 // the last byte of the next window
-		n, end := uint64(0), r.spool.behind(r.spool.row(c.first))
-		for n < next.windows() && c.first+last+n < end && text[c.at+last+n] == text[c.first+last+n] {
-			n++
-		}
-		return n
 	}
+	text, last := r.spool.texts.All, (c.windows+length-1)*width // the last atom of the next window
+	here, there := text[c.at+last:], text[c.first+last:r.spool.behind(r.spool.row(c.first))]
+	n, most := uint64(0), min(next.windows()*width, uint64(len(there)))
+	for n < most && here[n] == there[n] {
+		n++
+	}
+	return n / width
 }
 
 // text returns a document's text, "" if atoms are no bytes of it.

@@ -200,8 +200,8 @@ type class struct {
 	runs int32 // the last run of the class, or -1
 }
 
-// A run is windows of a class that follow each other, at distances from most down to least, all of
-// which have the same leader.
+// A run is windows of a class that follow each other, at distances from most down to least, which have the
+// same leader and the same number of places.
 type run struct {
 	most, least int
 	leader      int32
@@ -381,8 +381,8 @@ func (g *stringGroup) compare(d int) {
 			continue
 		}
 		if c.runs >= 0 {
-			if last := &g.runs[c.runs]; last.least == d+1 && last.leader == c.leader {
-				last.least, last.places = d, max(last.places, l.places)
+			if last := &g.runs[c.runs]; last.least == d+1 && last.leader == c.leader && last.places == l.places {
+				last.least = d
 				continue
 			}
 		}

@@ -325,7 +325,7 @@ func (r *Result) count() {
 		g.line, g.hash = line, b.Word()
 		r.x.candidates(&b, func(item int, h Hit, spans []span) {
 			score := r.score(item, spans)
-			if score < r.x.o.Threshold || r.isPhrase(item) {
+			if !reaches(score, r.x.o.Threshold) || r.isPhrase(item) {
 				r.scores = append(r.scores, 0)
 				return
 			}

@@ -254,8 +254,11 @@ func (x *Items) keeps(c *candidate) bool {
 			covered += 1 / float64(n)
 		}
 	}
-	return covered >= min(shareLeast, x.o.Threshold)*all
+	return reaches(covered, min(shareLeast, x.o.Threshold)*all)
 }
+
+// reaches reports whether a sum of weights is at least another one, but for the rounding of sums.
+func reaches(sum, least float64) bool { return sum >= least*(1-1e-9) }
 
 // answered reports whether the item's answer stands beside a candidate: all of it, or, of a longer
 // one, any answerGram tokens in a row.

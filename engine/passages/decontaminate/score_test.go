@@ -1,0 +1,92 @@
+package decontaminate
+
+import (
+	"fmt"
+	"math/big"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// An excerpt is words of an item that a document holds, in a row.
+type excerpt struct{ item, from, to int }
+
+// exactScore returns the score of an excerpt by its definition, of an item whose n-grams no other has. The
+// excerpts are those of all documents.
+func exactScore(e excerpt, tokens int, all []excerpt, common int) *big.Rat {
+	const n = 5
+	weight := func(token int) *big.Rat {
+		most := 1
+		for gram := max(token-n+1, 0); gram <= min(token, tokens-n); gram++ {
+			documents := 0
+			for _, o := range all {
+				if o.item == e.item && o.from <= gram && gram+n <= o.to {
+					documents++
+				}
+			}
+			most = max(most, min(documents, common))
+		}
+		return big.NewRat(1, int64(most*most))
+	}
+	covered, whole := new(big.Rat), new(big.Rat)
+	for token := range tokens {
+		w := weight(token)
+		switch {
+		case token >= e.from && token < e.to:
+			covered.Add(covered, w)
+		case token < e.from && e.from >= otherTokens || token >= e.to && tokens-e.to >= otherTokens:
+			w.Add(w, w)
+		}
+		whole.Add(whole, w)
+	}
+	return covered.Quo(covered, whole)
+}
+
+// TestScores holds hits against the definition of scores in exact numbers, also where a score is the threshold.
+func TestScores(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		var items [][]string
+		var lines []map[string]string
+		for i := range rapid.IntRange(1, 3).Draw(rt, "items") {
+			var words []string
+			for j := range rapid.IntRange(8, 23).Draw(rt, "words") {
+				words = append(words, fmt.Sprintf("w%dx%d", i, j))
+			}
+			items = append(items, words)
+			lines = append(lines, map[string]string{"id": fmt.Sprint(i), "question": strings.Join(words, " ")})
+		}
+		var all []excerpt
+		var docs []map[string]string
+		for i := range rapid.IntRange(1, 12).Draw(rt, "documents") {
+			e := excerpt{item: rapid.IntRange(0, len(items)-1).Draw(rt, "item")}
+			n := len(items[e.item])
+			e.from = rapid.IntRange(0, n-5).Draw(rt, "from")
+			e.to = rapid.IntRange(e.from+5, n).Draw(rt, "to")
+			all = append(all, e)
+			docs = append(docs, map[string]string{"text": fmt.Sprintf("before%d %s behind%d", i,
+				strings.Join(items[e.item][e.from:e.to], " "), i)})
+		}
+		o := Options{Common: rapid.IntRange(1, 5).Draw(rt, "common")}
+		score := func(e excerpt) *big.Rat { return exactScore(e, len(items[e.item]), all, o.Common) }
+		o.Threshold, _ = score(all[rapid.IntRange(0, len(all)-1).Draw(rt, "threshold")]).Float64()
+		var want, got []int
+		for i, e := range all {
+			exact, _ := score(e).Float64()
+			share := float64(e.to-e.from) / float64(len(items[e.item]))
+			if exact >= o.Threshold && (share >= min(shareLeast, o.Threshold) || e.to-e.from >= runLeast) {
+				want = append(want, i+1)
+			}
+		}
+		for d := range look(t, lines, docs, o).Documents() {
+			got = append(got, d.Line)
+			if exact, _ := score(all[d.Line-1]).Float64(); !(d.Hits[0].Score-exact < 1e-9 && exact-d.Hits[0].Score < 1e-9) {
+				rt.Fatalf("document %d: score %v, want %v", d.Line, d.Hits[0].Score, exact)
+			}
+		}
+		if !slices.Equal(got, want) {
+			rt.Fatalf("threshold %v: documents %v, want %v", o.Threshold, got, want)
+		}
+	})
+}
