@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -64,9 +63,7 @@ func (g *Globals) openWork(ctx context.Context, dir string) (w *Work, err error)
 	w = &Work{g: g, dir: dir}
 	w.Folder, err = work.Open(ctx, g.Disk, dir, g.Threads, w.say, func(msg string) { g.Log.Warn(msg) })
 	if errors.Is(err, disk.ErrLocked) {
-		holder, _ := os.ReadFile(filepath.Join(dir, disk.LockName))
-		err = fmt.Errorf("--work %s: process %s is using it: wait until that ends, or choose another folder", dir,
-			strings.TrimSpace(string(holder)))
+		err = fmt.Errorf("--work %w: wait until that ends, or choose another folder", err)
 	}
 	return w, err
 }

@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"math/rand/v2"
@@ -210,6 +211,84 @@ func TestFullDisk(t *testing.T) {
 	for id, want := range map[string]bool{"9": true, "1": false, "2": false, "3": true, "held": true, "refused": false} {
 		if _, ok, err := x.Find(id); ok != want || err != nil {
 			t.Errorf("after a restart document %s: %v, %v", id, ok, err)
+		}
+	}
+}
+
+// TestRestartUnwritable opens an index on a disk that is full, and on one that is read-only: queries are
+// answered, changes are refused, /readyz and the metrics say so, and changes go on when there is room.
+func TestRestartUnwritable(t *testing.T) {
+	for _, c := range []struct {
+		why    error
+		status int
+		word   string
+	}{
+		{syscall.ENOSPC, http.StatusInsufficientStorage, "the disk is full; queries are answered"},
+		{syscall.EROFS, http.StatusServiceUnavailable, "the disk is read-only; queries are answered"},
+	} {
+		x, dir := durable(t, nil, nil)
+		ask[insertAnswer](t, start(t, x, ""), "/v1/insert", `{"id": "held", "fingerprint": "00000000ffffffff"}`)
+		must.Do(t, x.Close())
+		var unwritable atomic.Bool
+		unwritable.Store(true)
+		x, err := engine.Open(t.Context(), dir, engine.OpenOptions{Write: true, Disk: disk.Failing(func(disk.Call, string) error {
+			if unwritable.Load() {
+				return c.why
+			}
+			return nil
+		})})
+		must.Do(t, err)
+		b := start(t, x, "")
+		b.wants(t, http.StatusOK, "/v1/query", "", `{"fingerprint": "00000000ffffffff"}`, `"ids":["held"]`)
+		b.wants(t, http.StatusOK, "GET /readyz", "", "", `"status":"ready"`, `"changes":"refused: `, c.why.Error())
+		for path, body := range map[string]string{"/v1/insert": `{"id": "new", "fingerprint": "ffffffff00000000"}`,
+			"/v1/check-and-insert": `{"id": "new", "fingerprint": "ffffffff00000000"}`, "/v1/delete": `{"id": "held"}`,
+			"DELETE /v1/documents?prefix=held": ""} {
+			b.wants(t, c.status, path, "", body, c.word)
+		}
+		if value(t, scrape(b.service), "ndd_writable") != 0 {
+			t.Error("the metrics say that changes are made")
+		}
+		unwritable.Store(false)
+		ask[insertAnswer](t, b, "/v1/insert", `{"id": "new", "fingerprint": "ffffffff00000000"}`)
+		if status, body := b.send(t, "GET /readyz", "", ""); status != http.StatusOK || body != "{\"status\":\"ready\"}\n" ||
+			value(t, scrape(b.service), "ndd_writable") != 1 {
+			t.Errorf("%d %s", status, body)
+		}
+		must.Do(t, x.Close())
+	}
+}
+
+// TestUnknownOutcome has the sync of a change fail: whatever the change is and whatever the error, the answer says that
+// its outcome is unknown, and /readyz that changes are refused.
+func TestUnknownOutcome(t *testing.T) {
+	for path, body := range map[string]string{
+		"/v1/insert":                       `{"id": "new", "fingerprint": "ffffffff00000000"}`,
+		"/v1/insert?list":                  `{"documents": [{"id": "new", "fingerprint": "ffffffff00000000"}]}`,
+		"/v1/check-and-insert":             `{"id": "new", "fingerprint": "ffffffff00000000"}`,
+		"/v1/check-and-insert?list":        `{"documents": [{"id": "new", "fingerprint": "ffffffff00000000"}]}`,
+		"/v1/delete":                       `{"id": "held"}`,
+		"/v1/delete?fingerprint":           `{"fingerprint": "00000000ffffffff"}`,
+		"DELETE /v1/documents?prefix=held": "",
+	} {
+		for _, why := range []error{syscall.EIO, syscall.ENOSPC} {
+			var broken atomic.Bool
+			x, _ := durable(t, nil, disk.Failing(func(c disk.Call, _ string) error {
+				if c == disk.CallSync && broken.Load() {
+					return why
+				}
+				return nil
+			}))
+			b := start(t, x, "")
+			ask[insertAnswer](t, b, "/v1/insert", `{"id": "held", "fingerprint": "00000000ffffffff"}`)
+			broken.Store(true)
+			path, _, _ := strings.Cut(path, "?list")
+			path, _, _ = strings.Cut(path, "?fingerprint")
+			b.wants(t, http.StatusInternalServerError, path, "", body, "it is not known whether the change lasts", why.Error())
+			b.wants(t, http.StatusOK, "GET /readyz", "", "", `"changes":"refused: `)
+			if err := b.index.Swap(nil).Close(); !errors.Is(err, why) {
+				t.Errorf("closing: %v", err)
+			}
 		}
 	}
 }

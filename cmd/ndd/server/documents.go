@@ -1,6 +1,7 @@
 package server
 
 import (
+	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
@@ -162,7 +163,9 @@ func (s documents) deletePrefix(v *visit) (any, *problem) {
 		}
 		n, err := s.deleting(func() (int, error) { return v.index().Delete(v, ids...) })
 		if err != nil {
-			return nil, broken(err)
+			p := broken(err)
+			p.Detail = fmt.Sprintf("%d documents were deleted before: %s", a.Deleted, p.Detail)
+			return nil, p
 		}
 		a.Deleted += n
 		next, err := strconv.ParseUint(page.Next, 10, 64)

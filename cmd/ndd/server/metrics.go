@@ -127,6 +127,8 @@ func bit(is bool) float64 {
 func (m collector) Collect(out chan<- prometheus.Metric) {
 	s, to := m.service, figures(out)
 	to.gauge("ndd_ready", "1 while queries are answered.", bit(s.unready() == nil))
+	to.gauge("ndd_writable", "0 since a change was refused, until one is made: the disk or the memory is full, or the disk failed.",
+		bit(s.refused.Load() == nil))
 	s.collectAdmission(to)
 	memory := func(purpose string, held, of uint64) {
 		to.gauge("ndd_memory_bytes", "Bytes of memory that are reserved, by purpose.", float64(held), "purpose", purpose)

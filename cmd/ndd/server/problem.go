@@ -15,6 +15,8 @@ import (
 	"ndd/cmd/ndd/server/access"
 	"ndd/cmd/ndd/server/admit"
 	"ndd/engine"
+	"ndd/engine/index/live"
+	"ndd/engine/storage/disk"
 	"ndd/engine/storage/store"
 )
 
@@ -86,7 +88,12 @@ func broken(err error) *problem {
 		return refusal(http.StatusUnprocessableEntity, err.Error())
 	case errors.Is(err, engine.ErrConflict):
 		return refusal(http.StatusConflict, err.Error())
-	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+	case errors.Is(err, live.ErrUnknown):
+		return refusal(http.StatusInternalServerError, err.Error()).because(err)
+	case errors.Is(err, syscall.EROFS):
+		return refusal(http.StatusServiceUnavailable,
+			"nothing can be written, since the disk is read-only; queries are answered: "+err.Error()).retry(10).because(err)
+	case disk.Unwritable(err):
 		return refusal(http.StatusInsufficientStorage,
 			"nothing can be written, since the disk is full; queries are answered: "+err.Error()).retry(10).because(err)
 	case errors.Is(err, engine.ErrNoRoom):

@@ -14,6 +14,7 @@ import (
 	"ndd/cmd/ndd/server/conns"
 	"ndd/engine"
 	"ndd/engine/corpus/simhash"
+	"ndd/engine/index/live"
 	"ndd/engine/memory"
 	"ndd/engine/storage/store"
 )
@@ -56,7 +57,7 @@ type condition struct {
 	life    life
 	loading Loading
 	damage  atomic.Pointer[error] // nil while none was found
-	full    atomic.Bool           // the last change was refused, for want of room
+	refused atomic.Pointer[error] // why the last change was refused; nil when it was made
 }
 
 func newService(o *Options, requestMemory int64) (*service, error) {
@@ -110,6 +111,9 @@ func (s *service) serve(x *engine.Index) {
 	}
 	s.balance.added.Store(int64(x.Stats().Documents))
 	s.index.Store(x)
+	if err := x.Live().Recovery().Refusing; err != nil {
+		s.notice(err)
+	}
 	s.life.enter(ready)
 }
 
@@ -134,13 +138,17 @@ func (s *service) livez(w http.ResponseWriter, _ *http.Request) {
 	writeJSON(w, http.StatusOK, map[string]string{"status": "ok"})
 }
 
-// readyz is /readyz: it reports whether queries are answered.
+// readyz is /readyz: it reports whether queries are answered, and whether changes are refused.
 func (s *service) readyz(w http.ResponseWriter, _ *http.Request) {
 	if p := s.unready(); p != nil {
 		p.write(w)
 		return
 	}
-	writeJSON(w, http.StatusOK, map[string]string{"status": "ready"})
+	answer := map[string]string{"status": "ready"}
+	if why := s.refused.Load(); why != nil {
+		answer["changes"] = "refused: " + (*why).Error()
+	}
+	writeJSON(w, http.StatusOK, answer)
 }
 
 // unready returns why clients should go elsewhere, or nil. A server that is leaving is unready and
@@ -214,14 +222,18 @@ func (s *service) notice(cause error) {
 	case cause == nil:
 	case errors.Is(cause, store.ErrCorrupt):
 		s.noticeDamage(cause)
-	case s.full.CompareAndSwap(false, true):
+	case errors.Is(cause, live.ErrUnknown):
+		if s.refused.Swap(&cause) == nil {
+			s.log.Error("changes are refused until the server starts again; queries are answered", "error", cause)
+		}
+	case s.refused.CompareAndSwap(nil, &cause):
 		s.log.Error("changes are refused until there is room; queries are answered", "error", cause)
 	}
 }
 
 // noticeRoom logs that changes are possible again.
 func (s *service) noticeRoom() {
-	if s.full.Load() && s.full.CompareAndSwap(true, false) {
+	if s.refused.Load() != nil && s.refused.Swap(nil) != nil {
 		s.log.Info("there is room again: changes are made")
 	}
 }

@@ -412,6 +412,7 @@ type Recovery struct {
 	Deleted  uint64
 	Removed  []string // files that no manifest named
 	Took     time.Duration
+	Refusing error // the disk is full or read-only: changes are refused until it is not
 }
 
 // String returns the recovery in one line.

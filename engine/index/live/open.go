@@ -326,7 +326,7 @@ func (l *ManifestLive) log(sync wal.Sync) wal.Options {
 func (x *Index) beginWriting(f *folder, o OpenOptions) (err error) {
 	begun := time.Now()
 	x.folder, f.clock = f, &x.versions.Clock
-	if x.recovery.Removed, err = f.removeOrphans(); err != nil {
+	if x.recovery.Removed, err = f.removeOrphans(); err != nil && !disk.Unwritable(err) {
 		return err
 	}
 	if err := x.becomeLive(); err != nil {
@@ -342,6 +342,9 @@ func (x *Index) beginWriting(f *folder, o OpenOptions) (err error) {
 		err = x.upkeep.nameLog(func(*Manifest) {})
 	}
 	x.recovery.Took = time.Since(begun)
+	if x.writer.log != nil && disk.Unwritable(err) { // as when the disk becomes full later: the log goes on when it can
+		x.recovery.Refusing, err = err, nil
+	}
 	return err
 }
 

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 )
 
 // A Disk is where files are written. A nil Disk is the system's own; [Hooked] makes one whose calls
@@ -30,7 +31,6 @@ const (
 	CallCreate     Call = "create"
 	CallWrite      Call = "write"
 	CallTruncate   Call = "truncate"
-	CallChmod      Call = "chmod"
 	CallSync       Call = "sync" // of a file; of a folder, its whole file system
 	CallClose      Call = "close"
 	CallRemove     Call = "remove"
@@ -126,7 +126,7 @@ func (d *Disk) MakeParents(path string) error {
 		return err
 	}
 	op := &Op{Call: CallMkdir, Path: folder}
-	if err := d.do(op, func() error { return os.Mkdir(folder, 0o755) }); err != nil && !errors.Is(err, os.ErrExist) {
+	if err := d.do(op, func() error { return os.Mkdir(folder, 0o777) }); err != nil && !errors.Is(err, os.ErrExist) {
 		return err
 	}
 	return d.SyncFolder(filepath.Dir(folder))
@@ -183,7 +183,6 @@ type tree interface {
 	Remove(name string) error
 	Rename(from, to string) error
 	Link(from, to string) error
-	Chmod(name string, mode os.FileMode) error
 }
 
 // paths is the tree of all files, by their paths.
@@ -192,12 +191,11 @@ type paths struct{}
 func (paths) OpenFile(path string, flag int, perm os.FileMode) (*os.File, error) {
 	return os.OpenFile(path, flag, perm)
 }
-func (paths) Stat(path string) (os.FileInfo, error)     { return os.Stat(path) }
-func (paths) Lstat(path string) (os.FileInfo, error)    { return os.Lstat(path) }
-func (paths) Remove(path string) error                  { return os.Remove(path) }
-func (paths) Rename(from, to string) error              { return os.Rename(from, to) }
-func (paths) Link(from, to string) error                { return os.Link(from, to) }
-func (paths) Chmod(path string, mode os.FileMode) error { return os.Chmod(path, mode) }
+func (paths) Stat(path string) (os.FileInfo, error)  { return os.Stat(path) }
+func (paths) Lstat(path string) (os.FileInfo, error) { return os.Lstat(path) }
+func (paths) Remove(path string) error               { return os.Remove(path) }
+func (paths) Rename(from, to string) error           { return os.Rename(from, to) }
+func (paths) Link(from, to string) error             { return os.Link(from, to) }
 
 // at returns the tree that has the file at path, and its name there: the locked folder, or all
 // files.
@@ -221,7 +219,29 @@ func by(err error, path string) error {
 	return err
 }
 
+// ErrSpecial is wrapped by the errors of opening what is neither a file nor a folder.
+var ErrSpecial = errors.New("a pipe or a device where a file is needed")
+
+// Unwritable reports whether an error says that the disk is full or read-only: what was written can
+// be read, and the call may succeed later.
+func Unwritable(err error) bool {
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EROFS)
+}
+
+// refuseSpecial returns an error if neither a file nor a folder is at path.
+func (d *Disk) refuseSpecial(path string) error {
+	if info, err := d.Stat(path); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+		return &fs.PathError{Op: "open", Path: path, Err: ErrSpecial}
+	}
+	return nil // another error comes again
+}
+
+// openFile opens a file or a folder. The call that opens a pipe waits for its other end, so the type
+// is read first.
 func (d *Disk) openFile(path string, flag int, perm os.FileMode) (*os.File, error) {
+	if err := d.refuseSpecial(path); err != nil {
+		return nil, err
+	}
 	t, name := d.at(path)
 	f, err := t.OpenFile(name, flag, perm)
 	return f, by(err, path)
@@ -259,24 +279,23 @@ func (d *Disk) ReadDir(path string) ([]os.DirEntry, error) {
 	return entries, err
 }
 
-// createTemp makes a file whose path is the pattern with a random number in place of its star, and
-// claims it.
-func (d *Disk) createTemp(pattern string) (f, lock *os.File, err error) {
+// makeTemp makes a file or a folder, whose path is the pattern with a random number in place of its
+// star, and claims it.
+func (d *Disk) makeTemp(pattern string, makeAt func(path string) error) (path string, lock *os.File, err error) {
 	before, after, _ := strings.Cut(pattern, "*")
 	for range 1000 {
-		path := fmt.Sprintf("%s%d%s", before, rand.Uint32(), after)
-		f, err = d.openFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
-		if err != nil && !errors.Is(err, fs.ErrExist) {
-			return nil, nil, err
+		path = fmt.Sprintf("%s%d%s", before, rand.Uint32(), after)
+		if err = makeAt(path); errors.Is(err, fs.ErrExist) {
+			continue
 		}
-		if err == nil {
-			if lock, ok := d.claim(path); ok {
-				return f, lock, nil
-			}
-			f.Close()
+		if err != nil {
+			return "", nil, err
+		}
+		if lock, ok := d.claim(path); ok { // otherwise it was swept
+			return path, lock, nil
 		}
 	}
-	return nil, nil, fmt.Errorf("%s: no name is free", pattern)
+	return "", nil, fmt.Errorf("%s: no name is free", pattern)
 }
 
 // move renames a file within a folder.
@@ -291,6 +310,9 @@ func (d *Disk) move(from, to string) error {
 // link gives a file a second name. Out of the locked folder it links the file's path, and fails
 // with [errors.ErrUnsupported] if that no longer leads to the file.
 func (d *Disk) link(from, to string) error {
+	if err := d.refuseSpecial(from); err != nil {
+		return err
+	}
 	t, name := d.at(from)
 	if u, other := d.at(to); u == t {
 		return t.Link(name, other)

@@ -40,7 +40,7 @@ func TestFile(t *testing.T) {
 			t.Errorf("%+v: %q, %s", f, got, faults.Left(t, dir))
 		}
 	})
-	if calls != 9 { // create, 3 writes, chmod, sync, close, rename, sync of the folder
+	if calls != 8 { // create, 3 writes, sync, close, rename, sync of the folder
 		t.Errorf("%d calls", calls)
 	}
 }

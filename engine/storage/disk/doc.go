@@ -3,7 +3,7 @@
 //
 //	Create, CreateFolder     .NAME.tmp-ndd123   beside NAME, unfinished
 //	Write ...                     |
-//	Commit: chmod, sync, close, sync of what holds it
+//	Commit: sync, close, sync of what holds it
 //	        rename                v
 //	                             NAME        whole, and durable
 //	        sync of its folder

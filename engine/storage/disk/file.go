@@ -1,6 +1,7 @@
 package disk
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -33,7 +34,7 @@ func (d *Disk) Create(path string) (*File, error) {
 		return nil, fmt.Errorf("%s: is a device or a pipe, which no file can replace: write to standard output and "+
 			"redirect it", path)
 	}
-	h, err := d.create(filepath.Dir(path), Unfinished(path)+made+"*")
+	h, err := d.create(filepath.Dir(path), Unfinished(path)+made+"*", 0o666)
 	if err != nil {
 		return nil, err
 	}
@@ -57,9 +58,6 @@ func (f *File) Commit() error {
 		return nil
 	}
 	tmp := f.file.Name()
-	if err := f.disk.chmod(tmp, 0o644); err != nil {
-		return err
-	}
 	if err := f.sync(); err != nil {
 		return err
 	}
@@ -91,14 +89,17 @@ type handle struct {
 	lock *os.File // of a file with a temporary name; may be nil
 }
 
-// create makes a file with a new name of that pattern.
-func (d *Disk) create(dir, pattern string) (h handle, err error) {
+// create makes a file with a new name of that pattern and these permissions, less the umask.
+func (d *Disk) create(dir, pattern string, perm os.FileMode) (h handle, err error) {
 	op := Op{Call: CallCreate, Path: filepath.Join(dir, pattern)}
+	h.disk = d
 	err = d.do(&op, func() error {
-		f, lock, err := d.createTemp(filepath.Join(dir, pattern))
-		if err == nil {
-			h, op.Path = handle{f, d, lock}, f.Name()
-		}
+		path, lock, err := d.makeTemp(op.Path, func(path string) (err error) {
+			h.file.Close() // of an earlier try
+			h.file, err = d.openFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, perm)
+			return err
+		})
+		h.lock, op.Path = lock, cmp.Or(path, op.Path)
 		return err
 	})
 	return h, err
@@ -107,7 +108,7 @@ func (d *Disk) create(dir, pattern string) (h handle, err error) {
 // createNamed makes a new file at path, where nothing may stand.
 func (d *Disk) createNamed(path string) (h handle, err error) {
 	err = d.do(&Op{Call: CallCreate, Path: path}, func() error {
-		f, err := d.openFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+		f, err := d.openFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
 		h = handle{file: f, disk: d}
 		return err
 	})
@@ -146,14 +147,6 @@ func (h handle) close() error {
 		h.file.Close()
 	}
 	return err
-}
-
-// chmod gives a file or a folder the permissions that one has which is created under its own name.
-func (d *Disk) chmod(path string, mode os.FileMode) error {
-	return d.do(&Op{Call: CallChmod, Path: path}, func() error {
-		t, name := d.at(path)
-		return by(t.Chmod(name, mode), path)
-	})
 }
 
 // An AppendFile is a new file that has its own name from the beginning and grows at its end, as the
@@ -208,7 +201,7 @@ type Temp struct {
 
 // Temp creates a temporary file in the folder dir. Purpose is a part of its name.
 func (d *Disk) Temp(dir, purpose string) (*Temp, error) {
-	h, err := d.create(dir, ".ndd-"+purpose+".tmp-"+made+"*")
+	h, err := d.create(dir, ".ndd-"+purpose+".tmp-"+made+"*", 0o600)
 	if err != nil {
 		return nil, err
 	}

@@ -81,14 +81,10 @@ func (d *Disk) createFolder(path string) (*Folder, error) {
 	folder := &Folder{disk: d, path: path}
 	op := Op{Call: CallMkdir, Path: path}
 	err := d.do(&op, func() (err error) {
-		for claimed := false; !claimed; { // unless it was swept before that
-			if folder.tmp, err = os.MkdirTemp(filepath.Dir(path), Unfinished(path)+made+"*"); err != nil {
-				return err
-			}
-			folder.lock, claimed = d.claim(folder.tmp)
-		}
+		pattern := filepath.Join(filepath.Dir(path), Unfinished(path)+made+"*")
+		folder.tmp, folder.lock, err = d.makeTemp(pattern, func(path string) error { return os.Mkdir(path, 0o777) })
 		op.Path = folder.tmp
-		return nil
+		return err
 	})
 	if err != nil {
 		return nil, err
@@ -104,7 +100,7 @@ func (f *Folder) Dir() string { return f.tmp }
 func (f *Folder) Write(name string, fill func(w *bufio.Writer) error) error {
 	path := filepath.Join(f.tmp, name)
 	dir := filepath.Dir(path)
-	if err := f.disk.do(&Op{Call: CallMkdir, Path: dir}, func() error { return os.MkdirAll(dir, 0o755) }); err != nil {
+	if err := f.disk.do(&Op{Call: CallMkdir, Path: dir}, func() error { return os.MkdirAll(dir, 0o777) }); err != nil {
 		return err
 	}
 	h, err := f.disk.createNamed(path)
@@ -131,9 +127,6 @@ func (f *Folder) Write(name string, fill func(w *bufio.Writer) error) error {
 // folder.
 func (f *Folder) Commit() error {
 	defer f.Abort()
-	if err := f.disk.chmod(f.tmp, 0o755); err != nil {
-		return err
-	}
 	if err := f.sync(); err != nil {
 		return err
 	}

@@ -39,23 +39,36 @@ func LockFolder(dir string) (_ *Lock, err error) {
 	if l.root, err = os.OpenRoot(l.dir); err != nil {
 		return nil, err
 	}
+	in, locked := l.Disk(nil), false
 	for i, name := range []string{".", LockName} {
-		f, err := l.root.OpenFile(name, []int{os.O_RDONLY, os.O_RDWR | os.O_CREATE}[i], 0o644)
+		f, err := in.openFile(filepath.Join(l.dir, name), []int{os.O_RDONLY, os.O_RDWR | os.O_CREATE}[i], 0o666)
+		if locked && Unwritable(err) {
+			return l, nil // the lock on the folder is enough
+		}
 		if err != nil {
 			return nil, err
 		}
 		l.held = append(l.held, f)
-		switch err := tryLock(f); {
-		case errors.Is(err, ErrLocked):
-			holder, _ := l.root.ReadFile(LockName)
-			return nil, fmt.Errorf("%s: %w: by process %s; end that first, and meanwhile read it or make a backup", dir,
-				ErrLocked, strings.TrimSpace(string(holder)))
-		case err != nil && !errors.Is(err, errNoLocks):
+		err = tryLock(f)
+		if errors.Is(err, ErrLocked) {
+			return nil, fmt.Errorf("%s: %w: by %s", dir, ErrLocked, l.holder())
+		}
+		if err != nil && !errors.Is(err, errNoLocks) {
 			return nil, fmt.Errorf("%s: %w", dir, err)
 		}
+		locked = err == nil
 	}
-	l.root.WriteFile(LockName, fmt.Appendf(nil, "%d\n", os.Getpid()), 0o644) // for people only
+	l.root.WriteFile(LockName, fmt.Appendf(nil, "%d\n", os.Getpid()), 0o666) // for people only
 	return l, nil
+}
+
+// holder returns words for the process that has the lock.
+func (l *Lock) holder() string {
+	text, err := l.Disk(nil).ReadFile(filepath.Join(l.dir, LockName))
+	if number := strings.TrimSpace(string(text)); err == nil && number != "" {
+		return "process " + number
+	}
+	return "another process, whose number is in no file"
 }
 
 // Disk returns d with the files of the locked folder opened, made, renamed and removed in the

@@ -72,7 +72,10 @@ func Lock[M any](d *disk.Disk, dir string, read func(*disk.Disk) (M, error)) (m 
 	if m, err = read(d); err != nil {
 		return m, nil, err
 	}
-	if lock, err = disk.LockFolder(dir); err != nil {
+	if lock, err = disk.LockFolder(dir); errors.Is(err, disk.ErrLocked) {
+		return m, nil, fmt.Errorf("%w; end that first, and meanwhile read it or make a backup", err)
+	}
+	if err != nil {
 		return m, nil, err
 	}
 	if m, err = read(lock.Disk(d)); err != nil {

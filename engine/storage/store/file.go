@@ -67,6 +67,9 @@ func OpenOn(d *disk.Disk, path string, kind Kind) (*File, error) {
 func open(d *disk.Disk, path string, kind Kind, get func(file *os.File, bytes int64) ([]byte, func() error,
 	error)) (*File, error) {
 	file, err := d.Open(path)
+	if errors.Is(err, disk.ErrSpecial) {
+		return nil, fmt.Errorf("%w: %w", ErrCorrupt, err)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -76,7 +79,7 @@ func open(d *disk.Disk, path string, kind Kind, get func(file *os.File, bytes in
 		return nil, err
 	}
 	if info.IsDir() {
-		return nil, fmt.Errorf("%s: is a directory where a file (%s) is needed", path, kind)
+		return nil, fmt.Errorf("%w: %s: is a directory where a file (%s) is needed", ErrCorrupt, path, kind)
 	}
 	f := &File{path: path}
 	if f.data, f.release, err = get(file, info.Size()); err != nil {

@@ -72,17 +72,23 @@ type Log struct {
 //
 // What a crash left unfinished at the end of the last file is cut off, durably, before Open
 // returns; every other damage is an error that wraps [store.ErrCorrupt]. New records go to a new
-// file, which is created with the first of them.
+// file, which is created with the first of them. On a disk that is full or read-only the log is open,
+// as after a failed write: [Log.Resume] cuts the end off.
 func Open(d *disk.Disk, dir string, o Options, replay func(at Position, record []byte) error) (*Log, Report, error) {
 	found, err := scan(d, dir, o, replay)
 	if err != nil {
 		return nil, Report{}, err
 	}
-	if err := found.repair(d, dir); err != nil {
-		return nil, Report{}, fmt.Errorf("write-ahead log: %w", err)
+	unrepaired := found.repair(d, dir)
+	if unrepaired != nil && !disk.Unwritable(unrepaired) {
+		return nil, Report{}, fmt.Errorf("write-ahead log: %w", unrepaired)
 	}
 	l := &Log{sync: o.Sync, next: found.Last + 1, done: found.Last, number: found.next, first: found.Last + 1,
 		file: writer{disk: d, dir: dir, log: o.ID, random: cmp.Or[io.Reader](o.Random, rand.Reader)}}
+	if unrepaired != nil {
+		l.file.repair = func() error { return found.repair(d, dir) }
+		l.fail(unrepaired)
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	var ticker sync.WaitGroup
 	if every := time.Duration(o.Sync); every > 0 {

@@ -3,6 +3,7 @@ package wal
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -10,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"ndd/engine/storage/disk"
 	"ndd/engine/storage/store"
@@ -67,6 +69,9 @@ func scan(d *disk.Disk, dir string, o Options, replay func(Position, []byte) err
 			return s, s.missing(path(dir, s.next), filepath.Base(f.path)+" follows it")
 		}
 		data, err := d.ReadFile(f.path) // not mapped: what happens to the file meanwhile is no matter
+		if errors.Is(err, disk.ErrSpecial) || errors.Is(err, syscall.EISDIR) {
+			return s, fmt.Errorf("%w: %w", store.ErrCorrupt, err)
+		}
 		if err != nil {
 			return s, err
 		}

@@ -135,8 +135,7 @@ func (l *Log) lead(then func() error) error {
 	close(l.writing)
 	l.writing = nil
 	if err != nil {
-		l.err = fmt.Errorf("write-ahead log: %w; nothing is acknowledged until it is opened again", err)
-		l.failing.Store(true)
+		l.fail(err)
 		if written > 0 && synced == nil && !l.file.lost {
 			l.done = batches[written-1].last()
 		}
@@ -147,6 +146,12 @@ func (l *Log) lead(then func() error) error {
 	l.done = last
 	l.recycle(batches)
 	return nil
+}
+
+// fail keeps the error of a call to the disk. It needs l.mu, or that nobody else has the log.
+func (l *Log) fail(err error) {
+	l.err = fmt.Errorf("write-ahead log: %w; nothing is acknowledged until it is opened again", err)
+	l.failing.Store(true)
 }
 
 // Resume lets a log go on after a failed write or creation of a file, on a disk that was full and

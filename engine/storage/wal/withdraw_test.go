@@ -2,6 +2,7 @@ package wal
 
 import (
 	"errors"
+	"os"
 	"slices"
 	"sync/atomic"
 	"syscall"
@@ -109,5 +110,43 @@ func TestWrittenBeforeFull(t *testing.T) {
 	}
 	if err := l.Sync(t.Context(), at[0]); err != nil || durable != 1 {
 		t.Errorf("what was written before is acknowledged with %v; %d batches of it are durable", err, durable)
+	}
+}
+
+// TestOpenUnwritable opens a log with an unfinished end on a disk that is read-only: what is whole is read,
+// and nothing is acknowledged before the end was cut off.
+func TestOpenUnwritable(t *testing.T) {
+	dir := t.TempDir()
+	l, _, _ := open(t, nil, dir, Options{})
+	put(t, l, "record 1")
+	put(t, l, "record 2")
+	l.file.abandon() // as a kill would
+	last := path(dir, 1)
+	must.Do(t, os.Truncate(last, int64(len(must.Read(t, last)))-8))
+	var readOnly atomic.Bool
+	readOnly.Store(true)
+	d := disk.Failing(func(disk.Call, string) error {
+		if readOnly.Load() {
+			return syscall.EROFS
+		}
+		return nil
+	})
+	l, report, records := open(t, d, dir, Options{})
+	if !slices.Equal(records, []string{"1:record 1"}) || report.Torn == 0 || !l.Failing() {
+		t.Errorf("%q, %+v", records, report)
+	}
+	if _, err := l.Append([]byte("record 3")); !errors.Is(err, syscall.EROFS) {
+		t.Errorf("appending: %v", err)
+	}
+	if err := l.Resume(); !errors.Is(err, syscall.EROFS) || !l.Failing() {
+		t.Errorf("going on: %v", err)
+	}
+	readOnly.Store(false)
+	must.Do(t, l.Resume())
+	put(t, l, "record 3")
+	must.Do(t, l.Close())
+	_, _, records = open(t, nil, dir, Options{})
+	if !slices.Equal(records, []string{"1:record 1", "2:record 3"}) {
+		t.Errorf("afterwards: %q", records)
 	}
 }

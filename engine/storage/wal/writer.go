@@ -48,6 +48,8 @@ type writer struct {
 	synced int64    // of size, as far as is known
 	next   Position // of the next record
 	lost   bool     // a sync failed: it is unknown what the file has
+
+	repair func() error // cuts off what a crash left; nil when that was done
 }
 
 // write writes the batches, each to the file of its number, and returns the number of complete
@@ -159,6 +161,12 @@ func (w *writer) abandon() {
 // resume makes the file end, durably, where it did before a failed write, and opens it to append
 // there. It removes a file without a header.
 func (w *writer) resume() (err error) {
+	if w.repair != nil {
+		if err := w.repair(); err != nil {
+			return err
+		}
+		w.repair = nil
+	}
 	at := path(w.dir, w.head.number)
 	if w.size >= headerBytes {
 		if w.file, err = w.disk.OpenAppend(at, w.size); err == nil {
