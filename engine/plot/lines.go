@@ -8,8 +8,8 @@ import (
 	"strconv"
 )
 
-// Lines is a chart of several series of shares, 0 to 1, over the same positions 0, 1, 2, ... Series are told apart by
-// dashes and by the name at their end, not by colour alone.
+// Lines is a chart of several series of shares, 0 to 1, over the same positions 0, 1, 2, ... Up to 18 series differ in
+// their pairs of colour and dash pattern; the names are in a legend.
 type Lines struct {
 	Title, X, Y string
 	Series      []Series
@@ -19,10 +19,30 @@ type Lines struct {
 type Series struct {
 	Name   string
 	Values []float64
+	Points []Point // none, or one for each value
+}
+
+// A Point is the evidence for a value: N observations, and the interval in which the true share is with 95 %.
+type Point struct {
+	N        int
+	Low, Top float64
+}
+
+// Wilson returns the 95 % interval of a share that was found in n observations, after Wilson (1927). The share is NaN
+// if there are none.
+func Wilson(share float64, n int) Point {
+	const z = 1.96
+	if n == 0 || math.IsNaN(share) {
+		return Point{N: n, Low: math.NaN(), Top: math.NaN()}
+	}
+	count := float64(n)
+	centre := (share + z*z/(2*count)) / (1 + z*z/count)
+	half := z / (1 + z*z/count) * math.Sqrt(share*(1-share)/count+z*z/(4*count*count))
+	return Point{N: n, Low: max(0, centre-half), Top: min(1, centre+half)}
 }
 
 var (
-	colours = []string{"#1b5eb8", "#b8421b", "#2a7d3f", "#7a3fa0", "#8a6d00", "#00798a"}
+	colours = []string{"#1b5eb8", "#b8421b", "#2a7d3f", "#7a3fa0", "#8a6d00", "#00798a", "#c2185b", "#5d4037", "#455a64"}
 	dashes  = []string{"", "8 4", "2 3", "10 3 2 3", "14 4", "4 2 1 2"}
 )
 
@@ -63,6 +83,7 @@ func (c *Lines) WriteTo(w io.Writer) (int64, error) {
 		colour, dash := colours[i%len(colours)], dashes[i%len(dashes)]
 		fmt.Fprintf(&b, "<path d=\"%s\" fill=\"none\" stroke=\"%s\" stroke-width=\"2\" "+
 			"stroke-linecap=\"round\" stroke-dasharray=\"%s\"/>\n", path(s.Values, x, y), colour, dash)
+		s.intervals(&b, x, y, colour)
 		at := float64(above + names + i*20)
 		fmt.Fprintf(&b, "<path d=\"M%d %sh28\" stroke=\"%s\" stroke-width=\"2\" stroke-dasharray=\"%s\"/>\n",
 			left+insideX+12, coordinate(at-4), colour, dash)
@@ -74,7 +95,21 @@ func (c *Lines) WriteTo(w io.Writer) (int64, error) {
 	return b.WriteTo(w)
 }
 
-// path returns the path of a line: it begins anew behind a value that is left out.
+// intervals draws a circle for each value that has a [Point], with its interval and, as a tooltip, the figures.
+func (s *Series) intervals(b *bytes.Buffer, x func(int) float64, y func(float64) float64, colour string) {
+	for i, p := range s.Points {
+		if math.IsNaN(s.Values[i]) || math.IsNaN(p.Low) {
+			continue
+		}
+		at, value := coordinate(x(i)), coordinate(y(s.Values[i]))
+		fmt.Fprintf(b, "<g stroke=\"%s\"><path d=\"M%s %sV%s\"/><circle cx=\"%s\" cy=\"%s\" r=\"3\" fill=\"#fff\"/>", colour, at,
+			coordinate(y(p.Low)), coordinate(y(p.Top)), at, value)
+		figures := fmt.Sprintf("%s, %d: %.3f (%.3f to %.3f), n = %d", s.Name, i, s.Values[i], p.Low, p.Top, p.N)
+		fmt.Fprintf(b, "<title>%s</title></g>\n", escape(figures))
+	}
+}
+
+// path returns the path of a line. It starts anew after a value that is left out.
 func path(values []float64, x func(int) float64, y func(float64) float64) string {
 	var b bytes.Buffer
 	draw := byte('M')

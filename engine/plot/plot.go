@@ -24,12 +24,12 @@ import (
 
 // Bars is a bar chart.
 type Bars struct {
-	Title, X, Y string    // what it shows, and what its axes are
-	Values      []float64 // from left to right, not negative; those beyond Top end there
-	Labels      []int     // of the values; their positions where there are none
-	Every       int       // so many-th label is written, and the first and the last
-	Top         float64   // of the y axis, above 0
-	Line        float64   // drawn across; 0: none
+	Title, X, Y string    // X and Y are the names of the axes
+	Values      []float64 // from left to right, not negative; bars higher than Top are cut there
+	Labels      []int     // of the values; default: their positions
+	Every       int       // distance of the labels that are written, besides the first and the last
+	Top         float64   // upper end of the y axis; default: the greatest value
+	Line        float64   // height of a horizontal line; 0: none
 }
 
 // The size of the drawing and the room around the bars, in pixels.
@@ -42,13 +42,14 @@ const (
 func (c *Bars) WriteTo(w io.Writer) (int64, error) {
 	var b bytes.Buffer
 	const insideX, insideY = width - left - right, height - above - under
-	y := func(v float64) float64 { return above + insideY*(1-min(max(v, 0), c.Top)/c.Top) }
+	top := c.top()
+	y := func(v float64) float64 { return above + insideY*(1-min(max(v, 0), top)/top) }
 	fmt.Fprintf(&b, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" "+
 		"font-family=\"sans-serif\" font-size=\"12\">\n", width, height)
 	fmt.Fprintf(&b, "<rect width=\"%d\" height=\"%d\" fill=\"#fff\"/>\n", width, height)
 	text(&b, width/2, above/2+4, "middle", "", c.Title)
 	for i := range 5 {
-		v := c.Top * float64(i) / 4
+		v := top * float64(i) / 4
 		fmt.Fprintf(&b, "<path d=\"M%d %sH%d\" stroke=\"#ddd\"/>\n", left, coordinate(y(v)), width-right)
 		text(&b, left-6, y(v)+4, "end", "", strconv.FormatFloat(v, 'g', 4, 64))
 	}
@@ -78,6 +79,23 @@ func (c *Bars) WriteTo(w io.Writer) (int64, error) {
 	text(&b, 14, above+insideY/2, "middle", fmt.Sprintf(" transform=\"rotate(-90 14 %d)\"", above+insideY/2), c.Y)
 	b.WriteString("</svg>\n")
 	return b.WriteTo(w)
+}
+
+// top returns the upper end of the y axis, which is above 0.
+func (c *Bars) top() float64 {
+	if c.Top > 0 {
+		return c.Top
+	}
+	top := c.Line
+	for _, v := range c.Values {
+		if v > top && !math.IsInf(v, 1) {
+			top = v
+		}
+	}
+	if top <= 0 {
+		return 1
+	}
+	return top
 }
 
 // label returns the label below value i.

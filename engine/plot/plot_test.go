@@ -63,18 +63,20 @@ func TestGolden(t *testing.T) {
 // a drawing that is sound XML.
 func TestBars(t *testing.T) {
 	for _, values := range [][]float64{nil, {0}, {1e-300}, {1, math.NaN(), 3}, {math.Inf(1), -5}, make([]float64, 128)} {
-		bars := 1 // the ground
-		for _, v := range values {
-			if v == v {
-				bars++
+		for _, top := range []float64{0, 1} {
+			bars := 1 // the ground
+			for _, v := range values {
+				if v == v {
+					bars++
+				}
 			}
-		}
-		svg := draw(t, &Bars{Values: values, Every: 16, Top: 1})
-		if e := elements(t, svg); e["svg"] != 1 || e["rect"] != bars {
-			t.Errorf("%v: %v", values, e)
-		}
-		if strings.Contains(svg, "\"NaN") || strings.Contains(svg, "Inf\"") || strings.Contains(svg, "=\"-") {
-			t.Errorf("%v: %s", values, svg)
+			svg := draw(t, &Bars{Values: values, Every: 16, Top: top})
+			if e := elements(t, svg); e["svg"] != 1 || e["rect"] != bars {
+				t.Errorf("%v: %v", values, e)
+			}
+			if strings.Contains(svg, "NaN") || strings.Contains(svg, "Inf\"") || strings.Contains(svg, "=\"-") {
+				t.Errorf("%v: %s", values, svg)
+			}
 		}
 	}
 }
@@ -82,7 +84,7 @@ func TestBars(t *testing.T) {
 // TestLines: every series is drawn with its name, a value that is not there leaves a gap, and names are escaped.
 func TestLines(t *testing.T) {
 	c := Lines{Title: "a < b", X: "k", Y: "share", Series: []Series{
-		{"one & two", []float64{0, 0.5, 1, 2}}, {"gap", []float64{math.NaN(), 0.25, math.NaN(), 0.75}}}}
+		{Name: "one & two", Values: []float64{0, 0.5, 1, 2}}, {Name: "gap", Values: []float64{math.NaN(), 0.25, math.NaN(), 0.75}}}}
 	svg := draw(t, &c)
 	if found := elements(t, svg); found["svg"] != 1 || found["path"] != 6+2*2 {
 		t.Errorf("elements %v in %s", found, svg)
@@ -92,5 +94,53 @@ func TestLines(t *testing.T) {
 		if !strings.Contains(svg, want) {
 			t.Errorf("no %q in\n%s", want, svg)
 		}
+	}
+}
+
+// TestTop: without Top the greatest value, or the line, is the upper end of the axis.
+func TestTop(t *testing.T) {
+	for _, test := range []struct {
+		bars Bars
+		want float64
+	}{
+		{Bars{}, 1}, {Bars{Values: []float64{0, math.NaN()}}, 1}, {Bars{Values: []float64{0.2, 0.1}}, 0.2},
+		{Bars{Values: []float64{0.2}, Line: 1}, 1}, {Bars{Values: []float64{7}, Top: 3}, 3},
+		{Bars{Values: []float64{2, math.Inf(1)}}, 2},
+	} {
+		if got := test.bars.top(); got != test.want {
+			t.Errorf("%v: %v, want %v", test.bars, got, test.want)
+		}
+	}
+}
+
+// TestStyles: nine series differ in colour or dashes.
+func TestStyles(t *testing.T) {
+	styles := map[string]bool{}
+	for i := range 9 {
+		styles[colours[i%len(colours)]+" "+dashes[i%len(dashes)]] = true
+	}
+	if len(styles) != 9 {
+		t.Errorf("%d styles: %v", len(styles), styles)
+	}
+}
+
+// TestWilson: intervals are those of the formula in the textbook, and are drawn with their figures.
+func TestWilson(t *testing.T) {
+	for _, test := range []struct {
+		share    float64
+		n        int
+		low, top float64
+	}{{0.5, 10, 0.2366, 0.7634}, {1, 20, 0.8389, 1}, {0, 20, 0, 0.1611}, {0.75, 400, 0.7053, 0.7900}} {
+		got := Wilson(test.share, test.n)
+		if got.N != test.n || math.Abs(got.Low-test.low) > 1e-4 || math.Abs(got.Top-test.top) > 1e-4 {
+			t.Errorf("%v of %d: %+v", test.share, test.n, got)
+		}
+	}
+	values := []float64{0.5, math.NaN(), 1}
+	svg := draw(t, &Lines{Series: []Series{{Name: "s", Values: values,
+		Points: []Point{Wilson(0.5, 10), Wilson(math.NaN(), 0), Wilson(1, 0)}}}})
+	if found := elements(t, svg); found["circle"] != 1 || strings.Contains(svg, "NaN") ||
+		!strings.Contains(svg, "s, 0: 0.500 (0.237 to 0.763), n = 10") {
+		t.Errorf("%v in %s", found, svg)
 	}
 }

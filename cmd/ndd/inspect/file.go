@@ -65,12 +65,12 @@ type tableInfo struct {
 	Parts   []part  `json:"parts"`
 }
 
-// describe returns the report on the file at path. If counts is not nil it reads everything and
-// counts the fingerprints.
-func describe(ctx context.Context, g *cli.Globals, path string, counts *distribution.Counts) (f *file, err error) {
+// describe returns the report on the file at path. If count is not nil, it reads everything and calls count with all
+// fingerprints.
+func describe(ctx context.Context, g *cli.Globals, path string, count func([]uint64)) (f *file, err error) {
 	f = &file{Path: path}
 	if cli.IsRead(path) {
-		return f, f.prints(ctx, g, counts)
+		return f, f.prints(ctx, g, count)
 	}
 	kind, ok, err := store.Sniff(path)
 	switch {
@@ -79,9 +79,9 @@ func describe(ctx context.Context, g *cli.Globals, path string, counts *distribu
 	case wal.IsLog(path) && !g.Raw:
 		return f, f.log()
 	case !ok, g.Raw, kind == store.KindFingerprints:
-		return f, f.prints(ctx, g, counts)
+		return f, f.prints(ctx, g, count)
 	}
-	return f, f.partOfIndex(ctx, kind, counts)
+	return f, f.partOfIndex(ctx, kind, count)
 }
 
 func (f *file) log() error {
@@ -103,7 +103,7 @@ func (f *file) log() error {
 	return nil
 }
 
-func (f *file) prints(ctx context.Context, g *cli.Globals, counts *distribution.Counts) error {
+func (f *file) prints(ctx context.Context, g *cli.Globals, count func([]uint64)) error {
 	p, err := g.OpenPrintFile(f.Path)
 	if err != nil {
 		return err
@@ -115,13 +115,13 @@ func (f *file) prints(ctx context.Context, g *cli.Globals, counts *distribution.
 			return err
 		}
 	}
-	if counts == nil {
+	if count == nil {
 		return nil
 	}
-	return cli.EachPrints(ctx, p, counts.Add)
+	return cli.EachPrints(ctx, p, count)
 }
 
-func (f *file) partOfIndex(ctx context.Context, kind store.Kind, counts *distribution.Counts) error {
+func (f *file) partOfIndex(ctx context.Context, kind store.Kind, count func([]uint64)) error {
 	s, err := store.Open(f.Path, kind)
 	if err != nil {
 		return err
@@ -129,14 +129,14 @@ func (f *file) partOfIndex(ctx context.Context, kind store.Kind, counts *distrib
 	defer s.Close()
 	switch {
 	case kind == store.KindSegment:
-		return f.segment(ctx, s, counts)
-	case kind == store.KindPostings && counts != nil:
+		return f.segment(ctx, s, count)
+	case kind == store.KindPostings && count != nil:
 		f.Documents, err = copies.CheckSegment(ctx, f.Path, 1)
 	}
 	return cmp.Or(err, f.container(s, 0))
 }
 
-func (f *file) segment(ctx context.Context, s *store.File, counts *distribution.Counts) error {
+func (f *file) segment(ctx context.Context, s *store.File, count func([]uint64)) error {
 	if err := s.VerifySmall(); err != nil {
 		return err
 	}
@@ -157,9 +157,9 @@ func (f *file) segment(ctx context.Context, s *store.File, counts *distribution.
 		}
 		f.Tables = append(f.Tables, info)
 	}
-	if counts != nil {
+	if count != nil {
 		err := g.Walk(func(fingerprints []uint64) bool {
-			counts.Add(fingerprints)
+			count(fingerprints)
 			return ctx.Err() == nil
 		})
 		if err := cmp.Or(err, ctx.Err()); err != nil {

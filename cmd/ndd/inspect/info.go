@@ -3,12 +3,14 @@
 package inspect
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
@@ -18,7 +20,8 @@ import (
 	"ndd/engine/copies"
 	"ndd/engine/index/distribution"
 	"ndd/engine/index/live"
-	"ndd/engine/plot"
+	"ndd/engine/index/radix"
+	"ndd/engine/memory"
 	"ndd/engine/storage/store"
 )
 
@@ -43,9 +46,10 @@ documents, design, bytes. Only headers, footers and small sections are verified;
 --sections adds each file's sections and metadata; each table and its parts in bits
 per distinct fingerprint, beside the entropy bound, 64 - log2 n + 1.44, below which
 no table of n uniform fingerprints can be; why 'ndd build' chose the tables; and how
-the fingerprints are distributed, for which all are read. --plot draws how often each
-bit is set (figure 2a of the paper) and how many fingerprints are in each of 128
-intervals (figure 2b). With --format json, one object per INDEX or FILE.`,
+the fingerprints are distributed, for which all are read. --plot draws the paper's
+figure 2a (the leading 1-bit of the XOR of successive sorted fingerprints), figure 2b
+(fingerprints in 128 buckets) and how often each bit is 1; it holds all fingerprints
+in memory, 16 bytes each. With --format json, one object per INDEX or FILE.`,
 		Example: `  ndd info index
   ndd info --sections index pages.ndf
   ndd info --plot figures pages.ndf`,
@@ -63,7 +67,7 @@ intervals (figure 2b). With --format json, one object per INDEX or FILE.`,
 				all = append(all, x)
 			}
 			if plots != "" {
-				if err := all[0].plot(g, plots); err != nil {
+				if err := all[0].plot(cmd.Context(), g, plots); err != nil {
 					return err
 				}
 			}
@@ -74,7 +78,7 @@ intervals (figure 2b). With --format json, one object per INDEX or FILE.`,
 	g.RegisterForce(cmd)
 	g.RegisterRaw(cmd)
 	cmd.Flags().BoolVar(&long, "sections", false, "also show sections, tables and how the fingerprints are distributed")
-	cmd.Flags().StringVar(&plots, "plot", "", "folder to create, with figure-2a.svg and figure-2b.svg")
+	cmd.Flags().StringVar(&plots, "plot", "", "folder to create for "+strings.Join(distribution.FigureNames, ", "))
 	return cmd
 }
 
@@ -130,7 +134,9 @@ type spread struct {
 	Leading      []uint64  `json:"fingerprints_by_interval,omitempty"`
 	Distribution []string  `json:"distribution,omitempty"`
 
-	counts *distribution.Counts // nil unless fingerprints are read
+	counts       *distribution.Counts // nil unless fingerprints are read
+	count        func([]uint64)       // likewise
+	fingerprints []uint64             // those counted, if they are drawn
 }
 
 // infoOf returns the report on path: long with its files, and with all fingerprints counted if they
@@ -140,6 +146,18 @@ func infoOf(ctx context.Context, g *cli.Globals, path string, long, drawn bool) 
 	x = &info{Path: path}
 	if long || drawn {
 		x.counts = new(distribution.Counts)
+		x.count = x.counts.Add
+	}
+	var lack error
+	if drawn {
+		budget := memory.ForProgram(g.Machine.Limit(0))
+		x.count = func(some []uint64) {
+			x.counts.Add(some)
+			what := fmt.Sprintf("sorting %s and more for --plot", cli.Number(x.counts.Fingerprints, "fingerprint"))
+			if lack = cmp.Or(lack, budget.Check(what, 16*x.counts.Fingerprints)); lack == nil {
+				x.fingerprints = append(x.fingerprints, some...)
+			}
+		}
 	}
 	folder := false
 	if !cli.IsRead(path) {
@@ -159,7 +177,7 @@ func infoOf(ctx context.Context, g *cli.Globals, path string, long, drawn bool) 
 			x.Kind = x.Files[0].Kind
 		}
 	}
-	if err != nil {
+	if err := cmp.Or(err, lack); err != nil {
 		return nil, err
 	}
 	if !long {
@@ -174,7 +192,7 @@ func infoOf(ctx context.Context, g *cli.Globals, path string, long, drawn bool) 
 }
 
 func (x *info) add(ctx context.Context, g *cli.Globals, path string) error {
-	f, err := describe(ctx, g, path, x.counts)
+	f, err := describe(ctx, g, path, x.count)
 	if err != nil {
 		return err
 	}
@@ -294,24 +312,18 @@ func (x *info) text(w io.Writer) error {
 	return err
 }
 
-// plot draws the paper's figures 2a and 2b into a new folder.
-func (x *info) plot(g *cli.Globals, path string) error {
-	dir, err := g.CreateFolder(path, cli.Named("figure-2a.svg", "figure-2b.svg"))
+// plot draws the paper's figures 2a and 2b, and the fraction of each bit, into a new folder.
+func (x *info) plot(ctx context.Context, g *cli.Globals, path string) error {
+	dir, err := g.CreateFolder(path, cli.Named(distribution.FigureNames...))
 	if err != nil {
 		return err
 	}
 	defer dir.Abort()
-	of := fmt.Sprintf("%s (%s)", filepath.Base(x.Path), cli.Number(x.counts.Fingerprints, "fingerprint"))
-	a := plot.Bars{Title: "Fraction of fingerprints with each bit set: " + of, X: "bit, leading bit first",
-		Y: "fraction", Top: 1, Line: 0.5, Every: 8}
-	for bit := 63; bit >= 0; bit-- {
-		a.Values, a.Labels = append(a.Values, x.counts.Fraction(bit)), append(a.Labels, bit)
+	sorted := make([]uint64, len(x.fingerprints))
+	identity := radix.Options{Mask: 0xffffffff00000000, Threads: g.Threads}
+	if err := radix.SortKeys(ctx, sorted, radix.Chunks{x.fingerprints}, identity); err != nil {
+		return err
 	}
-	b := plot.Bars{Title: "Fingerprints by interval: " + of,
-		X: fmt.Sprintf("interval, of %d equal ones", distribution.Intervals),
-		Y: "ratio to an equal share", Line: 1, Every: 16}
-	for i := range distribution.Intervals {
-		b.Values = append(b.Values, x.counts.Share(i))
-	}
-	return cli.WriteFigures(dir, map[string]io.WriterTo{"figure-2a.svg": &a, "figure-2b.svg": &b})
+	name := fmt.Sprintf("%s (%s)", filepath.Base(x.Path), cli.Number(x.counts.Fingerprints, "fingerprint"))
+	return cli.WriteFigures(dir, distribution.Figures(name, x.counts, distribution.LeadingOnes(sorted)))
 }

@@ -1,10 +1,9 @@
 // Package distribution measures how fingerprints are distributed, which decides how
 // large tables become and how many candidates a probe has.
 //
-// A bit's fraction is the part of the fingerprints in which it is 1 (the
-// paper's figure 2a); an interval is one of 128 equal parts of all 2^64
-// fingerprints, by their leading 7 bits (figure 2b); a fingerprint's weight is
-// the number of its 1-bits. Bit 63 is the leading one.
+// A bit's fraction is the part of the fingerprints in which it is 1. An interval is one of 128 equal parts of the space
+// of 2^64 fingerprints, by their leading 7 bits (figure 2b of the paper). A fingerprint's weight is the number of its
+// 1-bits. Bit 63 is the leading bit. [LeadingOnes] is figure 2a of the paper (section 4.2).
 //
 // Fingerprints of an ideal hash of unlike texts have fractions of 1/2, weights
 // of 32 with a standard deviation of 4, and n/128 in each interval. Short texts,

@@ -3,6 +3,7 @@ package distribution
 import (
 	"math"
 	"math/bits"
+	"slices"
 	"strings"
 	"testing"
 
@@ -75,5 +76,32 @@ func TestBound(t *testing.T) {
 	}
 	if Bound(0) != 0 {
 		t.Error("nothing needs bits")
+	}
+}
+
+// TestLeadingOnes: counts are those of a comparison bit by bit; random fingerprints have the distribution of section 4.2;
+// the figures have a bar for each value.
+func TestLeadingOnes(t *testing.T) {
+	if got := LeadingOnes([]uint64{0, 0, 1, 3, 4, 1 << 63}); got != [64]uint64{0: 1, 1: 1, 2: 1, 63: 1} {
+		t.Errorf("%v", got)
+	}
+	prints := sets.Uniform(1<<16, 1)
+	slices.Sort(prints)
+	leading := LeadingOnes(prints)
+	// A node of the binary trie at depth d has both children with probability (1 - exp(-n/2^(d+1)))^2.
+	for bit, want := range map[int]float64{50: 0.120, 49: 0.187, 48: 0.200, 47: 0.155, 46: 0.098} {
+		if got := float64(leading[bit]) / (1 << 16); math.Abs(got-want) > 0.01 {
+			t.Errorf("bit %d: %.3f, want %.2f", bit, got, want)
+		}
+	}
+	var c Counts
+	c.Add(prints)
+	figures := Figures("uniform", &c, leading)
+	for i, bars := range []int{64, Intervals, 64} {
+		var b strings.Builder
+		if _, err := figures[FigureNames[i]].WriteTo(&b); err != nil || strings.Count(b.String(), "<title>") != bars ||
+			strings.Contains(b.String(), "NaN") {
+			t.Errorf("%s: %v\n%s", FigureNames[i], err, b.String())
+		}
 	}
 }

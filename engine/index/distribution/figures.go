@@ -1,0 +1,46 @@
+package distribution
+
+import (
+	"io"
+	"math/bits"
+
+	"ndd/engine/plot"
+)
+
+// FigureNames are the files that [Figures] returns.
+var FigureNames = []string{"figure-2a.svg", "figure-2b.svg", "bits.svg"}
+
+// LeadingOnes returns, for each bit position, how many pairs of successive sorted fingerprints have the leading 1-bit of
+// their XOR there (section 4.2 of the paper). Equal fingerprints have none. Of n random fingerprints the most pairs are at
+// bit 64 - log2 n, and the number halves with each bit farther from it. Near-duplicates add pairs at lower bits.
+func LeadingOnes(sorted []uint64) (counts [64]uint64) {
+	for i := 1; i < len(sorted); i++ {
+		if x := sorted[i-1] ^ sorted[i]; x != 0 {
+			counts[bits.Len64(x)-1]++
+		}
+	}
+	return counts
+}
+
+// Figures draws figures 2a and 2b of the paper, and the fraction of each bit, by [FigureNames]. The name is that of the
+// set of fingerprints.
+func Figures(name string, c *Counts, leading [64]uint64) map[string]io.WriterTo {
+	pairs := uint64(0)
+	for _, n := range leading {
+		pairs += n
+	}
+	a := &plot.Bars{Title: "Figure 2a, leading 1-bit of the XOR of successive sorted fingerprints: " + name,
+		X: "bit position of the leading 1-bit", Y: "share of the pairs", Every: 8}
+	b := &plot.Bars{Title: "Figure 2b, fingerprints in 128 buckets of equal size: " + name,
+		X: "bucket, by the leading 7 bits", Y: "ratio to an equal share", Line: 1, Every: 16}
+	ones := &plot.Bars{Title: "Fraction of the fingerprints in which each bit is 1: " + name,
+		X: "bit position", Y: "fraction", Top: 1, Line: 0.5, Every: 8}
+	for bit, n := range leading {
+		a.Values = append(a.Values, float64(n)/float64(max(pairs, 1)))
+		ones.Values = append(ones.Values, c.Fraction(bit))
+	}
+	for i := range Intervals {
+		b.Values = append(b.Values, c.Share(i))
+	}
+	return map[string]io.WriterTo{"figure-2a.svg": a, "figure-2b.svg": b, "bits.svg": ones}
+}
