@@ -57,7 +57,7 @@ func TestEveryBenchmark(t *testing.T) {
 		}
 	}
 	pictures, err := filepath.Glob(filepath.Join(b.plots, "*.svg"))
-	if err != nil || len(pictures) != 7 {
+	if err != nil || len(pictures) != 8 {
 		t.Errorf("pictures %v, %v", pictures, err)
 	}
 }

@@ -77,6 +77,7 @@ type tableReader struct {
 	row    func([]Cell) error
 
 	number int64 // of the row at hand, from 1; 0 before the first
+	begun  bool  // the first line is read
 	isOpen bool  // the columns are chosen
 	want   []string
 	at     []int // of TSV: their columns
@@ -100,7 +101,11 @@ func (t *tableReader) lines(from io.Reader, one func(line []byte) error) error {
 	lines := bufio.NewScanner(from)
 	lines.Buffer(make([]byte, 1<<17), math.MaxInt)
 	for lines.Scan() {
-		if line := bytes.TrimRight(lines.Bytes(), "\r"); len(line) > 0 {
+		line := bytes.TrimRight(lines.Bytes(), "\r")
+		if !t.begun {
+			line, t.begun = bytes.TrimPrefix(line, []byte("\ufeff")), true
+		}
+		if len(line) > 0 {
 			if err := one(line); err != nil {
 				return err
 			}

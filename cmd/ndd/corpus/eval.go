@@ -12,6 +12,7 @@ import (
 	"ndd/cmd/ndd/cli"
 	"ndd/engine/corpus/document"
 	"ndd/engine/corpus/ingest"
+	"ndd/engine/corpus/simhash"
 	"ndd/engine/memory"
 	"ndd/engine/near/eval"
 	"ndd/engine/result"
@@ -26,6 +27,8 @@ type evalFlags struct {
 	compare       []string
 	verify        []float64
 	sample        int
+	samplePairs   int    // pairs of each distance to draw
+	out           string // of these
 }
 
 func newEval(g *cli.Globals) *cobra.Command {
@@ -36,33 +39,37 @@ func newEval(g *cli.Globals) *cobra.Command {
 		Long: `Measure how many near-duplicates fingerprints find within k = 0 to 10 bits (recall),
 and how much of what they report is right (precision).
 
-With --pairs, the pairs are yours: a table with the columns id_a, id_b and label (same,
-contains, different, ...; unsure is ignored), and optionally jaccard and lang. Without
-it, ndd edits copies of --sample documents (one word in 20, 40, 80, 200 or 1,000 is
-replaced, deleted or inserted) and measures how many copies are found; precision is
-then that of the documents themselves.
+With --pairs, the pairs are yours: a table with the columns id_a, id_b and label, and
+optionally jaccard and lang. Labels are true, same, similar or duplicate (positive), false or
+different (negative), contains (neither), unknown or unsure (ignored). Without it, ndd
+edits copies of --sample documents (one word in 20, 40, 80, 200 or 1,000 is replaced,
+deleted or inserted) and measures how many copies are found; precision is then that of
+the documents themselves.
+
+--sample-pairs N draws N pairs at each Hamming distance from 0 to 10, as section 4.1 of
+the paper does. The table has the beginnings of both texts and the label unknown: put
+true or false there, and give the table to --pairs. Figure 1 then shows precision and
+recall by your labels.
 
 The report has, for each recipe (--recipe, and others given with --compare) and each
 --verify: recall by pair and by group of pairs, without identical texts; pairs labelled
-different that are within k; precision over all pairs of the corpus within k; and
-figure 1 of the paper. 'By the labels' counts labelled pairs alone, whatever their
-Jaccard: true positives are found, false negatives are not, false positives are
-labelled different; pairs labelled contains count as neither.
---table has a row for each labelled pair: its label, distance, Jaccard, and whether it
-is found with k = 3. A pair is right with a Jaccard of at least 0.5. All texts are held
-in memory.
+different that are within k; counts, precision and recall by the labels alone; and
+precision over all pairs of the corpus within k, by measured Jaccard. A pair is right
+with a Jaccard of at least 0.5. --table has a row for each labelled pair: its label,
+distance, Jaccard, and whether it is found with k = 3. All texts are held in memory.
 
 A row such as 'en same near' is of the pairs of a language with a label, by their
-Jaccard: near from 0.8, revised from 0.5, heavy from 0.2, low below. A group is what
-pairs join, such as all versions of a page: in the mean of groups a page with many
-versions counts once. Figure 1 draws equal numbers of pairs at each distance, of
-which near ones are right, those with a Jaccard below 0.5 wrong, and others neither.
+Jaccard: near from 0.8, revised from 0.5, heavy from 0.2, low below. A group is a set of
+pairs that are connected, such as all versions of a page: in the mean of groups a page
+with many versions counts once. 'Equal samples' gives every distance the same weight, as
+figure 1 does: near pairs are right, those below 0.5 wrong, and others neither.
 
 The files of the examples are in the folder cmd/ndd/testdata/sample of the source.`,
 		Example: `  ndd eval docs.jsonl
   ndd eval --pairs pairs.tsv --verify 0,0.5 --report report.html docs.jsonl
   ndd eval --pairs pairs.tsv --table found.tsv docs.jsonl
-  ndd eval --compare simhash --plot figures docs.jsonl`,
+  ndd eval --compare simhash --plot figures docs.jsonl
+  ndd eval --sample-pairs 100 -o sampled.tsv docs.jsonl`,
 		Args: cli.SomeArgs("INPUT"),
 		RunE: func(cmd *cobra.Command, args []string) error { return evaluate(g, cmd, args, &f) },
 	}
@@ -72,12 +79,15 @@ The files of the examples are in the folder cmd/ndd/testdata/sample of the sourc
 	fl := cmd.Flags()
 	fl.StringArrayVar(&f.compare, "compare", nil,
 		"another recipe to measure beside that of --recipe; may be given more than once")
+	fl.IntVar(&f.samplePairs, "sample-pairs", 0,
+		"draw this many pairs at each distance, to be labelled, and measure nothing; needs --output")
+	fl.StringVarP(&f.out, "output", "o", "", "with --sample-pairs: table to write: .tsv, .jsonl or .parquet")
 	fl.StringVar(&f.pairs, "pairs", "", "table of labelled pairs: .tsv, .jsonl or .parquet")
 	fl.Float64SliceVar(&f.verify, "verify", []float64{0},
 		"also compare texts: lowest Jaccard similarity of reported pairs, or several to measure each; 0: fingerprints alone")
 	fl.IntVar(&f.sample, "sample", 500, "without --pairs: number of documents to edit")
 	cli.WordVar(fl, &f.format, "format", "output format: text or json", "text", "json")
-	fl.StringVar(&f.plots, "plot", "", "make this folder, with recall.svg and figure-1.svg")
+	fl.StringVar(&f.plots, "plot", "", "folder to create for recall.svg, jaccard.svg and, with --pairs, figure-1.svg")
 	fl.StringVar(&f.report, "report", "", "write a report as one page of HTML")
 	fl.StringVar(&f.table, "table", "",
 		"with --pairs: write a row for each pair (label, distance, Jaccard, found) to this file: .tsv, .jsonl or .parquet")
@@ -97,7 +107,7 @@ func evaluate(g *cli.Globals, cmd *cobra.Command, inputs []string, f *evalFlags)
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(g.CheckOutput(f.report), g.CheckOutput(f.table)); err != nil {
+	if err := errors.Join(g.CheckOutput(f.report), g.CheckOutput(f.table), g.CheckOutput(f.out)); err != nil {
 		return err
 	}
 	methods, err := f.methods(g)
@@ -106,7 +116,7 @@ func evaluate(g *cli.Globals, cmd *cobra.Command, inputs []string, f *evalFlags)
 	}
 	var dir cli.Folder
 	if f.plots != "" { // before the work, so that a wrong name costs nothing
-		if dir, err = g.CreateFolder(f.plots, cli.Named("recall.svg", "figure-1.svg")); err != nil {
+		if dir, err = g.CreateFolder(f.plots, cli.Named("recall.svg", "jaccard.svg", "figure-1.svg")); err != nil {
 			return err
 		}
 		defer dir.Abort()
@@ -126,6 +136,9 @@ func evaluate(g *cli.Globals, cmd *cobra.Command, inputs []string, f *evalFlags)
 	if partly != nil && !errors.Is(partly, cli.ErrPartly) {
 		return partly
 	}
+	if f.samplePairs > 0 {
+		return cmp.Or(f.writeSample(cmd.Context(), g, corpus, methods[0].Recipe), partly)
+	}
 	if f.pairs == "" {
 		o.Originals = corpus.Len()
 		if labels, err = corpus.SyntheticLabels(f.sample, 1); err != nil {
@@ -138,6 +151,9 @@ func evaluate(g *cli.Globals, cmd *cobra.Command, inputs []string, f *evalFlags)
 			return partial
 		}
 		partly = partial
+	}
+	if len(pairs) == 0 && f.pairs != "" {
+		return fmt.Errorf("%s: every pair is labelled unknown or unsure: label some as true or false", f.pairs)
 	}
 	found, err := eval.Measure(cmd.Context(), corpus, pairs, methods, o)
 	if err != nil {
@@ -164,12 +180,21 @@ func (f *evalFlags) options(g *cli.Globals) (o eval.Options, err error) {
 	switch {
 	case f.sample < 1:
 		return o, cli.Usagef("--sample %d: must be at least 1", f.sample)
+	case g.Given["sample-pairs"] && f.samplePairs < 1:
+		return o, cli.Usagef("--sample-pairs %d: must be at least 1", f.samplePairs)
+	case g.Given["sample-pairs"] != (f.out != ""):
+		return o, cli.Usagef("--sample-pairs and --output need each other: the sample is written to a table")
+	case f.samplePairs > 0 && (f.pairs != "" || f.report != "" || f.plots != "" || f.table != "" || len(f.compare) > 0):
+		return o, cli.Usagef("--sample-pairs measures nothing: it does not go with --pairs, --compare, --report, --plot or --table")
 	case f.table != "" && f.pairs == "":
 		return o, cli.Usagef("--table needs --pairs: it has a row for each labelled pair")
 	}
-	if f.table != "" {
-		if _, err := result.FormatOf(f.table); err != nil {
-			return o, cli.Usagef("--table %w", err)
+	for flag, path := range map[string]string{"--table": f.table, "--output": f.out} {
+		if path == "" {
+			continue
+		}
+		if _, err := result.FormatOf(path); err != nil {
+			return o, cli.Usagef("%s %w", flag, err)
 		}
 	}
 	for _, v := range f.verify {
@@ -190,7 +215,7 @@ func (f *evalFlags) methods(g *cli.Globals) (methods []eval.Method, err error) {
 			return nil, err
 		}
 		for _, v := range f.verify {
-			m := eval.Method{Name: cmp.Or(recipe, "default recipe"), Recipe: c.Recipe, Verify: v}
+			m := eval.Method{Name: cmp.Or(recipe, c.Recipe.Name()), Recipe: c.Recipe, Verify: v}
 			if v > 0 {
 				m.Name += fmt.Sprintf(", Jaccard at least %g", v)
 			}
@@ -241,8 +266,11 @@ func evalMissing(g *cli.Globals, f *evalFlags, pairs []eval.Pair, missing []eval
 // none.
 func evalWrite(g *cli.Globals, r *eval.Result, f *evalFlags, dir cli.Folder) error {
 	if dir != nil {
-		if err := cli.WriteFigures(dir, map[string]io.WriterTo{"recall.svg": r.RecallChart(),
-			"figure-1.svg": r.FigureChart()}); err != nil {
+		figures := map[string]io.WriterTo{"recall.svg": r.RecallChart(), "jaccard.svg": r.JaccardChart()}
+		if f.pairs != "" {
+			figures["figure-1.svg"] = r.LabelChart()
+		}
+		if err := cli.WriteFigures(dir, figures); err != nil {
 			return err
 		}
 	}
@@ -255,6 +283,33 @@ func evalWrite(g *cli.Globals, r *eval.Result, f *evalFlags, dir cli.Folder) err
 		return g.WriteJSON(r)
 	}
 	return r.WriteText(g.Stdout)
+}
+
+// beginningBytes is how much of a text a table of sampled pairs shows.
+const beginningBytes = 300
+
+var sampleColumns = cli.ColumnsOf("id_a id_b distance:i label text_a text_b")
+
+// writeSample draws pairs and writes them as a table to be labelled.
+func (f *evalFlags) writeSample(ctx context.Context, g *cli.Globals, c *eval.Corpus, recipe simhash.Recipe) error {
+	pairs, err := c.SamplePairs(ctx, recipe, f.samplePairs, g.Threads, 1)
+	if err != nil {
+		return err
+	}
+	var drawn [eval.MaxK + 1]int
+	format, _ := result.FormatOf(f.out) // options has refused others
+	err = g.WriteTable(f.out, format, sampleColumns, func(t *result.TableWriter) error {
+		for _, p := range pairs {
+			drawn[p.Distance]++
+			t.Text(c.ID(p.A)).Text(c.ID(p.B)).Integer(int64(p.Distance)).Text("unknown")
+			if err := t.Text(c.Beginning(p.A, beginningBytes)).Text(c.Beginning(p.B, beginningBytes)).End(); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	g.Log.Info(fmt.Sprintf("%s drawn; at distance 0 to %d: %v", cli.Number(len(pairs), "pair"), eval.MaxK, drawn))
+	return err
 }
 
 var pairColumns = cli.ColumnsOf("method id_a id_b lang? label jaccard:r distance:i? found:b")

@@ -21,8 +21,9 @@
 //
 // Figure 1 of Manku, Jain and Das Sarma (WWW 2007) draws equal numbers of pairs at each distance,
 // and has them tagged true, false or unknown; precision at k is the share of true pairs among those
-// within k, recall the share of all true pairs that are within k. Here near pairs are true, pairs
-// below 0.5 false, and revised ones unknown, which count for neither ([Result.Figure]).
+// within k, recall the share of all true pairs that are within k. [Corpus.SamplePairs] draws such pairs, and
+// [Result.LabelChart] is the figure from their labels. [MethodResult.Figure] has the same curves for all pairs, by measured
+// Jaccard: near pairs are true, pairs below 0.5 false, and revised ones unknown, which count for neither.
 //
 // # Cost
 //

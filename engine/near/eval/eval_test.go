@@ -61,7 +61,8 @@ func TestReadLabels(t *testing.T) {
 		"id_a\tb\n":                       `p.tsv: no column id_b; there are "id_a, b"`,
 		"\x7fELF\x1b[2J\xff\n":            `p.tsv: no column id_a; there are "\x7fELF\x1b[2J\xff"`,
 		"id_a\tid_b\tlabel\na\tb\n":       `p.tsv: row 1: 2 fields, of which column "label" is number 3`,
-		"id_a\tid_b\tlabel\na\tb\t\n":     "p.tsv: row 1: the label is empty",
+		"id_a\tid_b\tlabel\na\tb\t\n":     `p.tsv: row 1: label "": must be one of contains, different, duplicate, false, same, similar, true, unknown, unsure`,
+		"id_a\tid_b\tlabel\na\tb\tyes\n":  `p.tsv: row 1: label "yes": must be one of contains, different, duplicate, false, same, similar, true, unknown, unsure`,
 		"id_a\tid_b\tlabel\na\ta\tsame\n": `p.tsv: row 1: "a" is paired with itself`,
 		"id_a\tid_b\tlabel\tjaccard\na\tb\tsame\t2\n": `p.tsv: row 1: jaccard "2": must be a number from 0 to 1`,
 		"id_a\tid_b\tlabel\tjaccard\na\tb\tsame\tx\n": `p.tsv: row 1: jaccard "x": must be a number from 0 to 1`,
@@ -69,6 +70,10 @@ func TestReadLabels(t *testing.T) {
 		if _, _, err := labelsOf(t, in); err == nil || err.Error() != want {
 			t.Errorf("%q: %v, want %s", in, err, want)
 		}
+	}
+	tagged, _, err := labelsOf(t, "\ufeffid_a\tid_b\tlabel\na\tb\ttrue\na\tc\tfalse\na\td\tunknown\n")
+	if err != nil || len(tagged) != 3 || tagged[0].Kind != Same || tagged[1].Kind != Different || tagged[2].Kind != Unsure {
+		t.Errorf("tags of the paper, after a byte order mark: %+v, %v", tagged, err)
 	}
 	twice, repeated, err := labelsOf(t, "id_a\tid_b\tlabel\na\tb\tsame\nb\ta\tsame\na\tb\tcontains\n")
 	if err != nil || repeated != 1 || len(twice) != 2 || twice[0].Row != 1 || twice[1].Kind != Contains {
@@ -225,6 +230,56 @@ func TestSampled(t *testing.T) {
 	}
 }
 
+// TestSamplePairs: pairs at every distance are drawn, no more than asked for, each once, with an equal chance.
+func TestSamplePairs(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 3))
+	var texts []string
+	for range 8 {
+		words := strings.Fields(sentence(random, 40))
+		for range 12 {
+			words[random.IntN(len(words))] = "edited"
+			texts = append(texts, strings.Join(words, " "))
+		}
+	}
+	c := newCorpus(t, texts...)
+	p, err := c.fingerprint(t.Context(), simhash.Default(), 1)
+	must.Do(t, err)
+	all := Counts{}
+	must.Do(t, p.near(t.Context(), c.Len(), func(_, _ uint32, distance int) { all[distance]++ }))
+	times := map[SampledPair]int{}
+	const count, rounds = 5, 300
+	for seed := range uint64(rounds) {
+		got, err := c.SamplePairs(t.Context(), simhash.Default(), count, 1, seed)
+		must.Do(t, err)
+		var drawn Counts
+		once := map[SampledPair]bool{}
+		for _, pair := range got {
+			if d := p.between(pair.A, pair.B); d != pair.Distance || once[pair] {
+				t.Fatalf("%+v, whose distance is %d, comes again: %v", pair, d, once[pair])
+			}
+			once[pair] = true
+			drawn[pair.Distance]++
+			times[pair]++
+		}
+		for d, n := range drawn {
+			if n != min(count, all[d]) {
+				t.Fatalf("%d of %d pairs at distance %d", n, all[d], d)
+			}
+		}
+	}
+	for pair, n := range times {
+		if want := rounds * min(1, count/float64(all[pair.Distance])); math.Abs(float64(n)-want) > 5*math.Sqrt(want) {
+			t.Errorf("%+v, one of %d, was drawn %d times, want %.0f", pair, all[pair.Distance], n, want)
+		}
+	}
+	if got := newCorpus(t, "aé\n\tb").Beginning(0, 2); got != "a" {
+		t.Errorf("%q", got)
+	}
+	if got := newCorpus(t, "aé\n\tb").Beginning(0, 9); got != "aé b" {
+		t.Errorf("%q", got)
+	}
+}
+
 // TestSpans: taking a text apart and joining it changes nothing.
 func TestSpans(t *testing.T) {
 	e, err := newEditor(nil)
@@ -310,7 +365,7 @@ func TestMeasure(t *testing.T) {
 	if verified.Precision.Share[10] != 1 || verified.Precision.Reported[10] >= plain.Precision.Reported[10] {
 		t.Errorf("verified: %+v, plain: %+v", verified.Precision, plain.Precision)
 	}
-	if data, err := json.Marshal(plain.Figure); err != nil || !bytes.HasPrefix(data, []byte(`{"precision":[null,`)) {
+	if data, err := json.Marshal(Curve{math.NaN(), 0.5}); err != nil || !bytes.HasPrefix(data, []byte("[null,0.5,0")) {
 		t.Errorf("JSON: %s, %v", data, err)
 	}
 	var text, html bytes.Buffer
@@ -324,8 +379,11 @@ func TestMeasure(t *testing.T) {
 		t.Errorf("HTML: %s", html.String())
 	}
 	var svg bytes.Buffer
-	_, err = r.FigureChart().WriteTo(&svg)
+	_, err = r.LabelChart().WriteTo(&svg)
 	must.Do(t, err)
+	if strings.Contains(svg.String(), "NaN") || strings.Count(svg.String(), "<circle") < 2*MaxK {
+		t.Errorf("figure 1: %s", svg.String())
+	}
 	for d := xml.NewDecoder(&svg); ; {
 		if _, err := d.Token(); errors.Is(err, io.EOF) {
 			break

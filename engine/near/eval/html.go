@@ -30,9 +30,12 @@ func (r *Result) WriteHTML(w io.Writer) error {
 	}
 	p := struct {
 		*Result
-		Recall, Figure plot.HTML
-		Tables         []method
-	}{Result: r, Recall: r.RecallChart().HTML(), Figure: r.FigureChart().HTML()}
+		Recall, Labels, Jaccard plot.HTML
+		Tables                  []method
+	}{Result: r, Recall: r.RecallChart().HTML(), Jaccard: r.JaccardChart().HTML()}
+	if r.Copies == 0 {
+		p.Labels = r.LabelChart().HTML()
+	}
 	for i := range r.Methods {
 		m := method{MethodResult: &r.Methods[i]}
 		for at, cells := range r.table(m.MethodResult) {

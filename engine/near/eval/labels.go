@@ -2,8 +2,8 @@ package eval
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -15,14 +15,14 @@ import (
 // A Label is one labelled pair of documents, as a row of a table of pairs gives it.
 type Label struct {
 	A, B    string // IDs of the documents
-	Kind    string // "same", "similar", "contains", "different", "unsure" or another word
+	Kind    string // a known label, or the kind of edit of [Corpus.SyntheticLabels]
 	Lang    string // empty where the table has no column lang
 	Jaccard float64
 	Row     int // of the table, from 1
 }
 
-// Known labels. Pairs of other kinds are counted as positives under their own name, but for
-// [Unsure], which is left out.
+// Known labels. [Same] and [Similar] are positive, [Different] is negative, [Contains] is neither, and pairs that are
+// [Unsure] are left out.
 const (
 	Same      = "same"
 	Similar   = "similar"
@@ -31,8 +31,13 @@ const (
 	Unsure    = "unsure"
 )
 
+// LabelWords are the words of a table of pairs, each with the label that it means. The paper tags pairs as true, false or
+// unknown (section 4.1).
+var LabelWords = map[string]string{Same: Same, "true": Same, "duplicate": Same, Similar: Similar, Contains: Contains, Different: Different,
+	"false": Different, Unsure: Unsure, "unknown": Unsure}
+
 // ReadLabels reads a table of labelled pairs, as of [result.ReadTable], with at least the columns
-// id_a, id_b and label; the columns jaccard and lang are optional, and others are ignored. Jaccard is
+// id_a, id_b and label; the columns jaccard and lang are optional, and others are ignored. Labels are [LabelWords]. Jaccard is
 // NaN where the table does not have it. A pair that is repeated with the same label, either way round,
 // is returned once; repeated counts the rows left out. The error names the row.
 func ReadLabels(ctx context.Context, path string) (labels []Label, repeated int, err error) {
@@ -58,9 +63,10 @@ func ReadLabels(ctx context.Context, path string) (labels []Label, repeated int,
 			return ""
 		}
 		row++
-		l := Label{A: get("id_a"), B: get("id_b"), Kind: get("label"), Lang: get("lang"), Jaccard: math.NaN(), Row: row}
+		l := Label{A: get("id_a"), B: get("id_b"), Kind: LabelWords[get("label")], Lang: get("lang"), Jaccard: math.NaN(), Row: row}
 		if l.Kind == "" {
-			return errors.New("the label is empty")
+			return fmt.Errorf("label %.64q: must be one of %s", get("label"),
+				strings.Join(slices.Sorted(maps.Keys(LabelWords)), ", "))
 		}
 		if l.A == l.B {
 			return fmt.Errorf("%.200q is paired with itself", l.A)

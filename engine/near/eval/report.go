@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -13,7 +14,7 @@ import (
 )
 
 // shown are the distances that tables of text have a column for.
-var shown = []int{0, 1, 2, 3, 4, 5, 6, 8, 10}
+var shown = []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10}
 
 // WriteText writes the result as tables for a terminal.
 func (r *Result) WriteText(w io.Writer) error {
@@ -150,8 +151,8 @@ func (m *MethodResult) addTo(t *textTable) {
 	t.row("candidates: pairs of documents", number(&m.Candidates))
 	t.row("reported pairs", number(&m.Precision.Reported))
 	t.row("  precision: Jaccard at least 0.5, %", shows("%.2f", 100, &m.Precision.Share))
-	t.row("figure 1: precision, %", percent(&m.Figure.Precision))
-	t.row("figure 1: recall, %", percent(&m.Figure.Recall))
+	t.row("by measured Jaccard, equal samples: precision, %", percent(&m.Figure.Precision))
+	t.row("by measured Jaccard, equal samples: recall, %", percent(&m.Figure.Recall))
 }
 
 // RecallChart draws the recall of near pairs by group, a line for each method and language.
@@ -161,20 +162,46 @@ func (r *Result) RecallChart() *plot.Lines {
 		m := &r.Methods[i]
 		for j := range m.Recall {
 			if x := &m.Recall[j]; x.Band == Near.String() && x.Kind == Same {
-				c.Series = append(c.Series, plot.Series{Name: strings.TrimSpace(m.Name + " " + x.Lang), Values: x.PerGroup[:]})
+				c.Series = append(c.Series, measured(strings.TrimSpace(m.Name+" "+x.Lang), &x.PerGroup,
+					slices.Repeat([]int{x.Groups}, MaxK+1)))
 			}
 		}
 	}
 	return c
 }
 
-// FigureChart draws the paper's figure 1 for each method.
-func (r *Result) FigureChart() *plot.Lines {
-	c := &plot.Lines{Title: "Figure 1: precision and recall, equal samples by distance", X: "k", Y: "share"}
+// LabelChart draws figure 1 of the paper from the labels alone: precision and recall within each k, for each method.
+func (r *Result) LabelChart() *plot.Lines {
+	c := &plot.Lines{Title: "Figure 1: precision and recall by the labels", X: "k", Y: "share"}
 	for i := range r.Methods {
 		m := &r.Methods[i]
-		c.Series = append(c.Series, plot.Series{Name: m.Name + " precision", Values: m.Figure.Precision[:]},
-			plot.Series{Name: m.Name + " recall", Values: m.Figure.Recall[:]})
+		found, positive := make([]int, MaxK+1), make([]int, MaxK+1)
+		for k := range found {
+			found[k] = m.ByLabel.TruePositives[k] + m.ByLabel.FalsePositives[k]
+			positive[k] = m.ByLabel.TruePositives[k] + m.ByLabel.FalseNegatives[k]
+		}
+		c.Series = append(c.Series, measured(m.Name+" precision", &m.ByLabel.Precision, found),
+			measured(m.Name+" recall", &m.ByLabel.Recall, positive))
 	}
 	return c
+}
+
+// JaccardChart draws precision and recall as figure 1 does, with measured Jaccard similarities in place of labels.
+func (r *Result) JaccardChart() *plot.Lines {
+	c := &plot.Lines{Title: "Precision and recall by measured Jaccard, equal samples by distance", X: "k", Y: "share"}
+	for i := range r.Methods {
+		m := &r.Methods[i]
+		c.Series = append(c.Series, measured(m.Name+" precision", &m.Figure.Precision, m.Figure.Judged[:]),
+			measured(m.Name+" recall", &m.Figure.Recall, slices.Repeat(m.Figure.Judged[MaxK:], MaxK+1)))
+	}
+	return c
+}
+
+// measured returns a curve with the number of pairs and the interval at each k.
+func measured(name string, curve *Curve, pairs []int) plot.Series {
+	s := plot.Series{Name: name, Values: curve[:]}
+	for k, n := range pairs {
+		s.Points = append(s.Points, plot.Wilson(curve[k], n))
+	}
+	return s
 }

@@ -78,19 +78,19 @@ func ratio(a, b float64) float64 {
 	return a / b
 }
 
-// figure returns the paper's figure 1: every distance weighs the same.
+// figure returns precision and recall as figure 1 of the paper has them: every distance has the same weight.
 func (r *reported) figure() (f Figure) {
-	var near, known Curve // shares of the pairs up to each distance, added up
-	for k := 1; k <= MaxK; k++ {
-		near[k], known[k] = near[k-1], known[k-1]
+	near, known, judged := 0.0, 0.0, 0
+	for k := range f.Recall {
 		if r.all[k] > 0 {
-			near[k] += r.near[k] / r.all[k]
-			known[k] += (r.near[k] + r.wrong[k]) / r.all[k]
+			share := (r.near[k] + r.wrong[k]) / r.all[k]
+			near, known = near+r.near[k]/r.all[k], known+share
+			judged += int(math.Round(share * float64(r.judged[k])))
 		}
+		f.Precision[k], f.Recall[k], f.Judged[k] = ratio(near, known), near, judged
 	}
 	for k := range f.Recall {
-		f.Precision[k], f.Recall[k] = ratio(near[k], known[k]), ratio(near[k], near[MaxK])
+		f.Recall[k] = ratio(f.Recall[k], near)
 	}
-	f.Recall[0] = math.NaN()
 	return f
 }

@@ -45,7 +45,7 @@ type MethodResult struct {
 	Recall     []Recall  `json:"recall"`
 	ByLabel    ByLabel   `json:"by_label"`
 	Precision  Precision `json:"precision"`
-	Figure     Figure    `json:"figure_1"`
+	Figure     Figure    `json:"by_jaccard"`
 	Candidates Counts    `json:"candidates"` // pairs of documents within k, before verification
 
 	// Distances holds the distance of each labelled pair, -1 if one of the documents has no
@@ -87,8 +87,9 @@ type Precision struct {
 	Sampled  Counts `json:"judged"`   // pairs at exactly this distance whose Jaccard was looked at
 }
 
-// Figure is figure 1 of the paper: see the package comment.
+// Figure is precision and recall by measured Jaccard, with equal weights of the distances: see the package comment.
 type Figure struct {
-	Precision Curve `json:"precision"`
-	Recall    Curve `json:"recall"`
+	Precision Curve  `json:"precision"`
+	Recall    Curve  `json:"recall"`
+	Judged    Counts `json:"judged"` // pairs within k whose Jaccard was measured, without unknown ones
 }

@@ -1,0 +1,54 @@
+package eval
+
+import (
+	"context"
+	"math/rand/v2"
+	"strings"
+	"unicode/utf8"
+
+	"ndd/engine/corpus/simhash"
+)
+
+// A SampledPair is a pair of documents at a Hamming distance, to be labelled by people.
+type SampledPair struct {
+	A, B     int // rows
+	Distance int // of the fingerprints, 0 to [MaxK]
+}
+
+// SamplePairs draws up to count pairs of documents for each Hamming distance from 0 to [MaxK], as section 4.1 of Manku,
+// Jain and Das Sarma (WWW 2007) does for figure 1. Each pair at a distance has the same chance. Pairs are in order of
+// distance; the same corpus, recipe and seed give the same pairs. The error is of the recipe or of the context.
+func (c *Corpus) SamplePairs(ctx context.Context, recipe simhash.Recipe, count, threads int, seed uint64) ([]SampledPair, error) {
+	p, err := c.fingerprint(ctx, recipe, threads)
+	if err != nil {
+		return nil, err
+	}
+	random := rand.New(rand.NewPCG(seed, 0))
+	var seen Counts
+	var drawn [MaxK + 1][]SampledPair
+	err = p.near(ctx, c.Len(), func(a, b uint32, distance int) {
+		pair := SampledPair{int(a), int(b), distance}
+		seen[distance]++
+		if len(drawn[distance]) < count {
+			drawn[distance] = append(drawn[distance], pair)
+		} else if i := random.IntN(seen[distance]); i < count { // reservoir sampling
+			drawn[distance][i] = pair
+		}
+	})
+	var all []SampledPair
+	for _, some := range drawn {
+		all = append(all, some...)
+	}
+	return all, err
+}
+
+// Beginning returns the first bytes of a document as one line, to judge it by.
+func (c *Corpus) Beginning(row, bytes int) string {
+	text := c.texts[row]
+	if len(text) > bytes {
+		for text = text[:bytes]; len(text) > 0 && !utf8.ValidString(text[max(0, len(text)-utf8.UTFMax):]); {
+			text = text[:len(text)-1]
+		}
+	}
+	return strings.Join(strings.Fields(text), " ")
+}
