@@ -56,7 +56,8 @@ func newServe(g *cli.Globals) *cobra.Command {
 Inserts and deletions are durable: the server answers when the change is in a log in
 the folder of -i and on the disk (--sync), so that neither the end of the process nor a
 power cut undoes it. Without -i the folder is ./ndd-data, which is made if it does not
-exist; --create makes the folder of -i. One server at a time can serve a folder.
+exist; --create makes the folder of -i, but not the folder that it is in. One server at
+a time can serve a folder.
 -k, --design and --recipe are for a new index; an index that exists must agree with them.
 
 With --ttl a document expires after that time, also after a restart; documents that

@@ -45,7 +45,7 @@ func PlanBuild(dir string, docs uint64, o *BuildOptions) (segment.Plan, error) {
 	if o.Replace {
 		check = func(dir string) error { return disk.Replaceable(dir, isOwn) }
 	}
-	if err := check(dir); err != nil {
+	if err := cmp.Or(check(dir), disk.WantParent(dir)); err != nil {
 		return segment.Plan{}, err
 	}
 	o.TempDir = filepath.Dir(dir)

@@ -281,6 +281,9 @@ func Create(dir string, c Config) error {
 	if err := c.Design.Validate(); err != nil {
 		return err
 	}
+	if err := disk.WantParent(dir); err != nil {
+		return err
+	}
 	var d *disk.Disk
 	f, err := d.CreateFolder(dir)
 	if err != nil {

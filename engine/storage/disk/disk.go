@@ -116,6 +116,16 @@ func Absent(path string) error {
 	return err
 }
 
+// WantParent returns an error if the folder that path is in does not exist, as on a disk that is not
+// mounted.
+func WantParent(path string) error {
+	parent := filepath.Dir(filepath.Clean(path))
+	if _, err := os.Stat(parent); errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("%s: the folder %s does not exist: make it, or mount its disk", path, parent)
+	}
+	return nil // another error comes again
+}
+
 // MakeParents makes the folders above path that do not exist, durably.
 func (d *Disk) MakeParents(path string) error {
 	folder := filepath.Dir(filepath.Clean(path))
