@@ -1,5 +1,7 @@
+import functools
 import json
 import os
+import selectors
 import socket
 import sys
 import tempfile
@@ -9,20 +11,29 @@ import weakref
 
 from . import _process
 from ._errors import NddError, ServerError, UsageError
+from ._sources import utf8
 
 WAIT = 600  # seconds for an index to be loaded
 
 
 class Client:
-    """Talks to a server that ``ndd serve`` runs. It may be used by several threads, and after a fork.
+    """Talks to a server that ``ndd serve`` runs. Threads, forked processes and pickled copies may use it, too.
 
-    url is http://, https:// or unix:PATH. token is one of the server's token file. A request that is refused because the
-    server is busy is sent again, attempts times at most. Every method raises ServerError with what the server said.
+    url is http://, https:// or unix:PATH. token is one of the server's token file. timeout is the number of seconds that
+    a connection may be silent. Every method raises ServerError with the server's message; the next call is not affected.
+
+    A request is sent up to attempts times: if the server is busy or cannot be reached, and if the answer is lost, where
+    repeating is harmless. That is so for queries and for check_and_insert with an id. After a lost answer to another
+    call, the error says that its outcome is unknown.
     """
 
     def __init__(self, url="http://127.0.0.1:7744", *, token=None, timeout=60, attempts=5, context=None):
         self._url, self._token, self._timeout, self._attempts, self._context = url.rstrip("/"), token, timeout, attempts, context
         self._local = threading.local()
+
+    def __reduce__(self):
+        options = {"token": self._token, "timeout": self._timeout, "attempts": self._attempts, "context": self._context}
+        return functools.partial(Client, self._url, **options), ()
 
     @property
     def url(self):
@@ -38,7 +49,10 @@ class Client:
         return self._post("/v1/insert", {**_subject(text, html, fingerprint), "id": id, "ttl": ttl})
 
     def insert_many(self, documents):
-        """Adds documents, dicts with text, html or fingerprint, id and ttl, and returns a list of what became of each."""
+        """Adds documents, dicts with text, html or fingerprint, id and ttl, and returns a list of what became of each.
+
+        A document that is too short or too large has "status" and "error" in its result; the others are added.
+        """
         return self._many("/v1/insert", documents, {})
 
     def check_and_insert(self, text=None, *, id=None, html=None, fingerprint=None, k=None, ttl=None):
@@ -46,7 +60,7 @@ class Client:
         return self._post("/v1/check-and-insert", {**_subject(text, html, fingerprint), "id": id, "k": k, "ttl": ttl})
 
     def check_and_insert_many(self, documents, *, k=None):
-        """The same for several documents, decided in order; returns a list."""
+        """The same for several documents, decided in order; returns a list, as insert_many does."""
         return self._many("/v1/check-and-insert", documents, {"k": k})
 
     def delete(self, id=None, *, ids=None, fingerprint=None):
@@ -86,7 +100,7 @@ class Client:
         from urllib.parse import quote
 
         try:
-            return json.loads(self._send("GET", "/v1/documents/" + quote(id, safe="")))
+            return self._json("GET", "/v1/documents/" + quote(id, safe=""))
         except ServerError as e:
             if e.status == 404:
                 return None
@@ -94,11 +108,11 @@ class Client:
 
     def stats(self):
         """Returns the sizes and limits of the server."""
-        return json.loads(self._send("GET", "/v1/stats"))
+        return self._json("GET", "/v1/stats")
 
     def close(self):
-        """Closes the connection of this thread."""
-        connection, self._local.__dict__["connection"] = self._local.__dict__.get("connection"), None
+        """Closes the connection of this thread. The next call opens another one."""
+        connection = self._local.__dict__.pop("connection", None)
         if connection:
             connection.close()
 
@@ -109,57 +123,117 @@ class Client:
         self.close()
 
     def _many(self, path, documents, rest):
-        results, most = [], None
-        documents = [{**d, "fingerprint": _hex(d["fingerprint"])} if "fingerprint" in d else d for d in documents]
+        results, limits = [], None
         part, size = [], 0
-        for d in documents:
-            if most is None:
-                most = self.stats()["limits"]
-            n = len(json.dumps(d))
-            if part and (len(part) == most["documents"] or size + n > most["body_bytes"] // 2):
-                results += self._post(path, {"documents": part, **rest})["results"]
+        for d in map(_document, documents):
+            limits = limits or self.stats()["limits"]
+            n = len(_encode(d))
+            if part and (len(part) == limits["documents"] or size + n > limits["body_bytes"] // 2):
+                results += self._part(path, part, rest)
                 part, size = [], 0
             part.append(d)
             size += n
         if part:
-            results += self._post(path, {"documents": part, **rest})["results"]
+            results += self._part(path, part, rest)
         return results
+
+    def _part(self, path, part, rest):
+        """Sends documents in one request, or in several if they are too large together."""
+        try:
+            return self._post(path, {"documents": part, **rest})["results"]
+        except ServerError as e:
+            if e.status != 413:
+                raise
+            if len(part) == 1:
+                return [{"status": 413, "error": str(e), "inserted": False}]
+        half = len(part) // 2
+        return self._part(path, part[:half], rest) + self._part(path, part[half:], rest)
 
     def _post(self, path, body):
         body = {name: value for name, value in body.items() if value is not None}
-        return json.loads(self._send("POST", path, json.dumps(body).encode(), {"Content-Type": "application/json"}))
+        return self._json("POST", path, _encode(body), {"Content-Type": "application/json"}, _repeatable(path, body))
+
+    def _json(self, *request):
+        answer = self._send(*request)
+        try:
+            return json.loads(answer)
+        except ValueError as e:
+            raise ServerError(f"{self._url}: the answer is not JSON; is the server an ndd?") from e
 
     def _connection(self):
-        """Returns this thread's connection; of a forked process, a new one."""
+        """Returns this thread's connection: a new one if there is none, the process was forked, or the server has closed it."""
         here = self._local.__dict__
-        if here.get("connection") is None or here.get("pid") != os.getpid():
-            here["connection"], here["pid"] = _connect(self._url, self._timeout, self._context), os.getpid()
-        return here["connection"]
+        connection = here.get("connection")
+        if connection is None or here["pid"] != os.getpid() or connection.sock is not None and _readable(connection.sock):
+            self._drop()
+            connection = here["connection"] = _connect(self._url, self._timeout, self._context)
+            here["pid"] = os.getpid()
+        if connection.sock is None:
+            connection.connect()
+        return connection
 
-    def _send(self, method, path, body=None, headers={}):
+    _drop = close
+
+    def _send(self, method, path, body=None, headers={}, repeatable=True):
+        """Sends a request and returns the body of its answer."""
         import http.client
 
         headers = dict(headers, **({"Authorization": f"Bearer {self._token}"} if self._token else {}))
         for attempt in range(self._attempts):
-            connection, last = self._connection(), attempt == self._attempts - 1
-            fresh = connection.sock is None
+            sent, wait, last = False, 0.2 * 2**attempt, attempt == self._attempts - 1
             try:
-                connection.request(method, path, body, headers)
+                connection = self._connection()
+                try:
+                    connection.request(method, path, body, headers)
+                    sent = True
+                except ConnectionError:  # the server closes before it has the whole body: its answer says why
+                    pass
                 response = connection.getresponse()
                 data = response.read()
             except (OSError, http.client.HTTPException) as e:
-                self.close()
-                # A kept connection may have been closed meanwhile. What may have been carried out is not sent again.
-                reads = method == "GET" or path.startswith(("/v1/query", "/v1/batch"))
-                if not fresh and reads and not last and isinstance(e, (http.client.RemoteDisconnected, BrokenPipeError, ConnectionResetError)):
-                    continue
-                raise ServerError(f"{self._url}: {e or type(e).__name__}; does a server run there?") from e
-            if response.status in (429, 503) and not last:
-                time.sleep(min(float(response.headers.get("Retry-After") or 0.2 * 2**attempt), 30))
+                self._drop()
+                gone, unknown = self._gone(), sent and not repeatable
+                if gone or unknown or last or isinstance(e, socket.timeout):
+                    why = gone or f"{self._url}: {e or type(e).__name__}; does a server run there?"
+                    raise ServerError(why + ("; whether the request was carried out is unknown" if unknown else "")) from e
+                time.sleep(wait)
+                continue
+            if not sent:
+                self._drop()
+            if response.status in (408, 429, 503) and not last:
+                time.sleep(_seconds(response.headers.get("Retry-After"), wait))
                 continue
             if response.status >= 400:
                 raise ServerError(_problem(self._url, response, data), response.status)
             return data
+
+    def _gone(self):
+        """Returns why there is no server any more, if that is known."""
+
+
+def _readable(sock):
+    """Reports whether there is something to read: between requests, that is the end of the connection."""
+    with selectors.DefaultSelector() as selector:
+        selector.register(sock, selectors.EVENT_READ)
+        return bool(selector.select(0))
+
+
+def _repeatable(path, body):
+    """Reports whether carrying a request out twice does no harm."""
+    documents = body.get("documents", [body])
+    return path == "/v1/query" or path == "/v1/check-and-insert" and all(d.get("id") is not None for d in documents)
+
+
+def _encode(value):
+    try:
+        return json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError:  # an id with a lone surrogate, which the server refuses by name
+        return json.dumps(value).encode()
+
+
+def _seconds(header, default):
+    """Returns how long to wait, in seconds, by a header Retry-After; a date in it is ignored."""
+    return min(int(header), 30) if header and header.isdecimal() else default
 
 
 def _problem(url, response, data):
@@ -197,14 +271,23 @@ def _connect(url, timeout, context):
 
 
 def _hex(fingerprint):
-    return f"{int(fingerprint):016x}" if fingerprint is not None and not isinstance(fingerprint, str) else fingerprint
+    return fingerprint if fingerprint is None or isinstance(fingerprint, str) else f"{int(fingerprint):016x}"
 
 
 def _subject(text, html, fingerprint):
-    given = {"text": text, "html": html, "fingerprint": _hex(fingerprint)}
-    given = {name: value for name, value in given.items() if value is not None}
+    given = _document({"text": text, "html": html, "fingerprint": fingerprint})
     if len(given) != 1:
         raise UsageError("give one of text, html and fingerprint")
+    return given
+
+
+def _document(fields):
+    """Returns a document as the server wants it. A lone surrogate in a text becomes U+FFFD, as in dedup."""
+    given = {name: value for name, value in fields.items() if value is not None}
+    for name in given.keys() & {"text", "html"}:
+        given[name] = utf8(given[name]).decode()
+    if "fingerprint" in given:
+        given["fingerprint"] = _hex(given["fingerprint"])
     return given
 
 
@@ -215,7 +298,8 @@ class Index(Client):
             if index.check_and_insert(text, id=url)["inserted"]: ...
 
     The folder is made if it does not exist. options are flags of ``ndd serve``, such as k=4, recipe="simhash", ttl="90d",
-    sync="interval=1s". After a fork the child may go on asking; only the process that opened the index closes it.
+    sync="interval=1s". Threads and forked processes may use it; pickled, it is a Client of the same server. Only the
+    process that opened the index closes it, and all calls after that fail. If the server dies, every call says so.
     """
 
     def __init__(self, path, *, timeout=60, **options):
@@ -230,30 +314,50 @@ class Index(Client):
         import subprocess
 
         args = ["serve", "-i", os.fspath(path), "--create", f"--listen={address}", "--admin=off", "--stop-with-stdin", *_process.flags(options)]
-        self._process = _process.start(args, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        self._finalizer = weakref.finalize(self, _stop, self._process, self._folder, os.getpid())
-        messages, ready = _process.Messages(self._process.stderr), threading.Event()
+        # In a session of its own: an interrupt is for this process, which may go on.
+        process = _process.start(args, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True)
+        self._process, self._owner, self._path = process, os.getpid(), os.fspath(path)
+        _inputs.add(process.stdin)
+        self._finalizer = weakref.finalize(self, _stop, process, self._folder, self._owner)
+        self._messages, ready = _process.Messages(process.stderr), threading.Event()
 
         def read():  # its first line says that it is ready
-            if self_process.stdout.readline():
+            if process.stdout.readline():
                 ready.set()
-            for _ in self_process.stdout:
+            for _ in process.stdout:
                 pass
 
-        self_process = self._process
         threading.Thread(target=read, daemon=True, name="ndd output").start()
         until = time.monotonic() + WAIT
         while not ready.wait(0.02):
-            if self._process.poll() is not None or time.monotonic() > until:
+            if process.poll() is not None or time.monotonic() > until:
                 self._finalizer()
-                messages.join(5)
-                raise _process.ERRORS.get(self._process.returncode, NddError)(messages.failure())
+                self._messages.join(5)
+                raise _process.ERRORS.get(process.returncode, NddError)(self._messages.failure())
 
     def close(self):
         """Ends the server when requests under way are done. What was acknowledged is on the disk."""
         super().close()
-        if self._finalizer.alive:
-            self._finalizer()
+        self._finalizer()
+
+    def _gone(self):
+        if os.getpid() != self._owner:
+            return None
+        if not self._finalizer.alive:
+            return "the index is closed"
+        try:
+            status = self._process.wait(0.5)
+        except Exception:  # it runs
+            return None
+        self._messages.join(5)
+        how = f"was killed by signal {-status}" if status < 0 else f"ended with status {status}: {self._messages.failure()}"
+        return f"{self._path}: the index's server {how}; open the index again: what was acknowledged is on the disk"
+
+
+# The servers of this process end when their standard input ends: a forked process must not hold it open.
+_inputs = weakref.WeakSet()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=lambda: [stream.close() for stream in _inputs])
 
 
 def _stop(process, folder, owner):
@@ -266,5 +370,3 @@ def _stop(process, folder, owner):
         _process.end(process)
     process.stdout.close()
     folder.cleanup()
-
-

@@ -1,5 +1,7 @@
 import http.server
+import json
 import os
+import pickle
 import re
 import signal
 import subprocess
@@ -58,7 +60,7 @@ def test_wrong(tmp_path):
     with pytest.raises(ndd.ServerError):
         index.stats()  # closed
     with pytest.raises(ndd.ServerError, match="does a server run there"):
-        ndd.Client("http://127.0.0.1:1").stats()
+        ndd.Client("http://127.0.0.1:1", attempts=2).stats()
     with pytest.raises(ndd.UsageError, match="begins with"):
         ndd.Client("localhost:7744").stats()
 
@@ -88,6 +90,122 @@ def test_other_server():
         with pytest.raises(ndd.ServerError, match="is the server an ndd"):
             ndd.Client(f"http://127.0.0.1:{server.server_port}").stats()
         server.shutdown()
+
+
+class Faults(http.server.BaseHTTPRequestHandler):
+    """Answers with the faults of its server, one for each request, and with {} when there is none left."""
+
+    protocol_version = "HTTP/1.1"
+
+    def do_POST(self):
+        fault = self.server.faults.pop(0) if self.server.faults else 200
+        if fault != "early":
+            self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        self.server.seen.append(self.path)
+        self.close_connection = fault in ("lost", "early", "idle")
+        if fault == "lost":
+            return
+        status = {"early": 413, "idle": 200, "html": 200}.get(fault, fault)
+        body = b"<p>" if fault == "html" else json.dumps({"detail": f"fault {fault}"} if status >= 400 else {}).encode()
+        self.send_response(status)
+        if status in (408, 429):
+            self.send_header("Retry-After", "0")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    do_GET = do_POST
+
+    def log_message(self, *args):
+        pass
+
+
+@pytest.mark.parametrize("faults, call, seen, error", [
+    (["lost", "lost"], lambda c: c.stats(), 3, None),
+    (["lost"], lambda c: c.check_and_insert(text(1), id="a"), 2, None),  # the second time it is answered as the first
+    (["lost"], lambda c: c.check_and_insert(text(1)), 1, "is unknown"),  # it would find itself
+    (["lost"], lambda c: c.insert(text(1), id="a"), 1, "is unknown"),
+    ([408, 429, 503], lambda c: c.insert(text(1), id="a"), 4, None),
+    ([429] * 5, lambda c: c.stats(), 5, "fault 429"),
+    ([401], lambda c: c.stats(), 1, "fault 401"),
+    (["html"], lambda c: c.stats(), 1, "not JSON"),
+    (["early"], lambda c: c.insert("word " * 4_000_000, id="a"), 1, "fault early"),
+    (["idle"], lambda c: (c.stats(), time.sleep(0.1), c.insert(text(1), id="a")), 2, None),
+])
+def test_faults(faults, call, seen, error):
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Faults) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        server.faults, server.seen = list(faults), []
+        client = ndd.Client(f"http://127.0.0.1:{server.server_port}")
+        if error:
+            with pytest.raises(ndd.ServerError, match=error):
+                call(client)
+        else:
+            call(client)
+        assert len(server.seen) == seen and server.faults == []
+        client.insert(text(2), id="b")  # an error closes one connection, not the client
+        client.close()
+        server.shutdown()
+
+
+def test_errors_leave_the_index(tmp_path):
+    index = ndd.Index(tmp_path / "i")
+    large = "word " * 2_000_000
+    with pytest.raises(ndd.ServerError, match="more than 8388608 bytes") as error:
+        index.check_and_insert(large, id="large")
+    assert error.value.status == 413
+    answers = index.insert_many({"id": str(i), "text": t} for i, t in enumerate([text(1), large, "short", text(2), "\ud800 " + text(3)]))
+    assert [a["status"] for a in answers] == [200, 413, 422, 200, 200] and "more than" in answers[1]["error"]
+    assert index.query(text(9) + " \u4e2d\u6587" * 1_100_000)["documents"] == 0  # 7 MB in UTF-8
+    idle = index._connection()
+    idle.sock.shutdown(2)  # as by the server, after two minutes without a call
+    assert index._connection() is not idle
+    assert index.insert(text(4), id="x")["inserted"]
+    assert index.stats()["documents"] == 4
+    index.close()
+    index.close()
+    with pytest.raises(ndd.ServerError, match="the index is closed"):
+        index.stats()
+
+
+def test_check_and_insert_again(tmp_path):
+    documents = [{"id": str(i), "text": text(i % 40)} for i in range(60)]
+    with ndd.Index(tmp_path / "i") as index:
+        kept = [[a["inserted"] for a in index.check_and_insert_many(documents)] for _ in range(2)]
+        assert kept[0] == kept[1] == [i < 40 for i in range(60)]
+
+
+def test_dead_server(tmp_path):
+    with ndd.Index(tmp_path / "i") as index:
+        index.insert(text(1), id="a")
+        assert os.getsid(index._process.pid) != os.getsid(0)  # an interrupt from a terminal or a notebook is not for it
+        index._process.kill()
+        for call in (index.stats, lambda: index.insert(text(2), id="b")):
+            with pytest.raises(ndd.ServerError, match="/i: the index's server was killed by signal 9; open the index again"):
+                call()
+    with ndd.Index(tmp_path / "i") as index:
+        assert index.stats()["documents"] == 1
+
+
+def test_pickled(tmp_path):
+    with ndd.Index(tmp_path / "i") as index:
+        index.insert(text(1), id="a")
+        with pickle.loads(pickle.dumps(index)) as client:
+            assert client.stats()["documents"] == 1
+        assert index.stats()["documents"] == 1
+
+
+def test_child_outlives_the_index(tmp_path):
+    index = ndd.Index(tmp_path / "i")
+    child = os.fork()
+    if child == 0:
+        time.sleep(60)
+        os._exit(0)
+    start = time.monotonic()
+    index.close()
+    assert index._process.returncode == 0 and time.monotonic() - start < 10
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
 
 
 def test_fork(tmp_path):
