@@ -44,8 +44,12 @@ func TestPages(t *testing.T) {
 	count := func(class, one, other string) {
 		of[class]++
 		for how := range found {
-			a, _, okA := printer.Fingerprint(document.PageText([]byte(one), "", how))
-			b, _, okB := printer.Fingerprint(document.PageText([]byte(other), "", how))
+			oneText, err := document.PageText(t.Context(), []byte(one), "", how)
+			must.Do(t, err)
+			otherText, err := document.PageText(t.Context(), []byte(other), "", how)
+			must.Do(t, err)
+			a, _, okA := printer.Fingerprint(oneText)
+			b, _, okB := printer.Fingerprint(otherText)
 			if !okA || !okB {
 				none[how]++
 			} else if bits.OnesCount64(uint64(a^b)) <= 3 {

@@ -61,7 +61,10 @@ type foundCopy struct {
 func (s copiesFinder) find(v *visit) (any, *problem) {
 	in := new(copiesRequest)
 	if v.isDocument() {
-		text := v.wholeText()
+		text, p := v.wholeText()
+		if p != nil {
+			return nil, p
+		}
 		in.Text = &text
 	} else if p := v.decode(in); p != nil {
 		return nil, p
@@ -70,8 +73,11 @@ func (s copiesFinder) find(v *visit) (any, *problem) {
 		return nil, p
 	}
 	var text string
+	var err error
 	if in.HTML != nil {
-		text = s.textOf([]byte(*in.HTML), mediaHTML)
+		if text, err = s.textOf(v, []byte(*in.HTML), mediaHTML); err != nil {
+			return nil, broken(err)
+		}
 	} else {
 		text = *in.Text
 	}

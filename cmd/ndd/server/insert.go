@@ -63,9 +63,9 @@ func (s documents) readInsert(v *visit, body any, in *insertRequest) *problem {
 		if in.ID = (*newID)(v.arguments.id); in.ID == nil && v.index().Live().Config().IDs {
 			return misfit("query.id", "a document that is the whole body needs an id: ?id=..., or the header %s", idHeader)
 		}
-		text := v.wholeText()
+		text, p := v.wholeText()
 		in.Text, in.whole = &text, true
-		return nil
+		return p
 	}
 	if v.arguments.id != nil {
 		return misfit("query.id",
@@ -136,7 +136,7 @@ func (s documents) item(v *visit, d *newDocument, ttl time.Duration, place strin
 	if s.refusesTaken(v) {
 		doc.OnConflict = engine.Keep
 	}
-	of, p := s.sketch(&d.subject, place)
+	of, p := s.sketch(v, &d.subject, place)
 	doc.Fingerprint, doc.TextBytes = of.print, of.textBytes
 	return doc, p
 }

@@ -19,12 +19,15 @@ type queryRequest struct {
 func (s queries) query(v *visit) (any, *problem) {
 	in := new(queryRequest)
 	if v.isDocument() {
-		text := v.wholeText()
+		text, p := v.wholeText()
+		if p != nil {
+			return nil, p
+		}
 		in.Text, in.whole = &text, true
 	} else if p := v.decode(in); p != nil {
 		return nil, p
 	}
-	f, p := s.sketch(&in.subject, "body")
+	f, p := s.sketch(v, &in.subject, "body")
 	if p != nil {
 		return nil, p
 	}

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -315,8 +316,8 @@ type sketch struct {
 	textBytes uint32
 }
 
-// sketch returns the subject's sketch. Place is its position in the request.
-func (s *service) sketch(sub *subject, place string) (sketch, *problem) {
+// sketch returns the subject's sketch. Place is its position in the request of ctx.
+func (s *service) sketch(ctx context.Context, sub *subject, place string) (sketch, *problem) {
 	if p := oneOf(place, "fingerprint, text and html", sub.Fingerprint != nil, sub.Text != nil,
 		sub.HTML != nil); p != nil {
 		return sketch{}, p
@@ -325,7 +326,11 @@ func (s *service) sketch(sub *subject, place string) (sketch, *problem) {
 	case sub.Fingerprint != nil:
 		return sketch{print: simhash.Fingerprint(*sub.Fingerprint)}, nil
 	case sub.HTML != nil:
-		return s.sketchText(s.textOf([]byte(*sub.HTML), mediaHTML), place+".html")
+		text, err := s.textOf(ctx, []byte(*sub.HTML), mediaHTML)
+		if err != nil {
+			return sketch{}, broken(err)
+		}
+		return s.sketchText(text, place+".html")
 	case sub.whole:
 		return s.sketchText(*sub.Text, place)
 	}
@@ -333,20 +338,26 @@ func (s *service) sketch(sub *subject, place string) (sketch, *problem) {
 }
 
 // textOf returns the text of a document as `ndd fingerprint` does. The content type is text/plain
-// or text/html, perhaps with a charset.
-func (s *service) textOf(body []byte, contentType string) string {
+// or text/html, perhaps with a charset. The error is that of ctx.
+func (s *service) textOf(ctx context.Context, body []byte, contentType string) (string, error) {
 	if !strings.HasPrefix(contentType, mediaHTML) {
-		return document.PlainText(body, contentType)
+		return document.PlainText(body, contentType), nil
 	}
 	var how document.Extract
 	if recipe := s.index.Load().Recipe(); recipe != nil {
 		how = document.Extract(recipe.Extract)
 	}
-	return document.PageText(body, contentType, how)
+	return document.PageText(ctx, body, contentType, how)
 }
 
 // wholeText returns the text of a document that is the whole body of a request.
-func (v *visit) wholeText() string { return v.service.textOf(v.body, v.contentType) }
+func (v *visit) wholeText() (string, *problem) {
+	text, err := v.service.textOf(v, v.body, v.contentType)
+	if err != nil {
+		return "", broken(err)
+	}
+	return text, nil
+}
 
 // sketchText returns the sketch of a text.
 func (s *service) sketchText(text, place string) (sketch, *problem) {

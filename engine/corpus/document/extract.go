@@ -1,6 +1,7 @@
 package document
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"unsafe"
@@ -44,20 +45,22 @@ func (o *Options) values(get func(field string) Value) (values []Value) {
 
 // Extractor makes documents of units. It reuses its memory; one goroutine at a time.
 type Extractor struct {
+	ctx  context.Context
 	opts Options
 	text []byte // of a record, unescaped
 	page pageText
 }
 
-// NewExtractor makes an Extractor for units that were scanned with the same options.
-func NewExtractor(opts Options) *Extractor {
+// NewExtractor makes an Extractor for units that were scanned with the same options. After the end of
+// ctx, also during a long page, it returns the error of ctx.
+func NewExtractor(ctx context.Context, opts Options) *Extractor {
 	if filled, err := opts.withDefaults(); err == nil {
 		opts = filled // Scan reports the error
 	}
-	return &Extractor{opts: opts}
+	return &Extractor{ctx: ctx, opts: opts}
 }
 
-// Extract returns the document of a unit, or a *[Skip]. The document owns its memory.
+// Extract returns the document of a unit, or a *[Skip], or the error of the context. The document owns its memory.
 func (e *Extractor) Extract(u Unit) (Document, error) {
 	doc, err := e.Borrow(u)
 	if u.Line > 0 && (u.format == JSONL || u.format == Text) {
@@ -80,8 +83,11 @@ func (e *Extractor) Borrow(u Unit) (Document, error) {
 	switch u.format {
 	case HTML:
 		page, repaired := decodeHTML(u.raw, u.contentType)
-		doc.Text = e.page.extract(page, e.opts.Extract)
-		doc.Repaired, doc.Charset = repaired, unknownCharset(u.raw, u.contentType, true)
+		text, err := e.page.extract(e.ctx, page, e.opts.Extract)
+		if err != nil {
+			return Document{}, err
+		}
+		doc.Text, doc.Repaired, doc.Charset = text, repaired, unknownCharset(u.raw, u.contentType, true)
 	case JSONL:
 		text, reason, err := e.jsonText(u.raw, u.fields.Text)
 		if err == nil {
@@ -97,7 +103,10 @@ func (e *Extractor) Borrow(u Unit) (Document, error) {
 		})
 		if isHTML(u.fields.Text) {
 			page, repaired := decodeHTML(text, "")
-			doc.Text, doc.Repaired = e.page.extract(page, e.opts.Extract), repaired
+			doc.Repaired = repaired
+			if doc.Text, err = e.page.extract(e.ctx, page, e.opts.Extract); err != nil {
+				return Document{}, err
+			}
 			break
 		}
 		doc.Text = ownString(text)
@@ -130,8 +139,8 @@ func PlainText(raw []byte, contentType string) string {
 }
 
 // PageText returns the text of an HTML page in UTF-8, as [Read] does of a file of HTML. The content
-// type may name its charset.
-func PageText(raw []byte, contentType string, how Extract) string {
+// type may name its charset. The error is that of ctx.
+func PageText(ctx context.Context, raw []byte, contentType string, how Extract) (string, error) {
 	page, _ := decodeHTML(raw, contentType)
-	return new(pageText).extract(page, how)
+	return new(pageText).extract(ctx, page, how)
 }

@@ -2,6 +2,7 @@ package document
 
 import (
 	"bytes"
+	"context"
 	"slices"
 
 	"golang.org/x/net/html"
@@ -50,8 +51,8 @@ func isBlock(a atom.Atom) bool {
 
 // extract gives the text of a page in UTF-8, all of it or the main part. A page that opens a hidden
 // element and never closes it would lose all its rest; such an element is then taken as shown, in
-// another pass.
-func (p *pageText) extract(page []byte, how Extract) string {
+// another pass. The error is that of ctx.
+func (p *pageText) extract(ctx context.Context, page []byte, how Extract) (string, error) {
 	switch {
 	case how == ExtractAll || how == "":
 		p.zones = nil
@@ -60,7 +61,10 @@ func (p *pageText) extract(page []byte, how Extract) string {
 	}
 	var shown []atom.Atom
 	for len(shown) < 4 {
-		open := p.pass(page, shown)
+		open, err := p.pass(ctx, page, shown)
+		if err != nil {
+			return "", err
+		}
 		if open == 0 {
 			break
 		}
@@ -70,26 +74,29 @@ func (p *pageText) extract(page []byte, how Extract) string {
 	if p.zones != nil {
 		text = p.zones.mainText(text, how)
 	}
-	return string(text)
+	return string(text), nil
 }
 
 // pass writes the text and returns the hidden element that was still open at the end, or 0. Those
-// in shown are not hidden.
-func (p *pageText) pass(page []byte, shown []atom.Atom) atom.Atom {
+// in shown are not hidden. The error is that of ctx.
+func (p *pageText) pass(ctx context.Context, page []byte, shown []atom.Atom) (atom.Atom, error) {
 	p.out = slices.Grow(p.out[:0], len(page)/4)
 	p.space, p.breakLine, p.pre = false, false, 0
 	if p.zones != nil {
 		*p.zones = zones{open: p.zones.open[:0], spans: p.zones.spans[:0]}
 	}
-	z := html.NewTokenizer(bytes.NewReader(page))
+	z := newTags(ctx, page)
 	var h hidden
 	for {
-		switch kind := z.Next(); kind {
-		case html.ErrorToken: // the end: a reader over bytes has no other error
-			if h.inside == atom.Script || h.inside == atom.Style {
-				return 0 // browsers lose the rest as well
+		switch kind := z.next(); kind {
+		case html.ErrorToken:
+			if ctx.Err() != nil {
+				return 0, ctx.Err()
 			}
-			return h.inside
+			if h.inside == atom.Script || h.inside == atom.Style {
+				return 0, nil // browsers lose the rest as well
+			}
+			return h.inside, nil
 		case html.TextToken:
 			if h.depth == 0 {
 				p.text(z.Text())
@@ -102,7 +109,7 @@ func (p *pageText) pass(page []byte, shown []atom.Atom) atom.Atom {
 			}
 			p.element(a, opens)
 			if p.zones != nil && opens {
-				p.zones.start(a, z, hasAttributes)
+				p.zones.start(a, z.Tokenizer, hasAttributes)
 			}
 		case html.EndTagToken:
 			name, _ := z.TagName()

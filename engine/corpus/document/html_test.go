@@ -14,7 +14,7 @@ import (
 // pageOf extracts a page as Extract does.
 func pageOf(t testing.TB, raw string) Document {
 	t.Helper()
-	doc, err := NewExtractor(Options{}).Extract(Unit{Source: "page.html", format: HTML, raw: []byte(raw)})
+	doc, err := NewExtractor(t.Context(), Options{}).Extract(Unit{Source: "page.html", format: HTML, raw: []byte(raw)})
 	must.Do(t, err)
 	return doc
 }
@@ -130,7 +130,7 @@ func TestEncodingsByBytes(t *testing.T) {
 				t.Errorf("%s declared as %q: %.60q", name, declared, doc.Text)
 			}
 		}
-		doc, err := NewExtractor(Options{}).Extract(Unit{Source: "f", format: Text, raw: []byte(raw)})
+		doc, err := NewExtractor(t.Context(), Options{}).Extract(Unit{Source: "f", format: Text, raw: []byte(raw)})
 		if err != nil || doc.Text != text {
 			t.Errorf("%s as plain text: %.60q, %v", name, doc.Text, err)
 		}
@@ -159,7 +159,7 @@ func TestTextEncodings(t *testing.T) {
 		{"damaged utf-8", "a\xff\xffb" + chinese + "\xe4", "a\ufffdb" + chinese + "\ufffd", 2},
 		{"latin letters alone", strings.Repeat("\xe9t\xe9 ", 20), strings.Repeat("\ufffdt\ufffd ", 20), 40},
 	} {
-		doc, err := NewExtractor(Options{}).Extract(Unit{Source: "f", format: Text, raw: []byte(c.raw)})
+		doc, err := NewExtractor(t.Context(), Options{}).Extract(Unit{Source: "f", format: Text, raw: []byte(c.raw)})
 		if err != nil || doc.Text != c.want || doc.Repaired != c.repaired {
 			t.Errorf("%s: %q, %d repaired, %v", c.name, doc.Text, doc.Repaired, err)
 		}
@@ -171,7 +171,7 @@ func FuzzHTML(f *testing.F) {
 		"\xff<meta charset=gbk>\x81\x81", "\xfe\xff\x00<", "<script>"} {
 		f.Add([]byte(page))
 	}
-	e := NewExtractor(Options{})
+	e := NewExtractor(f.Context(), Options{})
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		kept := string(raw)
 		doc, err := e.Extract(Unit{Source: "p", format: HTML, raw: raw})
@@ -185,7 +185,7 @@ func FuzzHTML(f *testing.F) {
 			"  ") {
 			t.Fatalf("white space is not folded: %q", doc.Text)
 		}
-		again, _ := NewExtractor(Options{}).Extract(Unit{Source: "p", format: HTML, raw: raw})
+		again, _ := NewExtractor(t.Context(), Options{}).Extract(Unit{Source: "p", format: HTML, raw: raw})
 		if !reflect.DeepEqual(again, doc) {
 			t.Fatalf("%+v with a history, %+v without", doc, again)
 		}
@@ -217,7 +217,7 @@ func TestUnknownCharset(t *testing.T) {
 		{"long", "<meta charset=" + strings.Repeat("x", 100) + ">" + latin, "", HTML, strings.Repeat("x", 40)},
 	} {
 		u := Unit{format: c.format, raw: []byte(c.raw), contentType: c.contentType}
-		if doc, err := NewExtractor(Options{}).Extract(u); err != nil || doc.Charset != c.want {
+		if doc, err := NewExtractor(t.Context(), Options{}).Extract(u); err != nil || doc.Charset != c.want {
 			t.Errorf("%s: %q, want %q; %v", c.name, doc.Charset, c.want, err)
 		}
 	}
@@ -245,7 +245,7 @@ func TestMainText(t *testing.T) {
 		{"elements that are not closed", "<main><p>" + long + "<div>" + "more", text + "\nmore", text + "\nmore"},
 	} {
 		for how, want := range map[Extract]string{ExtractMain: c.main, ExtractAuto: c.auto} {
-			doc, err := NewExtractor(Options{Extract: how}).Extract(Unit{format: HTML, raw: []byte(c.page)})
+			doc, err := NewExtractor(t.Context(), Options{Extract: how}).Extract(Unit{format: HTML, raw: []byte(c.page)})
 			if err != nil || doc.Text != want {
 				t.Errorf("%s, %s: %q, want %q, %v", c.name, how, doc.Text, want, err)
 			}
@@ -258,7 +258,7 @@ func FuzzMainText(f *testing.F) {
 	f.Add("<nav><a>x</a></nav><main>a<aside>b</main></aside><div role=main>c</div></div></main>")
 	f.Fuzz(func(t *testing.T, page string) {
 		text := func(how Extract) string {
-			doc, err := NewExtractor(Options{Extract: how}).Extract(Unit{format: HTML, raw: []byte(page)})
+			doc, err := NewExtractor(t.Context(), Options{Extract: how}).Extract(Unit{format: HTML, raw: []byte(page)})
 			must.Do(t, err)
 			return doc.Text
 		}

@@ -114,7 +114,7 @@ func TestOwnText(t *testing.T) {
 	for _, f := range []Format{JSONL, JSON, Lines} {
 		input := `{"text":"one\ttwo and so on"}` + "\n" + `{"text":"three\tfour"}` + "\n"
 		opts := Options{Format: f}
-		owner, borrower := NewExtractor(opts), NewExtractor(opts)
+		owner, borrower := NewExtractor(t.Context(), opts), NewExtractor(t.Context(), opts)
 		var owned []Document
 		var want []string
 		for unit, err := range Scan(t.Context(), []string{Stdin}, opts, strings.NewReader(input)) {

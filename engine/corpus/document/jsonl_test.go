@@ -85,7 +85,7 @@ func TestJSONFields(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			fields, _ := c.opts.choose(func(string) bool { return true })
 			unit := Unit{Source: "f", Line: 3, format: JSONL, raw: []byte(c.line), fields: &fields}
-			doc, err := NewExtractor(c.opts).Extract(unit)
+			doc, err := NewExtractor(t.Context(), c.opts).Extract(unit)
 			if c.reason == "" {
 				want := Document{ID: c.id, Source: "f", Line: 3, Text: c.text, NoID: c.opts.IDField != "" && c.id == "f:3"}
 				if diff := cmp.Diff(want, doc); diff != "" || err != nil {

@@ -71,21 +71,30 @@ const (
 )
 
 // zones follow the parts of a page while its text is taken. They remember where in the text the
-// zone changes.
+// zone changes. Each tag takes constant time, however many regions are open.
 //
 //	<nav><a>x</a></nav> <main>text <aside>more</aside></main>   ->   x: aside, link; text: main; more: main, aside
 type zones struct {
-	open  []region
-	link  bool
-	spans []span
+	open   []region
+	names  [len(regionNames)]elements
+	inside [zoneLink]int // how many open regions make each zone
+	link   bool
+	spans  []span
 }
 
 // A region is an open element that makes a zone. It ends when as many elements of its name have
 // ended as began.
 type region struct {
-	name  atom.Atom
-	depth int
+	name  int
 	zone  zone
+	depth int // of elements of its name around it
+	outer int // number of the region of its name around it
+}
+
+// elements are those of one name.
+type elements struct {
+	depth int // of those that are open, since the outermost region of the name began
+	inner int // number of the innermost region of the name, from 1; 0 if there is none
 }
 
 // A span is text of one zone, up to the next span.
@@ -96,8 +105,10 @@ type span struct {
 
 // now returns the zone of the open elements.
 func (z *zones) now() (in zone) {
-	for _, r := range z.open {
-		in |= r.zone
+	for one, n := range z.inside {
+		if n > 0 {
+			in |= zone(one)
+		}
 	}
 	if z.link {
 		in |= zoneLink
@@ -119,21 +130,25 @@ func (z *zones) start(a atom.Atom, t *html.Tokenizer, hasAttributes bool) {
 		z.link = true
 		return
 	}
-	for i := range z.open {
-		if z.open[i].name == a {
-			z.open[i].depth++
-		}
-	}
-	kind := zoneOf(a)
-	if kind == 0 && hasAttributes && mayBeRegion(a) {
+	name, kind := slices.Index(regionNames[:], a), zone(0)
+	switch {
+	case name < 0:
+		return
+	case name < namesMain:
+		kind = zoneMain
+	case a == atom.Header && z.inside[zoneMain] > 0: // of an article: its title
+	case name < namesAside:
+		kind = zoneAside
+	case hasAttributes:
 		kind = zoneOfAttributes(t)
 	}
-	if a == atom.Header && z.now()&zoneMain != 0 {
-		kind = 0 // of an article: its title
-	}
+	all := &z.names[name]
 	if kind != 0 {
-		z.open = append(z.open, region{a, 1, kind})
+		z.open = append(z.open, region{name, kind, all.depth, all.inner})
+		z.inside[kind]++
+		all.inner = len(z.open)
 	}
+	all.depth++
 }
 
 // end notes the end of an element.
@@ -142,36 +157,33 @@ func (z *zones) end(a atom.Atom) {
 		z.link = false
 		return
 	}
-	for i := range z.open {
-		if z.open[i].name != a {
-			continue
-		}
-		if z.open[i].depth--; z.open[i].depth == 0 {
-			z.open = z.open[:i] // and what was not closed within it
-			return
-		}
+	name := slices.Index(regionNames[:], a)
+	if name < 0 || z.names[name].inner == 0 {
+		return
 	}
+	all := &z.names[name]
+	all.depth--
+	last := all.inner - 1
+	if all.depth > z.open[last].depth {
+		return
+	}
+	for _, r := range slices.Backward(z.open[last:]) { // what was not closed within it, too
+		z.names[r.name].inner = r.outer
+		z.inside[r.zone]--
+	}
+	z.open = z.open[:last]
 }
 
-// zoneOf returns the zone that an element makes by its name.
-func zoneOf(a atom.Atom) zone {
-	switch a {
-	case atom.Main, atom.Article:
-		return zoneMain
-	case atom.Nav, atom.Aside, atom.Footer, atom.Header, atom.Dialog, atom.Menu:
-		return zoneAside
-	}
-	return 0
-}
+// regionNames are the elements that may be regions: the first namesMain are main, those up to
+// namesAside aside, and the others what their attributes say.
+var regionNames = [...]atom.Atom{atom.Main, atom.Article,
+	atom.Nav, atom.Aside, atom.Footer, atom.Header, atom.Dialog, atom.Menu,
+	atom.Div, atom.Section, atom.Ul, atom.Ol, atom.Td, atom.Table, atom.Form, atom.P}
 
-// mayBeRegion reports whether an element's attributes may make a zone of it.
-func mayBeRegion(a atom.Atom) bool {
-	switch a {
-	case atom.Div, atom.Section, atom.Ul, atom.Ol, atom.Td, atom.Table, atom.Form, atom.P:
-		return true
-	}
-	return false
-}
+const (
+	namesMain  = 2
+	namesAside = 8
+)
 
 // asideNames are classes and ids of elements beside the main text, in lower case.
 var asideNames = []string{"breadcrumb", "breadcrumbs", "comments", "cookie", "copyright", "footer", "header",

@@ -144,7 +144,7 @@ func checkPlaces(t *testing.T, rng *rand.Rand, format Format, file string) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "f")
 	opts := Options{Format: format}
-	extractor := NewExtractor(opts)
+	extractor := NewExtractor(t.Context(), opts)
 	write := func(content string) (units []Unit, texts []string) {
 		must.Do(t, os.WriteFile(path, []byte(content), 0o600))
 		for u, err := range Scan(t.Context(), []string{path}, opts, nil) {
@@ -212,7 +212,7 @@ func TestNoPlaces(t *testing.T) {
 		for u, err := range Scan(t.Context(), []string{path}, opts, nil) {
 			must.Do(t, err)
 			n++
-			if places, ok := NewExtractor(opts).Places(u, []Range{{0, 1}}); ok {
+			if places, ok := NewExtractor(t.Context(), opts).Places(u, []Range{{0, 1}}); ok {
 				t.Errorf("%s: %v", name, places)
 			}
 		}

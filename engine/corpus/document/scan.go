@@ -97,7 +97,7 @@ func ScanFiles(ctx context.Context, files iter.Seq2[File, error], opts Options,
 //	}
 func Read(ctx context.Context, inputs []string, opts Options, stdin io.Reader) iter.Seq2[Document, error] {
 	return func(yield func(Document, error) bool) {
-		extractor := NewExtractor(opts)
+		extractor := NewExtractor(ctx, opts)
 		for unit, err := range Scan(ctx, inputs, opts, stdin) {
 			var doc Document
 			if err == nil {

@@ -200,7 +200,7 @@ func TestResumedWARC(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s: %v", what, err)
 			}
-			doc, err := NewExtractor(opts).Extract(u)
+			doc, err := NewExtractor(t.Context(), opts).Extract(u)
 			if err != nil {
 				t.Fatalf("%s: %v", what, err)
 			}
@@ -359,7 +359,7 @@ func FuzzWARC(f *testing.F) {
 	f.Fuzz(func(t *testing.T, file string) {
 		opts := Options{Format: WARC, MaxDocumentBytes: 1 << 16}
 		end := int64(0)
-		e := NewExtractor(opts)
+		e := NewExtractor(t.Context(), opts)
 		for u, err := range Scan(t.Context(), []string{"-"}, opts, strings.NewReader(file)) {
 			if err != nil {
 				continue

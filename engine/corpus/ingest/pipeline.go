@@ -296,7 +296,7 @@ func (p *pipeline) take(ctx context.Context, b *batch, f found, yield func(*batc
 
 // work makes the results of batches until there are no more.
 func (p *pipeline) work(ctx context.Context, batches iter.Seq[*batch]) error {
-	extractor := document.NewExtractor(p.cfg.Document)
+	extractor := document.NewExtractor(ctx, p.cfg.Document)
 	extract := extractor.Extract
 	if p.steps.Borrows {
 		extract = extractor.Borrow
@@ -331,7 +331,7 @@ func (it *item) work(extract func(document.Unit) (document.Document, error),
 	it.doc, it.err = extract(it.unit)
 	it.unit = document.Unit{} // its bytes are needed no more
 	if it.err != nil {
-		return nil
+		return nil // a skip, or the error of the context, which ends the run
 	}
 	it.textBytes = len(it.doc.Text)
 	it.result, err = work(it.number, &it.doc)

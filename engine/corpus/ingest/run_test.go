@@ -89,7 +89,7 @@ func oneByOne(t *testing.T, inputs ...string) (records []ingest.Record, skips []
 	t.Helper()
 	f, err := simhash.New(simhash.Default())
 	must.Do(t, err)
-	extractor := document.NewExtractor(document.Options{})
+	extractor := document.NewExtractor(t.Context(), document.Options{})
 	units := 0
 	for unit, err := range document.Scan(t.Context(), inputs, document.Options{}, nil) {
 		var doc document.Document

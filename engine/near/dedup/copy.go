@@ -140,7 +140,11 @@ func (w *Rewriting) Copy(ctx context.Context, to *Copies) (CopyReport, error) {
 			unit += left
 			k.judge = func(u document.Unit) (Verdict, error) {
 				left--
-				return judge(k.extractor, u)
+				v, err := judge(k.extractor, u)
+				if k.ctx.Err() != nil { // then the extractor gave no text
+					err = k.ctx.Err()
+				}
+				return v, err
 			}
 			k.end = func() error {
 				if again && left != 0 || missing != nil && missing() > 0 {
@@ -217,7 +221,7 @@ func copyFiles(ctx context.Context, threads int, opts document.Options, produce 
 	}
 	return parallel.Each(ctx, parallel.Options{Workers: threads}, produce,
 		func(ctx context.Context, files iter.Seq[*copier]) error {
-			extractor := document.NewExtractor(opts)
+			extractor := document.NewExtractor(ctx, opts)
 			for k := range files {
 				k.ctx, k.extractor, k.packers, k.opts.Decoders = ctx, extractor, packers, decoders
 				if err := k.copyOnce(); err != nil {

@@ -238,7 +238,7 @@ func checkFields(ctx context.Context, inputs []string, opts document.Options, li
 		return nil
 	}
 	opts.Meter, opts.Chosen, opts.Strict = nil, nil, false
-	extractor := document.NewExtractor(opts)
+	extractor := document.NewExtractor(ctx, opts)
 	found, looked, names := make([]bool, len(lists)), 0, []string(nil)
 	look := func(f document.File) error {
 		n := 0

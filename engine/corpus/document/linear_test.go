@@ -1,0 +1,104 @@
+package document
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+
+	"ndd/engine/oracle/must"
+)
+
+// repeated returns a form of repeated text.
+func repeated(text string) func(size int) string {
+	return func(size int) string { return strings.Repeat(text, size/len(text)) }
+}
+
+// attributeNames returns different names of attributes.
+func attributeNames(size int) string {
+	var b strings.Builder
+	for i := int64(0); b.Len() < size; i++ {
+		b.WriteString(strconv.FormatInt(i, 36) + " ")
+	}
+	return b.String()
+}
+
+// TestLinear: no page and no text takes more than linear time.
+func TestLinear(t *testing.T) {
+	forms := map[string]func(int) string{
+		"attributes": func(size int) string { return "<a " + attributeNames(size) + ">" },
+		"attributes, then tags with one": func(size int) string {
+			return "<a " + attributeNames(size/2) + ">" + repeated("<a b>")(size/2)
+		},
+		"regions, then ends of others": func(size int) string {
+			return repeated("<main><div class=nav>")(size/2) + repeated("</nav></ul>")(size/2)
+		},
+		"regions, then links": func(size int) string { return repeated("<nav>")(size/2) + repeated("<a>x</a>y")(size/2) },
+		"nested":              func(size int) string { return repeated("<article>x")(size/2) + repeated("</article>")(size/2) },
+		"name":                func(size int) string { return "<" + repeated("a")(size) },
+		"word":                func(size int) string { return "<p>&" + repeated("a")(size) },
+	}
+	for _, text := range []string{"<main>", "<article>x", "<nav>x", "<menu>x</menu>y", "<div role=main>x", "<p class=toc>",
+		"<main>x</nav>y", "<table><tr><td class=menu>x", "<select><option>x", "<b><i>x</b></i>", "<svg><p>x", "<object>x",
+		"<object><audio><video><canvas>x", "<script>", "<script><!--", "<title></", "<a <a ", "<a b='", "<!--", "<!", "<?",
+		"</", "<", "]]>", "&", "&#", "&amp", "&CounterClockwise", "\r", "\x00", "\xff", "é\xff", "\x81", "\xa4\xa2 a"} {
+		forms[text] = repeated(text)
+	}
+	for name, form := range forms {
+		must.Linear(t, form, func(page string) {
+			_, err := PageText(t.Context(), []byte(page), "", ExtractAuto)
+			must.Do(t, err)
+			PlainText([]byte(page), "")
+		})
+		if t.Failed() {
+			t.Fatal(name)
+		}
+	}
+}
+
+// TestLongTags: a start tag that is too long, as one of many attributes, changes nothing around it.
+func TestLongTags(t *testing.T) {
+	many, long := attributeNames(1000), attributeNames(2*tagBytesMax)
+	for _, c := range []struct{ page, want string }{
+		{"a<b %s c='>'>d</b><nav>e", "ad\ne"},
+		{"a<div %s x=\"<p>'>\">d</div><nav>e", "a\nd\ne"},
+		{"a<script %s><p b></script>d<p %[1]s>e", "ad\ne"},
+		{"a<textarea %s><p b></textarea>d<p>e", "a\n<p b>\nd\ne"},
+		{"a<p %s", "a"},
+		{"a<p %s /><i>b", "a\nb"},
+	} {
+		for _, attributes := range []string{many, long} {
+			text, err := PageText(t.Context(), fmt.Appendf(nil, c.page, attributes), "", ExtractAll)
+			if err != nil || text != c.want {
+				t.Errorf("%s with %d bytes: %q, %v, want %q", c.page, len(attributes), text, err, c.want)
+			}
+		}
+	}
+}
+
+// endingContext ends when it has been asked a number of times.
+type endingContext struct {
+	context.Context
+	left int
+}
+
+func (c *endingContext) Err() error {
+	if c.left--; c.left < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// TestExtractStops: a context ends the extraction within a page.
+func TestExtractStops(t *testing.T) {
+	page := repeated("<p>some words ")(1 << 20)
+	for _, u := range []Unit{{format: HTML, raw: []byte(page)},
+		{format: JSONL, raw: fmt.Appendf(nil, `{"html":%q}`, page), fields: &Fields{Text: "html"}}} {
+		ctx := &endingContext{t.Context(), 3}
+		if doc, err := NewExtractor(ctx, Options{}).Extract(u); !errors.Is(err, context.Canceled) || ctx.left < -5 {
+			t.Errorf("%s: %d bytes, %v, asked %d times too often", u.format, len(doc.Text), err, -ctx.left)
+		}
+	}
+}

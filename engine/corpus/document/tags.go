@@ -1,0 +1,120 @@
+package document
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// tagBytesMax is the longest start tag whose attributes are read. For each byte of attributes the
+// tokenizer takes up to 50 bytes of memory, and each start tag after it clears a table of that size.
+const tagBytesMax = 256 << 10
+
+// nameBytesMax is the longest name of such a tag that is read: no element has a longer one.
+const nameBytesMax = 64
+
+// tags is a tokenizer of a page that takes linear time and stops with its context.
+type tags struct {
+	*html.Tokenizer
+	ctx   context.Context
+	page  []byte
+	start int    // of the token in page
+	head  []byte // is read before rest
+	rest  []byte // of page
+	kind  html.TokenType
+}
+
+func newTags(ctx context.Context, page []byte) *tags {
+	t := &tags{ctx: ctx, page: page, rest: page}
+	t.Tokenizer = html.NewTokenizer(t)
+	return t
+}
+
+// Read implements [io.Reader] for the tokenizer.
+func (t *tags) Read(p []byte) (int, error) {
+	if err := t.ctx.Err(); err != nil {
+		return 0, err
+	}
+	n := copy(p, t.head)
+	m := copy(p[n:], t.rest)
+	if t.head, t.rest = t.head[n:], t.rest[m:]; n+m == 0 {
+		return 0, io.EOF
+	}
+	return n + m, nil
+}
+
+// next reads a token.
+func (t *tags) next() html.TokenType {
+	t.start += len(t.Raw())
+	left := t.page[t.start:]
+	if len(left) > tagBytesMax && left[0] == '<' && isASCIILetter(left[1]) && !t.isBeforeContent() {
+		t.SetMaxBuf(tagBytesMax)
+		t.kind = t.Next()
+		if t.SetMaxBuf(0); errors.Is(t.Err(), html.ErrBufferExceeded) {
+			t.shorten(left)
+			t.kind = t.Next()
+		}
+		return t.kind
+	}
+	t.kind = t.Next()
+	return t.kind
+}
+
+// shorten makes a new tokenizer, for what begins with a start tag that is too long, as if that tag had
+// no attributes.
+func (t *tags) shorten(left []byte) {
+	name := tagName(left)
+	t.head = fmt.Appendf(nil, "<%s>", name[:min(len(name), nameBytesMax)])
+	t.rest = left[tagBytes(left):]
+	t.start = len(t.page) - len(t.rest) - len(t.head)
+	t.Tokenizer = html.NewTokenizer(t)
+}
+
+// isBeforeContent reports whether the token is the start tag of an element that has no tags in it,
+// such as a script, so that only this tokenizer knows how to go on.
+func (t *tags) isBeforeContent() bool {
+	if t.kind != html.StartTagToken {
+		return false
+	}
+	switch atom.Lookup(bytes.ToLower(tagName(t.Raw()))) {
+	case atom.Iframe, atom.Noembed, atom.Noframes, atom.Noscript, atom.Plaintext, atom.Script, atom.Style,
+		atom.Textarea, atom.Title, atom.Xmp:
+		return true
+	}
+	return false
+}
+
+// tagName returns the name in a start tag.
+func tagName(tag []byte) []byte {
+	end := bytes.IndexAny(tag, " \n\r\t\f/>")
+	if end < 0 {
+		end = len(tag)
+	}
+	return tag[1:end]
+}
+
+// tagBytes returns the length of the tag that s begins with: up to the first > outside quotation
+// marks, which follow an equals sign.
+func tagBytes(s []byte) int {
+	quote, last := byte(0), byte(0)
+	for i, c := range s {
+		switch {
+		case c == quote:
+			quote = 0
+		case quote != 0:
+		case c == '>':
+			return i + 1
+		case last == '=' && (c == '"' || c == '\''):
+			quote = c
+		}
+		if c > ' ' {
+			last = c
+		}
+	}
+	return len(s)
+}

@@ -1,0 +1,37 @@
+package must
+
+import (
+	"runtime"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Linear fails unless do takes processor time that is linear in the size of its input, which form
+// makes. Eight times the input may take 32 times as long, since caches and the collector play a part;
+// quadratic work takes 64 times as long.
+func Linear(t *testing.T, form func(size int) string, do func(input string)) {
+	t.Helper()
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	const size, times, tries = 16 << 10, 8, 8
+	small, large := form(size), form(size*times)
+	one, all := time.Hour, time.Hour
+	for range tries {
+		one, all = min(one, threadTime(func() { do(small) })), min(all, threadTime(func() { do(large) }))
+		if all <= 4*times*one {
+			return
+		}
+	}
+	t.Errorf("%.40q: %v for %d bytes, %v for %d", small, one, len(small), all, len(large))
+}
+
+// threadTime returns the processor time of the thread that do takes, which works in no other one.
+func threadTime(do func()) time.Duration {
+	var began, ended unix.Timespec
+	_ = unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &began)
+	do()
+	_ = unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &ended)
+	return time.Duration(ended.Nano() - began.Nano())
+}
