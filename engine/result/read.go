@@ -163,7 +163,7 @@ func (t *tableReader) json(line []byte) error {
 const pageMax = 256 << 20
 
 func (t *tableReader) parquet(content *document.Content) error {
-	file, err := columns.Open(content.Columns, content.Size, pageMax)
+	file, err := columns.Open(content.Columns, content.Size, columns.Limits{PageBytes: pageMax})
 	if err != nil {
 		return err
 	}

@@ -1,7 +1,9 @@
 package columns
 
 import (
+	"bufio"
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"io"
 
@@ -71,6 +73,62 @@ func (d *decompressor) page(to []byte, codec format.CompressionCodec, packed []b
 		return nil, corrupt("%d bytes are decompressed where it claims %d", len(to), size)
 	}
 	return to, nil
+}
+
+// cut decompresses a page of size bytes whose values are texts, and keeps most bytes of each: a text that no reader
+// takes is never in memory as a whole. Before the texts are levels, as so many blocks that have their lengths, too.
+func (d *decompressor) cut(to []byte, codec format.CompressionCodec, packed []byte, size, levels int, most int64) (
+	[]byte, error) {
+	r, err := d.reader(codec, packed, size)
+	if err != nil {
+		return nil, corrupt("%v", err)
+	}
+	defer r.Close()
+	plain, from := bytes.NewBuffer(to[:0]), bufio.NewReader(r)
+	for left := int64(size); left > 0; levels-- {
+		var length [4]byte
+		if _, err := io.ReadFull(from, length[:]); err != nil {
+			return nil, corrupt("%v", err)
+		}
+		n := int64(binary.LittleEndian.Uint32(length[:]))
+		if left -= 4 + n; left < 0 {
+			return nil, corrupt("a text of %d bytes where %d are left", n, left+n)
+		}
+		kept := n
+		if levels <= 0 {
+			kept = min(n, most)
+		}
+		plain.Grow(int(kept) + bytes.MinRead)
+		plain.Write(binary.LittleEndian.AppendUint32(nil, uint32(kept)))
+		_, err := io.CopyN(plain, from, kept)
+		if err == nil {
+			_, err = io.CopyN(io.Discard, from, n-kept)
+		}
+		if err != nil {
+			return nil, corrupt("%v", err)
+		}
+	}
+	return plain.Bytes(), nil
+}
+
+// reader returns a reader of a page of size bytes. Those that are in blocks are decompressed as a whole.
+func (d *decompressor) reader(codec format.CompressionCodec, packed []byte, size int) (io.ReadCloser, error) {
+	from := bytes.NewReader(packed)
+	switch codec {
+	case format.Zstd:
+		r, err := zstd.NewReader(from, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
+			zstd.WithDecoderMaxWindow(uint64(max(size, 1<<20))))
+		if err != nil {
+			return nil, err
+		}
+		return r.IOReadCloser(), nil
+	case format.Gzip:
+		return &d.gzip, d.gzip.Reset(from)
+	case format.Brotli:
+		return io.NopCloser(brotli.NewReader(from)), nil
+	}
+	plain, err := d.page(nil, codec, packed, size)
+	return io.NopCloser(bytes.NewReader(plain)), err
 }
 
 // readMax reads size bytes, and one more if there is one, into memory that grows as they come.

@@ -147,7 +147,7 @@ func sameAsLibrary(t *testing.T, data []byte, repeats bool) {
 	t.Helper()
 	alone, err := parquet.OpenFile(bytes.NewReader(data), int64(len(data)))
 	must.Do(t, err)
-	f, err := columns.Open(bytes.NewReader(data), int64(len(data)), 1<<20)
+	f, err := columns.Open(bytes.NewReader(data), int64(len(data)), columns.Limits{PageBytes: 1 << 20})
 	must.Do(t, err)
 	defer f.Close()
 	if f.Repeats() != repeats {

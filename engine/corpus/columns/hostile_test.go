@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -101,7 +102,7 @@ func seal(file, footer []byte) []byte {
 
 // readAll reads the first column, and returns the number of its values.
 func readAll(data []byte) (values int, err error) {
-	f, err := columns.Open(bytes.NewReader(data), int64(len(data)), 1<<20)
+	f, err := columns.Open(bytes.NewReader(data), int64(len(data)), columns.Limits{PageBytes: 1 << 20})
 	if err == nil {
 		err = eachValue(f, 0, func(parquet.Value) { values++ })
 		f.Close()
@@ -169,14 +170,17 @@ func TestHostile(t *testing.T) {
 		file crafted
 		want string
 	}{
-		"sound":                {rows(1, good), ""},
+		"sound": {rows(1, good), ""},
+		"a long header": {rows(1, good.with(func(h *format.PageHeader) {
+			h.DataPageHeader.V.Statistics.MinValue = make([]byte, 100_000)
+		})), ""},
 		"rows":                 {rows(1<<40, good), "row group 1 claims 1099511627776 rows"},
 		"values of the column": {column(func(m *format.ColumnMetaData) { m.NumValues = 2 }), "2 values in 1 rows"},
 		"values of a page":     {rows(9, dataPage(math.MaxInt32, format.Plain, plain)), "page 1: 2147483647 values"},
 		"missing values":       {rows(100, good), `row group 1, column "text": 99 values are missing`},
 		"negative size":        {rows(1, good.with(func(h *format.PageHeader) { h.CompressedPageSize = -100 })), "page 1: -"},
 		"size of a page": {rows(1, good.packed(plain, math.MaxInt32)),
-			"page 1: 2147483647 bytes, of which 1048576 are the most"},
+			"page 1: 2147483647 bytes, the limit is 1048576"},
 		"page behind the end": {rows(1, good.with(func(h *format.PageHeader) { h.CompressedPageSize = 1 << 20 })),
 			"which end behind the column"},
 		"column behind the end": {column(func(m *format.ColumnMetaData) { m.TotalCompressedSize = math.MaxInt64 }),
@@ -221,7 +225,7 @@ func TestHostile(t *testing.T) {
 			"row 1 has more than 4194304 values"},
 		"rows of a list":   {list(3, 5, listPage(5, 0, 1, 1, 2, 0, 1, 1, 1)), "values of 2 rows in a row group of 3"},
 		"within a row":     {list(1, 3, listPage(3, 1, 2, 0, 1)), "begins within a row"},
-		"levels of a list": {list(1, 3, listPage(3, 0, 1)), "2 values without a level"},
+		"levels of a list": {list(1, 3, listPage(3, 0, 1)), "expected 3 values but got only 1"},
 		"values of a list": {list(1, 1<<40, listPage(1, 0, 1)), "1099511627776 values in 1 rows"},
 		"fewer values":     {list(2, 1, listPage(1, 0, 1)), "1 values in 2 rows"},
 		"a run":            {list(1, 1, listPage(1, 0, 1<<40)), "a run of 1099511627776 values in a page of 1"},
@@ -236,7 +240,7 @@ func TestHostile(t *testing.T) {
 			})
 			// A row may have 4 Mi values of 24 bytes, of which a slice that doubles holds some twice.
 			hostile.Allocates(t, 512<<20, func() {
-				f, err := columns.Open(bytes.NewReader(data), int64(len(data)), 1<<20)
+				f, err := columns.Open(bytes.NewReader(data), int64(len(data)), columns.Limits{PageBytes: 1 << 20})
 				if err == nil {
 					_, err = rowsOf(f.RowGroup(0))
 					f.Close()
@@ -260,11 +264,12 @@ func deep(n int) (s []format.SchemaElement) {
 // TestHostileFooter: a footer's own structure is walked before anything is made of it.
 func TestHostileFooter(t *testing.T) {
 	for name, c := range map[string]struct{ footer, want string }{
-		"2^31 structures": {"\x15\x02\x29\xfc\xff\xff\xff\xff\x07", "does not end"},
+		"2^31 structures": {"\x15\x02\x29\xfc\xff\xff\xff\xff\x07", "a list of 2147483647 values in 0 bytes"},
 		"string of 2^31":  {"\x15\x02\x19\x1c\x48\xff\xff\xff\xff\x07", "does not end"},
 		"structures":      {"\x15\x02" + strings.Repeat("\x1c", 100_000), "nested more than"},
-		"lists":           {strings.Repeat("\x19", 8<<20), "nested more than"},
-		"map":             {"\x1b\x00", "of type 11"},
+		"lists":           {strings.Repeat("\x19", 8<<20), "a list of lists"},
+		"map":             {"\x1b\x00", "a map"},
+		"nested lists":    {strings.Repeat("\x19\x1c", 4<<20), "nested more than"},
 		"empty":           {"\x15\x02\x19\xfc\x80\x80\x80\x01" + strings.Repeat("\x00", 2<<20) + "\x00", "structures in 2"},
 		"none":            {"", "does not end"},
 	} {
@@ -288,6 +293,46 @@ func TestManyNulls(t *testing.T) {
 	h := crafted{rows: n, pages: []page{dataPage(n, format.Plain, nil).packed(body, int32(len(body)))}}
 	if values, err := readAll(h.bytes(t)); err != nil || values != n {
 		t.Errorf("%d values, %v", values, err)
+	}
+}
+
+// TestValueLimit: a text that is longer than a value may be is cut one byte behind the limit, in pages of every kind,
+// before the library copies it. Pages that unpack to much more than they take are read.
+func TestValueLimit(t *testing.T) {
+	type short struct {
+		Text string `parquet:"text,optional,plain"`
+	}
+	type entry struct {
+		Text string `parquet:"text,dict"`
+	}
+	const most = 1000
+	for version := 1; version <= 2; version++ {
+		for codec := range codecs {
+			var plain []short
+			var entries []entry
+			for _, n := range []int{0, most, most + 1, 200_000, 5} {
+				text := strings.Repeat("x", n)
+				plain, entries = append(plain, short{text}), append(entries, entry{text})
+			}
+			plain = append(plain, slices.Repeat([]short{{strings.Repeat("y", most)}}, 700)...)
+			o := []parquet.WriterOption{parquet.DataPageVersion(version), parquet.Compression(codecs[codec]),
+				parquet.PageBufferSize(1 << 20), parquet.MaxRowsPerRowGroup(1000)}
+			for name, data := range map[string][]byte{"plain": write(t, plain, o...), "dictionary": write(t, entries, o...)} {
+				f, err := columns.Open(bytes.NewReader(data), int64(len(data)),
+					columns.Limits{PageBytes: 1 << 20, ValueBytes: most})
+				must.Do(t, err)
+				var got []int
+				err = eachValue(f, 0, func(v parquet.Value) { got = append(got, len(v.ByteArray())) })
+				want := []int{0, most, most + 1, most + 1, 5}
+				if name == "plain" {
+					want = append(want, slices.Repeat([]int{most}, 700)...)
+				}
+				if err != nil || !slices.Equal(got, want) {
+					t.Errorf("%s, version %d, %s: %v, want %v: %v", codec, version, name, got, want, err)
+				}
+				f.Close()
+			}
+		}
 	}
 }
 
@@ -320,7 +365,7 @@ func TestCompressedPage(t *testing.T) {
 	h := crafted{rows: 1,
 		footer: func(m *format.FileMetaData) { m.RowGroups[0].Columns[0].MetaData.TotalCompressedSize = size - 1<<20 }}
 	w := &wide{start: start, end: h.bytes(t), size: size}
-	f, err := columns.Open(w, size, 1<<20)
+	f, err := columns.Open(w, size, columns.Limits{PageBytes: 1 << 20})
 	must.Do(t, err)
 	defer f.Close()
 	if _, err := valuesOf(f, 0); err == nil || !strings.Contains(err.Error(), "page 1: 67108864 bytes compressed") {
@@ -336,7 +381,7 @@ func TestCompressedPage(t *testing.T) {
 func FuzzRowGroup(f *testing.F) {
 	f.Add(write(f, nestedRows(20), parquet.DataPageVersion(1)))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		file, err := columns.Open(bytes.NewReader(data), int64(len(data)), 1<<20)
+		file, err := columns.Open(bytes.NewReader(data), int64(len(data)), columns.Limits{PageBytes: 1 << 20})
 		if err != nil {
 			return
 		}

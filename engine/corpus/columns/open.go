@@ -2,6 +2,7 @@ package columns
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -31,40 +32,43 @@ type File struct {
 	size int64
 	own  *format.FileMetaData // as the file has it
 	view *parquet.File        // the same columns, none of them compressed
-	page int64                // most bytes of a page
+	page int64                // maximum bytes of a page
+	most int64                // maximum bytes of a value
 
 	decompressor decompressor
 }
 
-// Open reads and checks the footer. No page of the file may have more than pageMax bytes when it is
-// decompressed; the memory that reading takes goes by them and by the footer, which has 256 MiB at
-// most. The reader stays the caller's; the file must be closed.
-func Open(r io.ReaderAt, size, pageMax int64) (f *File, err error) {
-	defer func() {
-		if r := recover(); r != nil { // the library's, of a footer that contradicts itself
-			err = corrupt("%v", r)
-		}
-	}()
+// Limits bound what a file may take of memory, beside its footer.
+type Limits struct {
+	PageBytes  int64 // of a page when it is decompressed
+	ValueBytes int64 // of a value; 0: those of a page. Longer values are cut one byte behind the limit.
+}
+
+// Open reads and checks the footer, which may have 256 MiB. The reader stays the caller's; the file must be
+// closed.
+func Open(r io.ReaderAt, size int64, limits Limits) (f *File, err error) {
+	defer recovered("footer", &err)
 	footer, err := readFooter(r, size)
 	if err != nil {
 		return nil, err
 	}
-	f = &File{r: r, size: size, own: &format.FileMetaData{}, page: pageMax}
-	if err := decode(footer, f.own); err != nil {
-		return nil, err
+	f = &File{r: r, size: size, own: &format.FileMetaData{}, page: limits.PageBytes,
+		most: cmp.Or(limits.ValueBytes, limits.PageBytes)}
+	if _, err := decode(footer, f.own); err != nil {
+		return nil, fmt.Errorf("footer: %w", err)
 	}
 	if err := f.check(); err != nil {
 		return nil, err
 	}
 	var view format.FileMetaData
-	if err := decode(footer, &view); err != nil {
+	if _, err := decode(footer, &view); err != nil {
 		return nil, err
 	}
 	f.view, err = uncompressed(&view)
 	return f, err
 }
 
-// readFooter returns the footer, whose structure is sound.
+// readFooter returns the footer.
 func readFooter(r io.ReaderAt, size int64) ([]byte, error) {
 	if size < int64(len(magic)+tailBytes) {
 		return nil, corrupt("%d bytes, which is too few: is the file cut short?", size)
@@ -87,19 +91,7 @@ func readFooter(r io.ReaderAt, size int64) ([]byte, error) {
 	if _, err := r.ReadAt(footer, size-tailBytes-n); err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
 	}
-	if _, err := structure(footer); err != nil {
-		return nil, fmt.Errorf("footer: %w", err)
-	}
 	return footer, nil
-}
-
-// decode reads a structure, of which something may follow.
-func decode(b []byte, to any) error {
-	var compact thrift.CompactProtocol
-	if err := thrift.NewDecoder(compact.NewReaderFromBytes(b)).Decode(to); err != nil {
-		return corrupt("%v", err)
-	}
-	return nil
 }
 
 // check holds the footer against itself and the file.
@@ -186,7 +178,7 @@ func (f *File) Close() { f.decompressor.close() }
 
 // Clone returns the file for another goroutine. Each of them must be closed.
 func (f *File) Clone() *File {
-	return &File{r: f.r, size: f.size, own: f.own, view: f.view, page: f.page}
+	return &File{r: f.r, size: f.size, own: f.own, view: f.view, page: f.page, most: f.most}
 }
 
 // Schema returns the columns.

@@ -16,9 +16,9 @@ import (
 )
 
 const (
-	headerFirst = 4 << 10 // bytes that are read for a page's header, which as a rule has some dozen
-	headerMax   = 1 << 20
-	valuesMax   = 1 << 24 // of a page
+	headerFirst = 4 << 10  // bytes that are read for a page's header, which as a rule has some dozen
+	headerMax   = 64 << 20 // some writers put the first and the last text into it
+	valuesMax   = 1 << 24  // of a page
 
 	// rowValuesMax is the most values that a row may have in one column: they are in memory
 	// together.
@@ -26,8 +26,7 @@ const (
 )
 
 // RowGroup returns a row group whose pages are checked. It is read once, from its start on.
-// An error of a page is returned by the read that needs it; of pages that contradict themselves the
-// library may panic.
+// An error of a page is returned by the read that needs it.
 func (f *File) RowGroup(group int) parquet.RowGroup {
 	return &rowGroup{f.view.RowGroups()[group], f, group}
 }
@@ -38,7 +37,18 @@ type rowGroup struct {
 	number int
 }
 
-func (g *rowGroup) Rows() parquet.Rows { return parquet.NewRowGroupRowReader(g) }
+func (g *rowGroup) Rows() parquet.Rows { return &rows{parquet.NewRowGroupRowReader(g), g.number} }
+
+// rows are those of a row group, without the library's panics.
+type rows struct {
+	parquet.Rows
+	group int
+}
+
+func (r *rows) ReadRows(to []parquet.Row) (n int, err error) {
+	defer recovered(fmt.Sprintf("row group %d", r.group+1), &err)
+	return r.Rows.ReadRows(to)
+}
 
 func (g *rowGroup) ColumnChunks() []parquet.ColumnChunk {
 	chunks := g.RowGroup.ColumnChunks()
@@ -75,7 +85,7 @@ func (c *columnChunk) stream() (*stream, error) {
 	chunk := &f.own.RowGroups[c.group.number].Columns[c.number]
 	m := &chunk.MetaData
 	s := &stream{file: f, codec: m.Codec, at: m.DataPageOffset, left: m.NumValues, from: pageBase,
-		rows: rowCount{group: f.Rows(c.group.number)}}
+		column: c.ColumnChunk.Type().Kind(), group: f.Rows(c.group.number)}
 	if m.DictionaryPageOffset != 0 {
 		s.at = m.DictionaryPageOffset
 	}
@@ -93,9 +103,9 @@ func (c *columnChunk) stream() (*stream, error) {
 		return nil, errors.New("the schema does not have it")
 	}
 	s.repeats, s.levels = bits.Len(uint(leaf.MaxRepetitionLevel)), bits.Len(uint(leaf.MaxDefinitionLevel))
-	if m.NumValues < s.rows.group || m.NumValues > s.rows.group && s.repeats == 0 ||
+	if m.NumValues < s.group || m.NumValues > s.group && s.repeats == 0 ||
 		m.NumValues > rowsSpare+rowsPerByte*f.size {
-		return nil, corrupt("%d values in %d rows", m.NumValues, s.rows.group)
+		return nil, corrupt("%d values in %d rows", m.NumValues, s.group)
 	}
 	return s, nil
 }
@@ -116,6 +126,8 @@ func (p *pages) ReadPage() (page parquet.Page, err error) {
 		err = p.from.err // which the library may have taken for something else
 	case err == io.EOF:
 		err = p.from.ended()
+	case err == nil && p.from.repeats > 0:
+		err = p.from.count(page.RepetitionLevels())
 	}
 	if err != nil && err != io.EOF {
 		err = fmt.Errorf("%s: %w", p.place, err)
@@ -179,11 +191,7 @@ func (v *Values) Row(add func(parquet.Value)) error {
 
 // read fills the buffer.
 func (v *Values) read() (n int, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("%s: %w", v.chunk.place(), corrupt("%v", r))
-		}
-	}()
+	defer recovered(v.chunk.place(), &err)
 	return v.from.ReadValues(v.buffer[:])
 }
 
@@ -195,18 +203,21 @@ func (v *Values) Close() error { return v.from.Close() }
 type stream struct {
 	file    *File
 	codec   format.CompressionCodec
+	column  parquet.Kind
 	at, end int64 // of the pages that are to come, in the file
 	left    int64 // values of them
 	levels  int   // bits of a definition level
 	repeats int   // bits of a repetition level; 0: each row has one value
-	rows    rowCount
+	group   int64 // rows of the row group
+	begun   int64 // rows so far, of a column with repetitions
+	last    int   // values of the last one
 
 	number  int  // of the page
 	entries bool // there is a dictionary
 
-	out  []byte // the page as the library sees it
-	from int64  // where that is, for the library
-	err  error  // of opening or reading the file
+	head, body []byte // the page as the library sees it
+	from       int64  // where that is, for the library
+	err        error  // of opening or reading the file
 
 	packed, plain []byte // buffers
 }
@@ -216,24 +227,31 @@ func (s *stream) ReadAt(p []byte, at int64) (int, error) {
 	if at < s.from {
 		return 0, corrupt("it is read backwards") // which the library does for a dictionary that has not come
 	}
-	for at >= s.from+int64(len(s.out)) {
+	for at >= s.from+int64(len(s.head)+len(s.body)) {
+		if s.err == nil && s.at >= s.end {
+			return 0, io.EOF
+		}
+		if s.err == nil {
+			s.err = s.next()
+		}
 		if s.err != nil {
 			return 0, s.err
 		}
-		if s.at >= s.end {
-			return 0, io.EOF
-		}
-		if err := s.next(); err != nil {
-			s.err = fmt.Errorf("page %d: %w", s.number, err)
-			return 0, s.err
-		}
 	}
-	return copy(p, s.out[at-s.from:]), nil
+	if offset := at - s.from - int64(len(s.head)); offset >= 0 {
+		return copy(p, s.body[offset:]), nil
+	}
+	return copy(p, s.head[at-s.from:]), nil
 }
 
 // next reads the next page and checks it.
-func (s *stream) next() error {
+func (s *stream) next() (err error) {
 	s.number++
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("page %d: %w", s.number, err)
+		}
+	}()
 	h, n, err := s.header()
 	if err != nil {
 		return err
@@ -243,9 +261,9 @@ func (s *stream) next() error {
 	case size < 0 || size > s.end-s.at-int64(n):
 		return corrupt("%d bytes, which end behind the column", size)
 	case size > most:
-		return corrupt("%d bytes compressed, of which %d are the most", size, most)
+		return corrupt("%d bytes compressed, the limit is %d", size, most)
 	case h.UncompressedPageSize < 0 || int64(h.UncompressedPageSize) > s.file.page:
-		return corrupt("%d bytes, of which %d are the most", h.UncompressedPageSize, s.file.page)
+		return corrupt("%d bytes, the limit is %d", h.UncompressedPageSize, s.file.page)
 	}
 	s.packed = grow(s.packed, int(h.CompressedPageSize))
 	if err := s.read(s.packed, s.at+int64(n)); err != nil {
@@ -255,22 +273,23 @@ func (s *stream) next() error {
 	if h.CRC != 0 && uint32(h.CRC) != crc32.ChecksumIEEE(s.packed) {
 		return corrupt("checksum mismatch")
 	}
+	var levels, values []byte
 	switch {
 	case h.Type == format.IndexPage, h.Type > format.DataPageV2: // which nothing needs
 		return nil
 	case h.Type == format.DictionaryPage && h.DictionaryPageHeader.Valid:
-		err = s.dictionary(h)
+		values, err = s.dictionary(h)
 	case h.Type == format.DataPage && h.DataPageHeader.Valid:
-		err = s.data(h)
+		levels, values, err = s.data(h)
 	case h.Type == format.DataPageV2 && h.DataPageHeaderV2.Valid:
-		err = s.dataV2(h)
+		levels, values, err = s.dataV2(h)
 	default:
 		return corrupt("a page without its header")
 	}
 	if err != nil {
 		return err
 	}
-	return s.hand(h)
+	return s.hand(h, levels, values)
 }
 
 // header reads a page's header and returns how long it is.
@@ -280,15 +299,10 @@ func (s *stream) header() (h *format.PageHeader, n int, err error) {
 		if err := s.read(b, s.at); err != nil {
 			return nil, 0, err
 		}
-		n, err = structure(b)
-		if err == errShort && int64(len(b)) < s.end-s.at && size < headerMax {
-			continue
-		}
-		if err != nil {
-			return nil, 0, err
-		}
 		h = new(format.PageHeader)
-		return h, n, decode(b[:n], h)
+		if n, err = decode(b, h); err != errShort || int64(len(b)) == s.end-s.at || size >= headerMax {
+			return h, n, err
+		}
 	}
 }
 
@@ -303,34 +317,54 @@ func (s *stream) read(b []byte, at int64) error {
 	return err
 }
 
-// dictionary checks a dictionary.
-func (s *stream) dictionary(h *format.PageHeader) (err error) {
-	if s.plain, err = s.file.decompressor.page(s.plain, s.codec, s.packed, int(h.UncompressedPageSize)); err != nil {
-		return err
+// unpack decompresses the values of a page, and the levels before them, each of which has its length. Texts beyond the
+// limit are cut one byte behind it, so that the reader sees that they are too long.
+func (s *stream) unpack(codec format.CompressionCodec, packed []byte, size, levels int, encoding format.Encoding) (
+	_ []byte, err error) {
+	if s.column == parquet.ByteArray && encoding == format.Plain && int64(size) > s.file.most {
+		s.plain, err = s.file.decompressor.cut(s.plain, codec, packed, size, levels, s.file.most+1)
+	} else {
+		s.plain, err = s.file.decompressor.page(s.plain, codec, packed, size)
 	}
-	if n := h.DictionaryPageHeader.V.NumValues; n < 0 || int(n) > len(s.plain) {
-		return corrupt("a dictionary of %d entries in %d bytes", n, len(s.plain))
+	return s.plain, err
+}
+
+// dictionary checks a dictionary.
+func (s *stream) dictionary(h *format.PageHeader) (values []byte, err error) {
+	d := &h.DictionaryPageHeader.V
+	if d.Encoding == format.PlainDictionary { //nolint:staticcheck // files of the first version of the format name it so
+		d.Encoding = format.Plain
+	}
+	if values, err = s.unpack(s.codec, s.packed, int(h.UncompressedPageSize), 0, d.Encoding); err != nil {
+		return nil, err
+	}
+	n := d.NumValues
+	if n < 0 || int(n) > len(values) {
+		return nil, corrupt("a dictionary of %d entries in %d bytes", n, len(values))
 	}
 	s.entries = true
-	return nil
+	return values, nil
 }
 
 // data checks a page of the first version: levels with their length before them and values,
 // compressed together.
-func (s *stream) data(h *format.PageHeader) (err error) {
+func (s *stream) data(h *format.PageHeader) (levels, values []byte, err error) {
 	d := &h.DataPageHeader.V
-	if s.plain, err = s.file.decompressor.page(s.plain, s.codec, s.packed, int(h.UncompressedPageSize)); err != nil {
-		return err
-	}
-	repetitions, values, err := cutLevels(s.plain, d.RepetitionLevelEncoding, s.repeats)
+	blocks := min(s.repeats, 1) + min(s.levels, 1)
+	plain, err := s.unpack(s.codec, s.packed, int(h.UncompressedPageSize), blocks, d.Encoding)
 	if err != nil {
-		return err
+		return nil, nil, err
+	}
+	repetitions, values, err := cutLevels(plain, d.RepetitionLevelEncoding, s.repeats)
+	if err != nil {
+		return nil, nil, err
 	}
 	definitions, values, err := cutLevels(values, d.DefinitionLevelEncoding, s.levels)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
-	return s.check(repetitions, definitions, values, d.Encoding, int(d.NumValues))
+	levels = plain[:len(plain)-len(values)]
+	return levels, values, s.check(repetitions, definitions, values, d.Encoding, int(d.NumValues))
 }
 
 // cutLevels returns the levels at the beginning of a page of the first version, if there are any,
@@ -352,46 +386,40 @@ func cutLevels(b []byte, encoding format.Encoding, width int) (levels, rest []by
 }
 
 // dataV2 checks a page of the second version: only the values are compressed.
-func (s *stream) dataV2(h *format.PageHeader) (err error) {
+func (s *stream) dataV2(h *format.PageHeader) (levels, values []byte, err error) {
 	d := &h.DataPageHeaderV2.V
-	levels := int64(d.RepetitionLevelsByteLength) + int64(d.DefinitionLevelsByteLength)
+	size := int64(d.RepetitionLevelsByteLength) + int64(d.DefinitionLevelsByteLength)
 	switch {
 	case d.RepetitionLevelsByteLength < 0 || d.DefinitionLevelsByteLength < 0 ||
-		levels > min(int64(len(s.packed)), int64(h.UncompressedPageSize)):
-		return corrupt("levels of %d and %d bytes in a page of %d", d.RepetitionLevelsByteLength,
+		size > min(int64(len(s.packed)), int64(h.UncompressedPageSize)):
+		return nil, nil, corrupt("levels of %d and %d bytes in a page of %d", d.RepetitionLevelsByteLength,
 			d.DefinitionLevelsByteLength, len(s.packed))
 	case d.NumNulls < 0 || d.NumNulls > d.NumValues || d.NumRows < 0 || d.NumRows > d.NumValues ||
 		s.repeats == 0 && d.NumRows != d.NumValues:
-		return corrupt("%d nulls and %d rows among %d values", d.NumNulls, d.NumRows, d.NumValues)
+		return nil, nil, corrupt("%d nulls and %d rows among %d values", d.NumNulls, d.NumRows, d.NumValues)
 	}
 	codec := s.codec
 	if d.IsCompressed.Valid && !d.IsCompressed.V {
 		codec = format.Uncompressed
 	}
-	var values []byte
-	if size := int(int64(h.UncompressedPageSize) - levels); size > 0 || levels < int64(len(s.packed)) {
-		if values, err = s.file.decompressor.page(s.plain, codec, s.packed[levels:], size); err != nil {
-			return err
+	levels, packed := s.packed[:size], s.packed[size:]
+	if rest := int(int64(h.UncompressedPageSize) - size); rest > 0 || len(packed) > 0 {
+		if values, err = s.unpack(codec, packed, rest, 0, d.Encoding); err != nil {
+			return nil, nil, err
 		}
 	}
-	s.plain = append(append(make([]byte, 0, int(levels)+len(values)), s.packed[:levels]...), values...)
 	d.IsCompressed = thrift.Null[bool]{}
-	return s.check(s.packed[:d.RepetitionLevelsByteLength], s.packed[d.RepetitionLevelsByteLength:levels], values,
+	return levels, values, s.check(levels[:d.RepetitionLevelsByteLength], levels[d.RepetitionLevelsByteLength:], values,
 		d.Encoding, int(d.NumValues))
 }
 
-// check checks the levels and values of a page of n values, and counts these and the rows.
+// check checks the levels and values of a page of n values, and counts these.
 func (s *stream) check(repetitions, definitions, values []byte, encoding format.Encoding, n int) error {
 	if n < 0 || n > valuesMax || int64(n) > s.left {
-		return corrupt("%d values, where %d are left of the column and %d are the most of a page", n, s.left, valuesMax)
+		return corrupt("%d values: %d are left of the column, and the limit of a page is %d", n, s.left, valuesMax)
 	}
 	s.left -= int64(n)
-	if s.repeats > 0 {
-		if err := walkRuns(repetitions, s.repeats, n, s.rows.add); err != nil {
-			return err
-		}
-	}
-	if err := walkRuns(definitions, s.levels, n, nil); err != nil {
+	if err := errors.Join(checkRuns(repetitions, s.repeats, n), checkRuns(definitions, s.levels, n)); err != nil {
 		return err
 	}
 	if isDictionary(encoding) && !s.entries {
@@ -400,26 +428,21 @@ func (s *stream) check(repetitions, definitions, values []byte, encoding format.
 	return checkValues(values, encoding, n, s.file.page)
 }
 
-// A rowCount counts the rows of a column with repetitions.
-type rowCount struct {
-	group int64 // rows of the row group
-	begun int64 // rows so far
-	last  int   // values of the last one
-}
-
-// add counts values of a level, 0 or more: a row begins with one of level 0.
-func (r *rowCount) add(isZero bool, count int) error {
-	switch {
-	case isZero:
-		r.begun += int64(count)
-		r.last = 1
-	case r.begun == 0:
-		return corrupt("a column that begins within a row")
-	default:
-		r.last += count
-	}
-	if r.last > rowValuesMax {
-		return fmt.Errorf("row %d has more than %d values, which are the most", r.begun, rowValuesMax)
+// count counts the rows that begin with the levels of a page, in a column with repetitions.
+func (s *stream) count(levels []byte) error {
+	for _, level := range levels {
+		switch {
+		case level == 0:
+			s.begun++
+			s.last = 1
+		case s.begun == 0:
+			return corrupt("a column that begins within a row")
+		default:
+			s.last++
+		}
+		if s.last > rowValuesMax {
+			return fmt.Errorf("row %d has more than %d values, which is the limit", s.begun, rowValuesMax)
+		}
 	}
 	return nil
 }
@@ -430,23 +453,24 @@ func (s *stream) ended() error {
 	switch {
 	case s.left > 0:
 		return corrupt("%d values are missing", s.left)
-	case s.repeats > 0 && s.rows.begun != s.rows.group:
-		return corrupt("values of %d rows in a row group of %d", s.rows.begun, s.rows.group)
+	case s.repeats > 0 && s.begun != s.group:
+		return corrupt("values of %d rows in a row group of %d", s.begun, s.group)
 	}
 	return io.EOF
 }
 
-// hand encodes the page for the library to read next.
-func (s *stream) hand(h *format.PageHeader) error {
-	h.CRC = 0
-	h.CompressedPageSize, h.UncompressedPageSize = int32(len(s.plain)), int32(len(s.plain))
+// hand encodes the header for the library, which reads it next, and then levels and values.
+func (s *stream) hand(h *format.PageHeader, levels, values []byte) error {
+	size := int32(len(levels) + len(values))
+	h.CRC, h.CompressedPageSize, h.UncompressedPageSize = 0, size, size
 	h.DataPageHeader.V.Statistics, h.DataPageHeaderV2.V.Statistics = format.Statistics{}, format.Statistics{}
-	var b bytes.Buffer
+	b := bytes.NewBuffer(s.head[:0])
 	var compact thrift.CompactProtocol
-	if err := thrift.NewEncoder(compact.NewWriter(&b)).Encode(h); err != nil {
+	if err := thrift.NewEncoder(compact.NewWriter(b)).Encode(h); err != nil {
 		return corrupt("%v", err)
 	}
-	s.from += int64(len(s.out))
-	s.out = append(append(s.out[:0], b.Bytes()...), s.plain...)
+	s.from += int64(len(s.head) + len(s.body))
+	b.Write(levels)
+	s.head, s.body = b.Bytes(), values
 	return nil
 }

@@ -11,57 +11,33 @@ import (
 // of eight.
 const runsSpare = 512
 
-// walkRuns walks a sequence in the hybrid of runs and packed bits, which must not stand for more
-// values than a page has. If visit is not nil it is called with how often zero, or something else,
-// follows, and all values must be there.
-func walkRuns(b []byte, width, values int, visit func(isZero bool, count int) error) error {
+// checkRuns checks that a sequence in the hybrid of runs and packed bits does not claim more values than a page has.
+func checkRuns(b []byte, width, values int) error {
 	if width > 32 {
 		return corrupt("values of %d bits", width)
 	}
-	sum, left := uint64(0), values
-	for len(b) > 0 {
+	for sum := uint64(0); len(b) > 0; {
 		head, n := binary.Uvarint(b)
 		if n <= 0 {
 			return corrupt("a run without a length")
 		}
 		b = b[n:]
-		count, size, step := head>>1, uint64(width+7)/8, head>>1
+		count, size := head>>1, uint64(width+7)/8
 		if count > uint64(values)+runsSpare {
 			return corrupt("a run of %d values in a page of %d", count, values)
 		}
 		if head&1 != 0 {
-			size, count, step = count*uint64(width), count*8, 1
+			count, size = 8*count, count*uint64(width)
 		}
 		if size > uint64(len(b)) {
 			return corrupt("a run of %d values that does not end", count)
 		}
-		run := b[:size]
-		b = b[size:]
 		if sum += count; sum > uint64(values)+runsSpare {
 			return corrupt("runs of %d values and more in a page of %d", sum, values)
 		}
-		for i := 0; visit != nil && i < int(count) && left > 0; i += int(step) {
-			together := min(int(step), left)
-			if err := visit(isZero(run, i*width, width), together); err != nil {
-				return err
-			}
-			left -= together
-		}
-	}
-	if visit != nil && left > 0 {
-		return corrupt("%d values without a level", left)
+		b = b[size:]
 	}
 	return nil
-}
-
-// isZero reports whether the bits of b from one on are 0.
-func isZero(b []byte, from, width int) bool {
-	for bit := from; bit < from+width; bit++ {
-		if b[bit/8]>>(bit%8)&1 != 0 {
-			return false
-		}
-	}
-	return true
 }
 
 // isDictionary reports whether a page's values are indexes of a dictionary.
@@ -77,14 +53,14 @@ func checkValues(b []byte, encoding format.Encoding, values int, most int64) err
 		if len(b) == 0 {
 			return nil // of nulls alone
 		}
-		return walkRuns(b[1:], int(b[0]), values, nil)
+		return checkRuns(b[1:], int(b[0]), values)
 	}
 	switch encoding {
 	case format.RLE: // of booleans, behind their length
 		if len(b) < 4 {
 			return corrupt("runs without a length")
 		}
-		return walkRuns(b[4:], 1, values, nil)
+		return checkRuns(b[4:], 1, values)
 	case format.DeltaBinaryPacked, format.DeltaLengthByteArray:
 		return checkDelta(b, values)
 	case format.DeltaByteArray:

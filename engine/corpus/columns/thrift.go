@@ -1,9 +1,11 @@
 package columns
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
+
+	"github.com/parquet-go/parquet-go/encoding/thrift"
 )
 
 // ErrCorrupt is the error of files whose claims are false.
@@ -17,145 +19,104 @@ func (c *corruption) Is(target error) bool { return target == ErrCorrupt }
 
 func corrupt(format string, args ...any) error { return &corruption{fmt.Sprintf(format, args...)} }
 
-// The types of Thrift's compact protocol.
-const (
-	thriftStop   = 0
-	thriftTrue   = 1
-	thriftFalse  = 2
-	thriftByte   = 3
-	thriftI16    = 4
-	thriftI32    = 5
-	thriftI64    = 6
-	thriftDouble = 7
-	thriftBinary = 8
-	thriftList   = 9
-	thriftSet    = 10
-	thriftStruct = 12
-)
+// recovered makes an error of a panic of the library, which has them for pages that contradict themselves.
+func recovered(place string, err *error) {
+	if r := recover(); r != nil {
+		*err = corrupt("%s: %v", place, r)
+	}
+}
 
 const (
-	thriftDepth     = 32      // of structures and lists in one another; Parquet's own have 8 structures
-	structBytes     = 4       // that a structure in a list takes, on average, at least
-	structuresMax   = 2 << 20 // in lists of a footer: each is some hundred bytes of memory
-	structuresSpare = 64      // that may be smaller
+	depthMax        = 32      // structures in one another: Parquet's own have 8
+	structBytes     = 4       // minimum of a structure in a list, on average
+	structuresMax   = 2 << 20 // in the lists of a footer: each takes some hundred bytes of memory
+	structuresSpare = 64      // structures that may be smaller
 )
 
-var (
-	errShort = corrupt("a structure that does not end") // within the bytes that were given
-	errDeep  = corrupt("structures nested more than %d deep", thriftDepth)
-)
+var errShort = corrupt("a structure that does not end") // within the bytes that were given
 
-// A walker walks Thrift's compact protocol and checks that no length in it exceeds the bytes that
-// are there: the library's decoder would allocate any length and follow any depth.
-type walker struct {
-	b          []byte
-	at         int
-	structures int // in lists
+// A boundedReader reads Thrift's compact protocol for the library's decoder, which would allocate a list of any
+// length and follow any depth. It refuses lists that are longer than the bytes that are left, and structures
+// that are nested too deeply.
+type boundedReader struct {
+	thrift.BytesReader
+	size       int
+	structures int   // in lists
+	open       []int // structures that are not read yet, at each depth
 }
 
-// structure walks the structure that b begins with and returns its length.
-func structure(b []byte) (int, error) {
-	w := &walker{b: b}
-	err := w.structure(0)
-	if err == nil && w.structures > structuresSpare+w.at/structBytes {
-		err = corrupt("%d structures in %d bytes", w.structures, w.at)
+// decode reads the structure at the beginning of b and returns its length.
+func decode(b []byte, to any) (int, error) {
+	r := &boundedReader{BytesReader: new(thrift.CompactProtocol).NewReaderFromBytes(b), size: len(b), open: []int{1}}
+	err := thrift.NewDecoder(r).Decode(to)
+	switch {
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		err = errShort
+	case err != nil:
+		err = corrupt("%v", err)
 	}
-	return w.at, err
+	return r.BytesRead(), err
 }
 
-func (w *walker) structure(depth int) error {
-	for {
-		head, err := w.byte()
-		if err != nil || head == thriftStop {
-			return err
-		}
-		if head>>4 == 0 { // the field's number follows
-			if _, err := w.varint(); err != nil {
-				return err
-			}
-		}
-		if kind := head & 15; kind != thriftTrue && kind != thriftFalse { // which have no bytes of their own
-			if err := w.value(kind, depth); err != nil {
-				return err
-			}
-		}
-	}
+// Discard is called by the decoder for values that it does not know.
+func (r *boundedReader) Discard(n int) (int, error) {
+	return r.BytesReader.(interface{ Discard(int) (int, error) }).Discard(n)
 }
 
-// value walks one value.
-func (w *walker) value(kind byte, depth int) (err error) {
-	if depth > thriftDepth {
-		return errDeep
+func (r *boundedReader) ReadField() (thrift.Field, error) {
+	f, err := r.BytesReader.ReadField()
+	switch {
+	case err != nil:
+	case f.Type == thrift.STOP:
+		r.closeStructure()
+	case f.Type == thrift.STRUCT:
+		err = r.openStructures(1)
 	}
-	n := uint64(1) // bytes
-	switch kind {
-	case thriftTrue, thriftFalse, thriftByte:
-	case thriftI16, thriftI32, thriftI64:
-		_, err = w.varint()
-		return err
-	case thriftDouble:
-		n = 8
-	case thriftBinary:
-		if n, err = w.varint(); err != nil {
-			return err
-		}
-	case thriftList, thriftSet:
-		return w.list(depth + 1)
-	case thriftStruct:
-		return w.structure(depth + 1)
-	default:
-		return corrupt("a value of type %d", kind) // a map among them: Parquet has none
-	}
-	if n > uint64(len(w.b)-w.at) {
-		return errShort
-	}
-	w.at += int(n)
-	return nil
+	return f, err
 }
 
-func (w *walker) list(depth int) error {
-	head, err := w.byte()
-	if err != nil {
-		return err
-	}
-	n, kind := uint64(head>>4), head&15
-	if n == 15 {
-		if n, err = w.varint(); err != nil {
-			return err
+func (r *boundedReader) ReadList() (thrift.List, error) {
+	l, err := r.BytesReader.ReadList()
+	left := r.size - r.BytesRead()
+	switch {
+	case err != nil:
+	case int(l.Size) > left:
+		err = corrupt("a list of %d values in %d bytes", l.Size, left)
+	case l.Type == thrift.LIST || l.Type == thrift.SET || l.Type == thrift.MAP:
+		err = corrupt("a list of lists, which Parquet does not have")
+	case l.Type == thrift.STRUCT:
+		if r.structures += int(l.Size); r.structures > structuresMax || int(l.Size) > structuresSpare+left/structBytes {
+			return l, corrupt("%d structures in %d bytes", l.Size, left)
 		}
+		err = r.openStructures(int(l.Size))
 	}
-	if n > uint64(len(w.b)-w.at) { // a value takes a byte at least
-		return errShort
+	return l, err
+}
+
+func (r *boundedReader) ReadSet() (thrift.Set, error) {
+	l, err := r.ReadList()
+	return thrift.Set(l), err
+}
+
+func (r *boundedReader) ReadMap() (thrift.Map, error) {
+	return thrift.Map{}, corrupt("a map, which Parquet does not have")
+}
+
+// openStructures counts structures that follow, one after the other.
+func (r *boundedReader) openStructures(n int) error {
+	if len(r.open) > depthMax {
+		return corrupt("structures nested more than %d deep", depthMax)
 	}
-	if kind == thriftStruct {
-		if w.structures += int(n); w.structures > structuresMax {
-			return corrupt("a list of %d structures", n)
-		}
-	}
-	for range n {
-		if err := w.value(kind, depth); err != nil {
-			return err
-		}
+	if n > 0 {
+		r.open = append(r.open, n)
 	}
 	return nil
 }
 
-func (w *walker) byte() (byte, error) {
-	if w.at >= len(w.b) {
-		return 0, errShort
+// closeStructure counts the end of a structure.
+func (r *boundedReader) closeStructure() {
+	last := len(r.open) - 1
+	if r.open[last]--; r.open[last] == 0 && last > 0 {
+		r.open = r.open[:last]
 	}
-	w.at++
-	return w.b[w.at-1], nil
-}
-
-func (w *walker) varint() (uint64, error) {
-	v, n := binary.Uvarint(w.b[w.at:])
-	if n < 0 {
-		return 0, corrupt("a number of more than 64 bits")
-	}
-	if n == 0 {
-		return 0, errShort
-	}
-	w.at += n
-	return v, nil
 }

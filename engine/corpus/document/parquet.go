@@ -29,7 +29,9 @@ func (s *stream) parquetRows() error {
 	if s.plain == nil {
 		return errNoFile
 	}
-	file, err := columns.Open(&meteredReaderAt{s, s.plain}, s.size, max(parquetPageMax, 2*s.opts.MaxDocumentBytes))
+	most := s.opts.MaxDocumentBytes
+	file, err := columns.Open(&meteredReaderAt{s, s.plain}, s.size,
+		columns.Limits{PageBytes: max(parquetPageMax, 2*most), ValueBytes: most})
 	if err != nil {
 		return damage{err}
 	}
@@ -262,7 +264,7 @@ func (g *groups) row(row []cell) (u rowUnit) {
 	switch text := row[0]; {
 	case text.n == 0:
 		u.err = &Skip{Reason: NoText, Err: fmt.Errorf("column %q has no text here", g.columns.Text)}
-	case int64(len(text.content)) > g.s.opts.MaxDocumentBytes:
+	case text.tooLong:
 		u.err = g.s.tooLarge(0)
 	default:
 		u.Unit = g.columns.unit(text.content, func(column int) string {
@@ -275,7 +277,8 @@ func (g *groups) row(row []cell) (u rowUnit) {
 // A cell is the content of a column in a row: a value as text, or those of a list with line ends
 // between.
 type cell struct {
-	most    int64 // bytes, beyond which it does not matter how many there are
+	most    int64 // maximum bytes
+	tooLong bool  // they are more
 	isText  bool  // strings alone count
 	n       int   // values that are not null
 	first   int   // bytes of the first
@@ -294,7 +297,8 @@ func (c *cell) add(v parquet.Value) {
 		c.content = append(c.content, '\n')
 	}
 	switch {
-	case int64(len(c.content)) > c.most:
+	case c.tooLong || isBytes && int64(len(c.content)+len(v.ByteArray())) > c.most:
+		c.tooLong = true
 	case isBytes:
 		c.content = append(c.content, v.ByteArray()...)
 	default:

@@ -13,6 +13,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"ndd/engine/corpus/columns"
+	"ndd/engine/oracle/hostile"
 	"ndd/engine/oracle/must"
 )
 
@@ -199,6 +200,36 @@ func TestParquetDictionary(t *testing.T) {
 	}
 }
 
+// TestParquetCell: a text that is much longer than a document may be is one skip, and takes no more memory than a
+// document may. The other rows of its page are read.
+func TestParquetCell(t *testing.T) {
+	type row struct {
+		Text string `parquet:"text,dict,zstd"`
+		More string `parquet:"more,plain,gzip"`
+	}
+	long := strings.Repeat("x", 30<<20)
+	data := written(t, []row{{"one", long}, {long, "two"}, {"three", "three"}},
+		parquet.SkipPageBounds("text"),
+		parquet.SkipPageBounds("more"), parquet.DataPageStatistics(false))
+	long = ""
+	for field, want := range map[string][]string{"text": {"one", "", "three"}, "more": {"", "two", "three"}} {
+		tree(t, map[string]string{"d.parquet": string(data)})
+		hostile.Allocates(t, 12<<20, func() {
+			var got []string
+			for doc, err := range Read(t.Context(), []string{"d.parquet"}, Options{TextField: field, MaxDocumentBytes: 1 << 20}, nil) {
+				if skip, ok := errors.AsType[*Skip](err); ok && skip.Reason == TooLarge {
+					err = nil
+				}
+				must.Do(t, err)
+				got = append(got, doc.Text)
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("%s: %q", field, got)
+			}
+		})
+	}
+}
+
 // TestDamagedRowGroup: what is lost of a row group is counted and said, with its column and page,
 // and the other row groups are read.
 func TestDamagedRowGroup(t *testing.T) {
@@ -252,7 +283,7 @@ func TestRowGroupsStop(t *testing.T) {
 	}
 	data := written(t, slices.Repeat([]row{{"text"}}, 3000), parquet.MaxRowsPerRowGroup(100))
 	tree(t, map[string]string{"a.parquet": string(data)})
-	file, err := columns.Open(bytes.NewReader(data), int64(len(data)), 1<<20)
+	file, err := columns.Open(bytes.NewReader(data), int64(len(data)), columns.Limits{PageBytes: 1 << 20})
 	must.Do(t, err)
 	defer file.Close()
 	g := &groups{s: &stream{opts: Options{MaxDocumentBytes: 100}}, file: file, numbers: []int{0, -1},

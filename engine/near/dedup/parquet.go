@@ -32,7 +32,7 @@ const (
 func (p *packers) copyColumns(ctx context.Context, w io.Writer, content *document.Content, drop []int64,
 	fields *Fields, notes []cut) (err error) {
 	defer noPanic(&err)
-	checked, err := columns.Open(content.Columns, content.Size, columnsPageMax)
+	checked, err := columns.Open(content.Columns, content.Size, columns.Limits{PageBytes: columnsPageMax})
 	if err != nil {
 		return err
 	}
