@@ -53,9 +53,14 @@ func (x *Index) CheckAndInsertAll(ctx context.Context, list []Doc, k, docs int) 
 }
 
 // Delete deletes the documents that have these IDs and returns how many there were. Queries that
-// begin after it has returned do not find them.
+// begin after it has returned do not find them, and every query finds all of them or none.
 func (x *Index) Delete(ctx context.Context, ids ...string) (int, error) {
 	return x.live.Delete(ctx, ids...)
+}
+
+// DeletePrefix deletes the documents whose IDs begin with a prefix and returns how many there were.
+func (x *Index) DeletePrefix(ctx context.Context, prefix string) (int, error) {
+	return x.live.DeletePrefix(ctx, prefix)
 }
 
 // DeleteFingerprint deletes the documents that have exactly this fingerprint and returns how many there were.

@@ -187,10 +187,12 @@ func TestFullDisk(t *testing.T) {
 	b.wants(t, http.StatusOK, "/v1/delete", "", `{"id": "1"}`, `{"deleted":1}`)
 	ask[insertAnswer](t, b, "/v1/insert", `{"id": "held", "fingerprint": "00000000ffffffff"}`)
 	room.Store(1)
-	// What takes the place of another is committed before the next one is looked at.
-	b.wants(t, http.StatusOK, "/v1/check-and-insert", "", `{"documents": [
-		{"id": "held", "fingerprint": "ffffffff00000000"}, {"id": "refused", "fingerprint": "0f0f0f0f0f0f0f0f"}]}`,
-		`{"results":[{"status":200,"inserted":true,"id":"held",`, `"replaced":true,`,
+	list := []string{`{"documents": [{"id": "held", "fingerprint": "ffffffff00000000"}`}
+	for i := range 1023 { // these are committed before the next one is looked at
+		list = append(list, insert(100+i))
+	}
+	list = append(list, `{"id": "refused", "fingerprint": "0f0f0f0f0f0f0f0f"}]}`)
+	b.wants(t, http.StatusOK, "/v1/check-and-insert", "", strings.Join(list, ","), `{"results":[{"status":200,"inserted":true,"id":"held",`, `"replaced":true,`,
 		`{"status":507,"error":"nothing can be written, since the disk is full`, `,"inserted":false}]}`)
 	if log := b.journal.String(); strings.Count(log, "there is room again") != 1 {
 		t.Errorf("there is none yet:\n%s", log)

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
@@ -65,13 +64,9 @@ func (s documents) delete(v *visit) (any, *problem) {
 	return &deleteAnswer{deleted}, nil
 }
 
-const (
-	// listedMax is how many documents one page looks at: some 50 ms of work. A prefix that few of
-	// them have makes short pages.
-	listedMax = 1 << 20
-	// deletedMax is how many documents a deletion by prefix deletes at a time.
-	deletedMax = 4096
-)
+// listedMax is how many documents one page looks at: some 50 ms of work. A prefix that few of them
+// have makes short pages.
+const listedMax = 1 << 20
 
 // A storedDocument is a document of the index.
 type storedDocument struct {
@@ -145,31 +140,18 @@ func (s documents) page(v *visit, from engine.DocID, limit int) (*documentPage, 
 	return a, nil
 }
 
-// deletePrefix is DELETE /v1/documents. It deletes some documents at a time, so that other changes
-// go on meanwhile, and takes as long as it needs: it ends early only with its client.
+// deletePrefix is DELETE /v1/documents. It takes as long as it needs: it ends early only with its
+// client.
 func (s documents) deletePrefix(v *visit) (any, *problem) {
 	if v.arguments.prefix == "" {
 		return nil, misfit("query.prefix", "is needed: documents whose ids begin with it are deleted")
 	}
-	a := &deleteAnswer{}
-	for from, more := engine.DocID(0), true; more; {
-		page, p := s.page(v, from, deletedMax)
-		if p != nil {
-			return nil, p
-		}
-		ids := make([]string, len(page.Documents))
-		for i, d := range page.Documents {
-			ids[i] = d.ID
-		}
-		n, err := s.deleting(func() (int, error) { return v.index().Delete(v, ids...) })
-		if err != nil {
-			p := broken(err)
-			p.Detail = fmt.Sprintf("%d documents were deleted before: %s", a.Deleted, p.Detail)
-			return nil, p
-		}
-		a.Deleted += n
-		next, err := strconv.ParseUint(page.Next, 10, 64)
-		from, more = engine.DocID(next), err == nil
+	if p := s.wantIDs(v); p != nil {
+		return nil, p
 	}
-	return a, nil
+	n, err := s.deleting(func() (int, error) { return v.index().DeletePrefix(v, v.arguments.prefix) })
+	if err != nil {
+		return nil, broken(err)
+	}
+	return &deleteAnswer{n}, nil
 }

@@ -4,8 +4,10 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"math/bits"
 	"math/rand/v2"
 	"path/filepath"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -107,7 +109,7 @@ func TestCheckAndInsertLate(t *testing.T) {
 	must.Eventually(t, "the near one is sealed", func() bool { return x.versions.Current().Memtables[0].First > c.seen })
 	x.writer.mu.Lock()
 	defer x.writer.mu.Unlock()
-	n, err := c.decide()
+	n, err := c.decide(0)
 	if err != nil || len(c.pending.docs) != 0 || n != 1 || len(c.near[0].Near) != 1 {
 		t.Errorf("%+v, %v: a near-duplicate in a segment was not seen", c.near, err)
 	}
@@ -256,16 +258,8 @@ type groupInput struct {
 type groupOutput struct{ holder string } // who was there, or has been deleted; empty for nobody
 
 var groupModel = porcupine.Model{
-	Partition: func(history []porcupine.Operation) (parts [][]porcupine.Operation) {
-		groups := map[int][]porcupine.Operation{}
-		for _, o := range history {
-			g := o.Input.(groupInput).group
-			groups[g] = append(groups[g], o)
-		}
-		for _, list := range groups {
-			parts = append(parts, list)
-		}
-		return parts
+	Partition: func(history []porcupine.Operation) [][]porcupine.Operation {
+		return partition(history, func(in any) int { return in.(groupInput).group })
 	},
 	Init: func() any { return "" },
 	Step: func(state, input, output any) (bool, any) {
@@ -287,22 +281,118 @@ var groupModel = porcupine.Model{
 	DescribeOperation: func(input, output any) string { return fmt.Sprintf("%+v: %+v", input, output) },
 }
 
-// TestLinearizable has many callers check and insert, delete and query near-duplicates, while
+// The model of a list of documents that have the same fingerprint: the set of those that are there.
+type listInput struct {
+	list int
+	op   string // insert, delete, delete prefix, query
+	mask uint64 // which documents
+}
+
+// listMasks are the documents that the prefix of each half of a list has.
+var listMasks = [2]uint64{0xffffffff, 0xffffffff << 32}
+
+func listID(list, n int) string { return fmt.Sprintf("list %d/%d/%d", list, n/32, n) }
+
+var listModel = porcupine.Model{
+	Partition: func(history []porcupine.Operation) [][]porcupine.Operation {
+		return partition(history, func(in any) int { return in.(listInput).list })
+	},
+	Init: func() any { return uint64(0) },
+	Step: func(state, input, output any) (bool, any) {
+		held, in, out := state.(uint64), input.(listInput), output.(uint64)
+		switch in.op {
+		case "insert": // tells which were replaced
+			return out == held&in.mask, held | in.mask
+		case "query":
+			return out == held, held
+		}
+		return out == uint64(bits.OnesCount64(held&in.mask)), held &^ in.mask
+	},
+	DescribeOperation: func(input, output any) string { return fmt.Sprintf("%+v: %x", input, output) },
+}
+
+// askList makes one operation of the history of lists.
+func askList(x *Index, in listInput, f simhash.Fingerprint) (out uint64, err error) {
+	ctx := context.Background()
+	var docs []rows.Doc
+	var ids []string
+	for n := range 64 {
+		if in.mask>>n&1 == 1 {
+			ids = append(ids, listID(in.list, n))
+			docs = append(docs, rows.Doc{ID: listID(in.list, n), Fingerprint: f})
+		}
+	}
+	deleted := 0
+	switch in.op {
+	case "insert":
+		o, err := x.Insert(ctx, docs)
+		for i := range o {
+			if o[i].Replaced {
+				var half, n int
+				fmt.Sscanf(docs[i].ID, "list %d/%d/%d", new(int), &half, &n)
+				out |= 1 << n
+			}
+		}
+		return out, err
+	case "delete":
+		deleted, err = x.Delete(ctx, ids...)
+		return uint64(deleted), err
+	case "delete prefix":
+		deleted, err = x.DeletePrefix(ctx, strings.TrimRight(ids[0], "0123456789"))
+		return uint64(deleted), err
+	}
+	c := x.Searcher()
+	defer c.Done()
+	w, err := x.View()
+	if err != nil {
+		return 0, err
+	}
+	defer w.Release()
+	a, err := c.Search(w, []uint64{uint64(f)}, 0, search.AllDocs, search.Swept{}, rows.Lengths{})
+	if err != nil || len(a.Hits) == 0 {
+		return 0, err
+	}
+	for _, doc := range a.Hits[0].Docs {
+		id, err := c.ID(w, doc)
+		if err != nil {
+			return 0, err
+		}
+		var half, n int
+		fmt.Sscanf(id, "list %d/%d/%d", new(int), &half, &n)
+		out |= 1 << n
+	}
+	return out, nil
+}
+
+// partition cuts a history into one for each key.
+func partition(history []porcupine.Operation, key func(input any) int) (parts [][]porcupine.Operation) {
+	groups := map[int][]porcupine.Operation{}
+	for _, o := range history {
+		groups[key(o.Input)] = append(groups[key(o.Input)], o)
+	}
+	for _, list := range groups {
+		parts = append(parts, list)
+	}
+	return parts
+}
+
+// TestLinearizable has many callers check and insert, delete and query near-duplicates, and insert,
+// delete and query several documents at a time, while
 // others fill memtables so that seals, flushes, merges and waiting go on, and the index is closed
 // and opened now and then: what they are told is what one caller after another could have been
 // told.
 func TestLinearizable(t *testing.T) {
 	t.Parallel()
 	seconds := time.Duration(long.Or(2, 6)) * time.Second
-	const groups, callers, rounds, least = 40, 6, 3, 120
+	const groups, lists, callers, rounds, least = 40, 3, 6, 3, 120
 	dir := filepath.Join(t.TempDir(), "index")
 	must.Do(t, Create(dir, Config{Design: halves(t), IDs: true, Table: planar}))
-	centre := sets.Uniform(groups, 8)
+	centre, listed := sets.Uniform(groups, 8), sets.Uniform(lists, 9)
 	var mu sync.Mutex
-	var history []porcupine.Operation
+	var history, ofLists []porcupine.Operation
 	begun := time.Now()
 	for round := range rounds {
-		x := openFolder(t, dir, OpenOptions{Write: true, Sync: wal.Never, simulation: simulation{flushDocs: 20_000}})
+		x := openFolder(t, dir, OpenOptions{Write: true, Sync: wal.Never, simulation: simulation{flushDocs: smallDocs}})
 		ctx, cancel := context.WithTimeout(t.Context(), seconds/rounds)
 		enough := func() bool { // however slow the machine is
 			mu.Lock()
@@ -314,6 +404,28 @@ func TestLinearizable(t *testing.T) {
 			group.Go(func() {
 				rng := rand.New(rand.NewPCG(uint64(round), uint64(caller)))
 				for n := 0; !enough(); n++ {
+					if n%4 == 0 || caller >= callers/2 && n%2 == 0 {
+						in := listInput{rng.IntN(lists), "query", rng.Uint64() | 1}
+						if caller < callers/2 { // the others only query
+							in.op = []string{"insert", "insert", "delete", "delete", "delete prefix"}[rng.IntN(5)]
+						}
+						if in.op == "delete prefix" {
+							in.mask = listMasks[rng.IntN(2)]
+						} else if rng.IntN(2) == 0 { // one alone: those of one caller are seen in order
+							in.mask = 1 << rng.IntN(64)
+						}
+						call := time.Since(begun)
+						out, err := askList(x, in, simhash.Fingerprint(listed[in.list]))
+						if err != nil {
+							t.Error(err)
+							return
+						}
+						mu.Lock()
+						ofLists = append(ofLists, porcupine.Operation{ClientId: caller, Input: in, Call: int64(call), Output: out,
+							Return: int64(time.Since(begun))})
+						mu.Unlock()
+						continue
+					}
 					in := groupInput{group: rng.IntN(groups), op: []string{"insert", "insert", "delete", "query"}[rng.IntN(4)]}
 					in.id = fmt.Sprint(in.group, "/", rng.IntN(4))
 					f := simhash.Fingerprint(sets.Near(rng, centre[in.group], 1))
@@ -333,9 +445,9 @@ func TestLinearizable(t *testing.T) {
 		group.Go(func() { // seals, flushes and merges
 			rng := rand.New(rand.NewPCG(uint64(round), 99))
 			for n := 0; !enough(); n++ {
-				docs := make([]rows.Doc, 1+rng.IntN(5000))
+				docs := make([]rows.Doc, 1+rng.IntN(500))
 				for i := range docs {
-					docs[i] = rows.Doc{Fingerprint: simhash.Fingerprint(rng.Uint64()), ID: fmt.Sprint("filler ", rng.IntN(50_000))}
+					docs[i] = rows.Doc{Fingerprint: simhash.Fingerprint(rng.Uint64()), ID: fmt.Sprint("filler ", rng.IntN(500_000))}
 				}
 				if _, err := x.Insert(context.Background(), docs); err != nil {
 					t.Error(err)
@@ -351,11 +463,13 @@ func TestLinearizable(t *testing.T) {
 			must.Do(t, x.end())
 		}
 	}
-	t.Logf("%d operations", len(history))
-	if res, info := porcupine.CheckOperationsVerbose(groupModel, history, time.Minute); res != porcupine.Ok {
-		path := filepath.Join(t.ArtifactDir(), "history.html")
-		porcupine.VisualizePath(groupModel, info, path)
-		t.Errorf("%v: see %s", res, path)
+	t.Logf("%d and %d operations", len(history), len(ofLists))
+	for model, history := range map[*porcupine.Model][]porcupine.Operation{&groupModel: history, &listModel: ofLists} {
+		if res, info := porcupine.CheckOperationsVerbose(*model, history, time.Minute); res != porcupine.Ok {
+			path := filepath.Join(t.ArtifactDir(), "history.html")
+			porcupine.VisualizePath(*model, info, path)
+			t.Errorf("%v: see %s", res, path)
+		}
 	}
 }
 

@@ -4,7 +4,7 @@
 //	             │
 //	         one sync for many callers ─► acknowledged
 //
-//	query ─► view: segments, then memtables, up to the clock ─► hits
+//	query ─► view: segments, then memtables, at a moment ─► hits
 //
 // Its rooms, each of which imports only those before it:
 //
@@ -21,9 +21,9 @@
 // written are undone before their callers get the error (refuse.go). After a failed sync the error
 // is [ErrUnknown]: only the next opening shows whether the change lasts.
 //
-// The clock is the number of the next document. A change becomes visible as a whole when the clock
-// passes it. A deletion has a clock, too, so that a reader sees either a document or the one that
-// replaces it.
+// A reader sees the index at a moment: the number of the next document and the number of requests to
+// delete. A change becomes visible as a whole when the moment passes it. A deletion has the number of
+// its request, or of the document that replaces the deleted one.
 //
 // Check-and-insert searches without a lock. Under the lock it compares only the documents that were
 // inserted since.

@@ -12,7 +12,6 @@ import (
 
 	"github.com/dustin/go-humanize"
 
-	"ndd/engine/corpus/simhash"
 	"ndd/engine/index/live/rows"
 	"ndd/engine/index/live/search"
 	"ndd/engine/index/live/version"
@@ -131,7 +130,7 @@ func (x *Index) Stats() (s Stats) {
 		}
 	}
 	for _, m := range w.Version.Memtables {
-		seen, expired := m.Count(w.Clock, w.Now)
+		seen, expired := m.Count(w.Moment, w.Now)
 		s.Documents += seen
 		s.Buffered += uint64(m.Len())
 		s.Deleted += m.Dead.Len()
@@ -287,33 +286,6 @@ func (x *Index) Goroutines(threads int) int {
 		return threads
 	}
 	return max(threads, 2*x.workers.Workers())
-}
-
-// Delete deletes the documents that have these IDs and returns how many there were. Queries that
-// begin after it has returned do not find them; their memory is given back by a later merge.
-func (x *Index) Delete(ctx context.Context, ids ...string) (int, error) {
-	return x.writer.deleting(ctx, func() (docs []rows.DocID, err error) {
-		for _, id := range ids {
-			if docs, err = x.writer.appendHolders(docs, id, x.versions.Clock.Now()); err != nil {
-				return nil, err
-			}
-		}
-		return docs, nil
-	})
-}
-
-// DeleteFingerprint deletes the documents that have exactly this fingerprint and returns how many
-// there were.
-func (x *Index) DeleteFingerprint(ctx context.Context, f simhash.Fingerprint) (int, error) {
-	c := x.Searcher()
-	defer c.Done()
-	return x.writer.deleting(ctx, func() (docs []rows.DocID, err error) {
-		hits, err := c.Query(f, 0, search.AllDocs)
-		for _, h := range hits {
-			docs = append(docs, h.Docs...)
-		}
-		return docs, err
-	})
 }
 
 // Find returns the document that has an ID; ok is false when none has.

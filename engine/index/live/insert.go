@@ -230,37 +230,6 @@ func (w *writer) lock(ctx context.Context) error {
 	}
 }
 
-// deletedMost are the rows of one record: 10 bytes each.
-const deletedMost = 1 << 20
-
-// deleting commits the deletion of the documents that find returns, which is called with writer.mu
-// held.
-func (w *writer) deleting(ctx context.Context, find func() ([]rows.DocID, error)) (int, error) {
-	if err := w.lock(ctx); err != nil {
-		return 0, err
-	}
-	docs, err := find()
-	if err == nil && slices.Contains(docs, rows.NoDoc) {
-		w.mu.Unlock()
-		return 0, search.ErrNoDocs
-	}
-	slices.Sort(docs)
-	docs = slices.Compact(docs)
-	deleted := len(docs)
-	last := wal.Position(w.logged.Load())
-	for list := range slices.Chunk(docs, deletedMost) {
-		if err != nil {
-			break
-		}
-		last, err = w.commit(&change{delete: list})
-	}
-	w.mu.Unlock()
-	if err != nil {
-		return 0, err
-	}
-	return deleted, w.sync(ctx, last)
-}
-
 // checkDocs documents at most are decided under one lock.
 const checkDocs = 1024
 
@@ -309,10 +278,8 @@ func (c *checker) run(ctx context.Context, docs []rows.Doc, k, most int) ([]Outc
 	return out, ctx.Err()
 }
 
-// check decides the first of docs, and as many more as it can, and returns their outcomes. It stops
-// after a document that replaces another, because the replaced one may be a neighbour of the next.
-// The search of the whole index takes no lock; only the documents inserted since are compared under
-// it.
+// check decides docs and returns their outcomes. The search of the whole index takes no lock; only
+// the documents inserted since are compared under it. Readers see what it inserts at once.
 //
 //	view --search--> near: out      ... others insert ...      lock --compare the new--> near: out
 //	                 not near                                                        not near: insert
@@ -385,14 +352,10 @@ func (c *checker) conclude() ([]Outcome, error) {
 	if err := w.lockToInsert(c.ctx); err != nil {
 		return nil, err
 	}
-	n, err := c.decide()
-	var at wal.Position
-	if err == nil {
-		at, err = w.commit(&c.pending.change)
-	}
+	n, at, failed := c.insert()
 	w.mu.Unlock()
-	if err != nil {
-		return nil, err
+	if n == 0 {
+		return nil, failed
 	}
 	w.index(c.search.Slot())
 	if at == 0 { // the documents that kept all others out must be durable, too
@@ -401,7 +364,27 @@ func (c *checker) conclude() ([]Outcome, error) {
 	if err := w.sync(c.ctx, at); err != nil {
 		return nil, err
 	}
-	return c.near[:n], nil
+	return c.near[:n], failed
+}
+
+// insert decides all documents, in as many parts as [checker.decide] makes, and shows readers what
+// it inserted at once. With an error it returns how many are decided. The caller holds writer.mu.
+func (c *checker) insert() (n int, at wal.Position, err error) {
+	w := c.writer
+	defer w.publish()
+	for n < len(c.docs) {
+		more, err := c.decide(n)
+		if err == nil && len(c.pending.docs) > 0 {
+			if at, err = w.write(&c.pending.change); err == nil {
+				w.apply(&c.pending.change)
+			}
+		}
+		if err != nil {
+			return n, at, err
+		}
+		n += more
+	}
+	return n, at, nil
 }
 
 // repeated sets the outcomes of documents that are stored already, where all have neighbours.
@@ -415,8 +398,8 @@ func (c *checker) repeated() error {
 	if w.closed {
 		return version.ErrClosed
 	}
-	p := w.prepare(&c.pending)
-	view := version.View{Version: w.versions.Current(), Clock: p.first, Now: w.versions.Clock.Now()}
+	w.prepare(&c.pending)
+	view := w.newest()
 	for i := range c.docs {
 		if err := c.repeat(i, view); err != nil {
 			return err
@@ -451,9 +434,11 @@ func (c *checker) repeat(i int, w version.View) error {
 	return nil
 }
 
-// decide compares the documents with those inserted since the search, and prepares the insert of
-// the rest. It returns how many outcomes are decided. The caller holds writer.mu.
-func (c *checker) decide() (decided int, err error) {
+// decide compares the documents from number from on with those inserted since the search, and
+// prepares the insert of the rest. It returns how many outcomes are decided: it stops after a
+// document that replaces another, because the replaced one may be a neighbour of the next. Where it
+// has stopped before, it searches again for those that have neighbours. The caller holds writer.mu.
+func (c *checker) decide(from int) (decided int, err error) {
 	w := c.writer
 	undone := c.refused != w.refused.Load()
 	if undone { // a neighbour may be one of the documents undone
@@ -466,8 +451,19 @@ func (c *checker) decide() (decided int, err error) {
 		}
 	}
 	p := w.prepare(&c.pending)
-	view := version.View{Version: v, Clock: v.End(), Now: w.versions.Clock.Now()}
-	for i, d := range c.docs {
+	view := w.newest()
+	for i := from; i < len(c.docs); i++ {
+		d := c.docs[i]
+		if from > 0 && c.near[i].Near != nil {
+			c.near[i] = Outcome{}
+			a, err := c.search.Search(view, c.queries[i:i+1], c.k, c.most, search.Swept{}, c.lengths.From(i))
+			if err == nil {
+				err = a.Each(i, func(i int, hits []search.Hit) error { return c.refuse(i, view, hits) })
+			}
+			if err != nil {
+				return 0, err
+			}
+		}
 		if c.near[i].Near == nil {
 			if err := c.addNewer(i, view); err != nil {
 				return 0, err
@@ -494,7 +490,7 @@ func (c *checker) addNewer(i int, w version.View) error {
 	lengths := c.lengths.From(i)
 	c.matches = c.pending.near(c.matches[:0], c.positions, c.queries[i], c.k, lengths)
 	if c.seen < w.Clock {
-		a := memtable.Search{Clock: w.Clock, Now: w.Now, K: c.k, Lengths: lengths, Positions: c.positions}
+		a := memtable.Search{Moment: w.Moment, Now: w.Now, K: c.k, Lengths: lengths, Positions: c.positions}
 		for _, m := range w.Version.Memtables {
 			c.matches = m.Since(c.matches, &a, c.seen, c.queries[i])
 		}

@@ -422,6 +422,7 @@ func (x *Index) replay(at wal.Position, record []byte) error {
 	x.writer.logged.Store(uint64(at))
 	x.recovery.Inserted += uint64(len(c.docs))
 	x.recovery.Deleted += uint64(len(c.delete))
+	defer x.writer.publish()
 	return x.writer.apply(&c)
 }
 
@@ -458,7 +459,7 @@ func (w *writer) applyTombstones(v *version.Version) {
 		for _, doc := range s.Older {
 			if of := v.SegmentOf(doc); of != nil {
 				if _, ok := of.Numbers.Row(doc); ok {
-					of.Dead.Add(doc, 0)
+					of.Dead.Add(doc, rows.DeletedBy(0))
 				}
 			}
 		}

@@ -43,7 +43,7 @@ type change struct {
 	expires []rows.Time // of each of them; empty where none expires
 	gap     bool        // nothing but that the next document is first
 	delete  []rows.DocID
-	by      []rows.DocID // the document that replaces each of them; not in the record
+	by      []rows.DocID // the document that replaces each of them; not in the record, and empty after reading it
 }
 
 // add appends a document.
@@ -243,13 +243,4 @@ func (r *recordReader) fail() {
 		r.err = fmt.Errorf("%w: cut off", errRecord)
 	}
 	r.rest = nil
-}
-
-// clock returns that of deletion i: the number of the document that replaces it, or the last number
-// before the index's clock, with which it is seen at once.
-func (c *change) clock(i int, clock rows.DocID) rows.DocID {
-	if i < len(c.by) {
-		return c.by[i]
-	}
-	return max(clock, 1) - 1
 }

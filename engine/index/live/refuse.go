@@ -85,12 +85,13 @@ func (w *writer) undoUnwritten() {
 // undo restores the documents that a change deleted, and deletes those that it inserted. Until both
 // are done a query may see both. The caller holds writer.mu.
 func (w *writer) undo(c *change) {
-	clock := c.clock(0, w.versions.Current().End())
 	c.delete = slices.DeleteFunc(c.delete, func(doc rows.DocID) bool { return len(c.docs) > 0 && doc >= c.first })
 	w.revive(c.delete)
+	d := w.nextDeletion()
 	for i := range c.docs {
-		w.kill(c.first+rows.DocID(i), clock)
+		w.kill(c.first+rows.DocID(i), d)
 	}
+	w.publish()
 }
 
 // revive restores deleted documents. The caller holds writer.mu.
@@ -116,7 +117,7 @@ func (w *writer) stillDeleted(docs []rows.DocID) []rows.DocID {
 			return true
 		}
 		_, there := s.Numbers.Row(doc)
-		return !there || !s.Dead.Has(doc, rows.Max)
+		return !there || !s.Dead.Has(doc, w.newest().Moment)
 	})
 }
 

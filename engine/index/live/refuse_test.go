@@ -305,10 +305,11 @@ func TestDeletedBesideWork(t *testing.T) {
 func TestLateDeletion(t *testing.T) {
 	from := &version.Segment{Numbers: rows.NewNumbers(0, 5)}
 	to := &version.Segment{Numbers: rows.NewNumbers(1, 4)}
-	from.Dead.Add(0, 6)
-	from.Dead.Add(3, 7)
+	from.Dead.Add(0, rows.ReplacedBy(6))
+	from.Dead.Add(3, rows.DeletedBy(7))
 	late := (&gathered{segments: []*version.Segment{from}}).hand(to)
-	if !slices.Equal(late, []rows.DocID{3}) || to.Dead.Has(3, 7) || !to.Dead.Has(3, 8) {
+	if !slices.Equal(late, []rows.DocID{3}) || to.Dead.Has(3, rows.Moment{Clock: 8, Deletions: 6}) ||
+		!to.Dead.Has(3, rows.Moment{Clock: 0, Deletions: 7}) {
 		t.Errorf("deleted: %v", late)
 	}
 }

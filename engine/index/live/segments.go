@@ -107,7 +107,7 @@ func hidden(numbers *rows.Numbers, expires *rows.Expiries, dead *rows.Tombstones
 		return nil
 	}
 	set := segment.NewRowSet(numbers.N)
-	dead.Each(func(doc, _ rows.DocID) {
+	dead.Each(func(doc rows.DocID, _ rows.Deletion) {
 		if row, ok := numbers.Row(doc); ok {
 			set.Drop(row)
 		}
@@ -219,8 +219,8 @@ func (g *gathered) allLengths(yield func([]uint32) bool) {
 // hand copies deletions made meanwhile to the new segment, and returns the deleted documents.
 // The caller holds writer.mu.
 func (g *gathered) hand(to *version.Segment) (late []rows.DocID) {
-	give := func(doc, clock rows.DocID) {
-		if _, ok := to.Numbers.Row(doc); ok && to.Dead.Add(doc, clock) {
+	give := func(doc rows.DocID, d rows.Deletion) {
+		if _, ok := to.Numbers.Row(doc); ok && to.Dead.Add(doc, d) {
 			late = append(late, doc)
 		}
 	}

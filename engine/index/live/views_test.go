@@ -2,13 +2,16 @@ package live
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/index/live/rows"
 	"ndd/engine/index/live/search"
+	"ndd/engine/index/live/version"
 	"ndd/engine/oracle/long"
 	"ndd/engine/oracle/must"
 )
@@ -98,4 +101,98 @@ func TestHeldVersion(t *testing.T) {
 	if m.IDBytes() != 0 {
 		t.Error("the memory of a memtable that nobody has is not given back")
 	}
+}
+
+// TestWholeDeletion: who began before a deletion sees all of its documents, and who begins after it
+// none, in segments and in memtables, by each way to delete. The deletions are there after a restart.
+func TestWholeDeletion(t *testing.T) {
+	x, dir := makeIndex(t, Config{Design: halves(t), IDs: true}, OpenOptions{Write: true, Sync: -1})
+	c := x.Searcher()
+	find := func(w version.View, f uint64) int {
+		a, err := c.Search(w, []uint64{1 << 50, f}, 0, search.AllDocs, search.Swept{}, rows.Lengths{})
+		must.Do(t, err)
+		n := 0
+		for _, h := range a.Hits {
+			n += int(h.Documents)
+		}
+		return n
+	}
+	for round, delete := range []func(ids []string) (int, error){
+		func(ids []string) (int, error) { return x.Delete(t.Context(), ids...) },
+		func(ids []string) (int, error) { return x.DeletePrefix(t.Context(), "a/") },
+		func([]string) (int, error) { return x.DeleteFingerprint(t.Context(), 7) },
+	} {
+		var ids []string
+		for i := range 40 {
+			ids = append(ids, fmt.Sprint("a/", i))
+			insert(t, x, rows.Doc{ID: ids[i], Fingerprint: 7}, rows.Doc{ID: fmt.Sprint("b/", i), Fingerprint: 8})
+			if i%15 == 14 {
+				must.Do(t, x.Flush(t.Context()))
+			}
+		}
+		before, err := x.View()
+		must.Do(t, err)
+		n, err := delete(ids)
+		if err != nil || n != len(ids) {
+			t.Fatalf("round %d: %d deleted, %v", round, n, err)
+		}
+		after, err := x.View()
+		must.Do(t, err)
+		if was, is := find(before, 7), find(after, 7); was != len(ids) || is != 0 {
+			t.Errorf("round %d: a query that began before finds %d, one that began after it %d", round, was, is)
+		}
+		if n := find(after, 8); n != 40 {
+			t.Errorf("round %d: %d others, want 40", round, n)
+		}
+		before.Release()
+		after.Release()
+	}
+	c.Done()
+	must.Do(t, x.end())
+	x = openFolder(t, dir, OpenOptions{})
+	if s := x.Stats(); s.Documents != 40 {
+		t.Errorf("%d documents after a restart, want 40", s.Documents)
+	}
+}
+
+// TestWholeCheck: a list of documents that are checked and inserted, and that replace others, is seen
+// as a whole, and is inserted with one wait for the disk.
+func TestWholeCheck(t *testing.T) {
+	x := memoryIndex(t, Config{Design: halves(t), IDs: true, Table: planar})
+	var round atomic.Uint64
+	list := func(round uint64) (prints []uint64) {
+		for i := range uint64(8) {
+			prints = append(prints, (round+1)*0x9e3779b97f4a7c15^(i+1)*0xd1342543de82ef95)
+		}
+		return prints
+	}
+	const rounds = 300
+	var group sync.WaitGroup
+	group.Go(func() {
+		c := x.Searcher()
+		defer c.Done()
+		for round.Load() < rounds {
+			prints := list(round.Load())
+			w, err := x.View()
+			must.Do(t, err)
+			a, err := c.Search(w, prints, 0, 1, search.Swept{}, rows.Lengths{})
+			w.Release()
+			if n := len(a.Hits); err != nil || n != 0 && n != len(prints) {
+				t.Errorf("%d of %d documents are seen, %v", n, len(prints), err)
+				return
+			}
+		}
+	})
+	for ; round.Load() < rounds; round.Add(1) {
+		var docs []rows.Doc
+		for i, f := range list(round.Load()) {
+			docs = append(docs, rows.Doc{ID: fmt.Sprint(i), Fingerprint: simhash.Fingerprint(f)})
+		}
+		docs = append(docs, rows.Doc{ID: "again", Fingerprint: docs[0].Fingerprint}) // near one of the list
+		out, err := x.CheckAndInsert(t.Context(), docs, 0, 1)
+		if err != nil || len(out) != len(docs) || out[8].Inserted || out[8].ID != "0" || !out[7].Inserted {
+			t.Fatalf("%+v, %v", out, err)
+		}
+	}
+	group.Wait()
 }

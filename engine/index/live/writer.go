@@ -186,36 +186,59 @@ func (w *writer) commit(c *change) (at wal.Position, err error) {
 	if len(c.docs) == 0 && len(c.delete) == 0 && !c.gap {
 		return 0, nil
 	}
-	if w.log != nil {
-		w.record = c.append(w.record[:0], &w.config)
-		if at, err = w.log.Append(w.record); err != nil {
-			return 0, fmt.Errorf("%w: %w", errRefused, err)
-		}
-		w.logged.Store(uint64(at))
+	if at, err = w.write(c); err != nil {
+		return 0, err
 	}
+	defer w.publish()
 	return at, w.apply(c)
 }
 
-// apply makes a change in memory. The caller holds writer.mu.
+// write appends a change to the log, if there is one. The caller holds writer.mu.
+func (w *writer) write(c *change) (at wal.Position, err error) {
+	if w.log == nil {
+		return 0, nil
+	}
+	w.record = c.append(w.record[:0], &w.config)
+	if at, err = w.log.Append(w.record); err != nil {
+		return 0, fmt.Errorf("%w: %w", errRefused, err)
+	}
+	w.logged.Store(uint64(at))
+	return at, nil
+}
+
+// apply makes a change in memory, which readers see once it is published. The caller holds writer.mu.
 func (w *writer) apply(c *change) error {
 	if c.gap {
-		err := w.skipTo(c.first)
-		w.versions.Committed.Store(uint64(c.first))
-		return err
-	}
-	for i, doc := range c.delete {
-		if doc < c.first || len(c.docs) == 0 {
-			w.kill(doc, c.clock(i, w.versions.Current().End()))
-		}
+		return w.skipTo(c.first)
 	}
 	w.add(c.docs, c.expires)
+	d := w.nextDeletion()
 	for i, doc := range c.delete {
-		if doc >= c.first && len(c.docs) > 0 {
-			w.kill(doc, c.clock(i, w.versions.Current().End()))
+		if i < len(c.by) {
+			d = rows.ReplacedBy(c.by[i])
 		}
+		w.kill(doc, d)
 	}
-	w.versions.Committed.Store(uint64(w.versions.Current().End())) // and now all of it is seen, at once
 	return nil
+}
+
+// nextDeletion is that of the documents that a request deletes. The caller holds writer.mu.
+func (w *writer) nextDeletion() rows.Deletion {
+	return rows.DeletedBy(w.versions.Deletions.Load() + 1)
+}
+
+// publish shows readers all that was changed, at once. A change either replaces documents or only
+// deletes some, so that what it does is seen with one of the two stores. The caller holds writer.mu.
+func (w *writer) publish() {
+	w.versions.Deletions.Add(1)
+	w.versions.Committed.Store(uint64(w.versions.Current().End()))
+}
+
+// newest is a view of all that was committed. The caller holds writer.mu as long as it is used.
+func (w *writer) newest() version.View {
+	v := w.versions.Current()
+	return version.View{Version: v, Moment: rows.Moment{Clock: v.End(), Deletions: w.versions.Deletions.Load()},
+		Now: w.versions.Clock.Now()}
 }
 
 // skipTo makes first, which is above all numbers in use, the number of the next document. The
@@ -335,9 +358,9 @@ func (w *writer) holders(id string, now rows.Time, yield func(rows.DocID) bool) 
 	}
 	defer store.CatchFault(&err)()
 	v := w.versions.Current()
-	clock, h := v.End(), w.key.Hash(id)
+	at, h := w.newest().Moment, w.key.Hash(id)
 	for _, m := range slices.Backward(v.Memtables) {
-		if doc, ok := m.Lookup(id, h); ok && !m.Hides(doc, clock, now) && !yield(doc) {
+		if doc, ok := m.Lookup(id, h); ok && !m.Hides(doc, at, now) && !yield(doc) {
 			return nil
 		}
 	}
@@ -348,7 +371,7 @@ func (w *writer) holders(id string, now rows.Time, yield func(rows.DocID) bool) 
 		going := true
 		s.IDIndex.Rows(h, func(row uint64) bool {
 			doc := s.Numbers.Doc(row)
-			if s.Hides(row, doc, clock, now) {
+			if s.Hides(row, doc, at, now) {
 				return true
 			}
 			var held string
@@ -364,21 +387,4 @@ func (w *writer) holders(id string, now rows.Time, yield func(rows.DocID) bool) 
 		}
 	}
 	return nil
-}
-
-// kill deletes a document in memory. The caller holds writer.mu.
-func (w *writer) kill(doc, clock rows.DocID) {
-	v := w.versions.Current()
-	if m := v.MemtableOf(doc); m != nil {
-		m.Dead.Add(doc, clock)
-		return
-	}
-	if s := v.SegmentOf(doc); s != nil {
-		if _, ok := s.Numbers.Row(doc); ok && s.Dead.Add(doc, clock) {
-			if w.folder.durable() {
-				w.deleted = append(w.deleted, doc)
-			}
-			w.wakeMerger()
-		}
-	}
 }

@@ -9,7 +9,7 @@ import (
 
 // A Search is what a search looks for in memtables, and what it takes into account.
 type Search struct {
-	Clock     rows.DocID
+	rows.Moment
 	Now       rows.Time
 	K         int
 	Lengths   rows.Lengths
@@ -38,7 +38,7 @@ func (a *Search) goesOn() bool {
 // takes reports whether the view sees a document, and it is not left out for its length.
 func (a *Search) takes(m *Table, row, query int) bool {
 	doc := m.First + rows.DocID(row)
-	return doc < a.Clock && !m.Hides(doc, a.Clock, a.Now) && (!m.Options.Lengths || a.Lengths.Allow(query, m.TextBytes(row)))
+	return doc < a.Clock && !m.Hides(doc, a.Moment, a.Now) && (!m.Options.Lengths || a.Lengths.Allow(query, m.TextBytes(row)))
 }
 
 // queriesAtOnce are searched before the context is looked at again.

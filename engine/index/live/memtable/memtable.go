@@ -244,15 +244,15 @@ func (m *Table) Expiries() (e rows.Expiries) {
 	return e
 }
 
-// Hides reports whether a reader with that clock, which began at now, does not see a document that
-// the memtable has.
-func (m *Table) Hides(doc, clock rows.DocID, now rows.Time) bool {
-	return m.Dead.Has(doc, clock) || m.Expiry(int(doc-m.First)).Expired(now)
+// Hides reports whether a reader of that moment, which began at now, does not see a document that the
+// memtable has.
+func (m *Table) Hides(doc rows.DocID, at rows.Moment, now rows.Time) bool {
+	return m.Dead.Has(doc, at) || m.Expiry(int(doc-m.First)).Expired(now)
 }
 
 // Count returns how many documents of the memtable a view has, and how many it has that expired.
-func (m *Table) Count(clock rows.DocID, now rows.Time) (seen, expired uint64) {
-	n := m.Before(clock)
+func (m *Table) Count(at rows.Moment, now rows.Time) (seen, expired uint64) {
+	n := m.Before(at.Clock)
 	for row := 0; row < n && now != 0; row++ {
 		if m.pages[row/pageDocs].Load().expires.Load() == nil {
 			row += pageDocs - 1 - row%pageDocs
@@ -260,13 +260,10 @@ func (m *Table) Count(clock rows.DocID, now rows.Time) (seen, expired uint64) {
 			expired++
 		}
 	}
-	seen = uint64(n) - expired
-	m.Dead.Each(func(doc, at rows.DocID) {
-		if at < clock && int(doc-m.First) < n && !m.Expiry(int(doc-m.First)).Expired(now) {
-			seen--
-		}
+	gone := m.Dead.Count(at, func(doc rows.DocID) bool {
+		return int(doc-m.First) < n && !m.Expiry(int(doc-m.First)).Expired(now)
 	})
-	return seen, expired
+	return uint64(n) - expired - gone, expired
 }
 
 // Before returns how many of its documents have numbers below a clock.

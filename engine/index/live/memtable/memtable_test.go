@@ -86,7 +86,7 @@ func TestMemtableSearch(t *testing.T) {
 // checkMemtable holds one search, and an enumeration, against the documents.
 func checkMemtable(t *testing.T, m *Table, docs []rows.Doc, clock rows.DocID, query uint64, k int) {
 	t.Helper()
-	a := Search{Clock: clock, K: k, Positions: make([]uint32, 3)} // few, so that they fill up
+	a := Search{Moment: rows.Moment{Clock: clock}, K: k, Positions: make([]uint32, 3)} // few, so that they fill up
 	found := m.Search(nil, &a, []uint64{query}, 0)
 	slices.SortFunc(found, rows.CompareMatches)
 	var want []rows.Match
@@ -137,7 +137,7 @@ func TestBlocksRead(t *testing.T) {
 					continue
 				}
 				row := rng.IntN(seen)
-				a := Search{Clock: rows.DocID(seen), K: 3, Positions: positions}
+				a := Search{Moment: rows.Moment{Clock: rows.DocID(seen)}, K: 3, Positions: positions}
 				query := sets.Near(rng, uint64(docs[row].Fingerprint), rng.IntN(4))
 				found := 0
 				for _, f := range m.Search(nil, &a, []uint64{query}, 0) {
@@ -206,7 +206,7 @@ func hotMemtable(t *testing.T) *Table {
 func TestEqualQueriesAreSearchedOnce(t *testing.T) {
 	m := hotMemtable(t)
 	queries := sets.Of(256, func(i int) uint64 { return uint64(i % 2) })
-	a := Search{Clock: m.End(), K: 3, First: true, Positions: make([]uint32, 1<<16)}
+	a := Search{Moment: rows.Moment{Clock: m.End()}, K: 3, First: true, Positions: make([]uint32, 1<<16)}
 	found := m.Search(nil, &a, queries, 0)
 	if a.asked != 2 || len(found) != len(queries) {
 		t.Fatalf("%d queries were searched for, %d matches; want 2, and one for each of %d", a.asked, len(found),

@@ -274,29 +274,57 @@ func ReadExpiries(rows []uint64, times []Time, n uint64) (e Expiries, ok bool) {
 // TimeMax is the last moment that a file or a record may have: about the year 36,000.
 const TimeMax = 1 << 40
 
-// Tombstones are the documents of a segment or a memtable that were deleted, each with the clock of
-// its deletion. The clock of an index is the number of its next document: a reader that began when
-// that was c sees the deletions with a clock below c. So a document that replaces an earlier one of
-// its ID, under number c, is seen exactly by those readers who no longer see the earlier one.
+// A Moment is a state of an index: readers see the documents and the deletions before it.
+type Moment struct {
+	Clock     DocID  // number of the next document
+	Deletions uint64 // requests to delete that were carried out
+}
+
+// A Deletion says when a document was deleted: with the insert of the document that replaces it, or
+// by a request to delete.
+//
+//	bit 63   0: by a document   1: by a request
+//	others   its number
+type Deletion uint64
+
+const byRequest = 1 << 63
+
+// ReplacedBy is the deletion of a document by one that has its ID.
+func ReplacedBy(doc DocID) Deletion { return Deletion(doc) }
+
+// DeletedBy is the deletion of a document by a request, which is counted from 1.
+func DeletedBy(request uint64) Deletion { return Deletion(request | byRequest) }
+
+// before reports whether a deletion was made before a moment.
+func (d Deletion) before(m Moment) bool {
+	if d&byRequest != 0 {
+		return uint64(d&^byRequest) <= m.Deletions
+	}
+	return DocID(d) < m.Clock
+}
+
+// Tombstones are the documents of a segment or a memtable that were deleted, and when. A document
+// that replaces an earlier one of its ID is seen exactly by those readers who no longer see the
+// earlier one. All documents of a request to delete vanish at once.
 //
 // A tombstone takes about 40 bytes until a merge drops its document. Writers hold the index's lock.
 type Tombstones struct {
 	n    atomic.Int64 // of them, for readers to see that there are none
 	mu   sync.RWMutex
-	dead map[DocID]DocID // clock by document
+	dead map[DocID]Deletion
 }
 
-// Add deletes a document at a clock, unless it is deleted already.
-func (t *Tombstones) Add(doc, clock DocID) bool {
+// Add deletes a document, unless it is deleted already.
+func (t *Tombstones) Add(doc DocID, d Deletion) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if _, ok := t.dead[doc]; ok {
 		return false
 	}
 	if t.dead == nil {
-		t.dead = make(map[DocID]DocID)
+		t.dead = make(map[DocID]Deletion)
 	}
-	t.dead[doc] = clock
+	t.dead[doc] = d
 	t.n.Add(1)
 	return true
 }
@@ -320,25 +348,35 @@ const tombstoneBytes = 48
 // Bytes returns the memory of all deletions.
 func (t *Tombstones) Bytes() uint64 { return tombstoneBytes * t.Len() }
 
-// Has reports whether a reader with that clock sees the document deleted.
-func (t *Tombstones) Has(doc, clock DocID) bool {
+// Has reports whether a document was deleted before a moment.
+func (t *Tombstones) Has(doc DocID, m Moment) bool {
 	if t.n.Load() == 0 {
 		return false
 	}
 	t.mu.RLock()
 	defer t.mu.RUnlock()
-	c, ok := t.dead[doc]
-	return ok && c < clock
+	d, ok := t.dead[doc]
+	return ok && d.before(m)
 }
 
-// Each calls f with each of them and the clock of its deletion. No deletion comes meanwhile.
-func (t *Tombstones) Each(f func(doc, clock DocID)) {
+// Count returns how many documents were deleted before a moment, of those for which yield is true.
+func (t *Tombstones) Count(m Moment, yield func(doc DocID) bool) (n uint64) {
+	t.Each(func(doc DocID, d Deletion) {
+		if d.before(m) && yield(doc) {
+			n++
+		}
+	})
+	return n
+}
+
+// Each calls f with each of them. No deletion comes meanwhile.
+func (t *Tombstones) Each(f func(doc DocID, d Deletion)) {
 	if t.n.Load() == 0 {
 		return
 	}
 	t.mu.RLock()
 	defer t.mu.RUnlock()
-	for doc, clock := range t.dead {
-		f(doc, clock)
+	for doc, d := range t.dead {
+		f(doc, d)
 	}
 }

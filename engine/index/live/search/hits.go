@@ -377,7 +377,7 @@ func (c *Searcher) docsOf(w version.View, i int, yield func(rows.DocID) bool) (m
 	segments := w.Version.Segments
 	if m.Source >= len(segments) {
 		t := w.Version.Memtables[m.Source-len(segments)]
-		a := memtable.Search{Clock: w.Clock, Now: w.Now, Lengths: c.lengths, Positions: c.positions}
+		a := memtable.Search{Moment: w.Moment, Now: w.Now, Lengths: c.lengths, Positions: c.positions}
 		return t.Each(&a, m.Query, m.Fingerprint, func(_ uint64, doc rows.DocID) bool { return yield(doc) }), nil
 	}
 	s := segments[m.Source]
@@ -391,7 +391,7 @@ func (c *Searcher) docsOf(w version.View, i int, yield func(rows.DocID) bool) (m
 		}
 		for _, row := range c.documents.rows {
 			doc := s.Numbers.Doc(row)
-			hidden := hides && s.Hides(row, doc, w.Clock, w.Now)
+			hidden := hides && s.Hides(row, doc, w.Moment, w.Now)
 			if !hidden && (lengths == nil || c.lengths.Allow(m.Query, lengths[row])) && !yield(doc) {
 				return false, nil
 			}

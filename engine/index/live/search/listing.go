@@ -168,7 +168,7 @@ func (l *listing) rows(s *version.Segment, from, to uint64, prints []uint64) err
 			d.TextBytes = lengths[row]
 		}
 		doc := s.Numbers.Doc(row)
-		if err := l.row(doc, d, s.Dead.Has(doc, l.view.Clock), s.Expires.At(row),
+		if err := l.row(doc, d, s.Dead.Has(doc, l.view.Moment), s.Expires.At(row),
 			func() (string, error) { return id(row) }); err != nil {
 			return err
 		}
@@ -181,7 +181,7 @@ func (l *listing) memtable(m *memtable.Table) error {
 	for row := m.Before(l.first); row < m.Before(l.view.Clock); row++ {
 		doc := m.First + rows.DocID(row)
 		d := rows.Doc{Fingerprint: simhash.Fingerprint(m.Fingerprint(row)), TextBytes: m.TextBytes(row)}
-		if err := l.row(doc, d, m.Dead.Has(doc, l.view.Clock), m.Expiry(row),
+		if err := l.row(doc, d, m.Dead.Has(doc, l.view.Moment), m.Expiry(row),
 			func() (string, error) { return m.ID(row), nil }); err != nil {
 			return err
 		}

@@ -71,7 +71,7 @@ func (c *Searcher) find(w version.View, queries []uint64, k int, swept Swept, mo
 	if err := cmp.Or(err, waited, c.crowded()); err != nil {
 		return err
 	}
-	a := memtable.Search{Clock: w.Clock, Now: w.Now, K: k, Lengths: c.lengths, Positions: c.positions,
+	a := memtable.Search{Moment: w.Moment, Now: w.Now, K: k, Lengths: c.lengths, Positions: c.positions,
 		First: c.first || c.distinct, Ctx: c.ctx}
 	for i, m := range v.Memtables {
 		own := len(c.matches)

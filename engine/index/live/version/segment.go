@@ -50,7 +50,7 @@ func (s *Segment) FileBytes() uint64 {
 func (s *Segment) Live(now rows.Time) uint64 {
 	gone := s.Dead.Len() + s.Expires.Count(now)
 	if gone > s.Dead.Len() && s.Dead.Len() > 0 { // some may be both
-		s.Dead.Each(func(doc, _ rows.DocID) {
+		s.Dead.Each(func(doc rows.DocID, _ rows.Deletion) {
 			if row, ok := s.Numbers.Row(doc); ok && s.Expires.At(row).Expired(now) {
 				gone--
 			}
@@ -62,10 +62,10 @@ func (s *Segment) Live(now rows.Time) uint64 {
 // MayHide reports whether a reader that began at now may not see some document of the segment.
 func (s *Segment) MayHide(now rows.Time) bool { return s.Dead.Len() > 0 || s.Expires.Any(now) }
 
-// Hides reports whether a reader with that clock, which began at now, does not see the document of
-// a row.
-func (s *Segment) Hides(row uint64, doc, clock rows.DocID, now rows.Time) bool {
-	return s.Dead.Has(doc, clock) || s.Expires.At(row).Expired(now)
+// Hides reports whether a reader of that moment, which began at now, does not see the document of a
+// row.
+func (s *Segment) Hides(row uint64, doc rows.DocID, at rows.Moment, now rows.Time) bool {
+	return s.Dead.Has(doc, at) || s.Expires.At(row).Expired(now)
 }
 
 // memory returns how many bytes the segment takes beside its file.

@@ -128,7 +128,8 @@ type Set struct {
 	slots   atomic.Uint32           // given to readers
 
 	_         [memtable.CacheLine]byte
-	Committed atomic.Uint64 // readers' clock: the number of the first document that they do not see
+	Committed atomic.Uint64 // clock of the readers' moment,
+	Deletions atomic.Uint64 // and its deletions
 	_         [memtable.CacheLine]byte
 	Clock     rows.Clock
 
@@ -290,24 +291,48 @@ type View struct {
 	versions *Set
 	Version  *Version
 	slot     uint32
-	Clock    rows.DocID // number of the first document that it does not have
-	Now      rows.Time  // when it began: what expires by then is not seen
+	rows.Moment
+	Now rows.Time // when it began: what expires by then is not seen
 }
 
 // View returns a view of the current version. Readers of one slot share a counter. The error is
 // [ErrClosed].
 func (w *Set) View(slot uint32) (View, error) {
 	for {
-		clock := rows.DocID(w.Committed.Load())
 		v, err := w.Hold(slot)
 		if err != nil {
 			return View{}, err
 		}
-		if v.Memtables[0].First <= clock {
-			return View{w, v, slot, clock, w.Clock.Now()}, nil
+		at := w.Moment()
+		if w.current.Load() == v {
+			return View{w, v, slot, at, w.Clock.Now()}, nil
 		}
-		w.Release(v, slot) // some documents at or after the clock are in a segment already
+		w.Release(v, slot) // it may lack documents of the moment
 	}
+}
+
+// Moment returns the readers' moment. An insert between the two loads would make a deletion seen that
+// came after it, and not the insert.
+func (w *Set) Moment() rows.Moment {
+	for {
+		clock, deletions := w.Committed.Load(), w.Deletions.Load()
+		if w.Committed.Load() == clock {
+			return rows.Moment{Clock: rows.DocID(clock), Deletions: deletions}
+		}
+	}
+}
+
+// Hides reports whether readers of a moment, which began at now, do not see a document.
+func (v *Version) Hides(doc rows.DocID, at rows.Moment, now rows.Time) bool {
+	if m := v.MemtableOf(doc); m != nil {
+		return doc >= at.Clock || m.Hides(doc, at, now)
+	}
+	if s := v.SegmentOf(doc); s != nil {
+		if row, ok := s.Numbers.Row(doc); ok {
+			return s.Hides(row, doc, at, now)
+		}
+	}
+	return true
 }
 
 // Release ends the view. Memory that only the view held is released.

@@ -13,21 +13,49 @@ import (
 )
 
 func table(first rows.DocID) *memtable.Table {
-	return memtable.New(memtable.Options{First: first, MaxDocs: 1, MaxBytes: 1 << 20, K: 3})
+	return memtable.New(memtable.Options{First: first, MaxDocs: 1000, MaxBytes: 1 << 20, K: 3})
 }
 
-// TestViewClock: a view whose clock is before the memtables would miss documents that are in
-// segments already; the call waits until the clock has caught up.
-func TestViewClock(t *testing.T) {
+// TestViewMoment: the version of a view has all documents before its moment, and lacks only those
+// that were deleted before it, however versions follow each other. In each round documents are
+// inserted and deleted in turn, and then a version without them is published.
+func TestViewMoment(t *testing.T) {
+	const rounds, docs = 500, 200
 	var s Set
-	s.Committed.Store(5)
-	must.Do(t, s.Publish(s.Next(Edit{AddMemtable: table(10)})))
-	time.AfterFunc(20*time.Millisecond, func() { s.Committed.Store(10) })
-	w, err := s.View(0)
-	if err != nil || w.Clock != 10 {
-		t.Errorf("clock %d, %v", w.Clock, err)
+	must.Do(t, s.Publish(s.Next(Edit{AddMemtable: table(0)})))
+	var group sync.WaitGroup
+	group.Go(func() {
+		for n := range rows.DocID(rounds) {
+			m := s.Current().Newest()
+			for i := range rows.DocID(docs) {
+				m.Add(make([]rows.Doc, 1), nil)
+				s.Committed.Store(uint64(docs*n + i + 1))
+				s.Deletions.Store(uint64(docs*n + i + 1))
+			}
+			e := Edit{RemoveMemtables: []*memtable.Table{m}, AddMemtable: table(docs * (n + 1))}
+			if err := s.Publish(s.Next(e)); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	for slot := range uint32(2) {
+		group.Go(func() {
+			for n := rows.DocID(0); n < docs*rounds && !t.Failed(); {
+				w, err := s.View(slot)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				first := w.Version.Memtables[0].First
+				if n = w.Clock; n > w.Version.End() ||
+					uint64(first) > w.Deletions || w.Deletions > uint64(n) {
+					t.Errorf("documents %d to %d at %+v", first, w.Version.End(), w.Moment)
+				}
+				w.Release()
+			}
+		})
 	}
-	w.Release()
+	group.Wait()
 }
 
 // TestHoldWhilePublished: a version that a reader holds keeps its segments open, however the hold

@@ -1,0 +1,121 @@
+package live
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"ndd/engine/corpus/simhash"
+	"ndd/engine/index/live/rows"
+	"ndd/engine/index/live/search"
+	"ndd/engine/storage/wal"
+)
+
+// Delete deletes the documents that have these IDs and returns how many there were. Queries that
+// begin after it has returned do not find them, and every query finds all of them or none; their
+// memory is given back by a later merge.
+func (x *Index) Delete(ctx context.Context, ids ...string) (int, error) {
+	return x.writer.deleting(ctx, func() (docs []rows.DocID, err error) {
+		for _, id := range ids {
+			if docs, err = x.writer.appendHolders(docs, id, x.versions.Clock.Now()); err != nil {
+				return nil, err
+			}
+		}
+		return docs, nil
+	})
+}
+
+// DeletePrefix deletes the documents whose IDs begin with a prefix, as [Index.Delete] does. It lists
+// the documents without a lock, at some 50 ns each; changes wait only while those are listed that
+// were inserted meanwhile.
+func (x *Index) DeletePrefix(ctx context.Context, prefix string) (int, error) {
+	w, err := x.View()
+	if err != nil {
+		return 0, err
+	}
+	var docs []rows.DocID
+	collect := func(doc rows.DocID, id string) bool {
+		if id != "" && strings.HasPrefix(id, prefix) {
+			docs = append(docs, doc)
+		}
+		return true
+	}
+	err = search.List(ctx, w, 0, collect)
+	w.Release()
+	if err != nil {
+		return 0, err
+	}
+	return x.writer.deleting(ctx, func() ([]rows.DocID, error) {
+		now := x.writer.newest()
+		docs = slices.DeleteFunc(docs, func(doc rows.DocID) bool { return now.Version.Hides(doc, now.Moment, now.Now) })
+		err := search.List(ctx, now, w.Clock, collect)
+		return docs, err
+	})
+}
+
+// DeleteFingerprint deletes the documents that have exactly this fingerprint and returns how many
+// there were.
+func (x *Index) DeleteFingerprint(ctx context.Context, f simhash.Fingerprint) (int, error) {
+	c := x.Searcher()
+	defer c.Done()
+	return x.writer.deleting(ctx, func() (docs []rows.DocID, err error) {
+		hits, err := c.Query(f, 0, search.AllDocs)
+		for _, h := range hits {
+			docs = append(docs, h.Docs...)
+		}
+		return docs, err
+	})
+}
+
+// deletedMost are the rows of one record: 10 bytes each.
+const deletedMost = 1 << 20
+
+// deleting commits the deletion of the documents that find returns, which is called with writer.mu
+// held. Readers see it as a whole; more documents than one record has may be deleted in part when
+// the process ends before the call returns.
+func (w *writer) deleting(ctx context.Context, find func() ([]rows.DocID, error)) (int, error) {
+	if err := w.lock(ctx); err != nil {
+		return 0, err
+	}
+	docs, err := find()
+	if err == nil && slices.Contains(docs, rows.NoDoc) {
+		err = search.ErrNoDocs
+	}
+	if err != nil {
+		w.mu.Unlock()
+		return 0, err
+	}
+	slices.Sort(docs)
+	docs = slices.Compact(docs)
+	written, last := 0, wal.Position(w.logged.Load())
+	for list := range slices.Chunk(docs, deletedMost) {
+		if last, err = w.write(&change{delete: list}); err != nil {
+			break
+		}
+		written += len(list)
+	}
+	w.apply(&change{delete: docs[:written]})
+	w.publish()
+	w.mu.Unlock()
+	if err != nil {
+		return 0, err
+	}
+	return len(docs), w.sync(ctx, last)
+}
+
+// kill deletes a document in memory. The caller holds writer.mu.
+func (w *writer) kill(doc rows.DocID, d rows.Deletion) {
+	v := w.versions.Current()
+	if m := v.MemtableOf(doc); m != nil {
+		m.Dead.Add(doc, d)
+		return
+	}
+	if s := v.SegmentOf(doc); s != nil {
+		if _, ok := s.Numbers.Row(doc); ok && s.Dead.Add(doc, d) {
+			if w.folder.durable() {
+				w.deleted = append(w.deleted, doc)
+			}
+			w.wakeMerger()
+		}
+	}
+}
