@@ -144,7 +144,7 @@ func TestBuildFaults(t *testing.T) {
 						t.Errorf("%+v: %v is left", f, left)
 					}
 				})
-				if calls < 20 {
+				if calls < 18 {
 					t.Errorf("%d calls", calls)
 				}
 			})

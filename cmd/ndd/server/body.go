@@ -27,7 +27,6 @@ const bodyBytesFirst = 4 << 10
 func (s *service) readBody(w http.ResponseWriter, r *http.Request, v *visit) (body []byte, p *problem) {
 	most := s.limits.Body
 	if r.ContentLength > most {
-		w.Header().Set("Connection", "close") // rather than read it all
 		return nil, tooLarge(most)
 	}
 	in := r.Body
@@ -61,25 +60,52 @@ func (s *service) readBody(w http.ResponseWriter, r *http.Request, v *visit) (bo
 			}
 		}
 		v.transfer.Waits(true)
+		v.reads = true
 		n, err := in.Read(body[len(body):cap(body)])
 		body = body[:len(body)+n]
 		switch {
 		case err == nil:
 		case errors.Is(err, io.EOF):
+			v.whole = true
 			return body, nil
 		case errors.As(err, new(*http.MaxBytesError)):
 			return nil, tooLarge(most)
 		case v.transfer.Gone():
-			w.Header().Set("Connection", "close")
 			return nil, refusal(http.StatusRequestTimeout, fmt.Sprintf("body: %d bytes have come, and no more for a while; "+
 				"others needed the memory", len(body))).retry(1)
 		case errors.Is(err, os.ErrDeadlineExceeded):
-			w.Header().Set("Connection", "close")
 			return nil, refusal(http.StatusRequestTimeout, fmt.Sprintf("body: not received in time, only %d bytes", len(body)))
 		default:
 			return nil, refusal(http.StatusBadRequest, fmt.Sprintf("body: %v after %d bytes", err, len(body)))
 		}
 	}
+}
+
+const (
+	// keptBytes of a body that a refused request still sends are read by package http, which keeps the
+	// connection open then.
+	keptBytes = 256 << 10
+	// discardBytes and discardTime bound what is read of a larger one, after the answer: many clients
+	// read no answer before they have sent all, and those whose connection is closed never see it.
+	discardBytes = 256 << 20
+	discardTime  = 5 * time.Second
+)
+
+// sends reports whether the client may still be sending a body that is not worth keeping its connection.
+func (v *visit) sends() bool {
+	r := v.request
+	if v.whole || r.ProtoMajor > 1 || r.Header.Get("Expect") != "" && !v.reads { // it waits for the word to send
+		return false
+	}
+	return v.reads || r.ContentLength < 0 || r.ContentLength > keptBytes
+}
+
+// discard reads the rest of the body of a request that was refused, so that its client sees the answer.
+func (v *visit) discard() {
+	c := http.NewResponseController(v.answer.ResponseWriter)
+	c.Flush() // an error comes again
+	c.SetReadDeadline(time.Now().Add(discardTime))
+	io.CopyN(io.Discard, v.request.Body, discardBytes)
 }
 
 func tooLarge(most int64) *problem {

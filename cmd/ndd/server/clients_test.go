@@ -287,3 +287,62 @@ func TestPackedMemory(t *testing.T) {
 	status, got := b.send(t, "/v1/query", mediaText, packed(t, "gzip", text.String()), "Content-Encoding", "gzip")
 	wanted(t, status, got, http.StatusTooManyRequests, "packed")
 }
+
+// TestRefusedWhileSending refuses requests whose clients send a whole body, of megabytes, before they read the answer:
+// each of them reads it, and the next request on another connection is served.
+func TestRefusedWhileSending(t *testing.T) {
+	const size = 4 << 20
+	slow := times{header: waitMax, body: waitMax, write: waitMax, idle: waitMax, stall: 50 * time.Millisecond}
+	large := bounds{Queue: waitMax, Body: 1 << 20}
+	for name, c := range map[string]struct {
+		limits               bounds
+		tokens, path, header string
+		pause                time.Duration // after a part of the body
+		status               int
+	}{
+		"too large":        {limits: large, path: "/v1/query", status: http.StatusRequestEntityTooLarge},
+		"no token":         {tokens: "0123456789abcdef read\n", path: "/v1/query", status: http.StatusUnauthorized},
+		"no endpoint":      {path: "/v1/none", status: http.StatusNotFound},
+		"no such encoding": {path: "/v1/query", header: "Content-Encoding: br\r\n", status: http.StatusUnsupportedMediaType},
+		"too much memory":  {limits: bounds{RequestMemory: 1 << 20}, path: "/v1/query", status: http.StatusTooManyRequests},
+		"too slow": {limits: bounds{times: slow}, path: "/v1/query", pause: 150 * time.Millisecond,
+			status: http.StatusRequestTimeout},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			x, err := engine.New(3, engine.Options{Recipe: defaultRecipe()})
+			must.Do(t, err)
+			b := startWith(t, x, c.tokens, c.limits)
+			for _, chunked := range []bool{false, true} {
+				if chunked && c.pause > 0 {
+					continue // what follows a chunk that is late cannot be read
+				}
+				conn, err := net.Dial("tcp", b.Listener.Addr().String())
+				must.Do(t, err)
+				defer conn.Close()
+				conn.SetDeadline(time.Now().Add(waitMax))
+				head, part, end := fmt.Sprintf("Content-Length: %d\r\n\r\n", size), strings.Repeat("x", 1<<17), ""
+				if chunked {
+					head, part, end = "Transfer-Encoding: chunked\r\n\r\n", "20000\r\n"+part+"\r\n", "0\r\n\r\n"
+				}
+				fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/plain\r\n%s%s", c.path, c.header, head)
+				for i := range size >> 17 {
+					if _, err := io.WriteString(conn, part); err != nil {
+						t.Fatalf("chunked %v: part %d: %v", chunked, i, err)
+					}
+					if i == 0 {
+						time.Sleep(c.pause)
+					}
+				}
+				io.WriteString(conn, end)
+				answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
+				must.Do(t, err)
+				text, err := io.ReadAll(answer.Body)
+				if answer.StatusCode != c.status || err != nil || !strings.Contains(string(text), `"detail"`) {
+					t.Errorf("chunked %v: %s %s %v", chunked, answer.Status, text, err)
+				}
+			}
+			b.wants(t, http.StatusOK, "GET /livez", "", "")
+		})
+	}
+}

@@ -131,16 +131,11 @@ func (p *problem) write(w http.ResponseWriter) {
 // writeJSON sends an answer.
 func writeJSON(w http.ResponseWriter, status int, v any) { writeAs(w, status, mediaJSON, v) }
 
-// lengthKnown is the length of an answer up to which net/http sets Content-Length by itself.
-const lengthKnown = 2 << 10
-
 // writeAs sends an answer as JSON.
 func writeAs(w http.ResponseWriter, status int, media string, v any) {
 	body := encode(v)
 	w.Header().Set("Content-Type", media)
-	if len(body) > lengthKnown {
-		w.Header().Set("Content-Length", strconv.Itoa(len(body)))
-	}
+	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(status)
 	w.Write(body) // a client that has gone needs no answer
 }

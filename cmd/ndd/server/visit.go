@@ -45,6 +45,8 @@ type received struct {
 	contentType string // the same, with the charset of a document
 	encoding    string // as it was sent
 	read        int64  // bytes, as they were sent
+	reads       bool   // the client was told to send it
+	whole       bool   // it was read to its end
 	body        []byte // whole, until the answer is written
 }
 
@@ -168,6 +170,10 @@ func (v *visit) observed() {
 	if cause == http.ErrAbortHandler {
 		panic(cause)
 	}
+	if out.discards {
+		v.conn.Idle() // it may be closed to make room for others
+		v.discard()
+	}
 }
 
 // An answer writes the response of a request, and records its status and length. It releases the
@@ -183,6 +189,7 @@ type answer struct {
 	begun    bool  // it was sent
 	bytes    int64 // that were written
 	refused  bool  // there was no memory for the answer: another one was sent
+	discards bool  // the rest of the body is to be read after the answer
 }
 
 // errRefused is the error of an answer that is made while it is written, and was replaced by a
@@ -249,6 +256,11 @@ func (a *answer) begin(n int) {
 		a.status = http.StatusOK
 	}
 	a.begun = true
+	if a.status >= http.StatusBadRequest && a.visit.sends() {
+		a.discards = true
+		a.Header().Set("Connection", "close")
+		http.NewResponseController(a.ResponseWriter).EnableFullDuplex() // the answer waits for no body
+	}
 	if a.admitted && (n > bodyBytesFirst || a.visit.transfer != nil) {
 		a.lend(func() error {
 			account, reserve := a.visit.account(), a.visit.account().Resize
