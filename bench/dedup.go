@@ -151,7 +151,7 @@ func dedupTo(ctx context.Context, in, out string, o dedup.Options, threads int) 
 	if err != nil {
 		return err
 	}
-	to, err := dedup.NewCopies(ctx, inputs, out)
+	to, err := dedup.NewCopies(ctx, inputs)
 	if err != nil {
 		return err
 	}

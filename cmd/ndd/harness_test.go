@@ -76,6 +76,8 @@ func ran(t *testing.T, want int, args ...string) (stdout, stderr string) {
 func runOn(ctx context.Context, d *disk.Disk, args []string) error {
 	g := &cli.Globals{Writing: cli.Writing{Disk: d},
 		Streams: cli.Streams{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard}}
+	g.Open()
+	defer g.Close() // what is lost is not read
 	root := newRoot(g)
 	root.SetArgs(args)
 	return root.ExecuteContext(ctx)
@@ -158,8 +160,12 @@ func contents(t *testing.T, dir string) map[string]string {
 		if err != nil || d.IsDir() {
 			return err
 		}
-		data, err := os.ReadFile(path)
 		rel, _ := filepath.Rel(dir, path)
+		if d.Type() == os.ModeSymlink {
+			files[rel], err = os.Readlink(path)
+			return err
+		}
+		data, err := os.ReadFile(path)
 		files[rel] = string(data)
 		return err
 	}))

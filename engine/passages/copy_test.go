@@ -26,7 +26,7 @@ type writing func(context.Context, *dedup.Copies) (dedup.CopyReport, error)
 // copied returns the copies of an input by name.
 func copied(t *testing.T, input string, write writing) (all map[string]string, report dedup.CopyReport, err error) {
 	t.Helper()
-	to, err := dedup.NewCopies(t.Context(), []string{input}, filepath.Join(t.TempDir(), "copies"))
+	to, err := dedup.NewCopies(t.Context(), []string{input})
 	must.Do(t, err)
 	all = map[string]string{}
 	to.Create = files.Into(all)

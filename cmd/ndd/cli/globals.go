@@ -62,6 +62,9 @@ func (s *Streams) Open() {
 // Close ends the profile, removes unpublished outputs, and flushes standard output.
 func (g *Globals) Close() error {
 	g.Skipped.abort()
+	for _, release := range g.release {
+		release()
+	}
 	g.profile.end()
 	if err := g.out.Flush(); err != nil {
 		return fmt.Errorf("standard output: %w", err)

@@ -162,7 +162,7 @@ func RecipeOf(nameOrFile string) (simhash.Recipe, error) {
 // Ingest fingerprints documents, with a progress bar and a summary, and
 // returns ErrPartly when input was lost.
 func (g *Globals) Ingest(ctx context.Context, inputs []string, c ingest.Config, emit func(ingest.Record) error) error {
-	if err := errors.Join(ReadOnce(inputs), g.KeepInputs(inputs)); err != nil {
+	if err := ReadOnce(inputs); err != nil {
 		return err
 	}
 	c.Document.Meter = &document.Meter{}
@@ -263,7 +263,7 @@ func (g *Globals) sayFields() func(file string, f document.Fields) {
 // Extract reads documents with a progress bar. That there is none is an error.
 func Extract[R any](ctx context.Context, g *Globals, inputs []string, c ingest.Config,
 	s ingest.Steps[R]) (ingest.Report, error) {
-	if err := errors.Join(ReadOnce(inputs), g.KeepInputs(inputs)); err != nil {
+	if err := ReadOnce(inputs); err != nil {
 		return ingest.Report{}, err
 	}
 	c.Document.Meter = &document.Meter{}

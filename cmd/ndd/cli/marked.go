@@ -10,11 +10,10 @@ import (
 
 	"ndd/engine/result"
 	"ndd/engine/storage/disk"
-	"ndd/engine/storage/object"
 )
 
-// Marker is the file in a folder of copies that lists the others, so that --force knows an older
-// output, whatever the names of its files, from a folder that has something else.
+// Marker is the file in an output folder that lists the others, so that --force knows an older output,
+// whatever the names of its files, from a folder that has something else.
 const Marker = ".ndd-output"
 
 const markerHead = "The files that ndd wrote here. With --force it replaces the folder if there are no others."
@@ -49,26 +48,16 @@ func (m *markedFolder) Commit() error {
 	return m.Folder.Commit()
 }
 
-// CreateCopies is [Globals.CreateFolder] of files with any names. On disk the folder has a [Marker].
-func (g *Globals) CreateCopies(path string, own func(name string) bool) (Folder, error) {
-	f, err := g.CreateFolder(path, own)
-	if of, onDisk := f.(*disk.Folder); onDisk {
-		return &markedFolder{Folder: of}, nil
-	}
-	return f, err
-}
-
-// ownOrMarked returns a function that reports whether a file in the folder at path is own, or the
-// folder's marker lists it.
-func ownOrMarked(path string, own func(name string) bool) func(name string) bool {
-	text, err := os.ReadFile(filepath.Join(path, Marker))
+// isMarked returns a function that reports whether the marker of the folder at path lists a file.
+func isMarked(path string) func(name string) bool {
+	text, _ := os.ReadFile(filepath.Join(path, Marker))
 	lines := strings.Split(string(text), "\n")
-	if object.Is(path) || err != nil || lines[0] != markerHead {
-		return own
+	if lines[0] != markerHead {
+		return func(string) bool { return false }
 	}
-	marked := map[string]bool{Marker: true}
+	names := map[string]bool{Marker: true}
 	for _, line := range lines[1:] {
-		marked[result.Unescape(line)] = true
+		names[result.Unescape(line)] = true
 	}
-	return func(name string) bool { return own(name) || marked[filepath.ToSlash(name)] }
+	return func(name string) bool { return names[filepath.ToSlash(name)] }
 }

@@ -3,10 +3,12 @@ package cli
 import (
 	"bufio"
 	"context"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 
+	"ndd/engine/corpus/document"
 	"ndd/engine/storage/disk"
 	"ndd/engine/storage/object"
 )
@@ -19,43 +21,45 @@ type Folder interface {
 	Abort()
 }
 
-// CreateFolder begins an output folder. own reports whether a name may be of an older output, which
-// --force replaces.
-func (g *Globals) CreateFolder(path string, own func(name string) bool) (Folder, error) {
-	if err := g.Apart(path, true); err != nil {
+// CreateFolder claims and begins an output folder, which has a [Marker] on disk.
+func (g *Globals) CreateFolder(path string) (Folder, error) {
+	if err := g.CheckFolder(path); err != nil {
 		return nil, err
 	}
-	switch {
-	case object.Is(path):
+	if object.Is(path) {
 		ctx := g.cmd.Context()
-		f := &objectFolder{ctx: ctx, store: object.From(ctx), prefix: strings.TrimSuffix(path, "/") + "/"}
-		return f, g.absent(f.prefix)
-	case g.Force:
-		return orNil(g.Disk.ReplaceFolder(path, ownOrMarked(path, own)))
+		return &objectFolder{ctx: ctx, store: object.From(ctx), prefix: strings.TrimSuffix(path, "/") + "/"}, nil
 	}
-	return orNil(g.Disk.CreateFolder(path))
-}
-
-// orNil returns no folder beside an error.
-func orNil(f *disk.Folder, err error) (Folder, error) {
+	if err := g.reserve(path); err != nil {
+		return nil, err
+	}
+	create := g.Disk.CreateFolder
+	if g.Force {
+		create = func(path string) (*disk.Folder, error) { return g.Disk.ReplaceFolder(path, isMarked(path)) }
+	}
+	f, err := create(path)
 	if err != nil {
 		return nil, err
 	}
-	return f, nil
+	return &markedFolder{Folder: f}, nil
 }
 
-// CheckFolder returns the error that CreateFolder would return now.
-func (g *Globals) CheckFolder(path string, own func(name string) bool) error {
-	if err := g.Apart(path, true); err != nil {
+// CheckFolder claims an output folder, and returns the error that CreateFolder would return now.
+func (g *Globals) CheckFolder(path string) error {
+	if err := g.claim(path, true); err != nil {
 		return err
 	}
+	here, err := os.Getwd()
 	switch {
 	case object.Is(path):
 		return g.absent(strings.TrimSuffix(path, "/") + "/")
-	case g.Force:
-		return disk.Replaceable(path, ownOrMarked(path, own))
+	case err == nil && below(filepath.Join(document.RealPath(here), "x"), realPath(path)):
+		return Usagef("%s: is or contains the current folder, which is never replaced: choose another name", path)
 	}
-	return disk.Absent(filepath.Clean(path))
+	if err = disk.Replaceable(path, isMarked(path)); err == nil && !g.Force {
+		err = disk.Absent(filepath.Clean(path)) // --force would help
+	}
+	return err
 }
 
 // absent returns an error if there is an object, or one below a prefix, and --force is not given.

@@ -6,8 +6,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -100,86 +98,31 @@ func (g *Globals) WriteOutput(path string, fill func(*Output) error) error {
 }
 
 // RegisterForce adds the flag --force. Without it no command replaces a file or folder. With it a
-// folder is replaced if it holds only files that such an output has.
+// folder is replaced if its [Marker] lists all its files.
 func (w *Writing) RegisterForce(cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&w.Force, "force", false, "replace the output if it exists already")
+	cmd.Flags().BoolVar(&w.Force, "force", false, "replace an output file, or a folder that ndd made, but no input")
 }
 
-// CheckOutput returns an error before the work if an output file exists and --force is not given.
-// Standard output, pipes and devices are always allowed. Two outputs of a command to one file are
-// refused even with --force.
+// CheckOutput claims an output file before the work. It returns an error if the file exists and --force is
+// not given. Standard output, pipes and devices are always allowed.
 func (g *Globals) CheckOutput(path string) error {
 	if IsStdout(path) {
 		return nil
 	}
-	if err := g.Apart(path, false); err != nil || g.Force {
+	if err := g.claim(path, false); err != nil {
 		return err
 	}
 	if object.Is(path) {
 		return g.absent(path)
 	}
 	at, stream, err := Destination(path)
+	if err == nil && !stream && !g.Force {
+		err = disk.Absent(at)
+	}
 	if err != nil || stream {
 		return err
 	}
-	return disk.Absent(at)
-}
-
-// Writing says where a command writes, and what it may replace.
-type Writing struct {
-	Disk             *disk.Disk // files are written to it; nil for the system's
-	Force            bool       // of commands with --force
-	outputs, folders []string   // paths of outputs, as far as they are known before the work
-}
-
-// Apart returns an error if an output is another one of the command, or one of them is a folder, which
-// replaces the one at its path, and has the other one in it.
-func (w *Writing) Apart(path string, isFolder bool) error {
-	below := func(path, folder string) bool {
-		return strings.HasPrefix(filepath.Clean(path), filepath.Clean(folder)+string(filepath.Separator))
-	}
-	for _, other := range w.outputs {
-		if samePath(path, other) {
-			return Usagef("%s: two outputs cannot be one file or folder: give each its own name", path)
-		}
-		if isFolder && below(other, path) || slices.Contains(w.folders, other) && below(path, other) {
-			return Usagef("%s and %s: no output can be in a folder that is another one: give it its own place", other, path)
-		}
-	}
-	if w.outputs = append(w.outputs, path); isFolder {
-		w.folders = append(w.folders, path)
-	}
-	return nil
-}
-
-// KeepInputs returns an error if an output of the command would replace one of its inputs.
-func (w *Writing) KeepInputs(inputs []string) error {
-	for _, in := range inputs {
-		for _, out := range w.outputs {
-			if info, err := os.Stat(out); err == nil && info.Mode().IsRegular() && samePath(in, out) {
-				return Usagef("%s: is an input, which the output would replace: choose another name for the output", out)
-			}
-		}
-	}
-	return nil
-}
-
-// samePath reports whether two paths name one file, which need not exist.
-func samePath(a, b string) bool {
-	if filepath.Clean(a) == filepath.Clean(b) {
-		return true
-	}
-	of, err := os.Stat(a)
-	if err != nil {
-		return false
-	}
-	other, err := os.Stat(b)
-	return err == nil && of.Mode().IsRegular() && os.SameFile(of, other)
-}
-
-// Named returns a function that reports whether a name is one of names.
-func Named(names ...string) func(string) bool {
-	return func(name string) bool { return slices.Contains(names, name) }
+	return g.reserve(at)
 }
 
 // IsStdout reports whether a path means standard output.

@@ -22,57 +22,52 @@ type Outputs struct {
 // Abort must be called.
 func (g *Globals) NewOutputs(dryRun bool) Outputs { return Outputs{g: g, dryRun: dryRun} }
 
-// Folder begins a folder, of which own is as in [Globals.CreateFolder]. It returns nil if the path is ""
-// or nothing is made.
-func (o *Outputs) Folder(path string, own func(name string) bool) (Folder, error) {
-	return o.begin(path, own, o.g.CreateFolder)
-}
-
-func (o *Outputs) begin(path string, own func(name string) bool,
-	create func(string, func(string) bool) (Folder, error)) (Folder, error) {
+// Folder begins a folder. It returns nil if the path is "" or nothing is made.
+func (o *Outputs) Folder(path string) (Folder, error) {
 	switch {
 	case path == "":
 		return nil, nil
 	case o.dryRun:
-		return nil, o.g.CheckFolder(path, own)
+		return nil, o.g.CheckFolder(path)
 	}
-	f, err := create(path, own)
+	f, err := o.g.CreateFolder(path)
 	if err == nil {
 		o.made = append(o.made, f)
 	}
 	return f, err
 }
 
-// Page begins the folder of a page, as [WritePage] writes it.
-func (o *Outputs) Page(path string) (Folder, error) { return o.Folder(path, Named("index.html")) }
-
 // Copies begins a folder of copies of inputs, unless the path is "".
 func (o *Outputs) Copies(ctx context.Context, inputs []string, path string) (*CopyFolder, error) {
 	if path == "" {
 		return nil, nil
 	}
-	copies, err := dedup.NewCopies(ctx, inputs, path)
+	to, err := o.Folder(path)
 	if err != nil {
 		return nil, err
 	}
-	c := &CopyFolder{g: o.g, inputs: inputs, copies: copies}
-	c.to, err = o.begin(path, copies.Has, o.g.CreateCopies)
+	copies, err := dedup.NewCopies(ctx, inputs)
+	if err != nil {
+		return nil, err
+	}
+	c := &CopyFolder{g: o.g, inputs: inputs, copies: copies, to: to}
 	copies.Create = func(name string, fill func(io.Writer) error) error {
 		return c.to.Write(name, func(w *bufio.Writer) error { return fill(w) })
 	}
-	return c, err
+	return c, nil
 }
 
 // Annotations is Copies for copies with fields, which documents as they are read by opts must not have.
 func (o *Outputs) Annotations(ctx context.Context, inputs []string, path string, opts document.Options,
 	fields []result.Column) (*CopyFolder, error) {
-	if path == "" {
-		return nil, nil
+	c, err := o.Copies(ctx, inputs, path)
+	if err != nil || c == nil {
+		return nil, err
 	}
 	if err := dedup.CheckFields(ctx, inputs, opts, fields); err != nil {
 		return nil, Usagef("--annotate: %w", err)
 	}
-	return o.Copies(ctx, inputs, path)
+	return c, nil
 }
 
 // Commit publishes all folders.

@@ -17,8 +17,7 @@ import (
 // a folder that is an input as well: all its documents would be found to be duplicates. The error
 // has both names. A file that cannot be looked at is passed over; reading it reports the error.
 func ReadOnce(inputs []string) error {
-	n := named{paths: map[string]string{}, files: map[stamp][]file{}, folders: map[string]string{},
-		resolved: map[string]string{}}
+	n := newNamed()
 	for _, input := range inputs {
 		paths, _ := document.Matches(input) // reading it reports the error
 		for _, path := range paths {
@@ -42,8 +41,15 @@ type named struct {
 	resolved map[string]string // paths without links, by folder
 }
 
+func newNamed() *named {
+	return &named{paths: map[string]string{}, files: map[stamp][]file{}, folders: map[string]string{},
+		resolved: map[string]string{}}
+}
+
 // A stamp is the same for all names of a file, and for few other files.
 type stamp struct{ size, time int64 }
+
+func stampOf(info fs.FileInfo) stamp { return stamp{info.Size(), info.ModTime().UnixNano()} }
 
 // A file is one of the inputs, with its name.
 type file struct {
@@ -53,16 +59,24 @@ type file struct {
 
 // add records an input; it returns an error if the input is known already.
 func (n *named) add(path, as string) error {
-	at := path
 	info, err := os.Stat(path)
+	if path == document.Stdin || err != nil {
+		info = nil
+	}
+	return n.addAs(path, info, as)
+}
+
+// addAs is add for a path where info was found, nil for nothing.
+func (n *named) addAs(path string, info fs.FileInfo, as string) error {
+	at := path
 	switch {
 	case object.Is(path):
 		at = filepath.Clean(path)
 		n.folders[at] = as // or one object, below which is none
-	case path == document.Stdin || err != nil:
+	case info == nil:
 	case info.Mode().IsRegular():
 		at = n.real(path)
-		of := stamp{info.Size(), info.ModTime().UnixNano()}
+		of := stampOf(info)
 		for _, f := range n.files[of] {
 			if os.SameFile(f.FileInfo, info) {
 				return twice(f.as, as)

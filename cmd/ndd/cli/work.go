@@ -33,13 +33,16 @@ func ReadTwice(flag string, inputs []string) error {
 	return nil
 }
 
-// CheckWork returns an error for inputs that --work cannot know again.
-func CheckWork(dir string, inputs []string) error {
-	if i := slices.IndexFunc(inputs, document.ReadOnce); dir != "" && i >= 0 {
+// CheckWork claims the folder of --work, and returns an error for inputs that it cannot know again.
+func (g *Globals) CheckWork(dir string, inputs []string) error {
+	if dir == "" {
+		return nil
+	}
+	if i := slices.IndexFunc(inputs, document.ReadOnce); i >= 0 {
 		return Usagef("--work needs files that can be told from others by name, size and time, and a pipe (%s) cannot: "+
 			"write it to a file first", inputs[i])
 	}
-	return nil
+	return g.claim(dir, true)
 }
 
 // BeginReading begins a reading of inputs that takes over what the folder of --work has, unless dir is "",
@@ -57,9 +60,6 @@ func (g *Globals) BeginReading(ctx context.Context, inputs []string, c *ingest.C
 }
 
 func (g *Globals) openWork(ctx context.Context, dir string) (w *Work, err error) {
-	if err := g.Apart(dir, true); err != nil {
-		return nil, err
-	}
 	w = &Work{g: g, dir: dir}
 	w.Folder, err = work.Open(ctx, g.Disk, dir, g.Threads, w.say, func(msg string) { g.Log.Warn(msg) })
 	if errors.Is(err, disk.ErrLocked) {

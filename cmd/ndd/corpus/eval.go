@@ -116,7 +116,7 @@ func evaluate(g *cli.Globals, cmd *cobra.Command, inputs []string, f *evalFlags)
 	}
 	var dir cli.Folder
 	if f.plots != "" { // before the work, so that a wrong name costs nothing
-		if dir, err = g.CreateFolder(f.plots, cli.Named("recall.svg", "jaccard.svg", "figure-1.svg")); err != nil {
+		if dir, err = g.CreateFolder(f.plots); err != nil {
 			return err
 		}
 		defer dir.Abort()

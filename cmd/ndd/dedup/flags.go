@@ -200,7 +200,7 @@ func (d *deduping) checkStreams() error {
 	if d.work != "" && d.prints {
 		return cli.Usagef("--work keeps what is read of documents; fingerprint files hold that already")
 	}
-	if err := cli.CheckWork(d.work, d.inputs); err != nil {
+	if err := d.g.CheckWork(d.work, d.inputs); err != nil {
 		return err
 	}
 	if d.out == document.Stdin {

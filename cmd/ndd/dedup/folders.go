@@ -29,10 +29,10 @@ func (to *folders) begin(ctx context.Context, d *deduping) (err error) {
 			return err
 		}
 	}
-	if to.clusters, err = to.Folder(d.out, cli.Named(tableFiles()...)); err != nil {
+	if to.clusters, err = to.Folder(d.out); err != nil {
 		return err
 	}
-	to.report, err = to.Page(d.report)
+	to.report, err = to.Folder(d.report)
 	return err
 }
 

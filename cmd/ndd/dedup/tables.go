@@ -30,17 +30,6 @@ func tableFile(table string, f result.Format) string {
 	return table + "." + f.String()
 }
 
-// tableFiles returns the names of the files of a result in any format: --force may replace one of
-// another.
-func tableFiles() (names []string) {
-	for _, f := range result.Tables {
-		for _, table := range []string{"clusters", "dropped", "kept", "sources"} {
-			names = append(names, tableFile(table, f))
-		}
-	}
-	return names
-}
-
 // writeClusters writes the result's files, and returns how many dropped documents have the ID of
 // the one that is kept.
 func writeClusters(ctx context.Context, dir cli.Folder, f result.Format, c *dedup.Corpus, r *dedup.Result,

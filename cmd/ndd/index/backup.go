@@ -1,15 +1,15 @@
 package index
 
 import (
+	"cmp"
 	"fmt"
-	"os"
-	"path/filepath"
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
 	"ndd/cmd/ndd/cli"
 	"ndd/engine/index/live"
+	"ndd/engine/storage/disk"
 )
 
 func newBackup(g *cli.Globals) *cobra.Command {
@@ -36,8 +36,8 @@ one is complete.`,
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if within(args[1], args[0]) {
-				return cli.Usagef("%s: is in the index itself: name a folder beside it", args[1])
+			if err := cmp.Or(disk.Absent(args[1]), g.Claim(args[1])); err != nil {
+				return err
 			}
 			r, err := live.Backup(cmd.Context(), g.Disk, args[0], args[1])
 			if err != nil {
@@ -49,20 +49,4 @@ one is complete.`,
 			return nil
 		},
 	}
-}
-
-// within reports whether a path is below a folder.
-func within(path, folder string) bool {
-	at, err := filepath.Abs(path)
-	if err != nil {
-		return false
-	}
-	of, err := os.Stat(folder)
-	for err == nil && at != filepath.Dir(at) {
-		at = filepath.Dir(at)
-		if info, err := os.Stat(at); err == nil && os.SameFile(info, of) {
-			return true
-		}
-	}
-	return false
 }

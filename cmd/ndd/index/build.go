@@ -122,6 +122,11 @@ func (b *building) run(ctx context.Context, paths []string) error {
 	if err := b.check(); err != nil {
 		return err
 	}
+	if b.add == "" {
+		if err := b.g.Claim(b.out); err != nil {
+			return err
+		}
+	}
 	files, err := b.g.OpenPrints(paths)
 	if err != nil {
 		return err

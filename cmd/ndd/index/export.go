@@ -93,11 +93,8 @@ func (e *exporting) check(dir string) error {
 	case known && ending != e.format, e.isFile() && !known && !cli.IsStdout(e.out):
 		return cli.Usagef("--format %s -o %s: the ending must be .%s", e.format, e.out, e.format)
 	}
-	switch {
-	case e.isFile() && cli.IsStdout(e.out):
+	if e.isFile() && cli.IsStdout(e.out) {
 		return cli.Usagef("--format %s: a fingerprint file cannot be written to standard output: give -o FILE", e.format)
-	case !cli.IsStdout(e.out) && within(e.out, dir):
-		return cli.Usagef("%s: is in the index itself: name a file beside it", e.out)
 	}
 	return nil
 }

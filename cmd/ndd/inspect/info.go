@@ -314,7 +314,7 @@ func (x *info) text(w io.Writer) error {
 
 // plot draws the paper's figures 2a and 2b, and the fraction of each bit, into a new folder.
 func (x *info) plot(ctx context.Context, g *cli.Globals, path string) error {
-	dir, err := g.CreateFolder(path, cli.Named(distribution.FigureNames...))
+	dir, err := g.CreateFolder(path)
 	if err != nil {
 		return err
 	}

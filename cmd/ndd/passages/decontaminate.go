@@ -144,8 +144,7 @@ func (p *decontamination) run(ctx context.Context, inputs []string) error {
 	if slices.Contains(p.evals, document.Stdin) && slices.Contains(inputs, document.Stdin) {
 		return cli.Usagef("--evals and the inputs cannot both be standard input: write the items to a file first")
 	}
-	if err := cmp.Or(p.options(), cli.CheckWork(p.work, inputs), cli.ReadOnce(p.evals), cli.ReadOnce(inputs),
-		p.g.KeepInputs(slices.Concat(p.evals, inputs))); err != nil {
+	if err := cmp.Or(p.options(), p.g.CheckWork(p.work, inputs), cli.ReadOnce(p.evals), cli.ReadOnce(inputs)); err != nil {
 		return err
 	}
 	config, err := p.docs.Config(p.g, nil)

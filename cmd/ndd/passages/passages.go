@@ -224,8 +224,7 @@ func reserve(g *cli.Globals, docs *cli.DocumentFlags, most string, config *inges
 }
 
 func (p *finding) run(ctx context.Context, inputs []string) error {
-	if err := cmp.Or(p.options(), cli.CheckWork(p.work, inputs), cli.ReadOnce(inputs),
-		p.g.KeepInputs(inputs)); err != nil {
+	if err := cmp.Or(p.options(), p.g.CheckWork(p.work, inputs), cli.ReadOnce(inputs)); err != nil {
 		return err
 	}
 	config, err := p.docs.Config(p.g, nil)

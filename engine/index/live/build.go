@@ -43,7 +43,7 @@ type BuildOptions struct {
 func PlanBuild(dir string, docs uint64, o *BuildOptions) (segment.Plan, error) {
 	check := disk.Absent
 	if o.Replace {
-		check = func(dir string) error { return disk.Replaceable(dir, isOwn) }
+		check = func(dir string) error { return disk.Replaceable(dir, isOwn(dir)) }
 	}
 	if err := cmp.Or(check(dir), disk.WantParent(dir)); err != nil {
 		return segment.Plan{}, err
@@ -120,14 +120,20 @@ func verifyPrints(ctx context.Context, files []*ndf.File, threads int) error {
 // createFolder begins the index's folder.
 func createFolder(dir string, o *BuildOptions) (*disk.Folder, error) {
 	if o.Replace {
-		return o.Disk.ReplaceFolder(dir, isOwn)
+		return o.Disk.ReplaceFolder(dir, isOwn(dir))
 	}
 	return o.Disk.CreateFolder(dir)
 }
 
-// isOwn says whether a file of an index's folder can be built again from fingerprint files: its
-// manifest and segments, but not later inserts.
-func isOwn(name string) bool { return name == manifestName || segmentName.MatchString(name) }
+// isOwn returns a function that reports whether a file of an index's folder can be built again from
+// fingerprint files: its manifest and segments, but not later inserts.
+func isOwn(dir string) func(name string) bool {
+	return func(name string) bool {
+		kind, is, err := store.Sniff(filepath.Join(dir, name))
+		return err == nil && is && (name == manifestName && kind == store.KindManifest ||
+			segmentName.MatchString(name) && kind == store.KindSegment)
+	}
+}
 
 // commonRecipe returns the recipe of all files, nil when they are raw, or an error if it is not
 // one.

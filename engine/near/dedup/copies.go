@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"path"
 	"path/filepath"
 	"strings"
@@ -30,15 +29,11 @@ type Copies struct {
 	names map[string]bool
 }
 
-// Has reports whether a copy has that name, a path relative to the folder of the copies.
-func (c *Copies) Has(name string) bool { return c.names[name] }
-
-// NewCopies returns copies without a Create, and refuses what cannot be copied to the folder
-// dir: standard input, a file that is named twice, and a dir within an input,
-// where the copies would be inputs of the next run.
-func NewCopies(ctx context.Context, inputs []string, dir string) (*Copies, error) {
+// NewCopies returns copies without a Create, and refuses what cannot be copied: standard input, and a
+// file that is named twice.
+func NewCopies(ctx context.Context, inputs []string) (*Copies, error) {
 	c := &Copies{names: map[string]bool{}}
-	if err := c.findRoot(ctx, inputs, dir); err != nil {
+	if err := c.findRoot(ctx, inputs); err != nil {
 		return nil, err
 	}
 	for f, err := range document.Files(ctx, inputs) {
@@ -78,11 +73,7 @@ func (c *Copies) add(ctx context.Context, f document.File) error {
 }
 
 // findRoot sets root to the deepest folder that holds all inputs.
-func (c *Copies) findRoot(ctx context.Context, inputs []string, dir string) error {
-	target, err := targetOf(dir)
-	if err != nil {
-		return err
-	}
+func (c *Copies) findRoot(ctx context.Context, inputs []string) error {
 	first := true
 	for f, err := range document.Files(ctx, inputs) {
 		if _, skipped := errors.AsType[*document.Skip](err); skipped {
@@ -102,9 +93,6 @@ func (c *Copies) findRoot(ctx context.Context, inputs []string, dir string) erro
 		}
 		if err != nil {
 			return err
-		}
-		if f.Root != "" && target.within(top) {
-			return fmt.Errorf("%s lies in the input %s: copies would be inputs of the next run", dir, f.Root)
 		}
 		if first {
 			c.root, first = top, false
@@ -135,19 +123,6 @@ func locate(name string) (location, error) {
 		name, err = filepath.EvalSymlinks(name)
 	}
 	return location{path: strings.TrimSuffix(filepath.ToSlash(name), "/")}, err
-}
-
-// targetOf returns the location of a folder that is to be made, and those above it, too, as far as they
-// are not there.
-func targetOf(dir string) (location, error) {
-	l, err := folderOf(dir)
-	if up := filepath.Dir(filepath.Clean(dir)); errors.Is(err, fs.ErrNotExist) && up != filepath.Dir(up) {
-		l, err = targetOf(up)
-	}
-	if l.path += "/" + filepath.Base(dir); l.scheme == "" {
-		l.path = path.Clean(l.path)
-	}
-	return l, err
 }
 
 // folderOf returns the folder of a file or an object.

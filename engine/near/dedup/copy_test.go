@@ -161,31 +161,24 @@ func TestCopies(t *testing.T) {
 	must.Do(t, os.Symlink("d", "link"))
 	for _, c := range []struct {
 		inputs []string
-		dir    string
 		root   string // "" where there must be an error
 		says   string // of the error
 	}{
-		{[]string{"a.jsonl"}, "out", ".", ""},
-		{[]string{"d/a.jsonl"}, "out", "d", ""},
-		{[]string{"d"}, "out", "d", ""},
-		{[]string{"d/a.jsonl", "f/a.jsonl"}, "out", ".", ""},
-		{[]string{"d/a.jsonl", "d/e"}, "out", "d", ""},
-		{[]string{"*/a.jsonl"}, "out", "", "named twice"}, // d and link
-		{[]string{"a.jsonl", "./a.jsonl"}, "out", "", "named twice"},
-		{[]string{"d", "d/e"}, "out", "", "named twice"},
-		{[]string{"d"}, "d/out", "", "lies in the input"},
-		{[]string{"link"}, "d/e/out", "", "lies in the input"},
-		{[]string{"d"}, "link/out", "", "lies in the input"},
-		{[]string{"d/a.jsonl"}, "d/out", "d", ""},
-		{[]string{"-"}, "out", "", "has no name to be copied to"},
-		{[]string{"none"}, "out", "", "none"},
-		{[]string{"d"}, "none/more/out", "d", ""},
-		{[]string{"link"}, "d/none/more/out", "", "lies in the input"},
+		{[]string{"a.jsonl"}, ".", ""},
+		{[]string{"d/a.jsonl", "f/a.jsonl"}, ".", ""},
+		{[]string{"d/a.jsonl", "d/e"}, "d", ""},
+		{[]string{"*/a.jsonl"}, "", "named twice"}, // d and link
+		{[]string{"a.jsonl", "./a.jsonl"}, "", "named twice"},
+		{[]string{"d", "d/e"}, "", "named twice"},
+		{[]string{"d/a.jsonl"}, "d", ""},
+		{[]string{"-"}, "", "has no name to be copied to"},
+		{[]string{"none"}, "", "none"},
+		{[]string{"d"}, "d", ""},
 	} {
-		names, err := NewCopies(t.Context(), c.inputs, c.dir)
+		names, err := NewCopies(t.Context(), c.inputs)
 		if c.root == "" || err != nil {
 			if c.root != "" || err == nil || !strings.Contains(err.Error(), c.says) {
-				t.Errorf("%v to %s: %v, want an error with %q, or below %q", c.inputs, c.dir, err, c.says, c.root)
+				t.Errorf("%v: %v, want an error with %q, or below %q", c.inputs, err, c.says, c.root)
 			}
 			continue
 		}
@@ -214,11 +207,11 @@ func TestCopyRepacked(t *testing.T) {
 		t.Errorf("%q, want %q", got, want)
 	}
 	if want := []string{"in/a.jsonl.bz2", "in/b.jsonl.xz"}; !slices.Equal(report.Repacked, want) ||
-		!names.Has("a.jsonl.zst") {
+		!names.names["a.jsonl.zst"] {
 		t.Errorf("%q, want %q", report.Repacked, want)
 	}
 	write(t, map[string]string{"in/a.jsonl.zst": ""})
-	if _, err := NewCopies(t.Context(), []string{"in"}, "out"); err == nil ||
+	if _, err := NewCopies(t.Context(), []string{"in"}); err == nil ||
 		!strings.Contains(err.Error(), "would have the name of another's") && !strings.Contains(err.Error(), "named twice") {
 		t.Error(err)
 	}

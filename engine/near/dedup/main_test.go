@@ -78,7 +78,7 @@ func written(t *testing.T, r *Result, write func(context.Context, *Copies) (Copy
 // copiesOf returns copies of some inputs that go into a map by name.
 func copiesOf(t *testing.T, copies map[string]string, inputs ...string) *Copies {
 	t.Helper()
-	c, err := NewCopies(t.Context(), inputs, "out")
+	c, err := NewCopies(t.Context(), inputs)
 	must.Do(t, err)
 	c.Create = files.Into(copies)
 	return c

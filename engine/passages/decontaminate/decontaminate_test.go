@@ -6,7 +6,6 @@ import (
 	"errors"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -147,7 +146,7 @@ func TestThreads(t *testing.T) {
 	if !reflect.DeepEqual(want, slices.Collect(other.Documents())) || !slices.Equal(r.Sets, other.Sets) {
 		t.Error("another result of other threads")
 	}
-	to, err := dedup.NewCopies(context.Background(), []string{corpus}, filepath.Join(t.TempDir(), "copies"))
+	to, err := dedup.NewCopies(context.Background(), []string{corpus})
 	must.Do(t, err)
 	copies := map[string]string{}
 	to.Create = files.Into(copies)

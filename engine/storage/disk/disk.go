@@ -101,7 +101,7 @@ func Unfinished(path string) string { return "." + filepath.Base(path) + ".tmp-"
 // folder above is none. Folders above that do not exist are made by [Disk.MakeParents].
 func Absent(path string) error {
 	if _, err := os.Lstat(path); err == nil {
-		return fmt.Errorf("%s: %w: remove it first, or choose another name", path, os.ErrExist)
+		return fmt.Errorf("%s: %w: choose another name", path, os.ErrExist)
 	} else if !errors.Is(err, os.ErrNotExist) {
 		return err
 	}

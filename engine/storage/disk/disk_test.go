@@ -138,7 +138,7 @@ func TestReplaceFolder(t *testing.T) {
 	}
 	must.Do(t, os.RemoveAll(path))
 	must.Do(t, os.WriteFile(path, nil, 0o644))
-	if err := write(nil, "never"); err == nil || !strings.Contains(err.Error(), "not a folder") {
+	if err := write(nil, "never"); err == nil || !strings.Contains(err.Error(), "is no folder") {
 		t.Errorf("a file: %v", err)
 	}
 }

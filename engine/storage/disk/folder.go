@@ -59,15 +59,14 @@ func Replaceable(path string, own func(name string) bool) error {
 	case err != nil:
 		return err
 	case !info.IsDir():
-		return fmt.Errorf("%s: not a folder: remove it first, or choose another name", path)
+		return fmt.Errorf("%s: is no folder, and is not replaced by one: choose another name", path)
 	}
 	return filepath.WalkDir(path, func(file string, e os.DirEntry, err error) error {
 		if err != nil || e.IsDir() {
 			return err
 		}
 		if name, err := filepath.Rel(path, file); err != nil || !own(name) {
-			return fmt.Errorf("%s: is not replaced, because it has another file, %s: remove it first, or choose another name",
-				path, name)
+			return fmt.Errorf("%s: is not replaced, because ndd did not make %s in it: choose another name", path, name)
 		}
 		return nil
 	})

@@ -6,18 +6,19 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 )
 
 // made precedes the number in the temporary names of this package, so that Sweep removes no others.
 const made = "ndd"
 
-var unfinished = regexp.MustCompile(`^\..+\.tmp-` + made + `[0-9]+$`)
+var unfinished = regexp.MustCompile(`^\..+(\.tmp-` + made + `[0-9]+|\` + claimed + `)$`)
 
 // sweepMax limits the names that Sweep reads.
 const sweepMax = 1 << 16
 
 // Sweep removes the unfinished files and folders in the folder dir that killed processes left, and
-// returns their paths. It skips those that a live process has locked and, on systems without locks,
+// returns their paths, without those of [Disk.Reserve]. It skips those that a live process has locked and, on systems without locks,
 // all.
 func Sweep(dir string) (removed []string) {
 	d, err := os.Open(dir)
@@ -33,7 +34,7 @@ func Sweep(dir string) (removed []string) {
 			continue
 		}
 		if lock, _ := (*Disk)(nil).claim(path); lock != nil {
-			if os.RemoveAll(path) == nil {
+			if os.RemoveAll(path) == nil && !strings.HasSuffix(name, claimed) {
 				removed = append(removed, path)
 			}
 			lock.Close()

@@ -1,0 +1,204 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"ndd/engine/corpus/document"
+	"ndd/engine/storage/disk"
+	"ndd/engine/storage/object"
+)
+
+// Writing says where a command writes, and what it may replace. A command claims each output before its
+// work: no output is an input, lies in one or contains one, whatever the names are; no output is another
+// one; and no other process writes to it.
+type Writing struct {
+	Disk    *disk.Disk // files are written to it; nil for the system's
+	Force   bool       // of commands with --force
+	outputs []output   // claimed so far
+	inputs  *named     // of the command; nil before the first output
+	folders []string   // among them, as the user gave them
+	release []func()   // gives the names of outputs back
+}
+
+// inputFlags are the flags that name what a command reads. Its arguments are inputs, too.
+var inputFlags = []string{"add", "against", "against-docs", "compare", "dropped", "evals", "index", "method-file", "pairs",
+	"query-docs", "recipe", "scan"}
+
+// An output is a place that a command writes to.
+type output struct {
+	name   string      // as the user gave it
+	path   string      // without links, as [realPath] returns it
+	info   fs.FileInfo // of what is there; nil if nothing is, and of objects
+	folder bool
+}
+
+// claim records an output. The error is wrong usage.
+func (g *Globals) claim(name string, folder bool) error {
+	o := output{name: name, path: name, folder: folder}
+	if !object.Is(name) {
+		if at, _, err := Destination(name); err == nil && !folder {
+			o.path = at
+		}
+		o.info, _ = os.Stat(o.path)
+	}
+	o.path = realPath(o.path)
+	for _, other := range g.outputs {
+		switch {
+		case o.path == other.path || o.isFile(other.info):
+			return Usagef("%s: two outputs cannot be one file or folder: give each its own name", name)
+		case o.folder && below(other.path, o.path) || other.folder && below(o.path, other.path):
+			return Usagef("%s and %s: no output can be in a folder that is another one: give it its own place", other.name, name)
+		}
+	}
+	if g.inputs == nil {
+		g.findInputs()
+	}
+	if err := g.keepInputs(&o); err != nil {
+		return err
+	}
+	g.outputs = append(g.outputs, o)
+	return nil
+}
+
+// isFile reports whether the output is the regular file of info, under any of its names.
+func (o *output) isFile(info fs.FileInfo) bool {
+	return o.info != nil && info != nil && info.Mode().IsRegular() && os.SameFile(o.info, info)
+}
+
+// keepInputs returns wrong usage if an output is an input, lies in one or contains one.
+func (g *Globals) keepInputs(o *output) error {
+	is := func(in string) error {
+		if in == o.name {
+			return Usagef("%s: is an input, which the output would replace: choose another name for the output", in)
+		}
+		return Usagef("%s: is the input %s, which the output would replace: choose another name for the output", o.name, in)
+	}
+	contains := func(in string) error {
+		return Usagef("%s: contains the input %s, which the output would replace: choose another name for the output",
+			o.name, in)
+	}
+	if in, found := g.inputs.paths[o.path]; found {
+		return is(in)
+	}
+	for at := o.path; at != filepath.Dir(at); {
+		at = filepath.Dir(at)
+		if in, found := g.inputs.folders[at]; found {
+			return Usagef("%s: lies in the input %s, and would be an input of the next run: choose another place for the output",
+				o.name, in)
+		}
+	}
+	for _, in := range slices.Sorted(maps.Keys(g.inputs.paths)) {
+		if matched, _ := path.Match(in, o.path); matched && object.Is(g.inputs.paths[in]) {
+			return is(g.inputs.paths[in])
+		}
+		if o.folder && below(in, o.path) {
+			return contains(g.inputs.paths[in])
+		}
+	}
+	if o.info == nil {
+		return nil
+	}
+	for _, f := range g.inputs.files[stampOf(o.info)] {
+		if o.isFile(f.FileInfo) {
+			return is(f.as)
+		}
+	}
+	for f, err := range document.Files(g.cmd.Context(), g.folders) { // links in them, and hard links
+		if err != nil {
+			continue // reading reports it
+		}
+		info, _ := os.Stat(f.Path)
+		if at := document.RealPath(f.Path); o.path == at || o.isFile(info) {
+			return is(f.Path)
+		} else if o.folder && below(at, o.path) {
+			return contains(f.Path)
+		}
+	}
+	return nil
+}
+
+// findInputs finds the inputs of the command among its arguments and flags.
+func (g *Globals) findInputs() {
+	g.inputs = newNamed()
+	names := slices.Clone(g.cmd.Flags().Args())
+	g.cmd.Flags().Visit(func(f *pflag.Flag) {
+		if !slices.Contains(inputFlags, f.Name) && f.Name+" "+g.cmd.Name() != "members shingles" {
+			return
+		}
+		if list, several := f.Value.(pflag.SliceValue); several {
+			names = append(names, list.GetSlice()...)
+		} else {
+			names = append(names, f.Value.String())
+		}
+	})
+	for _, name := range names {
+		matches, _ := document.Matches(name) // reading reports the error
+		for _, in := range matches {
+			info, err := g.stat(in)
+			if err != nil && !object.Is(in) {
+				continue // a name of something else
+			}
+			g.inputs.addAs(in, info, in)
+			if info != nil && info.IsDir() {
+				g.folders = append(g.folders, in)
+			}
+		}
+	}
+}
+
+// stat returns what an input is, of standard input what it is redirected from.
+func (g *Globals) stat(in string) (fs.FileInfo, error) {
+	if f, isFile := g.Stdin.(*os.File); isFile && in == document.Stdin {
+		return f.Stat()
+	}
+	return os.Stat(in)
+}
+
+// reserve takes the right to write to a path on disk, until the command ends.
+func (g *Globals) reserve(path string) error {
+	release, err := g.Disk.Reserve(path)
+	if errors.Is(err, disk.ErrLocked) {
+		return fmt.Errorf("%s: another process writes to it: wait until that ends, or choose another name", path)
+	}
+	if err == nil {
+		g.release = append(g.release, release)
+	}
+	return err
+}
+
+// Claim claims a folder that is no [Folder], such as that of an index.
+func (g *Globals) Claim(path string) error {
+	if err := g.claim(path, true); err != nil {
+		return err
+	}
+	return g.reserve(path)
+}
+
+// realPath returns a path without links, absolute, though its last parts need not be there.
+func realPath(path string) string {
+	if object.Is(path) {
+		return filepath.Clean(path)
+	}
+	path, _ = filepath.Abs(path)
+	for at, rest := path, ""; ; at = filepath.Dir(at) {
+		if _, err := os.Lstat(at); err == nil || at == filepath.Dir(at) {
+			return filepath.Join(document.RealPath(at), rest)
+		}
+		rest = filepath.Join(filepath.Base(at), rest)
+	}
+}
+
+// below reports whether a path is in a folder; both are without links.
+func below(path, folder string) bool {
+	return strings.HasPrefix(path, strings.TrimSuffix(folder, string(filepath.Separator))+string(filepath.Separator))
+}
