@@ -1,7 +1,6 @@
 package document
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/csv"
 	"errors"
@@ -10,57 +9,50 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unsafe"
 )
+
+// A table of text is records, of which the first one names the fields. A field that begins with a quotation
+// mark is quoted: it ends at the next mark that is not doubled, maybe in a later line.
+//
+//	1,"He said ""no"",⏎and left."     a record of two lines
+//	1⇥"No," he said.                  between tabs: no quotation, since no tab or line end follows the second mark
+//
+// A quotation without an end seems to hold all lines up to a later quotation mark or the end of the file. So
+// only its first line is a broken record, and the others are read again.
 
 // records yields one unit a record. The first one names the fields.
 func (s *stream) records() error {
 	if err := s.byteOrderMark(); err != nil {
 		return err
 	}
-	begin := s.at
-	mark := separator(s.file.Path)
-	limited := &recordLimit{r: s.r, mark: []byte(mark), most: min(s.opts.MaxDocumentBytes, csvHeaderMax),
-		marksMax: csvFieldsMax}
-	c := csv.NewReader(bufio.NewReader(limited))
-	c.ReuseRecord = true
-	if mark == "\t" {
-		c.Comma, c.LazyQuotes = '\t', true
-	}
-	s.line = 1
-	names, err := c.Read()
+	t := &tableReader{s: s, lines: lines{s: s}, comma: separator(s.file.Path), offset: s.at, line: 1}
+	names, err := t.read()
 	if errors.Is(err, io.EOF) {
 		return nil
 	}
-	if parse, ok := errors.AsType[*csv.ParseError](err); ok {
-		return parse.Err // without the place, which the caller names
+	if skip, ok := errors.AsType[*Skip](err); ok {
+		return skip.Err // without the place, which the caller names
 	}
 	if err != nil {
 		return err
 	}
-	s.head = Head{s.head.Format, slices.Clone(names), mark == "\t", begin + c.InputOffset()}
+	s.head = Head{s.head.Format, slices.Clone(names), t.comma == "\t", t.offset}
 	columns, err := s.tableColumns(s.head.Names)
 	if err != nil {
 		return err
 	}
-	limited.most, limited.marksMax = s.opts.MaxDocumentBytes, csvMarksMax
+	t.fields = len(names)
 	return s.each(func() error {
-		limited.seen, limited.marks = 0, 0
-		from := begin + c.InputOffset()
+		from := t.offset
 		s.good = from
-		record, err := c.Read()
-		if parse, ok := errors.AsType[*csv.ParseError](err); ok {
-			s.line = parse.StartLine
-			return &Skip{Line: s.line, Reason: Broken, Err: parse.Err}
-		}
-		if limited.exceeded {
-			return damage{err} // it ends the file: where the next record starts is unknown
-		}
+		record, err := t.read()
 		if err != nil {
 			return err
 		}
-		s.line, _ = c.FieldPos(0)
-		u := columns.unit([]byte(record[columns.text]), func(i int) string { return strings.Clone(record[i]) })
-		u.Line, u.From, u.To = s.line, from, begin+c.InputOffset()
+		text := record[columns.text] // of a string that the record has alone
+		u := columns.unit(unsafe.Slice(unsafe.StringData(text), len(text)), func(i int) string { return strings.Clone(record[i]) })
+		u.Line, u.From, u.To = s.line, from, t.offset
 		return s.emit(u)
 	})
 }
@@ -89,37 +81,157 @@ func separator(path string) string {
 }
 
 const (
-	csvHeaderMax = 1 << 20 // bytes of the record that names the fields
-	csvFieldsMax = 1 << 16 // separators in it
-	csvMarksMax  = 1 << 21 // separators in a record: the parser remembers each
+	csvFieldsMax = 1 << 16  // fields of a table
+	csvMarksMax  = 1 << 21  // separators in a record: the parser remembers each
+	csvHeldMax   = 16 << 20 // bytes of a record of several lines, unless the limit of a document is larger
 )
 
-// recordLimit fails when one record takes more than most bytes, or has more than marksMax
-// separators. An open quote would otherwise swallow the file.
-type recordLimit struct {
-	r     io.Reader
-	mark  []byte // a separator
-	seen  int64
-	most  int64
-	marks int
+// A tableReader reads records line by line.
+type tableReader struct {
+	s      *stream
+	lines  lines
+	comma  string // between fields
+	fields int    // of each record; 0: any number
+	offset int64  // of the next line, in the decompressed file
+	line   int    // its number
 
-	marksMax int
-	exceeded bool // one of them
+	ahead [][]byte // lines that have been read
+	next  int      // of them, the first one to read again
+	raw   []byte   // a record of several lines
+	in    bytes.Reader
+	csv   *csv.Reader // of in; nil after an error
 }
 
-func (l *recordLimit) Read(p []byte) (int, error) {
-	switch l.exceeded = l.seen > l.most || l.marks > l.marksMax; {
-	case l.seen > l.most:
-		return 0, fmt.Errorf("a record of more than %d bytes; is a quote left open?", l.most)
-	case l.exceeded:
-		return 0, fmt.Errorf("a record with more than %d separators; is a quote left open?", l.marksMax)
+// nextLine returns the next line with its end.
+func (t *tableReader) nextLine() (line []byte, err error) {
+	if t.next == len(t.ahead) {
+		from := t.s.at
+		if line, err = t.lines.read(); err == nil {
+			t.ahead = append(t.ahead, line)
+		} else if t.s.at > from { // a line beyond the limit
+			t.offset += t.s.at - from
+			t.line++
+		}
+		if err != nil {
+			return nil, err
+		}
 	}
-	n := 0
-	var err error
-	for m := 1; n < len(p) && m > 0 && err == nil; n += m { // as much as there is room for, whatever r has at a time
-		m, err = l.r.Read(p[n:])
+	line = t.ahead[t.next]
+	t.next++
+	t.line++
+	t.offset += int64(len(line))
+	return line, nil
+}
+
+// read returns the next record, valid until the next call. The error of a broken record is a *[Skip].
+func (t *tableReader) read() (record []string, err error) {
+	if t.next > len(t.ahead)/2 {
+		t.ahead, t.next = slices.Delete(t.ahead, 0, t.next), 0
 	}
-	l.seen += int64(n)
-	l.marks += bytes.Count(p[:n], l.mark)
-	return n, err
+	var first []byte
+	for len(bytes.TrimRight(first, "\r\n")) == 0 {
+		t.s.line = t.line
+		if first, err = t.nextLine(); err != nil {
+			return nil, err
+		}
+	}
+	begin := t.next
+	raw, err := t.quotations(first)
+	if err == nil {
+		record, err = t.parse(raw)
+	}
+	more := t.next - begin
+	skip, isSkip := errors.AsType[*Skip](err)
+	if err == nil && more == 0 || err != nil && !(isSkip && skip.Reason == Broken) {
+		return record, err
+	}
+	var alone []string // fields of the first line
+	if t.comma == "\t" && (err != nil || bytes.Count(raw, []byte("\t")) == (more+1)*(t.fields-1)) {
+		alone = t.splitTabs(first)
+	}
+	if err == nil && alone == nil {
+		return record, nil
+	}
+	if alone != nil {
+		record, err = alone, nil
+	}
+	for _, line := range t.ahead[begin:t.next] { // are read again
+		t.offset -= int64(len(line))
+	}
+	t.line, t.next = t.line-more, begin
+	if err != nil && more > 0 {
+		skip.Err = fmt.Errorf("%w: the record seems to cover %d lines, and reading resumes at the second of them",
+			skip.Err, more+1)
+	}
+	return record, err
+}
+
+// quotations returns a record that begins with a line: with more lines until all quotations end.
+func (t *tableReader) quotations(first []byte) (raw []byte, err error) {
+	if isEven(first) {
+		return first, nil
+	}
+	t.raw = append(t.raw[:0], first...)
+	for {
+		line, err := t.nextLine()
+		t.raw = append(t.raw, line...)
+		switch {
+		case errors.Is(err, io.EOF), int64(len(t.raw)) > max(csvHeldMax, t.s.opts.MaxDocumentBytes):
+			return t.raw, t.broken("a quotation does not end")
+		case err != nil, !isEven(line): // the last one ends
+			return t.raw, err
+		}
+	}
+}
+
+// isEven reports whether as many quotations end as begin.
+func isEven(line []byte) bool { return bytes.Count(line, []byte{'"'})%2 == 0 }
+
+// parse takes a record apart.
+func (t *tableReader) parse(raw []byte) (record []string, err error) {
+	most := csvMarksMax
+	if t.fields == 0 {
+		most = csvFieldsMax
+	}
+	if n := bytes.Count(raw, []byte(t.comma)); n > most {
+		return nil, t.broken("%d separators, of which %d are the most", n, most)
+	}
+	if t.csv == nil {
+		t.csv = csv.NewReader(&t.in)
+		t.csv.Comma, t.csv.ReuseRecord, t.csv.FieldsPerRecord = rune(t.comma[0]), true, -1
+	}
+	t.in.Reset(raw)
+	record, err = t.csv.Read()
+	switch parse, failed := errors.AsType[*csv.ParseError](err); {
+	case failed:
+		t.csv = nil // the rest of the record is in it
+		return nil, t.broken("%w", parse.Err)
+	case t.fields > 0 && len(record) != t.fields:
+		return nil, t.broken("%d fields where the first record has %d", len(record), t.fields)
+	case int64(len(raw)) > t.s.opts.MaxDocumentBytes:
+		return nil, t.s.tooLarge(t.s.line)
+	}
+	return record, nil
+}
+
+func (t *tableReader) broken(format string, args ...any) *Skip {
+	return &Skip{Line: t.s.line, Reason: Broken, Err: fmt.Errorf(format, args...)}
+}
+
+// splitTabs returns the fields of a line between tabs, nil if it is no record by itself. A field is quoted if it
+// ends with a quotation mark and those in it are doubled.
+func (t *tableReader) splitTabs(line []byte) []string {
+	fields := strings.Split(strings.TrimRight(string(line), "\r\n"), "\t")
+	if t.fields > 0 && len(fields) != t.fields {
+		return nil
+	}
+	for i, f := range fields {
+		if len(f) > 1 && f[0] == '"' && f[len(f)-1] == '"' {
+			in := f[1 : len(f)-1]
+			if strings.Count(in, `"`) == 2*strings.Count(in, `""`) {
+				fields[i] = strings.ReplaceAll(in, `""`, `"`)
+			}
+		}
+	}
+	return fields
 }

@@ -61,10 +61,12 @@ func TestRecordPlaces(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 9))
 	for n := range 200 {
 		name := []string{"a.csv", "a.tsv"}[n%2]
+		comma := separator(name)
+		header := utf8Mark + "id" + comma + "text\n"
 		var b strings.Builder
-		b.WriteString(utf8Mark + "id" + separator(name) + "text\n")
+		b.WriteString(header)
 		for range 100 {
-			b.WriteString([]string{"a", "b c", "\"", "\"\"", "\n", "\r\n", "\n1" + separator(name), ",", "\t"}[r.IntN(9)])
+			b.WriteString([]string{"a", "b c", "\"", "\"\"", "\n", "\r\n", "\n1" + comma, ",", "\t"}[r.IntN(9)])
 		}
 		path := filepath.Join(t.TempDir(), name)
 		must.Do(t, os.WriteFile(path, []byte(b.String()), 0o644))
@@ -73,12 +75,22 @@ func TestRecordPlaces(t *testing.T) {
 			if err != nil {
 				continue
 			}
-			one := csv.NewReader(strings.NewReader(b.String()[u.From:u.To]))
-			one.Comma, one.LazyQuotes = rune(separator(name)[0]), name == "a.tsv"
-			record, err := one.Read()
-			if err != nil || len(record) != 2 || record[0] != u.id || record[1] != string(u.raw) || u.From < end ||
-				strings.Count(b.String()[:u.To], "\n") < u.Line-1 {
-				t.Fatalf("%q: %s in line %d is %q, %v", b.String(), unitText(u, nil), u.Line, record, err)
+			record := b.String()[u.From:u.To]
+			must.Do(t, os.WriteFile(path, []byte(header+record), 0o644))
+			again := 0
+			for v, err := range (File{Path: path}).Scan(t.Context(), Options{}, nil) {
+				if again++; err != nil || v.id != u.id || string(v.raw) != string(u.raw) {
+					t.Fatalf("%q in %q: %s, %v", record, b.String(), unitText(v, nil), err)
+				}
+			}
+			if name == "a.csv" {
+				fields, err := csv.NewReader(strings.NewReader(record)).Read()
+				if err != nil || !slices.Equal(fields, []string{u.id, string(u.raw)}) {
+					t.Fatalf("%q in %q: %q, %v", record, b.String(), fields, err)
+				}
+			}
+			if again != 1 || u.From < end || strings.Count(b.String()[:u.To], "\n") < u.Line-1 {
+				t.Fatalf("%q: %s in line %d is %d records", b.String(), unitText(u, nil), u.Line, again)
 			}
 			end = u.To
 		}

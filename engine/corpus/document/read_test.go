@@ -280,7 +280,7 @@ func TestReadBadInput(t *testing.T) {
 		{name: "damaged bzip2 without the field", inputs: "sum.jsonl.bz2", want: []string{
 			"skip: sum.jsonl.bz2:1: unreadable: bzip2: bzip2 data invalid: block checksum mismatch"}},
 		{name: "open quote", opts: limit, inputs: "open.csv",
-			want: []string{"skip: open.csv:1: unreadable: a record of more than 100 bytes; is a quote left open?"}},
+			want: []string{"skip: open.csv:2: too large: more than 100 bytes"}},
 		{name: "many records", opts: limit, inputs: "many.csv", want: slices.Repeat([]string{"same: row"}, 5000)},
 		{name: "truncated gzip", inputs: "short.txt.gz long.txt",
 			want: []string{"skip: short.txt.gz: unreadable: after 200 bytes: gzip: unexpected EOF: is the file cut short?",
