@@ -73,7 +73,8 @@ has programs to copy, 'ndd help operations' sizes, backup and what to watch:
   POST /v1/batch             the same for many fingerprints (little-endian 64-bit)
   POST /v1/insert            add documents
   POST /v1/check-and-insert  add a document unless a near-duplicate is stored
-  POST /v1/delete            delete documents by id or by fingerprint
+  POST /v1/delete            delete documents by id, by fingerprint or by a prefix of ids
+  GET  /v1/documents?prefix= list documents; DELETE /v1/documents?prefix= deletes them
   POST /v1/copies            find revised pages, excerpts and digests (with --copies)
   POST /v1/backup            back the index up (with --backup-dir; role admin)
   GET  /v1/stats             sizes

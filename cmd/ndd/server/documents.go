@@ -1,11 +1,13 @@
 package server
 
 import (
+	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
+	"ndd/cmd/ndd/server/access"
 	"ndd/cmd/ndd/server/strict"
 	"ndd/engine"
 	"ndd/engine/corpus/simhash"
@@ -19,6 +21,7 @@ type deleteRequest struct {
 	Fingerprint *hexPrint           `json:"fingerprint"`
 	ID          *string             `json:"id"`
 	IDs         strict.List[string] `json:"ids"`
+	Prefix      *string             `json:"prefix"`
 }
 
 type deleteAnswer struct {
@@ -30,10 +33,21 @@ func (s documents) delete(v *visit) (any, *problem) {
 	in := new(deleteRequest)
 	p := v.decode(in)
 	if p == nil {
-		p = oneOf("body", "id, ids and fingerprint", in.ID != nil, in.IDs != nil, in.Fingerprint != nil)
+		p = oneOf("body", "id, ids, prefix and fingerprint", in.ID != nil, in.IDs != nil, in.Prefix != nil,
+			in.Fingerprint != nil)
 	}
 	if p != nil {
 		return nil, p
+	}
+	if in.Prefix != nil {
+		if v.client.Role < access.Admin {
+			return nil, refusal(http.StatusForbidden,
+				fmt.Sprintf("body.prefix: the client's role is %s, %s is needed", v.client.Role, access.Admin))
+		}
+		if wrong := v.arguments.set("prefix", *in.Prefix); wrong != "" {
+			return nil, misfit("body.prefix", "%s", wrong)
+		}
+		return s.deletePrefix(v)
 	}
 	x, deleted := v.index(), 0
 	var err error
@@ -140,8 +154,8 @@ func (s documents) page(v *visit, from engine.DocID, limit int) (*documentPage, 
 	return a, nil
 }
 
-// deletePrefix is DELETE /v1/documents. It takes as long as it needs: it ends early only with its
-// client.
+// deletePrefix is DELETE /v1/documents, which ends early only with its client, and /v1/delete with a
+// prefix.
 func (s documents) deletePrefix(v *visit) (any, *problem) {
 	if v.arguments.prefix == "" {
 		return nil, misfit("query.prefix", "is needed: documents whose ids begin with it are deleted")

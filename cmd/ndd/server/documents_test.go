@@ -120,6 +120,14 @@ func TestListing(t *testing.T) {
 	if left, _ := pages(t, b, ""); len(left) != 20 || strings.Contains(fmt.Sprint(left), "https://b") {
 		t.Errorf("%q are left", left)
 	}
+	b.wants(t, http.StatusOK, "/v1/delete", "", `{"prefix": "https://c"}`, `{"deleted":10}`)
+	if left, _ := pages(t, b, ""); len(left) != 10 || strings.Contains(fmt.Sprint(left), "https://c") {
+		t.Errorf("%q are left", left)
+	}
+	for body, word := range map[string]string{`{"prefix": ""}`: "body.prefix: must be 1 to 2048 characters",
+		`{"prefix": "a", "id": "b"}`: "only one of id, ids, prefix and fingerprint"} {
+		b.wants(t, http.StatusUnprocessableEntity, "/v1/delete", "", body, word)
+	}
 }
 
 // A request says what becomes of a document whose ID is taken, whatever the server was started

@@ -73,7 +73,7 @@ var malformed = []struct {
 	{"/v1/check-and-insert", "", `{"documents": [` + strings.Repeat(`{}, `, strict.Max) + `{}]}`, 422,
 		"expected array length <= 4096"},
 	{"/v1/delete", "", `{"ids": ["a"` + strings.Repeat(`, "b"`, strict.Max) + `]}`, 422, "expected array length <= 4096"},
-	{"/v1/delete", "", `{}`, 422, "one of id, ids and fingerprint"},
+	{"/v1/delete", "", `{}`, 422, "one of id, ids, prefix and fingerprint"},
 	{"/v1/delete", "", `{"id": ""}`, 422, "body.id"},
 	{"GET /v2/query", "", ``, 404, "/v2/query"},
 	{"DELETE /v1/insert", "", ``, 405, "POST"},
@@ -101,7 +101,7 @@ var malformed = []struct {
 	{"/v1/query", "text/html", `short`, 422, "body: document too short for a fingerprint"},
 	{"/v1/insert", "", `{"id": "", ` + print0 + `}`, 422, "body.id: must not be empty"},
 	{"/v1/insert", "", `{"id": "a\tb", ` + print0 + `}`, 422, "body.id: has control characters"},
-	{"/v1/delete", "", `{"id": "a", ` + print0 + `}`, 422, "body: only one of id, ids and fingerprint can be given"},
+	{"/v1/delete", "", `{"id": "a", ` + print0 + `}`, 422, "body: only one of id, ids, prefix and fingerprint can be given"},
 	{"/v1/copies", "", `{"text": "a"}`, 404, "/v1/copies is there where the server was started with --copies"},
 	{"/v1/backup", "", `{"name": "a"}`, 404, "/v1/backup is there where the server was started with --backup-dir"},
 }

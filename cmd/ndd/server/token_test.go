@@ -87,6 +87,12 @@ func TestWhoMayDoWhat(t *testing.T) {
 			}
 		}
 	}
+	for token, want := range map[string]int{writeToken: http.StatusForbidden, adminToken: http.StatusOK} {
+		if status, _, answer := b.do(t, b.request(t, "/v1/delete", "", `{"prefix": "nobody"}`, "Authorization",
+			"Bearer "+token)); status != want {
+			t.Errorf("deleting by prefix: %d %s, want %d", status, answer, want)
+		}
+	}
 	if n := b.index.Load().Stats().Documents; n != 1+1 {
 		t.Errorf("%d documents, want 2: the one before, and that of write, which admin replaced", n)
 	}

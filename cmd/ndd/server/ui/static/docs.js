@@ -114,7 +114,7 @@ const paths = Object.entries(spec.paths).sort(([a], [b]) => rank(a) - rank(b) ||
 toc.append(element("strong", {}, "Endpoints"));
 for (const [path, methods] of paths) {
   for (const [method, o] of Object.entries(methods)) {
-    toc.append(element("a", { href: "#" + o.operationId }, path));
+    toc.append(element("a", { href: "#" + o.operationId }, method.toUpperCase() + " " + path));
     list.append(operation(path, method, o));
   }
 }
