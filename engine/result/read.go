@@ -76,12 +76,14 @@ type tableReader struct {
 	choose func([]string) ([]string, error)
 	row    func([]Cell) error
 
-	number int64 // of the row at hand, from 1; 0 before the first
-	begun  bool  // the first line is read
-	isOpen bool  // the columns are chosen
-	want   []string
-	at     []int // of TSV: their columns
-	cells  []Cell
+	number  int64 // of the row at hand, from 1; 0 before the first
+	begun   bool  // the first line is read
+	isOpen  bool  // the columns are chosen
+	want    []string
+	at      []int               // their columns, in TSV and Parquet
+	formats []columns.Formatter // of Parquet
+	text    []byte              // of a cell of Parquet
+	cells   []Cell
 }
 
 // begin chooses columns.
@@ -179,6 +181,11 @@ func (t *tableReader) parquet(content *document.Content) error {
 		if file.IsRepeated(column) {
 			return fmt.Errorf("column %q has lists", t.want[i])
 		}
+		format, err := file.Format(column)
+		if err != nil {
+			return err
+		}
+		t.formats = append(t.formats, format)
 	}
 	for group := range file.Groups() {
 		if err := t.group(file, group); err != nil {
@@ -198,7 +205,12 @@ func (t *tableReader) group(file *columns.File, group int) error {
 	for range file.Rows(group) {
 		t.number++
 		for i, r := range readers {
-			if err := r.Row(func(v parquet.Value) { t.cells[i] = cellOf(v) }); err != nil {
+			if err := r.Row(func(v parquet.Value) {
+				if t.cells[i] = (Cell{}); !v.IsNull() {
+					t.text = t.formats[i](t.text[:0], v)
+					t.cells[i] = Cell{string(t.text), true}
+				}
+			}); err != nil {
 				return err
 			}
 		}
@@ -207,16 +219,6 @@ func (t *tableReader) group(file *columns.File, group int) error {
 		}
 	}
 	return nil
-}
-
-func cellOf(v parquet.Value) Cell {
-	switch {
-	case v.IsNull():
-		return Cell{}
-	case v.Kind() == parquet.ByteArray || v.Kind() == parquet.FixedLenByteArray:
-		return Cell{string(v.ByteArray()), true}
-	}
-	return Cell{v.String(), true}
 }
 
 // unescapes is the inverse of escapes.

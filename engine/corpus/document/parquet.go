@@ -39,12 +39,21 @@ func (s *stream) parquetRows() error {
 	for _, f := range file.Schema().Fields() {
 		s.head.Names = append(s.head.Names, f.Name())
 	}
-	c, err := s.parquetColumns(file.Schema())
+	c, err := s.parquetColumns(file)
 	if err != nil {
 		return err
 	}
-	s.chosen(c.Fields)
 	g := &groups{s: s, file: file, columns: c, numbers: slices.Concat([]int{c.text, c.id}, slices.Concat(c.values...))}
+	for _, n := range g.numbers {
+		var f columns.Formatter
+		if n >= 0 {
+			if f, err = file.Format(n); err != nil {
+				return s.noFields(err)
+			}
+		}
+		g.formats = append(g.formats, f)
+	}
+	s.chosen(c.Fields)
 	if d := s.opts.Decoders; d != nil {
 		g.ahead = &parallel.Queue[*rowGroup]{Room: &d.room, Max: d.ahead}
 		defer func() {
@@ -68,6 +77,7 @@ type groups struct {
 	file    *columns.File
 	columns recordColumns
 	numbers []int                      // of text, ID and values; -1 where there is none
+	formats []columns.Formatter        // of them
 	line    int                        // rows of the groups before
 	ahead   *parallel.Queue[*rowGroup] // nil without decoders
 	next    int                        // the group behind those ahead
@@ -175,7 +185,8 @@ func (s *stream) parquetLost(last int64, why error) error {
 }
 
 // parquetColumns returns the columns that are read, by their number in the file.
-func (s *stream) parquetColumns(schema *parquet.Schema) (recordColumns, error) {
+func (s *stream) parquetColumns(file *columns.File) (recordColumns, error) {
+	schema := file.Schema()
 	paths := schema.Columns()
 	find := func(name string) int {
 		if name == "" { // no field: a column without a name is not it
@@ -190,8 +201,8 @@ func (s *stream) parquetColumns(schema *parquet.Schema) (recordColumns, error) {
 		})
 	}
 	isText := func(name string) bool {
-		leaf, ok := schema.Lookup(name)
-		return ok && leaf.MaxRepetitionLevel == 0 && leaf.Node.Type().Kind() == parquet.ByteArray
+		column := find(name)
+		return column >= 0 && !file.IsRepeated(column) && file.IsText(column)
 	}
 	var have []string
 	for _, path := range paths {
@@ -201,6 +212,9 @@ func (s *stream) parquetColumns(schema *parquet.Schema) (recordColumns, error) {
 	c, err := s.opts.columns(have, find, func(name string) bool {
 		return isText(name) || slices.Contains(IDFields, name) && find(name) >= 0
 	})
+	if err == nil && !file.IsText(c.text) {
+		err = fmt.Errorf("column %q has the type %s, which is no text; --text names the field", c.Text, file.TypeOf(c.text))
+	}
 	if err != nil {
 		err = s.noFields(err)
 	}
@@ -242,7 +256,7 @@ func (g *groups) rows(file *columns.File, n int, yield func(rowUnit) error) erro
 	for at := range file.Rows(n) {
 		line := int(at) + 1
 		for i, r := range readers {
-			row[i] = cell{most: g.s.opts.MaxDocumentBytes, isText: i == 0}
+			row[i] = cell{most: g.s.opts.MaxDocumentBytes, format: g.formats[i]}
 			if r == nil {
 				continue
 			}
@@ -279,15 +293,14 @@ func (g *groups) row(row []cell) (u rowUnit) {
 type cell struct {
 	most    int64 // maximum bytes
 	tooLong bool  // they are more
-	isText  bool  // strings alone count
-	n       int   // values that are not null
-	first   int   // bytes of the first
+	format  columns.Formatter
+	n       int // values that are not null
+	first   int // bytes of the first
 	content []byte
 }
 
 func (c *cell) add(v parquet.Value) {
-	isBytes := v.Kind() == parquet.ByteArray || v.Kind() == parquet.FixedLenByteArray
-	if v.IsNull() || c.isText && !isBytes {
+	if v.IsNull() {
 		return
 	}
 	if c.n++; c.n == 2 {
@@ -296,14 +309,11 @@ func (c *cell) add(v parquet.Value) {
 	if c.n > 1 {
 		c.content = append(c.content, '\n')
 	}
-	switch {
-	case c.tooLong || isBytes && int64(len(c.content)+len(v.ByteArray())) > c.most:
+	if isBytes := v.Kind() == parquet.ByteArray; c.tooLong || isBytes && int64(len(c.content)+len(v.ByteArray())) > c.most {
 		c.tooLong = true
-	case isBytes:
-		c.content = append(c.content, v.ByteArray()...)
-	default:
-		c.content = append(c.content, v.String()...)
+		return
 	}
+	c.content = c.format(c.content, v)
 }
 
 // one returns the content of a single value, "" where there are none or several, unless the first is wanted.

@@ -286,8 +286,10 @@ func TestRowGroupsStop(t *testing.T) {
 	file, err := columns.Open(bytes.NewReader(data), int64(len(data)), columns.Limits{PageBytes: 1 << 20})
 	must.Do(t, err)
 	defer file.Close()
+	format, err := file.Format(0)
+	must.Do(t, err)
 	g := &groups{s: &stream{opts: Options{MaxDocumentBytes: 100}}, file: file, numbers: []int{0, -1},
-		columns: recordColumns{id: -1}}
+		formats: []columns.Formatter{format, nil}, columns: recordColumns{id: -1}}
 	claimed := g.need(0)
 	if small, large := new(rowGroup), new(rowGroup); g.fill(small, 0, 100*(rowBytes+4)-1) || !g.fill(large, 0, claimed) ||
 		len(large.rows) != 100 {
