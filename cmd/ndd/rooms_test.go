@@ -69,7 +69,7 @@ var rooms = map[string][]string{
 	"cmd/ndd/query":     with("cmd/ndd/cli", "cmd/ndd/index"),
 	"cmd/ndd/inspect":   with("cmd/ndd/cli", "cmd/ndd/index"),
 	"cmd/ndd/serve":     with("cmd/ndd/cli", "cmd/ndd/design", "cmd/ndd/index", "cmd/ndd/server"),
-	"cmd/ndd/copies":    with("cmd/ndd/cli", "cmd/ndd/corpus", "cmd/ndd/index", "cmd/ndd/inspect"),
+	"cmd/ndd/copies":    with("cmd/ndd/cli", "cmd/ndd/corpus"),
 	"cmd/ndd": with("cmd/ndd/cli", "cmd/ndd/corpus", "cmd/ndd/design", "cmd/ndd/dedup", "cmd/ndd/mapreduce",
 		"cmd/ndd/index", "cmd/ndd/query",
 		"cmd/ndd/inspect", "cmd/ndd/serve", "cmd/ndd/copies", "cmd/ndd/passages"),

@@ -94,8 +94,7 @@ func TestRelations(t *testing.T) {
 }
 
 // TestAnnouncement: a document with fewer than 4 sentences is a copy where its text is, and not by
-// one sentence that is in many documents; before version 4 it was. What more than 20 documents
-// contain is flagged.
+// one sentence that is in many documents. A document that more than 20 documents contain is flagged.
 func TestAnnouncement(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 8))
 	const last = "本办法自公布之日起正式施行。"
@@ -114,29 +113,16 @@ func TestAnnouncement(t *testing.T) {
 	if len(pairs) != commonIn {
 		t.Errorf("%d pairs, want those of the article with %d", len(pairs), commonIn)
 	}
-	if pairs, _ := detect(t, Options{Version: 3}, texts...); len(pairs) != 2*commonIn || pairs[0].Flags != 0 {
-		t.Errorf("version 3: %d pairs, want those of the notice, too: %+v", len(pairs), pairs[0])
-	}
 	texts = append(texts, chinese(random, 20)+article)
 	pairs, _ = detect(t, Options{}, texts...)
 	if len(pairs) != commonIn+1 || slices.ContainsFunc(pairs, func(p Pair) bool { return !p.Flags.Has(Common) }) {
 		t.Errorf("in one more: %+v", pairs)
 	}
-	searcher, err := openIndexAt(t, create(t, Options{}, texts[2:], 1000)).Searcher(Options{})
-	must.Do(t, err)
-	for n, text := range map[int]string{0: notice, commonIn + 1: article, 1: texts[2]} {
-		sets := newSigner(t, Options{}).Sign(text)
-		hits, err := searcher.Search(t.Context(), &sets)
-		if err != nil || len(hits) != n ||
-			slices.ContainsFunc(hits, func(h Hit) bool { return h.Flags.Has(Common) != (n > 1) }) {
-			t.Errorf("%v: want %d hits: %+v", err, n, hits)
-		}
-	}
 }
 
 // TestSettle: what winnow alone tells of two documents without CCDet.
 func TestSettle(t *testing.T) {
-	o := Options{Method: Auto, Version: versionBoth}
+	o := Options{Method: Auto}
 	for _, x := range []struct {
 		a, b, shared int
 		flags        Flags

@@ -14,24 +14,26 @@ type Report struct {
 	Documents int
 	Fallback  int // documents with too few signatures of their own method, compared by winnow and shingles
 	None      int // documents with no signature at all, or too few by the only method: in no pair
-	// of an IndexWriter: documents whose ID another one had; what became of them says
-	// Options.OnConflict
-	Taken    int
-	TakenIDs []string // some of these IDs
-	SameSite int      // pairs that were left out for being of one site
-	Pairs    int
+	SameSite  int // pairs that were left out for being of one site
+	Pairs     int
 
 	postings.Report // of the joins, added up
 }
 
 // Pairs returns all pairs, ordered by A and B, and removes the documents. A pair that two methods
-// find is one; see the package comment. The error is of ctx.
+// find is one; see the package comment. With known documents ([Detector.Known]) A is one of these and B is not. The error
+// is of ctx.
 func (d *Detector) Pairs(ctx context.Context) ([]Pair, Report, error) {
 	var all []Pair
-	slices.SortFunc(d.methods, func(a, b methodIndex) int { return cmp.Compare(order(a.method), order(b.method)) })
+	slices.SortFunc(d.methods, func(a, b methodSets) int { return cmp.Compare(order(a.method), order(b.method)) })
 	for i := range d.methods {
 		m := &d.methods[i]
-		pairs, r, err := m.builder.Join(ctx, d.o.join(m.method))
+		if d.hasKnown && m.known == 0 { // no pair has a known document
+			continue
+		}
+		o := d.o.join(m.method)
+		o.Known = m.known
+		pairs, r, err := m.builder.Join(ctx, o)
 		if err != nil {
 			return nil, d.report, err
 		}
@@ -45,25 +47,45 @@ func (d *Detector) Pairs(ctx context.Context) ([]Pair, Report, error) {
 		}
 	}
 	all, d.report.SameSite = d.o.settle(all, func(p *Pair) bool { return d.ends[p.A] && d.ends[p.B] })
-	flagCommon(all, (*Pair).part)
+	part := (*Pair).part
+	if d.hasKnown {
+		part = func(p *Pair) (uint32, bool) { return p.B, p.Relation == Contains }
+	}
+	flagCommon(all, part)
 	d.report.Pairs = len(all)
-	d.methods = nil
-	return all, d.report, nil
+	return all, d.report, d.Close()
+}
+
+// Known marks the documents so far as known: pairs are of one of them and a later document.
+func (d *Detector) Known() {
+	d.hasKnown = true
+	for i := range d.methods {
+		d.methods[i].known = len(d.methods[i].docs)
+	}
+	d.report = Report{Documents: d.report.Documents}
+}
+
+func (o *Options) join(m Method) postings.Options {
+	j := o.Join
+	j.Measure, j.Threshold, j.Threads = m.Measure(), o.threshold(m), o.Threads
+	return j
 }
 
 // A Detector finds pairs among documents whose signatures are added. It belongs to one goroutine.
 type Detector struct {
-	o       Options
-	methods []methodIndex
-	few     bitmap   // of documents: too few signatures of its own method to tell by it alone
-	ends    []bool   // by document: compared by CCDet
-	sites   []uint64 // by document, where any has a site; see SiteOf
-	report  Report
+	o        Options
+	methods  []methodSets
+	hasKnown bool     // documents were marked as known
+	few      bitmap   // of documents: too few signatures of its own method to tell by it alone
+	ends     []bool   // by document: compared by CCDet
+	sites    []uint64 // by document, where any has a site; see SiteOf
+	report   Report
 }
 
-type methodIndex struct {
+type methodSets struct {
 	method  Method
 	docs    []uint32
+	known   int // of docs
 	builder *postings.Builder
 }
 
@@ -126,12 +148,7 @@ func (o *Options) compared(s *Sets) (own, winnow, shingles bool) {
 func (o *Options) few(s *Sets) bool { return len(s.Own) < max(o.minFeatures(s.Method), 1) }
 
 // minFeatures returns the minimum of signatures of a method.
-func (o *Options) minFeatures(m Method) int {
-	if o.Version < versionBoth && m == CCDet {
-		return cmp.Or(o.MinFeatures, 1)
-	}
-	return cmp.Or(o.MinFeatures, m.MinFeatures())
-}
+func (o *Options) minFeatures(m Method) int { return cmp.Or(o.MinFeatures, m.MinFeatures()) }
 
 // surelyLeast is the containment that winnow needs to tell of two documents of about the same size,
 // whose Jaccard is below the threshold of SpotSigs, and where one has fewer signatures than
@@ -155,9 +172,7 @@ func (o *Options) settle(all []Pair, ends func(*Pair) bool) (settled []Pair, sam
 		first, last := &all[i], &all[j-1]
 		few, take, ok := first.Flags&(FewA|FewB) != 0, i, true
 		switch {
-		case o.Method != Auto || few && o.Version < versionBoth:
-		case o.Version < versionBoth:
-			ok = first.Method != Winnow
+		case o.Method != Auto:
 		case ends(first) && few: // a sentence of very many documents is not enough
 			take, ok = j-1, first.Method == CCDet && last.Method == Winnow
 		case ends(first):
@@ -192,10 +207,10 @@ func siteAt(sites []uint64, doc uint32) uint64 {
 }
 
 func (d *Detector) add(m Method, doc uint32, set []uint64) {
-	i := slices.IndexFunc(d.methods, func(x methodIndex) bool { return x.method == m })
+	i := slices.IndexFunc(d.methods, func(x methodSets) bool { return x.method == m })
 	if i < 0 {
 		i = len(d.methods)
-		d.methods = append(d.methods, methodIndex{method: m, builder: postings.NewBuilder(d.o.Room)})
+		d.methods = append(d.methods, methodSets{method: m, builder: postings.NewBuilder(d.o.Room)})
 	}
 	x := &d.methods[i]
 	x.docs = append(x.docs, doc)
@@ -210,6 +225,19 @@ func (d *Detector) NeedBytes() uint64 {
 		sum += d.methods[i].builder.NeedBytes()
 	}
 	return sum * 5 / 4 // slices grow by a quarter
+}
+
+// A bitmap is a set of documents, one bit each.
+type bitmap []byte
+
+func (b bitmap) has(doc uint32) bool { return int(doc/8) < len(b) && b[doc/8]>>(doc%8)&1 == 1 }
+
+// set adds a document, growing the bitmap if necessary.
+func (b *bitmap) set(doc uint32) {
+	if n := int(doc/8) + 1 - len(*b); n > 0 {
+		*b = append(*b, make([]byte, n)...)
+	}
+	(*b)[doc/8] |= 1 << (doc % 8)
 }
 
 // Close removes temporary files. It may be called again.

@@ -1,7 +1,7 @@
 // Package copies finds documents that are copies of each other, in whole or in part, beyond what a
 // fingerprint of 64 bits can tell: revised pages, excerpts, digests, pages in another frame.
 //
-//	text ──► spotsigs, ccdet, winnow, shingles ──► sets of signatures ──► postings, one index a method ──► join ──► pairs ──► relation
+//	text ──► spotsigs, ccdet, winnow, shingles ──► sets of signatures ──► postings of each method ──► join ──► pairs ──► relation
 //
 // # Methods
 //
@@ -28,17 +28,11 @@
 // with a Jaccard of at least 0.8 they are duplicates; else, with r below 0.5 or c of at least 0.9,
 // the larger contains the smaller; else one is a revision of the other.
 //
-// # Index
+// # Signature files
 //
-// An index keeps signatures in a folder, to find copies of further documents ([OpenIndex],
-// [Index.Searcher]):
-//
-//	copies              the [Manifest]: recipe, segments, deleted documents; replaced as a whole
-//	00000001.postings   a segment: IDs of its documents, and their signatures as lists (package lists)
-//
-// [CreateIndex] and [AppendIndex] write a segment, [Delete] marks documents in the manifest, and
-// [Merge] makes one segment of the rest. Open readers keep the old version. The folder is locked
-// while it changes.
+// A signature file ([Create], [Open]) keeps the signatures of documents, to find copies of further documents: a [Detector]
+// takes the files' documents as known ones ([Detector.AddFile], [Detector.Known]) and finds the pairs of one of them and a
+// later document. The file is written once.
 //
 // # Memory
 //
@@ -48,6 +42,6 @@
 //
 // # Concurrency
 //
-// A [Signer] and a [Detector] belong to one goroutine each; a join uses several. An [Index] may be
-// used concurrently, through a [Searcher] per goroutine; one process at a time changes it.
+// A [Signer], a [Detector] and a [Writer] belong to one goroutine each; a join uses several. A [File] may be read
+// concurrently.
 package copies

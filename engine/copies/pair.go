@@ -89,6 +89,19 @@ func NewPair(m Method, sizeA, sizeB, shared int, f Flags) Pair {
 		SizeA: sizeA, SizeB: sizeB, Shared: shared, Flags: f}
 }
 
+// Swapped returns the pair with its documents in the other order.
+func (p Pair) Swapped() Pair {
+	p.A, p.B, p.SizeA, p.SizeB = p.B, p.A, p.SizeB, p.SizeA
+	p.Flags = p.Flags&^(FewA|FewB) | flags(p.Flags.Has(FewB), p.Flags.Has(FewA), false)
+	switch p.Relation {
+	case Contains:
+		p.Relation = Contained
+	case Contained:
+		p.Relation = Contains
+	}
+	return p
+}
+
 // part returns the document that the other one contains; ok is false if none is.
 func (p *Pair) part() (doc uint32, ok bool) {
 	if p.Relation == Contained {

@@ -12,8 +12,8 @@ import (
 	"ndd/engine/corpus/simhash"
 )
 
-// A Recipe describes how the signatures of an index were made. Only documents signed by the same
-// recipe can be compared with it.
+// A Recipe describes how the signatures of a file were made. Only documents signed by the same
+// recipe can be compared with them.
 type Recipe struct {
 	Version     int    `json:"version"`
 	Method      Method `json:"method"`
@@ -42,19 +42,13 @@ type StopLists struct {
 	Stops       []uint64 `json:"stops,omitempty"` // hashes of the words, of lists that no program knows by name
 }
 
-// recipeVersion is the version of the tokeniser, the hashes of signatures and the choices of Auto. An
-// index of version 3 is searched and added to as it was made: one sentence is enough for CCDet, and
-// two documents with signatures enough of their languages' methods are not compared by winnow.
-const (
-	recipeVersion       = versionBoth
-	recipeVersionOldest = 3
-	versionBoth         = 4
-)
+// recipeVersion is the version of the tokeniser and of the hashes of signatures.
+const recipeVersion = 1
 
 // Recipe returns the recipe of the signatures that these options make.
 func (o Options) Recipe() Recipe {
 	o.complete()
-	r := Recipe{Version: o.Version, Method: o.Method, MinFeatures: o.MinFeatures, Bags: o.Bags, Ends: o.Ends,
+	r := Recipe{Version: recipeVersion, Method: o.Method, MinFeatures: o.MinFeatures, Bags: o.Bags, Ends: o.Ends,
 		Distance: o.SpotSigs.Distance, Chain: o.SpotSigs.Chain, Words: winnow.Words, Chars: winnow.Chars, Window: winnow.Window,
 		ShingleWords: shingleWords, ShingleChars: shingleChars}
 	l := o.SpotSigs.Lists
@@ -69,9 +63,8 @@ func (o Options) Recipe() Recipe {
 // Options returns the options that make signatures by the recipe, or an error if this program
 // cannot.
 func (r *Recipe) Options() (o Options, err error) {
-	if r.Version < recipeVersionOldest || r.Version > recipeVersion {
-		return o, fmt.Errorf("signatures of version %d: this program makes versions %d and %d", r.Version,
-			recipeVersionOldest, recipeVersion)
+	if r.Version != recipeVersion {
+		return o, fmt.Errorf("signatures of version %d: this program makes version %d", r.Version, recipeVersion)
 	}
 	if r.Words != winnow.Words || r.Chars != winnow.Chars || r.Window != winnow.Window {
 		return o, fmt.Errorf("winnowing of %d words, %d characters, windows of %d: this program has %d, %d, %d",
@@ -88,7 +81,7 @@ func (r *Recipe) Options() (o Options, err error) {
 	if err != nil {
 		return o, err
 	}
-	o = Options{Method: r.Method, Version: r.Version, MinFeatures: r.MinFeatures, Bags: r.Bags, Ends: r.Ends,
+	o = Options{Method: r.Method, MinFeatures: r.MinFeatures, Bags: r.Bags, Ends: r.Ends,
 		SpotSigs: spotsigs.Options{Lists: lists, Distance: r.Distance, Chain: r.Chain}}
 	_, err = NewSigner(o)
 	return o, err

@@ -1,7 +1,6 @@
 package copies
 
 import (
-	"cmp"
 	"fmt"
 	"net/url"
 	"slices"
@@ -12,7 +11,6 @@ import (
 	"ndd/engine/copies/signature"
 	"ndd/engine/copies/spotsigs"
 	"ndd/engine/copies/winnow"
-	"ndd/engine/index/live/rows"
 )
 
 // A Method is a way of finding copies.
@@ -86,7 +84,7 @@ func (m Method) MinFeatures() int { return methods[order(m)].minFeatures }
 func (m Method) Measure() postings.Measure { return methods[order(m)].measure }
 
 // threshold returns the threshold of a method. Long chains of spot signatures share less: with more
-// than 2 links the default is lower, as it was for indexes with chains of 3.
+// than 2 links the default is lower.
 func (o *Options) threshold(m Method) float64 {
 	const longChains = 0.45
 	switch {
@@ -101,7 +99,6 @@ func (o *Options) threshold(m Method) float64 {
 // Options configures a Detector. The zero value is every default.
 type Options struct {
 	Method      Method           // default Auto
-	Version     int              // of an index's recipe: see [Recipe]; default: the newest
 	Threshold   float64          // of all methods; default: each method's own
 	MinFeatures int              // fewer signatures than this are too few to tell by; default: each method's own
 	SpotSigs    spotsigs.Options // lists, spot distance, chain length
@@ -109,8 +106,6 @@ type Options struct {
 	Bags        bool             // a signature counts as often as it occurs in both, as in SpotSigs' code; default: once
 
 	// Of a Detector alone:
-
-	OnConflict rows.OnConflict // of an IndexWriter: what it does with a document whose ID is taken; default rows.Replace
 
 	OtherSites bool // pairs of documents of one site are left out
 
@@ -123,7 +118,6 @@ func (o *Options) complete() {
 	if o.Method == "" {
 		o.Method = Auto
 	}
-	o.Version = cmp.Or(o.Version, recipeVersion)
 	if o.Ends == "" {
 		o.Ends = ccdet.Ends
 	}

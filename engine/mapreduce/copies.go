@@ -6,16 +6,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"os"
 	"slices"
 	"strconv"
 
 	"ndd/engine/copies"
-	"ndd/engine/copies/lists"
 	"ndd/engine/copies/postings"
 	"ndd/engine/result"
-	"ndd/engine/storage/store"
 )
 
 // A CopiesDocs is the job that finds copies with an index split by documents (Zhang et al.): every
@@ -45,8 +42,8 @@ func join(o *copies.Options) (postings.Options, error) {
 	return j, j.Check()
 }
 
-// sliceBytes is the memory of a signature while its index is built.
-const sliceBytes = 8 + 16
+// sliceBytes is the memory of a signature while its index is built: the set, the sorted hash, its row and document.
+const sliceBytes = 8 + 8 + 8 + 4
 
 func (j CopiesDocs) mapPart(ctx context.Context, t *task) error {
 	o, err := join(&j.Copies)
@@ -78,40 +75,25 @@ func (j CopiesDocs) mapPart(ctx context.Context, t *task) error {
 		return err
 	}
 	defer reserved.Release()
-	sets, err := b.Sets(ctx, t.Threads)
+	x, err := b.Index(ctx, t.Threads)
 	if err != nil {
 		return err
 	}
-	var index store.Memory
-	if err := lists.Write(ctx, &index, "", sets, lists.Options{Threads: t.Threads}); err != nil {
-		return err
-	}
-	x, err := lists.Open(index.Source(), "")
-	if err != nil {
-		return err
-	}
-	o.MaxDocuments = math.MaxInt // every signature finds candidates
-	return j.search(ctx, t, x.Searcher(&o), ids)
+	return j.search(ctx, t, x, &o, ids)
 }
 
 // search sends the pairs of the documents of the side file with those of the index. Of two
 // documents the one with fewer signatures is searched for, or the smaller ID if they have as many,
 // so that a pair comes once.
-func (j CopiesDocs) search(ctx context.Context, t *task, s *lists.Searcher, ids [][]byte) error {
+func (j CopiesDocs) search(ctx context.Context, t *task, x *postings.Index, o *postings.Options, ids [][]byte) error {
 	var set []uint64
 	var matches []postings.Match
-	var counts []int
+	counts := make([]uint32, x.Len())
 	return t.side(ctx, j.Queries, func(r record) (err error) {
-		if set, err = parseSet(set[:0], r.value); err != nil || len(set) == 0 {
+		if set, err = parseSet(set[:0], r.value); err != nil {
 			return err
 		}
-		counts = append(counts[:0], make([]int, len(set))...)
-		if err := s.Look(set, counts); err != nil {
-			return err
-		}
-		if matches, err = s.AppendSimilar(ctx, matches[:0], len(set), counts); err != nil {
-			return err
-		}
+		matches = x.AppendSimilar(matches[:0], set, counts, o)
 		return t.sendPairs(r.key, len(set), matches, ids)
 	})
 }

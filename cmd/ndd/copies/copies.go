@@ -1,17 +1,19 @@
-// Package copies holds the command copies, which finds documents that share passages, and those of
-// its index: copies build, merge and delete.
+// Package copies holds the command copies, which finds documents that share passages, and copies sign, which writes
+// signature files.
 //
-//	copies.go, flags.go   the search among inputs, and what it is asked for
-//	index.go, change.go   an index: made, searched (--against), changed
+//	copies.go, flags.go   the search among inputs and in signature files (--against), and its flags
+//	sign.go               signature files
 //	explain.go            --explain: two documents, and the passages that they share
 package copies
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"hash/maphash"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/dustin/go-humanize"
@@ -32,11 +34,12 @@ func Commands(g *cli.Globals) []*cobra.Command {
 }
 
 type copiesFlags struct {
-	signatures   signatureFlags
-	threshold    float64
-	out, against string
-	format       cli.TableFormat
-	explain      bool
+	signatures signatureFlags
+	threshold  float64
+	out        string
+	against    []string
+	format     cli.TableFormat
+	explain    bool
 }
 
 func newCopies(g *cli.Globals) *cobra.Command {
@@ -67,8 +70,9 @@ more than 20 contain, such as a notice (with --against: the new document is in m
 20). Of more than 1,000 documents with equal signatures each is paired with the first of
 them only.
 
---against compares with the documents of an index, which 'ndd copies build' makes.
-Documents with the same ID are taken for one: their pairs are counted and not listed.
+--against compares with the documents of a signature file, which 'ndd copies sign' writes;
+it may be given more than once. Documents with the same ID are taken for one: their pairs
+are counted and not listed.
 
 --explain takes two IDs after the inputs and shows the passages that both documents
 have: where they begin and end, in bytes, and the beginning of each.
@@ -77,10 +81,10 @@ have: where they begin and end, in bytes, and the beginning of each.
 lines that begin with # are comments. There are, with their defaults:
 
 ` + f.signatures.file.help() + `
-'ndd copies build' uses those that are about signatures, and its index keeps them.`,
+'ndd copies sign' uses those that are about signatures, and its file keeps them.`,
 		Example: `  ndd copies pages/
   ndd copies --method winnow --threshold 0.8 -o pairs.tsv crawl.jsonl.zst
-  ndd copies --against library new.jsonl
+  ndd copies --against library.sigs new.jsonl
   echo 'same-site = skip' >other-sites; ndd copies --site url --method-file other-sites crawl.jsonl.zst
   ndd copies --explain crawl.jsonl.zst https://example.org/a https://example.org/b`,
 		Args: cli.SomeArgs("INPUT"),
@@ -88,11 +92,8 @@ lines that begin with # are comments. There are, with their defaults:
 			if err := f.check(g); err != nil {
 				return err
 			}
-			switch {
-			case f.explain:
+			if f.explain {
 				return explainCopies(cmd.Context(), g, args, &f)
-			case f.against != "":
-				return findIn(cmd.Context(), g, args, &f)
 			}
 			return findCopies(cmd.Context(), g, args, &f)
 		},
@@ -103,12 +104,13 @@ lines that begin with # are comments. There are, with their defaults:
 		"lowest score of a reported pair, above 0 and at most 1 (default: each method's own)")
 	fl.StringVarP(&f.out, "output", "o", "", "file to write instead of standard output")
 	f.format.Register(cmd)
-	fl.StringVar(&f.against, "against", "", "index to compare the documents with, instead of with each other")
+	fl.StringArrayVar(&f.against, "against", nil,
+		"signature file to compare the documents with, instead of with each other; may be given more than once")
 	fl.BoolVar(&f.explain, "explain", false,
 		"show the passages that two documents share; the last two arguments are their IDs")
 	cli.FormerFlags(cmd, map[string]string{"page": "--explain writes text",
 		"clusters": "they follow from the table of pairs"})
-	cmd.AddCommand(newCopiesBuild(g), newCopiesMerge(g), newCopiesDelete(g))
+	cmd.AddCommand(newCopiesSign(g))
 	return cmd
 }
 
@@ -125,64 +127,97 @@ func (f *copiesFlags) check(g *cli.Globals) error {
 	return g.CheckOutput(f.out)
 }
 
-// options returns the options by which copies are found among documents, or in the index of --against, and how
-// the documents are read.
-func (f *copiesFlags) options(g *cli.Globals) (o copies.Options, c ingest.Config, err error) {
-	if o, c, err = f.signatures.optionsOf(g, f.against); err == nil {
-		err = f.join(g, &o)
-	}
-	return o, c, err
-}
-
 func findCopies(ctx context.Context, g *cli.Globals, inputs []string, f *copiesFlags) error {
-	o, config, err := f.options(g)
+	known, err := openLibrary(ctx, g, f.against)
 	if err != nil {
+		return err
+	}
+	defer known.close()
+	o, config, err := f.signatures.optionsOf(g, known.files)
+	if err != nil {
+		return err
+	}
+	if err := f.join(g, &o); err != nil {
 		return err
 	}
 	budget, err := room(g, f.signatures.memory, &o)
 	if err != nil {
 		return err
 	}
-	var show *cli.Bar // once the documents are read
-	o.Join.Progress = func(done, total uint64) { show.SetOf(done, total) }
+	var bar *cli.Bar // begins when the documents are read
+	o.Join.Progress = func(done, total uint64) { bar.SetOf(done, total) }
 	d := copies.NewDetector(o)
 	defer d.Close()
-	var ids []string
+	check := checkMemory(budget, "comparing", d.NeedBytes)
+	if err := known.addTo(d, check); err != nil {
+		return err
+	}
+	table := pairTable{known: known}
 	began := time.Now()
 	partly := signAll(ctx, g, inputs, config, o, &f.signatures, func(s *signed) error {
 		d.Add(s.sets)
-		ids = append(ids, s.id)
+		table.ids = append(table.ids, s.id)
 		return nil
-	}, checkMemory(budget, "comparing", d.NeedBytes))
+	}, check)
 	if partly != nil && !errors.Is(partly, cli.ErrPartly) {
 		return partly
 	}
 	signed := time.Now()
-	show = g.Progress.NewBar("comparing", 0, cli.CountUnit)
+	bar = g.Progress.NewBar("comparing", 0, cli.CountUnit)
 	pairs, report, err := d.Pairs(ctx)
-	show.End()
+	bar.End()
 	if err != nil {
 		return err
 	}
 	compared := time.Now()
-	pairs = slices.DeleteFunc(pairs, func(p copies.Pair) bool { return ids[p.A] == ids[p.B] })
 	if err := g.WriteTable(f.out, f.format.Format, copies.Columns, func(t *result.TableWriter) error {
-		for i := range pairs {
-			if err := pairs[i].Write(t, ids[pairs[i].A], ids[pairs[i].B]); err != nil {
-				return err
-			}
-		}
-		return nil
+		return table.write(t, pairs)
 	}); err != nil {
 		return err
 	}
-	g.Log.Info(fmt.Sprintf("%s among %s", cli.Number(report.Pairs, "pair"), cli.Number(report.Documents, "document")))
+	among := ""
+	if len(known.files) > 0 {
+		among = fmt.Sprintf(" with %s in %s", cli.Number(known.documents(), "document"), strings.Join(f.against, ", "))
+	}
+	g.Log.Info(fmt.Sprintf("%s among %s%s", cli.Number(report.Pairs, "pair"), cli.Number(len(table.ids), "document"), among))
 	sayCopies(g, &report)
-	sayRepeated(g, repeated(ids), report.Pairs-len(pairs))
+	sayRepeated(g, repeated(table.ids), table.omitted)
 	g.Log.Debug(fmt.Sprintf("read and signed in %.3g s; %s, %s compared in %.3g s; written in %.3g s",
 		signed.Sub(began).Seconds(), cli.Number(report.Slices, "slice"), cli.Number(report.Candidates, "candidate pair"),
 		compared.Sub(signed).Seconds(), time.Since(compared).Seconds()))
 	return partly
+}
+
+// A pairTable writes pairs with the IDs of their documents.
+type pairTable struct {
+	known   *library
+	ids     []string // of the documents that are compared
+	omitted int      // pairs of documents with the same ID
+}
+
+// write writes the pairs in order of the documents that are compared: the first of a pair is one of these.
+func (p *pairTable) write(t *result.TableWriter, pairs []copies.Pair) (err error) {
+	first := p.known.documents()
+	if len(p.known.files) > 0 {
+		for i := range pairs {
+			pairs[i] = pairs[i].Swapped()
+		}
+		slices.SortFunc(pairs, func(a, b copies.Pair) int { return cmp.Or(cmp.Compare(a.A, b.A), cmp.Compare(a.B, b.B)) })
+	}
+	for i := range pairs {
+		a, b := p.ids[uint64(pairs[i].A)-first], ""
+		if doc := uint64(pairs[i].B); doc >= first {
+			b = p.ids[doc-first]
+		} else if b, err = p.known.id(doc); err != nil {
+			return err
+		}
+		if a == b {
+			p.omitted++
+		} else if err := pairs[i].Write(t, a, b); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // repeated returns how many of the documents have an ID that an earlier one has.

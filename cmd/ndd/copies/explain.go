@@ -26,7 +26,7 @@ func explainCopies(ctx context.Context, g *cli.Globals, args []string, f *copies
 	if len(args) < 3 {
 		return cli.Usagef("--explain needs inputs and two IDs, such as: ndd copies --explain crawl.jsonl ID ID")
 	}
-	o, config, err := f.options(g)
+	o, config, err := f.signatures.optionsOf(g, nil)
 	if err != nil {
 		return err
 	}

@@ -58,8 +58,6 @@ func check(ctx context.Context, g *cli.Globals, path string) (sound string, err 
 	switch {
 	case err != nil:
 		return "", err
-	case info.IsDir() && copies.IsIndex(path):
-		return checkCopies(ctx, g, path)
 	case info.IsDir():
 		return checkIndex(ctx, g, path)
 	}
@@ -98,19 +96,6 @@ func droppedText(deleted, expired uint64) string {
 		return ""
 	}
 	return "; " + index.GoneText(deleted, expired) + " to be dropped by a merge"
-}
-
-func checkCopies(ctx context.Context, g *cli.Globals, path string) (string, error) {
-	x, err := copies.OpenIndex(ctx, path, max(g.Threads, 1))
-	if err != nil {
-		return "", err
-	}
-	defer x.Close()
-	if err := x.Check(ctx); err != nil {
-		return "", err
-	}
-	return fmt.Sprintf("sound: index to find copies, %s, method %s", cli.Number(x.Documents(), "document"),
-		x.Recipe().Method) + droppedText(x.Deleted(), 0), nil
 }
 
 // logText returns what check says of a log that has something.
@@ -180,10 +165,20 @@ func checkPart(ctx context.Context, g *cli.Globals, path string, kind store.Kind
 		if err != nil {
 			return "", fmt.Errorf("%s: %w", path, err)
 		}
-	case store.KindPostings:
-		if _, err := copies.CheckSegment(ctx, path, g.Threads); err != nil {
-			return "", err
-		}
+	case store.KindSignatures:
+		return checkSignatures(ctx, g, path)
 	}
 	return fmt.Sprintf("sound: %s, %s", kind, humanize.IBytes(f.Bytes())), nil
+}
+
+func checkSignatures(ctx context.Context, g *cli.Globals, path string) (string, error) {
+	f, err := copies.Open(ctx, path, g.Threads)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	if err := f.Check(); err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("sound: signature file, %s, method %s", cli.Number(f.Documents(), "document"), f.Recipe().Method), nil
 }

@@ -35,6 +35,8 @@ type file struct {
 	Documents     uint64         `json:"documents,omitempty"`
 	segmentInfo
 	Words []string `json:"words,omitempty"` // of a log
+
+	method string // of a signature file
 }
 
 // A segmentInfo is what a segment has beside documents.
@@ -81,7 +83,7 @@ func describe(ctx context.Context, g *cli.Globals, path string, count func([]uin
 	case !ok, g.Raw, kind == store.KindFingerprints:
 		return f, f.prints(ctx, g, count)
 	}
-	return f, f.partOfIndex(ctx, kind, count)
+	return f, f.partOfIndex(ctx, g, kind, count)
 }
 
 func (f *file) log() error {
@@ -121,7 +123,7 @@ func (f *file) prints(ctx context.Context, g *cli.Globals, count func([]uint64))
 	return cli.EachPrints(ctx, p, count)
 }
 
-func (f *file) partOfIndex(ctx context.Context, kind store.Kind, count func([]uint64)) error {
+func (f *file) partOfIndex(ctx context.Context, g *cli.Globals, kind store.Kind, count func([]uint64)) error {
 	s, err := store.Open(f.Path, kind)
 	if err != nil {
 		return err
@@ -130,10 +132,15 @@ func (f *file) partOfIndex(ctx context.Context, kind store.Kind, count func([]ui
 	switch {
 	case kind == store.KindSegment:
 		return f.segment(ctx, s, count)
-	case kind == store.KindPostings && count != nil:
-		f.Documents, err = copies.CheckSegment(ctx, f.Path, 1)
+	case kind == store.KindSignatures:
+		signatures, err := copies.Open(ctx, f.Path, g.Threads)
+		if err != nil {
+			return err
+		}
+		defer signatures.Close()
+		f.Documents, f.method = signatures.Documents(), string(signatures.Recipe().Method)
 	}
-	return cmp.Or(err, f.container(s, 0))
+	return f.container(s, 0)
 }
 
 func (f *file) segment(ctx context.Context, s *store.File, count func([]uint64)) error {

@@ -17,7 +17,6 @@ import (
 
 	"ndd/cmd/ndd/cli"
 	"ndd/engine"
-	"ndd/engine/copies"
 	"ndd/engine/index/distribution"
 	"ndd/engine/index/live"
 	"ndd/engine/index/radix"
@@ -121,7 +120,7 @@ type info struct {
 
 // An indexState is what an index has, and a file has not.
 type indexState struct {
-	Method    string `json:"method,omitempty"` // of an index of copies
+	Method    string `json:"method,omitempty"` // of a signature file
 	Segments  int    `json:"segments,omitempty"`
 	Deleted   uint64 `json:"deleted,omitempty"` // documents that a merge will drop
 	Expired   uint64 `json:"expired,omitempty"` // likewise
@@ -168,8 +167,6 @@ func infoOf(ctx context.Context, g *cli.Globals, path string, long, drawn bool) 
 		folder = at.IsDir()
 	}
 	switch {
-	case folder && copies.IsIndex(path):
-		err = x.copies(ctx, g)
 	case folder:
 		err = x.index(ctx, g)
 	default:
@@ -196,7 +193,7 @@ func (x *info) add(ctx context.Context, g *cli.Globals, path string) error {
 	if err != nil {
 		return err
 	}
-	x.Files = append(x.Files, f)
+	x.Files, x.Method = append(x.Files, f), f.method
 	x.Bytes += f.Bytes
 	x.Documents, x.Fingerprints, x.NoDocs = x.Documents+f.Documents, x.Fingerprints+f.Fingerprints, x.NoDocs || f.noDocs
 	if f.Design != "" && x.Design == "" {
@@ -239,25 +236,6 @@ func (x *info) index(ctx context.Context, g *cli.Globals) error {
 		if f := x.Files[len(x.Files)-1]; f.layout != "" {
 			x.Layout = f.layout
 		}
-	}
-	return nil
-}
-
-// copies reports on an index to find copies.
-func (x *info) copies(ctx context.Context, g *cli.Globals) error {
-	m, err := copies.ReadManifest(x.Path)
-	if err != nil {
-		return err
-	}
-	for _, path := range m.Paths(x.Path) {
-		if err := x.add(ctx, g, path); err != nil {
-			return err
-		}
-	}
-	x.Kind, x.Method, x.Segments, x.Documents = "copies index", string(m.Recipe.Method), len(m.Segments), 0
-	for _, s := range m.Segments {
-		x.Documents += s.Documents - s.Deleted
-		x.Deleted += s.Deleted
 	}
 	return nil
 }

@@ -22,7 +22,6 @@ import (
 	"ndd/cmd/ndd/index"
 	"ndd/cmd/ndd/server"
 	"ndd/engine"
-	"ndd/engine/copies"
 	"ndd/engine/corpus/ingest"
 	"ndd/engine/index/worker"
 	"ndd/engine/storage/disk"
@@ -75,7 +74,6 @@ has programs to copy, 'ndd help operations' sizes, backup and what to watch:
   POST /v1/check-and-insert  add a document unless a near-duplicate is stored
   POST /v1/delete            delete documents by id, by fingerprint or by a prefix of ids
   GET  /v1/documents?prefix= list documents; DELETE /v1/documents?prefix= deletes them
-  POST /v1/copies            find revised pages, excerpts and digests (with --copies)
   POST /v1/backup            back the index up (with --backup-dir; role admin)
   GET  /v1/stats             sizes
 
@@ -86,8 +84,8 @@ Only this machine can connect, unless --listen names another address. That needs
 token file that only its owner can read: each line has a token and its role, which is
 metrics, read, write or admin. With --tls-client-ca clients need a certificate, and a
 line 'cn:NAME ROLE' gives the role to the certificate with that common name, without a
-token. SIGHUP reads tokens and certificates again, and reopens the access log and the
-index of --copies. An interrupt finishes running requests and ends the server within 10
+token. SIGHUP reads tokens and certificates again, and reopens the access log.
+An interrupt finishes running requests and ends the server within 10
 seconds; a second one ends it at once.
 
 A body has at most 8 MiB, a list 4,096 documents and a batch 65,536 fingerprints; all
@@ -121,7 +119,6 @@ requests together use a quarter of --memory, or 512 MiB. Requests beyond are ref
 		"only its owner may use")
 	f.StringVar(&s.options.Admin, "admin", server.DefaultAdmin, "address to serve /metrics and /debug/pprof on, or off")
 	f.BoolVar(&s.options.PProf, "pprof", false, "serve /debug/pprof on the admin address")
-	f.StringVar(&s.copies, "copies", "", "index of 'ndd copies build' to answer /v1/copies with")
 	f.StringVar(&s.options.Backups, "backup-dir", "", "folder in which POST /v1/backup {\"name\": NAME} makes backups "+
 		"(hard links where it is on the file system of -i)")
 	f.StringVar(&s.options.TokenFile, "token-file", "", "file with lines 'TOKEN ROLE', readable by its owner alone: a "+
@@ -164,7 +161,6 @@ type flags struct {
 	mayCreate     bool // it is not an error that there is no index
 	sync, memory  string
 	ttl           index.TTL
-	copies        string // index to find copies in
 }
 
 func (s *serving) run(cmd *cobra.Command, args []string) error {
@@ -200,11 +196,6 @@ func (s *serving) run(cmd *cobra.Command, args []string) error {
 	}
 	if err := underSystemd(&o); err != nil {
 		return err
-	}
-	if s.copies != "" {
-		o.Copies = func(ctx context.Context) (*copies.Index, error) {
-			return copies.OpenIndex(ctx, s.copies, max(g.Threads, 1))
-		}
 	}
 	ctx := cmd.Context()
 	if s.stopWithStdin { // it ends with the program that holds the other end, however that ends

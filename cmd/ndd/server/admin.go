@@ -201,7 +201,6 @@ type traits struct {
 	IDs      bool // documents have ids
 	Recipe   bool // documents can be fingerprinted
 	Tokens   bool // clients need tokens
-	Copies   bool // /v1/copies is served
 	Backups  bool // /v1/backup is served
 	Examples bool // those of the description fit the index
 
@@ -211,7 +210,7 @@ type traits struct {
 
 // traits returns the values for the index, and while there is none, values that fit any.
 func (s *service) traits() traits {
-	t := traits{IDs: true, Recipe: true, K: 64, Tokens: s.keys != nil, Copies: s.copies != nil,
+	t := traits{IDs: true, Recipe: true, K: 64, Tokens: s.keys != nil,
 		Backups: s.options.Backups != "", Version: s.options.Version}
 	if x := s.index.Load(); x != nil {
 		t.IDs, t.Recipe, t.K = x.Live().Config().IDs, x.Recipe() != nil, x.Design().K

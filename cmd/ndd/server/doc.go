@@ -10,7 +10,6 @@
 //	GET  /v1/documents/ID      read   whether a document is stored, and its number
 //	GET  /v1/documents         read   the ids of documents, by prefix, page by page
 //	DELETE /v1/documents       admin  delete the documents whose ids begin with a prefix
-//	POST /v1/copies            read   the documents that have text in common with one (with --copies)
 //	POST /v1/backup            admin  make a backup of the index in the folder of --backup-dir
 //	GET  /v1/stats             read   sizes of the index, and limits
 //	GET  /livez, /readyz       -      200 while the process runs; 200 while queries are answered
@@ -32,7 +31,7 @@
 //	                  └─ ready?                                                      service.go
 //	                      └─ body into memory, decompressed, all bodies bounded      body.go
 //	                          └─ gate: some run, some wait a little, the rest get 429 admit
-//	                              └─ handler: queries, documents, copies, administration ─ engine
+//	                              └─ handler: queries, documents, administration ─ engine
 //
 // A slow sender waits before the gate and takes no place in it. Queries, batches and inserts have
 // gates of their own, so that none starves another. All handlers run in parallel; the engine's
@@ -45,6 +44,6 @@
 //	                       readyz 503               readyz 200         readyz 503, Connection: close
 //
 // A second signal ends the process at once. SIGHUP reads tokens and certificates again, and opens
-// the access log and the index of copies again. [Run] owns everything it starts and returns when
+// the access log again. [Run] owns everything it starts and returns when
 // all of it has ended.
 package server

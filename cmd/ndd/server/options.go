@@ -16,7 +16,6 @@ import (
 
 	"ndd/cmd/ndd/server/access"
 	"ndd/engine"
-	"ndd/engine/copies"
 	"ndd/engine/memory"
 )
 
@@ -42,10 +41,6 @@ type Options struct {
 	// Load opens or makes the index. It runs while the server already listens, and
 	// reports its progress through its argument. The server closes the index.
 	Load func(context.Context, *Loading) (*engine.Index, error)
-
-	// Copies opens the index to find copies in, at /v1/copies: before the server listens, and again
-	// for each value of Reload; it may be nil. The server closes what it returns.
-	Copies func(context.Context) (*copies.Index, error)
 
 	Backups string        // folder in which /v1/backup makes backups of the index; "": /v1/backup is not served
 	Scrub   time.Duration // in which all blocks of the index's files are checked, again and again; 0 for never

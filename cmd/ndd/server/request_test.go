@@ -102,7 +102,6 @@ var malformed = []struct {
 	{"/v1/insert", "", `{"id": "", ` + print0 + `}`, 422, "body.id: must not be empty"},
 	{"/v1/insert", "", `{"id": "a\tb", ` + print0 + `}`, 422, "body.id: has control characters"},
 	{"/v1/delete", "", `{"id": "a", ` + print0 + `}`, 422, "body: only one of id, ids, prefix and fingerprint can be given"},
-	{"/v1/copies", "", `{"text": "a"}`, 404, "/v1/copies is there where the server was started with --copies"},
 	{"/v1/backup", "", `{"name": "a"}`, 404, "/v1/backup is there where the server was started with --backup-dir"},
 }
 

@@ -35,10 +35,6 @@ func (s *service) routes() []route {
 		{pattern: "GET /livez", least: access.Anyone, serve: s.livez},
 		{pattern: "GET /readyz", least: access.Anyone, serve: s.readyz},
 	}
-	if s.copies != nil {
-		list = append(list, route{pattern: "POST /v1/copies", least: access.Read, accepts: any,
-			takes: []string{"limit"}, needs: true, gate: s.queries, make: copiesFinder{s}.find})
-	}
 	if s.options.Backups != "" {
 		list = append(list, route{pattern: "POST /v1/backup", least: access.Admin, accepts: json, needs: true,
 			streams: true, make: a.backup})
@@ -47,7 +43,7 @@ func (s *service) routes() []route {
 }
 
 // optional are the endpoints that a flag adds.
-var optional = map[string]string{"/v1/copies": "--copies", "/v1/backup": "--backup-dir"}
+var optional = map[string]string{"/v1/backup": "--backup-dir"}
 
 // handler returns the handler of the main listener. local says that only this machine can reach it.
 func (s *service) handler(local bool) http.Handler {

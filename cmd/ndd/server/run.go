@@ -70,13 +70,6 @@ func Run(ctx context.Context, o Options) error {
 	if err := s.fitConnections(descriptors()); err != nil {
 		return err
 	}
-	if o.Copies != nil {
-		s.copies = &copySource{open: o.Copies}
-		if _, err = s.copies.reload(ctx); err != nil {
-			return err
-		}
-		defer s.closeCopies()
-	}
 	front, err := s.listen(o.Inherited["listen"], "--listen", o.Listen, s.limits.Connections, s.handler)
 	if err != nil {
 		return err
@@ -168,17 +161,12 @@ func (s *service) load(ctx context.Context) error {
 	return nil
 }
 
-// reload reads again what SIGHUP is to have read again: tokens, certificates, the access log's
-// name, and the index of copies, which is opened in the background. What cannot be read stays as it
+// reload reads tokens and certificates again and reopens the access log, after SIGHUP. What cannot be read stays as it
 // was.
 func (s *service) reload(ctx context.Context) {
-	if s.keys == nil && s.tls == nil && s.accessLog == nil && s.copies == nil {
-		s.log.Warn("hang-up signal ignored: there is no token file, no certificate, no access log and no index of " +
-			"copies to open again")
+	if s.keys == nil && s.tls == nil && s.accessLog == nil {
+		s.log.Warn("hang-up signal ignored: there is no token file, certificate or access log to open again")
 		return
-	}
-	if s.copies != nil {
-		s.background.Go(func() { s.reloadCopies(ctx) })
 	}
 	if s.keys != nil {
 		s.reloadTokens()
@@ -194,22 +182,6 @@ func (s *service) reload(ctx context.Context) {
 		if err := s.accessLog.reopen(); err != nil {
 			s.log.Error("access log not opened again; it goes on as before", "error", err)
 		}
-	}
-}
-
-// reloadCopies opens the index of copies again.
-func (s *service) reloadCopies(ctx context.Context) {
-	if n, err := s.copies.reload(ctx); err != nil {
-		s.log.Error("index of copies not opened again; it goes on as before", "error", err)
-	} else {
-		s.log.Info("index of copies opened again", "documents", n)
-	}
-}
-
-// closeCopies closes the index of copies, or leaves it to the last request that uses it.
-func (s *service) closeCopies() {
-	if err := s.copies.close(); err != nil {
-		s.log.Error("index of copies not closed", "error", err)
 	}
 }
 

@@ -34,8 +34,7 @@ type service struct {
 	prints     sync.Pool                    // of *simhash.Fingerprinter, by the index's recipe
 	balance    balance
 	background sync.WaitGroup
-	copies     *copySource // nil: /v1/copies is not served
-	backingUp  sync.Mutex  // held while a backup is made
+	backingUp  sync.Mutex // held while a backup is made
 }
 
 // clients are who may ask, and over which connections.

@@ -47,8 +47,7 @@ func describedOf(t *testing.T, b *bench) (d description, text string) {
 
 // The OpenAPI page names every route, and nothing in it leads elsewhere.
 func TestOpenAPINamesEveryRoute(t *testing.T) {
-	copies, _ := copiesBench(t)
-	for _, b := range []*bench{start(t, nil, ""), copies, backupBench(t, "")} {
+	for _, b := range []*bench{start(t, nil, ""), backupBench(t, "")} {
 		spec, text := describedOf(t, b)
 		var named, routed []string
 		for path, methods := range spec.Paths {
@@ -91,8 +90,6 @@ type schema struct {
 func TestDescriptionFitsTheHandlers(t *testing.T) {
 	b := startOptions(t, newIndex(t, 3, defaultRecipe(), nil), &Options{Backups: t.TempDir(),
 		hooks: hooks{limit: bounds{Queue: waitMax}.set}})
-	with, _ := copiesBench(t)
-	b.copies = with.copies
 	of := b.traits()
 	of.Tokens = true
 	var spec description
@@ -116,7 +113,7 @@ func TestDescriptionFitsTheHandlers(t *testing.T) {
 	read := func(body any) []string { return strict.Fields(reflect.TypeOf(body)) }
 	requests := map[string][]string{"/v1/query": read(queryRequest{}), "/v1/insert": read(insertRequest{}),
 		"/v1/check-and-insert": read(checkRequest{}), "/v1/delete": read(deleteRequest{}),
-		"/v1/copies": read(copiesRequest{}), "/v1/backup": read(backupRequest{})}
+		"/v1/backup": read(backupRequest{})}
 	for _, r := range b.routes() {
 		method, path, _ := strings.Cut(strings.ReplaceAll(r.pattern, "...}", "}"), " ")
 		if path == "/openapi.json" {
@@ -157,7 +154,6 @@ func TestDescriptionFitsTheHandlers(t *testing.T) {
 	for name, answer := range map[string]any{"Neighbours": Neighbours{}, "Hit": hit{}, "InsertAnswer": insertAnswer{},
 		"CheckAnswer": checkAnswer{Neighbours: &Neighbours{}}, "InsertAnswers": answerList[insertAnswer]{},
 		"DeleteAnswer": deleteAnswer{}, "StoredDocument": storedDocument{}, "DocumentPage": documentPage{},
-		"CopiesAnswer": copiesAnswer{}, "FoundCopy": foundCopy{},
 		"BackupAnswer": backupAnswer{}, "Statistics": statistics{}, "SegmentSizes": segmentSizes{},
 		"NodeSizes": nodeSizes{}, "Limits": limits{},
 		"ErrorModel": problem{}, "ErrorDetail": fieldError{}} {
@@ -191,9 +187,8 @@ func jsonFields(of reflect.Type) (all, always []string) {
 
 // Every example in the description is taken as it stands.
 func TestExamplesOfTheDescription(t *testing.T) {
-	copies, _ := copiesBench(t)
 	sent := 0
-	for _, b := range []*bench{copies, backupBench(t, "")} {
+	for _, b := range []*bench{backupBench(t, "")} {
 		spec, _ := describedOf(t, b)
 		for path, methods := range spec.Paths {
 			for method, o := range methods {
@@ -242,20 +237,20 @@ func TestLimitsAreTold(t *testing.T) {
 
 // TestEveryDescription: the description is JSON for every server, and its references lead to parts of it.
 func TestEveryDescription(t *testing.T) {
-	for n := range 1 << 6 {
+	for n := range 1 << 5 {
 		has := func(bit int) bool { return n>>bit&1 != 0 }
-		text := traits{IDs: has(0), Recipe: has(1), Tokens: has(2), Copies: has(3), Backups: has(4), Examples: has(5),
+		text := traits{IDs: has(0), Recipe: has(1), Tokens: has(2), Backups: has(3), Examples: has(4),
 			K: 3, Version: "1.2"}.json()
 		var spec struct {
 			Paths      map[string]any
 			Components map[string]map[string]any
 		}
 		if err := json.Unmarshal(text, &spec); err != nil || len(spec.Paths) < 8 {
-			t.Fatalf("traits %06b: %d paths, %v", n, len(spec.Paths), err)
+			t.Fatalf("traits %05b: %d paths, %v", n, len(spec.Paths), err)
 		}
 		for _, ref := range regexp.MustCompile(`"#/components/(\w+)/(\w+)"`).FindAllSubmatch(text, -1) {
 			if spec.Components[string(ref[1])][string(ref[2])] == nil {
-				t.Errorf("traits %06b: %s leads nowhere", n, ref[0])
+				t.Errorf("traits %05b: %s leads nowhere", n, ref[0])
 			}
 		}
 	}

@@ -2,7 +2,6 @@ package postings
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"math"
 	"slices"
@@ -10,7 +9,6 @@ import (
 	"ndd/engine/index/radix"
 	"ndd/engine/storage/disk"
 	"ndd/engine/storage/spill"
-	"ndd/engine/storage/store"
 )
 
 // ErrTooMany is returned for more than 2^31 documents, or signatures of one document.
@@ -86,33 +84,12 @@ func (b *Builder) set(doc uint32) []uint64 {
 // size returns how many signatures a document has.
 func (b *Builder) size(doc uint32) int { return len(b.set(doc)) }
 
-// Sets are the distinct sets of a Builder.
-type Sets struct {
-	Docs      []uint32   // that have a signature, of equal ones the first, in order of size
-	Equal     [][]uint32 // groups of documents with equal sets, in order of the first
-	Documents int        // all of them
-	builder   *Builder
+// ranked are the distinct sets of a Builder.
+type ranked struct {
+	docs    []uint32   // that have a signature, of equal ones the first, in order of size
+	equal   [][]uint32 // groups of documents with equal sets, in order of the first
+	builder *Builder
 }
-
-// Sets returns the distinct sets, to be stored; no more may be added. They are valid until Close.
-// The error is of ctx or of a temporary file, or is [ErrTooMany].
-func (b *Builder) Sets(ctx context.Context, threads int) (_ *Sets, err error) {
-	defer store.CatchFault(&err)()
-	if err := b.seal(); err != nil {
-		return nil, err
-	}
-	return b.rank(ctx, threads)
-}
-
-// Set returns the set of a document: its signatures, ascending.
-func (s *Sets) Set(doc uint32) []uint64 { return s.builder.set(doc) }
-
-// Chunks returns the sets of s.Docs in order of the documents, those of neighbours together.
-func (s *Sets) Chunks() radix.Chunks { return s.builder.chunks(s.Docs) }
-
-// Rows maps rows of [Sets.Chunks], which are signatures, to the indexes of their documents in docs,
-// which are s.Docs in some order.
-func (s *Sets) Rows(docs []uint32) *Rows { return s.builder.rows(docs) }
 
 // chunks returns the sets of documents in their order, those of neighbours together.
 func (b *Builder) chunks(docs []uint32) (all radix.Chunks) {
@@ -128,8 +105,8 @@ func (b *Builder) chunks(docs []uint32) (all radix.Chunks) {
 	return all
 }
 
-// Rows maps rows of sorted signatures to documents.
-type Rows struct {
+// rowMap maps rows of sorted signatures to documents.
+type rowMap struct {
 	ends  []uint64 // of each document, in order of the documents
 	index []uint32 // likewise
 	at    []uint32 // of each rowStep rows: the document that the first of them belongs to
@@ -137,8 +114,8 @@ type Rows struct {
 
 const rowStep = 64
 
-func (b *Builder) rows(docs []uint32) *Rows {
-	r := &Rows{index: make([]uint32, len(docs))}
+func (b *Builder) rows(docs []uint32) *rowMap {
+	r := &rowMap{index: make([]uint32, len(docs))}
 	for i := range r.index {
 		r.index[i] = uint32(i)
 	}
@@ -154,8 +131,8 @@ func (b *Builder) rows(docs []uint32) *Rows {
 	return r
 }
 
-// Index returns the index of the document of a row.
-func (r *Rows) Index(row uint64) uint32 {
+// document returns the index of the document of a row.
+func (r *rowMap) document(row uint64) uint32 {
 	i := r.at[row/rowStep]
 	for r.ends[i] <= row {
 		i++

@@ -24,12 +24,6 @@ type Pair struct {
 	Shared       int
 }
 
-// A Match is a document that is similar to a set.
-type Match struct {
-	Doc          uint32 // in order of [Builder.Add]
-	Size, Shared int    // signatures
-}
-
 // A Report counts the work of a join and the pairs it left out.
 type Report struct {
 	// Unlisted is how many documents are in groups of more than Options.MaxEqual with the same set:
@@ -69,16 +63,16 @@ func (b *Builder) Join(ctx context.Context, o Options) (_ []Pair, report Report,
 	if err != nil {
 		return nil, report, err
 	}
-	s, err := b.shared(ctx, distinct.Docs, &o)
+	s, err := b.shared(ctx, distinct.docs, &o)
 	if err != nil {
 		return nil, report, err
 	}
 	defer func() { err = errors.Join(err, s.ranks.Close()) }()
-	pairs, err := b.joinDocuments(ctx, distinct.Docs, s, &o, &report)
+	pairs, err := b.joinDocuments(ctx, distinct, s, &o, &report)
 	if err != nil {
 		return nil, report, err
 	}
-	pairs = b.expand(distinct.Equal, pairs, o.MaxEqual, &report)
+	pairs = b.expand(distinct.equal, pairs, &o, &report)
 	slices.SortFunc(pairs, func(a, b Pair) int {
 		return cmp.Compare(uint64(a.A)<<32|uint64(a.B), uint64(b.A)<<32|uint64(b.B))
 	})
@@ -100,8 +94,9 @@ func (o *Options) complete() error {
 
 // joinDocuments makes an index of the postings that find pairs, and a query of every document. In
 // each pair the document of lower rank is the query, so each is found once.
-func (b *Builder) joinDocuments(ctx context.Context, docs []uint32, s *shared, o *Options, r *Report) (pairs []Pair,
+func (b *Builder) joinDocuments(ctx context.Context, distinct *ranked, s *shared, o *Options, r *Report) (pairs []Pair,
 	err error) {
+	docs := distinct.docs
 	sizes := make([]uint32, len(docs))
 	for i, doc := range docs {
 		sizes[i] = uint32(b.size(doc))
@@ -111,7 +106,7 @@ func (b *Builder) joinDocuments(ctx context.Context, docs []uint32, s *shared, o
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, p.lists.Close()) }()
-	j := joining{sets: b, docs: docs, sizes: sizes, prefixes: p, o: o, report: r}
+	j := joining{sets: b, docs: docs, sizes: sizes, sides: distinct.sides(o.Known), prefixes: p, o: o, report: r}
 	from := 0
 	for _, end := range p.slices(o) {
 		if err := j.slice(ctx, from, end); err != nil {
@@ -127,6 +122,7 @@ type joining struct {
 	sets     *Builder
 	docs     []uint32 // by rank
 	sizes    []uint32 // of these
+	sides    []side   // of these; nil: all pairs are wanted
 	prefixes *prefixes
 	o        *Options
 	done     atomic.Uint64 // documents
@@ -134,6 +130,27 @@ type joining struct {
 	mu     sync.Mutex // of what follows
 	report *Report
 	pairs  []Pair
+}
+
+// A side says on which sides of Options.Known the documents with one set are.
+type side struct{ known, other bool }
+
+// meets reports whether there is a known document on one side and another one on the other side.
+func (s side) meets(t side) bool { return s.known && t.other || s.other && t.known }
+
+// sides returns the sides of the distinct sets by rank, nil if no documents are known.
+func (s *ranked) sides(known int) (all []side) {
+	if known == 0 {
+		return nil
+	}
+	last := make(map[uint32]uint32, len(s.equal)) // of each group, by its first document
+	for _, group := range s.equal {
+		last[group[0]] = group[len(group)-1]
+	}
+	for _, doc := range s.docs {
+		all = append(all, side{int(doc) < known, int(max(doc, last[doc])) >= known})
+	}
+	return all
 }
 
 // chunk is the number of documents that a goroutine takes at a time.
@@ -214,6 +231,9 @@ func (s *search) find(query, end int) {
 			rank := posting >> rankShift
 			if int(rank) >= end {
 				break
+			}
+			if s.sides != nil && !s.sides[query].meets(s.sides[rank]) {
+				continue
 			}
 			if word, bit := &s.seen[rank/64], uint64(1)<<(rank%64); *word&bit == 0 {
 				*word |= bit

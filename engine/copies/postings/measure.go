@@ -21,6 +21,10 @@ type Options struct {
 	Threshold float64 // least similarity of a pair, above 0 and at most 1
 	Threads   int     // default: one for each processor
 
+	// Known is how many of the first documents are known: pairs have one known document and one other; default 0, and
+	// all pairs are found.
+	Known int
+
 	// MemoryBytes is the memory for one slice of the documents; default: no limit, and one slice.
 	// Sets and pairs come on top.
 	MemoryBytes uint64
@@ -55,6 +59,11 @@ func (o *Options) Check() error {
 			o.MaxDocuments)
 	}
 	return nil
+}
+
+// wanted reports whether a pair of two different documents is asked for.
+func (o *Options) wanted(a, b uint32) bool {
+	return o.Known == 0 || int(min(a, b)) < o.Known && int(max(a, b)) >= o.Known
 }
 
 // Similarity returns the similarity of sets of a and b signatures that share some; 0 if one is

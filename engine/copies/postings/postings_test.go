@@ -99,6 +99,54 @@ func TestJoin(t *testing.T) {
 	}
 }
 
+// TestKnown: with known documents the pairs are those of one known document and another one, in any number of slices.
+func TestKnown(t *testing.T) {
+	random := rand.New(rand.NewPCG(8, 9))
+	for known := 0; known <= 90; known += 15 {
+		sets := sets.Signatures(random, 90, 30, func() uint64 { return random.Uint64N(300) })
+		for _, m := range []Measure{Jaccard, Containment} {
+			want := slices.DeleteFunc(brute(sets, m, 1, 3, 1000), func(p Pair) bool {
+				return known > 0 && (int(p.A) >= known || int(p.B) < known)
+			})
+			for _, o := range []Options{{Threads: 2}, {MemoryBytes: 2048}} {
+				o.Measure, o.Threshold, o.Known = m, 1./3, known
+				got, _, err := joined(sets, o)
+				if err != nil || !slices.Equal(got, want) {
+					t.Fatalf("%+v: %d pairs, want %d, %v", o, len(got), len(want), err)
+				}
+			}
+		}
+	}
+}
+
+// TestIndex: an index finds the sets that are similar to another one, as a comparison with all does.
+func TestIndex(t *testing.T) {
+	random := rand.New(rand.NewPCG(4, 2))
+	stored := sets.Signatures(random, 120, 30, func() uint64 { return random.Uint64N(400) << 50 })
+	x, err := builder(stored, Room{Bytes: 512, Dir: t.TempDir()}).Index(t.Context(), 2)
+	must.Do(t, err)
+	counts, found := make([]uint32, x.Len()), 0
+	for _, m := range []Measure{Jaccard, Containment} {
+		for _, set := range append(sets.Signatures(random, 60, 30, func() uint64 { return random.Uint64N(400) << 50 }), nil) {
+			var want []Match
+			for doc, other := range stored {
+				shared := shingle.Shared(set, other)
+				if exact(m, len(set), len(other), shared, 1, 3) {
+					want = append(want, Match{uint32(doc), len(other), shared})
+				}
+			}
+			got := x.AppendSimilar(nil, set, counts, &Options{Measure: m, Threshold: 1. / 3})
+			if !slices.Equal(got, want) {
+				t.Fatalf("%v, want %v", got, want)
+			}
+			found += len(got)
+		}
+	}
+	if found == 0 {
+		t.Error("nothing was found")
+	}
+}
+
 // TestNeeded: the bounds are those of exact fractions.
 func TestNeeded(t *testing.T) {
 	for _, m := range []Measure{Jaccard, Containment} {

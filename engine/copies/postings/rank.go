@@ -15,8 +15,8 @@ import (
 const leadingMask = 0xffffffff << 32
 
 // rank finds the distinct sets, to be compared.
-func (b *Builder) rank(ctx context.Context, threads int) (*Sets, error) {
-	s := &Sets{Documents: len(b.ends), builder: b}
+func (b *Builder) rank(ctx context.Context, threads int) (*ranked, error) {
+	s := &ranked{builder: b}
 	largest, last := uint64(0), uint64(0)
 	for _, end := range b.ends {
 		largest, last = max(largest, end-last), end
@@ -52,19 +52,19 @@ func (b *Builder) rank(ctx context.Context, threads int) (*Sets, error) {
 			s.group(docs[from:to])
 		}
 	}
-	slices.SortFunc(s.Equal, func(x, y []uint32) int { return cmp.Compare(x[0], y[0]) })
+	slices.SortFunc(s.equal, func(x, y []uint32) int { return cmp.Compare(x[0], y[0]) })
 	return s, nil
 }
 
 // group adds the documents of one key, in order; the first of each set stands for its equals.
-func (s *Sets) group(docs []uint32) {
+func (s *ranked) group(docs []uint32) {
 	if len(docs) == 1 {
-		s.Docs = append(s.Docs, docs[0])
+		s.docs = append(s.docs, docs[0])
 		return
 	}
 	var groups [][]uint32
 	for _, doc := range docs {
-		at := slices.IndexFunc(groups, func(g []uint32) bool { return slices.Equal(s.Set(g[0]), s.Set(doc)) })
+		at := slices.IndexFunc(groups, func(g []uint32) bool { return slices.Equal(s.builder.set(g[0]), s.builder.set(doc)) })
 		if at < 0 {
 			groups = append(groups, []uint32{doc})
 			continue
@@ -72,16 +72,16 @@ func (s *Sets) group(docs []uint32) {
 		groups[at] = append(groups[at], doc)
 	}
 	for _, g := range groups {
-		s.Docs = append(s.Docs, g[0])
+		s.docs = append(s.docs, g[0])
 		if len(g) > 1 {
-			s.Equal = append(s.Equal, g)
+			s.equal = append(s.equal, g)
 		}
 	}
 }
 
-// expand puts the documents of a group of equal ones where its first stands, and adds the pairs of
-// each group: all of them or, of more documents than most, the first with each.
-func (b *Builder) expand(equal [][]uint32, pairs []Pair, most int, r *Report) []Pair {
+// expand replaces the first document of a group of equal ones by all of the group, and adds the pairs of
+// each group: all of them or, of more documents than Options.MaxEqual, the first with each.
+func (b *Builder) expand(equal [][]uint32, pairs []Pair, o *Options, r *Report) []Pair {
 	if len(equal) == 0 {
 		return pairs
 	}
@@ -89,7 +89,7 @@ func (b *Builder) expand(equal [][]uint32, pairs []Pair, most int, r *Report) []
 	var expanded []Pair
 	for _, group := range equal {
 		firsts := group
-		if len(group) > most {
+		if len(group) > o.MaxEqual {
 			firsts = group[:1]
 			r.Unlisted += len(group) - 1
 		}
@@ -97,7 +97,9 @@ func (b *Builder) expand(equal [][]uint32, pairs []Pair, most int, r *Report) []
 		size := b.size(group[0])
 		for i, a := range firsts {
 			for _, b := range group[i+1:] {
-				expanded = append(expanded, Pair{a, b, size, size, size})
+				if o.wanted(a, b) {
+					expanded = append(expanded, Pair{a, b, size, size, size})
+				}
 			}
 		}
 	}
@@ -110,7 +112,9 @@ func (b *Builder) expand(equal [][]uint32, pairs []Pair, most int, r *Report) []
 	for _, p := range pairs {
 		for _, x := range all(p.A) {
 			for _, y := range all(p.B) {
-				expanded = append(expanded, Pair{x, y, p.SizeA, p.SizeB, p.Shared}.ordered())
+				if o.wanted(x, y) {
+					expanded = append(expanded, Pair{x, y, p.SizeA, p.SizeB, p.Shared}.ordered())
+				}
 			}
 		}
 	}

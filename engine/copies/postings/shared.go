@@ -70,7 +70,7 @@ func (b *Builder) shared(ctx context.Context, docs []uint32, o *Options) (*share
 // groups arranges the documents of some signatures by how many a signature has.
 type groups struct {
 	to     *shared
-	rows   *Rows
+	rows   *rowMap
 	counts []uint32 // of each signature
 	ranks  []uint32 // of the documents of all, one signature after the other
 	ends   []uint32 // by count; all 0 between calls
@@ -84,7 +84,7 @@ func (g *groups) add(rows []uint64) {
 	}
 	g.counts = append(g.counts, uint32(len(rows)))
 	for _, row := range rows {
-		g.ranks = append(g.ranks, g.rows.Index(row))
+		g.ranks = append(g.ranks, g.rows.document(row))
 	}
 }
 

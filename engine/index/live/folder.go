@@ -364,6 +364,8 @@ func notFolder(path string) error {
 		return err
 	case known && kind == store.KindFingerprints, isPrints(path):
 		return noIndex(path, "a fingerprint file: 'ndd build -o INDEX %s' makes one of it", path)
+	case known && kind == store.KindSignatures:
+		return noIndex(path, "a signature file, for 'ndd copies --against'")
 	case known:
 		return noIndex(path, "a part of one (%s): give its folder, %s", kind, filepath.Dir(path))
 	}
@@ -378,9 +380,6 @@ func notIndex(dir string) error {
 	}
 	if len(entries) == 0 {
 		return noIndex(dir, "an empty folder: 'ndd build' makes a new one")
-	}
-	if kind, known, err := store.Sniff(filepath.Join(dir, "copies")); err == nil && known && kind == store.KindCopies {
-		return noIndex(dir, "one of 'ndd copies build', for 'ndd copies --against'")
 	}
 	prints := ""
 	for _, e := range entries {

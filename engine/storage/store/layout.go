@@ -38,15 +38,14 @@ const (
 	KindSegment      Kind = 2 // one segment of an index
 	KindManifest     Kind = 3 // the list of an index's segments
 	KindDocuments    Kind = 4 // of a segment: its documents' numbers, the index of their IDs, deletions
-	KindPostings     Kind = 5 // signatures of documents, to find copies
-	KindCopies       Kind = 6 // the list of such files of an index
+	KindSignatures   Kind = 5 // signatures of documents, to find copies
 	KindShingles     Kind = 7 // shingles of the documents that dedup compares
 	KindWork         Kind = 8 // what was made of input files, to go on after a stop
 )
 
 var kindNames = map[Kind]string{KindFingerprints: "fingerprint file", KindSegment: "index segment",
-	KindManifest: "index manifest", KindDocuments: "index documents", KindPostings: "postings",
-	KindCopies: "copies index manifest", KindShingles: "file of shingles", KindWork: "work file"}
+	KindManifest: "index manifest", KindDocuments: "index documents", KindSignatures: "signature file",
+	KindShingles: "file of shingles", KindWork: "work file"}
 
 func (k Kind) String() string {
 	if name, ok := kindNames[k]; ok {

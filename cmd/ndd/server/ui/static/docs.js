@@ -109,7 +109,7 @@ function operation(path, method, o) {
 
 const toc = document.getElementById("toc"), list = document.getElementById("operations");
 document.getElementById("about").textContent = spec.info.description;
-const rank = (path) => { const i = ["/v1/check-and-insert", "/v1/query", "/v1/insert", "/v1/delete", "/v1/documents", "/v1/documents/{id}", "/v1/batch", "/v1/copies", "/v1/stats", "/v1/backup"].indexOf(path); return i < 0 ? 99 : i; };
+const rank = (path) => { const i = ["/v1/check-and-insert", "/v1/query", "/v1/insert", "/v1/delete", "/v1/documents", "/v1/documents/{id}", "/v1/batch", "/v1/stats", "/v1/backup"].indexOf(path); return i < 0 ? 99 : i; };
 const paths = Object.entries(spec.paths).sort(([a], [b]) => rank(a) - rank(b) || (a < b ? -1 : 1));
 toc.append(element("strong", {}, "Endpoints"));
 for (const [path, methods] of paths) {

@@ -1,0 +1,267 @@
+package copies
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+
+	"ndd/engine/storage/idlist"
+	"ndd/engine/storage/spill"
+	"ndd/engine/storage/store"
+)
+
+// A Writer writes a signature file: the signatures of documents, with their IDs and sites. The file appears with
+// [Writer.Commit] and is never changed. A Writer belongs to one goroutine. The sections are
+//
+//	names, names.ends   IDs (package idlist)
+//	sets                for each document the number of its method in methods, and the sizes of its three sets: uvarints
+//	hashes              these sets, one after the other, ascending, 8 bytes a signature
+//	sites               8 bytes a document, if any has a site (see [SiteOf])
+//	manifest            recipe and number of documents, as JSON
+type Writer struct {
+	file      *store.Writer
+	ids       *idlist.Writer
+	head      fileHead
+	sets      []byte
+	hashes    spill.Column[uint64]
+	sites     []uint64
+	hasSite   bool
+	signature Options
+}
+
+// fileHead is the JSON of the section "manifest".
+type fileHead struct {
+	Recipe    Recipe `json:"recipe"`
+	Documents uint64 `json:"documents"`
+}
+
+// Create begins the signature file at path. The options configure signatures; signatures beyond their Room go to a
+// temporary file until Commit.
+func Create(path string, o Options, to store.Options) (*Writer, error) {
+	o.complete()
+	file, err := store.CreateWith(path, store.KindSignatures, 0, to)
+	if err != nil {
+		return nil, err
+	}
+	file.Section("names")
+	return &Writer{file: file, ids: idlist.NewWriter(file), head: fileHead{Recipe: o.Recipe()}, signature: o,
+		hashes: spill.NewColumn[uint64](o.Room.Disk, o.Room.Dir, "signatures", o.Room.Bytes)}, nil
+}
+
+// Add adds the next document. Compared is false if it has too few signatures to be compared. An error of the disk is
+// returned, at the latest by Commit.
+func (w *Writer) Add(id string, s Sets) (compared bool, err error) {
+	own, winnow, shingles := w.signature.compared(&s)
+	w.sets = binary.AppendUvarint(w.sets, uint64(order(s.Method)))
+	for _, set := range [][]uint64{s.Own, s.Winnow, s.Shingles} {
+		w.sets = binary.AppendUvarint(w.sets, uint64(len(set)))
+		w.hashes.AppendAll(set)
+	}
+	w.sites, w.hasSite = append(w.sites, s.Site), w.hasSite || s.Site != 0
+	w.head.Documents++
+	return own || winnow || shingles, w.ids.Append(id)
+}
+
+// NeedBytes returns the memory of the documents so far.
+func (w *Writer) NeedBytes() uint64 {
+	return uint64(len(w.sets)) + 8*uint64(len(w.sites)+len(w.hashes.All))
+}
+
+// Commit writes the rest and gives the file its name.
+func (w *Writer) Commit() (err error) {
+	defer store.CatchFault(&err)()
+	ends, err := w.ids.Close()
+	if err != nil {
+		return err
+	}
+	if err := w.hashes.End(); err != nil {
+		return err
+	}
+	store.WriteSection(w.file, "names.ends", store.Bytes64(ends)) // an error comes again, here and below
+	store.WriteSection(w.file, "sets", w.sets)
+	store.WriteSection(w.file, "hashes", store.Bytes64(w.hashes.All))
+	if w.hasSite {
+		store.WriteSection(w.file, "sites", store.Bytes64(w.sites))
+	}
+	head, err := json.Marshal(&w.head)
+	if err != nil {
+		return err
+	}
+	store.WriteSection(w.file, "manifest", head)
+	return w.file.Commit()
+}
+
+// Abort removes the unfinished file, unless it was committed, and temporary ones.
+func (w *Writer) Abort() error {
+	w.file.Abort()
+	return w.hashes.Close()
+}
+
+// A File is an open signature file. It may be read from several goroutines.
+type File struct {
+	file   *store.File
+	head   fileHead
+	ids    *idlist.List
+	sets   store.Section
+	hashes []uint64
+	sites  []uint64
+}
+
+// Open opens and verifies the signature file at path. The error wraps [store.ErrCorrupt] if it is damaged or has
+// signatures that this program does not make.
+func Open(ctx context.Context, path string, threads int) (f *File, err error) {
+	defer store.CatchFault(&err)()
+	file, err := store.Open(path, store.KindSignatures)
+	if err != nil {
+		return nil, err
+	}
+	if err := file.Verify(ctx, max(threads, 1), nil); err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return fileOf(file)
+}
+
+// fileOf opens the sections of a file, which it closes if they are damaged.
+func fileOf(file *store.File) (*File, error) {
+	f := &File{file: file}
+	if err := f.open(); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+func (f *File) open() (err error) {
+	section := func(name string) (s store.Section) {
+		if err == nil {
+			s, err = f.file.Section(name)
+		}
+		return s
+	}
+	manifest, names, ends, hashes := section("manifest"), section("names"), section("names.ends"), section("hashes")
+	if f.sets = section("sets"); err != nil {
+		return err
+	}
+	if err := manifest.JSON(&f.head); err != nil {
+		return err
+	}
+	if _, err := f.head.Recipe.Options(); err != nil {
+		return manifest.Corrupt(0, "%v", err)
+	}
+	if f.ids, err = idlist.Open(names, ends); err != nil {
+		return err
+	}
+	if f.ids.Len() != f.head.Documents || len(hashes.Data)%8 > 0 {
+		return manifest.Corrupt(0, "%d documents, %d IDs, %d bytes of signatures", f.head.Documents, f.ids.Len(), len(hashes.Data))
+	}
+	f.hashes = store.Uint64s(hashes.Data)
+	if sites, err := f.file.Section("sites"); err == nil {
+		if uint64(len(sites.Data)) != 8*f.head.Documents {
+			return sites.Corrupt(0, "%d bytes for %d documents", len(sites.Data), f.head.Documents)
+		}
+		f.sites = store.Uint64s(sites.Data)
+	}
+	return nil
+}
+
+// Path returns the path by which the file was opened.
+func (f *File) Path() string { return f.file.Path() }
+
+// Recipe returns how the signatures were made.
+func (f *File) Recipe() *Recipe { return &f.head.Recipe }
+
+// Documents returns the number of documents.
+func (f *File) Documents() uint64 { return f.head.Documents }
+
+// All yields the sets of all documents, in order. They are valid until Close. The error wraps [store.ErrCorrupt].
+func (f *File) All() iter.Seq2[Sets, error] {
+	return func(yield func(Sets, error) bool) {
+		data, hashes := f.sets.Data, f.hashes
+		corrupt := func(why string) {
+			yield(Sets{}, f.sets.Corrupt(uint64(len(f.sets.Data)-len(data)), "%s", why))
+		}
+		for doc := range f.head.Documents {
+			var numbers [4]uint64
+			for i := range numbers {
+				v, n := binary.Uvarint(data)
+				if n <= 0 {
+					corrupt("a number is cut off")
+					return
+				}
+				numbers[i], data = v, data[n:]
+			}
+			if numbers[0] >= uint64(len(methods)) {
+				corrupt(fmt.Sprintf("method %d", numbers[0]))
+				return
+			}
+			s := Sets{Method: methods[numbers[0]].method}
+			for i, to := range []*[]uint64{&s.Own, &s.Winnow, &s.Shingles} {
+				n := numbers[i+1]
+				if n > uint64(len(hashes)) || !ascending(hashes[:n]) {
+					corrupt(fmt.Sprintf("a set of %d signatures, of %d left, or not in order", n, len(hashes)))
+					return
+				}
+				*to, hashes = hashes[:n:n], hashes[n:]
+			}
+			if f.sites != nil {
+				s.Site = f.sites[doc]
+			}
+			if !yield(s, nil) {
+				return
+			}
+		}
+		if len(data) > 0 || len(hashes) > 0 {
+			corrupt(fmt.Sprintf("%d bytes, %d signatures after the last document", len(data), len(hashes)))
+		}
+	}
+}
+
+func ascending(set []uint64) bool {
+	for i := 1; i < len(set); i++ {
+		if set[i-1] >= set[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// Names returns a cursor of the documents' IDs. It belongs to one goroutine.
+func (f *File) Names() *idlist.Cursor { return f.ids.Cursor() }
+
+// Check reads all IDs and sets.
+func (f *File) Check() (err error) {
+	defer store.CatchFault(&err)()
+	for _, err := range f.ids.All() {
+		if err != nil {
+			return err
+		}
+	}
+	for _, err := range f.All() {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Close closes the file, whose sets must not be used any more.
+func (f *File) Close() error {
+	if f.ids != nil {
+		f.ids.Close()
+	}
+	return f.file.Close()
+}
+
+// AddFile adds the documents of a file, as [Detector.Add] does.
+func (d *Detector) AddFile(f *File) (err error) {
+	defer store.CatchFault(&err)()
+	for s, err := range f.All() {
+		if err != nil {
+			return err
+		}
+		d.Add(s)
+	}
+	return nil
+}
