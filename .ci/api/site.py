@@ -1,6 +1,6 @@
 """A site on loopback for a crawl: pages of words, some of them copies with another word or another frame.
 
-Prints its address. / links to all pages; /N is page N, and /copy/N a near-duplicate of it."""
+Prints its address. / links to all pages; /N is page N, /copy/N a near-duplicate of it, and /short has few words."""
 
 import http.server
 import random
@@ -16,8 +16,10 @@ def words(number):
 
 def page(path):
     if path == "/":
-        links = [f"/{n}" for n in range(PAGES)] + [f"/copy/{n}" for n in range(COPIES)]
+        links = [f"/{n}" for n in range(PAGES)] + [f"/copy/{n}" for n in range(COPIES)] + ["/short"]
         return "<p>" + " ".join(f'<a href="{link}">{link}</a>' for link in links)
+    if path == "/short":
+        return "<p>Page not found."
     number = int(path.rsplit("/", 1)[1])
     text = words(number)
     if path.startswith("/copy/") and number % 2:

@@ -231,11 +231,11 @@ func freePort(t *testing.T) int {
 	return 0
 }
 
-// program runs one that imports this module, in a folder of the module, and returns what it writes.
-func program(t *testing.T, root, source string) (string, error) {
+// program runs one that may import this module, in a folder of the module, and returns what it writes.
+func program(t *testing.T, root, source string, args ...string) (string, error) {
 	t.Helper()
 	path := writeFile(t, filepath.Join(t.TempDir(), "main.go"), []byte(source))
-	cmd := exec.CommandContext(t.Context(), "go", "run", path)
+	cmd := exec.CommandContext(t.Context(), "go", append([]string{"run", path}, args...)...)
 	cmd.Dir = root
 	out, err := cmd.CombinedOutput()
 	return string(out), err
