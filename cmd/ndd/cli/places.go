@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -176,9 +177,9 @@ func (g *Globals) reserve(path string) error {
 	return err
 }
 
-// Claim claims a folder that is no [Folder], such as that of an index.
+// Claim claims the folder of an index, which is made in a folder that exists.
 func (g *Globals) Claim(path string) error {
-	if err := g.claim(path, true); err != nil {
+	if err := cmp.Or(g.claim(path, true), disk.WantParent(path)); err != nil {
 		return err
 	}
 	return g.reserve(path)

@@ -25,7 +25,7 @@ type Flags struct {
 // Register adds the flags.
 func (d *Flags) Register(cmd *cobra.Command) {
 	d.RegisterNamed(cmd)
-	cmd.Flags().StringVar(&d.tables, "tables", "auto", "number of tables, or auto")
+	cmd.Flags().StringVar(&d.tables, "tables", "auto", "number of tables, or auto, instead of --design")
 }
 
 // RegisterNamed adds the flags without --tables.
@@ -33,7 +33,7 @@ func (d *Flags) RegisterNamed(cmd *cobra.Command) {
 	d.tables = "auto"
 	f := cmd.Flags()
 	f.IntVarP(&d.k, "distance", "k", 3, "largest Hamming distance that the index will be asked for, 0 to 8")
-	f.StringVar(&d.design, "design", "", "design by name, such as paper-10 or choose-5-2, instead of --tables")
+	f.StringVar(&d.design, "design", "", "design by name, such as paper-10 or choose-5-2")
 }
 
 // Choose returns the design for n fingerprints, without a limit on memory.
@@ -48,6 +48,8 @@ func (d *Flags) Choose(ctx context.Context, n uint64) (permute.Design, error) {
 // Agrees refuses flags that contradict the index in dir, which has distance k and, unless it is not known, a design.
 func (d *Flags) Agrees(cmd *cobra.Command, dir string, k int, design string) error {
 	switch {
+	case d.k < 0 || d.k > permute.MaxK:
+		return d.apply(&plan.Request{})
 	case cmd.Flags().Changed("distance") && d.k != k:
 		return fmt.Errorf("-k %d: %s has k = %d", d.k, dir, k)
 	case d.design != "" && design != "" && d.design != design:

@@ -104,8 +104,8 @@ func logText(r wal.Report) (text string) {
 		text = "; the log has " + cli.Number(r.Records, "record")
 	}
 	if r.Torn > 0 {
-		text += fmt.Sprintf("; %d bytes at the end of %s are unfinished, were never acknowledged and will be cut off",
-			r.Torn, r.TornFile)
+		text += fmt.Sprintf("; %d bytes at the end of %s are no whole record, since a crash left them unfinished or the file "+
+			"was cut: the next writer removes them", r.Torn, r.TornFile)
 	}
 	return text
 }

@@ -98,7 +98,7 @@ func (f *file) log() error {
 		end = "closed"
 	}
 	if r.Torn > 0 {
-		end = fmt.Sprintf("%d bytes at its end are unfinished and were never acknowledged", r.Torn)
+		end = fmt.Sprintf("%d bytes at its end are no whole record: a crash left them unfinished, or the file was cut", r.Torn)
 	}
 	f.Words = []string{fmt.Sprintf("file %d of log %x", r.Number, r.Log),
 		fmt.Sprintf("records: %s, from record %d on; %s", humanize.Comma(int64(r.Records)), r.First, end)}

@@ -244,7 +244,7 @@ func (x *info) index(ctx context.Context, g *cli.Globals) error {
 func (x *info) text(w io.Writer) error {
 	fmt.Fprintf(w, "%s: %s", x.Path, x.Kind)
 	if x.Documents > 0 || x.Kind == "index" {
-		fmt.Fprintf(w, ", %s", cli.Number(x.Documents, "document"))
+		fmt.Fprintf(w, ", %s", cli.Number(x.Documents+x.Unflushed, "document"))
 	}
 	if x.Fingerprints > 0 {
 		fmt.Fprintf(w, " with %s", cli.Number(x.Fingerprints, "distinct fingerprint"))
@@ -260,7 +260,7 @@ func (x *info) text(w io.Writer) error {
 	}
 	io.WriteString(w, droppedText(x.Deleted, x.Expired))
 	if x.Unflushed > 0 {
-		fmt.Fprintf(w, "; %s in the log", cli.Number(x.Unflushed, "further document"))
+		fmt.Fprintf(w, "; %s of them in the log", humanize.Comma(int64(x.Unflushed)))
 	}
 	fmt.Fprintf(w, "\n%s (%s bytes)", humanize.IBytes(x.Bytes), humanize.Comma(int64(x.Bytes)))
 	if x.Documents > 0 {

@@ -88,8 +88,9 @@ token. SIGHUP reads tokens and certificates again, and reopens the access log.
 An interrupt finishes running requests and ends the server within 10
 seconds; a second one ends it at once.
 
-A body has at most 8 MiB, a list 4,096 documents and a batch 65,536 fingerprints; all
-requests together use a quarter of --memory, or 512 MiB. Requests beyond are refused with 413 or 429.`,
+A body has at most 8 MiB, or a thirty-second of --memory if that is less, a list 4,096
+documents and a batch 65,536 fingerprints. All requests together use a quarter of
+--memory, or 512 MiB. Requests beyond are refused with 413 or 429.`,
 		Example: `  ndd serve --load docs/
   ndd serve -i index --listen 0.0.0.0:7744 --token-file tokens
   curl -s http://127.0.0.1:7744/v1/query -d '{"text": "..."}'
@@ -248,25 +249,18 @@ func (s *serving) place(cmd *cobra.Command) (err error) {
 
 // agrees refuses flags for a new index that contradict the index.
 func (s *serving) agrees(x *engine.Index) error {
-	if err := s.design.Agrees(s.cmd, s.dir, x.Design().K, x.Design().Name); err != nil {
-		return cli.Usagef("%w%s", err, s.wayOut())
+	err, way := s.design.Agrees(s.cmd, s.dir, x.Design().K, x.Design().Name), fmt.Sprintf("'ndd export %s'", s.dir)
+	if err == nil && s.cmd.Flags().Changed("recipe") {
+		way = fmt.Sprintf("'ndd fingerprint --recipe %s' of its texts", s.docs.Recipe)
+		_, err = s.docs.Config(s.g, x.Recipe())
+		if err == nil && x.Recipe() == nil {
+			err = fmt.Errorf("--recipe %s: %s was built from raw fingerprints and has no recipe", s.docs.Recipe, s.dir)
+		}
 	}
-	if !s.cmd.Flags().Changed("recipe") {
-		return nil
+	if err == nil || errors.Is(err, cli.ErrUsage) {
+		return err
 	}
-	if _, err := s.docs.Config(s.g, x.Recipe()); err != nil {
-		return cli.Usagef("%w%s", err, s.wayOut())
-	}
-	if x.Recipe() == nil {
-		return cli.Usagef("--recipe %s: %s was built from raw fingerprints and has no recipe%s", s.docs.Recipe, s.dir,
-			s.wayOut())
-	}
-	return nil
-}
-
-// wayOut ends an error about a flag that contradicts the index.
-func (s *serving) wayOut() string {
-	return fmt.Sprintf("; leave the flag out, or make another index with 'ndd export %s' and 'ndd build'", s.dir)
+	return cli.Usagef("%w; leave the flag out, or make another index with %s and 'ndd build'", err, way)
 }
 
 // placeBackups refuses a folder in which no backups can be made.

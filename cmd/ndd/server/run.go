@@ -54,6 +54,10 @@ func Run(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
+	if s.limits.Body < bodyBytesMax {
+		o.Log.Info(fmt.Sprintf("a body may have at most %s instead of %s, since the memory of requests is a quarter of --memory: "+
+			"%s", humanize.IBytes(uint64(s.limits.Body)), humanize.IBytes(bodyBytesMax), humanize.IBytes(uint64(requestMemory))))
+	}
 	// The tables are mapped files and the heap is a few MiB: without ballast the collector would
 	// run dozens of times a second under load. The ballast is never touched and takes no memory.
 	ballast := make([]byte, ballastBytes)

@@ -35,6 +35,9 @@ type Error struct {
 var options = json.JoinOptions(json.RejectUnknownMembers(true),
 	json.WithUnmarshalers(json.UnmarshalFromFunc(func(d *jsontext.Decoder, into any) error {
 		if d.PeekKind() == 'n' {
+			if _, err := d.ReadValue(); err != nil { // it only begins like null
+				return err
+			}
 			return fmt.Errorf("expected %s instead of null: a field without a value is left out",
 				wanted(reflect.TypeOf(into).Elem()))
 		}
