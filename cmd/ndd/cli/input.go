@@ -195,6 +195,10 @@ func (g *Globals) Ingested(report ingest.Report) error {
 		msg += "; skipped: " + s
 	}
 	g.Log.Info(msg)
+	for _, guess := range report.Guesses {
+		g.Log.Info(fmt.Sprintf("read as %s because of their first bytes: %s, such as %s", guess.Format,
+			Number(guess.Files, "file"), guess.Example))
+	}
 	if report.Units == 0 && !g.noFiles && len(report.Skipped.Examples) == 0 {
 		g.Log.Warn("the inputs hold no documents")
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -37,9 +38,10 @@ var formats = map[Format]struct {
 	rows    bool     // the file holds several documents, at offsets
 	endings []string // of names
 }{
-	Text:    {cut: (*stream).whole},
+	Text: {cut: (*stream).whole, endings: []string{".txt", ".text", ".md", ".rst", ".tex", ".c", ".cc", ".cpp", ".css",
+		".go", ".h", ".java", ".js", ".py", ".rb", ".rs", ".sh", ".ts"}},
 	HTML:    {cut: (*stream).whole, endings: []string{".html", ".htm", ".xhtml", ".shtml"}},
-	JSONL:   {cut: (*stream).jsonLines, rows: true, endings: []string{".jsonl", ".ndjson"}},
+	JSONL:   {cut: (*stream).jsonLines, rows: true, endings: []string{".jsonl", ".ndjson", ".jsonlines", ".ldjson"}},
 	JSON:    {cut: (*stream).jsonObjects, rows: true, endings: []string{".json"}},
 	Lines:   {cut: (*stream).jsonLines, rows: true},
 	CSV:     {cut: (*stream).records, rows: true, endings: []string{".csv", ".tsv"}},
@@ -57,19 +59,29 @@ func ParseFormat(name string) (Format, error) {
 	return f, nil
 }
 
-// formatByName returns the format of a file by its extension, or by the one under a compression's;
-// Auto if the extension is of no format.
+// formatByName returns the format of a file by its extension, or by the one before a number, a query or a
+// compression's; Auto if there is none, and "" if it is not known.
 func formatByName(path string) Format {
-	path = strings.ToLower(path)
+	path, _, _ = strings.Cut(strings.ToLower(filepath.Base(path)), "?")
+	path = trimNumber(path)
 	for _, packed := range []string{".gz", ".gzip", ".zst", ".zstd", ".xz", ".bz2"} {
 		path = strings.TrimSuffix(path, packed)
 	}
+	path = trimNumber(path)
 	for format, f := range formats {
 		if slices.Contains(f.endings, filepath.Ext(path)) {
 			return format
 		}
 	}
-	return Text
+	return ""
+}
+
+// trimNumber returns a name without the number that a rotation of logs or a second download adds to it.
+func trimNumber(name string) string {
+	if number := filepath.Ext(name); strings.Trim(number, ".0123456789") == "" {
+		return strings.TrimSuffix(name, number)
+	}
+	return name
 }
 
 // detect returns the format of the stream: that of the options, else that of the name's extension,
@@ -98,24 +110,41 @@ func (s *stream) detect() (Format, error) {
 	case s.opts.Format != Auto:
 		return s.opts.Format, nil
 	case format == Auto:
-		return formatByLooks(head, &s.opts), nil
+		return s.guessed(formatByLooks(head, &s.opts)), nil
+	case format == "":
+		if format = formatByLooks(head, &s.opts); format != HTML && !s.opts.showsLines(trimHead(head)) {
+			format = Text
+		}
+		return s.guessed(format), nil
 	case format == JSON:
 		return jsonFormat(head, &s.opts, Text), nil
 	}
 	return format, nil
 }
 
+// guessed counts a file whose first bytes say its format.
+func (s *stream) guessed(format Format) Format {
+	if format != Text {
+		s.opts.Meter.guess(format, s.file.Path)
+	}
+	return format
+}
+
 // formatByLooks guesses from the first bytes of a file without an extension.
 func formatByLooks(head []byte, o *Options) Format {
 	head = trimHead(head)
-	lower := bytes.ToLower(head[:min(len(head), 64)])
-	for _, start := range []string{"<!doctype html", "<html", "<head", "<body"} {
-		if bytes.HasPrefix(lower, []byte(start)) {
-			return HTML
-		}
+	if m := firstTag.FindSubmatch(head); m != nil && pageTag.Match(m[1]) {
+		return HTML
 	}
 	return jsonFormat(head, o, JSONL)
 }
+
+// firstTag matches the first tag of markup, with comments before it. pageTag matches one that a whole page begins
+// with.
+var (
+	firstTag = regexp.MustCompile(`(?is)^(?:\s|<\?xml[^>]*>|<!--.*?-->)*<(!doctype\s+[a-z]+|[a-z][a-z0-9]*)[\s/>]`)
+	pageTag  = regexp.MustCompile(`(?i)^(?:!doctype\s+html|html|head|body|title|meta|frameset)$`)
+)
 
 func trimHead(head []byte) []byte {
 	return bytes.TrimLeft(bytes.TrimPrefix(head, []byte(utf8Mark)), " \t\r\n\f")
@@ -151,6 +180,22 @@ func jsonFormat(head []byte, o *Options, single Format) Format {
 		return JSON
 	}
 	return Text
+}
+
+// showsLines reports whether the first bytes of a file are lines of JSON objects, and one shows a text.
+func (o *Options) showsLines(head []byte) (shows bool) {
+	for line := range bytes.Lines(head) {
+		if len(bytes.TrimSpace(line)) == 0 {
+			continue
+		}
+		isObject, err := jsonMembers(line, func(name []byte, _ byte) {
+			shows = shows || o.showsText([]byte(`"`+string(name)+`"`))
+		})
+		if !isObject || err != nil && bytes.HasSuffix(line, []byte("\n")) {
+			return false
+		}
+	}
+	return shows
 }
 
 // isBinary reports whether bytes are text in no encoding that this package reads: they have a zero

@@ -17,6 +17,33 @@ type Meter struct {
 	mu      sync.Mutex
 	open    map[string]int // files being read, and how often at a time
 	outside []File         // links that lead out of their folders
+	guesses []Guess
+}
+
+// A Guess says which files were read as a format because of their first bytes.
+type Guess struct {
+	Format  Format
+	Files   int
+	Example string // the first of them
+}
+
+// guess counts a file that is read as a format because of its first bytes.
+func (m *Meter) guess(format Format, path string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	i := slices.IndexFunc(m.guesses, func(g Guess) bool { return g.Format == format })
+	if i < 0 {
+		i = len(m.guesses)
+		m.guesses = append(m.guesses, Guess{Format: format, Example: path})
+	}
+	m.guesses[i].Files++
+}
+
+// Guesses returns the formats that first bytes have said so far.
+func (m *Meter) Guesses() []Guess {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Clone(m.guesses)
 }
 
 // Begin notes that a file is being read until the function that it returns is called.

@@ -93,7 +93,8 @@ func extract(ctx context.Context, inputs []string, cfg Config, s Steps[any]) (Re
 		}
 	}
 	m := cfg.Document.Meter
-	p.report.Files, p.report.BytesRead, p.report.Outside = m.Files.Load(), m.Bytes.Load(), m.Outside()
+	p.report.Files, p.report.BytesRead = m.Files.Load(), m.Bytes.Load()
+	p.report.Outside, p.report.Guesses = m.Outside(), m.Guesses()
 	return p.report, err
 }
 

@@ -93,6 +93,7 @@ type Report struct {
 	TextBytes int64 // extracted
 	Skipped   document.Tally
 	Outside   []document.File // symbolic links out of the folders that they are in, which were followed
+	Guesses   []document.Guess
 }
 
 // charsetsMost is how many names of unknown encodings a report has.
