@@ -84,7 +84,8 @@ Only this machine can connect, unless --listen names another address. That needs
 token file that only its owner can read: each line has a token and its role, which is
 metrics, read, write or admin. With --tls-client-ca clients need a certificate, and a
 line 'cn:NAME ROLE' gives the role to the certificate with that common name, without a
-token. SIGHUP reads tokens and certificates again, and reopens the access log.
+token. The line 'loopback metrics' lets programs on this machine read /metrics without
+one. SIGHUP reads tokens and certificates again, and reopens the access log.
 An interrupt finishes running requests and ends the server within 10
 seconds; a second one ends it at once.
 
