@@ -14,12 +14,14 @@ import (
 	"ndd/cmd/ndd/cli"
 	"ndd/engine/index/distribution"
 	"ndd/engine/index/plan"
+	"ndd/permute"
 )
 
 type designCommand struct {
 	n, sample string
 	format    string
 	all       bool
+	recursion bool
 	choice    Choice
 }
 
@@ -43,6 +45,11 @@ cost model, and for queries with few hits: online is a query by itself, batch on
 among hundreds. A star marks designs that no other design beats in all three of
 bytes, online and batch time; > marks the choice. 'ndd help concepts' explains the
 columns.
+
+Probes count the ranges of keys that a query reads. A table of radius 0 has one: the keys
+with the query's leading bits. A table of radius r has one for each pattern of leading
+bits within r flips of the query's: 1 + d + C(d, 2) + ... + C(d, r) of d leading bits,
+such as 6,580 for r = 3 and the 34 bits that tell 8e9 fingerprints apart.
 
 With --sample, a fingerprint file, candidates are estimated from the sample instead of
 assuming uniform fingerprints: real fingerprints cluster. 'ndd export' makes such a file
@@ -68,11 +75,15 @@ of an index.`,
 		"costs": formerCosts,
 		"list":  "--all lists all designs for -k",
 	})
-	f.BoolVar(&d.all, "all", false, "list all designs, also those that others beat")
+	f.BoolVar(&d.all, "all", false, "list all designs, also those that others beat; for k = 3 also the paper's 16 and 20 tables")
+	f.BoolVar(&d.recursion, "recursion", false, "print the paper's own table, X(64, k, d) of section 3.1.2, next to our designs")
 	return cmd
 }
 
 func (d *designCommand) run(g *cli.Globals, cmd *cobra.Command) error {
+	if d.recursion {
+		return d.runRecursion(g)
+	}
 	p, err := d.plan(g, cmd)
 	if err != nil {
 		return err
@@ -85,12 +96,40 @@ func (d *designCommand) run(g *cli.Globals, cmd *cobra.Command) error {
 		p.Why, p.Options})
 }
 
+// runRecursion prints the paper's table for -n and -k.
+func (d *designCommand) runRecursion(g *cli.Globals) error {
+	if err := g.Refuse("does not go with --recursion", "sample", "memory", "tables", "design", "layout", "all", "format", "for", "ids"); err != nil {
+		return err
+	}
+	n, err := cli.ParseCount(d.n)
+	if err != nil {
+		return cli.Usagef("-n %q: %w", d.n, err)
+	}
+	if err := d.choice.Parse(); err != nil {
+		return err
+	}
+	return writeRecursion(g.Stdout, n, d.choice.Request.K)
+}
+
+// paperDesigns are the designs of the paper that ours beat.
+var paperDesigns = []string{"paper-16", "paper-20"}
+
 // plan answers the question that the flags put, as a build would.
 func (d *designCommand) plan(g *cli.Globals, cmd *cobra.Command) (*plan.Plan, error) {
 	if err := d.choice.Parse(); err != nil {
 		return nil, err
 	}
 	r := &d.choice.Request
+	if d.all && r.K == 3 && r.Tables == 0 && r.Designs == nil {
+		r.Designs = permute.Catalogue(r.K, Seed)
+		for _, name := range paperDesigns {
+			design, err := permute.Named(name, r.K, Seed)
+			if err != nil {
+				return nil, err
+			}
+			r.Designs = append(r.Designs, design)
+		}
+	}
 	n, err := cli.ParseCount(d.n)
 	if err != nil {
 		return nil, cli.Usagef("-n %q: %w", d.n, err)

@@ -1,0 +1,53 @@
+package permute
+
+// A Split is the paper's optimal number of tables for a bound on the keys that a probe compares (section 3.1.2).
+type Split struct {
+	Tables int
+	Blocks []int // number of blocks at each level of the recursion; none if one table suffices
+	Low    int   // fewest leading bits of a table
+}
+
+// Recursion returns the paper's X(f, k, d): the fewest tables of any recursive splitting of f bits into blocks, such that a
+// probe of 2^d fingerprints compares fewer than 2^tau of them:
+//
+//	X(f, k, d) = 1                                                     if d < tau
+//	X(f, k, d) = min over r > k of C(r, k) X(fk/r, k, d - (r - k)f/r)  otherwise
+//
+// Blocks have whole bits here: of r blocks of f bits some are one bit longer, and the r - k shortest ones count. A Split
+// without tables is returned if there is none.
+func Recursion(f, k, d, tau int) Split {
+	type state struct{ f, d int }
+	known := map[state]Split{}
+	var solve func(f, d int) Split
+	solve = func(f, d int) Split {
+		if d < tau {
+			return Split{Tables: 1}
+		}
+		best, seen := known[state{f, d}]
+		if seen {
+			return best
+		}
+		for r := k + 1; r <= f; r++ {
+			low := shortest(f, r, r-k)
+			rest := solve(f-low, d-low)
+			if tables := binomial(r, k) * rest.Tables; tables > 0 && (best.Tables == 0 || tables < best.Tables) {
+				best = Split{tables, append([]int{r}, rest.Blocks...), low + rest.Low}
+			}
+		}
+		known[state{f, d}] = best
+		return best
+	}
+	return solve(f, d)
+}
+
+// shortest returns the bits of the n shortest of r blocks that divide f bits evenly.
+func shortest(f, r, n int) int { return n*(f/r) + max(0, n-(r-f%r)) }
+
+// binomial returns n over k.
+func binomial(n, k int) int {
+	b := 1
+	for i := range k {
+		b = b * (n - i) / (i + 1)
+	}
+	return b
+}
