@@ -20,7 +20,7 @@ func eachSpan(t *testing.T, all []string, o passages.Options, f func(id string, 
 	must.Do(t, err)
 	defer r.Close()
 	for d := range r.Documents() {
-		for _, s := range d.Spans {
+		for s := range r.Spans(d.Row) {
 			stays := 0
 			if s.Kept {
 				stays = 1

@@ -42,13 +42,12 @@ func (r *Result) values(note int) []any {
 	}
 	d := r.Document(note - 1)
 	list := []byte("[")
-	for i := range d.Spans {
-		s := &d.Spans[i]
+	for s := range r.Spans(d.Row) {
 		id, err := json.Marshal(s.First.ID)
 		if err != nil {
 			panic(err) // a string can be written
 		}
-		if i > 0 {
+		if len(list) > 1 {
 			list = append(list, ',')
 		}
 		list = fmt.Appendf(list, `{"from":%d,"to":%d,"from_char":%d,"to_char":%d,"count":%d,"kept":%t,`+

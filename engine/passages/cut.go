@@ -11,15 +11,20 @@ import (
 // A Cut is a range of a text's bytes.
 type Cut struct{ From, To int }
 
+// appendCut appends a cut, which becomes a part of the last one where they touch.
+func appendCut(cuts []Cut, c Cut) []Cut {
+	if last := len(cuts) - 1; last >= 0 && cuts[last].From <= c.From && c.From <= cuts[last].To {
+		cuts[last].To = max(cuts[last].To, c.To)
+		return cuts
+	}
+	return append(cuts, c)
+}
+
 // union returns the ranges that cuts cover together, which ascend by their beginning, but for some.
 func union(cuts []Cut) (all []Cut) {
 	slices.SortFunc(cuts, func(a, b Cut) int { return cmp.Compare(a.From, b.From) })
 	for _, c := range cuts {
-		if last := len(all) - 1; last >= 0 && c.From <= all[last].To {
-			all[last].To = max(all[last].To, c.To)
-		} else {
-			all = append(all, c)
-		}
+		all = appendCut(all, c)
 	}
 	return all
 }

@@ -43,6 +43,8 @@
 // class, so that a thousand copies of a page cost what one costs; then, for each d, the windows of the
 // classes are brought together by a rolling hash and compared byte by byte. Each window is looked at
 // once, so time is linear in the text, whatever is repeated. Runs of d with one first place are repeats.
+// A group of more classes than there is memory for is not compared. All its windows are sorted by a hash of
+// 128 bits instead, as units are, and written to temporary files.
 //
 // Strings of words are found the same way in a text of hashes, 8 bytes for each word of package token;
 // of each run, whole words are taken. Different words have the same hash with a chance of 2^-64. A

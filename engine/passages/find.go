@@ -24,7 +24,7 @@ type prepared struct {
 	points  []point // of atoms that are no bytes
 	atoms   int
 	units   [][3]uint64 // hash, and the first atom, from 0
-	strings []mark
+	strings []markRun
 }
 
 // prepare returns the names, length and hash of a document.
@@ -79,7 +79,7 @@ func (r *Result) findUnits(ctx context.Context, cfg ingest.Config) (ingest.Repor
 			u := unitCutter{o: &r.o}
 			return func(_ int, doc *document.Document) (prepared, error) {
 				p := prepare(doc, int(u.cut(doc.Text)[1]))
-				p.points, p.atoms, p.units = slices.Clone(u.points), len(u.points), slices.Clone(u.units)
+				p.points, p.atoms, p.units = u.points, len(u.points), u.units
 				return p, nil
 			}, nil
 		},
@@ -104,9 +104,8 @@ func (r *Result) findUnits(ctx context.Context, cfg ingest.Config) (ingest.Repor
 		return report, err
 	}
 	list.Close()
-	r.repeats, err = groups(ctx, &r.o, marks, 2, "repeated units", func() func([][3]uint64, func(repeat) error) error {
-		return r.unitGroup
-	})
+	r.repeats, err = groups(ctx, &r.o, marks, 2, "repeated units",
+		func(context.Context) func([][3]uint64, func(repeat) error) error { return r.unitGroup })
 	return report, err
 }
 
@@ -179,9 +178,11 @@ func keptUnits(of ingest.Record) prepared {
 
 // cut sets the points and the units to those of a text, and returns its end.
 func (u *unitCutter) cut(text string) (at point) {
-	u.last, u.chars, u.points, u.units = u.last[:0], u.chars[:0], u.points[:0], u.units[:0]
-	least := max(u.o.MinChars, 1)
+	u.last, u.chars, u.points, u.units = u.last[:0], u.chars[:0], nil, nil // which the caller keeps
+	least, whole := max(u.o.MinChars, 1), len(text)
 	for text != "" {
+		u.points = grown(u.points, int(at[0]), whole)
+		u.units = grown(u.units, int(at[0]), whole)
 		atom := text[:atomEnd(u.o.Unit.Kind, text)]
 		text = text[len(atom):]
 		u.points = append(u.points, at)
@@ -196,6 +197,16 @@ func (u *unitCutter) cut(text string) (at point) {
 		}
 	}
 	return at
+}
+
+// grown returns a list with room for one more. It gets room for the rest of a text by what some of its bytes
+// took: doubled by append, lists of a large text would take three times their memory.
+func grown[T any](list []T, done, whole int) []T {
+	if n := len(list); n == cap(list) {
+		rest := float64(n) * (float64(whole)/float64(max(done, 1)) - 1)
+		return slices.Grow(list, max(int(1.02*rest), n/8, 8))
+	}
+	return list
 }
 
 // add adds the window that ends with the last atom.

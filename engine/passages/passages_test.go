@@ -170,16 +170,16 @@ func checkStrings(t *testing.T, texts []string, r *Result, o Options) {
 		}
 	}
 	for d := range r.Documents() {
-		checkDocument(t, texts, &d, got, length)
+		checkDocument(t, texts, &d, slices.Collect(r.Spans(d.Row)), got, length)
 	}
 }
 
 // checkDocument holds what is said of spans of strings against the texts. They must cover the windows that were
 // found, and nothing else, each window once.
-func checkDocument(t *testing.T, texts []string, d *Document, windows map[[2]int]bool, length int) {
+func checkDocument(t *testing.T, texts []string, d *Document, spans []Span, windows map[[2]int]bool, length int) {
 	t.Helper()
 	text := texts[d.Row]
-	for _, s := range d.Spans {
+	for _, s := range spans {
 		part := text[s.From:s.To]
 		if first := texts[s.First.Row][s.First.From:]; !strings.HasPrefix(first, part) {
 			t.Fatalf("document %d: %d to %d is not what stands first at %v", d.Row, s.From, s.To, s.First)
@@ -192,7 +192,7 @@ func checkDocument(t *testing.T, texts []string, d *Document, windows map[[2]int
 		return // spans have whole characters only
 	}
 	n := 0
-	for _, s := range d.Spans {
+	for _, s := range spans {
 		for at := s.From; at+length <= s.To; at++ {
 			if n++; !windows[[2]int{d.Row, at}] {
 				t.Fatalf("document %d: the span %d to %d has a window at %d that stands nowhere else", d.Row, s.From, s.To, at)
@@ -244,13 +244,14 @@ func TestRuns(t *testing.T) {
 	for _, period := range []string{"a", "ab", "abcdefg"} {
 		text := strings.Repeat(period, 40_000/len(period)) // more equal marks than one piece of work has
 		r := find(t, writeDocs(t, []string{text, "-" + text}), Options{Unit: Unit{Bytes, 40}})
-		d := r.Document(0)
+		d, spans := r.Document(0), slices.Collect(r.Spans(0))
 		first := 40 + len(period) - 1
-		if len(d.Spans) != 2 || d.Spans[0].To != first || d.Spans[1].From != len(period) || d.Spans[1].To != len(text) ||
-			d.Spans[1].First.From != 0 || len(d.Cuts) != 1 || d.Cuts[0] != (Cut{first, len(text)}) {
+		if len(spans) != 2 || spans[0].To != first || spans[1].From != len(period) || spans[1].To != len(text) ||
+			spans[1].First.From != 0 || len(d.Cuts) != 1 || d.Cuts[0] != (Cut{first, len(text)}) {
 			t.Errorf("%s: %+v", period, d)
 		}
-		if d = r.Document(1); len(d.Spans) != 1 || d.Spans[0].From != 1 || len(d.Cuts) != 1 ||
+		d, spans = r.Document(1), slices.Collect(r.Spans(1))
+		if len(spans) != 1 || spans[0].From != 1 || len(d.Cuts) != 1 ||
 			d.Cuts[0] != (Cut{1, len(text) + 1}) {
 			t.Errorf("%s: %+v", period, d)
 		}
@@ -283,8 +284,8 @@ func TestWords(t *testing.T) {
 				}
 			}
 			for row, text := range texts {
-				d, n := r.Document(row), map[int]bool{}
-				for _, s := range d.Spans {
+				n := map[int]bool{}
+				for s := range r.Spans(row) {
 					from, first := slices.Index(begins[row], s.From), slices.Index(begins[s.First.Row], s.First.From)
 					to := slices.Index(append(slices.Clone(begins[row]), len(text)), s.To)
 					if from < 0 || first < 0 || to < from+length || utf8.RuneCountInString(text[:s.From]) != s.FromChar {
@@ -420,10 +421,17 @@ func TestSame(t *testing.T) {
 	for name, texts := range sets(rand.New(rand.NewPCG(5, 6)), 20_000) {
 		path := writeDocs(t, texts)
 		for _, unit := range []Unit{{Lines, 1}, {Sentences, 2}, {Bytes, 50}} {
-			want := slices.Collect(find(t, path, Options{Unit: unit, Threads: 1}).Documents())
+			all := func(o Options) (all []any) {
+				r := find(t, path, o)
+				for d := range r.Documents() {
+					all = append(all, d, slices.Collect(r.Spans(d.Row)))
+				}
+				return all
+			}
+			want := all(Options{Unit: unit, Threads: 1})
 			for _, o := range []Options{{Threads: 4}, {Threads: 1, MemoryBytes: 1}, {Threads: 3, MemoryBytes: 1}} {
 				o.Unit = unit
-				if got := slices.Collect(find(t, path, o).Documents()); !reflect.DeepEqual(got, want) {
+				if got := all(o); !reflect.DeepEqual(got, want) {
 					t.Errorf("%s, %v: %+v differs", name, unit, o)
 				}
 			}

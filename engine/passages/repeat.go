@@ -19,6 +19,9 @@ func (r *repeat) first() uint64   { return r[1] }
 func (r *repeat) windows() uint64 { return r[2] >> countBits }
 func (r *repeat) count() uint64   { return r[2] & countMax }
 
+// next returns the repeat of one window that is behind another one, and has as many places.
+func (r *repeat) next() repeat { return newRepeat(r.at()+1, r.first()+1, 1, r.count()) }
+
 // words returns the repeat with only those of its windows that begin at a multiple of width bytes.
 func (r *repeat) words(width uint64) repeat {
 	skipped := min(-r.at()%width, r.windows())

@@ -48,9 +48,9 @@ type Document struct {
 	Line      int // of the file, from 1; 0 if the document is the whole file
 	TextBytes int
 
-	Spans  []Span // by their beginning
-	Cuts   []Cut  // of the text, that go: in order, apart from each other
-	Beyond bool   // more than [Options.MaxShare] would go: Cuts are the whole text, or none
+	Spans  int   // how many there are
+	Cuts   []Cut // of the text, that go: in order, apart from each other
+	Beyond bool  // more than [Options.MaxShare] would go: Cuts are the whole text, or none
 }
 
 // CutBytes returns how many bytes go.
@@ -104,43 +104,17 @@ func (r *Result) from(row int) int {
 // Document returns a document.
 func (r *Result) Document(row int) Document {
 	h := r.spool.at(row)
-	own := r.all[r.from(row):r.from(row+1)]
-	if len(own) == 0 {
-		return h.Document
-	}
-	width, text := r.o.Unit.width(), r.text(&h)
 	var gone, stay []Cut // of windows that go, and that must be whole
-	var chars charCount
-	h.Spans = make([]Span, 0, len(own))
-	for c := range r.chains(row, own) {
-		first := r.spool.row(c.first)
-		s := Span{Count: int(c.count), Kept: !r.o.StrikeAll && r.stays(row, c.at, c.first)}
-		from := int(c.at - h.atom)
-		to := from + (int(c.windows)+r.o.Unit.Length-1)*width
-		shift := 0 // how much later it begins
-		if text != "" {
-			s.From, s.To = r.whole(text, from, to)
-			if s.From >= s.To {
-				continue
-			}
-			shift = s.From - from
-			s.FromChar = chars.to(text, s.From)
-			s.ToChar = s.FromChar + countChars(text[s.From:s.To])
+	for s := range r.spans(&h) {
+		if h.Spans++; s.Kept {
+			stay = appendCut(stay, Cut{s.From, s.To})
 		} else {
-			begin, end := r.spool.point(&h, from/width), r.spool.point(&h, to/width)
-			s.From, s.FromChar, s.To, s.ToChar = int(begin[0]), int(begin[1]), int(end[0]), int(end[1])
-		}
-		s.First = r.place(first, c.first, shift)
-		h.Spans = append(h.Spans, s)
-		if s.Kept {
-			stay = append(stay, Cut{s.From, s.To})
-		} else {
-			gone = append(gone, Cut{s.From, s.To})
+			gone = appendCut(gone, Cut{s.From, s.To})
 		}
 	}
 	h.Cuts = minus(union(gone), union(stay))
 	if r.o.CutWords {
-		h.Cuts = apart(text, h.Cuts)
+		h.Cuts = apart(r.text(&h), h.Cuts)
 	}
 	if float64(h.CutBytes()) > r.o.MaxShare*float64(h.TextBytes) {
 		h.Beyond, h.Cuts = true, nil
@@ -149,6 +123,49 @@ func (r *Result) Document(row int) Document {
 		}
 	}
 	return h.Document
+}
+
+// Spans yields the spans of a document, by their beginning. They can be as many as its text has bytes.
+func (r *Result) Spans(row int) iter.Seq[Span] {
+	return func(yield func(Span) bool) {
+		h := r.spool.at(row)
+		text, chars := r.text(&h), charCount{}
+		for s, c := range r.spans(&h) {
+			shift := 0 // how much later it begins than its chain
+			if text != "" {
+				shift = s.From - int(c.at-h.atom)
+				s.FromChar = chars.to(text, s.From)
+				s.ToChar = s.FromChar + countChars(text[s.From:s.To])
+			}
+			s.First = r.place(r.spool.row(c.first), c.first, shift)
+			if !yield(s) {
+				return
+			}
+		}
+	}
+}
+
+// spans yields the spans of a document without their first places and characters of texts, and their chains.
+func (r *Result) spans(h *head) iter.Seq2[Span, chain] {
+	return func(yield func(Span, chain) bool) {
+		width, text := r.o.Unit.width(), r.text(h)
+		for c := range r.chains(h.Row, r.all[r.from(h.Row):r.from(h.Row+1)]) {
+			s := Span{Count: int(c.count), Kept: !r.o.StrikeAll && r.stays(h.Row, c.at, c.first)}
+			from := int(c.at - h.atom)
+			to := from + (int(c.windows)+r.o.Unit.Length-1)*width
+			if text != "" {
+				if s.From, s.To = r.whole(text, from, to); s.From >= s.To {
+					continue
+				}
+			} else {
+				begin, end := r.spool.point(h, from/width), r.spool.point(h, to/width)
+				s.From, s.FromChar, s.To, s.ToChar = int(begin[0]), int(begin[1]), int(end[0]), int(end[1])
+			}
+			if !yield(s, c) {
+				return
+			}
+		}
+	}
 }
 
 // stays reports whether a window stays because of where it stands first.

@@ -27,7 +27,7 @@ func newSorter[R spill.Record](o *Options, what string, writers int) *radix.Reco
 // groups calls work, on all threads, with the records that share a number of first words,
 // and more than one. Each worker has a list of repeats, which become sorted.
 func groups[R spill.Record](ctx context.Context, o *Options, marks *radix.Records[R], shared int, what string,
-	work func() func(group []R, emit func(repeat) error) error) (_ *spill.Run[repeat], err error) {
+	work func(context.Context) func(group []R, emit func(repeat) error) error) (_ *spill.Run[repeat], err error) {
 	twice := spill.NewColumn[R](o.Disk, o.Dir, what, 1<<18)
 	defer func() { err = errors.Join(err, twice.Close()) }()
 	// Marks are closed before the next files are written.
@@ -51,7 +51,7 @@ func groups[R spill.Record](ctx context.Context, o *Options, marks *radix.Record
 		return nil
 	}
 	one := func(ctx context.Context, items iter.Seq[[]R]) error {
-		list, group := out.Writer(), work()
+		list, group := out.Writer(), work(ctx)
 		for some := range items {
 			for len(some) > 0 {
 				n := 1

@@ -77,7 +77,7 @@ func spansOf(t testing.TB, docs [][]string, o Options) (spans []plainSpan) {
 		return len(docs[row])
 	}
 	for d := range r.Documents() {
-		for _, s := range d.Spans {
+		for s := range r.Spans(d.Row) {
 			spans = append(spans, plainSpan{d.Row, atom(d.Row, s.From), atom(d.Row, s.To), s.Count, s.First.Row,
 				atom(s.First.Row, s.First.From)})
 		}

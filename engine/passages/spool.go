@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sort"
+	"unsafe"
 
 	"ndd/engine/storage/spill"
 	"ndd/engine/storage/store"
@@ -57,7 +58,7 @@ func (s *spool) add(p *prepared) error {
 	}
 	err := s.docs.Append(entry{uint64(s.heads.Len()), s.atoms})
 	s.one = appendHead(s.one[:0], p)
-	err = errors.Join(err, s.heads.AppendAll(s.one), s.texts.AppendAll([]uint8(p.text)), s.points.AppendAll(p.points))
+	err = errors.Join(err, s.heads.AppendAll(s.one), s.texts.AppendAll(unsafe.Slice(unsafe.StringData(p.text), len(p.text))), s.points.AppendAll(p.points))
 	s.textBytes += uint64(p.of.TextBytes)
 	if s.atoms += uint64(p.atoms); s.atoms > atomsMax && err == nil {
 		err = fmt.Errorf("more than %d %ss: take fewer documents at a time", uint64(atomsMax), s.unit.Kind)

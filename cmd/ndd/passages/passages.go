@@ -264,7 +264,7 @@ func (p *finding) run(ctx context.Context, inputs []string) error {
 	} else if err := p.g.WriteTable(p.out, p.format.Format, columns, func(w *result.TableWriter) error {
 		for d := range r.Documents() {
 			t.add(&d)
-			if err := p.writeSpans(w, &d); err != nil {
+			if err := p.writeSpans(w, r, &d); err != nil {
 				return err
 			}
 		}
@@ -336,9 +336,8 @@ const marksBytes = 64 << 20
 var columns = cli.ColumnsOf("id file row:i? unit from:i to:i from_char:i to_char:i count:i kept:b " +
 	"first_id first_file first_row:i? first_from:i")
 
-func (p *finding) writeSpans(w *result.TableWriter, d *passages.Document) error {
-	for i := range d.Spans {
-		s := &d.Spans[i]
+func (p *finding) writeSpans(w *result.TableWriter, r *passages.Result, d *passages.Document) error {
+	for s := range r.Spans(d.Row) {
 		w.Text(d.ID).Text(d.Source).Row(int64(d.Line)).Text(p.o.Unit.String())
 		for _, n := range []int{s.From, s.To, s.FromChar, s.ToChar, s.Count} {
 			w.Integer(int64(n))
@@ -369,7 +368,7 @@ func (t *totals) add(d *passages.Document) {
 	}
 	for _, s := range []*share{of, &t.share} {
 		s.documents++
-		s.spans += len(d.Spans)
+		s.spans += d.Spans
 		s.cutBytes += d.CutBytes()
 		if len(d.Cuts) > 0 {
 			s.cut++

@@ -45,7 +45,10 @@ func (c *Column[T]) Append(v T) error {
 // AppendAll appends numbers. Its error stays.
 func (c *Column[T]) AppendAll(list []T) error {
 	if c.most > 0 && len(c.All)+len(list) > c.most {
-		c.spill()
+		if c.spill(); len(list) > c.most && c.err == nil {
+			c.err = c.run.Append(list) // as it is: a copy could be large
+			return c.err
+		}
 	}
 	c.All = append(c.All, list...)
 	return c.err

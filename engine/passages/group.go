@@ -1,0 +1,286 @@
+package passages
+
+import (
+	"bytes"
+	"context"
+	"hash/maphash"
+	"math/bits"
+
+	"ndd/engine/corpus/token"
+	"ndd/engine/storage/spill"
+)
+
+// A class is marks of one group that have the same surroundings, byte by byte.
+type class struct {
+	hash    uint64 // of the surroundings
+	at      uint64 // the first mark
+	count   uint64
+	doc     int    // the row of the first, if only what stands in several documents counts
+	rolling uint64 // of the window at the distance at work
+	places  uint64 // of that window, if the class is its leader
+
+	leader   int32 // the first class with an equal window
+	previous int32 // leader of the window before, or -1
+	runs     int32 // the last run of the class, or -1
+
+	least, most uint16 // distances of the windows that selected the marks
+	several     bool   // the marks are in several documents
+	across      bool   // the window at work is in several documents, if the class is its leader
+}
+
+// A run is windows of a class that follow each other, at distances from most down to least, which have the
+// same leader and the same number of places.
+type run struct {
+	places      uint64
+	leader      int32
+	before      int32 // the run before of the class, or -1
+	most, least uint16
+}
+
+// classBytes is the memory of a class with its part of the table and of the runs, also while these grow.
+const classBytes = 256
+
+// A stringGroup finds the repeats of the marks of groups. It belongs to one goroutine.
+type stringGroup struct {
+	*Result
+	ctx        context.Context
+	length     int
+	roller     roller
+	seed       maphash.Seed
+	classes    []class
+	classesMax int
+	of         []uint32 // the class of each mark
+	runs       []run
+	slots      []slot // a table of classes by hash
+	round      uint32 // of the table: older slots are empty
+}
+
+// A slot has a class, if it is of the round at work.
+type slot struct {
+	round uint32
+	class int32
+}
+
+func newStringGroup(ctx context.Context, r *Result) *stringGroup {
+	return &stringGroup{Result: r, ctx: ctx, length: r.length(), roller: newRoller(r.length()), seed: maphash.MakeSeed(),
+		classesMax: max(int(r.o.MemoryBytes)/max(r.o.Threads, 1)/classBytes, classesLeast)}
+}
+
+// classesLeast is the least number of classes of a group that are held in memory.
+const classesLeast = 16
+
+// find emits the repeats of a group of marks, which ascend by their places.
+func (g *stringGroup) find(group []mark, emit func(repeat) error) error {
+	of := spill.NewColumn[uint32](g.o.Disk, g.o.Dir, "classes", 1<<20)
+	defer of.Close()
+	of.All = g.of[:0]
+	ok := g.classify(group, &of)
+	if err := of.End(); err != nil {
+		return err
+	}
+	if !of.IsSpilled() {
+		g.of = of.All
+	}
+	if !ok {
+		return g.findWindows(group, emit)
+	}
+	g.runs = g.runs[:0]
+	most, least := uint16(0), uint16(distanceMax)
+	for i := range g.classes {
+		c := &g.classes[i]
+		c.runs, c.previous = -1, -1
+		most, least = max(most, c.most), min(least, c.least)
+	}
+	if c := &g.classes[0]; len(g.classes) > 1 {
+		for d := int(most); d >= int(least); d-- {
+			g.compare(uint16(d))
+		}
+	} else if g.isRepeated(c.count, c.several) {
+		c.runs = 0
+		g.runs = append(g.runs, run{c.count, 0, -1, c.most, c.least})
+	}
+	for i, m := range group {
+		at := m[1] >> (2 * distanceBits)
+		for n := g.classes[of.All[i]].runs; n >= 0; n = g.runs[n].before {
+			run := &g.runs[n]
+			first := g.classes[run.leader].at
+			d := uint64(run.most)
+			if err := emit(newRepeat(at-d, first-d, int(run.most-run.least)+1, run.places)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// table makes the table empty, with room for a number of classes.
+func (g *stringGroup) table(n int) {
+	if want := 1 << bits.Len(uint(2*n)); len(g.slots) < want {
+		g.slots, g.round = make([]slot, want), 0
+	}
+	if g.round++; g.round == 0 {
+		clear(g.slots)
+		g.round = 1
+	}
+}
+
+// look returns the class in the table of which equal says so among those with a hash, or puts c there.
+func (g *stringGroup) look(hash uint64, c int32, equal func(other int32) bool) int32 {
+	mask := uint64(len(g.slots) - 1)
+	for i := (hash * token.Base) >> 32; ; i++ {
+		s := &g.slots[i&mask]
+		if s.round != g.round {
+			*s = slot{g.round, c}
+			return c
+		}
+		if equal(s.class) {
+			return s.class
+		}
+	}
+}
+
+// classify finds the classes of a group, and that of each mark. It returns false if they are too many.
+func (g *stringGroup) classify(group []mark, of *spill.Column[uint32]) bool {
+	g.classes = g.classes[:0]
+	room := 8
+	g.table(room)
+	for _, m := range group {
+		c := classOf(m)
+		around := g.around(&c)
+		c.hash = maphash.Bytes(g.seed, around) ^ uint64(c.least)
+		if g.o.AcrossOnly {
+			c.doc = g.spool.row(c.at)
+		}
+		new := int32(len(g.classes))
+		i := g.look(c.hash, new, func(other int32) bool {
+			o := &g.classes[other]
+			return o.hash == c.hash && o.least == c.least && bytes.Equal(g.around(o), around)
+		})
+		if i == new {
+			if len(g.classes) == g.classesMax {
+				return false
+			}
+			if g.classes = append(g.classes, c); len(g.classes) == room {
+				room *= 2
+				g.table(room)
+				for i := range g.classes {
+					g.look(g.classes[i].hash, int32(i), func(int32) bool { return false })
+				}
+			}
+		} else {
+			o := &g.classes[i]
+			o.count++
+			o.several = o.several || o.doc != c.doc
+		}
+		of.Append(uint32(i)) // its error stays
+	}
+	return true
+}
+
+// classOf returns a class of one mark.
+func classOf(m mark) class {
+	return class{at: m[1] >> (2 * distanceBits), least: uint16(m[1] >> distanceBits & distanceMax),
+		most: uint16(m[1] & distanceMax), count: 1}
+}
+
+// around returns the bytes of all windows that selected a class's first mark.
+func (g *stringGroup) around(c *class) []byte {
+	return g.spool.texts.All[c.at-uint64(c.most) : c.at-uint64(c.least)+uint64(g.length)]
+}
+
+func (g *stringGroup) isRepeated(places uint64, across bool) bool {
+	return places >= uint64(g.o.MinCount) && (across || !g.o.AcrossOnly)
+}
+
+// compare compares the windows at a distance before the marks, of all classes that have one, and makes
+// them part of runs. It is called for each distance, descending.
+func (g *stringGroup) compare(d uint16) {
+	g.table(len(g.classes))
+	text, length := g.spool.texts.All, uint64(g.length)
+	for i := range g.classes {
+		c := &g.classes[i]
+		if d > c.most || d < c.least {
+			continue
+		}
+		p := c.at - uint64(d)
+		if d == c.most {
+			c.rolling = g.roller.hash(asString(text[p : p+length]))
+		} else {
+			c.rolling = g.roller.roll(c.rolling, text[p-1], text[p+length-1])
+		}
+		leader := g.look(c.rolling, int32(i), func(other int32) bool {
+			o := &g.classes[other]
+			if o.rolling != c.rolling {
+				return false
+			}
+			q := o.at - uint64(d)
+			if c.previous == other && o.previous == other { // the windows before are equal, so the hashes tell the last byte
+				return true
+			}
+			return bytes.Equal(text[p:p+length], text[q:q+length])
+		})
+		c.leader = leader
+		if int(leader) == i {
+			c.places, c.across = c.count, c.several
+			continue
+		}
+		l := &g.classes[leader]
+		l.places += c.count
+		l.across = l.across || c.several || c.doc != l.doc
+	}
+	for i := range g.classes {
+		c := &g.classes[i]
+		if d > c.most || d < c.least {
+			continue
+		}
+		c.previous = c.leader
+		l := &g.classes[c.leader]
+		if !g.isRepeated(l.places, l.across) {
+			continue
+		}
+		if c.runs >= 0 {
+			if last := &g.runs[c.runs]; last.least == d+1 && last.leader == c.leader && last.places == l.places {
+				last.least = d
+				continue
+			}
+		}
+		g.runs = append(g.runs, run{l.places, c.leader, c.runs, d, d})
+		c.runs = int32(len(g.runs) - 1)
+	}
+}
+
+// findWindows is find for a group of more classes than there is memory for. It sorts the windows of all marks
+// by a hash of 128 bits, as units are sorted.
+func (g *stringGroup) findWindows(group []mark, emit func(repeat) error) (err error) {
+	r := *g.Result
+	r.o.MemoryBytes, r.o.Threads = r.o.MemoryBytes/int64(max(r.o.Threads, 1)), 1
+	windows := newSorter[[3]uint64](&r.o, "windows", 1)
+	defer windows.Close()
+	list := windows.Writer()
+	for _, m := range group {
+		c := classOf(m)
+		for at := c.at - uint64(c.most); at <= c.at-uint64(c.least); at++ {
+			h := hash128(g.spool.texts.All[at : at+uint64(g.length)])
+			if err := list.Add([3]uint64{h[0], h[1], at}); err != nil {
+				return err
+			}
+		}
+	}
+	list.Close()
+	found, err := groups(g.ctx, &r.o, windows, 2, "repeated windows",
+		func(context.Context) func([][3]uint64, func(repeat) error) error { return r.unitGroup })
+	if err != nil {
+		return err
+	}
+	defer found.Close()
+	all, err := found.Map()
+	for len(all) > 0 && err == nil {
+		n := 1 // of repeats that are one
+		for n < len(all) && n < distanceMax && all[n] == all[n-1].next() {
+			n++
+		}
+		err = emit(newRepeat(all[0].at(), all[0].first(), n, all[0].count()))
+		all = all[n:]
+	}
+	return err
+}
