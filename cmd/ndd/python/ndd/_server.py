@@ -140,7 +140,11 @@ class Client:
     def _part(self, path, part, rest):
         """Sends documents in one request, or in several if they are too large together."""
         try:
-            return self._post(path, {"documents": part, **rest})["results"]
+            results = self._post(path, {"documents": part, **rest})["results"]
+            for result in results:
+                if result["status"] >= 500:  # the server broke off, as with a full disk: the call can be repeated
+                    raise ServerError(result["error"], result["status"])
+            return results
         except ServerError as e:
             if e.status != 413:
                 raise

@@ -2,6 +2,7 @@
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -36,6 +37,25 @@ def crawl(tmp_path):
     return tmp_path
 
 
+# At the third document that a task passes on, once, all processes of the job are killed.
+KILLED = """
+import os, signal
+def once(count=[0]):
+    count[0] += 1
+    if count[0] == 3 and not os.path.exists("killed"):
+        open("killed", "w").close()
+        os.killpg(0, signal.SIGKILL)
+"""
+
+
+def killed(title, folder, before, after):
+    """Runs an example that is killed in the middle: after replaces before in it, and calls once()."""
+    assert before in EXAMPLES[title]
+    (folder / "example.py").write_text(KILLED + EXAMPLES[title].replace(before, after))
+    done = subprocess.run([sys.executable, "example.py"], cwd=folder, capture_output=True, text=True, timeout=300, start_new_session=True)
+    assert done.returncode == -signal.SIGKILL and (folder / "killed").exists(), done.stdout + done.stderr
+
+
 def run(title, folder, more=""):
     (folder / "example.py").write_text(EXAMPLES[title] + "\n" + more + "\nprint('whole', flush=True)\n")
     env = {**os.environ, "PATH": os.path.dirname(ndd.find_ndd()) + os.pathsep + os.environ["PATH"], "HF_DATASETS_OFFLINE": "1"}
@@ -58,7 +78,7 @@ def rows(folder):
         data = gzip.decompress(data) if path.suffix == ".gz" else data
         for line in data.splitlines():
             row = json.loads(line)
-            found.append(row.get("url") or row["id"])
+            found.append(row.get("url") or row["metadata"]["url"])
     return sorted(found)
 
 
@@ -93,8 +113,12 @@ def test_duckdb_and_polars(crawl):
 
 
 def test_datatrove(crawl):
+    killed("datatrove", crawl, "yield document", "yield document; once()")
     run("datatrove", crawl)
     assert numbers(rows(crawl / "clean")) == list(range(14))  # which copy goes depends on the tasks
+    shutil.rmtree(crawl / "logs")  # both tasks again
+    run("datatrove", crawl)
+    assert numbers(rows(crawl / "clean")) == list(range(14))
 
 
 def test_images(tmp_path):
@@ -103,13 +127,20 @@ def test_images(tmp_path):
 
 @pytest.mark.long
 def test_spark(crawl):
+    with open(crawl / "crawl" / "b.jsonl", "a") as f:  # of two rows with one URL and one text, one stays
+        f.write(json.dumps({"url": "https://b.example/13", "text": text(13)}) + "\n")
+        f.write(json.dumps({"url": None, "text": "no URL and few words"}) + "\n")
     run("Spark", crawl)
-    assert numbers(rows(crawl / "clean")) == list(range(14))
+    found = [json.loads(line) for path in (crawl / "clean").glob("*.json") for line in path.read_text().splitlines()]
+    assert numbers(page["url"] for page in found if "url" in page) == list(range(14)) and len(found) == 15
 
 
 @pytest.mark.long
 def test_ray(crawl):
     run("Ray Data", crawl)
+    assert numbers(rows(crawl / "clean")) == list(range(14))
+    shutil.rmtree(crawl / "clean")
+    run("Ray Data", crawl)  # as tasks that are run again
     assert numbers(rows(crawl / "clean")) == list(range(14))
 
 

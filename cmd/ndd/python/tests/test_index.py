@@ -105,8 +105,9 @@ class Faults(http.server.BaseHTTPRequestHandler):
         self.close_connection = fault in ("lost", "early", "idle")
         if fault == "lost":
             return
-        status = {"early": 413, "idle": 200, "html": 200}.get(fault, fault)
-        body = b"<p>" if fault == "html" else json.dumps({"detail": f"fault {fault}"} if status >= 400 else {}).encode()
+        status = {"early": 413, "idle": 200, "html": 200, "full": 200}.get(fault, fault)
+        answer = {"detail": f"fault {fault}"} if status >= 400 else {"results": [{"status": 507, "error": "the disk is full"}]}
+        body = b"<p>" if fault == "html" else json.dumps(answer).encode()
         self.send_response(status)
         if status in (408, 429):
             self.send_header("Retry-After", "0")
@@ -130,6 +131,7 @@ class Faults(http.server.BaseHTTPRequestHandler):
     ([401], lambda c: c.stats(), 1, "fault 401"),
     (["html"], lambda c: c.stats(), 1, "not JSON"),
     (["early"], lambda c: c.insert("word " * 4_000_000, id="a"), 1, "fault early"),
+    (["full"], lambda c: c._part("/v1/insert", [{"id": "a", "text": text(1)}], {}), 1, "the disk is full"),
     (["idle"], lambda c: (c.stats(), time.sleep(0.1), c.insert(text(1), id="a")), 2, None),
 ])
 def test_faults(faults, call, seen, error):
