@@ -108,6 +108,28 @@ def test_files(texts, tmp_path):
         ndd.dedup([str(file)])
 
 
+def test_force_replaces_no_input(texts, tmp_path):
+    folder = tmp_path / "in"
+    folder.mkdir()
+    file = folder / "a.jsonl"
+    file.write_text("".join(json.dumps({"id": i, "text": t}) + "\n" for i, t in enumerate(texts)))
+    before = file.read_bytes()
+    (tmp_path / "link").symlink_to(folder)
+    for source in (file, str(folder / "*.jsonl"), folder):
+        for output in (folder, tmp_path / "link", tmp_path, folder / "new"):
+            if source is not folder and output == folder / "new":
+                continue  # beside the inputs
+            for option in ("write_kept", "annotate"):
+                with pytest.raises(ndd.NddError):
+                    ndd.dedup(source, force=True, **{option: output})
+    with pytest.raises(ndd.NddError):
+        ndd.dedup(texts, force=True, write_kept=folder)  # not made by ndd
+    assert file.read_bytes() == before and os.listdir(folder) == ["a.jsonl"]
+    for _ in range(2):
+        ndd.dedup(file, force=True, write_kept=tmp_path / "clean")
+    assert len((tmp_path / "clean" / "a.jsonl").read_text().splitlines()) == 40
+
+
 def test_verify_and_report_read_twice(texts, tmp_path):
     result = ndd.dedup(texts, k=6, verify="jaccard>=0.7")
     check(result)
