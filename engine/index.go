@@ -38,9 +38,6 @@ var (
 	ErrNoDocs = search.ErrNoDocs
 	// ErrDense is wrapped where a query is near more fingerprints than are held in memory.
 	ErrDense = search.ErrDense
-	// ErrTwoPrints is wrapped where an index or a file has two fingerprints of each document, as
-	// those of earlier releases may.
-	ErrTwoPrints = simhash.ErrTwoPrints
 	// ErrDistance is wrapped where a distance is asked for that the index was not made for, or no tables are.
 	ErrDistance = errors.New("the index was not made for that distance")
 	// ErrLocked is wrapped where another process writes to the index already.

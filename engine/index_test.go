@@ -187,3 +187,23 @@ func TestBadInput(t *testing.T) {
 		t.Errorf("left behind: %v", left)
 	}
 }
+
+// TestRandomSeed: two new indexes have tables by different bits, and the same answers.
+func TestRandomSeed(t *testing.T) {
+	var masks []uint64
+	for range 2 {
+		x, err := New(3, Options{})
+		must.Do(t, err)
+		defer x.Close()
+		_, err = x.Insert(t.Context(), Doc{ID: "a", Fingerprint: 0xff}, Doc{ID: "b", Fingerprint: 0xff00})
+		must.Do(t, err)
+		hits, err := x.Query(t.Context(), 0xfe, 3, 1)
+		if err != nil || len(hits) != 1 || hits[0].Distance != 1 {
+			t.Error(hits, err)
+		}
+		masks = append(masks, x.Design().Tables[0].Mask)
+	}
+	if masks[0] == masks[1] {
+		t.Errorf("both have the mask %x", masks[0])
+	}
+}

@@ -19,7 +19,7 @@ import (
 // Options configures the index that [New] makes. The zero value is for fingerprints of any origin,
 // whose documents have IDs.
 type Options struct {
-	Design *permute.Design // which tables; nil chooses those that a million fingerprints should have
+	Design *permute.Design // which tables; nil chooses those that a million fingerprints should have, by a random seed
 	Layout table.Layout    // of the tables; "" is [table.LayoutPlanar]
 	Recipe *simhash.Recipe // how the fingerprints are made; nil for any
 	NoIDs  bool            // documents are known by their numbers only
@@ -50,13 +50,13 @@ func (o Options) config(k int) (c live.Config, err error) {
 	return c, err
 }
 
-// designFor returns the tables of an index that nothing is known of but k.
+// designFor returns the tables of an index that nothing is known of but k. Their seed is random.
 func designFor(k int) (d permute.Design, err error) {
 	if k < 0 || k > permute.MaxK {
 		return d, fmt.Errorf("k = %d: there are tables for 0 to %d", k, permute.MaxK)
 	}
 	p, err := plan.New(context.Background(), plan.Request{Fingerprints: designFingerprints, K: k,
-		Layout: table.LayoutPlanar})
+		Layout: table.LayoutPlanar, Seed: permute.RandomSeed()})
 	if err != nil {
 		return d, err
 	}

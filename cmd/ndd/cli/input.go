@@ -99,6 +99,7 @@ func (d *DocumentFlags) Config(g *Globals, recipe *simhash.Recipe) (ingest.Confi
 		if d.Recipe != "" {
 			if c.Recipe.Name() != "" { // a name says nothing on the text before
 				c.Recipe.Extract, c.Recipe.Drop = recipe.Extract, recipe.Drop
+				c.Recipe = c.Recipe.WithKeyOf(recipe)
 			}
 			if err := simhash.Compatible("--recipe "+d.Recipe, &c.Recipe, "the index", recipe); err != nil {
 				return c, err

@@ -1,6 +1,7 @@
 package design
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,6 +21,7 @@ type Flags struct {
 	k      int
 	tables string
 	design string
+	seed   uint64 // 0: that of the request
 }
 
 // Register adds the flags.
@@ -36,9 +38,10 @@ func (d *Flags) RegisterNamed(cmd *cobra.Command) {
 	f.StringVar(&d.design, "design", "", "design by name, such as paper-10 or choose-5-2")
 }
 
-// Choose returns the design for n fingerprints, without a limit on memory.
+// Choose returns the design for an index that grows to n fingerprints, without a limit on memory. Its
+// seed is random: strangers insert documents.
 func (d *Flags) Choose(ctx context.Context, n uint64) (permute.Design, error) {
-	p, err := d.plan(ctx, plan.Request{Fingerprints: n, IDs: plan.IDsRows})
+	p, err := d.plan(ctx, plan.Request{Fingerprints: n, IDs: plan.IDsRows, Seed: permute.RandomSeed()})
 	if err != nil {
 		return permute.Design{}, err
 	}
@@ -63,7 +66,7 @@ func (d *Flags) apply(r *plan.Request) (err error) {
 	if d.k < 0 || d.k > permute.MaxK {
 		return cli.Usagef("-k %d: must be 0 to %d", d.k, permute.MaxK)
 	}
-	r.K, r.Seed = d.k, Seed
+	r.K, r.Seed = d.k, cmp.Or(r.Seed, d.seed, Seed)
 	if d.tables != "auto" {
 		if r.Tables, err = strconv.Atoi(d.tables); err != nil || r.Tables < 1 {
 			return cli.Usagef("--tables %q: must be auto or a number from 1", d.tables)
@@ -73,7 +76,7 @@ func (d *Flags) apply(r *plan.Request) (err error) {
 		}
 	}
 	if d.design != "" {
-		design, err := permute.Named(d.design, d.k, Seed)
+		design, err := permute.Named(d.design, d.k, r.Seed)
 		if err != nil {
 			return cli.Usagef("--design: %w", err)
 		}
@@ -94,14 +97,26 @@ func (d *Flags) plan(ctx context.Context, r plan.Request) (*plan.Plan, error) {
 	return p, err
 }
 
-// Seed is the seed of designs made here. It is stored with the index.
+// Seed is the seed of designs that build makes: the same input gives the same tables.
 const Seed = 1
+
+// parseSeed reads a seed.
+func parseSeed(text string) (seed uint64, err error) {
+	if text == "random" {
+		return permute.RandomSeed(), nil
+	}
+	if seed, err = strconv.ParseUint(text, 10, 64); err != nil || seed == 0 {
+		return 0, cli.Usagef("--seed %q: must be random or a number from 1", text)
+	}
+	return seed, nil
+}
 
 // A Choice is what build and design choose tables by: the same question has the same answer.
 type Choice struct {
 	flags   Flags
 	Request plan.Request
 	memory  string
+	seed    string
 }
 
 // formerCosts is the hint for flags that once chose by the speed of a machine.
@@ -114,6 +129,8 @@ func (c *Choice) Register(cmd *cobra.Command) {
 	cli.ValueVar(f, &c.Request.Layout, "layout", "layout of the tables: auto, planar or huffman",
 		[]string{"auto", "planar", "huffman"}, "", table.LayoutPlanar, table.LayoutHuffman)
 	f.StringVar(&c.memory, "memory", "", "memory limit for the index in use, such as 16GiB (default: no limit)")
+	f.StringVar(&c.seed, "seed", "1", "which bits lead in the tables: a number, or random for an index of a server that "+
+		"strangers use")
 	cli.FormerFlags(cmd, map[string]string{"measure": formerCosts})
 }
 
@@ -124,6 +141,9 @@ func (c *Choice) RegisterIDs(cmd *cobra.Command, usage string) {
 
 // Parse reads the flags into the request.
 func (c *Choice) Parse() (err error) {
+	if c.flags.seed, err = parseSeed(c.seed); err != nil {
+		return err
+	}
 	if err := c.flags.apply(&c.Request); err != nil {
 		return err
 	}

@@ -57,7 +57,8 @@ the folder of -i and on the disk (--sync), so that neither the end of the proces
 power cut undoes it. Without -i the folder is ./ndd-data, which is made if it does not
 exist; --create makes the folder of -i, but not the folder that it is in. One server at
 a time can serve a folder.
--k, --design and --recipe are for a new index; an index that exists must agree with them.
+-k, --design, --recipe and --private-key are for a new index; an index that exists must
+agree with them.
 
 With --ttl a document expires after that time, also after a restart; documents that
 were stored before are kept. With --memory-only nothing is written: inserted documents
@@ -101,6 +102,8 @@ documents and a batch 65,536 fingerprints. All requests together use a quarter o
 	f := cmd.Flags()
 	f.StringVarP(&s.dir, "index", "i", "", "index to serve (default: ./ndd-data, made if it does not exist)")
 	f.BoolVar(&s.mayCreate, "create", false, "make the index of -i if it does not exist")
+	f.BoolVar(&s.privateKey, "private-key", false, "draw the key of the recipe of a new index at random and keep it there, so "+
+		"that strangers cannot make pages that are near another one; see 'ndd help crawler'")
 	f.StringArrayVar(&s.load, "load", nil, "documents to add at the start, read as 'ndd fingerprint' reads them: file, "+
 		"glob, folder, or -; may be repeated, and further arguments count as more of them")
 	f.BoolVar(&s.memoryOnly, "memory-only", false, "write nothing to disk: inserted documents are lost when the server "+
@@ -161,6 +164,7 @@ type flags struct {
 	memoryOnly    bool
 	stopWithStdin bool
 	mayCreate     bool // it is not an error that there is no index
+	privateKey    bool // of a new index
 	sync, memory  string
 	ttl           index.TTL
 }
@@ -250,6 +254,9 @@ func (s *serving) place(cmd *cobra.Command) (err error) {
 
 // agrees refuses flags for a new index that contradict the index.
 func (s *serving) agrees(x *engine.Index) error {
+	if r := x.Recipe(); s.privateKey && (r == nil || !r.Private) {
+		return cli.Usagef("--private-key: %s has a published key; make a new index from the documents", s.dir)
+	}
 	err, way := s.design.Agrees(s.cmd, s.dir, x.Design().K, x.Design().Name), fmt.Sprintf("'ndd export %s'", s.dir)
 	if err == nil && s.cmd.Flags().Changed("recipe") {
 		way = fmt.Sprintf("'ndd fingerprint --recipe %s' of its texts", s.docs.Recipe)
@@ -332,6 +339,9 @@ func (s *serving) fresh(ctx context.Context) (*engine.Index, error) {
 	c, err := s.docs.Config(s.g, nil)
 	if err != nil {
 		return nil, err
+	}
+	if s.privateKey {
+		c.Recipe = c.Recipe.WithPrivateKey()
 	}
 	o := engine.Options{Design: &design, Recipe: &c.Recipe, OnConflict: s.how.OnConflict, TTL: s.how.TTL,
 		Budget: s.how.Budget}

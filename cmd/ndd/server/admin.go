@@ -13,6 +13,7 @@ import (
 
 	"ndd/cmd/ndd/server/access"
 	"ndd/cmd/ndd/server/strict"
+	"ndd/engine"
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/index/distribution"
 	"ndd/engine/index/live"
@@ -127,6 +128,16 @@ type indexKind struct {
 	Durable bool            `json:"durable"`
 }
 
+// shownRecipe returns the recipe of the index, without a private key.
+func shownRecipe(x *engine.Index) *simhash.Recipe {
+	r := x.Recipe()
+	if r == nil {
+		return nil
+	}
+	shown := r.Shown()
+	return &shown
+}
+
 // segmentSizes are the sizes of a segment.
 type segmentSizes struct {
 	Documents    uint64 `json:"documents"`
@@ -170,7 +181,7 @@ func (s administration) statistics(v *visit) (any, *problem) {
 		indexSizes: indexSizes{Documents: t.Documents, Fingerprints: t.Fingerprints, Segments: t.Segments,
 			SegmentList: []segmentSizes{}, Merging: x.Live().Merging(), Buffered: t.Buffered, Unflushed: t.Unflushed,
 			Deleted: t.Deleted, Expired: t.Expired, TableBytes: t.TableBytes},
-		indexKind: indexKind{Layout: string(t.Layout), K: d.K, Design: d.Name, Tables: len(d.Tables), Recipe: x.Recipe(),
+		indexKind: indexKind{Layout: string(t.Layout), K: d.K, Design: d.Name, Tables: len(d.Tables), Recipe: shownRecipe(x),
 			IDs: x.Live().Config().IDs, Durable: x.Live().Durable()},
 		Limits: s.limits.shown(), Version: s.options.Version, Uptime: time.Since(s.start).Seconds(),
 	}

@@ -149,6 +149,9 @@ func (s queries) batchRequest(v *visit) (k int, prints []uint64, p *problem) {
 	if k, p = v.distance(nil); p != nil {
 		return 0, nil, p
 	}
+	if v.service.privateKey() {
+		return 0, nil, misfit("body", privateKeyHint)
+	}
 	switch n := len(v.body) / 8; {
 	case len(v.body) == 0:
 		return 0, nil, refusal(http.StatusBadRequest, "body: empty; it must have at least one fingerprint, of 8 bytes")

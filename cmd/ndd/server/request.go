@@ -323,6 +323,8 @@ func (s *service) sketch(ctx context.Context, sub *subject, place string) (sketc
 		return sketch{}, p
 	}
 	switch {
+	case sub.Fingerprint != nil && s.privateKey():
+		return sketch{}, misfit(place+".fingerprint", privateKeyHint)
 	case sub.Fingerprint != nil:
 		return sketch{print: simhash.Fingerprint(*sub.Fingerprint)}, nil
 	case sub.HTML != nil:
@@ -335,6 +337,16 @@ func (s *service) sketch(ctx context.Context, sub *subject, place string) (sketc
 		return s.sketchText(*sub.Text, place)
 	}
 	return s.sketchText(*sub.Text, place+".text")
+}
+
+// privateKeyHint refuses fingerprints.
+const privateKeyHint = "the key of this index is private, so that a fingerprint that was made elsewhere compares with none: " +
+	"send text or html"
+
+// privateKey reports whether only the server can make fingerprints for the index.
+func (s *service) privateKey() bool {
+	r := s.index.Load().Recipe()
+	return r != nil && r.Private
 }
 
 // textOf returns the text of a document as `ndd fingerprint` does. The content type is text/plain

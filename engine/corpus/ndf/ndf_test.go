@@ -178,18 +178,3 @@ func TestBadFiles(t *testing.T) {
 	}
 	f.Close()
 }
-
-// TestTwoPrintsRefused: a file of an earlier release with two fingerprints a document is refused by
-// name, and is not called damaged.
-func TestTwoPrintsRefused(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "two.ndf")
-	recipe := simhash.Minwise()
-	recipe.Prints = 2
-	w, err := Create(path, recipe, store.Options{})
-	must.Do(t, err)
-	must.Do(t, w.Commit())
-	if _, err := Open(path); !errors.Is(err, simhash.ErrTwoPrints) || errors.Is(err, store.ErrCorrupt) ||
-		!strings.HasPrefix(err.Error(), path) {
-		t.Error(err)
-	}
-}

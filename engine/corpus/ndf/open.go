@@ -155,9 +155,6 @@ func (f *File) parse() (err error) {
 		return f.file.Corrupt("%d sections, not those of a fingerprint file", len(s))
 	}
 	recipe, err := simhash.ParseRecipe(s[0].Data)
-	if errors.Is(err, simhash.ErrTwoPrints) {
-		return fmt.Errorf("%s: %w", f.path, err)
-	}
 	if err != nil {
 		return s[0].Corrupt(0, "%v", err)
 	}

@@ -31,7 +31,7 @@ func IsText(data []byte) bool {
 	line, _, _ := bytes.Cut(bytes.TrimLeft(data[:min(len(data), StartBytes)], "\r\n"), []byte("\n"))
 	text := strings.TrimSuffix(string(line), "\r")
 	_, _, ok := printLine(text, nil)
-	return ok || isTwoPrints(text)
+	return ok
 }
 
 // printLine appends the fingerprint of a line to dst, or nothing if the document has none.
@@ -45,15 +45,6 @@ func printLine(line string, dst []uint64) (prints []uint64, id string, ok bool) 
 		return dst, id, false
 	}
 	return append(dst, uint64(fp)), id, true
-}
-
-// isTwoPrints reports whether a line has two fingerprints with a comma between them, as those of
-// earlier releases had.
-func isTwoPrints(line string) bool {
-	first, second, two := strings.Cut(line, ",")
-	_, _, ok := printLine(first, nil)
-	_, _, alsoOK := printLine(second, nil)
-	return two && ok && alsoOK
 }
 
 var unescape = strings.NewReplacer(`\\`, `\`, `\t`, "\t", `\n`, "\n", `\r`, "\r")
@@ -75,9 +66,6 @@ func readText(path string, data []byte) (*File, error) {
 					Why: fmt.Sprintf("line %d ", n) + fmt.Sprintf(format, args...)}
 			}
 			prints, id, ok := printLine(text, c.fingerprints)
-			if !ok && isTwoPrints(text) {
-				return nil, fmt.Errorf("%s: line %d: %w", path, n, simhash.ErrTwoPrints)
-			}
 			if !ok {
 				return nil, corrupt("is no fingerprint, which is 16 hexadecimal digits, tab, ID: %.40q", text)
 			}

@@ -42,6 +42,7 @@ func Create(path string, recipe simhash.Recipe, o store.Options) (*Writer, error
 		}
 		return &Writer{array: array}, nil
 	}
+	o.Private = recipe.Private
 	file, err := store.CreateWith(path, store.KindFingerprints, 0, o)
 	if err != nil {
 		return nil, err

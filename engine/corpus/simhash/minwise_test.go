@@ -3,7 +3,6 @@ package simhash
 import (
 	"encoding/binary"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -176,18 +175,4 @@ func FuzzMinwise(f *testing.F) {
 			checkMinwise(t, r, text)
 		}
 	})
-}
-
-// TestTwoPrintsRefused: a recipe of a release that made two fingerprints of a text is refused by
-// name, with the way out.
-func TestTwoPrintsRefused(t *testing.T) {
-	r := Minwise()
-	r.Prints = 2
-	if _, err := ParseRecipe([]byte(r.String())); !errors.Is(err, ErrTwoPrints) || !strings.Contains(err.Error(), "-k 4") {
-		t.Error(err)
-	}
-	r.Prints = 1
-	if _, err := New(r); err == nil || errors.Is(err, ErrTwoPrints) {
-		t.Error(err)
-	}
 }

@@ -2,6 +2,8 @@ package simhash
 
 import (
 	"bytes"
+	"cmp"
+	"crypto/rand"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -87,8 +89,8 @@ type Recipe struct {
 	MinFeatures int `json:"min_features,omitempty"`
 	// of minwise: fewer bins, of 64, with a feature give none; 1 to 64
 	MinBins int `json:"min_bins,omitempty"`
-	// of releases with two fingerprints a text, which [Recipe.Validate] refuses
-	Prints int `json:"prints,omitempty"`
+	// the key was drawn for one index and is secret: fingerprints made with another key compare with none
+	Private bool `json:"private,omitempty"`
 }
 
 // Shingles are the settings of simhash's features.
@@ -151,6 +153,31 @@ func (r Recipe) String() string {
 	return string(b)
 }
 
+// WithPrivateKey returns the recipe with a key that nobody knows. Whoever knows the key can choose
+// words that give a text any fingerprint.
+func (r Recipe) WithPrivateKey() Recipe {
+	var key [32]byte
+	rand.Read(key[:]) // never fails
+	r.Key, r.Private = hex.EncodeToString(key[:]), true
+	return r
+}
+
+// Shown returns the recipe without its key if that is private.
+func (r Recipe) Shown() Recipe {
+	if r.Private {
+		r.Key = "private"
+	}
+	return r
+}
+
+// WithKeyOf returns the recipe with the key of another one if that is private.
+func (r Recipe) WithKeyOf(other *Recipe) Recipe {
+	if other.Private {
+		r.Key, r.Private = other.Key, true
+	}
+	return r
+}
+
 // TooShort describes why a text with too few features got no fingerprint.
 func (r Recipe) TooShort(features int) string {
 	if r.Sketch == SketchMinwise {
@@ -163,11 +190,6 @@ func (r Recipe) TooShort(features int) string {
 	}
 	return fmt.Sprintf("%d distinct %s, %d needed", features, noun, r.MinFeatures)
 }
-
-// ErrTwoPrints is the error of a recipe that makes two fingerprints of each text, as earlier
-// releases did.
-var ErrTwoPrints = errors.New("documents with two fingerprints each are no longer supported: " +
-	"fingerprint them again, and search with -k 4, or with -k 6 --verify")
 
 // Validate returns an error that names the first field whose value this version of the package
 // cannot honour, or nil.
@@ -226,10 +248,6 @@ func (r Recipe) Validate() (err error) {
 				f.name, f.value)
 		}
 	}
-	if r.Prints == 2 {
-		return ErrTwoPrints
-	}
-	want(r.Prints == 0, "prints is %d, must be absent", r.Prints)
 	drop, dropErr := token.ParseDrop(r.Drop)
 	want(dropErr == nil, "drop: %w", dropErr)
 	want(drop.String() == r.Drop, "drop is %.64q, must be written %q", r.Drop, drop) // for equal recipes to be ==
@@ -265,7 +283,8 @@ func Compatible(a string, recipeA *Recipe, b string, recipeB *Recipe) error {
 	if x, y := recipeA.Name(), recipeB.Name(); x != "" && y != "" && x != y {
 		return fmt.Errorf("%w: %s is of recipe %s, %s of recipe %s", ErrMixed, a, x, b, y)
 	}
-	return fmt.Errorf("%w: the recipes of %s and %s differ: %s", ErrMixed, a, b, Difference(*recipeA, *recipeB))
+	return fmt.Errorf("%w: the recipes of %s and %s differ: %s", ErrMixed, a, b,
+		cmp.Or(Difference(recipeA.Shown(), recipeB.Shown()), "their private keys"))
 }
 
 // Difference returns every field in which two recipes, of one kind, differ; "" if they are equal.

@@ -96,12 +96,17 @@ func TestCompatible(t *testing.T) {
 		if f.Anonymous {
 			continue
 		}
-		other := ours
+		ours, other := ours, ours
+		if f.Name == "Private" {
+			ours.Key, other.Key = "private", "private" // a private key is not shown
+		}
 		switch v := reflect.ValueOf(&other).Elem().FieldByIndex(f.Index); v.Kind() {
 		case reflect.Int:
 			v.SetInt(v.Int() + 1)
 		case reflect.String:
 			v.SetString("other")
+		case reflect.Bool:
+			v.SetBool(true)
 		}
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 		err := Compatible("x", &ours, "y", &other)

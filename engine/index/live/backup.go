@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"syscall"
 
@@ -165,7 +166,15 @@ func (r *BackupReport) copy(d *disk.Disk, f *disk.Folder, path string) error {
 		return err
 	}
 	defer from.Close()
+	info, err := from.Stat()
+	if err != nil {
+		return err
+	}
 	return f.Write(filepath.Base(path), func(w *bufio.Writer) error {
+		// A private file stays one; nothing is in the copy yet.
+		if err := os.Chmod(filepath.Join(f.Dir(), filepath.Base(path)), info.Mode().Perm()); err != nil {
+			return err
+		}
 		n, err := io.Copy(w, from)
 		r.Copied += uint64(n)
 		return err

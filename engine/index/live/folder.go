@@ -191,6 +191,7 @@ func writeManifest(dir string, number uint64, o store.Options, m *Manifest) erro
 	if err != nil {
 		return err
 	}
+	o.Private = m.Recipe != nil && m.Recipe.Private
 	return generations.Write(filepath.Join(dir, manifestName), store.KindManifest, number, o, data, nil)
 }
 
@@ -217,9 +218,6 @@ func ParseManifest(f *store.File) (*Manifest, error) {
 	s, err := generations.Read(f, m)
 	if err != nil {
 		return nil, err
-	}
-	if m.Recipe != nil && errors.Is(m.Recipe.Validate(), simhash.ErrTwoPrints) {
-		return nil, fmt.Errorf("%s: %w", f.Path(), simhash.ErrTwoPrints)
 	}
 	if why := m.wrong(); why != "" {
 		return nil, s.Corrupt(0, "%s", why)

@@ -8,7 +8,6 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"ndd/engine/corpus/ndf"
@@ -212,22 +211,5 @@ func TestListedView(t *testing.T) {
 		if err != nil || got != c.want {
 			t.Errorf("%+v, %v; want %+v", got, err, c.want)
 		}
-	}
-}
-
-// TestTwoPrintsRefused: an index of an earlier release whose recipe makes two fingerprints of a
-// document is refused by name.
-func TestTwoPrintsRefused(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "two")
-	recipe := simhash.Minwise()
-	must.Do(t, Create(dir, Config{Recipe: &recipe, Design: halves(t), IDs: true}))
-	m, err := ReadManifest(dir)
-	must.Do(t, err)
-	m.Recipe.Prints = 2
-	must.Do(t, os.Remove(filepath.Join(dir, manifestName)))
-	must.Do(t, writeManifest(dir, m.Generation, store.Options{}, m))
-	if _, err := Open(t.Context(), dir, OpenOptions{}); !errors.Is(err, simhash.ErrTwoPrints) ||
-		!strings.Contains(err.Error(), manifestName) {
-		t.Error(err)
 	}
 }

@@ -88,9 +88,9 @@ func chooseForSample(sample []uint64, n, k int) (best permute.Design) {
 	if n >= sampleMany {
 		seeds = sampleSeeds
 	}
-	least := math.Inf(1)
+	least, base := math.Inf(1), permute.RandomSeed() // for nobody to fill a bucket; the result is the same
 	for seed := range seeds {
-		if d, cost := choose(n, k, seed+2, share); cost < least {
+		if d, cost := choose(n, k, base+seed, share); cost < least {
 			best, least = d, cost
 		}
 	}

@@ -67,7 +67,7 @@ func (p *Plan) fit(left uint64, queries, k int, streamed bool, o *Options) (time
 	if p.Hits = min(max(left/4, hitBytesMin), hitBytesMax); o.Counted {
 		p.Hits = marksBytes(p.Queries)
 	}
-	s := chooseStrategy(workload{p.Queries, k, o.Fingerprints, p.NoPrefilter})
+	s := chooseStrategy(workload{queries: p.Queries, k: k, fingerprints: o.Fingerprints, noPrefilter: p.NoPrefilter})
 	buffer, each := uint64(0), s.mapperBytes()
 	p.Tables = s.tableBytes(p.Queries)
 	if streamed { // one buffer of each goroutine, and one that is being filled

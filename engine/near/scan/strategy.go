@@ -12,6 +12,7 @@ type workload struct {
 	queries, k   int
 	fingerprints uint64 // of F; 0: it is not known
 	noPrefilter  bool   // which takes memory
+	seed         uint64 // of the tables; answers do not depend on it
 }
 
 // A strategy says how queries are answered: by which tables in which layouts, behind a prefilter or
@@ -35,7 +36,7 @@ type group struct {
 // chooseStrategy returns the strategy that should cost least for each fingerprint of F.
 func chooseStrategy(w workload) strategy {
 	best := strategy{cost: math.Inf(1)}
-	for _, d := range permute.Catalogue(w.k, 1) {
+	for _, d := range permute.Catalogue(w.k, w.seed) {
 		g := group{tables: d.Tables}
 		if cost := g.chooseLayouts(w.queries, false); cost < best.cost {
 			best = strategy{part: partPrints, cost: cost, groups: []group{g}}

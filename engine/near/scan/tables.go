@@ -64,7 +64,7 @@ func newTables(queries []uint64, o buildOptions) (*tables, error) {
 	err := t.groupQueries(queries, o.Threads)
 	if err == nil {
 		if o.Strategy == nil {
-			s := chooseStrategy(workload{len(t.distinct), o.K, o.Fingerprints, o.NoPrefilter})
+			s := chooseStrategy(workload{len(t.distinct), o.K, o.Fingerprints, o.NoPrefilter, permute.RandomSeed()})
 			o.Strategy = &s
 		}
 		t.strategy = *o.Strategy

@@ -23,7 +23,13 @@ type File struct {
 
 // Create begins the file at path, under a temporary name beside it. A file that stands at path
 // stays until Commit replaces it; anything else there is an error.
-func (d *Disk) Create(path string) (*File, error) {
+func (d *Disk) Create(path string) (*File, error) { return d.begin(path, 0o666) }
+
+// CreatePrivate is Create of a file that only its owner may read.
+func (d *Disk) CreatePrivate(path string) (*File, error) { return d.begin(path, 0o600) }
+
+// begin begins a file with these permissions, less the umask.
+func (d *Disk) begin(path string, perm os.FileMode) (*File, error) {
 	if d.IsInMemory() {
 		return &File{path: path, handle: handle{disk: d}, memory: &memory.Buffer[uint8]{}}, nil
 	}
@@ -34,7 +40,7 @@ func (d *Disk) Create(path string) (*File, error) {
 		return nil, fmt.Errorf("%s: is a device or a pipe, which no file can replace: write to standard output and "+
 			"redirect it", path)
 	}
-	h, err := d.create(filepath.Dir(path), Unfinished(path)+made+"*", 0o666)
+	h, err := d.create(filepath.Dir(path), Unfinished(path)+made+"*", perm)
 	if err != nil {
 		return nil, err
 	}

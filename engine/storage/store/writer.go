@@ -69,9 +69,10 @@ func (b *batch) add(section int, p []byte) {
 
 // Options configures [CreateWith]. The zero value is right for all but tests.
 type Options struct {
-	Random io.Reader  // source of the file's identity; default crypto/rand
-	Disk   *disk.Disk // default the system's
-	Bytes  uint64     // the length of the file, about, if it is in memory
+	Random  io.Reader  // source of the file's identity; default crypto/rand
+	Disk    *disk.Disk // default the system's
+	Bytes   uint64     // the length of the file, about, if it is in memory
+	Private bool       // only its owner may read it
 }
 
 // CreateWith begins a file of that kind for the given generation of an index. [Writer.Commit] publishes
@@ -84,7 +85,11 @@ func CreateWith(path string, kind Kind, generation uint64, o Options) (*Writer, 
 	if _, err := io.ReadFull(o.Random, id.ID[:]); err != nil {
 		return nil, fmt.Errorf("store: an identity for %s: %w", path, err)
 	}
-	file, err := o.Disk.Create(path)
+	create := o.Disk.Create
+	if o.Private {
+		create = o.Disk.CreatePrivate
+	}
+	file, err := create(path)
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,41 @@
+package live
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"ndd/engine/corpus/simhash"
+	"ndd/engine/index/live/rows"
+	"ndd/engine/oracle/must"
+	"ndd/engine/storage/wal"
+)
+
+// TestPrivateManifest: only its owner can read the manifest that has a private key, also after a flush
+// and in a backup.
+func TestPrivateManifest(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "index")
+	recipe := simhash.Minwise().WithPrivateKey()
+	must.Do(t, Create(dir, Config{Recipe: &recipe, Design: halves(t), IDs: true}))
+	private := func(dir string) {
+		t.Helper()
+		info, err := os.Stat(filepath.Join(dir, manifestName))
+		must.Do(t, err)
+		if info.Mode().Perm() != 0o600 {
+			t.Errorf("%s: %v", dir, info.Mode())
+		}
+	}
+	private(dir)
+	x := openFolder(t, dir, OpenOptions{Write: true, Sync: wal.Never})
+	insert(t, x, rows.Doc{ID: "a", Fingerprint: 1})
+	must.Do(t, x.Flush(t.Context()))
+	private(dir)
+	to := dir + "-backup"
+	if _, err := x.Backup(t.Context(), to); err != nil {
+		t.Fatal(err)
+	}
+	private(to)
+	if got := x.Config().Recipe; *got != recipe || got.Key == simhash.PublishedKey || !got.Private {
+		t.Errorf("%+v", got)
+	}
+}
