@@ -111,12 +111,15 @@ func TestListing(t *testing.T) {
 	for what, status := range map[string]int{
 		"GET /v1/documents/deleted": 404, "GET /v1/documents/gone": 404, "GET /v1/documents/": 422,
 		"GET /v1/documents/caf%E9": 422, "/v1/documents": 405, "/v1/documents/a": 405,
-		"GET /v1/documents?cursor=x": 422, "GET /v1/documents?prefix=": 422, "GET /v1/documents?prefix=%E9": 422,
+		"GET /v1/documents?cursor=x": 422, "GET /v1/documents?cursor=10000000000000000000": 422,
+		"GET /v1/documents?cursor=9999999999999999999": 200, "GET /v1/documents?prefix=": 422, "GET /v1/documents?prefix=%E9": 422,
 		"DELETE /v1/documents": 422, "DELETE /v1/documents?prefix=": 422, "DELETE /v1/documents/a": 405,
 	} {
 		b.wants(t, status, what, "", "")
 	}
-	b.wants(t, http.StatusOK, "DELETE /v1/documents?prefix="+url.QueryEscape("https://b"), "", "", `{"deleted":10}`)
+	b.wants(t, http.StatusOK, "/v1/insert?id=other", "", `{"id": "https://b/own", "fingerprint": "0f00000000000000"}`,
+		`"id":"https://b/own"`) // that of the body takes precedence
+	b.wants(t, http.StatusOK, "DELETE /v1/documents?prefix="+url.QueryEscape("https://b"), "", "", `{"deleted":11}`)
 	if left, _ := pages(t, b, ""); len(left) != 20 || strings.Contains(fmt.Sprint(left), "https://b") {
 		t.Errorf("%q are left", left)
 	}

@@ -67,11 +67,6 @@ func (s documents) readInsert(v *visit, body any, in *insertRequest) *problem {
 		in.Text, in.whole = &text, true
 		return p
 	}
-	if v.arguments.id != nil {
-		return misfit("query.id",
-			"a JSON body has the ids in its documents: ?id= and the header %s are for a body that is the document itself",
-			idHeader)
-	}
 	return v.decode(body)
 }
 

@@ -37,13 +37,14 @@ const (
 	limitMax     = 1 << 16 // the same, on demand
 	kMax         = 1 << 30 // of a body; every index has a smaller one
 	idMax        = 2048    // characters
+	cursorMax    = 19      // digits
 )
 
 // idHeader names a document that is a request's whole body, as ?id= does.
 const idHeader = "Document-Id"
 
 // arguments are the query parameters of a request. A field of a JSON body takes precedence over the
-// parameter of its name, so that k, limit and ttl may stand beside any body.
+// parameter of its name, so that k, limit, ttl and id may be given with any body.
 type arguments struct {
 	k, limit   *int
 	id         *string
@@ -118,7 +119,7 @@ func (a *arguments) set(name, text string) (wrong string) {
 		}
 	case "cursor":
 		n, err := strconv.ParseUint(text, 10, 64)
-		if a.cursor = engine.DocID(n); err != nil {
+		if a.cursor = engine.DocID(n); err != nil || len(text) > cursorMax {
 			wrong = fmt.Sprintf("%.40q must be the next of the page before", text)
 		}
 	case "unique":
