@@ -53,7 +53,7 @@ func decodeHTML(raw []byte, contentType string) (page []byte, repaired int) {
 		// Whatever it declares: other encodings of more than ASCII are not by chance valid UTF-8.
 		return bytes.TrimPrefix(raw, []byte(utf8Mark)), 0
 	}
-	enc, name, certain := charset.DetermineEncoding(raw, contentType) // certain by a byte order mark or the type
+	enc, name, certain := charset.DetermineEncoding(raw, "text/html; charset="+charsetOf(contentType)) // certain by a byte order mark or the type
 	switch {
 	case name == "utf-8" && (mostlyUTF8(raw) || guessEncoding(raw, "") == nil), !certain && mostlyUTF8(raw):
 		return repair(bytes.TrimPrefix(raw, []byte(utf8Mark)))

@@ -73,9 +73,9 @@ func (e *Extractor) Extract(u Unit) (Document, error) {
 // which saves a copy of it. The document's other strings are its own.
 func (e *Extractor) Borrow(u Unit) (Document, error) {
 	doc := Document{ID: u.id, Source: u.Source, Line: u.Line, Values: u.values, Modified: u.modified}
-	if u.format == httpResponse {
+	if u.format == httpResponse || u.format == anyBody {
 		var skip *Skip
-		if u.raw, u.format, u.contentType, skip = e.response(u.raw); skip != nil {
+		if u.raw, u.format, u.contentType, skip = e.body(&u); skip != nil {
 			skip.Source, skip.Line = u.Source, u.Line
 			return Document{}, skip
 		}

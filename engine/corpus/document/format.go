@@ -29,6 +29,7 @@ const (
 	WARC    Format = "warc"    // a response, resource or conversion record is a document; WET files too
 
 	httpResponse Format = "http" // of a unit: a response as it was archived
+	anyBody      Format = "body" // of a unit: an archived block of which the bytes say the format
 )
 
 // formats are the formats that files have. cut yields the units of an open file, each of which can

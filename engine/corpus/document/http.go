@@ -5,9 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"mime"
 	"net/http/httputil"
 	"net/textproto"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -15,12 +16,16 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zlib"
 	"github.com/klauspost/compress/zstd"
+	"golang.org/x/net/html/atom"
 )
 
-// response returns the body of an HTTP response as it was archived, its format, and its
-// Content-Type; or why it is no page. Crawlers may have changed a
-// response: headers may be malformed, and may announce chunks or a compression that are gone.
-func (e *Extractor) response(raw []byte) (body []byte, format Format, contentType string, skip *Skip) {
+// body returns the body of an archived block, its format and its Content-Type; or why it is no page. Crawlers
+// may have changed a response: headers may be malformed, and may announce chunks or a compression that are gone.
+func (e *Extractor) body(u *Unit) (body []byte, format Format, contentType string, skip *Skip) {
+	raw, contentType := u.raw, u.contentType
+	if u.format == anyBody || !statusLine.Match(raw) { // of another protocol
+		return typed(raw, contentType)
+	}
 	status, headers, body := cutResponse(raw)
 	if status < 200 || status > 299 {
 		return nil, "", "", &Skip{Reason: NoPage, Err: fmt.Errorf("HTTP status %d", status)}
@@ -38,16 +43,14 @@ func (e *Extractor) response(raw []byte) (body []byte, format Format, contentTyp
 	if int64(len(body)) > e.opts.MaxDocumentBytes {
 		return nil, "", "", &Skip{Reason: TooLarge, Err: fmt.Errorf("more than %d bytes", e.opts.MaxDocumentBytes)}
 	}
-	contentType = headers.Get("Content-Type")
-	media := mediaType(contentType)
-	switch {
-	case media != "":
-		format = pageFormat(media)
-	case isBinary(body[:min(len(body), peekBytes)]):
-	default:
-		if format = formatByLooks(body[:min(len(body), peekBytes)], &e.opts); format != HTML {
-			format = Text
-		}
+	return typed(body, headers.Get("Content-Type"))
+}
+
+// typed returns a body, its format and its Content-Type, or why it is no page.
+func typed(body []byte, contentType string) ([]byte, Format, string, *Skip) {
+	format := pageFormat(mediaType(contentType))
+	if format == anyBody {
+		format = bodyFormat(body[:min(len(body), peekBytes)])
 	}
 	if format == "" || len(body) == 0 {
 		return nil, "", "", &Skip{Reason: NoPage, Err: fmt.Errorf("%d bytes of type %.80q", len(body), contentType)}
@@ -55,13 +58,12 @@ func (e *Extractor) response(raw []byte) (body []byte, format Format, contentTyp
 	return body, format, contentType, nil
 }
 
-// cutResponse takes status line and headers off a response. Without a status line it is all body,
-// of status 200.
+// statusLine begins the answer of a web server, or of one of the radio.
+var statusLine = regexp.MustCompile(`^(?:HTTP/|ICY )`)
+
+// cutResponse takes status line and headers off a response.
 func cutResponse(raw []byte) (status int, headers textproto.MIMEHeader, body []byte) {
 	headers, last := textproto.MIMEHeader{}, ""
-	if !bytes.HasPrefix(raw, []byte("HTTP/")) {
-		return 200, headers, raw
-	}
 	line, rest, _ := bytes.Cut(raw, []byte("\n"))
 	if fields := bytes.Fields(line); len(fields) > 1 {
 		status, _ = strconv.Atoi(string(fields[1]))
@@ -121,25 +123,48 @@ func unpack(body []byte, coding string, most int64) ([]byte, error) {
 	return whole, nil
 }
 
-// mediaType returns the type without its parameters, in lower case.
-func mediaType(contentType string) string {
-	media, _, _ := strings.Cut(contentType, ";")
-	return strings.ToLower(strings.TrimSpace(media))
-}
+var mediaName = regexp.MustCompile(`[^;,\s"']+`)
 
-// pageFormat returns how to read content of a media type; "" if it is no page.
+// mediaType returns the type without its parameters, in lower case. The parameters of some servers begin at a
+// blank, and some servers name two types.
+func mediaType(contentType string) string { return strings.ToLower(mediaName.FindString(contentType)) }
+
+// pageFormat returns how to read content of a media type: as anyBody, if its bytes are to decide, since the type is
+// unknown or malformed; "" if it is no page.
 func pageFormat(media string) Format {
+	top, _, _ := strings.Cut(media, "/")
 	switch {
 	case media == "text/html", media == "application/xhtml+xml":
 		return HTML
-	case strings.HasPrefix(media, "text/") && media != "text/css" && media != "text/javascript" && media != "text/dns":
+	case media == "text/plain":
 		return Text
+	case media == "text/css", media == "text/javascript", media == "text/dns":
+		return ""
+	case slices.Contains([]string{"application", "image", "audio", "video", "font", "model", "multipart", "message"}, top):
+		return ""
 	}
-	return ""
+	return anyBody
 }
+
+// bodyFormat returns the format that the first bytes of a body show, "" if they are no text.
+func bodyFormat(head []byte) Format {
+	m := firstTag.FindSubmatch(trimHead(head))
+	switch {
+	case isBinary(head):
+		return ""
+	case m != nil && (pageTag.Match(m[1]) || atom.Lookup(bytes.ToLower(m[1])) != 0):
+		return HTML
+	}
+	return Text
+}
+
+// charsetParameter matches the charset of a Content-Type, however it is set apart.
+var charsetParameter = regexp.MustCompile(`(?i)\bcharset\s*=\s*["']?([^\s"';,]+)`)
 
 // charsetOf returns the charset parameter of a Content-Type, or "".
 func charsetOf(contentType string) string {
-	_, params, _ := mime.ParseMediaType(contentType)
-	return params["charset"]
+	if m := charsetParameter.FindStringSubmatch(contentType); m != nil {
+		return m[1]
+	}
+	return ""
 }

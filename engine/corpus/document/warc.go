@@ -229,9 +229,9 @@ func warcUnit(headers textproto.MIMEHeader, opts *Options) (u Unit, reason *Skip
 	contentType := headers.Get("Content-Type")
 	switch kind {
 	case "response":
-		u.format = httpResponse
-		if media := mediaType(contentType); media != "" && media != "application/http" {
-			u.format = pageFormat(media) // a server of another protocol: its answer is the block
+		u.format = httpResponse // or a server of another protocol: its answer is the block
+		if strings.Contains(mediaType(contentType), "http") {
+			contentType = ""
 		}
 	case "resource", "conversion":
 		u.format = pageFormat(mediaType(contentType))
