@@ -27,7 +27,9 @@ with the same compression.
 TABLE is dropped.tsv, .jsonl or .parquet of ndd dedup -o, or any table with the columns
 file and row, or the column id (.gz and .zst are read, too). Rows are lines, records or
 rows of the file, from 1, and empty where a file is one document. Files are given under
-the names that they have in the table. With ids, every document with one of them goes.
+the names that they have in the table. If it has ids, too, the document in each row must
+have the id of the row: give --id and --text as then. Another id ends the command with
+status 3. With ids alone, every document with one of them goes.
 Where there is a column kept, rows that have it set stay. Rows of TABLE that no document
 has are counted and named, and the exit status is 4.
 
@@ -35,7 +37,7 @@ has are counted and named, and the exit status is 4.
 its own folder, or all write below one prefix on S3. A file has the same name in them
 that it has without --shard. Whether an id is that of no document cannot be known then.
 
-Memory: 8 bytes for each row of TABLE in a share, some 40 for each id.`,
+Memory: 16 bytes for each row of TABLE in a share, some 40 for each id.`,
 		Example: `  ndd filter --dropped result/dropped.tsv --write-kept clean crawl/
   ndd filter --dropped dropped.parquet --shard 0/4 --write-kept clean-0 crawl/
   ndd filter --dropped ids.tsv --id url --write-kept clean crawl-*.jsonl.zst`,

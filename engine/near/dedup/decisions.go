@@ -1,6 +1,7 @@
 package dedup
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,15 +11,17 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/cespare/xxhash/v2"
 	"github.com/minio/highwayhash"
 
 	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/simhash"
 	"ndd/engine/result"
 	"ndd/engine/storage/object"
 )
 
-// Decisions are the documents that a table drops: by file and row, 8 bytes each, or by ID, some 40
-// bytes each. IDs are held by 128 bits of a hash.
+// Decisions are the documents that a table drops: by file and row, 16 bytes each, or by ID, some 40
+// bytes each. Where the table has IDs, too, the document in a row must have that of the row. IDs are held by 128 bits of a hash.
 type Decisions struct {
 	Path string
 	ByID bool
@@ -33,9 +36,32 @@ type Decisions struct {
 
 // decided are the rows of a file that are dropped, ascending; 0 is the file.
 type decided struct {
-	rows []int64
+	rows []decidedRow
 	seen bitmap
 }
+
+// A decidedRow is a row with the hash of the ID that the table has for it, 0 for none.
+type decidedRow struct {
+	row int64
+	id  uint64
+}
+
+func (r decidedRow) compare(row int64) int { return cmp.Compare(r.row, row) }
+
+// An OtherIDError says that the document in a row has another ID than the table has for it.
+type OtherIDError struct {
+	File      string
+	Row       int64
+	Table, ID string // IDs in the table and in the file
+}
+
+func (e *OtherIDError) Error() string {
+	return fmt.Sprintf("%s: the document has the ID %q, and in the table the row has %q: give the files that the table was made "+
+		"of, and --id as then", document.Place(e.File, e.Row), e.ID, e.Table)
+}
+
+// Unwrap returns [simhash.ErrMixed].
+func (e *OtherIDError) Unwrap() error { return simhash.ErrMixed }
 
 // Leftover says what a copy by decisions found of them.
 type Leftover struct {
@@ -59,14 +85,16 @@ func ReadDecisions(ctx context.Context, path string, inputs []string, share *doc
 	d := &Decisions{Path: path, files: map[string]*decided{}, others: map[string]bool{},
 		ids: map[[highwayhash.Size128]byte]uint8{}}
 	first := filesOf(ctx, inputs, share, d.others, d.files)
-	hasKept, known := false, false
+	hasKept, hasID, known := false, false, false
 	choose := func(have []string) (want []string, err error) {
 		has := func(name string) bool { return slices.Contains(have, name) }
 		switch {
 		case has("reason") && !has("kept_id"):
 			return nil, fmt.Errorf("%w to drop: a column reason, as the table of kept documents has", ErrNoDecisions)
 		case has("file") && has("row"):
-			want = []string{"file", "row"}
+			if want = []string{"file", "row"}; has("id") {
+				hasID, want = true, append(want, "id")
+			}
 		case has("id"):
 			want, d.ByID = []string{"id"}, true
 		default:
@@ -98,7 +126,11 @@ func ReadDecisions(ctx context.Context, path string, inputs []string, share *doc
 		switch {
 		case f != nil:
 			known = true
-			f.rows = append(f.rows, row)
+			at := decidedRow{row: row}
+			if hasID && cells[2].Found {
+				at.id = hashID(cells[2].Text)
+			}
+			f.rows = append(f.rows, at)
 		case d.others[key]:
 			known = true
 		default:
@@ -117,8 +149,8 @@ func ReadDecisions(ctx context.Context, path string, inputs []string, share *doc
 			"give the inputs as they were given then", path, d.unknown[0], first)
 	}
 	for _, f := range d.files {
-		slices.Sort(f.rows)
-		f.rows = slices.Compact(f.rows)
+		slices.SortStableFunc(f.rows, func(a, b decidedRow) int { return a.compare(b.row) })
+		f.rows = slices.CompactFunc(f.rows, func(a, b decidedRow) bool { return a.row == b.row })
 	}
 	return d, nil
 }
@@ -162,6 +194,20 @@ func fileKey(path string) string {
 	return filepath.Clean(path)
 }
 
+// hashID returns a hash of an ID, never 0.
+func hashID(id string) uint64 { return max(1, xxhash.Sum64String(id)) }
+
+// findID reads the table again, for the ID that it has in a row.
+func (d *Decisions) findID(ctx context.Context, e *OtherIDError) error {
+	only := func([]string) ([]string, error) { return []string{"file", "row", "id"}, nil }
+	return result.ReadTable(ctx, d.Path, only, func(cells []result.Cell) error {
+		if row, err := rowOf(cells[1]); err == nil && row == e.Row && fileKey(cells[0].Text) == fileKey(e.File) {
+			e.Table = cells[2].Text
+		}
+		return nil
+	})
+}
+
 func idKey(id string) [highwayhash.Size128]byte {
 	return highwayhash.Sum128([]byte(id), make([]byte, highwayhash.Size))
 }
@@ -174,18 +220,28 @@ type decider struct {
 	dropped int64
 }
 
-func (x *decider) drops(e *document.Extractor, u document.Unit) bool {
+func (x *decider) drops(e *document.Extractor, u document.Unit) (bool, error) {
 	if !x.d.ByID {
-		i, found := slices.BinarySearch(x.rows.rows, int64(u.Line))
-		if found {
-			x.rows.seen.set(i)
-			x.dropped++
+		i, found := slices.BinarySearchFunc(x.rows.rows, int64(u.Line), decidedRow.compare)
+		if !found {
+			return false, nil
 		}
-		return found
+		if want := x.rows.rows[i].id; want != 0 {
+			doc, err := e.Borrow(u)
+			if err != nil {
+				return false, nil // it is no document, and stays
+			}
+			if hashID(doc.ID) != want {
+				return false, &OtherIDError{File: u.Source, Row: int64(u.Line), ID: strings.Clone(doc.ID)}
+			}
+		}
+		x.rows.seen.set(i)
+		x.dropped++
+		return true, nil
 	}
 	doc, err := e.Borrow(u)
 	if err != nil {
-		return false // it is no document, and has no ID
+		return false, nil // it is no document, and has no ID
 	}
 	key := idKey(doc.ID)
 	_, found := x.d.ids[key]
@@ -193,7 +249,7 @@ func (x *decider) drops(e *document.Extractor, u document.Unit) bool {
 		x.ids = append(x.ids, key)
 		x.dropped++
 	}
-	return found
+	return found, nil
 }
 
 // Copy copies the files of opts.Share without the documents that are dropped, as [Result.Copy] does.
@@ -207,10 +263,14 @@ func (d *Decisions) Copy(ctx context.Context, inputs []string, opts document.Opt
 			x := &decider{d: d, rows: d.files[fileKey(f.Path)]}
 			deciders = append(deciders, x)
 			return func(e *document.Extractor, u document.Unit) (Verdict, error) {
-				return Verdict{Drop: x.drops(e, u)}, nil
+				drop, err := x.drops(e, u)
+				return Verdict{Drop: drop}, err
 			}, nil
 		}}
 	report, err := w.Copy(ctx, to)
+	if other, is := errors.AsType[*OtherIDError](err); is {
+		err = cmp.Or(d.findID(ctx, other), err)
+	}
 	if err != nil {
 		return report, Leftover{}, err
 	}
@@ -240,10 +300,10 @@ func (d *Decisions) leftover(ctx context.Context, deciders []*decider, share *do
 	}
 	for _, file := range slices.Sorted(maps.Keys(d.files)) {
 		f := d.files[file]
-		for i, row := range f.rows {
+		for i, at := range f.rows {
 			if !f.seen.has(i) {
 				if l.Unmatched++; len(l.Named) < leftoverMost {
-					l.Named = append(l.Named, document.Place(file, row))
+					l.Named = append(l.Named, document.Place(file, at.row))
 				}
 			}
 		}
