@@ -106,7 +106,7 @@ func (r *Result) judge(h *head, x *document.Extractor, u document.Unit) (v dedup
 	}
 	doc, err := x.Extract(u)
 	if err != nil || xxhash.Sum64String(doc.Text) != h.hash {
-		return v, ingest.Changed(h.ID)
+		return v, ingest.Changed(document.Place(u.Source, u.Line))
 	}
 	at, left := 0, false
 	for _, c := range cuts {

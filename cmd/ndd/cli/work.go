@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -68,12 +69,16 @@ func (g *Globals) openWork(ctx context.Context, dir string) (w *Work, err error)
 	return w, err
 }
 
-// Close completes the finished files and unlocks the folder.
-func (w *Work) Close() error {
+// Close completes the finished files and unlocks the folder. After the error of a document that is not what
+// was taken over of it, the next run reads it again. An error of its own becomes that of the command.
+func (w *Work) Close(err *error) {
 	if w == nil {
-		return nil
+		return
 	}
-	return w.Folder.Close()
+	if changed, is := errors.AsType[*ingest.ChangedError](*err); is {
+		w.Forget(changed.Where)
+	}
+	*err = cmp.Or(*err, w.Folder.Close())
 }
 
 // KeepCopies makes the work keep the finished copies of a folder that is being made, if that is on a disk. Both may

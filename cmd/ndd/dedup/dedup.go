@@ -11,7 +11,6 @@
 package dedup
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -316,7 +315,7 @@ func (d *deduping) run(ctx context.Context, inputs []string) (err error) {
 	if err := to.begin(ctx, d); err != nil {
 		return err
 	}
-	defer func() { err = cmp.Or(err, d.kept.Close()) }()
+	defer func() { d.kept.Close(&err) }()
 	c, r, partly, err := d.find(ctx, &o, read)
 	if c != nil {
 		defer c.Close()

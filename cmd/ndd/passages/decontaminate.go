@@ -140,7 +140,7 @@ func (p *decontamination) options() error {
 // tabled reports whether the table of hits is written.
 func (p *decontamination) tabled() bool { return p.writeKept+p.annotate == "" || p.out != "" }
 
-func (p *decontamination) run(ctx context.Context, inputs []string) error {
+func (p *decontamination) run(ctx context.Context, inputs []string) (err error) {
 	if slices.Contains(p.evals, document.Stdin) && slices.Contains(inputs, document.Stdin) {
 		return cli.Usagef("--evals and the inputs cannot both be standard input: write the items to a file first")
 	}
@@ -169,7 +169,7 @@ func (p *decontamination) run(ctx context.Context, inputs []string) error {
 	if err != nil {
 		return err
 	}
-	defer w.Close()
+	defer w.Close(&err)
 	r, report, err := decontaminate.Find(ctx, inputs, config, items, p.g.Disk, "")
 	bar.End()
 	if err != nil {

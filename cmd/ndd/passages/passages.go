@@ -223,7 +223,7 @@ func reserve(g *cli.Globals, docs *cli.DocumentFlags, most string, config *inges
 	return budget, room, err
 }
 
-func (p *finding) run(ctx context.Context, inputs []string) error {
+func (p *finding) run(ctx context.Context, inputs []string) (err error) {
 	if err := cmp.Or(p.options(), p.g.CheckWork(p.work, inputs), cli.ReadOnce(inputs)); err != nil {
 		return err
 	}
@@ -247,7 +247,7 @@ func (p *finding) run(ctx context.Context, inputs []string) error {
 	if err != nil {
 		return err
 	}
-	defer w.Close()
+	defer w.Close(&err)
 	r, report, err := passages.Find(ctx, inputs, config, p.o)
 	bar.End()
 	if err != nil {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/binary"
-	"fmt"
 	"io"
 	"slices"
 	"unsafe"
@@ -73,10 +72,16 @@ func (r ReadFiles) Check(i int, path string) error {
 	return nil
 }
 
-// Changed returns the error of a file or document that is not what an earlier reading found.
-func Changed(where string) error {
-	return fmt.Errorf("%s: changed since it was first read: run again while nothing writes to it", where)
+// A ChangedError says that a file or document, which is named as [document.Place] does it, is not what an
+// earlier reading found.
+type ChangedError struct{ Where string }
+
+func (e *ChangedError) Error() string {
+	return e.Where + ": changed since it was first read: run again while nothing writes to it"
 }
+
+// Changed returns a [ChangedError].
+func Changed(where string) error { return &ChangedError{where} }
 
 // Report sums up a run.
 type Report struct {
@@ -151,7 +156,7 @@ func fingerprint(cfg *Config) (func(int, *document.Document) (*Record, error), e
 		return nil, err
 	}
 	return func(_ int, doc *document.Document) (*Record, error) {
-		r := &Record{ID: doc.ID, Hash: hashOf(doc.Text), TextBytes: len(doc.Text), Values: doc.Values,
+		r := &Record{ID: doc.ID, Hash: HashOf(doc.Text), TextBytes: len(doc.Text), Values: doc.Values,
 			Modified: doc.Modified, Source: doc.Source, Line: doc.Line}
 		if cfg.Exact {
 			r.Fingerprint, r.OK = simhash.Fingerprint(r.Hash[0]), true
@@ -165,9 +170,9 @@ func fingerprint(cfg *Config) (func(int, *document.Document) (*Record, error), e
 // hashKey is the key of the hashes of texts.
 var hashKey = []byte("ndd ingest: texts, HighwayHash  ")
 
-// hashOf returns 128 bits of a text's hash: of n texts two unlike ones have the same with a chance of
+// HashOf returns 128 bits of a text's hash: of n texts two unlike ones have the same with a chance of
 // n * n / 2^129.
-func hashOf(text string) [2]uint64 {
+func HashOf(text string) [2]uint64 {
 	sum := highwayhash.Sum128(unsafe.Slice(unsafe.StringData(text), len(text)), hashKey)
 	return [2]uint64{binary.LittleEndian.Uint64(sum[:8]), binary.LittleEndian.Uint64(sum[8:])}
 }

@@ -93,7 +93,7 @@ func (r *Result) Annotate(ctx context.Context, to *Copies) (CopyReport, error) {
 	}
 	notes := r.notes()
 	w := c.rewriting()
-	w.Judge, w.Fields = r.judge(r.droppedRows()), &Fields{Annotations, notes.values}
+	w.Judge, w.Fields = r.judge(), &Fields{Annotations, notes.values}
 	return w.Copy(ctx, to)
 }
 

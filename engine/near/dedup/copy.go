@@ -97,7 +97,7 @@ func (r *Result) Copy(ctx context.Context, to *Copies) (CopyReport, error) {
 	}
 	dropped := r.droppedRows()
 	w := c.rewriting()
-	w.Judge = r.judge(dropped)
+	w.Judge = r.judge()
 	w.Decision = func(_ document.File, first, units int) []byte { return c.from.decision(dropped, first, units) }
 	return w.Copy(ctx, to)
 }
@@ -186,8 +186,16 @@ func (o *origin) decision(dropped bitmap, first, units int) []byte {
 	return h.Sum(nil)
 }
 
-func (r *Result) judge(dropped bitmap) func(document.File, int) (Judge, func() int) {
-	c := r.corpus
+// judge returns a [Rewriting].Judge. Documents that are dropped must be what they were, and so must those
+// that are kept for them.
+func (r *Result) judge() func(document.File, int) (Judge, func() int) {
+	c, dropped := r.corpus, r.droppedRows()
+	kept := make(bitmap, len(dropped))
+	for d := range r.drops {
+		if d.KeptRow >= 0 {
+			kept.set(int(d.KeptRow))
+		}
+	}
 	return func(_ document.File, unit int) (Judge, func() int) {
 		next := c.from.rowAt(unit)
 		return func(x *document.Extractor, u document.Unit) (Verdict, error) {
@@ -195,13 +203,14 @@ func (r *Result) judge(dropped bitmap) func(document.File, int) (Judge, func() i
 			if unit++; !isRow {
 				return Verdict{}, nil
 			}
-			if next++; !dropped.has(int(row)) {
-				return Verdict{Note: int(next)}, nil
+			next++
+			if v := (Verdict{Drop: dropped.has(int(row)), Note: int(next)}); !v.Drop && !kept.has(int(row)) {
+				return v, nil
+			} else if doc, err := x.Extract(u); err != nil || !c.same(row, &doc) {
+				return v, c.changed(row)
+			} else {
+				return v, nil
 			}
-			if doc, err := x.Extract(u); err != nil || !c.same(row, &doc) {
-				return Verdict{}, c.changed(row)
-			}
-			return Verdict{Drop: true, Note: int(next)}, nil
 		}, nil
 	}
 }

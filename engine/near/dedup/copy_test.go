@@ -2,6 +2,7 @@ package dedup
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -184,6 +185,27 @@ func TestCopies(t *testing.T) {
 		}
 		if want, err := locate(c.root); err != nil || names.root != want {
 			t.Errorf("%v: below %s, want %s", c.inputs, names.root, c.root)
+		}
+	}
+}
+
+// TestCopyChanged: a document that is dropped, and one that is kept for it, must be what they were, also where
+// the length is the same.
+func TestCopyChanged(t *testing.T) {
+	t.Chdir(t.TempDir())
+	lines := []string{`{"id":1,"text":"` + rivers + `"}`, `{"id":2,"text":"` + rivers + `"}`, `{"id":3,"text":"` + bread + `"}`}
+	for i, changed := range []string{"in.jsonl:1:", "in.jsonl:2:", ""} {
+		write(t, map[string]string{"in.jsonl": strings.Join(lines, "\n")})
+		r := found(t, read(t, "in.jsonl", ingest.Config{}, ReadOptions{}), Options{K: 3})
+		other := slices.Clone(lines)
+		other[i] = strings.Replace(other[i], "e ", "x ", 1)
+		write(t, map[string]string{"in.jsonl": strings.Join(other, "\n")})
+		for _, copy := range []func(context.Context, *Copies) (CopyReport, error){r.Copy, r.Annotate} {
+			_, err := copy(t.Context(), copiesOf(t, map[string]string{}, "in.jsonl"))
+			if _, is := errors.AsType[*ingest.ChangedError](err); is != (changed != "") ||
+				is && !strings.HasPrefix(err.Error(), changed) {
+				t.Errorf("document %d changed: %v", i+1, err)
+			}
 		}
 	}
 }

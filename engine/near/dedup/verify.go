@@ -240,8 +240,7 @@ func (c *Corpus) readAgain(ctx context.Context, cfg ingest.Config, rows []Row,
 
 // same returns whether the document of a row is what it was.
 func (c *Corpus) same(row Row, doc *document.Document) bool {
-	r := c.records.of(row)
-	return doc.ID == r.id && lengthOf(len(doc.Text)) == r.length
+	return doc.ID == c.records.of(row).id && ingest.HashOf(doc.Text) == c.hashes.All[row]
 }
 
 // A division replaces the clusters of a result by groups of their rows, with likenesses.

@@ -18,8 +18,8 @@
 //
 // # Identity
 //
-// An input file is taken over if its path, size, time of modification (or the ETag of an object)
-// and all options that its entries depend on are the same. A file that changed while it was read is
+// An input file is taken over if its path, size, time of modification, inode and the inode's time of change
+// (or the ETag of an object) and all options that its entries depend on are the same. A file that changed while it was read is
 // not kept, nor is one that could not be read.
 //
 // A copy is taken over if the decision is the same, too: what of the file is left out.

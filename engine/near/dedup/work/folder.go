@@ -60,6 +60,8 @@ type key struct {
 	InFolder bool  // what cannot be read is a skip
 	Size     int64 // -1: unknown
 	Modified int64
+	Inode    uint64 `json:",omitempty"` // where the system has inodes
+	Changed  int64  `json:",omitempty"` // time of the last change of the inode, there
 	Version  string `json:",omitempty"` // of an object
 
 	Job      string `json:",omitempty"` // of ingest.Config
@@ -82,7 +84,8 @@ func (k *key) digest() digest {
 
 // file returns the digest of the file alone, without options.
 func (k *key) file() digest {
-	return (&key{Absolute: k.Absolute, Size: k.Size, Modified: k.Modified, Version: k.Version}).digest()
+	return (&key{Absolute: k.Absolute, Size: k.Size, Modified: k.Modified, Inode: k.Inode, Changed: k.Changed,
+		Version: k.Version}).digest()
 }
 
 // A place is where the entries of a file are.
@@ -315,7 +318,22 @@ func keyOf(ctx context.Context, f document.File, cfg *ingest.Config) (k key, err
 		return k, err
 	}
 	k.Size, k.Modified = info.Size(), info.ModTime().UnixNano()
+	k.Inode, k.Changed = inodeOf(f.Path)
 	return k, nil
+}
+
+// Forget removes the work file that has a file or document, named as [document.Place] does it, if it was
+// taken over: what is in it is not what the file has. The next run reads all its files again.
+func (w *Folder) Forget(where string) {
+	for path, key := range w.plan {
+		at, has := w.stored[key]
+		if !has || where != path && !strings.HasPrefix(where, path+":") {
+			continue
+		}
+		if err := w.disk.Remove(filepath.Join(w.dir, at.file)); err != nil {
+			w.warn(err.Error())
+		}
+	}
 }
 
 // Stored returns the entries of a file that was finished.

@@ -16,6 +16,7 @@ import (
 
 	"ndd/engine/corpus/document"
 	"ndd/engine/corpus/ingest"
+	"ndd/engine/corpus/simhash"
 	"ndd/engine/oracle"
 	"ndd/engine/oracle/crash"
 	"ndd/engine/oracle/faults"
@@ -144,16 +145,11 @@ func TestTakeOver(t *testing.T) {
 				same(t, got, want)
 			}
 		}
-		files, _ := filepath.Glob(filepath.Join(in, "[a-z]*"))
-		for _, path := range append(files, filepath.Join(in, "b", "large.jsonl")) {
-			if info, _ := os.Stat(path); !info.IsDir() && !strings.HasSuffix(path, ".bin") { // of which nothing is read
-				os.WriteFile(path, bytes.Repeat([]byte("?"), int(info.Size())), 0o644)
-				os.Chtimes(path, info.ModTime(), info.ModTime())
-			}
-		}
+		pieces := func() []string { names, _ := filepath.Glob(filepath.Join(dir, "*.work")); return names }
+		before := pieces()
 		got, err := run(t.Context(), nil, in, dir, threads, all, document.Options{})
-		if err != nil || got.taken.Stored != 9 {
-			t.Fatalf("%v %+v", err, got.taken)
+		if err != nil || got.taken.Stored != 9 || !slices.Equal(pieces(), before) {
+			t.Fatalf("%v %+v, and %q after %q", err, got.taken, pieces(), before)
 		}
 		same(t, got, want)
 	}
@@ -214,6 +210,37 @@ func TestChanges(t *testing.T) {
 	os.WriteFile(name("new.txt"), []byte("fresh words"), 0o644)
 	os.Chtimes(name("new.txt"), info.ModTime(), info.ModTime().Add(time.Millisecond))
 	check(document.Options{}, Taken{Files: 9, Stored: 8, Changed: []string{name("new.txt")}, Unused: 4 + 3*9})
+
+	// Another text of the same size, with the time that the file had, in place or under its name.
+	if inode, _ := inodeOf(in); inode == 0 {
+		t.Skip("this system has no inodes")
+	}
+	for i, replace := range []bool{false, true} {
+		if info, _ = os.Stat(name("new.txt")); replace {
+			must.Do(t, os.Remove(name("new.txt")))
+		}
+		os.WriteFile(name("new.txt"), []byte([]string{"first words", "other words"}[i]), 0o644)
+		os.Chtimes(name("new.txt"), info.ModTime(), info.ModTime())
+		check(document.Options{}, Taken{Files: 9, Stored: 8, Changed: []string{name("new.txt")}, Unused: 5 + i + 3*9})
+	}
+}
+
+// TestForget: what was taken over of a file that is another one by now is read again by the next run.
+func TestForget(t *testing.T) {
+	in, dir := inputs(t), t.TempDir()
+	run(t.Context(), nil, in, dir, 2, all, document.Options{})
+	w, err := Open(t.Context(), nil, dir, 1, func(Taken) {}, func(msg string) { t.Error(msg) })
+	must.Do(t, err)
+	cfg := ingest.Config{Recipe: simhash.Default(), Document: document.Options{IDField: "name", ValueFields: [][]string{{"date"}}}}
+	cfg.Document.Extract = document.Extract(cfg.Recipe.Extract)
+	must.Do(t, w.Begin(t.Context(), []string{in}, &cfg))
+	w.Forget(filepath.Join(in, "b", "large.json")) // no file
+	w.Forget(filepath.Join(in, "b", "large.jsonl") + ":7")
+	must.Do(t, w.Close())
+	got, err := run(t.Context(), nil, in, dir, 2, all, document.Options{})
+	if err != nil || got.taken.Stored == 9 || got.taken.Stored < 1 || !slices.Contains(got.taken.New, filepath.Join(in, "b", "large.jsonl")) {
+		t.Errorf("%v: %+v", err, got.taken)
+	}
 }
 
 // A folder that is none, or of another version, is refused and left as it is; a damaged file in it is
@@ -319,7 +346,9 @@ func TestCopiesAreNumberedOn(t *testing.T) {
 				t.Errorf("run %d: the copy of %s: %v, %q", i, names[before], ok, report)
 			}
 		}
-		w.KeepCopy(of(name), nil, of(name).Path, []byte(name))
+		copied := filepath.Join(t.TempDir(), name) // a link to the input would change its inode
+		must.Do(t, os.WriteFile(copied, nil, 0o644))
+		w.KeepCopy(of(name), nil, copied, []byte(name))
 		must.Do(t, w.Close())
 	}
 }
