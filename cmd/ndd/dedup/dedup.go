@@ -41,7 +41,9 @@ func newDedup(g *cli.Globals) *cobra.Command {
 		Long: `Compare documents, or the fingerprints in .ndf and .bin files, with each other and
 find the near-duplicates. Documents are taken in order of preference (--keep); each
 is compared with the documents kept so far whose fingerprints are within k bits, the
-nearest first. It is dropped for the first that is alike and kept if there is none.
+nearest first, in order of preference among equally near ones. It is dropped for the
+first that is alike and kept if there is none. By fingerprints alone, documents with
+one fingerprint are dropped for the same document.
 So a dropped document is near the one kept for it and has been compared with it. A
 cluster is a kept document, its representative, and what was dropped for it.
 

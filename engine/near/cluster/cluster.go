@@ -234,8 +234,9 @@ func (r *Result) Clusters() iter.Seq2[int, Cluster] {
 //
 // Without Star, clusters are the connected components: near pairs may chain,
 // so distances can exceed K. With Star, documents are taken in order of
-// preference, and each that is in no cluster yet becomes the representative of one
-// that has everything within K that is still free.
+// preference, and each is in the cluster of the nearest representative so far that is
+// within K, the first of several; if there is none, it becomes one. Documents with
+// one fingerprint are in one cluster.
 //
 // Of many documents it first finds out which have a near one, or one that is equal: it joins all
 // fingerprints, with room for some of them at a time, and keeps a bit for the hash of each that it

@@ -51,7 +51,8 @@ func denseGroups(n int) map[string][]uint64 {
 }
 
 // greedy is Find by its definition: all pairs by comparing all with all, or with star each document
-// with all representatives before it.
+// with all representatives before it, and goes for the nearest, the first of several. Documents with one
+// fingerprint go for the same one.
 func greedy(base []uint64, o Options) (list []Cluster) {
 	of := make([]int, len(base)) // the place in list of a row's cluster
 	rows := make([]int, len(base))
@@ -62,10 +63,20 @@ func greedy(base []uint64, o Options) (list []Cluster) {
 		slices.SortStableFunc(rows, o.Prefer)
 	}
 	if o.Star {
+		first := map[uint64]int{} // rows with one fingerprint go together
 		for _, row := range rows {
-			of[row] = slices.IndexFunc(list, func(c Cluster) bool {
-				return bits.OnesCount64(base[row]^base[c.Representative]) <= o.K
-			})
+			if before, again := first[base[row]]; again {
+				of[row] = of[before]
+				continue
+			}
+			first[base[row]] = row
+			of[row] = -1
+			least := o.K + 1
+			for i, c := range list {
+				if d := bits.OnesCount64(base[row] ^ base[c.Representative]); d < least {
+					of[row], least = i, d
+				}
+			}
 			if of[row] < 0 {
 				of[row] = len(list)
 				list = append(list, Cluster{Representative: Row(row)})
@@ -223,16 +234,19 @@ func TestRepresentatives(t *testing.T) {
 			}
 			for _, key := range []uint64{at, sets.Near(rng, at, k), sets.Near(rng, keys[rng.IntN(i+1)], k),
 				old[rng.IntN(len(old))]} {
-				first, want := int32(-1), []uint64(nil)
+				nearest, want := uint64(none), []uint64(nil)
 				for j := range slices.Backward(keys) {
 					if d := bits.OnesCount64(key ^ keys[j]); d <= k {
-						first, want = int32(j), append(want, uint64(d)<<32|uint64(j))
+						want = append(want, uint64(d)<<32|uint64(j))
 					}
 				}
 				slices.Sort(want)
+				if len(want) > 0 {
+					nearest = want[0]
+				}
 				got := slices.Compact(slices.Sorted(slices.Values(r.Near(nil, key, 0))))
-				if r.first(key) != first || !slices.Equal(got, want) {
-					t.Fatalf("%x is near %x of %d, first %d, not %x", key, want, i+1, first, got)
+				if r.nearest(key, 0) != nearest || !slices.Equal(got, want) {
+					t.Fatalf("%x is near %x of %d, not %x", key, want, i+1, got)
 				}
 			}
 		}

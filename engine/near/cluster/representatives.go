@@ -132,41 +132,39 @@ func (t *repTable) add(key uint64, rank int32) {
 	b.keys, b.ranks = append(b.keys, key), append(b.ranks, rank)
 }
 
-// first returns the index of the first one within k bits of a fingerprint, -1 if there is none. It
-// may be called from many goroutines while there is no call of add.
-func (r *Representatives) first(key uint64) int32 {
-	if len(r.tables) == 0 {
-		return within(r.keys, key, r.k)
+// none is the number of no representative.
+const none = math.MaxUint64
+
+// nearest returns the nearest one from number from on that is within k bits of a fingerprint, the first of
+// several, as Near does; none if there is none. It may be called from many goroutines while there is no call
+// of add.
+func (r *Representatives) nearest(key uint64, from int) uint64 {
+	if len(r.tables) == 0 || from > 0 {
+		return r.nearestOf(key, r.keys[from:], from, nil, none)
 	}
-	best := int32(-1)
+	best := uint64(none)
 	for i := range r.tables {
 		t := &r.tables[i]
-		b := t.buckets[key&t.mask]
-		if b == nil {
-			continue
-		}
-		if at := within(b.keys, key, r.k); at >= 0 && (best < 0 || b.ranks[at] < best) {
-			best = b.ranks[at]
+		if b := t.buckets[key&t.mask]; b != nil {
+			best = r.nearestOf(key, b.keys, 0, b.ranks, best)
 		}
 	}
 	return best
 }
 
-// within returns the index of the first key within k bits of another, -1 if there is none.
-func within(keys []uint64, key uint64, k int) int32 {
-	if len(keys) <= 4 {
-		for i, other := range keys {
-			if bits.OnesCount64(key^other) <= k {
-				return int32(i)
-			}
-		}
-		return -1
-	}
+// nearestOf returns best, or a nearer one of some keys. Their numbers are as in appendWithin.
+func (r *Representatives) nearestOf(key uint64, keys []uint64, first int, ranks []int32, best uint64) uint64 {
 	var hits [withinBlock]uint32
 	for from := 0; from < len(keys); from += withinBlock {
-		if n, _ := asm.Within64(hits[:], keys[from:min(from+withinBlock, len(keys))], key, k); n > 0 {
-			return int32(from) + int32(hits[0])
+		n, _ := asm.Within64(hits[:], keys[from:min(from+withinBlock, len(keys))], key, r.k)
+		for _, at := range hits[:n] {
+			i := from + int(at)
+			number := uint64(first + i)
+			if ranks != nil {
+				number = uint64(ranks[i])
+			}
+			best = min(best, uint64(bits.OnesCount64(key^keys[i]))<<32|number)
 		}
 	}
-	return -1
+	return best
 }

@@ -3,6 +3,8 @@ package cluster
 import (
 	"cmp"
 	"context"
+	"math"
+	"math/bits"
 	"slices"
 	"sync/atomic"
 
@@ -15,11 +17,10 @@ import (
 // in.
 //
 // Stars lie within what near pairs connect, so each component is solved by itself. Taken one by one
-// in order of preference, a fingerprint that is in no star yet is a representative, and all within
-// K that are still free are its star; which comes to the same as that each looks for the first
-// representative within K, and is one itself if there is none:
+// in order of preference, each looks for the nearest representative within K so far, the first of
+// several, and is one itself if there is none:
 //
-//	roots --by component--> members --by preference--> each: the first representative within K, or one more
+//	roots --by component--> members --by preference--> each: the nearest representative within K, or one more
 //
 // So a member is compared with the representatives of its neighbourhood and never with its
 // neighbours, which may be thousands: in a dense group a few represent all.
@@ -70,13 +71,15 @@ const (
 
 type star struct {
 	*prints
-	by, best []uint32 // by fingerprint
+	by, best []uint32 // by fingerprint; by is free before a representative is found
 	threads  int
 	bytes    int64 // of reps
 	reps     Representatives
 	ids      []uint32 // of reps, by fingerprint
-	found    []int32  // by member, which representative has been found for it; -1: none
+	found    []uint64 // by member, the nearest representative of those before its part
 }
+
+const free = math.MaxUint32
 
 // solve finds the representative of each member of a component, which it reorders.
 func (s *star) solve(ctx context.Context, members []uint32) error {
@@ -84,6 +87,9 @@ func (s *star) solve(ctx context.Context, members []uint32) error {
 		slices.SortFunc(members, func(a, b uint32) int { return cmp.Compare(s.best[a], s.best[b]) })
 	} else {
 		slices.SortFunc(members, func(a, b uint32) int { return s.better(s.best[a], s.best[b]) })
+	}
+	for _, x := range members {
+		s.by[x] = free
 	}
 	for len(members) > 0 {
 		s.reps.Reset(s.K, s.bytes)
@@ -96,24 +102,18 @@ func (s *star) solve(ctx context.Context, members []uint32) error {
 			}
 			members = members[n:]
 		}
-		// The others look for the representatives that there are; those that find none take part in
-		// the next round.
-		free := members[:0]
-		for len(members) > 0 {
-			part := members[:min(len(members), s.threads*starLook)]
+		// The others look for the representatives that there are, and take part in the next round: one of
+		// that may be nearer.
+		for left := members; len(left) > 0; {
+			part := left[:min(len(left), s.threads*starLook)]
 			if err := s.look(ctx, part); err != nil {
 				return err
 			}
 			for i, x := range part {
-				if s.found[i] < 0 {
-					free = append(free, x)
-				} else {
-					s.by[x] = s.ids[s.found[i]]
-				}
+				s.take(x, s.found[i])
 			}
-			members = members[len(part):]
+			left = left[len(part):]
 		}
-		members = free
 	}
 	return nil
 }
@@ -126,12 +126,11 @@ func (s *star) elect(ctx context.Context, members []uint32) (n int, err error) {
 		return 0, err
 	}
 	for i, x := range members {
-		r := s.found[i]
-		if r < 0 && len(s.reps.keys) > before {
-			r = s.first(x) // that was added meanwhile
+		near := s.found[i]
+		if len(s.reps.keys) > before {
+			near = min(near, s.nearest(x, before)) // of those that were added meanwhile
 		}
-		if r >= 0 {
-			s.by[x] = s.ids[r]
+		if s.take(x, near); s.by[x] != free {
 			continue
 		}
 		if s.reps.full() {
@@ -144,21 +143,31 @@ func (s *star) elect(ctx context.Context, members []uint32) (n int, err error) {
 	return len(members), nil
 }
 
-// first returns the first of the representatives so far that is near a member, -1 if there is none or
-// the member is always one.
-func (s *star) first(x uint32) int32 {
-	if s.Always != nil && s.Always(int(s.row(s.best[x]))) {
-		return -1
+// take gives a member a representative of this round if it is nearer than that of an earlier one.
+func (s *star) take(x uint32, near uint64) {
+	if near == none {
+		return
 	}
-	return s.reps.first(s.distinct[x])
+	if old := s.by[x]; old == free || int(near>>32) < bits.OnesCount64(s.distinct[x]^s.distinct[old]) {
+		s.by[x] = s.ids[uint32(near)]
+	}
 }
 
-// look finds for each member the first of the representatives so far, by all goroutines.
+// nearest returns the nearest of the representatives of this round from a number on, none if there is none or the member is
+// always one.
+func (s *star) nearest(x uint32, from int) uint64 {
+	if s.Always != nil && s.Always(int(s.row(s.best[x]))) {
+		return none
+	}
+	return s.reps.nearest(s.distinct[x], from)
+}
+
+// look finds for each member the nearest of the representatives of this round, by all goroutines.
 func (s *star) look(ctx context.Context, members []uint32) error {
 	s.found = slices.Grow(s.found[:0], len(members))[:len(members)]
 	some := func(from, to int) {
 		for i := from; i < to; i++ {
-			s.found[i] = s.first(members[i])
+			s.found[i] = s.nearest(members[i], 0)
 		}
 	}
 	if len(members) <= starLook {
