@@ -14,6 +14,7 @@ import (
 	"ndd/engine/corpus/document"
 	"ndd/engine/corpus/ndf"
 	"ndd/engine/corpus/simhash"
+	"ndd/engine/index/live/rows"
 	"ndd/engine/memory"
 	"ndd/engine/near/dedup"
 	"ndd/engine/near/scan"
@@ -114,20 +115,23 @@ func (d *deduping) distance(list olds) error {
 // command has in most cases.
 const knownBytes = 256 << 20
 
-// find looks fingerprints up in all that is old: of each that is near one there, the first document of
-// the nearest, in the first where several are as near.
-func (list olds) find(ctx context.Context, k, threads int, prints []uint64) (all []dedup.Drop, err error) {
+// find looks fingerprints up in all that is old, and returns for each that is near one there the nearest
+// document, or with all every one within k, nearest first. Of equally near ones, the first comes first.
+func (list olds) find(ctx context.Context, k, threads int, all bool, prints []uint64) (drops []dedup.Drop, err error) {
 	for _, o := range list {
-		one, err := o.find(ctx, k, threads, prints)
+		one, err := o.find(ctx, k, threads, all, prints)
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, one...)
+		drops = append(drops, one...)
 	}
-	slices.SortStableFunc(all, func(a, b dedup.Drop) int {
+	slices.SortStableFunc(drops, func(a, b dedup.Drop) int {
 		return cmp.Or(cmp.Compare(a.Row, b.Row), cmp.Compare(a.Distance, b.Distance))
 	})
-	return slices.CompactFunc(all, func(a, b dedup.Drop) bool { return a.Row == b.Row }), nil
+	if all {
+		return drops, nil
+	}
+	return slices.CompactFunc(drops, func(a, b dedup.Drop) bool { return a.Row == b.Row }), nil
 }
 
 // bytes returns the most memory that find takes for a number of documents.
@@ -135,7 +139,7 @@ func (list olds) bytes(k, threads, documents int) (most uint64) {
 	for _, o := range list {
 		bytes := uint64(0)
 		if o.index != nil {
-			if p, err := o.index.PlanBatch(documents, o.batch(k, threads)); err == nil { // unless the command ends
+			if p, err := o.index.PlanBatch(documents, o.batch(k, threads, false)); err == nil { // unless the command ends
 				bytes = p.Bytes()
 			}
 		} else if p, err := scan.NewPlan(documents, k, false, o.scan(threads)); err == nil { // said by find
@@ -146,48 +150,83 @@ func (list olds) bytes(k, threads, documents int) (most uint64) {
 	return most
 }
 
-func (o *old) batch(k, threads int) engine.BatchOptions {
-	return engine.BatchOptions{K: k, Docs: 1, Threads: threads, MatchBytes: knownBytes}
+func (o *old) batch(k, threads int, all bool) engine.BatchOptions {
+	docs := engine.FirstDoc
+	if all {
+		docs = engine.AllDocs
+	}
+	return engine.BatchOptions{K: k, Docs: docs, Threads: threads, MatchBytes: knownBytes}
 }
 
 func (o *old) scan(threads int) scan.Options {
 	return scan.Options{Threads: threads, Fingerprints: o.prints.Len(), Budget: memory.NewBudget(memory.Set(knownBytes))}
 }
 
-func (o *old) find(ctx context.Context, k, threads int, prints []uint64) (list []dedup.Drop, err error) {
-	add := func(row, distance int, id func() (string, error)) error {
-		if last := len(list) - 1; last >= 0 && list[last].Row == dedup.Row(row) {
-			return nil // more hits of the same query, which are not nearer
+// A match is a document of an old that is near a row.
+type match struct {
+	row, distance int
+	number        uint64
+}
+
+func (a match) compare(b match) int {
+	return cmp.Or(cmp.Compare(a.row, b.row), cmp.Compare(a.distance, b.distance), cmp.Compare(a.number, b.number))
+}
+
+func (o *old) find(ctx context.Context, k, threads int, all bool, prints []uint64) (drops []dedup.Drop, err error) {
+	var list []match
+	add := func(m match) {
+		switch last := len(list) - 1; {
+		case all || last < 0 || list[last].row != m.row:
+			list = append(list, m)
+		case m.compare(list[last]) < 0:
+			list[last] = m
 		}
-		name, err := id()
-		list = append(list, dedup.Drop{Row: dedup.Row(row), Kept: name, Distance: distance})
-		return err
 	}
+	var nameOf func(number uint64) (string, error)
 	if o.index != nil {
 		names := o.index.IDs()
-		err = o.index.Batch(ctx, simhash.Fingerprints(prints), o.batch(k, threads), func(row int, hits []engine.Hit) error {
-			return add(row, hits[0].Distance, func() (string, error) { return names.ID(hits[0].Docs[0]) })
+		nameOf = func(number uint64) (string, error) { return names.ID(rows.DocID(number)) }
+		err = o.index.Batch(ctx, simhash.Fingerprints(prints), o.batch(k, threads, all), func(row int, hits []engine.Hit) error {
+			for _, h := range hits {
+				for _, doc := range h.Docs {
+					add(match{row, h.Distance, uint64(doc)})
+				}
+			}
+			return nil
 		})
-		return list, err
+	} else if len(prints) > 0 && o.prints.Len() > 0 {
+		names := o.prints.Lookup()
+		nameOf = names.ID
+		err = o.scanned(ctx, k, threads, prints, add)
 	}
-	if len(prints) == 0 || o.prints.Len() == 0 {
-		return nil, nil
-	}
-	options, names := o.scan(threads), o.prints.Lookup()
-	plan, err := scan.NewPlan(len(prints), k, false, options)
 	if err != nil {
 		return nil, err
 	}
-	old := scan.Slice(o.prints.Fingerprints(), 0)
-	for h, err := range scan.Answer(ctx, old, prints, k, plan, options) {
-		if err == nil {
-			err = add(int(h.Query), h.Distance, func() (string, error) { return names.ID(h.Row) })
-		}
+	slices.SortFunc(list, match.compare)
+	for _, m := range list {
+		name, err := nameOf(m.number)
 		if err != nil {
 			return nil, err
 		}
+		drops = append(drops, dedup.Drop{Row: dedup.Row(m.row), Kept: name, Distance: m.distance})
 	}
-	return list, nil
+	return drops, nil
+}
+
+// scanned calls add with what of a fingerprint file is near some fingerprints.
+func (o *old) scanned(ctx context.Context, k, threads int, prints []uint64, add func(match)) error {
+	options := o.scan(threads)
+	plan, err := scan.NewPlan(len(prints), k, false, options)
+	if err != nil {
+		return err
+	}
+	for h, err := range scan.Answer(ctx, scan.Slice(o.prints.Fingerprints(), 0), prints, k, plan, options) {
+		if err != nil {
+			return err
+		}
+		add(match{int(h.Query), h.Distance, h.Row})
+	}
+	return nil
 }
 
 func (d *deduping) againstNames() string { return strings.Join(d.against, ", ") }

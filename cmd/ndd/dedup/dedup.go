@@ -168,7 +168,8 @@ DIR can be removed at any time between runs.
 
 With --against, documents near a document of an index or a fingerprint file are dropped
 first, in favour of the nearest one there, and only the others are compared with each
-other. It may be given several times: all must have one recipe. They hold no texts: to
+other. Where texts are compared, each known document within k is, the nearest first,
+until one is alike. It may be given several times: all must have one recipe. They hold no texts: to
 compare these, give the files that they were made from with --against-docs, under the
 same names as then.`,
 		Example: `  ndd dedup docs/
@@ -371,7 +372,7 @@ func (d *deduping) find(ctx context.Context, o *dedup.Options, read dedup.ReadOp
 		}
 		recipe, o.K = list[0].recipe, d.k
 		o.Known = func(ctx context.Context, prints []uint64) ([]dedup.Drop, error) {
-			return list.find(ctx, d.k, d.g.Threads, prints)
+			return list.find(ctx, d.k, d.g.Threads, d.verify != "", prints)
 		}
 		o.KnownBytes = func(documents int) uint64 { return list.bytes(d.k, d.g.Threads, documents) }
 		read.Find = *o

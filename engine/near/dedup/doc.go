@@ -51,8 +51,8 @@
 // that has taken longer than to read all sets twice, lists of rare shingles find the few that the
 // rule may allow (rare.go).
 //
-// A document near a known one is compared with the text of that one, which is found by its ID in
-// Verify.Known (verify.go). If they are not alike, it is compared with the others.
+// A document near known ones is compared with the texts of these, the nearest first, which are found by
+// their IDs in Verify.Known (verify.go). If none is alike, it is compared with the others.
 //
 // # Cost
 //

@@ -17,8 +17,9 @@ type Options struct {
 	Exact  bool // documents go for one with the same text alone; of a corpus that was read so, with K and Verify of 0
 
 	// Known, if not nil, is called once with all fingerprints. It returns the rows near a document
-	// that the caller has already, ascending, each with the ID of that and its distance. These are
-	// dropped; the others are compared with each other.
+	// that the caller has already, ascending, each with the ID of that and its distance; with Verify
+	// also several documents of a row, the nearest first. These rows are dropped; the others are
+	// compared with each other.
 	Known func(ctx context.Context, fingerprints []uint64) ([]Drop, error)
 
 	// KnownBytes returns the most memory that Known takes for a number of documents; nil is none.
@@ -29,7 +30,7 @@ type Options struct {
 
 	// Verify, if not nil, compares the texts; the corpus must have been read
 	// by [ReadDocuments], from files. A document that Known finds is compared with
-	// the one that it names, and only with that.
+	// those that it names, until one is alike.
 	Verify *Verify
 
 	// Also has other settings, for [Result.Also].

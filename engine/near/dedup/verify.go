@@ -114,17 +114,21 @@ const (
 // errNoTexts is the error of Options.Verify and Options.Known without the texts of known documents.
 var errNoTexts = errors.New("verifying needs the texts of the known documents: give their inputs")
 
-// verifyKnown reads the texts of known documents and of the new ones near them. New documents whose
-// texts are not alike are not dropped. If several known documents have one ID, the most similar of those
-// that the rule allows counts.
+// verifyKnown reads the texts of known documents and of the new ones near them. A new document goes for the
+// nearest known one that the rule allows, the first of several, and stays if there is none. If several known
+// documents have one ID, the most similar of those that the rule allows counts.
 func (r *Result) verifyKnown(ctx context.Context, v *Verify) (err error) {
 	if len(r.Known) == 0 {
 		return nil
 	}
 	ids := map[string]uint32{}
-	rows := make([]Row, len(r.Known))
+	var rows []Row
+	var ends []int // of the candidates of each row
 	for i, k := range r.Known {
-		rows[i] = k.Row
+		if i == 0 || k.Row != rows[len(rows)-1] {
+			rows, ends = append(rows, k.Row), append(ends, i)
+		}
+		ends[len(ends)-1]++
 		if _, ok := ids[k.Kept]; !ok {
 			ids[k.Kept] = uint32(len(ids))
 		}
@@ -147,12 +151,19 @@ func (r *Result) verifyKnown(ctx context.Context, v *Verify) (err error) {
 	if err != nil {
 		return err
 	}
-	alike := make([]bool, len(rows))
+	chosen := make([]*Drop, len(rows))
 	err = shingle.Each(ctx, r.corpus.o.Threads, len(rows), func(i int, bufs *shingle.Buffers) error {
-		for _, n := range of[ids[r.Known[i].Kept]] {
-			if like, ok := v.Rule.Judge(own.Get(i, &bufs[0]), known.Get(n, &bufs[1])); ok &&
-				(!alike[i] || like.Jaccard > r.Known[i].Jaccard) {
-				alike[i], r.Known[i].Likeness = true, like
+		from := 0
+		if i > 0 {
+			from = ends[i-1]
+		}
+		for j := from; j < ends[i] && chosen[i] == nil; j++ {
+			k := &r.Known[j]
+			for _, n := range of[ids[k.Kept]] {
+				if like, ok := v.Rule.Judge(own.Get(i, &bufs[0]), known.Get(n, &bufs[1])); ok &&
+					(chosen[i] == nil || like.Jaccard > k.Jaccard) {
+					chosen[i], k.Likeness = k, like
+				}
 			}
 		}
 		return nil
@@ -160,9 +171,14 @@ func (r *Result) verifyKnown(ctx context.Context, v *Verify) (err error) {
 	if err != nil {
 		return err
 	}
-	before, i := len(r.Known), -1
-	r.Known = slices.DeleteFunc(r.Known, func(Drop) bool { i++; return !alike[i] })
-	r.Rejected += before - len(r.Known)
+	var found []Drop
+	for _, k := range chosen {
+		if k != nil {
+			found = append(found, *k)
+		}
+	}
+	r.Known = found
+	r.Rejected += len(rows) - len(found)
 	return nil
 }
 

@@ -237,8 +237,8 @@ func TestKnown(t *testing.T) {
 	}
 }
 
-// TestVerifyKnown: a document that is near a known one goes only if its text is like that one's, by
-// definition; else it is compared with the others. Where the texts cannot be had, it says so.
+// TestVerifyKnown: a document goes for the nearest known one whose text is like its own, by definition; if
+// there is none, it is compared with the others. Where the texts cannot be had, it says so.
 func TestVerifyKnown(t *testing.T) {
 	const least, words, k = 0.94, 3, 10
 	texts := chained(t, filepath.Join(t.TempDir(), "all.jsonl"), 400)
@@ -250,33 +250,38 @@ func TestVerifyKnown(t *testing.T) {
 	was, c := read(t, old, ingest.Config{}, ReadOptions{}), read(t, fresh, ingest.Config{}, ReadOptions{})
 	known := func(_ context.Context, prints []uint64) (list []Drop, err error) {
 		for row, f := range prints {
-			best, least := 0, k+1
-			for i, o := range was.prints.All {
-				if d := bits.OnesCount64(f ^ o); d < least {
-					best, least = i, d
+			for d := range k + 1 {
+				for i, o := range was.prints.All {
+					if bits.OnesCount64(f^o) == d {
+						list = append(list, Drop{Row: Row(row), Kept: was.ID(Row(i)), Distance: d})
+					}
 				}
-			}
-			if least <= k {
-				list = append(list, Drop{Row: Row(row), Kept: was.ID(Row(best)), Distance: least})
 			}
 		}
 		return list, nil
 	}
 	var want []Drop
-	rejected := map[Row]bool{}
+	rejected, later := map[Row]bool{}, 0
 	list, err := known(t.Context(), c.prints.All)
 	for _, n := range list {
 		var number int
 		_, err = fmt.Sscanf(n.Kept, "d%d", &number)
 		must.Do(t, err)
+		if len(want) > 0 && want[len(want)-1].Row == n.Row {
+			continue
+		}
 		if n.Likeness = likeness(texts[2*n.Row+1], texts[number], words); n.Jaccard >= least {
 			n.KeptRow, n.Compared = -1, true
 			want = append(want, n)
+			if rejected[n.Row] {
+				later++
+			}
+			delete(rejected, n.Row)
 		} else {
 			rejected[n.Row] = true
 		}
 	}
-	if err != nil || len(want) < 20 || len(rejected) < 20 {
+	if err != nil || len(want) < 20 || len(rejected) < 20 || later == 0 {
 		t.Fatal(len(want), len(rejected), err)
 	}
 	o := Options{K: k, Known: known, Verify: &Verify{Rule: Rule{{Jaccard: least}}, Known: []string{old}}}
@@ -300,11 +305,31 @@ func TestVerifyKnown(t *testing.T) {
 	}
 	o.Verify.Known = []string{fresh}
 	if _, err := Find(t.Context(), c, o); err == nil || !strings.Contains(err.Error(),
-		"no document with its text: 99 of 99, such as d") {
+		"no document with its text: 200 of 200, such as d") {
 		t.Error(err)
 	}
 	o.Verify.Known = nil
 	if _, err := Find(t.Context(), c, o); !errors.Is(err, errNoTexts) {
 		t.Error(err)
+	}
+}
+
+// TestVerifyKnownID: of several known documents with one ID the most similar counts, in whatever order they are.
+func TestVerifyKnownID(t *testing.T) {
+	text := strings.Repeat("a b c d e f g h i j ", 5) + rivers
+	texts := []string{text + " one", text + " one two three four", text + " one two"}
+	known := func(context.Context, []uint64) ([]Drop, error) { return []Drop{{Row: 0, Kept: "id"}}, nil }
+	for i := range texts {
+		var old []map[string]string
+		for j := range texts {
+			old = append(old, map[string]string{"id": "id", "text": texts[(i+j)%len(texts)]})
+		}
+		c := read(t, files.Lines(t, "new.jsonl", []map[string]string{{"text": text}}), ingest.Config{}, ReadOptions{})
+		c.o.Threads = 1
+		r := found(t, c, Options{K: 3, Known: known, Verify: &Verify{Rule: Rule{{Jaccard: 0.5}},
+			Known: []string{files.Lines(t, "old.jsonl", old)}}})
+		if want := likeness(text, texts[0], 3); len(r.Known) != 1 || r.Known[0].Likeness != want {
+			t.Errorf("from text %d on: %+v, want %v", i, r.Known, want)
+		}
 	}
 }
