@@ -44,13 +44,36 @@ func (d *DocumentFlags) RegisterFields(cmd *cobra.Command) {
 	d.MaxDocument = maxDocument
 	f.StringVar(&d.Format, "input-format", "auto", "format of the documents: auto, text, html, jsonl, json, lines, "+
 		"csv, parquet or warc")
-	f.StringVar(&d.text, "text", "", "JSON and CSV: the field with the text (default: text, content, body, html or "+
-		"the like, whichever is there)")
-	f.StringVar(&d.id, "id", "", "JSON and CSV: the field with the id (default: id, url or the like, whichever is "+
+	f.Var(onceFlag{&d.text}, "text", "JSON, CSV and Parquet: the field with the text, or several with commas, of which a "+
+		"record's first one is taken (default: text, content, body, html or the like, which most of the first 1,000 records have)")
+	f.Var(onceFlag{&d.id}, "id", "JSON and CSV: the field with the id (default: id, url or the like, whichever is "+
 		"there; a record without it is called file:line)")
 	FormerFlags(cmd, map[string]string{"document-format": "use --input-format",
 		"format": "use --input-format for the format of documents"})
 }
+
+// A onceFlag is a text that is given once: of two the first would be lost.
+type onceFlag struct{ value *string }
+
+func (f onceFlag) String() string {
+	if f.value == nil {
+		return ""
+	}
+	return *f.value
+}
+
+func (f onceFlag) Set(value string) error {
+	if *f.value != "" {
+		return fmt.Errorf("given twice, as %s and %s: give it once", *f.value, value)
+	}
+	if strings.Contains(","+value+",", ",,") {
+		return errors.New("a name is empty")
+	}
+	*f.value = value
+	return nil
+}
+
+func (onceFlag) Type() string { return "string" }
 
 // maxDocument is the default of --max-document.
 const maxDocument = "64MiB"
@@ -179,10 +202,16 @@ func (g *Globals) Ingest(ctx context.Context, inputs []string, c ingest.Config, 
 // Ingested logs a summary, publishes the table of --skipped, and returns ErrPartly if input was
 // lost.
 func (g *Globals) Ingested(report ingest.Report) error {
+	more := report.Skipped.Lost() - len(report.Skipped.Examples)
 	for _, s := range report.Skipped.Examples {
-		g.Log.Warn("skipped " + s.Error())
+		text := "skipped " + s.Error()
+		if n := report.Skipped.ByReason[s.Reason] - 1; s.Reason == document.NoText && n > 0 {
+			text += fmt.Sprintf(" (and %s more records without text)", humanize.Comma(int64(n)))
+			more -= n
+		}
+		g.Log.Warn(text)
 	}
-	if more := report.Skipped.Lost() - len(report.Skipped.Examples); more > 0 {
+	if more > 0 {
 		g.Log.Warn(fmt.Sprintf("skipped %s more files or records", humanize.Comma(int64(more))))
 	}
 	msg := fmt.Sprintf("%s, %s of text", Number(report.Documents, "document"), humanize.IBytes(uint64(report.TextBytes)))

@@ -43,31 +43,82 @@ func (s *stream) records() error {
 		return err
 	}
 	t.fields = len(names)
+	var held []tableRow // the first rows, until they have decided
+	heldBytes, isDecided := int64(0), len(columns.candidates) < 2
 	return s.each(func() error {
-		from := t.offset
-		s.good = from
+		s.good = t.offset
+		row := tableRow{from: t.offset}
 		record, err := t.read()
-		if err != nil {
+		row.record, row.line, row.to = record, s.line, t.offset
+		if isDecided && err == nil {
+			return s.emit(columns.row(row))
+		}
+		if heldBytes += row.to - row.from; err == nil {
+			row.record = slices.Clone(record)
+			held = append(held, row)
+		}
+		if isDecided || err == nil && len(held) < heldMax && heldBytes < heldBytesMax {
 			return err
 		}
-		text := record[columns.text] // of a string that the record has alone
-		u := columns.unit(unsafe.Slice(unsafe.StringData(text), len(text)), func(i int) string { return strings.Clone(record[i]) })
-		u.Line, u.From, u.To = s.line, from, t.offset
-		return s.emit(u)
+		isDecided = true
+		columns.decide(&s.opts, held)
+		s.chosen(columns.Fields)
+		for _, row := range held {
+			if err := s.emit(columns.row(row)); err != nil {
+				return err
+			}
+		}
+		held = nil
+		return err
 	})
 }
 
-// tableColumns returns the columns to read of a table whose first record names them.
+// A tableRow is a record of a table, with its place.
+type tableRow struct {
+	record   []string
+	line     int
+	from, to int64
+}
+
+// decide chooses the column of the text by the first rows.
+func (c *recordColumns) decide(o *Options, rows []tableRow) {
+	counts := fieldCount{}
+	for _, row := range rows {
+		for _, column := range c.candidates {
+			if row.record[column] != "" {
+				counts[c.names[column]]++
+			}
+		}
+	}
+	if name := counts.best(o.textFields()); name != "" {
+		c.Text, c.texts = name, []int{slices.Index(c.names, name)}
+	}
+}
+
+// row returns the unit of a record.
+func (c *recordColumns) row(row tableRow) Unit {
+	column := c.texts[max(slices.IndexFunc(c.texts, func(i int) bool { return row.record[i] != "" }), 0)]
+	text := row.record[column] // of a string that the record has alone
+	u := c.unit(column, unsafe.Slice(unsafe.StringData(text), len(text)),
+		func(i int) string { return strings.Clone(row.record[i]) })
+	u.Line, u.From, u.To = row.line, row.from, row.to
+	return u
+}
+
+// tableColumns returns the columns to read of a table whose first record names them. Where several may hold the text,
+// the first rows decide.
 func (s *stream) tableColumns(names []string) (c recordColumns, err error) {
 	if slices.ContainsFunc(names, func(name string) bool { return strings.Contains(name, "\r") }) {
 		return c, errors.New(`its lines end with CR alone: change that first, such as by tr '\r' '\n'`)
 	}
-	c, err = s.opts.columns(names, func(name string) int { return slices.Index(names, name) },
-		func(name string) bool { return slices.Contains(names, name) })
+	find := func(name string) int { return slices.Index(names, name) }
+	c, err = s.opts.columns(names, find, func(name string) bool { return find(name) >= 0 })
 	if err != nil {
 		return c, s.noFields(err)
 	}
-	s.chosen(c.Fields)
+	if len(c.candidates) < 2 {
+		s.chosen(c.Fields)
+	}
 	return c, nil
 }
 

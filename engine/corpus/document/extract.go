@@ -89,7 +89,8 @@ func (e *Extractor) Borrow(u Unit) (Document, error) {
 		}
 		doc.Text, doc.Repaired, doc.Charset = text, repaired, unknownCharset(u.raw, u.contentType, true)
 	case JSONL:
-		text, reason, err := e.jsonText(u.raw, u.fields.Text)
+		field := recordField(u.raw, u.fields.Text)
+		text, reason, err := e.jsonText(u.raw, field)
 		if err == nil {
 			reason = Broken
 			doc.ID, _, err = jsonScalar(u.raw, u.fields.ID, false)
@@ -101,7 +102,7 @@ func (e *Extractor) Borrow(u Unit) (Document, error) {
 			v.Text, v.Found, _ = jsonScalar(u.raw, field, e.opts.FirstValue)
 			return v
 		})
-		if isHTML(u.fields.Text) {
+		if isHTML(field) {
 			page, repaired := decodeHTML(text, "")
 			doc.Repaired = repaired
 			if doc.Text, err = e.page.extract(e.ctx, page, e.opts.Extract); err != nil {

@@ -168,7 +168,7 @@ func jsonFormat(head []byte, o *Options, single Format) Format {
 	}
 	line, rest, whole := bytes.Cut(head, []byte("\n"))
 	whole = whole || len(head) < peekBytes/2 // the file ends without a line end
-	isObject, err := jsonMembers(line, func([]byte, byte) {})
+	isObject, err := jsonMembers(line, func(_, _ []byte) {})
 	isObject = isObject && err == nil && whole
 	switch {
 	case isObject && (len(bytes.TrimSpace(rest)) > 0 || o.showsText(line)):
@@ -189,7 +189,7 @@ func (o *Options) showsLines(head []byte) (shows bool) {
 		if len(bytes.TrimSpace(line)) == 0 {
 			continue
 		}
-		isObject, err := jsonMembers(line, func(name []byte, _ byte) {
+		isObject, err := jsonMembers(line, func(name, _ []byte) {
 			shows = shows || o.showsText([]byte(`"`+string(name)+`"`))
 		})
 		if !isObject || err != nil && bytes.HasSuffix(line, []byte("\n")) {

@@ -29,7 +29,7 @@ func (f File) Head(ctx context.Context, opts Options) (h Head, err error) {
 	skips := 0
 	s.yield = func(u Unit, err error) bool {
 		if err == nil && u.fields != nil {
-			jsonMembers(u.raw, func(name []byte, _ byte) { s.head.Names = append(s.head.Names, string(name)) })
+			jsonMembers(u.raw, func(name, _ []byte) { s.head.Names = append(s.head.Names, string(name)) })
 		}
 		skips++
 		return err != nil && skips < heldMax
@@ -54,7 +54,7 @@ func (u Unit) ObjectEnd(names []string) (end int64, taken string, ok bool) {
 		return 0, "", false
 	}
 	n := 0
-	isObject, err := jsonMembers(u.raw, func(name []byte, _ byte) {
+	isObject, err := jsonMembers(u.raw, func(name, _ []byte) {
 		n++
 		for _, own := range names {
 			if taken == "" && isName(name, own) {

@@ -49,7 +49,7 @@ func (s *stream) jsonObjects() error {
 	if err != nil {
 		return err
 	}
-	return s.noText()
+	return s.decide()
 }
 
 // jsonSplitter finds where values begin and end.

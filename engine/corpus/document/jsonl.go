@@ -3,8 +3,10 @@ package document
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
+	"strings"
 	"unicode"
 	"unicode/utf8"
 )
@@ -15,7 +17,7 @@ func (s *stream) jsonLines() error {
 	if err := s.each(l.next); err != nil {
 		return err
 	}
-	return s.noText()
+	return s.decide()
 }
 
 // lines reads a stream line by line.
@@ -91,74 +93,94 @@ func (l *lines) extend(line, part []byte) []byte {
 
 // objects is the state of reading the JSON objects of a file.
 type objects struct {
-	fields    *Fields // from the first one on
-	held      []Unit  // the first ones, until one has the text field that the options name
-	heldBytes int     // of them
-	found     bool    // one has it
+	fields     *Fields      // nil until the first records have decided
+	held       []heldRecord // the first ones
+	heldBytes  int          // of them
+	texts, ids fieldCount   // of them
 }
 
-// object yields a JSON object that begins at at, behind white space from from on, and ends here. The
-// first record that is an object decides which fields are taken of all.
-func (s *stream) object(raw []byte, from, at int64) error {
-	u := Unit{Line: s.line, From: from, To: s.at, format: JSONL, raw: raw, at: at, fields: s.objects.fields}
-	if s.objects.fields == nil {
-		f, ok, err := s.objectFields(raw)
-		if err != nil {
-			return err
-		}
-		if u.fields = &f; ok {
-			s.chosen(f)
-			s.objects.fields = &f
-		}
-	}
-	if s.opts.TextField != "" && !s.objects.found {
-		return s.hold(u)
-	}
-	return s.emit(u)
+// A heldRecord is a unit, or a skip in its place.
+type heldRecord struct {
+	unit Unit
+	skip *Skip
 }
 
 const (
-	heldMax      = 1000    // records that are held back until one has the text field
+	heldMax      = 1000    // records that decide which fields are taken of all
 	heldBytesMax = 4 << 20 // of them
 )
 
-// hold holds back the first records of a file until one has the text field that the options name.
-// If none has it, the name is wrong, and the file is refused before its records are skipped one by
-// one.
-func (s *stream) hold(u Unit) error {
-	s.objects.held = append(s.objects.held, u)
-	s.objects.heldBytes += len(u.raw)
-	if n, err := jsonEach(u.raw, s.opts.TextField, func([]byte) error { return nil }); err == nil && n > 0 {
-		return s.release()
+// object yields a JSON object that begins at at, behind white space from from on, and ends here. The first
+// records are held back until they have decided which fields are taken of all.
+func (s *stream) object(raw []byte, from, at int64) error {
+	o := &s.objects
+	u := Unit{Line: s.line, From: from, To: s.at, format: JSONL, raw: raw, at: at, fields: o.fields}
+	if o.fields != nil {
+		return s.emit(u)
 	}
-	if len(s.objects.held) == heldMax || s.objects.heldBytes > heldBytesMax {
-		return s.noText()
+	if o.texts == nil {
+		o.texts, o.ids = fieldCount{}, fieldCount{}
+	}
+	o.held, o.heldBytes = append(o.held, heldRecord{unit: u}), o.heldBytes+len(raw)
+	s.opts.countObject(raw, o.texts, o.ids)
+	known := len(o.texts) > 0 && (s.opts.TextField != "" || o.texts[s.opts.textFields()[0]] > heldMax)
+	if known && (s.opts.IDField != "" || o.ids[IDFields[0]] > 0) || len(o.held) == heldMax || o.heldBytes > heldBytesMax {
+		return s.decide()
 	}
 	return nil
 }
 
-// release yields the records that were held back.
-func (s *stream) release() error {
-	held := s.objects.held
-	s.objects.held, s.objects.found = nil, true
-	for _, u := range held {
-		if err := s.emit(u); err != nil {
+// decide yields the records that were held back, with the fields that most of them have. If none has a text, the file is
+// refused before its records are skipped one by one; those that are no objects are skipped, and the next ones decide.
+func (s *stream) decide() error {
+	o := &s.objects
+	held, f := o.held, s.opts.choose(o.texts, o.ids)
+	o.held, o.heldBytes = nil, 0
+	if len(held) == 0 {
+		return nil
+	}
+	if len(o.texts) == 0 {
+		if err := s.opts.fieldError(held); err != nil {
+			s.line = 0
+			return s.noFields(err)
+		}
+		f.Text = cmp.Or(f.Text, TextFields[0])
+	} else {
+		s.chosen(f)
+		o.fields = &f
+	}
+	for _, r := range held {
+		var err error
+		if r.skip != nil {
+			err = s.yieldSkip(r.skip)
+		} else {
+			r.unit.fields = &f
+			err = s.emit(r.unit)
+		}
+		if err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// noText is the error of a file without the text field, with the fields that it has. If no record
-// can be read, each is skipped.
-func (s *stream) noText() error {
-	for _, u := range s.objects.held {
-		if names := fieldNames(u.raw); len(names) > 0 {
-			s.objects.held, s.line = nil, 0
-			return s.noFields(&FieldError{s.opts.TextField, names})
+// recordField returns the first of the fields, with commas between them, that a record has as a text, or the last one.
+func recordField(record []byte, fields string) string {
+	for {
+		name, rest, more := strings.Cut(fields, ",")
+		if !more {
+			return name
 		}
+		isText := false
+		jsonEach(record, name, func(v []byte) error {
+			isText = isText || jsonKind(v) == "string"
+			return nil
+		})
+		if isText {
+			return name
+		}
+		fields = rest
 	}
-	return s.release()
 }
 
 // jsonText returns the text that a field's values make: one string, or the strings of a list with a
@@ -200,7 +222,11 @@ func (e *Extractor) jsonText(record []byte, field string) (text []byte, reason R
 	case n == 0:
 		return nil, NoText, fmt.Errorf("no field %q among %.200q", field, fieldNames(record))
 	case texts == 0:
-		return nil, NoText, fmt.Errorf("field %q is a JSON %s, not a string", field, kind)
+		advice := innerText(record, field)
+		if advice != "" {
+			advice = "; --text " + advice + " names the texts in it"
+		}
+		return nil, NoText, fmt.Errorf("field %q is a JSON %s, not a string%s", field, kind, advice)
 	}
 	return text, "", nil
 }

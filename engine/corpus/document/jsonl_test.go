@@ -83,7 +83,7 @@ func TestJSONFields(t *testing.T) {
 		{name: "long and broken", line: `{"text":` + strings.Repeat("x", 10_000), reason: Broken},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			fields, _ := c.opts.choose(func(string) bool { return true })
+			fields := c.opts.choose(fieldCount{"text": 1}, fieldCount{"id": 1})
 			unit := Unit{Source: "f", Line: 3, format: JSONL, raw: []byte(c.line), fields: &fields}
 			doc, err := NewExtractor(t.Context(), c.opts).Extract(unit)
 			if c.reason == "" {
@@ -242,5 +242,62 @@ func TestValues(t *testing.T) {
 	}
 	if got.String() != "1.50 none | d none | 7 7 | none none | 2 1 | 3 3 | none none | | " {
 		t.Error(got.String())
+	}
+}
+
+// TestFieldChoice: the first records of a file decide together which fields are taken of all, and of several that
+// the options name each record's first one is taken.
+func TestFieldChoice(t *testing.T) {
+	many := func(line string) string { return strings.Repeat(line+"\n", 30) }
+	for name, c := range map[string]struct {
+		in    string
+		opts  Options
+		texts int // of documents with the text "good" and the ID "i"
+		skips int
+	}{
+		"null first":      {`{"id":"i","text":null}` + "\n" + many(`{"id":"i","text":"good"}`), Options{}, 30, 1},
+		"a number first":  {`{"id":"i","text":5}` + "\n" + many(`{"id":"i","text":"good"}`), Options{}, 30, 1},
+		"an error first":  {`{"content":"timeout","url":"u"}` + "\n" + many(`{"id":"i","text":"good"}`), Options{}, 30, 1},
+		"errors first":    {strings.Repeat(`{"body":"timeout"}`+"\n", 9) + many(`{"url":"i","content":"good"}`), Options{}, 30, 9},
+		"a broken first":  {"{\n" + many(`{"id":"i","text":"good"}`), Options{}, 30, 1},
+		"a text in few":   {many(`{"id":"i","content":"good"}`) + `{"id":"i","text":"bad"}` + "\n", Options{}, 30, 1},
+		"a skip between":  {`{"id":"i","text":""}` + "\n{" + strings.Repeat("x", 2000) + "\n" + many(`{"id":"i","text":"good"}`), Options{MaxDocumentBytes: 1000}, 30, 1},
+		"either":          {many(`{"id":"i","a":"good"}`) + many(`{"id":"i","a":null,"b":"good"}`) + `{"id":"i"}` + "\n", Options{TextField: "a,b"}, 60, 1},
+		"both":            {many(`{"id":"i","b":"bad","a":"good"}`), Options{TextField: "a,b"}, 30, 0},
+		"table":           {"id,text,content\n" + many(`i,,good`), Options{Format: CSV}, 30, 0},
+		"table, either":   {"id,a,b\n" + many(`i,good,bad`) + many(`i,,good`), Options{Format: CSV, TextField: "a,b"}, 60, 0},
+		"table, one text": {"id,text,content\ni,bad,\n" + many(`i,,good`), Options{Format: CSV}, 30, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if c.opts.Format == "" {
+				c.opts.Format = JSONL
+			}
+			texts, skips := 0, 0
+			for doc, err := range Read(t.Context(), []string{Stdin}, c.opts, strings.NewReader(c.in)) {
+				if _, ok := errors.AsType[*Skip](err); ok {
+					skips++
+				} else if err != nil {
+					t.Fatal(err)
+				} else if doc.Text == "good" && doc.ID == "i" {
+					texts++
+				}
+			}
+			if texts != c.texts || skips != c.skips {
+				t.Errorf("%d documents and %d skips, want %d and %d", texts, skips, c.texts, c.skips)
+			}
+		})
+	}
+}
+
+// TestInnerText: a field that holds texts within is named.
+func TestInnerText(t *testing.T) {
+	in := strings.Repeat(`{"id":1,"messages":[{"role":"user","content":"a"}]}`+"\n", 5)
+	_, err := read(t, Options{Format: JSONL}, strings.NewReader(in), Stdin)
+	if err == nil || !strings.HasSuffix(err.Error(), "such as messages.content") {
+		t.Error(err)
+	}
+	got, err := read(t, Options{Format: JSONL, TextField: "messages"}, strings.NewReader(in), Stdin)
+	if err != nil || len(got) != 5 || !strings.Contains(got[0], "--text messages.content names the texts in it") {
+		t.Errorf("%q, %v", got, err)
 	}
 }

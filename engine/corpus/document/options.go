@@ -5,8 +5,8 @@ import "fmt"
 // Options configures reading. The zero value detects formats and fields.
 type Options struct {
 	Format Format // "" is Auto
-	// JSON and CSV: field that holds the text; "" is the first of TextFields that a file's first
-	// record has. Dots lead into JSON objects.
+	// JSON, CSV and Parquet: field that holds the text, or several with commas, of which a record's first one is
+	// taken; "" is the first of TextFields that most of a file's first 1,000 records have. Dots lead into objects.
 	TextField string
 	// PreferText are names of fields that are looked for before TextFields.
 	PreferText []string

@@ -43,7 +43,7 @@ func (s *stream) parquetRows() error {
 	if err != nil {
 		return err
 	}
-	g := &groups{s: s, file: file, columns: c, numbers: slices.Concat([]int{c.text, c.id}, slices.Concat(c.values...))}
+	g := &groups{s: s, file: file, columns: c, numbers: slices.Concat(c.texts, []int{c.id}, slices.Concat(c.values...))}
 	for _, n := range g.numbers {
 		var f columns.Formatter
 		if n >= 0 {
@@ -76,7 +76,7 @@ type groups struct {
 	s       *stream
 	file    *columns.File
 	columns recordColumns
-	numbers []int                      // of text, ID and values; -1 where there is none
+	numbers []int                      // of texts, ID and values; -1 where there is none
 	formats []columns.Formatter        // of them
 	line    int                        // rows of the groups before
 	ahead   *parallel.Queue[*rowGroup] // nil without decoders
@@ -212,13 +212,40 @@ func (s *stream) parquetColumns(file *columns.File) (recordColumns, error) {
 	c, err := s.opts.columns(have, find, func(name string) bool {
 		return isText(name) || slices.Contains(IDFields, name) && find(name) >= 0
 	})
-	if err == nil && !file.IsText(c.text) {
-		err = fmt.Errorf("column %q has the type %s, which is no text; --text names the field", c.Text, file.TypeOf(c.text))
+	for _, column := range c.texts {
+		if !file.IsText(column) {
+			err = fmt.Errorf("column %q has the type %s, which is no text; --text names the field", have[column],
+				file.TypeOf(column))
+		}
+	}
+	if err == nil && len(c.candidates) > 1 {
+		c.decide(&s.opts, firstRows(file, c.candidates, len(have)))
 	}
 	if err != nil {
 		err = s.noFields(err)
 	}
 	return c, err
+}
+
+// firstRows returns the first rows of a file, as far as they can be read, with "x" in each of some columns that has a
+// text.
+func firstRows(file *columns.File, numbers []int, width int) (rows []tableRow) {
+	if file.Groups() == 0 {
+		return nil
+	}
+	for range min(file.Rows(0), heldMax) {
+		rows = append(rows, tableRow{record: make([]string, width)})
+	}
+	for _, column := range numbers {
+		values := file.Values(0, column)
+		defer values.Close()
+		for _, row := range rows {
+			if values.Row(func(v parquet.Value) { row.record[column] = "x"[:min(len(v.ByteArray()), 1)] }) != nil {
+				break // reading says why
+			}
+		}
+	}
+	return rows
 }
 
 // withoutLists returns the path of a column without the groups that the format puts into each list,
@@ -275,14 +302,17 @@ func (g *groups) rows(file *columns.File, n int, yield func(rowUnit) error) erro
 
 // row returns a row's document.
 func (g *groups) row(row []cell) (u rowUnit) {
-	switch text := row[0]; {
-	case text.n == 0:
+	texts := g.numbers[:len(g.columns.texts)]
+	i := slices.IndexFunc(row[:len(texts)], func(c cell) bool { return c.n > 0 })
+	switch {
+	case i < 0:
 		u.err = &Skip{Reason: NoText, Err: fmt.Errorf("column %q has no text here", g.columns.Text)}
-	case text.tooLong:
+	case row[i].tooLong:
 		u.err = g.s.tooLarge(0)
 	default:
-		u.Unit = g.columns.unit(text.content, func(column int) string {
-			return row[1+slices.Index(g.numbers[1:], column)].one(g.s.opts.FirstValue && column != g.columns.id)
+		u.Unit = g.columns.unit(texts[i], row[i].content, func(column int) string {
+			i := len(texts) + slices.Index(g.numbers[len(texts):], column)
+			return row[i].one(g.s.opts.FirstValue && column != g.columns.id)
 		})
 	}
 	return u

@@ -230,6 +230,19 @@ func TestParquetCell(t *testing.T) {
 	}
 }
 
+// TestParquetChoice: of two columns that may hold the text, the one with texts in the first rows is taken.
+func TestParquetChoice(t *testing.T) {
+	type row struct {
+		Text    *string `parquet:"text,optional"`
+		Content string  `parquet:"content"`
+	}
+	tree(t, map[string]string{"d.parquet": string(written(t, slices.Repeat([]row{{Content: "good"}}, 30)))})
+	got, err := read(t, Options{}, nil, "d.parquet")
+	if err != nil || len(got) != 30 || !strings.HasSuffix(got[0], ": good") {
+		t.Errorf("%q, %v", got, err)
+	}
+}
+
 // TestDamagedRowGroup: what is lost of a row group is counted and said, with its column and page,
 // and the other row groups are read.
 func TestDamagedRowGroup(t *testing.T) {
@@ -289,7 +302,7 @@ func TestRowGroupsStop(t *testing.T) {
 	format, err := file.Format(0)
 	must.Do(t, err)
 	g := &groups{s: &stream{opts: Options{MaxDocumentBytes: 100}}, file: file, numbers: []int{0, -1},
-		formats: []columns.Formatter{format, nil}, columns: recordColumns{id: -1}}
+		formats: []columns.Formatter{format, nil}, columns: recordColumns{id: -1, texts: []int{0}, names: []string{"text"}}}
 	claimed := g.need(0)
 	if small, large := new(rowGroup), new(rowGroup); g.fill(small, 0, 100*(rowBytes+4)-1) || !g.fill(large, 0, claimed) ||
 		len(large.rows) != 100 {

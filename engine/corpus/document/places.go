@@ -31,11 +31,15 @@ func (e *Extractor) Places(u Unit, parts []Range) (places []Range, ok bool) {
 			places = append(places, Range{u.at + int64(mark) + p.From, u.at + int64(mark) + p.To})
 		}
 		return places, true
-	case u.format != JSONL || u.fields == nil || isHTML(u.fields.Text):
+	case u.format != JSONL || u.fields == nil:
+		return nil, false
+	}
+	field := recordField(u.raw, u.fields.Text)
+	if isHTML(field) {
 		return nil, false
 	}
 	var text []byte
-	n, err := jsonEach(u.raw, u.fields.Text, func(v []byte) error {
+	n, err := jsonEach(u.raw, field, func(v []byte) error {
 		text = v
 		return nil
 	})

@@ -258,7 +258,7 @@ func TestReadBadInput(t *testing.T) {
 		{name: "records without a field, and a column without a name", inputs: "nameless.csv",
 			err: `nameless.csv:1: none of the fields , other is known to hold the text; --text names the field`},
 		{name: "objects without a field", inputs: "nofield.json",
-			err: `nofield.json:1: none of the fields id, topic is known to hold the text; --text names the field`},
+			err: `nofield.json: none of the fields id, topic is known to hold the text; --text names the field`},
 		{name: "an array that is cut", inputs: "cut.json", want: []string{"cut.json:1: one",
 			"skip: cut.json:1: unreadable: a JSON value does not end: is the file cut short?"}},
 		{name: "an array with something behind", inputs: "tail.json", want: []string{"tail.json:1: one",
@@ -278,7 +278,7 @@ func TestReadBadInput(t *testing.T) {
 		{name: "truncated xz", inputs: "short.xz", want: []string{
 			"skip: short.xz: unreadable: after 6 bytes: xz: data is truncated or corrupt"}},
 		{name: "damaged bzip2 without the field", inputs: "sum.jsonl.bz2", want: []string{
-			"skip: sum.jsonl.bz2:1: unreadable: bzip2: bzip2 data invalid: block checksum mismatch"}},
+			"skip: sum.jsonl.bz2: unreadable: bzip2: bzip2 data invalid: block checksum mismatch"}},
 		{name: "open quote", opts: limit, inputs: "open.csv",
 			want: []string{"skip: open.csv:2: too large: more than 100 bytes"}},
 		{name: "many records", opts: limit, inputs: "many.csv", want: slices.Repeat([]string{"same: row"}, 5000)},

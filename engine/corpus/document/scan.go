@@ -3,6 +3,7 @@ package document
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -137,6 +138,9 @@ func scanFile(ctx context.Context, f File, opts Options, stdin io.Reader, yield 
 
 // end returns the error that ends everything, nil where that of reading the file does not.
 func (s *stream) end(err error) error {
+	if err != nil && !errors.Is(err, errStop) && s.ctx.Err() == nil {
+		err = cmp.Or(s.decide(), err)
+	}
 	switch {
 	case err == nil || errors.Is(err, errStop) || s.ctx.Err() != nil:
 		return err
@@ -233,12 +237,17 @@ func (s *stream) each(next func() error) error {
 // skip yields a skip of this file, or returns it where Options.Strict has made an end of it.
 func (s *stream) skip(skip *Skip) error {
 	skip.Source = s.file.Path
-	if err := s.release(); err != nil {
-		return err
-	}
 	if s.opts.Strict && skip.Reason.LosesData() {
 		return skip
 	}
+	if len(s.objects.held) > 0 {
+		s.objects.held = append(s.objects.held, heldRecord{skip: skip})
+		return nil
+	}
+	return s.yieldSkip(skip)
+}
+
+func (s *stream) yieldSkip(skip *Skip) error {
 	if !s.yield(Unit{}, skip) {
 		return errStop
 	}

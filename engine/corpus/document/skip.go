@@ -91,7 +91,7 @@ func Place[N int | int64](source string, line N) string {
 // is ready.
 type Tally struct {
 	ByReason map[Reason]int
-	Examples []*Skip // the first maxExamples that lose data, in order of input
+	Examples []*Skip // the first maxExamples that lose data, in order of input; one of NoText, which most records share
 }
 
 const maxExamples = 20
@@ -102,7 +102,7 @@ func (t *Tally) Add(s *Skip) {
 		t.ByReason = map[Reason]int{}
 	}
 	t.ByReason[s.Reason] += int(max(s.Rows, 1))
-	if s.Reason.LosesData() && len(t.Examples) < maxExamples {
+	if s.Reason.LosesData() && len(t.Examples) < maxExamples && (s.Reason != NoText || t.ByReason[NoText] == 1) {
 		t.Examples = append(t.Examples, s)
 	}
 }

@@ -271,16 +271,17 @@ func jsonEach(record []byte, field string, found func(value []byte) error) (n in
 	return n, err
 }
 
-// jsonMembers calls member with the names of a record, and the first byte of each value. It reports
+// jsonMembers calls member with the names of a record, and what begins with each value. It reports
 // whether the record is an object.
-func jsonMembers(record []byte, member func(name []byte, begins byte)) (isObject bool, err error) {
+func jsonMembers(record []byte, member func(name, value []byte)) (isObject bool, err error) {
 	w := jsonWalker{b: record}
 	if w.next() != '{' {
 		return false, w.whole(func() error { return w.skip(0) })
 	}
 	return true, w.whole(func() error {
 		return w.object(func(name []byte) error {
-			member(name, w.next())
+			w.next()
+			member(name, w.b[w.at:])
 			return w.skip(1)
 		})
 	})
@@ -289,7 +290,7 @@ func jsonMembers(record []byte, member func(name []byte, begins byte)) (isObject
 // fieldNames returns the names of the first fields of a record.
 func fieldNames(record []byte) (names []string) {
 	const most = 30
-	jsonMembers(record, func(name []byte, _ byte) {
+	jsonMembers(record, func(name, _ []byte) {
 		switch {
 		case len(names) < most:
 			names = append(names, fmt.Sprintf("%.60s", name))
