@@ -89,29 +89,61 @@ func TestDedupWorkKilled(t *testing.T) {
 	testWorkKilled(t, kills, "took over 2 of 2 files", dedupCorpus(t, docs))
 }
 
-// TestPassagesWorkKilled is the same of passages and decontaminate.
-func TestPassagesWorkKilled(t *testing.T) {
-	docs, kills := long.Or(100, 1200), long.Or(2, 50)
+// passagesCommands returns the arguments of passages and decontaminate for a corpus, by a folder for outputs.
+func passagesCommands(t *testing.T, docs int) map[string]func(out string) []string {
 	inputs := dedupCorpus(t, docs)("")[9:]
 	data, err := os.ReadFile(inputs[0])
 	must.Do(t, err)
 	_, text, _ := strings.Cut(string(data), `"text":"`)
 	question := strings.Join(strings.Fields(text)[:12], " ")
 	items := writeFile(t, filepath.Join(t.TempDir(), "items.jsonl"), []byte(`{"question":"`+question+`"}`))
+	all := map[string]func(out string) []string{}
 	for name, flags := range map[string][]string{
 		"units":         {"passages", "--unit", "line", "--ignore", "digits"},
 		"strings":       {"passages", "--bytes", "100"},
 		"decontaminate": {"decontaminate", "--evals", items}} {
+		all[name] = func(out string) []string {
+			return slices.Concat(flags, []string{"-o", filepath.Join(out, "result"),
+				"--write-kept", filepath.Join(out, "kept")}, inputs)
+		}
+	}
+	return all
+}
+
+// TestPassagesWorkKilled is the same of passages and decontaminate.
+func TestPassagesWorkKilled(t *testing.T) {
+	for name, args := range passagesCommands(t, long.Or(100, 1200)) {
 		t.Run(name, func(t *testing.T) {
 			taken := "took over 2 of 2 files"
 			if name == "strings" {
 				taken = ""
 			}
-			testWorkKilled(t, kills, taken, func(out string) []string {
-				return slices.Concat(flags, []string{"-o", filepath.Join(out, "result"),
-					"--write-kept", filepath.Join(out, "kept")}, inputs)
-			})
+			testWorkKilled(t, long.Or(2, 50), taken, args)
 		})
+	}
+}
+
+// TestPassagesTogether: where a copy fails no table appears, so that the same command goes on, and gives what
+// a run that did not fail gives.
+func TestPassagesTogether(t *testing.T) {
+	full := disk.Failing(func(_ disk.Call, path string) error {
+		if filepath.Base(path) == "b.jsonl.gz" {
+			return syscall.ENOSPC
+		}
+		return nil
+	})
+	for name, args := range passagesCommands(t, 100) {
+		sound, out := t.TempDir(), t.TempDir()
+		ran(t, exitDone, args(sound)...)
+		command := append(args(out), "--work", filepath.Join(out, "work"))
+		if err := runOn(t.Context(), full, command); !errors.Is(err, syscall.ENOSPC) {
+			t.Fatalf("%s: %v", name, err)
+		}
+		ran(t, exitDone, command...)
+		remove(t, out, "work")
+		if !maps.Equal(contents(t, out), contents(t, sound)) {
+			t.Errorf("%s: not what a run that did not fail gives", name)
+		}
 	}
 }
 

@@ -2,23 +2,31 @@ package cli
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
+	"slices"
 
 	"ndd/engine/corpus/document"
 	"ndd/engine/near/dedup"
 	"ndd/engine/result"
 )
 
-// Outputs are the folders that a command makes. None of them is there before all are complete.
+// Outputs are the folders and tables that a command makes. None of them is there before all are complete.
 type Outputs struct {
 	g      *Globals
 	dryRun bool
-	made   []Folder
+	made   []publisher
 }
 
-// NewOutputs returns no folders yet. With dryRun none is made: it is only found out whether it could be.
+// A publisher is an output that appears when it is committed. Abort does nothing after Commit.
+type publisher interface {
+	Commit() error
+	Abort()
+}
+
+// NewOutputs returns no outputs yet. With dryRun none is made: it is only found out whether it could be.
 // Abort must be called.
 func (g *Globals) NewOutputs(dryRun bool) Outputs { return Outputs{g: g, dryRun: dryRun} }
 
@@ -35,6 +43,21 @@ func (o *Outputs) Folder(path string) (Folder, error) {
 		o.made = append(o.made, f)
 	}
 	return f, err
+}
+
+// Table has fill write a table, which appears with the other outputs, or to standard output.
+func (o *Outputs) Table(path string, f result.Format, columns []result.Column,
+	fill func(*result.TableWriter) error) error {
+	out, err := o.g.NewOutput(path)
+	if err != nil {
+		return err
+	}
+	o.made = append(o.made, out)
+	t := result.NewTableWriter(out, f, columns...)
+	if err := fill(t); err != nil {
+		return err
+	}
+	return cmp.Or(t.Close(), out.Flush())
 }
 
 // Copies begins a folder of copies of inputs, unless the path is "".
@@ -70,9 +93,9 @@ func (o *Outputs) Annotations(ctx context.Context, inputs []string, path string,
 	return c, nil
 }
 
-// Commit publishes all folders.
+// Commit publishes all outputs, tables before folders.
 func (o *Outputs) Commit() error {
-	for _, f := range o.made {
+	for _, f := range slices.Backward(o.made) {
 		if err := f.Commit(); err != nil {
 			return err
 		}
@@ -80,7 +103,7 @@ func (o *Outputs) Commit() error {
 	return nil
 }
 
-// Abort removes the folders unless they were published.
+// Abort removes the outputs unless they were published.
 func (o *Outputs) Abort() {
 	for _, f := range o.made {
 		f.Abort()

@@ -179,7 +179,7 @@ func (p *decontamination) run(ctx context.Context, inputs []string) (err error) 
 	w.KeepCopies(to.kept)
 	partly := cmp.Or(p.g.Ingested(report), partlyItems)
 	if p.tabled() {
-		if err := p.g.WriteTable(p.out, p.format.Format, hitColumns, func(w *result.TableWriter) error {
+		if err := to.Table(p.out, p.format.Format, hitColumns, func(w *result.TableWriter) error {
 			for d := range r.Documents() {
 				if err := writeHits(w, &d, r.Sets); err != nil {
 					return err
@@ -191,7 +191,7 @@ func (p *decontamination) run(ctx context.Context, inputs []string) (err error) 
 		}
 	}
 	if p.sets != "" {
-		if err := p.g.WriteTable(p.sets, p.setsFormat, setColumns, func(w *result.TableWriter) error {
+		if err := to.Table(p.sets, p.setsFormat, setColumns, func(w *result.TableWriter) error {
 			return writeSets(w, r.Sets)
 		}); err != nil {
 			return err

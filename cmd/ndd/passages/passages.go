@@ -261,7 +261,7 @@ func (p *finding) run(ctx context.Context, inputs []string) (err error) {
 		for d := range r.Documents() {
 			t.add(&d)
 		}
-	} else if err := p.g.WriteTable(p.out, p.format.Format, columns, func(w *result.TableWriter) error {
+	} else if err := to.Table(p.out, p.format.Format, columns, func(w *result.TableWriter) error {
 		for d := range r.Documents() {
 			t.add(&d)
 			if err := p.writeSpans(w, r, &d); err != nil {
