@@ -49,7 +49,9 @@ is taken, and their order does not matter. An item of fewer than 8 words that st
 --common documents is a phrase and no hit. Words in a row that items have more than 32 times find
 none of them; an item without any other is left out.
 
-The table has a row for each document and item: from and to are bytes of the document's text,
+Of the items of one template a passage is listed for the one that fits best: most of its words are
+there. An item whose words all stand there is listed in any case, once for each set. The table has a
+row for each document and item: from and to are bytes of the document's text,
 from_char and to_char characters; run is the longest run of equal words, words the length of the
 item, covered the share of its words that the document has, score the same by weight; answer is 1
 if the answer stands within 64 words of it: all of it, or 8 words in a row. Rows are lines, records

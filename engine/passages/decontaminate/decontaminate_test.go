@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"reflect"
@@ -129,6 +130,33 @@ func TestShared(t *testing.T) {
 	r := look(t, texts(append(items, last)...), docs, Options{})
 	if got := hits(r, docs); len(got) != 1 || !strings.HasSuffix(got[0], last) || r.Sets[0].Shared != sharedMax+1 {
 		t.Errorf("%q; %+v", got, r.Sets)
+	}
+}
+
+// TestTemplate holds that a passage is listed for the item of a template that has its numbers, for the nearest
+// one if none has, and for all items whose words it has.
+func TestTemplate(t *testing.T) {
+	question := func(apples, pears int) string {
+		return fmt.Sprintf("A farmer sells %d apples and %d pears on the market of the town, and each of them costs a coin: "+
+			"how many coins does the farmer take home in the evening?", apples, pears)
+	}
+	var items []string
+	for n := range 20 {
+		items = append(items, question(10+n, 50+3*n))
+	}
+	items = append(items, question(10, 50), "How many coins does the farmer take home in the evening?")
+	docs := texts("Notes. "+question(13, 59)+" Nobody knows.", question(14, 99), question(13, 59)+strings.Repeat(" more", 80)+
+		question(15, 65), question(10, 50))
+	r := look(t, texts(items...), docs, Options{})
+	var got []string
+	for d := range r.Documents() {
+		for _, h := range d.Hits {
+			got = append(got, d.ID+" "+h.Item.ID)
+		}
+	}
+	want := []string{"a d", "a v", "b e", "b v", "c d", "c f", "c v", "d a", "d v"}
+	if !slices.Equal(got, want) || r.Sets[0].Met != 5 || r.Sets[0].Documents != 4 {
+		t.Errorf("%q, want %q; %+v", got, want, r.Sets)
 	}
 }
 

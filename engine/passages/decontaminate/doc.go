@@ -56,6 +56,9 @@
 // A candidate is no hit in any case if it has less than half of the item's weight by items alone,
 // and no run of 13 tokens: few words that happen to be rare in the corpus are no question.
 //
+// Of hits whose passages overlap by more than half of the shorter one, the item with most equal tokens, less those
+// that are not, is listed. Others are listed only if all their tokens are equal, once for each set.
+//
 // Documents are counted in the pass that finds candidates, all of them rather than a sample, and
 // the scores are computed at its end: so a pipe can be read, and the order does not matter. Items
 // of fewer than 8 words that stand in more than Common documents are phrases; they are counted, and

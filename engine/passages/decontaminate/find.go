@@ -31,6 +31,8 @@ type Hit struct {
 	Covered          float64 // share of the item's tokens, in runs and gaps
 	Score            float64
 	Answer           bool // the item's answer stands near
+
+	equal int // tokens of the item, in runs
 }
 
 // A Document is a document with hits, by item.
@@ -119,7 +121,8 @@ func Find(ctx context.Context, inputs []string, cfg ingest.Config, x *Items, d *
 
 // prepare finds the candidates of a document. It encodes them as numbers, varints:
 //
-//	candidates | of each: item, from, to, their characters, longest run, answer, spans | of each: from, to
+//	candidates | of each: item, from, to, their characters, longest run, equal tokens, answer, spans |
+//	of each: from, to
 func (m *matcher) prepare(doc *document.Document) prepared {
 	list := m.find(doc.Text)
 	p := prepared{of: ingest.Record{ID: doc.ID, Source: doc.Source, Line: doc.Line, TextBytes: len(doc.Text)},
@@ -141,7 +144,7 @@ func (m *matcher) prepare(doc *document.Document) prepared {
 		if c.answer {
 			answer = 1
 		}
-		for _, n := range []int{c.item, from, to, chars[from], chars[to], c.longest, answer, len(c.spans)} {
+		for _, n := range []int{c.item, from, to, chars[from], chars[to], c.longest, c.equal, answer, len(c.spans)} {
 			b = binary.AppendUvarint(b, uint64(n))
 		}
 		for _, s := range c.spans {
@@ -160,7 +163,7 @@ func (x *Items) candidates(b *store.Fields, each func(item int, h Hit, spans []s
 	for range next() {
 		item := next()
 		h := Hit{Item: &x.items[item], From: next(), To: next(), FromChar: next(), ToChar: next(), Longest: next(),
-			Answer: next() == 1}
+			equal: next(), Answer: next() == 1}
 		spans = spans[:0]
 		for range next() {
 			spans = append(spans, span{next(), next()})
@@ -203,7 +206,7 @@ func (x *Items) job() string {
 		it := &x.items[i]
 		fmt.Fprintln(h, it.from, it.answerFrom, it.n, it.whole)
 	}
-	return fmt.Sprintf("items %x, threshold %g", h.Sum(nil), x.o.Threshold)
+	return fmt.Sprintf("items %x, equal tokens, threshold %g", h.Sum(nil), x.o.Threshold)
 }
 
 // charsBefore returns the number of characters of a text before each of some bytes, which it sorts.
@@ -313,54 +316,6 @@ func (r *Result) document(g *goes) Document {
 // isPhrase reports whether an item is short and stands in too many documents.
 func (r *Result) isPhrase(item int) bool {
 	return r.found[item] > uint32(min(r.x.o.Common, math.MaxInt32))
-}
-
-// count counts the items and documents met.
-func (r *Result) count() {
-	met, answered := make([]bool, len(r.x.items)), make([]bool, len(r.x.items))
-	in := make([]int, len(r.Sets)) // for each set, the last document with hits, from 1
-	for b := store.Fields(r.spool.All); len(b) > 0; {
-		g, scores, hit := goes{at: len(r.spool.All) - len(b), scores: len(r.scores)}, r.scores, false
-		_, source, line := b.Text(), string(b.Text()), int(b.Uvarint())
-		g.line, g.hash = line, b.Word()
-		r.x.candidates(&b, func(item int, h Hit, spans []span) {
-			score := r.score(item, spans)
-			if !reaches(score, r.x.o.Threshold) || r.isPhrase(item) {
-				r.scores = append(r.scores, 0)
-				return
-			}
-			r.scores, hit = append(r.scores, score), true
-			set := &r.Sets[h.Item.Set]
-			if in[h.Item.Set] != len(r.met)+1 {
-				in[h.Item.Set] = len(r.met) + 1
-				set.Documents++
-			}
-			if !met[item] {
-				met[item] = true
-				set.Met++
-			}
-			if h.Answer && !answered[item] {
-				answered[item] = true
-				set.Answered++
-			}
-		})
-		if !hit {
-			r.scores = scores
-			continue
-		}
-		of, ok := r.gone[source]
-		if !ok {
-			of[0] = len(r.met)
-		}
-		r.met = append(r.met, g)
-		r.gone[source] = [2]int{of[0], len(r.met)}
-	}
-	r.Met, r.weights = len(r.met), nil
-	for i := range r.x.items {
-		if r.isPhrase(i) {
-			r.Sets[r.x.items[i].Set].Phrases++
-		}
-	}
 }
 
 // Close gives back the temporary file.

@@ -41,6 +41,7 @@ type candidate struct {
 	from, to int // tokens of the document
 	longest  int // run
 	covered  int // tokens of the item
+	equal    int // of these, those in runs
 	spans    []span
 	answer   bool // it stands near
 }
@@ -86,7 +87,7 @@ func (m *matcher) find(text string) (all []candidate) {
 				to++
 			}
 			c := m.candidate(m.runs[from:to])
-			if cmp.Or(cmp.Compare(c.covered, best.covered), cmp.Compare(c.longest, best.longest)) > 0 {
+			if cmp.Or(cmp.Compare(c.equal, best.equal), cmp.Compare(c.covered, best.covered)) > 0 {
 				best = c
 			}
 			from = to
@@ -225,7 +226,9 @@ func (m *matcher) candidate(runs []run) candidate {
 	}
 	slices.SortFunc(c.spans, func(a, b span) int { return cmp.Compare(a.from, b.from) })
 	joined := c.spans[:1]
+	c.equal = joined[0].to - joined[0].from
 	for _, s := range c.spans[1:] {
+		c.equal += max(s.to-max(s.from, joined[len(joined)-1].to), 0)
 		if last := &joined[len(joined)-1]; s.from <= last.to+gapMax {
 			last.to = max(last.to, s.to)
 		} else {

@@ -1,0 +1,101 @@
+package decontaminate
+
+import (
+	"cmp"
+	"slices"
+
+	"ndd/engine/corpus/token"
+	"ndd/engine/storage/store"
+)
+
+// count finds the hits among the candidates, and counts their items and documents.
+func (r *Result) count() {
+	met, answered := make([]bool, len(r.x.items)), make([]bool, len(r.x.items))
+	in := make([]int, len(r.Sets)) // for each set, the last document with hits, from 1
+	for b := store.Fields(r.spool.All); len(b) > 0; {
+		g := goes{at: len(r.spool.All) - len(b), scores: len(r.scores)}
+		_, source, line := b.Text(), string(b.Text()), int(b.Uvarint())
+		g.line, g.hash = line, b.Word()
+		var hits []scored
+		r.x.candidates(&b, func(item int, h Hit, spans []span) {
+			h.Score = r.score(item, spans)
+			if reaches(h.Score, r.x.o.Threshold) && !r.isPhrase(item) {
+				hits = append(hits, scored{h, item, len(r.scores)})
+			}
+			r.scores = append(r.scores, 0)
+		})
+		if len(hits) == 0 {
+			r.scores = r.scores[:g.scores]
+			continue
+		}
+		for _, h := range r.x.best(hits) {
+			r.scores[h.candidate] = h.Score
+			set := &r.Sets[h.Item.Set]
+			if in[h.Item.Set] != len(r.met)+1 {
+				in[h.Item.Set] = len(r.met) + 1
+				set.Documents++
+			}
+			if !met[h.item] {
+				met[h.item] = true
+				set.Met++
+			}
+			if h.Answer && !answered[h.item] {
+				answered[h.item] = true
+				set.Answered++
+			}
+		}
+		of, ok := r.gone[source]
+		if !ok {
+			of[0] = len(r.met)
+		}
+		r.met = append(r.met, g)
+		r.gone[source] = [2]int{of[0], len(r.met)}
+	}
+	r.Met, r.weights = len(r.met), nil
+	for i := range r.x.items {
+		if r.isPhrase(i) {
+			r.Sets[r.x.items[i].Set].Phrases++
+		}
+	}
+}
+
+// A scored is a hit with the numbers of its item and of its candidate.
+type scored struct {
+	Hit
+	item, candidate int
+}
+
+// fit returns how many tokens of the item are equal, less those that are not.
+func (h *scored) fit() int { return 2*h.equal - h.Item.Tokens() }
+
+// best returns the hits of a document of which no other one fits the same passage better: of the items of one
+// template a passage has the words of one. An item whose words all stand there is listed in any case, but only
+// once for each set.
+func (x *Items) best(hits []scored) (all []scored) {
+	slices.SortStableFunc(hits, func(a, b scored) int {
+		return cmp.Or(cmp.Compare(b.fit(), a.fit()), cmp.Compare(b.Score, a.Score))
+	})
+	whole := map[[2]uint64]bool{} // set and hash of items whose words all stand there
+	for _, h := range hits {
+		if h.equal < h.Item.Tokens() {
+			if !slices.ContainsFunc(all, h.overlaps) {
+				all = append(all, h)
+			}
+			continue
+		}
+		key := [2]uint64{uint64(h.Item.Set)}
+		for _, t := range x.tokens[h.Item.from:h.Item.to] {
+			key[1] = key[1]*token.Base + t
+		}
+		if !whole[key] {
+			whole[key], all = true, append(all, h)
+		}
+	}
+	return all
+}
+
+// overlaps reports whether two hits are for one passage.
+func (h *scored) overlaps(other scored) bool {
+	common := min(other.To, h.To) - max(other.From, h.From)
+	return 2*common > min(other.To-other.From, h.To-h.From)
+}
