@@ -75,7 +75,7 @@ func (x *Items) best(hits []scored) (all []scored) {
 	slices.SortStableFunc(hits, func(a, b scored) int {
 		return cmp.Or(cmp.Compare(b.fit(), a.fit()), cmp.Compare(b.Score, a.Score))
 	})
-	whole := map[[2]uint64]bool{} // set and hash of items whose words all stand there
+	whole := map[[2]uint64]bool{} // set and hash of items with their answers
 	for _, h := range hits {
 		if h.equal < h.Item.Tokens() {
 			if !slices.ContainsFunc(all, h.overlaps) {
@@ -84,8 +84,10 @@ func (x *Items) best(hits []scored) (all []scored) {
 			continue
 		}
 		key := [2]uint64{uint64(h.Item.Set)}
-		for _, t := range x.tokens[h.Item.from:h.Item.to] {
-			key[1] = key[1]*token.Base + t
+		for _, list := range [][]uint64{x.tokens[h.Item.from:h.Item.to], x.answers[h.Item.answerFrom:h.Item.answerTo]} {
+			for _, t := range list {
+				key[1] = key[1]*token.Base + t
+			}
 		}
 		if !whole[key] {
 			whole[key], all = true, append(all, h)
