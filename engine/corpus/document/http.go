@@ -11,7 +11,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
+	"github.com/andybalholm/brotli"
 	"github.com/klauspost/compress/flate"
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zlib"
@@ -33,7 +35,7 @@ func (e *Extractor) body(u *Unit) (body []byte, format Format, contentType strin
 	if strings.Contains(strings.ToLower(headers.Get("Transfer-Encoding")), "chunked") {
 		body = unchunk(body, e.opts.MaxDocumentBytes)
 	}
-	codings := strings.Split(headers.Get("Content-Encoding"), ",")
+	codings := strings.Split(strings.Join(headers["Content-Encoding"], ","), ",")
 	for i := len(codings) - 1; i >= 0; i-- { // in the order in which they were applied
 		var err error
 		if body, err = unpack(body, strings.ToLower(strings.TrimSpace(codings[i])), e.opts.MaxDocumentBytes); err != nil {
@@ -88,15 +90,15 @@ func unchunk(body []byte, most int64) []byte {
 	return whole
 }
 
-// unpack undoes a content coding. A body that is not in it any more stays as it is.
+// unpack undoes a content coding. A body that is not in it any more stays as it is: what is compressed is not valid
+// UTF-8. So does a body whose coding is none, such as utf-8 or 8bit.
 func unpack(body []byte, coding string, most int64) ([]byte, error) {
 	var r io.Reader
 	var err error
 	in, packing := bytes.NewReader(body), PackingOf(body)
 	isGzip := strings.HasSuffix(coding, "gzip") // x-gzip too
 	switch {
-	case coding == "", coding == "identity", len(body) == 0, isGzip && packing != Gzip,
-		coding == "zstd" && packing != Zstd:
+	case coding == "", coding == "identity", utf8.Valid(body), isGzip && packing != Gzip, coding == "zstd" && packing != Zstd:
 		return body, nil
 	case isGzip:
 		r, err = gzip.NewReader(in)
@@ -110,8 +112,12 @@ func unpack(body []byte, coding string, most int64) ([]byte, error) {
 		if r, err = zlib.NewReader(in); err != nil {
 			r, err = flate.NewReader(bytes.NewReader(body)), nil
 		}
-	default:
+	case coding == "br":
+		r = brotli.NewReader(in)
+	case isBinary(body[:min(len(body), peekBytes)]), slices.Contains([]string{"compress", "x-compress", "dcb", "dcz"}, coding):
 		return nil, fmt.Errorf("content encoding %.40q is not understood", coding)
+	default:
+		return body, nil
 	}
 	var whole []byte
 	if err == nil {

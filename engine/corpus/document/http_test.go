@@ -1,10 +1,15 @@
 package document
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/andybalholm/brotli"
+
+	"ndd/engine/oracle/must"
 )
 
 // TestMediaTypes: a page is one though its media type is malformed or unknown, and headers are never text.
@@ -61,6 +66,45 @@ func TestMediaTypes(t *testing.T) {
 		got, err := read(t, Options{Format: WARC}, strings.NewReader(c.record), "-")
 		if err != nil || !slices.Equal(got, []string{c.want}) {
 			t.Errorf("%s: %q, %v, want %q", name, got, err, c.want)
+		}
+	}
+}
+
+// TestContentEncodings: bodies are unpacked, and those whose coding is none or is gone are read as they are.
+func TestContentEncodings(t *testing.T) {
+	const page = "<p>One and two"
+	var b bytes.Buffer
+	w := brotli.NewWriter(&b)
+	w.Write([]byte(page))
+	must.Do(t, w.Close())
+	br := b.String()
+	for coding, body := range map[string]string{"br": br, "BR": br, "none": page, "utf-8": page, "8bit": page, "identity": page,
+		"x-gzip": gz(t, page), "gzip, br": "", "br, gzip": gz(t, br), "gzip, gzip": gz(t, gz(t, page)), "gzip,identity": gz(t, page),
+		"windows-1252": page, "br ": page, "deflate": page, "zstd": zst(t, page), "UTF-8, gzip": gz(t, page), "": page} {
+		if coding == "gzip, br" {
+			b.Reset()
+			w.Reset(&b)
+			w.Write([]byte(gz(t, page)))
+			must.Do(t, w.Close())
+			body = b.String()
+		}
+		record := crawled("u", "200 OK\nContent-Type: text/html\nContent-Encoding: "+coding, body)
+		got, err := read(t, Options{Format: WARC}, strings.NewReader(record), "-")
+		if err != nil || !slices.Equal(got, []string{"u: One and two"}) {
+			t.Errorf("%s: %q, %v", coding, got, err)
+		}
+	}
+	for coding, c := range map[string]struct{ body, want string }{
+		"compress":                     {"\x1f\x9d\x90ab\xff", `content encoding "compress" is not understood`},
+		"secret":                       {"\xff\x00", `content encoding "secret" is not understood`},
+		"br":                           {"\xff\xff\xff", "content encoding br: brotli: "},
+		"none":                         {"<p>Caf\xe9", "u: Caf\u00e9"},
+		"gzip\r\nContent-Encoding: br": {"\xff\xff\xff", "content encoding br: brotli: "},
+	} {
+		record := crawled("u", "200 OK\nContent-Type: text/html\nContent-Encoding: "+coding, c.body)
+		if got, err := read(t, Options{Format: WARC}, strings.NewReader(record), "-"); err != nil ||
+			!strings.Contains(strings.Join(got, "\n"), c.want) {
+			t.Errorf("%s: %q, %v, want %s", coding, got, err, c.want)
 		}
 	}
 }

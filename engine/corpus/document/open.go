@@ -46,7 +46,7 @@ func PackingOf(head []byte) Packing {
 	switch {
 	case bytes.HasPrefix(head, gzipMagic):
 		return Gzip
-	case bytes.HasPrefix(head, []byte{0x28, 0xb5, 0x2f, 0xfd}):
+	case bytes.HasPrefix(head, []byte{0x28, 0xb5, 0x2f, 0xfd}), isSkippable(head):
 		return Zstd
 	case bytes.HasPrefix(head, []byte("\xfd7zXZ\x00")):
 		return Xz
@@ -54,6 +54,11 @@ func PackingOf(head []byte) Packing {
 		return Bzip2
 	}
 	return Unpacked
+}
+
+// isSkippable reports whether head begins a frame of zstd without content.
+func isSkippable(head []byte) bool {
+	return len(head) > 3 && head[0]&0xf0 == 0x50 && string(head[1:4]) == "\x2a\x4d\x18"
 }
 
 // open opens the file or standard input and puts a decompressor on it where its first bytes ask for
@@ -130,7 +135,10 @@ func (s *stream) unpack(src io.Reader) (closer func(), err error) {
 		u.r, closer = u.members, u.members.drop
 	case Zstd:
 		u.raw = newTrail(disk, source, bufferFor(s.size))
-		f := &frames{ahead: ahead{d: s.opts.Decoders, raw: u.raw, find: findFrames, decode: decodeFrames}}
+		f, err := newFrames(s.opts.Decoders, u.raw)
+		if err != nil {
+			return nil, err
+		}
 		u.r, closer = f, f.close
 	case Xz:
 		if u.r, err = xz.NewReader(disk, xzDictionaryMaxBytes); err != nil {
@@ -172,6 +180,9 @@ func (u *unpacking) explain(err error) error {
 		why = "something else follows the compressed data"
 	case errors.Is(err, gzip.ErrChecksum), errors.Is(err, zstd.ErrCRCMismatch):
 		why = "checksum mismatch"
+	case errors.Is(err, zstd.ErrWindowSizeExceeded), errors.Is(err, zstd.ErrDecoderSizeExceeded):
+		why = fmt.Sprintf("its window is larger than %d MiB; this reads it: zstd -d --long=31 -c %s | ndd ... -",
+			zstdWindowMaxBytes>>20, u.source.s.file.Path)
 	}
 	return damage{fmt.Errorf("%s: %s", u.packing, why)}
 }

@@ -3,6 +3,7 @@ package document
 import (
 	"bytes"
 	"encoding/binary"
+	"fmt"
 	"io"
 	"sync"
 
@@ -30,6 +31,7 @@ const (
 	gzipRatio       = 16 // most bytes of content for each of the file
 	memberMin       = 20 // bytes
 	blockMax        = 128 << 10
+	dictionaryMax   = 16 << 20
 )
 
 // Decoders decompress and cut parts of files beside their reading. It is safe for concurrent use: all files
@@ -278,6 +280,7 @@ func decodeFrames(d *Decoders, p *piece) {
 // frames decompress a zstd file.
 type frames struct {
 	ahead
+	options []zstd.DOption
 	z       *zstd.Decoder // of what is read in place: all the rest; nil before that
 	content []byte        // of the piece that is read
 }
@@ -288,8 +291,7 @@ func (f *frames) Read(p []byte) (int, error) {
 			f.content = next.content
 			continue
 		}
-		z, err := zstd.NewReader(f.raw, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
-			zstd.WithDecoderMaxWindow(zstdWindowMaxBytes))
+		z, err := zstd.NewReader(f.raw, f.options...)
 		if err != nil {
 			return 0, err
 		}
@@ -301,6 +303,39 @@ func (f *frames) Read(p []byte) (int, error) {
 		return n, nil
 	}
 	return f.z.Read(p)
+}
+
+// newFrames returns the frames of a file. Those of archives of WARC may share a dictionary, often compressed by itself,
+// in a frame without content that comes first. Then all are read in place.
+func newFrames(d *Decoders, raw *trail) (*frames, error) {
+	const header = 8
+	f := &frames{ahead: ahead{d: d, raw: raw, find: findFrames, decode: decodeFrames}}
+	f.options = []zstd.DOption{zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
+		zstd.WithDecoderMaxWindow(zstdWindowMaxBytes)}
+	head, _ := raw.peek(header)
+	if len(head) < header || string(head[:4]) != "\x5d\x2a\x4d\x18" {
+		return f, nil
+	}
+	size := binary.LittleEndian.Uint32(head[4:])
+	if size > dictionaryMax {
+		return f, nil // it is something else
+	}
+	head, _ = raw.peek(header + int(size))
+	dictionary := head[header:]
+	if PackingOf(dictionary) == Zstd {
+		z, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(dictionaryMax))
+		if err != nil {
+			return nil, err
+		}
+		defer z.Close()
+		if dictionary, err = z.DecodeAll(dictionary, nil); err != nil {
+			return nil, damage{fmt.Errorf("zstd: the dictionary: %w", err)}
+		}
+	}
+	if bytes.HasPrefix(dictionary, []byte("\x37\xa4\x30\xec")) {
+		f.d, f.options = nil, append(f.options, zstd.WithDecoderDicts(bytes.Clone(dictionary)))
+	}
+	return f, nil
 }
 
 // close ends the reading.

@@ -2,6 +2,8 @@ package document
 
 import (
 	"bytes"
+	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -214,6 +216,59 @@ func TestFrames(t *testing.T) {
 		for cut := range min(len(b), 100) {
 			if n, _ := frame(b[:len(b)-1-cut]); n != 0 {
 				t.Errorf("%.20q without its last %d bytes is a frame of %d", content, cut+1, n)
+			}
+		}
+	}
+}
+
+// TestZstdFrames: frames without content, before others or between them, are passed over, and the first one may have
+// the dictionary of all others, compressed or not.
+func TestZstdFrames(t *testing.T) {
+	var lines, samples []string
+	for i := range 40 {
+		lines = append(lines, fmt.Sprintf(`{"id":"%d","text":"The river rose %d metres in the lower town"}`, i, i)+"\n")
+		samples = append(samples, strings.Repeat(lines[i], 4))
+	}
+	skippable := func(kind byte, content string) string {
+		return string(binary.LittleEndian.AppendUint32([]byte{kind, 0x2a, 0x4d, 0x18}, uint32(len(content)))) + content
+	}
+	var contents [][]byte
+	for _, s := range samples {
+		contents = append(contents, []byte(s))
+	}
+	dictionary, err := zstd.BuildDict(zstd.BuildDictOptions{ID: 7, Contents: contents, History: []byte(samples[0] + samples[1]),
+		Offsets: [3]int{1, 4, 8}})
+	must.Do(t, err)
+	w, err := zstd.NewWriter(nil, zstd.WithEncoderDict(dictionary))
+	must.Do(t, err)
+	var with string
+	for _, line := range lines {
+		with += string(w.EncodeAll([]byte(line), nil))
+	}
+	want := strings.Join(lines, "")
+	for name, c := range map[string]struct{ content, want string }{
+		"first":                   {skippable(0x50, "hello") + zst(t, lines...), want},
+		"between":                 {skippable(0x5f, "") + zst(t, lines[:9]...) + skippable(0x51, "x") + zst(t, lines[9:]...), want},
+		"a dictionary":            {skippable(0x5d, string(dictionary)) + with, want},
+		"a compressed dictionary": {skippable(0x5d, zst(t, string(dictionary))) + with, want},
+		"no dictionary":           {skippable(0x5d, "something else") + zst(t, lines...), want},
+		"a cut dictionary":        {skippable(0x5d, zst(t, string(dictionary)))[:99], ""},
+		"a large one":             {"\x5d\x2a\x4d\x18\xff\xff\xff\x7f", ""},
+		"alone":                   {skippable(0x50, "hello"), ""},
+	} {
+		for _, d := range []*Decoders{nil, NewDecoders(2, 1<<20)} {
+			tree(t, map[string]string{"a.jsonl.zst": c.content})
+			f, err := File{Path: "a.jsonl.zst"}.Open(t.Context(), Options{Decoders: d})
+			if err != nil {
+				if c.want != "" || !errors.Is(err, ErrDamaged) {
+					t.Errorf("%s: %v", name, err)
+				}
+				continue
+			}
+			got, err := io.ReadAll(f)
+			f.Close()
+			if string(got) != c.want || (err == nil) != (c.want != "" || name == "alone") {
+				t.Errorf("%s: %.80q, %v", name, got, err)
 			}
 		}
 	}
