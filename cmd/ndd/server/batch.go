@@ -12,7 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"ndd/cmd/ndd/server/conns"
 	"ndd/engine"
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/result"
@@ -131,7 +130,7 @@ func (s *service) cutOff(w http.ResponseWriter, r *http.Request, err error) {
 		return // the refusal was sent instead
 	}
 	defer panic(http.ErrAbortHandler)
-	defer conns.Of(r.Context()).Reset()
+	defer resetConnection(r.Context())
 	switch {
 	case r.Context().Err() != nil, errors.Is(err, errClientGone):
 	case errors.Is(err, context.DeadlineExceeded):

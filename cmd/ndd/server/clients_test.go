@@ -158,7 +158,7 @@ func TestConnectionTimesOut(t *testing.T) {
 		c.set(&limits.times)
 		b := startWith(t, named(t, 4000), "", limits)
 		io.WriteString(dialRaw(t, b, ""), c.text) // on a slow machine it is ended before all was sent
-		must.Eventually(t, c.name+" is waited for", func() bool { n := b.front.Counts(); return n.Taken == 1 && n.Open == 0 })
+		must.Eventually(t, c.name+" is waited for", func() bool { n := b.front.now(); return n.Taken == 1 && n.Open == 0 })
 		must.Eventually(t, "all is given back", func() bool { return b.held() == "" })
 	}
 }
@@ -177,7 +177,7 @@ func TestDefaultLimits(t *testing.T) {
 			stall: 5 * time.Second},
 	}
 	b := startWith(t, nil, "", bounds{})
-	s := b.serverOf(b.front, nil)
+	s := b.serverOf(nil)
 	has := times{s.ReadHeaderTimeout, s.ReadTimeout, s.WriteTimeout, s.IdleTimeout, 5 * time.Second}
 	if b.limits != want || has != want.times || s.MaxHeaderBytes != 32<<10 {
 		t.Errorf("%+v and %+v, want %+v", b.limits, has, want)
@@ -202,7 +202,7 @@ func TestRunLimitsConnections(t *testing.T) {
 		must.Do(t, err)
 		defer c.Close()
 		all = append(all, c)
-		must.Eventually(t, "it is accepted", func() bool { return s.front.Counts().Taken == uint64(i+1) })
+		must.Eventually(t, "it is accepted", func() bool { return s.front.now().Taken == uint64(i+1) })
 		time.Sleep(30 * time.Millisecond) // which is idle for the server
 	}
 	for i, c := range all {

@@ -23,7 +23,7 @@
 //
 // # The way of a request
 //
-//	accept (4,096 connections; headers 5 s, read 30 s, write 60 s, idle 120 s)      conns
+//	accept (4,096 connections; headers 5 s, read 30 s, write 60 s, idle 120 s)      connections
 //	  └─ observe: count, time, log; recover from a panic                             visit.go
 //	      └─ Host, Origin: no DNS rebinding, no foreign web page                     access
 //	          └─ route: http.ServeMux                                                router.go

@@ -15,12 +15,12 @@ import (
 	"time"
 
 	"ndd/cmd/ndd/server/access"
-	"ndd/cmd/ndd/server/conns"
 )
 
 // A listener is an HTTP server at an address.
 type listener struct {
-	*conns.Listener
+	net.Listener
+	*connections
 	server *http.Server
 	flag   string // that gives the address
 	tls    *tls.Config
@@ -45,9 +45,9 @@ func (s *service) listen(l net.Listener, flag, address string, most int,
 		return nil, fmt.Errorf("%s %s: %w", flag, address, err)
 	}
 	host, _, _ := net.SplitHostPort(l.Addr().String())
-	limited := conns.Limit(l, most)
 	local := access.IsLoopback(host) || l.Addr().Network() == "unix"
-	opened := &listener{Listener: limited, server: s.serverOf(limited, handler(local)), flag: flag}
+	opened := &listener{Listener: l, server: s.serverOf(handler(local)), flag: flag}
+	opened.connections = limitConnections(opened.server, most)
 	if s.tls != nil && (flag == "--listen" || !local) {
 		opened.tls = s.tls.Config()
 	}
@@ -70,9 +70,9 @@ func listenAt(path string) (net.Listener, error) {
 }
 
 // serverOf returns the HTTP server of a listener, with all its limits set.
-func (s *service) serverOf(l *conns.Listener, h http.Handler) *http.Server {
+func (s *service) serverOf(h http.Handler) *http.Server {
 	t := s.limits.times
-	server := &http.Server{
+	return &http.Server{
 		Handler:           h,
 		ReadHeaderTimeout: t.header,
 		ReadTimeout:       t.body,
@@ -81,8 +81,6 @@ func (s *service) serverOf(l *conns.Listener, h http.Handler) *http.Server {
 		MaxHeaderBytes:    headerBytesMax,
 		ErrorLog:          log.New(serverLog{s.log}, "", 0),
 	}
-	l.Attach(server)
-	return server
 }
 
 // serverLog takes what package http has to say: of clients it is for debugging, of accepting
@@ -100,7 +98,7 @@ func (l serverLog) Write(p []byte) (int, error) {
 }
 
 func (l *listener) serve(failed chan<- error) {
-	var in net.Listener = l.Listener
+	in := l.Listener
 	if l.tls != nil {
 		in = tls.NewListener(in, l.tls)
 	}
@@ -129,16 +127,20 @@ func (l *listener) address() string {
 	return l.Addr().String()
 }
 
+// finishTime is how long a server that stops still accepts connections: clients that wait to be accepted
+// when a listener is closed see a reset. Thousands are accepted in this time.
+const finishTime = 50 * time.Millisecond
+
 // drain takes no more connections and lets what runs end, and says whether it did in so long. What
 // did not is reset: no answer that was cut off looks whole.
 func (l *listener) drain(most time.Duration) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), most)
 	defer cancel()
-	l.Finish()
+	time.Sleep(finishTime)
 	if l.server.Shutdown(ctx) == nil {
 		return true
 	}
-	l.ResetAll()
+	l.resetAll()
 	return false
 }
 

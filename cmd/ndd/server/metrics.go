@@ -193,7 +193,7 @@ func (s *service) collectAdmission(to figures) {
 	if s.front == nil {
 		return
 	}
-	c := s.front.Counts()
+	c := s.front.now()
 	to.gauge("ndd_connections", "Connections of the main listener.", float64(c.Open))
 	to.gauge("ndd_connections_idle", "Those of them without a request.", float64(c.Idle))
 	to.gauge("ndd_connections_limit", "Connections that may be open.", float64(s.limits.Connections))

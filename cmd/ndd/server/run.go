@@ -79,7 +79,7 @@ func Run(ctx context.Context, o Options) error {
 		return err
 	}
 	defer front.close()
-	s.front = front.Listener
+	s.front = front.connections
 	failed := make(chan error, 2)
 	go front.serve(failed)
 	if o.Admin != "" {

@@ -18,7 +18,6 @@ import (
 	"testing"
 
 	"ndd/cmd/ndd/server/admit"
-	"ndd/cmd/ndd/server/conns"
 	"ndd/engine"
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/oracle/must"
@@ -126,9 +125,8 @@ func startOptions(t testing.TB, x *engine.Index, o *Options) *bench {
 		b.serve(x)
 	}
 	b.Server = httptest.NewUnstartedServer(nil)
-	front := conns.Limit(b.Listener, b.limits.Connections)
-	b.Config = b.serverOf(front, b.handler(true))
-	b.front, b.Listener = front, front
+	b.Config = b.serverOf(b.handler(true))
+	b.front = limitConnections(b.Config, b.limits.Connections)
 	b.Server.Start()
 	b.target = target{b.URL, b.Client()}
 	t.Cleanup(func() {

@@ -11,7 +11,6 @@ import (
 
 	"ndd/cmd/ndd/server/access"
 	"ndd/cmd/ndd/server/admit"
-	"ndd/cmd/ndd/server/conns"
 	"ndd/engine"
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/index/live"
@@ -41,7 +40,7 @@ type service struct {
 type clients struct {
 	tls   *access.TLS     // nil: none
 	keys  *access.Keyring // nil: everybody may do everything
-	front *conns.Listener // nil in tests of handlers
+	front *connections    // nil in tests of handlers
 }
 
 // admission is how much is done at a time.

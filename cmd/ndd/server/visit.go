@@ -13,7 +13,6 @@ import (
 
 	"ndd/cmd/ndd/server/access"
 	"ndd/cmd/ndd/server/admit"
-	"ndd/cmd/ndd/server/conns"
 	"ndd/engine"
 )
 
@@ -26,7 +25,6 @@ type visit struct {
 	request         *http.Request
 	to              *route // nil until it is known
 	began           time.Time
-	conn            *conns.Conn // nil in tests of handlers
 
 	client    access.Client
 	noted     noted
@@ -67,7 +65,7 @@ func (v *visit) account() *admit.Transfer {
 // cutOff ends a visit that makes no progress while others need its memory.
 func (v *visit) cutOff() {
 	if v.writes.Load() {
-		v.conn.Reset()
+		resetConnection(v)
 	} else {
 		http.NewResponseController(v.answer.ResponseWriter).SetReadDeadline(time.Now())
 	}
@@ -121,10 +119,9 @@ type route struct {
 func (s *service) observe(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		v := &visit{Context: r.Context(), service: s, began: time.Now()}
-		v.conn, v.answer = conns.Of(v.Context), answer{ResponseWriter: w, visit: v}
+		v.answer = answer{ResponseWriter: w, visit: v}
 		v.request = r.WithContext(v)
 		s.metrics.running.Inc()
-		v.conn.Busy()
 		defer v.observed()
 		next.ServeHTTP(&v.answer, v.request)
 	})
@@ -134,7 +131,6 @@ func (s *service) observe(next http.Handler) http.Handler {
 func (v *visit) observed() {
 	cause := recover()
 	s, r, out := v.service, v.request, &v.answer
-	defer v.conn.Idle()
 	if cause != nil && cause != http.ErrAbortHandler {
 		s.metrics.panics.Inc()
 		s.log.Error("panic in a request", "method", r.Method, "path", r.URL.Path,
@@ -171,7 +167,6 @@ func (v *visit) observed() {
 		panic(cause)
 	}
 	if out.discards {
-		v.conn.Idle() // it may be closed to make room for others
 		v.discard()
 	}
 }

@@ -1,4 +1,4 @@
-package conns
+package server
 
 import (
 	"errors"
@@ -11,45 +11,36 @@ import (
 	"testing"
 	"time"
 
-	"ndd/engine/oracle"
 	"ndd/engine/oracle/must"
 )
 
-func TestMain(m *testing.M) { oracle.NoLeaks(m) }
-
-// waitMax is how long something that is about to happen may take, on whatever machine.
-const waitMax = 2 * time.Minute
-
-// serve answers at a listener of at most max connections: /wait only when it is told to, and /reset
-// with a part of an answer.
-func serve(t *testing.T, max int) (l *Listener, proceed chan struct{}) {
+// serveConnections answers on at most max connections: /wait only when it is told to, and /reset with a part of an
+// answer.
+func serveConnections(t *testing.T, max int) (l *listener, proceed chan struct{}) {
 	t.Helper()
 	inner, err := net.Listen("tcp", "127.0.0.1:0")
 	must.Do(t, err)
-	l, proceed = Limit(inner, max), make(chan struct{})
-	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		c := Of(r.Context())
-		c.Busy()
-		defer c.Idle()
+	proceed = make(chan struct{})
+	l = &listener{Listener: inner, server: &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/wait":
 			<-proceed
 		case "/reset":
 			w.Write(make([]byte, 8<<10))
-			c.Reset()
+			resetConnection(r.Context())
 			panic(http.ErrAbortHandler)
 		}
 		fmt.Fprint(w, "served")
-	})}
-	l.Attach(server)
+	})}}
+	l.connections = limitConnections(l.server, max)
 	ended := make(chan struct{})
-	go func() { defer close(ended); server.Serve(l) }()
-	t.Cleanup(func() { server.Close(); <-ended })
+	go func() { defer close(ended); l.server.Serve(inner) }()
+	t.Cleanup(func() { l.server.Close(); <-ended })
 	return l, proceed
 }
 
-// dial opens a connection, and sends a request on it if there is a path.
-func dial(t *testing.T, l *Listener, path string) net.Conn {
+// dialPath opens a connection, and sends a request on it if there is a path.
+func dialPath(t *testing.T, l *listener, path string) net.Conn {
 	t.Helper()
 	c, err := net.Dial("tcp", l.Addr().String())
 	must.Do(t, err)
@@ -61,8 +52,8 @@ func dial(t *testing.T, l *Listener, path string) net.Conn {
 	return c
 }
 
-// answer reads until the answer's text is there.
-func answer(c net.Conn) (string, error) {
+// servedOn reads until the answer's text is there.
+func servedOn(c net.Conn) (string, error) {
 	var text []byte
 	for b := make([]byte, 512); ; {
 		n, err := c.Read(b)
@@ -76,15 +67,15 @@ func answer(c net.Conn) (string, error) {
 // At the limit the connection that has been idle longest is closed, and whoever comes is served.
 func TestOldestIdleIsClosed(t *testing.T) {
 	const max = 20
-	l, _ := serve(t, max)
+	l, _ := serveConnections(t, max)
 	var idle []net.Conn
 	for range 3 * max {
-		c := dial(t, l, "/")
-		if text, err := answer(c); err != nil {
+		c := dialPath(t, l, "/")
+		if text, err := servedOn(c); err != nil {
 			t.Fatalf("connection %d: %v %s", len(idle), err, text)
 		}
 		idle = append(idle, c)
-		must.Eventually(t, "all are idle", func() bool { n := l.Counts(); return n.Idle == n.Open })
+		must.Eventually(t, "all are idle", func() bool { n := l.now(); return n.Idle == n.Open })
 		if len(idle) >= max {
 			time.Sleep(settleTime) // the oldest is idle for good
 		}
@@ -97,11 +88,11 @@ func TestOldestIdleIsClosed(t *testing.T) {
 			continue
 		}
 		fmt.Fprint(c, "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
-		if text, err := answer(c); err != nil {
+		if text, err := servedOn(c); err != nil {
 			t.Errorf("connection %d: %v %s", i, err, text)
 		}
 	}
-	if n := l.Counts(); n.Open != max || n.Closed != 2*max || n.Turned != 0 {
+	if n := l.now(); n.Open != max || n.Closed != 2*max || n.Turned != 0 {
 		t.Errorf("%+v", n)
 	}
 }
@@ -110,23 +101,23 @@ func TestOldestIdleIsClosed(t *testing.T) {
 // busy is closed.
 func TestAllBusy(t *testing.T) {
 	const max = 8
-	l, proceed := serve(t, max)
+	l, proceed := serveConnections(t, max)
 	var busy []net.Conn
 	for range max {
-		busy = append(busy, dial(t, l, "/wait"))
+		busy = append(busy, dialPath(t, l, "/wait"))
 	}
-	must.Eventually(t, "all are busy", func() bool { n := l.Counts(); return n.Open == max && n.Idle == 0 })
+	must.Eventually(t, "all are busy", func() bool { n := l.now(); return n.Open == max && n.Idle == 0 })
 	time.Sleep(settleTime)
-	if text, err := answer(dial(t, l, "/")); err == nil {
+	if text, err := servedOn(dialPath(t, l, "/")); err == nil {
 		t.Errorf("one too many was served: %s", text)
 	}
 	close(proceed)
 	for i, c := range busy {
-		if text, err := answer(c); err != nil {
+		if text, err := servedOn(c); err != nil {
 			t.Errorf("connection %d: %v %s", i, err, text)
 		}
 	}
-	if n := l.Counts(); n.Turned != 1 || n.Closed != 0 {
+	if n := l.now(); n.Turned != 1 || n.Closed != 0 {
 		t.Errorf("%+v", n)
 	}
 }
@@ -134,41 +125,26 @@ func TestAllBusy(t *testing.T) {
 // A connection that is reset ends with an error, over HTTP/1.0, too, where the end of the
 // connection is that of the answer.
 func TestReset(t *testing.T) {
-	l, _ := serve(t, 8)
-	c := dial(t, l, "")
+	l, _ := serveConnections(t, 8)
+	c := dialPath(t, l, "")
 	fmt.Fprint(c, "GET /reset HTTP/1.0\r\n\r\n")
 	if text, err := io.ReadAll(c); !errors.Is(err, syscall.ECONNRESET) {
 		t.Errorf("%d bytes, %v", len(text), err)
 	}
 }
 
-// Connections that clients made before the listener is closed are served.
+// TestFinish: connections that clients made before the server is stopped are served, and no later ones.
 func TestFinish(t *testing.T) {
-	l, _ := serve(t, 100)
-	for range 20 {
-		dial(t, l, "/")
+	l, _ := serveConnections(t, 100)
+	late := dialPath(t, l, "/")
+	if !l.drain(waitMax) {
+		t.Error("it did not end")
 	}
-	late := dial(t, l, "/")
-	l.Finish()
-	if text, err := answer(late); err != nil {
+	if text, err := servedOn(late); err != nil {
 		t.Errorf("%v %s", err, text)
 	}
 	if c, err := net.Dial("tcp", l.Addr().String()); err == nil {
 		c.Close()
 		t.Error("it still listens")
-	}
-}
-
-// TestCloseAgain holds that a listener that is closed already is no error: http.Server.Shutdown
-// would report one, as if requests had been cut off.
-func TestCloseAgain(t *testing.T) {
-	inner, err := net.Listen("tcp", "127.0.0.1:0")
-	must.Do(t, err)
-	l := Limit(inner, 1)
-	for range 2 {
-		must.Do(t, l.Close())
-	}
-	if _, err := l.Accept(); !errors.Is(err, net.ErrClosed) {
-		t.Errorf("accepting: %v", err)
 	}
 }

@@ -1,0 +1,136 @@
+package server
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+)
+
+// settleTime is how long a connection must be idle before it may be closed for another one: the
+// request of a new connection is usually already on its way.
+const settleTime = 20 * time.Millisecond
+
+// connections are the open connections of an HTTP server, at most max. At the limit the one that has
+// been idle longest is closed for a new one; if none is idle, the new one is closed.
+//
+// x/net/netutil.LimitListener would leave new clients waiting after idle ones until those time out,
+// two minutes with keep-alive. It also hides the connection, which reset needs.
+type connections struct {
+	max int
+
+	mu     sync.Mutex
+	open   map[net.Conn]time.Time // since when it is idle; zero from the first byte of a request to its answer
+	counts connectionCounts
+}
+
+// connectionCounts are the figures of connections.
+type connectionCounts struct {
+	Open, Idle int
+	Taken      uint64 // connections accepted and served
+	Closed     uint64 // idle connections closed to make room for others
+	Turned     uint64 // connections closed at once because all others were busy
+}
+
+// limitConnections makes a server keep at most max connections open.
+func limitConnections(s *http.Server, max int) *connections {
+	c := &connections{max: max, open: map[net.Conn]time.Time{}}
+	s.ConnState = c.track
+	s.ConnContext = func(ctx context.Context, conn net.Conn) context.Context {
+		return context.WithValue(ctx, connectionKey{}, conn)
+	}
+	return c
+}
+
+// track records the new state of a connection.
+func (c *connections) track(conn net.Conn, state http.ConnState) {
+	conn = bare(conn)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	_, open := c.open[conn]
+	switch {
+	case state == http.StateNew:
+		if len(c.open) >= c.max && !c.closeIdle() {
+			c.counts.Turned++
+			conn.Close()
+			return
+		}
+		c.counts.Taken++
+		c.open[conn] = time.Now()
+	case !open: // it was closed here
+	case state == http.StateActive:
+		c.open[conn] = time.Time{}
+	case state == http.StateIdle:
+		c.open[conn] = time.Now()
+	default:
+		delete(c.open, conn)
+	}
+}
+
+// closeIdle closes the connection that has been idle longest, if one has been idle for settleTime.
+// The scan takes some 50 us for 4,096 connections and runs only at the limit. It needs c.mu.
+func (c *connections) closeIdle() bool {
+	var oldest net.Conn
+	first := time.Now().Add(-settleTime)
+	for conn, since := range c.open {
+		if !since.IsZero() && !since.After(first) {
+			first, oldest = since, conn
+		}
+	}
+	if oldest == nil {
+		return false
+	}
+	delete(c.open, oldest)
+	c.counts.Closed++
+	oldest.Close()
+	return true
+}
+
+// resetAll resets all connections, so that no unfinished answer looks complete.
+func (c *connections) resetAll() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for conn := range c.open {
+		reset(conn)
+	}
+}
+
+// now returns the current figures.
+func (c *connections) now() connectionCounts {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	counts := c.counts
+	counts.Open = len(c.open)
+	for _, since := range c.open {
+		if !since.IsZero() {
+			counts.Idle++
+		}
+	}
+	return counts
+}
+
+type connectionKey struct{}
+
+// resetConnection closes the connection of a request and discards unsent data, so that the client
+// sees an error and not the end of an answer.
+func resetConnection(ctx context.Context) {
+	if conn, ok := ctx.Value(connectionKey{}).(net.Conn); ok { // there is none in tests of handlers
+		reset(bare(conn))
+	}
+}
+
+func reset(conn net.Conn) {
+	if t, ok := conn.(*net.TCPConn); ok {
+		t.SetLinger(0)
+	}
+	conn.Close()
+}
+
+// bare returns the connection below TLS, which may be closed without waiting for the client.
+func bare(conn net.Conn) net.Conn {
+	if t, ok := conn.(interface{ NetConn() net.Conn }); ok {
+		return t.NetConn()
+	}
+	return conn
+}
