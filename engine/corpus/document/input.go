@@ -173,9 +173,19 @@ func (f File) Raw(ctx context.Context) (io.ReadCloser, error) {
 }
 
 // walk yields the files of a folder, which may be named by a link: the separator makes the system
-// follow it.
+// follow it. Files that links give their names come after all links.
 func walk(ctx context.Context, root string, l *links, yield func(File, error) bool) bool {
 	top := strings.TrimRight(root, string(filepath.Separator)) + string(filepath.Separator)
+	var later []string
+	goOn := walkBelow(ctx, root, top, l, &later, yield)
+	for i := 0; goOn && i < len(later); i++ {
+		goOn = walkBelow(ctx, root, later[i], l, nil, yield)
+	}
+	return goOn
+}
+
+// walkBelow is walk for a folder in root. It puts folders off whose files links give their names, unless later is nil.
+func walkBelow(ctx context.Context, root, top string, l *links, later *[]string, yield func(File, error) bool) bool {
 	err := filepath.WalkDir(top, func(path string, d fs.DirEntry, err error) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -188,8 +198,13 @@ func walk(ctx context.Context, root string, l *links, yield func(File, error) bo
 			skip.Reason, skip.Err = Unreadable, bareCause(err)
 		case path != top && strings.HasPrefix(d.Name(), "."):
 			skip.Reason = Hidden
+		case d.IsDir() && later != nil && isBlobs(path):
+			*later, l.blobs = append(*later, path), append(l.blobs, RealPath(path))
+			return filepath.SkipDir
 		case d.IsDir():
 			return nil
+		case later == nil && l.seen[RealPath(path)] != "":
+			skip.Reason, skip.Err = Again, fmt.Errorf("read as %s", l.seen[RealPath(path)])
 		case d.Type()&fs.ModeSymlink != 0:
 			if f, skip = l.follow(root, path); skip == nil {
 				skip = &Skip{}

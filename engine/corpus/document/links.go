@@ -18,6 +18,17 @@ type links struct {
 	inputs []string
 	real   []string          // of the inputs, absolute and without links; nil before the first link
 	seen   map[string]string // the link that was followed, by the file that it leads to
+	blobs  []string          // folders whose files are read by the names of links to them, without links
+}
+
+// isBlobs reports whether a folder has the files of a Hugging Face cache, by their checksums. Their names are those of
+// the links in the folder beside it:
+//
+//	blobs/4a7d1ed414474e40
+//	snapshots/main/train.jsonl -> ../../blobs/4a7d1ed414474e40
+func isBlobs(path string) bool {
+	info, err := os.Stat(filepath.Join(filepath.Dir(path), "snapshots"))
+	return filepath.Base(path) == "blobs" && err == nil && info.IsDir()
 }
 
 // follow returns the file that a link in the folder root leads to, under the link's own name, or why
@@ -39,11 +50,15 @@ func (l *links) follow(root, path string) (File, *Skip) {
 		return no(Special, "a symbolic link to %s, which is read only where it is named itself", kindOf(info.Mode()))
 	}
 	to, from := RealPath(path), RealPath(root)
-	if l.isRead(to) {
+	isBlob := slices.ContainsFunc(l.blobs, func(dir string) bool { return below(to, dir) })
+	if !isBlob && l.isRead(to) {
 		return no(Again, "a symbolic link to %s, which is read itself", to)
 	}
 	if first, again := l.seen[to]; again {
 		return no(Again, "a symbolic link to %s, as %s is", to, first)
+	}
+	if l.seen == nil {
+		l.seen = map[string]string{}
 	}
 	l.seen[to] = path
 	if !below(to, from) {
@@ -56,7 +71,7 @@ func (l *links) follow(root, path string) (File, *Skip) {
 // not hidden.
 func (l *links) isRead(path string) bool {
 	if l.real == nil {
-		l.real, l.seen = []string{}, map[string]string{}
+		l.real = []string{}
 		for _, input := range l.inputs {
 			names, _ := Matches(input) // a wrong pattern is reported when it is read
 			for _, name := range names {
