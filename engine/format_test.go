@@ -68,9 +68,8 @@ func readAsTold(t *testing.T, index, file string) (wideLines uint64) {
 		Design struct {
 			Tables []struct{ Mask string }
 		}
-		Layout      string
-		Documents   uint64
-		OrdinalBase uint64
+		Layout    string
+		Documents uint64
 	}
 	must.Do(t, json.Unmarshal(section("segment"), &meta))
 	mask, err := strconv.ParseUint(meta.Design.Tables[0].Mask, 0, 64)
@@ -97,39 +96,17 @@ func readAsTold(t *testing.T, index, file string) (wideLines uint64) {
 	}
 
 	ordinals, firsts := section("ids.ordinals"), section("ids.firsts")
-	row := rowsAsTold(ordinals, meta.Documents, meta.OrdinalBase)
+	width := uint64(bits.Len64(meta.Documents - 1))
 	rows := make([]uint64, meta.Documents)
 	rank := -1
 	for i := range meta.Documents {
 		rank += int(bit(firsts, i))
-		rows[row(i)] = prints[rank]
+		rows[field(ordinals, i, width)] = prints[rank]
 	}
 	if !slices.Equal(rows, openFile(t, file).Fingerprints()) {
 		t.Error("read otherwise than written")
 	}
 	return wideLines
-}
-
-// rowsAsTold returns a function that reads integer i of the ordinals.
-func rowsAsTold(ordinals []byte, documents, base uint64) func(i uint64) uint64 {
-	if base == 0 {
-		return func(i uint64) uint64 { return field(ordinals, i, uint64(bits.Len64(documents-1))) }
-	}
-	low := uint64(bits.Len64((documents - 1) / base))
-	digits := uint64(0)
-	for power, over := uint64(1), uint64(0); over == 0; digits++ {
-		over, power = bits.Mul64(power, base)
-	}
-	digits-- // whose power fits
-	return func(i uint64) uint64 {
-		begin := i / digits * (digits*low + 64)
-		fraction := word(ordinals, begin+digits*low, 64)
-		for range i % digits {
-			fraction *= base
-		}
-		digit, _ := bits.Mul64(fraction, base)
-		return digit<<low | word(ordinals, begin+i%digits*low, low)
-	}
 }
 
 func bit(b []byte, i uint64) uint64 { return uint64(b[i/8]>>(i%8)) & 1 }

@@ -183,8 +183,7 @@ func (o *Option) scan(n float64) {
 // fingerprints a bit for each: first of its fingerprint?
 func (r *Request) rowBytes() uint64 {
 	n := max(r.Documents, r.Fingerprints)
-	code := succinct.CodeFor(n)
-	bytes := 8 * code.WordsFor(n)
+	bytes := 8 * succinct.WordsFor(n, succinct.WidthFor(max(n, 1)-1))
 	if n > r.Fingerprints {
 		bytes += succinct.OnesBytes(n, r.Fingerprints)
 	}

@@ -13,24 +13,21 @@ import (
 //	ordinals   7   0 3 9   2        below the number of documents
 //	firsts     1   1 0 0   1        absent when every fingerprint has one document
 //
-// Ordinals of n documents are written so that the fraction of log2 n is not rounded up to a bit
-// ([succinct.Bounded]): 23.33 bits for 10 M, 26.6 for 100 M, where log2 n is 23.25 and 26.58, and
-// packed ones take 24 and 27. Where that saves less than an eighth of a bit, and of few documents,
-// they are packed.
+// Ordinals of n documents are packed in log2 n bits, rounded up: 24 for 10 M, 27 for 100 M.
 //
 // Any order of n documents takes log2(n!)/n at least, 1.44 bits less than log2 n. Codes that come near
 // it (Munro, Raman, Raman and Rao, 2012) take 19 misses or more for a document: as long as the query.
 type docList struct {
 	section  store.Section // of the ordinals
 	docs     uint64
-	ordinals succinct.Bounded
+	ordinals succinct.Packed
 	firsts   *succinct.Ones
 }
 
 // A docWriter writes a docList as the documents come in, in the order of table 0.
 type docWriter struct {
 	sink     store.Sink
-	ordinals *succinct.BoundedWriter
+	ordinals *succinct.PackedWriter
 
 	docs   int
 	before uint64 // the last key, when docs > 0
@@ -46,7 +43,7 @@ func newDocWriter(sink store.Sink, docs int) (*docWriter, error) {
 		return nil, err
 	}
 	sink.Section("ids.ordinals")
-	w := &docWriter{sink: sink, ordinals: succinct.NewBoundedWriter(succinct.CodeFor(uint64(docs))), firsts: firsts}
+	w := &docWriter{sink: sink, ordinals: succinct.NewPackedWriter(ordinalBits(uint64(docs))), firsts: firsts}
 	w.ordinals.Words = make([]uint64, 0, docWords+docPiece)
 	return w, nil
 }
@@ -62,7 +59,7 @@ func appendDocs[T uint32 | uint64](w *docWriter, keys []uint64, rows []T) (disti
 	for at := 0; at < len(keys); at += docPiece {
 		end := min(at+docPiece, len(keys))
 		distinct += w.mark(keys[distinct:], keys[at:end])
-		if succinct.AppendBounded(w.ordinals, rows[at:end]); len(w.ordinals.Words) >= docWords {
+		if succinct.AppendPacked(w.ordinals, rows[at:end]); len(w.ordinals.Words) >= docWords {
 			if err := w.flush(); err != nil {
 				return distinct, err
 			}
@@ -117,20 +114,18 @@ func (w *docWriter) finish(distinct int) error {
 	return store.WriteSection(w.sink, "ids.samples", store.Bytes64(ones.Samples))
 }
 
-// openDocs opens the documents of n fingerprints, whose ordinals are of a base, 0 for none. It
-// checks that the sections have the right lengths.
-func openDocs(source store.Source, docs, fingerprints, base uint64) (x docList, err error) {
+// ordinalBits returns how many bits the ordinal of one of some documents takes.
+func ordinalBits(docs uint64) int { return succinct.WidthFor(max(docs, 1) - 1) }
+
+// openDocs opens the documents of n fingerprints. It checks that the sections have the right lengths.
+func openDocs(source store.Source, docs, fingerprints uint64) (x docList, err error) {
 	ordinals, err := source.Section("ids.ordinals")
 	if err != nil {
 		return x, err
 	}
-	code, ok := succinct.NewCode(docs, max(base, 1))
-	if !ok || base == 1 {
-		return x, ordinals.Corrupt(0, "ordinals of %d documents in base %d", docs, base)
-	}
 	x.section, x.docs = ordinals, docs
-	x.ordinals = succinct.Bounded{Words: store.Uint64s(ordinals.Data), Code: code}
-	if uint64(len(ordinals.Data)) != 8*code.WordsFor(docs) {
+	x.ordinals = succinct.Packed{Words: store.Uint64s(ordinals.Data), Width: ordinalBits(docs)}
+	if uint64(len(ordinals.Data)) != 8*succinct.WordsFor(docs, x.ordinals.Width) {
 		return x, ordinals.Corrupt(0, "%d bytes of ordinals for %d documents", len(ordinals.Data), docs)
 	}
 	if docs == fingerprints {
@@ -151,7 +146,7 @@ func openDocs(source store.Source, docs, fingerprints, base uint64) (x docList, 
 // corrupt returns an error about ordinal i, or about the fingerprints that ordinals
 // belong to.
 func (x *docList) corrupt(i uint64, why string, args ...any) error {
-	return x.section.Corrupt(x.ordinals.Code.Bit(i)/8, why, args...)
+	return x.section.Corrupt(i*uint64(x.ordinals.Width)/8, why, args...)
 }
 
 // prefetch requests the cache lines that [docList.of] and the ordinals of the fingerprints of about

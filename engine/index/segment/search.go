@@ -62,12 +62,6 @@ func (s *Segment) SearchTables(dst []Match, tables []int, queries []uint64, k in
 		return dst, err
 	}
 	for _, m := range c.matches {
-		if m.Table == table.Shared {
-			if len(tables) == len(s.tables) || slices.Contains(tables, p.design.First(m.Key)) {
-				dst = append(dst, Match{m.Query, queries[m.Query] ^ m.Key})
-			}
-			continue
-		}
 		number := tables[m.Table]
 		diff := s.perms[number].Invert(m.Key ^ c.searches[m.Table].Queries[m.Query])
 		if p.design.First(diff) == number {

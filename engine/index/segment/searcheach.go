@@ -16,7 +16,8 @@ const searchEachMost = 7
 // A source is where a table of a search of several segments comes from.
 type source struct {
 	segment int
-	table   int // of the segment
+	table   int    // of the segment
+	mask    uint64 // of its permutation
 	plan    *searchPlan
 }
 
@@ -49,7 +50,7 @@ func SearchEach(segments []*Segment, queries []uint64, k int, c *Scratch,
 			}
 			c.tables, c.searches = append(c.tables, t), append(c.searches, p.search[number])
 			c.searches[len(c.searches)-1].Queries = own
-			c.sources = append(c.sources, source{i, number, p})
+			c.sources = append(c.sources, source{i, number, s.perms[number].Mask(), p})
 		}
 	}
 	if len(c.tables) == 0 {
@@ -72,7 +73,7 @@ func SearchEach(segments []*Segment, queries []uint64, k int, c *Scratch,
 // before has the same one: segments of an index have few designs. It returns nil where none has.
 func (c *Scratch) permuted(number int, p *permute.Permutation) []uint64 {
 	for i := len(c.sources) - 1; i >= 0; i-- {
-		if c.sources[i].table == number && c.searches[i].Perm.Mask() == p.Mask() {
+		if c.sources[i].table == number && c.sources[i].mask == p.Mask() {
 			return c.searches[i].Queries
 		}
 	}

@@ -41,7 +41,7 @@ func (s *Segment) searchPlan(k int) *searchPlan {
 			earlier = append(earlier, table.Finder{Mask: s.perms[i].Apply(e.Mask), Radius: e.Radius})
 		}
 		search := table.Search{Leading: probing.Leading, Flips: permute.Flips(probing.Leading, t.Radius), K: k,
-			Earlier: earlier, Perm: &s.perms[i]}
+			Earlier: earlier}
 		search.Prepare(s.tables[i])
 		p.search = append(p.search, search)
 		p.ns = append(p.ns, probing.NS)

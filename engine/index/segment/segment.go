@@ -63,12 +63,12 @@ func Open(source store.Source) (*Segment, error) {
 	}
 	s.plans = make([]atomic.Pointer[searchPlan], m.Design.K+1)
 	if m.NoDocs {
-		if m.Named || m.Lengths || m.OrdinalBase != 0 {
+		if m.Named || m.Lengths {
 			return nil, head.Corrupt(0, "IDs, numbers or lengths of documents that are not kept")
 		}
 		return s, nil
 	}
-	if s.docs, err = openDocs(source, m.Documents, m.Fingerprints, m.OrdinalBase); err != nil {
+	if s.docs, err = openDocs(source, m.Documents, m.Fingerprints); err != nil {
 		return nil, err
 	}
 	if m.Named {

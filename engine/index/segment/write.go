@@ -10,7 +10,6 @@ import (
 	"runtime"
 
 	"ndd/engine/index/radix"
-	"ndd/engine/index/succinct"
 	"ndd/engine/index/table"
 	"ndd/engine/memory"
 	"ndd/engine/storage/disk"
@@ -76,7 +75,6 @@ type meta struct {
 	Named        bool           `json:"named"`
 	Lengths      bool           `json:"lengths,omitempty"`
 	NoDocs       bool           `json:"noDocuments,omitempty"`
-	OrdinalBase  uint64         `json:"ordinalBase,omitempty"` // of the digits of ordinals; 0: they are packed
 }
 
 // Write builds the segment and writes it to sink, one table after the other:
@@ -167,10 +165,6 @@ func (b *builder) progress(ctx context.Context, stage string, part int) error {
 func (b *builder) head(in *Input) error {
 	m := meta{Design: b.Design, Layout: b.Table.Layout, Fingerprints: uint64(b.distinct), Documents: uint64(b.docs),
 		Named: in.IDs != nil, Lengths: in.Lengths != nil, NoDocs: b.NoDocs}
-	code := succinct.CodeFor(m.Documents)
-	if base := code.Base(); base > 1 && !b.NoDocs {
-		m.OrdinalBase = base
-	}
 	head, err := json.Marshal(m)
 	if err != nil {
 		return err

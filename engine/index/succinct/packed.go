@@ -1,14 +1,17 @@
 // Package succinct holds arrays that take little more than their information:
-// integers of a fixed width ([Packed]), integers below a limit that is no power
-// of two ([Bounded]) and bits with select ([Ones]).
+// integers of a fixed width ([Packed]) and bits with select ([Ones]).
 //
 // All are views of []uint64 words, as sections of a file hold them, and are
 // read-only and safe for many goroutines. A look-up is one or two cache
-// misses: one line of a packed array, two near each other of a bounded one; for a select, a sample and then, when
-// ones are about as frequent as everywhere, one line of words behind it.
+// misses: one line of a packed array; for a select, a sample and then, when ones are about as frequent
+// as everywhere, one line of words after it.
 package succinct
 
-import "math/bits"
+import (
+	"math/bits"
+
+	"ndd/asm"
+)
 
 // WidthFor returns the width that holds all values up to limit.
 func WidthFor(limit uint64) int { return bits.Len64(limit) }
@@ -58,5 +61,49 @@ func (p Packed) Set(i, v uint64) {
 	p.Words[w] |= v << b
 	if b+uint64(p.Width) > 64 {
 		p.Words[w+1] |= v >> (64 - b)
+	}
+}
+
+// Prefetch requests the cache lines that At reads for each of positions, which it overwrites.
+func (p Packed) Prefetch(positions []uint64) {
+	for i, at := range positions {
+		positions[i] = at * uint64(p.Width) / 64
+	}
+	asm.PrefetchAt(p.Words, positions)
+}
+
+// A PackedWriter makes the words of a [Packed], in order. It belongs to one goroutine.
+type PackedWriter struct {
+	Words []uint64 // that are complete: the caller may take them away at any time
+	width uint
+	held  uint64 // the low used bits: what does not fill a word yet
+	used  uint
+}
+
+// NewPackedWriter returns a writer of integers of a width.
+func NewPackedWriter(width int) *PackedWriter { return &PackedWriter{width: uint(width)} }
+
+// AppendPacked appends integers, which must fit in the width.
+func AppendPacked[T uint32 | uint64](w *PackedWriter, integers []T) {
+	held, used, width, words := w.held, w.used, w.width, w.Words
+	if width == 0 {
+		return
+	}
+	for _, v := range integers {
+		held |= uint64(v) << (used & 63)
+		if used += width; used >= 64 {
+			words = append(words, held)
+			used -= 64
+			held = uint64(v) >> (width - used) // 0 when nothing is left: Go shifts by 64 to 0
+		}
+	}
+	w.held, w.used, w.Words = held, used, words
+}
+
+// Finish completes the words.
+func (w *PackedWriter) Finish() {
+	if w.used > 0 {
+		w.Words = append(w.Words, w.held)
+		w.held, w.used = 0, 0
 	}
 }

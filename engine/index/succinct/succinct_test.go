@@ -3,6 +3,7 @@ package succinct
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -16,6 +17,16 @@ func TestPacked(t *testing.T) {
 				want[i] = rng.Uint64() & (1<<width - 1)
 				p.Set(uint64(i), want[i])
 			}
+			w := NewPackedWriter(width)
+			for rest := want; len(rest) > 0; { // in parts
+				part := rest[:min(len(rest), 1+len(rest)/3)]
+				AppendPacked(w, part)
+				rest = rest[len(part):]
+			}
+			if w.Finish(); !slices.Equal(w.Words, p.Words) {
+				t.Fatalf("width %d, %d integers: other words in order", width, n)
+			}
+			p.Prefetch([]uint64{0, 1 << 40, ^uint64(0)}) // of what is not there, too
 			for i, v := range want {
 				if got := p.At(uint64(i)); got != v {
 					t.Fatalf("width %d, integer %d of %d: %#x, want %#x", width, i, n, got, v)
@@ -25,85 +36,6 @@ func TestPacked(t *testing.T) {
 	}
 	if WordsFor(1<<63, 64) < 1<<58 || WordsFor(3, 33) != 2 || WidthFor(0) != 0 || WidthFor(256) != 9 {
 		t.Fatal("sizes")
-	}
-}
-
-// TestBounded writes integers below limits of every kind, in every base that is near the best and
-// some that are not, in parts, and reads them: the same as are packed.
-func TestBounded(t *testing.T) {
-	rng := rand.New(rand.NewPCG(7, 8))
-	for _, limit := range []uint64{1, 2, 3, 100, 4097, 70_000, 100_000_000, 1<<32 + 1, 1<<48 - 1} {
-		for _, base := range []uint64{1, 2, 3, 4, 5, 7, 10, 16, 37, 256, 1000, baseMost, 0} {
-			code, ok := NewCode(limit, base)
-			if base == 0 {
-				code, ok = CodeFor(limit), true
-			}
-			if !ok {
-				if base > 0 && limit > base {
-					t.Fatalf("no code of base %d below %d", base, limit)
-				}
-				continue
-			}
-			for _, n := range []int{0, 1, 39, 40, 41, 2000} {
-				want := make([]uint64, n)
-				for i := range want {
-					if want[i] = rng.Uint64N(limit); i%3 == 0 {
-						want[i] = limit - 1 // so that whole blocks have the largest digits
-					}
-				}
-				testBounded(t, fmt.Sprintf("%d integers below %d, base %d", n, limit, code.Base()), code, want)
-			}
-			all := make([]uint64, 200)
-			for i := range all {
-				all[i] = limit - 1
-			}
-			testBounded(t, fmt.Sprintf("the largest below %d, base %d", limit, code.Base()), code, all)
-		}
-	}
-}
-
-func testBounded(t *testing.T, what string, code Code, want []uint64) {
-	t.Helper()
-	w := NewBoundedWriter(code)
-	for rest := want; len(rest) > 0; {
-		part := rest[:min(len(rest), 1+len(rest)/3)]
-		AppendBounded(w, part)
-		rest = rest[len(part):]
-	}
-	w.Finish()
-	if uint64(len(w.Words)) != code.WordsFor(uint64(len(want))) {
-		t.Fatalf("%s: %d words, want %d", what, len(w.Words), code.WordsFor(uint64(len(want))))
-	}
-	x := Bounded{w.Words, code}
-	for i, v := range want {
-		if got := x.At(uint64(i)); got != v {
-			t.Fatalf("%s: integer %d is %d, want %d", what, i, got, v)
-		}
-	}
-	x.Prefetch([]uint64{0, 1 << 40, ^uint64(0)}) // of what is not there, too
-}
-
-// TestCodeFor holds the sizes that the choice of a base comes to against log2 of the limit, and
-// asks for the packed form where digits gain nothing.
-func TestCodeFor(t *testing.T) {
-	for _, c := range []struct {
-		limit, base uint64
-		bits        float64 // of an integer, at most
-	}{
-		{0, 1, 0}, {1, 1, 0}, {5, 1, 3}, {1<<16 - 1, 1, 16}, {40_000, 1, 16}, {1 << 20, 1, 20}, {1<<20 + 1, 129, 20.12},
-		{10_000_000, 39, 23.34}, {20_000_000, 39, 24.34}, {100_000_000, 3, 26.6}, {1_000_000_000, 1, 30},
-	} {
-		code := CodeFor(c.limit)
-		const n = 1 << 20
-		if size := float64(64*code.WordsFor(n)) / n; code.Base() != c.base || size > c.bits+0.001 {
-			t.Errorf("below %d: base %d, %.3f bits; want %d, %.3f", c.limit, code.Base(), size, c.base, c.bits)
-		}
-	}
-	if _, ok := NewCode(100, baseMost+1); ok {
-		t.Error("any base")
-	}
-	if code := CodeFor(100_000_000); code.WordsFor(1<<63) < 1<<58 {
-		t.Error("sizes")
 	}
 }
 

@@ -17,7 +17,6 @@ type planarScratch struct {
 	made    []asm.PlanarProbe          // of a query that is 0, by some flips
 	ranges  []probeRange
 	long    []longExtent
-	shared  *sharedSearch
 }
 
 // A probeRange is consecutive probes of one table, and their extents: as many as extents,
@@ -101,10 +100,6 @@ func searchPlanar(dst []Match, tables []*planarTable, searches []Search, c *Scra
 		c.planar = new(planarScratch)
 	}
 	r := planarRound{planarScratch: c.planar, caller: c, tables: tables, searches: searches, dst: dst}
-	if r.sharing = shares(tables, searches); r.sharing {
-		err := r.searchShared()
-		return r.dst, err
-	}
 	r.ranges = r.ranges[:0]
 	n, err := 0, error(nil)
 	for i, t := range tables {
@@ -139,8 +134,6 @@ type planarRound struct {
 	tables   []*planarTable
 	searches []Search
 	dst      []Match
-	sharing  bool // in a round of queries from first on, see sharedSearch
-	first    int
 	caller   *Scratch
 }
 
@@ -329,9 +322,7 @@ func (r *planarRound) prefetchLow(t *planarTable, start, end uint64) {
 func (r *planarRound) scan(hits int, t *planarTable, extents []asm.PlanarExtent) (int, error) {
 	for from := 0; from < len(extents); {
 		if hits > hitsMax-asm.PlanarLongest {
-			if r.sharing {
-				r.settleShared(hits)
-			} else if err := r.settle(hits); err != nil {
+			if err := r.settle(hits); err != nil {
 				return 0, err
 			}
 			hits = 0

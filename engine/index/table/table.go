@@ -59,12 +59,6 @@ type Search struct {
 	// them is sure to find may be left out; the caller checks the others.
 	Earlier []Finder
 
-	// Perm, if not nil, is the table's permutation, and says that all tables that are searched at
-	// once hold the same fingerprints, each under its own, that they are searched for the same queries, and that
-	// a table comes behind those of its Earlier. A match may then be [Shared] by all that
-	// find it.
-	Perm *permute.Permutation
-
 	prepared    []asm.PlanarProbe // see Prepare
 	preparedFor permute.FlipSet   // the Flips that they are made of
 	starts      []uint32          // of Leading bits
@@ -80,14 +74,10 @@ type Finder struct {
 
 // A Match is a key within distance K of a query.
 type Match struct {
-	Table int // of [SearchAll], or Shared; 0 in a search of one table
+	Table int // of [SearchAll]; 0 in a search of one table
 	Query int // position in Search.Queries
 	Key   uint64
 }
-
-// Shared marks a match that is reported once for all tables; its Key is the unpermuted XOR of
-// fingerprint and query.
-const Shared = -1
 
 // SearchAll makes search i in table i, for all tables, and appends to dst every key that a probe finds,
 // once for each query and table, in no order. It costs less than one search after the other where all tables have
