@@ -41,7 +41,7 @@ import (
 //
 // A probe at n = 1e8 reads a line of buckets; 31 % of the buckets have keys, 0.37 on average, which
 // lie on one line of low; 1 % of those pass by chance, and read one of rest. A query of 11 tables and
-// radius 0 reads 15.9 lines (sharedSearch); one of two tables and radius 1 makes 58 probes, which
+// radius 0 reads 19 lines; one of two tables and radius 1 makes 58 probes, which
 // share 42 lines of buckets and read 18 lines of low. Tags of each key on its line, and eight probes
 // located at once, were tried and are no faster.
 //
