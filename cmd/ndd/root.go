@@ -59,7 +59,7 @@ func runWith(ctx context.Context, g *cli.Globals, args []string) int {
 	case err != nil && status != exitPipe && !errors.Is(err, cli.ErrPartly) && !errors.Is(err, query.ErrNoHits):
 		text := strings.TrimPrefix(err.Error(), cli.ErrUsage.Error()+": ") + flagHint(cmd, err)
 		fmt.Fprintf(stderr, "ndd: %s\n", strings.ReplaceAll(text, "\n", "\nndd: ")) // of several errors, a line each
-		if status == exitUsage && !cmd.Hidden {                                     // a command of earlier versions has no help
+		if status == exitUsage {
 			fmt.Fprintf(stderr, "Run '%s --help' for usage.\n", cmd.CommandPath())
 		}
 	}
@@ -132,7 +132,6 @@ Exit status: 0 done, 1 failed, 2 wrong usage, 3 corrupt or mismatched data,
 	if packaging != nil {
 		root.AddCommand(packaging())
 	}
-	root.AddCommand(cli.FormerCommand("plan-cluster", "'ndd help cluster' has the formula"))
 	root.AddCommand(newTopics()...)
 	root.SetHelpCommand(newHelp())
 	root.InitDefaultCompletionCmd()
@@ -145,9 +144,6 @@ Exit status: 0 done, 1 failed, 2 wrong usage, 3 corrupt or mismatched data,
 
 // flagError returns the usage error for a flag that is unknown or has a bad value.
 func flagError(cmd *cobra.Command, err error) error {
-	if now := cli.FormerFlag(cmd, err); now != "" {
-		return cli.Usagef("%w%s", err, now)
-	}
 	return cli.Usagef("%w%s", cli.ValueError(err), didYouMeanFlag(cmd, err))
 }
 

@@ -40,7 +40,6 @@ machine's memory nodes.`,
 			return err
 		},
 	}
-	cli.FormerFlags(cmd, map[string]string{"format": "it prints text"})
 	return cmd
 }
 

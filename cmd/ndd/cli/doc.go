@@ -2,7 +2,7 @@
 // imports none of them.
 //
 //	globals.go, profile.go         the flags that all commands have, and what they set: threads, kernel, messages
-//	args.go, errors.go, former.go  arguments, kinds of errors, flags of earlier versions
+//	args.go, errors.go              arguments, kinds of errors
 //	input.go, prints.go            documents and fingerprint files as inputs; skipped.go: what could not be read
 //	output.go, objects.go          results, which appear whole or not at all: files, folders, objects
 //	format.go, value.go            tables in all formats of --format; flags of a few words

@@ -37,8 +37,8 @@ func fromEnvironment(flags *pflag.FlagSet) (err error) {
 	return err
 }
 
-// sayMisspelt warns of variables of flags that the command had, and of those whose names are nearly the
-// variable of a flag of any command. Other names may belong to other programs.
+// sayMisspelt warns of variables whose names are nearly the variable of a flag of any command. Other
+// names may belong to other programs.
 func (g *Globals) sayMisspelt(cmd *cobra.Command) {
 	known := maps.Clone(otherVariables)
 	knownFlags(cmd.Root(), known)
@@ -47,10 +47,7 @@ func (g *Globals) sayMisspelt(cmd *cobra.Command) {
 		if !strings.HasPrefix(name, prefix) || known[name] || value == "" {
 			continue
 		}
-		flag := strings.ReplaceAll(strings.ToLower(strings.TrimPrefix(name, prefix)), "_", "-")
-		if now := cmd.Annotations[former+flag]; now != "" {
-			g.Log.Warn(fmt.Sprintf("environment variable %s has no effect: there is no --%s: %s", name, flag, now))
-		} else if like := similarVariables(name, known); len(like) > 0 {
+		if like := similarVariables(name, known); len(like) > 0 {
 			g.Log.Warn(fmt.Sprintf("environment variable %s has no effect: did you mean %s?", name, like[0]))
 		}
 	}

@@ -34,8 +34,6 @@ func (d *DocumentFlags) Register(cmd *cobra.Command) {
 		"file (see 'ndd help recipes'; default minwise)")
 	f.StringVar(&d.drop, "drop", "", "take out of texts before they are fingerprinted: urls, markup, numbers, dates, "+
 		"or several with commas (see 'ndd help recipes')")
-	FormerFlags(cmd, map[string]string{"prints": "documents have one fingerprint each; -k 4, or -k 6 with --verify, " +
-		"finds as much as two did with -k 3"})
 }
 
 // RegisterFields adds the flags for the format and the fields of documents alone.
@@ -48,8 +46,6 @@ func (d *DocumentFlags) RegisterFields(cmd *cobra.Command) {
 		"record's first one is taken (default: text, content, body, html or the like, which most of the first 1,000 records have)")
 	f.Var(onceFlag{&d.id}, "id", "JSON and CSV: the field with the id (default: id, url or the like, whichever is "+
 		"there; a record without it is called file:line)")
-	FormerFlags(cmd, map[string]string{"document-format": "use --input-format",
-		"format": "use --input-format for the format of documents"})
 }
 
 // A onceFlag is a text that is given once: of two the first would be lost.

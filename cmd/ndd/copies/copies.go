@@ -108,8 +108,6 @@ lines that begin with # are comments. There are, with their defaults:
 		"signature file to compare the documents with, instead of with each other; may be given more than once")
 	fl.BoolVar(&f.explain, "explain", false,
 		"show the passages that two documents share; the last two arguments are their IDs")
-	cli.FormerFlags(cmd, map[string]string{"page": "--explain writes text",
-		"clusters": "they follow from the table of pairs"})
 	cmd.AddCommand(newCopiesSign(g))
 	return cmd
 }

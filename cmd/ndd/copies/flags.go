@@ -35,11 +35,6 @@ func (f *signatureFlags) register(cmd *cobra.Command, g *cli.Globals) {
 	fl.StringVar(&f.site, "site", "", "field with the site of a document, or its URL, whose host counts; 'id' when "+
 		"the IDs are URLs")
 	registerMemory(cmd, &f.memory)
-	none, parts := "it changes fingerprints only", "documents are divided in as many parts as --memory needs"
-	cli.FormerFlags(cmd, map[string]string{"recipe": none, "drop": none, "prints": none, "split": parts, "slices": parts,
-		"max-equal": "it is 1,000", "self": "documents with the same ID are one",
-		"idf":           "all signatures count; 'max-df = ...' in a --method-file leaves out frequent ones",
-		"site-features": "all features count; --site with 'same-site = skip' in a --method-file leaves pairs of a site out"})
 }
 
 func registerMemory(cmd *cobra.Command, to *string) {

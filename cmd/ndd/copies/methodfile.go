@@ -42,15 +42,10 @@ func newMethodFile() *methodFile {
 	return f
 }
 
-// register adds --method-file, and refuses the flags that its settings were.
+// register adds --method-file.
 func (f *methodFile) register(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.path, "method-file", "",
 		"file of lines such as 'chain = 3' with settings for research; listed above")
-	now := map[string]string{}
-	f.set.VisitAll(func(s *pflag.Flag) {
-		now[s.Name] = fmt.Sprintf("write '%s = ...' into a file for --method-file", s.Name)
-	})
-	cli.FormerFlags(cmd, now)
 }
 
 func (f *methodFile) help() string {

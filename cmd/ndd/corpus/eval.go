@@ -91,10 +91,6 @@ The files of the examples are in the folder cmd/ndd/testdata/sample of the sourc
 	fl.StringVar(&f.report, "report", "", "write a report as one page of HTML")
 	fl.StringVar(&f.table, "table", "",
 		"with --pairs: write a row for each pair (label, distance, Jaccard, found) to this file: .tsv, .jsonl or .parquet")
-	cli.FormerFlags(cmd, map[string]string{"copies": "run 'ndd copies' on labelled documents of yours, which finds versions " +
-		"and excerpts", "keys": "a recipe with another key, for --compare, measures that",
-		"seed": "--sample chooses other documents", "number": "chance hits are not told any more",
-		"truth": "precision is by the Jaccard of 3 words or 5 characters"})
 	return cmd
 }
 

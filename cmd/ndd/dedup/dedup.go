@@ -232,18 +232,6 @@ same names as then.`,
 			"what is available)")
 	f.StringVar(&d.work, "work", "", "folder that keeps what was read, so that the same command goes on after a stop, "+
 		"and reads only new files later")
-	cli.FormerFlags(cmd, map[string]string{
-		"exact":            "--quality exact",
-		"json":             "--format jsonl",
-		"sets":             "give the files of 'ndd shingles' beside the fingerprint files",
-		"star":             "a document goes for one within k of it unless --chains is given",
-		"time":             "--keep newest:FIELD names the field with the date",
-		"shingle-words":    "--verify compares shingles of 3 words",
-		"shingle-chars":    "--verify compares shingles of 5 characters in scripts without spaces",
-		"leave-unjudged":   "--write-kept copies and names files of which nothing could be compared",
-		"skipped":          "'ndd fingerprint --skipped' writes that table",
-		"max-length-ratio": "--verify compares texts: a Jaccard of X or more bounds their lengths to a factor of about 1/X",
-	})
 	return cmd
 }
 

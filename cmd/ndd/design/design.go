@@ -71,10 +71,6 @@ of an index.`,
 	cli.WordVar(f, &d.choice.Request.Purpose, "for", "query time to minimise: online or batch", plan.Online, plan.Batch)
 	cli.WordVar(f, &d.format, "format", "output format: table or json", "table", "json")
 	g.RegisterRaw(cmd)
-	cli.FormerFlags(cmd, map[string]string{
-		"costs": formerCosts,
-		"list":  "--all lists all designs for -k",
-	})
 	f.BoolVar(&d.all, "all", false, "list all designs, also those that others beat; for k = 3 also the paper's 16 and 20 tables")
 	f.BoolVar(&d.recursion, "recursion", false, "print the paper's own table, X(64, k, d) of section 3.1.2, next to our designs")
 	return cmd

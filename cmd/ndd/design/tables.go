@@ -119,9 +119,6 @@ type Choice struct {
 	seed    string
 }
 
-// formerCosts is the hint for flags that once chose by the speed of a machine.
-const formerCosts = "the costs are fixed, so that the same input gives the same tables everywhere"
-
 // Register adds the flags, those of [Flags] included.
 func (c *Choice) Register(cmd *cobra.Command) {
 	c.flags.Register(cmd)
@@ -131,7 +128,6 @@ func (c *Choice) Register(cmd *cobra.Command) {
 	f.StringVar(&c.memory, "memory", "", "memory limit for the index in use, such as 16GiB (default: no limit)")
 	f.StringVar(&c.seed, "seed", "1", "which bits lead in the tables: a number, or random for an index of a server that "+
 		"strangers use")
-	cli.FormerFlags(cmd, map[string]string{"measure": formerCosts})
 }
 
 // RegisterIDs adds the flag that chooses what the index keeps of documents.

@@ -78,8 +78,6 @@ func (o *OpenFlags) Open(ctx context.Context, g *cli.Globals, dir string,
 func RegisterSpread(cmd *cobra.Command, when *string) {
 	cli.WordVar(cmd.Flags(), when, "numa", "copy tables to NUMA memory nodes and search each with threads on that "+
 		"node: auto (if there are several nodes), on or off", "auto", "on", "off")
-	const now = "--numa chooses copies and workers by the machine"
-	cli.FormerFlags(cmd, map[string]string{"replicate": now, "workers": now, "hugetlb": now})
 }
 
 // processorsMin are needed for workers to be worth it: a query by a worker takes several times as

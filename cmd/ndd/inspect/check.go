@@ -44,8 +44,6 @@ status is 3 and the message names the file, section and offset.`,
 		},
 	}
 	g.RegisterRaw(cmd)
-	cli.FormerFlags(cmd, map[string]string{"format": "the exit status says what is wrong, and 'ndd info --format json' what " +
-		"there is"})
 	return cmd
 }
 

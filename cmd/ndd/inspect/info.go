@@ -26,9 +26,7 @@ import (
 
 // Commands returns the commands of this package.
 func Commands(g *cli.Globals) []*cobra.Command {
-	return []*cobra.Command{newCheck(g), newInfo(g),
-		cli.FormerCommand("inspect", "'ndd info --sections' says what is in a file"),
-		cli.FormerCommand("stats", "'ndd info' summarises, --sections and --plot say all")}
+	return []*cobra.Command{newCheck(g), newInfo(g)}
 }
 
 func newInfo(g *cli.Globals) *cobra.Command {
@@ -271,7 +269,7 @@ func (x *info) text(w io.Writer) error {
 	}
 	_, err := fmt.Fprintln(w)
 	if x.Choice != nil {
-		fmt.Fprintf(w, "\nWhy ndd build chose these tables (kernel %s, one thread):\n", x.Choice.Kernel)
+		fmt.Fprintln(w, "\nWhy ndd build chose these tables:")
 		for _, why := range x.Choice.Why {
 			fmt.Fprintf(w, "  %s\n", why)
 		}

@@ -108,7 +108,6 @@ the job cluster needs more rounds.`,
 	for _, step := range []string{"map", "reduce", "collect"} {
 		cmd.AddCommand(newStep(g, step))
 	}
-	cmd.AddCommand(cli.FormerCommand("combine", "leave it out; the results are the same"))
 	return cmd
 }
 
@@ -181,11 +180,6 @@ func newJobStep(g *cli.Globals, step string, task *taskFlags, j *mapReduceJob) *
 		m.registerJob(cmd, j.mapFlags)
 	case "reduce":
 		m.registerJob(cmd, j.flags)
-	}
-	const cat = "give the files themselves, as hdfs dfs -cat FILE writes them"
-	cli.FormerFlags(cmd, map[string]string{"webhdfs": cat, "hdfs-user": cat})
-	if cmd.Flags().Lookup("input") == nil {
-		cli.FormerFlags(cmd, map[string]string{"input": cat})
 	}
 	return cmd
 }

@@ -90,17 +90,3 @@ func (t *textFlags) report(g *cli.Globals) {
 			cli.Number(t.pairs.Len(), "pair"), cli.Number(t.rejected, "pair")))
 	}
 }
-
-// formerTextFlags are the flags of earlier versions for texts, whose recipe is that of what is
-// given.
-func formerTextFlags(of string) map[string]string {
-	return map[string]string{
-		"recipe":        "the recipe is that of the " + of,
-		"extract":       "it is part of the recipe of the " + of,
-		"drop":          "it is part of the recipe of the " + of,
-		"max-document":  "documents of up to 64MiB are read",
-		"strict":        "documents that cannot be read are skipped",
-		"shingle-words": "--verify compares shingles of 3 words",
-		"shingle-chars": "--verify compares shingles of 5 characters in scripts without spaces",
-	}
-}

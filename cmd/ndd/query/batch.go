@@ -83,16 +83,6 @@ parquet). Parts of F are merged (tsv) by
 	f.StringVar(&b.memoryFlag, "memory", "",
 		"memory to use, such as 4GiB: with --scan for everything (default: half of what is available), with -i for "+
 			"matches (default: a quarter, at most 1GiB)")
-	cli.FormerFlags(cmd, formerTextFlags("queries"))
-	cli.FormerFlags(cmd, map[string]string{
-		"digest":   "-v prints the checksum",
-		"checksum": "-v prints it",
-		"prints":   "documents have one fingerprint each",
-		"max-ids":  "--unique lists the first id of each fingerprint; 'ndd query' has --max-ids",
-		"temp":     "hits that do not fit in memory go to the folder of the output, or to $TMPDIR without -o",
-		"preload":  "--numa on reads the tables into memory",
-		"json":     "--format jsonl",
-	})
 	return cmd
 }
 

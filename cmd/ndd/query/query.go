@@ -111,12 +111,6 @@ no hit, as that of grep; other failures have the same status, but with a message
 	f.Uint64Var(&q.idsMax, "max-ids", 0,
 		"list at most so many ids of a fingerprint for a query, and say how many are left out (default: all)")
 	f.BoolVar(&q.exitCode, "exit-code", false, "exit with status 1 if there is no hit")
-	cli.FormerFlags(cmd, formerTextFlags("index"))
-	cli.FormerFlags(cmd, map[string]string{
-		"skipped": "'ndd fingerprint --skipped' writes a table of what cannot be read",
-		"force":   "no file is written",
-		"prints":  "documents have one fingerprint each",
-	})
 	return cmd
 }
 

@@ -10,8 +10,6 @@ import (
 	"io/fs"
 	"os"
 	"os/signal"
-	"slices"
-	"strings"
 	"syscall"
 	"time"
 
@@ -139,7 +137,6 @@ documents and a batch 65,536 fingerprints. All requests together use a quarter o
 	f.BoolVar(&s.stopWithStdin, "stop-with-stdin", false, "stop when standard input ends: for the program "+
 		"that runs the server")
 	f.MarkHidden("stop-with-stdin")
-	cli.FormerFlags(cmd, formerFlags)
 	return cmd
 }
 
@@ -401,34 +398,4 @@ func (w flushed) Write(p []byte) (int, error) {
 		err = b.Flush()
 	}
 	return n, err
-}
-
-// formerFlags are the flags of earlier versions, with what to do now.
-var formerFlags = former(
-	"read the documents with 'ndd build' and serve its index with -i",
-	"input-format format document-format text id extract drop max-document strict",
-	"the limit is fixed now; see 'ndd serve --help'",
-	"max-body max-documents max-fingerprints max-answer max-queue timeout",
-	"it is a quarter of --memory, at most 512 MiB", "request-memory",
-	"the limit is 4,096, or less by 'ulimit -n'", "max-connections",
-	"all blocks are checked once a day", "scrub",
-	"name a design with --design; 'ndd design --all' lists them", "tables",
-	"tables are copied to the memory nodes if there are several; start the server under 'numactl' to change that",
-	"numa replicate workers hugetlb",
-	"the files are always mapped", "preload",
-	"the server shows no files any more", "show-files",
-	"documents have one fingerprint each", "prints",
-	"compare lengths with 'ndd query' or batch", "max-length-ratio",
-	"'ndd help operations' has a unit for systemd", "print-unit",
-)
-
-// former returns the hint for each flag; texts are a hint, its flags, the next hint, ...
-func former(texts ...string) map[string]string {
-	hints := map[string]string{}
-	for pair := range slices.Chunk(texts, 2) {
-		for name := range strings.FieldsSeq(pair[1]) {
-			hints[name] = pair[0]
-		}
-	}
-	return hints
 }

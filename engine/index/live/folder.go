@@ -142,7 +142,7 @@ type ManifestLive struct {
 	Key    string         `json:"key"`                // of the hash of IDs, likewise
 	From   uint64         `json:"log_from"`           // log files below this number are not needed
 	Last   uint64         `json:"log_last"`           // the last record in those
-	File   uint64         `json:"log_file,omitempty"` // this log file is there; 0 in manifests of earlier versions
+	File   uint64         `json:"log_file,omitempty"` // this log file is there; 0: there is none yet
 	Held   uint64         `json:"log_held,omitempty"` // the log has records up to this one, at least
 	Time   rows.Time      `json:"time,omitempty"`     // the latest time at which it was open; 0 where nothing expires
 	Next   uint64         `json:"next"`               // number of the first document that the log may have
@@ -285,19 +285,16 @@ func (l *ManifestLive) wrong(k int) string {
 
 // A Choice is why an index has the tables that it has, as its manifest keeps it.
 type Choice struct {
-	Documents uint64          `json:"documents"`
-	Distinct  uint64          `json:"distinct,omitempty"` // fingerprints, about, where they are fewer
-	Memory    uint64          `json:"memory,omitempty"`   // bytes that were given
-	Kernel    string          `json:"kernel"`             // "reference"; of earlier releases also that which was measured
-	Sample    int             `json:"sample,omitempty"`   // of earlier releases, which tried layouts on a sample
-	Layouts   json.RawMessage `json:"layouts,omitempty"`  // likewise: the results
-	Why       []string        `json:"why"`                // sentences
+	Documents uint64   `json:"documents"`
+	Distinct  uint64   `json:"distinct,omitempty"` // fingerprints, about, where they are fewer
+	Memory    uint64   `json:"memory,omitempty"`   // bytes that were given
+	Why       []string `json:"why"`                // sentences
 }
 
 // ChoiceOf returns what to keep of a plan.
 func ChoiceOf(p *plan.Plan) *Choice {
 	r := &p.Request
-	c := &Choice{Documents: r.Fingerprints, Memory: r.Memory, Kernel: "reference", Why: p.Why}
+	c := &Choice{Documents: r.Fingerprints, Memory: r.Memory, Why: p.Why}
 	if r.Documents > r.Fingerprints {
 		c.Documents, c.Distinct = r.Documents, r.Fingerprints
 	}

@@ -72,28 +72,6 @@ func TestLogHolds(t *testing.T) {
 	}
 }
 
-// TestFormerLogNames opens an index whose manifest names no log and whose log is called as earlier
-// versions did.
-func TestFormerLogNames(t *testing.T) {
-	x, dir := newFolder(t)
-	insertNumbered(t, x, 0, 5)
-	x.folder.publish(func(m *Manifest) { m.Live.File, m.Live.Held = 0, 0 })
-	log := killed(t, x, dir)[0]
-	must.Do(t, os.Rename(log, strings.TrimSuffix(log, wal.Extension)+".log"))
-	for i := range 2 {
-		x = openFolder(t, dir, OpenOptions{Write: true})
-		if got := x.Stats().Documents; got != 5+uint64(i) {
-			t.Error(got)
-		}
-		insertNumbered(t, x, 5+uint64(i), 6+uint64(i))
-		killed(t, x, dir)
-	}
-	x = openFolder(t, dir, OpenOptions{Write: true})
-	if err := x.Close(); err != nil || len(killed(t, x, dir)) != 1 {
-		t.Error(err, killed(t, x, dir))
-	}
-}
-
 // TestReplayGoesBack: a record that leaves numbers out cannot begin before the next document.
 func TestReplayGoesBack(t *testing.T) {
 	x, _ := newFolder(t)

@@ -13,8 +13,7 @@ import (
 var ErrLocked = errors.New("open for writing elsewhere")
 
 // LockName is the name of the file in a locked folder that has the number of the process that
-// locked it last. It is locked, too: by it a folder is locked against earlier versions, and on file
-// systems whose folders cannot be locked.
+// locked it last. It is locked, too, for file systems whose folders cannot be locked.
 const LockName = "lock"
 
 var errNoLocks = errors.New("this system or file system has no such locks")

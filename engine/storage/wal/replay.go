@@ -164,15 +164,12 @@ type logFile struct {
 	path   string
 }
 
-// list returns the log files in a folder, ascending by number. Earlier versions called them
-// NUMBER.log.
+// list returns the log files in a folder, ascending by number.
 func list(d *disk.Disk, dir string) (files []logFile, err error) {
 	entries, err := d.ReadDir(dir)
 	for _, e := range entries {
-		digits, former := strings.CutSuffix(e.Name(), ".log")
-		digits = strings.TrimSuffix(digits, Extension)
-		n, err := strconv.ParseUint(digits, 10, 64)
-		if err == nil && (path("", n) == e.Name() || former && path("", n) == digits+Extension) {
+		n, err := strconv.ParseUint(strings.TrimSuffix(e.Name(), Extension), 10, 64)
+		if err == nil && path("", n) == e.Name() {
 			files = append(files, logFile{n, filepath.Join(dir, e.Name())})
 		}
 	}
