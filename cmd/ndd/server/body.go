@@ -74,7 +74,8 @@ func (s *service) readBody(w http.ResponseWriter, r *http.Request, v *visit) (bo
 			return nil, refusal(http.StatusRequestTimeout, fmt.Sprintf("body: %d bytes have come, and no more for a while; "+
 				"others needed the memory", len(body))).retry(1)
 		case errors.Is(err, os.ErrDeadlineExceeded):
-			return nil, refusal(http.StatusRequestTimeout, fmt.Sprintf("body: not received in time, only %d bytes", len(body)))
+			return nil, refusal(http.StatusRequestTimeout, fmt.Sprintf("body: not received in time, only %d bytes", len(body))).
+				retry(1)
 		default:
 			return nil, refusal(http.StatusBadRequest, fmt.Sprintf("body: %v after %d bytes", err, len(body)))
 		}
