@@ -162,7 +162,7 @@ func TestChanged(t *testing.T) {
 	must.Do(t, err)
 	must.Do(t, os.WriteFile(path, bytes.ReplaceAll(b, []byte("y"), []byte("z")), 0o600))
 	_, _, err = copied(t, path, r.Copy)
-	if err == nil || !strings.Contains(err.Error(), "d1: changed since it was first read") {
+	if err == nil || !strings.Contains(err.Error(), ":2: changed since it was first read") {
 		t.Errorf("%v", err)
 	}
 	must.Do(t, os.WriteFile(path, bytes.Replace(b, []byte(`"d1","text"`), []byte(`"d1","none"`), 1), 0o600))

@@ -170,7 +170,7 @@ func (g *stringGroup) classify(group []mark, of *spill.Column[uint32]) bool {
 		} else {
 			o := &g.classes[i]
 			o.count++
-			o.several = o.several || o.doc != c.doc
+			o.several = o.doc != c.doc // marks ascend by their documents
 		}
 		of.Append(uint32(i)) // its error stays
 	}
