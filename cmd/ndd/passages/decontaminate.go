@@ -36,8 +36,10 @@ The question alone is looked for, word by word; case, punctuation and line ends 
 character of Chinese, Japanese, Thai and the like counts as a word, or as half of one for
 --min-words. An item is found by 13 words in a row that a document holds, by 8 if it has fewer than
 104, by 5 if it has fewer than 24; from there on it may have gaps of up to 3 words. So an item with
-one word of each 15 changed is found. Items of fewer than 8 words are found only as a whole, those
-of fewer than --min-words are left out.
+one word of each 15 changed is found. A gap at the beginning or end of an item, where no equal word
+follows, is not covered. Without a run of 13 words an item is a hit only if half of its weight by
+items alone is covered, or --threshold of it if that is less. Items of fewer than 8 words are found
+only as a whole, those of fewer than --min-words are left out.
 
 The score of a hit is the share of the item that stands in the document, 0 to 1, in runs of equal
 words and the gaps between. A word counts the less, the more items and the more documents have it
@@ -51,11 +53,12 @@ none of them; an item without any other is left out.
 
 Of the items of one template a passage is listed for the one that fits best: most of its words are
 there. An item whose words all stand there is listed in any case, once for each set. The table has a
-row for each document and item: from and to are bytes of the document's text,
-from_char and to_char characters; run is the longest run of equal words, words the length of the
-item, covered the share of its words that the document has, score the same by weight; answer is 1
-if the answer stands within 64 words of it: all of it, or 8 words in a row. Rows are lines, records
-or rows of the file, from 1, and empty where a file is one document.
+row for each document and item: from and to are bytes of the document's text, from_char and to_char
+characters; run is the longest run of equal words, words the length of the item, covered the share of
+its words that the document has, score the same by weight. Both are rounded to four digits, and
+--threshold is compared with the exact score. answer is 1 if the answer stands within 64 words of it:
+all of it, or 8 words in a row. Rows are lines, records or rows of the file, from 1, and empty where a
+file is one document.
 
 --sets FILE writes a table of the sets: their items, those left out because they are short, or
 because they share all they have, phrases, those met, those met with their answer, and documents.
