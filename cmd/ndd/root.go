@@ -46,7 +46,7 @@ func runWith(ctx context.Context, g *cli.Globals, args []string) int {
 	if len(args) > 0 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) {
 		completeValues(root)
 	}
-	cmd, err := root.ExecuteContextC(object.NewContext(ctx, object.New(object.FromEnvironment(os.Getenv))))
+	cmd, err := root.ExecuteContextC(object.NewContext(ctx, object.New(object.FromEnvironment())))
 	// Of a command that has no error but its status, a failed write is the error.
 	if e := g.Close(); e != nil && (err == nil || errors.Is(err, cli.ErrPartly) || errors.Is(err, query.ErrNoHits)) {
 		err = e

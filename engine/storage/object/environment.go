@@ -5,67 +5,21 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/minio/minio-go/v7/pkg/credentials"
-	"gopkg.in/ini.v1"
 )
 
-// FromEnvironment returns the configuration that the variables, and the files that they name, say.
-// lookup returns variables.
-func FromEnvironment(lookup func(string) string) Config {
-	profile := cmp.Or(lookup("AWS_PROFILE"), lookup("AWS_DEFAULT_PROFILE"), "default")
-	shared := readProfile(cmp.Or(lookup("AWS_CONFIG_FILE"), homeFile(".aws/config")), profile)
+// FromEnvironment returns the configuration that the variables of the environment say. Keys are looked for when an object
+// is first asked for.
+func FromEnvironment() Config {
 	c := Config{
-		Endpoint: cmp.Or(lookup("AWS_ENDPOINT_URL_S3"), lookup("AWS_ENDPOINT_URL"), shared["endpoint_url"]),
-		Region:   cmp.Or(lookup("AWS_REGION"), lookup("AWS_DEFAULT_REGION"), shared["region"]),
+		Endpoint: cmp.Or(os.Getenv("AWS_ENDPOINT_URL_S3"), os.Getenv("AWS_ENDPOINT_URL")),
+		Region:   cmp.Or(os.Getenv("AWS_REGION"), os.Getenv("AWS_DEFAULT_REGION")),
 	}
-	keys := readProfile(cmp.Or(lookup("AWS_SHARED_CREDENTIALS_FILE"), homeFile(".aws/credentials")), profile)
-	if keys["aws_access_key_id"] == "" {
-		keys = shared
-	}
-	switch {
-	case lookup("AWS_ACCESS_KEY_ID") != "":
-		c.Keys = credentials.NewStaticV4(lookup("AWS_ACCESS_KEY_ID"), lookup("AWS_SECRET_ACCESS_KEY"),
-			lookup("AWS_SESSION_TOKEN"))
-	case keys["aws_access_key_id"] != "":
-		c.Keys = credentials.NewStaticV4(keys["aws_access_key_id"], keys["aws_secret_access_key"], keys["aws_session_token"])
-	case !strings.EqualFold(lookup("AWS_EC2_METADATA_DISABLED"), "true") || namesRole(lookup):
-		c.Keys = credentials.New(newRole(lookup, c.Region))
-	}
+	c.Keys = credentials.New(newKeys(c.Region))
 	return c
-}
-
-// homeFile returns a file of the user's own folder, "" if there is none.
-func homeFile(name string) string {
-	home, err := os.UserHomeDir()
-	if err != nil {
-		return ""
-	}
-	return filepath.Join(home, filepath.FromSlash(name))
-}
-
-// readProfile returns the settings of a profile in a file of them, none if there is no such file or
-// profile:
-//
-//	[default]
-//	region = eu-central-1
-//	[profile work]
-//	region = us-east-1
-func readProfile(path, profile string) map[string]string {
-	file, err := ini.LoadSources(ini.LoadOptions{AllowNestedValues: true, SkipUnrecognizableLines: true,
-		IgnoreInlineComment: true}, path)
-	if err != nil {
-		return nil
-	}
-	for _, name := range []string{profile, "profile " + profile} {
-		if section, err := file.GetSection(name); err == nil {
-			return section.KeysHash()
-		}
-	}
-	return nil
 }
 
 const (
@@ -73,46 +27,54 @@ const (
 	roleMax  = 5 * time.Second // for one answer
 )
 
-// namesRole reports whether the variables name a role of a container or of a web identity, rather
-// than one of the machine.
-func namesRole(lookup func(string) string) bool {
-	return lookup("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI")+lookup("AWS_CONTAINER_CREDENTIALS_FULL_URI")+
-		lookup("AWS_WEB_IDENTITY_TOKEN_FILE") != ""
+// keys are those of variables or a profile, or else of the role that the machine or container has. Where the variables
+// name no role and no machine answers, there are no keys, and objects are asked for without a signature.
+type keys struct {
+	own   credentials.Chain // of variables and profiles
+	role  credentials.IAM
+	named bool // the role, by variables
+	none  bool // nobody has keys
+	owned bool // own has them
+	fixed bool // they do not expire: the library would read the files again for each request
 }
 
-// A role has the keys of the role that the machine or container has. It is asked for them when an
-// object is first asked for. Where the variables name no role and no machine answers, there are no
-// keys, and objects are asked for without a signature.
-type role struct {
-	from  credentials.IAM
-	named bool // by variables
-	none  bool // nobody answered
-}
-
-func newRole(lookup func(string) string, region string) *role {
+func newKeys(region string) *keys {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.Proxy = nil // the service is the machine's own
 	transport.DialContext = (&net.Dialer{Timeout: roleDial}).DialContext
-	r := &role{named: namesRole(lookup)}
-	r.from = credentials.IAM{Client: &http.Client{Transport: transport, Timeout: roleMax}, Region: region}
-	if !r.named {
-		r.from.Endpoint = lookup("AWS_EC2_METADATA_SERVICE_ENDPOINT")
+	k := &keys{own: credentials.Chain{Providers: []credentials.Provider{&credentials.EnvAWS{},
+		&credentials.FileAWSCredentials{Profile: os.Getenv("AWS_PROFILE")}}}}
+	k.role = credentials.IAM{Client: &http.Client{Transport: transport, Timeout: roleMax}, Region: region}
+	k.named = os.Getenv("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI")+os.Getenv("AWS_CONTAINER_CREDENTIALS_FULL_URI")+
+		os.Getenv("AWS_WEB_IDENTITY_TOKEN_FILE") != ""
+	if !k.named {
+		k.role.Endpoint = os.Getenv("AWS_EC2_METADATA_SERVICE_ENDPOINT")
+		k.none = strings.EqualFold(os.Getenv("AWS_EC2_METADATA_DISABLED"), "true")
 	}
-	return r
+	return k
 }
 
 // Retrieve is part of [credentials.Provider].
-func (r *role) Retrieve() (credentials.Value, error) { return r.RetrieveWithCredContext(nil) }
+func (k *keys) Retrieve() (credentials.Value, error) { return k.RetrieveWithCredContext(nil) }
 
 // RetrieveWithCredContext is part of [credentials.Provider].
-func (r *role) RetrieveWithCredContext(c *credentials.CredContext) (credentials.Value, error) {
-	v, err := r.from.RetrieveWithCredContext(c)
-	if err != nil && !r.named {
-		r.none = true
+func (k *keys) RetrieveWithCredContext(c *credentials.CredContext) (credentials.Value, error) {
+	v, err := k.own.RetrieveWithCredContext(c)
+	if k.owned = err == nil && v.AccessKeyID != ""; k.owned || k.none {
+		k.fixed = v.Expiration.IsZero()
+		return v, err
+	}
+	if v, err = k.role.RetrieveWithCredContext(c); err != nil && !k.named {
+		k.none = true
 		return credentials.Value{SignerType: credentials.SignatureAnonymous}, nil
 	}
 	return v, err
 }
 
 // IsExpired is part of [credentials.Provider].
-func (r *role) IsExpired() bool { return !r.none && r.from.IsExpired() }
+func (k *keys) IsExpired() bool {
+	if k.owned {
+		return !k.fixed && k.own.IsExpired()
+	}
+	return !k.none && k.role.IsExpired()
+}

@@ -9,12 +9,12 @@
 // where it ended, on the same version of the object: an object that was replaced meanwhile is an error.
 // Objects are written in parts, and appear when they are committed, whole, or not at all.
 //
-// The endpoint, region and keys of S3 are those that other programs use: AWS_ENDPOINT_URL_S3 or
-// AWS_ENDPOINT_URL, AWS_REGION or AWS_DEFAULT_REGION, AWS_ACCESS_KEY_ID with AWS_SECRET_ACCESS_KEY
-// and AWS_SESSION_TOKEN, or the profile AWS_PROFILE of ~/.aws/config and ~/.aws/credentials
-// (AWS_CONFIG_FILE, AWS_SHARED_CREDENTIALS_FILE); then the role of the container or machine, whose
-// service is asked for some seconds at most, unless AWS_EC2_METADATA_DISABLED is true. Without
-// keys, objects are asked for without a signature.
+// Endpoint and region of S3 are those of AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL and of AWS_REGION or
+// AWS_DEFAULT_REGION. Keys are found as other programs find them: in AWS_ACCESS_KEY_ID with
+// AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN, or in the profile AWS_PROFILE of ~/.aws/credentials and
+// ~/.aws/config (AWS_SHARED_CREDENTIALS_FILE, AWS_CONFIG_FILE), which may name a program or a sign-on;
+// then the role of the container or machine, whose service is asked for some seconds at most, unless
+// AWS_EC2_METADATA_DISABLED is true. Without keys, objects are asked for without a signature.
 //
 // A [Store] may be used by many goroutines; an [Object] or [Upload] by one, but for
 // [Object.ReadAt], which many may call.
