@@ -102,18 +102,16 @@ func (p *pageText) pass(ctx context.Context, page []byte, shown []atom.Atom) (at
 				p.text(z.Text())
 			}
 		case html.StartTagToken, html.SelfClosingTagToken:
-			name, hasAttributes := z.TagName()
-			a, opens := atom.Lookup(name), kind == html.StartTagToken
+			a, opens := z.element(), kind == html.StartTagToken
 			if h.start(a, opens, shown) {
 				continue
 			}
 			p.element(a, opens)
 			if p.zones != nil && opens {
-				p.zones.start(a, z.Tokenizer, hasAttributes)
+				p.zones.start(a, z.Tokenizer)
 			}
 		case html.EndTagToken:
-			name, _ := z.TagName()
-			a := atom.Lookup(name)
+			a := z.element()
 			if h.end(a) {
 				continue
 			}

@@ -83,23 +83,23 @@ type zones struct {
 }
 
 // A region is an open element that makes a zone. It ends when as many elements of its name have
-// ended as began.
+// ended as began. It is small, since a page may open one with each six bytes.
 type region struct {
-	name  int
+	name  uint8
 	zone  zone
-	depth int // of elements of its name around it
-	outer int // number of the region of its name around it
+	depth int32 // of elements of its name around it
+	outer int32 // number of the region of its name around it
 }
 
 // elements are those of one name.
 type elements struct {
-	depth int // of those that are open, since the outermost region of the name began
-	inner int // number of the innermost region of the name, from 1; 0 if there is none
+	depth int32 // of those that are open, since the outermost region of the name began
+	inner int32 // number of the innermost region of the name, from 1; 0 if there is none
 }
 
 // A span is text of one zone, up to the next span.
 type span struct {
-	from int
+	from uint32 // byte of the text, which has less than 4 GiB
 	zone zone
 }
 
@@ -120,12 +120,12 @@ func (z *zones) now() (in zone) {
 func (z *zones) mark(at int) {
 	in := z.now()
 	if n := len(z.spans); n == 0 || z.spans[n-1].zone != in {
-		z.spans = append(z.spans, span{at, in})
+		z.spans = append(z.spans, span{uint32(at), in})
 	}
 }
 
 // start notes the start of an element that is not void.
-func (z *zones) start(a atom.Atom, t *html.Tokenizer, hasAttributes bool) {
+func (z *zones) start(a atom.Atom, t *html.Tokenizer) {
 	if a == atom.A {
 		z.link = true
 		return
@@ -139,14 +139,14 @@ func (z *zones) start(a atom.Atom, t *html.Tokenizer, hasAttributes bool) {
 	case a == atom.Header && z.inside[zoneMain] > 0: // of an article: its title
 	case name < namesAside:
 		kind = zoneAside
-	case hasAttributes:
+	default:
 		kind = zoneOfAttributes(t)
 	}
 	all := &z.names[name]
 	if kind != 0 {
-		z.open = append(z.open, region{name, kind, all.depth, all.inner})
+		z.open = append(z.open, region{uint8(name), kind, all.depth, all.inner})
 		z.inside[kind]++
-		all.inner = len(z.open)
+		all.inner = int32(len(z.open))
 	}
 	all.depth++
 }
@@ -249,9 +249,9 @@ func (z *zones) parts(text []byte) iter.Seq2[zone, []byte] {
 		for i, s := range z.spans {
 			end := len(text)
 			if i+1 < len(z.spans) {
-				end = min(end, z.spans[i+1].from)
+				end = min(end, int(z.spans[i+1].from))
 			}
-			if s.from < end && !yield(s.zone, text[s.from:end]) {
+			if int(s.from) < end && !yield(s.zone, text[s.from:end]) {
 				return
 			}
 		}

@@ -3,6 +3,7 @@ package token
 import (
 	"encoding/binary"
 	"math/bits"
+	"slices"
 )
 
 // Classes of ASCII bytes, after the word boundary property of UAX #29.
@@ -121,11 +122,12 @@ func (s *Scanner) asciiWord(text []byte, i, end int) {
 		return
 	}
 	if end-i > packedMax {
-		s.folded = s.folded[:0]
+		t := s.next()
+		t.set(uint64(len(s.long)), uint64(end-i), 0, s.origin+i, s.origin+end, Word)
+		s.long = slices.Grow(s.long, end-i)
 		for _, c := range text[i:end] {
-			s.folded = append(s.folded, lowerASCII(c))
+			s.long = append(s.long, lowerASCII(c))
 		}
-		s.push(s.folded, s.origin+i, s.origin+end, Word)
 		return
 	}
 	lo, hi := pack(text[i:end])
@@ -183,14 +185,4 @@ func lowerASCII(c byte) byte {
 func lowerASCII8(x uint64) uint64 {
 	upper := (x + ones*(0x80-'A')) &^ (x + ones*(0x7f-'Z')) & tops
 	return x | upper>>2
-}
-
-// chunkEnd returns the end of the chunk whose first byte is before i: the first ASCII byte from i
-// on that is a boundary for words and for normalisation both. Nothing before it depends on anything
-// after it.
-func chunkEnd(text []byte, i int) int {
-	for i < len(text) && asciiClass[text[i]] != asciiBreak {
-		i++
-	}
-	return i
 }

@@ -28,7 +28,9 @@
 // characters are those of Unicode 15.
 //
 //  1. Cut the text at the characters of ASCII that are neither letters nor digits nor one of _ : .
-//     ' , ; " and drop them.
+//     ' , ; " and drop them. A piece with characters beyond ASCII that is longer than 16 KiB ends before
+//     the next character after these that is a token by itself, as in 3, or that becomes one of the
+//     characters named here. From 64 KiB on it ends before any character beyond ASCII.
 //
 //  2. Bring each piece to normal form: NFKC; full case folding (statuses C and F of
 //     CaseFolding.txt), but for the Cherokee letters 13A0-13EF, which become AB70-ABBF, and

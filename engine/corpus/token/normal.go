@@ -149,6 +149,44 @@ func (n *normaliser) chunk(s []byte) []byte {
 	return dst
 }
 
+// A normal form may be 18 times as long as its text. So a chunk of more than chunkBytes ends before the
+// next character that is a token or separates tokens by itself, and before any character beyond ASCII
+// when it has chunkBytesMax.
+const (
+	chunkBytes    = 16 << 10
+	chunkBytesMax = 64 << 10
+)
+
+// chunkEnd returns the end of the chunk that starts at a byte: the first ASCII byte after it that is a
+// boundary for words and for normalisation both, unless that is far. Nothing before it depends on
+// anything after it.
+func (s *Scanner) chunkEnd(text []byte, start int) (end int) {
+	far := min(start+chunkBytes, len(text))
+	for end = start + 1; end < far && asciiClass[text[end]] != asciiBreak; end++ {
+	}
+	if end < far {
+		return end
+	}
+	for ; end < len(text) && asciiClass[text[end]] != asciiBreak; end++ {
+		isStart := utf8.RuneStart(text[end])
+		if text[end] < utf8.RuneSelf || !isStart && end < start+chunkBytesMax+utf8.UTFMax {
+			continue
+		}
+		if end >= start+chunkBytesMax || runes().divides(text[end:]) {
+			break
+		}
+	}
+	return end
+}
+
+// divides reports whether a text begins with a character that is a token by itself or a boundary
+// whatever is beside it, and so is its normal form.
+func (t *runeTable) divides(text []byte) bool {
+	r, _ := utf8.DecodeRune(text)
+	m := t.simple(r)
+	return m != 0 && (t.isContinuous(m) || m < utf8.RuneSelf && asciiClass[m] == asciiBreak)
+}
+
 // A piece is a part of a normalised chunk and the part of the source that it was made of. It ends
 // where the next one begins, in both.
 //

@@ -22,7 +22,6 @@ type Scanner struct {
 	moved  int    // tokens of batch whose positions are those of the source
 	origin int    // where the chunk at work starts in the source; 0 where none is
 	long   []byte // the bytes of tokens longer than packedMax in batch
-	folded []byte
 	batch  [batchTokens]Token
 }
 
@@ -56,7 +55,7 @@ func (s *Scanner) Scan(text string, yield func([]Token)) {
 			i = next
 			continue
 		}
-		end := chunkEnd(source, i+1)
+		end := s.chunkEnd(source, i)
 		s.chunk(source[i:end], i)
 		i = end
 	}

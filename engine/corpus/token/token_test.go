@@ -230,6 +230,32 @@ func TestLongTokens(t *testing.T) {
 	}
 }
 
+// TestLongChunks: the tokens of a text without ASCII depend on no chunk, where characters are tokens
+// by themselves or separate them; and no text takes much memory.
+func TestLongChunks(t *testing.T) {
+	for _, unit := range []string{"’e\u0301à中", "ทำ\u0e33", "한글\u1100\u1161\u3000", "ﷺ\u00a0", "１！２"} {
+		long := strings.Repeat(unit, 5*chunkBytes/len(unit))
+		tokens, _, _ := scan(t, Options{}, "\u0301"+long)
+		if want := specification("\u0301"+long, false); !slices.Equal(tokens, want) {
+			t.Errorf("%q: %d tokens, want %d", unit, len(tokens), len(want))
+		}
+	}
+	for _, unit := range []string{"\ufdfa", "a\u0301", "\u0301", "\u0e33", "\u200d", "\u1161", "\u1100\u1161", "\xff", "a’",
+		"\u0344", "\U0001f1e9", "\u00ad", "\u0390", "\ufb03", "é", "a中\u0301"} {
+		text := strings.Repeat(unit, 1<<18/len(unit))
+		s, err := NewScanner(Options{})
+		must.Do(t, err)
+		s.Scan(text, func([]Token) {})
+		n := &s.normal
+		if held := cap(n.dst) + cap(n.a) + cap(n.b) + 24*cap(n.pieces); held > 100*chunkBytesMax {
+			t.Errorf("%q: %d bytes held for 256 KiB of text", unit, held)
+		}
+		if unit != "é" && cap(s.long) > 40*chunkBytesMax {
+			t.Errorf("%q: %d bytes of tokens held", unit, cap(s.long))
+		}
+	}
+}
+
 // TestStopWords: each word of the list is marked, in any case, and nothing else; words that no
 // table can pack neither.
 func TestStopWords(t *testing.T) {
