@@ -2,6 +2,8 @@ package document
 
 import (
 	"bytes"
+	"errors"
+	"iter"
 	"regexp"
 	"strings"
 	"unicode/utf8"
@@ -10,6 +12,7 @@ import (
 	"golang.org/x/text/encoding"
 	"golang.org/x/text/encoding/simplifiedchinese"
 	"golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/transform"
 )
 
 // decodeText brings a text to UTF-8. A byte order mark decides; without one it is UTF-8 or, if it
@@ -113,9 +116,33 @@ func looksGBK(raw []byte) bool {
 	return paired >= 20 && paired >= 19*alone
 }
 
+// measuredFrom is the length of a text from which on it is decoded twice, so that its memory is known
+// when it is taken: it may become three times as long, and growing memory takes as much again.
+const measuredFrom = 1 << 20
+
+// byteCount counts what is written to it.
+type byteCount int
+
+// Write implements [io.Writer].
+func (n *byteCount) Write(p []byte) (int, error) {
+	*n += byteCount(len(p))
+	return len(p), nil
+}
+
 // decode converts from another encoding. Bytes that are invalid in it become U+FFFD.
 func decode(enc encoding.Encoding, raw []byte) (text []byte, repaired int) {
-	text, err := enc.NewDecoder().Bytes(raw)
+	var err error
+	if len(raw) < measuredFrom {
+		text, err = enc.NewDecoder().Bytes(raw)
+	} else {
+		var size byteCount
+		w := transform.NewWriter(&size, enc.NewDecoder())
+		_, err = w.Write(raw)
+		if err = errors.Join(err, w.Close()); err == nil {
+			text = make([]byte, size)
+			_, _, err = enc.NewDecoder().Transform(text, raw, true)
+		}
+	}
 	if err != nil {
 		return repair(raw)
 	}
@@ -129,9 +156,43 @@ func repair(raw []byte) (text []byte, repaired int) {
 	if utf8.Valid(raw) {
 		return raw, 0
 	}
-	replacement := []byte("\ufffd")
-	text = bytes.ToValidUTF8(raw, replacement)
-	return text, bytes.Count(text, replacement) - bytes.Count(raw, replacement)
+	size := len(raw)
+	for part, isValid := range utf8Parts(raw) {
+		if !isValid {
+			repaired++
+			size += utf8.UTFMax - 1 - len(part)
+		}
+	}
+	text = make([]byte, 0, size)
+	for part, isValid := range utf8Parts(raw) {
+		if isValid {
+			text = append(text, part...)
+		} else {
+			text = utf8.AppendRune(text, utf8.RuneError)
+		}
+	}
+	return text, repaired
+}
+
+// utf8Parts yields the longest parts that are valid and those that are not, in turn.
+func utf8Parts(raw []byte) iter.Seq2[[]byte, bool] {
+	return func(yield func([]byte, bool) bool) {
+		for from, i := 0, 0; from < len(raw); from = i {
+			isValid := true
+			for i < len(raw) {
+				r, size := utf8.DecodeRune(raw[i:])
+				if ok := r != utf8.RuneError || size > 1; i == from {
+					isValid = ok
+				} else if ok != isValid {
+					break
+				}
+				i += size
+			}
+			if !yield(raw[from:i], isValid) {
+				return
+			}
+		}
+	}
 }
 
 // unknownCharset returns the name of the encoding that a text or, where html is set, a page

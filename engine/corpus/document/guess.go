@@ -119,8 +119,8 @@ func sampleOf(raw []byte) (sample []byte) {
 			i++
 			continue
 		}
-		end := i
-		for end < len(raw) && raw[end] >= utf8.RuneSelf || end > i && end < len(raw) && raw[end-1] >= utf8.RuneSelf &&
+		end, most := i, min(len(raw), i+guessBytesMax)
+		for end < most && raw[end] >= utf8.RuneSelf || end > i && end < most && raw[end-1] >= utf8.RuneSelf &&
 			isSecond(raw[end]) {
 			end++
 		}

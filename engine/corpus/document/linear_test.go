@@ -1,12 +1,16 @@
 package document
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
+
+	"pgregory.net/rapid"
 
 	"ndd/engine/oracle/must"
 )
@@ -99,6 +103,38 @@ func TestExtractStops(t *testing.T) {
 		ctx := &endingContext{t.Context(), 3}
 		if doc, err := NewExtractor(ctx, Options{}).Extract(u); !errors.Is(err, context.Canceled) || ctx.left < -5 {
 			t.Errorf("%s: %d bytes, %v, asked %d times too often", u.format, len(doc.Text), err, -ctx.left)
+		}
+	}
+}
+
+// TestRepair: each run of invalid bytes becomes one character, in memory of the right size.
+func TestRepair(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		raw := []byte(strings.Join(rapid.SliceOf(rapid.SampledFrom([]string{"a", "é", "中", "\xff", "\xe4\xb8", "\x80", "\ufffd",
+			"\U0001f600"})).Draw(t, "parts"), ""))
+		text, repaired := repair(raw)
+		want := bytes.ToValidUTF8(raw, []byte("\ufffd"))
+		if !bytes.Equal(text, want) || repaired != bytes.Count(want, []byte("\ufffd"))-bytes.Count(raw, []byte("\ufffd")) {
+			t.Fatalf("%q: %q, %d, want %q", raw, text, repaired, want)
+		}
+	})
+}
+
+// TestDecodingMemory: a text that becomes three times as long takes memory for itself and little more,
+// and is decoded as a short one.
+func TestDecodingMemory(t *testing.T) {
+	for _, unit := range []string{"\xff", "a\xff", "é\xff", "\xc3", "\x81", "\x81\x40", "\xa4\xa2", "\xb0\xa1", "\x8e", "\x81\x30"} {
+		raw := []byte(strings.Repeat(unit, 2*measuredFrom/len(unit)))
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		text, _ := decodeText(raw, "text/plain; charset=shift_jis")
+		runtime.ReadMemStats(&after)
+		if taken := int(after.TotalAlloc - before.TotalAlloc); taken > len(text)+6<<20 {
+			t.Errorf("%q: %d bytes of memory were taken for %d of text", unit, taken, len(text))
+		}
+		short, _ := decodeText(raw[:measuredFrom/2], "text/plain; charset=shift_jis")
+		if n := min(len(text), len(short)-4); string(text[:n]) != string(short[:n]) {
+			t.Errorf("%q: decoded as %.20q, shorter as %.20q", unit, text, short)
 		}
 	}
 }
