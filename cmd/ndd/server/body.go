@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"time"
+	"unicode/utf8"
 
 	"github.com/dustin/go-humanize"
 	"github.com/klauspost/compress/gzip"
@@ -15,6 +16,7 @@ import (
 
 	"ndd/cmd/ndd/server/admit"
 	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/simhash"
 )
 
 // bodyBytesFirst of a body, and of an answer, are not counted among the memory of requests: each
@@ -115,12 +117,19 @@ func tooLarge(most int64) *problem {
 
 // workBytes returns the memory that a request takes for each byte of its body, the body included:
 // decoded copies, the extracted text and its features. The factors were measured with bodies of 8
-// MiB (the most: 4.6 for text in JSON, 7.4 for HTML, 8.5 for HTML in JSON).
-func workBytes(media string, body []byte) int64 {
-	if media == mediaHTML || media == mediaJSON && bytes.Contains(body, []byte(`"html"`)) {
-		return 9
+// MiB (the most: 4.6 for text in JSON, 7.4 for HTML, 8.5 for HTML in JSON). Other encodings than UTF-8
+// become three times as long, and simhash counts each different word and character.
+func (s *service) workBytes(media string, body []byte) (n int64) {
+	switch n = 6; {
+	case media == mediaHTML && !utf8.Valid(body):
+		n = 20
+	case media == mediaHTML || media == mediaJSON && bytes.Contains(body, []byte(`"html"`)):
+		n = 9
 	}
-	return 6
+	if index := s.index.Load(); index != nil && index.Recipe() != nil && index.Recipe().Sketch != simhash.SketchMinwise {
+		n += 34
+	}
+	return n
 }
 
 // reserveWork takes the memory for working on a request's body.
@@ -129,7 +138,7 @@ func (s *service) reserveWork(v *visit) *problem {
 	if n <= bodyBytesFirst {
 		return nil
 	}
-	work := n * workBytes(v.media, v.body)
+	work := n * s.workBytes(v.media, v.body)
 	if work > s.limits.RequestMemory {
 		return refusal(http.StatusRequestEntityTooLarge, fmt.Sprintf("body: %d bytes would take %s to work on, more "+
 			"than the %s of requests: give the server more --memory", n, humanize.IBytes(uint64(work)),

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"ndd/cmd/ndd/server/admit"
+	"ndd/engine/corpus/simhash"
 	"ndd/engine/oracle/must"
 )
 
@@ -234,4 +235,25 @@ func TestLargeBodiesOfOneClient(t *testing.T) {
 	}
 	other.End()
 	must.Eventually(t, "all is given back", func() bool { return b.held() == "" })
+}
+
+// TestWorkBytes: what is taken for a body covers the memory that it becomes.
+func TestWorkBytes(t *testing.T) {
+	counting, err := simhash.RecipeByName(simhash.NameSimhash)
+	must.Do(t, err)
+	for _, c := range []struct {
+		recipe *simhash.Recipe
+		media  string
+		body   string
+		want   int64
+	}{
+		{nil, mediaText, "a", 6}, {nil, mediaJSON, `{"text":"a"}`, 6}, {nil, mediaJSON, `{"html":"a"}`, 9},
+		{nil, mediaHTML, "<p>é", 9}, {nil, mediaHTML, "<p>\xe2\x80", 20},
+		{&counting, mediaText, "a", 40}, {&counting, mediaHTML, "<p>", 43},
+	} {
+		b := startWith(t, newIndex(t, 3, c.recipe, nil), "", bounds{})
+		if got := b.workBytes(c.media, []byte(c.body)); got != c.want {
+			t.Errorf("%s, %q: %d bytes for each, want %d", c.media, c.body, got, c.want)
+		}
+	}
 }

@@ -93,7 +93,7 @@ const (
 )
 
 // wordsMost is how many content words are held, about: more than an antecedent can be away from the
-// end of its chain.
+// end of its chain. It is also how many antecedents without a content word between them count.
 const wordsMost = 4096
 
 // Each implements [signature.Selector]. Signatures come in the order in which their chains end.
@@ -117,6 +117,9 @@ func (s *Selector) Take(batch []token.Token, hashes []uint64) {
 		t := &batch[i]
 		switch s.lists.kinds[hash] {
 		case antecedent:
+			if n := len(s.open); n >= wordsMost && s.open[n-wordsMost].word == s.dropped+len(s.words) {
+				continue // the last ones have the same chain, and there is no end of them
+			}
 			s.open = append(s.open, spot{hash, int32(t.Start), s.dropped + len(s.words)})
 			if len(s.open) == 1 {
 				next = s.next()

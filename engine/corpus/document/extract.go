@@ -133,10 +133,10 @@ func (e *Extractor) Borrow(u Unit) (Document, error) {
 func ownString(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
 
 // PlainText returns the text of a plain document in UTF-8, as [Read] does of a file of text. The
-// content type may name its charset.
+// content type may name its charset. The text may share the memory of raw.
 func PlainText(raw []byte, contentType string) string {
 	text, _ := decodeText(raw, contentType)
-	return string(text)
+	return ownString(text)
 }
 
 // PageText returns the text of an HTML page in UTF-8, as [Read] does of a file of HTML. The content

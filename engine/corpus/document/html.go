@@ -20,6 +20,7 @@ type pageText struct {
 	space     bool // white space is due before the next character
 	breakLine bool // and it is a line break
 	pre       int  // depth of pre elements
+	most      int  // bytes of the page: hardly any text is longer
 
 	zones *zones // nil where all is taken
 }
@@ -81,7 +82,7 @@ func (p *pageText) extract(ctx context.Context, page []byte, how Extract) (strin
 // in shown are not hidden. The error is that of ctx.
 func (p *pageText) pass(ctx context.Context, page []byte, shown []atom.Atom) (atom.Atom, error) {
 	p.out = slices.Grow(p.out[:0], len(page)/4)
-	p.space, p.breakLine, p.pre = false, false, 0
+	p.space, p.breakLine, p.pre, p.most = false, false, 0, len(page)
 	if p.zones != nil {
 		*p.zones = zones{open: p.zones.open[:0], spans: p.zones.spans[:0]}
 	}
@@ -190,6 +191,9 @@ func (p *pageText) text(s []byte) {
 				p.zones.mark(len(p.out)) // with the white space before it
 			}
 			p.flushSpace()
+			if len(p.out)+i > cap(p.out) {
+				p.out = slices.Grow(p.out, max(p.most-len(p.out), i)) // at once, since growing takes as much again
+			}
 			p.out = append(p.out, s[:i]...)
 			s = s[i:]
 			continue
