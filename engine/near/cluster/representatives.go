@@ -66,7 +66,7 @@ func (r *Representatives) At(i int) uint64 { return r.keys[i] }
 // in no order, and some may be there several times. It may be called from many goroutines while
 // there is no call of Add.
 func (r *Representatives) Near(dst []uint64, key uint64, from int) []uint64 {
-	if len(r.tables) == 0 || from > 0 {
+	if len(r.tables) == 0 || from > 0 || r.isDense(key) {
 		dst = r.appendWithin(dst, key, r.keys[from:], from, nil)
 	} else {
 		for i := range r.tables {
@@ -77,6 +77,18 @@ func (r *Representatives) Near(dst []uint64, key uint64, from int) []uint64 {
 		}
 	}
 	return dst
+}
+
+// isDense reports whether comparing all costs no more than comparing those in the buckets of a
+// fingerprint, as where most are near each other and so in the same bucket of each table.
+func (r *Representatives) isDense(key uint64) bool {
+	n := 0
+	for i := range r.tables {
+		if b := r.tables[i].buckets[key&r.tables[i].mask]; b != nil {
+			n += len(b.keys)
+		}
+	}
+	return n >= len(r.keys)
 }
 
 // appendWithin appends those of some keys that are within k bits of another. Their numbers are

@@ -39,6 +39,8 @@ type rareIndex struct {
 	classes []int    // that have documents
 	from    int      // number of the first kept document that is listed
 	to      int      // of the first one that is not
+
+	tried, failed atomic.Int64 // searches, and those that found too many
 }
 
 const (
@@ -48,7 +50,14 @@ const (
 	rareFrom     = 1 << 10  // documents left from which on there may be an index
 	rarePosts    = 12       // postings for each document left
 	rareMost     = 16 << 20 // postings
+	rareTries    = 1 << 10  // searches, until the lists are not searched if half of them found too many
 )
+
+// isHopeless reports whether the lists are not worth their search: where documents share their shingles
+// with many others, such as forms with a few values for each field.
+func (x *rareIndex) isHopeless() bool {
+	return x.failed.Load() > max(rareTries, x.tried.Load())/2
+}
 
 // newRareIndex returns an empty index for a number of documents.
 func newRareIndex(rule Rule, left int) (x *rareIndex, err error) {

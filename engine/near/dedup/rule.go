@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 
@@ -137,6 +138,14 @@ func (r Rule) Judge(dropped, kept []uint64) (Likeness, bool) {
 		both = shingle.Shared(dropped, kept)
 	}
 	return r.judge(both, len(dropped), len(kept))
+}
+
+// least returns how many shingles a document of a size must share with any that it goes for.
+func (r Rule) least(size int) int {
+	return sort.Search(size+1, func(both int) bool {
+		_, ok := r.judge(both, size, both)
+		return ok
+	})
 }
 
 // judge is Judge for two sizes of sets and the number of shingles in both. More of these never make a

@@ -180,7 +180,7 @@ func (s *settler) settle(ctx context.Context, rows []Row) ([]group, error) {
 				*best = choice{uint64(len(s.kept)), same}
 				s.reps.Add(s.corpus.print(row))
 				s.kept = append(s.kept, row)
-				s.sketches.all = append(s.sketches.all, own...)
+				s.sketches.add(own)
 			}
 		}
 		at += n
@@ -242,12 +242,16 @@ func (s *settler) look(ctx context.Context, at int) (n int, err error) {
 		sc := s.scratch.Get().(*scratch)
 		defer s.scratch.Put(sc)
 		from, ok := 0, false
-		if sc.near = sc.near[:0]; s.rare != nil {
+		if sc.near = sc.near[:0]; s.rare != nil && !s.rare.isHopeless() {
 			if sc.near, ok = s.rare.near(sc.near, &sc.rareOrder, set); ok {
 				sc.near, from = s.within(sc.near, rows[i]), s.rare.to
 			} else {
 				sc.near, from = sc.near[:0], s.rare.from
+				s.rare.failed.Add(1)
 			}
+			s.rare.tried.Add(1)
+		} else if s.rare != nil {
+			from = s.rare.from
 		}
 		sc.near = s.nearby(sc.near, rows[i], from)
 		s.find(rows[i], own, set, &s.choices[at+i], sc, bufs)
@@ -294,14 +298,15 @@ func (s *settler) find(row Row, own, set []uint64, best *choice, sc *scratch, bu
 		return
 	}
 	s.compared.Add(int64(len(sc.near)))
-	rule, left := s.o.Verify.Rule, sc.near[:0]
-	for _, n := range sc.near {
-		if n < best.near && (own == nil || s.sketches.may(rule, own, int(uint32(n)))) {
-			left = append(left, n)
-		}
+	rule, left := s.o.Verify.Rule, sc.near
+	if own != nil {
+		left = s.sketches.likely(rule, own, left, best.near)
 	}
 	slices.Sort(left)
 	for _, n := range slices.Compact(left) {
+		if n >= best.near {
+			return
+		}
 		if set == nil {
 			set = s.set(row, &bufs[0])
 		}

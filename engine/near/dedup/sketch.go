@@ -13,10 +13,18 @@ import (
 //	mod 4       0: 8 12, 1: 1 5 17       0: 8, 1: 1 5 17
 //	odd         1                 0, 1
 //
-// So of sizes a and b, with d bits that differ, both have at most (a + b - d) / 2.
+// So of sizes a and b, with d bits that differ, both have at most (a + b - d) / 2. A head is a sketch of
+// 128 parts, into which the sketch is folded. Where all documents are pages of one template, heads tell
+// nearly all of them apart, in a ns.
 type sketches struct {
 	words int      // of a sketch, a power of 2; 0: there are none
 	all   []uint64 // each after the size of its set
+	heads []head
+}
+
+type head struct {
+	size int
+	bits [2]uint64
 }
 
 const (
@@ -28,6 +36,7 @@ const (
 // beginSketches removes all sketches and chooses the size of new ones for a cluster.
 func (s *settler) beginSketches() {
 	s.sketches.resize(0, 0)
+	s.sketches.heads = s.sketches.heads[:0]
 	if len(s.rows) < sketchFrom {
 		return
 	}
@@ -61,6 +70,37 @@ func sketch(dst, set []uint64) {
 	for _, x := range set {
 		words[x>>6&mask] ^= 1 << (x & 63)
 	}
+}
+
+// add adds a sketch behind all others.
+func (s *sketches) add(own []uint64) {
+	if s.words > 0 {
+		s.all, s.heads = append(s.all, own...), append(s.heads, headOf(own))
+	}
+}
+
+// headOf returns the head of a sketch.
+func headOf(own []uint64) (h head) {
+	h.size = int(own[0])
+	for i, w := range own[1:] {
+		h.bits[i&1] ^= w
+	}
+	return h
+}
+
+// likely returns those of some nears that are better than best and which the document of a sketch may
+// go for, as far as sketches tell, in their place.
+func (s *sketches) likely(r Rule, own, near []uint64, best uint64) []uint64 {
+	left, mine := near[:0], headOf(own)
+	most := mine.size - 2*r.least(mine.size) // bits that may differ, less the size of the other one
+	for _, n := range near {
+		h := &s.heads[uint32(n)]
+		differ := bits.OnesCount64(h.bits[0]^mine.bits[0]) + bits.OnesCount64(h.bits[1]^mine.bits[1])
+		if differ <= most+h.size && n < best && s.may(r, own, int(uint32(n))) {
+			left = append(left, n)
+		}
+	}
+	return left
 }
 
 // may reports whether the document of a sketch may go for a kept one, as far as sketches tell.
