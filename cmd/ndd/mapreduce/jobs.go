@@ -223,13 +223,22 @@ func (m *mapReduce) registerJob(cmd *cobra.Command, names string) {
 		case "method":
 			f.StringVar((*string)(&m.copies.Method), name, string(copies.Winnow), "winnow, shingles, spotsigs or ccdet")
 		case "threshold":
-			f.Float64Var(&m.copies.Threshold, name, 0, "lowest score of a pair, above 0 and at most 1 (default: "+
-				"winnow 0.65, shingles 0.4, ccdet 0.6, spotsigs 0.5)")
+			f.Float64Var(&m.copies.Threshold, name, 0, "lowest score of a pair, above 0 and at most 1 "+
+				defaults(copies.Method.Threshold))
 		case "min-features":
 			f.IntVar(&m.copies.MinFeatures, name, 0, "least number of signatures of a document that is compared "+
-				"(default: spotsigs 8, ccdet 1, winnow 3, shingles 4)")
+				defaults(copies.Method.MinFeatures))
 		}
 	}
+}
+
+// defaults names the default of each method.
+func defaults[N int | float64](of func(copies.Method) N) string {
+	var all []string
+	for _, m := range []copies.Method{copies.Winnow, copies.Shingles, copies.SpotSigs, copies.CCDet} {
+		all = append(all, fmt.Sprint(m, " ", of(m)))
+	}
+	return "(default: " + strings.Join(all, ", ") + ")"
 }
 
 // copyOptions returns the options of jobs that make signatures or compare them.
