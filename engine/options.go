@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -20,12 +19,8 @@ import (
 // whose documents have IDs.
 type Options struct {
 	Design *permute.Design // which tables; nil chooses those that a million fingerprints should have, by a random seed
-	Layout table.Layout    // of the tables; "" is [table.LayoutPlanar]
 	Recipe *simhash.Recipe // how the fingerprints are made; nil for any
 	NoIDs  bool            // documents are known by their numbers only
-
-	Lengths        bool    // keep the lengths of the documents' texts
-	MaxLengthRatio float64 // between near documents; 0 for any. It needs Lengths
 
 	OnConflict rows.OnConflict // what becomes of a document whose ID is taken: [Replace], which is 0, [Keep] or [Refuse]
 	TTL        time.Duration   // how long documents are kept that say nothing else; 0 is forever
@@ -36,12 +31,8 @@ type Options struct {
 const designFingerprints = 1 << 20
 
 func (o Options) config(k int) (c live.Config, err error) {
-	c = live.Config{Table: table.Options{Layout: cmp.Or(o.Layout, table.LayoutPlanar)}, Recipe: o.Recipe,
-		IDs: !o.NoIDs, OnConflict: o.OnConflict, TTL: o.TTL, Budget: o.Budget,
-		Lengths: o.Lengths, MaxLengthRatio: o.MaxLengthRatio}
-	if o.MaxLengthRatio != 0 && !o.Lengths {
-		return c, fmt.Errorf("a largest ratio of lengths is set: %w", ErrNoLengths)
-	}
+	c = live.Config{Table: table.Options{Layout: table.LayoutPlanar}, Recipe: o.Recipe, IDs: !o.NoIDs,
+		OnConflict: o.OnConflict, TTL: o.TTL, Budget: o.Budget}
 	if o.Design != nil {
 		c.Design = *o.Design
 		return c, checkDistance(k, c.Design.K)
