@@ -23,6 +23,8 @@ type Lock struct {
 	dir  string
 	root *os.Root
 	held []*os.File // the folder, and the file in it
+
+	locked bool // both of them
 }
 
 // LockFolder locks the folder dir. The lock is on the folder itself: it stays on it when it is
@@ -57,14 +59,27 @@ func LockFolder(dir string) (_ *Lock, err error) {
 		}
 		locked = err == nil
 	}
-	l.root.WriteFile(LockName, fmt.Appendf(nil, "%d\n", os.Getpid()), 0o666) // for people only
+	if locksBelow != nil && locksBelow(l.held[0], l.number()) {
+		return nil, fmt.Errorf("%s: %w: by %s, in the folder below this overlay", dir, ErrLocked, l.holder())
+	}
+	l.root.WriteFile(LockName, fmt.Appendf(nil, "%d\n", os.Getpid()), 0o666) // for people, and locksBelow
+	l.locked = true
 	return l, nil
+}
+
+// locksBelow reports whether the process of that number has locks, if the folder is an overlay: a lock
+// on the folder below is not seen there. It is nil on systems without overlays.
+var locksBelow func(folder *os.File, process string) bool
+
+// number returns the number of the process that locked the folder last, "" if it is not known.
+func (l *Lock) number() string {
+	text, _ := l.Disk(nil).ReadFile(filepath.Join(l.dir, LockName))
+	return strings.TrimSpace(string(text))
 }
 
 // holder returns words for the process that has the lock.
 func (l *Lock) holder() string {
-	text, err := l.Disk(nil).ReadFile(filepath.Join(l.dir, LockName))
-	if number := strings.TrimSpace(string(text)); err == nil && number != "" {
+	if number := l.number(); number != "" {
 		return "process " + number
 	}
 	return "another process, whose number is in no file"
@@ -83,6 +98,9 @@ func (l *Lock) Disk(d *Disk) *Disk {
 // Close gives the lock back. The disk that [Lock.Disk] returned must not be used afterwards.
 func (l *Lock) Close() error {
 	var err error
+	if l.locked {
+		l.held[1].Truncate(0) // its number is not this process's any more
+	}
 	for _, f := range l.held {
 		err = errors.Join(err, f.Close())
 	}
