@@ -39,19 +39,24 @@ func printClusters(w io.Writer, c *dedup.Corpus, r *dedup.Result, against string
 			}
 		}
 	}
-	for i, d := range r.SameURL {
-		if i == 0 {
-			if r.Len() > 0 {
-				fmt.Fprintln(w)
+	for _, of := range []struct {
+		what  string
+		drops []dedup.Drop
+	}{{"with the URL of another one", r.SameURL}, {"with the text of another one", r.SameText}} {
+		for i, d := range of.drops {
+			if i == 0 {
+				if r.Len() > 0 {
+					fmt.Fprintln(w)
+				}
+				fmt.Fprintf(w, "%s: %s\n", of.what, cli.Number(len(of.drops), "document"))
 			}
-			fmt.Fprintf(w, "with the URL of another one: %s\n", cli.Number(len(r.SameURL), "document"))
-		}
-		kept := d.Kept
-		if d.KeptRow >= 0 {
-			kept = c.ID(dedup.Row(d.KeptRow))
-		}
-		if _, err := fmt.Fprintf(w, "      %s  for  %s\n", result.Escape(c.ID(d.Row)), result.Escape(kept)); err != nil {
-			return err
+			kept := d.Kept
+			if d.KeptRow >= 0 {
+				kept = c.ID(dedup.Row(d.KeptRow))
+			}
+			if _, err := fmt.Fprintf(w, "      %s  for  %s\n", result.Escape(c.ID(d.Row)), result.Escape(kept)); err != nil {
+				return err
+			}
 		}
 	}
 	for i, k := range r.Known {

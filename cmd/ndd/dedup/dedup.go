@@ -87,7 +87,10 @@ of 128 bits are equal. Nothing is compared or read again; it costs reading and 2
 a document, in temporary files. Short documents count, too. (With -k 0
 alone, unlike documents go whose fingerprints are equal, as those of texts that differ
 in a few words can be.) Otherwise equal texts of documents in files are counted
-apart, and read again and held once.
+apart, and read again and held once. Texts that are too short for a fingerprint are
+compared with equal ones alone: one of them is kept, and the others are in dropped and in
+no cluster. Empty texts stay, and so do all of them in fingerprint files, which do not
+say which are equal.
 
 --same-url drops documents with the URL of another one before any text is compared, and
 counts them apart; --same-url=FIELD names the field (default: url, or WARC-Target-URI).
@@ -130,8 +133,8 @@ parquet writes clusters, dropped, kept and sources with that ending.
 JSONL, JSON, CSV and WARC files lose their dropped lines and records and are otherwise
 copied byte for byte, with the same compression (xz and bzip2 become .zst); Parquet
 files lose rows and keep all columns, their order and their compression; a file that
-is one document is copied if it is kept. What could not be compared is kept: lines
-that are broken or too short, and whole files, which are named. A damaged file is copied
+is one document is copied if it is kept. What could not be compared is kept: broken
+lines, and whole files, which are named. A damaged file is copied
 as far as it can be read, a gzip WARC file without its damaged records. File names are
 relative to the deepest folder that holds all inputs.
 

@@ -123,7 +123,7 @@ func (d *deduping) newReport(ctx context.Context, c *dedup.Corpus, r *dedup.Resu
 	*report, error) {
 	clusters := slices.Collect(r.Clusters())
 	dropped := r.NumDropped()
-	all := c.Len() + c.NumShort()
+	all := c.Len()
 	p := &report{PageHead: cli.NewPageHead("Near-duplicates", d.inputs), reportTotals: reportTotals{
 		Documents: humanize.Comma(int64(all)), Kept: humanize.Comma(int64(all - dropped)),
 		Dropped: humanize.Comma(int64(dropped)), Clusters: humanize.Comma(int64(len(clusters))),

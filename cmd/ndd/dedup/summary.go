@@ -44,11 +44,14 @@ func (d *deduping) sum(c *dedup.Corpus, r *dedup.Result) {
 	if d.sameURL != "" {
 		msg += fmt.Sprintf(", and %s with the URL of another one", cli.Number(len(r.SameURL), "document"))
 	}
+	if n := len(r.SameText); n > 0 {
+		msg += fmt.Sprintf(", and %s with the text of another one, too short to be compared otherwise", cli.Number(n, "document"))
+	}
 	if len(d.against) > 0 {
 		msg += fmt.Sprintf(", and %s near one in %s", cli.Number(len(r.Known), "document"), d.againstNames())
 	}
-	msg += fmt.Sprintf("; %s kept", cli.Number(c.Len()+c.NumShort()-len(r.Known)-len(r.SameURL)-extra, "document"))
-	if short := c.NumShort(); short > 0 {
+	msg += fmt.Sprintf("; %s kept", cli.Number(c.Len()-r.NumDropped(), "document"))
+	if short := c.NumShort() - len(r.SameText); short > 0 {
 		msg += fmt.Sprintf(", %s of them too short to be compared", humanize.Comma(int64(short)))
 	}
 	if extra > 0 {

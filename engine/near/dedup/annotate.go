@@ -134,6 +134,9 @@ func (n *notes) values(note int) []any {
 		}
 		return []any{nil, false, r.corpus.ID(Row(d.KeptRow)), int64(d.Distance), nil, nil}
 	}
+	if d, gone := findDrop(r.SameText, row); gone {
+		return []any{nil, false, r.corpus.ID(Row(d.KeptRow)), int64(0), 1.0, 1.0}
+	}
 	if d, gone := findDrop(r.Known, row); gone {
 		return append([]any{nil, false, d.Kept, int64(d.Distance)}, r.likeness(d.Likeness)...)
 	}

@@ -139,7 +139,9 @@ func (w *Rewriting) Copy(ctx context.Context, to *Copies) (CopyReport, error) {
 			}
 			unit += left
 			k.judge = func(u document.Unit) (Verdict, error) {
-				left--
+				if left--; again && left < 0 { // the next unit was one of the next file
+					return Verdict{}, ingest.Changed(f.Path)
+				}
 				v, err := judge(k.extractor, u)
 				if k.ctx.Err() != nil { // then the extractor gave no text
 					err = k.ctx.Err()

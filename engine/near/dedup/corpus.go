@@ -27,6 +27,8 @@ type Corpus struct {
 	hashes  spill.Column[[2]uint64] // of texts, or none; texts are equal if these are
 	urls    spill.Column[[2]uint64] // hashes of URLs, 0 for none, or none
 	sources sources
+	short   bitmap // rows too short for a fingerprint
+	shorts  int    // how many
 	from    origin // of documents
 
 	o        ReadOptions
@@ -144,24 +146,31 @@ type Document struct {
 	Values      []document.Value // of the fields that the policies go by, in order
 	Modified    int64            // of its file, nanoseconds since 1970; 0 if unknown
 	Place       Place            // where it was read, of all documents of a corpus or of none
-	Short       bool             // it is too short for a fingerprint, and has no row
+	Short       bool             // it is too short for a fingerprint
 }
 
 // Append adds a document. The error is a [spill.Error].
 func (c *Corpus) Append(d Document) error {
-	if err := c.sources.append(d.Place, d.Values, Row(c.Len()), d.Short); err != nil {
+	row := c.Len()
+	if err := c.sources.append(d.Place, d.Values, Row(row)); err != nil {
 		return err
 	}
-	r := record{id: d.ID, place: d.Place, length: lengthOf(d.TextBytes), short: d.Short}
+	r := record{id: d.ID, place: d.Place, length: lengthOf(d.TextBytes)}
 	if d.Short {
-		return c.records.append(r)
+		c.short.set(row)
+		c.shorts++
+		d.Fingerprint = 0 // it is compared with none
 	}
 	err := c.prints.Append(uint64(d.Fingerprint))
 	if d.Hash != [2]uint64{} {
 		err = cmp.Or(err, c.hashes.Append(d.Hash))
 	}
 	if len(c.o.SameURL) > 0 {
-		err = cmp.Or(err, c.urls.Append(hashURL(valueAt(d.Values, len(d.Values)-1).Text)))
+		url := ""
+		if !d.Short {
+			url = valueAt(d.Values, len(d.Values)-1).Text
+		}
+		err = cmp.Or(err, c.urls.Append(hashURL(url)))
 	}
 	for i := range c.values {
 		text, failed := c.values[i].append(valueAt(d.Values, c.values[i].at), r.length, d.Modified)
@@ -212,6 +221,6 @@ func (c *Corpus) Place(row Row) Place {
 	return Place{p.file, int64(row-p.first) + 1}
 }
 
-// NumShort returns the number of documents that are too short for a fingerprint: they are compared
-// with none, and kept.
-func (c *Corpus) NumShort() int { return c.records.shorts }
+// NumShort returns the number of documents that are too short for a fingerprint: of equal ones one is kept,
+// and they are compared with no others.
+func (c *Corpus) NumShort() int { return c.shorts }

@@ -1,12 +1,15 @@
 package dedup
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
+	"ndd/engine/corpus/document"
 	"ndd/engine/corpus/ingest"
+	"ndd/engine/corpus/simhash"
 	"ndd/engine/memory"
 	"ndd/engine/oracle/must"
 )
@@ -47,9 +50,11 @@ func TestExactTexts(t *testing.T) {
 
 	c := read(t, "a.jsonl", ingest.Config{}, ReadOptions{})
 	o := Options{K: 6, Verify: &Verify{Rule: Rule{{Jaccard: 0.9}}}}
-	with := slices.Collect(found(t, c, o).Dropped())
+	r := found(t, c, o)
+	with := slices.Collect(r.Dropped())
+	with = with[len(r.SameText):]
 	c.hashes.All = nil
-	if without := slices.Collect(found(t, c, o).Dropped()); !slices.Equal(with, without) || len(with) < 150 {
+	if without := slices.Collect(found(t, c, o).Dropped()); !slices.Equal(with, without) || len(with) < 150 || len(r.SameText) == 0 {
 		t.Errorf("%d drops, without hashes %d", len(with), len(without))
 	}
 }
@@ -71,5 +76,84 @@ func TestSplitUnequal(t *testing.T) {
 	firsts, of, err := c.distinct(new(memory.Arena), []Row{0, 1, 2, 3, 5})
 	if err != nil || !slices.Equal(firsts, []Row{0, 1, 3}) || !slices.Equal(of, []uint32{0, 1, 0, 2, 1}) {
 		t.Errorf("%v %v", firsts, of)
+	}
+}
+
+// TestEqualShort: of documents with one text that are too short for a fingerprint one is kept, by the policy, the
+// same in a pipe; protected ones stay, and no other document is compared with them.
+func TestEqualShort(t *testing.T) {
+	t.Chdir(t.TempDir())
+	in := `{"id":"a","text":"a b","score":1}
+{"id":"b","text":"` + rivers + `","score":5}
+{"id":"c","text":"a b","score":3}
+{"id":"d","text":"a c","score":1}
+{"id":"g","text":"","score":1}
+{"id":"h","text":"","score":2}
+{"id":"e","text":"a b","score":2}
+{"id":"f","text":"` + rivers + `","score":1}
+`
+	write(t, map[string]string{"in.jsonl": in, "safe.jsonl": in})
+	for _, c := range []struct {
+		keep   string
+		source Sources
+		want   string // dropped>kept
+	}{
+		{"first", Sources{}, "in.jsonl: c>a e>a f>b"},
+		{"score", Sources{}, "in.jsonl: a>c e>c f>b"},
+		{"first", Sources{Protect: []string{"safe.jsonl"}}, "in.jsonl: a>a b>b c>a d>d e>a f>b"},
+	} {
+		keep, err := ParseKeep(c.keep)
+		must.Do(t, err)
+		inputs := []string{"in.jsonl"}
+		if len(c.source.Protect) > 0 {
+			inputs = []string{"in.jsonl", "safe.jsonl"}
+		}
+		for _, o := range []Options{{K: 3}, {K: 6, Verify: &Verify{Rule: Rule{{Jaccard: 0.7}}}}} {
+			corpus, _, err := ReadDocuments(t.Context(), inputs, ingest.Config{}, ReadOptions{Keep: keep, Source: c.source})
+			must.Do(t, err)
+			r := found(t, corpus, o)
+			var got []string
+			for d := range r.Dropped() {
+				if corpus.Place(d.Row).File == "in.jsonl" {
+					got = append(got, corpus.ID(d.Row)+">"+d.Kept)
+				} else {
+					t.Errorf("%+v: %+v is protected", c, d)
+				}
+			}
+			slices.Sort(got)
+			if got := "in.jsonl: " + strings.Join(got, " "); got != c.want {
+				t.Errorf("%s, %+v: %s, want %s", c.keep, o, got, c.want)
+			}
+			kept := 0
+			for range r.Kept() {
+				kept++
+			}
+			if kept+r.NumDropped() != corpus.Len() {
+				t.Errorf("%d kept and %d dropped of %d", kept, r.NumDropped(), corpus.Len())
+			}
+			if len(c.source.Protect) > 0 {
+				continue
+			}
+			copies, _ := copied(t, r)
+			if n := strings.Count(copies["in.jsonl"], "\n"); n != 5 {
+				t.Errorf("%d lines are kept: %s", n, copies["in.jsonl"])
+			}
+			notes, _ := written(t, r, r.Annotate)
+			if n := strings.Count(notes["in.jsonl"], `"ndd_kept":false`); n != 3 {
+				t.Errorf("%d lines are noted as dropped: %s", n, notes["in.jsonl"])
+			}
+			corpus.Close()
+		}
+	}
+	var out bytes.Buffer
+	seen := map[simhash.Fingerprint]bool{}
+	dropped, _, err := Filter(t.Context(), strings.NewReader(in), &out, ingest.Config{Document: document.Options{
+		Format: document.JSONL, MaxDocumentBytes: 1 << 20}}, func(f simhash.Fingerprint) (bool, error) {
+		again := seen[f]
+		seen[f] = true
+		return again, nil
+	})
+	if err != nil || dropped != 3 || strings.Count(out.String(), "\n") != 5 {
+		t.Errorf("a pipe: %d dropped, %v: %s", dropped, err, out.String())
 	}
 }

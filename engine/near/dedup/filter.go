@@ -19,7 +19,8 @@ var ErrPacked = errors.New("compressed input")
 
 // Filter copies lines of documents from in to out, in one pass, without the documents that seen
 // reports as near an earlier one. The configuration's format must be JSONL or lines. Lines that
-// remain are copied byte for byte; broken lines and documents too short for a fingerprint remain.
+// remain are copied byte for byte; broken lines remain, and so does the first of equal documents that are too
+// short for a fingerprint.
 // Blank lines and lines beyond the configuration's MaxDocumentBytes are left out. seen is called
 // in order, from one goroutine. Filter returns the number of documents dropped. It holds the lines
 // that are being fingerprinted, at most 256 MiB or two of the longest documents.
@@ -42,11 +43,17 @@ func Filter(ctx context.Context, in io.Reader, out io.Writer, cfg ingest.Config,
 		}
 		return skipped(s)
 	}
+	short := map[[2]uint64]bool{} // hashes of texts that are too short for a fingerprint
 	report, err := ingest.Run(ctx, []string{document.Stdin}, cfg, func(r ingest.Record) error {
-		if err := lines.copyTo(out, r.Line-1); err != nil || !r.OK {
+		if err := lines.copyTo(out, r.Line-1); err != nil {
 			return err
 		}
-		near, err := seen(r.Fingerprint)
+		near, err := short[r.Hash], error(nil)
+		if r.OK {
+			near, err = seen(r.Fingerprint)
+		} else if r.TextBytes > 0 {
+			short[r.Hash] = true
+		}
 		if near {
 			dropped++
 			lines.copyTo(io.Discard, r.Line)

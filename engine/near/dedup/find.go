@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"ndd/engine/corpus/ingest"
 	"ndd/engine/memory"
 	"ndd/engine/near/cluster"
 	"ndd/engine/storage/store"
@@ -64,8 +65,17 @@ func Find(ctx context.Context, c *Corpus, o Options) (_ *Result, err error) {
 	r := &Result{corpus: c, verified: o.Verify != nil || o.Exact}
 	co := cluster.Options{K: o.K, Star: !o.Chains && o.Verify == nil, Threads: c.o.Threads, Meter: o.Meter, Prefer: prefer}
 	c.forClusters(&co)
-	if err := r.findURLs(ctx, co); err != nil {
+	if r.SameURL, err = r.findEqual(ctx, co, c.urls.All, func(row int) bool { return c.urls.All[row] != [2]uint64{} }); err != nil {
 		return nil, err
+	}
+	empty := ingest.HashOf("") // no text, and equal to none
+	if r.SameText, err = r.findEqual(ctx, co, c.hashes.All, func(row int) bool {
+		return c.short.has(row) && c.hashes.All[row] != empty
+	}); err != nil {
+		return nil, err
+	}
+	for i := range r.SameText {
+		r.SameText[i].Likeness, r.SameText[i].Compared = same, true
 	}
 	if err := r.findKnown(ctx, o); err != nil {
 		return nil, err
@@ -104,7 +114,7 @@ func Find(ctx context.Context, c *Corpus, o Options) (_ *Result, err error) {
 		co.Meter = nil
 		for _, also := range o.Also {
 			co.K = also.K
-			other := &Result{Known: r.Known, SameURL: r.SameURL, corpus: c}
+			other := &Result{Known: r.Known, SameURL: r.SameURL, SameText: r.SameText, corpus: c}
 			if other.found, err = find(); err != nil {
 				return nil, err
 			}
@@ -160,7 +170,7 @@ func (r *Result) findKnown(ctx context.Context, o Options) (err error) {
 	}
 	r.Known = slices.DeleteFunc(r.Known, func(k Drop) bool {
 		_, gone := findDrop(r.SameURL, k.Row)
-		return gone || r.corpus.sources.safe.has(int(k.Row))
+		return gone || r.corpus.sources.safe.has(int(k.Row)) || r.corpus.short.has(int(k.Row))
 	})
 	for i := range r.Known {
 		r.Known[i].KeptRow, r.Known[i].Compared = -1, r.verified
@@ -171,12 +181,14 @@ func (r *Result) findKnown(ctx context.Context, o Options) (err error) {
 	return nil
 }
 
-// rest returns the rows that are not known, and have no URL of another one; nil if that is all of them.
+// rest returns the rows that are not known, have no URL of another one, and are not too short for a
+// fingerprint; nil if that is all of them.
 func (r *Result) rest() (rest []Row, err error) {
-	if len(r.Known)+len(r.SameURL) == 0 {
+	gone := len(r.Known) + len(r.SameURL) + r.corpus.shorts
+	if gone == 0 {
 		return nil, nil
 	}
-	left := r.corpus.Len() - len(r.Known) - len(r.SameURL)
+	left := r.corpus.Len() - gone
 	rest = memory.In[Row](&r.corpus.results, max(left, 1), &err)[:0] // none is not nil
 	known, urls := r.Known, r.SameURL
 	for row := range Row(r.corpus.Len()) {
@@ -186,6 +198,7 @@ func (r *Result) rest() (rest []Row, err error) {
 			known = known[1:]
 		case len(urls) > 0 && urls[0].Row == row:
 			urls = urls[1:]
+		case r.corpus.short.has(int(row)):
 		default:
 			rest = append(rest, row)
 		}

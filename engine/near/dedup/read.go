@@ -40,7 +40,7 @@ type ReadOptions struct {
 }
 
 // ReadDocuments returns the corpus of the documents in some inputs. Those with too few features for
-// a fingerprint are counted by the report, are not compared, and are kept. It
+// a fingerprint are counted by the report, and are compared with equal ones alone. It
 // sets cfg.Document.ValueFields as the policy needs them.
 func ReadDocuments(ctx context.Context, inputs []string, cfg ingest.Config, o ReadOptions) (*Corpus, ingest.Report,
 	error) {
@@ -70,10 +70,8 @@ func ReadDocuments(ctx context.Context, inputs []string, cfg ingest.Config, o Re
 	}
 	report, err := ingest.Run(ctx, inputs, cfg, func(r ingest.Record) error {
 		d := Document{r.ID, r.Fingerprint, r.Hash, r.TextBytes, r.Values, r.Modified, Place{r.Source, int64(r.Line)}, !r.OK}
-		if r.OK {
-			if err := c.from.units.Append(uint64(r.Unit)); err != nil {
-				return err
-			}
+		if err := c.from.units.Append(uint64(r.Unit)); err != nil {
+			return err
 		}
 		return c.Append(d)
 	})

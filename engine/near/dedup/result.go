@@ -18,6 +18,7 @@ type Row = cluster.Row
 type Result struct {
 	Known    []Drop // rows that the caller has already, ascending; they are in no cluster, nor are the next ones
 	SameURL  []Drop // rows with the URL of another one, ascending
+	SameText []Drop // rows that are too short for a fingerprint, with the text of another one, ascending
 	Rejected int    // documents that would go by their fingerprints and stay by their texts or the lengths of these
 
 	corpus   *Corpus
@@ -91,8 +92,8 @@ func (r *Result) Clusters() iter.Seq[Cluster] {
 	}
 }
 
-// Dropped returns the dropped documents: known ones, by row, those with the URL of another one, by row,
-// then those of each cluster.
+// Dropped returns the dropped documents: known ones, those with the URL of another one, those too short with
+// the text of another one, each by row, then those of each cluster.
 func (r *Result) Dropped() iter.Seq[Drop] {
 	return func(yield func(Drop) bool) {
 		last, id := int64(-1), ""
@@ -112,7 +113,7 @@ func (r *Result) Dropped() iter.Seq[Drop] {
 
 // drops yields what Dropped returns, without the IDs of documents of the corpus.
 func (r *Result) drops(yield func(Drop) bool) {
-	for _, list := range [][]Drop{r.Known, r.SameURL} {
+	for _, list := range [][]Drop{r.Known, r.SameURL, r.SameText} {
 		for _, d := range list {
 			if !yield(d) {
 				return
@@ -139,7 +140,7 @@ func (r *Result) drops(yield func(Drop) bool) {
 type Kept struct {
 	ID string
 	Place
-	Short bool // it has too few features for a fingerprint and was compared with none
+	Short bool // it has too few features for a fingerprint and was compared with equal texts alone
 }
 
 // Kept returns the documents that are kept, in the order of the inputs.
@@ -147,8 +148,7 @@ func (r *Result) Kept() iter.Seq[Kept] {
 	return func(yield func(Kept) bool) { r.corpus.kept(0, Row(r.corpus.Len()), r.droppedRows(), yield) }
 }
 
-// KeptParts returns the documents of [Result.Kept] in parts of up to some rows, at least 1, and
-// those too short, which have none. Goroutines may range over different parts at a time.
+// KeptParts returns the documents of [Result.Kept] in parts of up to some rows, at least 1. Goroutines may range over different parts at a time.
 func (r *Result) KeptParts(rows int) iter.Seq[iter.Seq[Kept]] {
 	return func(yield func(iter.Seq[Kept]) bool) {
 		dropped, n := r.droppedRows(), Row(r.corpus.Len())
@@ -174,13 +174,13 @@ func (c *Corpus) kept(first, last Row, dropped bitmap, yield func(Kept) bool) {
 	}
 	file := ""
 	for row, rec := range c.records.between(first, last) {
-		if !rec.short && dropped.has(int(row)) {
+		if dropped.has(int(row)) {
 			continue
 		}
 		if rec.place.File != file {
 			file = strings.Clone(rec.place.File)
 		}
-		if !yield(Kept{strings.Clone(rec.id), Place{file, rec.place.Row}, rec.short}) {
+		if !yield(Kept{strings.Clone(rec.id), Place{file, rec.place.Row}, c.short.has(int(row))}) {
 			return
 		}
 	}
@@ -196,7 +196,7 @@ func findDrop(list []Drop, row Row) (d Drop, ok bool) {
 
 // NumDropped returns how many documents are dropped.
 func (r *Result) NumDropped() int {
-	return len(r.Known) + len(r.SameURL) + r.found.Rows() - r.found.Len()
+	return len(r.Known) + len(r.SameURL) + len(r.SameText) + r.found.Rows() - r.found.Len()
 }
 
 // Beside returns how many documents another result drops that this one keeps, and how many it keeps

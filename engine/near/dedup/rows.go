@@ -24,7 +24,6 @@ type record struct {
 	place  Place
 	length uint32   // of its text
 	values []string // by which to keep, those that are strings and "" for others; nil if none is
-	short  bool     // it has too few features for a fingerprint, and no row
 }
 
 // Records are those of documents in order:
@@ -35,9 +34,8 @@ type record struct {
 // The file is written where it is neither that of the record before nor the ID, and else, of one that is that
 // of the record before, how far before the record it is.
 type records struct {
-	text   spill.Column[byte]
-	at     spill.Column[uint64]
-	shorts int // records without a row
+	text spill.Column[byte]
+	at   spill.Column[uint64]
 
 	anyText []byte // text and at for reads in any order, from the end of the records on
 	anyAt   []uint64
@@ -56,8 +54,7 @@ const (
 
 // The lowest bits of a record's head.
 const (
-	recordShort = 1 << iota
-	recordIsFile
+	recordIsFile = 1 << iota
 	recordFile
 	recordSameFile
 	recordValues
@@ -88,11 +85,7 @@ func (f *records) append(r record) error {
 	}
 	b = binary.AppendUvarint(b, uint64(r.place.Row))
 	b = binary.AppendUvarint(b, uint64(r.length))
-	if f.line = b; r.short {
-		f.shorts++
-		b[0] = head | recordShort
-		return f.text.AppendAll(b)
-	}
+	f.line = b
 	b[0] = head
 	return cmp.Or(f.at.Append(uint64(begin)), f.text.AppendAll(b))
 }
@@ -118,11 +111,7 @@ func (f *records) of(row Row) (r record) {
 	return r
 }
 
-// all yields the records in order, each with its row, or the next one if it has none.
-func (f *records) all(yield func(Row, record) bool) { f.between(0, Row(len(f.anyAt)))(yield) }
-
-// between yields what all does of the rows from one to before another, and the records without a row behind
-// them, and before row 0.
+// between yields the records of the rows from one to before another, each with its row.
 func (f *records) between(row, last Row) iter.Seq2[Row, record] {
 	return func(yield func(Row, record) bool) {
 		row, at, end := row, 0, len(f.text.All)
@@ -140,9 +129,8 @@ func (f *records) between(row, last Row) iter.Seq2[Row, record] {
 			if at/bytesMapped != next/bytesMapped {
 				f.text.DontNeed()
 			}
-			if at = next; !r.short {
-				row++
-			}
+			at = next
+			row++
 		}
 	}
 }
@@ -150,7 +138,7 @@ func (f *records) between(row, last Row) iter.Seq2[Row, record] {
 // readRecord returns the record at a place of the text of records, and where the next one is.
 func readRecord(text []byte, at int) (r record, next int) {
 	head, rest := text[at], store.Fields(text[at+1:])
-	r.short, r.id = head&recordShort != 0, asString(rest.Text())
+	r.id = asString(rest.Text())
 	switch {
 	case head&recordIsFile != 0:
 		r.place.File = r.id

@@ -15,7 +15,7 @@ import (
 	"ndd/engine/oracle/must"
 )
 
-// someRecords are those of n documents: some short, with long IDs and short ones, of files that come
+// someRecords are those of n documents: with long IDs and short ones, of files that come
 // twice, or are the document, or are not known.
 func someRecords(n int) (list []record) {
 	rng := rand.New(rand.NewPCG(2, 9))
@@ -25,7 +25,7 @@ func someRecords(n int) (list []record) {
 			file = [...]string{"", "a", "b/c.jsonl.gz", strings.Repeat("long", 50)}[rng.IntN(4)]
 		}
 		r := record{id: strings.Repeat("x", rng.IntN(120)) + fmt.Sprint(i), place: Place{file, rng.Int64() >> rng.IntN(63)},
-			length: rng.Uint32(), short: rng.IntN(5) == 0 || i/500%10 == 3}
+			length: rng.Uint32()}
 		if rng.IntN(9) == 0 {
 			r.place, r.values = Place{File: r.id}, []string{"", "a value"}
 		}
@@ -39,42 +39,33 @@ func TestRecords(t *testing.T) {
 	for _, n := range []int{0, 1, 1000, 40_000} {
 		c := NewCorpus(nil, ReadOptions{TempDir: t.TempDir()})
 		f, list := &c.records, someRecords(n)
-		var long []record // that have rows
 		for _, r := range list {
 			must.Do(t, f.append(r))
-			if !r.short {
-				long = append(long, r)
-			}
 		}
 		must.Do(t, c.end())
-		if f.text.IsSpilled() != (n == 40_000) || f.at.Len() != len(long) || c.NumShort() != n-len(long) {
-			t.Fatalf("%d records: %d bytes, %d rows, %d short", n, f.text.Len(), f.at.Len(), f.shorts)
+		if f.text.IsSpilled() != (n == 40_000) || f.at.Len() != n {
+			t.Fatalf("%d records: %d bytes, %d rows", n, f.text.Len(), f.at.Len())
 		}
-		for _, size := range []int{1, 7, n + 1, n + 2} {
+		for _, size := range []int{1, 7, n + 1} {
 			var got []record
 			rows := 0
-			for first := 0; first == 0 || first < len(long); first += size {
-				part := f.between(Row(first), Row(min(first+size, len(long))))
-				if size > n+1 {
-					part = f.all
-				}
+			for first := 0; first == 0 || first < len(list); first += size {
+				part := f.between(Row(first), Row(min(first+size, len(list))))
 				for row, r := range part {
 					if got = append(got, r); row != Row(rows) {
 						t.Fatalf("row %d, want %d", row, rows)
 					}
-					if !r.short {
-						rows++
-					}
+					rows++
 				}
 			}
 			if !reflect.DeepEqual(got, list) {
 				t.Errorf("%d records: others came in parts of %d rows", n, size)
 			}
 		}
-		for i := range min(len(long), 3000) {
-			row := (i * 7) % len(long)
-			if r := f.of(Row(row)); !reflect.DeepEqual(r, long[row]) {
-				t.Fatalf("%d records, row %d: %v, want %v", n, row, r, long[row])
+		for i := range min(len(list), 3000) {
+			row := (i * 7) % len(list)
+			if r := f.of(Row(row)); !reflect.DeepEqual(r, list[row]) {
+				t.Fatalf("%d records, row %d: %v, want %v", n, row, r, list[row])
 			}
 		}
 		c.Close()

@@ -23,7 +23,7 @@ func sharedCorpus(t *testing.T) {
 			text := fmt.Sprintf("%s, as the clerk of the %dth house wrote on page %d", rivers, (i*5+j)%6, (i+j)%4)
 			switch (i + j) % 8 {
 			case 5:
-				text = "few"
+				text = fmt.Sprint("few ", i, j) // fingerprint files do not say which of these are equal
 			case 6:
 				lines += "broken\n"
 			}

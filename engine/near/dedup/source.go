@@ -254,8 +254,8 @@ func (s *sources) ofFile(at Place) {
 	s.fileSource = s.add(key)
 }
 
-// append adds a document, which becomes a row unless it is too short.
-func (s *sources) append(at Place, values []document.Value, row Row, short bool) error {
+// append adds a document.
+func (s *sources) append(at Place, values []document.Value, row Row) error {
 	s.ofFile(at)
 	n, safe := s.fileSource, s.fileSafe
 	if s.Field != "" {
@@ -267,8 +267,6 @@ func (s *sources) append(at Place, values []document.Value, row Row, short bool)
 	}
 	s.documents[n]++
 	switch {
-	case short:
-		return nil
 	case s.Field != "":
 		if err := s.of.Append(uint16(n)); err != nil {
 			return err

@@ -67,44 +67,43 @@ func hashURL(text string) [2]uint64 {
 	return [2]uint64{binary.LittleEndian.Uint64(sum[:8]), binary.LittleEndian.Uint64(sum[8:])}
 }
 
-// findURLs finds the rows that have the URL of a row preferred, ascending, each with that one.
-func (r *Result) findURLs(ctx context.Context, co cluster.Options) error {
-	c := r.corpus
-	hashes, n := c.urls.All, 0
-	for _, h := range hashes {
-		if h != [2]uint64{} {
+// findEqual finds the rows, of some, that have the hash of a row preferred, ascending, each with that one.
+func (r *Result) findEqual(ctx context.Context, co cluster.Options, hashes [][2]uint64, has func(row int) bool) (
+	drops []Drop, err error) {
+	c, n := r.corpus, 0
+	for row := range hashes {
+		if has(row) {
 			n++
 		}
 	}
 	if n == 0 {
-		return nil
+		return nil, nil
 	}
-	var err error
 	a := memory.Arena{Map: c.mapping()}
 	defer a.Free()
 	rows, keys := memory.In[Row](&a, n, &err)[:0], memory.In[uint64](&a, n, &err)[:0]
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for row, h := range hashes {
-		if h != [2]uint64{} {
+		if has(row) {
 			rows, keys = append(rows, Row(row)), append(keys, h[0])
 		}
 	}
 	co.K, co.Star, co.Meter = 0, true, nil
 	found, err := c.clusters(ctx, cluster.NewPrints(keys), rows, co)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, cl := range found.Clusters() {
 		for _, row := range cl.Rows {
 			if row != cl.Representative && hashes[row] == hashes[cl.Representative] && !c.sources.safe.has(int(row)) {
-				r.SameURL = append(r.SameURL, Drop{Row: row, KeptRow: int64(cl.Representative)})
+				drops = append(drops, Drop{Row: row, KeptRow: int64(cl.Representative)})
 			}
 		}
 	}
-	slices.SortFunc(r.SameURL, func(a, b Drop) int { return cmp.Compare(a.Row, b.Row) })
-	return nil
+	slices.SortFunc(drops, func(a, b Drop) int { return cmp.Compare(a.Row, b.Row) })
+	return drops, nil
 }
 
 // settleURLs replaces what rows with the same URL are dropped for, where that is dropped itself.

@@ -170,6 +170,11 @@ def test_equal_urls_and_annotations(texts, tmp_path):
         ndd.dedup(documents, annotate=tmp_path / "no")
 
 
+def test_equal_short_texts():
+    assert ndd.dedup(["a b c"] * 3).kept == [0]
+    assert ndd.dedup(["a b c", "d", "a b c", "d"], quality="fast").kept == [0, 1]
+
+
 def test_odd_texts(texts):
     result = ndd.dedup([*texts, None, "", "\ud800 lone", "tab\tnul\x00\x85\u2028\nline"])
     assert result.stats["documents"] == 64 and result.kept == [*KEPT, 60, 61, 62, 63]
