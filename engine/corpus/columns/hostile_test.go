@@ -215,6 +215,12 @@ func TestHostile(t *testing.T) {
 			s[0].NumChildren.V = math.MaxInt32
 			return s
 		}), "claims 2147483647 children"},
+		"a column and a group of one name": {crafted{footer: func(m *format.FileMetaData) {
+			m.Schema[0].NumChildren.V = 2
+			m.Schema = append(m.Schema, format.SchemaElement{Name: "text", NumChildren: thrift.New[int32](1)},
+				format.SchemaElement{Name: "b", Type: thrift.New(format.ByteArray)})
+			m.RowGroups = nil
+		}}, "have one name"},
 		"second root": {schema(func(s []format.SchemaElement) []format.SchemaElement { return append(s, s[1]) }),
 			"beside the schema's root"},
 		"a page without its header": {rows(1, good.with(func(h *format.PageHeader) { h.Type = format.DataPageV2 })),

@@ -64,8 +64,15 @@ func Open(r io.ReaderAt, size int64, limits Limits) (f *File, err error) {
 	if _, err := decode(footer, &view); err != nil {
 		return nil, err
 	}
-	f.view, err = uncompressed(&view)
-	return f, err
+	if f.view, err = uncompressed(&view); err != nil {
+		return nil, err
+	}
+	for _, path := range f.Schema().Columns() {
+		if _, ok := f.Schema().Lookup(path...); !ok {
+			return nil, corrupt("the column %.60q and a group have one name", path)
+		}
+	}
+	return f, nil
 }
 
 // readFooter returns the footer.
@@ -193,11 +200,14 @@ func (f *File) Rows(group int) int64 { return f.own.RowGroups[group].NumRows }
 // Bytes returns how many bytes a row group claims to have, uncompressed.
 func (f *File) Bytes(group int) int64 { return f.own.RowGroups[group].TotalByteSize }
 
-// IsRepeated reports whether a column is in a list or map, so that a row may have many values.
-func (f *File) IsRepeated(column int) bool {
-	leaf, ok := f.Schema().Lookup(f.Schema().Columns()[column]...)
-	return ok && leaf.MaxRepetitionLevel > 0
+// leaf returns a column by its number.
+func (f *File) leaf(column int) parquet.LeafColumn {
+	leaf, _ := f.Schema().Lookup(f.Schema().Columns()[column]...)
+	return leaf
 }
+
+// IsRepeated reports whether a column is in a list or map, so that a row may have many values.
+func (f *File) IsRepeated(column int) bool { return f.leaf(column).MaxRepetitionLevel > 0 }
 
 // Repeats reports whether a row may have many values in some column.
 func (f *File) Repeats() bool {

@@ -98,10 +98,7 @@ func (c *columnChunk) stream() (*stream, error) {
 	case s.at < pageBase || m.TotalCompressedSize < 0 || s.end > f.size || s.end < s.at:
 		return nil, corrupt("%d bytes from byte %d on in a file of %d", m.TotalCompressedSize, s.at, f.size)
 	}
-	leaf, ok := f.Schema().Lookup(f.Schema().Columns()[c.number]...)
-	if !ok {
-		return nil, errors.New("the schema does not have it")
-	}
+	leaf := f.leaf(c.number)
 	s.repeats, s.levels = bits.Len(uint(leaf.MaxRepetitionLevel)), bits.Len(uint(leaf.MaxDefinitionLevel))
 	if m.NumValues < s.group || m.NumValues > s.group && s.repeats == 0 ||
 		m.NumValues > rowsSpare+rowsPerByte*f.size {

@@ -25,10 +25,9 @@ const decimalMax = 1000
 // Format returns how values of a column become text, which depends on its logical type: UUIDs are canonical, dates
 // and times are as in RFC 3339, decimals have their point. The error names a type that has no text.
 func (f *File) Format(column int) (Formatter, error) {
-	path := f.Schema().Columns()[column]
-	leaf, _ := f.Schema().Lookup(path...)
-	kind, name := leaf.Node.Type().Kind(), f.TypeOf(column)
-	refused := fmt.Errorf("column %q has the type %s, which has no text", strings.Join(path, "."), name)
+	kind, name := f.leaf(column).Node.Type().Kind(), f.TypeOf(column)
+	refused := fmt.Errorf("column %q has the type %s, which has no text",
+		strings.Join(f.Schema().Columns()[column], "."), name)
 	switch t := f.logicalType(column).(type) {
 	case *format.UUIDType:
 		return appendUUID, nil
@@ -74,8 +73,7 @@ func (f *File) Format(column int) (Formatter, error) {
 // IsText reports whether the values of a column are texts: strings, or bytes of which the file does not say what they
 // are.
 func (f *File) IsText(column int) bool {
-	leaf, ok := f.Schema().Lookup(f.Schema().Columns()[column]...)
-	if kind := leaf.Node.Type().Kind(); !ok || kind != parquet.ByteArray && kind != parquet.FixedLenByteArray {
+	if kind := f.leaf(column).Node.Type().Kind(); kind != parquet.ByteArray && kind != parquet.FixedLenByteArray {
 		return false
 	}
 	switch f.logicalType(column).(type) {
@@ -87,8 +85,7 @@ func (f *File) IsText(column int) bool {
 
 // TypeOf returns the name of a column's type: that of the logical type if it has one, else that of the physical type.
 func (f *File) TypeOf(column int) string {
-	leaf, _ := f.Schema().Lookup(f.Schema().Columns()[column]...)
-	t := leaf.Node.Type()
+	t := f.leaf(column).Node.Type()
 	if logical := f.logicalType(column); logical != nil {
 		return logical.String()
 	}
@@ -100,8 +97,7 @@ func (f *File) TypeOf(column int) string {
 
 // logicalType returns the logical type of a column, nil if it has none. It may be one that the library does not know.
 func (f *File) logicalType(column int) format.LogicalTypeValue {
-	leaf, _ := f.Schema().Lookup(f.Schema().Columns()[column]...)
-	if t := leaf.Node.Type().LogicalType(); t != nil && t.Value != nil {
+	if t := f.leaf(column).Node.Type().LogicalType(); t != nil && t.Value != nil {
 		return t.Value
 	}
 	for i := range f.own.Schema {

@@ -26,7 +26,7 @@ const (
 	TooLarge   Reason = "too large"     // longer than Options.MaxDocumentBytes
 	Broken     Reason = "broken"        // a line or record that cannot be parsed
 	NoText     Reason = "no text field" // a line or record without the text field, or whose text is no string
-	// a whole file in a folder whose first record has no field that is known to hold the text
+	// a whole file in a folder none of whose first records has a field that is known to hold the text
 	NoFields Reason = "left out"
 
 	DamagedRows Reason = "damaged rows" // rows of a Parquet file, from a place where their row group is damaged to its end
