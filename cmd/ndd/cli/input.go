@@ -214,9 +214,6 @@ func (g *Globals) Ingested(report ingest.Report) error {
 	if report.TooFew > 0 {
 		msg += fmt.Sprintf("; too short for a fingerprint: %s", Number(report.TooFew, "document"))
 	}
-	if report.Repaired > 0 {
-		msg += fmt.Sprintf("; invalid characters were replaced in %s", Number(report.Repaired, "document"))
-	}
 	if s := report.Skipped.String(); s != "" {
 		msg += "; skipped: " + s
 	}
@@ -235,6 +232,9 @@ func (g *Globals) Ingested(report ingest.Report) error {
 	}
 	if report.Unknown > 0 {
 		g.Log.Warn(sayCharsets(&report))
+	}
+	if report.Repaired > 0 {
+		g.Log.Warn("invalid characters were replaced by U+FFFD in " + Number(report.Repaired, "document"))
 	}
 	if err := g.Skipped.commit(); err != nil {
 		return err
@@ -263,13 +263,13 @@ func (g *Globals) sayOutside(files []document.File) {
 		strings.Join(names, ", ")))
 }
 
-// sayCharsets says which unknown encodings documents declare.
+// sayCharsets says which encodings documents declare whose bytes told another one.
 func sayCharsets(r *ingest.Report) string {
 	names := make([]string, len(r.Charsets))
 	for i, name := range r.Charsets {
 		names[i] = strconv.Quote(name)
 	}
-	return fmt.Sprintf("unknown charset declared, and encoding guessed from the bytes: %s (%s)",
+	return fmt.Sprintf("charset unknown, wrong or not declared, and guessed from the bytes: %s (%s)",
 		Number(r.Unknown, "document"), strings.Join(names, ", "))
 }
 

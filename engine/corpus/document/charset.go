@@ -2,6 +2,7 @@ package document
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"iter"
 	"regexp"
@@ -10,14 +11,15 @@ import (
 
 	"golang.org/x/net/html/charset"
 	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/charmap"
 	"golang.org/x/text/encoding/simplifiedchinese"
 	"golang.org/x/text/encoding/unicode"
 	"golang.org/x/text/transform"
 )
 
 // decodeText brings a text to UTF-8. A byte order mark decides; without one it is UTF-8 or, if it
-// is not, what its bytes show, what its Content-Type says or, if it looks so, GBK; else UTF-8,
-// repaired.
+// is not, what its bytes show, what its Content-Type says, mostly UTF-8, which is repaired, or, if it looks so,
+// GBK; else Windows-1252.
 func decodeText(raw []byte, contentType string) (text []byte, repaired int) {
 	switch {
 	case bytes.HasPrefix(raw, []byte(utf8Mark)):
@@ -35,16 +37,18 @@ func decodeText(raw []byte, contentType string) (text []byte, repaired int) {
 	if enc != nil && name == "utf-8" {
 		enc, name = nil, ""
 	}
-	if seen := guessEncoding(raw, name); seen != nil && !mostlyUTF8(raw) {
+	if seen := guessEncoding(raw, name, enc); seen != nil && !mostlyUTF8(raw, pageTimes) {
 		return decode(seen, raw)
 	}
 	switch {
 	case enc != nil:
 		return decode(enc, raw)
+	case mostlyUTF8(raw, 1):
+		return repair(raw)
 	case looksGBK(raw):
 		return decode(simplifiedchinese.GB18030, raw)
 	}
-	return repair(raw)
+	return decode(charmap.Windows1252, raw)
 }
 
 // decodeHTML brings a page to UTF-8. In this order: a byte order mark, its Content-Type, a meta
@@ -58,7 +62,7 @@ func decodeHTML(raw []byte, contentType string) (page []byte, repaired int) {
 	}
 	enc, name, certain := charset.DetermineEncoding(raw, "text/html; charset="+charsetOf(contentType)) // certain by a byte order mark or the type
 	switch {
-	case name == "utf-8" && (mostlyUTF8(raw) || guessEncoding(raw, "") == nil), !certain && mostlyUTF8(raw):
+	case name == "utf-8" && (mostlyUTF8(raw, pageTimes) || guessEncoding(raw, "", nil) == nil), !certain && mostlyUTF8(raw, pageTimes):
 		return repair(bytes.TrimPrefix(raw, []byte(utf8Mark)))
 	case name == "gbk":
 		enc = simplifiedchinese.GB18030 // of which it is a part, and which pages say when they are the other
@@ -67,7 +71,7 @@ func decodeHTML(raw []byte, contentType string) (page []byte, repaired int) {
 	if name == "windows-1252" || name == "utf-8" {
 		declared = "" // what the standard falls back on, and what it is not
 	}
-	switch seen := guessEncoding(raw, declared); {
+	switch seen := guessEncoding(raw, declared, enc); {
 	case seen != nil:
 		return decode(seen, raw)
 	case name == "windows-1252" && looksGBK(raw): // what the standard falls back on, or what a template declares
@@ -76,9 +80,11 @@ func decodeHTML(raw []byte, contentType string) (page []byte, repaired int) {
 	return decode(enc, raw)
 }
 
+const pageTimes = 8 // of mostlyUTF8, for pages, and where bytes show another encoding
+
 // mostlyUTF8 distinguishes a damaged UTF-8 page without declaration from a page in an 8-bit
-// encoding: in the former, sequences of several bytes are valid far more often than not.
-func mostlyUTF8(raw []byte) bool {
+// encoding: in the former, sequences of several bytes are valid that many times as often as not.
+func mostlyUTF8(raw []byte, times int) bool {
 	valid, invalid := 0, 0
 	for i := 0; i < len(raw); {
 		if raw[i] < utf8.RuneSelf {
@@ -93,7 +99,7 @@ func mostlyUTF8(raw []byte) bool {
 		}
 		i += size
 	}
-	return valid > 8*invalid
+	return valid > times*invalid
 }
 
 // looksGBK distinguishes Chinese in GBK, often undeclared, from 8-bit encodings:
@@ -195,22 +201,25 @@ func utf8Parts(raw []byte) iter.Seq2[[]byte, bool] {
 	}
 }
 
-// unknownCharset returns the name of the encoding that a text or, where html is set, a page
-// declares, by its Content-Type or else by a meta element, if it makes a difference and is no
-// encoding that this package reads; else "". Bytes that are valid UTF-8 are UTF-8 whatever is
-// declared.
+// unknownCharset returns the name of the encoding that a text or, where html is set, a page declares, by its
+// Content-Type or else by a meta element, if its bytes had to tell another one: since it is no encoding that this
+// package reads, or is "none", or since they are no UTF-8; else "".
 func unknownCharset(raw []byte, contentType string, html bool) string {
-	if utf8.Valid(raw) {
+	if utf8.Valid(raw) || bytes.HasPrefix(raw, []byte("\xff\xfe")) || bytes.HasPrefix(raw, []byte("\xfe\xff")) {
 		return ""
 	}
-	declared := charsetOf(contentType)
-	if declared == "" && html {
-		declared = metaCharset(raw)
+	declared, times := charsetOf(contentType), 1
+	if html {
+		declared, times = cmp.Or(declared, metaCharset(raw)), pageTimes
 	}
-	if declared == "" || KnownCharset(declared) {
+	enc, name := charset.Lookup(declared)
+	switch {
+	case declared != "" && enc == nil:
+		return declared
+	case enc != nil && name != "utf-8", mostlyUTF8(raw, times):
 		return ""
 	}
-	return declared
+	return cmp.Or(declared, "none")
 }
 
 // KnownCharset reports whether texts in the encoding of this name can be read.

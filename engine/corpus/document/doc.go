@@ -29,9 +29,9 @@
 // # Encodings
 //
 // A byte order mark decides. HTML may declare its encoding in a meta element; bytes that are valid
-// UTF-8 are read as UTF-8 all the same. Undeclared GBK is recognised by its pairs of bytes. All
-// else is UTF-8 with its invalid bytes replaced and counted or, for HTML, Windows-1252
-// (charset.go).
+// UTF-8 are read as UTF-8 all the same. A declared encoding is used, unless another one is far
+// likelier. Without a declaration frequent letters tell the encoding (guess.go), else it is
+// Windows-1252, and Document.Charset says so. Invalid bytes are replaced and counted (charset.go).
 //
 // # Bad input
 //

@@ -17,8 +17,8 @@ type Document struct {
 	Text     string // valid UTF-8
 	Repaired int    // invalid byte sequences that were replaced by U+FFFD
 	NoID     bool   // the options name a field for IDs, which the record does not have: it is called by its place
-	// that it declares, where it is not valid UTF-8 and no encoding has that name: then its bytes
-	// alone told how to read it
+	// Charset is what the document declares where its bytes alone told how to read it: a name that is
+	// unknown or not true, or "none"; else "".
 	Charset  string
 	Values   []Value // of a line or record, one for each list of Options.ValueFields; nil of others
 	Modified int64   // when the file was, in nanoseconds since 1970, if the document is the whole file; 0 if unknown

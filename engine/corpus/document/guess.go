@@ -1,6 +1,7 @@
 package document
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -68,8 +69,15 @@ const (
 )
 
 // guessEncoding returns the encoding that the bytes themselves show, nil if none does. declared is
-// the name of one that is kept unless another one is far likelier; "" if none is declared.
-func guessEncoding(raw []byte, declared string) encoding.Encoding {
+// the name of one that is kept unless another one is far likelier; "" if none is declared. Where its likelihood is not
+// known, it is kept if the bytes are valid in it.
+func guessEncoding(raw []byte, declared string, enc encoding.Encoding) encoding.Encoding {
+	isDeclared := func(g guess) bool { return g.name == declared || declared == "gbk" && g.name == "gb18030" }
+	if declared != "" && enc != nil && !slices.ContainsFunc(guesses, isDeclared) {
+		if _, repaired := decode(enc, raw); repaired == 0 {
+			return nil
+		}
+	}
 	sample := sampleOf(raw)
 	var best *guess
 	bestShare, declaredShare := 0.0, 0.0
@@ -80,7 +88,7 @@ func guessEncoding(raw []byte, declared string) encoding.Encoding {
 			continue
 		}
 		share := g.share(sample)
-		if g.name == declared || declared == "gbk" && g.name == "gb18030" {
+		if isDeclared(*g) {
 			declaredShare = share
 		}
 		if share >= g.least && share > bestShare {

@@ -231,7 +231,7 @@ func TestReadBadInput(t *testing.T) {
 		want   []string
 		err    string
 	}{
-		{name: "missing", inputs: "bad.txt gone.txt long.txt", want: []string{"bad.txt: a\ufffdb\ufffd c"},
+		{name: "missing", inputs: "bad.txt gone.txt long.txt", want: []string{"bad.txt: aÿþýbÃ c"},
 			err: "gone.txt: no such file or directory"},
 		{name: "pattern without match", inputs: "*.nothing",
 			err: "*.nothing: no such file, and nothing matches it as a pattern"},
@@ -292,7 +292,7 @@ func TestReadBadInput(t *testing.T) {
 			err: "dir/bad.gz: unreadable: after 200 bytes: gzip: unexpected EOF: is the file cut short?"},
 		{name: "too large", opts: limit, inputs: "long.txt bomb.txt.gz bad.txt", want: []string{
 			"skip: long.txt: too large: more than 100 bytes", "skip: bomb.txt.gz: too large: more than 100 bytes",
-			"bad.txt: a\ufffdb\ufffd c"}},
+			"bad.txt: aÿþýbÃ c"}},
 		{name: "binary", inputs: "pdf.pdf", want: []string{
 			"skip: pdf.pdf: unreadable: binary: a PDF document; if it is text, give its --input-format"}},
 		{name: "binary, of no known format", inputs: "zero", want: []string{

@@ -90,8 +90,8 @@ type Report struct {
 	TooFew    int       // documents with too few features: marked, without a fingerprint
 	Repaired  int       // documents in which invalid bytes were replaced
 	NoID      int       // documents without the field that the options name for IDs, called by their places
-	Unknown   int       // documents of an encoding that nobody knows, read by what their bytes show
-	Charsets  []string  // some of the names of these encodings, each once
+	Unknown   int       // documents of which the bytes told the encoding: none that is known and true is declared
+	Charsets  []string  // some of the names that they declare, each once; none
 	FileUnits ReadFiles // of each file, in order, as far as the run came
 	Files     int64
 	BytesRead int64 // from disk, before decompression

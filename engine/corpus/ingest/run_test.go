@@ -53,7 +53,7 @@ func corpus(t *testing.T, n int) string {
 	write("lines.jsonl", lines.Bytes())
 	for i := range n / 10 {
 		write(fmt.Sprintf("page%04d.html", i), []byte("<p>"+sentence(i)))
-		write(fmt.Sprintf("text%04d.txt", i), []byte(sentence(i)+"\xff"))
+		write(fmt.Sprintf("text%04d.txt", i), []byte(sentence(i)+" \u00e9\u00e9\xff"))
 	}
 	for i := range n / 20 {
 		var b bytes.Buffer

@@ -49,7 +49,7 @@ func inputs(t *testing.T) string {
 	z.Close()
 	for name, data := range map[string]string{
 		"a.jsonl": lines(0, 50), "b/large.jsonl": lines(1000, 1200), "c.jsonl.gz": packed.String(),
-		"d.jsonl.gz": packed.String()[:packed.Len()-9], "e.txt": "caf\xe9 " + words(7, 50), "f.txt": "",
+		"d.jsonl.gz": packed.String()[:packed.Len()-9], "e.txt": "caf\u00e9, th\u00e9, caf\xe9 " + words(7, 50), "f.txt": "",
 		"g.bin": "\x00\x01\x02",
 		"h.csv": "id,text\n1," + words(3, 30) + "\n2,\n", "i.html": "<meta charset=none><p>" + words(9, 20), ".hidden": "x"} {
 		path := filepath.Join(dir, name)
