@@ -19,7 +19,7 @@ var ErrUnfinished = errors.New("not finished")
 // record is missing or came twice, and [ErrUnfinished] if a round of the job cluster changed
 // something.
 //
-// It writes while it reads: the output is valid only if it returns no error.
+// It writes while it reads, unless o.Ordered is set: the output is valid only if it returns no error.
 func Collect(ctx context.Context, o Options) error {
 	o.Partitions = 1
 	return run(ctx, o, "collect", "", collect)
@@ -30,6 +30,12 @@ func collect(ctx context.Context, t *task) error {
 		if err := result.NewTableWriter(t.w, result.TSV, t.Table...).Close(); err != nil {
 			return err
 		}
+	}
+	put, finish := func(record) error { _, err := t.w.Write(t.line); return err }, func() error { return nil }
+	if t.Ordered {
+		o := newOrdered(t)
+		defer o.close()
+		put, finish = o.add, o.write
 	}
 	var all end
 	var arrived count
@@ -43,12 +49,18 @@ func collect(ctx context.Context, t *task) error {
 		}
 		arrived.add(r)
 		t.counters.add(recordsIn, 1)
-		return t.plain(r)
+		if err := t.plain(r); err != nil {
+			return err
+		}
+		return put(r)
 	})
+	if err == nil {
+		err = all.final(arrived, t.Parts)
+	}
 	if err != nil {
 		return err
 	}
-	return all.final(arrived, t.Parts)
+	return finish()
 }
 
 // final returns an error unless the records that arrived are all of the parts.
@@ -71,7 +83,7 @@ func (e *end) final(arrived count, parts int) error {
 	return nil
 }
 
-// plain writes a result as a line of a command.
+// plain sets t.line to a result as a line of a command.
 func (t *task) plain(r record) error {
 	t.line = t.line[:0]
 	t.fields = slices.AppendSeq(append(t.fields[:0], r.key), bytes.SplitSeq(r.value, []byte(" ")))
@@ -93,6 +105,6 @@ func (t *task) plain(r record) error {
 		}
 		t.line = append(t.line, result.Escape(text)...)
 	}
-	_, err := t.w.Write(append(t.line, '\n'))
-	return err
+	t.line = append(t.line, '\n')
+	return nil
 }

@@ -205,3 +205,26 @@ func rawRecord(at int, value []byte) string {
 	b := binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint32(nil, 8), uint64(at))
 	return string(append(binary.BigEndian.AppendUint32(b, uint32(len(value))), value...))
 }
+
+// TestOrdered: the hits of a scan come in order of the rows of the queries, however many reduces there were.
+func TestOrdered(t *testing.T) {
+	set := sets.All(2000, 300, 3, 5)[0]
+	job := mapreduce.Scan{Queries: files.New(t, "q.bin", store.Bytes64(set.Queries)), K: 3}
+	l := newLocal(t, 7, 1)
+	results := l.run(job, l.cut(printLines(set.Base)))
+	var out bytes.Buffer
+	must.Do(t, mapreduce.Collect(t.Context(), mapreduce.Options{In: strings.NewReader(results), Out: &out,
+		Parts: l.reduces, Ordered: true}))
+	lines, last := slices.Collect(strings.Lines(out.String())), -1
+	for _, line := range lines {
+		var row int
+		if _, err := fmt.Sscan(line, &row); err != nil || row < last {
+			t.Fatalf("row %d after row %d, %v", row, last, err)
+		}
+		last = row
+	}
+	slices.Sort(lines)
+	same(t, "hits", lines, hitLines(set, "%06d"))
+	err := mapreduce.Collect(t.Context(), mapreduce.Options{In: strings.NewReader("x\t1 2 3\n"), Out: &out, Ordered: true})
+	wantError(t, err, nil, `"x" is no row of a query`)
+}

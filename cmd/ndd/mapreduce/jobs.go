@@ -34,7 +34,8 @@ fingerprint --input-format warc`,
 of raw fingerprints by FixedLengthInputFormat and stream.map.input=rawbytes`,
 	shuffle: `row of the query, distance, fingerprint and ID, all in the key: 19 bytes and the ID
 for each hit`,
-	out: `row of the query, tab, fingerprint, distance, ID, as 'ndd batch'`,
+	out:     `row of the query, tab, fingerprint, distance, ID, as 'ndd batch'; collect writes rows in order`,
+	ordered: true,
 	side: `--queries: raw fingerprints (.bin) or .ndf, which every map maps. One of another
 recipe than the input's is refused`,
 	notes: `A hit's ID is the document's, or of raw bytes its row, or FILE:ROW. 'ndd help cluster' has the

@@ -221,7 +221,7 @@ func (m *mapReduce) options(cmd *cobra.Command, j *mapReduceJob) (o mapreduce.Op
 	}
 	o = mapreduce.Options{In: m.g.Stdin, Out: m.g.Stdout, Partitions: max(1, m.partitions), Parts: m.parts,
 		MaxBad: m.maxBad, Columns: j.columns,
-		Table: j.table, Threads: 1, Budget: budget, Form: m.input}
+		Table: j.table, Ordered: j.ordered, Threads: 1, Budget: budget, Form: m.input}
 	if cmd.Flags().Changed("threads") { // else one: a task has a core
 		o.Threads = m.g.Threads
 	}
@@ -295,6 +295,7 @@ type mapReduceJob struct {
 	flags       string          // of the reduce
 	columns     int             // of each result, that collect writes
 	table       []result.Column // of which collect writes the header
+	ordered     bool            // collect writes results in order of their first field, a number
 	make        func(m *mapReduce) (any, error)
 }
 
