@@ -75,7 +75,8 @@ though they are near each other. --max-drop 60% writes nothing and exits with st
 --max-drop SOURCE=60% likewise of one source.
 
 --verify says when a document may go, by the shingles of the texts (3 words, or 5
-characters in scripts without spaces): jaccard>=X, the share that both have of those
+characters in scripts without spaces; where both meet, a word counts a third and a
+character a fifth, until they make 1): jaccard>=X, the share that both have of those
 that either has; contained>=X, the share of the dropped document's shingles that the
 kept one has; or several of them joined by or and and. With contained>=1 every shingle
 of a dropped document is in the one kept for it. With contained the longest document is
@@ -125,8 +126,10 @@ alone. With -o the result is a folder, which appears when it is complete:
                  kept), kept_for_others (documents of other sources dropped for its own)
 
 Tables have a header. Rows are lines, records or rows of the file, from 1, and empty
-where a file is one document; jaccard and contained are empty where texts are not
-compared. --format jsonl or
+where a file is one document; those of CSV count the header, so that the first record
+has row 2. Jaccard and contained are empty where texts are not compared, also with
+--same-url, and 1 with --quality exact, where the distance is 0. They are rounded to 4
+digits: 0.7000 can be a little less than 0.7, which stays. --format jsonl or
 parquet writes clusters, dropped, kept and sources with that ending.
 
 --write-kept DIR copies the inputs to a new folder, without the dropped documents.
