@@ -2,7 +2,6 @@ package cli
 
 import (
 	"bufio"
-	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -57,7 +56,10 @@ func (o *Outputs) Table(path string, f result.Format, columns []result.Column,
 	if err := fill(t); err != nil {
 		return err
 	}
-	return cmp.Or(t.Close(), out.Flush())
+	if err := t.Close(); err != nil || out.to == nil { // standard output is flushed, and its error named, at the end
+		return err
+	}
+	return out.Flush()
 }
 
 // Copies begins a folder of copies of inputs, unless the path is "".
