@@ -40,7 +40,7 @@ func TestAnnotate(t *testing.T) {
 		"2.json.zst": "[" + lineA + gone("1", `"in/1.jsonl:1"`) + ",\n{}, 7, " + lineA +
 			gone("1", `"in/1.jsonl:1"`) + "]\n",
 		"3.csv.gz": "id,text,ndd_cluster,ndd_kept,ndd_kept_id,ndd_distance,ndd_jaccard,ndd_contained\r\n\"x,1\",\"" + rivers +
-			"\",1,0,in/1.jsonl:1,0,1,1\r\n\r\n2,few,,0,in/1.jsonl:4,0,1,1\n3,\"" + bread + "\",2,0,in/1.jsonl:5,0,1,1",
+			"\",1,0,in/1.jsonl:1,0,1,1\r\n\r\n2,few,,0,in/1.jsonl:4,0,1,1\n3,\"" + bread + "\",2,0,7,0,1,1",
 		"4.tsv": "text\tid\tndd_cluster\tndd_kept\tndd_kept_id\tndd_distance\tndd_jaccard\tndd_contained\n" + rivers +
 			"\ta \"quote\"\t1\t0\tin/1.jsonl:1\t0\t1\t1\n",
 		"5.csv": "id,text,ndd_cluster,ndd_kept,ndd_kept_id,ndd_distance,ndd_jaccard,ndd_contained\n",
