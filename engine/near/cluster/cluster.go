@@ -134,13 +134,6 @@ func (r *Result) Room() int { return len(r.rows) }
 // Rows returns the number of documents in clusters.
 func (r *Result) Rows() int { return len(r.rows) - r.gone }
 
-// Append adds a cluster behind the others. Its first row must be larger than theirs.
-func (r *Result) Append(c Cluster) {
-	from := len(r.rows)
-	r.rows = append(r.rows, c.Rows...)
-	r.clusters = append(r.clusters, spanOf(from, len(r.rows), c.Representative))
-}
-
 // Cluster returns the cluster of a number from 0.
 func (r *Result) Cluster(i int) Cluster {
 	s := r.clusters[i]
