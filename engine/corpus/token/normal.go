@@ -23,6 +23,8 @@ type normaliser struct {
 	fold  cases.Caser
 	dst   []byte // the result
 	a, b  []byte // between the steps
+	c     []byte // the sequence at work
+	forms []form // of sequences, by their hash
 
 	pieces []piece // of the last chunk
 	cursor int     // into pieces, of locate
@@ -31,8 +33,8 @@ type normaliser struct {
 func newNormaliser() normaliser { return normaliser{fold: cases.Fold()} }
 
 // normalForm appends the normal form of valid UTF-8 to dst.
-func (n *normaliser) normalForm(dst []byte, s string) []byte {
-	n.a = norm.NFKC.AppendString(n.a[:0], s)
+func (n *normaliser) normalForm(dst, s []byte) []byte {
+	n.a = norm.NFKC.Append(n.a[:0], s...)
 	n.b = n.folded(n.b[:0], n.a)
 	n.a = withoutInvisible(n.a[:0], n.b)
 	start := len(dst)
@@ -134,14 +136,8 @@ func (n *normaliser) chunk(s []byte) []byte {
 		if before >= 0 {
 			start, dst = before, dst[:beforeDst]
 		}
-		for i += size; i < len(s) && s[i] >= utf8.RuneSelf; i += size {
-			r, size = utf8.DecodeRune(s[i:])
-			if r == utf8.RuneError || n.table.simple(r) != 0 {
-				break
-			}
-		}
 		n.joint(len(dst), start)
-		dst = n.normalForm(dst, string(s[start:i]))
+		dst, i = n.run(dst, s, start, i)
 		n.plain(len(dst), i)
 		before = -1
 	}
@@ -246,12 +242,13 @@ func (n *normaliser) source(next, at int, isEnd bool) int {
 	return p.source + at - p.normal
 }
 
-// runeTable holds properties of the first 65,536 characters for the hot loops: 144 KiB, made once,
+// runeTable holds properties of the first 65,536 characters for the hot loops: 152 KiB, made once,
 // when the first text beyond ASCII comes.
 type runeTable struct {
 	normal     [1 << 16]uint16 // the normal form where it is one character that starts anew, else 0
 	continuous [1 << 10]uint64 // one bit: a character of a script without spaces
 	letter     [1 << 10]uint64 // one bit: a letter or a number
+	start      [1 << 10]uint64 // one bit: starts a sequence, see isStart
 }
 
 // runes returns the table, which it makes when it is called first; that takes a few milliseconds.
@@ -272,9 +269,12 @@ var runes = sync.OnceValue(func() *runeTable {
 		if !norm.NFKC.PropertiesString(string(r)).BoundaryBefore() {
 			continue
 		}
-		form = n.normalForm(form[:0], string(r))
-		m, size := utf8.DecodeRune(form)
-		if size == len(form) && size > 0 && m < 1<<16 && norm.NFKC.Properties(form).BoundaryBefore() {
+		form = n.normalForm(form[:0], utf8.AppendRune(nil, r))
+		if len(form) == 0 || !norm.NFKC.Properties(form).BoundaryBefore() {
+			continue
+		}
+		t.start[r>>6] |= 1 << (r & 63)
+		if m, size := utf8.DecodeRune(form); size == len(form) && m < 1<<16 {
 			t.normal[r] = uint16(m)
 		}
 	}
@@ -286,10 +286,22 @@ func (t *runeTable) simple(r rune) rune {
 	if r < 1<<16 {
 		return rune(t.normal[r])
 	}
-	if r >= 0x20000 && r < 0x2f800 || r >= 0x30000 && r < 0x32000 { // Han, less the compatibility block
+	if isEmoji(r) || r >= 0x20000 && r < 0x2f800 || r >= 0x30000 && r < 0x32000 { // Han, less the compatibility block
 		return r
 	}
 	return 0
+}
+
+// isEmoji reports whether r is a regional indicator or in the blocks of emoji, which hold neither letters
+// nor characters that normalisation changes.
+func isEmoji(r rune) bool { return r >= 0x1f1e6 && r < 0x1f200 || r >= 0x1f300 && r < 0x1fb00 }
+
+// isStart reports whether neither a character nor its normal form combines with anything before.
+func (t *runeTable) isStart(r rune) bool {
+	if r < 1<<16 {
+		return t.start[r>>6]>>(r&63)&1 != 0
+	}
+	return !invisible(r) && norm.NFKC.PropertiesString(string(r)).BoundaryBefore()
 }
 
 // isContinuous is continuousScript by table.
@@ -297,7 +309,7 @@ func (t *runeTable) isContinuous(r rune) bool {
 	if r < 1<<16 {
 		return t.continuous[r>>6]>>(r&63)&1 != 0
 	}
-	return continuousScript(r)
+	return !isEmoji(r) && continuousScript(r)
 }
 
 // isLetter is wordly by table.
@@ -305,7 +317,7 @@ func (t *runeTable) isLetter(r rune) bool {
 	if r < 1<<16 {
 		return t.letter[r>>6]>>(r&63)&1 != 0
 	}
-	return wordly(r)
+	return !isEmoji(r) && wordly(r)
 }
 
 // continuousScript returns whether r is among the letters and vowel signs of scripts that put no

@@ -2,6 +2,7 @@ package must
 
 import (
 	"runtime"
+	"strings"
 	"testing"
 	"time"
 
@@ -34,4 +35,28 @@ func threadTime(do func()) time.Duration {
 	do()
 	_ = unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &ended)
 	return time.Duration(ended.Nano() - began.Nano())
+}
+
+// CostAtMost fails unless do takes at most some times as much processor time a byte for a text of
+// 128 KiB, made of repeated units, as for plain.
+func CostAtMost(t *testing.T, times int, plain string, units []string, do func(input string)) {
+	t.Helper()
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	const size, tries = 128 << 10, 8
+	plain = strings.Repeat(plain, size/len(plain))
+	least := time.Hour
+	for range tries {
+		least = min(least, threadTime(func() { do(plain) }))
+	}
+	for _, unit := range units {
+		text := strings.Repeat(unit, size/len(unit))
+		took := time.Hour
+		for i := 0; i < tries && took > time.Duration(times)*least; i++ {
+			took = min(took, threadTime(func() { do(text) }))
+		}
+		if took > time.Duration(times)*least {
+			t.Errorf("%+q: %v, limit %d times the %v of plain text", unit, took, times, least)
+		}
+	}
 }
