@@ -69,7 +69,15 @@ func TestHostileFiles(t *testing.T) {
 		"a zstd window of 512 MiB": {"a.jsonl.zst",
 			append([]byte("\x28\xb5\x2f\xfd\x00\x98"+string([]byte{byte(len(one)<<3 | 1), 0, 0})), one...), 0,
 			"zstd: its window is larger than 256 MiB; this reads it: zstd -d --long=31 -c a.jsonl.zst | ndd ... -"},
-		"an xz dictionary of 2 GiB": {"a.txt.xz", hugeXz(t), 0, "xz: "},
+		"an xz dictionary of 2 GiB": {"a.txt.xz", hugeXz(t), 0,
+			"xz: its dictionary is larger than 256 MiB; this reads it: xz -d -c a.txt.xz | ndd ... -"},
+		"an xz dictionary of 2 GiB in a later stream": {"a.txt.xz", append(hexBytes(t, xzHello), hugeXz(t)...), 0,
+			"after 6 bytes: xz: its dictionary is larger"},
+		"xz with a second filter": {"a.txt.xz", xzHeader(t, 13, 1), 0,
+			"xz: unsupported filter count; this reads it: xz -d -c a.txt.xz | ndd ... -"},
+		"zstd with a dictionary": {"a.jsonl.zst",
+			append([]byte("\x28\xb5\x2f\xfd\x01\x38\x07"+string([]byte{byte(len(one)<<3 | 1), 0, 0})), one...), 0,
+			"zstd: it was compressed with a dictionary; this reads it: zstd -d -D DICTIONARY -c a.jsonl.zst | ndd ... -"},
 		"a zstd page, window of 16 MiB": {"a.warc", []byte(crawled("u", "200 OK\nContent-Encoding: zstd",
 			"\x28\xb5\x2f\xfd\x00\x70"+string([]byte{byte(len(one)<<3 | 1), 0, 0})+one)), 0,
 			"content encoding zstd: window size exceeded"},
@@ -91,11 +99,42 @@ func TestHostileFiles(t *testing.T) {
 
 // hugeXz returns a small file in the xz format that claims a dictionary of 2 GiB.
 func hugeXz(t *testing.T) []byte {
+	const dictionary = 16
+	return xzHeader(t, dictionary, 38) // 2 << 38/2+11
+}
+
+// xzHeader returns a file in the xz format with another byte in the header of its block.
+func xzHeader(t *testing.T, at int, b byte) []byte {
 	file := hexBytes(t, xzHello)
-	const header, dictionary, sum = 12, 16, 20
-	file[dictionary] = 38 // 2 << 38/2+11
+	const header, sum = 12, 20
+	file[at] = b
 	binary.LittleEndian.PutUint32(file[sum:], crc32.ChecksumIEEE(file[header:sum]))
 	return file
+}
+
+// TestCutXz: a file of xz that ends early is an error, wherever it ends, and nothing that follows it is passed over.
+func TestCutXz(t *testing.T) {
+	one, padding := string(hexBytes(t, xzHello)), strings.Repeat("\x00", 4)
+	file := one + padding + one + padding
+	tree(t, nil)
+	for n := len("\xfd7zXZ\x00"); n <= len(file); n++ {
+		must.Do(t, os.WriteFile("a.txt.xz", []byte(file[:n]), 0o666))
+		got, err := read(t, Options{}, nil, "a.txt.xz")
+		said, want := fmt.Sprint(got, err), "xz: unexpected EOF: is the file cut short?"
+		switch n {
+		case len(one), len(one + padding):
+			want = ": hello\n"
+		case len(one + padding + one), len(file):
+			want = ": hello\nhello\n"
+		}
+		if !strings.Contains(said, want) {
+			t.Errorf("%d bytes: %s, want %s", n, said, want)
+		}
+	}
+	must.Do(t, os.WriteFile("a.txt.xz", []byte(one+"more than a header has"), 0o666))
+	if got, err := read(t, Options{}, nil, "a.txt.xz"); !strings.Contains(fmt.Sprint(got, err), "something else follows") {
+		t.Errorf("more: %v, %v", got, err)
+	}
 }
 
 // TestFlatMemory: the memory that reading takes does not grow with the file.

@@ -13,7 +13,7 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
-	"github.com/therootcompany/xz"
+	"github.com/ulikunitz/xz"
 
 	"ndd/engine/storage/object"
 )
@@ -141,8 +141,8 @@ func (s *stream) unpack(src io.Reader) (closer func(), err error) {
 		}
 		u.r, closer = f, f.close
 	case Xz:
-		if u.r, err = xz.NewReader(disk, xzDictionaryMaxBytes); err != nil {
-			return nil, damage{fmt.Errorf("xz: %w", err)}
+		if u.r, err = xz.NewReader(&xzSource{r: disk}); err != nil {
+			return nil, u.explain(err)
 		}
 	case Bzip2:
 		u.r = bzip2.NewReader(disk)
@@ -157,14 +157,17 @@ func (s *stream) unpack(src io.Reader) (closer func(), err error) {
 type unpacking struct {
 	packing Packing
 	r       io.Reader
+	err     error          // of r
 	source  *meteredReader // what the decompressor reads
 	raw     *trail         // by which it does, or nil
 	members *members       // of gzip, else nil
 }
 
-func (u *unpacking) Read(p []byte) (int, error) {
-	n, err := u.r.Read(p)
-	return n, u.explain(err)
+func (u *unpacking) Read(p []byte) (n int, err error) {
+	if u.err == nil || u.members != nil { // a decoder of xz goes on after an error; members resume
+		n, u.err = u.r.Read(p)
+	}
+	return n, u.explain(u.err)
 }
 
 func (u *unpacking) explain(err error) error {
@@ -172,17 +175,23 @@ func (u *unpacking) explain(err error) error {
 	if err == nil || err == io.EOF || u.source.err != nil && reached {
 		return err // not the content's fault
 	}
-	why := strings.TrimPrefix(err.Error(), string(u.packing)+": ")
+	why, command := strings.TrimPrefix(err.Error(), string(u.packing)+": "), ""
 	switch {
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		why = "unexpected EOF: is the file cut short?"
-	case errors.Is(err, gzip.ErrHeader), errors.Is(err, zstd.ErrMagicMismatch):
+	case errors.Is(err, gzip.ErrHeader), errors.Is(err, zstd.ErrMagicMismatch), why == "invalid header magic bytes":
 		why = "something else follows the compressed data"
 	case errors.Is(err, gzip.ErrChecksum), errors.Is(err, zstd.ErrCRCMismatch):
 		why = "checksum mismatch"
 	case errors.Is(err, zstd.ErrWindowSizeExceeded), errors.Is(err, zstd.ErrDecoderSizeExceeded):
-		why = fmt.Sprintf("its window is larger than %d MiB; this reads it: zstd -d --long=31 -c %s | ndd ... -",
-			zstdWindowMaxBytes>>20, u.source.s.file.Path)
+		why, command = fmt.Sprintf("its window is larger than %d MiB", zstdWindowMaxBytes>>20), "zstd -d --long=31 -c"
+	case errors.Is(err, zstd.ErrUnknownDictionary):
+		why, command = "it was compressed with a dictionary", "zstd -d -D DICTIONARY -c"
+	case errors.Is(err, errXzDictionary), why == "unsupported filter count":
+		command = "xz -d -c"
+	}
+	if command != "" {
+		why += fmt.Sprintf("; this reads it: %s %s | ndd ... -", command, u.source.s.file.Path)
 	}
 	return damage{fmt.Errorf("%s: %s", u.packing, why)}
 }

@@ -276,7 +276,7 @@ func TestReadBadInput(t *testing.T) {
 			`skip: longid.jsonl:1: broken: an ID of 32769 bytes, of which 32768 are the most, beginning with "` +
 				strings.Repeat("i", 60) + `"`, "b: two"}},
 		{name: "truncated xz", inputs: "short.xz", want: []string{
-			"skip: short.xz: unreadable: after 6 bytes: xz: data is truncated or corrupt"}},
+			"skip: short.xz: unreadable: after 6 bytes: xz: unexpected EOF: is the file cut short?"}},
 		{name: "damaged bzip2 without the field", inputs: "sum.jsonl.bz2", want: []string{
 			"skip: sum.jsonl.bz2: unreadable: bzip2: bzip2 data invalid: block checksum mismatch"}},
 		{name: "open quote", opts: limit, inputs: "open.csv",
