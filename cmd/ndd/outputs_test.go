@@ -136,3 +136,39 @@ func TestOutputsReserved(t *testing.T) {
 		t.Errorf("%v is left, %v", left, err)
 	}
 }
+
+// TestForceKeepsForeign: --force replaces an earlier output, and no file that the command would not write.
+func TestForceKeepsForeign(t *testing.T) {
+	t.Chdir(t.TempDir())
+	writeFile(t, "o.jsonl", []byte(outputDocs))
+	for _, command := range []string{"fingerprint -o p.ndf o.jsonl", "fingerprint -o p.npy o.jsonl",
+		"copies -o pairs.tsv o.jsonl", "copies -o pairs.jsonl o.jsonl", "copies -o pairs.parquet o.jsonl",
+		"copies sign -o l.sigs o.jsonl", "passages --words 3 -o spans.tsv o.jsonl",
+		"fingerprint -o x.ndf --skipped skipped.jsonl o.jsonl", "eval --sample-pairs 1 -o sample.tsv o.jsonl"} {
+		nddOut(t, exitDone, strings.Fields(command)...)
+		nddOut(t, exitDone, strings.Fields(command+" --force")...) // what the command wrote itself
+	}
+	writeFile(t, "notes", []byte("notes of a user\nand more\n"))
+	writeFile(t, "table.tsv", []byte("id\turl\nx\ty\n"))
+	writeFile(t, "empty.tsv", nil)
+	for name, command := range map[string]string{"notes.ndf": "fingerprint -o notes.ndf --force o.jsonl",
+		"notes.npy": "fingerprint -o notes.npy --force o.jsonl", "notes.bin": "fingerprint -o notes.bin --force o.jsonl",
+		"notes.sigs": "copies sign -o notes.sigs --force o.jsonl", "pairs2.jsonl": "copies -o pairs2.jsonl --force o.jsonl",
+		"table.tsv": "copies -o table.tsv --force o.jsonl", "spans.tsv": "copies -o spans.tsv --force o.jsonl",
+		"pairs.parquet": "passages --words 3 -o pairs.parquet --force o.jsonl",
+		"skipped.tsv":   "fingerprint -o y.ndf --skipped skipped.tsv --force o.jsonl"} {
+		switch name {
+		case "pairs2.jsonl":
+			writeFile(t, name, []byte(outputDocs))
+		case "table.tsv", "spans.tsv", "pairs.parquet":
+		default:
+			writeFile(t, name, must.Read(t, "notes"))
+		}
+		before := must.Read(t, name)
+		_, said := ran(t, exitFailed, strings.Fields(command)...)
+		if !strings.Contains(said, name+": is no earlier output of this command") || string(must.Read(t, name)) != string(before) {
+			t.Errorf("%s: %s", command, said)
+		}
+	}
+	nddOut(t, exitDone, "copies", "-o", "empty.tsv", "--force", "o.jsonl")
+}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"ndd/engine/result"
 	"ndd/engine/storage/disk"
 	"ndd/engine/storage/object"
 )
@@ -104,8 +105,9 @@ func (w *Writing) RegisterForce(cmd *cobra.Command) {
 }
 
 // CheckOutput claims an output file before the work. It returns an error if the file exists and --force is
-// not given. Standard output, pipes and devices are always allowed.
-func (g *Globals) CheckOutput(path string) error {
+// not given, or if it is no earlier output: columns are those of a table. Standard output, pipes and devices are always
+// allowed.
+func (g *Globals) CheckOutput(path string, columns ...result.Column) error {
 	if IsStdout(path) {
 		return nil
 	}
@@ -116,10 +118,15 @@ func (g *Globals) CheckOutput(path string) error {
 		return g.absent(path)
 	}
 	at, stream, err := Destination(path)
-	if err == nil && !stream && !g.Force {
+	if err != nil || stream {
+		return err
+	}
+	if g.Force {
+		err = keepForeign(at, columns)
+	} else {
 		err = disk.Absent(at)
 	}
-	if err != nil || stream {
+	if err != nil {
 		return err
 	}
 	return g.reserve(at)

@@ -32,7 +32,7 @@ func (s *skippedFlag) begin(g *Globals, c *ingest.Config) error {
 		return nil
 	}
 	format, _ := FormatOf(s.path, result.Tables...)
-	if err := g.CheckOutput(s.path); err != nil {
+	if err := g.CheckOutput(s.path, skippedColumns...); err != nil {
 		return err
 	}
 	var err error

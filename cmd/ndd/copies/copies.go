@@ -122,7 +122,10 @@ func (f *copiesFlags) check(g *cli.Globals) error {
 			return err
 		}
 	}
-	return g.CheckOutput(f.out)
+	if f.explain {
+		return g.CheckOutput(f.out)
+	}
+	return g.CheckOutput(f.out, copies.Columns...)
 }
 
 func findCopies(ctx context.Context, g *cli.Globals, inputs []string, f *copiesFlags) error {

@@ -103,7 +103,7 @@ func evaluate(g *cli.Globals, cmd *cobra.Command, inputs []string, f *evalFlags)
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(g.CheckOutput(f.report), g.CheckOutput(f.table), g.CheckOutput(f.out)); err != nil {
+	if err := errors.Join(g.CheckOutput(f.report), g.CheckOutput(f.table, pairColumns...), g.CheckOutput(f.out, sampleColumns...)); err != nil {
 		return err
 	}
 	methods, err := f.methods(g)

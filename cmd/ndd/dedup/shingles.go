@@ -119,7 +119,7 @@ func (d *deduping) compareInParts(v *dedup.Verify) error {
 	if err != nil {
 		return cli.Usagef("--members %w", err)
 	}
-	if err := d.g.CheckOutput(d.members); err != nil {
+	if err := d.g.CheckOutput(d.members, memberColumns...); err != nil {
 		return err
 	}
 	v.Members = func(members iter.Seq[dedup.Member]) error {

@@ -100,11 +100,13 @@ func (e *exporting) check(dir string) error {
 }
 
 func (e *exporting) run(ctx context.Context, g *cli.Globals, dir string) error {
-	check := g.CheckOutput
+	var err error
 	if e.isFile() {
-		check = g.CheckPrintOutput
+		err = g.CheckPrintOutput(e.out)
+	} else {
+		err = g.CheckOutput(e.out)
 	}
-	if err := check(e.out); err != nil {
+	if err != nil {
 		return err
 	}
 	x, err := e.open.Open(ctx, g, dir, engine.OpenOptions{})

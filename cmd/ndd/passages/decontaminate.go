@@ -135,11 +135,11 @@ func (p *decontamination) options() error {
 	case p.sets != "" && cli.IsStdout(p.sets) && p.tabled() && cli.IsStdout(p.out):
 		return cli.Usagef("--sets %s: both tables cannot be standard output: give a file for one", p.sets)
 	}
-	if err := cmp.Or(p.format.CheckFile(p.g, p.out), p.g.CheckOutput(p.out)); err != nil || p.sets == "" {
+	if err := cmp.Or(p.format.CheckFile(p.g, p.out), p.g.CheckOutput(p.out, hitColumns...)); err != nil || p.sets == "" {
 		return err
 	}
 	p.setsFormat, _ = cli.FormatOf(p.sets, result.Tables...)
-	return p.g.CheckOutput(p.sets)
+	return p.g.CheckOutput(p.sets, setColumns...)
 }
 
 // tabled reports whether the table of hits is written.

@@ -204,7 +204,7 @@ func (p *finding) options() (err error) {
 	if p.dryRun {
 		return p.g.Refuse("applies only without --dry-run, which writes nothing", "output", "format")
 	}
-	return p.g.CheckOutput(p.out)
+	return p.g.CheckOutput(p.out, columns...)
 }
 
 // reserve returns the budget that --memory allows, and a reservation in it of the memory that reading

@@ -1,0 +1,84 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/parquet-go/parquet-go"
+
+	"ndd/engine/result"
+	"ndd/engine/storage/store"
+)
+
+// keepForeign returns an error unless the file at path may be an earlier output of the command, which --force replaces: a
+// file of ndd by its first bytes, an array of NumPy, whole integers in a .bin file, or a table whose columns are among those
+// of the command. Of other texts nothing is known; they are replaced. An empty file and one that is absent are no loss.
+func keepForeign(path string, columns []result.Column) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil // there is none, or writing says why it cannot be replaced
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil || info.Size() == 0 || !info.Mode().IsRegular() {
+		return err
+	}
+	head := make([]byte, 64<<10)
+	n, err := io.ReadFull(f, head)
+	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return err
+	}
+	if isOwn(f, info.Size(), head[:n], filepath.Ext(path), columns) {
+		return nil
+	}
+	return fmt.Errorf("%s: is no earlier output of this command, and --force replaces only those: choose another name", path)
+}
+
+func isOwn(f io.ReaderAt, size int64, head []byte, ending string, columns []result.Column) bool {
+	switch {
+	case store.IsOurs(head):
+		return true
+	case ending == ".npy":
+		return bytes.HasPrefix(head, []byte("\x93NUMPY"))
+	case ending == ".bin":
+		return size%8 == 0
+	case ending == ".ndf" || ending == ".sigs" || ending == ".sets":
+		return false
+	case len(columns) == 0:
+		return true
+	}
+	names := namesOf(f, size, head)
+	return len(names) > 0 && !slices.ContainsFunc(names, func(name string) bool {
+		return !slices.ContainsFunc(columns, func(c result.Column) bool { return c.Name == name })
+	})
+}
+
+// namesOf returns the names of the columns of a table in TSV, JSON lines or Parquet; nil if it is none.
+func namesOf(f io.ReaderAt, size int64, head []byte) (names []string) {
+	line, _, _ := bytes.Cut(head, []byte("\n"))
+	var object map[string]json.RawMessage
+	switch {
+	case bytes.HasPrefix(head, []byte("PAR1")):
+		file, err := parquet.OpenFile(f, size)
+		if err != nil {
+			return nil
+		}
+		for _, column := range file.Root().Columns() {
+			names = append(names, column.Name())
+		}
+	case json.Unmarshal(line, &object) == nil:
+		for name := range object {
+			names = append(names, name)
+		}
+	default:
+		names = strings.Split(strings.TrimSuffix(string(line), "\r"), "\t")
+	}
+	return names
+}
