@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"math/rand/v2"
 	"os/exec"
@@ -65,7 +66,8 @@ func TestRepetitiveMemory(t *testing.T) {
 			args := append([]string{"-c", script, "sh"}, command...)
 			out, err := exec.Command("sh", append(args, "--memory", fmt.Sprint(limit), "--max-document", fmt.Sprint(size),
 				"--threads", "2", path)...).CombinedOutput()
-			if err != nil {
+			tooMany := command[0] == "copies" && bytes.Contains(out, []byte("pairs, which do not fit in the memory"))
+			if err != nil && !tooMany {
 				t.Errorf("%s: %v: %v, %s", name, command, err, out)
 			}
 		}
@@ -73,7 +75,7 @@ func TestRepetitiveMemory(t *testing.T) {
 	for name, text := range texts {
 		run(name+".txt", text, commands)
 	}
-	for name, text := range lines { // copies of very many documents need memory for their pairs
-		run(name+".jsonl", text, commands[:len(commands)-1])
+	for name, text := range lines {
+		run(name+".jsonl", text, commands)
 	}
 }

@@ -38,10 +38,14 @@ func (d *Detector) Pairs(ctx context.Context) ([]Pair, Report, error) {
 			return nil, d.report, err
 		}
 		d.report.Add(&r)
+		if found := uint64(len(all) + len(pairs)); d.o.Join.MaxPairs > 0 && found > d.o.Join.MaxPairs {
+			return nil, d.report, &postings.TooManyPairsError{Max: d.o.Join.MaxPairs}
+		}
+		all = slices.Grow(all, len(pairs))
 		for _, p := range pairs {
 			a, b := m.docs[p.A], m.docs[p.B]
 			site := siteAt(d.sites, a) != 0 && siteAt(d.sites, a) == siteAt(d.sites, b)
-			pair := NewPair(m.method, p.SizeA, p.SizeB, p.Shared, flags(d.few.has(a), d.few.has(b), site))
+			pair := NewPair(m.method, int(p.SizeA), int(p.SizeB), int(p.Shared), flags(d.few.has(a), d.few.has(b), site))
 			pair.A, pair.B = a, b
 			all = append(all, pair)
 		}

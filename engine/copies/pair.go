@@ -7,16 +7,21 @@ import (
 )
 
 // Relation is how two documents are related.
-type Relation string
+type Relation uint8
 
 // The relations; see the package comment.
 const (
-	Duplicate Relation = "duplicate"
-	Revised   Relation = "revised"
-	Contains  Relation = "contains"  // the first contains the second
-	Contained Relation = "contained" // the second contains the first
-	Overlap   Relation = "overlap"
+	Overlap Relation = iota
+	Duplicate
+	Revised
+	Contains  // the first contains the second
+	Contained // the second contains the first
 )
+
+// String returns the name of the relation.
+func (r Relation) String() string {
+	return [...]string{"overlap", "duplicate", "revised", "contains", "contained"}[r]
+}
 
 // The limits of the relations.
 const (
@@ -29,12 +34,12 @@ const (
 // A Pair is two documents that have text in common.
 type Pair struct {
 	A, B         uint32 // in order of Add, A < B
+	SizeA, SizeB int32  // signatures
+	Shared       int32
 	Relation     Relation
+	Flags        Flags
 	Method       Method
 	Score        float64 // the method's similarity
-	SizeA, SizeB int     // signatures
-	Shared       int
-	Flags        Flags
 }
 
 // Flags are facts about a pair.
@@ -86,7 +91,7 @@ func NewPair(m Method, sizeA, sizeB, shared int, f Flags) Pair {
 		f |= Equal
 	}
 	return Pair{Relation: relationOf(sizeA, sizeB, shared), Method: m, Score: m.Measure().Similarity(sizeA, sizeB, shared),
-		SizeA: sizeA, SizeB: sizeB, Shared: shared, Flags: f}
+		SizeA: int32(sizeA), SizeB: int32(sizeB), Shared: int32(shared), Flags: f}
 }
 
 // Swapped returns the pair with its documents in the other order.
@@ -157,7 +162,7 @@ var Columns = []result.Column{{Name: "id_a", Kind: result.Text}, {Name: "id_b", 
 
 // Write writes the pair as a row of a table, with the IDs of its documents.
 func (p *Pair) Write(t *result.TableWriter, a, b string) error {
-	t.Text(a).Text(b).Text(string(p.Relation)).Real(p.Score).Real(p.ContainmentA()).Real(p.ContainmentB())
+	t.Text(a).Text(b).Text(p.Relation.String()).Real(p.Score).Real(p.ContainmentA()).Real(p.ContainmentB())
 	t.Integer(int64(p.SizeA)).Integer(int64(p.SizeB)).Integer(int64(p.Shared))
 	return t.Text(string(p.Method)).Text(p.Flags.String()).End()
 }

@@ -186,7 +186,7 @@ func (t *task) copied(method copies.Method, key []byte, shared int) error {
 	}
 	t.counters.add(pairs, 1)
 	p := copies.NewPair(method, sizeA, sizeB, shared, 0)
-	v := append(append(append(t.value[:0], b...), ' '), p.Relation...)
+	v := append(append(append(t.value[:0], b...), ' '), p.Relation.String()...)
 	for _, share := range []float64{p.Score, p.ContainmentA(), p.ContainmentB()} {
 		v = result.AppendReal(append(v, ' '), share)
 	}

@@ -167,6 +167,9 @@ func findCopies(ctx context.Context, g *cli.Globals, inputs []string, f *copiesF
 	bar = g.Progress.NewBar("comparing", 0, cli.CountUnit)
 	pairs, report, err := d.Pairs(ctx)
 	bar.End()
+	if _, tooMany := errors.AsType[*postings.TooManyPairsError](err); tooMany {
+		return fmt.Errorf("%w: a higher --threshold finds fewer, and --memory allows more", err)
+	}
 	if err != nil {
 		return err
 	}

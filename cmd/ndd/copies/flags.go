@@ -3,6 +3,7 @@ package copies
 import (
 	"fmt"
 	"os"
+	"runtime/debug"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -121,16 +122,19 @@ func (f *signatureFlags) siteOf(doc *document.Document) uint64 {
 	return copies.SiteOf(name)
 }
 
-// room divides the memory between the sets of the largest method and one slice while it is joined.
-// The rest is for other sets, IDs and pairs.
+// room divides the memory: the sets of each of up to three methods, one slice while it is joined, and pairs. The rest is for
+// IDs. The garbage collector keeps the whole within the limit.
 func room(g *cli.Globals, limit string, o *copies.Options) (*memory.Budget, error) {
-	const setsShare, sliceShare = 4, 3
+	const setsShare, sliceShare, pairsShare = 12, 4, 4
+	const pairBytes = postings.PairBytes + 48 // and the pair of two methods
 	budget, err := g.Budget(limit)
 	if err != nil {
 		return nil, err
 	}
 	left := budget.Left()
+	debug.SetMemoryLimit(int64(left))
 	o.Room.Bytes, o.Join.MemoryBytes = max(left/setsShare, 1), max(left/sliceShare, 1)
+	o.Join.MaxPairs = max(left/pairsShare/pairBytes, 1)
 	o.Room.Disk = g.Disk
 	return budget, nil
 }

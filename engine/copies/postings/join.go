@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	"math"
 	"runtime"
@@ -20,8 +21,8 @@ import (
 // A Pair is two documents that are alike, A < B in order of [Builder.Add].
 type Pair struct {
 	A, B         uint32
-	SizeA, SizeB int // signatures
-	Shared       int
+	SizeA, SizeB int32 // signatures
+	Shared       int32
 }
 
 // A Report counts the work of a join and the pairs it left out.
@@ -45,6 +46,13 @@ func (r *Report) Add(other *Report) {
 	r.Slices += other.Slices
 	r.Common += other.Common
 	r.Frequent += other.Frequent
+}
+
+// A TooManyPairsError says that there are more pairs than [Options].MaxPairs.
+type TooManyPairsError struct{ Max uint64 }
+
+func (e *TooManyPairsError) Error() string {
+	return fmt.Sprintf("more than %d pairs, which do not fit in the memory", e.Max)
 }
 
 // Join returns all pairs of documents that reach o's threshold, ordered by A and B; of more equal
@@ -72,7 +80,9 @@ func (b *Builder) Join(ctx context.Context, o Options) (_ []Pair, report Report,
 	if err != nil {
 		return nil, report, err
 	}
-	pairs = b.expand(distinct.equal, pairs, &o, &report)
+	if pairs, err = b.expand(distinct.equal, pairs, &o, &report); err != nil {
+		return nil, report, err
+	}
 	slices.SortFunc(pairs, func(a, b Pair) int {
 		return cmp.Compare(uint64(a.A)<<32|uint64(a.B), uint64(b.A)<<32|uint64(b.B))
 	})
@@ -126,6 +136,7 @@ type joining struct {
 	prefixes *prefixes
 	o        *Options
 	done     atomic.Uint64 // documents
+	found    atomic.Uint64 // pairs
 
 	mu     sync.Mutex // of what follows
 	report *Report
@@ -170,9 +181,14 @@ func (j *joining) slice(ctx context.Context, from, to int) error {
 	work := func(_ context.Context, chunks iter.Seq[int]) (err error) {
 		defer store.CatchFault(&err)()
 		s := search{joining: j, queries: q, seen: make([]uint64, len(j.docs)/64+1)}
+		before := 0
 		for at := range chunks {
 			end := min(at+chunk, to)
 			s.documents(at, end)
+			if found := j.found.Add(uint64(len(s.pairs) - before)); j.o.MaxPairs > 0 && found > j.o.MaxPairs {
+				return &TooManyPairsError{j.o.MaxPairs}
+			}
+			before = len(s.pairs)
 			if done := j.done.Add(uint64(end - at)); j.o.Progress != nil {
 				j.o.Progress(done, uint64(len(j.docs)))
 			}
@@ -263,7 +279,7 @@ func (s *search) verify() {
 		sizeA, sizeB := int(s.sizes[c.query]), int(s.sizes[c.rank])
 		need := s.o.needed(sizeA, sizeB)
 		if shared := sharedAtLeast(s.sets.set(a), s.sets.set(b), need); shared >= need {
-			s.pairs = append(s.pairs, Pair{a, b, sizeA, sizeB, shared}.ordered())
+			s.pairs = append(s.pairs, Pair{a, b, int32(sizeA), int32(sizeB), int32(shared)}.ordered())
 		}
 	}
 }

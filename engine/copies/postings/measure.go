@@ -32,6 +32,9 @@ type Options struct {
 	// Progress, if not nil, is told by many goroutines what part of a join is done.
 	Progress func(done, total uint64)
 
+	// MaxPairs is how many pairs are held in memory, [PairBytes] each; more are an error. Default: no limit.
+	MaxPairs uint64
+
 	// MaxDocuments is how many documents a signature may be in that finds candidates; default
 	// 10,000. See the package comment.
 	MaxDocuments int
@@ -40,6 +43,9 @@ type Options struct {
 	// Of more, each is listed with the first of them alone.
 	MaxEqual int
 }
+
+// PairBytes is the memory of a pair while pairs of equal documents are added and a list grows.
+const PairBytes = 3 * 20
 
 // The bounds where no others are asked for.
 const (

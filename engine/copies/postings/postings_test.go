@@ -46,7 +46,7 @@ func brute(sets [][]uint64, m Measure, num, den int64, most int) (pairs []Pair) 
 			}
 			shared := shingle.Shared(sets[a], sets[b])
 			if exact(m, len(sets[a]), len(sets[b]), shared, num, den) {
-				pairs = append(pairs, Pair{uint32(a), uint32(b), len(sets[a]), len(sets[b]), shared})
+				pairs = append(pairs, Pair{uint32(a), uint32(b), int32(len(sets[a])), int32(len(sets[b])), int32(shared)})
 			}
 		}
 	}
@@ -115,6 +115,27 @@ func TestKnown(t *testing.T) {
 					t.Fatalf("%+v: %d pairs, want %d, %v", o, len(got), len(want), err)
 				}
 			}
+		}
+	}
+}
+
+// TestMaxPairs: more pairs than allowed are an error, be they of similar documents or of equal ones; as many are none.
+func TestMaxPairs(t *testing.T) {
+	var similar, equal [][]uint64
+	for i := range uint64(20) {
+		similar, equal = append(similar, []uint64{1, 2, 3, 4, 100 + i}), append(equal, []uint64{1, 2, 3})
+	}
+	for _, sets := range [][][]uint64{similar, append(equal, []uint64{1, 2, 3, 4})} {
+		o := Options{Measure: Jaccard, Threshold: 0.6}
+		all, _, err := joined(sets, o)
+		must.Do(t, err)
+		o.MaxPairs = uint64(len(all))
+		if got, _, err := joined(sets, o); err != nil || len(got) != len(all) {
+			t.Errorf("%d of %d pairs, %v", len(got), len(all), err)
+		}
+		o.MaxPairs = 100
+		if _, _, err := joined(sets, o); !errors.As(err, new(*TooManyPairsError)) || len(all) < 190 {
+			t.Errorf("%d pairs, 100 allowed: %v", len(all), err)
 		}
 	}
 }

@@ -81,9 +81,9 @@ func (s *ranked) group(docs []uint32) {
 
 // expand replaces the first document of a group of equal ones by all of the group, and adds the pairs of
 // each group: all of them or, of more documents than Options.MaxEqual, the first with each.
-func (b *Builder) expand(equal [][]uint32, pairs []Pair, o *Options, r *Report) []Pair {
+func (b *Builder) expand(equal [][]uint32, pairs []Pair, o *Options, r *Report) ([]Pair, error) {
 	if len(equal) == 0 {
-		return pairs
+		return pairs, nil
 	}
 	members := make(map[uint32][]uint32, len(equal)) // by first document: those to list
 	var expanded []Pair
@@ -94,7 +94,7 @@ func (b *Builder) expand(equal [][]uint32, pairs []Pair, o *Options, r *Report) 
 			r.Unlisted += len(group) - 1
 		}
 		members[group[0]] = firsts
-		size := b.size(group[0])
+		size := int32(b.size(group[0]))
 		for i, a := range firsts {
 			for _, b := range group[i+1:] {
 				if o.wanted(a, b) {
@@ -110,6 +110,9 @@ func (b *Builder) expand(equal [][]uint32, pairs []Pair, o *Options, r *Report) 
 		return []uint32{doc}
 	}
 	for _, p := range pairs {
+		if o.MaxPairs > 0 && uint64(len(expanded)) > o.MaxPairs {
+			return nil, &TooManyPairsError{o.MaxPairs}
+		}
 		for _, x := range all(p.A) {
 			for _, y := range all(p.B) {
 				if o.wanted(x, y) {
@@ -118,5 +121,5 @@ func (b *Builder) expand(equal [][]uint32, pairs []Pair, o *Options, r *Report) 
 			}
 		}
 	}
-	return expanded
+	return expanded, nil
 }
