@@ -41,6 +41,7 @@ type Shingler struct {
 	take    func([]token.Token)
 
 	set    []uint64
+	start  int            // of the set of this text in set
 	window [longest]entry // the last tokens, in a ring
 	filled int            // tokens seen
 	first  int            // token that the next shingle begins with
@@ -82,17 +83,36 @@ func New() *Shingler {
 
 // Append appends the set of a text's shingles to dst, ascending, each once.
 func (s *Shingler) Append(dst []uint64, text string) []uint64 {
-	s.set, s.filled, s.first, s.parts = dst, 0, 0, 0
+	s.set, s.start, s.filled, s.first, s.parts = dst, len(dst), 0, 0, 0
 	s.scanner.Scan(text, s.take)
 	if s.first == 0 && s.filled > 0 {
 		s.shingle() // all of a short text
 	}
-	set := s.set[len(dst):]
-	s.sort(set)
-	set = slices.Compact(set)
-	dst, s.set = s.set[:len(dst)+len(set)], nil
+	s.compact()
+	dst, s.set = s.set, nil
 	return dst
 }
+
+// compact sorts the set of this text and drops what occurs again.
+func (s *Shingler) compact() {
+	set := s.set[s.start:]
+	s.sort(set)
+	s.set = s.set[:s.start+len(slices.Compact(set))]
+}
+
+// makeRoom drops what occurs again, and doubles the room where that leaves less than half of it. So
+// a text takes memory for about three times its set, however often it repeats itself.
+func (s *Shingler) makeRoom() {
+	if len(s.set)-s.start >= compactFrom {
+		s.compact()
+	}
+	if n := len(s.set); n >= cap(s.set)/2 {
+		s.set = slices.Grow(s.set, max(n, 64))
+	}
+}
+
+// compactFrom is how many shingles a text has before it is worth the time to look for repeats.
+const compactFrom = 1 << 16
 
 // sortFrom is how many hashes are sorted by buckets: then that takes a third of the time.
 const sortFrom = 128
@@ -160,6 +180,9 @@ func (s *Shingler) shingle() {
 	h := s.window[s.first%longest].hash
 	for i := s.first + 1; i < s.filled; i++ {
 		h = token.Fold(h, s.window[i%longest].hash)
+	}
+	if len(s.set) == cap(s.set) {
+		s.makeRoom()
 	}
 	s.set = append(s.set, h)
 	if s.traced {

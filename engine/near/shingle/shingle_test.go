@@ -1,6 +1,7 @@
 package shingle
 
 import (
+	"fmt"
 	"math/big"
 	"math/rand/v2"
 	"slices"
@@ -59,6 +60,29 @@ func TestJaccard(t *testing.T) {
 		if got := Jaccard(a, b); len(a) != len(x) || len(b) != len(y) || got != want ||
 			!slices.IsSorted(a) {
 			t.Fatalf("%q %q: %d and %d shingles, similarity %v, want %v", tokens[0], tokens[1], len(a), len(b), got, want)
+		}
+	}
+}
+
+// TestRepeats: a text that repeats itself has the same set, in memory for the set rather than the text.
+func TestRepeats(t *testing.T) {
+	s := New()
+	var numbers strings.Builder
+	for i := range compactFrom {
+		fmt.Fprint(&numbers, i, " ")
+	}
+	for _, text := range []string{strings.Repeat("\u3300", compactFrom/2),
+		strings.Repeat(numbers.String(), 3), strings.Repeat("a b c d ", compactFrom) + numbers.String()} {
+		_, _, grams := s.trace(text)
+		want := make([]uint64, len(grams))
+		for i, g := range grams {
+			want[i] = g.hash
+		}
+		slices.Sort(want)
+		want = slices.Compact(want)
+		got := s.Append([]uint64{7}, text)
+		if !slices.Equal(got[1:], want) || cap(got) > 3*max(compactFrom, len(want)) {
+			t.Errorf("%.20q: %d shingles of %d in room for %d", text, len(got)-1, len(want), cap(got))
 		}
 	}
 }
