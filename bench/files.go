@@ -31,7 +31,7 @@ func printsOf(ctx context.Context, input string, threads int) (prints []simhash.
 func readAlone(ctx context.Context, threads int, inputs ...string) error {
 	_, err := ingest.Extract(ctx, inputs, ingest.Config{Recipe: simhash.Default(), Threads: threads},
 		ingest.Steps[struct{}]{
-			Worker: func() (func(int, *document.Document) (struct{}, error), error) {
+			Worker: func(context.Context) (func(int, *document.Document) (struct{}, error), error) {
 				return func(int, *document.Document) (struct{}, error) { return struct{}{}, nil }, nil
 			},
 			Borrows: true,

@@ -263,7 +263,7 @@ func TestMethodOf(t *testing.T) {
 	for _, o := range []Options{{Threshold: -1}, {Threshold: 1.0001}, {Threshold: math.NaN()}, {MinFeatures: -1},
 		{Ends: "a"}} {
 		j := o.join(Winnow)
-		if _, err := NewSigner(o); err == nil || o.Threshold != 0 && j.Check() == nil {
+		if _, err := NewSigner(t.Context(), o); err == nil || o.Threshold != 0 && j.Check() == nil {
 			t.Errorf("%+v was taken", o)
 		}
 	}
@@ -307,7 +307,7 @@ func TestMethodOfPair(t *testing.T) {
 func FuzzSign(f *testing.F) {
 	f.Add("The cat is on the mat。 猫在垫子上。\xff")
 	f.Add("\xe3\x80。\xff。一二三。四五六七 八九\n十甲乙丙丁戊。x！")
-	s, err := NewSigner(Options{})
+	s, err := NewSigner(f.Context(), Options{})
 	must.Do(f, err)
 	f.Fuzz(func(t *testing.T, text string) {
 		sets := s.Sign(text)

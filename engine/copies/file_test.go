@@ -47,7 +47,7 @@ func siteOf(i int) uint64 {
 
 func newSigner(t testing.TB, o Options) *Signer {
 	t.Helper()
-	s, err := NewSigner(o)
+	s, err := NewSigner(t.Context(), o)
 	must.Do(t, err)
 	return s
 }

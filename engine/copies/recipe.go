@@ -2,6 +2,7 @@ package copies
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 
@@ -83,7 +84,7 @@ func (r *Recipe) Options() (o Options, err error) {
 	}
 	o = Options{Method: r.Method, MinFeatures: r.MinFeatures, Bags: r.Bags, Ends: r.Ends,
 		SpotSigs: spotsigs.Options{Lists: lists, Distance: r.Distance, Chain: r.Chain}}
-	_, err = NewSigner(o)
+	_, err = NewSigner(context.Background(), o)
 	return o, err
 }
 

@@ -1,6 +1,7 @@
 package copies
 
 import (
+	"context"
 	"fmt"
 	"net/url"
 	"slices"
@@ -133,8 +134,9 @@ type Signer struct {
 	winnowed  signature.Gatherer
 }
 
-// NewSigner returns a Signer, or an error that names the option out of range.
-func NewSigner(o Options) (s *Signer, err error) {
+// NewSigner returns a Signer, or an error that names the option out of range. When the context is done, Sign
+// ends early, and its sets mean nothing.
+func NewSigner(ctx context.Context, o Options) (s *Signer, err error) {
 	o.complete()
 	if !(o.Threshold >= 0 && o.Threshold <= 1) {
 		return nil, fmt.Errorf("threshold %g: must be above 0 and at most 1", o.Threshold)
@@ -142,7 +144,7 @@ func NewSigner(o Options) (s *Signer, err error) {
 	if o.MinFeatures < 0 {
 		return nil, fmt.Errorf("%d signatures at least: must not be negative", o.MinFeatures)
 	}
-	spots, err := spotsigs.New(o.SpotSigs)
+	spots, err := spotsigs.New(ctx, o.SpotSigs)
 	if err != nil {
 		return nil, err
 	}
@@ -150,9 +152,9 @@ func NewSigner(o Options) (s *Signer, err error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Signer{o: o, reader: signature.NewReader(), gatherer: signature.Gatherer{Bag: o.Bags},
+	return &Signer{o: o, reader: signature.NewReader(ctx), gatherer: signature.Gatherer{Bag: o.Bags},
 		winnowed: signature.Gatherer{Bag: o.Bags}, selectors: map[Method]signature.Selector{
-			SpotSigs: spots, CCDet: ends, Winnow: winnow.New(), Shingles: winnow.NewAll(shingleWords, shingleChars)}}, nil
+			SpotSigs: spots, CCDet: ends, Winnow: winnow.New(ctx), Shingles: winnow.NewAll(ctx, shingleWords, shingleChars)}}, nil
 }
 
 // Sets are the sets of signatures of one document by the methods that it is compared by: nil where

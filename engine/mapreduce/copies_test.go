@@ -56,7 +56,7 @@ func textLines(all []string) string {
 // copiesOf returns what one machine finds.
 func copiesOf(t *testing.T, all []string, o copies.Options) []string {
 	t.Helper()
-	s, err := copies.NewSigner(o)
+	s, err := copies.NewSigner(t.Context(), o)
 	must.Do(t, err)
 	d := copies.NewDetector(o)
 	defer d.Close()

@@ -31,11 +31,11 @@ type write = func(hash uint64, key, value []byte)
 // eachDocument has workers make records of each document of a map's input, and writes them in order: as
 // results, if the job has no reduce.
 func (t *task) eachDocument(ctx context.Context, o document.Options,
-	worker func() (func(*document.Document, write), error)) error {
+	worker func(context.Context) (func(*document.Document, write), error)) error {
 	return t.documents(ctx, o, func(c ingest.Config) (ingest.Report, error) {
 		return ingest.Extract(ctx, []string{document.Stdin}, c, ingest.Steps[made]{
-			Worker: func() (func(int, *document.Document) (made, error), error) {
-				of, err := worker()
+			Worker: func(ctx context.Context) (func(int, *document.Document) (made, error), error) {
+				of, err := worker(ctx)
 				return func(_ int, d *document.Document) (made, error) {
 					m := made{id: d.ID}
 					of(d, func(hash uint64, key, value []byte) { m.records = append(m.records, hashed{hash, key, value}) })
@@ -86,8 +86,8 @@ func (j Signatures) mapPart(ctx context.Context, t *task) error {
 	}
 	t.results.parts, t.results.recipe = 1, fmt.Sprintf("%s-%08x", m, uint32(xxhash.Sum64(data)))
 	least := cmp.Or(j.Copies.MinFeatures, m.MinFeatures())
-	return t.eachDocument(ctx, j.Document, func() (func(*document.Document, write), error) {
-		s, err := copies.NewSigner(j.Copies)
+	return t.eachDocument(ctx, j.Document, func(ctx context.Context) (func(*document.Document, write), error) {
+		s, err := copies.NewSigner(ctx, j.Copies)
 		return func(d *document.Document, write write) {
 			set, value := s.Sign(d.Text).Own, []byte(nil)
 			for _, x := range set {

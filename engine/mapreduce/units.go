@@ -28,7 +28,7 @@ const (
 )
 
 func (j Units) mapPart(ctx context.Context, t *task) error {
-	return t.eachDocument(ctx, j.Document, func() (func(*document.Document, write), error) {
+	return t.eachDocument(ctx, j.Document, func(context.Context) (func(*document.Document, write), error) {
 		cut, err := passages.NewCutter(j.Passages)
 		return func(d *document.Document, write write) {
 			cut(d.Text, func(hash [2]uint64, at passages.Cut) {

@@ -75,7 +75,7 @@ func (r *Result) findUnits(ctx context.Context, cfg ingest.Config) (ingest.Repor
 	list := marks.Writer()
 	cfg.Job = fmt.Sprintf("%s, ignore %d, at least %d characters", r.o.Unit, r.o.Ignore, r.o.MinChars)
 	report, err := ingest.Extract(ctx, r.inputs, cfg, ingest.Steps[prepared]{
-		Worker: func() (func(int, *document.Document) (prepared, error), error) {
+		Worker: func(context.Context) (func(int, *document.Document) (prepared, error), error) {
 			u := unitCutter{o: &r.o}
 			return func(_ int, doc *document.Document) (prepared, error) {
 				p := prepare(doc, int(u.cut(doc.Text)[1]))

@@ -38,9 +38,10 @@ func (r *Result) findStrings(ctx context.Context, cfg ingest.Config) (ingest.Rep
 		}
 	}
 	report, err := ingest.Extract(ctx, r.inputs, cfg, ingest.Steps[prepared]{
-		Worker: func() (func(int, *document.Document) (prepared, error), error) {
+		Worker: func(ctx context.Context) (func(int, *document.Document) (prepared, error), error) {
 			m := newMarker(r.length())
 			scanner, err := token.NewScanner(token.Options{})
+			scanner.Until(ctx)
 			return func(_ int, doc *document.Document) (prepared, error) {
 				p := prepare(doc, countChars(doc.Text))
 				if p.text = doc.Text; r.o.Unit.Kind == Words {

@@ -254,8 +254,8 @@ func signAll(ctx context.Context, g *cli.Globals, inputs []string, c ingest.Conf
 	add func(*signed) error, check func(documents int, idBytes uint64) error) error {
 	idBytes, documents, sites := uint64(0), 0, 0
 	report, err := cli.Extract(ctx, g, inputs, c, ingest.Steps[signed]{
-		Worker: func() (func(int, *document.Document) (signed, error), error) {
-			signer, err := copies.NewSigner(o)
+		Worker: func(ctx context.Context) (func(int, *document.Document) (signed, error), error) {
+			signer, err := copies.NewSigner(ctx, o)
 			return func(_ int, doc *document.Document) (signed, error) {
 				s := signed{doc.ID, signer.Sign(doc.Text)}
 				s.sets.Site = f.siteOf(doc)

@@ -35,7 +35,7 @@ func explainCopies(ctx context.Context, g *cli.Globals, args []string, f *copies
 	if err != nil {
 		return err
 	}
-	s, err := copies.NewSigner(o)
+	s, err := copies.NewSigner(context.Background(), o)
 	if err != nil {
 		return err
 	}

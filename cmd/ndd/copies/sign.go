@@ -108,7 +108,7 @@ func (f *signatureFlags) optionsOf(g *cli.Globals, known []*copies.File) (o copi
 	if o, err = f.options(g, o); err != nil {
 		return o, c, err
 	}
-	if _, err := copies.NewSigner(o); err != nil {
+	if _, err := copies.NewSigner(context.Background(), o); err != nil {
 		return o, c, cli.Usagef("%w", err)
 	}
 	for _, k := range known {

@@ -226,7 +226,7 @@ func evalCorpus(ctx context.Context, g *cli.Globals, inputs []string, c ingest.C
 	corpus := eval.NewCorpus()
 	budget := memory.ForProgram(g.Machine.Limit(0))
 	report, err := cli.Extract(ctx, g, inputs, c, ingest.Steps[document.Document]{
-		Worker: func() (func(int, *document.Document) (document.Document, error), error) {
+		Worker: func(context.Context) (func(int, *document.Document) (document.Document, error), error) {
 			return func(_ int, doc *document.Document) (document.Document, error) { return *doc, nil }, nil
 		},
 		Emit: func(doc document.Document) error {

@@ -333,11 +333,11 @@ func (s *service) sketch(ctx context.Context, sub *subject, place string) (sketc
 		if err != nil {
 			return sketch{}, broken(err)
 		}
-		return s.sketchText(text, place+".html")
+		return s.sketchText(ctx, text, place+".html")
 	case sub.whole:
-		return s.sketchText(*sub.Text, place)
+		return s.sketchText(ctx, *sub.Text, place)
 	}
-	return s.sketchText(*sub.Text, place+".text")
+	return s.sketchText(ctx, *sub.Text, place+".text")
 }
 
 // privateKeyHint refuses fingerprints.
@@ -373,7 +373,7 @@ func (v *visit) wholeText() (string, *problem) {
 }
 
 // sketchText returns the sketch of a text.
-func (s *service) sketchText(text, place string) (sketch, *problem) {
+func (s *service) sketchText(ctx context.Context, text, place string) (sketch, *problem) {
 	if s.index.Load().Recipe() == nil {
 		return sketch{}, misfit(place,
 			"the index was built from raw fingerprints, so it has no recipe for documents: send a fingerprint, or build an "+
@@ -381,7 +381,11 @@ func (s *service) sketchText(text, place string) (sketch, *problem) {
 	}
 	f := s.prints.Get().(*simhash.Fingerprinter)
 	defer s.prints.Put(f)
+	f.Until(ctx)
 	print, features, ok := f.Fingerprint(text)
+	if err := ctx.Err(); err != nil {
+		return sketch{}, broken(err)
+	}
 	if !ok {
 		return sketch{}, misfit(place, "document too short for a fingerprint: %s", f.Recipe().TooShort(features))
 	}

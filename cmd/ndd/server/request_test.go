@@ -2,6 +2,7 @@ package server
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -230,6 +231,20 @@ func TestBadRequestsHarmOnlyThemselves(t *testing.T) {
 		t.Errorf("%d panics, %d in the log", panics, n)
 	}
 	must.Eventually(t, "all is given back", func() bool { return b.held() == "" })
+}
+
+// TestCutDocument: a request that ended has no fingerprint of a part of its text, and no hint that it is short.
+func TestCutDocument(t *testing.T) {
+	b := start(t, newIndex(t, 3, defaultRecipe(), nil), "")
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	text := strings.Repeat("the many different words of a text that is long enough for this and takes some time ", 1<<14)
+	if got, p := b.sketchText(ctx, text, ""); p == nil || p.Status != http.StatusServiceUnavailable {
+		t.Errorf("%v, %v", got, p)
+	}
+	if _, p := b.sketchText(t.Context(), text, ""); p != nil {
+		t.Errorf("the next one: %v", p)
+	}
 }
 
 // TestDocumentsAreFingerprintedAlike: a document gets the same fingerprint however it is sent, that of

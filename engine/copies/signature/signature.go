@@ -9,6 +9,7 @@
 package signature
 
 import (
+	"context"
 	"slices"
 
 	"ndd/engine/corpus/token"
@@ -66,12 +67,13 @@ type Reader struct {
 	hashes  []uint64
 }
 
-// NewReader returns a Reader.
-func NewReader() *Reader {
+// NewReader returns a Reader that ends early when a context is done: what the parts then have means nothing.
+func NewReader(ctx context.Context) *Reader {
 	scanner, err := token.NewScanner(token.Options{})
 	if err != nil {
 		panic(err) // of a list of stop words, and there is none
 	}
+	scanner.Until(ctx)
 	return &Reader{scanner: scanner}
 }
 

@@ -23,6 +23,7 @@ package spotsigs
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 
 	"ndd/engine/copies/signature"
@@ -75,14 +76,14 @@ type spot struct {
 }
 
 // New returns a Selector, or says which option is out of range.
-func New(o Options) (*Selector, error) {
+func New(ctx context.Context, o Options) (*Selector, error) {
 	o.Complete()
 	for name, v := range map[string]int{"spot distance": o.Distance, "chain length": o.Chain} {
 		if v < 1 || v > Longest {
 			return nil, fmt.Errorf("%s %d: must be 1 to %d", name, v, Longest)
 		}
 	}
-	return &Selector{lists: o.Lists, distance: o.Distance, chain: o.Chain, reader: signature.NewReader()}, nil
+	return &Selector{lists: o.Lists, distance: o.Distance, chain: o.Chain, reader: signature.NewReader(ctx)}, nil
 }
 
 // What a word is.

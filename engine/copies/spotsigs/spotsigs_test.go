@@ -59,7 +59,7 @@ func hashes(t *testing.T, sigs []string) (all []uint64) {
 func TestPaperExample(t *testing.T) {
 	text := "At a rally to kick off a weeklong campaign for the South Carolina primary, Obama tried to set the " +
 		"record straight"
-	s, err := New(Options{Lists: Paper, Chain: 2})
+	s, err := New(t.Context(), Options{Lists: Paper, Chain: 2})
 	must.Do(t, err)
 	want := hashes(t, []string{"a:rally:kick", "a:weeklong:campaign", "the:south:carolina", "the:record:straight"})
 	var got []uint64
@@ -95,7 +95,7 @@ func TestSpecification(t *testing.T) {
 			}
 		}
 		o := Options{lists, 1 + i%3, 1 + i/3%4}
-		s, err := New(o)
+		s, err := New(t.Context(), o)
 		must.Do(t, err)
 		var got []uint64
 		for _, x := range signature.Append(nil, s, b.String()) {
@@ -115,7 +115,7 @@ func TestLists(t *testing.T) {
 	if err != nil || len(l.kinds) != 3 || l.Name() != "de.txt" {
 		t.Fatal(l, err)
 	}
-	s, err := New(Options{Lists: l, Chain: 1})
+	s, err := New(t.Context(), Options{Lists: l, Chain: 1})
 	must.Do(t, err)
 	if got := signature.Append(nil, s, "Der und Hund bellt und die Katze"); len(got) != 2 {
 		t.Errorf("%d signatures", len(got))
@@ -132,7 +132,7 @@ func TestLists(t *testing.T) {
 	if l, err := ByName("wide"); err != nil || l != Wide {
 		t.Error(err)
 	}
-	if _, err := New(Options{Chain: 17}); err == nil {
+	if _, err := New(t.Context(), Options{Chain: 17}); err == nil {
 		t.Error("a chain of 17 was taken")
 	}
 }

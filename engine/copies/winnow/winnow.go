@@ -21,6 +21,7 @@
 package winnow
 
 import (
+	"context"
 	"ndd/engine/copies/signature"
 	"ndd/engine/corpus/token"
 )
@@ -56,16 +57,16 @@ type place struct {
 }
 
 // New returns a Selector of winnowed rows.
-func New() *Selector {
-	s := NewAll(Words, Chars)
+func New(ctx context.Context) *Selector {
+	s := NewAll(ctx, Words, Chars)
 	s.all = false
 	return s
 }
 
 // NewAll returns a Selector of all rows of words words, or chars characters of a script without
 // spaces; both at least 1.
-func NewAll(words, chars int) *Selector {
-	return &Selector{reader: signature.NewReader(), words: words, chars: chars, all: true}
+func NewAll(ctx context.Context, words, chars int) *Selector {
+	return &Selector{reader: signature.NewReader(ctx), words: words, chars: chars, all: true}
 }
 
 // Each implements [signature.Selector]. A text of fewer rows than a window selects its least; one

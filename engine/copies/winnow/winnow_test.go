@@ -88,7 +88,7 @@ func randomText(random *rand.Rand, n int) string {
 // TestSpecification: the queue selects what looking at every window whole selects.
 func TestSpecification(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
-	s := New()
+	s := New(t.Context())
 	for i := range 600 {
 		n := i % 60
 		if i%50 == 0 {
@@ -107,7 +107,7 @@ func TestAll(t *testing.T) {
 	for _, n := range []int{0, 1, 2, 3, 4, 20, 60, 5000} {
 		for _, lengths := range [][2]int{{3, 5}, {1, 1}, {5, 8}} {
 			text := randomText(random, n)
-			got, want := signature.Append(nil, NewAll(lengths[0], lengths[1]), text), allRows(text, lengths[0], lengths[1])
+			got, want := signature.Append(nil, NewAll(t.Context(), lengths[0], lengths[1]), text), allRows(text, lengths[0], lengths[1])
 			if !slices.Equal(got, want) {
 				t.Fatalf("%d words, rows of %v: %d, want %d", n, lengths, len(got), len(want))
 			}
@@ -126,7 +126,7 @@ func TestGuarantee(t *testing.T) {
 		}
 		return b.String()
 	}
-	s := New()
+	s := New(t.Context())
 	for range 300 {
 		passage := words("p", Words+Window-1)
 		a := signature.Set(signature.Append(nil, s, words("a", random.IntN(50))+passage+words("b", random.IntN(50))))
@@ -139,7 +139,7 @@ func TestGuarantee(t *testing.T) {
 
 func FuzzSelector(f *testing.F) {
 	f.Add("one two three four five six 汉字汉字汉字汉字汉字 seven")
-	s := New()
+	s := New(f.Context())
 	f.Fuzz(func(t *testing.T, text string) {
 		if got, want := signature.Append(nil, s, text), specification(text); !slices.Equal(got, want) {
 			t.Fatalf("%q: %v, want %v", text, got, want)

@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"iter"
@@ -31,8 +32,9 @@ type Steps[R any] struct {
 	Want func(unit int) bool
 	// Worker returns a function that makes the result of a document, with the number that Want was
 	// called with. It is called once for each worker, and what it returns is called by that worker
-	// only; the document is the callee's during the call. An error ends the run.
-	Worker func() (func(unit int, doc *document.Document) (R, error), error)
+	// only; the document is the callee's during the call. An error ends the run. When the context is done,
+	// the function may return early, and what it returns is used by nobody.
+	Worker func(context.Context) (func(unit int, doc *document.Document) (R, error), error)
 	// Borrows says that the worker keeps nothing of a document's text when it has made its result,
 	// which saves a copy.
 	Borrows bool
@@ -101,8 +103,8 @@ func extract(ctx context.Context, inputs []string, cfg Config, s Steps[any]) (Re
 // ofAny returns the same steps with results of type any, so that the pipeline is compiled once.
 func (s Steps[R]) ofAny() Steps[any] {
 	a := Steps[any]{FileUnits: s.FileUnits, Want: s.Want, Borrows: s.Borrows}
-	a.Worker = func() (func(int, *document.Document) (any, error), error) {
-		work, err := s.Worker()
+	a.Worker = func(ctx context.Context) (func(int, *document.Document) (any, error), error) {
+		work, err := s.Worker(ctx)
 		return func(unit int, doc *document.Document) (any, error) { return work(unit, doc) }, err
 	}
 	if s.Emit != nil {
@@ -302,16 +304,13 @@ func (p *pipeline) work(ctx context.Context, batches iter.Seq[*batch]) error {
 	if p.steps.Borrows {
 		extract = extractor.Borrow
 	}
-	work, err := p.steps.Worker()
+	work, err := p.steps.Worker(ctx)
 	if err != nil {
 		return err
 	}
 	for b := range batches {
 		for i := range b.items {
-			if ctx.Err() != nil {
-				return ctx.Err()
-			}
-			if err := b.items[i].work(extract, work); err != nil {
+			if err := cmp.Or(b.items[i].work(extract, work), ctx.Err()); err != nil {
 				return err
 			}
 		}

@@ -132,7 +132,9 @@ func Run(ctx context.Context, inputs []string, cfg Config, emit func(Record) err
 	cfg.Document.Extract = document.Extract(cfg.Recipe.Extract)
 	tooFew := 0
 	steps := Steps[*Record]{
-		Worker:   func() (func(int, *document.Document) (*Record, error), error) { return fingerprint(&cfg) },
+		Worker: func(ctx context.Context) (func(int, *document.Document) (*Record, error), error) {
+			return fingerprint(ctx, &cfg)
+		},
 		Borrows:  true,
 		Record:   func(r *Record) Record { return *r },
 		Result:   func(r Record) *Record { return &r },
@@ -150,11 +152,12 @@ func Run(ctx context.Context, inputs []string, cfg Config, emit func(Record) err
 }
 
 // fingerprint returns a worker that makes the records of documents.
-func fingerprint(cfg *Config) (func(int, *document.Document) (*Record, error), error) {
+func fingerprint(ctx context.Context, cfg *Config) (func(int, *document.Document) (*Record, error), error) {
 	fingerprinter, err := simhash.New(cfg.Recipe)
 	if err != nil {
 		return nil, err
 	}
+	fingerprinter.Until(ctx)
 	return func(_ int, doc *document.Document) (*Record, error) {
 		r := &Record{ID: doc.ID, Hash: HashOf(doc.Text), TextBytes: len(doc.Text), Values: doc.Values,
 			Modified: doc.Modified, Source: doc.Source, Line: doc.Line}

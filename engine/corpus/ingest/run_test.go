@@ -215,13 +215,13 @@ func TestExtract(t *testing.T) {
 	type work = func(int, *document.Document) (string, error)
 	var name work = func(unit int, doc *document.Document) (string, error) { return fmt.Sprint(unit, " ", doc.ID), nil }
 	for _, threads := range []int{1, 4} {
-		extract := func(worker func() (work, error), emit func(string) error) (ingest.Report, error) {
+		extract := func(worker func(context.Context) (work, error), emit func(string) error) (ingest.Report, error) {
 			return ingest.Extract(t.Context(), []string{dir}, ingest.Config{Threads: threads}, ingest.Steps[string]{
 				FileUnits: first.FileUnits, Want: func(unit int) bool { return unit%3 == 1 }, Worker: worker, Emit: emit})
 		}
 		var got []string
 		workers := atomic.Int32{}
-		report, err := extract(func() (work, error) { workers.Add(1); return name, nil },
+		report, err := extract(func(context.Context) (work, error) { workers.Add(1); return name, nil },
 			func(s string) error { got = append(got, s); return nil })
 		if err != nil || report.Units != all[len(all)-1].Unit+1 || report.Documents != len(got) ||
 			int(workers.Load()) != threads {
@@ -230,7 +230,7 @@ func TestExtract(t *testing.T) {
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Fatal(diff)
 		}
-		if _, err := extract(func() (work, error) {
+		if _, err := extract(func(context.Context) (work, error) {
 			return func(unit int, _ *document.Document) (string, error) {
 				if unit > 100 {
 					return "", stop
@@ -240,11 +240,11 @@ func TestExtract(t *testing.T) {
 		}, nil); !errors.Is(err, stop) {
 			t.Errorf("a worker's error: %v", err)
 		}
-		if _, err := extract(func() (work, error) { return nil, stop }, nil); !errors.Is(err, stop) {
+		if _, err := extract(func(context.Context) (work, error) { return nil, stop }, nil); !errors.Is(err, stop) {
 			t.Errorf("no worker: %v", err)
 		}
 		n := 0
-		report, err = extract(func() (work, error) { return name, nil }, func(string) error {
+		report, err = extract(func(context.Context) (work, error) { return name, nil }, func(string) error {
 			if n++; n == 40 {
 				return stop
 			}
@@ -253,6 +253,29 @@ func TestExtract(t *testing.T) {
 		if !errors.Is(err, stop) || report.Units != units[39]+1 {
 			t.Errorf("emit ends it at unit %d: %+v, %v", units[39], report, err)
 		}
+	}
+}
+
+// TestCutDocument: the result of a document that the context may have cut off is used by nobody, and it is the last one.
+func TestCutDocument(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	emitted, worked := 0, 0
+	in := strings.NewReader(`{"id":1,"text":"a"}` + "\n" + `{"id":2,"text":"b"}`)
+	_, err := ingest.Extract(ctx, []string{document.Stdin}, ingest.Config{Threads: 1, Stdin: in},
+		ingest.Steps[int]{
+			Worker: func(inner context.Context) (func(int, *document.Document) (int, error), error) {
+				return func(int, *document.Document) (int, error) {
+					worked++
+					cancel()
+					<-inner.Done()
+					return 1, nil
+				}, nil
+			},
+			Emit: func(int) error { emitted++; return nil },
+		})
+	if !errors.Is(err, context.Canceled) || emitted > 0 || worked > 1 {
+		t.Errorf("%d results, %d documents, then %v", emitted, worked, err)
 	}
 }
 

@@ -2,6 +2,7 @@ package simhash
 
 import (
 	"cmp"
+	"context"
 	"encoding/hex"
 	"math"
 	"slices"
@@ -44,6 +45,9 @@ func New(r Recipe) (*Fingerprinter, error) {
 
 // Recipe returns the recipe that the Fingerprinter was made with.
 func (f *Fingerprinter) Recipe() Recipe { return f.recipe }
+
+// Until makes the work on a text end early when a context is done: what it returns means nothing then.
+func (f *Fingerprinter) Until(ctx context.Context) { f.scanner.Until(ctx) }
 
 // Fingerprint returns the fingerprint of a text and how much it was made of: the number of distinct
 // features (simhash) or of bins, of 64, that have a feature (minwise). ok is false where that is

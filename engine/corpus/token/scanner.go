@@ -1,6 +1,7 @@
 package token
 
 import (
+	"context"
 	"encoding/binary"
 	"unsafe"
 )
@@ -23,6 +24,9 @@ type Scanner struct {
 	origin int    // where the chunk at work starts in the source; 0 where none is
 	long   []byte // the bytes of tokens longer than packedMax in batch
 	batch  [batchTokens]Token
+	ctx    context.Context
+	turn   int  // counts batches and chunks
+	ended  bool // the context was done
 }
 
 // batchTokens is how many tokens pass to the caller at a time: 10 KiB, which stay in the L1 cache.
@@ -34,7 +38,19 @@ func NewScanner(o Options) (*Scanner, error) {
 	if err := CheckStopWords(o.StopWords); err != nil {
 		return nil, err
 	}
-	return &Scanner{opts: o, stop: newStopTable(o.StopWords), normal: newNormaliser()}, nil
+	return &Scanner{opts: o, stop: newStopTable(o.StopWords), normal: newNormaliser(), ctx: context.Background()}, nil
+}
+
+// Until makes Scan end early when a context is done. The tokens are those of a part of the text then, so that
+// the caller asks the context before it uses them.
+func (s *Scanner) Until(ctx context.Context) { s.ctx = ctx }
+
+// isDone reports whether the context is done. It asks each 16th time: after 4,096 tokens or 1 MiB at most.
+func (s *Scanner) isDone() bool {
+	if s.turn++; s.turn%16 == 0 && !s.ended {
+		s.ended = s.ctx.Err() != nil
+	}
+	return s.ended
 }
 
 // Scan takes a text apart and calls yield with its tokens in order of the text, up to 256 at a
@@ -44,9 +60,9 @@ func NewScanner(o Options) (*Scanner, error) {
 // ASCII is taken in one pass, characters of scripts without spaces that stand for themselves in
 // another, and all else chunk by chunk. The text is read and never written.
 func (s *Scanner) Scan(text string, yield func([]Token)) {
-	s.yield = yield
+	s.yield, s.ended = yield, false
 	source := unsafe.Slice(unsafe.StringData(text), len(text))
-	for i := 0; i < len(source); {
+	for i := 0; i < len(source) && !s.isDone(); {
 		i = s.words(source, i)
 		if i == len(source) {
 			break
@@ -106,7 +122,7 @@ func (s *Scanner) flush() {
 	if s.stop != nil {
 		s.stop.mark(s.batch[:s.n])
 	}
-	if s.n > 0 {
+	if s.n > 0 && !s.isDone() {
 		s.yield(s.batch[:s.n])
 	}
 	s.n, s.moved = 0, 0

@@ -1,6 +1,7 @@
 package token
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -270,6 +271,39 @@ func TestLongChunks(t *testing.T) {
 			t.Errorf("%q: %d bytes of tokens held", unit, cap(s.long))
 		}
 	}
+}
+
+// TestUntil: a Scanner ends within a text when its context is done, whatever the text is.
+func TestUntil(t *testing.T) {
+	for _, unit := range []string{"some words ", "中", "a\u0301", "\u200d", "é ", "a"} {
+		s, err := NewScanner(Options{})
+		must.Do(t, err)
+		ctx := &endingContext{Context: t.Context(), left: 3}
+		s.Until(ctx)
+		tokens := 0
+		s.Scan(strings.Repeat(unit, 4<<20/len(unit)), func(batch []Token) { tokens += len(batch) })
+		if asked := 3 - ctx.left; asked < 4 && unit != "a" || tokens > 5*16*batchTokens {
+			t.Errorf("%q: asked %d times, %d tokens", unit, asked, tokens)
+		}
+		s.Until(t.Context())
+		s.Scan("whole again", func(batch []Token) { tokens = len(batch) })
+		if tokens != 2 {
+			t.Errorf("%q: %d tokens of the next text", unit, tokens)
+		}
+	}
+}
+
+// endingContext ends when it has been asked a number of times.
+type endingContext struct {
+	context.Context
+	left int
+}
+
+func (c *endingContext) Err() error {
+	if c.left--; c.left < 0 {
+		return context.Canceled
+	}
+	return nil
 }
 
 // TestStopWords: each word of the list is marked, in any case, and nothing else; words that no

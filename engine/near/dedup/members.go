@@ -128,8 +128,8 @@ func (m *Members) WriteSets(ctx context.Context, path string, inputs []string, c
 	end := uint64(0)
 	w.Section("shingles")
 	_, err = ingest.Extract(ctx, inputs, cfg, ingest.Steps[set]{
-		Worker: func() (func(int, *document.Document) (set, error), error) {
-			shingler := shingle.New()
+		Worker: func(ctx context.Context) (func(int, *document.Document) (set, error), error) {
+			shingler := shingle.New(ctx)
 			return func(_ int, doc *document.Document) (set, error) {
 				list := *m.files[fileKey(doc.Source)]
 				i, found := slices.BinarySearchFunc(list, int64(doc.Line), memberOf.compare)

@@ -190,8 +190,8 @@ func (c *Corpus) newSets(a *memory.Arena, n int, bytes int64) (*shingle.Sets, er
 
 // shingle reads the documents again and puts the sets of the members, which are ascending, into s.
 func (c *Corpus) shingle(ctx context.Context, v *Verify, s *shingle.Sets, members []Row) error {
-	return c.readAgain(ctx, c.again(v.Meter), members, func() func(int, *document.Document) error {
-		shingler := shingle.New()
+	return c.readAgain(ctx, c.again(v.Meter), members, func(ctx context.Context) func(int, *document.Document) error {
+		shingler := shingle.New(ctx)
 		var set []uint64
 		return func(i int, doc *document.Document) error {
 			set = shingler.Append(set[:0], doc.Text)
@@ -209,7 +209,7 @@ func (c *Corpus) Texts(ctx context.Context, rows []Row) (map[Row]string, error) 
 	rows = slices.Compact(slices.Sorted(slices.Values(rows)))
 	texts := map[Row]string{}
 	var mu sync.Mutex
-	err := c.readAgain(ctx, c.again(nil), rows, func() func(int, *document.Document) error {
+	err := c.readAgain(ctx, c.again(nil), rows, func(context.Context) func(int, *document.Document) error {
 		return func(i int, doc *document.Document) error {
 			mu.Lock()
 			defer mu.Unlock()
@@ -224,7 +224,7 @@ func (c *Corpus) Texts(ctx context.Context, rows []Row) (map[Row]string, error) 
 // indexes to functions of several goroutines. The error of a document that is not what it was says
 // so.
 func (c *Corpus) readAgain(ctx context.Context, cfg ingest.Config, rows []Row,
-	worker func() func(i int, doc *document.Document) error) error {
+	worker func(context.Context) func(i int, doc *document.Document) error) error {
 	var made int
 	wanted := func(unit int) (i int, ok bool) {
 		return slices.BinarySearchFunc(rows, uint64(unit), func(row Row, unit uint64) int {
@@ -237,8 +237,8 @@ func (c *Corpus) readAgain(ctx context.Context, cfg ingest.Config, rows []Row,
 			_, ok := wanted(unit)
 			return ok
 		},
-		Worker: func() (func(int, *document.Document) (struct{}, error), error) {
-			do := worker()
+		Worker: func(ctx context.Context) (func(int, *document.Document) (struct{}, error), error) {
+			do := worker(ctx)
 			return func(unit int, doc *document.Document) (none struct{}, err error) {
 				i, _ := wanted(unit)
 				if !c.same(rows[i], doc) {

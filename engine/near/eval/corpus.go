@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -22,7 +23,7 @@ type Corpus struct {
 
 // NewCorpus returns an empty corpus.
 func NewCorpus() *Corpus {
-	return &Corpus{rows: make(map[string]int), shingler: shingle.New()}
+	return &Corpus{rows: make(map[string]int), shingler: shingle.New(context.Background())}
 }
 
 // Add adds a document. The error says that another one has its ID.

@@ -1,6 +1,7 @@
 package shingle
 
 import (
+	"context"
 	"math/bits"
 	"slices"
 
@@ -48,7 +49,7 @@ func Compare(a, b string, recipe simhash.Recipe) (*Comparison, error) {
 		return nil, err
 	}
 	c := &Comparison{Distance: -1}
-	s := New()
+	s := New(context.Background())
 	setA, tokensA, gramsA := s.trace(a)
 	setB, tokensB, gramsB := s.trace(b)
 	c.A, c.B = text(f, a, tokensA, gramsA, setB), text(f, b, tokensB, gramsB, setA)

@@ -115,8 +115,8 @@ func (s *Sets) ReadByID(ctx context.Context, inputs []string, ids map[string]uin
 	of := make([][]int, len(ids))
 	var mu sync.Mutex
 	_, err := ingest.Extract(ctx, inputs, cfg, ingest.Steps[struct{}]{
-		Worker: func() (func(int, *document.Document) (struct{}, error), error) {
-			shingler := New()
+		Worker: func(ctx context.Context) (func(int, *document.Document) (struct{}, error), error) {
+			shingler := New(ctx)
 			var set []uint64
 			return func(_ int, doc *document.Document) (none struct{}, err error) {
 				n, ok := ids[doc.ID]

@@ -54,7 +54,7 @@ func TestCompare(t *testing.T) {
 		corpus(t, rng, path, []string{"a", "b"}[side], sides[side], base, 300)
 		o.Inputs[side] = []string{path}
 	}
-	s := New()
+	s := New(t.Context())
 	for _, o.Memory = range []int64{0, 20 << 10, 1 << 30} {
 		for _, o.Read.Threads = range []int{1, 4} {
 			var p Pairs

@@ -42,7 +42,7 @@ func TestSets(t *testing.T) {
 // TestSort: sets are sorted whatever their sizes, with hashes that come often, and not uniform ones.
 func TestSort(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 5))
-	s := New()
+	s := New(t.Context())
 	for _, n := range []int{0, 1, sortFrom - 1, sortFrom, 1000, 4096, 100_000, 129} {
 		for _, values := range []uint64{1, 10, 1 << 40, ^uint64(0)} {
 			set := make([]uint64, n)

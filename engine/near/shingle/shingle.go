@@ -21,6 +21,7 @@
 package shingle
 
 import (
+	"context"
 	"math/bits"
 	"slices"
 
@@ -70,12 +71,13 @@ type gram struct {
 	first, n int
 }
 
-// New returns a Shingler.
-func New() *Shingler {
+// New returns a Shingler that ends early when a context is done: its sets mean nothing then.
+func New(ctx context.Context) *Shingler {
 	scanner, err := token.NewScanner(token.Options{})
 	if err != nil {
 		panic(err) // the default options are valid
 	}
+	scanner.Until(ctx)
 	s := &Shingler{scanner: scanner, key: token.NewKey([32]byte{})}
 	s.take = s.push
 	return s

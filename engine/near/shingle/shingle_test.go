@@ -36,7 +36,7 @@ func windows(tokens []string) map[string]bool {
 // specification.
 func TestJaccard(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
-	s := New()
+	s := New(t.Context())
 	for range 2000 {
 		alphabet := [][]string{{"a", "b", "c", "d"}, {"中", "文", "字"}, {"a", "b", "c", "中", "文", "字"}}[rng.IntN(3)]
 		var tokens [2][]string
@@ -66,7 +66,7 @@ func TestJaccard(t *testing.T) {
 
 // TestRepeats: a text that repeats itself has the same set, in memory for the set rather than the text.
 func TestRepeats(t *testing.T) {
-	s := New()
+	s := New(t.Context())
 	var numbers strings.Builder
 	for i := range compactFrom {
 		fmt.Fprint(&numbers, i, " ")

@@ -97,8 +97,8 @@ func Find(ctx context.Context, inputs []string, cfg ingest.Config, x *Items, d *
 		cfg.Job = x.job()
 	}
 	report, err := ingest.Extract(ctx, inputs, cfg, ingest.Steps[prepared]{
-		Worker: func() (func(int, *document.Document) (prepared, error), error) {
-			k, err := newTokeniser()
+		Worker: func(ctx context.Context) (func(int, *document.Document) (prepared, error), error) {
+			k, err := newTokeniser(ctx)
 			m := &matcher{tokeniser: k, x: x, documents: r.documents, windows: make([][]window, len(x.table.lengths)),
 				all: cfg.Work != nil}
 			return func(_ int, doc *document.Document) (prepared, error) { return m.prepare(doc), nil }, err

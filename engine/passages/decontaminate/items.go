@@ -134,8 +134,9 @@ type tokeniser struct {
 	chars   int // tokens that are characters
 }
 
-func newTokeniser() (*tokeniser, error) {
+func newTokeniser(ctx context.Context) (*tokeniser, error) {
 	scanner, err := token.NewScanner(token.Options{})
+	scanner.Until(ctx)
 	return &tokeniser{scanner: scanner}, err
 }
 
@@ -168,8 +169,8 @@ func ReadItems(ctx context.Context, inputs []string, cfg ingest.Config, o Option
 	x := &Items{o: o}
 	numbers := map[string]int{}
 	report, err := ingest.Extract(ctx, inputs, cfg, ingest.Steps[readItem]{
-		Worker: func() (func(int, *document.Document) (readItem, error), error) {
-			k, err := newTokeniser()
+		Worker: func(ctx context.Context) (func(int, *document.Document) (readItem, error), error) {
+			k, err := newTokeniser(ctx)
 			return func(_ int, doc *document.Document) (readItem, error) {
 				k.take(doc.Text)
 				r := readItem{item: Item{ID: doc.ID, Source: doc.Source, Line: doc.Line}, words: len(k.hashes) - k.chars/2,
