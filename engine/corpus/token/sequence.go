@@ -9,11 +9,13 @@ import (
 // A form is the normal form of a sequence of characters.
 type form struct{ sequence, normal []byte }
 
-// The longest sequence that has a form, and the number of forms. Adversarial text consists of few
-// sequences, and the languages that take the slow way at all have some hundreds of them.
+// The number of forms is that of sequences that languages take the slow way for, some hundreds. A few of
+// them are for sequences of more than formBytes. These are up to a chunk of text, such as one of nothing but
+// combining marks, which is the same again and again.
 const (
-	formBytes = 64
 	formCount = 1 << 10
+	longCount = 8
+	formBytes = 64
 )
 
 // formSeed makes the slots of forms differ from process to process, so that no text can choose them.
@@ -22,13 +24,14 @@ var formSeed = maphash.MakeSeed()
 // remembered is normalForm of a sequence on its own, about 30 times as fast where the sequence is
 // known.
 func (n *normaliser) remembered(dst, sequence []byte) []byte {
-	if len(sequence) > formBytes {
-		return n.normalForm(dst, sequence)
-	}
 	if n.forms == nil {
 		n.forms = make([]form, formCount)
 	}
-	f := &n.forms[maphash.Bytes(formSeed, sequence)%formCount]
+	slots := n.forms[longCount:]
+	if len(sequence) > formBytes {
+		slots = n.forms[:longCount]
+	}
+	f := &slots[maphash.Bytes(formSeed, sequence)%uint64(len(slots))]
 	if !bytes.Equal(f.sequence, sequence) {
 		f.sequence = append(f.sequence[:0], sequence...)
 		f.normal = n.normalForm(f.normal[:0], sequence)

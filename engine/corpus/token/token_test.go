@@ -166,6 +166,12 @@ func TestNormaliser(t *testing.T) {
 		}
 		checkNormal(t, n, "e"+string(r)+"a\u0301"+string(r)+"\u3099")
 	}
+	for r := rune(0x300); r < 0x370; r++ { // more sequences of one length than there are forms
+		for letter := 'a'; letter <= 'z'; letter++ {
+			checkNormal(t, n, string([]rune{letter, r}))
+		}
+		checkNormal(t, n, strings.Repeat(string(r), formBytes))
+	}
 }
 
 // FuzzTokens begins with the texts above, in each run of the tests.
