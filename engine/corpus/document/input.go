@@ -122,7 +122,7 @@ func expandName(ctx context.Context, name string, l *links, yield func(File, err
 // expandObjects is expand for objects: one by its name, those below a prefix as the files of a
 // folder, or those that a pattern matches.
 func expandObjects(ctx context.Context, input string, yield func(File, error) bool) bool {
-	if object.IsOne(input) && !strings.HasPrefix(input, "s3://") {
+	if !strings.HasPrefix(input, "s3://") {
 		return yield(File{Path: input}, nil)
 	}
 	root, n := "", 0

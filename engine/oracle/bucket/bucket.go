@@ -21,6 +21,7 @@ type Server struct {
 	URL      string
 	Requests atomic.Int64
 	Fail     atomic.Int64 // so many requests are answered with 503 first
+	Lose     atomic.Int64 // and so many after what they ask for has been done
 
 	cut     atomic.Int64
 	backend gofakes3.Backend
@@ -42,6 +43,11 @@ func New(t testing.TB) *Server {
 		}
 		if r.Method == http.MethodPut && r.ContentLength <= 0 && r.Header.Get("Content-Length") == "" {
 			r.Header.Set("Content-Length", "0") // which it wants to see, and Go's server takes away
+		}
+		if s.Lose.Load() > 0 && s.Lose.Add(-1) >= 0 {
+			api.ServeHTTP(httptest.NewRecorder(), r)
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return
 		}
 		api.ServeHTTP(w, r)
 	}))

@@ -30,51 +30,39 @@ const (
 // keys are those of variables or a profile, or else of the role that the machine or container has. Where the variables
 // name no role and no machine answers, there are no keys, and objects are asked for without a signature.
 type keys struct {
-	own   credentials.Chain // of variables and profiles
+	credentials.Chain
 	role  credentials.IAM
 	named bool // the role, by variables
-	none  bool // nobody has keys
-	owned bool // own has them
-	fixed bool // they do not expire: the library would read the files again for each request
+	fixed bool // they do not expire: the library would read files and ask the machine again for each request
 }
 
 func newKeys(region string) *keys {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.Proxy = nil // the service is the machine's own
 	transport.DialContext = (&net.Dialer{Timeout: roleDial}).DialContext
-	k := &keys{own: credentials.Chain{Providers: []credentials.Provider{&credentials.EnvAWS{},
-		&credentials.FileAWSCredentials{Profile: os.Getenv("AWS_PROFILE")}}}}
-	k.role = credentials.IAM{Client: &http.Client{Transport: transport, Timeout: roleMax}, Region: region}
+	k := &keys{role: credentials.IAM{Client: &http.Client{Transport: transport, Timeout: roleMax}, Region: region}}
+	k.Providers = []credentials.Provider{&credentials.EnvAWS{},
+		&credentials.FileAWSCredentials{Profile: os.Getenv("AWS_PROFILE")}}
 	k.named = os.Getenv("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI")+os.Getenv("AWS_CONTAINER_CREDENTIALS_FULL_URI")+
 		os.Getenv("AWS_WEB_IDENTITY_TOKEN_FILE") != ""
 	if !k.named {
 		k.role.Endpoint = os.Getenv("AWS_EC2_METADATA_SERVICE_ENDPOINT")
-		k.none = strings.EqualFold(os.Getenv("AWS_EC2_METADATA_DISABLED"), "true")
+	}
+	if k.named || !strings.EqualFold(os.Getenv("AWS_EC2_METADATA_DISABLED"), "true") {
+		k.Providers = append(k.Providers, &k.role)
 	}
 	return k
 }
 
-// Retrieve is part of [credentials.Provider].
-func (k *keys) Retrieve() (credentials.Value, error) { return k.RetrieveWithCredContext(nil) }
-
 // RetrieveWithCredContext is part of [credentials.Provider].
 func (k *keys) RetrieveWithCredContext(c *credentials.CredContext) (credentials.Value, error) {
-	v, err := k.own.RetrieveWithCredContext(c)
-	if k.owned = err == nil && v.AccessKeyID != ""; k.owned || k.none {
-		k.fixed = v.Expiration.IsZero()
-		return v, err
+	v, err := k.Chain.RetrieveWithCredContext(c)
+	if v.AccessKeyID == "" && k.named {
+		v, err = k.role.RetrieveWithCredContext(c) // for the error, which the chain does not tell
 	}
-	if v, err = k.role.RetrieveWithCredContext(c); err != nil && !k.named {
-		k.none = true
-		return credentials.Value{SignerType: credentials.SignatureAnonymous}, nil
-	}
+	k.fixed = err == nil && v.Expiration.IsZero()
 	return v, err
 }
 
 // IsExpired is part of [credentials.Provider].
-func (k *keys) IsExpired() bool {
-	if k.owned {
-		return !k.fixed && k.own.IsExpired()
-	}
-	return !k.none && k.role.IsExpired()
-}
+func (k *keys) IsExpired() bool { return !k.fixed && k.Chain.IsExpired() }

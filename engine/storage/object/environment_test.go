@@ -1,7 +1,6 @@
 package object
 
 import (
-	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -9,7 +8,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"ndd/engine/oracle/must"
@@ -116,15 +114,4 @@ func TestEnvironmentNobody(t *testing.T) {
 	if v, err := FromEnvironment().Keys.GetWithContext(nil); err == nil {
 		t.Errorf("%+v without an error", v)
 	}
-}
-
-// TestRepeat: six attempts take the five waits between them, and none behind the last.
-func TestRepeat(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		began, n, broken := time.Now(), 0, errors.New("broken")
-		err := repeat(t.Context(), func() error { n++; return broken })
-		if took := time.Since(began); !errors.Is(err, broken) || n != attemptsMax || took != 31*backoffFirst {
-			t.Errorf("%v after %d attempts in %v", err, n, took)
-		}
-	})
 }

@@ -11,11 +11,11 @@ import (
 	"net/http/httptest"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/minio/minio-go/v7"
 	"github.com/minio/minio-go/v7/pkg/credentials"
 
 	"ndd/engine/oracle/bucket"
@@ -23,11 +23,13 @@ import (
 	"ndd/engine/storage/object"
 )
 
+var keys = credentials.NewStaticV4("key", "secret", "")
+
+func init() { minio.DefaultRetryUnit = time.Millisecond }
+
 // store returns a store of the server.
 func store(s *bucket.Server) *object.Store {
-	return object.New(object.Config{Endpoint: s.URL, Region: "us-east-1",
-		Keys: credentials.NewStaticV4("key", "secret", ""), PartSize: 5 << 20,
-		HTTP: &http.Client{Transport: &http.Transport{DisableCompression: true}}})
+	return object.New(object.Config{Endpoint: s.URL, Region: "us-east-1", Keys: keys})
 }
 
 // content is some bytes, of which no part is like another.
@@ -89,100 +91,6 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// TestRanges: an object is read by several requests at a time, which ask for every byte once; its
-// beginning by one that asks for little; and all objects together by no more than there is room for.
-func TestRanges(t *testing.T) {
-	s := bucket.New(t)
-	want := content(21 << 20)
-	s.Put(t, "x", want)
-	counter := &counting{from: &http.Transport{DisableCompression: true}, meet: make(chan struct{})}
-	objects := object.New(object.Config{Endpoint: s.URL, Region: "us-east-1",
-		Keys: credentials.NewStaticV4("key", "secret", ""), HTTP: &http.Client{Transport: counter}})
-	open := func() *object.Object {
-		o, err := objects.Open(t.Context(), "s3://docs/x")
-		must.Do(t, err)
-		return o
-	}
-	o := open()
-	if n, err := io.ReadFull(o, make([]byte, 10)); err != nil || counter.bytes.Load() > 256<<10 {
-		t.Errorf("%d bytes, %v: %d were asked for", n, err, counter.bytes.Load())
-	}
-	must.Do(t, o.Close())
-	counter.bytes.Store(0)
-	o = open()
-	got, err := io.ReadAll(o)
-	if err != nil || !bytes.Equal(got, want) || counter.bytes.Load() != int64(len(want)) {
-		t.Errorf("%d bytes, %v: %d were asked for", len(got), err, counter.bytes.Load())
-	}
-	must.Do(t, o.Close())
-	if most := counter.most.Load(); most < 2 || most > 4 {
-		t.Errorf("%d requests at a time", most)
-	}
-	counter.most.Store(0)
-	var all []*object.Object
-	for range 12 {
-		o := open()
-		_, err = io.ReadFull(o, make([]byte, 9<<20))
-		must.Do(t, err)
-		all = append(all, o)
-	}
-	if most := counter.most.Load(); most > 17 {
-		t.Errorf("%d requests at a time", most)
-	}
-	for _, o := range all {
-		must.Do(t, o.Close())
-	}
-	if counter.now.Load() != 0 {
-		t.Errorf("%d requests go on", counter.now.Load())
-	}
-}
-
-// counting counts requests for content, at a time, and the bytes of their answers. The first request behind
-// the beginning of an object waits for another one, if one is to come beside it.
-type counting struct {
-	from             http.RoundTripper
-	now, most, bytes atomic.Int64
-	meet             chan struct{}
-	met              atomic.Bool
-}
-
-func (c *counting) RoundTrip(r *http.Request) (*http.Response, error) {
-	if r.Method != http.MethodGet {
-		return c.from.RoundTrip(r)
-	}
-	n := c.now.Add(1)
-	for most := c.most.Load(); n > most && !c.most.CompareAndSwap(most, n); most = c.most.Load() {
-	}
-	if !strings.HasPrefix(r.Header.Get("Range"), "bytes=0-") && !c.met.Load() {
-		select {
-		case c.meet <- struct{}{}:
-		case <-c.meet:
-		case <-time.After(20 * time.Second):
-		}
-		c.met.Store(true)
-	}
-	a, err := c.from.RoundTrip(r)
-	if err != nil {
-		c.now.Add(-1)
-		return a, err
-	}
-	c.bytes.Add(a.ContentLength)
-	a.Body = &counted{ReadCloser: a.Body, of: c}
-	return a, nil
-}
-
-// counted is the body of a request.
-type counted struct {
-	io.ReadCloser
-	of    *counting
-	ended sync.Once
-}
-
-func (c *counted) Close() error {
-	c.ended.Do(func() { c.of.now.Add(-1) })
-	return c.ReadCloser.Close()
-}
-
 // breaking ends an answer after so many bytes.
 type breaking struct {
 	http.ResponseWriter
@@ -199,15 +107,74 @@ func (b *breaking) Write(p []byte) (int, error) {
 // TestChanged: an object that is replaced while it is read is an error, not a mixture.
 func TestChanged(t *testing.T) {
 	s := bucket.New(t)
-	s.Put(t, "x", content(3<<20))
-	s.CutAfter(1 << 20)
-	o, err := store(s).Open(t.Context(), "s3://docs/x")
+	for _, path := range []string{"s3://docs/x", s.URL + "/docs/x"} {
+		s.Put(t, "x", content(8<<20))
+		o, err := store(s).Open(t.Context(), path)
+		must.Do(t, err)
+		_, err = io.CopyN(io.Discard, o, 1000)
+		must.Do(t, err)
+		s.CutAfter(1 << 20)
+		s.Put(t, "x", bytes.Repeat([]byte("y"), 8<<20))
+		for name, err := range map[string]error{"Read": second(io.Copy(io.Discard, o)),
+			"ReadAt": second(o.ReadAt(make([]byte, 9), 0))} {
+			if err == nil || !strings.Contains(err.Error(), path+": the object was changed while it was read") {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		s.CutAfter(0)
+	}
+}
+
+func second[T any](_ T, err error) error { return err }
+
+// TestBroken: an object whose connection breaks again and again is an error that names it, and the next call tries
+// again.
+func TestBroken(t *testing.T) {
+	want, most := content(5000), atomic.Int64{}
+	most.Store(1000) // bytes that come
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		from, to := 0, len(want)-1
+		fmt.Sscanf(r.Header.Get("Range"), "bytes=%d-%d", &from, &to)
+		w.Header().Set("Content-Range", fmt.Sprintf("bytes %d-%d/%d", from, to, len(want)))
+		if r.Header.Get("Range") == "" { // else the answer seems to be whole
+			w.Header().Set("Content-Length", fmt.Sprint(len(want)))
+		}
+		w.Write(want[from:max(from, min(to+1, int(most.Load())))])
+	}))
+	defer web.Close()
+	o, err := object.New(object.Config{}).Open(t.Context(), web.URL+"/x")
 	must.Do(t, err)
-	_, err = io.CopyN(io.Discard, o, 1000)
-	must.Do(t, err)
-	s.Put(t, "x", bytes.Repeat([]byte("y"), 3<<20))
-	if _, err := io.ReadAll(o); err == nil || !strings.Contains(err.Error(), "changed while it was read") {
+	defer o.Close()
+	at := web.URL + "/x: byte 1000: unexpected EOF"
+	if got, err := io.ReadAll(o); len(got) != 1000 || err == nil || !strings.Contains(err.Error(), at) {
+		t.Errorf("%d bytes, %v", len(got), err)
+	}
+	p := make([]byte, 100)
+	if _, err := o.ReadAt(p, 10); err == nil || !strings.Contains(err.Error(), at) {
 		t.Error(err)
+	}
+	most.Store(int64(len(want)))
+	if n, err := o.ReadAt(p, 10); err != nil || !bytes.Equal(p[:n], want[10:110]) {
+		t.Errorf("again: %d bytes, %v", n, err)
+	}
+	if rest, err := io.ReadAll(o); err != nil || !bytes.Equal(rest, want[1000:]) {
+		t.Errorf("again: %d bytes, %v", len(rest), err)
+	}
+}
+
+// TestShort: whoever looks for io.EOF does not take the end of an answer that is too short for that of the object.
+func TestShort(t *testing.T) {
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Range") == "" {
+			w.Header().Set("Content-Length", "5000")
+		}
+		w.Write(make([]byte, 500-len(r.Header.Get("Range"))))
+	}))
+	defer web.Close()
+	o, err := object.New(object.Config{}).Open(t.Context(), web.URL)
+	must.Do(t, err)
+	if n, err := io.Copy(io.Discard, o); n != 500 || err == nil || errors.Is(err, io.EOF) {
+		t.Errorf("%d bytes, %v", n, err)
 	}
 }
 
@@ -226,9 +193,11 @@ func TestErrors(t *testing.T) {
 			t.Errorf("%s: %d requests", path, n)
 		}
 	}
-	s.Fail.Store(2)
-	if o, err := store(s).Open(t.Context(), "s3://docs/x"); err != nil || o.Size != 1 {
-		t.Error(err)
+	for _, path := range []string{"s3://docs/x", s.URL + "/docs/x"} {
+		s.Fail.Store(1)
+		if o, err := store(s).Open(t.Context(), path); err != nil || o.Size != 1 {
+			t.Error(err)
+		}
 	}
 	if _, err := object.From(t.Context()).Open(t.Context(), "s3://docs/x"); err == nil {
 		t.Error("a context without a store opened an object")
@@ -236,30 +205,6 @@ func TestErrors(t *testing.T) {
 	if _, err := object.New(object.Config{Endpoint: "nonsense"}).Open(t.Context(), "s3://docs/x"); err == nil ||
 		!strings.Contains(err.Error(), `S3 endpoint "nonsense"`) {
 		t.Error(err)
-	}
-}
-
-// TestBlockAgain: a block that could not be read is asked for again by the next call.
-func TestBlockAgain(t *testing.T) {
-	want, refused := content(1000), atomic.Bool{}
-	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method == http.MethodGet && !refused.Swap(true) {
-			w.WriteHeader(http.StatusForbidden)
-			return
-		}
-		w.Header().Set("ETag", `"1"`)
-		http.ServeContent(w, r, "", time.Unix(1e9, 0), bytes.NewReader(want))
-	}))
-	defer web.Close()
-	o, err := object.New(object.Config{HTTP: web.Client()}).Open(t.Context(), web.URL+"/x")
-	must.Do(t, err)
-	defer o.Close()
-	p := make([]byte, 100)
-	if _, err := o.ReadAt(p, 10); err == nil {
-		t.Error("a refused block was read")
-	}
-	if n, err := o.ReadAt(p, 10); err != nil || !bytes.Equal(p[:n], want[10:110]) {
-		t.Errorf("again: %d bytes, %v", n, err)
 	}
 }
 
@@ -290,7 +235,7 @@ func TestList(t *testing.T) {
 // and before it, or after Abort, not at all.
 func TestUpload(t *testing.T) {
 	s := bucket.New(t)
-	for _, size := range []int{0, 1, 5 << 20, 12<<20 + 7} {
+	for _, size := range []int{0, 1, 16<<20 + 7} {
 		want, key := content(size), fmt.Sprint("out", size)
 		s.Fail.Store(1)
 		u, err := store(s).Create(t.Context(), "s3://docs/"+key, false)
@@ -303,7 +248,8 @@ func TestUpload(t *testing.T) {
 		if got := s.Get(t, key); got != nil {
 			t.Fatalf("%d bytes are there before they are committed", len(got))
 		}
-		s.Fail.Store(1)
+		must.Do(t, u.Finish())
+		s.Lose.Store(1) // the answer of what completes the object
 		must.Do(t, u.Commit())
 		if got := s.Get(t, key); !bytes.Equal(got, want) {
 			t.Fatalf("%d bytes, want %d", len(got), size)
@@ -313,8 +259,8 @@ func TestUpload(t *testing.T) {
 		}
 		u, err = store(s).Create(t.Context(), "s3://docs/"+key, true)
 		must.Do(t, err)
-		_, err = u.Write(content(6 << 20))
-		must.Do(t, err)
+		_, err = u.Write([]byte("x"))
+		must.Do(t, errors.Join(err, u.Finish()))
 		if u.Abort(); !bytes.Equal(s.Get(t, key), want) {
 			t.Error("an aborted upload changed the object")
 		}
@@ -324,6 +270,12 @@ func TestUpload(t *testing.T) {
 		u, err = store(s).Create(t.Context(), "s3://docs/none/"+t.Name(), false)
 		must.Do(t, err)
 		u.Abort()
+	}
+	core, err := minio.NewCore(strings.TrimPrefix(s.URL, "http://"), &minio.Options{Creds: keys})
+	must.Do(t, err)
+	left, err := core.ListMultipartUploads(t.Context(), "docs", "", "", "", "", 9)
+	if err != nil || len(left.Uploads) > 0 {
+		t.Errorf("%+v are left, %v", left.Uploads, err)
 	}
 	if _, err := store(s).Create(t.Context(), "http://x/y", false); err == nil || !strings.Contains(err.Error(),
 		"only objects of S3 are written") {

@@ -2,169 +2,120 @@ package object
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
-	"strconv"
 	"strings"
+	"time"
 
 	"github.com/minio/minio-go/v7"
-
-	"ndd/engine/parallel"
 )
 
-// stat finds an object, with its size and time.
-func (s *Store) stat(ctx context.Context, o *Object) error {
+// find finds an object, with its size, time and version.
+func (s *Store) find(ctx context.Context, o *Object) error {
 	if !strings.HasPrefix(o.Path, "s3://") {
-		return s.statHTTP(ctx, o)
+		return s.findWeb(ctx, o)
 	}
-	bucket, key, err := split(o.Path)
+	bucket, key, err := s.split(o.Path)
 	if err != nil {
 		return err
 	}
-	if s.err != nil {
-		return &ServiceError{Path: o.Path, Message: s.err.Error()}
-	}
 	info, err := s.core.StatObject(ctx, bucket, key, minio.StatObjectOptions{})
+	o.Size, o.ModifiedNano, o.Version = info.Size, info.LastModified.UnixNano(), info.ETag
+	o.get = func(from, to int64) (*http.Response, error) {
+		get := minio.GetObjectOptions{}
+		if err := errors.Join(get.SetMatchETag(o.Version), get.SetRange(from, to-1)); err != nil {
+			return nil, err
+		}
+		body, _, header, err := s.core.GetObject(ctx, bucket, key, get)
+		return &http.Response{Body: body, Header: header}, err
+	}
+	return said(o.Path, err)
+}
+
+// findWeb asks a web server for the whole object, as not every server answers HEAD.
+func (s *Store) findWeb(ctx context.Context, o *Object) error {
+	if s.http == nil {
+		return said(o.Path, s.err)
+	}
+	answer, err := s.ask(ctx, o.Path, 0, -1)
 	if err != nil {
 		return said(o.Path, err)
 	}
-	o.Size, o.ModifiedNano = info.Size, info.LastModified.UnixNano() // an answer without it is an error
-	o.ranges = &parallel.Queue[*span]{Room: &s.ahead, Max: rangesMax}
-	o.from = &s3Source{s.core, o.Path, bucket, key, info.ETag}
-	return nil
-}
-
-// s3Source is a version of an object of S3.
-type s3Source struct {
-	core              *minio.Core
-	path, bucket, key string
-	tag               string
-}
-
-func (s *s3Source) tagged() string { return s.tag }
-
-func (s *s3Source) open(ctx context.Context, from, to int64) (io.ReadCloser, error) {
-	o := minio.GetObjectOptions{}
-	if err := o.SetMatchETag(s.tag); err != nil {
-		return nil, err
-	}
-	end := to - 1
-	if to < 0 {
-		end = 0 // of SetRange: the end of the object
-	}
-	if from > 0 || to >= 0 {
-		if err := o.SetRange(from, end); err != nil {
-			return nil, err
-		}
-	}
-	body, info, _, err := s.core.GetObject(ctx, s.bucket, s.key, o)
-	if minio.ToErrorResponse(err).Code == "PreconditionFailed" {
-		return nil, fmt.Errorf("%s: %w", s.path, errChanged)
-	}
-	if err == nil && info.ETag != s.tag { // of a service that knows no conditions
-		body.Close()
-		return nil, fmt.Errorf("%s: %w", s.path, errChanged)
-	}
-	return body, said(s.path, err)
-}
-
-// statHTTP asks a web server. One that does not answer HEAD is asked for the object itself.
-func (s *Store) statHTTP(ctx context.Context, o *Object) error {
-	if s.http == nil {
-		return &ServiceError{Path: o.Path, Message: s.err.Error()}
-	}
-	h := &httpSource{client: s.http, url: o.Path}
-	answer, err := h.ask(ctx, http.MethodHead, 0, -1)
-	if err == nil {
-		answer.Body.Close()
-	}
-	if err != nil || answer.StatusCode != http.StatusOK {
-		if answer, err = h.ask(ctx, http.MethodGet, 0, -1); err != nil {
-			return err
-		}
-		answer.Body.Close()
-		if answer.StatusCode != http.StatusOK {
-			return httpError(o.Path, answer.StatusCode)
-		}
-	}
-	o.Size = answer.ContentLength
+	o.body, o.Size, o.Version = answer.Body, answer.ContentLength, versionOf(answer.Header)
 	if at, err := http.ParseTime(answer.Header.Get("Last-Modified")); err == nil {
 		o.ModifiedNano = at.UnixNano()
 	}
-	h.version = answer.Header.Get("ETag")
-	if strings.HasPrefix(h.version, "W/") || h.version == "" {
-		h.version = answer.Header.Get("Last-Modified")
-	}
-	o.from = h
+	o.get = func(from, to int64) (*http.Response, error) { return s.ask(ctx, o.Path, from, to) }
 	return nil
 }
 
-// httpSource is a version of the content of a URL.
-type httpSource struct {
-	client  *http.Client
-	url     string
-	version string // strong entity tag or date; "": the server does not say
+// versionOf returns the entity tag of an answer, or the time if there is no tag or a weak one.
+func versionOf(header http.Header) string {
+	if tag := header.Get("ETag"); tag != "" && !strings.HasPrefix(tag, "W/") {
+		return strings.Trim(tag, `"`)
+	}
+	return header.Get("Last-Modified")
 }
 
-// ask sends a request for some bytes.
-func (h *httpSource) ask(ctx context.Context, method string, from, to int64) (*http.Response, error) {
-	r, err := http.NewRequestWithContext(ctx, method, h.url, nil)
+// open asks for the bytes before to, or up to the end if that is -1. A service that knows no ranges sends all.
+func (o *Object) open(from, to int64) (io.ReadCloser, error) {
+	answer, err := o.get(from, to)
+	if minio.ToErrorResponse(err).Code == minio.PreconditionFailed {
+		err = errChanged
+	}
+	if err != nil {
+		return nil, said(o.Path, err)
+	}
+	switch have := answer.Header.Get("Content-Range"); {
+	case o.Version != "" && versionOf(answer.Header) != o.Version:
+		err = errChanged
+	case have == "":
+		_, err = io.CopyN(io.Discard, answer.Body, from)
+	case !strings.HasPrefix(have, fmt.Sprintf("bytes %d-", from)):
+		err = fmt.Errorf("bytes from %d were asked for, but %q came", from, have)
+	}
+	if err != nil {
+		answer.Body.Close()
+		return nil, said(o.Path, err)
+	}
+	return answer.Body, nil
+}
+
+const (
+	attemptsMax = 6                      // of a request to a web server
+	backoff     = 200 * time.Millisecond // longer by this each time: six attempts take 3 seconds
+)
+
+// ask asks a web server for some bytes, again while it is not reached or busy.
+func (s *Store) ask(ctx context.Context, url string, from, to int64) (answer *http.Response, err error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
 		return nil, err
 	}
 	r.Header.Set("Accept-Encoding", "identity")
-	switch {
-	case to >= 0:
+	if to >= 0 {
 		r.Header.Set("Range", fmt.Sprintf("bytes=%d-%d", from, to-1))
-	case from > 0:
+	} else if from > 0 {
 		r.Header.Set("Range", fmt.Sprintf("bytes=%d-", from))
 	}
-	return h.client.Do(r)
-}
-
-func (h *httpSource) tagged() string { return h.version }
-
-func (h *httpSource) open(ctx context.Context, from, to int64) (io.ReadCloser, error) {
-	answer, err := h.ask(ctx, http.MethodGet, from, to)
-	if err != nil {
-		return nil, err
-	}
-	if !h.same(answer) {
-		answer.Body.Close()
-		return nil, fmt.Errorf("%s: %w", h.url, errChanged)
-	}
-	switch answer.StatusCode {
-	case http.StatusPartialContent:
-		if !strings.HasPrefix(answer.Header.Get("Content-Range"), fmt.Sprintf("bytes %d-", from)) {
-			answer.Body.Close()
-			return nil, &ServiceError{Path: h.url,
-				Message: "other bytes than were asked for: " + answer.Header.Get("Content-Range")}
+	for n := range attemptsMax {
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(time.Duration(n) * backoff):
 		}
-		return answer.Body, nil
-	case http.StatusOK: // a server that knows no ranges sends all
-		if _, err := io.CopyN(io.Discard, answer.Body, from); err != nil {
+		if answer, err = s.http.Do(r); err == nil {
+			c := answer.StatusCode
+			if c == http.StatusOK || c == http.StatusPartialContent {
+				return answer, nil
+			}
 			answer.Body.Close()
-			return nil, fmt.Errorf("%s: %w", h.url, err)
+			if err = errors.New(answer.Status); c < 500 && c != http.StatusTooManyRequests && c != http.StatusRequestTimeout {
+				return nil, err
+			}
 		}
-		return answer.Body, nil
 	}
-	answer.Body.Close()
-	return nil, httpError(h.url, answer.StatusCode)
-}
-
-// httpError is the answer of a web server that is none.
-func httpError(url string, status int) error {
-	return &ServiceError{Path: url, Status: status, Message: strconv.Itoa(status) + " " + http.StatusText(status)}
-}
-
-// same reports whether an answer is of the version that was there first.
-func (h *httpSource) same(answer *http.Response) bool {
-	if h.version == "" || answer.StatusCode != http.StatusOK && answer.StatusCode != http.StatusPartialContent {
-		return true
-	}
-	if tag := answer.Header.Get("ETag"); tag == h.version {
-		return true
-	}
-	return answer.Header.Get("Last-Modified") == h.version
+	return nil, fmt.Errorf("%w (tried %d times)", err, attemptsMax)
 }

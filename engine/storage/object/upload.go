@@ -8,18 +8,19 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
 	"time"
 
 	"github.com/minio/minio-go/v7"
 )
 
-// An Upload is an object that is written in parts and appears, whole, with Commit. Abort removes
-// the parts.
+// An Upload is an object that is written in parts and appears, whole, with Commit. Abort removes the parts.
+// The upload of minio-go would hold a part in memory until then, for each of the files of a folder.
 type Upload struct {
 	store             *Store
 	ctx               context.Context
 	path, bucket, key string
-	id                string // of the upload; "" while everything is in part
+	id                string // of the upload; "" before the first part
 	part              bytes.Buffer
 	parts             []minio.CompletePart
 	size              int64 // written
@@ -27,19 +28,20 @@ type Upload struct {
 	done              bool
 }
 
-// partsPerSize is how many parts have one size before it is doubled: 10,000 parts, which is the
-// most, then hold 31 times that of one size.
-const partsPerSize = 2000
+const (
+	partsPerSize = 2000             // parts of one size: 10,000 parts, which is the most, then hold 31 times as much
+	abortWait    = 10 * time.Second // for removing parts, also after the context has ended
+)
 
 // Create begins an object. Unless replace says so, one of that name is an error that is
 // [fs.ErrExist].
 func (s *Store) Create(ctx context.Context, path string, replace bool) (*Upload, error) {
-	bucket, key, err := split(path)
-	if err != nil {
-		return nil, fmt.Errorf("%w: only objects of S3 are written", err)
+	if !strings.HasPrefix(path, "s3://") {
+		return nil, fmt.Errorf("%s: only objects of S3 are written", path)
 	}
-	if s.err != nil {
-		return nil, fmt.Errorf("%s: %w", path, s.err)
+	bucket, key, err := s.split(path)
+	if err != nil {
+		return nil, err
 	}
 	if key == "" {
 		return nil, fmt.Errorf("%s: the name of an object is missing", path)
@@ -63,62 +65,41 @@ func (s *Store) Absent(ctx context.Context, path string) error {
 	return nil
 }
 
-// partBytes returns the size of the next part.
-func (u *Upload) partBytes() int64 { return u.store.config.PartSize << (len(u.parts) / partsPerSize) }
-
 // Write takes bytes, and sends those that make a part.
 func (u *Upload) Write(p []byte) (n int, err error) {
 	for u.err == nil && len(p) > 0 {
-		room := min(int64(len(p)), u.partBytes()-int64(u.part.Len()))
-		u.part.Write(p[:room])
-		u.size += room
-		p, n = p[room:], n+int(room)
-		if int64(u.part.Len()) == u.partBytes() {
+		most := u.store.partSize << (len(u.parts) / partsPerSize)
+		k := min(len(p), most-u.part.Len())
+		u.part.Write(p[:k])
+		p, n = p[k:], n+k
+		if u.part.Len() == most {
 			u.err = u.send()
 		}
 	}
 	return n, u.err
 }
 
-// send uploads the buffered bytes as a part.
+// send uploads the buffered bytes as a part. The service verifies their checksum.
 func (u *Upload) send() (err error) {
 	if u.id == "" {
-		err = u.repeat(func() error {
-			u.id, err = u.store.core.NewMultipartUpload(u.ctx, u.bucket, u.key, minio.PutObjectOptions{})
-			return err
-		})
+		u.id, err = u.store.core.NewMultipartUpload(u.ctx, u.bucket, u.key, minio.PutObjectOptions{})
 		if err != nil {
-			return err
+			return said(u.path, err)
 		}
 	}
-	number := len(u.parts) + 1
-	err = u.repeat(func() error {
-		part, err := u.store.core.PutObjectPart(u.ctx, u.bucket, u.key, u.id, number, bytes.NewReader(u.part.Bytes()),
-			int64(u.part.Len()), minio.PutObjectPartOptions{Sha256Hex: u.sum(),
-				DisableContentSha256: true /* no signature of its own for each piece */})
-		if err == nil {
-			u.parts = append(u.parts, minio.CompletePart{PartNumber: number, ETag: part.ETag})
-		}
-		return err
-	})
-	u.part = bytes.Buffer{} // a transport may still read the old one, behind an answer that came early
-	return err
-}
-
-// sum returns the checksum of the part, which the service verifies.
-func (u *Upload) sum() string {
 	sum := sha256.Sum256(u.part.Bytes())
-	return hex.EncodeToString(sum[:])
-}
-
-// repeat calls do until it succeeds, fails for good, or has failed too often.
-func (u *Upload) repeat(do func() error) error {
-	return repeat(u.ctx, func() error { return said(u.path, do()) })
+	part, err := u.store.core.PutObjectPart(u.ctx, u.bucket, u.key, u.id, len(u.parts)+1,
+		bytes.NewReader(u.part.Bytes()), int64(u.part.Len()), minio.PutObjectPartOptions{
+			Sha256Hex: hex.EncodeToString(sum[:]), DisableContentSha256: true /* of each piece */})
+	u.parts = append(u.parts, minio.CompletePart{PartNumber: part.PartNumber, ETag: part.ETag})
+	u.size += int64(u.part.Len())
+	u.part = bytes.Buffer{} // a transport may still read the old one, behind an answer that came early
+	return said(u.path, err)
 }
 
 // Finish uploads the last part, so that [Upload.Commit] only has to complete the upload.
 func (u *Upload) Finish() error {
-	if u.err == nil && u.id != "" && u.part.Len() > 0 {
+	if u.err == nil && u.part.Len() > 0 {
 		u.err = u.send()
 	}
 	return u.err
@@ -126,25 +107,19 @@ func (u *Upload) Finish() error {
 
 // Commit makes the object appear.
 func (u *Upload) Commit() error {
-	if u.done {
+	if u.done || u.Finish() != nil {
 		return u.err
 	}
-	if u.err = u.Finish(); u.err != nil {
+	if u.id == "" { // empty: an upload has one part at least
+		_, err := u.store.core.Client.PutObject(u.ctx, u.bucket, u.key, bytes.NewReader(nil), 0, minio.PutObjectOptions{})
+		u.err, u.done = said(u.path, err), err == nil
 		return u.err
 	}
-	u.err = u.repeat(func() error {
-		if u.id == "" { // small: one request is whole or not at all
-			_, err := u.store.core.PutObject(u.ctx, u.bucket, u.key, bytes.NewReader(u.part.Bytes()),
-				int64(u.part.Len()), "", u.sum(), minio.PutObjectOptions{DisableContentSha256: true})
-			return err
-		}
-		_, err := u.store.core.CompleteMultipartUpload(u.ctx, u.bucket, u.key, u.id, u.parts, minio.PutObjectOptions{})
-		if minio.ToErrorResponse(err).Code == "NoSuchUpload" && u.appeared() {
-			return nil // an attempt before this one did it, and its answer was lost
-		}
-		return err
-	})
-	u.done = u.err == nil
+	_, err := u.store.core.CompleteMultipartUpload(u.ctx, u.bucket, u.key, u.id, u.parts, minio.PutObjectOptions{})
+	if minio.ToErrorResponse(err).Code == minio.NoSuchUpload && u.appeared() {
+		err = nil // an attempt before this one did it, and its answer was lost
+	}
+	u.err, u.done = said(u.path, err), err == nil
 	return u.err
 }
 
@@ -154,17 +129,16 @@ func (u *Upload) appeared() bool {
 	return err == nil && info.Size == u.size
 }
 
-// abortWait is how long removing parts may take, also after the context has ended.
-const abortWait = 10 * time.Second
-
 // Abort removes the parts unless the object was committed. Those that it cannot remove are left to the
 // service's own rules. It may be called again.
 func (u *Upload) Abort() {
-	if u.done || u.id == "" {
+	if u.done {
 		return
 	}
 	u.done, u.err = true, errors.New("the upload was aborted")
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(u.ctx), abortWait)
-	defer cancel()
-	u.store.core.AbortMultipartUpload(ctx, u.bucket, u.key, u.id)
+	if u.id != "" {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(u.ctx), abortWait)
+		defer cancel()
+		u.store.core.AbortMultipartUpload(ctx, u.bucket, u.key, u.id)
+	}
 }

@@ -304,7 +304,7 @@ func keyOf(ctx context.Context, f document.File, cfg *ingest.Config) (k key, err
 			return k, err
 		}
 		defer x.Close()
-		k.Size, k.Modified, k.Version = x.Size, x.ModifiedNano, x.Version()
+		k.Size, k.Modified, k.Version = x.Size, x.ModifiedNano, x.Version
 		if k.Version == "" && k.Modified == 0 {
 			return k, errors.New("no version")
 		}
