@@ -126,6 +126,15 @@ func TestKeep(t *testing.T) {
 			}
 		}
 	}
+	for _, c := range [][2]string{{"9007199254740992", "9007199254740993"}, {"-9007199254740994", "-9007199254740993"},
+		{"18446744073709551614", "18446744073709551615"}, {"1e19", "10000000000000000001"}, {"1e300", "Infinity"}} {
+		corpus := appended(t, ReadOptions{Keep: Keep{{Largest, "score"}}},
+			Document{ID: "a", Values: []document.Value{{Text: c[0], Found: true}}},
+			Document{ID: "b", Values: []document.Value{{Text: c[1], Found: true}}})
+		if kept := keptRows(found(t, corpus, Options{K: 3})); !slices.Equal(kept, []Row{1}) {
+			t.Errorf("of %s, %v is kept", c, kept)
+		}
+	}
 	for _, keep := range []string{"newest", "score"} {
 		k, err := ParseKeep(keep)
 		must.Do(t, err)

@@ -3,6 +3,7 @@ package dedup
 import (
 	"cmp"
 	"math"
+	"math/big"
 	"net/http"
 	"strconv"
 	"strings"
@@ -17,14 +18,14 @@ import (
 //
 //	0          none
 //	1          a string: see text
-//	from 2     a number, by the bits of a float64, a date or a length
+//	from 2     a number, by the bits of a float64, a date or a length; integers that are rounded have their text, too
 //
 // so that any number is larger than any string.
 type values struct {
 	by      By
 	at      int // of its value among those of a document; -1 where it goes by none
 	keys    spill.Column[uint64]
-	text    func(row int) string // of a value that is a string
+	text    func(row int) string // of a value that is a string or a rounded number
 	missing int
 	noDate  string
 }
@@ -43,7 +44,7 @@ func valueAt(values []document.Value, i int) document.Value {
 	return document.Value{}
 }
 
-// key returns the key of a document, and the value if it is a string.
+// key returns the key of a document, and the value if the key is not all of it.
 func (b By) key(value document.Value, length uint32, modified int64) (key uint64, text string) {
 	switch {
 	case b.Policy == Longest:
@@ -58,14 +59,18 @@ func (b By) key(value document.Value, length uint32, modified int64) (key uint64
 		return max(uint64(modified)^1<<63, keyFirst), ""
 	case b.Policy == Largest && value.Found:
 		if f, err := strconv.ParseFloat(value.Text, 64); err == nil && !math.IsNaN(f) {
-			return max(numberKey(f), keyFirst), ""
+			key = max(numberKey(f), keyFirst)
+			if isRounded(key) {
+				text = value.Text
+			}
+			return key, text
 		}
 		return keyText, value.Text
 	}
 	return keyNone, ""
 }
 
-// append adds the key of the next row, and returns the value if it is a string.
+// append adds the key of the next row, and returns the value if the key is not all of it.
 func (v *values) append(value document.Value, length uint32, modified int64) (text string, err error) {
 	key, text := v.by.key(value, length, modified)
 	if key == keyNone {
@@ -85,12 +90,25 @@ func numberKey(f float64) uint64 {
 	return b | 1<<63
 }
 
+// isRounded reports whether the key is that of several integers: of 2^53 or more, or of -2^53 or less.
+func isRounded(key uint64) bool { return key >= numberKey(1<<53) || key <= numberKey(-1<<53) }
+
 // compare compares the values of two rows.
 func (v *values) compare(a, b int) int {
-	if c := cmp.Compare(v.keys.All[a], v.keys.All[b]); c != 0 || v.keys.All[a] != keyText {
+	key := v.keys.All[a]
+	switch c := cmp.Compare(key, v.keys.All[b]); {
+	case c == 0 && key == keyText:
+		return cmp.Compare(v.text(a), v.text(b))
+	case c == 0 && v.by.Policy == Largest && isRounded(key):
+		x, isX := new(big.Rat).SetString(v.text(a))
+		y, isY := new(big.Rat).SetString(v.text(b))
+		if isX && isY {
+			return x.Cmp(y)
+		}
+		return 0
+	default:
 		return c
 	}
-	return cmp.Compare(v.text(a), v.text(b))
 }
 
 // timeLayouts are the dates that are understood beside numbers and those of
