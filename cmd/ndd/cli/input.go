@@ -227,7 +227,8 @@ func (g *Globals) Ingested(report ingest.Report) error {
 	}
 	g.sayOutside(report.Outside)
 	if report.NoID > 0 {
-		g.Log.Warn(fmt.Sprintf("without the field that --id names, and called by file and line instead: %s of %s",
+		g.Log.Warn(fmt.Sprintf("without a string or number in the field for IDs, and called by file and line instead: %s of %s; "+
+			"--id names another field",
 			humanize.Comma(int64(report.NoID)), Number(report.Documents, "document")))
 	}
 	if report.Unknown > 0 {

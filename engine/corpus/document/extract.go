@@ -16,7 +16,7 @@ type Document struct {
 	Line     int    // of the line or record in the decompressed file, from 1; 0 if the document is the whole file
 	Text     string // valid UTF-8
 	Repaired int    // invalid byte sequences that were replaced by U+FFFD
-	NoID     bool   // the options name a field for IDs, which the record does not have: it is called by its place
+	NoID     bool   // the field for IDs has none here: the record is called by its place
 	// Charset is what the document declares where its bytes alone told how to read it: a name that is
 	// unknown or not true, or "none"; else "".
 	Charset  string
@@ -119,7 +119,7 @@ func (e *Extractor) Borrow(u Unit) (Document, error) {
 		doc.Text, doc.Repaired, doc.Charset = ownString(text), repaired, unknownCharset(u.raw, u.contentType, false)
 	}
 	if doc.ID == "" {
-		doc.ID, doc.NoID = Place(u.Source, u.Line), e.opts.IDField != "" && (u.format == JSONL || u.format == CSV)
+		doc.ID, doc.NoID = Place(u.Source, u.Line), u.fields != nil && u.fields.ID != ""
 	}
 	if len(doc.ID) > MaxIDBytes {
 		return Document{}, &Skip{Source: u.Source, Line: u.Line, Reason: Broken,

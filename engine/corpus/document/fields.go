@@ -2,11 +2,13 @@ package document
 
 import (
 	"bytes"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // Fields that hold a document's text and its ID where the options name none, in the order in which
@@ -51,8 +53,8 @@ func (c fieldCount) best(names []string) string {
 	return ""
 }
 
-// countObject counts the fields of a JSON object that may hold a text or an ID: strings that are not empty, and numbers
-// as IDs. Fields that the options name are counted with every content.
+// countObject counts the fields of a JSON object that may hold a text or an ID. A string that is not empty, or a number
+// as an ID, counts more than all others. Fields that the options name are counted with every content.
 func (o *Options) countObject(raw []byte, texts, ids fieldCount) {
 	names := o.textFields()
 	jsonMembers(raw, func(name, value []byte) {
@@ -64,8 +66,10 @@ func (o *Options) countObject(raw []byte, texts, ids fieldCount) {
 				texts[string(name)] += heldMax // more than all empty ones
 			}
 		}
-		if (isText || isNumber) && slices.Contains(IDFields, string(name)) {
-			ids[string(name)]++
+		if slices.Contains(IDFields, string(name)) {
+			if ids[string(name)]++; isText || isNumber {
+				ids[string(name)] += heldMax
+			}
 		}
 	})
 	if o.TextField != "" {
@@ -141,12 +145,14 @@ func found(names []string, find func(string) int) (columns []int) {
 
 // unit returns the unit of a row, whose text is in a column. value returns the content of a column as a string of its own.
 func (c *recordColumns) unit(column int, text []byte, value func(column int) string) Unit {
-	u := Unit{format: CSV, raw: text, columns: c.names}
+	u := Unit{format: CSV, raw: text, columns: c.names, fields: &c.Fields}
 	if isHTML(c.names[column]) {
 		u.format = HTML
 	}
 	if c.id >= 0 {
-		u.id = value(c.id)
+		if u.id = value(c.id); !utf8.ValidString(u.id) { // what replaces invalid bytes makes unlike IDs equal
+			u.id = hex.EncodeToString([]byte(u.id))
+		}
 	}
 	for _, list := range c.values {
 		var v Value

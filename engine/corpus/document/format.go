@@ -2,6 +2,7 @@ package document
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -65,7 +66,7 @@ func ParseFormat(name string) (Format, error) {
 func formatByName(path string) Format {
 	path, _, _ = strings.Cut(strings.ToLower(filepath.Base(path)), "?")
 	path = trimNumber(path)
-	for _, packed := range []string{".gz", ".gzip", ".zst", ".zstd", ".xz", ".bz2"} {
+	for _, packed := range []string{".gz", ".gzip", ".zst", ".zstd", ".xz", ".bz2", ".z", ".lz4", ".lz"} {
 		path = strings.TrimSuffix(path, packed)
 	}
 	path = trimNumber(path)
@@ -113,11 +114,11 @@ func (s *stream) detect() (Format, error) {
 	case format == Auto:
 		return s.guessed(formatByLooks(head, &s.opts)), nil
 	case format == "":
-		if format = formatByLooks(head, &s.opts); format != HTML && !s.opts.showsLines(trimHead(head)) {
+		if format = formatByLooks(head, &s.opts); format != HTML && !s.opts.showsRecords(format, trimHead(head)) {
 			format = Text
 		}
 		return s.guessed(format), nil
-	case format == JSON:
+	case format == JSON && len(trimHead(head)) > 0:
 		return jsonFormat(head, &s.opts, Text), nil
 	}
 	return format, nil
@@ -140,11 +141,12 @@ func formatByLooks(head []byte, o *Options) Format {
 	return jsonFormat(head, o, JSONL)
 }
 
-// firstTag matches the first tag of markup, with comments before it. pageTag matches one that a whole page begins
-// with.
+// firstTag matches the first tag of markup, with comments before it. pageTag matches one that a page, or a part of one,
+// begins with.
 var (
 	firstTag = regexp.MustCompile(`(?is)^(?:\s|<\?xml[^>]*>|<!--.*?-->)*<(!doctype\s+[a-z]+|[a-z][a-z0-9]*)[\s/>]`)
-	pageTag  = regexp.MustCompile(`(?i)^(?:!doctype\s+html|html|head|body|title|meta|frameset)$`)
+	pageTag  = regexp.MustCompile(`(?i)^(?:!doctype\s+html|html|head|body|title|meta|frameset|` +
+		`div|p|span|h[1-6]|table|section|article|main|nav|ul|ol|dl|blockquote|center|br|hr|img|form)$`)
 )
 
 func trimHead(head []byte) []byte {
@@ -183,15 +185,22 @@ func jsonFormat(head []byte, o *Options, single Format) Format {
 	return Text
 }
 
-// showsLines reports whether the first bytes of a file are lines of JSON objects, and one shows a text.
-func (o *Options) showsLines(head []byte) (shows bool) {
+// showsRecords reports whether the first bytes of a file show a text in its first JSON object, or are lines of JSON
+// objects, and one shows a text.
+func (o *Options) showsRecords(format Format, head []byte) (shows bool) {
+	member := func(name, value []byte) {
+		isText := format != JSON || o.TextField != "" || bytes.HasPrefix(value, []byte(`"`))
+		shows = shows || isText && o.showsText([]byte(`"`+string(name)+`"`))
+	}
+	if format == JSON {
+		jsonMembers(bytes.TrimPrefix(head, []byte("[")), member)
+		return shows
+	}
 	for line := range bytes.Lines(head) {
 		if len(bytes.TrimSpace(line)) == 0 {
 			continue
 		}
-		isObject, err := jsonMembers(line, func(name, _ []byte) {
-			shows = shows || o.showsText([]byte(`"`+string(name)+`"`))
-		})
+		isObject, err := jsonMembers(line, member)
 		if !isObject || err != nil && bytes.HasSuffix(line, []byte("\n")) {
 			return false
 		}
@@ -202,10 +211,12 @@ func (o *Options) showsLines(head []byte) (shows bool) {
 // isBinary reports whether bytes are text in no encoding that this package reads: they have a zero
 // byte that no byte order mark explains, or begin like a format that is not text.
 func isBinary(head []byte) bool {
-	if bytes.HasPrefix(head, []byte("\xff\xfe")) || bytes.HasPrefix(head, []byte("\xfe\xff")) {
-		return false
-	}
-	return bytes.IndexByte(head, 0) >= 0 || magic.Format(head) != ""
+	return !isUTF16(head) && (bytes.IndexByte(head, 0) >= 0 || magic.Format(head) != "")
+}
+
+// isUTF16 reports whether a byte order mark of UTF-16 begins a file.
+func isUTF16(head []byte) bool {
+	return bytes.HasPrefix(head, []byte("\xff\xfe")) || bytes.HasPrefix(head, []byte("\xfe\xff"))
 }
 
 // binary returns the skip of a file that is not text, unless the user names its format. It loses no
@@ -214,10 +225,9 @@ func (s *stream) binary(format Format, head []byte) *Skip {
 	if s.file.inFolder() && format != JSONL && format != CSV && format != WARC {
 		return &Skip{Reason: Binary}
 	}
-	what := magic.Format(head)
-	if what == "" {
-		what = "it has zero bytes"
+	what, advice := cmp.Or(magic.Format(head), "it has zero bytes"), "if it is text, give its --input-format"
+	if strings.HasPrefix(what, "compressed") {
+		advice = "decompress it first"
 	}
-	return &Skip{Reason: Unreadable,
-		Err: fmt.Errorf("binary: %s; if it is text, give its --input-format", what)}
+	return &Skip{Reason: Unreadable, Err: fmt.Errorf("binary: %s; %s", what, advice)}
 }

@@ -33,6 +33,11 @@ func TestFormats(t *testing.T) {
 		"f.dump":            {`{"text":"` + strings.Repeat("long ", 9999) + `"}`, JSONL, true},
 		"g.dump":            {`{"text":"a"}` + "\nand so on\n", Text, false},
 		"h.ipynb":           {"{\n \"text\": [{\"text\": \"a\"}]\n}\n", Text, false},
+		"h.dat":             {"[\n {\n  \"id\": 1,\n  \"text\": \"a\"\n }\n]\n", JSONL, true},
+		"h2.dat":            {"{\n \"text\": \"a\"\n}\n{\n \"text\": \"b\"\n}\n", JSONL, true},
+		"h3.dat":            {"[{\"name\": \"text\"}]", Text, false},
+		"frag.php":          {"\n<div class=\"a\">One</div>", HTML, true},
+		"frag.tpl":          {"<!-- top --><H2>One</H2>", HTML, true},
 		"i.edn":             {"[{:a 1}]", Text, false},
 		"j.map":             {`{"names":["text"],"version":3}`, Text, false},
 		"k.data2":           {"id,text\n1,a\n", Text, false},
@@ -56,7 +61,7 @@ func TestFormats(t *testing.T) {
 			got = []Format{JSONL}
 		}
 		if !slices.Equal(got, []Format{c.want}) || (len(guesses) == 1) != c.guessed ||
-			c.guessed && guesses[0] != (Guess{c.want, 1, name}) {
+			c.guessed && (guesses[0].Files != 1 || guesses[0].Example != name) {
 			t.Errorf("%s is %v, %v, want %s", name, got, guesses, c.want)
 		}
 	}

@@ -28,7 +28,7 @@ func (f File) Head(ctx context.Context, opts Options) (h Head, err error) {
 	s := &stream{ctx: ctx, file: f, opts: opts}
 	skips := 0
 	s.yield = func(u Unit, err error) bool {
-		if err == nil && u.fields != nil {
+		if err == nil && u.format == JSONL {
 			jsonMembers(u.raw, func(name, _ []byte) { s.head.Names = append(s.head.Names, string(name)) })
 		}
 		skips++

@@ -124,7 +124,7 @@ func (s *stream) object(raw []byte, from, at int64) error {
 	o.held, o.heldBytes = append(o.held, heldRecord{unit: u}), o.heldBytes+len(raw)
 	s.opts.countObject(raw, o.texts, o.ids)
 	known := len(o.texts) > 0 && (s.opts.TextField != "" || o.texts[s.opts.textFields()[0]] > heldMax)
-	if known && (s.opts.IDField != "" || o.ids[IDFields[0]] > 0) || len(o.held) == heldMax || o.heldBytes > heldBytesMax {
+	if known && (s.opts.IDField != "" || o.ids[IDFields[0]] > heldMax) || len(o.held) == heldMax || o.heldBytes > heldBytesMax {
 		return s.decide()
 	}
 	return nil
@@ -164,23 +164,29 @@ func (s *stream) decide() error {
 	return nil
 }
 
-// recordField returns the first of the fields, with commas between them, that a record has as a text, or the last one.
-func recordField(record []byte, fields string) string {
-	for {
-		name, rest, more := strings.Cut(fields, ",")
-		if !more {
-			return name
-		}
-		isText := false
-		jsonEach(record, name, func(v []byte) error {
-			isText = isText || jsonKind(v) == "string"
+// recordField returns the first of the fields, with commas between them, that a record has as a text that is not empty,
+// else the first that is a text, else the last one.
+func recordField(record []byte, fields string) (field string) {
+	if !strings.Contains(fields, ",") {
+		return fields
+	}
+	empty := ""
+	for field = range strings.SplitSeq(fields, ",") {
+		longest := 0
+		jsonEach(record, field, func(v []byte) error {
+			if jsonKind(v) == "string" {
+				longest = max(longest, len(v))
+			}
 			return nil
 		})
-		if isText {
-			return name
+		if longest > len(`""`) {
+			return field
 		}
-		fields = rest
+		if longest > 0 {
+			empty = cmp.Or(empty, field)
+		}
 	}
+	return cmp.Or(empty, field)
 }
 
 // jsonText returns the text that a field's values make: one string, or the strings of a list with a

@@ -87,7 +87,7 @@ func TestJSONFields(t *testing.T) {
 			unit := Unit{Source: "f", Line: 3, format: JSONL, raw: []byte(c.line), fields: &fields}
 			doc, err := NewExtractor(t.Context(), c.opts).Extract(unit)
 			if c.reason == "" {
-				want := Document{ID: c.id, Source: "f", Line: 3, Text: c.text, NoID: c.opts.IDField != "" && c.id == "f:3"}
+				want := Document{ID: c.id, Source: "f", Line: 3, Text: c.text, NoID: c.id == "f:3"}
 				if diff := cmp.Diff(want, doc); diff != "" || err != nil {
 					t.Error(err, diff)
 				}
@@ -134,13 +134,17 @@ func TestNoSuchField(t *testing.T) {
 	}
 }
 
-// TestNoID: a record without the field that the options name for IDs is marked.
+// TestNoID: a record without an ID in the field for IDs, which the options name or most records have, is marked.
 func TestNoID(t *testing.T) {
 	tree(t, map[string]string{"a.jsonl": `{"text":"one","key":"x"}` + "\n" + `{"text":"two"}` + "\n",
-		"a.csv": "text,id\none,x\n", "a.txt": "one\n"})
-	for field, want := range map[string][]bool{"key": {false, true, true, false}, "": {false, false, false, false}} {
+		"a.csv": "text,id\none,x\ntwo,\n", "a.txt": "one\n",
+		"b.jsonl": `{"text":"one","id":"x"}` + "\n" + `{"text":"two","id":null}` + "\n" + `{"text":"three","id":["x"]}` + "\n",
+		"c.jsonl": `{"text":"one","id":true}` + "\n", "d.jsonl": `{"text":"one","id":null,"url":"x"}` + "\n"})
+	for field, want := range map[string][]bool{"key": {false, true, true, true, false, true, true, true, true, true},
+		"": {false, false, false, true, false, false, true, true, true, false}} {
 		var got []bool
-		for doc, err := range Read(t.Context(), []string{"a.jsonl", "a.csv", "a.txt"}, Options{IDField: field}, nil) {
+		for doc, err := range Read(t.Context(), []string{"a.jsonl", "a.csv", "a.txt", "b.jsonl", "c.jsonl", "d.jsonl"},
+			Options{IDField: field}, nil) {
 			must.Do(t, err)
 			got = append(got, doc.NoID)
 		}
@@ -263,6 +267,7 @@ func TestFieldChoice(t *testing.T) {
 		"a text in few":   {many(`{"id":"i","content":"good"}`) + `{"id":"i","text":"bad"}` + "\n", Options{}, 30, 1},
 		"a skip between":  {`{"id":"i","text":""}` + "\n{" + strings.Repeat("x", 2000) + "\n" + many(`{"id":"i","text":"good"}`), Options{MaxDocumentBytes: 1000}, 30, 1},
 		"either":          {many(`{"id":"i","a":"good"}`) + many(`{"id":"i","a":null,"b":"good"}`) + `{"id":"i"}` + "\n", Options{TextField: "a,b"}, 60, 1},
+		"one is empty":    {many(`{"id":"i","a":"","b":"good"}`), Options{TextField: "a,b"}, 30, 0},
 		"both":            {many(`{"id":"i","b":"bad","a":"good"}`), Options{TextField: "a,b"}, 30, 0},
 		"table":           {"id,text,content\n" + many(`i,,good`), Options{Format: CSV}, 30, 0},
 		"table, either":   {"id,a,b\n" + many(`i,good,bad`) + many(`i,,good`), Options{Format: CSV, TextField: "a,b"}, 60, 0},

@@ -26,6 +26,9 @@ const parquetPageMax = 256 << 20
 // read, page by page, of several row groups at a time. A row group that is damaged loses its rows from
 // there on, which are counted; the next one is read all the same.
 func (s *stream) parquetRows() error {
+	if head, err := s.r.Peek(1); len(head) == 0 && err == io.EOF {
+		return nil
+	}
 	if s.plain == nil {
 		return errNoFile
 	}
@@ -218,6 +221,15 @@ func (s *stream) parquetColumns(file *columns.File) (recordColumns, error) {
 				file.TypeOf(column))
 		}
 	}
+	if len(c.texts) == 0 && s.opts.TextField == "" {
+		if i := slices.IndexFunc(s.opts.textFields(), func(name string) bool { return find(name) >= 0 }); i >= 0 {
+			name := s.opts.textFields()[i]
+			err = fmt.Errorf("column %q is a list; --text %[1]s joins what a list has to a text", name)
+			if column := find(name); !file.IsRepeated(column) {
+				err = fmt.Errorf("column %q has the type %s, which is no text; --text names the field", name, file.TypeOf(column))
+			}
+		}
+	}
 	if err == nil && len(c.candidates) > 1 {
 		c.decide(&s.opts, firstRows(file, c.candidates, len(have)))
 	}
@@ -303,7 +315,10 @@ func (g *groups) rows(file *columns.File, n int, yield func(rowUnit) error) erro
 // row returns a row's document.
 func (g *groups) row(row []cell) (u rowUnit) {
 	texts := g.numbers[:len(g.columns.texts)]
-	i := slices.IndexFunc(row[:len(texts)], func(c cell) bool { return c.n > 0 })
+	i := slices.IndexFunc(row[:len(texts)], func(c cell) bool { return len(c.content) > 0 || c.tooLong })
+	if i < 0 {
+		i = slices.IndexFunc(row[:len(texts)], func(c cell) bool { return c.n > 0 })
+	}
 	switch {
 	case i < 0:
 		u.err = &Skip{Reason: NoText, Err: fmt.Errorf("column %q has no text here", g.columns.Text)}

@@ -243,6 +243,40 @@ func TestParquetChoice(t *testing.T) {
 	}
 }
 
+// TestParquetBytes: IDs of bytes that are no UTF-8 are hexadecimal, and a text that is there goes before an empty one.
+func TestParquetBytes(t *testing.T) {
+	type row struct {
+		ID []byte `parquet:"id"`
+		A  string `parquet:"a"`
+		B  string `parquet:"b"`
+	}
+	tree(t, map[string]string{"b.parquet": string(written(t, []row{{[]byte("\xff\x00"), "", "one"}, {[]byte("\xfe\x00"), "two", "b"},
+		{[]byte("é"), "", ""}}))})
+	got, err := read(t, Options{TextField: "a,b"}, nil, "b.parquet")
+	if want := []string{"ff00: one", "fe00: two", "é: "}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("%q, %v, want %q", got, err, want)
+	}
+}
+
+// TestParquetNoText: the error of a column with the name of a text says what it has instead.
+func TestParquetNoText(t *testing.T) {
+	type list struct {
+		Text []string `parquet:"text,list"`
+	}
+	type number struct {
+		Text int64 `parquet:"text"`
+	}
+	tree(t, map[string]string{"l.parquet": string(written(t, []list{{[]string{"a", "b"}}})),
+		"n.parquet": string(written(t, []number{{1}}))})
+	for file, want := range map[string]string{
+		"l.parquet": `column "text" is a list; --text text joins what a list has to a text`,
+		"n.parquet": `column "text" has the type INT(64,true), which is no text; --text names the field`} {
+		if _, err := read(t, Options{}, nil, file); err == nil || err.Error() != file+": "+want {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}
+
 // TestDamagedRowGroup: what is lost of a row group is counted and said, with its column and page,
 // and the other row groups are read.
 func TestDamagedRowGroup(t *testing.T) {

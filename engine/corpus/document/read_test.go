@@ -220,6 +220,14 @@ func TestReadBadInput(t *testing.T) {
 		"dir/bad.gz":    gz(t, long)[:20],
 		"dir/ok.txt":    "ok",
 		"pdf.pdf":       "%PDF-1.7 text",
+		"a.jsonl.Z":     "\x1f\x9d\x90{\x02",
+		"d2/a.jsonl.Z":  "\x1f\x9d\x90{\x02",
+		"u.csv":         "\xff\xfei\x00d\x00,\x00t\x00e\x00x\x00t\x00\n\x00",
+		"u.jsonl":       "\xfe\xff\x00{\x00}",
+		"e.parquet":     "",
+		"e.json":        "",
+		"e.parquet.gz":  gz(t, ""),
+		"id.csv":        "id,text\n\xff,one\n\xfe,two\n",
 		"table":         "PAR1....",
 	})
 	limit := Options{MaxDocumentBytes: 100}
@@ -295,6 +303,14 @@ func TestReadBadInput(t *testing.T) {
 			"bad.txt: aÿþýbÃ c"}},
 		{name: "binary", inputs: "pdf.pdf", want: []string{
 			"skip: pdf.pdf: unreadable: binary: a PDF document; if it is text, give its --input-format"}},
+		{name: "compressed by compress", inputs: "a.jsonl.Z d2", want: []string{
+			"skip: a.jsonl.Z: unreadable: binary: compressed by compress, which gzip -d reads; decompress it first",
+			"skip: d2/a.jsonl.Z: unreadable: binary: compressed by compress, which gzip -d reads; decompress it first"}},
+		{name: "UTF-16", inputs: "u.csv u.jsonl", want: []string{
+			"skip: u.csv: unreadable: it is in UTF-16, in which csv is not read; convert it first: iconv -f UTF-16 -t UTF-8 u.csv",
+			"skip: u.jsonl: unreadable: it is in UTF-16, in which jsonl is not read; convert it first: iconv -f UTF-16 -t UTF-8 u.jsonl"}},
+		{name: "empty", inputs: "e.parquet e.parquet.gz e.json"},
+		{name: "IDs that are no UTF-8", inputs: "id.csv", want: []string{"ff: one", "fe: two"}},
 		{name: "binary, of no known format", inputs: "zero", want: []string{
 			"skip: zero: unreadable: binary: it has zero bytes; if it is text, give its --input-format"}},
 		{name: "binary, by bytes far behind the first", inputs: "archive", want: []string{

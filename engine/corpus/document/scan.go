@@ -189,6 +189,10 @@ func (s *stream) unitsOf(format Format, err error) error {
 	if err != nil {
 		return err
 	}
+	if head, _ := s.r.Peek(2); formats[format].rows && isUTF16(head) {
+		return &Skip{Reason: Unreadable, Err: fmt.Errorf("it is in UTF-16, in which %s is not read; convert it first: "+
+			"iconv -f UTF-16 -t UTF-8 %s", format, s.file.Path)}
+	}
 	s.head.Format = format
 	return formats[format].cut(s)
 }

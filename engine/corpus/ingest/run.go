@@ -89,7 +89,7 @@ type Report struct {
 	Documents int       // emitted, those with too few features among them
 	TooFew    int       // documents with too few features: marked, without a fingerprint
 	Repaired  int       // documents in which invalid bytes were replaced
-	NoID      int       // documents without the field that the options name for IDs, called by their places
+	NoID      int       // documents without an ID in the field for IDs, called by their places
 	Unknown   int       // documents of which the bytes told the encoding: none that is known and true is declared
 	Charsets  []string  // some of the names that they declare, each once; none
 	FileUnits ReadFiles // of each file, in order, as far as the run came

@@ -22,6 +22,8 @@ var starts = []struct{ bytes, format string }{
 	{"7z\xbc\xaf", "a 7-Zip archive"},
 	{"Rar!\x1a", "a RAR archive"},
 	{"\x1f\x8b\x08", "compressed by gzip"},
+	{"\x1f\x9d\x90", "compressed by compress, which gzip -d reads"},
+	{"LZIP\x01", "compressed by lzip"},
 	{"\x28\xb5\x2f\xfd", "compressed by zstd"},
 	{"\x04\x22\x4d\x18", "compressed by lz4"},
 	{"\xfd7zXZ\x00", "compressed by xz"},
