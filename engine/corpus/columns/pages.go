@@ -329,7 +329,8 @@ func (s *stream) unpack(codec format.CompressionCodec, packed []byte, size, leve
 // dictionary checks a dictionary.
 func (s *stream) dictionary(h *format.PageHeader) (values []byte, err error) {
 	d := &h.DictionaryPageHeader.V
-	if d.Encoding == format.PlainDictionary { //nolint:staticcheck // files of the first version of the format name it so
+	//lint:ignore SA1019 files of the first version of the format have it
+	if d.Encoding == format.PlainDictionary {
 		d.Encoding = format.Plain
 	}
 	if values, err = s.unpack(s.codec, s.packed, int(h.UncompressedPageSize), 0, d.Encoding); err != nil {
