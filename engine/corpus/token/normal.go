@@ -23,7 +23,6 @@ type normaliser struct {
 	fold  cases.Caser
 	dst   []byte // the result
 	a, b  []byte // between the steps
-	c     []byte // the sequence at work
 	forms []form // of sequences, by their hash
 
 	pieces []piece // of the last chunk

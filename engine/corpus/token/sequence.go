@@ -39,25 +39,18 @@ func (n *normaliser) remembered(dst, sequence []byte) []byte {
 	return append(dst, f.normal...)
 }
 
-// run appends the normal form of the characters from start on, of which only the one at i, or none,
-// has an entry in the rune table before the end, which it returns. It takes one sequence after the
-// other. Of invisible characters in a row only the first one has an effect.
+// run appends the normal form of the characters from start on, sequence by sequence. Only the one before i, if
+// any, has an entry in the rune table before the end, which run returns.
 func (n *normaliser) run(dst, s []byte, start, i int) (result []byte, end int) {
-	n.c = append(n.c[:0], s[start:i]...)
-	hidden := false
 	for i < len(s) && s[i] >= utf8.RuneSelf {
 		r, size := utf8.DecodeRune(s[i:])
 		if r == utf8.RuneError || n.table.simple(r) != 0 {
 			break
 		}
-		if len(n.c) > 0 && n.table.isStart(r) {
-			dst, n.c = n.remembered(dst, n.c), n.c[:0]
-		}
-		last := hidden
-		if hidden = invisible(r); !hidden || !last {
-			n.c = append(n.c, s[i:i+size]...)
+		if start < i && n.table.isStart(r) {
+			dst, start = n.remembered(dst, s[start:i]), i
 		}
 		i += size
 	}
-	return n.remembered(dst, n.c), i
+	return n.remembered(dst, s[start:i]), i
 }
