@@ -315,10 +315,8 @@ func (g *groups) rows(file *columns.File, n int, yield func(rowUnit) error) erro
 // row returns a row's document.
 func (g *groups) row(row []cell) (u rowUnit) {
 	texts := g.numbers[:len(g.columns.texts)]
-	i := slices.IndexFunc(row[:len(texts)], func(c cell) bool { return len(c.content) > 0 || c.tooLong })
-	if i < 0 {
-		i = slices.IndexFunc(row[:len(texts)], func(c cell) bool { return c.n > 0 })
-	}
+	i := max(slices.IndexFunc(row[:len(texts)], func(c cell) bool { return len(c.content) > 0 || c.tooLong }),
+		slices.IndexFunc(row[:len(texts)], func(c cell) bool { return c.n > 0 })) // -1, or before the other
 	switch {
 	case i < 0:
 		u.err = &Skip{Reason: NoText, Err: fmt.Errorf("column %q has no text here", g.columns.Text)}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/bits"
 
 	"github.com/ulikunitz/xz/lzma"
 )
@@ -45,11 +46,8 @@ func (x *xzSource) Read(p []byte) (n int, err error) {
 //
 //	flags | compressed size, if flags&0x40 | size, if flags&0x80 | filter | length 1 | dictionary | ...
 func checkXzBlock(header []byte) error {
-	flags, rest := header[0], header[1:]
-	for _, has := range []bool{flags&0x40 != 0, flags&0x80 != 0, true} {
-		if !has {
-			continue
-		}
+	rest := header[1:]
+	for range bits.OnesCount8(header[0]&0xc0) + 1 {
 		_, n := binary.Uvarint(rest)
 		if n <= 0 {
 			return errors.New("a number in the header of a block does not end")
