@@ -70,7 +70,7 @@ func TestHostileFiles(t *testing.T) {
 			append([]byte("\x28\xb5\x2f\xfd\x00\x98"+string([]byte{byte(len(one)<<3 | 1), 0, 0})), one...), 0,
 			"zstd: its window is larger than 256 MiB; this reads it: zstd -d --long=31 -c a.jsonl.zst | ndd ... -"},
 		"an xz dictionary of 2 GiB": {"a.txt.xz", hugeXz(t), 0,
-			"xz: its dictionary is larger than 256 MiB; this reads it: xz -d -c a.txt.xz | ndd ... -"},
+			"xz: its dictionary is larger than 64 MiB; this reads it: xz -d -c a.txt.xz | ndd ... -"},
 		"an xz dictionary of 2 GiB in a later stream": {"a.txt.xz", append(hexBytes(t, xzHello), hugeXz(t)...), 0,
 			"after 6 bytes: xz: its dictionary is larger"},
 		"xz with a second filter": {"a.txt.xz", xzHeader(t, 13, 1), 0,

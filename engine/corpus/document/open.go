@@ -24,7 +24,7 @@ const (
 
 	// Larger windows need more memory than a reader should take.
 	zstdWindowMaxBytes   = 256 << 20
-	xzDictionaryMaxBytes = 256 << 20
+	xzDictionaryMaxBytes = 64 << 20 // of xz -9; the library allocates it for each block
 )
 
 // Packing is how a file is compressed.

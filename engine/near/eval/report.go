@@ -26,10 +26,24 @@ func (r *Result) WriteText(w io.Writer) error {
 		humanize.IBytes(uint64(r.TextBytes)))
 	for i := range r.Methods {
 		if m := &r.Methods[i]; err == nil {
-			_, err = fmt.Fprintf(w, "\n%s\n%s", m.heading(r.TextBytes), r.table(m).String())
+			_, err = fmt.Fprintf(w, "\n%s\n%s%s", m.heading(r.TextBytes), r.table(m).String(), m.explanation())
 		}
 	}
 	return err
+}
+
+// explanation says why figures are missing, if there were no pairs to count.
+func (m *MethodResult) explanation() string {
+	switch {
+	case m.Candidates[MaxK] == 0:
+		return fmt.Sprintf("No two documents are within %d bits: there is nothing to count for precision.\n", MaxK)
+	case m.Precision.Share[MaxK] == 0:
+		return "No reported pair has a Jaccard of at least 0.5: either the documents have no near-duplicates, or the recipe does " +
+			"not fit them.\n"
+	case math.IsNaN(m.Figure.Recall[MaxK]):
+		return "No pair within 10 bits has a Jaccard of at least 0.8: recall by measured Jaccard has nothing to count.\n"
+	}
+	return ""
 }
 
 // table returns the table of a method, with a header.
