@@ -13,6 +13,7 @@ from . import _process
 from ._errors import NddError, ServerError, UsageError
 from ._sources import utf8
 
+LOCK_WAIT = 5  # seconds in which another server of the index may end
 WAIT = 600  # seconds for an index to be loaded
 
 
@@ -304,6 +305,7 @@ class Index(Client):
     The folder is made if it does not exist. options are flags of ``ndd serve``, such as k=4, recipe="simhash", ttl="90d",
     sync="interval=1s". Threads and forked processes may use it; pickled, it is a Client of the same server. Only the
     process that opened the index closes it, and all calls after that fail. If the server dies, every call says so.
+    If another process has the index, it has 5 seconds to end.
     """
 
     def __init__(self, path, *, timeout=60, **options):
@@ -312,15 +314,27 @@ class Index(Client):
                 raise UsageError(f"{name} is not for an Index; run 'ndd serve' and give its address to ndd.Client")
         if os.name == "nt":
             raise UsageError("an Index of its own needs Unix sockets, which Python has not on Windows: run 'ndd serve' and use ndd.Client")
+        until = time.monotonic() + LOCK_WAIT
+        while True:
+            try:
+                self._start(os.fspath(path), timeout, options)
+                return
+            except NddError as error:  # such as by the server of a task that was killed, which is about to end
+                if "open for writing elsewhere" not in str(error) or time.monotonic() > until:
+                    raise
+                time.sleep(0.1)
+
+    def _start(self, path, timeout, options):
+        """Starts the server and waits until it is ready."""
         self._folder = tempfile.TemporaryDirectory(prefix="ndd-")  # sockets want short names
         address = "unix:" + os.path.join(self._folder.name, "socket")
         super().__init__(address, timeout=timeout)
         import subprocess
 
-        args = ["serve", "-i", os.fspath(path), "--create", f"--listen={address}", "--admin=off", "--stop-with-stdin", *_process.flags(options)]
+        args = ["serve", "-i", path, "--create", f"--listen={address}", "--admin=off", "--stop-with-stdin", *_process.flags(options)]
         # In a session of its own: an interrupt is for this process, which may go on.
         process = _process.start(args, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True)
-        self._process, self._owner, self._path = process, os.getpid(), os.fspath(path)
+        self._process, self._owner, self._path = process, os.getpid(), path
         _inputs.add(process.stdin)
         self._finalizer = weakref.finalize(self, _stop, process, self._folder, self._owner)
         self._messages, ready = _process.Messages(process.stderr), threading.Event()
