@@ -87,6 +87,7 @@ func (b *Builder) expand(equal [][]uint32, pairs []Pair, o *Options, r *Report) 
 	}
 	members := make(map[uint32][]uint32, len(equal)) // by first document: those to list
 	var expanded []Pair
+	tooMany := func() bool { return o.MaxPairs > 0 && uint64(len(expanded)) > o.MaxPairs }
 	for _, group := range equal {
 		firsts := group
 		if len(group) > o.MaxEqual {
@@ -95,6 +96,9 @@ func (b *Builder) expand(equal [][]uint32, pairs []Pair, o *Options, r *Report) 
 		}
 		members[group[0]] = firsts
 		size := int32(b.size(group[0]))
+		if tooMany() { // of the groups before; a group has at most MaxEqual^2 / 2
+			return nil, &TooManyPairsError{o.MaxPairs}
+		}
 		for i, a := range firsts {
 			for _, b := range group[i+1:] {
 				if o.wanted(a, b) {
@@ -110,7 +114,7 @@ func (b *Builder) expand(equal [][]uint32, pairs []Pair, o *Options, r *Report) 
 		return []uint32{doc}
 	}
 	for _, p := range pairs {
-		if o.MaxPairs > 0 && uint64(len(expanded)) > o.MaxPairs {
+		if tooMany() {
 			return nil, &TooManyPairsError{o.MaxPairs}
 		}
 		for _, x := range all(p.A) {

@@ -189,6 +189,13 @@ def test_dead_server(tmp_path):
         assert index.stats()["documents"] == 1
 
 
+def test_folder_of_a_server_that_ends(tmp_path):
+    first = ndd.Index(tmp_path / "i")
+    threading.Timer(0.7, first.close).start()
+    with ndd.Index(tmp_path / "i") as index:  # as a task that is run again at once
+        assert index.stats()["documents"] == 0
+
+
 def test_pickled(tmp_path):
     with ndd.Index(tmp_path / "i") as index:
         index.insert(text(1), id="a")
