@@ -7,6 +7,7 @@
 //	output.go, objects.go          results, which appear whole or not at all: files, folders, objects
 //	format.go, value.go            tables in all formats of --format; flags of a few words
 //	progress.go, log.go            bars and messages on standard error
+//	methodfile.go                  settings of the methods that find copies
 //	number.go, lengths.go          numbers, sizes and ratios as people write them
 //
 // Globals belong to one run of the program. Its streams and settings do not change while a command runs; bars

@@ -43,7 +43,7 @@ type copiesFlags struct {
 }
 
 func newCopies(g *cli.Globals) *cobra.Command {
-	f := copiesFlags{signatures: signatureFlags{file: newMethodFile()}}
+	f := copiesFlags{signatures: signatureFlags{file: cli.NewMethodFile()}}
 	cmd := &cobra.Command{
 		Use:   "copies INPUT...",
 		Short: "Find revised pages, excerpts and digests, beyond near-duplicates",
@@ -80,7 +80,7 @@ have: where they begin and end, in bytes, and the beginning of each.
 --method-file names a file of settings for research, a line each, such as 'chain = 3';
 lines that begin with # are comments. There are, with their defaults:
 
-` + f.signatures.file.help() + `
+` + f.signatures.file.Help() + `
 'ndd copies sign' uses those that are about signatures, and its file keeps them.`,
 		Example: `  ndd copies pages/
   ndd copies --method winnow --threshold 0.8 -o pairs.tsv crawl.jsonl.zst

@@ -1,17 +1,13 @@
 package copies
 
 import (
-	"fmt"
-	"os"
 	"runtime/debug"
-	"slices"
 
 	"github.com/spf13/cobra"
 
 	"ndd/cmd/ndd/cli"
 	"ndd/engine/copies"
 	"ndd/engine/copies/postings"
-	"ndd/engine/copies/spotsigs"
 	"ndd/engine/corpus/document"
 	"ndd/engine/corpus/ingest"
 	"ndd/engine/memory"
@@ -22,7 +18,7 @@ import (
 type signatureFlags struct {
 	docs         cli.DocumentFlags
 	method, site string
-	file         *methodFile
+	file         *cli.MethodFile
 	memory       string
 }
 
@@ -32,7 +28,7 @@ func (f *signatureFlags) register(cmd *cobra.Command, g *cli.Globals) {
 	g.RegisterForce(cmd)
 	fl := cmd.Flags()
 	fl.StringVar(&f.method, "method", "auto", "auto, spotsigs, ccdet, winnow or shingles")
-	f.file.register(cmd)
+	f.file.Register(cmd)
 	fl.StringVar(&f.site, "site", "", "field with the site of a document, or its URL, whose host counts; 'id' when "+
 		"the IDs are URLs")
 	registerMemory(cmd, &f.memory)
@@ -45,58 +41,15 @@ func registerMemory(cmd *cobra.Command, to *string) {
 // options reads --method-file and returns the options of signatures: those of an index, or zero ones, but for
 // what the command line and the file give.
 func (f *signatureFlags) options(g *cli.Globals, o copies.Options) (copies.Options, error) {
-	if err := f.file.read(); err != nil {
-		return o, err
-	}
 	method, err := copies.ParseMethod(f.method)
 	if err != nil {
 		return o, cli.Usagef("--method %q: %w", f.method, err)
-	}
-	s := f.file
-	for of, names := range map[copies.Method][]string{
-		copies.SpotSigs: {"spots", "spot-distance", "chain"},
-		copies.CCDet:    {"ends"},
-	} {
-		if method == of || method == copies.Auto {
-			continue
-		}
-		if i := slices.IndexFunc(names, s.set.Changed); i >= 0 {
-			return o, cli.Usagef("%s: %s applies to the method %s, not to %s", s.path, names[i], of, method)
-		}
 	}
 	o.Threads = g.Threads
 	if g.Given["method"] || o.Method == "" {
 		o.Method = method
 	}
-	for name, set := range map[string]func(){
-		"spots":         func() { o.SpotSigs.Lists, err = readSpots(s.path, s.spots) },
-		"spot-distance": func() { o.SpotSigs.Distance = int(s.distance) },
-		"chain":         func() { o.SpotSigs.Chain = int(s.chain) },
-		"ends":          func() { o.Ends = s.ends },
-		"bags":          func() { o.Bags = s.bags },
-		"min-features":  func() { o.MinFeatures = int(s.minFeatures) },
-	} {
-		if s.set.Changed(name) {
-			set()
-		}
-	}
-	return o, err
-}
-
-// readSpots returns the lists of stop words of a name, or of a file.
-func readSpots(of, path string) (*spotsigs.Lists, error) {
-	if lists, err := spotsigs.ByName(path); err == nil {
-		return lists, nil
-	}
-	if path == "auto" {
-		return nil, cli.Usagef("%s: spots = auto is gone: name a file with the commonest words of the language", of)
-	}
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, fmt.Errorf("spots: %w; the lists are paper and wide", err)
-	}
-	defer file.Close()
-	return spotsigs.ReadLists(file, path)
+	return f.file.Signatures(method, o)
 }
 
 func (f *signatureFlags) config(g *cli.Globals) (ingest.Config, error) {
@@ -139,19 +92,11 @@ func room(g *cli.Globals, limit string, o *copies.Options) (*memory.Budget, erro
 	return budget, nil
 }
 
-// join adds to options of signatures those of which pairs are found.
+// join adds to options of signatures those of a join.
 func (f *copiesFlags) join(g *cli.Globals, o *copies.Options) error {
-	s := f.signatures.file
 	if g.Given["threshold"] && !(f.threshold > 0 && f.threshold <= 1) {
 		return cli.Usagef("--threshold %g: must be above 0 and at most 1", f.threshold)
 	}
 	o.Threshold = f.threshold
-	o.Join = postings.Options{MaxDocuments: int(s.maxDocuments)}
-	if o.OtherSites = s.sameSite == "skip"; !o.OtherSites && s.sameSite != "keep" {
-		return cli.Usagef("%s: same-site %q: must be keep or skip", s.path, s.sameSite)
-	}
-	if o.OtherSites && f.signatures.site == "" {
-		return cli.Usagef("%s: same-site needs the field that has the site: --site FIELD", s.path)
-	}
-	return nil
+	return f.signatures.file.Join(o, f.signatures.site != "")
 }

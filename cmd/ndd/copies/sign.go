@@ -20,7 +20,7 @@ import (
 const fileEnding = ".sigs"
 
 func newCopiesSign(g *cli.Globals) *cobra.Command {
-	f := signatureFlags{file: newMethodFile()}
+	f := signatureFlags{file: cli.NewMethodFile()}
 	var out string
 	cmd := &cobra.Command{
 		Use:   "sign -o FILE.sigs INPUT...",

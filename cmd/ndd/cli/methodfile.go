@@ -1,0 +1,162 @@
+package cli
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"ndd/engine/copies"
+	"ndd/engine/copies/postings"
+	"ndd/engine/copies/spotsigs"
+)
+
+// A MethodFile is the settings of --method-file: what few ever change of a method of finding copies and of a join.
+// They are a set of flags that get their values from the file's lines.
+type MethodFile struct {
+	path string
+	set  *pflag.FlagSet
+
+	spots, ends, sameSite                      string
+	distance, chain, minFeatures, maxDocuments uint
+	bags                                       bool
+}
+
+// NewMethodFile returns the settings with their defaults.
+func NewMethodFile() *MethodFile {
+	f := &MethodFile{set: pflag.NewFlagSet("", pflag.ContinueOnError)}
+	fl := f.set
+	fl.SortFlags = false
+	fl.StringVar(&f.spots, "spots", "wide", "spotsigs: stop words: paper, wide or a file of words, for "+
+		"any language")
+	fl.UintVar(&f.distance, "spot-distance", 1, "spotsigs: distance between the content words of a signature, 1 to 16")
+	fl.UintVar(&f.chain, "chain", 0, "spotsigs: content words of a signature, 1 to 16 (2; with spots = paper 3)")
+	fl.StringVar(&f.ends, "ends", "", "ccdet: characters that end a sentence (。！？；)")
+	fl.BoolVar(&f.bags, "bags", false, "count a signature as often as it occurs (false)")
+	fl.UintVar(&f.minFeatures, "min-features", 0,
+		"signatures that a document needs to be compared (spotsigs 8, ccdet 4, winnow 3, shingles 4)")
+	fl.StringVar(&f.sameSite, "same-site", "keep", "pairs of documents of one --site: keep or skip")
+	fl.UintVar(&f.maxDocuments, "max-df", postings.MaxDocuments,
+		"find no candidates by a signature that more documents have")
+	return f
+}
+
+// Register adds --method-file.
+func (f *MethodFile) Register(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.path, "method-file", "",
+		"file of lines such as 'chain = 3' with settings for research; listed above")
+}
+
+// Help lists the settings, a line each.
+func (f *MethodFile) Help() string {
+	var b strings.Builder
+	f.set.VisitAll(func(s *pflag.Flag) {
+		text := s.Usage
+		if !strings.HasSuffix(text, ")") && s.DefValue != "" && s.DefValue != "0" {
+			text += " (" + s.DefValue + ")"
+		}
+		fmt.Fprintf(&b, "  %-14s %s\n", s.Name, text)
+	})
+	return b.String()
+}
+
+func (f *MethodFile) read() error {
+	if f.path == "" {
+		return nil
+	}
+	file, err := os.Open(f.path)
+	if err != nil {
+		return fmt.Errorf("--method-file: %w", err)
+	}
+	defer file.Close()
+	lines := bufio.NewScanner(file)
+	for n := 1; lines.Scan(); n++ {
+		line := strings.TrimSpace(lines.Text())
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		name, value, ok := strings.Cut(line, "=")
+		if name = strings.TrimSpace(name); !ok || f.set.Lookup(name) == nil {
+			return Usagef("%s:%d: %q is no setting; write NAME = VALUE, with a name that 'ndd copies --help' lists",
+				f.path, n, line)
+		}
+		if f.set.Changed(name) {
+			return Usagef("%s:%d: %s is set twice", f.path, n, name)
+		}
+		if err := f.set.Set(name, strings.TrimSpace(value)); err != nil {
+			return Usagef("%s:%d: %s", f.path, n, strings.Replace(ValueError(err).Error(), "--"+name, name, 1))
+		}
+		if name == "chain" && f.chain == 0 {
+			return Usagef("%s:%d: chain 0: must be 1 to 16", f.path, n)
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return fmt.Errorf("%s: %w", f.path, err)
+	}
+	return nil
+}
+
+// Signatures reads the file and returns options of signatures by a method, with what the file gives.
+func (f *MethodFile) Signatures(method copies.Method, o copies.Options) (copies.Options, error) {
+	if err := f.read(); err != nil {
+		return o, err
+	}
+	for of, names := range map[copies.Method][]string{
+		copies.SpotSigs: {"spots", "spot-distance", "chain"},
+		copies.CCDet:    {"ends"},
+	} {
+		if method == of || method == copies.Auto {
+			continue
+		}
+		if i := slices.IndexFunc(names, f.set.Changed); i >= 0 {
+			return o, Usagef("%s: %s applies to the method %s, not to %s", f.path, names[i], of, method)
+		}
+	}
+	var err error
+	for name, set := range map[string]func(){
+		"spots":         func() { o.SpotSigs.Lists, err = readSpots(f.path, f.spots) },
+		"spot-distance": func() { o.SpotSigs.Distance = int(f.distance) },
+		"chain":         func() { o.SpotSigs.Chain = int(f.chain) },
+		"ends":          func() { o.Ends = f.ends },
+		"bags":          func() { o.Bags = f.bags },
+		"min-features":  func() { o.MinFeatures = int(f.minFeatures) },
+	} {
+		if f.set.Changed(name) {
+			set()
+		}
+	}
+	return o, err
+}
+
+// Join adds to options of signatures what the file, which [MethodFile.Signatures] has read, gives of a join. Sites
+// is set if documents have sites.
+func (f *MethodFile) Join(o *copies.Options, sites bool) error {
+	o.Join = postings.Options{MaxDocuments: int(f.maxDocuments)}
+	if o.OtherSites = f.sameSite == "skip"; !o.OtherSites && f.sameSite != "keep" {
+		return Usagef("%s: same-site %q: must be keep or skip", f.path, f.sameSite)
+	}
+	if o.OtherSites && !sites {
+		return Usagef("%s: same-site needs the field that has the site: --site FIELD", f.path)
+	}
+	return nil
+}
+
+// readSpots returns the lists of stop words of a name, or of a file.
+func readSpots(of, path string) (*spotsigs.Lists, error) {
+	if lists, err := spotsigs.ByName(path); err == nil {
+		return lists, nil
+	}
+	if path == "auto" {
+		return nil, Usagef("%s: spots = auto is gone: name a file with the commonest words of the language", of)
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("spots: %w; the lists are paper and wide", err)
+	}
+	defer file.Close()
+	return spotsigs.ReadLists(file, path)
+}
