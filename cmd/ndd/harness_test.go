@@ -74,7 +74,7 @@ func ran(t *testing.T, want int, args ...string) (stdout, stderr string) {
 
 // runOn runs ndd with args in this process, without messages, and has it write to d.
 func runOn(ctx context.Context, d *disk.Disk, args []string) error {
-	g := &cli.Globals{Writing: cli.Writing{Disk: d},
+	g := &cli.Globals{Disk: d,
 		Streams: cli.Streams{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard}}
 	g.Open()
 	defer g.Close() // what is lost is not read

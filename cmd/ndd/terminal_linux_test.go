@@ -68,7 +68,7 @@ func TestBuildProgress(t *testing.T) {
 	})
 	build := func(stderr io.Writer, flags ...string) {
 		g := &cli.Globals{Streams: cli.Streams{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: stderr},
-			Writing: cli.Writing{Disk: slow}}
+			Disk: slow}
 		args := []string{"build", "-o", filepath.Join(t.TempDir(), "index"), "--design", "cover-6-4-3", "--layout",
 			"huffman", "--threads", "1", base}
 		if status := runWith(t.Context(), g, append(args, flags...)); status != exitDone {

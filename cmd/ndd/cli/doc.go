@@ -4,12 +4,13 @@
 //	globals.go, profile.go         the flags that all commands have, and what they set: threads, kernel, messages
 //	args.go, errors.go              arguments, kinds of errors
 //	input.go, prints.go            documents and fingerprint files as inputs; skipped.go: what could not be read
+//	places.go, readonce.go         the inputs and outputs of a command, which must not be the same
 //	output.go, objects.go          results, which appear whole or not at all: files, folders, objects
 //	format.go, value.go            tables in all formats of --format; flags of a few words
 //	progress.go, log.go            bars and messages on standard error
 //	methodfile.go                  settings of the methods that find copies
 //	number.go, lengths.go          numbers, sizes and ratios as people write them
 //
-// Globals belong to one run of the program. Its streams and settings do not change while a command runs; bars
-// and the log may be used from many goroutines.
+// Globals are what every command has, Files what only commands with inputs or outputs have. Both belong to one run of
+// the program. Streams and settings do not change while a command runs. Bars and the log are safe for concurrent use.
 package cli

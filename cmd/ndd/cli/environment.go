@@ -1,7 +1,7 @@
 package cli
 
 import (
-	"fmt"
+	"iter"
 	"maps"
 	"os"
 	"strings"
@@ -37,18 +37,20 @@ func fromEnvironment(flags *pflag.FlagSet) (err error) {
 	return err
 }
 
-// sayMisspelt warns of variables whose names are nearly the variable of a flag of any command. Other
-// names may belong to other programs.
-func (g *Globals) sayMisspelt(cmd *cobra.Command) {
+// misspeltVariables yields the variables whose names are nearly the variable of a flag of any command, and that name.
+// Other names may belong to other programs.
+func misspeltVariables(cmd *cobra.Command) iter.Seq2[string, string] {
 	known := maps.Clone(otherVariables)
 	knownFlags(cmd.Root(), known)
-	for _, pair := range os.Environ() {
-		name, value, _ := strings.Cut(pair, "=")
-		if !strings.HasPrefix(name, prefix) || known[name] || value == "" {
-			continue
-		}
-		if like := similarVariables(name, known); len(like) > 0 {
-			g.Log.Warn(fmt.Sprintf("environment variable %s has no effect: did you mean %s?", name, like[0]))
+	return func(yield func(name, like string) bool) {
+		for _, pair := range os.Environ() {
+			name, value, _ := strings.Cut(pair, "=")
+			if !strings.HasPrefix(name, prefix) || known[name] || value == "" {
+				continue
+			}
+			if like := similarVariables(name, known); len(like) > 0 && !yield(name, like[0]) {
+				return
+			}
 		}
 	}
 }

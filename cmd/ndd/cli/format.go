@@ -27,7 +27,7 @@ func (t *TableFormat) Register(cmd *cobra.Command, others ...result.Format) {
 
 // Check parses the flag. Writing binary data to a terminal is an error; out is the path of the
 // output.
-func (t *TableFormat) Check(g *Globals, out string) (err error) {
+func (t *TableFormat) Check(g *Files, out string) (err error) {
 	if t.Format, err = result.ParseFormat(t.Name, t.allowed...); err != nil {
 		return Usagef("--format %w", err)
 	}
@@ -40,7 +40,7 @@ func (t *TableFormat) Check(g *Globals, out string) (err error) {
 
 // CheckFile is Check for a command whose output is a file: its ending names the format where --format
 // is not given, and may not contradict it, nor promise a compressed table.
-func (t *TableFormat) CheckFile(g *Globals, out string) error {
+func (t *TableFormat) CheckFile(g *Files, out string) error {
 	if packed := filepath.Ext(out); slices.Contains([]string{".gz", ".zst", ".bz2", ".xz"}, packed) {
 		return Usagef("-o %s: tables are written uncompressed: leave %s out of the name, or write .parquet", out, packed)
 	}
@@ -72,7 +72,7 @@ func (g *Globals) WriteJSON(v any) error {
 }
 
 // WriteTable writes a table to a file, which appears when it is complete, or to standard output.
-func (g *Globals) WriteTable(path string, f result.Format, columns []result.Column,
+func (g *Files) WriteTable(path string, f result.Format, columns []result.Column,
 	fill func(*result.TableWriter) error) error {
 	return g.WriteOutput(path, func(w *Output) error {
 		t := result.NewTableWriter(w, f, columns...)

@@ -17,27 +17,26 @@ import (
 	"ndd/engine/storage/object"
 )
 
-// Globals holds what all commands share: streams, outputs and settings.
+// Globals holds what every command has: streams, settings and messages.
 type Globals struct {
 	Streams
-	Writing
 
 	Version string         // of the program
 	Machine memory.Machine // reports free memory; the zero value for this host
+	Disk    *disk.Disk     // files are written to it; nil for the system's
 
 	Threads  int
 	kernel   string
 	profile  profiling
-	OKStatus int  // exit status for which 0 is returned
-	Raw      bool // files of fingerprints are read as integers, whatever is in them
-	Skipped  skippedFlag
-	noFiles  bool // the share of --shard is empty
+	OKStatus int // exit status for which 0 is returned
 
 	cmd   *cobra.Command  // the running command
 	Given map[string]bool // flags of the command line, without those of the environment
 
 	Log      *slog.Logger
 	Progress Progress // how far the command is, beside Log
+
+	closers []func() // release what the command holds
 }
 
 // Streams are the standard streams of a command.
@@ -61,8 +60,7 @@ func (s *Streams) Open() {
 
 // Close ends the profile, removes unpublished outputs, and flushes standard output.
 func (g *Globals) Close() error {
-	g.Skipped.abort()
-	for _, release := range g.release {
+	for _, release := range g.closers {
 		release()
 	}
 	g.profile.end()
@@ -115,7 +113,9 @@ func (g *Globals) Begin(cmd *cobra.Command) error {
 		g.Log = slog.New(slog.NewJSONHandler(p.messages, &slog.HandlerOptions{Level: level}))
 	}
 	p.log = g.Log
-	g.sayMisspelt(cmd)
+	for name, like := range misspeltVariables(cmd) {
+		g.Log.Warn(fmt.Sprintf("environment variable %s has no effect: did you mean %s?", name, like))
+	}
 	if g.Threads < asked {
 		g.Log.Warn(fmt.Sprintf("--threads %d: using %d, the most that %s can use", asked, g.Threads,
 			Number(runtime.GOMAXPROCS(0), "processor")))
@@ -170,4 +170,10 @@ func (g *Globals) Refuse(why string, flags ...string) error {
 		}
 	}
 	return nil
+}
+
+// Budget returns the memory that a command may take by its flag --memory: all that is available for "".
+func (g *Globals) Budget(limit string) (*memory.Budget, error) {
+	bytes, err := ParseMemory(limit)
+	return memory.ForProgram(g.Machine.Limit(bytes)), err
 }

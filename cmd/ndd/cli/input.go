@@ -95,7 +95,7 @@ var DocumentFlagNames = []string{"input-format", "text", "id", "recipe", "max-do
 
 // Config returns the configuration of package ingest. recipe, unless nil, must be used: it is
 // the index's own.
-func (d *DocumentFlags) Config(g *Globals, recipe *simhash.Recipe) (ingest.Config, error) {
+func (d *DocumentFlags) Config(g *Files, recipe *simhash.Recipe) (ingest.Config, error) {
 	c := ingest.Config{Threads: g.Threads, Stdin: g.Stdin}
 	format, err := document.ParseFormat(d.Format)
 	if err != nil {
@@ -181,7 +181,7 @@ func RecipeOf(nameOrFile string) (simhash.Recipe, error) {
 
 // Ingest fingerprints documents, with a progress bar and a summary, and
 // returns ErrPartly when input was lost.
-func (g *Globals) Ingest(ctx context.Context, inputs []string, c ingest.Config, emit func(ingest.Record) error) error {
+func (g *Files) Ingest(ctx context.Context, inputs []string, c ingest.Config, emit func(ingest.Record) error) error {
 	if err := ReadOnce(inputs); err != nil {
 		return err
 	}
@@ -197,7 +197,7 @@ func (g *Globals) Ingest(ctx context.Context, inputs []string, c ingest.Config, 
 
 // Ingested logs a summary, publishes the table of --skipped, and returns ErrPartly if input was
 // lost.
-func (g *Globals) Ingested(report ingest.Report) error {
+func (g *Files) Ingested(report ingest.Report) error {
 	more := report.Skipped.Lost() - len(report.Skipped.Examples)
 	for _, s := range report.Skipped.Examples {
 		text := "skipped " + s.Error()
@@ -292,7 +292,7 @@ func (g *Globals) sayFields() func(file string, f document.Fields) {
 }
 
 // Extract reads documents with a progress bar. That there is none is an error.
-func Extract[R any](ctx context.Context, g *Globals, inputs []string, c ingest.Config,
+func Extract[R any](ctx context.Context, g *Files, inputs []string, c ingest.Config,
 	s ingest.Steps[R]) (ingest.Report, error) {
 	if err := ReadOnce(inputs); err != nil {
 		return ingest.Report{}, err

@@ -9,7 +9,6 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"ndd/engine/index/plan"
-	"ndd/engine/memory"
 )
 
 // Number returns a count with its noun in the singular or plural: "1 document", "2,000 queries".
@@ -51,10 +50,4 @@ func ParseMemory(s string) (uint64, error) {
 		return 0, Usagef("--memory %q: must be a size such as 16GiB", s)
 	}
 	return bytes, nil
-}
-
-// Budget returns the memory that a command may take by its flag --memory: all that is available for "".
-func (g *Globals) Budget(limit string) (*memory.Budget, error) {
-	bytes, err := ParseMemory(limit)
-	return memory.ForProgram(g.Machine.Limit(bytes)), err
 }

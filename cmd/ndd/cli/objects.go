@@ -22,7 +22,7 @@ type Folder interface {
 }
 
 // CreateFolder claims and begins an output folder, which has a [Marker] on disk.
-func (g *Globals) CreateFolder(path string) (Folder, error) {
+func (g *Files) CreateFolder(path string) (Folder, error) {
 	if err := g.CheckFolder(path); err != nil {
 		return nil, err
 	}
@@ -45,7 +45,7 @@ func (g *Globals) CreateFolder(path string) (Folder, error) {
 }
 
 // CheckFolder claims an output folder, and returns the error that CreateFolder would return now.
-func (g *Globals) CheckFolder(path string) error {
+func (g *Files) CheckFolder(path string) error {
 	if err := g.claim(path, true); err != nil {
 		return err
 	}
@@ -63,7 +63,7 @@ func (g *Globals) CheckFolder(path string) error {
 }
 
 // absent returns an error if there is an object, or one below a prefix, and --force is not given.
-func (g *Globals) absent(path string) error {
+func (g *Files) absent(path string) error {
 	if g.Force {
 		return nil
 	}

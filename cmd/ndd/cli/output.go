@@ -2,10 +2,8 @@ package cli
 
 import (
 	"bufio"
-	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -29,7 +27,7 @@ type target interface {
 }
 
 // NewOutput opens path, or standard output when path is empty or "-".
-func (g *Globals) NewOutput(path string) (*Output, error) {
+func (g *Files) NewOutput(path string) (*Output, error) {
 	if IsStdout(path) {
 		return &Output{Writer: bufio.NewWriterSize(g.Stdout, stdoutBytes)}, nil // which is such a writer, of this size
 	}
@@ -42,7 +40,7 @@ func (g *Globals) NewOutput(path string) (*Output, error) {
 
 func newOutput(to target) *Output { return &Output{bufio.NewWriterSize(to, 1<<18), to} }
 
-func (g *Globals) target(path string) (target, error) {
+func (g *Files) target(path string) (target, error) {
 	if object.Is(path) {
 		ctx := g.cmd.Context()
 		return object.From(ctx).Create(ctx, path, g.Force)
@@ -86,7 +84,7 @@ func (o *Output) Abort() {
 }
 
 // WriteOutput has fill write to a file, which appears when it is complete, or to standard output.
-func (g *Globals) WriteOutput(path string, fill func(*Output) error) error {
+func (g *Files) WriteOutput(path string, fill func(*Output) error) error {
 	o, err := g.NewOutput(path)
 	if err != nil {
 		return err
@@ -100,14 +98,14 @@ func (g *Globals) WriteOutput(path string, fill func(*Output) error) error {
 
 // RegisterForce adds the flag --force. Without it no command replaces a file or folder. With it a
 // folder is replaced if its [Marker] lists all its files.
-func (w *Writing) RegisterForce(cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&w.Force, "force", false, "replace an output file, or a folder that ndd made, but no input")
+func (g *Files) RegisterForce(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&g.Force, "force", false, "replace an output file, or a folder that ndd made, but no input")
 }
 
 // CheckOutput claims an output file before the work. It returns an error if the file exists and --force is
 // not given, or if it is no earlier output: columns are those of a table. Standard output, pipes and devices are always
 // allowed.
-func (g *Globals) CheckOutput(path string, columns ...result.Column) error {
+func (g *Files) CheckOutput(path string, columns ...result.Column) error {
 	if IsStdout(path) {
 		return nil
 	}
@@ -134,28 +132,3 @@ func (g *Globals) CheckOutput(path string, columns ...result.Column) error {
 
 // IsStdout reports whether a path means standard output.
 func IsStdout(path string) bool { return path == "" || path == "-" || path == "/dev/stdout" }
-
-// Destination follows links from path to the file that an output is written to, and reports whether
-// that is a pipe or a device. A folder is an error.
-func Destination(path string) (at string, stream bool, err error) {
-	const linksMax = 40 // as many as Linux follows
-	at = path
-	for range linksMax {
-		info, err := os.Stat(at)
-		switch {
-		case err == nil && info.IsDir():
-			return "", false, fmt.Errorf("%s: is a directory", path)
-		case err == nil && !info.Mode().IsRegular():
-			return at, true, nil
-		}
-		to, err := os.Readlink(at)
-		if err != nil {
-			return at, false, nil // no link, or nothing yet
-		}
-		if !filepath.IsAbs(to) {
-			to = filepath.Join(filepath.Dir(at), to)
-		}
-		at = to
-	}
-	return "", false, fmt.Errorf("%s: too many links", path)
-}

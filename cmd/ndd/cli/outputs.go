@@ -14,7 +14,7 @@ import (
 
 // Outputs are the folders and tables that a command makes. None of them is there before all are complete.
 type Outputs struct {
-	g      *Globals
+	g      *Files
 	dryRun bool
 	made   []publisher
 }
@@ -27,7 +27,7 @@ type publisher interface {
 
 // NewOutputs returns no outputs yet. With dryRun none is made: it is only found out whether it could be.
 // Abort must be called.
-func (g *Globals) NewOutputs(dryRun bool) Outputs { return Outputs{g: g, dryRun: dryRun} }
+func (g *Files) NewOutputs(dryRun bool) Outputs { return Outputs{g: g, dryRun: dryRun} }
 
 // Folder begins a folder. It returns nil if the path is "" or nothing is made.
 func (o *Outputs) Folder(path string) (Folder, error) {
@@ -114,7 +114,7 @@ func (o *Outputs) Abort() {
 
 // A CopyFolder is a folder of copies of inputs, which appears with the others of its [Outputs].
 type CopyFolder struct {
-	g      *Globals
+	g      *Files
 	inputs []string
 	copies *dedup.Copies
 	to     Folder // nil if it is not made

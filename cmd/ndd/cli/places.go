@@ -19,16 +19,26 @@ import (
 	"ndd/engine/storage/object"
 )
 
-// Writing says where a command writes, and what it may replace. A command claims each output before its
-// work: no output is an input, lies in one or contains one, whatever the names are; no output is another
-// one; and no other process writes to it.
-type Writing struct {
-	Disk    *disk.Disk // files are written to it; nil for the system's
-	Force   bool       // of commands with --force
-	outputs []output   // claimed so far
-	inputs  *named     // of the command; nil before the first output
-	folders []string   // among them, as the user gave them
-	release []func()   // gives the names of outputs back
+// Files are the globals of a command that reads inputs or writes outputs. The command claims each output before its
+// work: no output is an input, is in one or contains one, whatever the names are; no two outputs are the same; and no
+// other process writes to it.
+type Files struct {
+	*Globals
+	Skipped skippedFlag
+	Raw     bool // fingerprint files are read as integers, whatever is in them
+	Force   bool // earlier outputs are replaced
+
+	noFiles bool     // the share of --shard is empty
+	outputs []output // claimed so far
+	inputs  *named   // of the command; nil before the first output
+	folders []string // among them, as the user gave them
+}
+
+// NewFiles returns what a command has until [Globals.Close].
+func (g *Globals) NewFiles() *Files {
+	f := &Files{Globals: g}
+	g.closers = append(g.closers, f.Skipped.abort)
+	return f
 }
 
 // inputFlags are the flags that name what a command reads. Its arguments are inputs, too.
@@ -44,7 +54,7 @@ type output struct {
 }
 
 // claim records an output. The error is wrong usage.
-func (g *Globals) claim(name string, folder bool) error {
+func (g *Files) claim(name string, folder bool) error {
 	o := output{name: name, path: name, folder: folder}
 	if !object.Is(name) {
 		if at, _, err := Destination(name); err == nil && !folder {
@@ -77,7 +87,7 @@ func (o *output) isFile(info fs.FileInfo) bool {
 }
 
 // keepInputs returns wrong usage if an output is an input, lies in one or contains one.
-func (g *Globals) keepInputs(o *output) error {
+func (g *Files) keepInputs(o *output) error {
 	is := func(in string) error {
 		if in == o.name {
 			return Usagef("%s: is an input, which the output would replace: choose another name for the output", in)
@@ -129,7 +139,7 @@ func (g *Globals) keepInputs(o *output) error {
 }
 
 // findInputs finds the inputs of the command among its arguments and flags.
-func (g *Globals) findInputs() {
+func (g *Files) findInputs() {
 	g.inputs = newNamed()
 	names := slices.Clone(g.cmd.Flags().Args())
 	g.cmd.Flags().Visit(func(f *pflag.Flag) {
@@ -158,7 +168,7 @@ func (g *Globals) findInputs() {
 }
 
 // stat returns what an input is, of standard input what it is redirected from.
-func (g *Globals) stat(in string) (fs.FileInfo, error) {
+func (g *Files) stat(in string) (fs.FileInfo, error) {
 	if f, isFile := g.Stdin.(*os.File); isFile && in == document.Stdin {
 		return f.Stat()
 	}
@@ -166,19 +176,19 @@ func (g *Globals) stat(in string) (fs.FileInfo, error) {
 }
 
 // reserve takes the right to write to a path on disk, until the command ends.
-func (g *Globals) reserve(path string) error {
+func (g *Files) reserve(path string) error {
 	release, err := g.Disk.Reserve(path)
 	if errors.Is(err, disk.ErrLocked) {
 		return fmt.Errorf("%s: another process writes to it: wait until that ends, or choose another name", path)
 	}
 	if err == nil {
-		g.release = append(g.release, release)
+		g.closers = append(g.closers, release)
 	}
 	return err
 }
 
 // Claim claims the folder of an index, which is made in a folder that exists.
-func (g *Globals) Claim(path string) error {
+func (g *Files) Claim(path string) error {
 	if err := cmp.Or(g.claim(path, true), disk.WantParent(path)); err != nil {
 		return err
 	}
@@ -202,4 +212,29 @@ func realPath(path string) string {
 // below reports whether a path is in a folder; both are without links.
 func below(path, folder string) bool {
 	return strings.HasPrefix(path, strings.TrimSuffix(folder, string(filepath.Separator))+string(filepath.Separator))
+}
+
+// Destination follows links from path to the file that an output is written to, and reports whether
+// that is a pipe or a device. A folder is an error.
+func Destination(path string) (at string, stream bool, err error) {
+	const linksMax = 40 // as many as Linux follows
+	at = path
+	for range linksMax {
+		info, err := os.Stat(at)
+		switch {
+		case err == nil && info.IsDir():
+			return "", false, fmt.Errorf("%s: is a directory", path)
+		case err == nil && !info.Mode().IsRegular():
+			return at, true, nil
+		}
+		to, err := os.Readlink(at)
+		if err != nil {
+			return at, false, nil // no link, or nothing yet
+		}
+		if !filepath.IsAbs(to) {
+			to = filepath.Join(filepath.Dir(at), to)
+		}
+		at = to
+	}
+	return "", false, fmt.Errorf("%s: too many links", path)
 }

@@ -14,9 +14,9 @@ import (
 	"ndd/engine/storage/store"
 )
 
-// CheckPrintOutput is [Globals.CheckOutput] of a fingerprint file, whose name must have an ending
+// CheckPrintOutput is [Files.CheckOutput] of a fingerprint file, whose name must have an ending
 // that says its format. It cannot be written to a pipe or a device.
-func (g *Globals) CheckPrintOutput(out string) error {
+func (g *Files) CheckPrintOutput(out string) error {
 	if !object.Is(out) {
 		_, stream, err := Destination(out)
 		if err != nil {
@@ -35,8 +35,8 @@ func (g *Globals) CheckPrintOutput(out string) error {
 
 // WritePrints writes a fingerprint file, on disk or as an object, that appears when fill has given
 // it all documents: with [ErrPartly] of fill, too, and with no other error.
-// [Globals.CheckPrintOutput] comes before it.
-func (g *Globals) WritePrints(out string, recipe simhash.Recipe, fill func(*ndf.Writer) error) error {
+// [Files.CheckPrintOutput] comes before it.
+func (g *Files) WritePrints(out string, recipe simhash.Recipe, fill func(*ndf.Writer) error) error {
 	if object.Is(out) {
 		return g.uploadPrints(out, recipe, fill)
 	}
@@ -51,7 +51,7 @@ func (g *Globals) WritePrints(out string, recipe simhash.Recipe, fill func(*ndf.
 }
 
 // fillPrints writes a fingerprint file on disk.
-func (g *Globals) fillPrints(at string, recipe simhash.Recipe, fill func(*ndf.Writer) error) error {
+func (g *Files) fillPrints(at string, recipe simhash.Recipe, fill func(*ndf.Writer) error) error {
 	if err := g.Disk.MakeParents(at); err != nil {
 		return err
 	}
@@ -78,7 +78,7 @@ func (g *Globals) fillPrints(at string, recipe simhash.Recipe, fill func(*ndf.Wr
 }
 
 // uploadPrints makes the file on disk first: its header is written last.
-func (g *Globals) uploadPrints(out string, recipe simhash.Recipe, fill func(*ndf.Writer) error) error {
+func (g *Files) uploadPrints(out string, recipe simhash.Recipe, fill func(*ndf.Writer) error) error {
 	dir, err := os.MkdirTemp("", "ndd-upload-*")
 	if err != nil {
 		return err

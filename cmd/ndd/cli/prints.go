@@ -20,7 +20,7 @@ import (
 )
 
 // OpenPrintFile opens a fingerprint file, or reads standard input.
-func (g *Globals) OpenPrintFile(path string) (*ndf.File, error) {
+func (g *Files) OpenPrintFile(path string) (*ndf.File, error) {
 	switch {
 	case path == document.Stdin:
 		return g.ReadPrints(g.Stdin, "standard input")
@@ -39,7 +39,7 @@ func (g *Globals) OpenPrintFile(path string) (*ndf.File, error) {
 }
 
 // ReadPrints reads a fingerprint file from a pipe or an object into memory.
-func (g *Globals) ReadPrints(r io.Reader, name string) (*ndf.File, error) {
+func (g *Files) ReadPrints(r io.Reader, name string) (*ndf.File, error) {
 	if g.Raw {
 		return ndf.ReadRaw(r, name)
 	}
@@ -47,7 +47,7 @@ func (g *Globals) ReadPrints(r io.Reader, name string) (*ndf.File, error) {
 }
 
 // RegisterRaw adds the flag --raw.
-func (g *Globals) RegisterRaw(cmd *cobra.Command) {
+func (g *Files) RegisterRaw(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&g.Raw, "raw", false, "read files of fingerprints as little-endian 64-bit integers, whatever "+
 		"is in them")
 }
@@ -57,7 +57,7 @@ func (g *Globals) RegisterRaw(cmd *cobra.Command) {
 func IsRead(path string) bool { return path == document.Stdin || object.Is(path) }
 
 // OpenPrints opens fingerprint files, all of them or none, each once.
-func (g *Globals) OpenPrints(paths []string) (files []*ndf.File, err error) {
+func (g *Files) OpenPrints(paths []string) (files []*ndf.File, err error) {
 	if err := ReadOnce(paths); err != nil {
 		return nil, err
 	}
@@ -72,7 +72,7 @@ func (g *Globals) OpenPrints(paths []string) (files []*ndf.File, err error) {
 	return files, nil
 }
 
-// ClosePrints closes files that [Globals.OpenPrints] has opened.
+// ClosePrints closes files that [Files.OpenPrints] has opened.
 func ClosePrints(files []*ndf.File) {
 	for _, f := range files {
 		f.Close()
@@ -95,7 +95,7 @@ func EachPrints(ctx context.Context, f *ndf.File, yield func([]uint64)) error {
 // ArePrints says whether the inputs are fingerprint files: by content, or by the names .ndf, .bin
 // and .npy, so that a damaged one is not read as text. A mixture with documents is wrong usage.
 // Where documents is set, fingerprints as text are documents: their format is said.
-func (g *Globals) ArePrints(paths []string, documents bool) (bool, error) {
+func (g *Files) ArePrints(paths []string, documents bool) (bool, error) {
 	of := map[bool]string{} // one path of each kind
 	for _, path := range paths {
 		prints, err := g.isPrints(path, documents)
@@ -113,7 +113,7 @@ func (g *Globals) ArePrints(paths []string, documents bool) (bool, error) {
 }
 
 // isPrints is ArePrints for one input.
-func (g *Globals) isPrints(path string, documents bool) (bool, error) {
+func (g *Files) isPrints(path string, documents bool) (bool, error) {
 	if g.Raw {
 		return true, nil
 	}
@@ -147,7 +147,7 @@ func (g *Globals) isPrints(path string, documents bool) (bool, error) {
 const lineBytes = 64
 
 // peek returns the first bytes of standard input, which are read again.
-func (g *Globals) peek() ([]byte, error) {
+func (g *Files) peek() ([]byte, error) {
 	if g.Stdin == nil {
 		return nil, nil
 	}

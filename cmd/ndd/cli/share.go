@@ -36,7 +36,7 @@ func (s *ShareFlag) Register(cmd *cobra.Command) {
 
 // Share returns the share, nil without the flag. The files must be the same, and of the same sizes,
 // for all shares.
-func (s *ShareFlag) Share(ctx context.Context, g *Globals, inputs []string) (*document.Share, error) {
+func (s *ShareFlag) Share(ctx context.Context, g *Files, inputs []string) (*document.Share, error) {
 	if s.value == "" {
 		return nil, nil
 	}

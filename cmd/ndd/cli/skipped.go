@@ -27,7 +27,7 @@ func (s *skippedFlag) Register(cmd *cobra.Command) {
 
 // begin opens the table and makes the configuration report skips to it. The caller calls abort at
 // the end.
-func (s *skippedFlag) begin(g *Globals, c *ingest.Config) error {
+func (s *skippedFlag) begin(g *Files, c *ingest.Config) error {
 	if s.path == "" || s.table != nil {
 		return nil
 	}

@@ -19,7 +19,7 @@ import (
 // A Work is the folder of --work.
 type Work struct {
 	*work.Folder
-	g     *Globals
+	g     *Files
 	dir   string
 	to    string // the folder of copies that is being made
 	taken atomic.Int64
@@ -35,7 +35,7 @@ func ReadTwice(flag string, inputs []string) error {
 }
 
 // CheckWork claims the folder of --work, and returns an error for inputs that it cannot know again.
-func (g *Globals) CheckWork(dir string, inputs []string) error {
+func (g *Files) CheckWork(dir string, inputs []string) error {
 	if dir == "" {
 		return nil
 	}
@@ -48,7 +48,7 @@ func (g *Globals) CheckWork(dir string, inputs []string) error {
 
 // BeginReading begins a reading of inputs that takes over what the folder of --work has, unless dir is "",
 // and shows how far it is. Close must be called, also if the work is nil.
-func (g *Globals) BeginReading(ctx context.Context, inputs []string, c *ingest.Config, dir string) (
+func (g *Files) BeginReading(ctx context.Context, inputs []string, c *ingest.Config, dir string) (
 	w *Work, _ *Bar, err error) {
 	if dir != "" {
 		if w, err = g.openWork(ctx, dir); err != nil {
@@ -60,7 +60,7 @@ func (g *Globals) BeginReading(ctx context.Context, inputs []string, c *ingest.C
 	return w, g.Progress.NewInputBar(ctx, "reading", inputs, c.Document), nil
 }
 
-func (g *Globals) openWork(ctx context.Context, dir string) (w *Work, err error) {
+func (g *Files) openWork(ctx context.Context, dir string) (w *Work, err error) {
 	w = &Work{g: g, dir: dir}
 	w.Folder, err = work.Open(ctx, g.Disk, dir, g.Threads, w.say, func(msg string) { g.Log.Warn(msg) })
 	if errors.Is(err, disk.ErrLocked) {

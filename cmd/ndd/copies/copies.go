@@ -30,7 +30,7 @@ import (
 
 // Commands returns the commands of this package.
 func Commands(g *cli.Globals) []*cobra.Command {
-	return []*cobra.Command{newCopies(g)}
+	return []*cobra.Command{newCopies(g.NewFiles())}
 }
 
 type copiesFlags struct {
@@ -42,7 +42,7 @@ type copiesFlags struct {
 	explain    bool
 }
 
-func newCopies(g *cli.Globals) *cobra.Command {
+func newCopies(g *cli.Files) *cobra.Command {
 	f := copiesFlags{signatures: signatureFlags{file: cli.NewMethodFile()}}
 	cmd := &cobra.Command{
 		Use:   "copies INPUT...",
@@ -113,7 +113,7 @@ lines that begin with # are comments. There are, with their defaults:
 }
 
 // check checks flags that are about the output, and those that exclude others.
-func (f *copiesFlags) check(g *cli.Globals) error {
+func (f *copiesFlags) check(g *cli.Files) error {
 	if err := f.format.CheckFile(g, f.out); err != nil {
 		return err
 	}
@@ -128,7 +128,7 @@ func (f *copiesFlags) check(g *cli.Globals) error {
 	return g.CheckOutput(f.out, copies.Columns...)
 }
 
-func findCopies(ctx context.Context, g *cli.Globals, inputs []string, f *copiesFlags) error {
+func findCopies(ctx context.Context, g *cli.Files, inputs []string, f *copiesFlags) error {
 	known, err := openLibrary(ctx, g, f.against)
 	if err != nil {
 		return err
@@ -237,7 +237,7 @@ func repeated(ids []string) (n int) {
 
 // sayRepeated warns of documents with the ID of an earlier one, and reports the pairs that are not
 // listed for it.
-func sayRepeated(g *cli.Globals, documents, pairs int) {
+func sayRepeated(g *cli.Files, documents, pairs int) {
 	cli.SaySome(g.Log.Warn, documents, "document", " with an ID that an earlier one has: lines of the output do not "+
 		"tell them apart; --id names another field")
 	cli.SaySome(g.Log.Info, pairs, "pair", " of documents with the same ID left out")
@@ -250,7 +250,7 @@ type signed struct {
 
 // signAll signs the documents on all threads and adds them in order; check gets the number of
 // documents and the bytes of their IDs. The error is cli.ErrPartly if input was lost.
-func signAll(ctx context.Context, g *cli.Globals, inputs []string, c ingest.Config, o copies.Options, f *signatureFlags,
+func signAll(ctx context.Context, g *cli.Files, inputs []string, c ingest.Config, o copies.Options, f *signatureFlags,
 	add func(*signed) error, check func(documents int, idBytes uint64) error) error {
 	idBytes, documents, sites := uint64(0), 0, 0
 	report, err := cli.Extract(ctx, g, inputs, c, ingest.Steps[signed]{
@@ -283,7 +283,7 @@ func signAll(ctx context.Context, g *cli.Globals, inputs []string, c ingest.Conf
 }
 
 // saySites warns where documents have no site although --site names the field that has it.
-func saySites(g *cli.Globals, f *signatureFlags, documents, sites int) {
+func saySites(g *cli.Files, f *signatureFlags, documents, sites int) {
 	if f.site == "" || documents == sites {
 		return
 	}
@@ -291,7 +291,7 @@ func saySites(g *cli.Globals, f *signatureFlags, documents, sites int) {
 		humanize.Comma(int64(documents-sites)), cli.Number(documents, "document")))
 }
 
-func sayCopies(g *cli.Globals, r *copies.Report) {
+func sayCopies(g *cli.Files, r *copies.Report) {
 	sayLeftOut(g, r)
 	cli.SaySome(g.Log.Info, r.Unlisted, "document", " with the same signatures as more than "+
 		humanize.Comma(postings.MaxEqual)+" others: listed with the first of these only")
@@ -301,7 +301,7 @@ func sayCopies(g *cli.Globals, r *copies.Report) {
 }
 
 // sayLeftOut says which documents are not compared as the others are.
-func sayLeftOut(g *cli.Globals, r *copies.Report) {
+func sayLeftOut(g *cli.Files, r *copies.Report) {
 	cli.SaySome(g.Log.Warn, r.None, "document", " had too few signatures to be compared")
 	cli.SaySome(g.Log.Info, r.Fallback, "short document",
 		": compared with long ones by winnow, with each other by shingles")

@@ -19,7 +19,7 @@ import (
 // that were not selected.
 const passageGap = 100
 
-func explainCopies(ctx context.Context, g *cli.Globals, args []string, f *copiesFlags) error {
+func explainCopies(ctx context.Context, g *cli.Files, args []string, f *copiesFlags) error {
 	if ext := filepath.Ext(f.out); ext == ".html" || ext == ".htm" {
 		return cli.Usagef("-o %s: --explain writes text, with where the passages are; name another file", f.out)
 	}

@@ -22,7 +22,7 @@ type signatureFlags struct {
 	memory       string
 }
 
-func (f *signatureFlags) register(cmd *cobra.Command, g *cli.Globals) {
+func (f *signatureFlags) register(cmd *cobra.Command, g *cli.Files) {
 	f.docs.RegisterReading(cmd)
 	g.Skipped.Register(cmd)
 	g.RegisterForce(cmd)
@@ -40,7 +40,7 @@ func registerMemory(cmd *cobra.Command, to *string) {
 
 // options reads --method-file and returns the options of signatures: those of an index, or zero ones, but for
 // what the command line and the file give.
-func (f *signatureFlags) options(g *cli.Globals, o copies.Options) (copies.Options, error) {
+func (f *signatureFlags) options(g *cli.Files, o copies.Options) (copies.Options, error) {
 	method, err := copies.ParseMethod(f.method)
 	if err != nil {
 		return o, cli.Usagef("--method %q: %w", f.method, err)
@@ -52,7 +52,7 @@ func (f *signatureFlags) options(g *cli.Globals, o copies.Options) (copies.Optio
 	return f.file.Signatures(method, o)
 }
 
-func (f *signatureFlags) config(g *cli.Globals) (ingest.Config, error) {
+func (f *signatureFlags) config(g *cli.Files) (ingest.Config, error) {
 	c, err := f.docs.Config(g, nil)
 	if f.site != "" && f.site != "id" {
 		c.Document.ValueFields = [][]string{{f.site}}
@@ -77,7 +77,7 @@ func (f *signatureFlags) siteOf(doc *document.Document) uint64 {
 
 // room divides the memory: the sets of each of up to three methods, one slice while it is joined, and pairs. The rest is for
 // IDs. The garbage collector keeps the whole within the limit.
-func room(g *cli.Globals, limit string, o *copies.Options) (*memory.Budget, error) {
+func room(g *cli.Files, limit string, o *copies.Options) (*memory.Budget, error) {
 	const setsShare, sliceShare, pairsShare = 12, 4, 4
 	const pairBytes = postings.PairBytes + 48 // and the pair of two methods
 	budget, err := g.Budget(limit)
@@ -93,7 +93,7 @@ func room(g *cli.Globals, limit string, o *copies.Options) (*memory.Budget, erro
 }
 
 // join adds to options of signatures those of a join.
-func (f *copiesFlags) join(g *cli.Globals, o *copies.Options) error {
+func (f *copiesFlags) join(g *cli.Files, o *copies.Options) error {
 	if g.Given["threshold"] && !(f.threshold > 0 && f.threshold <= 1) {
 		return cli.Usagef("--threshold %g: must be above 0 and at most 1", f.threshold)
 	}

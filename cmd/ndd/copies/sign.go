@@ -19,7 +19,7 @@ import (
 // fileEnding is the ending of signature files.
 const fileEnding = ".sigs"
 
-func newCopiesSign(g *cli.Globals) *cobra.Command {
+func newCopiesSign(g *cli.Files) *cobra.Command {
 	f := signatureFlags{file: cli.NewMethodFile()}
 	var out string
 	cmd := &cobra.Command{
@@ -42,7 +42,7 @@ Documents with too few signatures are in the file, and are in no pair.`,
 	return cmd
 }
 
-func sign(ctx context.Context, g *cli.Globals, inputs []string, out string, f *signatureFlags) error {
+func sign(ctx context.Context, g *cli.Files, inputs []string, out string, f *signatureFlags) error {
 	if out == "" {
 		return cli.Usagef("give -o FILE%s for the signature file", fileEnding)
 	}
@@ -96,7 +96,7 @@ func sign(ctx context.Context, g *cli.Globals, inputs []string, out string, f *s
 
 // optionsOf returns the options by which documents are signed: those of signature files, from which the flags must not
 // differ, or those of the flags if there are no files.
-func (f *signatureFlags) optionsOf(g *cli.Globals, known []*copies.File) (o copies.Options, c ingest.Config, err error) {
+func (f *signatureFlags) optionsOf(g *cli.Files, known []*copies.File) (o copies.Options, c ingest.Config, err error) {
 	if c, err = f.config(g); err != nil {
 		return o, c, err
 	}
@@ -135,7 +135,7 @@ type library struct {
 	names []*idlist.Cursor
 }
 
-func openLibrary(ctx context.Context, g *cli.Globals, paths []string) (l *library, err error) {
+func openLibrary(ctx context.Context, g *cli.Files, paths []string) (l *library, err error) {
 	l = new(library)
 	for _, path := range paths {
 		f, err := copies.Open(ctx, path, g.Threads)

@@ -30,7 +30,7 @@ type compareFlags struct {
 	format   string
 }
 
-func newCompare(g *cli.Globals) *cobra.Command {
+func newCompare(g *cli.Files) *cobra.Command {
 	var f compareFlags
 	cmd := &cobra.Command{
 		Use:   "compare A B",
@@ -68,7 +68,7 @@ them; with --in they are the ids of documents in those files and folders.`,
 	return cmd
 }
 
-func compareTwo(ctx context.Context, g *cli.Globals, a, b string, f *compareFlags) error {
+func compareTwo(ctx context.Context, g *cli.Files, a, b string, f *compareFlags) error {
 	switch {
 	case f.k < 0 || f.k > 64:
 		return cli.Usagef("-k %d: must be 0 to 64", f.k)
@@ -98,7 +98,7 @@ func compareTwo(ctx context.Context, g *cli.Globals, a, b string, f *compareFlag
 }
 
 // TwoDocuments reads the documents to compare.
-func TwoDocuments(ctx context.Context, g *cli.Globals, a, b string, in []string,
+func TwoDocuments(ctx context.Context, g *cli.Files, a, b string, in []string,
 	o document.Options) (two [2]document.Document, err error) {
 	if len(in) == 0 {
 		for i, path := range []string{a, b} {
@@ -139,7 +139,7 @@ func TwoDocuments(ctx context.Context, g *cli.Globals, a, b string, in []string,
 
 // namedDocument reads the document that a file with one document, or a file and a row with a colon
 // between, names.
-func namedDocument(ctx context.Context, g *cli.Globals, name string, o document.Options) (document.Document, error) {
+func namedDocument(ctx context.Context, g *cli.Files, name string, o document.Options) (document.Document, error) {
 	file, row, hasRow := cutRow(name)
 	var found []document.Document
 	for doc, err := range document.Read(ctx, []string{file}, o, g.Stdin) {
@@ -262,7 +262,7 @@ func Excerpt(s string) string {
 	return result.Escape(string(runes))
 }
 
-func (c *comparison) json(g *cli.Globals) error {
+func (c *comparison) json(g *cli.Files) error {
 	type passage struct {
 		Start int    `json:"start"`
 		End   int    `json:"end"`

@@ -31,7 +31,7 @@ type evalFlags struct {
 	out           string // of these
 }
 
-func newEval(g *cli.Globals) *cobra.Command {
+func newEval(g *cli.Files) *cobra.Command {
 	var f evalFlags
 	cmd := &cobra.Command{
 		Use:   "eval [--pairs PAIRS.tsv] INPUT...",
@@ -94,7 +94,7 @@ The files of the examples are in the folder cmd/ndd/testdata/sample of the sourc
 	return cmd
 }
 
-func evaluate(g *cli.Globals, cmd *cobra.Command, inputs []string, f *evalFlags) error {
+func evaluate(g *cli.Files, cmd *cobra.Command, inputs []string, f *evalFlags) error {
 	o, err := f.options(g)
 	if err != nil {
 		return err
@@ -166,7 +166,7 @@ func evaluate(g *cli.Globals, cmd *cobra.Command, inputs []string, f *evalFlags)
 	return partly
 }
 
-func (f *evalFlags) options(g *cli.Globals) (o eval.Options, err error) {
+func (f *evalFlags) options(g *cli.Files) (o eval.Options, err error) {
 	o = eval.Options{Threads: g.Threads, Progress: func(name string) { g.Log.Debug("measuring " + name) }}
 	if f.pairs != "" {
 		if err := g.Refuse("applies only without --pairs: it is about copies that ndd edits", "sample"); err != nil {
@@ -202,7 +202,7 @@ func (f *evalFlags) options(g *cli.Globals) (o eval.Options, err error) {
 }
 
 // methods returns every recipe with every verification.
-func (f *evalFlags) methods(g *cli.Globals) (methods []eval.Method, err error) {
+func (f *evalFlags) methods(g *cli.Files) (methods []eval.Method, err error) {
 	docs := f.docs
 	for _, recipe := range append([]string{f.docs.Recipe}, f.compare...) {
 		docs.Recipe = recipe
@@ -222,7 +222,7 @@ func (f *evalFlags) methods(g *cli.Globals) (methods []eval.Method, err error) {
 }
 
 // evalCorpus reads the documents. The error is cli.ErrPartly when input was lost.
-func evalCorpus(ctx context.Context, g *cli.Globals, inputs []string, c ingest.Config) (*eval.Corpus, error) {
+func evalCorpus(ctx context.Context, g *cli.Files, inputs []string, c ingest.Config) (*eval.Corpus, error) {
 	corpus := eval.NewCorpus()
 	budget := memory.ForProgram(g.Machine.Limit(0))
 	report, err := cli.Extract(ctx, g, inputs, c, ingest.Steps[document.Document]{
@@ -244,7 +244,7 @@ func evalCorpus(ctx context.Context, g *cli.Globals, inputs []string, c ingest.C
 }
 
 // evalMissing reports the labels that have no documents.
-func evalMissing(g *cli.Globals, f *evalFlags, pairs []eval.Pair, missing []eval.Label) error {
+func evalMissing(g *cli.Files, f *evalFlags, pairs []eval.Pair, missing []eval.Label) error {
 	if len(missing) == 0 {
 		return nil
 	}
@@ -260,7 +260,7 @@ func evalMissing(g *cli.Globals, f *evalFlags, pairs []eval.Pair, missing []eval
 
 // evalWrite writes the result in every requested form, charts to a folder that was begun, nil for
 // none.
-func evalWrite(g *cli.Globals, r *eval.Result, f *evalFlags, dir cli.Folder) error {
+func evalWrite(g *cli.Files, r *eval.Result, f *evalFlags, dir cli.Folder) error {
 	if dir != nil {
 		figures := map[string]io.WriterTo{"recall.svg": r.RecallChart(), "jaccard.svg": r.JaccardChart()}
 		if f.pairs != "" {
@@ -287,7 +287,7 @@ const beginningBytes = 300
 var sampleColumns = cli.ColumnsOf("id_a id_b distance:i label text_a text_b")
 
 // writeSample draws pairs and writes them as a table to be labelled.
-func (f *evalFlags) writeSample(ctx context.Context, g *cli.Globals, c *eval.Corpus, recipe simhash.Recipe) error {
+func (f *evalFlags) writeSample(ctx context.Context, g *cli.Files, c *eval.Corpus, recipe simhash.Recipe) error {
 	pairs, err := c.SamplePairs(ctx, recipe, f.samplePairs, g.Threads, 1)
 	if err != nil {
 		return err
@@ -311,7 +311,7 @@ func (f *evalFlags) writeSample(ctx context.Context, g *cli.Globals, c *eval.Cor
 var pairColumns = cli.ColumnsOf("method id_a id_b lang? label jaccard:r distance:i? found:b")
 
 // writePairs writes the table of labelled pairs, for each method.
-func (f *evalFlags) writePairs(g *cli.Globals, c *eval.Corpus, pairs []eval.Pair, methods []eval.Method,
+func (f *evalFlags) writePairs(g *cli.Files, c *eval.Corpus, pairs []eval.Pair, methods []eval.Method,
 	r *eval.Result) error {
 	format, _ := result.FormatOf(f.table) // options has refused others
 	return g.WriteTable(f.table, format, pairColumns, func(t *result.TableWriter) error {

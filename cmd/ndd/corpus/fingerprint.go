@@ -18,10 +18,10 @@ import (
 
 // Commands returns the commands of this package.
 func Commands(g *cli.Globals) []*cobra.Command {
-	return []*cobra.Command{newFingerprint(g), newCompare(g), newEval(g)}
+	return []*cobra.Command{newFingerprint(g.NewFiles()), newCompare(g.NewFiles()), newEval(g.NewFiles())}
 }
 
-func newFingerprint(g *cli.Globals) *cobra.Command {
+func newFingerprint(g *cli.Files) *cobra.Command {
 	var docs cli.DocumentFlags
 	var out string
 	var showRecipe bool
@@ -104,7 +104,7 @@ func writePrint(w *bufio.Writer, r ingest.Record) error {
 	return w.WriteByte('\n')
 }
 
-func fingerprintFile(g *cli.Globals, cmd *cobra.Command, inputs []string, c ingest.Config, out string) error {
+func fingerprintFile(g *cli.Files, cmd *cobra.Command, inputs []string, c ingest.Config, out string) error {
 	if out == "-" {
 		return cli.Usagef("-o -: a fingerprint file cannot be written to standard output; without -o, lines of text are")
 	}

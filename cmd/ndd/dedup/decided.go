@@ -15,7 +15,7 @@ import (
 	"ndd/engine/near/dedup"
 )
 
-func newFilter(g *cli.Globals) *cobra.Command {
+func newFilter(g *cli.Files) *cobra.Command {
 	d := &deciding{g: g}
 	cmd := &cobra.Command{
 		Use:   "filter --dropped TABLE --write-kept DIR [--shard I/N] INPUT...",
@@ -55,7 +55,7 @@ Memory: 16 bytes for each row of TABLE in a share, some 40 for each id.`,
 }
 
 type deciding struct {
-	g         *cli.Globals
+	g         *cli.Files
 	docs      cli.DocumentFlags
 	shard     cli.ShareFlag
 	dropped   string

@@ -30,10 +30,10 @@ import (
 
 // Commands returns the commands of this package.
 func Commands(g *cli.Globals) []*cobra.Command {
-	return []*cobra.Command{newDedup(g), newShingles(g), newFilter(g)}
+	return []*cobra.Command{newDedup(g.NewFiles()), newShingles(g.NewFiles()), newFilter(g.NewFiles())}
 }
 
-func newDedup(g *cli.Globals) *cobra.Command {
+func newDedup(g *cli.Files) *cobra.Command {
 	d := &deduping{g: g}
 	cmd := &cobra.Command{
 		Use:   "dedup [-o DIR] INPUT...",
@@ -243,7 +243,7 @@ same names as then.`,
 
 // deduping is one run of the command.
 type deduping struct {
-	g *cli.Globals
+	g *cli.Files
 	comparing
 	keeping
 	writing

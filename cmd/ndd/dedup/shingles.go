@@ -16,7 +16,7 @@ import (
 
 var memberColumns = cli.ColumnsOf("file row:i? text_bytes:i")
 
-func newShingles(g *cli.Globals) *cobra.Command {
+func newShingles(g *cli.Files) *cobra.Command {
 	var docs cli.DocumentFlags
 	var shard cli.ShareFlag
 	var members, out string

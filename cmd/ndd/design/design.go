@@ -30,10 +30,10 @@ const designDocs = "8e9"
 
 // Commands returns the commands of this package.
 func Commands(g *cli.Globals) []*cobra.Command {
-	return []*cobra.Command{newDesign(g)}
+	return []*cobra.Command{newDesign(g.NewFiles())}
 }
 
-func newDesign(g *cli.Globals) *cobra.Command {
+func newDesign(g *cli.Files) *cobra.Command {
 	var d designCommand
 	cmd := &cobra.Command{
 		Use:   "design",
@@ -76,7 +76,7 @@ of an index.`,
 	return cmd
 }
 
-func (d *designCommand) run(g *cli.Globals, cmd *cobra.Command) error {
+func (d *designCommand) run(g *cli.Files, cmd *cobra.Command) error {
 	if d.recursion {
 		return d.runRecursion(g)
 	}
@@ -93,7 +93,7 @@ func (d *designCommand) run(g *cli.Globals, cmd *cobra.Command) error {
 }
 
 // runRecursion prints the paper's table for -n and -k.
-func (d *designCommand) runRecursion(g *cli.Globals) error {
+func (d *designCommand) runRecursion(g *cli.Files) error {
 	if err := g.Refuse("does not go with --recursion", "sample", "memory", "tables", "design", "layout", "all", "format", "for", "ids"); err != nil {
 		return err
 	}
@@ -111,7 +111,7 @@ func (d *designCommand) runRecursion(g *cli.Globals) error {
 var paperDesigns = []string{"paper-16", "paper-20"}
 
 // plan answers the question that the flags put, as a build would.
-func (d *designCommand) plan(g *cli.Globals, cmd *cobra.Command) (*plan.Plan, error) {
+func (d *designCommand) plan(g *cli.Files, cmd *cobra.Command) (*plan.Plan, error) {
 	if err := d.choice.Parse(); err != nil {
 		return nil, err
 	}

@@ -12,7 +12,7 @@ import (
 	"ndd/engine/storage/disk"
 )
 
-func newBackup(g *cli.Globals) *cobra.Command {
+func newBackup(g *cli.Files) *cobra.Command {
 	return &cobra.Command{
 		Use:   "backup INDEX DIR",
 		Short: "Copy an index as it is now, also while it is served",

@@ -30,10 +30,10 @@ import (
 
 // Commands returns the commands of this package.
 func Commands(g *cli.Globals) []*cobra.Command {
-	return []*cobra.Command{newBuild(g), newMerge(g), newBackup(g), newExport(g)}
+	return []*cobra.Command{newBuild(g.NewFiles()), newMerge(g.NewFiles()), newBackup(g.NewFiles()), newExport(g.NewFiles())}
 }
 
-func newBuild(g *cli.Globals) *cobra.Command {
+func newBuild(g *cli.Files) *cobra.Command {
 	b := building{g: g}
 	cmd := &cobra.Command{
 		Use:   "build -o INDEX | --add INDEX FILE...",
@@ -87,7 +87,7 @@ otherwise.`,
 
 // A building is one run of the command.
 type building struct {
-	g        *cli.Globals
+	g        *cli.Files
 	choice   design.Choice
 	out, add string
 	lengths  bool

@@ -21,7 +21,7 @@ import (
 	"ndd/engine/result"
 )
 
-func newExport(g *cli.Globals) *cobra.Command {
+func newExport(g *cli.Files) *cobra.Command {
 	var e exporting
 	cmd := &cobra.Command{
 		Use:   "export INDEX [-o FILE]",
@@ -99,7 +99,7 @@ func (e *exporting) check(dir string) error {
 	return nil
 }
 
-func (e *exporting) run(ctx context.Context, g *cli.Globals, dir string) error {
+func (e *exporting) run(ctx context.Context, g *cli.Files, dir string) error {
 	var err error
 	if e.isFile() {
 		err = g.CheckPrintOutput(e.out)
@@ -136,7 +136,7 @@ func (e *exporting) run(ctx context.Context, g *cli.Globals, dir string) error {
 
 // A source is an index that is exported.
 type source struct {
-	g    *cli.Globals
+	g    *cli.Files
 	dir  string
 	x    *engine.Index
 	view version.View

@@ -12,7 +12,7 @@ import (
 	"ndd/engine"
 )
 
-func newMerge(g *cli.Globals) *cobra.Command {
+func newMerge(g *cli.Files) *cobra.Command {
 	return &cobra.Command{
 		Use:   "merge INDEX",
 		Short: "Merge an index into one segment, without deleted documents",
@@ -29,7 +29,7 @@ If the command is interrupted, the index is as it was before.`,
 	}
 }
 
-func mergeIndex(ctx context.Context, g *cli.Globals, dir string) (err error) {
+func mergeIndex(ctx context.Context, g *cli.Files, dir string) (err error) {
 	x, err := openToWrite(ctx, g, dir, engine.OpenOptions{})
 	if err != nil {
 		return err

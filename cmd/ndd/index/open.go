@@ -39,7 +39,7 @@ func (o *OpenFlags) RegisterChecksums(cmd *cobra.Command) {
 
 // Open opens an index for the flags and options. It logs the amount that was not verified, and with
 // --verbose how the index was opened.
-func (o *OpenFlags) Open(ctx context.Context, g *cli.Globals, dir string,
+func (o *OpenFlags) Open(ctx context.Context, g *cli.Files, dir string,
 	options engine.OpenOptions) (*engine.Index, error) {
 	bar := g.Progress.NewBar("verifying", 0, cli.BytesUnit)
 	options.Threads, options.Verify, options.Load = g.Threads, o.verify, o.Preload
@@ -85,7 +85,7 @@ func RegisterSpread(cmd *cobra.Command, when *string) {
 const processorsMin = 8
 
 // Spread returns what a value of --numa asks for, nil if the tables remain in their file, as with "off" and "".
-func Spread(g *cli.Globals, when string) *worker.Options {
+func Spread(g *cli.Files, when string) *worker.Options {
 	if when == "off" || when == "" {
 		return nil
 	}
@@ -98,14 +98,14 @@ func Spread(g *cli.Globals, when string) *worker.Options {
 }
 
 // LogSpread says where an index's tables are.
-func LogSpread(g *cli.Globals, x *engine.Index) {
+func LogSpread(g *cli.Files, x *engine.Index) {
 	if r, ok := x.Live().Spread(); ok {
 		g.Log.Info("memory nodes: " + r.String())
 	}
 }
 
 // openToWrite opens the index in folder dir to change it, after every checksum was verified.
-func openToWrite(ctx context.Context, g *cli.Globals, dir string, how engine.OpenOptions) (*engine.Index, error) {
+func openToWrite(ctx context.Context, g *cli.Files, dir string, how engine.OpenOptions) (*engine.Index, error) {
 	var o OpenFlags
 	how.Write, how.Disk, how.Budget = true, g.Disk, memory.ForProgram(g.Machine.Limit(0))
 	how.Planned = SayPlanned(g, how.Budget)
@@ -118,7 +118,7 @@ func openToWrite(ctx context.Context, g *cli.Globals, dir string, how engine.Ope
 }
 
 // SayPlanned returns a function that says what memory making a segment takes, before that takes any.
-func SayPlanned(g *cli.Globals, b *memory.Budget) func(docs, bytes uint64) {
+func SayPlanned(g *cli.Files, b *memory.Budget) func(docs, bytes uint64) {
 	return func(docs, bytes uint64) {
 		g.Log.Debug(fmt.Sprintf("making a segment of %s uses at most %s of memory beside mapped files; %s are available (%s)",
 			cli.Number(docs, "document"), humanize.IBytes(b.Total(bytes)), humanize.IBytes(b.Limit().Bytes), b.Limit().Source))

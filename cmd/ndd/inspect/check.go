@@ -18,7 +18,7 @@ import (
 	"ndd/engine/storage/wal"
 )
 
-func newCheck(g *cli.Globals) *cobra.Command {
+func newCheck(g *cli.Files) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check INDEX|FILE...",
 		Short: "Verify every byte of indexes and fingerprint files",
@@ -48,7 +48,7 @@ status is 3 and the message names the file, section and offset.`,
 }
 
 // check verifies what a path names, and says what it is.
-func check(ctx context.Context, g *cli.Globals, path string) (sound string, err error) {
+func check(ctx context.Context, g *cli.Files, path string) (sound string, err error) {
 	if cli.IsRead(path) {
 		return checkPrints(ctx, g, path)
 	}
@@ -71,7 +71,7 @@ func check(ctx context.Context, g *cli.Globals, path string) (sound string, err 
 	return checkPart(ctx, g, path, kind)
 }
 
-func checkIndex(ctx context.Context, g *cli.Globals, path string) (string, error) {
+func checkIndex(ctx context.Context, g *cli.Files, path string) (string, error) {
 	bar := g.Progress.NewBar("verifying", 0, cli.BytesUnit)
 	x, err := engine.Open(ctx, path, engine.OpenOptions{Threads: g.Threads, Progress: bar.SetOf})
 	bar.End()
@@ -116,7 +116,7 @@ func checkLog(path string) (string, error) {
 	return fmt.Sprintf("sound: write-ahead log, %s", humanize.IBytes(uint64(r.Bytes+r.Torn))) + logText(r.Report), nil
 }
 
-func checkPrints(ctx context.Context, g *cli.Globals, path string) (sound string, err error) {
+func checkPrints(ctx context.Context, g *cli.Files, path string) (sound string, err error) {
 	defer store.CatchFault(&err)()
 	f, err := g.OpenPrintFile(path)
 	if err != nil {
@@ -144,7 +144,7 @@ func checkPrints(ctx context.Context, g *cli.Globals, path string) (sound string
 		cli.Number(tooShort, "document")), nil
 }
 
-func checkPart(ctx context.Context, g *cli.Globals, path string, kind store.Kind) (string, error) {
+func checkPart(ctx context.Context, g *cli.Files, path string, kind store.Kind) (string, error) {
 	f, err := store.Open(path, kind)
 	if err != nil {
 		return "", err
@@ -169,7 +169,7 @@ func checkPart(ctx context.Context, g *cli.Globals, path string, kind store.Kind
 	return fmt.Sprintf("sound: %s, %s", kind, humanize.IBytes(f.Bytes())), nil
 }
 
-func checkSignatures(ctx context.Context, g *cli.Globals, path string) (string, error) {
+func checkSignatures(ctx context.Context, g *cli.Files, path string) (string, error) {
 	f, err := copies.Open(ctx, path, g.Threads)
 	if err != nil {
 		return "", err

@@ -69,7 +69,7 @@ type tableInfo struct {
 
 // describe returns the report on the file at path. If count is not nil, it reads everything and calls count with all
 // fingerprints.
-func describe(ctx context.Context, g *cli.Globals, path string, count func([]uint64)) (f *file, err error) {
+func describe(ctx context.Context, g *cli.Files, path string, count func([]uint64)) (f *file, err error) {
 	f = &file{Path: path}
 	if cli.IsRead(path) {
 		return f, f.prints(ctx, g, count)
@@ -105,7 +105,7 @@ func (f *file) log() error {
 	return nil
 }
 
-func (f *file) prints(ctx context.Context, g *cli.Globals, count func([]uint64)) error {
+func (f *file) prints(ctx context.Context, g *cli.Files, count func([]uint64)) error {
 	p, err := g.OpenPrintFile(f.Path)
 	if err != nil {
 		return err
@@ -123,7 +123,7 @@ func (f *file) prints(ctx context.Context, g *cli.Globals, count func([]uint64))
 	return cli.EachPrints(ctx, p, count)
 }
 
-func (f *file) partOfIndex(ctx context.Context, g *cli.Globals, kind store.Kind, count func([]uint64)) error {
+func (f *file) partOfIndex(ctx context.Context, g *cli.Files, kind store.Kind, count func([]uint64)) error {
 	s, err := store.Open(f.Path, kind)
 	if err != nil {
 		return err

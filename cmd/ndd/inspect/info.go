@@ -26,10 +26,10 @@ import (
 
 // Commands returns the commands of this package.
 func Commands(g *cli.Globals) []*cobra.Command {
-	return []*cobra.Command{newCheck(g), newInfo(g)}
+	return []*cobra.Command{newCheck(g.NewFiles()), newInfo(g.NewFiles())}
 }
 
-func newInfo(g *cli.Globals) *cobra.Command {
+func newInfo(g *cli.Files) *cobra.Command {
 	var format string
 	var long bool
 	var plots string
@@ -79,7 +79,7 @@ in memory, 16 bytes each. With --format json, one object per INDEX or FILE.`,
 	return cmd
 }
 
-func write(g *cli.Globals, format string, all []*info) error {
+func write(g *cli.Files, format string, all []*info) error {
 	lines := json.NewEncoder(g.Stdout)
 	lines.SetEscapeHTML(false)
 	for i, x := range all {
@@ -138,7 +138,7 @@ type spread struct {
 
 // infoOf returns the report on path: long with its files, and with all fingerprints counted if they
 // are to be drawn.
-func infoOf(ctx context.Context, g *cli.Globals, path string, long, drawn bool) (x *info, err error) {
+func infoOf(ctx context.Context, g *cli.Files, path string, long, drawn bool) (x *info, err error) {
 	defer store.CatchFault(&err)()
 	x = &info{Path: path}
 	if long || drawn {
@@ -186,7 +186,7 @@ func infoOf(ctx context.Context, g *cli.Globals, path string, long, drawn bool) 
 	return x, nil
 }
 
-func (x *info) add(ctx context.Context, g *cli.Globals, path string) error {
+func (x *info) add(ctx context.Context, g *cli.Files, path string) error {
 	f, err := describe(ctx, g, path, x.count)
 	if err != nil {
 		return err
@@ -202,7 +202,7 @@ func (x *info) add(ctx context.Context, g *cli.Globals, path string) error {
 
 // index reports on the index in a folder: its manifest, segments with the files beside them, and
 // log.
-func (x *info) index(ctx context.Context, g *cli.Globals) error {
+func (x *info) index(ctx context.Context, g *cli.Files) error {
 	o := engine.OpenOptions{Threads: g.Threads, Verify: engine.VerifyFast}
 	if x.counts != nil {
 		o.Verify = engine.VerifyFull // all is read in any case
@@ -289,7 +289,7 @@ func (x *info) text(w io.Writer) error {
 }
 
 // plot draws the paper's figures 2a and 2b, and the fraction of each bit, into a new folder.
-func (x *info) plot(ctx context.Context, g *cli.Globals, path string) error {
+func (x *info) plot(ctx context.Context, g *cli.Files, path string) error {
 	dir, err := g.CreateFolder(path)
 	if err != nil {
 		return err

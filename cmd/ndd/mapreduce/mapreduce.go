@@ -28,12 +28,12 @@ import (
 
 // Commands returns the commands of this package.
 func Commands(g *cli.Globals) []*cobra.Command {
-	return []*cobra.Command{newMapReduce(g)}
+	return []*cobra.Command{newMapReduce(g.NewFiles())}
 }
 
 // mapReduce is one run of a step of a job.
 type mapReduce struct {
-	g     *cli.Globals
+	g     *cli.Files
 	step  string // map, reduce or collect
 	input mapreduce.Form
 	*taskFlags
@@ -72,7 +72,7 @@ func (t *taskFlags) register(f *pflag.FlagSet, step string) {
 	}
 }
 
-func newMapReduce(g *cli.Globals) *cobra.Command {
+func newMapReduce(g *cli.Files) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "mapreduce map|reduce|collect JOB",
 		Short: "Run a step of a job over lines, for Hadoop, Spark or a shell",
@@ -126,7 +126,7 @@ var stepShort = map[string]string{
 	"collect": "Check that the results of all tasks are whole, write them as lines of the other commands",
 }
 
-func newStep(g *cli.Globals, step string) *cobra.Command {
+func newStep(g *cli.Files, step string) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   step + " JOB",
 		Short: stepShort[step],
@@ -163,7 +163,7 @@ func noJob(cmd *cobra.Command, step string, args []string) error {
 		cli.DidYouMean(cmd, args[0]))
 }
 
-func newJobStep(g *cli.Globals, step string, task *taskFlags, j *mapReduceJob) *cobra.Command {
+func newJobStep(g *cli.Files, step string, task *taskFlags, j *mapReduceJob) *cobra.Command {
 	m := &mapReduce{g: g, step: step, taskFlags: task, keep: mapreduce.FirstID}
 	cmd := &cobra.Command{
 		Use:   j.name,

@@ -18,7 +18,7 @@ import (
 	"ndd/engine/result"
 )
 
-func newDecontaminate(g *cli.Globals) *cobra.Command {
+func newDecontaminate(g *cli.Files) *cobra.Command {
 	p := &decontamination{g: g}
 	cmd := &cobra.Command{
 		Use:   "decontaminate --evals FILES INPUT...",
@@ -111,7 +111,7 @@ The exit status is 4 if inputs could not be read, or items were left out.`,
 
 // decontamination is one run of the command.
 type decontamination struct {
-	g                   *cli.Globals
+	g                   *cli.Files
 	docs                cli.DocumentFlags
 	format              cli.TableFormat
 	setsFormat          result.Format

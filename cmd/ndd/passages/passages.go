@@ -21,10 +21,10 @@ import (
 
 // Commands returns the commands of this package.
 func Commands(g *cli.Globals) []*cobra.Command {
-	return []*cobra.Command{newPassages(g), newDecontaminate(g)}
+	return []*cobra.Command{newPassages(g.NewFiles()), newDecontaminate(g.NewFiles())}
 }
 
-func newPassages(g *cli.Globals) *cobra.Command {
+func newPassages(g *cli.Files) *cobra.Command {
 	p := &finding{g: g}
 	cmd := &cobra.Command{
 		Use:   "passages (--unit UNIT | --bytes N | --words N) INPUT...",
@@ -141,7 +141,7 @@ be on the file system that the copies are written to. It can be removed at any t
 
 // finding is one run of the command.
 type finding struct {
-	g                 *cli.Globals
+	g                 *cli.Files
 	docs              cli.DocumentFlags
 	format            cli.TableFormat
 	unit, ignore, out string
@@ -209,7 +209,7 @@ func (p *finding) options() (err error) {
 
 // reserve returns the budget that --memory allows, and a reservation in it of the memory that reading
 // takes by the settings, whose share it sets.
-func reserve(g *cli.Globals, docs *cli.DocumentFlags, most string, config *ingest.Config) (*memory.Budget,
+func reserve(g *cli.Files, docs *cli.DocumentFlags, most string, config *ingest.Config) (*memory.Budget,
 	*memory.Reservation, error) {
 	budget, err := g.Budget(most)
 	if err != nil {

@@ -40,7 +40,7 @@ func (t *textFlags) register(cmd *cobra.Command, queries bool) {
 }
 
 // check checks the flags. others are further ones that apply only with --verify.
-func (t *textFlags) check(g *cli.Globals, others ...string) (err error) {
+func (t *textFlags) check(g *cli.Files, others ...string) (err error) {
 	if t.verify == "" {
 		return g.Refuse("applies only with --verify", append(others, "query-docs", "against-docs")...)
 	}
@@ -64,7 +64,7 @@ func (t *textFlags) check(g *cli.Globals, others ...string) (err error) {
 }
 
 // compare returns the similarities of the pairs.
-func (t *textFlags) compare(ctx context.Context, g *cli.Globals, read ingest.Config) ([]float64, error) {
+func (t *textFlags) compare(ctx context.Context, g *cli.Files, read ingest.Config) ([]float64, error) {
 	read.Threads, read.Document.Strict = g.Threads, false // what was skipped before is skipped now
 	bar := g.Progress.NewBar("comparing texts", 0, cli.CountUnit)
 	defer bar.End()
@@ -84,7 +84,7 @@ func (t *textFlags) keeps(share float64) bool {
 }
 
 // report says how many hits were left out.
-func (t *textFlags) report(g *cli.Globals) {
+func (t *textFlags) report(g *cli.Files) {
 	if t.verify != "" {
 		g.Log.Info(fmt.Sprintf("compared the texts of %s: %s near by fingerprint, but not by text",
 			cli.Number(t.pairs.Len(), "pair"), cli.Number(t.rejected, "pair")))

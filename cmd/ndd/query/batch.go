@@ -20,7 +20,7 @@ import (
 	"ndd/permute"
 )
 
-func newBatch(g *cli.Globals) *cobra.Command {
+func newBatch(g *cli.Files) *cobra.Command {
 	b := &batch{g: g}
 	cmd := &cobra.Command{
 		Use:   "batch -i INDEX [-k K] [-o OUT] Q.bin | batch --scan F [-k K] Q.bin",
@@ -102,7 +102,7 @@ func (s shard) of(total uint64) (from, to uint64) {
 
 // batch is one run of the command.
 type batch struct {
-	g *cli.Globals
+	g *cli.Files
 	batchFlags
 
 	shard   shard
@@ -325,7 +325,7 @@ func (b *batch) report() {
 }
 
 // openVerified opens a fingerprint file, or reads a pipe, and verifies its checksums.
-func openVerified(ctx context.Context, g *cli.Globals, path string) (f *ndf.File, err error) {
+func openVerified(ctx context.Context, g *cli.Files, path string) (f *ndf.File, err error) {
 	if document.ReadOnce(path) {
 		err = readPipe(ctx, g, path, func(r io.Reader) (err error) {
 			f, err = g.ReadPrints(r, path)
@@ -347,7 +347,7 @@ func openVerified(ctx context.Context, g *cli.Globals, path string) (f *ndf.File
 }
 
 // readPipe has standard input (-), or a pipe by its name, read.
-func readPipe(ctx context.Context, g *cli.Globals, path string, read func(io.Reader) error) error {
+func readPipe(ctx context.Context, g *cli.Files, path string, read func(io.Reader) error) error {
 	if path == document.Stdin {
 		return read(document.Patient(ctx, g.Stdin))
 	}

@@ -48,7 +48,7 @@ func (i *indexFlags) register(cmd *cobra.Command) {
 	i.ratio.Register(cmd.Flags())
 }
 
-func (i *indexFlags) open(cmd *cobra.Command, g *cli.Globals) (*engine.Index, error) {
+func (i *indexFlags) open(cmd *cobra.Command, g *cli.Files) (*engine.Index, error) {
 	if i.dir == "" {
 		return nil, cli.Usagef("missing -i INDEX")
 	}
@@ -74,10 +74,10 @@ func (i *indexFlags) open(cmd *cobra.Command, g *cli.Globals) (*engine.Index, er
 
 // Commands returns the commands of this package.
 func Commands(g *cli.Globals) []*cobra.Command {
-	return []*cobra.Command{newQuery(g), newBatch(g)}
+	return []*cobra.Command{newQuery(g.NewFiles()), newBatch(g.NewFiles())}
 }
 
-func newQuery(g *cli.Globals) *cobra.Command {
+func newQuery(g *cli.Files) *cobra.Command {
 	q := querier{g: g}
 	cmd := &cobra.Command{
 		Use:   "query -i INDEX [-k K] HEX... | --document FILE...",
@@ -119,7 +119,7 @@ var ErrNoHits = errors.New("no hits")
 
 // A querier answers queries one by one.
 type querier struct {
-	g         *cli.Globals
+	g         *cli.Files
 	open      indexFlags
 	reading   cli.DocumentFlags
 	texts     textFlags

@@ -39,10 +39,10 @@ const insertDocs = 512
 
 // Commands returns the commands of this package.
 func Commands(g *cli.Globals) []*cobra.Command {
-	return []*cobra.Command{newServe(g), newHealth(g)}
+	return []*cobra.Command{newServe(g.NewFiles()), newHealth(g)}
 }
 
-func newServe(g *cli.Globals) *cobra.Command {
+func newServe(g *cli.Files) *cobra.Command {
 	s := &serving{g: g, options: server.Options{Version: g.Version, Scrub: scrubTime}}
 	s.docs.Format, s.docs.MaxDocument = "auto", "64MiB" // as 'ndd fingerprint' has them
 	cmd := &cobra.Command{
@@ -142,7 +142,7 @@ documents and a batch 65,536 fingerprints. All requests together use a quarter o
 
 // serving is one run of the server.
 type serving struct {
-	g       *cli.Globals
+	g       *cli.Files
 	cmd     *cobra.Command
 	options server.Options
 	dir     string
