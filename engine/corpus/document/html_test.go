@@ -203,10 +203,16 @@ func TestDeclaredCharsets(t *testing.T) {
 		turkish = "Deniz feneri bekçisi her akşam havayı yazıyor. Bu yıl deniz geçen yıldan daha soğuk, gemiler ağır."
 		polish  = "Latarnik co wieczór zapisuje pogodę. W tym roku morze jest zimniejsze niż w zeszłym, łódź źle śpi."
 		french  = "Le gardien du phare note chaque soir la météo. Cette année la mer est plus froide, où ça gèle déjà."
+		capital = "СМОТРИТЕЛЬ МАЯКА КАЖДЫЙ ВЕЧЕР ЗАПИСЫВАЕТ ПОГОДУ"
+		greek   = "Ο ΦΑΡΟΦΥΛΑΚΑΣ ΓΡΑΦΕΙ ΚΑΘΕ ΒΡΑΔΥ ΤΟΝ ΚΑΙΡΟ"
+		lesson  = "第五课 平假名：あいうえお かきくけこ さしすせそ たちつてと なにぬねの。跟读三遍，然后默写。"
+		few     = "ЩУКА ЖУЁТ"
 	)
 	for name, text := range map[string]string{"windows-1255": hebrew, "iso-8859-8-i": hebrew, "koi8-u": ukraine,
 		"x-mac-cyrillic": ukraine, "windows-1251": ukraine, "windows-1256": arabic, "tis-620": thai, "windows-1254": turkish,
-		"windows-1250": polish, "iso-8859-2": polish, "ibm866": strings.ReplaceAll(ukraine, "і", "i"), "windows-1252": french} {
+		"windows-1250": polish, "iso-8859-2": polish, "ibm866": strings.ReplaceAll(ukraine, "і", "i"), "windows-1252": french,
+		"cp1251": capital, "koi8-r": capital, "koi8": strings.ToLower(capital), "windows-1253": greek, "gb2312": lesson,
+		"x-cp1251": few} {
 		raw := encode(t, name, text)
 		for what, u := range map[string]Unit{"text": {format: Text, raw: []byte(raw), contentType: "text/plain; charset=" + name},
 			"page": {format: HTML, raw: []byte("<p>" + raw), contentType: "text/html; charset=" + name},
