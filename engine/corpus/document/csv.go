@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"unsafe"
@@ -19,7 +21,8 @@ import (
 //	1⇥"No," he said.                  between tabs: no quotation, since no tab or line end follows the second mark
 //
 // A quotation without an end seems to hold all lines up to a later quotation mark or the end of the file. So
-// only its first line is a broken record, and the others are read again.
+// only its first line is a broken record, and the others are read again. So is a quotation that ends in a later line if
+// each of its lines looks like a record.
 
 // records yields one unit a record. The first one names the fields.
 func (s *stream) records() error {
@@ -192,6 +195,9 @@ func (t *tableReader) read() (record []string, err error) {
 		record, err = t.parse(raw)
 	}
 	more := t.next - begin
+	if err == nil && more > 0 && t.comma == "," && t.areRecords(append([][]byte{first}, t.ahead[begin:t.next]...)) {
+		err = t.broken("a quotation ends in a line that looks like another record")
+	}
 	skip, isSkip := errors.AsType[*Skip](err)
 	if err == nil && more == 0 || err != nil && !(isSkip && skip.Reason == Broken) {
 		return record, err
@@ -216,6 +222,31 @@ func (t *tableReader) read() (record []string, err error) {
 	}
 	return record, err
 }
+
+// areRecords reports whether lines that a quotation joins look like a record each: each one has the right number of
+// fields, and some column has numbers of one form in all of them, such as an ID.
+func (t *tableReader) areRecords(lines [][]byte) bool {
+	for i, line := range lines {
+		if t.fields < 2 || bytes.Count(line, []byte(t.comma)) != t.fields-1 || i > 0 && prose.Match(line) {
+			return false
+		}
+	}
+	forms := map[string]int{} // of each column: in how many lines
+	for _, line := range lines {
+		for i, field := range strings.Split(strings.TrimRight(string(line), "\r\n"), t.comma) {
+			if form := digits.ReplaceAllString(letters.ReplaceAllString(field, "a"), "9"); strings.Contains(form, "9") {
+				forms[fmt.Sprint(i, form)]++
+			}
+		}
+	}
+	return slices.Contains(slices.Collect(maps.Values(forms)), len(lines))
+}
+
+var (
+	prose   = regexp.MustCompile(`, |[0-9],[0-9]{3}\b`) // commas between words and within a number
+	digits  = regexp.MustCompile(`[0-9]+`)
+	letters = regexp.MustCompile(`\pL+`)
+)
 
 // quotations returns a record that begins with a line: with more lines until all quotations end.
 func (t *tableReader) quotations(first []byte) (raw []byte, err error) {

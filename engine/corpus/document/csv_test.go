@@ -49,6 +49,11 @@ func TestQuotations(t *testing.T) {
 			covers("a.csv", "2", "2", "a quotation does not end"), "2: two"}},
 		"a quotation over lines of CSV": {"a.csv", head + "1,\"one\r\n\r\n\"\"two\"\"\"\n\n2,two\n",
 			[]string{"1: one\n\n\"two\"", "2: two"}},
+		"a quotation that the mark of a later text ends": {"a.csv", head + "p-1,\"one\np-2,two\np-3,a screen of 40\"\np-4,four\n", []string{
+			covers("a.csv", "2", "3", "a quotation ends in a line that looks like another record"), "p-2: two",
+			covers("a.csv", "4", "2", "a quotation does not end"), "p-4: four"}},
+		"prose, lists and numbers over lines": {"a.csv", head + "1,\"one,\ntwo\"\n2,\"Dear Ann\n31, Mill Road\"\n3,\"n\nabout 1,000 ships\"\n4,\"Ships:\n1,000 of them\"\n",
+			[]string{"1: one,\ntwo", "2: Dear Ann\n31, Mill Road", "3: n\nabout 1,000 ships", "4: Ships:\n1,000 of them"}},
 		"a quotation over more than is held": {"a.csv", head + "1,\"one\n" + strings.Repeat("2,"+strings.Repeat("x", 1<<20)+"\n", 17),
 			append([]string{covers("a.csv", "2", "17", "a quotation does not end")}, slices.Repeat([]string{"2: " + strings.Repeat("x", 1<<20)}, 17)...)},
 		"many separators": {"a.csv", head + "\"1\"" + strings.Repeat(",", 1<<21+1) + "\n2,two\n", []string{

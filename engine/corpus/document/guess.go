@@ -70,7 +70,7 @@ var guesses = []guess{
 }
 
 const (
-	guessBytesMax = 64 << 10 // that are looked at, beyond ASCII and around it
+	guessBytesMax = 48 << 10 // that are looked at, beyond ASCII and around it
 	guessMin      = 8        // characters beyond ASCII; fewer tell nothing
 	guessSure     = 40       // bytes to look at, from which on a declared encoding may be overruled in which all are valid
 	guessMargin   = 1.1      // times as many frequent characters as the declared encoding makes, to overrule it
