@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"ndd/engine/corpus/document"
 	"ndd/engine/corpus/simhash"
+	"ndd/engine/corpus/text"
 	"ndd/engine/oracle/must"
 )
 
@@ -35,21 +35,23 @@ func (a *author) page(template int, title, text string) string {
 // TestPages: main text finds versions of pages whose template changes, and tells pages of one
 // template apart; all pages that have 8 features in all their text have a fingerprint.
 func TestPages(t *testing.T) {
-	found := map[document.Extract]map[string]int{ // by class
-		document.ExtractAll: {}, document.ExtractMain: {}, document.ExtractAuto: {}}
-	none := map[document.Extract]int{}
+	found := map[text.Extraction]map[string]int{ // by class
+		text.ExtractAll: {}, text.ExtractMain: {}, text.ExtractAuto: {}}
+	none := map[text.Extraction]int{}
 	of := map[string]int{}
 	printer, err := simhash.New(simhash.Default())
 	must.Do(t, err)
+	var decoder text.Decoder
 	count := func(class, one, other string) {
 		of[class]++
 		for how := range found {
-			oneText, err := document.PageText(t.Context(), []byte(one), "", how)
+			declared := text.Declaration{Kind: text.Page, Extraction: how}
+			oneText, err := decoder.Decode(t.Context(), []byte(one), declared)
 			must.Do(t, err)
-			otherText, err := document.PageText(t.Context(), []byte(other), "", how)
+			otherText, err := decoder.Decode(t.Context(), []byte(other), declared)
 			must.Do(t, err)
-			a, _, okA := printer.Fingerprint(oneText)
-			b, _, okB := printer.Fingerprint(otherText)
+			a, _, okA := printer.Fingerprint(oneText.Text)
+			b, _, okB := printer.Fingerprint(otherText.Text)
 			if !okA || !okB {
 				none[how]++
 			} else if bits.OnesCount64(uint64(a^b)) <= 3 {

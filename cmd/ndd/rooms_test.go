@@ -159,6 +159,23 @@ func TestRooms(t *testing.T) {
 	}
 }
 
+// TestTextIsLight: a program that makes fingerprints of pages links no reader of tables, no object store and no web
+// client.
+func TestTextIsLight(t *testing.T) {
+	out, err := exec.Command("go", "list", "-deps", "ndd/engine/corpus/text", "ndd/engine/corpus/simhash").Output()
+	must.Do(t, err)
+	deps := strings.Fields(string(out))
+	if !slices.Contains(deps, "ndd/engine/corpus/token") {
+		t.Fatalf("%d dependencies without the tokens: %q", len(deps), deps)
+	}
+	for _, path := range deps {
+		if slices.Contains([]string{"net/http", "ndd/engine/storage/object", "ndd/engine/corpus/columns"}, path) ||
+			strings.HasPrefix(path, "github.com/parquet-go/") || strings.HasPrefix(path, "github.com/minio/minio-go/") {
+			t.Errorf("%s is linked", path)
+		}
+	}
+}
+
 // listed is a package as go list describes it.
 type listed struct {
 	ImportPath                         string

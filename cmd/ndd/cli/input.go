@@ -16,6 +16,7 @@ import (
 	"ndd/engine/corpus/document"
 	"ndd/engine/corpus/ingest"
 	"ndd/engine/corpus/simhash"
+	"ndd/engine/corpus/text"
 	"ndd/engine/corpus/token"
 )
 
@@ -133,11 +134,11 @@ func (d *DocumentFlags) Config(g *Files, recipe *simhash.Recipe) (ingest.Config,
 func (d *DocumentFlags) texts(c *ingest.Config, fixed bool) error {
 	asked := c.Recipe
 	if d.extract != "" {
-		how, err := document.ParseExtract(d.extract)
+		how, err := text.ParseExtraction(d.extract)
 		if err != nil {
 			return Usagef("--extract %w", err)
 		}
-		if asked.Extract = string(how); how == document.ExtractAll {
+		if asked.Extract = string(how); how == text.ExtractAll {
 			asked.Extract = ""
 		}
 	}
@@ -151,7 +152,7 @@ func (d *DocumentFlags) texts(c *ingest.Config, fixed bool) error {
 	if fixed && asked != c.Recipe {
 		return simhash.Compatible("--extract and --drop", &asked, "the index", &c.Recipe)
 	}
-	c.Recipe, c.Document.Extract = asked, document.Extract(asked.Extract)
+	c.Recipe, c.Document.Extract = asked, text.Extraction(asked.Extract)
 	return nil
 }
 
@@ -162,7 +163,7 @@ func RecipeOf(nameOrFile string) (simhash.Recipe, error) {
 	}
 	named, noSuchName := simhash.RecipeByName(nameOrFile)
 	if noSuchName == nil {
-		named.Extract = string(document.ExtractAuto)
+		named.Extract = string(text.ExtractAuto)
 		return named, nil
 	}
 	data, err := os.ReadFile(nameOrFile)

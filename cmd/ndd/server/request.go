@@ -17,8 +17,8 @@ import (
 
 	"ndd/cmd/ndd/server/strict"
 	"ndd/engine"
-	"ndd/engine/corpus/document"
 	"ndd/engine/corpus/simhash"
+	"ndd/engine/corpus/text"
 	"ndd/engine/index/live/rows"
 )
 
@@ -281,7 +281,7 @@ func (v *visit) acceptMedia(r *http.Request) *problem {
 	if !strings.HasPrefix(media, "text/") {
 		params = nil
 	}
-	if name := params["charset"]; name != "" && !document.KnownCharset(name) {
+	if name := params["charset"]; name != "" && !text.KnownCharset(name) {
 		return refusal(http.StatusUnsupportedMediaType,
 			fmt.Sprintf("header Content-Type: charset %.40q is unknown: send UTF-8", name))
 	}
@@ -353,14 +353,15 @@ func (s *service) privateKey() bool {
 // textOf returns the text of a document as `ndd fingerprint` does. The content type is text/plain
 // or text/html, perhaps with a charset. The error is that of ctx.
 func (s *service) textOf(ctx context.Context, body []byte, contentType string) (string, error) {
-	if !strings.HasPrefix(contentType, mediaHTML) {
-		return document.PlainText(body, contentType), nil
+	declared := text.Declaration{ContentType: contentType}
+	if strings.HasPrefix(contentType, mediaHTML) {
+		declared.Kind = text.Page
 	}
-	var how document.Extract
 	if recipe := s.index.Load().Recipe(); recipe != nil {
-		how = document.Extract(recipe.Extract)
+		declared.Extraction = text.Extraction(recipe.Extract)
 	}
-	return document.PageText(ctx, body, contentType, how)
+	decoded, err := new(text.Decoder).Decode(ctx, body, declared)
+	return decoded.Text, err
 }
 
 // wholeText returns the text of a document that is the whole body of a request.

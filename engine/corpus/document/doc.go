@@ -11,9 +11,9 @@
 // # Data flow
 //
 //	inputs ──► files ──► stream ───────► units ─────────────────► documents
-//	           input.go  open.go         format.go: by table      extract.go
-//	           sorted    gzip, zstd,     jsonl.go json.go         charset.go html.go
-//	                     xz, bzip2 by    csv.go warc.go           http.go
+//	           input.go  open.go         format.go: by table      extract.go http.go
+//	           sorted    gzip, zstd,     jsonl.go json.go         package text
+//	                     xz, bzip2 by    csv.go warc.go
 //	                     magic bytes     parquet.go
 //	           └─ Scan: one, with Decoders many ─┘└─── Extractor: many ───┘
 //	           └──────────────────────── Read: both ──────────────────────┘
@@ -25,13 +25,6 @@
 // Finding and cutting is cheap; decoding, parsing and stripping markup is not, so it can be done
 // elsewhere: a [Unit] may move to another goroutine, which has an [Extractor]. [Read] does both in
 // place.
-//
-// # Encodings
-//
-// A byte order mark decides. HTML may declare its encoding in a meta element; bytes that are valid
-// UTF-8 are read as UTF-8 all the same. A declared encoding is used, unless another one is far
-// likelier. Without a declaration frequent letters tell the encoding (guess.go), else it is
-// Windows-1252, and Document.Charset says so. Invalid bytes are replaced and counted (charset.go).
 //
 // # Bad input
 //

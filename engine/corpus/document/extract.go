@@ -4,7 +4,8 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"unsafe"
+
+	"ndd/engine/corpus/text"
 )
 
 // Document is the text of one document and where it comes from.
@@ -45,10 +46,10 @@ func (o *Options) values(get func(field string) Value) (values []Value) {
 
 // Extractor makes documents of units. It reuses its memory; one goroutine at a time.
 type Extractor struct {
-	ctx  context.Context
-	opts Options
-	text []byte // of a record, unescaped
-	page pageText
+	ctx     context.Context
+	opts    Options
+	text    []byte // of a record, unescaped
+	decoder text.Decoder
 }
 
 // NewExtractor makes an Extractor for units that were scanned with the same options. After the end of
@@ -80,44 +81,11 @@ func (e *Extractor) Borrow(u Unit) (Document, error) {
 			return Document{}, skip
 		}
 	}
-	switch u.format {
-	case HTML:
-		page, repaired := decodeHTML(u.raw, u.contentType)
-		text, err := e.page.extract(e.ctx, page, e.opts.Extract)
-		if err != nil {
-			return Document{}, err
-		}
-		doc.Text, doc.Repaired, doc.Charset = text, repaired, unknownCharset(u.raw, u.contentType, true)
-	case JSONL:
-		field := recordField(u.raw, u.fields.Text)
-		text, reason, err := e.jsonText(u.raw, field)
-		if err == nil {
-			reason = Broken
-			doc.ID, _, err = jsonScalar(u.raw, u.fields.ID, false)
-		}
-		if err != nil {
-			return Document{}, &Skip{Source: u.Source, Line: u.Line, Reason: reason, Err: err}
-		}
-		doc.Values = e.opts.values(func(field string) (v Value) {
-			v.Text, v.Found, _ = jsonScalar(u.raw, field, e.opts.FirstValue)
-			return v
-		})
-		if isHTML(field) {
-			page, repaired := decodeHTML(text, "")
-			doc.Repaired = repaired
-			if doc.Text, err = e.page.extract(e.ctx, page, e.opts.Extract); err != nil {
-				return Document{}, err
-			}
-			break
-		}
-		doc.Text = ownString(text)
-	case CSV:
-		text, repaired := repair(u.raw)
-		doc.Text, doc.Repaired = ownString(text), repaired
-	default:
-		text, repaired := decodeText(u.raw, u.contentType)
-		doc.Text, doc.Repaired, doc.Charset = ownString(text), repaired, unknownCharset(u.raw, u.contentType, false)
+	decoded, err := e.decode(&u, &doc)
+	if err != nil {
+		return Document{}, err
 	}
+	doc.Text, doc.Repaired, doc.Charset = decoded.Text, decoded.Repaired, decoded.Charset
 	if doc.ID == "" {
 		doc.ID, doc.NoID = Place(u.Source, u.Line), u.fields != nil && u.fields.ID != ""
 	}
@@ -129,19 +97,33 @@ func (e *Extractor) Borrow(u Unit) (Document, error) {
 	return doc, nil
 }
 
-// ownString makes a string of bytes that nobody writes to while it is used, without copying them.
-func ownString(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
-
-// PlainText returns the text of a plain document in UTF-8, as [Read] does of a file of text. The
-// content type may name its charset. The text may share the memory of raw.
-func PlainText(raw []byte, contentType string) string {
-	text, _ := decodeText(raw, contentType)
-	return ownString(text)
-}
-
-// PageText returns the text of an HTML page in UTF-8, as [Read] does of a file of HTML. The content
-// type may name its charset. The error is that of ctx.
-func PageText(ctx context.Context, raw []byte, contentType string, how Extract) (string, error) {
-	page, _ := decodeHTML(raw, contentType)
-	return new(pageText).extract(ctx, page, how)
+// decode returns the text of a unit. It sets ID and values of the document of a JSON object.
+func (e *Extractor) decode(u *Unit, doc *Document) (text.Result, error) {
+	declared := text.Declaration{ContentType: u.contentType, Extraction: e.opts.Extract}
+	switch u.format {
+	case JSONL:
+		field := recordField(u.raw, u.fields.Text)
+		content, reason, err := e.jsonText(u.raw, field)
+		if err == nil {
+			reason = Broken
+			doc.ID, _, err = jsonScalar(u.raw, u.fields.ID, false)
+		}
+		if err != nil {
+			return text.Result{}, &Skip{Source: u.Source, Line: u.Line, Reason: reason, Err: err}
+		}
+		doc.Values = e.opts.values(func(field string) (v Value) {
+			v.Text, v.Found, _ = jsonScalar(u.raw, field, e.opts.FirstValue)
+			return v
+		})
+		if !isHTML(field) {
+			return text.Result{Text: text.String(content)}, nil // jsonText has checked that it is UTF-8
+		}
+		declared.Kind = text.Page
+		return e.decoder.Decode(e.ctx, content, declared)
+	case HTML:
+		declared.Kind = text.Page
+	case CSV:
+		declared.Kind = text.UTF8
+	}
+	return e.decoder.Decode(e.ctx, u.raw, declared)
 }

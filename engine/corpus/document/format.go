@@ -7,11 +7,11 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
 	"ndd/engine/corpus/magic"
+	"ndd/engine/corpus/text"
 )
 
 // Format is how a file holds its documents.
@@ -89,7 +89,7 @@ func trimNumber(name string) string {
 // detect returns the format of the stream: that of the options, else that of the name's extension,
 // else the one that the first bytes look like, else text. Bytes that are no text are a skip.
 func (s *stream) detect() (Format, error) {
-	head, err := s.r.Peek(peekBytes)
+	head, err := s.r.Peek(text.LooksBytes)
 	if err != nil && !errors.Is(err, io.EOF) && len(head) == 0 {
 		return "", err // else it comes again when the bytes before it have been read
 	}
@@ -104,7 +104,7 @@ func (s *stream) detect() (Format, error) {
 		format = WARC
 	default:
 		format = formatByName(s.file.Path)
-		if isBinary(head) {
+		if text.IsBinary(head) {
 			return "", s.binary(format, head)
 		}
 	}
@@ -114,11 +114,11 @@ func (s *stream) detect() (Format, error) {
 	case format == Auto:
 		return s.guessed(formatByLooks(head, &s.opts)), nil
 	case format == "":
-		if format = formatByLooks(head, &s.opts); format != HTML && !s.opts.showsRecords(format, trimHead(head)) {
+		if format = formatByLooks(head, &s.opts); format != HTML && !s.opts.showsRecords(format, text.TrimHead(head)) {
 			format = Text
 		}
 		return s.guessed(format), nil
-	case format == JSON && len(trimHead(head)) > 0:
+	case format == JSON && len(text.TrimHead(head)) > 0:
 		return jsonFormat(head, &s.opts, Text), nil
 	}
 	return format, nil
@@ -134,23 +134,10 @@ func (s *stream) guessed(format Format) Format {
 
 // formatByLooks guesses from the first bytes of a file without an extension.
 func formatByLooks(head []byte, o *Options) Format {
-	head = trimHead(head)
-	if m := firstTag.FindSubmatch(head); m != nil && pageTag.Match(m[1]) {
+	if text.IsPage(head) {
 		return HTML
 	}
 	return jsonFormat(head, o, JSONL)
-}
-
-// firstTag matches the first tag of markup, with comments before it. pageTag matches one that a page, or a part of one,
-// begins with.
-var (
-	firstTag = regexp.MustCompile(`(?is)^(?:\s|<\?xml[^>]*>|<!--.*?-->)*<(!doctype\s+[a-z]+|[a-z][a-z0-9]*)[\s/>]`)
-	pageTag  = regexp.MustCompile(`(?i)^(?:!doctype\s+html|html|head|body|title|meta|frameset|` +
-		`div|p|span|h[1-6]|table|section|article|main|nav|ul|ol|dl|blockquote|center|br|hr|img|form)$`)
-)
-
-func trimHead(head []byte) []byte {
-	return bytes.TrimLeft(bytes.TrimPrefix(head, []byte(utf8Mark)), " \t\r\n\f")
 }
 
 // jsonFormat distinguishes JSON lines, a JSON array and JSON objects over several lines from a file
@@ -158,7 +145,7 @@ func trimHead(head []byte) []byte {
 // folder holds many that are settings; one that a line holds whole, with others behind it or not,
 // is single, unless it shows a text.
 func jsonFormat(head []byte, o *Options, single Format) Format {
-	head = trimHead(head)
+	head = text.TrimHead(head)
 	if bytes.HasPrefix(head, []byte("[")) {
 		if bytes.HasPrefix(bytes.TrimLeft(head[1:], " \t\r\n"), []byte("{")) {
 			return JSON
@@ -169,7 +156,7 @@ func jsonFormat(head []byte, o *Options, single Format) Format {
 		return Text
 	}
 	line, rest, whole := bytes.Cut(head, []byte("\n"))
-	whole = whole || len(head) < peekBytes/2 // the file ends without a line end
+	whole = whole || len(head) < text.LooksBytes/2 // the file ends without a line end
 	isObject, err := jsonMembers(line, func(_, _ []byte) {})
 	isObject = isObject && err == nil && whole
 	switch {
@@ -206,17 +193,6 @@ func (o *Options) showsRecords(format Format, head []byte) (shows bool) {
 		}
 	}
 	return shows
-}
-
-// isBinary reports whether bytes are text in no encoding that this package reads: they have a zero
-// byte that no byte order mark explains, or begin like a format that is not text.
-func isBinary(head []byte) bool {
-	return !isUTF16(head) && (bytes.IndexByte(head, 0) >= 0 || magic.Format(head) != "")
-}
-
-// isUTF16 reports whether a byte order mark of UTF-16 begins a file.
-func isUTF16(head []byte) bool {
-	return bytes.HasPrefix(head, []byte("\xff\xfe")) || bytes.HasPrefix(head, []byte("\xfe\xff"))
 }
 
 // binary returns the skip of a file that is not text, unless the user names its format. It loses no

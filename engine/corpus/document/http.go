@@ -18,7 +18,8 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zlib"
 	"github.com/klauspost/compress/zstd"
-	"golang.org/x/net/html/atom"
+
+	"ndd/engine/corpus/text"
 )
 
 // body returns the body of an archived block, its format and its Content-Type; or why it is no page. Crawlers
@@ -52,7 +53,7 @@ func (e *Extractor) body(u *Unit) (body []byte, format Format, contentType strin
 func typed(body []byte, contentType string) ([]byte, Format, string, *Skip) {
 	format := pageFormat(mediaType(contentType))
 	if format == anyBody {
-		format = bodyFormat(body[:min(len(body), peekBytes)])
+		format = bodyFormat(body[:min(len(body), text.LooksBytes)])
 	}
 	if format == "" || len(body) == 0 {
 		return nil, "", "", &Skip{Reason: NoPage, Err: fmt.Errorf("%d bytes of type %.80q", len(body), contentType)}
@@ -114,7 +115,7 @@ func unpack(body []byte, coding string, most int64) ([]byte, error) {
 		}
 	case coding == "br":
 		r = brotli.NewReader(in)
-	case isBinary(body[:min(len(body), peekBytes)]), slices.Contains([]string{"compress", "x-compress", "dcb", "dcz"}, coding):
+	case text.IsBinary(body[:min(len(body), text.LooksBytes)]), slices.Contains([]string{"compress", "x-compress", "dcb", "dcz"}, coding):
 		return nil, fmt.Errorf("content encoding %.40q is not understood", coding)
 	default:
 		return body, nil
@@ -154,23 +155,11 @@ func pageFormat(media string) Format {
 
 // bodyFormat returns the format that the first bytes of a body show, "" if they are no text.
 func bodyFormat(head []byte) Format {
-	m := firstTag.FindSubmatch(trimHead(head))
 	switch {
-	case isBinary(head):
+	case text.IsBinary(head):
 		return ""
-	case m != nil && (pageTag.Match(m[1]) || atom.Lookup(bytes.ToLower(m[1])) != 0):
+	case text.IsMarkup(head):
 		return HTML
 	}
 	return Text
-}
-
-// charsetParameter matches the charset of a Content-Type, however it is set apart.
-var charsetParameter = regexp.MustCompile(`(?i)\bcharset\s*=\s*["']?([^\s"';,]+)`)
-
-// charsetOf returns the charset parameter of a Content-Type, or "".
-func charsetOf(contentType string) string {
-	if m := charsetParameter.FindStringSubmatch(contentType); m != nil {
-		return m[1]
-	}
-	return ""
 }

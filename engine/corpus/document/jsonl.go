@@ -9,6 +9,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"ndd/engine/corpus/text"
 )
 
 // jsonLines yields one unit a line: of a JSON object, or of text. White space alone is no line.
@@ -36,7 +38,7 @@ func (l *lines) next() error {
 		return err
 	}
 	if from == 0 {
-		line = bytes.TrimPrefix(line, []byte(utf8Mark))
+		line = bytes.TrimPrefix(line, []byte(text.ByteOrderMark))
 	}
 	line = bytes.TrimLeftFunc(line, unicode.IsSpace)
 	at := s.at - int64(len(line))

@@ -20,7 +20,6 @@ import (
 
 const (
 	diskBufferBytes = 128 << 10 // one read of a file
-	peekBytes       = 8 << 10   // what format detection looks at
 
 	// Larger windows need more memory than a reader should take.
 	zstdWindowMaxBytes   = 256 << 20

@@ -1,6 +1,10 @@
 package document
 
-import "fmt"
+import (
+	"fmt"
+
+	"ndd/engine/corpus/text"
+)
 
 // Options configures reading. The zero value detects formats and fields.
 type Options struct {
@@ -10,9 +14,9 @@ type Options struct {
 	TextField string
 	// PreferText are names of fields that are looked for before TextFields.
 	PreferText []string
-	IDField    string  // JSON and CSV: field that holds the ID; "" is the first of IDFields likewise
-	Extract    Extract // which text of a page is taken; "" is ExtractAll
-	Strict     bool    // a skip that loses data is an error
+	IDField    string          // JSON and CSV: field that holds the ID; "" is the first of IDFields likewise
+	Extract    text.Extraction // which text of a page is taken; "" is ExtractAll
+	Strict     bool            // a skip that loses data is an error
 
 	// ValueFields are lists of names of fields, as TextField, or of a WARC record's headers: of each
 	// list, the first that a line or record has as a string or number is one of the document's Values.
@@ -51,7 +55,7 @@ func (o Options) withDefaults() (Options, error) {
 	if _, err := ParseFormat(string(o.Format)); err != nil {
 		return o, err
 	}
-	if _, err := ParseExtract(string(o.Extract)); err != nil {
+	if _, err := text.ParseExtraction(string(o.Extract)); err != nil {
 		return o, err
 	}
 	if o.MaxDocumentBytes == 0 {

@@ -3,6 +3,8 @@ package document
 import (
 	"bytes"
 	"slices"
+
+	"ndd/engine/corpus/text"
 )
 
 // A Range is bytes From up to To of a text or of a file.
@@ -21,8 +23,8 @@ func (e *Extractor) Places(u Unit, parts []Range) (places []Range, ok bool) {
 	switch {
 	case u.format == Text:
 		mark := 0
-		if bytes.HasPrefix(u.raw, []byte(utf8Mark)) && len(doc.Text) < len(u.raw) {
-			mark = len(utf8Mark)
+		if bytes.HasPrefix(u.raw, []byte(text.ByteOrderMark)) && len(doc.Text) < len(u.raw) {
+			mark = len(text.ByteOrderMark)
 		}
 		if string(u.raw[mark:]) != doc.Text {
 			return nil, false

@@ -13,13 +13,16 @@ import (
 	"testing/iotest"
 	"unicode/utf8"
 
+	"ndd/engine/corpus/text"
 	"ndd/engine/oracle/must"
 )
+
+const mark = text.ByteOrderMark
 
 // TestLinePlaces: lines have their numbers and places, behind a byte order mark and blank lines, where they
 // are longer than buffers or than the limit, and however few bytes a pipe gives at a time.
 func TestLinePlaces(t *testing.T) {
-	content := utf8Mark + " one \r\n\n \t\n" + strings.Repeat("long ", 30_000) + "\n" + utf8Mark + "two\n" +
+	content := mark + " one \r\n\n \t\n" + strings.Repeat("long ", 30_000) + "\n" + mark + "two\n" +
 		strings.Repeat("short\n", 3000) + "end"
 	for _, most := range []int64{5, 20, 1 << 20} {
 		var want []string
@@ -27,7 +30,7 @@ func TestLinePlaces(t *testing.T) {
 		for i, line := range strings.SplitAfter(content, "\n") {
 			from, text := at, strings.TrimSpace(line)
 			if at += int64(len(line)); i == 0 {
-				text = strings.TrimSpace(strings.TrimPrefix(line, utf8Mark))
+				text = strings.TrimSpace(strings.TrimPrefix(line, mark))
 			}
 			switch {
 			case int64(len(line)) > most:
@@ -62,7 +65,7 @@ func TestRecordPlaces(t *testing.T) {
 	for n := range 200 {
 		name := []string{"a.csv", "a.tsv"}[n%2]
 		comma := separator(name)
-		header := utf8Mark + "id" + comma + "text\n"
+		header := mark + "id" + comma + "text\n"
 		var b strings.Builder
 		b.WriteString(header)
 		for range 100 {
@@ -129,7 +132,7 @@ func TestPlaces(t *testing.T) {
 		for round := range 60 {
 			var file strings.Builder
 			if round%3 == 0 && format != JSON {
-				file.WriteString(utf8Mark)
+				file.WriteString(mark)
 			}
 			for i := range 1 + rng.IntN(5) {
 				switch format {

@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"io"
 	"iter"
+
+	"ndd/engine/corpus/text"
 )
 
 // Unit is one document as it lies in its file. Nobody writes to its bytes, which those of lines near it
@@ -189,7 +191,7 @@ func (s *stream) unitsOf(format Format, err error) error {
 	if err != nil {
 		return err
 	}
-	if head, _ := s.r.Peek(2); formats[format].rows && isUTF16(head) {
+	if head, _ := s.r.Peek(2); formats[format].rows && text.IsUTF16(head) {
 		return &Skip{Reason: Unreadable, Err: fmt.Errorf("it is in UTF-16, in which %s is not read; convert it first: "+
 			"iconv -f UTF-16 -t UTF-8 %s", format, s.file.Path)}
 	}
@@ -197,14 +199,12 @@ func (s *stream) unitsOf(format Format, err error) error {
 	return formats[format].cut(s)
 }
 
-const utf8Mark = "\xef\xbb\xbf" // the byte order mark
-
 // byteOrderMark passes over a byte order mark.
 func (s *stream) byteOrderMark() error {
-	if mark, err := s.r.Peek(len(utf8Mark)); err != nil || string(mark) != utf8Mark {
+	if mark, err := s.r.Peek(len(text.ByteOrderMark)); err != nil || string(mark) != text.ByteOrderMark {
 		return nil // an error comes again
 	}
-	n, err := s.r.Discard(len(utf8Mark))
+	n, err := s.r.Discard(len(text.ByteOrderMark))
 	s.at += int64(n)
 	return err
 }

@@ -12,6 +12,7 @@ import (
 
 	"ndd/engine/corpus/document"
 	"ndd/engine/corpus/simhash"
+	"ndd/engine/corpus/text"
 )
 
 // Config configures reading and fingerprinting.
@@ -129,7 +130,7 @@ func Run(ctx context.Context, inputs []string, cfg Config, emit func(Record) err
 	if err := cfg.Recipe.Validate(); err != nil {
 		return Report{}, err
 	}
-	cfg.Document.Extract = document.Extract(cfg.Recipe.Extract)
+	cfg.Document.Extract = text.Extraction(cfg.Recipe.Extract)
 	tooFew := 0
 	steps := Steps[*Record]{
 		Worker: func(ctx context.Context) (func(int, *document.Document) (*Record, error), error) {

@@ -14,6 +14,7 @@ import (
 	"ndd/engine/corpus/document"
 	"ndd/engine/corpus/ingest"
 	"ndd/engine/corpus/simhash"
+	"ndd/engine/corpus/text"
 	"ndd/engine/near/shingle"
 	"ndd/engine/result"
 	"ndd/engine/storage/store"
@@ -114,7 +115,7 @@ func (m *Members) WriteSets(ctx context.Context, path string, inputs []string, c
 	if cfg.Recipe == (simhash.Recipe{}) {
 		cfg.Recipe = simhash.Default()
 	}
-	cfg.Document.Extract, cfg.Document.Strict = document.Extract(cfg.Recipe.Extract), false
+	cfg.Document.Extract, cfg.Document.Strict = text.Extraction(cfg.Recipe.Extract), false
 	w, err := store.CreateWith(path, store.KindShingles, 0, o)
 	if err != nil {
 		return err

@@ -5,10 +5,10 @@ import (
 	"context"
 	"slices"
 
-	"ndd/engine/corpus/document"
 	"ndd/engine/corpus/ingest"
 	"ndd/engine/corpus/ndf"
 	"ndd/engine/corpus/simhash"
+	"ndd/engine/corpus/text"
 	"ndd/engine/memory"
 	"ndd/engine/near/cluster"
 	"ndd/engine/storage/disk"
@@ -52,7 +52,7 @@ func ReadDocuments(ctx context.Context, inputs []string, cfg ingest.Config, o Re
 	if cfg.Recipe == (simhash.Recipe{}) {
 		cfg.Recipe = simhash.Default()
 	}
-	cfg.Document.Extract = document.Extract(cfg.Recipe.Extract)
+	cfg.Document.Extract = text.Extraction(cfg.Recipe.Extract)
 	c := NewCorpus(&cfg.Recipe, o)
 	cfg = c.reading(cfg)
 	c.from.inputs, c.from.options = inputs, cfg.Document

@@ -16,6 +16,7 @@ import (
 	"ndd/engine/corpus/document"
 	"ndd/engine/corpus/ingest"
 	"ndd/engine/corpus/simhash"
+	"ndd/engine/corpus/text"
 	"ndd/engine/storage/disk"
 	"ndd/engine/storage/object"
 	"ndd/engine/storage/store"
@@ -66,7 +67,7 @@ type key struct {
 
 	Job      string `json:",omitempty"` // of ingest.Config
 	Recipe   simhash.Recipe
-	Extract  document.Extract `json:",omitempty"`
+	Extract  text.Extraction `json:",omitempty"`
 	Format   document.Format
 	Text, ID string
 	Values   [][]string

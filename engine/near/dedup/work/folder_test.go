@@ -9,6 +9,7 @@ import (
 	"ndd/engine/corpus/document"
 	"ndd/engine/corpus/ingest"
 	"ndd/engine/corpus/simhash"
+	"ndd/engine/corpus/text"
 	"ndd/engine/oracle/must"
 	"ndd/engine/storage/store"
 )
@@ -24,7 +25,7 @@ func TestKey(t *testing.T) {
 		"job":     func(_ *document.File, c *ingest.Config) { c.Job = "lines" },
 		"exact":   func(_ *document.File, c *ingest.Config) { c.Exact = true },
 		"recipe":  func(_ *document.File, c *ingest.Config) { c.Recipe = simhash.Default() },
-		"extract": func(_ *document.File, c *ingest.Config) { c.Document.Extract = document.ExtractAuto },
+		"extract": func(_ *document.File, c *ingest.Config) { c.Document.Extract = text.ExtractAuto },
 		"format":  func(_ *document.File, c *ingest.Config) { c.Document.Format = document.Lines },
 		"text":    func(_ *document.File, c *ingest.Config) { c.Document.TextField = "body" },
 		"ID":      func(_ *document.File, c *ingest.Config) { c.Document.IDField = "key" },

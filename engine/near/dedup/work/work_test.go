@@ -17,6 +17,7 @@ import (
 	"ndd/engine/corpus/document"
 	"ndd/engine/corpus/ingest"
 	"ndd/engine/corpus/simhash"
+	"ndd/engine/corpus/text"
 	"ndd/engine/oracle"
 	"ndd/engine/oracle/crash"
 	"ndd/engine/oracle/faults"
@@ -232,7 +233,7 @@ func TestForget(t *testing.T) {
 	w, err := Open(t.Context(), nil, dir, 1, func(Taken) {}, func(msg string) { t.Error(msg) })
 	must.Do(t, err)
 	cfg := ingest.Config{Recipe: simhash.Default(), Document: document.Options{IDField: "name", ValueFields: [][]string{{"date"}}}}
-	cfg.Document.Extract = document.Extract(cfg.Recipe.Extract)
+	cfg.Document.Extract = text.Extraction(cfg.Recipe.Extract)
 	must.Do(t, w.Begin(t.Context(), []string{in}, &cfg))
 	w.Forget(filepath.Join(in, "b", "large.json")) // no file
 	w.Forget(filepath.Join(in, "b", "large.jsonl") + ":7")

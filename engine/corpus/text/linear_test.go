@@ -1,4 +1,4 @@
-package document
+package text
 
 import (
 	"bytes"
@@ -52,9 +52,8 @@ func TestLinear(t *testing.T) {
 	}
 	for name, form := range forms {
 		must.Linear(t, form, func(page string) {
-			_, err := PageText(t.Context(), []byte(page), "", ExtractAuto)
-			must.Do(t, err)
-			PlainText([]byte(page), "")
+			decoded(t, page, Declaration{Kind: Page, Extraction: ExtractAuto})
+			decoded(t, page, Declaration{})
 		})
 		if t.Failed() {
 			t.Fatal(name)
@@ -74,9 +73,8 @@ func TestLongTags(t *testing.T) {
 		{"a<p %s /><i>b", "a\nb"},
 	} {
 		for _, attributes := range []string{many, long} {
-			text, err := PageText(t.Context(), fmt.Appendf(nil, c.page, attributes), "", ExtractAll)
-			if err != nil || text != c.want {
-				t.Errorf("%s with %d bytes: %q, %v, want %q", c.page, len(attributes), text, err, c.want)
+			if doc := pageOf(t, fmt.Sprintf(c.page, attributes)); doc.Text != c.want {
+				t.Errorf("%s with %d bytes: %q, want %q", c.page, len(attributes), doc.Text, c.want)
 			}
 		}
 	}
@@ -95,15 +93,13 @@ func (c *endingContext) Err() error {
 	return nil
 }
 
-// TestExtractStops: a context ends the extraction within a page.
-func TestExtractStops(t *testing.T) {
+// TestDecodeStops: a context ends the decoding within a page.
+func TestDecodeStops(t *testing.T) {
 	page := repeated("<p>some words ")(1 << 20)
-	for _, u := range []Unit{{format: HTML, raw: []byte(page)},
-		{format: JSONL, raw: fmt.Appendf(nil, `{"html":%q}`, page), fields: &Fields{Text: "html"}}} {
-		ctx := &endingContext{t.Context(), 3}
-		if doc, err := NewExtractor(ctx, Options{}).Extract(u); !errors.Is(err, context.Canceled) || ctx.left < -5 {
-			t.Errorf("%s: %d bytes, %v, asked %d times too often", u.format, len(doc.Text), err, -ctx.left)
-		}
+	ctx := &endingContext{t.Context(), 3}
+	if doc, err := new(Decoder).Decode(ctx, []byte(page), Declaration{Kind: Page}); !errors.Is(err, context.Canceled) ||
+		ctx.left < -5 {
+		t.Errorf("%d bytes, %v, asked %d times too often", len(doc.Text), err, -ctx.left)
 	}
 }
 

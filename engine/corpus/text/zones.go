@@ -1,4 +1,4 @@
-package document
+package text
 
 import (
 	"bytes"
@@ -13,19 +13,19 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// Extract selects the text of a page.
-type Extract string
+// Extraction selects the text of a page.
+type Extraction string
 
 // The ways of extraction.
 const (
-	ExtractAll  Extract = "all"  // what a reader would see if every element were shown
-	ExtractMain Extract = "main" // the main text: without navigation, sidebars, headers and footers
-	ExtractAuto Extract = "auto" // the main text, or all where that is hardly any
+	ExtractAll  Extraction = "all"  // the text that a reader would see if every element were shown
+	ExtractMain Extraction = "main" // the main text: without navigation, sidebars, headers and footers
+	ExtractAuto Extraction = "auto" // the main text, or all if the main text is hardly any
 )
 
-// ParseExtract reads the name of a way of extraction; "" is all.
-func ParseExtract(name string) (Extract, error) {
-	switch e := Extract(name); e {
+// ParseExtraction reads the name of a way of extraction; "" is all.
+func ParseExtraction(name string) (Extraction, error) {
+	switch e := Extraction(name); e {
 	case "":
 		return ExtractAll, nil
 	case ExtractAll, ExtractMain, ExtractAuto:
@@ -65,9 +65,9 @@ func hasWords(text []byte, least int) bool {
 type zone uint8
 
 const (
-	zoneMain  zone = 1 << iota // of what the page marks as its main part
-	zoneAside                  // of navigation, a sidebar, a header or footer
-	zoneLink                   // of a link
+	zoneMain  zone = 1 << iota // text of the part that the page marks as main
+	zoneAside                  // text of navigation, a sidebar, a header or footer
+	zoneLink                   // text of a link
 )
 
 // zones follow the parts of a page while its text is taken. They remember where in the text the
@@ -87,13 +87,13 @@ type zones struct {
 type region struct {
 	name  uint8
 	zone  zone
-	depth int32 // of elements of its name around it
+	depth int32 // number of elements of its name around it
 	outer int32 // number of the region of its name around it
 }
 
-// elements are those of one name.
+// elements counts the open elements of one name.
 type elements struct {
-	depth int32 // of those that are open, since the outermost region of the name began
+	depth int32 // number of open elements since the outermost region of the name began
 	inner int32 // number of the innermost region of the name, from 1; 0 if there is none
 }
 
@@ -136,7 +136,7 @@ func (z *zones) start(a atom.Atom, t *html.Tokenizer) {
 		return
 	case name < namesMain:
 		kind = zoneMain
-	case a == atom.Header && z.inside[zoneMain] > 0: // of an article: its title
+	case a == atom.Header && z.inside[zoneMain] > 0: // the header of an article is its title
 	case name < namesAside:
 		kind = zoneAside
 	default:
@@ -167,7 +167,7 @@ func (z *zones) end(a atom.Atom) {
 	if all.depth > z.open[last].depth {
 		return
 	}
-	for _, r := range slices.Backward(z.open[last:]) { // what was not closed within it, too
+	for _, r := range slices.Backward(z.open[last:]) { // including the elements in it that were not closed
 		z.names[r.name].inner = r.outer
 		z.inside[r.zone]--
 	}
@@ -185,7 +185,7 @@ const (
 	namesAside = 8
 )
 
-// asideNames are classes and ids of elements beside the main text, in lower case.
+// asideNames are classes and ids of elements outside the main text, in lower case.
 var asideNames = []string{"breadcrumb", "breadcrumbs", "comments", "cookie", "copyright", "footer", "header",
 	"headerbar", "menu", "nav", "navbar", "navigation",
 	"pagination", "related", "share", "sidebar", "sidenav", "sphinxsidebar", "tags", "toc", "toolbar"}
@@ -223,7 +223,7 @@ func zoneOfAttributes(t *html.Tokenizer) (in zone) {
 
 // mainText returns the part of a text that the page marks as main, or else the lines that are not
 // aside and not mostly links; where that is too little for ExtractAuto, or none, the whole text.
-func (z *zones) mainText(text []byte, how Extract) []byte {
+func (z *zones) mainText(text []byte, how Extraction) []byte {
 	var marked []byte
 	for in, part := range z.parts(text) {
 		if in&zoneMain != 0 && in&zoneAside == 0 {

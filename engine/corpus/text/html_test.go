@@ -1,7 +1,6 @@
-package document
+package text
 
 import (
-	"reflect"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -11,13 +10,16 @@ import (
 	"ndd/engine/oracle/must"
 )
 
-// pageOf extracts a page as Extract does.
-func pageOf(t testing.TB, raw string) Document {
+// decoded returns what a new decoder makes of a document.
+func decoded(t testing.TB, raw string, declared Declaration) Result {
 	t.Helper()
-	doc, err := NewExtractor(t.Context(), Options{}).Extract(Unit{Source: "page.html", format: HTML, raw: []byte(raw)})
+	r, err := new(Decoder).Decode(t.Context(), []byte(raw), declared)
 	must.Do(t, err)
-	return doc
+	return r
 }
+
+// pageOf returns what a new decoder makes of a page.
+func pageOf(t testing.TB, raw string) Result { return decoded(t, raw, Declaration{Kind: Page}) }
 
 func TestHTMLText(t *testing.T) {
 	for _, c := range []struct{ name, page, want string }{
@@ -53,7 +55,7 @@ func TestHTMLText(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			doc := pageOf(t, c.page)
-			if doc.Text != c.want || doc.Repaired != 0 || doc.ID != "page.html" {
+			if doc.Text != c.want || doc.Repaired != 0 {
 				t.Errorf("%q\n got %+v\nwant %q", c.page, doc, c.want)
 			}
 		})
@@ -130,9 +132,8 @@ func TestEncodingsByBytes(t *testing.T) {
 				t.Errorf("%s declared as %q: %.60q", name, declared, doc.Text)
 			}
 		}
-		doc, err := NewExtractor(t.Context(), Options{}).Extract(Unit{Source: "f", format: Text, raw: []byte(raw)})
-		if err != nil || doc.Text != text {
-			t.Errorf("%s as plain text: %.60q, %v", name, doc.Text, err)
+		if doc := decoded(t, raw, Declaration{}); doc.Text != text {
+			t.Errorf("%s as plain text: %.60q", name, doc.Text)
 		}
 	}
 	// What no bytes tell is what is declared.
@@ -159,9 +160,9 @@ func TestTextEncodings(t *testing.T) {
 		{"damaged utf-8", "a\xff\xffb" + chinese + "\xe4", "a\ufffdb" + chinese + "\ufffd", 2},
 		{"latin letters alone", strings.Repeat("\xe9t\xe9 ", 20), strings.Repeat("été ", 20), 0},
 	} {
-		doc, err := NewExtractor(t.Context(), Options{}).Extract(Unit{Source: "f", format: Text, raw: []byte(c.raw)})
-		if err != nil || doc.Text != c.want || doc.Repaired != c.repaired {
-			t.Errorf("%s: %q, %d repaired, %v", c.name, doc.Text, doc.Repaired, err)
+		doc := decoded(t, c.raw, Declaration{})
+		if doc.Text != c.want || doc.Repaired != c.repaired {
+			t.Errorf("%s: %q, %d repaired", c.name, doc.Text, doc.Repaired)
 		}
 	}
 }
@@ -171,22 +172,21 @@ func FuzzHTML(f *testing.F) {
 		"\xff<meta charset=gbk>\x81\x81", "\xfe\xff\x00<", "<script>"} {
 		f.Add([]byte(page))
 	}
-	e := NewExtractor(f.Context(), Options{})
+	var d Decoder
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		kept := string(raw)
-		doc, err := e.Extract(Unit{Source: "p", format: HTML, raw: raw})
+		doc, err := d.Decode(t.Context(), raw, Declaration{Kind: Page})
 		if err != nil || !utf8.ValidString(doc.Text) {
 			t.Fatalf("%q, %v", doc.Text, err)
 		}
 		if string(raw) != kept {
-			t.Fatal("the unit's bytes were written to")
+			t.Fatal("the bytes were written to")
 		}
 		if strings.TrimRight(doc.Text, " \n") != doc.Text || strings.Contains(doc.Text, "\n\n") || strings.Contains(doc.Text,
 			"  ") {
 			t.Fatalf("white space is not folded: %q", doc.Text)
 		}
-		again, _ := NewExtractor(t.Context(), Options{}).Extract(Unit{Source: "p", format: HTML, raw: raw})
-		if !reflect.DeepEqual(again, doc) {
+		if again := pageOf(t, kept); again != doc {
 			t.Fatalf("%+v with a history, %+v without", doc, again)
 		}
 	})
@@ -214,15 +214,18 @@ func TestDeclaredCharsets(t *testing.T) {
 		"cp1251": capital, "koi8-r": capital, "koi8": strings.ToLower(capital), "windows-1253": greek, "gb2312": lesson,
 		"x-cp1251": few} {
 		raw := encode(t, name, text)
-		for what, u := range map[string]Unit{"text": {format: Text, raw: []byte(raw), contentType: "text/plain; charset=" + name},
-			"page": {format: HTML, raw: []byte("<p>" + raw), contentType: "text/html; charset=" + name},
-			"meta": {format: HTML, raw: []byte("<meta charset=" + name + "><p>" + raw)},
-			"none": {format: Text, raw: []byte(raw)}, "page, none": {format: HTML, raw: []byte("<p>" + raw)}} {
-			doc, err := NewExtractor(t.Context(), Options{}).Extract(u)
+		for what, c := range map[string]struct {
+			raw string
+			Declaration
+		}{"text": {raw, Declaration{ContentType: "text/plain; charset=" + name}},
+			"page": {"<p>" + raw, Declaration{Kind: Page, ContentType: "text/html; charset=" + name}},
+			"meta": {"<meta charset=" + name + "><p>" + raw, Declaration{Kind: Page}},
+			"none": {raw, Declaration{}}, "page, none": {"<p>" + raw, Declaration{Kind: Page}}} {
+			doc := decoded(t, c.raw, c.Declaration)
 			declared := !strings.Contains(what, "none")
-			if err != nil || declared != (doc.Charset == "") || declared && doc.Text != text ||
+			if declared != (doc.Charset == "") || declared && doc.Text != text ||
 				strings.Contains(doc.Text, "\ufffd") != (doc.Repaired > 0) {
-				t.Errorf("%s, %s: %q, charset %q, %v", name, what, doc.Text, doc.Charset, err)
+				t.Errorf("%s, %s: %q, charset %q", name, what, doc.Text, doc.Charset)
 			}
 		}
 	}
@@ -234,30 +237,29 @@ func TestUnknownCharset(t *testing.T) {
 	const latin = "caf\xe9 cr\xe8me, na\xefve"
 	for _, c := range []struct {
 		name, raw, contentType string
-		format                 Format
+		kind                   Kind
 		want                   string
 	}{
-		{"by type", latin, "text/plain; charset=foo", Text, "foo"},
-		{"of ASCII", "coffee", "text/plain; charset=foo", Text, ""},
-		{"of valid UTF-8", "caf\u00e9", "text/plain; charset=utf8mb4", Text, ""},
-		{"known", latin, "text/plain; charset=ISO-8859-1", Text, ""},
-		{"none", latin, "text/plain", Text, "none"},
-		{"broken type", latin, "text/plain; charset", Text, "none"},
-		{"meta", "<meta charset=x-foo><p>" + latin, "", HTML, "x-foo"},
-		{"meta, quoted", "<html><META name=a><meta CHARSET = 'x-foo' ><p>" + latin, "", HTML, "x-foo"},
-		{"http-equiv", "<meta http-equiv=content-type content=\"text/html; charset=x-foo\"><p>" + latin, "", HTML, "x-foo"},
-		{"type before meta", "<meta charset=x-foo><p>" + latin, "text/html; charset=windows-1252", HTML, ""},
-		{"not UTF-8", latin, "text/plain; charset=utf-8", Text, "utf-8"},
-		{"damaged UTF-8", "caf\u00e9 cr\u00e8me na\xefve", "text/plain", Text, ""},
-		{"UTF-16", "\xff\xfea\x00\xe9\x00", "text/plain", Text, ""},
-		{"known meta", "<meta charset=windows-1252><p>" + latin, "", HTML, ""},
-		{"no meta", "<p charset=x-foo>" + latin, "", HTML, "none"},
-		{"meta without value", "<meta charset><meta charset=>" + latin, "", HTML, "none"},
-		{"long", "<meta charset=" + strings.Repeat("x", 100) + ">" + latin, "", HTML, strings.Repeat("x", 40)},
+		{"by type", latin, "text/plain; charset=foo", Plain, "foo"},
+		{"of ASCII", "coffee", "text/plain; charset=foo", Plain, ""},
+		{"of valid UTF-8", "caf\u00e9", "text/plain; charset=utf8mb4", Plain, ""},
+		{"known", latin, "text/plain; charset=ISO-8859-1", Plain, ""},
+		{"none", latin, "text/plain", Plain, "none"},
+		{"broken type", latin, "text/plain; charset", Plain, "none"},
+		{"meta", "<meta charset=x-foo><p>" + latin, "", Page, "x-foo"},
+		{"meta, quoted", "<html><META name=a><meta CHARSET = 'x-foo' ><p>" + latin, "", Page, "x-foo"},
+		{"http-equiv", "<meta http-equiv=content-type content=\"text/html; charset=x-foo\"><p>" + latin, "", Page, "x-foo"},
+		{"type before meta", "<meta charset=x-foo><p>" + latin, "text/html; charset=windows-1252", Page, ""},
+		{"not UTF-8", latin, "text/plain; charset=utf-8", Plain, "utf-8"},
+		{"damaged UTF-8", "caf\u00e9 cr\u00e8me na\xefve", "text/plain", Plain, ""},
+		{"UTF-16", "\xff\xfea\x00\xe9\x00", "text/plain", Plain, ""},
+		{"known meta", "<meta charset=windows-1252><p>" + latin, "", Page, ""},
+		{"no meta", "<p charset=x-foo>" + latin, "", Page, "none"},
+		{"meta without value", "<meta charset><meta charset=>" + latin, "", Page, "none"},
+		{"long", "<meta charset=" + strings.Repeat("x", 100) + ">" + latin, "", Page, strings.Repeat("x", 40)},
 	} {
-		u := Unit{format: c.format, raw: []byte(c.raw), contentType: c.contentType}
-		if doc, err := NewExtractor(t.Context(), Options{}).Extract(u); err != nil || doc.Charset != c.want {
-			t.Errorf("%s: %q, want %q; %v", c.name, doc.Charset, c.want, err)
+		if doc := decoded(t, c.raw, Declaration{Kind: c.kind, ContentType: c.contentType}); doc.Charset != c.want {
+			t.Errorf("%s: %q, want %q", c.name, doc.Charset, c.want)
 		}
 	}
 }
@@ -283,10 +285,9 @@ func TestMainText(t *testing.T) {
 		{"none at all", "<nav>Home</nav>", "Home", "Home"},
 		{"elements that are not closed", "<main><p>" + long + "<div>" + "more", text + "\nmore", text + "\nmore"},
 	} {
-		for how, want := range map[Extract]string{ExtractMain: c.main, ExtractAuto: c.auto} {
-			doc, err := NewExtractor(t.Context(), Options{Extract: how}).Extract(Unit{format: HTML, raw: []byte(c.page)})
-			if err != nil || doc.Text != want {
-				t.Errorf("%s, %s: %q, want %q, %v", c.name, how, doc.Text, want, err)
+		for how, want := range map[Extraction]string{ExtractMain: c.main, ExtractAuto: c.auto} {
+			if doc := decoded(t, c.page, Declaration{Kind: Page, Extraction: how}); doc.Text != want {
+				t.Errorf("%s, %s: %q, want %q", c.name, how, doc.Text, want)
 			}
 		}
 	}
@@ -296,13 +297,9 @@ func TestMainText(t *testing.T) {
 func FuzzMainText(f *testing.F) {
 	f.Add("<nav><a>x</a></nav><main>a<aside>b</main></aside><div role=main>c</div></div></main>")
 	f.Fuzz(func(t *testing.T, page string) {
-		text := func(how Extract) string {
-			doc, err := NewExtractor(t.Context(), Options{Extract: how}).Extract(Unit{format: HTML, raw: []byte(page)})
-			must.Do(t, err)
-			return doc.Text
-		}
+		text := func(how Extraction) string { return decoded(t, page, Declaration{Kind: Page, Extraction: how}).Text }
 		all := text(ExtractAll)
-		for _, how := range []Extract{ExtractMain, ExtractAuto} {
+		for _, how := range []Extraction{ExtractMain, ExtractAuto} {
 			got := text(how)
 			if len(got) > len(all) || got == "" && strings.TrimSpace(all) != "" {
 				t.Errorf("%s: %q of %q", how, got, all)

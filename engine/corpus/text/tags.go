@@ -1,4 +1,4 @@
-package document
+package text
 
 import (
 	"bytes"
@@ -23,9 +23,9 @@ type tags struct {
 	*html.Tokenizer
 	ctx   context.Context
 	page  []byte
-	start int    // of the token in page
+	start int    // offset of the token in page
 	head  []byte // is read before rest
-	rest  []byte // of page
+	rest  []byte // the part of page that was not read yet
 	kind  html.TokenType
 }
 
@@ -65,8 +65,8 @@ func (t *tags) next() html.TokenType {
 	return t.kind
 }
 
-// shorten makes a new tokenizer, for what begins with a start tag that is too long, as if that tag had
-// no attributes.
+// shorten makes a new tokenizer for the rest of a page, which begins with a start tag that is too long. It reads the
+// tag without attributes.
 func (t *tags) shorten(left []byte) {
 	name := tagName(left[1:])
 	t.head = fmt.Appendf(nil, "<%s>", name[:min(len(name), nameBytesMax)])
@@ -76,7 +76,7 @@ func (t *tags) shorten(left []byte) {
 }
 
 // isBeforeContent reports whether the token is the start tag of an element that has no tags in it,
-// such as a script, so that only this tokenizer knows how to go on.
+// such as a script, so that only this tokenizer can read the content.
 func (t *tags) isBeforeContent() bool {
 	if t.kind != html.StartTagToken {
 		return false

@@ -1,4 +1,4 @@
-package document
+package text
 
 import (
 	"slices"
@@ -20,8 +20,8 @@ type guess struct {
 	enc    encoding.Encoding
 	common string  // characters that are common
 	sure   string  // frequent characters of any case, by which it is compared with the declared encoding
-	least  float64 // share of them, of what is beyond ASCII, from which on the encoding is believed
-	single bool    // a character is a byte: its words are wholly beyond ASCII
+	least  float64 // minimum share of them among the characters beyond ASCII
+	single bool    // one byte is one character, and words have no ASCII letters
 }
 
 // The commonest characters of some languages, each about half of a text and more.
@@ -70,7 +70,7 @@ var guesses = []guess{
 }
 
 const (
-	guessBytesMax = 48 << 10 // that are looked at, beyond ASCII and around it
+	guessBytesMax = 48 << 10 // bytes that are examined, beyond ASCII and next to it
 	guessMin      = 8        // characters beyond ASCII; fewer tell nothing
 	guessSure     = 40       // bytes to look at, from which on a declared encoding may be overruled in which all are valid
 	guessMargin   = 1.1      // times as many frequent characters as the declared encoding makes, to overrule it
@@ -107,8 +107,8 @@ func guessEncoding(raw []byte, declared string, enc encoding.Encoding) encoding.
 	return nil
 }
 
-// mixesWords reports whether letters of ASCII stand beside bytes beyond it, as in Western
-// languages, and not in those of other letters.
+// mixesWords reports whether letters of ASCII are next to bytes beyond ASCII. They are in Western languages, and not
+// in languages with other letters.
 func mixesWords(raw []byte) bool {
 	beside, beyond := 0, 0
 	for i := 1; i < len(raw); i++ {
@@ -125,8 +125,8 @@ func mixesWords(raw []byte) bool {
 
 func isASCIILetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 
-// sampleOf returns parts of raw that are beyond ASCII, each with the ASCII bytes between and one
-// behind it, which second bytes may be.
+// sampleOf returns parts of raw that are beyond ASCII. Each part includes the ASCII bytes between and after its bytes
+// that may be second bytes of a character.
 func sampleOf(raw []byte) (sample []byte) {
 	for i := 0; i < len(raw) && len(sample) < guessBytesMax; {
 		if raw[i] < utf8.RuneSelf {

@@ -1,4 +1,4 @@
-package document
+package text
 
 import (
 	"bytes"
@@ -35,7 +35,7 @@ func isHidden(a atom.Atom) bool {
 	return false
 }
 
-// isBlock reports whether an element stands on lines of its own.
+// isBlock reports whether an element begins and ends a line.
 func isBlock(a atom.Atom) bool {
 	switch a {
 	case atom.Address, atom.Article, atom.Aside, atom.Blockquote, atom.Body, atom.Br, atom.Button, atom.Caption,
@@ -52,8 +52,8 @@ func isBlock(a atom.Atom) bool {
 
 // extract gives the text of a page in UTF-8, all of it or the main part. A page that opens a hidden
 // element and never closes it would lose all its rest; such an element is then taken as shown, in
-// another pass. The error is that of ctx.
-func (p *pageText) extract(ctx context.Context, page []byte, how Extract) (string, error) {
+// another pass. The end of ctx is the only error.
+func (p *pageText) extract(ctx context.Context, page []byte, how Extraction) (string, error) {
 	switch {
 	case how == ExtractAll || how == "":
 		p.zones = nil
@@ -79,7 +79,7 @@ func (p *pageText) extract(ctx context.Context, page []byte, how Extract) (strin
 }
 
 // pass writes the text and returns the hidden element that was still open at the end, or 0. Those
-// in shown are not hidden. The error is that of ctx.
+// in shown are not hidden. The end of ctx is the only error.
 func (p *pageText) pass(ctx context.Context, page []byte, shown []atom.Atom) (atom.Atom, error) {
 	p.out = slices.Grow(p.out[:0], len(page)/4)
 	p.space, p.breakLine, p.pre, p.most = false, false, 0, len(page)
@@ -166,7 +166,7 @@ func (h *hidden) end(a atom.Atom) bool {
 	return true
 }
 
-// element notes the white space that an element stands for.
+// element notes the white space that an element makes.
 func (p *pageText) element(a atom.Atom, opens bool) {
 	switch {
 	case isBlock(a):
@@ -188,7 +188,7 @@ func (p *pageText) text(s []byte) {
 		}
 		if i > 0 {
 			if p.zones != nil {
-				p.zones.mark(len(p.out)) // with the white space before it
+				p.zones.mark(len(p.out)) // the mark includes the white space before the text
 			}
 			p.flushSpace()
 			if len(p.out)+i > cap(p.out) {
