@@ -3,6 +3,7 @@ package copies
 import (
 	"cmp"
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"math"
@@ -246,6 +247,13 @@ func TestExplain(t *testing.T) {
 	}
 	if e, err := s.Explain(Winnow, "", b, 100); err != nil || len(e.A) != 0 || e.CoveredA != 0 || e.Shared != 0 {
 		t.Errorf("an empty text: %+v", e)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	s, err := NewSigner(ctx, Options{})
+	must.Do(t, err)
+	cancel()
+	if _, err := s.Explain(Winnow, a, b, 100); !errors.Is(err, context.Canceled) {
+		t.Errorf("of a context that is done: %v", err)
 	}
 }
 

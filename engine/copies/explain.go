@@ -46,7 +46,8 @@ func (s *Signer) MethodOfPair(a, b string) Method {
 // Explain returns the passages that two texts share. A passage is the text of common signatures,
 // extended at both ends over the rows of words or characters that both texts have: signatures are a
 // selection, and what both have lies between them, too. Passages with less than gap bytes between
-// them are one. The error is that of texts of 2 GiB and more, which places of signatures cannot say.
+// them are one. The error is that of the Signer's context, or of texts of 2 GiB and more, which places of signatures
+// cannot say.
 func (s *Signer) Explain(m Method, a, b string, gap int) (Explanation, error) {
 	if max(len(a), len(b)) > math.MaxInt32 {
 		return Explanation{}, errors.New("texts of 2 GiB and more cannot be explained")
@@ -61,7 +62,7 @@ func (s *Signer) Explain(m Method, a, b string, gap int) (Explanation, error) {
 	e.A = extend(passages(sigsA, setB, gap), runsA, gap)
 	e.B = extend(passages(sigsB, setA, gap), runsB, gap)
 	e.CoveredA, e.CoveredB = covered(e.A, len(a)), covered(e.B, len(b))
-	return e, nil
+	return e, s.ctx.Err()
 }
 
 // passages returns the places of those signatures that the other text has, merged.

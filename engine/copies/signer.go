@@ -127,6 +127,7 @@ func (o *Options) complete() {
 
 // A Signer makes the signatures of texts. It belongs to one goroutine.
 type Signer struct {
+	ctx       context.Context
 	o         Options
 	selectors map[Method]signature.Selector
 	reader    *signature.Reader
@@ -148,11 +149,11 @@ func NewSigner(ctx context.Context, o Options) (s *Signer, err error) {
 	if err != nil {
 		return nil, err
 	}
-	ends, err := ccdet.New(o.Ends)
+	ends, err := ccdet.New(ctx, o.Ends)
 	if err != nil {
 		return nil, err
 	}
-	return &Signer{o: o, reader: signature.NewReader(ctx), gatherer: signature.Gatherer{Bag: o.Bags},
+	return &Signer{ctx: ctx, o: o, reader: signature.NewReader(ctx), gatherer: signature.Gatherer{Bag: o.Bags},
 		winnowed: signature.Gatherer{Bag: o.Bags}, selectors: map[Method]signature.Selector{
 			SpotSigs: spots, CCDet: ends, Winnow: winnow.New(ctx), Shingles: winnow.NewAll(ctx, shingleWords, shingleChars)}}, nil
 }

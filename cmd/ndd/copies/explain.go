@@ -35,7 +35,7 @@ func explainCopies(ctx context.Context, g *cli.Files, args []string, f *copiesFl
 	if err != nil {
 		return err
 	}
-	s, err := copies.NewSigner(context.Background(), o)
+	s, err := copies.NewSigner(ctx, o)
 	if err != nil {
 		return err
 	}

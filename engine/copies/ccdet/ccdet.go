@@ -17,6 +17,7 @@
 package ccdet
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"unicode"
@@ -38,6 +39,7 @@ const Ends = "。！？；"
 
 // A Selector makes features. It reuses its memory.
 type Selector struct {
+	ctx         context.Context
 	ends        []string   // as UTF-8
 	first, last [256]uint8 // 1 for the first bytes of an end, and for the bytes that stand span behind one, else 0
 	span        int        // 2 where all ends have three bytes, as those of Chinese; else 0, and last is first
@@ -46,10 +48,10 @@ type Selector struct {
 	tail, normal []byte // of a sentence that must be normalised
 }
 
-// New returns a Selector for sentences that end with one of these characters. The error says that
-// one of them is a letter, a digit or white space.
-func New(ends string) (*Selector, error) {
-	s := &Selector{fold: cases.Fold()}
+// New returns a Selector for sentences that end with one of these characters. When the context is done, it ends within a
+// text, and what it has yielded means nothing. The error says that one of them is a letter, a digit or white space.
+func New(ctx context.Context, ends string) (*Selector, error) {
+	s := &Selector{ctx: ctx, fold: cases.Fold()}
 	for _, r := range ends {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsSpace(r) || r == utf8.RuneError {
 			return nil, fmt.Errorf("sentence end %q: must be a punctuation mark", r)
@@ -71,10 +73,19 @@ func New(ends string) (*Selector, error) {
 	return s, nil
 }
 
+const askBytes = 64 << 10 // of a text, after which the context is asked again
+
 // Each implements [signature.Selector].
 func (s *Selector) Each(text string, yield func(signature.Signature)) {
 	from := 0 // behind the sentence end before
+	asked := 0
 	for i := s.next(text, 0); i < len(text); {
+		if i >= asked {
+			if s.ctx.Err() != nil {
+				return
+			}
+			asked = i + askBytes
+		}
 		size := s.end(text[i:])
 		if size == 0 {
 			i = s.next(text, i+1)

@@ -1,6 +1,7 @@
 package ccdet
 
 import (
+	"context"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -11,9 +12,9 @@ import (
 	"ndd/engine/oracle/must"
 )
 
-func newSelector(t testing.TB, ends string) *Selector {
+func newSelector(t *testing.T, ends string) *Selector {
 	t.Helper()
-	s, err := New(ends)
+	s, err := New(t.Context(), ends)
 	must.Do(t, err)
 	return s
 }
@@ -83,9 +84,21 @@ func TestPlain(t *testing.T) {
 
 func TestNew(t *testing.T) {
 	for _, ends := range []string{"", "a", "。 ", "\xff"} {
-		if _, err := New(ends); err == nil {
+		if _, err := New(t.Context(), ends); err == nil {
 			t.Errorf("%q was taken", ends)
 		}
+	}
+}
+
+// TestEnds: no sentence is read after the context is done.
+func TestEnds(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	s, err := New(ctx, Ends)
+	must.Do(t, err)
+	n := 0
+	s.Each(strings.Repeat("一二三。", 20_000), func(signature.Signature) { cancel(); n++ })
+	if most := askBytes/len("一二三。") + 1; n > most {
+		t.Errorf("%d sentences, of which %d are the most", n, most)
 	}
 }
 
