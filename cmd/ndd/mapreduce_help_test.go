@@ -70,7 +70,7 @@ func TestMapReduceHelp(t *testing.T) {
 		if j.job == "cluster" { // collect ends with status 4 if the round has changed something
 			script = strings.TrimSpace(script) + " || [ $? = 4 ]"
 		}
-		results[j.job] = sorted(mustShell(script))
+		results[j.job] = mustShell(script)
 		out, err := os.ReadFile(in("out"))
 		must.Do(t, err)
 		writeParts(t, in("results/"+j.job), slices.Collect(strings.Lines(string(out))), 2)
@@ -85,8 +85,12 @@ func TestMapReduceHelp(t *testing.T) {
 		"copies-docs": "ndd copies --method winnow parts/*",
 		"copies-sum":  "ndd copies --method winnow parts/*",
 	} {
-		if want := sorted(mustShell(command)); results[job] != want || want == "" {
-			t.Errorf("%s: the lines of its help find\n%s\nand one machine\n%s", job, results[job], want)
+		got, want := results[job], mustShell(command)
+		if !strings.HasPrefix(job, "copies-") { // whose rows are in the same order, too
+			got, want = sorted(got), sorted(want)
+		}
+		if got != want || want == "" {
+			t.Errorf("%s: the lines of its help find\n%s\nand one machine\n%s", job, got, want)
 		}
 	}
 	page, err := pages.ReadFile("help/cluster.txt")

@@ -270,7 +270,7 @@ func TestMethodOf(t *testing.T) {
 	}
 	for _, o := range []Options{{Threshold: -1}, {Threshold: 1.0001}, {Threshold: math.NaN()}, {MinFeatures: -1},
 		{Ends: "a"}} {
-		j := o.join(Winnow)
+		j := o.Postings(Winnow)
 		if _, err := NewSigner(t.Context(), o); err == nil || o.Threshold != 0 && j.Check() == nil {
 			t.Errorf("%+v was taken", o)
 		}

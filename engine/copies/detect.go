@@ -31,7 +31,7 @@ func (d *Detector) Pairs(ctx context.Context) ([]Pair, Report, error) {
 		if d.hasKnown && m.known == 0 { // no pair has a known document
 			continue
 		}
-		o := d.o.join(m.method)
+		o := d.o.Postings(m.method)
 		o.Known = m.known
 		pairs, r, err := m.builder.Join(ctx, o)
 		if err != nil {
@@ -69,7 +69,8 @@ func (d *Detector) Known() {
 	d.report = Report{Documents: d.report.Documents}
 }
 
-func (o *Options) join(m Method) postings.Options {
+// Postings returns the options of the join of a method.
+func (o *Options) Postings(m Method) postings.Options {
 	j := o.Join
 	j.Measure, j.Threshold, j.Threads = m.Measure(), o.threshold(m), o.Threads
 	return j
@@ -196,6 +197,14 @@ func (o *Options) settle(all []Pair, ends func(*Pair) bool) (settled []Pair, sam
 		sameSite = found - len(settled)
 	}
 	return settled, sameSite
+}
+
+// Rows orders pairs that one method has found elsewhere as [Detector.Pairs] does, drops those of one site if they do
+// not count, and flags what many documents contain. It returns how many pairs of one site it drops.
+func (o *Options) Rows(pairs []Pair) (rows []Pair, sameSite int) {
+	rows, sameSite = o.settle(pairs, nil)
+	flagCommon(rows, (*Pair).part)
+	return rows, sameSite
 }
 
 func comparePairs(a, b Pair) int {

@@ -257,7 +257,7 @@ func TestThresholdOfChains(t *testing.T) {
 		must.Do(t, err)
 		made.Threshold = c.o.Threshold
 		for _, o := range []Options{c.o, made} {
-			if got := NewDetector(o).o.join(SpotSigs).Threshold; got != c.want {
+			if got := NewDetector(o).o.Postings(SpotSigs).Threshold; got != c.want {
 				t.Errorf("%+v: %g, want %g", o, got, c.want)
 			}
 		}

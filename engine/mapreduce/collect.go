@@ -19,14 +19,14 @@ var ErrUnfinished = errors.New("not finished")
 // record is missing or came twice, and [ErrUnfinished] if a round of the job cluster changed
 // something.
 //
-// It writes while it reads, unless o.Ordered is set: the output is valid only if it returns no error.
+// It writes while it reads, unless o.Ordered or o.Copies is set: the output is valid only if it returns no error.
 func Collect(ctx context.Context, o Options) error {
 	o.Partitions = 1
 	return run(ctx, o, "collect", "", collect)
 }
 
 func collect(ctx context.Context, t *task) error {
-	if t.Table != nil {
+	if t.Table != nil && t.Copies == nil {
 		if err := result.NewTableWriter(t.w, result.TSV, t.Table...).Close(); err != nil {
 			return err
 		}
@@ -38,6 +38,13 @@ func collect(ctx context.Context, t *task) error {
 		put, finish = o.add, o.write
 	}
 	var all end
+	if t.Copies != nil {
+		rows, err := newCopyRows(ctx, t)
+		if err != nil {
+			return err
+		}
+		put, finish, all.recipe = rows.add, rows.write, t.read.recipe
+	}
 	var arrived count
 	err := newLines(t.In).records(ctx, func(r record) error {
 		if string(r.key) == endKey {

@@ -7,8 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
-	"strconv"
+
+	"github.com/cespare/xxhash/v2"
 
 	"ndd/engine/copies"
 	"ndd/engine/copies/postings"
@@ -24,10 +24,11 @@ import (
 //	out     ID	ID, relation, score, share of the first in the second and of the second in the first,
 //	        numbers of signatures, shared ones, method, flags
 //
-// The shuffle carries whole pairs and grows as they do.
+// The shuffle carries whole pairs and grows as they do. A map reads the side file twice: first to count the sets
+// that have each signature of its part, then to search.
 type CopiesDocs struct {
 	Queries string         // file with signatures
-	Copies  copies.Options // method, not Auto, and threshold
+	Copies  copies.Options // method, not Auto, recipe, threshold and MaxDocuments
 }
 
 // join returns the options of package postings.
@@ -35,15 +36,14 @@ func join(o *copies.Options) (postings.Options, error) {
 	if o.Method == "" || o.Method == copies.Auto {
 		return postings.Options{}, fmt.Errorf("method %q: copies are found by one method", o.Method)
 	}
-	j := postings.Options{Measure: o.Method.Measure(), Threshold: o.Threshold}
-	if j.Threshold == 0 {
-		j.Threshold = o.Method.Threshold()
-	}
+	j := o.Postings(o.Method)
+	j.MaxDocuments = cmp.Or(j.MaxDocuments, postings.MaxDocuments)
 	return j, j.Check()
 }
 
-// sliceBytes is the memory of a signature while its index is built: the set, the sorted hash, its row and document.
-const sliceBytes = 8 + 8 + 8 + 4
+// sliceBytes is the memory of a signature while its index is built: the set, the sorted hash, its row, document
+// and count.
+const sliceBytes = 8 + 8 + 8 + 4 + 4
 
 func (j CopiesDocs) mapPart(ctx context.Context, t *task) error {
 	o, err := join(&j.Copies)
@@ -67,7 +67,7 @@ func (j CopiesDocs) mapPart(ctx context.Context, t *task) error {
 	if err != nil {
 		return err
 	}
-	if err := t.sameMethod(&j.Copies); err != nil {
+	if err := t.sameRecipe(&j.Copies); err != nil {
 		return err
 	}
 	reserved, err := t.reserve(fmt.Sprintf("the index of %d documents of the part", len(ids)), bytes)
@@ -79,7 +79,28 @@ func (j CopiesDocs) mapPart(ctx context.Context, t *task) error {
 	if err != nil {
 		return err
 	}
+	if err := j.count(ctx, t, x); err != nil {
+		return err
+	}
 	return j.search(ctx, t, x, &o, ids)
+}
+
+// seenBytes is the memory of a hash in a map.
+const seenBytes = 32
+
+// count counts the distinct sets of the side file in the index, as package postings counts documents.
+func (j CopiesDocs) count(ctx context.Context, t *task, x *postings.Index) error {
+	var set []uint64
+	seen := map[uint64]bool{} // hashes of sets
+	return t.side(ctx, j.Queries, func(r record) (err error) {
+		hash := xxhash.Sum64(setOf(r.value))
+		if set, err = parseSet(set[:0], r.value); err != nil || seen[hash] {
+			return err
+		}
+		seen[hash] = true
+		x.Count(set)
+		return t.Budget.Check(fmt.Sprintf("the hashes of %d sets of %s", len(seen), j.Queries), uint64(seenBytes*len(seen)))
+	})
 }
 
 // search sends the pairs of the documents of the side file with those of the index. Of two
@@ -135,6 +156,10 @@ func (t *task) sendPairs(id []byte, size int, matches []postings.Match, ids [][]
 		if order == 0 || m.Size < size || m.Size == size && order > 0 {
 			continue
 		}
+		if m.Frequent {
+			t.counters.add(frequentPairs, 1)
+			continue
+		}
 		t.counters.add(pairs, 1)
 		key = appendPair(key[:0], id, other, size, m.Size)
 		key = appendNumber(key, uint64(m.Shared), sizeDigits)
@@ -144,6 +169,12 @@ func (t *task) sendPairs(id []byte, size int, matches []postings.Match, ids [][]
 	}
 	return nil
 }
+
+// The number of a document's signatures in keys.
+const (
+	sizeDigits = 4
+	sizeMax    = 1<<(6*sizeDigits) - 1
+)
 
 // appendPair appends a pair of documents, the one with the smaller ID first.
 func appendPair(dst, a, b []byte, sizeA, sizeB int) []byte {
@@ -193,151 +224,4 @@ func (t *task) copied(method copies.Method, key []byte, shared int) error {
 	v = fmt.Appendf(v, " %d %d %d %s ", sizeA, sizeB, shared, method)
 	t.value = appendEscaped(v, p.Flags.String())
 	return t.result(a, t.value)
-}
-
-// A CopiesTerms is the first step of the job that finds copies with an index split by terms: each
-// list of documents gives a partial overlap for each of its pairs.
-//
-//	in      results of the job signatures
-//	shuffle signature (11 digits), number of the document's signatures (4), ID
-//	out     ID	ID, numbers of signatures: 4 digits each
-//
-// Its results, and the shuffle of the second step, grow with the square of the documents that share
-// a signature. It is here to be compared with CopiesDocs.
-type CopiesTerms struct{ Copies copies.Options }
-
-const (
-	sizeDigits = 4
-	sizeMax    = 1<<(6*sizeDigits) - 1
-)
-
-func (j CopiesTerms) mapPart(ctx context.Context, t *task) error {
-	var key []byte
-	var set []uint64
-	err := t.records(ctx, func(r record) (err error) {
-		if set, err = parseSet(set[:0], r.value); err != nil {
-			return badf("%w", err)
-		}
-		if len(r.key) == 0 || len(set) > sizeMax {
-			return badf("%.40q has %d signatures: at most %d, and an ID", r.key, len(set), sizeMax)
-		}
-		for _, s := range set {
-			key = appendNumber(appendNumber(key[:0], s, printDigits), uint64(len(set)), sizeDigits)
-			if err := t.send(t.partition(s), append(key, r.key...), nil); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	return cmp.Or(err, t.sameMethod(&j.Copies))
-}
-
-// A posting is a document that has a signature.
-type posting struct {
-	id   []byte
-	size int
-}
-
-// listBytes is the memory of a document of a list.
-const listBytes = 64
-
-func (j CopiesTerms) reduce(ctx context.Context, t *task) error {
-	o, err := join(&j.Copies)
-	if err != nil {
-		return err
-	}
-	var signature, line []byte
-	var list []posting // the documents of one signature so far, the smallest first
-	bytesOfIDs := 0
-	return t.distinct(ctx, func(key []byte) error {
-		k := readKey(key)
-		k.number(printDigits)
-		next := posting{size: int(k.number(sizeDigits)), id: bytes.Clone(k.rest)}
-		if err := k.err("posting", 1); err != nil {
-			return err
-		}
-		if !bytes.Equal(key[:printDigits], signature) {
-			signature, list, bytesOfIDs = append(signature[:0], key[:printDigits]...), list[:0], 0
-		}
-		for _, first := range slices.Backward(list) {
-			if !o.Possible(first.size, next.size) {
-				break // what comes before is smaller still
-			}
-			if bytes.Equal(first.id, next.id) {
-				continue
-			}
-			line = appendPair(line[:0], first.id, next.id, first.size, next.size)
-			id, rest, _ := bytes.Cut(line, []byte(" "))
-			t.counters.add(pairs, 1)
-			if err := t.result(id, rest); err != nil {
-				return err
-			}
-		}
-		list, bytesOfIDs = append(list, next), bytesOfIDs+len(next.id)
-		return t.Budget.Check(fmt.Sprintf("the %d documents of signature %s", len(list), signature),
-			uint64(listBytes*len(list)+2*bytesOfIDs))
-	})
-}
-
-// A CopiesSum is the second step: it adds up the partial overlaps of every pair and keeps similar
-// pairs.
-//
-//	in      results of the job copies-terms
-//	shuffle two IDs, each with the number of its signatures	partial overlap
-//	out     as [CopiesDocs]
-type CopiesSum struct{ Copies copies.Options }
-
-func (j CopiesSum) mapPart(ctx context.Context, t *task) error {
-	var key []byte
-	return t.records(ctx, func(r record) error {
-		key = append(append(append(key[:0], r.key...), ' '), r.value...)
-		a, b, _, _, err := pairOf(key)
-		if err != nil {
-			return badf("%w", err)
-		}
-		return t.send(t.partition(record{key: a}.hash()^record{key: b}.hash()), key, []byte("1"))
-	})
-}
-
-func (j CopiesSum) reduce(ctx context.Context, t *task) error {
-	o, err := join(&j.Copies)
-	if err != nil {
-		return err
-	}
-	var pair []byte
-	sum := uint64(0)
-	end := func() error {
-		if sum == 0 {
-			return nil
-		}
-		_, _, sizeA, sizeB, err := pairOf(pair)
-		if err != nil {
-			return err
-		}
-		if sum > uint64(min(sizeA, sizeB)) {
-			return fmt.Errorf("%.80q share %d signatures, more than they have", pair, sum)
-		}
-		if !o.Similar(sizeA, sizeB, int(sum)) {
-			return nil
-		}
-		return t.copied(j.Copies.Method, pair, int(sum))
-	}
-	err = t.sorted(ctx, func(key, value []byte) error {
-		n, err := strconv.ParseUint(string(value), 10, 32)
-		if err != nil {
-			return fmt.Errorf("%.40q is no partial overlap", value)
-		}
-		if !bytes.Equal(key, pair) {
-			if err := end(); err != nil {
-				return err
-			}
-			pair, sum = append(pair[:0], key...), 0
-		}
-		sum += n
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	return end()
 }

@@ -6,7 +6,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"ndd/engine/copies"
+	"ndd/engine/copies/postings"
+	"ndd/engine/copies/spotsigs"
+	"ndd/engine/corpus/document"
 	"ndd/engine/mapreduce"
 	"ndd/engine/oracle/files"
 	"ndd/engine/oracle/must"
@@ -45,56 +50,115 @@ func texts(n int) []string {
 	return all
 }
 
-func textLines(all []string) string {
+// idInOrder and idOf return the ID of a document: ascending, or in no order.
+func idInOrder(i int) string { return fmt.Sprintf("d%04d é", i) }
+func idOf(i int) string      { return idInOrder(i * 7919 % 10000) }
+
+func textLines(all []string, idOf func(int) string) string {
 	var b strings.Builder
 	for i, text := range all {
-		fmt.Fprintf(&b, "{\"id\":\"d%04d é\",\"text\":%q}\n", i, text)
+		fmt.Fprintf(&b, "{\"id\":%q,\"text\":%q}\n", idOf(i), text)
 	}
 	return b.String()
 }
 
-// copiesOf returns what one machine finds.
-func copiesOf(t *testing.T, all []string, o copies.Options) []string {
+// siteOf returns the site of a document, 0 to 2.
+func siteOf(id string) uint64 { return max(uint64(id[1]-'0')*uint64(id[2]-'0'+1)%4, 1) - 1 }
+
+// copiesOf returns the table of one machine.
+func copiesOf(t *testing.T, all []string, o copies.Options) string {
 	t.Helper()
 	s, err := copies.NewSigner(t.Context(), o)
 	must.Do(t, err)
 	d := copies.NewDetector(o)
 	defer d.Close()
-	for _, text := range all {
-		d.Add(s.Sign(text))
+	for i, text := range all {
+		sets := s.Sign(text)
+		sets.Site = siteOf(idOf(i))
+		d.Add(sets)
 	}
 	found, _, err := d.Pairs(t.Context())
 	must.Do(t, err)
 	var table strings.Builder
 	w := result.NewTableWriter(&table, result.TSV, copies.Columns...)
 	for _, p := range found {
-		must.Do(t, p.Write(w, fmt.Sprintf("d%04d é", p.A), fmt.Sprintf("d%04d é", p.B)))
+		must.Do(t, p.Write(w, idOf(int(p.A)), idOf(int(p.B))))
 	}
 	must.Do(t, w.Close())
-	return sortedLines(table.String())
+	return table.String()
 }
 
-// TestCopies: the table of pairs is that of package copies, header and flags included, whether the
-// index is split by documents or by terms.
+// TestCopies: the table of pairs is that of package copies, byte for byte, whether the index is split by documents or
+// by terms. A signature of more documents than max-df finds no pair, and counts.
 func TestCopies(t *testing.T) {
 	all := texts(160)
-	for _, o := range []copies.Options{{Method: copies.Winnow}, {Method: copies.SpotSigs, Threshold: 0.3}} {
+	most := copiesOf(t, all, copies.Options{Method: copies.SpotSigs, Threshold: 0.3})
+	for _, o := range []copies.Options{{Method: copies.Winnow}, {Method: copies.SpotSigs, Threshold: 0.3},
+		{Method: copies.SpotSigs, Threshold: 0.3, Join: postings.Options{MaxDocuments: 2}},
+		{Method: copies.SpotSigs, SpotSigs: spotsigs.Options{Chain: 3}, Bags: true, MinFeatures: 2, OtherSites: true}} {
 		want := copiesOf(t, all, o)
-		if len(want) < 20 {
-			t.Fatalf("only %d copies: the texts are too unlike", len(want))
+		if n := strings.Count(want, "\n"); n < 20 || o.Join.MaxDocuments > 0 && n >= strings.Count(most, "\n") ||
+			!o.OtherSites && !strings.Contains(want, "same_site") {
+			t.Fatalf("%+v finds %d copies: the texts show nothing", o, n)
 		}
 		eachSplit(t, o.Method == copies.Winnow, func(t *testing.T, l *local) {
-			parts := l.cut(textLines(all))
-			signed := l.run(mapreduce.Signatures{Copies: o}, parts)
+			parts := l.cut(textLines(all, idOf))
+			signed := l.run(mapreduce.Signatures{Copies: o, SiteOf: func(d *document.Document) uint64 { return siteOf(d.ID) }}, parts)
 			side := files.New(t, "signatures.tsv", signed)
-			l.options.Table = copies.Columns
+			collected := func(results string) string {
+				out, err := step(t, mapreduce.Collect, results, func(c *mapreduce.Options) {
+					c.Copies = &mapreduce.CopyRows{Signatures: side, OtherSites: o.OtherSites}
+				})
+				must.Do(t, err)
+				return out
+			}
 			docs := l.run(mapreduce.CopiesDocs{Queries: side, Copies: o}, l.cut(signed))
-			same(t, "by documents", l.collect(docs, l.reduces), want)
+			if got := collected(docs); got != want {
+				t.Fatalf("by documents: %s", cmp.Diff(want, got))
+			}
 			partial := l.run(mapreduce.CopiesTerms{Copies: o}, l.cut(signed))
 			terms := l.run(mapreduce.CopiesSum{Copies: o}, l.cut(partial))
-			same(t, "by terms", l.collect(terms, l.reduces), want)
+			if got := collected(terms); got != want {
+				t.Fatalf("by terms: %s", cmp.Diff(want, got))
+			}
 		})
 	}
+}
+
+// TestCopiesEqual: of more than 1,000 documents with equal signatures, collect lists the pairs of the first alone.
+func TestCopiesEqual(t *testing.T) {
+	var signed, results, want strings.Builder
+	row := func(to *strings.Builder, format, a, b string) { fmt.Fprintf(to, format, a, b) }
+	const pair = "%s\t%s duplicate 1 1 1 3 3 3 winnow equal\n"
+	const line = "%s\t%s\tduplicate\t1.0000\t1.0000\t1.0000\t3\t3\t3\twinnow\tequal\n"
+	fmt.Fprintf(&signed, "other\t----------1----------2----------3----------4\n")
+	row(&want, "%s\t%s\tcontains\t1.0000\t0.7500\t1.0000\t4\t3\t3\twinnow\t\n", "other", "d5000")
+	for i := range postings.MaxEqual + 1 {
+		id := fmt.Sprintf("d%04d", 5000-i)
+		fmt.Fprintf(&signed, "%s\t----------1----------2----------3\n", id)
+		if i > 0 {
+			row(&results, pair, id, "d5000")
+			row(&want, line, "d5000", id)
+		}
+		if i > 1 {
+			row(&results, pair, id, "d4999")
+		}
+	}
+	for _, id := range []string{"d5000", "d4999"} {
+		fmt.Fprintf(&results, "%s\tother revised 1 1 1 3 4 3 winnow \\e\n", id)
+	}
+	side := files.New(t, "signatures.tsv", signed.String()+mapreduce.EndOf(signed.String()))
+	got, err := step(t, mapreduce.Collect, results.String()+mapreduce.EndOf(results.String()), func(o *mapreduce.Options) {
+		o.Copies = &mapreduce.CopyRows{Signatures: side}
+	})
+	must.Do(t, err)
+	if _, rows, _ := strings.Cut(got, "\n"); rows != want.String() {
+		t.Error(cmp.Diff(want.String(), rows))
+	}
+	_, err = step(t, mapreduce.Collect, "d5000\tnosuch revised 1 1 1 3 4 3 winnow \\e\n", func(o *mapreduce.Options) {
+		o.Copies = &mapreduce.CopyRows{Signatures: side}
+	})
+	wantError(t, err, mapreduce.ErrLost, "nosuch")
 }
 
 // TestCopiesTies: shares are rounded as tables round them: 17 of 32 is 0.5313.
@@ -119,11 +183,11 @@ func TestCopiesTies(t *testing.T) {
 
 // TestOtherSignatures: signatures that were made otherwise are refused beside the map.
 func TestOtherSignatures(t *testing.T) {
-	all := textLines(texts(20))
+	all := textLines(texts(20), idOf)
 	sign := func(o copies.Options) string { return runMap(t, mapreduce.Signatures{Copies: o}, all) }
 	winnow, spots := copies.Options{Method: copies.Winnow}, copies.Options{Method: copies.SpotSigs}
 	signed, other := sign(winnow), files.New(t, "other.tsv", sign(spots))
-	part := files.New(t, "part.tsv", signed[:strings.Index(signed, "\nd0010")]+signed[strings.Index(signed, "\n~end"):])
+	part := files.New(t, "part.tsv", signed[:strings.Index(signed, "\n"+idOf(10)[:5])]+signed[strings.Index(signed, "\n~end"):])
 	for _, c := range []struct {
 		job   mapreduce.Mapper
 		wraps error
@@ -131,8 +195,8 @@ func TestOtherSignatures(t *testing.T) {
 	}{
 		{mapreduce.CopiesDocs{Queries: other, Copies: winnow}, mapreduce.ErrRecipe, "recipe"},
 		{mapreduce.CopiesDocs{Queries: part, Copies: winnow}, mapreduce.ErrLost, "part.tsv"},
-		{mapreduce.CopiesDocs{Queries: part, Copies: spots}, mapreduce.ErrRecipe, "winnow, and a job of method spotsigs"},
-		{mapreduce.CopiesTerms{Copies: spots}, mapreduce.ErrRecipe, "winnow, and a job of method spotsigs"},
+		{mapreduce.CopiesDocs{Queries: part, Copies: spots}, mapreduce.ErrRecipe, "and a job of spotsigs-"},
+		{mapreduce.CopiesTerms{Copies: spots}, mapreduce.ErrRecipe, "and a job of spotsigs-"},
 	} {
 		_, err := step(t, mapOf(c.job), signed, nil)
 		wantError(t, err, c.wraps, c.says)

@@ -19,9 +19,13 @@ const (
 	unmarked
 	repaired
 	unknownCharset
+	siteless
 	bytesIn
 	hits
 	pairs
+	frequentPairs
+	unlistedDocuments
+	sameSitePairs
 	groups
 	largestGroup
 	changedEdges
@@ -31,7 +35,8 @@ const (
 // counterNames have neither commas nor spaces, which would end them in a reporter: line.
 var counterNames = [counterCount]string{"records_in", "records_out", "bad_records", "end_records",
 	"fingerprints", "unmarked_documents",
-	"repaired_documents", "unknown_charset_documents", "bytes_in", "hits", "pairs", "groups", "largest_group",
+	"repaired_documents", "unknown_charset_documents", "documents_without_site", "bytes_in", "hits", "pairs",
+	"pairs_of_frequent_signatures", "equal_documents_listed_with_the_first_only", "pairs_of_one_site", "groups", "largest_group",
 	"changed_edges"}
 
 // counters may be read while they change.

@@ -3,7 +3,6 @@ package mapreduce
 import (
 	"errors"
 	"fmt"
-	"strings"
 
 	"ndd/engine/copies"
 )
@@ -44,17 +43,17 @@ func copiesName(job string, o *copies.Options) string {
 	if err != nil {
 		return "" // which the step itself returns
 	}
-	return fmt.Sprintf("%s,%s,threshold=%g", job, o.Method, p.Threshold)
+	return fmt.Sprintf("%s,%s,threshold=%g,max-df=%d", job, o.Method, p.Threshold, p.MaxDocuments)
 }
 
-// sameMethod returns an error that wraps [ErrRecipe] if the signatures of the input are of another
-// method than the job.
-func (t *task) sameMethod(o *copies.Options) error {
-	made, _, ok := strings.Cut(t.read.recipe, "-")
-	if !ok || made == string(o.Method) {
-		return nil
+// sameRecipe returns an error that wraps [ErrRecipe] if the signatures of the input are of another recipe than the
+// job.
+func (t *task) sameRecipe(o *copies.Options) error {
+	if own := signatureRecipe(o); t.read.recipe != "" && t.read.recipe != own {
+		return fmt.Errorf("%w: signatures of %s, and a job of %s: every step needs the same --method and --method-file",
+			ErrRecipe, t.read.recipe, own)
 	}
-	return fmt.Errorf("%w: signatures of method %s, and a job of method %s", ErrRecipe, made, o.Method)
+	return nil
 }
 
 // sameJob returns an error that wraps [ErrJob] unless an end record is of this reduce's job.

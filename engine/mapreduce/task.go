@@ -37,6 +37,7 @@ type Options struct {
 	Columns int             // [Collect] writes as many fields of each result; 0: all
 	Table   []result.Column // [Collect] writes their header before the results; nil: none
 	Ordered bool            // [Collect] writes results in order of their first field, which is a number
+	Copies  *CopyRows       // [Collect] writes pairs of copies in the order of one machine; nil: as they come
 
 	Form    Form           // of a map's input, for jobs that read fingerprints
 	File    string         // name of the file that the part is of, for IDs of raw fingerprints; may be empty

@@ -1,6 +1,7 @@
 package mapreduce
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -66,10 +67,12 @@ func (t *task) eachDocument(ctx context.Context, o document.Options,
 // A Signatures is the job that makes signatures of texts for finding copies. It has no reduce.
 //
 //	in    a JSON object a line
-//	out   ID	all distinct signatures, ascending, 11 digits each; or - for a document that has too few
+//	out   ID	all distinct signatures, ascending, 11 digits each, or - for a document that has too few; and its
+//	      site (11 digits) if it has one
 type Signatures struct {
 	Document document.Options
-	Copies   copies.Options // the method is one, not Auto
+	Copies   copies.Options                  // the method is one, not Auto
+	SiteOf   func(*document.Document) uint64 // 0: unknown; nil: nobody asks
 }
 
 // noSignatures stands for the signatures of a document with too few.
@@ -80,11 +83,7 @@ func (j Signatures) mapPart(ctx context.Context, t *task) error {
 	if m == "" || m == copies.Auto {
 		return fmt.Errorf("method %q: signatures are made by one method", m)
 	}
-	data, err := json.Marshal(j.Copies.Recipe())
-	if err != nil {
-		return err
-	}
-	t.results.parts, t.results.recipe = 1, fmt.Sprintf("%s-%08x", m, uint32(xxhash.Sum64(data)))
+	t.results.parts, t.results.recipe = 1, signatureRecipe(&j.Copies)
 	least := cmp.Or(j.Copies.MinFeatures, m.MinFeatures())
 	return t.eachDocument(ctx, j.Document, func(ctx context.Context) (func(*document.Document, write), error) {
 		s, err := copies.NewSigner(ctx, j.Copies)
@@ -97,13 +96,41 @@ func (j Signatures) mapPart(ctx context.Context, t *task) error {
 				t.counters.add(unmarked, 1)
 				value = []byte(noSignatures)
 			}
+			if site := j.siteOf(d); site != 0 {
+				value = appendNumber(append(value, ' '), site, printDigits)
+			} else if j.SiteOf != nil {
+				t.counters.add(siteless, 1)
+			}
 			write(0, appendEscaped(nil, d.ID), value)
 		}, err
 	})
 }
 
+func (j *Signatures) siteOf(d *document.Document) uint64 {
+	if j.SiteOf == nil {
+		return 0
+	}
+	return j.SiteOf(d)
+}
+
+// signatureRecipe names how signatures are made.
+func signatureRecipe(o *copies.Options) string {
+	data, err := json.Marshal(o.Recipe())
+	if err != nil {
+		panic(err) // it has numbers and words
+	}
+	return fmt.Sprintf("%s-%08x", o.Method, uint32(xxhash.Sum64(data)))
+}
+
+// setOf returns the signatures of a result, without the site.
+func setOf(value []byte) []byte {
+	set, _, _ := bytes.Cut(value, []byte(" "))
+	return set
+}
+
 // parseSet appends the signatures of a result, which ascend; none for noSignatures.
-func parseSet(dst []uint64, text []byte) ([]uint64, error) {
+func parseSet(dst []uint64, value []byte) ([]uint64, error) {
+	text := setOf(value)
 	if string(text) == noSignatures {
 		return dst, nil
 	}

@@ -16,7 +16,7 @@ import (
 // eachSpan calls f with the spans that package passages finds in texts: the document's ID, and 1 for what stays.
 func eachSpan(t *testing.T, all []string, o passages.Options, f func(id string, stays int, s passages.Span)) {
 	t.Helper()
-	r, _, err := passages.Find(t.Context(), []string{files.New(t, "docs.jsonl", textLines(all))}, ingest.Config{}, o)
+	r, _, err := passages.Find(t.Context(), []string{files.New(t, "docs.jsonl", textLines(all, idInOrder))}, ingest.Config{}, o)
 	must.Do(t, err)
 	defer r.Close()
 	for d := range r.Documents() {
@@ -47,10 +47,10 @@ func TestUnits(t *testing.T) {
 		}
 		job := mapreduce.Units{Passages: o}
 		eachSplit(t, o.Unit.Kind == passages.Lines, func(t *testing.T, l *local) {
-			same(t, o.Unit.String(), l.collect(l.run(job, l.cut(textLines(all))), l.reduces), want)
+			same(t, o.Unit.String(), l.collect(l.run(job, l.cut(textLines(all, idInOrder))), l.reduces), want)
 		})
 	}
 	bytes := mapreduce.Units{Passages: passages.Options{Unit: passages.Unit{Kind: passages.Bytes, Length: 50}}}
-	_, err := step(t, mapOf(bytes), textLines(all), nil)
+	_, err := step(t, mapOf(bytes), textLines(all, idInOrder), nil)
 	wantError(t, err, nil, "no units")
 }

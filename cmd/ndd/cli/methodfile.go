@@ -13,6 +13,7 @@ import (
 	"ndd/engine/copies"
 	"ndd/engine/copies/postings"
 	"ndd/engine/copies/spotsigs"
+	"ndd/engine/corpus/document"
 )
 
 // A MethodFile is the settings of --method-file: what few ever change of a method of finding copies and of a join.
@@ -143,6 +144,37 @@ func (f *MethodFile) Join(o *copies.Options, sites bool) error {
 		return Usagef("%s: same-site needs the field that has the site: --site FIELD", f.path)
 	}
 	return nil
+}
+
+// A SiteField is the value of --site: the field that has the site of a document.
+type SiteField string
+
+// Register adds --site.
+func (s *SiteField) Register(cmd *cobra.Command) {
+	cmd.Flags().StringVar((*string)(s), "site", "", "field with the site of a document, or its URL, whose host counts; 'id' when "+
+		"the IDs are URLs")
+}
+
+// Read has documents read with the field.
+func (s SiteField) Read(o *document.Options) {
+	if s != "" && s != "id" {
+		o.ValueFields = [][]string{{string(s)}}
+	}
+}
+
+// Of returns the number of a document's site, 0 where it has none.
+func (s SiteField) Of(doc *document.Document) uint64 {
+	if s == "" {
+		return 0
+	}
+	name := ""
+	if len(doc.Values) > 0 {
+		name = doc.Values[0].Text
+	}
+	if s == "id" {
+		name = doc.ID
+	}
+	return copies.SiteOf(name)
 }
 
 // readSpots returns the lists of stop words of a name, or of a file.

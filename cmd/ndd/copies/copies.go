@@ -258,7 +258,7 @@ func signAll(ctx context.Context, g *cli.Files, inputs []string, c ingest.Config
 			signer, err := copies.NewSigner(ctx, o)
 			return func(_ int, doc *document.Document) (signed, error) {
 				s := signed{doc.ID, signer.Sign(doc.Text)}
-				s.sets.Site = f.siteOf(doc)
+				s.sets.Site = f.site.Of(doc)
 				return s, nil
 			}, err
 		},

@@ -8,7 +8,6 @@ import (
 	"ndd/cmd/ndd/cli"
 	"ndd/engine/copies"
 	"ndd/engine/copies/postings"
-	"ndd/engine/corpus/document"
 	"ndd/engine/corpus/ingest"
 	"ndd/engine/memory"
 )
@@ -16,21 +15,20 @@ import (
 // signatureFlags say how documents are read and signatures made: of ndd copies and ndd copies
 // build.
 type signatureFlags struct {
-	docs         cli.DocumentFlags
-	method, site string
-	file         *cli.MethodFile
-	memory       string
+	docs   cli.DocumentFlags
+	method string
+	site   cli.SiteField
+	file   *cli.MethodFile
+	memory string
 }
 
 func (f *signatureFlags) register(cmd *cobra.Command, g *cli.Files) {
 	f.docs.RegisterReading(cmd)
 	g.Skipped.Register(cmd)
 	g.RegisterForce(cmd)
-	fl := cmd.Flags()
-	fl.StringVar(&f.method, "method", "auto", "auto, spotsigs, ccdet, winnow or shingles")
+	cmd.Flags().StringVar(&f.method, "method", "auto", "auto, spotsigs, ccdet, winnow or shingles")
 	f.file.Register(cmd)
-	fl.StringVar(&f.site, "site", "", "field with the site of a document, or its URL, whose host counts; 'id' when "+
-		"the IDs are URLs")
+	f.site.Register(cmd)
 	registerMemory(cmd, &f.memory)
 }
 
@@ -54,25 +52,8 @@ func (f *signatureFlags) options(g *cli.Files, o copies.Options) (copies.Options
 
 func (f *signatureFlags) config(g *cli.Files) (ingest.Config, error) {
 	c, err := f.docs.Config(g, nil)
-	if f.site != "" && f.site != "id" {
-		c.Document.ValueFields = [][]string{{f.site}}
-	}
+	f.site.Read(&c.Document)
 	return c, err
-}
-
-// siteOf returns the number of a document's site, 0 where it has none.
-func (f *signatureFlags) siteOf(doc *document.Document) uint64 {
-	if f.site == "" {
-		return 0
-	}
-	name := ""
-	if len(doc.Values) > 0 {
-		name = doc.Values[0].Text
-	}
-	if f.site == "id" {
-		name = doc.ID
-	}
-	return copies.SiteOf(name)
 }
 
 // room divides the memory: the sets of each of up to three methods, one slice while it is joined, and pairs. The rest is for

@@ -74,10 +74,10 @@ func (j *mapReduceJob) step(step, flags string) string {
 func (j *mapReduceJob) shell() string {
 	maps := "  for part in parts/*; do " + j.step("map", j.mapLine) + " <$part || break; done"
 	if j.shuffle == "" {
-		return fmt.Sprintf("%s >out\n  %s --parts $(ls parts | wc -l) out\n", maps, j.step("collect", ""))
+		return fmt.Sprintf("%s >out\n  %s --parts $(ls parts | wc -l) out\n", maps, j.step("collect", j.collectLine))
 	}
 	return fmt.Sprintf("%s |\n    LC_ALL=C sort | %s --parts $(ls parts | wc -l) >out\n  %s out\n", maps,
-		j.step("reduce", j.reduceLine), j.step("collect", ""))
+		j.step("reduce", j.reduceLine), j.step("collect", j.collectLine))
 }
 
 func (j *mapReduceJob) hadoop() string {
@@ -86,7 +86,7 @@ func (j *mapReduceJob) hadoop() string {
 		files += ",hdfs:///side/" + j.file
 	}
 	results := func(parts string) string {
-		return fmt.Sprintf("  hdfs dfs -cat '/out/part-*' | %s%s\n", j.step("collect", ""), parts)
+		return fmt.Sprintf("  hdfs dfs -cat '/out/part-*' | %s%s\n", j.step("collect", j.collectLine), parts)
 	}
 	if j.shuffle == "" {
 		return fmt.Sprintf("  hadoop jar hadoop-streaming.jar -D mapreduce.job.reduces=0 -files %s \\\n    -input /in "+

@@ -131,63 +131,79 @@ that follow each other have a line each. --unit, --ignore and --min-chars must b
 	},
 }, {
 	name: "signatures", short: "documents to signatures, for finding copies",
-	in:       `a JSON object, with the fields --text and --id`,
-	out:      `ID, tab, all signatures (11 digits each), or - for a document that has too few`,
-	notes:    `The method is one for all documents: 'ndd copies --method auto' takes one by language.`,
-	mapFlags: "texts method min-features",
+	in: `a JSON object, with the fields --text and --id`,
+	out: `ID, tab, all signatures (11 digits each), or - for a document that has too few; and with --site the number
+of its site`,
+	notes:    `The method is one for all documents: 'ndd copies --method auto' takes one by language.` + methodFileNote,
+	mapFlags: "texts method site",
 	make: func(m *mapReduce) (any, error) {
 		c, err := m.docs.Config(m.g, nil)
 		if err != nil {
 			return nil, err
 		}
-		o, err := m.copyOptions()
-		return mapreduce.Signatures{Document: c.Document, Copies: o}, err
+		m.site.Read(&c.Document)
+		o, err := m.copyOptions(m.site != "")
+		j := mapreduce.Signatures{Document: c.Document, Copies: o}
+		if m.site != "" {
+			j.SiteOf = m.site.Of
+		}
+		return j, err
 	},
 }, {
 	name: "copies-docs", short: "copies, by an index that is split by documents",
 	in:      `what the job signatures writes; each map makes an index of its part`,
 	shuffle: `pairs of documents that are similar, all in the key: 16 bytes and both IDs each`,
 	out: `ID, tab, ID, relation, score, share of the first in the second, of the second in
-the first, numbers of signatures, shared ones, method, flags, as 'ndd copies'; collect
-writes its header, too`,
+the first, numbers of signatures, shared ones, method, flags; collect --signatures writes the table of
+'ndd copies', with its header and in its order`,
 	table:   copies.Columns,
-	side:    `--queries: all that the job signatures wrote, which every map reads once`,
+	side:    `--queries: all that the job signatures wrote, which every map reads twice`,
 	mapLine: "--method winnow --queries signatures.tsv", reduceLine: "--method winnow", file: "signatures.tsv",
-	notes: `--method and --threshold must be the same for map and reduce. The shuffle grows as the
-pairs do; what is copied to every map, with their number.`,
-	mapFlags: "method threshold queries", flags: "method threshold",
+	collectLine: "--signatures signatures.tsv",
+	notes:       `The shuffle grows as the pairs do; what is copied to every map, with their number.` + methodFileNote + collectNote,
+	mapFlags:    "method threshold queries", flags: "method threshold", collectFlags: "signatures",
 	make: func(m *mapReduce) (any, error) {
-		o, err := m.copyOptions()
+		o, err := m.copyOptions(true)
 		return mapreduce.CopiesDocs{Queries: m.queries, Copies: o}, err
 	},
 }, {
 	name: "copies-terms", short: "copies, by an index that is split by terms: partial overlaps",
 	in: `what the job signatures writes`,
-	shuffle: `signature, number of the document's signatures and ID, all in the key: 19 bytes
+	shuffle: `signature, number of the document's signatures, hash of these, and ID, all in the key: 30 bytes
 and the ID for each signature of each document`,
 	out:     `ID, tab, ID, numbers of signatures: a line for each signature that two documents share`,
 	mapLine: "--method winnow", reduceLine: "--method winnow",
 	notes: `What it writes grows with the square of the documents that share a signature; the
-job copies-sum adds it up. copies-docs finds the same pairs.`,
+job copies-sum adds it up. copies-docs finds the same pairs.` + methodFileNote,
 	mapFlags: "method threshold", flags: "method threshold",
 	make: func(m *mapReduce) (any, error) {
-		o, err := m.copyOptions()
+		o, err := m.copyOptions(true)
 		return mapreduce.CopiesTerms{Copies: o}, err
 	},
 }, {
 	name: "copies-sum", short: "copies, by an index that is split by terms: sums",
-	in:      `what the job copies-terms writes`,
-	shuffle: `both IDs and numbers of signatures in the key, 14 bytes and the IDs, and behind the tab a sum`,
+	in: `what the job copies-terms writes`,
+	shuffle: `both IDs and numbers of signatures in the key, 14 bytes and the IDs, and after the tab 1, or 0 for a
+signature of more than max-df documents`,
 	out:     `as copies-docs`,
 	table:   copies.Columns,
-	mapLine: "--method winnow", reduceLine: "--method winnow",
-	notes:    `It adds up, so a part that is there twice makes a difference: --parts finds that.`,
-	mapFlags: "method threshold", flags: "method threshold",
+	mapLine: "--method winnow", reduceLine: "--method winnow", collectLine: "--signatures signatures.tsv",
+	notes:    `It adds up, so a part that is there twice makes a difference: --parts finds that.` + methodFileNote + collectNote,
+	mapFlags: "method threshold", flags: "method threshold", collectFlags: "signatures",
 	make: func(m *mapReduce) (any, error) {
-		o, err := m.copyOptions()
+		o, err := m.copyOptions(true)
 		return mapreduce.CopiesSum{Copies: o}, err
 	},
 }}
+
+// methodFileNote says what the steps that find copies have in common.
+const methodFileNote = ` All steps, signatures included, need the same --method and --method-file, and those of copies the same
+--threshold. On a cluster the file and what it names are side files.`
+
+// collectNote says what collect adds.
+const collectNote = ` For collect --signatures, the results of the job signatures are in order of the inputs. Without
+this flag rows are in no order, have no flags same_site and common, and list all pairs of more than 1,000 equal
+documents.`
 
 // register adds the flags with these names.
 func (m *mapReduce) registerJob(cmd *cobra.Command, names string) {
@@ -223,18 +239,27 @@ func (m *mapReduce) registerJob(cmd *cobra.Command, names string) {
 			f.IntVar(&m.passages.MinChars, "min-chars", 20, "leave units with fewer characters alone")
 		case "method":
 			f.StringVar((*string)(&m.copies.Method), name, string(copies.Winnow), "winnow, shingles, spotsigs or ccdet")
+			m.registerSettings(cmd)
 		case "threshold":
 			f.Float64Var(&m.copies.Threshold, name, 0, "lowest score of a pair, above 0 and at most 1 "+
 				defaults(copies.Method.Threshold))
-		case "min-features":
-			f.IntVar(&m.copies.MinFeatures, name, 0, "least number of signatures of a document that is compared "+
-				defaults(copies.Method.MinFeatures))
+		case "site":
+			m.site.Register(cmd)
+		case "signatures":
+			f.StringVar(&m.signatures, name, "", "results of the job signatures, in order of the inputs: write the table of 'ndd copies'")
+			m.registerSettings(cmd)
 		}
 	}
 }
 
+// registerSettings adds --method-file, and lists its settings.
+func (m *mapReduce) registerSettings(cmd *cobra.Command) {
+	m.file.Register(cmd)
+	cmd.Long += "\nSettings of --method-file:\n\n" + m.file.Help()
+}
+
 // defaults names the default of each method.
-func defaults[N int | float64](of func(copies.Method) N) string {
+func defaults(of func(copies.Method) float64) string {
 	var all []string
 	for _, m := range []copies.Method{copies.Winnow, copies.Shingles, copies.SpotSigs, copies.CCDet} {
 		all = append(all, fmt.Sprint(m, " ", of(m)))
@@ -242,17 +267,33 @@ func defaults[N int | float64](of func(copies.Method) N) string {
 	return "(default: " + strings.Join(all, ", ") + ")"
 }
 
-// copyOptions returns the options of jobs that make signatures or compare them.
-func (m *mapReduce) copyOptions() (o copies.Options, err error) {
+// copyOptions returns the options of jobs that make signatures or compare them. Sites is set if documents may have
+// sites.
+func (m *mapReduce) copyOptions(sites bool) (o copies.Options, err error) {
 	o = m.copies
 	if _, err := copies.ParseMethod(string(o.Method)); err != nil || o.Method == copies.Auto {
 		return o, cli.Usagef("--method %q: must be winnow, shingles, spotsigs or ccdet", o.Method)
 	}
-	if m.g.Given["min-features"] && o.MinFeatures < 1 {
-		return o, cli.Usagef("--min-features %d: must be at least 1", o.MinFeatures)
-	}
 	if m.g.Given["threshold"] && !(o.Threshold > 0 && o.Threshold <= 1) {
 		return o, cli.Usagef("--threshold %g: must be above 0 and at most 1", o.Threshold)
 	}
-	return o, nil
+	if o, err = m.file.Signatures(o.Method, o); err != nil {
+		return o, err
+	}
+	return o, m.file.Join(&o, sites)
+}
+
+// copyRows returns what collect makes of pairs of copies, nil without --signatures.
+func (m *mapReduce) copyRows() (*mapreduce.CopyRows, error) {
+	o, err := m.file.Signatures(copies.Auto, copies.Options{})
+	if err == nil {
+		err = m.file.Join(&o, true)
+	}
+	if err != nil || m.signatures == "" {
+		if err == nil && o.OtherSites {
+			err = cli.Usagef("same-site = skip needs --signatures: sites are in the results of the job signatures")
+		}
+		return nil, err
+	}
+	return &mapreduce.CopyRows{Signatures: m.signatures, OtherSites: o.OtherSites}, nil
 }

@@ -48,6 +48,9 @@ type mapReduce struct {
 	unit, ignore string
 	passages     passages.Options // what other flags set
 	copies       copies.Options
+	file         *cli.MethodFile
+	site         cli.SiteField
+	signatures   string
 }
 
 // taskFlags are the flags of a step, whatever the job is.
@@ -164,7 +167,7 @@ func noJob(cmd *cobra.Command, step string, args []string) error {
 }
 
 func newJobStep(g *cli.Files, step string, task *taskFlags, j *mapReduceJob) *cobra.Command {
-	m := &mapReduce{g: g, step: step, taskFlags: task, keep: mapreduce.FirstID}
+	m := &mapReduce{g: g, step: step, taskFlags: task, keep: mapreduce.FirstID, file: cli.NewMethodFile()}
 	cmd := &cobra.Command{
 		Use:   j.name,
 		Short: j.short,
@@ -180,6 +183,8 @@ func newJobStep(g *cli.Files, step string, task *taskFlags, j *mapReduceJob) *co
 		m.registerJob(cmd, j.mapFlags)
 	case "reduce":
 		m.registerJob(cmd, j.flags)
+	case "collect":
+		m.registerJob(cmd, j.collectFlags)
 	}
 	return cmd
 }
@@ -190,6 +195,9 @@ func (m *mapReduce) run(cmd *cobra.Command, j *mapReduceJob) error {
 		return err
 	}
 	if m.step == "collect" {
+		if o.Copies, err = m.copyRows(); err != nil {
+			return err
+		}
 		return m.collect(cmd, o)
 	}
 	job, err := j.make(m)
@@ -282,21 +290,22 @@ func (m *mapReduce) collect(cmd *cobra.Command, o mapreduce.Options) error {
 
 // A mapReduceJob describes a job to the command.
 type mapReduceJob struct {
-	name, short string
-	in          string // input of the map, what a line is
-	shuffle     string // what the shuffle carries; "" if there is none
-	out         string // results
-	side        string // files that every task needs beside it
-	notes       string
-	mapLine     string          // flags of the map in the examples
-	reduceLine  string          // flags of the reduce
-	file        string          // side file in the examples
-	mapFlags    string          // names of the flags of the map
-	flags       string          // of the reduce
-	columns     int             // of each result, that collect writes
-	table       []result.Column // of which collect writes the header
-	ordered     bool            // collect writes results in order of their first field, a number
-	make        func(m *mapReduce) (any, error)
+	name, short               string
+	in                        string // input of the map, what a line is
+	shuffle                   string // what the shuffle carries; "" if there is none
+	out                       string // results
+	side                      string // files that every task needs beside it
+	notes                     string
+	mapLine                   string          // flags of the map in the examples
+	reduceLine                string          // flags of the reduce
+	file                      string          // side file in the examples
+	mapFlags                  string          // names of the flags of the map
+	flags                     string          // of the reduce
+	collectLine, collectFlags string          // of collect
+	columns                   int             // of each result, that collect writes
+	table                     []result.Column // of which collect writes the header
+	ordered                   bool            // collect writes results in order of their first field, a number
+	make                      func(m *mapReduce) (any, error)
 }
 
 func (j *mapReduceJob) has(step string) bool {

@@ -14,13 +14,18 @@ type Index struct {
 	hashes []uint64
 	docs   []uint32 // that has each hash
 	sizes  []uint32 // of the documents' sets
+	counts []uint32 // of the sets that have each hash, at its first place; see Count
 }
 
 // A Match is a document that is similar to a set.
 type Match struct {
 	Doc          uint32 // in order of [Builder.Add]
 	Size, Shared int    // signatures
+	Frequent     bool   // the sets differ, and all that they share is in more than Options.MaxDocuments sets
 }
+
+// rare is the bit of a count of shared signatures which says that one of them is in few enough sets.
+const rare = 1 << 31
 
 // Index returns the index of all sets, and empties the Builder. The error is of ctx or of a temporary file, or is
 // [ErrTooMany].
@@ -47,24 +52,46 @@ func (b *Builder) Index(ctx context.Context, threads int) (x *Index, err error) 
 	return x, b.Close()
 }
 
+// Count counts a set for [Match].Frequent. It belongs to one goroutine, which counts every distinct set once before the
+// first search.
+func (x *Index) Count(set []uint64) {
+	if x.counts == nil {
+		x.counts = make([]uint32, len(x.hashes))
+	}
+	from := 0
+	for _, hash := range set {
+		at, found := slices.BinarySearch(x.hashes[from:], hash)
+		if from += at; found {
+			x.counts[from]++
+		}
+	}
+}
+
 // AppendSimilar appends the documents that are similar to a set by o, in order. Counts has a 0 for each document, and has
 // so again afterwards.
 func (x *Index) AppendSimilar(dst []Match, set []uint64, counts []uint32, o *Options) []Match {
 	var found []uint32
-	hashes, docs := x.hashes, x.docs
+	at := 0
 	for _, hash := range set {
-		first, _ := slices.BinarySearch(hashes, hash)
-		hashes, docs = hashes[first:], docs[first:]
-		for i := 0; i < len(hashes) && hashes[i] == hash; i++ {
-			if counts[docs[i]]++; counts[docs[i]] == 1 {
-				found = append(found, docs[i])
+		first, _ := slices.BinarySearch(x.hashes[at:], hash)
+		at += first
+		bit := uint32(rare)
+		if at < len(x.counts) && int(x.counts[at]) > o.MaxDocuments {
+			bit = 0
+		}
+		for ; at < len(x.hashes) && x.hashes[at] == hash; at++ {
+			doc := x.docs[at]
+			if counts[doc] == 0 {
+				found = append(found, doc)
 			}
+			counts[doc] = (counts[doc] + 1) | bit
 		}
 	}
 	slices.Sort(found)
 	for _, doc := range found {
-		if size, shared := int(x.sizes[doc]), int(counts[doc]); o.Similar(size, len(set), shared) {
-			dst = append(dst, Match{doc, size, shared})
+		if size, shared := int(x.sizes[doc]), int(counts[doc]&^rare); o.Similar(size, len(set), shared) {
+			frequent := counts[doc]&rare == 0 && (shared < size || shared < len(set))
+			dst = append(dst, Match{doc, size, shared, frequent})
 		}
 		counts[doc] = 0
 	}

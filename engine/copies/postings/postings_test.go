@@ -154,7 +154,7 @@ func TestIndex(t *testing.T) {
 			for doc, other := range stored {
 				shared := shingle.Shared(set, other)
 				if exact(m, len(set), len(other), shared, 1, 3) {
-					want = append(want, Match{uint32(doc), len(other), shared})
+					want = append(want, Match{uint32(doc), len(other), shared, false})
 				}
 			}
 			got := x.AppendSimilar(nil, set, counts, &Options{Measure: m, Threshold: 1. / 3})

@@ -1,0 +1,143 @@
+package mapreduce
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"ndd/engine/copies"
+	"ndd/engine/copies/postings"
+	"ndd/engine/result"
+)
+
+// CopyRows has [Collect] write pairs of copies as package copies lists them: in order of the documents, the earlier one
+// of a pair first, with the flags same_site and common, and of more than [postings.MaxEqual] documents with equal
+// signatures each with the first of them alone.
+type CopyRows struct {
+	Signatures string // file with the results of the job signatures, in order of the inputs
+	OtherSites bool   // pairs of documents of one site are left out
+}
+
+// copyRows are pairs with numbers for IDs. They are held in memory.
+type copyRows struct {
+	t        *task
+	numbers  map[string]uint32 // of the documents, by ID as results have it
+	ids      []string
+	sites    []uint64
+	pairs    []copies.Pair
+	idBytes  int
+	repeated int64 // documents with the ID of an earlier one
+}
+
+// idBytes and rowBytes are the memory of an ID, beside its bytes, and of a pair.
+const (
+	idBytes  = 80
+	rowBytes = 2 * 56
+)
+
+func newCopyRows(ctx context.Context, t *task) (*copyRows, error) {
+	c := &copyRows{t: t, numbers: map[string]uint32{}}
+	err := t.side(ctx, t.Copies.Signatures, c.document)
+	if c.repeated > 0 && t.Warn != nil {
+		t.Warn(fmt.Sprintf("%s: %d documents with an ID that an earlier one has: rows do not tell them apart",
+			t.Copies.Signatures, c.repeated))
+	}
+	return c, err
+}
+
+// document adds the next document of the signatures.
+func (c *copyRows) document(r record) error {
+	if _, ok := c.numbers[string(r.key)]; ok {
+		c.repeated++
+		return nil
+	}
+	_, text, hasSite := bytes.Cut(r.value, []byte(" "))
+	site, ok := number(text)
+	if hasSite && !ok {
+		return fmt.Errorf("%.40q is no site", text)
+	}
+	id := string(r.key)
+	c.numbers[id] = uint32(len(c.ids))
+	c.ids, c.sites, c.idBytes = append(c.ids, id), append(c.sites, site), c.idBytes+len(id)+idBytes
+	return c.t.Budget.Check(fmt.Sprintf("the IDs of %d documents", len(c.ids)), uint64(c.idBytes))
+}
+
+// add adds a pair: a result that [task.copied] wrote.
+func (c *copyRows) add(r record) error {
+	fields := bytes.Fields(r.value)
+	if len(fields) != len(copies.Columns)-1 {
+		return fmt.Errorf("%.80q is no pair of copies", r.value)
+	}
+	a, okA := c.numbers[string(r.key)]
+	b, okB := c.numbers[string(fields[0])]
+	if !okA || !okB {
+		return fmt.Errorf("%w: the pair %s, %s is of a document that %s does not have", ErrLost, r.key, fields[0],
+			c.t.Copies.Signatures)
+	}
+	var counts [3]int // signatures of both, shared ones
+	for i := range counts {
+		n, err := strconv.Atoi(string(fields[5+i]))
+		if err != nil {
+			return fmt.Errorf("%.80q is no pair of copies", r.value)
+		}
+		counts[i] = n
+	}
+	if a > b {
+		a, b, counts[0], counts[1] = b, a, counts[1], counts[0]
+	}
+	flags := copies.Flags(0)
+	if c.sites[a] != 0 && c.sites[a] == c.sites[b] {
+		flags = copies.SameSite
+	}
+	p := copies.NewPair(copies.Method(fields[8]), counts[0], counts[1], counts[2], flags)
+	p.A, p.B = a, b
+	c.pairs = append(c.pairs, p)
+	return c.t.Budget.Check(fmt.Sprintf("the IDs of %d documents and %d pairs", len(c.ids), len(c.pairs)),
+		uint64(c.idBytes+rowBytes*len(c.pairs)))
+}
+
+// write writes the rows.
+func (c *copyRows) write() error {
+	unlisted := c.limitEqual()
+	o := copies.Options{OtherSites: c.t.Copies.OtherSites}
+	rows, sameSite := o.Rows(c.pairs)
+	c.t.counters.add(unlistedDocuments, int64(unlisted))
+	c.t.counters.add(sameSitePairs, int64(sameSite))
+	w := result.NewTableWriter(c.t.w, result.TSV, copies.Columns...)
+	for i := range rows {
+		a, errA := unescape([]byte(c.ids[rows[i].A]))
+		b, errB := unescape([]byte(c.ids[rows[i].B]))
+		if err := cmp.Or(errA, errB); err != nil {
+			return err
+		}
+		if err := rows[i].Write(w, a, b); err != nil {
+			return err
+		}
+	}
+	return w.Close()
+}
+
+// limitEqual removes, of more than MaxEqual documents with equal signatures, the pairs of all but the first, and
+// returns how many of these documents there are.
+func (c *copyRows) limitEqual() (unlisted int) {
+	equals, later := make([]uint32, len(c.ids)), make([]bool, len(c.ids))
+	for _, p := range c.pairs {
+		if p.Flags.Has(copies.Equal) {
+			equals[p.A]++
+			equals[p.B]++
+			later[p.B] = true
+		}
+	}
+	for doc := range later {
+		if later[doc] = later[doc] && equals[doc] >= postings.MaxEqual; later[doc] {
+			unlisted++
+		}
+	}
+	c.pairs = slices.DeleteFunc(c.pairs, func(p copies.Pair) bool {
+		return later[p.A] || later[p.B] && !p.Flags.Has(copies.Equal)
+	})
+	return unlisted
+}
