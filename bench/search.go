@@ -176,7 +176,7 @@ func buildIndex(ctx context.Context, dir, path, design string, layout table.Layo
 	if err != nil {
 		return nil, err
 	}
-	f, err := ndf.Open(path)
+	f, err := ndf.Open(path, ndf.OpenOptions{})
 	if err != nil {
 		return nil, err
 	}

@@ -67,7 +67,7 @@ func TestGolden(t *testing.T) {
 		want, err := os.ReadFile(filepath.Join(dir, "answers.tsv"))
 		must.Do(t, err)
 		pages := openFile(t, filepath.Join(dir, "pages.ndf"))
-		must.Do(t, pages.Store().Verify(t.Context(), 1, nil))
+		must.Do(t, pages.Verify(t.Context(), 1))
 		if got := oracleAnswers(t, pages); got != string(want) {
 			t.Errorf("%s: the oracle answers otherwise", dir)
 		}

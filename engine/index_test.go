@@ -38,7 +38,7 @@ func writeRaw(t testing.TB, prints []uint64) string {
 // openFile opens a file of fingerprints, until the test ends.
 func openFile(t testing.TB, path string) *ndf.File {
 	t.Helper()
-	f, err := ndf.Open(path)
+	f, err := ndf.Open(path, ndf.OpenOptions{})
 	must.Do(t, err)
 	t.Cleanup(func() { f.Close() })
 	return f

@@ -29,15 +29,13 @@ type Scan struct {
 }
 
 func (j Scan) mapPart(ctx context.Context, t *task) (err error) {
-	q, err := ndf.Open(j.Queries)
+	q, err := ndf.Open(j.Queries, ndf.OpenOptions{})
 	if err != nil {
 		return err
 	}
 	defer q.Close()
-	if s := q.Store(); s != nil {
-		if err := s.Verify(ctx, t.Threads, nil); err != nil {
-			return err
-		}
+	if err := q.Verify(ctx, t.Threads); err != nil {
+		return err
 	}
 	t.read.recipe = recipeName(q.Recipe())
 	t.beside = j.Queries

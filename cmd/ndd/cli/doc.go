@@ -3,7 +3,7 @@
 //
 //	globals.go, profile.go         the flags that all commands have, and what they set: threads, kernel, messages
 //	args.go, errors.go              arguments, kinds of errors
-//	input.go, prints.go            documents and fingerprint files as inputs; skipped.go: what could not be read
+//	input.go, fingerprints.go      documents and fingerprint files as inputs; skipped.go: what could not be read
 //	places.go, readonce.go         the inputs and outputs of a command, which must not be the same
 //	output.go, objects.go          results, which appear whole or not at all: files, folders, objects
 //	format.go, value.go            tables in all formats of --format; flags of a few words

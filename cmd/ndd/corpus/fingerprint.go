@@ -108,11 +108,11 @@ func fingerprintFile(g *cli.Files, cmd *cobra.Command, inputs []string, c ingest
 	if out == "-" {
 		return cli.Usagef("-o -: a fingerprint file cannot be written to standard output; without -o, lines of text are")
 	}
-	if err := g.CheckPrintOutput(out); err != nil {
+	if err := g.CheckFingerprintOutput(out); err != nil {
 		return err
 	}
 	share := c.Document.Share
-	return g.WritePrints(out, c.Recipe, func(w *ndf.Writer) error {
+	return g.WriteFingerprints(out, c.Recipe, func(w *ndf.Writer) error {
 		if share != nil {
 			w.KeepPlaces(ndf.Share{Number: share.Number, Of: share.Of, Digest: share.Digest})
 		}

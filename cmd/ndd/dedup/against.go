@@ -57,14 +57,12 @@ func (d *deduping) openAgainst(ctx context.Context) (list olds, err error) {
 		o := old{path: path}
 		if info, err := os.Stat(path); object.Is(path) && slices.Contains(ndf.Endings, filepath.Ext(path)) ||
 			err == nil && !info.IsDir() {
-			if o.prints, err = d.g.OpenPrintFile(path); err != nil {
+			if o.prints, err = d.g.OpenFingerprints(path); err != nil {
 				return list, err
 			}
 			list = append(list, o)
-			if s := o.prints.Store(); s != nil {
-				if err := s.Verify(ctx, d.g.Threads, nil); err != nil {
-					return list, err
-				}
+			if err := o.prints.Verify(ctx, d.g.Threads); err != nil {
+				return list, err
 			}
 			if o.recipe = o.prints.Recipe(); o.recipe == nil && !d.prints {
 				return list, fmt.Errorf("%s: %w: it has raw fingerprints, without a recipe for documents", path, simhash.ErrMixed)
@@ -84,7 +82,7 @@ func (d *deduping) openAgainst(ctx context.Context) (list olds, err error) {
 		}
 	}
 	if first := d.inputs[0]; len(list) > 0 && d.prints && !document.ReadOnce(first) && !object.Is(first) {
-		f, err := d.g.OpenPrintFile(first)
+		f, err := d.g.OpenFingerprints(first)
 		if err != nil {
 			return list, err
 		}

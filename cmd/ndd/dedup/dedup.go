@@ -297,7 +297,7 @@ func (d *deduping) run(ctx context.Context, inputs []string) (err error) {
 		return err
 	}
 	d.inputs, d.sets = withoutSets(inputs)
-	if d.prints, err = d.g.ArePrints(d.inputs, d.docs.Format != string(document.Auto)); err != nil {
+	if d.prints, err = d.g.HaveFingerprints(d.inputs, d.docs.Format != string(document.Auto)); err != nil {
 		return err
 	}
 	o, read, err := d.options()

@@ -59,7 +59,7 @@ func (d *deduping) options() (o dedup.Options, read dedup.ReadOptions, err error
 	if err = d.checkStreams(); err != nil {
 		return o, read, err
 	}
-	read.Open, read.Disk = d.g.OpenPrintFile, d.g.Disk
+	read.Open, read.Disk = d.g.FingerprintOptions(), d.g.Disk
 	read.Find, read.Threads = o, d.g.Threads
 	read.Copies = !d.dryRun && d.writeKept+d.annotate != ""
 	if o.Verify != nil {

@@ -81,7 +81,7 @@ shows the steps.`,
 // withoutSets returns the inputs without the files of 'ndd shingles', and these.
 func withoutSets(inputs []string) (others, sets []string) {
 	for _, path := range inputs {
-		if kind, ok, err := store.Sniff(path); !cli.IsRead(path) && err == nil && ok && kind == store.KindShingles {
+		if kind, ok, err := store.Sniff(path); !cli.IsStream(path) && err == nil && ok && kind == store.KindShingles {
 			sets = append(sets, path)
 		} else {
 			others = append(others, path)

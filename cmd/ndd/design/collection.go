@@ -49,7 +49,7 @@ func CollectFiles(ctx context.Context, files []*ndf.File) (c *collection, err er
 		if f.HasIDs() {
 			c.idBytes += f.IDBytes()
 		}
-		if err := cli.EachPrints(ctx, f, c.distinct.Add); err != nil {
+		if err := cli.EachChunk(ctx, f, c.distinct.Add); err != nil {
 			return nil, err
 		}
 	}

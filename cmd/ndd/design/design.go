@@ -134,11 +134,11 @@ func (d *designCommand) plan(g *cli.Files, cmd *cobra.Command) (*plan.Plan, erro
 		r.Fingerprints = n
 	}
 	if d.sample != "" {
-		files, err := g.OpenPrints([]string{d.sample})
+		files, err := g.OpenFingerprintFiles([]string{d.sample})
 		if err != nil {
 			return nil, err
 		}
-		defer cli.ClosePrints(files)
+		defer cli.CloseFiles(files)
 		c, err := CollectFiles(cmd.Context(), files)
 		if err != nil {
 			return nil, err

@@ -127,11 +127,11 @@ func (b *building) run(ctx context.Context, paths []string) error {
 			return err
 		}
 	}
-	files, err := b.g.OpenPrints(paths)
+	files, err := b.g.OpenFingerprintFiles(paths)
 	if err != nil {
 		return err
 	}
-	defer cli.ClosePrints(files)
+	defer cli.CloseFiles(files)
 	docs := uint64(0)
 	for _, f := range files {
 		docs += f.Len()

@@ -102,7 +102,7 @@ func (e *exporting) check(dir string) error {
 func (e *exporting) run(ctx context.Context, g *cli.Files, dir string) error {
 	var err error
 	if e.isFile() {
-		err = g.CheckPrintOutput(e.out)
+		err = g.CheckFingerprintOutput(e.out)
 	} else {
 		err = g.CheckOutput(e.out)
 	}
@@ -218,7 +218,7 @@ func (s *source) toFile(ctx context.Context, out string) error {
 				"reads, too", s.dir)
 		}
 	}
-	return s.g.WritePrints(out, *cmp.Or(recipe, &simhash.Recipe{}), func(w *ndf.Writer) error {
+	return s.g.WriteFingerprints(out, *cmp.Or(recipe, &simhash.Recipe{}), func(w *ndf.Writer) error {
 		if !s.keepsDocs() {
 			return s.walk(ctx, func(f simhash.Fingerprint) error { return w.Append(ndf.Document{Fingerprint: f}) })
 		}

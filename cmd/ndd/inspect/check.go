@@ -49,7 +49,7 @@ status is 3 and the message names the file, section and offset.`,
 
 // check verifies what a path names, and says what it is.
 func check(ctx context.Context, g *cli.Files, path string) (sound string, err error) {
-	if cli.IsRead(path) {
+	if cli.IsStream(path) {
 		return checkPrints(ctx, g, path)
 	}
 	info, err := os.Stat(path)
@@ -118,16 +118,15 @@ func checkLog(path string) (string, error) {
 
 func checkPrints(ctx context.Context, g *cli.Files, path string) (sound string, err error) {
 	defer store.CatchFault(&err)()
-	f, err := g.OpenPrintFile(path)
+	f, err := g.OpenFingerprints(path)
 	if err != nil {
 		return "", err
 	}
 	defer f.Close()
-	s := f.Store()
-	if s == nil {
+	if f.Store() == nil {
 		return cli.Number(f.Len(), "raw fingerprint") + ", without checksums", nil
 	}
-	if err := s.Verify(ctx, g.Threads, nil); err != nil {
+	if err := f.Verify(ctx, g.Threads); err != nil {
 		return "", err
 	}
 	tooShort := uint64(0)

@@ -71,7 +71,7 @@ type tableInfo struct {
 // fingerprints.
 func describe(ctx context.Context, g *cli.Files, path string, count func([]uint64)) (f *file, err error) {
 	f = &file{Path: path}
-	if cli.IsRead(path) {
+	if cli.IsStream(path) {
 		return f, f.prints(ctx, g, count)
 	}
 	kind, ok, err := store.Sniff(path)
@@ -106,7 +106,7 @@ func (f *file) log() error {
 }
 
 func (f *file) prints(ctx context.Context, g *cli.Files, count func([]uint64)) error {
-	p, err := g.OpenPrintFile(f.Path)
+	p, err := g.OpenFingerprints(f.Path)
 	if err != nil {
 		return err
 	}
@@ -120,7 +120,7 @@ func (f *file) prints(ctx context.Context, g *cli.Files, count func([]uint64)) e
 	if count == nil {
 		return nil
 	}
-	return cli.EachPrints(ctx, p, count)
+	return cli.EachChunk(ctx, p, count)
 }
 
 func (f *file) partOfIndex(ctx context.Context, g *cli.Files, kind store.Kind, count func([]uint64)) error {

@@ -157,7 +157,7 @@ func infoOf(ctx context.Context, g *cli.Files, path string, long, drawn bool) (x
 		}
 	}
 	folder := false
-	if !cli.IsRead(path) {
+	if !cli.IsStream(path) {
 		at, err := os.Stat(path)
 		if err != nil {
 			return nil, err

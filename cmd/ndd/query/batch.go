@@ -324,36 +324,17 @@ func (b *batch) report() {
 	b.g.Log.Debug(fmt.Sprintf("checksum %016x", b.tally.Sum))
 }
 
-// openVerified opens a fingerprint file, or reads a pipe, and verifies its checksums.
-func openVerified(ctx context.Context, g *cli.Files, path string) (f *ndf.File, err error) {
-	if document.ReadOnce(path) {
-		err = readPipe(ctx, g, path, func(r io.Reader) (err error) {
-			f, err = g.ReadPrints(r, path)
-			return err
-		})
-	} else {
-		f, err = g.OpenPrintFile(path)
-	}
+// openVerified opens a fingerprint file and verifies its checksums.
+func openVerified(ctx context.Context, g *cli.Files, path string) (*ndf.File, error) {
+	f, err := g.OpenFingerprints(path)
 	if err != nil {
 		return nil, err
 	}
-	if s := f.Store(); s != nil {
-		if err := s.Verify(ctx, g.Threads, nil); err != nil {
-			f.Close()
-			return nil, err
-		}
+	if err := f.Verify(ctx, g.Threads); err != nil {
+		f.Close()
+		return nil, err
 	}
 	return f, nil
-}
-
-// readPipe has standard input (-), or a pipe by its name, read.
-func readPipe(ctx context.Context, g *cli.Files, path string, read func(io.Reader) error) error {
-	if path == document.Stdin {
-		return read(document.Patient(ctx, g.Stdin))
-	}
-	f := document.OpenPipe(ctx, path)
-	defer f.Close()
-	return read(f)
 }
 
 // line takes one line of the answer: it counts, and writes it.

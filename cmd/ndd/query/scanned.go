@@ -55,7 +55,7 @@ func (b *batch) openScan(ctx context.Context, q *ndf.File) (answerer, error) {
 		b.index.k = 3
 	}
 	if document.ReadOnce(b.scan) {
-		return b.openPipe(ctx)
+		return b.openPipe()
 	}
 	if b.shardFlag != "" && b.tally.Unique {
 		return nil, cli.Usagef("--unique cannot be combined with --shard of a file: " +
@@ -82,24 +82,27 @@ func (b *batch) openScan(ctx context.Context, q *ndf.File) (answerer, error) {
 }
 
 // openPipe scans a pipe of integers.
-func (b *batch) openPipe(ctx context.Context) (answerer, error) {
+func (b *batch) openPipe() (answerer, error) {
 	if b.index.ratio != 0 {
 		return nil, cli.Usagef("--max-length-ratio needs the lengths of the texts, " +
 			"which a pipe of integers does not have: scan an .ndf file")
 	}
 	s := &scanned{b: b}
 	s.source = func(yield func(scan.Chunk) bool) error {
-		return readPipe(ctx, b.g, b.scan, func(r io.Reader) error {
-			in := bufio.NewReaderSize(r, 1<<16)
-			start, err := in.Peek(ndf.StartBytes)
-			if err == nil || errors.Is(err, io.EOF) {
-				err = b.checkPipe(start)
-			}
-			if err != nil {
-				return err
-			}
-			return scan.Reader(in, s.chunk)(yield)
-		})
+		pipe, _, err := b.g.OpenStream(b.scan)
+		if err != nil {
+			return err
+		}
+		defer pipe.Close()
+		in := bufio.NewReaderSize(pipe, 1<<16)
+		start, err := in.Peek(ndf.StartBytes)
+		if err == nil || errors.Is(err, io.EOF) {
+			err = b.checkPipe(start)
+		}
+		if err != nil {
+			return err
+		}
+		return scan.Reader(in, s.chunk)(yield)
 	}
 	return s, nil
 }

@@ -68,7 +68,7 @@ func buildIndex(t *testing.T, prints []uint64, noDocs bool) (dir string) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "base.bin")
 	must.Do(t, os.WriteFile(path, store.Bytes64(prints), 0o644))
-	file, err := ndf.Open(path)
+	file, err := ndf.Open(path, ndf.OpenOptions{})
 	must.Do(t, err)
 	defer file.Close()
 	design, err := permute.Named("halves", 3, 1)

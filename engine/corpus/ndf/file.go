@@ -1,6 +1,7 @@
 package ndf
 
 import (
+	"context"
 	"fmt"
 
 	"ndd/engine/corpus/simhash"
@@ -95,6 +96,14 @@ func (f *File) IDBytes() (sum uint64) {
 // Store returns the checksummed file below, nil for a raw file, which has no
 // checksums.
 func (f *File) Store() *store.File { return f.file }
+
+// Verify verifies the checksums of all blocks of an .ndf file; other files have none.
+func (f *File) Verify(ctx context.Context, threads int) error {
+	if f.file == nil {
+		return nil
+	}
+	return f.file.Verify(ctx, threads, nil)
+}
 
 // Chunks yields the fingerprints in order of row, a chunk at a time. They
 // must not be written, nor used after Close.

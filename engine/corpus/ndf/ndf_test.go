@@ -68,7 +68,7 @@ func TestRoundTrip(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f.ndf")
 	for _, docs := range []int{0, 1, 1000, chunkDocs, chunkDocs + 3} {
 		write(t, path, docs, docs%7)
-		f, err := Open(path)
+		f, err := Open(path, OpenOptions{})
 		must.Do(t, err)
 		if f.Len() != uint64(docs) || *f.Recipe() != simhash.Default() || !f.HasIDs() {
 			t.Fatalf("%d documents, recipe %v", f.Len(), f.Recipe())
@@ -123,7 +123,7 @@ func TestLongIDs(t *testing.T) {
 		}
 	}
 	must.Do(t, w.Commit())
-	f, err := Open(path)
+	f, err := Open(path, OpenOptions{})
 	must.Do(t, err)
 	defer f.Close()
 	if len(f.chunks) < 3 || f.Len() != docs {
@@ -166,13 +166,13 @@ func TestBadFiles(t *testing.T) {
 		{"none", "no such file", false},
 		{".", "a folder where a fingerprint file", false},
 	} {
-		_, err := Open(at(c.file))
+		_, err := Open(at(c.file), OpenOptions{})
 		if err == nil || !strings.Contains(err.Error(), c.says) || !strings.Contains(err.Error(), dir) ||
 			errors.Is(err, store.ErrCorrupt) != c.corrupt {
 			t.Errorf("%s: %v", c.file, err)
 		}
 	}
-	f, err := OpenRaw(at("odd.bin")) // without the part of a number
+	f, err := Open(at("odd.bin"), OpenOptions{Raw: true}) // without the part of a number
 	if err != nil || f.Len() != 5 || len(ids(t, f.IDs)) > 0 || f.Recipe() != nil {
 		t.Fatal(f, err)
 	}

@@ -1,6 +1,7 @@
 package ndf
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -13,22 +14,38 @@ import (
 	"ndd/engine/storage/store"
 )
 
-// Open opens an .ndf file, a NumPy array, fingerprints as text or an array of little-endian uint64.
-// It goes by the content; a name that ends in .ndf must hold one. Other known formats are refused
-// by name. The blocks of an .ndf file are not verified: see [File.Store].
-func Open(path string) (*File, error) {
-	kind, ok, err := store.Sniff(path)
-	if err != nil {
-		return nil, err
-	}
-	if !ok && filepath.Ext(path) != ".ndf" {
-		data, unmap, err := mapped(path)
+// OpenOptions say how a fingerprint file is opened. The zero value is for files on disk.
+type OpenOptions struct {
+	Raw bool // the file is an array of little-endian uint64, whatever is in it
+
+	// Stream opens a path that is read rather than mapped: standard input, a pipe or an object. It returns nil for a
+	// file on disk, and the name of the source for messages. A nil function means that all paths are files on disk.
+	Stream func(path string) (in io.ReadCloser, name string, err error)
+}
+
+// Open opens an .ndf file, a NumPy array, fingerprints as text or an array of little-endian uint64. The content decides
+// which; a name that ends in .ndf must hold one. Other known formats are refused by name. A stream is read into memory,
+// which takes up to three times its size meanwhile. The blocks of an .ndf file are not verified: see [File.Verify].
+func Open(path string, o OpenOptions) (*File, error) {
+	if o.Stream != nil {
+		in, name, err := o.Stream(path)
 		if err != nil {
 			return nil, err
 		}
-		return other(path, data, unmap)
+		if in != nil {
+			return read(in, name, o.Raw)
+		}
 	}
-	if kind == store.KindSegment || kind == store.KindManifest {
+	if o.Raw {
+		return openData(path, true)
+	}
+	kind, ours, err := store.Sniff(path)
+	switch {
+	case err != nil:
+		return nil, err
+	case !ours && filepath.Ext(path) != ".ndf":
+		return openData(path, false)
+	case kind == store.KindSegment || kind == store.KindManifest:
 		return nil, fmt.Errorf("%s: a part of an index (%s) where a fingerprint file is needed", path, kind)
 	}
 	file, err := store.Open(path, store.KindFingerprints)
@@ -38,53 +55,37 @@ func Open(path string) (*File, error) {
 	return of(file)
 }
 
-// OpenRaw opens any file as an array of little-endian uint64. Up to seven bytes at its end are left
-// out.
-func OpenRaw(path string) (*File, error) {
-	data, unmap, err := mapped(path)
-	if err != nil {
-		return nil, err
-	}
-	return array(path, data[:len(data)/8*8], unmap), nil
-}
-
-// mapped maps a file into memory.
-func mapped(path string) (data []byte, unmap func() error, err error) {
+// openData maps a file that ndd did not write.
+func openData(path string, raw bool) (*File, error) {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		return nil, nil, fmt.Errorf("%s: a folder where a fingerprint file, .ndf or .bin, is needed", path)
+		return nil, fmt.Errorf("%s: a folder where a fingerprint file, .ndf or .bin, is needed", path)
 	}
 	file, err := os.Open(path)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	defer file.Close()
-	return store.Map(file)
-}
-
-// Read reads a fingerprint file from a pipe into memory, which takes up to three times its size
-// meanwhile. The name is for messages; one that ends in .ndf must be of an .ndf file.
-func Read(r io.Reader, name string) (*File, error) {
-	data, err := readAll(r, name)
+	data, unmap, err := store.Map(file)
 	if err != nil {
 		return nil, err
 	}
-	if store.IsOurs(data) || filepath.Ext(name) == ".ndf" {
+	return other(path, data, raw, unmap)
+}
+
+// read reads a stream into memory.
+func read(in io.ReadCloser, name string, raw bool) (*File, error) {
+	data, err := readAll(in, name)
+	if err = cmp.Or(err, in.Close()); err != nil {
+		return nil, err
+	}
+	if !raw && (store.IsOurs(data) || filepath.Ext(name) == ".ndf") {
 		file, err := store.OpenBytes(name, data, store.KindFingerprints)
 		if err != nil {
 			return nil, err
 		}
 		return of(file)
 	}
-	return other(name, data, noUnmap)
-}
-
-// ReadRaw is [OpenRaw] of a pipe.
-func ReadRaw(r io.Reader, name string) (*File, error) {
-	data, err := readAll(r, name)
-	if err != nil {
-		return nil, err
-	}
-	return array(name, data[:len(data)/8*8], noUnmap), nil
+	return other(name, data, raw, noUnmap)
 }
 
 func noUnmap() error { return nil }
@@ -105,9 +106,11 @@ func readAll(r io.Reader, name string) ([]byte, error) {
 	}
 }
 
-// other returns the file of data that ndd did not write.
-func other(path string, data []byte, unmap func() error) (f *File, err error) {
+// other returns the file of data that ndd did not write. Of raw data up to seven bytes at the end are left out.
+func other(path string, data []byte, raw bool, unmap func() error) (f *File, err error) {
 	switch {
+	case raw:
+		data = data[:len(data)/8*8]
 	case IsText(data):
 		defer unmap()
 		return readText(path, data)

@@ -63,7 +63,7 @@ func share(t *testing.T, docs []Placed, i, of int) *File {
 		must.Do(t, err)
 	}
 	must.Do(t, w.Commit())
-	f, err := Open(path)
+	f, err := Open(path, OpenOptions{})
 	must.Do(t, err)
 	t.Cleanup(func() { f.Close() })
 	return f

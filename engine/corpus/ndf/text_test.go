@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -17,13 +18,20 @@ import (
 	"ndd/engine/storage/store"
 )
 
+// pipe has a file read from a pipe.
+func pipe(content []byte) OpenOptions {
+	return OpenOptions{Stream: func(path string) (io.ReadCloser, string, error) {
+		return io.NopCloser(bytes.NewReader(content)), path, nil
+	}}
+}
+
 // opened opens a file of that content by name, and once more from a pipe: both must be alike.
 func opened(t *testing.T, name string, content []byte) (*File, error) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
 	must.Do(t, os.WriteFile(path, content, 0o644))
-	f, err := Open(path)
-	piped, pipedErr := Read(bytes.NewReader(content), name)
+	f, err := Open(path, OpenOptions{})
+	piped, pipedErr := Open(name, pipe(content))
 	if (err == nil) != (pipedErr == nil) || err == nil && !slices.Equal(f.Fingerprints(), piped.Fingerprints()) {
 		t.Errorf("%s: %v by name, %v from a pipe", name, err, pipedErr)
 	}
@@ -161,7 +169,7 @@ func FuzzOther(f *testing.F) {
 	f.Add([]byte("0123456789abcdef\ta\n"))
 	f.Add(npy(1, "<u8", "1,", 7))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		file, err := Read(bytes.NewReader(data), "f")
+		file, err := Open("f", pipe(data))
 		if err != nil {
 			return
 		}
@@ -228,11 +236,13 @@ func TestNoRawFingerprints(t *testing.T) {
 			c.name == "prints" {
 			t.Errorf("%s: IsArray says %t", c.name, array)
 		}
-		read(Open(path))
-		read(Read(bytes.NewReader([]byte(c.data)), path))
+		read(Open(path, OpenOptions{}))
+		read(Open(path, pipe([]byte(c.data))))
 		c.want = ""
-		read(OpenRaw(path))
-		read(ReadRaw(bytes.NewReader([]byte(c.data)), path))
+		read(Open(path, OpenOptions{Raw: true}))
+		raw := pipe([]byte(c.data))
+		raw.Raw = true
+		read(Open(path, raw))
 	}
 }
 
@@ -251,7 +261,7 @@ func TestWriteArray(t *testing.T) {
 		if err != nil || !strings.HasPrefix(string(data), begins) {
 			t.Errorf("%s begins with %.80q, %v", name, data, err)
 		}
-		f, err := Open(path)
+		f, err := Open(path, OpenOptions{})
 		if err != nil || !slices.Equal(f.Fingerprints(), []uint64{1, 2}) || f.HasIDs() != (name == "a.ndf") ||
 			w.LeftOut() != map[bool]int{true: 1}[IsBare(path)] {
 			t.Fatal(name, f, err, w.LeftOut())

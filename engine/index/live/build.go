@@ -108,10 +108,8 @@ func Build(ctx context.Context, dir string, files []*ndf.File, with BuildOptions
 // verifyPrints holds fingerprint files that have checksums against these.
 func verifyPrints(ctx context.Context, files []*ndf.File, threads int) error {
 	for _, f := range files {
-		if s := f.Store(); s != nil {
-			if err := s.Verify(ctx, threads, nil); err != nil {
-				return err
-			}
+		if err := f.Verify(ctx, threads); err != nil {
+			return err
 		}
 	}
 	return nil

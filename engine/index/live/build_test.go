@@ -46,7 +46,7 @@ func printsFile(t *testing.T, docs []rows.Doc) *ndf.File {
 		must.Do(t, w.Append(ndf.Document{Fingerprint: d.Fingerprint, ID: d.ID}))
 	}
 	must.Do(t, w.Commit())
-	f, err := ndf.Open(path)
+	f, err := ndf.Open(path, ndf.OpenOptions{})
 	must.Do(t, err)
 	t.Cleanup(func() { f.Close() })
 	return f

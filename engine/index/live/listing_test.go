@@ -101,7 +101,7 @@ func TestListedBuildsTheSame(t *testing.T) {
 func builtOf(t *testing.T, w *ndf.Writer, path string, o BuildOptions) string {
 	t.Helper()
 	must.Do(t, w.Commit())
-	f, err := ndf.Open(path)
+	f, err := ndf.Open(path, ndf.OpenOptions{})
 	must.Do(t, err)
 	defer f.Close()
 	o.Design, o.Table, o.Random = halves(t), table.Options{Layout: table.LayoutHuffman},

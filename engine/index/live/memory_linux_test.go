@@ -72,7 +72,7 @@ func TestMergeMemory(t *testing.T) {
 	files := func(seed uint64, n int) []*ndf.File {
 		path := filepath.Join(t.TempDir(), "prints.bin")
 		must.Do(t, os.WriteFile(path, store.Bytes64(sets.Uniform(n, seed)), 0o600))
-		f, err := ndf.Open(path)
+		f, err := ndf.Open(path, ndf.OpenOptions{})
 		must.Do(t, err)
 		t.Cleanup(func() { f.Close() })
 		return []*ndf.File{f}

@@ -26,8 +26,7 @@ type ReadOptions struct {
 	TempDir string         // of temporary files; default os.TempDir()
 	Disk    *disk.Disk     // that they are on; default the system's
 
-	// Open opens fingerprint files; nil is [ndf.Open].
-	Open func(path string) (*ndf.File, error)
+	Open ndf.OpenOptions // of fingerprint files
 
 	// Say, if not nil, is called with the most memory that everything takes, which is [NeedBytes]:
 	// for fingerprints before they are read; for documents before that, when their number is
@@ -99,11 +98,8 @@ func ReadPrints(ctx context.Context, paths []string, o ReadOptions) (_ *Corpus, 
 		}
 	}()
 	n := 0
-	if o.Open == nil {
-		o.Open = ndf.Open
-	}
 	for _, path := range paths {
-		f, err := o.Open(path)
+		f, err := ndf.Open(path, o.Open)
 		if err != nil {
 			return nil, err
 		}
@@ -147,10 +143,8 @@ func ReadPrints(ctx context.Context, paths []string, o ReadOptions) (_ *Corpus, 
 
 // check verifies a file, whose recipe must be that of the first.
 func (c *Corpus) check(ctx context.Context, f, first *ndf.File) error {
-	if s := f.Store(); s != nil {
-		if err := s.Verify(ctx, c.o.Threads, nil); err != nil {
-			return err
-		}
+	if err := f.Verify(ctx, c.o.Threads); err != nil {
+		return err
 	}
 	return simhash.Compatible(first.Path(), c.recipe, f.Path(), f.Recipe())
 }

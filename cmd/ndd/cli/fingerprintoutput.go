@@ -14,9 +14,9 @@ import (
 	"ndd/engine/storage/store"
 )
 
-// CheckPrintOutput is [Files.CheckOutput] of a fingerprint file, whose name must have an ending
+// CheckFingerprintOutput is [Files.CheckOutput] of a fingerprint file, whose name must have an ending
 // that says its format. It cannot be written to a pipe or a device.
-func (g *Files) CheckPrintOutput(out string) error {
+func (g *Files) CheckFingerprintOutput(out string) error {
 	if !object.Is(out) {
 		_, stream, err := Destination(out)
 		if err != nil {
@@ -33,12 +33,12 @@ func (g *Files) CheckPrintOutput(out string) error {
 	return g.CheckOutput(out)
 }
 
-// WritePrints writes a fingerprint file, on disk or as an object, that appears when fill has given
+// WriteFingerprints writes a fingerprint file, on disk or as an object, that appears when fill has given
 // it all documents: with [ErrPartly] of fill, too, and with no other error.
-// [Files.CheckPrintOutput] comes before it.
-func (g *Files) WritePrints(out string, recipe simhash.Recipe, fill func(*ndf.Writer) error) error {
+// [Files.CheckFingerprintOutput] comes before it.
+func (g *Files) WriteFingerprints(out string, recipe simhash.Recipe, fill func(*ndf.Writer) error) error {
 	if object.Is(out) {
-		return g.uploadPrints(out, recipe, fill)
+		return g.uploadFingerprints(out, recipe, fill)
 	}
 	at, _, err := Destination(out)
 	if err != nil {
@@ -47,11 +47,11 @@ func (g *Files) WritePrints(out string, recipe simhash.Recipe, fill func(*ndf.Wr
 	if filepath.Ext(at) != filepath.Ext(out) {
 		return fmt.Errorf("%s: is a link to %s, whose ending says another format: name that file", out, at)
 	}
-	return g.fillPrints(at, recipe, fill)
+	return g.fillFingerprints(at, recipe, fill)
 }
 
-// fillPrints writes a fingerprint file on disk.
-func (g *Files) fillPrints(at string, recipe simhash.Recipe, fill func(*ndf.Writer) error) error {
+// fillFingerprints writes a fingerprint file on disk.
+func (g *Files) fillFingerprints(at string, recipe simhash.Recipe, fill func(*ndf.Writer) error) error {
 	if err := g.Disk.MakeParents(at); err != nil {
 		return err
 	}
@@ -77,15 +77,15 @@ func (g *Files) fillPrints(at string, recipe simhash.Recipe, fill func(*ndf.Writ
 	return err
 }
 
-// uploadPrints makes the file on disk first: its header is written last.
-func (g *Files) uploadPrints(out string, recipe simhash.Recipe, fill func(*ndf.Writer) error) error {
+// uploadFingerprints makes the file on disk first: its header is written last.
+func (g *Files) uploadFingerprints(out string, recipe simhash.Recipe, fill func(*ndf.Writer) error) error {
 	dir, err := os.MkdirTemp("", "ndd-upload-*")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(dir)
 	file := filepath.Join(dir, path.Base(out))
-	partly := g.fillPrints(file, recipe, fill)
+	partly := g.fillFingerprints(file, recipe, fill)
 	if partly != nil && partly != ErrPartly {
 		return partly
 	}

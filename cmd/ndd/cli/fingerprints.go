@@ -1,0 +1,160 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/ndf"
+	"ndd/engine/storage/object"
+	"ndd/engine/storage/store"
+)
+
+// OpenFingerprints opens a fingerprint file of any form: a file on disk, standard input, a pipe or an object.
+func (g *Files) OpenFingerprints(path string) (*ndf.File, error) {
+	return ndf.Open(path, g.FingerprintOptions())
+}
+
+// FingerprintOptions say how the command opens fingerprint files.
+func (g *Files) FingerprintOptions() ndf.OpenOptions {
+	return ndf.OpenOptions{Raw: g.Raw, Stream: g.OpenStream}
+}
+
+// OpenStream opens an input that is read and not mapped, whose name it returns for messages. It returns nil for a file
+// on disk, and for a device, which is no fingerprint file. A read ends with the command, even if nothing comes.
+func (g *Files) OpenStream(path string) (in io.ReadCloser, name string, err error) {
+	ctx := g.cmd.Context()
+	switch {
+	case path == document.Stdin:
+		return io.NopCloser(document.Patient(ctx, g.Stdin)), "standard input", nil
+	case object.Is(path):
+		in, err = object.From(ctx).Open(ctx, path) // not nil with an error, which comes first
+		return in, path, err
+	}
+	if info, err := os.Stat(path); err == nil && info.Mode()&(fs.ModeNamedPipe|fs.ModeSocket) != 0 {
+		return document.OpenPipe(ctx, path), path, nil
+	}
+	return nil, "", nil
+}
+
+// IsStream reports whether an input is read and not mapped: standard input, a pipe or an object.
+func IsStream(path string) bool { return object.Is(path) || document.ReadOnce(path) }
+
+// RegisterRaw adds the flag --raw.
+func (g *Files) RegisterRaw(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&g.Raw, "raw", false, "read files of fingerprints as little-endian 64-bit integers, whatever "+
+		"is in them")
+}
+
+// OpenFingerprintFiles opens fingerprint files, all of them or none, each once.
+func (g *Files) OpenFingerprintFiles(paths []string) (files []*ndf.File, err error) {
+	if err := ReadOnce(paths); err != nil {
+		return nil, err
+	}
+	for _, path := range paths {
+		f, err := g.OpenFingerprints(path)
+		if err != nil {
+			CloseFiles(files)
+			return nil, err
+		}
+		files = append(files, f)
+	}
+	return files, nil
+}
+
+// CloseFiles closes files that [Files.OpenFingerprintFiles] has opened.
+func CloseFiles(files []*ndf.File) {
+	for _, f := range files {
+		f.Close()
+	}
+}
+
+// EachChunk calls yield with the fingerprints of a file, some at a time, until ctx ends.
+func EachChunk(ctx context.Context, f *ndf.File, yield func([]uint64)) error {
+	for chunk := range f.Chunks {
+		for some := range slices.Chunk(chunk, 1<<20) {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			yield(some)
+		}
+	}
+	return nil
+}
+
+// HaveFingerprints reports whether the inputs are fingerprint files: by content, or by the names .ndf, .bin
+// and .npy, so that a damaged one is not read as text. A mixture with documents is wrong usage.
+// Where documents is set, the format of documents was given, and fingerprints as text are documents.
+func (g *Files) HaveFingerprints(paths []string, documents bool) (bool, error) {
+	of := map[bool]string{} // one path of each kind
+	for _, path := range paths {
+		is, err := g.hasFingerprints(path, documents)
+		if err != nil {
+			return false, err
+		}
+		of[is] = path
+	}
+	if len(of) > 1 {
+		return false, Usagef("fingerprint files and documents cannot be mixed in one run: %s has fingerprints, and %s "+
+			"has none", of[true], of[false])
+	}
+	_, is := of[true]
+	return is, nil
+}
+
+// hasFingerprints is HaveFingerprints for one input.
+func (g *Files) hasFingerprints(path string, documents bool) (bool, error) {
+	if g.Raw {
+		return true, nil
+	}
+	named := slices.Contains(ndf.Endings, filepath.Ext(path))
+	if path == document.Stdin {
+		head, err := g.peek()
+		return !documents && ndf.IsText(head), err
+	}
+	if IsStream(path) {
+		return named, nil
+	}
+	kind, ok, err := store.Sniff(path)
+	switch {
+	case err == nil && (named || ok && kind == store.KindFingerprints):
+		return true, nil
+	case errors.Is(err, fs.ErrNotExist) && !strings.ContainsAny(path, "*?["):
+		return false, err
+	case err != nil || documents:
+		return false, nil // said where it is read
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return false, nil
+	}
+	defer f.Close()
+	head, err := io.ReadAll(io.LimitReader(f, lineBytes))
+	return err == nil && ndf.IsText(head), nil
+}
+
+// lineBytes is enough for the digits of a line of fingerprints, and what may stand before them.
+const lineBytes = 64
+
+// peek returns the first bytes of standard input, which are read again.
+func (g *Files) peek() ([]byte, error) {
+	if g.Stdin == nil {
+		return nil, nil
+	}
+	in := bufio.NewReader(document.Patient(g.cmd.Context(), g.Stdin))
+	g.Stdin = in
+	head, err := in.Peek(lineBytes)
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return head, err
+}
