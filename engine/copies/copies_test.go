@@ -87,10 +87,26 @@ func TestRelations(t *testing.T) {
 			}
 		}
 	}
-	if relationOf(2, 10, 2) != Contained || relationOf(10, 2, 2) != Contains || relationOf(10, 10,
-		5) != Overlap || relationOf(4, 8, 3) != Revised || relationOf(4, 5, 4) != Duplicate ||
-		relationOf(10, 6, 6) != Contains {
-		t.Error("relation")
+}
+
+// TestRelationLimits: each limit separates two relations, and is a setting.
+func TestRelationLimits(t *testing.T) {
+	for _, x := range []struct {
+		limits       RelationLimits
+		a, b, shared int
+		want         Relation
+	}{
+		{RelationLimits{}, 2, 10, 2, Contained}, {RelationLimits{}, 10, 2, 2, Contains}, {RelationLimits{}, 10, 10, 5, Overlap},
+		{RelationLimits{}, 4, 8, 3, Revised}, {RelationLimits{}, 4, 5, 4, Duplicate}, {RelationLimits{}, 10, 6, 6, Contains},
+		{RelationLimits{}, 4, 9, 3, Contained}, {RelationLimits{LengthRatio: 0.4}, 4, 9, 3, Revised},
+		{RelationLimits{Containment: 0.5}, 10, 10, 5, Revised}, {RelationLimits{Containment: 0.7}, 10, 10, 6, Overlap},
+		{RelationLimits{Duplicate: 0.9}, 4, 5, 4, Contained}, {RelationLimits{Duplicate: 0.4}, 10, 10, 6, Duplicate},
+		{RelationLimits{}, 10, 12, 9, Contained}, {RelationLimits{Whole: 0.95}, 10, 14, 9, Revised},
+		{RelationLimits{}, 10, 14, 9, Contained},
+	} {
+		if got := x.limits.relation(x.a, x.b, x.shared); got != x.want {
+			t.Errorf("%+v: %d of %d and %d: %s, want %s", x.limits, x.shared, x.a, x.b, got, x.want)
+		}
 	}
 }
 
@@ -102,7 +118,7 @@ func TestAnnouncement(t *testing.T) {
 	notice := strings.ReplaceAll(chinese(random, 4), "。", "，") + last
 	article := chinese(random, 2)
 	texts := []string{notice, article}
-	for range commonIn {
+	for range commonMin {
 		texts = append(texts, chinese(random, 20)+article+last)
 	}
 	pairs, _ := detect(t, Options{}, texts...)
@@ -111,12 +127,12 @@ func TestAnnouncement(t *testing.T) {
 			t.Errorf("%+v", p)
 		}
 	}
-	if len(pairs) != commonIn {
-		t.Errorf("%d pairs, want those of the article with %d", len(pairs), commonIn)
+	if len(pairs) != commonMin {
+		t.Errorf("%d pairs, want those of the article with %d", len(pairs), commonMin)
 	}
 	texts = append(texts, chinese(random, 20)+article)
 	pairs, _ = detect(t, Options{}, texts...)
-	if len(pairs) != commonIn+1 || slices.ContainsFunc(pairs, func(p Pair) bool { return !p.Flags.Has(Common) }) {
+	if len(pairs) != commonMin+1 || slices.ContainsFunc(pairs, func(p Pair) bool { return !p.Flags.Has(Common) }) {
 		t.Errorf("in one more: %+v", pairs)
 	}
 }
@@ -125,12 +141,12 @@ func TestAnnouncement(t *testing.T) {
 func TestSettle(t *testing.T) {
 	o := Options{Method: Auto}
 	for _, x := range []struct {
-		a, b, shared int
+		a, b, shared int32
 		flags        Flags
 		want         int
 	}{{3, 100, 2, FewA, 0}, {5, 100, 4, FewA, 1}, {12, 100, 8, FewA, 1}, {12, 100, 8, 0, 1}, {11, 100, 8, 0, 0},
 		{40, 50, 30, 0, 0}, {40, 50, 32, 0, 1}} {
-		all, _ := o.settle([]Pair{NewPair(Winnow, x.a, x.b, x.shared, x.flags)}, func(*Pair) bool { return false })
+		all, _ := o.settle([]Pair{o.NewPair(Winnow, postings.Pair{SizeA: x.a, SizeB: x.b, Shared: x.shared}, x.flags)}, func(*Pair) bool { return false })
 		if len(all) != x.want {
 			t.Errorf("%d of %d and %d, %s: %v", x.shared, x.a, x.b, x.flags, all)
 		}
@@ -270,7 +286,7 @@ func TestMethodOf(t *testing.T) {
 	}
 	for _, o := range []Options{{Threshold: -1}, {Threshold: 1.0001}, {Threshold: math.NaN()}, {MinFeatures: -1},
 		{Ends: "a"}} {
-		j := o.Postings(Winnow)
+		j := o.JoinOptions(Winnow)
 		if _, err := NewSigner(t.Context(), o); err == nil || o.Threshold != 0 && j.Check() == nil {
 			t.Errorf("%+v was taken", o)
 		}
@@ -324,8 +340,8 @@ func FuzzSign(f *testing.F) {
 				t.Fatalf("%q: %x", text, set)
 			}
 		}
-		for m, selector := range s.selectors {
-			for _, x := range signature.Append(nil, selector, text) {
+		for _, m := range []Method{SpotSigs, CCDet, Winnow, Shingles} {
+			for _, x := range signature.Append(nil, s.selector(m), text) {
 				if x.Start < 0 || x.End <= x.Start || int(x.End) > len(text) {
 					t.Fatalf("%q, %s: %v", text, m, x)
 				}

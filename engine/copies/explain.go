@@ -5,67 +5,92 @@ import (
 	"errors"
 	"math"
 	"slices"
+	"strings"
 
 	"ndd/engine/copies/signature"
 	"ndd/engine/near/shingle"
 )
 
-// A Passage is a part of a text that another one has too.
+// A Passage is a part of a text that another text has, too.
 type Passage struct {
-	Start, End int // bytes of the text
+	Start, End int // byte range in the text
 }
 
-// An Explanation is what two texts have in common by one method.
+// A Term is a signature of a text as words.
+type Term struct {
+	Passage
+	Words  string
+	Shared bool // the other text has the signature, too
+}
+
+// An Explanation shows the common signatures and passages of two texts by one method.
 type Explanation struct {
 	Method               Method
 	SizeA, SizeB, Shared int       // distinct signatures
-	A, B                 []Passage // of each text, in order, apart from each other
-	CoveredA, CoveredB   float64   // share of each text's bytes that its passages have
+	A, B                 []Passage // shared passages of each text, in order, without overlaps
+	CoveredA, CoveredB   float64   // share of each text's bytes in its passages
+	TermsA, TermsB       []Term    // signatures of each text, in order
 }
 
-// MethodOfPair returns the method that Auto compares two texts by: that of their language; where it
-// is not the same, or one of them has too few signatures of it, or they are not similar by it,
-// winnow; where both have too few to be compared by it, shingles.
+// MethodOfPair returns the method by which Auto compares two texts. That is the method of their language if they have
+// enough signatures of it and are similar. Two texts with too few signatures are compared by shingles, and all others by
+// winnow.
 func (s *Signer) MethodOfPair(a, b string) Method {
 	one, other := s.Sign(a), s.Sign(b)
 	m := one.Method
-	ownA, _, _ := s.o.compared(&one)
-	ownB, _, _ := s.o.compared(&other)
 	switch {
-	case !ownA && !ownB:
+	case s.o.compared(one).Own == nil && s.o.compared(other).Own == nil:
 		return Shingles
 	case m != other.Method || s.o.few(&one) || s.o.few(&other):
 		return Winnow
 	case m == SpotSigs && m.Measure().Similarity(len(one.Own), len(other.Own),
-		shingle.Shared(one.Own, other.Own)) < s.o.threshold(m):
+		shingle.Shared(one.Own, other.Own)) < s.o.ThresholdOf(m):
 		return Winnow
 	}
 	return m
 }
 
-// Explain returns the passages that two texts share. A passage is the text of common signatures,
-// extended at both ends over the rows of words or characters that both texts have: signatures are a
-// selection, and what both have lies between them, too. Passages with less than gap bytes between
-// them are one. The error is that of the Signer's context, or of texts of 2 GiB and more, which places of signatures
-// cannot say.
+// Explain returns the signatures and the shared passages of two texts. Signatures are a selection, so a passage is the text
+// of shared signatures, extended at both ends by the shingles that both texts have. Passages with less than gap bytes
+// between them are joined. It returns the error of the context of the Signer. Texts of 2 GiB and more are an error, too.
 func (s *Signer) Explain(m Method, a, b string, gap int) (Explanation, error) {
 	if max(len(a), len(b)) > math.MaxInt32 {
 		return Explanation{}, errors.New("texts of 2 GiB and more cannot be explained")
 	}
-	signed := func(m Method, text string) []signature.Signature { return signature.Append(nil, s.selectors[m], text) }
+	signed := func(m Method, text string) []signature.Signature { return signature.Append(nil, s.selector(m), text) }
 	sigsA, sigsB := signed(m, a), signed(m, b)
 	setA, setB := signature.Set(sigsA), signature.Set(sigsB)
 	e := Explanation{Method: m, SizeA: len(setA), SizeB: len(setB), Shared: shingle.Shared(setA, setB)}
-	rowsA, rowsB := signed(Shingles, a), signed(Shingles, b)
-	runsA := passages(rowsA, signature.Set(rowsB), 1)
-	runsB := passages(rowsB, signature.Set(rowsA), 1)
+	shinglesA, shinglesB := signed(Shingles, a), signed(Shingles, b)
+	runsA := passages(shinglesA, signature.Set(shinglesB), 1)
+	runsB := passages(shinglesB, signature.Set(shinglesA), 1)
 	e.A = extend(passages(sigsA, setB, gap), runsA, gap)
 	e.B = extend(passages(sigsB, setA, gap), runsB, gap)
 	e.CoveredA, e.CoveredB = covered(e.A, len(a)), covered(e.B, len(b))
+	e.TermsA, e.TermsB = s.terms(m, a, sigsA, setB), s.terms(m, b, sigsB, setA)
 	return e, s.ctx.Err()
 }
 
-// passages returns the places of those signatures that the other text has, merged.
+// terms returns the signatures of a text as words, given the set of the other text.
+func (s *Signer) terms(m Method, text string, signatures []signature.Signature, other []uint64) []Term {
+	terms := make([]Term, len(signatures))
+	for i, x := range signatures {
+		part := text[x.Start:x.End]
+		switch words := strings.Fields(part); m {
+		case SpotSigs:
+			part = s.spots.Term(s.reader, part)
+		case CCDet:
+			part = strings.Join(words, "")
+		default:
+			part = strings.Join(words, " ")
+		}
+		_, shared := slices.BinarySearch(other, x.Hash)
+		terms[i] = Term{Passage{int(x.Start), int(x.End)}, part, shared}
+	}
+	return terms
+}
+
+// passages returns the places of the signatures that the other text has, joined.
 func passages(signatures []signature.Signature, other []uint64, gap int) (all []Passage) {
 	for _, x := range signatures {
 		if _, ok := slices.BinarySearch(other, x.Hash); ok {
@@ -78,8 +103,7 @@ func passages(signatures []signature.Signature, other []uint64, gap int) (all []
 // merge sorts passages and joins those with less than gap bytes between them.
 func merge(all []Passage, gap int) []Passage {
 	slices.SortFunc(all, func(a, b Passage) int {
-		return cmp.Or(cmp.Compare(a.Start, b.Start),
-			cmp.Compare(a.End, b.End))
+		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.End, b.End))
 	})
 	merged := all[:0]
 	for _, p := range all {
@@ -92,7 +116,7 @@ func merge(all []Passage, gap int) []Passage {
 	return merged
 }
 
-// extend extends passages over the runs, which are apart and in order, that they overlap.
+// extend extends passages by the runs that overlap them. Runs are in order, without overlaps.
 func extend(all, runs []Passage, gap int) []Passage {
 	at := 0
 	for i := range all {
@@ -108,7 +132,7 @@ func extend(all, runs []Passage, gap int) []Passage {
 	return merge(all, gap)
 }
 
-// covered returns the share of a text's bytes that passages have.
+// covered returns the share of a text's bytes in its passages.
 func covered(all []Passage, bytes int) float64 {
 	sum := 0
 	for _, p := range all {

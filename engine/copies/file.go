@@ -13,13 +13,13 @@ import (
 	"ndd/engine/storage/store"
 )
 
-// A Writer writes a signature file: the signatures of documents, with their IDs and sites. The file appears with
-// [Writer.Commit] and is never changed. A Writer belongs to one goroutine. The sections are
+// A Writer writes a signature file: the IDs, sites and signatures of documents. [Writer.Commit] makes the file appear. It
+// never changes. A Writer belongs to one goroutine. The sections are
 //
 //	names, names.ends   IDs (package idlist)
-//	sets                for each document the number of its method in methods, and the sizes of its three sets: uvarints
-//	hashes              these sets, one after the other, ascending, 8 bytes a signature
-//	sites               8 bytes a document, if any has a site (see [SiteOf])
+//	sets                uvarints for each document: the index of its method in methods, the sizes of its three sets
+//	hashes              the sets, each ascending, 8 bytes for a signature
+//	sites               8 bytes for each document, if any has a site (see [SiteOf])
 //	manifest            recipe and number of documents, as JSON
 type Writer struct {
 	file      *store.Writer
@@ -38,8 +38,8 @@ type fileHead struct {
 	Documents uint64 `json:"documents"`
 }
 
-// Create begins the signature file at path. The options configure signatures; signatures beyond their Room go to a
-// temporary file until Commit.
+// Create starts the signature file at path. If signatures exceed the Room of the options, they are kept in a temporary
+// file until Commit.
 func Create(path string, o Options, to store.Options) (*Writer, error) {
 	o.complete()
 	file, err := store.CreateWith(path, store.KindSignatures, 0, to)
@@ -51,10 +51,9 @@ func Create(path string, o Options, to store.Options) (*Writer, error) {
 		hashes: spill.NewColumn[uint64](o.Room.Disk, o.Room.Dir, "signatures", o.Room.Bytes)}, nil
 }
 
-// Add adds the next document. Compared is false if it has too few signatures to be compared. An error of the disk is
-// returned, at the latest by Commit.
+// Add adds the next document. Compared is false if it has too few signatures to be compared. Commit returns an error of
+// the disk if Add does not.
 func (w *Writer) Add(id string, s Sets) (compared bool, err error) {
-	own, winnow, shingles := w.signature.compared(&s)
 	w.sets = binary.AppendUvarint(w.sets, uint64(order(s.Method)))
 	for _, set := range [][]uint64{s.Own, s.Winnow, s.Shingles} {
 		w.sets = binary.AppendUvarint(w.sets, uint64(len(set)))
@@ -62,7 +61,8 @@ func (w *Writer) Add(id string, s Sets) (compared bool, err error) {
 	}
 	w.sites, w.hasSite = append(w.sites, s.Site), w.hasSite || s.Site != 0
 	w.head.Documents++
-	return own || winnow || shingles, w.ids.Append(id)
+	c := w.signature.compared(s)
+	return c.Own != nil || c.Winnow != nil || c.Shingles != nil, w.ids.Append(id)
 }
 
 // NeedBytes returns the memory of the documents so far.
@@ -70,7 +70,7 @@ func (w *Writer) NeedBytes() uint64 {
 	return uint64(len(w.sets)) + 8*uint64(len(w.sites)+len(w.hashes.All))
 }
 
-// Commit writes the rest and gives the file its name.
+// Commit completes the file and gives it its name.
 func (w *Writer) Commit() (err error) {
 	defer store.CatchFault(&err)()
 	ends, err := w.ids.Close()
@@ -80,7 +80,7 @@ func (w *Writer) Commit() (err error) {
 	if err := w.hashes.End(); err != nil {
 		return err
 	}
-	store.WriteSection(w.file, "names.ends", store.Bytes64(ends)) // an error comes again, here and below
+	store.WriteSection(w.file, "names.ends", store.Bytes64(ends)) // the Writer keeps errors until its Commit
 	store.WriteSection(w.file, "sets", w.sets)
 	store.WriteSection(w.file, "hashes", store.Bytes64(w.hashes.All))
 	if w.hasSite {
@@ -94,13 +94,13 @@ func (w *Writer) Commit() (err error) {
 	return w.file.Commit()
 }
 
-// Abort removes the unfinished file, unless it was committed, and temporary ones.
+// Abort removes temporary files, and the file itself unless it was committed.
 func (w *Writer) Abort() error {
 	w.file.Abort()
 	return w.hashes.Close()
 }
 
-// A File is an open signature file. It may be read from several goroutines.
+// A File is an open signature file. It is safe for concurrent use.
 type File struct {
 	file   *store.File
 	head   fileHead
@@ -110,8 +110,8 @@ type File struct {
 	sites  []uint64
 }
 
-// Open opens and verifies the signature file at path. The error wraps [store.ErrCorrupt] if it is damaged or has
-// signatures that this program does not make.
+// Open opens and verifies the signature file at path. The error wraps [store.ErrCorrupt] if the file is damaged or this
+// program does not make signatures by its recipe.
 func Open(ctx context.Context, path string, threads int) (f *File, err error) {
 	defer store.CatchFault(&err)()
 	file, err := store.Open(path, store.KindSignatures)
@@ -124,7 +124,7 @@ func Open(ctx context.Context, path string, threads int) (f *File, err error) {
 	return fileOf(file)
 }
 
-// fileOf opens the sections of a file, which it closes if they are damaged.
+// fileOf opens the sections of a file. It closes the file if they are damaged.
 func fileOf(file *store.File) (*File, error) {
 	f := &File{file: file}
 	if err := f.open(); err != nil {
@@ -166,16 +166,16 @@ func (f *File) open() (err error) {
 	return nil
 }
 
-// Path returns the path by which the file was opened.
+// Path returns the path that was given to Open.
 func (f *File) Path() string { return f.file.Path() }
 
-// Recipe returns how the signatures were made.
+// Recipe returns the recipe of the signatures.
 func (f *File) Recipe() *Recipe { return &f.head.Recipe }
 
 // Documents returns the number of documents.
 func (f *File) Documents() uint64 { return f.head.Documents }
 
-// All yields the sets of all documents, in order. They are valid until Close. The error wraps [store.ErrCorrupt].
+// All yields the sets of all documents, in order. They are valid until Close. An error wraps [store.ErrCorrupt].
 func (f *File) All() iter.Seq2[Sets, error] {
 	return func(yield func(Sets, error) bool) {
 		data, hashes := f.sets.Data, f.hashes
@@ -246,22 +246,10 @@ func (f *File) Check() (err error) {
 	return nil
 }
 
-// Close closes the file, whose sets must not be used any more.
+// Close closes the file. Its sets are no longer valid.
 func (f *File) Close() error {
 	if f.ids != nil {
 		f.ids.Close()
 	}
 	return f.file.Close()
-}
-
-// AddFile adds the documents of a file, as [Detector.Add] does.
-func (d *Detector) AddFile(f *File) (err error) {
-	defer store.CatchFault(&err)()
-	for s, err := range f.All() {
-		if err != nil {
-			return err
-		}
-		d.Add(s)
-	}
-	return nil
 }

@@ -175,8 +175,8 @@ func TestNothingKnown(t *testing.T) {
 
 // TestSwapped: a pair that is swapped is the pair of the documents in the other order.
 func TestSwapped(t *testing.T) {
-	p := Pair{A: 1, B: 2, Relation: Contains, Method: Winnow, Score: 0.7, SizeA: 9, SizeB: 3, Shared: 3, Flags: FewB | SameSite}
-	want := Pair{A: 2, B: 1, Relation: Contained, Method: Winnow, Score: 0.7, SizeA: 3, SizeB: 9, Shared: 3, Flags: FewA | SameSite}
+	p := Pair{postings.Pair{A: 1, B: 2, SizeA: 9, SizeB: 3, Shared: 3}, Contains, FewB | SameSite, Winnow, 0.7}
+	want := Pair{postings.Pair{A: 2, B: 1, SizeA: 3, SizeB: 9, Shared: 3}, Contained, FewA | SameSite, Winnow, 0.7}
 	if p.Swapped() != want || want.Swapped() != p {
 		t.Errorf("%+v, %+v", p.Swapped(), want.Swapped())
 	}
@@ -257,7 +257,7 @@ func TestThresholdOfChains(t *testing.T) {
 		must.Do(t, err)
 		made.Threshold = c.o.Threshold
 		for _, o := range []Options{c.o, made} {
-			if got := NewDetector(o).o.Postings(SpotSigs).Threshold; got != c.want {
+			if got := NewDetector(o).o.JoinOptions(SpotSigs).Threshold; got != c.want {
 				t.Errorf("%+v: %g, want %g", o, got, c.want)
 			}
 		}

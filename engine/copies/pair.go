@@ -3,43 +3,26 @@ package copies
 import (
 	"strings"
 
+	"ndd/engine/copies/postings"
 	"ndd/engine/result"
 )
 
-// Relation is how two documents are related.
-type Relation uint8
-
-// The relations; see the package comment.
-const (
-	Overlap Relation = iota
-	Duplicate
-	Revised
-	Contains  // the first contains the second
-	Contained // the second contains the first
-)
-
-// String returns the name of the relation.
-func (r Relation) String() string {
-	return [...]string{"overlap", "duplicate", "revised", "contains", "contained"}[r]
+// A Pair is two documents with text in common.
+type Pair struct {
+	postings.Pair
+	Relation Relation
+	Flags    Flags
+	Method   Method
+	Score    float64 // similarity by the method
 }
 
-// The limits of the relations.
-const (
-	containmentLeast = 0.6
-	lengthRatioLeast = 0.5
-	duplicateLeast   = 0.8 // Jaccard
-	wholeLeast       = 0.9 // containment from which the length does not matter
-)
-
-// A Pair is two documents that have text in common.
-type Pair struct {
-	A, B         uint32 // in order of Add, A < B
-	SizeA, SizeB int32  // signatures
-	Shared       int32
-	Relation     Relation
-	Flags        Flags
-	Method       Method
-	Score        float64 // the method's similarity
+// NewPair returns a pair that a method found. It adds the flag Equal if all signatures are shared.
+func (o *Options) NewPair(m Method, p postings.Pair, f Flags) Pair {
+	if p.SizeA == p.Shared && p.SizeB == p.Shared {
+		f |= Equal
+	}
+	a, b, shared := int(p.SizeA), int(p.SizeB), int(p.Shared)
+	return Pair{p, o.Limits.relation(a, b, shared), f, m, m.Measure().Similarity(a, b, shared)}
 }
 
 // Flags are facts about a pair.
@@ -47,18 +30,16 @@ type Flags uint8
 
 // The flags.
 const (
-	Equal Flags = 1 << iota // all signatures are shared
-	// the first has too few signatures of its language's method: both are compared by winnow or
-	// shingles
-	FewA
-	FewB     // the second has
-	SameSite // both are of one site
-	Common   // the one that is contained is so in more than commonIn documents
+	Equal    Flags = 1 << iota // all signatures are shared
+	FewA                       // the first document has too few signatures of the method of its language
+	FewB                       // the second document has too few
+	SameSite                   // both documents are from one site
+	Common                     // the contained document is contained in more than commonMin documents
 )
 
-// commonIn is in how many documents another one is contained at most before it is common: a notice,
-// a licence, the text of a template.
-const commonIn = 20
+// commonMin is the number of documents that may contain a document before it is common, such as a notice, a licence or
+// the text of a template.
+const commonMin = 20
 
 // Has reports whether all of some flags are set.
 func (f Flags) Has(some Flags) bool { return f&some == some }
@@ -74,40 +55,17 @@ func (f Flags) String() string {
 	return strings.Join(names, ",")
 }
 
-// flags returns the flags that are set by both documents of a pair; site is whether they are of one
-// site.
-func flags(fewA, fewB, site bool) (f Flags) {
-	for i, set := range []bool{fewA, fewB, site} {
-		if set {
-			f |= FewA << i
-		}
-	}
-	return f
-}
-
-// NewPair returns a pair that a method finds, without its documents, with the flag Equal where it belongs.
-func NewPair(m Method, sizeA, sizeB, shared int, f Flags) Pair {
-	if sizeA == shared && sizeB == shared {
-		f |= Equal
-	}
-	return Pair{Relation: relationOf(sizeA, sizeB, shared), Method: m, Score: m.Measure().Similarity(sizeA, sizeB, shared),
-		SizeA: int32(sizeA), SizeB: int32(sizeB), Shared: int32(shared), Flags: f}
-}
-
 // Swapped returns the pair with its documents in the other order.
 func (p Pair) Swapped() Pair {
 	p.A, p.B, p.SizeA, p.SizeB = p.B, p.A, p.SizeB, p.SizeA
-	p.Flags = p.Flags&^(FewA|FewB) | flags(p.Flags.Has(FewB), p.Flags.Has(FewA), false)
-	switch p.Relation {
-	case Contains:
-		p.Relation = Contained
-	case Contained:
-		p.Relation = Contains
+	p.Relation = p.Relation.swapped()
+	if f := p.Flags & (FewA | FewB); f == FewA || f == FewB {
+		p.Flags ^= FewA | FewB
 	}
 	return p
 }
 
-// part returns the document that the other one contains; ok is false if none is.
+// part returns the document that the other one contains. It returns false if there is none.
 func (p *Pair) part() (doc uint32, ok bool) {
 	if p.Relation == Contained {
 		return p.A, true
@@ -115,17 +73,16 @@ func (p *Pair) part() (doc uint32, ok bool) {
 	return p.B, p.Relation == Contains
 }
 
-// flagCommon sets the flag Common of pairs, given a function that returns which document the other one of
-// a pair contains, if any.
+// flagCommon sets the flag Common. Function part returns the document of a pair that the other one contains, if any.
 func flagCommon(pairs []Pair, part func(*Pair) (doc uint32, ok bool)) {
-	in := map[uint32]int{}
+	containing := map[uint32]int{}
 	for i := range pairs {
 		if doc, ok := part(&pairs[i]); ok {
-			in[doc]++
+			containing[doc]++
 		}
 	}
 	for i := range pairs {
-		if doc, ok := part(&pairs[i]); ok && in[doc] > commonIn {
+		if doc, ok := part(&pairs[i]); ok && containing[doc] > commonMin {
 			pairs[i].Flags |= Common
 		}
 	}
@@ -137,23 +94,7 @@ func (p *Pair) ContainmentA() float64 { return float64(p.Shared) / float64(p.Siz
 // ContainmentB returns the share of the second document's signatures that the first has.
 func (p *Pair) ContainmentB() float64 { return float64(p.Shared) / float64(p.SizeB) }
 
-// relationOf returns the relation of two documents of a and b signatures, of which they share some.
-func relationOf(a, b, shared int) Relation {
-	small, large := min(a, b), max(a, b)
-	switch {
-	case float64(shared)/float64(small) < containmentLeast:
-		return Overlap
-	case float64(shared)/float64(a+b-shared) >= duplicateLeast:
-		return Duplicate
-	case float64(small)/float64(large) >= lengthRatioLeast && float64(shared)/float64(small) < wholeLeast:
-		return Revised
-	case a > b:
-		return Contains
-	}
-	return Contained
-}
-
-// Columns are the columns of a table of pairs, which [Pair.Write] writes the rows of.
+// Columns are the columns of a table of pairs.
 var Columns = []result.Column{{Name: "id_a", Kind: result.Text}, {Name: "id_b", Kind: result.Text},
 	{Name: "relation", Kind: result.Text},
 	{Name: "score", Kind: result.Real}, {Name: "a_in_b", Kind: result.Real}, {Name: "b_in_a", Kind: result.Real},

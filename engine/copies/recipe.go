@@ -1,52 +1,49 @@
 package copies
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 
-	"ndd/engine/copies/ccdet"
 	"ndd/engine/copies/signature"
 	"ndd/engine/copies/spotsigs"
 	"ndd/engine/copies/winnow"
 	"ndd/engine/corpus/simhash"
 )
 
-// A Recipe describes how the signatures of a file were made. Only documents signed by the same
-// recipe can be compared with them.
+// A Recipe describes how the signatures of a file were made. Only signatures with the same recipe are comparable.
 type Recipe struct {
 	Version     int    `json:"version"`
 	Method      Method `json:"method"`
-	MinFeatures int    `json:"min_features,omitempty"` // 0: each method's own
+	MinFeatures int    `json:"min_features,omitempty"` // 0: the default of the method
 	Bags        bool   `json:"bags,omitempty"`         // signatures count as often as they occur
 
-	Ends string `json:"ends"` // of ccdet
+	Ends string `json:"ends"` // ccdet
 
-	StopLists     // of spotsigs
+	StopLists     // spotsigs
 	Distance  int `json:"distance"`
 	Chain     int `json:"chain"`
 
-	Words  int `json:"words"` // of winnow
+	Words  int `json:"words"` // winnow
 	Chars  int `json:"chars"`
 	Window int `json:"window"`
 
-	ShingleWords int `json:"shingle_words"` // of shingles
+	ShingleWords int `json:"shingle_words"` // shingles
 	ShingleChars int `json:"shingle_chars"`
 }
 
-// StopLists say which lists of stop words spotsigs uses.
+// StopLists identify the lists of stop words of spotsigs.
 type StopLists struct {
-	Lists       string   `json:"lists"`        // their name
-	Digest      string   `json:"lists_digest"` // of their words
+	Lists       string   `json:"lists"`        // name
+	Digest      string   `json:"lists_digest"` // digest of the words
 	Antecedents []uint64 `json:"antecedents,omitempty"`
-	Stops       []uint64 `json:"stops,omitempty"` // hashes of the words, of lists that no program knows by name
+	Stops       []uint64 `json:"stops,omitempty"` // hashes of the words, unless the program has lists with this name
 }
 
 // recipeVersion is the version of the tokeniser and of the hashes of signatures.
 const recipeVersion = 1
 
-// Recipe returns the recipe of the signatures that these options make.
+// Recipe returns the recipe of signatures with these options.
 func (o Options) Recipe() Recipe {
 	o.complete()
 	r := Recipe{Version: recipeVersion, Method: o.Method, MinFeatures: o.MinFeatures, Bags: o.Bags, Ends: o.Ends,
@@ -61,8 +58,7 @@ func (o Options) Recipe() Recipe {
 	return r
 }
 
-// Options returns the options that make signatures by the recipe, or an error if this program
-// cannot.
+// Options returns the options that make signatures by the recipe. It returns an error if this program makes others.
 func (r *Recipe) Options() (o Options, err error) {
 	if r.Version != recipeVersion {
 		return o, fmt.Errorf("signatures of version %d: this program makes version %d", r.Version, recipeVersion)
@@ -88,7 +84,7 @@ func (r *Recipe) Options() (o Options, err error) {
 	return o, err
 }
 
-// read returns the lists, or an error if this program has others by their name.
+// read returns the lists. It returns an error if this program has other lists with their name.
 func (s *StopLists) read() (lists *spotsigs.Lists, err error) {
 	lists = spotsigs.FromHashes(s.Lists, s.Antecedents, s.Stops)
 	if len(s.Antecedents) == 0 {
@@ -103,7 +99,7 @@ func (s *StopLists) read() (lists *spotsigs.Lists, err error) {
 	return lists, nil
 }
 
-// digest returns a digest of lists of words.
+// digest returns a digest of the hashes of words.
 func digest(antecedents, stops []uint64) string {
 	h := uint64(0)
 	for _, words := range [][]uint64{antecedents, stops} {
@@ -115,15 +111,14 @@ func digest(antecedents, stops []uint64) string {
 	return fmt.Sprintf("%016x", h)
 }
 
-// ErrMixed is wrapped if documents with signatures of different recipes would be compared.
+// ErrMixed reports documents that cannot be compared, because their signatures have different recipes.
 var ErrMixed = errors.New("signatures do not belong together")
 
-// Compatible returns an error that wraps [ErrMixed] and names every difference unless two recipes are
-// the same.
+// Compatible returns nil if two recipes are the same. Else it returns an error that names all differences and wraps
+// [ErrMixed].
 func (r Recipe) Compatible(what string, other Recipe, of string) error {
 	for _, x := range []*Recipe{&r, &other} {
-		x.Ends = cmp.Or(x.Ends, ccdet.Ends)
-		x.Antecedents, x.Stops = nil, nil // which the digest stands for
+		x.Antecedents, x.Stops = nil, nil // the digest is enough
 	}
 	if d := simhash.Difference(r, other); d != "" {
 		return fmt.Errorf("%w: the recipes of %s and %s differ: %s", ErrMixed, what, of, d)

@@ -2,7 +2,6 @@ package mapreduce
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -36,8 +35,7 @@ func join(o *copies.Options) (postings.Options, error) {
 	if o.Method == "" || o.Method == copies.Auto {
 		return postings.Options{}, fmt.Errorf("method %q: copies are found by one method", o.Method)
 	}
-	j := o.Postings(o.Method)
-	j.MaxDocuments = cmp.Or(j.MaxDocuments, postings.MaxDocuments)
+	j := o.JoinOptions(o.Method)
 	return j, j.Check()
 }
 
@@ -193,7 +191,7 @@ func (j CopiesDocs) reduce(ctx context.Context, t *task) error {
 		if err := k.err("pair", 0); err != nil {
 			return err
 		}
-		return t.copied(j.Copies.Method, key[:at], int(shared))
+		return t.copied(&j.Copies, key[:at], int(shared))
 	})
 }
 
@@ -210,18 +208,18 @@ func pairOf(key []byte) (a, b []byte, sizeA, sizeB int, err error) {
 }
 
 // copied writes a pair that appendPair wrote, with its similarity by a method, as a result.
-func (t *task) copied(method copies.Method, key []byte, shared int) error {
+func (t *task) copied(o *copies.Options, key []byte, shared int) error {
 	a, b, sizeA, sizeB, err := pairOf(key)
 	if err != nil {
 		return err
 	}
 	t.counters.add(pairs, 1)
-	p := copies.NewPair(method, sizeA, sizeB, shared, 0)
+	p := o.NewPair(o.Method, postings.Pair{SizeA: int32(sizeA), SizeB: int32(sizeB), Shared: int32(shared)}, 0)
 	v := append(append(append(t.value[:0], b...), ' '), p.Relation.String()...)
 	for _, share := range []float64{p.Score, p.ContainmentA(), p.ContainmentB()} {
 		v = result.AppendReal(append(v, ' '), share)
 	}
-	v = fmt.Appendf(v, " %d %d %d %s ", sizeA, sizeB, shared, method)
+	v = fmt.Appendf(v, " %d %d %d %s ", sizeA, sizeB, shared, o.Method)
 	t.value = appendEscaped(v, p.Flags.String())
 	return t.result(a, t.value)
 }

@@ -95,9 +95,10 @@ func TestCopies(t *testing.T) {
 	most := copiesOf(t, all, copies.Options{Method: copies.SpotSigs, Threshold: 0.3})
 	for _, o := range []copies.Options{{Method: copies.Winnow}, {Method: copies.SpotSigs, Threshold: 0.3},
 		{Method: copies.SpotSigs, Threshold: 0.3, Join: postings.Options{MaxDocuments: 2}},
+		{Method: copies.SpotSigs, Threshold: 0.3, Join: postings.Options{MinDocuments: 4}, Limits: copies.RelationLimits{LengthRatio: 0.9}},
 		{Method: copies.SpotSigs, SpotSigs: spotsigs.Options{Chain: 3}, Bags: true, MinFeatures: 2, OtherSites: true}} {
 		want := copiesOf(t, all, o)
-		if n := strings.Count(want, "\n"); n < 20 || o.Join.MaxDocuments > 0 && n >= strings.Count(most, "\n") ||
+		if n := strings.Count(want, "\n"); n < 20 || o.Join.MaxDocuments+o.Join.MinDocuments > 0 && n >= strings.Count(most, "\n") ||
 			!o.OtherSites && !strings.Contains(want, "same_site") {
 			t.Fatalf("%+v finds %d copies: the texts show nothing", o, n)
 		}
@@ -107,7 +108,7 @@ func TestCopies(t *testing.T) {
 			side := files.New(t, "signatures.tsv", signed)
 			collected := func(results string) string {
 				out, err := step(t, mapreduce.Collect, results, func(c *mapreduce.Options) {
-					c.Copies = &mapreduce.CopyRows{Signatures: side, OtherSites: o.OtherSites}
+					c.Copies = &mapreduce.CopyRows{Signatures: side, Options: o}
 				})
 				must.Do(t, err)
 				return out

@@ -43,7 +43,7 @@ func copiesName(job string, o *copies.Options) string {
 	if err != nil {
 		return "" // which the step itself returns
 	}
-	return fmt.Sprintf("%s,%s,threshold=%g,max-df=%d", job, o.Method, p.Threshold, p.MaxDocuments)
+	return fmt.Sprintf("%s,%s,threshold=%g,df=%d-%d", job, o.Method, p.Threshold, p.MinDocuments, p.MaxDocuments)
 }
 
 // sameRecipe returns an error that wraps [ErrRecipe] if the signatures of the input are of another recipe than the

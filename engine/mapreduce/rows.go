@@ -17,8 +17,8 @@ import (
 // of a pair first, with the flags same_site and common, and of more than [postings.MaxEqual] documents with equal
 // signatures each with the first of them alone.
 type CopyRows struct {
-	Signatures string // file with the results of the job signatures, in order of the inputs
-	OtherSites bool   // pairs of documents of one site are left out
+	Signatures string         // file with the results of the job signatures, in order of the inputs
+	Options    copies.Options // limits of relations and OtherSites
 }
 
 // copyRows are pairs with numbers for IDs. They are held in memory.
@@ -92,9 +92,8 @@ func (c *copyRows) add(r record) error {
 	if c.sites[a] != 0 && c.sites[a] == c.sites[b] {
 		flags = copies.SameSite
 	}
-	p := copies.NewPair(copies.Method(fields[8]), counts[0], counts[1], counts[2], flags)
-	p.A, p.B = a, b
-	c.pairs = append(c.pairs, p)
+	p := postings.Pair{A: a, B: b, SizeA: int32(counts[0]), SizeB: int32(counts[1]), Shared: int32(counts[2])}
+	c.pairs = append(c.pairs, c.t.Copies.Options.NewPair(copies.Method(fields[8]), p, flags))
 	return c.t.Budget.Check(fmt.Sprintf("the IDs of %d documents and %d pairs", len(c.ids), len(c.pairs)),
 		uint64(c.idBytes+rowBytes*len(c.pairs)))
 }
@@ -102,8 +101,7 @@ func (c *copyRows) add(r record) error {
 // write writes the rows.
 func (c *copyRows) write() error {
 	unlisted := c.limitEqual()
-	o := copies.Options{OtherSites: c.t.Copies.OtherSites}
-	rows, sameSite := o.Rows(c.pairs)
+	rows, sameSite := c.t.Copies.Options.Rows(c.pairs)
 	c.t.counters.add(unlistedDocuments, int64(unlisted))
 	c.t.counters.add(sameSitePairs, int64(sameSite))
 	w := result.NewTableWriter(c.t.w, result.TSV, copies.Columns...)

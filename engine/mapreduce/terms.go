@@ -18,7 +18,7 @@ import (
 //
 //	in      results of the job signatures
 //	shuffle signature (11 digits), number of the document's signatures (4), hash of all of them (11), ID
-//	out     ID	ID, numbers of signatures: 4 digits each; and frequent if too many sets have the signature
+//	out     ID	ID, numbers of signatures: 4 digits each; and frequent if it is in more or fewer sets than allowed
 //
 // Its results, and the shuffle of the second step, grow with the square of the documents that share
 // a signature. It is here to be compared with CopiesDocs.
@@ -57,7 +57,7 @@ type posting struct {
 // listBytes is the memory of a document of a list.
 const listBytes = 72
 
-// frequent marks a partial overlap of a signature of more than max-df sets: it counts, and no pair is found by it.
+// frequent marks a partial overlap of a signature outside min-df and max-df: it counts, and finds no pair.
 const frequent = " frequent"
 
 func (j CopiesTerms) reduce(ctx context.Context, t *task) error {
@@ -109,7 +109,7 @@ func (t *task) overlaps(list []posting, o *postings.Options) error {
 				continue
 			}
 			line = appendPair(line[:0], first.id, next.id, first.size, next.size)
-			if sets > o.MaxDocuments {
+			if !o.Finds(sets) {
 				line = append(line, frequent...)
 			}
 			id, rest, _ := bytes.Cut(line, []byte(" "))
@@ -199,5 +199,5 @@ func (j CopiesSum) end(t *task, sum *overlap, o *postings.Options) error {
 		t.counters.add(frequentPairs, 1)
 		return nil
 	}
-	return t.copied(j.Copies.Method, sum.pair, sum.shared)
+	return t.copied(&j.Copies, sum.pair, sum.shared)
 }

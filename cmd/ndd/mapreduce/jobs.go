@@ -295,5 +295,5 @@ func (m *mapReduce) copyRows() (*mapreduce.CopyRows, error) {
 		}
 		return nil, err
 	}
-	return &mapreduce.CopyRows{Signatures: m.signatures, OtherSites: o.OtherSites}, nil
+	return &mapreduce.CopyRows{Signatures: m.signatures, Options: o}, nil
 }

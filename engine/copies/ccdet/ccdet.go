@@ -1,18 +1,17 @@
-// Package ccdet makes the features of CCDet, copy detection for Chinese web pages by full stops:
-// for each end of a sentence, the ten characters before it.
+// Package ccdet makes the features of CCDet, a method of copy detection for Chinese web pages. Each end of a sentence
+// gives a feature, the ten characters before it:
 //
-//	。  ！  ？  ；  ──► the Chars characters before it, white space left out, no further back than the
-//	                    sentence end before ──► hash ──► feature
+//	。  ！  ？  ；  ──► Chars characters before it, without white space, at most back to the previous
+//	                    sentence end ──► hash ──► feature
 //
-// Full stops stand where the author put them, hardly ever in navigation and advertisements, and a
-// copy keeps them: a page's features are its sentences' tails. A sentence shorter than Chars gives
-// a shorter feature, two ends in a row give one, and text behind the last end gives none.
-// Characters are compared after NFKC and case folding, so that wide and narrow letters are equal.
+// Full stops are part of the text of an author. They are rare in navigation and advertisements, and a copy keeps them. A
+// sentence shorter than Chars gives a shorter feature, and two ends in a row give one. Text after the last end gives
+// none. Characters are compared after NFKC and case folding, so wide and narrow letters are equal.
 //
-// Which ends count is an option ([Ends]): with 。 alone the method is that of the paper; the other
-// three, which end Chinese sentences too, find more in dialogue and lists.
+// The sentence ends are an option. The paper uses [PaperEnds]. The other three [Ends] also end Chinese
+// sentences, and find more copies of dialogues and lists.
 //
-// Cost: one pass over the bytes, and ten characters decoded and hashed a sentence. A [Selector]
+// Cost: one pass over the bytes; ten characters are decoded and hashed for each sentence. A [Selector]
 // belongs to one goroutine.
 package ccdet
 
@@ -30,26 +29,28 @@ import (
 	"ndd/engine/corpus/token"
 )
 
-// Chars is how many characters before the end of a sentence are a feature.
+// Chars is the maximum number of characters of a feature.
 const Chars = 10
 
-// Ends are the sentence ends that count where no others are asked for. Those of another language
-// are given to [New]: of Hindi "।॥?!", of Arabic ".؟!؛".
-const Ends = "。！？；"
+// Sentence ends of Chinese. [New] takes others, such as "।॥?!" for Hindi and ".؟!؛" for Arabic.
+const (
+	PaperEnds = "。"
+	Ends      = "。！？；"
+)
 
 // A Selector makes features. It reuses its memory.
 type Selector struct {
 	ctx         context.Context
-	ends        []string   // as UTF-8
-	first, last [256]uint8 // 1 for the first bytes of an end, and for the bytes that stand span behind one, else 0
-	span        int        // 2 where all ends have three bytes, as those of Chinese; else 0, and last is first
+	ends        []string   // UTF-8 forms
+	first, last [256]uint8 // 1 for the first byte of an end, and for its byte at offset span
+	span        int        // 2 if all ends have three bytes, as Chinese ones do; else 0, so last equals first
 	fold        cases.Caser
 
-	tail, normal []byte // of a sentence that must be normalised
+	tail, normal []byte // buffers for a sentence that must be normalised
 }
 
-// New returns a Selector for sentences that end with one of these characters. When the context is done, it ends within a
-// text, and what it has yielded means nothing. The error says that one of them is a letter, a digit or white space.
+// New returns a Selector for sentences that end with one of these characters. When ctx is done, it stops within a text, and
+// the signatures are not valid. The error names a character that is a letter, a digit or white space.
 func New(ctx context.Context, ends string) (*Selector, error) {
 	s := &Selector{ctx: ctx, fold: cases.Fold()}
 	for _, r := range ends {
@@ -73,18 +74,18 @@ func New(ctx context.Context, ends string) (*Selector, error) {
 	return s, nil
 }
 
-const askBytes = 64 << 10 // of a text, after which the context is asked again
+// checkBytes is the distance in a text between two checks of the context.
+const checkBytes = 64 << 10
 
 // Each implements [signature.Selector].
 func (s *Selector) Each(text string, yield func(signature.Signature)) {
-	from := 0 // behind the sentence end before
-	asked := 0
+	from, checked := 0, 0 // end of the previous sentence end; position of the next check of ctx
 	for i := s.next(text, 0); i < len(text); {
-		if i >= asked {
+		if i >= checked {
 			if s.ctx.Err() != nil {
 				return
 			}
-			asked = i + askBytes
+			checked = i + checkBytes
 		}
 		size := s.end(text[i:])
 		if size == 0 {
@@ -99,7 +100,7 @@ func (s *Selector) Each(text string, yield func(signature.Signature)) {
 	}
 }
 
-// next returns the first byte from i on that may begin a sentence end, or the end of text.
+// next returns the next position from i on where a sentence end may begin, or the length of the text.
 func (s *Selector) next(text string, i int) int {
 	f, g := &s.first, &s.last
 	for ; i+s.span < len(text); i++ {
@@ -110,8 +111,8 @@ func (s *Selector) next(text string, i int) int {
 	return len(text)
 }
 
-// end returns the length of the sentence end that text begins with, 0 where it begins with none.
-// UTF-8 tells where characters begin, so that no end lies across two others.
+// end returns the length of the sentence end that text begins with, or 0. In UTF-8 an end never overlaps two other
+// characters.
 func (s *Selector) end(text string) int {
 	for _, end := range s.ends {
 		if len(end) <= len(text) && text[:len(end)] == end {
@@ -121,8 +122,8 @@ func (s *Selector) end(text string) int {
 	return 0
 }
 
-// hash returns the hash of the last Chars characters of a sentence, and where they begin: -1 where
-// there are none. The characters are taken from the last to the first, in one pass backwards.
+// hash returns the hash of the last Chars characters of a sentence, and the offset of the first of them. The offset is
+// -1 if the sentence has none. It reads the characters backwards.
 func (s *Selector) hash(sentence string) (h uint64, start int) {
 	start = -1
 	simple := true
@@ -148,8 +149,7 @@ func (s *Selector) hash(sentence string) (h uint64, start int) {
 	return signature.Fold(0, h), start
 }
 
-// step takes a character into the hash of those behind it: the polynomial of the characters, which
-// are above 0. It is mixed at the end.
+// step adds a character to the polynomial of the characters after it. No coefficient is 0.
 func step(h uint64, r rune) uint64 { return h*token.Base + uint64(r) + 1 }
 
 // hashNormal returns the hash of characters that must be normalised together.
@@ -157,7 +157,7 @@ func (s *Selector) hashNormal(tail string) (h uint64) {
 	s.tail = s.tail[:0]
 	for _, r := range tail {
 		if !blank(r) {
-			s.tail = utf8.AppendRune(s.tail, r) // bytes that are not UTF-8 become U+FFFD
+			s.tail = utf8.AppendRune(s.tail, r) // invalid bytes become U+FFFD
 		}
 	}
 	s.normal = norm.NFKC.Append(s.normal[:0], s.tail...)
@@ -165,19 +165,19 @@ func (s *Selector) hashNormal(tail string) (h uint64) {
 	for len(normal) > 0 {
 		r, size := utf8.DecodeLastRune(normal)
 		normal = normal[:len(normal)-size]
-		if !blank(r) { // the wide space is a space of a compatible form
+		if !blank(r) { // the wide space is normalised to a space
 			h = step(h, r)
 		}
 	}
 	return signature.Fold(0, h)
 }
 
-// blank says whether a character is left out.
+// blank reports whether features omit a character.
 func blank(r rune) bool {
 	return r == ' ' || r == '\u3000' || r == '\u200b' || r == '\ufeff' || r < 0x3000 && unicode.IsSpace(r)
 }
 
-// plain returns the normal form of a character that has one by itself; ok is false for all others.
+// plain returns the normal form of a character. It returns false if the form may depend on other characters.
 func plain(r rune) (normal rune, ok bool) {
 	switch {
 	case r >= 0x4e00 && r <= 0x9fff, r >= 0x3001 && r <= 0x3029: // Han, and the punctuation of its scripts

@@ -97,7 +97,7 @@ func TestEnds(t *testing.T) {
 	must.Do(t, err)
 	n := 0
 	s.Each(strings.Repeat("一二三。", 20_000), func(signature.Signature) { cancel(); n++ })
-	if most := askBytes/len("一二三。") + 1; n > most {
+	if most := checkBytes/len("一二三。") + 1; n > most {
 		t.Errorf("%d sentences, of which %d are the most", n, most)
 	}
 }

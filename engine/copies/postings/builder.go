@@ -1,7 +1,6 @@
 package postings
 
 import (
-	"cmp"
 	"errors"
 	"math"
 	"slices"
@@ -14,40 +13,40 @@ import (
 // ErrTooMany is returned for more than 2^31 documents, or signatures of one document.
 var ErrTooMany = errors.New("more than 2^31 documents or signatures of one kind")
 
-// A Builder holds sets. The zero value is empty and keeps them in memory. It belongs to one
+// A Builder collects sets. The zero value is empty and keeps them in memory. It belongs to one
 // goroutine.
 //
-// If they exceed its Room they go to a temporary file, 8 bytes a signature, which is written once,
-// mapped, and read sequentially except for sets that are compared as equal.
+// If the sets exceed its Room, they are moved to a temporary file, 8 bytes a signature. The file is mapped. It is
+// read sequentially, except for sets that may be equal.
 type Builder struct {
 	room   Room
 	hashes spill.Column[uint64] // all sets
-	ends   []uint64             // of the documents' sets in hashes
+	ends   []uint64             // end of each document's set in hashes
 }
 
 // A Room limits the memory of sets. The zero value has no limit.
 type Room struct {
-	Bytes uint64     // of the sets in memory; more go to a temporary file; 0: no limit
-	Dir   string     // of the temporary file; default: the system's
-	Disk  *disk.Disk // default: the system's
+	Bytes uint64     // maximum size in memory; larger data is moved to a temporary file; 0: no limit
+	Dir   string     // folder for the temporary file; default: the folder of the system
+	Disk  *disk.Disk // default: the disk of the system
 }
 
-// columnIn returns an empty column of numbers in a room.
+// columnIn returns an empty column of numbers.
 func columnIn[T uint32 | uint64](r Room) spill.Column[T] {
 	return spill.NewColumn[T](r.Disk, r.Dir, "signatures", r.Bytes)
 }
 
-// NewBuilder returns an empty Builder, which must be closed.
+// NewBuilder returns an empty Builder. The caller closes it.
 func NewBuilder(r Room) *Builder { return &Builder{room: r, hashes: columnIn[uint64](r)} }
 
-// Add adds the set of the next document: hashes, ascending, each once. A document with an empty set
-// is in no pair. If the temporary file cannot be written a later call returns the error.
+// Add adds the set of the next document: distinct hashes, ascending. A document with an empty set
+// has no pairs. If the temporary file cannot be written, a later call returns the error.
 func (b *Builder) Add(set []uint64) {
 	b.hashes.AppendAll(set)
 	b.ends = append(b.ends, uint64(b.hashes.Len()))
 }
 
-// seal makes all sets readable; no more may be added.
+// seal makes all sets readable. No more sets may be added.
 func (b *Builder) seal() error {
 	if uint64(len(b.ends)) > math.MaxInt32 {
 		return ErrTooMany
@@ -64,7 +63,7 @@ func (b *Builder) Close() error {
 	return b.hashes.Close()
 }
 
-// NeedBytes returns the memory that the sets take: none for those in a temporary file.
+// NeedBytes returns the memory of the sets that are not in a temporary file.
 func (b *Builder) NeedBytes() uint64 {
 	const buffer = 1 << 20
 	if b.hashes.IsSpilled() {
@@ -81,17 +80,10 @@ func (b *Builder) set(doc uint32) []uint64 {
 	return b.hashes.All[from:b.ends[doc]]
 }
 
-// size returns how many signatures a document has.
+// size returns the number of signatures of a document.
 func (b *Builder) size(doc uint32) int { return len(b.set(doc)) }
 
-// ranked are the distinct sets of a Builder.
-type ranked struct {
-	docs    []uint32   // that have a signature, of equal ones the first, in order of size
-	equal   [][]uint32 // groups of documents with equal sets, in order of the first
-	builder *Builder
-}
-
-// chunks returns the sets of documents in their order, those of neighbours together.
+// chunks returns the sets of documents in order of the documents. Sets of consecutive documents are one chunk.
 func (b *Builder) chunks(docs []uint32) (all radix.Chunks) {
 	docs = slices.Sorted(slices.Values(docs))
 	for i := 0; i < len(docs); {
@@ -105,37 +97,9 @@ func (b *Builder) chunks(docs []uint32) (all radix.Chunks) {
 	return all
 }
 
-// rowMap maps rows of sorted signatures to documents.
-type rowMap struct {
-	ends  []uint64 // of each document, in order of the documents
-	index []uint32 // likewise
-	at    []uint32 // of each rowStep rows: the document that the first of them belongs to
-}
-
-const rowStep = 64
-
-func (b *Builder) rows(docs []uint32) *rowMap {
-	r := &rowMap{index: make([]uint32, len(docs))}
-	for i := range r.index {
-		r.index[i] = uint32(i)
-	}
-	slices.SortFunc(r.index, func(x, y uint32) int { return cmp.Compare(docs[x], docs[y]) })
-	sum := uint64(0)
-	for i, at := range r.index {
-		sum += uint64(b.size(docs[at]))
-		r.ends = append(r.ends, sum)
-		for uint64(len(r.at))*rowStep < sum {
-			r.at = append(r.at, uint32(i))
-		}
-	}
+// scratch returns a Room in the same place with another limit.
+func (b *Builder) scratch(bytes uint64) Room {
+	r := b.room
+	r.Bytes = bytes
 	return r
-}
-
-// document returns the index of the document of a row.
-func (r *rowMap) document(row uint64) uint32 {
-	i := r.at[row/rowStep]
-	for r.ends[i] <= row {
-		i++
-	}
-	return r.index[i]
 }

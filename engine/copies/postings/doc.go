@@ -1,54 +1,51 @@
-// Package postings finds all pairs of documents whose sets of signatures are similar, exactly, by
+// Package postings finds all pairs of documents with similar sets of signatures, exactly, by
 // inverted indexes.
 //
-//	sets of hashes ──► Builder ──► signatures of several ──► postings that find pairs ──► pairs with the shared signatures
+//	sets of hashes ──► Builder ──► signatures of several documents ──► postings that find pairs ──► pairs
 //	                 memory, file
 //
 // # Postings
 //
-// Documents are ranked by the size of their sets, the smallest first. The sizes of two similar
-// documents and the threshold give the number o of signatures that they share at least, so their
-// rarest shared signature has at most size - o rarer ones in either set. A document therefore need
-// only be found by its rarest signatures, and finds larger documents by fewer still (prefix
-// filtering; Chaudhuri, Ganti and Kaushik, ICDE 2006, Bayardo, Ma and Srikant, WWW 2007).
-// Signatures of no other document, 70 % of real text, come first among these, so most documents
-// have few left or none. They are found by a sort (package radix), so that the cost of a signature
-// hardly depends on their number:
+// Documents are ranked by the size of their sets, the smallest first. Two similar sets share at least o signatures; o
+// follows from their sizes and the threshold. So their rarest shared signature has at most size - o rarer ones in either
+// set. It is enough that the rarest signatures of a document find it, and even fewer of its signatures must find larger
+// documents (prefix filtering; Chaudhuri, Ganti and Kaushik, ICDE 2006, Bayardo, Ma and Srikant, WWW 2007).
+// In real text 70 % of the signatures occur in one document only. They are the rarest, so most documents have few or no
+// other ones in their prefix. A sort groups the signatures (package radix), so the cost of a signature hardly depends on
+// their number:
 //
-//	sets ──sort──► signatures of several documents, by number of these
-//	──from the most frequent to the rarest──► of each document those by which it is found ──► lists of ranks, ascending
+//	sets ──sort──► signatures of several documents, by number of documents
+//	──from the most frequent to the rarest──► prefixes of the documents ──► lists of ranks, ascending
 //
 // # Join
 //
-// Documents look up their own signatures in the lists, a slice of the documents after the other:
-// for larger documents only and, for Jaccard, not for those that are too large (the partitioning by
-// length of SpotSigs, SIGIR 2008). Candidates are verified by a merge of both sets, which ends as
-// soon as too few signatures are left to share.
+// Each document looks up its signatures in the lists, one slice of the documents after the other. It finds larger
+// documents only and, for Jaccard, none that are too large (the partitioning by length of SpotSigs, SIGIR 2008). A merge of
+// both sets verifies a candidate. It stops when the remaining signatures are too few.
 //
-// The result is exact but for two bounds on data that would take quadratic time; what they leave
-// out is counted. Documents with equal sets are compared once, and more than Options.MaxEqual of
-// them are listed with their first only ([Report].Unlisted). A signature of more than
-// Options.MaxDocuments documents finds no candidates, though it counts as shared
-// ([Report].Frequent).
+// Two limits prevent quadratic time. The report counts their effect; otherwise the result is exact.
+// Documents with equal sets are compared once. If there are more than Options.MaxEqual of them, each is paired
+// with the first one only ([Report].Unlisted). A signature of more than Options.MaxDocuments documents, or fewer than
+// Options.MinDocuments, finds no candidates, but counts as shared ([Report].Frequent). A pair is missing only if both
+// documents share no other signature.
 //
 // The work is divided by documents (Zhang et al., distributed indexes for text copy detection,
-// 2011): those of a slice are queries, and the results are whole pairs. The number of slices bounds
-// the memory ([Options].MemoryBytes). Package mapreduce can divide it by terms, too, and
-// bench/cluster/splits measures what either sends between machines.
+// 2011): the documents of a slice are queries, and the results are whole pairs. The number of slices limits
+// the memory ([Options].MemoryBytes). Package mapreduce can also divide the work by terms, and
+// bench/cluster/splits measures the data that either sends between machines.
 //
 // # Cost
 //
-// Processor time of a document of 57 signatures, of which others have 23, among 200,000: 0.3 us to
-// rank the documents, 2.8 to sort and group the signatures, 0.3 to choose those that find pairs, 0.2
-// for the look-ups in 3 lists, and 0.3 to verify 0.4 candidates.
+// CPU time for a document with 57 signatures, 23 of them shared, among 200,000 documents: 0.3 us to
+// rank the documents, 2.8 to sort and group the signatures, 0.3 to choose the prefixes, 0.2
+// to look up 3 lists, and 0.3 to verify 0.4 candidates.
 //
-// Memory, in addition to 8 bytes a signature for the sets, in memory or in a temporary file: some 20
-// bytes for each of up to 24 million signatures at a time, 4 for each that another document has,
-// and then up to 12 for each that finds pairs. With less memory fewer signatures are sorted at a
-// time, for which all sets are read again each time, and the lists are kept in temporary files, which
-// each of several slices reads.
+// The sets take 8 bytes a signature, in memory or in a temporary file. A join adds some 20 bytes for each of up to 24
+// million signatures at a time and 4 for each shared one, and then up to 12 for each in a prefix. With less memory it
+// sorts fewer signatures at a time and reads all sets again each time. It keeps the lists in temporary files, and each
+// slice reads them.
 //
 // # Concurrency
 //
-// A Builder belongs to one goroutine, and uses several to join.
+// A Builder belongs to one goroutine. A join uses several.
 package postings

@@ -8,26 +8,26 @@ import (
 	"ndd/engine/storage/store"
 )
 
-// An Index finds the documents of a [Builder] that are similar to another set. It keeps 12 bytes a signature in memory,
-// sorted, and may be used from many goroutines, each with its own counts.
+// An Index finds the documents of a [Builder] that are similar to another set. It takes 12 bytes of memory for a
+// signature. It is safe for concurrent use if each goroutine has its own counts.
 type Index struct {
-	hashes []uint64
-	docs   []uint32 // that has each hash
-	sizes  []uint32 // of the documents' sets
-	counts []uint32 // of the sets that have each hash, at its first place; see Count
+	hashes []uint64 // sorted
+	docs   []uint32 // document of each hash
+	sizes  []uint32 // size of each document's set
+	counts []uint32 // number of counted sets with a hash, at the first place of the hash; see Count
 }
 
-// A Match is a document that is similar to a set.
+// A Match is a document with a similar set.
 type Match struct {
 	Doc          uint32 // in order of [Builder.Add]
 	Size, Shared int    // signatures
-	Frequent     bool   // the sets differ, and all that they share is in more than Options.MaxDocuments sets
+	Frequent     bool   // the sets differ, and none of the shared signatures finds candidates; see Index.Count
 }
 
-// rare is the bit of a count of shared signatures which says that one of them is in few enough sets.
-const rare = 1 << 31
+// finds is a bit in a count of shared signatures. It is set if one of them may find candidates.
+const finds = 1 << 31
 
-// Index returns the index of all sets, and empties the Builder. The error is of ctx or of a temporary file, or is
+// Index returns the index of all sets, and empties the Builder. It returns the error of ctx or of a temporary file, or
 // [ErrTooMany].
 func (b *Builder) Index(ctx context.Context, threads int) (x *Index, err error) {
 	defer store.CatchFault(&err)()
@@ -52,7 +52,7 @@ func (b *Builder) Index(ctx context.Context, threads int) (x *Index, err error) 
 	return x, b.Close()
 }
 
-// Count counts a set for [Match].Frequent. It belongs to one goroutine, which counts every distinct set once before the
+// Count counts a set for [Match].Frequent. It belongs to one goroutine, which counts each distinct set once before the
 // first search.
 func (x *Index) Count(set []uint64) {
 	if x.counts == nil {
@@ -67,16 +67,16 @@ func (x *Index) Count(set []uint64) {
 	}
 }
 
-// AppendSimilar appends the documents that are similar to a set by o, in order. Counts has a 0 for each document, and has
-// so again afterwards.
+// AppendSimilar appends the documents that are similar to a set by o, in order. Counts has an element for each document;
+// all are 0 before and after the call.
 func (x *Index) AppendSimilar(dst []Match, set []uint64, counts []uint32, o *Options) []Match {
 	var found []uint32
 	at := 0
 	for _, hash := range set {
 		first, _ := slices.BinarySearch(x.hashes[at:], hash)
 		at += first
-		bit := uint32(rare)
-		if at < len(x.counts) && int(x.counts[at]) > o.MaxDocuments {
+		bit := uint32(finds)
+		if at < len(x.counts) && !o.Finds(int(x.counts[at])) {
 			bit = 0
 		}
 		for ; at < len(x.hashes) && x.hashes[at] == hash; at++ {
@@ -89,8 +89,8 @@ func (x *Index) AppendSimilar(dst []Match, set []uint64, counts []uint32, o *Opt
 	}
 	slices.Sort(found)
 	for _, doc := range found {
-		if size, shared := int(x.sizes[doc]), int(counts[doc]&^rare); o.Similar(size, len(set), shared) {
-			frequent := counts[doc]&rare == 0 && (shared < size || shared < len(set))
+		if size, shared := int(x.sizes[doc]), int(counts[doc]&^finds); o.Similar(size, len(set), shared) {
+			frequent := counts[doc]&finds == 0 && (shared < size || shared < len(set))
 			dst = append(dst, Match{doc, size, shared, frequent})
 		}
 		counts[doc] = 0

@@ -4,10 +4,8 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"iter"
 	"math"
-	"runtime"
 	"slices"
 	"sort"
 	"sync"
@@ -18,47 +16,9 @@ import (
 	"ndd/engine/storage/store"
 )
 
-// A Pair is two documents that are alike, A < B in order of [Builder.Add].
-type Pair struct {
-	A, B         uint32
-	SizeA, SizeB int32 // signatures
-	Shared       int32
-}
-
-// A Report counts the work of a join and the pairs it left out.
-type Report struct {
-	// Unlisted is how many documents are in groups of more than Options.MaxEqual with the same set:
-	// each is in one pair, with the first of its group.
-	Unlisted   int
-	Candidates uint64 // pairs that were verified
-	Slices     int    // that the documents were divided in
-
-	// Common is how many signatures are in more than Options.MaxDocuments documents, and Frequent
-	// how many documents had such signatures among their rarest: pairs of these may be missing that
-	// share none but such signatures.
-	Common, Frequent int
-}
-
-// Add adds the report of another join.
-func (r *Report) Add(other *Report) {
-	r.Unlisted += other.Unlisted
-	r.Candidates += other.Candidates
-	r.Slices += other.Slices
-	r.Common += other.Common
-	r.Frequent += other.Frequent
-}
-
-// A TooManyPairsError says that there are more pairs than [Options].MaxPairs.
-type TooManyPairsError struct{ Max uint64 }
-
-func (e *TooManyPairsError) Error() string {
-	return fmt.Sprintf("more than %d pairs, which do not fit in the memory", e.Max)
-}
-
-// Join returns all pairs of documents that reach o's threshold, ordered by A and B; of more equal
-// documents than o.MaxEqual each with the first of them only. The result does not depend on the
-// threads or the memory. It empties the Builder. The error is of ctx or of a
-// temporary file, names an option out of range, or is [ErrTooMany].
+// Join returns the pairs of documents that reach the threshold, ordered by A and B. The result does not depend on the
+// number of threads or the memory. Join empties the Builder. It returns the error of ctx or of a temporary file, an error
+// that names an option out of range, [ErrTooMany], or a [TooManyPairsError].
 func (b *Builder) Join(ctx context.Context, o Options) (_ []Pair, report Report, err error) {
 	defer store.CatchFault(&err)()
 	if err := o.complete(); err != nil {
@@ -89,22 +49,9 @@ func (b *Builder) Join(ctx context.Context, o Options) (_ []Pair, report Report,
 	return pairs, report, b.Close()
 }
 
-// complete checks the options and sets the defaults.
-func (o *Options) complete() error {
-	if err := o.Check(); err != nil {
-		return err
-	}
-	o.MaxDocuments = cmp.Or(o.MaxDocuments, MaxDocuments)
-	o.MaxEqual = cmp.Or(o.MaxEqual, MaxEqual)
-	if o.Threads <= 0 {
-		o.Threads = runtime.GOMAXPROCS(0)
-	}
-	return nil
-}
-
-// joinDocuments makes an index of the postings that find pairs, and a query of every document. In
-// each pair the document of lower rank is the query, so each is found once.
-func (b *Builder) joinDocuments(ctx context.Context, distinct *ranked, s *shared, o *Options, r *Report) (pairs []Pair,
+// joinDocuments finds the pairs of distinct sets. Every document is a query. In
+// each pair the document with the lower rank is the query, so a pair is found once.
+func (b *Builder) joinDocuments(ctx context.Context, distinct *ranked, s *sharedSignatures, o *Options, r *Report) (pairs []Pair,
 	err error) {
 	docs := distinct.docs
 	sizes := make([]uint32, len(docs))
@@ -112,11 +59,11 @@ func (b *Builder) joinDocuments(ctx context.Context, distinct *ranked, s *shared
 		sizes[i] = uint32(b.size(doc))
 	}
 	p, err := b.prefixes(ctx, s, sizes, o, r)
-	if err = errors.Join(err, s.ranks.Close()); err != nil { // before the queries need the memory
+	if err = errors.Join(err, s.ranks.Close()); err != nil { // the queries need the memory
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, p.lists.Close()) }()
-	j := joining{sets: b, docs: docs, sizes: sizes, sides: distinct.sides(o.Known), prefixes: p, o: o, report: r}
+	j := joinRun{sets: b, docs: docs, sizes: sizes, sides: distinct.sides(o.Known), prefixes: p, o: o, report: r}
 	from := 0
 	for _, end := range p.slices(o) {
 		if err := j.slice(ctx, from, end); err != nil {
@@ -128,33 +75,34 @@ func (b *Builder) joinDocuments(ctx context.Context, distinct *ranked, s *shared
 	return j.pairs, nil
 }
 
-type joining struct {
+// A joinRun is a join of distinct sets.
+type joinRun struct {
 	sets     *Builder
-	docs     []uint32 // by rank
-	sizes    []uint32 // of these
-	sides    []side   // of these; nil: all pairs are wanted
+	docs     []uint32 // documents by rank
+	sizes    []uint32 // sizes of their sets
+	sides    []side   // likewise; nil if all pairs are wanted
 	prefixes *prefixes
 	o        *Options
-	done     atomic.Uint64 // documents
-	found    atomic.Uint64 // pairs
+	done     atomic.Uint64 // number of finished queries
+	found    atomic.Uint64 // number of pairs
 
-	mu     sync.Mutex // of what follows
+	mu     sync.Mutex // guards report and pairs
 	report *Report
 	pairs  []Pair
 }
 
-// A side says on which sides of Options.Known the documents with one set are.
+// A side reports whether documents with the same set are known, others, or both.
 type side struct{ known, other bool }
 
-// meets reports whether there is a known document on one side and another one on the other side.
+// meets reports whether a known document and another one can be a pair.
 func (s side) meets(t side) bool { return s.known && t.other || s.other && t.known }
 
-// sides returns the sides of the distinct sets by rank, nil if no documents are known.
+// sides returns the sides of the distinct sets by rank, or nil if no documents are known.
 func (s *ranked) sides(known int) (all []side) {
 	if known == 0 {
 		return nil
 	}
-	last := make(map[uint32]uint32, len(s.equal)) // of each group, by its first document
+	last := make(map[uint32]uint32, len(s.equal)) // last document of each group, by the first
 	for _, group := range s.equal {
 		last[group[0]] = group[len(group)-1]
 	}
@@ -167,8 +115,8 @@ func (s *ranked) sides(known int) (all []side) {
 // chunk is the number of documents that a goroutine takes at a time.
 const chunk = 256
 
-// slice finds the pairs of the documents of ranks from up to to with all larger ones.
-func (j *joining) slice(ctx context.Context, from, to int) error {
+// slice finds the pairs of the documents with ranks from up to to, and all larger documents.
+func (j *joinRun) slice(ctx context.Context, from, to int) error {
 	q, err := j.prefixes.queries(ctx, from, to, j.o.Threads)
 	if err != nil {
 		return err
@@ -180,7 +128,7 @@ func (j *joining) slice(ctx context.Context, from, to int) error {
 	}
 	work := func(_ context.Context, chunks iter.Seq[int]) (err error) {
 		defer store.CatchFault(&err)()
-		s := search{joining: j, queries: q, seen: make([]uint64, len(j.docs)/64+1)}
+		s := search{joinRun: j, queries: q, seen: make([]uint64, len(j.docs)/64+1)}
 		before := 0
 		for at := range chunks {
 			end := min(at+chunk, to)
@@ -204,21 +152,21 @@ func (j *joining) slice(ctx context.Context, from, to int) error {
 
 // A search is the work of one goroutine.
 type search struct {
-	*joining
+	*joinRun
 	queries    *queries
-	seen       []uint64    // a bit for each rank: it is a candidate of the query
-	candidates []candidate // of a chunk of queries
+	seen       []uint64    // a bit for each rank, set if it is a candidate of the query
+	candidates []candidate // candidates of a chunk of queries
 
 	pairs    []Pair
 	verified uint64
 }
 
-// A candidate is the ranks of two documents that share a signature.
+// A candidate has the ranks of two documents that share a signature.
 type candidate struct{ query, rank uint32 }
 
-// documents finds the similar documents that are at least as large as each query.
+// documents finds the similar documents of higher rank for the queries with ranks from up to to.
 func (s *search) documents(from, to int) {
-	const ahead = 6 // queries whose lists are requested
+	const ahead = 6 // distance of the prefetch, in queries
 	end, size := 0, -1
 	s.candidates = s.candidates[:0]
 	for query := from; query < to; query++ {
@@ -236,8 +184,7 @@ func (s *search) documents(from, to int) {
 	s.verify()
 }
 
-// find collects the candidates of a query: the larger documents before end that are found by one of
-// its signatures.
+// find collects the candidates of a query: the documents of higher rank, below end, that one of its signatures finds.
 func (s *search) find(query, end int) {
 	first := len(s.candidates)
 	for _, place := range s.queries.of(query) {
@@ -262,10 +209,10 @@ func (s *search) find(query, end int) {
 	}
 }
 
-// verify adds the pairs of candidates that share enough signatures, and requests the sets of later
+// verify adds the pairs of candidates that share enough signatures. It prefetches the sets of later
 // candidates.
 func (s *search) verify() {
-	const ahead, first = 4, 128 // candidates; signatures: the processor requests what follows
+	const ahead, first = 4, 128 // distance in candidates, signatures; the processor prefetches the rest of a set
 	s.verified += uint64(len(s.candidates))
 	for i, c := range s.candidates {
 		if i+ahead < len(s.candidates) {
@@ -284,8 +231,8 @@ func (s *search) verify() {
 	}
 }
 
-// sharedAtLeast returns the number of common elements of two ascending lists, or 0 as soon as it
-// must be below need.
+// sharedAtLeast returns the number of common elements of two ascending lists. It may return 0 if that number is below
+// need.
 func sharedAtLeast(a, b []uint64, need int) (n int) {
 	for i, k := 0, 0; i < len(a) && k < len(b); {
 		if n+min(len(a)-i, len(b)-k) < need {
@@ -303,12 +250,4 @@ func sharedAtLeast(a, b []uint64, need int) (n int) {
 		}
 	}
 	return n
-}
-
-// ordered returns the pair with the lower document first.
-func (p Pair) ordered() Pair {
-	if p.A > p.B {
-		return Pair{p.B, p.A, p.SizeB, p.SizeA, p.Shared}
-	}
-	return p
 }

@@ -217,6 +217,36 @@ func TestFrequent(t *testing.T) {
 	}
 }
 
+// TestDocumentLimits: with limits of the documents of a signature, exactly those pairs are missing that share no signature
+// within the limits. Their documents are counted.
+func TestDocumentLimits(t *testing.T) {
+	random := rand.New(rand.NewPCG(6, 7))
+	sets := sets.Signatures(random, 150, 30, func() uint64 { return random.Uint64N(300) })
+	documents := map[uint64]int{}
+	distinct := slices.Clone(sets) // equal sets count once
+	slices.SortFunc(distinct, slices.Compare)
+	for _, set := range slices.CompactFunc(distinct, slices.Equal) {
+		for _, hash := range set {
+			documents[hash]++
+		}
+	}
+	for _, limits := range [][2]int{{2, 100}, {8, 100}, {2, 9}, {8, 10}, {100, 100}} {
+		want := brute(sets, Containment, 1, 3, 1000)
+		all := len(want)
+		want = slices.DeleteFunc(want, func(p Pair) bool {
+			return !slices.Equal(sets[p.A], sets[p.B]) && !slices.ContainsFunc(sets[p.A], func(hash uint64) bool {
+				_, shared := slices.BinarySearch(sets[p.B], hash)
+				return shared && documents[hash] >= limits[0] && documents[hash] <= limits[1]
+			})
+		})
+		o := Options{Measure: Containment, Threshold: 1. / 3, MinDocuments: limits[0], MaxDocuments: limits[1]}
+		got, report, err := joined(sets, o)
+		if err != nil || !slices.Equal(got, want) || (len(want) < all) != (report.Frequent > 0) {
+			t.Fatalf("%v: %d pairs, want %d of %d; %+v, %v", limits, len(got), len(want), all, report, err)
+		}
+	}
+}
+
 // TestPartitions: signatures that fill many partitions, which are scattered in several rounds where
 // memory is little, give the same pairs in one slice and in several, with any number of threads.
 func TestPartitions(t *testing.T) {
@@ -309,7 +339,7 @@ func TestEqual(t *testing.T) {
 func TestBad(t *testing.T) {
 	sets := [][]uint64{{1}, {1, 2}}
 	for _, o := range []Options{{}, {Threshold: -1}, {Threshold: 1.01}, {Threshold: 0.5, Measure: 2},
-		{Threshold: 0.5, MaxDocuments: -1}, {Threshold: 0.5, MaxEqual: -1}} {
+		{Threshold: 0.5, MaxDocuments: -1}, {Threshold: 0.5, MinDocuments: 10_001}, {Threshold: 0.5, MinDocuments: -1}, {Threshold: 0.5, MaxEqual: -1}} {
 		if _, _, err := joined(sets, o); err == nil {
 			t.Errorf("%+v was taken", o)
 		}

@@ -9,47 +9,33 @@ import (
 	"ndd/engine/storage/spill"
 )
 
-// The memory of a join is divided into eight shares. Signatures that are sorted take sortShare of them
-// and are released before the queries take queryShare; resultShare is for the signatures of several
-// documents, and for the postings that find pairs.
-const (
-	shares      = 8
-	sortShare   = 5
-	resultShare = 2
-	queryShare  = 4
-)
-
-// share returns the memory of some shares, 0 if there is no limit.
-func (o *Options) share(parts uint64) uint64 { return o.MemoryBytes / shares * parts }
-
-// prefixes are the postings that find pairs: each document's rarest signatures, grouped by
-// signature, the most frequent first.
+// prefixes are the postings of the rarest signatures of each document, grouped by
+// signature. The most frequent signature comes first.
 type prefixes struct {
 	lists  spill.Column[uint32]
-	pieces []uint64 // where about each pieceSize numbers begin, and the end
+	pieces []uint64 // offsets of about every pieceSize numbers, and the end
 	docs   []prefix // by rank
-	list   []uint32 // of add
+	list   []uint32 // buffer of add
 }
 
-// A prefix counts a document's signatures from the most frequent one on.
+// A prefix counts the signatures of a document from the most frequent one on.
 type prefix struct {
-	seen  int32 // begins below 0: it is found by those that make this 0 and more
-	finds int32 // it finds larger documents by those that make seen this and more
+	seen  int32 // counter; starts below 0. Signatures from 0 on find the document
+	finds int32 // signatures from this count on find larger documents, too
 }
 
-// pieceSize is about how many numbers a goroutine reads at a time.
+// pieceSize is about the number of numbers that a goroutine reads at a time.
 const pieceSize = 1 << 16
 
-// A posting of a list is the rank of a document, and in the last bit whether the signature finds
-// larger documents. After the number of postings come these, ascending.
+// A posting is the rank of a document. Its last bit is set if the signature finds
+// larger documents. A list has the number of its postings and the postings, ascending.
 const (
 	rankShift = 1
 	findsBit  = 1
 )
 
-// prefixes takes the postings that find pairs of all those of s. Sizes are those of the documents,
-// by rank.
-func (b *Builder) prefixes(ctx context.Context, s *shared, sizes []uint32, o *Options, r *Report) (*prefixes, error) {
+// prefixes returns the prefixes of the documents, given their sizes by rank.
+func (b *Builder) prefixes(ctx context.Context, s *sharedSignatures, sizes []uint32, o *Options, r *Report) (*prefixes, error) {
 	p := &prefixes{lists: columnIn[uint32](b.scratch(o.share(resultShare))), docs: make([]prefix, len(sizes))}
 	of, last := prefix{}, uint32(0)
 	for rank, size := range sizes {
@@ -60,8 +46,11 @@ func (b *Builder) prefixes(ctx context.Context, s *shared, sizes []uint32, o *Op
 		}
 		p.docs[rank] = of
 	}
-	rare := sort.Search(len(s.runs), func(i int) bool { return int(s.runs[i].documents) <= o.MaxDocuments })
-	err := s.each(ctx, s.runs[:rare], func(ranks []uint32) {
+	// A signature out of the limits counts as a frequent one: then the others are the last ones of a prefix, and find
+	// every pair that shares any of them.
+	above := sort.Search(len(s.runs), func(i int) bool { return int(s.runs[i].documents) <= o.MaxDocuments })
+	below := sort.Search(len(s.runs), func(i int) bool { return int(s.runs[i].documents) < o.MinDocuments })
+	err := s.each(ctx, slices.Concat(s.runs[:above], s.runs[below:]), func(ranks []uint32) {
 		r.Common++
 		for _, rank := range ranks {
 			p.docs[rank].seen++
@@ -73,7 +62,7 @@ func (b *Builder) prefixes(ctx context.Context, s *shared, sizes []uint32, o *Op
 		}
 	}
 	if err == nil {
-		err = s.each(ctx, s.runs[rare:], p.add)
+		err = s.each(ctx, s.runs[above:below], p.add)
 	}
 	p.pieces = append(p.pieces, uint64(p.lists.Len()))
 	if err == nil {
@@ -86,14 +75,14 @@ func (b *Builder) prefixes(ctx context.Context, s *shared, sizes []uint32, o *Op
 	return p, nil
 }
 
-// add adds the documents of the next signature: those that are found by it, if it finds any.
+// add adds the list of the next signature, unless it finds no pair.
 func (p *prefixes) add(ranks []uint32) {
 	if n := len(p.pieces); n == 0 || uint64(p.lists.Len())-p.pieces[n-1] >= pieceSize {
 		p.pieces = append(p.pieces, uint64(p.lists.Len()))
 	}
 	p.list = slices.Grow(p.list[:0], len(ranks)+1)[:len(ranks)+1]
 	list, n, finds := p.list[1:], uint32(0), uint32(0)
-	for _, rank := range ranks { // without branches, which would be mispredicted
+	for _, rank := range ranks { // without unpredictable branches
 		d := &p.docs[rank]
 		bit := uint32(d.finds-1-d.seen) >> 31
 		list[n] = rank<<rankShift | bit
@@ -112,14 +101,13 @@ func (p *prefixes) at(place uint64) []uint32 {
 	return p.lists.All[place+1 : place+1+uint64(p.lists.All[place])]
 }
 
-// mostQueries returns at most how many signatures find larger documents of one.
+// mostQueries returns a limit of the number of signatures by which a document finds larger ones.
 func (p *prefixes) mostQueries(rank int) uint64 {
 	d := &p.docs[rank]
 	return uint64(max(d.seen-max(d.finds, 0), 0))
 }
 
-// slices returns the ends of the ranges of the queries: as many as the memory requires, of about the
-// same work.
+// slices returns the ends of the slices. They have about the same work, and their number follows from the memory.
 func (p *prefixes) slices(o *Options) (ends []int) {
 	total := uint64(0)
 	for rank := range p.docs {
@@ -139,18 +127,18 @@ func (p *prefixes) slices(o *Options) (ends []int) {
 	return append(ends, len(p.docs))
 }
 
-// queryBytes is the memory of a list that a document is looked up in, and of a document.
+// queryBytes is the memory of a document, and of each list in which it is looked up.
 const queryBytes = 8
 
-// queries are the lists that the documents of a range of ranks are looked up in.
+// queries are the lists in which the documents of a range of ranks are looked up.
 type queries struct {
 	from   int
-	starts []uint64        // by document: where its lists begin in places, and the end
-	counts []atomic.Uint32 // by document
-	places []uint64        // of the lists
+	starts []uint64        // start of each document's lists in places, and the end
+	counts []atomic.Uint32 // number of each document's lists
+	places []uint64        // offsets of lists
 }
 
-// queries finds the lists of the documents of ranks from up to to.
+// queries finds the lists of the documents with ranks from up to to.
 func (p *prefixes) queries(ctx context.Context, from, to, threads int) (*queries, error) {
 	q := &queries{from: from, starts: make([]uint64, to-from+1), counts: make([]atomic.Uint32, to-from)}
 	for rank := from; rank < to; rank++ {
@@ -162,7 +150,7 @@ func (p *prefixes) queries(ctx context.Context, from, to, threads int) (*queries
 		for i := int(next.Add(1)); i < len(p.pieces) && ctx.Err() == nil; i = int(next.Add(1)) {
 			for place := p.pieces[i-1]; place < p.pieces[i]; {
 				list := p.at(place)
-				for _, posting := range list[:len(list)-1] { // the last finds none larger
+				for _, posting := range list[:len(list)-1] { // no document follows the last one
 					if at := int(posting>>rankShift) - from; posting&findsBit != 0 && uint(at) < uint(len(q.counts)) {
 						q.places[q.starts[at]+uint64(q.counts[at].Add(1))-1] = place
 					}
@@ -174,7 +162,7 @@ func (p *prefixes) queries(ctx context.Context, from, to, threads int) (*queries
 	})
 }
 
-// of returns the lists of the document of a rank.
+// of returns the offsets of the lists of the document with a rank.
 func (q *queries) of(rank int) []uint64 {
 	at := q.starts[rank-q.from]
 	return q.places[at : at+uint64(q.counts[rank-q.from].Load())]

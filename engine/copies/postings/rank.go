@@ -11,10 +11,14 @@ import (
 	"ndd/engine/index/radix"
 )
 
-// leadingMask is the mask that leaves the order of numbers unchanged.
-const leadingMask = 0xffffffff << 32
+// ranked are the distinct sets of a Builder.
+type ranked struct {
+	docs    []uint32   // first document of each distinct set, in order of size; no empty sets
+	equal   [][]uint32 // groups of documents with equal sets, in order of their first documents
+	builder *Builder
+}
 
-// rank finds the distinct sets, to be compared.
+// rank finds the distinct sets and sorts them by size.
 func (b *Builder) rank(ctx context.Context, threads int) (*ranked, error) {
 	s := &ranked{builder: b}
 	largest, last := uint64(0), uint64(0)
@@ -25,12 +29,12 @@ func (b *Builder) rank(ctx context.Context, threads int) (*ranked, error) {
 		return nil, ErrTooMany
 	}
 	threads, shift := max(threads, 1), bits.LeadingZeros64(largest)
-	keys := make([]uint64, len(b.ends)) // the size of each set, in the leading bits, and a hash
+	keys := make([]uint64, len(b.ends)) // size of each set in the leading bits, then a hash
 	err := fork(threads, func(thread int) error {
 		for doc := len(keys) * thread / threads; doc < len(keys)*(thread+1)/threads; doc++ {
 			sum := uint64(0)
 			for _, hash := range b.set(uint32(doc)) {
-				sum += (hash ^ hash>>32) * 0xff51afd7ed558ccd >> 7 // neither a sum nor a set has an order
+				sum += (hash ^ hash>>32) * 0xff51afd7ed558ccd >> 7 // a sum does not depend on the order
 			}
 			size := uint64(b.size(uint32(doc)))
 			keys[doc] = size<<shift | signature.Fold(size, sum)>>(64-shift)
@@ -56,7 +60,7 @@ func (b *Builder) rank(ctx context.Context, threads int) (*ranked, error) {
 	return s, nil
 }
 
-// group adds the documents of one key, in order; the first of each set stands for its equals.
+// group adds documents with the same key, in order. It adds the first one of each distinct set to docs.
 func (s *ranked) group(docs []uint32) {
 	if len(docs) == 1 {
 		s.docs = append(s.docs, docs[0])
@@ -79,13 +83,13 @@ func (s *ranked) group(docs []uint32) {
 	}
 }
 
-// expand replaces the first document of a group of equal ones by all of the group, and adds the pairs of
-// each group: all of them or, of more documents than Options.MaxEqual, the first with each.
+// expand adds the pairs of documents with equal sets. A group with more than Options.MaxEqual documents has
+// only the pairs of its first document. A pair of distinct sets becomes the pairs of all their listed documents.
 func (b *Builder) expand(equal [][]uint32, pairs []Pair, o *Options, r *Report) ([]Pair, error) {
 	if len(equal) == 0 {
 		return pairs, nil
 	}
-	members := make(map[uint32][]uint32, len(equal)) // by first document: those to list
+	members := make(map[uint32][]uint32, len(equal)) // listed documents of each group, by its first document
 	var expanded []Pair
 	tooMany := func() bool { return o.MaxPairs > 0 && uint64(len(expanded)) > o.MaxPairs }
 	for _, group := range equal {
@@ -96,7 +100,7 @@ func (b *Builder) expand(equal [][]uint32, pairs []Pair, o *Options, r *Report) 
 		}
 		members[group[0]] = firsts
 		size := int32(b.size(group[0]))
-		if tooMany() { // of the groups before; a group has at most MaxEqual^2 / 2
+		if tooMany() { // a group adds at most MaxEqual^2 / 2 pairs
 			return nil, &TooManyPairsError{o.MaxPairs}
 		}
 		for i, a := range firsts {

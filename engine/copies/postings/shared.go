@@ -6,36 +6,33 @@ import (
 	"errors"
 	"slices"
 
-	"golang.org/x/sync/errgroup"
-
 	"ndd/engine/index/radix"
 	"ndd/engine/storage/spill"
-	"ndd/engine/storage/store"
 )
 
-// shared is the signatures that several documents have, as the ranks of these.
-type shared struct {
+// sharedSignatures are the signatures of several documents. Each is the list of the ranks of its documents.
+type sharedSignatures struct {
 	ranks spill.Column[uint32]
-	runs  []run // the signatures of the most documents first
+	runs  []run // most frequent signatures first
 }
 
-// A run is signatures of the same number of documents, whose ranks follow each other in
-// shared.ranks.
+// A run has signatures of the same number of documents. Their lists are consecutive in
+// sharedSignatures.ranks.
 type run struct {
 	documents uint32
 	from, to  uint64
 }
 
-// shared finds the signatures that several of the documents have, by a sort of all signatures.
-func (b *Builder) shared(ctx context.Context, docs []uint32, o *Options) (*shared, error) {
-	s := &shared{ranks: columnIn[uint32](b.scratch(o.share(resultShare)))}
-	room := uint64(sortedSize)
+// shared sorts all signatures of the documents, and returns those of several documents.
+func (b *Builder) shared(ctx context.Context, docs []uint32, o *Options) (*sharedSignatures, error) {
+	s := &sharedSignatures{ranks: columnIn[uint32](b.scratch(o.share(resultShare)))}
+	room := uint64(sortedMax)
 	if o.MemoryBytes > 0 {
 		room = min(room, o.share(sortShare)/SortedBytes)
 	}
 	chunks, rows := b.chunks(docs), b.rows(docs)
 	var signature uint64
-	var open []uint64 // rows of the last signature, which may go on
+	var open []uint64 // rows of the last signature; more may follow
 	g := groups{to: s, rows: rows}
 	err := radix.WalkRows(ctx, chunks, radix.Options{Mask: leadingMask, Threads: o.Threads, Room: int(max(room, 1))},
 		func(keys, rows []uint64) error {
@@ -67,17 +64,17 @@ func (b *Builder) shared(ctx context.Context, docs []uint32, o *Options) (*share
 	return s, nil
 }
 
-// groups arranges the documents of some signatures by how many a signature has.
+// groups sorts the lists of some signatures by their lengths.
 type groups struct {
-	to     *shared
+	to     *sharedSignatures
 	rows   *rowMap
-	counts []uint32 // of each signature
-	ranks  []uint32 // of the documents of all, one signature after the other
-	ends   []uint32 // by count; all 0 between calls
+	counts []uint32 // length of each list
+	ranks  []uint32 // all lists
+	ends   []uint32 // by length; all 0 between calls
 	sorted []uint32
 }
 
-// add adds a signature, of which it takes the rows, if several documents have it.
+// add adds the signature of some rows if several documents have it.
 func (g *groups) add(rows []uint64) {
 	if len(rows) < 2 {
 		return
@@ -88,8 +85,7 @@ func (g *groups) add(rows []uint64) {
 	}
 }
 
-// end appends the signatures so far to the shared ones, those of the same number of documents as one
-// run.
+// end appends the lists so far to the shared signatures, one run for each length.
 func (g *groups) end() {
 	most := uint32(0)
 	for _, n := range g.counts {
@@ -103,7 +99,7 @@ func (g *groups) end() {
 	for n := range most + 1 {
 		if length := g.ends[n]; length > 0 {
 			g.to.runs = append(g.to.runs, run{n, at + uint64(end), at + uint64(end+length)})
-			g.ends[n] = end // where the next signature goes
+			g.ends[n] = end // offset of the next list of this length
 			end += length
 		}
 	}
@@ -118,8 +114,8 @@ func (g *groups) end() {
 	g.counts, g.ranks = g.counts[:0], g.ranks[:0]
 }
 
-// each calls f with the ranks of each signature of some runs, the most frequent first.
-func (s *shared) each(ctx context.Context, runs []run, f func(ranks []uint32)) error {
+// each calls f with the list of each signature of some runs.
+func (s *sharedSignatures) each(ctx context.Context, runs []run, f func(ranks []uint32)) error {
 	for _, run := range runs {
 		list := s.ranks.All[run.from:run.to]
 		for n := int(run.documents); len(list) > 0; list = list[n:] {
@@ -132,30 +128,10 @@ func (s *shared) each(ctx context.Context, runs []run, f func(ranks []uint32)) e
 	return nil
 }
 
-// scratch returns a Room with a limit of bytes, 0 for none, in the place of the sets' Room.
-func (b *Builder) scratch(bytes uint64) Room {
-	r := b.room
-	r.Bytes = bytes
-	return r
-}
-
 const (
-	// sortedSize is how many signatures are sorted at a time where the memory has room for them: to
-	// use more costs more than to read the sets again.
-	sortedSize = 24 << 20
-	// SortedBytes is the memory of a signature while it is sorted with its row.
+	// sortedMax is the maximum number of signatures that are sorted at a time. Sorting more takes longer than reading
+	// the sets again.
+	sortedMax = 24 << 20
+	// SortedBytes is the memory of a signature and its row during the sort.
 	SortedBytes = 24
 )
-
-// fork calls f with 0 to threads - 1 in goroutines, and returns the first error, including faults
-// of mapped files.
-func fork(threads int, f func(thread int) error) error {
-	var group errgroup.Group
-	for thread := range threads {
-		group.Go(func() (err error) {
-			defer store.CatchFault(&err)()
-			return f(thread)
-		})
-	}
-	return group.Wait()
-}

@@ -1,11 +1,12 @@
-// Package signature is what the methods of copy detection have in common: a feature of a text as a
-// hash with its place, and the set of a text's features.
+// Package signature defines the features that the methods of copy detection make of texts, and sets of them.
 //
-//	text ──► Selector: spotsigs, ccdet, winnow ──► signatures, in order ──► Set: hashes, ascending, each once
+//	text ──► Selector (spotsigs, ccdet, winnow) ──► signatures, in order ──► Gatherer ──► set: hashes, ascending, each once
 //
-// Hashes have 64 bits: two different features of a corpus of n features have one hash with a chance
-// of n^2/2^65, 3e-4 for 1e8 features, and a shared feature more or less moves a similarity by one
-// of its size.
+// Spotsigs and winnow select from tokens: a [Reader] reads the tokens of a text once for several of them. Ccdet reads
+// the text itself.
+//
+// Hashes have 64 bits. In a corpus of n features two different ones have the same hash with probability n^2/2^65, or
+// 3e-4 for 1e8 features. One wrongly shared feature changes a similarity by the share of one feature.
 package signature
 
 import (
@@ -18,11 +19,11 @@ import (
 // A Signature is one feature of a text.
 type Signature struct {
 	Hash       uint64
-	Start, End int32 // bytes of the text that it was made of
+	Start, End int32 // byte range in the text
 }
 
-// Key makes the hashes of tokens that signatures are folded of, as package simhash defines them for
-// minwise, of the bytes 00 to 1f. It is no secret: signatures made anywhere must be comparable.
+// Key hashes the tokens that signatures are made of. Its 32 bytes are 00 to 1f, as for minwise in package simhash. It is
+// not secret: signatures from different machines must be comparable.
 var Key = token.NewKey(keyBytes)
 
 var keyBytes = [32]byte{
@@ -30,8 +31,8 @@ var keyBytes = [32]byte{
 	0x10, 0x11, 0x12, 0x13, 0x14, 0x15, 0x16, 0x17, 0x18, 0x19, 0x1a, 0x1b, 0x1c, 0x1d, 0x1e, 0x1f,
 }
 
-// Fold returns the hash of a sequence of tokens: h is the hash of all but the last, 0 at first, and
-// token that of the last. With multiplication modulo 2^64 it is
+// Fold returns the hash of a sequence of tokens. Argument h is the hash of the tokens before the last one, initially 0.
+// Argument token is the hash of the last token. Modulo 2^64 the result is
 //
 //	h = (h ^ token) * 9e3779b97f4a7c15;  h ^= h >> 33;  h *= ff51afd7ed558ccd;  h ^= h >> 33
 func Fold(h, token uint64) uint64 {
@@ -48,17 +49,17 @@ type Selector interface {
 	Each(text string, yield func(Signature))
 }
 
-// Append appends the signatures that a Selector makes of a text.
+// Append appends the signatures of a text to dst.
 func Append(dst []Signature, s Selector, text string) []Signature {
 	s.Each(text, func(x Signature) { dst = append(dst, x) })
 	return dst
 }
 
-// A Part is a Selector of tokens, several of which may take those of one pass over a text.
-type Part interface {
-	Begin(yield func(Signature))
-	Take(tokens []token.Token, hashes []uint64) // by Key
-	End()
+// A TokenSelector makes signatures from the tokens of a text.
+type TokenSelector interface {
+	Begin(yield func(Signature))                // starts a text
+	Take(tokens []token.Token, hashes []uint64) // gets the next tokens, and their hashes by Key
+	End()                                       // ends the text
 }
 
 // A Reader reads the tokens of texts. It belongs to one goroutine.
@@ -67,47 +68,59 @@ type Reader struct {
 	hashes  []uint64
 }
 
-// NewReader returns a Reader that ends early when a context is done: what the parts then have means nothing.
+// NewReader returns a Reader. When ctx is done, Read ends early, and the signatures are not valid.
 func NewReader(ctx context.Context) *Reader {
 	scanner, err := token.NewScanner(token.Options{})
 	if err != nil {
-		panic(err) // of a list of stop words, and there is none
+		panic(err) // only an unknown list of stop words is an error
 	}
 	scanner.Until(ctx)
 	return &Reader{scanner: scanner}
 }
 
-// Read has parts take the tokens of a text that begins and ends with Begin and End of each.
-func (r *Reader) Read(text string, parts ...Part) {
+// Read gives the tokens of a text to selectors whose Begin was called, and then calls their End.
+func (r *Reader) Read(text string, selectors ...TokenSelector) {
 	r.scanner.Scan(text, func(batch []token.Token) {
 		r.hashes = r.hashes[:0]
 		for i := range batch {
 			r.hashes = append(r.hashes, Key.Hash(r.scanner, &batch[i]))
 		}
-		for _, p := range parts {
-			p.Take(batch, r.hashes)
+		for _, s := range selectors {
+			s.Take(batch, r.hashes)
 		}
 	})
-	for _, p := range parts {
-		p.End()
+	for _, s := range selectors {
+		s.End()
 	}
 }
 
-// A Gatherer makes the set of the signatures of a text. It drops those that occur again whenever it
-// is full, so that it takes no more than three times the set of a long text. It reuses its memory.
+// Selector returns the Selector that reads each text for a TokenSelector.
+func (r *Reader) Selector(s TokenSelector) Selector { return tokenReader{r, s} }
+
+type tokenReader struct {
+	reader   *Reader
+	selector TokenSelector
+}
+
+func (t tokenReader) Each(text string, yield func(Signature)) {
+	t.selector.Begin(yield)
+	t.reader.Read(text, t.selector)
+}
+
+// A Gatherer makes the set of the signatures of a text. When its memory is full it removes repeated hashes, so it holds
+// at most three times the set of a long text. It reuses its memory.
 type Gatherer struct {
-	// Bag makes a signature that occurs several times count as often: the second time as the hash
-	// of its hash and 2, and so on. So the sets of two bags share as many as the bags do.
+	// Bag counts each occurrence of a signature. Occurrence n > 1 has the hash Fold(hash, n), so two sets share as many
+	// hashes as the bags share occurrences.
 	Bag bool
 
 	hashes []uint64
 }
 
-// A Gatherer has room for gatherFirst hashes at first, and for at most gatherKeeps it keeps the
-// room for the next text.
+// Sizes of a Gatherer's memory, in hashes.
 const (
-	gatherFirst = 1 << 12
-	gatherKeeps = 1 << 16
+	initialRoom = 1 << 12
+	keptRoom    = 1 << 16 // maximum that is reused for the next text
 )
 
 // Add adds a signature.
@@ -118,26 +131,26 @@ func (g *Gatherer) Add(s Signature) {
 	g.hashes = append(g.hashes, s.Hash)
 }
 
-// makeRoom drops what occurs again, and doubles the room where that leaves less than half of it.
+// makeRoom removes repeated hashes. It doubles the memory if more than half of it remains in use.
 func (g *Gatherer) makeRoom() {
 	if !g.Bag {
 		slices.Sort(g.hashes)
 		g.hashes = slices.Compact(g.hashes)
 	}
 	if n := len(g.hashes); n >= cap(g.hashes)/2 {
-		g.hashes = slices.Grow(g.hashes, max(2*n, gatherFirst)-n)
+		g.hashes = slices.Grow(g.hashes, max(2*n, initialRoom)-n)
 	}
 }
 
-// Set returns the set: hashes, ascending, each once. The Gatherer is empty then.
+// Set returns the set, ascending, and empties the Gatherer.
 func (g *Gatherer) Set() []uint64 {
 	set := g.hashes
 	slices.Sort(set)
 	if g.Bag {
-		bag(set)
+		numberRepeats(set)
 	}
 	set = slices.Compact(set)
-	if cap(set) <= gatherKeeps {
+	if cap(set) <= keptRoom {
 		g.hashes = set[:0]
 		return slices.Clone(set)
 	}
@@ -145,8 +158,8 @@ func (g *Gatherer) Set() []uint64 {
 	return set
 }
 
-// bag makes a set of sorted hashes, in their place, that has each as often as they have.
-func bag(hashes []uint64) {
+// numberRepeats gives the repeats in sorted hashes the hashes that [Gatherer.Bag] describes, and sorts again.
+func numberRepeats(hashes []uint64) {
 	last, n := uint64(0), uint64(0)
 	for i, hash := range hashes {
 		if i == 0 || hash != last {
@@ -159,7 +172,7 @@ func bag(hashes []uint64) {
 	slices.Sort(hashes)
 }
 
-// Set returns the set of signatures.
+// Set returns the set of some signatures.
 func Set(signatures []Signature) []uint64 {
 	var g Gatherer
 	for _, s := range signatures {

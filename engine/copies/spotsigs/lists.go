@@ -14,14 +14,20 @@ import (
 // Lists are the antecedents and the stop words of a language. Every antecedent is a stop word.
 type Lists struct {
 	name  string
-	kinds map[uint64]uint64 // by hash of the word: stop or antecedent
+	kinds map[uint64]uint64 // stop or antecedent, by the hash of the word
 }
 
-// Name returns the lists' name, or that of the file that they were read from.
+// The kinds of words.
+const (
+	content = iota
+	stop
+	antecedent
+)
+
+// Name returns the name of the lists, or of the file that they were read from.
 func (l *Lists) Name() string { return l.name }
 
-// Hashes returns the hashes of the antecedents and of the other stop words, each ascending: what
-// [FromHashes] takes.
+// Hashes returns the hashes of the antecedents and of the other stop words, each ascending.
 func (l *Lists) Hashes() (antecedents, stops []uint64) {
 	for hash, kind := range l.kinds {
 		if kind == antecedent {
@@ -35,7 +41,7 @@ func (l *Lists) Hashes() (antecedents, stops []uint64) {
 	return antecedents, stops
 }
 
-// FromHashes returns lists of words of which only hashes are known.
+// FromHashes returns the lists with the words that [Lists.Hashes] returned hashes of.
 func FromHashes(name string, antecedents, stops []uint64) *Lists {
 	l := &Lists{name: name, kinds: map[uint64]uint64{}}
 	for _, h := range stops {
@@ -62,13 +68,12 @@ const (
 		yourselves themselves`
 )
 
-// The lists that go by a name.
+// The lists that have a name.
 var (
-	// Paper has the antecedents that the paper found best: articles, and forms of be, can, will,
-	// have and do.
+	// Paper has the best antecedents of the paper: articles, and forms of be, can, will, have and do.
 	Paper = newLists("paper", Articles+" "+Verbs, all)
-	// Wide adds prepositions, Conjunctions and pronouns: three times as many signatures, which find
-	// more of texts that are short, technical or full of lists.
+	// Wide adds prepositions, conjunctions and pronouns. It makes three times as many signatures, which find more
+	// copies of short or technical texts and of texts with many lists.
 	Wide = newLists("wide", strings.Join([]string{Articles, Verbs, Prepositions, Conjunctions, Pronouns}, " "), all)
 )
 
@@ -77,12 +82,12 @@ var all = strings.Join([]string{Articles, Verbs, Prepositions, Conjunctions, Pro
 func newLists(name, antecedents, stops string) *Lists {
 	l, err := makeLists(name, strings.Fields(antecedents), strings.Fields(stops))
 	if err != nil {
-		panic(err) // of words of this file
+		panic(err) // a word of this file is wrong
 	}
 	return l
 }
 
-// makeLists hashes words as the tokeniser gives them.
+// makeLists returns the lists of some words. The error names a string that is not one word.
 func makeLists(name string, antecedents, stops []string) (*Lists, error) {
 	scanner, err := token.NewScanner(token.Options{})
 	if err != nil {
@@ -102,20 +107,19 @@ func makeLists(name string, antecedents, stops []string) (*Lists, error) {
 		}
 		return nil
 	}
-	for _, w := range stops {
-		if err := add(w, stop); err != nil {
-			return nil, err
+	for i, w := range slices.Concat(stops, antecedents) { // an antecedent may be among the stop words, too
+		kind := uint64(stop)
+		if i >= len(stops) {
+			kind = antecedent
 		}
-	}
-	for _, w := range antecedents {
-		if err := add(w, antecedent); err != nil {
+		if err := add(w, kind); err != nil {
 			return nil, err
 		}
 	}
 	return l, nil
 }
 
-// ByName returns the lists of a name, or an error that has the names there are.
+// ByName returns the lists with a name, or an error with the known names.
 func ByName(name string) (*Lists, error) {
 	for _, l := range []*Lists{Paper, Wide} {
 		if l.name == name {
@@ -125,15 +129,15 @@ func ByName(name string) (*Lists, error) {
 	return nil, fmt.Errorf("no lists are called %q; there are paper and wide", name)
 }
 
-// ReadLists reads lists from a file: a word a line, antecedents first, then an empty line, then
-// further stop words. Lines that begin with # are comments. The error says which line is not a
-// word, or that there is no antecedent.
+// ReadLists reads lists from a file with one word in each line: the antecedents, an empty line, and further stop words.
+// Lines that begin with # are comments. The error names a line that is not a word, or says that there is no
+// antecedent.
 func ReadLists(r io.Reader, name string) (*Lists, error) {
 	var antecedents, stops []string
 	to := &antecedents
 	lines := bufio.NewScanner(r)
 	for lines.Scan() {
-		switch line := strings.TrimSpace(lines.Text()); {
+		switch line := strings.TrimSpace(strings.TrimPrefix(lines.Text(), "\ufeff")); {
 		case line == "":
 			to = &stops
 		case !strings.HasPrefix(line, "#"):

@@ -1,44 +1,40 @@
 // Package spotsigs makes spot signatures (Theobald, Siddharth and Paepcke, "SpotSigs: Robust and
-// Efficient Near Duplicate Detection in Large Web Collections", SIGIR 2008): each occurrence of an
-// antecedent, a word such as "the" or "is" that natural text is full of and navigation is not, with
-// the content words that follow it.
+// Efficient Near Duplicate Detection in Large Web Collections", SIGIR 2008). An antecedent is a word such as "the" or
+// "is", frequent in natural text and rare in navigation. Each occurrence of an antecedent, with the content words
+// that follow it, is a signature:
 //
 //	At a rally to kick off a weeklong campaign for the South Carolina primary, Obama tried ...
 //	   └ a:rally:kick:weeklong               └ a:weeklong:campaign:south   └ the:south:carolina:primary
 //
 // # Definition
 //
-// A signature of an antecedent with spot distance d and chain length c is the antecedent and the
-// d-th, 2d-th, ... and c d-th content word behind it; a content word is one that is not a stop
-// word. Where the text ends before the chain is whole there is no signature. The paper leaves three
-// things open, which are settled so: antecedents are stop words themselves, so none is a link of a
-// chain; d and c count content words, not all tokens; and a text's signatures are a set (its
-// authors' code keeps a bag: then a licence that was pasted twice is no copy of one that stands
-// once).
+// A signature with spot distance d and chain length c is an antecedent and the d-th, 2d-th, ... and cd-th content
+// word after it. A content word is a word that is not a stop word. An antecedent without enough content words after
+// it has no signature. The paper leaves three questions open. Here antecedents are stop words, so they are never part
+// of a chain; d and c count content words, not all tokens; and the signatures of a text are a set. The authors' code
+// keeps a bag: by a bag, a licence that was pasted twice is not a copy of the licence.
 //
-// Cost: one pass over the tokens; a chain is folded from the hashes of its words, so that a
-// signature costs c multiplications. A [Selector] belongs to one goroutine; [Lists] are safe for
-// many.
+// Cost: one pass over the tokens, and c multiplications for a signature. A [Selector] belongs to one goroutine; [Lists]
+// are safe for concurrent use.
 package spotsigs
 
 import (
 	"cmp"
-	"context"
 	"fmt"
+	"strings"
 
 	"ndd/engine/copies/signature"
 	"ndd/engine/corpus/token"
 )
 
-// Options say what a signature is. The zero value is the default: [Wide] lists, spot distance 1,
-// chains of 2; with [Paper]'s lists chains are 3 long, as in the paper.
+// Options define the signatures. The zero value is the default.
 type Options struct {
-	Lists    *Lists
-	Distance int // 1 to 16; default 1
-	Chain    int // 1 to 16; default 2, of Paper's lists 3
+	Lists    *Lists // default Wide
+	Distance int    // 1 to 16; default 1
+	Chain    int    // 1 to 16; default 2, or 3 with the lists of the paper
 }
 
-// Complete puts the defaults in.
+// Complete sets the defaults.
 func (o *Options) Complete() {
 	if o.Lists == nil {
 		o.Lists = Wide
@@ -47,20 +43,21 @@ func (o *Options) Complete() {
 	if o.Chain == 0 && o.Lists == Paper {
 		o.Chain = 3
 	}
-	o.Chain = cmp.Or(o.Chain, 2) // these lose fewer pairs of the development set than 3, with as many false ones
+	// On the development set chains of 2 lose fewer pairs than chains of 3, with the same number of wrong pairs.
+	o.Chain = cmp.Or(o.Chain, 2)
 }
 
-// Longest is the longest chain and the greatest spot distance.
+// Longest is the limit of the chain length and of the spot distance.
 const Longest = 16
 
-// A Selector makes signatures. It reuses its memory.
+// A Selector makes signatures. It implements [signature.TokenSelector], and its signatures are in order of the ends of
+// their chains. It reuses its memory.
 type Selector struct {
 	lists           *Lists
 	distance, chain int
-	reader          *signature.Reader
-	open            []spot // antecedents whose chains are not whole
-	words           []word // the content words so far, less those that no antecedent needs any more
-	dropped         int    // these
+	open            []spot // antecedents whose chains are incomplete
+	words           []word // recent content words: all that the open antecedents need
+	dropped         int    // number of content words before these
 	yield           func(signature.Signature)
 }
 
@@ -72,54 +69,41 @@ type word struct {
 type spot struct {
 	hash  uint64
 	start int32
-	word  int // content words before it
+	word  int // number of content words before it
 }
 
-// New returns a Selector, or says which option is out of range.
-func New(ctx context.Context, o Options) (*Selector, error) {
+// New returns a Selector, or an error that names the option out of range.
+func New(o Options) (*Selector, error) {
 	o.Complete()
 	for name, v := range map[string]int{"spot distance": o.Distance, "chain length": o.Chain} {
 		if v < 1 || v > Longest {
 			return nil, fmt.Errorf("%s %d: must be 1 to %d", name, v, Longest)
 		}
 	}
-	return &Selector{lists: o.Lists, distance: o.Distance, chain: o.Chain, reader: signature.NewReader(ctx)}, nil
+	return &Selector{lists: o.Lists, distance: o.Distance, chain: o.Chain}, nil
 }
 
-// What a word is.
-const (
-	content = iota
-	stop
-	antecedent
-)
+// wordsMax is about how many content words are kept. A chain has at most 256. It also limits the
+// antecedents that follow each other without a content word between them.
+const wordsMax = 4096
 
-// wordsMost is how many content words are held, about: more than an antecedent can be away from the
-// end of its chain. It is also how many antecedents without a content word between them count.
-const wordsMost = 4096
-
-// Each implements [signature.Selector]. Signatures come in the order in which their chains end.
-func (s *Selector) Each(text string, yield func(signature.Signature)) {
-	s.Begin(yield)
-	s.reader.Read(text, s)
-}
-
-// Begin implements [signature.Part], as do Take and End.
+// Begin implements [signature.TokenSelector].
 func (s *Selector) Begin(yield func(signature.Signature)) {
 	s.yield, s.open, s.words, s.dropped = yield, s.open[:0], s.words[:0], 0
 }
 
-// End ends a text.
+// End implements [signature.TokenSelector].
 func (s *Selector) End() {}
 
-// Take takes some words.
+// Take implements [signature.TokenSelector].
 func (s *Selector) Take(batch []token.Token, hashes []uint64) {
 	next := s.next()
 	for i, hash := range hashes {
 		t := &batch[i]
 		switch s.lists.kinds[hash] {
 		case antecedent:
-			if n := len(s.open); n >= wordsMost && s.open[n-wordsMost].word == s.dropped+len(s.words) {
-				continue // the last ones have the same chain, and there is no end of them
+			if n := len(s.open); n >= wordsMax && s.open[n-wordsMax].word == s.dropped+len(s.words) {
+				continue // all of these have the same chain, and a text may repeat antecedents without end
 			}
 			s.open = append(s.open, spot{hash, int32(t.Start), s.dropped + len(s.words)})
 			if len(s.open) == 1 {
@@ -133,13 +117,13 @@ func (s *Selector) Take(batch []token.Token, hashes []uint64) {
 			}
 		}
 	}
-	if len(s.words) > wordsMost {
+	if len(s.words) > wordsMax {
 		s.drop()
 	}
 }
 
-// next returns the number of content words with which the chain of the first antecedent is whole,
-// -1 where there is none.
+// next returns the number of content words that completes the chain of the first open antecedent, or -1 if none is
+// open.
 func (s *Selector) next() int {
 	if len(s.open) == 0 {
 		return -1
@@ -147,9 +131,8 @@ func (s *Selector) next() int {
 	return s.open[0].word + s.distance*s.chain
 }
 
-// close makes the signatures of the chains that the last word ends: those of the first antecedent,
-// and of others that have no content word between them and it, whose chains are the same.
-// Antecedents are in order, and so are their ends.
+// close makes the signatures whose chains end with the last word. They belong to the first open antecedent and to
+// antecedents that follow it without a content word between them.
 func (s *Selector) close() {
 	first := s.open[0].word
 	h := uint64(0)
@@ -164,7 +147,7 @@ func (s *Selector) close() {
 	s.open = s.open[:copy(s.open, s.open[n:])]
 }
 
-// drop drops the content words that no chain needs any more.
+// drop removes the content words that no open antecedent needs.
 func (s *Selector) drop() {
 	n := len(s.words)
 	if len(s.open) > 0 {
@@ -172,4 +155,31 @@ func (s *Selector) drop() {
 	}
 	s.words = s.words[:copy(s.words, s.words[n:])]
 	s.dropped += n
+}
+
+// Term returns the words of a signature, given its part of a text: the antecedent and its chain, separated by colons.
+func (s *Selector) Term(r *signature.Reader, part string) string {
+	t := term{Selector: s, part: part}
+	r.Read(part, &t)
+	return strings.Join(t.words, ":")
+}
+
+// A term collects the words of one signature.
+type term struct {
+	*Selector
+	part  string
+	words []string
+	seen  int // content words
+}
+
+func (t *term) Take(batch []token.Token, hashes []uint64) {
+	for i, hash := range hashes {
+		isContent := t.lists.kinds[hash] == content
+		if isContent {
+			t.seen++
+		}
+		if len(t.words) == 0 || isContent && t.seen%t.distance == 0 {
+			t.words = append(t.words, strings.ToLower(t.part[batch[i].Start:batch[i].End]))
+		}
+	}
 }

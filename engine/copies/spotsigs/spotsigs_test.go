@@ -55,12 +55,18 @@ func hashes(t *testing.T, sigs []string) (all []uint64) {
 	return all
 }
 
+func selector(t *testing.T, o Options) signature.Selector {
+	t.Helper()
+	s, err := New(o)
+	must.Do(t, err)
+	return signature.NewReader(t.Context()).Selector(s)
+}
+
 // TestPaperExample: the sentence of the paper, with its signatures.
 func TestPaperExample(t *testing.T) {
 	text := "At a rally to kick off a weeklong campaign for the South Carolina primary, Obama tried to set the " +
 		"record straight"
-	s, err := New(t.Context(), Options{Lists: Paper, Chain: 2})
-	must.Do(t, err)
+	s := selector(t, Options{Lists: Paper, Chain: 2})
 	want := hashes(t, []string{"a:rally:kick", "a:weeklong:campaign", "the:south:carolina", "the:record:straight"})
 	var got []uint64
 	for _, x := range signature.Append(nil, s, text) {
@@ -85,7 +91,7 @@ func TestSpecification(t *testing.T) {
 		var b strings.Builder
 		n := random.IntN(60)
 		if i == 0 {
-			n = 2 * wordsMost // of which some are dropped
+			n = 2 * wordsMax // of which some are dropped
 		}
 		for range n {
 			if random.IntN(3) == 0 {
@@ -95,8 +101,7 @@ func TestSpecification(t *testing.T) {
 			}
 		}
 		o := Options{lists, 1 + i%3, 1 + i/3%4}
-		s, err := New(t.Context(), o)
-		must.Do(t, err)
+		s := selector(t, o)
 		var got []uint64
 		for _, x := range signature.Append(nil, s, b.String()) {
 			got = append(got, x.Hash)
@@ -115,8 +120,7 @@ func TestLists(t *testing.T) {
 	if err != nil || len(l.kinds) != 3 || l.Name() != "de.txt" {
 		t.Fatal(l, err)
 	}
-	s, err := New(t.Context(), Options{Lists: l, Chain: 1})
-	must.Do(t, err)
+	s := selector(t, Options{Lists: l, Chain: 1})
 	if got := signature.Append(nil, s, "Der und Hund bellt und die Katze"); len(got) != 2 {
 		t.Errorf("%d signatures", len(got))
 	}
@@ -132,7 +136,7 @@ func TestLists(t *testing.T) {
 	if l, err := ByName("wide"); err != nil || l != Wide {
 		t.Error(err)
 	}
-	if _, err := New(t.Context(), Options{Chain: 17}); err == nil {
+	if _, err := New(Options{Chain: 17}); err == nil {
 		t.Error("a chain of 17 was taken")
 	}
 }

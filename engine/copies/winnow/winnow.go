@@ -1,96 +1,76 @@
 // Package winnow selects features of a text by winnowing (Schleimer, Wilkerson and Aiken,
-// "Winnowing: Local Algorithms for Document Fingerprinting", SIGMOD 2003): of every [Window] rows
-// of words that follow each other, the one with the smallest hash. Two texts that have any passage
-// of Words + Window - 1 words in common select a common feature of it, whatever stands around it,
-// so containment shows, and features have places.
+// "Winnowing: Local Algorithms for Document Fingerprinting", SIGMOD 2003). A row is a sequence of words. Of every
+// [Window] successive rows it selects the one with the smallest hash. Two texts with a passage of Words + Window - 1
+// words in common select a common feature of it, whatever is around the passage. So containment shows, and features
+// have places.
 //
-//	text ──► tokens ──► rows of 5 words, or 8 characters of a script without spaces ──► hash ──► least of 16 ──► feature
+//	text ──► tokens ──► rows of 5 words, or 8 characters of a script without spaces ──► hash ──► minimum of 16 ──► feature
 //
 // Density: 2 of Window + 1 rows are selected, so a text of n words has about n/8.5 features.
-// [NewAll] selects every row, of lengths of its own: for texts that have too few selected ones to
-// tell by.
+// [NewAll] selects every row, with other lengths, for texts with too few winnowed features.
 //
-// The tokens are those of package token. The hash of a row of n tokens with the hashes t
+// Tokens are defined by package token. The hash of a row of n tokens with the hashes t
 // (signature.Key) is signature.Fold(0, h), where h is the sum of t[i] * 9e3779b97f4a7c15^(n-1-i)
-// modulo 2^64. Rows do not cross from words to characters; a stretch of one kind that is shorter
+// modulo 2^64. A row has words or characters, never both; a run of one kind that is shorter
 // than a row is a row. Of equal hashes in a window the later row is selected.
 //
-// Cost: two passes over the tokens. A row is compared with the least of its window; only when that
-// leaves the window, once in Window rows, the whole window is looked at, so that a row costs a hash
-// and two comparisons, none of them a surprise. A [Selector] belongs to one goroutine.
+// Cost: a row takes one hash and two comparisons with predictable branches. The whole window is
+// searched only when its minimum leaves it, about once in Window rows. A [Selector] belongs to one goroutine.
 package winnow
 
 import (
-	"context"
 	"ndd/engine/copies/signature"
 	"ndd/engine/corpus/token"
 )
 
-// The lengths with which containment is found best on the development set.
+// The lengths that find containment best on the development set.
 const (
-	Words  = 5  // in a row
-	Chars  = 8  // in a row, of a script without spaces
+	Words  = 5  // words of a row
+	Chars  = 8  // characters of a row, in a script without spaces
 	Window = 16 // rows
 )
 
-// A Selector selects features. It reuses its memory.
+// A Selector selects features. It implements [signature.TokenSelector]. A text with fewer rows than a window has one
+// feature, its minimum. A Selector reuses its memory.
 type Selector struct {
-	reader *signature.Reader
-	words  int     // of a row of words
-	chars  int     // and of characters
+	words  int     // length of a row of words
+	chars  int     // length of a row of characters
 	all    bool    // every row is selected
-	tokens []place // of the run of one kind at work
-	char   bool    // that kind
-	taken  bool    // rows of the run have been taken
+	tokens []place // end of the current run
+	char   bool    // the run has characters
+	taken  bool    // the run had a row
 	yield  func(signature.Signature)
 
-	window [Window]signature.Signature // the last rows, by index % Window
-	index  int                         // rows so far
-	least  int                         // row with the least hash of the window, the later of equal ones
-	last   int                         // row that was selected last
+	window  [Window]signature.Signature // recent rows, by index % Window
+	index   int                         // number of rows
+	minimum int                         // row with the smallest hash of the window, the last of equal ones
+	last    int                         // row that was selected last
 }
 
-// place is a token's hash and where it stands.
+// A place is the hash and the byte range of a token.
 type place struct {
 	hash       uint64
 	start, end int32
 }
 
 // New returns a Selector of winnowed rows.
-func New(ctx context.Context) *Selector {
-	s := NewAll(ctx, Words, Chars)
-	s.all = false
-	return s
+func New() *Selector {
+	return &Selector{words: Words, chars: Chars}
 }
 
-// NewAll returns a Selector of all rows of words words, or chars characters of a script without
-// spaces; both at least 1.
-func NewAll(ctx context.Context, words, chars int) *Selector {
-	return &Selector{reader: signature.NewReader(ctx), words: words, chars: chars, all: true}
+// NewAll returns a Selector of all rows of some words, or of some characters of a script without spaces. Both numbers
+// are at least 1.
+func NewAll(words, chars int) *Selector {
+	return &Selector{words: words, chars: chars, all: true}
 }
 
-// Each implements [signature.Selector]. A text of fewer rows than a window selects its least; one
-// of fewer words than a row is one row.
-func (s *Selector) Each(text string, yield func(signature.Signature)) {
-	s.Begin(yield)
-	s.reader.Read(text, s)
-}
-
-// Begin implements [signature.Part], as do Take and End.
+// Begin implements [signature.TokenSelector].
 func (s *Selector) Begin(yield func(signature.Signature)) {
 	s.yield = yield
-	s.tokens, s.taken, s.index, s.least, s.last = s.tokens[:0], false, 0, 0, -1
+	s.tokens, s.taken, s.index, s.minimum, s.last = s.tokens[:0], false, 0, 0, -1
 }
 
-// End ends a text.
-func (s *Selector) End() {
-	s.flush()
-	if !s.all && s.index < Window && s.index > 0 { // no window was full
-		s.yield(s.window[s.least])
-	}
-}
-
-// Take takes some tokens.
+// Take implements [signature.TokenSelector].
 func (s *Selector) Take(batch []token.Token, hashes []uint64) {
 	for i := range batch {
 		t := &batch[i]
@@ -105,7 +85,15 @@ func (s *Selector) Take(batch []token.Token, hashes []uint64) {
 	}
 }
 
-// rows takes the rows of the tokens so far, and leaves those that further rows begin with.
+// End implements [signature.TokenSelector].
+func (s *Selector) End() {
+	s.flush()
+	if !s.all && s.index < Window && s.index > 0 { // no window was full
+		s.yield(s.window[s.minimum])
+	}
+}
+
+// rows takes the rows of the held tokens. It keeps the tokens that begin further rows.
 func (s *Selector) rows() {
 	width, tokens := s.words, s.tokens
 	if s.char {
@@ -125,8 +113,8 @@ func (s *Selector) rows() {
 	s.tokens = s.tokens[:copy(s.tokens, s.tokens[len(s.tokens)-width+1:])]
 }
 
-// polynomial is of base [token.Base], so that the next row's takes two multiplications. It is mixed at
-// the end.
+// polynomial returns the rolling hash of a row, a polynomial of base [token.Base]: the next row's hash takes two
+// multiplications.
 func polynomial(tokens []place) (h uint64) {
 	for i := range tokens {
 		h = h*token.Base + tokens[i].hash
@@ -134,7 +122,7 @@ func polynomial(tokens []place) (h uint64) {
 	return h
 }
 
-// flush ends a run of tokens of one kind; a run shorter than a row is one.
+// flush ends a run of tokens of one kind. A run shorter than a row is a row.
 func (s *Selector) flush() {
 	s.rows()
 	if len(s.tokens) > 0 && !s.taken {
@@ -143,7 +131,7 @@ func (s *Selector) flush() {
 	s.tokens, s.taken = s.tokens[:0], false
 }
 
-// row takes one row into the window, and selects the window's least where it is a new one.
+// row puts a row into the window, and selects the minimum of the window if it is new.
 func (s *Selector) row(rolling uint64, start, end int32) {
 	h := signature.Fold(0, rolling)
 	if s.all {
@@ -153,25 +141,25 @@ func (s *Selector) row(rolling uint64, start, end int32) {
 	i := s.index
 	s.window[i%Window] = signature.Signature{Hash: h, Start: start, End: end}
 	s.index++
-	if s.least <= i-Window {
+	if s.minimum <= i-Window {
 		s.search()
-	} else if h <= s.window[s.least%Window].Hash { // of equal ones the later, as the paper has it
-		s.least = i
+	} else if h <= s.window[s.minimum%Window].Hash { // the last of equal ones, as in the paper
+		s.minimum = i
 	}
-	if i >= Window-1 && s.least != s.last {
-		s.last = s.least
-		s.yield(s.window[s.least%Window])
+	if i >= Window-1 && s.minimum != s.last {
+		s.last = s.minimum
+		s.yield(s.window[s.minimum%Window])
 	}
 }
 
-// search finds the least row of a full window.
+// search finds the minimum of a full window.
 func (s *Selector) search() {
 	oldest := s.index - Window
-	s.least = oldest
+	s.minimum = oldest
 	h := s.window[oldest%Window].Hash
 	for i := oldest + 1; i < s.index; i++ {
 		if x := s.window[i%Window].Hash; x <= h {
-			s.least, h = i, x
+			s.minimum, h = i, x
 		}
 	}
 }

@@ -12,6 +12,10 @@ import (
 	"ndd/engine/near/shingle"
 )
 
+func selector(t testing.TB, s *Selector) signature.Selector {
+	return signature.NewReader(t.Context()).Selector(s)
+}
+
 // allRows returns the rows of a text, of so many words or characters.
 func allRows(text string, words, chars int) (rows []signature.Signature) {
 	scanner, err := token.NewScanner(token.Options{})
@@ -88,7 +92,7 @@ func randomText(random *rand.Rand, n int) string {
 // TestSpecification: the queue selects what looking at every window whole selects.
 func TestSpecification(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
-	s := New(t.Context())
+	s := selector(t, New())
 	for i := range 600 {
 		n := i % 60
 		if i%50 == 0 {
@@ -107,7 +111,7 @@ func TestAll(t *testing.T) {
 	for _, n := range []int{0, 1, 2, 3, 4, 20, 60, 5000} {
 		for _, lengths := range [][2]int{{3, 5}, {1, 1}, {5, 8}} {
 			text := randomText(random, n)
-			got, want := signature.Append(nil, NewAll(t.Context(), lengths[0], lengths[1]), text), allRows(text, lengths[0], lengths[1])
+			got, want := signature.Append(nil, selector(t, NewAll(lengths[0], lengths[1])), text), allRows(text, lengths[0], lengths[1])
 			if !slices.Equal(got, want) {
 				t.Fatalf("%d words, rows of %v: %d, want %d", n, lengths, len(got), len(want))
 			}
@@ -126,7 +130,7 @@ func TestGuarantee(t *testing.T) {
 		}
 		return b.String()
 	}
-	s := New(t.Context())
+	s := selector(t, New())
 	for range 300 {
 		passage := words("p", Words+Window-1)
 		a := signature.Set(signature.Append(nil, s, words("a", random.IntN(50))+passage+words("b", random.IntN(50))))
@@ -139,7 +143,7 @@ func TestGuarantee(t *testing.T) {
 
 func FuzzSelector(f *testing.F) {
 	f.Add("one two three four five six 汉字汉字汉字汉字汉字 seven")
-	s := New(f.Context())
+	s := selector(f, New())
 	f.Fuzz(func(t *testing.T, text string) {
 		if got, want := signature.Append(nil, s, text), specification(text); !slices.Equal(got, want) {
 			t.Fatalf("%q: %v, want %v", text, got, want)
