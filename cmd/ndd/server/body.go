@@ -15,8 +15,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"ndd/cmd/ndd/server/admit"
-	"ndd/engine/corpus/document"
 	"ndd/engine/corpus/simhash"
+	"ndd/engine/corpus/unpack"
 )
 
 // bodyBytesFirst of a body, and of an answer, are not counted among the memory of requests: each
@@ -224,12 +224,12 @@ func (v *visit) badPacking(err error) *problem {
 // refusePacked refuses a body that is compressed without saying so. A body of fingerprints may
 // begin with any bytes.
 func (v *visit) refusePacked() *problem {
-	packing := document.PackingOf(v.body)
-	if v.media == mediaBytes || packing == document.Unpacked {
+	packing := unpack.PackingOf(v.body)
+	if v.media == mediaBytes || packing == unpack.None {
 		return nil
 	}
 	header := string(packing)
-	if packing != document.Gzip && packing != document.Zstd {
+	if packing != unpack.Gzip && packing != unpack.Zstd {
 		header = "gzip or zstd"
 	}
 	return misfit("body", "%s data instead of text: a compressed body needs the header Content-Encoding: %s", packing,

@@ -29,7 +29,7 @@ func (s *stream) records() error {
 	if err := s.byteOrderMark(); err != nil {
 		return err
 	}
-	t := &tableReader{s: s, lines: lines{s: s}, comma: separator(s.file.Path), offset: s.at, line: 1}
+	t := &tableReader{s: s, lines: lines{s: s}, comma: separator(s.file.Path), offset: s.r.Offset(), line: 1}
 	names, err := t.read()
 	if errors.Is(err, io.EOF) {
 		return nil
@@ -159,11 +159,11 @@ type tableReader struct {
 // nextLine returns the next line with its end.
 func (t *tableReader) nextLine() (line []byte, err error) {
 	if t.next == len(t.ahead) {
-		from := t.s.at
+		from := t.s.r.Offset()
 		if line, err = t.lines.read(); err == nil {
 			t.ahead = append(t.ahead, line)
-		} else if t.s.at > from { // a line beyond the limit
-			t.offset += t.s.at - from
+		} else if t.s.r.Offset() > from { // a line beyond the limit
+			t.offset += t.s.r.Offset() - from
 			t.line++
 		}
 		if err != nil {

@@ -12,14 +12,14 @@
 //
 //	inputs ──► files ──► stream ───────► units ─────────────────► documents
 //	           input.go  open.go         format.go: by table      extract.go http.go
-//	           sorted    gzip, zstd,     jsonl.go json.go         package text
-//	                     xz, bzip2 by    csv.go warc.go
-//	                     magic bytes     parquet.go
+//	           sorted    package unpack  jsonl.go json.go         package text
+//	                                     csv.go warc.go
+//	                                     parquet.go
 //	           └─ Scan: one, with Decoders many ─┘└─── Extractor: many ───┘
 //	           └──────────────────────── Read: both ──────────────────────┘
 //
 // If Options.Decoders are given, several goroutines decompress the members of a gzip file or the frames
-// of a zstd file (pieces.go), and decode the row groups of a Parquet file, ahead of its reading. What Scan
+// of a zstd file (package unpack), and decode the row groups of a Parquet file, ahead of its reading. What Scan
 // yields is the same.
 //
 // Finding and cutting is cheap; decoding, parsing and stripping markup is not, so it can be done
@@ -29,9 +29,9 @@
 // # Bad input
 //
 // An input that cannot be opened is an error. Anything smaller is a [Skip]: a broken line, a binary
-// file in a folder, or the rest of a file from where it is damaged ([ErrDamaged]). In a WARC file,
+// file in a folder, or the rest of a file from where it is damaged ([unpack.ErrDamaged]). In a WARC file,
 // reading resumes at the next record after a wrong length (resume.go), or at the next sound member
-// of gzip (members.go). [Scan] yields the skip in its place and goes on.
+// of gzip. [Scan] yields the skip in its place and goes on.
 // Options.Strict makes an error of every skip that loses data. No file can make Scan hold more than
 // Options.MaxDocumentBytes of it at once, however well it was compressed.
 //
@@ -44,5 +44,5 @@
 // # Concurrency
 //
 // Scan and Read yield from the goroutine that ranges over them. An Extractor belongs to one
-// goroutine. A [Meter] and [Decoders] are safe for concurrent use.
+// goroutine. A [Meter] is safe for concurrent use.
 package document

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"ndd/engine/corpus/unpack"
 )
 
 // Fields that hold a document's text and its ID where the options name none, in the order in which
@@ -238,8 +240,8 @@ func (o *Options) fieldError(records []heldRecord) error {
 // file, and a skip of the whole file in a folder. What was decompressed of a block of bzip2 whose checksum
 // is wrong may look like any record; then the error is the damage.
 func (s *stream) noFields(err error) error {
-	if s.unpacking != nil {
-		if _, failed := io.CopyN(io.Discard, s.r, bzip2BlockBytes); errors.Is(failed, ErrDamaged) {
+	if s.r.Packing != unpack.None {
+		if _, failed := io.CopyN(io.Discard, s.r, bzip2BlockBytes); errors.Is(failed, unpack.ErrDamaged) {
 			return failed
 		}
 	}

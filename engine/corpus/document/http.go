@@ -11,15 +11,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
-
-	"github.com/andybalholm/brotli"
-	"github.com/klauspost/compress/flate"
-	"github.com/klauspost/compress/gzip"
-	"github.com/klauspost/compress/zlib"
-	"github.com/klauspost/compress/zstd"
 
 	"ndd/engine/corpus/text"
+	"ndd/engine/corpus/unpack"
 )
 
 // body returns the body of an archived block, its format and its Content-Type; or why it is no page. Crawlers
@@ -39,7 +33,7 @@ func (e *Extractor) body(u *Unit) (body []byte, format Format, contentType strin
 	codings := strings.Split(strings.Join(headers["Content-Encoding"], ","), ",")
 	for i := len(codings) - 1; i >= 0; i-- { // in the order in which they were applied
 		var err error
-		if body, err = unpack(body, strings.ToLower(strings.TrimSpace(codings[i])), e.opts.MaxDocumentBytes); err != nil {
+		if body, err = decoded(body, strings.ToLower(strings.TrimSpace(codings[i])), e.opts.MaxDocumentBytes); err != nil {
 			return nil, "", "", &Skip{Reason: Broken, Err: err}
 		}
 	}
@@ -91,43 +85,14 @@ func unchunk(body []byte, most int64) []byte {
 	return whole
 }
 
-// unpack undoes a content coding. A body that is not in it any more stays as it is: what is compressed is not valid
-// UTF-8. So does a body whose coding is none, such as utf-8 or 8bit.
-func unpack(body []byte, coding string, most int64) ([]byte, error) {
-	var r io.Reader
-	var err error
-	in, packing := bytes.NewReader(body), PackingOf(body)
-	isGzip := strings.HasSuffix(coding, "gzip") // x-gzip too
-	switch {
-	case coding == "", coding == "identity", utf8.Valid(body), isGzip && packing != Gzip, coding == "zstd" && packing != Zstd:
-		return body, nil
-	case isGzip:
-		r, err = gzip.NewReader(in)
-	case coding == "zstd":
-		var z *zstd.Decoder
-		if z, err = zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(8<<20)); err == nil {
-			defer z.Close()
-			r = z
-		}
-	case coding == "deflate": // zlib's by the standard, bare by some servers
-		if r, err = zlib.NewReader(in); err != nil {
-			r, err = flate.NewReader(bytes.NewReader(body)), nil
-		}
-	case coding == "br":
-		r = brotli.NewReader(in)
-	case text.IsBinary(body[:min(len(body), text.LooksBytes)]), slices.Contains([]string{"compress", "x-compress", "dcb", "dcz"}, coding):
+// decoded undoes a content coding. A body whose coding is none, such as utf-8 or 8bit, stays as it is.
+func decoded(body []byte, coding string, limit int64) ([]byte, error) {
+	content, known, err := unpack.Body(body, coding, limit)
+	if !known && (slices.Contains([]string{"compress", "x-compress", "dcb", "dcz"}, coding) ||
+		text.IsBinary(body[:min(len(body), text.LooksBytes)])) {
 		return nil, fmt.Errorf("content encoding %.40q is not understood", coding)
-	default:
-		return body, nil
 	}
-	var whole []byte
-	if err == nil {
-		whole, err = io.ReadAll(io.LimitReader(r, most+1))
-	}
-	if err != nil && (!errors.Is(err, io.ErrUnexpectedEOF) || len(whole) == 0) {
-		return nil, fmt.Errorf("content encoding %s: %w", coding, err)
-	}
-	return whole, nil
+	return content, err
 }
 
 var mediaName = regexp.MustCompile(`[^;,\s"']+`)

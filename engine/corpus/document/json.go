@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"ndd/engine/corpus/unpack"
 )
 
 // jsonObjects yields one unit a JSON object: of an array of them, or of objects one behind the
@@ -22,25 +24,25 @@ func (s *stream) jsonObjects() error {
 	}
 	n := 0
 	err = s.each(func() error {
-		s.good = s.at
+		s.good = s.r.Offset()
 		c, err := j.next()
 		comma := err == nil && array && n > 0 && c == ','
 		if comma {
 			j.discard(1)
 			c, err = j.next()
 		} else if err == nil && array && n > 0 && c != ']' {
-			return damage{fmt.Errorf("%q where a comma was expected", c)}
+			return unpack.Damage(fmt.Errorf("%q where a comma was expected", c))
 		}
 		n++
 		switch {
 		case errors.Is(err, io.EOF) && array:
-			return damage{errors.New("the array does not end: is the file cut short?")}
+			return unpack.Damage(errors.New("the array does not end: is the file cut short?"))
 		case err != nil:
 			return err
 		case array && c == ']' && !comma:
 			j.discard(1)
 			if _, err := j.next(); err == nil {
-				return damage{errors.New("something else follows the array")}
+				return unpack.Damage(errors.New("something else follows the array"))
 			}
 			return io.EOF
 		}
@@ -76,21 +78,20 @@ func (j *jsonSplitter) next() (byte, error) {
 func (j *jsonSplitter) discard(n int) {
 	head, _ := j.s.r.Peek(n)
 	j.line += bytes.Count(head, []byte("\n"))
-	n, _ = j.s.r.Discard(n)
-	j.s.at += int64(n)
+	j.s.r.Discard(n)
 }
 
 // value yields the value that begins with c.
 func (j *jsonSplitter) value(c byte) error {
 	s := j.s
 	s.line = j.line
-	from := s.at
+	from := s.r.Offset()
 	raw, err := j.take()
 	if err == nil && c != '{' {
 		err = &Skip{Line: s.line, Reason: Broken, Err: errors.New("no JSON object")}
 	}
 	if skip, ok := errors.AsType[*Skip](err); ok {
-		skip.At, skip.To = from, s.at
+		skip.At, skip.To = from, s.r.Offset()
 	}
 	if err != nil {
 		return err
@@ -107,7 +108,7 @@ func (j *jsonSplitter) take() ([]byte, error) {
 		buffered, err := j.s.r.Peek(max(1, j.s.r.Buffered()))
 		if len(buffered) == 0 {
 			if errors.Is(err, io.EOF) {
-				return nil, damage{errors.New("a JSON value does not end: is the file cut short?")}
+				return nil, unpack.Damage(errors.New("a JSON value does not end: is the file cut short?"))
 			}
 			return nil, err
 		}
@@ -157,7 +158,7 @@ func (j *jsonSplitter) end(value, rest []byte, tooLong bool) ([]byte, error) {
 		return nil, j.s.tooLarge(j.s.line)
 	}
 	if len(value) == 0 {
-		return nil, damage{errors.New("no JSON value where one was expected")}
+		return nil, unpack.Damage(errors.New("no JSON value where one was expected"))
 	}
 	return value, nil
 }

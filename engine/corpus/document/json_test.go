@@ -67,7 +67,7 @@ func FuzzJSONValues(f *testing.F) {
 // TestJSONLines: values are counted by the lines that they begin in, whatever the reads, and long
 // ones pass over buffers.
 func TestJSONLines(t *testing.T) {
-	long := strings.Repeat("x", 3*diskBufferBytes)
+	long := strings.Repeat("x", 400<<10)
 	in := "[\n\n{\"text\": \"" + long + "\"},\n {\n\"text\": \"b\"}\n]"
 	n := 0
 	for doc, err := range Read(t.Context(), []string{Stdin}, Options{}, strings.NewReader(in)) {

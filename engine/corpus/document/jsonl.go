@@ -31,7 +31,7 @@ type lines struct {
 // next yields the next line, if it is more than white space.
 func (l *lines) next() error {
 	s := l.s
-	from := s.at
+	from := s.r.Offset()
 	s.line, s.good = s.line+1, from
 	line, err := l.read()
 	if err != nil {
@@ -41,12 +41,12 @@ func (l *lines) next() error {
 		line = bytes.TrimPrefix(line, []byte(text.ByteOrderMark))
 	}
 	line = bytes.TrimLeftFunc(line, unicode.IsSpace)
-	at := s.at - int64(len(line))
+	at := s.r.Offset() - int64(len(line))
 	switch line = bytes.TrimSpace(line); {
 	case len(line) == 0:
 		return nil
 	case s.head.Format == Lines:
-		return s.emit(Unit{Line: s.line, From: from, To: s.at, at: at, format: Text, raw: line})
+		return s.emit(Unit{Line: s.line, From: from, To: s.r.Offset(), at: at, format: Text, raw: line})
 	}
 	return s.object(line, from, at)
 }
@@ -57,7 +57,6 @@ func (l *lines) read() (line []byte, err error) {
 	tooLong := false
 	for {
 		part, err := l.s.r.ReadSlice('\n')
-		l.s.at += int64(len(part))
 		if tooLong = tooLong || int64(len(line)+len(part)) > l.s.opts.MaxDocumentBytes; tooLong {
 			line = nil
 		} else {
@@ -116,7 +115,7 @@ const (
 // records are held back until they have decided which fields are taken of all.
 func (s *stream) object(raw []byte, from, at int64) error {
 	o := &s.objects
-	u := Unit{Line: s.line, From: from, To: s.at, format: JSONL, raw: raw, at: at, fields: o.fields}
+	u := Unit{Line: s.line, From: from, To: s.r.Offset(), format: JSONL, raw: raw, at: at, fields: o.fields}
 	if o.fields != nil {
 		return s.emit(u)
 	}

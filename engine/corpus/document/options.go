@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"ndd/engine/corpus/text"
+	"ndd/engine/corpus/unpack"
 )
 
 // Options configures reading. The zero value detects formats and fields.
@@ -37,7 +38,7 @@ type Options struct {
 	Meter *Meter
 
 	// Decoders, if not nil, decompress and decode parts of files while others are read.
-	Decoders *Decoders
+	Decoders *unpack.Decoders
 }
 
 // DefaultMaxDocumentBytes is 64 MiB: longer than any book, short enough that a decompression bomb

@@ -12,6 +12,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"ndd/engine/corpus/columns"
+	"ndd/engine/corpus/unpack"
 	"ndd/engine/parallel"
 )
 
@@ -36,7 +37,7 @@ func (s *stream) parquetRows() error {
 	file, err := columns.Open(&meteredReaderAt{s, s.plain}, s.size,
 		columns.Limits{PageBytes: max(parquetPageMax, 2*most), ValueBytes: most})
 	if err != nil {
-		return damage{err}
+		return unpack.Damage(err)
 	}
 	defer file.Close()
 	for _, f := range file.Schema().Fields() {
@@ -58,7 +59,7 @@ func (s *stream) parquetRows() error {
 	}
 	s.chosen(c.Fields)
 	if d := s.opts.Decoders; d != nil {
-		g.ahead = &parallel.Queue[*rowGroup]{Room: &d.room, Max: d.ahead}
+		g.ahead = &parallel.Queue[*rowGroup]{Room: &d.Room, Max: d.Ahead}
 		defer func() {
 			for g.ahead.Len() > 0 {
 				g.ahead.Remove()

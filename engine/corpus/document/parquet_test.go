@@ -13,6 +13,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"ndd/engine/corpus/columns"
+	"ndd/engine/corpus/unpack"
 	"ndd/engine/oracle/hostile"
 	"ndd/engine/oracle/must"
 )
@@ -154,7 +155,7 @@ func TestParquet(t *testing.T) {
 func TestDamagedParquet(t *testing.T) {
 	data := table(t, 100)
 	tree(t, nil)
-	read := func(d *Decoders) (all []string) {
+	read := func(d *unpack.Decoders) (all []string) {
 		for doc, err := range Read(t.Context(), []string{"d.parquet"}, Options{TextField: "body", Decoders: d}, nil) {
 			if _, skip := errors.AsType[*Skip](err); err != nil && !skip && !strings.Contains(err.Error(), `no field "body"`) {
 				t.Fatal(err)
@@ -167,7 +168,7 @@ func TestDamagedParquet(t *testing.T) {
 		must.Do(t, os.WriteFile("d.parquet", damaged, 0o644))
 		want := read(nil)
 		for _, bytes := range []int64{1 << 20, 40_000, 100} {
-			if got := read(NewDecoders(3, bytes)); !slices.Equal(got, want) {
+			if got := read(unpack.NewDecoders(3, bytes)); !slices.Equal(got, want) {
 				t.Fatalf("%d bytes of the file, %d of memory: %q, want %q", len(damaged), bytes, got, want)
 			}
 		}
@@ -190,7 +191,7 @@ func TestParquetDictionary(t *testing.T) {
 	rows := slices.Repeat([]row{{strings.Repeat("text ", 1000)}}, 100)
 	tree(t, map[string]string{"d.parquet": string(written(t, rows, parquet.MaxRowsPerRowGroup(30)))})
 	n := 0
-	for doc, err := range Read(t.Context(), []string{"d.parquet"}, Options{Decoders: NewDecoders(3, 1<<20)}, nil) {
+	for doc, err := range Read(t.Context(), []string{"d.parquet"}, Options{Decoders: unpack.NewDecoders(3, 1<<20)}, nil) {
 		if n++; err != nil || doc.Line != n {
 			t.Fatalf("row %d of line %d: %v", n, doc.Line, err)
 		}
@@ -342,22 +343,22 @@ func TestRowGroupsStop(t *testing.T) {
 		len(large.rows) != 100 {
 		t.Errorf("of %d bytes claimed, %d rows are decoded, and %d with less", claimed, len(large.rows), len(small.rows))
 	}
-	d := NewDecoders(8, 2*claimed-1)
+	d := unpack.NewDecoders(8, 2*claimed-1)
 	for range (File{Path: "a.parquet"}).Scan(t.Context(), Options{Decoders: d}, nil) {
-		if held := d.room.Held(); held != 0 {
+		if held := d.Room.Held(); held != 0 {
 			t.Fatalf("%d bytes are held", held)
 		}
 	}
-	d = NewDecoders(8, 200_000)
+	d = unpack.NewDecoders(8, 200_000)
 	n, most := 0, int64(0)
 	for _, err := range (File{Path: "a.parquet"}).Scan(t.Context(), Options{Decoders: d}, nil) {
 		must.Do(t, err)
-		most = max(most, d.room.Held())
+		most = max(most, d.Room.Held())
 		if n++; n == 1000 {
 			break
 		}
 	}
-	if n != 1000 || most > 200_000 || most < 100_000 || d.room.Held() != 0 {
-		t.Errorf("%d units, %d bytes are held at most, %d at the end", n, most, d.room.Held())
+	if n != 1000 || most > 200_000 || most < 100_000 || d.Room.Held() != 0 {
+		t.Errorf("%d units, %d bytes are held at most, %d at the end", n, most, d.Room.Held())
 	}
 }

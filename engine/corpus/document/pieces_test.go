@@ -17,6 +17,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
+	"ndd/engine/corpus/unpack"
 	"ndd/engine/oracle/long"
 	"ndd/engine/oracle/must"
 )
@@ -44,7 +45,7 @@ func noise(n int, seed uint64) string {
 }
 
 // scanned returns what a scan of a file yields, and the error of its content.
-func scanned(t *testing.T, path string, d *Decoders) (got []string) {
+func scanned(t *testing.T, path string, d *unpack.Decoders) (got []string) {
 	t.Helper()
 	for u, err := range (File{Path: path}).Scan(t.Context(), Options{Decoders: d, Format: formatByName(path)}, nil) {
 		got = append(got, unitText(u, err))
@@ -62,7 +63,7 @@ func unitText(u Unit, err error) string {
 }
 
 // contentOf returns the units of a file's content, and what is read of it behind each and at the end.
-func contentOf(t *testing.T, path string, d *Decoders) (units []string, content string) {
+func contentOf(t *testing.T, path string, d *unpack.Decoders) (units []string, content string) {
 	t.Helper()
 	c, err := (File{Path: path}).Open(t.Context(), Options{Decoders: d, Format: formatByName(path)})
 	if err != nil {
@@ -140,20 +141,15 @@ func TestPieces(t *testing.T) {
 				t.Fatalf("%s %s: the content has %q\nwant %q", name, what, units, want)
 			}
 			for _, size := range sizes {
-				d := NewDecoders(3, int64(size)*99)
-				d.pieceBytes = size
-				pieces := false
-				d.pieces.New = func() any { pieces = true; return new(piece) }
+				d := unpack.NewDecoders(3, int64(size)*99)
+				d.PieceBytes = size
 				if got := scanned(t, path, d); !slices.Equal(got, want) {
 					t.Fatalf("%s %s in pieces of %d: %q\nwant %q", name, what, size, got, want)
 				}
 				if _, got := contentOf(t, path, d); got != whole {
 					t.Fatalf("%s %s in pieces of %d: content %q\nwant %q", name, what, size, got, whole)
 				}
-				if what == "whole" && !pieces {
-					t.Fatalf("%s in pieces of %d was read without", name, size)
-				}
-				if n := d.room.Held(); n != 0 {
+				if n := d.Room.Held(); n != 0 {
 					t.Fatalf("%s %s in pieces of %d: %d bytes are held at the end", name, what, size, n)
 				}
 			}
@@ -189,34 +185,12 @@ func TestLargePieces(t *testing.T) {
 		must.Do(t, os.WriteFile(path, change([]byte(sound)), 0o644))
 		want := scanned(t, path, nil)
 		_, whole := contentOf(t, path, nil)
-		d := NewDecoders(16, 64<<20)
+		d := unpack.NewDecoders(16, 64<<20)
 		if got := scanned(t, path, d); !slices.Equal(got, want) {
 			t.Errorf("%s: %d, want %d", what, len(got), len(want))
 		}
 		if _, got := contentOf(t, path, d); got != whole {
 			t.Errorf("%s: another content", what)
-		}
-	}
-}
-
-// TestFrames: the length of a frame is found, of every kind of block.
-func TestFrames(t *testing.T) {
-	z, err := zstd.NewWriter(nil)
-	must.Do(t, err)
-	bytes := make([]byte, 300_000)
-	rand.NewChaCha8([32]byte{}).Read(bytes)
-	for _, content := range []string{"a", strings.Repeat("a", 300_000), strings.Repeat("some text ", 50_000),
-		string(bytes)} {
-		b := z.EncodeAll([]byte(content), nil)
-		for _, more := range []string{"", "more"} {
-			if n, size := frame(append(b, more...)); n != len(b) || size < len(content) {
-				t.Errorf("%.20q: %d bytes of %d, want %d of %d", content, n, size, len(b), len(content))
-			}
-		}
-		for cut := range min(len(b), 100) {
-			if n, _ := frame(b[:len(b)-1-cut]); n != 0 {
-				t.Errorf("%.20q without its last %d bytes is a frame of %d", content, cut+1, n)
-			}
 		}
 	}
 }
@@ -256,11 +230,11 @@ func TestZstdFrames(t *testing.T) {
 		"a large one":             {"\x5d\x2a\x4d\x18\xff\xff\xff\x7f", ""},
 		"alone":                   {skippable(0x50, "hello"), ""},
 	} {
-		for _, d := range []*Decoders{nil, NewDecoders(2, 1<<20)} {
+		for _, d := range []*unpack.Decoders{nil, unpack.NewDecoders(2, 1<<20)} {
 			tree(t, map[string]string{"a.jsonl.zst": c.content})
 			f, err := File{Path: "a.jsonl.zst"}.Open(t.Context(), Options{Decoders: d})
 			if err != nil {
-				if c.want != "" || !errors.Is(err, ErrDamaged) {
+				if c.want != "" || !errors.Is(err, unpack.ErrDamaged) {
 					t.Errorf("%s: %v", name, err)
 				}
 				continue

@@ -1,11 +1,12 @@
 package document
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"regexp"
+
+	"ndd/engine/corpus/unpack"
 )
 
 // A wrong Content-Length ends a block within it, or within a later record. A block that no other record
@@ -29,40 +30,26 @@ func (s *warc) resume(cause error) error {
 	found, err := s.untilRecord(io.Discard, s.opts.MaxDocumentBytes)
 	switch {
 	case found:
-		return &Skip{Line: s.line, At: s.good, To: s.at, Reason: Broken,
-			Err: fmt.Errorf("%w; reading resumes at byte %d, where the next record begins", cause, s.at)}
+		return &Skip{Line: s.line, At: s.good, To: s.r.Offset(), Reason: Broken,
+			Err: fmt.Errorf("%w; reading resumes at byte %d, where the next record begins", cause, s.r.Offset())}
 	case err == nil && !errors.As(cause, new(foreign)):
-		return &Skip{Line: s.line, At: s.good, To: s.at, Reason: Broken,
-			Err: fmt.Errorf("%w; no record begins before byte %d", cause, s.at)}
-	case s.members == nil || !errors.Is(err, ErrDamaged):
+		return &Skip{Line: s.line, At: s.good, To: s.r.Offset(), Reason: Broken,
+			Err: fmt.Errorf("%w; no record begins before byte %d", cause, s.r.Offset())}
+	case s.r.Packing != unpack.Gzip || !errors.Is(err, unpack.ErrDamaged):
 		return cause
 	}
 	// A record that could be read of a damaged member is none, unless it has been handed on.
-	at := max(s.handed, min(s.good, s.members.brokenFrom()))
+	at := max(s.handed, min(s.good, s.r.DamagedFrom()))
 	s.good = at
-	raw, err := s.members.resume(at, warcPrefix)
+	raw, err := s.r.Resume(at, warcPrefix)
 	if errors.Is(err, io.EOF) {
 		return cause
 	}
 	if err != nil {
 		return err
 	}
-	if s.copied != nil {
-		s.copied.forget(at, s.unpacking)
-	}
-	s.r.Reset(s.source)
-	s.at = at
 	return &Skip{Line: s.line, At: at, ResumedAt: raw, Reason: Unreadable,
 		Err: fmt.Errorf("%w: left out up to byte %d of the file, where the next record begins", cause, raw)}
-}
-
-// back puts a block that begins at an offset, and the line ends that were read behind it, back into the
-// stream.
-func (s *warc) back(begin int64, block []byte) {
-	lineEnds := bytes.Repeat([]byte("\n"), int(s.at-begin)-len(block))
-	ahead, _ := s.r.Peek(s.r.Buffered())
-	s.r.Reset(io.MultiReader(bytes.NewReader(append(append(block, lineEnds...), ahead...)), s.source))
-	s.at, s.wary = begin, true
 }
 
 // untilRecord passes up to length bytes on to w, and stops before a line that begins a record.
@@ -82,7 +69,7 @@ func (s *warc) untilRecord(w io.Writer, length int64) (found bool, err error) {
 		for _, m := range recordStart.FindAllIndex(ahead, -1) {
 			at := m[0]
 			if at < n && (at == 0 && before == '\n' || at > 0 && ahead[at-1] == '\n' ||
-				s.members != nil && s.members.beginsAt(s.at+int64(at))) {
+				s.r.BeginsMember(s.r.Offset()+int64(at))) {
 				n, found = at, true
 				break
 			}
@@ -94,7 +81,6 @@ func (s *warc) untilRecord(w io.Writer, length int64) (found bool, err error) {
 			return found, err
 		}
 		s.r.Discard(n)
-		s.at += int64(n)
 		if found {
 			return true, nil
 		}

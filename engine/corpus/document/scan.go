@@ -1,7 +1,6 @@
 package document
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
 	"context"
@@ -11,6 +10,7 @@ import (
 	"iter"
 
 	"ndd/engine/corpus/text"
+	"ndd/engine/corpus/unpack"
 )
 
 // Unit is one document as it lies in its file. Nobody writes to its bytes, which those of lines near it
@@ -148,7 +148,7 @@ func (s *stream) end(err error) error {
 		return err
 	case errors.As(err, new(*Skip)):
 		return s.skip(err.(*Skip))
-	case s.file.inFolder(), errors.Is(err, ErrDamaged):
+	case s.file.inFolder(), errors.Is(err, unpack.ErrDamaged):
 		return s.skip(&Skip{Line: s.line, At: s.good, Reason: Unreadable, Err: err})
 	}
 	return fmt.Errorf("%s: %w", Place(s.file.Path, s.line), err)
@@ -156,24 +156,20 @@ func (s *stream) end(err error) error {
 
 // stream is one open file on its way to units.
 type stream struct {
-	ctx    context.Context
-	file   File
-	opts   Options
-	yield  func(Unit, error) bool
-	r      *bufio.Reader // decompressed
-	source io.Reader     // what r reads
-	size   int64         // of the file on disk, a hint; 0 if unknown or compressed
-	line   int           // the last one read, for errors
-	at     int64         // bytes of r that have been taken as lines
-	good   int64         // of them, those of whole lines and records
+	ctx   context.Context
+	file  File
+	opts  Options
+	yield func(Unit, error) bool
+	r     *unpack.Reader
+	size  int64 // of the file on disk, a hint; 0 if unknown or compressed
+	line  int   // the last one read, for errors
+	good  int64 // bytes of r that were whole lines and records
 
 	head    Head    // as far as it is known
 	objects objects // of JSON
 
-	unpacking *unpacking  // nil where it is not compressed
-	plain     io.ReaderAt // the file, where it is not compressed and can be read at any place; else nil
-	modified  int64       // of the file, nanoseconds since 1970; 0 if unknown
-	copied    *tee        // what r reads is copied behind it; nil: it is not
+	plain    io.ReaderAt // the file, where it is not compressed and can be read at any place; else nil
+	modified int64       // of the file, nanoseconds since 1970; 0 if unknown
 }
 
 // units cuts the stream into units, as its format does.
@@ -181,7 +177,7 @@ func (s *stream) units() error { return s.unitsOf(s.detect()) }
 
 // unitsOf cuts a stream of which the format is known, or why it is not.
 func (s *stream) unitsOf(format Format, err error) error {
-	if errors.Is(err, ErrDamaged) { // from the beginning: an archive's next record says what it is
+	if errors.Is(err, unpack.ErrDamaged) { // from the beginning: an archive's next record says what it is
 		if err = s.warc().resume(err); errors.As(err, new(*Skip)) {
 			if err = s.skip(err.(*Skip)); err == nil {
 				format, err = s.detect()
@@ -204,8 +200,7 @@ func (s *stream) byteOrderMark() error {
 	if mark, err := s.r.Peek(len(text.ByteOrderMark)); err != nil || string(mark) != text.ByteOrderMark {
 		return nil // an error comes again
 	}
-	n, err := s.r.Discard(len(text.ByteOrderMark))
-	s.at += int64(n)
+	_, err := s.r.Discard(len(text.ByteOrderMark))
 	return err
 }
 

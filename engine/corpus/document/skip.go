@@ -1,7 +1,6 @@
 package document
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -127,13 +126,3 @@ func (t *Tally) String() string {
 	}
 	return strings.Join(parts, ", ")
 }
-
-// ErrDamaged is wrapped by errors of files whose content ends, or makes no sense, from some place
-// on. The content before is good. Such a file is a skip even if the user named it: one torn archive
-// must not undo hours of reading others.
-var ErrDamaged = errors.New("damaged")
-
-type damage struct{ error }
-
-func (d damage) Is(target error) bool { return target == ErrDamaged }
-func (d damage) Unwrap() error        { return d.error }

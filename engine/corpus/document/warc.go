@@ -9,6 +9,8 @@ import (
 	"net/textproto"
 	"strconv"
 	"strings"
+
+	"ndd/engine/corpus/unpack"
 )
 
 // A WARC file (ISO 28500) is records one after the other, as a rule each compressed by itself,
@@ -36,18 +38,13 @@ const (
 // warc is a stream of records.
 type warc struct {
 	*stream
-	members *members // of gzip, else nil
-	handed  int64    // bytes up to the end of the last record that was handed on
-	wary    bool     // a length was wrong: a block ends where a record seems to begin in it
-	other   []byte   // a block without a page
+	handed int64  // bytes up to the end of the last record that was handed on
+	wary   bool   // a length was wrong: a block ends where a record seems to begin in it
+	other  []byte // a block without a page
 }
 
 func (s *stream) warc() *warc {
-	w := &warc{stream: s}
-	if s.unpacking != nil {
-		w.members = s.unpacking.members
-	}
-	return w
+	return &warc{stream: s}
 }
 
 // warcRecords yields one unit a record that holds a page.
@@ -55,7 +52,7 @@ func (s *stream) warcRecords() error {
 	w := s.warc()
 	return s.each(func() error {
 		err := w.record()
-		if errors.Is(err, ErrDamaged) || errors.As(err, new(foreign)) {
+		if errors.Is(err, unpack.ErrDamaged) || errors.As(err, new(foreign)) {
 			err = w.resume(err)
 		}
 		return err
@@ -71,12 +68,12 @@ func (f foreign) Unwrap() error { return f.error }
 // record any more. All other errors say where.
 func (s *warc) record() error {
 	s.line++
-	s.good = s.at
+	s.good = s.r.Offset()
 	err := s.blankLines()
 	if errors.Is(err, io.EOF) {
 		return err
 	}
-	from := s.at
+	from := s.r.Offset()
 	if err != nil {
 		return brokenRecord(from, err)
 	}
@@ -89,8 +86,8 @@ func (s *warc) record() error {
 		reason.Line, reason.At = s.line, from
 		return reason
 	}
-	u.Line, u.From, u.To = s.line, from, s.at
-	s.handed = s.at
+	u.Line, u.From, u.To = s.line, from, s.r.Offset()
+	s.handed = s.r.Offset()
 	return s.emit(u)
 }
 
@@ -105,7 +102,7 @@ func brokenRecord(from int64, err error) error {
 	if err = fmt.Errorf("record at byte %d: %w", from, err); errors.As(err, new(foreign)) {
 		return err
 	}
-	return damage{err}
+	return unpack.Damage(err)
 }
 
 // readRecord reads the record that begins at from: its unit, or the reason why it is none.
@@ -132,21 +129,23 @@ func (s *warc) readRecord(from int64) (u Unit, reason *Skip, err error) {
 	if u, reason = warcUnit(headers, &s.opts); reason == nil && length > s.opts.MaxDocumentBytes {
 		reason = s.tooLarge(s.line)
 	}
-	begin := s.at
+	begin := s.r.Offset()
 	u.raw, err = s.block(length, reason == nil)
 	if err == nil {
 		err = s.endRecord(length)
 	}
-	if err != nil && len(u.raw) > 0 && !s.wary && !errors.Is(err, ErrDamaged) {
-		s.back(begin, u.raw)
+	if err != nil && len(u.raw) > 0 && !s.wary && !errors.Is(err, unpack.ErrDamaged) {
+		lineEnds := bytes.Repeat([]byte("\n"), int(s.r.Offset()-begin)-len(u.raw)) // those that were read after the block
+		s.r.Unread(append(u.raw, lineEnds...))
+		s.wary = true
 	}
 	return u, reason, err
 }
 
 // endRecord passes over the end of a record, and checks that another one follows.
 func (s *warc) endRecord(length int64) error {
-	begin := s.at
-	if err := s.blankLines(); errors.Is(err, io.EOF) || err != nil && s.brokenAhead() {
+	begin, isGzip := s.r.Offset(), s.r.Packing == unpack.Gzip
+	if err := s.blankLines(); errors.Is(err, io.EOF) || err != nil && isGzip && s.r.DamagedFrom() >= s.r.Offset() {
 		return nil
 	} else if err != nil {
 		return err
@@ -155,41 +154,35 @@ func (s *warc) endRecord(length int64) error {
 	switch {
 	case bytes.HasPrefix(next, []byte(warcPrefix)):
 		return nil
-	case s.members != nil && !s.members.beginsAt(s.at):
+	case isGzip && !s.r.BeginsMember(s.r.Offset()):
 		return fmt.Errorf("%q follows it", next[:min(len(next), len(warcPrefix))]) // as in a member that is damaged, which shows at its end
-	case s.members == nil && s.at < begin+2: // a record ends with two line ends
+	case !isGzip && s.r.Offset() < begin+2: // a record ends with two line ends
 		return fmt.Errorf("Content-Length %d is wrong: %q follows", length, next)
 	}
 	return nil
 }
 
-// brokenAhead reports whether the error is of a member that begins at or after the current offset.
-func (s *warc) brokenAhead() bool {
-	return s.members != nil && s.members.err != nil && s.members.brokenFrom() >= s.at
-}
-
 // blankLines passes over the line ends between records. The error is io.EOF at the end of the file.
 func (s *warc) blankLines() error {
 	for {
-		b, err := s.r.ReadByte()
-		if err != nil {
+		b, err := s.r.Peek(1)
+		if len(b) == 0 {
 			return err
 		}
-		if b != '\r' && b != '\n' {
-			return s.r.UnreadByte()
+		if b[0] != '\r' && b[0] != '\n' {
+			return nil
 		}
-		s.at++
+		s.r.Discard(1)
 	}
 }
 
 // headerLine returns the next line without its end. It is gone when another is read.
 func (s *warc) headerLine(from int64) ([]byte, error) {
 	line, err := s.r.ReadSlice('\n')
-	s.at += int64(len(line))
 	switch {
 	case errors.Is(err, bufio.ErrBufferFull):
 		err = fmt.Errorf("a line of %d bytes and more among its headers", len(line))
-	case s.at-from > warcHeaderBytes:
+	case s.r.Offset()-from > warcHeaderBytes:
 		err = fmt.Errorf("headers of more than %d bytes", warcHeaderBytes)
 	}
 	return bytes.TrimRight(line, "\r\n"), err
@@ -268,8 +261,7 @@ func (s *warc) block(length int64, isPage bool) ([]byte, error) {
 		}
 		return buf.Bytes(), err
 	}
-	n, err := io.CopyN(buf, s.r, length)
-	s.at += n
+	_, err := io.CopyN(buf, s.r, length)
 	if s.other = nil; !isPage && buf.Cap() <= trusted {
 		s.other = buf.Bytes()
 	}

@@ -8,6 +8,7 @@ import (
 	"runtime"
 
 	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/unpack"
 	"ndd/engine/parallel"
 )
 
@@ -78,7 +79,7 @@ func extract(ctx context.Context, inputs []string, cfg Config, s Steps[any]) (Re
 	}
 	budget := cfg.budget()
 	if cfg.Document.Decoders == nil && cfg.Threads > 1 {
-		cfg.Document.Decoders = document.NewDecoders(cfg.Threads, budget/4)
+		cfg.Document.Decoders = unpack.NewDecoders(cfg.Threads, budget/4)
 		budget -= budget / 4
 	}
 	p := &pipeline{cfg: cfg, steps: s}

@@ -53,7 +53,7 @@ func TestAnnotate(t *testing.T) {
 	}
 	r := found(t, read(t, "in", ingest.Config{}, ReadOptions{}), Options{K: 3, Verify: &Verify{}})
 	got, report := written(t, r, r.Annotate)
-	if d := cmp.Diff(want, unpack(t, got)); d != "" {
+	if d := cmp.Diff(want, unpacked(t, got)); d != "" {
 		t.Error(d)
 	}
 	if report.Unnoted != 3 { // a line and an element that are no objects, and an empty object

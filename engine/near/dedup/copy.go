@@ -16,6 +16,7 @@ import (
 
 	"ndd/engine/corpus/document"
 	"ndd/engine/corpus/ingest"
+	"ndd/engine/corpus/unpack"
 	"ndd/engine/parallel"
 )
 
@@ -226,9 +227,9 @@ func copyFiles(ctx context.Context, threads int, opts document.Options, produce 
 	if err != nil {
 		return err
 	}
-	var decoders *document.Decoders
+	var decoders *unpack.Decoders
 	if threads > 1 {
-		decoders = document.NewDecoders(threads, decodersBytes)
+		decoders = unpack.NewDecoders(threads, decodersBytes)
 	}
 	return parallel.Each(ctx, parallel.Options{Workers: threads}, produce,
 		func(ctx context.Context, files iter.Seq[*copier]) error {
@@ -325,7 +326,7 @@ func (k *copier) copy() error {
 	}
 	content, err := f.Open(k.ctx, k.opts)
 	if err != nil {
-		if (f.Root == "" && !errors.Is(err, document.ErrDamaged)) || k.ctx.Err() != nil {
+		if (f.Root == "" && !errors.Is(err, unpack.ErrDamaged)) || k.ctx.Err() != nil {
 			return err
 		}
 		if err := k.end(); err != nil {

@@ -43,8 +43,8 @@ func pack(t *testing.T, name, content string) []byte {
 	return b.Bytes()
 }
 
-// unpack returns files without their compression.
-func unpack(t *testing.T, files map[string]string) map[string]string {
+// unpacked returns files without their compression.
+func unpacked(t *testing.T, files map[string]string) map[string]string {
 	t.Helper()
 	plain := map[string]string{}
 	for name, content := range files {
@@ -101,7 +101,7 @@ func TestCopy(t *testing.T) {
 	must.Do(t, err)
 	r := found(t, c, Options{K: 3})
 	got, _ := copied(t, r)
-	if d := cmp.Diff(want, unpack(t, got)); d != "" {
+	if d := cmp.Diff(want, unpacked(t, got)); d != "" {
 		t.Error(d)
 	}
 	if again, _ := copied(t, r); !maps.Equal(got, again) {
@@ -225,7 +225,7 @@ func TestCopyRepacked(t *testing.T) {
 	c := read(t, "in", ingest.Config{}, ReadOptions{})
 	got, report := copied(t, found(t, c, Options{K: 0}))
 	want := map[string]string{"a.jsonl.zst": `{"id":1,"text":"` + rivers + "\"}\n", "b.jsonl.zst": ""}
-	if got := unpack(t, got); !maps.Equal(got, want) {
+	if got := unpacked(t, got); !maps.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
 	if want := []string{"in/a.jsonl.bz2", "in/b.jsonl.xz"}; !slices.Equal(report.Repacked, want) ||

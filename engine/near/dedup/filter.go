@@ -12,6 +12,7 @@ import (
 	"ndd/engine/corpus/document"
 	"ndd/engine/corpus/ingest"
 	"ndd/engine/corpus/simhash"
+	"ndd/engine/corpus/unpack"
 )
 
 // ErrPacked is returned by [Filter] for an input that is compressed.
@@ -31,7 +32,7 @@ func Filter(ctx context.Context, in io.Reader, out io.Writer, cfg ingest.Config,
 	if err != nil && !errors.Is(err, io.EOF) {
 		return 0, ingest.Report{}, err
 	}
-	if document.PackingOf(head) != document.Unpacked {
+	if unpack.PackingOf(head) != unpack.None {
 		return 0, ingest.Report{}, ErrPacked
 	}
 	lines := &lineTee{in: buffered, most: cfg.Document.MaxDocumentBytes}

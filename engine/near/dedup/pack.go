@@ -12,6 +12,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/unpack"
 	"ndd/engine/parallel"
 )
 
@@ -84,13 +85,13 @@ func (p *packers) take(ctx context.Context) (*block, error) {
 	}
 }
 
-func (p *packers) compress(b *block, packing document.Packing) error {
+func (p *packers) compress(b *block, packing unpack.Packing) error {
 	from := 0
 	for _, end := range b.ends {
 		member := b.in[from:end]
 		from = end
 		switch packing {
-		case document.Gzip:
+		case unpack.Gzip:
 			if b.gzip == nil {
 				b.gzip = gzip.NewWriter(nil)
 			}
@@ -109,8 +110,8 @@ func (p *packers) compress(b *block, packing document.Packing) error {
 }
 
 // stream returns a compressor of one member.
-func stream(w io.Writer, packing document.Packing) (io.WriteCloser, error) {
-	if packing == document.Gzip {
+func stream(w io.Writer, packing unpack.Packing) (io.WriteCloser, error) {
+	if packing == unpack.Gzip {
 		return gzip.NewWriter(w), nil
 	}
 	return zstd.NewWriter(w, zstd.WithEncoderConcurrency(1))
@@ -122,13 +123,13 @@ func (p *packers) pack(ctx context.Context, w io.Writer, content *document.Conte
 	fill func(*copying) error) error {
 	packing := content.Packing
 	produce := func(ctx context.Context, yield func(*block) bool) error {
-		c := copying{ctx: ctx, p: p, in: content, records: content.Members && packing != document.Unpacked,
+		c := copying{ctx: ctx, p: p, in: content, records: content.Members && packing != unpack.None,
 			jsonList: jsonList{list: content.List}, notes: notes, yield: yield}
 		return c.all(fill)
 	}
 	work := func(ctx context.Context, blocks iter.Seq[*block]) error {
 		for b := range blocks {
-			if packing == document.Unpacked {
+			if packing == unpack.None {
 				continue
 			}
 			if err := p.compress(b, packing); err != nil {
@@ -147,7 +148,7 @@ func (p *packers) pack(ctx context.Context, w io.Writer, content *document.Conte
 		switch {
 		case b.part:
 			_, err = long.Write(b.in)
-		case packing == document.Unpacked:
+		case packing == unpack.None:
 			_, err = w.Write(b.in)
 		default:
 			_, err = w.Write(b.out)

@@ -13,6 +13,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 
 	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/unpack"
 	"ndd/engine/oracle/long"
 	"ndd/engine/oracle/must"
 )
@@ -35,7 +36,7 @@ func TestPackers(t *testing.T) {
 		records = append(records, content.String()[from:])
 	}
 	longest := slices.MaxFunc(records, func(a, b string) int { return len(a) - len(b) })
-	names := map[document.Packing]string{document.Unpacked: "a", document.Gzip: "a.gz", document.Zstd: "a.zst"}
+	names := map[unpack.Packing]string{unpack.None: "a", unpack.Gzip: "a.gz", unpack.Zstd: "a.zst"}
 	for packing, name := range names {
 		for _, starts := range [][]int64{nil, starts} {
 			for blockBytes := 1; blockBytes <= content.Len()+2; blockBytes++ {
@@ -49,10 +50,10 @@ func TestPackers(t *testing.T) {
 					var out bytes.Buffer
 					c := &document.Content{Reader: strings.NewReader(content.String()), Packing: packing, Members: starts != nil}
 					must.Do(t, p.pack(t.Context(), &out, c, nil, without(cuts, starts)))
-					if got := unpack(t, map[string]string{name: out.String()})[name]; got != strings.Join(records, "") {
+					if got := unpacked(t, map[string]string{name: out.String()})[name]; got != strings.Join(records, "") {
 						t.Fatalf("%s in blocks of %d: %q, want %q", name, blockBytes, got, records)
 					}
-					if starts != nil && packing == document.Gzip && !slices.Equal(membersOf(t, out.Bytes()), records) {
+					if starts != nil && packing == unpack.Gzip && !slices.Equal(membersOf(t, out.Bytes()), records) {
 						t.Fatalf("blocks of %d: members %q, want %q", blockBytes, membersOf(t, out.Bytes()), records)
 					}
 					if threads == 1 {

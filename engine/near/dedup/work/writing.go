@@ -8,6 +8,7 @@ import (
 
 	"ndd/engine/corpus/document"
 	"ndd/engine/corpus/ingest"
+	"ndd/engine/corpus/unpack"
 	"ndd/engine/storage/store"
 )
 
@@ -28,7 +29,7 @@ type writing struct {
 
 // Keep keeps an entry of the file that is being read.
 func (w *Folder) Keep(e *ingest.Entry) {
-	if s := e.Skip; s != nil && s.Reason == document.Unreadable && !errors.Is(s, document.ErrDamaged) {
+	if s := e.Skip; s != nil && s.Reason == document.Unreadable && !errors.Is(s, unpack.ErrDamaged) {
 		w.spoilt = true // it may be readable later
 	}
 	if w.broken {

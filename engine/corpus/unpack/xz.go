@@ -1,4 +1,4 @@
-package document
+package unpack
 
 import (
 	"bufio"
@@ -10,6 +10,9 @@ import (
 
 	"github.com/ulikunitz/xz/lzma"
 )
+
+// xzDictionaryMaxBytes is the dictionary of xz -9. The library allocates it for each block.
+const xzDictionaryMaxBytes = 64 << 20
 
 // errXzDictionary is the error of a block that needs a larger dictionary than a reader should take.
 var errXzDictionary = fmt.Errorf("its dictionary is larger than %d MiB", xzDictionaryMaxBytes>>20)

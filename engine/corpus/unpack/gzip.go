@@ -1,4 +1,4 @@
-package document
+package unpack
 
 import (
 	"bufio"
@@ -11,36 +11,35 @@ import (
 	"github.com/klauspost/compress/gzip"
 )
 
-// A gzip file is members one after the other, and of a WARC file each record is one. So where one
-// is damaged, the next can be found and read on from: what looks like a member's header is one if
-// the content behind it begins like a record.
+// A gzip file is a sequence of members, and in a WARC file each record is a member. So after a damaged
+// member, reading can resume at the next one: bytes that look like a member's header are one if
+// their content begins like a record.
 //
 //	file     | member | memb#r | member | member |       # damaged
 //	content  | record |        | record | record |       its part that was read is dropped
-//	                  ^ Skip.At, from where on the content is that of the file from Skip.ResumedAt on
+//	                  ^ the content continues here with the member that Resume has found
 //
-// Decoding goes past the damage before it is noticed, so the last bytes of the file are remembered.
+// Decoding passes the damage before it notices it, so the last bytes of the file are remembered.
 
 const (
-	trailBytes  = 1 << 20 // that can be gone back to
-	startsMax   = 4096    // of members, which are remembered
-	memberBytes = 64 << 10
+	startsMax        = 4096      // starts of members that are remembered
+	memberBytes      = 64 << 10  // bytes of a member that are tried for a prefix
+	memberMin        = 20        // bytes of the shortest member
+	memberContentMin = 128 << 10 // bytes that a piece may have, however short it is in the file
+	gzipRatio        = 16        // maximum bytes of content for each of the file
 )
 
 // members decompresses a gzip file. An error stays until resume.
 type members struct {
 	ahead
-	content []byte        // of the piece that is read
-	disk    *bufio.Reader // of raw, for members that are read in place
+	content []byte        // the rest of the current piece
+	disk    *bufio.Reader // a buffer of raw, for members that are read in place
 	z       *gzip.Reader
 	inside  bool // such a member
 	starts  []memberStart
 	out     int64 // bytes of content so far
 	err     error
 }
-
-// memberStart is where a member begins: in the file, and in the content.
-type memberStart struct{ raw, out int64 }
 
 func (m *members) Read(p []byte) (n int, err error) {
 	for n == 0 && m.err == nil && len(p) > 0 {
@@ -63,6 +62,11 @@ func (m *members) Read(p []byte) (n int, err error) {
 		}
 	}
 	return n, m.err
+}
+
+// newMembers returns the members of a file. The buffer disk is of raw.
+func newMembers(d *Decoders, raw *trail, disk *bufio.Reader) *members {
+	return &members{disk: disk, ahead: ahead{d: d, raw: raw, find: findMembers, decode: decodeMembers}}
 }
 
 // begin begins with the next piece, or reads the header of the next member. At the end of the file it
@@ -109,8 +113,8 @@ func (m *members) beginsAt(at int64) bool {
 	return slices.ContainsFunc(m.starts, func(s memberStart) bool { return s.out == at })
 }
 
-// resume finds the first member behind the one that byte at of the content is of, whose own content
-// begins with a prefix. The next read continues there. The error is io.EOF if there is none.
+// resume finds a member whose content begins with a prefix. It searches after the member that has the content's
+// byte at. The next read continues there. The error is io.EOF if there is none.
 func (m *members) resume(at int64, prefix string) (raw int64, err error) {
 	from := m.starts[0].raw
 	for _, s := range m.starts {
@@ -160,64 +164,64 @@ func beginsWith(member []byte, prefix string) bool {
 	return err == nil && string(content) == prefix
 }
 
-// trail reads from r. It remembers the last bytes, and can look ahead.
-type trail struct {
-	r     io.Reader
-	chunk int    // bytes that are read at a time
-	last  []byte // of what has been read
-	end   int64  // in the file, of last
-	at    int64  // of the next byte
-	keep  int64  // the bytes from here on are remembered, and trailBytes before
-	err   error  // of r
+// findMembers returns the length of the gzip members that b seems to begin with: as many as most
+// bytes have, or one.
+func findMembers(b []byte, most int, ended bool) (n, content int) {
+	for at := memberMin; at < len(b); {
+		i := bytes.Index(b[at:], gzipMagic)
+		if i < 0 {
+			break
+		}
+		if at += i; at > most && n > 0 {
+			break
+		}
+		if isMember(b[at:]) {
+			n = at
+		}
+		if n >= most {
+			break
+		}
+		at++
+	}
+	if ended && (len(b) <= most || n == 0) {
+		n = len(b)
+	}
+	return n, min(n*gzipRatio, pieceContentMax)
 }
 
-// newTrail returns a trail of a file of which the first bytes are in a buffer.
-func newTrail(first *bufio.Reader, rest io.Reader, chunk int) *trail {
-	b, _ := first.Peek(first.Buffered())
-	return &trail{r: rest, chunk: chunk, last: bytes.Clone(b), end: int64(len(b))}
+// isMember reports whether a gzip member seems to begin: with flags, hints and a system that
+// compressors write.
+func isMember(b []byte) bool {
+	if len(b) < 10 {
+		return false
+	}
+	flags, hint, system := b[3], b[8], b[9]
+	return (flags == 0 || flags == 4 || flags == 8) && (hint == 0 || hint == 2 || hint == 4) &&
+		(system < 14 || system == 255)
 }
 
-func (t *trail) Read(p []byte) (int, error) {
-	if t.at == t.end {
-		t.keep = t.at
-		t.fetch()
+// decodeMembers decompresses gzip members.
+func decodeMembers(_ *Decoders, p *piece) {
+	in := bytes.NewReader(p.raw)
+	for in.Len() > 0 {
+		p.starts = append(p.starts, memberStart{int64(len(p.raw) - in.Len()), int64(len(p.content))})
+		if err := p.gzip.Reset(in); err != nil || len(p.starts) > pieceMembers {
+			return
+		}
+		p.gzip.Multistream(false)
+		for {
+			if len(p.content) == cap(p.content) {
+				p.content = append(p.content, 0)[:len(p.content)]
+			}
+			n, err := p.gzip.Read(p.content[len(p.content):cap(p.content)])
+			p.content = p.content[:len(p.content)+n]
+			if err == io.EOF {
+				break
+			}
+			if err != nil || len(p.content) > max(len(p.raw)*gzipRatio, memberContentMin) {
+				return
+			}
+		}
 	}
-	n := copy(p, t.ahead())
-	t.at += int64(n)
-	if n == 0 && len(p) > 0 {
-		return 0, t.err
-	}
-	return n, nil
+	p.sound = true
 }
-
-// ahead returns the bytes that have been read already.
-func (t *trail) ahead() []byte { return t.last[len(t.last)-int(t.end-t.at):] }
-
-// peek returns the next bytes, up to n of them, and whether there are no more.
-func (t *trail) peek(n int) (b []byte, ended bool) {
-	for t.end-t.at < int64(n) && t.err == nil {
-		t.fetch()
-	}
-	b = t.ahead()
-	return b[:min(n, len(b))], len(b) <= n && t.err == io.EOF
-}
-
-// fetch reads some bytes, or an error.
-func (t *trail) fetch() {
-	if spare := len(t.last) - int(t.end-min(t.keep, t.at)) - trailBytes; spare > trailBytes {
-		t.last = append(t.last[:0], t.last[spare:]...)
-	}
-	t.last = slices.Grow(t.last, t.chunk)
-	n := 0
-	for try := 0; n == 0 && t.err == nil && try < 100; try++ {
-		n, t.err = t.r.Read(t.last[len(t.last) : len(t.last)+t.chunk])
-	}
-	if n == 0 && t.err == nil {
-		t.err = io.ErrNoProgress
-	}
-	t.last = t.last[:len(t.last)+n]
-	t.end += int64(n)
-}
-
-// rewind goes back to a byte of the file, or as near to it as is remembered.
-func (t *trail) rewind(to int64) { t.at = max(to, t.end-int64(len(t.last))) }

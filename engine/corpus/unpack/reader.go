@@ -1,0 +1,216 @@
+package unpack
+
+import (
+	"bufio"
+	"bytes"
+	"compress/bzip2"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+	"github.com/ulikunitz/xz"
+)
+
+const bufferBytes = 128 << 10 // one read of a file
+
+// Options are what a caller knows of a file.
+type Options struct {
+	Name     string    // the name of the file, for the command in a message
+	Bytes    int64     // size of the file, a hint for buffers; 0 if unknown
+	Decoders *Decoders // decompress ahead; nil reads everything in place
+}
+
+// Reader reads the content of a file and counts its bytes.
+type Reader struct {
+	Packing Packing
+
+	buffer  *bufio.Reader // buffers source
+	source  io.Reader     // the content
+	offset  int64         // the offset of the next byte
+	decoder *decoder      // nil if the file is not compressed
+	copied  *tee          // nil if there is no copy
+	closer  func()
+}
+
+// NewReader returns a reader of the content of src, which is decompressed if its first bytes show a compression.
+func NewReader(src io.Reader, o Options) (*Reader, error) {
+	file := &source{r: src}
+	disk := bufio.NewReaderSize(file, bufferFor(o.Bytes))
+	head, err := disk.Peek(HeadBytes)
+	if err != nil && err != io.EOF {
+		return nil, err
+	}
+	r := &Reader{Packing: PackingOf(head), buffer: disk, source: file, closer: func() {}}
+	if r.Packing == None {
+		return r, nil
+	}
+	d := &decoder{packing: r.Packing, name: o.Name, file: file}
+	switch r.Packing {
+	case Gzip:
+		d.raw = newTrail(disk, file, bufferFor(o.Bytes))
+		disk.Reset(d.raw)
+		d.members = newMembers(o.Decoders, d.raw, disk)
+		d.r, r.closer = d.members, d.members.drop
+	case Zstd:
+		d.raw = newTrail(disk, file, bufferFor(o.Bytes))
+		f, err := newFrames(o.Decoders, d.raw)
+		if err != nil {
+			return nil, err
+		}
+		d.r, r.closer = f, f.close
+	case Xz:
+		if d.r, err = xz.NewReader(&xzSource{r: disk}); err != nil {
+			return nil, d.explain(err)
+		}
+	case Bzip2:
+		d.r = bzip2.NewReader(disk)
+	}
+	r.decoder, r.source, r.buffer = d, d, bufio.NewReaderSize(d, bufferBytes)
+	return r, nil
+}
+
+// bufferFor returns the size of the buffer of a file. Most files are small and need little.
+func bufferFor(size int64) int {
+	if size > 0 && size < bufferBytes {
+		return max(int(size)+1, 512)
+	}
+	return bufferBytes
+}
+
+// Read implements [io.Reader].
+func (r *Reader) Read(p []byte) (int, error) {
+	n, err := r.buffer.Read(p)
+	r.offset += int64(n)
+	return n, err
+}
+
+// ReadSlice reads up to a byte, as [bufio.Reader.ReadSlice] does.
+func (r *Reader) ReadSlice(delim byte) ([]byte, error) {
+	b, err := r.buffer.ReadSlice(delim)
+	r.offset += int64(len(b))
+	return b, err
+}
+
+// Peek returns the next n bytes without reading them.
+func (r *Reader) Peek(n int) ([]byte, error) { return r.buffer.Peek(n) }
+
+// Buffered returns how many bytes Peek returns without reading the file.
+func (r *Reader) Buffered() int { return r.buffer.Buffered() }
+
+// Discard reads n bytes and drops them.
+func (r *Reader) Discard(n int) (int, error) {
+	n, err := r.buffer.Discard(n)
+	r.offset += int64(n)
+	return n, err
+}
+
+// Offset returns how many bytes of the content have been read.
+func (r *Reader) Offset() int64 { return r.offset }
+
+// Unread puts the bytes back that were read last, or others in their place. The reader keeps them.
+func (r *Reader) Unread(b []byte) {
+	r.offset -= int64(len(b))
+	ahead, _ := r.Peek(r.Buffered())
+	r.buffer.Reset(io.MultiReader(bytes.NewReader(append(b, ahead...)), r.source))
+}
+
+// Copy returns a second reader of the same content, to be read after this one. Nothing may have been read before.
+// The bytes that the copy has not returned yet are held in memory. [Reader.Resume] changes the copy, too.
+func (r *Reader) Copy() io.Reader {
+	r.copied = &tee{from: r.buffer}
+	r.source = r.copied.keeping()
+	r.buffer = bufio.NewReaderSize(r.source, r.buffer.Size())
+	return r.copied
+}
+
+// BeginsMember reports whether a byte of the content begins a member of a gzip file.
+func (r *Reader) BeginsMember(offset int64) bool {
+	return r.Packing == Gzip && r.decoder.members.beginsAt(offset)
+}
+
+// DamagedFrom returns where the content of the damaged member of a gzip file begins, or a number beyond all content.
+func (r *Reader) DamagedFrom() int64 {
+	if r.Packing != Gzip {
+		return math.MaxInt64
+	}
+	return r.decoder.members.brokenFrom()
+}
+
+// Resume continues at a sound member of a damaged gzip file: the first one after the content's byte at whose own
+// content begins with a prefix. That content then follows byte at. Resume returns the member's offset in the file.
+// The error is io.EOF if there is no such member.
+func (r *Reader) Resume(at int64, prefix string) (member int64, err error) {
+	if member, err = r.decoder.members.resume(at, prefix); err != nil {
+		return 0, err
+	}
+	if r.copied != nil {
+		r.copied.forget(at, r.decoder)
+	}
+	r.buffer.Reset(r.source)
+	r.offset = at
+	return member, nil
+}
+
+// Close ends the decompression. It does not close the file.
+func (r *Reader) Close() { r.closer() }
+
+// decoder reads from a decompressor. Its errors name the compression, and what may have happened to the file.
+type decoder struct {
+	packing Packing
+	name    string // the name of the file
+	r       io.Reader
+	err     error    // the last error of r
+	file    *source  // the compressed file
+	raw     *trail   // the part of the file that is remembered, or nil
+	members *members // the members of a gzip file, else nil
+}
+
+func (d *decoder) Read(p []byte) (n int, err error) {
+	if d.err == nil || d.members != nil { // a decoder of xz would continue after an error; members resume
+		n, d.err = d.r.Read(p)
+	}
+	return n, d.explain(d.err)
+}
+
+func (d *decoder) explain(err error) error {
+	reached := d.raw == nil || d.raw.at == d.raw.end
+	if err == nil || err == io.EOF || d.file.err != nil && reached {
+		return err // not the content's fault
+	}
+	why, command := strings.TrimPrefix(err.Error(), string(d.packing)+": "), ""
+	switch {
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		why = "unexpected EOF: is the file cut short?"
+	case errors.Is(err, gzip.ErrHeader), errors.Is(err, zstd.ErrMagicMismatch), why == "invalid header magic bytes":
+		why = "something else follows the compressed data"
+	case errors.Is(err, gzip.ErrChecksum), errors.Is(err, zstd.ErrCRCMismatch):
+		why = "checksum mismatch"
+	case errors.Is(err, zstd.ErrWindowSizeExceeded), errors.Is(err, zstd.ErrDecoderSizeExceeded):
+		why, command = fmt.Sprintf("its window is larger than %d MiB", zstdWindowMaxBytes>>20), "zstd -d --long=31 -c"
+	case errors.Is(err, zstd.ErrUnknownDictionary):
+		why, command = "it was compressed with a dictionary", "zstd -d -D DICTIONARY -c"
+	case errors.Is(err, errXzDictionary), why == "unsupported filter count":
+		command = "xz -d -c"
+	}
+	if command != "" {
+		why += fmt.Sprintf("; this reads it: %s %s | ndd ... -", command, d.name)
+	}
+	return Damage(fmt.Errorf("%s: %s", d.packing, why))
+}
+
+// source is a file. It remembers the error of reading it, unless that is io.EOF.
+type source struct {
+	r   io.Reader
+	err error
+}
+
+func (s *source) Read(p []byte) (n int, err error) {
+	if n, err = s.r.Read(p); err != nil && err != io.EOF {
+		s.err = err
+	}
+	return n, err
+}
