@@ -5,9 +5,9 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"runtime"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/dustin/go-humanize"
 
@@ -19,6 +19,7 @@ import (
 	"ndd/engine/index/radix"
 	"ndd/engine/index/table"
 	"ndd/engine/near/eval"
+	"ndd/engine/near/scan"
 	"ndd/engine/oracle/sets"
 	"ndd/engine/storage/store"
 	"ndd/permute"
@@ -238,42 +239,59 @@ func sameKeys(t table.Table, keys []uint64) error {
 // mappers is section 3.3: chunks of F, 64 MB each, are mapped against a million queries; with 200
 // mappers the paper takes 100 s for 8e9 fingerprints.
 func mappers(ctx context.Context, b *bench, r *Result) error {
-	const chunk = 64 << 20 / 8
-	own := *b
-	own.n = min(b.n, chunk)
-	base, queries := sets.Planted(own.n, b.queries)
-	first := queries[:min(100, max(1, len(queries)/10))]
-	want := compareAll(base, first)
-	r.Columns = []string{"ms a chunk", "s for 8e9, 200 mappers", "paper", "s for 8e9, this host"}
-	for _, count := range []int{max(1, len(queries)/10), len(queries)} {
-		once := func(prints []uint64, want answer) (Cell, error) {
-			return b.repeat(func() error {
-				got, err := own.scan(ctx, prints, queries[:count], 1, len(first))
-				if err == nil && got != want {
+	const chunk, copies, near = 64 << 20 / 8, 4, 1000
+	base, first := sets.Planted(min(b.n, chunk), min(near, b.queries))
+	want := compareAll(base, first[:100])
+	queries := append(first, sets.Uniform(b.queries-len(first), 9)...)
+	r.Columns = []string{"tables, s", "ms a chunk", "s for 8e9, 200 mappers", "paper", "s for 8e9, this host", "processor s"}
+	for _, count := range []int{max(len(first), len(queries)/10), len(queries)} {
+		var tables, scans [2]Cell // with one thread, and with all
+		var processor []float64
+		for i, threads := range []int{1, 0} {
+			began := time.Now()
+			s, err := b.searcher(queries[:count], threads, paperN)
+			if err != nil {
+				return err
+			}
+			defer s.Close()
+			tables[i] = median([]float64{time.Since(began).Seconds()})
+			scans[i], err = b.repeat(func() error {
+				used := processorTime()
+				got, err := answerOf(s.Hits(ctx, repeated(base, copies)), 100)
+				if processor = append(processor, (processorTime() - used).Seconds()); err == nil && got != want {
 					err = fmt.Errorf("%d queries: of the first %v, comparing all with all finds %v", count, got, want)
 				}
 				return err
 			})
+			if err != nil {
+				return err
+			}
 		}
-		tables, err := once(nil, answer{}) // the cost of the tables of the queries, which a mapper pays once
-		if err != nil {
-			return err
-		}
-		whole, err := once(base, want)
-		if err != nil {
-			return err
-		}
-		seconds := max(0, whole.Value-tables.Value) * chunk / float64(len(base))
-		chunks := float64(paperN) / chunk
 		var paper any = "-"
 		if count == 1_000_000 {
 			paper = 100
 		}
-		r.row(humanize.Comma(int64(count))+" queries", seconds*1000, tables.Value+seconds*chunks/200, paper,
-			tables.Value+seconds*chunks/float64(runtime.GOMAXPROCS(0)))
+		scale := paperN / float64(copies*len(base))
+		r.row(humanize.Comma(int64(count))+" queries", tables[0].Value, scans[0].Value*1000*chunk/float64(copies*len(base)),
+			tables[0].Value+scans[0].Value*scale/200, paper, tables[1].Value+scans[1].Value*scale,
+			median(processor[len(processor)/2:]).Value*scale)
 	}
-	r.note("one chunk of 64 MB is measured on one thread, without and with the fingerprints, and multiplied; reading " +
-		"F from a network is not in it")
-	r.note("verified: the answers to the first %d queries are those of comparing all with all", len(first))
+	r.note("the tables of the queries are built once, as for 8e9 fingerprints; %d chunks are mapped and multiplied; F is not read from a disk",
+		copies)
+	r.note("of the queries %d may have answers in a chunk, about as many as of a million in 8e9 fingerprints", len(first))
+	r.note("verified: the answers to the first 100 queries are those of comparing all with all")
 	return nil
+}
+
+// repeated yields fingerprints several times.
+func repeated(prints []uint64, times int) scan.Source {
+	return func(yield func(scan.Chunk) bool) (err error) {
+		for more := true; times > 0 && more && err == nil; times-- {
+			err = scan.Slice(prints, 0)(func(c scan.Chunk) bool {
+				more = yield(c)
+				return more
+			})
+		}
+		return err
+	}
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"iter"
 
 	"github.com/dustin/go-humanize"
 
@@ -44,18 +45,31 @@ func scanQueries(ctx context.Context, b *bench, r *Result) error {
 	return nil
 }
 
-// scan answers queries by a scan of base, by the plan for b.n fingerprints. It returns the hits of
-// the first ones, each distinct fingerprint once a query.
+// scan answers queries by a scan of base. It returns the hits of the first ones, as answerOf does.
 func (b *bench) scan(ctx context.Context, base, queries []uint64, threads, first int) (answer, error) {
-	o := scan.Options{Threads: threads, Temp: b.dir, Budget: memory.NewBudget(memory.Machine{}.Limit(0)),
-		Fingerprints: uint64(b.n)}
-	p, err := scan.NewPlan(len(queries), distance, false, o)
+	s, err := b.searcher(queries, threads, uint64(b.n))
 	if err != nil {
 		return answer{}, err
 	}
-	var a answer
+	defer s.Close()
+	return answerOf(s.Hits(ctx, scan.Slice(base, 0)), first)
+}
+
+// searcher builds the tables of queries, by the plan for n fingerprints.
+func (b *bench) searcher(queries []uint64, threads int, n uint64) (*scan.Searcher, error) {
+	o := scan.Options{Threads: threads, Temp: b.dir, Budget: memory.NewBudget(memory.Machine{}.Limit(0)),
+		Fingerprints: n, Once: true}
+	p, err := scan.NewPlan(len(queries), distance, false, o)
+	if err != nil {
+		return nil, err
+	}
+	return scan.NewSearcher(queries, distance, p, o)
+}
+
+// answerOf returns the hits of the first queries, each distinct fingerprint once a query.
+func answerOf(hits iter.Seq2[scan.Hit, error], first int) (a answer, err error) {
 	var last scan.Hit
-	for h, err := range scan.Answer(ctx, scan.Slice(base, 0), queries, distance, p, o) {
+	for h, err := range hits {
 		if err != nil {
 			return answer{}, err
 		}
